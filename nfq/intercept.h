@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The interception: bytes of a packet in; step, reason and the bytes of the
+ * reply out.  gather (packet, question, finding), decide (policy/decide.h),
+ * act (answer, headers), in that order and never back.  No system call, no
+ * allocation, no lock: it runs the same in the worker, in tests and in fuzzers.
+ */
+#ifndef NFDNS_NFQ_INTERCEPT_H
+#define NFDNS_NFQ_INTERCEPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nfq/packet.h"
+#include "policy/decide.h"
+#include "resolver/answer.h"
+#include "resolver/finding.h"
+#include "resolver/question.h"
+#include "resolver/table.h"
+
+/* Largest reply: the UDP answer below the longest headers that are kept. */
+#define INTERCEPT_REPLY_MAX (ANSWER_UDP_MAX + 512)
+
+/* The name (class CH, type TXT) of the question by which the queue is tried. */
+#define INTERCEPT_CANARY_NAME "canary.nfdns."
+/* And the one that tells the version: dig CH TXT version.nfdns */
+#define INTERCEPT_VERSION_NAME "version.nfdns."
+
+/*
+ * Everything about one packet after interception.  Views borrow from the
+ * packet, the table and the reply buffer.
+ */
+struct interception {
+	struct decision decision;
+	enum packet_form form;
+	bool canary;			/* our own canary: not counted as a question */
+	struct packet packet;
+	struct question question;	/* when form is PACKET_OK */
+	struct finding finding;		/* when the question is PLAIN */
+	struct answer_summary summary;	/* when there is an answer */
+	const uint8_t *answer;		/* the DNS message inside reply */
+	size_t answer_length;
+	size_t reply_length;		/* 0: no reply, the packet passes or drops */
+};
+
+/*
+ * rotation chooses which address comes first.  length is what the queue
+ * delivered, whole_length what the packet had (NFQA_CAP_LEN); a packet that
+ * was cut passes.  reply has INTERCEPT_REPLY_MAX octets.
+ */
+void intercept(struct interception *out, const struct table *table,
+    const uint8_t *octets, size_t length, size_t whole_length,
+    uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX]);
+
+#endif

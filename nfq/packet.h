@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A view of one IP packet as it comes from the queue (from the IP header on),
+ * and the headers of the packet that turns it round.  Bounds are checked here
+ * and nowhere else.
+ */
+#ifndef NFDNS_NFQ_PACKET_H
+#define NFDNS_NFQ_PACKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Why a packet is not for us; PACKET_OK when it is. */
+enum packet_form {
+	PACKET_OK,		/* plain, whole, unfragmented UDP to port 53 */
+	PACKET_FRAGMENT,
+	PACKET_NOT_UDP,		/* or an extension header that cannot be turned round */
+	PACKET_NOT_DNS,		/* another port */
+	PACKET_MALFORMED,	/* lengths that do not agree, headers cut off */
+};
+
+/* Borrows the packet's octets. */
+struct packet {
+	uint8_t family;		/* AF_INET, AF_INET6; 0 if not even that is known */
+	const uint8_t *octets;
+	size_t ip_header;	/* octets before UDP: options and extension headers too */
+	const uint8_t *source;	/* 4 or 16 octets */
+	const uint8_t *destination;
+	uint16_t source_port;
+	uint16_t destination_port;
+	const uint8_t *payload;	/* of UDP */
+	size_t payload_length;
+};
+
+/*
+ * Any octets are allowed.  IPv4 with options; IPv6 with hop-by-hop and
+ * destination options (RFC 8200 section 4); source routes and routing headers
+ * are not turned round (RFC 5095).  The length fields must agree with length.
+ */
+enum packet_form packet_parse(struct packet *packet, const uint8_t *octets,
+    size_t length);
+
+/* The DNS answer starts at this offset of the reply. */
+size_t packet_reply_offset(const struct packet *packet);
+
+/*
+ * Writes the headers of the answer to packet before payload_length octets that
+ * already stand at packet_reply_offset() in reply: addresses and ports
+ * swapped, IP options and header length kept, lengths and all checksums ours
+ * (IPv4 header RFC 791; UDP RFC 768, RFC 8200 section 8.1: 0 is sent as
+ * 0xffff).  reply has room for the whole.  Returns the packet's length.
+ */
+size_t packet_reply(const struct packet *packet, uint8_t *reply,
+    size_t payload_length);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The netfilter queue's socket (nfnetlink_queue): set up once, read in
+ * batches, answered in batches.
+ */
+#ifndef NFDNS_NFQ_QUEUE_H
+#define NFDNS_NFQ_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define QUEUE_BATCH	64	/* packets a call */
+#define QUEUE_COPY	2048	/* octets of a packet; longer ones pass */
+
+/*
+ * Opens a netlink socket and binds it to queue "number": BIND, PARAMS, MAXLEN
+ * and flags in one message, optional flags in a second, so that the queue is
+ * never bound without parameters (nfnetlink_queue.c then drops everything).
+ * Returns the fd, or a negative errno (-EBUSY: another program has the queue).
+ */
+int queue_open(uint16_t number, uint32_t maxlen, bool fail_open)
+    __attribute__((warn_unused_result));
+
+/*
+ * Judges what a dead reader left: packets it had read are put back
+ * (NF_REPEAT), or let go on if "accept", up to the first one that still
+ * waits in the socket.  Call while nobody reads.  0 or a negative errno.
+ */
+int queue_recover(int fd, uint16_t number, uint32_t last_id, bool accept)
+    __attribute__((warn_unused_result));
+
+/* One packet of a batch; borrows from the receive buffers. */
+struct queue_packet {
+	uint32_t id;			/* host order */
+	uid_t uid;			/* (uid_t)-1 when the kernel named none */
+	gid_t gid;
+	uint32_t mark;
+	const uint8_t *octets;		/* from the IP header on */
+	size_t length;
+	size_t whole_length;		/* before the copy range cut it */
+};
+
+struct queue_reader;			/* buffers of one thread; owns no fd */
+
+int queue_reader_new(struct queue_reader **reader, int fd, uint16_t number)
+    __attribute__((warn_unused_result));
+void queue_reader_free(struct queue_reader *reader);
+
+/*
+ * Waits for packets and takes up to QUEUE_BATCH.  Returns their number, 0 if
+ * only control messages came, -EINTR, -ENOBUFS (overrun: read on), -EPERM (the
+ * kernel refused our verdicts: CAP_NET_ADMIN is missing) or another negative
+ * errno.  Views live until the next call.
+ */
+int queue_receive(struct queue_reader *reader,
+    struct queue_packet packets[static QUEUE_BATCH]);
+
+/* Verdicts of one batch, collected and then sent in one go. */
+void queue_pass(struct queue_reader *reader, uint32_t id);
+void queue_drop(struct queue_reader *reader, uint32_t id);
+void queue_reply(struct queue_reader *reader, uint32_t id, uint32_t mark,
+    const uint8_t *packet, size_t length);
+
+/*
+ * Sends them: the single verdicts first, then one batch ACCEPT for all that
+ * pass (VERDICT_BATCH takes every id up to its own).  0 or a negative errno.
+ */
+int queue_send(struct queue_reader *reader) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The supervisor: owns the table's socket, the queues' sockets and the status
+ * page, parses no packet.  Start, stop and reload stand in supervisor.c in
+ * order and in reverse.
+ */
+#ifndef NFDNS_NFQ_SUPERVISOR_H
+#define NFDNS_NFQ_SUPERVISOR_H
+
+#include "policy/config.h"
+
+/* Takes config over.  Runs until SIGTERM or SIGINT; returns the exit code. */
+int supervisor_run(struct config *config);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The configuration file (libconfig syntax), read once into values.  Every
+ * option and its default stands in one table in config.c; nfdnsd.conf(5) and
+ * the example file are made from it ("nfdns check --defaults").
+ */
+#ifndef NFDNS_POLICY_CONFIG_H
+#define NFDNS_POLICY_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "policy/log.h"
+#include "resolver/diag.h"
+#include "resolver/mesh.h"
+
+#define CONFIG_DEFAULT_PATH "/etc/nfdns/nfdnsd.conf"
+#define CONFIG_MAX_WORKERS 64
+
+struct config_prefix {
+	int family;			/* AF_INET or AF_INET6 */
+	uint8_t address[16];		/* host bits cleared */
+	uint8_t length;			/* bits */
+};
+
+struct config_mark {
+	uint32_t value;
+	uint32_t mask;
+};
+
+struct config_cgroup {
+	char *path;			/* relative to the cgroup v2 root, no leading '/' */
+	unsigned int line;
+};
+
+/* Growable arrays; items are owned. */
+struct config_bypass {
+	uid_t *users;			size_t user_count;	/* the worker's user included */
+	gid_t *groups;			size_t group_count;
+	struct config_mark *marks;	size_t mark_count;
+	struct config_cgroup *cgroups;	size_t cgroup_count;
+	uint32_t *classids;		size_t classid_count;
+	struct config_prefix *destinations; size_t destination_count;
+};
+
+struct config_capture {
+	bool any_nameserver;
+	struct config_prefix *nameservers; size_t nameserver_count;
+	struct config_bypass bypass;
+	uint32_t mark_mask;		/* exactly three bits, low to high: */
+	uint32_t mark_passed;		/*   set by the rules, cleared after the queue */
+	uint32_t mark_answered;		/*   set by the verdict of an answer */
+	uint32_t mark_stream;		/*   reserved for TCP */
+	uint16_t zone;
+};
+
+struct config_queue {
+	uint16_t number;		/* first of "workers" consecutive queues */
+	unsigned int workers;
+	uint32_t maxlen;		/* packets */
+	bool absent_drop;		/* absent = "drop" */
+	bool overload_pass;		/* overload = "pass": fail open */
+};
+
+struct config_audit {
+	char *path;
+	bool passes;
+	unsigned int line;
+};
+
+struct config {
+	char *path;			/* of the file itself */
+	char *run_dir;
+	char *user;
+	uid_t uid;
+	gid_t gid;
+	struct config_capture capture;
+	struct config_queue queue;
+	struct mesh mesh;
+	struct config_audit *audits;	size_t audit_count;
+	enum log_level log_level;
+};
+
+/*
+ * Reads and checks the file at path: every error at once into diag, each with
+ * file and line, what was found and what was expected.  Fills in what depends
+ * on the machine (user numbers, search list of /etc/resolv.conf).
+ * Returns 0 and *config, or -EINVAL with at least one error in diag.
+ */
+int config_load(struct config **config, const char *path, struct diag *diag)
+    __attribute__((warn_unused_result));
+void config_free(struct config *config);
+
+/*
+ * Checks that "next" can take over from "running" without a restart: options
+ * that are fixed at start (run_dir, user, queue.*, capture.mark_mask,
+ * capture.zone) must be equal.  Each that is not is an error in diag.
+ * Returns 0 or -EINVAL.
+ */
+int config_check_reload(const struct config *running, const struct config *next,
+    struct diag *diag) __attribute__((warn_unused_result));
+
+#endif

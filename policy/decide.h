@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The decide phase: a pure function from what was gathered to what is to be
+ * done, with the reason.  The rules stand in order at the top of decide.c and
+ * are those of README's "What is answered".
+ */
+#ifndef NFDNS_POLICY_DECIDE_H
+#define NFDNS_POLICY_DECIDE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "resolver/answer.h"
+#include "resolver/finding.h"
+#include "resolver/question.h"
+#include "resolver/table.h"
+
+enum verdict {
+	VERDICT_PASS,		/* the packet goes on, bit for bit */
+	VERDICT_ANSWER,		/* records */
+	VERDICT_NODATA,
+	VERDICT_NXDOMAIN,
+	VERDICT_REFUSE,		/* an error code and nothing else */
+	VERDICT_DROP,
+	VERDICTS
+};
+
+/* Why; the audit log and the scenario files name them by decide_reason_text(). */
+enum reason {
+	REASON_NOT_MESH,	/* the name is not in the table: pass */
+	REASON_MALFORMED,	/* no packet or message that we understand: pass */
+	REASON_NOT_QUERY,	/* QR = 1, or another opcode: pass */
+	REASON_NO_QUESTION,	/* QDCOUNT = 0: pass */
+	REASON_CLASS,		/* class other than IN: pass */
+	REASON_SIGNED,		/* TSIG or SIG(0): pass */
+	REASON_TRANSFER,	/* AXFR, IXFR: pass */
+	REASON_OTHER_TYPE,	/* overlaid public name, type it lacks: pass */
+	REASON_UNLOADED,	/* no table yet: pass or SERVFAIL */
+	REASON_MANY_QUESTIONS,	/* QDCOUNT > 1: FORMERR */
+	REASON_MANY_OPT,	/* two OPT records: FORMERR */
+	REASON_EDNS_VERSION,	/* BADVERS for a mesh name */
+	REASON_RECORD,		/* exact name, records */
+	REASON_WILDCARD,	/* records of a wildcard */
+	REASON_SEARCH,		/* records by way of the search list */
+	REASON_ADDRESS_TYPE,	/* the other address family: NODATA */
+	REASON_OWNED_TYPE,	/* type that a mesh-owned name lacks: NODATA */
+	REASON_SUPPRESSED,	/* HTTPS or SVCB of an overlaid name: NODATA */
+	REASON_EMPTY_NAME,	/* empty non-terminal or zone apex: NODATA */
+	REASON_ZONE_SOA,	/* SOA of a zone's apex: answer */
+	REASON_UNKNOWN_NAME,	/* under a zone with unknown = "nxdomain" */
+	REASON_OWN_NAME,	/* CHAOS TXT of nfdns itself */
+	REASONS
+};
+
+struct facts {
+	const struct question *question;
+	const struct finding *finding;	/* NULL unless the form is PLAIN */
+	const struct table_settings *settings;
+	bool own_name;			/* CH TXT of one of our own names */
+};
+
+struct decision {
+	enum verdict verdict;
+	enum reason reason;
+	enum answer_content content;	/* unless PASS or DROP */
+	uint16_t rcode;
+};
+
+struct decision decide(const struct facts *facts);
+
+const char *decide_verdict_text(enum verdict verdict);	/* "pass", "answer", ... */
+const char *decide_reason_text(enum reason reason);	/* "not-mesh", ... */
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The status page: one file in run_dir, mapped by the daemon's processes,
+ * which write it, and by "nfdns status", which reads it.  No protocol, no
+ * socket, and it costs the packet path one relaxed store a counter.
+ *
+ * The page has two parts, a page boundary between them, because they have
+ * different writers: the supervisor's, and one slot for each worker thread.
+ * The supervisor believes nothing that stands in the workers' part.
+ */
+#ifndef NFDNS_POLICY_STATUS_H
+#define NFDNS_POLICY_STATUS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "policy/config.h"
+#include "policy/decide.h"
+
+#define STATUS_MAGIC	0x6e66646e73737431ULL	/* "nfdnsst1" */
+#define STATUS_FILE	"status"		/* in run_dir */
+#define STATUS_TEXT	256
+
+/* How the daemon stands; "ready" is STATUS_READY or STATUS_DEGRADED. */
+enum status_state { STATUS_STARTING, STATUS_READY, STATUS_DEGRADED, STATUS_STOPPING };
+
+/* How packets get to the queue. */
+enum status_queue_mode { STATUS_QUEUE_NONE, STATUS_QUEUE_NATIVE, STATUS_QUEUE_XT };
+
+/* Written by the supervisor only.  Times are CLOCK_REALTIME seconds. */
+struct status_supervisor {
+	_Atomic uint64_t magic;		/* written last */
+	uint32_t size;			/* of the whole page, octets */
+	uint32_t workers;		/* slots in use */
+	_Atomic uint32_t state;		/* enum status_state */
+	_Atomic uint32_t queue_mode;
+	_Atomic int32_t pid;
+	_Atomic int32_t worker_pid;
+	_Atomic uint64_t started;
+	_Atomic uint64_t restarts;	/* of the worker */
+	_Atomic uint64_t table_generation;	/* 0: never loaded */
+	_Atomic uint64_t table_names;
+	_Atomic uint64_t table_octets;
+	_Atomic uint64_t table_loaded;	/* time */
+	_Atomic uint64_t rule_packets;	/* the queue rules' counters when last read */
+	_Atomic uint64_t queue_dropped;	/* by the kernel: queue full, or socket full */
+	/* A reload's outcome: the three below are valid when sequence is even. */
+	_Atomic uint32_t reload_sequence;	/* odd while one is under way; a futex */
+	uint32_t reload_ok;
+	uint64_t reload_time;
+	char reload_error[STATUS_TEXT];		/* first error, "" if ok */
+	char degraded[STATUS_TEXT];		/* why, "" if not */
+};
+
+/* Written by one worker thread only.  Cache-line aligned: nothing is shared. */
+struct status_worker {
+	_Alignas(64) _Atomic uint64_t verdicts[VERDICTS];
+	_Atomic uint64_t reasons[REASONS];
+	_Atomic uint64_t received;
+	_Atomic uint64_t malformed;
+	_Atomic uint64_t canaries;
+	_Atomic uint64_t id_gaps;	/* packet ids that never came: dropped by the kernel */
+	_Atomic uint64_t verdict_errors;
+	_Atomic uint32_t last_id;	/* newest packet id read */
+	_Atomic uint32_t busy;		/* 1 between recv and send of a batch */
+	_Atomic uint64_t batches;
+	_Atomic uint64_t audit_lost;
+	_Atomic uint64_t table_generation;	/* that answers are given from */
+};
+
+/* What a process has mapped; plain pointers into shared memory. */
+struct status_page {
+	struct status_supervisor *supervisor;
+	struct status_worker *workers;
+	size_t worker_slots;
+	size_t size;
+};
+
+/*
+ * Makes run_dir/status anew (0644) for the daemon.  Replaces a stale file
+ * atomically.  Returns 0 or a negative errno.
+ */
+int status_create(struct status_page *page, const char *run_dir,
+    unsigned int workers) __attribute__((warn_unused_result));
+
+/*
+ * Maps an existing page read-only and checks it.  -ENOENT when there is none,
+ * -ESRCH when its daemon is gone, -EPROTO when it is of another version.
+ */
+int status_open(struct status_page *page, const char *run_dir)
+    __attribute__((warn_unused_result));
+
+/* Removes the supervisor's part from this process (the worker calls it). */
+void status_forget_supervisor(struct status_page *page);
+void status_close(struct status_page *page);
+/* Removes the file too. */
+void status_remove(struct status_page *page, const char *run_dir);
+
+/* Sums over the workers' slots. */
+struct status_counters {
+	uint64_t received, answered, passed, refused, dropped, malformed;
+	uint64_t unseen;	/* counted by the rules, never read: went by the queue */
+	uint64_t queue_dropped;
+	uint64_t reasons[REASONS];
+};
+void status_counters(const struct status_page *page, struct status_counters *sum);
+
+/* Prints the page for people or as one JSON object.  text/json by flag. */
+int status_print(const struct status_page *page, bool json, FILE *out);
+
+/*
+ * Waits until reload_sequence is even and differs from "before", or for
+ * timeout_ms.  0, -ETIMEDOUT, or -ESRCH when the daemon went away.
+ */
+int status_wait_reload(const struct status_page *page, uint32_t before,
+    int timeout_ms);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Collects names and their records in memory and writes them as one flat
+ * table image.  Used only by the compiler process; every source format adds
+ * to a builder and knows nothing about the image.
+ */
+#ifndef NFDNS_RESOLVER_BUILDER_H
+#define NFDNS_RESOLVER_BUILDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "resolver/mesh.h"
+#include "resolver/name.h"
+
+struct builder;			/* owns everything that was added */
+
+/* Flags of a name. */
+#define NAME_OWNED	0x01	/* the mesh owns it: other types are NODATA, not passed */
+
+/* Borrows mesh until builder_free().  NULL and errno on lack of memory. */
+struct builder *builder_new(const struct mesh *mesh);
+void builder_free(struct builder *b);
+
+/*
+ * Starts the next source, in config order.  A name that an earlier source has
+ * is that source's for good; names added twice by one source are joined.
+ */
+void builder_source(struct builder *b, unsigned int source);
+
+/* What became of an addition. */
+enum builder_added {
+	BUILDER_ADDED,		/* new, or joined to the same source's name */
+	BUILDER_DUPLICATE,	/* that very record stands there already */
+	BUILDER_SHADOWED,	/* an earlier source has the name: left out */
+};
+
+/*
+ * Adds one record.  owner is lower-cased wire form; a first label "*" makes it
+ * a wildcard.  rdata is in wire format, uncompressed.  line is where it stands
+ * in its source (0: unknown).  Returns enum builder_added, or -ENOMEM, or
+ * -E2BIG when the image would pass 4 GiB.
+ */
+int builder_add(struct builder *b, const struct dns_name *owner, uint8_t flags,
+    uint16_t type, uint32_t ttl, const void *rdata, uint16_t rdlength,
+    unsigned int line) __attribute__((warn_unused_result));
+
+/*
+ * Makes alias share all records of owner (added before), at the cost of the
+ * name alone.  Same returns as builder_add, -ENOENT if owner is not there.
+ */
+int builder_alias(struct builder *b, const struct dns_name *owner,
+    const struct dns_name *alias, uint8_t flags, unsigned int line)
+    __attribute__((warn_unused_result));
+
+size_t builder_names(const struct builder *b);
+
+/*
+ * Writes the image, with mesh's settings in it, to fd (a memory file or an
+ * ordinary one, at offset 0).  The same additions give the same octets.
+ * Returns 0 or a negative errno.
+ */
+int builder_write(struct builder *b, int fd) __attribute__((warn_unused_result));
+
+#endif

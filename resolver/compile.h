@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From a mesh's sources to a table image.  Pure in the sense of the process:
+ * everything it reads was opened by the caller, all it writes is one file, so
+ * it can run without any privilege.
+ */
+#ifndef NFDNS_RESOLVER_COMPILE_H
+#define NFDNS_RESOLVER_COMPILE_H
+
+#include <stddef.h>
+
+#include "resolver/diag.h"
+#include "resolver/mesh.h"
+
+/* Above this a source is refused: split it.  Octets. */
+#define COMPILE_MAX_SOURCE ((size_t)512 << 20)
+
+/*
+ * Opens every source of mesh for reading, without blocking on a fifo.  fds has
+ * room for mesh->source_count and gets -1 where it failed; each failure is an
+ * error in diag (absent, a directory, a device or fifo, too large, errno in
+ * words).  The caller closes them.  Returns 0, or -EIO if any failed.
+ */
+int compile_open(const struct mesh *mesh, int *fds, struct diag *diag)
+    __attribute__((warn_unused_result));
+
+/*
+ * Reads the open sources and writes the image to fd.  Errors and warnings go
+ * to diag; with any error no usable image is written.
+ * Returns 0, -EINVAL when a source cannot be used, or another negative errno.
+ */
+int compile(const struct mesh *mesh, const int *sources, int image_fd,
+    struct diag *diag) __attribute__((warn_unused_result));
+
+/*
+ * The image of a table that was never loaded: mesh's settings, no names, and
+ * the mark by which the "unloaded" behaviour is chosen.
+ */
+int compile_unloaded(const struct mesh *mesh, int image_fd)
+    __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The gather phase on the DNS side: what the table holds for one question,
+ * with everything that deciding and answering need and nothing decided yet.
+ */
+#ifndef NFDNS_RESOLVER_FINDING_H
+#define NFDNS_RESOLVER_FINDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "resolver/name.h"
+#include "resolver/question.h"
+#include "resolver/table.h"
+
+/* The longest chain of CNAMEs that is followed; the compiler refuses longer. */
+#define FINDING_MAX_CHAIN 16
+
+/*
+ * Views into the table and the question.  The chain has the CNAME RRsets to
+ * follow in order, and then, if there is one, the RRset that answers.
+ */
+struct finding {
+	struct entry entry;
+	struct rrset chain[FINDING_MAX_CHAIN + 1];
+	size_t chain_length;
+	bool has_type;		/* the last of the chain answers the type asked for */
+	bool leaves_table;	/* the last CNAME's target is not in the table */
+};
+
+/*
+ * Looks the question's name and type up, follows CNAMEs inside the table.
+ * Type ANY finds one RRset (RFC 8482 section 4.1).  The SOA of a zones entry
+ * is not in the table; answer.c makes it.
+ */
+void finding_gather(struct finding *finding, const struct table *table,
+    const struct question *question);
+
+#endif

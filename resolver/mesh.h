@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The mesh as the configuration describes it: where the table's sources are
+ * and how names from them are answered.  Plain values; the config shelf fills
+ * them in, the compiler turns them into an image.
+ */
+#ifndef NFDNS_RESOLVER_MESH_H
+#define NFDNS_RESOLVER_MESH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "resolver/name.h"
+
+struct source_format;		/* resolver/source.h */
+
+/* One entry of mesh.tables. */
+struct mesh_source {
+	const struct source_format *format;
+	char *path;
+	char *origin;		/* zone files; NULL elsewhere */
+	unsigned int line;	/* of the config file, for messages */
+};
+
+/* What a zone says about names in it that the table does not hold. */
+enum zone_unknown { ZONE_PASS, ZONE_NXDOMAIN };
+
+/* One entry of mesh.zones: a name space that the mesh owns. */
+struct mesh_zone {
+	struct dns_name name;	/* lower-cased */
+	enum zone_unknown unknown;
+};
+
+/* Before any table was loaded. */
+enum mesh_unloaded { UNLOADED_PASS, UNLOADED_SERVFAIL };
+
+#define MESH_MAX_SEARCH		32	/* glibc has no limit since 2.26 */
+#define MESH_MAX_ZONES		64
+
+struct mesh {
+	struct dns_name domain;		/* "cluster.local", lower-cased */
+	char *namespace;		/* whose services have one-label names */
+	struct dns_name search[MESH_MAX_SEARCH];
+	size_t search_count;
+	uint32_t ttl;			/* seconds */
+	uint32_t negative_ttl;		/* seconds; RFC 2308 section 5 */
+	uint16_t udp_size;		/* octets, 512..4096 */
+	bool suppress_https;
+	enum mesh_unloaded unloaded;
+	struct mesh_source *sources;	/* in order: the first to name a name has it */
+	size_t source_count;
+	struct mesh_zone zones[MESH_MAX_ZONES];
+	size_t zone_count;
+};
+
+#endif

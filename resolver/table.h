@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The mesh table as the packet path sees it: a read-only image, mapped once
+ * and shared by all threads.  Everything is bounds-checked when it is opened,
+ * so lookups trust offsets.  The format stands in image.h, which only this
+ * file and the builder include.
+ */
+#ifndef NFDNS_RESOLVER_TABLE_H
+#define NFDNS_RESOLVER_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "resolver/mesh.h"
+#include "resolver/name.h"
+
+struct table;			/* owns the mapping */
+
+/*
+ * Maps and checks the image in fd; the fd may be closed afterwards.
+ * Returns 0 and *table, or a negative errno with *why set to a static text
+ * ("checksum differs", "version 3, this program reads 1", ...).
+ */
+int table_open(struct table **table, int fd, const char **why)
+    __attribute__((warn_unused_result));
+void table_close(struct table *table);
+
+/* How the names of this image are answered. */
+struct table_settings {
+	uint32_t negative_ttl;
+	uint16_t udp_size;
+	bool suppress_https;
+	bool loaded;			/* false: compile_unloaded() made it */
+	enum mesh_unloaded unloaded;
+};
+
+const struct table_settings *table_settings(const struct table *table);
+size_t table_names(const struct table *table);
+size_t table_octets(const struct table *table);
+
+/* How a question's name was found. */
+enum entry_kind {
+	ENTRY_NONE,		/* not in the table */
+	ENTRY_EXACT,
+	ENTRY_WILDCARD,		/* owner of the answer is the name asked for */
+	ENTRY_SEARCH,		/* NAME.SEARCH, where NAME is in the table */
+	ENTRY_SEARCH_WILDCARD,	/* NAME.SEARCH, where a wildcard covers NAME */
+	ENTRY_EMPTY,		/* empty non-terminal or apex of a zone */
+};
+
+/* A view into the table; valid as long as the table is open. */
+struct entry {
+	enum entry_kind kind;
+	uint8_t flags;			/* NAME_OWNED */
+	uint32_t node;			/* for table_rrset(); 0 when there is none */
+	/* ENTRY_SEARCH*: NAME is the first target_length octets of the question's name */
+	uint8_t target_length;
+	/* The zones entry that the name asked for lies in, the deepest one. */
+	bool in_zone;
+	enum zone_unknown unknown;
+	uint8_t zone_labels;		/* labels of its name, a suffix of the name asked for */
+};
+
+/*
+ * Finds a lower-cased name: exact, then the most specific wildcard, then the
+ * search list, then empty non-terminals.  O(1) in the number of names.
+ */
+void table_find(const struct table *table, const struct dns_name *name,
+    struct entry *entry);
+
+/* Records of one type; borrows from the table. */
+struct rrset {
+	uint16_t type;
+	uint32_t count;			/* at least 1 */
+	uint16_t rdlength;		/* of each; 0: each is a u16 length and octets */
+	uint32_t ttl;
+	const uint8_t *rdata;
+};
+
+/* The node's records of that type.  False if it has none. */
+bool table_rrset(const struct table *table, uint32_t node, uint16_t type,
+    struct rrset *rrset);
+
+/* For listings: the nth RRset of a node; false behind the last. */
+bool table_rrset_at(const struct table *table, uint32_t node, size_t index,
+    struct rrset *rrset);
+
+/* Source (index in the config) and line that a node came from. */
+void table_origin(const struct table *table, uint32_t node,
+    unsigned int *source, unsigned int *line);
+
+/*
+ * Names in the order of the image, one a call: start with *cursor = 0; false
+ * at the end.  name is lower case.
+ */
+bool table_next(const struct table *table, size_t *cursor,
+    struct dns_name *name, uint32_t *node, uint8_t *flags);
+
+#endif

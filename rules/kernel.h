@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table in the kernel, by libnftnl: put in, changed and taken out as one
+ * atomic batch.  The only file that talks nf_tables.
+ */
+#ifndef NFDNS_RULES_KERNEL_H
+#define NFDNS_RULES_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "resolver/diag.h"
+#include "rules/ruleset.h"
+
+struct rules_kernel;		/* owns the netlink socket that owns the table */
+
+/*
+ * Opens the netlink socket.  -EPROTONOSUPPORT: this kernel has no nf_tables;
+ * -EPERM: no CAP_NET_ADMIN.
+ */
+int rules_kernel_open(struct rules_kernel **kernel)
+    __attribute__((warn_unused_result));
+
+/*
+ * Closes it: a table with the owner flag is gone with that.  Without the flag
+ * the table is deleted first if this object put it in.
+ */
+void rules_kernel_close(struct rules_kernel *kernel);
+
+/* What the kernel turned out to have. */
+struct rules_features {
+	bool owner;		/* table has "flags owner" (Linux 5.12) */
+	bool native_queue;	/* the queue expression; else the xt NFQUEUE target */
+};
+
+/*
+ * Makes the kernel's table equal to set in one batch: a first install replaces
+ * a stale unowned table of a crashed run, a later one replaces the rules of
+ * both chains and the sets but leaves the base chains alone, since adding or
+ * removing one would drop or repeat queued packets.  Falls back from the
+ * native queue expression and from the owner flag by itself.
+ * Returns 0 and *features; or a negative errno, nothing changed, and one error
+ * in diag that names the rule that the kernel did not take.
+ */
+int rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
+    struct rules_features *features, struct diag *diag)
+    __attribute__((warn_unused_result));
+
+/* Deletes the table.  0 also when there is none. */
+int rules_kernel_remove(struct rules_kernel *kernel)
+    __attribute__((warn_unused_result));
+
+/*
+ * Sum of the packet counters of the user-question queue rules (not the
+ * canary's), over all replacements of the rules since open.
+ */
+int rules_kernel_counter(struct rules_kernel *kernel, uint64_t *packets)
+    __attribute__((warn_unused_result));
+
+/*
+ * Compares the kernel with set; needs no ownership.  Every difference is an
+ * error in diag, in words ("chain question: rule 3 is missing: bypass: user
+ * 998").  Returns 0 when equal, -ENOENT when the table is not there, -ENOTUNIQ
+ * when it differs, or another negative errno.
+ */
+int rules_kernel_verify(struct rules_kernel *kernel, const struct ruleset *set,
+    struct diag *diag) __attribute__((warn_unused_result));
+
+#endif
