@@ -3,6 +3,7 @@
 # make            both programs, in build/
 # make demo       install what is needed, build, show it at work (root)
 # make check      install what is needed, build, run every test (root)
+# make unit       only the unit tests; make lint only the analyses
 # make fuzz       60 seconds of each fuzz target (FUZZ_SECONDS=...)
 # make install    DESTDIR and prefix as usual
 #
@@ -14,14 +15,17 @@ PKG_CONFIG ?= pkg-config
 BUILD	?= build
 prefix	?= /usr
 DESTDIR	?=
+JOBS	?= $(shell nproc)
 VERSION	:= 0.1.0
 
 CFLAGS	?= -O2 -g
 WARN	:= -Wall -Wextra -Wshadow -Wmissing-prototypes -Wconversion -Wformat=2 \
 	   -Wcast-qual -Wstrict-prototypes -Wundef
 WERROR	?=
+# Control-flow enforcement is an option of x86 compilers only.
+CET	:= $(if $(filter x86_64-% i%86-%,$(shell $(CC) -dumpmachine)),-fcf-protection=full)
 HARDEN	?= -fPIE -fstack-protector-strong -fstack-clash-protection \
-	   -fcf-protection=full -D_FORTIFY_SOURCE=2
+	   $(CET) -D_FORTIFY_SOURCE=2
 HARDEN_LD ?= -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed
 SANITIZE ?=
 
@@ -37,7 +41,7 @@ say	= $(if $(Q),@printf '  %-5s %s\n' $(1) $(2))
 
 # Goals that build nothing do not need the libraries, and those that install
 # them must run before they are looked for.
-LATE_GOALS := demo check deps clean lint fuzz
+LATE_GOALS := demo check deps demo-deps clean lint fuzz
 ifneq ($(filter-out $(LATE_GOALS),$(or $(MAKECMDGOALS),all)),)
 MISSING := $(foreach l,$(LIBRARIES),$(if $(shell $(PKG_CONFIG) --exists $(l) 2>/dev/null && echo y),,$(l)))
 ifneq ($(strip $(MISSING)),)
@@ -60,6 +64,7 @@ LIBRARY	:= $(BUILD)/libnfdns.a
 PROGRAMS := $(BUILD)/nfdnsd $(BUILD)/nfdns
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*.c))
 TOOLS	:= $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
+FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 all: $(PROGRAMS)
 
@@ -86,15 +91,34 @@ $(BUILD)/tools/%: $(BUILD)/tests/tools/%.o $(LIBRARY)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
+# A fuzz target with libFuzzer's main, and with one that only replays files.
+$(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/fuzz_%.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(ALL_LIBS)
+
+$(BUILD)/replay/%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
 unit-tests: $(UNIT_TESTS)
 tools: $(TOOLS)
+fuzz-targets: $(FUZZ_NAMES:%=$(BUILD)/fuzz/%)
+replay-targets: $(FUZZ_NAMES:%=$(BUILD)/replay/%)
+
+# What the analysers in tests/lint need to know.
+print-cflags:
+	@: $(info $(ALL_CFLAGS))
 
 deps:
 	$(Q)packaging/install-deps
+demo-deps:
+	$(Q)packaging/install-deps --demo
 
 # Each test prints "PASS|FAIL|SKIP name: ..." lines; tests/run adds them up.
 check: deps
-	$(Q)$(MAKE) --no-print-directory WERROR=-Werror all unit-tests tools
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) WERROR=-Werror all unit-tests tools
 	$(Q)BUILD=$(BUILD) tests/run
 
 unit: unit-tests
@@ -103,8 +127,8 @@ unit: unit-tests
 lint:
 	$(Q)BUILD=$(BUILD) tests/run --only lint
 
-demo: deps
-	$(Q)$(MAKE) --no-print-directory all
+demo: demo-deps
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) all
 	$(Q)BUILD=$(BUILD) tests/demo
 
 fuzz: deps
@@ -119,5 +143,6 @@ clean:
 
 -include $(shell [ -d $(BUILD) ] && find $(BUILD) -name '*.d')
 
-.PHONY: all check clean demo deps fuzz install lint tools unit unit-tests
+.PHONY: all check clean demo demo-deps deps fuzz fuzz-targets install lint \
+	print-cflags replay-targets tools unit unit-tests
 .SECONDARY:

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The fuzz targets: how they are built and what seeds each begins with."""
+import hashlib
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import shared
+
+TOP = shared.TOP
+# Which messages of the shared corpus each target takes; the others begin with
+# the committed seeds alone.
+FRAMED = {
+    "question": ("hostile", "queries", "responses"),
+    "packet": ("packets", "hostile", "queries"),
+}
+HERE = TOP / "tests/fuzz"
+
+
+def names():
+    return sorted(re.sub(r"^fuzz_", "", p.stem) for p in HERE.glob("fuzz_*.c"))
+
+
+def committed(name):
+    return sorted(p for p in (HERE / "seeds" / name).glob("*") if p.is_file())
+
+
+def corpus(name):
+    """Paths of the framed files for a target, and those that are not there."""
+    found, absent = [], []
+    for part in FRAMED.get(name, ()):
+        path = shared.shared_file(f"corpus/{part}.framed")
+        if path is not None:
+            found.append(path)
+        else:
+            absent.append(part)
+    return found, absent
+
+
+def wire_questions():
+    """The hand-written questions of the conformance data, as octets."""
+    path = shared.shared_file("conformance/wire/queries.json")
+    if path is None:
+        return []
+    return [bytes.fromhex(c["wire_hex"]) for c in json.loads(path.read_text())["cases"]]
+
+
+def unpack(name, directory):
+    """Writes all seeds of a target as files, as libFuzzer wants them."""
+    directory.mkdir(parents=True, exist_ok=True)
+    messages = [p.read_bytes() for p in committed(name)]
+    for path in corpus(name)[0]:
+        messages += shared.framed(path)
+    if name == "question":
+        messages += wire_questions()
+    for message in messages:
+        path = directory / hashlib.sha1(message).hexdigest()
+        if not path.exists():
+            path.write_bytes(message)
+    return len(messages)
+
+
+def make(build, compiler, sanitize, *goals):
+    """Builds goals with sanitizers into a directory of its own."""
+    # _FORTIFY_SOURCE hides reads from the address sanitizer: no hardening here.
+    return subprocess.run(
+        ["make", "-s", "-j2", "-C", str(TOP), f"BUILD={build}", f"CC={compiler}",
+         f"SANITIZE=-fsanitize={sanitize} -fno-sanitize-recover=all",
+         "CFLAGS=-O1 -g -fno-omit-frame-pointer", "HARDEN=", "HARDEN_LD=", *goals],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, errors="replace")
