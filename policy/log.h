@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The operational log: lines to stderr, each with the syslog level prefix that
- * systemd reads (sd-daemon(3): "<6>text").  One line a call; control characters
- * in arguments are written as \xNN.
+ * systemd reads (sd-daemon(3): "<6>text").  One line and one write(2) a call,
+ * so lines of threads and processes do not mix; control characters in it are
+ * written as \xNN.  errno is left alone.
  */
 #ifndef NFDNS_POLICY_LOG_H
 #define NFDNS_POLICY_LOG_H
@@ -16,7 +17,11 @@ enum log_level { LOG_LEVEL_ERROR = 3, LOG_LEVEL_WARNING = 4, LOG_LEVEL_NOTICE = 
 /* "error", "warning", "notice", "info", "debug".  0, or -EINVAL. */
 int log_level_from_text(enum log_level *level, const char *text);
 
-/* Lines above this level are not written.  The one global of this program. */
+/*
+ * Lines above this level are not written; "info" unless set.  The one global
+ * of this program.  Also looks whether stderr is a terminal: then lines begin
+ * with the program's name instead of the prefix.
+ */
 void log_set_level(enum log_level level);
 
 void log_line(enum log_level level, const char *format, ...)

@@ -36,6 +36,7 @@ struct status_supervisor {
 	_Atomic uint64_t magic;		/* written last */
 	uint32_t size;			/* of the whole page, octets */
 	uint32_t workers;		/* slots in use */
+	uint32_t layout;		/* of a slot: programs of one build agree */
 	_Atomic uint32_t state;		/* enum status_state */
 	_Atomic uint32_t queue_mode;
 	_Atomic int32_t pid;
@@ -53,7 +54,9 @@ struct status_supervisor {
 	uint32_t reload_ok;
 	uint64_t reload_time;
 	char reload_error[STATUS_TEXT];		/* first error, "" if ok */
-	char degraded[STATUS_TEXT];		/* why, "" if not */
+	/* The same for why the state is STATUS_DEGRADED. */
+	_Atomic uint32_t degraded_sequence;
+	char degraded[STATUS_TEXT];		/* "" if it is not */
 };
 
 /* Written by one worker thread only.  Cache-line aligned: nothing is shared. */
@@ -78,45 +81,77 @@ struct status_page {
 	struct status_worker *workers;
 	size_t worker_slots;
 	size_t size;
+	int fd;			/* holds or tests the daemon's lock on the file */
 };
 
 /*
- * Makes run_dir/status anew (0644) for the daemon.  Replaces a stale file
- * atomically.  Returns 0 or a negative errno.
+ * Makes run_dir/status anew (0644) for the daemon, which holds a lock on it as
+ * long as it lives.  Replaces a stale file atomically.  Returns 0, -EBUSY when
+ * the file is that of a living daemon, or another negative errno.
  */
 int status_create(struct status_page *page, const char *run_dir,
     unsigned int workers) __attribute__((warn_unused_result));
 
 /*
- * Maps an existing page read-only and checks it.  -ENOENT when there is none,
- * -ESRCH when its daemon is gone, -EPROTO when it is of another version.
+ * Maps an existing page read-only and checks it.  Returns 0, -ENOENT when
+ * there is none, -ESRCH when its daemon is gone (a process that has its number
+ * by now does not hold its lock), -EPROTO when it is no status page or another
+ * version's, or another negative errno.
  */
 int status_open(struct status_page *page, const char *run_dir)
     __attribute__((warn_unused_result));
 
-/* Removes the supervisor's part from this process (the worker calls it). */
+/*
+ * Takes the supervisor's part and the file's descriptor from this process: the
+ * worker calls it, before it reads its first packet.
+ */
 void status_forget_supervisor(struct status_page *page);
 void status_close(struct status_page *page);
 /* Removes the file too. */
 void status_remove(struct status_page *page, const char *run_dir);
 
+/*
+ * The supervisor says that a reload is under way, and what came of it ("error"
+ * is the first error, NULL if all went well); the latter wakes who waits.
+ */
+void status_reload_begin(struct status_page *page);
+void status_reload_end(struct status_page *page, const char *error);
+
+/* The state, and with STATUS_DEGRADED the reason (else NULL). */
+void status_set_state(struct status_page *page, enum status_state state,
+    const char *why);
+
 /* Sums over the workers' slots. */
 struct status_counters {
 	uint64_t received, answered, passed, refused, dropped, malformed;
 	uint64_t unseen;	/* counted by the rules, never read: went by the queue */
-	uint64_t queue_dropped;
+	uint64_t queue_dropped;	/* by the kernel: the larger of both counts of it */
+	uint64_t canaries, verdict_errors, audit_lost;
+	uint64_t oldest_generation;	/* that a worker still answers from */
 	uint64_t reasons[REASONS];
 };
 void status_counters(const struct status_page *page, struct status_counters *sum);
 
-/* Prints the page for people or as one JSON object.  text/json by flag. */
-int status_print(const struct status_page *page, bool json, FILE *out);
+/*
+ * Prints the page: lines for people, or one JSON object (one line).
+ * 0, or -ENOMEM or -EIO.
+ */
+int status_print(const struct status_page *page, bool json, FILE *out)
+    __attribute__((warn_unused_result));
+
+/* The same lines, each one a line of the log at level notice. */
+void status_log(const struct status_page *page);
 
 /*
- * Waits until reload_sequence is even and differs from "before", or for
- * timeout_ms.  0, -ETIMEDOUT, or -ESRCH when the daemon went away.
+ * Waits until reload_sequence is even and differs from "before" (which the
+ * caller reads before it sends SIGHUP), or for timeout_ms.
+ * 0, -ETIMEDOUT, or -ESRCH when the daemon went away.
  */
 int status_wait_reload(const struct status_page *page, uint32_t before,
-    int timeout_ms);
+    int timeout_ms) __attribute__((warn_unused_result));
+
+/* A consistent copy of the last reload's outcome; text is always terminated. */
+void status_reload_error(const struct status_page *page, bool *ok,
+    char text[static STATUS_TEXT]);
 
 #endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "policy/log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Room for the text and for each of its octets as \xNN.  A line stays below
+ * PIPE_BUF (pipe(7)), so that lines of several processes never mix.
+ */
+#define TEXT_SIZE 1000
+#define LINE_SIZE 4096
+
+static const struct {
+	enum log_level level;
+	const char *text;
+} levels[] = {
+	{ LOG_LEVEL_ERROR, "error" },
+	{ LOG_LEVEL_WARNING, "warning" },
+	{ LOG_LEVEL_NOTICE, "notice" },
+	{ LOG_LEVEL_INFO, "info" },
+	{ LOG_LEVEL_DEBUG, "debug" },
+};
+#define LEVELS (sizeof(levels) / sizeof(levels[0]))
+
+static atomic_int highest = LOG_LEVEL_INFO;
+static atomic_bool on_terminal;
+
+int
+log_level_from_text(enum log_level *level, const char *text)
+{
+	for (size_t i = 0; i < LEVELS; i++)
+		if (strcmp(levels[i].text, text) == 0) {
+			*level = levels[i].level;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+void
+log_set_level(enum log_level level)
+{
+	atomic_store(&highest, (int)level);
+	/* Here and not in log_line(): a sandbox may forbid the ioctl later. */
+	atomic_store(&on_terminal, isatty(STDERR_FILENO) == 1);
+}
+
+/* What stands before the text: for systemd a number, for a person a word. */
+static size_t
+put_prefix(char *line, size_t size, enum log_level level)
+{
+	const char *word = "";
+	int n;
+
+	for (size_t i = 0; i < LEVELS; i++)
+		if (levels[i].level == level)
+			word = levels[i].text;
+	if (!atomic_load(&on_terminal))
+		n = snprintf(line, size, "<%d>", (int)level);
+	else if (level <= LOG_LEVEL_WARNING)
+		n = snprintf(line, size, "%.60s: %s: ",
+		    program_invocation_short_name, word);
+	else
+		n = snprintf(line, size, "%.60s: ",
+		    program_invocation_short_name);
+	return n > 0 ? (size_t)n : 0;
+}
+
+static size_t
+put_escaped(char *line, size_t size, const char *text)
+{
+	static const char hex[] = "0123456789abcdef";
+	size_t n = 0;
+
+	for (; *text != '\0' && n + 4 <= size; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c < 0x20 || c == 0x7f) {
+			line[n++] = '\\';
+			line[n++] = 'x';
+			line[n++] = hex[c >> 4];
+			line[n++] = hex[c & 15];
+		} else
+			line[n++] = (char)c;
+	}
+	return n;
+}
+
+void
+log_line(enum log_level level, const char *format, ...)
+{
+	int saved = errno, length;
+	char text[TEXT_SIZE], line[LINE_SIZE];
+	size_t n;
+	va_list arguments;
+	ssize_t done;
+
+	if ((int)level > atomic_load(&highest))
+		return;
+	va_start(arguments, format);
+	length = vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		text[0] = '\0';
+	else if ((size_t)length >= sizeof(text))
+		memcpy(text + sizeof(text) - 4, "...", 4);
+
+	n = put_prefix(line, sizeof(line), level);
+	n += put_escaped(line + n, sizeof(line) - n - 1, text);
+	line[n++] = '\n';
+	do
+		done = write(STDERR_FILENO, line, n);
+	while (done < 0 && errno == EINTR);
+	errno = saved;
+}
