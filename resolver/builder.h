@@ -15,9 +15,6 @@
 
 struct builder;			/* owns everything that was added */
 
-/* Flags of a name. */
-#define NAME_OWNED	0x01	/* the mesh owns it: other types are NODATA, not passed */
-
 /* Borrows mesh until builder_free().  NULL and errno on lack of memory. */
 struct builder *builder_new(const struct mesh *mesh);
 void builder_free(struct builder *b);

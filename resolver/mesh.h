@@ -23,6 +23,9 @@ struct mesh_source {
 	unsigned int line;	/* of the config file, for messages */
 };
 
+/* Flags of a name. */
+#define NAME_OWNED	0x01	/* the mesh owns it: other types are NODATA, not passed */
+
 /* What a zone says about names in it that the table does not hold. */
 enum zone_unknown { ZONE_PASS, ZONE_NXDOMAIN };
 

@@ -38,6 +38,7 @@ struct edns {
  * A value, but for "wire", which borrows the question section (name, type and
  * class, exactly as sent) from the message.  For forms other than PLAIN, CHAOS
  * and TWO_OPT only form, id and flags mean anything, and wire_length is 0.
+ * For TWO_OPT edns.present is false: there is no telling which one counts.
  */
 struct question {
 	enum question_form form;
@@ -57,7 +58,9 @@ struct question {
  * octets behind the last one are ignored.  No compression in the question's
  * name (there is nothing before it to point to); in later owner names pointers
  * may only point backwards.  An OPT outside the additional section, with an
- * owner other than the root, or whose options overrun it, is MALFORMED.
+ * owner other than the root, or (version 0) whose options overrun it, is
+ * MALFORMED, and so is a TSIG that is not the last record.  Two OPTs in class
+ * CH are QUESTION_CLASS: only class IN is ours to correct.
  */
 void question_parse(struct question *q, const uint8_t *message, size_t length);
 

@@ -75,7 +75,7 @@ struct rrset {
 	uint32_t count;			/* at least 1 */
 	uint16_t rdlength;		/* of each; 0: each is a u16 length and octets */
 	uint32_t ttl;
-	const uint8_t *rdata;
+	const uint8_t *rdata;		/* u16 lengths in network order, unaligned */
 };
 
 /* The node's records of that type.  False if it has none. */

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The rules, in order; the first that speaks decides.
+ *
+ *  1. What is no question that we understand, or not for us to understand
+ *     (responses, other opcodes, no question, other classes, signatures),
+ *     passes.  Two questions or two OPTs in one message are FORMERR.
+ *  2. Class CH is answered for our own names and passes for all others.
+ *  3. Before the first table: pass, or SERVFAIL if so configured.
+ *  4. Zone transfers pass.
+ *  5. Names that are not the mesh's pass.  Those of a zone with
+ *     unknown = "nxdomain" are the mesh's whether they exist or not.
+ *  6. An EDNS version that we do not speak: BADVERS.
+ *  7. Records of the type asked for, or a CNAME: the answer.
+ *  8. Names that do not exist: NXDOMAIN.  The apex's SOA: that.  Other names
+ *     without records of their own: NODATA.
+ *  9. An address type that the name lacks: NODATA.
+ * 10. Any other type that it lacks: NODATA if the mesh owns the name.  If it
+ *     only overlays a public one, the real nameserver has the answer, but
+ *     HTTPS and SVCB are NODATA: their hints lead round the mesh.
+ */
+#include "policy/decide.h"
+
+#include "resolver/rr.h"
+
+static const char *const verdict_texts[VERDICTS] = {
+	[VERDICT_PASS] = "pass",
+	[VERDICT_ANSWER] = "answer",
+	[VERDICT_NODATA] = "nodata",
+	[VERDICT_NXDOMAIN] = "nxdomain",
+	[VERDICT_REFUSE] = "refuse",
+	[VERDICT_DROP] = "drop",
+};
+
+static const char *const reason_texts[REASONS] = {
+	[REASON_NOT_MESH] = "not-mesh",
+	[REASON_MALFORMED] = "malformed",
+	[REASON_NOT_QUERY] = "not-query",
+	[REASON_NO_QUESTION] = "no-question",
+	[REASON_CLASS] = "class",
+	[REASON_SIGNED] = "signed",
+	[REASON_TRANSFER] = "transfer",
+	[REASON_OTHER_TYPE] = "other-type",
+	[REASON_UNLOADED] = "unloaded",
+	[REASON_MANY_QUESTIONS] = "many-questions",
+	[REASON_MANY_OPT] = "many-opt",
+	[REASON_EDNS_VERSION] = "edns-version",
+	[REASON_RECORD] = "record",
+	[REASON_WILDCARD] = "wildcard",
+	[REASON_SEARCH] = "search",
+	[REASON_ADDRESS_TYPE] = "address-type",
+	[REASON_OWNED_TYPE] = "owned-type",
+	[REASON_SUPPRESSED] = "suppressed",
+	[REASON_EMPTY_NAME] = "empty-name",
+	[REASON_ZONE_SOA] = "zone-soa",
+	[REASON_UNKNOWN_NAME] = "unknown-name",
+	[REASON_OWN_NAME] = "own-name",
+};
+
+const char *
+decide_verdict_text(enum verdict verdict)
+{
+	return verdict_texts[verdict];
+}
+
+const char *
+decide_reason_text(enum reason reason)
+{
+	return reason_texts[reason];
+}
+
+static struct decision
+pass(enum reason reason)
+{
+	return (struct decision){ VERDICT_PASS, reason, ANSWER_EMPTY,
+		RCODE_NOERROR };
+}
+
+static struct decision
+answer(enum reason reason, enum answer_content content)
+{
+	return (struct decision){ VERDICT_ANSWER, reason, content,
+		RCODE_NOERROR };
+}
+
+static struct decision
+nodata(enum reason reason)
+{
+	return (struct decision){ VERDICT_NODATA, reason, ANSWER_NEGATIVE,
+		RCODE_NOERROR };
+}
+
+static struct decision
+nxdomain(enum reason reason)
+{
+	return (struct decision){ VERDICT_NXDOMAIN, reason, ANSWER_NEGATIVE,
+		RCODE_NXDOMAIN };
+}
+
+static struct decision
+refuse(enum reason reason, enum rcode rcode)
+{
+	return (struct decision){ VERDICT_REFUSE, reason, ANSWER_EMPTY,
+		(uint16_t)rcode };
+}
+
+static bool
+in_nxdomain_zone(const struct entry *entry)
+{
+	return entry->in_zone && entry->unknown == ZONE_NXDOMAIN;
+}
+
+/*
+ * Whether the name is the mesh's to answer.  An empty name of a zone that
+ * passes what it does not know is unknown, too: it may well have records at
+ * the real nameserver.
+ */
+static bool
+is_mesh_name(const struct entry *entry)
+{
+	if (entry->kind == ENTRY_NONE || entry->kind == ENTRY_EMPTY)
+		return in_nxdomain_zone(entry);
+	return true;
+}
+
+static bool
+is_zone_apex(const struct facts *facts)
+{
+	const struct entry *entry = &facts->finding->entry;
+
+	return in_nxdomain_zone(entry) &&
+	    entry->zone_labels == facts->question->name.labels;
+}
+
+static enum reason
+found_reason(enum entry_kind kind)
+{
+	switch (kind) {
+	case ENTRY_WILDCARD:
+		return REASON_WILDCARD;
+	case ENTRY_SEARCH:
+	case ENTRY_SEARCH_WILDCARD:
+		return REASON_SEARCH;
+	default:
+		return REASON_RECORD;
+	}
+}
+
+/* Rules 9 and 10: a name that the table has, but not with this type. */
+static struct decision
+decide_lacking(const struct facts *facts)
+{
+	const struct entry *entry = &facts->finding->entry;
+	uint16_t type = facts->question->type;
+
+	if (type == TYPE_A || type == TYPE_AAAA)
+		return nodata(REASON_ADDRESS_TYPE);
+	if ((entry->flags & NAME_OWNED) || entry->in_zone)
+		return nodata(REASON_OWNED_TYPE);
+	if ((type == TYPE_HTTPS || type == TYPE_SVCB) &&
+	    facts->settings->suppress_https)
+		return nodata(REASON_SUPPRESSED);
+	return pass(REASON_OTHER_TYPE);
+}
+
+/* Rules 5 to 10: a question in class IN, and a table to look it up in. */
+static struct decision
+decide_name(const struct facts *facts)
+{
+	const struct question *question = facts->question;
+	const struct finding *finding = facts->finding;
+	const struct entry *entry = &finding->entry;
+
+	if (!is_mesh_name(entry))
+		return pass(REASON_NOT_MESH);
+	if (question->edns.present && question->edns.version > 0)
+		return refuse(REASON_EDNS_VERSION, RCODE_BADVERS);
+	if (finding->has_type || finding->leaves_table)
+		return answer(found_reason(entry->kind), ANSWER_RECORDS);
+	if (entry->kind == ENTRY_NONE)
+		return nxdomain(REASON_UNKNOWN_NAME);
+	if (question->type == TYPE_SOA && is_zone_apex(facts))
+		return answer(REASON_ZONE_SOA, ANSWER_SOA);
+	if (entry->kind == ENTRY_EMPTY)
+		return nodata(REASON_EMPTY_NAME);
+	return decide_lacking(facts);
+}
+
+/* Rules 3 and 4, and on. */
+static struct decision
+decide_plain(const struct facts *facts)
+{
+	if (!facts->settings->loaded) {
+		return facts->settings->unloaded == UNLOADED_SERVFAIL ?
+		    refuse(REASON_UNLOADED, RCODE_SERVFAIL) :
+		    pass(REASON_UNLOADED);
+	}
+	if (facts->question->type == TYPE_AXFR ||
+	    facts->question->type == TYPE_IXFR)
+		return pass(REASON_TRANSFER);
+	return decide_name(facts);
+}
+
+struct decision
+decide(const struct facts *facts)
+{
+	switch (facts->question->form) {
+	case QUESTION_PLAIN:
+		return decide_plain(facts);
+	case QUESTION_CHAOS:
+		return facts->own_name ? answer(REASON_OWN_NAME, ANSWER_TEXT) :
+		    pass(REASON_CLASS);
+	case QUESTION_MANY:
+		return refuse(REASON_MANY_QUESTIONS, RCODE_FORMERR);
+	case QUESTION_TWO_OPT:
+		return refuse(REASON_MANY_OPT, RCODE_FORMERR);
+	case QUESTION_RESPONSE:
+	case QUESTION_OPCODE:
+		return pass(REASON_NOT_QUERY);
+	case QUESTION_NONE:
+		return pass(REASON_NO_QUESTION);
+	case QUESTION_CLASS:
+		return pass(REASON_CLASS);
+	case QUESTION_SIGNED:
+		return pass(REASON_SIGNED);
+	default:
+		return pass(REASON_MALFORMED);
+	}
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sections are written front to back, each RRset whole or not at all; room
+ * for the OPT is set aside first, the header is filled in last.
+ *
+ * Owners are always compressed: the first is the question's name at offset
+ * 12, the next ones the targets of the CNAMEs before them, which all lie far
+ * below the 16383 that a pointer reaches: 16 CNAMEs of 267 octets at most.
+ */
+#include "resolver/answer.h"
+
+#include <string.h>
+
+#include "resolver/rr.h"
+#include "resolver/wire.h"
+
+#define HEADER_OCTETS	12
+#define OPT_OCTETS	11
+#define RECORD_OCTETS	12	/* with a compressed owner and without rdata */
+#define UDP_FLOOR	512	/* RFC 1035 section 4.2.1 */
+#define STREAM_MAX	65535	/* RFC 1035 section 4.2.2 */
+
+#define FLAG_QR 0x8000
+#define FLAG_AA 0x0400
+#define FLAG_TC 0x0200
+#define FLAG_RD 0x0100
+#define FLAG_RA 0x0080
+#define FLAG_CD 0x0010
+#define RCODE_HEADER_BITS 0x000f
+#define EDNS_DO 0x8000
+#define POINTER 0xc000
+
+/* The SOA's timers (RFC 1035 section 3.3.13): nobody transfers the mesh. */
+#define SOA_SERIAL	1
+#define SOA_REFRESH	7200
+#define SOA_RETRY	1800
+#define SOA_EXPIRE	86400
+
+/* The answer being written. */
+struct draft {
+	const struct answer_plan *plan;
+	struct wire_writer sections;	/* ends where the OPT has its place */
+	size_t owner;			/* offset of the current owner's name */
+	size_t owner_length;		/* of that name, uncompressed */
+	uint32_t answers;
+	uint32_t authorities;
+	bool truncated;
+};
+
+/* Everything of a record before its rdata. */
+static void
+store_record(uint8_t p[static RECORD_OCTETS], size_t owner, uint16_t type,
+    uint16_t class, uint32_t ttl, size_t rdlength)
+{
+	wire_store_u16(p, (uint16_t)(POINTER | owner));
+	wire_store_u16(p + 2, type);
+	wire_store_u16(p + 4, class);
+	wire_store_u16(p + 6, (uint16_t)(ttl >> 16));
+	wire_store_u16(p + 8, (uint16_t)ttl);
+	wire_store_u16(p + 10, (uint16_t)rdlength);
+}
+
+/* Records of one length, which addresses are. */
+static bool
+write_fixed(struct draft *d, const struct rrset *rrset)
+{
+	size_t rdlength = rrset->rdlength, left = rrset->count, next = 0;
+	uint8_t record[RECORD_OCTETS], *p;
+
+	p = wire_reserve(&d->sections, left * (RECORD_OCTETS + rdlength));
+	if (p == NULL)
+		return false;
+	store_record(record, d->owner, rrset->type, CLASS_IN, rrset->ttl,
+	    rdlength);
+	if (left > 1)
+		next = d->plan->rotation % left;
+	for (; left > 0; left--) {
+		memcpy(p, record, RECORD_OCTETS);
+		memcpy(p + RECORD_OCTETS, rrset->rdata + next * rdlength,
+		    rdlength);
+		p += RECORD_OCTETS + rdlength;
+		if (++next == rrset->count)
+			next = 0;
+	}
+	return true;
+}
+
+static size_t
+counted_length(const uint8_t *rdata)
+{
+	return (size_t)rdata[0] << 8 | rdata[1];
+}
+
+/* Records each behind its own length. */
+static bool
+write_counted(struct draft *d, const struct rrset *rrset)
+{
+	const uint8_t *rdata = rrset->rdata;
+	uint32_t next = 0, first = 0, left;
+
+	if (rrset->count > 1)
+		first = d->plan->rotation % rrset->count;
+	for (; next < first; next++)
+		rdata += 2 + counted_length(rdata);
+	for (left = rrset->count; left > 0; left--) {
+		size_t length = counted_length(rdata);
+		uint8_t *p;
+
+		p = wire_reserve(&d->sections, RECORD_OCTETS + length);
+		if (p == NULL)
+			return false;
+		store_record(p, d->owner, rrset->type, CLASS_IN, rrset->ttl,
+		    length);
+		memcpy(p + RECORD_OCTETS, rdata + 2, length);
+		rdata += 2 + length;
+		if (++next == rrset->count) {
+			next = 0;
+			rdata = rrset->rdata;
+		}
+	}
+	return true;
+}
+
+/* A whole RRset, or none of it and TC (RFC 2181 section 9). */
+static bool
+write_rrset(struct draft *d, const struct rrset *rrset)
+{
+	uint8_t *start = d->sections.pos;
+
+	if (rrset->rdlength != 0 ? !write_fixed(d, rrset) :
+	    !write_counted(d, rrset)) {
+		d->sections.pos = start;
+		d->truncated = true;
+		return false;
+	}
+	d->answers += rrset->count;
+	return true;
+}
+
+/*
+ * The chain in order.  What follows a CNAME belongs to its target, which was
+ * just written as that record's rdata.
+ */
+static void
+write_chain(struct draft *d)
+{
+	const struct finding *finding = d->plan->finding;
+	size_t i;
+
+	for (i = 0; i < finding->chain_length; i++) {
+		const struct rrset *rrset = &finding->chain[i];
+
+		if (!write_rrset(d, rrset))
+			return;
+		if (rrset->type != TYPE_CNAME)
+			continue;
+		d->owner_length = rrset->rdlength != 0 ? rrset->rdlength :
+		    counted_length(rrset->rdata);
+		d->owner = wire_written(&d->sections) - d->owner_length;
+	}
+}
+
+/*
+ * The CNAME from NAME.SEARCH, as it was asked for, to NAME.  The target is the
+ * front of the question's name, which no pointer can express.
+ */
+static bool
+write_search_cname(struct draft *d)
+{
+	const struct question *q = d->plan->question;
+	const struct finding *finding = d->plan->finding;
+	size_t front = finding->entry.target_length, length = front + 1;
+	uint8_t *p;
+
+	p = wire_reserve(&d->sections, RECORD_OCTETS + length);
+	if (p == NULL) {
+		d->truncated = true;
+		return false;
+	}
+	store_record(p, d->owner, TYPE_CNAME, CLASS_IN, finding->chain[0].ttl,
+	    length);
+	memcpy(p + RECORD_OCTETS, q->wire, front);
+	p[RECORD_OCTETS + front] = 0;
+	d->owner = wire_written(&d->sections) - length;
+	d->owner_length = length;
+	d->answers++;
+	return true;
+}
+
+static void
+write_records(struct draft *d)
+{
+	if (d->plan->finding->entry.kind == ENTRY_SEARCH &&
+	    !write_search_cname(d))
+		return;
+	write_chain(d);
+}
+
+/* A name that is a label or two in front of the owner, if they fit there. */
+static void
+write_below_owner(struct draft *d, const char *front, size_t length)
+{
+	if (length + d->owner_length <= NAME_MAX_OCTETS)
+		wire_write_octets(&d->sections, front, length);
+	wire_write_u16(&d->sections, (uint16_t)(POINTER | d->owner));
+}
+
+/* The SOA of the current owner: RFC 2308 section 3 on its TTL and minimum. */
+static bool
+write_soa(struct draft *d)
+{
+	static const char mname[] = "\2ns\3dns";
+	static const char rname[] = "\12hostmaster";
+	struct wire_writer *w = &d->sections;
+	uint32_t ttl = d->plan->negative_ttl;
+	uint8_t *start = w->pos, *p = wire_reserve(w, RECORD_OCTETS);
+
+	write_below_owner(d, mname, sizeof(mname) - 1);
+	write_below_owner(d, rname, sizeof(rname) - 1);
+	wire_write_u32(w, SOA_SERIAL);
+	wire_write_u32(w, SOA_REFRESH);
+	wire_write_u32(w, SOA_RETRY);
+	wire_write_u32(w, SOA_EXPIRE);
+	wire_write_u32(w, ttl);
+	if (w->full || p == NULL) {
+		w->pos = start;
+		return false;
+	}
+	store_record(p, d->owner, TYPE_SOA, CLASS_IN, ttl,
+	    (size_t)(w->pos - p) - RECORD_OCTETS);
+	return true;
+}
+
+/* From the name asked for to the apex of its zone, if it lies in one. */
+static void
+move_owner_to_zone(struct draft *d)
+{
+	const struct entry *entry = &d->plan->finding->entry;
+	const struct dns_name *name = &d->plan->question->name;
+	size_t offset;
+
+	if (!entry->in_zone)
+		return;
+	offset = name_suffix_offset(name, entry->zone_labels);
+	d->owner = HEADER_OCTETS + offset;
+	d->owner_length = name->length - offset;
+}
+
+/*
+ * No such data at the end of the chain: the SOA is that of the name that
+ * lacks it.  A search name of that kind is simply a name without the data;
+ * its CNAME exists only together with records to lead to.
+ */
+static void
+write_negative(struct draft *d)
+{
+	if (d->plan->finding->entry.kind != ENTRY_SEARCH)
+		write_chain(d);
+	if (d->truncated)
+		return;
+	if (d->answers == 0)
+		move_owner_to_zone(d);
+	if (write_soa(d))
+		d->authorities++;
+}
+
+static void
+write_zone_soa(struct draft *d)
+{
+	move_owner_to_zone(d);
+	if (write_soa(d))
+		d->answers++;
+	else
+		d->truncated = true;
+}
+
+/* One TXT record in class CH: strings of up to 255 octets, at least one. */
+static void
+write_text(struct draft *d)
+{
+	const char *text = d->plan->text;
+	size_t left = strlen(text);
+	size_t strings = left == 0 ? 1 : (left + 254) / 255;
+	struct wire_writer *w = &d->sections;
+	uint8_t *p = wire_reserve(w, RECORD_OCTETS + strings + left);
+
+	if (p == NULL) {
+		d->truncated = true;
+		return;
+	}
+	store_record(p, d->owner, TYPE_TXT, CLASS_CH, 0, strings + left);
+	p += RECORD_OCTETS;
+	for (; strings > 0; strings--) {
+		size_t n = left < 255 ? left : 255;
+
+		*p++ = (uint8_t)n;
+		memcpy(p, text, n);
+		p += n;
+		text += n;
+		left -= n;
+	}
+	d->answers++;
+}
+
+static void
+write_sections(struct draft *d)
+{
+	switch (d->plan->content) {
+	case ANSWER_RECORDS:
+		write_records(d);
+		break;
+	case ANSWER_NEGATIVE:
+		write_negative(d);
+		break;
+	case ANSWER_TEXT:
+		write_text(d);
+		break;
+	case ANSWER_SOA:
+		write_zone_soa(d);
+		break;
+	case ANSWER_EMPTY:
+		break;
+	}
+}
+
+static uint16_t
+own_udp_size(const struct answer_plan *plan)
+{
+	return plan->udp_size > UDP_FLOOR ? plan->udp_size : UDP_FLOOR;
+}
+
+/* How long the whole answer may become. */
+static size_t
+answer_limit(const struct answer_plan *plan, size_t size)
+{
+	const struct edns *edns = &plan->question->edns;
+	size_t limit = UDP_FLOOR;
+
+	if (plan->stream)
+		return size < STREAM_MAX ? size : STREAM_MAX;
+	if (edns->present && edns->udp_size > limit)
+		limit = edns->udp_size;
+	if (limit > own_udp_size(plan))
+		limit = own_udp_size(plan);
+	return limit < size ? limit : size;
+}
+
+/* RFC 6891 section 6.1.2: root, type, our size, upper rcode, version 0, DO. */
+static void
+store_opt(const struct answer_plan *plan, uint8_t p[static OPT_OCTETS])
+{
+	p[0] = 0;
+	wire_store_u16(p + 1, TYPE_OPT);
+	wire_store_u16(p + 3, own_udp_size(plan));
+	p[5] = (uint8_t)(plan->rcode >> 4);
+	p[6] = 0;
+	wire_store_u16(p + 7, plan->question->edns.dnssec_ok ? EDNS_DO : 0);
+	wire_store_u16(p + 9, 0);
+}
+
+static void
+store_header(const struct draft *d, uint8_t p[static HEADER_OCTETS])
+{
+	const struct question *q = d->plan->question;
+	unsigned int flags = FLAG_QR | FLAG_AA | FLAG_RA;
+
+	flags |= q->flags & (FLAG_RD | FLAG_CD);
+	flags |= d->plan->rcode & RCODE_HEADER_BITS;
+	if (d->truncated)
+		flags |= FLAG_TC;
+	wire_store_u16(p, q->id);
+	wire_store_u16(p + 2, (uint16_t)flags);
+	wire_store_u16(p + 4, q->wire_length > 0);
+	wire_store_u16(p + 6, (uint16_t)d->answers);
+	wire_store_u16(p + 8, (uint16_t)d->authorities);
+	wire_store_u16(p + 10, q->edns.present);
+}
+
+size_t
+answer_build(const struct answer_plan *plan, uint8_t *buf, size_t size,
+    struct answer_summary *summary)
+{
+	const struct question *q = plan->question;
+	size_t limit = answer_limit(plan, size);
+	size_t opt = q->edns.present ? OPT_OCTETS : 0;
+	struct draft d = {
+		.plan = plan,
+		.sections = wire_writer_over(buf, limit - opt),
+		.owner = HEADER_OCTETS,
+		.owner_length = q->name.length,
+	};
+
+	/* Header, question and OPT are 282 octets at most: these always fit. */
+	(void)wire_reserve(&d.sections, HEADER_OCTETS);
+	wire_write_octets(&d.sections, q->wire, q->wire_length);
+	write_sections(&d);
+	if (opt > 0)
+		store_opt(plan, d.sections.pos);
+	store_header(&d, buf);
+	summary->answers = d.answers;
+	summary->truncated = d.truncated;
+	return wire_written(&d.sections) + opt;
+}

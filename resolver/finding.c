@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/finding.h"
+
+#include "resolver/rr.h"
+
+/* The one target of a CNAME RRset, lower-cased. */
+static bool
+read_target(struct dns_name *target, const struct rrset *cname)
+{
+	const uint8_t *rdata = cname->rdata;
+	size_t length = cname->rdlength;
+
+	if (length == 0) {
+		length = (size_t)rdata[0] << 8 | rdata[1];
+		rdata += 2;
+	}
+	return name_read_lower(target, rdata, length) == 0;
+}
+
+/*
+ * The node that a CNAME leads to, or 0.  A search entry is no such node: the
+ * search list is for what people type, a target is absolute, and the client's
+ * resolver asks for it in its own right.
+ */
+static uint32_t
+follow(const struct table *table, const struct rrset *cname)
+{
+	struct dns_name target;
+	struct entry entry;
+
+	if (!read_target(&target, cname))
+		return 0;
+	table_find(table, &target, &entry);
+	return entry.kind == ENTRY_EXACT || entry.kind == ENTRY_WILDCARD ?
+	    entry.node : 0;
+}
+
+/* The node's RRset that answers the type by itself. */
+static bool
+find_type(const struct table *table, uint32_t node, uint16_t type,
+    struct rrset *rrset)
+{
+	if (type == TYPE_ANY)
+		return table_rrset_at(table, node, 0, rrset);
+	return table_rrset(table, node, type, rrset);
+}
+
+void
+finding_gather(struct finding *finding, const struct table *table,
+    const struct question *question)
+{
+	uint32_t node;
+	struct rrset *next = finding->chain;
+
+	table_find(table, &question->name, &finding->entry);
+	finding->chain_length = 0;
+	finding->has_type = false;
+	finding->leaves_table = false;
+	node = finding->entry.node;
+	if (node == 0)
+		return;
+	for (;;) {
+		if (find_type(table, node, question->type, next)) {
+			finding->has_type = true;
+			break;
+		}
+		/* The compiler refuses longer chains; an image might lie. */
+		if (next == finding->chain + FINDING_MAX_CHAIN ||
+		    !table_rrset(table, node, TYPE_CNAME, next))
+			break;
+		node = follow(table, next++);
+		if (node == 0) {
+			finding->leaves_table = true;
+			break;
+		}
+	}
+	finding->chain_length =
+	    (size_t)(next - finding->chain) + (finding->has_type ? 1 : 0);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The parser of what clients send.  What the header alone decides is decided
+ * first, in the order of the octets; then the question; then every record
+ * that the counts promise, of which only OPT, TSIG and SIG(0) mean anything.
+ */
+#include "resolver/question.h"
+
+#include "resolver/rr.h"
+#include "resolver/wire.h"
+
+#define HEADER_OCTETS	12
+#define FLAG_QR		0x8000
+#define FLAGS_OPCODE	0x7800
+#define POINTER_BITS	0xc0	/* RFC 1035 section 4.1.4 */
+
+/*
+ * How many compression pointers of one message are followed.  A question has
+ * no use for more than a few; without a bound, records that all point into
+ * one long chain would cost the square of the message's length.
+ */
+#define MAX_POINTERS	256
+
+struct parser {
+	struct wire_reader reader;
+	unsigned int pointers_left;
+	unsigned int opts;	/* seen so far */
+	bool is_signed;
+};
+
+struct counts {
+	uint16_t section[3];	/* answer, authority, additional */
+};
+
+#define ADDITIONAL 2
+
+static const char *const form_texts[QUESTION_FORMS] = {
+	[QUESTION_PLAIN] = "plain",
+	[QUESTION_CHAOS] = "chaos",
+	[QUESTION_MANY] = "many-questions",
+	[QUESTION_TWO_OPT] = "two-opt",
+	[QUESTION_RESPONSE] = "response",
+	[QUESTION_OPCODE] = "opcode",
+	[QUESTION_NONE] = "no-question",
+	[QUESTION_CLASS] = "class",
+	[QUESTION_SIGNED] = "signed",
+	[QUESTION_MALFORMED] = "malformed",
+};
+
+const char *
+question_form_text(enum question_form form)
+{
+	return form_texts[form];
+}
+
+/*
+ * Moves behind an owner name, having followed its pointers to the end: each
+ * must lead to before the run of labels that it ends, and the whole must be
+ * within 255 octets.
+ */
+static bool
+skip_owner(struct parser *p)
+{
+	struct wire_reader *r = &p->reader;
+	const uint8_t *at = r->pos, *run = at, *behind = NULL;
+	size_t length = 1;
+
+	for (;;) {
+		size_t left = (size_t)(r->end - at), target;
+
+		if (left == 0)
+			return false;
+		if (*at == 0)
+			break;
+		if (*at <= NAME_MAX_LABEL) {
+			length += 1u + *at;
+			if (length > NAME_MAX_OCTETS || left <= 1u + *at)
+				return false;
+			at += 1u + *at;
+			continue;
+		}
+		if (*at < POINTER_BITS || left < 2 || p->pointers_left == 0)
+			return false;
+		p->pointers_left--;
+		target = (size_t)(*at & ~POINTER_BITS) << 8 | at[1];
+		if (target < HEADER_OCTETS || target >= (size_t)(run - r->base))
+			return false;
+		if (behind == NULL)
+			behind = at + 2;
+		run = at = r->base + target;
+	}
+	r->pos = behind != NULL ? behind : at + 1;
+	return true;
+}
+
+/* Whether the octets are whole options and nothing else (RFC 6891 6.1.2). */
+static bool
+options_fit(const uint8_t *octets, size_t length)
+{
+	while (length > 0) {
+		size_t option;
+
+		if (length < 4)
+			return false;
+		option = 4 + ((size_t)octets[2] << 8 | octets[3]);
+		if (option > length)
+			return false;
+		octets += option;
+		length -= option;
+	}
+	return true;
+}
+
+/* The fixed part of a record, and its data. */
+struct record {
+	bool root_owner;
+	uint16_t type;
+	uint16_t class;
+	uint32_t ttl;
+	uint16_t rdlength;
+	const uint8_t *rdata;
+};
+
+static bool
+read_record(struct parser *p, struct record *rr)
+{
+	struct wire_reader *r = &p->reader;
+	const uint8_t *owner = r->pos;
+
+	if (!skip_owner(p))
+		return false;
+	rr->root_owner = *owner == 0;
+	rr->type = wire_read_u16(r);
+	rr->class = wire_read_u16(r);
+	rr->ttl = wire_read_u32(r);
+	rr->rdlength = wire_read_u16(r);
+	rr->rdata = wire_read_octets(r, rr->rdlength);
+	return !r->failed;
+}
+
+static bool
+take_opt(struct edns *edns, const struct record *rr)
+{
+	if (!rr->root_owner)
+		return false;
+	edns->present = true;
+	edns->udp_size = rr->class;
+	edns->version = (uint8_t)(rr->ttl >> 16);
+	edns->dnssec_ok = (rr->ttl & 0x8000) != 0;
+	/* What a later version's data look like, nobody knows. */
+	return edns->version != 0 || options_fit(rr->rdata, rr->rdlength);
+}
+
+/* Reads one record; false if the message is malformed by it. */
+static bool
+take_record(struct parser *p, struct edns *edns, bool additional, bool last)
+{
+	struct record rr;
+
+	if (!read_record(p, &rr))
+		return false;
+	switch (rr.type) {
+	case TYPE_OPT:
+		p->opts++;
+		return additional && take_opt(edns, &rr);
+	case TYPE_TSIG:		/* RFC 8945 section 5.1: the last or wrong */
+		p->is_signed = true;
+		return additional && last;
+	case TYPE_SIG:		/* type covered 0: RFC 2931 section 3 */
+		if (rr.rdlength >= 2 && rr.rdata[0] == 0 && rr.rdata[1] == 0)
+			p->is_signed = true;
+		return true;
+	default:
+		return true;
+	}
+}
+
+static bool
+take_sections(struct parser *p, struct edns *edns, const struct counts *counts)
+{
+	unsigned int section, left;
+
+	/* Each record takes eleven octets, so the message bounds the loop. */
+	for (section = 0; section <= ADDITIONAL; section++) {
+		for (left = counts->section[section]; left > 0; left--) {
+			if (!take_record(p, edns, section == ADDITIONAL,
+			    left == 1))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* The question section; what follows it is at the reader's position then. */
+static bool
+take_question(struct parser *p, struct question *q)
+{
+	struct wire_reader *r = &p->reader;
+
+	q->wire = r->pos;
+	if (name_read_lower(&q->name, r->pos, wire_left(r)) != 0)
+		return false;
+	wire_skip(r, q->name.length);
+	q->type = wire_read_u16(r);
+	q->class = wire_read_u16(r);
+	q->wire_length = (size_t)(r->pos - q->wire);
+	return !r->failed;
+}
+
+/* The form of a message whose header promises one question. */
+static enum question_form
+parse_body(struct parser *p, struct question *q, const struct counts *counts)
+{
+	if (!take_question(p, q) || !take_sections(p, &q->edns, counts))
+		return QUESTION_MALFORMED;
+	if (p->is_signed)
+		return QUESTION_SIGNED;
+	if (q->class != CLASS_IN) {
+		/* Two OPTs are an error, but other classes are not ours to judge. */
+		return q->class == CLASS_CH && p->opts < 2 ?
+		    QUESTION_CHAOS : QUESTION_CLASS;
+	}
+	return p->opts < 2 ? QUESTION_PLAIN : QUESTION_TWO_OPT;
+}
+
+static enum question_form
+parse_message(struct parser *p, struct question *q)
+{
+	struct wire_reader *r = &p->reader;
+	struct counts counts;
+	uint16_t questions;
+
+	q->id = wire_read_u16(r);
+	q->flags = wire_read_u16(r);
+	questions = wire_read_u16(r);
+	counts.section[0] = wire_read_u16(r);
+	counts.section[1] = wire_read_u16(r);
+	counts.section[2] = wire_read_u16(r);
+	if (r->failed)
+		return QUESTION_MALFORMED;
+	if (q->flags & FLAG_QR)
+		return QUESTION_RESPONSE;
+	if (q->flags & FLAGS_OPCODE)
+		return QUESTION_OPCODE;
+	if (questions == 0)
+		return QUESTION_NONE;
+	if (questions > 1)
+		return QUESTION_MANY;
+	return parse_body(p, q, &counts);
+}
+
+void
+question_parse(struct question *q, const uint8_t *message, size_t length)
+{
+	struct parser p = {
+		.reader = wire_reader_over(message, length),
+		.pointers_left = MAX_POINTERS,
+	};
+
+	q->edns.present = false;
+	q->form = parse_message(&p, q);
+	switch (q->form) {
+	case QUESTION_PLAIN:
+	case QUESTION_CHAOS:
+		return;
+	case QUESTION_TWO_OPT:
+		/* Which of the two would it be? */
+		q->edns.present = false;
+		return;
+	default:
+		q->edns.present = false;
+		q->wire = NULL;
+		q->wire_length = 0;
+	}
+}
