@@ -15,12 +15,19 @@
 enum packet_form {
 	PACKET_OK,		/* plain, whole, unfragmented UDP to port 53 */
 	PACKET_FRAGMENT,
-	PACKET_NOT_UDP,		/* or an extension header that cannot be turned round */
+	PACKET_NOT_UDP,		/* or a header that cannot be turned round */
 	PACKET_NOT_DNS,		/* another port */
+	PACKET_ADDRESS,		/* no answer may come from there, or go there */
 	PACKET_MALFORMED,	/* lengths that do not agree, headers cut off */
 };
 
-/* Borrows the packet's octets. */
+/* The longest headers that are turned round, UDP's included. */
+#define PACKET_HEADERS_MAX 512
+
+/*
+ * Borrows the packet's octets.  All of it means something when the form is
+ * PACKET_OK; source and destination whenever family is not 0.
+ */
 struct packet {
 	uint8_t family;		/* AF_INET, AF_INET6; 0 if not even that is known */
 	const uint8_t *octets;
@@ -35,8 +42,10 @@ struct packet {
 
 /*
  * Any octets are allowed.  IPv4 with options; IPv6 with hop-by-hop and
- * destination options (RFC 8200 section 4); source routes and routing headers
- * are not turned round (RFC 5095).  The length fields must agree with length.
+ * destination options (RFC 8200 section 4); source routes, routing headers
+ * (RFC 5095) and home addresses (RFC 6275) are not turned round.  The length
+ * fields must agree with length and with each other, so jumbograms are
+ * MALFORMED.  Checksums are not looked at: on the way out they may be partial.
  */
 enum packet_form packet_parse(struct packet *packet, const uint8_t *octets,
     size_t length);
@@ -49,7 +58,8 @@ size_t packet_reply_offset(const struct packet *packet);
  * already stand at packet_reply_offset() in reply: addresses and ports
  * swapped, IP options and header length kept, lengths and all checksums ours
  * (IPv4 header RFC 791; UDP RFC 768, RFC 8200 section 8.1: 0 is sent as
- * 0xffff).  reply has room for the whole.  Returns the packet's length.
+ * 0xffff), TTL and hop limit fresh, everything else as in the question.  reply
+ * has room for the whole, which is below 64 KiB.  Returns the packet's length.
  */
 size_t packet_reply(const struct packet *packet, uint8_t *reply,
     size_t payload_length);
