@@ -13,12 +13,17 @@
 
 #define QUEUE_BATCH	64	/* packets a call */
 #define QUEUE_COPY	2048	/* octets of a packet; longer ones pass */
+#define QUEUE_REPLY_MAX	8192	/* octets of a reply */
 
 /*
  * Opens a netlink socket and binds it to queue "number": BIND, PARAMS, MAXLEN
- * and flags in one message, optional flags in a second, so that the queue is
- * never bound without parameters (nfnetlink_queue.c then drops everything).
- * Returns the fd, or a negative errno (-EBUSY: another program has the queue).
+ * and the flags in one message, so that the queue is never bound without
+ * parameters (nfnetlink_queue.c then drops everything).  The queue is the
+ * socket's until its last copy is closed.  The socket is blocking and talks to
+ * the kernel only.
+ * Returns the fd, or a negative errno: -EBUSY when another socket has the
+ * queue, -EPERM without CAP_NET_ADMIN over the network namespace,
+ * -EPROTONOSUPPORT when the kernel has no netfilter queues.
  */
 int queue_open(uint16_t number, uint32_t maxlen, bool fail_open)
     __attribute__((warn_unused_result));
@@ -26,12 +31,23 @@ int queue_open(uint16_t number, uint32_t maxlen, bool fail_open)
 /*
  * Judges what a dead reader left: packets it had read are put back
  * (NF_REPEAT), or let go on if "accept", up to the first one that still
- * waits in the socket.  Call while nobody reads.  0 or a negative errno.
+ * waits in the socket.  last_id is the newest that the dead reader is known
+ * to have read, 0 if it read none.  Call while nobody reads.  Repeated packets
+ * come again with new ids.  0 or a negative errno.
  */
 int queue_recover(int fd, uint16_t number, uint32_t last_id, bool accept)
     __attribute__((warn_unused_result));
 
-/* One packet of a batch; borrows from the receive buffers. */
+/*
+ * Packets that the kernel dropped because this socket's receive buffer was
+ * full, modulo 2^32.  0 or a negative errno.
+ */
+int queue_drops(int fd, uint32_t *drops) __attribute__((warn_unused_result));
+
+/*
+ * One packet of a batch; borrows from the receive buffers.  If the kernel gave
+ * no octets, octets is NULL, length 0 and whole_length above 0.
+ */
 struct queue_packet {
 	uint32_t id;			/* host order */
 	uid_t uid;			/* (uid_t)-1 when the kernel named none */
@@ -52,12 +68,22 @@ void queue_reader_free(struct queue_reader *reader);
  * Waits for packets and takes up to QUEUE_BATCH.  Returns their number, 0 if
  * only control messages came, -EINTR, -ENOBUFS (overrun: read on), -EPERM (the
  * kernel refused our verdicts: CAP_NET_ADMIN is missing) or another negative
- * errno.  Views live until the next call.
+ * errno.  Views live until the next call.  Every packet gets one verdict.
  */
 int queue_receive(struct queue_reader *reader,
     struct queue_packet packets[static QUEUE_BATCH]);
 
-/* Verdicts of one batch, collected and then sent in one go. */
+/* Ids that never came: the kernel dropped these packets on the way to us. */
+uint64_t queue_gaps(const struct queue_reader *reader);
+/* Verdicts that the kernel refused; ENOENT (the packet is gone) is normal. */
+uint64_t queue_verdict_errors(const struct queue_reader *reader);
+/* The newest id read; 0 when there was none. */
+uint32_t queue_last_id(const struct queue_reader *reader);
+
+/*
+ * Verdicts of one batch, collected and then sent in one go.  A reply is copied,
+ * is at most QUEUE_REPLY_MAX long, and goes out with the given mark.
+ */
 void queue_pass(struct queue_reader *reader, uint32_t id);
 void queue_drop(struct queue_reader *reader, uint32_t id);
 void queue_reply(struct queue_reader *reader, uint32_t id, uint32_t mark,
@@ -65,7 +91,9 @@ void queue_reply(struct queue_reader *reader, uint32_t id, uint32_t mark,
 
 /*
  * Sends them: the single verdicts first, then one batch ACCEPT for all that
- * pass (VERDICT_BATCH takes every id up to its own).  0 or a negative errno.
+ * pass (VERDICT_BATCH takes every id up to its own).  Call once a batch, after
+ * every packet of it got its verdict.  0 or a negative errno; what was not
+ * sent then is forgotten, and queue_recover() brings the packets back.
  */
 int queue_send(struct queue_reader *reader) __attribute__((warn_unused_result));
 

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The queue's socket: set up, recovered, asked; read by queue.c. */
+#include "nfq/queue.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <linux/netfilter.h>
+#include <linux/sock_diag.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <libmnl/libmnl.h>
+#include <libnetfilter_queue/libnetfilter_queue.h>
+
+#include "nfq/queue_message.h"
+
+/*
+ * What a queued message with a DNS question takes of the receive buffer
+ * (skb->truesize), octets: measured.
+ */
+#define PACKET_TRUESIZE	832
+
+/*
+ * The receive buffer fills before the queue does: what does not fit the socket
+ * leaves a gap in the ids, a full queue leaves no trace.  The kernel doubles
+ * the value.  The send buffer bounds one message, not what waits.
+ */
+static int
+set_buffers(int fd, uint32_t maxlen)
+{
+	uint64_t wanted = (uint64_t)maxlen * PACKET_TRUESIZE / 100 * 85 / 2;
+	int receive = wanted > INT_MAX / 2 ? INT_MAX / 2 : (int)wanted;
+	int sending = (int)QUEUE_SEND_SIZE;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &receive,
+	    sizeof(receive)) != 0 &&
+	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive,
+	    sizeof(receive)) != 0)
+		return -errno;
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &sending,
+	    sizeof(sending)) != 0 &&
+	    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sending,
+	    sizeof(sending)) != 0)
+		return -errno;
+	return 0;
+}
+
+/*
+ * Connecting to the kernel (port 0) binds the socket, and keeps every other
+ * process from sending to it: netlink_getsockbyportid().
+ */
+static int
+set_up_socket(int fd, uint32_t maxlen)
+{
+	const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	const int on = 1;
+
+	if (connect(fd, (const struct sockaddr *)&kernel, sizeof(kernel)) != 0)
+		return -errno;
+	/* An overrun must not fail the next recv; ids and sk_drops tell it. */
+	if (setsockopt(fd, SOL_NETLINK, NETLINK_NO_ENOBUFS, &on,
+	    sizeof(on)) != 0 ||
+	    setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &on,
+	    sizeof(on)) != 0)
+		return -errno;
+	return set_buffers(fd, maxlen);
+}
+
+/*
+ * Reads on to the acknowledgement, which is there when send() has returned.
+ * If a rule from elsewhere leads to this queue, packets can come before it:
+ * they are put back, else they would wait for a verdict for ever.
+ */
+static int
+read_ack(int fd, uint16_t number)
+{
+	_Alignas(8) uint8_t buf[QUEUE_RECEIVE_SIZE];
+	struct queue_packet packet;
+	const struct nlmsghdr *nlh;
+	const uint8_t *octets;
+	uint32_t seen = 0;
+	bool any = false;
+	size_t left, length;
+	ssize_t n;
+	int error;
+
+	for (;;) {
+		n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		octets = buf;
+		left = (size_t)n;
+		nlh = queue_message_next(&octets, &left, &length);
+		if (nlh == NULL)
+			return -EBADMSG;
+		if (nlh->nlmsg_type == NLMSG_ERROR)
+			break;
+		if (nlh->nlmsg_type == QUEUE_TYPE_PACKET &&
+		    queue_message_packet(nlh, length, &packet)) {
+			seen = packet.id;
+			any = true;
+		}
+	}
+	error = queue_message_error(nlh, length);
+	if (error != 0 || !any)
+		return error;
+	nlh = queue_message_verdict(buf, NFQNL_MSG_VERDICT_BATCH, number, seen,
+	    NF_REPEAT);
+	return queue_message_send(fd, buf, nlh->nlmsg_len);
+}
+
+static int
+configure(int fd, uint16_t number, uint32_t maxlen, bool fail_open)
+{
+	_Alignas(8) uint8_t buf[QUEUE_SMALL_MESSAGE];
+	uint32_t flags = NFQA_CFG_F_UID_GID;
+	struct nlmsghdr *nlh;
+	int error;
+
+	if (fail_open)
+		flags |= NFQA_CFG_F_FAIL_OPEN;
+	nlh = nfq_nlmsg_put((char *)buf, NFQNL_MSG_CONFIG, number);
+	nlh->nlmsg_flags |= NLM_F_ACK;
+	nfq_nlmsg_cfg_put_cmd(nlh, AF_UNSPEC, NFQNL_CFG_CMD_BIND);
+	nfq_nlmsg_cfg_put_params(nlh, NFQNL_COPY_PACKET, QUEUE_COPY);
+	nfq_nlmsg_cfg_put_qmaxlen(nlh, maxlen);
+	mnl_attr_put_u32(nlh, NFQA_CFG_FLAGS, htonl(flags));
+	mnl_attr_put_u32(nlh, NFQA_CFG_MASK,
+	    htonl(NFQA_CFG_F_UID_GID | NFQA_CFG_F_FAIL_OPEN));
+	error = queue_message_send(fd, buf, nlh->nlmsg_len);
+	return error != 0 ? error : read_ack(fd, number);
+}
+
+/*
+ * The kernel says EPERM for a missing capability and for a queue that another
+ * socket has.  PF_BIND does nothing since 3.8 but needs the capability too,
+ * and looks at no queue: nfqnl_recv_config().
+ */
+static bool
+may_configure(int fd, uint16_t number)
+{
+	_Alignas(8) uint8_t buf[QUEUE_SMALL_MESSAGE];
+	struct nlmsghdr *nlh;
+
+	nlh = nfq_nlmsg_put((char *)buf, NFQNL_MSG_CONFIG, number);
+	nlh->nlmsg_flags |= NLM_F_ACK;
+	nfq_nlmsg_cfg_put_cmd(nlh, AF_INET, NFQNL_CFG_CMD_PF_BIND);
+	return queue_message_send(fd, buf, nlh->nlmsg_len) == 0 &&
+	    read_ack(fd, number) == 0;
+}
+
+int
+queue_open(uint16_t number, uint32_t maxlen, bool fail_open)
+{
+	int error, fd;
+
+	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
+	if (fd < 0)
+		return -errno;
+	error = set_up_socket(fd, maxlen);
+	if (error == 0)
+		error = configure(fd, number, maxlen, fail_open);
+	if (error == 0)
+		return fd;
+	if (error == -EPERM && may_configure(fd, number))
+		error = -EBUSY;
+	/* nfnetlink_rcv_msg(): the queue's subsystem is not there. */
+	if (error == -EINVAL || error == -ECONNREFUSED)
+		error = -EPROTONOSUPPORT;
+	close(fd);
+	return error;
+}
+
+/*
+ * Finds the first packet that waits in the socket, and drops the answers to
+ * verdicts before it.  1 and *id, 0 if none waits, or a negative errno.
+ */
+static int
+peek_packet(int fd, uint32_t *id)
+{
+	_Alignas(8) uint8_t buf[QUEUE_RECEIVE_SIZE];
+	struct queue_packet packet;
+	const struct nlmsghdr *nlh;
+	const uint8_t *octets;
+	size_t left, length;
+	ssize_t n;
+
+	for (;;) {
+		n = recv(fd, buf, sizeof(buf), MSG_PEEK | MSG_DONTWAIT);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN ? 0 : -errno;
+		octets = buf;
+		left = (size_t)n;
+		nlh = queue_message_next(&octets, &left, &length);
+		if (nlh != NULL && nlh->nlmsg_type == QUEUE_TYPE_PACKET &&
+		    queue_message_packet(nlh, length, &packet)) {
+			*id = packet.id;
+			return 1;
+		}
+		if (recv(fd, buf, sizeof(buf), MSG_DONTWAIT) < 0 &&
+		    errno != EINTR)
+			return errno == EAGAIN ? 0 : -errno;
+	}
+}
+
+int
+queue_recover(int fd, uint16_t number, uint32_t last_id, bool accept)
+{
+	_Alignas(8) uint8_t buf[QUEUE_SMALL_MESSAGE];
+	struct nlmsghdr *nlh;
+	uint32_t id;
+	int waits;
+
+	waits = peek_packet(fd, &id);
+	if (waits < 0)
+		return waits;
+	/*
+	 * With nothing unread, all that is in the queue was read: everything
+	 * up to an id far ahead, yet not so far that it would count as behind
+	 * (ids compare modulo 2^32, nfq_id_after()).  A packet that slips in
+	 * now is repeated once more, and the verdict on its first coming finds
+	 * nothing (ENOENT).
+	 */
+	if (waits == 0)
+		id = last_id + 0x40000000;
+	nlh = queue_message_verdict(buf, NFQNL_MSG_VERDICT_BATCH, number,
+	    id - 1, accept ? NF_ACCEPT : NF_REPEAT);
+	return queue_message_send(fd, buf, nlh->nlmsg_len);
+}
+
+int
+queue_drops(int fd, uint32_t *drops)
+{
+	uint32_t info[SK_MEMINFO_VARS];
+	socklen_t size = sizeof(info);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, info, &size) != 0)
+		return -errno;
+	if (size < (SK_MEMINFO_DROPS + 1) * sizeof(info[0]))
+		return -EOPNOTSUPP;
+	*drops = info[SK_MEMINFO_DROPS];
+	return 0;
+}
