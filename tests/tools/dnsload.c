@@ -55,7 +55,7 @@ struct client {
 };
 
 struct result {
-	uint64_t sent, received, wrong, late, side[2], errors;
+	uint64_t sent, received, wrong, late, side[2], refused, errors;
 	uint64_t last_receipt, max_gap, max_latency;
 	uint32_t *latencies;	/* microseconds */
 	size_t latency_room;
@@ -200,8 +200,8 @@ send_batch(struct load *load, struct client *client, unsigned int due)
 	if (sent < 0 && (errno == EAGAIN || errno == EINTR))
 		sent = 0;
 	if (sent < 0) {
-		/* The first was refused (the queue was full): it is lost. */
-		load->result.errors++;
+		/* The kernel dropped the first one (the queue was full): lost. */
+		load->result.refused++;
 		sent = 1;
 	}
 	for (unsigned int i = (unsigned int)sent; i < n; i++)
@@ -348,7 +348,7 @@ run(struct load *load)
 		    (now - start) / 1000 * load->rate / 1000000 : total;
 		struct pollfd poll_fds[SOCKETS_MAX];
 
-		/* What could not be sent in time is never sent late in a burst of its own. */
+		/* Behind time: catch up, as far as the sockets' buffers go. */
 		while (result->sent < due) {
 			uint64_t left = due - result->sent;
 
@@ -363,7 +363,7 @@ run(struct load *load)
 			    POLLIN, 0 };
 		}
 		if (now >= stop_at || (result->sent >= total &&
-		    result->received + result->late + result->errors >=
+		    result->received + result->late + result->refused >=
 		    result->sent))
 			return;
 		(void)poll(poll_fds, load->client_count, 1);
@@ -386,12 +386,12 @@ print(const struct load *load)
 
 	qsort(r->latencies, n, sizeof(*r->latencies), compare);
 	printf("{\"sent\": %" PRIu64 ", \"received\": %" PRIu64 ", \"lost\": %" PRIu64
-	    ", \"late\": %" PRIu64 ", \"wrong\": %" PRIu64 ", \"errors\": %" PRIu64
+	    ", \"late\": %" PRIu64 ", \"wrong\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"errors\": %" PRIu64
 	    ", \"old\": %" PRIu64 ", \"new\": %" PRIu64
 	    ", \"max_gap_ms\": %.1f, \"max_ms\": %.1f"
 	    ", \"p50_us\": %" PRIu32 ", \"p99_us\": %" PRIu32 "}\n",
 	    r->sent, r->received, r->sent - r->received, r->late, r->wrong,
-	    r->errors, r->side[0], r->side[1], (double)r->max_gap / 1e6,
+	    r->refused, r->errors, r->side[0], r->side[1], (double)r->max_gap / 1e6,
 	    (double)r->max_latency / 1e6, n > 0 ? r->latencies[n / 2] : 0,
 	    n > 0 ? r->latencies[n - 1 - n / 100] : 0);
 }
