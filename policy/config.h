@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The configuration file (libconfig syntax), read once into values.  Every
- * option and its default stands in one table in config.c; nfdnsd.conf(5) and
- * the example file are made from it ("nfdns check --defaults").
+ * option and its default stands in one table in config_option.c, which
+ * nfdnsd.conf(5) and the packaged file are checked against
+ * ("nfdns check --defaults" prints it).
  */
 #ifndef NFDNS_POLICY_CONFIG_H
 #define NFDNS_POLICY_CONFIG_H
@@ -10,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "policy/log.h"
@@ -18,6 +20,8 @@
 
 #define CONFIG_DEFAULT_PATH "/etc/nfdns/nfdnsd.conf"
 #define CONFIG_MAX_WORKERS 64
+#define CONFIG_MAX_ITEMS 1024		/* of one list */
+#define CONFIG_MAX_OCTETS ((size_t)1 << 20)	/* of the file */
 
 struct config_prefix {
 	int family;			/* AF_INET or AF_INET6 */
@@ -35,7 +39,7 @@ struct config_cgroup {
 	unsigned int line;
 };
 
-/* Growable arrays; items are owned. */
+/* Growable arrays; items are owned.  Nothing stands in a list twice. */
 struct config_bypass {
 	uid_t *users;			size_t user_count;	/* the worker's user included */
 	gid_t *groups;			size_t group_count;
@@ -47,6 +51,7 @@ struct config_bypass {
 
 struct config_capture {
 	bool any_nameserver;
+	bool tcp;
 	struct config_prefix *nameservers; size_t nameserver_count;
 	struct config_bypass bypass;
 	uint32_t mark_mask;		/* exactly three bits, low to high: */
@@ -86,11 +91,20 @@ struct config {
 /*
  * Reads and checks the file at path: every error at once into diag, each with
  * file and line, what was found and what was expected.  Fills in what depends
- * on the machine (user numbers, search list of /etc/resolv.conf).
+ * on the machine (user numbers, search list of /etc/resolv.conf).  Relative
+ * paths in it are taken from the directory that it stands in.
  * Returns 0 and *config, or -EINVAL with at least one error in diag.
+ * Not thread-safe: it asks the user and group databases.
  */
 int config_load(struct config **config, const char *path, struct diag *diag)
     __attribute__((warn_unused_result));
+
+/*
+ * The same from text that somebody has read already; path is for messages and
+ * relative paths.
+ */
+int config_parse(struct config **config, const char *path, const char *text,
+    size_t length, struct diag *diag) __attribute__((warn_unused_result));
 void config_free(struct config *config);
 
 /*
@@ -101,5 +115,11 @@ void config_free(struct config *config);
  */
 int config_check_reload(const struct config *running, const struct config *next,
     struct diag *diag) __attribute__((warn_unused_result));
+
+/*
+ * Every option with its default and what it is for, as a file that
+ * config_load() would take (where the default user exists).
+ */
+void config_print_defaults(FILE *out);
 
 #endif

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The file as a whole: read, parsed, each option looked up, loose ends tied. */
+#include "policy/config.h"
+
+#include <sys/stat.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <libconfig.h>
+
+#include "policy/config_option.h"
+#include "policy/resolv_conf.h"
+
+/* Opens path without waiting for the writer of a fifo. */
+static int
+open_regular(const char *path, struct diag *diag)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const char *why = NULL;
+
+	if (fd < 0) {
+		diag_add(diag, DIAG_ERROR, path, 0, "cannot be opened: %s; "
+		    "name the configuration file with -c", strerror(errno));
+		return -1;
+	}
+	if (fstat(fd, &st) < 0)
+		why = strerror(errno);
+	else if (S_ISDIR(st.st_mode))
+		why = "is a directory; name the configuration file in it";
+	else if (!S_ISREG(st.st_mode))
+		why = "is not a regular file; the configuration has to be one";
+	else if (st.st_size > (off_t)CONFIG_MAX_OCTETS)
+		why = "is larger than 1 MiB; is it the right file?";
+	if (why == NULL)
+		return fd;
+	diag_add(diag, DIAG_ERROR, path, 0, "%s", why);
+	close(fd);
+	return -1;
+}
+
+/* The whole of a file that may grow while we read it.  The caller frees. */
+static char *
+read_text(const char *path, size_t *length, struct diag *diag)
+{
+	char *text = NULL;
+	ssize_t n = 1;
+	int fd = open_regular(path, diag);
+
+	if (fd < 0)
+		return NULL;
+	*length = 0;
+	text = malloc(CONFIG_MAX_OCTETS);
+	while (text != NULL && n != 0 && *length < CONFIG_MAX_OCTETS) {
+		n = read(fd, text + *length, CONFIG_MAX_OCTETS - *length);
+		if (n < 0 && errno != EINTR)
+			break;
+		*length += n > 0 ? (size_t)n : 0;
+	}
+	if (text == NULL || n < 0) {
+		diag_add(diag, DIAG_ERROR, path, 0, "cannot be read: %s",
+		    strerror(errno));
+		free(text);
+		text = NULL;
+	}
+	close(fd);
+	return text;
+}
+
+/*
+ * What libconfig would not refuse, or not in our words: NUL octets, behind
+ * which it would not look, and @include, which would let the file's lines come
+ * from elsewhere.  Names the first of them.
+ */
+static bool
+check_text(const char *path, const char *text, size_t length,
+    struct diag *diag)
+{
+	unsigned int line = 1;
+	bool line_begins = true;
+
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '\0') {
+			diag_add(diag, DIAG_ERROR, path, line,
+			    "a NUL octet: this is no configuration file");
+			return false;
+		}
+		if (line_begins && length - i >= 8 &&
+		    memcmp(text + i, "@include", 8) == 0) {
+			diag_add(diag, DIAG_ERROR, path, line,
+			    "@include is not supported: write it all in "
+			    "one file");
+			return false;
+		}
+		if (text[i] == '\n')
+			line++;
+		line_begins = text[i] == '\n' ||
+		    (line_begins && (text[i] == ' ' || text[i] == '\t'));
+	}
+	return true;
+}
+
+/* libconfig's tree of text that ends with a NUL. */
+static bool
+parse_tree(config_t *tree, const char *path, const char *text,
+    struct diag *diag)
+{
+	if (config_read_string(tree, text) == CONFIG_TRUE)
+		return true;
+	diag_add(diag, DIAG_ERROR, path, (unsigned int)config_error_line(tree),
+	    "%s; a setting is written NAME = VALUE; (libconfig syntax, see "
+	    "nfdnsd.conf(5))", config_error_text(tree));
+	return false;
+}
+
+static bool
+parse_defaults(config_t *tree, struct diag *diag)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	bool fine = false;
+
+	if (out != NULL) {
+		config_print_defaults(out);
+		if (fclose(out) == 0)
+			fine = parse_tree(tree, "defaults", text, diag);
+	} else
+		diag_add(diag, DIAG_ERROR, NULL, 0, "out of memory");
+	free(text);
+	return fine;
+}
+
+/* "number, workers, maxlen": the keys that may stand below prefix. */
+static const char *
+known_keys(const char *prefix, char buf[static CONFIG_TEXT_SIZE])
+{
+	size_t n = 0, skip = strlen(prefix), last = 0;
+	const char *before = "";
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < config_option_count; i++) {
+		const char *key = config_options[i].path + skip;
+		size_t length;
+
+		if (strncmp(config_options[i].path, prefix, skip) != 0)
+			continue;
+		length = strcspn(key, ".[");
+		/* Options of one group stand together. */
+		if (length == last && strncmp(before, key, length) == 0)
+			continue;
+		before = key;
+		last = length;
+		n += (size_t)snprintf(buf + n, CONFIG_TEXT_SIZE - n, "%s%.*s",
+		    n == 0 ? "" : ", ", (int)length, key);
+		if (n >= CONFIG_TEXT_SIZE)
+			break;
+	}
+	return buf;
+}
+
+static bool
+is_group_path(const char *path)
+{
+	size_t length = strlen(path);
+
+	for (size_t i = 0; i < config_option_count; i++)
+		if (strncmp(config_options[i].path, path, length) == 0 &&
+		    config_options[i].path[length] == '.')
+			return true;
+	return false;
+}
+
+static void
+report_unknown(const struct config_load *load, const config_setting_t *setting)
+{
+	char pattern[CONFIG_TEXT_SIZE], keys[CONFIG_TEXT_SIZE], *dot;
+
+	config_setting_path(setting, true, pattern);
+	dot = strrchr(pattern, '.');
+	if (dot != NULL)
+		dot[1] = '\0';
+	else
+		pattern[0] = '\0';
+	config_wrong(load, setting, "unknown option; known here: %s",
+	    known_keys(pattern, keys));
+}
+
+/*
+ * Refuses what is in the file and not in the table of options.  Goes down only
+ * where the table does, so never deep.
+ */
+static void
+check_keys(const struct config_load *load, const config_setting_t *group)
+{
+	char path[CONFIG_TEXT_SIZE];
+	int count = config_setting_length(group);
+
+	for (int i = 0; i < count; i++) {
+		const config_setting_t *s = config_setting_get_elem(group,
+		    (unsigned int)i);
+		const struct config_option *option;
+
+		config_setting_path(s, true, path);
+		option = config_option_find(path);
+		if (option != NULL) {
+			if ((option->types & OPTION_GROUP) != 0 &&
+			    option->read != config_read_policy &&
+			    config_setting_is_list(s))
+				check_keys(load, s);
+		} else if (!is_group_path(path))
+			report_unknown(load, s);
+		else if (config_setting_is_group(s))
+			check_keys(load, s);
+		else if (s->name != NULL)
+			config_wrong(load, s, "expected a group { ... }");
+	}
+}
+
+static void
+read_options(const struct config_load *load, const config_t *file,
+    const config_t *defaults)
+{
+	for (size_t i = 0; i < config_option_count; i++) {
+		const struct config_option *option = &config_options[i];
+		const config_setting_t *value;
+
+		if (strchr(option->path, '[') != NULL)
+			continue;
+		value = config_lookup(file, option->path);
+		if (value == NULL)
+			value = config_lookup(defaults, option->path);
+		config_option_read(load, option, value, load->config);
+	}
+}
+
+/* Makes the path absolute: a daemon may change its directory. */
+static char *
+absolute_path(const char *path)
+{
+	char *directory, *result = NULL;
+
+	if (path[0] == '/')
+		return strdup(path);
+	directory = getcwd(NULL, 0);
+	if (directory != NULL && asprintf(&result, "%s/%s", directory,
+	    path) < 0)
+		result = NULL;
+	free(directory);
+	return result;
+}
+
+static void
+complete_search(struct mesh *mesh)
+{
+	struct resolv_conf machine;
+
+	if (mesh->search_count > 0)
+		return;
+	/* Without the file there is no search list; that is no error. */
+	(void)resolv_conf_read(&machine, RESOLV_CONF_PATH);
+	memcpy(mesh->search, machine.search, sizeof(mesh->search));
+	mesh->search_count = machine.search_count;
+}
+
+int
+config_parse(struct config **config, const char *path, const char *text,
+    size_t length, struct diag *diag)
+{
+	struct config_load load = { NULL, diag, path };
+	config_t file, defaults;
+	size_t errors = diag->errors;
+	char *copy = NULL;
+
+	*config = NULL;
+	config_init(&file);
+	config_init(&defaults);
+	load.config = calloc(1, sizeof(*load.config));
+	copy = strndup(text, length);
+	if (load.config != NULL)
+		load.config->path = absolute_path(path);
+	if (load.config == NULL || load.config->path == NULL || copy == NULL)
+		diag_add(diag, DIAG_ERROR, path, 0, "cannot be read: %s",
+		    strerror(errno));
+	else if (check_text(path, text, length, diag) &&
+	    parse_tree(&file, path, copy, diag) &&
+	    parse_defaults(&defaults, diag)) {
+		check_keys(&load, config_root_setting(&file));
+		read_options(&load, &file, &defaults);
+		complete_search(&load.config->mesh);
+	}
+	config_destroy(&defaults);
+	config_destroy(&file);
+	free(copy);
+	if (diag->errors != errors) {
+		config_free(load.config);
+		return -EINVAL;
+	}
+	*config = load.config;
+	return 0;
+}
+
+int
+config_load(struct config **config, const char *path, struct diag *diag)
+{
+	size_t length = 0;
+	char *text;
+	int error;
+
+	*config = NULL;
+	text = read_text(path, &length, diag);
+	if (text == NULL)
+		return -EINVAL;
+	error = config_parse(config, path, text, length, diag);
+	free(text);
+	return error;
+}
+
+static void
+free_bypass(struct config_bypass *bypass)
+{
+	for (size_t i = 0; i < bypass->cgroup_count; i++)
+		free(bypass->cgroups[i].path);
+	free(bypass->cgroups);
+	free(bypass->users);
+	free(bypass->groups);
+	free(bypass->marks);
+	free(bypass->classids);
+	free(bypass->destinations);
+}
+
+void
+config_free(struct config *config)
+{
+	if (config == NULL)
+		return;
+	free_bypass(&config->capture.bypass);
+	free(config->capture.nameservers);
+	for (size_t i = 0; i < config->mesh.source_count; i++) {
+		free(config->mesh.sources[i].path);
+		free(config->mesh.sources[i].origin);
+	}
+	free(config->mesh.sources);
+	free(config->mesh.namespace);
+	for (size_t i = 0; i < config->audit_count; i++)
+		free(config->audits[i].path);
+	free(config->audits);
+	free(config->path);
+	free(config->run_dir);
+	free(config->user);
+	free(config);
+}
+
+/* Whether the option has the same value in both. */
+static bool
+same_value(const struct config_option *option, const struct config *a,
+    const struct config *b)
+{
+	const void *left = (const char *)a + option->offset;
+	const void *right = (const char *)b + option->offset;
+
+	if (option->read == config_read_directory)
+		return strcmp(a->run_dir, b->run_dir) == 0;
+	if (option->read == config_read_user)
+		return a->uid == b->uid && a->gid == b->gid;
+	return memcmp(left, right, option->size) == 0;
+}
+
+int
+config_check_reload(const struct config *running, const struct config *next,
+    struct diag *diag)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < config_option_count; i++) {
+		const struct config_option *option = &config_options[i];
+
+		if (!option->fixed || same_value(option, running, next))
+			continue;
+		diag_add(diag, DIAG_ERROR, next->path, 0,
+		    "%s has changed, which needs a restart: put it back, or "
+		    "restart nfdnsd", option->path);
+		error = -EINVAL;
+	}
+	return error;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Readers of the lists of groups and of what belongs to them. */
+#include "policy/config_option.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/audit.h"
+#include "resolver/source.h"
+
+void
+config_read_search(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct mesh *mesh = to;
+	struct dns_name name = { .length = 0 };
+	size_t errors = load->diag->errors;
+
+	config_read_name(load, option, value, &name);
+	if (load->diag->errors != errors)
+		return;
+	for (size_t i = 0; i < mesh->search_count; i++)
+		if (name_equal(&mesh->search[i], &name))
+			return;
+	if (mesh->search_count == MESH_MAX_SEARCH)
+		config_wrong(load, value, "more than %d search domains",
+		    MESH_MAX_SEARCH);
+	else
+		mesh->search[mesh->search_count++] = name;
+}
+
+void
+config_read_format(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	const char *text = config_setting_get_string(value);
+	const struct source_format *format = source_format_find(text);
+
+	(void)option;
+	if (format == NULL)
+		config_wrong(load, value, "found \"%.60s\", expected one of "
+		    "the formats %s", text, source_format_names());
+	memcpy(to, &format, sizeof(format));
+}
+
+void
+config_read_origin(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct dns_name name = { .length = 0 };
+	size_t errors = load->diag->errors;
+	char *text;
+
+	config_read_name(load, option, value, &name);
+	if (load->diag->errors != errors)
+		return;
+	text = strdup(config_setting_get_string(value));
+	if (text == NULL)
+		config_wrong(load, value, "out of memory");
+	memcpy(to, &text, sizeof(text));
+}
+
+void
+config_read_tables(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct mesh *mesh = to;
+	struct mesh_source *grown, *source;
+
+	(void)option;
+	grown = config_append(load, mesh->sources, &mesh->source_count,
+	    sizeof(*grown));
+	if (grown == NULL)
+		return;
+	mesh->sources = grown;
+	source = &grown[mesh->source_count - 1];
+	source->line = config_setting_source_line(value);
+	config_option_read_members(load, "mesh.tables[].", value, source);
+	if (source->origin != NULL && source->format != NULL &&
+	    strcmp(source->format->name, "zone") != 0)
+		config_wrong(load, value, "only zone files have an \"origin\"; "
+		    "take it out");
+}
+
+void
+config_read_zones(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct mesh *mesh = to;
+	struct mesh_zone *zone = &mesh->zones[mesh->zone_count];
+	size_t errors = load->diag->errors;
+
+	(void)option;
+	if (mesh->zone_count == MESH_MAX_ZONES) {
+		config_wrong(load, value, "more than %d zones", MESH_MAX_ZONES);
+		return;
+	}
+	config_option_read_members(load, "mesh.zones[].", value, zone);
+	if (load->diag->errors != errors)
+		return;
+	for (size_t i = 0; i < mesh->zone_count; i++)
+		if (name_equal(&mesh->zones[i].name, &zone->name)) {
+			config_wrong(load, value, "this zone is in the list "
+			    "already; take one of the two out");
+			return;
+		}
+	mesh->zone_count++;
+}
+
+void
+config_read_audits(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct config *config = load->config;
+	struct config_audit *grown, *audit;
+
+	(void)option;
+	(void)to;
+	if (config->audit_count == AUDIT_MAX_SINKS) {
+		config_wrong(load, value, "more than %d audit files",
+		    AUDIT_MAX_SINKS);
+		return;
+	}
+	grown = config_append(load, config->audits, &config->audit_count,
+	    sizeof(*grown));
+	if (grown == NULL)
+		return;
+	config->audits = grown;
+	audit = &grown[config->audit_count - 1];
+	audit->line = config_setting_source_line(value);
+	config_option_read_members(load, "audit[].", value, audit);
+	for (size_t i = 0; audit->path != NULL && i + 1 < config->audit_count;
+	    i++)
+		if (grown[i].path != NULL &&
+		    strcmp(grown[i].path, audit->path) == 0)
+			config_wrong(load, value, "%s is in the list already; "
+			    "take one of the two out", audit->path);
+}
+
+void
+config_read_policy(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	(void)option;
+	(void)to;
+	config_wrong(load, value, "policy rules are not supported by this "
+	    "version; remove the section");
+}
