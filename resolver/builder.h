@@ -19,6 +19,9 @@ struct builder;			/* owns everything that was added */
 struct builder *builder_new(const struct mesh *mesh);
 void builder_free(struct builder *b);
 
+/* Marks the image as that of a table that was never loaded. */
+void builder_set_unloaded(struct builder *b);
+
 /*
  * Starts the next source, in config order.  A name that an earlier source has
  * is that source's for good; names added twice by one source are joined.
@@ -35,8 +38,8 @@ enum builder_added {
 /*
  * Adds one record.  owner is lower-cased wire form; a first label "*" makes it
  * a wildcard.  rdata is in wire format, uncompressed.  line is where it stands
- * in its source (0: unknown).  Returns enum builder_added, or -ENOMEM, or
- * -E2BIG when the image would pass 4 GiB.
+ * in its source (0: unknown).  Returns enum builder_added, -EINVAL if rdata is
+ * none of that type, -ENOMEM, or -E2BIG when the image would pass 4 GiB.
  */
 int builder_add(struct builder *b, const struct dns_name *owner, uint8_t flags,
     uint16_t type, uint32_t ttl, const void *rdata, uint16_t rdlength,
@@ -50,6 +53,13 @@ int builder_alias(struct builder *b, const struct dns_name *owner,
     const struct dns_name *alias, uint8_t flags, unsigned int line)
     __attribute__((warn_unused_result));
 
+/*
+ * How many names of the current source were left out because an earlier one
+ * has them, each counted once; if any, *first is the first of them.
+ */
+size_t builder_shadowed(const struct builder *b, struct dns_name *first);
+
+/* Names that have records. */
 size_t builder_names(const struct builder *b);
 
 /*

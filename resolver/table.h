@@ -73,7 +73,8 @@ void table_find(const struct table *table, const struct dns_name *name,
 struct rrset {
 	uint16_t type;
 	uint32_t count;			/* at least 1 */
-	uint16_t rdlength;		/* of each; 0: each is a u16 length and octets */
+	uint16_t rdlength;		/* of each; 0: each is a u16 length, in network
+					   order, and octets */
 	uint32_t ttl;
 	const uint8_t *rdata;		/* u16 lengths in network order, unaligned */
 };
@@ -91,7 +92,14 @@ void table_origin(const struct table *table, uint32_t node,
     unsigned int *source, unsigned int *line);
 
 /*
- * Names in the order of the image, one a call: start with *cursor = 0; false
+ * The path of the nth source that the image was compiled from, not
+ * NUL-terminated; NULL behind the last.
+ */
+const char *table_source(const struct table *table, unsigned int source,
+    size_t *length);
+
+/*
+ * Names that have records, in the order of the image, one a call: start with *cursor = 0; false
  * at the end.  name is lower case.
  */
 bool table_next(const struct table *table, size_t *cursor,

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a builder holds, shared by builder.c, which collects, and
+ * builder_write.c, which lays out.
+ *
+ * Everything lies in one arena that grows, so items refer to each other by
+ * offsets ("handles", 0 for none) and a pointer into it is good only until
+ * the next item is taken.
+ */
+#ifndef NFDNS_RESOLVER_BUILDER_STATE_H
+#define NFDNS_RESOLVER_BUILDER_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "resolver/builder.h"
+
+struct build_node {
+	uint32_t next;		/* in the order they were added */
+	uint32_t set;		/* 0: empty non-terminal */
+	uint32_t line;
+	uint16_t source;
+	uint16_t shadows;	/* last source whose name this one hides, plus 1 */
+	uint8_t flags;		/* NAME_*, IMAGE_WILDCARD */
+	uint8_t labels;
+	uint8_t length;
+	uint8_t octets[];	/* of a wildcard: without the "*" */
+};
+
+struct build_set {
+	uint32_t owner;		/* the node that may change it; others are aliases */
+	uint32_t first;		/* RRset */
+	uint32_t image;		/* where it goes in the image */
+};
+
+struct build_rrset {
+	uint32_t next;
+	uint32_t first, last;	/* record */
+	uint32_t ttl;
+	uint32_t count;
+	uint32_t size;		/* octets of rdata in the image */
+	uint16_t type;
+};
+
+struct build_record {
+	uint32_t next;
+	uint32_t rrset;
+	uint16_t length;
+	uint8_t octets[];
+};
+
+/* From hashes to handles: open addressing; the tag decides where to begin. */
+struct build_index {
+	struct build_slot {
+		uint32_t tag;
+		uint32_t handle;
+	} *slots;
+	unsigned int bits;
+	size_t count;
+};
+
+struct builder {
+	const struct mesh *mesh;
+	uint8_t *arena;
+	size_t used, size;
+	struct build_index names;
+	struct build_index records;
+	uint32_t first_node, last_node;
+	size_t name_count;		/* nodes with records */
+	size_t node_count;
+	uint64_t image_octets;		/* of the nodes, at most */
+	unsigned int source;
+	bool unloaded;			/* the image of no table */
+	size_t shadowed;		/* names of this source */
+	uint32_t first_shadowed;	/* node that hides the first of them */
+};
+
+/* Pointer of the wanted type to the item with that handle. */
+#define BUILD_AT(b, type, handle) \
+	((type *)(void *)((b)->arena + (handle)))
+
+/* A key of the names' index: the octets that are hashed, and which seed. */
+struct build_key {
+	const uint8_t *octets;
+	uint8_t length;
+	uint8_t labels;
+	uint8_t wildcard;		/* 0 or IMAGE_WILDCARD */
+};
+
+/*
+ * The node of that key, made if there is none (then without a set and from
+ * the current source).  Returns 0 and *node, or -ENOMEM or -E2BIG.
+ */
+int build_node_get(struct builder *b, const struct build_key *key,
+    uint32_t *node, bool *created) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lookups in the image.  The order in which a name is looked for stands in
+ * table_find(); each step is a few probes, whatever the number of names.
+ */
+#include "resolver/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "resolver/builder.h"
+#include "resolver/image.h"
+
+struct table {
+	const uint8_t *image;
+	size_t size;
+	const struct image_header *header;
+	const struct image_slot *slots;
+	uint32_t mask;
+	bool wildcards;
+	struct table_settings settings;
+	size_t search_count;
+	size_t zone_count;
+	struct dns_name search[MESH_MAX_SEARCH];
+	struct mesh_zone zones[MESH_MAX_ZONES];	/* deepest first */
+};
+
+/* A name taken apart: where each label starts, the root's empty one too. */
+struct dissected {
+	const struct dns_name *name;
+	uint8_t starts[NAME_MAX_LABELS + 1];
+};
+
+/* The image was checked: its names are well-formed. */
+static const uint8_t *
+load_name(struct dns_name *name, const uint8_t *octets)
+{
+	if (name_read_lower(name, octets, NAME_MAX_OCTETS) != 0)
+		*name = (struct dns_name){ .length = 1 };
+	return octets + name->length;
+}
+
+static void
+load_strings(struct table *t)
+{
+	const uint8_t *at = t->image + t->header->strings;
+
+	t->search_count = t->header->search_count;
+	for (size_t i = 0; i < t->search_count; i++)
+		at = load_name(&t->search[i], at);
+	for (size_t i = 0; i < t->header->zone_count; i++) {
+		struct mesh_zone zone = { .unknown = *at++ };
+		size_t place = t->zone_count++;
+
+		at = load_name(&zone.name, at);
+		for (; place > 0 && t->zones[place - 1].name.labels <
+		    zone.name.labels; place--)
+			t->zones[place] = t->zones[place - 1];
+		t->zones[place] = zone;
+	}
+}
+
+static void
+load(struct table *t)
+{
+	const struct image_header *h = (const void *)t->image;
+
+	t->header = h;
+	t->slots = (const void *)(t->image + h->slots);
+	t->mask = ((uint32_t)1 << h->slot_bits) - 1;
+	t->wildcards = (h->wildcard_labels[0] | h->wildcard_labels[1]) != 0;
+	t->settings = (struct table_settings){
+		.negative_ttl = h->negative_ttl,
+		.udp_size = h->udp_size,
+		.suppress_https = h->suppress_https != 0,
+		.loaded = h->loaded != 0,
+		.unloaded = h->unloaded,
+	};
+	load_strings(t);
+}
+
+int
+table_open(struct table **table, int fd, const char **why)
+{
+	struct table *t = NULL;
+	void *image = MAP_FAILED;
+	struct stat st;
+	int error = -EINVAL;
+
+	*table = NULL;
+	if (fstat(fd, &st) != 0) {
+		*why = "cannot find out the image's size";
+		return -errno;
+	}
+	if (!S_ISREG(st.st_mode) ||
+	    st.st_size < (off_t)sizeof(struct image_header)) {
+		*why = "not a table image";
+		return -EINVAL;
+	}
+	/* All of it is read for the checksum: fault it in at one go. */
+	image = mmap(NULL, (size_t)st.st_size, PROT_READ,
+	    MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (image == MAP_FAILED) {
+		*why = "cannot map the image";
+		return -errno;
+	}
+	*why = image_check(image, (size_t)st.st_size);
+	if (*why != NULL)
+		goto failed;
+	t = calloc(1, sizeof(*t));
+	if (t == NULL) {
+		*why = "out of memory";
+		error = -ENOMEM;
+		goto failed;
+	}
+	t->image = image;
+	t->size = (size_t)st.st_size;
+	load(t);
+	*table = t;
+	return 0;
+failed:
+	(void)munmap(image, (size_t)st.st_size);
+	return error;
+}
+
+void
+table_close(struct table *t)
+{
+	if (t == NULL)
+		return;
+	/* munmap() takes no const; the mapping is ours alone. */
+	(void)munmap((void *)(uintptr_t)t->image, t->size);
+	free(t);
+}
+
+const struct table_settings *
+table_settings(const struct table *t)
+{
+	return &t->settings;
+}
+
+size_t
+table_names(const struct table *t)
+{
+	return t->header->name_count;
+}
+
+size_t
+table_octets(const struct table *t)
+{
+	return t->size;
+}
+
+static inline const struct image_node *
+node_at(const struct table *t, uint32_t node)
+{
+	return (const void *)(t->image + node);
+}
+
+static inline const uint8_t *
+node_name(const struct image_node *node)
+{
+	return (const uint8_t *)(node + 1);
+}
+
+/* The node with that name, or 0. */
+static uint32_t
+find_node(const struct table *t, const uint8_t *octets, size_t length,
+    uint8_t wildcard)
+{
+	uint64_t hash = image_hash(octets, length, wildcard);
+	uint32_t tag = image_hash_tag(hash);
+	uint32_t at = image_hash_slot(hash, t->header->slot_bits);
+
+	/* There is an empty slot: the loop ends. */
+	for (;; at = (at + 1) & t->mask) {
+		const struct image_slot *slot = &t->slots[at];
+		const struct image_node *node;
+
+		if (slot->node == 0)
+			return 0;
+		if (slot->tag != tag)
+			continue;
+		node = node_at(t, slot->node);
+		if (node->length == length &&
+		    (node->flags & IMAGE_WILDCARD) == wildcard &&
+		    memcmp(node_name(node), octets, length) == 0)
+			return slot->node;
+	}
+}
+
+/*
+ * The most specific wildcard above a name of that many labels; starts says
+ * where they begin, starts[labels] is the root's.
+ */
+static uint32_t
+find_wildcard(const struct table *t, const uint8_t *octets,
+    unsigned int labels, const uint8_t *starts)
+{
+	size_t length = starts[labels] + 1u;
+
+	for (unsigned int above = labels; above-- > 0;) {
+		size_t start = starts[labels - above];
+		uint32_t node;
+
+		if ((t->header->wildcard_labels[above / 64] >> above % 64 &
+		    1) == 0)
+			continue;
+		node = find_node(t, octets + start, length - start,
+		    IMAGE_WILDCARD);
+		if (node != 0)
+			return node;
+	}
+	return 0;
+}
+
+static void
+dissect(struct dissected *d, const struct dns_name *name)
+{
+	unsigned int label = 0;
+	size_t at = 0;
+
+	d->name = name;
+	for (; label < name->labels; label++) {
+		d->starts[label] = (uint8_t)at;
+		at += 1u + name->octets[at];
+	}
+	d->starts[label] = (uint8_t)at;
+}
+
+/*
+ * Whether the labels from "first" up to "last" are those of suffix, whose
+ * root label does not count.
+ */
+static bool
+labels_equal(const struct dissected *d, unsigned int first, unsigned int last,
+    const struct dns_name *suffix)
+{
+	size_t length = (size_t)d->starts[last] - d->starts[first];
+
+	return length + 1 == suffix->length && memcmp(d->name->octets +
+	    d->starts[first], suffix->octets, length) == 0;
+}
+
+static void
+find_zone(const struct table *t, const struct dissected *d,
+    struct entry *entry)
+{
+	unsigned int labels = d->name->labels;
+
+	for (size_t i = 0; i < t->zone_count; i++) {
+		const struct mesh_zone *zone = &t->zones[i];
+
+		if (zone->name.labels > labels || !labels_equal(d,
+		    labels - zone->name.labels, labels, &zone->name))
+			continue;
+		entry->in_zone = true;
+		entry->unknown = zone->unknown;
+		entry->zone_labels = zone->name.labels;
+		return;
+	}
+}
+
+static void
+found(const struct table *t, struct entry *entry, enum entry_kind kind,
+    uint32_t node)
+{
+	entry->kind = kind;
+	entry->node = node;
+	entry->flags = node_at(t, node)->flags & (uint8_t)~IMAGE_WILDCARD;
+}
+
+/* NAME, the first "labels" of the name asked for, as if it stood alone. */
+static bool
+find_target(const struct table *t, const struct dissected *d,
+    unsigned int labels, struct entry *entry)
+{
+	uint8_t octets[NAME_MAX_OCTETS];
+	size_t length = d->starts[labels];
+	uint32_t node;
+
+	memcpy(octets, d->name->octets, length);
+	octets[length] = 0;
+	entry->target_length = (uint8_t)length;
+	node = find_node(t, octets, length + 1, 0);
+	if (node != 0 && node_at(t, node)->set != 0) {
+		found(t, entry, ENTRY_SEARCH, node);
+		return true;
+	}
+	node = t->wildcards ? find_wildcard(t, octets, labels, d->starts) : 0;
+	if (node != 0) {
+		found(t, entry, ENTRY_SEARCH_WILDCARD, node);
+		return true;
+	}
+	entry->target_length = 0;
+	return false;
+}
+
+static bool
+find_search(const struct table *t, const struct dissected *d,
+    struct entry *entry)
+{
+	for (size_t i = 0; i < t->search_count; i++) {
+		const struct dns_name *search = &t->search[i];
+		unsigned int labels = d->name->labels, target;
+
+		if (search->labels == 0 || search->labels >= labels)
+			continue;
+		target = labels - search->labels;
+		if (!labels_equal(d, target, labels, search))
+			continue;
+		/*
+		 * NAME in the search domain already: a resolver that appends
+		 * the domain to it again is at the end of its list and would
+		 * get NXDOMAIN from any cluster's DNS.
+		 */
+		if (target >= search->labels && labels_equal(d,
+		    target - search->labels, target, search))
+			continue;
+		if (find_target(t, d, target, entry))
+			return true;
+	}
+	return false;
+}
+
+void
+table_find(const struct table *t, const struct dns_name *name,
+    struct entry *entry)
+{
+	uint32_t exact = find_node(t, name->octets, name->length, 0);
+	struct dissected d;
+	uint32_t node;
+
+	*entry = (struct entry){ .kind = ENTRY_NONE };
+	dissect(&d, name);
+	find_zone(t, &d, entry);
+
+	if (exact != 0 && node_at(t, exact)->set != 0) {
+		found(t, entry, ENTRY_EXACT, exact);
+		return;
+	}
+	node = t->wildcards ?
+	    find_wildcard(t, name->octets, name->labels, d.starts) : 0;
+	if (node != 0) {
+		found(t, entry, ENTRY_WILDCARD, node);
+		return;
+	}
+	if (find_search(t, &d, entry))
+		return;
+	if (exact != 0)
+		entry->kind = ENTRY_EMPTY;
+}
+
+static void
+view(struct rrset *rrset, const struct image_rrset *head)
+{
+	rrset->type = head->type;
+	rrset->count = head->count;
+	rrset->rdlength = head->rdlength;
+	rrset->ttl = head->ttl;
+	rrset->rdata = (const uint8_t *)(head + 1);
+}
+
+/* The node's first RRset and their number, or NULL and 0. */
+static const struct image_rrset *
+first_rrset(const struct table *t, uint32_t node, uint32_t *count)
+{
+	uint32_t offset = node != 0 ? node_at(t, node)->set : 0;
+	const struct image_set *set;
+
+	*count = 0;
+	if (offset == 0)
+		return NULL;
+	set = (const void *)(t->image + offset);
+	*count = set->count;
+	return (const void *)(set + 1);
+}
+
+static const struct image_rrset *
+next_rrset(const struct image_rrset *rrset)
+{
+	return (const void *)((const uint8_t *)(rrset + 1) +
+	    image_pad4(rrset->size));
+}
+
+bool
+table_rrset(const struct table *t, uint32_t node, uint16_t type,
+    struct rrset *rrset)
+{
+	uint32_t count;
+	const struct image_rrset *r = first_rrset(t, node, &count);
+
+	for (; count > 0; count--, r = next_rrset(r)) {
+		if (r->type == type) {
+			view(rrset, r);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+table_rrset_at(const struct table *t, uint32_t node, size_t index,
+    struct rrset *rrset)
+{
+	uint32_t count;
+	const struct image_rrset *r = first_rrset(t, node, &count);
+
+	if (index >= count)
+		return false;
+	for (; index > 0; index--)
+		r = next_rrset(r);
+	view(rrset, r);
+	return true;
+}
+
+void
+table_origin(const struct table *t, uint32_t node, unsigned int *source,
+    unsigned int *line)
+{
+	*source = node != 0 ? node_at(t, node)->source : 0;
+	*line = node != 0 ? node_at(t, node)->line : 0;
+}
+
+bool
+table_next(const struct table *t, size_t *cursor, struct dns_name *name,
+    uint32_t *node, uint8_t *flags)
+{
+	for (; *cursor <= t->mask; (*cursor)++) {
+		const struct image_node *n;
+		struct dns_name plain;
+
+		*node = t->slots[*cursor].node;
+		n = node_at(t, *node);
+		if (*node == 0 || n->set == 0)
+			continue;
+		(void)load_name(&plain, node_name(n));
+		*name = plain;
+		if (n->flags & IMAGE_WILDCARD) {
+			memcpy(name->octets, "\1*", 2);
+			memcpy(name->octets + 2, plain.octets, plain.length);
+			name->length = (uint8_t)(plain.length + 2);
+			name->labels = (uint8_t)(plain.labels + 1);
+		}
+		*flags = n->flags & (uint8_t)~IMAGE_WILDCARD;
+		(*cursor)++;
+		return true;
+	}
+	return false;
+}
+
+const char *
+table_source(const struct table *t, unsigned int source, size_t *length)
+{
+	const uint8_t *at = t->image + t->header->strings;
+	struct dns_name name;
+	uint16_t n;
+
+	*length = 0;
+	if (source >= t->header->source_count)
+		return NULL;
+	for (size_t i = 0; i < t->search_count; i++)
+		at = load_name(&name, at);
+	for (size_t i = 0; i < t->zone_count; i++)
+		at = load_name(&name, at + 1);
+	for (;; at += sizeof(n) + n) {
+		memcpy(&n, at, sizeof(n));
+		if (source-- == 0)
+			break;
+	}
+	*length = n;
+	return (const char *)at + sizeof(n);
+}
