@@ -19,8 +19,8 @@
 #include "resolver/question.h"
 #include "resolver/table.h"
 
-/* Largest reply: the UDP answer below the longest headers that are kept. */
-#define INTERCEPT_REPLY_MAX (ANSWER_UDP_MAX + 512)
+/* Largest reply: the UDP answer behind the longest headers that are kept. */
+#define INTERCEPT_REPLY_MAX (ANSWER_UDP_MAX + PACKET_HEADERS_MAX)
 
 /* The name (class CH, type TXT) of the question by which the queue is tried. */
 #define INTERCEPT_CANARY_NAME "canary.nfdns."
@@ -29,25 +29,26 @@
 
 /*
  * Everything about one packet after interception.  Views borrow from the
- * packet, the table and the reply buffer.
+ * packet, the table and the reply buffer.  What a comment limits is not even
+ * initialised otherwise: it is all too large to clear for every packet.
  */
 struct interception {
 	struct decision decision;
 	enum packet_form form;
 	bool canary;			/* our own canary: not counted as a question */
-	struct packet packet;
+	struct packet packet;		/* as far as packet.h says */
 	struct question question;	/* when form is PACKET_OK */
 	struct finding finding;		/* when the question is PLAIN */
-	struct answer_summary summary;	/* when there is an answer */
+	struct answer_summary summary;	/* when answer_length is not 0 */
 	const uint8_t *answer;		/* the DNS message inside reply */
-	size_t answer_length;
+	size_t answer_length;		/* 0: none */
 	size_t reply_length;		/* 0: no reply, the packet passes or drops */
 };
 
 /*
  * rotation chooses which address comes first.  length is what the queue
  * delivered, whole_length what the packet had (NFQA_CAP_LEN); a packet that
- * was cut passes.  reply has INTERCEPT_REPLY_MAX octets.
+ * was cut passes, as MALFORMED, and octets may be NULL then.  reply has INTERCEPT_REPLY_MAX octets.
  */
 void intercept(struct interception *out, const struct table *table,
     const uint8_t *octets, size_t length, size_t whole_length,

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/intercept.h"
+
+#include <string.h>
+
+#include "resolver/rr.h"
+
+/* In wire form, for comparing; they say what intercept.h says. */
+static const struct dns_name canary_name = {
+	.length = 14, .labels = 2, .octets = "\006canary\005nfdns",
+};
+static const struct dns_name version_name = {
+	.length = 15, .labels = 2, .octets = "\007version\005nfdns",
+};
+
+/* The packet passes, and why. */
+static void
+pass(struct interception *out, enum reason reason)
+{
+	out->decision = (struct decision){
+		.verdict = VERDICT_PASS,
+		.reason = reason,
+	};
+}
+
+static bool
+is_text_question(const struct question *question)
+{
+	return question->form == QUESTION_CHAOS &&
+	    (question->type == TYPE_TXT || question->type == TYPE_ANY);
+}
+
+/* Fills in what deciding needs; false if the packet is none of ours. */
+static bool
+gather(struct interception *out, const struct table *table,
+    const uint8_t *octets, size_t length, size_t whole_length,
+    struct facts *facts)
+{
+	struct question *question = &out->question;
+
+	out->packet.family = 0;
+	out->form = PACKET_MALFORMED;
+	if (length == whole_length)
+		out->form = packet_parse(&out->packet, octets, length);
+	if (out->form != PACKET_OK)
+		return false;
+
+	question_parse(question, out->packet.payload,
+	    out->packet.payload_length);
+	*facts = (struct facts){
+		.question = question,
+		.settings = table_settings(table),
+	};
+	if (question->form == QUESTION_PLAIN) {
+		finding_gather(&out->finding, table, question);
+		facts->finding = &out->finding;
+	} else if (is_text_question(question)) {
+		out->canary = name_equal(&question->name, &canary_name);
+		facts->own_name = out->canary ||
+		    name_equal(&question->name, &version_name);
+	}
+	return true;
+}
+
+/* Writes the answer straight to its place in reply, the headers before it. */
+static void
+act(struct interception *out, const struct facts *facts, uint32_t rotation,
+    uint8_t reply[static INTERCEPT_REPLY_MAX])
+{
+	const struct answer_plan plan = {
+		.question = facts->question,
+		.finding = facts->finding,
+		.content = out->decision.content,
+		.rcode = out->decision.rcode,
+		.negative_ttl = facts->settings->negative_ttl,
+		.udp_size = facts->settings->udp_size,
+		.rotation = rotation,
+		.text = "nfdns " NFDNS_VERSION,
+	};
+	uint8_t *answer = reply + packet_reply_offset(&out->packet);
+
+	out->answer_length = answer_build(&plan, answer, ANSWER_UDP_MAX,
+	    &out->summary);
+	out->answer = answer;
+	out->reply_length = packet_reply(&out->packet, reply,
+	    out->answer_length);
+}
+
+void
+intercept(struct interception *out, const struct table *table,
+    const uint8_t *octets, size_t length, size_t whole_length,
+    uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX])
+{
+	struct facts facts;
+
+	out->canary = false;
+	out->answer = NULL;
+	out->answer_length = 0;
+	out->reply_length = 0;
+	if (!gather(out, table, octets, length, whole_length, &facts)) {
+		pass(out, REASON_MALFORMED);
+		return;
+	}
+	out->decision = decide(&facts);
+	if (out->decision.verdict != VERDICT_PASS &&
+	    out->decision.verdict != VERDICT_DROP)
+		act(out, &facts, rotation, reply);
+}
