@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The table in the kernel, by libnftnl: put in, changed and taken out as one
- * atomic batch.  The only file that talks nf_tables.
+ * atomic batch.
  */
 #ifndef NFDNS_RULES_KERNEL_H
 #define NFDNS_RULES_KERNEL_H
@@ -22,9 +22,14 @@ struct rules_kernel;		/* owns the netlink socket that owns the table */
 int rules_kernel_open(struct rules_kernel **kernel)
     __attribute__((warn_unused_result));
 
+/* Why it could not be opened and what to do, in words. */
+const char *rules_kernel_open_error(int error);
+
 /*
  * Closes it: a table with the owner flag is gone with that.  Without the flag
- * the table is deleted first if this object put it in.
+ * the table is deleted first if this object put it in.  A child of the process
+ * that opened it only lets go of its copy of the socket (and must do so, for
+ * the table stays as long as any copy is open).  NULL is allowed.
  */
 void rules_kernel_close(struct rules_kernel *kernel);
 
@@ -53,10 +58,16 @@ int rules_kernel_remove(struct rules_kernel *kernel)
 
 /*
  * Sum of the packet counters of the user-question queue rules (not the
- * canary's), over all replacements of the rules since open.
+ * canary's), over all replacements of the rules since open.  Packets that a
+ * rule counts in the moment between its reading and its replacement are not in
+ * it: the sum can be too small by a few for each install.
  */
 int rules_kernel_counter(struct rules_kernel *kernel, uint64_t *packets)
     __attribute__((warn_unused_result));
+
+/* Its socket, for verify.c. */
+struct netlink;
+struct netlink *rules_kernel_netlink(struct rules_kernel *kernel);
 
 /*
  * Compares the kernel with set; needs no ownership.  Every difference is an

@@ -14,6 +14,7 @@
 
 #include "policy/config.h"
 #include "resolver/diag.h"
+#include "rules/address_set.h"
 
 #define RULES_TABLE		"nfdns"		/* family inet */
 #define RULES_CHAIN_QUESTION	"question"	/* hook output, priority -310 */
@@ -21,9 +22,15 @@
 
 enum rules_chain { CHAIN_QUESTION, CHAIN_VERDICT, CHAINS };
 
-/* The condition of a rule.  Queue and canary rules match "udp dport 53" too. */
+/*
+ * The condition of a rule.  The first two send everything that is not DNS on
+ * its way, so that the rules after them need not look at the protocol again,
+ * but for those that queue: they match UDP and port 53 once more, so that no
+ * edit of the others can ever queue a packet of another protocol.
+ */
 enum rule_match {
-	MATCH_NOT_DNS,		/* neither UDP nor destination port 53 */
+	MATCH_NOT_UDP,
+	MATCH_NOT_PORT53,
 	MATCH_USER, MATCH_GROUP, MATCH_MARK, MATCH_CGROUP, MATCH_CLASSID,
 	MATCH_DESTINATION4, MATCH_DESTINATION6,	/* in a set */
 	MATCH_NAMESERVER4, MATCH_NAMESERVER6,	/* UDP port 53 to an address in a set */
@@ -44,14 +51,15 @@ enum rules_stage {
 };
 
 /*
- * One rule.  A value; "comment" is what nft shows behind it and says in words
- * what the rule is for ("bypass: user 998").
+ * One rule.  A value, but for cgroup.path, which borrows from the config;
+ * "comment" is what nft shows behind it and says in words what the rule is for
+ * ("bypass: user 998").  The rules of chain "verdict" match by MATCH_MARK too.
  */
 struct rule {
 	enum rules_chain chain;
 	enum rule_match match;
 	enum rule_action action;
-	bool canary;			/* the canary's own queue rule */
+	bool canary;			/* the canary's own: all bits of mark_mask set */
 	union {
 		uint32_t id;		/* uid, gid, classid */
 		struct config_mark mark;
@@ -60,25 +68,27 @@ struct rule {
 	char comment[96];
 };
 
-#define RULES_SETS 4		/* bypass4, bypass6, nameservers4, nameservers6 */
+/* The comment of the canary's rule, by which its counter is told from the others. */
+#define RULES_COMMENT_CANARY "canary"
 
-struct rules_set {
-	const char *name;
-	int family;
-	const struct config_prefix *prefixes;	/* borrowed from the config */
-	size_t count;
+/* Which set a rule looks into; also its place in ruleset.sets. */
+enum rules_set_id {
+	SET_BYPASS4, SET_BYPASS6, SET_NAMESERVERS4, SET_NAMESERVERS6, RULES_SETS
 };
 
 struct ruleset {
 	struct rule *rules;	/* in order, both chains */
 	size_t count;
-	struct rules_set sets[RULES_SETS];	/* count 0: not in use */
+	struct address_set sets[RULES_SETS];	/* count 0: not in use */
 	uint32_t mark_mask, mark_passed, mark_answered;
 	uint16_t zone;
 	uint16_t queue_number;
 	uint16_t queue_count;	/* > 1: spread by CPU (fanout) */
 	bool queue_bypass;
 };
+
+/* The set that the rule looks into, or RULES_SETS when it needs none. */
+enum rules_set_id rule_set_id(const struct rule *rule);
 
 /*
  * Borrows config.  cgroup paths are looked up below the cgroup v2 mount: one
@@ -89,8 +99,16 @@ int ruleset_build(struct ruleset *set, const struct config *config,
     enum rules_stage stage, struct diag *diag) __attribute__((warn_unused_result));
 void ruleset_free(struct ruleset *set);
 
+/* The name of a chain in the kernel, and the priority at the output hook. */
+const char *rules_chain_name(enum rules_chain chain);
+int rules_chain_priority(enum rules_chain chain);
+
 /* In nft(8) syntax, with the native queue statement.  0 or a negative errno. */
-int ruleset_print(const struct ruleset *set, FILE *out);
+int ruleset_print(const struct ruleset *set, FILE *out)
+    __attribute__((warn_unused_result));
+
+/* The rule without comment and counter, as ruleset_print() writes it. */
+void rule_print(const struct ruleset *set, const struct rule *rule, FILE *out);
 
 /* The mark that a canary question's socket has to carry: all three bits. */
 uint32_t ruleset_canary_mark(const struct config *config);

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "resolver/exit_code.h"
+#include "rules/cmd_rules.h"
+#include "rules/kernel.h"
+#include "rules/ruleset.h"
+
+static const char usage[] =
+    "usage: nfdns [-c FILE] rules [print | verify]\n"
+    "\n"
+    "  print    the rule set that nfdnsd puts into the kernel, in the syntax\n"
+    "           of nft(8) (what \"rules\" alone does too)\n"
+    "  verify   compare the kernel with it; needs CAP_NET_ADMIN.  Exit code 0\n"
+    "           when they are equal, 5 with every difference in words when\n"
+    "           not, 1 when the kernel could not be asked\n";
+
+static void
+show(const struct diag *diag, FILE *out)
+{
+	for (size_t i = 0; i < diag->kept; i++)
+		fprintf(out, "%s%s\n", diag->entries[i].level == DIAG_WARNING ?
+		    "warning: " : "", diag->entries[i].text);
+	if (diag_dropped(diag) > 0)
+		fprintf(out, "... and %zu more\n", diag_dropped(diag));
+}
+
+static int
+print(const struct ruleset *set)
+{
+	int rc = ruleset_print(set, stdout);
+
+	if (rc == 0)
+		return EXIT_OK;
+	fprintf(stderr, "nfdns: cannot write the rules: %s\n", strerror(-rc));
+	return EXIT_ERROR;
+}
+
+static int
+verify(const struct ruleset *set)
+{
+	struct diag differences = DIAG_INIT;
+	struct rules_kernel *kernel;
+	int rc = rules_kernel_open(&kernel);
+
+	if (rc != 0) {
+		fprintf(stderr, "nfdns: rules verify: %s\n",
+		    rules_kernel_open_error(rc));
+		return EXIT_ERROR;
+	}
+	rc = rules_kernel_verify(kernel, set, &differences);
+	rules_kernel_close(kernel);
+	show(&differences, stdout);
+	diag_free(&differences);
+	switch (rc) {
+	case 0:
+		puts("table inet " RULES_TABLE " is in the kernel as wanted");
+		return EXIT_OK;
+	case -ENOENT:
+	case -ENOTUNIQ:
+		return EXIT_DEGRADED;
+	case -EINTR:
+		fputs("nfdns: rules verify: another program keeps changing the "
+		    "rules of this kernel; try again\n", stderr);
+		return EXIT_ERROR;
+	default:
+		fprintf(stderr, "nfdns: rules verify: cannot read the rules "
+		    "from the kernel: %s\n", rules_kernel_open_error(rc));
+		return EXIT_ERROR;
+	}
+}
+
+int
+cmd_rules(const struct config *config, int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "print";
+	struct diag problems = DIAG_INIT;
+	struct ruleset set;
+	int rc;
+
+	if (strcmp(what, "--help") == 0 || strcmp(what, "-h") == 0) {
+		fputs(usage, stdout);
+		return EXIT_OK;
+	}
+	if (argc > 2 || (strcmp(what, "print") != 0 &&
+	    strcmp(what, "verify") != 0)) {
+		fprintf(stderr, "nfdns: rules: unknown argument \"%s\"\n%s",
+		    argv[argc - 1], usage);
+		return EXIT_USAGE;
+	}
+	rc = ruleset_build(&set, config, RULES_FULL, &problems);
+	show(&problems, stderr);
+	diag_free(&problems);
+	if (rc == -ENOMEM)
+		fputs("nfdns: rules: out of memory\n", stderr);
+	if (rc != 0)
+		return EXIT_ERROR;
+	rc = strcmp(what, "print") == 0 ? print(&set) : verify(&set);
+	ruleset_free(&set);
+	return rc;
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nf_tables.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rules/batch.h"
+#include "rules/expressions.h"
+#include "rules/kernel.h"
+#include "rules/netlink.h"
+#include "rules/refusal.h"
+
+/* How many prefixes go into one message; each is two elements of 50 octets. */
+#define PREFIXES_A_MESSAGE 256
+
+struct rules_kernel {
+	struct netlink netlink;
+	pid_t opener;
+	bool installed;			/* our table is in the kernel */
+	struct rules_features features;	/* as far as known; at first the best */
+	bool sets[RULES_SETS];		/* those in the installed table */
+	uint64_t counted;		/* by rules that were replaced */
+};
+
+int
+rules_kernel_open(struct rules_kernel **kernel)
+{
+	struct rules_kernel *new = calloc(1, sizeof(*new));
+	int rc;
+
+	*kernel = NULL;
+	if (new == NULL)
+		return -ENOMEM;
+	new->opener = getpid();
+	new->features.owner = true;
+	new->features.native_queue = true;
+	rc = netlink_open(&new->netlink);
+	if (rc != 0)
+		free(new);
+	else
+		*kernel = new;
+	return rc;
+}
+
+const char *
+rules_kernel_open_error(int error)
+{
+	switch (error) {
+	case -EPERM:
+	case -EACCES:
+		return "no permission to use nf_tables: needs CAP_NET_ADMIN: "
+		    "run as root";
+	case -EPROTONOSUPPORT:
+		return "this kernel has no nf_tables: load module nf_tables or "
+		    "use a kernel with CONFIG_NF_TABLES";
+	default:
+		return strerror(-error);
+	}
+}
+
+void
+rules_kernel_close(struct rules_kernel *kernel)
+{
+	if (kernel == NULL)
+		return;
+	/* With the owner flag the kernel does it, even when we are killed. */
+	if (kernel->installed && !kernel->features.owner &&
+	    kernel->opener == getpid())
+		(void)rules_kernel_remove(kernel);
+	netlink_close(&kernel->netlink);
+	free(kernel);
+}
+
+struct netlink *
+rules_kernel_netlink(struct rules_kernel *kernel)
+{
+	return &kernel->netlink;
+}
+
+/* A message that names the table, and nothing else or a chain or a set. */
+static void
+put_name(struct batch *batch, uint16_t type, enum batch_subject subject,
+    uint16_t attribute, const char *name)
+{
+	struct nlmsghdr *message = batch_message(batch, type,
+	    type == NFT_MSG_NEWTABLE ? NLM_F_CREATE : 0,
+	    (struct batch_part){ .subject = subject });
+
+	if (message == NULL)
+		return;
+	/* Attribute 1 is the table's name in all of these messages. */
+	mnl_attr_put_strz(message, NFTA_TABLE_NAME, RULES_TABLE);
+	if (name != NULL)
+		mnl_attr_put_strz(message, attribute, name);
+	batch_end_message(batch, message);
+}
+
+static void
+put_table(struct batch *batch, bool owner)
+{
+	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWTABLE,
+	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_TABLE });
+
+	if (message == NULL)
+		return;
+	mnl_attr_put_strz(message, NFTA_TABLE_NAME, RULES_TABLE);
+	mnl_attr_put_u32(message, NFTA_TABLE_FLAGS,
+	    htonl(owner ? NFT_TABLE_F_OWNER : 0));
+	batch_end_message(batch, message);
+}
+
+static void
+put_chain(struct batch *batch, enum rules_chain which)
+{
+	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWCHAIN,
+	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_CHAIN });
+	struct nftnl_chain *chain = nftnl_chain_alloc();
+
+	if (chain == NULL)
+		batch_fail(batch, -ENOMEM);
+	if (message == NULL || chain == NULL)
+		goto out;
+	nftnl_chain_set_u32(chain, NFTNL_CHAIN_FAMILY, NFPROTO_INET);
+	nftnl_chain_set_str(chain, NFTNL_CHAIN_TABLE, RULES_TABLE);
+	nftnl_chain_set_str(chain, NFTNL_CHAIN_NAME, rules_chain_name(which));
+	nftnl_chain_set_str(chain, NFTNL_CHAIN_TYPE, "filter");
+	nftnl_chain_set_u32(chain, NFTNL_CHAIN_HOOKNUM, NF_INET_LOCAL_OUT);
+	nftnl_chain_set_s32(chain, NFTNL_CHAIN_PRIO,
+	    rules_chain_priority(which));
+	nftnl_chain_set_u32(chain, NFTNL_CHAIN_POLICY, NF_ACCEPT);
+	nftnl_chain_nlmsg_build_payload(message, chain);
+	batch_end_message(batch, message);
+out:
+	if (chain != NULL)
+		nftnl_chain_free(chain);
+}
+
+static struct nftnl_set *
+named_set(struct batch *batch, const struct address_set *set)
+{
+	struct nftnl_set *named = nftnl_set_alloc();
+
+	if (named == NULL || nftnl_set_set_str(named, NFTNL_SET_TABLE,
+	    RULES_TABLE) != 0 || nftnl_set_set_str(named, NFTNL_SET_NAME,
+	    set->name) != 0)
+		batch_fail(batch, -ENOMEM);
+	return named;
+}
+
+static void
+put_set(struct batch *batch, const struct address_set *set, uint32_t id)
+{
+	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWSET,
+	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_SET });
+	struct nftnl_set *named = named_set(batch, set);
+
+	if (message != NULL && named != NULL) {
+		nftnl_set_set_u32(named, NFTNL_SET_FAMILY, NFPROTO_INET);
+		nftnl_set_set_u32(named, NFTNL_SET_ID, id);
+		nftnl_set_set_u32(named, NFTNL_SET_FLAGS, NFT_SET_INTERVAL);
+		nftnl_set_set_u32(named, NFTNL_SET_KEY_TYPE,
+		    expressions_key_type(set->family));
+		nftnl_set_set_u32(named, NFTNL_SET_KEY_LEN,
+		    (uint32_t)address_size(set->family));
+		nftnl_set_nlmsg_build_payload(message, named);
+		batch_end_message(batch, message);
+	}
+	if (named != NULL)
+		nftnl_set_free(named);
+}
+
+static void
+add_element(struct batch *batch, struct nftnl_set *named, int family,
+    const struct address_element *element)
+{
+	struct nftnl_set_elem *new = nftnl_set_elem_alloc();
+
+	if (new == NULL || nftnl_set_elem_set(new, NFTNL_SET_ELEM_KEY,
+	    element->key, (uint32_t)address_size(family)) != 0) {
+		batch_fail(batch, -ENOMEM);
+		if (new != NULL)
+			nftnl_set_elem_free(new);
+		return;
+	}
+	if (element->end)
+		nftnl_set_elem_set_u32(new, NFTNL_SET_ELEM_FLAGS,
+		    NFT_SET_ELEM_INTERVAL_END);
+	nftnl_set_elem_add(named, new);
+}
+
+static void
+put_elements(struct batch *batch, const struct address_set *set, size_t from,
+    size_t to)
+{
+	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWSETELEM,
+	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_SET });
+	struct nftnl_set *named = named_set(batch, set);
+
+	if (message != NULL && named != NULL) {
+		for (size_t i = from; i < to; i++) {
+			struct address_element pair[2];
+			size_t count = address_elements(&set->prefixes[i], pair);
+
+			for (size_t j = 0; j < count; j++)
+				add_element(batch, named, set->family, &pair[j]);
+		}
+		nftnl_set_elems_nlmsg_build_payload(message, named);
+		batch_end_message(batch, message);
+	}
+	if (named != NULL)
+		nftnl_set_free(named);
+}
+
+static void
+put_sets(struct batch *batch, const struct ruleset *set)
+{
+	for (uint32_t i = 0; i < RULES_SETS; i++) {
+		const struct address_set *addresses = &set->sets[i];
+
+		if (addresses->count == 0)
+			continue;
+		put_set(batch, addresses, i + 1);
+		for (size_t from = 0; from < addresses->count;
+		    from += PREFIXES_A_MESSAGE) {
+			size_t rest = addresses->count - from;
+
+			put_elements(batch, addresses, from, from +
+			    (rest < PREFIXES_A_MESSAGE ? rest :
+			    PREFIXES_A_MESSAGE));
+		}
+	}
+}
+
+static void
+put_rules(struct batch *batch, const struct ruleset *set, enum queue_form form)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWRULE,
+		    NLM_F_CREATE | NLM_F_APPEND, (struct batch_part){
+		    .subject = BATCH_RULE, .rule = &set->rules[i] });
+		struct nftnl_rule *rule;
+
+		if (message == NULL)
+			return;
+		rule = expressions_rule(set, &set->rules[i], form);
+		if (rule == NULL) {
+			batch_fail(batch, -ENOMEM);
+			return;
+		}
+		nftnl_rule_nlmsg_build_payload(message, rule);
+		batch_end_message(batch, message);
+		nftnl_rule_free(rule);
+	}
+}
+
+/*
+ * A table of that name may be left over from a crashed run on a kernel without
+ * the owner flag.  It is deleted whether it is there or not: made first if it
+ * is not, without chains, which no packet notices.
+ */
+static void
+put_whole_table(struct batch *batch, bool owner)
+{
+	put_name(batch, NFT_MSG_NEWTABLE, BATCH_STALE, 0, NULL);
+	put_name(batch, NFT_MSG_DELTABLE, BATCH_STALE, 0, NULL);
+	put_table(batch, owner);
+	put_chain(batch, CHAIN_QUESTION);
+	put_chain(batch, CHAIN_VERDICT);
+}
+
+/* Empties what the last install put in, but for the base chains. */
+static void
+put_clearance(struct batch *batch, const struct rules_kernel *kernel,
+    const struct ruleset *set)
+{
+	put_name(batch, NFT_MSG_DELRULE, BATCH_CLEAR, NFTA_RULE_CHAIN,
+	    RULES_CHAIN_QUESTION);
+	put_name(batch, NFT_MSG_DELRULE, BATCH_CLEAR, NFTA_RULE_CHAIN,
+	    RULES_CHAIN_VERDICT);
+	for (size_t i = 0; i < RULES_SETS; i++)
+		if (kernel->sets[i])
+			put_name(batch, NFT_MSG_DELSET, BATCH_CLEAR,
+			    NFTA_SET_NAME, set->sets[i].name);
+}
+
+static int
+try_install(struct rules_kernel *kernel, const struct ruleset *set, bool whole,
+    struct batch_part *failed)
+{
+	struct batch batch;
+	int rc;
+
+	batch_begin(&batch, &kernel->netlink);
+	if (whole)
+		put_whole_table(&batch, kernel->features.owner);
+	else
+		put_clearance(&batch, kernel, set);
+	put_sets(&batch, set);
+	put_rules(&batch, set, kernel->features.native_queue ? QUEUE_NATIVE :
+	    QUEUE_XT);
+	rc = batch_send(&batch, &kernel->netlink, failed);
+	batch_free(&batch);
+	return rc;
+}
+
+/*
+ * Whether another way than the one that failed is left to try; each is given
+ * up for good, so there are four tries at most.
+ */
+static bool
+fall_back(struct rules_kernel *kernel, const struct batch_part *failed,
+    int error, bool *whole)
+{
+	/* Before Linux 5.12; EINVAL up to 5.8, then EOPNOTSUPP. */
+	if (failed->subject == BATCH_TABLE && kernel->features.owner &&
+	    (error == -EOPNOTSUPP || error == -EINVAL)) {
+		kernel->features.owner = false;
+		return true;
+	}
+	if (failed->subject == BATCH_RULE && error == -ENOENT &&
+	    failed->rule->action == ACTION_QUEUE &&
+	    kernel->features.native_queue) {
+		kernel->features.native_queue = false;
+		return true;
+	}
+	/* Another program took out what we had put in. */
+	if (failed->subject == BATCH_CLEAR && !*whole) {
+		*whole = true;
+		return true;
+	}
+	return false;
+}
+
+/* What the rules in the kernel have counted, without those replaced before. */
+static int
+read_counters(struct rules_kernel *kernel, uint64_t *packets)
+{
+	struct nftnl_rule_list *rules = NULL;
+	struct nftnl_rule_list_iter *iter;
+	struct nftnl_rule *rule;
+	int rc;
+
+	*packets = 0;
+	if (!kernel->installed)
+		return 0;
+	rc = netlink_read_rules(&kernel->netlink, &rules);
+	if (rc != 0)
+		return rc;
+	iter = nftnl_rule_list_iter_create(rules);
+	while (iter != NULL && (rule = nftnl_rule_list_iter_next(iter)) != NULL) {
+		uint64_t here;
+
+		if (expressions_counts_questions(rule, &here))
+			*packets += here;
+	}
+	if (iter != NULL)
+		nftnl_rule_list_iter_destroy(iter);
+	else
+		rc = -ENOMEM;
+	nftnl_rule_list_free(rules);
+	return rc;
+}
+
+int
+rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
+    struct rules_features *features, struct diag *diag)
+{
+	bool whole = !kernel->installed;
+	struct batch_part failed;
+	uint64_t counted;
+	int rc;
+
+	/* A lost count is no reason to leave old rules in. */
+	if (read_counters(kernel, &counted) != 0)
+		counted = 0;
+	do
+		rc = try_install(kernel, set, whole, &failed);
+	while (rc != 0 && fall_back(kernel, &failed, rc, &whole));
+	if (rc != 0) {
+		refusal_explain(&failed, rc, diag);
+		/* The table of another program is what EPERM means there. */
+		return failed.subject == BATCH_STALE && rc == -EPERM ? -EBUSY :
+		    rc;
+	}
+	kernel->installed = true;
+	kernel->counted += counted;
+	for (size_t i = 0; i < RULES_SETS; i++)
+		kernel->sets[i] = set->sets[i].count > 0;
+	*features = kernel->features;
+	return 0;
+}
+
+int
+rules_kernel_remove(struct rules_kernel *kernel)
+{
+	struct batch_part failed;
+	struct batch batch;
+	uint64_t counted;
+	int rc;
+
+	if (read_counters(kernel, &counted) != 0)
+		counted = 0;
+	batch_begin(&batch, &kernel->netlink);
+	put_name(&batch, NFT_MSG_DELTABLE, BATCH_STALE, 0, NULL);
+	rc = batch_send(&batch, &kernel->netlink, &failed);
+	batch_free(&batch);
+	if (rc != 0 && rc != -ENOENT)
+		return rc;
+	kernel->counted += counted;
+	kernel->installed = false;
+	return 0;
+}
+
+int
+rules_kernel_counter(struct rules_kernel *kernel, uint64_t *packets)
+{
+	uint64_t now;
+	int rc = read_counters(kernel, &now);
+
+	if (rc == 0)
+		*packets = kernel->counted + now;
+	return rc;
+}

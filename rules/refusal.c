@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "rules/kernel.h"
+#include "rules/refusal.h"
+
+/* What there is to do when the kernel refuses a rule of that kind. */
+static const char *
+match_remedy(enum rule_match match)
+{
+	switch (match) {
+	case MATCH_CGROUP:
+		return "remove it from capture.bypass.cgroups, or use a kernel "
+		    "with CONFIG_NFT_SOCKET (5.13 or later)";
+	case MATCH_CLASSID:
+		return "remove it from capture.bypass.classids, or use a kernel "
+		    "with CONFIG_CGROUP_NET_CLASSID";
+	case MATCH_USER:
+		return "remove it from capture.bypass.users";
+	case MATCH_GROUP:
+		return "remove it from capture.bypass.groups";
+	case MATCH_MARK:
+		return "remove it from capture.bypass.marks";
+	case MATCH_DESTINATION4:
+	case MATCH_DESTINATION6:
+		return "remove capture.bypass.destinations";
+	default:
+		return "use a kernel with CONFIG_NF_TABLES_INET";
+	}
+}
+
+static const char *
+rule_remedy(const struct rule *rule)
+{
+	switch (rule->action) {
+	case ACTION_QUEUE:
+		return "load module nft_queue, or use a kernel with "
+		    "CONFIG_NFT_QUEUE, or with CONFIG_NFT_COMPAT and "
+		    "CONFIG_NETFILTER_XT_TARGET_NFQUEUE";
+	case ACTION_SET_ZONE:
+		return "load module nft_ct, or use a kernel with CONFIG_NFT_CT "
+		    "and CONFIG_NF_CONNTRACK_ZONES";
+	case ACTION_NOTRACK:
+		return "load module nft_ct, or use a kernel with CONFIG_NFT_CT";
+	case ACTION_ACCEPT:
+		break;
+	}
+	return match_remedy(rule->match);
+}
+
+void
+refusal_explain(const struct batch_part *failed, int error, struct diag *diag)
+{
+	const char *reason = strerror(-error);
+
+	if (failed->subject == BATCH_STALE && error == -EPERM)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "another program (nfdnsd?) "
+		    "owns table inet " RULES_TABLE "; stop it first");
+	else if (failed->subject == BATCH_RULE)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "the kernel does not take "
+		    "rule \"%s\" (%s): %s", failed->rule->comment, reason,
+		    rule_remedy(failed->rule));
+	else if (failed->subject == BATCH_CHAIN)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "the kernel does not take "
+		    "the chains of table inet " RULES_TABLE " (%s): use a "
+		    "kernel with CONFIG_NF_TABLES_INET", reason);
+	else if (failed->subject == BATCH_SET)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "the kernel does not take "
+		    "the address sets of capture.nameservers and "
+		    "capture.bypass.destinations (%s): remove addresses", reason);
+	else
+		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot put in table inet "
+		    RULES_TABLE ": %s", rules_kernel_open_error(error));
+}
