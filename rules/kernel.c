@@ -61,19 +61,6 @@ rules_kernel_open_error(int error)
 	}
 }
 
-void
-rules_kernel_close(struct rules_kernel *kernel)
-{
-	if (kernel == NULL)
-		return;
-	/* With the owner flag the kernel does it, even when we are killed. */
-	if (kernel->installed && !kernel->features.owner &&
-	    kernel->opener == getpid())
-		(void)rules_kernel_remove(kernel);
-	netlink_close(&kernel->netlink);
-	free(kernel);
-}
-
 struct netlink *
 rules_kernel_netlink(struct rules_kernel *kernel)
 {
@@ -393,21 +380,30 @@ rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
 	return 0;
 }
 
-int
-rules_kernel_remove(struct rules_kernel *kernel)
+static int
+delete_table(struct rules_kernel *kernel)
 {
 	struct batch_part failed;
 	struct batch batch;
+	int rc;
+
+	batch_begin(&batch, &kernel->netlink);
+	put_name(&batch, NFT_MSG_DELTABLE, BATCH_STALE, 0, NULL);
+	rc = batch_send(&batch, &kernel->netlink, &failed);
+	batch_free(&batch);
+	return rc == -ENOENT ? 0 : rc;
+}
+
+int
+rules_kernel_remove(struct rules_kernel *kernel)
+{
 	uint64_t counted;
 	int rc;
 
 	if (read_counters(kernel, &counted) != 0)
 		counted = 0;
-	batch_begin(&batch, &kernel->netlink);
-	put_name(&batch, NFT_MSG_DELTABLE, BATCH_STALE, 0, NULL);
-	rc = batch_send(&batch, &kernel->netlink, &failed);
-	batch_free(&batch);
-	if (rc != 0 && rc != -ENOENT)
+	rc = delete_table(kernel);
+	if (rc != 0)
 		return rc;
 	kernel->counted += counted;
 	kernel->installed = false;
@@ -423,4 +419,17 @@ rules_kernel_counter(struct rules_kernel *kernel, uint64_t *packets)
 	if (rc == 0)
 		*packets = kernel->counted + now;
 	return rc;
+}
+
+void
+rules_kernel_close(struct rules_kernel *kernel)
+{
+	if (kernel == NULL)
+		return;
+	/* With the owner flag the kernel does it, even when we are killed. */
+	if (kernel->installed && !kernel->features.owner &&
+	    kernel->opener == getpid())
+		(void)delete_table(kernel);
+	netlink_close(&kernel->netlink);
+	free(kernel);
 }
