@@ -5,6 +5,7 @@
  */
 #include "tests/check.h"
 
+#include <stdbool.h>	/* before ldns.h, which else makes a bool of its own */
 #include <ldns/ldns.h>
 #include <stdlib.h>
 #include <string.h>
