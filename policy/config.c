@@ -70,37 +70,93 @@ read_text(const char *path, size_t *length, struct diag *diag)
 	return text;
 }
 
+/* Where in the text a scan stands, as libconfig's scanner would see it. */
+enum lexical { IN_SETTINGS, IN_STRING, IN_LINE_COMMENT, IN_COMMENT };
+
+struct scan {
+	const char *pos, *end;
+	enum lexical state;
+	unsigned int line;
+	unsigned int opened;	/* line where a string or comment began */
+	bool line_begins;
+};
+
+static bool
+scan_sees(const struct scan *scan, const char *text)
+{
+	size_t length = strlen(text);
+
+	return (size_t)(scan->end - scan->pos) >= length &&
+	    memcmp(scan->pos, text, length) == 0;
+}
+
+/* Goes one octet on, two where two belong together. */
+static void
+scan_step(struct scan *scan)
+{
+	enum lexical before = scan->state;
+	size_t step = 1;
+
+	if (before == IN_SETTINGS) {
+		if (*scan->pos == '"')
+			scan->state = IN_STRING;
+		else if (*scan->pos == '#' || scan_sees(scan, "//"))
+			scan->state = IN_LINE_COMMENT;
+		else if (scan_sees(scan, "/*")) {
+			scan->state = IN_COMMENT;
+			step = 2;
+		}
+		scan->opened = scan->line;
+	} else if (before == IN_STRING) {
+		if (scan_sees(scan, "\\\"") || scan_sees(scan, "\\\\"))
+			step = 2;
+		else if (*scan->pos == '"')
+			scan->state = IN_SETTINGS;
+	} else if (before == IN_COMMENT && scan_sees(scan, "*/")) {
+		scan->state = IN_SETTINGS;
+		step = 2;
+	} else if (before == IN_LINE_COMMENT && *scan->pos == '\n')
+		scan->state = IN_SETTINGS;
+
+	scan->line_begins = *scan->pos == '\n' || (scan->line_begins &&
+	    (*scan->pos == ' ' || *scan->pos == '\t'));
+	scan->line += *scan->pos == '\n';
+	scan->pos += step;
+}
+
 /*
- * What libconfig would not refuse, or not in our words: NUL octets, behind
- * which it would not look, and @include, which would let the file's lines come
- * from elsewhere.  Names the first of them.
+ * What libconfig would not refuse: NUL octets, behind which it would not look;
+ * strings and comments without an end, which swallow the settings in them; and
+ * @include, which would let lines come from elsewhere.  Names the first.
  */
 static bool
 check_text(const char *path, const char *text, size_t length,
     struct diag *diag)
 {
-	unsigned int line = 1;
-	bool line_begins = true;
+	struct scan scan = { text, text + length, IN_SETTINGS, 1, 1, true };
+	const char *why = NULL;
 
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] == '\0') {
-			diag_add(diag, DIAG_ERROR, path, line,
-			    "a NUL octet: this is no configuration file");
-			return false;
-		}
-		if (line_begins && length - i >= 8 &&
-		    memcmp(text + i, "@include", 8) == 0) {
-			diag_add(diag, DIAG_ERROR, path, line,
-			    "@include is not supported: write it all in "
-			    "one file");
-			return false;
-		}
-		if (text[i] == '\n')
-			line++;
-		line_begins = text[i] == '\n' ||
-		    (line_begins && (text[i] == ' ' || text[i] == '\t'));
+	while (scan.pos < scan.end && why == NULL) {
+		if (*scan.pos == '\0')
+			why = "a NUL octet: this is no configuration file";
+		else if (scan.state == IN_SETTINGS && scan.line_begins &&
+		    scan_sees(&scan, "@include"))
+			why = "@include is not supported: write it all in "
+			    "one file";
+		else
+			scan_step(&scan);
 	}
-	return true;
+	if (why == NULL && scan.state == IN_STRING) {
+		why = "a string begins here that has no end: close it with \"";
+		scan.line = scan.opened;
+	} else if (why == NULL && scan.state == IN_COMMENT) {
+		why = "a comment begins here that has no end: close it with "
+		    "*/";
+		scan.line = scan.opened;
+	}
+	if (why != NULL)
+		diag_add(diag, DIAG_ERROR, path, scan.line, "%s", why);
+	return why == NULL;
 }
 
 /* libconfig's tree of text that ends with a NUL. */
