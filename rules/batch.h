@@ -48,7 +48,7 @@ void batch_free(struct batch *batch);
  * A new message to fill by libnftnl or libmnl, at most BATCH_MESSAGE_MAX long
  * with its header, and to end by batch_end_message().  NULL after an error.
  */
-#define BATCH_MESSAGE_MAX 65536
+#define BATCH_MESSAGE_MAX ((size_t)65536)
 struct nlmsghdr *batch_message(struct batch *batch, uint16_t type,
     uint16_t flags, struct batch_part part);
 void batch_end_message(struct batch *batch, const struct nlmsghdr *message);

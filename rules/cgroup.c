@@ -135,6 +135,24 @@ open_root(uint32_t *depth)
 	return best;
 }
 
+static int
+find_below(int root, const char *path, uint64_t *id)
+{
+	int fd = openat(root, path,
+	    O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat status;
+	int rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) == 0)
+		*id = status.st_ino;
+	else
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
 /*
  * The kernel compares the id of the socket's ancestor at that level, counted
  * from the root of the cgroup namespace (before Linux 6.12: of the machine),
@@ -144,8 +162,7 @@ int
 cgroup_find(const char *path, struct cgroup_position *position, const char **why)
 {
 	uint32_t depth = 0;
-	struct stat status;
-	int root, fd, rc;
+	int root, rc;
 
 	*why = path_fault(path);
 	if (*why != NULL)
@@ -155,10 +172,7 @@ cgroup_find(const char *path, struct cgroup_position *position, const char **why
 		*why = "cannot be looked up: cgroup v2 is not mounted here";
 		return -ENODEV;
 	}
-	fd = openat(root, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	rc = fd < 0 || fstat(fd, &status) != 0 ? -errno : 0;
-	if (fd >= 0)
-		close(fd);
+	rc = find_below(root, path, &position->id);
 	close(root);
 	if (rc == -ENOENT)
 		*why = "does not exist; start what runs in it first, or "
@@ -167,9 +181,6 @@ cgroup_find(const char *path, struct cgroup_position *position, const char **why
 		*why = "is a file, not a cgroup";
 	else if (rc != 0)
 		*why = strerror(-rc);
-	if (rc != 0)
-		return rc;
-	position->id = status.st_ino;
 	position->level = depth + count_components(path);
-	return 0;
+	return rc;
 }

@@ -183,45 +183,50 @@ list_wanted(struct element_list *list, const struct address_set *set)
 	return 0;
 }
 
+static void
+take_element(struct element_list *list, struct nftnl_set_elem *element)
+{
+	struct address_element *new = &list->elements[list->count];
+	uint32_t size = 0;
+	const void *key = nftnl_set_elem_get(element, NFTNL_SET_ELEM_KEY, &size);
+
+	memset(new, 0, sizeof(*new));
+	if (key != NULL && size <= sizeof(new->key))
+		memcpy(new->key, key, size);
+	new->end = nftnl_set_elem_is_set(element, NFTNL_SET_ELEM_FLAGS) &&
+	    (nftnl_set_elem_get_u32(element, NFTNL_SET_ELEM_FLAGS) &
+	    NFT_SET_ELEM_INTERVAL_END) != 0;
+	if (!is_idle(new))
+		list->count++;
+}
+
 static int
 list_there(struct element_list *list, const struct nftnl_set *set)
 {
+	struct nftnl_set_elems_iter *count = nftnl_set_elems_iter_create(set);
 	struct nftnl_set_elems_iter *iter = nftnl_set_elems_iter_create(set);
 	struct nftnl_set_elem *element;
-	size_t room = 0;
+	size_t room = 1;
+	int rc = -ENOMEM;
 
-	if (iter == NULL)
-		return -ENOMEM;
-	while ((element = nftnl_set_elems_iter_next(iter)) != NULL) {
-		struct address_element new = { .end = false };
-		uint32_t size = 0;
-		const void *key = nftnl_set_elem_get(element,
-		    NFTNL_SET_ELEM_KEY, &size);
-
-		if (list->count == room) {
-			struct address_element *more;
-
-			room = 2 * room + 64;
-			more = reallocarray(list->elements, room, sizeof(*more));
-			if (more == NULL)
-				break;
-			list->elements = more;
-		}
-		if (key != NULL && size <= sizeof(new.key))
-			memcpy(new.key, key, size);
-		new.end = nftnl_set_elem_is_set(element, NFTNL_SET_ELEM_FLAGS) &&
-		    (nftnl_set_elem_get_u32(element, NFTNL_SET_ELEM_FLAGS) &
-		    NFT_SET_ELEM_INTERVAL_END) != 0;
-		if (!is_idle(&new))
-			list->elements[list->count++] = new;
-	}
-	nftnl_set_elems_iter_destroy(iter);
-	if (element != NULL)
-		return -ENOMEM;
-	if (list->count > 0)
-		qsort(list->elements, list->count, sizeof(*list->elements),
-		    element_compare);
-	return 0;
+	if (count == NULL || iter == NULL)
+		goto out;
+	while (nftnl_set_elems_iter_next(count) != NULL)
+		room++;
+	list->elements = calloc(room, sizeof(*list->elements));
+	if (list->elements == NULL)
+		goto out;
+	while ((element = nftnl_set_elems_iter_next(iter)) != NULL)
+		take_element(list, element);
+	qsort(list->elements, list->count, sizeof(*list->elements),
+	    element_compare);
+	rc = 0;
+out:
+	if (count != NULL)
+		nftnl_set_elems_iter_destroy(count);
+	if (iter != NULL)
+		nftnl_set_elems_iter_destroy(iter);
+	return rc;
 }
 
 /* Tells the first difference of two sorted lists, or returns 0. */

@@ -48,17 +48,7 @@ rules_kernel_open(struct rules_kernel **kernel)
 const char *
 rules_kernel_open_error(int error)
 {
-	switch (error) {
-	case -EPERM:
-	case -EACCES:
-		return "no permission to use nf_tables: needs CAP_NET_ADMIN: "
-		    "run as root";
-	case -EPROTONOSUPPORT:
-		return "this kernel has no nf_tables: load module nf_tables or "
-		    "use a kernel with CONFIG_NF_TABLES";
-	default:
-		return strerror(-error);
-	}
+	return refusal_reason(error);
 }
 
 struct netlink *

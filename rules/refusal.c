@@ -2,8 +2,23 @@
 #include <errno.h>
 #include <string.h>
 
-#include "rules/kernel.h"
 #include "rules/refusal.h"
+
+const char *
+refusal_reason(int error)
+{
+	switch (error) {
+	case -EPERM:
+	case -EACCES:
+		return "no permission to use nf_tables: needs CAP_NET_ADMIN: "
+		    "run as root";
+	case -EPROTONOSUPPORT:
+		return "this kernel has no nf_tables: load module nf_tables or "
+		    "use a kernel with CONFIG_NF_TABLES";
+	default:
+		return strerror(-error);
+	}
+}
 
 /* What there is to do when the kernel refuses a rule of that kind. */
 static const char *
@@ -71,5 +86,5 @@ refusal_explain(const struct batch_part *failed, int error, struct diag *diag)
 		    "capture.bypass.destinations (%s): remove addresses", reason);
 	else
 		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot put in table inet "
-		    RULES_TABLE ": %s", rules_kernel_open_error(error));
+		    RULES_TABLE ": %s", refusal_reason(error));
 }

@@ -210,8 +210,8 @@ sides_fill(struct sides *sides, const struct check *check,
 		room++;
 	nftnl_rule_list_iter_destroy(rules);
 	rules = nftnl_rule_list_iter_create(check->snapshot->rules);
-	sides->wanted = calloc(check->set->count + 1, sizeof(*sides->wanted));
-	sides->there = calloc(room + 1, sizeof(*sides->there));
+	sides->wanted = calloc(check->set->count + 1, sizeof(struct rule *));
+	sides->there = calloc(room + 1, sizeof(struct nftnl_rule *));
 	if (rules == NULL || sides->wanted == NULL || sides->there == NULL) {
 		if (rules != NULL)
 			nftnl_rule_list_iter_destroy(rules);

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From config values to rules, in nft's words; no kernel takes part. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "rules/address_set.h"
+#include "rules/cgroup.h"
+#include "rules/ruleset.h"
+#include "tests/check.h"
+
+static const struct config plain = {
+	.path = (char[]){ "test.conf" },
+	.capture = {
+		.any_nameserver = true,
+		.mark_mask = 0x70000000,
+		.mark_passed = 0x10000000,
+		.mark_answered = 0x20000000,
+		.mark_stream = 0x40000000,
+		.zone = 53,
+	},
+	.queue = { .number = 5300, .workers = 1 },
+};
+
+static struct config_prefix
+prefix(const char *address, uint8_t length)
+{
+	struct config_prefix made = {
+		.family = strchr(address, ':') != NULL ? AF_INET6 : AF_INET,
+		.length = length,
+	};
+
+	CHECK(inet_pton(made.family, address, made.address) == 1);
+	return made;
+}
+
+/* The text of the rules, to be freed; NULL if they could not be made. */
+static char *
+printed(const struct config *config, enum rules_stage stage)
+{
+	struct diag diag = DIAG_INIT;
+	struct ruleset set;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out == NULL)
+		return NULL;
+	if (ruleset_build(&set, config, stage, &diag) == 0) {
+		CHECK(ruleset_print(&set, out) == 0);
+		ruleset_free(&set);
+	}
+	fclose(out);
+	CHECK(diag.errors == 0);
+	diag_free(&diag);
+	return text;
+}
+
+/* Whether the parts stand in text in that order; the last is NULL. */
+static bool
+in_order(const char *text, const char *const *parts)
+{
+	for (; text != NULL && *parts != NULL; parts++) {
+		text = strstr(text, *parts);
+		if (text == NULL)
+			printf("  not there, or too early: %s\n", *parts);
+		else
+			text += strlen(*parts);
+	}
+	return text != NULL;
+}
+
+static void
+plain_rules(void)
+{
+	static const char *const parts[] = {
+		"table inet nfdns {\n\tchain question {\n",
+		"type filter hook output priority -310; policy accept;\n",
+		"\t\tmeta l4proto != udp counter accept comment \"not UDP\"\n",
+		"\t\tth dport != 53 counter accept comment \"not DNS\"\n",
+		"\t\tmeta mark & 0x70000000 == 0x70000000 udp dport 53 "
+		"meta mark set meta mark & 0x9fffffff | 0x10000000 counter "
+		"queue flags bypass to 5300 comment \"canary\"\n",
+		"\t\tudp dport 53 meta mark set meta mark | 0x10000000 counter "
+		"queue flags bypass to 5300 comment \"questions\"\n\t}\n",
+		"chain verdict {\n",
+		"type filter hook output priority -305; policy accept;\n",
+		"\t\tmeta mark & 0x70000000 == 0x10000000 counter "
+		"ct original zone set 53 meta mark set meta mark & 0x8fffffff "
+		"comment \"passed: conntrack zone 53\"\n",
+		"\t\tmeta mark & 0x70000000 == 0x20000000 counter notrack "
+		"comment \"answered: not tracked\"\n\t}\n}\n",
+		NULL
+	};
+	char *text = printed(&plain, RULES_FULL);
+
+	CHECK(in_order(text, parts));
+	CHECK(text != NULL && strstr(text, "set bypass") == NULL);
+	free(text);
+}
+
+static void
+bypasses_stand_before_the_queue(void)
+{
+	uid_t users[] = { 998, 0 };
+	gid_t groups[] = { 4294967294U };
+	struct config_mark marks[] = { { 0x539, 0xfff }, { 7, UINT32_MAX } };
+	uint32_t classids[] = { 0x100001 };
+	struct config_prefix destinations[] = {
+		prefix("169.254.169.254", 32), prefix("fd00::", 8),
+	};
+	static const char *const parts[] = {
+		"elements = { 169.254.169.254 }", "elements = { fd00::/8 }",
+		"comment \"canary\"",
+		"meta skuid 998 counter accept comment \"bypass: user 998\"",
+		"meta skuid 0 counter accept",
+		"meta skgid 4294967294 counter accept",
+		"meta mark & 0x00000fff == 0x00000539 counter accept",
+		"meta mark 0x00000007 counter accept",
+		"meta cgroup 1048577 counter accept",
+		"ip daddr @bypass4 counter accept",
+		"ip6 daddr @bypass6 counter accept",
+		"comment \"questions\"", NULL
+	};
+	struct config config = plain;
+	char *text;
+
+	config.capture.bypass = (struct config_bypass){
+		.users = users, .user_count = 2,
+		.groups = groups, .group_count = 1,
+		.marks = marks, .mark_count = 2,
+		.classids = classids, .classid_count = 1,
+		.destinations = destinations, .destination_count = 2,
+	};
+	text = printed(&config, RULES_FULL);
+	CHECK(in_order(text, parts));
+	free(text);
+
+	/* The canary's stage touches no user's packet, nor needs the sets. */
+	text = printed(&config, RULES_CANARY);
+	CHECK(in_order(text, (const char *const[]){ "comment \"canary\"\n\t}\n",
+	    "chain verdict", "notrack", NULL }));
+	CHECK(text != NULL && strstr(text, "bypass:") == NULL &&
+	    strstr(text, "elements") == NULL);
+	free(text);
+}
+
+static void
+only_the_named_nameservers(void)
+{
+	struct config_prefix nameservers[] = {
+		prefix("127.0.0.53", 32), prefix("::1", 128),
+	};
+	struct config config = plain;
+	char *text;
+
+	config.capture.any_nameserver = false;
+	config.capture.nameservers = nameservers;
+	config.capture.nameserver_count = 2;
+	text = printed(&config, RULES_FULL);
+	CHECK(in_order(text, (const char *const[]){
+	    "set nameservers4", "set nameservers6",
+	    "udp dport 53 ip daddr @nameservers4 meta mark set",
+	    "udp dport 53 ip6 daddr @nameservers6 meta mark set", NULL }));
+	CHECK(text != NULL && strstr(text, "\"questions\"") == NULL);
+	free(text);
+
+	config.capture.nameserver_count = 1;
+	text = printed(&config, RULES_FULL);
+	CHECK(text != NULL && strstr(text, "@nameservers4") != NULL &&
+	    strstr(text, "nameservers6") == NULL);
+	free(text);
+}
+
+static void
+queue_statement(void)
+{
+	struct config config = plain;
+	char *text;
+
+	config.queue.workers = 4;
+	text = printed(&config, RULES_FULL);
+	CHECK(text != NULL &&
+	    strstr(text, "queue flags bypass,fanout to 5300-5303 ") != NULL);
+	free(text);
+	config.queue.absent_drop = true;
+	text = printed(&config, RULES_FULL);
+	CHECK(text != NULL &&
+	    strstr(text, "queue flags fanout to 5300-5303 ") != NULL);
+	free(text);
+	config.queue.workers = 1;
+	text = printed(&config, RULES_FULL);
+	CHECK(text != NULL && strstr(text, "counter queue to 5300 ") != NULL);
+	free(text);
+}
+
+/* The elements of one prefix as text: "10.0.0.0 -11.0.0.0", - before an end. */
+static bool
+has_elements(const char *address, uint8_t length, const char *start,
+    const char *end)
+{
+	struct config_prefix of = prefix(address, length);
+	struct address_element elements[2];
+	char text[INET6_ADDRSTRLEN];
+	size_t count = address_elements(&of, elements);
+
+	inet_ntop(of.family, elements[0].key, text, sizeof(text));
+	if (elements[0].end || strcmp(text, start) != 0 ||
+	    count != (end != NULL ? 2 : 1))
+		return false;
+	inet_ntop(of.family, elements[1].key, text, sizeof(text));
+	return end == NULL || (elements[1].end && strcmp(text, end) == 0);
+}
+
+static void
+intervals(void)
+{
+	CHECK(has_elements("10.0.0.0", 8, "10.0.0.0", "11.0.0.0"));
+	CHECK(has_elements("10.255.255.255", 32, "10.255.255.255", "11.0.0.0"));
+	CHECK(has_elements("192.0.2.64", 26, "192.0.2.64", "192.0.2.128"));
+	CHECK(has_elements("127.255.255.254", 31, "127.255.255.254",
+	    "128.0.0.0"));
+	/* To the end of all addresses. */
+	CHECK(has_elements("0.0.0.0", 0, "0.0.0.0", NULL));
+	CHECK(has_elements("128.0.0.0", 1, "128.0.0.0", NULL));
+	CHECK(has_elements("255.255.255.255", 32, "255.255.255.255", NULL));
+	CHECK(has_elements("::", 0, "::", NULL));
+	CHECK(has_elements("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", 128,
+	    "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", NULL));
+	CHECK(has_elements("2001:db8:0:ffff::", 64, "2001:db8:0:ffff::",
+	    "2001:db8:1::"));
+	CHECK(has_elements("::", 1, "::", "8000::"));
+}
+
+static void
+sets_do_not_overlap(void)
+{
+	struct config_prefix given[] = {
+		prefix("10.1.0.0", 16), prefix("::1", 128),
+		prefix("10.0.0.0", 8), prefix("192.0.2.1", 32),
+		prefix("10.0.0.0", 8), prefix("10.0.0.0", 24),
+		prefix("192.0.2.0", 31), prefix("9.255.255.255", 32),
+		prefix("11.0.0.0", 32), prefix("192.0.2.2", 32),
+	};
+	static const struct { const char *address; uint8_t length; } left[] = {
+		{ "9.255.255.255", 32 }, { "10.0.0.0", 8 }, { "11.0.0.0", 32 },
+		{ "192.0.2.0", 31 }, { "192.0.2.2", 32 },
+	};
+	struct address_set set = { .name = "test", .family = AF_INET };
+
+	CHECK(address_set_fill(&set, given, sizeof(given) / sizeof(*given)) == 0);
+	CHECK(set.count == sizeof(left) / sizeof(*left));
+	for (size_t i = 0; i < set.count; i++) {
+		struct config_prefix want = prefix(left[i].address,
+		    left[i].length);
+
+		CHECK(memcmp(set.prefixes[i].address, want.address, 4) == 0);
+		CHECK(set.prefixes[i].length == want.length);
+	}
+	address_set_free(&set);
+
+	/* Everything swallows all else. */
+	given[3] = prefix("0.0.0.0", 0);
+	CHECK(address_set_fill(&set, given, sizeof(given) / sizeof(*given)) == 0);
+	CHECK(set.count == 1 && set.prefixes[0].length == 0);
+	address_set_free(&set);
+	CHECK(address_set_fill(&set, NULL, 0) == 0 && set.count == 0);
+}
+
+static void
+cgroup_paths_refused(void)
+{
+	static const char *const bad[] = {
+		"", "/", "/a", "a/", "a//b", ".", "..", "a/..", "../a",
+		"a/./b", "a\"b", "a\nb", "no.such/cgroup/of/this/name",
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct cgroup_position position;
+		const char *why = NULL;
+
+		CHECK(cgroup_find(bad[i], &position, &why) < 0);
+		CHECK(why != NULL && *why != '\0');
+	}
+}
+
+/* Every cgroup that is not there is told, with its line. */
+static void
+missing_cgroups_are_errors(void)
+{
+	struct config_cgroup cgroups[] = {
+		{ (char[]){ "no.such/one" }, 7 }, { (char[]){ "../up" }, 8 },
+	};
+	struct config config = plain;
+	struct diag diag = DIAG_INIT;
+	struct ruleset set;
+
+	config.capture.bypass.cgroups = cgroups;
+	config.capture.bypass.cgroup_count = 2;
+	CHECK(ruleset_build(&set, &config, RULES_FULL, &diag) == -EINVAL);
+	CHECK(diag.errors == 2);
+	CHECK(strncmp(diag.entries[0].text, "test.conf:7: ", 13) == 0);
+	CHECK(strstr(diag.entries[0].text, "no.such/one") != NULL);
+	CHECK(strncmp(diag.entries[1].text, "test.conf:8: ", 13) == 0);
+	diag_free(&diag);
+	/* What only the full rules need does not stop the canary's. */
+	diag = (struct diag)DIAG_INIT;
+	CHECK(ruleset_build(&set, &config, RULES_CANARY, &diag) == 0);
+	ruleset_free(&set);
+	diag_free(&diag);
+}
+
+int
+main(void)
+{
+	TEST(plain_rules);
+	TEST(bypasses_stand_before_the_queue);
+	TEST(only_the_named_nameservers);
+	TEST(queue_statement);
+	TEST(intervals);
+	TEST(sets_do_not_overlap);
+	TEST(cgroup_paths_refused);
+	TEST(missing_cgroups_are_errors);
+	return test_summary();
+}
