@@ -6,6 +6,10 @@
 # make unit       only the unit tests; make lint only the analyses
 # make fuzz       60 seconds of each fuzz target (FUZZ_SECONDS=...)
 # make install    DESTDIR and prefix as usual
+# make deb        Debian packages, in build/packages/
+# make rpm        RPM packages, in build/packages/
+# make check-packages  both, and that they hold the same
+# make check-vm   install and try the .deb in a virtual machine (root)
 #
 # V=1 shows the commands.  CC, CFLAGS, LDFLAGS, BUILD are yours to set;
 # HARDEN=, WERROR= and SANITIZE= change what is added to them.
@@ -14,6 +18,12 @@ CC	?= gcc
 PKG_CONFIG ?= pkg-config
 BUILD	?= build
 prefix	?= /usr
+sysconfdir ?= /etc
+libexecdir ?= $(prefix)/libexec
+unitdir	?= $(prefix)/lib/systemd/system
+bashdir	?= $(prefix)/share/bash-completion/completions
+zshdir	?= $(prefix)/share/zsh/site-functions
+mandir	?= $(prefix)/share/man
 DESTDIR	?=
 JOBS	?= $(shell nproc)
 VERSION	:= 0.1.0
@@ -134,15 +144,51 @@ demo: demo-deps
 fuzz: deps
 	$(Q)BUILD=$(BUILD) tests/fuzz/run --seconds $(or $(FUZZ_SECONDS),60)
 
+# What is installed as it stands, "source:directory:name".  The programs name
+# their config's place by themselves: CONFIG_DEFAULT_PATH in policy/config.h.
+INSTALLED_DATA := \
+	nfdnsd.conf:$(sysconfdir)/nfdns:nfdnsd.conf \
+	hosts:$(sysconfdir)/nfdns:hosts \
+	logrotate.conf:$(sysconfdir)/logrotate.d:nfdns \
+	apparmor/nfdnsd:$(sysconfdir)/apparmor.d:nfdnsd \
+	systemd/nfdnsd.service:$(unitdir):nfdnsd.service \
+	sysusers.conf:$(prefix)/lib/sysusers.d:nfdns.conf \
+	tmpfiles.conf:$(prefix)/lib/tmpfiles.d:nfdns.conf \
+	completion/nfdns.bash:$(bashdir):nfdns \
+	completion/nfdnsd.bash:$(bashdir):nfdnsd \
+	completion/_nfdns:$(zshdir):_nfdns
+
+INSTALLED_MAN := $(foreach page,$(notdir $(wildcard packaging/man/*.[0-9])),\
+	man/$(page):$(mandir)/man$(subst .,,$(suffix $(page))):$(page))
+
 install: all
 	install -Dm755 $(BUILD)/nfdnsd $(DESTDIR)$(prefix)/sbin/nfdnsd
 	install -Dm755 $(BUILD)/nfdns $(DESTDIR)$(prefix)/sbin/nfdns
+	install -Dm755 packaging/hand-over $(DESTDIR)$(libexecdir)/nfdns/hand-over
+	$(foreach f,$(INSTALLED_DATA) $(INSTALLED_MAN),install -Dm644 \
+	    packaging/$(word 1,$(subst :, ,$f)) \
+	    $(DESTDIR)$(word 2,$(subst :, ,$f))/$(word 3,$(subst :, ,$f)) && ) true
+
+deb:
+	$(Q)packaging/install-deps --packaging
+	$(Q)BUILD=$(BUILD) packaging/build-deb
+
+rpm:
+	$(Q)packaging/install-deps --packaging
+	$(Q)BUILD=$(BUILD) packaging/build-rpm
+
+check-packages: deb rpm
+	$(Q)BUILD=$(BUILD) tests/packages
+
+check-vm:
+	$(Q)packaging/install-deps --packaging --vm
+	$(Q)BUILD=$(BUILD) tests/vm/run
 
 clean:
 	rm -rf $(BUILD)
 
 -include $(shell [ -d $(BUILD) ] && find $(BUILD) -name '*.d')
 
-.PHONY: all check clean demo demo-deps deps fuzz fuzz-targets install lint \
+.PHONY: all check check-packages check-vm clean deb demo demo-deps deps fuzz fuzz-targets install lint \
 	print-cflags replay-targets tools unit unit-tests
 .SECONDARY:

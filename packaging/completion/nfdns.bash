@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# bash completion for nfdns(8)
+
+_nfdns()
+{
+	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
+	local commands="check status rules table reload" command= i choices=
+
+	case $previous in
+	-c | -i | -o)
+		compopt -o filenames
+		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+		return
+		;;
+	esac
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		-c) ((i++)) ;;
+		-*) ;;
+		*) command=${COMP_WORDS[i]}; break ;;
+		esac
+	done
+	case $command,$((COMP_CWORD - i)) in
+	,*) choices="-c --help $commands" ;;
+	rules,1) choices="print verify --help" ;;
+	table,1) choices="compile list get --help" ;;
+	status,*) choices="--json --help" ;;
+	*) choices="--help" ;;
+	esac
+	mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
+}
+
+complete -F _nfdns nfdns
