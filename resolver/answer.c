@@ -121,7 +121,10 @@ write_counted(struct draft *d, const struct rrset *rrset)
 	return true;
 }
 
-/* A whole RRset, or none of it and TC (RFC 2181 section 9). */
+/*
+ * A whole RRset, or none of it and TC (RFC 2181 section 9).  The writer stays
+ * full then, so that nothing follows what is missing.
+ */
 static bool
 write_rrset(struct draft *d, const struct rrset *rrset)
 {
@@ -256,8 +259,6 @@ write_negative(struct draft *d)
 {
 	if (d->plan->finding->entry.kind != ENTRY_SEARCH)
 		write_chain(d);
-	if (d->truncated)
-		return;
 	if (d->answers == 0)
 		move_owner_to_zone(d);
 	if (write_soa(d))
