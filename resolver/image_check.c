@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "resolver/builder.h"
 #include "resolver/mesh.h"
 #include "resolver/name.h"
 #include "resolver/rdata.h"

@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "resolver/builder.h"
 #include "resolver/image.h"
 
 struct table {

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/source.h"
+
+#include <string.h>
+
+static const struct source_format formats[] = {
+	{ "nds", source_nds_read },
+	{ "hosts", source_hosts_read },
+};
+
+const struct source_format *
+source_format_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		if (strcmp(formats[i].name, name) == 0)
+			return &formats[i];
+	}
+	return NULL;
+}
+
+const char *
+source_format_names(void)
+{
+	return "nds, hosts";
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tests/check.h"
+#include "tests/source.h"
+
+static const struct mesh mesh = { .ttl = 17, .udp_size = 1232 };
+
+static void
+addresses_and_names(void)
+{
+	struct reading r = read_text("hosts", &mesh,
+	    "# a comment\n"
+	    "\n"
+	    "10.0.0.1\tone  ONE.example # trailing\r\n"
+	    "  2001:db8::1 one\n"
+	    "10.0.0.2 one\n"
+	    "10.0.0.1 one");
+	struct entry e = find(r.table, "one");
+	struct rrset rrset;
+	unsigned int source, line;
+
+	CHECK(silent(&r));
+	CHECK(table_names(r.table) == 2);
+	CHECK(e.kind == ENTRY_EXACT && e.flags == 0);
+	CHECK(table_rrset(r.table, e.node, TYPE_A, &rrset) &&
+	    rrset.count == 2 && rrset.ttl == 17);
+	CHECK(strcmp(address_of(r.table, e.node, TYPE_A, 1), "10.0.0.2") == 0);
+	CHECK(strcmp(address_of(r.table, e.node, TYPE_AAAA, 0),
+	    "2001:db8::1") == 0);
+	e = find(r.table, "one.example");
+	CHECK(e.kind == ENTRY_EXACT);
+	table_origin(r.table, e.node, &source, &line);
+	CHECK(source == 0 && line == 3);
+	reading_free(&r);
+}
+
+static void
+one_bad_line_and_the_rest_works(void)
+{
+	static const struct {
+		const char *line;
+		const char *said;
+	} bad[] = {
+		{ "10.0.0.256 x", "T:2: \"10.0.0.256\" is neither an IPv4 nor"
+		    " an IPv6 address: line left out" },
+		{ "fe80::1%lo x", "T:2: \"fe80::1%lo\": an address with a zone"
+		    " id means nothing in the DNS: line left out" },
+		{ "10.0.0.1 # x", "T:2: an address without a name: left out" },
+		{ "10.0.0.1 a..b", "T:2: \"a..b\" is no domain name: left out" },
+		{ "10.0.0.1 .", "T:2: \".\" is no domain name: left out" },
+		{ "\x1b[2J", "T:2: \"\\x1b[2J\" is neither an IPv4 nor an IPv6"
+		    " address: line left out" },
+		{ "10.0.0.1 a234567890123456789012345678901234567890123456789"
+		    "012345678901234", "T:2: \"a23456789012345678901234567890"
+		    "1234567890123456789012345678901234\" has a label over 63"
+		    " or is over 255 octets long: left out" },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char text[400];
+		struct reading r;
+
+		(void)snprintf(text, sizeof(text),
+		    "10.0.0.8 before\n%s\n10.0.0.9 after\n", bad[i].line);
+		r = read_text("hosts", &mesh, text);
+		CHECK(said(&r, DIAG_WARNING, bad[i].said));
+		CHECK(find(r.table, "before").kind == ENTRY_EXACT);
+		CHECK(find(r.table, "after").kind == ENTRY_EXACT);
+		CHECK(table_names(r.table) == 2);
+		reading_free(&r);
+	}
+}
+
+static void
+any_octets(void)
+{
+	static const char text[] = "10.0.0.1\0x y\n10.0.0.2 a\0b c\n\xff\xfe\n";
+	struct reading r = read_octets("hosts", &mesh, text, sizeof(text) - 1);
+	char *line = malloc(1 << 20);
+
+	CHECK(r.diag.errors == 0 && r.diag.warnings == 2);
+	CHECK(find(r.table, "c").kind == ENTRY_EXACT);
+	CHECK(find(r.table, "a\\000b").kind == ENTRY_EXACT);
+	reading_free(&r);
+	MUST(line != NULL);
+	memset(line, '1', 1 << 20);
+	r = read_octets("hosts", &mesh, line, 1 << 20);
+	CHECK(r.diag.warnings == 1 && strlen(r.diag.entries[0].text) < 200);
+	reading_free(&r);
+	r = read_octets("hosts", &mesh, line, 0);
+	CHECK(silent(&r) && table_names(r.table) == 0);
+	reading_free(&r);
+	free(line);
+}
+
+int
+main(void)
+{
+	TEST(addresses_and_names);
+	TEST(one_bad_line_and_the_rest_works);
+	TEST(any_octets);
+	return test_summary();
+}
