@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* packet_parse() and packet_reply() on packets put together here. */
-#include <netinet/in.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "nfq/checksum.h"
 #include "nfq/packet.h"
 #include "tests/check.h"
+#include "tests/packets.h"
 
 /* A packet under construction. */
 struct made {
@@ -23,21 +19,14 @@ put(struct made *m, const void *octets, size_t n)
 }
 
 static void
-store_u16(uint8_t *p, size_t value)
-{
-	p[0] = (uint8_t)(value >> 8);
-	p[1] = (uint8_t)value;
-}
-
-static void
 put_udp(struct made *m, uint16_t source, uint16_t destination, size_t payload)
 {
 	uint8_t header[8] = { 0 };
 	size_t i;
 
-	store_u16(header, source);
-	store_u16(header + 2, destination);
-	store_u16(header + 4, sizeof(header) + payload);
+	put_word(header, source);
+	put_word(header + 2, destination);
+	put_word(header + 4, sizeof(header) + payload);
 	put(m, header, sizeof(header));
 	for (i = 0; i < payload; i++)
 		m->octets[m->length++] = (uint8_t)(i * 7 + 3);
@@ -55,7 +44,7 @@ ipv4(const void *options, size_t option_length, size_t payload)
 	put(&m, header, sizeof(header));
 	put(&m, options, option_length);
 	put_udp(&m, 40001, 53, payload);
-	store_u16(m.octets + 2, m.length);
+	put_word(m.octets + 2, m.length);
 	return m;
 }
 
@@ -73,7 +62,7 @@ ipv6(uint8_t next, const void *extensions, size_t extension_length,
 	put(&m, header, sizeof(header));
 	put(&m, extensions, extension_length);
 	put_udp(&m, 40001, 53, payload);
-	store_u16(m.octets + 4, m.length - 40);
+	put_word(m.octets + 4, m.length - 40);
 	return m;
 }
 
@@ -98,19 +87,6 @@ static enum packet_form
 form_of(const struct made *m)
 {
 	return form_of_octets(m->octets, m->length);
-}
-
-/* RFC 1071's own way, 16 bits at a time. */
-static uint32_t
-slow_sum(uint32_t sum, const uint8_t *octets, size_t length)
-{
-	size_t i;
-
-	for (i = 0; i < length; i++)
-		sum += (uint32_t)octets[i] << (i % 2 == 0 ? 8 : 0);
-	while (sum >> 16 != 0)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return sum;
 }
 
 static void
@@ -299,7 +275,7 @@ test_parse_ipv6_refused(void)
 		CHECK(form_of_octets(good.octets, i) == PACKET_MALFORMED);
 	m = good, m.length++;
 	CHECK(form_of(&m) == PACKET_MALFORMED);
-	m = good, store_u16(m.octets + 4, 0);	/* jumbogram */
+	m = good, put_word(m.octets + 4, 0);	/* jumbogram */
 	CHECK(form_of(&m) == PACKET_MALFORMED);
 	for (i = 0; i < sizeof(kinds); i++) {
 		m = ipv6(kinds[i], plain, 8, 20);
