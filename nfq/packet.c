@@ -92,7 +92,7 @@ ipv4_parse(struct packet *packet, struct wire_reader *r)
 	packet->family = AF_INET;
 	packet->source = header + 12;
 	packet->destination = header + 16;
-	length = (header[0] & 0x0fU) * 4;
+	length = (size_t)(header[0] & 0x0f) * 4;
 	if (length < IPV4_HEADER ||
 	    load_u16(header + 2) != IPV4_HEADER + wire_left(r))
 		return PACKET_MALFORMED;

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
+
+#include "nfq/queue_packet.h"
 
 #define QUEUE_BATCH	64	/* packets a call */
-#define QUEUE_COPY	2048	/* octets of a packet; longer ones pass */
 #define QUEUE_REPLY_MAX	8192	/* octets of a reply */
 
 /*
@@ -43,20 +43,6 @@ int queue_recover(int fd, uint16_t number, uint32_t last_id, bool accept)
  * full, modulo 2^32.  0 or a negative errno.
  */
 int queue_drops(int fd, uint32_t *drops) __attribute__((warn_unused_result));
-
-/*
- * One packet of a batch; borrows from the receive buffers.  If the kernel gave
- * no octets, octets is NULL, length 0 and whole_length above 0.
- */
-struct queue_packet {
-	uint32_t id;			/* host order */
-	uid_t uid;			/* (uid_t)-1 when the kernel named none */
-	gid_t gid;
-	uint32_t mark;
-	const uint8_t *octets;		/* from the IP header on */
-	size_t length;
-	size_t whole_length;		/* before the copy range cut it */
-};
 
 struct queue_reader;			/* buffers of one thread; owns no fd */
 

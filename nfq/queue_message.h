@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "nfq/queue.h"
+#include "nfq/queue_packet.h"
 
 /*
  * A packet's message: QUEUE_COPY and the attributes before it, some 250

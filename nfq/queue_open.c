@@ -176,7 +176,8 @@ queue_open(uint16_t number, uint32_t maxlen, bool fail_open)
 
 /*
  * Finds the first packet that waits in the socket, and drops the answers to
- * verdicts before it.  1 and *id, 0 if none waits, or a negative errno.
+ * verdicts before it.  *id stays as it is if none waits.  0 or a negative
+ * errno.
  */
 static int
 peek_packet(int fd, uint32_t *id)
@@ -200,7 +201,7 @@ peek_packet(int fd, uint32_t *id)
 		if (nlh != NULL && nlh->nlmsg_type == QUEUE_TYPE_PACKET &&
 		    queue_message_packet(nlh, length, &packet)) {
 			*id = packet.id;
-			return 1;
+			return 0;
 		}
 		if (recv(fd, buf, sizeof(buf), MSG_DONTWAIT) < 0 &&
 		    errno != EINTR)
@@ -214,11 +215,8 @@ queue_recover(int fd, uint16_t number, uint32_t last_id, bool accept)
 	_Alignas(8) uint8_t buf[QUEUE_SMALL_MESSAGE];
 	struct nlmsghdr *nlh;
 	uint32_t id;
-	int waits;
+	int error;
 
-	waits = peek_packet(fd, &id);
-	if (waits < 0)
-		return waits;
 	/*
 	 * With nothing unread, all that is in the queue was read: everything
 	 * up to an id far ahead, yet not so far that it would count as behind
@@ -226,8 +224,10 @@ queue_recover(int fd, uint16_t number, uint32_t last_id, bool accept)
 	 * now is repeated once more, and the verdict on its first coming finds
 	 * nothing (ENOENT).
 	 */
-	if (waits == 0)
-		id = last_id + 0x40000000;
+	id = last_id + 0x40000000;
+	error = peek_packet(fd, &id);
+	if (error != 0)
+		return error;
 	nlh = queue_message_verdict(buf, NFQNL_MSG_VERDICT_BATCH, number,
 	    id - 1, accept ? NF_ACCEPT : NF_REPEAT);
 	return queue_message_send(fd, buf, nlh->nlmsg_len);
