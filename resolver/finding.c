@@ -64,11 +64,14 @@ finding_gather(struct finding *finding, const struct table *table,
 			finding->has_type = true;
 			break;
 		}
-		/* The compiler refuses longer chains; an image might lie. */
-		if (next == finding->chain + FINDING_MAX_CHAIN ||
-		    !table_rrset(table, node, TYPE_CNAME, next))
+		if (!table_rrset(table, node, TYPE_CNAME, next))
 			break;
-		node = follow(table, next++);
+		/*
+		 * The compiler refuses longer chains, but an image might lie:
+		 * there the client's resolver goes on by itself, too.
+		 */
+		node = next < finding->chain + FINDING_MAX_CHAIN ?
+		    follow(table, next++) : 0;
 		if (node == 0) {
 			finding->leaves_table = true;
 			break;

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Chains of CNAMEs, in tables straight from the builder. */
+#include "tests/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "resolver/builder.h"
+#include "resolver/finding.h"
+#include "resolver/rr.h"
+
+static struct mesh mesh;
+static struct builder *builder;
+static struct finding finding;
+
+static struct dns_name
+make(const char *text)
+{
+	struct dns_name name = { .length = 0 };
+
+	CHECK(name_from_text(&name, text, strlen(text)) == 0);
+	return name;
+}
+
+static void
+begin(void)
+{
+	builder = builder_new(&mesh);
+	if (builder == NULL)
+		abort();
+	builder_source(builder, 0);
+}
+
+static void
+add_cname(const char *owner_text, const char *target_text)
+{
+	struct dns_name owner = make(owner_text), target = make(target_text);
+
+	CHECK(builder_add(builder, &owner, 0, TYPE_CNAME, 30, target.octets,
+	    target.length, 0) == BUILDER_ADDED);
+}
+
+static void
+add_address(const char *owner_text)
+{
+	struct dns_name owner = make(owner_text);
+
+	CHECK(builder_add(builder, &owner, 0, TYPE_A, 30, "\12\0\0\1", 4, 0) ==
+	    BUILDER_ADDED);
+}
+
+/* n0.test to n1.test and so on, "links" CNAMEs in all. */
+static void
+add_chain(unsigned int links)
+{
+	char owner[32], target[32];
+	unsigned int i;
+
+	for (i = 0; i < links; i++) {
+		(void)snprintf(owner, sizeof(owner), "n%u.test", i);
+		(void)snprintf(target, sizeof(target), "n%u.test", i + 1);
+		add_cname(owner, target);
+	}
+	(void)snprintf(target, sizeof(target), "n%u.test", links);
+	add_address(target);
+}
+
+/* Looks a name up in what was added, which ends with it. */
+static void
+gather(const char *name, uint16_t type)
+{
+	struct question question = { .form = QUESTION_PLAIN, .type = type,
+		.class = CLASS_IN, .name = make(name) };
+	struct table *table = NULL;
+	const char *why;
+	int fd = memfd_create("image", MFD_CLOEXEC);
+
+	CHECK(builder_write(builder, fd) == 0);
+	CHECK(table_open(&table, fd, &why) == 0);
+	builder_free(builder);
+	if (table == NULL)
+		abort();
+	memset(&finding, 0xaa, sizeof(finding));
+	finding_gather(&finding, table, &question);
+	table_close(table);
+	(void)close(fd);
+}
+
+static void
+test_finding_none(void)
+{
+	begin();
+	add_address("web.test");
+	gather("other.test", TYPE_A);
+	CHECK(finding.entry.kind == ENTRY_NONE && finding.chain_length == 0);
+	CHECK(!finding.has_type && !finding.leaves_table);
+}
+
+static void
+test_finding_lacks_type(void)
+{
+	begin();
+	add_address("web.test");
+	gather("web.test", TYPE_AAAA);
+	CHECK(finding.entry.kind == ENTRY_EXACT && finding.chain_length == 0);
+	CHECK(!finding.has_type && !finding.leaves_table);
+}
+
+static void
+test_finding_longest_chain(void)
+{
+	begin();
+	add_chain(FINDING_MAX_CHAIN);
+	gather("n0.test", TYPE_A);
+	CHECK(finding.has_type && !finding.leaves_table);
+	CHECK(finding.chain_length == FINDING_MAX_CHAIN + 1);
+	CHECK(finding.chain[0].type == TYPE_CNAME);
+	CHECK(finding.chain[FINDING_MAX_CHAIN].type == TYPE_A);
+}
+
+/* The client's resolver follows the last CNAME by itself. */
+static void
+test_finding_too_long_chain(void)
+{
+	begin();
+	add_chain(FINDING_MAX_CHAIN + 1);
+	gather("n0.test", TYPE_A);
+	CHECK(!finding.has_type && finding.leaves_table);
+	CHECK(finding.chain_length == FINDING_MAX_CHAIN);
+}
+
+static void
+test_finding_loop(void)
+{
+	begin();
+	add_cname("a.test", "b.test");
+	add_cname("b.test", "a.test");
+	gather("a.test", TYPE_A);
+	CHECK(!finding.has_type && finding.leaves_table);
+	CHECK(finding.chain_length == FINDING_MAX_CHAIN);
+}
+
+static void
+test_finding_miss_at_the_end(void)
+{
+	begin();
+	add_chain(2);
+	gather("n0.test", TYPE_AAAA);
+	CHECK(!finding.has_type && !finding.leaves_table);
+	CHECK(finding.chain_length == 2);
+}
+
+static void
+test_finding_leaves_table(void)
+{
+	begin();
+	add_cname("a.test", "www.example.com");
+	gather("a.test", TYPE_A);
+	CHECK(!finding.has_type && finding.leaves_table);
+	CHECK(finding.chain_length == 1);
+}
+
+/* The CNAME itself, and whatever there is, are not followed. */
+static void
+test_finding_cname_type(void)
+{
+	static const uint16_t types[] = { TYPE_CNAME, TYPE_ANY };
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		begin();
+		add_chain(2);
+		gather("n0.test", types[i]);
+		CHECK(finding.has_type && finding.chain_length == 1);
+		CHECK(finding.chain[0].type == TYPE_CNAME);
+	}
+}
+
+int
+main(void)
+{
+	mesh.udp_size = 1232;
+	TEST(test_finding_none);
+	TEST(test_finding_lacks_type);
+	TEST(test_finding_longest_chain);
+	TEST(test_finding_too_long_chain);
+	TEST(test_finding_loop);
+	TEST(test_finding_miss_at_the_end);
+	TEST(test_finding_leaves_table);
+	TEST(test_finding_cname_type);
+	return test_summary();
+}
