@@ -94,7 +94,10 @@ $(PROGRAMS): $(BUILD)/%: $(BUILD)/nfq/%.o $(LIBRARY)
 $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBRARY) $(ALL_LIBS)
+
+# The one test that needs more than a file to read its input.
+$(BUILD)/tests/test_scenarios: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/scenarios/*.c))
 
 $(BUILD)/tools/%: $(BUILD)/tests/tools/%.o $(LIBRARY)
 	@mkdir -p $(@D)
