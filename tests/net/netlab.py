@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import pwd
+import re
 import select
 import shutil
 import signal
@@ -261,6 +262,14 @@ class Lab:
         self.processes.append(process)
         return process
 
+    def load(self, server, names, seconds=10, rate=20000):
+        """Starts dnsload on lines "name addressA [addressB]"; see load_result()."""
+        path = self.directory / "names"
+        path.write_text("".join(line + "\n" for line in names))
+        return self.start(self.vm, [BUILD / "tools/dnsload", "-r", rate, "-s", seconds, server,
+                                    path],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
     def close(self):
         if self.closed:
             return
@@ -313,6 +322,17 @@ def stop(process, how=signal.SIGTERM, timeout=10):
         if stream is not None:
             stream.close()
     return process.returncode
+
+
+def load_result(load):
+    """What dnsload found; all that was to be asked must have been asked."""
+    out, err = load.communicate(timeout=120)
+    expect(load.returncode == 0, err)
+    return json.loads(out)
+
+
+def without_counters(ruleset):
+    return re.sub(r"packets \d+ bytes \d+", "", ruleset)
 
 
 def family_of(address):
