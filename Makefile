@@ -33,7 +33,7 @@ WARN	:= -Wall -Wextra -Wshadow -Wmissing-prototypes -Wconversion -Wformat=2 \
 	   -Wcast-qual -Wstrict-prototypes -Wundef
 WERROR	?=
 # Control-flow enforcement is an option of x86 compilers only.
-CET	:= $(if $(filter x86_64-% i%86-%,$(shell $(CC) -dumpmachine)),-fcf-protection=full)
+CET	:= $(if $(filter x86_64-% i%86-%,$(shell $(CC) -dumpmachine 2>/dev/null)),-fcf-protection=full)
 HARDEN	?= -fPIE -fstack-protector-strong -fstack-clash-protection \
 	   $(CET) -D_FORTIFY_SOURCE=2
 HARDEN_LD ?= -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed

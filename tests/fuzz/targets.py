@@ -69,6 +69,6 @@ def make(build, compiler, sanitize, *goals):
     return subprocess.run(
         ["make", "-s", "-j2", "-C", str(TOP), f"BUILD={build}", f"CC={compiler}",
          f"SANITIZE=-fsanitize={sanitize} -fno-sanitize-recover=all",
-         "CFLAGS=-O1 -g -fno-omit-frame-pointer", "HARDEN=", "HARDEN_LD=", *goals],
+         "CFLAGS=-O1 -g -fno-omit-frame-pointer", "HARDEN=", "HARDEN_LD=", "WARN=", *goals],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, errors="replace")
