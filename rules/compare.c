@@ -315,6 +315,9 @@ describe_there(const struct nftnl_rule *rule)
 			continue;
 		nftnl_expr_snprintf(words, sizeof(words), expression,
 		    NFTNL_OUTPUT_DEFAULT, 0);
+		for (size_t end = strlen(words); end > 0 &&
+		    words[end - 1] == ' '; end--)
+			words[end - 1] = '\0';
 		fprintf(out, "%s%s %s", separator, name, words);
 		separator = "; ";
 	}

@@ -8,16 +8,96 @@
  *   remove			-> "ok"
  *   verify FILE		-> "ok"
  *   print FILE			-> the text, then "ok"
+ *   without owner|NAME		-> "ok": from now on the kernel seems to lack the
+ *				   owner flag, or the expression of that name
  *
  * or "error ERRNO", after lines "- TEXT" with what diag has to say.
  */
+#include <arpa/inet.h>
 #include <inttypes.h>
+#include <libmnl/libmnl.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/nfnetlink.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "policy/config.h"
 #include "rules/kernel.h"
 #include "rules/ruleset.h"
+
+/* What the kernel is made to lack; "" where the list ends. */
+static char lacking[4][16];
+
+/*
+ * Spoils what is lacking in a message on its way, so that a real kernel answers
+ * it as one would that never had it: a table flag that no kernel knows, an
+ * expression that none has.
+ */
+static void
+spoil(struct nlmsghdr *message, const char *what)
+{
+	char *octets = (char *)message;
+	struct { uint16_t length, type; } name = {
+		(uint16_t)(sizeof(name) + strlen(what) + 1), NFTA_EXPR_NAME
+	};
+	struct { uint16_t length, type; uint32_t value; } owner = {
+		sizeof(owner), NFTA_TABLE_FLAGS, htonl(NFT_TABLE_F_OWNER)
+	};
+	bool is_owner = strcmp(what, "owner") == 0;
+	char wanted[64];
+	size_t size = is_owner ? sizeof(owner) : sizeof(name) + strlen(what) + 1;
+
+	if ((message->nlmsg_type & 0xff) !=
+	    (is_owner ? NFT_MSG_NEWTABLE : NFT_MSG_NEWRULE))
+		return;
+	if (is_owner) {
+		memcpy(wanted, &owner, sizeof(owner));
+	} else {
+		memcpy(wanted, &name, sizeof(name));
+		memcpy(wanted + sizeof(name), what, strlen(what) + 1);
+	}
+	for (size_t at = sizeof(*message); at + size <= message->nlmsg_len; at++)
+		if (memcmp(octets + at, wanted, size) == 0)
+			octets[at + 4] = 'X';
+}
+
+/* Stands before libmnl's own: everything to the kernel goes through here. */
+ssize_t
+mnl_socket_sendto(const struct mnl_socket *socket, const void *data,
+    size_t size)
+{
+	const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	struct nlmsghdr *message;
+	int left = (int)size;
+	ssize_t sent;
+	char *copy = malloc(size);
+
+	if (copy == NULL)
+		return -1;
+	memcpy(copy, data, size);
+	for (message = (void *)copy; mnl_nlmsg_ok(message, left);
+	    message = mnl_nlmsg_next(message, &left))
+		for (size_t i = 0; i < 4 && *lacking[i] != '\0'; i++)
+			if (message->nlmsg_type >> 8 == NFNL_SUBSYS_NFTABLES)
+				spoil(message, lacking[i]);
+	sent = sendto(mnl_socket_get_fd(socket), copy, size, 0,
+	    (const void *)&kernel, sizeof(kernel));
+	free(copy);
+	return sent;
+}
+
+static int
+lack(const char *what)
+{
+	for (size_t i = 0; i < 4; i++)
+		if (*lacking[i] == '\0') {
+			snprintf(lacking[i], sizeof(lacking[i]), "%s", what);
+			return 0;
+		}
+	return -1;
+}
 
 static void
 reply(int rc, struct diag *diag)
@@ -73,6 +153,8 @@ obey(struct rules_kernel *kernel, const char *line)
 		    &diag);
 		if (rc != 0)
 			reply(rc, &diag);
+	} else if (sscanf(line, "without %15s", stage) == 1) {
+		reply(lack(stage), &diag);
 	} else if (sscanf(line, "%15s %255s", order, file) == 2) {
 		reply(with_rules(kernel, order, file, RULES_FULL, &diag), &diag);
 	} else if (strcmp(line, "counter\n") == 0) {
