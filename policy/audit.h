@@ -47,7 +47,10 @@ struct audit_sink {
 #define AUDIT_MAX_SINKS 8
 
 /*
- * Starts the writer with one ring for each of "rings" threads.
+ * Starts the writer with one ring for each of "rings" threads.  Takes all its
+ * memory now.  The writer makes these system calls: write, futex, close,
+ * fstat, ftruncate (of a line that a full disk cut), clock_gettime, and those
+ * of a thread's end; audit_set_sinks() makes fcntl too.
  * Returns 0 and *audit, or a negative errno.
  */
 int audit_start(struct audit **audit, unsigned int rings)
@@ -55,7 +58,9 @@ int audit_start(struct audit **audit, unsigned int rings)
 
 /*
  * Replaces the sinks, closing the old ones' files, after what was recorded
- * before was written to them.  Called at start, on reload and on reopen.
+ * before was written to them; waits for that, but no longer than a second, and
+ * leaves it to the writer then.  Makes the files non-blocking.  Called at
+ * start, on reload and on reopen.
  */
 void audit_set_sinks(struct audit *audit, const struct audit_sink *sinks,
     size_t count);
@@ -63,21 +68,33 @@ void audit_set_sinks(struct audit *audit, const struct audit_sink *sinks,
 /* Whether a record of that verdict would go anywhere: asked on the packet path. */
 bool audit_wants(const struct audit *audit, enum verdict verdict);
 
-/* Puts a record into ring n, by that ring's thread only.  False: lost, counted. */
+/*
+ * Puts a record into ring n, by that ring's thread only.  False: lost, counted.
+ * No lock, no allocation; a system call only if the writer sleeps.
+ */
 bool audit_put(struct audit *audit, unsigned int ring,
     const struct audit_record *record);
 
 /* Records lost so far, for want of room or because a file could not be written. */
 uint64_t audit_lost(const struct audit *audit);
 
-/* Writes what is in the rings, for at most timeout_ms, then ends the thread. */
+/*
+ * Writes what is in the rings, for at most timeout_ms, then ends the thread
+ * and frees everything.  NULL is allowed.  No thread may put any more.
+ */
 void audit_stop(struct audit *audit, int timeout_ms);
 
 /*
- * One record as a line of EVE JSON with the final newline, into buf.  Returns
- * the length; a record never needs more than AUDIT_JSON_MAX.
+ * One record as a line of EVE JSON with the final newline, into buf, which has
+ * room for AUDIT_JSON_MAX.  Returns the length.  Answers that would not fit
+ * are left out and counted ("answers_omitted"); about 110 addresses fit.
  */
 #define AUDIT_JSON_MAX 16384
 size_t audit_json(const struct audit_record *record, char *buf, size_t size);
+
+/* The record of a loss, below 256 octets. */
+#define AUDIT_JSON_LOST_MAX 256
+size_t audit_json_lost(uint64_t time_ns, uint64_t records, char *buf,
+    size_t size);
 
 #endif
