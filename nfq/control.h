@@ -20,6 +20,7 @@ enum control_kind {
 	CONTROL_SINKS,		/* supervisor: fds of the audit files */
 	CONTROL_SINKS_OK,
 	CONTROL_STOP,		/* supervisor: judge what is queued, write the audit, end */
+	CONTROL_KINDS
 };
 
 #define CONTROL_TEXT 200
@@ -34,7 +35,10 @@ struct control_message {
 	char text[CONTROL_TEXT];
 };
 
-/* Sends with fds (borrowed).  0 or a negative errno. */
+/*
+ * Sends with fds (borrowed), without waiting.  0 or a negative errno: -EPIPE
+ * or -ECONNRESET when the peer is gone, -EAGAIN when it does not read.
+ */
 int control_send(int socket, const struct control_message *message,
     const int *fds, size_t count) __attribute__((warn_unused_result));
 

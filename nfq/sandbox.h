@@ -5,16 +5,31 @@
 
 #include "policy/config.h"
 
-/* User and group of config, CAP_NET_ADMIN and nothing else, no new privileges. */
+/*
+ * User and group of config, CAP_NET_ADMIN and nothing else, no new privileges,
+ * no core dump and no ptrace by the same user.  A caller that is not root
+ * keeps its user.  0 or a negative errno.
+ */
 int sandbox_worker_privileges(const struct config *config)
     __attribute__((warn_unused_result));
-/* The worker's system calls; call after threads and files are there. */
-int sandbox_worker_seccomp(void) __attribute__((warn_unused_result));
+
 /*
- * The compiler: no privilege, no new file, no socket, no process; limits on
- * memory, time and file size.
+ * The worker's system calls, for all threads that there are; call when threads
+ * and files are there and before any packet is read.  A thread that makes
+ * another call ends the process with SIGSYS.  0 or a negative errno.
  */
-int sandbox_compiler(const struct config *config)
+int sandbox_worker_seccomp(void) __attribute__((warn_unused_result));
+
+/*
+ * The compiler: no capability at all, limits on memory, time and file size, no
+ * new file; and then no call but for memory and the files that it has.
+ * A caller that is not root keeps its user.  0 or a negative errno.
+ */
+int sandbox_compiler_privileges(const struct config *config)
     __attribute__((warn_unused_result));
+int sandbox_compiler_seccomp(void) __attribute__((warn_unused_result));
+
+/* Seconds of CPU that a compiler gets before SIGXCPU. */
+#define SANDBOX_COMPILER_CPU_S	120
 
 #endif

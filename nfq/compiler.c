@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the child finds goes to the parent through a pipe, a line each: "E " or
+ * "W " and the text.  The parent believes none of it: lines are cut, counted
+ * and escaped like any other input.
+ */
+#include "nfq/compiler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nfq/child.h"
+#include "nfq/sandbox.h"
+#include "resolver/compile.h"
+
+#define LINE_MAX_OCTETS	1024
+#define MAX_LINES	(DIAG_MAX_KEPT + 1)
+#define MAX_SECONDS	300	/* by the clock */
+#define POLL_MS		1000
+
+/* How the child says what compile() returned. */
+enum { CHILD_COMPILED = 0, CHILD_REFUSED = 1, CHILD_NO_MEMORY = 2,
+	CHILD_NO_SANDBOX = 3 };
+
+struct compiler {
+	pid_t pid;
+	int pipe;		/* read end, non-blocking */
+	int image;
+	time_t deadline;	/* CLOCK_MONOTONIC */
+	bool overdue;
+	size_t lines;
+	size_t fill;
+	char line[LINE_MAX_OCTETS];
+};
+
+static time_t
+monotonic_seconds(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/* The child's side. */
+
+static void
+write_line(int pipe, char letter, const char *text)
+{
+	char line[LINE_MAX_OCTETS];
+	int length = snprintf(line, sizeof(line), "%c %s", letter, text);
+	size_t left = (size_t)length < sizeof(line) ? (size_t)length :
+	    sizeof(line) - 1;
+	const char *p = line;
+
+	line[left++] = '\n';	/* instead of the NUL, or of what was cut */
+	while (left > 0) {
+		ssize_t n = write(pipe, p, left);
+
+		if (n < 0 && errno != EINTR)
+			return;		/* the parent is gone: nobody to tell */
+		if (n > 0) {
+			p += n;
+			left -= (size_t)n;
+		}
+	}
+}
+
+static void
+write_diag(int pipe, const struct diag *diag)
+{
+	for (size_t i = 0; i < diag->kept; i++)
+		write_line(pipe, diag->entries[i].level == DIAG_ERROR ?
+		    'E' : 'W', diag->entries[i].text);
+	if (diag_dropped(diag) > 0) {
+		char text[64];
+
+		(void)snprintf(text, sizeof(text), "and %zu more like these",
+		    diag_dropped(diag));
+		write_line(pipe, diag->errors > 0 ? 'E' : 'W', text);
+	}
+}
+
+/* The child's whole life; returns its exit status. */
+static int
+child_main(const struct config *config, int *sources, int image, int pipe,
+    pid_t parent)
+{
+	static struct diag diag = DIAG_INIT;	/* too large for a small stack */
+	const size_t count = config->mesh.source_count;
+	int *keep = calloc(count + 2, sizeof(*keep));
+	int error;
+
+	if (keep == NULL)
+		return CHILD_NO_MEMORY;
+	if (count > 0)
+		memcpy(keep, sources, count * sizeof(*keep));
+	keep[count] = image;
+	keep[count + 1] = pipe;
+	if ((error = child_isolate(keep, count + 2)) < 0 ||
+	    (error = sandbox_compiler_privileges(config)) < 0 ||
+	    (error = child_die_with(parent)) < 0 ||
+	    (error = sandbox_compiler_seccomp()) < 0) {
+		diag_add(&diag, DIAG_ERROR, NULL, 0, "the compiler process "
+		    "cannot give up its privileges: %s", strerror(-error));
+		write_diag(pipe, &diag);
+		return CHILD_NO_SANDBOX;
+	}
+	error = compile(&config->mesh, sources, image, &diag);
+	write_diag(pipe, &diag);
+	if (error == -ENOMEM)
+		return CHILD_NO_MEMORY;
+	return error < 0 || diag.errors > 0 ? CHILD_REFUSED : CHILD_COMPILED;
+}
+
+/* The parent's side. */
+
+static int
+make_image(void)
+{
+	int fd = memfd_create("nfdns-table", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* From here on nobody can change the image, not even its maker. */
+static int
+seal_image(int fd)
+{
+	return fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK |
+	    F_SEAL_GROW | F_SEAL_SEAL) < 0 ? -errno : 0;
+}
+
+static void
+close_all(const int *fds, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (fds[i] >= 0)
+			(void)close(fds[i]);
+}
+
+static void
+compiler_free(struct compiler *c)
+{
+	if (c->pipe >= 0)
+		(void)close(c->pipe);
+	if (c->image >= 0)
+		(void)close(c->image);
+	free(c);
+}
+
+/* Forks; the child gets "sources".  0 or a negative errno. */
+static int
+spawn(struct compiler *c, const struct config *config, int *sources)
+{
+	const pid_t parent = getpid();
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	c->pipe = ends[0];
+	c->pid = fork();
+	if (c->pid < 0) {
+		int error = -errno;
+
+		(void)close(ends[1]);
+		return error;
+	}
+	if (c->pid == 0)
+		_exit(child_main(config, sources, c->image, ends[1], parent));
+	(void)close(ends[1]);
+	return fcntl(c->pipe, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+int
+compiler_start(struct compiler **compiler, const struct config *config,
+    struct diag *diag)
+{
+	const size_t count = config->mesh.source_count;
+	struct compiler *c = calloc(1, sizeof(*c));
+	int *sources = calloc(count + 1, sizeof(*sources));
+	int error;
+
+	if (c == NULL || sources == NULL) {
+		free(c);
+		free(sources);
+		diag_add(diag, DIAG_ERROR, NULL, 0, "out of memory");
+		return -ENOMEM;
+	}
+	c->pipe = c->image = -1;
+	error = compile_open(&config->mesh, sources, diag);
+	if (error == 0) {
+		c->deadline = monotonic_seconds() + MAX_SECONDS;
+		c->image = make_image();
+		error = c->image < 0 ? c->image : spawn(c, config, sources);
+		if (error < 0)
+			diag_add(diag, DIAG_ERROR, NULL, 0, "cannot start the "
+			    "compiler process: %s", strerror(-error));
+	}
+	close_all(sources, count);
+	free(sources);
+	if (error < 0) {
+		compiler_cancel(c);
+		return error;
+	}
+	*compiler = c;
+	return 0;
+}
+
+int
+compiler_fd(const struct compiler *c)
+{
+	return c->pipe;
+}
+
+static void
+take_line(struct compiler *c, struct diag *diag)
+{
+	c->line[c->fill] = '\0';
+	if (++c->lines <= MAX_LINES && c->fill > 2)
+		diag_add(diag, c->line[0] == 'W' ? DIAG_WARNING : DIAG_ERROR,
+		    NULL, 0, "%s", c->line + 2);
+	c->fill = 0;
+}
+
+static void
+take_octets(struct compiler *c, const char *octets, size_t length,
+    struct diag *diag)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (octets[i] == '\n')
+			take_line(c, diag);
+		else if (c->fill < sizeof(c->line) - 1)
+			c->line[c->fill++] = octets[i];
+	}
+}
+
+bool
+compiler_read(struct compiler *c, struct diag *diag)
+{
+	char octets[4096];
+	ssize_t n = read(c->pipe, octets, sizeof(octets));
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (n == 0)
+		return false;
+	take_octets(c, octets, (size_t)n, diag);
+	/* More than a compiler has to say: it is not our code any more. */
+	if (c->lines > 2 * MAX_LINES) {
+		(void)kill(c->pid, SIGKILL);
+		return false;
+	}
+	return true;
+}
+
+void
+compiler_check_time(struct compiler *c)
+{
+	if (!c->overdue && monotonic_seconds() >= c->deadline) {
+		c->overdue = true;
+		(void)kill(c->pid, SIGKILL);
+	}
+}
+
+/* Why a child that was killed was killed, and what to do about it. */
+static const char *
+signal_advice(const struct compiler *c, int number)
+{
+	if (c->overdue)
+		return "it took more than 5 minutes: is a source on a file "
+		    "system that does not answer?";
+	switch (number) {
+	case SIGXCPU:
+		return "it took more than 120 s: make the tables smaller";
+	case SIGBUS:
+		return "a source file shrank while it was read: replace "
+		    "sources by renaming, not by writing into them";
+	case SIGXFSZ:
+		return "the table would be larger than 4 GiB: make the "
+		    "tables smaller";
+	case SIGKILL:
+		return "somebody, or the kernel for want of memory, killed it";
+	case SIGSYS:
+		return "it tried what its sandbox forbids: report this with "
+		    "the source that does it";
+	default:
+		return "report this with the source that does it";
+	}
+}
+
+/* 0, or a negative errno with an error in diag, by how the child ended. */
+static int
+judge_end(const struct compiler *c, int status, struct diag *diag)
+{
+	char text[CHILD_TEXT];
+
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_COMPILED)
+		return 0;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_NO_MEMORY) {
+		diag_add(diag, DIAG_ERROR, NULL, 0, "the compiler process ran "
+		    "out of memory (it may use 4 GiB): make the tables smaller");
+		return -ENOMEM;
+	}
+	if (WIFSIGNALED(status)) {
+		diag_add(diag, DIAG_ERROR, NULL, 0, "the compiler process was "
+		    "ended by %s: %s", child_end_text(status, text),
+		    signal_advice(c, WTERMSIG(status)));
+		return -ECANCELED;
+	}
+	if (diag->errors == 0)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "the compiler process "
+		    "ended with %s and said no more",
+		    child_end_text(status, text));
+	return -EINVAL;
+}
+
+int
+compiler_finish(struct compiler *c, struct diag *diag)
+{
+	int status = 0, image = -1, error;
+
+	error = child_reap(c->pid, &status);
+	c->pid = 0;
+	if (error == 0)
+		error = judge_end(c, status, diag);
+	if (error == 0 && (error = seal_image(c->image)) < 0)
+		diag_add(diag, DIAG_ERROR, NULL, 0,
+		    "cannot seal the table image: %s", strerror(-error));
+	if (error == 0) {
+		image = c->image;
+		c->image = -1;
+	}
+	compiler_free(c);
+	return error < 0 ? error : image;
+}
+
+void
+compiler_cancel(struct compiler *c)
+{
+	int status;
+
+	if (c == NULL)
+		return;
+	if (c->pid > 0) {
+		(void)kill(c->pid, SIGKILL);
+		(void)child_reap(c->pid, &status);
+	}
+	compiler_free(c);
+}
+
+int
+compiler_run(const struct config *config, struct diag *diag)
+{
+	struct compiler *c;
+	int error = compiler_start(&c, config, diag);
+
+	if (error < 0)
+		return error;
+	for (;;) {
+		struct pollfd wait = { .fd = c->pipe, .events = POLLIN };
+
+		if (poll(&wait, 1, POLL_MS) > 0 && !compiler_read(c, diag))
+			break;
+		compiler_check_time(c);
+	}
+	return compiler_finish(c, diag);
+}
+
+int
+compiler_unloaded(const struct config *config)
+{
+	int fd = make_image(), error;
+
+	if (fd < 0)
+		return fd;
+	error = compile_unloaded(&config->mesh, fd);
+	if (error == 0)
+		error = seal_image(fd);
+	if (error < 0) {
+		(void)close(fd);
+		return error;
+	}
+	return fd;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/sandbox.h"
+
+#include <cap-ng.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* "nobody" wherever Linux runs: what an unmapped user is shown as. */
+#define OVERFLOW_ID 65534
+
+#define COMPILER_MEMORY	((rlim_t)4 << 30)
+#define COMPILER_FILE	((rlim_t)4 << 30)
+
+/* What malloc, threads and their runtime need, in any of our processes. */
+static const int calls_of_runtime[] = {
+	SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
+	SCMP_SYS(futex), SCMP_SYS(sched_yield), SCMP_SYS(getrandom),
+	SCMP_SYS(clock_gettime), SCMP_SYS(clock_nanosleep),
+	SCMP_SYS(gettimeofday), SCMP_SYS(nanosleep), SCMP_SYS(time),
+	SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigaction), SCMP_SYS(sigaltstack),
+	SCMP_SYS(restart_syscall), SCMP_SYS(getpid), SCMP_SYS(gettid),
+	SCMP_SYS(exit), SCMP_SYS(exit_group),
+	SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(close),
+	SCMP_SYS(lseek), SCMP_SYS(fstat), SCMP_SYS(newfstatat),
+	SCMP_SYS(fcntl),
+};
+
+static const int calls_of_worker[] = {
+	SCMP_SYS(recvmmsg), SCMP_SYS(recvmsg), SCMP_SYS(recvfrom),
+	SCMP_SYS(sendto), SCMP_SYS(sendmsg), SCMP_SYS(poll), SCMP_SYS(ppoll),
+	SCMP_SYS(getsockopt), SCMP_SYS(tgkill),
+	/* A thread that has just been started does these before our code. */
+	SCMP_SYS(set_robust_list), SCMP_SYS(rseq),
+};
+
+static const int calls_of_compiler[] = {
+	SCMP_SYS(pread64), SCMP_SYS(pwrite64), SCMP_SYS(readv),
+	SCMP_SYS(ftruncate), SCMP_SYS(fallocate),
+};
+
+/* Libraries that try these go on without; they fail, but do not kill. */
+static const int calls_refused[] = {
+	SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(readlink),
+	SCMP_SYS(readlinkat), SCMP_SYS(prctl), SCMP_SYS(ioctl),
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static int
+add_calls(scmp_filter_ctx filter, uint32_t action, const int *calls,
+    size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		int error = seccomp_rule_add(filter, action, calls[i], 0);
+
+		/* -EDOM: this architecture has no such call. */
+		if (error < 0 && error != -EDOM)
+			return error;
+	}
+	return 0;
+}
+
+/* Memory, but none that can be executed. */
+static int
+add_mappings(scmp_filter_ctx filter)
+{
+	static const int calls[] = { SCMP_SYS(mmap), SCMP_SYS(mprotect) };
+	int error = 0;
+
+	for (size_t i = 0; i < COUNT(calls) && error == 0; i++)
+		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 1,
+		    SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+	return error;
+}
+
+/* The runtime's calls and "calls"; everything else ends the process. */
+static int
+restrict_calls(const int *calls, size_t count)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	int error;
+
+	if (filter == NULL)
+		return -ENOMEM;
+	error = add_calls(filter, SCMP_ACT_ALLOW, calls_of_runtime,
+	    COUNT(calls_of_runtime));
+	if (error == 0)
+		error = add_calls(filter, SCMP_ACT_ALLOW, calls, count);
+	if (error == 0)
+		error = add_calls(filter, SCMP_ACT_ERRNO(EACCES), calls_refused,
+		    COUNT(calls_refused));
+	if (error == 0)
+		error = add_mappings(filter);
+	if (error == 0)
+		error = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	if (error == 0)
+		error = seccomp_load(filter);
+	seccomp_release(filter);
+	return error;
+}
+
+/*
+ * Gives up every capability but "keep" (-1: all of them) and, as root, changes
+ * to uid and gid for good.
+ */
+static int
+drop_privileges(uid_t uid, gid_t gid, int keep)
+{
+	const bool root = geteuid() == 0;
+	int outcome;
+
+	capng_clear(CAPNG_SELECT_BOTH);
+	if (keep >= 0 && capng_update(CAPNG_ADD,
+	    CAPNG_EFFECTIVE | CAPNG_PERMITTED, (unsigned int)keep) != 0)
+		return -EINVAL;
+	if (root)
+		outcome = capng_change_id((int)uid, (int)gid,
+		    CAPNG_DROP_SUPP_GRP | CAPNG_CLEAR_BOUNDING);
+	else
+		outcome = capng_apply(CAPNG_SELECT_CAPS);
+	if (outcome != 0)
+		return errno != 0 ? -errno : -EPERM;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return -errno;
+	return 0;
+}
+
+static int
+limit(__rlimit_resource_t resource, rlim_t soft, rlim_t hard)
+{
+	struct rlimit old, new = { soft, hard };
+
+	if (getrlimit(resource, &old) < 0)
+		return -errno;
+	/* Nobody may raise what he was given. */
+	if (new.rlim_max > old.rlim_max)
+		new.rlim_max = old.rlim_max;
+	if (new.rlim_cur > new.rlim_max)
+		new.rlim_cur = new.rlim_max;
+	return setrlimit(resource, &new) < 0 ? -errno : 0;
+}
+
+/* Octets of address space that are mapped already, from /proc (proc(5)). */
+static rlim_t
+mapped_now(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long long pages = 0;
+
+	if (file == NULL)
+		return 0;
+	if (fscanf(file, "%20llu", &pages) != 1)
+		pages = 0;
+	(void)fclose(file);
+	return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+static int
+limit_compiler(void)
+{
+	/* On top of what is mapped: a sanitizer's shadow alone is terabytes. */
+	const rlim_t memory = mapped_now() + COMPILER_MEMORY;
+	int error;
+
+	if ((error = limit(RLIMIT_AS, memory, memory)) < 0 ||
+	    (error = limit(RLIMIT_CPU, SANDBOX_COMPILER_CPU_S,
+	    SANDBOX_COMPILER_CPU_S + 5)) < 0 ||
+	    (error = limit(RLIMIT_FSIZE, COMPILER_FILE, COMPILER_FILE)) < 0 ||
+	    (error = limit(RLIMIT_CORE, 0, 0)) < 0)
+		return error;
+	return limit(RLIMIT_NOFILE, 0, 0);
+}
+
+int
+sandbox_worker_privileges(const struct config *config)
+{
+	int error = limit(RLIMIT_CORE, 0, 0);
+
+	if (error < 0)
+		return error;
+	return drop_privileges(config->uid, config->gid, CAP_NET_ADMIN);
+}
+
+int
+sandbox_worker_seccomp(void)
+{
+	return restrict_calls(calls_of_worker, COUNT(calls_of_worker));
+}
+
+int
+sandbox_compiler_privileges(const struct config *config)
+{
+	/* A daemon that runs its worker as root still compiles as nobody. */
+	const bool root = config->uid == 0;
+	int error = drop_privileges(root ? OVERFLOW_ID : config->uid,
+	    root ? OVERFLOW_ID : config->gid, -1);
+
+	/* Limits come second: dropping reads a file of /proc. */
+	return error < 0 ? error : limit_compiler();
+}
+
+int
+sandbox_compiler_seccomp(void)
+{
+	return restrict_calls(calls_of_compiler, COUNT(calls_of_compiler));
+}
