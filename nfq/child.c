@@ -42,12 +42,12 @@ close_others(int *keep, size_t count)
 int
 child_isolate(int *keep, size_t count)
 {
-	static const int reset[] = { SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2,
-		SIGPIPE, SIGCHLD };
+	static const int ignored[] = { SIGHUP, SIGINT, SIGTERM, SIGUSR1,
+		SIGUSR2, SIGPIPE };
 	sigset_t none;
 
-	for (size_t i = 0; i < sizeof(reset) / sizeof(reset[0]); i++)
-		(void)signal(reset[i], SIG_DFL);
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		(void)signal(ignored[i], SIG_IGN);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	return close_others(keep, count);

@@ -13,7 +13,9 @@
 
 /*
  * Closes every file but stdin, stdout, stderr and the count ones in "keep"
- * (which gets sorted), and gives signals back their default meaning.
+ * (which gets sorted; -1 stands for none), and ignores the signals that are the
+ * supervisor's: Ctrl-C and a service manager send them to every process of
+ * ours, and only the supervisor knows in which order to stop.
  * 0 or a negative errno.
  */
 int child_isolate(int *keep, size_t count) __attribute__((warn_unused_result));

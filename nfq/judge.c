@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How a snapshot is swapped: a thread publishes the snapshot that it is about
+ * to use for one batch ("in_use"), then looks whether that is still the
+ * current one, and only then uses it.  Whoever swaps stores the new current one
+ * first and waits until nobody has the old one published.  A thread that waits
+ * for packets has none published, so an idle queue delays nothing.
+ */
+#include "nfq/judge.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nfq/intercept.h"
+#include "nfq/queue.h"
+#include "policy/log.h"
+
+/* How often a swap or a stop looks again. */
+#define LOOK_AGAIN_NS	200000
+
+struct judge {
+	struct judges *all;
+	unsigned int number;		/* of the queue, the slot and the ring */
+	pthread_t thread;
+	struct queue_reader *reader;
+	struct status_worker *slot;
+	uint32_t rotation;
+	uint64_t gaps_before;		/* counted by workers before this one */
+	uint64_t errors_before;
+	_Atomic(const struct snapshot *) in_use;
+	atomic_bool done;
+	struct queue_packet packets[QUEUE_BATCH];
+	uint8_t reply[INTERCEPT_REPLY_MAX];
+};
+
+struct judges {
+	struct judge *judges;
+	unsigned int count;
+	uint32_t mark_mask;
+	uint32_t mark_answered;
+	struct audit *audit;
+	pthread_barrier_t begin;
+	_Atomic(const struct snapshot *) current;
+	atomic_bool stopping;
+};
+
+/* One writer a counter: no read-modify-write is needed. */
+static void
+count_up(_Atomic uint64_t *counter)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter,
+	    memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void
+record(struct judge *j, const struct queue_packet *p,
+    const struct interception *i, uint64_t generation, uint64_t received_ns)
+{
+	const uint64_t now = now_ns();
+	const size_t octets = i->packet.family == AF_INET ? 4 : 16;
+	struct audit_record r = {
+		.time_ns = now,
+		.spent_ns = now > received_ns ? (uint32_t)(now - received_ns) : 0,
+		.packet_id = p->id,
+		.generation = generation,
+		.uid = p->uid,
+		.gid = p->gid,
+		.client_port = i->packet.source_port,
+		.server_port = i->packet.destination_port,
+		.family = i->packet.family,
+		.verdict = i->decision.verdict,
+		.reason = i->decision.reason,
+		.rcode = i->decision.rcode,
+		.question_length = (uint16_t)(i->packet.payload_length),
+		.answer_length = (uint16_t)i->answer_length,
+		.question = i->packet.payload,
+		.answer = i->answer,
+	};
+
+	memcpy(r.client, i->packet.source, octets);
+	memcpy(r.server, i->packet.destination, octets);
+	(void)audit_put(j->all->audit, j->number, &r);
+}
+
+static void
+count(struct judge *j, const struct interception *i)
+{
+	struct status_worker *s = j->slot;
+
+	if (i->canary) {
+		count_up(&s->canaries);
+		return;
+	}
+	count_up(&s->received);
+	count_up(&s->verdicts[i->decision.verdict]);
+	count_up(&s->reasons[i->decision.reason]);
+	if (i->decision.reason == REASON_MALFORMED)
+		count_up(&s->malformed);
+}
+
+static void
+judge_packet(struct judge *j, const struct queue_packet *p,
+    const struct snapshot *snapshot, uint64_t received_ns)
+{
+	const struct judges *all = j->all;
+	struct interception i;
+
+	intercept(&i, snapshot->table, p->octets, p->length, p->whole_length,
+	    j->rotation++, j->reply);
+	if (i.reply_length > 0)
+		queue_reply(j->reader, p->id,
+		    (p->mark & ~all->mark_mask) | all->mark_answered,
+		    j->reply, i.reply_length);
+	else if (i.decision.verdict == VERDICT_DROP)
+		queue_drop(j->reader, p->id);
+	else
+		queue_pass(j->reader, p->id);
+	count(j, &i);
+	/* What is no DNS packet has no addresses to record. */
+	if (!i.canary && i.form == PACKET_OK &&
+	    audit_wants(all->audit, i.decision.verdict))
+		record(j, p, &i, snapshot->generation, received_ns);
+}
+
+/* Publishes the current snapshot as in use, and returns it. */
+static const struct snapshot *
+snapshot_get(struct judge *j)
+{
+	const struct snapshot *s;
+
+	do {
+		s = atomic_load(&j->all->current);
+		atomic_store(&j->in_use, s);
+		/* Swapped in between: who swaps may not have seen ours. */
+	} while (s != atomic_load(&j->all->current));
+	return s;
+}
+
+static void
+snapshot_put(struct judge *j)
+{
+	atomic_store_explicit(&j->in_use, NULL, memory_order_release);
+}
+
+static void
+judge_batch(struct judge *j, unsigned int packets)
+{
+	const uint64_t received_ns = now_ns();
+	struct status_worker *slot = j->slot;
+	const struct snapshot *s;
+	int error;
+
+	/* For the supervisor, should we die or get stuck in this batch. */
+	atomic_store_explicit(&slot->last_id, queue_last_id(j->reader),
+	    memory_order_relaxed);
+	atomic_store_explicit(&slot->busy, 1, memory_order_relaxed);
+	s = snapshot_get(j);
+	for (unsigned int n = 0; n < packets; n++)
+		judge_packet(j, &j->packets[n], s, received_ns);
+	atomic_store_explicit(&slot->table_generation, s->generation,
+	    memory_order_relaxed);
+	error = queue_send(j->reader);
+	snapshot_put(j);
+	if (error < 0) {
+		/* The packets still wait; our successor gets them again. */
+		log_error("queue %u: cannot send verdicts: %s", j->number,
+		    strerror(-error));
+		_exit(WORKER_FAILED);
+	}
+	count_up(&slot->batches);
+	atomic_store_explicit(&slot->busy, 0, memory_order_relaxed);
+	atomic_store_explicit(&slot->id_gaps,
+	    j->gaps_before + queue_gaps(j->reader), memory_order_relaxed);
+	atomic_store_explicit(&slot->verdict_errors,
+	    j->errors_before + queue_verdict_errors(j->reader),
+	    memory_order_relaxed);
+}
+
+/*
+ * What queue_receive() returned instead of packets.  A worker that cannot read
+ * is of no use: it ends, and its successor gets what is left.
+ */
+static void
+check_receive(const struct judge *j, int error)
+{
+	switch (error) {
+	case 0:
+	case -EINTR:
+	case -EAGAIN:
+	case -ENOBUFS:
+		return;
+	case -EPERM:
+		log_error("the kernel refuses verdicts: CAP_NET_ADMIN is "
+		    "missing: run as root or through systemd");
+		_exit(WORKER_NO_PRIVILEGE);
+	default:
+		log_error("queue %u: cannot read packets: %s", j->number,
+		    strerror(-error));
+		_exit(WORKER_FAILED);
+	}
+}
+
+static void *
+judge_run(void *argument)
+{
+	struct judge *j = argument;
+	int n;
+
+	(void)pthread_barrier_wait(&j->all->begin);
+	while (!atomic_load_explicit(&j->all->stopping, memory_order_relaxed)) {
+		n = queue_receive(j->reader, j->packets);
+		if (n > 0)
+			judge_batch(j, (unsigned int)n);
+		else
+			check_receive(j, n);
+	}
+	while ((n = queue_receive_now(j->reader, j->packets)) != -EAGAIN) {
+		if (n > 0)
+			judge_batch(j, (unsigned int)n);
+		else
+			check_receive(j, n);
+	}
+	atomic_store(&j->done, true);
+	return NULL;
+}
+
+static void
+look_again_later(void)
+{
+	const struct timespec pause = { 0, LOOK_AGAIN_NS };
+
+	(void)nanosleep(&pause, NULL);
+}
+
+/* What a judge needs before its thread exists. */
+static int
+judge_init(struct judge *j, struct judges *all, unsigned int number,
+    const struct worker_handover *h)
+{
+	struct status_worker *slot = &h->status->workers[number];
+
+	j->all = all;
+	j->number = number;
+	j->slot = slot;
+	j->gaps_before = atomic_load(&slot->id_gaps);
+	j->errors_before = atomic_load(&slot->verdict_errors);
+	atomic_store(&slot->busy, 0);
+	return queue_reader_new(&j->reader, h->queues[number],
+	    (uint16_t)(h->config->queue.number + number));
+}
+
+/* Interrupts queue_receive(); there is nothing else to do. */
+static void
+wake(int signal_number)
+{
+	(void)signal_number;
+}
+
+int
+judges_start(struct judges **judges, const struct worker_handover *h,
+    const struct snapshot *snapshot, struct audit *audit)
+{
+	const unsigned int threads = h->config->queue.workers;
+	struct sigaction action = { .sa_handler = wake };	/* no SA_RESTART */
+	struct judges *all = calloc(1, sizeof(*all));
+	int error = 0;
+
+	if (all == NULL)
+		return -ENOMEM;
+	(void)sigaction(SIGUSR1, &action, NULL);
+	all->mark_mask = h->config->capture.mark_mask;
+	all->mark_answered = h->config->capture.mark_answered;
+	all->audit = audit;
+	all->count = threads;
+	atomic_store(&all->current, snapshot);
+	all->judges = calloc(threads, sizeof(*all->judges));
+	if (all->judges == NULL ||
+	    pthread_barrier_init(&all->begin, NULL, threads + 1) != 0)
+		error = -ENOMEM;
+	for (unsigned int n = 0; n < threads && error == 0; n++) {
+		struct judge *j = &all->judges[n];
+
+		error = judge_init(j, all, n, h);
+		if (error == 0)
+			error = -pthread_create(&j->thread, NULL, judge_run, j);
+	}
+	/*
+	 * On failure the process ends: threads that wait at the barrier cannot
+	 * be called back, so nothing of this may be freed.
+	 */
+	if (error == 0)
+		*judges = all;
+	return error;
+}
+
+void
+judges_begin(struct judges *all)
+{
+	(void)pthread_barrier_wait(&all->begin);
+}
+
+void
+judges_swap(struct judges *all, const struct snapshot *next)
+{
+	const struct snapshot *old = atomic_exchange(&all->current, next);
+
+	for (unsigned int n = 0; n < all->count; n++) {
+		struct judge *j = &all->judges[n];
+
+		while (atomic_load(&j->in_use) == old)
+			look_again_later();
+		/* An idle thread has answered nothing, but would from this. */
+		atomic_store_explicit(&j->slot->table_generation,
+		    next->generation, memory_order_relaxed);
+	}
+}
+
+void
+judges_stop(struct judges *all)
+{
+	atomic_store(&all->stopping, true);
+	for (unsigned int n = 0; n < all->count; n++) {
+		struct judge *j = &all->judges[n];
+
+		/*
+		 * A signal that comes between the thread's look at "stopping"
+		 * and its system call interrupts nothing, so one is not enough.
+		 */
+		while (!atomic_load(&j->done)) {
+			(void)pthread_kill(j->thread, SIGUSR1);
+			look_again_later();
+		}
+		(void)pthread_join(j->thread, NULL);
+		queue_reader_free(j->reader);
+	}
+	(void)pthread_barrier_destroy(&all->begin);
+	free(all->judges);
+	free(all);
+}
