@@ -7,16 +7,41 @@
 #ifndef NFDNS_NFQ_CANARY_H
 #define NFDNS_NFQ_CANARY_H
 
+#include <stdint.h>
+
 #include "policy/config.h"
+#include "policy/resolv_conf.h"
 #include "resolver/diag.h"
 
 /*
  * Asks by way of each nameserver of /etc/resolv.conf that there is a route to
  * (127.0.0.1 if there is none).  Returns 0 when each was answered by nfdnsd;
  * -ETIMEDOUT with an error in diag that names the nameserver and the likely
- * causes; or another negative errno.
+ * causes; or another negative errno, with an error in diag too.
  */
 int canary_ask(const struct config *config, int timeout_ms, struct diag *diag)
     __attribute__((warn_unused_result));
+
+/* One canary under way, for who must not wait. */
+struct canary {
+	int fd;			/* for poll(2); -1: none */
+	uint16_t id;
+	struct resolv_server server;
+};
+
+/*
+ * Sends one by way of the first nameserver that takes it, as canary_ask().
+ * 0, or a negative errno and no canary.
+ */
+int canary_send(struct canary *canary, const struct config *config)
+    __attribute__((warn_unused_result));
+
+/*
+ * Whether it was answered: 0; -EAGAIN not yet; -EPROTO or another errno when
+ * somebody else answered, which means that the question went past the queue.
+ */
+int canary_receive(struct canary *canary) __attribute__((warn_unused_result));
+
+void canary_close(struct canary *canary);
 
 #endif

@@ -155,14 +155,15 @@ static rlim_t
 mapped_now(void)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
-	unsigned long long pages = 0;
+	char line[64];
+	rlim_t pages = 0;
 
 	if (file == NULL)
 		return 0;
-	if (fscanf(file, "%20llu", &pages) != 1)
-		pages = 0;
+	if (fgets(line, sizeof(line), file) != NULL)
+		pages = strtoull(line, NULL, 10);
 	(void)fclose(file);
-	return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+	return pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
 static int

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The audit's files as the supervisor holds them: opened here, written there. */
+#ifndef NFDNS_NFQ_SINKS_H
+#define NFDNS_NFQ_SINKS_H
+
+#include "policy/audit.h"
+#include "policy/config.h"
+#include "resolver/diag.h"
+
+/* Owns the files. */
+struct sinks {
+	struct audit_sink sinks[AUDIT_MAX_SINKS];
+	size_t count;
+};
+
+/*
+ * Opens the files of config's audits for appending, making those that are not
+ * there (0640, the worker's group may read).  Every one that cannot be had is
+ * an error in diag; then none is open.  0 or -EIO.
+ */
+int sinks_open(struct sinks *sinks, const struct config *config,
+    struct diag *diag) __attribute__((warn_unused_result));
+void sinks_close(struct sinks *sinks);
+
+#endif
