@@ -261,6 +261,7 @@ judge_init(struct judge *j, struct judges *all, unsigned int number,
 	j->gaps_before = atomic_load(&slot->id_gaps);
 	j->errors_before = atomic_load(&slot->verdict_errors);
 	atomic_store(&slot->busy, 0);
+	atomic_store(&slot->table_generation, h->generation);
 	return queue_reader_new(&j->reader, h->queues[number],
 	    (uint16_t)(h->config->queue.number + number));
 }

@@ -90,9 +90,10 @@ keeper_start(struct keeper *k)
 	return error;
 }
 
-static void
-kill_worker(struct keeper *k)
+void
+keeper_kill(struct keeper *k)
 {
+	k->killed = true;
 	if (k->pid > 0)
 		(void)kill(k->pid, SIGKILL);
 }
@@ -117,8 +118,7 @@ keeper_receive(struct keeper *k, struct control_message *message)
 			log_error("the worker says what makes no sense: %s: "
 			    "killing it", strerror(-error));
 		close_control(k);
-		k->killed = true;
-		kill_worker(k);
+		keeper_kill(k);
 	}
 	return error == 0 ? 0 : -EAGAIN;
 }
@@ -223,8 +223,7 @@ keeper_tick(struct keeper *k)
 		    !k->killed) {
 			log_error("queue %u: the worker is stuck: killing it",
 			    k->config->queue.number + i);
-			k->killed = true;
-			kill_worker(k);
+			keeper_kill(k);
 		}
 	}
 }
@@ -256,7 +255,7 @@ keeper_stop(struct keeper *k, int timeout_ms)
 		return;
 	if (k->control < 0 || control_send(k->control, &order, NULL, 0) < 0 ||
 	    k->pidfd < 0 || !wait_death(k, timeout_ms))
-		kill_worker(k);
+		keeper_kill(k);
 	status = bury(k);
 	if (WIFSIGNALED(status) || WEXITSTATUS(status) != WORKER_DONE)
 		recover_queues(k, true);

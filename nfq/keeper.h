@@ -65,6 +65,9 @@ int keeper_replace(struct keeper *keeper) __attribute__((warn_unused_result));
 /* Once a second: a worker that sits in one batch for two is killed. */
 void keeper_tick(struct keeper *keeper);
 
+/* For a worker that does not do what it is told: another will be started. */
+void keeper_kill(struct keeper *keeper);
+
 /*
  * Has the worker judge what is queued and end; kills it after timeout_ms and
  * lets what it held go on.  Without a worker it does nothing.

@@ -107,8 +107,8 @@ take_datagram(struct queue_reader *reader, const uint8_t *octets, size_t left,
 	return count;
 }
 
-int
-queue_receive(struct queue_reader *reader,
+static int
+receive(struct queue_reader *reader, int flags,
     struct queue_packet packets[static QUEUE_BATCH])
 {
 	size_t count = 0, length;
@@ -116,7 +116,7 @@ queue_receive(struct queue_reader *reader,
 
 	if (reader->pending_error == 0) {
 		n = recvmmsg(reader->fd, reader->messages, QUEUE_BATCH,
-		    MSG_WAITFORONE, NULL);
+		    flags, NULL);
 		if (n < 0)
 			return -errno;
 		for (i = 0; i < n; i++) {
@@ -133,6 +133,20 @@ queue_receive(struct queue_reader *reader,
 	error = reader->pending_error;
 	reader->pending_error = 0;
 	return error;
+}
+
+int
+queue_receive(struct queue_reader *reader,
+    struct queue_packet packets[static QUEUE_BATCH])
+{
+	return receive(reader, MSG_WAITFORONE, packets);
+}
+
+int
+queue_receive_now(struct queue_reader *reader,
+    struct queue_packet packets[static QUEUE_BATCH])
+{
+	return receive(reader, MSG_DONTWAIT, packets);
 }
 
 uint64_t

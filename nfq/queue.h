@@ -59,6 +59,10 @@ void queue_reader_free(struct queue_reader *reader);
 int queue_receive(struct queue_reader *reader,
     struct queue_packet packets[static QUEUE_BATCH]);
 
+/* The same without waiting: -EAGAIN when there is nothing. */
+int queue_receive_now(struct queue_reader *reader,
+    struct queue_packet packets[static QUEUE_BATCH]);
+
 /* Ids that never came: the kernel dropped these packets on the way to us. */
 uint64_t queue_gaps(const struct queue_reader *reader);
 /* Verdicts that the kernel refused; ENOENT (the packet is gone) is normal. */

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Once a tick: the numbers that only the kernel knows go to the status page, a
+ * canary flies every few seconds, and the service manager's watchdog is
+ * answered only if the last one came home.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nfq/notify.h"
+#include "nfq/queue.h"
+#include "nfq/report.h"
+#include "nfq/supervisor_parts.h"
+#include "policy/log.h"
+#include "resolver/name.h"
+
+#define TICK_MS		1000
+#define CANARY_EVERY_MS	5000
+#define CANARY_WAIT_MS	2000
+#define VERIFY_EVERY_MS	10000
+
+/* Columns of /proc/net/netfilter/nfnetlink_queue (nfqnl seq_show()). */
+enum { COLUMN_NUMBER = 0, COLUMN_DROPPED = 5, COLUMN_USER_DROPPED = 6,
+	COLUMNS = 7 };
+
+void
+health_start(struct supervisor *s)
+{
+	struct health *h = &s->health;
+	const int64_t now = supervisor_now_ms();
+
+	h->canary.fd = -1;
+	h->watchdog_ms = (int64_t)(notify_watchdog_usec() / 1000);
+	h->tick_ms = TICK_MS;
+	/* Twice within its patience, and a canary before each. */
+	if (h->watchdog_ms > 0 && h->watchdog_ms / 4 < h->tick_ms)
+		h->tick_ms = h->watchdog_ms / 4 > 0 ? h->watchdog_ms / 4 : 1;
+	h->answered_ms = now;		/* the start had its canary */
+	h->next_canary_ms = now + h->tick_ms;
+	h->next_verify_ms = now + VERIFY_EVERY_MS;
+	(void)resolv_conf_read(&h->resolv_conf, RESOLV_CONF_PATH);
+}
+
+/* Packets of our queues that the kernel dropped, by its own count. */
+static int
+read_drops(const struct supervisor *s, uint64_t *drops)
+{
+	FILE *file = fopen("/proc/net/netfilter/nfnetlink_queue", "re");
+	char line[256];
+
+	if (file == NULL)
+		return -errno;
+	*drops = 0;
+	while (fgets(line, sizeof(line), file) != NULL) {
+		uint64_t column[COLUMNS] = { 0 };
+		char *p = line;
+
+		for (size_t i = 0; i < COLUMNS; i++)
+			column[i] = strtoull(p, &p, 10);
+		if (column[COLUMN_NUMBER] - s->config->queue.number <
+		    s->queue_count)
+			*drops += column[COLUMN_DROPPED] +
+			    column[COLUMN_USER_DROPPED];
+	}
+	(void)fclose(file);
+	return 0;
+}
+
+static void
+read_counters(struct supervisor *s)
+{
+	struct status_supervisor *page = s->status.supervisor;
+	uint64_t number;
+
+	if (rules_kernel_counter(s->kernel, &number) == 0)
+		atomic_store(&page->rule_packets, number);
+	if (read_drops(s, &number) == 0)
+		atomic_store(&page->queue_dropped, number);
+}
+
+static void
+canary_home(struct supervisor *s, int error)
+{
+	struct health *h = &s->health;
+
+	canary_close(&h->canary);
+	if (error == 0) {
+		h->answered_ms = supervisor_now_ms();
+		if (h->unanswered)
+			log_notice("the canary question is answered again");
+	} else if (!h->unanswered) {
+		log_error("the canary question is not answered: %s",
+		    strerror(-error));
+	}
+	if (h->unanswered != (error != 0)) {
+		h->unanswered = error != 0;
+		supervisor_show_state(s);
+	}
+}
+
+void
+health_canary_ready(struct supervisor *s)
+{
+	int error = canary_receive(&s->health.canary);
+
+	if (error != -EAGAIN)
+		canary_home(s, error);
+}
+
+static void
+fly_canary(struct supervisor *s, int64_t now)
+{
+	struct health *h = &s->health;
+	int error;
+
+	if (h->canary.fd >= 0) {
+		if (now - h->canary_sent_ms >= CANARY_WAIT_MS)
+			canary_home(s, -ETIMEDOUT);
+		return;
+	}
+	if (now < h->next_canary_ms)
+		return;
+	h->next_canary_ms = now + (h->watchdog_ms > 0 &&
+	    h->watchdog_ms / 4 < CANARY_EVERY_MS ? h->watchdog_ms / 4 :
+	    CANARY_EVERY_MS);
+	h->canary_sent_ms = now;
+	error = canary_send(&h->canary, s->config);
+	if (error < 0)
+		canary_home(s, error);
+}
+
+static void
+answer_watchdog(struct supervisor *s, int64_t now)
+{
+	struct health *h = &s->health;
+
+	if (h->watchdog_ms == 0 || now < h->next_watchdog_ms ||
+	    now - h->answered_ms >= h->watchdog_ms)
+		return;
+	h->next_watchdog_ms = now + h->watchdog_ms / 2 - h->tick_ms;
+	(void)notify("WATCHDOG=1");
+}
+
+/* The table without the owner flag can be flushed by any other program. */
+static void
+check_rules(struct supervisor *s)
+{
+	struct health *h = &s->health;
+	struct diag diag = DIAG_INIT;
+	int error = rules_kernel_verify(s->kernel, &s->set, &diag);
+
+	if (error == -ENOENT) {
+		diag_free(&diag);
+		error = rules_kernel_install(s->kernel, &s->set, &s->features,
+		    &diag);
+		if (error == 0)
+			log_warning("table inet nfdns was gone: somebody "
+			    "flushed the rules; put in again");
+		else
+			report_log(&diag);
+	} else if (error == -ENOTUNIQ && !h->differs) {
+		log_warning("somebody changed table inet nfdns: nfdns rules "
+		    "verify tells how, a restart puts it right");
+	}
+	h->differs = error == -ENOTUNIQ;
+	diag_free(&diag);
+}
+
+/* The search list is compiled into the table. */
+static void
+check_resolv_conf(struct supervisor *s)
+{
+	struct resolv_conf now, *before = &s->health.resolv_conf;
+	bool same;
+
+	if (resolv_conf_read(&now, RESOLV_CONF_PATH) < 0)
+		return;			/* being replaced: the next tick sees it */
+	same = now.search_count == before->search_count;
+	for (size_t i = 0; same && i < now.search_count; i++)
+		same = name_equal(&now.search[i], &before->search[i]);
+	*before = now;
+	if (!same) {
+		log_notice("the search list of %s changed: reloading",
+		    RESOLV_CONF_PATH);
+		reload_begin(s);
+	}
+}
+
+void
+health_tick(struct supervisor *s)
+{
+	const int64_t now = supervisor_now_ms();
+
+	keeper_tick(&s->keeper);
+	reload_tick(s);
+	read_counters(s);
+	fly_canary(s, now);
+	answer_watchdog(s, now);
+	check_resolv_conf(s);
+	if (now >= s->health.next_verify_ms) {
+		s->health.next_verify_ms = now + VERIFY_EVERY_MS;
+		check_rules(s);
+	}
+}

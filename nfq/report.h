@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a diag holds, to where a person reads it. */
+#ifndef NFDNS_NFQ_REPORT_H
+#define NFDNS_NFQ_REPORT_H
+
+#include <stdio.h>
+
+#include "resolver/diag.h"
+
+/* Every entry as a line of the log. */
+void report_log(const struct diag *diag);
+
+/* Every entry as "PROGRAM: error: TEXT" or "... warning: ...". */
+void report_print(const struct diag *diag, const char *program, FILE *out);
+
+/* The first error's text, or NULL if there is none. */
+const char *report_first(const struct diag *diag);
+
+#endif

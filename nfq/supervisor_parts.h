@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of the supervisor share: supervisor.c (loop), start.c (start
+ * and stop), reload.c and health.c.  Nobody else includes this.
+ */
+#ifndef NFDNS_NFQ_SUPERVISOR_PARTS_H
+#define NFDNS_NFQ_SUPERVISOR_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nfq/canary.h"
+#include "nfq/compiler.h"
+#include "nfq/keeper.h"
+#include "nfq/sinks.h"
+#include "policy/config.h"
+#include "policy/status.h"
+#include "resolver/diag.h"
+#include "resolver/exit_code.h"
+#include "rules/kernel.h"
+#include "rules/ruleset.h"
+
+/* Where a reload has got to. */
+enum reload_phase {
+	RELOAD_IDLE,
+	RELOAD_COMPILING,	/* nothing has changed yet */
+	RELOAD_SWAPPING,	/* rules are the new ones, the worker was told */
+};
+
+/* The next state of things, owned until it is taken over or thrown away. */
+struct reload {
+	enum reload_phase phase;
+	bool again;			/* SIGHUP came while one was under way */
+	struct config *config;
+	struct ruleset set;
+	bool rules_changed;		/* and are installed, once SWAPPING */
+	struct sinks sinks;
+	struct compiler *compiler;
+	int image;
+	unsigned int tries;		/* workers that were sent the image */
+	int64_t deadline_ms;		/* of SWAPPING */
+	struct diag diag;
+};
+
+/* What the supervisor keeps an eye on, once a tick. */
+struct health {
+	int64_t tick_ms;
+	int64_t watchdog_ms;		/* service manager's patience; 0: none */
+	int64_t next_watchdog_ms;
+	int64_t next_canary_ms;
+	int64_t next_verify_ms;
+	int64_t canary_sent_ms;
+	int64_t answered_ms;		/* when a canary last was */
+	bool unanswered;		/* the last one was not */
+	bool differs;			/* the rules, and it was said */
+	struct canary canary;
+	struct resolv_conf resolv_conf;
+};
+
+struct supervisor {
+	struct config *config;
+	int pid_file;
+	bool has_status;
+	struct status_page status;
+	int queues[CONFIG_MAX_WORKERS];
+	size_t queue_count;
+	struct sinks sinks;
+	int image;
+	uint64_t generation;		/* of the image; 0: never loaded */
+	struct keeper keeper;
+	struct rules_kernel *kernel;
+	struct ruleset set;		/* borrows config */
+	bool has_rules;
+	struct rules_features features;
+
+	int signals;			/* signalfd */
+	int timer;			/* timerfd, one tick */
+	struct reload reload;
+	struct health health;
+	char table_error[STATUS_TEXT];	/* why there is no table, "" if there is */
+	bool ready;			/* the start is over */
+	bool stop;
+	int exit_code;
+};
+
+int64_t supervisor_now_ms(void);
+
+/* start.c: every step in order, and all of them in reverse. */
+
+/* Returns EXIT_OK or the exit code; whatever was done is for supervisor_stop(). */
+int supervisor_start(struct supervisor *s) __attribute__((warn_unused_result));
+/* Takes a half-started supervisor too, and leaves nothing behind. */
+void supervisor_stop(struct supervisor *s);
+
+/* supervisor.c */
+
+/* What status and the service manager are told: ready, or degraded and why. */
+void supervisor_show_state(struct supervisor *s);
+
+/* reload.c */
+
+/* Starts one, or notes that another is wanted behind the one under way. */
+void reload_begin(struct supervisor *s);
+/* The compiler has something to say. */
+void reload_compiler_ready(struct supervisor *s);
+/* The worker's answer to the new table. */
+void reload_answered(struct supervisor *s, const struct control_message *answer);
+/* There is a new worker, with the old table. */
+void reload_worker_replaced(struct supervisor *s);
+void reload_tick(struct supervisor *s);
+void reload_cancel(struct supervisor *s);
+
+/* health.c */
+
+void health_start(struct supervisor *s);
+void health_tick(struct supervisor *s);
+/* The canary's socket is readable. */
+void health_canary_ready(struct supervisor *s);
+
+#endif
