@@ -42,6 +42,7 @@ discard(struct reload *r)
 		(void)close(r->image);
 	r->image = -1;
 	diag_free(&r->diag);
+	r->diag = (struct diag)DIAG_INIT;
 	r->phase = RELOAD_IDLE;
 }
 

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The supervisor's loop: signals, the tick, the worker's messages and its
+ * death, the compiler, the canary.  Nothing in it waits for anybody.
+ */
+#include "nfq/supervisor.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nfq/notify.h"
+#include "nfq/report.h"
+#include "nfq/supervisor_parts.h"
+#include "policy/log.h"
+
+int64_t
+supervisor_now_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void
+supervisor_show_state(struct supervisor *s)
+{
+	const char *why = s->table_error[0] != '\0' ? s->table_error :
+	    s->health.unanswered ? "the canary question is not answered" : NULL;
+	char state[STATUS_TEXT + 32];
+
+	status_set_state(&s->status, why != NULL ? STATUS_DEGRADED :
+	    STATUS_READY, why);
+	(void)snprintf(state, sizeof(state), "STATUS=%s%s",
+	    why != NULL ? "degraded: " : "answering", why != NULL ? why : "");
+	(void)notify(state);
+}
+
+static void
+stop(struct supervisor *s, int code)
+{
+	s->stop = true;
+	if (s->exit_code == EXIT_OK)
+		s->exit_code = code;
+}
+
+/* New files of the same names, after somebody renamed the old ones. */
+static void
+reopen_sinks(struct supervisor *s)
+{
+	struct control_message order = { .kind = CONTROL_SINKS };
+	struct diag diag = DIAG_INIT;
+	int fds[AUDIT_MAX_SINKS];
+	struct sinks fresh;
+
+	if (sinks_open(&fresh, s->config, &diag) < 0) {
+		report_log(&diag);
+		diag_free(&diag);
+		return;
+	}
+	sinks_close(&s->sinks);
+	s->sinks = fresh;
+	for (size_t i = 0; i < fresh.count; i++) {
+		fds[i] = fresh.sinks[i].fd;
+		order.passes[i] = fresh.sinks[i].passes;
+	}
+	/* A worker that is dying gets no message; the next has the new files. */
+	if (control_send(s->keeper.control, &order, fds, fresh.count) == 0)
+		log_info("audit files reopened");
+	diag_free(&diag);
+}
+
+static void
+take_signals(struct supervisor *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		switch (info.ssi_signo) {
+		case SIGHUP:
+			reload_begin(s);
+			break;
+		case SIGUSR1:
+			status_log(&s->status);
+			break;
+		case SIGUSR2:
+			reopen_sinks(s);
+			break;
+		default:
+			log_notice("stopping");
+			stop(s, EXIT_OK);
+			break;
+		}
+	}
+}
+
+static void
+take_messages(struct supervisor *s)
+{
+	struct control_message message;
+
+	while (keeper_receive(&s->keeper, &message) == 0) {
+		switch (message.kind) {
+		case CONTROL_READY:
+			atomic_store(&s->status.supervisor->worker_pid,
+			    (int32_t)s->keeper.pid);
+			log_info("worker %d answers", (int)s->keeper.pid);
+			break;
+		case CONTROL_TABLE_OK:
+		case CONTROL_TABLE_BAD:
+			reload_answered(s, &message);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/*
+ * The worker is dead.  The sockets are ours, so questions wait; all that the
+ * next worker needs is here, so they do not wait long.
+ */
+static void
+replace_worker(struct supervisor *s)
+{
+	struct status_supervisor *page = s->status.supervisor;
+	int error = keeper_replace(&s->keeper);
+
+	atomic_store(&page->worker_pid, 0);
+	if (error < 0) {
+		log_error("no worker stays alive: giving up, DNS is as before");
+		stop(s, EXIT_ERROR);
+		return;
+	}
+	atomic_store(&page->restarts, atomic_load(&page->restarts) + 1);
+	reload_worker_replaced(s);
+}
+
+static void
+take_tick(struct supervisor *s)
+{
+	uint64_t ticks;
+
+	if (read(s->timer, &ticks, sizeof(ticks)) == (ssize_t)sizeof(ticks))
+		health_tick(s);
+}
+
+enum { WAIT_DEATH, WAIT_CONTROL, WAIT_SIGNALS, WAIT_TIMER, WAIT_COMPILER,
+	WAIT_CANARY, WAITS };
+
+/* poll(2) passes over descriptors that are -1. */
+static void
+loop_once(struct supervisor *s)
+{
+	struct pollfd wait[WAITS] = {
+		[WAIT_DEATH] = { .fd = s->keeper.pidfd },
+		[WAIT_CONTROL] = { .fd = s->keeper.control },
+		[WAIT_SIGNALS] = { .fd = s->signals },
+		[WAIT_TIMER] = { .fd = s->timer },
+		[WAIT_COMPILER] = { .fd = s->reload.compiler != NULL ?
+		    compiler_fd(s->reload.compiler) : -1 },
+		[WAIT_CANARY] = { .fd = s->health.canary.fd },
+	};
+
+	for (int i = 0; i < WAITS; i++)
+		wait[i].events = POLLIN;
+	if (poll(wait, WAITS, -1) < 0)
+		return;			/* interrupted: look again */
+	/* What the worker said before it died comes first. */
+	if (wait[WAIT_CONTROL].revents != 0)
+		take_messages(s);
+	if (wait[WAIT_DEATH].revents != 0)
+		replace_worker(s);
+	if (wait[WAIT_CANARY].revents != 0)
+		health_canary_ready(s);
+	if (wait[WAIT_COMPILER].revents != 0)
+		reload_compiler_ready(s);
+	if (wait[WAIT_TIMER].revents != 0)
+		take_tick(s);
+	if (wait[WAIT_SIGNALS].revents != 0)
+		take_signals(s);
+}
+
+int
+supervisor_run(struct config *config)
+{
+	struct supervisor *s = calloc(1, sizeof(*s));
+	int code;
+
+	if (s == NULL) {
+		log_error("out of memory");
+		config_free(config);
+		return EXIT_ERROR;
+	}
+	s->config = config;
+	s->pid_file = s->image = s->signals = s->timer = -1;
+	s->keeper = (struct keeper)KEEPER_INIT;
+	s->reload.image = s->health.canary.fd = -1;
+	s->exit_code = supervisor_start(s);
+	s->stop = s->exit_code != EXIT_OK;
+	while (!s->stop)
+		loop_once(s);
+	supervisor_stop(s);
+	code = s->exit_code;
+	free(s);
+	return code;
+}
