@@ -7,7 +7,20 @@
 
 /* Each returns the exit code.  argv[0] is the subcommand's name. */
 int cmd_check(const struct config *config, int argc, char **argv);
+/* Needs nothing of config but run_dir. */
 int cmd_status(const struct config *config, int argc, char **argv);
 int cmd_reload(const struct config *config, int argc, char **argv);
+
+/*
+ * What "nfdns check" and "nfdnsd -t" do with a config that was read: rules and
+ * tables, every error to stderr.  EXIT_OK or EXIT_INVALID.
+ */
+int check_everything(const struct config *config, const char *program);
+
+/*
+ * Says on stderr why status_open() had no daemon's page, by its error.
+ * Returns the exit code.
+ */
+int report_no_daemon(const char *command, const char *run_dir, int error);
 
 #endif

@@ -169,20 +169,34 @@ check_rules(struct supervisor *s)
 	diag_free(&diag);
 }
 
-/* The search list is compiled into the table. */
+static bool
+same_search(const struct dns_name *a, size_t a_count, const struct dns_name *b,
+    size_t b_count)
+{
+	if (a_count != b_count)
+		return false;
+	for (size_t i = 0; i < a_count; i++)
+		if (!name_equal(&a[i], &b[i]))
+			return false;
+	return true;
+}
+
+/* The search list is compiled into the table, unless the config has one. */
 static void
 check_resolv_conf(struct supervisor *s)
 {
 	struct resolv_conf now, *before = &s->health.resolv_conf;
-	bool same;
+	const struct mesh *mesh = &s->config->mesh;
+	bool is_ours, same;
 
 	if (resolv_conf_read(&now, RESOLV_CONF_PATH) < 0)
 		return;			/* being replaced: the next tick sees it */
-	same = now.search_count == before->search_count;
-	for (size_t i = 0; same && i < now.search_count; i++)
-		same = name_equal(&now.search[i], &before->search[i]);
+	is_ours = same_search(mesh->search, mesh->search_count,
+	    before->search, before->search_count);
+	same = same_search(now.search, now.search_count,
+	    before->search, before->search_count);
 	*before = now;
-	if (!same) {
+	if (is_ours && !same) {
 		log_notice("the search list of %s changed: reloading",
 		    RESOLV_CONF_PATH);
 		reload_begin(s);

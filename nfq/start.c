@@ -246,14 +246,9 @@ open_kernel(struct supervisor *s)
 {
 	int error = rules_kernel_open(&s->kernel);
 
-	if (error == -EPROTONOSUPPORT)
-		log_error("this kernel has no nf_tables: load the module "
-		    "nf_tables");
-	else if (error == -EPERM)
-		log_error("cannot set nftables rules: needs CAP_NET_ADMIN: run "
-		    "as root or through systemd");
-	else if (error < 0)
-		log_error("cannot talk to nf_tables: %s", strerror(-error));
+	if (error < 0)
+		log_error("cannot put in the rules: %s",
+		    rules_kernel_open_error(error));
 	return error < 0 ? EXIT_ERROR : EXIT_OK;
 }
 

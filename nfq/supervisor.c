@@ -180,7 +180,7 @@ loop_once(struct supervisor *s)
 		replace_worker(s);
 	if (wait[WAIT_CANARY].revents != 0)
 		health_canary_ready(s);
-	if (wait[WAIT_COMPILER].revents != 0)
+	if (wait[WAIT_COMPILER].revents != 0 && s->reload.compiler != NULL)
 		reload_compiler_ready(s);
 	if (wait[WAIT_TIMER].revents != 0)
 		take_tick(s);

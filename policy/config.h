@@ -108,6 +108,13 @@ int config_parse(struct config **config, const char *path, const char *text,
 void config_free(struct config *config);
 
 /*
+ * The run_dir of a file that is not valid otherwise, as far as it can be told,
+ * else the default: for commands that look at a running daemon.  The caller
+ * frees it; NULL for lack of memory.
+ */
+char *config_peek_run_dir(const char *path) __attribute__((warn_unused_result));
+
+/*
  * Checks that "next" can take over from "running" without a restart: options
  * that are fixed at start (run_dir, user, queue.*, capture.mark_mask,
  * capture.zone) must be equal.  Each that is not is an error in diag.

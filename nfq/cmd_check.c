@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nfq/commands.h"
+#include "nfq/compiler.h"
+#include "nfq/report.h"
+#include "resolver/exit_code.h"
+#include "rules/ruleset.h"
+
+static const char usage[] =
+    "usage: nfdns [-c FILE] check [--defaults]\n"
+    "\n"
+    "Checks the configuration file, compiles the mesh tables, and shows every\n"
+    "error with file and line.  Exit code 0 when all is well, 4 when not.\n"
+    "\n"
+    "  --defaults   print every option with its default and end\n";
+
+int
+check_everything(const struct config *config, const char *program)
+{
+	struct diag diag = DIAG_INIT;
+	struct ruleset set;
+	int image, code;
+
+	if (ruleset_build(&set, config, RULES_FULL, &diag) == 0)
+		ruleset_free(&set);
+	image = compiler_run(config, &diag);
+	if (image >= 0)
+		(void)close(image);
+	report_print(&diag, program, stderr);
+	code = image < 0 || diag.errors > 0 ? EXIT_INVALID : EXIT_OK;
+	diag_free(&diag);
+	return code;
+}
+
+int
+cmd_check(const struct config *config, int argc, char **argv)
+{
+	int code;
+
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 ||
+	    strcmp(argv[1], "-h") == 0)) {
+		(void)fputs(usage, stdout);
+		return EXIT_OK;
+	}
+	if (argc == 2 && strcmp(argv[1], "--defaults") == 0) {
+		config_print_defaults(stdout);
+		return EXIT_OK;
+	}
+	if (argc > 1) {
+		(void)fprintf(stderr, "nfdns: check: unknown argument \"%s\"\n%s",
+		    argv[1], usage);
+		return EXIT_USAGE;
+	}
+	code = check_everything(config, "nfdns");
+	if (code == EXIT_OK)
+		(void)printf("%s: configuration and tables are valid\n",
+		    config->path);
+	return code;
+}

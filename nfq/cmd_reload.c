@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "nfq/commands.h"
+#include "policy/status.h"
+#include "resolver/exit_code.h"
+
+/* Longer than a compiler may take. */
+#define RELOAD_WAIT_MS	330000
+
+static const char usage[] =
+    "usage: nfdns [-c FILE] reload\n"
+    "\n"
+    "Checks the configuration file, has the running daemon load it and the mesh\n"
+    "tables, and waits for the outcome.  Exit code 0 when the new ones are in\n"
+    "use, 4 when they were refused and everything stays as it was, 3 when the\n"
+    "daemon is not running.\n";
+
+/*
+ * Waits for the reload that our signal asks for.  If one is under way already
+ * (odd), it may have read the files before they were written, and the daemon
+ * does another behind it: that one is ours.
+ */
+static int
+wait_for_ours(const struct status_page *page, uint32_t before)
+{
+	const uint32_t ours = before % 2 == 1 ? before + 3 : before + 2;
+	int error = 0;
+
+	while (error == 0 && (int32_t)(before - ours) < 0) {
+		error = status_wait_reload(page, before, RELOAD_WAIT_MS);
+		before = atomic_load(&page->supervisor->reload_sequence);
+		before &= ~1U;
+	}
+	return error;
+}
+
+static int
+report(const struct status_page *page)
+{
+	char text[STATUS_TEXT];
+	bool ok;
+
+	status_reload_error(page, &ok, text);
+	if (!ok) {
+		(void)fprintf(stderr, "nfdns: reload: refused, everything stays "
+		    "as it was: %s\n", text);
+		return EXIT_INVALID;
+	}
+	(void)printf("reloaded: table generation %llu with %llu names\n",
+	    (unsigned long long)atomic_load(
+	    &page->supervisor->table_generation),
+	    (unsigned long long)atomic_load(&page->supervisor->table_names));
+	return EXIT_OK;
+}
+
+static int
+reload(const struct config *config)
+{
+	struct status_page page;
+	uint32_t before;
+	int error = status_open(&page, config->run_dir);
+	int code = EXIT_ERROR;
+
+	if (error < 0)
+		return report_no_daemon("reload", config->run_dir, error);
+	before = atomic_load(&page.supervisor->reload_sequence);
+	if (kill(atomic_load(&page.supervisor->pid), SIGHUP) < 0)
+		error = -errno;
+	else
+		error = wait_for_ours(&page, before);
+	if (error == -ESRCH)
+		code = report_no_daemon("reload", config->run_dir, error);
+	else if (error == -EPERM)
+		(void)fprintf(stderr, "nfdns: reload: may not send SIGHUP to "
+		    "nfdnsd: run as root\n");
+	else if (error == -ETIMEDOUT)
+		(void)fprintf(stderr, "nfdns: reload: no outcome yet: see nfdns "
+		    "status\n");
+	else if (error < 0)
+		(void)fprintf(stderr, "nfdns: reload: %s\n", strerror(-error));
+	else
+		code = report(&page);
+	status_close(&page);
+	return code;
+}
+
+int
+cmd_reload(const struct config *config, int argc, char **argv)
+{
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 ||
+	    strcmp(argv[1], "-h") == 0)) {
+		(void)fputs(usage, stdout);
+		return EXIT_OK;
+	}
+	if (argc > 1) {
+		(void)fprintf(stderr, "nfdns: reload: unknown argument \"%s\"\n%s",
+		    argv[1], usage);
+		return EXIT_USAGE;
+	}
+	return reload(config);
+}

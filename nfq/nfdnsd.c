@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "nfq/commands.h"
+#include "nfq/report.h"
+#include "nfq/supervisor.h"
+#include "policy/config.h"
+#include "policy/log.h"
+#include "resolver/exit_code.h"
+
+static const char usage[] =
+    "usage: nfdnsd [-c FILE] [-t]\n"
+    "\n"
+    "Answers the mesh's names from the packet queue.  Runs in the foreground\n"
+    "until SIGTERM; SIGHUP reloads, SIGUSR1 logs the status, SIGUSR2 reopens\n"
+    "the audit files.\n"
+    "\n"
+    "  -c, --config FILE   configuration (default " CONFIG_DEFAULT_PATH ")\n"
+    "  -t, --test          check configuration and tables, and end: exit code\n"
+    "                      0 when all is well, 4 when not\n"
+    "  -h, --help          this text\n"
+    "  -V, --version       the version\n";
+
+static const struct option options[] = {
+	{ "config", required_argument, NULL, 'c' },
+	{ "test", no_argument, NULL, 't' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* Reads the config, and either checks the rest of it or runs with it. */
+static int
+run(const char *path, bool test)
+{
+	struct diag diag = DIAG_INIT;
+	struct config *config;
+	int error = config_load(&config, path, &diag);
+
+	if (test)
+		report_print(&diag, "nfdnsd", stderr);
+	else
+		report_log(&diag);
+	diag_free(&diag);
+	if (error < 0)
+		return EXIT_INVALID;
+	if (test) {
+		int code = check_everything(config, "nfdnsd");
+
+		config_free(config);
+		return code;
+	}
+	log_set_level(config->log_level);
+	return supervisor_run(config);
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *path = CONFIG_DEFAULT_PATH;
+	bool test = false;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "c:thV", options, NULL)) != -1) {
+		switch (option) {
+		case 'c':
+			path = optarg;
+			break;
+		case 't':
+			test = true;
+			break;
+		case 'h':
+			(void)fputs(usage, stdout);
+			return EXIT_OK;
+		case 'V':
+			(void)puts("nfdnsd " NFDNS_VERSION);
+			return EXIT_OK;
+		default:
+			(void)fputs(usage, stderr);
+			return EXIT_USAGE;
+		}
+	}
+	if (optind < argc) {
+		(void)fprintf(stderr, "nfdnsd: unknown argument \"%s\"\n%s",
+		    argv[optind], usage);
+		return EXIT_USAGE;
+	}
+	return run(path, test);
+}
