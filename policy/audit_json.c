@@ -61,7 +61,10 @@ put_text(struct out *out, const char *text)
 static void
 put_char(struct out *out, char c)
 {
-	put_octets(out, &c, 1);
+	if (out->full || out->pos == out->end)
+		out->full = true;
+	else
+		*out->pos++ = c;
 }
 
 static void
@@ -158,6 +161,26 @@ put_escaped(struct out *out, uint8_t c, bool in_name)
 	}
 }
 
+/* What stands for itself in names and in JSON. */
+static bool
+is_plain(uint8_t c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	    (c >= '0' && c <= '9') || c == '-' || c == '_';
+}
+
+static void
+put_label(struct out *out, const uint8_t *octets, uint8_t length)
+{
+	uint8_t plain = 0;
+
+	while (plain < length && is_plain(octets[plain]))
+		plain++;
+	put_octets(out, (const char *)octets, plain);
+	for (uint8_t i = plain; i < length; i++)
+		put_escaped(out, octets[i], true);
+}
+
 /* Without the final dot, as EVE has it; the root is ".". */
 static void
 put_name(struct out *out, const struct dns_name *name)
@@ -169,8 +192,7 @@ put_name(struct out *out, const struct dns_name *name)
 	while (*label != 0) {
 		if (label != name->octets)
 			put_char(out, '.');
-		for (uint8_t i = 1; i <= *label; i++)
-			put_escaped(out, label[i], true);
+		put_label(out, label + 1, *label);
 		label += *label + 1;
 	}
 }

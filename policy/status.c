@@ -51,7 +51,6 @@ path_of(char path[static PATH_MAX], const char *run_dir, const char *suffix)
 /*
  * Only the daemon can open the file for writing, so only it can hold a write
  * lock; readers' locks, which anybody may take, do not conflict with this.
- * An open-file-description lock ends with the last process that has it open.
  */
 static bool
 is_locked(int fd)
@@ -91,24 +90,31 @@ check_nobody_has(const char *path)
 	return locked ? -EBUSY : 0;
 }
 
+/*
+ * Fills in the new file; "lock" is open on it too, and becomes the page's.
+ * Two descriptions, since a mapping keeps the one that it was made with, and
+ * its locks, as long as any process has it; the worker has this one.
+ */
 static int
-make_file(struct status_page *page, int fd, unsigned int workers)
+make_file(struct status_page *page, int fd, int lock, unsigned int workers)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	size_t size = size_for(workers);
 	int error;
 	void *base;
 
+	if (lock < 0)
+		return -errno;
 	/* Takes the room now: a full file system is no SIGBUS later. */
 	error = posix_fallocate(fd, 0, (off_t)size);
 	if (error != 0)
 		return -error;
-	if (fchmod(fd, 0644) < 0 || fcntl(fd, F_OFD_SETLK, &lock) < 0)
+	if (fchmod(fd, 0644) < 0 || fcntl(lock, F_OFD_SETLK, &all) < 0)
 		return -errno;
 	base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (base == MAP_FAILED)
 		return -errno;
-	set_pointers(page, base, workers, fd);
+	set_pointers(page, base, workers, lock);
 	page->supervisor->size = (uint32_t)size;
 	page->supervisor->workers = workers;
 	page->supervisor->layout = LAYOUT;
@@ -123,7 +129,7 @@ status_create(struct status_page *page, const char *run_dir,
     unsigned int workers)
 {
 	char path[PATH_MAX], fresh[PATH_MAX];
-	int error, fd;
+	int error, fd, lock;
 
 	assert(workers >= 1 && workers <= CONFIG_MAX_WORKERS);
 	*page = (struct status_page){ .fd = -1 };
@@ -140,15 +146,17 @@ status_create(struct status_page *page, const char *run_dir,
 	    0644);
 	if (fd < 0)
 		return -errno;
-	error = make_file(page, fd, workers);
+	lock = open(fresh, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	error = make_file(page, fd, lock, workers);
+	close(fd);
 	if (error == 0 && rename(fresh, path) < 0)
 		error = -errno;
 	if (error < 0) {
 		unlink(fresh);
 		if (page->supervisor != NULL)
 			status_close(page);
-		else
-			close(fd);
+		else if (lock >= 0)
+			close(lock);
 	}
 	return error;
 }
