@@ -7,6 +7,7 @@
  *   counter			-> "ok PACKETS"
  *   remove			-> "ok"
  *   verify FILE		-> "ok"
+ *   fork			-> "ok", after a child has closed its copy
  *   print FILE			-> the text, then "ok"
  *   without owner|NAME		-> "ok": from now on the kernel seems to lack the
  *				   owner flag, or the expression of that name
@@ -22,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "policy/config.h"
 #include "rules/kernel.h"
@@ -139,6 +142,21 @@ out:
 	return rc;
 }
 
+/* What a worker process does with the supervisor's object. */
+static int
+close_in_child(struct rules_kernel *kernel)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		rules_kernel_close(kernel);
+		_exit(0);
+	}
+	return child < 0 || waitpid(child, &status, 0) != child || status != 0 ?
+	    -1 : 0;
+}
+
 static void
 obey(struct rules_kernel *kernel, const char *line)
 {
@@ -153,6 +171,8 @@ obey(struct rules_kernel *kernel, const char *line)
 		    &diag);
 		if (rc != 0)
 			reply(rc, &diag);
+	} else if (strcmp(line, "fork\n") == 0) {
+		reply(close_in_child(kernel), &diag);
 	} else if (sscanf(line, "without %15s", stage) == 1) {
 		reply(lack(stage), &diag);
 	} else if (sscanf(line, "%15s %255s", order, file) == 2) {
