@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "resolver/builder_index.h"
 #include "resolver/builder_state.h"
 #include "resolver/image.h"
 #include "resolver/rdata.h"
-
-#define INDEX_FIRST_BITS	10
 
 struct builder *
 builder_new(const struct mesh *mesh)
@@ -77,62 +76,6 @@ arena_take(struct builder *b, size_t n, uint32_t *handle)
 	return 0;
 }
 
-/* The next handle with that tag, or 0; start with *step = 0. */
-static uint32_t
-index_next(const struct build_index *index, uint32_t tag, size_t *step)
-{
-	size_t mask = ((size_t)1 << index->bits) - 1;
-
-	if (index->slots == NULL)
-		return 0;
-	for (;;) {
-		size_t at = ((tag >> (32 - index->bits)) + *step) & mask;
-		const struct build_slot *slot = &index->slots[at];
-
-		(*step)++;
-		if (slot->handle == 0 || slot->tag == tag)
-			return slot->handle;
-	}
-}
-
-static void
-index_place(struct build_index *index, uint32_t tag, uint32_t handle)
-{
-	size_t mask = ((size_t)1 << index->bits) - 1;
-	size_t at = tag >> (32 - index->bits);
-
-	while (index->slots[at].handle != 0)
-		at = (at + 1) & mask;
-	index->slots[at] = (struct build_slot){ tag, handle };
-	index->count++;
-}
-
-/* Makes room for one more at a load of three quarters. */
-static int
-index_reserve(struct build_index *index)
-{
-	struct build_index grown = { .bits = INDEX_FIRST_BITS };
-
-	if (index->slots != NULL) {
-		if (index->count < (size_t)3 << index->bits >> 2)
-			return 0;
-		grown.bits = index->bits + 1;
-	}
-	if (grown.bits > 31)
-		return -E2BIG;
-	grown.slots = calloc((size_t)1 << grown.bits, sizeof(*grown.slots));
-	if (grown.slots == NULL)
-		return -ENOMEM;
-	for (size_t i = 0; index->slots != NULL && i >> index->bits == 0; i++) {
-		if (index->slots[i].handle != 0)
-			index_place(&grown, index->slots[i].tag,
-			    index->slots[i].handle);
-	}
-	free(index->slots);
-	*index = grown;
-	return 0;
-}
-
 static struct build_key
 key_of(const struct dns_name *name)
 {
@@ -149,7 +92,7 @@ node_find(const struct builder *b, const struct build_key *key, uint32_t tag)
 	size_t step = 0;
 	uint32_t handle;
 
-	while ((handle = index_next(&b->names, tag, &step)) != 0) {
+	while ((handle = build_index_next(&b->names, tag, &step)) != 0) {
 		const struct build_node *node =
 		    BUILD_AT(b, const struct build_node, handle);
 
@@ -187,7 +130,7 @@ build_node_get(struct builder *b, const struct build_key *key, uint32_t *handle,
 	error = count_octets(b, image_pad4(sizeof(struct image_node) +
 	    key->length) + 3 * sizeof(struct image_slot));
 	if (error == 0)
-		error = index_reserve(&b->names);
+		error = build_index_reserve(&b->names);
 	if (error == 0)
 		error = arena_take(b, sizeof(*node) + key->length, handle);
 	if (error != 0)
@@ -198,7 +141,7 @@ build_node_get(struct builder *b, const struct build_key *key, uint32_t *handle,
 	node->labels = key->labels;
 	node->length = key->length;
 	memcpy(node->octets, key->octets, key->length);
-	index_place(&b->names, tag, *handle);
+	build_index_place(&b->names, tag, *handle);
 	if (b->last_node != 0)
 		BUILD_AT(b, struct build_node, b->last_node)->next = *handle;
 	else
@@ -297,22 +240,69 @@ record_tag(uint32_t rrset, const void *rdata, uint16_t length)
 	return image_hash_tag(XXH3_64bits_withSeed(rdata, length, rrset));
 }
 
+/*
+ * Up to this many records of an RRset are compared one by one; most have one
+ * or two, and an index entry for each would cost more than it saves.
+ */
+#define RECORDS_UNINDEXED	8
+
+static bool
+record_equals(const struct build_record *record, const void *rdata,
+    uint16_t length)
+{
+	return record->length == length &&
+	    memcmp(record->octets, rdata, length) == 0;
+}
+
 static bool
 record_exists(const struct builder *b, uint32_t rrset, uint32_t tag,
     const void *rdata, uint16_t length)
 {
-	size_t step = 0;
+	const struct build_rrset *r =
+	    BUILD_AT(b, const struct build_rrset, rrset);
+	const struct build_record *record;
 	uint32_t handle;
+	size_t step = 0;
 
-	while ((handle = index_next(&b->records, tag, &step)) != 0) {
-		const struct build_record *record =
-		    BUILD_AT(b, const struct build_record, handle);
-
-		if (record->rrset == rrset && record->length == length &&
-		    memcmp(record->octets, rdata, length) == 0)
+	for (handle = r->first; r->count <= RECORDS_UNINDEXED && handle != 0;
+	    handle = record->next) {
+		record = BUILD_AT(b, const struct build_record, handle);
+		if (record_equals(record, rdata, length))
+			return true;
+	}
+	while (r->count > RECORDS_UNINDEXED &&
+	    (handle = build_index_next(&b->records, tag, &step)) != 0) {
+		record = BUILD_AT(b, const struct build_record, handle);
+		if (record->rrset == rrset &&
+		    record_equals(record, rdata, length))
 			return true;
 	}
 	return false;
+}
+
+/* Indexes the record just added, and when the RRset grows, those before. */
+static int
+record_index(struct builder *b, uint32_t rrset, uint32_t last)
+{
+	const struct build_rrset *r =
+	    BUILD_AT(b, const struct build_rrset, rrset);
+	const struct build_record *record;
+	uint32_t handle = last;
+
+	if (r->count <= RECORDS_UNINDEXED)
+		return 0;
+	if (r->count == RECORDS_UNINDEXED + 1)
+		handle = r->first;
+	for (; handle != 0; handle = record->next) {
+		int error = build_index_reserve(&b->records);
+
+		if (error != 0)
+			return error;
+		record = BUILD_AT(b, const struct build_record, handle);
+		build_index_place(&b->records, record_tag(rrset, record->octets,
+		    record->length), handle);
+	}
+	return 0;
 }
 
 /* Adds to a set that may be changed.  rdata lies outside the arena. */
@@ -334,8 +324,6 @@ set_add(struct builder *b, uint32_t set, uint16_t type, uint32_t ttl,
 		return BUILDER_DUPLICATE;
 	error = count_octets(b, octets);
 	if (error == 0)
-		error = index_reserve(&b->records);
-	if (error == 0)
 		error = arena_take(b, sizeof(*record) + length, &handle);
 	if (error != 0)
 		return error;
@@ -344,8 +332,6 @@ set_add(struct builder *b, uint32_t set, uint16_t type, uint32_t ttl,
 	record->length = length;
 	if (length > 0)
 		memcpy(record->octets, rdata, length);
-	index_place(&b->records, tag, handle);
-
 	rrset = BUILD_AT(b, struct build_rrset, rrset_handle);
 	if (rrset->last != 0)
 		BUILD_AT(b, struct build_record, rrset->last)->next = handle;
@@ -354,7 +340,8 @@ set_add(struct builder *b, uint32_t set, uint16_t type, uint32_t ttl,
 	rrset->last = handle;
 	rrset->count++;
 	rrset->size += (uint32_t)octets;
-	return BUILDER_ADDED;
+	error = record_index(b, rrset_handle, handle);
+	return error != 0 ? error : BUILDER_ADDED;
 }
 
 /* Joins all records of set "from" to set "to". */

@@ -14,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "resolver/builder.h"
+#include "resolver/builder_index.h"
+#include "resolver/mesh.h"
 
 struct build_node {
 	uint32_t next;		/* in the order they were added */
@@ -48,16 +49,6 @@ struct build_record {
 	uint32_t rrset;
 	uint16_t length;
 	uint8_t octets[];
-};
-
-/* From hashes to handles: open addressing; the tag decides where to begin. */
-struct build_index {
-	struct build_slot {
-		uint32_t tag;
-		uint32_t handle;
-	} *slots;
-	unsigned int bits;
-	size_t count;
 };
 
 struct builder {
@@ -94,5 +85,8 @@ struct build_key {
  */
 int build_node_get(struct builder *b, const struct build_key *key,
     uint32_t *node, bool *created) __attribute__((warn_unused_result));
+
+/* Adds the empty non-terminals of what was added so far.  Same returns. */
+int build_non_terminals(struct builder *b) __attribute__((warn_unused_result));
 
 #endif

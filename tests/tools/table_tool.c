@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * table_tool: "nfdns table" over one source, without a configuration file.
+ *
+ *   table_tool FORMAT PATH DOMAIN NAMESPACE table list|get ...
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "resolver/cmd_table.h"
+#include "resolver/exit_code.h"
+#include "resolver/name.h"
+#include "resolver/source.h"
+
+int
+main(int argc, char **argv)
+{
+	struct mesh_source source = { 0 };
+	struct mesh mesh = { .ttl = 30, .udp_size = 1232,
+	    .sources = &source, .source_count = 1 };
+
+	if (argc > 5) {
+		source.format = source_format_find(argv[1]);
+		source.path = argv[2];
+		mesh.namespace = argv[4];
+	}
+	if (source.format == NULL || name_from_text(&mesh.domain, argv[3],
+	    strlen(argv[3])) != 0) {
+		fputs("usage: table_tool FORMAT PATH DOMAIN NAMESPACE table"
+		    " ...\n", stderr);
+		return EXIT_USAGE;
+	}
+	return cmd_table(&mesh, argc - 5, argv + 5);
+}
