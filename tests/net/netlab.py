@@ -450,7 +450,7 @@ class Nameserver:
                 octets, source = self.socket.recvfrom(65535)
             except OSError:
                 return
-            if octets == b"" and source[1] == 0:
+            if source is None:
                 return
             self.seen.append(octets)
             reply = self.answer(octets, source)
