@@ -22,6 +22,8 @@ struct rules_kernel {
 	bool installed;			/* our table is in the kernel */
 	struct rules_features features;	/* as far as known; at first the best */
 	bool sets[RULES_SETS];		/* those in the installed table */
+	uint32_t mark_mask;		/* that chain "verdict" was made with */
+	uint16_t zone;
 	uint64_t counted;		/* by rules that were replaced */
 };
 
@@ -212,14 +214,18 @@ put_sets(struct batch *batch, const struct ruleset *set)
 }
 
 static void
-put_rules(struct batch *batch, const struct ruleset *set, enum queue_form form)
+put_rules(struct batch *batch, const struct ruleset *set, enum rules_chain chain,
+    enum queue_form form)
 {
 	for (size_t i = 0; i < set->count; i++) {
-		struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWRULE,
-		    NLM_F_CREATE | NLM_F_APPEND, (struct batch_part){
-		    .subject = BATCH_RULE, .rule = &set->rules[i] });
+		struct nlmsghdr *message;
 		struct nftnl_rule *rule;
 
+		if (set->rules[i].chain != chain)
+			continue;
+		message = batch_message(batch, NFT_MSG_NEWRULE,
+		    NLM_F_CREATE | NLM_F_APPEND, (struct batch_part){
+		    .subject = BATCH_RULE, .rule = &set->rules[i] });
 		if (message == NULL)
 			return;
 		rule = expressions_rule(set, &set->rules[i], form);
@@ -248,6 +254,19 @@ put_whole_table(struct batch *batch, bool owner)
 	put_chain(batch, CHAIN_VERDICT);
 }
 
+/*
+ * Whether chain "verdict" is in the kernel as set wants it.  It must not be
+ * touched without need: a "ct zone set" that is destroyed drops every packet
+ * that waits in any queue of the namespace (nft_ct_set_destroy() in
+ * net/netfilter/nft_ct.c), a while after the batch.
+ */
+static bool
+has_verdicts(const struct rules_kernel *kernel, const struct ruleset *set)
+{
+	return kernel->installed && kernel->mark_mask == set->mark_mask &&
+	    kernel->zone == set->zone;
+}
+
 /* Empties what the last install put in, but for the base chains. */
 static void
 put_clearance(struct batch *batch, const struct rules_kernel *kernel,
@@ -255,8 +274,9 @@ put_clearance(struct batch *batch, const struct rules_kernel *kernel,
 {
 	put_name(batch, NFT_MSG_DELRULE, BATCH_CLEAR, NFTA_RULE_CHAIN,
 	    RULES_CHAIN_QUESTION);
-	put_name(batch, NFT_MSG_DELRULE, BATCH_CLEAR, NFTA_RULE_CHAIN,
-	    RULES_CHAIN_VERDICT);
+	if (!has_verdicts(kernel, set))
+		put_name(batch, NFT_MSG_DELRULE, BATCH_CLEAR, NFTA_RULE_CHAIN,
+		    RULES_CHAIN_VERDICT);
 	for (size_t i = 0; i < RULES_SETS; i++)
 		if (kernel->sets[i])
 			put_name(batch, NFT_MSG_DELSET, BATCH_CLEAR,
@@ -267,6 +287,8 @@ static int
 try_install(struct rules_kernel *kernel, const struct ruleset *set, bool whole,
     struct batch_part *failed)
 {
+	enum queue_form form = kernel->features.native_queue ? QUEUE_NATIVE :
+	    QUEUE_XT;
 	struct batch batch;
 	int rc;
 
@@ -276,8 +298,9 @@ try_install(struct rules_kernel *kernel, const struct ruleset *set, bool whole,
 	else
 		put_clearance(&batch, kernel, set);
 	put_sets(&batch, set);
-	put_rules(&batch, set, kernel->features.native_queue ? QUEUE_NATIVE :
-	    QUEUE_XT);
+	put_rules(&batch, set, CHAIN_QUESTION, form);
+	if (whole || !has_verdicts(kernel, set))
+		put_rules(&batch, set, CHAIN_VERDICT, form);
 	rc = batch_send(&batch, &kernel->netlink, failed);
 	batch_free(&batch);
 	return rc;
@@ -364,6 +387,8 @@ rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
 	}
 	kernel->installed = true;
 	kernel->counted += counted;
+	kernel->mark_mask = set->mark_mask;
+	kernel->zone = set->zone;
 	for (size_t i = 0; i < RULES_SETS; i++)
 		kernel->sets[i] = set->sets[i].count > 0;
 	*features = kernel->features;

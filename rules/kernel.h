@@ -42,9 +42,10 @@ struct rules_features {
 /*
  * Makes the kernel's table equal to set in one batch: a first install replaces
  * a stale unowned table of a crashed run, a later one replaces the rules of
- * both chains and the sets but leaves the base chains alone, since adding or
- * removing one would drop or repeat queued packets.  Falls back from the
- * native queue expression and from the owner flag by itself.
+ * chain "question" and the sets.  The base chains and, while mark_mask and zone
+ * stay the same, the rules of chain "verdict" are left alone, since removing
+ * one would drop queued packets.  Falls back from the native queue expression
+ * and from the owner flag by itself.
  * Returns 0 and *features; or a negative errno, nothing changed, and one error
  * in diag that names the rule that the kernel did not take.
  */
@@ -52,7 +53,7 @@ int rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
     struct rules_features *features, struct diag *diag)
     __attribute__((warn_unused_result));
 
-/* Deletes the table.  0 also when there is none. */
+/* Deletes the table.  0 also when there is none.  Drops what is queued. */
 int rules_kernel_remove(struct rules_kernel *kernel)
     __attribute__((warn_unused_result));
 
