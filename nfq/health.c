@@ -23,8 +23,14 @@
 #define VERIFY_EVERY_MS	10000
 
 /* Columns of /proc/net/netfilter/nfnetlink_queue (nfqnl seq_show()). */
-enum { COLUMN_NUMBER = 0, COLUMN_DROPPED = 5, COLUMN_USER_DROPPED = 6,
-	COLUMNS = 7 };
+enum { COLUMN_NUMBER = 0, COLUMN_WAITING = 2, COLUMN_DROPPED = 5,
+	COLUMN_USER_DROPPED = 6, COLUMNS = 7 };
+
+/* What the kernel says about our queues. */
+struct queue_numbers {
+	uint64_t waiting[CONFIG_MAX_WORKERS];	/* packets without a verdict */
+	uint64_t dropped;			/* of all, since they were bound */
+};
 
 void
 health_start(struct supervisor *s)
@@ -44,41 +50,43 @@ health_start(struct supervisor *s)
 	(void)resolv_conf_read(&h->resolv_conf, RESOLV_CONF_PATH);
 }
 
-/* Packets of our queues that the kernel dropped, by its own count. */
-static int
-read_drops(const struct supervisor *s, uint64_t *drops)
+/* All zero if the kernel does not say. */
+static void
+read_queues(const struct supervisor *s, struct queue_numbers *numbers)
 {
 	FILE *file = fopen("/proc/net/netfilter/nfnetlink_queue", "re");
 	char line[256];
 
+	memset(numbers, 0, sizeof(*numbers));
 	if (file == NULL)
-		return -errno;
-	*drops = 0;
+		return;
 	while (fgets(line, sizeof(line), file) != NULL) {
 		uint64_t column[COLUMNS] = { 0 };
+		uint64_t n;
 		char *p = line;
 
 		for (size_t i = 0; i < COLUMNS; i++)
 			column[i] = strtoull(p, &p, 10);
-		if (column[COLUMN_NUMBER] - s->config->queue.number <
-		    s->queue_count)
-			*drops += column[COLUMN_DROPPED] +
-			    column[COLUMN_USER_DROPPED];
+		n = column[COLUMN_NUMBER] - s->config->queue.number;
+		if (n >= s->queue_count)
+			continue;	/* another program's */
+		numbers->waiting[n] = column[COLUMN_WAITING];
+		numbers->dropped += column[COLUMN_DROPPED] +
+		    column[COLUMN_USER_DROPPED];
 	}
 	(void)fclose(file);
-	return 0;
 }
 
 static void
-read_counters(struct supervisor *s)
+show_counters(struct supervisor *s, const struct queue_numbers *numbers)
 {
 	struct status_supervisor *page = s->status.supervisor;
-	uint64_t number;
+	uint64_t packets;
 
-	if (rules_kernel_counter(s->kernel, &number) == 0)
-		atomic_store(&page->rule_packets, number);
-	if (read_drops(s, &number) == 0)
-		atomic_store(&page->queue_dropped, number);
+	if (rules_kernel_counter(s->kernel, &packets) == 0)
+		atomic_store(&page->rule_packets, packets);
+	if (numbers->dropped > 0)
+		atomic_store(&page->queue_dropped, numbers->dropped);
 }
 
 static void
@@ -207,10 +215,12 @@ void
 health_tick(struct supervisor *s)
 {
 	const int64_t now = supervisor_now_ms();
+	struct queue_numbers numbers;
 
-	keeper_tick(&s->keeper);
+	read_queues(s, &numbers);
+	keeper_tick(&s->keeper, numbers.waiting);
 	reload_tick(s);
-	read_counters(s);
+	show_counters(s, &numbers);
 	fly_canary(s, now);
 	answer_watchdog(s, now);
 	check_resolv_conf(s);

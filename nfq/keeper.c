@@ -113,10 +113,13 @@ keeper_receive(struct keeper *k, struct control_message *message)
 			(void)close(fds[i]);
 		if (message->kind == CONTROL_READY)
 			k->ready = true;
+	} else if (error == -ECONNRESET) {
+		/* Dead, or as good as: a worker without orders has no use. */
+		close_control(k);
+		(void)kill(k->pid, SIGKILL);
 	} else if (error != -EAGAIN && error != -EINTR) {
-		if (error != -ECONNRESET)
-			log_error("the worker says what makes no sense: %s: "
-			    "killing it", strerror(-error));
+		log_error("the worker says what makes no sense: %s: killing it",
+		    strerror(-error));
 		close_control(k);
 		keeper_kill(k);
 	}
@@ -207,13 +210,13 @@ keeper_replace(struct keeper *k)
 }
 
 void
-keeper_tick(struct keeper *k)
+keeper_tick(struct keeper *k, const uint64_t *waiting)
 {
 	for (unsigned int i = 0; i < k->config->queue.workers; i++) {
 		const struct status_worker *slot = &k->status->workers[i];
 		const uint64_t batches = atomic_load(&slot->batches);
 
-		if (atomic_load(&slot->busy) == 0 ||
+		if ((atomic_load(&slot->busy) == 0 && waiting[i] == 0) ||
 		    k->stuck[i].batches != batches)
 			k->stuck[i].ticks = 0;
 		else

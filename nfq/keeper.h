@@ -62,8 +62,11 @@ int keeper_receive(struct keeper *keeper, struct control_message *message)
  */
 int keeper_replace(struct keeper *keeper) __attribute__((warn_unused_result));
 
-/* Once a second: a worker that sits in one batch for two is killed. */
-void keeper_tick(struct keeper *keeper);
+/*
+ * Once a second: a worker that finishes no batch for two is killed, if it is in
+ * one or if packets wait for it ("waiting", one number for each queue).
+ */
+void keeper_tick(struct keeper *keeper, const uint64_t *waiting);
 
 /* For a worker that does not do what it is told: another will be started. */
 void keeper_kill(struct keeper *keeper);
