@@ -14,7 +14,7 @@ struct slot {
 
 static_assert((AUDIT_RING_SIZE & (AUDIT_RING_SIZE - 1)) == 0, "power of two");
 static_assert(sizeof(struct slot) == 8, "a filler has room for its header");
-static_assert(2 * (sizeof(struct audit_record) + 2 * UINT16_MAX + 16) <
+static_assert(2 * (sizeof(struct audit_record) + 2UL * UINT16_MAX + 16) <
     AUDIT_RING_SIZE, "the largest record fits, wherever it begins");
 
 int

@@ -34,13 +34,13 @@ config_read_format(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
 {
 	const char *text = config_setting_get_string(value);
-	const struct source_format *format = source_format_find(text);
+	const struct source_format **format = to;
 
 	(void)option;
-	if (format == NULL)
+	*format = source_format_find(text);
+	if (*format == NULL)
 		config_wrong(load, value, "found \"%.60s\", expected one of "
 		    "the formats %s", text, source_format_names());
-	memcpy(to, &format, sizeof(format));
 }
 
 void
@@ -49,15 +49,14 @@ config_read_origin(const struct config_load *load,
 {
 	struct dns_name name = { .length = 0 };
 	size_t errors = load->diag->errors;
-	char *text;
+	char **origin = to;
 
 	config_read_name(load, option, value, &name);
 	if (load->diag->errors != errors)
 		return;
-	text = strdup(config_setting_get_string(value));
-	if (text == NULL)
+	*origin = strdup(config_setting_get_string(value));
+	if (*origin == NULL)
 		config_wrong(load, value, "out of memory");
-	memcpy(to, &text, sizeof(text));
 }
 
 void

@@ -321,10 +321,12 @@ config_read_workers(const struct config_load *load,
 static void
 store_text(const struct config_load *load, void *to, char *text)
 {
+	char **field = to;
+
 	if (text == NULL)
 		diag_add(load->diag, DIAG_ERROR, load->file, 0,
 		    "out of memory");
-	memcpy(to, &text, sizeof(text));
+	*field = text;
 }
 
 void
