@@ -249,6 +249,43 @@ move_owner_to_zone(struct draft *d)
 	d->owner_length = name->length - offset;
 }
 
+/* From the current owner to the last "labels" of its name. */
+static void
+move_owner_up(struct draft *d, unsigned int labels)
+{
+	const uint8_t *octets = d->sections.base + d->owner;
+	unsigned int count = 0;
+	size_t at;
+
+	for (at = 0; octets[at] != 0; at += 1u + octets[at])
+		count++;
+	for (at = 0; count > labels; count--)
+		at += 1u + octets[at];
+	d->owner += at;
+	d->owner_length -= at;
+}
+
+/* The SOA of a zone file: as it stands there, but for the TTL (RFC 2308). */
+static bool
+write_file_soa(struct draft *d)
+{
+	const struct finding *finding = d->plan->finding;
+	size_t length = counted_length(finding->soa.rdata);
+	const uint8_t *rdata = finding->soa.rdata + 2;
+	const uint8_t *minimum = rdata + length - 4;
+	uint32_t ttl = (uint32_t)counted_length(minimum) << 16 |
+	    (uint32_t)counted_length(minimum + 2);
+	uint8_t *p = wire_reserve(&d->sections, RECORD_OCTETS + length);
+
+	if (p == NULL)
+		return false;
+	move_owner_up(d, finding->soa_labels);
+	store_record(p, d->owner, TYPE_SOA, CLASS_IN,
+	    ttl < finding->soa.ttl ? ttl : finding->soa.ttl, length);
+	memcpy(p + RECORD_OCTETS, rdata, length);
+	return true;
+}
+
 /*
  * No such data at the end of the chain: the SOA is that of the name that
  * lacks it.  A search name of that kind is simply a name without the data;
@@ -259,6 +296,10 @@ write_negative(struct draft *d)
 {
 	if (d->plan->finding->entry.kind != ENTRY_SEARCH)
 		write_chain(d);
+	if (d->plan->finding->has_soa) {
+		d->authorities += write_file_soa(d);
+		return;
+	}
 	if (d->answers == 0)
 		move_owner_to_zone(d);
 	if (write_soa(d))

@@ -2,6 +2,7 @@
 #include "resolver/builder.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ builder_new(const struct mesh *mesh)
 	if (b == NULL)
 		return NULL;
 	b->mesh = mesh;
+	b->closest_labels = UINT_MAX;
 	b->used = 4;		/* so that no handle is 0 */
 	return b;
 }
@@ -27,6 +29,9 @@ builder_free(struct builder *b)
 {
 	if (b == NULL)
 		return;
+	for (size_t i = 0; i < b->file_count; i++)
+		free(b->files[i]);
+	free(b->files);
 	free(b->arena);
 	free(b->names.slots);
 	free(b->records.slots);
@@ -37,8 +42,34 @@ void
 builder_source(struct builder *b, unsigned int source)
 {
 	b->source = source;
+	b->file = source;
 	b->shadowed = 0;
 	b->first_shadowed = 0;
+}
+
+int
+builder_file_add(struct builder *b, const char *path)
+{
+	size_t number = b->mesh->source_count + b->file_count;
+	char **files;
+
+	if (number > UINT16_MAX)
+		return -E2BIG;
+	files = reallocarray(b->files, b->file_count + 1, sizeof(*files));
+	if (files == NULL)
+		return -ENOMEM;
+	b->files = files;
+	files[b->file_count] = strdup(path);
+	if (files[b->file_count] == NULL)
+		return -ENOMEM;
+	b->file_count++;
+	return (int)number;
+}
+
+void
+builder_file_set(struct builder *b, unsigned int file)
+{
+	b->file = file;
 }
 
 void
@@ -137,6 +168,7 @@ build_node_get(struct builder *b, const struct build_key *key, uint32_t *handle,
 		return error;
 	node = BUILD_AT(b, struct build_node, *handle);
 	node->source = (uint16_t)b->source;
+	node->file = (uint16_t)b->file;
 	node->flags = key->wildcard;
 	node->labels = key->labels;
 	node->length = key->length;
@@ -193,6 +225,7 @@ node_name(struct builder *b, uint32_t handle, uint32_t set, unsigned int line)
 
 	if (node->set == 0) {
 		node->source = (uint16_t)b->source;
+		node->file = (uint16_t)b->file;
 		node->line = line;
 		b->name_count++;
 	}
@@ -426,6 +459,9 @@ builder_add(struct builder *b, const struct dns_name *owner, uint8_t flags,
 	if (error != 0)
 		return error;
 	BUILD_AT(b, struct build_node, node)->flags |= flags;
+	if (flags & NAME_CLOSEST && key.wildcard &&
+	    key.labels < b->closest_labels)
+		b->closest_labels = key.labels;
 	return set_add(b, set, type, ttl, rdata, rdlength);
 }
 

@@ -28,6 +28,20 @@ void builder_set_unloaded(struct builder *b);
  */
 void builder_source(struct builder *b, unsigned int source);
 
+/*
+ * A further file that the current source consists of, beside the one that the
+ * config names.  Returns its number, for builder_file_set(), or -ENOMEM, or
+ * -E2BIG above 65535 files.
+ */
+int builder_file_add(struct builder *b, const char *path)
+    __attribute__((warn_unused_result));
+
+/*
+ * What is added from here on stands in that file; a source's own has the
+ * source's number and is set by builder_source().
+ */
+void builder_file_set(struct builder *b, unsigned int file);
+
 /* What became of an addition. */
 enum builder_added {
 	BUILDER_ADDED,		/* new, or joined to the same source's name */

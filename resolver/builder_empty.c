@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Empty non-terminals: names that exist because others lie below them (RFC
- * 4592 section 2.2.2).  They matter only where names that are not in the table
- * do not exist, so only zones that say so get them.
+ * 4592 section 2.2.2).  They matter where names that are not in the table do
+ * not exist, so zones that say so get them; and where they end the wildcard of
+ * a zone file.
  */
+#include <limits.h>
 #include <string.h>
 
 #include "resolver/builder_state.h"
@@ -63,30 +65,30 @@ add_non_terminals(struct builder *b, struct dns_name *name)
 	}
 }
 
-int
-build_non_terminals(struct builder *b)
+/* The node's name; of a wildcard, the one above it. */
+static void
+name_of_node(struct dns_name *name, const struct build_node *node)
+{
+	name->length = node->length;
+	name->labels = node->labels;
+	memcpy(name->octets, node->octets, node->length);
+}
+
+/* Those above all names, as the zones entries want them. */
+static int
+add_for_zones(struct builder *b)
 {
 	struct dns_name name;
-	bool wanted = false;
-	int error;
 
-	for (size_t i = 0; i < b->mesh->zone_count; i++) {
-		wanted |= b->mesh->zones[i].unknown == ZONE_NXDOMAIN;
-		name = b->mesh->zones[i].name;
-		error = add_non_terminals(b, &name);
-		if (error != 0)
-			return error;
-	}
-	for (uint32_t handle = wanted ? b->first_node : 0; handle != 0;
+	for (uint32_t handle = b->first_node; handle != 0;
 	    handle = BUILD_AT(b, struct build_node, handle)->next) {
 		const struct build_node *node =
 		    BUILD_AT(b, const struct build_node, handle);
+		int error;
 
 		if (node->set == 0)
 			continue;
-		name.length = node->length;
-		name.labels = node->labels;
-		memcpy(name.octets, node->octets, node->length);
+		name_of_node(&name, node);
 		if ((node->flags & IMAGE_WILDCARD) == 0) {
 			if (name.labels == 0)
 				continue;
@@ -97,4 +99,67 @@ build_non_terminals(struct builder *b)
 			return error;
 	}
 	return 0;
+}
+
+/*
+ * Those above a name of a zone file that could be a closer encloser than some
+ * wildcard's (RFC 4592 section 3.3.1): what is as high as the highest wildcard
+ * cannot.
+ */
+static int
+add_enclosers(struct builder *b, struct dns_name *name)
+{
+	while (name->labels > b->closest_labels) {
+		struct build_key key = { name->octets, name->length,
+		    name->labels, 0 };
+		uint32_t node;
+		bool created;
+		int error = build_node_get(b, &key, &node, &created);
+
+		if (error != 0)
+			return error;
+		to_parent(name);
+	}
+	return 0;
+}
+
+static int
+add_for_wildcards(struct builder *b)
+{
+	struct dns_name name;
+
+	for (uint32_t handle = b->first_node; handle != 0;
+	    handle = BUILD_AT(b, struct build_node, handle)->next) {
+		const struct build_node *node =
+		    BUILD_AT(b, const struct build_node, handle);
+		int error;
+
+		if (node->set == 0 || (node->flags & NAME_CLOSEST) == 0)
+			continue;
+		name_of_node(&name, node);
+		error = add_enclosers(b, &name);
+		if (error != 0)
+			return error;
+	}
+	return 0;
+}
+
+int
+build_non_terminals(struct builder *b)
+{
+	struct dns_name name;
+	bool wanted = false;
+	int error = 0;
+
+	for (size_t i = 0; i < b->mesh->zone_count && error == 0; i++) {
+		wanted |= b->mesh->zones[i].unknown == ZONE_NXDOMAIN;
+		name = b->mesh->zones[i].name;
+		error = add_non_terminals(b, &name);
+	}
+	if (error == 0 && wanted)
+		error = add_for_zones(b);
+	/* Second, since the walk above stops at what is there already. */
+	if (error == 0 && b->closest_labels != UINT_MAX)
+		error = add_for_wildcards(b);
+	return error;
 }

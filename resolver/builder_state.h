@@ -22,6 +22,7 @@ struct build_node {
 	uint32_t set;		/* 0: empty non-terminal */
 	uint32_t line;
 	uint16_t source;
+	uint16_t file;
 	uint16_t shadows;	/* last source whose name this one hides, plus 1 */
 	uint8_t flags;		/* NAME_*, IMAGE_WILDCARD */
 	uint8_t labels;
@@ -62,6 +63,10 @@ struct builder {
 	size_t node_count;
 	uint64_t image_octets;		/* of the nodes, at most */
 	unsigned int source;
+	unsigned int file;		/* that the next additions stand in */
+	char **files;			/* behind the mesh's sources */
+	size_t file_count;
+	unsigned int closest_labels;	/* least, of wildcards with NAME_CLOSEST */
 	bool unloaded;			/* the image of no table */
 	size_t shadowed;		/* names of this source */
 	uint32_t first_shadowed;	/* node that hides the first of them */

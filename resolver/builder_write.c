@@ -15,6 +15,7 @@
 #include "resolver/builder_state.h"
 #include "resolver/image.h"
 #include "resolver/rdata.h"
+#include "resolver/rr.h"
 
 /* A sequential writer with a sticky error. */
 struct image_out {
@@ -66,6 +67,21 @@ set_octets(const struct builder *b, uint32_t set)
 	return octets;
 }
 
+static bool
+has_type(const struct builder *b, uint32_t set, uint16_t type)
+{
+	const struct build_rrset *rrset;
+	uint32_t handle = set == 0 ? 0 :
+	    BUILD_AT(b, const struct build_set, set)->first;
+
+	for (; handle != 0; handle = rrset->next) {
+		rrset = BUILD_AT(b, const struct build_rrset, handle);
+		if (rrset->type == type)
+			return true;
+	}
+	return false;
+}
+
 /* Every node into a slot, in the order they were added: the same every time. */
 static int
 plan_slots(struct plan *plan, const struct builder *b)
@@ -102,6 +118,9 @@ plan_slots(struct plan *plan, const struct builder *b)
 		if (node->flags & IMAGE_WILDCARD)
 			h->wildcard_labels[node->labels / 64] |=
 			    (uint64_t)1 << node->labels % 64;
+		else if (has_type(b, node->set, TYPE_SOA))
+			h->soa_labels[node->labels / 64] |=
+			    (uint64_t)1 << node->labels % 64;
 	}
 	return 0;
 }
@@ -123,27 +142,44 @@ prefetch(const struct plan *plan, const struct builder *b, size_t i)
 	__builtin_prefetch(node + 64);
 }
 
-/* Octets of one source's entry in the strings: its path behind a length. */
-static size_t
-source_path_length(const struct mesh *mesh, size_t source)
+/* The nth file that records may stand in: sources first, then their parts. */
+static const char *
+file_path(const struct builder *b, size_t file)
 {
-	const char *path = mesh->sources[source].path;
-	size_t length = path != NULL ? strlen(path) : 0;
+	const size_t sources = b->mesh->source_count;
+	const char *path = file < sources ? b->mesh->sources[file].path :
+	    b->files[file - sources];
+
+	return path != NULL ? path : "";
+}
+
+static size_t
+file_count(const struct builder *b)
+{
+	return b->mesh->source_count + b->file_count;
+}
+
+/* Octets of one file's entry in the strings: its path behind a length. */
+static size_t
+file_path_length(const struct builder *b, size_t file)
+{
+	size_t length = strlen(file_path(b, file));
 
 	return length < UINT16_MAX ? length : UINT16_MAX;
 }
 
 static size_t
-strings_octets(const struct mesh *mesh)
+strings_octets(const struct builder *b)
 {
+	const struct mesh *mesh = b->mesh;
 	size_t octets = 0;
 
 	for (size_t i = 0; i < mesh->search_count; i++)
 		octets += mesh->search[i].length;
 	for (size_t i = 0; i < mesh->zone_count; i++)
 		octets += 1u + mesh->zones[i].name.length;
-	for (size_t i = 0; i < mesh->source_count; i++)
-		octets += 2u + source_path_length(mesh, i);
+	for (size_t i = 0; i < file_count(b); i++)
+		octets += 2u + file_path_length(b, i);
 	return octets;
 }
 
@@ -156,7 +192,7 @@ plan_offsets(struct plan *plan, struct builder *b)
 	uint64_t at = sizeof(*h);
 
 	h->strings = (uint32_t)at;
-	at = image_pad8(at + strings_octets(b->mesh));
+	at = image_pad8(at + strings_octets(b));
 	h->slots = (uint32_t)at;
 	at += slots * sizeof(struct image_slot);
 	if (at > IMAGE_MAX_OCTETS)
@@ -241,9 +277,11 @@ put_zeros(struct image_out *out, size_t n)
 }
 
 static void
-put_strings(struct image_out *out, const struct mesh *mesh,
+put_strings(struct image_out *out, const struct builder *b,
     const struct image_header *h)
 {
+	const struct mesh *mesh = b->mesh;
+
 	for (size_t i = 0; i < mesh->search_count; i++)
 		put(out, mesh->search[i].octets, mesh->search[i].length);
 	for (size_t i = 0; i < mesh->zone_count; i++) {
@@ -253,13 +291,13 @@ put_strings(struct image_out *out, const struct mesh *mesh,
 		put(out, mesh->zones[i].name.octets,
 		    mesh->zones[i].name.length);
 	}
-	for (size_t i = 0; i < mesh->source_count; i++) {
-		uint16_t length = (uint16_t)source_path_length(mesh, i);
+	for (size_t i = 0; i < file_count(b); i++) {
+		uint16_t length = (uint16_t)file_path_length(b, i);
 
 		put(out, &length, sizeof(length));
-		put(out, mesh->sources[i].path, length);
+		put(out, file_path(b, i), length);
 	}
-	put_zeros(out, h->slots - h->strings - strings_octets(mesh));
+	put_zeros(out, h->slots - h->strings - strings_octets(b));
 }
 
 static void
@@ -349,7 +387,7 @@ put_nodes(struct image_out *out, const struct plan *plan,
 		node = BUILD_AT(b, const struct build_node, handle);
 		head = (struct image_node){
 			.line = node->line,
-			.source = node->source,
+			.source = node->file,
 			.flags = node->flags,
 			.length = node->length,
 		};
@@ -382,7 +420,7 @@ write_image(const struct plan *plan, const struct builder *b, int fd)
 	    sizeof(header) - unhashed) == XXH_ERROR)
 		goto out;
 	out->offset = sizeof(header);
-	put_strings(out, b->mesh, &header);
+	put_strings(out, b, &header);
 	put_slots(out, plan, b);
 	put_nodes(out, plan, b);
 	flush(out);
@@ -414,7 +452,7 @@ builder_write(struct builder *b, int fd)
 			.unloaded = (uint8_t)mesh->unloaded,
 			.search_count = (uint8_t)mesh->search_count,
 			.zone_count = (uint8_t)mesh->zone_count,
-			.source_count = (uint32_t)mesh->source_count,
+			.source_count = (uint32_t)file_count(b),
 		},
 	};
 	int error;

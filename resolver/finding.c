@@ -23,14 +23,14 @@ read_target(struct dns_name *target, const struct rrset *cname)
  * resolver asks for it in its own right.
  */
 static uint32_t
-follow(const struct table *table, const struct rrset *cname)
+follow(const struct table *table, const struct rrset *cname,
+    struct dns_name *target)
 {
-	struct dns_name target;
 	struct entry entry;
 
-	if (!read_target(&target, cname))
+	if (!read_target(target, cname))
 		return 0;
-	table_find(table, &target, &entry);
+	table_find(table, target, &entry);
 	return entry.kind == ENTRY_EXACT || entry.kind == ENTRY_WILDCARD ?
 	    entry.node : 0;
 }
@@ -45,22 +45,33 @@ find_type(const struct table *table, uint32_t node, uint16_t type,
 	return table_rrset(table, node, type, rrset);
 }
 
-void
-finding_gather(struct finding *finding, const struct table *table,
-    const struct question *question)
+/*
+ * The SOA that says how long the lack of data may be remembered.  A zones entry
+ * that is closer than the zone file has its own.
+ */
+static void
+find_soa(struct finding *finding, const struct table *table,
+    const struct dns_name *name)
 {
-	uint32_t node;
+	const struct entry *entry = &finding->entry;
+
+	if (entry->kind == ENTRY_NONE &&
+	    (!entry->in_zone || entry->unknown != ZONE_NXDOMAIN))
+		return;			/* it passes */
+	finding->has_soa = table_soa(table, name, &finding->soa,
+	    &finding->soa_labels) && (finding->chain_length > 0 ||
+	    !entry->in_zone || finding->soa_labels >= entry->zone_labels);
+}
+
+/* The CNAMEs from node on; *name becomes the one that the last leads to. */
+static void
+gather_chain(struct finding *finding, const struct table *table,
+    uint32_t node, uint16_t type, struct dns_name *name)
+{
 	struct rrset *next = finding->chain;
 
-	table_find(table, &question->name, &finding->entry);
-	finding->chain_length = 0;
-	finding->has_type = false;
-	finding->leaves_table = false;
-	node = finding->entry.node;
-	if (node == 0)
-		return;
 	for (;;) {
-		if (find_type(table, node, question->type, next)) {
+		if (find_type(table, node, type, next)) {
 			finding->has_type = true;
 			break;
 		}
@@ -71,7 +82,7 @@ finding_gather(struct finding *finding, const struct table *table,
 		 * there the client's resolver goes on by itself, too.
 		 */
 		node = next < finding->chain + FINDING_MAX_CHAIN ?
-		    follow(table, next++) : 0;
+		    follow(table, next++, name) : 0;
 		if (node == 0) {
 			finding->leaves_table = true;
 			break;
@@ -79,4 +90,25 @@ finding_gather(struct finding *finding, const struct table *table,
 	}
 	finding->chain_length =
 	    (size_t)(next - finding->chain) + (finding->has_type ? 1 : 0);
+}
+
+void
+finding_gather(struct finding *finding, const struct table *table,
+    const struct question *question)
+{
+	struct dns_name name;
+
+	table_find(table, &question->name, &finding->entry);
+	finding->chain_length = 0;
+	finding->has_type = false;
+	finding->leaves_table = false;
+	finding->has_soa = false;
+	if (finding->entry.node != 0)
+		gather_chain(finding, table, finding->entry.node,
+		    question->type, &name);
+	if (finding->has_type || finding->leaves_table)
+		return;
+	/* A search name's chain is not in the negative answer. */
+	find_soa(finding, table, finding->chain_length > 0 &&
+	    finding->entry.kind != ENTRY_SEARCH ? &name : &question->name);
 }

@@ -27,6 +27,10 @@ struct finding {
 	size_t chain_length;
 	bool has_type;		/* the last of the chain answers the type asked for */
 	bool leaves_table;	/* the last CNAME's target is not in the table */
+	/* When there is nothing to answer with, and a zone file has an SOA for it: */
+	bool has_soa;
+	uint8_t soa_labels;	/* of its owner, a suffix of the name that lacks it */
+	struct rrset soa;
 };
 
 /*

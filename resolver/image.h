@@ -6,7 +6,7 @@
  *
  *   header
  *   strings   search list: wire names; zones: u8 unknown policy, wire name;
- *             sources: u16 length, path; zeros up to a multiple of 8
+ *             files of sources: u16 length, path; zeros up to a multiple of 8
  *   slots     a hash table, a power of two of them, open addressing with
  *             linear probing; node 0: empty
  *   nodes     in the order of the slots, each followed by its own records
@@ -31,7 +31,7 @@
 #include <xxhash.h>
 
 #define IMAGE_MAGIC	"nfdnsimg"
-#define IMAGE_VERSION	1
+#define IMAGE_VERSION	2
 
 /* Offsets are 32 bits wide. */
 #define IMAGE_MAX_OCTETS	((uint64_t)UINT32_MAX)
@@ -43,6 +43,7 @@ struct image_header {
 	uint64_t total_size;
 	uint64_t checksum;		/* XXH3, 64 bits, of all that follows */
 	uint64_t wildcard_labels[2];	/* bit n: "*.NAME", NAME of n labels, is there */
+	uint64_t soa_labels[2];		/* bit n: a name of n labels has an SOA */
 	uint32_t negative_ttl;
 	uint16_t udp_size;
 	uint8_t suppress_https;
@@ -68,7 +69,7 @@ struct image_slot {
 struct image_node {
 	uint32_t set;			/* offset; 0: empty non-terminal */
 	uint32_t line;
-	uint16_t source;
+	uint16_t source;		/* which of the files */
 	uint8_t flags;			/* NAME_*, IMAGE_WILDCARD */
 	uint8_t length;			/* octets of the name behind this */
 };

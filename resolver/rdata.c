@@ -8,6 +8,8 @@
 #include "resolver/name.h"
 #include "resolver/rr.h"
 
+#define SOA_NUMBERS	5	/* serial, refresh, retry, expire, minimum */
+
 uint16_t
 rdata_fixed_length(uint16_t type)
 {
@@ -50,6 +52,21 @@ strings_valid(const uint8_t *octets, size_t length)
 	return length > 0 && at == length;
 }
 
+/* Two names and five 32-bit numbers (RFC 1035 section 3.3.13). */
+static bool
+soa_valid(const uint8_t *octets, size_t length)
+{
+	struct dns_name name;
+
+	for (int i = 0; i < 2; i++) {
+		if (name_read_lower(&name, octets, length) != 0)
+			return false;
+		octets += name.length;
+		length -= name.length;
+	}
+	return length == SOA_NUMBERS * 4;
+}
+
 bool
 rdata_valid(uint16_t type, const uint8_t *octets, size_t length)
 {
@@ -63,6 +80,8 @@ rdata_valid(uint16_t type, const uint8_t *octets, size_t length)
 		return length == fixed;
 	if (type == TYPE_TXT)
 		return strings_valid(octets, length);
+	if (type == TYPE_SOA)
+		return soa_valid(octets, length);
 	if (before < 0)
 		return true;
 	if (length <= (size_t)before)
@@ -98,6 +117,24 @@ print_strings(FILE *out, const uint8_t *octets, size_t length)
 }
 
 static void
+print_soa(FILE *out, const uint8_t *octets, size_t length)
+{
+	const uint8_t *end = octets + length;
+	char buf[NAME_TEXT_SIZE];
+
+	while (octets < end - SOA_NUMBERS * 4) {
+		fprintf(out, "%s ", name_to_text(octets, buf));
+		while (*octets != 0)
+			octets += 1u + *octets;
+		octets++;
+	}
+	for (; octets < end; octets += 4)
+		fprintf(out, "%u%s", (unsigned)octets[0] << 24 |
+		    (unsigned)octets[1] << 16 | (unsigned)octets[2] << 8 |
+		    octets[3], octets + 4 < end ? " " : "");
+}
+
+static void
 print_opaque(FILE *out, const uint8_t *octets, size_t length)
 {
 	fprintf(out, "\\# %zu%s", length, length > 0 ? " " : "");
@@ -124,6 +161,8 @@ rdata_to_text(uint16_t type, const uint8_t *octets, size_t length)
 		fputs(name_to_text(octets + before, buf), out);
 	} else if (type == TYPE_TXT) {
 		print_strings(out, octets, length);
+	} else if (type == TYPE_SOA) {
+		print_soa(out, octets, length);
 	} else {
 		print_opaque(out, octets, length);
 	}

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "resolver/image.h"
+#include "resolver/rr.h"
 
 struct table {
 	const uint8_t *image;
@@ -194,6 +195,25 @@ find_node(const struct table *t, const uint8_t *octets, size_t length,
 }
 
 /*
+ * Whether a wildcard that takes "front" labels of a name is none for it: a
+ * name of the table is closer (RFC 4592 section 3.3.1).  Only zone files have
+ * such wildcards; others match at any depth.
+ */
+static bool
+is_closed(const struct table *t, uint32_t wildcard, const uint8_t *octets,
+    unsigned int front, const uint8_t *starts, size_t length)
+{
+	if ((node_at(t, wildcard)->flags & NAME_CLOSEST) == 0)
+		return false;
+	while (front-- > 0) {
+		if (find_node(t, octets + starts[front],
+		    length - starts[front], 0) != 0)
+			return true;
+	}
+	return false;
+}
+
+/*
  * The most specific wildcard above a name of that many labels; starts says
  * where they begin, starts[labels] is the root's.
  */
@@ -212,7 +232,8 @@ find_wildcard(const struct table *t, const uint8_t *octets,
 			continue;
 		node = find_node(t, octets + start, length - start,
 		    IMAGE_WILDCARD);
-		if (node != 0)
+		if (node != 0 && !is_closed(t, node, octets, labels - above,
+		    starts, length))
 			return node;
 	}
 	return 0;
@@ -416,6 +437,28 @@ table_rrset_at(const struct table *t, uint32_t node, size_t index,
 		r = next_rrset(r);
 	view(rrset, r);
 	return true;
+}
+
+bool
+table_soa(const struct table *t, const struct dns_name *name,
+    struct rrset *soa, uint8_t *labels)
+{
+	const uint64_t *there = t->header->soa_labels;
+
+	if ((there[0] | there[1]) == 0)
+		return false;
+	for (unsigned int n = name->labels + 1u; n-- > 0;) {
+		size_t start;
+
+		if ((there[n / 64] >> n % 64 & 1) == 0)
+			continue;
+		start = name_suffix_offset(name, n);
+		*labels = (uint8_t)n;
+		if (table_rrset(t, find_node(t, name->octets + start,
+		    name->length - start, 0), TYPE_SOA, soa))
+			return true;
+	}
+	return false;
 }
 
 void

@@ -52,7 +52,7 @@ enum entry_kind {
 /* A view into the table; valid as long as the table is open. */
 struct entry {
 	enum entry_kind kind;
-	uint8_t flags;			/* NAME_OWNED */
+	uint8_t flags;			/* NAME_* */
 	uint32_t node;			/* for table_rrset(); 0 when there is none */
 	/* ENTRY_SEARCH*: NAME is the first target_length octets of the question's name */
 	uint8_t target_length;
@@ -83,16 +83,26 @@ struct rrset {
 bool table_rrset(const struct table *table, uint32_t node, uint16_t type,
     struct rrset *rrset);
 
+/*
+ * The SOA records of the closest name at or above that one that has any, and
+ * how many labels it has.  False if there is none.
+ */
+bool table_soa(const struct table *table, const struct dns_name *name,
+    struct rrset *soa, uint8_t *labels);
+
 /* For listings: the nth RRset of a node; false behind the last. */
 bool table_rrset_at(const struct table *table, uint32_t node, size_t index,
     struct rrset *rrset);
 
-/* Source (index in the config) and line that a node came from. */
+/*
+ * File and line that a node came from: the files are the config's sources in
+ * order, then further ones that these consist of.
+ */
 void table_origin(const struct table *table, uint32_t node,
     unsigned int *source, unsigned int *line);
 
 /*
- * The path of the nth source that the image was compiled from, not
+ * The path of the nth file that the image was compiled from, not
  * NUL-terminated; NULL behind the last.
  */
 const char *table_source(const struct table *table, unsigned int source,
