@@ -12,9 +12,6 @@
 #include "resolver/diag.h"
 #include "resolver/mesh.h"
 
-/* Above this a source is refused: split it.  Octets. */
-#define COMPILE_MAX_SOURCE ((size_t)512 << 20)
-
 /*
  * Opens every source of mesh for reading, without blocking on a fifo.  fds has
  * room for mesh->source_count and gets -1 where it failed; each failure is an

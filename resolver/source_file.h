@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files that a table comes from: what may be one, and all of its octets. */
+#ifndef NFDNS_RESOLVER_SOURCE_FILE_H
+#define NFDNS_RESOLVER_SOURCE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "resolver/diag.h"
+
+/* Above this a file is refused: split it.  Octets. */
+#define SOURCE_FILE_MAX ((size_t)512 << 20)
+
+/* Whether it is a regular file of a fitting size; if not, an error in diag. */
+bool source_file_check(const char *path, int fd, struct diag *diag);
+
+/*
+ * The whole file in memory to be freed.  It is read, not mapped: who shortens
+ * a mapped file kills its reader.  NULL, and an error in diag, on failure.
+ */
+char *source_file_read(const char *path, int fd, size_t *length,
+    struct diag *diag) __attribute__((warn_unused_result));
+
+#endif
