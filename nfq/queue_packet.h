@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define QUEUE_COPY	2048	/* octets of a packet; longer ones pass */
+#define QUEUE_COPY	8192	/* octets of a packet; longer ones pass */
 
 /*
  * One packet of a batch; borrows from the receive buffers.  If the kernel gave
