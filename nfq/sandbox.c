@@ -38,6 +38,8 @@ static const int calls_of_worker[] = {
 	SCMP_SYS(recvmmsg), SCMP_SYS(recvmsg), SCMP_SYS(recvfrom),
 	SCMP_SYS(sendto), SCMP_SYS(sendmsg), SCMP_SYS(poll), SCMP_SYS(ppoll),
 	SCMP_SYS(getsockopt), SCMP_SYS(tgkill),
+	/* The audit cuts off the half of a line that a full disk left. */
+	SCMP_SYS(ftruncate),
 	/* A thread that has just been started does these before our code. */
 	SCMP_SYS(set_robust_list), SCMP_SYS(rseq),
 };
