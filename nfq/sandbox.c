@@ -23,6 +23,7 @@
 static const int calls_of_runtime[] = {
 	SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
 	SCMP_SYS(futex), SCMP_SYS(sched_yield), SCMP_SYS(getrandom),
+	SCMP_SYS(sched_getaffinity),	/* malloc: arenas by number of CPUs */
 	SCMP_SYS(clock_gettime), SCMP_SYS(clock_nanosleep),
 	SCMP_SYS(gettimeofday), SCMP_SYS(nanosleep), SCMP_SYS(time),
 	SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask),
