@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "rules/batch.h"
+#include "rules/compare.h"
 #include "rules/expressions.h"
 #include "rules/kernel.h"
 #include "rules/netlink.h"
@@ -364,6 +365,101 @@ read_counters(struct rules_kernel *kernel, uint64_t *packets)
 	return rc;
 }
 
+/* Whether chain "verdict" of the snapshot has the rules that set wants. */
+static bool
+same_verdicts(const struct snapshot *snapshot, const struct ruleset *set)
+{
+	struct nftnl_rule_list_iter *rules =
+	    nftnl_rule_list_iter_create(snapshot->rules);
+	const struct nftnl_rule *there;
+	size_t i = 0;
+	bool same = rules != NULL;
+
+	while (same && (there = nftnl_rule_list_iter_next(rules)) != NULL) {
+		if (strcmp(nftnl_rule_get_str(there, NFTNL_RULE_CHAIN),
+		    RULES_CHAIN_VERDICT) != 0)
+			continue;
+		while (i < set->count && set->rules[i].chain != CHAIN_VERDICT)
+			i++;
+		same = i < set->count &&
+		    compare_rule(set, &set->rules[i++], there) == 0;
+	}
+	for (; i < set->count; i++)
+		same = same && set->rules[i].chain != CHAIN_VERDICT;
+	if (rules != NULL)
+		nftnl_rule_list_iter_destroy(rules);
+	return same;
+}
+
+/* What the predecessor put in, as far as the next install must know it. */
+static int
+learn_table(struct rules_kernel *kernel, const struct ruleset *set)
+{
+	struct snapshot snapshot;
+	uint64_t counted;
+	int rc = snapshot_read(&kernel->netlink, &snapshot);
+
+	if (rc == -ENOENT)
+		return 0;
+	if (rc != 0)
+		return rc;
+	kernel->installed = true;
+	kernel->features.owner = (nftnl_table_get_u32(snapshot.table,
+	    NFTNL_TABLE_FLAGS) & NFT_TABLE_F_OWNER) != 0;
+	for (size_t i = 0; i < RULES_SETS; i++)
+		kernel->sets[i] = nftnl_set_list_lookup_byname(snapshot.sets,
+		    rules_set_name((enum rules_set_id)i)) != NULL;
+	if (same_verdicts(&snapshot, set)) {
+		kernel->mark_mask = set->mark_mask;
+		kernel->zone = set->zone;
+	}
+	snapshot_free(&snapshot);
+	/* What was counted so far was another's: modulo 2^64. */
+	if (read_counters(kernel, &counted) == 0)
+		kernel->counted = 0 - counted;
+	return 0;
+}
+
+int
+rules_kernel_adopt(struct rules_kernel **kernel, int fd,
+    const struct ruleset *set)
+{
+	struct rules_kernel *new = calloc(1, sizeof(*new));
+	int rc;
+
+	*kernel = NULL;
+	if (new == NULL) {
+		(void)close(fd);
+		return -ENOMEM;
+	}
+	new->opener = getpid();
+	new->features.owner = true;
+	new->features.native_queue = true;
+	rc = netlink_adopt(&new->netlink, fd);
+	if (rc == 0) {
+		rc = learn_table(new, set);
+		if (rc != 0)
+			netlink_close(&new->netlink);
+	}
+	if (rc != 0)
+		free(new);
+	else
+		*kernel = new;
+	return rc;
+}
+
+bool
+rules_kernel_has_table(const struct rules_kernel *kernel)
+{
+	return kernel->installed;
+}
+
+int
+rules_kernel_fd(const struct rules_kernel *kernel)
+{
+	return mnl_socket_get_fd(kernel->netlink.socket);
+}
+
 int
 rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
     struct rules_features *features, struct diag *diag)
@@ -437,6 +533,15 @@ rules_kernel_counter(struct rules_kernel *kernel, uint64_t *packets)
 }
 
 void
+rules_kernel_leave(struct rules_kernel *kernel)
+{
+	if (kernel == NULL)
+		return;
+	netlink_close(&kernel->netlink);
+	free(kernel);
+}
+
+void
 rules_kernel_close(struct rules_kernel *kernel)
 {
 	if (kernel == NULL)
@@ -445,6 +550,5 @@ rules_kernel_close(struct rules_kernel *kernel)
 	if (kernel->installed && !kernel->features.owner &&
 	    kernel->opener == getpid())
 		(void)delete_table(kernel);
-	netlink_close(&kernel->netlink);
-	free(kernel);
+	rules_kernel_leave(kernel);
 }

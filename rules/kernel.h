@@ -22,6 +22,20 @@ struct rules_kernel;		/* owns the netlink socket that owns the table */
 int rules_kernel_open(struct rules_kernel **kernel)
     __attribute__((warn_unused_result));
 
+/*
+ * As rules_kernel_open(), with the socket of a predecessor that died: its table
+ * is taken for ours if it is there (rules_kernel_has_table()), so that the
+ * install of set will only replace what differs.  fd is taken over, also on
+ * failure.
+ */
+int rules_kernel_adopt(struct rules_kernel **kernel, int fd,
+    const struct ruleset *set)
+    __attribute__((warn_unused_result));
+bool rules_kernel_has_table(const struct rules_kernel *kernel);
+
+/* The socket, to be kept for a successor; it stays the object's. */
+int rules_kernel_fd(const struct rules_kernel *kernel);
+
 /* Why it could not be opened and what to do, in words. */
 const char *rules_kernel_open_error(int error);
 
@@ -32,6 +46,8 @@ const char *rules_kernel_open_error(int error);
  * the table stays as long as any copy is open).  NULL is allowed.
  */
 void rules_kernel_close(struct rules_kernel *kernel);
+/* Lets go of it, for a successor who has a copy of the socket: the table stays. */
+void rules_kernel_leave(struct rules_kernel *kernel);
 
 /* What the kernel turned out to have. */
 struct rules_features {

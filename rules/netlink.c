@@ -6,6 +6,7 @@
 #include <linux/netfilter/nfnetlink.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <libnftnl/common.h>
 
@@ -148,6 +149,24 @@ netlink_open(struct netlink *netlink)
 fail:
 	netlink_close(netlink);
 	return rc;
+}
+
+int
+netlink_adopt(struct netlink *netlink, int fd)
+{
+	char discarded[1];
+	int error;
+
+	netlink->sequence = 0;
+	while (recv(fd, discarded, sizeof(discarded), MSG_DONTWAIT) >= 0 ||
+	    errno == EINTR)
+		;
+	netlink->socket = mnl_socket_fdopen(fd);
+	if (netlink->socket != NULL)
+		return 0;
+	error = -errno;
+	(void)close(fd);
+	return error;
 }
 
 void

@@ -22,6 +22,14 @@ struct netlink {
  * 0, -EPROTONOSUPPORT, -EPERM or another negative errno.
  */
 int netlink_open(struct netlink *netlink) __attribute__((warn_unused_result));
+
+/*
+ * Goes on with a socket of netlink_open() that another process left: takes fd
+ * over, and throws away the answers that were meant for that one.
+ * 0 or a negative errno, with fd closed.
+ */
+int netlink_adopt(struct netlink *netlink, int fd)
+    __attribute__((warn_unused_result));
 void netlink_close(struct netlink *netlink);
 
 /* The whole of table inet nfdns as it was at one moment. */

@@ -45,6 +45,12 @@ rules_chain_priority(enum rules_chain chain)
 	return chain == CHAIN_QUESTION ? -310 : -305;
 }
 
+const char *
+rules_set_name(enum rules_set_id set)
+{
+	return set_names[set];
+}
+
 enum rules_set_id
 rule_set_id(const struct rule *rule)
 {

@@ -102,6 +102,8 @@ void ruleset_free(struct ruleset *set);
 /* The name of a chain in the kernel, and the priority at the output hook. */
 const char *rules_chain_name(enum rules_chain chain);
 int rules_chain_priority(enum rules_chain chain);
+/* The name that a set has there. */
+const char *rules_set_name(enum rules_set_id set);
 
 /* In nft(8) syntax, with the native queue statement.  0 or a negative errno. */
 int ruleset_print(const struct ruleset *set, FILE *out)
