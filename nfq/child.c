@@ -43,7 +43,7 @@ int
 child_isolate(int *keep, size_t count)
 {
 	static const int ignored[] = { SIGHUP, SIGINT, SIGTERM, SIGUSR1,
-		SIGUSR2, SIGPIPE };
+		SIGUSR2, SIGQUIT, SIGPIPE };
 	sigset_t none;
 
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)

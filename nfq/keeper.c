@@ -85,7 +85,7 @@ keeper_start(struct keeper *k)
 	k->pidfd = pidfd_open(k->pid, 0);
 	if (k->pidfd < 0 || fcntl(k->control, F_SETFL, O_NONBLOCK) < 0) {
 		error = -errno;
-		keeper_stop(k, 0);
+		keeper_stop(k, 0, false);
 	}
 	return error;
 }
@@ -249,7 +249,7 @@ wait_death(const struct keeper *k, int timeout_ms)
 }
 
 void
-keeper_stop(struct keeper *k, int timeout_ms)
+keeper_stop(struct keeper *k, int timeout_ms, bool successor)
 {
 	const struct control_message order = { .kind = CONTROL_STOP };
 	int status;
@@ -260,7 +260,8 @@ keeper_stop(struct keeper *k, int timeout_ms)
 	    k->pidfd < 0 || !wait_death(k, timeout_ms))
 		keeper_kill(k);
 	status = bury(k);
-	if (WIFSIGNALED(status) || WEXITSTATUS(status) != WORKER_DONE)
+	if (!successor &&
+	    (WIFSIGNALED(status) || WEXITSTATUS(status) != WORKER_DONE))
 		recover_queues(k, true);
 }
 

@@ -72,10 +72,11 @@ void keeper_tick(struct keeper *keeper, const uint64_t *waiting);
 void keeper_kill(struct keeper *keeper);
 
 /*
- * Has the worker judge what is queued and end; kills it after timeout_ms and
- * lets what it held go on.  Without a worker it does nothing.
+ * Has the worker judge what is queued and end; kills it after timeout_ms, and
+ * what it held goes on, or stays for a successor.  Without a worker it does
+ * nothing.
  */
-void keeper_stop(struct keeper *keeper, int timeout_ms);
+void keeper_stop(struct keeper *keeper, int timeout_ms, bool successor);
 
 /* Why the worker died last, in words, for a start that failed. */
 const char *keeper_last_words(int wait_status);

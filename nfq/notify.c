@@ -12,39 +12,75 @@
 #include <time.h>
 #include <unistd.h>
 
-int
-notify(const char *state)
+/* $NOTIFY_SOCKET as an address.  Its length, 0 if there is none, or -EINVAL. */
+static int
+manager_address(struct sockaddr_un *to)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
-	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	size_t length;
-	ssize_t sent;
-	int fd;
 
 	if (path == NULL || path[0] == '\0')
 		return 0;
 	length = strlen(path);
-	if ((path[0] != '/' && path[0] != '@') || length >= sizeof(to.sun_path))
+	if ((path[0] != '/' && path[0] != '@') ||
+	    length >= sizeof(to->sun_path))
 		return -EINVAL;
-	memcpy(to.sun_path, path, length);
+	*to = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	memcpy(to->sun_path, path, length);
 	/* "@name" stands for the abstract name "\0name", see unix(7). */
 	if (path[0] == '@')
-		to.sun_path[0] = '\0';
+		to->sun_path[0] = '\0';
+	return (int)(offsetof(struct sockaddr_un, sun_path) + length);
+}
 
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+static int
+send_message(const struct msghdr *message)
+{
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), error = 0;
+
 	if (fd < 0)
 		return -errno;
-	sent = sendto(fd, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT,
-	    (const struct sockaddr *)&to,
-	    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
-	if (sent < 0) {
-		int error = -errno;
-
-		(void)close(fd);
-		return error;
-	}
+	if (sendmsg(fd, message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		error = -errno;
 	(void)close(fd);
-	return 0;
+	return error;
+}
+
+int
+notify_with_fd(const char *state, int fd)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(fd))];
+	struct sockaddr_un to;
+	struct iovec text = {
+		.iov_base = (void *)(uintptr_t)state,	/* only read */
+		.iov_len = strlen(state),
+	};
+	struct msghdr message = { .msg_name = &to, .msg_iov = &text,
+		.msg_iovlen = 1 };
+	int length = manager_address(&to);
+
+	if (length <= 0)
+		return length;
+	message.msg_namelen = (socklen_t)length;
+	if (fd >= 0) {
+		struct cmsghdr *part;
+
+		memset(control, 0, sizeof(control));
+		message.msg_control = control;
+		message.msg_controllen = sizeof(control);
+		part = CMSG_FIRSTHDR(&message);
+		part->cmsg_level = SOL_SOCKET;
+		part->cmsg_type = SCM_RIGHTS;
+		part->cmsg_len = CMSG_LEN(sizeof(fd));
+		memcpy(CMSG_DATA(part), &fd, sizeof(fd));
+	}
+	return send_message(&message);
+}
+
+int
+notify(const char *state)
+{
+	return notify_with_fd(state, -1);
 }
 
 int

@@ -11,6 +11,8 @@
  * errno otherwise.
  */
 int notify(const char *state);
+/* The same with a file descriptor, of which the service manager gets a copy. */
+int notify_with_fd(const char *state, int fd);
 
 /* RELOADING=1 with MONOTONIC_USEC, as systemd 253 wants it. */
 int notify_reloading(void);

@@ -29,6 +29,14 @@ int queue_open(uint16_t number, uint32_t maxlen, bool fail_open)
     __attribute__((warn_unused_result));
 
 /*
+ * Goes on with the socket of a dead daemon: has the queue as queue_open() would
+ * set it up, and puts back all that the dead one had read and not judged.
+ * 0 or a negative errno; fd stays the caller's.
+ */
+int queue_adopt(int fd, uint16_t number, uint32_t maxlen, bool fail_open)
+    __attribute__((warn_unused_result));
+
+/*
  * Judges what a dead reader left: packets it had read are put back
  * (NF_REPEAT), or let go on if "accept", up to the first one that still
  * waits in the socket.  last_id is the newest that the dead reader is known

@@ -112,8 +112,9 @@ read_ack(int fd, uint16_t number)
 	return queue_message_send(fd, buf, nlh->nlmsg_len);
 }
 
+/* BIND only if "bind": the kernel refuses it for a queue that we have. */
 static int
-configure(int fd, uint16_t number, uint32_t maxlen, bool fail_open)
+configure(int fd, uint16_t number, uint32_t maxlen, bool fail_open, bool bind)
 {
 	_Alignas(8) uint8_t buf[QUEUE_SMALL_MESSAGE];
 	uint32_t flags = NFQA_CFG_F_UID_GID;
@@ -124,7 +125,8 @@ configure(int fd, uint16_t number, uint32_t maxlen, bool fail_open)
 		flags |= NFQA_CFG_F_FAIL_OPEN;
 	nlh = nfq_nlmsg_put((char *)buf, NFQNL_MSG_CONFIG, number);
 	nlh->nlmsg_flags |= NLM_F_ACK;
-	nfq_nlmsg_cfg_put_cmd(nlh, AF_UNSPEC, NFQNL_CFG_CMD_BIND);
+	if (bind)
+		nfq_nlmsg_cfg_put_cmd(nlh, AF_UNSPEC, NFQNL_CFG_CMD_BIND);
 	nfq_nlmsg_cfg_put_params(nlh, NFQNL_COPY_PACKET, QUEUE_COPY);
 	nfq_nlmsg_cfg_put_qmaxlen(nlh, maxlen);
 	mnl_attr_put_u32(nlh, NFQA_CFG_FLAGS, htonl(flags));
@@ -162,7 +164,7 @@ queue_open(uint16_t number, uint32_t maxlen, bool fail_open)
 		return -errno;
 	error = set_up_socket(fd, maxlen);
 	if (error == 0)
-		error = configure(fd, number, maxlen, fail_open);
+		error = configure(fd, number, maxlen, fail_open, true);
 	if (error == 0)
 		return fd;
 	if (error == -EPERM && may_configure(fd, number))
@@ -231,6 +233,24 @@ queue_recover(int fd, uint16_t number, uint32_t last_id, bool accept)
 	nlh = queue_message_verdict(buf, NFQNL_MSG_VERDICT_BATCH, number,
 	    id - 1, accept ? NF_ACCEPT : NF_REPEAT);
 	return queue_message_send(fd, buf, nlh->nlmsg_len);
+}
+
+int
+queue_adopt(int fd, uint16_t number, uint32_t maxlen, bool fail_open)
+{
+	int error = set_buffers(fd, maxlen);
+
+	if (error == 0)
+		error = configure(fd, number, maxlen, fail_open, false);
+	/*
+	 * How far the dead one had read nobody knows.  A verdict reaches back
+	 * over half of all ids: two of them over all.
+	 */
+	if (error == 0)
+		error = queue_recover(fd, number, 0, false);
+	if (error == 0)
+		error = queue_recover(fd, number, 0x80000000, false);
+	return error;
 }
 
 int

@@ -7,6 +7,10 @@
  *
  * and in reverse.  A packet is queued only when somebody is there to judge it,
  * and the one who judges leaves only when nothing is queued any more.
+ *
+ * The exception is a daemon with a successor: killed, or told to hand over by
+ * SIGQUIT.  Its sockets are with the service manager (store.h), the rules stay
+ * in, questions wait, and the successor's start has no moment without them.
  */
 #include <errno.h>
 #include <poll.h>
@@ -52,6 +56,7 @@ start_signals(struct supervisor *s)
 	(void)sigaddset(&ours, SIGHUP);
 	(void)sigaddset(&ours, SIGUSR1);
 	(void)sigaddset(&ours, SIGUSR2);
+	(void)sigaddset(&ours, SIGQUIT);
 	if (sigprocmask(SIG_BLOCK, &ours, NULL) == 0)
 		s->signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals >= 0)
@@ -168,6 +173,28 @@ explain_queue(uint16_t number, int error)
 		log_error("cannot have queue %u: %s", number, strerror(-error));
 }
 
+/* The predecessor's queue with all that waits in it, or -1. */
+static int
+inherit_queue(struct supervisor *s, uint16_t number)
+{
+	const struct config_queue *queue = &s->config->queue;
+	char name[STORE_NAME];
+	int fd, error;
+
+	store_queue_name(name, number);
+	fd = store_take(&s->store, name);
+	if (fd < 0)
+		return -1;
+	error = queue_adopt(fd, number, queue->maxlen, queue->overload_pass);
+	if (error == 0)
+		return fd;
+	log_warning("queue %u: cannot go on with what was left of it: %s",
+	    number, strerror(-error));
+	store_forget(name);
+	(void)close(fd);
+	return -1;
+}
+
 static int
 start_queues(struct supervisor *s)
 {
@@ -175,8 +202,11 @@ start_queues(struct supervisor *s)
 
 	while (s->queue_count < queue->workers) {
 		uint16_t number = (uint16_t)(queue->number + s->queue_count);
-		int fd = queue_open(number, queue->maxlen, queue->overload_pass);
+		int fd = inherit_queue(s, number);
 
+		if (fd < 0)
+			fd = queue_open(number, queue->maxlen,
+			    queue->overload_pass);
 		if (fd < 0) {
 			explain_queue(number, fd);
 			return EXIT_ERROR;
@@ -244,8 +274,12 @@ start_ruleset(struct supervisor *s)
 static int
 open_kernel(struct supervisor *s)
 {
-	int error = rules_kernel_open(&s->kernel);
+	int fd = store_take(&s->store, STORE_RULES);
+	int error = fd >= 0 ? rules_kernel_adopt(&s->kernel, fd, &s->set) :
+	    -ENOENT;
 
+	if (error < 0)
+		error = rules_kernel_open(&s->kernel);
 	if (error < 0)
 		log_error("cannot put in the rules: %s",
 		    rules_kernel_open_error(error));
@@ -274,7 +308,9 @@ start_rules(struct supervisor *s)
 
 	if (open_kernel(s) != EXIT_OK)
 		return EXIT_ERROR;
-	if (install_canary(s, &diag) < 0)
+	/* A predecessor's rules have been queueing all the time: no step back. */
+	s->has_rules = rules_kernel_has_table(s->kernel);
+	if (!s->has_rules && install_canary(s, &diag) < 0)
 		return fail(&diag, EXIT_ERROR);
 	s->has_rules = true;
 	if (canary_ask(s->config, CANARY_MS, &diag) < 0 ||
@@ -299,6 +335,37 @@ start_sinks(struct supervisor *s)
 	return fail(&diag, error < 0 ? EXIT_ERROR : EXIT_OK);
 }
 
+/* Leaves copies with the service manager; what it had of others, it closes. */
+static void
+keep_sockets(struct supervisor *s)
+{
+	char name[STORE_NAME];
+	int error = store_keep(STORE_RULES, rules_kernel_fd(s->kernel));
+
+	for (size_t i = 0; i < s->queue_count && error == 0; i++) {
+		store_queue_name(name, (uint16_t)(s->config->queue.number + i));
+		error = store_keep(name, s->queues[i]);
+	}
+	if (error < 0)
+		log_warning("cannot leave the sockets with the service manager:"
+		    " %s: a restart loses questions", strerror(-error));
+	store_close(&s->store);
+}
+
+/* Before they are closed here, else they would go on without a reader. */
+static void
+forget_sockets(struct supervisor *s)
+{
+	char name[STORE_NAME];
+
+	store_forget(STORE_RULES);
+	for (size_t i = 0; i < s->queue_count; i++) {
+		store_queue_name(name, (uint16_t)(s->config->queue.number + i));
+		store_forget(name);
+	}
+	store_close(&s->store);
+}
+
 static int
 start_loop(struct supervisor *s)
 {
@@ -312,6 +379,7 @@ start_loop(struct supervisor *s)
 		log_error("cannot set the timer: %s", strerror(errno));
 		return EXIT_ERROR;
 	}
+	keep_sockets(s);
 	s->ready = true;
 	supervisor_show_state(s);
 	(void)notify("READY=1");
@@ -331,6 +399,7 @@ supervisor_start(struct supervisor *s)
 		start_loop,
 	};
 
+	store_open(&s->store);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		int code = steps[i](s);
 
@@ -381,9 +450,15 @@ supervisor_stop(struct supervisor *s)
 		status_set_state(&s->status, STATUS_STOPPING, NULL);
 	}
 	canary_close(&s->health.canary);
-	stop_queueing(s);
-	keeper_stop(&s->keeper, STOP_MS);
-	stop_rules(s);
+	if (!s->hand_over)
+		stop_queueing(s);
+	keeper_stop(&s->keeper, STOP_MS, s->hand_over);
+	if (s->hand_over) {
+		rules_kernel_leave(s->kernel);
+	} else {
+		stop_rules(s);
+		forget_sockets(s);
+	}
 	while (s->queue_count > 0)
 		(void)close(s->queues[--s->queue_count]);
 	sinks_close(&s->sinks);

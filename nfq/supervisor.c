@@ -93,6 +93,11 @@ take_signals(struct supervisor *s)
 		case SIGUSR2:
 			reopen_sinks(s);
 			break;
+		case SIGQUIT:
+			s->hand_over = s->ready && store_is_there();
+			log_notice(s->hand_over ? "handing over" : "stopping");
+			stop(s, EXIT_OK);
+			break;
 		default:
 			log_notice("stopping");
 			stop(s, EXIT_OK);

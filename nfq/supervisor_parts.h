@@ -14,6 +14,7 @@
 #include "nfq/compiler.h"
 #include "nfq/keeper.h"
 #include "nfq/sinks.h"
+#include "nfq/store.h"
 #include "policy/config.h"
 #include "policy/status.h"
 #include "resolver/diag.h"
@@ -60,6 +61,7 @@ struct health {
 
 struct supervisor {
 	struct config *config;
+	struct store store;		/* a predecessor's sockets, until taken */
 	int pid_file;
 	bool has_status;
 	struct status_page status;
@@ -81,6 +83,7 @@ struct supervisor {
 	char table_error[STATUS_TEXT];	/* why there is no table, "" if there is */
 	bool ready;			/* the start is over */
 	bool stop;
+	bool hand_over;			/* rules and sockets are for a successor */
 	int exit_code;
 };
 
