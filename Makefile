@@ -190,7 +190,7 @@ check-vm:
 clean:
 	rm -rf $(BUILD)
 
--include $(shell [ -d $(BUILD) ] && find $(BUILD) -name '*.d')
+-include $(shell [ -d $(BUILD) ] && find $(BUILD) -maxdepth 3 \( -path $(BUILD)/deb -o -path $(BUILD)/rpm -o -path $(BUILD)/vm \) -prune -o -type f -name '*.d' -print)
 
 .PHONY: all check check-packages check-vm clean deb demo demo-deps deps fuzz fuzz-targets install lint \
 	print-cflags replay-targets tools unit unit-tests
