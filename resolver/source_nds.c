@@ -20,6 +20,7 @@
 
 #include "resolver/json_scan.h"
 #include "resolver/rr.h"
+#include "resolver/short_names.h"
 #include "resolver/source.h"
 
 /* How deep inside an element of "configs" the table may sit. */
@@ -32,8 +33,7 @@ struct nds {
 	struct builder *builder;
 	struct diag *diag;
 	struct json_scan scan;
-	struct dns_name svc;		/* "svc" */
-	struct dns_name own_services;	/* "svc.", the mesh's domain */
+	struct short_names short_names;
 	bool seen_table;
 	int error;			/* of the builder, sticky */
 };
@@ -153,34 +153,25 @@ read_name(struct nds *nds, const struct nds_entry *entry, const char *what,
 	return true;
 }
 
-/*
- * What a pod in the cluster reaches by its search list without asking for the
- * whole name: NAME.NAMESPACE, NAME.NAMESPACE.svc, and NAME in its own namespace.
- */
 static void
 add_short_names(struct nds *nds, struct nds_entry *entry)
 {
-	const char *space_text = string_member(entry->value, "namespace");
-	const char *own_space = nds->text->mesh->namespace;
-	struct dns_name name, space, joined;
+	struct dns_name name, space, found[SHORT_NAMES_MAX];
+	bool too_long;
+	size_t count;
 
 	if (!read_name(nds, entry, "shortname",
 	    string_member(entry->value, "shortname"), &name) ||
-	    !read_name(nds, entry, "namespace", space_text, &space) ||
-	    name.labels == 0 || space.labels == 0)
+	    !read_name(nds, entry, "namespace",
+	    string_member(entry->value, "namespace"), &space))
 		return;
-	if (own_space != NULL && strcmp(space_text, own_space) == 0)
-		add_alias(nds, entry, &name);
-	if (name_join(&joined, &name, &space) != 0)
-		goto too_long;
-	add_alias(nds, entry, &joined);
-	if (name_join(&joined, &joined, &nds->svc) != 0)
-		goto too_long;
-	add_alias(nds, entry, &joined);
-	return;
-too_long:
-	WARN(nds, entry, "%s: shortname and namespace make a name over 255"
-	    " octets: left out", entry->shown);
+	count = short_names_of(&nds->short_names, &name, &space, found,
+	    &too_long);
+	for (size_t i = 0; i < count; i++)
+		add_alias(nds, entry, &found[i]);
+	if (too_long)
+		WARN(nds, entry, "%s: shortname and namespace make a name over"
+		    " 255 octets: left out", entry->shown);
 }
 
 static void
@@ -218,9 +209,8 @@ add_entry(struct nds *nds, struct nds_entry *entry)
 			    " questions for it pass", entry->shown);
 		return;
 	}
-	/* Short names of another cluster would collide with our own. */
-	if (!kubernetes || entry->host.labels <= nds->own_services.labels ||
-	    !name_is_within(&entry->host, &nds->own_services))
+	if (!kubernetes ||
+	    !short_names_apply(&nds->short_names, &entry->host))
 		return;
 	add_short_names(nds, entry);
 	add_alternate_hosts(nds, entry);
@@ -381,8 +371,7 @@ source_nds_read(const struct source_text *text, struct builder *b,
 		.scan = json_scan_over(text->data, text->length),
 	};
 
-	if (name_from_text(&nds.svc, "svc", 3) != 0 ||
-	    name_join(&nds.own_services, &nds.svc, &text->mesh->domain) != 0) {
+	if (short_names_init(&nds.short_names, text->mesh) != 0) {
 		diag_add(diag, DIAG_ERROR, text->path, 0, "mesh.domain is too"
 		    " long for services below it");
 		return 0;
