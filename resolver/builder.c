@@ -20,7 +20,7 @@ builder_new(const struct mesh *mesh)
 		return NULL;
 	b->mesh = mesh;
 	b->closest_labels = UINT_MAX;
-	b->used = 4;		/* so that no handle is 0 */
+	b->arena = (struct arena)ARENA_INIT;
 	return b;
 }
 
@@ -32,7 +32,7 @@ builder_free(struct builder *b)
 	for (size_t i = 0; i < b->file_count; i++)
 		free(b->files[i]);
 	free(b->files);
-	free(b->arena);
+	arena_free(&b->arena);
 	free(b->names.slots);
 	free(b->records.slots);
 	free(b);
@@ -82,29 +82,6 @@ size_t
 builder_names(const struct builder *b)
 {
 	return b->name_count;
-}
-
-/* Takes n octets, set to zero, from the arena. */
-static int
-arena_take(struct builder *b, size_t n, uint32_t *handle)
-{
-	n = image_pad4(n);
-	if (b->used + n > UINT32_MAX)
-		return -E2BIG;
-	if (b->used + n > b->size) {
-		/* By half, not double: untouched pages count in RLIMIT_AS. */
-		size_t size = b->used + n + b->size / 2 + 65536;
-		uint8_t *arena = realloc(b->arena, size);
-
-		if (arena == NULL)
-			return -ENOMEM;
-		b->arena = arena;
-		b->size = size;
-	}
-	*handle = (uint32_t)b->used;
-	memset(b->arena + b->used, 0, n);
-	b->used += n;
-	return 0;
 }
 
 static struct build_key
@@ -163,7 +140,8 @@ build_node_get(struct builder *b, const struct build_key *key, uint32_t *handle,
 	if (error == 0)
 		error = build_index_reserve(&b->names);
 	if (error == 0)
-		error = arena_take(b, sizeof(*node) + key->length, handle);
+		error = arena_take(&b->arena, sizeof(*node) + key->length,
+		    handle);
 	if (error != 0)
 		return error;
 	node = BUILD_AT(b, struct build_node, *handle);
@@ -253,7 +231,7 @@ rrset_get(struct builder *b, uint32_t set, uint16_t type, uint32_t ttl,
 	}
 	error = count_octets(b, sizeof(struct image_rrset) + 3);
 	if (error == 0)
-		error = arena_take(b, sizeof(*rrset), handle);
+		error = arena_take(&b->arena, sizeof(*rrset), handle);
 	if (error != 0)
 		return error;
 	rrset = BUILD_AT(b, struct build_rrset, *handle);
@@ -357,7 +335,8 @@ set_add(struct builder *b, uint32_t set, uint16_t type, uint32_t ttl,
 		return BUILDER_DUPLICATE;
 	error = count_octets(b, octets);
 	if (error == 0)
-		error = arena_take(b, sizeof(*record) + length, &handle);
+		error = arena_take(&b->arena, sizeof(*record) + length,
+		    &handle);
 	if (error != 0)
 		return error;
 	record = BUILD_AT(b, struct build_record, handle);
@@ -425,7 +404,7 @@ set_own(struct builder *b, uint32_t node, unsigned int line, uint32_t *set)
 	}
 	error = count_octets(b, sizeof(struct image_set));
 	if (error == 0)
-		error = arena_take(b, sizeof(struct build_set), set);
+		error = arena_take(&b->arena, sizeof(struct build_set), set);
 	if (error != 0)
 		return error;
 	BUILD_AT(b, struct build_set, *set)->owner = node;

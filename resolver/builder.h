@@ -68,6 +68,13 @@ int builder_alias(struct builder *b, const struct dns_name *owner,
     __attribute__((warn_unused_result));
 
 /*
+ * Makes name and those above it exist, without records, where the zone they
+ * lie in has no other names than the table's.  0, -ENOMEM or -E2BIG.
+ */
+int builder_add_empty(struct builder *b, const struct dns_name *name)
+    __attribute__((warn_unused_result));
+
+/*
  * How many names of the current source were left out because an earlier one
  * has them, each counted once; if any, *first is the first of them.
  */

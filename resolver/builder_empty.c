@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "resolver/builder.h"
 #include "resolver/builder_state.h"
 #include "resolver/image.h"
 
@@ -63,6 +64,14 @@ add_non_terminals(struct builder *b, struct dns_name *name)
 			return 0;
 		to_parent(name);
 	}
+}
+
+int
+builder_add_empty(struct builder *b, const struct dns_name *name)
+{
+	struct dns_name above = *name;
+
+	return add_non_terminals(b, &above);
 }
 
 /* The node's name; of a wildcard, the one above it. */

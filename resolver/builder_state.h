@@ -3,9 +3,7 @@
  * What a builder holds, shared by builder.c, which collects, and
  * builder_write.c, which lays out.
  *
- * Everything lies in one arena that grows, so items refer to each other by
- * offsets ("handles", 0 for none) and a pointer into it is good only until
- * the next item is taken.
+ * Everything lies in one arena, so items refer to each other by handles.
  */
 #ifndef NFDNS_RESOLVER_BUILDER_STATE_H
 #define NFDNS_RESOLVER_BUILDER_STATE_H
@@ -14,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "resolver/arena.h"
 #include "resolver/builder_index.h"
 #include "resolver/mesh.h"
 
@@ -54,8 +53,7 @@ struct build_record {
 
 struct builder {
 	const struct mesh *mesh;
-	uint8_t *arena;
-	size_t used, size;
+	struct arena arena;
 	struct build_index names;
 	struct build_index records;
 	uint32_t first_node, last_node;
@@ -74,7 +72,7 @@ struct builder {
 
 /* Pointer of the wanted type to the item with that handle. */
 #define BUILD_AT(b, type, handle) \
-	((type *)(void *)((b)->arena + (handle)))
+	ARENA_AT(&(b)->arena, type, handle)
 
 /* A key of the names' index: the octets that are hashed, and which seed. */
 struct build_key {

@@ -137,7 +137,7 @@ prefetch(const struct plan *plan, const struct builder *b, size_t i)
 
 	if ((i + ahead) >> plan->header.slot_bits != 0)
 		return;
-	node = b->arena + plan->slots[i + ahead].node;
+	node = b->arena.octets + plan->slots[i + ahead].node;
 	__builtin_prefetch(node);
 	__builtin_prefetch(node + 64);
 }

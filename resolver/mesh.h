@@ -15,11 +15,31 @@
 
 struct source_format;		/* resolver/source.h */
 
+/* Which names pods have that no service speaks of: 1-2-3-4.NAMESPACE.pod. */
+enum mesh_pods {
+	PODS_DISABLED,
+	PODS_INSECURE,		/* whatever address stands in the name */
+	PODS_VERIFIED,		/* those that are among the objects */
+};
+
+/* A list of texts of the config. */
+struct mesh_texts {
+	char **texts;
+	size_t count;
+};
+
 /* One entry of mesh.tables. */
 struct mesh_source {
 	const struct source_format *format;
 	char *path;
 	char *origin;		/* zone files; NULL elsewhere */
+	uint32_t ttl;		/* seconds; 0: the mesh's */
+	/* Kubernetes objects: */
+	struct mesh_texts namespaces;	/* whose services have names; none: all */
+	struct mesh_texts nameservers;	/* addresses of the cluster's DNS */
+	enum mesh_pods pods;
+	bool ignore_empty;	/* services without a ready endpoint */
+	bool endpoint_pod_names;	/* rather than their addresses */
 	unsigned int line;	/* of the config file, for messages */
 };
 

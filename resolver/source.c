@@ -6,6 +6,7 @@
 static const struct source_format formats[] = {
 	{ "nds", source_nds_read },
 	{ "hosts", source_hosts_read },
+	{ "kubernetes", source_kubernetes_read },
 };
 
 const struct source_format *
@@ -21,5 +22,5 @@ source_format_find(const char *name)
 const char *
 source_format_names(void)
 {
-	return "nds, hosts";
+	return "nds, hosts, kubernetes";
 }

@@ -7,6 +7,7 @@
 #define NFDNS_RESOLVER_SOURCE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "resolver/builder.h"
 #include "resolver/diag.h"
@@ -18,8 +19,16 @@ struct source_text {
 	const char *data;	/* length octets, not NUL-terminated */
 	size_t length;
 	const struct mesh *mesh;
-	const struct mesh_source *source;
+	const struct mesh_source *source;	/* NULL: all its options' defaults */
 };
+
+/* Seconds that clients may keep the source's records. */
+static inline uint32_t
+source_ttl(const struct source_text *text)
+{
+	return text->source != NULL && text->source->ttl != 0 ?
+	    text->source->ttl : text->mesh->ttl;
+}
 
 struct source_format {
 	const char *name;	/* as in the config: "nds" */
@@ -40,5 +49,7 @@ const char *source_format_names(void);
 
 int source_nds_read(const struct source_text *, struct builder *, struct diag *);
 int source_hosts_read(const struct source_text *, struct builder *, struct diag *);
+int source_kubernetes_read(const struct source_text *, struct builder *,
+    struct diag *);
 
 #endif

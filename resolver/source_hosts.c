@@ -95,7 +95,7 @@ add_name(struct hosts_line *line, struct builder *b, const char *word,
 		return 0;
 	}
 	name_lower(&name);
-	error = builder_add(b, &name, 0, line->type, line->text->mesh->ttl,
+	error = builder_add(b, &name, 0, line->type, source_ttl(line->text),
 	    line->address, line->length, line->number);
 	return error < 0 ? error : 0;
 }

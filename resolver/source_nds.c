@@ -92,7 +92,7 @@ add_address(struct nds *nds, struct nds_entry *entry,
 		length = 16;
 	}
 	*outcome = note(nds, builder_add(nds->builder, name, entry->flags,
-	    type, nds->text->mesh->ttl, octets, length, entry->line));
+	    type, source_ttl(nds->text), octets, length, entry->line));
 	return true;
 }
 

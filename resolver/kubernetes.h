@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reading Kubernetes objects: what source_kubernetes.c, which finds the
+ * objects in the text, shares with the readers of each kind and with those
+ * who derive names from all objects together.
+ */
+#ifndef NFDNS_RESOLVER_KUBERNETES_H
+#define NFDNS_RESOLVER_KUBERNETES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "resolver/json_tree.h"
+#include "resolver/kubernetes_objects.h"
+#include "resolver/source.h"
+
+/* How much of a hostile text a message shows: "%.*s", KUBERNETES_SHOWN, text */
+#define KUBERNETES_SHOWN 100
+
+/* One source while it is read. */
+struct kubernetes {
+	const struct source_text *text;
+	struct builder *builder;
+	struct diag *diag;
+	struct objects objects;
+	struct json_tree tree;
+};
+
+/* One object; good only while its reader runs. */
+struct kubernetes_item {
+	const char *kind;		/* "Service" */
+	const char *namespace;		/* "" for what has none */
+	const char *name;
+	unsigned int line;		/* where it begins */
+	const struct json_node *value;
+	const struct json_node *metadata;
+	const struct json_node *spec;	/* NULL if there is none */
+};
+
+/* "FILE:LINE: Service shop/cart: ..."; texts of the source as "%.*s". */
+void kubernetes_warn(const struct kubernetes *k,
+    const struct kubernetes_item *item, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * A reader keeps what it needs in k->objects, or adds names that depend on
+ * nothing else.  What is wrong with the object is a warning.  Returns 0, or
+ * -ENOMEM or -E2BIG.
+ */
+typedef int kubernetes_read_item(struct kubernetes *k,
+    const struct kubernetes_item *item);
+
+kubernetes_read_item kubernetes_read_namespace, kubernetes_read_service,
+    kubernetes_read_slice, kubernetes_read_endpoints, kubernetes_read_pod,
+    kubernetes_read_import;
+
+/*
+ * The parts of objects.  All return 0, or -ENOMEM or -E2BIG; a handle is 0
+ * where the object has nothing usable, which kubernetes_label() leaves to the
+ * caller to say and the others say as a warning.
+ *
+ * One label of a name, 1 to 63 octets without a dot, as a string in lower
+ * case.
+ */
+int kubernetes_label(struct kubernetes *k, const char *text, uint32_t *label)
+    __attribute__((warn_unused_result));
+int kubernetes_namespace(struct kubernetes *k,
+    const struct kubernetes_item *item, const char *name, uint32_t *namespace)
+    __attribute__((warn_unused_result));
+
+/* The service of that name in the item's namespace. */
+int kubernetes_service(struct kubernetes *k,
+    const struct kubernetes_item *item, const char *name, bool imported,
+    uint32_t *service) __attribute__((warn_unused_result));
+
+/* An array of ports, of a service or a slice, never 0. */
+int kubernetes_read_ports(struct kubernetes *k,
+    const struct kubernetes_item *item, const struct json_node *array,
+    uint32_t *ports) __attribute__((warn_unused_result));
+
+/* An address; 4 or 16 octets, 0 if text is none. */
+uint8_t kubernetes_address(const char *text, uint8_t octets[static 16]);
+
+/* After all objects: their names, into the builder.  Same returns. */
+int kubernetes_add_names(struct kubernetes *k)
+    __attribute__((warn_unused_result));
+
+#endif
