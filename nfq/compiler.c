@@ -23,7 +23,7 @@
 #include "resolver/compile.h"
 
 #define LINE_MAX_OCTETS	1024
-#define MAX_LINES	(DIAG_MAX_KEPT + 1)
+#define MAX_LINES	((size_t)DIAG_MAX_KEPT + 1)
 #define MAX_SECONDS	300	/* by the clock */
 #define POLL_MS		1000
 

@@ -25,11 +25,10 @@ control_send(int socket, const struct control_message *message, const int *fds,
 		return -E2BIG;
 	copy.fd_count = (uint32_t)count;
 	if (count > 0) {
-		struct cmsghdr *item;
+		struct cmsghdr *item = &ancillary.align;
 
 		header.msg_control = ancillary.octets;
 		header.msg_controllen = CMSG_SPACE(sizeof(int) * count);
-		item = CMSG_FIRSTHDR(&header);
 		item->cmsg_level = SOL_SOCKET;
 		item->cmsg_type = SCM_RIGHTS;
 		item->cmsg_len = CMSG_LEN(sizeof(int) * count);

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "nfq/worker.h"
+#include "nfq/handover.h"
 #include "policy/audit.h"
 #include "resolver/table.h"
 

@@ -7,34 +7,7 @@
 #ifndef NFDNS_NFQ_WORKER_H
 #define NFDNS_NFQ_WORKER_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "policy/audit.h"
-#include "policy/config.h"
-#include "policy/status.h"
-
-/* What the supervisor hands over at fork; all fds stay the supervisor's too. */
-struct worker_handover {
-	const struct config *config;
-	const int *queues;		/* one bound socket for each thread */
-	int image;			/* sealed memory file */
-	uint64_t generation;
-	const struct audit_sink *sinks;
-	size_t sink_count;
-	int control;			/* our end of the SOCK_SEQPACKET pair */
-	pid_t supervisor;
-	struct status_page *status;
-};
-
-/* Exit statuses that the supervisor has more to say about. */
-enum worker_exit {
-	WORKER_DONE = 0,
-	WORKER_FAILED = 1,		/* it has logged why */
-	WORKER_NO_PRIVILEGE = 10,	/* the kernel refuses our verdicts */
-	WORKER_BAD_IMAGE = 11,
-};
+#include "nfq/handover.h"
 
 /*
  * Runs in the child until told to stop, or until the supervisor is gone;
