@@ -168,6 +168,7 @@ install: all
 	install -Dm755 $(BUILD)/nfdnsd $(DESTDIR)$(prefix)/sbin/nfdnsd
 	install -Dm755 $(BUILD)/nfdns $(DESTDIR)$(prefix)/sbin/nfdns
 	install -Dm755 packaging/hand-over $(DESTDIR)$(libexecdir)/nfdns/hand-over
+	install -Dm755 packaging/stopped $(DESTDIR)$(libexecdir)/nfdns/stopped
 	$(foreach f,$(INSTALLED_DATA) $(INSTALLED_MAN),install -Dm644 \
 	    packaging/$(word 1,$(subst :, ,$f)) \
 	    $(DESTDIR)$(word 2,$(subst :, ,$f))/$(word 3,$(subst :, ,$f)) && ) true

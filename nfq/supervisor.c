@@ -96,7 +96,7 @@ take_signals(struct supervisor *s)
 		case SIGQUIT:
 			s->hand_over = s->ready && store_is_there();
 			log_notice(s->hand_over ? "handing over" : "stopping");
-			stop(s, EXIT_OK);
+			stop(s, s->hand_over ? EXIT_HANDED_OVER : EXIT_OK);
 			break;
 		default:
 			log_notice("stopping");

@@ -9,13 +9,14 @@
 #include "rules/ruleset.h"
 
 static const char usage[] =
-    "usage: nfdns [-c FILE] rules [print | verify]\n"
+    "usage: nfdns [-c FILE] rules [print | verify | absent]\n"
     "\n"
     "  print    the rule set that nfdnsd puts into the kernel, in the syntax\n"
     "           of nft(8) (what \"rules\" alone does too)\n"
     "  verify   compare the kernel with it; needs CAP_NET_ADMIN.  Exit code 0\n"
     "           when they are equal, 5 with every difference in words when\n"
-    "           not, 1 when the kernel could not be asked\n";
+    "           not, 1 when the kernel could not be asked\n"
+    "  absent   exit code 0 when the kernel has no rule of nfdnsd, else 5\n";
 
 static void
 show(const struct diag *diag, FILE *out)
@@ -38,38 +39,60 @@ print(const struct ruleset *set)
 	return EXIT_ERROR;
 }
 
+/* As rules_kernel_verify(); what keeps us from it is said. */
 static int
-verify(const struct ruleset *set)
+compare(const struct ruleset *set, struct diag *differences)
 {
-	struct diag differences = DIAG_INIT;
 	struct rules_kernel *kernel;
 	int rc = rules_kernel_open(&kernel);
 
 	if (rc != 0) {
-		fprintf(stderr, "nfdns: rules verify: %s\n",
+		fprintf(stderr, "nfdns: rules: %s\n",
 		    rules_kernel_open_error(rc));
-		return EXIT_ERROR;
+		return -EIO;
 	}
-	rc = rules_kernel_verify(kernel, set, &differences);
+	rc = rules_kernel_verify(kernel, set, differences);
 	rules_kernel_close(kernel);
+	if (rc == 0 || rc == -ENOENT || rc == -ENOTUNIQ)
+		return rc;
+	if (rc == -EINTR)
+		fputs("nfdns: rules: another program keeps changing the rules "
+		    "of this kernel; try again\n", stderr);
+	else
+		fprintf(stderr, "nfdns: rules: cannot read the rules from the "
+		    "kernel: %s\n", rules_kernel_open_error(rc));
+	return -EIO;
+}
+
+static int
+verify(const struct ruleset *set)
+{
+	struct diag differences = DIAG_INIT;
+	int rc = compare(set, &differences);
+
 	show(&differences, stdout);
 	diag_free(&differences);
-	switch (rc) {
-	case 0:
+	if (rc == 0)
 		puts("table inet " RULES_TABLE " is in the kernel as wanted");
-		return EXIT_OK;
-	case -ENOENT:
-	case -ENOTUNIQ:
-		return EXIT_DEGRADED;
-	case -EINTR:
-		fputs("nfdns: rules verify: another program keeps changing the "
-		    "rules of this kernel; try again\n", stderr);
+	return rc == 0 ? EXIT_OK : rc == -EIO ? EXIT_ERROR : EXIT_DEGRADED;
+}
+
+/* Asks for no configuration, which may be broken when the daemon has stopped. */
+static int
+absent(void)
+{
+	const struct ruleset nothing = { .rules = NULL };
+	struct diag differences = DIAG_INIT;
+	int rc = compare(&nothing, &differences);
+
+	diag_free(&differences);
+	if (rc == -EIO)
 		return EXIT_ERROR;
-	default:
-		fprintf(stderr, "nfdns: rules verify: cannot read the rules "
-		    "from the kernel: %s\n", rules_kernel_open_error(rc));
-		return EXIT_ERROR;
-	}
+	if (rc != -ENOENT)
+		fputs("nfdns: rules: table inet " RULES_TABLE " is in the "
+		    "kernel: if nfdnsd does not run, remove it with \"nft "
+		    "delete table inet " RULES_TABLE "\"\n", stderr);
+	return rc == -ENOENT ? EXIT_OK : EXIT_DEGRADED;
 }
 
 int
@@ -84,6 +107,8 @@ cmd_rules(const struct config *config, int argc, char **argv)
 		fputs(usage, stdout);
 		return EXIT_OK;
 	}
+	if (argc == 2 && strcmp(what, "absent") == 0)
+		return absent();
 	if (argc > 2 || (strcmp(what, "print") != 0 &&
 	    strcmp(what, "verify") != 0)) {
 		fprintf(stderr, "nfdns: rules: unknown argument \"%s\"\n%s",
