@@ -388,6 +388,24 @@ free_bypass(struct config_bypass *bypass)
 	free(bypass->destinations);
 }
 
+static void
+free_texts(struct mesh_texts *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->texts[i]);
+	free(list->texts);
+}
+
+static void
+free_source(struct mesh_source *source)
+{
+	free_texts(&source->namespaces);
+	free_texts(&source->nameservers);
+	free(source->clusterset);
+	free(source->origin);
+	free(source->path);
+}
+
 void
 config_free(struct config *config)
 {
@@ -395,10 +413,8 @@ config_free(struct config *config)
 		return;
 	free_bypass(&config->capture.bypass);
 	free(config->capture.nameservers);
-	for (size_t i = 0; i < config->mesh.source_count; i++) {
-		free(config->mesh.sources[i].path);
-		free(config->mesh.sources[i].origin);
-	}
+	for (size_t i = 0; i < config->mesh.source_count; i++)
+		free_source(&config->mesh.sources[i]);
 	free(config->mesh.sources);
 	free(config->mesh.namespace);
 	for (size_t i = 0; i < config->audit_count; i++)

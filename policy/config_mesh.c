@@ -2,6 +2,7 @@
 /* Readers of the lists of groups and of what belongs to them. */
 #include "policy/config_option.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,80 @@ config_read_origin(const struct config_load *load,
 		config_wrong(load, value, "out of memory");
 }
 
+/* Adds a text that was checked. */
+static void
+append_text(const struct config_load *load, struct mesh_texts *list,
+    const char *text)
+{
+	char **grown = config_append(load, list->texts, &list->count,
+	    sizeof(*grown));
+
+	if (grown == NULL)
+		return;
+	list->texts = grown;
+	grown[list->count - 1] = strdup(text);
+	if (grown[list->count - 1] == NULL) {
+		list->count--;
+		diag_add(load->diag, DIAG_ERROR, load->file, 0,
+		    "out of memory");
+	}
+}
+
+void
+config_read_namespaces(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	size_t errors = load->diag->errors;
+	char *text = NULL;
+
+	config_read_namespace(load, option, value, &text);
+	if (load->diag->errors == errors)
+		append_text(load, to, text);
+	free(text);
+}
+
+void
+config_read_addresses(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	const char *text = config_setting_get_string(value);
+	uint8_t octets[16];
+
+	if (inet_pton(AF_INET, text, octets) == 1 ||
+	    inet_pton(AF_INET6, text, octets) == 1)
+		append_text(load, to, text);
+	else
+		config_expected(load, option, value);
+}
+
+/* Options that mean something for one format only. */
+static void
+check_format(const struct config_load *load, const config_setting_t *table,
+    const struct source_format *format)
+{
+	static const struct {
+		const char *option, *format, *of;
+	} narrow[] = {
+		{ "origin", "zone", "zone files" },
+		{ "namespaces", "kubernetes", "Kubernetes objects" },
+		{ "pods", "kubernetes", "Kubernetes objects" },
+		{ "ignore_empty", "kubernetes", "Kubernetes objects" },
+		{ "endpoint_pod_names", "kubernetes", "Kubernetes objects" },
+		{ "nameservers", "kubernetes", "Kubernetes objects" },
+		{ "clusterset", "kubernetes", "Kubernetes objects" },
+	};
+
+	for (size_t i = 0; i < sizeof(narrow) / sizeof(narrow[0]); i++) {
+		const config_setting_t *value =
+		    config_setting_get_member(table, narrow[i].option);
+
+		if (value != NULL && strcmp(format->name,
+		    narrow[i].format) != 0)
+			config_wrong(load, value, "only %s have this option; "
+			    "take it out", narrow[i].of);
+	}
+}
+
 void
 config_read_tables(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
@@ -75,10 +150,8 @@ config_read_tables(const struct config_load *load,
 	source = &grown[mesh->source_count - 1];
 	source->line = config_setting_source_line(value);
 	config_option_read_members(load, "mesh.tables[].", value, source);
-	if (source->origin != NULL && source->format != NULL &&
-	    strcmp(source->format->name, "zone") != 0)
-		config_wrong(load, value, "only zone files have an \"origin\"; "
-		    "take it out");
+	if (source->format != NULL)
+		check_format(load, value, source->format);
 }
 
 void

@@ -27,6 +27,8 @@ static const char *const pass_drop[] = { "pass", "drop", NULL };
 static const char *const drop_pass[] = { "drop", "pass", NULL };
 static const char *const pass_nxdomain[] = { "pass", "nxdomain", NULL };
 static const char *const pass_servfail[] = { "pass", "servfail", NULL };
+static const char *const pods_modes[] = { "disabled", "insecure", "verified",
+	NULL };
 static const char *const audit_formats[] = { "json", NULL };
 static const char *const log_levels[] = { "error", "warning", "notice", "info",
 	"debug", NULL };
@@ -167,6 +169,37 @@ const struct config_option config_options[] = {
 	  "Domain that names of a zone file are relative to.",
 	  .allowed = "a domain name",
 	  STRING, .read = config_read_origin, IN(mesh_source, origin) },
+	{ "mesh.tables[].ttl", NULL,
+	  "Seconds that clients may keep its records, if not mesh.ttl.",
+	  INTEGER, RANGE(1, 86400), IN(mesh_source, ttl) },
+	{ "mesh.tables[].namespaces", "[ ]",
+	  "Kubernetes namespaces whose objects have names; if empty, all.",
+	  .allowed = "names of letters, digits and '-', at most 63 long",
+	  STRINGS, .read = config_read_namespaces,
+	  IN(mesh_source, namespaces) },
+	{ "mesh.tables[].pods", "\"disabled\"",
+	  "Which pods have names such as 10-1-2-3.NAMESPACE.pod.DOMAIN: none, "
+	  "those with any address in the name, or those among the objects.",
+	  STRING, CHOICE(pods_modes), IN(mesh_source, pods) },
+	{ "mesh.tables[].ignore_empty", "false",
+	  "Whether services without a ready endpoint have no name, headless "
+	  "ones and ExternalNames aside.",
+	  BOOLEAN, IN(mesh_source, ignore_empty) },
+	{ "mesh.tables[].endpoint_pod_names", "false",
+	  "Whether endpoints without a hostname are named by their pod rather "
+	  "than by their address.",
+	  BOOLEAN, IN(mesh_source, endpoint_pod_names) },
+	{ "mesh.tables[].nameservers", "[ ]",
+	  "Addresses of the cluster's DNS servers, for the NS record of "
+	  "mesh.domain; if empty, those of Service kube-system/kube-dns.",
+	  .allowed = "IPv4 and IPv6 addresses",
+	  STRINGS, .read = config_read_addresses,
+	  IN(mesh_source, nameservers) },
+	{ "mesh.tables[].clusterset", NULL,
+	  "Domain of the services that a set of clusters shares "
+	  "(ServiceImport); if not given, these have no names.",
+	  .allowed = "a domain name such as \"clusterset.local\"",
+	  STRING, .read = config_read_origin, IN(mesh_source, clusterset) },
 	{ "mesh.zones", "( )",
 	  "Name spaces that the mesh owns.",
 	  .allowed = "at most 64 groups { name = ...; unknown = ...; }",

@@ -105,7 +105,8 @@ config_read_value config_read_mark_mask, config_read_users, config_read_groups,
     config_read_prefixes, config_read_nameservers;
 /* config_mesh.c. */
 config_read_value config_read_search, config_read_tables, config_read_format,
-    config_read_origin, config_read_zones, config_read_audits,
+    config_read_origin, config_read_namespaces, config_read_addresses,
+    config_read_zones, config_read_audits,
     config_read_policy;
 
 /* Adds a user whose sockets are bypassed, unless it is in already. */

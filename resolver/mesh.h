@@ -37,6 +37,7 @@ struct mesh_source {
 	/* Kubernetes objects: */
 	struct mesh_texts namespaces;	/* whose services have names; none: all */
 	struct mesh_texts nameservers;	/* addresses of the cluster's DNS */
+	char *clusterset;	/* domain of ServiceImports; NULL: none */
 	enum mesh_pods pods;
 	bool ignore_empty;	/* services without a ready endpoint */
 	bool endpoint_pod_names;	/* rather than their addresses */

@@ -127,7 +127,11 @@ static const char full[] =
     "  ttl = 0; negative_ttl = 86400; udp_size = 512;\n"
     "  suppress_https = false; unloaded = \"servfail\";\n"
     "  tables = ( { format = \"nds\"; path = \"/t/names.json\"; },\n"
-    "    { format = \"hosts\"; path = \"hosts\"; } );\n"
+    "    { format = \"hosts\"; path = \"hosts\"; },"
+    " { format = \"kubernetes\"; path = \"/o\"; ttl = 5;"
+    " namespaces = [ \"a\", \"b\" ]; pods = \"verified\";"
+    " ignore_empty = true; endpoint_pod_names = true;"
+    " nameservers = [ \"10.0.0.10\" ]; clusterset = \"c.local\"; } );\n"
     "  zones = ( { name = \"Mesh.example\"; unknown = \"nxdomain\"; },\n"
     "    { name = \"b.example\"; } );\n"
     "};\n"
@@ -135,6 +139,19 @@ static const char full[] =
     "audit = ( { format = \"json\"; path = \"/a.json\"; passes = true; },\n"
     "  { path = \"audit/b.json\"; } );\n"				/* 30 */
     "log = { level = \"debug\"; };\n";
+
+static bool
+kubernetes_options(const struct mesh_source *source)
+{
+	return source->format == source_format_find("kubernetes") &&
+	    source->ttl == 5 && source->namespaces.count == 2 &&
+	    strcmp(source->namespaces.texts[0], "a") == 0 &&
+	    strcmp(source->namespaces.texts[1], "b") == 0 &&
+	    source->pods == PODS_VERIFIED && source->ignore_empty &&
+	    source->endpoint_pod_names && source->nameservers.count == 1 &&
+	    strcmp(source->nameservers.texts[0], "10.0.0.10") == 0 &&
+	    strcmp(source->clusterset, "c.local") == 0;
+}
 
 static void
 every_option_has_its_effect(void)
@@ -183,12 +200,14 @@ every_option_has_its_effect(void)
 	CHECK(c->mesh.udp_size == 512);
 	CHECK(!c->mesh.suppress_https);
 	CHECK(c->mesh.unloaded == UNLOADED_SERVFAIL);
-	CHECK(c->mesh.source_count == 2);
+	CHECK(c->mesh.source_count == 3);
 	CHECK(c->mesh.sources[0].format == source_format_find("nds"));
 	CHECK(strcmp(c->mesh.sources[0].path, "/t/names.json") == 0);
 	CHECK(c->mesh.sources[0].line == 23);
 	CHECK(strcmp(c->mesh.sources[1].path, "/etc/nfdns/hosts") == 0);
 	CHECK(c->mesh.sources[1].line == 24);
+	CHECK(c->mesh.sources[1].ttl == 0);
+	CHECK(kubernetes_options(&c->mesh.sources[2]));
 	CHECK(c->mesh.zone_count == 2);
 	CHECK(name_is(&c->mesh.zones[0].name, "mesh.example."));
 	CHECK(c->mesh.zones[0].unknown == ZONE_NXDOMAIN);

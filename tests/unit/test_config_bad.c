@@ -206,6 +206,25 @@ static const struct {
 	  "tables[0].path: found \"\", expected a path" },
 	{ "mesh.tables[].origin", "mesh = { tables = ( { format = \"nds\"; "
 	  "path = \"/a\"; origin = \"b\"; } ); };", "only zone files" },
+#define KUBERNETES "mesh = { tables = ( { format = \"kubernetes\"; path = \"/a\"; "
+	{ "mesh.tables[].ttl", KUBERNETES "ttl = 0; } ); };",
+	  "tables[0].ttl: found 0, expected a whole number from 1 to 86400" },
+	{ "mesh.tables[].namespaces", KUBERNETES "namespaces = [ \"a.b\" ]; } ); };",
+	  "tables[0].namespaces[0]: found \"a.b\", expected names of letters" },
+	{ "mesh.tables[].namespaces", "mesh = { tables = ( { format = \"nds\"; "
+	  "path = \"/a\"; namespaces = [ \"a\" ]; } ); };",
+	  "tables[0].namespaces: only Kubernetes objects have this option" },
+	{ "mesh.tables[].pods", KUBERNETES "pods = \"all\"; } ); };",
+	  "expected \"disabled\", \"insecure\" or \"verified\"" },
+	{ "mesh.tables[].ignore_empty", KUBERNETES "ignore_empty = 1; } ); };",
+	  "found 1, expected true or false" },
+	{ "mesh.tables[].endpoint_pod_names",
+	  KUBERNETES "endpoint_pod_names = \"yes\"; } ); };", "found \"yes\"" },
+	{ "mesh.tables[].nameservers",
+	  KUBERNETES "nameservers = [ \"10.0.0.0/8\" ]; } ); };",
+	  "found \"10.0.0.0/8\", expected IPv4 and IPv6 addresses" },
+	{ "mesh.tables[].clusterset", KUBERNETES "clusterset = \"\"; } ); };",
+	  "found \"\", expected a domain name such as \"clusterset.local\"" },
 	{ "mesh.zones", "mesh = { zones = ( { name = \"a.b\"; }, "
 	  "{ name = \"A.B.\"; } ); };", "mesh.zones[1]: this zone is in" },
 	{ "mesh.zones[].name", "mesh = { zones = ( { unknown = \"pass\"; } ); };",
