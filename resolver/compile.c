@@ -61,31 +61,101 @@ report_shadowed(const struct builder *b, const struct mesh_source *source,
 		    name_to_text(first.octets, text));
 }
 
+/* Sources while they are compiled. */
+struct compiling {
+	const struct mesh *mesh;
+	const int *fds;
+	struct builder *b;
+	struct diag *diag;
+};
+
+/* The nth source's text and its data, to be freed; NULL after an error. */
+static char *
+read_text(const struct compiling *c, size_t i, struct source_text *text)
+{
+	const struct mesh_source *source = &c->mesh->sources[i];
+	char *data;
+
+	*text = (struct source_text){
+		.path = source->path,
+		.mesh = c->mesh,
+		.source = source,
+		.file = (unsigned int)i,
+	};
+	data = source_file_read(source->path, c->fds[i], &text->length,
+	    c->diag);
+	text->data = data;
+	return data;
+}
+
+/* From the nth source on, all of its format, whose sources are read together. */
+static int
+add_set(const struct compiling *c, size_t i)
+{
+	const struct source_format *format = c->mesh->sources[i].format;
+	struct source_set *set = format->begin(c->b, c->diag);
+	size_t errors = c->diag->errors;
+	struct source_text text;
+	char *data;
+	int error = 0;
+
+	if (set == NULL)
+		return -ENOMEM;
+	for (; i < c->mesh->source_count && error == 0; i++) {
+		if (c->mesh->sources[i].format != format)
+			continue;
+		data = read_text(c, i, &text);
+		if (data != NULL)
+			error = format->add(set, &text);
+		free(data);
+	}
+	if (error == 0)
+		return format->end(set, c->diag->errors == errors);
+	(void)format->end(set, false);
+	return error;
+}
+
+static int
+add_one(const struct compiling *c, size_t i)
+{
+	struct source_text text;
+	char *data = read_text(c, i, &text);
+	int error = 0;
+
+	if (data != NULL)
+		error = text.source->format->read(&text, c->b, c->diag);
+	free(data);
+	return error;
+}
+
+/* Whether an earlier source has brought this one with it. */
+static bool
+is_read(const struct compiling *c, size_t i)
+{
+	const struct source_format *format = c->mesh->sources[i].format;
+
+	for (size_t before = 0; format->begin != NULL && before < i; before++) {
+		if (c->mesh->sources[before].format == format)
+			return true;
+	}
+	return false;
+}
+
 /* 0 even if diag got errors, so that all sources are looked at. */
 static int
-add_source(const struct mesh *mesh, size_t i, int fd, struct builder *b,
-    struct diag *diag)
+add_source(const struct compiling *c, size_t i)
 {
-	const struct mesh_source *source = &mesh->sources[i];
-	struct source_text text = {
-		.path = source->path,
-		.mesh = mesh,
-		.source = source,
-	};
-	char *data = source_file_read(source->path, fd, &text.length,
-	    diag);
+	const struct mesh_source *source = &c->mesh->sources[i];
 	int error;
 
-	if (data == NULL)
+	if (is_read(c, i))
 		return 0;
-	text.data = data;
-	builder_source(b, (unsigned int)i);
-	error = source->format->read(&text, b, diag);
-	free(data);
+	builder_source(c->b, (unsigned int)i);
+	error = source->format->begin != NULL ? add_set(c, i) : add_one(c, i);
 	if (error == 0)
-		report_shadowed(b, source, diag);
+		report_shadowed(c->b, source, c->diag);
 	else
-		diag_add(diag, DIAG_ERROR, source->path, 0, "%s",
+		diag_add(c->diag, DIAG_ERROR, source->path, 0, "%s",
 		    error == -E2BIG ? "the table would pass 4 GiB: leave names"
 		    " out" : error == -ENOMEM ? "not enough memory for its"
 		    " names" : strerror(-error));
@@ -97,13 +167,14 @@ compile(const struct mesh *mesh, const int *sources, int image_fd,
     struct diag *diag)
 {
 	struct builder *b = builder_new(mesh);
+	struct compiling c = { mesh, sources, b, diag };
 	size_t errors = diag->errors;
 	int error = 0;
 
 	if (b == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < mesh->source_count && error == 0; i++)
-		error = add_source(mesh, i, sources[i], b, diag);
+		error = add_source(&c, i);
 	if (error == 0 && diag->errors > errors)
 		error = -EINVAL;
 	if (error == 0) {

@@ -18,14 +18,25 @@
 /* How much of a hostile text a message shows: "%.*s", KUBERNETES_SHOWN, text */
 #define KUBERNETES_SHOWN 100
 
-/* One source while it is read. */
+/* One of the texts that are read together; what it held refers to it. */
+struct kubernetes_place {
+	struct source_text text;	/* its data no longer */
+};
+
+/* All sources of the format while they are read. */
 struct kubernetes {
-	const struct source_text *text;
+	const struct source_text *text;	/* of the place where we are */
+	uint16_t place;
 	struct builder *builder;
 	struct diag *diag;
 	struct objects objects;
 	struct json_tree tree;
+	struct kubernetes_place *places;
+	size_t place_count;
 };
+
+/* Makes a place the one that messages and additions speak of. */
+void kubernetes_go(struct kubernetes *k, uint16_t place);
 
 /* One object; good only while its reader runs. */
 struct kubernetes_item {

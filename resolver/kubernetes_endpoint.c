@@ -75,6 +75,7 @@ add_address(struct endpoint_group *g, const struct endpoint_head *head,
 		return error;
 	endpoint = OBJECT_AT(objects, struct object_endpoint, handle);
 	endpoint->line = g->item->line;
+	endpoint->place = g->k->place;
 	endpoint->hostname = head->hostname;
 	endpoint->pod = head->pod;
 	endpoint->cluster = g->cluster;
@@ -163,8 +164,10 @@ mention(struct endpoint_group *g)
 	struct object_service *s = OBJECT_AT(&g->k->objects,
 	    struct object_service, g->service);
 
-	if (s->line == 0)
+	if (s->line == 0) {
 		s->line = g->item->line;
+		s->place = g->k->place;
+	}
 	if (!g->legacy)
 		s->has_slices = true;
 }

@@ -37,7 +37,7 @@ struct port_name {
 	uint32_t count;
 };
 
-/* The names of one source while they are made. */
+/* The names of all objects while they are made. */
 struct making {
 	struct kubernetes *k;
 	struct objects *objects;
@@ -379,14 +379,24 @@ add_service(struct making *m, const struct object_service *s)
 	}
 }
 
-/* Whether a namespace's names are to be in the table. */
+/* Whether a source's names of that namespace are to be in the table. */
 static bool
-is_exposed(const struct mesh_source *source, const char *name)
+exposes(const struct mesh_source *source, const char *name)
 {
 	if (source == NULL || source->namespaces.count == 0)
 		return true;
 	for (size_t i = 0; i < source->namespaces.count; i++) {
 		if (strcmp(source->namespaces.texts[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_exposed(const struct kubernetes *k, const char *name)
+{
+	for (size_t i = 0; i < k->place_count; i++) {
+		if (exposes(k->places[i].text.source, name))
 			return true;
 	}
 	return false;
@@ -403,7 +413,6 @@ add_empty(struct making *m, const struct dns_name *name)
 static void
 add_namespaces(struct making *m)
 {
-	const struct mesh_source *source = m->k->text->source;
 	struct object_namespace *n;
 	struct dns_name name;
 
@@ -411,7 +420,7 @@ add_namespaces(struct making *m)
 	for (uint32_t handle = m->objects->first_namespace; handle != 0;
 	    handle = n->next) {
 		n = OBJECT_AT(m->objects, struct object_namespace, handle);
-		n->exposed = is_exposed(source,
+		n->exposed = is_exposed(m->k,
 		    objects_text(m->objects, n->name));
 		if (n->exposed && put_label(&name, "",
 		    objects_text(m->objects, n->name), &m->svc))
@@ -433,32 +442,39 @@ add_version(struct making *m, const struct dns_name *domain)
 	m->ttl = ttl;
 }
 
+/* From here on, what the source at that place says and how it is to be read. */
+static void
+go(struct making *m, uint16_t place)
+{
+	const struct mesh_source *source;
+
+	kubernetes_go(m->k, place);
+	source = m->k->text->source;
+	m->ttl = source_ttl(m->k->text);
+	m->ignore_empty = source != NULL && source->ignore_empty;
+	m->endpoint_pod_names = source != NULL && source->endpoint_pod_names;
+}
+
 int
 kubernetes_add_names(struct kubernetes *k)
 {
-	const struct mesh_source *source = k->text->source;
 	const struct dns_name *domain = &k->text->mesh->domain;
 	const struct object_service *s;
-	struct making m = {
-		.k = k,
-		.objects = &k->objects,
-		.ttl = source_ttl(k->text),
-		.ignore_empty = source != NULL && source->ignore_empty,
-		.endpoint_pod_names = source != NULL &&
-		    source->endpoint_pod_names,
-	};
+	struct making m = { .k = k, .objects = &k->objects };
 
 	if (!put_label(&m.svc, "", "svc", domain)) {
 		diag_add(k->diag, DIAG_ERROR, k->text->path, 0, "mesh.domain is"
 		    " too long for services below it");
 		return 0;
 	}
+	go(&m, 0);
 	add_version(&m, domain);
 	add_namespaces(&m);
 	for (uint32_t handle = k->objects.first_service; handle != 0 &&
 	    m.error == 0; handle = s->next) {
 		s = OBJECT_AT(&k->objects, const struct object_service,
 		    handle);
+		go(&m, s->place);
 		add_service(&m, s);
 	}
 	return m.error;

@@ -180,6 +180,16 @@ objects_add_ports(struct objects *o, uint32_t count, uint32_t *ports)
 	return error;
 }
 
+void
+objects_append(struct objects *o, struct object_list *list, uint32_t item)
+{
+	if (list->last != 0)
+		*OBJECT_AT(o, uint32_t, list->last) = item;
+	else
+		list->first = item;
+	list->last = item;
+}
+
 int
 objects_see(struct objects *o, const char *kind, const char *namespace,
     const char *name, uint32_t line, uint32_t *first)

@@ -26,9 +26,18 @@ struct object_namespace {
 	bool exposed;			/* has names in the table */
 };
 
+/*
+ * Items in the order they were added.  Each begins with "next", a handle that
+ * is 0 in the last one.
+ */
+struct object_list {
+	uint32_t first, last;
+};
+
 /* An address of a service, in a list that ends with next = 0. */
 struct object_address {
 	uint32_t next;
+	uint16_t place;			/* struct kubernetes_place */
 	uint8_t length;			/* 4 or 16 */
 	uint8_t octets[16];
 };
@@ -51,6 +60,7 @@ struct object_endpoint {
 	uint32_t pod;			/* string: its name; 0: none */
 	uint32_t cluster;		/* string: where an import comes from */
 	uint32_t ports;
+	uint16_t place;
 	bool ready;
 	bool legacy;			/* of Endpoints, not of a slice */
 	uint8_t length;			/* 4 or 16 */
@@ -74,6 +84,7 @@ struct object_service {
 	uint32_t first_endpoint, last_endpoint;
 	uint32_t ports;
 	uint32_t external_name;		/* string */
+	uint16_t place;			/* of who says what it is */
 	uint8_t kind;			/* enum service_kind */
 	bool imported;			/* a ServiceImport of a cluster set */
 	bool publish_not_ready;
@@ -116,6 +127,10 @@ int objects_add_endpoint(struct objects *objects, uint32_t service,
     uint32_t *endpoint) __attribute__((warn_unused_result));
 int objects_add_ports(struct objects *objects, uint32_t count,
     uint32_t *ports) __attribute__((warn_unused_result));
+
+/* Puts an item at the end of a list that does not lie in the arena itself. */
+void objects_append(struct objects *objects, struct object_list *list,
+    uint32_t item);
 
 /*
  * Notes that an object was seen; kind is a static text.  *first is the line of

@@ -159,6 +159,7 @@ add_cluster_ip(struct kubernetes *k, const struct kubernetes_item *item,
 	if (error != 0)
 		return error;
 	address = OBJECT_AT(&k->objects, struct object_address, handle);
+	address->place = k->place;
 	address->length = length;
 	memcpy(address->octets, octets, length);
 	return 0;
@@ -246,6 +247,7 @@ kubernetes_read_service(struct kubernetes *k,
 	s = OBJECT_AT(&k->objects, struct object_service, service);
 	s->kind = (uint8_t)kind;
 	s->line = item->line;
+	s->place = k->place;
 	s->ports = ports;
 	s->publish_not_ready = json_tree_is(json_tree_member(item->spec,
 	    "publishNotReadyAddresses"), JSON_KIND_TRUE);

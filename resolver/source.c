@@ -4,9 +4,11 @@
 #include <string.h>
 
 static const struct source_format formats[] = {
-	{ "nds", source_nds_read },
-	{ "hosts", source_hosts_read },
-	{ "kubernetes", source_kubernetes_read },
+	{ .name = "nds", .read = source_nds_read },
+	{ .name = "hosts", .read = source_hosts_read },
+	{ .name = "kubernetes", .read = source_kubernetes_read,
+	  .begin = source_kubernetes_begin, .add = source_kubernetes_add,
+	  .end = source_kubernetes_end },
 };
 
 const struct source_format *

@@ -6,6 +6,7 @@
 #ifndef NFDNS_RESOLVER_SOURCE_H
 #define NFDNS_RESOLVER_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@ struct source_text {
 	size_t length;
 	const struct mesh *mesh;
 	const struct mesh_source *source;	/* NULL: all its options' defaults */
+	unsigned int file;	/* the builder's number of it */
 };
 
 /* Seconds that clients may keep the source's records. */
@@ -30,6 +32,8 @@ source_ttl(const struct source_text *text)
 	    text->source->ttl : text->mesh->ttl;
 }
 
+struct source_set;		/* sources that are read together */
+
 struct source_format {
 	const char *name;	/* as in the config: "nds" */
 	/*
@@ -39,6 +43,16 @@ struct source_format {
 	 */
 	int (*read)(const struct source_text *text, struct builder *b,
 	    struct diag *diag);
+	/*
+	 * NULL, or for a format whose sources speak of the same things: what
+	 * one holds may be about what another does.  Each goes to add(), which
+	 * returns as read() does; its path is borrowed until end(), which adds
+	 * the names of all if it is to, and frees the set.  begin() returns
+	 * NULL on lack of memory.
+	 */
+	struct source_set *(*begin)(struct builder *b, struct diag *diag);
+	int (*add)(struct source_set *set, const struct source_text *text);
+	int (*end)(struct source_set *set, bool make_names);
 };
 
 /* NULL if there is no format of that name. */
@@ -51,5 +65,8 @@ int source_nds_read(const struct source_text *, struct builder *, struct diag *)
 int source_hosts_read(const struct source_text *, struct builder *, struct diag *);
 int source_kubernetes_read(const struct source_text *, struct builder *,
     struct diag *);
+struct source_set *source_kubernetes_begin(struct builder *, struct diag *);
+int source_kubernetes_add(struct source_set *, const struct source_text *);
+int source_kubernetes_end(struct source_set *, bool);
 
 #endif

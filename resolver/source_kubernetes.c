@@ -14,14 +14,20 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "resolver/json_scan.h"
 #include "resolver/kubernetes.h"
 
-/* The text while it is walked through. */
-struct reading {
+/* All sources of the format. */
+struct source_set {
 	struct kubernetes k;
+};
+
+/* One text while it is walked through. */
+struct reading {
+	struct kubernetes *k;
 	struct json_scan scan;
 	bool seen_any;		/* a list, or an object that has a kind */
 	int error;		/* sticky; -EINVAL: diag has it */
@@ -189,7 +195,7 @@ static void
 read_range(struct reading *r, struct list_head *head,
     const struct json_range *range)
 {
-	struct kubernetes *k = &r->k;
+	struct kubernetes *k = r->k;
 	const char *why = "";
 	unsigned int line = range->line;
 	const struct json_node *value, *kind;
@@ -265,11 +271,11 @@ static void
 report_scan(const struct reading *r)
 {
 	const struct json_scan *scan = &r->scan;
-	const char *path = r->k.text->path;
+	const char *path = r->k->text->path;
 	char found[] = "\"?\"";
 
 	if (scan->at >= scan->end) {
-		diag_add(r->k.diag, DIAG_ERROR, path, scan->line, "expected"
+		diag_add(r->k->diag, DIAG_ERROR, path, scan->line, "expected"
 		    " %s, found the end of the file: it is cut off",
 		    scan->expected);
 		return;
@@ -277,54 +283,116 @@ report_scan(const struct reading *r)
 	found[1] = *scan->at;
 	if (*scan->at == '\0')
 		memcpy(found, "NUL", sizeof("NUL"));
-	diag_add(r->k.diag, DIAG_ERROR, path, scan->line, "expected %s, found"
+	diag_add(r->k->diag, DIAG_ERROR, path, scan->line, "expected %s, found"
 	    " %s: not valid JSON", scan->expected, found);
 }
 
+/* Says what is wrong with the text as a whole. */
 static int
-finish(struct reading *r)
+finish_text(struct reading *r)
 {
 	if (r->error == -EINVAL)
 		return 0;		/* diag has it */
 	if (r->error != 0)
 		return r->error;
-	if (r->scan.expected != NULL) {
+	if (r->scan.expected != NULL)
 		report_scan(r);
-		return 0;
-	}
-	if (!r->seen_any) {
-		diag_add(r->k.diag, DIAG_ERROR, r->k.text->path, 0, "holds no"
+	else if (!r->seen_any)
+		diag_add(r->k->diag, DIAG_ERROR, r->k->text->path, 0, "holds no"
 		    " Kubernetes objects: expected what \"kubectl get ... -o"
 		    " json\" writes");
-		return 0;
-	}
-	return kubernetes_add_names(&r->k);
+	return 0;
+}
+
+void
+kubernetes_go(struct kubernetes *k, uint16_t place)
+{
+	k->place = place;
+	k->text = &k->places[place].text;
+	builder_file_set(k->builder, k->text->file);
+}
+
+/* A place for what the text holds, and goes there. */
+static int
+add_place(struct kubernetes *k, const struct source_text *text)
+{
+	struct kubernetes_place *places;
+
+	if (k->place_count > UINT16_MAX)
+		return -E2BIG;
+	places = reallocarray(k->places, k->place_count + 1, sizeof(*places));
+	if (places == NULL)
+		return -ENOMEM;
+	k->places = places;
+	places[k->place_count].text = *text;
+	kubernetes_go(k, (uint16_t)k->place_count++);
+	return 0;
+}
+
+struct source_set *
+source_kubernetes_begin(struct builder *b, struct diag *diag)
+{
+	struct source_set *set = calloc(1, sizeof(*set));
+
+	if (set == NULL)
+		return NULL;
+	set->k = (struct kubernetes){
+		.builder = b,
+		.diag = diag,
+		.objects = OBJECTS_INIT,
+		.tree = JSON_TREE_INIT,
+	};
+	return set;
 }
 
 int
-source_kubernetes_read(const struct source_text *text, struct builder *b,
-    struct diag *diag)
+source_kubernetes_add(struct source_set *set, const struct source_text *text)
 {
 	struct reading r = {
-		.k = {
-			.text = text,
-			.builder = b,
-			.diag = diag,
-			.objects = OBJECTS_INIT,
-			.tree = JSON_TREE_INIT,
-		},
+		.k = &set->k,
 		.scan = json_scan_over(text->data, text->length),
 	};
-	int error;
 
+	r.error = add_place(&set->k, text);
 	while (r.error == 0 && r.scan.expected == NULL) {
 		(void)json_scan_peek(&r.scan);
 		if (r.scan.at == r.scan.end)
 			break;
 		read_document(&r);
 	}
-	error = finish(&r);
-	objects_free(&r.k.objects);
-	json_tree_free(&r.k.tree);
+	return finish_text(&r);
+}
+
+int
+source_kubernetes_end(struct source_set *set, bool make_names)
+{
+	struct kubernetes *k = &set->k;
+	int error = 0;
+
+	if (make_names && k->place_count > 0) {
+		kubernetes_go(k, 0);
+		error = kubernetes_add_names(k);
+	}
+	objects_free(&k->objects);
+	json_tree_free(&k->tree);
+	free(k->places);
+	free(set);
+	return error;
+}
+
+int
+source_kubernetes_read(const struct source_text *text, struct builder *b,
+    struct diag *diag)
+{
+	struct source_set *set = source_kubernetes_begin(b, diag);
+	size_t errors = diag->errors;
+	int error;
+
+	if (set == NULL)
+		return -ENOMEM;
+	error = source_kubernetes_add(set, text);
+	if (error == 0)
+		return source_kubernetes_end(set, diag->errors == errors);
+	(void)source_kubernetes_end(set, false);
 	return error;
 }

@@ -66,7 +66,9 @@ read_records(const struct source_text *text, struct builder *b,
 	return copy != NULL ? 0 : -ENOMEM;
 }
 
-static const struct source_format records_format = { "records", read_records };
+static const struct source_format records_format = {
+	.name = "records", .read = read_records,
+};
 
 static bool
 take_name(struct scenario *s, struct dns_name *name, const char *text)
