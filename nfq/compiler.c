@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the child finds goes to the parent through a pipe, a line each: "E " or
- * "W " and the text.  The parent believes none of it: lines are cut, counted
- * and escaped like any other input.
+ * What the child finds goes to the parent through a socket, a line each: "E "
+ * or "W " and the text; or "I " and a file that it may not open itself
+ * (resolver/include.h), which the parent sends back.  The parent believes none
+ * of it: lines are cut, counted and escaped like any other input.
  */
 #include "nfq/compiler.h"
 
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +23,8 @@
 #include "nfq/child.h"
 #include "nfq/sandbox.h"
 #include "resolver/compile.h"
+#include "resolver/include.h"
+#include "resolver/source.h"
 
 #define LINE_MAX_OCTETS	1024
 #define MAX_LINES	((size_t)DIAG_MAX_KEPT + 1)
@@ -33,11 +37,13 @@ enum { CHILD_COMPILED = 0, CHILD_REFUSED = 1, CHILD_NO_MEMORY = 2,
 
 struct compiler {
 	pid_t pid;
-	int pipe;		/* read end, non-blocking */
+	const struct mesh *mesh;
+	int channel;		/* our end, non-blocking */
 	int image;
 	time_t deadline;	/* CLOCK_MONOTONIC */
 	bool overdue;
 	size_t lines;
+	unsigned int includes;
 	size_t fill;
 	char line[LINE_MAX_OCTETS];
 };
@@ -54,7 +60,7 @@ monotonic_seconds(void)
 /* The child's side. */
 
 static void
-write_line(int pipe, char letter, const char *text)
+write_line(int channel, char letter, const char *text)
 {
 	char line[LINE_MAX_OCTETS];
 	int length = snprintf(line, sizeof(line), "%c %s", letter, text);
@@ -64,7 +70,7 @@ write_line(int pipe, char letter, const char *text)
 
 	line[left++] = '\n';	/* instead of the NUL, or of what was cut */
 	while (left > 0) {
-		ssize_t n = write(pipe, p, left);
+		ssize_t n = write(channel, p, left);
 
 		if (n < 0 && errno != EINTR)
 			return;		/* the parent is gone: nobody to tell */
@@ -76,23 +82,23 @@ write_line(int pipe, char letter, const char *text)
 }
 
 static void
-write_diag(int pipe, const struct diag *diag)
+write_diag(int channel, const struct diag *diag)
 {
 	for (size_t i = 0; i < diag->kept; i++)
-		write_line(pipe, diag->entries[i].level == DIAG_ERROR ?
+		write_line(channel, diag->entries[i].level == DIAG_ERROR ?
 		    'E' : 'W', diag->entries[i].text);
 	if (diag_dropped(diag) > 0) {
 		char text[64];
 
 		(void)snprintf(text, sizeof(text), "and %zu more like these",
 		    diag_dropped(diag));
-		write_line(pipe, diag->errors > 0 ? 'E' : 'W', text);
+		write_line(channel, diag->errors > 0 ? 'E' : 'W', text);
 	}
 }
 
 /* The child's whole life; returns its exit status. */
 static int
-child_main(const struct config *config, int *sources, int image, int pipe,
+child_main(const struct config *config, int *sources, int image, int channel,
     pid_t parent)
 {
 	static struct diag diag = DIAG_INIT;	/* too large for a small stack */
@@ -105,18 +111,19 @@ child_main(const struct config *config, int *sources, int image, int pipe,
 	if (count > 0)
 		memcpy(keep, sources, count * sizeof(*keep));
 	keep[count] = image;
-	keep[count + 1] = pipe;
+	keep[count + 1] = channel;
 	if ((error = child_isolate(keep, count + 2)) < 0 ||
 	    (error = sandbox_compiler_privileges(config)) < 0 ||
 	    (error = child_die_with(parent)) < 0 ||
 	    (error = sandbox_compiler_seccomp()) < 0) {
 		diag_add(&diag, DIAG_ERROR, NULL, 0, "the compiler process "
 		    "cannot give up its privileges: %s", strerror(-error));
-		write_diag(pipe, &diag);
+		write_diag(channel, &diag);
 		return CHILD_NO_SANDBOX;
 	}
-	error = compile(&config->mesh, sources, image, &diag);
-	write_diag(pipe, &diag);
+	error = compile_confined(&config->mesh, sources, &channel, image,
+	    &diag);
+	write_diag(channel, &diag);
 	if (error == -ENOMEM)
 		return CHILD_NO_MEMORY;
 	return error < 0 || diag.errors > 0 ? CHILD_REFUSED : CHILD_COMPILED;
@@ -151,8 +158,8 @@ close_all(const int *fds, size_t count)
 static void
 compiler_free(struct compiler *c)
 {
-	if (c->pipe >= 0)
-		(void)close(c->pipe);
+	if (c->channel >= 0)
+		(void)close(c->channel);
 	if (c->image >= 0)
 		(void)close(c->image);
 	free(c);
@@ -165,9 +172,9 @@ spawn(struct compiler *c, const struct config *config, int *sources)
 	const pid_t parent = getpid();
 	int ends[2];
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
-	c->pipe = ends[0];
+	c->channel = ends[0];
 	c->pid = fork();
 	if (c->pid < 0) {
 		int error = -errno;
@@ -178,7 +185,7 @@ spawn(struct compiler *c, const struct config *config, int *sources)
 	if (c->pid == 0)
 		_exit(child_main(config, sources, c->image, ends[1], parent));
 	(void)close(ends[1]);
-	return fcntl(c->pipe, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+	return fcntl(c->channel, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
 }
 
 int
@@ -196,7 +203,8 @@ compiler_start(struct compiler **compiler, const struct config *config,
 		diag_add(diag, DIAG_ERROR, NULL, 0, "out of memory");
 		return -ENOMEM;
 	}
-	c->pipe = c->image = -1;
+	c->channel = c->image = -1;
+	c->mesh = &config->mesh;
 	error = compile_open(&config->mesh, sources, diag);
 	if (error == 0) {
 		c->deadline = monotonic_seconds() + MAX_SECONDS;
@@ -219,14 +227,39 @@ compiler_start(struct compiler **compiler, const struct config *config,
 int
 compiler_fd(const struct compiler *c)
 {
-	return c->pipe;
+	return c->channel;
+}
+
+/* Ends a child that does not behave: it is not our code any more. */
+static void
+end_child(struct compiler *c)
+{
+	(void)kill(c->pid, SIGKILL);
+}
+
+/* "NUMBER NAME": only what a zone file of the config includes. */
+static int
+serve(const struct compiler *c, const char *request)
+{
+	const struct mesh *mesh = c->mesh;
+	char *end;
+	unsigned long source = strtoul(request, &end, 10);
+
+	if (end == request || *end != ' ' || source >= mesh->source_count ||
+	    !mesh->sources[source].format->includes)
+		return -EPROTO;
+	return include_serve(c->channel, mesh->sources[source].path, end + 1);
 }
 
 static void
 take_line(struct compiler *c, struct diag *diag)
 {
 	c->line[c->fill] = '\0';
-	if (++c->lines <= MAX_LINES && c->fill > 2)
+	if (c->line[0] == 'I' && c->fill > 2) {
+		if (++c->includes > INCLUDE_MAX_FILES ||
+		    serve(c, c->line + 2) < 0)
+			end_child(c);
+	} else if (++c->lines <= MAX_LINES && c->fill > 2)
 		diag_add(diag, c->line[0] == 'W' ? DIAG_WARNING : DIAG_ERROR,
 		    NULL, 0, "%s", c->line + 2);
 	c->fill = 0;
@@ -248,16 +281,16 @@ bool
 compiler_read(struct compiler *c, struct diag *diag)
 {
 	char octets[4096];
-	ssize_t n = read(c->pipe, octets, sizeof(octets));
+	ssize_t n = read(c->channel, octets, sizeof(octets));
 
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
 	if (n == 0)
 		return false;
 	take_octets(c, octets, (size_t)n, diag);
-	/* More than a compiler has to say: it is not our code any more. */
+	/* More than a compiler has to say. */
 	if (c->lines > 2 * MAX_LINES) {
-		(void)kill(c->pid, SIGKILL);
+		end_child(c);
 		return false;
 	}
 	return true;
@@ -367,7 +400,7 @@ compiler_run(const struct config *config, struct diag *diag)
 	if (error < 0)
 		return error;
 	for (;;) {
-		struct pollfd wait = { .fd = c->pipe, .events = POLLIN };
+		struct pollfd wait = { .fd = c->channel, .events = POLLIN };
 
 		if (poll(&wait, 1, POLL_MS) > 0 && !compiler_read(c, diag))
 			break;

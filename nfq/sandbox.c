@@ -18,6 +18,7 @@
 
 #define COMPILER_MEMORY	((rlim_t)4 << 30)
 #define COMPILER_FILE	((rlim_t)4 << 30)
+#define COMPILER_FILES	((rlim_t)4096)
 
 /* What malloc, threads and their runtime need, in any of our processes. */
 static const int calls_of_runtime[] = {
@@ -48,6 +49,7 @@ static const int calls_of_worker[] = {
 static const int calls_of_compiler[] = {
 	SCMP_SYS(pread64), SCMP_SYS(pwrite64), SCMP_SYS(readv),
 	SCMP_SYS(ftruncate), SCMP_SYS(fallocate),
+	SCMP_SYS(recvmsg),	/* of files that a source includes */
 };
 
 /* Libraries that try these go on without; they fail, but do not kill. */
@@ -182,7 +184,8 @@ limit_compiler(void)
 	    (error = limit(RLIMIT_FSIZE, COMPILER_FILE, COMPILER_FILE)) < 0 ||
 	    (error = limit(RLIMIT_CORE, 0, 0)) < 0)
 		return error;
-	return limit(RLIMIT_NOFILE, 0, 0);
+	/* It may open none, but be given some. */
+	return limit(RLIMIT_NOFILE, COMPILER_FILES, COMPILER_FILES);
 }
 
 int

@@ -156,8 +156,8 @@ const struct config_option config_options[] = {
 	  .allowed = "groups { format = ...; path = ...; }",
 	  GROUPS, .read = config_read_tables, IN(config, mesh) },
 	{ "mesh.tables[].format", NULL,
-	  "Format of the file: nds (JSON of an Istio name table) or hosts "
-	  "(hosts(5)).",
+	  "Format of the file: nds (JSON of an Istio name table), hosts "
+	  "(hosts(5)) or zone (a master file of RFC 1035).",
 	  STRING, .read = config_read_format, IN(mesh_source, format),
 	  .required = true },
 	{ "mesh.tables[].path", NULL,
@@ -166,7 +166,7 @@ const struct config_option config_options[] = {
 	  STRING, .read = config_read_path, IN(mesh_source, path),
 	  .required = true },
 	{ "mesh.tables[].origin", NULL,
-	  "Domain that names of a zone file are relative to.",
+	  "Domain that names of a zone file are relative to, until $ORIGIN.",
 	  .allowed = "a domain name",
 	  STRING, .read = config_read_origin, IN(mesh_source, origin) },
 	{ "mesh.tables[].ttl", NULL,

@@ -72,6 +72,12 @@ builder_file_set(struct builder *b, unsigned int file)
 	b->file = file;
 }
 
+unsigned int
+builder_file(const struct builder *b)
+{
+	return b->file;
+}
+
 void
 builder_set_unloaded(struct builder *b)
 {
@@ -84,8 +90,8 @@ builder_names(const struct builder *b)
 	return b->name_count;
 }
 
-static struct build_key
-key_of(const struct dns_name *name)
+struct build_key
+build_key_of(const struct dns_name *name)
 {
 	if (name->octets[0] == 1 && name->octets[1] == '*')
 		return (struct build_key){ name->octets + 2,
@@ -110,6 +116,13 @@ node_find(const struct builder *b, const struct build_key *key, uint32_t tag)
 			break;
 	}
 	return handle;
+}
+
+uint32_t
+build_node_find(const struct builder *b, const struct build_key *key)
+{
+	return node_find(b, key, image_hash_tag(image_hash(key->octets,
+	    key->length, key->wildcard)));
 }
 
 /* Counts octets of the image; slots are counted at their sparsest. */
@@ -422,7 +435,7 @@ builder_add(struct builder *b, const struct dns_name *owner, uint8_t flags,
     uint16_t type, uint32_t ttl, const void *rdata, uint16_t rdlength,
     unsigned int line)
 {
-	struct build_key key = key_of(owner);
+	struct build_key key = build_key_of(owner);
 	uint32_t node, set;
 	bool created;
 	int error;
@@ -438,6 +451,7 @@ builder_add(struct builder *b, const struct dns_name *owner, uint8_t flags,
 	if (error != 0)
 		return error;
 	BUILD_AT(b, struct build_node, node)->flags |= flags;
+	b->types[type / 8] |= (uint8_t)(1 << type % 8);
 	if (flags & NAME_CLOSEST && key.wildcard &&
 	    key.labels < b->closest_labels)
 		b->closest_labels = key.labels;
@@ -448,13 +462,12 @@ int
 builder_alias(struct builder *b, const struct dns_name *owner,
     const struct dns_name *alias, uint8_t flags, unsigned int line)
 {
-	struct build_key owner_key = key_of(owner), key = key_of(alias);
+	struct build_key owner_key = build_key_of(owner), key = build_key_of(alias);
 	uint32_t owner_node, owner_set, node, set;
 	bool created;
 	int error;
 
-	owner_node = node_find(b, &owner_key, image_hash_tag(image_hash(
-	    owner_key.octets, owner_key.length, owner_key.wildcard)));
+	owner_node = build_node_find(b, &owner_key);
 	if (owner_node == 0)
 		return -ENOENT;
 	owner_set = BUILD_AT(b, struct build_node, owner_node)->set;

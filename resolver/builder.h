@@ -7,6 +7,7 @@
 #ifndef NFDNS_RESOLVER_BUILDER_H
 #define NFDNS_RESOLVER_BUILDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +42,7 @@ int builder_file_add(struct builder *b, const char *path)
  * source's number and is set by builder_source().
  */
 void builder_file_set(struct builder *b, unsigned int file);
+unsigned int builder_file(const struct builder *b);
 
 /* What became of an addition. */
 enum builder_added {
@@ -73,6 +75,16 @@ int builder_alias(struct builder *b, const struct dns_name *owner,
  */
 int builder_add_empty(struct builder *b, const struct dns_name *name)
     __attribute__((warn_unused_result));
+
+/*
+ * Takes the RRset of that type from owner and all that share its records.  A
+ * name without any left is no name of the table.
+ */
+void builder_drop(struct builder *b, const struct dns_name *owner,
+    uint16_t type);
+
+/* Whether any name ever got records of that type. */
+bool builder_has(const struct builder *b, uint16_t type);
 
 /*
  * How many names of the current source were left out because an earlier one

@@ -66,6 +66,8 @@ struct builder {
 	size_t file_count;
 	unsigned int closest_labels;	/* least, of wildcards with NAME_CLOSEST */
 	bool unloaded;			/* the image of no table */
+	bool dropped;			/* some sets may be empty now */
+	uint8_t types[UINT16_MAX / 8 + 1];	/* a bit for each that there is */
 	size_t shadowed;		/* names of this source */
 	uint32_t first_shadowed;	/* node that hides the first of them */
 };
@@ -82,12 +84,20 @@ struct build_key {
 	uint8_t wildcard;		/* 0 or IMAGE_WILDCARD */
 };
 
+struct build_key build_key_of(const struct dns_name *name);
+
+/* The node of that key, or 0. */
+uint32_t build_node_find(const struct builder *b, const struct build_key *key);
+
 /*
  * The node of that key, made if there is none (then without a set and from
  * the current source).  Returns 0 and *node, or -ENOMEM or -E2BIG.
  */
 int build_node_get(struct builder *b, const struct build_key *key,
     uint32_t *node, bool *created) __attribute__((warn_unused_result));
+
+/* Forgets names that have no records left. */
+void build_sweep(struct builder *b);
 
 /* Adds the empty non-terminals of what was added so far.  Same returns. */
 int build_non_terminals(struct builder *b) __attribute__((warn_unused_result));

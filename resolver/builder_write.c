@@ -458,6 +458,7 @@ builder_write(struct builder *b, int fd)
 	int error;
 
 	memcpy(plan.header.magic, IMAGE_MAGIC, sizeof(plan.header.magic));
+	build_sweep(b);
 	error = build_non_terminals(b);
 	if (error == 0)
 		error = plan_slots(&plan, b);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "resolver/builder.h"
+#include "resolver/chain.h"
 #include "resolver/source.h"
 #include "resolver/source_file.h"
 
@@ -65,6 +66,7 @@ report_shadowed(const struct builder *b, const struct mesh_source *source,
 struct compiling {
 	const struct mesh *mesh;
 	const int *fds;
+	const int *broker;
 	struct builder *b;
 	struct diag *diag;
 };
@@ -80,6 +82,7 @@ read_text(const struct compiling *c, size_t i, struct source_text *text)
 		.path = source->path,
 		.mesh = c->mesh,
 		.source = source,
+		.broker = c->broker,
 		.file = (unsigned int)i,
 	};
 	data = source_file_read(source->path, c->fds[i], &text->length,
@@ -162,12 +165,31 @@ add_source(const struct compiling *c, size_t i)
 	return error;
 }
 
+/* Twice if it shows CNAMEs that cannot be followed. */
+static int
+write_image(struct builder *b, int image_fd, struct diag *diag)
+{
+	int error = builder_write(b, image_fd), faults;
+
+	if (error != 0)
+		return error;
+	faults = chain_drop_faulty(b, image_fd, diag);
+	return faults > 0 ? builder_write(b, image_fd) : faults;
+}
+
 int
 compile(const struct mesh *mesh, const int *sources, int image_fd,
     struct diag *diag)
 {
+	return compile_confined(mesh, sources, NULL, image_fd, diag);
+}
+
+int
+compile_confined(const struct mesh *mesh, const int *sources,
+    const int *broker, int image_fd, struct diag *diag)
+{
 	struct builder *b = builder_new(mesh);
-	struct compiling c = { mesh, sources, b, diag };
+	struct compiling c = { mesh, sources, broker, b, diag };
 	size_t errors = diag->errors;
 	int error = 0;
 
@@ -178,7 +200,7 @@ compile(const struct mesh *mesh, const int *sources, int image_fd,
 	if (error == 0 && diag->errors > errors)
 		error = -EINVAL;
 	if (error == 0) {
-		error = builder_write(b, image_fd);
+		error = write_image(b, image_fd, diag);
 		if (error != 0)
 			diag_add(diag, DIAG_ERROR, NULL, 0,
 			    "cannot write the table image: %s",

@@ -30,6 +30,14 @@ int compile(const struct mesh *mesh, const int *sources, int image_fd,
     struct diag *diag) __attribute__((warn_unused_result));
 
 /*
+ * The same for who may open no files: those that sources include are asked
+ * for at *broker (include.h).
+ */
+int compile_confined(const struct mesh *mesh, const int *sources,
+    const int *broker, int image_fd, struct diag *diag)
+    __attribute__((warn_unused_result));
+
+/*
  * The image of a table that was never loaded: mesh's settings, no names, and
  * the mark by which the "unloaded" behaviour is chosen.
  */

@@ -17,13 +17,8 @@ read_target(struct dns_name *target, const struct rrset *cname)
 	return name_read_lower(target, rdata, length) == 0;
 }
 
-/*
- * The node that a CNAME leads to, or 0.  A search entry is no such node: the
- * search list is for what people type, a target is absolute, and the client's
- * resolver asks for it in its own right.
- */
-static uint32_t
-follow(const struct table *table, const struct rrset *cname,
+uint32_t
+finding_follow(const struct table *table, const struct rrset *cname,
     struct dns_name *target)
 {
 	struct entry entry;
@@ -82,7 +77,7 @@ gather_chain(struct finding *finding, const struct table *table,
 		 * there the client's resolver goes on by itself, too.
 		 */
 		node = next < finding->chain + FINDING_MAX_CHAIN ?
-		    follow(table, next++, name) : 0;
+		    finding_follow(table, next++, name) : 0;
 		if (node == 0) {
 			finding->leaves_table = true;
 			break;

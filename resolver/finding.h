@@ -34,6 +34,14 @@ struct finding {
 };
 
 /*
+ * The node that a CNAME RRset leads to, or 0; *target becomes its name.  A
+ * search entry is no such node: the search list is for what people type, a
+ * target is absolute, and the client's resolver asks for it in its own right.
+ */
+uint32_t finding_follow(const struct table *table, const struct rrset *cname,
+    struct dns_name *target);
+
+/*
  * Looks the question's name and type up, follows CNAMEs inside the table.
  * Type ANY finds one RRset (RFC 8482 section 4.1).  The SOA of a zones entry
  * is not in the table; answer.c makes it.

@@ -6,6 +6,7 @@
 static const struct source_format formats[] = {
 	{ .name = "nds", .read = source_nds_read },
 	{ .name = "hosts", .read = source_hosts_read },
+	{ .name = "zone", .read = source_zone_read, .includes = true },
 	{ .name = "kubernetes", .read = source_kubernetes_read,
 	  .begin = source_kubernetes_begin, .add = source_kubernetes_add,
 	  .end = source_kubernetes_end },
@@ -24,5 +25,5 @@ source_format_find(const char *name)
 const char *
 source_format_names(void)
 {
-	return "nds, hosts, kubernetes";
+	return "nds, hosts, zone, kubernetes";
 }

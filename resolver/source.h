@@ -22,6 +22,7 @@ struct source_text {
 	const struct mesh *mesh;
 	const struct mesh_source *source;	/* NULL: all its options' defaults */
 	unsigned int file;	/* the builder's number of it */
+	const int *broker;	/* opens what is included; NULL: we may ourselves */
 };
 
 /* Seconds that clients may keep the source's records. */
@@ -36,6 +37,7 @@ struct source_set;		/* sources that are read together */
 
 struct source_format {
 	const char *name;	/* as in the config: "nds" */
+	bool includes;		/* names further files: include.h */
 	/*
 	 * Adds the text's names to b.  What is wrong goes to diag with file and
 	 * line; a text that cannot be used as a whole is an error there.
@@ -68,5 +70,6 @@ int source_kubernetes_read(const struct source_text *, struct builder *,
 struct source_set *source_kubernetes_begin(struct builder *, struct diag *);
 int source_kubernetes_add(struct source_set *, const struct source_text *);
 int source_kubernetes_end(struct source_set *, bool);
+int source_zone_read(const struct source_text *, struct builder *, struct diag *);
 
 #endif
