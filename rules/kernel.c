@@ -23,8 +23,6 @@ struct rules_kernel {
 	bool installed;			/* our table is in the kernel */
 	struct rules_features features;	/* as far as known; at first the best */
 	bool sets[RULES_SETS];		/* those in the installed table */
-	uint32_t mark_mask;		/* that chain "verdict" was made with */
-	uint16_t zone;
 	uint64_t counted;		/* by rules that were replaced */
 };
 
@@ -255,6 +253,26 @@ put_whole_table(struct batch *batch, bool owner)
 	put_chain(batch, CHAIN_VERDICT);
 }
 
+/* How much of the table an install makes anew. */
+enum install_scope {
+	INSTALL_WHOLE,
+	INSTALL_RULES,		/* of both chains, and the sets */
+	INSTALL_QUESTIONS,	/* the rules of chain "question", and the sets */
+};
+
+/* The next of the list that stands in that chain; NULL behind the last. */
+static const struct nftnl_rule *
+next_of_chain(struct nftnl_rule_list_iter *iter, enum rules_chain chain)
+{
+	const struct nftnl_rule *rule;
+
+	while ((rule = nftnl_rule_list_iter_next(iter)) != NULL)
+		if (strcmp(nftnl_rule_get_str(rule, NFTNL_RULE_CHAIN),
+		    rules_chain_name(chain)) == 0)
+			return rule;
+	return NULL;
+}
+
 /*
  * Whether chain "verdict" is in the kernel as set wants it.  It must not be
  * touched without need: a "ct zone set" that is destroyed drops every packet
@@ -262,20 +280,40 @@ put_whole_table(struct batch *batch, bool owner)
  * net/netfilter/nft_ct.c), a while after the batch.
  */
 static bool
-has_verdicts(const struct rules_kernel *kernel, const struct ruleset *set)
+has_verdicts(struct rules_kernel *kernel, const struct ruleset *set)
 {
-	return kernel->installed && kernel->mark_mask == set->mark_mask &&
-	    kernel->zone == set->zone;
+	struct nftnl_rule_list *rules = NULL;
+	struct nftnl_rule_list_iter *iter;
+	bool equal;
+
+	if (netlink_read_rules(&kernel->netlink, &rules) != 0)
+		return false;
+	iter = nftnl_rule_list_iter_create(rules);
+	equal = iter != NULL;
+	for (size_t i = 0; equal && i < set->count; i++) {
+		const struct nftnl_rule *there;
+
+		if (set->rules[i].chain != CHAIN_VERDICT)
+			continue;
+		there = next_of_chain(iter, CHAIN_VERDICT);
+		equal = there != NULL &&
+		    compare_rule(set, &set->rules[i], there) == 0;
+	}
+	equal = equal && next_of_chain(iter, CHAIN_VERDICT) == NULL;
+	if (iter != NULL)
+		nftnl_rule_list_iter_destroy(iter);
+	nftnl_rule_list_free(rules);
+	return equal;
 }
 
 /* Empties what the last install put in, but for the base chains. */
 static void
 put_clearance(struct batch *batch, const struct rules_kernel *kernel,
-    const struct ruleset *set)
+    const struct ruleset *set, enum install_scope scope)
 {
 	put_name(batch, NFT_MSG_DELRULE, BATCH_CLEAR, NFTA_RULE_CHAIN,
 	    RULES_CHAIN_QUESTION);
-	if (!has_verdicts(kernel, set))
+	if (scope != INSTALL_QUESTIONS)
 		put_name(batch, NFT_MSG_DELRULE, BATCH_CLEAR, NFTA_RULE_CHAIN,
 		    RULES_CHAIN_VERDICT);
 	for (size_t i = 0; i < RULES_SETS; i++)
@@ -285,8 +323,8 @@ put_clearance(struct batch *batch, const struct rules_kernel *kernel,
 }
 
 static int
-try_install(struct rules_kernel *kernel, const struct ruleset *set, bool whole,
-    struct batch_part *failed)
+try_install(struct rules_kernel *kernel, const struct ruleset *set,
+    enum install_scope scope, struct batch_part *failed)
 {
 	enum queue_form form = kernel->features.native_queue ? QUEUE_NATIVE :
 	    QUEUE_XT;
@@ -294,13 +332,13 @@ try_install(struct rules_kernel *kernel, const struct ruleset *set, bool whole,
 	int rc;
 
 	batch_begin(&batch, &kernel->netlink);
-	if (whole)
+	if (scope == INSTALL_WHOLE)
 		put_whole_table(&batch, kernel->features.owner);
 	else
-		put_clearance(&batch, kernel, set);
+		put_clearance(&batch, kernel, set, scope);
 	put_sets(&batch, set);
 	put_rules(&batch, set, CHAIN_QUESTION, form);
-	if (whole || !has_verdicts(kernel, set))
+	if (scope != INSTALL_QUESTIONS)
 		put_rules(&batch, set, CHAIN_VERDICT, form);
 	rc = batch_send(&batch, &kernel->netlink, failed);
 	batch_free(&batch);
@@ -313,7 +351,7 @@ try_install(struct rules_kernel *kernel, const struct ruleset *set, bool whole,
  */
 static bool
 fall_back(struct rules_kernel *kernel, const struct batch_part *failed,
-    int error, bool *whole)
+    int error, enum install_scope *scope)
 {
 	/* Before Linux 5.12; EINVAL up to 5.8, then EOPNOTSUPP. */
 	if (failed->subject == BATCH_TABLE && kernel->features.owner &&
@@ -328,8 +366,8 @@ fall_back(struct rules_kernel *kernel, const struct batch_part *failed,
 		return true;
 	}
 	/* Another program took out what we had put in. */
-	if (failed->subject == BATCH_CLEAR && !*whole) {
-		*whole = true;
+	if (failed->subject == BATCH_CLEAR && *scope != INSTALL_WHOLE) {
+		*scope = INSTALL_WHOLE;
 		return true;
 	}
 	return false;
@@ -464,7 +502,7 @@ int
 rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
     struct rules_features *features, struct diag *diag)
 {
-	bool whole = !kernel->installed;
+	enum install_scope scope = INSTALL_WHOLE;
 	struct batch_part failed;
 	uint64_t counted;
 	int rc;
@@ -472,9 +510,12 @@ rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
 	/* A lost count is no reason to leave old rules in. */
 	if (read_counters(kernel, &counted) != 0)
 		counted = 0;
+	if (kernel->installed)
+		scope = has_verdicts(kernel, set) ? INSTALL_QUESTIONS :
+		    INSTALL_RULES;
 	do
-		rc = try_install(kernel, set, whole, &failed);
-	while (rc != 0 && fall_back(kernel, &failed, rc, &whole));
+		rc = try_install(kernel, set, scope, &failed);
+	while (rc != 0 && fall_back(kernel, &failed, rc, &scope));
 	if (rc != 0) {
 		refusal_explain(&failed, rc, diag);
 		/* The table of another program is what EPERM means there. */
@@ -483,8 +524,6 @@ rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
 	}
 	kernel->installed = true;
 	kernel->counted += counted;
-	kernel->mark_mask = set->mark_mask;
-	kernel->zone = set->zone;
 	for (size_t i = 0; i < RULES_SETS; i++)
 		kernel->sets[i] = set->sets[i].count > 0;
 	*features = kernel->features;

@@ -58,10 +58,10 @@ struct rules_features {
 /*
  * Makes the kernel's table equal to set in one batch: a first install replaces
  * a stale unowned table of a crashed run, a later one replaces the rules of
- * chain "question" and the sets.  The base chains and, while mark_mask and zone
- * stay the same, the rules of chain "verdict" are left alone, since removing
- * one would drop queued packets.  Falls back from the native queue expression
- * and from the owner flag by itself.
+ * chain "question" and the sets.  The base chains and, if they are as they
+ * should be, the rules of chain "verdict" are left alone, since removing one
+ * drops queued packets.  Falls back from the native queue expression and from
+ * the owner flag by itself.
  * Returns 0 and *features; or a negative errno, nothing changed, and one error
  * in diag that names the rule that the kernel did not take.
  */
