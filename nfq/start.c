@@ -275,7 +275,7 @@ static int
 open_kernel(struct supervisor *s)
 {
 	int fd = store_take(&s->store, STORE_RULES);
-	int error = fd >= 0 ? rules_kernel_adopt(&s->kernel, fd, &s->set) :
+	int error = fd >= 0 ? rules_kernel_adopt(&s->kernel, fd) :
 	    -ENOENT;
 
 	if (error < 0)

@@ -403,35 +403,9 @@ read_counters(struct rules_kernel *kernel, uint64_t *packets)
 	return rc;
 }
 
-/* Whether chain "verdict" of the snapshot has the rules that set wants. */
-static bool
-same_verdicts(const struct snapshot *snapshot, const struct ruleset *set)
-{
-	struct nftnl_rule_list_iter *rules =
-	    nftnl_rule_list_iter_create(snapshot->rules);
-	const struct nftnl_rule *there;
-	size_t i = 0;
-	bool same = rules != NULL;
-
-	while (same && (there = nftnl_rule_list_iter_next(rules)) != NULL) {
-		if (strcmp(nftnl_rule_get_str(there, NFTNL_RULE_CHAIN),
-		    RULES_CHAIN_VERDICT) != 0)
-			continue;
-		while (i < set->count && set->rules[i].chain != CHAIN_VERDICT)
-			i++;
-		same = i < set->count &&
-		    compare_rule(set, &set->rules[i++], there) == 0;
-	}
-	for (; i < set->count; i++)
-		same = same && set->rules[i].chain != CHAIN_VERDICT;
-	if (rules != NULL)
-		nftnl_rule_list_iter_destroy(rules);
-	return same;
-}
-
 /* What the predecessor put in, as far as the next install must know it. */
 static int
-learn_table(struct rules_kernel *kernel, const struct ruleset *set)
+learn_table(struct rules_kernel *kernel)
 {
 	struct snapshot snapshot;
 	uint64_t counted;
@@ -447,10 +421,6 @@ learn_table(struct rules_kernel *kernel, const struct ruleset *set)
 	for (size_t i = 0; i < RULES_SETS; i++)
 		kernel->sets[i] = nftnl_set_list_lookup_byname(snapshot.sets,
 		    rules_set_name((enum rules_set_id)i)) != NULL;
-	if (same_verdicts(&snapshot, set)) {
-		kernel->mark_mask = set->mark_mask;
-		kernel->zone = set->zone;
-	}
 	snapshot_free(&snapshot);
 	/* What was counted so far was another's: modulo 2^64. */
 	if (read_counters(kernel, &counted) == 0)
@@ -459,8 +429,7 @@ learn_table(struct rules_kernel *kernel, const struct ruleset *set)
 }
 
 int
-rules_kernel_adopt(struct rules_kernel **kernel, int fd,
-    const struct ruleset *set)
+rules_kernel_adopt(struct rules_kernel **kernel, int fd)
 {
 	struct rules_kernel *new = calloc(1, sizeof(*new));
 	int rc;
@@ -475,7 +444,7 @@ rules_kernel_adopt(struct rules_kernel **kernel, int fd,
 	new->features.native_queue = true;
 	rc = netlink_adopt(&new->netlink, fd);
 	if (rc == 0) {
-		rc = learn_table(new, set);
+		rc = learn_table(new);
 		if (rc != 0)
 			netlink_close(&new->netlink);
 	}

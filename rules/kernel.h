@@ -24,12 +24,10 @@ int rules_kernel_open(struct rules_kernel **kernel)
 
 /*
  * As rules_kernel_open(), with the socket of a predecessor that died: its table
- * is taken for ours if it is there (rules_kernel_has_table()), so that the
- * install of set will only replace what differs.  fd is taken over, also on
- * failure.
+ * is taken for ours if it is there (rules_kernel_has_table()), so that the next
+ * install only replaces what differs.  fd is taken over, also on failure.
  */
-int rules_kernel_adopt(struct rules_kernel **kernel, int fd,
-    const struct ruleset *set)
+int rules_kernel_adopt(struct rules_kernel **kernel, int fd)
     __attribute__((warn_unused_result));
 bool rules_kernel_has_table(const struct rules_kernel *kernel);
 
