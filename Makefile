@@ -40,7 +40,7 @@ HARDEN_LD ?= -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed
 SANITIZE ?=
 
 LIBRARIES := libnetfilter_queue libmnl libnftnl ldns libconfig jansson \
-	     libxxhash libcap-ng libseccomp
+	     libxxhash libcap-ng libseccomp libprotobuf-c
 
 ifeq ($(V),1)
 Q	:=
@@ -62,14 +62,16 @@ LIB_LIBS   := $(shell $(PKG_CONFIG) --libs $(LIBRARIES))
 endif
 
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DNFDNS_VERSION='"$(VERSION)"' -I. \
-	     $(WARN) $(WERROR) $(HARDEN) $(SANITIZE) $(LIB_CFLAGS) $(CFLAGS)
+	     -isystem $(BUILD)/generated $(WARN) $(WERROR) $(HARDEN) $(SANITIZE) $(LIB_CFLAGS) $(CFLAGS)
 ALL_LDFLAGS = $(HARDEN_LD) $(SANITIZE) $(LDFLAGS)
 ALL_LIBS = $(LIB_LIBS) -lpthread
 
 SHELVES	:= resolver policy rules nfq
 MAINS	:= nfq/nfdnsd.c nfq/nfdns.c
 SOURCES	:= $(filter-out $(MAINS),$(sort $(foreach s,$(SHELVES),$(wildcard $(s)/*.c))))
-OBJECTS	:= $(SOURCES:%.c=$(BUILD)/%.o)
+# Made from message definitions, and not held to our rules.
+GENERATED := $(patsubst %.proto,$(BUILD)/generated/%.pb-c,$(wildcard resolver/*.proto))
+OBJECTS	:= $(SOURCES:%.c=$(BUILD)/%.o) $(GENERATED:%=%.o)
 LIBRARY	:= $(BUILD)/libnfdns.a
 PROGRAMS := $(BUILD)/nfdnsd $(BUILD)/nfdns
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*.c))
@@ -82,6 +84,18 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/generated/%.pb-c.c $(BUILD)/generated/%.pb-c.h: %.proto
+	@mkdir -p $(@D)
+	$(call say,GEN,$<)
+	$(Q)protoc-c --c_out=$(BUILD)/generated $<
+
+$(BUILD)/generated/%.o: $(BUILD)/generated/%.c
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) -w -c -o $@ $<
+
+# The compiler writes down what it needs only once it has compiled.
+$(BUILD)/resolver/source_nds_proto.o: $(GENERATED:%=%.h)
 
 $(LIBRARY): $(OBJECTS)
 	$(call say,AR,$@)
@@ -121,7 +135,7 @@ fuzz-targets: $(FUZZ_NAMES:%=$(BUILD)/fuzz/%)
 replay-targets: $(FUZZ_NAMES:%=$(BUILD)/replay/%)
 
 # What the analysers in tests/lint need to know.
-print-cflags:
+print-cflags: $(GENERATED:%=%.h)
 	@: $(info $(ALL_CFLAGS))
 
 deps:

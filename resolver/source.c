@@ -5,6 +5,7 @@
 
 static const struct source_format formats[] = {
 	{ .name = "nds", .read = source_nds_read },
+	{ .name = "nds-proto", .read = source_nds_proto_read },
 	{ .name = "hosts", .read = source_hosts_read },
 	{ .name = "zone", .read = source_zone_read, .includes = true },
 	{ .name = "kubernetes", .read = source_kubernetes_read,
@@ -25,5 +26,5 @@ source_format_find(const char *name)
 const char *
 source_format_names(void)
 {
-	return "nds, hosts, zone, kubernetes";
+	return "nds, nds-proto, hosts, zone, kubernetes";
 }

@@ -64,6 +64,8 @@ const struct source_format *source_format_find(const char *name);
 const char *source_format_names(void);
 
 int source_nds_read(const struct source_text *, struct builder *, struct diag *);
+int source_nds_proto_read(const struct source_text *, struct builder *,
+    struct diag *);
 int source_hosts_read(const struct source_text *, struct builder *, struct diag *);
 int source_kubernetes_read(const struct source_text *, struct builder *,
     struct diag *);

@@ -12,61 +12,25 @@
  * passes; a text that is not JSON as a whole is an error, because a truncated
  * export must not replace a good table.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <jansson.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "resolver/json_scan.h"
-#include "resolver/rr.h"
-#include "resolver/short_names.h"
+#include "resolver/nds.h"
 #include "resolver/source.h"
 
 /* How deep inside an element of "configs" the table may sit. */
 #define CONFIG_LEVELS 3
-/* How much of a hostile name a message shows. */
-#define SHOWN 100
 
-struct nds {
-	const struct source_text *text;
-	struct builder *builder;
-	struct diag *diag;
+struct form {
+	struct nds nds;
 	struct json_scan scan;
-	struct short_names short_names;
 	bool seen_table;
-	int error;			/* of the builder, sticky */
+	const char **texts;		/* of one entry's arrays */
+	size_t room;
 };
-
-/* One entry of the table. */
-struct nds_entry {
-	struct dns_name host;
-	const char *shown;		/* the host, for messages */
-	unsigned int line;
-	uint8_t flags;
-	bool shadowed;			/* an earlier source has the host itself */
-	const json_t *value;
-};
-
-#define WARN(nds, entry, ...) diag_add((nds)->diag, DIAG_WARNING, \
-	(nds)->text->path, (entry)->line, __VA_ARGS__)
-
-static const char *
-name_fault(int error)
-{
-	return error == -ENAMETOOLONG ?
-	    "has a label over 63 or is over 255 octets long" :
-	    "is no domain name";
-}
-
-/* Remembers an error of the builder; what it says about records is fine. */
-static int
-note(struct nds *nds, int outcome)
-{
-	if (outcome < 0 && nds->error == 0)
-		nds->error = outcome;
-	return outcome;
-}
 
 /* "" unless there is such a member and it is a string. */
 static const char *
@@ -77,143 +41,54 @@ string_member(const json_t *object, const char *key)
 	return text != NULL ? text : "";
 }
 
-/* Adds one address to name.  False if text is none. */
-static bool
-add_address(struct nds *nds, struct nds_entry *entry,
-    const struct dns_name *name, const char *text, int *outcome)
+/* A member that ought to be an array, by either of its names. */
+static const json_t *
+array_member(const struct form *f, const json_t *object, const char *key,
+    const char *other_key, const struct nds_entry *entry)
 {
-	uint8_t octets[16];
-	uint16_t type = TYPE_A, length = 4;
+	const json_t *array = json_object_get(object, key);
 
-	if (inet_pton(AF_INET, text, octets) != 1) {
-		if (inet_pton(AF_INET6, text, octets) != 1)
+	if (array == NULL)
+		array = json_object_get(object, other_key);
+	if (array != NULL && !json_is_array(array))
+		diag_add(f->nds.diag, DIAG_WARNING, f->nds.text->path,
+		    entry->line, "\"%s\" of %.*s is no array", key, NDS_SHOWN,
+		    entry->host);
+	return array;
+}
+
+static void
+fill(struct nds_texts *texts, const char **room, const json_t *array)
+{
+	texts->texts = room;
+	texts->count = json_array_size(array);
+	for (size_t i = 0; i < texts->count; i++)
+		room[i] = json_string_value(json_array_get(array, i));
+}
+
+static bool
+read_arrays(struct form *f, const json_t *value, struct nds_entry *entry)
+{
+	const json_t *ips = array_member(f, value, "ips", "ips", entry);
+	const json_t *hosts = array_member(f, value, "altHosts", "alt_hosts",
+	    entry);
+	size_t count = json_array_size(ips) + json_array_size(hosts);
+
+	if (count > f->room) {
+		const char **texts = reallocarray(f->texts, count,
+		    sizeof(*texts));
+
+		if (texts == NULL) {
+			f->nds.error = -ENOMEM;
 			return false;
-		type = TYPE_AAAA;
-		length = 16;
-	}
-	*outcome = note(nds, builder_add(nds->builder, name, entry->flags,
-	    type, source_ttl(nds->text), octets, length, entry->line));
-	return true;
-}
-
-/* Gives name the entry's addresses.  Returns how many were valid. */
-static size_t
-add_addresses(struct nds *nds, struct nds_entry *entry,
-    const struct dns_name *name, bool warn)
-{
-	const json_t *ips = json_object_get(entry->value, "ips");
-	size_t valid = 0;
-
-	if (warn && ips != NULL && !json_is_array(ips))
-		WARN(nds, entry, "\"ips\" of %s is no array", entry->shown);
-	for (size_t i = 0; i < json_array_size(ips) && nds->error == 0; i++) {
-		const char *text = json_string_value(json_array_get(ips, i));
-		int outcome = 0;
-
-		if (text != NULL &&
-		    add_address(nds, entry, name, text, &outcome)) {
-			entry->shadowed |= outcome == BUILDER_SHADOWED;
-			valid++;
-		} else if (warn) {
-			WARN(nds, entry, "%s: \"%.*s\" is neither an IPv4 nor"
-			    " an IPv6 address: left out", entry->shown, SHOWN,
-			    text != NULL ? text : "(not a string)");
 		}
+		f->texts = texts;
+		f->room = count;
 	}
-	return valid;
-}
-
-static void
-add_alias(struct nds *nds, struct nds_entry *entry,
-    const struct dns_name *alias)
-{
-	if (alias->labels == 0 || name_equal(alias, &entry->host))
-		return;
-	/* Records of the host would be the earlier source's. */
-	if (entry->shadowed)
-		(void)add_addresses(nds, entry, alias, false);
-	else
-		(void)note(nds, builder_alias(nds->builder, &entry->host,
-		    alias, entry->flags, entry->line));
-}
-
-/* A name given as text; false, with a warning, if it is none. */
-static bool
-read_name(struct nds *nds, const struct nds_entry *entry, const char *what,
-    const char *text, struct dns_name *name)
-{
-	int error = name_from_text(name, text, strlen(text));
-
-	if (error != 0) {
-		WARN(nds, entry, "%s: %s \"%.*s\" %s: left out", entry->shown,
-		    what, SHOWN, text, name_fault(error));
-		return false;
-	}
-	name_lower(name);
+	fill(&entry->ips, f->texts, ips);
+	if (f->texts != NULL)
+		fill(&entry->alternates, f->texts + entry->ips.count, hosts);
 	return true;
-}
-
-static void
-add_short_names(struct nds *nds, struct nds_entry *entry)
-{
-	struct dns_name name, space, found[SHORT_NAMES_MAX];
-	bool too_long;
-	size_t count;
-
-	if (!read_name(nds, entry, "shortname",
-	    string_member(entry->value, "shortname"), &name) ||
-	    !read_name(nds, entry, "namespace",
-	    string_member(entry->value, "namespace"), &space))
-		return;
-	count = short_names_of(&nds->short_names, &name, &space, found,
-	    &too_long);
-	for (size_t i = 0; i < count; i++)
-		add_alias(nds, entry, &found[i]);
-	if (too_long)
-		WARN(nds, entry, "%s: shortname and namespace make a name over"
-		    " 255 octets: left out", entry->shown);
-}
-
-static void
-add_alternate_hosts(struct nds *nds, struct nds_entry *entry)
-{
-	const json_t *hosts = json_object_get(entry->value, "altHosts");
-	struct dns_name name;
-
-	if (hosts == NULL)
-		hosts = json_object_get(entry->value, "alt_hosts");
-	if (hosts != NULL && !json_is_array(hosts))
-		WARN(nds, entry, "\"altHosts\" of %s is no array",
-		    entry->shown);
-	for (size_t i = 0; i < json_array_size(hosts) && nds->error == 0; i++) {
-		const char *text = json_string_value(json_array_get(hosts, i));
-
-		if (text == NULL)
-			WARN(nds, entry, "%s: alternate host is no string:"
-			    " left out", entry->shown);
-		else if (read_name(nds, entry, "alternate host", text, &name))
-			add_alias(nds, entry, &name);
-	}
-}
-
-static void
-add_entry(struct nds *nds, struct nds_entry *entry)
-{
-	bool kubernetes = strcmp(string_member(entry->value, "registry"),
-	    "Kubernetes") == 0;
-
-	entry->flags = kubernetes ? NAME_OWNED : 0;
-	if (add_addresses(nds, entry, &entry->host, true) == 0) {
-		if (nds->error == 0)
-			WARN(nds, entry, "%s has no valid address: left out,"
-			    " questions for it pass", entry->shown);
-		return;
-	}
-	if (!kubernetes ||
-	    !short_names_apply(&nds->short_names, &entry->host))
-		return;
-	add_short_names(nds, entry);
-	add_alternate_hosts(nds, entry);
 }
 
 /* Parses a range of the text; on failure the whole text has failed. */
@@ -234,32 +109,31 @@ parse(struct nds *nds, const struct json_range *range)
 }
 
 static void
-read_entry(struct nds *nds, const struct json_range *key,
+read_entry(struct form *f, const struct json_range *key,
     const struct json_range *range)
 {
 	json_t *host = key->plain ?
 	    json_stringn_nocheck(key->text + 1, key->length - 2) :
-	    parse(nds, key);
-	json_t *value = host != NULL ? parse(nds, range) : NULL;
-	struct nds_entry entry = { .line = key->line, .value = value };
-	char shown[SHOWN + 1];
+	    parse(&f->nds, key);
+	json_t *value = host != NULL ? parse(&f->nds, range) : NULL;
+	struct nds_entry entry = { .line = key->line };
 
-	if (host == NULL && nds->error == 0)
-		nds->error = -ENOMEM;
+	if (host == NULL && f->nds.error == 0)
+		f->nds.error = -ENOMEM;
 	if (host == NULL || value == NULL)
 		goto out;
-	(void)snprintf(shown, sizeof(shown), "%s", json_string_value(host));
-	entry.shown = shown;
-	if (!json_is_object(value))
-		WARN(nds, &entry, "entry of %s is no object: left out", shown);
-	else if (read_name(nds, &entry, "host", json_string_value(host),
-	    &entry.host)) {
-		if (entry.host.labels == 0)
-			WARN(nds, &entry, "an entry has an empty host: left"
-			    " out");
-		else
-			add_entry(nds, &entry);
+	entry.host = json_string_value(host);
+	if (!json_is_object(value)) {
+		diag_add(f->nds.diag, DIAG_WARNING, f->nds.text->path,
+		    entry.line, "entry of %.*s is no object: left out",
+		    NDS_SHOWN, entry.host);
+		goto out;
 	}
+	entry.registry = string_member(value, "registry");
+	entry.shortname = string_member(value, "shortname");
+	entry.namespace = string_member(value, "namespace");
+	if (read_arrays(f, value, &entry))
+		nds_add(&f->nds, &entry);
 out:
 	json_decref(host);
 	json_decref(value);
@@ -267,12 +141,12 @@ out:
 
 /* The value of a member "table": the hosts. */
 static void
-read_table(struct nds *nds)
+read_table(struct form *f)
 {
-	struct json_scan *scan = &nds->scan;
+	struct json_scan *scan = &f->scan;
 	struct json_range key, value;
 
-	nds->seen_table = true;
+	f->seen_table = true;
 	/* A null in JSON of protocol buffers is an absent field. */
 	if (json_scan_peek(scan) == 'n') {
 		(void)json_scan_value(scan, &value);
@@ -280,17 +154,17 @@ read_table(struct nds *nds)
 	}
 	if (!json_scan_enter_object(scan))
 		return;
-	while (nds->error == 0 && json_scan_member(scan, &key)) {
+	while (f->nds.error == 0 && json_scan_member(scan, &key)) {
 		if (json_scan_value(scan, &value))
-			read_entry(nds, &key, &value);
+			read_entry(f, &key, &value);
 	}
 }
 
 /* Looks for tables in an object and those inside it. */
 static void
-read_config(struct nds *nds, unsigned int levels)
+read_config(struct form *f, unsigned int levels)
 {
-	struct json_scan *scan = &nds->scan;
+	struct json_scan *scan = &f->scan;
 	struct json_range key, value;
 
 	if (levels == 0 || json_scan_peek(scan) != '{') {
@@ -299,56 +173,56 @@ read_config(struct nds *nds, unsigned int levels)
 	}
 	if (!json_scan_enter_object(scan))
 		return;
-	while (nds->error == 0 && json_scan_member(scan, &key)) {
+	while (f->nds.error == 0 && json_scan_member(scan, &key)) {
 		if (json_range_is(&key, "table"))
-			read_table(nds);
+			read_table(f);
 		else
-			read_config(nds, levels - 1);
+			read_config(f, levels - 1);
 	}
 }
 
 static void
-read_configs(struct nds *nds)
+read_configs(struct form *f)
 {
-	if (!json_scan_enter_array(&nds->scan))
+	if (!json_scan_enter_array(&f->scan))
 		return;
-	while (nds->error == 0 && json_scan_element(&nds->scan))
-		read_config(nds, CONFIG_LEVELS);
+	while (f->nds.error == 0 && json_scan_element(&f->scan))
+		read_config(f, CONFIG_LEVELS);
 }
 
 static void
-read_top(struct nds *nds)
+read_top(struct form *f)
 {
-	struct json_scan *scan = &nds->scan;
+	struct json_scan *scan = &f->scan;
 	struct json_range key, value;
 	bool empty = true;
 
 	if (!json_scan_enter_object(scan))
 		return;
-	while (nds->error == 0 && json_scan_member(scan, &key)) {
+	while (f->nds.error == 0 && json_scan_member(scan, &key)) {
 		empty = false;
 		if (json_range_is(&key, "table"))
-			read_table(nds);
+			read_table(f);
 		else if (json_range_is(&key, "configs"))
-			read_configs(nds);
+			read_configs(f);
 		else
 			(void)json_scan_value(scan, &value);
 	}
 	/* "{}" is how protocol buffers write a table without names. */
-	nds->seen_table |= empty;
-	if (nds->error == 0)
+	f->seen_table |= empty;
+	if (f->nds.error == 0)
 		(void)json_scan_end(scan);
 }
 
 /* Says what stopped the scan. */
 static void
-report_scan(struct nds *nds)
+report_scan(struct form *f)
 {
-	const struct json_scan *scan = &nds->scan;
+	const struct json_scan *scan = &f->scan;
 	char found[] = "\"?\"";
 
 	if (scan->at >= scan->end) {
-		diag_add(nds->diag, DIAG_ERROR, nds->text->path, scan->line,
+		diag_add(f->nds.diag, DIAG_ERROR, f->nds.text->path, scan->line,
 		    "expected %s, found the end of the file: it is cut off or"
 		    " not the JSON form of a name table", scan->expected);
 		return;
@@ -356,7 +230,7 @@ report_scan(struct nds *nds)
 	found[1] = *scan->at;
 	if (*scan->at == '\0')
 		memcpy(found, "NUL", 4);
-	diag_add(nds->diag, DIAG_ERROR, nds->text->path, scan->line,
+	diag_add(f->nds.diag, DIAG_ERROR, f->nds.text->path, scan->line,
 	    "expected %s, found %s: not valid JSON", scan->expected, found);
 }
 
@@ -364,26 +238,19 @@ int
 source_nds_read(const struct source_text *text, struct builder *b,
     struct diag *diag)
 {
-	struct nds nds = {
-		.text = text,
-		.builder = b,
-		.diag = diag,
-		.scan = json_scan_over(text->data, text->length),
-	};
+	struct form f = { .scan = json_scan_over(text->data, text->length) };
 
-	if (short_names_init(&nds.short_names, text->mesh) != 0) {
-		diag_add(diag, DIAG_ERROR, text->path, 0, "mesh.domain is too"
-		    " long for services below it");
+	if (nds_init(&f.nds, text, b, diag) != 0)
 		return 0;
-	}
-	read_top(&nds);
-	if (nds.error == -EINVAL)
+	read_top(&f);
+	free(f.texts);
+	if (f.nds.error == -EINVAL)
 		return 0;		/* diag has it */
-	if (nds.error != 0)
-		return nds.error;
-	if (nds.scan.expected != NULL)
-		report_scan(&nds);
-	else if (!nds.seen_table)
+	if (f.nds.error != 0)
+		return f.nds.error;
+	if (f.scan.expected != NULL)
+		report_scan(&f);
+	else if (!f.seen_table)
 		diag_add(diag, DIAG_ERROR, text->path, 0, "holds no name table:"
 		    " expected {\"table\": {...}} or {\"configs\": [...]} with"
 		    " a \"table\" inside");

@@ -170,7 +170,7 @@ one_bad_entry_and_the_rest_works(void)
 		    "T:2: an entry has an empty host: left out", false },
 		{ "\"x\": {\"ips\": [\"10.0.0.1\"], \"altHosts\": 3,"
 		    " \"registry\": 9, \"shortname\": [], \"more\": {}}",
-		    NULL, true },
+		    "T:2: \"altHosts\" of x is no array", true },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
