@@ -401,6 +401,8 @@ free_source(struct mesh_source *source)
 {
 	free_texts(&source->namespaces);
 	free_texts(&source->nameservers);
+	free(source->cluster);
+	free(source->network);
 	free(source->clusterset);
 	free(source->origin);
 	free(source->path);
@@ -417,6 +419,8 @@ config_free(struct config *config)
 		free_source(&config->mesh.sources[i]);
 	free(config->mesh.sources);
 	free(config->mesh.namespace);
+	free(config->mesh.cluster);
+	free(config->mesh.network);
 	for (size_t i = 0; i < config->audit_count; i++)
 		free(config->audits[i].path);
 	free(config->audits);

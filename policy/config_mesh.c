@@ -121,6 +121,8 @@ check_format(const struct config_load *load, const config_setting_t *table,
 		{ "endpoint_pod_names", "kubernetes", "Kubernetes objects" },
 		{ "nameservers", "kubernetes", "Kubernetes objects" },
 		{ "clusterset", "kubernetes", "Kubernetes objects" },
+		{ "cluster", "kubernetes", "Kubernetes objects" },
+		{ "network", "kubernetes", "Kubernetes objects" },
 	};
 
 	for (size_t i = 0; i < sizeof(narrow) / sizeof(narrow[0]); i++) {

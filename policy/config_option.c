@@ -20,6 +20,7 @@
 #define STRINGS_INTEGERS .types = OPTION_STRING | OPTION_INTEGER, .list = true
 #define GROUPS		.types = OPTION_GROUP, .list = true
 #define RANGE(low, high) .min = (low), .max = (high), .read = config_read_number
+#define LABEL	"letters, digits, '-', '_', '.' and '/', at most 253"
 #define CHOICE(texts)	.choices = (texts), .read = config_read_choice
 
 static const char *const auto_off[] = { "auto", "off", NULL };
@@ -27,6 +28,8 @@ static const char *const pass_drop[] = { "pass", "drop", NULL };
 static const char *const drop_pass[] = { "drop", "pass", NULL };
 static const char *const pass_nxdomain[] = { "pass", "nxdomain", NULL };
 static const char *const pass_servfail[] = { "pass", "servfail", NULL };
+static const char *const auto_allocate_modes[] = { "none", "ipv4", "ipv6",
+	"both", NULL };
 static const char *const pods_modes[] = { "disabled", "insecure", "verified",
 	NULL };
 static const char *const audit_formats[] = { "json", NULL };
@@ -129,6 +132,24 @@ const struct config_option config_options[] = {
 	  "Namespace whose services have names of one label too.",
 	  .allowed = "a name of letters, digits and '-', at most 63",
 	  STRING, .read = config_read_namespace, IN(config, mesh.namespace) },
+	{ "mesh.cluster", "\"\"",
+	  "The cluster that this machine belongs to; if empty, all tables are "
+	  "its own.",
+	  .allowed = LABEL,
+	  STRING, .read = config_read_label, IN(config, mesh.cluster) },
+	{ "mesh.network", "\"\"",
+	  "The network that this machine is in; if empty, it reaches every "
+	  "endpoint.",
+	  .allowed = LABEL,
+	  STRING, .read = config_read_label, IN(config, mesh.network) },
+	{ "mesh.multicluster_headless", "true",
+	  "Whether a headless service has its endpoints in other clusters too.",
+	  BOOLEAN, IN(config, mesh.multicluster_headless) },
+	{ "mesh.auto_allocate", "\"both\"",
+	  "Which addresses a ServiceEntry without one gets: of 240.240.0.0/16, "
+	  "of 2001:2::/48, of both or none.",
+	  STRING, CHOICE(auto_allocate_modes),
+	  IN(config, mesh.auto_allocate) },
 	{ "mesh.search", "[ ]",
 	  "Search domains of this machine; if empty, those of "
 	  "/etc/resolv.conf.",
@@ -196,6 +217,16 @@ const struct config_option config_options[] = {
 	  .allowed = "IPv4 and IPv6 addresses",
 	  STRINGS, .read = config_read_addresses,
 	  IN(mesh_source, nameservers) },
+	{ "mesh.tables[].cluster", "\"\"",
+	  "The cluster that these Kubernetes objects come from; if empty, this "
+	  "machine's.",
+	  .allowed = LABEL,
+	  STRING, .read = config_read_label, IN(mesh_source, cluster) },
+	{ "mesh.tables[].network", "\"\"",
+	  "The network that their endpoints are in; if empty, they are reached "
+	  "from everywhere.",
+	  .allowed = LABEL,
+	  STRING, .read = config_read_label, IN(mesh_source, network) },
 	{ "mesh.tables[].clusterset", NULL,
 	  "Domain of the services that a set of clusters shares "
 	  "(ServiceImport); if not given, these have no names.",

@@ -98,6 +98,7 @@ void config_wrong(const struct config_load *load,
 config_read_value config_read_number, config_read_boolean, config_read_choice,
     config_read_workers, config_read_log_level, config_read_directory,
     config_read_path, config_read_name, config_read_namespace,
+    config_read_label,
     config_read_user;
 /* config_capture.c, */
 config_read_value config_read_mark_mask, config_read_users, config_read_groups,

@@ -381,20 +381,36 @@ config_read_name(const struct config_load *load,
 		name_lower(name);
 }
 
+#define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+
+/* A text of so many characters at most, and of these. */
+static void
+read_word(const struct config_load *load, const struct config_option *option,
+    const config_setting_t *value, void *to, size_t max, const char *allowed)
+{
+	const char *text = config_setting_get_string(value);
+	size_t length = strlen(text);
+
+	if (length < 1 || length > max || strspn(text, allowed) != length)
+		config_expected(load, option, value);
+	else
+		store_text(load, to, strdup(text));
+}
+
 void
 config_read_namespace(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
 {
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
-	const char *text = config_setting_get_string(value);
-	size_t length = strlen(text);
+	read_word(load, option, value, to, NAME_MAX_LABEL, WORD);
+}
 
-	if (length < 1 || length > NAME_MAX_LABEL ||
-	    strspn(text, allowed) != length)
-		config_expected(load, option, value);
-	else
-		store_text(load, to, strdup(text));
+/* Of a cluster or a network: a name of its own, a path in a cloud, or none. */
+void
+config_read_label(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	if (config_setting_get_string(value)[0] != '\0')
+		read_word(load, option, value, to, 253, WORD "./");
 }
 
 /* The number in the value, if it is one, as a user number. */

@@ -125,6 +125,19 @@ build_node_find(const struct builder *b, const struct build_key *key)
 	    key->length, key->wildcard)));
 }
 
+bool
+builder_owned(const struct builder *b, const struct dns_name *name)
+{
+	struct build_key key = build_key_of(name);
+	uint32_t node = build_node_find(b, &key);
+	const struct build_node *n;
+
+	if (node == 0)
+		return false;
+	n = BUILD_AT(b, const struct build_node, node);
+	return n->set != 0 && (n->flags & NAME_OWNED) != 0;
+}
+
 /* Counts octets of the image; slots are counted at their sparsest. */
 static int
 count_octets(struct builder *b, size_t n)

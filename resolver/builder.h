@@ -76,6 +76,9 @@ int builder_alias(struct builder *b, const struct dns_name *owner,
 int builder_add_empty(struct builder *b, const struct dns_name *name)
     __attribute__((warn_unused_result));
 
+/* Whether that very name has records and the mesh owns it. */
+bool builder_owned(const struct builder *b, const struct dns_name *name);
+
 /*
  * Takes the RRset of that type from owner and all that share its records.  A
  * name without any left is no name of the table.

@@ -21,6 +21,8 @@
 /* One of the texts that are read together; what it held refers to it. */
 struct kubernetes_place {
 	struct source_text text;	/* its data no longer */
+	uint32_t cluster;		/* strings; 0: any */
+	uint32_t network;
 };
 
 /* All sources of the format while they are read. */
@@ -33,6 +35,12 @@ struct kubernetes {
 	struct json_tree tree;
 	struct kubernetes_place *places;
 	size_t place_count;
+	uint32_t cluster;		/* this machine's, as in places */
+	uint32_t network;
+	/* Istio's objects: istio_objects.h */
+	struct object_list entries;
+	struct object_list workloads;
+	size_t entry_count;
 };
 
 /* Makes a place the one that messages and additions speak of. */
@@ -64,7 +72,8 @@ typedef int kubernetes_read_item(struct kubernetes *k,
 
 kubernetes_read_item kubernetes_read_namespace, kubernetes_read_service,
     kubernetes_read_slice, kubernetes_read_endpoints, kubernetes_read_pod,
-    kubernetes_read_import;
+    kubernetes_read_import, istio_read_service_entry,
+    istio_read_workload_entry;
 
 /*
  * The parts of objects.  All return 0, or -ENOMEM or -E2BIG; a handle is 0
@@ -93,8 +102,19 @@ int kubernetes_read_ports(struct kubernetes *k,
 /* An address; 4 or 16 octets, 0 if text is none. */
 uint8_t kubernetes_address(const char *text, uint8_t octets[static 16]);
 
-/* After all objects: their names, into the builder.  Same returns. */
+/*
+ * Whether what comes from a place is of this machine's cluster, and in its
+ * network; unknown on either side is both.
+ */
+bool kubernetes_in_cluster(const struct kubernetes *k, uint16_t place);
+bool kubernetes_in_network(const struct kubernetes *k, uint16_t place);
+
+/*
+ * After all objects: their names, into the builder; then those of
+ * ServiceEntries whose host is none of these.  Same returns.
+ */
 int kubernetes_add_names(struct kubernetes *k)
     __attribute__((warn_unused_result));
+int istio_add_names(struct kubernetes *k) __attribute__((warn_unused_result));
 
 #endif

@@ -22,6 +22,14 @@ enum mesh_pods {
 	PODS_VERIFIED,		/* those that are among the objects */
 };
 
+/* From which range a ServiceEntry without an address gets one. */
+enum mesh_auto_allocate {
+	AUTO_ALLOCATE_NONE,
+	AUTO_ALLOCATE_IPV4,
+	AUTO_ALLOCATE_IPV6,
+	AUTO_ALLOCATE_BOTH,
+};
+
 /* A list of texts of the config. */
 struct mesh_texts {
 	char **texts;
@@ -37,6 +45,8 @@ struct mesh_source {
 	/* Kubernetes objects: */
 	struct mesh_texts namespaces;	/* whose services have names; none: all */
 	struct mesh_texts nameservers;	/* addresses of the cluster's DNS */
+	char *cluster;		/* whose objects these are; NULL: any */
+	char *network;		/* where its endpoints are; NULL: any */
 	char *clusterset;	/* domain of ServiceImports; NULL: none */
 	enum mesh_pods pods;
 	bool ignore_empty;	/* services without a ready endpoint */
@@ -66,6 +76,10 @@ enum mesh_unloaded { UNLOADED_PASS, UNLOADED_SERVFAIL };
 struct mesh {
 	struct dns_name domain;		/* "cluster.local", lower-cased */
 	char *namespace;		/* whose services have one-label names */
+	char *cluster;			/* this machine's; NULL: any */
+	char *network;
+	bool multicluster_headless;	/* endpoints of other clusters too */
+	enum mesh_auto_allocate auto_allocate;
 	struct dns_name search[MESH_MAX_SEARCH];
 	size_t search_count;
 	uint32_t ttl;			/* seconds */

@@ -52,6 +52,10 @@ static const struct object_kind {
 	{ "", "Service", kubernetes_read_service, true },
 	{ "discovery.k8s.io", "EndpointSlice", kubernetes_read_slice, true },
 	{ "", "Endpoints", kubernetes_read_endpoints, true },
+	{ "networking.istio.io", "ServiceEntry", istio_read_service_entry,
+	  true },
+	{ "networking.istio.io", "WorkloadEntry", istio_read_workload_entry,
+	  true },
 };
 
 void
@@ -312,11 +316,28 @@ kubernetes_go(struct kubernetes *k, uint16_t place)
 	builder_file_set(k->builder, k->text->file);
 }
 
+/* The names of a cluster and a network, NULL for none, as strings. */
+static int
+read_location(struct kubernetes *k, const char *cluster, const char *network,
+    uint32_t *cluster_string, uint32_t *network_string)
+{
+	int error = 0;
+
+	if (cluster != NULL)
+		error = objects_string(&k->objects, cluster, strlen(cluster),
+		    cluster_string);
+	if (error == 0 && network != NULL)
+		error = objects_string(&k->objects, network, strlen(network),
+		    network_string);
+	return error;
+}
+
 /* A place for what the text holds, and goes there. */
 static int
 add_place(struct kubernetes *k, const struct source_text *text)
 {
 	struct kubernetes_place *places;
+	int error = 0;
 
 	if (k->place_count > UINT16_MAX)
 		return -E2BIG;
@@ -324,9 +345,31 @@ add_place(struct kubernetes *k, const struct source_text *text)
 	if (places == NULL)
 		return -ENOMEM;
 	k->places = places;
-	places[k->place_count].text = *text;
+	places += k->place_count;
+	*places = (struct kubernetes_place){ .text = *text };
+	if (text->source != NULL)
+		error = read_location(k, text->source->cluster,
+		    text->source->network, &places->cluster,
+		    &places->network);
 	kubernetes_go(k, (uint16_t)k->place_count++);
-	return 0;
+	return error != 0 ? error : read_location(k, text->mesh->cluster,
+	    text->mesh->network, &k->cluster, &k->network);
+}
+
+bool
+kubernetes_in_cluster(const struct kubernetes *k, uint16_t place)
+{
+	uint32_t cluster = k->places[place].cluster;
+
+	return cluster == 0 || k->cluster == 0 || cluster == k->cluster;
+}
+
+bool
+kubernetes_in_network(const struct kubernetes *k, uint16_t place)
+{
+	uint32_t network = k->places[place].network;
+
+	return network == 0 || k->network == 0 || network == k->network;
 }
 
 struct source_set *
@@ -372,6 +415,8 @@ source_kubernetes_end(struct source_set *set, bool make_names)
 	if (make_names && k->place_count > 0) {
 		kubernetes_go(k, 0);
 		error = kubernetes_add_names(k);
+		if (error == 0)
+			error = istio_add_names(k);
 	}
 	objects_free(&k->objects);
 	json_tree_free(&k->tree);

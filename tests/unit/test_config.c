@@ -96,6 +96,9 @@ every_default_is_what_the_design_says(void)
 	CHECK(c->mesh.ttl == 30 && c->mesh.negative_ttl == 5);
 	CHECK(c->mesh.udp_size == 1232);
 	CHECK(c->mesh.suppress_https);
+	CHECK(c->mesh.cluster == NULL && c->mesh.network == NULL);
+	CHECK(c->mesh.multicluster_headless);
+	CHECK(c->mesh.auto_allocate == AUTO_ALLOCATE_BOTH);
 	CHECK(c->mesh.unloaded == UNLOADED_PASS);
 	CHECK(c->mesh.source_count == 0 && c->mesh.zone_count == 0);
 	CHECK(c->audit_count == 0);
@@ -125,13 +128,16 @@ static const char full[] =
     "  search = [ \"shop.svc.Mesh.example\", \"b.example\","
     " \"B.example\" ];\n"						/* 20 */
     "  ttl = 0; negative_ttl = 86400; udp_size = 512;\n"
-    "  suppress_https = false; unloaded = \"servfail\";\n"
+    "  suppress_https = false; unloaded = \"servfail\";"
+    " cluster = \"c1\"; network = \"n1\"; multicluster_headless = false;"
+    " auto_allocate = \"ipv6\";\n"
     "  tables = ( { format = \"nds\"; path = \"/t/names.json\"; },\n"
     "    { format = \"hosts\"; path = \"hosts\"; },"
     " { format = \"kubernetes\"; path = \"/o\"; ttl = 5;"
     " namespaces = [ \"a\", \"b\" ]; pods = \"verified\";"
     " ignore_empty = true; endpoint_pod_names = true;"
-    " nameservers = [ \"10.0.0.10\" ]; clusterset = \"c.local\"; } );\n"
+    " nameservers = [ \"10.0.0.10\" ]; clusterset = \"c.local\";"
+    " cluster = \"gke_p/zone.a\"; network = \"vpc-2\"; } );\n"
     "  zones = ( { name = \"Mesh.example\"; unknown = \"nxdomain\"; },\n"
     "    { name = \"b.example\"; } );\n"
     "};\n"
@@ -150,7 +156,9 @@ kubernetes_options(const struct mesh_source *source)
 	    source->pods == PODS_VERIFIED && source->ignore_empty &&
 	    source->endpoint_pod_names && source->nameservers.count == 1 &&
 	    strcmp(source->nameservers.texts[0], "10.0.0.10") == 0 &&
-	    strcmp(source->clusterset, "c.local") == 0;
+	    strcmp(source->clusterset, "c.local") == 0 &&
+	    strcmp(source->cluster, "gke_p/zone.a") == 0 &&
+	    strcmp(source->network, "vpc-2") == 0;
 }
 
 static void
@@ -199,6 +207,10 @@ every_option_has_its_effect(void)
 	CHECK(c->mesh.ttl == 0 && c->mesh.negative_ttl == 86400);
 	CHECK(c->mesh.udp_size == 512);
 	CHECK(!c->mesh.suppress_https);
+	CHECK(strcmp(c->mesh.cluster, "c1") == 0);
+	CHECK(strcmp(c->mesh.network, "n1") == 0);
+	CHECK(!c->mesh.multicluster_headless);
+	CHECK(c->mesh.auto_allocate == AUTO_ALLOCATE_IPV6);
 	CHECK(c->mesh.unloaded == UNLOADED_SERVFAIL);
 	CHECK(c->mesh.source_count == 3);
 	CHECK(c->mesh.sources[0].format == source_format_find("nds"));
