@@ -11,9 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "resolver/builder.h"
+#include "resolver/diag.h"
+#include "resolver/input.h"
 #include "resolver/json_tree.h"
 #include "resolver/kubernetes_objects.h"
-#include "resolver/source.h"
 
 /* How much of a hostile text a message shows: "%.*s", KUBERNETES_SHOWN, text */
 #define KUBERNETES_SHOWN 100

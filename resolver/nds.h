@@ -10,8 +10,8 @@
 
 #include "resolver/builder.h"
 #include "resolver/diag.h"
+#include "resolver/input.h"
 #include "resolver/short_names.h"
-#include "resolver/source.h"
 
 /* How much of a hostile text a message shows. */
 #define NDS_SHOWN 100

@@ -19,6 +19,7 @@
 
 #include "resolver/json_scan.h"
 #include "resolver/kubernetes.h"
+#include "resolver/source.h"
 
 /* All sources of the format. */
 struct source_set {

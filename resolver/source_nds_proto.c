@@ -11,8 +11,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include <resolver/nds.pb-c.h>
+
 #include "resolver/nds.h"
-#include "resolver/nds.pb-c.h"
 #include "resolver/source.h"
 
 /* Field 1 of NameTable. */
