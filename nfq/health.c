@@ -50,6 +50,23 @@ health_start(struct supervisor *s)
 	(void)resolv_conf_read(&h->resolv_conf, RESOLV_CONF_PATH);
 }
 
+/*
+ * What the sockets tell, for a supervisor that is not root and may not read the
+ * kernel's list: whether anything waits, and what a full socket dropped.
+ */
+static void
+ask_sockets(const struct supervisor *s, struct queue_numbers *numbers)
+{
+	for (size_t i = 0; i < s->queue_count; i++) {
+		uint32_t octets, drops;
+
+		if (queue_backlog(s->queues[i], &octets, &drops) < 0)
+			continue;
+		numbers->waiting[i] = octets > 0;
+		numbers->dropped += drops;
+	}
+}
+
 /* All zero if the kernel does not say. */
 static void
 read_queues(const struct supervisor *s, struct queue_numbers *numbers)
@@ -58,8 +75,10 @@ read_queues(const struct supervisor *s, struct queue_numbers *numbers)
 	char line[256];
 
 	memset(numbers, 0, sizeof(*numbers));
-	if (file == NULL)
+	if (file == NULL) {
+		ask_sockets(s, numbers);
 		return;
+	}
 	while (fgets(line, sizeof(line), file) != NULL) {
 		uint64_t column[COLUMNS] = { 0 };
 		uint64_t n;

@@ -47,10 +47,11 @@ int queue_recover(int fd, uint16_t number, uint32_t last_id, bool accept)
     __attribute__((warn_unused_result));
 
 /*
- * Packets that the kernel dropped because this socket's receive buffer was
- * full, modulo 2^32.  0 or a negative errno.
+ * How full the socket's receive buffer is, and how many packets the kernel
+ * dropped because it was full, modulo 2^32.  0 or a negative errno.
  */
-int queue_drops(int fd, uint32_t *drops) __attribute__((warn_unused_result));
+int queue_backlog(int fd, uint32_t *octets, uint32_t *drops)
+    __attribute__((warn_unused_result));
 
 struct queue_reader;			/* buffers of one thread; owns no fd */
 

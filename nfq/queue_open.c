@@ -254,7 +254,7 @@ queue_adopt(int fd, uint16_t number, uint32_t maxlen, bool fail_open)
 }
 
 int
-queue_drops(int fd, uint32_t *drops)
+queue_backlog(int fd, uint32_t *octets, uint32_t *drops)
 {
 	uint32_t info[SK_MEMINFO_VARS];
 	socklen_t size = sizeof(info);
@@ -263,6 +263,7 @@ queue_drops(int fd, uint32_t *drops)
 		return -errno;
 	if (size < (SK_MEMINFO_DROPS + 1) * sizeof(info[0]))
 		return -EOPNOTSUPP;
+	*octets = info[SK_MEMINFO_RMEM_ALLOC];
 	*drops = info[SK_MEMINFO_DROPS];
 	return 0;
 }

@@ -169,8 +169,8 @@ outcome(int result)
 static void
 numbers(void)
 {
-	uint32_t drops = 0;
-	int error = queue_drops(fd, &drops);
+	uint32_t octets, drops = 0;
+	int error = queue_backlog(fd, &octets, &drops);
 
 	printf("done numbers %s %llu %llu %u %u\n", outcome(error),
 	    (unsigned long long)queue_gaps(reader),
