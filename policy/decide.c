@@ -128,7 +128,7 @@ is_zone_apex(const struct facts *facts)
 {
 	const struct entry *entry = &facts->finding->entry;
 
-	return in_nxdomain_zone(entry) &&
+	return entry->in_zone &&
 	    entry->zone_labels == facts->question->name.labels;
 }
 

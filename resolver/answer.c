@@ -11,12 +11,13 @@
 
 #include <string.h>
 
+#include "resolver/answer_draft.h"
+#include "resolver/rdata.h"
 #include "resolver/rr.h"
 #include "resolver/wire.h"
 
 #define HEADER_OCTETS	12
 #define OPT_OCTETS	11
-#define RECORD_OCTETS	12	/* with a compressed owner and without rdata */
 #define UDP_FLOOR	512	/* RFC 1035 section 4.2.1 */
 #define STREAM_MAX	65535	/* RFC 1035 section 4.2.2 */
 
@@ -36,17 +37,6 @@
 #define SOA_RETRY	1800
 #define SOA_EXPIRE	86400
 
-/* The answer being written. */
-struct draft {
-	const struct answer_plan *plan;
-	struct wire_writer sections;	/* ends where the OPT has its place */
-	size_t owner;			/* offset of the current owner's name */
-	size_t owner_length;		/* of that name, uncompressed */
-	uint32_t answers;
-	uint32_t authorities;
-	bool truncated;
-};
-
 /* Everything of a record before its rdata. */
 static void
 store_record(uint8_t p[static RECORD_OCTETS], size_t owner, uint16_t type,
@@ -60,9 +50,8 @@ store_record(uint8_t p[static RECORD_OCTETS], size_t owner, uint16_t type,
 	wire_store_u16(p + 10, (uint16_t)rdlength);
 }
 
-/* Records of one length, which addresses are. */
-static bool
-write_fixed(struct draft *d, const struct rrset *rrset)
+bool
+answer_write_fixed(struct draft *d, const struct rrset *rrset)
 {
 	size_t rdlength = rrset->rdlength, left = rrset->count, next = 0;
 	uint8_t record[RECORD_OCTETS], *p;
@@ -91,6 +80,26 @@ counted_length(const uint8_t *rdata)
 	return (size_t)rdata[0] << 8 | rdata[1];
 }
 
+/*
+ * The part of a target that is the zone's name gets the case of the question:
+ * a client that mixes it to recognise its answers finds its own octets again.
+ */
+static void
+echo_case(const struct draft *d, uint8_t *rdata, size_t length)
+{
+	const struct question *q = d->plan->question;
+	const struct entry *entry = &d->plan->finding->entry;
+	size_t offset, zone;
+
+	if (!entry->in_zone)
+		return;
+	offset = name_suffix_offset(&q->name, entry->zone_labels);
+	zone = q->name.length - offset;
+	if (zone <= length && memcmp(rdata + length - zone,
+	    q->name.octets + offset, zone) == 0)
+		memcpy(rdata + length - zone, q->wire + offset, zone);
+}
+
 /* Records each behind its own length. */
 static bool
 write_counted(struct draft *d, const struct rrset *rrset)
@@ -112,6 +121,8 @@ write_counted(struct draft *d, const struct rrset *rrset)
 		store_record(p, d->owner, rrset->type, CLASS_IN, rrset->ttl,
 		    length);
 		memcpy(p + RECORD_OCTETS, rdata + 2, length);
+		if (answer_leads_on(rrset->type))
+			echo_case(d, p + RECORD_OCTETS, length);
 		rdata += 2 + length;
 		if (++next == rrset->count) {
 			next = 0;
@@ -130,13 +141,14 @@ write_rrset(struct draft *d, const struct rrset *rrset)
 {
 	uint8_t *start = d->sections.pos;
 
-	if (rrset->rdlength != 0 ? !write_fixed(d, rrset) :
+	if (rrset->rdlength != 0 ? !answer_write_fixed(d, rrset) :
 	    !write_counted(d, rrset)) {
 		d->sections.pos = start;
 		d->truncated = true;
 		return false;
 	}
 	d->answers += rrset->count;
+	d->last = (size_t)(start - d->sections.base);
 	return true;
 }
 
@@ -350,6 +362,7 @@ write_sections(struct draft *d)
 	switch (d->plan->content) {
 	case ANSWER_RECORDS:
 		write_records(d);
+		answer_write_additional(d);
 		break;
 	case ANSWER_NEGATIVE:
 		write_negative(d);
@@ -415,7 +428,7 @@ store_header(const struct draft *d, uint8_t p[static HEADER_OCTETS])
 	wire_store_u16(p + 4, q->wire_length > 0);
 	wire_store_u16(p + 6, (uint16_t)d->answers);
 	wire_store_u16(p + 8, (uint16_t)d->authorities);
-	wire_store_u16(p + 10, q->edns.present);
+	wire_store_u16(p + 10, (uint16_t)(d->additionals + q->edns.present));
 }
 
 size_t

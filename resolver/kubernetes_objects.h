@@ -23,7 +23,6 @@ struct object_string {
 struct object_namespace {
 	uint32_t next;
 	uint32_t name;			/* string */
-	bool exposed;			/* has names in the table */
 };
 
 /*

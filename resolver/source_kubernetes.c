@@ -57,6 +57,9 @@ static const struct object_kind {
 	  true },
 	{ "networking.istio.io", "WorkloadEntry", istio_read_workload_entry,
 	  true },
+	{ "", "Pod", kubernetes_read_pod, true },
+	{ "multicluster.x-k8s.io", "ServiceImport", kubernetes_read_import,
+	  true },
 };
 
 void

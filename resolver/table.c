@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "resolver/dashed.h"
 #include "resolver/image.h"
 #include "resolver/rr.h"
 
@@ -214,6 +215,20 @@ is_closed(const struct table *t, uint32_t wildcard, const uint8_t *octets,
 }
 
 /*
+ * Whether a wildcard that takes "front" labels of a name is none for it, since
+ * it is only for a label that is an address.
+ */
+static bool
+is_no_address(const struct table *t, uint32_t wildcard, const uint8_t *octets,
+    unsigned int front)
+{
+	uint8_t address[16];
+
+	return (node_at(t, wildcard)->flags & NAME_DASHED) != 0 &&
+	    (front != 1 || dashed_to_address(octets, address) == 0);
+}
+
+/*
  * The most specific wildcard above a name of that many labels; starts says
  * where they begin, starts[labels] is the root's.
  */
@@ -233,7 +248,8 @@ find_wildcard(const struct table *t, const uint8_t *octets,
 		node = find_node(t, octets + start, length - start,
 		    IMAGE_WILDCARD);
 		if (node != 0 && !is_closed(t, node, octets, labels - above,
-		    starts, length))
+		    starts, length) &&
+		    !is_no_address(t, node, octets, labels - above))
 			return node;
 	}
 	return 0;
