@@ -88,9 +88,8 @@ several_sources(void)
 
 	CHECK(compile_all(&mesh, &diag, &t) == 0);
 	CHECK(diag.errors == 0 && diag.warnings == 1);
-	(void)snprintf(wanted, sizeof(wanted), "%s: 1 name is also in an"
-	    " earlier table and left out here; the first is one.",
-	    sources[1].path);
+	(void)snprintf(wanted, sizeof(wanted), "%s:2: one. is left out:"
+	    " %s:1 has it", sources[1].path, sources[0].path);
 	CHECK(strcmp(diag.entries[0].text, wanted) == 0);
 	CHECK(table_names(t) == 3);
 	e = find(t, "one");

@@ -414,7 +414,7 @@ shadowed_host_keeps_its_other_names(void)
 	MUST(add_address(b, "web.own.svc.mesh.test", 0, "10.7.7.7") == 0);
 	builder_source(b, 1);
 	MUST(source_nds_read(&text, b, &r.diag) == 0);
-	CHECK(builder_shadowed(b, &first) == 1);
+	CHECK(builder_shadowed(b) == 1);
 	r.table = table_of(b);
 	CHECK(has(&r, "web.own.svc.mesh.test", "10.7.7.7"));
 	CHECK(has(&r, "web.own", "10.0.0.1"));
