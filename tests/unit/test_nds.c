@@ -409,7 +409,6 @@ shadowed_host_keeps_its_other_names(void)
 	    .length = sizeof(nds) - 1, .mesh = &mesh };
 	struct builder *b = builder_new(&mesh);
 	struct reading r = { .diag = DIAG_INIT };
-	struct dns_name first;
 
 	MUST(add_address(b, "web.own.svc.mesh.test", 0, "10.7.7.7") == 0);
 	builder_source(b, 1);
