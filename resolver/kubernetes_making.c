@@ -66,11 +66,19 @@ making_endpoint(const struct making *m, const struct object_service *s,
 		    const struct object_endpoint, handle);
 
 		if ((e->ready || s->publish_not_ready) &&
+		    kubernetes_in_network(m->k, e->place) &&
 		    !(e->legacy && s->has_slices))
 			break;
 		handle = e->next;
 	}
 	return handle;
+}
+
+bool
+making_joins(const struct making *m, const struct object_endpoint *e)
+{
+	return m->k->text->mesh->multicluster_headless ||
+	    kubernetes_in_cluster(m->k, e->place);
 }
 
 bool
@@ -131,11 +139,12 @@ kubernetes_add_names(struct kubernetes *k)
 	const struct object_service *s;
 	struct making m = { .k = k, .objects = &k->objects };
 
-	if (!making_label(&m.svc, "", "svc", &k->text->mesh->domain)) {
+	if (short_names_init(&m.short_names, k->text->mesh) != 0) {
 		diag_add(k->diag, DIAG_ERROR, k->text->path, 0, "mesh.domain is"
 		    " too long for services below it");
 		return 0;
 	}
+	m.svc = m.short_names.services;
 	for (uint32_t handle = k->objects.first_service; handle != 0 &&
 	    m.error == 0; handle = s->next) {
 		s = OBJECT_AT(&k->objects, const struct object_service,

@@ -9,6 +9,7 @@
 
 #include "resolver/kubernetes.h"
 #include "resolver/name.h"
+#include "resolver/short_names.h"
 
 struct making {
 	struct kubernetes *k;
@@ -19,6 +20,7 @@ struct making {
 	bool ignore_empty;
 	bool endpoint_pod_names;
 	bool has_clusterset;
+	struct short_names short_names;
 	struct dns_name svc;		/* "svc", the mesh's domain */
 	struct dns_name imports;	/* "svc", the domain of imports */
 };
@@ -43,10 +45,14 @@ bool making_service_name(const struct making *m,
 
 /*
  * The service's endpoint at that handle, or the next one that counts: ready,
- * or wanted all the same, and not said by EndpointSlices too.  0 at the end.
+ * or wanted all the same, in this machine's network, and not said by
+ * EndpointSlices too.  0 at the end.
  */
 uint32_t making_endpoint(const struct making *m,
     const struct object_service *service, uint32_t endpoint);
+
+/* Whether an endpoint is one of the addresses of a headless service. */
+bool making_joins(const struct making *m, const struct object_endpoint *e);
 
 /* The names of one service, of its ports and its endpoints. */
 void making_service(struct making *m, const struct object_service *service);

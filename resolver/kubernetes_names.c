@@ -12,11 +12,16 @@
  *   ENDPOINT.SERVICE.NS.svc           the endpoint's address; ENDPOINT is its
  *                                     hostname or its address with dashes
  *
- * and in-addr.arpa and ip6.arpa: of the services, and of the endpoints that
+ * The service, and an endpoint with a hostname, also have the shorter names
+ * that a pod would reach them by.  Other clusters' endpoints of a headless
+ * service are joined to its own; a hostname that both have is the own one's.
+ *
+ * And in-addr.arpa and ip6.arpa: of the services, and of the endpoints that
  * have a hostname.  Endpoints count while they are ready, or all of them if
  * the service wants that.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <string.h>
 
 #include "resolver/dashed.h"
@@ -182,10 +187,69 @@ warn(const struct turn *t, unsigned int line, const char *kind,
 	kubernetes_warn(t->m->k, &item, "%s", text);
 }
 
+/* Shorter names of what has records at t->name, or at hostname below it. */
+static void
+add_short_names(struct turn *t, uint32_t hostname, const struct dns_name *owner,
+    unsigned int line)
+{
+	const struct object_namespace *n = OBJECT_AT(t->objects,
+	    const struct object_namespace, t->s->namespace);
+	struct dns_name root, name, space, found[SHORT_NAMES_MAX];
+	bool too_long;
+	size_t count;
+
+	if (t->s->imported || name_from_text(&root, "", 0) != 0 ||
+	    !making_label(&name, "", objects_text(t->objects, t->s->name),
+	    &root) || (hostname != 0 && !making_label(&name, "",
+	    objects_text(t->objects, hostname), &name)) ||
+	    !making_label(&space, "", objects_text(t->objects, n->name),
+	    &root))
+		return;
+	count = short_names_of(&t->m->short_names, &name, &space, found,
+	    &too_long);
+	for (size_t i = 0; i < count && t->m->error == 0; i++) {
+		int outcome = builder_alias(t->m->k->builder, owner, &found[i],
+		    NAME_OWNED, line);
+
+		/* A service without an endpoint has none either. */
+		if (outcome < 0 && outcome != -ENOENT)
+			t->m->error = outcome;
+	}
+}
+
+/* Notes the hostnames of this cluster's endpoints. */
+static void
+note_hostnames(struct turn *t)
+{
+	const struct object_endpoint *e;
+	uint32_t handle = t->s->first_endpoint;
+
+	if (t->m->k->place_count < 2)
+		return;
+	while ((handle = making_endpoint(t->m, t->s, handle)) != 0) {
+		e = OBJECT_AT(t->objects, const struct object_endpoint,
+		    handle);
+		if (e->hostname != 0 &&
+		    kubernetes_in_cluster(t->m->k, e->place))
+			OBJECT_AT(t->objects, struct object_string,
+			    e->hostname)->service = t->s->first_endpoint;
+		handle = e->next;
+	}
+}
+
+/* Whether this cluster has an endpoint of the same hostname. */
+static bool
+is_outdone(const struct turn *t, const struct object_endpoint *e)
+{
+	return e->hostname != 0 &&
+	    !kubernetes_in_cluster(t->m->k, e->place) &&
+	    OBJECT_AT(t->objects, const struct object_string,
+	    e->hostname)->service == t->s->first_endpoint;
+}
+
 static void
 add_endpoint(struct turn *t, const struct object_endpoint *e)
 {
-	bool exists = t->s->kind != SERVICE_ABSENT;
 	struct dns_name name;
 
 	if (!endpoint_name(t, e, &name)) {
@@ -193,13 +257,16 @@ add_endpoint(struct turn *t, const struct object_endpoint *e)
 		    " over 255 octets long: left out");
 		return;
 	}
-	if (t->s->kind == SERVICE_HEADLESS) {
+	if (t->s->kind == SERVICE_HEADLESS && making_joins(t->m, e)) {
 		making_add_address(t->m, &t->name, e->octets, e->length,
 		    t->s->line);
 		add_ports(t, ports_at(t, e->ports), &name, e->line);
 	}
-	if (exists)
+	if (t->s->kind != SERVICE_ABSENT && !is_outdone(t, e)) {
 		making_add_address(t->m, &name, e->octets, e->length, e->line);
+		if (e->hostname != 0)
+			add_short_names(t, e->hostname, &name, e->line);
+	}
 	/* An address is the cluster's, not the cluster set's. */
 	if (e->hostname != 0 && !t->s->imported)
 		add_pointer(t, e->octets, e->length, &name, e->line);
@@ -211,6 +278,7 @@ add_endpoints(struct turn *t)
 	uint32_t handle = t->s->first_endpoint;
 	const struct object_endpoint *e;
 
+	note_hostnames(t);
 	while (t->m->error == 0 &&
 	    (handle = making_endpoint(t->m, t->s, handle)) != 0) {
 		e = OBJECT_AT(t->objects, const struct object_endpoint,
@@ -229,7 +297,8 @@ add_headless(struct turn *t)
 	while ((handle = making_endpoint(t->m, t->s, handle)) != 0) {
 		e = OBJECT_AT(t->objects, const struct object_endpoint,
 		    handle);
-		count_ports(t, ports_at(t, e->ports), 1);
+		if (making_joins(t->m, e))
+			count_ports(t, ports_at(t, e->ports), 1);
 		handle = e->next;
 	}
 	add_endpoints(t);
@@ -308,4 +377,6 @@ making_service(struct making *m, const struct object_service *s)
 		add_endpoints(t);
 		break;
 	}
+	if (t->m->error == 0 && s->kind != SERVICE_ABSENT)
+		add_short_names(t, 0, &t->name, s->line);
 }

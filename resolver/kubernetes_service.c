@@ -159,7 +159,6 @@ add_cluster_ip(struct kubernetes *k, const struct kubernetes_item *item,
 	if (error != 0)
 		return error;
 	address = OBJECT_AT(&k->objects, struct object_address, handle);
-	address->place = k->place;
 	address->length = length;
 	memcpy(address->octets, octets, length);
 	return 0;
@@ -229,6 +228,18 @@ service_kind(const struct json_node *spec)
 	    SERVICE_CLUSTER_IP;
 }
 
+/*
+ * Whether another cluster's service of that name stays: the first one, unless
+ * this is of the machine's own cluster and that is not.
+ */
+static bool
+is_taken(const struct kubernetes *k, const struct object_service *s)
+{
+	return s->kind != SERVICE_ABSENT &&
+	    (kubernetes_in_cluster(k, s->place) ||
+	    !kubernetes_in_cluster(k, k->place));
+}
+
 int
 kubernetes_read_service(struct kubernetes *k,
     const struct kubernetes_item *item)
@@ -238,7 +249,8 @@ kubernetes_read_service(struct kubernetes *k,
 	uint32_t service, ports;
 	int error = kubernetes_service(k, item, item->name, false, &service);
 
-	if (error != 0 || service == 0)
+	if (error != 0 || service == 0 || is_taken(k,
+	    OBJECT_AT(&k->objects, struct object_service, service)))
 		return error;
 	error = kubernetes_read_ports(k, item,
 	    json_tree_member(item->spec, "ports"), &ports);
@@ -249,6 +261,8 @@ kubernetes_read_service(struct kubernetes *k,
 	s->line = item->line;
 	s->place = k->place;
 	s->ports = ports;
+	s->external_name = 0;
+	s->first_address = s->last_address = 0;
 	s->publish_not_ready = json_tree_is(json_tree_member(item->spec,
 	    "publishNotReadyAddresses"), JSON_KIND_TRUE);
 	if (kind == SERVICE_CLUSTER_IP)

@@ -317,6 +317,7 @@ kubernetes_go(struct kubernetes *k, uint16_t place)
 {
 	k->place = place;
 	k->text = &k->places[place].text;
+	k->objects.cluster = k->places[place].cluster;
 	builder_file_set(k->builder, k->text->file);
 }
 
