@@ -176,17 +176,22 @@ write_chain(struct draft *d)
 }
 
 /*
- * The CNAME from NAME.SEARCH, as it was asked for, to NAME.  The target is the
+ * The CNAME from NAME.SEARCH, as it was asked for, to the target.  That is the
  * front of the question's name, which no pointer can express.
  */
 static bool
 write_search_cname(struct draft *d)
 {
+	static const struct dns_name root = { .length = 1 };
 	const struct question *q = d->plan->question;
 	const struct finding *finding = d->plan->finding;
-	size_t front = finding->entry.target_length, length = front + 1;
+	const struct dns_name *behind = finding->entry.target_search;
+	size_t front = finding->entry.target_length, length;
 	uint8_t *p;
 
+	if (behind == NULL)
+		behind = &root;
+	length = front + behind->length;
 	p = wire_reserve(&d->sections, RECORD_OCTETS + length);
 	if (p == NULL) {
 		d->truncated = true;
@@ -195,7 +200,7 @@ write_search_cname(struct draft *d)
 	store_record(p, d->owner, TYPE_CNAME, CLASS_IN, finding->chain[0].ttl,
 	    length);
 	memcpy(p + RECORD_OCTETS, q->wire, front);
-	p[RECORD_OCTETS + front] = 0;
+	memcpy(p + RECORD_OCTETS + front, behind->octets, behind->length);
 	d->owner = wire_written(&d->sections) - length;
 	d->owner_length = length;
 	d->answers++;

@@ -277,14 +277,18 @@ kind_text(enum entry_kind kind)
 	}
 }
 
-/* NAME of NAME.SEARCH, or the name itself. */
+/* What NAME.SEARCH leads to, or the name itself. */
 static const char *
 target_text(const struct dns_name *name, const struct entry *entry,
     char text[static NAME_TEXT_SIZE])
 {
 	struct dns_name target = *name;
 
-	if (entry->target_length != 0)
+	if (entry->target_search != NULL)
+		memcpy(target.octets + entry->target_length,
+		    entry->target_search->octets,
+		    entry->target_search->length);
+	else if (entry->target_length != 0)
 		target.octets[entry->target_length] = 0;
 	return name_to_text(target.octets, text);
 }
@@ -333,7 +337,9 @@ table_print_find(const struct table *table, const struct dns_name *name,
 	(void)target_text(name, &entry, target);
 	fprintf(out, "; %s: found as %s", owner, kind_text(entry.kind));
 	if (entry.target_length != 0)
-		fprintf(out, ", without the search domain: %s", target);
+		fprintf(out, ", %s search domain: %s",
+		    entry.target_search != NULL ? "with another" :
+		    "without the", target);
 	fputs(entry.flags & NAME_OWNED ? ", owned by the mesh\n" : "\n", out);
 	if (entry.node == 0) {
 		fputs("; a name above others, without records\n", out);
