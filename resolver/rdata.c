@@ -8,7 +8,7 @@
 #include "resolver/name.h"
 #include "resolver/rr.h"
 
-#define SOA_NUMBERS	5	/* serial, refresh, retry, expire, minimum */
+#define SOA_NUMBERS	((size_t)5)	/* serial, refresh, retry, expire, minimum */
 
 uint16_t
 rdata_fixed_length(uint16_t type)
