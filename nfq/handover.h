@@ -15,6 +15,7 @@
 struct worker_handover {
 	const struct config *config;
 	const int *queues;		/* one bound socket for each thread */
+	const int *listeners;		/* STREAM_LISTENERS of them, for TCP */
 	int image;			/* sealed memory file */
 	uint64_t generation;
 	const struct audit_sink *sinks;

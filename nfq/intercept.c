@@ -30,23 +30,14 @@ is_text_question(const struct question *question)
 	    (question->type == TYPE_TXT || question->type == TYPE_ANY);
 }
 
-/* Fills in what deciding needs; false if the packet is none of ours. */
-static bool
-gather(struct interception *out, const struct table *table,
-    const uint8_t *octets, size_t length, size_t whole_length,
-    struct facts *facts)
+/* Fills in what deciding needs of one DNS message. */
+static void
+gather_message(struct interception *out, const struct table *table,
+    const uint8_t *message, size_t length, struct facts *facts)
 {
 	struct question *question = &out->question;
 
-	out->packet.family = 0;
-	out->form = PACKET_MALFORMED;
-	if (length == whole_length)
-		out->form = packet_parse(&out->packet, octets, length);
-	if (out->form != PACKET_OK)
-		return false;
-
-	question_parse(question, out->packet.payload,
-	    out->packet.payload_length);
+	question_parse(question, message, length);
 	*facts = (struct facts){
 		.question = question,
 		.settings = table_settings(table),
@@ -59,15 +50,30 @@ gather(struct interception *out, const struct table *table,
 		facts->own_name = out->canary ||
 		    name_equal(&question->name, &version_name);
 	}
+}
+
+/* The same of a packet; false if it is none of ours. */
+static bool
+gather(struct interception *out, const struct table *table,
+    const uint8_t *octets, size_t length, size_t whole_length,
+    struct facts *facts)
+{
+	out->packet.family = 0;
+	out->form = PACKET_MALFORMED;
+	if (length == whole_length)
+		out->form = packet_parse(&out->packet, octets, length);
+	if (out->form != PACKET_OK)
+		return false;
+	gather_message(out, table, out->packet.payload,
+	    out->packet.payload_length, facts);
 	return true;
 }
 
-/* Writes the answer straight to its place in reply, the headers before it. */
-static void
-act(struct interception *out, const struct facts *facts, uint32_t rotation,
-    uint8_t reply[static INTERCEPT_REPLY_MAX])
+static struct answer_plan
+make_plan(const struct interception *out, const struct facts *facts,
+    uint32_t rotation)
 {
-	const struct answer_plan plan = {
+	return (struct answer_plan){
 		.question = facts->question,
 		.finding = facts->finding,
 		.content = out->decision.content,
@@ -77,6 +83,14 @@ act(struct interception *out, const struct facts *facts, uint32_t rotation,
 		.rotation = rotation,
 		.text = "nfdns " NFDNS_VERSION,
 	};
+}
+
+/* Writes the answer straight to its place in reply, the headers before it. */
+static void
+act(struct interception *out, const struct facts *facts, uint32_t rotation,
+    uint8_t reply[static INTERCEPT_REPLY_MAX])
+{
+	const struct answer_plan plan = make_plan(out, facts, rotation);
 	uint8_t *answer = reply + packet_reply_offset(&out->packet);
 
 	out->answer_length = answer_build(&plan, answer, ANSWER_UDP_MAX,
@@ -86,6 +100,22 @@ act(struct interception *out, const struct facts *facts, uint32_t rotation,
 	    out->answer_length);
 }
 
+static void
+begin(struct interception *out)
+{
+	out->canary = false;
+	out->answer = NULL;
+	out->answer_length = 0;
+	out->reply_length = 0;
+}
+
+static bool
+is_answered(const struct interception *out)
+{
+	return out->decision.verdict != VERDICT_PASS &&
+	    out->decision.verdict != VERDICT_DROP;
+}
+
 void
 intercept(struct interception *out, const struct table *table,
     const uint8_t *octets, size_t length, size_t whole_length,
@@ -93,16 +123,33 @@ intercept(struct interception *out, const struct table *table,
 {
 	struct facts facts;
 
-	out->canary = false;
-	out->answer = NULL;
-	out->answer_length = 0;
-	out->reply_length = 0;
+	begin(out);
 	if (!gather(out, table, octets, length, whole_length, &facts)) {
-		pass(out, REASON_MALFORMED);
+		/* A connection has no question yet. */
+		pass(out, out->form == PACKET_STREAM ? REASON_NO_QUESTION :
+		    REASON_MALFORMED);
 		return;
 	}
 	out->decision = decide(&facts);
-	if (out->decision.verdict != VERDICT_PASS &&
-	    out->decision.verdict != VERDICT_DROP)
+	if (is_answered(out))
 		act(out, &facts, rotation, reply);
+}
+
+void
+intercept_stream(struct interception *out, const struct table *table,
+    const uint8_t *message, size_t length, uint32_t rotation, uint8_t *answer,
+    size_t size)
+{
+	struct answer_plan plan;
+	struct facts facts;
+
+	begin(out);
+	gather_message(out, table, message, length, &facts);
+	out->decision = decide(&facts);
+	if (!is_answered(out))
+		return;
+	plan = make_plan(out, &facts, rotation);
+	plan.stream = true;
+	out->answer_length = answer_build(&plan, answer, size, &out->summary);
+	out->answer = answer;
 }

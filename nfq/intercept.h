@@ -22,6 +22,9 @@
 /* Largest reply: the UDP answer behind the longest headers that are kept. */
 #define INTERCEPT_REPLY_MAX (ANSWER_UDP_MAX + PACKET_HEADERS_MAX)
 
+/* Largest answer over TCP: RFC 1035 section 4.2.2. */
+#define INTERCEPT_STREAM_MAX 65535
+
 /* The name (class CH, type TXT) of the question by which the queue is tried. */
 #define INTERCEPT_CANARY_NAME "canary.nfdns."
 /* And the one that tells the version: dig CH TXT version.nfdns */
@@ -34,7 +37,7 @@
  */
 struct interception {
 	struct decision decision;
-	enum packet_form form;
+	enum packet_form form;		/* PACKET_STREAM: a TCP connection to be taken */
 	bool canary;			/* our own canary: not counted as a question */
 	struct packet packet;		/* as far as packet.h says */
 	struct question question;	/* when form is PACKET_OK */
@@ -53,5 +56,14 @@ struct interception {
 void intercept(struct interception *out, const struct table *table,
     const uint8_t *octets, size_t length, size_t whole_length,
     uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX]);
+
+/*
+ * The same for a message that came over TCP: form, packet and reply_length mean
+ * nothing then.  The answer is written to "answer", which has room for size
+ * octets (more than INTERCEPT_STREAM_MAX is of no use).
+ */
+void intercept_stream(struct interception *out, const struct table *table,
+    const uint8_t *message, size_t length, uint32_t rotation, uint8_t *answer,
+    size_t size);
 
 #endif

@@ -1,11 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * How a snapshot is swapped: a thread publishes the snapshot that it is about
- * to use for one batch ("in_use"), then looks whether that is still the
- * current one, and only then uses it.  Whoever swaps stores the new current one
- * first and waits until nobody has the old one published.  A thread that waits
- * for packets has none published, so an idle queue delays nothing.
- */
 #include "nfq/judge.h"
 
 #include <errno.h>
@@ -22,9 +15,6 @@
 #include "nfq/queue.h"
 #include "policy/log.h"
 
-/* How often a swap or a stop looks again. */
-#define LOOK_AGAIN_NS	200000
-
 struct judge {
 	struct judges *all;
 	unsigned int number;		/* of the queue, the slot and the ring */
@@ -34,7 +24,7 @@ struct judge {
 	uint32_t rotation;
 	uint64_t gaps_before;		/* counted by workers before this one */
 	uint64_t errors_before;
-	_Atomic(const struct snapshot *) in_use;
+	snapshot_place in_use;
 	atomic_bool done;
 	struct queue_packet packets[QUEUE_BATCH];
 	uint8_t reply[INTERCEPT_REPLY_MAX];
@@ -45,9 +35,10 @@ struct judges {
 	unsigned int count;
 	uint32_t mark_mask;
 	uint32_t mark_answered;
+	uint32_t mark_stream;		/* 0: TCP is not captured */
 	struct audit *audit;
 	pthread_barrier_t begin;
-	_Atomic(const struct snapshot *) current;
+	snapshot_place current;
 	atomic_bool stopping;
 };
 
@@ -107,6 +98,11 @@ count(struct judge *j, const struct interception *i)
 		count_up(&s->canaries);
 		return;
 	}
+	if (i->form == PACKET_STREAM) {
+		/* Its questions are counted when they come. */
+		count_up(&s->streams);
+		return;
+	}
 	count_up(&s->received);
 	count_up(&s->verdicts[i->decision.verdict]);
 	count_up(&s->reasons[i->decision.reason]);
@@ -127,6 +123,9 @@ judge_packet(struct judge *j, const struct queue_packet *p,
 		queue_reply(j->reader, p->id,
 		    (p->mark & ~all->mark_mask) | all->mark_answered,
 		    j->reply, i.reply_length);
+	else if (i.form == PACKET_STREAM && all->mark_stream != 0)
+		queue_mark(j->reader, p->id,
+		    (p->mark & ~all->mark_mask) | all->mark_stream);
 	else if (i.decision.verdict == VERDICT_DROP)
 		queue_drop(j->reader, p->id);
 	else
@@ -136,26 +135,6 @@ judge_packet(struct judge *j, const struct queue_packet *p,
 	if (!i.canary && i.form == PACKET_OK &&
 	    audit_wants(all->audit, i.decision.verdict))
 		record(j, p, &i, snapshot->generation, received_ns);
-}
-
-/* Publishes the current snapshot as in use, and returns it. */
-static const struct snapshot *
-snapshot_get(struct judge *j)
-{
-	const struct snapshot *s;
-
-	do {
-		s = atomic_load(&j->all->current);
-		atomic_store(&j->in_use, s);
-		/* Swapped in between: who swaps may not have seen ours. */
-	} while (s != atomic_load(&j->all->current));
-	return s;
-}
-
-static void
-snapshot_put(struct judge *j)
-{
-	atomic_store_explicit(&j->in_use, NULL, memory_order_release);
 }
 
 static void
@@ -170,13 +149,13 @@ judge_batch(struct judge *j, unsigned int packets)
 	atomic_store_explicit(&slot->last_id, queue_last_id(j->reader),
 	    memory_order_relaxed);
 	atomic_store_explicit(&slot->busy, 1, memory_order_relaxed);
-	s = snapshot_get(j);
+	s = snapshot_get(&j->in_use, &j->all->current);
 	for (unsigned int n = 0; n < packets; n++)
 		judge_packet(j, &j->packets[n], s, received_ns);
 	atomic_store_explicit(&slot->table_generation, s->generation,
 	    memory_order_relaxed);
 	error = queue_send(j->reader);
-	snapshot_put(j);
+	snapshot_put(&j->in_use);
 	if (error < 0) {
 		/* The packets still wait; our successor gets them again. */
 		log_error("queue %u: cannot send verdicts: %s", j->number,
@@ -240,14 +219,6 @@ judge_run(void *argument)
 	return NULL;
 }
 
-static void
-look_again_later(void)
-{
-	const struct timespec pause = { 0, LOOK_AGAIN_NS };
-
-	(void)nanosleep(&pause, NULL);
-}
-
 /* What a judge needs before its thread exists. */
 static int
 judge_init(struct judge *j, struct judges *all, unsigned int number,
@@ -287,6 +258,8 @@ judges_start(struct judges **judges, const struct worker_handover *h,
 	(void)sigaction(SIGUSR1, &action, NULL);
 	all->mark_mask = h->config->capture.mark_mask;
 	all->mark_answered = h->config->capture.mark_answered;
+	if (h->config->capture.tcp)
+		all->mark_stream = h->config->capture.mark_stream;
 	all->audit = audit;
 	all->count = threads;
 	atomic_store(&all->current, snapshot);
@@ -324,8 +297,7 @@ judges_swap(struct judges *all, const struct snapshot *next)
 	for (unsigned int n = 0; n < all->count; n++) {
 		struct judge *j = &all->judges[n];
 
-		while (atomic_load(&j->in_use) == old)
-			look_again_later();
+		snapshot_wait(&j->in_use, old);
 		/* An idle thread has answered nothing, but would from this. */
 		atomic_store_explicit(&j->slot->table_generation,
 		    next->generation, memory_order_relaxed);
@@ -345,7 +317,7 @@ judges_stop(struct judges *all)
 		 */
 		while (!atomic_load(&j->done)) {
 			(void)pthread_kill(j->thread, SIGUSR1);
-			look_again_later();
+			snapshot_pause();
 		}
 		(void)pthread_join(j->thread, NULL);
 		queue_reader_free(j->reader);

@@ -10,14 +10,8 @@
 #include <stdint.h>
 
 #include "nfq/handover.h"
+#include "nfq/snapshot.h"
 #include "policy/audit.h"
-#include "resolver/table.h"
-
-/* A table that answers are given from, and which one it is. */
-struct snapshot {
-	struct table *table;
-	uint64_t generation;
-};
 
 struct judges;			/* owns the threads and their buffers */
 

@@ -47,6 +47,7 @@ run_worker(const struct keeper *k, int control, pid_t supervisor)
 	const struct worker_handover handover = {
 		.config = k->config,
 		.queues = k->queues,
+		.listeners = k->listeners,
 		.image = k->image,
 		.generation = k->generation,
 		.sinks = k->sinks->sinks,
@@ -209,25 +210,37 @@ keeper_replace(struct keeper *k)
 	return error;
 }
 
+/* Whether the thread of a slot has stood still for too long. */
+static bool
+is_stuck(struct keeper *k, unsigned int i, bool has_work)
+{
+	const struct status_worker *slot = &k->status->workers[i];
+	const uint64_t batches = atomic_load(&slot->batches);
+
+	if ((atomic_load(&slot->busy) == 0 && !has_work) ||
+	    k->stuck[i].batches != batches)
+		k->stuck[i].ticks = 0;
+	else
+		k->stuck[i].ticks++;
+	k->stuck[i].batches = batches;
+	return k->stuck[i].ticks >= STUCK_TICKS && k->pid > 0 && !k->killed;
+}
+
 void
 keeper_tick(struct keeper *k, const uint64_t *waiting)
 {
-	for (unsigned int i = 0; i < k->config->queue.workers; i++) {
-		const struct status_worker *slot = &k->status->workers[i];
-		const uint64_t batches = atomic_load(&slot->batches);
+	const unsigned int queues = k->config->queue.workers;
 
-		if ((atomic_load(&slot->busy) == 0 && waiting[i] == 0) ||
-		    k->stuck[i].batches != batches)
-			k->stuck[i].ticks = 0;
-		else
-			k->stuck[i].ticks++;
-		k->stuck[i].batches = batches;
-		if (k->stuck[i].ticks >= STUCK_TICKS && k->pid > 0 &&
-		    !k->killed) {
-			log_error("queue %u: the worker is stuck: killing it",
-			    k->config->queue.number + i);
-			keeper_kill(k);
-		}
+	for (unsigned int i = 0; i < queues; i++) {
+		if (!is_stuck(k, i, waiting[i] > 0))
+			continue;
+		log_error("queue %u: the worker is stuck: killing it",
+		    k->config->queue.number + i);
+		keeper_kill(k);
+	}
+	if (k->config->capture.tcp && is_stuck(k, queues, false)) {
+		log_error("TCP: the worker is stuck: killing it");
+		keeper_kill(k);
 	}
 }
 

@@ -23,6 +23,7 @@
 struct keeper {
 	const struct config *config;
 	const int *queues;
+	const int *listeners;		/* for TCP */
 	int image;
 	uint64_t generation;
 	const struct sinks *sinks;
@@ -38,7 +39,7 @@ struct keeper {
 	struct {
 		uint64_t batches;
 		unsigned int ticks;
-	} stuck[CONFIG_MAX_WORKERS];
+	} stuck[STATUS_MAX_SLOTS];
 };
 
 #define KEEPER_INIT { .image = -1, .pidfd = -1, .control = -1 }

@@ -10,6 +10,7 @@
 
 #define DNS_PORT	53
 #define UDP_HEADER	8
+#define TCP_HEADER	20		/* without options */
 #define IPV4_HEADER	20		/* without options */
 #define IPV6_HEADER	40		/* without extension headers */
 #define FRESH_TTL	64		/* RFC 1700; what Linux sends */
@@ -19,6 +20,10 @@
 
 /* RFC 791 section 3.1: more fragments, or an offset. */
 #define IPV4_FRAGMENT_BITS 0x3fff
+
+/* A connection's first packet has, of FIN, SYN, RST and ACK, only SYN. */
+#define TCP_LOOKED_AT	0x17
+#define TCP_SYN		0x02
 
 enum ipv4_option {
 	IPV4_OPTION_END = 0,
@@ -98,7 +103,8 @@ ipv4_parse(struct packet *packet, struct wire_reader *r)
 		return PACKET_MALFORMED;
 	if ((load_u16(header + 6) & IPV4_FRAGMENT_BITS) != 0)
 		return PACKET_FRAGMENT;
-	if (header[9] != IPPROTO_UDP)
+	packet->protocol = header[9];
+	if (header[9] != IPPROTO_UDP && header[9] != IPPROTO_TCP)
 		return PACKET_NOT_UDP;
 	if (!ipv4_is_unicast(packet->source) ||
 	    !ipv4_is_unicast(packet->destination))
@@ -143,11 +149,11 @@ ipv6_options(struct wire_reader *r, uint8_t *next)
 }
 
 /*
- * Walks the extension headers up to UDP.  A fragment header makes a fragment
+ * Walks the extension headers up to UDP or TCP.  A fragment header makes a fragment
  * even when it is the only one (RFC 6946): it could not stay in the answer.
  */
 static enum packet_form
-ipv6_extensions(struct wire_reader *r, uint8_t next)
+ipv6_extensions(struct packet *packet, struct wire_reader *r, uint8_t next)
 {
 	enum packet_form form;
 	unsigned int i;
@@ -155,6 +161,8 @@ ipv6_extensions(struct wire_reader *r, uint8_t next)
 	for (i = 0; i <= IPV6_MAX_EXTENSIONS; i++) {
 		switch (next) {
 		case IPPROTO_UDP:
+		case IPPROTO_TCP:
+			packet->protocol = next;
 			return PACKET_OK;
 		case IPPROTO_FRAGMENT:
 			return PACKET_FRAGMENT;
@@ -187,7 +195,7 @@ ipv6_parse(struct packet *packet, struct wire_reader *r)
 	packet->destination = header + 24;
 	if (load_u16(header + 4) != wire_left(r))
 		return PACKET_MALFORMED;
-	form = ipv6_extensions(r, header[6]);
+	form = ipv6_extensions(packet, r, header[6]);
 	if (form != PACKET_OK)
 		return form;
 	if (!ipv6_is_unicast(packet->source) ||
@@ -219,6 +227,26 @@ udp_parse(struct packet *packet, struct wire_reader *r)
 	return PACKET_OK;
 }
 
+/* RFC 9293 section 3.1.  What comes behind the header is not looked at. */
+static enum packet_form
+tcp_parse(struct packet *packet, struct wire_reader *r)
+{
+	size_t left = wire_left(r), length;
+	const uint8_t *header = wire_read_octets(r, TCP_HEADER);
+
+	if (header == NULL)
+		return PACKET_MALFORMED;
+	packet->source_port = load_u16(header);
+	packet->destination_port = load_u16(header + 2);
+	length = (size_t)(header[12] >> 4) * 4;
+	if (length < TCP_HEADER || length > left)
+		return PACKET_MALFORMED;
+	if (packet->destination_port != DNS_PORT)
+		return PACKET_NOT_DNS;
+	return (header[13] & TCP_LOOKED_AT) == TCP_SYN ? PACKET_STREAM :
+	    PACKET_NOT_UDP;
+}
+
 enum packet_form
 packet_parse(struct packet *packet, const uint8_t *octets, size_t length)
 {
@@ -238,7 +266,8 @@ packet_parse(struct packet *packet, const uint8_t *octets, size_t length)
 	packet->ip_header = wire_offset(&r);
 	if (packet->ip_header > PACKET_HEADERS_MAX - UDP_HEADER)
 		return PACKET_NOT_UDP;
-	return udp_parse(packet, &r);
+	return packet->protocol == IPPROTO_TCP ? tcp_parse(packet, &r) :
+	    udp_parse(packet, &r);
 }
 
 size_t

@@ -14,8 +14,9 @@
 /* Why a packet is not for us; PACKET_OK when it is. */
 enum packet_form {
 	PACKET_OK,		/* plain, whole, unfragmented UDP to port 53 */
+	PACKET_STREAM,		/* the first packet of a TCP connection to port 53 */
 	PACKET_FRAGMENT,
-	PACKET_NOT_UDP,		/* or a header that cannot be turned round */
+	PACKET_NOT_UDP,		/* nor that; or a header that cannot be turned round */
 	PACKET_NOT_DNS,		/* another port */
 	PACKET_ADDRESS,		/* no answer may come from there, or go there */
 	PACKET_MALFORMED,	/* lengths that do not agree, headers cut off */
@@ -26,12 +27,14 @@ enum packet_form {
 
 /*
  * Borrows the packet's octets.  All of it means something when the form is
- * PACKET_OK; source and destination whenever family is not 0.
+ * PACKET_OK; all but the payload with PACKET_STREAM; source and destination
+ * whenever family is not 0.
  */
 struct packet {
 	uint8_t family;		/* AF_INET, AF_INET6; 0 if not even that is known */
 	const uint8_t *octets;
-	size_t ip_header;	/* octets before UDP: options and extension headers too */
+	size_t ip_header;	/* octets before UDP or TCP: options and extension headers too */
+	uint8_t protocol;	/* IPPROTO_UDP or IPPROTO_TCP */
 	const uint8_t *source;	/* 4 or 16 octets */
 	const uint8_t *destination;
 	uint16_t source_port;

@@ -211,6 +211,17 @@ queue_drop(struct queue_reader *reader, uint32_t id)
 }
 
 void
+queue_mark(struct queue_reader *reader, uint32_t id, uint32_t mark)
+{
+	struct nlmsghdr *nlh;
+
+	nlh = queue_message_verdict(reserve(reader, 0), NFQNL_MSG_VERDICT,
+	    reader->number, id, NF_ACCEPT);
+	nfq_nlmsg_verdict_put_mark(nlh, mark);
+	reader->send_used += nlh->nlmsg_len;
+}
+
+void
 queue_reply(struct queue_reader *reader, uint32_t id, uint32_t mark,
     const uint8_t *packet, size_t length)
 {

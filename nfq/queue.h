@@ -81,9 +81,11 @@ uint32_t queue_last_id(const struct queue_reader *reader);
 
 /*
  * Verdicts of one batch, collected and then sent in one go.  A reply is copied,
- * is at most QUEUE_REPLY_MAX long, and goes out with the given mark.
+ * is at most QUEUE_REPLY_MAX long, and goes out with the given mark;
+ * queue_mark() lets the packet go on with that mark, which routes it anew.
  */
 void queue_pass(struct queue_reader *reader, uint32_t id);
+void queue_mark(struct queue_reader *reader, uint32_t id, uint32_t mark);
 void queue_drop(struct queue_reader *reader, uint32_t id);
 void queue_reply(struct queue_reader *reader, uint32_t id, uint32_t mark,
     const uint8_t *packet, size_t length);

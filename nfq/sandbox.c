@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -44,6 +45,12 @@ static const int calls_of_worker[] = {
 	SCMP_SYS(ftruncate),
 	/* A thread that has just been started does these before our code. */
 	SCMP_SYS(set_robust_list), SCMP_SYS(rseq),
+};
+
+static const int calls_of_stream[] = {
+	SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(epoll_ctl),
+	SCMP_SYS(accept4), SCMP_SYS(getsockname), SCMP_SYS(setsockopt),
+	SCMP_SYS(connect), SCMP_SYS(shutdown),
 };
 
 static const int calls_of_compiler[] = {
@@ -87,9 +94,22 @@ add_mappings(scmp_filter_ctx filter)
 	return error;
 }
 
+static int
+add_stream(scmp_filter_ctx filter)
+{
+	static const unsigned int families[] = { AF_INET, AF_INET6 };
+	int error = add_calls(filter, SCMP_ACT_ALLOW, calls_of_stream,
+	    COUNT(calls_of_stream));
+
+	for (size_t i = 0; i < COUNT(families) && error == 0; i++)
+		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
+		    SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, families[i]));
+	return error;
+}
+
 /* The runtime's calls and "calls"; everything else ends the process. */
 static int
-restrict_calls(const int *calls, size_t count)
+restrict_calls(const int *calls, size_t count, bool tcp)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	int error;
@@ -105,6 +125,8 @@ restrict_calls(const int *calls, size_t count)
 		    COUNT(calls_refused));
 	if (error == 0)
 		error = add_mappings(filter);
+	if (error == 0 && tcp)
+		error = add_stream(filter);
 	if (error == 0)
 		error = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 	if (error == 0)
@@ -199,9 +221,9 @@ sandbox_worker_privileges(const struct config *config)
 }
 
 int
-sandbox_worker_seccomp(void)
+sandbox_worker_seccomp(bool tcp)
 {
-	return restrict_calls(calls_of_worker, COUNT(calls_of_worker));
+	return restrict_calls(calls_of_worker, COUNT(calls_of_worker), tcp);
 }
 
 int
@@ -219,5 +241,6 @@ sandbox_compiler_privileges(const struct config *config)
 int
 sandbox_compiler_seccomp(void)
 {
-	return restrict_calls(calls_of_compiler, COUNT(calls_of_compiler));
+	return restrict_calls(calls_of_compiler, COUNT(calls_of_compiler),
+	    false);
 }

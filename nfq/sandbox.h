@@ -3,6 +3,8 @@
 #ifndef NFDNS_NFQ_SANDBOX_H
 #define NFDNS_NFQ_SANDBOX_H
 
+#include <stdbool.h>
+
 #include "policy/config.h"
 
 /*
@@ -16,9 +18,10 @@ int sandbox_worker_privileges(const struct config *config)
 /*
  * The worker's system calls, for all threads that there are; call when threads
  * and files are there and before any packet is read.  A thread that makes
- * another call ends the process with SIGSYS.  0 or a negative errno.
+ * another call ends the process with SIGSYS.  "tcp": those of the TCP thread,
+ * too, new sockets of IPv4 and IPv6 among them.  0 or a negative errno.
  */
-int sandbox_worker_seccomp(void) __attribute__((warn_unused_result));
+int sandbox_worker_seccomp(bool tcp) __attribute__((warn_unused_result));
 
 /*
  * The compiler: no capability at all, limits on memory, time and file size, no

@@ -2,8 +2,9 @@
 /*
  * The life cycle of the daemon, in order:
  *
- *   signals, run_dir, status page, rules (as values), table, queues, audit
- *   files, worker, the canary's rule, the canary, all rules, ready
+ *   signals, run_dir, status page, rules (as values), table, queues, listeners
+ *   and routes of TCP, audit files, worker, the canary's rule, the canary, all
+ *   rules, ready
  *
  * and in reverse.  A packet is queued only when somebody is there to judge it,
  * and the one who judges leaves only when nothing is queued any more.
@@ -80,7 +81,7 @@ start_run_dir(struct supervisor *s)
 	if (s->pid_file < 0)
 		return fail(&diag, EXIT_ERROR);
 	error = status_create(&s->status, s->config->run_dir,
-	    s->config->queue.workers);
+	    s->config->queue.workers + (s->config->capture.tcp ? 1 : 0));
 	if (error < 0) {
 		log_error("cannot make the status page in run_dir \"%s\": %s",
 		    s->config->run_dir, strerror(-error));
@@ -242,6 +243,7 @@ start_worker(struct supervisor *s)
 	k->queues = s->queues;
 	k->image = s->image;
 	k->generation = s->generation;
+	k->listeners = s->listeners;
 	k->sinks = &s->sinks;
 	k->status = &s->status;
 	error = keeper_start(k);
@@ -301,56 +303,6 @@ install_canary(struct supervisor *s, struct diag *diag)
 	return error;
 }
 
-/*
- * A predecessor's queues that the config no longer has: what waits in them goes
- * through the rules again, which now lead to others.
- */
-static void
-empty_queues(struct supervisor *s)
-{
-	char name[STORE_NAME];
-	uint16_t number;
-	int fd;
-
-	while ((fd = store_take_queue(&s->store, &number)) >= 0) {
-		store_queue_name(name, number);
-		if (queue_adopt(fd, number, s->config->queue.maxlen,
-		    s->config->queue.overload_pass) < 0)
-			log_warning("queue %u: what waited in it is lost",
-			    number);
-		store_forget(name);
-		(void)close(fd);
-	}
-}
-
-/*
- * The canary proves the way before any user's question is sent it.  But a
- * predecessor's rules have been queueing all the time: there is no step back.
- */
-static int
-put_rules(struct supervisor *s, struct diag *diag)
-{
-	int error;
-
-	if (s->has_rules) {
-		error = rules_kernel_install(s->kernel, &s->set, &s->features,
-		    diag);
-		if (error == 0) {
-			empty_queues(s);
-			error = canary_ask(s->config, CANARY_MS, diag);
-		}
-		return error;
-	}
-	error = install_canary(s, diag);
-	s->has_rules = error == 0;
-	if (error == 0)
-		error = canary_ask(s->config, CANARY_MS, diag);
-	if (error == 0)
-		error = rules_kernel_install(s->kernel, &s->set, &s->features,
-		    diag);
-	return error;
-}
-
 static int
 start_rules(struct supervisor *s)
 {
@@ -358,8 +310,13 @@ start_rules(struct supervisor *s)
 
 	if (open_kernel(s) != EXIT_OK)
 		return EXIT_ERROR;
+	/* A predecessor's rules have been queueing all the time: no step back. */
 	s->has_rules = rules_kernel_has_table(s->kernel);
-	if (put_rules(s, &diag) < 0)
+	if (!s->has_rules && install_canary(s, &diag) < 0)
+		return fail(&diag, EXIT_ERROR);
+	s->has_rules = true;
+	if (canary_ask(s->config, CANARY_MS, &diag) < 0 ||
+	    rules_kernel_install(s->kernel, &s->set, &s->features, &diag) < 0)
 		return fail(&diag, EXIT_ERROR);
 	diag_free(&diag);
 	atomic_store(&s->status.supervisor->queue_mode,
@@ -440,8 +397,8 @@ supervisor_start(struct supervisor *s)
 {
 	static int (*const steps[])(struct supervisor *) = {
 		start_signals, start_run_dir, start_ruleset, start_table,
-		start_queues, start_sinks, start_worker, start_rules,
-		start_loop,
+		start_queues, start_stream, start_sinks, start_worker,
+		start_rules, start_loop,
 	};
 
 	store_open(&s->store);
@@ -504,6 +461,7 @@ supervisor_stop(struct supervisor *s)
 		stop_rules(s);
 		forget_sockets(s);
 	}
+	stop_stream(s);
 	while (s->queue_count > 0)
 		(void)close(s->queues[--s->queue_count]);
 	sinks_close(&s->sinks);

@@ -158,7 +158,7 @@ take_tick(struct supervisor *s)
 }
 
 enum { WAIT_DEATH, WAIT_CONTROL, WAIT_SIGNALS, WAIT_TIMER, WAIT_COMPILER,
-	WAIT_CANARY, WAITS };
+	WAIT_CANARY, WAIT_DEVICES, WAITS };
 
 /* poll(2) passes over descriptors that are -1. */
 static void
@@ -172,6 +172,8 @@ loop_once(struct supervisor *s)
 		[WAIT_COMPILER] = { .fd = s->reload.compiler != NULL ?
 		    compiler_fd(s->reload.compiler) : -1 },
 		[WAIT_CANARY] = { .fd = s->health.canary.fd },
+		[WAIT_DEVICES] = { .fd = s->routes != NULL ?
+		    routes_fd(s->routes) : -1 },
 	};
 
 	for (int i = 0; i < WAITS; i++)
@@ -185,6 +187,8 @@ loop_once(struct supervisor *s)
 		replace_worker(s);
 	if (wait[WAIT_CANARY].revents != 0)
 		health_canary_ready(s);
+	if (wait[WAIT_DEVICES].revents != 0)
+		routes_follow(s->routes);
 	if (wait[WAIT_COMPILER].revents != 0 && s->reload.compiler != NULL)
 		reload_compiler_ready(s);
 	if (wait[WAIT_TIMER].revents != 0)
@@ -207,6 +211,8 @@ supervisor_run(struct config *config)
 	s->config = config;
 	s->pid_file = s->image = s->signals = s->timer = -1;
 	s->keeper = (struct keeper)KEEPER_INIT;
+	for (size_t i = 0; i < STREAM_LISTENERS; i++)
+		s->listeners[i] = -1;
 	s->reload.image = s->health.canary.fd = -1;
 	s->exit_code = supervisor_start(s);
 	s->stop = s->exit_code != EXIT_OK;

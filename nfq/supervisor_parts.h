@@ -14,12 +14,14 @@
 #include "nfq/compiler.h"
 #include "nfq/keeper.h"
 #include "nfq/sinks.h"
+#include "nfq/stream_listen.h"
 #include "nfq/store.h"
 #include "policy/config.h"
 #include "policy/status.h"
 #include "resolver/diag.h"
 #include "resolver/exit_code.h"
 #include "rules/kernel.h"
+#include "rules/routes.h"
 #include "rules/ruleset.h"
 
 /* Where a reload has got to. */
@@ -67,6 +69,8 @@ struct supervisor {
 	struct status_page status;
 	int queues[CONFIG_MAX_WORKERS];
 	size_t queue_count;
+	int listeners[STREAM_LISTENERS];	/* -1: none */
+	struct routes *routes;
 	struct sinks sinks;
 	int image;
 	uint64_t generation;		/* of the image; 0: never loaded */
@@ -95,6 +99,10 @@ int64_t supervisor_now_ms(void);
 int supervisor_start(struct supervisor *s) __attribute__((warn_unused_result));
 /* Takes a half-started supervisor too, and leaves nothing behind. */
 void supervisor_stop(struct supervisor *s);
+
+/* start_stream.c: the step for TCP, and its reverse. */
+int start_stream(struct supervisor *s) __attribute__((warn_unused_result));
+void stop_stream(struct supervisor *s);
 
 /* supervisor.c */
 

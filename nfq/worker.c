@@ -18,6 +18,8 @@
 #include "nfq/control.h"
 #include "nfq/judge.h"
 #include "nfq/sandbox.h"
+#include "nfq/stream.h"
+#include "nfq/stream_listen.h"
 #include "policy/log.h"
 
 #define AUDIT_FLUSH_MS	1000
@@ -29,6 +31,7 @@ struct worker {
 	struct snapshot *snapshot;
 	struct audit *audit;
 	struct judges *judges;
+	struct stream *stream;		/* NULL: TCP is not captured */
 	uint64_t audit_lost_before;	/* by workers before this one */
 };
 
@@ -36,12 +39,14 @@ struct worker {
 static int
 confine(const struct worker_handover *h)
 {
-	int keep[CONFIG_MAX_WORKERS + AUDIT_MAX_SINKS + 2];
+	int keep[CONFIG_MAX_WORKERS + AUDIT_MAX_SINKS + STREAM_LISTENERS + 2];
 	size_t count = 0;
 	int error;
 
 	for (unsigned int i = 0; i < h->config->queue.workers; i++)
 		keep[count++] = h->queues[i];
+	for (size_t i = 0; i < STREAM_LISTENERS; i++)
+		keep[count++] = h->listeners[i];
 	for (size_t i = 0; i < h->sink_count; i++)
 		keep[count++] = h->sinks[i].fd;
 	keep[count++] = h->image;
@@ -95,7 +100,8 @@ prepare(struct worker *w)
 	}
 	(void)close(h->image);		/* mapped */
 	w->audit_lost_before = atomic_load(&h->status->workers[0].audit_lost);
-	if ((error = audit_start(&w->audit, h->config->queue.workers)) < 0) {
+	if ((error = audit_start(&w->audit, (unsigned int)
+	    h->status->worker_slots)) < 0) {
 		log_error("the worker cannot start the audit's writer: %s",
 		    strerror(-error));
 		return WORKER_FAILED;
@@ -106,7 +112,13 @@ prepare(struct worker *w)
 		    strerror(-error));
 		return WORKER_FAILED;
 	}
-	if ((error = sandbox_worker_seccomp()) < 0) {
+	if (h->config->capture.tcp && (error = stream_start(&w->stream, h,
+	    w->snapshot, w->audit, h->config->queue.workers)) < 0) {
+		log_error("the worker cannot start its thread for TCP: %s",
+		    strerror(-error));
+		return WORKER_FAILED;
+	}
+	if ((error = sandbox_worker_seccomp(h->config->capture.tcp)) < 0) {
 		log_error("the worker cannot restrict its system calls: %s",
 		    strerror(-error));
 		return WORKER_FAILED;
@@ -136,6 +148,7 @@ take_table(struct worker *w, const struct control_message *order, int image)
 	} else {
 		w->snapshot = next;
 		judges_swap(w->judges, next);
+		stream_swap(w->stream, next);
 		snapshot_close(old);
 		answer.names = table_names(next->table);
 		answer.octets = table_octets(next->table);
@@ -213,9 +226,11 @@ worker_run(const struct worker_handover *handover)
 	ready.names = table_names(w.snapshot->table);
 	ready.octets = table_octets(w.snapshot->table);
 	judges_begin(w.judges);
+	stream_begin(w.stream);
 	reply(&w, &ready);
 	take_orders(&w);
 	judges_stop(w.judges);
+	stream_stop(w.stream);
 	audit_stop(w.audit, AUDIT_FLUSH_MS);
 	snapshot_close(w.snapshot);
 	return WORKER_DONE;

@@ -26,6 +26,7 @@ struct audit_record {
 	gid_t gid;
 	uint16_t client_port;
 	uint16_t server_port;
+	bool stream;			/* over TCP */
 	uint8_t family;			/* AF_INET or AF_INET6 */
 	uint8_t client[16];
 	uint8_t server[16];

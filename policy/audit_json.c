@@ -572,7 +572,8 @@ audit_json(const struct audit_record *record, char *buf, size_t size)
 	put_address(&out, record->family, record->server);
 	put_text(&out, "\",\"dest_port\":");
 	put_number(&out, record->server_port);
-	put_text(&out, ",\"proto\":\"UDP\",\"ip_v\":");
+	put_text(&out, record->stream ? ",\"proto\":\"TCP\",\"ip_v\":" :
+	    ",\"proto\":\"UDP\",\"ip_v\":");
 	put_char(&out, record->family == AF_INET ? '4' : '6');
 	put_char(&out, ',');
 	put_dns(&out, record);

@@ -57,8 +57,23 @@ struct config_capture {
 	uint32_t mark_mask;		/* exactly three bits, low to high: */
 	uint32_t mark_passed;		/*   set by the rules, cleared after the queue */
 	uint32_t mark_answered;		/*   set by the verdict of an answer */
-	uint32_t mark_stream;		/*   reserved for TCP */
+	uint32_t mark_stream;		/*   on packets of intercepted TCP connections */
 	uint16_t zone;
+};
+
+/* What intercepted TCP connections may cost, and what of the kernel they use. */
+struct config_stream {
+	uint16_t port;			/* of the listeners, on 127.0.0.1 and ::1 */
+	uint32_t table;			/* routing table */
+	uint32_t priority;		/* of the rule that leads to it */
+	unsigned int connections;	/* in all */
+	unsigned int per_client;	/* of one client address */
+	unsigned int in_flight;		/* relayed questions of one connection */
+	unsigned int idle_s;
+	unsigned int message_s;		/* for a message that has begun */
+	unsigned int unread_s;		/* for answers that nobody reads */
+	unsigned int relay_s;		/* for the real nameserver */
+	uint32_t buffer;		/* octets that may wait, each way */
 };
 
 struct config_queue {
@@ -83,10 +98,10 @@ struct config {
 	gid_t gid;
 	struct config_capture capture;
 	struct config_queue queue;
+	struct config_stream stream;
 	struct mesh mesh;
 	struct config_audit *audits;	size_t audit_count;
 	enum log_level log_level;
-	size_t warnings;		/* that reading it brought */
 };
 
 /*

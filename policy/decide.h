@@ -49,6 +49,7 @@ enum reason {
 	REASON_ZONE_SOA,	/* SOA of a zone's apex: answer */
 	REASON_UNKNOWN_NAME,	/* under a zone with unknown = "nxdomain" */
 	REASON_OWN_NAME,	/* CHAOS TXT of nfdns itself */
+	REASON_UNREACHABLE,	/* TCP: the nameserver did not answer: SERVFAIL */
 	REASONS
 };
 

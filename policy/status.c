@@ -131,7 +131,7 @@ status_create(struct status_page *page, const char *run_dir,
 	char path[PATH_MAX], fresh[PATH_MAX];
 	int error, fd, lock;
 
-	assert(workers >= 1 && workers <= CONFIG_MAX_WORKERS);
+	assert(workers >= 1 && workers <= STATUS_MAX_SLOTS);
 	*page = (struct status_page){ .fd = -1 };
 	error = path_of(path, run_dir, "");
 	if (error == 0)
@@ -166,7 +166,7 @@ static int
 check_page(const struct status_supervisor *s, size_t size)
 {
 	if (atomic_load(&s->magic) != STATUS_MAGIC || s->layout != LAYOUT ||
-	    s->workers < 1 || s->workers > CONFIG_MAX_WORKERS ||
+	    s->workers < 1 || s->workers > STATUS_MAX_SLOTS ||
 	    s->size != size || size_for(s->workers) != size)
 		return -EPROTO;
 	return 0;
@@ -183,7 +183,7 @@ map_existing(struct status_page *page, int fd)
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)size_for(1) ||
-	    st.st_size > (off_t)size_for(CONFIG_MAX_WORKERS))
+	    st.st_size > (off_t)size_for(STATUS_MAX_SLOTS))
 		return -EPROTO;
 	size = (size_t)st.st_size;
 	base = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
@@ -364,6 +364,9 @@ add_slot(struct status_counters *sum, const struct status_worker *w,
 	uint64_t generation = LOAD(table_generation);
 
 	sum->received += LOAD(received);
+	sum->streams += LOAD(streams);
+	for (size_t i = 0; i < STREAM_COUNTERS; i++)
+		sum->stream[i] += LOAD(stream[i]);
 	sum->malformed += LOAD(malformed);
 	sum->answered += LOAD(verdicts[VERDICT_ANSWER]) +
 	    LOAD(verdicts[VERDICT_NODATA]) + LOAD(verdicts[VERDICT_NXDOMAIN]);
@@ -385,7 +388,7 @@ void
 status_counters(const struct status_page *page, struct status_counters *sum)
 {
 	const struct status_supervisor *s = page->supervisor;
-	uint64_t packets, gaps = 0;
+	uint64_t packets, seen, gaps = 0;
 
 	memset(sum, 0, sizeof(*sum));
 	sum->oldest_generation = UINT64_MAX;
@@ -393,7 +396,9 @@ status_counters(const struct status_page *page, struct status_counters *sum)
 	packets = atomic_load(&s->rule_packets);
 	for (size_t i = 0; i < page->worker_slots; i++)
 		add_slot(sum, &page->workers[i], &gaps);
-	sum->unseen = packets > sum->received ? packets - sum->received : 0;
+	/* Questions over TCP do not come through the queue; connections do. */
+	seen = sum->received - sum->stream[STREAM_QUESTIONS] + sum->streams;
+	sum->unseen = packets > seen ? packets - seen : 0;
 	sum->queue_dropped = atomic_load(&s->queue_dropped);
 	if (gaps > sum->queue_dropped)
 		sum->queue_dropped = gaps;

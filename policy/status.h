@@ -24,6 +24,7 @@
 #define STATUS_MAGIC	0x6e66646e73737431ULL	/* "nfdnsst1" */
 #define STATUS_FILE	"status"		/* in run_dir */
 #define STATUS_TEXT	256
+#define STATUS_MAX_SLOTS (CONFIG_MAX_WORKERS + 1)	/* one for TCP */
 
 /* How the daemon stands; "ready" is STATUS_READY or STATUS_DEGRADED. */
 enum status_state { STATUS_STARTING, STATUS_READY, STATUS_DEGRADED, STATUS_STOPPING };
@@ -59,11 +60,31 @@ struct status_supervisor {
 	char degraded[STATUS_TEXT];		/* "" if it is not */
 };
 
+/* What the thread for TCP counts besides questions: connections. */
+enum status_stream {
+	STREAM_OPEN,		/* that there are now */
+	STREAM_ACCEPTED,
+	STREAM_QUESTIONS,	/* counted as received, too */
+	STREAM_OVER_ALL,	/* closed: too many in all */
+	STREAM_OVER_CLIENT,	/* too many of one client */
+	STREAM_EVICTED,		/* idle, and a new one needed the place */
+	STREAM_IDLE,		/* idle for too long */
+	STREAM_SLOW,		/* a message took too long */
+	STREAM_UNREAD,		/* the client did not read */
+	STREAM_THROTTLED,	/* times that questions were left unread */
+	STREAM_RELAYS,		/* connections to nameservers */
+	STREAM_RAW,		/* relayed as a whole */
+	STREAM_UNREACHABLE,	/* questions that no nameserver answered */
+	STREAM_COUNTERS
+};
+
 /* Written by one worker thread only.  Cache-line aligned: nothing is shared. */
 struct status_worker {
 	_Alignas(64) _Atomic uint64_t verdicts[VERDICTS];
 	_Atomic uint64_t reasons[REASONS];
 	_Atomic uint64_t received;
+	_Atomic uint64_t streams;	/* TCP connections sent to lo */
+	_Atomic uint64_t stream[STREAM_COUNTERS];	/* of the TCP thread's slot */
 	_Atomic uint64_t malformed;
 	_Atomic uint64_t canaries;
 	_Atomic uint64_t id_gaps;	/* packet ids that never came: dropped by the kernel */
@@ -123,6 +144,8 @@ void status_set_state(struct status_page *page, enum status_state state,
 
 /* Sums over the workers' slots. */
 struct status_counters {
+	uint64_t streams;	/* first packets of TCP connections */
+	uint64_t stream[STREAM_COUNTERS];
 	uint64_t received, answered, passed, refused, dropped, malformed;
 	uint64_t unseen;	/* counted by the rules, never read: went by the queue */
 	uint64_t queue_dropped;	/* by the kernel: the larger of both counts of it */

@@ -23,7 +23,7 @@ struct item {
 	const char *text;
 };
 
-#define MAX_ITEMS (REASONS + 40)
+#define MAX_ITEMS (REASONS + STREAM_COUNTERS + 40)
 
 /* Everything that is printed; texts of items borrow from here. */
 struct view {
@@ -163,6 +163,30 @@ add_counters(struct view *v)
 }
 
 static void
+add_stream(struct view *v)
+{
+	static const char *const keys[STREAM_COUNTERS] = {
+		[STREAM_OPEN] = "open",
+		[STREAM_ACCEPTED] = "accepted",
+		[STREAM_QUESTIONS] = "questions",
+		[STREAM_OVER_ALL] = "over_connections",
+		[STREAM_OVER_CLIENT] = "over_per_client",
+		[STREAM_EVICTED] = "evicted",
+		[STREAM_IDLE] = "idle",
+		[STREAM_SLOW] = "slow",
+		[STREAM_UNREAD] = "unread",
+		[STREAM_THROTTLED] = "throttled",
+		[STREAM_RELAYS] = "relays",
+		[STREAM_RAW] = "raw",
+		[STREAM_UNREACHABLE] = "unreachable",
+	};
+
+	add_number(v, "stream", "intercepted", v->counters.streams);
+	for (size_t i = 0; i < STREAM_COUNTERS; i++)
+		add_number(v, "stream", keys[i], v->counters.stream[i]);
+}
+
+static void
 collect(struct view *v, const struct status_page *page)
 {
 	const struct status_supervisor *s = page->supervisor;
@@ -175,6 +199,7 @@ collect(struct view *v, const struct status_page *page)
 	add_general(v, s, now);
 	add_table(v, s, now);
 	add_counters(v);
+	add_stream(v);
 	add_text(v, "queue", "mode", text_of(mode_texts, LENGTH(mode_texts),
 	    atomic_load(&s->queue_mode)));
 	add_number(v, "queue", "packets", atomic_load(&s->rule_packets));

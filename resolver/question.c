@@ -93,18 +93,25 @@ skip_owner(struct parser *p)
 	return true;
 }
 
-/* Whether the octets are whole options and nothing else (RFC 6891 6.1.2). */
+/*
+ * Notes the options that an answer may have to have, too.  False unless the
+ * octets are whole options and nothing else (RFC 6891 section 6.1.2).
+ */
 static bool
-options_fit(const uint8_t *octets, size_t length)
+take_options(struct edns *edns, const uint8_t *octets, size_t length)
 {
 	while (length > 0) {
+		unsigned int code;
 		size_t option;
 
 		if (length < 4)
 			return false;
+		code = (unsigned int)octets[0] << 8 | octets[1];
 		option = 4 + ((size_t)octets[2] << 8 | octets[3]);
 		if (option > length)
 			return false;
+		edns->keepalive |= code == OPTION_KEEPALIVE;
+		edns->padding |= code == OPTION_PADDING;
 		octets += option;
 		length -= option;
 	}
@@ -144,11 +151,13 @@ take_opt(struct edns *edns, const struct record *rr)
 	if (!rr->root_owner)
 		return false;
 	edns->present = true;
+	edns->keepalive = edns->padding = false;
 	edns->udp_size = rr->class;
 	edns->version = (uint8_t)(rr->ttl >> 16);
 	edns->dnssec_ok = (rr->ttl & 0x8000) != 0;
 	/* What a later version's data look like, nobody knows. */
-	return edns->version != 0 || options_fit(rr->rdata, rr->rdlength);
+	return edns->version != 0 ||
+	    take_options(edns, rr->rdata, rr->rdlength);
 }
 
 /* Reads one record; false if the message is malformed by it. */

@@ -30,6 +30,8 @@ enum question_form {
 struct edns {
 	bool present;
 	bool dnssec_ok;		/* the DO bit, RFC 3225 */
+	bool keepalive;		/* option edns-tcp-keepalive, RFC 7828 */
+	bool padding;		/* option Padding, RFC 7830 */
 	uint8_t version;
 	uint16_t udp_size;	/* as sent; RFC 6891 6.2.3 floor not applied */
 };

@@ -22,6 +22,14 @@ enum rcode {
 	RCODE_BADVERS = 16,
 };
 
+/* IANA "DNS EDNS0 Option Codes" and "Extended DNS Error Codes" (RFC 8914). */
+enum edns_option {
+	OPTION_KEEPALIVE = 11, OPTION_PADDING = 12, OPTION_EDE = 15,
+};
+enum extended_error {
+	EDE_NONE = 0, EDE_NO_REACHABLE_AUTHORITY = 22, EDE_NETWORK_ERROR = 23,
+};
+
 /*
  * Mnemonic of a type or rcode ("AAAA", "NXDOMAIN"), or "TYPE65280" / "RCODE23"
  * as RFC 3597 section 5 writes it, put into buf.  Returns a string that lives

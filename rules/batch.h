@@ -23,6 +23,7 @@ enum batch_subject {
 	BATCH_CHAIN,
 	BATCH_CLEAR,		/* emptying what is to be there already */
 	BATCH_SET,
+	BATCH_STREAMS,		/* a set of TCP connections */
 	BATCH_RULE,
 };
 

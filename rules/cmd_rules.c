@@ -6,6 +6,7 @@
 #include "resolver/exit_code.h"
 #include "rules/cmd_rules.h"
 #include "rules/kernel.h"
+#include "rules/routes.h"
 #include "rules/ruleset.h"
 
 static const char usage[] =
@@ -64,12 +65,30 @@ compare(const struct ruleset *set, struct diag *differences)
 	return -EIO;
 }
 
+/* The policy routing that TCP needs; as compare(). */
 static int
-verify(const struct ruleset *set)
+compare_routes(const struct config *config, struct diag *differences)
+{
+	int rc = routes_verify(config, differences);
+
+	if (rc == 0 || rc == -ENOTUNIQ)
+		return rc;
+	fprintf(stderr, "nfdns: rules: cannot read the routing rules from the "
+	    "kernel: %s\n", strerror(-rc));
+	return -EIO;
+}
+
+static int
+verify(const struct config *config, const struct ruleset *set)
 {
 	struct diag differences = DIAG_INIT;
 	int rc = compare(set, &differences);
 
+	if (config->capture.tcp && (rc == 0 || rc == -ENOTUNIQ)) {
+		int routing = compare_routes(config, &differences);
+
+		rc = routing != 0 ? routing : rc;
+	}
 	show(&differences, stdout);
 	diag_free(&differences);
 	if (rc == 0)
@@ -122,7 +141,7 @@ cmd_rules(const struct config *config, int argc, char **argv)
 		fputs("nfdns: rules: out of memory\n", stderr);
 	if (rc != 0)
 		return EXIT_ERROR;
-	rc = strcmp(what, "print") == 0 ? print(&set) : verify(&set);
+	rc = strcmp(what, "print") == 0 ? print(&set) : verify(config, &set);
 	ruleset_free(&set);
 	return rc;
 }

@@ -17,9 +17,21 @@
 #include "rules/expressions.h"
 
 /* Where the addresses and ports stand in the headers; octets. */
+#define IPV4_SOURCE		12
 #define IPV4_DESTINATION	16
+#define IPV6_SOURCE		8
 #define IPV6_DESTINATION	24
+#define PORT_SOURCE		0
 #define PORT_DESTINATION	2
+#define TCP_FLAGS		13
+
+#define TCP_FIN 0x01
+#define TCP_SYN 0x02
+#define TCP_RST 0x04
+#define TCP_ACK 0x10
+
+/* lo is the first device of every namespace (LOOPBACK_IFINDEX). */
+#define LOOPBACK_INDEX 1
 
 /* The target's data as x_tables lays it out: XT_ALIGN'ed to 8 octets. */
 union xt_nfqueue {
@@ -75,7 +87,7 @@ put_string(struct maker *maker, uint16_t attribute, const char *value)
 	put(maker, attribute, value, strlen(value) + 1);
 }
 
-/* Everything goes through register 1, as nft(8) does it. */
+/* Single values go through register 1, as nft(8) does it. */
 
 static void
 load_meta(struct maker *maker, enum nft_meta_keys key)
@@ -86,14 +98,21 @@ load_meta(struct maker *maker, enum nft_meta_keys key)
 }
 
 static void
-load_payload(struct maker *maker, enum nft_payload_bases base, uint32_t offset,
-    uint32_t size)
+load_payload_to(struct maker *maker, uint32_t reg, enum nft_payload_bases base,
+    uint32_t offset, uint32_t size)
 {
 	add(maker, "payload");
-	put_u32(maker, NFTNL_EXPR_PAYLOAD_DREG, NFT_REG_1);
+	put_u32(maker, NFTNL_EXPR_PAYLOAD_DREG, reg);
 	put_u32(maker, NFTNL_EXPR_PAYLOAD_BASE, base);
 	put_u32(maker, NFTNL_EXPR_PAYLOAD_OFFSET, offset);
 	put_u32(maker, NFTNL_EXPR_PAYLOAD_LEN, size);
+}
+
+static void
+load_payload(struct maker *maker, enum nft_payload_bases base, uint32_t offset,
+    uint32_t size)
+{
+	load_payload_to(maker, NFT_REG_1, base, offset, size);
 }
 
 static void
@@ -108,14 +127,21 @@ compare(struct maker *maker, enum nft_cmp_ops operation, const void *data,
 
 /* register = (register & mask) ^ flip */
 static void
-change_bits(struct maker *maker, uint32_t mask, uint32_t flip)
+change_octets(struct maker *maker, const void *mask, const void *flip,
+    size_t size)
 {
 	add(maker, "bitwise");
 	put_u32(maker, NFTNL_EXPR_BITWISE_SREG, NFT_REG_1);
 	put_u32(maker, NFTNL_EXPR_BITWISE_DREG, NFT_REG_1);
-	put_u32(maker, NFTNL_EXPR_BITWISE_LEN, sizeof(mask));
-	put(maker, NFTNL_EXPR_BITWISE_MASK, &mask, sizeof(mask));
-	put(maker, NFTNL_EXPR_BITWISE_XOR, &flip, sizeof(flip));
+	put_u32(maker, NFTNL_EXPR_BITWISE_LEN, (uint32_t)size);
+	put(maker, NFTNL_EXPR_BITWISE_MASK, mask, size);
+	put(maker, NFTNL_EXPR_BITWISE_XOR, flip, size);
+}
+
+static void
+change_bits(struct maker *maker, uint32_t mask, uint32_t flip)
+{
+	change_octets(maker, &mask, &flip, sizeof(mask));
 }
 
 static void
@@ -153,10 +179,96 @@ match_port53(struct maker *maker, enum nft_cmp_ops operation)
 }
 
 static void
+match_family(struct maker *maker, bool ipv4)
+{
+	match_meta_u8(maker, NFT_META_NFPROTO, NFT_CMP_EQ,
+	    ipv4 ? NFPROTO_IPV4 : NFPROTO_IPV6);
+}
+
+static void
+match_protocol_port53(struct maker *maker, uint8_t protocol)
+{
+	match_meta_u8(maker, NFT_META_L4PROTO, NFT_CMP_EQ, protocol);
+	match_port53(maker, NFT_CMP_EQ);
+}
+
+static void
 match_question(struct maker *maker)
 {
-	match_meta_u8(maker, NFT_META_L4PROTO, NFT_CMP_EQ, IPPROTO_UDP);
-	match_port53(maker, NFT_CMP_EQ);
+	match_protocol_port53(maker, IPPROTO_UDP);
+}
+
+static void
+match_first(struct maker *maker, enum nft_cmp_ops operation)
+{
+	const uint8_t looked_at = TCP_FIN | TCP_SYN | TCP_RST | TCP_ACK;
+	const uint8_t none = 0, syn = TCP_SYN;
+
+	load_payload(maker, NFT_PAYLOAD_TRANSPORT_HEADER, TCP_FLAGS, 1);
+	change_octets(maker, &looked_at, &none, 1);
+	compare(maker, operation, &syn, 1);
+}
+
+/* The same where nothing before has said that it is TCP. */
+static void
+match_first_tcp(struct maker *maker)
+{
+	match_meta_u8(maker, NFT_META_L4PROTO, NFT_CMP_EQ, IPPROTO_TCP);
+	match_first(maker, NFT_CMP_EQ);
+}
+
+static void
+match_own_mark(struct maker *maker, const struct ruleset *set, uint32_t value)
+{
+	const struct config_mark mark = { value, set->mark_mask };
+
+	match_mark(maker, &mark);
+}
+
+/*
+ * Client address, client port and nameserver into registers that lie one
+ * behind the other, each padded to four octets.
+ */
+static void
+load_stream_key(struct maker *maker, bool ipv4)
+{
+	load_payload_to(maker, NFT_REG_1, NFT_PAYLOAD_NETWORK_HEADER,
+	    ipv4 ? IPV4_SOURCE : IPV6_SOURCE, ipv4 ? 4 : 16);
+	load_payload_to(maker, ipv4 ? NFT_REG32_01 : NFT_REG_2,
+	    NFT_PAYLOAD_TRANSPORT_HEADER, PORT_SOURCE, 2);
+	load_payload_to(maker, ipv4 ? NFT_REG32_02 : NFT_REG32_05,
+	    NFT_PAYLOAD_NETWORK_HEADER, ipv4 ? IPV4_DESTINATION :
+	    IPV6_DESTINATION, ipv4 ? 4 : 16);
+}
+
+static const char *
+streams_name(bool ipv4)
+{
+	return ipv4 ? RULES_STREAMS4 : RULES_STREAMS6;
+}
+
+static void
+match_later(struct maker *maker, bool ipv4)
+{
+	match_family(maker, ipv4);
+	match_meta_u8(maker, NFT_META_L4PROTO, NFT_CMP_EQ, IPPROTO_TCP);
+	load_stream_key(maker, ipv4);
+	add(maker, "lookup");
+	put_u32(maker, NFTNL_EXPR_LOOKUP_SREG, NFT_REG_1);
+	put_string(maker, NFTNL_EXPR_LOOKUP_SET, streams_name(ipv4));
+}
+
+/* fe80::/10 */
+static void
+match_scoped_source(struct maker *maker)
+{
+	const uint8_t mask[16] = { 0xff, 0xc0 }, none[16] = { 0 };
+	const uint8_t prefix[16] = { 0xfe, 0x80 };
+
+	match_family(maker, false);
+	load_payload(maker, NFT_PAYLOAD_NETWORK_HEADER, IPV6_SOURCE, 16);
+	change_octets(maker, mask, none, sizeof(mask));
+	compare(maker, NFT_CMP_EQ, prefix, sizeof(prefix));
 }
 
 static void
@@ -184,6 +296,64 @@ match_cgroup(struct maker *maker, uint64_t id, uint32_t level)
 	put_u32(maker, NFTNL_EXPR_SOCKET_DREG, NFT_REG_1);
 	put_u32(maker, NFTNL_EXPR_SOCKET_LEVEL, level);
 	compare(maker, NFT_CMP_EQ, &id, sizeof(id));
+}
+
+/* What is about TCP alone. */
+static void
+make_match_tcp(struct maker *maker, const struct ruleset *set,
+    const struct rule *rule)
+{
+	const uint32_t loopback = LOOPBACK_INDEX;
+	bool ipv4 = rules_is_ipv4(rule->match);
+
+	switch (rule->match) {
+	case MATCH_NOT_TCP:
+		match_meta_u8(maker, NFT_META_L4PROTO, NFT_CMP_NEQ, IPPROTO_TCP);
+		break;
+	case MATCH_CONNECTION:
+	case MATCH_CONNECTION4:
+	case MATCH_CONNECTION6:
+		match_protocol_port53(maker, IPPROTO_TCP);
+		match_first(maker, NFT_CMP_EQ);
+		if (rule->match != MATCH_CONNECTION)
+			match_destination(maker, &set->sets[rule_set_id(rule)]);
+		break;
+	case MATCH_FIRST_MARKED:
+	case MATCH_FIRST_MARKED4:
+	case MATCH_FIRST_MARKED6:
+		match_own_mark(maker, set, set->mark_stream);
+		if (rule->match != MATCH_FIRST_MARKED)
+			match_family(maker, ipv4);
+		match_first_tcp(maker);
+		break;
+	case MATCH_FIRST4:
+	case MATCH_FIRST6:
+		match_family(maker, ipv4);
+		match_first_tcp(maker);
+		break;
+	case MATCH_LATER4:
+	case MATCH_LATER6:
+		match_later(maker, ipv4);
+		break;
+	case MATCH_NOT_LOOPBACK:
+		load_meta(maker, NFT_META_IIF);
+		compare(maker, NFT_CMP_NEQ, &loopback, sizeof(loopback));
+		break;
+	case MATCH_ARRIVED_SCOPED:
+		match_own_mark(maker, set, set->mark_stream);
+		match_scoped_source(maker);
+		match_protocol_port53(maker, IPPROTO_TCP);
+		match_first(maker, NFT_CMP_NEQ);
+		break;
+	case MATCH_ARRIVED4:
+	case MATCH_ARRIVED6:
+		match_own_mark(maker, set, set->mark_stream);
+		match_family(maker, ipv4);
+		match_protocol_port53(maker, IPPROTO_TCP);
+		break;
+	default:
+		break;
+	}
 }
 
 static void
@@ -228,6 +398,9 @@ make_match(struct maker *maker, const struct ruleset *set,
 		if (rule->canary)
 			match_mark(maker, &canary);
 		match_question(maker);
+		break;
+	default:
+		make_match_tcp(maker, set, rule);
 		break;
 	}
 }
@@ -305,15 +478,94 @@ set_zone(struct maker *maker, uint16_t zone)
 }
 
 static void
+put_verdict(struct maker *maker, uint32_t verdict)
+{
+	add(maker, "immediate");
+	put_u32(maker, NFTNL_EXPR_IMM_DREG, NFT_REG_VERDICT);
+	put_u32(maker, NFTNL_EXPR_IMM_VERDICT, verdict);
+}
+
+/*
+ * Adds the packet's connection to the set, renews it there, or deletes it.  The
+ * key is loaded again where a lookup had it already, as nft(8) does.
+ */
+static void
+change_streams(struct maker *maker, const struct rule *rule)
+{
+	bool ipv4 = rules_is_ipv4(rule->match);
+
+	load_stream_key(maker, ipv4);
+	add(maker, "dynset");
+	put_u32(maker, NFTNL_EXPR_DYNSET_SREG_KEY, NFT_REG_1);
+	put_u32(maker, NFTNL_EXPR_DYNSET_OP, rule->action == ACTION_FORGET ?
+	    NFT_DYNSET_OP_DELETE : NFT_DYNSET_OP_UPDATE);
+	put_string(maker, NFTNL_EXPR_DYNSET_SET_NAME, streams_name(ipv4));
+}
+
+static void
+tproxy(struct maker *maker, const struct ruleset *set, bool ipv4)
+{
+	const struct in_addr address4 = { htonl(INADDR_LOOPBACK) };
+	const struct in6_addr address6 = IN6ADDR_LOOPBACK_INIT;
+	uint16_t port = htons(set->stream_port);
+
+	add(maker, "immediate");
+	put_u32(maker, NFTNL_EXPR_IMM_DREG, NFT_REG_1);
+	if (ipv4)
+		put(maker, NFTNL_EXPR_IMM_DATA, &address4, sizeof(address4));
+	else
+		put(maker, NFTNL_EXPR_IMM_DATA, &address6, sizeof(address6));
+	add(maker, "immediate");
+	put_u32(maker, NFTNL_EXPR_IMM_DREG, NFT_REG_2);
+	put(maker, NFTNL_EXPR_IMM_DATA, &port, sizeof(port));
+	add(maker, EXPRESSION_TPROXY);
+	put_u32(maker, NFTNL_EXPR_TPROXY_FAMILY,
+	    ipv4 ? NFPROTO_IPV4 : NFPROTO_IPV6);
+	put_u32(maker, NFTNL_EXPR_TPROXY_REG_ADDR, NFT_REG_1);
+	put_u32(maker, NFTNL_EXPR_TPROXY_REG_PORT, NFT_REG_2);
+}
+
+static void
+make_action_tcp(struct maker *maker, const struct ruleset *set,
+    const struct rule *rule, enum queue_form form)
+{
+	count(maker);
+	switch (rule->action) {
+	case ACTION_QUEUE_STREAM:
+		if (form == QUEUE_NATIVE)
+			queue_native(maker, set);
+		else
+			queue_xt(maker, set);
+		break;
+	case ACTION_REMEMBER:
+	case ACTION_FORGET:
+		change_streams(maker, rule);
+		put_verdict(maker, NF_ACCEPT);
+		break;
+	case ACTION_DIVERT:
+		change_streams(maker, rule);
+		change_mark(maker, ~set->mark_stream, set->mark_stream);
+		break;
+	case ACTION_DROP:
+		put_verdict(maker, NF_DROP);
+		break;
+	case ACTION_TPROXY:
+		tproxy(maker, set, rules_is_ipv4(rule->match));
+		put_verdict(maker, NF_ACCEPT);
+		break;
+	default:
+		break;
+	}
+}
+
+static void
 make_action(struct maker *maker, const struct ruleset *set,
     const struct rule *rule, enum queue_form form)
 {
 	switch (rule->action) {
 	case ACTION_ACCEPT:
 		count(maker);
-		add(maker, "immediate");
-		put_u32(maker, NFTNL_EXPR_IMM_DREG, NFT_REG_VERDICT);
-		put_u32(maker, NFTNL_EXPR_IMM_VERDICT, NF_ACCEPT);
+		put_verdict(maker, NF_ACCEPT);
 		break;
 	case ACTION_QUEUE:
 		/* The mark first: the queue takes the packet with it. */
@@ -333,6 +585,9 @@ make_action(struct maker *maker, const struct ruleset *set,
 	case ACTION_NOTRACK:
 		count(maker);
 		add(maker, "notrack");
+		break;
+	default:
+		make_action_tcp(maker, set, rule, form);
 		break;
 	}
 }
@@ -363,7 +618,7 @@ expressions_rule(const struct ruleset *set, const struct rule *rule,
 	nftnl_rule_set_u32(maker.rule, NFTNL_RULE_FAMILY, NFPROTO_INET);
 	if (nftnl_rule_set_str(maker.rule, NFTNL_RULE_TABLE, RULES_TABLE) != 0 ||
 	    nftnl_rule_set_str(maker.rule, NFTNL_RULE_CHAIN,
-	    rules_chain_name(rule->chain)) != 0)
+	    rules_chain_form(rule->chain)->name) != 0)
 		maker.failed = true;
 	put_comment(&maker, rule->comment);
 	make_match(&maker, set, rule);
@@ -379,6 +634,21 @@ expressions_key_type(int family)
 {
 	/* ipv4_addr and ipv6_addr; the kernel only keeps them for nft(8). */
 	return family == AF_INET ? 7 : 8;
+}
+
+/* Types of a concatenation stand in six bits each: address, service, address. */
+uint32_t
+expressions_stream_type(bool ipv4)
+{
+	uint32_t address = expressions_key_type(ipv4 ? AF_INET : AF_INET6);
+
+	return address << 12 | 13 << 6 | address;
+}
+
+uint32_t
+expressions_stream_length(bool ipv4)
+{
+	return ipv4 ? 4 + 4 + 4 : 16 + 4 + 16;
 }
 
 static int

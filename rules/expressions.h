@@ -18,6 +18,7 @@ enum queue_form {
 /* Names by which the kernel knows the two forms. */
 #define EXPRESSION_QUEUE	"queue"
 #define EXPRESSION_TARGET	"target"
+#define EXPRESSION_TPROXY	"tproxy"
 #define XT_TARGET_NFQUEUE	"NFQUEUE"
 
 /*
@@ -29,6 +30,10 @@ struct nftnl_rule *expressions_rule(const struct ruleset *set,
 
 /* The number by which nft(8) knows the type of a set's addresses. */
 uint32_t expressions_key_type(int family);
+
+/* The same for the sets of connections, and the length of their keys. */
+uint32_t expressions_stream_type(bool ipv4);
+uint32_t expressions_stream_length(bool ipv4);
 
 /* The comment of a rule from the kernel; "" when it has none. */
 const char *expressions_comment(const struct nftnl_rule *rule);

@@ -14,6 +14,9 @@
 #include "rules/netlink.h"
 #include "rules/refusal.h"
 
+/* The number of the first set of connections in its batch. */
+#define STREAMS_ID (RULES_SETS + 1)
+
 /* How many prefixes go into one message; each is two elements of 50 octets. */
 #define PREFIXES_A_MESSAGE 256
 
@@ -22,7 +25,8 @@ struct rules_kernel {
 	pid_t opener;
 	bool installed;			/* our table is in the kernel */
 	struct rules_features features;	/* as far as known; at first the best */
-	bool sets[RULES_SETS];		/* those in the installed table */
+	bool chains[CHAINS];		/* those in the installed table */
+	bool sets[RULES_SETS];
 	uint64_t counted;		/* by rules that were replaced */
 };
 
@@ -95,6 +99,7 @@ put_chain(struct batch *batch, enum rules_chain which)
 {
 	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWCHAIN,
 	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_CHAIN });
+	const struct rules_chain_form *form = rules_chain_form(which);
 	struct nftnl_chain *chain = nftnl_chain_alloc();
 
 	if (chain == NULL)
@@ -103,11 +108,10 @@ put_chain(struct batch *batch, enum rules_chain which)
 		goto out;
 	nftnl_chain_set_u32(chain, NFTNL_CHAIN_FAMILY, NFPROTO_INET);
 	nftnl_chain_set_str(chain, NFTNL_CHAIN_TABLE, RULES_TABLE);
-	nftnl_chain_set_str(chain, NFTNL_CHAIN_NAME, rules_chain_name(which));
-	nftnl_chain_set_str(chain, NFTNL_CHAIN_TYPE, "filter");
-	nftnl_chain_set_u32(chain, NFTNL_CHAIN_HOOKNUM, NF_INET_LOCAL_OUT);
-	nftnl_chain_set_s32(chain, NFTNL_CHAIN_PRIO,
-	    rules_chain_priority(which));
+	nftnl_chain_set_str(chain, NFTNL_CHAIN_NAME, form->name);
+	nftnl_chain_set_str(chain, NFTNL_CHAIN_TYPE, form->type);
+	nftnl_chain_set_u32(chain, NFTNL_CHAIN_HOOKNUM, form->hook);
+	nftnl_chain_set_s32(chain, NFTNL_CHAIN_PRIO, form->priority);
 	nftnl_chain_set_u32(chain, NFTNL_CHAIN_POLICY, NF_ACCEPT);
 	nftnl_chain_nlmsg_build_payload(message, chain);
 	batch_end_message(batch, message);
@@ -238,25 +242,61 @@ put_rules(struct batch *batch, const struct ruleset *set, enum rules_chain chain
 	}
 }
 
+/* A set of connections, which the rules fill: of fixed size, with time-outs. */
+static void
+put_streams(struct batch *batch, bool ipv4, uint32_t id)
+{
+	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWSET,
+	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_STREAMS });
+	struct nftnl_set *set = nftnl_set_alloc();
+
+	if (set == NULL || nftnl_set_set_str(set, NFTNL_SET_TABLE,
+	    RULES_TABLE) != 0 || nftnl_set_set_str(set, NFTNL_SET_NAME,
+	    ipv4 ? RULES_STREAMS4 : RULES_STREAMS6) != 0)
+		batch_fail(batch, -ENOMEM);
+	if (message != NULL && set != NULL) {
+		nftnl_set_set_u32(set, NFTNL_SET_FAMILY, NFPROTO_INET);
+		nftnl_set_set_u32(set, NFTNL_SET_ID, id);
+		nftnl_set_set_u32(set, NFTNL_SET_FLAGS,
+		    NFT_SET_EVAL | NFT_SET_TIMEOUT);
+		nftnl_set_set_u32(set, NFTNL_SET_KEY_TYPE,
+		    expressions_stream_type(ipv4));
+		nftnl_set_set_u32(set, NFTNL_SET_KEY_LEN,
+		    expressions_stream_length(ipv4));
+		nftnl_set_set_u32(set, NFTNL_SET_DESC_SIZE, RULES_STREAMS_MAX);
+		nftnl_set_set_u64(set, NFTNL_SET_TIMEOUT,
+		    (uint64_t)RULES_STREAMS_S * 1000);
+		nftnl_set_nlmsg_build_payload(message, set);
+		batch_end_message(batch, message);
+	}
+	if (set != NULL)
+		nftnl_set_free(set);
+}
+
 /*
  * A table of that name may be left over from a crashed run on a kernel without
  * the owner flag.  It is deleted whether it is there or not: made first if it
  * is not, without chains, which no packet notices.
  */
 static void
-put_whole_table(struct batch *batch, bool owner)
+put_whole_table(struct batch *batch, const struct ruleset *set, bool owner)
 {
 	put_name(batch, NFT_MSG_NEWTABLE, BATCH_STALE, 0, NULL);
 	put_name(batch, NFT_MSG_DELTABLE, BATCH_STALE, 0, NULL);
 	put_table(batch, owner);
-	put_chain(batch, CHAIN_QUESTION);
-	put_chain(batch, CHAIN_VERDICT);
+	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
+		if (ruleset_has_chain(set, chain))
+			put_chain(batch, chain);
+	if (set->tcp) {
+		put_streams(batch, true, STREAMS_ID);
+		put_streams(batch, false, STREAMS_ID + 1);
+	}
 }
 
 /* How much of the table an install makes anew. */
 enum install_scope {
 	INSTALL_WHOLE,
-	INSTALL_RULES,		/* of both chains, and the sets */
+	INSTALL_RULES,		/* of all chains, and the sets */
 	INSTALL_QUESTIONS,	/* the rules of chain "question", and the sets */
 };
 
@@ -268,19 +308,20 @@ next_of_chain(struct nftnl_rule_list_iter *iter, enum rules_chain chain)
 
 	while ((rule = nftnl_rule_list_iter_next(iter)) != NULL)
 		if (strcmp(nftnl_rule_get_str(rule, NFTNL_RULE_CHAIN),
-		    rules_chain_name(chain)) == 0)
+		    rules_chain_form(chain)->name) == 0)
 			return rule;
 	return NULL;
 }
 
 /*
- * Whether chain "verdict" is in the kernel as set wants it.  It must not be
- * touched without need: a "ct zone set" that is destroyed drops every packet
+ * Whether a chain's rules are in the kernel as set wants them.  Chain "verdict"
+ * must not be touched without need: a "ct zone set" that is destroyed drops every packet
  * that waits in any queue of the namespace (nft_ct_set_destroy() in
  * net/netfilter/nft_ct.c), a while after the batch.
  */
 static bool
-has_verdicts(struct rules_kernel *kernel, const struct ruleset *set)
+has_rules(struct rules_kernel *kernel, const struct ruleset *set,
+    enum rules_chain chain)
 {
 	struct nftnl_rule_list *rules = NULL;
 	struct nftnl_rule_list_iter *iter;
@@ -293,17 +334,35 @@ has_verdicts(struct rules_kernel *kernel, const struct ruleset *set)
 	for (size_t i = 0; equal && i < set->count; i++) {
 		const struct nftnl_rule *there;
 
-		if (set->rules[i].chain != CHAIN_VERDICT)
+		if (set->rules[i].chain != chain)
 			continue;
-		there = next_of_chain(iter, CHAIN_VERDICT);
+		there = next_of_chain(iter, chain);
 		equal = there != NULL &&
 		    compare_rule(set, &set->rules[i], there) == 0;
 	}
-	equal = equal && next_of_chain(iter, CHAIN_VERDICT) == NULL;
+	equal = equal && next_of_chain(iter, chain) == NULL;
 	if (iter != NULL)
 		nftnl_rule_list_iter_destroy(iter);
 	nftnl_rule_list_free(rules);
 	return equal;
+}
+
+/*
+ * A table with other chains comes from a predecessor with another config, or
+ * of another version.
+ */
+static enum install_scope
+scope_of(struct rules_kernel *kernel, const struct ruleset *set)
+{
+	if (!kernel->installed)
+		return INSTALL_WHOLE;
+	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
+		if (kernel->chains[chain] != ruleset_has_chain(set, chain))
+			return INSTALL_WHOLE;
+	for (enum rules_chain chain = CHAIN_VERDICT; chain < CHAINS; chain++)
+		if (!has_rules(kernel, set, chain))
+			return INSTALL_RULES;
+	return INSTALL_QUESTIONS;
 }
 
 /* Empties what the last install put in, but for the base chains. */
@@ -312,10 +371,12 @@ put_clearance(struct batch *batch, const struct rules_kernel *kernel,
     const struct ruleset *set, enum install_scope scope)
 {
 	put_name(batch, NFT_MSG_DELRULE, BATCH_CLEAR, NFTA_RULE_CHAIN,
-	    RULES_CHAIN_QUESTION);
-	if (scope != INSTALL_QUESTIONS)
-		put_name(batch, NFT_MSG_DELRULE, BATCH_CLEAR, NFTA_RULE_CHAIN,
-		    RULES_CHAIN_VERDICT);
+	    rules_chain_form(CHAIN_QUESTION)->name);
+	for (enum rules_chain chain = CHAIN_VERDICT; chain < CHAINS &&
+	    scope != INSTALL_QUESTIONS; chain++)
+		if (ruleset_has_chain(set, chain))
+			put_name(batch, NFT_MSG_DELRULE, BATCH_CLEAR,
+			    NFTA_RULE_CHAIN, rules_chain_form(chain)->name);
 	for (size_t i = 0; i < RULES_SETS; i++)
 		if (kernel->sets[i])
 			put_name(batch, NFT_MSG_DELSET, BATCH_CLEAR,
@@ -333,13 +394,14 @@ try_install(struct rules_kernel *kernel, const struct ruleset *set,
 
 	batch_begin(&batch, &kernel->netlink);
 	if (scope == INSTALL_WHOLE)
-		put_whole_table(&batch, kernel->features.owner);
+		put_whole_table(&batch, set, kernel->features.owner);
 	else
 		put_clearance(&batch, kernel, set, scope);
 	put_sets(&batch, set);
 	put_rules(&batch, set, CHAIN_QUESTION, form);
-	if (scope != INSTALL_QUESTIONS)
-		put_rules(&batch, set, CHAIN_VERDICT, form);
+	for (enum rules_chain chain = CHAIN_VERDICT; chain < CHAINS &&
+	    scope != INSTALL_QUESTIONS; chain++)
+		put_rules(&batch, set, chain, form);
 	rc = batch_send(&batch, &kernel->netlink, failed);
 	batch_free(&batch);
 	return rc;
@@ -360,7 +422,8 @@ fall_back(struct rules_kernel *kernel, const struct batch_part *failed,
 		return true;
 	}
 	if (failed->subject == BATCH_RULE && error == -ENOENT &&
-	    failed->rule->action == ACTION_QUEUE &&
+	    (failed->rule->action == ACTION_QUEUE ||
+	    failed->rule->action == ACTION_QUEUE_STREAM) &&
 	    kernel->features.native_queue) {
 		kernel->features.native_queue = false;
 		return true;
@@ -418,6 +481,9 @@ learn_table(struct rules_kernel *kernel)
 	kernel->installed = true;
 	kernel->features.owner = (nftnl_table_get_u32(snapshot.table,
 	    NFTNL_TABLE_FLAGS) & NFT_TABLE_F_OWNER) != 0;
+	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
+		kernel->chains[chain] = nftnl_chain_list_lookup_byname(
+		    snapshot.chains, rules_chain_form(chain)->name) != NULL;
 	for (size_t i = 0; i < RULES_SETS; i++)
 		kernel->sets[i] = nftnl_set_list_lookup_byname(snapshot.sets,
 		    rules_set_name((enum rules_set_id)i)) != NULL;
@@ -471,7 +537,7 @@ int
 rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
     struct rules_features *features, struct diag *diag)
 {
-	enum install_scope scope = INSTALL_WHOLE;
+	enum install_scope scope;
 	struct batch_part failed;
 	uint64_t counted;
 	int rc;
@@ -479,9 +545,7 @@ rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
 	/* A lost count is no reason to leave old rules in. */
 	if (read_counters(kernel, &counted) != 0)
 		counted = 0;
-	if (kernel->installed)
-		scope = has_verdicts(kernel, set) ? INSTALL_QUESTIONS :
-		    INSTALL_RULES;
+	scope = scope_of(kernel, set);
 	do
 		rc = try_install(kernel, set, scope, &failed);
 	while (rc != 0 && fall_back(kernel, &failed, rc, &scope));
@@ -493,6 +557,8 @@ rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
 	}
 	kernel->installed = true;
 	kernel->counted += counted;
+	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
+		kernel->chains[chain] = ruleset_has_chain(set, chain);
 	for (size_t i = 0; i < RULES_SETS; i++)
 		kernel->sets[i] = set->sets[i].count > 0;
 	*features = kernel->features;

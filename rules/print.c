@@ -3,8 +3,77 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/netfilter.h>
 
 #include "rules/ruleset.h"
+
+/* A value of our own bits, and a space behind. */
+static void
+print_mark(const struct ruleset *set, uint32_t value, FILE *out)
+{
+	fprintf(out, "meta mark & 0x%08" PRIx32 " == 0x%08" PRIx32 " ",
+	    set->mark_mask, value);
+}
+
+#define FIRST		"tcp flags & (fin | syn | rst | ack) == syn"
+#define NOT_FIRST	"tcp flags & (fin | syn | rst | ack) != syn"
+#define KEY4		"ip saddr . tcp sport . ip daddr"
+#define KEY6		"ip6 saddr . tcp sport . ip6 daddr"
+
+static void
+print_match_tcp(const struct ruleset *set, const struct rule *rule,
+    const char *set_name, FILE *out)
+{
+	bool ipv4 = rules_is_ipv4(rule->match);
+
+	switch (rule->match) {
+	case MATCH_NOT_TCP:
+		fputs("meta l4proto != tcp", out);
+		break;
+	case MATCH_CONNECTION:
+		fputs("tcp dport 53 " FIRST, out);
+		break;
+	case MATCH_CONNECTION4:
+	case MATCH_CONNECTION6:
+		fprintf(out, "tcp dport 53 " FIRST " %s daddr @%s",
+		    ipv4 ? "ip" : "ip6", set_name);
+		break;
+	case MATCH_FIRST4:
+	case MATCH_FIRST6:
+		fprintf(out, "meta nfproto %s " FIRST, ipv4 ? "ipv4" : "ipv6");
+		break;
+	case MATCH_FIRST_MARKED:
+		print_mark(set, set->mark_stream, out);
+		fputs(FIRST, out);
+		break;
+	case MATCH_FIRST_MARKED4:
+	case MATCH_FIRST_MARKED6:
+		print_mark(set, set->mark_stream, out);
+		fprintf(out, "meta nfproto %s " FIRST, ipv4 ? "ipv4" : "ipv6");
+		break;
+	case MATCH_LATER4:
+		fputs(KEY4 " @" RULES_STREAMS4, out);
+		break;
+	case MATCH_LATER6:
+		fputs(KEY6 " @" RULES_STREAMS6, out);
+		break;
+	case MATCH_NOT_LOOPBACK:
+		fputs("iif != \"lo\"", out);
+		break;
+	case MATCH_ARRIVED_SCOPED:
+		print_mark(set, set->mark_stream, out);
+		fputs("ip6 saddr fe80::/10 tcp dport 53 " NOT_FIRST, out);
+		break;
+	case MATCH_ARRIVED4:
+	case MATCH_ARRIVED6:
+		print_mark(set, set->mark_stream, out);
+		fprintf(out, "meta nfproto %s tcp dport 53",
+		    ipv4 ? "ipv4" : "ipv6");
+		break;
+	default:
+		break;
+	}
+}
 
 static void
 print_match(const struct ruleset *set, const struct rule *rule, FILE *out)
@@ -54,11 +123,26 @@ print_match(const struct ruleset *set, const struct rule *rule, FILE *out)
 		break;
 	case MATCH_QUESTION:
 		if (rule->canary)
-			fprintf(out, "meta mark & 0x%08" PRIx32 " == 0x%08"
-			    PRIx32 " ", set->mark_mask, set->mark_mask);
+			print_mark(set, set->mark_mask, out);
 		fputs("udp dport 53", out);
 		break;
+	default:
+		print_match_tcp(set, rule, set_name, out);
+		break;
 	}
+}
+
+static void
+print_queue_to(const struct ruleset *set, const char *counter, FILE *out)
+{
+	fprintf(out, "%s queue", counter);
+	if (set->queue_bypass || set->queue_count > 1)
+		fprintf(out, " flags %s%s%s", set->queue_bypass ? "bypass" : "",
+		    set->queue_bypass && set->queue_count > 1 ? "," : "",
+		    set->queue_count > 1 ? "fanout" : "");
+	fprintf(out, " to %" PRIu16, set->queue_number);
+	if (set->queue_count > 1)
+		fprintf(out, "-%d", set->queue_number + set->queue_count - 1);
 }
 
 static void
@@ -72,14 +156,48 @@ print_queue(const struct ruleset *set, const struct rule *rule,
 	else
 		fprintf(out, " meta mark set meta mark | 0x%08" PRIx32,
 		    set->mark_passed);
-	fprintf(out, "%s queue", counter);
-	if (set->queue_bypass || set->queue_count > 1)
-		fprintf(out, " flags %s%s%s", set->queue_bypass ? "bypass" : "",
-		    set->queue_bypass && set->queue_count > 1 ? "," : "",
-		    set->queue_count > 1 ? "fanout" : "");
-	fprintf(out, " to %" PRIu16, set->queue_number);
-	if (set->queue_count > 1)
-		fprintf(out, "-%d", set->queue_number + set->queue_count - 1);
+	print_queue_to(set, counter, out);
+}
+
+static void
+print_set_change(const struct rule *rule, const char *counter, FILE *out)
+{
+	bool ipv4 = rules_is_ipv4(rule->match);
+
+	fprintf(out, "%s %s @%s { %s }", counter,
+	    rule->action == ACTION_FORGET ? "delete" : "update",
+	    ipv4 ? RULES_STREAMS4 : RULES_STREAMS6, ipv4 ? KEY4 : KEY6);
+}
+
+static void
+print_action_tcp(const struct ruleset *set, const struct rule *rule,
+    const char *counter, FILE *out)
+{
+	switch (rule->action) {
+	case ACTION_QUEUE_STREAM:
+		print_queue_to(set, counter, out);
+		break;
+	case ACTION_REMEMBER:
+	case ACTION_FORGET:
+		print_set_change(rule, counter, out);
+		fputs(" accept", out);
+		break;
+	case ACTION_DIVERT:
+		print_set_change(rule, counter, out);
+		fprintf(out, " meta mark set meta mark | 0x%08" PRIx32,
+		    set->mark_stream);
+		break;
+	case ACTION_DROP:
+		fprintf(out, "%s drop", counter);
+		break;
+	case ACTION_TPROXY:
+		fprintf(out, "%s tproxy %s:%" PRIu16 " accept", counter,
+		    rules_is_ipv4(rule->match) ? "ip to 127.0.0.1" :
+		    "ip6 to [::1]", set->stream_port);
+		break;
+	default:
+		break;
+	}
 }
 
 static void
@@ -101,6 +219,9 @@ print_rule(const struct ruleset *set, const struct rule *rule,
 		break;
 	case ACTION_NOTRACK:
 		fprintf(out, "%s notrack", counter);
+		break;
+	default:
+		print_action_tcp(set, rule, counter, out);
 		break;
 	}
 }
@@ -129,12 +250,24 @@ print_set(const struct address_set *set, FILE *out)
 	fputs(" }\n\t}\n\n", out);
 }
 
+/* A set that rules fill. */
+static void
+print_streams(const char *name, const char *type, FILE *out)
+{
+	fprintf(out, "\tset %s {\n\t\ttype %s . inet_service . %s\n"
+	    "\t\tsize %d\n\t\tflags dynamic,timeout\n\t\ttimeout %ds\n"
+	    "\t}\n\n", name, type, type, RULES_STREAMS_MAX, RULES_STREAMS_S);
+}
+
 static void
 print_chain(const struct ruleset *set, enum rules_chain chain, FILE *out)
 {
-	fprintf(out, "\tchain %s {\n\t\ttype filter hook output priority %d; "
-	    "policy accept;\n", rules_chain_name(chain),
-	    rules_chain_priority(chain));
+	const struct rules_chain_form *form = rules_chain_form(chain);
+
+	fprintf(out, "\tchain %s {\n\t\ttype %s hook %s priority %d; "
+	    "policy accept;\n", form->name, form->type,
+	    form->hook == NF_INET_LOCAL_OUT ? "output" : "prerouting",
+	    form->priority);
 	for (size_t i = 0; i < set->count; i++) {
 		if (set->rules[i].chain != chain)
 			continue;
@@ -153,12 +286,20 @@ ruleset_print(const struct ruleset *set, FILE *out)
 	    "# and, on a kernel without the queue statement, uses the xt "
 	    "target NFQUEUE instead.\n"
 	    "table inet " RULES_TABLE " {\n", out);
+	if (set->tcp) {
+		print_streams(RULES_STREAMS4, "ipv4_addr", out);
+		print_streams(RULES_STREAMS6, "ipv6_addr", out);
+	}
 	for (size_t i = 0; i < RULES_SETS; i++)
 		if (set->sets[i].count > 0)
 			print_set(&set->sets[i], out);
-	print_chain(set, CHAIN_QUESTION, out);
-	fputc('\n', out);
-	print_chain(set, CHAIN_VERDICT, out);
+	for (enum rules_chain chain = 0; chain < CHAINS; chain++) {
+		if (!ruleset_has_chain(set, chain))
+			continue;
+		if (chain > 0)
+			fputc('\n', out);
+		print_chain(set, chain, out);
+	}
 	fputs("}\n", out);
 	return fflush(out) != 0 || ferror(out) ? -EIO : 0;
 }

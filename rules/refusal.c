@@ -50,6 +50,7 @@ rule_remedy(const struct rule *rule)
 {
 	switch (rule->action) {
 	case ACTION_QUEUE:
+	case ACTION_QUEUE_STREAM:
 		return "load module nft_queue, or use a kernel with "
 		    "CONFIG_NFT_QUEUE, or with CONFIG_NFT_COMPAT and "
 		    "CONFIG_NETFILTER_XT_TARGET_NFQUEUE";
@@ -58,6 +59,14 @@ rule_remedy(const struct rule *rule)
 		    "and CONFIG_NF_CONNTRACK_ZONES";
 	case ACTION_NOTRACK:
 		return "load module nft_ct, or use a kernel with CONFIG_NFT_CT";
+	case ACTION_REMEMBER:
+	case ACTION_FORGET:
+	case ACTION_DIVERT:
+	case ACTION_DROP:
+		return "set capture.tcp = false";
+	case ACTION_TPROXY:
+		return "load module nft_tproxy, use a kernel with "
+		    "CONFIG_NFT_TPROXY, or set capture.tcp = false";
 	case ACTION_ACCEPT:
 		break;
 	}
@@ -80,6 +89,10 @@ refusal_explain(const struct batch_part *failed, int error, struct diag *diag)
 		diag_add(diag, DIAG_ERROR, NULL, 0, "the kernel does not take "
 		    "the chains of table inet " RULES_TABLE " (%s): use a "
 		    "kernel with CONFIG_NF_TABLES_INET", reason);
+	else if (failed->subject == BATCH_STREAMS)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "the kernel does not take "
+		    "a set of TCP connections (%s): set capture.tcp = false",
+		    reason);
 	else if (failed->subject == BATCH_SET)
 		diag_add(diag, DIAG_ERROR, NULL, 0, "the kernel does not take "
 		    "the address sets of capture.nameservers and "

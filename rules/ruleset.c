@@ -7,11 +7,28 @@
  *              that does not work from it
  *           3  whoever is to see the real nameservers: out, not queued
  *           4  questions: marked as passed, counted, queued
- * verdict   5  still marked as passed: own conntrack zone, mark cleared
- *           6  marked as answered by the verdict: no conntrack entry
+ *           5  the first packet of a TCP connection: counted, queued
+ * stream    6  a first packet marked as "stream" by the verdict: remembered
+ *           7  any other first packet: forgotten, whatever was before
+ *           8  later packets of what is remembered: marked, too
+ * verdict   9  still marked as passed: own conntrack zone, mark cleared
+ *          10  marked as answered or stream: no conntrack entry
+ * arrival  11  marked as stream, from lo: to our listener
+ *
+ * On TCP: the mark leads a packet to the routing table of routes.h and so to
+ * lo.  The queue does that for the first packet when it comes back with the
+ * mark; for all others a chain of type "route" does it.  Only the first packet
+ * of a connection decides, so one that is older than the rules is never
+ * touched; what the verdict was is remembered in a set, since nothing else
+ * knows it before conntrack: the sender's socket is the application's, and a
+ * conntrack entry cannot be looked up before its zone is known.  Both
+ * directions go without conntrack.  So no NAT (docker's, kube-proxy's) sends
+ * the packets elsewhere, and no entry is left that would be in the way of the
+ * next connection from that port, which may well go to the real nameserver.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/netfilter.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +39,7 @@
 #include "rules/ruleset.h"
 
 /* Rules that there are whatever the config says: at most this many. */
-#define FIXED_RULES 9
+#define FIXED_RULES 28
 
 static const char *const set_names[RULES_SETS] = {
 	[SET_BYPASS4] = "bypass4",
@@ -31,18 +48,44 @@ static const char *const set_names[RULES_SETS] = {
 	[SET_NAMESERVERS6] = "nameservers6",
 };
 
-const char *
-rules_chain_name(enum rules_chain chain)
+/*
+ * At output all stand before raw (-300) and conntrack (-200): a zone can only
+ * be set before.  At prerouting, where tproxy stands with everybody: mangle.
+ */
+static const struct rules_chain_form chain_forms[CHAINS] = {
+	[CHAIN_QUESTION] = { "question", "filter", NF_INET_LOCAL_OUT, -310 },
+	[CHAIN_STREAM] = { "stream", "route", NF_INET_LOCAL_OUT, -307 },
+	[CHAIN_VERDICT] = { "verdict", "filter", NF_INET_LOCAL_OUT, -305 },
+	[CHAIN_ARRIVAL] = { "arrival", "filter", NF_INET_PRE_ROUTING, -150 },
+};
+
+const struct rules_chain_form *
+rules_chain_form(enum rules_chain chain)
 {
-	return chain == CHAIN_QUESTION ? RULES_CHAIN_QUESTION :
-	    RULES_CHAIN_VERDICT;
+	return &chain_forms[chain];
 }
 
-/* Both before raw (-300) and conntrack (-200): a zone can only be set before. */
-int
-rules_chain_priority(enum rules_chain chain)
+bool
+ruleset_has_chain(const struct ruleset *set, enum rules_chain chain)
 {
-	return chain == CHAIN_QUESTION ? -310 : -305;
+	return set->tcp || chain == CHAIN_QUESTION || chain == CHAIN_VERDICT;
+}
+
+bool
+rules_is_ipv4(enum rule_match match)
+{
+	switch (match) {
+	case MATCH_DESTINATION4:
+	case MATCH_NAMESERVER4:
+	case MATCH_CONNECTION4:
+	case MATCH_FIRST4:
+	case MATCH_FIRST_MARKED4:
+	case MATCH_LATER4:
+	case MATCH_ARRIVED4:
+		return true;
+	default:
+		return false;
+	}
 }
 
 const char *
@@ -60,8 +103,10 @@ rule_set_id(const struct rule *rule)
 	case MATCH_DESTINATION6:
 		return SET_BYPASS6;
 	case MATCH_NAMESERVER4:
+	case MATCH_CONNECTION4:
 		return SET_NAMESERVERS4;
 	case MATCH_NAMESERVER6:
+	case MATCH_CONNECTION6:
 		return SET_NAMESERVERS6;
 	default:
 		return RULES_SETS;
@@ -72,6 +117,12 @@ uint32_t
 ruleset_canary_mark(const struct config *config)
 {
 	return config->capture.mark_mask;
+}
+
+uint32_t
+ruleset_relay_mark(const struct config *config)
+{
+	return config->capture.mark_answered | config->capture.mark_stream;
 }
 
 /* Appends; ruleset_build() made room for all. */
@@ -169,6 +220,75 @@ add_questions(struct ruleset *set, bool any_nameserver)
 }
 
 static void
+add_connections(struct ruleset *set, bool any_nameserver)
+{
+	if (any_nameserver)
+		add_rule(set, CHAIN_QUESTION, MATCH_CONNECTION,
+		    ACTION_QUEUE_STREAM, "connections");
+	if (set->sets[SET_NAMESERVERS4].count > 0)
+		add_rule(set, CHAIN_QUESTION, MATCH_CONNECTION4,
+		    ACTION_QUEUE_STREAM, "connections to IPv4 nameservers");
+	if (set->sets[SET_NAMESERVERS6].count > 0)
+		add_rule(set, CHAIN_QUESTION, MATCH_CONNECTION6,
+		    ACTION_QUEUE_STREAM, "connections to IPv6 nameservers");
+}
+
+/* Appends a rule that matches a value of our own bits of the mark. */
+static struct rule *
+add_marked(struct ruleset *set, enum rules_chain chain, uint32_t value,
+    enum rule_action action, const char *comment)
+{
+	struct rule *rule = add_rule(set, chain, MATCH_MARK, action, "%s",
+	    comment);
+
+	rule->arg.mark.value = value;
+	rule->arg.mark.mask = set->mark_mask;
+	return rule;
+}
+
+/*
+ * A first packet that is marked but finds the set full is dropped: the packets
+ * behind it would go elsewhere.  The sender tries again.
+ */
+static void
+add_streams(struct ruleset *set)
+{
+	add_rule(set, CHAIN_STREAM, MATCH_NOT_TCP, ACTION_ACCEPT, "not TCP");
+	add_rule(set, CHAIN_STREAM, MATCH_NOT_PORT53, ACTION_ACCEPT, "not DNS");
+	add_rule(set, CHAIN_STREAM, MATCH_FIRST_MARKED4, ACTION_REMEMBER,
+	    "intercepted: remembered (IPv4)");
+	add_rule(set, CHAIN_STREAM, MATCH_FIRST_MARKED6, ACTION_REMEMBER,
+	    "intercepted: remembered (IPv6)");
+	add_rule(set, CHAIN_STREAM, MATCH_FIRST_MARKED, ACTION_DROP,
+	    "intercepted: too many to remember");
+	add_rule(set, CHAIN_STREAM, MATCH_FIRST4, ACTION_FORGET,
+	    "not intercepted (IPv4)");
+	add_rule(set, CHAIN_STREAM, MATCH_FIRST6, ACTION_FORGET,
+	    "not intercepted (IPv6)");
+	add_rule(set, CHAIN_STREAM, MATCH_LATER4, ACTION_DIVERT,
+	    "of intercepted connections (IPv4)");
+	add_rule(set, CHAIN_STREAM, MATCH_LATER6, ACTION_DIVERT,
+	    "of intercepted connections (IPv6)");
+}
+
+/*
+ * A connection from a link-local address belongs to its interface, lo is where
+ * its packets come from, and so tproxy does not find it; the usual way does.
+ */
+static void
+add_arrivals(struct ruleset *set)
+{
+	add_rule(set, CHAIN_ARRIVAL, MATCH_NOT_LOOPBACK, ACTION_ACCEPT,
+	    "not from lo");
+	add_rule(set, CHAIN_ARRIVAL, MATCH_ARRIVED_SCOPED, ACTION_ACCEPT,
+	    "of link-local connections");
+	add_rule(set, CHAIN_ARRIVAL, MATCH_ARRIVED4, ACTION_TPROXY,
+	    "intercepted (IPv4)");
+	add_rule(set, CHAIN_ARRIVAL, MATCH_ARRIVED6, ACTION_TPROXY,
+	    "intercepted (IPv6)");
+}
+
+static void
 add_verdicts(struct ruleset *set)
 {
 	struct rule *rule = add_rule(set, CHAIN_VERDICT, MATCH_MARK,
@@ -176,10 +296,11 @@ add_verdicts(struct ruleset *set)
 
 	rule->arg.mark.value = set->mark_passed;
 	rule->arg.mark.mask = set->mark_mask;
-	rule = add_rule(set, CHAIN_VERDICT, MATCH_MARK, ACTION_NOTRACK,
+	add_marked(set, CHAIN_VERDICT, set->mark_answered, ACTION_NOTRACK,
 	    "answered: not tracked");
-	rule->arg.mark.value = set->mark_answered;
-	rule->arg.mark.mask = set->mark_mask;
+	if (set->tcp)
+		add_marked(set, CHAIN_VERDICT, set->mark_stream,
+		    ACTION_NOTRACK, "intercepted: not tracked");
 }
 
 static int
@@ -211,6 +332,10 @@ set_values(struct ruleset *set, const struct config *config)
 		.mark_mask = config->capture.mark_mask,
 		.mark_passed = config->capture.mark_passed,
 		.mark_answered = config->capture.mark_answered,
+		.mark_stream = config->capture.mark_stream,
+		.mark_relay = ruleset_relay_mark(config),
+		.tcp = config->capture.tcp,
+		.stream_port = config->stream.port,
 		.zone = config->capture.zone,
 		.queue_number = config->queue.number,
 		.queue_count = (uint16_t)config->queue.workers,
@@ -242,11 +367,16 @@ ruleset_build(struct ruleset *set, const struct config *config,
 	if (rc != 0)
 		goto fail;
 
-	add_rule(set, CHAIN_QUESTION, MATCH_NOT_UDP, ACTION_ACCEPT, "not UDP");
+	if (!set->tcp)
+		add_rule(set, CHAIN_QUESTION, MATCH_NOT_UDP, ACTION_ACCEPT,
+		    "not UDP");
 	add_rule(set, CHAIN_QUESTION, MATCH_NOT_PORT53, ACTION_ACCEPT,
 	    "not DNS");
 	add_rule(set, CHAIN_QUESTION, MATCH_QUESTION, ACTION_QUEUE,
 	    RULES_COMMENT_CANARY)->canary = true;
+	if (set->tcp)
+		add_marked(set, CHAIN_QUESTION, set->mark_relay, ACTION_ACCEPT,
+		    "relay: our own connections");
 	if (stage == RULES_FULL) {
 		add_bypass_ids(set, bypass);
 		rc = add_bypass_cgroups(set, config, diag);
@@ -254,6 +384,12 @@ ruleset_build(struct ruleset *set, const struct config *config,
 			goto fail;
 		add_bypass_destinations(set);
 		add_questions(set, capture->any_nameserver);
+		if (set->tcp)
+			add_connections(set, capture->any_nameserver);
+	}
+	if (set->tcp) {
+		add_streams(set);
+		add_arrivals(set);
 	}
 	add_verdicts(set);
 	return 0;

@@ -17,10 +17,23 @@
 #include "rules/address_set.h"
 
 #define RULES_TABLE		"nfdns"		/* family inet */
-#define RULES_CHAIN_QUESTION	"question"	/* hook output, priority -310 */
-#define RULES_CHAIN_VERDICT	"verdict"	/* hook output, priority -305 */
 
-enum rules_chain { CHAIN_QUESTION, CHAIN_VERDICT, CHAINS };
+/* The last of them are only there if TCP is captured. */
+enum rules_chain {
+	CHAIN_QUESTION,		/* output: what is queued */
+	CHAIN_VERDICT,		/* output: what becomes of it behind the queue */
+	CHAIN_STREAM,		/* output, between them: packets of TCP connections */
+	CHAIN_ARRIVAL,		/* prerouting: those that come back from lo */
+	CHAINS
+};
+
+/* What a base chain is; "type" is "filter" or "route". */
+struct rules_chain_form {
+	const char *name;
+	const char *type;
+	unsigned int hook;	/* enum nf_inet_hooks */
+	int priority;
+};
 
 /*
  * The condition of a rule.  The first two send everything that is not DNS on
@@ -35,6 +48,17 @@ enum rule_match {
 	MATCH_DESTINATION4, MATCH_DESTINATION6,	/* in a set */
 	MATCH_NAMESERVER4, MATCH_NAMESERVER6,	/* UDP port 53 to an address in a set */
 	MATCH_QUESTION,		/* UDP port 53 to anywhere */
+	/* TCP.  A connection's first packet has SYN and not ACK, RST or FIN. */
+	MATCH_NOT_TCP,
+	MATCH_CONNECTION,	/* the first, port 53 to anywhere */
+	MATCH_CONNECTION4, MATCH_CONNECTION6,	/* the first, to an address in a set */
+	MATCH_FIRST4, MATCH_FIRST6,
+	MATCH_FIRST_MARKED,	/* the first, marked by the verdict */
+	MATCH_FIRST_MARKED4, MATCH_FIRST_MARKED6,
+	MATCH_LATER4, MATCH_LATER6,	/* of a connection in the set of them */
+	MATCH_NOT_LOOPBACK,	/* did not come from lo */
+	MATCH_ARRIVED4, MATCH_ARRIVED6,	/* marked, to TCP port 53 */
+	MATCH_ARRIVED_SCOPED,	/* the same from a link-local address, not the first */
 };
 
 enum rule_action {
@@ -42,6 +66,12 @@ enum rule_action {
 	ACTION_QUEUE,		/* mark |= passed, then queue with bypass */
 	ACTION_SET_ZONE,	/* ct original zone set, clear the mark's bits */
 	ACTION_NOTRACK,
+	ACTION_QUEUE_STREAM,	/* queue with bypass, the mark as it is */
+	ACTION_REMEMBER,	/* into the set of connections, accept */
+	ACTION_FORGET,		/* out of it, accept */
+	ACTION_DIVERT,		/* mark |= stream, which leads the packet to lo */
+	ACTION_DROP,
+	ACTION_TPROXY,		/* to our listener, accept */
 };
 
 /* Which rules are to be in chain "question". */
@@ -76,16 +106,31 @@ enum rules_set_id {
 	SET_BYPASS4, SET_BYPASS6, SET_NAMESERVERS4, SET_NAMESERVERS6, RULES_SETS
 };
 
+/*
+ * The sets of connections, filled by the rules themselves: client address,
+ * client port, nameserver.  An entry that no packet renews goes after a while;
+ * the daemon closes idle connections long before.
+ */
+#define RULES_STREAMS4	"streams4"
+#define RULES_STREAMS6	"streams6"
+#define RULES_STREAMS_MAX	65536
+#define RULES_STREAMS_S		7200
+
 struct ruleset {
 	struct rule *rules;	/* in order, both chains */
 	size_t count;
 	struct address_set sets[RULES_SETS];	/* count 0: not in use */
-	uint32_t mark_mask, mark_passed, mark_answered;
+	uint32_t mark_mask, mark_passed, mark_answered, mark_stream, mark_relay;
+	bool tcp;
+	uint16_t stream_port;
 	uint16_t zone;
 	uint16_t queue_number;
 	uint16_t queue_count;	/* > 1: spread by CPU (fanout) */
 	bool queue_bypass;
 };
+
+/* Whether a match that comes for both versions of IP is that for IPv4. */
+bool rules_is_ipv4(enum rule_match match);
 
 /* The set that the rule looks into, or RULES_SETS when it needs none. */
 enum rules_set_id rule_set_id(const struct rule *rule);
@@ -99,9 +144,9 @@ int ruleset_build(struct ruleset *set, const struct config *config,
     enum rules_stage stage, struct diag *diag) __attribute__((warn_unused_result));
 void ruleset_free(struct ruleset *set);
 
-/* The name of a chain in the kernel, and the priority at the output hook. */
-const char *rules_chain_name(enum rules_chain chain);
-int rules_chain_priority(enum rules_chain chain);
+const struct rules_chain_form *rules_chain_form(enum rules_chain chain);
+/* Whether there is to be such a chain. */
+bool ruleset_has_chain(const struct ruleset *set, enum rules_chain chain);
 /* The name that a set has there. */
 const char *rules_set_name(enum rules_set_id set);
 
@@ -114,5 +159,11 @@ void rule_print(const struct ruleset *set, const struct rule *rule, FILE *out);
 
 /* The mark that a canary question's socket has to carry: all three bits. */
 uint32_t ruleset_canary_mark(const struct config *config);
+
+/*
+ * The mark of connections that the daemon opens itself, to nameservers: those
+ * are not queued.
+ */
+uint32_t ruleset_relay_mark(const struct config *config);
 
 #endif

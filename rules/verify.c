@@ -15,6 +15,7 @@
 #include <libnftnl/expr.h>
 
 #include "rules/compare.h"
+#include "rules/expressions.h"
 #include "rules/kernel.h"
 #include "rules/netlink.h"
 
@@ -58,7 +59,8 @@ check_table(struct check *check)
 static void
 check_chain(struct check *check, enum rules_chain which)
 {
-	const char *name = rules_chain_name(which), *type;
+	const struct rules_chain_form *form = rules_chain_form(which);
+	const char *name = form->name, *type;
 	struct nftnl_chain *chain = nftnl_chain_list_lookup_byname(
 	    check->snapshot->chains, name);
 	int32_t priority;
@@ -73,18 +75,18 @@ check_chain(struct check *check, enum rules_chain which)
 		return;
 	}
 	type = nftnl_chain_get_str(chain, NFTNL_CHAIN_TYPE);
-	if (type == NULL || strcmp(type, "filter") != 0)
-		differ(check, "chain %s: wanted type filter, kernel has %s",
-		    name, type == NULL ? "none" : type);
-	if (nftnl_chain_get_u32(chain, NFTNL_CHAIN_HOOKNUM) !=
-	    NF_INET_LOCAL_OUT)
-		differ(check, "chain %s: wanted hook output (%d), kernel has "
-		    "hook %u", name, NF_INET_LOCAL_OUT,
+	if (type == NULL || strcmp(type, form->type) != 0)
+		differ(check, "chain %s: wanted type %s, kernel has %s",
+		    name, form->type, type == NULL ? "none" : type);
+	if (nftnl_chain_get_u32(chain, NFTNL_CHAIN_HOOKNUM) != form->hook)
+		differ(check, "chain %s: wanted hook %s (%u), kernel has "
+		    "hook %u", name, form->hook == NF_INET_LOCAL_OUT ?
+		    "output" : "prerouting", form->hook,
 		    nftnl_chain_get_u32(chain, NFTNL_CHAIN_HOOKNUM));
 	priority = nftnl_chain_get_s32(chain, NFTNL_CHAIN_PRIO);
-	if (priority != rules_chain_priority(which))
+	if (priority != form->priority)
 		differ(check, "chain %s: wanted priority %d, kernel has %d",
-		    name, rules_chain_priority(which), priority);
+		    name, form->priority, priority);
 	if (nftnl_chain_get_u32(chain, NFTNL_CHAIN_POLICY) != NF_ACCEPT)
 		differ(check, "chain %s: wanted policy accept, kernel has drop",
 		    name);
@@ -92,10 +94,11 @@ check_chain(struct check *check, enum rules_chain which)
 
 /* Whether the name is that of one of our chains. */
 static bool
-chain_of_name(const char *name, enum rules_chain *which)
+chain_of_name(const struct ruleset *set, const char *name)
 {
-	for (*which = 0; *which < CHAINS; (*which)++)
-		if (strcmp(name, rules_chain_name(*which)) == 0)
+	for (enum rules_chain which = 0; which < CHAINS; which++)
+		if (ruleset_has_chain(set, which) &&
+		    strcmp(name, rules_chain_form(which)->name) == 0)
 			return true;
 	return false;
 }
@@ -106,10 +109,10 @@ check_chains(struct check *check)
 	struct nftnl_chain_list_iter *chains =
 	    nftnl_chain_list_iter_create(check->snapshot->chains);
 	struct nftnl_chain *chain;
-	enum rules_chain which;
 
-	for (which = 0; which < CHAINS; which++)
-		check_chain(check, which);
+	for (enum rules_chain which = 0; which < CHAINS; which++)
+		if (ruleset_has_chain(check->set, which))
+			check_chain(check, which);
 	if (chains == NULL) {
 		check->error = -ENOMEM;
 		return;
@@ -117,7 +120,7 @@ check_chains(struct check *check)
 	while ((chain = nftnl_chain_list_iter_next(chains)) != NULL) {
 		const char *name = nftnl_chain_get_str(chain, NFTNL_CHAIN_NAME);
 
-		if (!chain_of_name(name, &which))
+		if (!chain_of_name(check->set, name))
 			differ(check, "chain %s is not ours", name);
 	}
 	nftnl_chain_list_iter_destroy(chains);
@@ -151,6 +154,31 @@ check_set(struct check *check, const struct address_set *wanted)
 	free(text);
 }
 
+/* A set of connections; what is in it, the packets decide. */
+static void
+check_streams(struct check *check, bool ipv4)
+{
+	const char *name = ipv4 ? RULES_STREAMS4 : RULES_STREAMS6;
+	struct nftnl_set *set = nftnl_set_list_lookup_byname(
+	    check->snapshot->sets, name);
+
+	if (set == NULL)
+		differ(check, "set %s is missing", name);
+	else if (nftnl_set_get_u32(set, NFTNL_SET_FLAGS) !=
+	    (NFT_SET_EVAL | NFT_SET_TIMEOUT) ||
+	    nftnl_set_get_u32(set, NFTNL_SET_KEY_LEN) !=
+	    expressions_stream_length(ipv4))
+		differ(check, "set %s: wanted connections of IPv%c, kernel has "
+		    "another type or other flags", name, ipv4 ? '4' : '6');
+}
+
+static bool
+is_streams(const struct ruleset *set, const char *name)
+{
+	return set->tcp && (strcmp(name, RULES_STREAMS4) == 0 ||
+	    strcmp(name, RULES_STREAMS6) == 0);
+}
+
 static void
 check_sets(struct check *check)
 {
@@ -161,13 +189,17 @@ check_sets(struct check *check)
 	for (size_t i = 0; i < RULES_SETS; i++)
 		if (check->set->sets[i].count > 0)
 			check_set(check, &check->set->sets[i]);
+	if (check->set->tcp) {
+		check_streams(check, true);
+		check_streams(check, false);
+	}
 	if (sets == NULL) {
 		check->error = -ENOMEM;
 		return;
 	}
 	while ((set = nftnl_set_list_iter_next(sets)) != NULL) {
 		const char *name = nftnl_set_get_str(set, NFTNL_SET_NAME);
-		bool wanted = false;
+		bool wanted = is_streams(check->set, name);
 
 		for (size_t i = 0; i < RULES_SETS; i++)
 			wanted |= check->set->sets[i].count > 0 &&
@@ -220,7 +252,7 @@ sides_fill(struct sides *sides, const struct check *check,
 	}
 	while ((rule = nftnl_rule_list_iter_next(rules)) != NULL)
 		if (strcmp(nftnl_rule_get_str(rule, NFTNL_RULE_CHAIN),
-		    rules_chain_name(which)) == 0)
+		    rules_chain_form(which)->name) == 0)
 			sides->there[sides->there_count++] = rule;
 	nftnl_rule_list_iter_destroy(rules);
 	for (size_t i = 0; i < check->set->count; i++)
@@ -258,7 +290,7 @@ tell_rule(struct check *check, enum rules_chain which, size_t position,
     enum rule_difference difference, const struct rule *wanted,
     const struct nftnl_rule *there)
 {
-	const char *chain = rules_chain_name(which);
+	const char *chain = rules_chain_form(which)->name;
 	char *wanted_text = difference == RULE_EXTRA ? NULL :
 	    describe_wanted(check->set, wanted);
 	char *there_text = difference == RULE_MISSING ? NULL :
@@ -347,8 +379,9 @@ rules_kernel_verify(struct rules_kernel *kernel, const struct ruleset *set,
 	check_table(&check);
 	check_chains(&check);
 	check_sets(&check);
-	check_rules(&check, CHAIN_QUESTION);
-	check_rules(&check, CHAIN_VERDICT);
+	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
+		if (ruleset_has_chain(set, chain))
+			check_rules(&check, chain);
 	snapshot_free(&snapshot);
 	if (check.error != 0)
 		return check.error;

@@ -172,6 +172,39 @@ static const struct {
 	  "expected \"pass\" or \"drop\"" },
 	{ "queue.overload", "queue = { overload = false; };",
 	  "found false, expected \"drop\" or \"pass\"" },
+	{ "stream.connections", "stream = { connections = 0; };",
+	  "stream.connections: found 0, expected a whole number from 1 to "
+	  "65536" },
+	{ "stream.per_client", "stream = { per_client = 0; };",
+	  "stream.per_client: found 0, expected a whole number from 1 to "
+	  "65536" },
+	{ "stream.in_flight", "stream = { in_flight = 0; };",
+	  "stream.in_flight: found 0, expected a whole number from 1 to "
+	  "4096" },
+	{ "stream.buffer", "stream = { buffer = 1023; };",
+	  "stream.buffer: found 1023, expected a whole number from 1024 to "
+	  "1048576" },
+	{ "stream.idle", "stream = { idle = 0; };",
+	  "stream.idle: found 0, expected a whole number from 1 to "
+	  "3600" },
+	{ "stream.message", "stream = { message = 0; };",
+	  "stream.message: found 0, expected a whole number from 1 to "
+	  "600" },
+	{ "stream.unread", "stream = { unread = 0; };",
+	  "stream.unread: found 0, expected a whole number from 1 to "
+	  "600" },
+	{ "stream.relay", "stream = { relay = 0; };",
+	  "stream.relay: found 0, expected a whole number from 1 to "
+	  "600" },
+	{ "stream.port", "stream = { port = 0; };",
+	  "stream.port: found 0, expected a whole number from 1 to "
+	  "65535" },
+	{ "stream.table", "stream = { table = 255; };",
+	  "stream.table: found 255, expected a whole number from 256 to "
+	  "2147483647" },
+	{ "stream.priority", "stream = { priority = 0; };",
+	  "stream.priority: found 0, expected a whole number from 1 to "
+	  "32765" },
 	{ "mesh.domain", "mesh = { domain = \"\"; };", "found \"\"" },
 	{ "mesh.domain", "mesh = { domain = \"a..b\"; };", "found \"a..b\"" },
 	{ "mesh.domain", "mesh = { domain = \"*.b\"; };", "found \"*.b\"" },
@@ -198,7 +231,7 @@ static const struct {
 	{ "mesh.tables[].format",
 	  "mesh = { tables = ( { path = \"/a\"; format = \"xml\"; } ); };",
 	  "mesh.tables[0].format: found \"xml\", expected one of the formats "
-	  "nds, " },
+	  "nds, hosts" },
 	{ "mesh.tables[].path", "mesh = { tables = ( { format = \"nds\"; } ); };",
 	  "\"path\" is missing" },
 	{ "mesh.tables[].path",
@@ -271,7 +304,7 @@ static const struct {
 	{ "log.level", "log = { level = 7; };", "found 7" },
 	/* Not about one option. */
 	{ "", "run = 1;", "2: run: unknown option; known here: run_dir, user, "
-	  "capture, queue, mesh, policy, audit, log" },
+	  "capture, queue, stream, mesh, policy, audit, log" },
 	{ "", "queue = { nmber = 1; };", "queue.nmber: unknown option; known "
 	  "here: number, workers, maxlen, prefilter, absent, overload" },
 	{ "", "capture = { bypass = { user = [ ]; }; };", "capture.bypass.user: "

@@ -182,7 +182,7 @@ test_parse_ipv4_refused(void)
 	CHECK(form_of(&m) == PACKET_FRAGMENT);
 	m = good, m.octets[7] = 1;		/* a later fragment */
 	CHECK(form_of(&m) == PACKET_FRAGMENT);
-	m = good, m.octets[9] = 6;
+	m = good, m.octets[9] = 1;
 	CHECK(form_of(&m) == PACKET_NOT_UDP);
 	m = good, m.octets[9] = 136;		/* UDP-Lite */
 	CHECK(form_of(&m) == PACKET_NOT_UDP);
@@ -261,11 +261,51 @@ test_parse_ipv6(void)
 	CHECK(form_of(&m) == PACKET_OK);
 }
 
+/* The first packet of a connection, and what only looks like one. */
+static void
+test_parse_tcp(void)
+{
+	uint8_t v4[40] = { 0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0,
+	    192, 0, 2, 1, 192, 0, 2, 53,
+	    0x80, 0, 0, 53, 1, 2, 3, 4, 0, 0, 0, 0, 0x50, 0x02 };
+	uint8_t v6[60] = { 0x60, 0, 0, 0, 0, 20, 6, 64 };
+	const struct { uint8_t flags; enum packet_form form; } cases[] = {
+		{ 0x02, PACKET_STREAM }, { 0xc2, PACKET_STREAM },
+		{ 0x12, PACKET_NOT_UDP }, { 0x10, PACKET_NOT_UDP },
+		{ 0x04, PACKET_NOT_UDP }, { 0x03, PACKET_NOT_UDP },
+		{ 0x06, PACKET_NOT_UDP }, { 0x00, PACKET_NOT_UDP },
+	};
+	struct packet p;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		v4[33] = cases[i].flags;
+		CHECK(packet_parse(&p, v4, sizeof(v4)) == cases[i].form);
+	}
+	v4[33] = 0x02;
+	for (size_t i = 0; i < sizeof(v4); i++)
+		CHECK(form_of_octets(v4, i) == PACKET_MALFORMED);
+	v4[32] = 0x40;				/* header below 20 octets */
+	CHECK(packet_parse(&p, v4, sizeof(v4)) == PACKET_MALFORMED);
+	v4[32] = 0x60;				/* longer than the packet */
+	CHECK(packet_parse(&p, v4, sizeof(v4)) == PACKET_MALFORMED);
+	v4[32] = 0x50;
+	v4[23] = 54;
+	CHECK(packet_parse(&p, v4, sizeof(v4)) == PACKET_NOT_DNS);
+
+	v6[8] = v6[24] = 0x20;
+	v6[23] = 1, v6[39] = 53;
+	memcpy(v6 + 40, v4 + 20, 20);
+	v6[43] = 53;
+	CHECK(packet_parse(&p, v6, sizeof(v6)) == PACKET_STREAM);
+	CHECK(p.source_port == 0x8000 && p.destination_port == 53 &&
+	    p.family == AF_INET6);
+}
+
 static void
 test_parse_ipv6_refused(void)
 {
 	static const uint8_t plain[] = "\x11\0\x01\x04\0\0\0\0";
-	static const uint8_t kinds[] = { 6, 43, 50, 51, 58, 59, 135, 139, 255 };
+	static const uint8_t kinds[] = { 43, 50, 51, 58, 59, 135, 139, 255 };
 	const struct made good = ipv6(60, plain, 8, 20);
 	struct made m;
 	uint8_t chain[2048];
@@ -411,6 +451,7 @@ main(void)
 	TEST(test_parse_ipv4_refused);
 	TEST(test_addresses);
 	TEST(test_parse_ipv6);
+	TEST(test_parse_tcp);
 	TEST(test_parse_ipv6_refused);
 	TEST(test_reply_ipv4);
 	TEST(test_reply_ipv6);

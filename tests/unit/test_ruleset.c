@@ -102,6 +102,50 @@ plain_rules(void)
 	free(text);
 }
 
+/* With TCP: two more chains, two sets that fill themselves. */
+static void
+rules_of_tcp(void)
+{
+	static const char *const parts[] = {
+		"set streams4 {\n\t\ttype ipv4_addr . inet_service . ipv4_addr\n",
+		"flags dynamic,timeout",
+		"set streams6 {",
+		"chain question {\n",
+		"\t\tth dport != 53 counter accept comment \"not DNS\"\n",
+		"comment \"canary\"",
+		"meta mark & 0x70000000 == 0x60000000 counter accept "
+		"comment \"relay: our own connections\"\n",
+		"comment \"questions\"",
+		"\t\ttcp dport 53 tcp flags & (fin | syn | rst | ack) == syn "
+		"counter queue flags bypass to 5300 comment \"connections\"\n",
+		"chain verdict {",
+		"meta mark & 0x70000000 == 0x40000000 counter notrack",
+		"chain stream {\n\t\ttype route hook output priority -307; ",
+		"update @streams4 { ip saddr . tcp sport . ip daddr } accept",
+		"too many to remember",
+		"delete @streams4 {",
+		"ip saddr . tcp sport . ip daddr @streams4 counter update ",
+		"meta mark set meta mark | 0x40000000",
+		"chain arrival {\n\t\ttype filter hook prerouting priority -150",
+		"tproxy ip to 127.0.0.1:5300 accept",
+		"tproxy ip6 to [::1]:5300 accept", NULL
+	};
+	struct config config = plain;
+	char *text;
+
+	config.capture.tcp = true;
+	config.stream.port = 5300;
+	text = printed(&config, RULES_FULL);
+	CHECK(in_order(text, parts));
+	CHECK(text != NULL && strstr(text, "not UDP") == NULL);
+	free(text);
+	/* No connection is queued for the canary; what there is goes on. */
+	text = printed(&config, RULES_CANARY);
+	CHECK(text != NULL && strstr(text, "\"connections\"") == NULL &&
+	    strstr(text, "chain stream") != NULL);
+	free(text);
+}
+
 static void
 bypasses_stand_before_the_queue(void)
 {
@@ -317,6 +361,7 @@ int
 main(void)
 {
 	TEST(plain_rules);
+	TEST(rules_of_tcp);
 	TEST(bypasses_stand_before_the_queue);
 	TEST(only_the_named_nameservers);
 	TEST(queue_statement);

@@ -226,7 +226,7 @@ worker_with_thread(void)
 
 	(void)pthread_barrier_init(&confined, NULL, 2);
 	if (pthread_create(&thread, NULL, talk, NULL) != 0 ||
-	    sandbox_worker_seccomp() < 0)
+	    sandbox_worker_seccomp(false) < 0)
 		return SETUP;
 	(void)pthread_barrier_wait(&confined);
 	(void)pthread_join(thread, NULL);
@@ -240,7 +240,7 @@ worker_as_allowed(void)
 	char octet;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) < 0 ||
-	    sandbox_worker_seccomp() < 0)
+	    sandbox_worker_seccomp(false) < 0)
 		return SETUP;
 	if (send(ends[0], "x", 1, 0) != 1 || recv(ends[1], &octet, 1, 0) != 1)
 		return 1;
@@ -253,7 +253,7 @@ worker_and_exec(void)
 {
 	char *arguments[] = { NULL };
 
-	if (sandbox_worker_seccomp() < 0)
+	if (sandbox_worker_seccomp(false) < 0)
 		return SETUP;
 	(void)execve("/bin/true", arguments, arguments);
 	return 1;

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of the TCP thread share: stream.c (thread, accepting, time),
+ * stream_connection.c (the client's end) and stream_relay.c (the nameserver's
+ * end).  Nobody else includes this.
+ *
+ * An idle connection costs one struct stream_connection.  Octets are read into
+ * the thread's one buffer and answered from there; only what is left over is
+ * kept: part of a message, or what the client does not read.  Whoever does not
+ * read is not read from, so neither can grow.
+ */
+#ifndef NFDNS_NFQ_STREAM_PARTS_H
+#define NFDNS_NFQ_STREAM_PARTS_H
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nfq/intercept.h"
+#include "nfq/snapshot.h"
+#include "nfq/stream_buffer.h"
+#include "nfq/stream_clients.h"
+#include "nfq/stream_frame.h"
+#include "nfq/stream_listen.h"
+#include "policy/audit.h"
+#include "policy/config.h"
+#include "policy/status.h"
+#include "resolver/rr.h"
+
+#define STREAM_READ	65536	/* octets a call */
+
+enum stream_role { ROLE_WAKE, ROLE_LISTENER, ROLE_CLIENT, ROLE_SERVER };
+
+/* What epoll knows: one descriptor. */
+struct stream_end {
+	enum stream_role role;
+	int fd;				/* -1: none */
+	uint32_t events;		/* registered for; 0: not at all */
+	struct stream_connection *connection;	/* of CLIENT and SERVER */
+};
+
+union stream_name {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+struct stream_relay;			/* stream_relay.c */
+
+struct stream_connection {
+	struct stream_connection *next, *prev;	/* oldest activity first */
+	struct stream_end client, server;
+	union stream_name peer, name;	/* the client's, the nameserver's */
+	struct stream_address address;	/* the client's, as it is counted */
+	struct stream_buffer in;	/* from the client, not taken yet */
+	struct stream_buffer out;	/* to the client */
+	struct stream_relay *relay;	/* NULL: no question was relayed yet */
+	int64_t active_ms;
+	int64_t message_ms;		/* when a message began; 0: none has */
+	int64_t unread_ms;		/* since when "out" waits; 0: it does not */
+	bool raw;			/* relayed as a whole */
+	bool ended;			/* the client has sent its last octet */
+	bool throttled;			/* too many questions are in flight */
+	bool closed;			/* waits to be freed */
+};
+
+struct stream {
+	const struct config *config;
+	struct status_worker *slot;
+	struct audit *audit;
+	unsigned int ring;
+	int epoll;
+	struct stream_end wake;		/* an eventfd: stop */
+	struct stream_end listeners[STREAM_LISTENERS];
+	bool paused;			/* out of descriptors: none is accepted */
+	struct stream_clients *clients;
+	struct stream_connection *first, *last;
+	struct stream_connection *dead;	/* closed in this round */
+	unsigned int count;
+	int64_t now_ms;
+	int64_t tick_ms;
+	uint32_t rotation;
+	uint64_t before[STREAM_COUNTERS];
+	const struct snapshot *snapshot;	/* of this round */
+	snapshot_place current, in_use;
+	pthread_t thread;
+	pthread_barrier_t up, begin;
+	atomic_bool stopping;
+	size_t output_used;
+	/* What is for the client of the connection at hand. */
+	uint8_t output[2 * STREAM_FRAME_MAX];
+	uint8_t input[STREAM_FRAME_MAX + 2 * STREAM_READ];
+};
+
+/* stream.c */
+
+void stream_count(struct stream *s, enum status_stream counter);
+
+/* Has epoll look for "events" on an end, or for nothing. */
+void stream_watch(struct stream *s, struct stream_end *end, uint32_t events);
+
+/* Closes both ends; c and all that it holds are freed at the end of the round. */
+void stream_close(struct stream *s, struct stream_connection *c);
+
+/* One question's record.  answer may be NULL. */
+struct stream_record {
+	const struct decision *decision;
+	const uint8_t *question, *answer;
+	size_t question_length, answer_length;
+	uint64_t received_ns;
+};
+void stream_record(struct stream *s, const struct stream_connection *c,
+    const struct stream_record *record);
+
+/* stream_connection.c: the client's end. */
+
+void stream_client_ready(struct stream *s, struct stream_connection *c,
+    uint32_t events);
+
+/*
+ * Takes in what waits for the thread, closes what has come to its end, and
+ * tells epoll what to look for: to be called after anything has happened.
+ */
+void stream_settle(struct stream *s, struct stream_connection *c);
+
+/* Closes a connection that has had its time. */
+void stream_client_tick(struct stream *s, struct stream_connection *c);
+
+/* Whether it is idle and nothing would be lost with it. */
+bool stream_is_idle(const struct stream_connection *c);
+
+/*
+ * Puts a message, or in raw mode octets, out to the client; they are sent with
+ * the next stream_flush().
+ */
+void stream_put_message(struct stream *s, struct stream_connection *c,
+    const uint8_t *message, size_t length);
+void stream_put_octets(struct stream *s, struct stream_connection *c,
+    const uint8_t *octets, size_t length);
+void stream_flush(struct stream *s, struct stream_connection *c);
+
+/*
+ * Writes an answer without records to a question that could not be relayed,
+ * as stream_put_message().
+ */
+void stream_put_failure(struct stream *s, struct stream_connection *c,
+    const uint8_t *question, size_t length, enum extended_error error);
+
+/* stream_relay.c: the nameserver's end. */
+
+/* Sends a question on; the answer comes, or SERVFAIL does. */
+void stream_relay_question(struct stream *s, struct stream_connection *c,
+    const uint8_t *message, size_t length);
+
+/* From now on all octets go on as they are, beginning with these. */
+void stream_relay_begin_raw(struct stream *s, struct stream_connection *c);
+void stream_relay_octets(struct stream *s, struct stream_connection *c,
+    const uint8_t *octets, size_t length);
+
+/* The client has sent its last octet. */
+void stream_relay_end(struct stream_connection *c);
+
+void stream_relay_ready(struct stream *s, struct stream_connection *c,
+    uint32_t events);
+
+/* Whether another question, or more octets, can be taken. */
+bool stream_relay_has_room(const struct stream *s,
+    const struct stream_connection *c);
+
+/* Whether the client still waits for something from there. */
+bool stream_relay_is_busy(const struct stream_connection *c);
+
+/* Sends what waits; sets what epoll looks for. */
+void stream_relay_settle(struct stream *s, struct stream_connection *c);
+
+void stream_relay_tick(struct stream *s, struct stream_connection *c);
+void stream_relay_free(struct stream_connection *c);
+
+#endif

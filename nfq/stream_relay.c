@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The nameserver's end: one connection for each of a client's, opened when the
+ * first question needs it.  Questions are kept until they are answered, so that
+ * each gets an answer: from the nameserver; from it over another connection, if
+ * it closes one after some answers, as it may at any time (RFC 7766 section
+ * 6.2.4); or SERVFAIL that says why (RFC 8914).
+ */
+#include "nfq/stream_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <netinet/tcp.h>
+#include <unistd.h>
+
+#include "rules/ruleset.h"
+
+#define WRITE_AT_ONCE 64	/* questions a call */
+
+/* A question that was not answered yet. */
+struct pending {
+	struct pending *next;
+	size_t length;			/* with the prefix */
+	uint8_t octets[];
+};
+
+struct stream_relay {
+	struct pending *first, **end;	/* in the order in which they came */
+	struct pending *unsent;		/* the first that is not sent whole */
+	size_t sent;			/* octets of that one */
+	unsigned int count;
+	size_t octets;			/* of all */
+	struct stream_buffer in;	/* part of a message from there */
+	struct stream_buffer raw;	/* octets for there, in raw mode */
+	int64_t since_ms;		/* when something last happened */
+	bool connecting;
+	bool answers;			/* this connection had an answer */
+	bool shut;			/* our last octet is sent */
+	bool half_closed;		/* the client's last octet is here */
+};
+
+static const uint8_t *
+message_of(const struct pending *p)
+{
+	return p->octets + STREAM_PREFIX;
+}
+
+/* Takes *link out. */
+static void
+drop(struct stream_relay *r, struct pending **link)
+{
+	struct pending *p = *link;
+
+	*link = p->next;
+	if (r->end == &p->next)
+		r->end = link;
+	if (r->unsent == p) {
+		r->unsent = p->next;
+		r->sent = 0;
+	}
+	r->count--;
+	r->octets -= p->length;
+	free(p);
+}
+
+static void
+close_server(struct stream *s, struct stream_connection *c)
+{
+	if (c->server.fd < 0)
+		return;
+	stream_watch(s, &c->server, 0);
+	(void)close(c->server.fd);
+	c->server.fd = -1;
+	stream_buffer_clear(&c->relay->in);
+	c->relay->connecting = false;
+}
+
+void
+stream_relay_free(struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+
+	if (r == NULL)
+		return;
+	while (r->first != NULL)
+		drop(r, &r->first);
+	stream_buffer_clear(&r->in);
+	stream_buffer_clear(&r->raw);
+	free(r);
+	c->relay = NULL;
+}
+
+/* All that waits gets SERVFAIL; a raw connection ends. */
+static void
+fail(struct stream *s, struct stream_connection *c, enum extended_error error)
+{
+	struct stream_relay *r = c->relay;
+
+	close_server(s, c);
+	if (c->raw) {
+		stream_close(s, c);
+		return;
+	}
+	while (r->first != NULL && !c->closed) {
+		stream_put_failure(s, c, message_of(r->first),
+		    r->first->length - STREAM_PREFIX, error);
+		drop(r, &r->first);
+	}
+	stream_flush(s, c);
+}
+
+static socklen_t
+name_length(const union stream_name *name)
+{
+	return name->any.sa_family == AF_INET ? sizeof(name->v4) :
+	    sizeof(name->v6);
+}
+
+/* To the very address that the client asked.  0 or a negative errno. */
+static int
+open_server(struct stream *s, struct stream_connection *c)
+{
+	const uint32_t mark = ruleset_relay_mark(s->config);
+	const int on = 1;
+	int fd = socket(c->name.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC |
+	    SOCK_NONBLOCK, 0), error = 0;
+
+	if (fd < 0)
+		return -errno;
+	/* By its mark it is not intercepted again. */
+	if (setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)) < 0 ||
+	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0)
+		error = -errno;
+	else if (connect(fd, &c->name.any, name_length(&c->name)) < 0 &&
+	    errno != EINPROGRESS)
+		error = -errno;
+	if (error < 0) {
+		(void)close(fd);
+		return error;
+	}
+	c->server.fd = fd;
+	c->relay->connecting = true;
+	c->relay->answers = false;
+	c->relay->shut = false;
+	c->relay->since_ms = s->now_ms;
+	c->relay->unsent = c->relay->first;
+	c->relay->sent = 0;
+	stream_count(s, STREAM_RELAYS);
+	return 0;
+}
+
+/* A relay with a connection that is there or under way. */
+static int
+prepare(struct stream *s, struct stream_connection *c)
+{
+	if (c->relay == NULL) {
+		c->relay = calloc(1, sizeof(*c->relay));
+		if (c->relay == NULL)
+			return -ENOMEM;
+		c->relay->end = &c->relay->first;
+	}
+	return c->server.fd >= 0 ? 0 : open_server(s, c);
+}
+
+void
+stream_relay_question(struct stream *s, struct stream_connection *c,
+    const uint8_t *message, size_t length)
+{
+	struct pending *p = malloc(sizeof(*p) + STREAM_PREFIX + length);
+	struct stream_relay *r;
+
+	if (p == NULL || prepare(s, c) < 0) {
+		free(p);
+		stream_put_failure(s, c, message, length,
+		    EDE_NO_REACHABLE_AUTHORITY);
+		return;
+	}
+	r = c->relay;
+	p->next = NULL;
+	p->length = STREAM_PREFIX + length;
+	stream_frame_put(p->octets, length);
+	memcpy(p->octets + STREAM_PREFIX, message, length);
+	if (r->first == NULL)
+		r->since_ms = s->now_ms;
+	*r->end = p;
+	r->end = &p->next;
+	if (r->unsent == NULL) {
+		r->unsent = p;
+		r->sent = 0;
+	}
+	r->count++;
+	r->octets += p->length;
+}
+
+/*
+ * Questions that are on their way stay so, those that are not go first among
+ * the octets; from here on nobody but client and nameserver knows what they
+ * are.
+ */
+void
+stream_relay_begin_raw(struct stream *s, struct stream_connection *c)
+{
+	struct stream_relay *r;
+	int error = prepare(s, c);
+
+	if (error < 0) {
+		stream_close(s, c);
+		return;
+	}
+	r = c->relay;
+	for (struct pending *p = r->unsent; p != NULL && error == 0;
+	    p = p->next) {
+		size_t sent = p == r->unsent ? r->sent : 0;
+
+		error = stream_buffer_put(&r->raw, p->octets + sent,
+		    p->length - sent);
+	}
+	if (error == 0 && r->in.octets != NULL)
+		error = stream_buffer_put(&c->out, r->in.octets + r->in.start,
+		    stream_buffer_length(&r->in));
+	if (stream_buffer_length(&c->out) > 0 && c->unread_ms == 0)
+		c->unread_ms = s->now_ms;
+	stream_buffer_clear(&r->in);
+	while (r->first != NULL)
+		drop(r, &r->first);
+	if (error < 0)
+		stream_close(s, c);
+}
+
+void
+stream_relay_octets(struct stream *s, struct stream_connection *c,
+    const uint8_t *octets, size_t length)
+{
+	if (!c->closed && stream_buffer_put(&c->relay->raw, octets, length) < 0)
+		stream_close(s, c);
+}
+
+void
+stream_relay_end(struct stream_connection *c)
+{
+	c->relay->half_closed = true;
+}
+
+bool
+stream_relay_has_room(const struct stream *s, const struct stream_connection *c)
+{
+	const struct stream_relay *r = c->relay;
+	const struct config_stream *limits = &s->config->stream;
+
+	if (r == NULL)
+		return true;
+	if (c->raw)
+		return stream_buffer_length(&r->raw) == 0;
+	return r->count < limits->in_flight && r->octets < limits->buffer;
+}
+
+bool
+stream_relay_is_busy(const struct stream_connection *c)
+{
+	const struct stream_relay *r = c->relay;
+
+	if (r == NULL)
+		return false;
+	return c->raw ? c->server.fd >= 0 : r->count > 0;
+}
+
+/* The nameserver has closed the connection, or it broke. */
+static void
+lose_server(struct stream *s, struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+	bool answers = r->answers;
+
+	if (c->raw) {
+		/* What it has sent goes to the client; then that ends, too. */
+		close_server(s, c);
+		c->ended = true;
+		return;
+	}
+	close_server(s, c);
+	if (r->count == 0)
+		return;
+	/* Without an answer each time this would never end. */
+	if (!answers || open_server(s, c) < 0)
+		fail(s, c, EDE_NETWORK_ERROR);
+}
+
+static void
+send_questions(struct stream *s, struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+	struct iovec parts[WRITE_AT_ONCE];
+	struct pending *p = r->unsent;
+	ssize_t n;
+	int count;
+
+	for (count = 0; count < WRITE_AT_ONCE && p != NULL; count++) {
+		size_t sent = count == 0 ? r->sent : 0;
+
+		parts[count].iov_base = p->octets + sent;
+		parts[count].iov_len = p->length - sent;
+		p = p->next;
+	}
+	n = writev(c->server.fd, parts, count);
+	if (n < 0) {
+		if (errno != EAGAIN && errno != EINTR)
+			lose_server(s, c);
+		return;
+	}
+	while (n > 0) {
+		size_t left = r->unsent->length - r->sent;
+
+		if ((size_t)n < left) {
+			r->sent += (size_t)n;
+			return;
+		}
+		n -= (ssize_t)left;
+		r->unsent = r->unsent->next;
+		r->sent = 0;
+	}
+}
+
+static void
+send_raw(struct stream *s, struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+	ssize_t n = send(c->server.fd, r->raw.octets + r->raw.start,
+	    stream_buffer_length(&r->raw), MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (n > 0)
+		stream_buffer_take(&r->raw, (size_t)n);
+	else if (n < 0 && errno != EAGAIN && errno != EINTR)
+		lose_server(s, c);
+}
+
+/* Sends what waits, if there is somebody to send it to. */
+static void
+send_waiting(struct stream *s, struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+
+	if (c->server.fd < 0 || r->connecting)
+		return;
+	if (c->raw && stream_buffer_length(&r->raw) > 0)
+		send_raw(s, c);
+	else if (!c->raw && r->unsent != NULL)
+		send_questions(s, c);
+	if (c->raw && r->half_closed && !r->shut && c->server.fd >= 0 &&
+	    stream_buffer_length(&r->raw) == 0) {
+		r->shut = true;
+		(void)shutdown(c->server.fd, SHUT_WR);
+	}
+}
+
+/* One message of the nameserver: to the client, if it waits for it. */
+static void
+deliver(struct stream *s, struct stream_connection *c, const uint8_t *message,
+    size_t length)
+{
+	struct stream_relay *r = c->relay;
+
+	if (length < 2)
+		return;
+	for (struct pending **link = &r->first; *link != r->unsent;
+	    link = &(*link)->next) {
+		if (memcmp(message_of(*link), message, 2) != 0)
+			continue;
+		drop(r, link);
+		r->answers = true;
+		r->since_ms = s->now_ms;
+		stream_put_message(s, c, message, length);
+		return;
+	}
+}
+
+static void
+take_answers(struct stream *s, struct stream_connection *c, size_t length)
+{
+	struct stream_input input = { s->input, length };
+	struct stream_relay *r = c->relay;
+	const uint8_t *message;
+	size_t message_length;
+
+	while (stream_frame_next(&input, &message, &message_length))
+		deliver(s, c, message, message_length);
+	stream_flush(s, c);
+	if (!c->closed && stream_buffer_put(&r->in, input.octets,
+	    input.left) < 0)
+		stream_close(s, c);
+}
+
+static void
+read_server(struct stream *s, struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+	size_t kept = stream_buffer_length(&r->in);
+	ssize_t n;
+
+	if (kept > 0)
+		memcpy(s->input, r->in.octets + r->in.start, kept);
+	stream_buffer_clear(&r->in);
+	n = recv(c->server.fd, s->input + kept, STREAM_READ, MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+		if (stream_buffer_put(&r->in, s->input, kept) < 0)
+			stream_close(s, c);
+		return;
+	}
+	if (n > 0 && c->raw) {
+		c->active_ms = s->now_ms;
+		stream_put_octets(s, c, s->input, (size_t)n);
+		stream_flush(s, c);
+	} else if (n > 0)
+		take_answers(s, c, kept + (size_t)n);
+	else
+		lose_server(s, c);
+}
+
+static void
+finish_connect(struct stream *s, struct stream_connection *c)
+{
+	socklen_t size = sizeof(int);
+	int error = 0;
+
+	if (getsockopt(c->server.fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0 ||
+	    error != 0) {
+		fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
+		return;
+	}
+	c->relay->connecting = false;
+	c->relay->since_ms = s->now_ms;
+}
+
+void
+stream_relay_ready(struct stream *s, struct stream_connection *c,
+    uint32_t events)
+{
+	if (c->server.fd < 0)
+		return;			/* closed earlier in this round */
+	if (c->relay->connecting)
+		finish_connect(s, c);
+	else if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0)
+		read_server(s, c);
+	stream_settle(s, c);
+}
+
+void
+stream_relay_settle(struct stream *s, struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+	uint32_t events = 0;
+
+	if (r == NULL)
+		return;
+	send_waiting(s, c);
+	if (c->closed || c->server.fd < 0)
+		return;
+	/* While the client does not read, neither do we. */
+	if (!r->connecting && stream_buffer_length(&c->out) == 0)
+		events |= EPOLLIN;
+	if (r->connecting || (c->raw ? stream_buffer_length(&r->raw) > 0 :
+	    r->unsent != NULL))
+		events |= EPOLLOUT;
+	stream_watch(s, &c->server, events);
+}
+
+void
+stream_relay_tick(struct stream *s, struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+	int64_t patience = s->config->stream.relay_s * INT64_C(1000);
+
+	if (r == NULL || c->server.fd < 0 || s->now_ms - r->since_ms < patience)
+		return;
+	/* Not its fault if the client does not take its answers. */
+	if (stream_buffer_length(&c->out) > 0)
+		r->since_ms = s->now_ms;
+	else if (r->connecting || r->count > 0) {
+		fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
+		stream_settle(s, c);
+	}
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "rules/routes.h"
+
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "rules/route_message.h"
+
+#define LOOPBACK	1	/* lo's number in every namespace */
+#define MAX_RULES	512
+#define MAX_ENTRIES	4096	/* and devices */
+
+static const int families[] = { AF_INET, AF_INET6 };
+#define FAMILIES (sizeof(families) / sizeof(families[0]))
+
+struct routes {
+	struct route_socket socket;
+	int devices;			/* hears of them */
+	struct route_rule rule;		/* family is set for each use */
+	bool installed[FAMILIES];
+};
+
+static const char *
+family_text(int family)
+{
+	return family == AF_INET ? "IPv4" : "IPv6";
+}
+
+/*
+ * Whether routes of that version can be had: IPv6 can be switched off, and then
+ * lo has no ::1.  /proc/sys, which says so too, may be hidden from a service.
+ */
+static bool
+has_family(int family)
+{
+	const struct sockaddr_in6 loopback = { .sin6_family = AF_INET6,
+		.sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	bool has;
+	int fd;
+
+	if (family == AF_INET)
+		return true;
+	fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	has = bind(fd, (const struct sockaddr *)&loopback,
+	    sizeof(loopback)) == 0;
+	(void)close(fd);
+	return has;
+}
+
+static struct route_rule
+wanted_rule(const struct config *config)
+{
+	return (struct route_rule){
+		.table = config->stream.table,
+		.priority = config->stream.priority,
+		.mark = config->capture.mark_stream,
+		.mask = config->capture.mark_mask,
+		.protocol = ROUTES_PROTOCOL,
+	};
+}
+
+/* Takes our routes out of a table; *foreign: it holds others', too. */
+static int
+empty_table(struct route_socket *s, int family, uint32_t table, bool *foreign)
+{
+	struct route_entry *entries = calloc(MAX_ENTRIES, sizeof(*entries));
+	size_t count = 0;
+	int error = entries == NULL ? -ENOMEM : route_entries_list(s, family,
+	    table, entries, MAX_ENTRIES, &count);
+
+	*foreign = count > MAX_ENTRIES;
+	for (size_t i = 0; i < count && i < MAX_ENTRIES && error == 0; i++) {
+		if (entries[i].protocol == ROUTES_PROTOCOL)
+			error = route_entry_change(s, false, &entries[i]);
+		else
+			*foreign = true;
+	}
+	free(entries);
+	return error;
+}
+
+/* Another's rule of our priority may come before ours. */
+static void
+warn_priority(const struct route_rule *rule, struct diag *diag)
+{
+	diag_add(diag, DIAG_WARNING, NULL, 0, "another program has an %s "
+	    "routing rule of priority %u, too: change stream.priority",
+	    family_text(rule->family), rule->priority);
+}
+
+/* Takes out rules and routes that are ours, wherever they are. */
+static int
+clean(struct routes *r, int family, struct diag *diag)
+{
+	struct route_rule *rules = calloc(MAX_RULES, sizeof(*rules));
+	bool foreign;
+	size_t count = 0;
+	int error = rules == NULL ? -ENOMEM : route_rules_list(&r->socket,
+	    family, rules, MAX_RULES, &count);
+
+	for (size_t i = 0; i < count && i < MAX_RULES && error == 0; i++) {
+		if (rules[i].protocol == ROUTES_PROTOCOL) {
+			error = empty_table(&r->socket, family, rules[i].table,
+			    &foreign);
+			if (error == 0)
+				error = route_rule_change(&r->socket, false,
+				    &rules[i]);
+		} else if (rules[i].priority == r->rule.priority)
+			warn_priority(&rules[i], diag);
+	}
+	free(rules);
+	if (error == 0)
+		error = empty_table(&r->socket, family, r->rule.table,
+		    &foreign);
+	if (error == 0 && foreign) {
+		diag_add(diag, DIAG_ERROR, NULL, 0, "another program uses the "
+		    "%s routing table %u: change stream.table",
+		    family_text(family), r->rule.table);
+		return -EBUSY;
+	}
+	if (error != 0)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot read or clean the "
+		    "%s routing rules: %s: run as root, or set capture.tcp = "
+		    "false", family_text(family), strerror(-error));
+	return error;
+}
+
+static int
+add_route(struct routes *r, int family, uint32_t device)
+{
+	const struct route_entry entry = {
+		.family = family, .table = r->rule.table, .device = device,
+		.protocol = ROUTES_PROTOCOL,
+	};
+
+	return route_entry_change(&r->socket, true, &entry);
+}
+
+/* lo's is what nearly every packet needs; a device may go at any moment. */
+static void
+add_devices(struct routes *r, int family)
+{
+	uint32_t *devices = calloc(MAX_ENTRIES, sizeof(*devices));
+	size_t count = 0;
+
+	if (devices != NULL && route_devices_list(&r->socket, devices,
+	    MAX_ENTRIES, &count) == 0)
+		for (size_t i = 0; i < count && i < MAX_ENTRIES; i++)
+			(void)!add_route(r, family, devices[i]);
+	free(devices);
+}
+
+static int
+install(struct routes *r, size_t which, struct diag *diag)
+{
+	int family = families[which], error;
+
+	if (!has_family(family))
+		return 0;
+	error = clean(r, family, diag);
+	if (error != 0)
+		return error;
+	error = add_route(r, family, LOOPBACK);
+	if (error == 0) {
+		r->rule.family = family;
+		error = route_rule_change(&r->socket, true, &r->rule);
+	}
+	if (error == -ENETDOWN) {
+		diag_add(diag, DIAG_ERROR, NULL, 0, "the loopback interface is "
+		    "down, by which answers go: ip link set lo up");
+		return error;
+	}
+	if (error != 0) {
+		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot add %s policy "
+		    "routing (%s): use a kernel with CONFIG_IP_MULTIPLE_TABLES, "
+		    "or set capture.tcp = false", family_text(family),
+		    strerror(-error));
+		return error;
+	}
+	r->installed[which] = true;
+	add_devices(r, family);
+	return 0;
+}
+
+/* A socket that is told when devices change. */
+static int
+open_devices(void)
+{
+	const struct sockaddr_nl links = { .nl_family = AF_NETLINK,
+		.nl_groups = RTMGRP_LINK };
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
+	    NETLINK_ROUTE);
+
+	if (fd < 0)
+		return -errno;
+	if (bind(fd, (const struct sockaddr *)&links, sizeof(links)) == 0)
+		return fd;
+	(void)close(fd);
+	return -EIO;
+}
+
+int
+routes_install(struct routes **routes, const struct config *config,
+    struct diag *diag)
+{
+	struct routes *r = calloc(1, sizeof(*r));
+	int error;
+
+	*routes = NULL;
+	if (r == NULL) {
+		diag_add(diag, DIAG_ERROR, NULL, 0, "out of memory");
+		return -ENOMEM;
+	}
+	r->rule = wanted_rule(config);
+	r->devices = -1;
+	error = route_socket_open(&r->socket);
+	if (error == 0)
+		error = r->devices = open_devices();
+	if (error < 0)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot open a routing "
+		    "socket: %s", strerror(-error));
+	for (size_t i = 0; i < FAMILIES && error >= 0; i++)
+		error = install(r, i, diag);
+	if (error < 0) {
+		routes_remove(r);
+		return error;
+	}
+	*routes = r;
+	return 0;
+}
+
+int
+routes_fd(const struct routes *r)
+{
+	return r->devices;
+}
+
+void
+routes_follow(struct routes *r)
+{
+	char ignored[8192];
+
+	/* What changed does not matter: all that are up get a route. */
+	while (recv(r->devices, ignored, sizeof(ignored), MSG_TRUNC) > 0 ||
+	    errno == ENOBUFS)
+		;
+	for (size_t i = 0; i < FAMILIES; i++)
+		if (r->installed[i])
+			add_devices(r, families[i]);
+}
+
+void
+routes_leave(struct routes *r)
+{
+	if (r == NULL)
+		return;
+	route_socket_close(&r->socket);
+	if (r->devices >= 0)
+		(void)close(r->devices);
+	free(r);
+}
+
+void
+routes_remove(struct routes *r)
+{
+	bool foreign;
+
+	if (r == NULL)
+		return;
+	for (size_t i = 0; i < FAMILIES && r->socket.socket != NULL; i++) {
+		if (!has_family(families[i]))
+			continue;
+		r->rule.family = families[i];
+		if (r->installed[i])
+			(void)!route_rule_change(&r->socket, false, &r->rule);
+		(void)!empty_table(&r->socket, families[i], r->rule.table,
+		    &foreign);
+	}
+	routes_leave(r);
+}
+
+static bool
+is_wanted_rule(const struct route_rule *there, const struct route_rule *wanted)
+{
+	return there->protocol == ROUTES_PROTOCOL && there->plain &&
+	    there->table == wanted->table && there->mark == wanted->mark &&
+	    there->mask == wanted->mask && there->priority == wanted->priority;
+}
+
+static int
+verify_rule(struct route_socket *s, int family, const struct route_rule *wanted,
+    struct diag *diag)
+{
+	struct route_rule *rules = calloc(MAX_RULES, sizeof(*rules));
+	size_t count = 0;
+	bool found = false;
+	int error = rules == NULL ? -ENOMEM : route_rules_list(s, family, rules,
+	    MAX_RULES, &count);
+
+	for (size_t i = 0; i < count && i < MAX_RULES; i++) {
+		if (is_wanted_rule(&rules[i], wanted))
+			found = true;
+		else if (rules[i].protocol == ROUTES_PROTOCOL) {
+			diag_add(diag, DIAG_ERROR, NULL, 0, "%s routing rule "
+			    "%u of nfdnsd is not wanted", family_text(family),
+			    rules[i].priority);
+			error = -ENOTUNIQ;
+		}
+	}
+	free(rules);
+	if (error == 0 && !found) {
+		diag_add(diag, DIAG_ERROR, NULL, 0, "%s routing rule %u is "
+		    "missing: fwmark 0x%x/0x%x lookup %u", family_text(family),
+		    wanted->priority, wanted->mark, wanted->mask,
+		    wanted->table);
+		error = -ENOTUNIQ;
+	}
+	return error;
+}
+
+static int
+verify_table(struct route_socket *s, int family,
+    const struct route_rule *wanted, struct diag *diag)
+{
+	struct route_entry *entries = calloc(MAX_ENTRIES, sizeof(*entries));
+	size_t count = 0;
+	bool found = false;
+	int error = entries == NULL ? -ENOMEM : route_entries_list(s, family,
+	    wanted->table, entries, MAX_ENTRIES, &count);
+
+	for (size_t i = 0; i < count && i < MAX_ENTRIES && error == 0; i++) {
+		if (entries[i].protocol != ROUTES_PROTOCOL ||
+		    !entries[i].local_default) {
+			diag_add(diag, DIAG_ERROR, NULL, 0, "%s routing table "
+			    "%u has a route that is not ours",
+			    family_text(family), wanted->table);
+			error = -ENOTUNIQ;
+		} else if (entries[i].device == LOOPBACK)
+			found = true;
+	}
+	free(entries);
+	if (error == 0 && !found) {
+		diag_add(diag, DIAG_ERROR, NULL, 0, "%s routing table %u: "
+		    "route is missing: local default dev lo",
+		    family_text(family), wanted->table);
+		error = -ENOTUNIQ;
+	}
+	return error;
+}
+
+int
+routes_verify(const struct config *config, struct diag *diag)
+{
+	const struct route_rule wanted = wanted_rule(config);
+	struct route_socket s;
+	int outcome = route_socket_open(&s);
+
+	if (outcome != 0)
+		return outcome;
+	for (size_t i = 0; i < FAMILIES; i++) {
+		int error = 0;
+
+		if (!has_family(families[i]))
+			continue;
+		error = verify_rule(&s, families[i], &wanted, diag);
+		if (error == 0 || error == -ENOTUNIQ) {
+			outcome = error != 0 ? error : outcome;
+			error = verify_table(&s, families[i], &wanted, diag);
+		}
+		if (error != 0)
+			outcome = error;
+	}
+	route_socket_close(&s);
+	return outcome;
+}
