@@ -9,6 +9,8 @@
 # make deb        Debian packages, in build/packages/
 # make rpm        RPM packages, in build/packages/
 # make check-packages  both, and that they hold the same
+# make bench      measure it beside other servers (root); bench-quick: in a minute
+# make bench-check  instructions for a question, against the baseline
 # make check-vm   install and try the .deb in a virtual machine (root)
 #
 # V=1 shows the commands.  CC, CFLAGS, LDFLAGS, BUILD are yours to set;
@@ -51,7 +53,7 @@ say	= $(if $(Q),@printf '  %-5s %s\n' $(1) $(2))
 
 # Goals that build nothing do not need the libraries, and those that install
 # them must run before they are looked for.
-LATE_GOALS := demo check deps demo-deps clean lint fuzz
+LATE_GOALS := demo check deps demo-deps clean lint fuzz bench bench-quick bench-check
 ifneq ($(filter-out $(LATE_GOALS),$(or $(MAKECMDGOALS),all)),)
 MISSING := $(foreach l,$(LIBRARIES),$(if $(shell $(PKG_CONFIG) --exists $(l) 2>/dev/null && echo y),,$(l)))
 ifneq ($(strip $(MISSING)),)
@@ -158,6 +160,15 @@ demo: demo-deps
 	$(Q)$(MAKE) --no-print-directory -j$(JOBS) all
 	$(Q)BUILD=$(BUILD) tests/demo
 
+bench bench-quick bench-check:
+	$(Q)packaging/install-deps --bench
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) all tools
+	$(Q)BUILD=$(BUILD) $(BENCH_$(@))
+
+BENCH_bench := tests/bench/bench
+BENCH_bench-quick := tests/bench/bench --quick
+BENCH_bench-check := tests/bench/check
+
 fuzz: deps
 	$(Q)BUILD=$(BUILD) tests/fuzz/run --seconds $(or $(FUZZ_SECONDS),60)
 
@@ -207,6 +218,6 @@ clean:
 
 -include $(shell [ -d $(BUILD) ] && find $(BUILD) -maxdepth 3 \( -path $(BUILD)/deb -o -path $(BUILD)/rpm -o -path $(BUILD)/vm \) -prune -o -type f -name '*.d' -print)
 
-.PHONY: all check check-packages check-vm clean deb demo demo-deps deps fuzz fuzz-targets install lint \
+.PHONY: all bench bench-check bench-quick check check-packages check-vm clean deb demo demo-deps deps fuzz fuzz-targets install lint \
 	print-cflags replay-targets tools unit unit-tests
 .SECONDARY:

@@ -10,15 +10,17 @@
 #include "rules/ruleset.h"
 
 static const char usage[] =
-    "usage: nfdns [-c FILE] check [--defaults]\n"
+    "usage: nfdns [-c FILE] check [--strict | --defaults]\n"
     "\n"
     "Checks the configuration file, compiles the mesh tables, and shows every\n"
     "error with file and line.  Exit code 0 when all is well, 4 when not.\n"
     "\n"
+    "  --strict     what is only a warning otherwise is an error too\n"
     "  --defaults   print every option with its default and end\n";
 
 int
-check_everything(const struct config *config, const char *program)
+check_everything(const struct config *config, bool strict,
+    const char *program)
 {
 	struct diag diag = DIAG_INIT;
 	struct ruleset set;
@@ -29,6 +31,12 @@ check_everything(const struct config *config, const char *program)
 	image = compiler_run(config, &diag);
 	if (image >= 0)
 		(void)close(image);
+	if (strict) {
+		if (config->warnings > 0)
+			diag_add(&diag, DIAG_WARNING, config->path, 0,
+			    "has %zu warnings, see above", config->warnings);
+		diag_be_strict(&diag);
+	}
 	report_print(&diag, program, stderr);
 	code = image < 0 || diag.errors > 0 ? EXIT_INVALID : EXIT_OK;
 	diag_free(&diag);
@@ -38,6 +46,7 @@ check_everything(const struct config *config, const char *program)
 int
 cmd_check(const struct config *config, int argc, char **argv)
 {
+	bool strict = false;
 	int code;
 
 	if (argc > 1 && (strcmp(argv[1], "--help") == 0 ||
@@ -49,12 +58,14 @@ cmd_check(const struct config *config, int argc, char **argv)
 		config_print_defaults(stdout);
 		return EXIT_OK;
 	}
-	if (argc > 1) {
+	if (argc == 2 && strcmp(argv[1], "--strict") == 0) {
+		strict = true;
+	} else if (argc > 1) {
 		(void)fprintf(stderr, "nfdns: check: unknown argument \"%s\"\n%s",
 		    argv[1], usage);
 		return EXIT_USAGE;
 	}
-	code = check_everything(config, "nfdns");
+	code = check_everything(config, strict, "nfdns");
 	if (code == EXIT_OK)
 		(void)printf("%s: configuration and tables are valid\n",
 		    config->path);

@@ -3,6 +3,8 @@
 #ifndef NFDNS_NFQ_COMMANDS_H
 #define NFDNS_NFQ_COMMANDS_H
 
+#include <stdbool.h>
+
 #include "policy/config.h"
 
 /* Each returns the exit code.  argv[0] is the subcommand's name. */
@@ -15,7 +17,8 @@ int cmd_reload(const struct config *config, int argc, char **argv);
  * What "nfdns check" and "nfdnsd -t" do with a config that was read: rules and
  * tables, every error to stderr.  EXIT_OK or EXIT_INVALID.
  */
-int check_everything(const struct config *config, const char *program);
+int check_everything(const struct config *config, bool strict,
+    const char *program);
 
 /*
  * Says on stderr why status_open() had no daemon's page, by its error.

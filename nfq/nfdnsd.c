@@ -47,7 +47,7 @@ run(const char *path, bool test)
 	if (error < 0)
 		return EXIT_INVALID;
 	if (test) {
-		int code = check_everything(config, "nfdnsd");
+		int code = check_everything(config, false, "nfdnsd");
 
 		config_free(config);
 		return code;

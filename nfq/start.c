@@ -303,6 +303,56 @@ install_canary(struct supervisor *s, struct diag *diag)
 	return error;
 }
 
+/*
+ * A predecessor's queues that the config no longer has: what waits in them goes
+ * through the rules again, which now lead to others.
+ */
+static void
+empty_queues(struct supervisor *s)
+{
+	char name[STORE_NAME];
+	uint16_t number;
+	int fd;
+
+	while ((fd = store_take_queue(&s->store, &number)) >= 0) {
+		store_queue_name(name, number);
+		if (queue_adopt(fd, number, s->config->queue.maxlen,
+		    s->config->queue.overload_pass) < 0)
+			log_warning("queue %u: what waited in it is lost",
+			    number);
+		store_forget(name);
+		(void)close(fd);
+	}
+}
+
+/*
+ * The canary proves the way before any user's question is sent it.  But a
+ * predecessor's rules have been queueing all the time: there is no step back.
+ */
+static int
+put_rules(struct supervisor *s, struct diag *diag)
+{
+	int error;
+
+	if (s->has_rules) {
+		error = rules_kernel_install(s->kernel, &s->set, &s->features,
+		    diag);
+		if (error == 0) {
+			empty_queues(s);
+			error = canary_ask(s->config, CANARY_MS, diag);
+		}
+		return error;
+	}
+	error = install_canary(s, diag);
+	s->has_rules = error == 0;
+	if (error == 0)
+		error = canary_ask(s->config, CANARY_MS, diag);
+	if (error == 0)
+		error = rules_kernel_install(s->kernel, &s->set, &s->features,
+		    diag);
+	return error;
+}
+
 static int
 start_rules(struct supervisor *s)
 {
@@ -310,13 +360,8 @@ start_rules(struct supervisor *s)
 
 	if (open_kernel(s) != EXIT_OK)
 		return EXIT_ERROR;
-	/* A predecessor's rules have been queueing all the time: no step back. */
 	s->has_rules = rules_kernel_has_table(s->kernel);
-	if (!s->has_rules && install_canary(s, &diag) < 0)
-		return fail(&diag, EXIT_ERROR);
-	s->has_rules = true;
-	if (canary_ask(s->config, CANARY_MS, &diag) < 0 ||
-	    rules_kernel_install(s->kernel, &s->set, &s->features, &diag) < 0)
+	if (put_rules(s, &diag) < 0)
 		return fail(&diag, EXIT_ERROR);
 	diag_free(&diag);
 	atomic_store(&s->status.supervisor->queue_mode,

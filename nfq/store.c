@@ -78,6 +78,24 @@ store_take(struct store *store, const char *name)
 	return -1;
 }
 
+int
+store_take_queue(struct store *store, uint16_t *number)
+{
+	char name[STORE_NAME];
+
+	for (size_t i = 0; i < store->count; i++) {
+		unsigned int value;
+
+		if (sscanf(store->items[i].name, "queue-%5u", &value) != 1 ||
+		    value > UINT16_MAX)
+			continue;
+		*number = (uint16_t)value;
+		store_queue_name(name, *number);
+		return store_take(store, name);
+	}
+	return -1;
+}
+
 void
 store_close(struct store *store)
 {

@@ -35,6 +35,9 @@ void store_open(struct store *store);
 /* The fd of that name, now the caller's, or -1. */
 int store_take(struct store *store, const char *name);
 
+/* Any queue's fd that is left, now the caller's, and its number; or -1. */
+int store_take_queue(struct store *store, uint16_t *number);
+
 /* Closes what nobody took, here and in the service manager. */
 void store_close(struct store *store);
 

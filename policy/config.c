@@ -328,7 +328,7 @@ config_parse(struct config **config, const char *path, const char *text,
 {
 	struct config_load load = { NULL, diag, path };
 	config_t file, defaults;
-	size_t errors = diag->errors;
+	size_t errors = diag->errors, warnings = diag->warnings;
 	char *copy = NULL;
 
 	*config = NULL;
@@ -355,6 +355,7 @@ config_parse(struct config **config, const char *path, const char *text,
 		config_free(load.config);
 		return -EINVAL;
 	}
+	load.config->warnings = diag->warnings - warnings;
 	*config = load.config;
 	return 0;
 }

@@ -102,6 +102,7 @@ struct config {
 	struct mesh mesh;
 	struct config_audit *audits;	size_t audit_count;
 	enum log_level log_level;
+	size_t warnings;		/* that reading it brought */
 };
 
 /*

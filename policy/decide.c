@@ -129,7 +129,7 @@ is_zone_apex(const struct facts *facts)
 {
 	const struct entry *entry = &facts->finding->entry;
 
-	return in_nxdomain_zone(entry) &&
+	return entry->in_zone &&
 	    entry->zone_labels == facts->question->name.labels;
 }
 
@@ -187,14 +187,24 @@ decide_name(const struct facts *facts)
 	return decide_lacking(facts);
 }
 
+/* A zone that is ours says by its SOA whose trouble it is. */
+static struct decision
+unloaded(const struct finding *finding)
+{
+	struct decision d = refuse(REASON_UNLOADED, RCODE_SERVFAIL);
+
+	if (finding->entry.in_zone)
+		d.content = ANSWER_NEGATIVE;
+	return d;
+}
+
 /* Rules 3 and 4, and on. */
 static struct decision
 decide_plain(const struct facts *facts)
 {
 	if (!facts->settings->loaded) {
 		return facts->settings->unloaded == UNLOADED_SERVFAIL ?
-		    refuse(REASON_UNLOADED, RCODE_SERVFAIL) :
-		    pass(REASON_UNLOADED);
+		    unloaded(facts->finding) : pass(REASON_UNLOADED);
 	}
 	if (facts->question->type == TYPE_AXFR ||
 	    facts->question->type == TYPE_IXFR)

@@ -11,12 +11,13 @@
 
 #include <string.h>
 
+#include "resolver/answer_draft.h"
+#include "resolver/rdata.h"
 #include "resolver/rr.h"
 #include "resolver/wire.h"
 
 #define HEADER_OCTETS	12
 #define OPT_OCTETS	11
-#define RECORD_OCTETS	12	/* with a compressed owner and without rdata */
 #define UDP_FLOOR	512	/* RFC 1035 section 4.2.1 */
 #define STREAM_MAX	65535	/* RFC 1035 section 4.2.2 */
 
@@ -35,17 +36,6 @@
 #define SOA_REFRESH	7200
 #define SOA_RETRY	1800
 #define SOA_EXPIRE	86400
-
-/* The answer being written. */
-struct draft {
-	const struct answer_plan *plan;
-	struct wire_writer sections;	/* ends where the OPT has its place */
-	size_t owner;			/* offset of the current owner's name */
-	size_t owner_length;		/* of that name, uncompressed */
-	uint32_t answers;
-	uint32_t authorities;
-	bool truncated;
-};
 
 /* Everything of a record before its rdata. */
 static void
@@ -85,10 +75,36 @@ write_fixed(struct draft *d, const struct rrset *rrset, size_t left)
 	return true;
 }
 
+bool
+answer_write_fixed(struct draft *d, const struct rrset *rrset)
+{
+	return write_fixed(d, rrset, rrset->count);
+}
+
 static size_t
 counted_length(const uint8_t *rdata)
 {
 	return (size_t)rdata[0] << 8 | rdata[1];
+}
+
+/*
+ * The part of a target that is the zone's name gets the case of the question:
+ * a client that mixes it to recognise its answers finds its own octets again.
+ */
+static void
+echo_case(const struct draft *d, uint8_t *rdata, size_t length)
+{
+	const struct question *q = d->plan->question;
+	const struct entry *entry = &d->plan->finding->entry;
+	size_t offset, zone;
+
+	if (!entry->in_zone)
+		return;
+	offset = name_suffix_offset(&q->name, entry->zone_labels);
+	zone = q->name.length - offset;
+	if (zone <= length && memcmp(rdata + length - zone,
+	    q->name.octets + offset, zone) == 0)
+		memcpy(rdata + length - zone, q->wire + offset, zone);
 }
 
 /* Records each behind its own length. */
@@ -112,6 +128,8 @@ write_counted(struct draft *d, const struct rrset *rrset)
 		store_record(p, d->owner, rrset->type, CLASS_IN, rrset->ttl,
 		    length);
 		memcpy(p + RECORD_OCTETS, rdata + 2, length);
+		if (answer_leads_on(rrset->type))
+			echo_case(d, p + RECORD_OCTETS, length);
 		rdata += 2 + length;
 		if (++next == rrset->count) {
 			next = 0;
@@ -146,7 +164,7 @@ write_rrset(struct draft *d, const struct rrset *rrset)
 {
 	uint8_t *start = d->sections.pos;
 
-	if (rrset->rdlength != 0 ? !write_fixed(d, rrset, rrset->count) :
+	if (rrset->rdlength != 0 ? !answer_write_fixed(d, rrset) :
 	    !write_counted(d, rrset)) {
 		d->sections.pos = start;
 		d->truncated = true;
@@ -155,6 +173,7 @@ write_rrset(struct draft *d, const struct rrset *rrset)
 		return false;
 	}
 	d->answers += rrset->count;
+	d->last = (size_t)(start - d->sections.base);
 	return true;
 }
 
@@ -182,17 +201,22 @@ write_chain(struct draft *d)
 }
 
 /*
- * The CNAME from NAME.SEARCH, as it was asked for, to NAME.  The target is the
+ * The CNAME from NAME.SEARCH, as it was asked for, to the target.  That is the
  * front of the question's name, which no pointer can express.
  */
 static bool
 write_search_cname(struct draft *d)
 {
+	static const struct dns_name root = { .length = 1 };
 	const struct question *q = d->plan->question;
 	const struct finding *finding = d->plan->finding;
-	size_t front = finding->entry.target_length, length = front + 1;
+	const struct dns_name *behind = finding->entry.target_search;
+	size_t front = finding->entry.target_length, length;
 	uint8_t *p;
 
+	if (behind == NULL)
+		behind = &root;
+	length = front + behind->length;
 	p = wire_reserve(&d->sections, RECORD_OCTETS + length);
 	if (p == NULL) {
 		d->truncated = true;
@@ -201,7 +225,7 @@ write_search_cname(struct draft *d)
 	store_record(p, d->owner, TYPE_CNAME, CLASS_IN, finding->chain[0].ttl,
 	    length);
 	memcpy(p + RECORD_OCTETS, q->wire, front);
-	p[RECORD_OCTETS + front] = 0;
+	memcpy(p + RECORD_OCTETS + front, behind->octets, behind->length);
 	d->owner = wire_written(&d->sections) - length;
 	d->owner_length = length;
 	d->answers++;
@@ -368,6 +392,7 @@ write_sections(struct draft *d)
 	switch (d->plan->content) {
 	case ANSWER_RECORDS:
 		write_records(d);
+		answer_write_additional(d);
 		break;
 	case ANSWER_NEGATIVE:
 		write_negative(d);
@@ -433,7 +458,7 @@ store_header(const struct draft *d, uint8_t p[static HEADER_OCTETS])
 	wire_store_u16(p + 4, q->wire_length > 0);
 	wire_store_u16(p + 6, (uint16_t)d->answers);
 	wire_store_u16(p + 8, (uint16_t)d->authorities);
-	wire_store_u16(p + 10, q->edns.present);
+	wire_store_u16(p + 10, (uint16_t)(d->additionals + q->edns.present));
 }
 
 size_t

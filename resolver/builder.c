@@ -44,7 +44,6 @@ builder_source(struct builder *b, unsigned int source)
 	b->source = source;
 	b->file = source;
 	b->shadowed = 0;
-	b->first_shadowed = 0;
 }
 
 int
@@ -186,39 +185,6 @@ build_node_get(struct builder *b, const struct build_key *key, uint32_t *handle,
 	b->node_count++;
 	*created = true;
 	return 0;
-}
-
-/* Whether an earlier source has the node; counts each name once. */
-static bool
-shadowed(struct builder *b, uint32_t handle)
-{
-	struct build_node *node = BUILD_AT(b, struct build_node, handle);
-
-	if (node->set == 0 || node->source == b->source)
-		return false;
-	if (node->shadows != b->source + 1) {
-		node->shadows = (uint16_t)(b->source + 1);
-		if (b->shadowed++ == 0)
-			b->first_shadowed = handle;
-	}
-	return true;
-}
-
-size_t
-builder_shadowed(const struct builder *b, struct dns_name *first)
-{
-	const struct build_node *node;
-	size_t star;
-
-	if (b->shadowed == 0)
-		return 0;
-	node = BUILD_AT(b, const struct build_node, b->first_shadowed);
-	star = node->flags & IMAGE_WILDCARD ? 2 : 0;
-	memcpy(first->octets, "\1*", star);
-	memcpy(first->octets + star, node->octets, node->length);
-	first->length = (uint8_t)(node->length + star);
-	first->labels = (uint8_t)(node->labels + star / 2);
-	return b->shadowed;
 }
 
 /* Gives the node records for the first time. */
@@ -458,7 +424,7 @@ builder_add(struct builder *b, const struct dns_name *owner, uint8_t flags,
 	error = build_node_get(b, &key, &node, &created);
 	if (error != 0)
 		return error;
-	if (!created && shadowed(b, node))
+	if (!created && build_is_shadowed(b, node, line))
 		return BUILDER_SHADOWED;
 	error = set_own(b, node, line, &set);
 	if (error != 0)
@@ -489,7 +455,7 @@ builder_alias(struct builder *b, const struct dns_name *owner,
 	error = build_node_get(b, &key, &node, &created);
 	if (error != 0)
 		return error;
-	if (!created && shadowed(b, node))
+	if (!created && build_is_shadowed(b, node, line))
 		return BUILDER_SHADOWED;
 	BUILD_AT(b, struct build_node, node)->flags |= flags;
 	if (BUILD_AT(b, struct build_node, node)->set == owner_set)

@@ -91,9 +91,25 @@ bool builder_has(const struct builder *b, uint16_t type);
 
 /*
  * How many names of the current source were left out because an earlier one
- * has them, each counted once; if any, *first is the first of them.
+ * has them, each counted once.
  */
-size_t builder_shadowed(const struct builder *b, struct dns_name *first);
+size_t builder_shadowed(const struct builder *b);
+
+/* Of so many it is kept which they are and who has them. */
+#define BUILDER_SHADOWS_KEPT 20
+
+/* A view into the builder. */
+struct builder_shadow {
+	struct dns_name name;
+	const char *path;		/* of the file that is not heard */
+	unsigned int line;
+	const char *winner_path;
+	unsigned int winner_line;
+};
+
+/* The nth of those that are kept. */
+void builder_shadow(const struct builder *b, size_t n,
+    struct builder_shadow *shadow);
 
 /* Names that have records. */
 size_t builder_names(const struct builder *b);

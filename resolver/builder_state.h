@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "resolver/arena.h"
+#include "resolver/builder.h"
 #include "resolver/builder_index.h"
 #include "resolver/mesh.h"
 
@@ -69,7 +70,10 @@ struct builder {
 	bool dropped;			/* some sets may be empty now */
 	uint8_t types[UINT16_MAX / 8 + 1];	/* a bit for each that there is */
 	size_t shadowed;		/* names of this source */
-	uint32_t first_shadowed;	/* node that hides the first of them */
+	struct build_shadow {
+		uint32_t node;		/* that hides it */
+		unsigned int file, line;
+	} shadows[BUILDER_SHADOWS_KEPT];	/* the first of them */
 };
 
 /* Pointer of the wanted type to the item with that handle. */
@@ -95,6 +99,15 @@ uint32_t build_node_find(const struct builder *b, const struct build_key *key);
  */
 int build_node_get(struct builder *b, const struct build_key *key,
     uint32_t *node, bool *created) __attribute__((warn_unused_result));
+
+/*
+ * Whether an earlier source has the node, which is noted once for each name:
+ * line is where this source has it.
+ */
+bool build_is_shadowed(struct builder *b, uint32_t node, unsigned int line);
+
+/* The nth file that records may stand in: sources first, then their parts. */
+const char *build_file_path(const struct builder *b, size_t file);
 
 /* Forgets names that have no records left. */
 void build_sweep(struct builder *b);

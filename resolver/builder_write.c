@@ -142,14 +142,16 @@ prefetch(const struct plan *plan, const struct builder *b, size_t i)
 	__builtin_prefetch(node + 64);
 }
 
-/* The nth file that records may stand in: sources first, then their parts. */
-static const char *
-file_path(const struct builder *b, size_t file)
+const char *
+build_file_path(const struct builder *b, size_t file)
 {
 	const size_t sources = b->mesh->source_count;
-	const char *path = file < sources ? b->mesh->sources[file].path :
-	    b->files[file - sources];
+	const char *path = NULL;
 
+	if (file < sources)
+		path = b->mesh->sources[file].path;
+	else if (file - sources < b->file_count)
+		path = b->files[file - sources];
 	return path != NULL ? path : "";
 }
 
@@ -163,7 +165,7 @@ file_count(const struct builder *b)
 static size_t
 file_path_length(const struct builder *b, size_t file)
 {
-	size_t length = strlen(file_path(b, file));
+	size_t length = strlen(build_file_path(b, file));
 
 	return length < UINT16_MAX ? length : UINT16_MAX;
 }
@@ -295,7 +297,7 @@ put_strings(struct image_out *out, const struct builder *b,
 		uint16_t length = (uint16_t)file_path_length(b, i);
 
 		put(out, &length, sizeof(length));
-		put(out, file_path(b, i), length);
+		put(out, build_file_path(b, i), length);
 	}
 	put_zeros(out, h->slots - h->strings - strings_octets(b));
 }

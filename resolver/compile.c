@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,19 +49,35 @@ compile_open(const struct mesh *mesh, int *fds, struct diag *diag)
 	return error;
 }
 
+/* "PATH:LINE", or without the line if it is not known. */
+static const char *
+place_text(const char *path, unsigned int line, char text[static PATH_MAX])
+{
+	(void)snprintf(text, PATH_MAX, line != 0 ? "%s:%u" : "%s", path, line);
+	return text;
+}
+
+/* The names that earlier sources have, one by one up to a limit. */
 static void
 report_shadowed(const struct builder *b, const struct mesh_source *source,
     struct diag *diag)
 {
-	char text[NAME_TEXT_SIZE];
-	struct dns_name first;
-	size_t count = builder_shadowed(b, &first);
+	size_t count = builder_shadowed(b);
 
-	if (count > 0)
-		diag_add(diag, DIAG_WARNING, source->path, 0, "%zu name%s also"
-		    " in an earlier table and left out here; the first is %s",
-		    count, count == 1 ? " is" : "s are",
-		    name_to_text(first.octets, text));
+	for (size_t i = 0; i < count && i < BUILDER_SHADOWS_KEPT; i++) {
+		char name[NAME_TEXT_SIZE], place[PATH_MAX];
+		struct builder_shadow shadow;
+
+		builder_shadow(b, i, &shadow);
+		diag_add(diag, DIAG_WARNING, shadow.path, shadow.line,
+		    "%s is left out: %s has it", name_to_text(
+		    shadow.name.octets, name), place_text(shadow.winner_path,
+		    shadow.winner_line, place));
+	}
+	if (count > BUILDER_SHADOWS_KEPT)
+		diag_add(diag, DIAG_WARNING, source->path, 0, "%zu names more"
+		    " are left out: earlier tables have them",
+		    count - BUILDER_SHADOWS_KEPT);
 }
 
 /* Sources while they are compiled. */

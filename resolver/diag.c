@@ -125,6 +125,15 @@ diag_add(struct diag *diag, enum diag_level level, const char *file,
 	free(whole);
 }
 
+void
+diag_be_strict(struct diag *diag)
+{
+	for (size_t i = 0; i < diag->kept; i++)
+		diag->entries[i].level = DIAG_ERROR;
+	diag->errors += diag->warnings;
+	diag->warnings = 0;
+}
+
 size_t
 diag_dropped(const struct diag *diag)
 {

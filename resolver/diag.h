@@ -41,6 +41,9 @@ void diag_add(struct diag *diag, enum diag_level level, const char *file,
 /* An entry whose text is whole already (as it came out of a pipe). */
 void diag_add_text(struct diag *diag, enum diag_level level, const char *text);
 
+/* Makes every warning an error. */
+void diag_be_strict(struct diag *diag);
+
 /* How many were counted but not kept. */
 size_t diag_dropped(const struct diag *diag);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "resolver/finding.h"
 
+#include "resolver/dashed.h"
 #include "resolver/rr.h"
 
 /* The one target of a CNAME RRset, lower-cased. */
@@ -17,17 +18,22 @@ read_target(struct dns_name *target, const struct rrset *cname)
 	return name_read_lower(target, rdata, length) == 0;
 }
 
+static uint32_t
+find_host(const struct table *table, const struct dns_name *name)
+{
+	struct entry entry;
+
+	table_find(table, name, &entry);
+	/* What a dashed name has stands in the question, not in the table. */
+	return (entry.kind == ENTRY_EXACT || entry.kind == ENTRY_WILDCARD) &&
+	    (entry.flags & NAME_DASHED) == 0 ? entry.node : 0;
+}
+
 uint32_t
 finding_follow(const struct table *table, const struct rrset *cname,
     struct dns_name *target)
 {
-	struct entry entry;
-
-	if (!read_target(target, cname))
-		return 0;
-	table_find(table, target, &entry);
-	return entry.kind == ENTRY_EXACT || entry.kind == ENTRY_WILDCARD ?
-	    entry.node : 0;
+	return read_target(target, cname) ? find_host(table, target) : 0;
 }
 
 /* The node's RRset that answers the type by itself. */
@@ -87,18 +93,49 @@ gather_chain(struct finding *finding, const struct table *table,
 	    (size_t)(next - finding->chain) + (finding->has_type ? 1 : 0);
 }
 
+uint32_t
+finding_target(const struct table *table, const uint8_t *octets, size_t size)
+{
+	struct dns_name name;
+
+	return name_read_lower(&name, octets, size) == 0 ?
+	    find_host(table, &name) : 0;
+}
+
+/* The RRset of a dashed name: the table has its TTL, the name its address. */
+static void
+gather_dashed(struct finding *finding, const struct table *table,
+    const struct question *question)
+{
+	struct rrset *rrset = finding->chain;
+	uint8_t length = dashed_to_address(question->name.octets,
+	    finding->dashed);
+	uint16_t type = length == 4 ? TYPE_A : TYPE_AAAA;
+
+	if ((question->type != type && question->type != TYPE_ANY) ||
+	    !table_rrset(table, finding->entry.node, type, rrset))
+		return;
+	rrset->count = 1;
+	rrset->rdata = finding->dashed;
+	finding->chain_length = 1;
+	finding->has_type = true;
+}
+
 void
 finding_gather(struct finding *finding, const struct table *table,
     const struct question *question)
 {
 	struct dns_name name;
 
+	finding->table = table;
 	table_find(table, &question->name, &finding->entry);
 	finding->chain_length = 0;
 	finding->has_type = false;
 	finding->leaves_table = false;
 	finding->has_soa = false;
-	if (finding->entry.node != 0)
+	if (finding->entry.flags & NAME_DASHED)
+		gather_dashed(finding, table, question);
+	else if (finding->entry.node != 0)
 		gather_chain(finding, table, finding->entry.node,
 		    question->type, &name);
 	if (finding->has_type || finding->leaves_table)

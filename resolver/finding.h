@@ -18,10 +18,12 @@
 #define FINDING_MAX_CHAIN 16
 
 /*
- * Views into the table and the question.  The chain has the CNAME RRsets to
+ * Views into the table and the question; a dashed name's record lies in the
+ * finding itself, which therefore is not to be copied.  The chain has the CNAME RRsets to
  * follow in order, and then, if there is one, the RRset that answers.
  */
 struct finding {
+	const struct table *table;
 	struct entry entry;
 	struct rrset chain[FINDING_MAX_CHAIN + 1];
 	size_t chain_length;
@@ -31,6 +33,7 @@ struct finding {
 	bool has_soa;
 	uint8_t soa_labels;	/* of its owner, a suffix of the name that lacks it */
 	struct rrset soa;
+	uint8_t dashed[16];	/* the address that the name asked for is */
 };
 
 /*
@@ -48,5 +51,12 @@ uint32_t finding_follow(const struct table *table, const struct rrset *cname,
  */
 void finding_gather(struct finding *finding, const struct table *table,
     const struct question *question);
+
+/*
+ * The node of the host that records name, at most "size" octets long; 0 if it
+ * is not in the table.  The search list does not count.
+ */
+uint32_t finding_target(const struct table *table, const uint8_t *name,
+    size_t size);
 
 #endif

@@ -104,6 +104,9 @@ int kubernetes_read_ports(struct kubernetes *k,
 /* An address; 4 or 16 octets, 0 if text is none. */
 uint8_t kubernetes_address(const char *text, uint8_t octets[static 16]);
 
+/* Whether names are to be made of what a namespace holds. */
+bool kubernetes_exposes(const struct source_text *text, const char *namespace);
+
 /*
  * Whether what comes from a place is of this machine's cluster, and in its
  * network; unknown on either side is both.

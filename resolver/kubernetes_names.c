@@ -12,7 +12,11 @@
  *   ENDPOINT.SERVICE.NS.svc           the endpoint's address; ENDPOINT is its
  *                                     hostname or its address with dashes
  *
- * and in-addr.arpa and ip6.arpa: of the services, and of the endpoints that
+ * The service, and an endpoint with a hostname, also have the shorter names
+ * that a pod would reach them by.  Other clusters' endpoints of a headless
+ * service are joined to its own; a hostname that both have is the own one's.
+ *
+ * And in-addr.arpa and ip6.arpa: of the services, and of the endpoints that
  * have a hostname.  Endpoints count while they are ready, or all of them if
  * the service wants that.
  */
@@ -20,16 +24,15 @@
 #include <errno.h>
 #include <string.h>
 
-#include "resolver/kubernetes.h"
+#include "resolver/dashed.h"
+#include "resolver/kubernetes_making.h"
 #include "resolver/reverse.h"
 #include "resolver/rr.h"
 #include "resolver/wire.h"
 
-#define DNS_VERSION	"1.1.0"
-#define DNS_VERSION_TTL	28800	/* the specification's example */
 #define SRV_HEAD	6	/* priority, weight, port: RFC 2782 */
 #define WEIGHT_SUM	100	/* what the weights of one name add up to */
-#define CURRENT_NAMES	256	/* distinct port names of one service */
+#define PORT_NAMES_MAX	256	/* of one service */
 
 /* How many SRV records have one name. */
 struct port_name {
@@ -37,56 +40,30 @@ struct port_name {
 	uint32_t count;
 };
 
-/* The names of all objects while they are made. */
-struct making {
-	struct kubernetes *k;
-	struct objects *objects;
-	uint32_t ttl;
-	bool ignore_empty;
-	bool endpoint_pod_names;
-	int error;			/* sticky */
-	struct dns_name svc;		/* "svc", the mesh's domain */
-	/* The service whose turn it is. */
+/* The service whose turn it is. */
+struct turn {
+	struct making *m;
+	const struct objects *objects;
 	const struct object_service *s;
 	struct dns_name name;
 	uint32_t records;		/* SRV records at its own name */
-	struct port_name ports[CURRENT_NAMES];
+	struct port_name ports[PORT_NAMES_MAX];
 	size_t port_count;
 };
 
 static void
-add(struct making *m, const struct dns_name *owner, uint16_t type,
-    const void *rdata, size_t length, unsigned int line)
-{
-	int outcome;
-
-	if (m->error != 0)
-		return;
-	outcome = builder_add(m->k->builder, owner, NAME_OWNED, type, m->ttl,
-	    rdata, (uint16_t)length, line);
-	if (outcome < 0)
-		m->error = outcome;
-}
-
-static void
-add_address(struct making *m, const struct dns_name *owner,
-    const uint8_t *octets, uint8_t length, unsigned int line)
-{
-	add(m, owner, length == 4 ? TYPE_A : TYPE_AAAA, octets, length, line);
-}
-
-static void
-add_pointer(struct making *m, const uint8_t *octets, uint8_t length,
+add_pointer(struct turn *t, const uint8_t *octets, uint8_t length,
     const struct dns_name *target, unsigned int line)
 {
 	struct dns_name owner;
 
 	reverse_name(&owner, octets, length);
-	add(m, &owner, TYPE_PTR, target->octets, target->length, line);
+	making_add(t->m, &owner, TYPE_PTR, target->octets, target->length,
+	    line);
 }
 
 static void
-add_srv(struct making *m, const struct dns_name *owner, uint32_t records,
+add_srv(struct turn *t, const struct dns_name *owner, uint32_t records,
     uint32_t port, const struct dns_name *target, unsigned int line)
 {
 	uint8_t rdata[SRV_HEAD + NAME_MAX_OCTETS];
@@ -96,62 +73,43 @@ add_srv(struct making *m, const struct dns_name *owner, uint32_t records,
 	wire_store_u16(rdata + 2, weight > 0 ? (uint16_t)weight : 1);
 	wire_store_u16(rdata + 4, (uint16_t)port);
 	memcpy(rdata + SRV_HEAD, target->octets, target->length);
-	add(m, owner, TYPE_SRV, rdata, SRV_HEAD + (size_t)target->length,
-	    line);
-}
-
-/* name = prefix, label, suffix; prefix is "_" or "". */
-static bool
-put_label(struct dns_name *name, const char *prefix, const char *label,
-    const struct dns_name *suffix)
-{
-	size_t n = strlen(prefix), length = n + strlen(label);
-
-	if (length > NAME_MAX_LABEL ||
-	    1 + length + suffix->length > NAME_MAX_OCTETS)
-		return false;
-	memmove(name->octets + 1 + length, suffix->octets, suffix->length);
-	name->octets[0] = (uint8_t)length;
-	memcpy(name->octets + 1, prefix, n);
-	memcpy(name->octets + 1 + n, label, length - n);
-	name->length = (uint8_t)(1 + length + suffix->length);
-	name->labels = (uint8_t)(suffix->labels + 1);
-	return true;
+	making_add(t->m, owner, TYPE_SRV, rdata,
+	    SRV_HEAD + (size_t)target->length, line);
 }
 
 /* "_PORT._PROTOCOL.SERVICE"; false if the port has no name or it is too long. */
 static bool
-port_owner(const struct making *m, struct dns_name *owner, uint32_t name,
+port_owner(const struct turn *t, struct dns_name *owner, uint32_t name,
     uint32_t protocol)
 {
 	return name != 0 && protocol != 0 &&
-	    put_label(owner, "_", objects_text(m->objects, protocol),
-	    &m->name) &&
-	    put_label(owner, "_", objects_text(m->objects, name), owner);
+	    making_label(owner, "_", objects_text(t->objects, protocol),
+	    &t->name) &&
+	    making_label(owner, "_", objects_text(t->objects, name), owner);
 }
 
 static const struct object_ports *
-ports_at(const struct making *m, uint32_t ports)
+ports_at(const struct turn *t, uint32_t ports)
 {
 	static const struct object_ports none;
 
-	return ports != 0 ? OBJECT_AT(m->objects, const struct object_ports,
+	return ports != 0 ? OBJECT_AT(t->objects, const struct object_ports,
 	    ports) : &none;
 }
 
 /* The count of SRV records of that name; NULL if there are too many names. */
 static struct port_name *
-port_name(struct making *m, const struct object_port *port)
+port_name(struct turn *t, const struct object_port *port)
 {
-	struct port_name *at = m->ports, *end = at + m->port_count;
+	struct port_name *at = t->ports, *end = at + t->port_count;
 
 	for (; at < end; at++) {
 		if (at->name == port->name && at->protocol == port->protocol)
 			return at;
 	}
-	if (m->port_count == CURRENT_NAMES)
+	if (t->port_count == PORT_NAMES_MAX)
 		return NULL;
-	m->port_count++;
+	t->port_count++;
 	*at = (struct port_name){ port->name, port->protocol, 0 };
 	return at;
 }
@@ -161,12 +119,12 @@ port_name(struct making *m, const struct object_port *port)
  * with no port at all is one of those that share the service's own name.
  */
 static void
-count_ports(struct making *m, const struct object_ports *ports,
+count_ports(struct turn *t, const struct object_ports *ports,
     uint32_t addresses)
 {
-	m->records += (ports->count > 0 ? ports->count : 1) * addresses;
+	t->records += (ports->count > 0 ? ports->count : 1) * addresses;
 	for (uint32_t i = 0; i < ports->count; i++) {
-		struct port_name *at = port_name(m, &ports->port[i]);
+		struct port_name *at = port_name(t, &ports->port[i]);
 
 		if (at != NULL)
 			at->count += addresses;
@@ -175,307 +133,250 @@ count_ports(struct making *m, const struct object_ports *ports,
 
 /* The SRV records that lead to target: of the service and of each port. */
 static void
-add_ports(struct making *m, const struct object_ports *ports,
+add_ports(struct turn *t, const struct object_ports *ports,
     const struct dns_name *target, unsigned int line)
 {
 	struct dns_name owner;
 
 	for (uint32_t i = 0; i < ports->count; i++) {
 		const struct object_port *port = &ports->port[i];
-		const struct port_name *at = port_name(m, port);
+		const struct port_name *at = port_name(t, port);
 
 		if (port->number == 0 || at == NULL)
 			continue;
-		add_srv(m, &m->name, m->records, port->number, target, line);
-		if (port_owner(m, &owner, port->name, port->protocol))
-			add_srv(m, &owner, at->count, port->number, target,
+		add_srv(t, &t->name, t->records, port->number, target, line);
+		if (port_owner(t, &owner, port->name, port->protocol))
+			add_srv(t, &owner, at->count, port->number, target,
 			    line);
-	}
-}
-
-/* The next endpoint that counts, from "handle" on; 0 at the end. */
-static uint32_t
-next_endpoint(const struct making *m, uint32_t handle)
-{
-	while (handle != 0) {
-		const struct object_endpoint *e = OBJECT_AT(m->objects,
-		    const struct object_endpoint, handle);
-
-		if ((e->ready || m->s->publish_not_ready) &&
-		    !(e->legacy && m->s->has_slices))
-			break;
-		handle = e->next;
-	}
-	return handle;
-}
-
-/* "1-2-3-4" or "fd00--1", as CoreDNS and kube-dns write it. */
-static void
-dashed(char text[static INET6_ADDRSTRLEN], const struct object_endpoint *e)
-{
-	(void)inet_ntop(e->length == 4 ? AF_INET : AF_INET6, e->octets, text,
-	    INET6_ADDRSTRLEN);
-	for (; *text != '\0'; text++) {
-		if (*text == '.' || *text == ':')
-			*text = '-';
 	}
 }
 
 /* ENDPOINT.SERVICE, or ENDPOINT.CLUSTER.SERVICE of an import. */
 static bool
-endpoint_name(const struct making *m, const struct object_endpoint *e,
+endpoint_name(const struct turn *t, const struct object_endpoint *e,
     struct dns_name *name)
 {
 	char text[INET6_ADDRSTRLEN];
 	const char *label = text;
 
-	*name = m->name;
-	if (e->cluster != 0 && !put_label(name, "",
-	    objects_text(m->objects, e->cluster), name))
+	*name = t->name;
+	if (e->cluster != 0 && !making_label(name, "",
+	    objects_text(t->objects, e->cluster), name))
 		return false;
-	dashed(text, e);
+	dashed_from_address(text, e->octets, e->length);
 	if (e->hostname != 0)
-		label = objects_text(m->objects, e->hostname);
-	else if (m->endpoint_pod_names && e->pod != 0)
-		label = objects_text(m->objects, e->pod);
-	return put_label(name, "", label, name);
+		label = objects_text(t->objects, e->hostname);
+	else if (t->m->endpoint_pod_names && e->pod != 0)
+		label = objects_text(t->objects, e->pod);
+	return making_label(name, "", label, name);
 }
 
 static void
-warn(const struct making *m, unsigned int line, const char *kind,
+warn(const struct turn *t, unsigned int line, const char *kind,
     const char *text)
 {
-	const struct object_namespace *n = OBJECT_AT(m->objects,
-	    const struct object_namespace, m->s->namespace);
+	const struct object_namespace *n = OBJECT_AT(t->objects,
+	    const struct object_namespace, t->s->namespace);
 	const struct kubernetes_item item = {
 		.kind = kind,
-		.namespace = objects_text(m->objects, n->name),
-		.name = objects_text(m->objects, m->s->name),
+		.namespace = objects_text(t->objects, n->name),
+		.name = objects_text(t->objects, t->s->name),
 		.line = line,
 	};
 
-	kubernetes_warn(m->k, &item, "%s", text);
+	kubernetes_warn(t->m->k, &item, "%s", text);
+}
+
+/* Shorter names of what has records at t->name, or at hostname below it. */
+static void
+add_short_names(struct turn *t, uint32_t hostname, const struct dns_name *owner,
+    unsigned int line)
+{
+	const struct object_namespace *n = OBJECT_AT(t->objects,
+	    const struct object_namespace, t->s->namespace);
+	struct dns_name root, name, space, found[SHORT_NAMES_MAX];
+	bool too_long;
+	size_t count;
+
+	if (t->s->imported || name_from_text(&root, "", 0) != 0 ||
+	    !making_label(&name, "", objects_text(t->objects, t->s->name),
+	    &root) || (hostname != 0 && !making_label(&name, "",
+	    objects_text(t->objects, hostname), &name)) ||
+	    !making_label(&space, "", objects_text(t->objects, n->name),
+	    &root))
+		return;
+	count = short_names_of(&t->m->short_names, &name, &space, found,
+	    &too_long);
+	for (size_t i = 0; i < count && t->m->error == 0; i++) {
+		int outcome = builder_alias(t->m->k->builder, owner, &found[i],
+		    NAME_OWNED, line);
+
+		/* A service without an endpoint has none either. */
+		if (outcome < 0 && outcome != -ENOENT)
+			t->m->error = outcome;
+	}
+}
+
+/* Notes the hostnames of this cluster's endpoints. */
+static void
+note_hostnames(struct turn *t)
+{
+	const struct object_endpoint *e;
+	uint32_t handle = t->s->first_endpoint;
+
+	if (t->m->k->place_count < 2)
+		return;
+	while ((handle = making_endpoint(t->m, t->s, handle)) != 0) {
+		e = OBJECT_AT(t->objects, const struct object_endpoint,
+		    handle);
+		if (e->hostname != 0 &&
+		    kubernetes_in_cluster(t->m->k, e->place))
+			OBJECT_AT(t->objects, struct object_string,
+			    e->hostname)->service = t->s->first_endpoint;
+		handle = e->next;
+	}
+}
+
+/* Whether this cluster has an endpoint of the same hostname. */
+static bool
+is_outdone(const struct turn *t, const struct object_endpoint *e)
+{
+	return e->hostname != 0 &&
+	    !kubernetes_in_cluster(t->m->k, e->place) &&
+	    OBJECT_AT(t->objects, const struct object_string,
+	    e->hostname)->service == t->s->first_endpoint;
 }
 
 static void
-add_endpoint(struct making *m, const struct object_endpoint *e)
+add_endpoint(struct turn *t, const struct object_endpoint *e)
 {
-	bool exists = m->s->kind != SERVICE_ABSENT;
 	struct dns_name name;
 
-	if (!endpoint_name(m, e, &name)) {
-		warn(m, e->line, "endpoint of Service", "its name would be"
+	if (!endpoint_name(t, e, &name)) {
+		warn(t, e->line, "endpoint of Service", "its name would be"
 		    " over 255 octets long: left out");
 		return;
 	}
-	if (m->s->kind == SERVICE_HEADLESS) {
-		add_address(m, &m->name, e->octets, e->length, m->s->line);
-		add_ports(m, ports_at(m, e->ports), &name, e->line);
+	if (t->s->kind == SERVICE_HEADLESS && making_joins(t->m, e)) {
+		making_add_address(t->m, &t->name, e->octets, e->length,
+		    t->s->line);
+		add_ports(t, ports_at(t, e->ports), &name, e->line);
 	}
-	if (exists)
-		add_address(m, &name, e->octets, e->length, e->line);
-	if (e->hostname != 0)
-		add_pointer(m, e->octets, e->length, &name, e->line);
+	if (t->s->kind != SERVICE_ABSENT && !is_outdone(t, e)) {
+		making_add_address(t->m, &name, e->octets, e->length, e->line);
+		if (e->hostname != 0)
+			add_short_names(t, e->hostname, &name, e->line);
+	}
+	/* An address is the cluster's, not the cluster set's. */
+	if (e->hostname != 0 && !t->s->imported)
+		add_pointer(t, e->octets, e->length, &name, e->line);
 }
 
 static void
-add_endpoints(struct making *m)
+add_endpoints(struct turn *t)
 {
-	uint32_t handle = m->s->first_endpoint;
+	uint32_t handle = t->s->first_endpoint;
 	const struct object_endpoint *e;
 
-	while (m->error == 0 && (handle = next_endpoint(m, handle)) != 0) {
-		e = OBJECT_AT(m->objects, const struct object_endpoint,
+	note_hostnames(t);
+	while (t->m->error == 0 &&
+	    (handle = making_endpoint(t->m, t->s, handle)) != 0) {
+		e = OBJECT_AT(t->objects, const struct object_endpoint,
 		    handle);
-		add_endpoint(m, e);
+		add_endpoint(t, e);
 		handle = e->next;
 	}
 }
 
 static void
-add_headless(struct making *m)
+add_headless(struct turn *t)
 {
-	uint32_t handle = m->s->first_endpoint;
+	uint32_t handle = t->s->first_endpoint;
 	const struct object_endpoint *e;
 
-	while ((handle = next_endpoint(m, handle)) != 0) {
-		e = OBJECT_AT(m->objects, const struct object_endpoint,
+	while ((handle = making_endpoint(t->m, t->s, handle)) != 0) {
+		e = OBJECT_AT(t->objects, const struct object_endpoint,
 		    handle);
-		count_ports(m, ports_at(m, e->ports), 1);
+		if (making_joins(t->m, e))
+			count_ports(t, ports_at(t, e->ports), 1);
 		handle = e->next;
 	}
-	add_endpoints(m);
+	add_endpoints(t);
 }
 
 static void
-add_cluster_ip(struct making *m)
+add_cluster_ip(struct turn *t)
 {
-	const struct object_ports *ports = ports_at(m, m->s->ports);
+	const struct object_ports *ports = ports_at(t, t->s->ports);
 	uint32_t addresses = 0, handle;
 	const struct object_address *a;
 
-	if (m->ignore_empty && next_endpoint(m, m->s->first_endpoint) == 0)
+	if (t->m->ignore_empty &&
+	    making_endpoint(t->m, t->s, t->s->first_endpoint) == 0)
 		return;
-	for (handle = m->s->first_address; handle != 0; handle = a->next) {
-		a = OBJECT_AT(m->objects, const struct object_address, handle);
-		add_address(m, &m->name, a->octets, a->length, m->s->line);
-		add_pointer(m, a->octets, a->length, &m->name, m->s->line);
+	for (handle = t->s->first_address; handle != 0; handle = a->next) {
+		a = OBJECT_AT(t->objects, const struct object_address, handle);
+		making_add_address(t->m, &t->name, a->octets, a->length,
+		    t->s->line);
+		if (!t->s->imported)
+			add_pointer(t, a->octets, a->length, &t->name,
+			    t->s->line);
 		addresses++;
 	}
 	if (addresses > 0) {
-		count_ports(m, ports, addresses);
-		add_ports(m, ports, &m->name, m->s->line);
+		count_ports(t, ports, addresses);
+		add_ports(t, ports, &t->name, t->s->line);
 	}
-	add_endpoints(m);
+	add_endpoints(t);
 }
 
 static void
-add_external_name(struct making *m)
+add_external_name(struct turn *t)
 {
-	const char *text = objects_text(m->objects, m->s->external_name);
+	const char *text = objects_text(t->objects, t->s->external_name);
 	struct dns_name target;
 
-	if (m->s->external_name == 0 ||
+	if (t->s->external_name == 0 ||
 	    name_from_text(&target, text, strlen(text)) != 0)
 		return;		/* its reader has said so */
 	name_lower(&target);
-	add(m, &m->name, TYPE_CNAME, target.octets, target.length,
-	    m->s->line);
+	making_add(t->m, &t->name, TYPE_CNAME, target.octets, target.length,
+	    t->s->line);
 }
 
-static void
-add_service(struct making *m, const struct object_service *s)
+void
+making_service(struct making *m, const struct object_service *s)
 {
-	const struct object_namespace *n = OBJECT_AT(m->objects,
-	    const struct object_namespace, s->namespace);
+	struct turn turn, *t = &turn;
 
-	m->s = s;
-	m->records = 0;
-	m->port_count = 0;
-	if (!n->exposed)
+	turn.m = m;
+	turn.objects = m->objects;
+	turn.s = s;
+	turn.records = 0;
+	turn.port_count = 0;
+	if (s->imported && !m->has_clusterset)
 		return;
-	if (!put_label(&m->name, "", objects_text(m->objects, n->name),
-	    &m->svc) || !put_label(&m->name, "",
-	    objects_text(m->objects, s->name), &m->name)) {
-		warn(m, s->line, "Service", "its name would be over 255 octets"
+	if (!making_service_name(m, s, &turn.name)) {
+		warn(t, s->line, "Service", "its name would be over 255 octets"
 		    " long: left out");
 		return;
 	}
 	switch ((enum service_kind)s->kind) {
 	case SERVICE_CLUSTER_IP:
-		add_cluster_ip(m);
+		add_cluster_ip(t);
 		break;
 	case SERVICE_HEADLESS:
-		add_headless(m);
+		add_headless(t);
 		break;
 	case SERVICE_EXTERNAL_NAME:
-		add_external_name(m);
+		add_external_name(t);
 		break;
 	case SERVICE_ABSENT:
-		warn(m, s->line, "Service", "has endpoints but is not among"
+		warn(t, s->line, "Service", "has endpoints but is not among"
 		    " the objects: only their reverse names are made");
-		add_endpoints(m);
+		add_endpoints(t);
 		break;
 	}
-}
-
-/* Whether a source's names of that namespace are to be in the table. */
-static bool
-exposes(const struct mesh_source *source, const char *name)
-{
-	if (source == NULL || source->namespaces.count == 0)
-		return true;
-	for (size_t i = 0; i < source->namespaces.count; i++) {
-		if (strcmp(source->namespaces.texts[i], name) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool
-is_exposed(const struct kubernetes *k, const char *name)
-{
-	for (size_t i = 0; i < k->place_count; i++) {
-		if (exposes(k->places[i].text.source, name))
-			return true;
-	}
-	return false;
-}
-
-static void
-add_empty(struct making *m, const struct dns_name *name)
-{
-	if (m->error == 0)
-		m->error = builder_add_empty(m->k->builder, name);
-}
-
-/* A namespace exists, whether services are in it or not. */
-static void
-add_namespaces(struct making *m)
-{
-	struct object_namespace *n;
-	struct dns_name name;
-
-	add_empty(m, &m->svc);
-	for (uint32_t handle = m->objects->first_namespace; handle != 0;
-	    handle = n->next) {
-		n = OBJECT_AT(m->objects, struct object_namespace, handle);
-		n->exposed = is_exposed(m->k,
-		    objects_text(m->objects, n->name));
-		if (n->exposed && put_label(&name, "",
-		    objects_text(m->objects, n->name), &m->svc))
-			add_empty(m, &name);
-	}
-}
-
-static void
-add_version(struct making *m, const struct dns_name *domain)
-{
-	static const char text[] = "\5" DNS_VERSION;
-	struct dns_name name;
-	uint32_t ttl = m->ttl;
-
-	if (!put_label(&name, "", "dns-version", domain))
-		return;
-	m->ttl = DNS_VERSION_TTL;
-	add(m, &name, TYPE_TXT, text, sizeof(text) - 1, 0);
-	m->ttl = ttl;
-}
-
-/* From here on, what the source at that place says and how it is to be read. */
-static void
-go(struct making *m, uint16_t place)
-{
-	const struct mesh_source *source;
-
-	kubernetes_go(m->k, place);
-	source = m->k->text->source;
-	m->ttl = source_ttl(m->k->text);
-	m->ignore_empty = source != NULL && source->ignore_empty;
-	m->endpoint_pod_names = source != NULL && source->endpoint_pod_names;
-}
-
-int
-kubernetes_add_names(struct kubernetes *k)
-{
-	const struct dns_name *domain = &k->text->mesh->domain;
-	const struct object_service *s;
-	struct making m = { .k = k, .objects = &k->objects };
-
-	if (!put_label(&m.svc, "", "svc", domain)) {
-		diag_add(k->diag, DIAG_ERROR, k->text->path, 0, "mesh.domain is"
-		    " too long for services below it");
-		return 0;
-	}
-	go(&m, 0);
-	add_version(&m, domain);
-	add_namespaces(&m);
-	for (uint32_t handle = k->objects.first_service; handle != 0 &&
-	    m.error == 0; handle = s->next) {
-		s = OBJECT_AT(&k->objects, const struct object_service,
-		    handle);
-		go(&m, s->place);
-		add_service(&m, s);
-	}
-	return m.error;
+	if (t->m->error == 0 && s->kind != SERVICE_ABSENT)
+		add_short_names(t, 0, &t->name, s->line);
 }

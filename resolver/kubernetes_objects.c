@@ -7,7 +7,7 @@
 
 /* One object that was seen, by the handles of its strings. */
 struct object_key {
-	uint32_t kind, namespace, name;
+	uint32_t cluster, kind, namespace, name;
 };
 
 struct object_seen {
@@ -108,7 +108,8 @@ int
 objects_service(struct objects *o, uint32_t namespace, uint32_t name,
     bool imported, uint32_t *service)
 {
-	struct object_key key = { imported, namespace, name };
+	struct object_key key = { .kind = imported, .namespace = namespace,
+	    .name = name };
 	uint32_t tag = tag_of(&key, sizeof(key));
 	struct object_service *s;
 	size_t step = 0;
@@ -194,7 +195,7 @@ int
 objects_see(struct objects *o, const char *kind, const char *namespace,
     const char *name, uint32_t line, uint32_t *first)
 {
-	struct object_key key = { 0 };
+	struct object_key key = { .cluster = o->cluster };
 	struct object_seen *seen;
 	uint32_t tag, handle;
 	size_t step = 0;

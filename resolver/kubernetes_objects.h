@@ -16,6 +16,7 @@
 
 struct object_string {
 	uint32_t namespace;		/* the one of that name, if any */
+	uint32_t service;		/* whose endpoint here has that hostname */
 	uint32_t length;
 	char text[];			/* with a NUL behind it */
 };
@@ -23,7 +24,6 @@ struct object_string {
 struct object_namespace {
 	uint32_t next;
 	uint32_t name;			/* string */
-	bool exposed;			/* has names in the table */
 };
 
 /*
@@ -37,7 +37,6 @@ struct object_list {
 /* An address of a service, in a list that ends with next = 0. */
 struct object_address {
 	uint32_t next;
-	uint16_t place;			/* struct kubernetes_place */
 	uint8_t length;			/* 4 or 16 */
 	uint8_t octets[16];
 };
@@ -60,7 +59,7 @@ struct object_endpoint {
 	uint32_t pod;			/* string: its name; 0: none */
 	uint32_t cluster;		/* string: where an import comes from */
 	uint32_t ports;
-	uint16_t place;
+	uint16_t place;			/* struct kubernetes_place */
 	bool ready;
 	bool legacy;			/* of Endpoints, not of a slice */
 	uint8_t length;			/* 4 or 16 */
@@ -93,6 +92,7 @@ struct object_service {
 
 /* Start from OBJECTS_INIT. */
 struct objects {
+	uint32_t cluster;		/* string: whose objects are read now */
 	struct arena arena;
 	struct build_index strings;
 	struct build_index services;
@@ -134,7 +134,8 @@ void objects_append(struct objects *objects, struct object_list *list,
 
 /*
  * Notes that an object was seen; kind is a static text.  *first is the line of
- * the one with the same kind, namespace and name before it; 0 if it is new.
+ * the one with the same cluster, kind, namespace and name before it; 0 if it is
+ * new.
  */
 int objects_see(struct objects *objects, const char *kind,
     const char *namespace, const char *name, uint32_t line, uint32_t *first)

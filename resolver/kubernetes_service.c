@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Readers of Namespace and Service. */
+/* Readers of Namespace, Service and ServiceImport. */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -144,22 +144,21 @@ add_cluster_ip(struct kubernetes *k, const struct kubernetes_item *item,
 	int error;
 
 	if (length == 0) {
-		kubernetes_warn(k, item, "\"%.*s\" in clusterIPs is no"
-		    " address: left out", KUBERNETES_SHOWN,
+		kubernetes_warn(k, item, "\"%.*s\" is no address: left"
+		    " out", KUBERNETES_SHOWN,
 		    text != NULL ? text : "(not a string)");
 		return 0;
 	}
 	if (family != NULL &&
 	    strcmp(family, length == 4 ? "IPv4" : "IPv6") != 0) {
-		kubernetes_warn(k, item, "address %s in clusterIPs is none of"
-		    " family %.*s: left out", text, KUBERNETES_SHOWN, family);
+		kubernetes_warn(k, item, "address %s is none of family"
+		    " %.*s: left out", text, KUBERNETES_SHOWN, family);
 		return 0;
 	}
 	error = objects_add_address(&k->objects, service, &handle);
 	if (error != 0)
 		return error;
 	address = OBJECT_AT(&k->objects, struct object_address, handle);
-	address->place = k->place;
 	address->length = length;
 	memcpy(address->octets, octets, length);
 	return 0;
@@ -229,6 +228,18 @@ service_kind(const struct json_node *spec)
 	    SERVICE_CLUSTER_IP;
 }
 
+/*
+ * Whether another cluster's service of that name stays: the first one, unless
+ * this is of the machine's own cluster and that is not.
+ */
+static bool
+is_taken(const struct kubernetes *k, const struct object_service *s)
+{
+	return s->kind != SERVICE_ABSENT &&
+	    (kubernetes_in_cluster(k, s->place) ||
+	    !kubernetes_in_cluster(k, k->place));
+}
+
 int
 kubernetes_read_service(struct kubernetes *k,
     const struct kubernetes_item *item)
@@ -238,7 +249,8 @@ kubernetes_read_service(struct kubernetes *k,
 	uint32_t service, ports;
 	int error = kubernetes_service(k, item, item->name, false, &service);
 
-	if (error != 0 || service == 0)
+	if (error != 0 || service == 0 || is_taken(k,
+	    OBJECT_AT(&k->objects, struct object_service, service)))
 		return error;
 	error = kubernetes_read_ports(k, item,
 	    json_tree_member(item->spec, "ports"), &ports);
@@ -249,6 +261,8 @@ kubernetes_read_service(struct kubernetes *k,
 	s->line = item->line;
 	s->place = k->place;
 	s->ports = ports;
+	s->external_name = 0;
+	s->first_address = s->last_address = 0;
 	s->publish_not_ready = json_tree_is(json_tree_member(item->spec,
 	    "publishNotReadyAddresses"), JSON_KIND_TRUE);
 	if (kind == SERVICE_CLUSTER_IP)
@@ -256,4 +270,35 @@ kubernetes_read_service(struct kubernetes *k,
 	if (kind == SERVICE_EXTERNAL_NAME)
 		return read_external_name(k, item, service);
 	return 0;
+}
+
+/* A service that a set of clusters shares: KEP-1645. */
+int
+kubernetes_read_import(struct kubernetes *k,
+    const struct kubernetes_item *item)
+{
+	const char *type =
+	    json_tree_string(json_tree_member(item->spec, "type"));
+	const struct json_node *ip = json_tree_items(
+	    json_tree_member(item->spec, "ips"));
+	struct object_service *s;
+	uint32_t service, ports;
+	int error = kubernetes_service(k, item, item->name, true, &service);
+
+	if (error != 0 || service == 0)
+		return error;
+	error = kubernetes_read_ports(k, item,
+	    json_tree_member(item->spec, "ports"), &ports);
+	if (error != 0)
+		return error;
+	s = OBJECT_AT(&k->objects, struct object_service, service);
+	s->kind = type != NULL && strcmp(type, "Headless") == 0 ?
+	    SERVICE_HEADLESS : SERVICE_CLUSTER_IP;
+	s->line = item->line;
+	s->place = k->place;
+	s->ports = ports;
+	for (; ip != NULL && error == 0; ip = ip->next)
+		error = add_cluster_ip(k, item, service, json_tree_string(ip),
+		    NULL);
+	return error;
 }

@@ -8,7 +8,7 @@
 #include "resolver/name.h"
 #include "resolver/rr.h"
 
-#define SOA_NUMBERS	5	/* serial, refresh, retry, expire, minimum */
+#define SOA_NUMBERS	((size_t)5)	/* serial, refresh, retry, expire, minimum */
 
 uint16_t
 rdata_fixed_length(uint16_t type)
@@ -23,9 +23,8 @@ rdata_fixed_length(uint16_t type)
 	}
 }
 
-/* Octets before the one name that the data ends with; -1: no such type. */
-static int
-octets_before_name(uint16_t type)
+int
+rdata_name_offset(uint16_t type)
 {
 	switch (type) {
 	case TYPE_NS:
@@ -71,7 +70,7 @@ bool
 rdata_valid(uint16_t type, const uint8_t *octets, size_t length)
 {
 	uint16_t fixed = rdata_fixed_length(type);
-	int before = octets_before_name(type);
+	int before = rdata_name_offset(type);
 	struct dns_name name;
 
 	if (length > UINT16_MAX)
@@ -145,7 +144,7 @@ print_opaque(FILE *out, const uint8_t *octets, size_t length)
 char *
 rdata_to_text(uint16_t type, const uint8_t *octets, size_t length)
 {
-	int before = octets_before_name(type);
+	int before = rdata_name_offset(type);
 	char buf[NAME_TEXT_SIZE];
 	char *text = NULL;
 	size_t size;

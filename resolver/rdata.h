@@ -10,6 +10,9 @@
 /* The length that every record of a type has, or 0 if they differ. */
 uint16_t rdata_fixed_length(uint16_t type);
 
+/* Octets before the one name that data of that type ends with; -1: no name. */
+int rdata_name_offset(uint16_t type);
+
 /*
  * Whether octets are well-formed data of that type, names uncompressed.  Types
  * that are not looked into are opaque (RFC 3597) and always are.

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * hosts(5): an address, and the names that have it; "#" begins a comment.  A
- * name's addresses may stand on several lines.  The mesh does not own these
- * names: other types of them pass.
+ * name's addresses may stand on several lines.  Addresses have reverse names.
+ * The mesh does not own these names: other types of them pass.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
+#include "resolver/reverse.h"
 #include "resolver/rr.h"
 #include "resolver/source.h"
 
@@ -54,6 +55,19 @@ shown(size_t length)
 	return length < SHOWN ? (int)length : SHOWN;
 }
 
+/* An IPv4 address in IPv6's clothes: RFC 4291 section 2.5.5.2. */
+static void
+unmap(struct hosts_line *line)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	if (memcmp(line->address, mapped, sizeof(mapped)) != 0)
+		return;
+	memmove(line->address, line->address + sizeof(mapped), 4);
+	line->type = TYPE_A;
+	line->length = 4;
+}
+
 static bool
 read_address(struct hosts_line *line, const char *word, size_t length)
 {
@@ -68,8 +82,10 @@ read_address(struct hosts_line *line, const char *word, size_t length)
 			return true;
 		line->type = TYPE_AAAA;
 		line->length = 16;
-		if (inet_pton(AF_INET6, text, line->address) == 1)
+		if (inet_pton(AF_INET6, text, line->address) == 1) {
+			unmap(line);
 			return true;
+		}
 	}
 	if (memchr(word, '%', length) != NULL)
 		WARN(line, "\"%.*s\": an address with a zone id means nothing"
@@ -80,11 +96,21 @@ read_address(struct hosts_line *line, const char *word, size_t length)
 	return false;
 }
 
+/* A wildcard is no host, and 0.0.0.0 only blocks names. */
+static bool
+has_reverse(const struct hosts_line *line, const struct dns_name *name)
+{
+	static const uint8_t unspecified[16];
+
+	return memcmp(name->octets, "\1*", 2) != 0 &&
+	    memcmp(line->address, unspecified, line->length) != 0;
+}
+
 static int
 add_name(struct hosts_line *line, struct builder *b, const char *word,
     size_t length)
 {
-	struct dns_name name;
+	struct dns_name name, reverse;
 	int error = name_from_text(&name, word, length);
 
 	if (error != 0 || name.labels == 0) {
@@ -97,6 +123,11 @@ add_name(struct hosts_line *line, struct builder *b, const char *word,
 	name_lower(&name);
 	error = builder_add(b, &name, 0, line->type, source_ttl(line->text),
 	    line->address, line->length, line->number);
+	if (error < 0 || error == BUILDER_SHADOWED || !has_reverse(line, &name))
+		return error < 0 ? error : 0;
+	reverse_name(&reverse, line->address, (uint8_t)line->length);
+	error = builder_add(b, &reverse, 0, TYPE_PTR, source_ttl(line->text),
+	    name.octets, name.length, line->number);
 	return error < 0 ? error : 0;
 }
 

@@ -57,6 +57,9 @@ static const struct object_kind {
 	  true },
 	{ "networking.istio.io", "WorkloadEntry", istio_read_workload_entry,
 	  true },
+	{ "", "Pod", kubernetes_read_pod, true },
+	{ "multicluster.x-k8s.io", "ServiceImport", kubernetes_read_import,
+	  true },
 };
 
 void
@@ -314,6 +317,7 @@ kubernetes_go(struct kubernetes *k, uint16_t place)
 {
 	k->place = place;
 	k->text = &k->places[place].text;
+	k->objects.cluster = k->places[place].cluster;
 	builder_file_set(k->builder, k->text->file);
 }
 

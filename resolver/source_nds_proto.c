@@ -103,10 +103,15 @@ texts_of(char *const *texts, size_t count)
 static void
 add(struct nds *nds, const Nfdns__NdsEntry *message)
 {
-	static const Nfdns__NdsInfo empty = NFDNS__NDS_INFO__INIT;
-	const Nfdns__NdsInfo *info = message->info != NULL ? message->info :
-	    &empty;
-	const struct nds_entry entry = {
+	Nfdns__NdsInfo empty;
+	const Nfdns__NdsInfo *info = message->info;
+	struct nds_entry entry;
+
+	if (info == NULL) {
+		nfdns__nds_info__init(&empty);
+		info = &empty;
+	}
+	entry = (struct nds_entry){
 		.host = message->host,
 		.ips = texts_of(info->ips, info->n_ips),
 		.registry = info->registry,

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "resolver/dashed.h"
 #include "resolver/image.h"
 #include "resolver/rr.h"
 
@@ -214,6 +215,20 @@ is_closed(const struct table *t, uint32_t wildcard, const uint8_t *octets,
 }
 
 /*
+ * Whether a wildcard that takes "front" labels of a name is none for it, since
+ * it is only for a label that is an address.
+ */
+static bool
+is_no_address(const struct table *t, uint32_t wildcard, const uint8_t *octets,
+    unsigned int front)
+{
+	uint8_t address[16];
+
+	return (node_at(t, wildcard)->flags & NAME_DASHED) != 0 &&
+	    (front != 1 || dashed_to_address(octets, address) == 0);
+}
+
+/*
  * The most specific wildcard above a name of that many labels; starts says
  * where they begin, starts[labels] is the root's.
  */
@@ -233,7 +248,8 @@ find_wildcard(const struct table *t, const uint8_t *octets,
 		node = find_node(t, octets + start, length - start,
 		    IMAGE_WILDCARD);
 		if (node != 0 && !is_closed(t, node, octets, labels - above,
-		    starts, length))
+		    starts, length) &&
+		    !is_no_address(t, node, octets, labels - above))
 			return node;
 	}
 	return 0;
@@ -321,9 +337,42 @@ find_target(const struct table *t, const struct dissected *d,
 	return false;
 }
 
+/*
+ * NAME with an element of the list from "next" on behind it: where the client's
+ * resolver would come to by itself, one question after the other.
+ */
+static bool
+find_further(const struct table *t, const struct dissected *d,
+    unsigned int labels, size_t next, struct entry *entry)
+{
+	uint8_t octets[NAME_MAX_OCTETS];
+	size_t length = d->starts[labels];
+
+	memcpy(octets, d->name->octets, length);
+	for (; next < t->search_count; next++) {
+		const struct dns_name *search = &t->search[next];
+		uint32_t node;
+
+		if (length + search->length > NAME_MAX_OCTETS)
+			continue;
+		memcpy(octets + length, search->octets, search->length);
+		node = find_node(t, octets, length + search->length, 0);
+		if (node == 0 || node_at(t, node)->set == 0)
+			continue;
+		found(t, entry, ENTRY_SEARCH, node);
+		entry->target_length = (uint8_t)length;
+		entry->target_search = search;
+		return true;
+	}
+	return false;
+}
+
+/* Which form of the target is looked for; the name itself comes first. */
+enum search_pass { SEARCH_NAME, SEARCH_FURTHER, SEARCH_PASSES };
+
 static bool
 find_search(const struct table *t, const struct dissected *d,
-    struct entry *entry)
+    enum search_pass pass, struct entry *entry)
 {
 	for (size_t i = 0; i < t->search_count; i++) {
 		const struct dns_name *search = &t->search[i];
@@ -342,7 +391,8 @@ find_search(const struct table *t, const struct dissected *d,
 		if (target >= search->labels && labels_equal(d,
 		    target - search->labels, target, search))
 			continue;
-		if (find_target(t, d, target, entry))
+		if (pass == SEARCH_NAME ? find_target(t, d, target, entry) :
+		    find_further(t, d, target, i + 1, entry))
 			return true;
 	}
 	return false;
@@ -370,8 +420,10 @@ table_find(const struct table *t, const struct dns_name *name,
 		found(t, entry, ENTRY_WILDCARD, node);
 		return;
 	}
-	if (find_search(t, &d, entry))
-		return;
+	for (int pass = 0; pass < SEARCH_PASSES; pass++) {
+		if (find_search(t, &d, (enum search_pass)pass, entry))
+			return;
+	}
 	if (exact != 0)
 		entry->kind = ENTRY_EMPTY;
 }

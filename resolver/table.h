@@ -44,7 +44,8 @@ enum entry_kind {
 	ENTRY_NONE,		/* not in the table */
 	ENTRY_EXACT,
 	ENTRY_WILDCARD,		/* owner of the answer is the name asked for */
-	ENTRY_SEARCH,		/* NAME.SEARCH, where NAME is in the table */
+	ENTRY_SEARCH,		/* NAME.SEARCH, where NAME or NAME.OTHER is in the
+				   table, OTHER being further down the list */
 	ENTRY_SEARCH_WILDCARD,	/* NAME.SEARCH, where a wildcard covers NAME */
 	ENTRY_EMPTY,		/* empty non-terminal or apex of a zone */
 };
@@ -54,8 +55,13 @@ struct entry {
 	enum entry_kind kind;
 	uint8_t flags;			/* NAME_* */
 	uint32_t node;			/* for table_rrset(); 0 when there is none */
-	/* ENTRY_SEARCH*: NAME is the first target_length octets of the question's name */
+	/*
+	 * ENTRY_SEARCH*: the target is the first target_length octets of the
+	 * question's name, and behind them the root or this other element of
+	 * the search list.
+	 */
 	uint8_t target_length;
+	const struct dns_name *target_search;	/* NULL: the root */
 	/* The zones entry that the name asked for lies in, the deepest one. */
 	bool in_zone;
 	enum zone_unknown unknown;

@@ -24,6 +24,10 @@ struct listing {
 	char *texts;		/* one after the other, each with its NUL */
 };
 
+/* For names whose records in the table are not those of the answer. */
+static const char dashed_note[] =
+    "; %s\tthe address that its first label is, with dashes\n";
+
 /* Steps through the records of an RRset; start with *index = 0. */
 static bool
 next_record(const struct rrset *rrset, uint32_t *index, const uint8_t **data,
@@ -132,6 +136,8 @@ describe_node(const struct table *table, uint32_t node, uint8_t flags,
 	if (error == 0)
 		error = set(object, "owned",
 		    json_boolean((flags & NAME_OWNED) != 0));
+	if (error == 0 && (flags & NAME_DASHED) != 0)
+		error = set(object, "dashed", json_true());
 	if (error == 0 && path != NULL)
 		error = set(object, "source", json_stringn(path, length));
 	if (error == 0)
@@ -222,9 +228,13 @@ table_print(const struct table *table, FILE *out)
 	struct listing l = { .count = 0 };
 	int error = listing_make(&l, table);
 
-	for (size_t i = 0; i < l.count && error >= 0 && !ferror(out); i++)
-		error = print_records(table, l.names[i].node, TYPE_ANY,
-		    l.names[i].name, out);
+	for (size_t i = 0; i < l.count && error >= 0 && !ferror(out); i++) {
+		if (l.names[i].flags & NAME_DASHED)
+			fprintf(out, dashed_note, l.names[i].name);
+		else
+			error = print_records(table, l.names[i].node, TYPE_ANY,
+			    l.names[i].name, out);
+	}
 	listing_free(&l);
 	return error < 0 ? error : 0;
 }
@@ -267,14 +277,18 @@ kind_text(enum entry_kind kind)
 	}
 }
 
-/* NAME of NAME.SEARCH, or the name itself. */
+/* What NAME.SEARCH leads to, or the name itself. */
 static const char *
 target_text(const struct dns_name *name, const struct entry *entry,
     char text[static NAME_TEXT_SIZE])
 {
 	struct dns_name target = *name;
 
-	if (entry->target_length != 0)
+	if (entry->target_search != NULL)
+		memcpy(target.octets + entry->target_length,
+		    entry->target_search->octets,
+		    entry->target_search->length);
+	else if (entry->target_length != 0)
 		target.octets[entry->target_length] = 0;
 	return name_to_text(target.octets, text);
 }
@@ -323,13 +337,19 @@ table_print_find(const struct table *table, const struct dns_name *name,
 	(void)target_text(name, &entry, target);
 	fprintf(out, "; %s: found as %s", owner, kind_text(entry.kind));
 	if (entry.target_length != 0)
-		fprintf(out, ", without the search domain: %s", target);
+		fprintf(out, ", %s search domain: %s",
+		    entry.target_search != NULL ? "with another" :
+		    "without the", target);
 	fputs(entry.flags & NAME_OWNED ? ", owned by the mesh\n" : "\n", out);
 	if (entry.node == 0) {
 		fputs("; a name above others, without records\n", out);
 		return 0;
 	}
 	print_origin(table, &entry, out);
+	if (entry.flags & NAME_DASHED) {
+		fprintf(out, dashed_note, target);
+		return 1;
+	}
 	lines = print_records(table, entry.node, type, target, out);
 	if (lines == 0)
 		fputs("; no records of this type\n", out);

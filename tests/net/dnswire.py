@@ -6,7 +6,8 @@ import random
 import struct
 
 TYPES = {"A": 1, "NS": 2, "CNAME": 5, "SOA": 6, "PTR": 12, "MX": 15, "TXT": 16,
-         "AAAA": 28, "SRV": 33, "OPT": 41, "SVCB": 64, "HTTPS": 65, "ANY": 255}
+         "AAAA": 28, "SRV": 33, "OPT": 41, "SVCB": 64, "HTTPS": 65, "ANY": 255,
+         "HINFO": 13}
 TYPE_NAMES = {number: name for name, number in TYPES.items()}
 RCODES = {0: "NOERROR", 1: "FORMERR", 2: "SERVFAIL", 3: "NXDOMAIN", 4: "NOTIMP",
           5: "REFUSED", 16: "BADVERS"}
@@ -123,6 +124,8 @@ class Message:
             mname, after = self._name(at)
             rname, after = self._name(after)
             data = (mname, rname, *struct.unpack_from("!5I", self.octets, after))
+        elif kind == "SRV":
+            data = (*struct.unpack_from("!3H", octets), self._name(at + 6)[0])
         elif kind == "TXT":
             data = octets[1:1 + octets[0]].decode("latin-1") if octets else ""
         else:

@@ -57,25 +57,29 @@ static void
 first_source_has_the_name(void)
 {
 	struct builder *b = builder_new(&plain);
-	struct dns_name first = { .length = 0 };
+	struct builder_shadow shadow;
 	struct table *t;
 	unsigned int source, line;
 
 	builder_source(b, 0);
 	CHECK(add_address(b, "a", 0, "10.0.0.1") == BUILDER_ADDED);
 	builder_source(b, 1);
-	CHECK(builder_shadowed(b, &first) == 0);
+	CHECK(builder_shadowed(b) == 0);
 	CHECK(add_address(b, "b", 0, "10.0.0.2") == BUILDER_ADDED);
 	CHECK(add_address(b, "a", 0, "10.0.0.3") == BUILDER_SHADOWED);
 	CHECK(add_address(b, "a", 0, "2001:db8::1") == BUILDER_SHADOWED);
-	CHECK(builder_shadowed(b, &first) == 1 && first.octets[1] == 'a');
+	CHECK(builder_shadowed(b) == 1);
+	builder_shadow(b, 0, &shadow);
+	CHECK(shadow.name.octets[1] == 'a' && shadow.winner_line == 1);
 	builder_source(b, 2);
 	CHECK(add_address(b, "*.w", 0, "10.0.0.2") == BUILDER_ADDED);
 	builder_source(b, 3);
 	CHECK(add_address(b, "*.w", 0, "10.0.0.3") == BUILDER_SHADOWED);
 	CHECK(add_address(b, "a", 0, "10.0.0.3") == BUILDER_SHADOWED);
-	CHECK(builder_shadowed(b, &first) == 2 && first.labels == 2 &&
-	    memcmp(first.octets, "\1*\1w", 5) == 0);
+	CHECK(builder_shadowed(b) == 2);
+	builder_shadow(b, 0, &shadow);
+	CHECK(shadow.name.labels == 2 &&
+	    memcmp(shadow.name.octets, "\1*\1w", 5) == 0);
 	t = table_of(b);
 	CHECK(strcmp(address_of(t, find(t, "a").node, TYPE_A, 0),
 	    "10.0.0.1") == 0);

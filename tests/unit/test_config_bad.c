@@ -231,7 +231,7 @@ static const struct {
 	{ "mesh.tables[].format",
 	  "mesh = { tables = ( { path = \"/a\"; format = \"xml\"; } ); };",
 	  "mesh.tables[0].format: found \"xml\", expected one of the formats "
-	  "nds, hosts" },
+	  "nds, " },
 	{ "mesh.tables[].path", "mesh = { tables = ( { format = \"nds\"; } ); };",
 	  "\"path\" is missing" },
 	{ "mesh.tables[].path",

@@ -19,7 +19,7 @@ addresses_and_names(void)
 	unsigned int source, line;
 
 	CHECK(silent(&r));
-	CHECK(table_names(r.table) == 2);
+	CHECK(table_names(r.table) == 5);	/* with three reverse ones */
 	CHECK(e.kind == ENTRY_EXACT && e.flags == 0);
 	CHECK(table_rrset(r.table, e.node, TYPE_A, &rrset) &&
 	    rrset.count == 2 && rrset.ttl == 17);
@@ -30,6 +30,57 @@ addresses_and_names(void)
 	CHECK(e.kind == ENTRY_EXACT);
 	table_origin(r.table, e.node, &source, &line);
 	CHECK(source == 0 && line == 3);
+	reading_free(&r);
+}
+
+/* The nth target of a name's PTR records, "" if there is none. */
+static const char *
+pointer_of(const struct table *table, const char *name, uint32_t n)
+{
+	static char text[NAME_TEXT_SIZE];
+	struct rrset rrset;
+	const uint8_t *at;
+
+	if (!table_rrset(table, find(table, name).node, TYPE_PTR, &rrset) ||
+	    n >= rrset.count)
+		return "";
+	for (at = rrset.rdata; n > 0; n--)
+		at += 2 + (at[0] << 8 | at[1]);
+	return name_to_text(at + 2, text);
+}
+
+static void
+reverse_names(void)
+{
+	struct reading r = read_text("hosts", &mesh,
+	    "10.0.0.1 one Two\n10.0.0.1 three\n2001:db8::a v6\n"
+	    "0.0.0.0 blocked\n:: blocked\n10.0.0.2 *.wild\n");
+
+	CHECK(silent(&r));
+	CHECK(strcmp(pointer_of(r.table, "1.0.0.10.in-addr.arpa", 0),
+	    "one.") == 0);
+	CHECK(strcmp(pointer_of(r.table, "1.0.0.10.in-addr.arpa", 1),
+	    "two.") == 0);
+	CHECK(strcmp(pointer_of(r.table, "1.0.0.10.in-addr.arpa", 2),
+	    "three.") == 0);
+	CHECK(strcmp(pointer_of(r.table, "a.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0."
+	    "0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa", 0), "v6.") == 0);
+	CHECK(table_names(r.table) == 8);
+	reading_free(&r);
+}
+
+static void
+mapped_addresses(void)
+{
+	struct reading r = read_text("hosts", &mesh,
+	    "::FFFF:10.0.0.2 mapped\n::10.0.0.2 compatible\n");
+	uint32_t node = find(r.table, "mapped").node;
+
+	CHECK(silent(&r));
+	CHECK(strcmp(address_of(r.table, node, TYPE_A, 0), "10.0.0.2") == 0);
+	CHECK(strcmp(address_of(r.table, node, TYPE_AAAA, 0), "") == 0);
+	CHECK(strcmp(address_of(r.table, find(r.table, "compatible").node,
+	    TYPE_AAAA, 0), "::10.0.0.2") == 0);
 	reading_free(&r);
 }
 
@@ -65,7 +116,7 @@ one_bad_line_and_the_rest_works(void)
 		CHECK(said(&r, DIAG_WARNING, bad[i].said));
 		CHECK(find(r.table, "before").kind == ENTRY_EXACT);
 		CHECK(find(r.table, "after").kind == ENTRY_EXACT);
-		CHECK(table_names(r.table) == 2);
+		CHECK(table_names(r.table) == 4);
 		reading_free(&r);
 	}
 }
@@ -96,6 +147,8 @@ int
 main(void)
 {
 	TEST(addresses_and_names);
+	TEST(reverse_names);
+	TEST(mapped_addresses);
 	TEST(one_bad_line_and_the_rest_works);
 	TEST(any_octets);
 	return test_summary();

@@ -139,6 +139,20 @@ queues_have_their_number_in_the_name(void)
 	CHECK(strcmp(name, "queue-65535") == 0);
 }
 
+static void
+queues_that_are_left(void)
+{
+	struct store store;
+	uint16_t number = 0;
+
+	hand_over(own_pid(), "2", "rules:queue-5301");
+	store_open(&store);
+	CHECK(store_take_queue(&store, &number) == 4);
+	CHECK(number == 5301);
+	CHECK(store_take_queue(&store, &number) == -1);
+	CHECK(store_take(&store, "rules") == 3);
+}
+
 int
 main(void)
 {
@@ -148,5 +162,6 @@ main(void)
 	TEST(nonsense_in_the_environment);
 	TEST(copies_go_to_the_manager);
 	TEST(queues_have_their_number_in_the_name);
+	TEST(queues_that_are_left);
 	return test_summary();
 }
