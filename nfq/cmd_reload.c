@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "nfq/commands.h"
+#include "nfq/supervisor.h"
 #include "policy/status.h"
 #include "resolver/exit_code.h"
 
@@ -12,12 +13,15 @@
 #define RELOAD_WAIT_MS	330000
 
 static const char usage[] =
-    "usage: nfdns [-c FILE] reload\n"
+    "usage: nfdns [-c FILE] reload [--force]\n"
     "\n"
     "Checks the configuration file, has the running daemon load it and the mesh\n"
     "tables, and waits for the outcome.  Exit code 0 when the new ones are in\n"
     "use, 4 when they were refused and everything stays as it was, 3 when the\n"
-    "daemon is not running.\n";
+    "daemon is not running.\n"
+    "\n"
+    "  --force   also take a table that has lost more names than\n"
+    "            mesh.shrink_limit allows\n";
 
 /*
  * Waits for the reload that our signal asks for.  If one is under way already
@@ -58,7 +62,15 @@ report(const struct status_page *page)
 }
 
 static int
-reload(const struct config *config)
+send_signal(pid_t pid, bool force)
+{
+	const union sigval value = { .sival_int = SUPERVISOR_FORCE };
+
+	return force ? sigqueue(pid, SIGHUP, value) : kill(pid, SIGHUP);
+}
+
+static int
+reload(const struct config *config, bool force)
 {
 	struct status_page page;
 	uint32_t before;
@@ -68,7 +80,7 @@ reload(const struct config *config)
 	if (error < 0)
 		return report_no_daemon("reload", config->run_dir, error);
 	before = atomic_load(&page.supervisor->reload_sequence);
-	if (kill(atomic_load(&page.supervisor->pid), SIGHUP) < 0)
+	if (send_signal(atomic_load(&page.supervisor->pid), force) < 0)
 		error = -errno;
 	else
 		error = wait_for_ours(&page, before);
@@ -96,10 +108,12 @@ cmd_reload(const struct config *config, int argc, char **argv)
 		(void)fputs(usage, stdout);
 		return EXIT_OK;
 	}
+	if (argc == 2 && strcmp(argv[1], "--force") == 0)
+		return reload(config, true);
 	if (argc > 1) {
 		(void)fprintf(stderr, "nfdns: reload: unknown argument \"%s\"\n%s",
 		    argv[1], usage);
 		return EXIT_USAGE;
 	}
-	return reload(config);
+	return reload(config, false);
 }

@@ -209,8 +209,8 @@ same_search(const struct dns_name *a, size_t a_count, const struct dns_name *b,
 }
 
 /* The search list is compiled into the table, unless the config has one. */
-static void
-check_resolv_conf(struct supervisor *s)
+void
+health_resolv_conf(struct supervisor *s)
 {
 	struct resolv_conf now, *before = &s->health.resolv_conf;
 	const struct mesh *mesh = &s->config->mesh;
@@ -226,7 +226,7 @@ check_resolv_conf(struct supervisor *s)
 	if (is_ours && !same) {
 		log_notice("the search list of %s changed: reloading",
 		    RESOLV_CONF_PATH);
-		reload_begin(s);
+		reload_begin(s, RELOAD_TABLES);
 	}
 }
 
@@ -242,7 +242,8 @@ health_tick(struct supervisor *s)
 	show_counters(s, &numbers);
 	fly_canary(s, now);
 	answer_watchdog(s, now);
-	check_resolv_conf(s);
+	if (s->watch == NULL)
+		health_resolv_conf(s);
 	if (now >= s->health.next_verify_ms) {
 		s->health.next_verify_ms = now + VERIFY_EVERY_MS;
 		check_rules(s);

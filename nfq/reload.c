@@ -23,9 +23,11 @@
 #include "nfq/report.h"
 #include "nfq/supervisor_parts.h"
 #include "policy/log.h"
+#include "resolver/table.h"
 
 #define SWAP_TRIES	5
 #define SWAP_MS		30000
+#define SHRINK_FREE	100	/* names: a smaller table may lose them all */
 
 /* Frees what was not taken over; the phase is idle then. */
 static void
@@ -33,6 +35,8 @@ discard(struct reload *r)
 {
 	compiler_cancel(r->compiler);
 	r->compiler = NULL;
+	watch_close(r->watch);
+	r->watch = NULL;
 	ruleset_free(&r->set);
 	memset(&r->set, 0, sizeof(r->set));
 	config_free(r->config);
@@ -55,6 +59,8 @@ finish(struct supervisor *s, const char *error)
 	report_log(&r->diag);
 	if (error != NULL)
 		log_error("reload refused, everything stays as it was");
+	else if (r->unchanged)
+		log_info("the tables are what they were");
 	else
 		log_notice("reloaded: table generation %llu with %llu names",
 		    (unsigned long long)s->generation, (unsigned long long)
@@ -63,9 +69,11 @@ finish(struct supervisor *s, const char *error)
 	discard(r);
 	supervisor_show_state(s);
 	(void)notify("READY=1");
-	if (r->again) {
-		r->again = false;
-		reload_begin(s);
+	if (r->again != RELOAD_NOTHING) {
+		enum reload_wish wish = r->again;
+
+		r->again = RELOAD_NOTHING;
+		reload_begin(s, wish);
 	}
 }
 
@@ -87,29 +95,35 @@ check(struct supervisor *s)
 {
 	struct reload *r = &s->reload;
 
-	if (config_load(&r->config, s->config->path, &r->diag) < 0)
+	if ((r->wish == RELOAD_TABLES ?
+	    config_again(&r->config, s->config, &r->diag) :
+	    config_load(&r->config, s->config->path, &r->diag)) < 0)
 		return -EINVAL;
 	(void)!config_check_reload(s->config, r->config, &r->diag);
 	(void)!ruleset_build(&r->set, r->config, RULES_FULL, &r->diag);
 	(void)!sinks_open(&r->sinks, r->config, &r->diag);
 	if (r->diag.errors > 0)
 		return -EINVAL;
+	if (r->wish != RELOAD_TABLES)
+		r->watch = follow_open(r->config);
 	return compiler_start(&r->compiler, r->config, &r->diag);
 }
 
 void
-reload_begin(struct supervisor *s)
+reload_begin(struct supervisor *s, enum reload_wish wish)
 {
 	struct reload *r = &s->reload;
 
 	if (r->phase != RELOAD_IDLE) {
-		r->again = true;
+		if (wish > r->again)
+			r->again = wish;
 		return;
 	}
+	r->wish = wish;
 	(void)notify_reloading();
 	status_reload_begin(&s->status);
 	r->phase = RELOAD_COMPILING;
-	r->rules_changed = false;
+	r->rules_changed = r->unchanged = false;
 	r->tries = 0;
 	if (check(s) < 0)
 		refuse(s);
@@ -168,6 +182,49 @@ undo_rules(struct supervisor *s)
 	diag_free(&diag);
 }
 
+/*
+ * What may keep a sound image from being taken.  A truncated export is one,
+ * and looks just like a mesh that has lost most of its names.
+ */
+static bool
+check_shrinking(const struct supervisor *s, const struct table_label *old,
+    const struct table_label *new, struct diag *diag)
+{
+	const uint64_t limit = s->reload.config->mesh.shrink_limit;
+
+	if (s->generation == 0 || s->reload.wish == RELOAD_FORCED ||
+	    old->names <= SHRINK_FREE || new->names >= old->names ||
+	    (uint64_t)(old->names - new->names) * 100 <= old->names * limit)
+		return true;
+	diag_add(diag, DIAG_ERROR, NULL, 0, "the new table has %zu names, the "
+	    "old one %zu: more than mesh.shrink_limit, %llu %%, would be lost: "
+	    "if it is meant, nfdns reload --force", new->names, old->names,
+	    (unsigned long long)limit);
+	return false;
+}
+
+/* Whether the new image is to be used; if not, the reload is over. */
+static bool
+is_wanted(struct supervisor *s)
+{
+	struct reload *r = &s->reload;
+	struct table_label old, new;
+
+	if (table_peek(r->image, &new) < 0 || table_peek(s->image, &old) < 0)
+		return true;		/* the worker will say what is wrong */
+	if (r->wish == RELOAD_TABLES && s->generation > 0 &&
+	    new.checksum == old.checksum) {
+		r->unchanged = true;
+		finish(s, NULL);
+		return false;
+	}
+	if (!check_shrinking(s, &old, &new, &r->diag)) {
+		refuse(s);
+		return false;
+	}
+	return true;
+}
+
 static void
 compiled(struct supervisor *s)
 {
@@ -180,6 +237,8 @@ compiled(struct supervisor *s)
 		refuse(s);
 		return;
 	}
+	if (!is_wanted(s))
+		return;
 	if (rules_differ(&s->set, &r->set)) {
 		error = rules_kernel_install(s->kernel, &r->set, &s->features,
 		    &r->diag);
@@ -213,6 +272,7 @@ adopt(struct supervisor *s, const struct control_message *answer)
 	struct control_message order = { .kind = CONTROL_SINKS };
 	int fds[AUDIT_MAX_SINKS];
 	const struct sinks old_sinks = s->sinks;
+	struct watch *old_watch = s->watch;
 	struct ruleset old_set = s->set;
 	struct config *old_config = s->config;
 	int old_image = s->image;
@@ -226,6 +286,10 @@ adopt(struct supervisor *s, const struct control_message *answer)
 	r->set = old_set;
 	r->image = old_image;
 	r->sinks = old_sinks;
+	if (r->wish != RELOAD_TABLES) {
+		s->watch = r->watch;
+		r->watch = old_watch;
+	}
 	s->keeper.config = s->config;
 	s->keeper.image = s->image;
 	s->keeper.generation = s->generation;
@@ -299,6 +363,6 @@ reload_cancel(struct supervisor *s)
 {
 	if (s->reload.phase != RELOAD_IDLE)
 		status_reload_end(&s->status, "the daemon is stopping");
-	s->reload.again = false;
+	s->reload.again = RELOAD_NOTHING;
 	discard(&s->reload);
 }

@@ -132,6 +132,7 @@ start_table(struct supervisor *s)
 {
 	struct diag diag = DIAG_INIT;
 
+	s->watch = follow_open(s->config);
 	s->image = compile_table(s, &diag);
 	if (s->image == -EINTR)
 		return fail(&diag, EXIT_ERROR);
@@ -497,6 +498,8 @@ supervisor_stop(struct supervisor *s)
 		status_set_state(&s->status, STATUS_STOPPING, NULL);
 	}
 	canary_close(&s->health.canary);
+	watch_close(s->watch);
+	s->watch = NULL;
 	if (!s->hand_over)
 		stop_queueing(s);
 	keeper_stop(&s->keeper, STOP_MS, s->hand_over);

@@ -85,7 +85,9 @@ take_signals(struct supervisor *s)
 	while (read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		switch (info.ssi_signo) {
 		case SIGHUP:
-			reload_begin(s);
+			reload_begin(s, info.ssi_code == SI_QUEUE &&
+			    info.ssi_int == SUPERVISOR_FORCE ?
+			    RELOAD_FORCED : RELOAD_ALL);
 			break;
 		case SIGUSR1:
 			status_log(&s->status);
@@ -158,7 +160,7 @@ take_tick(struct supervisor *s)
 }
 
 enum { WAIT_DEATH, WAIT_CONTROL, WAIT_SIGNALS, WAIT_TIMER, WAIT_COMPILER,
-	WAIT_CANARY, WAIT_DEVICES, WAITS };
+	WAIT_CANARY, WAIT_DEVICES, WAIT_WATCH, WAITS };
 
 /* poll(2) passes over descriptors that are -1. */
 static void
@@ -174,6 +176,8 @@ loop_once(struct supervisor *s)
 		[WAIT_CANARY] = { .fd = s->health.canary.fd },
 		[WAIT_DEVICES] = { .fd = s->routes != NULL ?
 		    routes_fd(s->routes) : -1 },
+		[WAIT_WATCH] = { .fd = s->watch != NULL ?
+		    watch_fd(s->watch) : -1 },
 	};
 
 	for (int i = 0; i < WAITS; i++)
@@ -191,6 +195,8 @@ loop_once(struct supervisor *s)
 		routes_follow(s->routes);
 	if (wait[WAIT_COMPILER].revents != 0 && s->reload.compiler != NULL)
 		reload_compiler_ready(s);
+	if (wait[WAIT_WATCH].revents != 0)
+		follow_ready(s);
 	if (wait[WAIT_TIMER].revents != 0)
 		take_tick(s);
 	if (wait[WAIT_SIGNALS].revents != 0)

@@ -12,4 +12,10 @@
 /* Takes config over.  Runs until SIGTERM or SIGINT; returns the exit code. */
 int supervisor_run(struct config *config);
 
+/*
+ * SIGHUP that brings this value along (sigqueue(3)) is a reload that may also
+ * lose names (mesh.shrink_limit).
+ */
+#define SUPERVISOR_FORCE 0x6e66
+
 #endif

@@ -16,6 +16,7 @@
 #include "nfq/sinks.h"
 #include "nfq/stream_listen.h"
 #include "nfq/store.h"
+#include "nfq/watch.h"
 #include "policy/config.h"
 #include "policy/status.h"
 #include "resolver/diag.h"
@@ -31,16 +32,27 @@ enum reload_phase {
 	RELOAD_SWAPPING,	/* rules are the new ones, the worker was told */
 };
 
+/* What a reload is to do, the greater including the smaller. */
+enum reload_wish {
+	RELOAD_NOTHING,
+	RELOAD_TABLES,		/* of the config that runs, if they changed */
+	RELOAD_ALL,		/* the config's file too */
+	RELOAD_FORCED,		/* and a table that shrinks is meant */
+};
+
 /* The next state of things, owned until it is taken over or thrown away. */
 struct reload {
 	enum reload_phase phase;
-	bool again;			/* SIGHUP came while one was under way */
+	enum reload_wish wish;		/* of the one under way */
+	enum reload_wish again;		/* what was wished for meanwhile */
 	struct config *config;
 	struct ruleset set;
 	bool rules_changed;		/* and are installed, once SWAPPING */
 	struct sinks sinks;
 	struct compiler *compiler;
+	struct watch *watch;		/* of the new config, if it is one */
 	int image;
+	bool unchanged;			/* the table is, and stays */
 	unsigned int tries;		/* workers that were sent the image */
 	int64_t deadline_ms;		/* of SWAPPING */
 	struct diag diag;
@@ -84,6 +96,7 @@ struct supervisor {
 	int timer;			/* timerfd, one tick */
 	struct reload reload;
 	struct health health;
+	struct watch *watch;		/* NULL: nothing can be followed */
 	char table_error[STATUS_TEXT];	/* why there is no table, "" if there is */
 	bool ready;			/* the start is over */
 	bool stop;
@@ -112,7 +125,7 @@ void supervisor_show_state(struct supervisor *s);
 /* reload.c */
 
 /* Starts one, or notes that another is wanted behind the one under way. */
-void reload_begin(struct supervisor *s);
+void reload_begin(struct supervisor *s, enum reload_wish wish);
 /* The compiler has something to say. */
 void reload_compiler_ready(struct supervisor *s);
 /* The worker's answer to the new table. */
@@ -122,10 +135,22 @@ void reload_worker_replaced(struct supervisor *s);
 void reload_tick(struct supervisor *s);
 void reload_cancel(struct supervisor *s);
 
+/* follow.c: files that change by themselves. */
+
+/*
+ * Follows what the config names from here on; what cannot be is logged.  Call
+ * before the files are read, so that no change is missed.
+ */
+struct watch *follow_open(const struct config *config);
+/* watch_fd() is readable. */
+void follow_ready(struct supervisor *s);
+
 /* health.c */
 
 void health_start(struct supervisor *s);
 void health_tick(struct supervisor *s);
+/* Reloads the tables if the search list of resolv.conf is another. */
+void health_resolv_conf(struct supervisor *s);
 /* The canary's socket is readable. */
 void health_canary_ready(struct supervisor *s);
 

@@ -309,17 +309,19 @@ absolute_path(const char *path)
 	return result;
 }
 
-static void
+/* Whether the search list is the machine's. */
+static bool
 complete_search(struct mesh *mesh)
 {
 	struct resolv_conf machine;
 
 	if (mesh->search_count > 0)
-		return;
+		return false;
 	/* Without the file there is no search list; that is no error. */
 	(void)resolv_conf_read(&machine, RESOLV_CONF_PATH);
 	memcpy(mesh->search, machine.search, sizeof(mesh->search));
 	mesh->search_count = machine.search_count;
+	return true;
 }
 
 int
@@ -346,18 +348,28 @@ config_parse(struct config **config, const char *path, const char *text,
 	    parse_defaults(&defaults, diag)) {
 		check_keys(&load, config_root_setting(&file));
 		read_options(&load, &file, &defaults);
-		complete_search(&load.config->mesh);
+		load.config->machine_search =
+		    complete_search(&load.config->mesh);
 	}
 	config_destroy(&defaults);
 	config_destroy(&file);
-	free(copy);
 	if (diag->errors != errors) {
+		free(copy);
 		config_free(load.config);
 		return -EINVAL;
 	}
+	load.config->text = copy;
 	load.config->warnings = diag->warnings - warnings;
 	*config = load.config;
 	return 0;
+}
+
+int
+config_again(struct config **config, const struct config *running,
+    struct diag *diag)
+{
+	return config_parse(config, running->path, running->text,
+	    strlen(running->text), diag);
 }
 
 int
@@ -426,6 +438,7 @@ config_free(struct config *config)
 		free(config->audits[i].path);
 	free(config->audits);
 	free(config->path);
+	free(config->text);
 	free(config->run_dir);
 	free(config->user);
 	free(config);

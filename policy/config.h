@@ -103,6 +103,8 @@ struct config {
 	struct config_audit *audits;	size_t audit_count;
 	enum log_level log_level;
 	size_t warnings;		/* that reading it brought */
+	char *text;			/* what was read */
+	bool machine_search;		/* the search list is resolv.conf's */
 };
 
 /*
@@ -123,6 +125,13 @@ int config_load(struct config **config, const char *path, struct diag *diag)
 int config_parse(struct config **config, const char *path, const char *text,
     size_t length, struct diag *diag) __attribute__((warn_unused_result));
 void config_free(struct config *config);
+
+/*
+ * The same text once more, whatever stands in the file by now, with what the
+ * machine has changed meanwhile: the search list, numbers of users.
+ */
+int config_again(struct config **config, const struct config *running,
+    struct diag *diag) __attribute__((warn_unused_result));
 
 /*
  * The run_dir of a file that is not valid otherwise, as far as it can be told,

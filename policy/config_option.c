@@ -215,6 +215,10 @@ const struct config_option config_options[] = {
 	{ "mesh.unloaded", "\"pass\"",
 	  "What becomes of questions before any table could be loaded.",
 	  STRING, CHOICE(pass_servfail), IN(config, mesh.unloaded) },
+	{ "mesh.shrink_limit", "50",
+	  "Percent of its names that a table of more than 100 may lose in a "
+	  "reload; one that would lose more is refused, unless forced.",
+	  INTEGER, RANGE(1, 100), IN(config, mesh.shrink_limit) },
 	{ "mesh.tables", "( )",
 	  "Where the mesh's names come from; a name is the first one's that "
 	  "has it.",
@@ -231,6 +235,9 @@ const struct config_option config_options[] = {
 	  .allowed = "a path",
 	  STRING, .read = config_read_path, IN(mesh_source, path),
 	  .required = true },
+	{ "mesh.tables[].watch", "false",
+	  "Whether the table is loaded anew when the file changes.",
+	  BOOLEAN, IN(mesh_source, watch) },
 	{ "mesh.tables[].origin", NULL,
 	  "Domain that names of a zone file are relative to, until $ORIGIN.",
 	  .allowed = "a domain name",

@@ -51,6 +51,7 @@ struct mesh_source {
 	enum mesh_pods pods;
 	bool ignore_empty;	/* services without a ready endpoint */
 	bool endpoint_pod_names;	/* rather than their addresses */
+	bool watch;		/* load it anew when it changes */
 	unsigned int line;	/* of the config file, for messages */
 };
 
@@ -88,6 +89,7 @@ struct mesh {
 	uint16_t udp_size;		/* octets, 512..4096 */
 	bool suppress_https;
 	enum mesh_unloaded unloaded;
+	unsigned int shrink_limit;	/* percent of the names, in a reload */
 	struct mesh_source *sources;	/* in order: the first to name a name has it */
 	size_t source_count;
 	struct mesh_zone zones[MESH_MAX_ZONES];

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "resolver/dashed.h"
 #include "resolver/image.h"
@@ -125,6 +126,20 @@ table_open(struct table **table, int fd, const char **why)
 failed:
 	(void)munmap(image, (size_t)st.st_size);
 	return error;
+}
+
+int
+table_peek(int fd, struct table_label *label)
+{
+	struct image_header header;
+
+	if (pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
+	    memcmp(header.magic, IMAGE_MAGIC, sizeof(header.magic)) != 0 ||
+	    header.version != IMAGE_VERSION)
+		return -EINVAL;
+	label->checksum = header.checksum;
+	label->names = header.name_count;
+	return 0;
 }
 
 void

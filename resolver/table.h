@@ -26,6 +26,19 @@ int table_open(struct table **table, int fd, const char **why)
     __attribute__((warn_unused_result));
 void table_close(struct table *table);
 
+/* What an image says of itself. */
+struct table_label {
+	uint64_t checksum;	/* of all that is in it: equal images have equal ones */
+	size_t names;
+};
+
+/*
+ * Reads the image's header and no more: for who wants to know in a moment, and
+ * can live with a lie.  0, or -EINVAL if it is none of ours.
+ */
+int table_peek(int fd, struct table_label *label)
+    __attribute__((warn_unused_result));
+
 /* How the names of this image are answered. */
 struct table_settings {
 	uint32_t negative_ttl;

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nfq/watch.h"
+#include "tests/check.h"
+#include "tests/image.h"
+
+/* How long nothing may come of a change before that is a failure. */
+#define PATIENCE_MS	20000
+
+static char directory[] = "/tmp/nfdns-test-watch.XXXXXX";
+
+static const char *
+path_of(const char *name)
+{
+	static char paths[4][200];
+	static unsigned int next;
+	char *path = paths[next++ % 4];
+
+	(void)snprintf(path, sizeof(paths[0]), "%s/%s", directory, name);
+	return path;
+}
+
+static void
+write_file(const char *name, const char *text)
+{
+	FILE *file = fopen(path_of(name), "w");
+
+	MUST(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static struct watch *
+watch_of(const char *name, bool beside)
+{
+	struct watch *w;
+
+	MUST(watch_open(&w) == 0);
+	MUST(watch_add(w, path_of(name), WATCH_TABLES, beside) == 0);
+	return w;
+}
+
+/* What is reported next; 0 if nothing is for that long. */
+static unsigned int
+wait_for(struct watch *w, int ms)
+{
+	struct pollfd wait = { .fd = watch_fd(w), .events = POLLIN };
+
+	while (poll(&wait, 1, ms) > 0) {
+		unsigned int changed = watch_next(w);
+
+		if (changed != 0)
+			return changed;
+	}
+	return 0;
+}
+
+/* Long enough for anything that would be reported by mistake. */
+static bool
+nothing_comes(struct watch *w)
+{
+	return wait_for(w, 2 * WATCH_SETTLE_MS) == 0;
+}
+
+static void
+a_file_that_is_replaced(void)
+{
+	struct watch *w;
+
+	write_file("f", "one");
+	w = watch_of("f", false);
+	write_file("f.new", "two");
+	CHECK(rename(path_of("f.new"), path_of("f")) == 0);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	CHECK(nothing_comes(w));
+	CHECK(unlink(path_of("f")) == 0);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	write_file("f", "three");
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	watch_close(w);
+}
+
+static void
+a_file_that_is_written_slowly(void)
+{
+	struct watch *w;
+	int fd;
+
+	write_file("f", "one");
+	w = watch_of("f", false);
+	fd = open(path_of("f"), O_WRONLY | O_TRUNC);
+	MUST(fd >= 0);
+	CHECK(nothing_comes(w));
+	CHECK(write(fd, "ha", 2) == 2);
+	CHECK(nothing_comes(w));
+	CHECK(write(fd, "lf", 2) == 2);
+	(void)close(fd);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	(void)unlink(path_of("f"));
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	/* One that comes into being the same way. */
+	fd = open(path_of("f"), O_WRONLY | O_CREAT, 0644);
+	MUST(fd >= 0);
+	CHECK(nothing_comes(w));
+	CHECK(write(fd, "whole", 5) == 5);
+	(void)close(fd);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	watch_close(w);
+}
+
+static void
+other_files_do_not_matter(void)
+{
+	struct watch *w;
+
+	write_file("f", "one");
+	w = watch_of("f", false);
+	write_file("g", "two");
+	CHECK(nothing_comes(w));
+	watch_close(w);
+	w = watch_of("f", true);
+	write_file("g", "three");
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	watch_close(w);
+	(void)unlink(path_of("g"));
+}
+
+/* As a service does that owns the file behind /etc/resolv.conf. */
+static void
+a_link_and_what_it_leads_to(void)
+{
+	struct watch *w;
+
+	MUST(mkdir(path_of("a"), 0755) == 0 && mkdir(path_of("b"), 0755) == 0);
+	write_file("a/f", "one");
+	write_file("b/f", "two");
+	MUST(symlink("a/f", path_of("link")) == 0);
+	w = watch_of("link", false);
+	write_file("a/f.new", "three");
+	CHECK(rename(path_of("a/f.new"), path_of("a/f")) == 0);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	MUST(symlink("b/f", path_of("link.new")) == 0);
+	CHECK(rename(path_of("link.new"), path_of("link")) == 0);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	/* From now on the other directory counts. */
+	write_file("b/f.new", "four!");
+	CHECK(rename(path_of("b/f.new"), path_of("b/f")) == 0);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	watch_close(w);
+	(void)unlink(path_of("link"));
+}
+
+/* As volumes of configuration are mounted: all files change at one go. */
+static void
+a_link_through_a_directory_that_is_exchanged(void)
+{
+	struct watch *w;
+
+	MUST(symlink("a", path_of("data")) == 0);
+	MUST(symlink("data/f", path_of("link")) == 0);
+	w = watch_of("link", false);
+	MUST(symlink("b", path_of("data.new")) == 0);
+	CHECK(rename(path_of("data.new"), path_of("data")) == 0);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	watch_close(w);
+	(void)unlink(path_of("link"));
+	(void)unlink(path_of("data"));
+}
+
+static void
+a_directory_that_comes_back(void)
+{
+	struct watch *w;
+
+	w = watch_of("b/f", false);
+	CHECK(unlink(path_of("b/f")) == 0 && rmdir(path_of("b")) == 0);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	MUST(mkdir(path_of("b"), 0755) == 0);
+	write_file("b/f", "again");
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	watch_close(w);
+}
+
+int
+main(void)
+{
+	static const char *const left[] = { "a/f", "b/f", "a", "b", "f" };
+
+	MUST(mkdtemp(directory) != NULL);
+	TEST(a_file_that_is_replaced);
+	TEST(a_file_that_is_written_slowly);
+	TEST(other_files_do_not_matter);
+	TEST(a_link_and_what_it_leads_to);
+	TEST(a_link_through_a_directory_that_is_exchanged);
+	TEST(a_directory_that_comes_back);
+	for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
+		(void)remove(path_of(left[i]));
+	(void)rmdir(directory);
+	return test_summary();
+}
