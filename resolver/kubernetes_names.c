@@ -209,7 +209,7 @@ add_short_names(struct turn *t, uint32_t hostname, const struct dns_name *owner,
 	    &too_long);
 	for (size_t i = 0; i < count && t->m->error == 0; i++) {
 		int outcome = builder_alias(t->m->k->builder, owner, &found[i],
-		    NAME_OWNED, line);
+		    NAME_OWNED | NAME_SHORT, line);
 
 		/* A service without an endpoint has none either. */
 		if (outcome < 0 && outcome != -ENOENT)

@@ -59,6 +59,7 @@ struct mesh_source {
 #define NAME_OWNED	0x01	/* the mesh owns it: other types are NODATA, not passed */
 #define NAME_CLOSEST	0x02	/* its wildcards end at names below (RFC 4592 section 3.3) */
 #define NAME_DASHED	0x04	/* "*.NAME": only for an address as a label, and has it */
+#define NAME_SHORT	0x08	/* of a service: a search list leads to its whole name */
 
 /* What a zone says about names in it that the table does not hold. */
 enum zone_unknown { ZONE_PASS, ZONE_NXDOMAIN };

@@ -329,21 +329,24 @@ found(const struct table *t, struct entry *entry, enum entry_kind kind,
 /* NAME, the first "labels" of the name asked for, as if it stood alone. */
 static bool
 find_target(const struct table *t, const struct dissected *d,
-    unsigned int labels, struct entry *entry)
+    unsigned int labels, bool shorter, struct entry *entry)
 {
 	uint8_t octets[NAME_MAX_OCTETS];
 	size_t length = d->starts[labels];
 	uint32_t node;
+	bool exact;
 
 	memcpy(octets, d->name->octets, length);
 	octets[length] = 0;
 	entry->target_length = (uint8_t)length;
 	node = find_node(t, octets, length + 1, 0);
-	if (node != 0 && node_at(t, node)->set != 0) {
+	exact = node != 0 && node_at(t, node)->set != 0;
+	if (exact && shorter == ((node_at(t, node)->flags & NAME_SHORT) != 0)) {
 		found(t, entry, ENTRY_SEARCH, node);
 		return true;
 	}
-	node = t->wildcards ? find_wildcard(t, octets, labels, d->starts) : 0;
+	node = t->wildcards && !exact && !shorter ?
+	    find_wildcard(t, octets, labels, d->starts) : 0;
 	if (node != 0) {
 		found(t, entry, ENTRY_SEARCH_WILDCARD, node);
 		return true;
@@ -382,8 +385,11 @@ find_further(const struct table *t, const struct dissected *d,
 	return false;
 }
 
-/* Which form of the target is looked for; the name itself comes first. */
-enum search_pass { SEARCH_NAME, SEARCH_FURTHER, SEARCH_PASSES };
+/*
+ * Which form of the target is looked for: the name itself comes first, unless
+ * it is a NAME_SHORT, whose whole name lies further down the list.
+ */
+enum search_pass { SEARCH_NAME, SEARCH_FURTHER, SEARCH_SHORT, SEARCH_PASSES };
 
 static bool
 find_search(const struct table *t, const struct dissected *d,
@@ -406,8 +412,9 @@ find_search(const struct table *t, const struct dissected *d,
 		if (target >= search->labels && labels_equal(d,
 		    target - search->labels, target, search))
 			continue;
-		if (pass == SEARCH_NAME ? find_target(t, d, target, entry) :
-		    find_further(t, d, target, i + 1, entry))
+		if (pass == SEARCH_FURTHER ?
+		    find_further(t, d, target, i + 1, entry) :
+		    find_target(t, d, target, pass == SEARCH_SHORT, entry))
 			return true;
 	}
 	return false;

@@ -122,6 +122,36 @@ search_list(void)
 	table_close(t);
 }
 
+/* A service's shorter name counts when no other name comes of the search. */
+static void
+search_list_and_short_names(void)
+{
+	struct mesh mesh = { .udp_size = 1232, .search_count = 2 };
+	struct builder *b;
+	struct table *t;
+	struct entry e;
+
+	mesh.search[0] = name_of("c.a.example");
+	mesh.search[1] = name_of("a.example");
+	b = builder_new(&mesh);
+	MUST(b != NULL && add_address(b, "web.c", NAME_OWNED | NAME_SHORT,
+	    "10.0.0.1") == 0 && add_address(b, "db.c", NAME_OWNED | NAME_SHORT,
+	    "10.0.0.2") == 0 && add_address(b, "db.c.a.example", NAME_OWNED,
+	    "10.0.0.2") == 0);
+	t = table_of(b);
+	builder_free(b);
+	e = find(t, "web.c.a.example");
+	CHECK(e.kind == ENTRY_SEARCH && e.target_length == 6);
+	CHECK(e.target_search == NULL);
+	e = find(t, "db.c.c.a.example");
+	CHECK(e.kind == ENTRY_SEARCH && e.target_length == 5);
+	CHECK(e.target_search != NULL && e.target_search->labels == 2);
+	CHECK(find(t, "web.c").kind == ENTRY_EXACT);
+	e = find(t, "none.a.example");
+	CHECK(e.kind == ENTRY_NONE && e.target_length == 0);
+	table_close(t);
+}
+
 static void
 search_domain_below_itself(void)
 {
@@ -410,6 +440,7 @@ main(void)
 	TEST(wildcard_order);
 	TEST(wildcard_of_everything);
 	TEST(search_list);
+	TEST(search_list_and_short_names);
 	TEST(search_domain_below_itself);
 	TEST(longest_names);
 	TEST(zones);
