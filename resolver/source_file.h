@@ -9,7 +9,7 @@
 #include "resolver/diag.h"
 
 /* Above this a file is refused: split it.  Octets. */
-#define SOURCE_FILE_MAX ((size_t)512 << 20)
+#define SOURCE_FILE_MAX ((size_t)1000 << 20)
 
 /* Whether it is a regular file of a fitting size; if not, an error in diag. */
 bool source_file_check(const char *path, int fd, struct diag *diag);

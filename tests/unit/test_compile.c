@@ -137,12 +137,12 @@ what_is_no_file(void)
 		{ "fifo", "is a fifo: write what comes out of it to a file and"
 		    " name that" },
 		{ "/dev/zero", "is a device: name a file" },
-		{ "huge", "has 513 MiB, the limit is 512 MiB: split it into"
+		{ "huge", "has 1001 MiB, the limit is 1000 MiB: split it into"
 		    " several tables" },
 	};
 	int fd = open(path_of("huge"), O_CREAT | O_WRONLY, 0600);
 
-	MUST(fd >= 0 && ftruncate(fd, (off_t)513 << 20) == 0);
+	MUST(fd >= 0 && ftruncate(fd, (off_t)1001 << 20) == 0);
 	close(fd);
 	MUST(mkfifo(path_of("fifo"), 0600) == 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
