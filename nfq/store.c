@@ -11,6 +11,7 @@
 #include "nfq/notify.h"
 
 #define FIRST_FD 3		/* SD_LISTEN_FDS_START */
+#define QUEUE_PREFIX "queue-"
 
 /* A number of the environment, 0 if it is none. */
 static unsigned long
@@ -84,10 +85,15 @@ store_take_queue(struct store *store, uint16_t *number)
 	char name[STORE_NAME];
 
 	for (size_t i = 0; i < store->count; i++) {
-		unsigned int value;
+		const char *text = store->items[i].name;
+		unsigned long value;
+		char *end;
 
-		if (sscanf(store->items[i].name, "queue-%5u", &value) != 1 ||
-		    value > UINT16_MAX)
+		if (strncmp(text, QUEUE_PREFIX, strlen(QUEUE_PREFIX)) != 0)
+			continue;
+		text += strlen(QUEUE_PREFIX);
+		value = strtoul(text, &end, 10);
+		if (end == text || *end != '\0' || value > UINT16_MAX)
 			continue;
 		*number = (uint16_t)value;
 		store_queue_name(name, *number);
@@ -141,5 +147,5 @@ store_is_there(void)
 void
 store_queue_name(char name[static STORE_NAME], uint16_t number)
 {
-	(void)snprintf(name, STORE_NAME, "queue-%u", number);
+	(void)snprintf(name, STORE_NAME, QUEUE_PREFIX "%u", number);
 }

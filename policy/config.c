@@ -353,7 +353,7 @@ config_parse(struct config **config, const char *path, const char *text,
 	}
 	config_destroy(&defaults);
 	config_destroy(&file);
-	if (diag->errors != errors) {
+	if (load.config == NULL || diag->errors != errors) {
 		free(copy);
 		config_free(load.config);
 		return -EINVAL;

@@ -20,6 +20,7 @@
  * have a hostname.  Endpoints count while they are ready, or all of them if
  * the service wants that.
  */
+#include <assert.h>
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
@@ -67,8 +68,10 @@ add_srv(struct turn *t, const struct dns_name *owner, uint32_t records,
     uint32_t port, const struct dns_name *target, unsigned int line)
 {
 	uint8_t rdata[SRV_HEAD + NAME_MAX_OCTETS];
-	uint32_t weight = WEIGHT_SUM / records;
+	uint32_t weight;
 
+	assert(records > 0);
+	weight = WEIGHT_SUM / records;
 	wire_store_u16(rdata, 0);
 	wire_store_u16(rdata + 2, weight > 0 ? (uint16_t)weight : 1);
 	wire_store_u16(rdata + 4, (uint16_t)port);
