@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ServiceEntries without an address: which they get, and that they keep it. */
+#include "tests/check.h"
+#include "tests/source.h"
+
+static struct mesh mesh = { .ttl = 30, .negative_ttl = 5, .udp_size = 1232,
+    .auto_allocate = AUTO_ALLOCATE_BOTH };
+
+#define ENTRY(name, meta, rest) "{\"apiVersion\":\"networking.istio.io/v1\"," \
+	"\"kind\":\"ServiceEntry\",\"metadata\":{\"name\":\"" name "\"," \
+	"\"namespace\":\"ns2\"" meta "}," rest "}"
+#define HOST(host) "\"spec\":{\"resolution\":\"DNS\",\"hosts\":[\"" host "\"]}"
+#define STATUS(items) ",\"status\":{\"addresses\":[" items "]}"
+
+static struct reading
+reading_of(const char *text)
+{
+	return read_text("kubernetes", &mesh, text);
+}
+
+/* Both addresses of a name, "-" for one that it lacks. */
+static const char *
+addresses(const struct reading *r, const char *name)
+{
+	static char text[128];
+	struct entry entry = find(r->table, name);
+	char v4[INET6_ADDRSTRLEN];
+
+	if (entry.node == 0)
+		return "none";
+	(void)snprintf(v4, sizeof(v4), "%s", address_of(r->table, entry.node,
+	    TYPE_A, 0));
+	(void)snprintf(text, sizeof(text), "%s %s", v4[0] != '\0' ? v4 : "-",
+	    address_of(r->table, entry.node, TYPE_AAAA, 0));
+	return text;
+}
+
+static bool
+has(const struct reading *r, const char *name, const char *expected)
+{
+	const char *got = addresses(r, name);
+
+	if (strcmp(got, expected) == 0)
+		return true;
+	printf("  %s: \"%s\", expected \"%s\"\n", name, got, expected);
+	return false;
+}
+
+#define FIRST "random-1.host.example"
+
+static void
+families_that_are_wanted(void)
+{
+	static const struct {
+		enum mesh_auto_allocate wanted;
+		const char *expected;
+	} cases[] = {
+		{ AUTO_ALLOCATE_NONE, "none" },
+		{ AUTO_ALLOCATE_IPV4, "240.240.116.21 " },
+		{ AUTO_ALLOCATE_IPV6, "- 2001:2::f0f0:7415" },
+		{ AUTO_ALLOCATE_BOTH, "240.240.116.21 2001:2::f0f0:7415" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct reading r;
+
+		mesh.auto_allocate = cases[i].wanted;
+		r = reading_of(ENTRY("a", "", HOST(FIRST)));
+		CHECK(silent(&r));
+		CHECK(has(&r, FIRST, cases[i].expected));
+		reading_free(&r);
+	}
+	mesh.auto_allocate = AUTO_ALLOCATE_BOTH;
+}
+
+static void
+who_gets_none(void)
+{
+	struct reading r = reading_of(
+	    ENTRY("a", "", HOST("*.wild.example"))
+	    ENTRY("b", ",\"labels\":{\"networking.istio.io/"
+	    "enable-autoallocate-ip\":\"false\"}", HOST("declines.example"))
+	    ENTRY("c", "", "\"spec\":{\"hosts\":[\"none.example\"]}")
+	    ENTRY("d", "", "\"spec\":{\"resolution\":\"STATIC\",\"hosts\":"
+	    "[\"prefix.example\"],\"addresses\":[\"10.0.0.0/8\"]}"));
+
+	CHECK(silent(&r));
+	CHECK(has(&r, "x.wild.example", "none"));
+	CHECK(has(&r, "declines.example", "none"));
+	CHECK(has(&r, "none.example", "none"));
+	CHECK(has(&r, "prefix.example", "none"));
+	reading_free(&r);
+}
+
+/* What istiod's controller gave is what sidecars listen on. */
+static void
+status_is_taken_as_it_is(void)
+{
+	struct reading r = reading_of(
+	    ENTRY("a", "", HOST("a.example\",\"b.example\",\"c.example")
+	    STATUS("{\"value\":\"240.240.0.7\",\"host\":\"A.example\"},"
+	    "{\"value\":\"2001:2::7\",\"host\":\"a.example\"},"
+	    "{\"value\":\"240.240.0.8\",\"host\":\"b.example\"}"))
+	    ENTRY("d", "", HOST("d.example")
+	    STATUS("{\"value\":\"240.240.0.9\"}"))
+	    /* The spec's own addresses go before a status. */
+	    ENTRY("e", "", "\"spec\":{\"resolution\":\"DNS\",\"hosts\":"
+	    "[\"e.example\"],\"addresses\":[\"10.0.0.1\"]}"
+	    STATUS("{\"value\":\"240.240.0.10\"}")));
+
+	CHECK(silent(&r));
+	CHECK(has(&r, "a.example", "240.240.0.7 2001:2::7"));
+	CHECK(has(&r, "b.example", "240.240.0.8 "));
+	CHECK(strncmp(addresses(&r, "c.example"), "240.240.", 8) == 0);
+	CHECK(has(&r, "d.example", "240.240.0.9 "));
+	CHECK(has(&r, "e.example", "10.0.0.1 "));
+	reading_free(&r);
+}
+
+/* An address in a status is not computed for somebody else. */
+static void
+status_of_another_is_in_the_way(void)
+{
+	struct reading r = reading_of(ENTRY("a", "", HOST(FIRST))
+	    ENTRY("b", "", HOST("b.example")
+	    STATUS("{\"value\":\"240.240.116.21\"}")));
+
+	CHECK(silent(&r));
+	CHECK(has(&r, "b.example", "240.240.116.21 "));
+	CHECK(strncmp(addresses(&r, FIRST), "240.240.", 8) == 0);
+	CHECK(strncmp(addresses(&r, FIRST), "240.240.116.21 ", 15) != 0);
+	reading_free(&r);
+}
+
+static void
+bad_status(void)
+{
+	struct reading r = reading_of(ENTRY("a", "", HOST(FIRST)
+	    STATUS("{\"value\":\"240.240.0.256\"}")));
+
+	CHECK(said(&r, DIAG_WARNING, "T:1: ServiceEntry ns2/a:"
+	    " \"240.240.0.256\" in status.addresses is no address: left out"));
+	CHECK(has(&r, FIRST, "240.240.116.21 2001:2::f0f0:7415"));
+	reading_free(&r);
+}
+
+#define MANY 4000
+
+/* Entries from to up to, the nth created in second n, as one text. */
+static char *
+many_entries(unsigned int from, unsigned int to, bool backwards)
+{
+	size_t size = (size_t)(to - from) * 300 + 1, length = 0;
+	char *text = malloc(size);
+
+	MUST(text != NULL);
+	for (unsigned int i = from; i < to; i++) {
+		unsigned int n = backwards ? to - 1 - (i - from) : i;
+
+		length += (size_t)snprintf(text + length, size - length,
+		    "{\"apiVersion\":\"networking.istio.io/v1\",\"kind\":"
+		    "\"ServiceEntry\",\"metadata\":{\"name\":\"e%u\","
+		    "\"namespace\":\"ns\",\"creationTimestamp\":"
+		    "\"2024-01-01T%02u:%02u:%02uZ\"},\"spec\":{\"resolution\":"
+		    "\"DNS\",\"hosts\":[\"h%u.example\"]}}", n, n / 3600,
+		    n / 60 % 60, n % 60, n);
+	}
+	return text;
+}
+
+static uint32_t
+last_octets(const struct reading *r, unsigned int n)
+{
+	char name[32];
+	struct rrset rrset;
+
+	(void)snprintf(name, sizeof(name), "h%u.example", n);
+	MUST(table_rrset(r->table, find(r->table, name).node, TYPE_A,
+	    &rrset));
+	MUST(rrset.count == 1 && rrset.rdata[0] == 240 &&
+	    rrset.rdata[1] == 240);
+	return (uint32_t)(rrset.rdata[2] << 8 | rrset.rdata[3]);
+}
+
+/*
+ * Thousands, of which many collide: all differ, the order in the file does not
+ * matter, and entries that come later move none of those before.
+ */
+static void
+adding_moves_nobody(void)
+{
+	static uint8_t taken[65536];
+	char *half = many_entries(0, MANY / 2, false);
+	char *all = many_entries(0, MANY, true);
+	struct reading before = reading_of(half), after = reading_of(all);
+	unsigned int moved = 0, twice = 0;
+
+	CHECK(silent(&before) && silent(&after));
+	for (unsigned int n = 0; n < MANY; n++) {
+		uint32_t address = last_octets(&after, n);
+
+		twice += taken[address]++;
+		if (n < MANY / 2)
+			moved += last_octets(&before, n) != address;
+	}
+	CHECK(moved == 0);
+	CHECK(twice == 0);
+	reading_free(&before);
+	reading_free(&after);
+	free(half);
+	free(all);
+}
+
+int
+main(void)
+{
+	mesh.domain = name_of("cluster.local");
+	TEST(families_that_are_wanted);
+	TEST(who_gets_none);
+	TEST(status_is_taken_as_it_is);
+	TEST(status_of_another_is_in_the_way);
+	TEST(bad_status);
+	TEST(adding_moves_nobody);
+	return test_summary();
+}
