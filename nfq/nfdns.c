@@ -86,6 +86,7 @@ needs_nothing(int argc, char **argv)
 		    strcmp(argv[i], "-h") == 0 ||
 		    strcmp(argv[i], "--defaults") == 0 ||
 		    strcmp(argv[i], "absent") == 0 ||	/* rules */
+		    strcmp(argv[i], "sweep") == 0 ||
 		    strcmp(argv[i], "-i") == 0)	/* a table's image */
 			return true;
 	return false;

@@ -10,14 +10,16 @@
 #include "rules/ruleset.h"
 
 static const char usage[] =
-    "usage: nfdns [-c FILE] rules [print | verify | absent]\n"
+    "usage: nfdns [-c FILE] rules [print | verify | absent | sweep]\n"
     "\n"
     "  print    the rule set that nfdnsd puts into the kernel, in the syntax\n"
     "           of nft(8) (what \"rules\" alone does too)\n"
     "  verify   compare the kernel with it; needs CAP_NET_ADMIN.  Exit code 0\n"
     "           when they are equal, 5 with every difference in words when\n"
     "           not, 1 when the kernel could not be asked\n"
-    "  absent   exit code 0 when the kernel has no rule of nfdnsd, else 5\n";
+    "  absent   exit code 0 when the kernel has no rule of nfdnsd, else 5\n"
+    "  sweep    take out the policy routing that a killed nfdnsd left, which\n"
+    "           does no harm; not while one runs\n";
 
 static void
 show(const struct diag *diag, FILE *out)
@@ -114,6 +116,18 @@ absent(void)
 	return rc == -ENOENT ? EXIT_OK : EXIT_DEGRADED;
 }
 
+static int
+sweep(void)
+{
+	int rc = routes_clean();
+
+	if (rc == 0)
+		return EXIT_OK;
+	fprintf(stderr, "nfdns: rules sweep: cannot take out policy routing: "
+	    "%s: run as root\n", strerror(-rc));
+	return EXIT_ERROR;
+}
+
 int
 cmd_rules(const struct config *config, int argc, char **argv)
 {
@@ -128,6 +142,8 @@ cmd_rules(const struct config *config, int argc, char **argv)
 	}
 	if (argc == 2 && strcmp(what, "absent") == 0)
 		return absent();
+	if (argc == 2 && strcmp(what, "sweep") == 0)
+		return sweep();
 	if (argc > 2 || (strcmp(what, "print") != 0 &&
 	    strcmp(what, "verify") != 0)) {
 		fprintf(stderr, "nfdns: rules: unknown argument \"%s\"\n%s",

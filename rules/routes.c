@@ -287,6 +287,42 @@ routes_remove(struct routes *r)
 	routes_leave(r);
 }
 
+static int
+clean_family(struct route_socket *s, int family)
+{
+	struct route_rule *rules = calloc(MAX_RULES, sizeof(*rules));
+	size_t count = 0;
+	int error = rules == NULL ? -ENOMEM : route_rules_list(s, family, rules,
+	    MAX_RULES, &count);
+
+	for (size_t i = 0; i < count && i < MAX_RULES && error == 0; i++) {
+		bool foreign;
+
+		if (rules[i].protocol != ROUTES_PROTOCOL)
+			continue;
+		error = empty_table(s, family, rules[i].table, &foreign);
+		if (error == 0)
+			error = route_rule_change(s, false, &rules[i]);
+	}
+	free(rules);
+	return error;
+}
+
+int
+routes_clean(void)
+{
+	struct route_socket s;
+	int error = route_socket_open(&s);
+
+	if (error != 0)
+		return error;
+	for (size_t i = 0; i < FAMILIES && error == 0; i++)
+		if (has_family(families[i]))
+			error = clean_family(&s, families[i]);
+	route_socket_close(&s);
+	return error;
+}
+
 static bool
 is_wanted_rule(const struct route_rule *there, const struct route_rule *wanted)
 {

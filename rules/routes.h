@@ -45,6 +45,9 @@ void routes_remove(struct routes *routes);
 /* Lets go of them, for a successor: they stay in the kernel. */
 void routes_leave(struct routes *routes);
 
+/* Takes out what a daemon that was killed left.  0 or a negative errno. */
+int routes_clean(void);
+
 /*
  * Compares the kernel with what config wants; every difference is an error in
  * diag, in words.  0, -ENOTUNIQ when it differs, or another negative errno.

@@ -22,7 +22,7 @@ _nfdns()
 	done
 	case $command,$((COMP_CWORD - i)) in
 	,*) choices="-c --help $commands" ;;
-	rules,1) choices="print verify absent --help" ;;
+	rules,1) choices="print verify absent sweep --help" ;;
 	table,1) choices="compile list get --help" ;;
 	status,*) choices="--json --help" ;;
 	*) choices="--help" ;;
