@@ -15,6 +15,7 @@
 #include "resolver/exit_code.h"
 #include "resolver/rr.h"
 #include "resolver/table.h"
+#include "resolver/table_addresses.h"
 #include "resolver/table_print.h"
 
 /* What the command line asked for. */
@@ -38,6 +39,7 @@ struct action {
 static int table_compile(const struct request *);
 static int table_list(const struct request *);
 static int table_get(const struct request *);
+static int table_given(const struct request *);
 
 static const struct action actions[] = {
 	{ "compile", "o:h", 0, 0, table_compile,
@@ -55,6 +57,12 @@ static const struct action actions[] = {
 	  "  it came from.  Exit code 1: the table has no such name or type.\n"
 	  "  -i, --image IMAGE  of this image instead of the config's tables\n"
 	  "  -j, --json         as one JSON object\n" },
+	{ "addresses", "i:jh", 0, 0, table_given,
+	  "nfdns table addresses [-i IMAGE] [--json]\n"
+	  "  Prints which ServiceEntry's host has which address of\n"
+	  "  240.240.0.0/16 and 2001:2::/48, in the order of addresses.\n"
+	  "  -i, --image IMAGE  of this image instead of the config's tables\n"
+	  "  -j, --json         one JSON object an address\n" },
 };
 
 #define ACTIONS (sizeof(actions) / sizeof(actions[0]))
@@ -151,6 +159,25 @@ table_list(const struct request *r)
 	table_close(table);
 	if (error != 0) {
 		fprintf(stderr, "nfdns: cannot print the table: %s\n",
+		    strerror(-error));
+		return EXIT_ERROR;
+	}
+	return finish_output(EXIT_OK);
+}
+
+static int
+table_given(const struct request *r)
+{
+	int exit_code;
+	struct table *table = open_table(r, &exit_code);
+	int error;
+
+	if (table == NULL)
+		return exit_code;
+	error = table_addresses(table, r->json, stdout);
+	table_close(table);
+	if (error != 0) {
+		fprintf(stderr, "nfdns: cannot print the addresses: %s\n",
 		    strerror(-error));
 		return EXIT_ERROR;
 	}

@@ -23,7 +23,7 @@ _nfdns()
 	case $command,$((COMP_CWORD - i)) in
 	,*) choices="-c --help $commands" ;;
 	rules,1) choices="print verify absent sweep --help" ;;
-	table,1) choices="compile list get --help" ;;
+	table,1) choices="compile list get addresses --help" ;;
 	status,*) choices="--json --help" ;;
 	*) choices="--help" ;;
 	esac

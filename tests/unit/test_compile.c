@@ -239,6 +239,29 @@ gives(const struct mesh *mesh, const char *words, int exit_code,
 
 #define ZEROS ".0.0.0.0.0.0.0.0.0.0"
 
+/* Those that stand for names, whatever format they come from. */
+static void
+command_addresses(void)
+{
+	struct mesh_source source = source_of("hosts", write_file("given",
+	    "240.241.0.1 c\n240.240.0.2 b\n\n240.240.0.1 c a\n"
+	    "2001:2:1::1 a\n2001:2::f0f0:1 a\n"));
+	struct mesh mesh = mesh_of(&source, 1);
+	char *said;
+
+	CHECK(run(&mesh, "addresses", &said) == EXIT_OK);
+	CHECK(strncmp(said, "240.240.0.1\ta.\t/tmp/", 20) == 0);
+	CHECK(strstr(said, "given:4\n240.240.0.1\tc.\t") != NULL);
+	CHECK(strstr(said, "\n240.240.0.2\tb.\t") != NULL);
+	CHECK(strstr(said, "given:2\n2001:2::f0f0:1\ta.\t") != NULL);
+	CHECK(strstr(said, "240.241") == NULL);
+	CHECK(strstr(said, "2001:2:1") == NULL);
+	free(said);
+	CHECK(gives(&mesh, "addresses --json", EXIT_OK, "{\"address\":"
+	    "\"240.240.0.2\",\"name\":\"b.\",\"source\":\"/tmp/"));
+	CHECK(gives(&mesh, "addresses now", EXIT_USAGE, "too many arguments"));
+}
+
 static void
 commands(void)
 {
@@ -313,7 +336,7 @@ int
 main(void)
 {
 	static const char *const files[] = { "a", "b", "c", "d", "e", "huge",
-	    "fifo", "hosts", "bad" };
+	    "fifo", "hosts", "given", "bad" };
 
 	MUST(mkdtemp(directory) != NULL);
 	TEST(several_sources);
@@ -322,6 +345,7 @@ main(void)
 	TEST(image_that_cannot_be_written);
 	TEST(image_of_no_table);
 	TEST(commands);
+	TEST(command_addresses);
 	TEST(commands_that_fail);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		(void)unlink(path_of(files[i]));
