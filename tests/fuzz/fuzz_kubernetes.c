@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Any octets as Kubernetes objects, with options that the first octet chooses:
+ * errors of one line, and always a sound image.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "resolver/builder.h"
+#include "resolver/source.h"
+#include "resolver/table.h"
+#include "tests/fuzz/fuzz.h"
+
+static void
+check(bool right)
+{
+	if (!right)
+		abort();
+}
+
+static void
+try_image(struct builder *b)
+{
+	int fd = memfd_create("fuzz-kubernetes", MFD_CLOEXEC);
+	struct table *table;
+	const char *why;
+
+	check(fd >= 0 && builder_write(b, fd) == 0);
+	check(table_open(&table, fd, &why) == 0);
+	check(table_names(table) == builder_names(b));
+	table_close(table);
+	close(fd);
+}
+
+static void
+choose(struct mesh_source *source, uint8_t options)
+{
+	static char domain[] = "set.test";
+	static char server[] = "10.0.0.10", own[] = "own", other[] = "n";
+	static char *servers[] = { server };
+	static char *namespaces[] = { own, other };
+
+	source->pods = options % 3;
+	source->ignore_empty = (options & 0x04) != 0;
+	source->endpoint_pod_names = (options & 0x08) != 0;
+	if (options & 0x10)
+		source->nameservers = (struct mesh_texts){ servers, 1 };
+	if (options & 0x20)
+		source->namespaces = (struct mesh_texts){ namespaces, 2 };
+	if (options & 0x40)
+		source->clusterset = domain;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct mesh_source source = { .line = 1 };
+	struct mesh mesh = { .ttl = 30, .udp_size = 1232,
+	    .namespace = (char[]){ "own" }, .zone_count = 1 };
+	struct source_text text = { .path = "fuzz.json", .mesh = &mesh,
+	    .source = &source };
+	struct diag diag = DIAG_INIT;
+	struct builder *b;
+
+	if (size == 0)
+		return 0;
+	choose(&source, data[0]);
+	text.data = (const char *)data + 1;
+	text.length = size - 1;
+	check(name_from_text(&mesh.domain, "mesh.test", 9) == 0);
+	mesh.zones[0].name = mesh.domain;
+	mesh.zones[0].unknown = ZONE_NXDOMAIN;
+	b = builder_new(&mesh);
+	check(b != NULL && source_kubernetes_read(&text, b, &diag) == 0);
+	for (size_t i = 0; i < diag.kept; i++)
+		check(strchr(diag.entries[i].text, '\n') == NULL);
+	check(diag.errors <= 1);
+	try_image(b);
+	builder_free(b);
+	diag_free(&diag);
+	return 0;
+}
