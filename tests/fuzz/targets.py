@@ -16,6 +16,7 @@ TOP = shared.TOP
 FRAMED = {
     "question": ("hostile", "queries", "responses"),
     "packet": ("packets", "hostile", "queries"),
+    "stream": ("hostile", "queries"),
 }
 HERE = TOP / "tests/fuzz"
 

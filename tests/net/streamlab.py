@@ -19,10 +19,11 @@ def framed(octets):
 
 
 class Connection:
-    """A TCP connection to a nameserver, seen as messages."""
+    """A TCP connection to a nameserver, seen as messages.  space None: in the
+    namespace where this thread is."""
 
     def __init__(self, space, server, timeout=5.0, device=None, port=53):
-        with space.inside():
+        with space.inside() if space is not None else contextlib.nullcontext():
             family, kind, _, _, target = socket.getaddrinfo(server, port,
                                                             type=socket.SOCK_STREAM)[0]
             self.socket = socket.socket(family, kind)
@@ -59,10 +60,10 @@ class Connection:
 
     def is_over(self):
         """Whether the peer has ended it, without waiting."""
-        try:
-            return self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
-        except BlockingIOError:
+        if not select.select([self.socket], [], [], 0)[0]:
             return False
+        try:
+            return self.socket.recv(1, socket.MSG_PEEK) == b""
         except OSError:
             return True
 
@@ -146,7 +147,11 @@ class StreamNameserver:
             message, kept[0] = kept[0][2:2 + length], kept[0][2 + length:]
             self.seen.append(message)
             kept[1] += 1
-            reply = self.answer(message)
+            try:
+                reply = self.answer(message)
+            except (ValueError, IndexError, struct.error):
+                self._drop(connection)	# no DNS
+                return
             if reply is not None:
                 with contextlib.suppress(OSError):
                     connection.sendall(framed(reply))
