@@ -6,31 +6,39 @@
 
 /*
  * The sum is the same in either octet order but for a swap of the result
- * (RFC 1071 section 2 (B)), so words are added as they lie in memory, 32 bits
- * at a time: 2^32 of them fit a 64-bit sum, more than any packet has.
+ * (RFC 1071 section 2 (B)), so words are added as they lie in memory, 64 bits
+ * at a time: what overflows comes back in at the bottom, as section 2 (C) has
+ * it for words of any width.
  */
+static uint64_t
+add(uint64_t sum, uint64_t word)
+{
+	sum += word;
+	return sum + (sum < word);
+}
+
 uint64_t
 checksum_add(uint64_t sum, const void *octets, size_t length)
 {
 	const uint8_t *p = octets;
-	uint32_t word;
-	uint16_t half;
+	uint64_t word;
+	uint32_t half;
 
 	for (; length >= sizeof(word); length -= sizeof(word)) {
 		memcpy(&word, p, sizeof(word));
-		sum += word;
+		sum = add(sum, word);
 		p += sizeof(word);
 	}
 	if (length >= sizeof(half)) {
 		memcpy(&half, p, sizeof(half));
-		sum += half;
+		sum = add(sum, half);
 		p += sizeof(half);
 		length -= sizeof(half);
 	}
 	if (length > 0) {
 		half = 0;
-		memcpy(&half, p, 1);
-		sum += half;
+		memcpy(&half, p, length);
+		sum = add(sum, half);
 	}
 	return sum;
 }
@@ -38,7 +46,7 @@ checksum_add(uint64_t sum, const void *octets, size_t length)
 uint64_t
 checksum_add_u16(uint64_t sum, uint16_t word)
 {
-	return sum + htons(word);
+	return add(sum, htons(word));
 }
 
 uint16_t

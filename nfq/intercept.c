@@ -30,14 +30,13 @@ is_text_question(const struct question *question)
 	    (question->type == TYPE_TXT || question->type == TYPE_ANY);
 }
 
-/* Fills in what deciding needs of one DNS message. */
+/* Fills in what deciding needs of the question. */
 static void
-gather_message(struct interception *out, const struct table *table,
-    const uint8_t *message, size_t length, struct facts *facts)
+gather(struct interception *out, const struct table *table,
+    struct facts *facts)
 {
 	struct question *question = &out->question;
 
-	question_parse(question, message, length);
 	*facts = (struct facts){
 		.question = question,
 		.settings = table_settings(table),
@@ -50,23 +49,6 @@ gather_message(struct interception *out, const struct table *table,
 		facts->own_name = out->canary ||
 		    name_equal(&question->name, &version_name);
 	}
-}
-
-/* The same of a packet; false if it is none of ours. */
-static bool
-gather(struct interception *out, const struct table *table,
-    const uint8_t *octets, size_t length, size_t whole_length,
-    struct facts *facts)
-{
-	out->packet.family = 0;
-	out->form = PACKET_MALFORMED;
-	if (length == whole_length)
-		out->form = packet_parse(&out->packet, octets, length);
-	if (out->form != PACKET_OK)
-		return false;
-	gather_message(out, table, out->packet.payload,
-	    out->packet.payload_length, facts);
-	return true;
 }
 
 static struct answer_plan
@@ -117,22 +99,52 @@ is_answered(const struct interception *out)
 }
 
 void
-intercept(struct interception *out, const struct table *table,
-    const uint8_t *octets, size_t length, size_t whole_length,
+intercept_parse(struct interception *out, const uint8_t *octets, size_t length,
+    size_t whole_length)
+{
+	out->packet.family = 0;
+	out->form = PACKET_MALFORMED;
+	if (length == whole_length)
+		out->form = packet_parse(&out->packet, octets, length);
+	if (out->form == PACKET_OK)
+		question_parse(&out->question, out->packet.payload,
+		    out->packet.payload_length);
+}
+
+void
+intercept_fetch(const struct interception *in, const struct table *table,
+    enum table_part part)
+{
+	if (in->form == PACKET_OK && in->question.form == QUESTION_PLAIN)
+		table_fetch(table, &in->question.name, part);
+}
+
+void
+intercept_judge(struct interception *out, const struct table *table,
     uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX])
 {
 	struct facts facts;
 
 	begin(out);
-	if (!gather(out, table, octets, length, whole_length, &facts)) {
+	if (out->form != PACKET_OK) {
 		/* A connection has no question yet. */
 		pass(out, out->form == PACKET_STREAM ? REASON_NO_QUESTION :
 		    REASON_MALFORMED);
 		return;
 	}
+	gather(out, table, &facts);
 	out->decision = decide(&facts);
 	if (is_answered(out))
 		act(out, &facts, rotation, reply);
+}
+
+void
+intercept(struct interception *out, const struct table *table,
+    const uint8_t *octets, size_t length, size_t whole_length,
+    uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX])
+{
+	intercept_parse(out, octets, length, whole_length);
+	intercept_judge(out, table, rotation, reply);
 }
 
 void
@@ -144,7 +156,8 @@ intercept_stream(struct interception *out, const struct table *table,
 	struct facts facts;
 
 	begin(out);
-	gather_message(out, table, message, length, &facts);
+	question_parse(&out->question, message, length);
+	gather(out, table, &facts);
 	out->decision = decide(&facts);
 	if (!is_answered(out))
 		return;

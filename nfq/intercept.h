@@ -49,7 +49,20 @@ struct interception {
 };
 
 /*
- * rotation chooses which address comes first.  length is what the queue
+ * The first half, for which the packet alone is needed, and the second, which
+ * looks the name up and builds the reply.  Between the two, of several packets,
+ * intercept_fetch() has what the second will read come into the cache; it is
+ * worth its while where table_is_large().
+ */
+void intercept_parse(struct interception *out, const uint8_t *octets,
+    size_t length, size_t whole_length);
+void intercept_fetch(const struct interception *in, const struct table *table,
+    enum table_part part);
+void intercept_judge(struct interception *out, const struct table *table,
+    uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX]);
+
+/*
+ * Both halves.  rotation chooses which address comes first.  length is what the queue
  * delivered, whole_length what the packet had (NFQA_CAP_LEN); a packet that
  * was cut passes, as MALFORMED, and octets may be NULL then.  reply has INTERCEPT_REPLY_MAX octets.
  */

@@ -15,6 +15,9 @@
 #include "nfq/queue.h"
 #include "policy/log.h"
 
+/* Packets that are looked at together: the CPU keeps some dozen loads apart. */
+#define AHEAD		16
+
 struct judge {
 	struct judges *all;
 	unsigned int number;		/* of the queue, the slot and the ring */
@@ -27,6 +30,7 @@ struct judge {
 	snapshot_place in_use;
 	atomic_bool done;
 	struct queue_packet packets[QUEUE_BATCH];
+	struct interception ahead[AHEAD];
 	uint8_t reply[INTERCEPT_REPLY_MAX];
 };
 
@@ -112,35 +116,56 @@ count(struct judge *j, const struct interception *i)
 
 static void
 judge_packet(struct judge *j, const struct queue_packet *p,
-    const struct snapshot *snapshot, uint64_t received_ns)
+    struct interception *i, const struct snapshot *snapshot,
+    uint64_t received_ns)
 {
 	const struct judges *all = j->all;
-	struct interception i;
 
-	intercept(&i, snapshot->table, p->octets, p->length, p->whole_length,
-	    j->rotation++, j->reply);
-	if (i.reply_length > 0)
+	intercept_judge(i, snapshot->table, j->rotation++, j->reply);
+	if (i->reply_length > 0)
 		queue_reply(j->reader, p->id,
 		    (p->mark & ~all->mark_mask) | all->mark_answered,
-		    j->reply, i.reply_length);
-	else if (i.form == PACKET_STREAM && all->mark_stream != 0)
+		    j->reply, i->reply_length);
+	else if (i->form == PACKET_STREAM && all->mark_stream != 0)
 		queue_mark(j->reader, p->id,
 		    (p->mark & ~all->mark_mask) | all->mark_stream);
-	else if (i.decision.verdict == VERDICT_DROP)
+	else if (i->decision.verdict == VERDICT_DROP)
 		queue_drop(j->reader, p->id);
 	else
 		queue_pass(j->reader, p->id);
-	count(j, &i);
+	count(j, i);
 	/* What is no DNS packet has no addresses to record. */
-	if (!i.canary && i.form == PACKET_OK &&
-	    audit_wants(all->audit, i.decision.verdict))
-		record(j, p, &i, snapshot->generation, received_ns);
+	if (!i->canary && i->form == PACKET_OK &&
+	    audit_wants(all->audit, i->decision.verdict))
+		record(j, p, i, snapshot->generation, received_ns);
+}
+
+/* Up to AHEAD packets: what each needs of a large table is fetched for all. */
+static void
+judge_packets(struct judge *j, const struct queue_packet *p,
+    unsigned int packets, const struct snapshot *s, uint64_t received_ns)
+{
+	struct interception *i = j->ahead;
+	unsigned int n;
+
+	for (n = 0; n < packets; n++)
+		intercept_parse(&i[n], p[n].octets, p[n].length,
+		    p[n].whole_length);
+	if (packets > 1 && table_is_large(s->table)) {
+		for (n = 0; n < packets; n++)
+			intercept_fetch(&i[n], s->table, TABLE_SLOT);
+		for (n = 0; n < packets; n++)
+			intercept_fetch(&i[n], s->table, TABLE_NODE);
+	}
+	for (n = 0; n < packets; n++)
+		judge_packet(j, &p[n], &i[n], s, received_ns);
 }
 
 static void
 judge_batch(struct judge *j, unsigned int packets)
 {
-	const uint64_t received_ns = now_ns();
+	const uint64_t received_ns =
+	    audit_wants(j->all->audit, VERDICT_ANSWER) ? now_ns() : 0;
 	struct status_worker *slot = j->slot;
 	const struct snapshot *s;
 	int error;
@@ -150,8 +175,9 @@ judge_batch(struct judge *j, unsigned int packets)
 	    memory_order_relaxed);
 	atomic_store_explicit(&slot->busy, 1, memory_order_relaxed);
 	s = snapshot_get(&j->in_use, &j->all->current);
-	for (unsigned int n = 0; n < packets; n++)
-		judge_packet(j, &j->packets[n], s, received_ns);
+	for (unsigned int n = 0; n < packets; n += AHEAD)
+		judge_packets(j, &j->packets[n],
+		    packets - n < AHEAD ? packets - n : AHEAD, s, received_ns);
 	atomic_store_explicit(&slot->table_generation, s->generation,
 	    memory_order_relaxed);
 	error = queue_send(j->reader);

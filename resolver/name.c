@@ -44,6 +44,13 @@ copy_lower(uint8_t *dst, const uint8_t *src, size_t length)
 		word = lower_word(word);
 		memcpy(dst + i, &word, sizeof(word));
 	}
+	if (i < length && length >= sizeof(word)) {
+		/* What is lowered twice stays as it is. */
+		memcpy(&word, src + length - sizeof(word), sizeof(word));
+		word = lower_word(word);
+		memcpy(dst + length - sizeof(word), &word, sizeof(word));
+		return;
+	}
 	for (; i < length; i++)
 		dst[i] = lower_octet(src[i]);
 }

@@ -16,6 +16,9 @@
 #include "resolver/image.h"
 #include "resolver/rr.h"
 
+/* About the share of a CPU's second-level cache that a table may hope for. */
+#define CACHED_OCTETS	((size_t)1 << 20)
+
 struct table {
 	const uint8_t *image;
 	size_t size;
@@ -180,6 +183,29 @@ static inline const uint8_t *
 node_name(const struct image_node *node)
 {
 	return (const uint8_t *)(node + 1);
+}
+
+bool
+table_is_large(const struct table *t)
+{
+	return t->size > CACHED_OCTETS;
+}
+
+/* Only what stands in the first slot: most names are there. */
+void
+table_fetch(const struct table *t, const struct dns_name *name,
+    enum table_part part)
+{
+	uint64_t hash = image_hash(name->octets, name->length, 0);
+	const struct image_slot *slot =
+	    &t->slots[image_hash_slot(hash, t->header->slot_bits)];
+
+	if (part == TABLE_SLOT) {
+		__builtin_prefetch(slot);
+	} else if (slot->node != 0) {
+		__builtin_prefetch(node_at(t, slot->node));
+		__builtin_prefetch(t->image + slot->node + 64);
+	}
 }
 
 /* The node with that name, or 0. */

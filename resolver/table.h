@@ -52,6 +52,21 @@ const struct table_settings *table_settings(const struct table *table);
 size_t table_names(const struct table *table);
 size_t table_octets(const struct table *table);
 
+/*
+ * Whether the image is larger than a cache that it would have to itself; then
+ * lookups of several names wait less if their parts are fetched first: the
+ * slots of all, then, since those must have come by then, the nodes of all.
+ */
+bool table_is_large(const struct table *table);
+
+enum table_part {
+	TABLE_SLOT,
+	TABLE_NODE,
+};
+
+void table_fetch(const struct table *table, const struct dns_name *name,
+    enum table_part part);
+
 /* How a question's name was found. */
 enum entry_kind {
 	ENTRY_NONE,		/* not in the table */
