@@ -103,7 +103,7 @@ add_stream(scmp_filter_ctx filter)
 
 	for (size_t i = 0; i < COUNT(families) && error == 0; i++)
 		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
-		    SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, families[i]));
+		    SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, families[i], 0));
 	return error;
 }
 

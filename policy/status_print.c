@@ -23,7 +23,7 @@ struct item {
 	const char *text;
 };
 
-#define MAX_ITEMS (REASONS + STREAM_COUNTERS + 40)
+#define MAX_ITEMS ((size_t)REASONS + (size_t)STREAM_COUNTERS + 40)
 
 /* Everything that is printed; texts of items borrow from here. */
 struct view {
