@@ -7,6 +7,7 @@
 #include "nfq/compiler.h"
 #include "nfq/report.h"
 #include "resolver/exit_code.h"
+#include "resolver/progress.h"
 #include "rules/ruleset.h"
 
 static const char usage[] =
@@ -28,7 +29,9 @@ check_everything(const struct config *config, bool strict,
 
 	if (ruleset_build(&set, config, RULES_FULL, &diag) == 0)
 		ruleset_free(&set);
+	progress_start("compiling the tables");
 	image = compiler_run(config, &diag);
+	progress_stop();
 	if (image >= 0)
 		(void)close(image);
 	if (strict) {

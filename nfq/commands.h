@@ -13,6 +13,8 @@ int cmd_check(const struct config *config, int argc, char **argv);
 int cmd_status(const struct config *config, int argc, char **argv);
 int cmd_reload(const struct config *config, int argc, char **argv);
 
+int cmd_table_here(const struct config *config, int argc, char **argv);
+
 /*
  * What "nfdns check" and "nfdnsd -t" do with a config that was read: rules and
  * tables, every error to stderr.  EXIT_OK or EXIT_INVALID.

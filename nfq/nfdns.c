@@ -8,15 +8,8 @@
 #include "nfq/commands.h"
 #include "nfq/report.h"
 #include "policy/config.h"
-#include "resolver/cmd_table.h"
 #include "resolver/exit_code.h"
 #include "rules/cmd_rules.h"
-
-static int
-run_table(const struct config *config, int argc, char **argv)
-{
-	return cmd_table(&config->mesh, argc, argv);
-}
 
 /* What a subcommand needs of the configuration. */
 enum need {
@@ -36,8 +29,8 @@ static const struct command {
 	  "how the running daemon is [--json]" },
 	{ "rules", cmd_rules, NEED_VALID,
 	  "the nftables rules: print, or verify the kernel's" },
-	{ "table", run_table, NEED_VALID,
-	  "the mesh table: compile, list, get" },
+	{ "table", cmd_table_here, NEED_VALID,
+	  "the mesh table: compile, list, get, diff" },
 	{ "reload", cmd_reload, NEED_VALID,
 	  "have the daemon load configuration and tables anew" },
 };
@@ -77,17 +70,35 @@ find_command(const char *name)
 	return NULL;
 }
 
+/* Whether all tables that are asked about come from elsewhere. */
+static bool
+has_all_tables(int argc, char **argv)
+{
+	const bool diff = argc > 1 && strcmp(argv[1], "diff") == 0;
+	int tables = 0;
+
+	if (strcmp(argv[0], "table") != 0)
+		return false;
+	for (int i = 1; i < argc; i++)
+		tables += strcmp(argv[i], "-i") == 0 ||
+		    strncmp(argv[i], "--image", 7) == 0 ||
+		    strcmp(argv[i], "-r") == 0 ||
+		    strcmp(argv[i], "--running") == 0;
+	return tables > (diff ? 1 : 0);
+}
+
 /* Whether the arguments ask for what no configuration is needed for. */
 static bool
 needs_nothing(int argc, char **argv)
 {
+	if (has_all_tables(argc, argv))
+		return true;
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], "--help") == 0 ||
 		    strcmp(argv[i], "-h") == 0 ||
 		    strcmp(argv[i], "--defaults") == 0 ||
 		    strcmp(argv[i], "absent") == 0 ||	/* rules */
-		    strcmp(argv[i], "sweep") == 0 ||
-		    strcmp(argv[i], "-i") == 0)	/* a table's image */
+		    strcmp(argv[i], "sweep") == 0)
 			return true;
 	return false;
 }

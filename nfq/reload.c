@@ -303,6 +303,7 @@ adopt(struct supervisor *s, const struct control_message *answer)
 	(void)!control_send(s->keeper.control, &order, fds, s->sinks.count);
 	atomic_store(&page->table_names, answer->names);
 	atomic_store(&page->table_octets, answer->octets);
+	atomic_store(&page->table_fd, (int32_t)s->image);
 	atomic_store(&page->table_generation, s->generation);
 	atomic_store(&page->table_loaded, (uint64_t)time(NULL));
 	finish(s, NULL);

@@ -227,6 +227,7 @@ note_table(struct supervisor *s, const struct control_message *ready)
 	atomic_store(&page->worker_pid, (int32_t)s->keeper.pid);
 	atomic_store(&page->table_names, ready->names);
 	atomic_store(&page->table_octets, ready->octets);
+	atomic_store(&page->table_fd, (int32_t)s->image);
 	atomic_store(&page->table_generation, s->generation);
 	if (s->generation > 0)
 		atomic_store(&page->table_loaded, (uint64_t)time(NULL));

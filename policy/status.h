@@ -48,6 +48,7 @@ struct status_supervisor {
 	_Atomic uint64_t table_names;
 	_Atomic uint64_t table_octets;
 	_Atomic uint64_t table_loaded;	/* time */
+	_Atomic int32_t table_fd;	/* the supervisor's: /proc/PID/fd/... */
 	_Atomic uint64_t rule_packets;	/* the queue rules' counters when last read */
 	_Atomic uint64_t queue_dropped;	/* by the kernel: queue full, or socket full */
 	/* A reload's outcome: the three below are valid when sequence is even. */

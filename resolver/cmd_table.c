@@ -13,15 +13,21 @@
 
 #include "resolver/compile.h"
 #include "resolver/exit_code.h"
+#include "resolver/progress.h"
 #include "resolver/rr.h"
 #include "resolver/table.h"
 #include "resolver/table_addresses.h"
+#include "resolver/table_diff.h"
 #include "resolver/table_print.h"
 
 /* What the command line asked for. */
 struct request {
 	const struct mesh *mesh;
-	const char *image;		/* -i */
+	int running;			/* the daemon's image */
+	struct side {
+		const char *image;	/* -i; NULL: the daemon's */
+	} sides[2];			/* what is left out is the config's tables */
+	unsigned int side_count;
 	const char *output;		/* -o */
 	bool json;
 	char **words;			/* what is left */
@@ -32,6 +38,7 @@ struct action {
 	const char *name;
 	const char *options;		/* of getopt */
 	int min_words, max_words;
+	unsigned int min_sides, max_sides;
 	int (*run)(const struct request *);
 	const char *help;
 };
@@ -40,29 +47,42 @@ static int table_compile(const struct request *);
 static int table_list(const struct request *);
 static int table_get(const struct request *);
 static int table_given(const struct request *);
+static int table_diff(const struct request *);
 
 static const struct action actions[] = {
-	{ "compile", "o:h", 0, 0, table_compile,
+	{ "compile", "o:h", 0, 0, 0, 0, table_compile,
 	  "nfdns table compile -o FILE\n"
 	  "  Compiles the config's tables into one image.\n"
 	  "  -o, --output FILE  where to write it; replaced at one go\n" },
-	{ "list", "i:jh", 0, 0, table_list,
-	  "nfdns table list [-i IMAGE] [--json]\n"
+	{ "list", "i:rjh", 0, 0, 0, 1, table_list,
+	  "nfdns table list [-i IMAGE | --running] [--json]\n"
 	  "  Prints every record of the table, sorted by name.\n"
 	  "  -i, --image IMAGE  of this image instead of the config's tables\n"
+	  "  -r, --running      of the running daemon instead\n"
 	  "  -j, --json         one JSON object a name\n" },
-	{ "get", "i:jh", 1, 2, table_get,
-	  "nfdns table get [-i IMAGE] [--json] NAME [TYPE]\n"
+	{ "get", "i:rjh", 1, 2, 0, 1, table_get,
+	  "nfdns table get [-i IMAGE | --running] [--json] NAME [TYPE]\n"
 	  "  Prints what the table holds for NAME, how it was found and where\n"
 	  "  it came from.  Exit code 1: the table has no such name or type.\n"
 	  "  -i, --image IMAGE  of this image instead of the config's tables\n"
+	  "  -r, --running      of the running daemon instead\n"
 	  "  -j, --json         as one JSON object\n" },
-	{ "addresses", "i:jh", 0, 0, table_given,
-	  "nfdns table addresses [-i IMAGE] [--json]\n"
+	{ "addresses", "i:rjh", 0, 0, 0, 1, table_given,
+	  "nfdns table addresses [-i IMAGE | --running] [--json]\n"
 	  "  Prints which ServiceEntry's host has which address of\n"
 	  "  240.240.0.0/16 and 2001:2::/48, in the order of addresses.\n"
 	  "  -i, --image IMAGE  of this image instead of the config's tables\n"
+	  "  -r, --running      of the running daemon instead\n"
 	  "  -j, --json         one JSON object an address\n" },
+	{ "diff", "i:rjh", 0, 0, 1, 2, table_diff,
+	  "nfdns table diff [--json] SIDE [SIDE]\n"
+	  "  Prints what the second has and the first has not (+), and the other\n"
+	  "  way round (-).  A side is one of these two; a second that is left\n"
+	  "  out is the config's tables: \"nfdns table diff -r\" shows what a\n"
+	  "  reload would change.  Exit code 1: they differ.\n"
+	  "  -i, --image IMAGE  this image\n"
+	  "  -r, --running      the running daemon's table\n"
+	  "  -j, --json         one JSON object a name\n" },
 };
 
 #define ACTIONS (sizeof(actions) / sizeof(actions[0]))
@@ -91,8 +111,11 @@ compile_into(const struct mesh *mesh, int fd)
 	if (sources == NULL)
 		return -ENOMEM;
 	error = compile_open(mesh, sources, &diag);
-	if (error == 0)
+	if (error == 0) {
+		progress_start("compiling the tables");
 		error = compile(mesh, sources, fd, &diag);
+		progress_stop();
+	}
 	for (size_t i = 0; i < mesh->source_count; i++) {
 		if (sources[i] >= 0)
 			(void)close(sources[i]);
@@ -106,30 +129,51 @@ compile_into(const struct mesh *mesh, int fd)
 	return error;
 }
 
-/* The table that was asked about; NULL and *exit_code after a message. */
-static struct table *
-open_table(const struct request *r, int *exit_code)
+/* An fd with the image of one side, or -1 after a message. */
+static int
+open_side(const struct request *r, const struct side *side, int *exit_code)
 {
-	struct table *table = NULL;
-	const char *why = NULL;
+	const char *name = side == NULL ? "memory file" :
+	    side->image != NULL ? side->image : "the daemon's table";
 	int fd;
 
 	*exit_code = EXIT_ERROR;
-	if (r->image != NULL)
-		fd = open(r->image, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	else
+	if (side == NULL)
 		fd = memfd_create("nfdns-table", MFD_CLOEXEC);
+	else if (side->image != NULL)
+		fd = open(side->image, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	else
+		fd = fcntl(r->running, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0) {
-		fprintf(stderr, "nfdns: %s: cannot be opened: %s\n",
-		    r->image != NULL ? r->image : "memory file",
+		fprintf(stderr, "nfdns: %s: cannot be opened: %s\n", name,
 		    strerror(errno));
-		return NULL;
+		return -1;
 	}
 	*exit_code = EXIT_INVALID;
-	if ((r->image != NULL || compile_into(r->mesh, fd) == 0) &&
-	    table_open(&table, fd, &why) != 0)
-		fprintf(stderr, "nfdns: %s: %s\n",
-		    r->image != NULL ? r->image : "compiled image", why);
+	if (side != NULL || compile_into(r->mesh, fd) == 0)
+		return fd;
+	(void)close(fd);
+	return -1;
+}
+
+/*
+ * The nth table that was asked about, the config's if there is no such side;
+ * NULL and *exit_code after a message.
+ */
+static struct table *
+open_table(const struct request *r, unsigned int n, int *exit_code)
+{
+	const struct side *side = n < r->side_count ? &r->sides[n] : NULL;
+	int fd = open_side(r, side, exit_code);
+	struct table *table = NULL;
+	const char *why = NULL;
+
+	if (fd < 0)
+		return NULL;
+	if (table_open(&table, fd, &why) != 0)
+		fprintf(stderr, "nfdns: %s: %s\n", side == NULL ?
+		    "compiled image" : side->image != NULL ? side->image :
+		    "the daemon's table", why);
 	(void)close(fd);
 	return table;
 }
@@ -149,7 +193,7 @@ static int
 table_list(const struct request *r)
 {
 	int exit_code;
-	struct table *table = open_table(r, &exit_code);
+	struct table *table = open_table(r, 0, &exit_code);
 	int error;
 
 	if (table == NULL)
@@ -169,7 +213,7 @@ static int
 table_given(const struct request *r)
 {
 	int exit_code;
-	struct table *table = open_table(r, &exit_code);
+	struct table *table = open_table(r, 0, &exit_code);
 	int error;
 
 	if (table == NULL)
@@ -203,7 +247,7 @@ table_get(const struct request *r)
 		return EXIT_USAGE;
 	}
 	name_lower(&name);
-	table = open_table(r, &exit_code);
+	table = open_table(r, 0, &exit_code);
 	if (table == NULL)
 		return exit_code;
 	found = r->json ? table_print_find_json(table, &name, type, stdout) :
@@ -215,6 +259,30 @@ table_get(const struct request *r)
 		return EXIT_ERROR;
 	}
 	return finish_output(found > 0 ? EXIT_OK : EXIT_ERROR);
+}
+
+static int
+table_diff(const struct request *r)
+{
+	int exit_code, differ = 0;
+	struct table *before = open_table(r, 0, &exit_code);
+	struct table *after = before != NULL ? open_table(r, 1, &exit_code) :
+	    NULL;
+
+	if (after == NULL) {
+		table_close(before);
+		return exit_code;
+	}
+	differ = r->json ? table_diff_print_json(before, after, stdout) :
+	    table_diff_print(before, after, stdout);
+	table_close(before);
+	table_close(after);
+	if (differ < 0) {
+		fprintf(stderr, "nfdns: cannot print the difference: %s\n",
+		    strerror(-differ));
+		return EXIT_ERROR;
+	}
+	return finish_output(differ > 0 ? EXIT_ERROR : EXIT_OK);
 }
 
 /* Compiles into fd, which is to become r->output. */
@@ -287,6 +355,27 @@ print_help(FILE *out)
 	    " tables or image.\n", out);
 }
 
+/* Whether there are as many tables and words as there should be; as below. */
+static int
+check_number(const struct action *action, const struct request *r)
+{
+	const char *why = NULL;
+
+	if (r->side_count < action->min_sides)
+		why = "a table is missing: -i IMAGE or --running";
+	else if (r->side_count > action->max_sides)
+		why = "too many tables";
+	else if (r->word_count < action->min_words)
+		why = "a name is missing";
+	else if (r->word_count > action->max_words)
+		why = "too many arguments";
+	if (why == NULL)
+		return -1;
+	fprintf(stderr, "nfdns: table %s: %s\n%s", action->name, why,
+	    action->help);
+	return EXIT_USAGE;
+}
+
 /* Options and words of one action.  Returns an exit code, or -1 to go on. */
 static int
 read_options(const struct action *action, struct request *r, int argc,
@@ -294,6 +383,7 @@ read_options(const struct action *action, struct request *r, int argc,
 {
 	static const struct option options[] = {
 		{ "image", required_argument, NULL, 'i' },
+		{ "running", no_argument, NULL, 'r' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
@@ -302,7 +392,7 @@ read_options(const struct action *action, struct request *r, int argc,
 	int option;
 
 	optind = 0;	/* glibc: begin anew, with another argv */
-	while ((option = getopt_long(argc, argv, "i:o:jh", options,
+	while ((option = getopt_long(argc, argv, "i:ro:jh", options,
 	    NULL)) != -1) {
 		if (option != '?' && strchr(action->options, option) == NULL) {
 			fprintf(stderr, "nfdns: table %s has no option -%c\n",
@@ -311,7 +401,11 @@ read_options(const struct action *action, struct request *r, int argc,
 		}
 		switch (option) {
 		case 'i':
-			r->image = optarg;
+		case 'r':
+			if (r->side_count < 2)
+				r->sides[r->side_count].image =
+				    option == 'i' ? optarg : NULL;
+			r->side_count++;
 			break;
 		case 'o':
 			r->output = optarg;
@@ -329,19 +423,13 @@ read_options(const struct action *action, struct request *r, int argc,
 	}
 	r->words = argv + optind;
 	r->word_count = argc - optind;
-	if (r->word_count >= action->min_words &&
-	    r->word_count <= action->max_words)
-		return -1;
-	fprintf(stderr, "nfdns: table %s: %s\n%s", action->name,
-	    r->word_count < action->min_words ? "a name is missing" :
-	    "too many arguments", action->help);
-	return EXIT_USAGE;
+	return check_number(action, r);
 }
 
 int
-cmd_table(const struct mesh *mesh, int argc, char **argv)
+cmd_table(const struct mesh *mesh, int running, int argc, char **argv)
 {
-	struct request request = { .mesh = mesh };
+	struct request request = { .mesh = mesh, .running = running };
 	const char *name = argc > 1 ? argv[1] : NULL;
 
 	if (name != NULL && (strcmp(name, "--help") == 0 ||

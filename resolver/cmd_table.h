@@ -5,9 +5,10 @@
 #include "resolver/mesh.h"
 
 /*
- * "nfdns table compile|list|get": over mesh's sources, or over an image that
- * -i names.  Returns the exit code (README "Exit codes").
+ * "nfdns table compile|list|get|diff": over mesh's sources, over images that
+ * -i names, and over the running daemon's table, which is the file "running"
+ * (used with --running only).  Returns the exit code (README "Exit codes").
  */
-int cmd_table(const struct mesh *mesh, int argc, char **argv);
+int cmd_table(const struct mesh *mesh, int running, int argc, char **argv);
 
 #endif

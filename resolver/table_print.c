@@ -6,31 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "resolver/mesh.h"
 #include "resolver/rdata.h"
 #include "resolver/rr.h"
-
-/* One name of a listing. */
-struct listed {
-	const char *name;
-	uint32_t node;
-	uint8_t flags;
-};
-
-/* All names, sorted; owns them and their texts. */
-struct listing {
-	struct listed *names;
-	size_t count;
-	char *texts;		/* one after the other, each with its NUL */
-};
+#include "resolver/table_list.h"
 
 /* For names whose records in the table are not those of the answer. */
 static const char dashed_note[] =
     "; %s\tthe address that its first label is, with dashes\n";
 
-/* Steps through the records of an RRset; start with *index = 0. */
-static bool
-next_record(const struct rrset *rrset, uint32_t *index, const uint8_t **data,
+bool
+table_next_record(const struct rrset *rrset, uint32_t *index, const uint8_t **data,
     size_t *length)
 {
 	if (*index == rrset->count)
@@ -56,9 +41,8 @@ wanted(uint16_t type, uint16_t asked)
 	return asked == TYPE_ANY || asked == type;
 }
 
-/* Zone file lines.  Returns how many, or -ENOMEM. */
-static int
-print_records(const struct table *table, uint32_t node, uint16_t type,
+int
+table_print_records(const struct table *table, uint32_t node, uint16_t type,
     const char *owner, FILE *out)
 {
 	char type_text[RR_TEXT_SIZE];
@@ -72,7 +56,7 @@ print_records(const struct table *table, uint32_t node, uint16_t type,
 
 		if (!wanted(rrset.type, type))
 			continue;
-		while (next_record(&rrset, &index, &data, &length)) {
+		while (table_next_record(&rrset, &index, &data, &length)) {
 			char *text = rdata_to_text(rrset.type, data, length);
 
 			if (text == NULL)
@@ -101,7 +85,7 @@ append_records(const struct rrset *rrset, json_t *records)
 	uint32_t index = 0;
 	size_t length = 0;
 
-	while (next_record(rrset, &index, &data, &length)) {
+	while (table_next_record(rrset, &index, &data, &length)) {
 		char *text = rdata_to_text(rrset->type, data, length);
 		json_t *record = text == NULL ? NULL :
 		    json_pack("{s:s, s:I, s:s}", "type",
@@ -115,9 +99,8 @@ append_records(const struct rrset *rrset, json_t *records)
 	return 0;
 }
 
-/* Puts records and origin of the node into object. */
-static int
-describe_node(const struct table *table, uint32_t node, uint8_t flags,
+int
+table_describe(const struct table *table, uint32_t node, uint8_t flags,
     uint16_t type, json_t *object)
 {
 	json_t *records = json_array();
@@ -161,100 +144,39 @@ dump_line(json_t *object, int error, FILE *out)
 	return error;
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	const struct listed *left = a, *right = b;
-
-	return strcmp(left->name, right->name);
-}
-
-static void
-listing_free(struct listing *l)
-{
-	free(l->names);
-	free(l->texts);
-}
-
-/* Nodes, flags and texts in the order of the image. */
-static int
-listing_gather(struct listing *l, const struct table *table)
-{
-	size_t room = table_names(table), cursor = 0, size;
-	FILE *out = open_memstream(&l->texts, &size);
-	struct dns_name name;
-	uint32_t node;
-	uint8_t flags;
-
-	if (out == NULL)
-		return -ENOMEM;
-	while (l->count < room &&
-	    table_next(table, &cursor, &name, &node, &flags)) {
-		char text[NAME_TEXT_SIZE];
-
-		l->names[l->count].node = node;
-		l->names[l->count++].flags = flags;
-		fputs(name_to_text(name.octets, text), out);
-		fputc('\0', out);
-	}
-	return fclose(out) == 0 ? 0 : -ENOMEM;
-}
-
-/* The caller frees it, also after an error. */
-static int
-listing_make(struct listing *l, const struct table *table)
-{
-	const char *text;
-	int error;
-
-	l->names = calloc(table_names(table) + 1, sizeof(*l->names));
-	if (l->names == NULL)
-		return -ENOMEM;
-	error = listing_gather(l, table);
-	if (error != 0)
-		return error;
-	text = l->texts;
-	for (size_t i = 0; i < l->count; i++) {
-		l->names[i].name = text;
-		text += strlen(text) + 1;
-	}
-	qsort(l->names, l->count, sizeof(*l->names), compare);
-	return 0;
-}
-
 int
 table_print(const struct table *table, FILE *out)
 {
-	struct listing l = { .count = 0 };
-	int error = listing_make(&l, table);
+	struct table_list l = { .count = 0 };
+	int error = table_list_make(&l, table);
 
 	for (size_t i = 0; i < l.count && error >= 0 && !ferror(out); i++) {
 		if (l.names[i].flags & NAME_DASHED)
 			fprintf(out, dashed_note, l.names[i].name);
 		else
-			error = print_records(table, l.names[i].node, TYPE_ANY,
+			error = table_print_records(table, l.names[i].node, TYPE_ANY,
 			    l.names[i].name, out);
 	}
-	listing_free(&l);
+	table_list_free(&l);
 	return error < 0 ? error : 0;
 }
 
 int
 table_print_json(const struct table *table, FILE *out)
 {
-	struct listing l = { .count = 0 };
-	int error = listing_make(&l, table);
+	struct table_list l = { .count = 0 };
+	int error = table_list_make(&l, table);
 
 	for (size_t i = 0; i < l.count && error == 0; i++) {
 		json_t *object = json_object();
 
 		error = set(object, "name", json_string(l.names[i].name));
 		if (error == 0)
-			error = describe_node(table, l.names[i].node,
+			error = table_describe(table, l.names[i].node,
 			    l.names[i].flags, TYPE_ANY, object);
 		error = dump_line(object, error, out);
 	}
-	listing_free(&l);
+	table_list_free(&l);
 	return error;
 }
 
@@ -350,7 +272,7 @@ table_print_find(const struct table *table, const struct dns_name *name,
 		fprintf(out, dashed_note, target);
 		return 1;
 	}
-	lines = print_records(table, entry.node, type, target, out);
+	lines = table_print_records(table, entry.node, type, target, out);
 	if (lines == 0)
 		fputs("; no records of this type\n", out);
 	return lines > 0 ? 1 : lines;
@@ -374,7 +296,7 @@ table_print_find_json(const struct table *table, const struct dns_name *name,
 		error = set(object, "target",
 		    json_string(target_text(name, &entry, text)));
 	if (error == 0 && entry.node != 0)
-		error = describe_node(table, entry.node, entry.flags, type,
+		error = table_describe(table, entry.node, entry.flags, type,
 		    object);
 	error = dump_line(object, error, out);
 	if (error != 0)

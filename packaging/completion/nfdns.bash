@@ -23,7 +23,10 @@ _nfdns()
 	case $command,$((COMP_CWORD - i)) in
 	,*) choices="-c --help $commands" ;;
 	rules,1) choices="print verify absent sweep --help" ;;
-	table,1) choices="compile list get addresses --help" ;;
+	table,1) choices="compile list get diff addresses --help" ;;
+	table,*) choices="-i --running --json --help" ;;
+	check,*) choices="--strict --defaults --help" ;;
+	reload,*) choices="--force --help" ;;
 	status,*) choices="--json --help" ;;
 	*) choices="--help" ;;
 	esac

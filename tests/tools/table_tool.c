@@ -30,5 +30,5 @@ main(int argc, char **argv)
 		    " ...\n", stderr);
 		return EXIT_USAGE;
 	}
-	return cmd_table(&mesh, argc - 5, argv + 5);
+	return cmd_table(&mesh, -1, argc - 5, argv + 5);
 }

@@ -210,7 +210,7 @@ run(const struct mesh *mesh, const char *words, char **said)
 	argv[argc] = NULL;
 	(void)fflush(stdout);
 	MUST(out >= 0 && err >= 0 && dup2(fd, 1) == 1 && dup2(fd, 2) == 2);
-	exit_code = cmd_table(mesh, argc, argv);
+	exit_code = cmd_table(mesh, -1, argc, argv);
 	(void)fflush(stdout);
 	MUST(dup2(out, 1) == 1 && dup2(err, 2) == 2);
 	close(out);
