@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reader of WorkloadEntry, which a ServiceEntry also spells out as one of its
- * endpoints, and of labels.
+ * endpoints; of pods, which a ServiceEntry may select as well; and of labels.
  */
 #include <string.h>
 
@@ -101,41 +101,72 @@ istio_selects(const struct objects *objects, uint32_t selector,
 	return true;
 }
 
-/* The string of a spec's member, else that of a label; 0 for neither. */
+/* Where it is, by a label; a string that is there already stays. */
 static int
-read_topology(struct kubernetes *k, const char *text,
-    const struct json_node *labels, const struct json_node *more,
-    const char *label, uint32_t *string)
+read_topology(struct kubernetes *k, const struct json_node *own,
+    const struct json_node *labels, const char *label, uint32_t *string)
 {
-	const char *of_label = json_tree_string(json_tree_member(labels,
-	    label));
+	const char *text = json_tree_string(json_tree_member(own, label));
 
 	if (text == NULL || text[0] == '\0')
-		text = of_label;
-	if (text == NULL || text[0] == '\0')
-		text = json_tree_string(json_tree_member(more, label));
-	if (text == NULL || text[0] == '\0')
+		text = json_tree_string(json_tree_member(labels, label));
+	if (*string != 0 || text == NULL || text[0] == '\0')
 		return 0;
 	return objects_string(&k->objects, text, strlen(text), string);
 }
 
-/* What an agent on the machine says of its health. */
-static bool
-is_healthy(const struct json_node *status)
+/* What status.conditions say of one type; NULL if nothing. */
+static const char *
+condition_of(const struct json_node *object, const char *wanted)
 {
-	const struct json_node *condition = json_tree_items(
-	    json_tree_member(status, "conditions"));
+	const struct json_node *condition = json_tree_items(json_tree_member(
+	    json_tree_member(object, "status"), "conditions"));
 
 	for (; condition != NULL; condition = condition->next) {
 		const char *type = json_tree_string(
 		    json_tree_member(condition, "type"));
-		const char *value = json_tree_string(
-		    json_tree_member(condition, "status"));
 
-		if (type != NULL && strcmp(type, "Healthy") == 0)
-			return value == NULL || strcmp(value, "False") != 0;
+		if (type != NULL && strcmp(type, wanted) == 0)
+			return json_tree_string(
+			    json_tree_member(condition, "status"));
 	}
-	return true;
+	return NULL;
+}
+
+/* What an agent on the machine says of its health. */
+static bool
+is_healthy(const struct json_node *object)
+{
+	const char *value = condition_of(object, "Healthy");
+
+	return value == NULL || strcmp(value, "False") != 0;
+}
+
+/* Keeps a workload with its address and where it is. */
+static int
+keep(struct kubernetes *k, const struct kubernetes_item *item,
+    const struct json_node *own, const struct json_node *labels,
+    struct istio_workload *w, struct object_list *list)
+{
+	uint32_t handle;
+	int error = objects_string(&k->objects, item->namespace,
+	    strlen(item->namespace), &w->namespace);
+
+	if (error == 0)
+		error = istio_read_labels(k, own, labels, &w->labels);
+	if (error == 0)
+		error = read_topology(k, own, labels,
+		    "topology.istio.io/network", &w->network);
+	if (error == 0)
+		error = read_topology(k, own, labels,
+		    "topology.istio.io/cluster", &w->cluster);
+	if (error == 0)
+		error = arena_take(&k->objects.arena, sizeof(*w), &handle);
+	if (error != 0)
+		return error;
+	*OBJECT_AT(&k->objects, struct istio_workload, handle) = *w;
+	objects_append(&k->objects, list, handle);
+	return 0;
 }
 
 /*
@@ -169,34 +200,19 @@ read_workload(struct kubernetes *k, const struct kubernetes_item *item,
 {
 	const struct json_node *own = json_tree_member(metadata, "labels");
 	const struct json_node *labels = json_tree_member(spec, "labels");
-	struct istio_workload w = { .place = k->place, .healthy = true };
-	uint32_t handle;
-	int error;
+	const char *network = json_tree_string(
+	    json_tree_member(spec, "network"));
+	struct istio_workload w = { .place = k->place,
+	    .healthy = metadata == NULL || is_healthy(item->value) };
+	int error = 0;
 
 	w.length = read_address(k, item, spec, w.octets);
 	if (w.length == 0)
 		return 0;
-	if (metadata != NULL)
-		w.healthy = is_healthy(json_tree_member(item->value,
-		    "status"));
-	error = objects_string(&k->objects, item->namespace,
-	    strlen(item->namespace), &w.namespace);
-	if (error == 0)
-		error = istio_read_labels(k, own, labels, &w.labels);
-	if (error == 0)
-		error = read_topology(k, json_tree_string(
-		    json_tree_member(spec, "network")), own, labels,
-		    "topology.istio.io/network", &w.network);
-	if (error == 0)
-		error = read_topology(k, NULL, own, labels,
-		    "topology.istio.io/cluster", &w.cluster);
-	if (error == 0)
-		error = arena_take(&k->objects.arena, sizeof(w), &handle);
-	if (error != 0)
-		return error;
-	*OBJECT_AT(&k->objects, struct istio_workload, handle) = w;
-	objects_append(&k->objects, list, handle);
-	return 0;
+	if (network != NULL && network[0] != '\0')
+		error = objects_string(&k->objects, network, strlen(network),
+		    &w.network);
+	return error != 0 ? error : keep(k, item, own, labels, &w, list);
 }
 
 int
@@ -218,4 +234,41 @@ istio_read_workload_entry(struct kubernetes *k,
 {
 	return read_workload(k, item, item->spec, item->metadata,
 	    &k->workloads);
+}
+
+/* A pod that serves: Istio selects those that are ready. */
+static bool
+is_ready(const struct kubernetes_item *pod)
+{
+	const char *phase = json_tree_string(json_tree_member(
+	    json_tree_member(pod->value, "status"), "phase"));
+	const char *ready = condition_of(pod->value, "Ready");
+
+	return json_tree_member(pod->metadata, "deletionTimestamp") == NULL &&
+	    (phase == NULL || strcmp(phase, "Running") == 0) &&
+	    (ready == NULL || strcmp(ready, "True") == 0);
+}
+
+int
+istio_read_pod(struct kubernetes *k, const struct kubernetes_item *item)
+{
+	const struct json_node *labels =
+	    json_tree_member(item->metadata, "labels");
+	const struct json_node *ip = json_tree_items(json_tree_member(
+	    json_tree_member(item->value, "status"), "podIPs"));
+	int error = 0;
+
+	if (!k->keeps_pods || count_members(labels) == 0 || !is_ready(item))
+		return 0;
+	for (; ip != NULL && error == 0; ip = ip->next) {
+		struct istio_workload w = { .place = k->place,
+		    .healthy = true };
+
+		/* What is no address, the pod's own reader says. */
+		w.length = kubernetes_address(json_tree_string(
+		    json_tree_member(ip, "ip")), w.octets);
+		if (w.length != 0)
+			error = keep(k, item, labels, NULL, &w, &k->workloads);
+	}
+	return error;
 }

@@ -43,6 +43,7 @@ struct kubernetes {
 	struct object_list entries;
 	struct object_list workloads;
 	size_t entry_count;
+	bool keeps_pods;		/* among the workloads: some entry may ask */
 };
 
 /* Makes a place the one that messages and additions speak of. */
@@ -75,7 +76,7 @@ typedef int kubernetes_read_item(struct kubernetes *k,
 kubernetes_read_item kubernetes_read_namespace, kubernetes_read_service,
     kubernetes_read_slice, kubernetes_read_endpoints, kubernetes_read_pod,
     kubernetes_read_import, istio_read_service_entry,
-    istio_read_workload_entry;
+    istio_read_workload_entry, istio_read_pod;
 
 /*
  * The parts of objects.  All return 0, or -ENOMEM or -E2BIG; a handle is 0

@@ -75,6 +75,8 @@ kubernetes_read_pod(struct kubernetes *k, const struct kubernetes_item *item)
 	uint32_t namespace;
 	int error = kubernetes_namespace(k, item, item->namespace, &namespace);
 
+	if (error == 0)
+		error = istio_read_pod(k, item);
 	if (error != 0 || namespace == 0 || k->text->source == NULL ||
 	    k->text->source->pods != PODS_VERIFIED || !is_running(item) ||
 	    !pods_name(k, namespace, &above))

@@ -393,6 +393,24 @@ source_kubernetes_begin(struct builder *b, struct diag *diag)
 	return set;
 }
 
+/*
+ * Whether a ServiceEntry may select pods, which it comes behind: one of this
+ * text does, or there are other texts.  Otherwise a million pods are not kept
+ * for nothing.
+ */
+static bool
+may_select(const struct source_text *text)
+{
+	static const char selector[] = "\"workloadSelector\"";
+	size_t count = 0;
+
+	for (size_t i = 0; text->source != NULL &&
+	    i < text->mesh->source_count; i++)
+		count += text->mesh->sources[i].format == text->source->format;
+	return count > 1 || memmem(text->data, text->length, selector,
+	    sizeof(selector) - 1) != NULL;
+}
+
 int
 source_kubernetes_add(struct source_set *set, const struct source_text *text)
 {
@@ -402,6 +420,7 @@ source_kubernetes_add(struct source_set *set, const struct source_text *text)
 	};
 
 	r.error = add_place(&set->k, text);
+	set->k.keeps_pods |= may_select(text);
 	while (r.error == 0 && r.scan.expected == NULL) {
 		(void)json_scan_peek(&r.scan);
 		if (r.scan.at == r.scan.end)

@@ -53,11 +53,34 @@ choose(struct mesh_source *source, uint8_t options)
 		source->clusterset = domain;
 }
 
+/* The same objects from two clusters and networks, of which we are in one. */
+static void
+read_twice(struct mesh *mesh, const struct source_text *text,
+    struct builder *b, struct diag *diag)
+{
+	static char n[] = "n", m[] = "m";
+	struct mesh_source sources[2] = { *text->source, *text->source };
+	struct source_set *set = source_kubernetes_begin(b, diag);
+
+	check(set != NULL);
+	sources[0].cluster = sources[0].network = n;
+	sources[1].cluster = sources[1].network = m;
+	mesh->cluster = m;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct source_text part = *text;
+
+		part.source = &sources[i];
+		check(source_kubernetes_add(set, &part) == 0);
+	}
+	check(source_kubernetes_end(set, true) == 0);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct mesh_source source = { .line = 1 };
 	struct mesh mesh = { .ttl = 30, .udp_size = 1232,
+	    .auto_allocate = AUTO_ALLOCATE_BOTH,
 	    .namespace = (char[]){ "own" }, .zone_count = 1 };
 	struct source_text text = { .path = "fuzz.json", .mesh = &mesh,
 	    .source = &source };
@@ -73,10 +96,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	mesh.zones[0].name = mesh.domain;
 	mesh.zones[0].unknown = ZONE_NXDOMAIN;
 	b = builder_new(&mesh);
-	check(b != NULL && source_kubernetes_read(&text, b, &diag) == 0);
+	check(b != NULL);
+	if (data[0] & 0x80)
+		read_twice(&mesh, &text, b, &diag);
+	else
+		check(source_kubernetes_read(&text, b, &diag) == 0);
 	for (size_t i = 0; i < diag.kept; i++)
 		check(strchr(diag.entries[i].text, '\n') == NULL);
-	check(diag.errors <= 1);
+	check(diag.errors <= 2);
 	try_image(b);
 	builder_free(b);
 	diag_free(&diag);

@@ -148,6 +148,30 @@ none_has_the_workloads_it_selects(void)
 	reading_free(&r);
 }
 
+#define POD(name, more) "{\"apiVersion\":\"v1\",\"kind\":\"Pod\"," \
+	"\"metadata\":{\"name\":\"" name "\",\"namespace\":\"ns\"," \
+	"\"labels\":{\"app\":\"x\"}},\"status\":{" more "}}"
+#define IPS(one, two) "\"podIPs\":[{\"ip\":\"" one "\"},{\"ip\":\"" two "\"}]"
+#define READY(status) ",\"phase\":\"Running\",\"conditions\":[{\"type\":" \
+	"\"Ready\",\"status\":\"" status "\"}]"
+
+static void
+none_has_the_pods_it_selects(void)
+{
+	struct reading r = reading_of(
+	    POD("p1", IPS("10.0.0.1", "2001:db8::1") READY("True"))
+	    POD("p2", IPS("10.0.0.2", "2001:db8::2") READY("False"))
+	    POD("p3", IPS("10.0.0.3", "2001:db8::3")
+	    ",\"phase\":\"Succeeded\"")
+	    ENTRY("a", HOST("a.example") SELECTOR("\"app\":\"x\""))
+	    ENTRY("b", HOST("b.example") SELECTOR("\"app\":\"y\"")));
+
+	CHECK(silent(&r));
+	CHECK(has(&r, "a.example", "10.0.0.1 2001:db8::1 "));
+	CHECK(has(&r, "b.example", "none"));
+	reading_free(&r);
+}
+
 static void
 unhealthy_workloads_are_left_out(void)
 {
@@ -315,6 +339,7 @@ main(void)
 	TEST(unspecified_is_no_address);
 	TEST(none_has_its_endpoints);
 	TEST(none_has_the_workloads_it_selects);
+	TEST(none_has_the_pods_it_selects);
 	TEST(unhealthy_workloads_are_left_out);
 	TEST(only_near_endpoints);
 	TEST(kubernetes_comes_first);
