@@ -13,7 +13,7 @@ count_members(const struct json_node *object)
 {
 	uint32_t count = 0;
 
-	if (!json_tree_is(object, JSON_KIND_OBJECT))
+	if (object == NULL || object->kind != JSON_KIND_OBJECT)
 		return 0;
 	for (object = object->first; object != NULL; object = object->next)
 		count += json_tree_string(object) != NULL;
@@ -29,7 +29,7 @@ read_members(struct kubernetes *k, const struct json_node *object,
 	struct istio_label label;
 	int error = 0;
 
-	if (!json_tree_is(object, JSON_KIND_OBJECT))
+	if (object == NULL || object->kind != JSON_KIND_OBJECT)
 		return 0;
 	for (object = object->first; object != NULL && error == 0;
 	    object = object->next) {
