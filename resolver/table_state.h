@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A table in memory: for table_open.c, which makes it, and table.c, which looks. */
+#ifndef NFDNS_RESOLVER_TABLE_STATE_H
+#define NFDNS_RESOLVER_TABLE_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "resolver/image.h"
+#include "resolver/table.h"
+
+struct table {
+	const uint8_t *image;
+	size_t size;
+	const struct image_header *header;
+	const struct image_slot *slots;
+	uint32_t mask;
+	bool wildcards;
+	struct table_settings settings;
+	size_t search_count;
+	size_t zone_count;
+	struct dns_name search[MESH_MAX_SEARCH];
+	struct mesh_zone zones[MESH_MAX_ZONES];	/* deepest first */
+};
+
+/* Reads a name of the image; returns what stands behind it. */
+const uint8_t *table_load_name(struct dns_name *name, const uint8_t *octets);
+
+#endif
