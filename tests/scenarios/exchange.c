@@ -163,6 +163,12 @@ scenario_expect_authority(struct scenario *s, char *rest)
 }
 
 void
+scenario_expect_additional(struct scenario *s, char *rest)
+{
+	push_record(s, s->x.additional, rest);
+}
+
+void
 scenario_expect_rcode(struct scenario *s, char *rest)
 {
 	char buf[RR_TEXT_SIZE];

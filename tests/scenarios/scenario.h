@@ -35,6 +35,7 @@ struct exchange {
 	char flags[64];
 	ldns_rr_list *records;
 	ldns_rr_list *authority;
+	ldns_rr_list *additional;
 };
 
 struct scenario {
@@ -73,7 +74,8 @@ scenario_take scenario_set_domain, scenario_set_namespace, scenario_set_search,
 
 /* Questions and what is expected of them: exchange.c. */
 scenario_take scenario_ask, scenario_more, scenario_expect_record,
-    scenario_expect_authority, scenario_expect_rcode, scenario_expect_flags,
+    scenario_expect_authority, scenario_expect_additional,
+    scenario_expect_rcode, scenario_expect_flags,
     scenario_expect_truncated, scenario_expect_any_order,
     scenario_expect_fits, scenario_expect_count;
 

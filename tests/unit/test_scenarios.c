@@ -152,7 +152,8 @@ packet_is_expected(const struct exchange *x, const ldns_pkt *p)
 	    (x->flags[0] == '\0' || strcmp(flags, x->flags) == 0) &&
 	    (x->count != SCENARIO_COUNT_ANY ? ldns_pkt_ancount(p) == x->count :
 	    same_records(x->records, answer, x->any_order)) &&
-	    same_records(x->authority, ldns_pkt_authority(p), false);
+	    same_records(x->authority, ldns_pkt_authority(p), false) &&
+	    same_records(x->additional, ldns_pkt_additional(p), false);
 }
 
 static void
@@ -233,7 +234,8 @@ end_exchange(struct scenario *s)
 		run_exchange(s);
 	ldns_rr_list_deep_free(s->x.records);
 	ldns_rr_list_deep_free(s->x.authority);
-	s->x.records = s->x.authority = NULL;
+	ldns_rr_list_deep_free(s->x.additional);
+	s->x.records = s->x.authority = s->x.additional = NULL;
 	s->x.line = 0;
 }
 
@@ -243,7 +245,8 @@ begin_exchange(struct scenario *s)
 	end_exchange(s);
 	s->x = (struct exchange){ .line = s->line, .fits = SIZE_MAX,
 		.count = SCENARIO_COUNT_ANY, .records = ldns_rr_list_new(),
-		.authority = ldns_rr_list_new() };
+		.authority = ldns_rr_list_new(),
+		.additional = ldns_rr_list_new() };
 }
 
 /* The words that a line may begin with, beside the verdicts. */
@@ -268,6 +271,7 @@ static const struct statement {
 	{ "more", EXPECTATION, scenario_more },
 	{ "record", EXPECTATION, scenario_expect_record },
 	{ "authority", EXPECTATION, scenario_expect_authority },
+	{ "additional", EXPECTATION, scenario_expect_additional },
 	{ "rcode", EXPECTATION, scenario_expect_rcode },
 	{ "flags", EXPECTATION, scenario_expect_flags },
 	{ "truncated", EXPECTATION, scenario_expect_truncated },
