@@ -237,6 +237,11 @@ static const struct {
 	{ "mesh.tables[].path",
 	  "mesh = { tables = ( { format = \"nds\"; path = \"\"; } ); };",
 	  "tables[0].path: found \"\", expected a path" },
+	{ "mesh.shrink_limit", "mesh = { shrink_limit = 0; };",
+	  "found 0, expected a whole number from 1 to 100" },
+	{ "mesh.tables[].watch", "mesh = { tables = ( { format = \"nds\"; "
+	  "path = \"/a\"; watch = 1; } ); };",
+	  "tables[0].watch: found 1, expected true or false" },
 	{ "mesh.tables[].origin", "mesh = { tables = ( { format = \"nds\"; "
 	  "path = \"/a\"; origin = \"b\"; } ); };", "only zone files" },
 #define KUBERNETES "mesh = { tables = ( { format = \"kubernetes\"; path = \"/a\"; "
