@@ -194,6 +194,7 @@ check_rules(struct supervisor *s)
 	}
 	h->differs = error == -ENOTUNIQ;
 	diag_free(&diag);
+	follow_routes(s);
 }
 
 static bool

@@ -38,3 +38,10 @@ stop_stream(struct supervisor *s)
 	s->routes = NULL;
 	stream_listen_close(s->listeners);
 }
+
+void
+follow_routes(struct supervisor *s)
+{
+	if (s->routes != NULL && routes_follow(s->routes))
+		log_warning("a routing rule of ours was gone: put in again");
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of the TCP thread share: stream.c (thread, accepting, time),
- * stream_connection.c (the client's end) and stream_relay.c (the nameserver's
+ * What the files of the TCP thread share: stream.c (thread and time),
+ * stream_accept.c (connections come in), stream_connection.c (the client's end) and stream_relay.c (the nameserver's
  * end).  Nobody else includes this.
  *
  * An idle connection costs one struct stream_connection.  Octets are read into
@@ -105,6 +105,13 @@ void stream_watch(struct stream *s, struct stream_end *end, uint32_t events);
 /* Closes both ends; c and all that it holds are freed at the end of the round. */
 void stream_close(struct stream *s, struct stream_connection *c);
 
+/* A connection of the thread from now on. */
+void stream_add(struct stream *s, struct stream_connection *c);
+
+/* Address and port of a name; returns the address's length, 4 or 16. */
+size_t stream_address_of(const union stream_name *name,
+    uint8_t octets[static 16], uint16_t *port);
+
 /* One question's record.  answer may be NULL. */
 struct stream_record {
 	const struct decision *decision;
@@ -114,6 +121,11 @@ struct stream_record {
 };
 void stream_record(struct stream *s, const struct stream_connection *c,
     const struct stream_record *record);
+
+/* stream_accept.c */
+
+/* Takes in what waits at a listener. */
+void stream_accept(struct stream *s, struct stream_end *listener);
 
 /* stream_connection.c: the client's end. */
 

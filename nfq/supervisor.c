@@ -192,7 +192,7 @@ loop_once(struct supervisor *s)
 	if (wait[WAIT_CANARY].revents != 0)
 		health_canary_ready(s);
 	if (wait[WAIT_DEVICES].revents != 0)
-		routes_follow(s->routes);
+		follow_routes(s);
 	if (wait[WAIT_COMPILER].revents != 0 && s->reload.compiler != NULL)
 		reload_compiler_ready(s);
 	if (wait[WAIT_WATCH].revents != 0)

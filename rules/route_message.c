@@ -82,8 +82,8 @@ change(struct route_socket *s, const struct nlmsghdr *message)
 
 	if (message->nlmsg_type == RTM_NEWRULE ||
 	    message->nlmsg_type == RTM_NEWROUTE)
-		return error == -EEXIST ? 0 : error;
-	return error == -ENOENT || error == -ESRCH ? 0 : error;
+		return error == -EEXIST ? 1 : error;
+	return error == -ENOENT || error == -ESRCH ? 1 : error;
 }
 
 int

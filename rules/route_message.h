@@ -38,7 +38,10 @@ struct route_entry {
 	bool local_default;	/* delivers every destination here */
 };
 
-/* 0 or a negative errno; adding what is there already is 0. */
+/*
+ * 0, 1 when there was nothing to do (what is to be added is there, what is to
+ * be taken out is not), or a negative errno.
+ */
 int route_rule_change(struct route_socket *socket, bool add,
     const struct route_rule *rule) __attribute__((warn_unused_result));
 int route_entry_change(struct route_socket *socket, bool add,

@@ -12,6 +12,10 @@
 
 #include "rules/route_message.h"
 
+/* Devices, and the rules of both versions. */
+#define HEARD_OF	(RTMGRP_LINK | RTMGRP_IPV4_RULE | \
+			1U << (RTNLGRP_IPV6_RULE - 1))
+
 #define LOOPBACK	1	/* lo's number in every namespace */
 #define MAX_RULES	512
 #define MAX_ENTRIES	4096	/* and devices */
@@ -25,6 +29,13 @@ struct routes {
 	struct route_rule rule;		/* family is set for each use */
 	bool installed[FAMILIES];
 };
+
+/* It is fine if there was nothing to change. */
+static int
+settled(int outcome)
+{
+	return outcome > 0 ? 0 : outcome;
+}
 
 static const char *
 family_text(int family)
@@ -79,7 +90,8 @@ empty_table(struct route_socket *s, int family, uint32_t table, bool *foreign)
 	*foreign = count > MAX_ENTRIES;
 	for (size_t i = 0; i < count && i < MAX_ENTRIES && error == 0; i++) {
 		if (entries[i].protocol == ROUTES_PROTOCOL)
-			error = route_entry_change(s, false, &entries[i]);
+			error = settled(route_entry_change(s, false,
+			    &entries[i]));
 		else
 			*foreign = true;
 	}
@@ -111,8 +123,8 @@ clean(struct routes *r, int family, struct diag *diag)
 			error = empty_table(&r->socket, family, rules[i].table,
 			    &foreign);
 			if (error == 0)
-				error = route_rule_change(&r->socket, false,
-				    &rules[i]);
+				error = settled(route_rule_change(&r->socket,
+				    false, &rules[i]));
 		} else if (rules[i].priority == r->rule.priority)
 			warn_priority(&rules[i], diag);
 	}
@@ -141,7 +153,7 @@ add_route(struct routes *r, int family, uint32_t device)
 		.protocol = ROUTES_PROTOCOL,
 	};
 
-	return route_entry_change(&r->socket, true, &entry);
+	return settled(route_entry_change(&r->socket, true, &entry));
 }
 
 /* lo's is what nearly every packet needs; a device may go at any moment. */
@@ -171,7 +183,7 @@ install(struct routes *r, size_t which, struct diag *diag)
 	error = add_route(r, family, LOOPBACK);
 	if (error == 0) {
 		r->rule.family = family;
-		error = route_rule_change(&r->socket, true, &r->rule);
+		error = settled(route_rule_change(&r->socket, true, &r->rule));
 	}
 	if (error == -ENETDOWN) {
 		diag_add(diag, DIAG_ERROR, NULL, 0, "the loopback interface is "
@@ -190,12 +202,12 @@ install(struct routes *r, size_t which, struct diag *diag)
 	return 0;
 }
 
-/* A socket that is told when devices change. */
+/* A socket that is told when devices and rules change. */
 static int
 open_devices(void)
 {
 	const struct sockaddr_nl links = { .nl_family = AF_NETLINK,
-		.nl_groups = RTMGRP_LINK };
+		.nl_groups = HEARD_OF };
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
 	    NETLINK_ROUTE);
 
@@ -243,18 +255,24 @@ routes_fd(const struct routes *r)
 	return r->devices;
 }
 
-void
+bool
 routes_follow(struct routes *r)
 {
 	char ignored[8192];
+	bool gone = false;
 
 	/* What changed does not matter: all that are up get a route. */
 	while (recv(r->devices, ignored, sizeof(ignored), MSG_TRUNC) > 0 ||
 	    errno == ENOBUFS)
 		;
-	for (size_t i = 0; i < FAMILIES; i++)
-		if (r->installed[i])
-			add_devices(r, families[i]);
+	for (size_t i = 0; i < FAMILIES; i++) {
+		if (!r->installed[i])
+			continue;
+		r->rule.family = families[i];
+		gone |= route_rule_change(&r->socket, true, &r->rule) == 0;
+		add_devices(r, families[i]);
+	}
+	return gone;
 }
 
 void
@@ -302,7 +320,7 @@ clean_family(struct route_socket *s, int family)
 			continue;
 		error = empty_table(s, family, rules[i].table, &foreign);
 		if (error == 0)
-			error = route_rule_change(s, false, &rules[i]);
+			error = settled(route_rule_change(s, false, &rules[i]));
 	}
 	free(rules);
 	return error;

@@ -13,6 +13,8 @@
 #ifndef NFDNS_RULES_ROUTES_H
 #define NFDNS_RULES_ROUTES_H
 
+#include <stdbool.h>
+
 #include "policy/config.h"
 #include "resolver/diag.h"
 
@@ -30,14 +32,15 @@ struct routes;			/* owns netlink sockets and what is in the kernel */
 int routes_install(struct routes **routes, const struct config *config,
     struct diag *diag) __attribute__((warn_unused_result));
 
-/* For poll(2): readable when network devices come and go. */
+/* For poll(2): readable when network devices or routing rules come and go. */
 int routes_fd(const struct routes *routes);
 
 /*
- * Adds what new devices need: a packet that is bound to a device (by
+ * Puts in again what is gone: systemd-networkd, for one, takes out what is not
+ * its own when it starts.  True if a rule was.  Adds what new devices need: a packet that is bound to a device (by
  * SO_BINDTODEVICE, or a link-local address) looks for a route by that device.
  */
-void routes_follow(struct routes *routes);
+bool routes_follow(struct routes *routes);
 
 /* Takes everything out and frees; NULL is allowed. */
 void routes_remove(struct routes *routes);

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -248,6 +249,35 @@ worker_as_allowed(void)
 	return DONE;
 }
 
+/* With TCP: sockets of the Internet, but of no other family. */
+static int
+stream_as_allowed(void)
+{
+	const int epoll = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event event = { .events = EPOLLIN };
+	int fd;
+
+	if (epoll < 0 || sandbox_worker_seccomp(true) < 0)
+		return SETUP;
+	fd = socket(AF_INET6, SOCK_STREAM, 0);
+	if (fd < 0)
+		fd = socket(AF_INET, SOCK_STREAM, 0);
+	if (fd < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0 ||
+	    epoll_wait(epoll, &event, 1, 0) < 0)
+		return 1;
+	(void)shutdown(fd, SHUT_RDWR);
+	return DONE;
+}
+
+static int
+stream_and_other_sockets(void)
+{
+	if (sandbox_worker_seccomp(true) < 0)
+		return SETUP;
+	(void)socket(AF_UNIX, SOCK_STREAM, 0);
+	return 1;
+}
+
 static int
 worker_and_exec(void)
 {
@@ -264,6 +294,8 @@ worker_calls_are_restricted(void)
 {
 	CHECK(ended_well(in_child(worker_as_allowed)));
 	CHECK(died_of(in_child(worker_and_exec), SIGSYS));
+	CHECK(ended_well(in_child(stream_as_allowed)));
+	CHECK(died_of(in_child(stream_and_other_sockets), SIGSYS));
 	/* Threads that were there before are restricted too. */
 	CHECK(died_of(in_child(worker_with_thread), SIGSYS));
 }
