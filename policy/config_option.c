@@ -226,8 +226,8 @@ const struct config_option config_options[] = {
 	  GROUPS, .read = config_read_tables, IN(config, mesh) },
 	{ "mesh.tables[].format", NULL,
 	  "Format of the file: nds (JSON of an Istio name table), nds-proto "
-	  "(its binary form), hosts (hosts(5)) or zone (a master file of RFC "
-	  "1035).",
+	  "(its binary form), hosts (hosts(5)), zone (a master file of RFC "
+	  "1035) or kubernetes (JSON of Kubernetes objects).",
 	  STRING, .read = config_read_format, IN(mesh_source, format),
 	  .required = true },
 	{ "mesh.tables[].path", NULL,
