@@ -7,12 +7,10 @@
 #include "policy/audit.h"
 
 #include <sys/socket.h>
-#include <arpa/inet.h>
 #include <assert.h>
-#include <netinet/in.h>
 #include <string.h>
-#include <time.h>
 
+#include "policy/json_out.h"
 #include "resolver/name.h"
 #include "resolver/rr.h"
 #include "resolver/wire.h"
@@ -28,12 +26,6 @@
 static_assert(AUDIT_JSON_MAX > 2 * (5 * NAME_MAX_OCTETS) + 2 * TAIL_RESERVE,
     "fixed parts and one name always fit");
 
-struct out {
-	char *pos;
-	char *end;
-	bool full;
-};
-
 /* One record of the answer section and where its rdata stands in the line. */
 struct listed {
 	uint16_t type;
@@ -41,161 +33,11 @@ struct listed {
 	size_t rdata_length;
 };
 
-static void
-put_octets(struct out *out, const char *octets, size_t length)
-{
-	if (out->full || (size_t)(out->end - out->pos) < length) {
-		out->full = true;
-		return;
-	}
-	memcpy(out->pos, octets, length);
-	out->pos += length;
-}
-
-static void
-put_text(struct out *out, const char *text)
-{
-	put_octets(out, text, strlen(text));
-}
-
-static void
-put_char(struct out *out, char c)
-{
-	if (out->full || out->pos == out->end)
-		out->full = true;
-	else
-		*out->pos++ = c;
-}
-
-static void
-put_number(struct out *out, uint64_t number)
-{
-	char digits[20];
-	size_t n = sizeof(digits);
-
-	do {
-		digits[--n] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number > 0);
-	put_octets(out, digits + n, sizeof(digits) - n);
-}
-
-/* The lowest "width" digits, with leading zeros. */
-static void
-put_digits(struct out *out, uint64_t number, size_t width)
-{
-	char digits[10];
-
-	assert(width <= sizeof(digits));
-	for (size_t i = width; i-- > 0; number /= 10)
-		digits[i] = (char)('0' + number % 10);
-	put_octets(out, digits, width);
-}
-
-static void
-put_bool(struct out *out, const char *key, bool value)
-{
-	put_text(out, key);
-	put_text(out, value ? "true" : "false");
-}
-
-/* "2026-11-20T20:25:00.123456+0000" */
-static void
-put_time(struct out *out, uint64_t time_ns)
-{
-	time_t seconds = (time_t)(time_ns / 1000000000);
-	struct tm tm = { .tm_mday = 1 };
-
-	(void)gmtime_r(&seconds, &tm);
-	put_digits(out, (uint64_t)tm.tm_year + 1900, 4);
-	put_char(out, '-');
-	put_digits(out, (uint64_t)tm.tm_mon + 1, 2);
-	put_char(out, '-');
-	put_digits(out, (uint64_t)tm.tm_mday, 2);
-	put_char(out, 'T');
-	put_digits(out, (uint64_t)tm.tm_hour, 2);
-	put_char(out, ':');
-	put_digits(out, (uint64_t)tm.tm_min, 2);
-	put_char(out, ':');
-	put_digits(out, (uint64_t)tm.tm_sec, 2);
-	put_char(out, '.');
-	put_digits(out, time_ns % 1000000000 / 1000, 6);
-	put_text(out, "+0000");
-}
-
-static void
-put_address(struct out *out, int family, const uint8_t *address)
-{
-	char text[INET6_ADDRSTRLEN];
-
-	if (family == AF_INET) {
-		for (int i = 0; i < 4; i++) {
-			if (i > 0)
-				put_char(out, '.');
-			put_number(out, address[i]);
-		}
-	} else if (inet_ntop(AF_INET6, address, text, sizeof(text)) != NULL)
-		put_text(out, text);
-}
-
-/*
- * One octet of a label or text: RFC 1035 section 5.1's escapes, whose
- * backslash JSON wants doubled.
- */
-static void
-put_escaped(struct out *out, uint8_t c, bool in_name)
-{
-	if (c == '"')
-		put_text(out, "\\\"");
-	else if (c == '\\')
-		put_text(out, "\\\\\\\\");
-	else if (c == '.' && in_name)
-		put_text(out, "\\\\.");
-	else if (c > 0x20 && c < 0x7f)
-		put_char(out, (char)c);
-	else if (c == ' ' && !in_name)
-		put_char(out, ' ');
-	else {
-		put_text(out, "\\\\");
-		put_digits(out, c, 3);
-	}
-}
-
-/* What stands for itself in names and in JSON. */
-static bool
-is_plain(uint8_t c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	    (c >= '0' && c <= '9') || c == '-' || c == '_';
-}
-
-static void
-put_label(struct out *out, const uint8_t *octets, uint8_t length)
-{
-	uint8_t plain = 0;
-
-	while (plain < length && is_plain(octets[plain]))
-		plain++;
-	put_octets(out, (const char *)octets, plain);
-	for (uint8_t i = plain; i < length; i++)
-		put_escaped(out, octets[i], true);
-}
-
-/* Without the final dot, as EVE has it; the root is ".". */
-static void
-put_name(struct out *out, const struct dns_name *name)
-{
-	const uint8_t *label = name->octets;
-
-	if (*label == 0)
-		put_char(out, '.');
-	while (*label != 0) {
-		if (label != name->octets)
-			put_char(out, '.');
-		put_label(out, label + 1, *label);
-		label += *label + 1;
-	}
-}
+/* The question's name, where it stands in the line; length 0 if it does not. */
+struct asked {
+	const char *text;
+	size_t length;
+};
 
 /*
  * Reads a name that may be compressed; pointers only lead backwards, so there
@@ -271,19 +113,19 @@ layout_of(uint16_t type)
 }
 
 static void
-put_strings(struct out *out, struct wire_reader *r)
+put_strings(struct json_out *out, struct wire_reader *r)
 {
 	while (wire_left(r) > 0) {
 		uint8_t length = wire_read_u8(r);
 		const uint8_t *text = wire_read_octets(r, length);
 
 		for (uint8_t i = 0; text != NULL && i < length; i++)
-			put_escaped(out, text[i], false);
+			json_escaped(out, text[i], false);
 	}
 }
 
 static void
-put_field(struct out *out, struct wire_reader *r, char kind)
+put_field(struct json_out *out, struct wire_reader *r, char kind)
 {
 	const uint8_t *octets;
 	struct dns_name name;
@@ -292,22 +134,22 @@ put_field(struct out *out, struct wire_reader *r, char kind)
 	case 'a':
 		octets = wire_read_octets(r, 4);
 		if (octets != NULL)
-			put_address(out, AF_INET, octets);
+			json_address(out, AF_INET, octets);
 		break;
 	case '6':
 		octets = wire_read_octets(r, 16);
 		if (octets != NULL)
-			put_address(out, AF_INET6, octets);
+			json_address(out, AF_INET6, octets);
 		break;
 	case 'N':
 		if (read_name(r, &name))
-			put_name(out, &name);
+			json_name(out, &name);
 		break;
 	case '2':
-		put_number(out, wire_read_u16(r));
+		json_number(out, wire_read_u16(r));
 		break;
 	case '4':
-		put_number(out, wire_read_u32(r));
+		json_number(out, wire_read_u32(r));
 		break;
 	default:
 		put_strings(out, r);
@@ -316,32 +158,32 @@ put_field(struct out *out, struct wire_reader *r, char kind)
 
 /* RFC 3597 section 5: "\# 4 c0000201". */
 static void
-put_generic(struct out *out, struct wire_reader *r)
+put_generic(struct json_out *out, struct wire_reader *r)
 {
 	static const char hex[] = "0123456789abcdef";
 
-	put_text(out, "\\\\# ");
-	put_number(out, wire_left(r));
-	put_char(out, ' ');
+	json_text(out, "\\\\# ");
+	json_number(out, wire_left(r));
+	json_char(out, ' ');
 	while (wire_left(r) > 0 && !out->full) {
 		uint8_t octet = wire_read_u8(r);
 
-		put_char(out, hex[octet >> 4]);
-		put_char(out, hex[octet & 15]);
+		json_char(out, hex[octet >> 4]);
+		json_char(out, hex[octet & 15]);
 	}
 }
 
 /* rdata has the message up to the end of this record's data. */
 static void
-put_rdata(struct out *out, uint16_t type, struct wire_reader rdata)
+put_rdata(struct json_out *out, uint16_t type, struct wire_reader rdata)
 {
 	const char *layout = layout_of(type);
 	struct wire_reader r = rdata;
-	struct out before = *out;
+	struct json_out before = *out;
 
 	for (const char *kind = layout; kind != NULL && *kind != '\0'; kind++) {
 		if (kind != layout)
-			put_char(out, ' ');
+			json_char(out, ' ');
 		put_field(out, &r, *kind);
 	}
 	if (layout != NULL && !r.failed && wire_left(&r) == 0)
@@ -350,17 +192,41 @@ put_rdata(struct out *out, uint16_t type, struct wire_reader rdata)
 	put_generic(out, &rdata);
 }
 
+/*
+ * The owner of a record, which mostly is but a pointer to the question's name,
+ * behind the header: that stands in the line already.
+ */
+static bool
+put_owner(struct json_out *out, struct wire_reader *r,
+    const struct asked *asked)
+{
+	static const uint8_t to_question[2] = { 0xc0, 12 };
+	struct dns_name owner;
+
+	if (asked->length > 0 && wire_left(r) >= sizeof(to_question) &&
+	    memcmp(r->pos, to_question, sizeof(to_question)) == 0) {
+		wire_skip(r, sizeof(to_question));
+		json_octets(out, asked->text, asked->length);
+		return true;
+	}
+	if (!read_name(r, &owner))
+		return false;
+	json_name(out, &owner);
+	return true;
+}
+
 /* One record of the answer.  False if there is no whole one. */
 static bool
-put_answer(struct out *out, struct wire_reader *r, struct listed *listed)
+put_answer(struct json_out *out, struct wire_reader *r,
+    const struct asked *asked, struct listed *listed)
 {
 	char text[RR_TEXT_SIZE];
 	struct wire_reader rdata;
-	struct dns_name owner;
 	uint32_t ttl;
 	uint16_t length;
 
-	if (!read_name(r, &owner))
+	json_text(out, "{\"rrname\":\"");
+	if (!put_owner(out, r, asked))
 		return false;
 	listed->type = wire_read_u16(r);
 	wire_skip(r, 2);
@@ -371,20 +237,17 @@ put_answer(struct out *out, struct wire_reader *r, struct listed *listed)
 	if (r->failed)
 		return false;
 	rdata.end = r->pos;
-
-	put_text(out, "{\"rrname\":\"");
-	put_name(out, &owner);
-	put_text(out, "\",\"rrtype\":\"");
-	put_text(out, rr_type_text(listed->type, text));
-	put_text(out, "\",\"ttl\":");
-	put_number(out, ttl);
-	put_text(out, ",\"rdata\":");
+	json_text(out, "\",\"rrtype\":\"");
+	json_text(out, rr_type_text(listed->type, text));
+	json_text(out, "\",\"ttl\":");
+	json_number(out, ttl);
+	json_text(out, ",\"rdata\":");
 	listed->rdata = out->pos;
-	put_char(out, '"');
+	json_char(out, '"');
 	put_rdata(out, listed->type, rdata);
-	put_char(out, '"');
+	json_char(out, '"');
 	listed->rdata_length = (size_t)(out->pos - listed->rdata);
-	put_char(out, '}');
+	json_char(out, '}');
 	return true;
 }
 
@@ -399,43 +262,44 @@ seen_before(const struct listed *all, size_t index)
 
 /* The same rdata by type, copied from where they stand in the line already. */
 static void
-put_grouped(struct out *out, const struct listed *all, size_t count)
+put_grouped(struct json_out *out, const struct listed *all, size_t count)
 {
 	char text[RR_TEXT_SIZE];
 
-	put_text(out, ",\"grouped\":{");
+	json_text(out, ",\"grouped\":{");
 	for (size_t i = 0; i < count; i++) {
 		if (seen_before(all, i))
 			continue;
-		put_text(out, i > 0 ? ",\"" : "\"");
-		put_text(out, rr_type_text(all[i].type, text));
-		put_text(out, "\":[");
-		put_octets(out, all[i].rdata, all[i].rdata_length);
+		json_text(out, i > 0 ? ",\"" : "\"");
+		json_text(out, rr_type_text(all[i].type, text));
+		json_text(out, "\":[");
+		json_octets(out, all[i].rdata, all[i].rdata_length);
 		for (size_t j = i + 1; j < count; j++) {
 			if (all[j].type != all[i].type)
 				continue;
-			put_char(out, ',');
-			put_octets(out, all[j].rdata, all[j].rdata_length);
+			json_char(out, ',');
+			json_octets(out, all[j].rdata, all[j].rdata_length);
 		}
-		put_char(out, ']');
+		json_char(out, ']');
 	}
-	put_char(out, '}');
+	json_char(out, '}');
 }
 
 /* The answer section: as many records as leave room for what has to follow. */
 static void
-put_answers(struct out *out, struct wire_reader *r, uint16_t count)
+put_answers(struct json_out *out, struct wire_reader *r,
+    const struct asked *asked, uint16_t count)
 {
 	struct listed listed[MAX_LISTED];
 	size_t n = 0, grouped = 32;
 
-	put_text(out, ",\"answers\":[");
+	json_text(out, ",\"answers\":[");
 	while (n < count && n < MAX_LISTED) {
-		struct out before = *out;
+		struct json_out before = *out;
 
 		if (n > 0)
-			put_char(out, ',');
-		if (!put_answer(out, r, &listed[n])) {
+			json_char(out, ',');
+		if (!put_answer(out, r, asked, &listed[n])) {
 			*out = before;
 			break;
 		}
@@ -448,17 +312,17 @@ put_answers(struct out *out, struct wire_reader *r, uint16_t count)
 		}
 		n++;
 	}
-	put_char(out, ']');
+	json_char(out, ']');
 	put_grouped(out, listed, n);
 	if (n < count) {
-		put_text(out, ",\"answers_omitted\":");
-		put_number(out, count - n);
+		json_text(out, ",\"answers_omitted\":");
+		json_number(out, count - n);
 	}
 }
 
 /* Header, RFC 1035 section 4.1.1; the reader stands behind it afterwards. */
 static void
-put_header(struct out *out, struct wire_reader *r, uint16_t *questions,
+put_header(struct json_out *out, struct wire_reader *r, uint16_t *questions,
     uint16_t *answers)
 {
 	uint16_t id = wire_read_u16(r), flags = wire_read_u16(r);
@@ -468,20 +332,20 @@ put_header(struct out *out, struct wire_reader *r, uint16_t *questions,
 	wire_skip(r, 4);
 	if (r->failed)
 		return;
-	put_text(out, ",\"id\":");
-	put_number(out, id);
-	put_bool(out, ",\"qr\":", (flags & 0x8000) != 0);
-	put_bool(out, ",\"aa\":", (flags & 0x0400) != 0);
-	put_bool(out, ",\"tc\":", (flags & 0x0200) != 0);
-	put_bool(out, ",\"rd\":", (flags & 0x0100) != 0);
-	put_bool(out, ",\"ra\":", (flags & 0x0080) != 0);
-	put_text(out, ",\"opcode\":");
-	put_number(out, flags >> 11 & 15);
+	json_text(out, ",\"id\":");
+	json_number(out, id);
+	json_bool(out, ",\"qr\":", (flags & 0x8000) != 0);
+	json_bool(out, ",\"aa\":", (flags & 0x0400) != 0);
+	json_bool(out, ",\"tc\":", (flags & 0x0200) != 0);
+	json_bool(out, ",\"rd\":", (flags & 0x0100) != 0);
+	json_bool(out, ",\"ra\":", (flags & 0x0080) != 0);
+	json_text(out, ",\"opcode\":");
+	json_number(out, flags >> 11 & 15);
 }
 
 /* The first question; whatever is wrong with it, nothing is printed. */
 static void
-put_question(struct out *out, struct wire_reader *r)
+put_question(struct json_out *out, struct wire_reader *r, struct asked *asked)
 {
 	char text[RR_TEXT_SIZE];
 	struct dns_name name;
@@ -493,92 +357,95 @@ put_question(struct out *out, struct wire_reader *r)
 	wire_skip(r, 2);
 	if (r->failed)
 		return;
-	put_text(out, ",\"rrname\":\"");
-	put_name(out, &name);
-	put_text(out, "\",\"rrtype\":\"");
-	put_text(out, rr_type_text(type, text));
-	put_char(out, '"');
+	json_text(out, ",\"rrname\":\"");
+	asked->text = out->pos;
+	json_name(out, &name);
+	asked->length = (size_t)(out->pos - asked->text);
+	json_text(out, "\",\"rrtype\":\"");
+	json_text(out, rr_type_text(type, text));
+	json_char(out, '"');
 }
 
 static void
-put_dns(struct out *out, const struct audit_record *record)
+put_dns(struct json_out *out, const struct audit_record *record)
 {
 	bool answer = record->answer_length > 0;
 	struct wire_reader r = answer ?
 	    wire_reader_over(record->answer, record->answer_length) :
 	    wire_reader_over(record->question, record->question_length);
 	char text[RR_TEXT_SIZE];
+	struct asked asked = { 0 };
 	uint16_t questions, answers;
 
-	put_text(out, "\"dns\":{\"version\":2,\"type\":\"");
-	put_text(out, answer ? "answer\"" : "query\"");
+	json_text(out, "\"dns\":{\"version\":2,\"type\":\"");
+	json_text(out, answer ? "answer\"" : "query\"");
 	put_header(out, &r, &questions, &answers);
 	if (questions > 0)
-		put_question(out, &r);
+		put_question(out, &r, &asked);
 	if (answer) {
-		put_text(out, ",\"rcode\":\"");
-		put_text(out, rcode_text(record->rcode, text));
-		put_char(out, '"');
+		json_text(out, ",\"rcode\":\"");
+		json_text(out, rcode_text(record->rcode, text));
+		json_char(out, '"');
 		if (answers > 0)
-			put_answers(out, &r, answers);
+			put_answers(out, &r, &asked, answers);
 	}
-	put_char(out, '}');
+	json_char(out, '}');
 }
 
 static void
-put_id_or_null(struct out *out, const char *key, uint32_t id)
+put_id_or_null(struct json_out *out, const char *key, uint32_t id)
 {
-	put_text(out, key);
+	json_text(out, key);
 	if (id == UINT32_MAX)
-		put_text(out, "null");
+		json_text(out, "null");
 	else
-		put_number(out, id);
+		json_number(out, id);
 }
 
 static void
-put_nfdns(struct out *out, const struct audit_record *record)
+put_nfdns(struct json_out *out, const struct audit_record *record)
 {
-	put_text(out, ",\"nfdns\":{\"packet_id\":");
-	put_number(out, record->packet_id);
-	put_text(out, ",\"decision\":\"");
-	put_text(out, decide_verdict_text(record->verdict));
-	put_text(out, "\",\"reason\":\"");
-	put_text(out, decide_reason_text(record->reason));
-	put_text(out, "\",\"rule\":null");
+	json_text(out, ",\"nfdns\":{\"packet_id\":");
+	json_number(out, record->packet_id);
+	json_text(out, ",\"decision\":\"");
+	json_text(out, decide_verdict_text(record->verdict));
+	json_text(out, "\",\"reason\":\"");
+	json_text(out, decide_reason_text(record->reason));
+	json_text(out, "\",\"rule\":null");
 	put_id_or_null(out, ",\"uid\":", record->uid);
 	put_id_or_null(out, ",\"gid\":", record->gid);
-	put_text(out, ",\"generation\":");
-	put_number(out, record->generation);
-	put_text(out, ",\"spent_us\":");
-	put_number(out, record->spent_ns / 1000);
-	put_char(out, '.');
-	put_digits(out, record->spent_ns % 1000, 3);
-	put_char(out, '}');
+	json_text(out, ",\"generation\":");
+	json_number(out, record->generation);
+	json_text(out, ",\"spent_us\":");
+	json_number(out, record->spent_ns / 1000);
+	json_char(out, '.');
+	json_digits(out, record->spent_ns % 1000, 3);
+	json_char(out, '}');
 }
 
 size_t
 audit_json(const struct audit_record *record, char *buf, size_t size)
 {
-	struct out out = { buf, buf + size, false };
+	struct json_out out = { .pos = buf, .end = buf + size };
 
 	assert(size >= AUDIT_JSON_MAX);
-	put_text(&out, "{\"timestamp\":\"");
-	put_time(&out, record->time_ns);
-	put_text(&out, "\",\"event_type\":\"dns\",\"src_ip\":\"");
-	put_address(&out, record->family, record->client);
-	put_text(&out, "\",\"src_port\":");
-	put_number(&out, record->client_port);
-	put_text(&out, ",\"dest_ip\":\"");
-	put_address(&out, record->family, record->server);
-	put_text(&out, "\",\"dest_port\":");
-	put_number(&out, record->server_port);
-	put_text(&out, record->stream ? ",\"proto\":\"TCP\",\"ip_v\":" :
+	json_text(&out, "{\"timestamp\":\"");
+	json_time(&out, record->time_ns);
+	json_text(&out, "\",\"event_type\":\"dns\",\"src_ip\":\"");
+	json_address(&out, record->family, record->client);
+	json_text(&out, "\",\"src_port\":");
+	json_number(&out, record->client_port);
+	json_text(&out, ",\"dest_ip\":\"");
+	json_address(&out, record->family, record->server);
+	json_text(&out, "\",\"dest_port\":");
+	json_number(&out, record->server_port);
+	json_text(&out, record->stream ? ",\"proto\":\"TCP\",\"ip_v\":" :
 	    ",\"proto\":\"UDP\",\"ip_v\":");
-	put_char(&out, record->family == AF_INET ? '4' : '6');
-	put_char(&out, ',');
+	json_char(&out, record->family == AF_INET ? '4' : '6');
+	json_char(&out, ',');
 	put_dns(&out, record);
 	put_nfdns(&out, record);
-	put_text(&out, "}\n");
+	json_text(&out, "}\n");
 	assert(!out.full);
 	return (size_t)(out.pos - buf);
 }
@@ -586,14 +453,14 @@ audit_json(const struct audit_record *record, char *buf, size_t size)
 size_t
 audit_json_lost(uint64_t time_ns, uint64_t records, char *buf, size_t size)
 {
-	struct out out = { buf, buf + size, false };
+	struct json_out out = { .pos = buf, .end = buf + size };
 
-	put_text(&out, "{\"timestamp\":\"");
-	put_time(&out, time_ns);
-	put_text(&out, "\",\"event_type\":\"stats\",\"nfdns\":"
+	json_text(&out, "{\"timestamp\":\"");
+	json_time(&out, time_ns);
+	json_text(&out, "\",\"event_type\":\"stats\",\"nfdns\":"
 	    "{\"event\":\"lost\",\"records\":");
-	put_number(&out, records);
-	put_text(&out, "}}\n");
+	json_number(&out, records);
+	json_text(&out, "}}\n");
 	assert(!out.full);
 	return (size_t)(out.pos - buf);
 }
