@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "resolver/table_diff.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
@@ -183,6 +184,7 @@ print_json(const struct side *before, const struct side *after, FILE *out)
 	json_t *object;
 	int error;
 
+	assert(name != NULL);
 	/* The order of records is no difference: the text form tells. */
 	error = print_text(before, after, NULL);
 	if (error <= 0)
