@@ -11,14 +11,12 @@
 #include "rules/compare.h"
 #include "rules/expressions.h"
 #include "rules/kernel.h"
+#include "rules/messages.h"
 #include "rules/netlink.h"
 #include "rules/refusal.h"
 
 /* The number of the first set of connections in its batch. */
 #define STREAMS_ID (RULES_SETS + 1)
-
-/* How many prefixes go into one message; each is two elements of 50 octets. */
-#define PREFIXES_A_MESSAGE 256
 
 struct rules_kernel {
 	struct netlink netlink;
@@ -62,217 +60,6 @@ rules_kernel_netlink(struct rules_kernel *kernel)
 	return &kernel->netlink;
 }
 
-/* A message that names the table, and nothing else or a chain or a set. */
-static void
-put_name(struct batch *batch, uint16_t type, enum batch_subject subject,
-    uint16_t attribute, const char *name)
-{
-	struct nlmsghdr *message = batch_message(batch, type,
-	    type == NFT_MSG_NEWTABLE ? NLM_F_CREATE : 0,
-	    (struct batch_part){ .subject = subject });
-
-	if (message == NULL)
-		return;
-	/* Attribute 1 is the table's name in all of these messages. */
-	mnl_attr_put_strz(message, NFTA_TABLE_NAME, RULES_TABLE);
-	if (name != NULL)
-		mnl_attr_put_strz(message, attribute, name);
-	batch_end_message(batch, message);
-}
-
-static void
-put_table(struct batch *batch, bool owner)
-{
-	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWTABLE,
-	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_TABLE });
-
-	if (message == NULL)
-		return;
-	mnl_attr_put_strz(message, NFTA_TABLE_NAME, RULES_TABLE);
-	mnl_attr_put_u32(message, NFTA_TABLE_FLAGS,
-	    htonl(owner ? NFT_TABLE_F_OWNER : 0));
-	batch_end_message(batch, message);
-}
-
-static void
-put_chain(struct batch *batch, enum rules_chain which)
-{
-	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWCHAIN,
-	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_CHAIN });
-	const struct rules_chain_form *form = rules_chain_form(which);
-	struct nftnl_chain *chain = nftnl_chain_alloc();
-
-	if (chain == NULL)
-		batch_fail(batch, -ENOMEM);
-	if (message == NULL || chain == NULL)
-		goto out;
-	nftnl_chain_set_u32(chain, NFTNL_CHAIN_FAMILY, NFPROTO_INET);
-	nftnl_chain_set_str(chain, NFTNL_CHAIN_TABLE, RULES_TABLE);
-	nftnl_chain_set_str(chain, NFTNL_CHAIN_NAME, form->name);
-	nftnl_chain_set_str(chain, NFTNL_CHAIN_TYPE, form->type);
-	nftnl_chain_set_u32(chain, NFTNL_CHAIN_HOOKNUM, form->hook);
-	nftnl_chain_set_s32(chain, NFTNL_CHAIN_PRIO, form->priority);
-	nftnl_chain_set_u32(chain, NFTNL_CHAIN_POLICY, NF_ACCEPT);
-	nftnl_chain_nlmsg_build_payload(message, chain);
-	batch_end_message(batch, message);
-out:
-	if (chain != NULL)
-		nftnl_chain_free(chain);
-}
-
-static struct nftnl_set *
-named_set(struct batch *batch, const struct address_set *set)
-{
-	struct nftnl_set *named = nftnl_set_alloc();
-
-	if (named == NULL || nftnl_set_set_str(named, NFTNL_SET_TABLE,
-	    RULES_TABLE) != 0 || nftnl_set_set_str(named, NFTNL_SET_NAME,
-	    set->name) != 0)
-		batch_fail(batch, -ENOMEM);
-	return named;
-}
-
-static void
-put_set(struct batch *batch, const struct address_set *set, uint32_t id)
-{
-	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWSET,
-	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_SET });
-	struct nftnl_set *named = named_set(batch, set);
-
-	if (message != NULL && named != NULL) {
-		nftnl_set_set_u32(named, NFTNL_SET_FAMILY, NFPROTO_INET);
-		nftnl_set_set_u32(named, NFTNL_SET_ID, id);
-		nftnl_set_set_u32(named, NFTNL_SET_FLAGS, NFT_SET_INTERVAL);
-		nftnl_set_set_u32(named, NFTNL_SET_KEY_TYPE,
-		    expressions_key_type(set->family));
-		nftnl_set_set_u32(named, NFTNL_SET_KEY_LEN,
-		    (uint32_t)address_size(set->family));
-		nftnl_set_nlmsg_build_payload(message, named);
-		batch_end_message(batch, message);
-	}
-	if (named != NULL)
-		nftnl_set_free(named);
-}
-
-static void
-add_element(struct batch *batch, struct nftnl_set *named, int family,
-    const struct address_element *element)
-{
-	struct nftnl_set_elem *new = nftnl_set_elem_alloc();
-
-	if (new == NULL || nftnl_set_elem_set(new, NFTNL_SET_ELEM_KEY,
-	    element->key, (uint32_t)address_size(family)) != 0) {
-		batch_fail(batch, -ENOMEM);
-		if (new != NULL)
-			nftnl_set_elem_free(new);
-		return;
-	}
-	if (element->end)
-		nftnl_set_elem_set_u32(new, NFTNL_SET_ELEM_FLAGS,
-		    NFT_SET_ELEM_INTERVAL_END);
-	nftnl_set_elem_add(named, new);
-}
-
-static void
-put_elements(struct batch *batch, const struct address_set *set, size_t from,
-    size_t to)
-{
-	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWSETELEM,
-	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_SET });
-	struct nftnl_set *named = named_set(batch, set);
-
-	if (message != NULL && named != NULL) {
-		for (size_t i = from; i < to; i++) {
-			struct address_element pair[2];
-			size_t count = address_elements(&set->prefixes[i], pair);
-
-			for (size_t j = 0; j < count; j++)
-				add_element(batch, named, set->family, &pair[j]);
-		}
-		nftnl_set_elems_nlmsg_build_payload(message, named);
-		batch_end_message(batch, message);
-	}
-	if (named != NULL)
-		nftnl_set_free(named);
-}
-
-static void
-put_sets(struct batch *batch, const struct ruleset *set)
-{
-	for (uint32_t i = 0; i < RULES_SETS; i++) {
-		const struct address_set *addresses = &set->sets[i];
-
-		if (addresses->count == 0)
-			continue;
-		put_set(batch, addresses, i + 1);
-		for (size_t from = 0; from < addresses->count;
-		    from += PREFIXES_A_MESSAGE) {
-			size_t rest = addresses->count - from;
-
-			put_elements(batch, addresses, from, from +
-			    (rest < PREFIXES_A_MESSAGE ? rest :
-			    PREFIXES_A_MESSAGE));
-		}
-	}
-}
-
-static void
-put_rules(struct batch *batch, const struct ruleset *set, enum rules_chain chain,
-    enum queue_form form)
-{
-	for (size_t i = 0; i < set->count; i++) {
-		struct nlmsghdr *message;
-		struct nftnl_rule *rule;
-
-		if (set->rules[i].chain != chain)
-			continue;
-		message = batch_message(batch, NFT_MSG_NEWRULE,
-		    NLM_F_CREATE | NLM_F_APPEND, (struct batch_part){
-		    .subject = BATCH_RULE, .rule = &set->rules[i] });
-		if (message == NULL)
-			return;
-		rule = expressions_rule(set, &set->rules[i], form);
-		if (rule == NULL) {
-			batch_fail(batch, -ENOMEM);
-			return;
-		}
-		nftnl_rule_nlmsg_build_payload(message, rule);
-		batch_end_message(batch, message);
-		nftnl_rule_free(rule);
-	}
-}
-
-/* A set of connections, which the rules fill: of fixed size, with time-outs. */
-static void
-put_streams(struct batch *batch, bool ipv4, uint32_t id)
-{
-	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWSET,
-	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_STREAMS });
-	struct nftnl_set *set = nftnl_set_alloc();
-
-	if (set == NULL || nftnl_set_set_str(set, NFTNL_SET_TABLE,
-	    RULES_TABLE) != 0 || nftnl_set_set_str(set, NFTNL_SET_NAME,
-	    ipv4 ? RULES_STREAMS4 : RULES_STREAMS6) != 0)
-		batch_fail(batch, -ENOMEM);
-	if (message != NULL && set != NULL) {
-		nftnl_set_set_u32(set, NFTNL_SET_FAMILY, NFPROTO_INET);
-		nftnl_set_set_u32(set, NFTNL_SET_ID, id);
-		nftnl_set_set_u32(set, NFTNL_SET_FLAGS,
-		    NFT_SET_EVAL | NFT_SET_TIMEOUT);
-		nftnl_set_set_u32(set, NFTNL_SET_KEY_TYPE,
-		    expressions_stream_type(ipv4));
-		nftnl_set_set_u32(set, NFTNL_SET_KEY_LEN,
-		    expressions_stream_length(ipv4));
-		nftnl_set_set_u32(set, NFTNL_SET_DESC_SIZE, RULES_STREAMS_MAX);
-		nftnl_set_set_u64(set, NFTNL_SET_TIMEOUT,
-		    (uint64_t)RULES_STREAMS_S * 1000);
-		nftnl_set_nlmsg_build_payload(message, set);
-		batch_end_message(batch, message);
-	}
-	if (set != NULL)
-		nftnl_set_free(set);
-}
-
 /*
  * A table of that name may be left over from a crashed run on a kernel without
  * the owner flag.  It is deleted whether it is there or not: made first if it
@@ -281,15 +68,15 @@ put_streams(struct batch *batch, bool ipv4, uint32_t id)
 static void
 put_whole_table(struct batch *batch, const struct ruleset *set, bool owner)
 {
-	put_name(batch, NFT_MSG_NEWTABLE, BATCH_STALE, 0, NULL);
-	put_name(batch, NFT_MSG_DELTABLE, BATCH_STALE, 0, NULL);
-	put_table(batch, owner);
+	message_name(batch, NFT_MSG_NEWTABLE, BATCH_STALE, 0, NULL);
+	message_name(batch, NFT_MSG_DELTABLE, BATCH_STALE, 0, NULL);
+	message_table(batch, owner);
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
 		if (ruleset_has_chain(set, chain))
-			put_chain(batch, chain);
+			message_chain(batch, chain);
 	if (set->tcp) {
-		put_streams(batch, true, STREAMS_ID);
-		put_streams(batch, false, STREAMS_ID + 1);
+		message_streams(batch, true, STREAMS_ID);
+		message_streams(batch, false, STREAMS_ID + 1);
 	}
 }
 
@@ -370,16 +157,16 @@ static void
 put_clearance(struct batch *batch, const struct rules_kernel *kernel,
     const struct ruleset *set, enum install_scope scope)
 {
-	put_name(batch, NFT_MSG_DELRULE, BATCH_CLEAR, NFTA_RULE_CHAIN,
+	message_name(batch, NFT_MSG_DELRULE, BATCH_CLEAR, NFTA_RULE_CHAIN,
 	    rules_chain_form(CHAIN_QUESTION)->name);
 	for (enum rules_chain chain = CHAIN_VERDICT; chain < CHAINS &&
 	    scope != INSTALL_QUESTIONS; chain++)
 		if (ruleset_has_chain(set, chain))
-			put_name(batch, NFT_MSG_DELRULE, BATCH_CLEAR,
+			message_name(batch, NFT_MSG_DELRULE, BATCH_CLEAR,
 			    NFTA_RULE_CHAIN, rules_chain_form(chain)->name);
 	for (size_t i = 0; i < RULES_SETS; i++)
 		if (kernel->sets[i])
-			put_name(batch, NFT_MSG_DELSET, BATCH_CLEAR,
+			message_name(batch, NFT_MSG_DELSET, BATCH_CLEAR,
 			    NFTA_SET_NAME, set->sets[i].name);
 }
 
@@ -397,11 +184,11 @@ try_install(struct rules_kernel *kernel, const struct ruleset *set,
 		put_whole_table(&batch, set, kernel->features.owner);
 	else
 		put_clearance(&batch, kernel, set, scope);
-	put_sets(&batch, set);
-	put_rules(&batch, set, CHAIN_QUESTION, form);
+	message_sets(&batch, set);
+	message_rules(&batch, set, CHAIN_QUESTION, form);
 	for (enum rules_chain chain = CHAIN_VERDICT; chain < CHAINS &&
 	    scope != INSTALL_QUESTIONS; chain++)
-		put_rules(&batch, set, chain, form);
+		message_rules(&batch, set, chain, form);
 	rc = batch_send(&batch, &kernel->netlink, failed);
 	batch_free(&batch);
 	return rc;
@@ -573,7 +360,7 @@ delete_table(struct rules_kernel *kernel)
 	int rc;
 
 	batch_begin(&batch, &kernel->netlink);
-	put_name(&batch, NFT_MSG_DELTABLE, BATCH_STALE, 0, NULL);
+	message_name(&batch, NFT_MSG_DELTABLE, BATCH_STALE, 0, NULL);
 	rc = batch_send(&batch, &kernel->netlink, &failed);
 	batch_free(&batch);
 	return rc == -ENOENT ? 0 : rc;

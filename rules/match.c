@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "rules/match.h"
+
+#include <arpa/inet.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nf_conntrack_tuple_common.h>
+#include <netinet/in.h>
+
+/* Where the addresses and ports stand in the headers; octets. */
+#define IPV4_SOURCE		12
+#define IPV4_DESTINATION	16
+#define IPV6_SOURCE		8
+#define IPV6_DESTINATION	24
+#define PORT_SOURCE		0
+#define PORT_DESTINATION	2
+#define TCP_FLAGS		13
+
+#define TCP_FIN 0x01
+#define TCP_SYN 0x02
+#define TCP_RST 0x04
+#define TCP_ACK 0x10
+
+/* lo is the first device of every namespace (LOOPBACK_IFINDEX). */
+#define LOOPBACK_INDEX 1
+
+static void
+match_meta_u32(struct maker *maker, enum nft_meta_keys key, uint32_t value)
+{
+	maker_load_meta(maker, key);
+	maker_compare(maker, NFT_CMP_EQ, &value, sizeof(value));
+}
+
+static void
+match_meta_u8(struct maker *maker, enum nft_meta_keys key,
+    enum nft_cmp_ops operation, uint8_t value)
+{
+	maker_load_meta(maker, key);
+	maker_compare(maker, operation, &value, sizeof(value));
+}
+
+static void
+match_mark(struct maker *maker, const struct config_mark *mark)
+{
+	maker_load_meta(maker, NFT_META_MARK);
+	if (mark->mask != UINT32_MAX)
+		maker_change_bits(maker, mark->mask, 0);
+	maker_compare(maker, NFT_CMP_EQ, &mark->value, sizeof(mark->value));
+}
+
+static void
+match_port53(struct maker *maker, enum nft_cmp_ops operation)
+{
+	uint16_t port = htons(53);
+
+	maker_load_payload(maker, NFT_PAYLOAD_TRANSPORT_HEADER, PORT_DESTINATION,
+	    sizeof(port));
+	maker_compare(maker, operation, &port, sizeof(port));
+}
+
+static void
+match_family(struct maker *maker, bool ipv4)
+{
+	match_meta_u8(maker, NFT_META_NFPROTO, NFT_CMP_EQ,
+	    ipv4 ? NFPROTO_IPV4 : NFPROTO_IPV6);
+}
+
+static void
+match_protocol_port53(struct maker *maker, uint8_t protocol)
+{
+	match_meta_u8(maker, NFT_META_L4PROTO, NFT_CMP_EQ, protocol);
+	match_port53(maker, NFT_CMP_EQ);
+}
+
+static void
+match_question(struct maker *maker)
+{
+	match_protocol_port53(maker, IPPROTO_UDP);
+}
+
+static void
+match_first(struct maker *maker, enum nft_cmp_ops operation)
+{
+	const uint8_t looked_at = TCP_FIN | TCP_SYN | TCP_RST | TCP_ACK;
+	const uint8_t none = 0, syn = TCP_SYN;
+
+	maker_load_payload(maker, NFT_PAYLOAD_TRANSPORT_HEADER, TCP_FLAGS, 1);
+	maker_change_octets(maker, &looked_at, &none, 1);
+	maker_compare(maker, operation, &syn, 1);
+}
+
+/* The same where nothing before has said that it is TCP. */
+static void
+match_first_tcp(struct maker *maker)
+{
+	match_meta_u8(maker, NFT_META_L4PROTO, NFT_CMP_EQ, IPPROTO_TCP);
+	match_first(maker, NFT_CMP_EQ);
+}
+
+static void
+match_own_mark(struct maker *maker, const struct ruleset *set, uint32_t value)
+{
+	const struct config_mark mark = { value, set->mark_mask };
+
+	match_mark(maker, &mark);
+}
+
+/*
+ * Client address, client port and nameserver into registers that lie one
+ * behind the other, each padded to four octets.
+ */
+void
+match_load_stream(struct maker *maker, bool ipv4)
+{
+	maker_load_payload_to(maker, NFT_REG_1, NFT_PAYLOAD_NETWORK_HEADER,
+	    ipv4 ? IPV4_SOURCE : IPV6_SOURCE, ipv4 ? 4 : 16);
+	maker_load_payload_to(maker, ipv4 ? NFT_REG32_01 : NFT_REG_2,
+	    NFT_PAYLOAD_TRANSPORT_HEADER, PORT_SOURCE, 2);
+	maker_load_payload_to(maker, ipv4 ? NFT_REG32_02 : NFT_REG32_05,
+	    NFT_PAYLOAD_NETWORK_HEADER, ipv4 ? IPV4_DESTINATION :
+	    IPV6_DESTINATION, ipv4 ? 4 : 16);
+}
+
+const char *
+match_streams_name(bool ipv4)
+{
+	return ipv4 ? RULES_STREAMS4 : RULES_STREAMS6;
+}
+
+static void
+match_later(struct maker *maker, bool ipv4)
+{
+	match_family(maker, ipv4);
+	match_meta_u8(maker, NFT_META_L4PROTO, NFT_CMP_EQ, IPPROTO_TCP);
+	match_load_stream(maker, ipv4);
+	maker_add(maker, "lookup");
+	maker_put_u32(maker, NFTNL_EXPR_LOOKUP_SREG, NFT_REG_1);
+	maker_put_string(maker, NFTNL_EXPR_LOOKUP_SET, match_streams_name(ipv4));
+}
+
+/* fe80::/10 */
+static void
+match_scoped_source(struct maker *maker)
+{
+	const uint8_t mask[16] = { 0xff, 0xc0 }, none[16] = { 0 };
+	const uint8_t prefix[16] = { 0xfe, 0x80 };
+
+	match_family(maker, false);
+	maker_load_payload(maker, NFT_PAYLOAD_NETWORK_HEADER, IPV6_SOURCE, 16);
+	maker_change_octets(maker, mask, none, sizeof(mask));
+	maker_compare(maker, NFT_CMP_EQ, prefix, sizeof(prefix));
+}
+
+static void
+match_destination(struct maker *maker, const struct address_set *set)
+{
+	if (set->family == AF_INET) {
+		match_meta_u8(maker, NFT_META_NFPROTO, NFT_CMP_EQ, NFPROTO_IPV4);
+		maker_load_payload(maker, NFT_PAYLOAD_NETWORK_HEADER,
+		    IPV4_DESTINATION, 4);
+	} else {
+		match_meta_u8(maker, NFT_META_NFPROTO, NFT_CMP_EQ, NFPROTO_IPV6);
+		maker_load_payload(maker, NFT_PAYLOAD_NETWORK_HEADER,
+		    IPV6_DESTINATION, 16);
+	}
+	maker_add(maker, "lookup");
+	maker_put_u32(maker, NFTNL_EXPR_LOOKUP_SREG, NFT_REG_1);
+	maker_put_string(maker, NFTNL_EXPR_LOOKUP_SET, set->name);
+}
+
+static void
+match_cgroup(struct maker *maker, uint64_t id, uint32_t level)
+{
+	maker_add(maker, "socket");
+	maker_put_u32(maker, NFTNL_EXPR_SOCKET_KEY, NFT_SOCKET_CGROUPV2);
+	maker_put_u32(maker, NFTNL_EXPR_SOCKET_DREG, NFT_REG_1);
+	maker_put_u32(maker, NFTNL_EXPR_SOCKET_LEVEL, level);
+	maker_compare(maker, NFT_CMP_EQ, &id, sizeof(id));
+}
+
+/* What is about TCP alone. */
+static void
+make_match_tcp(struct maker *maker, const struct ruleset *set,
+    const struct rule *rule)
+{
+	const uint32_t loopback = LOOPBACK_INDEX;
+	bool ipv4 = rules_is_ipv4(rule->match);
+
+	switch (rule->match) {
+	case MATCH_NOT_TCP:
+		match_meta_u8(maker, NFT_META_L4PROTO, NFT_CMP_NEQ, IPPROTO_TCP);
+		break;
+	case MATCH_CONNECTION:
+	case MATCH_CONNECTION4:
+	case MATCH_CONNECTION6:
+		match_protocol_port53(maker, IPPROTO_TCP);
+		match_first(maker, NFT_CMP_EQ);
+		if (rule->match != MATCH_CONNECTION)
+			match_destination(maker, &set->sets[rule_set_id(rule)]);
+		break;
+	case MATCH_FIRST_MARKED:
+	case MATCH_FIRST_MARKED4:
+	case MATCH_FIRST_MARKED6:
+		match_own_mark(maker, set, set->mark_stream);
+		if (rule->match != MATCH_FIRST_MARKED)
+			match_family(maker, ipv4);
+		match_first_tcp(maker);
+		break;
+	case MATCH_FIRST4:
+	case MATCH_FIRST6:
+		match_family(maker, ipv4);
+		match_first_tcp(maker);
+		break;
+	case MATCH_LATER4:
+	case MATCH_LATER6:
+		match_later(maker, ipv4);
+		break;
+	case MATCH_NOT_LOOPBACK:
+		maker_load_meta(maker, NFT_META_IIF);
+		maker_compare(maker, NFT_CMP_NEQ, &loopback, sizeof(loopback));
+		break;
+	case MATCH_ARRIVED_SCOPED:
+		match_own_mark(maker, set, set->mark_stream);
+		match_scoped_source(maker);
+		match_protocol_port53(maker, IPPROTO_TCP);
+		match_first(maker, NFT_CMP_NEQ);
+		break;
+	case MATCH_ARRIVED4:
+	case MATCH_ARRIVED6:
+		match_own_mark(maker, set, set->mark_stream);
+		match_family(maker, ipv4);
+		match_protocol_port53(maker, IPPROTO_TCP);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+match_make(struct maker *maker, const struct ruleset *set,
+    const struct rule *rule)
+{
+	const struct config_mark canary = { set->mark_mask, set->mark_mask };
+
+	switch (rule->match) {
+	case MATCH_NOT_UDP:
+		match_meta_u8(maker, NFT_META_L4PROTO, NFT_CMP_NEQ, IPPROTO_UDP);
+		break;
+	case MATCH_NOT_PORT53:
+		match_port53(maker, NFT_CMP_NEQ);
+		break;
+	case MATCH_USER:
+		match_meta_u32(maker, NFT_META_SKUID, rule->arg.id);
+		break;
+	case MATCH_GROUP:
+		match_meta_u32(maker, NFT_META_SKGID, rule->arg.id);
+		break;
+	case MATCH_MARK:
+		match_mark(maker, &rule->arg.mark);
+		break;
+	case MATCH_CGROUP:
+		match_cgroup(maker, rule->arg.cgroup.id,
+		    rule->arg.cgroup.level);
+		break;
+	case MATCH_CLASSID:
+		match_meta_u32(maker, NFT_META_CGROUP, rule->arg.id);
+		break;
+	case MATCH_DESTINATION4:
+	case MATCH_DESTINATION6:
+		match_destination(maker, &set->sets[rule_set_id(rule)]);
+		break;
+	case MATCH_NAMESERVER4:
+	case MATCH_NAMESERVER6:
+		match_question(maker);
+		match_destination(maker, &set->sets[rule_set_id(rule)]);
+		break;
+	case MATCH_QUESTION:
+		if (rule->canary)
+			match_mark(maker, &canary);
+		match_question(maker);
+		break;
+	default:
+		make_match_tcp(maker, set, rule);
+		break;
+	}
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "rules/messages.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nf_tables.h>
+
+/* How many prefixes go into one message; each is two elements of 50 octets. */
+#define PREFIXES_A_MESSAGE 256
+
+void
+message_name(struct batch *batch, uint16_t type, enum batch_subject subject,
+    uint16_t attribute, const char *name)
+{
+	struct nlmsghdr *message = batch_message(batch, type,
+	    type == NFT_MSG_NEWTABLE ? NLM_F_CREATE : 0,
+	    (struct batch_part){ .subject = subject });
+
+	if (message == NULL)
+		return;
+	/* Attribute 1 is the table's name in all of these messages. */
+	mnl_attr_put_strz(message, NFTA_TABLE_NAME, RULES_TABLE);
+	if (name != NULL)
+		mnl_attr_put_strz(message, attribute, name);
+	batch_end_message(batch, message);
+}
+
+void
+message_table(struct batch *batch, bool owner)
+{
+	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWTABLE,
+	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_TABLE });
+
+	if (message == NULL)
+		return;
+	mnl_attr_put_strz(message, NFTA_TABLE_NAME, RULES_TABLE);
+	mnl_attr_put_u32(message, NFTA_TABLE_FLAGS,
+	    htonl(owner ? NFT_TABLE_F_OWNER : 0));
+	batch_end_message(batch, message);
+}
+
+void
+message_chain(struct batch *batch, enum rules_chain which)
+{
+	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWCHAIN,
+	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_CHAIN });
+	const struct rules_chain_form *form = rules_chain_form(which);
+	struct nftnl_chain *chain = nftnl_chain_alloc();
+
+	if (chain == NULL)
+		batch_fail(batch, -ENOMEM);
+	if (message == NULL || chain == NULL)
+		goto out;
+	nftnl_chain_set_u32(chain, NFTNL_CHAIN_FAMILY, NFPROTO_INET);
+	nftnl_chain_set_str(chain, NFTNL_CHAIN_TABLE, RULES_TABLE);
+	nftnl_chain_set_str(chain, NFTNL_CHAIN_NAME, form->name);
+	nftnl_chain_set_str(chain, NFTNL_CHAIN_TYPE, form->type);
+	nftnl_chain_set_u32(chain, NFTNL_CHAIN_HOOKNUM, form->hook);
+	nftnl_chain_set_s32(chain, NFTNL_CHAIN_PRIO, form->priority);
+	nftnl_chain_set_u32(chain, NFTNL_CHAIN_POLICY, NF_ACCEPT);
+	nftnl_chain_nlmsg_build_payload(message, chain);
+	batch_end_message(batch, message);
+out:
+	if (chain != NULL)
+		nftnl_chain_free(chain);
+}
+
+static struct nftnl_set *
+named_set(struct batch *batch, const struct address_set *set)
+{
+	struct nftnl_set *named = nftnl_set_alloc();
+
+	if (named == NULL || nftnl_set_set_str(named, NFTNL_SET_TABLE,
+	    RULES_TABLE) != 0 || nftnl_set_set_str(named, NFTNL_SET_NAME,
+	    set->name) != 0)
+		batch_fail(batch, -ENOMEM);
+	return named;
+}
+
+static void
+put_set(struct batch *batch, const struct address_set *set, uint32_t id)
+{
+	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWSET,
+	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_SET });
+	struct nftnl_set *named = named_set(batch, set);
+
+	if (message != NULL && named != NULL) {
+		nftnl_set_set_u32(named, NFTNL_SET_FAMILY, NFPROTO_INET);
+		nftnl_set_set_u32(named, NFTNL_SET_ID, id);
+		nftnl_set_set_u32(named, NFTNL_SET_FLAGS, NFT_SET_INTERVAL);
+		nftnl_set_set_u32(named, NFTNL_SET_KEY_TYPE,
+		    expressions_key_type(set->family));
+		nftnl_set_set_u32(named, NFTNL_SET_KEY_LEN,
+		    (uint32_t)address_size(set->family));
+		nftnl_set_nlmsg_build_payload(message, named);
+		batch_end_message(batch, message);
+	}
+	if (named != NULL)
+		nftnl_set_free(named);
+}
+
+static void
+add_element(struct batch *batch, struct nftnl_set *named, int family,
+    const struct address_element *element)
+{
+	struct nftnl_set_elem *new = nftnl_set_elem_alloc();
+
+	if (new == NULL || nftnl_set_elem_set(new, NFTNL_SET_ELEM_KEY,
+	    element->key, (uint32_t)address_size(family)) != 0) {
+		batch_fail(batch, -ENOMEM);
+		if (new != NULL)
+			nftnl_set_elem_free(new);
+		return;
+	}
+	if (element->end)
+		nftnl_set_elem_set_u32(new, NFTNL_SET_ELEM_FLAGS,
+		    NFT_SET_ELEM_INTERVAL_END);
+	nftnl_set_elem_add(named, new);
+}
+
+static void
+put_elements(struct batch *batch, const struct address_set *set, size_t from,
+    size_t to)
+{
+	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWSETELEM,
+	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_SET });
+	struct nftnl_set *named = named_set(batch, set);
+
+	if (message != NULL && named != NULL) {
+		for (size_t i = from; i < to; i++) {
+			struct address_element pair[2];
+			size_t count = address_elements(&set->prefixes[i], pair);
+
+			for (size_t j = 0; j < count; j++)
+				add_element(batch, named, set->family, &pair[j]);
+		}
+		nftnl_set_elems_nlmsg_build_payload(message, named);
+		batch_end_message(batch, message);
+	}
+	if (named != NULL)
+		nftnl_set_free(named);
+}
+
+void
+message_sets(struct batch *batch, const struct ruleset *set)
+{
+	for (uint32_t i = 0; i < RULES_SETS; i++) {
+		const struct address_set *addresses = &set->sets[i];
+
+		if (addresses->count == 0)
+			continue;
+		put_set(batch, addresses, i + 1);
+		for (size_t from = 0; from < addresses->count;
+		    from += PREFIXES_A_MESSAGE) {
+			size_t rest = addresses->count - from;
+
+			put_elements(batch, addresses, from, from +
+			    (rest < PREFIXES_A_MESSAGE ? rest :
+			    PREFIXES_A_MESSAGE));
+		}
+	}
+}
+
+void
+message_rules(struct batch *batch, const struct ruleset *set, enum rules_chain chain,
+    enum queue_form form)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		struct nlmsghdr *message;
+		struct nftnl_rule *rule;
+
+		if (set->rules[i].chain != chain)
+			continue;
+		message = batch_message(batch, NFT_MSG_NEWRULE,
+		    NLM_F_CREATE | NLM_F_APPEND, (struct batch_part){
+		    .subject = BATCH_RULE, .rule = &set->rules[i] });
+		if (message == NULL)
+			return;
+		rule = expressions_rule(set, &set->rules[i], form);
+		if (rule == NULL) {
+			batch_fail(batch, -ENOMEM);
+			return;
+		}
+		nftnl_rule_nlmsg_build_payload(message, rule);
+		batch_end_message(batch, message);
+		nftnl_rule_free(rule);
+	}
+}
+
+void
+message_streams(struct batch *batch, bool ipv4, uint32_t id)
+{
+	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWSET,
+	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_STREAMS });
+	struct nftnl_set *set = nftnl_set_alloc();
+
+	if (set == NULL || nftnl_set_set_str(set, NFTNL_SET_TABLE,
+	    RULES_TABLE) != 0 || nftnl_set_set_str(set, NFTNL_SET_NAME,
+	    ipv4 ? RULES_STREAMS4 : RULES_STREAMS6) != 0)
+		batch_fail(batch, -ENOMEM);
+	if (message != NULL && set != NULL) {
+		nftnl_set_set_u32(set, NFTNL_SET_FAMILY, NFPROTO_INET);
+		nftnl_set_set_u32(set, NFTNL_SET_ID, id);
+		nftnl_set_set_u32(set, NFTNL_SET_FLAGS,
+		    NFT_SET_EVAL | NFT_SET_TIMEOUT);
+		nftnl_set_set_u32(set, NFTNL_SET_KEY_TYPE,
+		    expressions_stream_type(ipv4));
+		nftnl_set_set_u32(set, NFTNL_SET_KEY_LEN,
+		    expressions_stream_length(ipv4));
+		nftnl_set_set_u32(set, NFTNL_SET_DESC_SIZE, RULES_STREAMS_MAX);
+		nftnl_set_set_u64(set, NFTNL_SET_TIMEOUT,
+		    (uint64_t)RULES_STREAMS_S * 1000);
+		nftnl_set_nlmsg_build_payload(message, set);
+		batch_end_message(batch, message);
+	}
+	if (set != NULL)
+		nftnl_set_free(set);
+}
