@@ -7,8 +7,8 @@
 #ifndef NFDNS_NFQ_STREAM_H
 #define NFDNS_NFQ_STREAM_H
 
+#include "nfq/handover.h"
 #include "nfq/snapshot.h"
-#include "nfq/worker.h"
 #include "policy/audit.h"
 
 struct stream;			/* owns the thread and its connections */
