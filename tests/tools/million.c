@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * million: what a table of many names costs.  Makes an NDS text of NAMES
- * hosts in memory, compiles it in a child as the daemon does, maps the image
- * and looks names up; checks every answer; prints one JSON object.
+ * million: what a table of many names costs.  Makes a source of NAMES names
+ * in memory, compiles it in a child as the daemon does, maps the image and
+ * looks names up; checks every answer; prints one JSON object.
  *
- *   million external|kubernetes NAMES
+ *   million external|kubernetes|export NAMES
  *
- * "kubernetes" makes a third as many services, each of which has three names.
+ * "external" is an NDS text of hosts.  "kubernetes" is one of a third as many
+ * services, each of which has three names.  "export" is what kubectl prints of
+ * as many services: names, short names, SRV and reverse names.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,9 +31,25 @@
 #define BATCH		1024	/* names made before they are timed */
 #define BATCHES		500
 
+/* What the source is, and how many hosts it takes for how many names. */
+struct kind {
+	const char *name;
+	const char *format;
+	bool services;
+	unsigned int names_each;
+};
+
+static const struct kind kinds[] = {
+	{ "external", "nds", false, 1 },
+	{ "kubernetes", "nds", true, 3 },
+	{ "export", "kubernetes", true, 5 },
+};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
 struct measure {
-	bool kubernetes;
+	const struct kind *kind;
 	uint32_t hosts;
+	long source_octets;
 	double compile_s;
 	double compile_cpu_s;
 	long compile_rss_kib;
@@ -68,7 +86,7 @@ seconds(struct timeval t)
 static void
 host_text(const struct measure *m, uint32_t host, char *text, size_t size)
 {
-	if (m->kubernetes)
+	if (m->kind->services)
 		(void)snprintf(text, size, "service-%07u.team-%03u."
 		    "svc.cluster.local", host, host % 500);
 	else
@@ -76,30 +94,68 @@ host_text(const struct measure *m, uint32_t host, char *text, size_t size)
 		    "example.com", host, host % 40);
 }
 
-/* The NDS text of all hosts; the nth one's address is 10.0.0.0 + n. */
-static int
-write_source(const struct measure *m)
+/* One entry of an NDS text. */
+static void
+write_entry(FILE *out, const struct kind *kind, const char *host, uint32_t n)
 {
+	fprintf(out, "\"%s\": {\"ips\": [\"10.%u.%u.%u\"],", host, n >> 16,
+	    n >> 8 & 255, n & 255);
+	if (kind->services)
+		fprintf(out, " \"registry\": \"Kubernetes\","
+		    " \"shortname\": \"service-%07u\","
+		    " \"namespace\": \"team-%03u\"}", n, n % 500);
+	else
+		fputs(" \"registry\": \"External\"}", out);
+}
+
+/* One Service, with what of it kubectl prints and the mesh has no use for. */
+static void
+write_service(FILE *out, uint32_t n)
+{
+	fprintf(out, "    {\n        \"apiVersion\": \"v1\",\n"
+	    "        \"kind\": \"Service\",\n        \"metadata\": {\n"
+	    "            \"creationTimestamp\": \"2026-01-02T03:04:05Z\",\n"
+	    "            \"labels\": { \"app\": \"service-%07u\" },\n"
+	    "            \"name\": \"service-%07u\",\n"
+	    "            \"namespace\": \"team-%03u\",\n"
+	    "            \"resourceVersion\": \"%u\"\n        },\n", n, n,
+	    n % 500, n + 1000);
+	fprintf(out, "        \"spec\": {\n"
+	    "            \"clusterIP\": \"10.%u.%u.%u\",\n"
+	    "            \"clusterIPs\": [ \"10.%u.%u.%u\" ],\n"
+	    "            \"ipFamilies\": [ \"IPv4\" ],\n"
+	    "            \"ports\": [ { \"name\": \"http\", \"port\": 80,"
+	    " \"protocol\": \"TCP\", \"targetPort\": 8080 } ],\n"
+	    "            \"selector\": { \"app\": \"service-%07u\" },\n"
+	    "            \"type\": \"ClusterIP\"\n        },\n"
+	    "        \"status\": { \"loadBalancer\": {} }\n    }",
+	    n >> 16, n >> 8 & 255, n & 255, n >> 16, n >> 8 & 255, n & 255, n);
+}
+
+/* The text of all hosts; the nth one's address is 10.0.0.0 + n. */
+static int
+write_source(struct measure *m)
+{
+	bool objects = strcmp(m->kind->format, "kubernetes") == 0;
 	int fd = memfd_create("million-source", MFD_CLOEXEC);
 	FILE *out = fd >= 0 ? fdopen(dup(fd), "w") : NULL;
 
 	if (out == NULL)
 		die("memory file");
-	fputs("{\"table\": {\n", out);
+	fputs(objects ? "{\"apiVersion\": \"v1\", \"kind\": \"List\","
+	    " \"items\": [\n" : "{\"table\": {\n", out);
 	for (uint32_t i = 0; i < m->hosts; i++) {
 		char host[100];
 
 		host_text(m, i, host, sizeof(host));
-		fprintf(out, "%s\"%s\": {\"ips\": [\"10.%u.%u.%u\"],",
-		    i > 0 ? ",\n" : "", host, i >> 16, i >> 8 & 255, i & 255);
-		if (m->kubernetes)
-			fprintf(out, " \"registry\": \"Kubernetes\","
-			    " \"shortname\": \"service-%07u\","
-			    " \"namespace\": \"team-%03u\"}", i, i % 500);
+		fputs(i > 0 ? ",\n" : "", out);
+		if (objects)
+			write_service(out, i);
 		else
-			fputs(" \"registry\": \"External\"}", out);
+			write_entry(out, m->kind, host, i);
 	}
-	fputs("}}\n", out);
+	fputs(objects ? "]}\n" : "}}\n", out);
+	m->source_octets = ftell(out);
 	if (fclose(out) != 0)
 		die("memory file");
 	return fd;
@@ -234,22 +290,26 @@ measure(struct measure *m, const struct mesh *mesh)
 int
 main(int argc, char **argv)
 {
-	struct mesh_source source = { .format = source_format_find("nds"),
-	    .path = (char[]){ "million.json" } };
+	struct mesh_source source = { .path = (char[]){ "million.json" } };
 	struct mesh mesh = { .ttl = 30, .udp_size = 1232,
 	    .namespace = (char[]){ "default" }, .search_count = 3,
 	    .sources = &source, .source_count = 1, .zone_count = 1 };
 	static const char *const search[] = { "default.svc.cluster.local",
 	    "svc.cluster.local", "cluster.local" };
-	struct measure m = { .kubernetes = argc == 3 &&
-	    strcmp(argv[1], "kubernetes") == 0 };
+	struct measure m = { .kind = NULL };
 	unsigned long names = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
 
-	if (names < 3 || names > NAMES_MAX) {
-		fputs("usage: million external|kubernetes NAMES\n", stderr);
+	for (size_t i = 0; i < KINDS && argc == 3; i++)
+		if (strcmp(argv[1], kinds[i].name) == 0)
+			m.kind = &kinds[i];
+	if (m.kind == NULL || names < 3 || names > NAMES_MAX) {
+		fputs("usage: million external|kubernetes|export NAMES\n",
+		    stderr);
 		return 2;
 	}
-	m.hosts = (uint32_t)(m.kubernetes ? (names + 2) / 3 : names);
+	source.format = source_format_find(m.kind->format);
+	m.hosts = (uint32_t)((names + m.kind->names_each - 1) /
+	    m.kind->names_each);
 	for (size_t i = 0; i < 3; i++) {
 		if (name_from_text(&mesh.search[i], search[i],
 		    strlen(search[i])) != 0)
@@ -258,10 +318,10 @@ main(int argc, char **argv)
 	mesh.domain = mesh.search[2];
 	mesh.zones[0].name = mesh.domain;
 	measure(&m, &mesh);
-	printf("{\"names\": %zu, \"compile_s\": %.3f, \"compile_cpu_s\": %.3f,"
+	printf("{\"names\": %zu, \"source_octets\": %ld, \"compile_s\": %.3f, \"compile_cpu_s\": %.3f,"
 	    " \"compile_rss_kib\": %ld, \"map_s\": %.4f, \"map_cpu_s\": %.4f,"
 	    " \"octets\": %zu, \"hit_ns\": %.1f,"
-	    " \"miss_ns\": %.1f}\n", m.names, m.compile_s, m.compile_cpu_s,
+	    " \"miss_ns\": %.1f}\n", m.names, m.source_octets, m.compile_s, m.compile_cpu_s,
 	    m.compile_rss_kib, m.map_s, m.map_cpu_s, m.octets, m.hit_ns, m.miss_ns);
 	return 0;
 }
