@@ -15,6 +15,7 @@
 
 static const char *const forms[] = {
 	[PACKET_OK] = "ok",
+	[PACKET_STREAM] = "stream",
 	[PACKET_FRAGMENT] = "fragment",
 	[PACKET_NOT_UDP] = "not-udp",
 	[PACKET_NOT_DNS] = "not-dns",
