@@ -10,13 +10,16 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "net"))
 from netlab import BUILD, Failure  # noqa: E402
 from subjects import CPUS  # noqa: E402
 
-APART = "apart"			# client on the first CPU, server on the last
-FREE = "free"			# wherever the scheduler puts them
+# Client on the first CPU, server on the last: both have one to themselves.
+APART = "apart"
+# All on one CPU, where the scheduler puts those who take turns; left to itself it
+# does so at times, and at times not, which is ten times a round trip's cost.
+TOGETHER = "together"
 
 # dnsrate's options for each kind of load, and where it runs.
 LOADS = {
     "throughput": (("-n", 64, "-w", 8), APART),
-    "single": (("-n", 1, "-w", 1), FREE),
+    "single": (("-n", 1, "-w", 1), TOGETHER),
     "half": (("-n", 64), APART),
 }
 
@@ -36,8 +39,8 @@ def cpu_cost(before, after, questions):
 
 def client(subject, placement):
     """The words before the client's command."""
-    subject.place(CPUS[-1:] if placement == APART else CPUS)
-    return ["taskset", "-c", str(CPUS[0])] if placement == APART else []
+    subject.place(CPUS[-1:], CPUS if placement == APART else CPUS[-1:])
+    return ["taskset", "-c", str(CPUS[0] if placement == APART else CPUS[-1])]
 
 
 def ask(subject, kind, load, seconds, rate=None):
@@ -67,7 +70,7 @@ def dnsperf(subject, questions, seconds):
         return None
     command = client(subject, APART) + [
         "dnsperf", "-s", subject.address, "-p", subject.port, "-d", questions, "-c", 64,
-        "-q", 512, "-l", max(1, round(seconds)), "-O", "suppress=timeout,congestion"]
+        "-q", 512, "-t", 1, "-l", max(1, round(seconds)), "-O", "suppress=timeout,congestion"]
     out = subject.lab.vm.run(command).stdout
     found = re.search(r"Queries per second:\s+([\d.]+)", out)
     if not found:

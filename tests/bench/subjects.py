@@ -109,14 +109,15 @@ class Subject:
     def __init__(self, mesh, passing=False):
         self.mesh, self.passing = mesh, passing
         self.lab = Lab(strict=False)
-        self.process = None
+        self.process = self.nameserver = None
         self.address, self.port = self.lab.NS4, 53
         self.error_log = self.lab.directory / "log"
 
     def start(self):
         if self.passing:
             # The real nameserver: as fast as one can be.
-            self.lab.start(self.lab.ns, [BUILD / "tools/echo", self.lab.NS4, 53])
+            self.nameserver = self.lab.start(
+                self.lab.ns, [BUILD / "tools/echo", self.lab.NS4, 53])
         self.launch()
         wait_until(self.answers, f"{self.label} answers", 30)
         return self
@@ -145,10 +146,13 @@ class Subject:
     def pids(self):
         return [self.process.pid] if self.process else []
 
-    def place(self, cpus):
-        """Where all of its threads may run."""
-        for pid in self.pids():
-            subprocess.run(["taskset", "-acp", ",".join(map(str, cpus)), str(pid)],
+    def place(self, cpus, nameserver_cpus):
+        """Where its threads may run, and where the real nameserver may."""
+        places = [(pid, cpus) for pid in self.pids()]
+        if self.nameserver is not None:
+            places.append((self.nameserver.pid, nameserver_cpus))
+        for pid, where in places:
+            subprocess.run(["taskset", "-acp", ",".join(map(str, where)), str(pid)],
                            stdout=subprocess.DEVNULL, check=False)
 
     def cpu(self):
