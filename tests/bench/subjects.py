@@ -210,12 +210,13 @@ class Workers(Nfdns):
     """Several worker threads, to be put on one CPU each."""
 
     def __init__(self, mesh, workers):
-        super().__init__(mesh, config={"queue": f"workers = {workers};"})
+        super().__init__(mesh, config={"queue": f"workers = {workers};",
+                                       "capture": "tcp = false;"})
         self.label = f"workers = {workers}"
         self.workers = workers
 
     def place_threads(self, cpus):
-        """The threads that read queues are the last that were made."""
+        """Without TCP, the threads that read queues are the last that were made."""
         tasks = sorted(map(int, os.listdir(f"/proc/{self.worker()}/task")))
         for task, cpu in zip(tasks[-self.workers:], cpus):
             os.sched_setaffinity(task, [cpu])
