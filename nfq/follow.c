@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The supervisor follows its tables' files and the machine's search list. */
+/* Which files the supervisor follows: its tables' and the machine's search list. */
 #include <string.h>
 
 #include "nfq/supervisor_parts.h"
@@ -39,20 +39,4 @@ follow_open(const struct config *config)
 			    source->format->includes);
 	}
 	return watch;
-}
-
-void
-follow_ready(struct supervisor *s)
-{
-	unsigned int changed;
-
-	/* A reload may have taken it away since it was readable. */
-	if (s->watch == NULL)
-		return;
-	changed = watch_next(s->watch);
-
-	if (changed & WATCH_RESOLV)
-		health_resolv_conf(s);
-	if (changed & WATCH_TABLES)
-		reload_begin(s, RELOAD_TABLES);
 }

@@ -8,40 +8,14 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "nfq/notify.h"
 #include "nfq/report.h"
 #include "nfq/supervisor_parts.h"
 #include "policy/log.h"
-
-int64_t
-supervisor_now_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-void
-supervisor_show_state(struct supervisor *s)
-{
-	const char *why = s->table_error[0] != '\0' ? s->table_error :
-	    s->health.unanswered ? "the canary question is not answered" : NULL;
-	char state[STATUS_TEXT + 32];
-
-	status_set_state(&s->status, why != NULL ? STATUS_DEGRADED :
-	    STATUS_READY, why);
-	(void)snprintf(state, sizeof(state), "STATUS=%s%s",
-	    why != NULL ? "degraded: " : "answering", why != NULL ? why : "");
-	(void)notify(state);
-}
 
 static void
 stop(struct supervisor *s, int code)
@@ -157,6 +131,23 @@ take_tick(struct supervisor *s)
 
 	if (read(s->timer, &ticks, sizeof(ticks)) == (ssize_t)sizeof(ticks))
 		health_tick(s);
+}
+
+/* Files that are followed have changed. */
+static void
+follow_ready(struct supervisor *s)
+{
+	unsigned int changed;
+
+	/* A reload may have taken it away since it was readable. */
+	if (s->watch == NULL)
+		return;
+	changed = watch_next(s->watch);
+
+	if (changed & WATCH_RESOLV)
+		health_resolv_conf(s);
+	if (changed & WATCH_TABLES)
+		reload_begin(s, RELOAD_TABLES);
 }
 
 enum { WAIT_DEATH, WAIT_CONTROL, WAIT_SIGNALS, WAIT_TIMER, WAIT_COMPILER,

@@ -104,8 +104,6 @@ struct supervisor {
 	int exit_code;
 };
 
-int64_t supervisor_now_ms(void);
-
 /* start.c: every step in order, and all of them in reverse. */
 
 /* Returns EXIT_OK or the exit code; whatever was done is for supervisor_stop(). */
@@ -119,7 +117,10 @@ void stop_stream(struct supervisor *s);
 /* Devices or routing rules have changed, or it is time to look. */
 void follow_routes(struct supervisor *s);
 
-/* supervisor.c */
+/* supervisor_state.c */
+
+/* CLOCK_MONOTONIC, in milliseconds. */
+int64_t supervisor_now_ms(void);
 
 /* What status and the service manager are told: ready, or degraded and why. */
 void supervisor_show_state(struct supervisor *s);
@@ -137,15 +138,13 @@ void reload_worker_replaced(struct supervisor *s);
 void reload_tick(struct supervisor *s);
 void reload_cancel(struct supervisor *s);
 
-/* follow.c: files that change by themselves. */
+/* follow.c: files that change by themselves */
 
 /*
  * Follows what the config names from here on; what cannot be is logged.  Call
  * before the files are read, so that no change is missed.
  */
 struct watch *follow_open(const struct config *config);
-/* watch_fd() is readable. */
-void follow_ready(struct supervisor *s);
 
 /* health.c */
 
