@@ -31,6 +31,7 @@ FEATURES = (
     Feature("IPv6", ipv6=True),
     Feature("AAAA, no data", options=("-t", 28)),
     Feature("8 table sources", parts=8),
+    Feature("without TCP", {"capture": "tcp = false;"}),
     Feature("workers = 2", {"queue": "workers = 2;"}),
     Feature("workers = 4", {"queue": "workers = 4;"}),
 )
