@@ -15,10 +15,16 @@
 /* Headers and attributes of a verdict with mark, without the payload. */
 #define VERDICT_ROOM	64
 
+/* After how many datagrams that came alone another such is expected... */
+#define ALONE_FEW	8
+/* ...and how often to look for more all the same. */
+#define ALONE_LOOK	8
+
 struct queue_reader {
 	int fd;
 	uint16_t number;
 
+	unsigned int alone;		/* datagrams that came so, in a row */
 	bool any_id;			/* last_id means something */
 	uint32_t last_id;
 	uint64_t gaps;
@@ -107,6 +113,43 @@ take_datagram(struct queue_reader *reader, const uint8_t *octets, size_t left,
 	return count;
 }
 
+/*
+ * Where packets come one by one, recvmmsg()'s arrays and its search for a second
+ * one are a good part of what a question costs, so recv() takes them; now and
+ * then recvmmsg() looks whether they have begun to come together.
+ */
+static bool
+expects_one(const struct queue_reader *reader)
+{
+	return reader->alone >= ALONE_FEW && reader->alone % ALONE_LOOK != 0;
+}
+
+/* The number of datagrams, which are at most one, or -1 with errno. */
+static int
+receive_one(struct queue_reader *reader, int flags)
+{
+	ssize_t n = recv(reader->fd, reader->received[0], QUEUE_RECEIVE_SIZE,
+	    (flags & MSG_DONTWAIT) | MSG_TRUNC);
+
+	if (n < 0)
+		return -1;
+	reader->messages[0].msg_len = (unsigned int)n;
+	return 1;
+}
+
+static int
+receive_datagrams(struct queue_reader *reader, int flags)
+{
+	int n = expects_one(reader) ? receive_one(reader, flags) :
+	    recvmmsg(reader->fd, reader->messages, QUEUE_BATCH, flags, NULL);
+
+	if (n == 1)
+		reader->alone++;
+	else if (n > 1)
+		reader->alone = 0;
+	return n;
+}
+
 static int
 receive(struct queue_reader *reader, int flags,
     struct queue_packet packets[static QUEUE_BATCH])
@@ -115,8 +158,7 @@ receive(struct queue_reader *reader, int flags,
 	int error, i, n;
 
 	if (reader->pending_error == 0) {
-		n = recvmmsg(reader->fd, reader->messages, QUEUE_BATCH,
-		    flags, NULL);
+		n = receive_datagrams(reader, flags);
 		if (n < 0)
 			return -errno;
 		for (i = 0; i < n; i++) {
