@@ -39,12 +39,13 @@ match_meta_u8(struct maker *maker, enum nft_meta_keys key,
 }
 
 static void
-match_mark(struct maker *maker, const struct config_mark *mark)
+match_mark(struct maker *maker, enum nft_cmp_ops operation,
+    const struct config_mark *mark)
 {
 	maker_load_meta(maker, NFT_META_MARK);
 	if (mark->mask != UINT32_MAX)
 		maker_change_bits(maker, mark->mask, 0);
-	maker_compare(maker, NFT_CMP_EQ, &mark->value, sizeof(mark->value));
+	maker_compare(maker, operation, &mark->value, sizeof(mark->value));
 }
 
 static void
@@ -97,11 +98,12 @@ match_first_tcp(struct maker *maker)
 }
 
 static void
-match_own_mark(struct maker *maker, const struct ruleset *set, uint32_t value)
+match_stream_mark(struct maker *maker, enum nft_cmp_ops operation,
+    const struct ruleset *set)
 {
-	const struct config_mark mark = { value, set->mark_mask };
+	const struct config_mark mark = { set->mark_stream, set->mark_mask };
 
-	match_mark(maker, &mark);
+	match_mark(maker, operation, &mark);
 }
 
 /*
@@ -200,7 +202,7 @@ make_match_tcp(struct maker *maker, const struct ruleset *set,
 	case MATCH_FIRST_MARKED:
 	case MATCH_FIRST_MARKED4:
 	case MATCH_FIRST_MARKED6:
-		match_own_mark(maker, set, set->mark_stream);
+		match_stream_mark(maker, NFT_CMP_EQ, set);
 		if (rule->match != MATCH_FIRST_MARKED)
 			match_family(maker, ipv4);
 		match_first_tcp(maker);
@@ -214,19 +216,22 @@ make_match_tcp(struct maker *maker, const struct ruleset *set,
 	case MATCH_LATER6:
 		match_later(maker, ipv4);
 		break;
+	case MATCH_NOT_STREAM:
+		match_stream_mark(maker, NFT_CMP_NEQ, set);
+		break;
 	case MATCH_NOT_LOOPBACK:
 		maker_load_meta(maker, NFT_META_IIF);
 		maker_compare(maker, NFT_CMP_NEQ, &loopback, sizeof(loopback));
 		break;
 	case MATCH_ARRIVED_SCOPED:
-		match_own_mark(maker, set, set->mark_stream);
+		match_stream_mark(maker, NFT_CMP_EQ, set);
 		match_scoped_source(maker);
 		match_protocol_port53(maker, IPPROTO_TCP);
 		match_first(maker, NFT_CMP_NEQ);
 		break;
 	case MATCH_ARRIVED4:
 	case MATCH_ARRIVED6:
-		match_own_mark(maker, set, set->mark_stream);
+		match_stream_mark(maker, NFT_CMP_EQ, set);
 		match_family(maker, ipv4);
 		match_protocol_port53(maker, IPPROTO_TCP);
 		break;
@@ -255,7 +260,7 @@ match_make(struct maker *maker, const struct ruleset *set,
 		match_meta_u32(maker, NFT_META_SKGID, rule->arg.id);
 		break;
 	case MATCH_MARK:
-		match_mark(maker, &rule->arg.mark);
+		match_mark(maker, NFT_CMP_EQ, &rule->arg.mark);
 		break;
 	case MATCH_CGROUP:
 		match_cgroup(maker, rule->arg.cgroup.id,
@@ -275,7 +280,7 @@ match_make(struct maker *maker, const struct ruleset *set,
 		break;
 	case MATCH_QUESTION:
 		if (rule->canary)
-			match_mark(maker, &canary);
+			match_mark(maker, NFT_CMP_EQ, &canary);
 		match_question(maker);
 		break;
 	default:

@@ -57,6 +57,10 @@ print_match_tcp(const struct ruleset *set, const struct rule *rule,
 	case MATCH_LATER6:
 		fputs(KEY6 " @" RULES_STREAMS6, out);
 		break;
+	case MATCH_NOT_STREAM:
+		fprintf(out, "meta mark & 0x%08" PRIx32 " != 0x%08" PRIx32,
+		    set->mark_mask, set->mark_stream);
+		break;
 	case MATCH_NOT_LOOPBACK:
 		fputs("iif != \"lo\"", out);
 		break;
@@ -214,11 +218,11 @@ print_rule(const struct ruleset *set, const struct rule *rule,
 		break;
 	case ACTION_SET_ZONE:
 		fprintf(out, "%s ct original zone set %" PRIu16
-		    " meta mark set meta mark & 0x%08" PRIx32, counter,
+		    " meta mark set meta mark & 0x%08" PRIx32 " accept", counter,
 		    set->zone, ~set->mark_mask);
 		break;
 	case ACTION_NOTRACK:
-		fprintf(out, "%s notrack", counter);
+		fprintf(out, "%s notrack accept", counter);
 		break;
 	default:
 		print_action_tcp(set, rule, counter, out);

@@ -39,7 +39,7 @@
 #include "rules/ruleset.h"
 
 /* Rules that there are whatever the config says: at most this many. */
-#define FIXED_RULES 28
+#define FIXED_RULES 30
 
 static const char *const set_names[RULES_SETS] = {
 	[SET_BYPASS4] = "bypass4",
@@ -278,6 +278,8 @@ add_streams(struct ruleset *set)
 static void
 add_arrivals(struct ruleset *set)
 {
+	add_rule(set, CHAIN_ARRIVAL, MATCH_NOT_STREAM, ACTION_ACCEPT,
+	    "not intercepted");
 	add_rule(set, CHAIN_ARRIVAL, MATCH_NOT_LOOPBACK, ACTION_ACCEPT,
 	    "not from lo");
 	add_rule(set, CHAIN_ARRIVAL, MATCH_ARRIVED_SCOPED, ACTION_ACCEPT,

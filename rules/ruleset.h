@@ -56,6 +56,7 @@ enum rule_match {
 	MATCH_FIRST_MARKED,	/* the first, marked by the verdict */
 	MATCH_FIRST_MARKED4, MATCH_FIRST_MARKED6,
 	MATCH_LATER4, MATCH_LATER6,	/* of a connection in the set of them */
+	MATCH_NOT_STREAM,	/* not marked as stream */
 	MATCH_NOT_LOOPBACK,	/* did not come from lo */
 	MATCH_ARRIVED4, MATCH_ARRIVED6,	/* marked, to TCP port 53 */
 	MATCH_ARRIVED_SCOPED,	/* the same from a link-local address, not the first */
@@ -64,8 +65,8 @@ enum rule_match {
 enum rule_action {
 	ACTION_ACCEPT,
 	ACTION_QUEUE,		/* mark |= passed, then queue with bypass */
-	ACTION_SET_ZONE,	/* ct original zone set, clear the mark's bits */
-	ACTION_NOTRACK,
+	ACTION_SET_ZONE,	/* ct original zone set, clear the mark's bits, accept */
+	ACTION_NOTRACK,		/* and accept */
 	ACTION_QUEUE_STREAM,	/* queue with bypass, the mark as it is */
 	ACTION_REMEMBER,	/* into the set of connections, accept */
 	ACTION_FORGET,		/* out of it, accept */

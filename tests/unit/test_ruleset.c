@@ -90,8 +90,8 @@ plain_rules(void)
 		"type filter hook output priority -305; policy accept;\n",
 		"\t\tmeta mark & 0x70000000 == 0x10000000 counter "
 		"ct original zone set 53 meta mark set meta mark & 0x8fffffff "
-		"comment \"passed: conntrack zone 53\"\n",
-		"\t\tmeta mark & 0x70000000 == 0x20000000 counter notrack "
+		"accept comment \"passed: conntrack zone 53\"\n",
+		"\t\tmeta mark & 0x70000000 == 0x20000000 counter notrack accept "
 		"comment \"answered: not tracked\"\n\t}\n}\n",
 		NULL
 	};
