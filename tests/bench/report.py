@@ -64,7 +64,7 @@ def table(title, head, rows):
 def servers(samples, group, title, subjects, base="nfdns"):
     """The main tables: each subject's figures, and nfdns's ratio to it."""
     head = ("", "questions/s", "nfdns / it", "dnsperf", "client us", "server us", "RSS MiB")
-    rows, late = [], []
+    rows, late, ports = [], [], []
     for name in subjects:
         at = (group, name, "throughput")
         rss = samples.median(*at, "rss_kib")
@@ -74,13 +74,21 @@ def servers(samples, group, title, subjects, base="nfdns"):
                      number(samples.median(*at, "client_us")),
                      number(samples.median(*at, "server_us")),
                      number(rss / 1024 if rss else None, 1)))
+        fresh = (group, name, "fresh")
+        ports.append((name, number(samples.median(*fresh, "rate")),
+                      spread(samples.ratios((group, base, "fresh", "rate"), (*fresh, "rate"))),
+                      number(samples.median(*fresh, "client_us")),
+                      number(samples.median(*fresh, "server_us")),
+                      number(samples.median(*fresh, "p50"))))
         one, half = (group, name, "single"), (group, name, "half")
         late.append((name, number(samples.median(*one, "p50")),
                      spread(samples.ratios((group, base, "single", "p50"), (*one, "p50"))),
                      number(samples.median(*one, "p99")), number(samples.median(*one, "p999")),
                      number(samples.median(*half, "p50")), number(samples.median(*half, "p99")),
                      number(samples.median(*half, "p999"))))
-    table(f"{title}: throughput", head, rows)
+    table(f"{title}: throughput, from 64 ports", head, rows)
+    table(f"{title}: throughput, each question from a port of its own",
+          ("", "questions/s", "nfdns / it", "client us", "server us", "p50 us"), ports)
     table(f"{title}: round trip in microseconds, one question at a time, and at half of"
           " its own capacity",
           ("", "p50", "nfdns / it", "p99", "p99.9", "half p50", "p99", "p99.9"), late)

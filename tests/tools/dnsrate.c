@@ -4,13 +4,15 @@
  * that what is measured is the other side.
  *
  *   dnsrate [-s SECONDS] [-n SOCKETS] [-w WINDOW] [-r RATE] [-p PORT]
- *           [-t TYPE] [-e] SERVER NAMES
+ *           [-t TYPE] [-e] [-f] SERVER NAMES
  *
  * Without -r a closed loop: each socket has WINDOW questions under way, and
  * asks the next one when an answer comes; one socket and a window of one is
  * one question at a time, in blocking calls.  With -r an open loop: that many
- * questions a second, whatever the answers do.  -e adds an OPT.  NAMES has one
- * name a line; they are asked in a scattered order.
+ * questions a second, whatever the answers do.  -e adds an OPT.  -f, in a closed
+ * loop, takes a fresh socket for each question, and so a port that was not used
+ * before, as the resolvers of C libraries do.  NAMES has one name a line; they
+ * are asked in a scattered order.
  *
  * An answer counts if its id is under way and QR is set; a question that has
  * none after half a second is lost.  Prints one JSON object.
@@ -75,7 +77,10 @@ struct load {
 	unsigned int client_count, window;
 	uint64_t rate, milliseconds;
 	uint16_t port, type;
-	bool edns;
+	bool edns, fresh;
+	struct sockaddr_storage server;
+	socklen_t server_length;
+	int epoll;
 	uint64_t sent, received, lost, wrong, failed, empty;
 	uint64_t latencies[COUNTERS];
 };
@@ -200,32 +205,62 @@ read_names(struct load *load, const char *path)
 }
 
 static void
-open_client(const struct load *load, struct client *client, const char *server)
+read_server(struct load *load, const char *text)
 {
-	struct sockaddr_in v4 = { .sin_family = AF_INET,
-		.sin_port = htons(load->port) };
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
-		.sin6_port = htons(load->port) };
-	const bool is_v6 = inet_pton(AF_INET6, server, &v6.sin6_addr) == 1;
-	const bool alone = load->client_count == 1 && load->rate == 0;
+	struct sockaddr_in *v4 = (struct sockaddr_in *)&load->server;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&load->server;
+
+	if (inet_pton(AF_INET6, text, &v6->sin6_addr) == 1) {
+		v6->sin6_family = AF_INET6;
+		v6->sin6_port = htons(load->port);
+		load->server_length = sizeof(*v6);
+	} else if (inet_pton(AF_INET, text, &v4->sin_addr) == 1) {
+		v4->sin_family = AF_INET;
+		v4->sin_port = htons(load->port);
+		load->server_length = sizeof(*v4);
+	} else
+		fail(text, "not an address");
+}
+
+static void
+set_options(const struct client *client)
+{
 	struct timeval patience = { .tv_usec = 100000 };
 	int buffer = 4 << 20;
 
-	if (!is_v6 && inet_pton(AF_INET, server, &v4.sin_addr) != 1)
-		fail(server, "not an address");
-	client->fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_DGRAM |
-	    SOCK_CLOEXEC | (alone ? 0 : SOCK_NONBLOCK), 0);
-	if (client->fd < 0)
-		fail("socket", strerror(errno));
 	(void)setsockopt(client->fd, SOL_SOCKET, SO_SNDBUFFORCE, &buffer,
 	    sizeof(buffer));
 	(void)setsockopt(client->fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer,
 	    sizeof(buffer));
 	(void)setsockopt(client->fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
 	    sizeof(patience));
-	if (connect(client->fd, is_v6 ? (struct sockaddr *)&v6 :
-	    (struct sockaddr *)&v4, is_v6 ? sizeof(v6) : sizeof(v4)) != 0)
-		fail(server, strerror(errno));
+}
+
+static void
+open_client(const struct load *load, struct client *client)
+{
+	const bool alone = load->client_count == 1 && load->rate == 0;
+
+	client->fd = socket(load->server.ss_family, SOCK_DGRAM |
+	    SOCK_CLOEXEC | (alone ? 0 : SOCK_NONBLOCK), 0);
+	if (client->fd < 0)
+		fail("socket", strerror(errno));
+	/* Of a socket's life of one question they would be a good part. */
+	if (!load->fresh)
+		set_options(client);
+	if (connect(client->fd, (const struct sockaddr *)&load->server,
+	    load->server_length) != 0)
+		fail("connect", strerror(errno));
+}
+
+static void
+watch_client(const struct load *load, const struct client *client)
+{
+	struct epoll_event e = { .events = EPOLLIN,
+		.data.u32 = (uint32_t)(client - load->clients) };
+
+	if (epoll_ctl(load->epoll, EPOLL_CTL_ADD, client->fd, &e) != 0)
+		fail("epoll", strerror(errno));
 }
 
 /* Moves on to the next question, and has those that follow it fetched. */
@@ -351,6 +386,18 @@ refill(struct load *load, struct client *client, uint64_t now)
 		(void)ask(load, client, load->window - client->under_way, now);
 }
 
+/* The next questions, by another socket if each is to have its own. */
+static void
+go_on(struct load *load, struct client *client, uint64_t now)
+{
+	if (load->fresh && client->under_way == 0) {
+		(void)close(client->fd);
+		open_client(load, client);
+		watch_client(load, client);
+	}
+	refill(load, client, now);
+}
+
 /* One socket, in calls that block. */
 static void
 run_alone(struct load *load, uint64_t end)
@@ -365,18 +412,12 @@ run_alone(struct load *load, uint64_t end)
 	}
 }
 
-static int
-watch(const struct load *load)
+static void
+watch(struct load *load)
 {
-	int fd = epoll_create1(EPOLL_CLOEXEC);
-
-	for (unsigned int i = 0; i < load->client_count; i++) {
-		struct epoll_event e = { .events = EPOLLIN, .data.u32 = i };
-
-		if (epoll_ctl(fd, EPOLL_CTL_ADD, load->clients[i].fd, &e) != 0)
-			fail("epoll", strerror(errno));
-	}
-	return fd;
+	load->epoll = epoll_create1(EPOLL_CLOEXEC);
+	for (unsigned int i = 0; i < load->client_count; i++)
+		watch_client(load, &load->clients[i]);
 }
 
 static void
@@ -388,23 +429,23 @@ forget_all_lost(struct load *load, uint64_t now, uint64_t *look)
 	for (unsigned int i = 0; i < load->client_count; i++) {
 		forget_lost(load, &load->clients[i], now);
 		if (load->rate == 0)
-			refill(load, &load->clients[i], now);
+			go_on(load, &load->clients[i], now);
 	}
 }
 
 /* Answers of the sockets that have some; in a closed loop, new questions. */
 static void
-take_turn(struct load *load, int epoll, int timeout_ms, uint64_t *now)
+take_turn(struct load *load, int timeout_ms, uint64_t *now)
 {
 	struct epoll_event events[SOCKETS_MAX];
-	int ready = epoll_wait(epoll, events, SOCKETS_MAX, timeout_ms);
+	int ready = epoll_wait(load->epoll, events, SOCKETS_MAX, timeout_ms);
 
 	for (int i = 0; i < ready; i++) {
 		struct client *client = &load->clients[events[i].data.u32];
 
 		(void)receive(load, client, now);
 		if (load->rate == 0)
-			refill(load, client, *now);
+			go_on(load, client, *now);
 	}
 	if (ready <= 0)
 		*now = now_ns();
@@ -413,25 +454,25 @@ take_turn(struct load *load, int epoll, int timeout_ms, uint64_t *now)
 static void
 run_closed(struct load *load, uint64_t end)
 {
-	const int epoll = watch(load);
 	uint64_t now = now_ns(), look = now + LOOK_EVERY_NS;
 
+	watch(load);
 	for (unsigned int i = 0; i < load->client_count; i++)
 		refill(load, &load->clients[i], now);
 	while (now < end) {
-		take_turn(load, epoll, 10, &now);
+		take_turn(load, 10, &now);
 		forget_all_lost(load, now, &look);
 	}
-	(void)close(epoll);
+	(void)close(load->epoll);
 }
 
 static void
 run_open(struct load *load, uint64_t start, uint64_t end)
 {
-	const int epoll = watch(load);
 	uint64_t now = start, look = start + LOOK_EVERY_NS, due = 0;
 	unsigned int turn = 0;
 
+	watch(load);
 	while (now < end) {
 		const uint64_t wanted = (now - start) / 1000 * load->rate /
 		    1000000;
@@ -445,10 +486,10 @@ run_open(struct load *load, uint64_t start, uint64_t end)
 			    load->client_count], n, now);
 			due += n;
 		}
-		take_turn(load, epoll, 0, &now);
+		take_turn(load, 0, &now);
 		forget_all_lost(load, now, &look);
 	}
-	(void)close(epoll);
+	(void)close(load->epoll);
 }
 
 /* The latency in microseconds that this share of all does not exceed. */
@@ -563,6 +604,9 @@ take_option(struct load *load, int option, const char *value)
 	case 'e':
 		load->edns = true;
 		return true;
+	case 'f':
+		load->fresh = true;
+		return true;
 	default:
 		return false;
 	}
@@ -576,18 +620,19 @@ main(int argc, char **argv)
 	bool good = true;
 	int option;
 
-	while (good && (option = getopt(argc, argv, "s:n:w:r:p:t:e")) != -1)
+	while (good && (option = getopt(argc, argv, "s:n:w:r:p:t:ef")) != -1)
 		good = take_option(&load, option, optarg);
 	if (!good || argc - optind != 2) {
 		(void)fprintf(stderr, "usage: dnsrate [-s SECONDS]"
 		    " [-n SOCKETS] [-w WINDOW] [-r RATE] [-p PORT] [-t TYPE]"
-		    " [-e] SERVER NAMES\n");
+		    " [-e] [-f] SERVER NAMES\n");
 		return 2;
 	}
+	read_server(&load, argv[optind]);
 	read_names(&load, argv[optind + 1]);
 	load.clients = allocate(load.client_count, sizeof(*load.clients));
 	for (unsigned int i = 0; i < load.client_count; i++)
-		open_client(&load, &load.clients[i], argv[optind]);
+		open_client(&load, &load.clients[i]);
 	if (load.rate > 0)
 		load.window = WINDOW_MAX;
 	run(&load);
