@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a test says of itself: passed, failed or skipped."""
+import select
+import signal
+import sys
+import time
+import traceback
+
+WAIT_S = 20			# how long anything may take to become ready
+
+
+class Skip(Exception):
+    """This cannot be had here."""
+
+
+class Failure(Exception):
+    """What was to be shown is not so."""
+
+
+def expect(condition, *words):
+    if not condition:
+        raise Failure(" ".join(str(w) for w in words))
+
+
+def wait_until(condition, what, timeout=WAIT_S):
+    """For states that have no event to wait for; looks at short intervals."""
+    deadline = time.monotonic() + timeout
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise Failure(f"{what}: not so after {timeout} s")
+        select.select([], [], [], 0.01)
+
+
+def main(*cases):
+    """Runs functions, each under its name; prints a line for each."""
+    # A signal ends the test as an exception does: everything is taken down.
+    def end(number, _frame):
+        raise SystemExit(128 + number)
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+    # In the background of a shell SIGINT may have been ignored; children too.
+    failed = False
+    for case in cases:
+        name = case.__name__
+        try:
+            case()
+            print(f"PASS {name}", flush=True)
+        except Skip as why:
+            print(f"SKIP {name}: {why}", flush=True)
+        except Failure as why:
+            failed = True
+            print(f"FAIL {name}: " + str(why).replace("\n", "\n  "), flush=True)
+        except Exception as error:	# noqa: BLE001  a fault of the test's own
+            failed = True
+            traceback.print_exc(file=sys.stdout)
+            print(f"FAIL {name}: {type(error).__name__}: {error}", flush=True)
+    sys.exit(1 if failed else 0)
