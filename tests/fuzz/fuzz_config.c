@@ -18,13 +18,6 @@ __lsan_default_suppressions(void)
 	return "leak:libconfig";
 }
 
-static void
-check(bool right)
-{
-	if (!right)
-		abort();
-}
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

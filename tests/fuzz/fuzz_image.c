@@ -14,13 +14,6 @@
 #include "resolver/table.h"
 #include "tests/fuzz/fuzz.h"
 
-static void
-check(bool right)
-{
-	if (!right)
-		abort();
-}
-
 /* Opens a copy of the octets with size and checksum set. */
 static struct table *
 open_image(const uint8_t *data, size_t size)

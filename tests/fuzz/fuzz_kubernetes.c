@@ -3,36 +3,7 @@
  * Any octets as Kubernetes objects, with options that the first octet chooses:
  * errors of one line, and always a sound image.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "resolver/builder.h"
-#include "resolver/source.h"
-#include "resolver/table.h"
-#include "tests/fuzz/fuzz.h"
-
-static void
-check(bool right)
-{
-	if (!right)
-		abort();
-}
-
-static void
-try_image(struct builder *b)
-{
-	int fd = memfd_create("fuzz-kubernetes", MFD_CLOEXEC);
-	struct table *table;
-	const char *why;
-
-	check(fd >= 0 && builder_write(b, fd) == 0);
-	check(table_open(&table, fd, &why) == 0);
-	check(table_names(table) == builder_names(b));
-	table_close(table);
-	close(fd);
-}
+#include "tests/fuzz/source.h"
 
 static void
 choose(struct mesh_source *source, uint8_t options)
@@ -79,9 +50,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct mesh_source source = { .line = 1 };
-	struct mesh mesh = { .ttl = 30, .udp_size = 1232,
-	    .auto_allocate = AUTO_ALLOCATE_BOTH,
-	    .namespace = (char[]){ "own" }, .zone_count = 1 };
+	struct mesh mesh;
 	struct source_text text = { .path = "fuzz.json", .mesh = &mesh,
 	    .source = &source };
 	struct diag diag = DIAG_INIT;
@@ -92,20 +61,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	choose(&source, data[0]);
 	text.data = (const char *)data + 1;
 	text.length = size - 1;
-	check(name_from_text(&mesh.domain, "mesh.test", 9) == 0);
-	mesh.zones[0].name = mesh.domain;
-	mesh.zones[0].unknown = ZONE_NXDOMAIN;
+	fuzz_mesh(&mesh);
 	b = builder_new(&mesh);
 	check(b != NULL);
 	if (data[0] & 0x80)
 		read_twice(&mesh, &text, b, &diag);
 	else
 		check(source_kubernetes_read(&text, b, &diag) == 0);
-	for (size_t i = 0; i < diag.kept; i++)
-		check(strchr(diag.entries[i].text, '\n') == NULL);
-	check(diag.errors <= 2);
-	try_image(b);
-	builder_free(b);
-	diag_free(&diag);
+	fuzz_finish(b, &diag, 2);
 	return 0;
 }

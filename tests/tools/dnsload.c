@@ -11,22 +11,14 @@
  * and its addresses are all A's or all B's.  A question without an answer
  * after two seconds is lost.  Prints one JSON object.
  */
-#include <arpa/inet.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "resolver/name.h"
 #include "resolver/rr.h"
 #include "resolver/wire.h"
+#include "tests/tools/load.h"
 
 #define LOST_AFTER_NS	((uint64_t)2000000000)
 #define SOCKETS_MAX	64
@@ -36,6 +28,11 @@
 #define BATCH		32
 #define QUERY_MAX	(12 + NAME_MAX_OCTETS + 4)
 #define HEADER		12
+/*
+ * A packet in the queue counts against its sender's buffer: this one must hold
+ * what is sent while a worker restarts.
+ */
+#define BUFFER		(32 << 20)
 
 struct target {			/* one name, and what it may answer */
 	uint8_t question[NAME_MAX_OCTETS + 4];
@@ -69,32 +66,6 @@ struct load {
 	uint64_t rate, seconds;
 	struct result result;
 };
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
-}
-
-static _Noreturn void
-fail(const char *what, const char *why)
-{
-	(void)fprintf(stderr, "dnsload: %s: %s\n", what, why);
-	exit(EXIT_FAILURE);
-}
-
-static void *
-allocate(size_t count, size_t size)
-{
-	void *memory = calloc(count, size);
-
-	if (memory == NULL)
-		fail("memory", strerror(errno));
-	return memory;
-}
 
 /* One line of the names file; false for an empty one. */
 static bool
@@ -139,30 +110,16 @@ read_targets(struct load *load, const char *path)
 }
 
 static void
-open_client(struct client *client, const char *server)
+open_client(struct client *client, const struct server *server)
 {
-	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(53) };
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(53) };
-	bool is_v4 = inet_pton(AF_INET, server, &v4.sin_addr) == 1;
-	/*
-	 * A packet in the queue counts against its sender's buffer: this one
-	 * must hold what is sent while a worker restarts.
-	 */
-	int buffer = 32 << 20;
-
-	if (!is_v4 && inet_pton(AF_INET6, server, &v6.sin6_addr) != 1)
-		fail(server, "not an address");
-	client->fd = socket(is_v4 ? AF_INET : AF_INET6,
+	client->fd = socket(server->address.ss_family,
 	    SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (client->fd < 0)
 		fail("socket", strerror(errno));
-	(void)setsockopt(client->fd, SOL_SOCKET, SO_SNDBUFFORCE, &buffer,
-	    sizeof(buffer));
-	(void)setsockopt(client->fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer,
-	    sizeof(buffer));
-	if (connect(client->fd, is_v4 ? (struct sockaddr *)&v4 :
-	    (struct sockaddr *)&v6, is_v4 ? sizeof(v4) : sizeof(v6)) != 0)
-		fail(server, strerror(errno));
+	set_buffers(client->fd, BUFFER);
+	if (connect(client->fd, (const struct sockaddr *)&server->address,
+	    server->length) != 0)
+		fail("connect", strerror(errno));
 	client->slots = allocate(65536, sizeof(*client->slots));
 }
 
@@ -396,24 +353,12 @@ print(const struct load *load)
 	    n > 0 ? r->latencies[n - 1 - n / 100] : 0);
 }
 
-static uint64_t
-number(const char *text, uint64_t max)
-{
-	char *end;
-	unsigned long value;
-
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (errno != 0 || *end != '\0' || end == text || value < 1 || value > max)
-		fail(text, "not a number in range");
-	return value;
-}
-
 int
 main(int argc, char **argv)
 {
 	static struct load load = { .client_count = 16, .rate = 20000,
 		.seconds = 10 };
+	struct server server;
 	int option;
 
 	while ((option = getopt(argc, argv, "r:s:n:")) != -1) {
@@ -431,9 +376,10 @@ main(int argc, char **argv)
 		    " [-n SOCKETS] SERVER NAMES\n");
 		return 2;
 	}
+	server = read_server(argv[optind], 53);
 	read_targets(&load, argv[optind + 1]);
 	for (unsigned int i = 0; i < load.client_count; i++)
-		open_client(&load.clients[i], argv[optind]);
+		open_client(&load.clients[i], &server);
 	load.result.latency_room = load.rate * load.seconds;
 	load.result.latencies = allocate(load.result.latency_room,
 	    sizeof(*load.result.latencies));

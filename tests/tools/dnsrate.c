@@ -17,23 +17,15 @@
  * An answer counts if its id is under way and QR is set; a question that has
  * none after half a second is lost.  Prints one JSON object.
  */
-#include <arpa/inet.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <netinet/in.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "resolver/name.h"
 #include "resolver/rr.h"
 #include "resolver/wire.h"
+#include "tests/tools/load.h"
 
 #define HEADER		12
 #define OPT_OCTETS	11
@@ -78,8 +70,7 @@ struct load {
 	uint64_t rate, milliseconds;
 	uint16_t port, type;
 	bool edns, fresh;
-	struct sockaddr_storage server;
-	socklen_t server_length;
+	struct server server;
 	int epoll;
 	uint64_t sent, received, lost, wrong, failed, empty;
 	uint64_t latencies[COUNTERS];
@@ -91,32 +82,6 @@ static struct iovec vectors[WINDOW_MAX];
 static uint8_t headers[WINDOW_MAX][2];
 static struct iovec parts[WINDOW_MAX][2];
 static uint8_t answers[WINDOW_MAX][ANSWER_MAX];
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
-}
-
-static _Noreturn void
-fail(const char *what, const char *why)
-{
-	(void)fprintf(stderr, "dnsrate: %s: %s\n", what, why);
-	exit(EXIT_FAILURE);
-}
-
-static void *
-allocate(size_t count, size_t size)
-{
-	void *memory = calloc(count, size);
-
-	if (memory == NULL)
-		fail("memory", strerror(errno));
-	return memory;
-}
 
 /* Everything behind the id. */
 static size_t
@@ -205,33 +170,11 @@ read_names(struct load *load, const char *path)
 }
 
 static void
-read_server(struct load *load, const char *text)
-{
-	struct sockaddr_in *v4 = (struct sockaddr_in *)&load->server;
-	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&load->server;
-
-	if (inet_pton(AF_INET6, text, &v6->sin6_addr) == 1) {
-		v6->sin6_family = AF_INET6;
-		v6->sin6_port = htons(load->port);
-		load->server_length = sizeof(*v6);
-	} else if (inet_pton(AF_INET, text, &v4->sin_addr) == 1) {
-		v4->sin_family = AF_INET;
-		v4->sin_port = htons(load->port);
-		load->server_length = sizeof(*v4);
-	} else
-		fail(text, "not an address");
-}
-
-static void
 set_options(const struct client *client)
 {
 	struct timeval patience = { .tv_usec = 100000 };
-	int buffer = 4 << 20;
 
-	(void)setsockopt(client->fd, SOL_SOCKET, SO_SNDBUFFORCE, &buffer,
-	    sizeof(buffer));
-	(void)setsockopt(client->fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer,
-	    sizeof(buffer));
+	set_buffers(client->fd, 4 << 20);
 	(void)setsockopt(client->fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
 	    sizeof(patience));
 }
@@ -241,15 +184,15 @@ open_client(const struct load *load, struct client *client)
 {
 	const bool alone = load->client_count == 1 && load->rate == 0;
 
-	client->fd = socket(load->server.ss_family, SOCK_DGRAM |
+	client->fd = socket(load->server.address.ss_family, SOCK_DGRAM |
 	    SOCK_CLOEXEC | (alone ? 0 : SOCK_NONBLOCK), 0);
 	if (client->fd < 0)
 		fail("socket", strerror(errno));
 	/* Of a socket's life of one question they would be a good part. */
 	if (!load->fresh)
 		set_options(client);
-	if (connect(client->fd, (const struct sockaddr *)&load->server,
-	    load->server_length) != 0)
+	if (connect(client->fd, (const struct sockaddr *)&load->server.address,
+	    load->server.length) != 0)
 		fail("connect", strerror(errno));
 }
 
@@ -510,16 +453,6 @@ percentile(const struct load *load, double share)
 	return 0;
 }
 
-/* Nanoseconds on a CPU, as the scheduler counts them. */
-static uint64_t
-own_cpu_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
-}
-
 static void
 print(const struct load *load, uint64_t elapsed_ns, uint64_t cpu_ns)
 {
@@ -541,7 +474,9 @@ print(const struct load *load, uint64_t elapsed_ns, uint64_t cpu_ns)
 static void
 run(struct load *load)
 {
-	const uint64_t cpu = own_cpu_ns(), start = now_ns();
+	/* On a CPU, as the scheduler counts it. */
+	const uint64_t cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	const uint64_t start = now_ns();
 	const uint64_t end = start + load->milliseconds * 1000000U;
 
 	if (load->rate > 0)
@@ -550,21 +485,8 @@ run(struct load *load)
 		run_alone(load, end);
 	else
 		run_closed(load, end);
-	print(load, now_ns() - start, own_cpu_ns() - cpu);
-}
-
-static uint64_t
-number(const char *text, uint64_t max)
-{
-	char *end;
-	unsigned long value;
-
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (errno != 0 || *end != '\0' || end == text || value < 1 ||
-	    value > max)
-		fail(text, "not a number in range");
-	return value;
+	print(load, now_ns() - start,
+	    clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu);
 }
 
 /* Milliseconds of "1", "0.5". */
@@ -628,7 +550,7 @@ main(int argc, char **argv)
 		    " [-e] [-f] SERVER NAMES\n");
 		return 2;
 	}
-	read_server(&load, argv[optind]);
+	load.server = read_server(argv[optind], load.port);
 	read_names(&load, argv[optind + 1]);
 	load.clients = allocate(load.client_count, sizeof(*load.clients));
 	for (unsigned int i = 0; i < load.client_count; i++)

@@ -3,56 +3,13 @@
 
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "policy/config_option.h"
 #include "resolver/source.h"
-#include "tests/check.h"
-
-#define FILE_NAME "/etc/nfdns/test.conf"
-/* The machine need not have the default user. */
-#define COMMON "user = \"65533\";\n"
-
-static struct diag diag;
-
-/* What a bad text is to say: the first error, without the file's name. */
-static const char *
-first_error(void)
-{
-	size_t skip = strlen(FILE_NAME) + 1;
-
-	for (size_t i = 0; i < diag.kept; i++)
-		if (diag.entries[i].level == DIAG_ERROR)
-			return strncmp(diag.entries[i].text, FILE_NAME ":",
-			    skip) == 0 ? diag.entries[i].text + skip :
-			    diag.entries[i].text;
-	return "";
-}
-
-/* Parses COMMON and text; NULL after an error.  diag has this text's only. */
-static struct config *
-parse(const char *text)
-{
-	struct config *config = NULL;
-	char *whole = NULL;
-	int error;
-
-	diag_free(&diag);
-	diag = (struct diag)DIAG_INIT;
-	if (asprintf(&whole, "%s%s", strncmp(text, "user = ", 7) != 0 ?
-	    COMMON : "\n", text) < 0)
-		return NULL;
-	error = config_parse(&config, FILE_NAME, whole, strlen(whole), &diag);
-	free(whole);
-	CHECK((error == 0) == (config != NULL));
-	CHECK(error == 0 || (error == -EINVAL && diag.errors > 0));
-	return config;
-}
+#include "tests/config_text.h"
 
 static bool
 name_is(const struct dns_name *name, const char *text)
