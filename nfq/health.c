@@ -138,18 +138,11 @@ health_canary_ready(struct supervisor *s)
 }
 
 static void
-fly_canary(struct supervisor *s, int64_t now)
+send_canary(struct supervisor *s, int64_t now)
 {
 	struct health *h = &s->health;
 	int error;
 
-	if (h->canary.fd >= 0) {
-		if (now - h->canary_sent_ms >= CANARY_WAIT_MS)
-			canary_home(s, -ETIMEDOUT);
-		return;
-	}
-	if (now < h->next_canary_ms)
-		return;
 	h->next_canary_ms = now + (h->watchdog_ms > 0 &&
 	    h->watchdog_ms / 4 < CANARY_EVERY_MS ? h->watchdog_ms / 4 :
 	    CANARY_EVERY_MS);
@@ -157,6 +150,30 @@ fly_canary(struct supervisor *s, int64_t now)
 	error = canary_send(&h->canary, s->config);
 	if (error < 0)
 		canary_home(s, error);
+}
+
+static void
+fly_canary(struct supervisor *s, int64_t now)
+{
+	struct health *h = &s->health;
+
+	if (h->canary.fd < 0) {
+		if (now >= h->next_canary_ms)
+			send_canary(s, now);
+	} else if (now - h->canary_sent_ms >= CANARY_WAIT_MS) {
+		canary_home(s, -ETIMEDOUT);
+	}
+}
+
+/*
+ * One that is still under way was the last worker's: it may have been let go on
+ * to the nameserver, and says nothing of this worker.
+ */
+void
+health_worker_ready(struct supervisor *s)
+{
+	canary_close(&s->health.canary);
+	send_canary(s, supervisor_now_ms());
 }
 
 static void

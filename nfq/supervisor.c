@@ -93,6 +93,7 @@ take_messages(struct supervisor *s)
 			atomic_store(&s->status.supervisor->worker_pid,
 			    (int32_t)s->keeper.pid);
 			log_info("worker %d answers", (int)s->keeper.pid);
+			health_worker_ready(s);
 			break;
 		case CONTROL_TABLE_OK:
 		case CONTROL_TABLE_BAD:

@@ -154,5 +154,7 @@ void health_tick(struct supervisor *s);
 void health_resolv_conf(struct supervisor *s);
 /* The canary's socket is readable. */
 void health_canary_ready(struct supervisor *s);
+/* A new worker answers: it is asked at once, as the last one may have failed. */
+void health_worker_ready(struct supervisor *s);
 
 #endif
