@@ -30,7 +30,7 @@ static const struct command {
 	{ "rules", cmd_rules, NEED_VALID,
 	  "the nftables rules: print, or verify the kernel's" },
 	{ "table", cmd_table_here, NEED_VALID,
-	  "the mesh table: compile, list, get, diff" },
+	  "the mesh table: compile, list, get, addresses, diff" },
 	{ "reload", cmd_reload, NEED_VALID,
 	  "have the daemon load configuration and tables anew" },
 };
