@@ -111,13 +111,15 @@ static void
 change_streams(struct maker *maker, const struct rule *rule)
 {
 	bool ipv4 = rules_is_ipv4(rule->match);
+	uint32_t operation = rule->action == ACTION_FORGET ?
+	    NFT_DYNSET_OP_DELETE : NFT_DYNSET_OP_UPDATE;
 
 	match_load_stream(maker, ipv4);
 	maker_add(maker, "dynset");
 	maker_put_u32(maker, NFTNL_EXPR_DYNSET_SREG_KEY, NFT_REG_1);
-	maker_put_u32(maker, NFTNL_EXPR_DYNSET_OP, rule->action == ACTION_FORGET ?
-	    NFT_DYNSET_OP_DELETE : NFT_DYNSET_OP_UPDATE);
-	maker_put_string(maker, NFTNL_EXPR_DYNSET_SET_NAME, match_streams_name(ipv4));
+	maker_put_u32(maker, NFTNL_EXPR_DYNSET_OP, operation);
+	maker_put_string(maker, NFTNL_EXPR_DYNSET_SET_NAME,
+	    match_streams_name(ipv4));
 }
 
 static void
@@ -130,9 +132,11 @@ tproxy(struct maker *maker, const struct ruleset *set, bool ipv4)
 	maker_add(maker, "immediate");
 	maker_put_u32(maker, NFTNL_EXPR_IMM_DREG, NFT_REG_1);
 	if (ipv4)
-		maker_put(maker, NFTNL_EXPR_IMM_DATA, &address4, sizeof(address4));
+		maker_put(maker, NFTNL_EXPR_IMM_DATA, &address4,
+		    sizeof(address4));
 	else
-		maker_put(maker, NFTNL_EXPR_IMM_DATA, &address6, sizeof(address6));
+		maker_put(maker, NFTNL_EXPR_IMM_DATA, &address6,
+		    sizeof(address6));
 	maker_add(maker, "immediate");
 	maker_put_u32(maker, NFTNL_EXPR_IMM_DREG, NFT_REG_2);
 	maker_put(maker, NFTNL_EXPR_IMM_DATA, &port, sizeof(port));
@@ -236,9 +240,9 @@ expressions_rule(const struct ruleset *set, const struct rule *rule,
 	if (maker.rule == NULL)
 		return NULL;
 	nftnl_rule_set_u32(maker.rule, NFTNL_RULE_FAMILY, NFPROTO_INET);
-	if (nftnl_rule_set_str(maker.rule, NFTNL_RULE_TABLE, RULES_TABLE) != 0 ||
-	    nftnl_rule_set_str(maker.rule, NFTNL_RULE_CHAIN,
-	    rules_chain_form(rule->chain)->name) != 0)
+	if (nftnl_rule_set_str(maker.rule, NFTNL_RULE_TABLE,
+	    RULES_TABLE) != 0 || nftnl_rule_set_str(maker.rule,
+	    NFTNL_RULE_CHAIN, rules_chain_form(rule->chain)->name) != 0)
 		maker.failed = true;
 	put_comment(&maker, rule->comment);
 	match_make(&maker, set, rule);
@@ -256,7 +260,7 @@ expressions_key_type(int family)
 	return family == AF_INET ? 7 : 8;
 }
 
-/* Types of a concatenation stand in six bits each: address, service, address. */
+/* A concatenation's types have six bits each: address, service, address. */
 uint32_t
 expressions_stream_type(bool ipv4)
 {
@@ -289,7 +293,8 @@ expressions_comment(const struct nftnl_rule *rule)
 {
 	const char *comment = "";
 	uint32_t size = 0;
-	const void *data = nftnl_rule_get_data(rule, NFTNL_RULE_USERDATA, &size);
+	const void *data = nftnl_rule_get_data(rule, NFTNL_RULE_USERDATA,
+	    &size);
 
 	if (data != NULL)
 		(void)nftnl_udata_parse(data, size, take_comment, &comment);

@@ -84,7 +84,7 @@ put_whole_table(struct batch *batch, const struct ruleset *set, bool owner)
 enum install_scope {
 	INSTALL_WHOLE,
 	INSTALL_RULES,		/* of all chains, and the sets */
-	INSTALL_QUESTIONS,	/* the rules of chain "question", and the sets */
+	INSTALL_QUESTIONS,	/* of chain "question", and the sets */
 };
 
 /* The next of the list that stands in that chain; NULL behind the last. */
@@ -102,9 +102,9 @@ next_of_chain(struct nftnl_rule_list_iter *iter, enum rules_chain chain)
 
 /*
  * Whether a chain's rules are in the kernel as set wants them.  Chain "verdict"
- * must not be touched without need: a "ct zone set" that is destroyed drops every packet
- * that waits in any queue of the namespace (nft_ct_set_destroy() in
- * net/netfilter/nft_ct.c), a while after the batch.
+ * must not be touched without need: a "ct zone set" that is destroyed drops
+ * every packet that waits in any queue of the namespace (nft_ct_set_destroy()
+ * in net/netfilter/nft_ct.c), a while after the batch.
  */
 static bool
 has_rules(struct rules_kernel *kernel, const struct ruleset *set,
@@ -239,7 +239,8 @@ read_counters(struct rules_kernel *kernel, uint64_t *packets)
 	if (rc != 0)
 		return rc;
 	iter = nftnl_rule_list_iter_create(rules);
-	while (iter != NULL && (rule = nftnl_rule_list_iter_next(iter)) != NULL) {
+	while (iter != NULL &&
+	    (rule = nftnl_rule_list_iter_next(iter)) != NULL) {
 		uint64_t here;
 
 		if (expressions_counts_questions(rule, &here))

@@ -13,7 +13,7 @@
 #include "resolver/diag.h"
 #include "rules/ruleset.h"
 
-struct rules_kernel;		/* owns the netlink socket that owns the table */
+struct rules_kernel;		/* owns the socket that owns the table */
 
 /*
  * Opens the netlink socket.  -EPROTONOSUPPORT: this kernel has no nf_tables;
@@ -44,13 +44,13 @@ const char *rules_kernel_open_error(int error);
  * the table stays as long as any copy is open).  NULL is allowed.
  */
 void rules_kernel_close(struct rules_kernel *kernel);
-/* Lets go of it, for a successor who has a copy of the socket: the table stays. */
+/* Lets go of it: the table stays for a successor with a copy of the socket. */
 void rules_kernel_leave(struct rules_kernel *kernel);
 
 /* What the kernel turned out to have. */
 struct rules_features {
 	bool owner;		/* table has "flags owner" (Linux 5.12) */
-	bool native_queue;	/* the queue expression; else the xt NFQUEUE target */
+	bool native_queue;	/* "queue"; else the xt NFQUEUE target */
 };
 
 /*

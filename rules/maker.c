@@ -16,7 +16,8 @@ maker_add(struct maker *maker, const char *name)
 }
 
 void
-maker_put(struct maker *maker, uint16_t attribute, const void *data, size_t size)
+maker_put(struct maker *maker, uint16_t attribute, const void *data,
+    size_t size)
 {
 	if (!maker->failed && nftnl_expr_set(maker->last, attribute, data,
 	    (uint32_t)size) != 0)
@@ -50,8 +51,8 @@ maker_load_meta(struct maker *maker, enum nft_meta_keys key)
 }
 
 void
-maker_load_payload_to(struct maker *maker, uint32_t reg, enum nft_payload_bases base,
-    uint32_t offset, uint32_t size)
+maker_load_payload_to(struct maker *maker, uint32_t reg,
+    enum nft_payload_bases base, uint32_t offset, uint32_t size)
 {
 	maker_add(maker, "payload");
 	maker_put_u32(maker, NFTNL_EXPR_PAYLOAD_DREG, reg);
@@ -61,8 +62,8 @@ maker_load_payload_to(struct maker *maker, uint32_t reg, enum nft_payload_bases 
 }
 
 void
-maker_load_payload(struct maker *maker, enum nft_payload_bases base, uint32_t offset,
-    uint32_t size)
+maker_load_payload(struct maker *maker, enum nft_payload_bases base,
+    uint32_t offset, uint32_t size)
 {
 	maker_load_payload_to(maker, NFT_REG_1, base, offset, size);
 }

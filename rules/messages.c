@@ -119,6 +119,18 @@ add_element(struct batch *batch, struct nftnl_set *named, int family,
 	nftnl_set_elem_add(named, new);
 }
 
+/* As the elements that begin and end its interval. */
+static void
+add_prefix(struct batch *batch, struct nftnl_set *set, int family,
+    const struct config_prefix *prefix)
+{
+	struct address_element pair[2];
+	size_t count = address_elements(prefix, pair);
+
+	for (size_t i = 0; i < count; i++)
+		add_element(batch, set, family, &pair[i]);
+}
+
 static void
 put_elements(struct batch *batch, const struct address_set *set, size_t from,
     size_t to)
@@ -128,13 +140,9 @@ put_elements(struct batch *batch, const struct address_set *set, size_t from,
 	struct nftnl_set *named = named_set(batch, set);
 
 	if (message != NULL && named != NULL) {
-		for (size_t i = from; i < to; i++) {
-			struct address_element pair[2];
-			size_t count = address_elements(&set->prefixes[i], pair);
-
-			for (size_t j = 0; j < count; j++)
-				add_element(batch, named, set->family, &pair[j]);
-		}
+		for (size_t i = from; i < to; i++)
+			add_prefix(batch, named, set->family,
+			    &set->prefixes[i]);
 		nftnl_set_elems_nlmsg_build_payload(message, named);
 		batch_end_message(batch, message);
 	}
@@ -163,8 +171,8 @@ message_sets(struct batch *batch, const struct ruleset *set)
 }
 
 void
-message_rules(struct batch *batch, const struct ruleset *set, enum rules_chain chain,
-    enum queue_form form)
+message_rules(struct batch *batch, const struct ruleset *set,
+    enum rules_chain chain, enum queue_form form)
 {
 	for (size_t i = 0; i < set->count; i++) {
 		struct nlmsghdr *message;
