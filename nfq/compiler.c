@@ -25,6 +25,7 @@
 #include "resolver/compile.h"
 #include "resolver/include.h"
 #include "resolver/source.h"
+#include "resolver/source_files.h"
 
 #define LINE_MAX_OCTETS	1024
 #define MAX_LINES	((size_t)DIAG_MAX_KEPT + 1)
@@ -37,7 +38,7 @@ enum { CHILD_COMPILED = 0, CHILD_REFUSED = 1, CHILD_NO_MEMORY = 2,
 
 struct compiler {
 	pid_t pid;
-	const struct mesh *mesh;
+	struct source_files files;
 	int channel;		/* our end, non-blocking */
 	int image;
 	time_t deadline;	/* CLOCK_MONOTONIC */
@@ -98,18 +99,18 @@ write_diag(int channel, const struct diag *diag)
 
 /* The child's whole life; returns its exit status. */
 static int
-child_main(const struct config *config, int *sources, int image, int channel,
-    pid_t parent)
+child_main(const struct config *config, const struct source_files *files,
+    int image, int channel, pid_t parent)
 {
 	static struct diag diag = DIAG_INIT;	/* too large for a small stack */
-	const size_t count = config->mesh.source_count;
+	const size_t count = files->mesh.source_count;
 	int *keep = calloc(count + 2, sizeof(*keep));
 	int error;
 
 	if (keep == NULL)
 		return CHILD_NO_MEMORY;
 	if (count > 0)
-		memcpy(keep, sources, count * sizeof(*keep));
+		memcpy(keep, files->fds, count * sizeof(*keep));
 	keep[count] = image;
 	keep[count + 1] = channel;
 	if ((error = child_isolate(keep, count + 2)) < 0 ||
@@ -121,7 +122,7 @@ child_main(const struct config *config, int *sources, int image, int channel,
 		write_diag(channel, &diag);
 		return CHILD_NO_SANDBOX;
 	}
-	error = compile_confined(&config->mesh, sources, &channel, image,
+	error = compile_confined(&files->mesh, files->fds, &channel, image,
 	    &diag);
 	write_diag(channel, &diag);
 	if (error == -ENOMEM)
@@ -148,26 +149,19 @@ seal_image(int fd)
 }
 
 static void
-close_all(const int *fds, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (fds[i] >= 0)
-			(void)close(fds[i]);
-}
-
-static void
 compiler_free(struct compiler *c)
 {
 	if (c->channel >= 0)
 		(void)close(c->channel);
 	if (c->image >= 0)
 		(void)close(c->image);
+	source_files_close(&c->files);
 	free(c);
 }
 
-/* Forks; the child gets "sources".  0 or a negative errno. */
+/* Forks; the child gets the sources.  0 or a negative errno. */
 static int
-spawn(struct compiler *c, const struct config *config, int *sources)
+spawn(struct compiler *c, const struct config *config)
 {
 	const pid_t parent = getpid();
 	int ends[2];
@@ -183,7 +177,8 @@ spawn(struct compiler *c, const struct config *config, int *sources)
 		return error;
 	}
 	if (c->pid == 0)
-		_exit(child_main(config, sources, c->image, ends[1], parent));
+		_exit(child_main(config, &c->files, c->image, ends[1],
+		    parent));
 	(void)close(ends[1]);
 	return fcntl(c->channel, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
 }
@@ -192,30 +187,23 @@ int
 compiler_start(struct compiler **compiler, const struct config *config,
     struct diag *diag)
 {
-	const size_t count = config->mesh.source_count;
 	struct compiler *c = calloc(1, sizeof(*c));
-	int *sources = calloc(count + 1, sizeof(*sources));
 	int error;
 
-	if (c == NULL || sources == NULL) {
-		free(c);
-		free(sources);
+	if (c == NULL) {
 		diag_add(diag, DIAG_ERROR, NULL, 0, "out of memory");
 		return -ENOMEM;
 	}
 	c->channel = c->image = -1;
-	c->mesh = &config->mesh;
-	error = compile_open(&config->mesh, sources, diag);
+	error = source_files_open(&c->files, &config->mesh, diag);
 	if (error == 0) {
 		c->deadline = monotonic_seconds() + MAX_SECONDS;
 		c->image = make_image();
-		error = c->image < 0 ? c->image : spawn(c, config, sources);
+		error = c->image < 0 ? c->image : spawn(c, config);
 		if (error < 0)
 			diag_add(diag, DIAG_ERROR, NULL, 0, "cannot start the "
 			    "compiler process: %s", strerror(-error));
 	}
-	close_all(sources, count);
-	free(sources);
 	if (error < 0) {
 		compiler_cancel(c);
 		return error;
@@ -241,7 +229,7 @@ end_child(struct compiler *c)
 static int
 serve(const struct compiler *c, const char *request)
 {
-	const struct mesh *mesh = c->mesh;
+	const struct mesh *mesh = &c->files.mesh;
 	char *end;
 	unsigned long source = strtoul(request, &end, 10);
 

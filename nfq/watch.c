@@ -2,13 +2,14 @@
 /*
  * Directories are watched, since files are replaced, and for a symbolic link
  * also the directories that it leads through; and the file itself, which may
- * be mounted there from another directory.  An event only
- * says that it is time to look: whether a file is another one than before is
- * told by stat(2).  So a link to a directory that is exchanged (as by the
- * "..data" of mounted volumes) is seen like any other change.
+ * be mounted there from another directory.  An event only says that it is time
+ * to look: whether a file is another one than before is told by stat(2), and a
+ * directory is what its files are.  So a link to a directory that is exchanged
+ * (as by the "..data" of mounted volumes) is seen like any other change.
  */
 #include "nfq/watch.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
@@ -20,6 +21,8 @@
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
+
+#include "nfq/file_stamp.h"
 
 /* When a directory is looked for again that was not there. */
 #define RETRY_MS	1000
@@ -34,20 +37,13 @@
 	IN_MOVE_SELF | IN_ONLYDIR)
 #define FILE_EVENTS (IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE)
 
-/* Which file it was, and in what state. */
-struct stamp {
-	dev_t device;
-	ino_t inode;
-	off_t size;
-	struct timespec modified, changed;
-};
-
 struct watched {
 	char *path;
 	unsigned int what;
 	bool beside;
-	struct stamp stamp;
+	struct file_stamp stamp;
 	int directory;			/* watch descriptor of its own one */
+	int inside;			/* of itself, if it is a directory */
 };
 
 /* A name that was written to and not closed. */
@@ -67,24 +63,6 @@ struct watch {
 	struct written written[MAX_WRITTEN];
 	size_t written_count;
 };
-
-static struct stamp
-stamp_of(const char *path)
-{
-	struct stamp stamp;
-	struct stat st;
-
-	/* Compared as octets. */
-	memset(&stamp, 0, sizeof(stamp));
-	if (stat(path, &st) == 0) {
-		stamp.device = st.st_dev;
-		stamp.inode = st.st_ino;
-		stamp.size = st.st_size;
-		stamp.modified = st.st_mtim;
-		stamp.changed = st.st_ctim;
-	}
-	return stamp;
-}
 
 /* The directory of path, as it is written. */
 static void
@@ -120,27 +98,66 @@ follow_link(char path[static PATH_MAX])
 	return true;
 }
 
-/* Watches the directory of the file and those that links lead to. */
+/*
+ * Watches the directory of what is at path and those that links lead to; *first
+ * is the first one's watch descriptor.  0 or a negative errno.
+ */
 static int
-watch_directories(const struct watch *w, struct watched *file)
+watch_way(const struct watch *w, const char *path, int *first)
 {
-	char path[PATH_MAX], directory[PATH_MAX];
+	char at[PATH_MAX], directory[PATH_MAX];
 	int error = 0;
 
-	(void)snprintf(path, sizeof(path), "%s", file->path);
+	(void)snprintf(at, sizeof(at), "%s", path);
 	for (int i = 0; i < MAX_LINKS; i++) {
 		int wd;
 
-		directory_of(path, directory);
+		directory_of(at, directory);
 		wd = inotify_add_watch(w->inotify, directory, EVENTS);
 		if (wd < 0 && error == 0)
 			error = -errno;
 		if (i == 0)
-			file->directory = wd;
-		if (!follow_link(path))
+			*first = wd;
+		if (!follow_link(at))
 			break;
 	}
-	(void)inotify_add_watch(w->inotify, file->path, FILE_EVENTS);
+	return error;
+}
+
+/* The ways of all links in the directory. */
+static void
+watch_links(const struct watch *w, const char *path)
+{
+	DIR *directory = opendir(path);
+	const struct dirent *entry;
+
+	if (directory == NULL)
+		return;
+	while ((entry = readdir(directory)) != NULL) {
+		char link[PATH_MAX + sizeof(entry->d_name)];
+		int ignored;
+
+		if (entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN)
+			continue;
+		(void)snprintf(link, sizeof(link), "%s/%s", path,
+		    entry->d_name);
+		if (strlen(link) < PATH_MAX)
+			(void)watch_way(w, link, &ignored);
+	}
+	(void)closedir(directory);
+}
+
+/* Watches all that a change of the file can show in. */
+static int
+watch_file(const struct watch *w, struct watched *file)
+{
+	int error = watch_way(w, file->path, &file->directory);
+
+	file->inside = inotify_add_watch(w->inotify, file->path, EVENTS);
+	if (file->inside >= 0)
+		watch_links(w, file->path);
+	else
+		(void)inotify_add_watch(w->inotify, file->path, FILE_EVENTS);
 	return error;
 }
 
@@ -211,6 +228,17 @@ arm(struct watch *w, long ms)
 	w->armed = timerfd_settime(w->timer, 0, &wait, NULL) == 0;
 }
 
+/* A copy without slashes at its end, which would hide that it is a link. */
+static char *
+copy_path(const char *path)
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	return strndup(path, length);
+}
+
 int
 watch_add(struct watch *w, const char *path, unsigned int what, bool beside)
 {
@@ -223,13 +251,13 @@ watch_add(struct watch *w, const char *path, unsigned int what, bool beside)
 		return -ENOMEM;
 	w->files = files;
 	file = &files[w->file_count];
-	*file = (struct watched){ .path = strdup(path), .what = what,
+	*file = (struct watched){ .path = copy_path(path), .what = what,
 		.beside = beside };
 	if (file->path == NULL)
 		return -ENOMEM;
 	w->file_count++;
-	file->stamp = stamp_of(path);
-	error = watch_directories(w, file);
+	error = watch_file(w, file);
+	file->stamp = file_stamp_of(file->path);
 	if (error != 0) {
 		w->lost = true;
 		arm(w, RETRY_MS);
@@ -301,6 +329,8 @@ is_ours(const struct watch *w, const struct inotify_event *event)
 
 		if (file->beside && file->directory == event->wd)
 			return true;
+		if (file->inside == event->wd && event->name[0] != '.')
+			return true;
 		(void)snprintf(path, sizeof(path), "%s", file->path);
 		for (int n = 0; n < MAX_LINKS; n++) {
 			if (is_named(path, event->name))
@@ -318,11 +348,15 @@ has_writer(const struct watch *w, const struct inotify_event *event)
 {
 	for (size_t i = 0; i < w->file_count; i++) {
 		char path[2 * PATH_MAX], directory[PATH_MAX];
+		const struct watched *file = &w->files[i];
 		struct stat st;
 
-		if (w->files[i].directory != event->wd)
+		if (file->directory == event->wd)
+			directory_of(file->path, directory);
+		else if (file->inside == event->wd)
+			(void)snprintf(directory, PATH_MAX, "%s", file->path);
+		else
 			continue;
-		directory_of(w->files[i].path, directory);
 		(void)snprintf(path, sizeof(path), "%s/%s", directory,
 		    event->name);
 		return lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
@@ -370,14 +404,16 @@ compare(struct watch *w)
 	w->lost = false;
 	for (size_t i = 0; i < w->file_count; i++) {
 		struct watched *file = &w->files[i];
-		struct stamp now = stamp_of(file->path);
+		struct file_stamp now;
 
-		if (memcmp(&now, &file->stamp, sizeof(now)) != 0) {
+		/* First, so that nothing happens between the two. */
+		w->lost |= watch_file(w, file) != 0;
+		now = file_stamp_of(file->path);
+		if (!file_stamp_equal(&now, &file->stamp)) {
 			w->changed |= file->what;
 			w->stirred = true;
 		}
 		file->stamp = now;
-		w->lost |= watch_directories(w, file) != 0;
 	}
 }
 

@@ -21,7 +21,8 @@ void watch_close(struct watch *watch);	/* NULL is allowed */
 /*
  * Follows the file at path, which need not be there, wherever symbolic links
  * lead; a change of it is reported as "what".  With "beside", files in its
- * directory belong to it too.  0 or a negative errno.
+ * directory belong to it too.  A directory at path stands for all files in it
+ * whose names do not begin with '.'.  0 or a negative errno.
  */
 int watch_add(struct watch *watch, const char *path, unsigned int what,
     bool beside) __attribute__((warn_unused_result));

@@ -15,6 +15,7 @@
 #include "resolver/exit_code.h"
 #include "resolver/progress.h"
 #include "resolver/rr.h"
+#include "resolver/source_files.h"
 #include "resolver/table.h"
 #include "resolver/table_addresses.h"
 #include "resolver/table_diff.h"
@@ -104,23 +105,15 @@ static int
 compile_into(const struct mesh *mesh, int fd)
 {
 	struct diag diag = DIAG_INIT;
-	int *sources;
-	int error;
+	struct source_files files;
+	int error = source_files_open(&files, mesh, &diag);
 
-	sources = malloc((mesh->source_count + 1) * sizeof(*sources));
-	if (sources == NULL)
-		return -ENOMEM;
-	error = compile_open(mesh, sources, &diag);
 	if (error == 0) {
 		progress_start("compiling the tables");
-		error = compile(mesh, sources, fd, &diag);
+		error = compile(&files.mesh, files.fds, fd, &diag);
 		progress_stop();
 	}
-	for (size_t i = 0; i < mesh->source_count; i++) {
-		if (sources[i] >= 0)
-			(void)close(sources[i]);
-	}
-	free(sources);
+	source_files_close(&files);
 	print_diag(&diag);
 	if (error != 0 && diag.errors == 0)
 		fprintf(stderr, "nfdns: cannot compile the tables: %s\n",

@@ -2,52 +2,15 @@
 #include "resolver/compile.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "resolver/builder.h"
 #include "resolver/chain.h"
 #include "resolver/source.h"
 #include "resolver/source_file.h"
-
-static int
-open_source(const struct mesh_source *source, struct diag *diag)
-{
-	int fd = open(source->path,
-	    O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-
-	if (fd < 0) {
-		diag_add(diag, DIAG_ERROR, source->path, 0,
-		    "cannot be opened: %s%s", strerror(errno),
-		    errno == ENOENT ? ": write it or take it out of"
-		    " mesh.tables" : "");
-		return -1;
-	}
-	if (source_file_check(source->path, fd, diag))
-		return fd;
-	(void)close(fd);
-	return -1;
-}
-
-int
-compile_open(const struct mesh *mesh, int *fds, struct diag *diag)
-{
-	int error = 0;
-
-	/* jansson reads a random seed once: now, as compile() may no more. */
-	json_object_seed(0);
-	for (size_t i = 0; i < mesh->source_count; i++) {
-		fds[i] = open_source(&mesh->sources[i], diag);
-		if (fds[i] < 0)
-			error = -EIO;
-	}
-	return error;
-}
 
 /* "PATH:LINE", or without the line if it is not known. */
 static const char *

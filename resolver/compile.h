@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * From a mesh's sources to a table image.  Pure in the sense of the process:
- * everything it reads was opened by the caller, all it writes is one file, so
- * it can run without any privilege.
+ * everything it reads was opened by the caller (source_files.h), all it writes
+ * is one file, so it can run without any privilege.
  */
 #ifndef NFDNS_RESOLVER_COMPILE_H
 #define NFDNS_RESOLVER_COMPILE_H
@@ -11,15 +11,6 @@
 
 #include "resolver/diag.h"
 #include "resolver/mesh.h"
-
-/*
- * Opens every source of mesh for reading, without blocking on a fifo.  fds has
- * room for mesh->source_count and gets -1 where it failed; each failure is an
- * error in diag (absent, a directory, a device or fifo, too large, errno in
- * words).  The caller closes them.  Returns 0, or -EIO if any failed.
- */
-int compile_open(const struct mesh *mesh, int *fds, struct diag *diag)
-    __attribute__((warn_unused_result));
 
 /*
  * Reads the open sources and writes the image to fd.  Errors and warnings go

@@ -12,7 +12,7 @@ struct object_key {
 
 struct object_seen {
 	struct object_key key;
-	uint32_t line;
+	struct object_origin origin;
 };
 
 void
@@ -193,7 +193,7 @@ objects_append(struct objects *o, struct object_list *list, uint32_t item)
 
 int
 objects_see(struct objects *o, const char *kind, const char *namespace,
-    const char *name, uint32_t line, uint32_t *first)
+    const char *name, uint32_t line, struct object_origin *first)
 {
 	struct object_key key = { .cluster = o->cluster };
 	struct object_seen *seen;
@@ -201,7 +201,7 @@ objects_see(struct objects *o, const char *kind, const char *namespace,
 	size_t step = 0;
 	int error = objects_string(o, kind, strlen(kind), &key.kind);
 
-	*first = 0;
+	*first = (struct object_origin){ .line = 0 };
 	if (error == 0)
 		error = objects_string(o, namespace, strlen(namespace),
 		    &key.namespace);
@@ -213,7 +213,7 @@ objects_see(struct objects *o, const char *kind, const char *namespace,
 	while ((handle = build_index_next(&o->seen, tag, &step)) != 0) {
 		seen = OBJECT_AT(o, struct object_seen, handle);
 		if (memcmp(&seen->key, &key, sizeof(key)) == 0) {
-			*first = seen->line;
+			*first = seen->origin;
 			return 0;
 		}
 	}
@@ -222,7 +222,7 @@ objects_see(struct objects *o, const char *kind, const char *namespace,
 		return error;
 	seen = OBJECT_AT(o, struct object_seen, handle);
 	seen->key = key;
-	seen->line = line;
+	seen->origin = (struct object_origin){ line, o->place };
 	return 0;
 }
 

@@ -92,7 +92,8 @@ struct object_service {
 
 /* Start from OBJECTS_INIT. */
 struct objects {
-	uint32_t cluster;		/* string: whose objects are read now */
+	uint32_t cluster;		/* string: whose objects are read now, */
+	uint16_t place;			/* and where from */
 	struct arena arena;
 	struct build_index strings;
 	struct build_index services;
@@ -132,14 +133,20 @@ int objects_add_ports(struct objects *objects, uint32_t count,
 void objects_append(struct objects *objects, struct object_list *list,
     uint32_t item);
 
+/* Where an object stands. */
+struct object_origin {
+	uint32_t line;
+	uint16_t place;			/* struct kubernetes_place */
+};
+
 /*
- * Notes that an object was seen; kind is a static text.  *first is the line of
- * the one with the same cluster, kind, namespace and name before it; 0 if it is
- * new.
+ * Notes that an object was seen; kind is a static text.  *first is where the
+ * one with the same cluster, kind, namespace and name before it stands; its
+ * line is 0 if the object is new.
  */
 int objects_see(struct objects *objects, const char *kind,
-    const char *namespace, const char *name, uint32_t line, uint32_t *first)
-    __attribute__((warn_unused_result));
+    const char *namespace, const char *name, uint32_t line,
+    struct object_origin *first) __attribute__((warn_unused_result));
 
 /* "" for 0. */
 const char *objects_text(const struct objects *objects, uint32_t string);

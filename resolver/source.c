@@ -4,13 +4,13 @@
 #include <string.h>
 
 static const struct source_format formats[] = {
-	{ .name = "nds", .read = source_nds_read },
-	{ .name = "nds-proto", .read = source_nds_proto_read },
-	{ .name = "hosts", .read = source_hosts_read },
+	{ .name = "nds", .ending = ".json", .read = source_nds_read },
+	{ .name = "nds-proto", .ending = "", .read = source_nds_proto_read },
+	{ .name = "hosts", .ending = "", .read = source_hosts_read },
 	{ .name = "zone", .read = source_zone_read, .includes = true },
-	{ .name = "kubernetes", .read = source_kubernetes_read,
-	  .begin = source_kubernetes_begin, .add = source_kubernetes_add,
-	  .end = source_kubernetes_end },
+	{ .name = "kubernetes", .ending = ".json",
+	  .read = source_kubernetes_read, .begin = source_kubernetes_begin,
+	  .add = source_kubernetes_add, .end = source_kubernetes_end },
 };
 
 const struct source_format *

@@ -20,6 +20,7 @@ struct source_set;		/* sources that are read together */
 struct source_format {
 	const char *name;	/* as in the config: "nds" */
 	bool includes;		/* names further files: include.h */
+	const char *ending;	/* of its files in a directory; NULL: one file */
 	/*
 	 * Adds the text's names to b.  What is wrong goes to diag with file and
 	 * line; a text that cannot be used as a whole is an error there.

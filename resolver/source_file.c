@@ -2,11 +2,35 @@
 #include "resolver/source_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+int
+source_file_open(int directory, const char *path)
+{
+	int fd = openat(directory, path,
+	    O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+	return fd < 0 ? -errno : fd;
+}
+
+void
+source_file_refuse(const char *path, int error, struct diag *diag)
+{
+	const char *advice = "";
+
+	if (error == -ENOENT)
+		advice = ": write it or take it out of mesh.tables";
+	else if (error == -EMFILE)
+		advice = ": make the tables of fewer files, or raise"
+		    " LimitNOFILE";
+	diag_add(diag, DIAG_ERROR, path, 0, "cannot be opened: %s%s",
+	    strerror(-error), advice);
+}
 
 /* What else than a file may stand at a path. */
 static const char *

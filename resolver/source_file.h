@@ -11,6 +11,15 @@
 /* Above this a file is refused: split it.  Octets. */
 #define SOURCE_FILE_MAX ((size_t)1000 << 20)
 
+/*
+ * Opens the file for reading, without waiting for a fifo; "directory" as with
+ * openat(2).  An fd, or a negative errno for source_file_refuse(), which says
+ * in diag what is wrong.
+ */
+int source_file_open(int directory, const char *path)
+    __attribute__((warn_unused_result));
+void source_file_refuse(const char *path, int error, struct diag *diag);
+
 /* Whether it is a regular file of a fitting size; if not, an error in diag. */
 bool source_file_check(const char *path, int fd, struct diag *diag);
 

@@ -119,7 +119,7 @@ read_object(struct kubernetes *k, const struct list_head *head,
 	};
 	const struct object_kind *kind = find_kind(
 	    text_or(value, "apiVersion", head->version), item.kind);
-	uint32_t first;
+	struct object_origin first;
 	int error;
 
 	if (kind == NULL)
@@ -134,9 +134,13 @@ read_object(struct kubernetes *k, const struct list_head *head,
 	    line, &first);
 	if (error != 0)
 		return error;
-	if (first != 0) {
+	if (first.line != 0) {
+		const bool here = first.place == k->place;
+
 		kubernetes_warn(k, &item, "is there a second time, the first"
-		    " one is on line %u: left out", first);
+		    " one is on line %u%s%s: left out", first.line,
+		    here ? "" : " of ",
+		    here ? "" : k->places[first.place].text.path);
 		return 0;
 	}
 	return kind->read(k, &item);
@@ -318,6 +322,7 @@ kubernetes_go(struct kubernetes *k, uint16_t place)
 	k->place = place;
 	k->text = &k->places[place].text;
 	k->objects.cluster = k->places[place].cluster;
+	k->objects.place = place;
 	builder_file_set(k->builder, k->text->file);
 }
 

@@ -18,6 +18,7 @@
 #include "policy/config.h"
 #include "policy/decide.h"
 #include "resolver/compile.h"
+#include "resolver/source_files.h"
 #include "resolver/exit_code.h"
 
 static void
@@ -33,19 +34,12 @@ static int
 compile_image(const struct mesh *mesh, int image)
 {
 	struct diag diag = DIAG_INIT;
-	int *fds = calloc(mesh->source_count + 1, sizeof(*fds));
-	int error = -1;
+	struct source_files files;
+	int error = source_files_open(&files, mesh, &diag);
 
-	if (fds == NULL)
-		return error;
-	error = compile_open(mesh, fds, &diag);
 	if (error == 0)
-		error = compile(mesh, fds, image, &diag);
-	for (size_t i = 0; i < mesh->source_count; i++) {
-		if (fds[i] >= 0)
-			(void)close(fds[i]);
-	}
-	free(fds);
+		error = compile(&files.mesh, files.fds, image, &diag);
+	source_files_close(&files);
 	report(&diag);
 	return error;
 }

@@ -5,6 +5,7 @@
 
 #include "resolver/cmd_table.h"
 #include "resolver/compile.h"
+#include "resolver/source_files.h"
 #include "resolver/exit_code.h"
 #include "tests/check.h"
 #include "tests/source.h"
@@ -52,19 +53,17 @@ mesh_of(struct mesh_source *sources, size_t count)
 static int
 compile_all(const struct mesh *mesh, struct diag *diag, struct table **table)
 {
-	int fds[4] = { -1, -1, -1, -1 }, image = memory_file(NULL, 0), error;
+	struct source_files files;
+	int image = memory_file(NULL, 0), error;
 	const char *why = NULL;
 
 	*table = NULL;
-	error = compile_open(mesh, fds, diag);
+	error = source_files_open(&files, mesh, diag);
 	if (error == 0)
-		error = compile(mesh, fds, image, diag);
+		error = compile(&files.mesh, files.fds, image, diag);
 	if (error == 0)
 		MUST(table_open(table, image, &why) == 0);
-	for (size_t i = 0; i < mesh->source_count; i++) {
-		if (fds[i] >= 0)
-			close(fds[i]);
-	}
+	source_files_close(&files);
 	close(image);
 	return error;
 }
@@ -133,7 +132,8 @@ what_is_no_file(void)
 	} bad[] = {
 		{ "absent", "cannot be opened: No such file or directory:"
 		    " write it or take it out of mesh.tables" },
-		{ "", "is a directory: name the file in it" },
+		{ "", "is a directory: a table of the format zone is one"
+		    " file, name that" },
 		{ "fifo", "is a fifo: write what comes out of it to a file and"
 		    " name that" },
 		{ "/dev/zero", "is a device: name a file" },
@@ -150,15 +150,15 @@ what_is_no_file(void)
 		struct mesh_source source;
 		struct mesh mesh = mesh_of(&source, 1);
 		struct diag diag = DIAG_INIT;
-		int opened = 0;
+		struct source_files files;
 
 		(void)snprintf(path, sizeof(path), "%s", bad[i].path[0] == '/' ?
 		    bad[i].path : path_of(bad[i].path));
 		(void)snprintf(wanted, sizeof(wanted), "%s: %s", path,
 		    bad[i].said);
-		source = source_of("nds", path);
-		CHECK(compile_open(&mesh, &opened, &diag) == -EIO);
-		CHECK(opened == -1 && diag.errors == 1);
+		source = source_of("zone", path);
+		CHECK(source_files_open(&files, &mesh, &diag) < 0);
+		CHECK(files.fds == NULL && diag.errors == 1);
 		CHECK(strcmp(diag.entries[0].text, wanted) == 0);
 		diag_free(&diag);
 	}

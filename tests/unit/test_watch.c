@@ -186,10 +186,105 @@ a_directory_that_comes_back(void)
 	watch_close(w);
 }
 
+/* Files that are added, replaced, renamed and taken away. */
+static void
+a_directory_of_files(void)
+{
+	struct watch *w;
+
+	MUST(mkdir(path_of("d"), 0755) == 0);
+	w = watch_of("d/", false);
+	write_file("d/one.json", "one");
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	write_file("d/one.json", "other");
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	CHECK(rename(path_of("d/one.json"), path_of("d/two.json")) == 0);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	CHECK(nothing_comes(w));
+	/* As of an editor, and beside the directory. */
+	write_file("d/.two.json.swp", "hidden");
+	write_file("e", "beside");
+	CHECK(nothing_comes(w));
+	CHECK(unlink(path_of("d/.two.json.swp")) == 0);
+	CHECK(unlink(path_of("e")) == 0);
+	CHECK(nothing_comes(w));
+	CHECK(unlink(path_of("d/two.json")) == 0);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	watch_close(w);
+}
+
+static void
+a_file_of_a_directory_that_is_written_slowly(void)
+{
+	struct watch *w = watch_of("d", false);
+	int fd = open(path_of("d/f"), O_WRONLY | O_CREAT, 0644);
+
+	MUST(fd >= 0);
+	CHECK(nothing_comes(w));
+	CHECK(write(fd, "ha", 2) == 2);
+	CHECK(nothing_comes(w));
+	CHECK(write(fd, "lf", 2) == 2);
+	(void)close(fd);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	watch_close(w);
+	(void)unlink(path_of("d/f"));
+}
+
+/* As volumes of configuration are mounted: all files change at one go. */
+static void
+a_directory_of_links(void)
+{
+	struct watch *w;
+
+	MUST(mkdir(path_of("d/..1"), 0755) == 0);
+	MUST(mkdir(path_of("d/..2"), 0755) == 0);
+	write_file("d/..1/f", "one");
+	write_file("d/..2/f", "two");
+	MUST(symlink("..1", path_of("d/..data")) == 0);
+	MUST(symlink("..data/f", path_of("d/f")) == 0);
+	w = watch_of("d", false);
+	MUST(symlink("..2", path_of("d/..new")) == 0);
+	CHECK(nothing_comes(w));
+	CHECK(rename(path_of("d/..new"), path_of("d/..data")) == 0);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	/* The first is cleared away. */
+	CHECK(unlink(path_of("d/..1/f")) == 0 &&
+	    rmdir(path_of("d/..1")) == 0);
+	CHECK(nothing_comes(w));
+	/* What a link leads to is replaced. */
+	write_file("d/..2/new", "three");
+	CHECK(nothing_comes(w));
+	CHECK(rename(path_of("d/..2/new"), path_of("d/..2/f")) == 0);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	watch_close(w);
+	(void)unlink(path_of("d/f"));
+	(void)unlink(path_of("d/..data"));
+	(void)unlink(path_of("d/..2/f"));
+	(void)rmdir(path_of("d/..2"));
+}
+
+static void
+a_directory_of_files_that_comes_back(void)
+{
+	struct watch *w;
+
+	write_file("d/f", "one");
+	w = watch_of("d", false);
+	CHECK(unlink(path_of("d/f")) == 0 && rmdir(path_of("d")) == 0);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	MUST(mkdir(path_of("d"), 0755) == 0);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	write_file("d/f", "one");
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	watch_close(w);
+	(void)unlink(path_of("d/f"));
+}
+
 int
 main(void)
 {
-	static const char *const left[] = { "a/f", "b/f", "a", "b", "f" };
+	static const char *const left[] = { "a/f", "b/f", "a", "b", "d",
+		"f" };
 
 	MUST(mkdtemp(directory) != NULL);
 	TEST(a_file_that_is_replaced);
@@ -198,6 +293,10 @@ main(void)
 	TEST(a_link_and_what_it_leads_to);
 	TEST(a_link_through_a_directory_that_is_exchanged);
 	TEST(a_directory_that_comes_back);
+	TEST(a_directory_of_files);
+	TEST(a_file_of_a_directory_that_is_written_slowly);
+	TEST(a_directory_of_links);
+	TEST(a_directory_of_files_that_comes_back);
 	for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
 		(void)remove(path_of(left[i]));
 	(void)rmdir(directory);

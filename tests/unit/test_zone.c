@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "resolver/compile.h"
+#include "resolver/source_files.h"
 #include "tests/check.h"
 #include "tests/source.h"
 
@@ -212,7 +213,8 @@ compile_zone(struct diag *diag)
 	struct mesh_source source = { .path = path,
 	    .origin = (char[]){ "example" } };
 	struct mesh m = mesh;
-	int fd = memory_file(NULL, 0), in;
+	struct source_files files;
+	int fd = memory_file(NULL, 0);
 	struct table *table = NULL;
 	const char *why;
 
@@ -220,10 +222,10 @@ compile_zone(struct diag *diag)
 	source.format = source_format_find("zone");
 	m.sources = &source;
 	m.source_count = 1;
-	MUST(compile_open(&m, &in, diag) == 0);
-	if (compile(&m, &in, fd, diag) == 0)
+	MUST(source_files_open(&files, &m, diag) == 0);
+	if (compile(&files.mesh, files.fds, fd, diag) == 0)
 		MUST(table_open(&table, fd, &why) == 0);
-	close(in);
+	source_files_close(&files);
 	close(fd);
 	return table;
 }
