@@ -401,26 +401,6 @@ free_bypass(struct config_bypass *bypass)
 	free(bypass->destinations);
 }
 
-static void
-free_texts(struct mesh_texts *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		free(list->texts[i]);
-	free(list->texts);
-}
-
-static void
-free_source(struct mesh_source *source)
-{
-	free_texts(&source->namespaces);
-	free_texts(&source->nameservers);
-	free(source->cluster);
-	free(source->network);
-	free(source->clusterset);
-	free(source->origin);
-	free(source->path);
-}
-
 void
 config_free(struct config *config)
 {
@@ -428,12 +408,7 @@ config_free(struct config *config)
 		return;
 	free_bypass(&config->capture.bypass);
 	free(config->capture.nameservers);
-	for (size_t i = 0; i < config->mesh.source_count; i++)
-		free_source(&config->mesh.sources[i]);
-	free(config->mesh.sources);
-	free(config->mesh.namespace);
-	free(config->mesh.cluster);
-	free(config->mesh.network);
+	mesh_clear(&config->mesh);
 	for (size_t i = 0; i < config->audit_count; i++)
 		free(config->audits[i].path);
 	free(config->audits);

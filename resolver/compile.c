@@ -2,6 +2,7 @@
 #include "resolver/compile.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,13 @@
 #include "resolver/chain.h"
 #include "resolver/source.h"
 #include "resolver/source_file.h"
+
+void
+compile_prepare(void)
+{
+	/* jansson reads a random seed once. */
+	json_object_seed(0);
+}
 
 /* "PATH:LINE", or without the line if it is not known. */
 static const char *

@@ -22,8 +22,10 @@ int compile(const struct mesh *mesh, const int *sources, int image_fd,
 
 /*
  * The same for who may open no files: those that sources include are asked
- * for at *broker (include.h).
+ * for at *broker (include.h).  compile_prepare() opens what libraries read
+ * once, so it comes before the files are forbidden.
  */
+void compile_prepare(void);
 int compile_confined(const struct mesh *mesh, const int *sources,
     const int *broker, int image_fd, struct diag *diag)
     __attribute__((warn_unused_result));

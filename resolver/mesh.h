@@ -97,4 +97,7 @@ struct mesh {
 	size_t zone_count;
 };
 
+/* Frees what the mesh owns, all of it from malloc(3), and empties it. */
+void mesh_clear(struct mesh *mesh);
+
 #endif

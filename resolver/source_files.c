@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -91,8 +90,6 @@ source_files_open(struct source_files *files, const struct mesh *mesh,
 	size_t errors = diag->errors;
 	int error = 0;
 
-	/* jansson reads a random seed once: now, as compile() may no more. */
-	json_object_seed(0);
 	files->mesh = *mesh;
 	files->mesh.sources = NULL;
 	files->mesh.source_count = 0;
