@@ -2,6 +2,7 @@
 #include "nfq/stream.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -17,7 +18,6 @@
 #define EVENTS		64	/* a round */
 #define TICK_MS		250
 #define SPARE_FILES	128	/* besides two for each connection */
-#define NICENESS	5	/* packets of the queue come first */
 
 static int64_t
 monotonic_ms(void)
@@ -258,8 +258,6 @@ run(void *argument)
 	struct stream *s = argument;
 	struct epoll_event events[EVENTS];
 
-	/* Of this thread alone: Linux keeps it for each. */
-	(void)setpriority(PRIO_PROCESS, 0, NICENESS);
 	(void)pthread_barrier_wait(&s->up);
 	(void)pthread_barrier_wait(&s->begin);
 	while (!atomic_load(&s->stopping)) {
@@ -272,6 +270,8 @@ run(void *argument)
 			_exit(WORKER_FAILED);
 		}
 		run_round(s, events, n > 0 ? n : 0);
+		/* Packets of the queue, should its threads share our CPU. */
+		(void)sched_yield();
 	}
 	return NULL;
 }
