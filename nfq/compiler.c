@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * The side of who wants a table; compiler_process.c has the compiler's own.
+ *
  * What the child finds goes to the parent through a socket, a line each: "E "
  * or "W " and the text; or "I " and a file that it may not open itself
  * (resolver/include.h), which the parent sends back.  The parent believes none
@@ -21,20 +23,15 @@
 #include <unistd.h>
 
 #include "nfq/child.h"
-#include "nfq/sandbox.h"
+#include "nfq/compiler_process.h"
 #include "resolver/compile.h"
 #include "resolver/include.h"
 #include "resolver/source.h"
 #include "resolver/source_files.h"
 
-#define LINE_MAX_OCTETS	1024
 #define MAX_LINES	((size_t)DIAG_MAX_KEPT + 1)
 #define MAX_SECONDS	300	/* by the clock */
 #define POLL_MS		1000
-
-/* How the child says what compile() returned. */
-enum { CHILD_COMPILED = 0, CHILD_REFUSED = 1, CHILD_NO_MEMORY = 2,
-	CHILD_NO_SANDBOX = 3 };
 
 struct compiler {
 	pid_t pid;
@@ -46,7 +43,7 @@ struct compiler {
 	size_t lines;
 	unsigned int includes;
 	size_t fill;
-	char line[LINE_MAX_OCTETS];
+	char line[COMPILER_LINE];
 };
 
 static time_t
@@ -57,80 +54,6 @@ monotonic_seconds(void)
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec;
 }
-
-/* The child's side. */
-
-static void
-write_line(int channel, char letter, const char *text)
-{
-	char line[LINE_MAX_OCTETS];
-	int length = snprintf(line, sizeof(line), "%c %s", letter, text);
-	size_t left = (size_t)length < sizeof(line) ? (size_t)length :
-	    sizeof(line) - 1;
-	const char *p = line;
-
-	line[left++] = '\n';	/* instead of the NUL, or of what was cut */
-	while (left > 0) {
-		ssize_t n = write(channel, p, left);
-
-		if (n < 0 && errno != EINTR)
-			return;		/* the parent is gone: nobody to tell */
-		if (n > 0) {
-			p += n;
-			left -= (size_t)n;
-		}
-	}
-}
-
-static void
-write_diag(int channel, const struct diag *diag)
-{
-	for (size_t i = 0; i < diag->kept; i++)
-		write_line(channel, diag->entries[i].level == DIAG_ERROR ?
-		    'E' : 'W', diag->entries[i].text);
-	if (diag_dropped(diag) > 0) {
-		char text[64];
-
-		(void)snprintf(text, sizeof(text), "and %zu more like these",
-		    diag_dropped(diag));
-		write_line(channel, diag->errors > 0 ? 'E' : 'W', text);
-	}
-}
-
-/* The child's whole life; returns its exit status. */
-static int
-child_main(const struct config *config, const struct source_files *files,
-    int image, int channel, pid_t parent)
-{
-	static struct diag diag = DIAG_INIT;	/* too large for a small stack */
-	const size_t count = files->mesh.source_count;
-	int *keep = calloc(count + 2, sizeof(*keep));
-	int error;
-
-	if (keep == NULL)
-		return CHILD_NO_MEMORY;
-	if (count > 0)
-		memcpy(keep, files->fds, count * sizeof(*keep));
-	keep[count] = image;
-	keep[count + 1] = channel;
-	if ((error = child_isolate(keep, count + 2)) < 0 ||
-	    (error = sandbox_compiler_privileges(config)) < 0 ||
-	    (error = child_die_with(parent)) < 0 ||
-	    (error = sandbox_compiler_seccomp()) < 0) {
-		diag_add(&diag, DIAG_ERROR, NULL, 0, "the compiler process "
-		    "cannot give up its privileges: %s", strerror(-error));
-		write_diag(channel, &diag);
-		return CHILD_NO_SANDBOX;
-	}
-	error = compile_confined(&files->mesh, files->fds, &channel, image,
-	    &diag);
-	write_diag(channel, &diag);
-	if (error == -ENOMEM)
-		return CHILD_NO_MEMORY;
-	return error < 0 || diag.errors > 0 ? CHILD_REFUSED : CHILD_COMPILED;
-}
-
-/* The parent's side. */
 
 static int
 make_image(void)
@@ -159,28 +82,74 @@ compiler_free(struct compiler *c)
 	free(c);
 }
 
-/* Forks; the child gets the sources.  0 or a negative errno. */
+/* Forks; the child gets the job and goes on with it. */
 static int
-spawn(struct compiler *c, const struct config *config)
+fork_child(struct compiler *c, const struct compiler_job *job, int program)
 {
-	const pid_t parent = getpid();
-	int ends[2];
+	const int job_fd = compiler_job_write(job);
+	/* Here, as a child of a process with threads may not allocate. */
+	int *keep = calloc(job->mesh->source_count + 4, sizeof(*keep));
+	int error = job_fd < 0 ? job_fd : keep == NULL ? -ENOMEM : 0;
 
+	if (error == 0) {
+		c->pid = fork();
+		if (c->pid == 0)
+			compiler_become(job, job_fd, program, keep);
+		if (c->pid < 0)
+			error = -errno;
+	}
+	free(keep);
+	if (job_fd >= 0)
+		(void)close(job_fd);
+	return error;
+}
+
+/* The image, the channel and the child.  0 or a negative errno. */
+static int
+spawn(struct compiler *c, const struct config *config, int program)
+{
+	struct compiler_job job = { .mesh = &c->files.mesh,
+		.sources = c->files.fds, .parent = getpid(),
+		.uid = config->uid, .gid = config->gid };
+	int ends[2], error;
+
+	job.image = c->image = make_image();
+	if (c->image < 0)
+		return c->image;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	c->channel = ends[0];
-	c->pid = fork();
-	if (c->pid < 0) {
-		int error = -errno;
+	job.channel = ends[1];
+	error = fork_child(c, &job, program);
+	(void)close(ends[1]);
+	if (error < 0)
+		return error;
+	return fcntl(c->channel, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+}
 
-		(void)close(ends[1]);
+/* 0, or a negative errno with an error in diag. */
+static int
+start(struct compiler *c, const struct config *config, struct diag *diag)
+{
+	/*
+	 * The file that we run, even if an upgrade has put another in its
+	 * place: it has to understand the job.
+	 */
+	int program = open("/proc/self/exe", O_PATH | O_CLOEXEC), error;
+
+	if (program < 0) {
+		error = -errno;
+		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot start the compiler "
+		    "process: /proc/self/exe cannot be opened: %s: is /proc "
+		    "mounted?", strerror(-error));
 		return error;
 	}
-	if (c->pid == 0)
-		_exit(child_main(config, &c->files, c->image, ends[1],
-		    parent));
-	(void)close(ends[1]);
-	return fcntl(c->channel, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+	error = spawn(c, config, program);
+	if (error < 0)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot start the compiler "
+		    "process: %s", strerror(-error));
+	(void)close(program);
+	return error;
 }
 
 int
@@ -198,11 +167,7 @@ compiler_start(struct compiler **compiler, const struct config *config,
 	error = source_files_open(&c->files, &config->mesh, diag);
 	if (error == 0) {
 		c->deadline = monotonic_seconds() + MAX_SECONDS;
-		c->image = make_image();
-		error = c->image < 0 ? c->image : spawn(c, config);
-		if (error < 0)
-			diag_add(diag, DIAG_ERROR, NULL, 0, "cannot start the "
-			    "compiler process: %s", strerror(-error));
+		error = start(c, config, diag);
 	}
 	if (error < 0) {
 		compiler_cancel(c);
@@ -325,9 +290,9 @@ judge_end(const struct compiler *c, int status, struct diag *diag)
 {
 	char text[CHILD_TEXT];
 
-	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_COMPILED)
+	if (WIFEXITED(status) && WEXITSTATUS(status) == COMPILER_DONE)
 		return 0;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_NO_MEMORY) {
+	if (WIFEXITED(status) && WEXITSTATUS(status) == COMPILER_NO_MEMORY) {
 		diag_add(diag, DIAG_ERROR, NULL, 0, "the compiler process ran "
 		    "out of memory (it may use 4 GiB): make the tables smaller");
 		return -ENOMEM;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The compiler process: short-lived, without privilege.  Hostile or broken
- * sources can only fail in it, and then nothing has changed.
+ * The compiler process: short-lived, without privilege, and with nothing in its
+ * memory but the work, since the program executes itself anew to become it.
+ * Hostile or broken sources can only fail in it, and then nothing has changed.
  */
 #ifndef NFDNS_NFQ_COMPILER_H
 #define NFDNS_NFQ_COMPILER_H
@@ -10,6 +11,12 @@
 
 #include "policy/config.h"
 #include "resolver/diag.h"
+
+/*
+ * First of all in the main() of each program that calls what follows: returns,
+ * unless the program was executed to be the compiler.
+ */
+void compiler_enter(int argc, char **argv);
 
 /*
  * Opens config's sources, compiles them in a child and returns the fd of a

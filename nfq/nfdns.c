@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "nfq/commands.h"
+#include "nfq/compiler.h"
 #include "nfq/report.h"
 #include "policy/config.h"
 #include "resolver/exit_code.h"
@@ -147,6 +148,7 @@ main(int argc, char **argv)
 	const struct command *command;
 	int option;
 
+	compiler_enter(argc, argv);
 	/* "+": options behind the command are the command's. */
 	while ((option = getopt_long(argc, argv, "+c:hV", options, NULL)) != -1) {
 		switch (option) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "nfq/commands.h"
+#include "nfq/compiler.h"
 #include "nfq/report.h"
 #include "nfq/supervisor.h"
 #include "policy/config.h"
@@ -63,6 +64,7 @@ main(int argc, char **argv)
 	bool test = false;
 	int option;
 
+	compiler_enter(argc, argv);
 	while ((option = getopt_long(argc, argv, "c:thV", options, NULL)) != -1) {
 		switch (option) {
 		case 'c':

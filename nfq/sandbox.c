@@ -4,6 +4,7 @@
 #include <cap-ng.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,27 +136,64 @@ restrict_calls(const int *calls, size_t count, bool tcp)
 	return error;
 }
 
-/*
- * Gives up every capability but "keep" (-1: all of them) and, as root, changes
- * to uid and gid for good.
- */
-static int
-drop_privileges(uid_t uid, gid_t gid, int keep)
+/* Whether this thread has "keep" (-1: none) and no other capability. */
+static bool
+has_only(int keep)
 {
-	const bool root = geteuid() == 0;
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+
+	/* The C library has no function for it. */
+	if (syscall(SYS_capget, &header, sets) < 0)
+		return false;
+	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		const uint32_t wanted = keep >= 0 && CAP_TO_INDEX(keep) == i ?
+		    CAP_TO_MASK(keep) : 0;
+
+		if (sets[i].permitted != wanted || sets[i].effective != wanted)
+			return false;
+	}
+	return true;
+}
+
+/* capset(2), for those who have more than they should: else it is not called. */
+static int
+set_capabilities(uid_t uid, gid_t gid, int keep)
+{
 	int outcome;
 
 	capng_clear(CAPNG_SELECT_BOTH);
 	if (keep >= 0 && capng_update(CAPNG_ADD,
 	    CAPNG_EFFECTIVE | CAPNG_PERMITTED, (unsigned int)keep) != 0)
 		return -EINVAL;
-	if (root)
+	if (geteuid() == 0)
 		outcome = capng_change_id((int)uid, (int)gid,
 		    CAPNG_DROP_SUPP_GRP | CAPNG_CLEAR_BOUNDING);
 	else
 		outcome = capng_apply(CAPNG_SELECT_CAPS);
 	if (outcome != 0)
 		return errno != 0 ? -errno : -EPERM;
+	return 0;
+}
+
+/*
+ * Gives up every capability but "keep" (-1: all of them) and, as root, changes
+ * to uid and gid for good.  A service manager that gives us just that one, and
+ * no other user to change to, may forbid what sets capabilities.
+ */
+static int
+drop_privileges(uid_t uid, gid_t gid, int keep)
+{
+	int error = 0;
+
+	if (geteuid() == 0 || !has_only(keep))
+		error = set_capabilities(uid, gid, keep);
+	if (error == 0)
+		error = sandbox_clear_ambient();
+	if (error < 0)
+		return error;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return -errno;
@@ -227,12 +265,12 @@ sandbox_worker_seccomp(bool tcp)
 }
 
 int
-sandbox_compiler_privileges(const struct config *config)
+sandbox_compiler_privileges(uid_t uid, gid_t gid)
 {
 	/* A daemon that runs its worker as root still compiles as nobody. */
-	const bool root = config->uid == 0;
-	int error = drop_privileges(root ? OVERFLOW_ID : config->uid,
-	    root ? OVERFLOW_ID : config->gid, -1);
+	const bool root = uid == 0;
+	int error = drop_privileges(root ? OVERFLOW_ID : uid,
+	    root ? OVERFLOW_ID : gid, -1);
 
 	/* Limits come second: dropping reads a file of /proc. */
 	return error < 0 ? error : limit_compiler();
@@ -243,4 +281,11 @@ sandbox_compiler_seccomp(void)
 {
 	return restrict_calls(calls_of_compiler, COUNT(calls_of_compiler),
 	    false);
+}
+
+int
+sandbox_clear_ambient(void)
+{
+	return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 ?
+	    -errno : 0;
 }

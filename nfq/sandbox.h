@@ -4,13 +4,15 @@
 #define NFDNS_NFQ_SANDBOX_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "policy/config.h"
 
 /*
  * User and group of config, CAP_NET_ADMIN and nothing else, no new privileges,
  * no core dump and no ptrace by the same user.  A caller that is not root
- * keeps its user.  0 or a negative errno.
+ * keeps its user, and needs no system call that sets capabilities if it has
+ * none but this one.  0 or a negative errno.
  */
 int sandbox_worker_privileges(const struct config *config)
     __attribute__((warn_unused_result));
@@ -26,11 +28,18 @@ int sandbox_worker_seccomp(bool tcp) __attribute__((warn_unused_result));
 /*
  * The compiler: no capability at all, limits on memory, time and file size, no
  * new file; and then no call but for memory and the files that it has.
- * A caller that is not root keeps its user.  0 or a negative errno.
+ * A caller that is not root keeps its user, and one that is root changes to
+ * uid and gid, or to nobody if that were root.  0 or a negative errno.
  */
-int sandbox_compiler_privileges(const struct config *config)
+int sandbox_compiler_privileges(uid_t uid, gid_t gid)
     __attribute__((warn_unused_result));
 int sandbox_compiler_seccomp(void) __attribute__((warn_unused_result));
+
+/*
+ * A program that is executed from here on, by who is not root, begins without
+ * capabilities.  0 or a negative errno.
+ */
+int sandbox_clear_ambient(void) __attribute__((warn_unused_result));
 
 /* Seconds of CPU that a compiler gets before SIGXCPU. */
 #define SANDBOX_COMPILER_CPU_S	120

@@ -17,6 +17,7 @@
 
 static char directory[] = "/tmp/nfdns-compiler-XXXXXX";
 static char path[64];
+static char namespace[] = "default";
 
 /* A config with one source, "hosts" unless told otherwise. */
 static struct mesh_source source;
@@ -34,7 +35,7 @@ set_up(const char *format, const char *text)
 		.format = source_format_find(format) };
 	CHECK(source.format != NULL);
 	CHECK(name_from_text(&config.mesh.domain, "cluster.local", 13) == 0);
-	config.mesh.namespace = (char[]){ "default" };
+	config.mesh.namespace = namespace;
 	config.mesh.ttl = 30;
 	config.mesh.negative_ttl = 5;
 	config.mesh.udp_size = 1232;
@@ -214,8 +215,9 @@ unloaded_image_says_so(void)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
+	compiler_enter(argc, argv);
 	if (mkdtemp(directory) == NULL)
 		return 1;
 	TEST(good_source_gives_a_sealed_image);

@@ -57,7 +57,7 @@ died_of(int status, int number)
 static bool
 compiler_confined(void)
 {
-	return sandbox_compiler_privileges(&config) == 0 &&
+	return sandbox_compiler_privileges(NOBODY, NOBODY) == 0 &&
 	    sandbox_compiler_seccomp() == 0;
 }
 
@@ -158,7 +158,7 @@ compiler_who_am_i(void)
 	struct rlimit cpu, core, files;
 	const bool root = geteuid() == 0;
 
-	if (sandbox_compiler_privileges(&config) < 0)
+	if (sandbox_compiler_privileges(NOBODY, NOBODY) < 0)
 		return SETUP;
 	if (root && (getuid() != NOBODY || geteuid() != NOBODY ||
 	    getgid() != NOBODY || setuid(0) == 0))

@@ -27,6 +27,8 @@ def nobody():
 
 class Daemon:
     """nfdnsd in a namespace, with a config and a table of the test's own."""
+    programs = BUILD		# where nfdnsd and nfdns are
+    wrapper = ()		# a command that runs nfdnsd
 
     def __init__(self, lab, hosts=None, nds=None, mesh="", capture="", queue="", more="",
                  tables=None, space=None):
@@ -65,7 +67,8 @@ mesh = {{ {mesh}
         os.chmod(path, 0o666)
         with open(self.log, "ab") as log:
             self.process = self.space.popen(
-                [BUILD / "nfdnsd", "-c", self.config], stdout=log, stderr=log,
+                [*self.wrapper, self.programs / "nfdnsd", "-c", self.config],
+                stdout=log, stderr=log,
                 env=dict(os.environ, NOTIFY_SOCKET=path), start_new_session=True)
         self.lab.processes.append(self.process)
         self.wait_notify(wanted)
@@ -93,7 +96,7 @@ mesh = {{ {mesh}
         return status
 
     def nfdns(self, *words, ok=None):
-        return self.space.run([BUILD / "nfdns", "-c", self.config, *words], ok=ok)
+        return self.space.run([self.programs / "nfdns", "-c", self.config, *words], ok=ok)
 
     def status(self):
         return json.loads(self.nfdns("status", "--json").stdout)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What /proc says of nfdnsd's processes, and how to get hold of a compiler."""
+import contextlib
+import os
+import pathlib
+import re
+import signal
+
+from .outcome import wait_until
+
+
+def children(pid):
+    with contextlib.suppress(OSError):
+        text = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text()
+        return {int(word) for word in text.split()}
+    return set()
+
+
+def field(pid, name):
+    """A line of /proc/PID/status."""
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return re.search(rf"^{name}:\s*(.*)$", text, re.M).group(1)
+
+
+def big_table(path, lines=1_000_000):
+    """Puts a table in place that leaves time to get at its compiler."""
+    fresh = path.with_suffix(".new")
+    with open(fresh, "w", encoding="ascii") as out:
+        for n in range(lines):
+            out.write(f"{11 + (n >> 16)}.{n >> 8 & 255}.{n & 255}.1 n{n}.mesh.example\n")
+    os.replace(fresh, path)
+
+
+def compiler_of(daemon):
+    """The compiler of the reload that this begins, stopped once it is confined."""
+    supervisor, worker = daemon.process.pid, daemon.status()["worker_pid"]
+    os.kill(supervisor, signal.SIGHUP)
+
+    def confined():
+        for pid in children(supervisor) - {worker}:
+            with contextlib.suppress(OSError, AttributeError):
+                if int(field(pid, "Seccomp_filters")) > int(field(supervisor, "Seccomp_filters")):
+                    return pid
+        return None
+    pid = wait_until(confined, "a compiler")
+    os.kill(pid, signal.SIGSTOP)
+    return pid
