@@ -65,6 +65,7 @@ main(int argc, char **argv)
 	int option;
 
 	compiler_enter(argc, argv);
+	log_set_level(LOG_LEVEL_INFO);
 	while ((option = getopt_long(argc, argv, "c:thV", options, NULL)) != -1) {
 		switch (option) {
 		case 'c':
