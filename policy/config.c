@@ -164,12 +164,29 @@ static bool
 parse_tree(config_t *tree, const char *path, const char *text,
     struct diag *diag)
 {
+	const char *why;
+
 	if (config_read_string(tree, text) == CONFIG_TRUE)
 		return true;
+	why = config_error_text(tree);
 	diag_add(diag, DIAG_ERROR, path, (unsigned int)config_error_line(tree),
-	    "%s; a setting is written NAME = VALUE; (libconfig syntax, see "
-	    "nfdnsd.conf(5))", config_error_text(tree));
+	    "%s; %s", why, strstr(why, "duplicate") != NULL ? "a group or"
+	    " option stands here that is in the file already: make one of the"
+	    " two" : "a setting is written NAME = VALUE; (libconfig syntax, see"
+	    " nfdnsd.conf(5))");
 	return false;
+}
+
+/* Settings that stand in no file of the user's. */
+static void
+forget_lines(config_setting_t *setting)
+{
+	int count = config_setting_length(setting);
+
+	setting->line = 0;
+	for (int i = 0; i < count; i++)
+		forget_lines(config_setting_get_elem(setting,
+		    (unsigned int)i));
 }
 
 static bool
@@ -184,6 +201,8 @@ parse_defaults(config_t *tree, struct diag *diag)
 		config_print_defaults(out);
 		if (fclose(out) == 0)
 			fine = parse_tree(tree, "defaults", text, diag);
+		if (fine)
+			forget_lines(config_root_setting(tree));
 	} else
 		diag_add(diag, DIAG_ERROR, NULL, 0, "out of memory");
 	free(text);

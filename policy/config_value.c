@@ -448,13 +448,16 @@ config_read_user(const struct config_load *load,
 	} else {
 		text = strdup(config_setting_get_string(value));
 		entry = text != NULL ? getpwnam(text) : NULL;
-		if (text != NULL && entry == NULL)
+		if (text != NULL && entry == NULL) {
 			config_wrong(load, value, "there is no user \"%.60s\"; "
 			    "create it (useradd --system --no-create-home "
 			    "--shell /usr/sbin/nologin %.60s, or "
 			    "systemd-sysusers) or name another",
 			    text, text);
-		else if (entry != NULL) {
+			free(text);
+			return;
+		}
+		if (entry != NULL) {
 			config->uid = entry->pw_uid;
 			config->gid = entry->pw_gid;
 		}

@@ -275,7 +275,8 @@ static const struct {
 	  "};", "mesh.tables[0].x: unknown option; known here: format, path" },
 	{ "", "queue = { number = 1 maxlen = 2; }\nx", "3: syntax error" },
 	{ "", "log = { level = \"info\"; };\nlog = { level = \"info\"; };",
-	  "3: duplicate setting name" },
+	  "3: duplicate setting name; a group or option stands here that is "
+	  "in the file already" },
 	{ "", "\n\n\n  @include \"/etc/passwd\"\n", "5: @include" },
 	{ "", "\n\"", "3: a string begins here that has no end" },
 	{ "", "run_dir = \"/a\\\";\n\n", "2: a string begins here" },
@@ -313,6 +314,14 @@ no_option_is_without_a_bad_value(void)
 			printf("  %s\n", config_options[i].path);
 		CHECK(tried);
 	}
+}
+
+/* Such as that the worker is root, where it is nobody yet. */
+static void
+a_missing_user_is_all_there_is_to_say(void)
+{
+	CHECK(parse("user = \"no-such-user-1\";") == NULL);
+	CHECK(diag.errors == 1 && diag.warnings == 0);
 }
 
 static void
@@ -378,6 +387,7 @@ main(void)
 	(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	TEST(bad_values_are_refused);
 	TEST(no_option_is_without_a_bad_value);
+	TEST(a_missing_user_is_all_there_is_to_say);
 	TEST(long_lists_are_refused);
 	TEST(octets_that_are_no_text_are_refused);
 	diag_free(&diag);
