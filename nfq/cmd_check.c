@@ -6,6 +6,7 @@
 #include "nfq/commands.h"
 #include "nfq/compiler.h"
 #include "nfq/report.h"
+#include "nfq/sinks.h"
 #include "resolver/exit_code.h"
 #include "resolver/progress.h"
 #include "rules/ruleset.h"
@@ -29,6 +30,7 @@ check_everything(const struct config *config, bool strict,
 
 	if (ruleset_build(&set, config, RULES_FULL, &diag) == 0)
 		ruleset_free(&set);
+	sinks_check(config, &diag);
 	progress_start("compiling the tables");
 	image = compiler_run(config, &diag);
 	progress_stop();

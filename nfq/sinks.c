@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -62,6 +64,38 @@ sinks_open(struct sinks *sinks, const struct config *config, struct diag *diag)
 	if (error < 0)
 		sinks_close(sinks);
 	return error;
+}
+
+/* Whether there could be a file at path; 0 or a negative errno. */
+static int
+check_file(const char *path)
+{
+	char directory[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	struct stat st;
+
+	if (stat(path, &st) == 0)
+		return S_ISREG(st.st_mode) ? 0 : -EINVAL;
+	if (errno != ENOENT)
+		return -errno;
+	/* A configuration's paths are absolute. */
+	if (slash == NULL || slash == path || slash - path >= PATH_MAX)
+		return 0;
+	(void)snprintf(directory, sizeof(directory), "%.*s",
+	    (int)(slash - path), path);
+	return stat(directory, &st) < 0 ? -errno : 0;
+}
+
+void
+sinks_check(const struct config *config, struct diag *diag)
+{
+	for (size_t i = 0; i < config->audit_count; i++) {
+		const struct config_audit *audit = &config->audits[i];
+		int error = check_file(audit->path);
+
+		if (error < 0)
+			explain(config, audit, error, diag);
+	}
 }
 
 void

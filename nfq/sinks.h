@@ -20,6 +20,13 @@ struct sinks {
  */
 int sinks_open(struct sinks *sinks, const struct config *config,
     struct diag *diag) __attribute__((warn_unused_result));
+
+/*
+ * What can be told without making a file: each path that is no regular file,
+ * or whose directory is not there, is an error in diag, as sinks_open() has it.
+ */
+void sinks_check(const struct config *config, struct diag *diag);
+
 void sinks_close(struct sinks *sinks);
 
 #endif
