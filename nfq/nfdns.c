@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nfq/commands.h"
 #include "nfq/compiler.h"
@@ -35,6 +37,8 @@ static const struct command {
 	{ "reload", cmd_reload, NEED_VALID,
 	  "have the daemon load configuration and tables anew" },
 };
+
+static const char default_path[] = CONFIG_DEFAULT_PATH;
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -71,6 +75,17 @@ find_command(const char *name)
 	return NULL;
 }
 
+/* Whether one of the arguments is that word, in its short or long form. */
+static bool
+has_word(int argc, char **argv, const char *shorter, const char *longer)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], shorter) == 0 ||
+		    strcmp(argv[i], longer) == 0)
+			return true;
+	return false;
+}
+
 /* Whether all tables that are asked about come from elsewhere. */
 static bool
 has_all_tables(int argc, char **argv)
@@ -92,15 +107,32 @@ has_all_tables(int argc, char **argv)
 static bool
 needs_nothing(int argc, char **argv)
 {
-	if (has_all_tables(argc, argv))
+	return has_all_tables(argc, argv) ||
+	    has_word(argc, argv, "-h", "--help") ||
+	    has_word(argc, argv, "--defaults", "--defaults") ||
+	    has_word(argc, argv, "absent", "sweep");	/* rules */
+}
+
+/* Whether they are about the daemon, which the configuration leads to. */
+static bool
+asks_daemon(const struct command *command, int argc, char **argv)
+{
+	return !has_word(argc, argv, "-h", "--help") &&
+	    (command->need == NEED_RUN_DIR ||
+	    has_word(argc, argv, "-r", "--running"));
+}
+
+/*
+ * Whether a configuration that was named, other than the default one, is there.
+ * Else the daemon that we would look for is not the one that is meant.
+ */
+static bool
+is_there(const char *path)
+{
+	if (path == default_path || access(path, R_OK) == 0)
 		return true;
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--help") == 0 ||
-		    strcmp(argv[i], "-h") == 0 ||
-		    strcmp(argv[i], "--defaults") == 0 ||
-		    strcmp(argv[i], "absent") == 0 ||	/* rules */
-		    strcmp(argv[i], "sweep") == 0)
-			return true;
+	(void)fprintf(stderr, "nfdns: error: %s: cannot be opened: %s; name "
+	    "the configuration file with -c\n", path, strerror(errno));
 	return false;
 }
 
@@ -129,6 +161,8 @@ run(const struct command *command, const char *path, int argc, char **argv)
 	struct config *config;
 	int error, code;
 
+	if (asks_daemon(command, argc, argv) && !is_there(path))
+		return EXIT_INVALID;
 	if (command->need == NEED_RUN_DIR || needs_nothing(argc, argv))
 		return run_without(command, path, argc, argv);
 	error = config_load(&config, path, &diag);
@@ -141,10 +175,50 @@ run(const struct command *command, const char *path, int argc, char **argv)
 	return code;
 }
 
+/*
+ * "-c FILE" may stand behind the command too, where no option has that name.
+ * Takes it out of the arguments; returns the path that holds, NULL if there is
+ * none behind -c.
+ */
+static const char *
+take_path(int *argc, char **argv, const char *path)
+{
+	static const char equals[] = "--config=";
+	int kept = 1;		/* the command itself */
+
+	for (int i = 1; i < *argc; i++) {
+		if (strcmp(argv[i], "-c") == 0 ||
+		    strcmp(argv[i], "--config") == 0)
+			path = argv[++i];
+		else if (strncmp(argv[i], equals, sizeof(equals) - 1) == 0)
+			path = argv[i] + sizeof(equals) - 1;
+		else
+			argv[kept++] = argv[i];
+		if (path == NULL)
+			return NULL;
+	}
+	argv[kept] = NULL;
+	*argc = kept;
+	return path;
+}
+
+/* The exit code, unless all went well but for the output. */
+static int
+finish(int code)
+{
+	if (fflush(stdout) == 0 && ferror(stdout) == 0)
+		return code;
+	if (code != EXIT_OK)
+		return code;
+	(void)fprintf(stderr, "nfdns: cannot write the output: %s\n",
+	    strerror(errno));
+	return EXIT_ERROR;
+}
+
 int
 main(int argc, char **argv)
 {
-	const char *path = CONFIG_DEFAULT_PATH;
+	const char *path = default_path;
 	const struct command *command;
 	int option;
 
@@ -157,7 +231,7 @@ main(int argc, char **argv)
 			break;
 		case 'h':
 			print_usage(stdout);
-			return EXIT_OK;
+			return finish(EXIT_OK);
 		case 'V':
 			(void)puts("nfdns " NFDNS_VERSION);
 			return EXIT_OK;
@@ -176,5 +250,13 @@ main(int argc, char **argv)
 		    "--help lists them\n", argv[optind]);
 		return EXIT_USAGE;
 	}
-	return run(command, path, argc - optind, argv + optind);
+	argc -= optind;
+	argv += optind;
+	path = take_path(&argc, argv, path);
+	if (path == NULL) {
+		(void)fprintf(stderr, "nfdns: no file behind -c: nfdns --help "
+		    "says more\n");
+		return EXIT_USAGE;
+	}
+	return finish(run(command, path, argc, argv));
 }
