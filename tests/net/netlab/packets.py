@@ -59,5 +59,32 @@ def to_port_53(packet):
     return ports is not None and ports[1] == 53
 
 
+def checksum(octets):
+    """Of IP, UDP and TCP (RFC 1071); 0 of octets that hold a right one."""
+    octets += b"\0" * (len(octets) % 2)
+    total = sum(struct.unpack(f"!{len(octets) // 2}H", octets))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return ~total & 0xffff
+
+
+def is_sound(packet):
+    """Whether lengths and checksums of a UDP packet without extension headers
+    are right, those of its IPv4 header too."""
+    if packet[0] >> 4 == 4:
+        at = (packet[0] & 15) * 4
+        addresses, total = packet[12:20], struct.unpack_from("!H", packet, 2)[0]
+        if checksum(packet[:at]) != 0:
+            return False
+    else:
+        at = 40
+        addresses, total = packet[8:40], 40 + struct.unpack_from("!H", packet, 4)[0]
+    pseudo = addresses + struct.pack("!HH", 17, total - at)
+    return (len(packet) == total and
+            struct.unpack_from("!H", packet, at + 4)[0] == total - at and
+            struct.unpack_from("!H", packet, at + 6)[0] != 0 and
+            checksum(pseudo + packet[at:]) == 0)
+
+
 def address_octets(text):
     return ipaddress.ip_address(text).packed
