@@ -344,8 +344,8 @@ print_help(FILE *out)
 {
 	for (size_t i = 0; i < ACTIONS; i++)
 		fputs(actions[i].help, out);
-	fputs("Exit codes: 0 fine, 1 error or not found, 2 usage, 4 invalid"
-	    " tables or image.\n", out);
+	fputs("Exit codes: 0 fine, 1 error or not found, 2 usage, 3 not"
+	    " running,\n4 invalid tables or image.\n", out);
 }
 
 /* Whether there are as many tables and words as there should be; as below. */
