@@ -287,13 +287,14 @@ print_text(const char *text, FILE *out)
 	}
 }
 
-/* Reasons that never happened and texts that say nothing are left out. */
+/* Texts that say nothing are left out, and of long lists what never happened. */
 static bool
 worth_a_line(const struct item *item)
 {
 	if (item->kind == ITEM_TEXT)
 		return item->text[0] != '\0';
-	return strcmp(item->section, "reasons") != 0 || item->number != 0;
+	return item->number != 0 || (strcmp(item->section, "reasons") != 0 &&
+	    strcmp(item->section, "stream") != 0);
 }
 
 static int

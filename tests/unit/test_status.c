@@ -394,12 +394,16 @@ people_see_what_there_is_to_see(void)
 	CHECK(status_create(&page, dir, 1) == 0);
 	atomic_store(&page.workers[0].received, 5);
 	atomic_store(&page.workers[0].reasons[REASON_RECORD], 5);
+	atomic_store(&page.workers[0].stream[STREAM_RELAYS], 3);
 	status_set_state(&page, STATUS_READY, NULL);
 	text = printed(&page, false);
 	CHECK(strncmp(text, "ready                     yes\n", 30) == 0);
 	CHECK(strstr(text, "\ncounters.received         5\n") != NULL);
 	CHECK(strstr(text, "\nreasons.record            5\n") != NULL);
 	CHECK(strstr(text, "reasons.search") == NULL);
+	CHECK(strstr(text, "\nstream.relays             3\n") != NULL);
+	CHECK(strstr(text, "stream.open") == NULL);
+	CHECK(strstr(text, "\ncounters.dropped          0\n") != NULL);
 	CHECK(strstr(text, "degraded") == NULL);
 	free(text);
 	status_remove(&page, dir);
