@@ -85,5 +85,6 @@ def pair(subject, load, seconds, cpus):
     subject.place_threads(cpus)
     clients = [subject.lab.vm.popen(
         ["taskset", "-c", str(cpu), BUILD / "tools/dnsrate", "-s", str(seconds), "-n", "32",
-         "-w", "8", subject.address, load.questions], stdout=-1, text=True) for cpu in cpus]
+         "-w", "8", "-p", str(port), address, load.questions], stdout=-1, text=True)
+        for cpu, (address, port) in zip(cpus, subject.targets)]
     return {"rate": sum(json.loads(c.communicate(timeout=60)[0])["rate"] for c in clients)}

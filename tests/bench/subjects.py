@@ -213,13 +213,33 @@ class Workers(Nfdns):
         super().__init__(mesh, config={"queue": f"workers = {workers};",
                                        "capture": "tcp = false;"})
         self.label = f"workers = {workers}"
-        self.workers = workers
+        self.targets = [(self.address, self.port)] * workers
 
     def place_threads(self, cpus):
         """Without TCP, the threads that read queues are the last that were made."""
         tasks = sorted(map(int, os.listdir(f"/proc/{self.worker()}/task")))
-        for task, cpu in zip(tasks[-self.workers:], cpus):
+        for task, cpu in zip(tasks[-len(self.targets):], cpus):
             os.sched_setaffinity(task, [cpu])
+
+
+class Echoes(Subject):
+    """Echoes that share nothing, one for each CPU: how far the machine goes."""
+
+    def __init__(self, mesh, count):
+        super().__init__(mesh)
+        self.label = f"echoes = {count}"
+        self.targets = [(LOCAL, PORT + n) for n in range(count)]
+        self.echoes = []
+
+    def launch(self):
+        self.address, self.port = self.targets[0]
+        for target in self.targets:
+            self.popen([BUILD / "tools/echo", *target])
+            self.echoes.append(self.process)
+
+    def place_threads(self, cpus):
+        for echo, cpu in zip(self.echoes, cpus):
+            os.sched_setaffinity(echo.pid, [cpu])
 
 
 class Nothing(Subject):
