@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/xt_NFQUEUE.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -297,6 +298,29 @@ describe_wanted(const struct ruleset *set, const struct rule *rule)
 	return NULL;
 }
 
+/* libnftnl gives the target's name and no more. */
+static void
+print_queue(const struct nftnl_expr *target, FILE *out)
+{
+	const struct xt_NFQ_info_v3 *info;
+	uint32_t size = 0;
+
+	if (strcmp(nftnl_expr_get_str(target, NFTNL_EXPR_TG_NAME),
+	    XT_TARGET_NFQUEUE) != 0 ||
+	    nftnl_expr_get_u32(target, NFTNL_EXPR_TG_REV) != 3)
+		return;
+	info = nftnl_expr_get(target, NFTNL_EXPR_TG_INFO, &size);
+	if (info == NULL || size < sizeof(*info))
+		return;
+	fprintf(out, " to %u", info->queuenum);
+	if (info->queues_total > 1)
+		fprintf(out, "-%u", info->queuenum + info->queues_total - 1U);
+	if (info->flags & NFQ_FLAG_BYPASS)
+		fputs(" bypass", out);
+	if (info->flags & NFQ_FLAG_CPU_FANOUT)
+		fputs(" fanout", out);
+}
+
 char *
 describe_there(const struct nftnl_rule *rule)
 {
@@ -323,6 +347,8 @@ describe_there(const struct nftnl_rule *rule)
 		    words[end - 1] == ' '; end--)
 			words[end - 1] = '\0';
 		fprintf(out, "%s%s %s", separator, name, words);
+		if (strcmp(name, EXPRESSION_TARGET) == 0)
+			print_queue(expression, out);
 		separator = "; ";
 	}
 	fputc(')', out);
