@@ -382,8 +382,10 @@ read_options(const struct action *action, struct request *r, int argc,
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
+	static char name[] = "nfdns table";
 	int option;
 
+	argv[0] = name;	/* in getopt's messages */
 	optind = 0;	/* glibc: begin anew, with another argv */
 	while ((option = getopt_long(argc, argv, "i:ro:jh", options,
 	    NULL)) != -1) {
