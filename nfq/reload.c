@@ -65,9 +65,10 @@ finish(struct supervisor *s, const char *error)
 		log_notice("reloaded: table generation %llu with %llu names",
 		    (unsigned long long)s->generation, (unsigned long long)
 		    atomic_load(&s->status.supervisor->table_names));
+	/* First: who waits for the end looks at the state next. */
+	supervisor_show_state(s);
 	status_reload_end(&s->status, error);
 	discard(r);
-	supervisor_show_state(s);
 	(void)notify("READY=1");
 	if (r->again != RELOAD_NOTHING) {
 		enum reload_wish wish = r->again;
