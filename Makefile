@@ -212,7 +212,7 @@ check-packages: deb rpm
 
 check-vm:
 	$(Q)packaging/install-deps --packaging --vm
-	$(Q)BUILD=$(BUILD) tests/vm/run
+	$(Q)BUILD=$(BUILD) tests/vm/run $(VM_OPTIONS)
 
 clean:
 	rm -rf $(BUILD)

@@ -4,15 +4,18 @@
  * loop), never twice, and checks every answer.  For tests that must not lose
  * a question.
  *
- *   dnsload [-r RATE] [-s SECONDS] [-n SOCKETS] SERVER NAMES
+ *   dnsload [-r RATE] [-s SECONDS] [-n SOCKETS] [-w SECONDS] SERVER NAMES
  *
  * NAMES is a file of lines "name addressA [addressB]" (IPv4): an answer is
  * right if its id and question are those that were sent, its rcode is NOERROR
  * and its addresses are all A's or all B's.  A question without an answer
- * after two seconds is lost.  Prints one JSON object.
+ * after two seconds is lost; "late" counts those of them that were answered
+ * after all, for which -w waits longer at the end.  SIGTERM ends the asking
+ * before -s does.  Prints one JSON object.
  */
 #include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 
 #include "resolver/name.h"
@@ -22,7 +25,7 @@
 
 #define LOST_AFTER_NS	((uint64_t)2000000000)
 #define SOCKETS_MAX	64
-#define SECONDS_MAX	600
+#define SECONDS_MAX	3600
 #define RATE_MAX	200000
 #define NAMES_MAX	1000000
 #define BATCH		32
@@ -63,9 +66,11 @@ struct load {
 	size_t target_count;
 	struct client clients[SOCKETS_MAX];
 	unsigned int client_count;
-	uint64_t rate, seconds;
+	uint64_t rate, seconds, wait;
 	struct result result;
 };
+
+static volatile sig_atomic_t told_to_end;
 
 /* One line of the names file; false for an empty one. */
 static bool
@@ -251,6 +256,7 @@ take_answer(struct load *load, struct client *client, const uint8_t *octets,
 	slot->sent = 0;
 	if (latency > LOST_AFTER_NS) {
 		result->late++;
+		result->wrong += side < 0;
 		return;
 	}
 	if (result->received < result->latency_room)
@@ -295,16 +301,19 @@ run(struct load *load)
 {
 	uint64_t total = load->rate * load->seconds;
 	uint64_t start = now_ns(), end = start + load->seconds * 1000000000U;
-	uint64_t stop_at = end + LOST_AFTER_NS;
 	struct result *result = &load->result;
 	unsigned int turn = 0;
 
 	for (;;) {
-		uint64_t now = now_ns();
-		uint64_t due = now < end ?
-		    (now - start) / 1000 * load->rate / 1000000 : total;
+		uint64_t now = now_ns(), due;
 		struct pollfd poll_fds[SOCKETS_MAX];
 
+		if (told_to_end && now < end) {
+			total = result->sent;
+			end = now;
+		}
+		due = now < end ?
+		    (now - start) / 1000 * load->rate / 1000000 : total;
 		/* Behind time: catch up, as far as the sockets' buffers go. */
 		while (result->sent < due) {
 			uint64_t left = due - result->sent;
@@ -319,9 +328,9 @@ run(struct load *load)
 			poll_fds[i] = (struct pollfd){ load->clients[i].fd,
 			    POLLIN, 0 };
 		}
-		if (now >= stop_at || (result->sent >= total &&
-		    result->received + result->late + result->refused >=
-		    result->sent))
+		if (now >= end + load->wait * 1000000000U ||
+		    (result->sent >= total && result->received + result->late +
+		    result->refused >= result->sent))
 			return;
 		(void)poll(poll_fds, load->client_count, 1);
 	}
@@ -353,27 +362,36 @@ print(const struct load *load)
 	    n > 0 ? r->latencies[n - 1 - n / 100] : 0);
 }
 
+static void
+end_asking(int signal_number)
+{
+	(void)signal_number;
+	told_to_end = 1;
+}
+
 int
 main(int argc, char **argv)
 {
 	static struct load load = { .client_count = 16, .rate = 20000,
-		.seconds = 10 };
+		.seconds = 10, .wait = LOST_AFTER_NS / 1000000000U };
 	struct server server;
 	int option;
 
-	while ((option = getopt(argc, argv, "r:s:n:")) != -1) {
+	while ((option = getopt(argc, argv, "r:s:n:w:")) != -1) {
 		if (option == 'r')
 			load.rate = number(optarg, RATE_MAX);
 		else if (option == 's')
 			load.seconds = number(optarg, SECONDS_MAX);
 		else if (option == 'n')
 			load.client_count = (unsigned int)number(optarg, SOCKETS_MAX);
+		else if (option == 'w')
+			load.wait = number(optarg, SECONDS_MAX);
 		else
 			return 2;
 	}
 	if (argc - optind != 2) {
 		(void)fprintf(stderr, "usage: dnsload [-r RATE] [-s SECONDS]"
-		    " [-n SOCKETS] SERVER NAMES\n");
+		    " [-n SOCKETS] [-w SECONDS] SERVER NAMES\n");
 		return 2;
 	}
 	server = read_server(argv[optind], 53);
@@ -383,6 +401,7 @@ main(int argc, char **argv)
 	load.result.latency_room = load.rate * load.seconds;
 	load.result.latencies = allocate(load.result.latency_room,
 	    sizeof(*load.result.latencies));
+	(void)signal(SIGTERM, end_asking);
 	run(&load);
 	print(&load);
 	return EXIT_SUCCESS;
