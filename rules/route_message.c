@@ -5,6 +5,7 @@
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -281,6 +282,46 @@ route_entries_list(struct route_socket *s, int family, uint32_t table,
 	error = nothing_there(talk(s, message, take_entry, &list));
 	*count = list.count;
 	return error;
+}
+
+static int
+take_address_attribute(const struct nlattr *attribute, void *data)
+{
+	bool *has = data;
+
+	if (mnl_attr_get_type(attribute) == IFA_ADDRESS &&
+	    mnl_attr_get_payload_len(attribute) == sizeof(in6addr_loopback) &&
+	    memcmp(mnl_attr_get_payload(attribute), &in6addr_loopback,
+	    sizeof(in6addr_loopback)) == 0)
+		*has = true;
+	return MNL_CB_OK;
+}
+
+static int
+take_address(const struct nlmsghdr *message, void *data)
+{
+	const struct ifaddrmsg *header = mnl_nlmsg_get_payload(message);
+
+	/* Without IPv6 the kernel lists the addresses that it has. */
+	if (message->nlmsg_type == RTM_NEWADDR &&
+	    mnl_nlmsg_get_payload_len(message) >= sizeof(*header) &&
+	    header->ifa_family == AF_INET6)
+		(void)mnl_attr_parse(message, sizeof(*header),
+		    take_address_attribute, data);
+	return MNL_CB_OK;
+}
+
+int
+route_has_loopback6(struct route_socket *s, bool *has)
+{
+	_Alignas(struct nlmsghdr) char buffer[REQUEST_SIZE];
+	struct nlmsghdr *message = request(s, buffer, RTM_GETADDR, NLM_F_DUMP);
+	struct ifaddrmsg *header = mnl_nlmsg_put_extra_header(message,
+	    sizeof(*header));
+
+	*has = false;
+	header->ifa_family = AF_INET6;
+	return nothing_there(talk(s, message, take_address, has));
 }
 
 static int

@@ -59,6 +59,13 @@ int route_entries_list(struct route_socket *socket, int family,
     uint32_t table, struct route_entry *entries, size_t room, size_t *count)
     __attribute__((warn_unused_result));
 
+/*
+ * Whether some device has ::1, which lo has unless IPv6 is switched off.
+ * 0 or a negative errno.
+ */
+int route_has_loopback6(struct route_socket *socket, bool *has)
+    __attribute__((warn_unused_result));
+
 /* The numbers of the devices that are up. */
 int route_devices_list(struct route_socket *socket, uint32_t *devices,
     size_t room, size_t *count) __attribute__((warn_unused_result));

@@ -48,22 +48,12 @@ family_text(int family)
  * lo has no ::1.  /proc/sys, which says so too, may be hidden from a service.
  */
 static bool
-has_family(int family)
+has_family(struct route_socket *s, int family)
 {
-	const struct sockaddr_in6 loopback = { .sin6_family = AF_INET6,
-		.sin6_addr = IN6ADDR_LOOPBACK_INIT };
 	bool has;
-	int fd;
 
-	if (family == AF_INET)
-		return true;
-	fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return false;
-	has = bind(fd, (const struct sockaddr *)&loopback,
-	    sizeof(loopback)) == 0;
-	(void)close(fd);
-	return has;
+	return family == AF_INET ||
+	    (route_has_loopback6(s, &has) == 0 && has);
 }
 
 static struct route_rule
@@ -175,7 +165,7 @@ install(struct routes *r, size_t which, struct diag *diag)
 {
 	int family = families[which], error;
 
-	if (!has_family(family))
+	if (!has_family(&r->socket, family))
 		return 0;
 	error = clean(r, family, diag);
 	if (error != 0)
@@ -294,7 +284,7 @@ routes_remove(struct routes *r)
 	if (r == NULL)
 		return;
 	for (size_t i = 0; i < FAMILIES && r->socket.socket != NULL; i++) {
-		if (!has_family(families[i]))
+		if (!has_family(&r->socket, families[i]))
 			continue;
 		r->rule.family = families[i];
 		if (r->installed[i])
@@ -335,7 +325,7 @@ routes_clean(void)
 	if (error != 0)
 		return error;
 	for (size_t i = 0; i < FAMILIES && error == 0; i++)
-		if (has_family(families[i]))
+		if (has_family(&s, families[i]))
 			error = clean_family(&s, families[i]);
 	route_socket_close(&s);
 	return error;
@@ -422,7 +412,7 @@ routes_verify(const struct config *config, struct diag *diag)
 	for (size_t i = 0; i < FAMILIES; i++) {
 		int error = 0;
 
-		if (!has_family(families[i]))
+		if (!has_family(&s, families[i]))
 			continue;
 		error = verify_rule(&s, families[i], &wanted, diag);
 		if (error == 0 || error == -ENOTUNIQ) {
