@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# make            both programs, in build/
+# make            the programs, in build/
 # make demo       install what is needed, build, show it at work (root)
 # make check      install what is needed, build, run every test (root)
 # make unit       only the unit tests; make lint only the analyses
@@ -69,13 +69,13 @@ ALL_LDFLAGS = $(HARDEN_LD) $(SANITIZE) $(LDFLAGS)
 ALL_LIBS = $(LIB_LIBS) -lpthread
 
 SHELVES	:= resolver policy rules nfq
-MAINS	:= nfq/nfdnsd.c nfq/nfdns.c
+MAINS	:= nfq/nfdnsd.c nfq/nfdns.c nfq/nfdns-sockets.c
 SOURCES	:= $(filter-out $(MAINS),$(sort $(foreach s,$(SHELVES),$(wildcard $(s)/*.c))))
 # Made from message definitions, and not held to our rules.
 GENERATED := $(patsubst %.proto,$(BUILD)/generated/%.pb-c,$(wildcard resolver/*.proto))
 OBJECTS	:= $(SOURCES:%.c=$(BUILD)/%.o) $(GENERATED:%=%.o)
 LIBRARY	:= $(BUILD)/libnfdns.a
-PROGRAMS := $(BUILD)/nfdnsd $(BUILD)/nfdns
+PROGRAMS := $(MAINS:nfq/%.c=$(BUILD)/%)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*.c))
 TOOLS	:= $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -193,6 +193,7 @@ INSTALLED_MAN := $(foreach page,$(notdir $(wildcard packaging/man/*.[0-9])),\
 install: all
 	install -Dm755 $(BUILD)/nfdnsd $(DESTDIR)$(prefix)/sbin/nfdnsd
 	install -Dm755 $(BUILD)/nfdns $(DESTDIR)$(prefix)/sbin/nfdns
+	install -Dm755 $(BUILD)/nfdns-sockets $(DESTDIR)$(libexecdir)/nfdns/nfdns-sockets
 	install -Dm755 packaging/hand-over $(DESTDIR)$(libexecdir)/nfdns/hand-over
 	install -Dm755 packaging/stopped $(DESTDIR)$(libexecdir)/nfdns/stopped
 	$(foreach f,$(INSTALLED_DATA) $(INSTALLED_MAN),install -Dm644 \

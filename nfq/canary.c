@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "nfq/intercept.h"
+#include "nfq/opener_socket.h"
 #include "resolver/name.h"
 #include "resolver/rr.h"
 #include "resolver/wire.h"
@@ -87,9 +89,45 @@ is_answer(const uint8_t *message, size_t length, uint16_t id)
 	    (flags & FLAG_QR) != 0 && (flags & RCODE_MASK) == RCODE_NOERROR;
 }
 
+/*
+ * Undoes a connect(2): no address, no port, and nothing left of what came to
+ * the one that it had.
+ */
+static void
+forget_last(int fd)
+{
+	const struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
+	socklen_t size = sizeof(int);
+	char octet;
+	int error;
+
+	(void)connect(fd, &nowhere, sizeof(nowhere));
+	(void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+	while (recv(fd, &octet, sizeof(octet), MSG_DONTWAIT | MSG_TRUNC) >= 0)
+		;
+}
+
+/* A UDP socket as if new, or a negative errno. */
+static int
+open_socket(const struct canary_sockets *sockets, int family)
+{
+	const struct opener_request request = { .kind = OPENER_DATAGRAM,
+		.family = family };
+	int fd;
+
+	if (!sockets->given)
+		return opener_socket_open(&request, 0);
+	fd = sockets->fds[family == AF_INET ? 0 : 1];
+	if (fd < 0)
+		return -EAFNOSUPPORT;
+	forget_last(fd);
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? -errno : fd;
+}
+
 static int
 send_to(struct canary *c, const struct config *config,
-    const struct resolv_server *server)
+    const struct canary_sockets *sockets, const struct resolv_server *server)
 {
 	const uint32_t mark = ruleset_canary_mark(config);
 	uint8_t message[MESSAGE_MAX];
@@ -102,10 +140,9 @@ send_to(struct canary *c, const struct config *config,
 		return -errno;
 	c->server = *server;
 	length = write_question(message, c->id);
-	c->fd = socket(server->family,
-	    SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	c->fd = open_socket(sockets, server->family);
 	if (c->fd < 0)
-		return -errno;
+		return c->fd;
 	/* Connected: nothing but that nameserver's address can answer. */
 	if (setsockopt(c->fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)) < 0 ||
 	    connect(c->fd, &address.any, size) < 0 ||
@@ -145,25 +182,27 @@ is_unroutable(int error)
 }
 
 int
-canary_send(struct canary *c, const struct config *config)
+canary_send(struct canary *c, const struct config *config,
+    const struct canary_sockets *sockets)
 {
 	struct resolv_conf conf;
 
 	(void)resolv_conf_read(&conf, RESOLV_CONF_PATH);	/* empty if bad */
 	for (size_t i = 0; i < conf.server_count; i++) {
-		int error = send_to(c, config, &conf.servers[i]);
+		int error = send_to(c, config, sockets, &conf.servers[i]);
 
 		if (!is_unroutable(error))
 			return error;
 	}
-	return send_to(c, config, &own_address);
+	return send_to(c, config, sockets, &own_address);
 }
 
 static bool
 loopback_is_down(void)
 {
 	struct ifreq request = { .ifr_name = "lo" };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	/* Any socket answers this, of whatever family. */
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	bool down;
 
 	if (fd < 0)
@@ -242,11 +281,11 @@ wait_answer(struct canary *c, int timeout_ms)
 
 /* Sends by way of one nameserver and waits. */
 static int
-ask_one(const struct config *config, const struct resolv_server *server,
-    int timeout_ms)
+ask_one(const struct config *config, const struct canary_sockets *sockets,
+    const struct resolv_server *server, int timeout_ms)
 {
 	struct canary c = { .fd = -1 };
-	int error = send_to(&c, config, server);
+	int error = send_to(&c, config, sockets, server);
 
 	if (error < 0)
 		return error;
@@ -256,7 +295,8 @@ ask_one(const struct config *config, const struct resolv_server *server,
 }
 
 int
-canary_ask(const struct config *config, int timeout_ms, struct diag *diag)
+canary_ask(const struct config *config, const struct canary_sockets *sockets,
+    int timeout_ms, struct diag *diag)
 {
 	struct resolv_conf conf;
 	size_t asked = 0;
@@ -264,7 +304,7 @@ canary_ask(const struct config *config, int timeout_ms, struct diag *diag)
 
 	(void)resolv_conf_read(&conf, RESOLV_CONF_PATH);	/* empty if bad */
 	for (size_t i = 0; i < conf.server_count; i++) {
-		error = ask_one(config, &conf.servers[i], timeout_ms);
+		error = ask_one(config, sockets, &conf.servers[i], timeout_ms);
 		if (is_unroutable(error))
 			continue;
 		if (error < 0) {
@@ -275,7 +315,7 @@ canary_ask(const struct config *config, int timeout_ms, struct diag *diag)
 	}
 	if (asked > 0)
 		return 0;
-	error = ask_one(config, &own_address, timeout_ms);
+	error = ask_one(config, sockets, &own_address, timeout_ms);
 	if (error < 0)
 		explain(&own_address, config, error, diag);
 	return error;

@@ -19,6 +19,8 @@ enum control_kind {
 	CONTROL_TABLE_BAD,	/* worker: text says why, the old one stays */
 	CONTROL_SINKS,		/* supervisor: fds of the audit files */
 	CONTROL_SINKS_OK,
+	CONTROL_OPENER_WANTED,	/* worker: has no channel to the opener */
+	CONTROL_OPENER,		/* supervisor: fd[0] is one, or none can be had */
 	CONTROL_STOP,		/* supervisor: judge what is queued, write the audit, end */
 	CONTROL_KINDS
 };

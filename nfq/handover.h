@@ -3,6 +3,7 @@
 #ifndef NFDNS_NFQ_HANDOVER_H
 #define NFDNS_NFQ_HANDOVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,6 +17,7 @@ struct worker_handover {
 	const struct config *config;
 	const int *queues;		/* one bound socket for each thread */
 	const int *listeners;		/* STREAM_LISTENERS of them, for TCP */
+	bool opener;			/* sockets are opened by another process */
 	int image;			/* sealed memory file */
 	uint64_t generation;
 	const struct audit_sink *sinks;

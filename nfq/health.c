@@ -147,7 +147,7 @@ send_canary(struct supervisor *s, int64_t now)
 	    h->watchdog_ms / 4 < CANARY_EVERY_MS ? h->watchdog_ms / 4 :
 	    CANARY_EVERY_MS);
 	h->canary_sent_ms = now;
-	error = canary_send(&h->canary, s->config);
+	error = canary_send(&h->canary, s->config, &s->canary_sockets);
 	if (error < 0)
 		canary_home(s, error);
 }

@@ -48,6 +48,7 @@ run_worker(const struct keeper *k, int control, pid_t supervisor)
 		.config = k->config,
 		.queues = k->queues,
 		.listeners = k->listeners,
+		.opener = k->opener,
 		.image = k->image,
 		.generation = k->generation,
 		.sinks = k->sinks->sinks,

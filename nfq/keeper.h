@@ -24,6 +24,7 @@ struct keeper {
 	const struct config *config;
 	const int *queues;
 	const int *listeners;		/* for TCP */
+	bool opener;			/* as in worker_handover */
 	int image;
 	uint64_t generation;
 	const struct sinks *sinks;

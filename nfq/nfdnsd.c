@@ -12,13 +12,15 @@
 #include "resolver/exit_code.h"
 
 static const char usage[] =
-    "usage: nfdnsd [-c FILE] [-t]\n"
+    "usage: nfdnsd [-c FILE] [-s PATH] [-t]\n"
     "\n"
     "Answers the mesh's names from the packet queue.  Runs in the foreground\n"
     "until SIGTERM; SIGHUP reloads, SIGUSR1 logs the status, SIGUSR2 reopens\n"
     "the audit files.\n"
     "\n"
     "  -c, --config FILE   configuration (default " CONFIG_DEFAULT_PATH ")\n"
+    "  -s, --sockets PATH  have IP sockets opened by nfdns-sockets, which listens\n"
+    "                      there, and open none\n"
     "  -t, --test          check configuration and tables, and end: exit code\n"
     "                      0 when all is well, 4 when not\n"
     "  -h, --help          this text\n"
@@ -26,6 +28,7 @@ static const char usage[] =
 
 static const struct option options[] = {
 	{ "config", required_argument, NULL, 'c' },
+	{ "sockets", required_argument, NULL, 's' },
 	{ "test", no_argument, NULL, 't' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -34,7 +37,7 @@ static const struct option options[] = {
 
 /* Reads the config, and either checks the rest of it or runs with it. */
 static int
-run(const char *path, bool test)
+run(const char *path, const char *opener, bool test)
 {
 	struct diag diag = DIAG_INIT;
 	struct config *config;
@@ -54,22 +57,25 @@ run(const char *path, bool test)
 		return code;
 	}
 	log_set_level(config->log_level);
-	return supervisor_run(config);
+	return supervisor_run(config, opener);
 }
 
 int
 main(int argc, char **argv)
 {
-	const char *path = CONFIG_DEFAULT_PATH;
+	const char *path = CONFIG_DEFAULT_PATH, *opener = NULL;
 	bool test = false;
 	int option;
 
 	compiler_enter(argc, argv);
 	log_set_level(LOG_LEVEL_INFO);
-	while ((option = getopt_long(argc, argv, "c:thV", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "c:s:thV", options, NULL)) != -1) {
 		switch (option) {
 		case 'c':
 			path = optarg;
+			break;
+		case 's':
+			opener = optarg;
 			break;
 		case 't':
 			test = true;
@@ -90,5 +96,5 @@ main(int argc, char **argv)
 		    argv[optind], usage);
 		return EXIT_USAGE;
 	}
-	return run(path, test);
+	return run(path, opener, test);
 }

@@ -40,7 +40,7 @@ static const int calls_of_runtime[] = {
 
 static const int calls_of_worker[] = {
 	SCMP_SYS(recvmmsg), SCMP_SYS(recvmsg), SCMP_SYS(recvfrom),
-	SCMP_SYS(sendto), SCMP_SYS(sendmsg), SCMP_SYS(poll), SCMP_SYS(ppoll),
+	SCMP_SYS(poll), SCMP_SYS(ppoll),
 	SCMP_SYS(getsockopt), SCMP_SYS(tgkill),
 	/* The audit cuts off the half of a line that a full disk left. */
 	SCMP_SYS(ftruncate),
@@ -50,8 +50,18 @@ static const int calls_of_worker[] = {
 
 static const int calls_of_stream[] = {
 	SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(epoll_ctl),
-	SCMP_SYS(accept4), SCMP_SYS(getsockname), SCMP_SYS(setsockopt),
-	SCMP_SYS(connect), SCMP_SYS(shutdown),
+	SCMP_SYS(accept4), SCMP_SYS(getsockname), SCMP_SYS(shutdown),
+};
+
+/* Without these the sockets that there are lead nowhere else. */
+static const int calls_of_connecting[] = {
+	SCMP_SYS(connect), SCMP_SYS(setsockopt),
+};
+
+static const int calls_of_opener[] = {
+	SCMP_SYS(accept4), SCMP_SYS(bind), SCMP_SYS(getsockopt),
+	SCMP_SYS(recvmsg), SCMP_SYS(poll), SCMP_SYS(ppoll),
+	SCMP_SYS(geteuid),
 };
 
 static const int calls_of_compiler[] = {
@@ -95,12 +105,27 @@ add_mappings(scmp_filter_ctx filter)
 	return error;
 }
 
+/* Messages, but none that opens a connection on the way (tcp(7)). */
 static int
-add_stream(scmp_filter_ctx filter)
+add_sending(scmp_filter_ctx filter)
+{
+	int error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sendto),
+	    1, SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, 0));
+
+	if (error == 0)
+		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
+		    SCMP_SYS(sendmsg), 1,
+		    SCMP_A2(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, 0));
+	return error;
+}
+
+/* New sockets of the Internet, and what leads them somewhere. */
+static int
+add_connecting(scmp_filter_ctx filter)
 {
 	static const unsigned int families[] = { AF_INET, AF_INET6 };
-	int error = add_calls(filter, SCMP_ACT_ALLOW, calls_of_stream,
-	    COUNT(calls_of_stream));
+	int error = add_calls(filter, SCMP_ACT_ALLOW, calls_of_connecting,
+	    COUNT(calls_of_connecting));
 
 	for (size_t i = 0; i < COUNT(families) && error == 0; i++)
 		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
@@ -108,9 +133,31 @@ add_stream(scmp_filter_ctx filter)
 	return error;
 }
 
+/* What a process may do besides its own calls. */
+enum {
+	MAY_SEND = 1,
+	MAY_STREAM = 2,
+	MAY_CONNECT = 4,
+};
+
+static int
+add_abilities(scmp_filter_ctx filter, unsigned int may)
+{
+	int error = 0;
+
+	if ((may & MAY_SEND) != 0)
+		error = add_sending(filter);
+	if (error == 0 && (may & MAY_STREAM) != 0)
+		error = add_calls(filter, SCMP_ACT_ALLOW, calls_of_stream,
+		    COUNT(calls_of_stream));
+	if (error == 0 && (may & MAY_CONNECT) != 0)
+		error = add_connecting(filter);
+	return error;
+}
+
 /* The runtime's calls and "calls"; everything else ends the process. */
 static int
-restrict_calls(const int *calls, size_t count, bool tcp)
+restrict_calls(const int *calls, size_t count, unsigned int may)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	int error;
@@ -126,8 +173,8 @@ restrict_calls(const int *calls, size_t count, bool tcp)
 		    COUNT(calls_refused));
 	if (error == 0)
 		error = add_mappings(filter);
-	if (error == 0 && tcp)
-		error = add_stream(filter);
+	if (error == 0)
+		error = add_abilities(filter, may);
 	if (error == 0)
 		error = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 	if (error == 0)
@@ -259,9 +306,16 @@ sandbox_worker_privileges(const struct config *config)
 }
 
 int
-sandbox_worker_seccomp(bool tcp)
+sandbox_worker_seccomp(enum sandbox_tcp tcp)
 {
-	return restrict_calls(calls_of_worker, COUNT(calls_of_worker), tcp);
+	static const unsigned int may[] = {
+		[SANDBOX_NO_TCP] = MAY_SEND,
+		[SANDBOX_TCP_CONNECTS] = MAY_SEND | MAY_STREAM | MAY_CONNECT,
+		[SANDBOX_TCP] = MAY_SEND | MAY_STREAM,
+	};
+
+	return restrict_calls(calls_of_worker, COUNT(calls_of_worker),
+	    may[tcp]);
 }
 
 int
@@ -279,8 +333,23 @@ sandbox_compiler_privileges(uid_t uid, gid_t gid)
 int
 sandbox_compiler_seccomp(void)
 {
-	return restrict_calls(calls_of_compiler, COUNT(calls_of_compiler),
-	    false);
+	return restrict_calls(calls_of_compiler, COUNT(calls_of_compiler), 0);
+}
+
+int
+sandbox_opener(void)
+{
+	int error = limit(RLIMIT_CORE, 0, 0);
+
+	if (error < 0)
+		return error;
+	if (geteuid() == 0 || !has_only(-1))
+		return -EPERM;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return -errno;
+	return restrict_calls(calls_of_opener, COUNT(calls_of_opener),
+	    MAY_SEND | MAY_CONNECT);
 }
 
 int

@@ -3,7 +3,6 @@
 #ifndef NFDNS_NFQ_SANDBOX_H
 #define NFDNS_NFQ_SANDBOX_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "policy/config.h"
@@ -17,13 +16,20 @@
 int sandbox_worker_privileges(const struct config *config)
     __attribute__((warn_unused_result));
 
+enum sandbox_tcp {
+	SANDBOX_NO_TCP,
+	SANDBOX_TCP_CONNECTS,	/* by itself: new sockets of IPv4 and IPv6 */
+	SANDBOX_TCP,		/* its sockets are given to it (opener.h) */
+};
+
 /*
  * The worker's system calls, for all threads that there are; call when threads
  * and files are there and before any packet is read.  A thread that makes
  * another call ends the process with SIGSYS.  "tcp": those of the TCP thread,
- * too, new sockets of IPv4 and IPv6 among them.  0 or a negative errno.
+ * too.  0 or a negative errno.
  */
-int sandbox_worker_seccomp(bool tcp) __attribute__((warn_unused_result));
+int sandbox_worker_seccomp(enum sandbox_tcp tcp)
+    __attribute__((warn_unused_result));
 
 /*
  * The compiler: no capability at all, limits on memory, time and file size, no
@@ -40,6 +46,13 @@ int sandbox_compiler_seccomp(void) __attribute__((warn_unused_result));
  * capabilities.  0 or a negative errno.
  */
 int sandbox_clear_ambient(void) __attribute__((warn_unused_result));
+
+/*
+ * The process that opens sockets: no call but for those and for talking about
+ * them.  0; -EPERM for who is root or has a capability, since nothing here
+ * needs one; or another negative errno.
+ */
+int sandbox_opener(void) __attribute__((warn_unused_result));
 
 /* Seconds of CPU that a compiler gets before SIGXCPU. */
 #define SANDBOX_COMPILER_CPU_S	120

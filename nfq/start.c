@@ -2,9 +2,9 @@
 /*
  * The life cycle of the daemon, in order:
  *
- *   signals, run_dir, status page, rules (as values), table, queues, listeners
- *   and routes of TCP, audit files, worker, the canary's rule, the canary, all
- *   rules, ready
+ *   signals, run_dir, status page, rules (as values), table, queues, sockets
+ *   that others open, listeners and routes of TCP, audit files, worker, the
+ *   canary's rule, the canary, all rules, ready
  *
  * and in reverse.  A packet is queued only when somebody is there to judge it,
  * and the one who judges leaves only when nothing is queued any more.
@@ -246,6 +246,7 @@ start_worker(struct supervisor *s)
 	k->image = s->image;
 	k->generation = s->generation;
 	k->listeners = s->listeners;
+	k->opener = s->opener != NULL;
 	k->sinks = &s->sinks;
 	k->status = &s->status;
 	error = keeper_start(k);
@@ -341,14 +342,16 @@ put_rules(struct supervisor *s, struct diag *diag)
 		    diag);
 		if (error == 0) {
 			empty_queues(s);
-			error = canary_ask(s->config, CANARY_MS, diag);
+			error = canary_ask(s->config,
+			    &s->canary_sockets, CANARY_MS, diag);
 		}
 		return error;
 	}
 	error = install_canary(s, diag);
 	s->has_rules = error == 0;
 	if (error == 0)
-		error = canary_ask(s->config, CANARY_MS, diag);
+		error = canary_ask(s->config, &s->canary_sockets, CANARY_MS,
+		    diag);
 	if (error == 0)
 		error = rules_kernel_install(s->kernel, &s->set, &s->features,
 		    diag);
@@ -395,6 +398,9 @@ keep_sockets(struct supervisor *s)
 		store_queue_name(name, (uint16_t)(s->config->queue.number + i));
 		error = store_keep(name, s->queues[i]);
 	}
+	for (size_t i = 0; i < STREAM_LISTENERS && error == 0; i++)
+		if (s->listeners[i] >= 0)
+			error = store_keep(store_listeners[i], s->listeners[i]);
 	if (error < 0)
 		log_warning("cannot leave the sockets with the service manager:"
 		    " %s: a restart loses questions", strerror(-error));
@@ -412,6 +418,8 @@ forget_sockets(struct supervisor *s)
 		store_queue_name(name, (uint16_t)(s->config->queue.number + i));
 		store_forget(name);
 	}
+	for (size_t i = 0; i < STREAM_LISTENERS; i++)
+		store_forget(store_listeners[i]);
 	store_close(&s->store);
 }
 
@@ -444,8 +452,8 @@ supervisor_start(struct supervisor *s)
 {
 	static int (*const steps[])(struct supervisor *) = {
 		start_signals, start_run_dir, start_ruleset, start_table,
-		start_queues, start_stream, start_sinks, start_worker,
-		start_rules, start_loop,
+		start_queues, start_opener, start_stream, start_sinks,
+		start_worker, start_rules, start_loop,
 	};
 
 	store_open(&s->store);
@@ -511,6 +519,7 @@ supervisor_stop(struct supervisor *s)
 		forget_sockets(s);
 	}
 	stop_stream(s);
+	stop_opener(s);
 	while (s->queue_count > 0)
 		(void)close(s->queues[--s->queue_count]);
 	sinks_close(&s->sinks);

@@ -13,6 +13,8 @@
 #define FIRST_FD 3		/* SD_LISTEN_FDS_START */
 #define QUEUE_PREFIX "queue-"
 
+const char *const store_listeners[2] = { "listener-4", "listener-6" };
+
 /* A number of the environment, 0 if it is none. */
 static unsigned long
 number_of(const char *variable)

@@ -49,8 +49,12 @@ void store_forget(const char *name);
 /* Whether there is a service manager to leave sockets with. */
 bool store_is_there(void);
 
-/* The names of our sockets: the rules' and those of the queues, by number. */
+/*
+ * The names of our sockets: the rules', those of the listeners for TCP by IPv4
+ * and IPv6, and those of the queues, by number.
+ */
 #define STORE_RULES "rules"
+extern const char *const store_listeners[2];
 void store_queue_name(char name[static STORE_NAME], uint16_t number);
 
 #endif

@@ -113,6 +113,7 @@ stream_close(struct stream *s, struct stream_connection *c)
 	if (c->closed)
 		return;
 	c->closed = true;
+	stream_opener_forget(s, c);
 	close_end(s, &c->client);
 	close_end(s, &c->server);
 	list_remove(s, c);
@@ -186,9 +187,15 @@ static void
 handle(struct stream *s, struct stream_end *end, uint32_t events)
 {
 	struct stream_connection *c = end->connection;
+	uint64_t wakes;
 
 	switch (end->role) {
 	case ROLE_WAKE:
+		(void)!read(end->fd, &wakes, sizeof(wakes));
+		stream_opener_take(s);
+		break;
+	case ROLE_OPENER:
+		stream_opener_ready(s);
 		break;
 	case ROLE_LISTENER:
 		stream_accept(s, end);
@@ -222,6 +229,7 @@ tick(struct stream *s)
 		if (!c->closed)
 			stream_relay_tick(s, c);
 	}
+	stream_opener_tick(s);
 	if (!s->paused)
 		return;
 	s->paused = false;
@@ -307,6 +315,7 @@ init(struct stream *s, const struct worker_handover *h)
 	if (s->epoll < 0 || s->wake.fd < 0)
 		return -errno;
 	stream_watch(s, &s->wake, EPOLLIN);
+	stream_opener_init(s, h);
 	for (size_t i = 0; i < STREAM_LISTENERS; i++) {
 		s->listeners[i] = (struct stream_end){ ROLE_LISTENER,
 			h->listeners[i], 0, NULL };
@@ -371,19 +380,26 @@ stream_swap(struct stream *s, const struct snapshot *next)
 }
 
 void
-stream_stop(struct stream *s)
+stream_wake(struct stream *s)
 {
 	const uint64_t one = 1;
 
+	(void)!write(s->wake.fd, &one, sizeof(one));
+}
+
+void
+stream_stop(struct stream *s)
+{
 	if (s == NULL)
 		return;
 	atomic_store(&s->stopping, true);
-	(void)!write(s->wake.fd, &one, sizeof(one));
+	stream_wake(s);
 	(void)pthread_join(s->thread, NULL);
 	while (s->first != NULL)
 		stream_close(s, s->first);
 	bury(s);
 	count_open(s);
+	stream_opener_close(s);
 	(void)close(s->wake.fd);
 	(void)close(s->epoll);
 	stream_clients_free(s->clients);

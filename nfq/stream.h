@@ -29,6 +29,12 @@ void stream_begin(struct stream *stream);
 /* As judges_swap(). */
 void stream_swap(struct stream *stream, const struct snapshot *next);
 
+/*
+ * A channel to who opens sockets (opener_client.h), taken over; or -1 when
+ * there is none to be had.
+ */
+void stream_take_opener(struct stream *stream, int channel);
+
 /* Closes all connections, ends the thread and frees.  After stream_begin(). */
 void stream_stop(struct stream *stream);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the files of the TCP thread share: stream.c (thread and time),
- * stream_accept.c (connections come in), stream_connection.c (the client's end) and stream_relay.c (the nameserver's
- * end).  Nobody else includes this.
+ * stream_accept.c (connections come in), stream_connection.c (the client's
+ * end), stream_relay.c (the nameserver's end) and stream_opener.c (who opens
+ * that, if we do not).  Nobody else includes this.
  *
  * An idle connection costs one struct stream_connection.  Octets are read into
  * the thread's one buffer and answered from there; only what is left over is
@@ -19,7 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nfq/handover.h"
 #include "nfq/intercept.h"
+#include "nfq/opener_message.h"
 #include "nfq/snapshot.h"
 #include "nfq/stream_buffer.h"
 #include "nfq/stream_clients.h"
@@ -32,7 +35,8 @@
 
 #define STREAM_READ	65536	/* octets a call */
 
-enum stream_role { ROLE_WAKE, ROLE_LISTENER, ROLE_CLIENT, ROLE_SERVER };
+enum stream_role { ROLE_WAKE, ROLE_OPENER, ROLE_LISTENER, ROLE_CLIENT,
+	ROLE_SERVER };
 
 /* What epoll knows: one descriptor. */
 struct stream_end {
@@ -50,6 +54,13 @@ union stream_name {
 
 struct stream_relay;			/* stream_relay.c */
 
+/* Whether a relay waits for its socket: stream_opener.c. */
+enum stream_wait {
+	STREAM_WAITS_NOT,
+	STREAM_WAITS,			/* for its turn */
+	STREAM_ASKED_FOR,
+};
+
 struct stream_connection {
 	struct stream_connection *next, *prev;	/* oldest activity first */
 	struct stream_end client, server;
@@ -65,6 +76,24 @@ struct stream_connection {
 	bool ended;			/* the client has sent its last octet */
 	bool throttled;			/* too many questions are in flight */
 	bool closed;			/* waits to be freed */
+	enum stream_wait wait;
+	struct stream_connection *wait_next, *wait_prev;
+};
+
+/* Requests that may be without an answer at a time. */
+#define STREAM_ASKED	64
+
+/* The channel to who opens sockets, and who waits for some. */
+struct stream_opener {
+	bool used;			/* else we open them ourselves */
+	bool lost;			/* and it was said */
+	int control;			/* to the supervisor: for another channel */
+	atomic_int fresh;		/* a new channel for the thread */
+	struct stream_end end;		/* fd -1: no channel */
+	int64_t wanted_ms;		/* when we asked for one */
+	unsigned int oldest, count;	/* of those asked for */
+	struct stream_connection *asked[STREAM_ASKED];	/* NULL: given up */
+	struct stream_connection *first, *last;	/* those that wait for their turn */
 };
 
 struct stream {
@@ -73,9 +102,10 @@ struct stream {
 	struct audit *audit;
 	unsigned int ring;
 	int epoll;
-	struct stream_end wake;		/* an eventfd: stop */
+	struct stream_end wake;		/* an eventfd: stop, or a new channel */
 	struct stream_end listeners[STREAM_LISTENERS];
 	bool paused;			/* out of descriptors: none is accepted */
+	struct stream_opener opener;
 	struct stream_clients *clients;
 	struct stream_connection *first, *last;
 	struct stream_connection *dead;	/* closed in this round */
@@ -111,6 +141,9 @@ void stream_add(struct stream *s, struct stream_connection *c);
 /* Address and port of a name; returns the address's length, 4 or 16. */
 size_t stream_address_of(const union stream_name *name,
     uint8_t octets[static 16], uint16_t *port);
+
+/* Has the thread look what there is to do. */
+void stream_wake(struct stream *s);
 
 /* One question's record.  answer may be NULL. */
 struct stream_record {
@@ -188,7 +221,29 @@ bool stream_relay_is_busy(const struct stream_connection *c);
 /* Sends what waits; sets what epoll looks for. */
 void stream_relay_settle(struct stream *s, struct stream_connection *c);
 
+/* What came of stream_opener_ask(): its socket, or a negative errno. */
+void stream_relay_opened(struct stream *s, struct stream_connection *c, int fd);
+
 void stream_relay_tick(struct stream *s, struct stream_connection *c);
 void stream_relay_free(struct stream_connection *c);
+
+/* stream_opener.c: sockets that another process opens. */
+
+void stream_opener_init(struct stream *s, const struct worker_handover *h);
+void stream_opener_close(struct stream *s);
+
+/* For a connection to c's nameserver. */
+struct opener_request stream_opener_request(const struct stream_connection *c);
+
+/* Has a connection to c's nameserver opened: stream_relay_opened() follows. */
+void stream_opener_ask(struct stream *s, struct stream_connection *c);
+/* Nothing follows; for a connection that did not ask, it does nothing. */
+void stream_opener_forget(struct stream *s, struct stream_connection *c);
+
+/* The channel has something. */
+void stream_opener_ready(struct stream *s);
+/* There may be a new channel. */
+void stream_opener_take(struct stream *s);
+void stream_opener_tick(struct stream *s);
 
 #endif

@@ -14,9 +14,9 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <netinet/tcp.h>
 #include <unistd.h>
 
+#include "nfq/opener_socket.h"
 #include "rules/ruleset.h"
 
 #define WRITE_AT_ONCE 64	/* questions a call */
@@ -67,9 +67,17 @@ drop(struct stream_relay *r, struct pending **link)
 	free(p);
 }
 
+/* Whether there is a connection to the nameserver, or going to be one. */
+static bool
+has_server(const struct stream_connection *c)
+{
+	return c->server.fd >= 0 || c->wait != STREAM_WAITS_NOT;
+}
+
 static void
 close_server(struct stream *s, struct stream_connection *c)
 {
+	stream_opener_forget(s, c);
 	if (c->server.fd < 0)
 		return;
 	stream_watch(s, &c->server, 0);
@@ -113,44 +121,52 @@ fail(struct stream *s, struct stream_connection *c, enum extended_error error)
 	stream_flush(s, c);
 }
 
-static socklen_t
-name_length(const union stream_name *name)
+/* A connection that is under way. */
+static void
+begin_server(struct stream *s, struct stream_connection *c, int fd)
 {
-	return name->any.sa_family == AF_INET ? sizeof(name->v4) :
-	    sizeof(name->v6);
+	c->server.fd = fd;
+	c->relay->connecting = true;
+	stream_count(s, STREAM_RELAYS);
 }
 
-/* To the very address that the client asked.  0 or a negative errno. */
+/*
+ * Connects to the very address that the client asked, or has somebody else do
+ * it.  0 or a negative errno.
+ */
 static int
 open_server(struct stream *s, struct stream_connection *c)
 {
-	const uint32_t mark = ruleset_relay_mark(s->config);
-	const int on = 1;
-	int fd = socket(c->name.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC |
-	    SOCK_NONBLOCK, 0), error = 0;
+	struct stream_relay *r = c->relay;
 
-	if (fd < 0)
-		return -errno;
-	/* By its mark it is not intercepted again. */
-	if (setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)) < 0 ||
-	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0)
-		error = -errno;
-	else if (connect(fd, &c->name.any, name_length(&c->name)) < 0 &&
-	    errno != EINPROGRESS)
-		error = -errno;
-	if (error < 0) {
-		(void)close(fd);
-		return error;
+	if (s->opener.used) {
+		stream_opener_ask(s, c);
+	} else {
+		const struct opener_request request = stream_opener_request(c);
+		/* By its mark it is not intercepted again. */
+		int fd = opener_socket_open(&request,
+		    ruleset_relay_mark(s->config));
+
+		if (fd < 0)
+			return fd;
+		begin_server(s, c, fd);
 	}
-	c->server.fd = fd;
-	c->relay->connecting = true;
-	c->relay->answers = false;
-	c->relay->shut = false;
-	c->relay->since_ms = s->now_ms;
-	c->relay->unsent = c->relay->first;
-	c->relay->sent = 0;
-	stream_count(s, STREAM_RELAYS);
+	r->answers = false;
+	r->shut = false;
+	r->since_ms = s->now_ms;
+	r->unsent = r->first;
+	r->sent = 0;
 	return 0;
+}
+
+void
+stream_relay_opened(struct stream *s, struct stream_connection *c, int fd)
+{
+	/* The rules let its user by: it needs no mark. */
+	if (fd >= 0)
+		begin_server(s, c, fd);
+	else
+		fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
 }
 
 /* A relay with a connection that is there or under way. */
@@ -163,7 +179,7 @@ prepare(struct stream *s, struct stream_connection *c)
 			return -ENOMEM;
 		c->relay->end = &c->relay->first;
 	}
-	return c->server.fd >= 0 ? 0 : open_server(s, c);
+	return has_server(c) ? 0 : open_server(s, c);
 }
 
 void
@@ -265,7 +281,7 @@ stream_relay_is_busy(const struct stream_connection *c)
 
 	if (r == NULL)
 		return false;
-	return c->raw ? c->server.fd >= 0 : r->count > 0;
+	return c->raw ? has_server(c) : r->count > 0;
 }
 
 /* The nameserver has closed the connection, or it broke. */
@@ -473,12 +489,12 @@ stream_relay_tick(struct stream *s, struct stream_connection *c)
 	struct stream_relay *r = c->relay;
 	int64_t patience = s->config->stream.relay_s * INT64_C(1000);
 
-	if (r == NULL || c->server.fd < 0 || s->now_ms - r->since_ms < patience)
+	if (r == NULL || !has_server(c) || s->now_ms - r->since_ms < patience)
 		return;
 	/* Not its fault if the client does not take its answers. */
 	if (stream_buffer_length(&c->out) > 0)
 		r->since_ms = s->now_ms;
-	else if (r->connecting || r->count > 0) {
+	else if (c->server.fd < 0 || r->connecting || r->count > 0) {
 		fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
 		stream_settle(s, c);
 	}

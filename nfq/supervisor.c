@@ -95,6 +95,9 @@ take_messages(struct supervisor *s)
 			log_info("worker %d answers", (int)s->keeper.pid);
 			health_worker_ready(s);
 			break;
+		case CONTROL_OPENER_WANTED:
+			give_opener(s);
+			break;
 		case CONTROL_TABLE_OK:
 		case CONTROL_TABLE_BAD:
 			reload_answered(s, &message);
@@ -196,7 +199,7 @@ loop_once(struct supervisor *s)
 }
 
 int
-supervisor_run(struct config *config)
+supervisor_run(struct config *config, const char *opener)
 {
 	struct supervisor *s = calloc(1, sizeof(*s));
 	int code;
@@ -209,6 +212,9 @@ supervisor_run(struct config *config)
 	s->config = config;
 	s->pid_file = s->image = s->signals = s->timer = -1;
 	s->keeper = (struct keeper)KEEPER_INIT;
+	s->opener = opener;
+	for (size_t i = 0; i < CANARY_SOCKETS; i++)
+		s->canary_sockets.fds[i] = -1;
 	for (size_t i = 0; i < STREAM_LISTENERS; i++)
 		s->listeners[i] = -1;
 	s->reload.image = s->health.canary.fd = -1;

@@ -13,6 +13,7 @@
 #include "nfq/canary.h"
 #include "nfq/compiler.h"
 #include "nfq/keeper.h"
+#include "nfq/opener_message.h"
 #include "nfq/sinks.h"
 #include "nfq/stream_listen.h"
 #include "nfq/store.h"
@@ -81,6 +82,9 @@ struct supervisor {
 	struct status_page status;
 	int queues[CONFIG_MAX_WORKERS];
 	size_t queue_count;
+	const char *opener;		/* where sockets are opened; NULL: here */
+	bool opener_gone;		/* and it was said */
+	struct canary_sockets canary_sockets;
 	int listeners[STREAM_LISTENERS];	/* -1: none */
 	struct routes *routes;
 	struct sinks sinks;
@@ -116,6 +120,15 @@ int start_stream(struct supervisor *s) __attribute__((warn_unused_result));
 void stop_stream(struct supervisor *s);
 /* Devices or routing rules have changed, or it is time to look. */
 void follow_routes(struct supervisor *s);
+
+/* supervisor_opener.c: sockets that another process opens. */
+int start_opener(struct supervisor *s) __attribute__((warn_unused_result));
+void stop_opener(struct supervisor *s);
+/* A listener for TCP, or a negative errno. */
+int opener_open_listener(const struct supervisor *s,
+    const struct opener_request *request) __attribute__((warn_unused_result));
+/* The worker wants a channel. */
+void give_opener(struct supervisor *s);
 
 /* supervisor_state.c */
 

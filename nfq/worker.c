@@ -85,6 +85,14 @@ snapshot_close(struct snapshot *s)
 	free(s);
 }
 
+static enum sandbox_tcp
+tcp_calls(const struct worker_handover *h)
+{
+	if (!h->config->capture.tcp)
+		return SANDBOX_NO_TCP;
+	return h->opener ? SANDBOX_TCP : SANDBOX_TCP_CONNECTS;
+}
+
 /* Everything up to the threads, which wait; then no more system calls. */
 static int
 prepare(struct worker *w)
@@ -118,7 +126,7 @@ prepare(struct worker *w)
 		    strerror(-error));
 		return WORKER_FAILED;
 	}
-	if ((error = sandbox_worker_seccomp(h->config->capture.tcp)) < 0) {
+	if ((error = sandbox_worker_seccomp(tcp_calls(h))) < 0) {
 		log_error("the worker cannot restrict its system calls: %s",
 		    strerror(-error));
 		return WORKER_FAILED;
@@ -178,6 +186,11 @@ obey(struct worker *w, const struct control_message *order, int *fds)
 		take_sinks(w, order, fds);	/* takes the files over */
 		return true;
 	}
+	if (order->kind == CONTROL_OPENER && order->fd_count <= 1) {
+		stream_take_opener(w->stream, order->fd_count == 1 ? fds[0] :
+		    -1);		/* takes it over */
+		return true;
+	}
 	if (order->kind == CONTROL_TABLE && order->fd_count == 1)
 		take_table(w, order, fds[0]);
 	for (uint32_t i = 0; i < order->fd_count; i++)
@@ -216,6 +229,7 @@ worker_run(const struct worker_handover *handover)
 		.control = handover->control };
 	struct control_message ready = { .kind = CONTROL_READY,
 		.generation = handover->generation };
+	const struct control_message wanted = { .kind = CONTROL_OPENER_WANTED };
 	int status;
 
 	if (confine(handover) < 0)
@@ -228,6 +242,8 @@ worker_run(const struct worker_handover *handover)
 	judges_begin(w.judges);
 	stream_begin(w.stream);
 	reply(&w, &ready);
+	if (w.stream != NULL && handover->opener)
+		reply(&w, &wanted);
 	take_orders(&w);
 	judges_stop(w.judges);
 	stream_stop(w.stream);

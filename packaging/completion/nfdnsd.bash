@@ -5,11 +5,11 @@ _nfdnsd()
 {
 	local word=${COMP_WORDS[COMP_CWORD]}
 
-	if [ "${COMP_WORDS[COMP_CWORD-1]}" = -c ]; then
+	if [[ ${COMP_WORDS[COMP_CWORD-1]} = -[cs] ]]; then
 		compopt -o filenames
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 	else
-		mapfile -t COMPREPLY < <(compgen -W "-c -t --help" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "-c -s -t --help" -- "$word")
 	fi
 }
 

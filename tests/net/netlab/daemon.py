@@ -25,10 +25,26 @@ def nobody():
     raise Skip("neither user nobody nor daemon is here")
 
 
+# Puts descriptors where a service manager does, and becomes the program:
+# count, descriptors, program, arguments.
+HAND_OVER = """
+import os, sys
+count = int(sys.argv[1])
+for i in range(count):
+    os.dup2(int(sys.argv[2 + i]), 3 + i)
+    os.close(int(sys.argv[2 + i]))
+if count:
+    os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS=str(count),
+                      LISTEN_FDNAMES=os.environ["NAMES_HERE"])
+os.execvp(sys.argv[2 + count], sys.argv[2 + count:])
+"""
+
+
 class Daemon:
     """nfdnsd in a namespace, with a config and a table of the test's own."""
     programs = BUILD		# where nfdnsd and nfdns are
     wrapper = ()		# a command that runs nfdnsd
+    arguments = ()		# more of nfdnsd's
 
     def __init__(self, lab, hosts=None, nds=None, mesh="", capture="", queue="", more="",
                  tables=None, space=None):
@@ -67,7 +83,7 @@ mesh = {{ {mesh}
         os.chmod(path, 0o666)
         with open(self.log, "ab") as log:
             self.process = self.space.popen(
-                [*self.wrapper, self.programs / "nfdnsd", "-c", self.config],
+                [*self.wrapper, self.programs / "nfdnsd", "-c", self.config, *self.arguments],
                 stdout=log, stderr=log,
                 env=dict(os.environ, NOTIFY_SOCKET=path), start_new_session=True)
         self.lab.processes.append(self.process)

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "nfq/opener.h"
+#include "nfq/sandbox.h"
+#include "nfq/store.h"
+#include "policy/log.h"
+#include "resolver/exit_code.h"
+
+static const char usage[] =
+    "usage: nfdns-sockets\n"
+    "\n"
+    "Opens sockets for nfdnsd --sockets, as nfdns-sockets.service.  Takes its\n"
+    "listening socket from the service manager (sd_listen_fds(3)).\n"
+    "\n"
+    "  -h, --help          this text\n"
+    "  -V, --version       the version\n";
+
+static const struct option options[] = {
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int
+option_of(int fd, int option)
+{
+	socklen_t size = sizeof(int);
+	int value = -1;
+
+	if (getsockopt(fd, SOL_SOCKET, option, &value, &size) < 0)
+		return -1;
+	return value;
+}
+
+/* The one socket that was handed over, or -1. */
+static int
+take_listener(void)
+{
+	struct store store;
+	int fd = -1;
+
+	store_open(&store);
+	if (store.count == 1)
+		fd = store.items[0].fd;
+	if (option_of(fd, SO_DOMAIN) == AF_UNIX &&
+	    option_of(fd, SO_TYPE) == SOCK_SEQPACKET &&
+	    option_of(fd, SO_ACCEPTCONN) == 1)
+		return fd;
+	return -1;
+}
+
+static int
+run(void)
+{
+	int listener = take_listener(), error;
+
+	if (listener < 0) {
+		log_error("there is no listening socket: systemctl start "
+		    "nfdns-sockets.socket");
+		return EXIT_ERROR;
+	}
+	error = sandbox_opener();
+	if (error == -EPERM)
+		log_error("this needs no privilege and refuses to run with "
+		    "any: run it as the user of nfdnsd, without capabilities");
+	else if (error < 0)
+		log_error("cannot restrict system calls: %s", strerror(-error));
+	if (error < 0)
+		return EXIT_ERROR;
+	error = opener_run(listener);
+	log_error("cannot go on: %s", strerror(-error));
+	return EXIT_ERROR;
+}
+
+int
+main(int argc, char **argv)
+{
+	int option;
+
+	while ((option = getopt_long(argc, argv, "hV", options, NULL)) != -1) {
+		switch (option) {
+		case 'h':
+			(void)fputs(usage, stdout);
+			return EXIT_OK;
+		case 'V':
+			(void)puts("nfdns-sockets " NFDNS_VERSION);
+			return EXIT_OK;
+		default:
+			(void)fputs(usage, stderr);
+			return EXIT_USAGE;
+		}
+	}
+	if (optind < argc) {
+		(void)fprintf(stderr, "nfdns-sockets: unknown argument \"%s\""
+		    "\n%s", argv[optind], usage);
+		return EXIT_USAGE;
+	}
+	log_set_level(LOG_LEVEL_INFO);
+	return run();
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Any octets as a request to the process that opens sockets, and as an answer
+ * of it: what is understood is what our own side would have written, and only
+ * what stands in opener_message.h is permitted.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nfq/opener_message.h"
+#include "tests/fuzz/fuzz.h"
+
+static void
+require(bool condition, const char *what)
+{
+	if (condition)
+		return;
+	fprintf(stderr, "not true: %s\n", what);
+	abort();
+}
+
+static void
+try_permit(const struct opener_request *request)
+{
+	const bool free = opener_request_permit(request, false) == 0;
+	const bool restricted = opener_request_permit(request, true) == 0;
+
+	require(free || !restricted, "restricting permits nothing new");
+	if (request->kind == OPENER_CONNECTION)
+		require(free == (request->port == 53) && restricted == free,
+		    "connections go to port 53");
+	else if (request->kind != OPENER_RESTRICT)
+		require(!restricted, "nothing else than connections");
+	if (request->kind == OPENER_LISTENER && free)
+		require(request->port >= 1024 && (request->address[0] == 127 ||
+		    request->address[15] == 1), "listeners are local");
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t again[OPENER_REQUEST_LENGTH];
+	struct opener_request request;
+	int error;
+
+	if (opener_request_parse(&request, data, size) == 0) {
+		require(size == sizeof(again), "a request has one length");
+		opener_request_write(&request, again);
+		require(memcmp(again, data, size) == 0, "one way to write it");
+		try_permit(&request);
+	}
+	if (opener_answer_parse(&error, data, size) == 0) {
+		require(size == OPENER_ANSWER_LENGTH && error >= 0,
+		    "an answer has one length");
+		opener_answer_write(error, again);
+		require(memcmp(again, data, size) == 0, "one way to write it");
+	}
+	return 0;
+}
