@@ -180,7 +180,10 @@ INSTALLED_DATA := \
 	hosts:$(sysconfdir)/nfdns:hosts \
 	logrotate.conf:$(sysconfdir)/logrotate.d:nfdns \
 	apparmor/nfdnsd:$(sysconfdir)/apparmor.d:nfdnsd \
+	apparmor/nfdns-sockets:$(sysconfdir)/apparmor.d:nfdns-sockets \
 	systemd/nfdnsd.service:$(unitdir):nfdnsd.service \
+	systemd/nfdns-sockets.socket:$(unitdir):nfdns-sockets.socket \
+	systemd/nfdns-sockets.service:$(unitdir):nfdns-sockets.service \
 	sysusers.conf:$(prefix)/lib/sysusers.d:nfdns.conf \
 	tmpfiles.conf:$(prefix)/lib/tmpfiles.d:nfdns.conf \
 	completion/nfdns.bash:$(bashdir):nfdns \
