@@ -1,60 +1,54 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/checksum.h"
 
-#include <arpa/inet.h>
 #include <string.h>
 
-/*
- * The sum is the same in either octet order but for a swap of the result
- * (RFC 1071 section 2 (B)), so words are added as they lie in memory, 64 bits
- * at a time: what overflows comes back in at the bottom, as section 2 (C) has
- * it for words of any width.
- */
-static uint64_t
-add(uint64_t sum, uint64_t word)
+static inline uint64_t
+load_u64(const uint8_t *p)
 {
-	sum += word;
-	return sum + (sum < word);
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+/* The last octets, less than eight: their number in binary. */
+static uint64_t
+add_rest(uint64_t sum, const uint8_t *p, size_t length)
+{
+	uint32_t half;
+	uint16_t quarter;
+
+	if (length & sizeof(half)) {
+		memcpy(&half, p, sizeof(half));
+		sum = checksum_add_word(sum, half);
+		p += sizeof(half);
+	}
+	if (length & sizeof(quarter)) {
+		memcpy(&quarter, p, sizeof(quarter));
+		sum = checksum_add_word(sum, quarter);
+		p += sizeof(quarter);
+	}
+	if (length & 1)
+		sum = checksum_add_u16(sum, (uint16_t)(*p << 8));
+	return sum;
 }
 
 uint64_t
 checksum_add(uint64_t sum, const void *octets, size_t length)
 {
 	const uint8_t *p = octets;
-	uint64_t word;
-	uint32_t half;
 
-	for (; length >= sizeof(word); length -= sizeof(word)) {
-		memcpy(&word, p, sizeof(word));
-		sum = add(sum, word);
-		p += sizeof(word);
+	for (; length >= 4 * sizeof(sum); length -= 4 * sizeof(sum)) {
+		sum = checksum_add_word(sum, load_u64(p));
+		sum = checksum_add_word(sum, load_u64(p + 8));
+		sum = checksum_add_word(sum, load_u64(p + 16));
+		sum = checksum_add_word(sum, load_u64(p + 24));
+		p += 4 * sizeof(sum);
 	}
-	if (length >= sizeof(half)) {
-		memcpy(&half, p, sizeof(half));
-		sum = add(sum, half);
-		p += sizeof(half);
-		length -= sizeof(half);
+	for (; length >= sizeof(sum); length -= sizeof(sum)) {
+		sum = checksum_add_word(sum, load_u64(p));
+		p += sizeof(sum);
 	}
-	if (length > 0) {
-		half = 0;
-		memcpy(&half, p, length);
-		sum = add(sum, half);
-	}
-	return sum;
-}
-
-uint64_t
-checksum_add_u16(uint64_t sum, uint16_t word)
-{
-	return add(sum, htons(word));
-}
-
-uint16_t
-checksum_finish(uint64_t sum)
-{
-	sum = (sum >> 32) + (sum & 0xffffffff);
-	sum = (sum >> 32) + (sum & 0xffffffff);
-	sum = (sum >> 16) + (sum & 0xffff);
-	sum = (sum >> 16) + (sum & 0xffff);
-	return (uint16_t)~sum;
+	return add_rest(sum, p, length);
 }

@@ -37,19 +37,15 @@ enum ipv6_option {
 	IPV6_OPTION_HOME_ADDRESS = 0xc9,	/* RFC 6275 section 6.3 */
 };
 
-static uint16_t
-load_u16(const uint8_t *p)
-{
-	return (uint16_t)(p[0] << 8 | p[1]);
-}
-
 static bool
 ipv4_is_unicast(const uint8_t *address)
 {
-	static const uint8_t any[4], broadcast[4] = { 255, 255, 255, 255 };
+	uint32_t number;
 
-	return (address[0] & 0xf0) != 0xe0 && memcmp(address, any, 4) != 0 &&
-	    memcmp(address, broadcast, 4) != 0;
+	memcpy(&number, address, sizeof(number));
+	number = ntohl(number);
+	return !IN_MULTICAST(number) && number != INADDR_ANY &&
+	    number != INADDR_BROADCAST;
 }
 
 static bool
@@ -99,9 +95,9 @@ ipv4_parse(struct packet *packet, struct wire_reader *r)
 	packet->destination = header + 16;
 	length = (size_t)(header[0] & 0x0f) * 4;
 	if (length < IPV4_HEADER ||
-	    load_u16(header + 2) != IPV4_HEADER + wire_left(r))
+	    wire_load_u16(header + 2) != IPV4_HEADER + wire_left(r))
 		return PACKET_MALFORMED;
-	if ((load_u16(header + 6) & IPV4_FRAGMENT_BITS) != 0)
+	if ((wire_load_u16(header + 6) & IPV4_FRAGMENT_BITS) != 0)
 		return PACKET_FRAGMENT;
 	packet->protocol = header[9];
 	if (header[9] != IPPROTO_UDP && header[9] != IPPROTO_TCP)
@@ -193,7 +189,7 @@ ipv6_parse(struct packet *packet, struct wire_reader *r)
 	packet->family = AF_INET6;
 	packet->source = header + 8;
 	packet->destination = header + 24;
-	if (load_u16(header + 4) != wire_left(r))
+	if (wire_load_u16(header + 4) != wire_left(r))
 		return PACKET_MALFORMED;
 	form = ipv6_extensions(packet, r, header[6]);
 	if (form != PACKET_OK)
@@ -212,12 +208,12 @@ udp_parse(struct packet *packet, struct wire_reader *r)
 
 	if (header == NULL)
 		return PACKET_MALFORMED;
-	packet->source_port = load_u16(header);
-	packet->destination_port = load_u16(header + 2);
+	packet->source_port = wire_load_u16(header);
+	packet->destination_port = wire_load_u16(header + 2);
 	if (packet->destination_port != DNS_PORT)
 		return PACKET_NOT_DNS;
 	/* Octets behind UDP's end (RFC 9868) are not for us to interpret. */
-	if (load_u16(header + 4) != left)
+	if (wire_load_u16(header + 4) != left)
 		return PACKET_MALFORMED;
 	/* RFC 768: a source port of 0 says that no answer is wanted. */
 	if (packet->source_port == 0)
@@ -236,8 +232,8 @@ tcp_parse(struct packet *packet, struct wire_reader *r)
 
 	if (header == NULL)
 		return PACKET_MALFORMED;
-	packet->source_port = load_u16(header);
-	packet->destination_port = load_u16(header + 2);
+	packet->source_port = wire_load_u16(header);
+	packet->destination_port = wire_load_u16(header + 2);
 	length = (size_t)(header[12] >> 4) * 4;
 	if (length < TCP_HEADER || length > left)
 		return PACKET_MALFORMED;
@@ -276,12 +272,27 @@ packet_reply_offset(const struct packet *packet)
 	return packet->ip_header + UDP_HEADER;
 }
 
-/* The IPv4 header as asked, turned round; returns the pseudo header's sum. */
+/* As asked: the fixed part, whose length is known beforehand, and the rest. */
+static inline void
+copy_header(uint8_t *reply, const struct packet *packet, size_t fixed)
+{
+	memcpy(reply, packet->octets, fixed);
+	if (packet->ip_header > fixed)
+		memcpy(reply + fixed, packet->octets + fixed,
+		    packet->ip_header - fixed);
+}
+
+/*
+ * The IPv4 header as asked, turned round; returns the pseudo header's sum of
+ * the addresses, which is the same in either order.
+ */
 static uint64_t
 ipv4_reply(const struct packet *packet, uint8_t *reply, size_t length)
 {
+	uint64_t addresses;
 	uint16_t sum;
 
+	copy_header(reply, packet, IPV4_HEADER);
 	wire_store_u16(reply + 2, (uint16_t)length);
 	reply[8] = FRESH_TTL;
 	memcpy(reply + 12, packet->destination, 4);
@@ -289,17 +300,19 @@ ipv4_reply(const struct packet *packet, uint8_t *reply, size_t length)
 	memset(reply + 10, 0, sizeof(sum));
 	sum = checksum_finish(checksum_add(0, reply, packet->ip_header));
 	memcpy(reply + 10, &sum, sizeof(sum));
-	return checksum_add(0, reply + 12, 8);
+	memcpy(&addresses, packet->source, sizeof(addresses));
+	return addresses;
 }
 
 static uint64_t
 ipv6_reply(const struct packet *packet, uint8_t *reply, size_t length)
 {
+	copy_header(reply, packet, IPV6_HEADER);
 	wire_store_u16(reply + 4, (uint16_t)(length - IPV6_HEADER));
 	reply[7] = FRESH_TTL;
 	memcpy(reply + 8, packet->destination, 16);
 	memcpy(reply + 24, packet->source, 16);
-	return checksum_add(0, reply + 8, 32);
+	return checksum_add(0, packet->source, 32);
 }
 
 size_t
@@ -313,7 +326,6 @@ packet_reply(const struct packet *packet, uint8_t *reply,
 	uint16_t sum;
 
 	assert(length <= UINT16_MAX);
-	memcpy(reply, packet->octets, packet->ip_header);
 	if (packet->family == AF_INET)
 		pseudo = ipv4_reply(packet, reply, length);
 	else

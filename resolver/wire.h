@@ -13,6 +13,7 @@
 #ifndef NFDNS_RESOLVER_WIRE_H
 #define NFDNS_RESOLVER_WIRE_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -68,11 +69,17 @@ wire_read_u8(struct wire_reader *r)
 }
 
 static inline uint16_t
+wire_load_u16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+static inline uint16_t
 wire_read_u16(struct wire_reader *r)
 {
 	const uint8_t *p = wire_read_octets(r, 2);
 
-	return p != NULL ? (uint16_t)(p[0] << 8 | p[1]) : 0;
+	return p != NULL ? wire_load_u16(p) : 0;
 }
 
 static inline uint32_t
@@ -147,6 +154,20 @@ wire_store_u16(uint8_t *p, uint16_t v)
 }
 
 static inline void
+wire_store_u32(uint8_t *p, uint32_t v)
+{
+	v = htobe32(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void
+wire_store_u64(uint8_t *p, uint64_t v)
+{
+	v = htobe64(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void
 wire_write_u16(struct wire_writer *w, uint16_t v)
 {
 	uint8_t *p = wire_reserve(w, 2);
@@ -158,8 +179,10 @@ wire_write_u16(struct wire_writer *w, uint16_t v)
 static inline void
 wire_write_u32(struct wire_writer *w, uint32_t v)
 {
-	wire_write_u16(w, (uint16_t)(v >> 16));
-	wire_write_u16(w, (uint16_t)v);
+	uint8_t *p = wire_reserve(w, 4);
+
+	if (p != NULL)
+		wire_store_u32(p, v);
 }
 
 #endif
