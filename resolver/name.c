@@ -4,55 +4,59 @@
 #include <errno.h>
 #include <string.h>
 
-/* Every octet of a 64-bit word set to the same value. */
-#define OCTETS_OF(v)	((uint64_t)(v) * 0x0101010101010101u)
+/* Octets side by side, for the compiler's vector operations. */
+typedef uint8_t octets8 __attribute__((vector_size(8)));
+typedef uint8_t octets16 __attribute__((vector_size(16)));
 
 /*
- * Lower-cases the ASCII letters among eight octets at once.  The two sums
- * carry into an octet's top bit when its low seven bits reach 'A' and when
- * they pass 'Z'; octets above 127 are no letters.
+ * Octets with the ASCII letters among them in lower case: what a comparison of
+ * vectors yields is all ones where it is true.
  */
-static inline uint64_t
-lower_word(uint64_t word)
-{
-	uint64_t low = word & OCTETS_OF(0x7f);
-	uint64_t from_a = low + OCTETS_OF(0x80 - 'A');
-	uint64_t past_z = low + OCTETS_OF(0x80 - 'Z' - 1);
-	uint64_t upper = from_a & ~past_z & ~word & OCTETS_OF(0x80);
+#define LOWER(octets) \
+	((octets) | (__typeof__(octets))(((octets) - 'A' < 26) & ('a' - 'A')))
 
-	return word | upper >> 2;	/* 0x80 >> 2 is 'a' - 'A' */
+static inline void
+copy_lower_8(uint8_t *dst, const uint8_t *src)
+{
+	octets8 octets;
+
+	memcpy(&octets, src, sizeof(octets));
+	octets = LOWER(octets);
+	memcpy(dst, &octets, sizeof(octets));
 }
 
-static inline uint8_t
-lower_octet(uint8_t octet)
+static inline void
+copy_lower_16(uint8_t *dst, const uint8_t *src)
 {
-	return octet >= 'A' && octet <= 'Z' ? (uint8_t)(octet | 0x20) : octet;
+	octets16 octets;
+
+	memcpy(&octets, src, sizeof(octets));
+	octets = LOWER(octets);
+	memcpy(dst, &octets, sizeof(octets));
 }
 
 /*
  * Copies a name in lower case.  The length octets need no care: none is above
- * 63, and 'A' is 65.  dst and src are equal or do not overlap.
+ * 63, and 'A' is 65.  dst and src are equal or do not overlap.  The last
+ * octets may be lowered twice, which leaves them as they are.
  */
 static void
 copy_lower(uint8_t *dst, const uint8_t *src, size_t length)
 {
-	uint64_t word;
 	size_t i;
 
-	for (i = 0; i + sizeof(word) <= length; i += sizeof(word)) {
-		memcpy(&word, src + i, sizeof(word));
-		word = lower_word(word);
-		memcpy(dst + i, &word, sizeof(word));
+	if (length >= 16) {
+		for (i = 0; i + 16 < length; i += 16)
+			copy_lower_16(dst + i, src + i);
+		copy_lower_16(dst + length - 16, src + length - 16);
+	} else if (length >= 8) {
+		copy_lower_8(dst, src);
+		copy_lower_8(dst + length - 8, src + length - 8);
+	} else {
+		for (i = 0; i < length; i++)
+			dst[i] = src[i] >= 'A' && src[i] <= 'Z' ?
+			    src[i] | 0x20 : src[i];
 	}
-	if (i < length && length >= sizeof(word)) {
-		/* What is lowered twice stays as it is. */
-		memcpy(&word, src + length - sizeof(word), sizeof(word));
-		word = lower_word(word);
-		memcpy(dst + length - sizeof(word), &word, sizeof(word));
-		return;
-	}
-	for (; i < length; i++)
-		dst[i] = lower_octet(src[i]);
 }
 
 int
@@ -63,14 +67,12 @@ name_read_lower(struct dns_name *name, const uint8_t *octets, size_t size)
 
 	if (size > NAME_MAX_OCTETS)
 		size = NAME_MAX_OCTETS;
-	for (;;) {
-		if (at >= size || octets[at] > NAME_MAX_LABEL)
-			return -EINVAL;
-		if (octets[at] == 0)
-			break;
+	while (at < size && octets[at] != 0 && octets[at] <= NAME_MAX_LABEL) {
 		at += 1u + octets[at];
 		labels++;
 	}
+	if (at >= size || octets[at] != 0)
+		return -EINVAL;
 	at++;
 	name->length = (uint8_t)at;
 	name->labels = (uint8_t)labels;
@@ -107,12 +109,13 @@ name_suffix_offset(const struct dns_name *name, unsigned int labels)
 bool
 name_is_within(const struct dns_name *name, const struct dns_name *zone)
 {
-	size_t at;
+	size_t at = (size_t)name->length - zone->length;
 
-	if (zone->labels > name->labels || zone->length > name->length)
-		return false;
-	at = name_suffix_offset(name, zone->labels);
-	return name->length - at == zone->length &&
+	/* Most names differ in the first octet already: no need to walk. */
+	return zone->length <= name->length &&
+	    name->octets[at] == zone->octets[0] &&
+	    zone->labels <= name->labels &&
+	    name_suffix_offset(name, zone->labels) == at &&
 	    memcmp(name->octets + at, zone->octets, zone->length) == 0;
 }
 

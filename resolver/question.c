@@ -28,11 +28,11 @@ struct parser {
 	bool is_signed;
 };
 
+/* Records behind the question. */
 struct counts {
-	uint16_t section[3];	/* answer, authority, additional */
+	unsigned int before;	/* the additional section: in the other two */
+	unsigned int all;
 };
-
-#define ADDITIONAL 2
 
 static const char *const form_texts[QUESTION_FORMS] = {
 	[QUESTION_PLAIN] = "plain",
@@ -184,69 +184,79 @@ take_record(struct parser *p, struct edns *edns, bool additional, bool last)
 	}
 }
 
-static bool
-take_sections(struct parser *p, struct edns *edns, const struct counts *counts)
+/*
+ * The form that the records behind the question make of a message.  Not
+ * inlined: many questions have none.
+ */
+static enum question_form __attribute__((noinline))
+take_records(struct question *q, struct wire_reader reader,
+    const struct counts *counts)
 {
-	unsigned int section, left;
+	struct parser p = { .reader = reader, .pointers_left = MAX_POINTERS };
 
 	/* Each record takes eleven octets, so the message bounds the loop. */
-	for (section = 0; section <= ADDITIONAL; section++) {
-		for (left = counts->section[section]; left > 0; left--) {
-			if (!take_record(p, edns, section == ADDITIONAL,
-			    left == 1))
-				return false;
-		}
+	for (unsigned int n = 0; n < counts->all; n++) {
+		if (!take_record(&p, &q->edns, n >= counts->before,
+		    n + 1 == counts->all))
+			return QUESTION_MALFORMED;
 	}
-	return true;
+	if (p.is_signed)
+		return QUESTION_SIGNED;
+	return p.opts < 2 ? QUESTION_PLAIN : QUESTION_TWO_OPT;
 }
 
 /* The question section; what follows it is at the reader's position then. */
 static bool
-take_question(struct parser *p, struct question *q)
+take_question(struct question *q, struct wire_reader *r)
 {
-	struct wire_reader *r = &p->reader;
+	const uint8_t *behind;
 
-	q->wire = r->pos;
 	if (name_read_lower(&q->name, r->pos, wire_left(r)) != 0)
 		return false;
-	wire_skip(r, q->name.length);
-	q->type = wire_read_u16(r);
-	q->class = wire_read_u16(r);
-	q->wire_length = (size_t)(r->pos - q->wire);
-	return !r->failed;
+	q->wire_length = q->name.length + 4u;
+	q->wire = wire_read_octets(r, q->wire_length);
+	if (q->wire == NULL)
+		return false;
+	behind = q->wire + q->name.length;
+	q->type = wire_load_u16(behind);
+	q->class = wire_load_u16(behind + 2);
+	return true;
 }
 
 /* The form of a message whose header promises one question. */
 static enum question_form
-parse_body(struct parser *p, struct question *q, const struct counts *counts)
+parse_body(struct question *q, struct wire_reader *r,
+    const struct counts *counts)
 {
-	if (!take_question(p, q) || !take_sections(p, &q->edns, counts))
+	enum question_form form = QUESTION_PLAIN;
+
+	if (!take_question(q, r))
 		return QUESTION_MALFORMED;
-	if (p->is_signed)
-		return QUESTION_SIGNED;
-	if (q->class != CLASS_IN) {
-		/* Two OPTs are an error, but other classes are not ours to judge. */
-		return q->class == CLASS_CH && p->opts < 2 ?
-		    QUESTION_CHAOS : QUESTION_CLASS;
-	}
-	return p->opts < 2 ? QUESTION_PLAIN : QUESTION_TWO_OPT;
+	if (counts->all > 0)
+		form = take_records(q, *r, counts);
+	if (form == QUESTION_MALFORMED || form == QUESTION_SIGNED ||
+	    q->class == CLASS_IN)
+		return form;
+	/* Two OPTs are an error, but other classes are not ours to judge. */
+	return q->class == CLASS_CH && form == QUESTION_PLAIN ?
+	    QUESTION_CHAOS : QUESTION_CLASS;
 }
 
 static enum question_form
-parse_message(struct parser *p, struct question *q)
+parse_message(struct question *q, struct wire_reader *r)
 {
-	struct wire_reader *r = &p->reader;
+	const uint8_t *header = wire_read_octets(r, HEADER_OCTETS);
 	struct counts counts;
 	uint16_t questions;
 
-	q->id = wire_read_u16(r);
-	q->flags = wire_read_u16(r);
-	questions = wire_read_u16(r);
-	counts.section[0] = wire_read_u16(r);
-	counts.section[1] = wire_read_u16(r);
-	counts.section[2] = wire_read_u16(r);
-	if (r->failed)
+	if (header == NULL)
 		return QUESTION_MALFORMED;
+	q->id = wire_load_u16(header);
+	q->flags = wire_load_u16(header + 2);
+	questions = wire_load_u16(header + 4);
+	counts.before = wire_load_u16(header + 6);
+	counts.before += wire_load_u16(header + 8);
+	counts.all = counts.before + wire_load_u16(header + 10);
 	if (q->flags & FLAG_QR)
 		return QUESTION_RESPONSE;
 	if (q->flags & FLAGS_OPCODE)
@@ -255,19 +265,16 @@ parse_message(struct parser *p, struct question *q)
 		return QUESTION_NONE;
 	if (questions > 1)
 		return QUESTION_MANY;
-	return parse_body(p, q, &counts);
+	return parse_body(q, r, &counts);
 }
 
 void
 question_parse(struct question *q, const uint8_t *message, size_t length)
 {
-	struct parser p = {
-		.reader = wire_reader_over(message, length),
-		.pointers_left = MAX_POINTERS,
-	};
+	struct wire_reader reader = wire_reader_over(message, length);
 
 	q->edns.present = false;
-	q->form = parse_message(&p, q);
+	q->form = parse_message(q, &reader);
 	switch (q->form) {
 	case QUESTION_PLAIN:
 	case QUESTION_CHAOS:

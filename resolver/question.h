@@ -39,7 +39,8 @@ struct edns {
 /*
  * A value, but for "wire", which borrows the question section (name, type and
  * class, exactly as sent) from the message.  For forms other than PLAIN, CHAOS
- * and TWO_OPT only form, id and flags mean anything, and wire_length is 0.
+ * and TWO_OPT only form, id and flags mean anything, and wire_length is 0; of
+ * a MALFORMED one not even these, since it may have no header.
  * For TWO_OPT edns.present is false: there is no telling which one counts.
  */
 struct question {
