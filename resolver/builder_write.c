@@ -110,7 +110,7 @@ plan_slots(struct plan *plan, const struct builder *b)
 		node = BUILD_AT(b, const struct build_node, handle);
 		hash = image_hash(node->octets, node->length,
 		    node->flags & IMAGE_WILDCARD);
-		at = image_hash_slot(hash, h->slot_bits);
+		at = image_hash_slot(hash, mask);
 		while (plan->slots[at].node != 0)
 			at = (at + 1) & mask;
 		plan->slots[at].tag = image_hash_tag(hash);

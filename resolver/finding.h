@@ -25,7 +25,6 @@
 struct finding {
 	const struct table *table;
 	struct entry entry;
-	struct rrset chain[FINDING_MAX_CHAIN + 1];
 	size_t chain_length;
 	bool has_type;		/* the last of the chain answers the type asked for */
 	bool leaves_table;	/* the last CNAME's target is not in the table */
@@ -34,6 +33,7 @@ struct finding {
 	uint8_t soa_labels;	/* of its owner, a suffix of the name that lacks it */
 	struct rrset soa;
 	uint8_t dashed[16];	/* the address that the name asked for is */
+	struct rrset chain[FINDING_MAX_CHAIN + 1];
 };
 
 /*

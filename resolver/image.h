@@ -117,11 +117,11 @@ image_hash_tag(uint64_t hash)
 	return (uint32_t)(hash >> 32);
 }
 
-/* Where probing begins, among 2^bits slots. */
+/* Where probing begins; mask is the number of slots less one. */
 static inline uint32_t
-image_hash_slot(uint64_t hash, unsigned int bits)
+image_hash_slot(uint64_t hash, uint32_t mask)
 {
-	return (uint32_t)hash & (((uint32_t)1 << bits) - 1);
+	return (uint32_t)hash & mask;
 }
 
 /*

@@ -14,12 +14,6 @@
 /* About the share of a CPU's second-level cache that a table may hope for. */
 #define CACHED_OCTETS	((size_t)1 << 20)
 
-/* A name taken apart: where each label starts, the root's empty one too. */
-struct dissected {
-	const struct dns_name *name;
-	uint8_t starts[NAME_MAX_LABELS + 1];
-};
-
 static inline const struct image_node *
 node_at(const struct table *t, uint32_t node)
 {
@@ -45,7 +39,7 @@ table_fetch(const struct table *t, const struct dns_name *name,
 {
 	uint64_t hash = image_hash(name->octets, name->length, 0);
 	const struct image_slot *slot =
-	    &t->slots[image_hash_slot(hash, t->header->slot_bits)];
+	    &t->slots[image_hash_slot(hash, t->mask)];
 
 	if (part == TABLE_SLOT) {
 		__builtin_prefetch(slot);
@@ -62,7 +56,7 @@ find_node(const struct table *t, const uint8_t *octets, size_t length,
 {
 	uint64_t hash = image_hash(octets, length, wildcard);
 	uint32_t tag = image_hash_tag(hash);
-	uint32_t at = image_hash_slot(hash, t->header->slot_bits);
+	uint32_t at = image_hash_slot(hash, t->mask);
 
 	/* There is an empty slot: the loop ends. */
 	for (;; at = (at + 1) & t->mask) {
@@ -84,104 +78,80 @@ find_node(const struct table *t, const uint8_t *octets, size_t length,
 }
 
 /*
- * Whether a wildcard that takes "front" labels of a name is none for it: a
- * name of the table is closer (RFC 4592 section 3.3.1).  Only zone files have
- * such wildcards; others match at any depth.
+ * Whether a name of the table is closer than a wildcard that takes "front"
+ * labels (RFC 4592 section 3.3.1).  Only to wildcards of zone files does this
+ * matter; others match at any depth.
  */
 static bool
-is_closed(const struct table *t, uint32_t wildcard, const uint8_t *octets,
-    unsigned int front, const uint8_t *starts, size_t length)
+is_closed(const struct table *t, const uint8_t *octets, size_t length,
+    unsigned int front)
 {
-	if ((node_at(t, wildcard)->flags & NAME_CLOSEST) == 0)
-		return false;
-	while (front-- > 0) {
-		if (find_node(t, octets + starts[front],
-		    length - starts[front], 0) != 0)
+	for (size_t start = 0; front > 0; front--) {
+		if (find_node(t, octets + start, length - start, 0) != 0)
 			return true;
+		start += 1u + octets[start];
 	}
 	return false;
 }
 
-/*
- * Whether a wildcard that takes "front" labels of a name is none for it, since
- * it is only for a label that is an address.
- */
+/* Whether the one label that a wildcard takes is an address. */
 static bool
-is_no_address(const struct table *t, uint32_t wildcard, const uint8_t *octets,
-    unsigned int front)
+is_address(const uint8_t *octets, unsigned int front)
 {
 	uint8_t address[16];
 
-	return (node_at(t, wildcard)->flags & NAME_DASHED) != 0 &&
-	    (front != 1 || dashed_to_address(octets, address) == 0);
+	return front == 1 && dashed_to_address(octets, address) != 0;
 }
 
 /*
- * The most specific wildcard above a name of that many labels; starts says
- * where they begin, starts[labels] is the root's.
+ * Whether a wildcard that takes "front" labels of a name is for that name.
+ * Not inlined: most wildcards are for any.
  */
-static uint32_t
-find_wildcard(const struct table *t, const uint8_t *octets,
-    unsigned int labels, const uint8_t *starts)
+static bool __attribute__((noinline))
+is_for(const struct table *t, uint8_t flags, const uint8_t *octets,
+    size_t length, unsigned int front)
 {
-	size_t length = starts[labels] + 1u;
+	return !((flags & NAME_CLOSEST) &&
+	    is_closed(t, octets, length, front)) &&
+	    (!(flags & NAME_DASHED) || is_address(octets, front));
+}
 
-	for (unsigned int above = labels; above-- > 0;) {
-		size_t start = starts[labels - above];
+/* The most specific wildcard above a name of that many labels. */
+static uint32_t
+find_wildcard(const struct table *t, const uint8_t *octets, size_t length,
+    unsigned int labels)
+{
+	const struct table_depths *above = &t->wildcards;
+	unsigned int front = 0;
+	size_t start = 0;
+
+	for (size_t i = 0; i < above->count; i++) {
 		uint32_t node;
+		uint8_t flags;
 
-		if ((t->header->wildcard_labels[above / 64] >> above % 64 &
-		    1) == 0)
+		if (above->labels[i] >= labels)
 			continue;
+		for (; front < labels - above->labels[i]; front++)
+			start += 1u + octets[start];
 		node = find_node(t, octets + start, length - start,
 		    IMAGE_WILDCARD);
-		if (node != 0 && !is_closed(t, node, octets, labels - above,
-		    starts, length) &&
-		    !is_no_address(t, node, octets, labels - above))
+		if (node == 0)
+			continue;
+		flags = node_at(t, node)->flags & (NAME_CLOSEST | NAME_DASHED);
+		if (flags == 0 || is_for(t, flags, octets, length, front))
 			return node;
 	}
 	return 0;
 }
 
 static void
-dissect(struct dissected *d, const struct dns_name *name)
-{
-	unsigned int label = 0;
-	size_t at = 0;
-
-	d->name = name;
-	for (; label < name->labels; label++) {
-		d->starts[label] = (uint8_t)at;
-		at += 1u + name->octets[at];
-	}
-	d->starts[label] = (uint8_t)at;
-}
-
-/*
- * Whether the labels from "first" up to "last" are those of suffix, whose
- * root label does not count.
- */
-static bool
-labels_equal(const struct dissected *d, unsigned int first, unsigned int last,
-    const struct dns_name *suffix)
-{
-	size_t length = (size_t)d->starts[last] - d->starts[first];
-
-	return length + 1 == suffix->length && memcmp(d->name->octets +
-	    d->starts[first], suffix->octets, length) == 0;
-}
-
-static void
-find_zone(const struct table *t, const struct dissected *d,
+find_zone(const struct table *t, const struct dns_name *name,
     struct entry *entry)
 {
-	unsigned int labels = d->name->labels;
-
 	for (size_t i = 0; i < t->zone_count; i++) {
 		const struct mesh_zone *zone = &t->zones[i];
 
-		if (zone->name.labels > labels || !labels_equal(d,
-		    labels - zone->name.labels, labels, &zone->name))
+		if (!name_is_within(name, &zone->name))
 			continue;
 		entry->in_zone = true;
 		entry->unknown = zone->unknown;
@@ -199,17 +169,17 @@ found(const struct table *t, struct entry *entry, enum entry_kind kind,
 	entry->flags = node_at(t, node)->flags & (uint8_t)~IMAGE_WILDCARD;
 }
 
-/* NAME, the first "labels" of the name asked for, as if it stood alone. */
+/* NAME, which stands before that element of the list, as if it stood alone. */
 static bool
-find_target(const struct table *t, const struct dissected *d,
-    unsigned int labels, bool shorter, struct entry *entry)
+find_target(const struct table *t, const struct dns_name *name,
+    const struct dns_name *search, bool shorter, struct entry *entry)
 {
 	uint8_t octets[NAME_MAX_OCTETS];
-	size_t length = d->starts[labels];
+	size_t length = (size_t)name->length - search->length;
 	uint32_t node;
 	bool exact;
 
-	memcpy(octets, d->name->octets, length);
+	memcpy(octets, name->octets, length);
 	octets[length] = 0;
 	entry->target_length = (uint8_t)length;
 	node = find_node(t, octets, length + 1, 0);
@@ -218,8 +188,9 @@ find_target(const struct table *t, const struct dissected *d,
 		found(t, entry, ENTRY_SEARCH, node);
 		return true;
 	}
-	node = t->wildcards && !exact && !shorter ?
-	    find_wildcard(t, octets, labels, d->starts) : 0;
+	node = !exact && !shorter ?
+	    find_wildcard(t, octets, length + 1,
+	    (unsigned int)name->labels - search->labels) : 0;
 	if (node != 0) {
 		found(t, entry, ENTRY_SEARCH_WILDCARD, node);
 		return true;
@@ -229,19 +200,18 @@ find_target(const struct table *t, const struct dissected *d,
 }
 
 /*
- * NAME with an element of the list from "next" on behind it: where the client's
- * resolver would come to by itself, one question after the other.
+ * NAME with a later element of the list behind it: where the client's resolver
+ * would come to by itself, one question after the other.
  */
 static bool
-find_further(const struct table *t, const struct dissected *d,
-    unsigned int labels, size_t next, struct entry *entry)
+find_further(const struct table *t, const struct dns_name *name,
+    const struct dns_name *search, struct entry *entry)
 {
 	uint8_t octets[NAME_MAX_OCTETS];
-	size_t length = d->starts[labels];
+	size_t length = (size_t)name->length - search->length;
 
-	memcpy(octets, d->name->octets, length);
-	for (; next < t->search_count; next++) {
-		const struct dns_name *search = &t->search[next];
+	memcpy(octets, name->octets, length);
+	while (++search < t->search + t->search_count) {
 		uint32_t node;
 
 		if (length + search->length > NAME_MAX_OCTETS)
@@ -259,38 +229,94 @@ find_further(const struct table *t, const struct dissected *d,
 }
 
 /*
+ * Whether a name is NAME in that search domain already, with the domain behind
+ * it once more: a resolver that appends it again is at the end of its list and
+ * would get NXDOMAIN from any cluster's DNS.
+ */
+static bool
+is_twice(const struct dns_name *name, const struct dns_name *search)
+{
+	unsigned int labels = 2u * search->labels;
+	size_t length = search->length - 1u, start;
+
+	if (labels > name->labels)
+		return false;
+	start = name_suffix_offset(name, labels);
+	return name->length - start == 2 * length + 1 &&
+	    memcmp(name->octets + start, search->octets, length) == 0;
+}
+
+/*
+ * The elements of the search list that stand behind a name, a bit for each;
+ * for most names that are not in the table, none.
+ */
+static uint32_t
+search_behind(const struct table *t, const struct dns_name *name)
+{
+	uint32_t elements = 0;
+
+	_Static_assert(MESH_MAX_SEARCH <= 32, "an element has no bit");
+	for (size_t i = 0; i < t->search_count; i++) {
+		const struct dns_name *search = &t->search[i];
+
+		if (search->labels > 0 && search->length < name->length &&
+		    name_is_within(name, search) && !is_twice(name, search))
+			elements |= (uint32_t)1 << i;
+	}
+	return elements;
+}
+
+/*
  * Which form of the target is looked for: the name itself comes first, unless
  * it is a NAME_SHORT, whose whole name lies further down the list.
  */
 enum search_pass { SEARCH_NAME, SEARCH_FURTHER, SEARCH_SHORT, SEARCH_PASSES };
 
+/* What stands before those elements, the first of them first. */
 static bool
-find_search(const struct table *t, const struct dissected *d,
-    enum search_pass pass, struct entry *entry)
+find_before(const struct table *t, const struct dns_name *name,
+    uint32_t elements, enum search_pass pass, struct entry *entry)
 {
-	for (size_t i = 0; i < t->search_count; i++) {
-		const struct dns_name *search = &t->search[i];
-		unsigned int labels = d->name->labels, target;
+	for (; elements != 0; elements &= elements - 1) {
+		const struct dns_name *search =
+		    &t->search[__builtin_ctz(elements)];
 
-		if (search->labels == 0 || search->labels >= labels)
-			continue;
-		target = labels - search->labels;
-		if (!labels_equal(d, target, labels, search))
-			continue;
-		/*
-		 * NAME in the search domain already: a resolver that appends
-		 * the domain to it again is at the end of its list and would
-		 * get NXDOMAIN from any cluster's DNS.
-		 */
-		if (target >= search->labels && labels_equal(d,
-		    target - search->labels, target, search))
-			continue;
 		if (pass == SEARCH_FURTHER ?
-		    find_further(t, d, target, i + 1, entry) :
-		    find_target(t, d, target, pass == SEARCH_SHORT, entry))
+		    find_further(t, name, search, entry) :
+		    find_target(t, name, search, pass == SEARCH_SHORT, entry))
 			return true;
 	}
 	return false;
+}
+
+/* Not inlined: few names come to here, and its buffers are large. */
+static bool __attribute__((noinline))
+find_search(const struct table *t, const struct dns_name *name,
+    uint32_t elements, struct entry *entry)
+{
+	for (int pass = 0; pass < SEARCH_PASSES; pass++) {
+		if (find_before(t, name, elements, (enum search_pass)pass,
+		    entry))
+			return true;
+	}
+	return false;
+}
+
+/* A name without records of its own, by way of others. */
+static bool
+find_other(const struct table *t, const struct dns_name *name,
+    struct entry *entry)
+{
+	uint32_t node = find_wildcard(t, name->octets, name->length,
+	    name->labels);
+	uint32_t elements;
+
+	if (node != 0) {
+		found(t, entry, ENTRY_WILDCARD, node);
+		return true;
+	}
+	elements = search_behind(t, name);
+	return elements != 0 && find_search(t, name, elements, entry);
 }
 
 void
@@ -298,28 +324,12 @@ table_find(const struct table *t, const struct dns_name *name,
     struct entry *entry)
 {
 	uint32_t exact = find_node(t, name->octets, name->length, 0);
-	struct dissected d;
-	uint32_t node;
 
 	*entry = (struct entry){ .kind = ENTRY_NONE };
-	dissect(&d, name);
-	find_zone(t, &d, entry);
-
-	if (exact != 0 && node_at(t, exact)->set != 0) {
+	find_zone(t, name, entry);
+	if (exact != 0 && node_at(t, exact)->set != 0)
 		found(t, entry, ENTRY_EXACT, exact);
-		return;
-	}
-	node = t->wildcards ?
-	    find_wildcard(t, name->octets, name->labels, d.starts) : 0;
-	if (node != 0) {
-		found(t, entry, ENTRY_WILDCARD, node);
-		return;
-	}
-	for (int pass = 0; pass < SEARCH_PASSES; pass++) {
-		if (find_search(t, &d, (enum search_pass)pass, entry))
-			return;
-	}
-	if (exact != 0)
+	else if (!find_other(t, name, entry) && exact != 0)
 		entry->kind = ENTRY_EMPTY;
 }
 
@@ -390,17 +400,13 @@ bool
 table_soa(const struct table *t, const struct dns_name *name,
     struct rrset *soa, uint8_t *labels)
 {
-	const uint64_t *there = t->header->soa_labels;
-
-	if ((there[0] | there[1]) == 0)
-		return false;
-	for (unsigned int n = name->labels + 1u; n-- > 0;) {
+	for (size_t i = 0; i < t->soas.count; i++) {
 		size_t start;
 
-		if ((there[n / 64] >> n % 64 & 1) == 0)
+		*labels = t->soas.labels[i];
+		if (*labels > name->labels)
 			continue;
-		start = name_suffix_offset(name, n);
-		*labels = (uint8_t)n;
+		start = name_suffix_offset(name, *labels);
 		if (table_rrset(t, find_node(t, name->octets + start,
 		    name->length - start, 0), TYPE_SOA, soa))
 			return true;

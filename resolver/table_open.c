@@ -39,6 +39,15 @@ load_strings(struct table *t)
 }
 
 static void
+load_depths(struct table_depths *depths, const uint64_t set[static 2])
+{
+	for (unsigned int n = NAME_MAX_LABELS + 1; n-- > 0;) {
+		if ((set[n / 64] >> n % 64 & 1) != 0)
+			depths->labels[depths->count++] = (uint8_t)n;
+	}
+}
+
+static void
 load(struct table *t)
 {
 	const struct image_header *h = (const void *)t->image;
@@ -46,7 +55,8 @@ load(struct table *t)
 	t->header = h;
 	t->slots = (const void *)(t->image + h->slots);
 	t->mask = ((uint32_t)1 << h->slot_bits) - 1;
-	t->wildcards = (h->wildcard_labels[0] | h->wildcard_labels[1]) != 0;
+	load_depths(&t->wildcards, h->wildcard_labels);
+	load_depths(&t->soas, h->soa_labels);
 	t->settings = (struct table_settings){
 		.negative_ttl = h->negative_ttl,
 		.udp_size = h->udp_size,

@@ -10,13 +10,20 @@
 #include "resolver/image.h"
 #include "resolver/table.h"
 
+/* How many labels the names of a kind have: each number once, largest first. */
+struct table_depths {
+	size_t count;
+	uint8_t labels[NAME_MAX_LABELS + 1];
+};
+
 struct table {
 	const uint8_t *image;
 	size_t size;
 	const struct image_header *header;
 	const struct image_slot *slots;
 	uint32_t mask;
-	bool wildcards;
+	struct table_depths wildcards;	/* of what stands behind the "*" */
+	struct table_depths soas;	/* of names that have an SOA */
 	struct table_settings settings;
 	size_t search_count;
 	size_t zone_count;
