@@ -31,7 +31,7 @@ is_text_question(const struct question *question)
 }
 
 /* Fills in what deciding needs of the question. */
-static void
+static inline void
 gather(struct interception *out, const struct table *table,
     struct facts *facts)
 {

@@ -37,40 +37,70 @@
 #define SOA_RETRY	1800
 #define SOA_EXPIRE	86400
 
-/* Everything of a record before its rdata. */
-static void
+/* Everything of a record before its rdata, in as few words as it goes into. */
+struct head {
+	uint64_t front;
+	uint32_t back;
+};
+
+static inline struct head
+head_of(size_t owner, uint16_t type, uint16_t class, uint32_t ttl,
+    size_t rdlength)
+{
+	return (struct head){
+		.front = (uint64_t)(POINTER | owner) << 48 |
+		    (uint64_t)type << 32 | (uint64_t)class << 16 | ttl >> 16,
+		.back = ttl << 16 | (uint32_t)rdlength,
+	};
+}
+
+static inline void
+store_head(uint8_t p[static RECORD_OCTETS], struct head head)
+{
+	wire_store_u64(p, head.front);
+	wire_store_u32(p + 8, head.back);
+}
+
+static inline void
 store_record(uint8_t p[static RECORD_OCTETS], size_t owner, uint16_t type,
     uint16_t class, uint32_t ttl, size_t rdlength)
 {
-	wire_store_u16(p, (uint16_t)(POINTER | owner));
-	wire_store_u16(p + 2, type);
-	wire_store_u16(p + 4, class);
-	wire_store_u16(p + 6, (uint16_t)(ttl >> 16));
-	wire_store_u16(p + 8, (uint16_t)ttl);
-	wire_store_u16(p + 10, (uint16_t)rdlength);
+	store_head(p, head_of(owner, type, class, ttl, rdlength));
+}
+
+/* IPv4's length is usual, and what is known beforehand needs no call. */
+static inline void
+copy_address(uint8_t *dst, const uint8_t *src, size_t length)
+{
+	if (length == 4)
+		memcpy(dst, src, 4);
+	else
+		memcpy(dst, src, length);
 }
 
 /* The first "left" records of one length, which addresses are. */
 static bool
 write_fixed(struct draft *d, const struct rrset *rrset, size_t left)
 {
-	size_t rdlength = rrset->rdlength, next = 0;
-	uint8_t record[RECORD_OCTETS], *p;
+	const size_t rdlength = rrset->rdlength;
+	const uint8_t *end = rrset->rdata + rrset->count * rdlength;
+	const uint8_t *next = rrset->rdata;
+	const struct head head = head_of(d->owner, rrset->type, CLASS_IN,
+	    rrset->ttl, rdlength);
+	uint8_t *p = wire_reserve(&d->sections,
+	    left * (RECORD_OCTETS + rdlength));
 
-	p = wire_reserve(&d->sections, left * (RECORD_OCTETS + rdlength));
 	if (p == NULL)
 		return false;
-	store_record(record, d->owner, rrset->type, CLASS_IN, rrset->ttl,
-	    rdlength);
 	if (rrset->count > 1)
-		next = d->plan->rotation % rrset->count;
+		next += d->plan->rotation % rrset->count * rdlength;
 	for (; left > 0; left--) {
-		memcpy(p, record, RECORD_OCTETS);
-		memcpy(p + RECORD_OCTETS, rrset->rdata + next * rdlength,
-		    rdlength);
+		store_head(p, head);
+		copy_address(p + RECORD_OCTETS, next, rdlength);
 		p += RECORD_OCTETS + rdlength;
-		if (++next == rrset->count)
-			next = 0;
+		next += rdlength;
+		if (next == end)
+			next = rrset->rdata;
 	}
 	return true;
 }
@@ -386,13 +416,24 @@ write_text(struct draft *d)
 	d->answers++;
 }
 
+/* Whether the answer is all there and ends with the names of hosts. */
+static bool
+leads_on(const struct draft *d)
+{
+	const struct finding *finding = d->plan->finding;
+
+	return finding->has_type && !d->truncated &&
+	    answer_leads_on(finding->chain[finding->chain_length - 1].type);
+}
+
 static void
 write_sections(struct draft *d)
 {
 	switch (d->plan->content) {
 	case ANSWER_RECORDS:
 		write_records(d);
-		answer_write_additional(d);
+		if (leads_on(d))
+			answer_write_additional(d);
 		break;
 	case ANSWER_NEGATIVE:
 		write_negative(d);
@@ -447,18 +488,17 @@ static void
 store_header(const struct draft *d, uint8_t p[static HEADER_OCTETS])
 {
 	const struct question *q = d->plan->question;
-	unsigned int flags = FLAG_QR | FLAG_AA | FLAG_RA;
+	uint32_t flags = FLAG_QR | FLAG_AA | FLAG_RA;
+	uint32_t questions = q->wire_length > 0;
 
 	flags |= q->flags & (FLAG_RD | FLAG_CD);
 	flags |= d->plan->rcode & RCODE_HEADER_BITS;
 	if (d->truncated)
 		flags |= FLAG_TC;
-	wire_store_u16(p, q->id);
-	wire_store_u16(p + 2, (uint16_t)flags);
-	wire_store_u16(p + 4, q->wire_length > 0);
-	wire_store_u16(p + 6, (uint16_t)d->answers);
-	wire_store_u16(p + 8, (uint16_t)d->authorities);
-	wire_store_u16(p + 10, (uint16_t)(d->additionals + q->edns.present));
+	wire_store_u32(p, (uint32_t)q->id << 16 | flags);
+	wire_store_u32(p + 4, questions << 16 | d->answers);
+	wire_store_u32(p + 8, d->authorities << 16 |
+	    (d->additionals + q->edns.present));
 }
 
 size_t

@@ -15,12 +15,6 @@ struct hosts {
 	size_t count;
 };
 
-bool
-answer_leads_on(uint16_t type)
-{
-	return type == TYPE_SRV || type == TYPE_NS || type == TYPE_MX;
-}
-
 /* Notes a host; false if it was noted before, or if there are enough. */
 static bool
 note(struct hosts *hosts, uint32_t node)
@@ -57,16 +51,11 @@ answer_write_additional(struct draft *d)
 {
 	const struct finding *finding = d->plan->finding;
 	const uint8_t *base = d->sections.base;
-	const struct rrset *rrset;
+	const struct rrset *rrset = &finding->chain[finding->chain_length - 1];
+	size_t before = RECORD_OCTETS + (size_t)rdata_name_offset(rrset->type);
 	struct hosts hosts = { .count = 0 };
-	size_t at = d->last, before;
+	size_t at = d->last;
 
-	if (d->truncated || !finding->has_type)
-		return;
-	rrset = &finding->chain[finding->chain_length - 1];
-	if (!answer_leads_on(rrset->type))
-		return;
-	before = RECORD_OCTETS + (size_t)rdata_name_offset(rrset->type);
 	for (uint32_t left = rrset->count; left > 0; left--) {
 		size_t length = (size_t)base[at + 10] << 8 | base[at + 11];
 		size_t end = at + RECORD_OCTETS + length;

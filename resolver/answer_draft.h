@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "resolver/answer.h"
+#include "resolver/rr.h"
 #include "resolver/wire.h"
 
 #define RECORD_OCTETS	12	/* with a compressed owner and without rdata */
@@ -31,12 +32,16 @@ struct draft {
 bool answer_write_fixed(struct draft *d, const struct rrset *rrset);
 
 /* Whether the data of a type names hosts whose addresses are wanted next. */
-bool answer_leads_on(uint16_t type);
+static inline bool
+answer_leads_on(uint16_t type)
+{
+	return type == TYPE_SRV || type == TYPE_NS || type == TYPE_MX;
+}
 
 /*
- * The addresses of the hosts that the last RRset of the answer names, as far
- * as the table has them and they fit: what is missing here is no truncation
- * (RFC 2181 section 9).
+ * The addresses of the hosts that the last RRset of the answer names, which it
+ * does if its type leads on, as far as the table has them and they fit: what
+ * is missing here is no truncation (RFC 2181 section 9).
  */
 void answer_write_additional(struct draft *d);
 
