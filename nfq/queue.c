@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include <libnetfilter_queue/libnetfilter_queue.h>
-
 #include "nfq/queue_message.h"
 
 /* Headers and attributes of a verdict with mark, without the payload. */
@@ -259,7 +257,7 @@ queue_mark(struct queue_reader *reader, uint32_t id, uint32_t mark)
 
 	nlh = queue_message_verdict(reserve(reader, 0), NFQNL_MSG_VERDICT,
 	    reader->number, id, NF_ACCEPT);
-	nfq_nlmsg_verdict_put_mark(nlh, mark);
+	queue_message_add_mark(nlh, mark);
 	reader->send_used += nlh->nlmsg_len;
 }
 
@@ -272,8 +270,8 @@ queue_reply(struct queue_reader *reader, uint32_t id, uint32_t mark,
 	assert(length <= QUEUE_REPLY_MAX);
 	nlh = queue_message_verdict(reserve(reader, length), NFQNL_MSG_VERDICT,
 	    reader->number, id, NF_ACCEPT);
-	nfq_nlmsg_verdict_put_mark(nlh, mark);
-	nfq_nlmsg_verdict_put_pkt(nlh, packet, (uint32_t)length);
+	queue_message_add_mark(nlh, mark);
+	queue_message_add_packet(nlh, packet, length);
 	reader->send_used += nlh->nlmsg_len;
 }
 

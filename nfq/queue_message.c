@@ -6,8 +6,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include <libnetfilter_queue/libnetfilter_queue.h>
-
 /* Without NLA_F_NESTED and NLA_F_NET_BYTEORDER. */
 #define TYPE_BITS 0x3fffU
 
@@ -129,12 +127,68 @@ queue_message_packet(const struct nlmsghdr *nlh, size_t length,
 	return has_id;
 }
 
+/*
+ * A verdict's front, as libnetfilter_queue would write it too; but there each
+ * attribute takes calls into two libraries, and this is done for every answer.
+ */
+struct verdict_message {
+	struct nlmsghdr netlink;
+	struct nfgenmsg netfilter;
+	struct nlattr attribute;
+	struct nfqnl_msg_verdict_hdr verdict;
+};
+
 struct nlmsghdr *
 queue_message_verdict(uint8_t *buf, int type, uint16_t number, uint32_t id,
     int verdict)
 {
-	struct nlmsghdr *nlh = nfq_nlmsg_put((char *)buf, type, number);
+	const struct verdict_message message = {
+		.netlink.nlmsg_len = sizeof(message),
+		.netlink.nlmsg_type =
+		    (uint16_t)(NFNL_SUBSYS_QUEUE << 8 | type),
+		.netlink.nlmsg_flags = NLM_F_REQUEST,
+		.netfilter.version = NFNETLINK_V0,
+		.netfilter.res_id = htons(number),
+		.attribute.nla_len =
+		    sizeof(message.attribute) + sizeof(message.verdict),
+		.attribute.nla_type = NFQA_VERDICT_HDR,
+		.verdict.verdict = htonl((uint32_t)verdict),
+		.verdict.id = htonl(id),
+	};
 
-	nfq_nlmsg_verdict_put(nlh, (int)id, verdict);
-	return nlh;
+	memcpy(buf, &message, sizeof(message));
+	return (void *)buf;
+}
+
+/* An attribute behind what there is; returns where its value goes. */
+static uint8_t *
+add_attribute(struct nlmsghdr *nlh, uint16_t type, size_t length)
+{
+	uint8_t *at = (uint8_t *)nlh + nlh->nlmsg_len;
+	const struct nlattr attribute = {
+		.nla_len = (uint16_t)(sizeof(attribute) + length),
+		.nla_type = type,
+	};
+	const size_t whole = align(attribute.nla_len);
+
+	/* The last word is padded; what else is in it is written after that. */
+	memset(at + whole - sizeof(uint32_t), 0, sizeof(uint32_t));
+	memcpy(at, &attribute, sizeof(attribute));
+	nlh->nlmsg_len += (uint32_t)whole;
+	return at + sizeof(attribute);
+}
+
+void
+queue_message_add_mark(struct nlmsghdr *verdict, uint32_t mark)
+{
+	mark = htonl(mark);
+	memcpy(add_attribute(verdict, NFQA_MARK, sizeof(mark)), &mark,
+	    sizeof(mark));
+}
+
+void
+queue_message_add_packet(struct nlmsghdr *verdict, const uint8_t *octets,
+    size_t length)
+{
+	memcpy(add_attribute(verdict, NFQA_PAYLOAD, length), octets, length);
 }

@@ -45,9 +45,16 @@ int queue_message_error(const struct nlmsghdr *nlh, size_t length);
 bool queue_message_packet(const struct nlmsghdr *nlh, size_t length,
     struct queue_packet *packet);
 
-/* Starts a verdict in buf; type is NFQNL_MSG_VERDICT or _VERDICT_BATCH. */
+/*
+ * Starts a verdict in buf, which is aligned as netlink's messages are; type is
+ * NFQNL_MSG_VERDICT or _VERDICT_BATCH.  Its nlmsg_len grows with what is added.
+ */
 struct nlmsghdr *queue_message_verdict(uint8_t *buf, int type, uint16_t number,
     uint32_t id, int verdict);
+void queue_message_add_mark(struct nlmsghdr *verdict, uint32_t mark);
+/* length goes into an attribute: QUEUE_REPLY_MAX is well below that. */
+void queue_message_add_packet(struct nlmsghdr *verdict, const uint8_t *octets,
+    size_t length);
 
 /* 0 or a negative errno. */
 int queue_message_send(int fd, const void *octets, size_t length)

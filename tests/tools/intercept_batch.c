@@ -5,16 +5,42 @@
  *
  *   intercept_batch BATCH LABEL TIMES
  *
- * Intercepts the packet with that label in BATCH (lines "label hex") TIMES
- * times over the sample table, and prints what became of it.
+ * Takes the packet with that label in BATCH (lines "label hex") out of a
+ * message as the kernel sends it, intercepts it over the sample table and puts
+ * the verdict into a message, all that TIMES times; prints what became of it.
  */
+#include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "nfq/queue.h"
+#include "nfq/queue_message.h"
 #include "tests/packets.h"
 
 #define PACKET_MAX	2048
+#define NUMBER		5300
+
+/* What nfnetlink_queue.c puts before the octets of a packet of LOCAL_OUT. */
+struct message {
+	struct nlmsghdr netlink;
+	struct nfgenmsg netfilter;
+	struct nlattr header;
+	uint8_t packet_header[8];	/* 7 and one of padding */
+	struct nlattr device;
+	uint32_t device_value;
+	struct nlattr mark;
+	uint32_t mark_value;
+	struct nlattr uid;
+	uint32_t uid_value;
+	struct nlattr gid;
+	uint32_t gid_value;
+	struct nlattr info;
+	uint32_t info_value;
+	struct nlattr payload;
+	uint8_t octets[PACKET_MAX];
+};
 
 static size_t
 read_hex(uint8_t *octets, const char *text)
@@ -47,11 +73,28 @@ find_packet(const char *path, const char *label, uint8_t *octets)
 	return found;
 }
 
+static void
+fill_message(struct message *m, size_t length)
+{
+	m->header = (struct nlattr){ 11, NFQA_PACKET_HDR };
+	m->device = (struct nlattr){ 8, NFQA_IFINDEX_OUTDEV };
+	m->mark = (struct nlattr){ 8, NFQA_MARK };
+	m->uid = (struct nlattr){ 8, NFQA_UID };
+	m->gid = (struct nlattr){ 8, NFQA_GID };
+	m->info = (struct nlattr){ 8, NFQA_SKB_INFO };
+	m->payload = (struct nlattr){ (uint16_t)(4 + length), NFQA_PAYLOAD };
+	m->netlink.nlmsg_len =
+	    (uint32_t)(offsetof(struct message, octets) + length);
+}
+
 int
 main(int argc, char **argv)
 {
-	static uint8_t octets[PACKET_MAX], reply[INTERCEPT_REPLY_MAX];
+	static uint8_t reply[INTERCEPT_REPLY_MAX];
 	static struct interception i;
+	static struct message message;
+	struct queue_reader *reader;
+	struct queue_packet p;
 	struct table *table;
 	unsigned long times;
 	size_t length;
@@ -62,14 +105,27 @@ main(int argc, char **argv)
 		return 2;
 	}
 	times = strtoul(argv[3], NULL, 10);
-	length = find_packet(argv[1], argv[2], octets);
+	length = find_packet(argv[1], argv[2], message.octets);
 	MUST(length > 0);
+	fill_message(&message, length);
+	MUST(queue_reader_new(&reader, -1, NUMBER) == 0);
 	table = sample_table(false);
-	for (unsigned long n = 0; n < times; n++)
-		intercept(&i, table, octets, length, length, (uint32_t)n,
-		    reply);
+	for (unsigned long n = 0; n < times; n++) {
+		MUST(queue_message_packet(&message.netlink,
+		    message.netlink.nlmsg_len, &p));
+		intercept(&i, table, p.octets, p.length, p.whole_length,
+		    (uint32_t)n, reply);
+		if (i.reply_length > 0)
+			queue_reply(reader, p.id, p.mark, reply,
+			    i.reply_length);
+		else
+			queue_pass(reader, p.id);
+		/* There is no socket: what was collected is thrown away. */
+		MUST(queue_send(reader) == -EBADF);
+	}
 	printf("%s %s %zu\n", decide_verdict_text(i.decision.verdict),
 	    decide_reason_text(i.decision.reason), i.reply_length);
 	table_close(table);
+	queue_reader_free(reader);
 	return 0;
 }

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is read from the queue's messages when their lengths are not right. */
+/*
+ * What is read from the queue's messages when their lengths are not right, and
+ * what is written into verdicts.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/netfilter.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <libnetfilter_queue/libnetfilter_queue.h>
 
 #include "nfq/queue_message.h"
 #include "tests/check.h"
@@ -190,6 +196,36 @@ errors(void)
 	CHECK(queue_message_error(nlh, used) == 0);
 }
 
+/* Verdicts are what libnetfilter_queue writes, octet for octet. */
+static void
+verdicts(void)
+{
+	static _Alignas(8) uint8_t ours[256], theirs[256];
+	struct nlmsghdr *nlh, *wanted;
+	size_t length;
+
+	for (length = 0; length < 100; length++) {
+		memset(ours, 0xaa, sizeof(ours));
+		nlh = queue_message_verdict(ours, NFQNL_MSG_VERDICT, 5300,
+		    0x01020304, NF_ACCEPT);
+		queue_message_add_mark(nlh, 0x539);
+		queue_message_add_packet(nlh, datagram, length);
+		wanted = nfq_nlmsg_put((char *)theirs, NFQNL_MSG_VERDICT, 5300);
+		nfq_nlmsg_verdict_put(wanted, 0x01020304, NF_ACCEPT);
+		nfq_nlmsg_verdict_put_mark(wanted, 0x539);
+		nfq_nlmsg_verdict_put_pkt(wanted, datagram, (uint32_t)length);
+		CHECK(nlh->nlmsg_len == wanted->nlmsg_len);
+		CHECK(memcmp(ours, theirs, wanted->nlmsg_len) == 0);
+		CHECK(ours[wanted->nlmsg_len] == 0xaa);
+	}
+	nlh = queue_message_verdict(ours, NFQNL_MSG_VERDICT_BATCH, 5300, 7,
+	    NF_DROP);
+	wanted = nfq_nlmsg_put((char *)theirs, NFQNL_MSG_VERDICT_BATCH, 5300);
+	nfq_nlmsg_verdict_put(wanted, 7, NF_DROP);
+	CHECK(nlh->nlmsg_len == wanted->nlmsg_len);
+	CHECK(memcmp(ours, theirs, wanted->nlmsg_len) == 0);
+}
+
 int
 main(void)
 {
@@ -198,5 +234,6 @@ main(void)
 	TEST(cut_anywhere);
 	TEST(wrong_lengths);
 	TEST(errors);
+	TEST(verdicts);
 	return test_summary();
 }
