@@ -36,6 +36,7 @@
 #define SOA_REFRESH	7200
 #define SOA_RETRY	1800
 #define SOA_EXPIRE	86400
+#define SOA_TIMERS	20	/* octets of these, and of the minimum TTL */
 
 /* Everything of a record before its rdata, in as few words as it goes into. */
 struct head {
@@ -272,7 +273,7 @@ write_records(struct draft *d)
 }
 
 /* A name that is a label or two in front of the owner, if they fit there. */
-static void
+static inline void
 write_below_owner(struct draft *d, const char *front, size_t length)
 {
 	if (length + d->owner_length <= NAME_MAX_OCTETS)
@@ -288,19 +289,20 @@ write_soa(struct draft *d)
 	static const char rname[] = "\12hostmaster";
 	struct wire_writer *w = &d->sections;
 	uint32_t ttl = d->plan->negative_ttl;
-	uint8_t *start = w->pos, *p = wire_reserve(w, RECORD_OCTETS);
+	uint8_t *start = w->pos, *p = wire_reserve(w, RECORD_OCTETS), *timers;
 
 	write_below_owner(d, mname, sizeof(mname) - 1);
 	write_below_owner(d, rname, sizeof(rname) - 1);
-	wire_write_u32(w, SOA_SERIAL);
-	wire_write_u32(w, SOA_REFRESH);
-	wire_write_u32(w, SOA_RETRY);
-	wire_write_u32(w, SOA_EXPIRE);
-	wire_write_u32(w, ttl);
-	if (w->full || p == NULL) {
+	timers = wire_reserve(w, SOA_TIMERS);
+	if (p == NULL || timers == NULL) {
 		w->pos = start;
 		return false;
 	}
+	wire_store_u32(timers, SOA_SERIAL);
+	wire_store_u32(timers + 4, SOA_REFRESH);
+	wire_store_u32(timers + 8, SOA_RETRY);
+	wire_store_u32(timers + 12, SOA_EXPIRE);
+	wire_store_u32(timers + 16, ttl);
 	store_record(p, d->owner, TYPE_SOA, CLASS_IN, ttl,
 	    (size_t)(w->pos - p) - RECORD_OCTETS);
 	return true;
