@@ -39,13 +39,13 @@ struct interception {
 	struct decision decision;
 	enum packet_form form;		/* PACKET_STREAM: a TCP connection to be taken */
 	bool canary;			/* our own canary: not counted as a question */
-	struct packet packet;		/* as far as packet.h says */
-	struct question question;	/* when form is PACKET_OK */
-	struct finding finding;		/* when the question is PLAIN */
 	struct answer_summary summary;	/* when answer_length is not 0 */
 	const uint8_t *answer;		/* the DNS message inside reply */
 	size_t answer_length;		/* 0: none */
 	size_t reply_length;		/* 0: no reply, the packet passes or drops */
+	struct packet packet;		/* as far as packet.h says */
+	struct question question;	/* when form is PACKET_OK */
+	struct finding finding;		/* when the question is PLAIN */
 };
 
 /*

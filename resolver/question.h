@@ -50,9 +50,9 @@ struct question {
 	uint16_t type;
 	uint16_t class;
 	struct edns edns;
-	struct dns_name name;	/* lower-cased */
 	const uint8_t *wire;
 	size_t wire_length;
+	struct dns_name name;	/* lower-cased; last, since most of it is unused */
 };
 
 /*
