@@ -50,6 +50,7 @@ struct audit {
 	struct audit_outlet outlets[AUDIT_MAX_SINKS];
 	size_t outlet_count;
 	char *buffers;			/* of all outlets there can be */
+	struct audit_json json;
 	char line[AUDIT_JSON_MAX];
 	_Atomic uint64_t outlets_lost;	/* by all outlets there were */
 
@@ -160,7 +161,8 @@ put_record(struct audit *a, const struct audit_record *record)
 		if (passed && !a->outlets[i].sink.passes)
 			continue;
 		if (length == 0)
-			length = audit_json(record, a->line, sizeof(a->line));
+			length = audit_json(&a->json, record, a->line,
+			    sizeof(a->line));
 		audit_outlet_put(&a->outlets[i], a->line, length);
 		sum_outlets_lost(a, before, i);
 	}

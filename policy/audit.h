@@ -85,17 +85,4 @@ uint64_t audit_lost(const struct audit *audit);
  */
 void audit_stop(struct audit *audit, int timeout_ms);
 
-/*
- * One record as a line of EVE JSON with the final newline, into buf, which has
- * room for AUDIT_JSON_MAX.  Returns the length.  Answers that would not fit
- * are left out and counted ("answers_omitted"); about 110 addresses fit.
- */
-#define AUDIT_JSON_MAX 16384
-size_t audit_json(const struct audit_record *record, char *buf, size_t size);
-
-/* The record of a loss, below 256 octets. */
-#define AUDIT_JSON_LOST_MAX 256
-size_t audit_json_lost(uint64_t time_ns, uint64_t records, char *buf,
-    size_t size);
-
 #endif

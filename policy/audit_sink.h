@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "policy/audit.h"
+#include "policy/audit_json.h"
 
 #define AUDIT_BUFFER_SIZE ((size_t)256 << 10)
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/audit.h"
+#include "policy/audit_json.h"
 
 #include <sys/socket.h>
+#include <arpa/inet.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "resolver/name.h"
 #include "resolver/rr.h"
@@ -12,6 +14,9 @@
 #include "tests/check.h"
 
 static char line[AUDIT_JSON_MAX + 1];
+
+/* One for all tests: what it keeps from line to line must never show. */
+static struct audit_json formatter;
 
 /* 2026-11-20T20:25:00.123456 UTC */
 #define SOME_TIME (1795206300ULL * 1000000000 + 123456789)
@@ -80,16 +85,16 @@ write_record(uint16_t type, const void *rdata, uint16_t length)
 static json_t *
 json_of(const struct audit_record *record)
 {
-	size_t length = audit_json(record, line, AUDIT_JSON_MAX);
+	size_t length = audit_json(&formatter, record, line, AUDIT_JSON_MAX);
 	json_error_t error;
 	json_t *root;
 
 	CHECK(length > 1 && length <= AUDIT_JSON_MAX);
+	line[length] = '\0';
 	CHECK(line[length - 1] == '\n');
 	CHECK(memchr(line, '\n', length - 1) == NULL);
 	root = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
 	if (root == NULL) {
-		line[length] = '\0';
 		printf("  %s: %s\n", error.text, line);
 		CHECK(0);
 	}
@@ -315,6 +320,174 @@ names_are_written_as_everywhere_else(void)
 	}
 }
 
+/* Of plain octets and of those that look like some: lengths, dots, \\200. */
+static void
+every_label_of_every_length_is_written_as_everywhere_else(void)
+{
+	static const char fill[] = "a-_Z09~!#,.\"\\ \x7f\x80\xff\1\x2e";
+	char text[NAME_TEXT_SIZE], expected[NAME_TEXT_SIZE];
+
+	for (unsigned int i = 0; i < 63 * 2 * sizeof(fill); i++) {
+		const uint8_t first = (uint8_t)(i % 63 + 1);
+		const uint8_t second = i / 63 % 2 == 0 ? first : 46;
+		uint8_t name[2 * 64 + 1];
+		json_t *root;
+
+		memset(name, 'a', sizeof(name));
+		name[0] = first;
+		name[first] = (uint8_t)fill[i / 63 / 2];
+		name[1 + first] = second;
+		name[2 + first + second] = 0;
+		start_message(0x0100, 0);
+		wire_write_octets(&w, name, 3U + first + second);
+		wire_write_u32(&w, 0x00010001);
+		root = json_of_answer(blank);
+		snprintf(text, sizeof(text), "%s.",
+		    json_string_value(at(root, "dns.rrname")));
+		name_to_text(name, expected);
+		CHECK(strcmp(text, expected) == 0);
+		if (test_failed_here)
+			printf("  %s, %s\n", text, expected);
+		json_decref(root);
+		if (test_failed_here)
+			return;
+	}
+}
+
+/* Groups that are zero, small or any, so there are runs of all lengths. */
+static void
+addresses_are_written_as_libc_does(void)
+{
+	struct audit_record record = blank;
+	char expected[INET6_ADDRSTRLEN];
+
+	srandom(4);
+	for (int i = 0; i < 20000; i++) {
+		json_t *root;
+
+		for (int j = 0; j < 16; j += 2) {
+			long value = random() >> 2, kind = random() % 4;
+
+			value &= kind < 2 ? 0 : kind == 2 ? 0xff : 0xffff;
+			value |= j == 10 && i % 5 == 0 ? 0xffff : 0;
+			record.client[j] = (uint8_t)(value >> 8);
+			record.client[j + 1] = (uint8_t)value;
+		}
+		record.family = i % 4 == 0 ? AF_INET : AF_INET6;
+		start_message(0x8580, 0);
+		root = json_of_answer(record);
+		CHECK(inet_ntop(record.family, record.client, expected,
+		    sizeof(expected)) != NULL);
+		CHECK(is_text(root, "src_ip", expected));
+		json_decref(root);
+		if (test_failed_here)
+			return;
+	}
+}
+
+static void
+times_are_written_as_libc_does(void)
+{
+	struct audit_record record = blank;
+	char expected[64];
+
+	srandom(5);
+	for (int i = 0; i < 40000; i++) {
+		/* Every day for a hundred years, then any time there is. */
+		time_t second = i < 36525 ? i * 86400L + random() % 86400 :
+		    (time_t)(((uint64_t)random() << 33) / 1000000000);
+		struct tm tm;
+		json_t *root;
+
+		record.time_ns = (uint64_t)second * 1000000000 + 1999;
+		start_message(0x8580, 0);
+		root = json_of_answer(record);
+		CHECK(gmtime_r(&second, &tm) != NULL && strftime(expected,
+		    sizeof(expected), "%Y-%m-%dT%H:%M:%S.000001+0000", &tm) > 0);
+		CHECK(is_text(root, "timestamp", expected));
+		json_decref(root);
+		if (test_failed_here)
+			return;
+	}
+}
+
+static void
+numbers_of_every_width_are_written(void)
+{
+	struct audit_record record = blank;
+
+	start_message(0x8580, 0);
+	for (uint64_t power = 1;; power *= 10) {
+		for (int64_t i = -1; i <= 1; i++) {
+			json_t *root;
+
+			/* jansson reads no more than 63 bits. */
+			record.generation = (power + (uint64_t)i) & INT64_MAX;
+			root = json_of_answer(record);
+			CHECK(is_number(root, "nfdns.generation",
+			    (json_int_t)record.generation));
+			json_decref(root);
+		}
+		if (power > UINT64_MAX / 10)
+			break;
+	}
+	for (uint32_t ns = 0; ns < 2000000; ns += 997) {
+		char expected[32];
+
+		record.spent_ns = ns;
+		json_decref(json_of_answer(record));
+		snprintf(expected, sizeof(expected), "\"spent_us\":%u.%03u}",
+		    ns / 1000, ns % 1000);
+		CHECK(strstr(line, expected) != NULL);
+	}
+}
+
+/*
+ * A record and one that differs in a single thing, in turns: each line is what
+ * a formatter writes that has seen no other.
+ */
+static void
+a_line_says_nothing_of_the_one_before(void)
+{
+	static char expected[AUDIT_JSON_MAX];
+	struct audit_record records[14];
+	const size_t count = sizeof(records) / sizeof(records[0]);
+
+	start_message(0x8580, 0);
+	write_question("a.test", TYPE_A);
+	for (size_t i = 0; i < count; i++) {
+		records[i] = blank;
+		records[i].answer = records[i].question = message;
+		records[i].answer_length = (uint16_t)wire_written(&w);
+		records[i].question_length = records[i].answer_length;
+	}
+	records[1].time_ns += 1000000000;
+	records[2].time_ns += 86400000000000;
+	records[3].client[3]++;
+	records[4].client[15]++;
+	records[4].family = AF_INET6;
+	records[5].server[0]++;
+	records[6].server_port++;
+	records[7].stream = true;
+	records[8].answer_length = 0;
+	records[9].uid = (uid_t)-1;
+	records[10].gid++;
+	records[11].generation += UINT64_C(1) << 32;
+	records[12].verdict = VERDICT_NODATA;
+	records[13].reason = REASON_WILDCARD;
+	for (size_t i = 0; i < count * count * 2; i++) {
+		const struct audit_record *r = &records[i % 2 == 0 ?
+		    i / 2 % count : i / 2 / count];
+		struct audit_json fresh = { .second = { .length = 0 } };
+		size_t length = audit_json(&fresh, r, expected,
+		    AUDIT_JSON_MAX);
+
+		CHECK(audit_json(&formatter, r, line, AUDIT_JSON_MAX) ==
+		    length && memcmp(line, expected, length) == 0);
+		message[2] ^= i % 7 == 0;	/* RD */
+	}
+}
+
 static void
 any_octets_make_a_whole_line(void)
 {
@@ -410,6 +583,11 @@ main(void)
 	TEST(an_error_names_its_code);
 	TEST(data_of_other_types_is_readable);
 	TEST(names_are_written_as_everywhere_else);
+	TEST(every_label_of_every_length_is_written_as_everywhere_else);
+	TEST(addresses_are_written_as_libc_does);
+	TEST(times_are_written_as_libc_does);
+	TEST(numbers_of_every_width_are_written);
+	TEST(a_line_says_nothing_of_the_one_before);
 	TEST(any_octets_make_a_whole_line);
 	TEST(what_does_not_fit_is_left_out_and_counted);
 	return test_summary();
