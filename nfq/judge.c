@@ -25,6 +25,7 @@ struct judge {
 	struct queue_reader *reader;
 	struct status_worker *slot;
 	uint32_t rotation;
+	bool recorded;			/* something of this batch */
 	uint64_t gaps_before;		/* counted by workers before this one */
 	uint64_t errors_before;
 	snapshot_place in_use;
@@ -91,6 +92,7 @@ record(struct judge *j, const struct queue_packet *p,
 	memcpy(r.client, i->packet.source, octets);
 	memcpy(r.server, i->packet.destination, octets);
 	(void)audit_put(j->all->audit, j->number, &r);
+	j->recorded = true;
 }
 
 static void
@@ -182,6 +184,9 @@ judge_batch(struct judge *j, unsigned int packets)
 	    memory_order_relaxed);
 	error = queue_send(j->reader);
 	snapshot_put(&j->in_use);
+	if (j->recorded)
+		audit_wake(j->all->audit);
+	j->recorded = false;
 	if (error < 0) {
 		/* The packets still wait; our successor gets them again. */
 		log_error("queue %u: cannot send verdicts: %s", j->number,

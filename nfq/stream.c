@@ -181,6 +181,7 @@ stream_record(struct stream *s, const struct stream_connection *c,
 	(void)stream_address_of(&c->peer, r.client, &r.client_port);
 	(void)stream_address_of(&c->name, r.server, &r.server_port);
 	(void)audit_put(s->audit, s->ring, &r);
+	audit_wake(s->audit);
 }
 
 static void

@@ -51,7 +51,6 @@ struct audit {
 	size_t outlet_count;
 	char *buffers;			/* of all outlets there can be */
 	struct audit_json json;
-	char line[AUDIT_JSON_MAX];
 	_Atomic uint64_t outlets_lost;	/* by all outlets there were */
 
 	/* Orders. */
@@ -71,7 +70,7 @@ futex_wait(_Atomic uint32_t *word, uint32_t value, const struct timespec *limit)
 }
 
 static void
-wake(struct audit *a)
+wake_writer(struct audit *a)
 {
 	if (atomic_exchange(&a->state, WRITER_BUSY) != WRITER_BUSY)
 		syscall(SYS_futex, &a->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL,
@@ -120,10 +119,10 @@ is_past(const struct timespec *t)
 }
 
 static void
-sum_outlets_lost(struct audit *a, uint64_t before, size_t i)
+count_lost(struct audit *a, uint64_t records)
 {
-	atomic_fetch_add_explicit(&a->outlets_lost,
-	    a->outlets[i].lost - before, memory_order_relaxed);
+	atomic_fetch_add_explicit(&a->outlets_lost, records,
+	    memory_order_relaxed);
 }
 
 /* While no outlet takes anything, records are better kept in the rings. */
@@ -149,22 +148,32 @@ flush_all(struct audit *a)
 	}
 }
 
+/* Once for all outlets, in the first one's buffer. */
 static void
 put_record(struct audit *a, const struct audit_record *record)
 {
-	bool passed = record->verdict == VERDICT_PASS;
+	const bool passed = record->verdict == VERDICT_PASS;
+	const char *line = NULL;
 	size_t length = 0;
 
 	for (size_t i = 0; i < a->outlet_count; i++) {
-		uint64_t before = a->outlets[i].lost;
+		struct audit_outlet *outlet = &a->outlets[i];
+		char *to;
 
-		if (passed && !a->outlets[i].sink.passes)
+		if (passed && !outlet->sink.passes)
 			continue;
-		if (length == 0)
-			length = audit_json(&a->json, record, a->line,
-			    sizeof(a->line));
-		audit_outlet_put(&a->outlets[i], a->line, length);
-		sum_outlets_lost(a, before, i);
+		to = audit_outlet_begin(outlet);
+		if (to == NULL) {
+			count_lost(a, 1);
+			continue;
+		}
+		if (line == NULL)
+			length = audit_json(&a->json, record, to,
+			    AUDIT_JSON_MAX);
+		else
+			memcpy(to, line, length);
+		line = to;
+		audit_outlet_end(outlet, length);
 	}
 }
 
@@ -230,7 +239,7 @@ close_outlets(struct audit *a)
 		uint64_t before = a->outlets[i].lost;
 
 		audit_outlet_close(&a->outlets[i]);
-		sum_outlets_lost(a, before, i);
+		count_lost(a, a->outlets[i].lost - before);
 	}
 }
 
@@ -416,7 +425,7 @@ audit_set_sinks(struct audit *a, const struct audit_sink *sinks, size_t count)
 	}
 	atomic_store_explicit(&a->wants, wants, memory_order_relaxed);
 	mine = ++a->ordered;
-	wake(a);
+	wake_writer(a);
 	while (a->carried_out < mine && pthread_cond_clockwait(&a->done,
 	    &a->mutex, CLOCK_MONOTONIC, &limit) == 0)
 		continue;
@@ -435,14 +444,17 @@ audit_wants(const struct audit *a, enum verdict verdict)
 bool
 audit_put(struct audit *a, unsigned int ring, const struct audit_record *record)
 {
-	bool taken = audit_ring_put(&a->rings[ring], record);
+	return audit_ring_put(&a->rings[ring], record);
+}
 
+void
+audit_wake(struct audit *a)
+{
 	/* See pause_writer(). */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&a->state, memory_order_relaxed) ==
 	    WRITER_SLEEPS)
-		wake(a);
-	return taken;
+		wake_writer(a);
 }
 
 uint64_t
@@ -462,7 +474,7 @@ audit_stop(struct audit *a, int timeout_ms)
 	pthread_mutex_lock(&a->mutex);
 	a->stop = true;
 	a->stop_until = monotonic_in((int64_t)timeout_ms * 1000000);
-	wake(a);
+	wake_writer(a);
 	pthread_mutex_unlock(&a->mutex);
 	limit = monotonic_in(((int64_t)timeout_ms + STOP_GRACE_MS) * 1000000);
 	/* A writer that hangs in a dead disk's write(2) keeps its memory. */

@@ -70,11 +70,15 @@ void audit_set_sinks(struct audit *audit, const struct audit_sink *sinks,
 bool audit_wants(const struct audit *audit, enum verdict verdict);
 
 /*
- * Puts a record into ring n, by that ring's thread only.  False: lost, counted.
- * No lock, no allocation; a system call only if the writer sleeps.
+ * Puts a record into ring n, by that ring's thread only, which then calls
+ * audit_wake() soon: after the last of several.  False: lost, counted.  No
+ * lock, no allocation, no system call.
  */
 bool audit_put(struct audit *audit, unsigned int ring,
     const struct audit_record *record);
+
+/* Sees to it that what was put is written; a system call if the writer sleeps. */
+void audit_wake(struct audit *audit);
 
 /* Records lost so far, for want of room or because a file could not be written. */
 uint64_t audit_lost(const struct audit *audit);

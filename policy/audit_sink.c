@@ -19,32 +19,29 @@ audit_outlet_has_room(const struct audit_outlet *outlet)
 	    AUDIT_JSON_MAX + AUDIT_JSON_LOST_MAX;
 }
 
-/* Moves what is there to the front if only so the line fits. */
-static bool
-make_room(struct audit_outlet *outlet, size_t length)
+char *
+audit_outlet_begin(struct audit_outlet *outlet)
 {
-	size_t used = outlet->end - outlet->begin;
+	size_t used;
 
-	if (AUDIT_BUFFER_SIZE - outlet->end >= length)
-		return true;
-	if (AUDIT_BUFFER_SIZE - used < length)
-		return false;
-	memmove(outlet->buffer, outlet->buffer + outlet->begin, used);
-	outlet->begin = 0;
-	outlet->end = used;
-	return true;
+	if (!audit_outlet_has_room(outlet) && !outlet->stuck)
+		audit_outlet_flush(outlet);
+	used = outlet->end - outlet->begin;
+	if (AUDIT_BUFFER_SIZE - used < AUDIT_JSON_MAX) {
+		outlet->lost++;
+		return NULL;
+	}
+	if (AUDIT_BUFFER_SIZE - outlet->end < AUDIT_JSON_MAX) {
+		memmove(outlet->buffer, outlet->buffer + outlet->begin, used);
+		outlet->begin = 0;
+		outlet->end = used;
+	}
+	return outlet->buffer + outlet->end;
 }
 
 void
-audit_outlet_put(struct audit_outlet *outlet, const char *line, size_t length)
+audit_outlet_end(struct audit_outlet *outlet, size_t length)
 {
-	if (!audit_outlet_has_room(outlet) && !outlet->stuck)
-		audit_outlet_flush(outlet);
-	if (!make_room(outlet, length)) {
-		outlet->lost++;
-		return;
-	}
-	memcpy(outlet->buffer + outlet->end, line, length);
 	outlet->end += length;
 }
 
@@ -79,14 +76,13 @@ bool
 audit_outlet_tell(struct audit_outlet *outlet, uint64_t ring_lost,
     uint64_t time_ns)
 {
-	char line[AUDIT_JSON_LOST_MAX];
 	uint64_t count = ring_lost - outlet->ring_lost + outlet->lost -
 	    outlet->told;
 
 	if (count == 0 || !audit_outlet_has_room(outlet))
 		return false;
-	audit_outlet_put(outlet, line, audit_json_lost(time_ns, count, line,
-	    sizeof(line)));
+	audit_outlet_end(outlet, audit_json_lost(time_ns, count,
+	    audit_outlet_begin(outlet), AUDIT_JSON_LOST_MAX));
 	outlet->told = outlet->lost;
 	outlet->ring_lost = ring_lost;
 	return true;

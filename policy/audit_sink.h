@@ -28,9 +28,15 @@ struct audit_outlet {
 	bool stuck;			/* the last write left something */
 };
 
-/* Takes a line, writing others to make room, or counts it as lost. */
-void audit_outlet_put(struct audit_outlet *outlet, const char *line,
-    size_t length);
+/*
+ * Where the next line is to be written, up to AUDIT_JSON_MAX octets of it,
+ * writing others to make room.  NULL, and a line is counted as lost, if there
+ * is none.
+ */
+char *audit_outlet_begin(struct audit_outlet *outlet);
+
+/* That line, of that length, is there. */
+void audit_outlet_end(struct audit_outlet *outlet, size_t length);
 
 /* Whether any line would be taken. */
 bool audit_outlet_has_room(const struct audit_outlet *outlet);

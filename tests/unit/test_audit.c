@@ -42,6 +42,16 @@ numbered(uint32_t number)
 	return record;
 }
 
+/* As a thread does that has but this one. */
+static bool
+put(struct audit *audit, unsigned int number, const struct audit_record *record)
+{
+	bool taken = audit_put(audit, number, record);
+
+	audit_wake(audit);
+	return taken;
+}
+
 #define RING_RECORDS 300000U
 
 static struct audit_ring ring;
@@ -190,7 +200,7 @@ a_blocked_sink_loses_records_and_says_how_many(void)
 {
 	struct audit_sink sink = { .passes = true };
 	struct harvest h = { .records = 0 };
-	unsigned long refused = 0, put = 0;
+	unsigned long refused = 0, count = 0;
 	struct audit *audit = NULL;
 	pthread_t reader;
 	int fds[2];
@@ -199,9 +209,9 @@ a_blocked_sink_loses_records_and_says_how_many(void)
 	sink.fd = fds[1];
 	audit_set_sinks(audit, &sink, 1);
 	while (refused < 1000) {
-		struct audit_record record = numbered((uint32_t)put++);
+		struct audit_record record = numbered((uint32_t)count++);
 
-		refused += !audit_put(audit, 0, &record);
+		refused += !put(audit, 0, &record);
 	}
 	CHECK(audit_lost(audit) == refused);
 	h.last = fds[0];
@@ -210,7 +220,7 @@ a_blocked_sink_loses_records_and_says_how_many(void)
 	audit_stop(audit, 20000);
 	pthread_join(reader, NULL);
 	CHECK(h.bad == 0 && !h.disorder);
-	CHECK(h.records == put - refused);
+	CHECK(h.records == count - refused);
 	CHECK(h.lost == refused);
 }
 
@@ -232,7 +242,7 @@ put_many(void *argument)
 		struct audit_record record = numbered(i);
 
 		record.verdict = i % 2 == 0 ? VERDICT_PASS : VERDICT_ANSWER;
-		c->refused += !audit_put(c->audit, c->ring, &record);
+		c->refused += !put(c->audit, c->ring, &record);
 	}
 	return NULL;
 }
@@ -306,7 +316,7 @@ files_can_be_moved_away_and_reopened(void)
 	CHECK(!audit_wants(audit, VERDICT_PASS));
 	for (uint32_t i = 0; i < 100; i++) {
 		record = numbered(i);
-		CHECK(audit_put(audit, 0, &record));
+		CHECK(put(audit, 0, &record));
 		/* In the middle the name goes, and nothing happens. */
 		if (i == 50)
 			CHECK(rename(path, moved) == 0);
@@ -316,7 +326,7 @@ files_can_be_moved_away_and_reopened(void)
 	h = reap(fopen(moved, "r"));
 	CHECK(h.records == 100 && h.last == 99 && h.bad == 0 && !h.disorder);
 	record = numbered(100);
-	CHECK(audit_put(audit, 0, &record));
+	CHECK(put(audit, 0, &record));
 	audit_stop(audit, 20000);
 	h = reap(fopen(path, "r"));
 	CHECK(h.records == 1 && h.last == 100 && h.lost == 0);
@@ -342,7 +352,7 @@ a_full_disk_leaves_whole_lines_and_is_tried_again(void)
 	char dir[] = "/tmp/nfdns-audit-XXXXXX", path[64];
 	struct audit_sink sink = { .passes = false };
 	struct audit_record record;
-	unsigned long refused = 0, put = 0;
+	unsigned long refused = 0, count = 0;
 	struct audit *audit = NULL;
 	struct harvest h;
 
@@ -353,15 +363,15 @@ a_full_disk_leaves_whole_lines_and_is_tried_again(void)
 	sink.fd = open_file(path);
 	audit_set_sinks(audit, &sink, 1);
 	while (refused < 100) {
-		record = numbered((uint32_t)put++);
-		refused += !audit_put(audit, 0, &record);
+		record = numbered((uint32_t)count++);
+		refused += !put(audit, 0, &record);
 	}
 	/* Room again: everything that was kept comes, and the count. */
 	set_disk(RLIM_INFINITY);
 	audit_stop(audit, 20000);
 	h = reap(fopen(path, "r"));
 	CHECK(h.bad == 0 && !h.disorder && h.lost == refused);
-	CHECK(h.records == put - refused);
+	CHECK(h.records == count - refused);
 	unlink(path);
 
 	/* No room until the end: the line that was cut is taken back. */
@@ -371,7 +381,7 @@ a_full_disk_leaves_whole_lines_and_is_tried_again(void)
 	audit_set_sinks(audit, &sink, 1);
 	for (uint32_t i = 0; i < 100; i++) {
 		record = numbered(i);
-		CHECK(audit_put(audit, 0, &record));
+		CHECK(put(audit, 0, &record));
 	}
 	audit_set_sinks(audit, NULL, 0);
 	h = reap(fopen(path, "r"));
@@ -393,7 +403,7 @@ a_dead_sink_does_not_stop_a_living_one(void)
 	struct audit *audit = NULL;
 	struct harvest h;
 	int pipe_fds[2];
-	uint32_t put = 20000;
+	uint32_t count = 20000;
 
 	CHECK(pipe2(pipe_fds, O_CLOEXEC) == 0);
 	close(pipe_fds[0]);		/* EPIPE */
@@ -401,15 +411,15 @@ a_dead_sink_does_not_stop_a_living_one(void)
 	sinks[1].fd = mkostemp(path, O_APPEND);
 	CHECK(audit_start(&audit, 1) == 0);
 	audit_set_sinks(audit, sinks, 2);
-	for (uint32_t i = 0; i < put; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		struct audit_record record = numbered(i);
 
-		while (!audit_put(audit, 0, &record))
+		while (!put(audit, 0, &record))
 			poll(NULL, 0, 1);
 	}
 	audit_stop(audit, 1000);
 	h = reap(fopen(path, "r"));
-	CHECK(h.records == put && h.last == put - 1 && h.bad == 0);
+	CHECK(h.records == count && h.last == count - 1 && h.bad == 0);
 	unlink(path);
 
 	/* All lost, in time. */
@@ -419,7 +429,7 @@ a_dead_sink_does_not_stop_a_living_one(void)
 	for (uint32_t i = 0; i < 50; i++) {
 		struct audit_record record = numbered(i);
 
-		CHECK(audit_put(audit, 0, &record));
+		CHECK(put(audit, 0, &record));
 	}
 	audit_set_sinks(audit, NULL, 0);
 	CHECK(audit_lost(audit) == 50);
