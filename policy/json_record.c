@@ -93,17 +93,13 @@ json_record_name(struct json_out *out, struct wire_reader *r)
 }
 
 /*
- * How rdata of known types is read, RFC 1035 section 3.3, 3596, 2782: a A,
- * 6 AAAA, N name, 2 and 4 numbers of so many octets, T character strings.
+ * How rdata of known types but addresses is read, RFC 1035 section 3.3, 2782:
+ * N name, 2 and 4 numbers of so many octets, T character strings.
  */
 static const char *
 layout_of(uint16_t type)
 {
 	switch (type) {
-	case TYPE_A:
-		return "a";
-	case TYPE_AAAA:
-		return "6";
 	case TYPE_NS: case TYPE_CNAME: case TYPE_PTR:
 		return "N";
 	case TYPE_MX:
@@ -134,19 +130,7 @@ put_strings(struct json_out *out, struct wire_reader *r)
 static void
 put_field(struct json_out *out, struct wire_reader *r, char kind)
 {
-	const uint8_t *octets;
-
 	switch (kind) {
-	case 'a':
-		octets = wire_read_octets(r, 4);
-		if (octets != NULL)
-			json_address(out, AF_INET, octets);
-		break;
-	case '6':
-		octets = wire_read_octets(r, 16);
-		if (octets != NULL)
-			json_address(out, AF_INET6, octets);
-		break;
 	case 'N':
 		(void)json_record_name(out, r);
 		break;
@@ -180,7 +164,7 @@ put_generic(struct json_out *out, struct wire_reader *r)
 
 /* rdata has the message up to the end of this record's data. */
 static void
-put_rdata(struct json_out *out, uint16_t type, struct wire_reader rdata)
+put_fields(struct json_out *out, uint16_t type, struct wire_reader rdata)
 {
 	const char *layout = layout_of(type);
 	struct wire_reader r = rdata;
@@ -195,6 +179,21 @@ put_rdata(struct json_out *out, uint16_t type, struct wire_reader rdata)
 		return;
 	*out = before;
 	put_generic(out, &rdata);
+}
+
+static void
+put_rdata(struct json_out *out, uint16_t type, const struct wire_reader *rdata)
+{
+	const size_t length = wire_left(rdata);
+
+	json_char(out, '"');
+	if (type == TYPE_A && length == 4)
+		json_address(out, AF_INET, rdata->pos);
+	else if (type == TYPE_AAAA && length == 16)
+		json_address(out, AF_INET6, rdata->pos);
+	else
+		put_fields(out, type, *rdata);
+	json_char(out, '"');
 }
 
 /*
@@ -216,37 +215,67 @@ put_owner(struct json_out *out, struct wire_reader *r,
 	return json_record_name(out, r);
 }
 
-/* One record of the answer.  False if there is no whole one. */
-static bool
-put_answer(struct json_out *out, struct wire_reader *r,
-    const struct json_asked *asked, struct listed *listed)
-{
-	char text[RR_TEXT_SIZE];
-	struct wire_reader rdata;
-	uint32_t ttl;
-	uint16_t length;
+/*
+ * What a record has before its rdata: an owner that is a pointer, type, class
+ * and TTL, and the text of that.  The records of a set have the same.
+ */
+#define HEAD_OCTETS 10
+struct head {
+	const uint8_t *octets;		/* NULL: its owner is no pointer */
+	const char *text;
+	size_t length;
+	uint16_t type;
+};
 
+/* False if there is no whole one. */
+static bool
+put_head(struct json_out *out, struct wire_reader *r,
+    const struct json_asked *asked, struct head *head)
+{
+	const uint8_t *octets = r->pos;
+	char text[RR_TEXT_SIZE];
+
+	if (head->octets != NULL && wire_left(r) >= HEAD_OCTETS &&
+	    memcmp(head->octets, octets, HEAD_OCTETS) == 0) {
+		wire_skip(r, HEAD_OCTETS);
+		json_octets(out, head->text, head->length);
+		return true;
+	}
+	head->text = out->pos;
 	json_text(out, "{\"rrname\":\"");
 	if (!put_owner(out, r, asked))
 		return false;
-	listed->type = wire_read_u16(r);
+	head->type = wire_read_u16(r);
 	wire_skip(r, 2);
-	ttl = wire_read_u32(r);
+	json_text(out, "\",\"rrtype\":\"");
+	json_text(out, rr_type_text(head->type, text));
+	json_text(out, "\",\"ttl\":");
+	json_number(out, wire_read_u32(r));
+	json_text(out, ",\"rdata\":");
+	head->length = (size_t)(out->pos - head->text);
+	head->octets = r->pos == octets + HEAD_OCTETS ? octets : NULL;
+	return !r->failed;
+}
+
+/* One record of the answer.  False if there is no whole one. */
+static bool
+put_answer(struct json_out *out, struct wire_reader *r,
+    const struct json_asked *asked, struct head *head, struct listed *listed)
+{
+	struct wire_reader rdata;
+	uint16_t length;
+
+	if (!put_head(out, r, asked, head))
+		return false;
 	length = wire_read_u16(r);
 	rdata = *r;
 	wire_skip(r, length);
 	if (r->failed)
 		return false;
 	rdata.end = r->pos;
-	json_text(out, "\",\"rrtype\":\"");
-	json_text(out, rr_type_text(listed->type, text));
-	json_text(out, "\",\"ttl\":");
-	json_number(out, ttl);
-	json_text(out, ",\"rdata\":");
+	listed->type = head->type;
 	listed->rdata = out->pos;
-	json_char(out, '"');
-	put_rdata(out, listed->type, rdata);
-	json_char(out, '"');
+	put_rdata(out, head->type, &rdata);
 	listed->rdata_length = (size_t)(out->pos - listed->rdata);
 	json_char(out, '}');
 	return true;
@@ -291,6 +320,7 @@ json_records(struct json_out *out, struct wire_reader *r,
     const struct json_asked *asked, uint16_t count)
 {
 	struct listed listed[MAX_LISTED];
+	struct head head = { .octets = NULL };
 	size_t n = 0, grouped = 32;
 
 	json_text(out, ",\"answers\":[");
@@ -299,7 +329,7 @@ json_records(struct json_out *out, struct wire_reader *r,
 
 		if (n > 0)
 			json_char(out, ',');
-		if (!put_answer(out, r, asked, &listed[n])) {
+		if (!put_answer(out, r, asked, &head, &listed[n])) {
 			*out = before;
 			break;
 		}

@@ -6,8 +6,9 @@
  *   intercept_batch BATCH LABEL TIMES
  *
  * Takes the packet with that label in BATCH (lines "label hex") out of a
- * message as the kernel sends it, intercepts it over the sample table and puts
- * the verdict into a message, all that TIMES times; prints what became of it.
+ * message as the kernel sends it, intercepts it over the sample table, puts the
+ * verdict into a message and writes the audit's record, all that TIMES times;
+ * prints what became of it.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -17,6 +18,7 @@
 
 #include "nfq/queue.h"
 #include "nfq/queue_message.h"
+#include "policy/audit_json.h"
 #include "tests/packets.h"
 
 #define PACKET_MAX	2048
@@ -87,17 +89,46 @@ fill_message(struct message *m, size_t length)
 	    (uint32_t)(offsetof(struct message, octets) + length);
 }
 
+/* The nth record's line, a microsecond after the one before.  Its length. */
+static size_t
+write_line(struct audit_json *json, const struct interception *i, uint32_t n)
+{
+	static char line[AUDIT_JSON_MAX];
+	const size_t octets = i->packet.family == AF_INET ? 4 : 16;
+	struct audit_record r = {
+		.time_ns = UINT64_C(1795206300000000000) + UINT64_C(1000) * n,
+		.spent_ns = 9008,
+		.packet_id = n,
+		.generation = 1,
+		.client_port = i->packet.source_port,
+		.server_port = i->packet.destination_port,
+		.family = i->packet.family,
+		.verdict = i->decision.verdict,
+		.reason = i->decision.reason,
+		.rcode = i->decision.rcode,
+		.question_length = (uint16_t)i->packet.payload_length,
+		.answer_length = (uint16_t)i->answer_length,
+		.question = i->packet.payload,
+		.answer = i->answer,
+	};
+
+	memcpy(r.client, i->packet.source, octets);
+	memcpy(r.server, i->packet.destination, octets);
+	return audit_json(json, &r, line, sizeof(line));
+}
+
 int
 main(int argc, char **argv)
 {
 	static uint8_t reply[INTERCEPT_REPLY_MAX];
+	static struct audit_json json;
 	static struct interception i;
 	static struct message message;
 	struct queue_reader *reader;
 	struct queue_packet p;
 	struct table *table;
 	unsigned long times;
-	size_t length;
+	size_t length, line = 0;
 
 	if (argc != 4) {
 		(void)fprintf(stderr,
@@ -122,9 +153,11 @@ main(int argc, char **argv)
 			queue_pass(reader, p.id);
 		/* There is no socket: what was collected is thrown away. */
 		MUST(queue_send(reader) == -EBADF);
+		line = write_line(&json, &i, (uint32_t)n);
 	}
-	printf("%s %s %zu\n", decide_verdict_text(i.decision.verdict),
-	    decide_reason_text(i.decision.reason), i.reply_length);
+	printf("%s %s %zu, record %zu\n",
+	    decide_verdict_text(i.decision.verdict),
+	    decide_reason_text(i.decision.reason), i.reply_length, line);
 	table_close(table);
 	queue_reader_free(reader);
 	return 0;

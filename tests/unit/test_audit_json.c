@@ -199,6 +199,61 @@ an_answer_has_all_that_eve_has(void)
 	json_decref(root);
 }
 
+/* Owner, type, class and TTL like the record before, or not. */
+static void
+records_that_are_alike_and_not_have_each_their_own(void)
+{
+	static const uint8_t address[] = { 10, 0, 0, 1 };
+	static const struct {
+		const char *owner;
+		size_t owner_length;
+		uint16_t type;
+		uint8_t ttl;
+		const char *name;
+	} records[] = {
+		{ "\xc0\x0c", 2, TYPE_A, 30, "www.x" },
+		{ "\xc0\x0c", 2, TYPE_A, 30, "www.x" },
+		{ "\xc0\x0c", 2, TYPE_A, 31, "www.x" },
+		{ "\xc0\x10", 2, TYPE_A, 31, "x" },
+		{ "\xc0\x10", 2, TYPE_A, 31, "x" },
+		{ "\xc0\x10", 2, TYPE_TXT, 31, "x" },
+		{ "\1x\0", 3, TYPE_A, 31, "x" },
+		{ "\1x\0", 3, TYPE_A, 31, "x" },
+		{ "\0", 1, TYPE_A, 31, "." },
+		{ "\xc0\x0c", 2, TYPE_A, 31, "www.x" },
+	};
+	const size_t count = sizeof(records) / sizeof(records[0]);
+	char path[64];
+	json_t *root;
+
+	start_message(0x8580, (uint16_t)count);
+	write_question("www.x", TYPE_A);
+	for (size_t i = 0; i < count; i++) {
+		wire_write_octets(&w, records[i].owner, records[i].owner_length);
+		wire_write_u16(&w, records[i].type);
+		wire_write_u16(&w, CLASS_IN);
+		wire_write_u32(&w, records[i].ttl);
+		wire_write_u16(&w, sizeof(address));
+		wire_write_octets(&w, address, sizeof(address));
+	}
+	root = json_of_answer(blank);
+	CHECK(json_array_size(at(root, "dns.answers")) == count);
+	for (size_t i = 0; i < count; i++) {
+		const bool text = records[i].type == TYPE_TXT;
+
+		snprintf(path, sizeof(path), "dns.answers.%zu.rrname", i);
+		CHECK(is_text(root, path, records[i].name));
+		snprintf(path, sizeof(path), "dns.answers.%zu.rrtype", i);
+		CHECK(is_text(root, path, text ? "TXT" : "A"));
+		snprintf(path, sizeof(path), "dns.answers.%zu.ttl", i);
+		CHECK(is_number(root, path, records[i].ttl));
+		snprintf(path, sizeof(path), "dns.answers.%zu.rdata", i);
+		CHECK(is_text(root, path, text ? "\\# 4 0a000001" :
+		    "10.0.0.1"));
+	}
+	json_decref(root);
+}
+
 static void
 a_passed_question_has_no_answer(void)
 {
@@ -579,6 +634,7 @@ main(void)
 {
 	(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	TEST(an_answer_has_all_that_eve_has);
+	TEST(records_that_are_alike_and_not_have_each_their_own);
 	TEST(a_passed_question_has_no_answer);
 	TEST(an_error_names_its_code);
 	TEST(data_of_other_types_is_readable);
