@@ -207,16 +207,16 @@ queue_last_id(const struct queue_reader *reader)
 	return reader->last_id;
 }
 
+/*
+ * After an error nothing of this batch is sent any more: the batch ACCEPT would
+ * let go on what the verdicts that are missing were to answer or to drop.
+ */
 static void
 flush(struct queue_reader *reader)
 {
-	int error;
-
-	if (reader->send_used == 0)
-		return;
-	error = queue_message_send(reader->fd, reader->send, reader->send_used);
-	if (reader->send_error == 0)
-		reader->send_error = error;
+	if (reader->send_used > 0 && reader->send_error == 0)
+		reader->send_error = queue_message_send(reader->fd,
+		    reader->send, reader->send_used);
 	reader->send_used = 0;
 }
 

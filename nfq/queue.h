@@ -93,8 +93,9 @@ void queue_reply(struct queue_reader *reader, uint32_t id, uint32_t mark,
 /*
  * Sends them: the single verdicts first, then one batch ACCEPT for all that
  * pass (VERDICT_BATCH takes every id up to its own).  Call once a batch, after
- * every packet of it got its verdict.  0 or a negative errno; what was not
- * sent then is forgotten, and queue_recover() brings the packets back.
+ * every packet of it got its verdict.  0 or a negative errno: from the first
+ * error on nothing of the batch was sent, and queue_recover() brings the
+ * packets back.
  */
 int queue_send(struct queue_reader *reader) __attribute__((warn_unused_result));
 

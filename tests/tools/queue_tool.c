@@ -15,6 +15,7 @@
  *   recover LAST HOW  queue_recover(); HOW is repeat or accept
  *   numbers           gaps, verdict errors, last id, drops of the socket
  *   unprivileged      gives all capabilities up
+ *   sndbuf OCTETS     no longer message is sent than about twice that
  *
  * The first octet of a UDP payload says what becomes of the packet: P passes,
  * D is dropped, R is turned round; R4000 makes the answer 4000 octets long.
@@ -25,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -185,6 +187,13 @@ unprivileged(void)
 	return capng_apply(CAPNG_SELECT_CAPS);
 }
 
+static int
+limit_sending(int octets)
+{
+	return setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &octets,
+	    sizeof(octets)) < 0 ? -errno : 0;
+}
+
 static void
 obey(const char *order, const char *first, const char *second)
 {
@@ -212,6 +221,8 @@ obey(const char *order, const char *first, const char *second)
 		    strcmp(second, "accept") == 0);
 	} else if (strcmp(order, "unprivileged") == 0) {
 		result = unprivileged();
+	} else if (strcmp(order, "sndbuf") == 0) {
+		result = limit_sending((int)strtol(first, NULL, 10));
 	} else {
 		kill_reader();
 		result = 0;
