@@ -29,9 +29,11 @@ int queue_open(uint16_t number, uint32_t maxlen, bool fail_open)
     __attribute__((warn_unused_result));
 
 /*
- * Goes on with the socket of a dead daemon: has the queue as queue_open() would
- * set it up, and puts back all that the dead one had read and not judged.
- * 0 or a negative errno; fd stays the caller's.
+ * Goes on with the socket of a dead daemon, however full it is: has the queue
+ * as queue_open() would set it up, and puts back all that the dead one had read
+ * and not judged.  0; -ETIMEDOUT when the kernel's answer did not come, with
+ * the queue usable nevertheless if it is the socket's; or another negative
+ * errno.  fd stays the caller's.
  */
 int queue_adopt(int fd, uint16_t number, uint32_t maxlen, bool fail_open)
     __attribute__((warn_unused_result));

@@ -175,40 +175,53 @@ explain_queue(uint16_t number, int error)
 		log_error("cannot have queue %u: %s", number, strerror(-error));
 }
 
-/* The predecessor's queue with all that waits in it, or -1. */
 static int
-inherit_queue(struct supervisor *s, uint16_t number)
+open_queue(const struct config *config, uint16_t number)
+{
+	const struct config_queue *queue = &config->queue;
+
+	return queue_open(number, queue->maxlen, queue->overload_pass);
+}
+
+/* The predecessor's queue with all that waits in it, else a new one. */
+static int
+take_queue(struct supervisor *s, uint16_t number)
 {
 	const struct config_queue *queue = &s->config->queue;
+	int inherited, error, fd;
 	char name[STORE_NAME];
-	int fd, error;
 
 	store_queue_name(name, number);
-	fd = store_take(&s->store, name);
-	if (fd < 0)
-		return -1;
-	error = queue_adopt(fd, number, queue->maxlen, queue->overload_pass);
+	inherited = store_take(&s->store, name);
+	if (inherited < 0)
+		return open_queue(s->config, number);
+	error = queue_adopt(inherited, number, queue->maxlen,
+	    queue->overload_pass);
 	if (error == 0)
-		return fd;
+		return inherited;
+	fd = open_queue(s->config, number);
+	/* Nobody has refused the inherited socket: it is that one's. */
+	if (fd == -EBUSY && error == -ETIMEDOUT) {
+		log_warning("queue %u: goes on as the previous daemon had it: "
+		    "the kernel does not confirm queue.maxlen and "
+		    "queue.overload", number);
+		return inherited;
+	}
 	log_warning("queue %u: cannot go on with what was left of it: %s",
 	    number, strerror(-error));
 	store_forget(name);
-	(void)close(fd);
-	return -1;
+	(void)close(inherited);
+	return fd;
 }
 
 static int
 start_queues(struct supervisor *s)
 {
-	const struct config_queue *queue = &s->config->queue;
+	while (s->queue_count < s->config->queue.workers) {
+		uint16_t number =
+		    (uint16_t)(s->config->queue.number + s->queue_count);
+		int fd = take_queue(s, number);
 
-	while (s->queue_count < queue->workers) {
-		uint16_t number = (uint16_t)(queue->number + s->queue_count);
-		int fd = inherit_queue(s, number);
-
-		if (fd < 0)
-			fd = queue_open(number, queue->maxlen,
-			    queue->overload_pass);
 		if (fd < 0) {
 			explain_queue(number, fd);
 			return EXIT_ERROR;

@@ -13,6 +13,7 @@
  *   reader            a child that receives one batch and then does nothing
  *   kill              kill -9 of that child
  *   recover LAST HOW  queue_recover(); HOW is repeat or accept
+ *   adopt MAXLEN      queue_adopt()
  *   numbers           gaps, verdict errors, last id, drops of the socket
  *   unprivileged      gives all capabilities up
  *   sndbuf OCTETS     no longer message is sent than about twice that
@@ -219,6 +220,9 @@ obey(const char *order, const char *first, const char *second)
 		result = queue_recover(fd, number,
 		    (uint32_t)strtoul(first, NULL, 10),
 		    strcmp(second, "accept") == 0);
+	} else if (strcmp(order, "adopt") == 0) {
+		result = queue_adopt(fd, number,
+		    (uint32_t)strtoul(first, NULL, 10), false);
 	} else if (strcmp(order, "unprivileged") == 0) {
 		result = unprivileged();
 	} else if (strcmp(order, "sndbuf") == 0) {
