@@ -4,6 +4,7 @@
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -311,6 +312,13 @@ read_elements(struct netlink *netlink, struct nftnl_set *set)
 	return talk(netlink, message, receive_elements, set);
 }
 
+/* Such a set may be large, and nobody wants certain elements in it. */
+static bool
+is_filled_by_rules(const struct nftnl_set *set)
+{
+	return (nftnl_set_get_u32(set, NFTNL_SET_FLAGS) & NFT_SET_EVAL) != 0;
+}
+
 static int
 read_sets(struct netlink *netlink, struct snapshot *snapshot)
 {
@@ -332,7 +340,8 @@ read_sets(struct netlink *netlink, struct snapshot *snapshot)
 	if (sets == NULL)
 		return -ENOMEM;
 	while (rc == 0 && (set = nftnl_set_list_iter_next(sets)) != NULL)
-		rc = read_elements(netlink, set);
+		if (!is_filled_by_rules(set))
+			rc = read_elements(netlink, set);
 	nftnl_set_list_iter_destroy(sets);
 	return rc;
 }

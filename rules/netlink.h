@@ -36,7 +36,7 @@ void netlink_close(struct netlink *netlink);
 struct snapshot {
 	struct nftnl_table *table;
 	struct nftnl_chain_list *chains;
-	struct nftnl_set_list *sets;	/* with their elements */
+	struct nftnl_set_list *sets;	/* those of addresses with elements */
 	struct nftnl_rule_list *rules;	/* of all chains, in order */
 };
 
