@@ -121,5 +121,7 @@ void
 follow_routes(struct supervisor *s)
 {
 	if (s->routes != NULL && routes_follow(s->routes))
-		log_warning("a routing rule of ours was gone: put in again");
+		log_warning("another program removed routing rule %u or table "
+		    "%u: put in again", s->config->stream.priority,
+		    s->config->stream.table);
 }

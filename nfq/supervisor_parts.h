@@ -118,7 +118,7 @@ void supervisor_stop(struct supervisor *s);
 /* start_stream.c: the step for TCP, and its reverse. */
 int start_stream(struct supervisor *s) __attribute__((warn_unused_result));
 void stop_stream(struct supervisor *s);
-/* Devices or routing rules have changed, or it is time to look. */
+/* Devices, routing rules or routes have changed, or it is time to look. */
 void follow_routes(struct supervisor *s);
 
 /* supervisor_opener.c: sockets that another process opens. */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rules/routes.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +15,9 @@
 
 #include "rules/route_message.h"
 
-/* Devices, and the rules of both versions. */
-#define HEARD_OF	(RTMGRP_LINK | RTMGRP_IPV4_RULE | \
-			1U << (RTNLGRP_IPV6_RULE - 1))
+/* Devices, and rules and routes of both versions. */
+#define HEARD_OF	(RTMGRP_LINK | RTMGRP_IPV4_RULE | RTMGRP_IPV4_ROUTE | \
+			RTMGRP_IPV6_ROUTE | 1U << (RTNLGRP_IPV6_RULE - 1))
 
 #define LOOPBACK	1	/* lo's number in every namespace */
 #define MAX_RULES	512
@@ -135,6 +138,7 @@ clean(struct routes *r, int family, struct diag *diag)
 	return error;
 }
 
+/* 0, 1 when it was there, or a negative errno. */
 static int
 add_route(struct routes *r, int family, uint32_t device)
 {
@@ -143,14 +147,18 @@ add_route(struct routes *r, int family, uint32_t device)
 		.protocol = ROUTES_PROTOCOL,
 	};
 
-	return settled(route_entry_change(&r->socket, true, &entry));
+	return route_entry_change(&r->socket, true, &entry);
 }
 
-/* lo's is what nearly every packet needs; a device may go at any moment. */
-static void
+/*
+ * lo's is what nearly every packet needs; a device may go at any moment.
+ * Returns whether lo's was missing.
+ */
+static bool
 add_devices(struct routes *r, int family)
 {
 	uint32_t *devices = calloc(MAX_ENTRIES, sizeof(*devices));
+	bool missing = add_route(r, family, LOOPBACK) == 0;
 	size_t count = 0;
 
 	if (devices != NULL && route_devices_list(&r->socket, devices,
@@ -158,6 +166,7 @@ add_devices(struct routes *r, int family)
 		for (size_t i = 0; i < count && i < MAX_ENTRIES; i++)
 			(void)!add_route(r, family, devices[i]);
 	free(devices);
+	return missing;
 }
 
 static int
@@ -188,11 +197,39 @@ install(struct routes *r, size_t which, struct diag *diag)
 		return error;
 	}
 	r->installed[which] = true;
-	add_devices(r, family);
+	(void)add_devices(r, family);
 	return 0;
 }
 
-/* A socket that is told when devices and rules change. */
+/*
+ * Of routes only the end of one of ours is of interest.  A router's table
+ * changes thousands of times a second: the kernel throws the rest away before
+ * it wakes us.  A notification is one message (rtnl_notify()), in the byte order
+ * of the machine but for what is loaded as 16 bits: that is turned.
+ */
+static int
+hear_less(int fd)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_H | BPF_ABS,
+		    offsetof(struct nlmsghdr, nlmsg_type)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htons(RTM_NEWROUTE), 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htons(RTM_DELROUTE), 0, 3),
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS,
+		    NLMSG_HDRLEN + offsetof(struct rtmsg, rtm_protocol)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ROUTES_PROTOCOL, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+	};
+	const struct sock_fprog filter = {
+		.len = sizeof(code) / sizeof(*code), .filter = code,
+	};
+
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter,
+	    sizeof(filter)) < 0 ? -errno : 0;
+}
+
+/* A socket that is told when devices, rules and our routes change. */
 static int
 open_devices(void)
 {
@@ -203,7 +240,7 @@ open_devices(void)
 
 	if (fd < 0)
 		return -errno;
-	if (bind(fd, (const struct sockaddr *)&links, sizeof(links)) == 0)
+	if (hear_less(fd) == 0 && bind(fd, (const struct sockaddr *)&links, sizeof(links)) == 0)
 		return fd;
 	(void)close(fd);
 	return -EIO;
@@ -260,7 +297,7 @@ routes_follow(struct routes *r)
 			continue;
 		r->rule.family = families[i];
 		gone |= route_rule_change(&r->socket, true, &r->rule) == 0;
-		add_devices(r, families[i]);
+		gone |= add_devices(r, families[i]);
 	}
 	return gone;
 }

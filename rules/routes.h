@@ -32,13 +32,17 @@ struct routes;			/* owns netlink sockets and what is in the kernel */
 int routes_install(struct routes **routes, const struct config *config,
     struct diag *diag) __attribute__((warn_unused_result));
 
-/* For poll(2): readable when network devices or routing rules come and go. */
+/*
+ * For poll(2): readable when network devices or routing rules come and go, or
+ * routes of ours go.
+ */
 int routes_fd(const struct routes *routes);
 
 /*
  * Puts in again what is gone: systemd-networkd, for one, takes out what is not
- * its own when it starts.  True if a rule was.  Adds what new devices need: a packet that is bound to a device (by
- * SO_BINDTODEVICE, or a link-local address) looks for a route by that device.
+ * its own when it starts.  True if a rule or the route of lo was gone.  Adds
+ * what new devices need: a packet that is bound to a device (by SO_BINDTODEVICE,
+ * or a link-local address) looks for a route by that device.
  */
 bool routes_follow(struct routes *routes);
 

@@ -22,6 +22,12 @@ def field(pid, name):
     return re.search(rf"^{name}:\s*(.*)$", text, re.M).group(1)
 
 
+def cpu_s(pid):
+    """Seconds of CPU that a process has used, the kernel's on its behalf included."""
+    words = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def big_table(path, lines=1_000_000):
     """Puts a table in place that leaves time to get at its compiler."""
     fresh = path.with_suffix(".new")
