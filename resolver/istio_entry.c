@@ -71,17 +71,34 @@ read_address(struct entry_reading *r, const char *text)
 
 	if (length == 0 && text != NULL)
 		length = read_whole_prefix(text, octets, &prefix);
-	if (length == 0 && !prefix) {
+	if (length == 0 && !prefix)
 		kubernetes_warn(r->k, r->item, "\"%.*s\" in addresses is"
 		    " neither an address nor a prefix: left out",
 		    KUBERNETES_SHOWN, text != NULL ? text : "(not a string)");
-		return 0;
-	}
 	if (length != 0 && is_unspecified(octets, length))
 		return 0;
+	/* Also one that cannot be read: istiod makes up none beside it. */
 	r->entry.has_addresses = true;
 	return length == 0 ? 0 :
 	    append_address(r->k, &r->entry.addresses, octets, length);
+}
+
+static int
+read_addresses(struct entry_reading *r)
+{
+	const struct json_node *list = json_tree_member(r->item->spec,
+	    "addresses"), *at = json_tree_items(list);
+	int error = 0;
+
+	if (list != NULL && !json_tree_is(list, JSON_KIND_ARRAY) &&
+	    !json_tree_is(list, JSON_KIND_NULL)) {
+		kubernetes_warn(r->k, r->item, "addresses is no list: left"
+		    " out");
+		r->entry.has_addresses = true;
+	}
+	for (; at != NULL && error == 0; at = at->next)
+		error = read_address(r, json_tree_string(at));
+	return error;
 }
 
 /* Lower-cased and without the final dot; 0, with a warning, if it is none. */
@@ -255,9 +272,8 @@ read_lists(struct entry_reading *r)
 	for (at = json_tree_items(json_tree_member(spec, "hosts"));
 	    at != NULL && error == 0; at = at->next)
 		error = read_host(r, json_tree_string(at));
-	for (at = json_tree_items(json_tree_member(spec, "addresses"));
-	    at != NULL && error == 0; at = at->next)
-		error = read_address(r, json_tree_string(at));
+	if (error == 0)
+		error = read_addresses(r);
 	for (at = json_tree_items(json_tree_member(json_tree_member(
 	    r->item->value, "status"), "addresses"));
 	    at != NULL && error == 0; at = at->next)

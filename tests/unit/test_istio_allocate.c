@@ -6,9 +6,11 @@
 static struct mesh mesh = { .ttl = 30, .negative_ttl = 5, .udp_size = 1232,
     .auto_allocate = AUTO_ALLOCATE_BOTH };
 
-#define ENTRY(name, meta, rest) "{\"apiVersion\":\"networking.istio.io/v1\"," \
-	"\"kind\":\"ServiceEntry\",\"metadata\":{\"name\":\"" name "\"," \
-	"\"namespace\":\"ns2\"" meta "}," rest "}"
+#define OBJECT(kind, name, namespace, meta, rest) \
+	"{\"apiVersion\":\"networking.istio.io/v1\",\"kind\":\"" kind "\"," \
+	"\"metadata\":{\"name\":\"" name "\",\"namespace\":\"" namespace "\"" \
+	meta "}," rest "}"
+#define ENTRY(name, meta, rest) OBJECT("ServiceEntry", name, "ns2", meta, rest)
 #define HOST(host) "\"spec\":{\"resolution\":\"DNS\",\"hosts\":[\"" host "\"]}"
 #define STATUS(items) ",\"status\":{\"addresses\":[" items "]}"
 
@@ -90,6 +92,35 @@ who_gets_none(void)
 	CHECK(has(&r, "none.example", "none"));
 	CHECK(has(&r, "prefix.example", "none"));
 	reading_free(&r);
+}
+
+/*
+ * Whoever gave an address that cannot be read wanted that one and no other:
+ * istiod leaves the host out.
+ */
+static void
+malformed_addresses_get_none(void)
+{
+	static const char *const cases[] = {
+		"[\"1:2::3::4\"]", "[\"10.0.0\",\"10.0.0.0/33\"]", "[7]",
+		"[\"0.0.0.0\",\"\"]", "\"10.0.0.1\"", "{}",
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[1024];
+		struct reading r;
+
+		(void)snprintf(text, sizeof(text), ENTRY("a", "",
+		    "\"spec\":{\"resolution\":\"STATIC\",\"hosts\":"
+		    "[\"a.example\"],\"endpoints\":[{\"address\":"
+		    "\"10.0.0.1\"}],\"addresses\":%s}")
+		    ENTRY("b", "", HOST(FIRST)), cases[i]);
+		r = reading_of(text);
+		CHECK(r.diag.errors == 0 && r.diag.warnings > 0);
+		CHECK(has(&r, "a.example", "none"));
+		CHECK(has(&r, FIRST, "240.240.116.21 2001:2::f0f0:7415"));
+		reading_free(&r);
+	}
 }
 
 /* What istiod's controller gave is what sidecars listen on. */
@@ -217,6 +248,7 @@ main(void)
 	mesh.domain = name_of("cluster.local");
 	TEST(families_that_are_wanted);
 	TEST(who_gets_none);
+	TEST(malformed_addresses_get_none);
 	TEST(status_is_taken_as_it_is);
 	TEST(status_of_another_is_in_the_way);
 	TEST(bad_status);
