@@ -11,7 +11,8 @@
  *   5. else an address for the name alone: what istiod has written into
  *      status.addresses, or what it would compute; a wildcard has none.
  *
- * Addresses of entries with one host are joined, the oldest entry's first.
+ * Addresses of entries with one host are joined, the oldest entry's first; a
+ * host that is there in several namespaces has one made up for each of them.
  * These names only overlay public ones: no NAME_OWNED.
  */
 #include <errno.h>
@@ -22,11 +23,15 @@
 #include "resolver/istio_objects.h"
 #include "resolver/rr.h"
 
-/* What the entries with one host have in common. */
+/*
+ * What entries have in common: those with one host, in any namespace, or those
+ * with one host in one namespace, which istiod takes for one service.
+ */
 struct known_host {
-	uint32_t text;			/* string */
-	bool own;			/* this machine's cluster has it */
-	bool allocated;
+	uint32_t namespace;		/* strings; 0: any */
+	uint32_t text;
+	bool own;			/* any: this machine sees its cluster's */
+	bool allocated;			/* one: */
 	struct istio_address address;
 };
 
@@ -104,46 +109,105 @@ sort_entries(struct naming *n)
 	return 0;
 }
 
-/* The host of that text, made if it is not there; NULL after an error. */
-static struct known_host *
-known_host(struct naming *n, uint32_t text)
+static uint32_t
+host_tag(uint32_t namespace, uint32_t text)
 {
-	uint32_t tag = text * 2654435761U, handle;
-	struct known_host *h;
-	size_t step = 0;
+	return (text * 2654435761U) ^ (namespace * 2246822519U);
+}
 
-	while ((handle = build_index_next(&n->hosts, tag, &step)) != 0) {
-		h = OBJECT_AT(n->objects, struct known_host, handle);
-		if (h->text == text)
+/* NULL if it is not there. */
+static struct known_host *
+find_host(const struct naming *n, uint32_t namespace, uint32_t text)
+{
+	size_t step = 0;
+	uint32_t handle;
+
+	while ((handle = build_index_next(&n->hosts,
+	    host_tag(namespace, text), &step)) != 0) {
+		struct known_host *h = OBJECT_AT(n->objects,
+		    struct known_host, handle);
+
+		if (h->text == text && h->namespace == namespace)
 			return h;
 	}
+	return NULL;
+}
+
+/* Made, which moves the arena, if it is not there; NULL after an error. */
+static struct known_host *
+get_host(struct naming *n, uint32_t namespace, uint32_t text)
+{
+	struct known_host *h = find_host(n, namespace, text);
+	uint32_t handle;
+
+	if (h != NULL)
+		return h;
 	n->error = build_index_reserve(&n->hosts);
 	if (n->error == 0)
 		n->error = arena_take(&n->objects->arena, sizeof(*h), &handle);
 	if (n->error != 0)
 		return NULL;
-	build_index_place(&n->hosts, tag, handle);
+	build_index_place(&n->hosts, host_tag(namespace, text), handle);
 	h = OBJECT_AT(n->objects, struct known_host, handle);
+	h->namespace = namespace;
 	h->text = text;
 	return h;
 }
 
-/* Notes a host, and the addresses that are the mesh's already. */
+static void
+reserve(struct naming *n, const struct object_list *list)
+{
+	const struct object_address *a;
+
+	for (uint32_t handle = list->first; handle != 0; handle = a->next) {
+		a = OBJECT_AT(n->objects, const struct object_address, handle);
+		istio_address_reserve(&n->taken, a->octets, a->length);
+	}
+}
+
+/* Pods come and go, and made-up addresses must stay what they are. */
+static void
+reserve_workloads(struct naming *n, const struct object_list *list)
+{
+	const struct istio_workload *w;
+
+	for (uint32_t handle = list->first; handle != 0; handle = w->next) {
+		w = OBJECT_AT(n->objects, const struct istio_workload, handle);
+		if (!w->pod)
+			istio_address_reserve(&n->taken, w->octets, w->length);
+	}
+}
+
+/*
+ * Keeps addresses that an object gives to somebody, seen from here or not,
+ * from being made up for others, as istiod's own controller does.
+ */
+static void
+reserve_given(struct naming *n)
+{
+	const struct object_service *s;
+
+	for (size_t i = 0; i < n->k->entry_count; i++) {
+		reserve(n, &entry_at(n, i)->addresses);
+		reserve_workloads(n, &entry_at(n, i)->endpoints);
+	}
+	reserve_workloads(n, &n->k->workloads);
+	for (uint32_t handle = n->objects->first_service; handle != 0;
+	    handle = s->next) {
+		s = OBJECT_AT(n->objects, const struct object_service, handle);
+		reserve(n, &(struct object_list){ s->first_address, 0 });
+	}
+}
+
+/* An entry that this machine does not see hides no other cluster's. */
 static void
 note_host(struct naming *n, const struct istio_host *host)
 {
-	uint32_t handle = host->status.first;
-	struct known_host *known;
+	struct known_host *known = get_host(n, 0, host->text);
 
-	for (; handle != 0; handle = OBJECT_AT(n->objects,
-	    struct object_address, handle)->next) {
-		const struct object_address *a = OBJECT_AT(n->objects,
-		    const struct object_address, handle);
-
-		istio_address_reserve(&n->taken, a->octets, a->length);
-	}
-	known = known_host(n, host->text);
-	if (known != NULL && kubernetes_in_cluster(n->k, n->e->place))
+	reserve(n, &host->status);
+	if (known != NULL && n->e->visible &&
+	    kubernetes_in_cluster(n->k, n->e->place))
 		known->own = true;
 }
 
@@ -158,17 +222,18 @@ static void
 allocate_host(struct naming *n, const struct istio_host *host)
 {
 	const struct istio_entry *e = n->e;
-	const char *text = objects_text(n->objects, host->text);
 	struct known_host *known;
 
 	if (e->passthrough || e->has_addresses || !e->auto_allocate ||
-	    host->status.first != 0 || is_wildcard(text))
+	    host->status.first != 0 ||
+	    is_wildcard(objects_text(n->objects, host->text)))
 		return;
-	known = known_host(n, host->text);
+	known = get_host(n, e->namespace, host->text);
 	if (known == NULL || known->allocated)
 		return;
 	if (istio_address_take(&n->taken, objects_text(n->objects,
-	    e->namespace), text, &known->address) == 0)
+	    e->namespace), objects_text(n->objects, host->text),
+	    &known->address) == 0)
 		known->allocated = true;
 	else
 		warn(n, "no address is left for it in 240.240.0.0/16: its name"
@@ -253,12 +318,15 @@ add_endpoints(struct naming *n, const struct dns_name *name)
 
 static void
 add_auto(struct naming *n, const struct istio_host *host,
-    const struct known_host *known, const struct dns_name *name)
+    const struct dns_name *name)
 {
+	const struct known_host *known;
+
 	if (!n->e->auto_allocate)
 		return;
 	add_list(n, name, &host->status, true);
-	if (host->status.first == 0 && known->allocated) {
+	known = find_host(n, n->e->namespace, host->text);
+	if (known != NULL && host->status.first == 0 && known->allocated) {
 		add_made_up(n, name, known->address.v4, 4);
 		add_made_up(n, name, known->address.v6, 16);
 	}
@@ -267,7 +335,7 @@ add_auto(struct naming *n, const struct istio_host *host,
 static void
 add_host(struct naming *n, const struct istio_host *host)
 {
-	const struct known_host *known = known_host(n, host->text);
+	const struct known_host *known = find_host(n, 0, host->text);
 	const char *text = objects_text(n->objects, host->text);
 	struct dns_name name;
 
@@ -281,7 +349,7 @@ add_host(struct naming *n, const struct istio_host *host)
 	else if (n->e->passthrough)
 		add_endpoints(n, &name);
 	else
-		add_auto(n, host, known, &name);
+		add_auto(n, host, &name);
 }
 
 /* Does one thing with every host of every entry, the oldest entry first. */
@@ -315,6 +383,7 @@ istio_add_names(struct kubernetes *k)
 	if (k->entry_count == 0)
 		return 0;
 	n.error = sort_entries(&n);
+	reserve_given(&n);
 	each_host(&n, note_host);
 	if (k->text->mesh->auto_allocate != AUTO_ALLOCATE_NONE)
 		each_host(&n, allocate_host);

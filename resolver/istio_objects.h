@@ -22,7 +22,7 @@ struct istio_labels {
 	} label[];
 };
 
-/* A WorkloadEntry, or an endpoint that a ServiceEntry spells out. */
+/* A WorkloadEntry, a pod, or an endpoint that a ServiceEntry spells out. */
 struct istio_workload {
 	uint32_t next;
 	uint32_t namespace;		/* string */
@@ -31,6 +31,7 @@ struct istio_workload {
 	uint32_t network;
 	uint16_t place;
 	bool healthy;
+	bool pod;
 	uint8_t length;			/* 4 or 16 */
 	uint8_t octets[16];
 };
@@ -54,7 +55,7 @@ struct istio_entry {
 	uint32_t selector;		/* labels; 0: none */
 	uint16_t place;
 	bool passthrough;		/* resolution NONE */
-	bool has_addresses;		/* be it only prefixes, which make no name */
+	bool has_addresses;		/* be they such as make no name */
 	bool auto_allocate;
 	bool visible;			/* exported to the mesh's namespace */
 };

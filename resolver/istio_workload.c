@@ -262,7 +262,7 @@ istio_read_pod(struct kubernetes *k, const struct kubernetes_item *item)
 		return 0;
 	for (; ip != NULL && error == 0; ip = ip->next) {
 		struct istio_workload w = { .place = k->place,
-		    .healthy = true };
+		    .healthy = true, .pod = true };
 
 		/* What is no address, the pod's own reader says. */
 		w.length = kubernetes_address(json_tree_string(

@@ -123,6 +123,104 @@ malformed_addresses_get_none(void)
 	}
 }
 
+#define PRIVATE(namespace, created) OBJECT("ServiceEntry", "e", namespace, \
+	",\"creationTimestamp\":\"" created "\"", "\"spec\":{" \
+	"\"resolution\":\"DNS\",\"hosts\":[\"a.example.com\"]," \
+	"\"exportTo\":[\".\",\"both\"]}")
+
+/* As istiod has it for what this machine's namespace sees. */
+static void
+one_host_of_two_namespaces(void)
+{
+	static const struct {
+		const char *namespace;
+		const char *first, *second;
+	} cases[] = {
+		{ "a", "240.240.134.206", "" },
+		{ "b", "240.240.41.100", "" },
+		{ "both", "240.240.41.100", "240.240.134.206" },
+		{ "other", "", "" },
+	};
+	const char *text = PRIVATE("a", "2024-01-02T00:00:00Z")
+	    PRIVATE("b", "2024-01-01T00:00:00Z");
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char own[8];
+		struct reading r;
+		uint32_t node;
+
+		(void)snprintf(own, sizeof(own), "%s", cases[i].namespace);
+		mesh.namespace = own;
+		r = reading_of(text);
+		mesh.namespace = NULL;
+		CHECK(silent(&r));
+		node = find(r.table, "a.example.com").node;
+		CHECK(strcmp(address_of(r.table, node, TYPE_A, 0),
+		    cases[i].first) == 0);
+		CHECK(strcmp(address_of(r.table, node, TYPE_A, 1),
+		    cases[i].second) == 0);
+		CHECK(address_of(r.table, node, TYPE_A, 2)[0] == '\0');
+		reading_free(&r);
+	}
+}
+
+/* One service of istiod: whichever entry speaks of it. */
+static void
+one_host_of_one_namespace(void)
+{
+	struct reading r = reading_of(ENTRY("a", "", HOST(FIRST))
+	    ENTRY("b", "", HOST(FIRST)));
+
+	CHECK(silent(&r));
+	CHECK(has(&r, FIRST, "240.240.116.21 2001:2::f0f0:7415"));
+	CHECK(address_of(r.table, find(r.table, FIRST).node, TYPE_A,
+	    1)[0] == '\0');
+	reading_free(&r);
+}
+
+#define SPEC(rest) "\"spec\":{\"hosts\":[\"b.example\"]," rest "}"
+
+/* Wherever an address is given, and be it for whom we do not see. */
+static void
+given_addresses_are_in_the_way(void)
+{
+	static const char *const cases[] = {
+		ENTRY("b", "", SPEC("\"resolution\":\"STATIC\","
+		    "\"addresses\":[\"10.0.0.1\",\"240.240.116.21\"]")),
+		ENTRY("b", "", SPEC("\"resolution\":\"STATIC\","
+		    "\"addresses\":[\"240.240.116.21/32\"]")),
+		ENTRY("b", "", SPEC("\"resolution\":\"STATIC\","
+		    "\"addresses\":[\"2001:2::f0f0:7415\"]")),
+		ENTRY("b", "", SPEC("\"resolution\":\"STATIC\",\"exportTo\":"
+		    "[\"~\"],\"addresses\":[\"240.240.116.21\"]")),
+		ENTRY("b", "", SPEC("\"endpoints\":[{\"address\":"
+		    "\"240.240.116.21\"}]")),
+		OBJECT("WorkloadEntry", "b", "ns2", "", "\"spec\":"
+		    "{\"address\":\"240.240.116.21\"}"),
+		"{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":"
+		    "{\"name\":\"b\"},\"spec\":{\"clusterIP\":"
+		    "\"240.240.116.21\"}}",
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[2048];
+		struct reading r;
+		const char *got;
+
+		/* The one that is given comes last, and younger. */
+		(void)snprintf(text, sizeof(text), "%s%s", ENTRY("a",
+		    ",\"creationTimestamp\":\"2024-01-01T00:00:00Z\"",
+		    HOST(FIRST)), cases[i]);
+		r = reading_of(text);
+		CHECK(silent(&r));
+		got = addresses(&r, FIRST);
+		CHECK(strncmp(got, "240.240.", 8) == 0);
+		CHECK(strncmp(got, "240.240.116.21 ", 15) != 0);
+		CHECK(strstr(got, "2001:2::f0f0:7415") == NULL);
+		reading_free(&r);
+	}
+}
+
 /* What istiod's controller gave is what sidecars listen on. */
 static void
 status_is_taken_as_it_is(void)
@@ -249,6 +347,9 @@ main(void)
 	TEST(families_that_are_wanted);
 	TEST(who_gets_none);
 	TEST(malformed_addresses_get_none);
+	TEST(one_host_of_two_namespaces);
+	TEST(one_host_of_one_namespace);
+	TEST(given_addresses_are_in_the_way);
 	TEST(status_is_taken_as_it_is);
 	TEST(status_of_another_is_in_the_way);
 	TEST(bad_status);

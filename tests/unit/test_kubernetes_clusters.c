@@ -178,6 +178,12 @@ own_entry_comes_first(void)
 	CHECK(has(&r, "a.example", "10.0.0.3 "));
 	CHECK(has(&r, "b.example", "10.0.0.2 "));
 	reading_free(&r);
+	/* One that this machine does not see is in nobody's way. */
+	r = read_both(ENTRY("e", "a.example", "10.0.0.1"),
+	    ENTRY("e", "a.example", "10.0.0.3\"],\"exportTo\":[\"."));
+	CHECK(silent(&r));
+	CHECK(has(&r, "a.example", "10.0.0.1 "));
+	reading_free(&r);
 }
 
 /* A service of the cluster, under a name that an entry has too. */
