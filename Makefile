@@ -131,6 +131,11 @@ $(BUILD)/replay/%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(L
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
+# Counts what messages cost; of use only where all is built by tests/fuzz/test_cost.
+$(BUILD)/cost: $(BUILD)/tests/fuzz/cost.o $(LIBRARY)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
 unit-tests: $(UNIT_TESTS)
 tools: $(TOOLS)
 fuzz-targets: $(FUZZ_NAMES:%=$(BUILD)/fuzz/%)

@@ -10,20 +10,28 @@
 #include "resolver/wire.h"
 
 #define HEADER_OCTETS	12
+#define FIXED_OCTETS	10	/* of a record, behind its owner */
 #define FLAG_QR		0x8000
 #define FLAGS_OPCODE	0x7800
 #define POINTER_BITS	0xc0	/* RFC 1035 section 4.1.4 */
 
 /*
- * How many compression pointers of one message are followed.  A question has
- * no use for more than a few; without a bound, records that all point into
- * one long chain would cost the square of the message's length.
+ * What a message may cost, in steps that take about the same time: everybody
+ * waits while one is parsed.  It is enough for the longest name with an OPT and
+ * a TSIG behind it, and for 16 records behind a short one, which is more than
+ * any question has use for.  tests/fuzz/test_cost holds the whole to 20 times
+ * what a usual question costs.
  */
-#define MAX_POINTERS	256
+#define MAX_STEPS	180
+#define LABEL_STEPS	2	/* of an owner's name; a step in the question's */
+#define POINTER_STEPS	3
+#define RECORD_STEPS	5
+#define OPTION_STEPS	2
 
 struct parser {
 	struct wire_reader reader;
-	unsigned int pointers_left;
+	unsigned int steps_left;
+	uint8_t name_length;	/* of the question's name */
 	unsigned int opts;	/* seen so far */
 	bool is_signed;
 };
@@ -53,10 +61,20 @@ question_form_text(enum question_form form)
 	return form_texts[form];
 }
 
+/* False when the message costs more than it may. */
+static inline bool
+take_steps(struct parser *p, unsigned int steps)
+{
+	if (p->steps_left < steps)
+		return false;
+	p->steps_left -= steps;
+	return true;
+}
+
 /*
  * Moves behind an owner name, having followed its pointers to the end: each
  * must lead to before the run of labels that it ends, and the whole must be
- * within 255 octets.
+ * within 255 octets.  Most lead to the question's name, which was read already.
  */
 static bool
 skip_owner(struct parser *p)
@@ -74,19 +92,24 @@ skip_owner(struct parser *p)
 			break;
 		if (*at <= NAME_MAX_LABEL) {
 			length += 1u + *at;
-			if (length > NAME_MAX_OCTETS || left <= 1u + *at)
+			if (length > NAME_MAX_OCTETS || left <= 1u + *at ||
+			    !take_steps(p, LABEL_STEPS))
 				return false;
 			at += 1u + *at;
 			continue;
 		}
-		if (*at < POINTER_BITS || left < 2 || p->pointers_left == 0)
+		if (*at < POINTER_BITS || left < 2 ||
+		    !take_steps(p, POINTER_STEPS))
 			return false;
-		p->pointers_left--;
 		target = (size_t)(*at & ~POINTER_BITS) << 8 | at[1];
 		if (target < HEADER_OCTETS || target >= (size_t)(run - r->base))
 			return false;
 		if (behind == NULL)
 			behind = at + 2;
+		if (target == HEADER_OCTETS) {
+			r->pos = behind;
+			return length + p->name_length - 1u <= NAME_MAX_OCTETS;
+		}
 		run = at = r->base + target;
 	}
 	r->pos = behind != NULL ? behind : at + 1;
@@ -95,12 +118,15 @@ skip_owner(struct parser *p)
 
 /*
  * Notes the options that an answer may have to have, too.  False unless the
- * octets are whole options and nothing else (RFC 6891 section 6.1.2).
+ * octets are whole options and nothing else (RFC 6891 section 6.1.2).  Where
+ * there are more than a message may cost, the rest is ignored as unknown
+ * options are: they are within the record, whatever they say.
  */
 static bool
-take_options(struct edns *edns, const uint8_t *octets, size_t length)
+take_options(struct parser *p, struct edns *edns, const uint8_t *octets,
+    size_t length)
 {
-	while (length > 0) {
+	while (length > 0 && take_steps(p, OPTION_STEPS)) {
 		unsigned int code;
 		size_t option;
 
@@ -132,21 +158,25 @@ static bool
 read_record(struct parser *p, struct record *rr)
 {
 	struct wire_reader *r = &p->reader;
-	const uint8_t *owner = r->pos;
+	const uint8_t *owner = r->pos, *fixed;
 
 	if (!skip_owner(p))
 		return false;
+	fixed = wire_read_octets(r, FIXED_OCTETS);
+	if (fixed == NULL)
+		return false;
 	rr->root_owner = *owner == 0;
-	rr->type = wire_read_u16(r);
-	rr->class = wire_read_u16(r);
-	rr->ttl = wire_read_u32(r);
-	rr->rdlength = wire_read_u16(r);
+	rr->type = wire_load_u16(fixed);
+	rr->class = wire_load_u16(fixed + 2);
+	rr->ttl = (uint32_t)wire_load_u16(fixed + 4) << 16 |
+	    wire_load_u16(fixed + 6);
+	rr->rdlength = wire_load_u16(fixed + 8);
 	rr->rdata = wire_read_octets(r, rr->rdlength);
-	return !r->failed;
+	return rr->rdata != NULL;
 }
 
 static bool
-take_opt(struct edns *edns, const struct record *rr)
+take_opt(struct parser *p, struct edns *edns, const struct record *rr)
 {
 	if (!rr->root_owner)
 		return false;
@@ -157,7 +187,7 @@ take_opt(struct edns *edns, const struct record *rr)
 	edns->dnssec_ok = (rr->ttl & 0x8000) != 0;
 	/* What a later version's data look like, nobody knows. */
 	return edns->version != 0 ||
-	    take_options(edns, rr->rdata, rr->rdlength);
+	    take_options(p, edns, rr->rdata, rr->rdlength);
 }
 
 /* Reads one record; false if the message is malformed by it. */
@@ -166,12 +196,12 @@ take_record(struct parser *p, struct edns *edns, bool additional, bool last)
 {
 	struct record rr;
 
-	if (!read_record(p, &rr))
+	if (!take_steps(p, RECORD_STEPS) || !read_record(p, &rr))
 		return false;
 	switch (rr.type) {
 	case TYPE_OPT:
 		p->opts++;
-		return additional && take_opt(edns, &rr);
+		return additional && take_opt(p, edns, &rr);
 	case TYPE_TSIG:		/* RFC 8945 section 5.1: the last or wrong */
 		p->is_signed = true;
 		return additional && last;
@@ -192,9 +222,9 @@ static enum question_form __attribute__((noinline))
 take_records(struct question *q, struct wire_reader reader,
     const struct counts *counts)
 {
-	struct parser p = { .reader = reader, .pointers_left = MAX_POINTERS };
+	struct parser p = { .reader = reader, .steps_left = MAX_STEPS - q->name.labels,
+		.name_length = q->name.length };
 
-	/* Each record takes eleven octets, so the message bounds the loop. */
 	for (unsigned int n = 0; n < counts->all; n++) {
 		if (!take_record(&p, &q->edns, n >= counts->before,
 		    n + 1 == counts->all))

@@ -23,7 +23,7 @@ enum question_form {
 	QUESTION_NONE,		/* QDCOUNT = 0 */
 	QUESTION_CLASS,		/* class other than IN and CH */
 	QUESTION_SIGNED,	/* TSIG (RFC 8945) or SIG(0) (RFC 2931) present */
-	QUESTION_MALFORMED,	/* does not parse */
+	QUESTION_MALFORMED,	/* does not parse, or costs too much to parse */
 	QUESTION_FORMS
 };
 
@@ -64,6 +64,11 @@ struct question {
  * owner other than the root, or (version 0) whose options overrun it, is
  * MALFORMED, and so is a TSIG that is not the last record.  Two OPTs in class
  * CH are QUESTION_CLASS: only class IN is ours to correct.
+ *
+ * What a message may cost is bounded.  One with more records, or with more labels
+ * and pointers in their owners, than any question has use for (over 16 records
+ * behind a usual name) is MALFORMED as soon as that is seen.  Of very many EDNS
+ * options (over 30) the last are not looked at.
  */
 void question_parse(struct question *q, const uint8_t *message, size_t length);
 

@@ -214,7 +214,7 @@ test_question_pointers(void)
 	CHECK(PARSE(PLAIN("\1") RECORD_A("\100a\0")) == QUESTION_MALFORMED);
 }
 
-/* 120 records whose owners are one chain of pointers: cut off, not followed. */
+/* Records whose owners are one chain of pointers: a few are odd, but whole. */
 static void
 test_question_pointer_chain(void)
 {
@@ -233,31 +233,81 @@ test_question_pointer_chain(void)
 	CHECK(!w.full);
 	CHECK(parse((const char *)message, wire_written(&w)) ==
 	    QUESTION_MALFORMED);
-	/* Twenty of them are odd, but whole. */
-	message[11] = 20;
+	message[11] = 4;
 	CHECK(parse((const char *)message, wire_written(&w)) ==
 	    QUESTION_PLAIN);
 }
 
-/* An owner of 255 octets by way of a pointer, and one of 257. */
+/* An owner of 255 octets by way of a pointer, and one of 256. */
 static void
 test_question_owner_length(void)
 {
+	static const uint8_t fill[NAME_MAX_LABEL];
 	uint8_t message[512];
-	unsigned int labels, i;
+	uint8_t last;
 
-	for (labels = 119; labels <= 120; labels++) {
+	/* Three of 64 octets, the last, and the 16 of NAME. */
+	for (last = 46; last <= 47; last++) {
 		struct wire_writer w = wire_writer_over(message,
 		    sizeof(message));
 
 		wire_write_octets(&w, PLAIN("\1"), 32);
-		for (i = 0; i < labels; i++)
-			wire_write_octets(&w, "\1x", 2);
+		for (int i = 0; i < 3; i++) {
+			wire_write_u8(&w, NAME_MAX_LABEL);
+			wire_write_octets(&w, fill, NAME_MAX_LABEL);
+		}
+		wire_write_u8(&w, last);
+		wire_write_octets(&w, fill, last);
 		wire_write_octets(&w, "\300\14\0\1\0\1\0\0\0\0\0\0", 12);
 		CHECK(parse((const char *)message, wire_written(&w)) ==
-		    (16 + 2 * labels <= 255 ? QUESTION_PLAIN :
-		    QUESTION_MALFORMED));
+		    (3 * 64 + 1 + last + 16 <= NAME_MAX_OCTETS ?
+		    QUESTION_PLAIN : QUESTION_MALFORMED));
 	}
+}
+
+/* A question and "records" bare ones behind it. */
+static enum question_form
+parse_records(uint16_t records)
+{
+	static uint8_t message[4096];
+	struct wire_writer w = wire_writer_over(message, sizeof(message));
+
+	wire_write_octets(&w, PLAIN("\0"), 32);
+	wire_store_u16(message + 10, records);
+	for (; records > 0; records--)
+		wire_write_octets(&w, "\0\0\1\0\1\0\0\0\0\0\0", 11);
+	CHECK(!w.full);
+	return parse((const char *)message, wire_written(&w));
+}
+
+/* A question and an OPT of that many options. */
+static enum question_form
+parse_options(uint16_t options)
+{
+	static uint8_t message[4096];
+	struct wire_writer w = wire_writer_over(message, sizeof(message));
+
+	wire_write_octets(&w, PLAIN("\1") "\0\0\x29\4\xd0\0\0\0\0", 41);
+	wire_write_u16(&w, (uint16_t)(4 * options));
+	for (; options > 0; options--)
+		wire_write_octets(&w, "\0\14\0\0", 4);
+	CHECK(!w.full);
+	return parse((const char *)message, wire_written(&w));
+}
+
+/* What question.h promises, and what no question has use for. */
+static void
+test_question_cost(void)
+{
+	CHECK(parse_records(20) == QUESTION_PLAIN);
+	CHECK(parse_records(200) == QUESTION_MALFORMED);
+	CHECK(parsed.wire_length == 0);
+	CHECK(parse_options(30) == QUESTION_PLAIN);
+	CHECK(parsed.edns.present && parsed.edns.padding);
+	CHECK(!parsed.edns.keepalive);
+	/* The last of very many are not looked at. */
+	CHECK(parse_options(1000) == QUESTION_PLAIN);
+	CHECK(parsed.edns.present && parsed.edns.padding);
 }
 
 static void
@@ -285,6 +335,7 @@ main(void)
 	TEST(test_question_pointers);
 	TEST(test_question_pointer_chain);
 	TEST(test_question_owner_length);
+	TEST(test_question_cost);
 	TEST(test_question_form_texts);
 	return test_summary();
 }
