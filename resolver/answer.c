@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sections are written front to back, each RRset whole or not at all; room
- * for the OPT is set aside first, the header is filled in last.
+ * Sections are written front to back, until one RRset of the answer does not
+ * fit whole; room for the OPT is set aside first, the header is filled in last.
  *
  * Owners are always compressed: the first is the question's name at offset
  * 12, the next ones the targets of the CNAMEs before them, which all lie far
@@ -79,20 +79,17 @@ copy_address(uint8_t *dst, const uint8_t *src, size_t length)
 		memcpy(dst, src, length);
 }
 
-/* The first "left" records of one length, which addresses are. */
-static bool
-write_fixed(struct draft *d, const struct rrset *rrset, size_t left)
+/* "left" records of one length, at p, which has room for them. */
+static void
+store_fixed(const struct draft *d, const struct rrset *rrset, size_t left,
+    uint8_t *p)
 {
 	const size_t rdlength = rrset->rdlength;
 	const uint8_t *end = rrset->rdata + rrset->count * rdlength;
 	const uint8_t *next = rrset->rdata;
 	const struct head head = head_of(d->owner, rrset->type, CLASS_IN,
 	    rrset->ttl, rdlength);
-	uint8_t *p = wire_reserve(&d->sections,
-	    left * (RECORD_OCTETS + rdlength));
 
-	if (p == NULL)
-		return false;
 	if (rrset->count > 1)
 		next += d->plan->rotation % rrset->count * rdlength;
 	for (; left > 0; left--) {
@@ -103,13 +100,30 @@ write_fixed(struct draft *d, const struct rrset *rrset, size_t left)
 		if (next == end)
 			next = rrset->rdata;
 	}
-	return true;
 }
 
 bool
 answer_write_fixed(struct draft *d, const struct rrset *rrset)
 {
-	return write_fixed(d, rrset, rrset->count);
+	uint8_t *p = wire_reserve(&d->sections,
+	    rrset->count * (size_t)(RECORD_OCTETS + rrset->rdlength));
+
+	if (p == NULL)
+		return false;
+	store_fixed(d, rrset, rrset->count, p);
+	return true;
+}
+
+/* As many as there is room for.  Returns how many. */
+static uint32_t __attribute__((noinline))
+write_fixed_part(struct draft *d, const struct rrset *rrset)
+{
+	const size_t each = RECORD_OCTETS + rrset->rdlength;
+	size_t count = (size_t)(d->sections.end - d->sections.pos) / each;
+
+	store_fixed(d, rrset, count, d->sections.pos);
+	d->sections.pos += count * each;
+	return (uint32_t)count;
 }
 
 static size_t
@@ -138,12 +152,31 @@ echo_case(const struct draft *d, uint8_t *rdata, size_t length)
 		memcpy(rdata + length - zone, q->wire + offset, zone);
 }
 
-/* Records each behind its own length. */
+/* One record; false, and nothing written, if it does not fit. */
 static bool
+write_record(struct draft *d, const struct rrset *rrset, const uint8_t *rdata,
+    size_t length)
+{
+	uint8_t *p = wire_reserve(&d->sections, RECORD_OCTETS + length);
+
+	if (p == NULL)
+		return false;
+	store_record(p, d->owner, rrset->type, CLASS_IN, rrset->ttl, length);
+	memcpy(p + RECORD_OCTETS, rdata, length);
+	if (answer_leads_on(rrset->type))
+		echo_case(d, p + RECORD_OCTETS, length);
+	return true;
+}
+
+/*
+ * Records each behind its own length, without those for which there is no room.
+ * Returns how many were written.
+ */
+static uint32_t
 write_counted(struct draft *d, const struct rrset *rrset)
 {
 	const uint8_t *rdata = rrset->rdata;
-	uint32_t next = 0, first = 0, left;
+	uint32_t next = 0, first = 0, left, written = 0;
 
 	if (rrset->count > 1)
 		first = d->plan->rotation % rrset->count;
@@ -151,59 +184,42 @@ write_counted(struct draft *d, const struct rrset *rrset)
 		rdata += 2 + counted_length(rdata);
 	for (left = rrset->count; left > 0; left--) {
 		size_t length = counted_length(rdata);
-		uint8_t *p;
 
-		p = wire_reserve(&d->sections, RECORD_OCTETS + length);
-		if (p == NULL)
-			return false;
-		store_record(p, d->owner, rrset->type, CLASS_IN, rrset->ttl,
-		    length);
-		memcpy(p + RECORD_OCTETS, rdata + 2, length);
-		if (answer_leads_on(rrset->type))
-			echo_case(d, p + RECORD_OCTETS, length);
+		if (write_record(d, rrset, rdata + 2, length))
+			written++;
+		else
+			d->sections.full = false;
 		rdata += 2 + length;
 		if (++next == rrset->count) {
 			next = 0;
 			rdata = rrset->rdata;
 		}
 	}
-	return true;
+	return written;
 }
 
 /*
- * Over TCP there is no other way to ask for the rest: as many addresses as go
- * into 65,535 octets are better than none.  TC tells that they are not all.
- */
-static void
-write_part(struct draft *d, const struct rrset *rrset)
-{
-	size_t room = (size_t)(d->sections.end - d->sections.pos);
-	size_t count = room / (RECORD_OCTETS + rrset->rdlength);
-
-	d->sections.full = false;
-	if (write_fixed(d, rrset, count))
-		d->answers += (uint32_t)count;
-	d->sections.full = true;
-}
-
-/*
- * A whole RRset, or none of it and TC (RFC 2181 section 9).  The writer stays
- * full then, so that nothing follows what is missing.
+ * A whole RRset, or as many of its records as fit, and TC.  RFC 2181 section 9
+ * leaves the choice.  A client that never asks over TCP (musl before 1.2.4,
+ * busybox) has no other addresses than these, and rotation gives it others each
+ * time.  The writer is full then, so that nothing follows what is missing.
  */
 static bool
 write_rrset(struct draft *d, const struct rrset *rrset)
 {
-	uint8_t *start = d->sections.pos;
+	const uint8_t *start = d->sections.pos;
+	uint32_t written = rrset->count;
 
-	if (rrset->rdlength != 0 ? !answer_write_fixed(d, rrset) :
-	    !write_counted(d, rrset)) {
-		d->sections.pos = start;
+	if (rrset->rdlength == 0)
+		written = write_counted(d, rrset);
+	else if (!answer_write_fixed(d, rrset))
+		written = write_fixed_part(d, rrset);
+	d->answers += written;
+	if (written < rrset->count) {
 		d->truncated = true;
-		if (d->plan->stream && rrset->rdlength != 0)
-			write_part(d, rrset);
+		d->sections.full = true;
 		return false;
 	}
-	d->answers += rrset->count;
 	d->last = (size_t)(start - d->sections.base);
 	return true;
 }

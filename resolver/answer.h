@@ -43,9 +43,9 @@ struct answer_summary {
 #define ANSWER_UDP_MAX 4096
 
 /*
- * Writes the answer into buf, whole RRsets or TC=1 (RFC 2181 section 9); with
- * "stream", TC=1 and as many addresses as there is room for.  The
- * question is echoed octet for octet; for forms that have none, QDCOUNT is 0.
+ * Writes the answer into buf.  If an RRset does not fit, the answer ends with as
+ * many of its records as do, from "rotation" on, and has TC=1.  The question
+ * is echoed octet for octet; for forms that have none, QDCOUNT is 0.
  * OPT if and only if the question had one and its form is not TWO_OPT or MANY.
  * Header: QR, AA, RA set, RD and CD copied, AD and Z clear.
  * size is at least 512.  Returns the length of the answer.
