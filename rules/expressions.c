@@ -309,7 +309,8 @@ expressions_counts_questions(const struct nftnl_rule *rule, uint64_t *packets)
 	bool queues = false;
 
 	*packets = 0;
-	if (strcmp(expressions_comment(rule), RULES_COMMENT_CANARY) == 0)
+	if (strcmp(expressions_comment(rule), RULES_COMMENT_CANARY) == 0 ||
+	    strcmp(expressions_comment(rule), RULES_COMMENT_REPEATED) == 0)
 		return false;
 	expressions = nftnl_expr_iter_create(rule);
 	if (expressions == NULL)

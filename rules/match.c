@@ -245,6 +245,7 @@ match_make(struct maker *maker, const struct ruleset *set,
     const struct rule *rule)
 {
 	const struct config_mark canary = { set->mark_mask, set->mark_mask };
+	const struct config_mark passed = { set->mark_passed, set->mark_mask };
 
 	switch (rule->match) {
 	case MATCH_NOT_UDP:
@@ -277,6 +278,10 @@ match_make(struct maker *maker, const struct ruleset *set,
 	case MATCH_NAMESERVER6:
 		match_question(maker);
 		match_destination(maker, &set->sets[rule_set_id(rule)]);
+		break;
+	case MATCH_REPEATED:
+		match_mark(maker, NFT_CMP_EQ, &passed);
+		match_question(maker);
 		break;
 	case MATCH_QUESTION:
 		if (rule->canary)

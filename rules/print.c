@@ -125,6 +125,10 @@ print_match(const struct ruleset *set, const struct rule *rule, FILE *out)
 	case MATCH_NAMESERVER6:
 		fprintf(out, "udp dport 53 ip6 daddr @%s", set_name);
 		break;
+	case MATCH_REPEATED:
+		print_mark(set, set->mark_passed, out);
+		fputs("udp dport 53", out);
+		break;
 	case MATCH_QUESTION:
 		if (rule->canary)
 			print_mark(set, set->mark_mask, out);

@@ -6,7 +6,9 @@
  *           2  the canary: before the bypasses, which must not hide a queue
  *              that does not work from it
  *           3  whoever is to see the real nameservers: out, not queued
- *           4  questions: marked as passed, counted, queued
+ *           4  questions: marked as passed, counted, queued; one that comes
+ *              with that mark was queued before (NF_REPEAT gives a dead
+ *              worker's packets to the next) and is not counted again
  *           5  the first packet of a TCP connection: counted, queued
  * stream    6  a first packet marked as "stream" by the verdict: remembered
  *           7  any other first packet: forgotten, whatever was before
@@ -208,6 +210,8 @@ add_bypass_destinations(struct ruleset *set)
 static void
 add_questions(struct ruleset *set, bool any_nameserver)
 {
+	add_rule(set, CHAIN_QUESTION, MATCH_REPEATED, ACTION_QUEUE,
+	    RULES_COMMENT_REPEATED);
 	if (any_nameserver)
 		add_rule(set, CHAIN_QUESTION, MATCH_QUESTION, ACTION_QUEUE,
 		    "questions");

@@ -48,6 +48,7 @@ enum rule_match {
 	MATCH_DESTINATION4, MATCH_DESTINATION6,	/* in a set */
 	MATCH_NAMESERVER4, MATCH_NAMESERVER6,	/* UDP port 53 to an address in a set */
 	MATCH_QUESTION,		/* UDP port 53 to anywhere */
+	MATCH_REPEATED,		/* the same, marked as passed already */
 	/* TCP.  A connection's first packet has SYN and not ACK, RST or FIN. */
 	MATCH_NOT_TCP,
 	MATCH_CONNECTION,	/* the first, port 53 to anywhere */
@@ -99,8 +100,9 @@ struct rule {
 	char comment[96];
 };
 
-/* The comment of the canary's rule, by which its counter is told from the others. */
-#define RULES_COMMENT_CANARY "canary"
+/* Comments of the rules whose counters do not count users' questions. */
+#define RULES_COMMENT_CANARY	"canary"
+#define RULES_COMMENT_REPEATED	"repeated: counted before"
 
 /* Which set a rule looks into; also its place in ruleset.sets. */
 enum rules_set_id {

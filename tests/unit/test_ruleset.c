@@ -84,6 +84,10 @@ plain_rules(void)
 		"\t\tmeta mark & 0x70000000 == 0x70000000 udp dport 53 "
 		"meta mark set meta mark & 0x9fffffff | 0x10000000 counter "
 		"queue flags bypass to 5300 comment \"canary\"\n",
+		"\t\tmeta mark & 0x70000000 == 0x10000000 udp dport 53 "
+		"meta mark set meta mark | 0x10000000 counter "
+		"queue flags bypass to 5300 comment \"repeated: counted "
+		"before\"\n",
 		"\t\tudp dport 53 meta mark set meta mark | 0x10000000 counter "
 		"queue flags bypass to 5300 comment \"questions\"\n\t}\n",
 		"chain verdict {\n",
