@@ -20,6 +20,7 @@
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "nfq/file_stamp.h"
@@ -57,6 +58,7 @@ struct watch {
 	struct watched *files;
 	size_t file_count;
 	unsigned int changed;		/* and not yet told */
+	int64_t since_ms;		/* when the first of it changed */
 	bool stirred;			/* by the last events: wait anew */
 	bool armed;			/* the timer */
 	bool lost;			/* a directory is not there: try again */
@@ -438,9 +440,47 @@ read_events(struct watch *w)
 	return any;
 }
 
+static int64_t
+monotonic_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/*
+ * What has changed, if it is time to say so.  Every change begins the wait
+ * anew, and a writer is waited for; but neither for longer than
+ * WATCH_LATEST_MS, since not every writer closes (truncate(2) has nothing to
+ * close), and some replace a file all the time.
+ */
+static unsigned int
+take_changed(struct watch *w, bool settled, int64_t now_ms)
+{
+	const int64_t left = w->since_ms + WATCH_LATEST_MS - now_ms;
+	unsigned int changed = w->changed;
+
+	if (left > 0 && w->stirred) {
+		arm(w, left < WATCH_SETTLE_MS ? left : WATCH_SETTLE_MS);
+		return 0;
+	}
+	if (left > 0 && (!settled || w->written_count > 0)) {
+		if (settled)
+			arm(w, left);
+		return 0;
+	}
+	/* Who still writes is heard of again with the next octet. */
+	w->written_count = 0;
+	w->changed = 0;
+	return changed;
+}
+
 unsigned int
 watch_next(struct watch *w)
 {
+	const bool nothing_before = w->changed == 0;
+	const int64_t now_ms = monotonic_ms();
 	unsigned int changed = 0;
 	uint64_t expirations;
 	bool expired = read(w->timer, &expirations, sizeof(expirations)) ==
@@ -450,13 +490,10 @@ watch_next(struct watch *w)
 	w->stirred = false;
 	if (read_events(w) || w->lost)
 		compare(w);
-	if (w->changed != 0 && w->stirred) {
-		/* Every change begins the wait anew. */
-		arm(w, WATCH_SETTLE_MS);
-	} else if (expired && w->written_count == 0) {
-		changed = w->changed;
-		w->changed = 0;
-	}
+	if (nothing_before)
+		w->since_ms = now_ms;
+	if (w->changed != 0)
+		changed = take_changed(w, expired, now_ms);
 	if (w->lost && !w->armed)
 		arm(w, RETRY_MS);
 	return changed;

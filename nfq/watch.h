@@ -33,9 +33,11 @@ int watch_fd(const struct watch *watch);
 /*
  * Call when watch_fd() is readable.  Returns what has changed since it was
  * last asked and has been left alone for WATCH_SETTLE_MS, written files
- * closed; 0 if there is nothing to say yet.
+ * closed; or, whatever goes on, what has changed WATCH_LATEST_MS ago or longer.
+ * 0 if there is nothing to say yet.
  */
 #define WATCH_SETTLE_MS	300
+#define WATCH_LATEST_MS	3000
 unsigned int watch_next(struct watch *watch);
 
 #endif

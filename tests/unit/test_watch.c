@@ -113,6 +113,42 @@ a_file_that_is_written_slowly(void)
 	watch_close(w);
 }
 
+/* Nobody closes what truncate(2) has changed. */
+static void
+a_file_that_is_cut(void)
+{
+	struct watch *w;
+
+	write_file("f", "one and more");
+	w = watch_of("f", false);
+	CHECK(truncate(path_of("f"), 3) == 0);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	CHECK(nothing_comes(w));
+	/* The next change is told as soon as ever. */
+	write_file("f.new", "two");
+	CHECK(rename(path_of("f.new"), path_of("f")) == 0);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	watch_close(w);
+}
+
+/* Replaced at such a pace that it never settles. */
+static void
+a_file_that_is_replaced_all_the_time(void)
+{
+	unsigned int changed = 0;
+	struct watch *w;
+
+	write_file("f", "one");
+	w = watch_of("f", false);
+	for (int i = 0; i < PATIENCE_MS / 200 && changed == 0; i++) {
+		write_file("f.new", i % 2 == 0 ? "two" : "three");
+		CHECK(rename(path_of("f.new"), path_of("f")) == 0);
+		changed = wait_for(w, 200);
+	}
+	CHECK(changed == WATCH_TABLES);
+	watch_close(w);
+}
+
 static void
 other_files_do_not_matter(void)
 {
@@ -230,6 +266,26 @@ a_file_of_a_directory_that_is_written_slowly(void)
 	(void)unlink(path_of("d/f"));
 }
 
+/* One that is being written for good does not hold up the others. */
+static void
+a_file_of_a_directory_that_is_held_open(void)
+{
+	struct watch *w = watch_of("d", false);
+	int fd = open(path_of("d/held"), O_WRONLY | O_CREAT, 0644);
+
+	MUST(fd >= 0);
+	write_file("d/f", "one");
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	/* Nor when it is written to again. */
+	CHECK(write(fd, "more", 4) == 4);
+	write_file("d/f", "other");
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	(void)close(fd);
+	watch_close(w);
+	(void)unlink(path_of("d/f"));
+	(void)unlink(path_of("d/held"));
+}
+
 /* As volumes of configuration are mounted: all files change at one go. */
 static void
 a_directory_of_links(void)
@@ -289,12 +345,15 @@ main(void)
 	MUST(mkdtemp(directory) != NULL);
 	TEST(a_file_that_is_replaced);
 	TEST(a_file_that_is_written_slowly);
+	TEST(a_file_that_is_cut);
+	TEST(a_file_that_is_replaced_all_the_time);
 	TEST(other_files_do_not_matter);
 	TEST(a_link_and_what_it_leads_to);
 	TEST(a_link_through_a_directory_that_is_exchanged);
 	TEST(a_directory_that_comes_back);
 	TEST(a_directory_of_files);
 	TEST(a_file_of_a_directory_that_is_written_slowly);
+	TEST(a_file_of_a_directory_that_is_held_open);
 	TEST(a_directory_of_links);
 	TEST(a_directory_of_files_that_comes_back);
 	for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
