@@ -431,6 +431,7 @@ builder_add(struct builder *b, const struct dns_name *owner, uint8_t flags,
 		return error;
 	BUILD_AT(b, struct build_node, node)->flags |= flags;
 	b->types[type / 8] |= (uint8_t)(1 << type % 8);
+	build_note_family(b, type, rdata);
 	if (flags & NAME_CLOSEST && key.wildcard &&
 	    key.labels < b->closest_labels)
 		b->closest_labels = key.labels;

@@ -62,6 +62,16 @@ int builder_add(struct builder *b, const struct dns_name *owner, uint8_t flags,
     unsigned int line) __attribute__((warn_unused_result));
 
 /*
+ * Adds an address of 4 or 16 octets that was made up for the name; same
+ * returns.  With AUTO_ALLOCATE_BOTH builder_write() leaves out those of a
+ * family that no other address of the table is of, IPv6 if neither is; loopback
+ * and unspecified addresses do not count.  A name keeps what is all it has.
+ */
+int builder_add_made_up(struct builder *b, const struct dns_name *owner,
+    uint32_t ttl, const uint8_t *octets, uint8_t length, unsigned int line)
+    __attribute__((warn_unused_result));
+
+/*
  * Makes alias share all records of owner (added before), at the cost of the
  * name alone.  Same returns as builder_add, -ENOENT if owner is not there.
  */

@@ -11,28 +11,49 @@ builder_has(const struct builder *b, uint16_t type)
 	return (b->types[type / 8] & 1 << type % 8) != 0;
 }
 
-void
-builder_drop(struct builder *b, const struct dns_name *owner, uint16_t type)
+/* Where the node's RRset of that type hangs; NULL if it has none. */
+static uint32_t *
+find_link(const struct builder *b, uint32_t node, uint16_t type)
 {
-	struct build_key key = build_key_of(owner);
-	uint32_t node = build_node_find(b, &key);
 	uint32_t set = node != 0 ?
 	    BUILD_AT(b, const struct build_node, node)->set : 0;
 	uint32_t *link = set != 0 ?
 	    &BUILD_AT(b, struct build_set, set)->first : NULL;
 
-	/* Nothing is taken from the arena here, so pointers stay good. */
 	while (link != NULL && *link != 0) {
 		struct build_rrset *rrset =
 		    BUILD_AT(b, struct build_rrset, *link);
 
-		if (rrset->type == type) {
-			*link = rrset->next;
-			b->dropped = true;
-			return;
-		}
+		if (rrset->type == type)
+			return link;
 		link = &rrset->next;
 	}
+	return NULL;
+}
+
+bool
+build_has_type(const struct builder *b, uint32_t node, uint16_t type)
+{
+	return find_link(b, node, type) != NULL;
+}
+
+void
+build_drop_type(struct builder *b, uint32_t node, uint16_t type)
+{
+	uint32_t *link = find_link(b, node, type);
+
+	if (link == NULL)
+		return;
+	*link = BUILD_AT(b, const struct build_rrset, *link)->next;
+	b->dropped = true;
+}
+
+void
+builder_drop(struct builder *b, const struct dns_name *owner, uint16_t type)
+{
+	struct build_key key = build_key_of(owner);
+
+	build_drop_type(b, build_node_find(b, &key), type);
 }
 
 void

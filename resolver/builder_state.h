@@ -66,6 +66,8 @@ struct builder {
 	char **files;			/* behind the mesh's sources */
 	size_t file_count;
 	unsigned int closest_labels;	/* least, of wildcards with NAME_CLOSEST */
+	uint32_t first_made_up;
+	bool has_ipv4, has_ipv6;	/* addresses that were not made up */
 	bool unloaded;			/* the image of no table */
 	bool dropped;			/* some sets may be empty now */
 	uint8_t types[UINT16_MAX / 8 + 1];	/* a bit for each that there is */
@@ -108,6 +110,16 @@ bool build_is_shadowed(struct builder *b, uint32_t node, unsigned int line);
 
 /* The nth file that records may stand in: sources first, then their parts. */
 const char *build_file_path(const struct builder *b, size_t file);
+
+/* Whether a node, 0 for none, has records of a type; forgets them. */
+bool build_has_type(const struct builder *b, uint32_t node, uint16_t type);
+void build_drop_type(struct builder *b, uint32_t node, uint16_t type);
+
+/* Notes of which family a valid address is, if it may lead anywhere. */
+void build_note_family(struct builder *b, uint16_t type, const uint8_t *octets);
+
+/* Forgets addresses that were made up of a family that no other is of. */
+void build_choose_families(struct builder *b);
 
 /* Forgets names that have no records left. */
 void build_sweep(struct builder *b);

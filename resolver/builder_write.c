@@ -460,6 +460,7 @@ builder_write(struct builder *b, int fd)
 	int error;
 
 	memcpy(plan.header.magic, IMAGE_MAGIC, sizeof(plan.header.magic));
+	build_choose_families(b);
 	build_sweep(b);
 	error = build_non_terminals(b);
 	if (error == 0)

@@ -261,10 +261,16 @@ add_made_up(struct naming *n, const struct dns_name *name,
     const uint8_t *octets, uint8_t length)
 {
 	enum mesh_auto_allocate wanted = n->k->text->mesh->auto_allocate;
+	int outcome;
 
-	if (wanted == AUTO_ALLOCATE_BOTH || wanted == (length == 4 ?
-	    AUTO_ALLOCATE_IPV4 : AUTO_ALLOCATE_IPV6))
-		add(n, name, octets, length);
+	if (n->error != 0 || (wanted != AUTO_ALLOCATE_BOTH &&
+	    wanted != (length == 4 ? AUTO_ALLOCATE_IPV4 :
+	    AUTO_ALLOCATE_IPV6)))
+		return;
+	outcome = builder_add_made_up(n->k->builder, name,
+	    source_ttl(n->k->text), octets, length, n->e->line);
+	if (outcome < 0)
+		n->error = outcome;
 }
 
 static void

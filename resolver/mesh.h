@@ -22,7 +22,10 @@ enum mesh_pods {
 	PODS_VERIFIED,		/* those that are among the objects */
 };
 
-/* From which range a ServiceEntry without an address gets one. */
+/*
+ * From which range a ServiceEntry without an address gets one; BOTH: as far as
+ * the table's other addresses are of both families.
+ */
 enum mesh_auto_allocate {
 	AUTO_ALLOCATE_NONE,
 	AUTO_ALLOCATE_IPV4,

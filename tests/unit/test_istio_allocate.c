@@ -14,10 +14,23 @@ static struct mesh mesh = { .ttl = 30, .negative_ttl = 5, .udp_size = 1232,
 #define HOST(host) "\"spec\":{\"resolution\":\"DNS\",\"hosts\":[\"" host "\"]}"
 #define STATUS(items) ",\"status\":{\"addresses\":[" items "]}"
 
+/* Of a mesh that has both families. */
 static struct reading
 reading_of(const char *text)
 {
-	return read_text("kubernetes", &mesh, text);
+	static const char dual[] = "{\"apiVersion\":\"v1\",\"kind\":"
+	    "\"Service\",\"metadata\":{\"name\":\"dual\"},\"spec\":"
+	    "{\"clusterIPs\":[\"10.9.0.1\",\"2001:db8::9\"]}}";
+	size_t length = strlen(text);
+	char *all = malloc(length + sizeof(dual));
+	struct reading r;
+
+	MUST(all != NULL);
+	memcpy(all, text, length);
+	memcpy(all + length, dual, sizeof(dual));
+	r = read_text("kubernetes", &mesh, all);
+	free(all);
+	return r;
 }
 
 /* Both addresses of a name, "-" for one that it lacks. */
@@ -73,6 +86,61 @@ families_that_are_wanted(void)
 		reading_free(&r);
 	}
 	mesh.auto_allocate = AUTO_ALLOCATE_BOTH;
+}
+
+/*
+ * "both" is what the rest of the table has: an address of 2001:2::/48 that
+ * leads nowhere would be tried first by whoever has a route for IPv6.
+ */
+static void
+families_of_the_table(void)
+{
+#define V4 "240.240.116.21"
+#define V6 "2001:2::f0f0:7415"
+	static const struct {
+		const char *others[3];
+		const char *expected;
+	} cases[] = {
+		{ { NULL }, V4 " " },
+		{ { "10.0.0.1" }, V4 " " },
+		{ { "10.0.0.1", "2001:db8::1" }, V4 " " V6 },
+		{ { "2001:db8::1" }, "- " V6 },
+		/* Neither leads out of this machine, nor is one of the mesh. */
+		{ { "10.0.0.1", "::1", "::" }, V4 " " },
+		{ { "2001:2::f0f0:1", "240.240.0.1" }, V4 " " },
+		{ { "127.0.0.1", "0.0.0.0", "fd00::1" }, "- " V6 },
+	};
+	const char *objects = ENTRY("a", "", HOST(FIRST))
+	    ENTRY("b", "", HOST("six.example")
+	    STATUS("{\"value\":\"2001:2:7::7\"}"))
+	    ENTRY("c", "", HOST("dual.example")
+	    STATUS("{\"value\":\"240.241.0.8\"},{\"value\":\"2001:2:7::8\"}"));
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct source_text text = { .path = "T", .data = objects,
+		    .length = strlen(objects), .mesh = &mesh };
+		struct reading r = { .diag = DIAG_INIT };
+		struct builder *b = builder_new(&mesh);
+
+		MUST(b != NULL);
+		MUST(source_format_find("kubernetes")->read(&text, b,
+		    &r.diag) == 0);
+		/* Tables that come behind count as well. */
+		builder_source(b, 1);
+		for (size_t n = 0; n < 3 && cases[i].others[n] != NULL; n++)
+			MUST(add_address(b, "other.example", 0,
+			    cases[i].others[n]) == BUILDER_ADDED);
+		r.table = table_of(b);
+		CHECK(has(&r, FIRST, cases[i].expected));
+		/* What the mesh has for a name is not all taken from it. */
+		CHECK(has(&r, "six.example", "- 2001:2:7::7"));
+		CHECK((addresses(&r, "dual.example")[0] == '-') ==
+		    (cases[i].expected[0] == '-'));
+		CHECK((strstr(addresses(&r, "dual.example"), " 2") != NULL) ==
+		    (strstr(cases[i].expected, " 2") != NULL));
+		builder_free(b);
+		reading_free(&r);
+	}
 }
 
 static void
@@ -345,6 +413,7 @@ main(void)
 {
 	mesh.domain = name_of("cluster.local");
 	TEST(families_that_are_wanted);
+	TEST(families_of_the_table);
 	TEST(who_gets_none);
 	TEST(malformed_addresses_get_none);
 	TEST(one_host_of_two_namespaces);
