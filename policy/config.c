@@ -367,6 +367,7 @@ config_parse(struct config **config, const char *path, const char *text,
 	    parse_defaults(&defaults, diag)) {
 		check_keys(&load, config_root_setting(&file));
 		read_options(&load, &file, &defaults);
+		load.config->mesh.tcp = load.config->capture.tcp;
 		load.config->machine_search =
 		    complete_search(&load.config->mesh);
 	}

@@ -11,9 +11,12 @@
  *  5. Names that are not the mesh's pass.  Those of a zone with
  *     unknown = "nxdomain" are the mesh's whether they exist or not.
  *  6. An EDNS version that we do not speak: BADVERS.
- *  7. Records of the type asked for, or a CNAME: the answer.
- *  8. Names that do not exist: NXDOMAIN.  The apex's SOA: that.  Other names
- *     without records of their own: NODATA.
+ *  7. Records of the type asked for, or a CNAME: the answer.  If its target is
+ *     not in the table, stub resolvers take the CNAME alone for the whole answer
+ *     (glibc, musl, Go, Java, node): TC = 1 has them ask over TCP, where the
+ *     relay asks for the target.  Who wants no recursion goes on by himself.
+ *  8. Names that do not exist, or lead to one: NXDOMAIN.  The apex's SOA: that.
+ *     Other names without records of their own: NODATA.
  *  9. An address type that the name lacks: NODATA.
  * 10. Any other type that it lacks: NODATA if the mesh owns the name.  If it
  *     only overlays a public one, the real nameserver has the answer, but
@@ -147,6 +150,15 @@ found_reason(enum entry_kind kind)
 	}
 }
 
+/* Rule 7: a chain that leaves the table. */
+static enum answer_content
+chain_content(const struct facts *facts)
+{
+	return facts->settings->tcp &&
+	    (facts->question->flags & QUESTION_RD) ?
+	    ANSWER_CHAIN : ANSWER_RECORDS;
+}
+
 /* Rules 9 and 10: a name that the table has, but not with this type. */
 static struct decision
 decide_lacking(const struct facts *facts)
@@ -176,9 +188,11 @@ decide_name(const struct facts *facts)
 		return pass(REASON_NOT_MESH);
 	if (question->edns.present && question->edns.version > 0)
 		return refuse(REASON_EDNS_VERSION, RCODE_BADVERS);
-	if (finding->has_type || finding->leaves_table)
+	if (finding->has_type)
 		return answer(found_reason(entry->kind), ANSWER_RECORDS);
-	if (entry->kind == ENTRY_NONE)
+	if (finding->leaves_table)
+		return answer(found_reason(entry->kind), chain_content(facts));
+	if (entry->kind == ENTRY_NONE || finding->target_unknown)
 		return nxdomain(REASON_UNKNOWN_NAME);
 	if (question->type == TYPE_SOA && is_zone_apex(facts))
 		return answer(REASON_ZONE_SOA, ANSWER_SOA);

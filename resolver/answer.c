@@ -24,7 +24,6 @@
 #define FLAG_QR 0x8000
 #define FLAG_AA 0x0400
 #define FLAG_TC 0x0200
-#define FLAG_RD 0x0100
 #define FLAG_RA 0x0080
 #define FLAG_CD 0x0010
 #define RCODE_HEADER_BITS 0x000f
@@ -392,6 +391,8 @@ write_negative(struct draft *d)
 	}
 	if (d->answers == 0)
 		move_owner_to_zone(d);
+	else if (d->plan->finding->target_unknown)
+		move_owner_up(d, d->plan->finding->target_zone_labels);
 	if (write_soa(d))
 		d->authorities++;
 }
@@ -453,6 +454,10 @@ write_sections(struct draft *d)
 		if (leads_on(d))
 			answer_write_additional(d);
 		break;
+	case ANSWER_CHAIN:
+		write_records(d);
+		d->truncated |= !d->plan->stream;
+		break;
 	case ANSWER_NEGATIVE:
 		write_negative(d);
 		break;
@@ -509,7 +514,7 @@ store_header(const struct draft *d, uint8_t p[static HEADER_OCTETS])
 	uint32_t flags = FLAG_QR | FLAG_AA | FLAG_RA;
 	uint32_t questions = q->wire_length > 0;
 
-	flags |= q->flags & (FLAG_RD | FLAG_CD);
+	flags |= q->flags & (QUESTION_RD | FLAG_CD);
 	flags |= d->plan->rcode & RCODE_HEADER_BITS;
 	if (d->truncated)
 		flags |= FLAG_TC;
@@ -541,6 +546,7 @@ answer_build(const struct answer_plan *plan, uint8_t *buf, size_t size,
 		store_opt(plan, d.sections.pos);
 	store_header(&d, buf);
 	summary->answers = d.answers;
+	summary->target = d.owner;
 	summary->truncated = d.truncated;
 	return wire_written(&d.sections) + opt;
 }

@@ -15,6 +15,7 @@
 /* What the answer section and authority section hold. */
 enum answer_content {
 	ANSWER_RECORDS,		/* the finding's chain */
+	ANSWER_CHAIN,		/* the same, and more that we do not have follows */
 	ANSWER_NEGATIVE,	/* chain up to the miss, and the SOA (RFC 2308) */
 	ANSWER_EMPTY,		/* neither: FORMERR, SERVFAIL, BADVERS, ... */
 	ANSWER_TEXT,		/* one CH TXT record with "text" (RFC 4892) */
@@ -36,6 +37,8 @@ struct answer_plan {
 /* What went into the answer, for counters and audit. */
 struct answer_summary {
 	uint32_t answers;		/* records in the answer section */
+	size_t target;			/* CHAIN: offset of the name, uncompressed,
+					   whose records are to follow */
 	bool truncated;
 };
 
@@ -44,7 +47,9 @@ struct answer_summary {
 
 /*
  * Writes the answer into buf.  If an RRset does not fit, the answer ends with as
- * many of its records as do, from "rotation" on, and has TC=1.  The question
+ * many of its records as do, from "rotation" on, and has TC=1.  A CHAIN has
+ * TC=1, too: the rest is had over TCP; with "stream" it has not, since the
+ * caller adds the rest (chase.h).  The question
  * is echoed octet for octet; for forms that have none, QDCOUNT is 0.
  * OPT if and only if the question had one and its form is not TWO_OPT or MANY.
  * Header: QR, AA, RA set, RD and CD copied, AD and Z clear.

@@ -450,6 +450,7 @@ builder_write(struct builder *b, int fd)
 			.negative_ttl = mesh->negative_ttl,
 			.udp_size = mesh->udp_size,
 			.suppress_https = mesh->suppress_https,
+			.tcp = mesh->tcp,
 			.loaded = !b->unloaded,
 			.unloaded = (uint8_t)mesh->unloaded,
 			.search_count = (uint8_t)mesh->search_count,

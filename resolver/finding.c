@@ -18,6 +18,13 @@ read_target(struct dns_name *target, const struct rrset *cname)
 	return name_read_lower(target, rdata, length) == 0;
 }
 
+static bool
+is_search(const struct entry *entry)
+{
+	return entry->kind == ENTRY_SEARCH ||
+	    entry->kind == ENTRY_SEARCH_WILDCARD;
+}
+
 static uint32_t
 find_host(const struct table *table, const struct dns_name *name)
 {
@@ -55,44 +62,80 @@ finding_target(const struct table *table, const uint8_t *octets, size_t size)
 	    find_host(table, &name) : 0;
 }
 
-/* The RRset of a dashed name: the table has its TTL, the name its address. */
+/*
+ * The RRset of a dashed name, whose node has the TTL: the name itself is the
+ * address.
+ */
 static bool
-find_dashed(struct finding *finding, const struct table *table,
-    const struct question *question, struct rrset *rrset)
+find_dashed(struct finding *finding, const struct dns_name *name,
+    uint32_t node, uint16_t asked, struct rrset *rrset)
 {
-	uint8_t length = dashed_to_address(question->name.octets,
-	    finding->dashed);
+	uint8_t length = dashed_to_address(name->octets, finding->dashed);
 	uint16_t type = length == 4 ? TYPE_A : TYPE_AAAA;
 
-	if ((question->type != type && question->type != TYPE_ANY) ||
-	    !table_rrset(table, finding->entry.node, type, rrset))
+	if ((asked != type && asked != TYPE_ANY) ||
+	    !table_rrset(finding->table, node, type, rrset))
 		return false;
 	rrset->count = 1;
 	rrset->rdata = finding->dashed;
 	return true;
 }
 
-/* The CNAMEs from node on; *name becomes the one that the last leads to. */
-static void
-gather_chain(struct finding *finding, const struct table *table,
-    uint16_t type, struct dns_name *name)
+/* Records of the type asked for, of an entry that has a node. */
+static bool
+find_records(struct finding *finding, const struct dns_name *name,
+    const struct entry *entry, uint16_t type, struct rrset *rrset)
 {
-	uint32_t node = finding->entry.node;
+	return entry->flags & NAME_DASHED ?
+	    find_dashed(finding, name, entry->node, type, rrset) :
+	    find_type(finding->table, entry->node, type, rrset);
+}
+
+/*
+ * What becomes of a target that has no node.  Where a zone denies it, so do we:
+ * RFC 6604 section 3 has the code of the last name in the chain.
+ */
+static void
+note_outside(struct finding *finding, const struct entry *target)
+{
+	if (!target->in_zone || target->unknown != ZONE_NXDOMAIN ||
+	    is_search(target)) {
+		finding->leaves_table = true;
+		return;
+	}
+	finding->target_unknown = target->kind == ENTRY_NONE;
+	finding->target_zone_labels = target->zone_labels;
+}
+
+/* The CNAMEs from the entry on; *name becomes the one that the last leads to. */
+static void
+gather_chain(struct finding *finding, uint16_t type, struct dns_name *name)
+{
+	struct entry entry = { .node = finding->entry.node };
 	struct rrset *next = finding->chain;
 
-	while (node != 0 && table_rrset(table, node, TYPE_CNAME, next)) {
+	while (table_rrset(finding->table, entry.node, TYPE_CNAME, next)) {
 		/*
 		 * The compiler refuses longer chains, but an image might lie:
-		 * there the client's resolver goes on by itself, too.
+		 * then somebody else has to go on.
 		 */
-		node = next < finding->chain + FINDING_MAX_CHAIN ?
-		    finding_follow(table, next++, name) : 0;
-		finding->leaves_table = node == 0;
-		if (node != 0 && find_type(table, node, type, next)) {
+		if (next == finding->chain + FINDING_MAX_CHAIN ||
+		    !read_target(name, next++)) {
+			finding->leaves_table = true;
+			break;
+		}
+		table_find(finding->table, name, &entry);
+		if (entry.node == 0 || is_search(&entry)) {
+			note_outside(finding, &entry);
+			break;
+		}
+		if (find_records(finding, name, &entry, type, next)) {
 			finding->has_type = true;
 			next++;
 			break;
 		}
+		if (entry.flags & NAME_DASHED)
+			break;
 	}
 	finding->chain_length = (size_t)(next - finding->chain);
 }
@@ -123,7 +166,7 @@ gather_instead(struct finding *finding, const struct table *table,
 	struct dns_name name;
 
 	if ((finding->entry.flags & NAME_DASHED) == 0)
-		gather_chain(finding, table, question->type, &name);
+		gather_chain(finding, question->type, &name);
 	if (finding->has_type || finding->leaves_table)
 		return;
 	/* A search name's chain is not in the negative answer. */
@@ -150,12 +193,12 @@ finding_gather(struct finding *finding, const struct table *table,
 	finding->chain_length = 0;
 	finding->has_type = false;
 	finding->leaves_table = false;
+	finding->target_unknown = false;
 	finding->has_soa = false;
 	if (is_foreign(entry))
 		return;
-	finding->has_type = entry->flags & NAME_DASHED ?
-	    find_dashed(finding, table, question, finding->chain) :
-	    find_type(table, entry->node, question->type, finding->chain);
+	finding->has_type = find_records(finding, &question->name, entry,
+	    question->type, finding->chain);
 	if (finding->has_type)
 		finding->chain_length = 1;
 	else

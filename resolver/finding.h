@@ -27,7 +27,14 @@ struct finding {
 	struct entry entry;
 	size_t chain_length;
 	bool has_type;		/* the last of the chain answers the type asked for */
-	bool leaves_table;	/* the last CNAME's target is not in the table */
+	/*
+	 * Of the last CNAME's target, if it is not in the table: somebody else
+	 * has to be asked for it, or it lies in a zone, of so many labels, that
+	 * says that it does not exist.
+	 */
+	bool leaves_table;
+	bool target_unknown;
+	uint8_t target_zone_labels;
 	/* When there is nothing to answer with, and a zone file has an SOA for it: */
 	bool has_soa;
 	uint8_t soa_labels;	/* of its owner, a suffix of the name that lacks it */

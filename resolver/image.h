@@ -31,7 +31,7 @@
 #include <xxhash.h>
 
 #define IMAGE_MAGIC	"nfdnsimg"
-#define IMAGE_VERSION	2
+#define IMAGE_VERSION	3
 
 /* Offsets are 32 bits wide. */
 #define IMAGE_MAX_OCTETS	((uint64_t)UINT32_MAX)
@@ -51,7 +51,7 @@ struct image_header {
 	uint8_t unloaded;		/* enum mesh_unloaded */
 	uint8_t search_count;
 	uint8_t zone_count;
-	uint8_t zero;
+	uint8_t tcp;			/* questions over TCP are answered, too */
 	uint32_t source_count;
 	uint32_t strings;		/* offsets from the start of the image */
 	uint32_t slots;

@@ -92,6 +92,7 @@ struct mesh {
 	uint32_t negative_ttl;		/* seconds; RFC 2308 section 5 */
 	uint16_t udp_size;		/* octets, 512..4096 */
 	bool suppress_https;
+	bool tcp;			/* questions over TCP are answered, too */
 	enum mesh_unloaded unloaded;
 	unsigned int shrink_limit;	/* percent of the names, in a reload */
 	struct mesh_source *sources;	/* in order: the first to name a name has it */

@@ -159,6 +159,7 @@ walk_mesh(struct walk *w, struct mesh *mesh)
 	WALK_VALUE(w, mesh->negative_ttl);
 	WALK_VALUE(w, mesh->udp_size);
 	WALK_VALUE(w, mesh->suppress_https);
+	WALK_VALUE(w, mesh->tcp);
 	WALK_VALUE(w, mesh->unloaded);
 	WALK_VALUE(w, mesh->shrink_limit);
 	walk_sources(w, mesh);

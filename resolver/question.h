@@ -27,6 +27,8 @@ enum question_form {
 	QUESTION_FORMS
 };
 
+#define QUESTION_RD	0x0100	/* of the flags: recursion desired */
+
 struct edns {
 	bool present;
 	bool dnssec_ok;		/* the DO bit, RFC 3225 */

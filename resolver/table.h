@@ -44,6 +44,7 @@ struct table_settings {
 	uint32_t negative_ttl;
 	uint16_t udp_size;
 	bool suppress_https;
+	bool tcp;			/* a truncated answer can be had over TCP */
 	bool loaded;			/* false: compile_unloaded() made it */
 	enum mesh_unloaded unloaded;
 };

@@ -61,6 +61,7 @@ load(struct table *t)
 		.negative_ttl = h->negative_ttl,
 		.udp_size = h->udp_size,
 		.suppress_https = h->suppress_https != 0,
+		.tcp = h->tcp != 0,
 		.loaded = h->loaded != 0,
 		.unloaded = h->unloaded,
 	};

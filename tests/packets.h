@@ -45,7 +45,7 @@ sample_table(bool everything)
 		.ttl = 30,
 		.negative_ttl = 5,
 		.udp_size = 1232,
-		.suppress_https = true,
+		.suppress_https = true, .tcp = true,
 		.search_count = 1,
 		.zone_count = 1,
 	};

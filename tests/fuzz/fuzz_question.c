@@ -17,7 +17,7 @@
 
 static struct table *table;
 static struct mesh mesh = { .ttl = 30, .negative_ttl = 5, .udp_size = 4096,
-	.suppress_https = true, .search_count = 1, .zone_count = 1 };
+	.suppress_https = true, .tcp = true, .search_count = 1, .zone_count = 1 };
 
 static void
 must(bool holds)
@@ -65,6 +65,7 @@ make_table(void)
 	}
 	add(b, "host.mesh.test", NAME_OWNED, TYPE_A, "\12\1\2\3", 4);
 	add(b, "c.mesh.test", 0, TYPE_CNAME, target.octets, target.length);
+	add(b, "out.mesh.test", 0, TYPE_CNAME, "\3www\7example", 13);
 	add(b, "*.w.mesh.test", 0, TYPE_TXT, "\3abc", 4);
 	add(b, "x", 0, TYPE_A, "\12\1\2\4", 4);
 	must(builder_write(b, fd) == 0);

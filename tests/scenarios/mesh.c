@@ -152,6 +152,14 @@ scenario_set_suppress_https(struct scenario *s, char *rest)
 }
 
 void
+scenario_set_tcp(struct scenario *s, char *rest)
+{
+	const char *yes = scenario_word(&rest);
+
+	s->mesh.tcp = yes != NULL && strcmp(yes, "yes") == 0;
+}
+
+void
 scenario_set_unloaded(struct scenario *s, char *rest)
 {
 	const char *how = scenario_word(&rest);

@@ -69,7 +69,8 @@ typedef void scenario_take(struct scenario *s, char *rest);
 /* Settings: mesh.c. */
 scenario_take scenario_set_domain, scenario_set_namespace, scenario_set_search,
     scenario_set_zone, scenario_set_ttl, scenario_set_negative_ttl,
-    scenario_set_udp_size, scenario_set_suppress_https, scenario_set_unloaded,
+    scenario_set_udp_size, scenario_set_suppress_https, scenario_set_tcp,
+    scenario_set_unloaded,
     scenario_set_own_name, scenario_set_table;
 
 /* Questions and what is expected of them: exchange.c. */

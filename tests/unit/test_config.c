@@ -52,7 +52,7 @@ every_default_is_what_the_design_says(void)
 	CHECK(strcmp(c->mesh.namespace, "default") == 0);
 	CHECK(c->mesh.ttl == 30 && c->mesh.negative_ttl == 5);
 	CHECK(c->mesh.udp_size == 1232);
-	CHECK(c->mesh.suppress_https);
+	CHECK(c->mesh.suppress_https && c->mesh.tcp);
 	CHECK(c->mesh.cluster == NULL && c->mesh.network == NULL);
 	CHECK(c->mesh.multicluster_headless);
 	CHECK(c->mesh.auto_allocate == AUTO_ALLOCATE_BOTH);
@@ -163,7 +163,7 @@ every_option_has_its_effect(void)
 	CHECK(name_is(&c->mesh.search[0], "shop.svc.mesh.example."));
 	CHECK(c->mesh.ttl == 0 && c->mesh.negative_ttl == 86400);
 	CHECK(c->mesh.udp_size == 512);
-	CHECK(!c->mesh.suppress_https);
+	CHECK(!c->mesh.suppress_https && !c->mesh.tcp);
 	CHECK(strcmp(c->mesh.cluster, "c1") == 0);
 	CHECK(strcmp(c->mesh.network, "n1") == 0);
 	CHECK(!c->mesh.multicluster_headless);

@@ -24,7 +24,7 @@ reset(void)
 	CHECK(name_from_text(&question.name, "web.mesh.test", 13) == 0);
 	finding = (struct finding){ .entry = { .kind = ENTRY_EXACT } };
 	settings = (struct table_settings){ .suppress_https = true,
-		.loaded = true };
+		.tcp = true, .loaded = true };
 	facts = (struct facts){ .question = &question, .finding = &finding,
 		.settings = &settings };
 }
@@ -183,8 +183,27 @@ test_decide_records(void)
 		CHECK(answers(found[i].reason));
 		finding.has_type = false;
 		finding.leaves_table = true;
+		question.flags = QUESTION_RD;
+		CHECK(decides(VERDICT_ANSWER, found[i].reason, ANSWER_CHAIN,
+		    0));
+		/* Who goes on by himself, or has nowhere to go. */
+		question.flags = 0;
+		CHECK(answers(found[i].reason));
+		question.flags = QUESTION_RD;
+		settings.tcp = false;
 		CHECK(answers(found[i].reason));
 	}
+}
+
+/* The code is that of the last name (RFC 6604 section 3). */
+static void
+test_decide_leads_nowhere(void)
+{
+	reset();
+	finding.target_unknown = true;
+	finding.chain_length = 1;
+	CHECK(decides(VERDICT_NXDOMAIN, REASON_UNKNOWN_NAME, ANSWER_NEGATIVE,
+	    RCODE_NXDOMAIN));
 }
 
 static void
@@ -255,6 +274,7 @@ main(void)
 	TEST(test_decide_unknown_name);
 	TEST(test_decide_edns_version);
 	TEST(test_decide_records);
+	TEST(test_decide_leads_nowhere);
 	TEST(test_decide_empty_name);
 	TEST(test_decide_lacking_type);
 	TEST(test_decide_texts);

@@ -162,6 +162,47 @@ test_finding_leaves_table(void)
 	CHECK(finding.chain_length == 1);
 }
 
+/* What a dashed name has stands in the target then, not in the question. */
+static void
+test_finding_dashed_target(void)
+{
+	struct dns_name owner = make("*.pod.test");
+
+	begin();
+	CHECK(builder_add(builder, &owner, NAME_DASHED, TYPE_A, 30,
+	    "\0\0\0\0", 4, 0) == BUILDER_ADDED);
+	add_cname("a.test", "10-1-2-3.pod.test");
+	gather("a.test", TYPE_A);
+	CHECK(finding.has_type && !finding.leaves_table);
+	CHECK(finding.chain_length == 2);
+	CHECK(memcmp(finding.chain[1].rdata, "\12\1\2\3", 4) == 0);
+}
+
+/* A zone says of targets, too, what there is not. */
+static void
+test_finding_target_unknown(void)
+{
+	mesh.zone_count = 1;
+	mesh.zones[0] = (struct mesh_zone){ make("mesh.test"), ZONE_NXDOMAIN };
+	begin();
+	add_cname("a.test", "gone.mesh.test");
+	gather("a.test", TYPE_A);
+	CHECK(!finding.has_type && !finding.leaves_table);
+	CHECK(finding.target_unknown && finding.target_zone_labels == 2);
+	begin();
+	add_cname("a.test", "between.mesh.test");
+	add_address("below.between.mesh.test");
+	gather("a.test", TYPE_A);
+	CHECK(!finding.has_type && !finding.leaves_table);
+	CHECK(!finding.target_unknown);
+	mesh.zones[0].unknown = ZONE_PASS;
+	begin();
+	add_cname("a.test", "gone.mesh.test");
+	gather("a.test", TYPE_A);
+	CHECK(finding.leaves_table && !finding.target_unknown);
+	mesh.zone_count = 0;
+}
+
 /* The CNAME itself, and whatever there is, are not followed. */
 static void
 test_finding_cname_type(void)
@@ -189,6 +230,8 @@ main(void)
 	TEST(test_finding_loop);
 	TEST(test_finding_miss_at_the_end);
 	TEST(test_finding_leaves_table);
+	TEST(test_finding_dashed_target);
+	TEST(test_finding_target_unknown);
 	TEST(test_finding_cname_type);
 	return test_summary();
 }

@@ -43,7 +43,7 @@ static struct mesh mesh = {
 	.ttl = 62,
 	.negative_ttl = 63,
 	.udp_size = 1232,
-	.suppress_https = true,
+	.suppress_https = true, .tcp = true,
 	.unloaded = UNLOADED_SERVFAIL,
 	.shrink_limit = 64,
 	.sources = sources,
@@ -138,6 +138,7 @@ what_is_read_is_what_was_written(void)
 	CHECK(a->ttl == b.ttl && a->negative_ttl == b.negative_ttl);
 	CHECK(a->udp_size == b.udp_size);
 	CHECK(a->suppress_https == b.suppress_https);
+	CHECK(a->tcp == b.tcp);
 	CHECK(a->unloaded == b.unloaded && a->shrink_limit == b.shrink_limit);
 	CHECK(b.source_count == 2 && same_source(&sources[0], &b.sources[0]) &&
 	    same_source(&sources[1], &b.sources[1]));

@@ -263,6 +263,7 @@ static const struct statement {
 	{ "negative-ttl", SETTING, scenario_set_negative_ttl },
 	{ "udp-size", SETTING, scenario_set_udp_size },
 	{ "suppress-https", SETTING, scenario_set_suppress_https },
+	{ "tcp", SETTING, scenario_set_tcp },
 	{ "unloaded", SETTING, scenario_set_unloaded },
 	{ "own-name", SETTING, scenario_set_own_name },
 	{ "table", SETTING, scenario_set_table },
@@ -333,7 +334,8 @@ run_scenario(const char *path)
 
 	s = (struct scenario){ .path = path, .file = fopen(path, "r"),
 		.mesh = { .namespace = strdup("default"), .ttl = 30,
-		.negative_ttl = 5, .udp_size = 1232, .suppress_https = true } };
+		.negative_ttl = 5, .udp_size = 1232, .suppress_https = true,
+		.tcp = true } };
 	if (name_from_text(&s.mesh.domain, "cluster.local", 13) != 0)
 		scenario_complain(&s, 0, "name_from_text");
 	if (s.file == NULL)

@@ -268,7 +268,7 @@ settings_and_sources(void)
 	struct mesh_source sources[] = { { .path = (char[]){ "/etc/a" } },
 	    { .path = (char[]){ "/etc/b.json" } } };
 	struct mesh mesh = { .udp_size = 1400, .negative_ttl = 9,
-	    .suppress_https = true, .unloaded = UNLOADED_SERVFAIL,
+	    .suppress_https = true, .tcp = true, .unloaded = UNLOADED_SERVFAIL,
 	    .sources = sources, .source_count = 2, .search_count = 1 };
 	const struct table_settings *s;
 	struct builder *b;
@@ -280,7 +280,7 @@ settings_and_sources(void)
 	t = table_of(b);
 	s = table_settings(t);
 	CHECK(s->udp_size == 1400 && s->negative_ttl == 9 &&
-	    s->suppress_https && s->loaded && s->unloaded == UNLOADED_SERVFAIL);
+	    s->suppress_https && s->tcp && s->loaded && s->unloaded == UNLOADED_SERVFAIL);
 	CHECK(memcmp(table_source(t, 1, &length), "/etc/b.json", 11) == 0 &&
 	    length == 11);
 	CHECK(table_source(t, 2, &length) == NULL && length == 0);
