@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/stream.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -15,8 +16,8 @@
 #include "nfq/stream_parts.h"
 #include "policy/log.h"
 
-#define EVENTS		64	/* a round */
 #define TICK_MS		250
+#define ACCEPTS		64	/* a round, of each listener */
 #define SPARE_FILES	128	/* besides two for each connection */
 
 static int64_t
@@ -28,19 +29,10 @@ monotonic_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* One writer a counter: no read-modify-write is needed. */
 static void
 set_counter(_Atomic uint64_t *counter, uint64_t value)
 {
 	atomic_store_explicit(counter, value, memory_order_relaxed);
-}
-
-void
-stream_count(struct stream *s, enum status_stream counter)
-{
-	_Atomic uint64_t *c = &s->slot->stream[counter];
-
-	set_counter(c, atomic_load_explicit(c, memory_order_relaxed) + 1);
 }
 
 static void
@@ -49,139 +41,40 @@ count_open(struct stream *s)
 	set_counter(&s->slot->stream[STREAM_OPEN], s->count);
 }
 
-void
-stream_watch(struct stream *s, struct stream_end *end, uint32_t events)
-{
-	struct epoll_event event = { .events = events, .data.ptr = end };
-	int operation = events == 0 ? EPOLL_CTL_DEL :
-	    end->events == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-
-	if (events == end->events)
-		return;
-	/* An end without interest is not registered: a hang-up would spin. */
-	if (epoll_ctl(s->epoll, operation, end->fd, &event) == 0)
-		end->events = events;
-}
-
-/* At the list's end, where the newest activity is. */
+/*
+ * After a step: the last one, or the end.  Nobody else decides that connections
+ * with work under way end.
+ */
 static void
-list_append(struct stream *s, struct stream_connection *c)
+finish(struct stream *s, struct stream_connection *c, enum stream_next next)
 {
-	c->next = NULL;
-	c->prev = s->last;
-	if (s->last != NULL)
-		s->last->next = c;
-	else
-		s->first = c;
-	s->last = c;
-}
-
-void
-stream_add(struct stream *s, struct stream_connection *c)
-{
-	list_append(s, c);
-	s->count++;
-	stream_count(s, STREAM_ACCEPTED);
-}
-
-static void
-list_remove(struct stream *s, struct stream_connection *c)
-{
-	if (c->prev != NULL)
-		c->prev->next = c->next;
-	else
-		s->first = c->next;
-	if (c->next != NULL)
-		c->next->prev = c->prev;
-	else
-		s->last = c->prev;
-}
-
-static void
-close_end(struct stream *s, struct stream_end *end)
-{
-	if (end->fd < 0)
-		return;
-	stream_watch(s, end, 0);
-	(void)close(end->fd);
-	end->fd = -1;
-}
-
-void
-stream_close(struct stream *s, struct stream_connection *c)
-{
-	if (c->closed)
-		return;
-	c->closed = true;
-	stream_opener_forget(s, c);
-	close_end(s, &c->client);
-	close_end(s, &c->server);
-	list_remove(s, c);
-	(void)stream_clients_remove(s->clients, &c->address);
-	s->count--;
-	c->next = s->dead;
-	s->dead = c;
-}
-
-/* Events of this round may have pointed to them until now. */
-static void
-bury(struct stream *s)
-{
-	while (s->dead != NULL) {
-		struct stream_connection *c = s->dead;
-
-		s->dead = c->next;
-		stream_relay_free(c);
-		stream_buffer_clear(&c->in);
-		stream_buffer_clear(&c->out);
-		free(c);
+	if (next == STREAM_GO_ON)
+		next = stream_client_settle(s, c);
+	if (next == STREAM_CLOSE) {
+		stream_mark_closed(s, c);
+		s->output_used = 0;	/* was for this client alone */
 	}
+	assert(s->output_used == 0);
 }
 
-size_t
-stream_address_of(const union stream_name *name, uint8_t octets[static 16],
-    uint16_t *port)
+static void
+accept_some(struct stream *s, struct stream_end *listener)
 {
-	if (name->any.sa_family == AF_INET) {
-		memcpy(octets, &name->v4.sin_addr, 4);
-		*port = ntohs(name->v4.sin_port);
-		return 4;
-	}
-	memcpy(octets, &name->v6.sin6_addr, 16);
-	*port = ntohs(name->v6.sin6_port);
-	return 16;
+	struct stream_connection *c;
+
+	for (int i = 0; i < ACCEPTS && stream_accept(s, listener, &c); i++)
+		if (c != NULL)
+			finish(s, c, STREAM_GO_ON);
 }
 
-void
-stream_record(struct stream *s, const struct stream_connection *c,
-    const struct stream_record *record)
+static void
+take_opened(struct stream *s)
 {
-	struct timespec now;
-	struct audit_record r = {
-		.generation = s->snapshot->generation,
-		.uid = (uid_t)-1,
-		.gid = (gid_t)-1,
-		.stream = true,
-		.family = (uint8_t)c->peer.any.sa_family,
-		.verdict = record->decision->verdict,
-		.reason = record->decision->reason,
-		.rcode = record->decision->rcode,
-		.question_length = (uint16_t)record->question_length,
-		.answer_length = (uint16_t)record->answer_length,
-		.question = record->question,
-		.answer = record->answer,
-	};
+	struct stream_opened opened;
 
-	if (!audit_wants(s->audit, r.verdict))
-		return;
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	r.time_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-	if (r.time_ns > record->received_ns)
-		r.spent_ns = (uint32_t)(r.time_ns - record->received_ns);
-	(void)stream_address_of(&c->peer, r.client, &r.client_port);
-	(void)stream_address_of(&c->name, r.server, &r.server_port);
-	(void)audit_put(s->audit, s->ring, &r);
-	audit_wake(s->audit);
+	while (stream_opener_next(s, &opened))
+		finish(s, opened.connection, stream_relay_opened(s,
+		    opened.connection, opened.fd));
 }
 
 static void
@@ -194,24 +87,22 @@ handle(struct stream *s, struct stream_end *end, uint32_t events)
 	case ROLE_WAKE:
 		(void)!read(end->fd, &wakes, sizeof(wakes));
 		stream_opener_take(s);
+		take_opened(s);
 		break;
 	case ROLE_OPENER:
-		stream_opener_ready(s);
+		take_opened(s);
 		break;
 	case ROLE_LISTENER:
-		stream_accept(s, end);
+		accept_some(s, end);
 		break;
 	case ROLE_CLIENT:
 	case ROLE_SERVER:
 		if (c->closed)
-			break;
-		/* The newest activity is at the list's end. */
-		list_remove(s, c);
-		list_append(s, c);
-		if (end->role == ROLE_CLIENT)
-			stream_client_ready(s, c, events);
-		else
-			stream_relay_ready(s, c, events);
+			break;		/* earlier in this round */
+		stream_touch(s, c);
+		finish(s, c, end->role == ROLE_CLIENT ?
+		    stream_client_ready(s, c, events) :
+		    stream_relay_ready(s, c, events));
 		break;
 	}
 }
@@ -226,25 +117,20 @@ tick(struct stream *s)
 	s->tick_ms = s->now_ms;
 	for (c = s->first; c != NULL; c = next) {
 		next = c->next;
-		stream_client_tick(s, c);
-		if (!c->closed)
-			stream_relay_tick(s, c);
+		finish(s, c, stream_client_tick(s, c) == STREAM_CLOSE ?
+		    STREAM_CLOSE : stream_relay_tick(s, c));
 	}
 	stream_opener_tick(s);
-	if (!s->paused)
-		return;
-	s->paused = false;
-	for (size_t i = 0; i < STREAM_LISTENERS; i++)
-		if (s->listeners[i].fd >= 0)
-			stream_watch(s, &s->listeners[i], EPOLLIN);
+	stream_accept_again(s);
 }
 
-static void
-run_round(struct stream *s, const struct epoll_event *events, int count)
+void
+stream_round(struct stream *s, const struct epoll_event *events, int count,
+    int64_t now_ms)
 {
 	struct status_worker *slot = s->slot;
 
-	s->now_ms = monotonic_ms();
+	s->now_ms = now_ms;
 	atomic_store_explicit(&slot->busy, 1, memory_order_relaxed);
 	s->snapshot = snapshot_get(&s->in_use, &s->current);
 	atomic_store_explicit(&slot->table_generation, s->snapshot->generation,
@@ -252,7 +138,7 @@ run_round(struct stream *s, const struct epoll_event *events, int count)
 	for (int i = 0; i < count; i++)
 		handle(s, events[i].data.ptr, events[i].events);
 	tick(s);
-	bury(s);
+	stream_bury(s);
 	snapshot_put(&s->in_use);
 	s->snapshot = NULL;
 	count_open(s);
@@ -265,12 +151,12 @@ static void *
 run(void *argument)
 {
 	struct stream *s = argument;
-	struct epoll_event events[EVENTS];
+	struct epoll_event events[STREAM_EVENTS];
 
 	(void)pthread_barrier_wait(&s->up);
 	(void)pthread_barrier_wait(&s->begin);
 	while (!atomic_load(&s->stopping)) {
-		int n = epoll_wait(s->epoll, events, EVENTS,
+		int n = epoll_wait(s->epoll, events, STREAM_EVENTS,
 		    s->count > 0 || s->paused ? TICK_MS : -1);
 
 		if (n < 0 && errno != EINTR) {
@@ -278,7 +164,7 @@ run(void *argument)
 			    strerror(errno));
 			_exit(WORKER_FAILED);
 		}
-		run_round(s, events, n > 0 ? n : 0);
+		stream_round(s, events, n > 0 ? n : 0, monotonic_ms());
 		/* Packets of the queue, should its threads share our CPU. */
 		(void)sched_yield();
 	}
@@ -330,13 +216,12 @@ init(struct stream *s, const struct worker_handover *h)
 }
 
 int
-stream_start(struct stream **stream, const struct worker_handover *h,
+stream_new(struct stream **stream, const struct worker_handover *h,
     const struct snapshot *snapshot, struct audit *audit, unsigned int slot)
 {
 	struct stream *s = calloc(1, sizeof(*s));
-	int error;
 
-	*stream = NULL;
+	*stream = s;
 	if (s == NULL)
 		return -ENOMEM;
 	s->config = h->config;
@@ -347,8 +232,35 @@ stream_start(struct stream **stream, const struct worker_handover *h,
 	atomic_store(&s->slot->table_generation, snapshot->generation);
 	atomic_store(&s->current, snapshot);
 	count_open(s);
-	raise_files(&s->config->stream);
-	error = init(s, h);
+	return init(s, h);
+}
+
+void
+stream_free(struct stream *s)
+{
+	while (s->first != NULL)
+		stream_mark_closed(s, s->first);
+	stream_bury(s);
+	count_open(s);
+	stream_opener_close(s);
+	(void)close(s->wake.fd);
+	(void)close(s->epoll);
+	stream_clients_free(s->clients);
+	(void)pthread_barrier_destroy(&s->up);
+	(void)pthread_barrier_destroy(&s->begin);
+	free(s);
+}
+
+int
+stream_start(struct stream **stream, const struct worker_handover *h,
+    const struct snapshot *snapshot, struct audit *audit, unsigned int slot)
+{
+	struct stream *s;
+	int error;
+
+	*stream = NULL;
+	raise_files(&h->config->stream);
+	error = stream_new(&s, h, snapshot, audit, slot);
 	if (error == 0)
 		error = -pthread_create(&s->thread, NULL, run, s);
 	/* On failure the process ends, and all of this with it. */
@@ -381,11 +293,12 @@ stream_swap(struct stream *s, const struct snapshot *next)
 }
 
 void
-stream_wake(struct stream *s)
+stream_take_opener(struct stream *s, int channel)
 {
-	const uint64_t one = 1;
-
-	(void)!write(s->wake.fd, &one, sizeof(one));
+	if (s != NULL)
+		stream_opener_give(s, channel);
+	else if (channel >= 0)
+		(void)close(channel);
 }
 
 void
@@ -396,15 +309,5 @@ stream_stop(struct stream *s)
 	atomic_store(&s->stopping, true);
 	stream_wake(s);
 	(void)pthread_join(s->thread, NULL);
-	while (s->first != NULL)
-		stream_close(s, s->first);
-	bury(s);
-	count_open(s);
-	stream_opener_close(s);
-	(void)close(s->wake.fd);
-	(void)close(s->epoll);
-	stream_clients_free(s->clients);
-	(void)pthread_barrier_destroy(&s->up);
-	(void)pthread_barrier_destroy(&s->begin);
-	free(s);
+	stream_free(s);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Connections to nameservers that another process opens (opener.h): relays
- * wait in order, some of them asked for, and are told what came of it.  Nobody
- * else waits: the channel is one more descriptor of the thread.
+ * wait in order, some of them asked for, and stream_opener_next() says what
+ * came of it.  Nobody else waits: the channel is one more descriptor of the
+ * thread.
  *
  * When the channel breaks, what was asked for on it has failed, and the rest
  * waits for the next channel, which the supervisor has (control.h).
  */
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -14,13 +16,12 @@
 
 #include "nfq/control.h"
 #include "nfq/opener_client.h"
-#include "nfq/stream.h"
 #include "nfq/stream_parts.h"
 #include "policy/log.h"
 
 #define WANT_EVERY_MS	1000
 
-/* What stream_take_opener() leaves for the thread. */
+/* What stream_opener_give() leaves for the thread. */
 enum { NOTHING_NEW = -1, NONE_TO_BE_HAD = -2 };
 
 void
@@ -41,9 +42,7 @@ stream_opener_close(struct stream *s)
 
 	if (fresh >= 0)
 		(void)close(fresh);
-	if (s->opener.end.fd >= 0)
-		(void)close(s->opener.end.fd);
-	s->opener.end.fd = -1;
+	stream_close_end(s, &s->opener.end);
 }
 
 /* Another channel, at most once a second. */
@@ -110,6 +109,8 @@ ask(struct stream_opener *o)
 		struct stream_connection *c = o->first;
 		const struct opener_request request = stream_opener_request(c);
 
+		if (c->wait == STREAM_REFUSED)
+			return;		/* it is told so first */
 		if (opener_request(o->end.fd, &request) < 0)
 			return;
 		take_out(o, c);
@@ -132,7 +133,7 @@ stream_opener_forget(struct stream *s, struct stream_connection *c)
 {
 	struct stream_opener *o = &s->opener;
 
-	if (c->wait == STREAM_WAITS)
+	if (c->wait == STREAM_WAITS || c->wait == STREAM_REFUSED)
 		take_out(o, c);
 	for (size_t i = 0; c->wait == STREAM_ASKED_FOR; i++) {
 		if (o->asked[i] != c)
@@ -142,22 +143,18 @@ stream_opener_forget(struct stream *s, struct stream_connection *c)
 	}
 }
 
-/* The oldest that was asked for gets its socket or its errno. */
-static void
-settle_oldest(struct stream *s, int fd)
+/* The oldest that was asked for; NULL: it was given up. */
+static struct stream_connection *
+take_oldest(struct stream_opener *o)
 {
-	struct stream_opener *o = &s->opener;
 	struct stream_connection *c = o->asked[o->oldest];
 
 	o->asked[o->oldest] = NULL;
 	o->oldest = (o->oldest + 1) % STREAM_ASKED;
 	o->count--;
-	if (c != NULL) {
+	if (c != NULL)
 		c->wait = STREAM_WAITS_NOT;
-		stream_relay_opened(s, c, fd);
-		stream_settle(s, c);
-	} else if (fd >= 0)
-		(void)close(fd);
+	return c;
 }
 
 static void
@@ -165,9 +162,7 @@ lose_channel(struct stream *s, int error)
 {
 	struct stream_opener *o = &s->opener;
 
-	stream_watch(s, &o->end, 0);
-	(void)close(o->end.fd);
-	o->end.fd = -1;
+	stream_close_end(s, &o->end);
 	if (!o->lost && error == -EPERM)
 		log_error("TCP: who opens sockets runs as another user than "
 		    "nfdnsd's, whose connections the rules let by");
@@ -175,50 +170,80 @@ lose_channel(struct stream *s, int error)
 		log_warning("TCP: the process that opens sockets is gone: %s",
 		    strerror(-error));
 	o->lost = true;
-	for (unsigned int left = o->count; left > 0; left--)
-		settle_oldest(s, error);
+	o->error = error;
 	want_channel(s);
 }
 
-void
-stream_opener_ready(struct stream *s)
+/* An answer for the oldest: its socket or errno.  False: there is none now. */
+static bool
+receive(struct stream *s, int *fd)
 {
 	struct stream_opener *o = &s->opener;
-	int error = 0, fd;
+	int error = opener_answer(o->end.fd, s->config->uid, fd);
 
-	while (o->end.fd >= 0 && error == 0) {
-		error = opener_answer(o->end.fd, s->config->uid, &fd);
-		if (error == 0 && o->count == 0) {
-			if (fd >= 0)
-				(void)close(fd);
-			error = -EPROTO;	/* nothing was asked for */
-		}
-		if (error == 0) {
-			if (o->lost)
-				log_notice("TCP: sockets are opened again");
-			o->lost = false;
-			settle_oldest(s, fd);
-		} else if (error != -EAGAIN)
-			lose_channel(s, error);
+	if (error == 0 && o->count == 0) {
+		if (*fd >= 0)
+			(void)close(*fd);
+		error = -EPROTO;	/* nothing was asked for */
 	}
-	ask(o);
+	if (error != 0) {
+		if (error != -EAGAIN)
+			lose_channel(s, error);
+		return false;
+	}
+	if (o->lost)
+		log_notice("TCP: sockets are opened again");
+	o->lost = false;
+	return true;
 }
 
-/* Nobody opens any: all that waits has failed. */
-static void
-fail_waiting(struct stream *s)
+/* The next that was asked for and is not any more.  As stream_opener_next(). */
+static bool
+next_asked(struct stream *s, struct stream_opened *opened)
 {
 	struct stream_opener *o = &s->opener;
 
-	/* Who fails may ask for more, behind these. */
-	for (struct stream_connection *c, *last = o->last; last != NULL;) {
-		c = o->first;
-		if (c == last)
-			last = NULL;
-		take_out(o, c);
-		stream_relay_opened(s, c, -ECONNREFUSED);
-		stream_settle(s, c);
+	while (o->end.fd >= 0 && receive(s, &opened->fd)) {
+		opened->connection = take_oldest(o);
+		if (opened->connection != NULL)
+			return true;
+		if (opened->fd >= 0)
+			(void)close(opened->fd);
 	}
+	/* What was asked for on a channel that is gone. */
+	while (o->end.fd < 0 && o->count > 0) {
+		opened->connection = take_oldest(o);
+		opened->fd = o->error;
+		if (opened->connection != NULL)
+			return true;
+	}
+	return false;
+}
+
+bool
+stream_opener_next(struct stream *s, struct stream_opened *opened)
+{
+	struct stream_opener *o = &s->opener;
+	struct stream_connection *c = o->first;
+
+	if (c != NULL && c->wait == STREAM_REFUSED) {
+		take_out(o, c);
+		*opened = (struct stream_opened){ c, -ECONNREFUSED };
+		return true;
+	}
+	if (next_asked(s, opened))
+		return true;
+	ask(o);
+	return false;
+}
+
+/* Nobody opens any: all that waits has failed, but not who asks after that. */
+static void
+refuse_waiting(struct stream_opener *o)
+{
+	for (struct stream_connection *c = o->first; c != NULL;
+	    c = c->wait_next)
+		c->wait = STREAM_REFUSED;
 }
 
 void
@@ -228,16 +253,16 @@ stream_opener_take(struct stream *s)
 	int fresh = atomic_exchange(&o->fresh, NOTHING_NEW);
 
 	if (fresh == NONE_TO_BE_HAD && o->end.fd < 0)
-		fail_waiting(s);
+		refuse_waiting(o);
 	if (fresh < 0)
 		return;
 	if (o->end.fd >= 0) {
 		(void)close(fresh);	/* it was asked for twice */
 		return;
 	}
+	assert(o->count == 0);
 	o->end.fd = fresh;
 	stream_watch(s, &o->end, EPOLLIN);
-	ask(o);
 }
 
 void
@@ -248,17 +273,11 @@ stream_opener_tick(struct stream *s)
 }
 
 void
-stream_take_opener(struct stream *s, int channel)
+stream_opener_give(struct stream *s, int channel)
 {
-	int before;
-
-	if (s == NULL) {
-		if (channel >= 0)
-			(void)close(channel);
-		return;
-	}
-	before = atomic_exchange(&s->opener.fresh,
+	int before = atomic_exchange(&s->opener.fresh,
 	    channel >= 0 ? channel : NONE_TO_BE_HAD);
+
 	if (before >= 0)
 		(void)close(before);
 	stream_wake(s);

@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of the TCP thread share: stream.c (thread and time),
- * stream_accept.c (connections come in), stream_connection.c (the client's
- * end), stream_relay.c (the nameserver's end) and stream_opener.c (who opens
- * that, if we do not).  Nobody else includes this.
+ * What the files of the TCP thread share.  Each calls only those before it:
+ *
+ *   stream_parts.c       counters, epoll, the audit
+ *   stream_output.c      what goes to a client
+ *   stream_opener.c      another process that opens sockets, if one does
+ *   stream_relay.c       the nameserver's end of a connection
+ *   stream_connection.c  the client's end
+ *   stream_places.c      the connections that there are, and when they go
+ *   stream_accept.c      connections come in
+ *   stream.c             the thread: events and time
+ *
+ * Nobody else includes this but the fuzz target.
+ *
+ * A step that finds that a connection is at its end does not close it.  It
+ * returns STREAM_CLOSE, as does whoever called it, up to stream.c; there the
+ * connection is only marked, and it is closed and freed when the round is over.
+ * So a connection that a function was given stays valid until it returns.
  *
  * An idle connection costs one struct stream_connection.  Octets are read into
  * the thread's one buffer and answered from there; only what is left over is
@@ -19,6 +32,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/epoll.h>
 
 #include "nfq/handover.h"
 #include "nfq/intercept.h"
@@ -34,6 +48,16 @@
 #include "resolver/rr.h"
 
 #define STREAM_READ	65536	/* octets a call */
+#define STREAM_EVENTS	64	/* a round */
+
+/* What is to be done with a connection after a step. */
+enum stream_next {
+	STREAM_GO_ON,
+	STREAM_CLOSE,			/* and nothing else: return it */
+};
+
+/* The compiler warns of a result that is not used, even by (void). */
+#define STREAM_STEP	__attribute__((warn_unused_result))
 
 enum stream_role { ROLE_WAKE, ROLE_OPENER, ROLE_LISTENER, ROLE_CLIENT,
 	ROLE_SERVER };
@@ -59,6 +83,7 @@ enum stream_wait {
 	STREAM_WAITS_NOT,
 	STREAM_WAITS,			/* for its turn */
 	STREAM_ASKED_FOR,
+	STREAM_REFUSED,			/* in vain, and is to be told so */
 };
 
 struct stream_connection {
@@ -75,7 +100,7 @@ struct stream_connection {
 	bool raw;			/* relayed as a whole */
 	bool ended;			/* the client has sent its last octet */
 	bool throttled;			/* too many questions are in flight */
-	bool closed;			/* waits to be freed */
+	bool closed;			/* marked: freed after this round */
 	enum stream_wait wait;
 	struct stream_connection *wait_next, *wait_prev;
 };
@@ -91,6 +116,7 @@ struct stream_opener {
 	atomic_int fresh;		/* a new channel for the thread */
 	struct stream_end end;		/* fd -1: no channel */
 	int64_t wanted_ms;		/* when we asked for one */
+	int error;			/* of the channel that is gone */
 	unsigned int oldest, count;	/* of those asked for */
 	struct stream_connection *asked[STREAM_ASKED];	/* NULL: given up */
 	struct stream_connection *first, *last;	/* those that wait for their turn */
@@ -125,25 +151,25 @@ struct stream {
 	uint8_t input[STREAM_FRAME_MAX + 2 * STREAM_READ];
 };
 
-/* stream.c */
+/* stream_parts.c */
 
 void stream_count(struct stream *s, enum status_stream counter);
 
 /* Has epoll look for "events" on an end, or for nothing. */
 void stream_watch(struct stream *s, struct stream_end *end, uint32_t events);
 
-/* Closes both ends; c and all that it holds are freed at the end of the round. */
-void stream_close(struct stream *s, struct stream_connection *c);
-
-/* A connection of the thread from now on. */
-void stream_add(struct stream *s, struct stream_connection *c);
+/* Closes the descriptor of an end, if it has one. */
+void stream_close_end(struct stream *s, struct stream_end *end);
 
 /* Address and port of a name; returns the address's length, 4 or 16. */
 size_t stream_address_of(const union stream_name *name,
     uint8_t octets[static 16], uint16_t *port);
 
-/* Has the thread look what there is to do. */
+/* Has the thread look what there is to do.  From any thread. */
 void stream_wake(struct stream *s);
+
+/* Nanoseconds since 1970, as the audit has them. */
+uint64_t stream_now_ns(void);
 
 /* One question's record.  answer may be NULL. */
 struct stream_record {
@@ -155,77 +181,44 @@ struct stream_record {
 void stream_record(struct stream *s, const struct stream_connection *c,
     const struct stream_record *record);
 
-/* stream_accept.c */
+/*
+ * stream_output.c: what is for the client of the connection at hand gathers in
+ * the thread's buffer.  A put sends some of it if there is no room, and what a
+ * step has put it flushes before it returns STREAM_GO_ON.
+ */
 
-/* Takes in what waits at a listener. */
-void stream_accept(struct stream *s, struct stream_end *listener);
-
-/* stream_connection.c: the client's end. */
-
-void stream_client_ready(struct stream *s, struct stream_connection *c,
-    uint32_t events);
+/* Room for so many octets, at *room; stream_put_answer() may follow. */
+enum stream_next stream_reserve(struct stream *s, struct stream_connection *c,
+    size_t length, uint8_t **room) STREAM_STEP;
 
 /*
- * Takes in what waits for the thread, closes what has come to its end, and
- * tells epoll what to look for: to be called after anything has happened.
+ * Finishes an answer that stands in a reserved STREAM_FRAME_MAX behind room for
+ * the prefix: with options, as stream_options_add(), if the question had EDNS.
+ * STREAM_OPTIONS_ROOM should be left for them.  Returns the answer's length.
  */
-void stream_settle(struct stream *s, struct stream_connection *c);
+size_t stream_put_answer(struct stream *s, uint8_t *room, size_t length,
+    const struct edns *asked, enum extended_error error);
 
-/* Closes a connection that has had its time. */
-void stream_client_tick(struct stream *s, struct stream_connection *c);
+/* A whole message, or in raw mode octets. */
+enum stream_next stream_put_message(struct stream *s,
+    struct stream_connection *c, const uint8_t *message, size_t length)
+    STREAM_STEP;
+enum stream_next stream_put_octets(struct stream *s,
+    struct stream_connection *c, const uint8_t *octets, size_t length)
+    STREAM_STEP;
 
-/* Whether it is idle and nothing would be lost with it. */
-bool stream_is_idle(const struct stream_connection *c);
+/* An answer without records to a question that could not be relayed. */
+enum stream_next stream_put_failure(struct stream *s,
+    struct stream_connection *c, const uint8_t *question, size_t length,
+    enum extended_error error) STREAM_STEP;
 
-/*
- * Puts a message, or in raw mode octets, out to the client; they are sent with
- * the next stream_flush().
- */
-void stream_put_message(struct stream *s, struct stream_connection *c,
-    const uint8_t *message, size_t length);
-void stream_put_octets(struct stream *s, struct stream_connection *c,
-    const uint8_t *octets, size_t length);
-void stream_flush(struct stream *s, struct stream_connection *c);
+/* Sends what was put; what the socket does not take waits in c->out. */
+enum stream_next stream_flush(struct stream *s, struct stream_connection *c)
+    STREAM_STEP;
 
-/*
- * Writes an answer without records to a question that could not be relayed,
- * as stream_put_message().
- */
-void stream_put_failure(struct stream *s, struct stream_connection *c,
-    const uint8_t *question, size_t length, enum extended_error error);
-
-/* stream_relay.c: the nameserver's end. */
-
-/* Sends a question on; the answer comes, or SERVFAIL does. */
-void stream_relay_question(struct stream *s, struct stream_connection *c,
-    const uint8_t *message, size_t length);
-
-/* From now on all octets go on as they are, beginning with these. */
-void stream_relay_begin_raw(struct stream *s, struct stream_connection *c);
-void stream_relay_octets(struct stream *s, struct stream_connection *c,
-    const uint8_t *octets, size_t length);
-
-/* The client has sent its last octet. */
-void stream_relay_end(struct stream_connection *c);
-
-void stream_relay_ready(struct stream *s, struct stream_connection *c,
-    uint32_t events);
-
-/* Whether another question, or more octets, can be taken. */
-bool stream_relay_has_room(const struct stream *s,
-    const struct stream_connection *c);
-
-/* Whether the client still waits for something from there. */
-bool stream_relay_is_busy(const struct stream_connection *c);
-
-/* Sends what waits; sets what epoll looks for. */
-void stream_relay_settle(struct stream *s, struct stream_connection *c);
-
-/* What came of stream_opener_ask(): its socket, or a negative errno. */
-void stream_relay_opened(struct stream *s, struct stream_connection *c, int fd);
-
-void stream_relay_tick(struct stream *s, struct stream_connection *c);
-void stream_relay_free(struct stream_connection *c);
+/* Sends what waits in c->out. */
+enum stream_next stream_send_waiting(struct stream *s,
+    struct stream_connection *c) STREAM_STEP;
 
 /* stream_opener.c: sockets that another process opens. */
 
@@ -235,15 +228,133 @@ void stream_opener_close(struct stream *s);
 /* For a connection to c's nameserver. */
 struct opener_request stream_opener_request(const struct stream_connection *c);
 
-/* Has a connection to c's nameserver opened: stream_relay_opened() follows. */
+/* Has a connection to c's nameserver opened: stream_opener_next() has it. */
 void stream_opener_ask(struct stream *s, struct stream_connection *c);
 /* Nothing follows; for a connection that did not ask, it does nothing. */
 void stream_opener_forget(struct stream *s, struct stream_connection *c);
 
-/* The channel has something. */
-void stream_opener_ready(struct stream *s);
-/* There may be a new channel. */
+/* What came of stream_opener_ask(). */
+struct stream_opened {
+	struct stream_connection *connection;
+	int fd;				/* its socket, or a negative errno */
+};
+
+/*
+ * The next one that waits no more; false: nothing more has come.  To be called
+ * until then when the channel has something, and after stream_opener_take().
+ */
+bool stream_opener_next(struct stream *s, struct stream_opened *opened);
+
+/* As stream_take_opener(), from another thread. */
+void stream_opener_give(struct stream *s, int channel);
+/* Takes what was given. */
 void stream_opener_take(struct stream *s);
 void stream_opener_tick(struct stream *s);
+
+/* stream_relay.c: the nameserver's end. */
+
+/* Sends a question on; the answer comes, or SERVFAIL does. */
+enum stream_next stream_relay_question(struct stream *s,
+    struct stream_connection *c, const uint8_t *message, size_t length)
+    STREAM_STEP;
+
+/* From now on all octets go on as they are, beginning with these. */
+enum stream_next stream_relay_begin_raw(struct stream *s,
+    struct stream_connection *c) STREAM_STEP;
+enum stream_next stream_relay_octets(struct stream_connection *c,
+    const uint8_t *octets, size_t length) STREAM_STEP;
+
+/* The client of a raw connection has sent its last octet. */
+void stream_relay_end(struct stream_connection *c);
+
+/* Its socket has something. */
+enum stream_next stream_relay_ready(struct stream *s,
+    struct stream_connection *c, uint32_t events) STREAM_STEP;
+
+/* Its socket is there, fd, or is not, a negative errno. */
+enum stream_next stream_relay_opened(struct stream *s,
+    struct stream_connection *c, int fd) STREAM_STEP;
+
+/* Sends what waits; sets what epoll looks for. */
+enum stream_next stream_relay_settle(struct stream *s,
+    struct stream_connection *c) STREAM_STEP;
+
+/* Gives up a nameserver that has had its time. */
+enum stream_next stream_relay_tick(struct stream *s,
+    struct stream_connection *c) STREAM_STEP;
+
+/* Whether another question, or more octets, can be taken. */
+bool stream_relay_has_room(const struct stream *s,
+    const struct stream_connection *c);
+
+/* Whether the client still waits for something from there. */
+bool stream_relay_is_busy(const struct stream_connection *c);
+
+void stream_relay_free(struct stream_connection *c);
+
+/* stream_connection.c: the client's end. */
+
+/* Its socket has something. */
+enum stream_next stream_client_ready(struct stream *s,
+    struct stream_connection *c, uint32_t events) STREAM_STEP;
+
+/*
+ * Takes in what waits for the thread, finds whether it has come to its end, and
+ * tells epoll what to look for: the last step after any other.
+ */
+enum stream_next stream_client_settle(struct stream *s,
+    struct stream_connection *c) STREAM_STEP;
+
+/* Whether it has had its time. */
+enum stream_next stream_client_tick(struct stream *s,
+    struct stream_connection *c) STREAM_STEP;
+
+/* Whether it is idle and nothing would be lost with it. */
+bool stream_is_idle(const struct stream_connection *c);
+
+/* stream_places.c */
+
+/*
+ * A connection of the thread from now on, with its socket taken over; NULL, and
+ * the socket is closed, if there is no place for it.
+ */
+struct stream_connection *stream_welcome(struct stream *s, int fd,
+    const union stream_name *peer, const union stream_name *name);
+
+/* It has the newest activity. */
+void stream_touch(struct stream *s, struct stream_connection *c);
+
+/* Marks the one that was idle longest; false if there is none. */
+bool stream_evict(struct stream *s);
+
+/* Marks it: nothing more is done on it, and its place is free. */
+void stream_mark_closed(struct stream *s, struct stream_connection *c);
+
+/* Closes and frees those that are marked.  No step is under way. */
+void stream_bury(struct stream *s);
+
+/* stream_accept.c */
+
+/*
+ * Takes in one that waits at a listener: *connection, NULL if it was refused.
+ * False: none waits.
+ */
+bool stream_accept(struct stream *s, struct stream_end *listener,
+    struct stream_connection **connection);
+
+/* Listeners that paused for want of descriptors are looked at again. */
+void stream_accept_again(struct stream *s);
+
+/* stream.c */
+
+/* As stream_start(), but without a thread: stream_round() is its life. */
+int stream_new(struct stream **stream, const struct worker_handover *h,
+    const struct snapshot *snapshot, struct audit *audit, unsigned int slot)
+    __attribute__((warn_unused_result));
+void stream_free(struct stream *s);
+
+/* What epoll says of s->epoll, and the time (CLOCK_MONOTONIC). */
+void stream_round(struct stream *s, const struct epoll_event *events,
+    int count, int64_t now_ms);
 
 #endif

@@ -80,9 +80,7 @@ close_server(struct stream *s, struct stream_connection *c)
 	stream_opener_forget(s, c);
 	if (c->server.fd < 0)
 		return;
-	stream_watch(s, &c->server, 0);
-	(void)close(c->server.fd);
-	c->server.fd = -1;
+	stream_close_end(s, &c->server);
 	stream_buffer_clear(&c->relay->in);
 	c->relay->connecting = false;
 }
@@ -103,22 +101,21 @@ stream_relay_free(struct stream_connection *c)
 }
 
 /* All that waits gets SERVFAIL; a raw connection ends. */
-static void
+static enum stream_next
 fail(struct stream *s, struct stream_connection *c, enum extended_error error)
 {
 	struct stream_relay *r = c->relay;
 
 	close_server(s, c);
-	if (c->raw) {
-		stream_close(s, c);
-		return;
-	}
-	while (r->first != NULL && !c->closed) {
-		stream_put_failure(s, c, message_of(r->first),
-		    r->first->length - STREAM_PREFIX, error);
+	if (c->raw)
+		return STREAM_CLOSE;
+	while (r->first != NULL) {
+		if (stream_put_failure(s, c, message_of(r->first),
+		    r->first->length - STREAM_PREFIX, error) == STREAM_CLOSE)
+			return STREAM_CLOSE;
 		drop(r, &r->first);
 	}
-	stream_flush(s, c);
+	return stream_flush(s, c);
 }
 
 /* A connection that is under way. */
@@ -159,14 +156,14 @@ open_server(struct stream *s, struct stream_connection *c)
 	return 0;
 }
 
-void
+enum stream_next
 stream_relay_opened(struct stream *s, struct stream_connection *c, int fd)
 {
+	if (fd < 0)
+		return fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
 	/* The rules let its user by: it needs no mark. */
-	if (fd >= 0)
-		begin_server(s, c, fd);
-	else
-		fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
+	begin_server(s, c, fd);
+	return STREAM_GO_ON;
 }
 
 /* A relay with a connection that is there or under way. */
@@ -182,7 +179,7 @@ prepare(struct stream *s, struct stream_connection *c)
 	return has_server(c) ? 0 : open_server(s, c);
 }
 
-void
+enum stream_next
 stream_relay_question(struct stream *s, struct stream_connection *c,
     const uint8_t *message, size_t length)
 {
@@ -191,9 +188,8 @@ stream_relay_question(struct stream *s, struct stream_connection *c,
 
 	if (p == NULL || prepare(s, c) < 0) {
 		free(p);
-		stream_put_failure(s, c, message, length,
+		return stream_put_failure(s, c, message, length,
 		    EDE_NO_REACHABLE_AUTHORITY);
-		return;
 	}
 	r = c->relay;
 	p->next = NULL;
@@ -210,6 +206,7 @@ stream_relay_question(struct stream *s, struct stream_connection *c,
 	}
 	r->count++;
 	r->octets += p->length;
+	return STREAM_GO_ON;
 }
 
 /*
@@ -217,16 +214,14 @@ stream_relay_question(struct stream *s, struct stream_connection *c,
  * the octets; from here on nobody but client and nameserver knows what they
  * are.
  */
-void
+enum stream_next
 stream_relay_begin_raw(struct stream *s, struct stream_connection *c)
 {
 	struct stream_relay *r;
 	int error = prepare(s, c);
 
-	if (error < 0) {
-		stream_close(s, c);
-		return;
-	}
+	if (error < 0)
+		return STREAM_CLOSE;
 	r = c->relay;
 	for (struct pending *p = r->unsent; p != NULL && error == 0;
 	    p = p->next) {
@@ -243,16 +238,15 @@ stream_relay_begin_raw(struct stream *s, struct stream_connection *c)
 	stream_buffer_clear(&r->in);
 	while (r->first != NULL)
 		drop(r, &r->first);
-	if (error < 0)
-		stream_close(s, c);
+	return error < 0 ? STREAM_CLOSE : STREAM_GO_ON;
 }
 
-void
-stream_relay_octets(struct stream *s, struct stream_connection *c,
-    const uint8_t *octets, size_t length)
+enum stream_next
+stream_relay_octets(struct stream_connection *c, const uint8_t *octets,
+    size_t length)
 {
-	if (!c->closed && stream_buffer_put(&c->relay->raw, octets, length) < 0)
-		stream_close(s, c);
+	return stream_buffer_put(&c->relay->raw, octets, length) < 0 ?
+	    STREAM_CLOSE : STREAM_GO_ON;
 }
 
 void
@@ -285,27 +279,44 @@ stream_relay_is_busy(const struct stream_connection *c)
 }
 
 /* The nameserver has closed the connection, or it broke. */
-static void
+static enum stream_next
 lose_server(struct stream *s, struct stream_connection *c)
 {
 	struct stream_relay *r = c->relay;
 	bool answers = r->answers;
 
+	close_server(s, c);
 	if (c->raw) {
 		/* What it has sent goes to the client; then that ends, too. */
-		close_server(s, c);
 		c->ended = true;
-		return;
+		return STREAM_GO_ON;
 	}
-	close_server(s, c);
 	if (r->count == 0)
-		return;
+		return STREAM_GO_ON;
 	/* Without an answer each time this would never end. */
 	if (!answers || open_server(s, c) < 0)
-		fail(s, c, EDE_NETWORK_ERROR);
+		return fail(s, c, EDE_NETWORK_ERROR);
+	return STREAM_GO_ON;
 }
 
+/* So many octets of the questions are sent. */
 static void
+take_sent(struct stream_relay *r, size_t n)
+{
+	while (n > 0) {
+		size_t left = r->unsent->length - r->sent;
+
+		if (n < left) {
+			r->sent += n;
+			return;
+		}
+		n -= left;
+		r->unsent = r->unsent->next;
+		r->sent = 0;
+	}
+}
+
+static enum stream_next
 send_questions(struct stream *s, struct stream_connection *c)
 {
 	struct stream_relay *r = c->relay;
@@ -322,25 +333,14 @@ send_questions(struct stream *s, struct stream_connection *c)
 		p = p->next;
 	}
 	n = writev(c->server.fd, parts, count);
-	if (n < 0) {
-		if (errno != EAGAIN && errno != EINTR)
-			lose_server(s, c);
-		return;
-	}
-	while (n > 0) {
-		size_t left = r->unsent->length - r->sent;
-
-		if ((size_t)n < left) {
-			r->sent += (size_t)n;
-			return;
-		}
-		n -= (ssize_t)left;
-		r->unsent = r->unsent->next;
-		r->sent = 0;
-	}
+	if (n >= 0)
+		take_sent(r, (size_t)n);
+	else if (errno != EAGAIN && errno != EINTR)
+		return lose_server(s, c);
+	return STREAM_GO_ON;
 }
 
-static void
+static enum stream_next
 send_raw(struct stream *s, struct stream_connection *c)
 {
 	struct stream_relay *r = c->relay;
@@ -350,37 +350,49 @@ send_raw(struct stream *s, struct stream_connection *c)
 	if (n > 0)
 		stream_buffer_take(&r->raw, (size_t)n);
 	else if (n < 0 && errno != EAGAIN && errno != EINTR)
-		lose_server(s, c);
+		return lose_server(s, c);
+	return STREAM_GO_ON;
 }
 
-/* Sends what waits, if there is somebody to send it to. */
+/* Passes the client's end on, behind its last octet. */
 static void
-send_waiting(struct stream *s, struct stream_connection *c)
+pass_end(struct stream_connection *c)
 {
 	struct stream_relay *r = c->relay;
 
-	if (c->server.fd < 0 || r->connecting)
+	if (!c->raw || !r->half_closed || r->shut || c->server.fd < 0 ||
+	    stream_buffer_length(&r->raw) > 0)
 		return;
+	r->shut = true;
+	(void)shutdown(c->server.fd, SHUT_WR);
+}
+
+/* Sends what waits, if there is somebody to send it to. */
+static enum stream_next
+send_waiting(struct stream *s, struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+	enum stream_next next = STREAM_GO_ON;
+
+	if (c->server.fd < 0 || r->connecting)
+		return STREAM_GO_ON;
 	if (c->raw && stream_buffer_length(&r->raw) > 0)
-		send_raw(s, c);
+		next = send_raw(s, c);
 	else if (!c->raw && r->unsent != NULL)
-		send_questions(s, c);
-	if (c->raw && r->half_closed && !r->shut && c->server.fd >= 0 &&
-	    stream_buffer_length(&r->raw) == 0) {
-		r->shut = true;
-		(void)shutdown(c->server.fd, SHUT_WR);
-	}
+		next = send_questions(s, c);
+	pass_end(c);
+	return next;
 }
 
 /* One message of the nameserver: to the client, if it waits for it. */
-static void
+static enum stream_next
 deliver(struct stream *s, struct stream_connection *c, const uint8_t *message,
     size_t length)
 {
 	struct stream_relay *r = c->relay;
 
 	if (length < 2)
-		return;
+		return STREAM_GO_ON;
 	for (struct pending **link = &r->first; *link != r->unsent;
 	    link = &(*link)->next) {
 		if (memcmp(message_of(*link), message, 2) != 0)
@@ -388,12 +400,12 @@ deliver(struct stream *s, struct stream_connection *c, const uint8_t *message,
 		drop(r, link);
 		r->answers = true;
 		r->since_ms = s->now_ms;
-		stream_put_message(s, c, message, length);
-		return;
+		return stream_put_message(s, c, message, length);
 	}
+	return STREAM_GO_ON;
 }
 
-static void
+static enum stream_next
 take_answers(struct stream *s, struct stream_connection *c, size_t length)
 {
 	struct stream_input input = { s->input, length };
@@ -402,78 +414,81 @@ take_answers(struct stream *s, struct stream_connection *c, size_t length)
 	size_t message_length;
 
 	while (stream_frame_next(&input, &message, &message_length))
-		deliver(s, c, message, message_length);
-	stream_flush(s, c);
-	if (!c->closed && stream_buffer_put(&r->in, input.octets,
-	    input.left) < 0)
-		stream_close(s, c);
+		if (deliver(s, c, message, message_length) == STREAM_CLOSE)
+			return STREAM_CLOSE;
+	if (stream_flush(s, c) == STREAM_CLOSE)
+		return STREAM_CLOSE;
+	return stream_buffer_put(&r->in, input.octets, input.left) < 0 ?
+	    STREAM_CLOSE : STREAM_GO_ON;
 }
 
-static void
+static enum stream_next
+take_octets(struct stream *s, struct stream_connection *c, size_t length)
+{
+	c->active_ms = s->now_ms;
+	if (stream_put_octets(s, c, s->input, length) == STREAM_CLOSE)
+		return STREAM_CLOSE;
+	return stream_flush(s, c);
+}
+
+static enum stream_next
 read_server(struct stream *s, struct stream_connection *c)
 {
 	struct stream_relay *r = c->relay;
 	size_t kept = stream_buffer_length(&r->in);
-	ssize_t n;
+	ssize_t n = recv(c->server.fd, s->input + kept, STREAM_READ,
+	    MSG_DONTWAIT);
 
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return STREAM_GO_ON;
+	if (n <= 0)
+		return lose_server(s, c);
 	if (kept > 0)
 		memcpy(s->input, r->in.octets + r->in.start, kept);
 	stream_buffer_clear(&r->in);
-	n = recv(c->server.fd, s->input + kept, STREAM_READ, MSG_DONTWAIT);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-		if (stream_buffer_put(&r->in, s->input, kept) < 0)
-			stream_close(s, c);
-		return;
-	}
-	if (n > 0 && c->raw) {
-		c->active_ms = s->now_ms;
-		stream_put_octets(s, c, s->input, (size_t)n);
-		stream_flush(s, c);
-	} else if (n > 0)
-		take_answers(s, c, kept + (size_t)n);
-	else
-		lose_server(s, c);
+	return c->raw ? take_octets(s, c, (size_t)n) :
+	    take_answers(s, c, kept + (size_t)n);
 }
 
-static void
+static enum stream_next
 finish_connect(struct stream *s, struct stream_connection *c)
 {
 	socklen_t size = sizeof(int);
 	int error = 0;
 
 	if (getsockopt(c->server.fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0 ||
-	    error != 0) {
-		fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
-		return;
-	}
+	    error != 0)
+		return fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
 	c->relay->connecting = false;
 	c->relay->since_ms = s->now_ms;
+	return STREAM_GO_ON;
 }
 
-void
+enum stream_next
 stream_relay_ready(struct stream *s, struct stream_connection *c,
     uint32_t events)
 {
 	if (c->server.fd < 0)
-		return;			/* closed earlier in this round */
+		return STREAM_GO_ON;	/* closed earlier in this round */
 	if (c->relay->connecting)
-		finish_connect(s, c);
-	else if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0)
-		read_server(s, c);
-	stream_settle(s, c);
+		return finish_connect(s, c);
+	if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0)
+		return read_server(s, c);
+	return STREAM_GO_ON;
 }
 
-void
+enum stream_next
 stream_relay_settle(struct stream *s, struct stream_connection *c)
 {
 	struct stream_relay *r = c->relay;
 	uint32_t events = 0;
 
 	if (r == NULL)
-		return;
-	send_waiting(s, c);
-	if (c->closed || c->server.fd < 0)
-		return;
+		return STREAM_GO_ON;
+	if (send_waiting(s, c) == STREAM_CLOSE)
+		return STREAM_CLOSE;
+	if (c->server.fd < 0)
+		return STREAM_GO_ON;
 	/* While the client does not read, neither do we. */
 	if (!r->connecting && stream_buffer_length(&c->out) == 0)
 		events |= EPOLLIN;
@@ -481,21 +496,21 @@ stream_relay_settle(struct stream *s, struct stream_connection *c)
 	    r->unsent != NULL))
 		events |= EPOLLOUT;
 	stream_watch(s, &c->server, events);
+	return STREAM_GO_ON;
 }
 
-void
+enum stream_next
 stream_relay_tick(struct stream *s, struct stream_connection *c)
 {
 	struct stream_relay *r = c->relay;
 	int64_t patience = s->config->stream.relay_s * INT64_C(1000);
 
 	if (r == NULL || !has_server(c) || s->now_ms - r->since_ms < patience)
-		return;
+		return STREAM_GO_ON;
 	/* Not its fault if the client does not take its answers. */
 	if (stream_buffer_length(&c->out) > 0)
 		r->since_ms = s->now_ms;
-	else if (c->server.fd < 0 || r->connecting || r->count > 0) {
-		fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
-		stream_settle(s, c);
-	}
+	else if (c->server.fd < 0 || r->connecting || r->count > 0)
+		return fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
+	return STREAM_GO_ON;
 }

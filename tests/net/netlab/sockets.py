@@ -26,10 +26,10 @@ class Sockets:
     """The socket unit and its service.  The program is copied: its user need not
     get at ours."""
 
-    def __init__(self, lab, user=None):
+    def __init__(self, lab, user=None, directory=BUILD):
         self.lab, self.user = lab, user or nobody()
         self.path = lab.directory / "sockets"
-        self.program = shutil.copy(BUILD / "nfdns-sockets", lab.directory)
+        self.program = shutil.copy(directory / "nfdns-sockets", lab.directory)
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.listener.bind(str(self.path))
         self.path.chmod(0o666)
