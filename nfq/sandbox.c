@@ -35,13 +35,21 @@ static const int calls_of_runtime[] = {
 	SCMP_SYS(exit), SCMP_SYS(exit_group),
 	SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(close),
 	SCMP_SYS(lseek), SCMP_SYS(fstat), SCMP_SYS(newfstatat),
-	SCMP_SYS(fcntl),
+};
+
+/*
+ * Of fcntl(2).  With F_SETOWN and F_SETSIG a process would have the kernel send
+ * any signal to any other of the same user.
+ */
+static const int fcntl_commands[] = {
+	F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL,
+	F_GET_SEALS, F_ADD_SEALS,
 };
 
 static const int calls_of_worker[] = {
 	SCMP_SYS(recvmmsg), SCMP_SYS(recvmsg), SCMP_SYS(recvfrom),
 	SCMP_SYS(poll), SCMP_SYS(ppoll),
-	SCMP_SYS(getsockopt), SCMP_SYS(tgkill),
+	SCMP_SYS(getsockopt),
 	/* The audit cuts off the half of a line that a full disk left. */
 	SCMP_SYS(ftruncate),
 	/* A thread that has just been started does these before our code. */
@@ -105,6 +113,26 @@ add_mappings(scmp_filter_ctx filter)
 	return error;
 }
 
+static int
+add_fcntl(scmp_filter_ctx filter)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < COUNT(fcntl_commands) && error == 0; i++)
+		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
+		    SCMP_SYS(fcntl), 1, SCMP_A1(SCMP_CMP_EQ,
+		    (scmp_datum_t)fcntl_commands[i], 0));
+	return error;
+}
+
+/* Signals to threads of this process: abort(3), pthread_kill(3). */
+static int
+add_signals(scmp_filter_ctx filter)
+{
+	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+	    SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
+}
+
 /* Messages, but none that opens a connection on the way (tcp(7)). */
 static int
 add_sending(scmp_filter_ctx filter)
@@ -138,6 +166,7 @@ enum {
 	MAY_SEND = 1,
 	MAY_STREAM = 2,
 	MAY_CONNECT = 4,
+	MAY_SIGNAL = 8,			/* its own threads */
 };
 
 static int
@@ -152,6 +181,8 @@ add_abilities(scmp_filter_ctx filter, unsigned int may)
 		    COUNT(calls_of_stream));
 	if (error == 0 && (may & MAY_CONNECT) != 0)
 		error = add_connecting(filter);
+	if (error == 0 && (may & MAY_SIGNAL) != 0)
+		error = add_signals(filter);
 	return error;
 }
 
@@ -173,6 +204,8 @@ restrict_calls(const int *calls, size_t count, unsigned int may)
 		    COUNT(calls_refused));
 	if (error == 0)
 		error = add_mappings(filter);
+	if (error == 0)
+		error = add_fcntl(filter);
 	if (error == 0)
 		error = add_abilities(filter, may);
 	if (error == 0)
@@ -309,13 +342,13 @@ int
 sandbox_worker_seccomp(enum sandbox_tcp tcp)
 {
 	static const unsigned int may[] = {
-		[SANDBOX_NO_TCP] = MAY_SEND,
-		[SANDBOX_TCP_CONNECTS] = MAY_SEND | MAY_STREAM | MAY_CONNECT,
-		[SANDBOX_TCP] = MAY_SEND | MAY_STREAM,
+		[SANDBOX_NO_TCP] = 0,
+		[SANDBOX_TCP_CONNECTS] = MAY_STREAM | MAY_CONNECT,
+		[SANDBOX_TCP] = MAY_STREAM,
 	};
 
 	return restrict_calls(calls_of_worker, COUNT(calls_of_worker),
-	    may[tcp]);
+	    MAY_SEND | MAY_SIGNAL | may[tcp]);
 }
 
 int

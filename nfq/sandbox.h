@@ -24,7 +24,8 @@ enum sandbox_tcp {
 
 /*
  * The worker's system calls, for all threads that there are; call when threads
- * and files are there and before any packet is read.  A thread that makes
+ * and files are there and before any packet is read.  It can send signals to
+ * its own threads only.  A thread that makes
  * another call ends the process with SIGSYS.  "tcp": those of the TCP thread,
  * too.  0 or a negative errno.
  */

@@ -15,6 +15,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -373,9 +374,45 @@ worker_and_exec(void)
 	return 1;
 }
 
+/* Its own threads it may send signals to: abort(3) does. */
+static int
+worker_and_own_signal(void)
+{
+	if (sandbox_worker_seccomp(SANDBOX_NO_TCP) < 0 ||
+	    syscall(SYS_tgkill, getpid(), gettid(), 0) != 0)
+		return SETUP;
+	return fcntl(STDERR_FILENO, F_GETFL) >= 0 ? DONE : 1;
+}
+
+static int
+worker_and_other_signal(void)
+{
+	const pid_t parent = getppid();
+
+	if (sandbox_worker_seccomp(SANDBOX_NO_TCP) < 0)
+		return SETUP;
+	(void)syscall(SYS_tgkill, parent, parent, 0);
+	return 1;
+}
+
+/* The kernel would send it, to whoever owns a descriptor that has news. */
+static int
+worker_and_owner_of_signals(void)
+{
+	const pid_t parent = getppid();
+
+	if (sandbox_worker_seccomp(SANDBOX_NO_TCP) < 0)
+		return SETUP;
+	(void)fcntl(STDERR_FILENO, F_SETOWN, parent);
+	return 1;
+}
+
 static void
 worker_calls_are_restricted(void)
 {
+	CHECK(ended_well(in_child(worker_and_own_signal)));
+	CHECK(died_of(in_child(worker_and_other_signal), SIGSYS));
+	CHECK(died_of(in_child(worker_and_owner_of_signals), SIGSYS));
 	CHECK(ended_well(in_child(worker_as_allowed)));
 	CHECK(died_of(in_child(worker_and_exec), SIGSYS));
 	CHECK(ended_well(in_child(stream_as_allowed)));
