@@ -3,8 +3,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
 
 #include "nfq/commands.h"
+#include "nfq/run_dir.h"
 #include "nfq/supervisor.h"
 #include "policy/status.h"
 #include "resolver/exit_code.h"
@@ -61,12 +64,30 @@ report(const struct status_page *page)
 	return EXIT_OK;
 }
 
+/*
+ * SIGHUP to the daemon.  The page's word is not enough for whom to send it to:
+ * its file is that of an unprivileged user, and we may be root.
+ * 0 or a negative errno, -EBADF if it is not the lock's holder.
+ */
 static int
-send_signal(pid_t pid, bool force)
+send_signal(const struct status_page *page, const char *run_dir, bool force)
 {
-	const union sigval value = { .sival_int = SUPERVISOR_FORCE };
+	siginfo_t info = { .si_signo = SIGHUP, .si_code = SI_QUEUE };
+	int pidfd, error = 0;
+	pid_t pid;
 
-	return force ? sigqueue(pid, SIGHUP, value) : kill(pid, SIGHUP);
+	info.si_pid = getpid();
+	info.si_uid = getuid();
+	info.si_value.sival_int = SUPERVISOR_FORCE;
+	pidfd = run_dir_holder(run_dir, &pid);
+	if (pidfd < 0)
+		return pidfd;
+	if (pid != atomic_load(&page->supervisor->pid))
+		error = -EBADF;
+	else if (pidfd_send_signal(pidfd, SIGHUP, force ? &info : NULL, 0) < 0)
+		error = -errno;
+	(void)close(pidfd);
+	return error;
 }
 
 static int
@@ -80,15 +101,20 @@ reload(const struct config *config, bool force)
 	if (error < 0)
 		return report_no_daemon("reload", config->run_dir, error);
 	before = atomic_load(&page.supervisor->reload_sequence);
-	if (send_signal(atomic_load(&page.supervisor->pid), force) < 0)
-		error = -errno;
-	else
+	error = send_signal(&page, config->run_dir, force);
+	if (error == 0)
 		error = wait_for_ours(&page, before);
 	if (error == -ESRCH)
 		code = report_no_daemon("reload", config->run_dir, error);
 	else if (error == -EPERM)
 		(void)fprintf(stderr, "nfdns: reload: may not send SIGHUP to "
 		    "nfdnsd: run as root\n");
+	else if (error == -EBADF)
+		(void)fprintf(stderr, "nfdns: reload: run_dir \"%s\" is not as "
+		    "nfdnsd made it: the process that its status page names "
+		    "does not hold the lock on " RUN_DIR_PID_FILE ": no "
+		    "process was signalled: find out who wrote there, then "
+		    "restart nfdnsd\n", config->run_dir);
 	else if (error == -ETIMEDOUT)
 		(void)fprintf(stderr, "nfdns: reload: no outcome yet: see nfdns "
 		    "status\n");
