@@ -12,22 +12,6 @@
 #include "resolver/builder_state.h"
 #include "resolver/image.h"
 
-/* The zones entry, if any, that decides about the name at octets. */
-static const struct mesh_zone *
-zone_of(const struct mesh *mesh, const struct dns_name *name)
-{
-	const struct mesh_zone *deepest = NULL;
-
-	for (size_t i = 0; i < mesh->zone_count; i++) {
-		const struct mesh_zone *zone = &mesh->zones[i];
-
-		if (name_is_within(name, &zone->name) && (deepest == NULL ||
-		    zone->name.labels > deepest->name.labels))
-			deepest = zone;
-	}
-	return deepest;
-}
-
 /* Drops the first label; the name is not the root. */
 static void
 to_parent(struct dns_name *name)
@@ -47,7 +31,7 @@ static int
 add_non_terminals(struct builder *b, struct dns_name *name)
 {
 	for (;;) {
-		const struct mesh_zone *zone = zone_of(b->mesh, name);
+		const struct mesh_zone *zone = mesh_zone_of(b->mesh, name);
 		struct build_key key = { name->octets, name->length,
 		    name->labels, 0 };
 		uint32_t node;

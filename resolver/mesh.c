@@ -35,3 +35,18 @@ mesh_clear(struct mesh *mesh)
 	free(mesh->network);
 	memset(mesh, 0, sizeof(*mesh));
 }
+
+const struct mesh_zone *
+mesh_zone_of(const struct mesh *mesh, const struct dns_name *name)
+{
+	const struct mesh_zone *deepest = NULL;
+
+	for (size_t i = 0; i < mesh->zone_count; i++) {
+		const struct mesh_zone *zone = &mesh->zones[i];
+
+		if (name_is_within(name, &zone->name) && (deepest == NULL ||
+		    zone->name.labels > deepest->name.labels))
+			deepest = zone;
+	}
+	return deepest;
+}

@@ -101,6 +101,13 @@ struct mesh {
 	size_t zone_count;
 };
 
+/*
+ * The zones entry that decides about a lower-cased name: the deepest that it
+ * lies in; NULL if there is none.
+ */
+const struct mesh_zone *mesh_zone_of(const struct mesh *mesh,
+    const struct dns_name *name);
+
 /* Frees what the mesh owns, all of it from malloc(3), and empties it. */
 void mesh_clear(struct mesh *mesh);
 

@@ -159,6 +159,17 @@ nds_init(struct nds *nds, const struct source_text *text, struct builder *b,
 	return error;
 }
 
+/* What becomes of questions for a name that is left out, in words. */
+static const char *
+outcome_without(const struct mesh *mesh, const struct dns_name *name)
+{
+	const struct mesh_zone *zone = mesh_zone_of(mesh, name);
+
+	return zone != NULL && zone->unknown == ZONE_NXDOMAIN ?
+	    "so it does not exist (NXDOMAIN, as mesh.zones says)" :
+	    "questions for it pass";
+}
+
 void
 nds_add(struct nds *nds, const struct nds_entry *entry)
 {
@@ -175,8 +186,8 @@ nds_add(struct nds *nds, const struct nds_entry *entry)
 	}
 	if (add_addresses(&a, &a.host, true) == 0) {
 		if (nds->error == 0)
-			WARN(&a, "%s has no valid address: left out, questions"
-			    " for it pass", a.shown);
+			WARN(&a, "%s has no valid address: left out, %s",
+			    a.shown, outcome_without(nds->text->mesh, &a.host));
 		return;
 	}
 	if (!kubernetes || !short_names_apply(&nds->short_names, &a.host))

@@ -200,6 +200,34 @@ all_addresses_bad(void)
 	reading_free(&r);
 }
 
+/* What is said of a name left out is what happens to questions for it. */
+static void
+left_out_of_a_zone_that_has_no_other_names(void)
+{
+	static const char entry[] = ONE("\"x.mesh.test\": {\"ips\": []},\n"
+	    "\"x.open.mesh.test\": {\"ips\": []},\n"
+	    "\"x.test\": {\"ips\": []}, " GOOD);
+	struct mesh owner = mesh;
+	struct reading r;
+
+	owner.zones[0] = (struct mesh_zone){ name_of("mesh.test"),
+		ZONE_NXDOMAIN };
+	owner.zones[1] = (struct mesh_zone){ name_of("open.mesh.test"),
+		ZONE_PASS };
+	owner.zone_count = 2;
+	r = read_text("nds", &owner, entry);
+	CHECK(r.diag.warnings == 3);
+	CHECK(strcmp(r.diag.entries[0].text, "T:2: x.mesh.test has no valid"
+	    " address: left out, so it does not exist (NXDOMAIN, as mesh.zones"
+	    " says)") == 0);
+	CHECK(strcmp(r.diag.entries[1].text, "T:3: x.open.mesh.test has no"
+	    " valid address: left out, questions for it pass") == 0);
+	CHECK(strcmp(r.diag.entries[2].text, "T:4: x.test has no valid address:"
+	    " left out, questions for it pass") == 0);
+	CHECK(find(r.table, "x.mesh.test").unknown == ZONE_NXDOMAIN);
+	reading_free(&r);
+}
+
 static void
 names_over_the_limits(void)
 {
@@ -435,6 +463,7 @@ main(void)
 	TEST(hosts_given_twice_are_joined);
 	TEST(one_bad_entry_and_the_rest_works);
 	TEST(all_addresses_bad);
+	TEST(left_out_of_a_zone_that_has_no_other_names);
 	TEST(names_over_the_limits);
 	TEST(texts_that_are_refused);
 	TEST(entries_that_are_no_json);
