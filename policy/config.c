@@ -12,7 +12,9 @@
 #include <libconfig.h>
 
 #include "policy/config_option.h"
+#include "policy/config_syntax.h"
 #include "policy/resolv_conf.h"
+#include "resolver/suggest.h"
 
 /* Opens path without waiting for the writer of a fifo. */
 static int
@@ -70,110 +72,15 @@ read_text(const char *path, size_t *length, struct diag *diag)
 	return text;
 }
 
-/* Where in the text a scan stands, as libconfig's scanner would see it. */
-enum lexical { IN_SETTINGS, IN_STRING, IN_LINE_COMMENT, IN_COMMENT };
-
-struct scan {
-	const char *pos, *end;
-	enum lexical state;
-	unsigned int line;
-	unsigned int opened;	/* line where a string or comment began */
-	bool line_begins;
-};
-
-static bool
-scan_sees(const struct scan *scan, const char *text)
-{
-	size_t length = strlen(text);
-
-	return (size_t)(scan->end - scan->pos) >= length &&
-	    memcmp(scan->pos, text, length) == 0;
-}
-
-/* Goes one octet on, two where two belong together. */
-static void
-scan_step(struct scan *scan)
-{
-	enum lexical before = scan->state;
-	size_t step = 1;
-
-	if (before == IN_SETTINGS) {
-		if (*scan->pos == '"')
-			scan->state = IN_STRING;
-		else if (*scan->pos == '#' || scan_sees(scan, "//"))
-			scan->state = IN_LINE_COMMENT;
-		else if (scan_sees(scan, "/*")) {
-			scan->state = IN_COMMENT;
-			step = 2;
-		}
-		scan->opened = scan->line;
-	} else if (before == IN_STRING) {
-		if (scan_sees(scan, "\\\"") || scan_sees(scan, "\\\\"))
-			step = 2;
-		else if (*scan->pos == '"')
-			scan->state = IN_SETTINGS;
-	} else if (before == IN_COMMENT && scan_sees(scan, "*/")) {
-		scan->state = IN_SETTINGS;
-		step = 2;
-	} else if (before == IN_LINE_COMMENT && *scan->pos == '\n')
-		scan->state = IN_SETTINGS;
-
-	scan->line_begins = *scan->pos == '\n' || (scan->line_begins &&
-	    (*scan->pos == ' ' || *scan->pos == '\t'));
-	scan->line += *scan->pos == '\n';
-	scan->pos += step;
-}
-
-/*
- * What libconfig would not refuse: NUL octets, behind which it would not look;
- * strings and comments without an end, which swallow the settings in them; and
- * @include, which would let lines come from elsewhere.  Names the first.
- */
-static bool
-check_text(const char *path, const char *text, size_t length,
-    struct diag *diag)
-{
-	struct scan scan = { text, text + length, IN_SETTINGS, 1, 1, true };
-	const char *why = NULL;
-
-	while (scan.pos < scan.end && why == NULL) {
-		if (*scan.pos == '\0')
-			why = "a NUL octet: this is no configuration file";
-		else if (scan.state == IN_SETTINGS && scan.line_begins &&
-		    scan_sees(&scan, "@include"))
-			why = "@include is not supported: write it all in "
-			    "one file";
-		else
-			scan_step(&scan);
-	}
-	if (why == NULL && scan.state == IN_STRING) {
-		why = "a string begins here that has no end: close it with \"";
-		scan.line = scan.opened;
-	} else if (why == NULL && scan.state == IN_COMMENT) {
-		why = "a comment begins here that has no end: close it with "
-		    "*/";
-		scan.line = scan.opened;
-	}
-	if (why != NULL)
-		diag_add(diag, DIAG_ERROR, path, scan.line, "%s", why);
-	return why == NULL;
-}
-
 /* libconfig's tree of text that ends with a NUL. */
 static bool
 parse_tree(config_t *tree, const char *path, const char *text,
     struct diag *diag)
 {
-	const char *why;
-
 	if (config_read_string(tree, text) == CONFIG_TRUE)
 		return true;
-	why = config_error_text(tree);
-	diag_add(diag, DIAG_ERROR, path, (unsigned int)config_error_line(tree),
-	    "%s; %s", why, strstr(why, "duplicate") != NULL ? "a group or"
-	    " option stands here that is in the file already: make one of the"
-	    " two" : "a setting is written NAME = VALUE; (libconfig syntax, see"
-	    " nfdnsd.conf(5))");
+	config_syntax_explain(path, text, (unsigned int)config_error_line(tree),
+	    config_error_text(tree), diag);
 	return false;
 }
 
@@ -249,10 +156,41 @@ is_group_path(const char *path)
 	return false;
 }
 
+/*
+ * What may have been meant: an option that stands here, else the one of that
+ * very name in another group.
+ */
+static const char *
+meant(const char *prefix, const char *name, char buf[static CONFIG_TEXT_SIZE])
+{
+	size_t skip = strlen(prefix);
+	char text[SUGGEST_TEXT];
+	struct suggest s;
+
+	suggest_start(&s, name);
+	for (size_t i = 0; i < config_option_count; i++) {
+		const char *key = config_options[i].path + skip;
+
+		if (strncmp(config_options[i].path, prefix, skip) == 0)
+			suggest_offer(&s, key, strcspn(key, ".["));
+	}
+	(void)snprintf(buf, CONFIG_TEXT_SIZE, "%s", suggest_text(&s, text));
+	for (size_t i = 0; buf[0] == '\0' && i < config_option_count; i++) {
+		const char *path = config_options[i].path;
+		const char *dot = strrchr(path, '.');
+
+		if (dot != NULL && strcmp(dot + 1, name) == 0)
+			(void)snprintf(buf, CONFIG_TEXT_SIZE,
+			    ", did you mean %s?", path);
+	}
+	return buf;
+}
+
 static void
 report_unknown(const struct config_load *load, const config_setting_t *setting)
 {
 	char pattern[CONFIG_TEXT_SIZE], keys[CONFIG_TEXT_SIZE], *dot;
+	char guess[CONFIG_TEXT_SIZE];
 
 	config_setting_path(setting, true, pattern);
 	dot = strrchr(pattern, '.');
@@ -260,8 +198,9 @@ report_unknown(const struct config_load *load, const config_setting_t *setting)
 		dot[1] = '\0';
 	else
 		pattern[0] = '\0';
-	config_wrong(load, setting, "unknown option; known here: %s",
-	    known_keys(pattern, keys));
+	(void)meant(pattern, setting->name != NULL ? setting->name : "", guess);
+	config_wrong(load, setting, "unknown option%s known here: %s",
+	    guess[0] != '\0' ? guess : ";", known_keys(pattern, keys));
 }
 
 /*
@@ -362,7 +301,7 @@ config_parse(struct config **config, const char *path, const char *text,
 	if (load.config == NULL || load.config->path == NULL || copy == NULL)
 		diag_add(diag, DIAG_ERROR, path, 0, "cannot be read: %s",
 		    strerror(errno));
-	else if (check_text(path, text, length, diag) &&
+	else if (config_syntax_check(path, text, length, diag) &&
 	    parse_tree(&file, path, copy, diag) &&
 	    parse_defaults(&defaults, diag)) {
 		check_keys(&load, config_root_setting(&file));

@@ -267,10 +267,16 @@ static const struct {
 	/* Not about one option. */
 	{ "", "run = 1;", "2: run: unknown option; known here: run_dir, user, "
 	  "capture, queue, stream, mesh, policy, audit, log" },
-	{ "", "queue = { nmber = 1; };", "queue.nmber: unknown option; known "
-	  "here: number, workers, maxlen, prefilter, absent, overload" },
+	{ "", "queue = { nmber = 1; };", "queue.nmber: unknown option, did you "
+	  "mean \"number\"? known here: number, workers, maxlen, prefilter, "
+	  "absent, overload" },
+	{ "", "workers = 1;", "workers: unknown option, did you mean "
+	  "queue.workers? known here: run_dir" },
+	{ "", "mesh = { zones = ( { nme = \"a\"; name = \"b\"; } ); };",
+	  "mesh.zones[0].nme: unknown option, did you mean \"name\"? known" },
 	{ "", "capture = { bypass = { user = [ ]; }; };", "capture.bypass.user: "
-	  "unknown option; known here: users, groups, marks, cgroups, " },
+	  "unknown option, did you mean \"users\"? known here: users, groups, "
+	  "marks, cgroups, " },
 	{ "", "mesh = { tables = ( { format = \"nds\"; path = \"/a\"; x = 1; } ); "
 	  "};", "mesh.tables[0].x: unknown option; known here: format, path" },
 	{ "", "queue = { number = 1 maxlen = 2; }\nx", "3: syntax error" },
@@ -283,6 +289,28 @@ static const struct {
 	{ "", "log = { };\n/* more\n* / run_dir = 3;", "3: a comment begins" },
 	{ "", "((((((((((", "2: syntax error" },
 	{ "", "a = \377\376;", "2: syntax error" },
+	/* Where to look, and not where the parser gave up. */
+	{ "", "capture = {\n tcp = true;\n\nmesh = { ttl = 3; };\n",
+	  "2: syntax error: the group \"capture\" that begins here with { is "
+	  "not closed: the file ends without its }" },
+	{ "", "capture = {\n bypass = { users = [ \"a\",\n \"}\" # ]\n; }; };",
+	  "3: syntax error: the list \"users\" that begins here with [ is not "
+	  "closed: line 5 has } where it needs ]" },
+	{ "", "capture = { bypass = { users = [ 1 2\n ]; }; };",
+	  "2: syntax error in the list \"users\" that begins in line 2: values" },
+	{ "", "capture = {\n bypass = { users = [ \"a\" }; };",
+	  "3: syntax error: the list \"users\" that begins here with [ is not "
+	  "closed: line 3 has } where it needs ]" },
+	{ "", "mesh = {\n tables = (\n  { path = \"/x\"; }\n};\n", "3: syntax "
+	  "error: the list \"tables\" that begins here with ( is not closed: "
+	  "line 5 has } where it needs )" },
+	{ "", "log = { };\n};", "3: syntax error: a } stands here that closes "
+	  "nothing" },
+	{ "", "log = { level = ; };\nmesh = {", "2: syntax error; a setting" },
+	{ "", "mesh:\n  ttl: 3\n", "2: syntax error: this is YAML, and" },
+	{ "", "/*\n- a\n*/ mesh = {\n\n- ttl: 3", "6: syntax error: this is "
+	  "YAML, and" },
+	{ "", "mesh :\n{ ttl : 3; };\nlog: ( level )", "4: syntax error" },
 };
 #define BADS (sizeof(bad) / sizeof(bad[0]))
 
