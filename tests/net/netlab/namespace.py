@@ -33,6 +33,52 @@ def die_with_parent():
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
+def own_mounts():
+    """What is mounted from here on is seen in this mount namespace only."""
+    check(libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None), "mount")
+
+
+def bind(source, target):
+    check(libc.mount(os.fsencode(source), os.fsencode(target), None, MS_BIND | MS_REC, None),
+          f"bind {target}")
+
+
+def copy_of_directory(directory):
+    """Has this mount namespace see a directory of its own there, with what there
+    was in it, into which a file can be put that the machine does not have."""
+    entries = list(os.scandir(directory))
+    mode = os.stat(directory).st_mode & 0o7777
+    before = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    check(libc.mount(b"tmpfs", os.fsencode(directory), b"tmpfs", 0, b"mode=%o" % mode),
+          f"tmpfs at {directory}")
+    for entry in entries:
+        here = os.path.join(directory, entry.name)
+        there = f"/proc/self/fd/{before}/{entry.name}"
+        if entry.is_symlink():
+            os.symlink(os.readlink(there), here)
+            continue
+        if entry.is_dir():
+            os.mkdir(here)
+        else:
+            pathlib.Path(here).touch()
+        bind(there, here)
+    os.close(before)
+
+
+def bind_resolv_conf(file):
+    """Has this mount namespace see that file at /etc/resolv.conf, which may be a
+    link that leads nowhere, or not there at all."""
+    target = os.path.realpath("/etc/resolv.conf")
+    if not os.path.exists(target):
+        there = os.path.dirname(target)
+        while not os.path.isdir(there):
+            there = os.path.dirname(there)
+        copy_of_directory(there)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        pathlib.Path(target).touch()
+    bind(file, target)
+
+
 class Namespace:
     """A network and a mount namespace."""
 
@@ -56,10 +102,9 @@ class Namespace:
                 signal.signal(signal.SIGTERM, signal.SIG_DFL)
                 die_with_parent()
                 check(libc.unshare(CLONE_NEWNET | CLONE_NEWNS), "unshare")
-                check(libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None), "mount")
-                target = os.path.realpath("/etc/resolv.conf").encode()
-                check(libc.mount(str(self.resolv_conf).encode(), target, None, MS_BIND,
-                                 None), "bind resolv.conf")
+                os.write(writable, b"unshared ")
+                own_mounts()
+                bind_resolv_conf(self.resolv_conf)
                 os.write(writable, b"ready")
                 while True:
                     signal.pause()
@@ -68,12 +113,16 @@ class Namespace:
             finally:
                 os._exit(1)
         os.close(writable)
-        said = os.read(readable, 200)
-        os.close(readable)
-        if said != b"ready":
-            os.waitpid(pid, 0)
-            raise Skip(f"no network namespace: {said.decode()}")
-        return pid
+        with open(readable, encoding="utf-8", errors="replace") as pipe:
+            said = pipe.read(9)		# what there is to say, or its end
+            said += pipe.read(5) if said == "unshared " else pipe.read()
+            if said == "unshared ready":
+                return pid
+            said += pipe.read()
+        os.waitpid(pid, 0)
+        if said.startswith("unshared "):
+            raise Failure(f"cannot set up a network namespace: {said.removeprefix('unshared ')}")
+        raise Skip(f"no network namespace: {said}")
 
     def close(self):
         if self.holder is None:
