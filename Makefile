@@ -78,6 +78,7 @@ LIBRARY	:= $(BUILD)/libnfdns.a
 PROGRAMS := $(MAINS:nfq/%.c=$(BUILD)/%)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*.c))
 TOOLS	:= $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
+FAULTY	:= $(BUILD)/faulty/nfdnsd
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 all: $(PROGRAMS)
@@ -120,6 +121,15 @@ $(BUILD)/tools/%: $(BUILD)/tests/tools/%.o $(LIBRARY)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
+# nfdnsd as it is, but that certain questions crash or hang it, and fork(2) fails
+# on demand: for the tests of what the supervisor does then.
+$(FAULTY): private ALL_LDFLAGS += -Wl,--wrap=question_parse,--wrap=decide,--wrap=fork
+$(FAULTY): $(BUILD)/nfq/nfdnsd.o $(BUILD)/tests/faulty/nfdnsd.o $(LIBRARY) $(BUILD)/nfdns
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(ALL_LIBS)
+	$(Q)ln -sf ../nfdns $(@D)/nfdns
+
 # A fuzz target with libFuzzer's main, and with one that only replays files.
 $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/fuzz_%.o $(LIBRARY)
 	@mkdir -p $(@D)
@@ -137,7 +147,7 @@ $(BUILD)/cost: $(BUILD)/tests/fuzz/cost.o $(LIBRARY)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 unit-tests: $(UNIT_TESTS)
-tools: $(TOOLS)
+tools: $(TOOLS) $(FAULTY)
 fuzz-targets: $(FUZZ_NAMES:%=$(BUILD)/fuzz/%)
 replay-targets: $(FUZZ_NAMES:%=$(BUILD)/replay/%)
 

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "nfq/batch_window.h"
+#include "nfq/suspects.h"
 #include "policy/audit.h"
 #include "policy/config.h"
 #include "policy/status.h"
@@ -25,6 +27,8 @@ struct worker_handover {
 	int control;			/* our end of the SOCK_SEQPACKET pair */
 	pid_t supervisor;
 	struct status_page *status;
+	struct batch_window *window;	/* the worker writes it */
+	const struct suspects *suspects;	/* NULL: there are none */
 };
 
 /* Exit statuses that the supervisor has more to say about. */

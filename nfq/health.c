@@ -23,13 +23,12 @@
 #define VERIFY_EVERY_MS	10000
 
 /* Columns of /proc/net/netfilter/nfnetlink_queue (nfqnl seq_show()). */
-enum { COLUMN_NUMBER = 0, COLUMN_WAITING = 2, COLUMN_DROPPED = 5,
+enum { COLUMN_NUMBER = 0, COLUMN_DROPPED = 5,
 	COLUMN_USER_DROPPED = 6, COLUMNS = 7 };
 
 /* What the kernel says about our queues. */
 struct queue_numbers {
-	uint64_t waiting[CONFIG_MAX_WORKERS];	/* packets without a verdict */
-	uint64_t dropped;			/* of all, since they were bound */
+	uint64_t dropped;		/* packets of all, since they were bound */
 };
 
 void
@@ -52,7 +51,7 @@ health_start(struct supervisor *s)
 
 /*
  * What the sockets tell, for a supervisor that is not root and may not read the
- * kernel's list: whether anything waits, and what a full socket dropped.
+ * kernel's list: what a full socket dropped.
  */
 static void
 ask_sockets(const struct supervisor *s, struct queue_numbers *numbers)
@@ -60,10 +59,8 @@ ask_sockets(const struct supervisor *s, struct queue_numbers *numbers)
 	for (size_t i = 0; i < s->queue_count; i++) {
 		uint32_t octets, drops;
 
-		if (queue_backlog(s->queues[i], &octets, &drops) < 0)
-			continue;
-		numbers->waiting[i] = octets > 0;
-		numbers->dropped += drops;
+		if (queue_backlog(s->queues[i], &octets, &drops) == 0)
+			numbers->dropped += drops;
 	}
 }
 
@@ -89,7 +86,6 @@ read_queues(const struct supervisor *s, struct queue_numbers *numbers)
 		n = column[COLUMN_NUMBER] - s->config->queue.number;
 		if (n >= s->queue_count)
 			continue;	/* another program's */
-		numbers->waiting[n] = column[COLUMN_WAITING];
 		numbers->dropped += column[COLUMN_DROPPED] +
 		    column[COLUMN_USER_DROPPED];
 	}
@@ -254,8 +250,10 @@ health_tick(struct supervisor *s)
 	const int64_t now = supervisor_now_ms();
 	struct queue_numbers numbers;
 
+	if (now < s->health.next_tick_ms)
+		return;
+	s->health.next_tick_ms = now + s->health.tick_ms;
 	read_queues(s, &numbers);
-	keeper_tick(&s->keeper, numbers.waiting);
 	reload_tick(s);
 	show_counters(s, &numbers);
 	fly_canary(s, now);

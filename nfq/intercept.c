@@ -112,6 +112,13 @@ intercept_parse(struct interception *out, const uint8_t *octets, size_t length,
 }
 
 void
+intercept_unread(struct interception *out)
+{
+	out->packet.family = 0;
+	out->form = PACKET_UNREAD;
+}
+
+void
 intercept_fetch(const struct interception *in, const struct table *table,
     enum table_part part)
 {
@@ -129,6 +136,7 @@ intercept_judge(struct interception *out, const struct table *table,
 	if (out->form != PACKET_OK) {
 		/* A connection has no question yet. */
 		pass(out, out->form == PACKET_STREAM ? REASON_NO_QUESTION :
+		    out->form == PACKET_UNREAD ? REASON_SUSPECT :
 		    REASON_MALFORMED);
 		return;
 	}

@@ -56,6 +56,8 @@ struct interception {
  */
 void intercept_parse(struct interception *out, const uint8_t *octets,
     size_t length, size_t whole_length);
+/* Instead of intercept_parse(): the packet is to pass, whatever is in it. */
+void intercept_unread(struct interception *out);
 void intercept_fetch(const struct interception *in, const struct table *table,
     enum table_part part);
 void intercept_judge(struct interception *out, const struct table *table,

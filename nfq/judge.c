@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "nfq/fault.h"
 #include "nfq/intercept.h"
 #include "nfq/queue.h"
 #include "policy/log.h"
@@ -24,13 +25,13 @@ struct judge {
 	pthread_t thread;
 	struct queue_reader *reader;
 	struct status_worker *slot;
+	struct window_queue *window;	/* the supervisor sees it */
 	uint32_t rotation;
 	bool recorded;			/* something of this batch */
 	uint64_t gaps_before;		/* counted by workers before this one */
 	uint64_t errors_before;
 	snapshot_place in_use;
 	atomic_bool done;
-	struct queue_packet packets[QUEUE_BATCH];
 	struct interception ahead[AHEAD];
 	uint8_t reply[INTERCEPT_REPLY_MAX];
 };
@@ -42,6 +43,7 @@ struct judges {
 	uint32_t mark_answered;
 	uint32_t mark_stream;		/* 0: TCP is not captured */
 	struct audit *audit;
+	const struct suspects *suspects;	/* NULL: there are none */
 	pthread_barrier_t begin;
 	snapshot_place current;
 	atomic_bool stopping;
@@ -142,25 +144,54 @@ judge_packet(struct judge *j, const struct queue_packet *p,
 		record(j, p, i, snapshot->generation, received_ns);
 }
 
+/* Only of a worker that was told of suspects: the clock is not for others. */
+static bool
+is_suspect(const struct judge *j, uid_t uid)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return suspects_has(j->all->suspects, uid,
+	    (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+}
+
+static void
+fetch_packets(struct judge *j, unsigned int first, unsigned int packets,
+    const struct table *table)
+{
+	static const enum table_part parts[] = { TABLE_SLOT, TABLE_NODE };
+
+	for (size_t part = 0; part < sizeof(parts) / sizeof(parts[0]); part++) {
+		for (unsigned int n = 0; n < packets; n++) {
+			window_judge(j->window, first + n);
+			intercept_fetch(&j->ahead[n], table, parts[part]);
+		}
+	}
+}
+
 /* Up to AHEAD packets: what each needs of a large table is fetched for all. */
 static void
 judge_packets(struct judge *j, const struct queue_packet *p,
     unsigned int packets, const struct snapshot *s, uint64_t received_ns)
 {
 	struct interception *i = j->ahead;
+	const unsigned int first = (unsigned int)(p - j->window->packets);
 	unsigned int n;
 
-	for (n = 0; n < packets; n++)
-		intercept_parse(&i[n], p[n].octets, p[n].length,
-		    p[n].whole_length);
-	if (packets > 1 && table_is_large(s->table)) {
-		for (n = 0; n < packets; n++)
-			intercept_fetch(&i[n], s->table, TABLE_SLOT);
-		for (n = 0; n < packets; n++)
-			intercept_fetch(&i[n], s->table, TABLE_NODE);
+	for (n = 0; n < packets; n++) {
+		window_judge(j->window, first + n);
+		if (j->all->suspects != NULL && is_suspect(j, p[n].uid))
+			intercept_unread(&i[n]);
+		else
+			intercept_parse(&i[n], p[n].octets, p[n].length,
+			    p[n].whole_length);
 	}
-	for (n = 0; n < packets; n++)
+	if (packets > 1 && table_is_large(s->table))
+		fetch_packets(j, first, packets, s->table);
+	for (n = 0; n < packets; n++) {
+		window_judge(j->window, first + n);
 		judge_packet(j, &p[n], &i[n], s, received_ns);
+	}
 }
 
 static void
@@ -178,8 +209,9 @@ judge_batch(struct judge *j, unsigned int packets)
 	atomic_store_explicit(&slot->busy, 1, memory_order_relaxed);
 	s = snapshot_get(&j->in_use, &j->all->current);
 	for (unsigned int n = 0; n < packets; n += AHEAD)
-		judge_packets(j, &j->packets[n],
+		judge_packets(j, &j->window->packets[n],
 		    packets - n < AHEAD ? packets - n : AHEAD, s, received_ns);
+	window_judged(j->window);
 	atomic_store_explicit(&slot->table_generation, s->generation,
 	    memory_order_relaxed);
 	error = queue_send(j->reader);
@@ -232,15 +264,17 @@ judge_run(void *argument)
 	struct judge *j = argument;
 	int n;
 
+	fault_name_thread(1 + j->number);
 	(void)pthread_barrier_wait(&j->all->begin);
 	while (!atomic_load_explicit(&j->all->stopping, memory_order_relaxed)) {
-		n = queue_receive(j->reader, j->packets);
+		n = queue_receive(j->reader, j->window->packets);
 		if (n > 0)
 			judge_batch(j, (unsigned int)n);
 		else
 			check_receive(j, n);
 	}
-	while ((n = queue_receive_now(j->reader, j->packets)) != -EAGAIN) {
+	while ((n = queue_receive_now(j->reader,
+	    j->window->packets)) != -EAGAIN) {
 		if (n > 0)
 			judge_batch(j, (unsigned int)n);
 		else
@@ -260,12 +294,14 @@ judge_init(struct judge *j, struct judges *all, unsigned int number,
 	j->all = all;
 	j->number = number;
 	j->slot = slot;
+	j->window = &h->window->queues[number];
 	j->gaps_before = atomic_load(&slot->id_gaps);
 	j->errors_before = atomic_load(&slot->verdict_errors);
 	atomic_store(&slot->busy, 0);
 	atomic_store(&slot->table_generation, h->generation);
 	return queue_reader_new(&j->reader, h->queues[number],
-	    (uint16_t)(h->config->queue.number + number));
+	    (uint16_t)(h->config->queue.number + number),
+	    j->window->received);
 }
 
 /* Interrupts queue_receive(); there is nothing else to do. */
@@ -292,6 +328,7 @@ judges_start(struct judges **judges, const struct worker_handover *h,
 	if (h->config->capture.tcp)
 		all->mark_stream = h->config->capture.mark_stream;
 	all->audit = audit;
+	all->suspects = h->suspects;
 	all->count = threads;
 	atomic_store(&all->current, snapshot);
 	all->judges = calloc(threads, sizeof(*all->judges));

@@ -14,14 +14,13 @@
 #include <unistd.h>
 
 #include "nfq/child.h"
+#include "nfq/keeper_parts.h"
 #include "nfq/queue.h"
 #include "nfq/worker.h"
 #include "policy/log.h"
 
-#define QUICK_DEATH_MS	5000	/* sooner than this after its start */
-#define FAILURES_PASS	3	/* quick deaths until held packets go on */
-#define FAILURES_END	10	/* and until there is no point in another */
-#define STUCK_TICKS	2
+#define TALK_MS		1000	/* in this time no more than... */
+#define TALK_LINES	5	/* ...so many lines on deaths */
 
 static int64_t
 monotonic_ms(void)
@@ -56,81 +55,16 @@ run_worker(const struct keeper *k, int control, pid_t supervisor)
 		.control = control,
 		.supervisor = supervisor,
 		.status = k->status,
+		.window = k->window,
+		.suspects = k->has_suspects ? &k->suspects : NULL,
 	};
 
 	_exit(worker_run(&handover));
 }
 
-int
-keeper_start(struct keeper *k)
-{
-	const pid_t supervisor = getpid();
-	int ends[2], error = 0;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		return -errno;
-	k->pid = fork();
-	if (k->pid == 0)
-		run_worker(k, ends[1], supervisor);
-	if (k->pid < 0)
-		error = -errno;
-	(void)close(ends[1]);
-	if (error < 0) {
-		k->pid = 0;
-		(void)close(ends[0]);
-		return error;
-	}
-	k->control = ends[0];
-	k->ready = k->killed = false;
-	k->started_ms = monotonic_ms();
-	memset(k->stuck, 0, sizeof(k->stuck));
-	k->pidfd = pidfd_open(k->pid, 0);
-	if (k->pidfd < 0 || fcntl(k->control, F_SETFL, O_NONBLOCK) < 0) {
-		error = -errno;
-		keeper_stop(k, 0, false);
-	}
-	return error;
-}
-
-void
-keeper_kill(struct keeper *k)
-{
-	k->killed = true;
-	if (k->pid > 0)
-		(void)kill(k->pid, SIGKILL);
-}
-
-int
-keeper_receive(struct keeper *k, struct control_message *message)
-{
-	int fds[AUDIT_MAX_SINKS];
-	int error;
-
-	if (k->control < 0)
-		return -EAGAIN;
-	error = control_receive(k->control, message, fds);
-	if (error == 0) {
-		/* It has no files to give. */
-		for (uint32_t i = 0; i < message->fd_count; i++)
-			(void)close(fds[i]);
-		if (message->kind == CONTROL_READY)
-			k->ready = true;
-	} else if (error == -ECONNRESET) {
-		/* Dead, or as good as: a worker without orders has no use. */
-		close_control(k);
-		(void)kill(k->pid, SIGKILL);
-	} else if (error != -EAGAIN && error != -EINTR) {
-		log_error("the worker says what makes no sense: %s: killing it",
-		    strerror(-error));
-		close_control(k);
-		keeper_kill(k);
-	}
-	return error == 0 ? 0 : -EAGAIN;
-}
-
 /* Reaps; nothing of the worker is left but what it held in the queues. */
 static int
-bury(struct keeper *k)
+reap(struct keeper *k)
 {
 	int status = 0;
 
@@ -159,6 +93,102 @@ recover_queues(const struct keeper *k, bool accept)
 	}
 }
 
+int
+keeper_open(struct keeper *k)
+{
+	return window_new(&k->window, k->config->queue.workers);
+}
+
+void
+keeper_close(struct keeper *k)
+{
+	if (k->window != NULL)
+		window_free(k->window, k->config->queue.workers);
+	k->window = NULL;
+}
+
+uint64_t
+keeper_batches(const struct keeper *k)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < k->config->queue.workers; i++)
+		sum += atomic_load(&k->status->workers[i].batches);
+	return sum;
+}
+
+void
+keeper_kill(struct keeper *k)
+{
+	if (k->pid <= 0)
+		return;			/* there is none at the moment */
+	k->killed = true;
+	(void)kill(k->pid, SIGKILL);
+}
+
+int
+keeper_start(struct keeper *k, int64_t now_ms)
+{
+	const pid_t supervisor = getpid();
+	int ends[2], error = 0;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	window_clear(k->window, k->config->queue.workers);
+	k->has_suspects = suspects_count(&k->suspects, now_ms) > 0;
+	k->batches = keeper_batches(k);
+	k->pid = fork();
+	if (k->pid == 0)
+		run_worker(k, ends[1], supervisor);
+	if (k->pid < 0)
+		error = -errno;
+	(void)close(ends[1]);
+	if (error < 0) {
+		k->pid = 0;
+		(void)close(ends[0]);
+		return error;
+	}
+	k->control = ends[0];
+	k->killed = k->hangs = k->held.known = false;
+	life_begin(&k->life, now_ms);
+	k->pidfd = pidfd_open(k->pid, 0);
+	if (k->pidfd < 0 || fcntl(k->control, F_SETFL, O_NONBLOCK) < 0) {
+		error = -errno;
+		keeper_kill(k);
+		(void)reap(k);
+		recover_queues(k, false);
+	}
+	return error;
+}
+
+int
+keeper_receive(struct keeper *k, struct control_message *message)
+{
+	int fds[AUDIT_MAX_SINKS];
+	int error;
+
+	if (k->control < 0)
+		return -EAGAIN;
+	error = control_receive(k->control, message, fds);
+	if (error == 0) {
+		/* It has no files to give. */
+		for (uint32_t i = 0; i < message->fd_count; i++)
+			(void)close(fds[i]);
+		if (message->kind == CONTROL_READY)
+			life_ready(&k->life);
+	} else if (error == -ECONNRESET) {
+		/* Dead, or as good as: a worker without orders has no use. */
+		close_control(k);
+		(void)kill(k->pid, SIGKILL);
+	} else if (error != -EAGAIN && error != -EINTR) {
+		log_error("the worker says what makes no sense: %s: killing it",
+		    strerror(-error));
+		close_control(k);
+		keeper_kill(k);
+	}
+	return error == 0 ? 0 : -EAGAIN;
+}
+
 const char *
 keeper_last_words(int status)
 {
@@ -174,75 +204,142 @@ keeper_last_words(int status)
 	}
 }
 
-/*
- * Whether a death tells something about our code or the packets.  Somebody's
- * kill -9 does not, unless there is never a worker that gets to its work.
- */
-static bool
-is_failure(const struct keeper *k, int status)
+bool
+keeper_may_talk(const struct keeper *k)
 {
-	const bool from_outside = WIFSIGNALED(status) &&
-	    WTERMSIG(status) == SIGKILL && !k->killed;
-
-	return (!from_outside || !k->ready) &&
-	    monotonic_ms() - k->started_ms < QUICK_DEATH_MS;
+	return k->talk.said < TALK_LINES;
 }
 
-int
-keeper_replace(struct keeper *k)
+static void
+tell_death(struct keeper *k, int status, const char *packet, enum life_next next)
 {
 	char text[CHILD_TEXT];
-	int status, error;
-	bool accept;
 
-	status = bury(k);
-	k->failures = is_failure(k, status) ? k->failures + 1 : 0;
-	accept = k->failures >= FAILURES_PASS;
-	recover_queues(k, accept || k->failures >= FAILURES_END);
-	log_warning("the worker ended with %s%s%s", child_end_text(status, text),
-	    keeper_last_words(status), k->failures >= FAILURES_END ? "" :
-	    accept ? ": starting another, the packets that it held go on" :
-	    ": starting another");
-	if (k->failures >= FAILURES_END)
-		return -ECANCELED;
-	error = keeper_start(k);
-	if (error < 0)
-		log_error("cannot start a worker: %s", strerror(-error));
-	return error;
+	if (!keeper_may_talk(k)) {
+		k->talk.unsaid++;
+		return;
+	}
+	k->talk.said++;
+	log_warning("the worker %s %s%s%s%s", k->hangs ? "hung, ended with" :
+	    "ended with", child_end_text(status, text),
+	    keeper_last_words(status), packet, next == LIFE_OVER ? "" :
+	    next == LIFE_ANOTHER ? ": starting another" :
+	    ": starting another, the packets that it held go on");
 }
 
-/* Whether the thread of a slot has stood still for too long. */
-static bool
-is_stuck(struct keeper *k, unsigned int i, bool has_work)
+static void
+tell_unsaid(struct keeper *k, int64_t now_ms)
+{
+	if (now_ms - k->talk.begun_ms < TALK_MS)
+		return;
+	if (k->talk.unsaid > 0)
+		log_warning("%u more workers ended within a second",
+		    k->talk.unsaid);
+	k->talk.begun_ms = now_ms;
+	k->talk.said = k->talk.unsaid = 0;
+}
+
+static enum keeper_step
+start_again(struct keeper *k, int64_t now_ms)
+{
+	const int64_t since_ms = k->life.starting_ms;
+	int error = keeper_start(k, now_ms);
+
+	if (error == 0) {
+		if (since_ms != 0)
+			log_notice("a worker could be started again, after "
+			    "%lld ms", (long long)(now_ms - since_ms));
+		return KEEPER_STARTED;
+	}
+	if (life_start_failed(&k->life, now_ms)) {
+		log_error("no worker could be started for %d s: %s",
+		    LIFE_START_MS / 1000, strerror(-error));
+		return KEEPER_OVER;
+	}
+	if (since_ms == 0)
+		log_error("cannot start a worker: %s: questions wait, trying "
+		    "again", strerror(-error));
+	return KEEPER_SAME;
+}
+
+enum keeper_step
+keeper_replace(struct keeper *k, int64_t now_ms)
+{
+	char packet[DEATH_TEXT];
+	struct life_end end;
+	enum life_next next;
+	int status;
+
+	status = reap(k);
+	tell_unsaid(k, now_ms);
+	keeper_examine(k, status, now_ms, &end, packet);
+	next = life_end(&k->life, &end, now_ms);
+	recover_queues(k, next != LIFE_ANOTHER);
+	tell_death(k, status, packet, next);
+	return next == LIFE_OVER ? KEEPER_OVER : start_again(k, now_ms);
+}
+
+/* What the thread of a slot shows; whether packets wait is asked only if idle. */
+static struct life_signs
+signs_of(const struct keeper *k, unsigned int i)
 {
 	const struct status_worker *slot = &k->status->workers[i];
-	const uint64_t batches = atomic_load(&slot->batches);
+	struct life_signs signs = {
+		.batches = atomic_load(&slot->batches),
+		.has_work = atomic_load(&slot->busy) != 0,
+	};
+	uint32_t octets, drops;
 
-	if ((atomic_load(&slot->busy) == 0 && !has_work) ||
-	    k->stuck[i].batches != batches)
-		k->stuck[i].ticks = 0;
-	else
-		k->stuck[i].ticks++;
-	k->stuck[i].batches = batches;
-	return k->stuck[i].ticks >= STUCK_TICKS && k->pid > 0 && !k->killed;
+	if (!signs.has_work && i < k->config->queue.workers &&
+	    signs.batches == k->life.slots[i].batches)
+		signs.has_work = queue_backlog(k->queues[i], &octets,
+		    &drops) == 0 && octets > 0;
+	return signs;
 }
 
-void
-keeper_tick(struct keeper *k, const uint64_t *waiting)
+static void
+end_hanging(struct keeper *k, unsigned int i)
+{
+	struct window_packet packet = { .id = 0 };
+
+	if (i < k->config->queue.workers) {
+		log_error("queue %u: the worker hangs: killing it",
+		    k->config->queue.number + i);
+		k->held.known = window_read(&k->window->queues[i], &packet);
+		k->held.id = packet.id;
+	} else {
+		log_error("TCP: the worker hangs: killing it");
+		k->held.known = false;
+	}
+	k->hung = i;
+	k->hangs = true;
+	keeper_kill(k);
+}
+
+enum keeper_step
+keeper_look(struct keeper *k, int64_t now_ms)
 {
 	const unsigned int queues = k->config->queue.workers;
+	const unsigned int slots = queues + (k->config->capture.tcp ? 1 : 0);
+	const bool looking = life_look(&k->life, now_ms);
 
-	for (unsigned int i = 0; i < queues; i++) {
-		if (!is_stuck(k, i, waiting[i] > 0))
-			continue;
-		log_error("queue %u: the worker is stuck: killing it",
-		    k->config->queue.number + i);
+	tell_unsaid(k, now_ms);
+	atomic_store(&k->status->supervisor->suspects,
+	    suspects_count(&k->suspects, now_ms));
+	if (k->pid == 0)
+		return start_again(k, now_ms);
+	if (!k->killed && life_is_late(&k->life, now_ms)) {
+		log_error("the worker does not begin: killing it");
 		keeper_kill(k);
 	}
-	if (k->config->capture.tcp && is_stuck(k, queues, false)) {
-		log_error("TCP: the worker is stuck: killing it");
-		keeper_kill(k);
+	for (unsigned int i = 0; i < slots && !k->killed; i++) {
+		const struct life_signs signs = signs_of(k, i);
+
+		if (life_is_stuck(&k->life, i, &signs, looking, i < queues ?
+		    LIFE_HANG_MS : LIFE_HANG_TCP_MS, now_ms))
+			end_hanging(k, i);
 	}
+	return KEEPER_SAME;
 }
 
 /* Whether the worker is dead within timeout_ms. */
@@ -273,7 +370,7 @@ keeper_stop(struct keeper *k, int timeout_ms, bool successor)
 	if (k->control < 0 || control_send(k->control, &order, NULL, 0) < 0 ||
 	    k->pidfd < 0 || !wait_death(k, timeout_ms))
 		keeper_kill(k);
-	status = bury(k);
+	status = reap(k);
 	if (!successor &&
 	    (WIFSIGNALED(status) || WEXITSTATUS(status) != WORKER_DONE))
 		recover_queues(k, true);
@@ -301,7 +398,7 @@ keeper_wait_ready(struct keeper *k, int interrupt, int timeout_ms,
 		    message->kind == CONTROL_READY)
 			return 0;
 		if (wait[1].revents != 0) {
-			*wait_status = bury(k);
+			*wait_status = reap(k);
 			return -ECHILD;
 		}
 		if (wait[2].revents != 0)

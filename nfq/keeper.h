@@ -11,8 +11,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "nfq/batch_window.h"
 #include "nfq/control.h"
+#include "nfq/life.h"
 #include "nfq/sinks.h"
+#include "nfq/suspects.h"
 #include "policy/config.h"
 #include "policy/status.h"
 
@@ -33,20 +36,30 @@ struct keeper {
 	pid_t pid;			/* 0: none */
 	int pidfd;			/* readable when it has died */
 	int control;
-	bool ready;
-	bool killed;			/* by us, because it was stuck */
-	int64_t started_ms;
-	unsigned int failures;		/* quick deaths in a row */
-	struct {
-		uint64_t batches;
-		unsigned int ticks;
-	} stuck[STATUS_MAX_SLOTS];
+	struct batch_window *window;	/* NULL: keeper_open() was not called */
+	struct worker_life life;
+	struct suspects suspects;
+	uint64_t batches;		/* of all threads, when it started */
+	bool has_suspects;		/* it was told of some */
+	bool killed;			/* by us */
+	bool hangs;			/* because it made no progress */
+	unsigned int hung;		/* this slot did not, with this packet: */
+	struct { bool known; uint32_t id; } held;
+	struct { int64_t begun_ms; unsigned int said, unsaid; } talk;
 };
 
 #define KEEPER_INIT { .image = -1, .pidfd = -1, .control = -1 }
 
+/* Times are CLOCK_MONOTONIC in milliseconds. */
+
+/* What all workers need: call once config is set.  0 or a negative errno. */
+int keeper_open(struct keeper *keeper) __attribute__((warn_unused_result));
+/* After keeper_stop(). */
+void keeper_close(struct keeper *keeper);
+
 /* Forks a worker; it says CONTROL_READY later.  0 or a negative errno. */
-int keeper_start(struct keeper *keeper) __attribute__((warn_unused_result));
+int keeper_start(struct keeper *keeper, int64_t now_ms)
+    __attribute__((warn_unused_result));
 
 /*
  * The next message of the worker: 0 and *message; -EAGAIN when there is none.
@@ -55,20 +68,28 @@ int keeper_start(struct keeper *keeper) __attribute__((warn_unused_result));
 int keeper_receive(struct keeper *keeper, struct control_message *message)
     __attribute__((warn_unused_result));
 
-/*
- * To be called when pidfd is readable: buries the worker, puts the packets that
- * it held back into the queue and starts the next.  When workers die soon after
- * their start three times in a row, the packets that they held are let go on
- * instead, as one of them may be what they die of.
- * 0, or -ECANCELED after ten in a row, or another negative errno.
- */
-int keeper_replace(struct keeper *keeper) __attribute__((warn_unused_result));
+/* What keeper_replace() and keeper_look() have done. */
+enum keeper_step {
+	KEEPER_SAME,		/* nothing; perhaps there is no worker yet */
+	KEEPER_STARTED,		/* there is a new worker */
+	KEEPER_OVER,		/* there will be none: life_end(), life_start_failed() */
+};
 
 /*
- * Once a second: a worker that finishes no batch for two is killed, if it is in
- * one or if packets wait for it ("waiting", one number for each queue).
+ * To be called when pidfd is readable: reaps the worker and starts another, as
+ * soon as fork(2) works.  The packet that the dead one was judging when it
+ * crashed or hung passes, and a copy is kept (quarantine.h); all others that it
+ * held come to the next.
  */
-void keeper_tick(struct keeper *keeper, const uint64_t *waiting);
+enum keeper_step keeper_replace(struct keeper *keeper, int64_t now_ms)
+    __attribute__((warn_unused_result));
+
+/*
+ * Every LIFE_LOOK_MS: kills a worker that makes no progress, starts one where
+ * that failed before.
+ */
+enum keeper_step keeper_look(struct keeper *keeper, int64_t now_ms)
+    __attribute__((warn_unused_result));
 
 /* For a worker that does not do what it is told: another will be started. */
 void keeper_kill(struct keeper *keeper);

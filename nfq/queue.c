@@ -36,12 +36,13 @@ struct queue_reader {
 
 	struct mmsghdr messages[QUEUE_BATCH];
 	struct iovec vectors[QUEUE_BATCH];
-	_Alignas(64) uint8_t received[QUEUE_BATCH][QUEUE_RECEIVE_SIZE];
+	queue_buffer *received;		/* QUEUE_BATCH of them */
 	_Alignas(64) uint8_t send[QUEUE_SEND_SIZE];
 };
 
 int
-queue_reader_new(struct queue_reader **reader, int fd, uint16_t number)
+queue_reader_new(struct queue_reader **reader, int fd, uint16_t number,
+    queue_buffer received[static QUEUE_BATCH])
 {
 	struct queue_reader *r;
 	size_t i;
@@ -52,8 +53,9 @@ queue_reader_new(struct queue_reader **reader, int fd, uint16_t number)
 	memset(r, 0, sizeof(*r));
 	r->fd = fd;
 	r->number = number;
+	r->received = received;
 	for (i = 0; i < QUEUE_BATCH; i++) {
-		r->vectors[i].iov_base = r->received[i];
+		r->vectors[i].iov_base = received[i];
 		r->vectors[i].iov_len = QUEUE_RECEIVE_SIZE;
 		r->messages[i].msg_hdr.msg_iov = &r->vectors[i];
 		r->messages[i].msg_hdr.msg_iovlen = 1;

@@ -55,9 +55,22 @@ int queue_recover(int fd, uint16_t number, uint32_t last_id, bool accept)
 int queue_backlog(int fd, uint32_t *octets, uint32_t *drops)
     __attribute__((warn_unused_result));
 
-struct queue_reader;			/* buffers of one thread; owns no fd */
+/*
+ * Lets one packet go on that a dead reader had in hand, whatever becomes of the
+ * others; call before queue_recover(), which would bring it back.  An id that
+ * is not queued any more is no error.  0 or a negative errno.
+ */
+int queue_release(int fd, uint16_t number, uint32_t id)
+    __attribute__((warn_unused_result));
 
-int queue_reader_new(struct queue_reader **reader, int fd, uint16_t number)
+struct queue_reader;			/* of one thread; owns no fd */
+
+/*
+ * "received" is where packets are read to, and stays the caller's; it begins
+ * at a multiple of 64 octets.
+ */
+int queue_reader_new(struct queue_reader **reader, int fd, uint16_t number,
+    queue_buffer received[static QUEUE_BATCH])
     __attribute__((warn_unused_result));
 void queue_reader_free(struct queue_reader *reader);
 

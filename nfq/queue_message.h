@@ -15,13 +15,6 @@
 
 #include "nfq/queue_packet.h"
 
-/*
- * A packet's message: QUEUE_COPY and the attributes before it, some 250
- * octets.  An odd number of cache lines, so that the first lines of all
- * buffers do not fight for one set of the cache.
- */
-#define QUEUE_RECEIVE_SIZE	(QUEUE_COPY + 9 * 64)
-
 /* One send: a batch of usual answers fits, larger ones take more sends. */
 #define QUEUE_SEND_SIZE	((size_t)64 << 10)
 

@@ -344,6 +344,16 @@ queue_recover(int fd, uint16_t number, uint32_t last_id, bool accept)
 }
 
 int
+queue_release(int fd, uint16_t number, uint32_t id)
+{
+	_Alignas(8) uint8_t buf[QUEUE_SMALL_MESSAGE];
+	const struct nlmsghdr *nlh = queue_message_verdict(buf,
+	    NFQNL_MSG_VERDICT, number, id, NF_ACCEPT);
+
+	return queue_message_send(fd, buf, nlh->nlmsg_len);
+}
+
+int
 queue_adopt(int fd, uint16_t number, uint32_t maxlen, bool fail_open)
 {
 	/* As many as were read are put back, if need be more than maxlen. */

@@ -10,6 +10,14 @@
 #define QUEUE_COPY	8192	/* octets of a packet; longer ones pass */
 
 /*
+ * A packet's message: QUEUE_COPY and the attributes before it, some 250
+ * octets.  An odd number of cache lines, so that the first lines of all
+ * buffers do not fight for one set of the cache.
+ */
+#define QUEUE_RECEIVE_SIZE	(QUEUE_COPY + 9 * 64)
+typedef uint8_t queue_buffer[QUEUE_RECEIVE_SIZE];
+
+/*
  * One packet of a batch; borrows from the receive buffers.  If the kernel gave
  * no octets, octets is NULL, length 0 and whole_length above 0.
  */

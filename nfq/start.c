@@ -262,7 +262,9 @@ start_worker(struct supervisor *s)
 	k->opener = s->opener != NULL;
 	k->sinks = &s->sinks;
 	k->status = &s->status;
-	error = keeper_start(k);
+	error = keeper_open(k);
+	if (error == 0)
+		error = keeper_start(k, supervisor_now_ms());
 	if (error == 0)
 		error = keeper_wait_ready(k, s->signals, READY_MS, &ready,
 		    &status);
@@ -442,8 +444,8 @@ start_loop(struct supervisor *s)
 	struct itimerspec tick;
 
 	health_start(s);
-	tick.it_interval.tv_sec = s->health.tick_ms / 1000;
-	tick.it_interval.tv_nsec = s->health.tick_ms % 1000 * 1000000;
+	tick.it_interval.tv_sec = 0;
+	tick.it_interval.tv_nsec = LIFE_LOOK_MS * 1000000;
 	tick.it_value = tick.it_interval;
 	if (timerfd_settime(s->timer, 0, &tick, NULL) < 0) {
 		log_error("cannot set the timer: %s", strerror(errno));
@@ -525,6 +527,7 @@ supervisor_stop(struct supervisor *s)
 	if (!s->hand_over)
 		stop_queueing(s);
 	keeper_stop(&s->keeper, STOP_MS, s->hand_over);
+	keeper_close(&s->keeper);
 	if (s->hand_over) {
 		rules_kernel_leave(s->kernel);
 	} else {

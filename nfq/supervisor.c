@@ -92,7 +92,7 @@ take_messages(struct supervisor *s)
 		case CONTROL_READY:
 			atomic_store(&s->status.supervisor->worker_pid,
 			    (int32_t)s->keeper.pid);
-			log_info("worker %d answers", (int)s->keeper.pid);
+			log_debug("worker %d answers", (int)s->keeper.pid);
 			health_worker_ready(s);
 			break;
 		case CONTROL_OPENER_WANTED:
@@ -108,6 +108,25 @@ take_messages(struct supervisor *s)
 	}
 }
 
+static void
+take_step(struct supervisor *s, enum keeper_step step)
+{
+	struct status_supervisor *page = s->status.supervisor;
+
+	switch (step) {
+	case KEEPER_SAME:
+		break;
+	case KEEPER_STARTED:
+		atomic_store(&page->restarts, atomic_load(&page->restarts) + 1);
+		reload_worker_replaced(s);
+		break;
+	case KEEPER_OVER:
+		log_error("no worker stays alive: giving up, DNS is as before");
+		stop(s, EXIT_ERROR);
+		break;
+	}
+}
+
 /*
  * The worker is dead.  The sockets are ours, so questions wait; all that the
  * next worker needs is here, so they do not wait long.
@@ -115,17 +134,8 @@ take_messages(struct supervisor *s)
 static void
 replace_worker(struct supervisor *s)
 {
-	struct status_supervisor *page = s->status.supervisor;
-	int error = keeper_replace(&s->keeper);
-
-	atomic_store(&page->worker_pid, 0);
-	if (error < 0) {
-		log_error("no worker stays alive: giving up, DNS is as before");
-		stop(s, EXIT_ERROR);
-		return;
-	}
-	atomic_store(&page->restarts, atomic_load(&page->restarts) + 1);
-	reload_worker_replaced(s);
+	atomic_store(&s->status.supervisor->worker_pid, 0);
+	take_step(s, keeper_replace(&s->keeper, supervisor_now_ms()));
 }
 
 static void
@@ -133,8 +143,10 @@ take_tick(struct supervisor *s)
 {
 	uint64_t ticks;
 
-	if (read(s->timer, &ticks, sizeof(ticks)) == (ssize_t)sizeof(ticks))
-		health_tick(s);
+	if (read(s->timer, &ticks, sizeof(ticks)) != (ssize_t)sizeof(ticks))
+		return;
+	take_step(s, keeper_look(&s->keeper, supervisor_now_ms()));
+	health_tick(s);
 }
 
 /* Files that are followed have changed. */

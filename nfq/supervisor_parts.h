@@ -62,6 +62,7 @@ struct reload {
 /* What the supervisor keeps an eye on, once a tick. */
 struct health {
 	int64_t tick_ms;
+	int64_t next_tick_ms;
 	int64_t watchdog_ms;		/* service manager's patience; 0: none */
 	int64_t next_watchdog_ms;
 	int64_t next_canary_ms;
@@ -97,7 +98,7 @@ struct supervisor {
 	struct rules_features features;
 
 	int signals;			/* signalfd */
-	int timer;			/* timerfd, one tick */
+	int timer;			/* timerfd, every LIFE_LOOK_MS */
 	struct reload reload;
 	struct health health;
 	struct watch *watch;		/* NULL: nothing can be followed */
@@ -162,6 +163,7 @@ struct watch *follow_open(const struct config *config);
 /* health.c */
 
 void health_start(struct supervisor *s);
+/* Does something when tick_ms have gone by since it last did. */
 void health_tick(struct supervisor *s);
 /* Reloads the tables if the search list of resolv.conf is another. */
 void health_resolv_conf(struct supervisor *s);

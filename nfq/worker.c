@@ -16,6 +16,7 @@
 
 #include "nfq/child.h"
 #include "nfq/control.h"
+#include "nfq/fault.h"
 #include "nfq/judge.h"
 #include "nfq/sandbox.h"
 #include "nfq/stream.h"
@@ -232,6 +233,7 @@ worker_run(const struct worker_handover *handover)
 	const struct control_message wanted = { .kind = CONTROL_OPENER_WANTED };
 	int status;
 
+	fault_watch(&handover->window->fault, WINDOW_FAULT_ELSEWHERE);
 	if (confine(handover) < 0)
 		return WORKER_FAILED;
 	status = prepare(&w);

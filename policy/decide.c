@@ -59,6 +59,7 @@ static const char *const reason_texts[REASONS] = {
 	[REASON_UNKNOWN_NAME] = "unknown-name",
 	[REASON_OWN_NAME] = "own-name",
 	[REASON_UNREACHABLE] = "unreachable",
+	[REASON_SUSPECT] = "suspect",
 };
 
 const char *

@@ -50,6 +50,7 @@ enum reason {
 	REASON_UNKNOWN_NAME,	/* under a zone with unknown = "nxdomain" */
 	REASON_OWN_NAME,	/* CHAOS TXT of nfdns itself */
 	REASON_UNREACHABLE,	/* TCP: the nameserver did not answer: SERVFAIL */
+	REASON_SUSPECT,		/* packets of this user end workers: pass unread */
 	REASONS
 };
 

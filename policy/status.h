@@ -32,6 +32,15 @@ enum status_state { STATUS_STARTING, STATUS_READY, STATUS_DEGRADED, STATUS_STOPP
 /* How packets get to the queue. */
 enum status_queue_mode { STATUS_QUEUE_NONE, STATUS_QUEUE_NATIVE, STATUS_QUEUE_XT };
 
+/* What workers died of. */
+enum status_death {
+	STATUS_DEATH_POISON,	/* a crash while it judged a packet */
+	STATUS_DEATH_HANG,	/* it made no progress, so the supervisor ended it */
+	STATUS_DEATH_KILLED,	/* SIGKILL from elsewhere: a person, the OOM killer */
+	STATUS_DEATH_FAILED,	/* anything else */
+	STATUS_DEATHS
+};
+
 /* Written by the supervisor only.  Times are CLOCK_REALTIME seconds. */
 struct status_supervisor {
 	_Atomic uint64_t magic;		/* written last */
@@ -44,6 +53,9 @@ struct status_supervisor {
 	_Atomic int32_t worker_pid;
 	_Atomic uint64_t started;
 	_Atomic uint64_t restarts;	/* of the worker */
+	_Atomic uint64_t deaths[STATUS_DEATHS];
+	_Atomic uint64_t poison_packets;	/* passed, as a worker died of each */
+	_Atomic uint64_t suspects;	/* users whose packets pass unread: now */
 	_Atomic uint64_t table_generation;	/* 0: never loaded */
 	_Atomic uint64_t table_names;
 	_Atomic uint64_t table_octets;

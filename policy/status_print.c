@@ -23,7 +23,7 @@ struct item {
 	const char *text;
 };
 
-#define MAX_ITEMS ((size_t)REASONS + (size_t)STREAM_COUNTERS + 40)
+#define MAX_ITEMS ((size_t)REASONS + (size_t)STREAM_COUNTERS + 48)
 
 /* Everything that is printed; texts of items borrow from here. */
 struct view {
@@ -187,6 +187,22 @@ add_stream(struct view *v)
 }
 
 static void
+add_deaths(struct view *v, const struct status_supervisor *s)
+{
+	static const char *const keys[STATUS_DEATHS] = {
+		[STATUS_DEATH_POISON] = "poison",
+		[STATUS_DEATH_HANG] = "hang",
+		[STATUS_DEATH_KILLED] = "killed",
+		[STATUS_DEATH_FAILED] = "failed",
+	};
+
+	for (size_t i = 0; i < STATUS_DEATHS; i++)
+		add_number(v, "deaths", keys[i], atomic_load(&s->deaths[i]));
+	add_number(v, "poison", "packets", atomic_load(&s->poison_packets));
+	add_number(v, "poison", "users", atomic_load(&s->suspects));
+}
+
+static void
 collect(struct view *v, const struct status_page *page)
 {
 	const struct status_supervisor *s = page->supervisor;
@@ -207,6 +223,7 @@ collect(struct view *v, const struct status_page *page)
 	add_number(v, "queue", "dropped", v->counters.queue_dropped);
 	add_number(v, "worker", "threads", page->worker_slots);
 	add_number(v, "worker", "restarts", atomic_load(&s->restarts));
+	add_deaths(v, s);
 	add_bool(v, "reload", "ok", reload_ok);
 	add_text(v, "reload", "error", v->reload_error);
 	add_number(v, "reload", "count", atomic_load(&s->reload_sequence) / 2);

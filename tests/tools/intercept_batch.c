@@ -124,6 +124,7 @@ main(int argc, char **argv)
 	static struct audit_json json;
 	static struct interception i;
 	static struct message message;
+	static queue_buffer received[QUEUE_BATCH];
 	struct queue_reader *reader;
 	struct queue_packet p;
 	struct table *table;
@@ -139,7 +140,7 @@ main(int argc, char **argv)
 	length = find_packet(argv[1], argv[2], message.octets);
 	MUST(length > 0);
 	fill_message(&message, length);
-	MUST(queue_reader_new(&reader, -1, NUMBER) == 0);
+	MUST(queue_reader_new(&reader, -1, NUMBER, received) == 0);
 	table = sample_table(false);
 	for (unsigned long n = 0; n < times; n++) {
 		MUST(queue_message_packet(&message.netlink,

@@ -238,6 +238,7 @@ int
 main(int argc, char **argv)
 {
 	char line[200], order[20], first[20], second[20];
+	static queue_buffer received[QUEUE_BATCH];
 	bool fail_open = false;
 	int i;
 
@@ -257,7 +258,7 @@ main(int argc, char **argv)
 	fd = queue_open(number, (uint32_t)strtoul(argv[2], NULL, 10),
 	    fail_open);
 	printf("done open %s\n", fd < 0 ? outcome(fd) : "0");
-	if (fd < 0 || queue_reader_new(&reader, fd, number) != 0)
+	if (fd < 0 || queue_reader_new(&reader, fd, number, received) != 0)
 		return 1;
 	while (fgets(line, sizeof(line), stdin) != NULL) {
 		first[0] = second[0] = '\0';

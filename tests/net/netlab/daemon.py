@@ -73,6 +73,10 @@ mesh = {{ {mesh}
 {more}
 """)
 
+    def environment(self):
+        """What it finds in its environment, beside NOTIFY_SOCKET."""
+        return {}
+
     def start(self, wanted="READY=1"):
         """Starts it and waits for its READY=1."""
         path = str(self.directory / "notify")
@@ -85,7 +89,8 @@ mesh = {{ {mesh}
             self.process = self.space.popen(
                 [*self.wrapper, self.programs / "nfdnsd", "-c", self.config, *self.arguments],
                 stdout=log, stderr=log,
-                env=dict(os.environ, NOTIFY_SOCKET=path), start_new_session=True)
+                env=dict(os.environ, NOTIFY_SOCKET=path, **self.environment()),
+                start_new_session=True)
         self.lab.processes.append(self.process)
         self.wait_notify(wanted)
         return self
@@ -123,6 +128,19 @@ mesh = {{ {mesh}
     def __exit__(self, *_):
         if self.process is not None and self.process.poll() is None:
             self.stop()
+
+
+class Faulty(Daemon):
+    """nfdnsd with faults that a test can ask for: tests/faulty/nfdnsd.c."""
+    programs = BUILD / "faulty"
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.no_fork = self.directory / "no-fork"	# while it exists, fork(2) fails
+        self.no_worker = self.directory / "no-worker"	# and here children end at once
+
+    def environment(self):
+        return {"NFDNS_NO_FORK": str(self.no_fork), "NFDNS_NO_WORKER": str(self.no_worker)}
 
 
 def queues(space):
