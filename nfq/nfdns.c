@@ -12,6 +12,7 @@
 #include "nfq/report.h"
 #include "policy/config.h"
 #include "resolver/exit_code.h"
+#include "resolver/suggest.h"
 #include "rules/cmd_rules.h"
 
 /* What a subcommand needs of the configuration. */
@@ -24,17 +25,19 @@ static const struct command {
 	const char *name;
 	int (*run)(const struct config *config, int argc, char **argv);
 	enum need need;
+	const char *words;	/* its arguments; of table, only the first */
 	const char *summary;
 } commands[] = {
-	{ "check", cmd_check, NEED_VALID,
+	{ "check", cmd_check, NEED_VALID, "--strict --defaults",
 	  "configuration and tables, every error at once" },
-	{ "status", cmd_status, NEED_RUN_DIR,
+	{ "status", cmd_status, NEED_RUN_DIR, "--json",
 	  "how the running daemon is [--json]" },
-	{ "rules", cmd_rules, NEED_VALID,
+	{ "rules", cmd_rules, NEED_VALID, "print verify absent sweep",
 	  "the nftables rules: print, or verify the kernel's" },
 	{ "table", cmd_table_here, NEED_VALID,
+	  "compile list get addresses diff",
 	  "the mesh table: compile, list, get, addresses, diff" },
-	{ "reload", cmd_reload, NEED_VALID,
+	{ "reload", cmd_reload, NEED_VALID, "--force",
 	  "have the daemon load configuration and tables anew" },
 };
 
@@ -63,16 +66,70 @@ print_usage(FILE *out)
 	    "  -V, --version       the version\n"
 	    "\n"
 	    "Exit codes: 0 fine, 1 error, 2 usage, 3 not running, 4 invalid\n"
-	    "configuration or refused reload, 5 running but degraded.\n", out);
+	    "configuration or refused reload, 5 running but degraded (6 is\n"
+	    "nfdnsd's own: a successor goes on).\n", out);
 }
 
+/* NULL after a message if there is none of that name. */
 static const struct command *
 find_command(const char *name)
 {
-	for (size_t i = 0; i < COMMANDS; i++)
+	char text[SUGGEST_TEXT];
+	struct suggest s;
+
+	suggest_start(&s, name);
+	for (size_t i = 0; i < COMMANDS; i++) {
 		if (strcmp(commands[i].name, name) == 0)
 			return &commands[i];
+		suggest_offer(&s, commands[i].name, strlen(commands[i].name));
+	}
+	(void)suggest_text(&s, text);
+	(void)fprintf(stderr, "nfdns: unknown command \"%s\"%s nfdns --help "
+	    "lists them\n", name, text[0] != '\0' ? text : ":");
 	return NULL;
+}
+
+/* Whether word is one of those between blanks. */
+static bool
+is_among(const char *word, const char *words)
+{
+	size_t length = strlen(word);
+
+	while (*(words += strspn(words, " ")) != '\0') {
+		size_t next = strcspn(words, " ");
+
+		if (next == length && strncmp(words, word, length) == 0)
+			return true;
+		words += next;
+	}
+	return false;
+}
+
+/*
+ * Whether the arguments are such as the command has, else a message: before
+ * the configuration is read, which may be broken or not there.
+ */
+static bool
+check_words(const struct command *command, int argc, char **argv)
+{
+	const int last = command->run == cmd_table_here && argc > 2 ? 2 : argc;
+	char text[SUGGEST_TEXT];
+	struct suggest s;
+
+	for (int i = 1; i < last; i++) {
+		if (is_among(argv[i], "-h --help") ||
+		    is_among(argv[i], command->words))
+			continue;
+		suggest_start(&s, argv[i]);
+		suggest_offer_all(&s, command->words);
+		suggest_offer_all(&s, "--help");
+		(void)suggest_text(&s, text);
+		(void)fprintf(stderr, "nfdns: %s: unknown argument \"%s\"%s "
+		    "nfdns %s --help says more\n", command->name, argv[i],
+		    text[0] != '\0' ? text : ":", command->name);
+		return false;
+	}
+	return true;
 }
 
 /* Whether one of the arguments is that word, in its short or long form. */
@@ -93,8 +150,6 @@ has_all_tables(int argc, char **argv)
 	const bool diff = argc > 1 && strcmp(argv[1], "diff") == 0;
 	int tables = 0;
 
-	if (strcmp(argv[0], "table") != 0)
-		return false;
 	for (int i = 1; i < argc; i++)
 		tables += strcmp(argv[i], "-i") == 0 ||
 		    strncmp(argv[i], "--image", 7) == 0 ||
@@ -105,12 +160,16 @@ has_all_tables(int argc, char **argv)
 
 /* Whether the arguments ask for what no configuration is needed for. */
 static bool
-needs_nothing(int argc, char **argv)
+needs_nothing(const struct command *command, int argc, char **argv)
 {
-	return has_all_tables(argc, argv) ||
-	    has_word(argc, argv, "-h", "--help") ||
-	    has_word(argc, argv, "--defaults", "--defaults") ||
-	    has_word(argc, argv, "absent", "sweep");	/* rules */
+	if (has_word(argc, argv, "-h", "--help"))
+		return true;
+	if (command->run == cmd_check)
+		return has_word(argc, argv, "--defaults", "--defaults");
+	if (command->run == cmd_rules)
+		return has_word(argc, argv, "absent", "sweep");
+	return command->run == cmd_table_here &&
+	    (argc == 1 || has_all_tables(argc, argv));
 }
 
 /* Whether they are about the daemon, which the configuration leads to. */
@@ -161,9 +220,11 @@ run(const struct command *command, const char *path, int argc, char **argv)
 	struct config *config;
 	int error, code;
 
+	if (!check_words(command, argc, argv))
+		return EXIT_USAGE;
 	if (asks_daemon(command, argc, argv) && !is_there(path))
 		return EXIT_INVALID;
-	if (command->need == NEED_RUN_DIR || needs_nothing(argc, argv))
+	if (command->need == NEED_RUN_DIR || needs_nothing(command, argc, argv))
 		return run_without(command, path, argc, argv);
 	error = config_load(&config, path, &diag);
 	report_print(&diag, "nfdns", stderr);
@@ -224,7 +285,9 @@ main(int argc, char **argv)
 
 	compiler_enter(argc, argv);
 	/* "+": options behind the command are the command's. */
-	while ((option = getopt_long(argc, argv, "+c:hV", options, NULL)) != -1) {
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "+:c:hV", options,
+	    NULL)) != -1) {
 		switch (option) {
 		case 'c':
 			path = optarg;
@@ -236,6 +299,7 @@ main(int argc, char **argv)
 			(void)puts("nfdns " NFDNS_VERSION);
 			return EXIT_OK;
 		default:
+			suggest_option(stderr, "nfdns", option, argv, options);
 			print_usage(stderr);
 			return EXIT_USAGE;
 		}
@@ -245,11 +309,8 @@ main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	command = find_command(argv[optind]);
-	if (command == NULL) {
-		(void)fprintf(stderr, "nfdns: unknown command \"%s\": nfdns "
-		    "--help lists them\n", argv[optind]);
+	if (command == NULL)
 		return EXIT_USAGE;
-	}
 	argc -= optind;
 	argv += optind;
 	path = take_path(&argc, argv, path);

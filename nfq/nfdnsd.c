@@ -10,6 +10,7 @@
 #include "policy/config.h"
 #include "policy/log.h"
 #include "resolver/exit_code.h"
+#include "resolver/suggest.h"
 
 static const char usage[] =
     "usage: nfdnsd [-c FILE] [-s PATH] [-t]\n"
@@ -69,7 +70,9 @@ main(int argc, char **argv)
 
 	compiler_enter(argc, argv);
 	log_set_level(LOG_LEVEL_INFO);
-	while ((option = getopt_long(argc, argv, "c:s:thV", options, NULL)) != -1) {
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":c:s:thV", options,
+	    NULL)) != -1) {
 		switch (option) {
 		case 'c':
 			path = optarg;
@@ -87,6 +90,7 @@ main(int argc, char **argv)
 			(void)puts("nfdnsd " NFDNS_VERSION);
 			return EXIT_OK;
 		default:
+			suggest_option(stderr, "nfdnsd", option, argv, options);
 			(void)fputs(usage, stderr);
 			return EXIT_USAGE;
 		}

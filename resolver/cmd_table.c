@@ -16,6 +16,7 @@
 #include "resolver/progress.h"
 #include "resolver/rr.h"
 #include "resolver/source_files.h"
+#include "resolver/suggest.h"
 #include "resolver/table.h"
 #include "resolver/table_addresses.h"
 #include "resolver/table_diff.h"
@@ -386,10 +387,12 @@ read_options(const struct action *action, struct request *r, int argc,
 	int option;
 
 	argv[0] = name;	/* in getopt's messages */
-	optind = 0;	/* glibc: begin anew, with another argv */
-	while ((option = getopt_long(argc, argv, "i:ro:jh", options,
+	optind = opterr = 0;	/* glibc: begin anew, with another argv */
+	while ((option = getopt_long(argc, argv, ":i:ro:jh", options,
 	    NULL)) != -1) {
-		if (option != '?' && strchr(action->options, option) == NULL) {
+		if (option == '?' || option == ':')
+			suggest_option(stderr, name, option, argv, options);
+		else if (strchr(action->options, option) == NULL) {
 			fprintf(stderr, "nfdns: table %s has no option -%c\n",
 			    action->name, option);
 			option = '?';
@@ -411,7 +414,7 @@ read_options(const struct action *action, struct request *r, int argc,
 		case 'h':
 			fputs(action->help, stdout);
 			return EXIT_OK;
-		default:
+		default:	/* was told */
 			fputs(action->help, stderr);
 			return EXIT_USAGE;
 		}

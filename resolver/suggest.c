@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "resolver/suggest.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -82,4 +83,41 @@ suggest_text(const struct suggest *s, char text[static SUGGEST_TEXT])
 		(void)snprintf(text, SUGGEST_TEXT, ", did you mean \"%.*s\"?",
 		    (int)s->length, s->best);
 	return text;
+}
+
+/* Whether getopt's optopt is one of ours, then used in a wrong way. */
+static bool
+is_known(const struct option *options)
+{
+	for (; options->name != NULL; options++)
+		if (options->val == optopt)
+			return true;
+	return false;
+}
+
+void
+suggest_option(FILE *out, const char *program, int returned, char **argv,
+    const struct option *options)
+{
+	const char *word = argv[optind - 1];
+	struct suggest s;
+
+	if (returned == ':' || is_known(options)) {
+		(void)fprintf(out, "%s: option \"%s\" %s\n", program, word,
+		    returned == ':' ? "needs a value behind it" :
+		    "takes no value");
+		return;
+	}
+	if (optopt != 0) {
+		(void)fprintf(out, "%s: unknown option \"-%c\"\n", program,
+		    optopt);
+		return;
+	}
+	suggest_start(&s, word + 2);
+	for (; options->name != NULL; options++)
+		suggest_offer(&s, options->name, strlen(options->name));
+	(void)fprintf(out, "%s: unknown option \"%s\"", program, word);
+	if (s.best != NULL)
+		(void)fprintf(out, ", did you mean \"--%s\"?", s.best);
+	(void)fputc('\n', out);
 }

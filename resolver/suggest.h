@@ -6,7 +6,9 @@
 #ifndef NFDNS_RESOLVER_SUGGEST_H
 #define NFDNS_RESOLVER_SUGGEST_H
 
+#include <getopt.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* Borrows all words; not to be looked into. */
 struct suggest {
@@ -36,5 +38,12 @@ void suggest_offer_all(struct suggest *s, const char *words);
  * close.
  */
 const char *suggest_text(const struct suggest *s, char text[static SUGGEST_TEXT]);
+
+/*
+ * The line for what getopt_long(3) has just returned, '?' or ':', with opterr 0
+ * and a ':' first in its letters: "PROGRAM: unknown option ..., did you mean".
+ */
+void suggest_option(FILE *out, const char *program, int returned, char **argv,
+    const struct option *options);
 
 #endif

@@ -136,10 +136,12 @@ cmd_rules(const struct config *config, int argc, char **argv)
 	struct ruleset set;
 	int rc;
 
-	if (strcmp(what, "--help") == 0 || strcmp(what, "-h") == 0) {
-		fputs(usage, stdout);
-		return EXIT_OK;
-	}
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--help") == 0 ||
+		    strcmp(argv[i], "-h") == 0) {
+			fputs(usage, stdout);
+			return EXIT_OK;
+		}
 	if (argc == 2 && strcmp(what, "absent") == 0)
 		return absent();
 	if (argc == 2 && strcmp(what, "sweep") == 0)
