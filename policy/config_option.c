@@ -106,8 +106,10 @@ const struct config_option config_options[] = {
 	  "CPU",
 	  .types = OPTION_STRING | OPTION_INTEGER, .read = config_read_workers,
 	  IN(config, queue.workers), .fixed = true },
-	{ "queue.maxlen", "16384",
-	  "Packets that may wait in each queue.",
+	{ "queue.maxlen", "65536",
+	  "Packets that may wait in each queue.  The default holds 10,000 "
+	  "questions a second for five seconds, in at most 50 megabytes of the "
+	  "kernel's memory.",
 	  INTEGER, RANGE(128, 1048576), IN(config, queue.maxlen),
 	  .fixed = true },
 	{ "queue.prefilter", "\"auto\"",
