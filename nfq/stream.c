@@ -57,14 +57,24 @@ finish(struct stream *s, struct stream_connection *c, enum stream_next next)
 	assert(s->output_used == 0);
 }
 
+void
+stream_arrive(struct stream *s, const struct stream_arrival *arrival)
+{
+	struct stream_connection *c = stream_welcome(s, arrival);
+
+	if (c != NULL)
+		finish(s, c, STREAM_GO_ON);
+}
+
 static void
 accept_some(struct stream *s, struct stream_end *listener)
 {
-	struct stream_connection *c;
+	struct stream_arrival arrival;
 
-	for (int i = 0; i < ACCEPTS && stream_accept(s, listener, &c); i++)
-		if (c != NULL)
-			finish(s, c, STREAM_GO_ON);
+	for (int i = 0; i < ACCEPTS && stream_accept(s, listener, &arrival);
+	    i++)
+		if (arrival.fd >= 0)
+			stream_arrive(s, &arrival);
 }
 
 static void

@@ -2,6 +2,7 @@
 #include "nfq/stream_parts.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -52,23 +53,25 @@ stream_accept_again(struct stream *s)
 
 bool
 stream_accept(struct stream *s, struct stream_end *listener,
-    struct stream_connection **connection)
+    struct stream_arrival *arrival)
 {
-	union stream_name peer, name = { .any.sa_family = AF_UNSPEC };
-	socklen_t size = sizeof(peer);
-	int fd = accept4(listener->fd, &peer.any, &size,
-	    SOCK_NONBLOCK | SOCK_CLOEXEC);
+	union stream_name *peer = &arrival->peer;
+	socklen_t size = sizeof(*peer);
+	int fd;
 
-	*connection = NULL;
+	memset(arrival, 0, sizeof(*arrival));
+	fd = accept4(listener->fd, &peer->any, &size,
+	    SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd < 0) {
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
 		    errno == ENOMEM)
 			pause_accepting(s);
 		return false;
 	}
-	if (read_name(fd, &peer, &name))
-		*connection = stream_welcome(s, fd, &peer, &name);
-	else
+	arrival->fd = fd;
+	if (!read_name(fd, peer, &arrival->name)) {
 		(void)close(fd);
+		arrival->fd = -1;
+	}
 	return true;
 }

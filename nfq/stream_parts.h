@@ -314,12 +314,18 @@ bool stream_is_idle(const struct stream_connection *c);
 
 /* stream_places.c */
 
+/* A connection that has come. */
+struct stream_arrival {
+	int fd;				/* -1: it was refused */
+	union stream_name peer, name;
+};
+
 /*
  * A connection of the thread from now on, with its socket taken over; NULL, and
  * the socket is closed, if there is no place for it.
  */
-struct stream_connection *stream_welcome(struct stream *s, int fd,
-    const union stream_name *peer, const union stream_name *name);
+struct stream_connection *stream_welcome(struct stream *s,
+    const struct stream_arrival *arrival);
 
 /* It has the newest activity. */
 void stream_touch(struct stream *s, struct stream_connection *c);
@@ -335,12 +341,9 @@ void stream_bury(struct stream *s);
 
 /* stream_accept.c */
 
-/*
- * Takes in one that waits at a listener: *connection, NULL if it was refused.
- * False: none waits.
- */
+/* Takes the next one that waits at a listener; false: none does. */
 bool stream_accept(struct stream *s, struct stream_end *listener,
-    struct stream_connection **connection);
+    struct stream_arrival *arrival);
 
 /* Listeners that paused for want of descriptors are looked at again. */
 void stream_accept_again(struct stream *s);
@@ -352,6 +355,9 @@ int stream_new(struct stream **stream, const struct worker_handover *h,
     const struct snapshot *snapshot, struct audit *audit, unsigned int slot)
     __attribute__((warn_unused_result));
 void stream_free(struct stream *s);
+
+/* A connection comes in; its socket is taken over.  In the thread. */
+void stream_arrive(struct stream *s, const struct stream_arrival *arrival);
 
 /* What epoll says of s->epoll, and the time (CLOCK_MONOTONIC). */
 void stream_round(struct stream *s, const struct epoll_event *events,

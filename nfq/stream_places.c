@@ -114,21 +114,20 @@ admit(struct stream *s, const struct stream_address *address)
 }
 
 struct stream_connection *
-stream_welcome(struct stream *s, int fd, const union stream_name *peer,
-    const union stream_name *name)
+stream_welcome(struct stream *s, const struct stream_arrival *arrival)
 {
 	struct stream_connection *c = calloc(1, sizeof(*c));
 
 	if (c != NULL)
-		c->address = counted_address(peer);
+		c->address = counted_address(&arrival->peer);
 	if (c == NULL || !admit(s, &c->address)) {
-		(void)close(fd);
+		(void)close(arrival->fd);
 		free(c);
 		return NULL;
 	}
-	c->peer = *peer;
-	c->name = *name;
-	c->client = (struct stream_end){ ROLE_CLIENT, fd, 0, c };
+	c->peer = arrival->peer;
+	c->name = arrival->name;
+	c->client = (struct stream_end){ ROLE_CLIENT, arrival->fd, 0, c };
 	c->server = (struct stream_end){ ROLE_SERVER, -1, 0, c };
 	c->active_ms = s->now_ms;
 	list_append(s, c);

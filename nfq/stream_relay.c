@@ -321,6 +321,7 @@ send_questions(struct stream *s, struct stream_connection *c)
 {
 	struct stream_relay *r = c->relay;
 	struct iovec parts[WRITE_AT_ONCE];
+	struct msghdr message = { .msg_iov = parts };
 	struct pending *p = r->unsent;
 	ssize_t n;
 	int count;
@@ -332,7 +333,8 @@ send_questions(struct stream *s, struct stream_connection *c)
 		parts[count].iov_len = p->length - sent;
 		p = p->next;
 	}
-	n = writev(c->server.fd, parts, count);
+	message.msg_iovlen = (size_t)count;
+	n = sendmsg(c->server.fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (n >= 0)
 		take_sent(r, (size_t)n);
 	else if (errno != EAGAIN && errno != EINTR)

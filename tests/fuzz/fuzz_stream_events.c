@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Any octets as a schedule of events for the TCP thread: clients, nameservers
+ * and the process that opens sockets are socket pairs, one octet says who does
+ * what next, others say how much.  Several events may fall into one round.
+ * Nothing is used after it is freed, nothing leaks, and no descriptor does.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "nfq/opener_channel.h"
+#include "nfq/stream.h"
+#include "nfq/stream_parts.h"
+#include "policy/log.h"
+#include "resolver/wire.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/packets.h"
+
+#define CLIENTS	8
+#define SERVERS	16
+#define FILES	256		/* descriptors that are looked at */
+
+/* BREAKS: whoever sends there fails, which nothing tells before. */
+enum event { COMES, SENDS, ENDS_SENDING, BREAKS, CLOSES, READS, SERVER_ANSWERS,
+	SERVER_SENDS, SERVER_BREAKS, SERVER_CLOSES, OPENER_ANSWERS,
+	OPENER_REFUSES, OPENER_BREAKS, CHANNEL, TIME, ROUND, EVENTS };
+
+struct schedule {
+	const uint8_t *octets;
+	size_t left;
+};
+
+struct bench {
+	struct config config;
+	struct status_page status;
+	struct status_worker slot;
+	struct snapshot snapshot;
+	struct worker_handover handover;
+	struct stream *stream;
+	int64_t now_ms;
+	int clients[CLIENTS], servers[SERVERS];	/* their ends; -1: none */
+	int opener;				/* its end of the channel */
+	int control[2];
+};
+
+static uint8_t
+next(struct schedule *s)
+{
+	if (s->left == 0)
+		return 0;
+	s->left--;
+	return *s->octets++;
+}
+
+/* Ours in [0], with the smallest buffer, so that writing blocks soon. */
+static void
+make_pair(int type, int pair[2])
+{
+	const int small = 1, on = 1;
+
+	check(socketpair(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
+	    pair) == 0);
+	check(type != SOCK_STREAM || setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF,
+	    &small, sizeof(small)) == 0);
+	check(setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on,
+	    sizeof(on)) == 0);
+}
+
+static void
+drop(int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+	*fd = -1;
+}
+
+/* A connection, from one of a few users to a place where nobody listens. */
+static void
+come(struct bench *b, int *client, uint8_t who)
+{
+	struct stream_arrival arrival;
+	int pair[2];
+
+	drop(client);
+	make_pair(SOCK_STREAM, pair);
+	memset(&arrival, 0, sizeof(arrival));
+	arrival.fd = pair[0];
+	arrival.peer.v4.sin_family = arrival.name.v4.sin_family = AF_INET;
+	arrival.peer.v4.sin_addr.s_addr = htonl(0x0a000000U + (who & 3));
+	arrival.name.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	arrival.name.v4.sin_port = htons(1);
+	*client = pair[1];
+	stream_arrive(b->stream, &arrival);
+}
+
+static size_t
+put_question(uint8_t *out, uint8_t what, uint16_t id)
+{
+	static const char *const names[] = { "\3www\7example\3com",
+		"\6public\7example" };
+	const char *name = names[what & 1];
+	size_t length = strlen(name) + 1;
+
+	memset(out, 0, STREAM_PREFIX + 12);
+	wire_store_u16(out, (uint16_t)(12 + length + 4));
+	wire_store_u16(out + 2, id);
+	out[4] = 1;				/* RD */
+	out[7] = 1;				/* QDCOUNT */
+	memcpy(out + 14, name, length);
+	/* A, or a transfer, which makes the connection raw. */
+	wire_store_u16(out + 14 + length, (what & 0x0e) == 2 ? 252 : 1);
+	wire_store_u16(out + 16 + length, 1);
+	return STREAM_PREFIX + 12 + length + 4;
+}
+
+/* Questions, many of one kind, malformed ones, or octets of the schedule. */
+static void
+send_something(struct schedule *s, int fd)
+{
+	static uint8_t out[65536];
+	const uint8_t what = next(s), count = next(s);
+	size_t length = 0;
+
+	if ((what & 0x60) == 0x60) {
+		length = s->left < count ? s->left : count;
+		memcpy(out, s->octets, length);
+		s->octets += length;
+		s->left -= length;
+	}
+	for (unsigned int i = 0; (what & 0x60) != 0x60 &&
+	    i < (what & 0x40 ? count * 8U : count & 15U) &&
+	    length < sizeof(out) - 200; i++)
+		length += put_question(out + length, what, (uint16_t)i);
+	/* A message of one octet: malformed, everything from it on is raw. */
+	if ((what & 0x80) != 0 && length < sizeof(out) - 3) {
+		memcpy(out + length, "\0\1x", 3);
+		length += 3;
+	}
+	(void)!send(fd, out, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* Each question that is there comes back as an answer. */
+static void
+echo(int fd)
+{
+	static uint8_t octets[65536];
+	ssize_t n = recv(fd, octets, sizeof(octets), MSG_DONTWAIT);
+
+	for (ssize_t at = 0; at + 5 < n;
+	    at += STREAM_PREFIX + (octets[at] << 8 | octets[at + 1]))
+		octets[at + 4] |= 0x80;		/* QR */
+	if (n > 0)
+		(void)!send(fd, octets, (size_t)n,
+		    MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* A connection for what was asked first, or an error. */
+static void
+answer_request(struct bench *b, int *server, int error)
+{
+	uint8_t octets[OPENER_ANSWER_LENGTH];
+	struct opener_received received;
+	int pair[2] = { -1, -1 };
+
+	if (b->opener < 0 || opener_channel_receive(b->opener, &received) < 0)
+		return;
+	drop(&received.fd);
+	if (error == 0) {
+		drop(server);
+		make_pair(SOCK_STREAM, pair);
+	}
+	opener_answer_write(error, octets);
+	(void)!opener_channel_send(b->opener, octets, sizeof(octets), pair[0]);
+	drop(&pair[0]);
+	*server = error == 0 ? pair[1] : *server;
+}
+
+static void
+give_channel(struct bench *b, uint8_t how)
+{
+	int pair[2] = { -1, -1 };
+
+	if (how & 1) {
+		make_pair(SOCK_SEQPACKET, pair);
+		drop(&b->opener);
+		b->opener = pair[1];
+	}
+	stream_take_opener(b->stream, pair[0]);
+}
+
+static void
+run_round(struct bench *b)
+{
+	struct epoll_event events[STREAM_EVENTS];
+	const struct stream *s = b->stream;
+	unsigned int count = 0;
+	int n = epoll_wait(s->epoll, events, STREAM_EVENTS, 0);
+
+	stream_round(b->stream, events, n > 0 ? n : 0, b->now_ms);
+	check(s->dead == NULL && s->output_used == 0);
+	for (const struct stream_connection *c = s->first; c != NULL;
+	    c = c->next) {
+		check(!c->closed && c->client.fd >= 0);
+		count++;
+	}
+	check(count == s->count && count <= b->config.stream.connections);
+}
+
+static void
+happen(struct bench *b, struct schedule *s)
+{
+	const uint8_t what = next(s), who = next(s);
+	int *client = &b->clients[who % CLIENTS];
+	int *server = &b->servers[who % SERVERS];
+	uint8_t octets[4096] = { 0 };
+
+	switch (what % EVENTS) {
+	case COMES:
+		come(b, client, next(s));
+		break;
+	case SENDS:
+		send_something(s, *client);
+		break;
+	case ENDS_SENDING:
+		(void)shutdown(*client, SHUT_WR);
+		break;
+	case BREAKS:
+		(void)shutdown(*client, SHUT_RD);
+		break;
+	case CLOSES:
+		drop(client);
+		break;
+	case READS:
+		(void)!recv(*client, octets, sizeof(octets), MSG_DONTWAIT);
+		break;
+	case SERVER_ANSWERS:
+		echo(*server);
+		break;
+	case SERVER_SENDS:
+		send_something(s, *server);
+		break;
+	case SERVER_BREAKS:
+		(void)shutdown(*server, SHUT_RD);
+		break;
+	case SERVER_CLOSES:
+		drop(server);
+		break;
+	case OPENER_ANSWERS:
+		answer_request(b, server, 0);
+		break;
+	case OPENER_REFUSES:
+		answer_request(b, server, ECONNREFUSED);
+		break;
+	case OPENER_BREAKS:
+		if (who & 1)
+			(void)!send(b->opener, octets, who,
+			    MSG_DONTWAIT | MSG_NOSIGNAL);
+		else
+			drop(&b->opener);
+		break;
+	case CHANNEL:
+		give_channel(b, who);
+		break;
+	case TIME:
+		b->now_ms += who * 20;
+		break;
+	case ROUND:
+		run_round(b);
+		break;
+	}
+	/* What the supervisor was asked is of no interest. */
+	while (recv(b->control[1], octets, sizeof(octets), MSG_DONTWAIT) > 0)
+		;
+}
+
+static void
+begin(struct bench *b, struct table *table, uint8_t how)
+{
+	static const int none[STREAM_LISTENERS] = { -1, -1 };
+
+	memset(b, 0, sizeof(*b));
+	memset(b->clients, 0xff, sizeof(b->clients));
+	memset(b->servers, 0xff, sizeof(b->servers));
+	b->opener = -1;
+	b->now_ms = 1000000;
+	b->config.uid = geteuid();
+	b->config.stream = (struct config_stream){ .connections = 6,
+		.per_client = 4, .in_flight = 4, .idle_s = 4, .message_s = 2,
+		.unread_s = 3, .relay_s = 2, .buffer = 1024 };
+	b->status.workers = &b->slot;
+	b->snapshot.table = table;
+	check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
+	    b->control) == 0);
+	b->handover = (struct worker_handover){ .config = &b->config,
+		.listeners = none, .opener = (how & 7) != 0,
+		.control = b->control[0], .status = &b->status };
+}
+
+static void
+end(struct bench *b)
+{
+	stream_free(b->stream);
+	for (size_t i = 0; i < CLIENTS; i++)
+		drop(&b->clients[i]);
+	for (size_t i = 0; i < SERVERS; i++)
+		drop(&b->servers[i]);
+	drop(&b->opener);
+	drop(&b->control[0]);
+	drop(&b->control[1]);
+}
+
+static unsigned int
+open_files(void)
+{
+	unsigned int count = 0;
+
+	for (int fd = 0; fd < FILES; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct table *table;
+	static struct audit *audit;
+	static struct bench b;
+	struct schedule s = { data, size };
+	unsigned int files;
+
+	if (table == NULL) {
+		log_set_level(LOG_LEVEL_ERROR);
+		table = sample_table(false);
+		check(audit_start(&audit, 1) == 0);
+	}
+	files = open_files();
+	begin(&b, table, next(&s));
+	check(stream_new(&b.stream, &b.handover, &b.snapshot, audit, 0) == 0);
+	for (unsigned int i = 0; s.left > 0 && i < 2000; i++)
+		happen(&b, &s);
+	run_round(&b);
+	end(&b);
+	check(open_files() == files);
+	return 0;
+}
