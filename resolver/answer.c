@@ -338,20 +338,27 @@ move_owner_to_zone(struct draft *d)
 	d->owner_length = name->length - offset;
 }
 
-/* From the current owner to the last "labels" of its name. */
-static void
+/*
+ * From the current owner to the last "labels" of its name.  False if it is no
+ * name, however that got there: the walk ends where the owner does.
+ */
+static bool
 move_owner_up(struct draft *d, unsigned int labels)
 {
 	const uint8_t *octets = d->sections.base + d->owner;
 	unsigned int count = 0;
 	size_t at;
 
-	for (at = 0; octets[at] != 0; at += 1u + octets[at])
+	for (at = 0; at < d->owner_length && octets[at] != 0;
+	    at += 1u + octets[at])
 		count++;
+	if (at >= d->owner_length)
+		return false;
 	for (at = 0; count > labels; count--)
 		at += 1u + octets[at];
 	d->owner += at;
 	d->owner_length -= at;
+	return true;
 }
 
 /* The SOA of a zone file: as it stands there, but for the TTL (RFC 2308). */
@@ -364,11 +371,13 @@ write_file_soa(struct draft *d)
 	const uint8_t *minimum = rdata + length - 4;
 	uint32_t ttl = (uint32_t)counted_length(minimum) << 16 |
 	    (uint32_t)counted_length(minimum + 2);
-	uint8_t *p = wire_reserve(&d->sections, RECORD_OCTETS + length);
+	uint8_t *p;
 
+	if (!move_owner_up(d, finding->soa_labels))
+		return false;
+	p = wire_reserve(&d->sections, RECORD_OCTETS + length);
 	if (p == NULL)
 		return false;
-	move_owner_up(d, finding->soa_labels);
 	store_record(p, d->owner, TYPE_SOA, CLASS_IN,
 	    ttl < finding->soa.ttl ? ttl : finding->soa.ttl, length);
 	memcpy(p + RECORD_OCTETS, rdata, length);

@@ -107,7 +107,7 @@ chain_drop_faulty(struct builder *b, int image_fd, struct diag *diag)
 
 	if (!builder_has(b, TYPE_CNAME))
 		return 0;
-	outcome = table_open(&table, image_fd, &why);
+	outcome = table_open_draft(&table, image_fd, &why);
 	if (outcome < 0)
 		return outcome;
 	outcome = drop_from(b, table, diag);

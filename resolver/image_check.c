@@ -13,6 +13,10 @@
 #include "resolver/mesh.h"
 #include "resolver/name.h"
 #include "resolver/rdata.h"
+#include "resolver/rr.h"
+
+/* With one more, the slots alone would be larger than an image may be. */
+#define MAX_SLOT_BITS	28
 
 struct check {
 	const uint8_t *image;
@@ -21,6 +25,7 @@ struct check {
 	uint8_t *sets;		/* one bit for each offset / 4 behind the nodes' start */
 	uint32_t names;
 	bool aliases;
+	bool draft;
 };
 
 static const char *
@@ -46,8 +51,10 @@ check_header(const struct image_header *h, size_t size)
 		return "settings out of range";
 	if (h->search_count > MESH_MAX_SEARCH || h->zone_count > MESH_MAX_ZONES)
 		return "too many search domains or zones";
-	slots = h->slot_bits < 32 ? (uint64_t)1 << h->slot_bits : UINT64_MAX;
-	if (h->slot_bits > 31 || h->node_count >= slots)
+	if (h->slot_bits > MAX_SLOT_BITS)
+		return "too many slots";
+	slots = (uint64_t)1 << h->slot_bits;
+	if (h->node_count >= slots)
 		return "more nodes than slots";
 	if (h->strings != sizeof(*h) || h->slots < h->strings ||
 	    h->slots % 8 != 0 ||
@@ -131,6 +138,23 @@ records_valid(const struct image_rrset *rrset, const uint8_t *octets)
 	return at == rrset->size;
 }
 
+static const char *
+check_rrset(const struct check *c, const struct image_rrset *rrset,
+    const uint8_t *octets)
+{
+	if (rrset->count == 0 ||
+	    rrset->rdlength != rdata_fixed_length(rrset->type))
+		return "bad set of records";
+	if (rrset->rdlength != 0 ?
+	    (uint64_t)rrset->count * rrset->rdlength != rrset->size :
+	    !records_valid(rrset, octets))
+		return "bad record data";
+	/* What follows a CNAME in an answer belongs to its one target. */
+	if (rrset->type == TYPE_CNAME && rrset->count > 1 && !c->draft)
+		return "several CNAMEs of one name";
+	return NULL;
+}
+
 /* Steps over the set at *at. */
 static const char *
 check_set(struct check *c, uint64_t *at)
@@ -147,6 +171,7 @@ check_set(struct check *c, uint64_t *at)
 	*at += sizeof(*set);
 	for (uint32_t i = 0; i < set->count; i++) {
 		const struct image_rrset *rrset;
+		const char *why;
 
 		if (c->size - *at < sizeof(*rrset))
 			return "records cut off";
@@ -154,13 +179,9 @@ check_set(struct check *c, uint64_t *at)
 		*at += sizeof(*rrset);
 		if (c->size - *at < image_pad4(rrset->size))
 			return "record data cut off";
-		if (rrset->count == 0 ||
-		    rrset->rdlength != rdata_fixed_length(rrset->type))
-			return "bad set of records";
-		if (rrset->rdlength != 0 ?
-		    (uint64_t)rrset->count * rrset->rdlength != rrset->size :
-		    !records_valid(rrset, c->image + *at))
-			return "bad record data";
+		why = check_rrset(c, rrset, c->image + *at);
+		if (why != NULL)
+			return why;
 		*at += image_pad4(rrset->size);
 	}
 	return NULL;
@@ -252,12 +273,13 @@ check_aliases(const struct check *c)
 }
 
 const char *
-image_check(const uint8_t *image, size_t size)
+image_check(const uint8_t *image, size_t size, bool draft)
 {
 	struct check c = {
 		.image = image,
 		.header = (const void *)image,
 		.size = size,
+		.draft = draft,
 	};
 	const char *why = check_header(c.header, size);
 

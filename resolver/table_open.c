@@ -68,8 +68,8 @@ load(struct table *t)
 	load_strings(t);
 }
 
-int
-table_open(struct table **table, int fd, const char **why)
+static int
+open_image(struct table **table, int fd, bool draft, const char **why)
 {
 	struct table *t = NULL;
 	void *image = MAP_FAILED;
@@ -93,7 +93,7 @@ table_open(struct table **table, int fd, const char **why)
 		*why = "cannot map the image";
 		return -errno;
 	}
-	*why = image_check(image, (size_t)st.st_size);
+	*why = image_check(image, (size_t)st.st_size, draft);
 	if (*why != NULL)
 		goto failed;
 	t = calloc(1, sizeof(*t));
@@ -110,6 +110,18 @@ table_open(struct table **table, int fd, const char **why)
 failed:
 	(void)munmap(image, (size_t)st.st_size);
 	return error;
+}
+
+int
+table_open(struct table **table, int fd, const char **why)
+{
+	return open_image(table, fd, false, why);
+}
+
+int
+table_open_draft(struct table **table, int fd, const char **why)
+{
+	return open_image(table, fd, true, why);
 }
 
 int
