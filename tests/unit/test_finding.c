@@ -219,6 +219,49 @@ test_finding_cname_type(void)
 	}
 }
 
+/*
+ * "*.pod.test" for addresses as labels, with the types that it has; name and
+ * type of the question.  Octets of the address found, 0 if none.
+ */
+static uint8_t
+dashed(bool four, bool six, const char *name, uint16_t type)
+{
+	const struct dns_name owner = make("*.pod.test");
+	uint8_t any[16] = { 0 };
+
+	begin();
+	if (four)
+		CHECK(builder_add(builder, &owner, NAME_OWNED | NAME_DASHED,
+		    TYPE_A, 30, any, 4, 0) == BUILDER_ADDED);
+	if (six)
+		CHECK(builder_add(builder, &owner, NAME_OWNED | NAME_DASHED,
+		    TYPE_AAAA, 30, any, 16, 0) == BUILDER_ADDED);
+	gather(name, type);
+	CHECK(finding.chain_length == (finding.has_type ? 1 : 0));
+	CHECK(!finding.has_type || finding.chain[0].rdata == finding.dashed);
+	CHECK(!finding.has_type || finding.chain[0].count == 1);
+	return finding.has_type ? (uint8_t)finding.chain[0].rdlength : 0;
+}
+
+static void
+test_finding_dashed(void)
+{
+	CHECK(dashed(true, true, "10-1-2-3.pod.test", TYPE_A) == 4);
+	CHECK(memcmp(finding.dashed, "\12\1\2\3", 4) == 0);
+	CHECK(dashed(true, true, "10-1-2-3.pod.test", TYPE_ANY) == 4);
+	CHECK(dashed(true, true, "10-1-2-3.pod.test", TYPE_AAAA) == 0);
+	CHECK(dashed(true, true, "10-1-2-3.pod.test", TYPE_TXT) == 0);
+	CHECK(dashed(true, true, "fd00--1.pod.test", TYPE_AAAA) == 16);
+	CHECK(finding.dashed[0] == 0xfd && finding.dashed[15] == 1);
+	CHECK(dashed(true, true, "fd00--1.pod.test", TYPE_ANY) == 16);
+	CHECK(finding.chain[0].type == TYPE_AAAA);
+	CHECK(dashed(true, true, "fd00--1.pod.test", TYPE_A) == 0);
+	/* Addresses of a family that the wildcard is not for. */
+	CHECK(dashed(true, false, "fd00--1.pod.test", TYPE_AAAA) == 0);
+	CHECK(dashed(true, false, "fd00--1.pod.test", TYPE_ANY) == 0);
+	CHECK(dashed(false, true, "10-1-2-3.pod.test", TYPE_A) == 0);
+}
+
 int
 main(void)
 {
@@ -233,5 +276,6 @@ main(void)
 	TEST(test_finding_dashed_target);
 	TEST(test_finding_target_unknown);
 	TEST(test_finding_cname_type);
+	TEST(test_finding_dashed);
 	return test_summary();
 }

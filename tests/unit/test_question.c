@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "resolver/question.h"
 #include "resolver/rr.h"
@@ -20,17 +21,28 @@
 
 static struct question parsed;
 
+#define ROOM 4096
+
 /*
- * Parses a copy that ends where its memory ends, so that a sanitizer sees one
- * octet too many; the views into it are compared before it goes.
+ * Parses a copy that ends where a page begins that nobody may read, so that one
+ * octet too many is a crash; the views into it are compared before it goes.
  */
 static enum question_form
 parse(const char *message, size_t length)
 {
-	uint8_t *copy = malloc(length > 0 ? length : 1);
+	static uint8_t *end;
+	uint8_t *copy;
 
-	if (copy == NULL)
-		abort();
+	if (end == NULL) {
+		uint8_t *pages = mmap(NULL, 2 * ROOM, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (pages == MAP_FAILED ||
+		    mprotect(pages + ROOM, ROOM, PROT_NONE) != 0)
+			abort();
+		end = pages + ROOM;
+	}
+	copy = end - length;
 	memcpy(copy, message, length);
 	memset(&parsed, 0xaa, sizeof(parsed));
 	question_parse(&parsed, copy, length);
@@ -38,7 +50,6 @@ parse(const char *message, size_t length)
 		CHECK(parsed.wire == copy + 12);
 		CHECK(12 + parsed.wire_length <= length);
 	}
-	free(copy);
 	parsed.wire = NULL;
 	return parsed.form;
 }
@@ -145,6 +156,16 @@ test_question_opt(void)
 	CHECK(PARSE(PLAIN("\1") OPT("\0\5") "\0\12\0\2x") ==
 	    QUESTION_MALFORMED);
 	CHECK(PARSE(PLAIN("\1") OPT("\0\3") "\0\12\0") == QUESTION_MALFORMED);
+	CHECK(PARSE(PLAIN("\1") OPT("\0\5") "\0\12\0\0x") ==
+	    QUESTION_MALFORMED);
+	CHECK(PARSE(PLAIN("\1") OPT("\0\4") "\0\13\0\0") == QUESTION_PLAIN);
+	CHECK(parsed.edns.keepalive && !parsed.edns.padding);
+	/* Both octets of code and length count. */
+	CHECK(PARSE(PLAIN("\1") OPT("\0\10") "\1\13\0\0\2\14\0\0") ==
+	    QUESTION_PLAIN);
+	CHECK(!parsed.edns.keepalive && !parsed.edns.padding);
+	CHECK(PARSE(PLAIN("\1") OPT("\0\10") "\0\14\1\0\0\13\0\0") ==
+	    QUESTION_MALFORMED);
 	/* A later version's options are not ours to read. */
 	CHECK(PARSE(PLAIN("\1") "\0\0\x29\4\xd0\0\1\0\0\0\3\0\12\0") ==
 	    QUESTION_PLAIN);
@@ -183,6 +204,8 @@ test_question_signed(void)
 	    QUESTION_SIGNED);
 	CHECK(PARSE(PLAIN("\1") "\0\0\x18\0\xff\0\0\0\0\0\3\0\1x") ==
 	    QUESTION_PLAIN);
+	CHECK(PARSE(PLAIN("\1") "\0\0\x18\0\xff\0\0\0\0\0\2\0\0") ==
+	    QUESTION_SIGNED);
 #undef TSIG
 }
 
@@ -212,6 +235,25 @@ test_question_pointers(void)
 	/* By way of a label that runs into the pointer again. */
 	CHECK(PARSE(PLAIN("\1") RECORD_A("\1a\300\40")) == QUESTION_MALFORMED);
 	CHECK(PARSE(PLAIN("\1") RECORD_A("\100a\0")) == QUESTION_MALFORMED);
+	/* Half a pointer, and a whole one with nothing behind it. */
+	CHECK(PARSE(PLAIN("\1") "\300") == QUESTION_MALFORMED);
+	CHECK(PARSE(PLAIN("\1") "\300\14") == QUESTION_MALFORMED);
+}
+
+/*
+ * The second owner is in the data of the record before it, and ends in its own,
+ * with the message's last octet; a label further it would be cut off.
+ */
+static void
+test_question_owner_at_the_end(void)
+{
+#define AROUND "\0\0\1\0\1\0\0\0\0\0\1\17" "\300\53\0\1\0\1\0\0\0\0\0"
+	CHECK(PARSE(PLAIN("\2") AROUND "\4abc\0") == QUESTION_PLAIN);
+	CHECK(PARSE(PLAIN("\2") AROUND "\4abc\1") == QUESTION_MALFORMED);
+	CHECK(PARSE(PLAIN("\2") AROUND "\4abc\300") == QUESTION_MALFORMED);
+	CHECK(PARSE(PLAIN("\2") AROUND "\5abc\300\14") == QUESTION_PLAIN);
+	CHECK(PARSE(PLAIN("\2") AROUND "\5abc\300\60") == QUESTION_MALFORMED);
+#undef AROUND
 }
 
 /* Records whose owners are one chain of pointers: a few are odd, but whole. */
@@ -238,31 +280,55 @@ test_question_pointer_chain(void)
 	    QUESTION_PLAIN);
 }
 
-/* An owner of 255 octets by way of a pointer, and one of 256. */
-static void
-test_question_owner_length(void)
+/* Labels, the last of that many octets, and then "rest"; an owner in all. */
+static enum question_form
+parse_owner(uint8_t last, const char *rest, size_t length)
 {
 	static const uint8_t fill[NAME_MAX_LABEL];
 	uint8_t message[512];
-	uint8_t last;
+	struct wire_writer w = wire_writer_over(message, sizeof(message));
 
-	/* Three of 64 octets, the last, and the 16 of NAME. */
-	for (last = 46; last <= 47; last++) {
-		struct wire_writer w = wire_writer_over(message,
-		    sizeof(message));
-
-		wire_write_octets(&w, PLAIN("\1"), 32);
-		for (int i = 0; i < 3; i++) {
-			wire_write_u8(&w, NAME_MAX_LABEL);
-			wire_write_octets(&w, fill, NAME_MAX_LABEL);
-		}
-		wire_write_u8(&w, last);
-		wire_write_octets(&w, fill, last);
-		wire_write_octets(&w, "\300\14\0\1\0\1\0\0\0\0\0\0", 12);
-		CHECK(parse((const char *)message, wire_written(&w)) ==
-		    (3 * 64 + 1 + last + 16 <= NAME_MAX_OCTETS ?
-		    QUESTION_PLAIN : QUESTION_MALFORMED));
+	wire_write_octets(&w, PLAIN("\1"), 32);
+	for (int i = 0; i < 3; i++) {
+		wire_write_u8(&w, NAME_MAX_LABEL);
+		wire_write_octets(&w, fill, NAME_MAX_LABEL);
 	}
+	wire_write_u8(&w, last);
+	wire_write_octets(&w, fill, last);
+	wire_write_octets(&w, rest, length);
+	wire_write_octets(&w, "\0\1\0\1\0\0\0\0\0\0", 10);
+	return parse((const char *)message, wire_written(&w));
+}
+
+/* An owner by way of a pointer to the root that begins octet 256 + 45. */
+static enum question_form
+parse_far(void)
+{
+	uint8_t message[512];
+	struct wire_writer w = wire_writer_over(message, sizeof(message));
+
+	memset(message, 0xff, sizeof(message));
+	wire_write_octets(&w, PLAIN("\2") "\0\0\1\0\1\0\0\0\0\1\3", 43);
+	(void)wire_reserve(&w, 259);
+	message[256 + 45] = 0;
+	wire_write_octets(&w, "\301\55\0\1\0\1\0\0\0\0\0\0", 12);
+	return parse((const char *)message, wire_written(&w));
+}
+
+/* Owners of 255 octets and of 256: by themselves, with NAME and its end. */
+static void
+test_question_owner_length(void)
+{
+	CHECK(parse_owner(255 - 193 - 1, "\0", 1) == QUESTION_PLAIN);
+	CHECK(parse_owner(255 - 193, "\0", 1) == QUESTION_MALFORMED);
+	CHECK(parse_owner(255 - 193 - 16, "\300\14", 2) == QUESTION_PLAIN);
+	CHECK(parse_owner(256 - 193 - 16, "\300\14", 2) ==
+	    QUESTION_MALFORMED);
+	/* Past the first 256 octets of a message, too. */
+	CHECK(parse_far() == QUESTION_PLAIN);
+	CHECK(parse_owner(255 - 193 - 11, "\300\21", 2) == QUESTION_PLAIN);
+	CHECK(parse_owner(256 - 193 - 11, "\300\21", 2) ==
+	    QUESTION_MALFORMED);
 }
 
 /* A question and "records" bare ones behind it. */
@@ -333,6 +399,7 @@ main(void)
 	TEST(test_question_signed);
 	TEST(test_question_other_records);
 	TEST(test_question_pointers);
+	TEST(test_question_owner_at_the_end);
 	TEST(test_question_pointer_chain);
 	TEST(test_question_owner_length);
 	TEST(test_question_cost);

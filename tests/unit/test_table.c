@@ -168,6 +168,36 @@ search_domain_below_itself(void)
 	table_close(t);
 }
 
+/* As long as a list may be, and what stands behind it is none of it. */
+static void
+longest_search_list(void)
+{
+	struct mesh mesh = { .udp_size = 1232, .search_count = MESH_MAX_SEARCH,
+	    .zone_count = 1 };
+	struct table *t;
+	struct entry e;
+
+	for (int i = 0; i < MESH_MAX_SEARCH; i++) {
+		char text[8];
+
+		(void)snprintf(text, sizeof(text), "s%02d", i);
+		mesh.search[i] = name_of(text);
+	}
+	mesh.zones[0] = (struct mesh_zone){ name_of("out"), ZONE_PASS };
+	t = table_with(&mesh, (const char *const[]){ "a", "b.s31", "c.out",
+	    NULL });
+	e = find(t, "a.s00");
+	CHECK(e.kind == ENTRY_SEARCH && which(t, &e) == 0);
+	e = find(t, "a.s31");
+	CHECK(e.kind == ENTRY_SEARCH && which(t, &e) == 0);
+	e = find(t, "b.s00");
+	CHECK(e.kind == ENTRY_SEARCH && which(t, &e) == 1);
+	CHECK(e.target_search != NULL && e.target_length == 2);
+	CHECK(find(t, "c.s00").kind == ENTRY_NONE);
+	CHECK(find(t, "a.out").kind == ENTRY_NONE);
+	table_close(t);
+}
+
 static void
 longest_names(void)
 {
@@ -442,6 +472,7 @@ main(void)
 	TEST(search_list);
 	TEST(search_list_and_short_names);
 	TEST(search_domain_below_itself);
+	TEST(longest_search_list);
 	TEST(longest_names);
 	TEST(zones);
 	TEST(non_terminals_give_way);
