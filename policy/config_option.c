@@ -62,9 +62,9 @@ const struct config_option config_options[] = {
 	  "\"0x70000000\"",
 	  .types = OPTION_STRING | OPTION_INTEGER, .read = config_read_mark_mask,
 	  IN(config, capture.mark_mask), .fixed = true },
-	{ "capture.zone", "53",
-	  "Conntrack zone of questions that pass.",
-	  INTEGER, RANGE(1, 65534), IN(config, capture.zone), .fixed = true },
+	{ "capture.zone", "0",
+	  "Conntrack zone of questions that pass; 0: none of their own.",
+	  INTEGER, RANGE(0, 65534), IN(config, capture.zone), .fixed = true },
 	{ "capture.bypass.users", "[ ]",
 	  "Users whose questions are not looked at; the worker's is always "
 	  "one of them.",

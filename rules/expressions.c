@@ -200,8 +200,10 @@ make_action(struct maker *maker, const struct ruleset *set,
 			queue_xt(maker, set);
 		break;
 	case ACTION_SET_ZONE:
+	case ACTION_CLEAR:
 		count(maker);
-		set_zone(maker, set->zone);
+		if (rule->action == ACTION_SET_ZONE)
+			set_zone(maker, set->zone);
 		change_mark(maker, ~set->mark_mask, 0);
 		put_verdict(maker, NF_ACCEPT);
 		break;

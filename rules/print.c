@@ -225,6 +225,10 @@ print_rule(const struct ruleset *set, const struct rule *rule,
 		    " meta mark set meta mark & 0x%08" PRIx32 " accept", counter,
 		    set->zone, ~set->mark_mask);
 		break;
+	case ACTION_CLEAR:
+		fprintf(out, "%s meta mark set meta mark & 0x%08" PRIx32
+		    " accept", counter, ~set->mark_mask);
+		break;
 	case ACTION_NOTRACK:
 		fprintf(out, "%s notrack accept", counter);
 		break;

@@ -68,6 +68,7 @@ rule_remedy(const struct rule *rule)
 		return "load module nft_tproxy, use a kernel with "
 		    "CONFIG_NFT_TPROXY, or set capture.tcp = false";
 	case ACTION_ACCEPT:
+	case ACTION_CLEAR:
 		break;
 	}
 	return match_remedy(rule->match);

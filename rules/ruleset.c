@@ -13,7 +13,7 @@
  * stream    6  a first packet marked as "stream" by the verdict: remembered
  *           7  any other first packet: forgotten, whatever was before
  *           8  later packets of what is remembered: marked, too
- * verdict   9  still marked as passed: own conntrack zone, mark cleared
+ * verdict   9  still marked as passed: mark cleared, conntrack zone if wanted
  *          10  marked as answered or stream: no conntrack entry
  * arrival  11  marked as stream, from lo: to our listener
  *
@@ -294,14 +294,24 @@ add_arrivals(struct ruleset *set)
 	    "intercepted (IPv6)");
 }
 
+/*
+ * What passes is tracked as it would be without us, unless a zone is wanted.
+ * With one, a port's entry of before the rules came, or of while they were in,
+ * clashes with the other kind's in the direction of the replies, which have no
+ * zone, and the kernel drops the packet (__nf_conntrack_confirm()), for as long
+ * as the entry lives.  A client that takes a new port for each question has all
+ * of its ports in such entries after a few thousand.
+ */
 static void
 add_verdicts(struct ruleset *set)
 {
-	struct rule *rule = add_rule(set, CHAIN_VERDICT, MATCH_MARK,
-	    ACTION_SET_ZONE, "passed: conntrack zone %u", set->zone);
+	char passed[40] = "passed";
 
-	rule->arg.mark.value = set->mark_passed;
-	rule->arg.mark.mask = set->mark_mask;
+	if (set->zone != 0)
+		(void)snprintf(passed, sizeof(passed),
+		    "passed: conntrack zone %u", set->zone);
+	add_marked(set, CHAIN_VERDICT, set->mark_passed,
+	    set->zone != 0 ? ACTION_SET_ZONE : ACTION_CLEAR, passed);
 	add_marked(set, CHAIN_VERDICT, set->mark_answered, ACTION_NOTRACK,
 	    "answered: not tracked");
 	if (set->tcp)

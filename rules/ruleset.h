@@ -67,6 +67,7 @@ enum rule_action {
 	ACTION_ACCEPT,
 	ACTION_QUEUE,		/* mark |= passed, then queue with bypass */
 	ACTION_SET_ZONE,	/* ct original zone set, clear the mark's bits, accept */
+	ACTION_CLEAR,		/* clear the mark's bits, accept */
 	ACTION_NOTRACK,		/* and accept */
 	ACTION_QUEUE_STREAM,	/* queue with bypass, the mark as it is */
 	ACTION_REMEMBER,	/* into the set of connections, accept */

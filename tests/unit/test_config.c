@@ -44,7 +44,7 @@ every_default_is_what_the_design_says(void)
 	CHECK(c->capture.mark_passed == 0x10000000);
 	CHECK(c->capture.mark_answered == 0x20000000);
 	CHECK(c->capture.mark_stream == 0x40000000);
-	CHECK(c->capture.zone == 53);
+	CHECK(c->capture.zone == 0);
 	CHECK(c->queue.number == 5300 && c->queue.workers == 1);
 	CHECK(c->queue.maxlen == 65536);
 	CHECK(!c->queue.absent_drop && !c->queue.overload_pass);
@@ -194,7 +194,7 @@ all_errors_come_at_once_with_their_lines(void)
 {
 	static const char *const expected[] = {
 		FILE_NAME ":2: colour: unknown option",
-		FILE_NAME ":5: capture.zone: found 0",
+		FILE_NAME ":5: capture.zone: found -1",
 		FILE_NAME ":9: queue.number: found \"x\"",
 		FILE_NAME ":10: queue.maxlen: found 1",
 		FILE_NAME ":14: mesh.tables[1]: \"path\" is missing",
@@ -204,7 +204,7 @@ all_errors_come_at_once_with_their_lines(void)
 	struct config *config = parse("colour = 3;\n"	/* line 2 */
 	    "capture = {\n"
 	    "  tcp = true;\n"
-	    "  zone =\n    0;\n"				/* 5, 6 */
+	    "  zone =\n    -1;\n"				/* 5, 6 */
 	    "};\n"
 	    "queue = {\n"					/* 8 */
 	    "  number = \"x\";\n"
