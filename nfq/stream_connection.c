@@ -16,14 +16,6 @@ count_up(_Atomic uint64_t *counter)
 	    memory_order_relaxed) + 1, memory_order_relaxed);
 }
 
-/* How much of a message an answer may take if options follow it. */
-static size_t
-answer_room(const struct edns *edns)
-{
-	return edns->present && (edns->keepalive || edns->padding) ?
-	    STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM : STREAM_MESSAGE_MAX;
-}
-
 /* Messages that only the nameserver can make sense of, with all that follows. */
 static bool
 wants_raw(const struct interception *i)
@@ -55,13 +47,31 @@ struct received {
 	uint64_t at_ns;
 };
 
-/*
- * Answers it, or has it relayed.  *raw: the connection is to be raw from this
- * message on, which was not taken.
- */
+/* What has become of it; it stays where it is unless it was taken. */
+enum taken {
+	TAKEN,
+	TAKEN_NOT,			/* but later */
+	TAKEN_RAW,			/* the connection is to be raw from it on */
+};
+
+/* The chain leaves the table: the nameserver has the rest of the answer. */
+static enum stream_next
+chase(struct stream *s, struct stream_connection *c,
+    const struct interception *i, const struct received *message)
+{
+	struct stream_chase *chase = stream_chase_new(i, message->octets,
+	    message->length, message->at_ns);
+
+	if (chase != NULL)
+		return stream_relay_chase(s, c, chase);
+	return stream_put_failure(s, c, message->octets, message->length,
+	    EDE_NO_REACHABLE_AUTHORITY);
+}
+
+/* Answers it, or has it relayed. */
 static enum stream_next
 take_message(struct stream *s, struct stream_connection *c,
-    const struct received *message, bool *raw)
+    const struct received *message, enum taken *taken)
 {
 	const uint8_t *octets = message->octets;
 	const size_t length = message->length;
@@ -77,8 +87,14 @@ take_message(struct stream *s, struct stream_connection *c,
 	if (i.answer_length > 0 && i.summary.truncated)
 		intercept_stream(&i, s->snapshot->table, octets, length,
 		    s->rotation, room + STREAM_PREFIX,
-		    answer_room(&i.question.edns));
+		    stream_answer_room(&i.question.edns));
+	if (wants_raw(&i) && !stream_relay_may_be_raw(c)) {
+		*taken = TAKEN_NOT;
+		return STREAM_GO_ON;
+	}
 	count_question(s, &i);
+	if (i.decision.content == ANSWER_CHAIN && i.answer_length > 0)
+		return chase(s, c, &i, message);
 	if (i.answer_length > 0)
 		i.answer_length = stream_put_answer(s, room, i.answer_length,
 		    &i.question.edns, EDE_NONE);
@@ -87,8 +103,9 @@ take_message(struct stream *s, struct stream_connection *c,
 	    .question_length = length, .answer = i.answer,
 	    .answer_length = i.answer_length,
 	    .received_ns = message->at_ns });
-	*raw = wants_raw(&i);
-	if (*raw || i.decision.verdict != VERDICT_PASS)
+	if (wants_raw(&i))
+		*taken = TAKEN_RAW;
+	if (i.decision.verdict != VERDICT_PASS || *taken == TAKEN_RAW)
 		return STREAM_GO_ON;
 	return stream_relay_question(s, c, octets, length);
 }
@@ -141,18 +158,18 @@ take_messages(struct stream *s, struct stream_connection *c,
 {
 	struct received message = { .at_ns = stream_now_ns() };
 	struct stream_input rest = *input;
-	bool raw = false;
+	enum taken what = TAKEN;
 
-	while (!raw && can_take(s, c) &&
+	while (can_take(s, c) &&
 	    stream_frame_next(&rest, &message.octets, &message.length)) {
-		if (take_message(s, c, &message, &raw) == STREAM_CLOSE)
+		if (take_message(s, c, &message, &what) == STREAM_CLOSE)
 			return STREAM_CLOSE;
-		if (raw)
+		if (what != TAKEN)
 			break;
 		*taken = true;
 		*input = rest;
 	}
-	return raw ? become_raw(s, c) : stream_flush(s, c);
+	return what == TAKEN_RAW ? become_raw(s, c) : stream_flush(s, c);
 }
 
 /* Takes what is in the thread's buffer. */

@@ -104,6 +104,13 @@ stream_put_message(struct stream *s, struct stream_connection *c,
 }
 
 size_t
+stream_answer_room(const struct edns *asked)
+{
+	return asked->present && (asked->keepalive || asked->padding) ?
+	    STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM : STREAM_MESSAGE_MAX;
+}
+
+size_t
 stream_put_answer(struct stream *s, uint8_t *room, size_t length,
     const struct edns *asked, enum extended_error error)
 {

@@ -45,6 +45,7 @@
 #include "policy/audit.h"
 #include "policy/config.h"
 #include "policy/status.h"
+#include "resolver/chase.h"
 #include "resolver/rr.h"
 
 #define STREAM_READ	65536	/* octets a call */
@@ -100,6 +101,7 @@ struct stream_connection {
 	bool raw;			/* relayed as a whole */
 	bool ended;			/* the client has sent its last octet */
 	bool throttled;			/* too many questions are in flight */
+	bool raw_waits;			/* to be raw, once nothing is chased */
 	bool closed;			/* marked: freed after this round */
 	enum stream_wait wait;
 	struct stream_connection *wait_next, *wait_prev;
@@ -199,6 +201,9 @@ enum stream_next stream_reserve(struct stream *s, struct stream_connection *c,
 size_t stream_put_answer(struct stream *s, uint8_t *room, size_t length,
     const struct edns *asked, enum extended_error error);
 
+/* How much of a message an answer may take if such options follow it. */
+size_t stream_answer_room(const struct edns *asked);
+
 /* A whole message, or in raw mode octets. */
 enum stream_next stream_put_message(struct stream *s,
     struct stream_connection *c, const uint8_t *message, size_t length)
@@ -251,12 +256,49 @@ void stream_opener_give(struct stream *s, int channel);
 void stream_opener_take(struct stream *s);
 void stream_opener_tick(struct stream *s);
 
+/* stream_chase.c: questions that need a CNAME's target from the nameserver. */
+
+struct stream_chase;
+
+/* Copies what was intercepted as an ANSWER_CHAIN.  NULL for lack of memory. */
+struct stream_chase *stream_chase_new(const struct interception *i,
+    const uint8_t *question, size_t length, uint64_t received_ns);
+void stream_chase_free(struct stream_chase *chase);
+size_t stream_chase_octets(const struct stream_chase *chase);
+uint16_t stream_chase_id(const struct stream_chase *chase);
+
+/* The question for the target, as chase_question() writes it. */
+size_t stream_chase_question(const struct stream_chase *chase, uint16_t id,
+    uint8_t buf[static CHASE_QUESTION_MAX]);
+
+/*
+ * The answer, from what the nameserver said: where that is no DNS message or is
+ * too long, and where it said nothing, the chain and SERVFAIL.
+ */
+enum stream_next stream_put_chase(struct stream *s,
+    struct stream_connection *c, const struct stream_chase *chase,
+    const uint8_t *message, size_t length) STREAM_STEP;
+enum stream_next stream_put_chase_failure(struct stream *s,
+    struct stream_connection *c, const struct stream_chase *chase,
+    enum extended_error error) STREAM_STEP;
+
 /* stream_relay.c: the nameserver's end. */
 
 /* Sends a question on; the answer comes, or SERVFAIL does. */
 enum stream_next stream_relay_question(struct stream *s,
     struct stream_connection *c, const uint8_t *message, size_t length)
     STREAM_STEP;
+
+/* Asks for a chain's target: the answer comes, or SERVFAIL.  Takes chase. */
+enum stream_next stream_relay_chase(struct stream *s,
+    struct stream_connection *c, struct stream_chase *chase) STREAM_STEP;
+
+/*
+ * Whether the connection may become raw now.  While a target is asked for it
+ * may not, since the answer to that is none to the client: then no message is
+ * taken until it may.
+ */
+bool stream_relay_may_be_raw(struct stream_connection *c);
 
 /* From now on all octets go on as they are, beginning with these. */
 enum stream_next stream_relay_begin_raw(struct stream *s,

@@ -8,6 +8,7 @@
  */
 #include "nfq/stream_parts.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,23 +18,13 @@
 #include <unistd.h>
 
 #include "nfq/opener_socket.h"
+#include "nfq/stream_pending.h"
 #include "rules/ruleset.h"
 
 #define WRITE_AT_ONCE 64	/* questions a call */
 
-/* A question that was not answered yet. */
-struct pending {
-	struct pending *next;
-	size_t length;			/* with the prefix */
-	uint8_t octets[];
-};
-
 struct stream_relay {
-	struct pending *first, **end;	/* in the order in which they came */
-	struct pending *unsent;		/* the first that is not sent whole */
-	size_t sent;			/* octets of that one */
-	unsigned int count;
-	size_t octets;			/* of all */
+	struct stream_pendings asked;
 	struct stream_buffer in;	/* part of a message from there */
 	struct stream_buffer raw;	/* octets for there, in raw mode */
 	int64_t since_ms;		/* when something last happened */
@@ -42,30 +33,6 @@ struct stream_relay {
 	bool shut;			/* our last octet is sent */
 	bool half_closed;		/* the client's last octet is here */
 };
-
-static const uint8_t *
-message_of(const struct pending *p)
-{
-	return p->octets + STREAM_PREFIX;
-}
-
-/* Takes *link out. */
-static void
-drop(struct stream_relay *r, struct pending **link)
-{
-	struct pending *p = *link;
-
-	*link = p->next;
-	if (r->end == &p->next)
-		r->end = link;
-	if (r->unsent == p) {
-		r->unsent = p->next;
-		r->sent = 0;
-	}
-	r->count--;
-	r->octets -= p->length;
-	free(p);
-}
 
 /* Whether there is a connection to the nameserver, or going to be one. */
 static bool
@@ -92,12 +59,21 @@ stream_relay_free(struct stream_connection *c)
 
 	if (r == NULL)
 		return;
-	while (r->first != NULL)
-		drop(r, &r->first);
+	stream_pending_clear(&r->asked);
 	stream_buffer_clear(&r->in);
 	stream_buffer_clear(&r->raw);
 	free(r);
 	c->relay = NULL;
+}
+
+static enum stream_next
+put_failure(struct stream *s, struct stream_connection *c,
+    const struct stream_pending *p, enum extended_error error)
+{
+	return p->chase != NULL ?
+	    stream_put_chase_failure(s, c, p->chase, error) :
+	    stream_put_failure(s, c, stream_pending_message(p),
+	    p->length - STREAM_PREFIX, error);
 }
 
 /* All that waits gets SERVFAIL; a raw connection ends. */
@@ -109,11 +85,10 @@ fail(struct stream *s, struct stream_connection *c, enum extended_error error)
 	close_server(s, c);
 	if (c->raw)
 		return STREAM_CLOSE;
-	while (r->first != NULL) {
-		if (stream_put_failure(s, c, message_of(r->first),
-		    r->first->length - STREAM_PREFIX, error) == STREAM_CLOSE)
+	while (r->asked.first != NULL) {
+		if (put_failure(s, c, r->asked.first, error) == STREAM_CLOSE)
 			return STREAM_CLOSE;
-		drop(r, &r->first);
+		stream_pending_drop(&r->asked, &r->asked.first);
 	}
 	return stream_flush(s, c);
 }
@@ -151,8 +126,7 @@ open_server(struct stream *s, struct stream_connection *c)
 	r->answers = false;
 	r->shut = false;
 	r->since_ms = s->now_ms;
-	r->unsent = r->first;
-	r->sent = 0;
+	stream_pending_send_again(&r->asked);
 	return 0;
 }
 
@@ -174,39 +148,68 @@ prepare(struct stream *s, struct stream_connection *c)
 		c->relay = calloc(1, sizeof(*c->relay));
 		if (c->relay == NULL)
 			return -ENOMEM;
-		c->relay->end = &c->relay->first;
+		stream_pending_init(&c->relay->asked);
 	}
 	return has_server(c) ? 0 : open_server(s, c);
+}
+
+/* It is sent with the next stream_relay_settle(). */
+static void
+append(const struct stream *s, struct stream_relay *r, struct stream_pending *p)
+{
+	if (r->asked.count == 0)
+		r->since_ms = s->now_ms;
+	stream_pending_append(&r->asked, p);
 }
 
 enum stream_next
 stream_relay_question(struct stream *s, struct stream_connection *c,
     const uint8_t *message, size_t length)
 {
-	struct pending *p = malloc(sizeof(*p) + STREAM_PREFIX + length);
-	struct stream_relay *r;
+	struct stream_pending *p = stream_pending_new(message, length);
 
 	if (p == NULL || prepare(s, c) < 0) {
 		free(p);
 		return stream_put_failure(s, c, message, length,
 		    EDE_NO_REACHABLE_AUTHORITY);
 	}
-	r = c->relay;
-	p->next = NULL;
-	p->length = STREAM_PREFIX + length;
-	stream_frame_put(p->octets, length);
-	memcpy(p->octets + STREAM_PREFIX, message, length);
-	if (r->first == NULL)
-		r->since_ms = s->now_ms;
-	*r->end = p;
-	r->end = &p->next;
-	if (r->unsent == NULL) {
-		r->unsent = p;
-		r->sent = 0;
-	}
-	r->count++;
-	r->octets += p->length;
+	append(s, c->relay, p);
 	return STREAM_GO_ON;
+}
+
+/*
+ * The id is the client's own, or, if another of its questions has that, one
+ * that none has.  A later one may have the same: see stream_pending_find().
+ */
+enum stream_next
+stream_relay_chase(struct stream *s, struct stream_connection *c,
+    struct stream_chase *chase)
+{
+	uint8_t query[CHASE_QUESTION_MAX];
+	uint16_t id = stream_chase_id(chase);
+	struct stream_pending *p = NULL;
+	enum stream_next next;
+
+	if (prepare(s, c) == 0) {
+		id = stream_pending_free_id(&c->relay->asked, id);
+		p = stream_pending_new(query, stream_chase_question(chase, id, query));
+	}
+	if (p == NULL) {
+		next = stream_put_chase_failure(s, c, chase,
+		    EDE_NO_REACHABLE_AUTHORITY);
+		stream_chase_free(chase);
+		return next;
+	}
+	p->chase = chase;
+	append(s, c->relay, p);
+	return STREAM_GO_ON;
+}
+
+bool
+stream_relay_may_be_raw(struct stream_connection *c)
+{
+	c->raw_waits = c->relay != NULL && c->relay->asked.chases > 0;
+	return !c->raw_waits;
 }
 
 /*
@@ -223,9 +226,10 @@ stream_relay_begin_raw(struct stream *s, struct stream_connection *c)
 	if (error < 0)
 		return STREAM_CLOSE;
 	r = c->relay;
-	for (struct pending *p = r->unsent; p != NULL && error == 0;
+	assert(r->asked.chases == 0);
+	for (struct stream_pending *p = r->asked.unsent; p != NULL && error == 0;
 	    p = p->next) {
-		size_t sent = p == r->unsent ? r->sent : 0;
+		size_t sent = p == r->asked.unsent ? r->asked.sent : 0;
 
 		error = stream_buffer_put(&r->raw, p->octets + sent,
 		    p->length - sent);
@@ -236,8 +240,7 @@ stream_relay_begin_raw(struct stream *s, struct stream_connection *c)
 	if (stream_buffer_length(&c->out) > 0 && c->unread_ms == 0)
 		c->unread_ms = s->now_ms;
 	stream_buffer_clear(&r->in);
-	while (r->first != NULL)
-		drop(r, &r->first);
+	stream_pending_clear(&r->asked);
 	return error < 0 ? STREAM_CLOSE : STREAM_GO_ON;
 }
 
@@ -265,7 +268,9 @@ stream_relay_has_room(const struct stream *s, const struct stream_connection *c)
 		return true;
 	if (c->raw)
 		return stream_buffer_length(&r->raw) == 0;
-	return r->count < limits->in_flight && r->octets < limits->buffer;
+	if (c->raw_waits && r->asked.chases > 0)
+		return false;
+	return r->asked.count < limits->in_flight && r->asked.octets < limits->buffer;
 }
 
 bool
@@ -275,7 +280,7 @@ stream_relay_is_busy(const struct stream_connection *c)
 
 	if (r == NULL)
 		return false;
-	return c->raw ? has_server(c) : r->count > 0;
+	return c->raw ? has_server(c) : r->asked.count > 0;
 }
 
 /* The nameserver has closed the connection, or it broke. */
@@ -291,29 +296,12 @@ lose_server(struct stream *s, struct stream_connection *c)
 		c->ended = true;
 		return STREAM_GO_ON;
 	}
-	if (r->count == 0)
+	if (r->asked.count == 0)
 		return STREAM_GO_ON;
 	/* Without an answer each time this would never end. */
 	if (!answers || open_server(s, c) < 0)
 		return fail(s, c, EDE_NETWORK_ERROR);
 	return STREAM_GO_ON;
-}
-
-/* So many octets of the questions are sent. */
-static void
-take_sent(struct stream_relay *r, size_t n)
-{
-	while (n > 0) {
-		size_t left = r->unsent->length - r->sent;
-
-		if (n < left) {
-			r->sent += n;
-			return;
-		}
-		n -= left;
-		r->unsent = r->unsent->next;
-		r->sent = 0;
-	}
 }
 
 static enum stream_next
@@ -322,12 +310,12 @@ send_questions(struct stream *s, struct stream_connection *c)
 	struct stream_relay *r = c->relay;
 	struct iovec parts[WRITE_AT_ONCE];
 	struct msghdr message = { .msg_iov = parts };
-	struct pending *p = r->unsent;
+	struct stream_pending *p = r->asked.unsent;
 	ssize_t n;
 	int count;
 
 	for (count = 0; count < WRITE_AT_ONCE && p != NULL; count++) {
-		size_t sent = count == 0 ? r->sent : 0;
+		size_t sent = count == 0 ? r->asked.sent : 0;
 
 		parts[count].iov_base = p->octets + sent;
 		parts[count].iov_len = p->length - sent;
@@ -336,7 +324,7 @@ send_questions(struct stream *s, struct stream_connection *c)
 	message.msg_iovlen = (size_t)count;
 	n = sendmsg(c->server.fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (n >= 0)
-		take_sent(r, (size_t)n);
+		stream_pending_sent(&r->asked, (size_t)n);
 	else if (errno != EAGAIN && errno != EINTR)
 		return lose_server(s, c);
 	return STREAM_GO_ON;
@@ -380,7 +368,7 @@ send_waiting(struct stream *s, struct stream_connection *c)
 		return STREAM_GO_ON;
 	if (c->raw && stream_buffer_length(&r->raw) > 0)
 		next = send_raw(s, c);
-	else if (!c->raw && r->unsent != NULL)
+	else if (!c->raw && r->asked.unsent != NULL)
 		next = send_questions(s, c);
 	pass_end(c);
 	return next;
@@ -392,19 +380,22 @@ deliver(struct stream *s, struct stream_connection *c, const uint8_t *message,
     size_t length)
 {
 	struct stream_relay *r = c->relay;
+	struct stream_pending **link = stream_pending_find(&r->asked,
+	    message, length);
+	enum stream_next next;
 
-	if (length < 2)
+	if (link == NULL)
 		return STREAM_GO_ON;
-	for (struct pending **link = &r->first; *link != r->unsent;
-	    link = &(*link)->next) {
-		if (memcmp(message_of(*link), message, 2) != 0)
-			continue;
-		drop(r, link);
-		r->answers = true;
-		r->since_ms = s->now_ms;
-		return stream_put_message(s, c, message, length);
-	}
-	return STREAM_GO_ON;
+	r->answers = true;
+	r->since_ms = s->now_ms;
+	if ((*link)->chase == NULL)
+		next = stream_put_message(s, c, message, length);
+	else if (stream_pending_is_chased(*link, message, length))
+		next = stream_put_chase(s, c, (*link)->chase, message, length);
+	else
+		next = put_failure(s, c, *link, EDE_NETWORK_ERROR);
+	stream_pending_drop(&r->asked, link);
+	return next;
 }
 
 static enum stream_next
@@ -495,7 +486,7 @@ stream_relay_settle(struct stream *s, struct stream_connection *c)
 	if (!r->connecting && stream_buffer_length(&c->out) == 0)
 		events |= EPOLLIN;
 	if (r->connecting || (c->raw ? stream_buffer_length(&r->raw) > 0 :
-	    r->unsent != NULL))
+	    r->asked.unsent != NULL))
 		events |= EPOLLOUT;
 	stream_watch(s, &c->server, events);
 	return STREAM_GO_ON;
@@ -512,7 +503,7 @@ stream_relay_tick(struct stream *s, struct stream_connection *c)
 	/* Not its fault if the client does not take its answers. */
 	if (stream_buffer_length(&c->out) > 0)
 		r->since_ms = s->now_ms;
-	else if (c->server.fd < 0 || r->connecting || r->count > 0)
+	else if (c->server.fd < 0 || r->connecting || r->asked.count > 0)
 		return fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
 	return STREAM_GO_ON;
 }

@@ -12,7 +12,7 @@
  *     unknown = "nxdomain" are the mesh's whether they exist or not.
  *  6. An EDNS version that we do not speak: BADVERS.
  *  7. Records of the type asked for, or a CNAME: the answer.  If its target is
- *     not in the table, stub resolvers take the CNAME alone for the whole answer
+ *     not in the table, stub resolvers take the CNAME alone for all there is
  *     (glibc, musl, Go, Java, node): TC = 1 has them ask over TCP, where the
  *     relay asks for the target.  Who wants no recursion goes on by himself.
  *  8. Names that do not exist, or lead to one: NXDOMAIN.  The apex's SOA: that.

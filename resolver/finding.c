@@ -107,7 +107,7 @@ note_outside(struct finding *finding, const struct entry *target)
 	finding->target_zone_labels = target->zone_labels;
 }
 
-/* The CNAMEs from the entry on; *name becomes the one that the last leads to. */
+/* The CNAMEs from the entry on; *name becomes what the last one leads to. */
 static void
 gather_chain(struct finding *finding, uint16_t type, struct dns_name *name)
 {
