@@ -1,0 +1,230 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What users of a VM do to each other's DNS, for test_attacks: each attack, and
+the questions over TCP of somebody else.  Stands alone, since whoever runs it may
+not get at the rest.
+
+  attackers.py WHAT SERVER SECONDS       prints a JSON object
+"""
+import contextlib
+import json
+import resource
+import socket
+import struct
+import sys
+import threading
+import time
+
+MESH, ADDRESS, PUBLIC = "shop.mesh.example", b"\x0a\x01\x02\x03", "public.example"
+RESET = struct.pack("ii", 1, 0)
+MOST_S = 2.0			# a question that takes longer is lost
+
+
+def query(name, records=b"", count=0):
+    labels = b"".join(bytes([len(p)]) + p.encode() for p in name.split("."))
+    return (struct.pack("!6H", 0x4711, 0x0100, 1, 0, 0, count) + labels + b"\0\0\1\0\1" + records)
+
+
+def framed(octets):
+    return struct.pack("!H", len(octets)) + octets
+
+
+class Attack:
+    def __init__(self, server, seconds):
+        self.server, self.until = server, time.monotonic() + seconds
+        self.count = 0
+
+    def goes_on(self):
+        return time.monotonic() < self.until
+
+    def connect(self):
+        sock = socket.socket()
+        sock.settimeout(MOST_S)
+        try:
+            sock.connect((self.server, 53))
+        except OSError:
+            sock.close()
+            raise
+        return sock
+
+
+class Pipelining(Attack):
+    """More questions at once than a connection may have, one that is malformed or
+    passes behind them, and a reset while they are answered."""
+
+    def run(self):
+        mesh = framed(query(MESH))
+        ends = (framed(b"\xff" * 13), framed(query(PUBLIC)), b"")
+        while self.goes_on():
+            with contextlib.suppress(OSError):
+                sock = self.connect()
+                sock.settimeout(0.05)
+                with contextlib.suppress(TimeoutError):
+                    sock.sendall(mesh * (1100 + self.count % 3 * 500) + ends[self.count % 3])
+                wait = time.monotonic() + self.count % 10 / 10000
+                while time.monotonic() < wait:
+                    pass
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+                sock.close()
+                self.count += 1
+
+
+class Connecting(Attack):
+    """Connections that are closed at once, whole ones and such as are not waited
+    for, to many nameservers, since the ports to one would run out."""
+
+    def run(self):
+        network = self.server.rpartition(".")[0]
+        while self.goes_on():
+            sock = socket.socket()
+            if self.count % 4:
+                sock.setblocking(False)
+            else:
+                sock.settimeout(0.1)
+            with contextlib.suppress(OSError):
+                sock.connect((f"{network}.{self.count % 200 + 2}", 53))
+            sock.close()
+            self.count += 1
+
+
+class Holding(Attack):
+    """As many connections as there are to be had, none of them idle."""
+    WANTED = 2000
+
+    def run(self):
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+        held = []
+        while self.goes_on():
+            if len(held) < min(self.WANTED, limit - 50):
+                with contextlib.suppress(OSError):
+                    sock = self.connect()
+                    sock.sendall(framed(query(MESH)))
+                    sock.setblocking(False)
+                    held.append(sock)
+                    self.count = max(self.count, len(held))
+            for sock in held[:: max(1, len(held) // 20)]:
+                try:
+                    if not sock.recv(65536):
+                        raise ConnectionResetError
+                    sock.send(framed(query(MESH)))
+                except BlockingIOError:
+                    pass
+                except OSError:
+                    held.remove(sock)
+                    sock.close()
+
+
+class Flooding(Attack):
+    """Messages of 3 KB that are as hard to read as can be."""
+
+    def messages(self):
+        long = b"\1x" * 119 + b"\xc0\x0c"
+        fixed = struct.pack("!HHIH", 1, 1, 0, 0)
+        at = struct.pack("!H", 0xc000 | len(query(MESH)))
+        return (query(MESH, long + fixed + (at + fixed) * 255, 256),
+                query(MESH, b"\0" + struct.pack("!HHIH", 41, 4096, 0, 3000)
+                      + b"\0\x0c\0\0" * 750, 1),
+                query(MESH, (b"\0" + fixed) * 250, 250))
+
+    def run(self):
+        socks = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(8)]
+        for sock in socks:
+            sock.connect((self.server, 53))
+            sock.setblocking(False)
+        messages = self.messages()
+        while self.goes_on():
+            for n, sock in enumerate(socks):
+                with contextlib.suppress(OSError):
+                    while self.goes_on():
+                        sock.send(messages[n % len(messages)])
+                        self.count += 1
+            time.sleep(0)
+
+
+class Poisoning(Attack):
+    """Packets that end the worker, ten of them at a time."""
+
+    def run(self):
+        poison = query("poison-judge.example")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.connect((self.server, 53))
+            sock.setblocking(False)
+            while self.goes_on():
+                with contextlib.suppress(OSError):
+                    for _ in range(10):
+                        sock.send(poison)
+                        self.count += 1
+                time.sleep(0.02)
+
+
+class Asking(Attack):
+    """Not an attack: what somebody else asks over TCP.  One thread has a connection
+    for each question, another one for all of them."""
+    PACE_S = 0.01
+
+    def __init__(self, server, seconds):
+        super().__init__(server, seconds)
+        self.asked, self.lost, self.longest, self.why = 0, 0, 0.0, {}
+
+    def exchange(self, sock):
+        sock.sendall(framed(query(MESH)))
+        received = b""
+        while len(received) < 2 or len(received) < 2 + struct.unpack_from("!H", received)[0]:
+            more = sock.recv(65536)
+            if not more:
+                raise ConnectionResetError("closed")
+            received += more
+        if not received.endswith(ADDRESS):
+            raise ValueError("wrong answer")
+
+    def question(self, sock):
+        """Asks; the connection, if it may be asked on again."""
+        began, kept = time.monotonic(), sock is not None
+        try:
+            try:
+                sock = sock or self.connect()
+                self.exchange(sock)
+            except ConnectionError:
+                if not kept:
+                    raise
+                # One that was idle may be closed at any time: RFC 7766 6.2.4.
+                sock.close()
+                sock = self.connect()
+                self.exchange(sock)
+        except (OSError, ValueError) as error:
+            self.lost += 1
+            self.why[str(error)] = self.why.get(str(error), 0) + 1
+            if sock is not None:
+                sock.close()
+            sock = None
+        self.asked += 1
+        self.longest = max(self.longest, time.monotonic() - began)
+        return sock
+
+    def one_way(self, keep):
+        sock, due = None, time.monotonic()
+        while self.goes_on():
+            sock = self.question(sock)
+            if sock is not None and not keep:
+                sock.close()
+                sock = None
+            due = max(due + self.PACE_S, time.monotonic() - 1)
+            time.sleep(max(0.0, due - time.monotonic()))
+
+    def run(self):
+        threads = [threading.Thread(target=self.one_way, args=(keep,)) for keep in (False, True)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+
+if __name__ == "__main__":
+    attack = {c.__name__.lower(): c for c in (Pipelining, Connecting, Holding, Flooding, Poisoning,
+                                              Asking)}[sys.argv[1]](sys.argv[2],
+                                                                    float(sys.argv[3]))
+    attack.run()
+    print(json.dumps({name: getattr(attack, name)
+                      for name in ("count", "asked", "lost", "longest", "why")
+                      if hasattr(attack, name)}))
