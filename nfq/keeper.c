@@ -149,7 +149,8 @@ keeper_start(struct keeper *k, int64_t now_ms)
 		return error;
 	}
 	k->control = ends[0];
-	k->killed = k->hangs = k->held.known = false;
+	k->killed = k->held.known = false;
+	k->hangs = LIFE_MOVES;
 	life_begin(&k->life, now_ms);
 	k->pidfd = pidfd_open(k->pid, 0);
 	if (k->pidfd < 0 || fcntl(k->control, F_SETFL, O_NONBLOCK) < 0) {
@@ -220,7 +221,7 @@ tell_death(struct keeper *k, int status, const char *packet, enum life_next next
 		return;
 	}
 	k->talk.said++;
-	log_warning("the worker %s %s%s%s%s", k->hangs ? "hung, ended with" :
+	log_warning("the worker %s %s%s%s%s", k->hangs != LIFE_MOVES ? "hung, ended with" :
 	    "ended with", child_end_text(status, text),
 	    keeper_last_words(status), packet, next == LIFE_OVER ? "" :
 	    next == LIFE_ANOTHER ? ": starting another" :
@@ -279,6 +280,28 @@ keeper_replace(struct keeper *k, int64_t now_ms)
 	return next == LIFE_OVER ? KEEPER_OVER : start_again(k, now_ms);
 }
 
+/* Of all its threads; 0 if the kernel does not say. */
+static int64_t
+cpu_ms(const struct keeper *k)
+{
+	struct timespec used = { .tv_sec = 0 };
+	clockid_t clock;
+
+	if (clock_getcpuclockid(k->pid, &clock) == 0)
+		(void)clock_gettime(clock, &used);
+	return (int64_t)used.tv_sec * 1000 + used.tv_nsec / 1000000;
+}
+
+/* Without reaping: WNOWAIT. */
+static bool
+is_stopped(const struct keeper *k)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	return waitid(P_PIDFD, (id_t)k->pidfd, &info, WSTOPPED | WNOHANG |
+	    WNOWAIT) == 0 && info.si_pid != 0;
+}
+
 /* What the thread of a slot shows; whether packets wait is asked only if idle. */
 static struct life_signs
 signs_of(const struct keeper *k, unsigned int i)
@@ -287,6 +310,8 @@ signs_of(const struct keeper *k, unsigned int i)
 	struct life_signs signs = {
 		.batches = atomic_load(&slot->batches),
 		.has_work = atomic_load(&slot->busy) != 0,
+		.stopped = is_stopped(k),
+		.cpu_ms = cpu_ms(k),
 	};
 	uint32_t octets, drops;
 
@@ -297,22 +322,28 @@ signs_of(const struct keeper *k, unsigned int i)
 	return signs;
 }
 
+/* A packet is no reason for being stopped; the next worker gets it, too. */
 static void
-end_hanging(struct keeper *k, unsigned int i)
+end_hanging(struct keeper *k, unsigned int i, enum life_sign sign)
 {
+	static const char *const texts[] = {
+		[LIFE_LOOPS] = "loops",
+		[LIFE_STOPPED] = "was stopped by a signal",
+		[LIFE_BLOCKED] = "makes no progress",
+	};
 	struct window_packet packet = { .id = 0 };
 
 	if (i < k->config->queue.workers) {
-		log_error("queue %u: the worker hangs: killing it",
-		    k->config->queue.number + i);
-		k->held.known = window_read(&k->window->queues[i], &packet);
+		log_error("queue %u: the worker %s: killing it",
+		    k->config->queue.number + i, texts[sign]);
+		k->held.known = sign != LIFE_STOPPED &&
+		    window_read(&k->window->queues[i], &packet);
 		k->held.id = packet.id;
 	} else {
-		log_error("TCP: the worker hangs: killing it");
-		k->held.known = false;
+		log_error("TCP: the worker %s: killing it", texts[sign]);
 	}
 	k->hung = i;
-	k->hangs = true;
+	k->hangs = sign;
 	keeper_kill(k);
 }
 
@@ -334,10 +365,11 @@ keeper_look(struct keeper *k, int64_t now_ms)
 	}
 	for (unsigned int i = 0; i < slots && !k->killed; i++) {
 		const struct life_signs signs = signs_of(k, i);
+		enum life_sign sign = life_check(&k->life, i, &signs, looking,
+		    i < queues ? LIFE_HANG_MS : LIFE_BLOCKED_MS, now_ms);
 
-		if (life_is_stuck(&k->life, i, &signs, looking, i < queues ?
-		    LIFE_HANG_MS : LIFE_HANG_TCP_MS, now_ms))
-			end_hanging(k, i);
+		if (sign != LIFE_MOVES)
+			end_hanging(k, i, sign);
 	}
 	return KEEPER_SAME;
 }

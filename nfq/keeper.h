@@ -42,7 +42,7 @@ struct keeper {
 	uint64_t batches;		/* of all threads, when it started */
 	bool has_suspects;		/* it was told of some */
 	bool killed;			/* by us */
-	bool hangs;			/* because it made no progress */
+	enum life_sign hangs;		/* why, unless LIFE_MOVES */
 	unsigned int hung;		/* this slot did not, with this packet: */
 	struct { bool known; uint32_t id; } held;
 	struct { int64_t begun_ms; unsigned int said, unsaid; } talk;

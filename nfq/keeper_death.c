@@ -29,7 +29,7 @@ is_suspicious(const struct keeper *k, unsigned int queue,
 {
 	const uint32_t fault = atomic_load(&k->window->fault);
 
-	if (k->hangs)
+	if (k->hangs != LIFE_MOVES)
 		return queue == k->hung && k->held.known &&
 		    k->held.id == packet->id;
 	/* A crash that could not be noted may be any thread's. */
@@ -84,8 +84,8 @@ accuse(struct keeper *k, uid_t uid, int64_t now_ms)
 	int64_t until_ms;
 	char user[24];
 
-	if (!suspects_offend(&k->suspects, uid, k->hangs ? SUSPECTS_HANG :
-	    SUSPECTS_CRASH, now_ms, &until_ms))
+	if (!suspects_offend(&k->suspects, uid, k->hangs == LIFE_LOOPS ?
+	    SUSPECTS_HANG : SUSPECTS_CRASH, now_ms, &until_ms))
 		return;
 	user_text(user, uid);
 	log_warning("packets of %s end workers again and again: for %lld s "
@@ -96,7 +96,7 @@ accuse(struct keeper *k, uid_t uid, int64_t now_ms)
 static enum status_death
 cause_of(const struct keeper *k, int wait_status, bool blamed)
 {
-	if (k->hangs)
+	if (k->hangs != LIFE_MOVES)
 		return STATUS_DEATH_HANG;
 	if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL &&
 	    !k->killed)
@@ -108,7 +108,7 @@ cause_of(const struct keeper *k, int wait_status, bool blamed)
 static bool
 may_blame(const struct keeper *k, int wait_status)
 {
-	return k->hangs ||
+	return k->hangs != LIFE_MOVES ||
 	    (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) != SIGKILL);
 }
 
@@ -130,8 +130,11 @@ keeper_examine(struct keeper *k, int wait_status, int64_t now_ms,
 		uid = packet.uid;
 		blamed++;
 	}
-	/* Of several packets, nobody knows whose it was. */
-	if (blamed == 1)
+	/*
+	 * Of several packets, nobody knows whose it was; and a worker without
+	 * the CPU may look blocked, which somebody else can bring about.
+	 */
+	if (blamed == 1 && k->hangs != LIFE_BLOCKED)
 		accuse(k, uid, now_ms);
 	end->cause = cause_of(k, wait_status, blamed > 0);
 	end->blamed = blamed > 0;

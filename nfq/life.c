@@ -38,19 +38,26 @@ life_look(struct worker_life *life, int64_t now_ms)
 	return !away;
 }
 
-bool
-life_is_stuck(struct worker_life *life, unsigned int slot,
+enum life_sign
+life_check(struct worker_life *life, unsigned int slot,
     const struct life_signs *signs, bool looking, int limit_ms, int64_t now_ms)
 {
 	struct life_slot *s = &life->slots[slot];
 
 	if (s->since_ms == 0 || !looking || !life->ready || !signs->has_work ||
 	    s->batches != signs->batches) {
-		s->batches = signs->batches;
-		s->since_ms = now_ms;
-		return false;
+		*s = (struct life_slot){ .batches = signs->batches,
+			.since_ms = now_ms, .cpu_ms = signs->cpu_ms };
+		return LIFE_MOVES;
 	}
-	return now_ms - s->since_ms >= limit_ms;
+	if (now_ms - s->since_ms < limit_ms)
+		return LIFE_MOVES;
+	if (signs->stopped)
+		return LIFE_STOPPED;
+	if (signs->cpu_ms - s->cpu_ms >= LIFE_HANG_CPU_MS)
+		return LIFE_LOOPS;
+	return now_ms - s->since_ms >= LIFE_BLOCKED_MS ? LIFE_BLOCKED :
+	    LIFE_MOVES;
 }
 
 bool

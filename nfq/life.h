@@ -15,7 +15,8 @@
 
 #define LIFE_LOOK_MS	50	/* how often life_look() is to be called */
 #define LIFE_HANG_MS	250	/* without progress: noticed 50 ms later at most */
-#define LIFE_HANG_TCP_MS 2000	/* the same for TCP, which harms TCP only */
+#define LIFE_HANG_CPU_MS 125	/* and of its time it used so much */
+#define LIFE_BLOCKED_MS	2000	/* without progress and without the CPU; TCP too */
 #define LIFE_READY_MS	10000	/* from the start of a worker to its first work */
 #define LIFE_START_MS	10000	/* as long as fork(2) fails, before giving up */
 #define LIFE_IDLE_PASS	3	/* deaths without progress until packets go on */
@@ -25,11 +26,26 @@
 struct life_signs {
 	uint64_t batches;	/* grows when one is finished */
 	bool has_work;		/* it is in a batch, or packets wait for it */
+	bool stopped;		/* the process is, by SIGSTOP or SIGTSTP */
+	int64_t cpu_ms;		/* that the process has used so far */
+};
+
+/*
+ * What it means that a thread finishes nothing.  One that merely does not get
+ * the CPU, because somebody's programs use all of it, must not be taken for one
+ * that loops: another worker would not get it either.
+ */
+enum life_sign {
+	LIFE_MOVES,
+	LIFE_LOOPS,		/* it uses the CPU, and no packet needs so much */
+	LIFE_STOPPED,		/* somebody stopped the process */
+	LIFE_BLOCKED,		/* it waits for something, and for too long */
 };
 
 struct life_slot {
 	uint64_t batches;
 	int64_t since_ms;	/* of this look at the latest it stood still */
+	int64_t cpu_ms;		/* used at that look */
 };
 
 struct worker_life {
@@ -61,10 +77,10 @@ bool life_start_failed(struct worker_life *life, int64_t now_ms);
 bool life_look(struct worker_life *life, int64_t now_ms);
 
 /*
- * One thread of this look: true if it has had work for limit_ms without
- * finishing any.  Never before the worker is ready.
+ * One thread of this look: whether it has had work for limit_ms and finished
+ * none.  Before the worker is ready it always moves.
  */
-bool life_is_stuck(struct worker_life *life, unsigned int slot,
+enum life_sign life_check(struct worker_life *life, unsigned int slot,
     const struct life_signs *signs, bool looking, int limit_ms, int64_t now_ms);
 
 /* It should have been ready long since. */

@@ -9,17 +9,32 @@
 
 static struct worker_life life;
 
-/* Looks at slot 0 every LIFE_LOOK_MS from *now on; when it was stuck, or 0. */
+static enum life_sign sign;
+
+/*
+ * Looks at slot 0 every LIFE_LOOK_MS from *now on; when it was stuck, or 0.
+ * Meanwhile the process gets this share of a CPU.
+ */
 static int64_t
-watch(int64_t *now, int64_t until, const struct life_signs *signs)
+watch_share(int64_t *now, int64_t until, const struct life_signs *signs,
+    int percent)
 {
 	for (; *now < until; *now += LIFE_LOOK_MS) {
-		bool looking = life_look(&life, *now);
+		struct life_signs s = *signs;
 
-		if (life_is_stuck(&life, 0, signs, looking, LIFE_HANG_MS, *now))
+		s.cpu_ms = *now * percent / 100;
+		sign = life_check(&life, 0, &s, life_look(&life, *now),
+		    LIFE_HANG_MS, *now);
+		if (sign != LIFE_MOVES)
 			return *now;
 	}
 	return 0;
+}
+
+static int64_t
+watch(int64_t *now, int64_t until, const struct life_signs *signs)
+{
+	return watch_share(now, until, signs, 100);
 }
 
 static void
@@ -43,6 +58,38 @@ a_hang_is_noticed_in_300_ms(void)
 	stuck = watch(&now, START + 5000, &signs);
 	CHECK(stuck - last >= LIFE_HANG_MS);
 	CHECK(stuck - last + LIFE_LOOK_MS <= 300);
+	CHECK(sign == LIFE_LOOPS);
+}
+
+/* No packet is to blame when somebody stops the process. */
+static void
+a_stopped_worker_is_noticed_as_soon(void)
+{
+	const struct life_signs signs = { .has_work = true, .stopped = true };
+	int64_t now = START;
+
+	begin(true);
+	CHECK(watch_share(&now, START + 1000, &signs, 0) + LIFE_LOOK_MS <=
+	    START + 300);
+	CHECK(sign == LIFE_STOPPED);
+}
+
+/* Other programs use the CPU: not the worker's fault, nor any packet's. */
+static void
+a_worker_without_the_cpu_has_time(void)
+{
+	const struct life_signs signs = { .has_work = true };
+	int64_t now = START;
+
+	begin(true);
+	CHECK(watch_share(&now, START + LIFE_BLOCKED_MS, &signs, 5) == 0);
+	CHECK(watch_share(&now, START + LIFE_BLOCKED_MS + 1, &signs, 5) != 0);
+	CHECK(sign == LIFE_BLOCKED);
+	/* With a small share of it, a loop is a loop all the same. */
+	now = START;
+	begin(true);
+	CHECK(watch_share(&now, START + 1000, &signs, 20) >= START + 600);
+	CHECK(sign == LIFE_LOOPS);
 }
 
 static void
@@ -226,6 +273,8 @@ int
 main(void)
 {
 	TEST(a_hang_is_noticed_in_300_ms);
+	TEST(a_stopped_worker_is_noticed_as_soon);
+	TEST(a_worker_without_the_cpu_has_time);
 	TEST(an_idle_worker_is_none);
 	TEST(slow_progress_is_progress);
 	TEST(a_supervisor_that_was_away_begins_anew);
