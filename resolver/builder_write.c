@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "resolver/builder_filter.h"
 #include "resolver/builder_state.h"
 #include "resolver/image.h"
 #include "resolver/rdata.h"
@@ -35,6 +36,7 @@ struct plan_slot {
 
 struct plan {
 	struct plan_slot *slots;
+	struct build_filters filters;
 	struct image_header header;
 };
 
@@ -195,6 +197,12 @@ plan_offsets(struct plan *plan, struct builder *b)
 
 	h->strings = (uint32_t)at;
 	at = image_pad8(at + strings_octets(b));
+	h->tails = (uint32_t)at;
+	h->tail_bits = (uint8_t)plan->filters.tails.bits;
+	at += image_filter_octets(h->tail_bits);
+	h->heads = (uint32_t)at;
+	h->head_bits = (uint8_t)plan->filters.heads.bits;
+	at += image_filter_octets(h->head_bits);
 	h->slots = (uint32_t)at;
 	at += slots * sizeof(struct image_slot);
 	if (at > IMAGE_MAX_OCTETS)
@@ -299,7 +307,7 @@ put_strings(struct image_out *out, const struct builder *b,
 		put(out, &length, sizeof(length));
 		put(out, build_file_path(b, i), length);
 	}
-	put_zeros(out, h->slots - h->strings - strings_octets(b));
+	put_zeros(out, h->tails - h->strings - strings_octets(b));
 }
 
 static void
@@ -423,6 +431,10 @@ write_image(const struct plan *plan, const struct builder *b, int fd)
 		goto out;
 	out->offset = sizeof(header);
 	put_strings(out, b, &header);
+	put(out, plan->filters.tails.words,
+	    image_filter_octets(header.tail_bits));
+	put(out, plan->filters.heads.words,
+	    image_filter_octets(header.head_bits));
 	put_slots(out, plan, b);
 	put_nodes(out, plan, b);
 	flush(out);
@@ -467,9 +479,12 @@ builder_write(struct builder *b, int fd)
 	if (error == 0)
 		error = plan_slots(&plan, b);
 	if (error == 0)
+		error = build_filters_make(&plan.filters, b);
+	if (error == 0)
 		error = plan_offsets(&plan, b);
 	if (error == 0)
 		error = write_image(&plan, b, fd);
+	build_filters_free(&plan.filters);
 	free(plan.slots);
 	return error;
 }

@@ -7,6 +7,7 @@
  *   header
  *   strings   search list: wire names; zones: u8 unknown policy, wire name;
  *             files of sources: u16 length, path; zeros up to a multiple of 8
+ *   filters   tails, then heads: image_filter.h
  *   slots     a hash table, a power of two of them, open addressing with
  *             linear probing; node 0: empty
  *   nodes     in the order of the slots, each followed by its own records
@@ -32,7 +33,7 @@
 #include <xxhash.h>
 
 #define IMAGE_MAGIC	"nfdnsimg"
-#define IMAGE_VERSION	3
+#define IMAGE_VERSION	4
 
 /* Offsets are 32 bits wide. */
 #define IMAGE_MAX_OCTETS	((uint64_t)UINT32_MAX)
@@ -53,8 +54,13 @@ struct image_header {
 	uint8_t search_count;
 	uint8_t zone_count;
 	uint8_t tcp;			/* questions over TCP are answered, too */
+	uint8_t tail_bits;		/* 2^tail_bits words of the filter */
+	uint8_t head_bits;
+	uint8_t zeros[6];
 	uint32_t source_count;
 	uint32_t strings;		/* offsets from the start of the image */
+	uint32_t tails;
+	uint32_t heads;
 	uint32_t slots;
 	uint32_t nodes;
 	uint32_t slot_bits;		/* 2^slot_bits slots */
@@ -99,6 +105,13 @@ static inline size_t
 image_pad8(size_t n)
 {
 	return (n + 7) & ~(size_t)7;
+}
+
+/* A filter of 2^bits words. */
+static inline uint64_t
+image_filter_octets(unsigned int bits)
+{
+	return (uint64_t)sizeof(uint64_t) << bits;
 }
 
 /*

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "resolver/image_filter.h"
 #include "resolver/mesh.h"
 #include "resolver/name.h"
 #include "resolver/rdata.h"
@@ -56,8 +57,13 @@ check_header(const struct image_header *h, size_t size)
 	slots = (uint64_t)1 << h->slot_bits;
 	if (h->node_count >= slots)
 		return "more nodes than slots";
-	if (h->strings != sizeof(*h) || h->slots < h->strings ||
-	    h->slots % 8 != 0 ||
+	if (h->tail_bits > IMAGE_TAIL_BITS_MAX ||
+	    h->head_bits > IMAGE_HEAD_BITS_MAX)
+		return "filter too large";
+	if (h->strings != sizeof(*h) || h->tails < h->strings ||
+	    h->tails % 8 != 0 ||
+	    h->heads != h->tails + image_filter_octets(h->tail_bits) ||
+	    h->slots != h->heads + image_filter_octets(h->head_bits) ||
 	    h->nodes != h->slots + slots * sizeof(struct image_slot) ||
 	    h->nodes > size)
 		return "sections out of order";
@@ -84,7 +90,7 @@ static const char *
 check_strings(const struct check *c)
 {
 	const struct image_header *h = c->header;
-	uint64_t at = h->strings, end = h->slots;
+	uint64_t at = h->strings, end = h->tails;
 
 	for (unsigned int i = 0; i < h->search_count; i++) {
 		size_t n = name_octets(c->image + at, end - at);

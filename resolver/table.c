@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "resolver/dashed.h"
+#include "resolver/image_filter.h"
 #include "resolver/rr.h"
 #include "resolver/table_state.h"
 
@@ -49,9 +50,9 @@ table_fetch(const struct table *t, const struct dns_name *name,
 	}
 }
 
-/* The node with that name, or 0. */
-static uint32_t
-find_node(const struct table *t, const uint8_t *octets, size_t length,
+/* The node with that name, or 0.  Inlined for names that are asked for. */
+static inline __attribute__((always_inline)) uint32_t
+probe(const struct table *t, const uint8_t *octets, size_t length,
     uint8_t wildcard)
 {
 	uint64_t hash = image_hash(octets, length, wildcard);
@@ -75,6 +76,29 @@ find_node(const struct table *t, const uint8_t *octets, size_t length,
 		    memcmp(node_name(node), octets, length) == 0)
 			return slot->node;
 	}
+}
+
+/* What of the table ends so: IMAGE_TAIL_*, 0 for nothing. */
+static inline unsigned int
+find_tail(const struct table *t, uint32_t tail)
+{
+	return t->tails[image_tail_word(tail, t->tail_mask)] >>
+	    image_tail_shift(tail) & 3;
+}
+
+/* Whether some name of the table may begin so. */
+static inline bool
+has_head(const struct table *t, uint64_t head)
+{
+	return t->heads[image_head_word(head, t->head_mask)] >>
+	    image_head_bit(head) & 1;
+}
+
+static uint32_t __attribute__((noinline))
+find_node(const struct table *t, const uint8_t *octets, size_t length,
+    uint8_t wildcard)
+{
+	return probe(t, octets, length, wildcard);
 }
 
 /*
@@ -144,6 +168,14 @@ find_wildcard(const struct table *t, const uint8_t *octets, size_t length,
 	return 0;
 }
 
+/* What most names that are not below it fail, at no call's cost. */
+static inline bool
+may_be_within(const struct dns_name *name, const struct dns_name *zone)
+{
+	return zone->length <= name->length && name->octets[name->length -
+	    zone->length] == zone->octets[0];
+}
+
 static void
 find_zone(const struct table *t, const struct dns_name *name,
     struct entry *entry)
@@ -151,7 +183,8 @@ find_zone(const struct table *t, const struct dns_name *name,
 	for (size_t i = 0; i < t->zone_count; i++) {
 		const struct mesh_zone *zone = &t->zones[i];
 
-		if (!name_is_within(name, &zone->name))
+		if (!may_be_within(name, &zone->name) ||
+		    !name_is_within(name, &zone->name))
 			continue;
 		entry->in_zone = true;
 		entry->unknown = zone->unknown;
@@ -169,27 +202,38 @@ found(const struct table *t, struct entry *entry, enum entry_kind kind,
 	entry->flags = node_at(t, node)->flags & (uint8_t)~IMAGE_WILDCARD;
 }
 
-/* NAME, which stands before that element of the list, as if it stood alone. */
+/*
+ * NAME, which stands before that element of the list, with the root behind it;
+ * returns its length.
+ */
+static size_t
+cut(uint8_t octets[static NAME_MAX_OCTETS], const struct dns_name *name,
+    const struct dns_name *search)
+{
+	size_t length = (size_t)name->length - search->length;
+
+	memcpy(octets, name->octets, length);
+	octets[length] = 0;
+	return length + 1;
+}
+
+/* NAME as if it stood alone. */
 static bool
 find_target(const struct table *t, const struct dns_name *name,
     const struct dns_name *search, bool shorter, struct entry *entry)
 {
 	uint8_t octets[NAME_MAX_OCTETS];
-	size_t length = (size_t)name->length - search->length;
-	uint32_t node;
-	bool exact;
+	size_t length = cut(octets, name, search);
+	uint32_t node = find_node(t, octets, length, 0);
+	bool exact = node != 0 && node_at(t, node)->set != 0;
 
-	memcpy(octets, name->octets, length);
-	octets[length] = 0;
-	entry->target_length = (uint8_t)length;
-	node = find_node(t, octets, length + 1, 0);
-	exact = node != 0 && node_at(t, node)->set != 0;
+	entry->target_length = (uint8_t)(length - 1);
 	if (exact && shorter == ((node_at(t, node)->flags & NAME_SHORT) != 0)) {
 		found(t, entry, ENTRY_SEARCH, node);
 		return true;
 	}
-	node = !exact && !shorter ?
-	    find_wildcard(t, octets, length + 1,
+	node = !exact && !shorter && find_tail(t, image_tail(octets, length)) &
+	    IMAGE_TAIL_WILDCARD ? find_wildcard(t, octets, length,
 	    (unsigned int)name->labels - search->labels) : 0;
 	if (node != 0) {
 		found(t, entry, ENTRY_SEARCH_WILDCARD, node);
@@ -246,21 +290,29 @@ is_twice(const struct dns_name *name, const struct dns_name *search)
 	    memcmp(name->octets + start, search->octets, length) == 0;
 }
 
+/* Whether NAME stands before that element of the search list. */
+static bool
+is_behind(const struct dns_name *name, const struct dns_name *search)
+{
+	return search->labels > 0 && search->length < name->length &&
+	    may_be_within(name, search) && name_is_within(name, search) &&
+	    !is_twice(name, search);
+}
+
 /*
- * The elements of the search list that stand behind a name, a bit for each;
- * for most names that are not in the table, none.
+ * The elements of the search list, of so many labels or more, that stand behind
+ * a name, a bit for each; for most names that are not in the table, none.
  */
 static uint32_t
-search_behind(const struct table *t, const struct dns_name *name)
+search_behind(const struct table *t, const struct dns_name *name,
+    unsigned int labels)
 {
 	uint32_t elements = 0;
 
 	_Static_assert(MESH_MAX_SEARCH <= 32, "an element has no bit");
 	for (size_t i = 0; i < t->search_count; i++) {
-		const struct dns_name *search = &t->search[i];
-
-		if (search->labels > 0 && search->length < name->length &&
-		    name_is_within(name, search) && !is_twice(name, search))
+		if (t->search[i].labels >= labels &&
+		    is_behind(name, &t->search[i]))
 			elements |= (uint32_t)1 << i;
 	}
 	return elements;
@@ -302,34 +354,77 @@ find_search(const struct table *t, const struct dns_name *name,
 	return false;
 }
 
-/* A name without records of its own, by way of others. */
+/*
+ * The same where no name of the table has the first label, which leaves
+ * wildcards: how NAME ends tells most often that there is none.
+ */
 static bool
-find_other(const struct table *t, const struct dns_name *name,
+find_search_wildcard(const struct table *t, const struct dns_name *name,
     struct entry *entry)
 {
-	uint32_t node = find_wildcard(t, name->octets, name->length,
-	    name->labels);
-	uint32_t elements;
+	for (size_t i = 0; i < t->search_count; i++) {
+		const struct dns_name *search = &t->search[i];
+
+		if (search->length < name->length &&
+		    may_be_within(name, search) &&
+		    find_tail(t, image_tail_before(name->octets, (size_t)
+		    name->length - search->length)) & IMAGE_TAIL_WILDCARD &&
+		    is_behind(name, search) &&
+		    find_target(t, name, search, false, entry))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A name without records of its own, by way of others; "head" says whether
+ * some name of the table may have its first label.  Not inlined: it would need
+ * registers that names with records then save.
+ */
+static bool __attribute__((noinline))
+find_other(const struct table *t, const struct dns_name *name,
+    unsigned int tail, bool head, struct entry *entry)
+{
+	uint32_t node = tail & IMAGE_TAIL_WILDCARD ? find_wildcard(t,
+	    name->octets, name->length, name->labels) : 0, elements;
+	unsigned int least = 0;
 
 	if (node != 0) {
 		found(t, entry, ENTRY_WILDCARD, node);
 		return true;
 	}
-	elements = search_behind(t, name);
-	return elements != 0 && find_search(t, name, elements, entry);
+	/* No name of the table has both labels: NAME can only be the first. */
+	if (head && name->labels >= 2 &&
+	    !has_head(t, image_head_of_two(name->octets)))
+		least = name->labels - 1u;
+	elements = head ? search_behind(t, name, least) : 0;
+	/* What other elements find by wildcards may come first. */
+	if (elements != 0 && least > 0 && t->wildcards.count > 0)
+		elements = search_behind(t, name, 0);
+	if (elements != 0)
+		return find_search(t, name, elements, entry);
+	return t->wildcards.count > 0 && (!head || least > 0) &&
+	    find_search_wildcard(t, name, entry);
 }
 
 void
 table_find(const struct table *t, const struct dns_name *name,
     struct entry *entry)
 {
-	uint32_t exact = find_node(t, name->octets, name->length, 0);
+	unsigned int tail = find_tail(t, image_tail(name->octets,
+	    name->length));
+	uint32_t exact;
+	bool head;
 
 	*entry = (struct entry){ .kind = ENTRY_NONE };
 	find_zone(t, name, entry);
+	if (tail == 0 && !t->short_search)
+		return;
+	head = has_head(t, image_head(name->octets));
+	exact = head ? probe(t, name->octets, name->length, 0) : 0;
 	if (exact != 0 && node_at(t, exact)->set != 0)
 		found(t, entry, ENTRY_EXACT, exact);
-	else if (!find_other(t, name, entry) && exact != 0)
+	else if (!find_other(t, name, tail, head, entry) && exact != 0)
 		entry->kind = ENTRY_EMPTY;
 }
 

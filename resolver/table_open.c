@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "resolver/image_filter.h"
 #include "resolver/table_state.h"
 
 const uint8_t *
@@ -24,8 +25,11 @@ load_strings(struct table *t)
 	const uint8_t *at = t->image + t->header->strings;
 
 	t->search_count = t->header->search_count;
-	for (size_t i = 0; i < t->search_count; i++)
+	for (size_t i = 0; i < t->search_count; i++) {
 		at = table_load_name(&t->search[i], at);
+		if (t->search[i].length < IMAGE_TAIL_OCTETS)
+			t->short_search = true;
+	}
 	for (size_t i = 0; i < t->header->zone_count; i++) {
 		struct mesh_zone zone = { .unknown = *at++ };
 		size_t place = t->zone_count++;
@@ -55,6 +59,10 @@ load(struct table *t)
 	t->header = h;
 	t->slots = (const void *)(t->image + h->slots);
 	t->mask = ((uint32_t)1 << h->slot_bits) - 1;
+	t->tails = (const void *)(t->image + h->tails);
+	t->tail_mask = ((uint32_t)1 << h->tail_bits) - 1;
+	t->heads = (const void *)(t->image + h->heads);
+	t->head_mask = ((uint32_t)1 << h->head_bits) - 1;
 	load_depths(&t->wildcards, h->wildcard_labels);
 	load_depths(&t->soas, h->soa_labels);
 	t->settings = (struct table_settings){

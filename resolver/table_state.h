@@ -22,6 +22,9 @@ struct table {
 	const struct image_header *header;
 	const struct image_slot *slots;
 	uint32_t mask;
+	uint32_t tail_mask, head_mask;
+	const uint64_t *tails, *heads;	/* image_filter.h */
+	bool short_search;		/* an element that tails do not know */
 	struct table_depths wildcards;	/* of what stands behind the "*" */
 	struct table_depths soas;	/* of names that have an SOA */
 	struct table_settings settings;

@@ -2,13 +2,16 @@
 /*
  * million: what a table of many names costs.  Makes a source of NAMES names
  * in memory, compiles it in a child as the daemon does, maps the image and
- * looks names up; checks every answer; prints one JSON object.
+ * looks names up: those that are there, and four kinds of those that are not,
+ * in turns, so that all see the same machine; checks every answer; prints one
+ * JSON object.
  *
  *   million external|kubernetes|export NAMES
  *
  * "external" is an NDS text of hosts.  "kubernetes" is one of a third as many
  * services, each of which has three names.  "export" is what kubectl prints of
- * as many services: names, short names, SRV and reverse names.
+ * as many services: names, short names, SRV and reverse names; and of some
+ * ServiceEntries for wildcards of several depths.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -28,8 +31,9 @@
 #include "resolver/table.h"
 
 #define NAMES_MAX	10000000u
+#define WILDCARDS	30
 #define BATCH		1024	/* names made before they are timed */
-#define BATCHES		500
+#define BATCHES		300
 
 /* What the source is, and how many hosts it takes for how many names. */
 struct kind {
@@ -46,6 +50,19 @@ static const struct kind kinds[] = {
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
+/* What is looked up. */
+enum lookup {
+	HIT,
+	MISS,			/* a host that is not there, among those that are */
+	ELSEWHERE,		/* the first label of one, in another namespace */
+	PUBLIC,
+	EXPANDED,		/* a public name, with a search domain behind it */
+	LOOKUPS,
+};
+
+static const char *const lookup_names[LOOKUPS] = { "hit", "miss",
+    "miss_elsewhere", "miss_public", "miss_expanded" };
+
 struct measure {
 	const struct kind *kind;
 	uint32_t hosts;
@@ -57,8 +74,7 @@ struct measure {
 	double map_cpu_s;
 	size_t names;
 	size_t octets;
-	double hit_ns;
-	double miss_ns;
+	double ns[LOOKUPS];
 };
 
 static _Noreturn void
@@ -132,6 +148,19 @@ write_service(FILE *out, uint32_t n)
 	    n >> 16, n >> 8 & 255, n & 255, n >> 16, n >> 8 & 255, n & 255, n);
 }
 
+/* A wildcard of a public name, at one of three depths. */
+static void
+write_wildcard(FILE *out, uint32_t n)
+{
+	static const char *const above[] = { "", "east.", "b.east." };
+
+	fprintf(out, ",\n{\"apiVersion\": \"networking.istio.io/v1\","
+	    " \"kind\": \"ServiceEntry\", \"metadata\": {\"name\": \"w%u\","
+	    " \"namespace\": \"team-000\"}, \"spec\": {\"hosts\":"
+	    " [\"*.%swild-%u.com\"], \"addresses\": [\"10.255.0.%u\"],"
+	    " \"resolution\": \"STATIC\"}}", n, above[n % 3], n, n);
+}
+
 /* The text of all hosts; the nth one's address is 10.0.0.0 + n. */
 static int
 write_source(struct measure *m)
@@ -154,6 +183,8 @@ write_source(struct measure *m)
 		else
 			write_entry(out, m->kind, host, i);
 	}
+	for (uint32_t i = 0; i < WILDCARDS && objects; i++)
+		write_wildcard(out, i);
 	fputs(objects ? "]}\n" : "}}\n", out);
 	m->source_octets = ftell(out);
 	if (fclose(out) != 0)
@@ -197,15 +228,42 @@ next_host(uint64_t *state, uint32_t hosts)
 }
 
 static void
-make_names(const struct measure *m, uint64_t *state, bool known,
+lookup_text(const struct measure *m, enum lookup lookup, uint32_t host,
+    char *text, size_t size)
+{
+	static const char *const top[] = { "com", "net", "org", "io" };
+
+	switch (lookup) {
+	case HIT:
+		host_text(m, host, text, size);
+		break;
+	case ELSEWHERE:
+		host_text(m, host, text, size);
+		/* Of "team-..." or "region-...". */
+		text[sizeof("host-0000000.r") - 1 +
+		    (m->kind->services ? 3 : 0)] = 'x';
+		break;
+	case PUBLIC:
+	case EXPANDED:
+		(void)snprintf(text, size, "%s.site-%05u.%s%s",
+		    host % 3 != 0 ? "www" : "edge.static", host % 50000,
+		    top[host % 4], lookup == PUBLIC ? "" :
+		    ".default.svc.cluster.local");
+		break;
+	default:
+		host_text(m, host + NAMES_MAX, text, size);
+	}
+}
+
+static void
+make_names(const struct measure *m, enum lookup lookup, uint64_t *state,
     struct dns_name *names, uint32_t *hosts)
 {
 	for (int i = 0; i < BATCH; i++) {
 		char text[100];
 
 		hosts[i] = next_host(state, m->hosts);
-		host_text(m, hosts[i] + (known ? 0 : NAMES_MAX), text,
-		    sizeof(text));
+		lookup_text(m, lookup, hosts[i], text, sizeof(text));
 		if (name_from_text(&names[i], text, strlen(text)) != 0)
 			die("name");
 	}
@@ -213,8 +271,8 @@ make_names(const struct measure *m, uint64_t *state, bool known,
 
 /* Whether the table says of a name what it should. */
 static bool
-right(const struct table *table, const struct dns_name *name, bool known,
-    uint32_t host)
+right(const struct table *table, const struct dns_name *name,
+    enum lookup lookup, uint32_t host)
 {
 	uint8_t wanted[4] = { 10, (uint8_t)(host >> 16), (uint8_t)(host >> 8),
 	    (uint8_t)host };
@@ -222,42 +280,64 @@ right(const struct table *table, const struct dns_name *name, bool known,
 	struct rrset rrset;
 
 	table_find(table, name, &entry);
-	if (!known)
+	if (lookup != HIT)
 		return entry.kind == ENTRY_NONE;
 	return entry.kind == ENTRY_EXACT &&
 	    table_rrset(table, entry.node, TYPE_A, &rrset) &&
 	    memcmp(rrset.rdata, wanted, sizeof(wanted)) == 0;
 }
 
-/* Nanoseconds a lookup, its address read and compared. */
+/* Seconds for names[], whose addresses are read and compared. */
 static double
-look_up(const struct measure *m, const struct table *table, bool known)
+look_up(const struct table *table, enum lookup lookup,
+    const struct dns_name *names, const uint32_t *hosts)
+{
+	/* Not the time in which other processes had the CPU. */
+	double start = now(CLOCK_THREAD_CPUTIME_ID), spent;
+	bool all = true;
+
+	for (int i = 0; i < BATCH; i++)
+		all &= right(table, &names[i], lookup, hosts[i]);
+	spent = now(CLOCK_THREAD_CPUTIME_ID) - start;
+	if (!all) {
+		errno = ENOENT;
+		die(lookup_names[lookup]);
+	}
+	return spent;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Nanoseconds for each lookup of a kind: the median batch of each kind. */
+static void
+look_all_up(struct measure *m, const struct table *table)
 {
 	struct dns_name *names = calloc(BATCH, sizeof(*names));
 	uint32_t *hosts = calloc(BATCH, sizeof(*hosts));
+	static double spent[LOOKUPS][BATCHES];
 	uint64_t state = 88172645463325252u;
-	double spent = 0;
 
 	if (names == NULL || hosts == NULL)
 		die("memory");
 	for (int batch = 0; batch < BATCHES; batch++) {
-		bool all = true;
-		double start;
-
-		make_names(m, &state, known, names, hosts);
-		/* Not the time in which other processes had the CPU. */
-		start = now(CLOCK_THREAD_CPUTIME_ID);
-		for (int i = 0; i < BATCH; i++)
-			all &= right(table, &names[i], known, hosts[i]);
-		spent += now(CLOCK_THREAD_CPUTIME_ID) - start;
-		if (!all) {
-			errno = ENOENT;
-			die("a lookup");
+		for (int l = 0; l < LOOKUPS; l++) {
+			make_names(m, (enum lookup)l, &state, names, hosts);
+			spent[l][batch] = look_up(table, (enum lookup)l, names,
+			    hosts);
 		}
+	}
+	for (int l = 0; l < LOOKUPS; l++) {
+		qsort(spent[l], BATCHES, sizeof(spent[l][0]), compare);
+		m->ns[l] = spent[l][BATCHES / 2] * 1e9 / BATCH;
 	}
 	free(names);
 	free(hosts);
-	return spent * 1e9 / ((double)BATCH * BATCHES);
 }
 
 static void
@@ -280,8 +360,7 @@ measure(struct measure *m, const struct mesh *mesh)
 	m->map_cpu_s = now(CLOCK_THREAD_CPUTIME_ID) - start_cpu;
 	m->names = table_names(table);
 	m->octets = table_octets(table);
-	m->hit_ns = look_up(m, table, true);
-	m->miss_ns = look_up(m, table, false);
+	look_all_up(m, table);
 	table_close(table);
 	close(source);
 	close(image);
@@ -320,8 +399,10 @@ main(int argc, char **argv)
 	measure(&m, &mesh);
 	printf("{\"names\": %zu, \"source_octets\": %ld, \"compile_s\": %.3f, \"compile_cpu_s\": %.3f,"
 	    " \"compile_rss_kib\": %ld, \"map_s\": %.4f, \"map_cpu_s\": %.4f,"
-	    " \"octets\": %zu, \"hit_ns\": %.1f,"
-	    " \"miss_ns\": %.1f}\n", m.names, m.source_octets, m.compile_s, m.compile_cpu_s,
-	    m.compile_rss_kib, m.map_s, m.map_cpu_s, m.octets, m.hit_ns, m.miss_ns);
+	    " \"octets\": %zu", m.names, m.source_octets, m.compile_s, m.compile_cpu_s,
+	    m.compile_rss_kib, m.map_s, m.map_cpu_s, m.octets);
+	for (int l = 0; l < LOOKUPS; l++)
+		printf(", \"%s_ns\": %.1f", lookup_names[l], m.ns[l]);
+	puts("}");
 	return 0;
 }

@@ -37,9 +37,10 @@ put(const void *octets, size_t length)
 	m.at += length;
 }
 
-/* A header, those strings and empty slots; nodes follow. */
+/* A header, those strings, filters and empty slots; nodes follow. */
 static void
-begin(uint32_t slot_bits, const void *strings, size_t length)
+begin_filtered(uint32_t slot_bits, const void *strings, size_t length,
+    uint8_t tail_bits, uint8_t head_bits)
 {
 	struct image_header *h = &m.header;
 
@@ -53,9 +54,21 @@ begin(uint32_t slot_bits, const void *strings, size_t length)
 	h->strings = (uint32_t)m.at;
 	put(strings, length);
 	m.at = image_pad8(m.at);
+	h->tails = (uint32_t)m.at;
+	h->tail_bits = tail_bits;
+	m.at += sizeof(uint64_t) << tail_bits;
+	h->heads = (uint32_t)m.at;
+	h->head_bits = head_bits;
+	m.at += sizeof(uint64_t) << head_bits;
 	h->slots = (uint32_t)m.at;
 	m.at += sizeof(struct image_slot) << slot_bits;
 	h->nodes = (uint32_t)m.at;
+}
+
+static void
+begin(uint32_t slot_bits, const void *strings, size_t length)
+{
+	begin_filtered(slot_bits, strings, length, 0, 0);
 }
 
 static struct image_slot *
@@ -306,6 +319,54 @@ sections_are_in_order(void)
 	CHECK(SOUND);
 	m.at--;
 	CHECK(is("sections out of order"));
+}
+
+/* Lookups read a word of each without looking where it ends. */
+static void
+filters_are_as_large_as_they_say(void)
+{
+	begin_filtered(1, "\1a\0", 3, 3, 5);
+	m.header.search_count = 1;
+	CHECK(SOUND);
+	/* Each larger, smaller or elsewhere than it is. */
+	m.header.tail_bits = 4;
+	CHECK(is("sections out of order"));
+	m.header.tail_bits = 2;
+	CHECK(is("sections out of order"));
+	m.header.tail_bits = 3;
+	m.header.head_bits = 6;
+	CHECK(is("sections out of order"));
+	m.header.head_bits = 4;
+	CHECK(is("sections out of order"));
+	m.header.head_bits = 5;
+	m.header.tails += 8;
+	m.header.heads += 8;
+	CHECK(is("sections out of order"));
+	m.header.tails -= 8;
+	CHECK(is("sections out of order"));
+	m.header.heads -= 8;
+	CHECK(SOUND);
+	/* Over the header, between words, behind the end. */
+	m.header.tails = 0;
+	m.header.heads = 64;
+	CHECK(is("sections out of order"));
+	begin_filtered(0, NULL, 0, 0, 0);
+	m.header.tails += 4;
+	m.header.heads += 4;
+	m.header.slots += 4;
+	m.header.nodes += 4;
+	m.at += 4;
+	CHECK(is("sections out of order"));
+	begin_filtered(0, NULL, 0, 0, 0);
+	m.header.heads = m.header.tails = UINT32_MAX - 7;
+	CHECK(is("sections out of order"));
+	m.header.tail_bits = 18;
+	CHECK(is("filter too large"));
+	m.header.tail_bits = 0;
+	m.header.head_bits = 27;
+	CHECK(is("filter too large"));
+	m.header.head_bits = 255;
+	CHECK(is("filter too large"));
 }
 
 static void
@@ -715,6 +776,7 @@ main(void)
 	TEST(lists_have_most);
 	TEST(one_slot_is_empty);
 	TEST(sections_are_in_order);
+	TEST(filters_are_as_large_as_they_say);
 	TEST(search_names_are_names);
 	TEST(zones_are_zones);
 	TEST(source_paths_are_whole);
