@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define QUICK_MS	5000	/* an end sooner than this tells of the next one's */
-#define AWAY_MS		(3 * LIFE_LOOK_MS)
+#define AWAY_MS		500	/* between looks; a busy machine needs some */
 
 void
 life_begin(struct worker_life *life, int64_t now_ms)

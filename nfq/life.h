@@ -14,8 +14,8 @@
 #include "policy/status.h"
 
 #define LIFE_LOOK_MS	50	/* how often life_look() is to be called */
-#define LIFE_HANG_MS	250	/* without progress: noticed 50 ms later at most */
-#define LIFE_HANG_CPU_MS 125	/* and of its time it used so much */
+#define LIFE_HANG_MS	200	/* without progress: noticed 50 ms later at most */
+#define LIFE_HANG_CPU_MS 50	/* and used so much, as no batch ever does */
 #define LIFE_BLOCKED_MS	2000	/* without progress and without the CPU; TCP too */
 #define LIFE_READY_MS	10000	/* from the start of a worker to its first work */
 #define LIFE_START_MS	10000	/* as long as fork(2) fails, before giving up */
