@@ -171,7 +171,7 @@ class Asking(Attack):
 
     def __init__(self, server, seconds):
         super().__init__(server, seconds)
-        self.asked, self.lost, self.longest, self.why = 0, 0, 0.0, {}
+        self.asked, self.lost, self.broken, self.longest, self.why = 0, 0, 0, 0.0, {}
 
     def exchange(self, sock):
         sock.sendall(framed(query(MESH)))
@@ -192,10 +192,11 @@ class Asking(Attack):
                 sock = sock or self.connect()
                 self.exchange(sock)
             except ConnectionError:
-                if not kept:
-                    raise
-                # One that was idle may be closed at any time: RFC 7766 6.2.4.
-                sock.close()
+                # One that was idle may be closed at any time (RFC 7766 section
+                # 6.2.4); for a fresh one it is counted.  Both ask again, as libc does.
+                self.broken += not kept
+                if sock is not None:
+                    sock.close()
                 sock = self.connect()
                 self.exchange(sock)
         except (OSError, ValueError) as error:
@@ -232,5 +233,5 @@ if __name__ == "__main__":
                                                                     float(sys.argv[3]))
     attack.run()
     print(json.dumps({name: getattr(attack, name)
-                      for name in ("count", "asked", "lost", "longest", "why")
+                      for name in ("count", "asked", "lost", "broken", "longest", "why")
                       if hasattr(attack, name)}))
