@@ -96,10 +96,13 @@ static void
 show_counters(struct supervisor *s, const struct queue_numbers *numbers)
 {
 	struct status_supervisor *page = s->status.supervisor;
-	uint64_t packets;
+	uint64_t packets[RULES_COUNTERS];
 
-	if (rules_kernel_counter(s->kernel, &packets) == 0)
-		atomic_store(&page->rule_packets, packets);
+	if (rules_kernel_counters(s->kernel, packets) == 0) {
+		atomic_store(&page->rule_packets, packets[COUNTER_QUESTIONS]);
+		atomic_store(&page->streams_passed,
+		    packets[COUNTER_STREAMS_FULL]);
+	}
 	if (numbers->dropped > 0)
 		atomic_store(&page->queue_dropped, numbers->dropped);
 }
@@ -207,6 +210,7 @@ check_rules(struct supervisor *s)
 	}
 	h->differs = error == -ENOTUNIQ;
 	diag_free(&diag);
+	health_streams(s, supervisor_now_ms(), false);
 	follow_routes(s);
 }
 
@@ -256,6 +260,7 @@ health_tick(struct supervisor *s)
 	read_queues(s, &numbers);
 	reload_tick(s);
 	show_counters(s, &numbers);
+	health_streams(s, now, true);
 	fly_canary(s, now);
 	answer_watchdog(s, now);
 	if (s->watch == NULL)

@@ -71,6 +71,9 @@ struct health {
 	int64_t answered_ms;		/* when a canary last was */
 	bool unanswered;		/* the last one was not */
 	bool differs;			/* the rules, and it was said */
+	bool streams_full;		/* and it was said */
+	int64_t streams_full_ms;	/* until then, as far as is known */
+	uint64_t streams_passed;	/* when last looked */
 	struct canary canary;
 	struct resolv_conf resolv_conf;
 };
@@ -167,6 +170,11 @@ void health_start(struct supervisor *s);
 void health_tick(struct supervisor *s);
 /* Reloads the tables if the search list of resolv.conf is another. */
 void health_resolv_conf(struct supervisor *s);
+/*
+ * health_streams.c: how full the sets of TCP connections are.  "cheap": only if
+ * the kernel has the numbers at hand.
+ */
+void health_streams(struct supervisor *s, int64_t now, bool cheap);
 /* The canary's socket is readable. */
 void health_canary_ready(struct supervisor *s);
 /* A new worker answers: it is asked at once, as the last one may have failed. */

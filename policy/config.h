@@ -73,6 +73,7 @@ struct config_stream {
 	unsigned int message_s;		/* for a message that has begun */
 	unsigned int unread_s;		/* for answers that nobody reads */
 	unsigned int relay_s;		/* for the real nameserver */
+	uint32_t tracked;		/* in the rules' set, for each version of IP */
 	uint32_t buffer;		/* octets that may wait, each way */
 };
 

@@ -158,6 +158,11 @@ const struct config_option config_options[] = {
 	{ "stream.relay", "5",
 	  "Seconds that a nameserver gets for a connection, and for an answer.",
 	  INTEGER, RANGE(1, 600), IN(config, stream.relay_s), .fixed = true },
+	{ "stream.tracked", "65536",
+	  "TCP connections that the rules keep track of, open and just ended, "
+	  "for each version of IP; those above go to their nameservers.",
+	  INTEGER, RANGE(1024, 1048576), IN(config, stream.tracked),
+	  .fixed = true },
 	{ "stream.port", "5300",
 	  "Port of 127.0.0.1 and ::1 where intercepted connections end.",
 	  INTEGER, RANGE(1, 65535), IN(config, stream.port), .fixed = true },

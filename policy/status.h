@@ -63,6 +63,9 @@ struct status_supervisor {
 	_Atomic int32_t table_fd;	/* the supervisor's: /proc/PID/fd/... */
 	_Atomic uint64_t rule_packets;	/* the queue rules' counters when last read */
 	_Atomic uint64_t queue_dropped;	/* by the kernel: queue full, or socket full */
+	_Atomic uint32_t streams[2];	/* TCP connections in the sets: IPv4, IPv6 */
+	_Atomic uint32_t streams_max;	/* that fit into each; 0: no TCP */
+	_Atomic uint64_t streams_passed;	/* that found no room, and so passed */
 	/* A reload's outcome: the three below are valid when sequence is even. */
 	_Atomic uint32_t reload_sequence;	/* odd while one is under way; a futex */
 	uint32_t reload_ok;

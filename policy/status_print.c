@@ -163,7 +163,7 @@ add_counters(struct view *v)
 }
 
 static void
-add_stream(struct view *v)
+add_stream(struct view *v, const struct status_supervisor *s)
 {
 	static const char *const keys[STREAM_COUNTERS] = {
 		[STREAM_OPEN] = "open",
@@ -184,6 +184,10 @@ add_stream(struct view *v)
 	add_number(v, "stream", "intercepted", v->counters.streams);
 	for (size_t i = 0; i < STREAM_COUNTERS; i++)
 		add_number(v, "stream", keys[i], v->counters.stream[i]);
+	add_number(v, "stream", "tracked_ipv4", atomic_load(&s->streams[0]));
+	add_number(v, "stream", "tracked_ipv6", atomic_load(&s->streams[1]));
+	add_number(v, "stream", "tracked_max", atomic_load(&s->streams_max));
+	add_number(v, "stream", "passed_full", atomic_load(&s->streams_passed));
 }
 
 static void
@@ -215,7 +219,7 @@ collect(struct view *v, const struct status_page *page)
 	add_general(v, s, now);
 	add_table(v, s, now);
 	add_counters(v);
-	add_stream(v);
+	add_stream(v, s);
 	add_text(v, "queue", "mode", text_of(mode_texts, LENGTH(mode_texts),
 	    atomic_load(&s->queue_mode)));
 	add_number(v, "queue", "packets", atomic_load(&s->rule_packets));

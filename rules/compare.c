@@ -51,7 +51,8 @@ static const struct {
 	{ EXPRESSION_TARGET, { NFTNL_EXPR_TG_NAME, NFTNL_EXPR_TG_REV,
 	    NFTNL_EXPR_TG_INFO, END } },
 	{ "dynset", { NFTNL_EXPR_DYNSET_SREG_KEY, NFTNL_EXPR_DYNSET_OP,
-	    NFTNL_EXPR_DYNSET_SET_NAME, NFTNL_EXPR_DYNSET_SREG_DATA, END } },
+	    NFTNL_EXPR_DYNSET_SET_NAME, NFTNL_EXPR_DYNSET_SREG_DATA,
+	    NFTNL_EXPR_DYNSET_TIMEOUT | ZERO_IS_ABSENT, END } },
 	{ EXPRESSION_TPROXY, { NFTNL_EXPR_TPROXY_FAMILY,
 	    NFTNL_EXPR_TPROXY_REG_ADDR, NFTNL_EXPR_TPROXY_REG_PORT, END } },
 	{ "counter", { END } },
@@ -278,6 +279,19 @@ compare_elements(const struct address_set *wanted,
 	free(ours.elements);
 	free(theirs.elements);
 	return rc;
+}
+
+bool
+compare_streams(const struct ruleset *set, const struct nftnl_set *there,
+    bool ipv4)
+{
+	return there != NULL && nftnl_set_get_u32(there, NFTNL_SET_FLAGS) ==
+	    (NFT_SET_EVAL | NFT_SET_TIMEOUT) &&
+	    nftnl_set_get_u32(there, NFTNL_SET_KEY_LEN) ==
+	    expressions_stream_length(ipv4) &&
+	    nftnl_set_get_u32(there, NFTNL_SET_DESC_SIZE) == set->streams_max &&
+	    nftnl_set_get_u64(there, NFTNL_SET_TIMEOUT) ==
+	    RULES_STREAMS_S * 1000ULL;
 }
 
 char *

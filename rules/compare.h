@@ -3,6 +3,7 @@
 #ifndef NFDNS_RULES_COMPARE_H
 #define NFDNS_RULES_COMPARE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <libnftnl/rule.h>
@@ -24,6 +25,13 @@ int compare_rule(const struct ruleset *set, const struct rule *wanted,
  */
 int compare_elements(const struct address_set *wanted,
     const struct nftnl_set *there, char **text);
+
+/*
+ * Whether a set of connections is of the type and the size that are wanted; NULL
+ * is not.
+ */
+bool compare_streams(const struct ruleset *set, const struct nftnl_set *there,
+    bool ipv4);
 
 /* Comment and content of a rule in words; the caller's to free, NULL: no memory. */
 char *describe_wanted(const struct ruleset *set, const struct rule *rule);

@@ -114,12 +114,15 @@ change_streams(struct maker *maker, const struct rule *rule)
 	uint32_t operation = rule->action == ACTION_FORGET ?
 	    NFT_DYNSET_OP_DELETE : NFT_DYNSET_OP_UPDATE;
 
-	match_load_stream(maker, ipv4);
+	match_load_stream(maker, ipv4, rules_is_reply(rule->match));
 	maker_add(maker, "dynset");
 	maker_put_u32(maker, NFTNL_EXPR_DYNSET_SREG_KEY, NFT_REG_1);
 	maker_put_u32(maker, NFTNL_EXPR_DYNSET_OP, operation);
 	maker_put_string(maker, NFTNL_EXPR_DYNSET_SET_NAME,
 	    match_streams_name(ipv4));
+	if (rule->seconds > 0)
+		maker_put_u64(maker, NFTNL_EXPR_DYNSET_TIMEOUT,
+		    (uint64_t)rule->seconds * 1000);
 }
 
 static void
@@ -160,16 +163,23 @@ make_action_tcp(struct maker *maker, const struct ruleset *set,
 			queue_xt(maker, set);
 		break;
 	case ACTION_REMEMBER:
+	case ACTION_RENEW:
 	case ACTION_FORGET:
 		change_streams(maker, rule);
 		put_verdict(maker, NF_ACCEPT);
 		break;
-	case ACTION_DIVERT:
+	case ACTION_RENEW_DIVERT:
 		change_streams(maker, rule);
 		change_mark(maker, ~set->mark_stream, set->mark_stream);
+		put_verdict(maker, NF_ACCEPT);
 		break;
-	case ACTION_DROP:
-		put_verdict(maker, NF_DROP);
+	case ACTION_DIVERT:
+		change_mark(maker, ~set->mark_stream, set->mark_stream);
+		put_verdict(maker, NF_ACCEPT);
+		break;
+	case ACTION_RELEASE:
+		change_mark(maker, ~set->mark_mask, 0);
+		put_verdict(maker, NF_ACCEPT);
 		break;
 	case ACTION_TPROXY:
 		tproxy(maker, set, rules_is_ipv4(rule->match));
@@ -303,20 +313,17 @@ expressions_comment(const struct nftnl_rule *rule)
 	return comment;
 }
 
-bool
-expressions_counts_questions(const struct nftnl_rule *rule, uint64_t *packets)
+enum rules_counter
+expressions_counter(const struct nftnl_rule *rule, uint64_t *packets)
 {
-	struct nftnl_expr_iter *expressions;
+	const char *comment = expressions_comment(rule);
+	struct nftnl_expr_iter *expressions = nftnl_expr_iter_create(rule);
 	const struct nftnl_expr *expression;
 	bool queues = false;
 
 	*packets = 0;
-	if (strcmp(expressions_comment(rule), RULES_COMMENT_CANARY) == 0 ||
-	    strcmp(expressions_comment(rule), RULES_COMMENT_REPEATED) == 0)
-		return false;
-	expressions = nftnl_expr_iter_create(rule);
 	if (expressions == NULL)
-		return false;
+		return RULES_COUNTERS;
 	while ((expression = nftnl_expr_iter_next(expressions)) != NULL) {
 		const char *name = nftnl_expr_get_str(expression,
 		    NFTNL_EXPR_NAME);
@@ -329,5 +336,9 @@ expressions_counts_questions(const struct nftnl_rule *rule, uint64_t *packets)
 			queues = true;
 	}
 	nftnl_expr_iter_destroy(expressions);
-	return queues;
+	if (strcmp(comment, RULES_COMMENT_FULL) == 0)
+		return COUNTER_STREAMS_FULL;
+	return queues && strcmp(comment, RULES_COMMENT_CANARY) != 0 &&
+	    strcmp(comment, RULES_COMMENT_REPEATED) != 0 ?
+	    COUNTER_QUESTIONS : RULES_COUNTERS;
 }

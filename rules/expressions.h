@@ -39,10 +39,10 @@ uint32_t expressions_stream_length(bool ipv4);
 const char *expressions_comment(const struct nftnl_rule *rule);
 
 /*
- * Whether it is one that queues users' questions: not the canary's.  Then
- * *packets is what its counter shows.
+ * What the rule's counter, *packets, is about; RULES_COUNTERS if nobody asks
+ * for it.
  */
-bool expressions_counts_questions(const struct nftnl_rule *rule,
+enum rules_counter expressions_counter(const struct nftnl_rule *rule,
     uint64_t *packets);
 
 #endif

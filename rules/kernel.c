@@ -25,7 +25,7 @@ struct rules_kernel {
 	struct rules_features features;	/* as far as known; at first the best */
 	bool chains[CHAINS];		/* those in the installed table */
 	bool sets[RULES_SETS];
-	uint64_t counted;		/* by rules that were replaced */
+	uint64_t counted[RULES_COUNTERS];	/* by rules that were replaced */
 };
 
 int
@@ -60,6 +60,13 @@ rules_kernel_netlink(struct rules_kernel *kernel)
 	return &kernel->netlink;
 }
 
+static void
+put_streams(struct batch *batch, const struct ruleset *set)
+{
+	message_streams(batch, set, true, STREAMS_ID);
+	message_streams(batch, set, false, STREAMS_ID + 1);
+}
+
 /*
  * A table of that name may be left over from a crashed run on a kernel without
  * the owner flag.  It is deleted whether it is there or not: made first if it
@@ -74,17 +81,15 @@ put_whole_table(struct batch *batch, const struct ruleset *set, bool owner)
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
 		if (ruleset_has_chain(set, chain))
 			message_chain(batch, chain);
-	if (set->tcp) {
-		message_streams(batch, true, STREAMS_ID);
-		message_streams(batch, false, STREAMS_ID + 1);
-	}
+	if (set->tcp)
+		put_streams(batch, set);
 }
 
-/* How much of the table an install makes anew. */
-enum install_scope {
-	INSTALL_WHOLE,
-	INSTALL_RULES,		/* of all chains, and the sets */
-	INSTALL_QUESTIONS,	/* of chain "question", and the sets */
+/* How much of the table an install makes anew; the sets of addresses always. */
+struct install_scope {
+	bool whole;
+	bool chains[CHAINS];		/* all rules of these */
+	bool streams;			/* the sets of connections */
 };
 
 /* The next of the list that stands in that chain; NULL behind the last. */
@@ -135,44 +140,73 @@ has_rules(struct rules_kernel *kernel, const struct ruleset *set,
 }
 
 /*
+ * Whether the sets of connections are what they are to be: those of a
+ * predecessor of another version may not.
+ */
+static bool
+has_streams(struct rules_kernel *kernel, const struct ruleset *set)
+{
+	struct nftnl_set_list *sets;
+	bool fit;
+
+	if (netlink_read_sets(&kernel->netlink, &sets) != 0)
+		return false;
+	fit = compare_streams(set, nftnl_set_list_lookup_byname(sets,
+	    RULES_STREAMS4), true) &&
+	    compare_streams(set, nftnl_set_list_lookup_byname(sets,
+	    RULES_STREAMS6), false);
+	nftnl_set_list_free(sets);
+	return fit;
+}
+
+/*
  * A table with other chains comes from a predecessor with another config, or
  * of another version.
  */
-static enum install_scope
+static struct install_scope
 scope_of(struct rules_kernel *kernel, const struct ruleset *set)
 {
-	if (!kernel->installed)
-		return INSTALL_WHOLE;
+	struct install_scope scope = { .whole = !kernel->installed };
+
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
-		if (kernel->chains[chain] != ruleset_has_chain(set, chain))
-			return INSTALL_WHOLE;
-	for (enum rules_chain chain = CHAIN_VERDICT; chain < CHAINS; chain++)
-		if (!has_rules(kernel, set, chain))
-			return INSTALL_RULES;
-	return INSTALL_QUESTIONS;
+		scope.whole |= kernel->chains[chain] !=
+		    ruleset_has_chain(set, chain);
+	if (scope.whole)
+		return scope;
+	scope.streams = set->tcp && !has_streams(kernel, set);
+	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
+		scope.chains[chain] = ruleset_has_chain(set, chain) &&
+		    (chain == CHAIN_QUESTION ||
+		    (chain == CHAIN_STREAM && scope.streams) ||
+		    !has_rules(kernel, set, chain));
+	return scope;
 }
 
 /* Empties what the last install put in, but for the base chains. */
 static void
 put_clearance(struct batch *batch, const struct rules_kernel *kernel,
-    const struct ruleset *set, enum install_scope scope)
+    const struct ruleset *set, const struct install_scope *scope)
 {
-	message_name(batch, NFT_MSG_DELRULE, BATCH_CLEAR, NFTA_RULE_CHAIN,
-	    rules_chain_form(CHAIN_QUESTION)->name);
-	for (enum rules_chain chain = CHAIN_VERDICT; chain < CHAINS &&
-	    scope != INSTALL_QUESTIONS; chain++)
-		if (ruleset_has_chain(set, chain))
+	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
+		if (scope->chains[chain])
 			message_name(batch, NFT_MSG_DELRULE, BATCH_CLEAR,
 			    NFTA_RULE_CHAIN, rules_chain_form(chain)->name);
 	for (size_t i = 0; i < RULES_SETS; i++)
 		if (kernel->sets[i])
 			message_name(batch, NFT_MSG_DELSET, BATCH_CLEAR,
 			    NFTA_SET_NAME, set->sets[i].name);
+	if (!scope->streams)
+		return;
+	message_name(batch, NFT_MSG_DELSET, BATCH_CLEAR, NFTA_SET_NAME,
+	    RULES_STREAMS4);
+	message_name(batch, NFT_MSG_DELSET, BATCH_CLEAR, NFTA_SET_NAME,
+	    RULES_STREAMS6);
+	put_streams(batch, set);
 }
 
 static int
 try_install(struct rules_kernel *kernel, const struct ruleset *set,
-    enum install_scope scope, struct batch_part *failed)
+    const struct install_scope *scope, struct batch_part *failed)
 {
 	enum queue_form form = kernel->features.native_queue ? QUEUE_NATIVE :
 	    QUEUE_XT;
@@ -180,15 +214,14 @@ try_install(struct rules_kernel *kernel, const struct ruleset *set,
 	int rc;
 
 	batch_begin(&batch, &kernel->netlink);
-	if (scope == INSTALL_WHOLE)
+	if (scope->whole)
 		put_whole_table(&batch, set, kernel->features.owner);
 	else
 		put_clearance(&batch, kernel, set, scope);
 	message_sets(&batch, set);
-	message_rules(&batch, set, CHAIN_QUESTION, form);
-	for (enum rules_chain chain = CHAIN_VERDICT; chain < CHAINS &&
-	    scope != INSTALL_QUESTIONS; chain++)
-		message_rules(&batch, set, chain, form);
+	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
+		if (scope->whole || scope->chains[chain])
+			message_rules(&batch, set, chain, form);
 	rc = batch_send(&batch, &kernel->netlink, failed);
 	batch_free(&batch);
 	return rc;
@@ -200,7 +233,7 @@ try_install(struct rules_kernel *kernel, const struct ruleset *set,
  */
 static bool
 fall_back(struct rules_kernel *kernel, const struct batch_part *failed,
-    int error, enum install_scope *scope)
+    int error, struct install_scope *scope)
 {
 	/* Before Linux 5.12; EINVAL up to 5.8, then EOPNOTSUPP. */
 	if (failed->subject == BATCH_TABLE && kernel->features.owner &&
@@ -216,8 +249,8 @@ fall_back(struct rules_kernel *kernel, const struct batch_part *failed,
 		return true;
 	}
 	/* Another program took out what we had put in. */
-	if (failed->subject == BATCH_CLEAR && *scope != INSTALL_WHOLE) {
-		*scope = INSTALL_WHOLE;
+	if (failed->subject == BATCH_CLEAR && !scope->whole) {
+		scope->whole = true;
 		return true;
 	}
 	return false;
@@ -225,14 +258,14 @@ fall_back(struct rules_kernel *kernel, const struct batch_part *failed,
 
 /* What the rules in the kernel have counted, without those replaced before. */
 static int
-read_counters(struct rules_kernel *kernel, uint64_t *packets)
+read_counters(struct rules_kernel *kernel, uint64_t packets[RULES_COUNTERS])
 {
 	struct nftnl_rule_list *rules = NULL;
 	struct nftnl_rule_list_iter *iter;
 	struct nftnl_rule *rule;
 	int rc;
 
-	*packets = 0;
+	memset(packets, 0, RULES_COUNTERS * sizeof(*packets));
 	if (!kernel->installed)
 		return 0;
 	rc = netlink_read_rules(&kernel->netlink, &rules);
@@ -242,9 +275,10 @@ read_counters(struct rules_kernel *kernel, uint64_t *packets)
 	while (iter != NULL &&
 	    (rule = nftnl_rule_list_iter_next(iter)) != NULL) {
 		uint64_t here;
+		enum rules_counter which = expressions_counter(rule, &here);
 
-		if (expressions_counts_questions(rule, &here))
-			*packets += here;
+		if (which < RULES_COUNTERS)
+			packets[which] += here;
 	}
 	if (iter != NULL)
 		nftnl_rule_list_iter_destroy(iter);
@@ -259,7 +293,7 @@ static int
 learn_table(struct rules_kernel *kernel)
 {
 	struct snapshot snapshot;
-	uint64_t counted;
+	uint64_t counted[RULES_COUNTERS];
 	int rc = snapshot_read(&kernel->netlink, &snapshot);
 
 	if (rc == -ENOENT)
@@ -277,8 +311,9 @@ learn_table(struct rules_kernel *kernel)
 		    rules_set_name((enum rules_set_id)i)) != NULL;
 	snapshot_free(&snapshot);
 	/* What was counted so far was another's: modulo 2^64. */
-	if (read_counters(kernel, &counted) == 0)
-		kernel->counted = 0 - counted;
+	if (read_counters(kernel, counted) == 0)
+		for (size_t i = 0; i < RULES_COUNTERS; i++)
+			kernel->counted[i] = 0 - counted[i];
 	return 0;
 }
 
@@ -321,21 +356,32 @@ rules_kernel_fd(const struct rules_kernel *kernel)
 	return mnl_socket_get_fd(kernel->netlink.socket);
 }
 
+/* Adds what the rules that an install replaced had counted. */
+static void
+keep_counters(struct rules_kernel *kernel, const struct install_scope *scope,
+    const uint64_t counted[RULES_COUNTERS])
+{
+	if (scope->whole || scope->chains[CHAIN_STREAM])
+		kernel->counted[COUNTER_STREAMS_FULL] +=
+		    counted[COUNTER_STREAMS_FULL];
+	kernel->counted[COUNTER_QUESTIONS] += counted[COUNTER_QUESTIONS];
+}
+
 int
 rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
     struct rules_features *features, struct diag *diag)
 {
-	enum install_scope scope;
+	struct install_scope scope;
 	struct batch_part failed;
-	uint64_t counted;
+	uint64_t counted[RULES_COUNTERS];
 	int rc;
 
 	/* A lost count is no reason to leave old rules in. */
-	if (read_counters(kernel, &counted) != 0)
-		counted = 0;
+	if (read_counters(kernel, counted) != 0)
+		memset(counted, 0, sizeof(counted));
 	scope = scope_of(kernel, set);
 	do
-		rc = try_install(kernel, set, scope, &failed);
+		rc = try_install(kernel, set, &scope, &failed);
 	while (rc != 0 && fall_back(kernel, &failed, rc, &scope));
 	if (rc != 0) {
 		refusal_explain(&failed, rc, diag);
@@ -344,7 +390,7 @@ rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
 		    rc;
 	}
 	kernel->installed = true;
-	kernel->counted += counted;
+	keep_counters(kernel, &scope, counted);
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
 		kernel->chains[chain] = ruleset_has_chain(set, chain);
 	for (size_t i = 0; i < RULES_SETS; i++)
@@ -370,27 +416,44 @@ delete_table(struct rules_kernel *kernel)
 int
 rules_kernel_remove(struct rules_kernel *kernel)
 {
-	uint64_t counted;
+	const struct install_scope all = { .whole = true };
+	uint64_t counted[RULES_COUNTERS];
 	int rc;
 
-	if (read_counters(kernel, &counted) != 0)
-		counted = 0;
+	if (read_counters(kernel, counted) != 0)
+		memset(counted, 0, sizeof(counted));
 	rc = delete_table(kernel);
 	if (rc != 0)
 		return rc;
-	kernel->counted += counted;
+	keep_counters(kernel, &all, counted);
 	kernel->installed = false;
 	return 0;
 }
 
 int
-rules_kernel_counter(struct rules_kernel *kernel, uint64_t *packets)
+rules_kernel_counters(struct rules_kernel *kernel,
+    uint64_t packets[static RULES_COUNTERS])
 {
-	uint64_t now;
-	int rc = read_counters(kernel, &now);
+	int rc = read_counters(kernel, packets);
 
-	if (rc == 0)
-		*packets = kernel->counted + now;
+	for (size_t i = 0; rc == 0 && i < RULES_COUNTERS; i++)
+		packets[i] += kernel->counted[i];
+	return rc;
+}
+
+int
+rules_kernel_streams(struct rules_kernel *kernel, bool cheap,
+    uint32_t counts[static 2])
+{
+	int rc = 0;
+
+	counts[0] = counts[1] = 0;
+	if (!kernel->installed || !kernel->chains[CHAIN_STREAM])
+		return 0;
+	for (size_t i = 0; i < 2 && rc == 0; i++)
+		rc = netlink_count_elements(&kernel->netlink,
+		    i == 0 ? RULES_STREAMS4 : RULES_STREAMS6, cheap,
+		    &counts[i]);
 	return rc;
 }
 

@@ -56,9 +56,9 @@ struct rules_features {
 /*
  * Makes the kernel's table equal to set in one batch: a first install replaces
  * a stale unowned table of a crashed run, a later one replaces the rules of
- * chain "question" and the sets.  The base chains and, if they are as they
- * should be, the rules of chain "verdict" are left alone, since removing one
- * drops queued packets.  Falls back from the native queue expression and from
+ * chain "question" and the sets of addresses.  The base chains and what is as
+ * it should be of the rest are left alone: removing a base chain or a rule of
+ * chain "verdict" drops queued packets, and a set of connections has them.  Falls back from the native queue expression and from
  * the owner flag by itself.
  * Returns 0 and *features; or a negative errno, nothing changed, and one error
  * in diag that names the rule that the kernel did not take.
@@ -72,13 +72,22 @@ int rules_kernel_remove(struct rules_kernel *kernel)
     __attribute__((warn_unused_result));
 
 /*
- * Sum of the packet counters of the user-question queue rules (not the
- * canary's), over all replacements of the rules since open.  Packets that a
- * rule counts in the moment between its reading and its replacement are not in
- * it: the sum can be too small by a few for each install.
+ * Sums of the rules' packet counters, each over all replacements of the rules
+ * since open.  Packets that a rule counts in the moment between its reading and
+ * its replacement are not in it: a sum can be too small by a few for each
+ * install.
  */
-int rules_kernel_counter(struct rules_kernel *kernel, uint64_t *packets)
-    __attribute__((warn_unused_result));
+int rules_kernel_counters(struct rules_kernel *kernel,
+    uint64_t packets[static RULES_COUNTERS]) __attribute__((warn_unused_result));
+
+/*
+ * How many connections are in the sets for IPv4 and IPv6; both 0 if there are
+ * none.  Where the kernel does not tell a set's size (before Linux 6.16) all
+ * elements are counted, tens of milliseconds when they are many, unless "cheap":
+ * -EOPNOTSUPP then.
+ */
+int rules_kernel_streams(struct rules_kernel *kernel, bool cheap,
+    uint32_t counts[static 2]) __attribute__((warn_unused_result));
 
 /* Its socket, for verify.c. */
 struct netlink;

@@ -37,6 +37,12 @@ maker_put_u32(struct maker *maker, uint16_t attribute, uint32_t value)
 }
 
 void
+maker_put_u64(struct maker *maker, uint16_t attribute, uint64_t value)
+{
+	maker_put(maker, attribute, &value, sizeof(value));
+}
+
+void
 maker_put_string(struct maker *maker, uint16_t attribute, const char *value)
 {
 	maker_put(maker, attribute, value, strlen(value) + 1);

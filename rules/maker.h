@@ -28,6 +28,7 @@ void maker_put(struct maker *maker, uint16_t attribute, const void *data,
     size_t size);
 void maker_put_u16(struct maker *maker, uint16_t attribute, uint16_t value);
 void maker_put_u32(struct maker *maker, uint16_t attribute, uint32_t value);
+void maker_put_u64(struct maker *maker, uint16_t attribute, uint64_t value);
 void maker_put_string(struct maker *maker, uint16_t attribute,
     const char *value);
 

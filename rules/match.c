@@ -18,6 +18,7 @@
 #define TCP_FIN 0x01
 #define TCP_SYN 0x02
 #define TCP_RST 0x04
+#define TCP_PSH 0x08
 #define TCP_ACK 0x10
 
 /* lo is the first device of every namespace (LOOPBACK_IFINDEX). */
@@ -106,20 +107,21 @@ match_stream_mark(struct maker *maker, enum nft_cmp_ops operation,
 	match_mark(maker, operation, &mark);
 }
 
-/*
- * Client address, client port and nameserver into registers that lie one
- * behind the other, each padded to four octets.
- */
+/* Registers that lie one behind the other, each part padded to four octets. */
 void
-match_load_stream(struct maker *maker, bool ipv4)
+match_load_stream(struct maker *maker, bool ipv4, bool reply)
 {
+	uint32_t source = ipv4 ? IPV4_SOURCE : IPV6_SOURCE;
+	uint32_t destination = ipv4 ? IPV4_DESTINATION : IPV6_DESTINATION;
+	uint32_t size = ipv4 ? 4 : 16;
+
 	maker_load_payload_to(maker, NFT_REG_1, NFT_PAYLOAD_NETWORK_HEADER,
-	    ipv4 ? IPV4_SOURCE : IPV6_SOURCE, ipv4 ? 4 : 16);
+	    reply ? destination : source, size);
 	maker_load_payload_to(maker, ipv4 ? NFT_REG32_01 : NFT_REG_2,
-	    NFT_PAYLOAD_TRANSPORT_HEADER, PORT_SOURCE, 2);
+	    NFT_PAYLOAD_TRANSPORT_HEADER, reply ? PORT_DESTINATION :
+	    PORT_SOURCE, 2);
 	maker_load_payload_to(maker, ipv4 ? NFT_REG32_02 : NFT_REG32_05,
-	    NFT_PAYLOAD_NETWORK_HEADER, ipv4 ? IPV4_DESTINATION :
-	    IPV6_DESTINATION, ipv4 ? 4 : 16);
+	    NFT_PAYLOAD_NETWORK_HEADER, reply ? source : destination, size);
 }
 
 const char *
@@ -128,12 +130,56 @@ match_streams_name(bool ipv4)
 	return ipv4 ? RULES_STREAMS4 : RULES_STREAMS6;
 }
 
+/* Of these flags, all or none as "value" says; or any, if NEQ 0. */
 static void
-match_later(struct maker *maker, bool ipv4)
+match_flags(struct maker *maker, uint8_t mask, enum nft_cmp_ops operation,
+    uint8_t value)
 {
+	const uint8_t none = 0;
+
+	maker_load_payload(maker, NFT_PAYLOAD_TRANSPORT_HEADER, TCP_FLAGS, 1);
+	maker_change_octets(maker, &mask, &none, 1);
+	maker_compare(maker, operation, &value, 1);
+}
+
+/* What the packet has to be besides one of a connection in the set. */
+static void
+match_event(struct maker *maker, enum rule_match match)
+{
+	switch (match) {
+	case MATCH_RESET4:
+	case MATCH_RESET6:
+		match_flags(maker, TCP_RST, NFT_CMP_EQ, TCP_RST);
+		break;
+	case MATCH_DATA4:
+	case MATCH_DATA6:
+	case MATCH_ANSWER4:
+	case MATCH_ANSWER6:
+		match_flags(maker, TCP_PSH, NFT_CMP_EQ, TCP_PSH);
+		break;
+	case MATCH_END4:
+	case MATCH_END6:
+		match_flags(maker, TCP_FIN | TCP_RST, NFT_CMP_NEQ, 0);
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+match_later(struct maker *maker, const struct ruleset *set,
+    enum rule_match match)
+{
+	const struct config_mark answered = { set->mark_answered,
+		set->mark_mask };
+	bool ipv4 = rules_is_ipv4(match);
+
+	if (rules_is_reply(match))
+		match_mark(maker, NFT_CMP_EQ, &answered);
 	match_family(maker, ipv4);
 	match_meta_u8(maker, NFT_META_L4PROTO, NFT_CMP_EQ, IPPROTO_TCP);
-	match_load_stream(maker, ipv4);
+	match_event(maker, match);
+	match_load_stream(maker, ipv4, rules_is_reply(match));
 	maker_add(maker, "lookup");
 	maker_put_u32(maker, NFTNL_EXPR_LOOKUP_SREG, NFT_REG_1);
 	maker_put_string(maker, NFTNL_EXPR_LOOKUP_SET, match_streams_name(ipv4));
@@ -184,6 +230,8 @@ static void
 make_match_tcp(struct maker *maker, const struct ruleset *set,
     const struct rule *rule)
 {
+	const struct config_mark answered = { set->mark_answered,
+		set->mark_mask };
 	const uint32_t loopback = LOOPBACK_INDEX;
 	bool ipv4 = rules_is_ipv4(rule->match);
 
@@ -214,7 +262,19 @@ make_match_tcp(struct maker *maker, const struct ruleset *set,
 		break;
 	case MATCH_LATER4:
 	case MATCH_LATER6:
-		match_later(maker, ipv4);
+	case MATCH_RESET4:
+	case MATCH_RESET6:
+	case MATCH_DATA4:
+	case MATCH_DATA6:
+	case MATCH_ANSWER4:
+	case MATCH_ANSWER6:
+	case MATCH_END4:
+	case MATCH_END6:
+		match_later(maker, set, rule->match);
+		break;
+	case MATCH_NOT_STREAMS:
+		match_port53(maker, NFT_CMP_NEQ);
+		match_mark(maker, NFT_CMP_NEQ, &answered);
 		break;
 	case MATCH_NOT_STREAM:
 		match_stream_mark(maker, NFT_CMP_NEQ, set);

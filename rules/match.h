@@ -12,8 +12,11 @@
 void match_make(struct maker *maker, const struct ruleset *set,
     const struct rule *rule);
 
-/* Loads the key of the sets of connections from register 1 on. */
-void match_load_stream(struct maker *maker, bool ipv4);
+/*
+ * Loads the key of the sets of connections from register 1 on, of a packet of
+ * the client or, the other way round, of our side.
+ */
+void match_load_stream(struct maker *maker, bool ipv4, bool reply);
 
 /* The name of the set of connections. */
 const char *match_streams_name(bool ipv4);

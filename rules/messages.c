@@ -197,7 +197,8 @@ message_rules(struct batch *batch, const struct ruleset *set,
 }
 
 void
-message_streams(struct batch *batch, bool ipv4, uint32_t id)
+message_streams(struct batch *batch, const struct ruleset *wanted, bool ipv4,
+    uint32_t id)
 {
 	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWSET,
 	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_STREAMS });
@@ -216,9 +217,10 @@ message_streams(struct batch *batch, bool ipv4, uint32_t id)
 		    expressions_stream_type(ipv4));
 		nftnl_set_set_u32(set, NFTNL_SET_KEY_LEN,
 		    expressions_stream_length(ipv4));
-		nftnl_set_set_u32(set, NFTNL_SET_DESC_SIZE, RULES_STREAMS_MAX);
+		nftnl_set_set_u32(set, NFTNL_SET_DESC_SIZE,
+		    wanted->streams_max);
 		nftnl_set_set_u64(set, NFTNL_SET_TIMEOUT,
-		    (uint64_t)RULES_STREAMS_S * 1000);
+		    RULES_STREAMS_S * 1000ULL);
 		nftnl_set_nlmsg_build_payload(message, set);
 		batch_end_message(batch, message);
 	}

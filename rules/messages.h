@@ -30,6 +30,7 @@ void message_rules(struct batch *batch, const struct ruleset *set,
     enum rules_chain chain, enum queue_form form);
 
 /* A set of connections, which the rules fill: of fixed size, with time-outs. */
-void message_streams(struct batch *batch, bool ipv4, uint32_t id);
+void message_streams(struct batch *batch, const struct ruleset *set, bool ipv4,
+    uint32_t id);
 
 #endif

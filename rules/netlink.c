@@ -319,21 +319,33 @@ is_filled_by_rules(const struct nftnl_set *set)
 	return (nftnl_set_get_u32(set, NFTNL_SET_FLAGS) & NFT_SET_EVAL) != 0;
 }
 
-static int
-read_sets(struct netlink *netlink, struct snapshot *snapshot)
+int
+netlink_read_sets(struct netlink *netlink, struct nftnl_set_list **sets)
 {
 	_Alignas(struct nlmsghdr) char buffer[REQUEST_SIZE];
 	struct nlmsghdr *message = request(netlink, buffer, NFT_MSG_GETSET,
 	    NLM_F_DUMP);
-	struct nftnl_set_list_iter *sets;
-	struct nftnl_set *set;
 	int rc;
 
-	snapshot->sets = nftnl_set_list_alloc();
-	if (snapshot->sets == NULL)
+	*sets = nftnl_set_list_alloc();
+	if (*sets == NULL)
 		return -ENOMEM;
 	mnl_attr_put_strz(message, NFTA_SET_TABLE, RULES_TABLE);
-	rc = talk(netlink, message, receive_set, snapshot->sets);
+	rc = talk(netlink, message, receive_set, *sets);
+	if (rc != 0) {
+		nftnl_set_list_free(*sets);
+		*sets = NULL;
+	}
+	return rc;
+}
+
+static int
+read_sets(struct netlink *netlink, struct snapshot *snapshot)
+{
+	struct nftnl_set_list_iter *sets;
+	struct nftnl_set *set;
+	int rc = netlink_read_sets(netlink, &snapshot->sets);
+
 	if (rc != 0)
 		return rc;
 	sets = nftnl_set_list_iter_create(snapshot->sets);
@@ -344,6 +356,86 @@ read_sets(struct netlink *netlink, struct snapshot *snapshot)
 			rc = read_elements(netlink, set);
 	nftnl_set_list_iter_destroy(sets);
 	return rc;
+}
+
+/* Newer than the headers of Debian 12: Linux 6.16. */
+#define SET_COUNT 20			/* NFTA_SET_COUNT */
+
+struct set_count {
+	uint32_t count;
+	bool known;
+};
+
+static int
+take_count(const struct nlattr *attribute, void *data)
+{
+	struct set_count *set = data;
+
+	if (mnl_attr_get_type(attribute) == SET_COUNT &&
+	    mnl_attr_validate(attribute, MNL_TYPE_U32) == 0) {
+		set->count = ntohl(mnl_attr_get_u32(attribute));
+		set->known = true;
+	}
+	return MNL_CB_OK;
+}
+
+static int
+receive_count(const struct nlmsghdr *message, void *data)
+{
+	return mnl_attr_parse(message, sizeof(struct nfgenmsg), take_count,
+	    data) < 0 ? -EINVAL : 0;
+}
+
+/* libnftnl would make an object of each. */
+static int
+count_element(const struct nlattr *attribute, void *data)
+{
+	uint32_t *count = data;
+
+	(void)attribute;
+	++*count;
+	return MNL_CB_OK;
+}
+
+static int
+count_list(const struct nlattr *attribute, void *data)
+{
+	if (mnl_attr_get_type(attribute) != NFTA_SET_ELEM_LIST_ELEMENTS)
+		return MNL_CB_OK;
+	return mnl_attr_parse_nested(attribute, count_element, data);
+}
+
+static int
+receive_uncounted(const struct nlmsghdr *message, void *data)
+{
+	return mnl_attr_parse(message, sizeof(struct nfgenmsg), count_list,
+	    data) < 0 ? -EINVAL : 0;
+}
+
+int
+netlink_count_elements(struct netlink *netlink, const char *set, bool cheap,
+    uint32_t *count)
+{
+	_Alignas(struct nlmsghdr) char buffer[REQUEST_SIZE];
+	struct nlmsghdr *message = request(netlink, buffer, NFT_MSG_GETSET,
+	    NLM_F_ACK);
+	struct set_count known = { .known = false };
+	int rc;
+
+	mnl_attr_put_strz(message, NFTA_SET_TABLE, RULES_TABLE);
+	mnl_attr_put_strz(message, NFTA_SET_NAME, set);
+	rc = talk(netlink, message, receive_count, &known);
+	*count = known.count;
+	if (rc != 0 || known.known)
+		return rc;
+	if (cheap)
+		return -EOPNOTSUPP;
+	message = request(netlink, buffer, NFT_MSG_GETSETELEM, NLM_F_DUMP);
+	mnl_attr_put_strz(message, NFTA_SET_ELEM_LIST_TABLE, RULES_TABLE);
+	mnl_attr_put_strz(message, NFTA_SET_ELEM_LIST_SET, set);
+	rc = talk(netlink, message, receive_uncounted, count);
+	/* Torn: somebody changed the rules, or the set grew. */
+	return rc == -EINTR ? 0 : rc;
 }
 
 /* One try; -EINTR when the rule set changed under it. */

@@ -3,6 +3,7 @@
 #ifndef NFDNS_RULES_NETLINK_H
 #define NFDNS_RULES_NETLINK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -48,6 +49,17 @@ struct snapshot {
 int snapshot_read(struct netlink *netlink, struct snapshot *snapshot)
     __attribute__((warn_unused_result));
 void snapshot_free(struct snapshot *snapshot);
+
+/* Only the sets, without their elements.  The caller's to free. */
+int netlink_read_sets(struct netlink *netlink, struct nftnl_set_list **sets)
+    __attribute__((warn_unused_result));
+
+/*
+ * The number of a set's elements; with "cheap" only if the kernel has it at
+ * hand, else -EOPNOTSUPP.
+ */
+int netlink_count_elements(struct netlink *netlink, const char *set, bool cheap,
+    uint32_t *count) __attribute__((warn_unused_result));
 
 /* Only the rules, which may be none.  The caller's to free. */
 int netlink_read_rules(struct netlink *netlink, struct nftnl_rule_list **rules)

@@ -17,8 +17,47 @@ print_mark(const struct ruleset *set, uint32_t value, FILE *out)
 
 #define FIRST		"tcp flags & (fin | syn | rst | ack) == syn"
 #define NOT_FIRST	"tcp flags & (fin | syn | rst | ack) != syn"
-#define KEY4		"ip saddr . tcp sport . ip daddr"
-#define KEY6		"ip6 saddr . tcp sport . ip6 daddr"
+
+/* The key of the sets of connections, as match_load_stream() takes it. */
+static const char *
+key_of(enum rule_match match)
+{
+	bool ipv4 = rules_is_ipv4(match);
+
+	if (rules_is_reply(match))
+		return ipv4 ? "ip daddr . tcp dport . ip saddr" :
+		    "ip6 daddr . tcp dport . ip6 saddr";
+	return ipv4 ? "ip saddr . tcp sport . ip daddr" :
+	    "ip6 saddr . tcp sport . ip6 daddr";
+}
+
+static const char *
+streams_of(enum rule_match match)
+{
+	return rules_is_ipv4(match) ? RULES_STREAMS4 : RULES_STREAMS6;
+}
+
+/* Of connections in the set: what else is to be so, and a space behind. */
+static const char *
+event_of(enum rule_match match)
+{
+	switch (match) {
+	case MATCH_RESET4:
+	case MATCH_RESET6:
+		return "tcp flags & rst == rst ";
+	case MATCH_DATA4:
+	case MATCH_DATA6:
+		return "tcp flags & psh == psh ";
+	case MATCH_ANSWER4:
+	case MATCH_ANSWER6:
+		return "tcp flags & psh == psh ";
+	case MATCH_END4:
+	case MATCH_END6:
+		return "tcp flags & (fin | rst) != 0 ";
+	default:
+		return "";
+	}
+}
 
 static void
 print_match_tcp(const struct ruleset *set, const struct rule *rule,
@@ -52,10 +91,24 @@ print_match_tcp(const struct ruleset *set, const struct rule *rule,
 		fprintf(out, "meta nfproto %s " FIRST, ipv4 ? "ipv4" : "ipv6");
 		break;
 	case MATCH_LATER4:
-		fputs(KEY4 " @" RULES_STREAMS4, out);
-		break;
 	case MATCH_LATER6:
-		fputs(KEY6 " @" RULES_STREAMS6, out);
+	case MATCH_RESET4:
+	case MATCH_RESET6:
+	case MATCH_DATA4:
+	case MATCH_DATA6:
+	case MATCH_ANSWER4:
+	case MATCH_ANSWER6:
+	case MATCH_END4:
+	case MATCH_END6:
+		if (rules_is_reply(rule->match))
+			print_mark(set, set->mark_answered, out);
+		fprintf(out, "meta nfproto %s %s%s @%s", ipv4 ? "ipv4" : "ipv6",
+		    event_of(rule->match), key_of(rule->match),
+		    streams_of(rule->match));
+		break;
+	case MATCH_NOT_STREAMS:
+		fprintf(out, "th dport != 53 meta mark & 0x%08" PRIx32
+		    " != 0x%08" PRIx32, set->mark_mask, set->mark_answered);
 		break;
 	case MATCH_NOT_STREAM:
 		fprintf(out, "meta mark & 0x%08" PRIx32 " != 0x%08" PRIx32,
@@ -170,11 +223,12 @@ print_queue(const struct ruleset *set, const struct rule *rule,
 static void
 print_set_change(const struct rule *rule, const char *counter, FILE *out)
 {
-	bool ipv4 = rules_is_ipv4(rule->match);
-
-	fprintf(out, "%s %s @%s { %s }", counter,
+	fprintf(out, "%s %s @%s { %s", counter,
 	    rule->action == ACTION_FORGET ? "delete" : "update",
-	    ipv4 ? RULES_STREAMS4 : RULES_STREAMS6, ipv4 ? KEY4 : KEY6);
+	    streams_of(rule->match), key_of(rule->match));
+	if (rule->seconds > 0)
+		fprintf(out, " timeout %us", rule->seconds);
+	fputs(" }", out);
 }
 
 static void
@@ -186,17 +240,23 @@ print_action_tcp(const struct ruleset *set, const struct rule *rule,
 		print_queue_to(set, counter, out);
 		break;
 	case ACTION_REMEMBER:
+	case ACTION_RENEW:
 	case ACTION_FORGET:
 		print_set_change(rule, counter, out);
 		fputs(" accept", out);
 		break;
-	case ACTION_DIVERT:
+	case ACTION_RENEW_DIVERT:
 		print_set_change(rule, counter, out);
-		fprintf(out, " meta mark set meta mark | 0x%08" PRIx32,
-		    set->mark_stream);
+		fprintf(out, " meta mark set meta mark | 0x%08" PRIx32
+		    " accept", set->mark_stream);
 		break;
-	case ACTION_DROP:
-		fprintf(out, "%s drop", counter);
+	case ACTION_DIVERT:
+		fprintf(out, "%s meta mark set meta mark | 0x%08" PRIx32
+		    " accept", counter, set->mark_stream);
+		break;
+	case ACTION_RELEASE:
+		fprintf(out, "%s meta mark set meta mark & 0x%08" PRIx32
+		    " accept", counter, ~set->mark_mask);
 		break;
 	case ACTION_TPROXY:
 		fprintf(out, "%s tproxy %s:%" PRIu16 " accept", counter,
@@ -264,11 +324,12 @@ print_set(const struct address_set *set, FILE *out)
 
 /* A set that rules fill. */
 static void
-print_streams(const char *name, const char *type, FILE *out)
+print_streams(const struct ruleset *set, const char *name, const char *type,
+    FILE *out)
 {
 	fprintf(out, "\tset %s {\n\t\ttype %s . inet_service . %s\n"
-	    "\t\tsize %d\n\t\tflags dynamic,timeout\n\t\ttimeout %ds\n"
-	    "\t}\n\n", name, type, type, RULES_STREAMS_MAX, RULES_STREAMS_S);
+	    "\t\tsize %" PRIu32 "\n\t\tflags dynamic,timeout\n\t\ttimeout %ds\n"
+	    "\t}\n\n", name, type, type, set->streams_max, RULES_STREAMS_S);
 }
 
 static void
@@ -299,8 +360,8 @@ ruleset_print(const struct ruleset *set, FILE *out)
 	    "target NFQUEUE instead.\n"
 	    "table inet " RULES_TABLE " {\n", out);
 	if (set->tcp) {
-		print_streams(RULES_STREAMS4, "ipv4_addr", out);
-		print_streams(RULES_STREAMS6, "ipv6_addr", out);
+		print_streams(set, RULES_STREAMS4, "ipv4_addr", out);
+		print_streams(set, RULES_STREAMS6, "ipv6_addr", out);
 	}
 	for (size_t i = 0; i < RULES_SETS; i++)
 		if (set->sets[i].count > 0)

@@ -61,8 +61,10 @@ rule_remedy(const struct rule *rule)
 		return "load module nft_ct, or use a kernel with CONFIG_NFT_CT";
 	case ACTION_REMEMBER:
 	case ACTION_FORGET:
+	case ACTION_RENEW:
 	case ACTION_DIVERT:
-	case ACTION_DROP:
+	case ACTION_RENEW_DIVERT:
+	case ACTION_RELEASE:
 		return "set capture.tcp = false";
 	case ACTION_TPROXY:
 		return "load module nft_tproxy, use a kernel with "

@@ -10,12 +10,14 @@
  *              with that mark was queued before (NF_REPEAT gives a dead
  *              worker's packets to the next) and is not counted again
  *           5  the first packet of a TCP connection: counted, queued
- * stream    6  a first packet marked as "stream" by the verdict: remembered
- *           7  any other first packet: forgotten, whatever was before
- *           8  later packets of what is remembered: marked, too
- * verdict   9  still marked as passed: mark cleared, conntrack zone if wanted
- *          10  marked as answered or stream: no conntrack entry
- * arrival  11  marked as stream, from lo: to our listener
+ * stream    6  our own packets of what is remembered: renew it, or end it soon
+ *           7  a first packet marked as "stream" by the verdict: remembered, or
+ *              released when there are too many
+ *           8  any other first packet: forgotten, whatever was before
+ *           9  later packets of what is remembered: marked, too; data renews it
+ * verdict  10  still marked as passed: mark cleared, conntrack zone if wanted
+ *          11  marked as answered or stream: no conntrack entry
+ * arrival  12  marked as stream, from lo: to our listener
  *
  * On TCP: the mark leads a packet to the routing table of routes.h and so to
  * lo.  The queue does that for the first packet when it comes back with the
@@ -41,7 +43,7 @@
 #include "rules/ruleset.h"
 
 /* Rules that there are whatever the config says: at most this many. */
-#define FIXED_RULES 30
+#define FIXED_RULES 40
 
 static const char *const set_names[RULES_SETS] = {
 	[SET_BYPASS4] = "bypass4",
@@ -83,11 +85,22 @@ rules_is_ipv4(enum rule_match match)
 	case MATCH_FIRST4:
 	case MATCH_FIRST_MARKED4:
 	case MATCH_LATER4:
+	case MATCH_RESET4:
+	case MATCH_DATA4:
+	case MATCH_ANSWER4:
+	case MATCH_END4:
 	case MATCH_ARRIVED4:
 		return true;
 	default:
 		return false;
 	}
+}
+
+bool
+rules_is_reply(enum rule_match match)
+{
+	return match == MATCH_ANSWER4 || match == MATCH_ANSWER6 ||
+	    match == MATCH_END4 || match == MATCH_END6;
 }
 
 const char *
@@ -251,28 +264,49 @@ add_marked(struct ruleset *set, enum rules_chain chain, uint32_t value,
 }
 
 /*
- * A first packet that is marked but finds the set full is dropped: the packets
- * behind it would go elsewhere.  The sender tries again.
+ * A rule for each version of IP.  "seconds" is how long a connection stays in
+ * the set from there on.
+ */
+static void
+add_stream_pair(struct ruleset *set, enum rule_match match4,
+    enum rule_match match6, enum rule_action action, unsigned int seconds,
+    const char *comment)
+{
+	add_rule(set, CHAIN_STREAM, match4, action, "%s (IPv4)",
+	    comment)->seconds = seconds;
+	add_rule(set, CHAIN_STREAM, match6, action, "%s (IPv6)",
+	    comment)->seconds = seconds;
+}
+
+/*
+ * A first packet that is marked but finds the set full loses the mark, and so
+ * gets its own route back: it goes to the nameserver like one that passed, and
+ * the packets behind it follow. 
  */
 static void
 add_streams(struct ruleset *set)
 {
 	add_rule(set, CHAIN_STREAM, MATCH_NOT_TCP, ACTION_ACCEPT, "not TCP");
-	add_rule(set, CHAIN_STREAM, MATCH_NOT_PORT53, ACTION_ACCEPT, "not DNS");
-	add_rule(set, CHAIN_STREAM, MATCH_FIRST_MARKED4, ACTION_REMEMBER,
-	    "intercepted: remembered (IPv4)");
-	add_rule(set, CHAIN_STREAM, MATCH_FIRST_MARKED6, ACTION_REMEMBER,
-	    "intercepted: remembered (IPv6)");
-	add_rule(set, CHAIN_STREAM, MATCH_FIRST_MARKED, ACTION_DROP,
-	    "intercepted: too many to remember");
-	add_rule(set, CHAIN_STREAM, MATCH_FIRST4, ACTION_FORGET,
-	    "not intercepted (IPv4)");
-	add_rule(set, CHAIN_STREAM, MATCH_FIRST6, ACTION_FORGET,
-	    "not intercepted (IPv6)");
-	add_rule(set, CHAIN_STREAM, MATCH_LATER4, ACTION_DIVERT,
-	    "of intercepted connections (IPv4)");
-	add_rule(set, CHAIN_STREAM, MATCH_LATER6, ACTION_DIVERT,
-	    "of intercepted connections (IPv6)");
+	add_rule(set, CHAIN_STREAM, MATCH_NOT_STREAMS, ACTION_ACCEPT,
+	    "not DNS");
+	add_stream_pair(set, MATCH_END4, MATCH_END6, ACTION_RENEW,
+	    RULES_STREAMS_END_S, "ended by us");
+	add_stream_pair(set, MATCH_ANSWER4, MATCH_ANSWER6, ACTION_RENEW,
+	    set->stream_open_s, "data of ours");
+	add_rule(set, CHAIN_STREAM, MATCH_NOT_PORT53, ACTION_ACCEPT,
+	    "to clients");
+	add_stream_pair(set, MATCH_FIRST_MARKED4, MATCH_FIRST_MARKED6,
+	    ACTION_REMEMBER, set->stream_new_s, "intercepted: remembered");
+	add_rule(set, CHAIN_STREAM, MATCH_FIRST_MARKED, ACTION_RELEASE,
+	    RULES_COMMENT_FULL);
+	add_stream_pair(set, MATCH_FIRST4, MATCH_FIRST6, ACTION_FORGET, 0,
+	    "not intercepted");
+	add_stream_pair(set, MATCH_RESET4, MATCH_RESET6, ACTION_RENEW_DIVERT,
+	    RULES_STREAMS_END_S, "reset by the client");
+	add_stream_pair(set, MATCH_DATA4, MATCH_DATA6, ACTION_RENEW_DIVERT,
+	    set->stream_open_s, "data of intercepted connections");
+	add_stream_pair(set, MATCH_LATER4, MATCH_LATER6, ACTION_DIVERT, 0,
+	    "of intercepted connections");
 }
 
 /*
@@ -340,6 +374,26 @@ fill_sets(struct ruleset *set, const struct config_capture *capture)
 	return 0;
 }
 
+static unsigned int
+larger(unsigned int a, unsigned int b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * How long connections stay in the sets, from what the daemon allows them; it
+ * looks once a second, and the end of a connection cuts it short anyway.  A new
+ * one without a question has the daemon's patience, half a minute at most: what
+ * nobody accepted must not stay.
+ */
+static void
+set_times(struct ruleset *set, const struct config_stream *stream)
+{
+	set->stream_new_s = 2 + (stream->idle_s < 28 ? stream->idle_s : 28);
+	set->stream_open_s = 5 + larger(larger(stream->idle_s,
+	    stream->unread_s), larger(stream->message_s, 2 * stream->relay_s));
+}
+
 /* All but rules and sets' contents. */
 static void
 set_values(struct ruleset *set, const struct config *config)
@@ -352,11 +406,13 @@ set_values(struct ruleset *set, const struct config *config)
 		.mark_relay = ruleset_relay_mark(config),
 		.tcp = config->capture.tcp,
 		.stream_port = config->stream.port,
+		.streams_max = config->stream.tracked,
 		.zone = config->capture.zone,
 		.queue_number = config->queue.number,
 		.queue_count = (uint16_t)config->queue.workers,
 		.queue_bypass = !config->queue.absent_drop,
 	};
+	set_times(set, &config->stream);
 	for (size_t i = 0; i < RULES_SETS; i++) {
 		set->sets[i].name = set_names[i];
 		set->sets[i].family = i == SET_BYPASS4 ||

@@ -56,7 +56,14 @@ enum rule_match {
 	MATCH_FIRST4, MATCH_FIRST6,
 	MATCH_FIRST_MARKED,	/* the first, marked by the verdict */
 	MATCH_FIRST_MARKED4, MATCH_FIRST_MARKED6,
-	MATCH_LATER4, MATCH_LATER6,	/* of a connection in the set of them */
+	/* What follows, of connections in the set of them: */
+	MATCH_LATER4, MATCH_LATER6,	/* any packet of the client */
+	MATCH_RESET4, MATCH_RESET6,	/* its RST */
+	MATCH_DATA4, MATCH_DATA6,	/* its PSH, which ends all that is written */
+	/* Our side's carry the mark of answers, as its sockets do. */
+	MATCH_ANSWER4, MATCH_ANSWER6,	/* its PSH */
+	MATCH_END4, MATCH_END6,		/* its FIN or RST */
+	MATCH_NOT_STREAMS,		/* not to port 53, and not our side's */
 	MATCH_NOT_STREAM,	/* not marked as stream */
 	MATCH_NOT_LOOPBACK,	/* did not come from lo */
 	MATCH_ARRIVED4, MATCH_ARRIVED6,	/* marked, to TCP port 53 */
@@ -72,8 +79,10 @@ enum rule_action {
 	ACTION_QUEUE_STREAM,	/* queue with bypass, the mark as it is */
 	ACTION_REMEMBER,	/* into the set of connections, accept */
 	ACTION_FORGET,		/* out of it, accept */
-	ACTION_DIVERT,		/* mark |= stream, which leads the packet to lo */
-	ACTION_DROP,
+	ACTION_RENEW,		/* its time in that set begins anew, accept */
+	ACTION_DIVERT,		/* mark |= stream, which leads the packet to lo; accept */
+	ACTION_RENEW_DIVERT,	/* both */
+	ACTION_RELEASE,		/* clear the mark's bits, so that it leaves as it came */
 	ACTION_TPROXY,		/* to our listener, accept */
 };
 
@@ -98,12 +107,15 @@ struct rule {
 		struct config_mark mark;
 		struct { uint64_t id; uint32_t level; const char *path; } cgroup;
 	} arg;
+	unsigned int seconds;		/* of REMEMBER and RENEW*: until it is forgotten */
 	char comment[96];
 };
 
 /* Comments of the rules whose counters do not count users' questions. */
 #define RULES_COMMENT_CANARY	"canary"
 #define RULES_COMMENT_REPEATED	"repeated: counted before"
+/* Of the rule whose counter says how often the sets of connections were full. */
+#define RULES_COMMENT_FULL	"too many to remember: not intercepted"
 
 /* Which set a rule looks into; also its place in ruleset.sets. */
 enum rules_set_id {
@@ -112,13 +124,28 @@ enum rules_set_id {
 
 /*
  * The sets of connections, filled by the rules themselves: client address,
- * client port, nameserver.  An entry that no packet renews goes after a while;
- * the daemon closes idle connections long before.
+ * client port, nameserver.  What is in them is what the daemon has open, and
+ * what it does not know of yet or no more, for seconds:
+ *
+ *   SYN			new_s, until data flows
+ *   data either way	open_s: as long as the daemon would wait, and more
+ *   FIN of our side, RST	RULES_STREAMS_END_S, for what is still under way
+ *
+ * A client's FIN changes nothing: our side answers it by its own at once, or
+ * has something to send.  Acknowledgements do not either, since the last of
+ * them comes behind both FINs.
  */
-#define RULES_STREAMS4	"streams4"
-#define RULES_STREAMS6	"streams6"
-#define RULES_STREAMS_MAX	65536
-#define RULES_STREAMS_S		7200
+#define RULES_STREAMS4		"streams4"
+#define RULES_STREAMS6		"streams6"
+#define RULES_STREAMS_END_S	2
+#define RULES_STREAMS_S		60	/* the sets' own, which no rule leaves to it */
+
+/* Packets that are counted for status, each by one rule or more. */
+enum rules_counter {
+	COUNTER_QUESTIONS,	/* given to a queue, but for the canary's */
+	COUNTER_STREAMS_FULL,	/* connections that no set had room for */
+	RULES_COUNTERS
+};
 
 struct ruleset {
 	struct rule *rules;	/* in order, both chains */
@@ -127,6 +154,8 @@ struct ruleset {
 	uint32_t mark_mask, mark_passed, mark_answered, mark_stream, mark_relay;
 	bool tcp;
 	uint16_t stream_port;
+	uint32_t streams_max;		/* connections in each set */
+	unsigned int stream_new_s, stream_open_s;
 	uint16_t zone;
 	uint16_t queue_number;
 	uint16_t queue_count;	/* > 1: spread by CPU (fanout) */
@@ -135,6 +164,9 @@ struct ruleset {
 
 /* Whether a match that comes for both versions of IP is that for IPv4. */
 bool rules_is_ipv4(enum rule_match match);
+
+/* Whether a match is for packets of our side, which has the nameserver's address. */
+bool rules_is_reply(enum rule_match match);
 
 /* The set that the rule looks into, or RULES_SETS when it needs none. */
 enum rules_set_id rule_set_id(const struct rule *rule);

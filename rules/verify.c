@@ -164,12 +164,10 @@ check_streams(struct check *check, bool ipv4)
 
 	if (set == NULL)
 		differ(check, "set %s is missing", name);
-	else if (nftnl_set_get_u32(set, NFTNL_SET_FLAGS) !=
-	    (NFT_SET_EVAL | NFT_SET_TIMEOUT) ||
-	    nftnl_set_get_u32(set, NFTNL_SET_KEY_LEN) !=
-	    expressions_stream_length(ipv4))
-		differ(check, "set %s: wanted connections of IPv%c, kernel has "
-		    "another type or other flags", name, ipv4 ? '4' : '6');
+	else if (!compare_streams(check->set, set, ipv4))
+		differ(check, "set %s: wanted %u connections of IPv%c for %d s, "
+		    "kernel has another type, size, time or other flags", name,
+		    check->set->streams_max, ipv4 ? '4' : '6', RULES_STREAMS_S);
 }
 
 static bool

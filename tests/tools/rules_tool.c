@@ -5,6 +5,7 @@
  *
  *   install canary|full FILE	-> "ok owner=0|1 native=0|1"
  *   counter			-> "ok PACKETS"
+ *   streams			-> "ok IPV4 IPV6", connections in the sets
  *   remove			-> "ok"
  *   verify FILE		-> "ok"
  *   fork			-> "ok", after a child has closed its copy
@@ -162,7 +163,8 @@ obey(struct rules_kernel *kernel, const char *line)
 {
 	struct diag diag = DIAG_INIT;
 	char order[16], stage[16], file[256];
-	uint64_t packets = 0;
+	uint64_t packets[RULES_COUNTERS];
+	uint32_t streams[2];
 	int rc;
 
 	if (sscanf(line, "install %15s %255s", stage, file) == 2) {
@@ -175,12 +177,19 @@ obey(struct rules_kernel *kernel, const char *line)
 		reply(close_in_child(kernel), &diag);
 	} else if (sscanf(line, "without %15s", stage) == 1) {
 		reply(lack(stage), &diag);
+	} else if (strncmp(line, "streams", 7) == 0) {
+		rc = rules_kernel_streams(kernel, false, streams);
+		if (rc == 0)
+			printf("ok %u %u\n", streams[0], streams[1]);
+		else
+			reply(rc, &diag);
 	} else if (sscanf(line, "%15s %255s", order, file) == 2) {
 		reply(with_rules(kernel, order, file, RULES_FULL, &diag), &diag);
 	} else if (strcmp(line, "counter\n") == 0) {
-		rc = rules_kernel_counter(kernel, &packets);
+		rc = rules_kernel_counters(kernel, packets);
 		if (rc == 0)
-			printf("ok %" PRIu64 "\n", packets);
+			printf("ok %" PRIu64 "\n",
+			    packets[COUNTER_QUESTIONS]);
 		else
 			reply(rc, &diag);
 	} else {

@@ -153,6 +153,9 @@ static const struct {
 	{ "stream.relay", "stream = { relay = 0; };",
 	  "stream.relay: found 0, expected a whole number from 1 to "
 	  "600" },
+	{ "stream.tracked", "stream = { tracked = 1023; };",
+	  "stream.tracked: found 1023, expected a whole number from 1024 to "
+	  "1048576" },
 	{ "stream.port", "stream = { port = 0; };",
 	  "stream.port: found 0, expected a whole number from 1 to "
 	  "65535" },

@@ -125,11 +125,30 @@ rules_of_tcp(void)
 		"chain verdict {",
 		"meta mark & 0x70000000 == 0x40000000 counter notrack",
 		"chain stream {\n\t\ttype route hook output priority -307; ",
-		"update @streams4 { ip saddr . tcp sport . ip daddr } accept",
-		"too many to remember",
+		"th dport != 53 meta mark & 0x70000000 != 0x20000000 counter",
+		"meta mark & 0x70000000 == 0x20000000 meta nfproto ipv4 "
+		"tcp flags & (fin | rst) != 0 "
+		"ip daddr . tcp dport . ip saddr @streams4 counter "
+		"update @streams4 { ip daddr . tcp dport . ip saddr timeout 2s }"
+		" accept comment \"ended by us (IPv4)\"\n",
+		"meta mark & 0x70000000 == 0x20000000 meta nfproto ipv4 "
+		"tcp flags & psh == psh ",
+		"update @streams4 { ip daddr . tcp dport . ip saddr timeout 35s }"
+		" accept",
+		"th dport != 53 counter accept comment \"to clients\"\n",
+		"update @streams4 { ip saddr . tcp sport . ip daddr timeout 9s }"
+		" accept",
+		"syn counter meta mark set meta mark & 0x8fffffff accept "
+		"comment \"too many to remember: not intercepted\"\n",
 		"delete @streams4 {",
-		"ip saddr . tcp sport . ip daddr @streams4 counter update ",
-		"meta mark set meta mark | 0x40000000",
+		"tcp flags & rst == rst ip saddr . tcp sport . ip daddr "
+		"@streams4 counter update @streams4 { ip saddr . tcp sport . "
+		"ip daddr timeout 2s } meta mark set meta mark | 0x40000000",
+		"tcp flags & psh == psh ip saddr . tcp sport . ip daddr "
+		"@streams4 counter update @streams4 { ip saddr . tcp sport . "
+		"ip daddr timeout 35s } meta mark set meta mark | 0x40000000",
+		"meta nfproto ipv4 ip saddr . tcp sport . ip daddr @streams4 "
+		"counter meta mark set meta mark | 0x40000000 accept",
 		"chain arrival {\n\t\ttype filter hook prerouting priority -150",
 		"tproxy ip to 127.0.0.1:5300 accept",
 		"tproxy ip6 to [::1]:5300 accept", NULL
@@ -139,6 +158,8 @@ rules_of_tcp(void)
 
 	config.capture.tcp = true;
 	config.stream.port = 5300;
+	config.stream.idle_s = 7;
+	config.stream.relay_s = 15;
 	text = printed(&config, RULES_FULL);
 	CHECK(in_order(text, parts));
 	CHECK(text != NULL && strstr(text, "not UDP") == NULL);
@@ -147,6 +168,12 @@ rules_of_tcp(void)
 	text = printed(&config, RULES_CANARY);
 	CHECK(text != NULL && strstr(text, "\"connections\"") == NULL &&
 	    strstr(text, "chain stream") != NULL);
+	free(text);
+	/* However patient the daemon is, nobody holds a place by a SYN alone. */
+	config.stream.idle_s = 3600;
+	text = printed(&config, RULES_FULL);
+	CHECK(text != NULL && strstr(text, "ip daddr timeout 30s }") != NULL &&
+	    strstr(text, "ip daddr timeout 3605s }") != NULL);
 	free(text);
 }
 
