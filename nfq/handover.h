@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "nfq/batch_window.h"
+#include "nfq/senders.h"
 #include "nfq/suspects.h"
 #include "policy/audit.h"
 #include "policy/config.h"
@@ -28,6 +29,7 @@ struct worker_handover {
 	pid_t supervisor;
 	struct status_page *status;
 	struct batch_window *window;	/* the worker writes it */
+	struct senders *senders;	/* of TCP; NULL: they are not known */
 	const struct suspects *suspects;	/* NULL: there are none */
 };
 

@@ -14,6 +14,7 @@
 #include "nfq/fault.h"
 #include "nfq/intercept.h"
 #include "nfq/queue.h"
+#include "nfq/senders.h"
 #include "policy/log.h"
 
 /* Packets that are looked at together: the CPU keeps some dozen loads apart. */
@@ -42,6 +43,7 @@ struct judges {
 	uint32_t mark_mask;
 	uint32_t mark_answered;
 	uint32_t mark_stream;		/* 0: TCP is not captured */
+	struct senders *senders;
 	struct audit *audit;
 	const struct suspects *suspects;	/* NULL: there are none */
 	pthread_barrier_t begin;
@@ -118,6 +120,25 @@ count(struct judge *j, const struct interception *i)
 		count_up(&s->malformed);
 }
 
+/* The connection may be accepted as soon as its first packet goes on. */
+static void
+mark_stream(struct judge *j, const struct queue_packet *p,
+    const struct interception *i)
+{
+	const struct judges *all = j->all;
+	const size_t octets = i->packet.family == AF_INET ? 4 : 16;
+	struct sender_ends ends;
+
+	memset(&ends, 0, sizeof(ends));
+	memcpy(ends.client, i->packet.source, octets);
+	memcpy(ends.server, i->packet.destination, octets);
+	ends.client_port = i->packet.source_port;
+	if (all->senders != NULL)
+		senders_put(all->senders, &ends, p->uid);
+	queue_mark(j->reader, p->id,
+	    (p->mark & ~all->mark_mask) | all->mark_stream);
+}
+
 static void
 judge_packet(struct judge *j, const struct queue_packet *p,
     struct interception *i, const struct snapshot *snapshot,
@@ -131,8 +152,7 @@ judge_packet(struct judge *j, const struct queue_packet *p,
 		    (p->mark & ~all->mark_mask) | all->mark_answered,
 		    j->reply, i->reply_length);
 	else if (i->form == PACKET_STREAM && all->mark_stream != 0)
-		queue_mark(j->reader, p->id,
-		    (p->mark & ~all->mark_mask) | all->mark_stream);
+		mark_stream(j, p, i);
 	else if (i->decision.verdict == VERDICT_DROP)
 		queue_drop(j->reader, p->id);
 	else
@@ -327,6 +347,7 @@ judges_start(struct judges **judges, const struct worker_handover *h,
 	all->mark_answered = h->config->capture.mark_answered;
 	if (h->config->capture.tcp)
 		all->mark_stream = h->config->capture.mark_stream;
+	all->senders = h->senders;
 	all->audit = audit;
 	all->suspects = h->suspects;
 	all->count = threads;

@@ -56,6 +56,7 @@ run_worker(const struct keeper *k, int control, pid_t supervisor)
 		.supervisor = supervisor,
 		.status = k->status,
 		.window = k->window,
+		.senders = k->senders,
 		.suspects = k->has_suspects ? &k->suspects : NULL,
 	};
 
@@ -96,6 +97,9 @@ recover_queues(const struct keeper *k, bool accept)
 int
 keeper_open(struct keeper *k)
 {
+	k->senders = senders_new();
+	if (k->senders == NULL)
+		return -ENOMEM;
 	return window_new(&k->window, k->config->queue.workers);
 }
 
@@ -105,6 +109,8 @@ keeper_close(struct keeper *k)
 	if (k->window != NULL)
 		window_free(k->window, k->config->queue.workers);
 	k->window = NULL;
+	senders_free(k->senders);
+	k->senders = NULL;
 }
 
 uint64_t

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "nfq/batch_window.h"
+#include "nfq/senders.h"
 #include "nfq/control.h"
 #include "nfq/life.h"
 #include "nfq/sinks.h"
@@ -37,6 +38,7 @@ struct keeper {
 	int pidfd;			/* readable when it has died */
 	int control;
 	struct batch_window *window;	/* NULL: keeper_open() was not called */
+	struct senders *senders;	/* so too */
 	struct worker_life life;
 	struct suspects suspects;
 	uint64_t batches;		/* of all threads, when it started */

@@ -50,6 +50,13 @@ finish(struct stream *s, struct stream_connection *c, enum stream_next next)
 {
 	if (next == STREAM_GO_ON)
 		next = stream_client_settle(s, c);
+	if (next == STREAM_WANTS_RAW) {
+		next = STREAM_CLOSE;
+		if (stream_admit_raw(s, c))
+			next = stream_client_begin_raw(s, c);
+		if (next == STREAM_GO_ON)
+			next = stream_client_settle(s, c);
+	}
 	if (next == STREAM_CLOSE) {
 		stream_mark_closed(s, c);
 		s->output_used = 0;	/* was for this client alone */
@@ -121,14 +128,19 @@ static void
 tick(struct stream *s)
 {
 	struct stream_connection *c, *next;
+	enum stream_next step;
 
 	if (s->now_ms - s->tick_ms < TICK_MS)
 		return;
 	s->tick_ms = s->now_ms;
-	for (c = s->first; c != NULL; c = next) {
-		next = c->next;
-		finish(s, c, stream_client_tick(s, c) == STREAM_CLOSE ?
-		    STREAM_CLOSE : stream_relay_tick(s, c));
+	for (c = s->all.first; c != NULL; c = next) {
+		next = c->links[STREAM_ALL].next;
+		step = stream_client_tick(s, c);
+		if (step == STREAM_GO_ON)
+			step = stream_relay_tick(s, c);
+		finish(s, c, step);
+		if (next != NULL && next->closed)
+			break;	/* c took its place; the others next time */
 	}
 	stream_opener_tick(s);
 	stream_accept_again(s);
@@ -236,6 +248,7 @@ stream_new(struct stream **stream, const struct worker_handover *h,
 		return -ENOMEM;
 	s->config = h->config;
 	s->slot = &h->status->workers[slot];
+	s->senders = h->senders;
 	s->audit = audit;
 	s->ring = slot;
 	atomic_store(&s->slot->busy, 0);
@@ -248,8 +261,8 @@ stream_new(struct stream **stream, const struct worker_handover *h,
 void
 stream_free(struct stream *s)
 {
-	while (s->first != NULL)
-		stream_mark_closed(s, s->first);
+	while (s->all.first != NULL)
+		stream_mark_closed(s, s->all.first);
 	stream_bury(s);
 	count_open(s);
 	stream_opener_close(s);

@@ -126,18 +126,6 @@ can_take(struct stream *s, struct stream_connection *c)
 	return false;
 }
 
-/* What was answered goes out; from here on the nameserver has the word. */
-static enum stream_next
-become_raw(struct stream *s, struct stream_connection *c)
-{
-	stream_count(s, STREAM_RAW);
-	if (stream_flush(s, c) == STREAM_CLOSE)
-		return STREAM_CLOSE;
-	c->raw = true;
-	c->message_ms = 0;
-	return stream_relay_begin_raw(s, c);
-}
-
 /* What is left is part of a message, or cannot be taken now. */
 static enum stream_next
 keep_input(struct stream *s, struct stream_connection *c,
@@ -151,14 +139,18 @@ keep_input(struct stream *s, struct stream_connection *c,
 	    STREAM_CLOSE : STREAM_GO_ON;
 }
 
-/* Takes whole messages, as many as can be; *taken: there were some. */
+/*
+ * Takes whole messages, as many as can be, up to one from which on the
+ * connection has to be raw.
+ */
 static enum stream_next
 take_messages(struct stream *s, struct stream_connection *c,
-    struct stream_input *input, bool *taken)
+    struct stream_input input)
 {
 	struct received message = { .at_ns = stream_now_ns() };
-	struct stream_input rest = *input;
+	struct stream_input rest = input;
 	enum taken what = TAKEN;
+	bool taken = false;
 
 	while (can_take(s, c) &&
 	    stream_frame_next(&rest, &message.octets, &message.length)) {
@@ -166,23 +158,25 @@ take_messages(struct stream *s, struct stream_connection *c,
 			return STREAM_CLOSE;
 		if (what != TAKEN)
 			break;
-		*taken = true;
-		*input = rest;
+		taken = true;
+		input = rest;
 	}
-	return what == TAKEN_RAW ? become_raw(s, c) : stream_flush(s, c);
+	if (stream_flush(s, c) == STREAM_CLOSE ||
+	    keep_input(s, c, &input, taken) == STREAM_CLOSE)
+		return STREAM_CLOSE;
+	if (what != TAKEN)
+		c->message_ms = 0;	/* it is here, and waits for us */
+	return what == TAKEN_RAW ? STREAM_WANTS_RAW : STREAM_GO_ON;
 }
 
 /* Takes what is in the thread's buffer. */
 static enum stream_next
 take_input(struct stream *s, struct stream_connection *c, size_t length)
 {
-	struct stream_input input = { s->input, length };
-	bool taken = false;
+	const struct stream_input input = { s->input, length };
 
-	if (!c->raw && take_messages(s, c, &input, &taken) == STREAM_CLOSE)
-		return STREAM_CLOSE;
 	if (!c->raw)
-		return keep_input(s, c, &input, taken);
+		return take_messages(s, c, input);
 	if (c->ended)
 		stream_relay_end(c);
 	return stream_relay_octets(c, input.octets, input.left);
@@ -199,6 +193,18 @@ fetch_input(struct stream *s, struct stream_connection *c)
 		memcpy(s->input, c->in.octets + c->in.start, kept);
 	stream_buffer_clear(&c->in);
 	return kept;
+}
+
+/* From here on the nameserver has the word. */
+enum stream_next
+stream_client_begin_raw(struct stream *s, struct stream_connection *c)
+{
+	stream_count(s, STREAM_RAW);
+	c->raw = true;
+	c->message_ms = 0;
+	if (stream_relay_begin_raw(s, c) == STREAM_CLOSE)
+		return STREAM_CLOSE;
+	return take_input(s, c, fetch_input(s, c));
 }
 
 static enum stream_next
@@ -246,11 +252,15 @@ is_over(const struct stream_connection *c)
 static enum stream_next
 take_kept(struct stream *s, struct stream_connection *c)
 {
+	enum stream_next next;
+
 	do {
+		next = STREAM_GO_ON;
 		if (!c->raw && stream_buffer_length(&c->in) > 0 &&
-		    can_take(s, c) &&
-		    take_input(s, c, fetch_input(s, c)) == STREAM_CLOSE)
-			return STREAM_CLOSE;
+		    can_take(s, c))
+			next = take_input(s, c, fetch_input(s, c));
+		if (next != STREAM_GO_ON)
+			return next;
 		if (stream_relay_settle(s, c) == STREAM_CLOSE)
 			return STREAM_CLOSE;
 	} while (!c->raw && c->throttled && can_take(s, c));
@@ -260,9 +270,12 @@ take_kept(struct stream *s, struct stream_connection *c)
 enum stream_next
 stream_client_settle(struct stream *s, struct stream_connection *c)
 {
+	enum stream_next next = take_kept(s, c);
 	uint32_t events = 0;
 
-	if (take_kept(s, c) == STREAM_CLOSE || is_over(c))
+	if (next != STREAM_GO_ON)
+		return next;
+	if (is_over(c))
 		return STREAM_CLOSE;
 	if (!c->ended && can_take(s, c))
 		events |= EPOLLIN;
@@ -298,6 +311,8 @@ stream_client_tick(struct stream *s, struct stream_connection *c)
 	else if (is_past(s, c->active_ms, limits->idle_s) &&
 	    (c->raw || stream_is_idle(c)))
 		counter = STREAM_IDLE;
+	else if (is_past(s, c->raw_since_ms, limits->raw_lifetime_s))
+		counter = STREAM_RAW_EXPIRED;
 	else
 		return STREAM_GO_ON;
 	stream_count(s, counter);

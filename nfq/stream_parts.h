@@ -37,6 +37,7 @@
 #include "nfq/handover.h"
 #include "nfq/intercept.h"
 #include "nfq/opener_message.h"
+#include "nfq/senders.h"
 #include "nfq/snapshot.h"
 #include "nfq/stream_buffer.h"
 #include "nfq/stream_clients.h"
@@ -55,6 +56,7 @@
 enum stream_next {
 	STREAM_GO_ON,
 	STREAM_CLOSE,			/* and nothing else: return it */
+	STREAM_WANTS_RAW,		/* if stream_places.c has a place */
 };
 
 /* The compiler warns of a result that is not used, even by (void). */
@@ -88,16 +90,17 @@ enum stream_wait {
 };
 
 struct stream_connection {
-	struct stream_connection *next, *prev;	/* oldest activity first */
+	struct stream_link links[STREAM_LISTS];
 	struct stream_end client, server;
 	union stream_name peer, name;	/* the client's, the nameserver's */
-	struct stream_address address;	/* the client's, as it is counted */
+	struct stream_client *of;	/* whose it is; NULL: closed */
 	struct stream_buffer in;	/* from the client, not taken yet */
 	struct stream_buffer out;	/* to the client */
 	struct stream_relay *relay;	/* NULL: no question was relayed yet */
 	int64_t active_ms;
 	int64_t message_ms;		/* when a message began; 0: none has */
 	int64_t unread_ms;		/* since when "out" waits; 0: it does not */
+	int64_t raw_since_ms;		/* when it got its place; 0: none */
 	bool raw;			/* relayed as a whole */
 	bool ended;			/* the client has sent its last octet */
 	bool throttled;			/* too many questions are in flight */
@@ -134,10 +137,11 @@ struct stream {
 	struct stream_end listeners[STREAM_LISTENERS];
 	bool paused;			/* out of descriptors: none is accepted */
 	struct stream_opener opener;
+	struct senders *senders;	/* NULL: no user is known */
 	struct stream_clients *clients;
-	struct stream_connection *first, *last;
+	struct stream_list all, raws;
 	struct stream_connection *dead;	/* closed in this round */
-	unsigned int count;
+	unsigned int count, raw_count;
 	int64_t now_ms;
 	int64_t tick_ms;
 	uint32_t rotation;
@@ -336,6 +340,10 @@ void stream_relay_free(struct stream_connection *c);
 
 /* stream_connection.c: the client's end. */
 
+/* After STREAM_WANTS_RAW, if there is a place. */
+enum stream_next stream_client_begin_raw(struct stream *s,
+    struct stream_connection *c) STREAM_STEP;
+
 /* Its socket has something. */
 enum stream_next stream_client_ready(struct stream *s,
     struct stream_connection *c, uint32_t events) STREAM_STEP;
@@ -372,8 +380,14 @@ struct stream_connection *stream_welcome(struct stream *s,
 /* It has the newest activity. */
 void stream_touch(struct stream *s, struct stream_connection *c);
 
-/* Marks the one that was idle longest; false if there is none. */
+/* Marks an idle one, of whoever has most; false if there is none. */
 bool stream_evict(struct stream *s);
+
+/*
+ * A raw place for c, which it has until it is closed; false: there is none, and
+ * nobody else has more of them than c's client would have.
+ */
+bool stream_admit_raw(struct stream *s, struct stream_connection *c);
 
 /* Marks it: nothing more is done on it, and its place is free. */
 void stream_mark_closed(struct stream *s, struct stream_connection *c);

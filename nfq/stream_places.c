@@ -1,43 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who has a place.  There are so many connections in all, so many of one
+ * client, and so many raw ones.  When all are taken, whoever has most gives one
+ * up: first one that is idle, and to those that have fewer also one that is
+ * not.  So a client that takes all it can get shuts nobody out.
+ */
 #include "nfq/stream_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "nfq/senders.h"
+
 #define LOOK_FOR_IDLE	64	/* connections, when a place is needed */
 
-/* At the list's end, where the newest activity is. */
 static void
-list_append(struct stream *s, struct stream_connection *c)
+list_append(struct stream_list *list, struct stream_connection *c,
+    enum stream_lists which)
 {
-	c->next = NULL;
-	c->prev = s->last;
-	if (s->last != NULL)
-		s->last->next = c;
+	c->links[which] = (struct stream_link){ NULL, list->last };
+	if (list->last != NULL)
+		list->last->links[which].next = c;
 	else
-		s->first = c;
-	s->last = c;
+		list->first = c;
+	list->last = c;
 }
 
 static void
-list_remove(struct stream *s, struct stream_connection *c)
+list_remove(struct stream_list *list, struct stream_connection *c,
+    enum stream_lists which)
 {
-	if (c->prev != NULL)
-		c->prev->next = c->next;
+	const struct stream_link link = c->links[which];
+
+	if (link.prev != NULL)
+		link.prev->links[which].next = link.next;
 	else
-		s->first = c->next;
-	if (c->next != NULL)
-		c->next->prev = c->prev;
+		list->first = link.next;
+	if (link.next != NULL)
+		link.next->links[which].prev = link.prev;
 	else
-		s->last = c->prev;
+		list->last = link.prev;
 }
 
 void
 stream_touch(struct stream *s, struct stream_connection *c)
 {
-	list_remove(s, c);
-	list_append(s, c);
+	list_remove(&s->all, c, STREAM_ALL);
+	list_append(&s->all, c, STREAM_ALL);
+	list_remove(&c->of->list, c, STREAM_OF_CLIENT);
+	list_append(&c->of->list, c, STREAM_OF_CLIENT);
 }
 
 void
@@ -45,10 +57,17 @@ stream_mark_closed(struct stream *s, struct stream_connection *c)
 {
 	c->closed = true;
 	stream_opener_forget(s, c);
-	list_remove(s, c);
-	(void)stream_clients_remove(s->clients, &c->address);
+	list_remove(&s->all, c, STREAM_ALL);
+	list_remove(&c->of->list, c, STREAM_OF_CLIENT);
+	if (c->raw_since_ms != 0) {
+		list_remove(&s->raws, c, STREAM_RAWS);
+		c->of->raw--;
+		s->raw_count--;
+	}
+	stream_clients_remove(s->clients, c->of);
+	c->of = NULL;
 	s->count--;
-	c->next = s->dead;
+	c->links[STREAM_ALL].next = s->dead;
 	s->dead = c;
 }
 
@@ -58,7 +77,7 @@ stream_bury(struct stream *s)
 	while (s->dead != NULL) {
 		struct stream_connection *c = s->dead;
 
-		s->dead = c->next;
+		s->dead = c->links[STREAM_ALL].next;
 		stream_close_end(s, &c->client);
 		stream_close_end(s, &c->server);
 		stream_relay_free(c);
@@ -68,59 +87,103 @@ stream_bury(struct stream *s)
 	}
 }
 
+/* The one of a list that was idle longest, among the first ones. */
+static struct stream_connection *
+find_idle(const struct stream_list *list, enum stream_lists which)
+{
+	struct stream_connection *c = list->first;
+
+	for (int i = 0; c != NULL && i < LOOK_FOR_IDLE; i++) {
+		if (stream_is_idle(c))
+			return c;
+		c = c->links[which].next;
+	}
+	return NULL;
+}
+
+/* From whom a place is taken for somebody who has "has"; NULL: from nobody. */
+static struct stream_connection *
+find_victim(const struct stream *s, unsigned int has)
+{
+	const struct stream_client *most = stream_clients_largest(s->clients);
+	struct stream_connection *c;
+
+	if (most == NULL)
+		return NULL;
+	c = find_idle(&most->list, STREAM_OF_CLIENT);
+	if (c == NULL && most->connections > has)
+		c = most->list.first;
+	return c != NULL ? c : find_idle(&s->all, STREAM_ALL);
+}
+
+static bool
+evict(struct stream *s, struct stream_connection *c)
+{
+	if (c == NULL)
+		return false;
+	stream_count(s, STREAM_EVICTED);
+	stream_mark_closed(s, c);
+	return true;
+}
+
 bool
 stream_evict(struct stream *s)
 {
-	struct stream_connection *c = s->first;
-
-	for (int i = 0; c != NULL && i < LOOK_FOR_IDLE; i++, c = c->next) {
-		if (!stream_is_idle(c))
-			continue;
-		stream_count(s, STREAM_EVICTED);
-		stream_mark_closed(s, c);
-		return true;
-	}
-	return false;
+	/* Nobody is known for whom a busy one should go. */
+	return evict(s, find_victim(s, s->count));
 }
 
-static struct stream_address
-counted_address(const union stream_name *name)
+static struct stream_client_key
+client_of(struct stream *s, const struct stream_arrival *arrival)
 {
-	struct stream_address address = { { 0 } };
-	uint8_t octets[16];
+	struct stream_client_key key = { .uid = (uid_t)-1 };
+	struct sender_ends ends;
 	uint16_t port;
-	size_t length = stream_address_of(name, octets, &port);
+	size_t length;
 
+	memset(&ends, 0, sizeof(ends));
+	(void)stream_address_of(&arrival->name, ends.server, &port);
+	length = stream_address_of(&arrival->peer, ends.client,
+	    &ends.client_port);
+	if (s->senders != NULL)
+		key.uid = senders_take(s->senders, &ends);
+	if (key.uid != (uid_t)-1)
+		return key;
+	/* IPv4 as ::ffff:0:0/96 (RFC 4291 section 2.5.5.2). */
 	if (length == 4)
-		memset(address.octets + 10, 0xff, 2);
-	memcpy(address.octets + 16 - length, octets, length);
-	return address;
+		memset(key.address + 10, 0xff, 2);
+	memcpy(key.address + 16 - length, ends.client, length);
+	return key;
 }
 
-/* Whether there is a place for a connection; counts it under its address. */
+/* Whether there is a place for one more of a client, which is counted. */
 static bool
-admit(struct stream *s, const struct stream_address *address)
+admit(struct stream *s, const struct stream_client *client)
 {
 	const struct config_stream *limits = &s->config->stream;
 
-	if (stream_clients_add(s->clients, address) > limits->per_client) {
+	if (client->connections > limits->per_client) {
 		stream_count(s, STREAM_OVER_CLIENT);
-	} else if (s->count >= limits->connections && !stream_evict(s)) {
-		stream_count(s, STREAM_OVER_ALL);
-	} else
+		return false;
+	}
+	if (s->count < limits->connections ||
+	    evict(s, find_victim(s, client->connections)))
 		return true;
-	(void)stream_clients_remove(s->clients, address);
+	stream_count(s, STREAM_OVER_ALL);
 	return false;
 }
 
 struct stream_connection *
 stream_welcome(struct stream *s, const struct stream_arrival *arrival)
 {
+	const struct stream_client_key key = client_of(s, arrival);
 	struct stream_connection *c = calloc(1, sizeof(*c));
 
 	if (c != NULL)
-		c->address = counted_address(&arrival->peer);
-	if (c == NULL || !admit(s, &c->address)) {
+		c->of = stream_clients_add(s->clients, &key);
+	if (c == NULL || c->of == NULL || !admit(s, c->of)) {
+		if (c != NULL && c->of != NULL)
+			stream_clients_remove(s->clients, c->of);
 		(void)close(arrival->fd);
 		free(c);
 		return NULL;
@@ -130,8 +193,40 @@ stream_welcome(struct stream *s, const struct stream_arrival *arrival)
 	c->client = (struct stream_end){ ROLE_CLIENT, arrival->fd, 0, c };
 	c->server = (struct stream_end){ ROLE_SERVER, -1, 0, c };
 	c->active_ms = s->now_ms;
-	list_append(s, c);
+	list_append(&s->all, c, STREAM_ALL);
+	list_append(&c->of->list, c, STREAM_OF_CLIENT);
 	s->count++;
 	stream_count(s, STREAM_ACCEPTED);
 	return c;
+}
+
+/* The oldest raw one of the client with most of them. */
+static struct stream_connection *
+oldest_raw(const struct stream *s)
+{
+	struct stream_connection *found = s->raws.first;
+
+	for (struct stream_connection *c = found; c != NULL;
+	    c = c->links[STREAM_RAWS].next)
+		if (c->of->raw > found->of->raw)
+			found = c;
+	return found;
+}
+
+bool
+stream_admit_raw(struct stream *s, struct stream_connection *c)
+{
+	if (s->raw_count >= s->config->stream.raw) {
+		struct stream_connection *old = oldest_raw(s);
+
+		stream_count(s, STREAM_OVER_RAW);
+		if (old == NULL || old->of->raw <= c->of->raw + 1)
+			return false;
+		stream_mark_closed(s, old);
+	}
+	c->raw_since_ms = s->now_ms;
+	list_append(&s->raws, c, STREAM_RAWS);
+	c->of->raw++;
+	s->raw_count++;
+	return true;
 }

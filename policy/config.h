@@ -67,7 +67,9 @@ struct config_stream {
 	uint32_t table;			/* routing table */
 	uint32_t priority;		/* of the rule that leads to it */
 	unsigned int connections;	/* in all */
-	unsigned int per_client;	/* of one client address */
+	unsigned int per_client;	/* of one user, or unknown one's address */
+	unsigned int raw;		/* relayed as a whole, in all */
+	unsigned int raw_lifetime_s;
 	unsigned int in_flight;		/* relayed questions of one connection */
 	unsigned int idle_s;
 	unsigned int message_s;		/* for a message that has begun */

@@ -126,13 +126,22 @@ const struct config_option config_options[] = {
 	  .fixed = true },
 
 	{ "stream.connections", "1024",
-	  "TCP connections in all; over that an idle one is closed, or the "
-	  "new one.",
+	  "TCP connections in all; over that one is closed of the client "
+	  "that has most, or the new one.",
 	  INTEGER, RANGE(1, 65536), IN(config, stream.connections),
 	  .fixed = true },
 	{ "stream.per_client", "512",
-	  "TCP connections of one client address; those above are closed.",
+	  "TCP connections of one user, or of one address where the user is "
+	  "not known; those above are closed.",
 	  INTEGER, RANGE(1, 65536), IN(config, stream.per_client),
+	  .fixed = true },
+	{ "stream.raw", "64",
+	  "TCP connections in all that are relayed as they are, such as zone "
+	  "transfers; over that as with stream.connections.",
+	  INTEGER, RANGE(0, 65536), IN(config, stream.raw), .fixed = true },
+	{ "stream.raw_lifetime", "3600",
+	  "Seconds until such a connection is closed, whatever happens on it.",
+	  INTEGER, RANGE(1, 86400), IN(config, stream.raw_lifetime_s),
 	  .fixed = true },
 	{ "stream.in_flight", "128",
 	  "Questions of one connection that may wait for the nameserver; "

@@ -83,13 +83,15 @@ enum status_stream {
 	STREAM_QUESTIONS,	/* counted as received, too */
 	STREAM_OVER_ALL,	/* closed: too many in all */
 	STREAM_OVER_CLIENT,	/* too many of one client */
-	STREAM_EVICTED,		/* idle, and a new one needed the place */
+	STREAM_OVER_RAW,	/* a raw one: too many of them */
+	STREAM_EVICTED,		/* a new one needed the place */
 	STREAM_IDLE,		/* idle for too long */
 	STREAM_SLOW,		/* a message took too long */
 	STREAM_UNREAD,		/* the client did not read */
 	STREAM_THROTTLED,	/* times that questions were left unread */
 	STREAM_RELAYS,		/* connections to nameservers */
 	STREAM_RAW,		/* relayed as a whole */
+	STREAM_RAW_EXPIRED,	/* for too long */
 	STREAM_UNREACHABLE,	/* questions that no nameserver answered */
 	STREAM_COUNTERS
 };

@@ -171,6 +171,7 @@ add_stream(struct view *v, const struct status_supervisor *s)
 		[STREAM_QUESTIONS] = "questions",
 		[STREAM_OVER_ALL] = "over_connections",
 		[STREAM_OVER_CLIENT] = "over_per_client",
+		[STREAM_OVER_RAW] = "over_raw",
 		[STREAM_EVICTED] = "evicted",
 		[STREAM_IDLE] = "idle",
 		[STREAM_SLOW] = "slow",
@@ -178,6 +179,7 @@ add_stream(struct view *v, const struct status_supervisor *s)
 		[STREAM_THROTTLED] = "throttled",
 		[STREAM_RELAYS] = "relays",
 		[STREAM_RAW] = "raw",
+		[STREAM_RAW_EXPIRED] = "raw_expired",
 		[STREAM_UNREACHABLE] = "unreachable",
 	};
 

@@ -202,12 +202,13 @@ run_round(struct bench *b)
 
 	stream_round(b->stream, events, n > 0 ? n : 0, b->now_ms);
 	check(s->dead == NULL && s->output_used == 0);
-	for (const struct stream_connection *c = s->first; c != NULL;
-	    c = c->next) {
+	for (const struct stream_connection *c = s->all.first; c != NULL;
+	    c = c->links[STREAM_ALL].next) {
 		check(!c->closed && c->client.fd >= 0);
 		count++;
 	}
 	check(count == s->count && count <= b->config.stream.connections);
+	check(s->raw_count <= b->config.stream.raw);
 }
 
 static void
@@ -289,7 +290,7 @@ begin(struct bench *b, struct table *table, uint8_t how)
 	b->now_ms = 1000000;
 	b->config.uid = geteuid();
 	b->config.stream = (struct config_stream){ .connections = 6,
-		.per_client = 4, .in_flight = 4, .idle_s = 4, .message_s = 2,
+		.per_client = 4, .raw = 2, .raw_lifetime_s = 5, .in_flight = 4, .idle_s = 4, .message_s = 2,
 		.unread_s = 3, .relay_s = 2, .buffer = 1024 };
 	b->status.workers = &b->slot;
 	b->snapshot.table = table;

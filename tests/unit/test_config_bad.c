@@ -135,6 +135,11 @@ static const struct {
 	{ "stream.per_client", "stream = { per_client = 0; };",
 	  "stream.per_client: found 0, expected a whole number from 1 to "
 	  "65536" },
+	{ "stream.raw", "stream = { raw = -1; };",
+	  "stream.raw: found -1, expected a whole number from 0 to 65536" },
+	{ "stream.raw_lifetime", "stream = { raw_lifetime = 0; };",
+	  "stream.raw_lifetime: found 0, expected a whole number from 1 to "
+	  "86400" },
 	{ "stream.in_flight", "stream = { in_flight = 0; };",
 	  "stream.in_flight: found 0, expected a whole number from 1 to "
 	  "4096" },

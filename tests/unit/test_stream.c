@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nfq/senders.h"
 #include "nfq/stream_buffer.h"
 #include "nfq/stream_clients.h"
 #include "nfq/stream_frame.h"
@@ -72,14 +73,27 @@ buffer_keeps_the_order(void)
 	CHECK(b.octets == NULL && stream_buffer_length(&b) == 0);
 }
 
-static struct stream_address
+static struct stream_client_key
 client(unsigned int n)
 {
-	struct stream_address a = { .octets = { 10 } };
+	struct stream_client_key key = { .uid = n % 2 == 0 ? n : (uid_t)-1 };
 
-	a.octets[14] = (uint8_t)(n >> 8);
-	a.octets[15] = (uint8_t)n;
-	return a;
+	if (n % 2 != 0) {
+		key.address[14] = (uint8_t)(n >> 8);
+		key.address[15] = (uint8_t)n;
+	}
+	return key;
+}
+
+static unsigned int
+largest(const unsigned int *counts, size_t count)
+{
+	unsigned int most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (counts[i] > most)
+			most = counts[i];
+	return most;
 }
 
 /* Against plain counters: 300 clients come and go in a table that is full. */
@@ -87,24 +101,74 @@ static void
 clients_are_counted(void)
 {
 	struct stream_clients *clients = stream_clients_new(512);
+	struct stream_client *at[300] = { NULL }, *most;
 	unsigned int counts[300] = { 0 }, all = 0, random = 1;
 
-	CHECK(clients != NULL);
-	for (size_t step = 0; clients != NULL && step < 100000; step++) {
+	CHECK(clients != NULL && stream_clients_largest(clients) == NULL);
+	for (size_t step = 0; clients != NULL && step < 30000; step++) {
 		random = random * 1103515245 + 12345;
 		const unsigned int n = (random >> 8) % 300;
-		const struct stream_address a = client(n);
+		const struct stream_client_key key = client(n);
 
 		if ((random >> 24) % 2 == 0 && all < 512) {
 			all++;
-			CHECK(stream_clients_add(clients, &a) == ++counts[n]);
+			at[n] = stream_clients_add(clients, &key);
+			CHECK(at[n]->connections == ++counts[n]);
 		} else if (counts[n] > 0) {
 			all--;
-			CHECK(stream_clients_remove(clients, &a) ==
-			    --counts[n]);
+			counts[n]--;
+			stream_clients_remove(clients, at[n]);
+			CHECK(counts[n] == 0 ||
+			    at[n]->connections == counts[n]);
 		}
+		most = stream_clients_largest(clients);
+		CHECK((most != NULL ? most->connections : 0) ==
+		    largest(counts, 300));
 	}
+	for (size_t n = 0; n < 300; n++)
+		while (counts[n]-- > 0)
+			stream_clients_remove(clients, at[n]);
+	CHECK(stream_clients_largest(clients) == NULL);
 	stream_clients_free(clients);
+}
+
+static struct sender_ends
+ends_of(unsigned int n)
+{
+	struct sender_ends ends = { .client = { 127, 0, 0, 1 },
+		.server = { 192, 0, 2, 53 } };
+
+	ends.client_port = (uint16_t)n;
+	return ends;
+}
+
+/* As many as can wait at a listener, and a flood of others before them. */
+static void
+senders_are_known(void)
+{
+	struct senders *senders = senders_new();
+	unsigned int known = 0;
+
+	CHECK(senders != NULL);
+	if (senders == NULL)
+		return;
+	for (unsigned int n = 0; n < 60000; n++) {
+		const struct sender_ends ends = ends_of(n);
+
+		senders_put(senders, &ends, n);
+		senders_put(senders, &ends, n % 4096);	/* sent again */
+	}
+	for (unsigned int n = 60000 - 4096; n < 60000; n++) {
+		const struct sender_ends ends = ends_of(n);
+		const uid_t uid = senders_take(senders, &ends);
+
+		CHECK(uid == n % 4096 || uid == (uid_t)-1);
+		known += uid == n % 4096;
+		CHECK(senders_take(senders, &ends) == (uid_t)-1);
+	}
+	CHECK(known > 4096 * 8 / 10);
+	senders_free(senders);
+	senders_free(NULL);
 }
 
 static const struct stream_options plain = { EDE_NONE, 100 };
@@ -171,6 +235,7 @@ main(void)
 	TEST(prefix_is_written);
 	TEST(buffer_keeps_the_order);
 	TEST(clients_are_counted);
+	TEST(senders_are_known);
 	TEST(options_that_were_asked_for);
 	TEST(options_that_nobody_asked_for);
 	return test_summary();
