@@ -229,6 +229,11 @@ rpm:
 check-packages: deb rpm
 	$(Q)BUILD=$(BUILD) tests/packages
 
+check-clients:
+	$(Q)packaging/install-deps --clients
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) all
+	$(Q)BUILD=$(BUILD) tests/run --only clients
+
 check-vm:
 	$(Q)packaging/install-deps --packaging --vm
 	$(Q)BUILD=$(BUILD) tests/vm/run $(VM_OPTIONS)
@@ -238,6 +243,6 @@ clean:
 
 -include $(shell [ -d $(BUILD) ] && find $(BUILD) -maxdepth 3 \( -path $(BUILD)/deb -o -path $(BUILD)/rpm -o -path $(BUILD)/vm \) -prune -o -type f -name '*.d' -print)
 
-.PHONY: all bench bench-check bench-quick check check-packages check-vm clean deb demo demo-deps deps fuzz fuzz-targets install lint \
+.PHONY: all bench bench-check bench-quick check check-clients check-packages check-vm clean deb demo demo-deps deps fuzz fuzz-targets install lint \
 	print-cflags replay-targets tools unit unit-tests
 .SECONDARY:
