@@ -9,13 +9,15 @@
 #include "nfq/sinks.h"
 #include "resolver/exit_code.h"
 #include "resolver/progress.h"
+#include "resolver/table.h"
 #include "rules/ruleset.h"
 
 static const char usage[] =
     "usage: nfdns [-c FILE] check [--strict | --defaults]\n"
     "\n"
     "Checks the configuration file, compiles the mesh tables, and shows every\n"
-    "error with file and line.  Exit code 0 when all is well, 4 when not.\n"
+    "error and warning with file and line, then how much there is.  Exit code 0\n"
+    "when all is well, 4 when not.\n"
     "\n"
     "  --strict     what is only a warning otherwise is an error too\n"
     "  --defaults   print every option with its default and end\n";
@@ -26,6 +28,7 @@ check_everything(const struct config *config, bool strict,
 {
 	struct diag diag = DIAG_INIT;
 	struct ruleset set;
+	struct table_label label = { .names = 0 };
 	int image, code;
 
 	if (ruleset_build(&set, config, RULES_FULL, &diag) == 0)
@@ -34,8 +37,10 @@ check_everything(const struct config *config, bool strict,
 	progress_start("compiling the tables");
 	image = compiler_run(config, &diag);
 	progress_stop();
-	if (image >= 0)
+	if (image >= 0) {
+		(void)!table_peek(image, &label);
 		(void)close(image);
+	}
 	if (strict) {
 		if (config->warnings > 0)
 			diag_add(&diag, DIAG_WARNING, config->path, 0,
@@ -44,6 +49,11 @@ check_everything(const struct config *config, bool strict,
 	}
 	report_print(&diag, program, stderr);
 	code = image < 0 || diag.errors > 0 ? EXIT_INVALID : EXIT_OK;
+	if (code == EXIT_OK) {
+		(void)printf("%s: ", config->path);
+		report_valid(config->mesh.source_count, label.names,
+		    config->warnings + diag.warnings, stdout);
+	}
 	diag_free(&diag);
 	return code;
 }
@@ -52,7 +62,6 @@ int
 cmd_check(const struct config *config, int argc, char **argv)
 {
 	bool strict = false;
-	int code;
 
 	if (argc > 1 && (strcmp(argv[1], "--help") == 0 ||
 	    strcmp(argv[1], "-h") == 0)) {
@@ -70,9 +79,5 @@ cmd_check(const struct config *config, int argc, char **argv)
 		    argv[1], usage);
 		return EXIT_USAGE;
 	}
-	code = check_everything(config, strict, "nfdns");
-	if (code == EXIT_OK)
-		(void)printf("%s: configuration and tables are valid\n",
-		    config->path);
-	return code;
+	return check_everything(config, strict, "nfdns");
 }

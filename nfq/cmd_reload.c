@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "nfq/commands.h"
+#include "nfq/report.h"
 #include "nfq/run_dir.h"
 #include "nfq/supervisor.h"
+#include "policy/load_report.h"
 #include "policy/status.h"
 #include "resolver/exit_code.h"
 
@@ -19,9 +21,10 @@ static const char usage[] =
     "usage: nfdns [-c FILE] reload [--force]\n"
     "\n"
     "Checks the configuration file, has the running daemon load it and the mesh\n"
-    "tables, and waits for the outcome.  Exit code 0 when the new ones are in\n"
-    "use, 4 when they were refused and everything stays as it was, 3 when the\n"
-    "daemon is not running.\n"
+    "tables, and waits for the outcome.  Shows the warnings of what it left out,\n"
+    "and how much there is.  Exit code 0 when the new ones are in use, 4 when\n"
+    "they were refused and everything stays as it was, 3 when the daemon is not\n"
+    "running.\n"
     "\n"
     "  --force   also take a table that has lost more names than\n"
     "            mesh.shrink_limit allows\n";
@@ -45,22 +48,51 @@ wait_for_ours(const struct status_page *page, uint32_t before)
 	return error;
 }
 
-static int
-report(const struct status_page *page)
+/*
+ * The warnings and errors of our reload, all of them; of another one's, nothing
+ * is known here.  Returns how many warnings there were, or -1.
+ */
+static long
+report_details(const struct config *config, uint32_t sequence)
 {
+	struct load_report load;
+	long warnings = -1;
+	int error = load_report_read(&load, config->run_dir);
+
+	if (error == 0 && load.sequence == sequence) {
+		report_print(&load.diag, "nfdns", stderr);
+		warnings = (long)load.diag.warnings;
+	} else {
+		(void)fprintf(stderr, "nfdns: reload: warnings are not known "
+		    "here (%s): see the log of nfdnsd\n", error < 0 ?
+		    strerror(-error) : "another reload came behind it");
+	}
+	load_report_free(&load);
+	return warnings;
+}
+
+static int
+report(const struct config *config, const struct status_page *page)
+{
+	const struct status_supervisor *s = page->supervisor;
+	const uint32_t sequence = atomic_load(&s->reload_sequence);
+	const uint64_t names = atomic_load(&s->table_names);
 	char text[STATUS_TEXT];
+	long warnings;
 	bool ok;
 
 	status_reload_error(page, &ok, text);
+	warnings = report_details(config, sequence);
 	if (!ok) {
 		(void)fprintf(stderr, "nfdns: reload: refused, everything stays "
 		    "as it was: %s\n", text);
 		return EXIT_INVALID;
 	}
-	(void)printf("reloaded: table generation %llu with %llu names\n",
-	    (unsigned long long)atomic_load(
-	    &page->supervisor->table_generation),
-	    (unsigned long long)atomic_load(&page->supervisor->table_names));
+	(void)printf("reloaded: table generation %llu\n",
+	    (unsigned long long)atomic_load(&s->table_generation));
+	if (warnings >= 0)
+		report_valid(config->mesh.source_count, names, (size_t)warnings,
+		    stdout);
 	return EXIT_OK;
 }
 
@@ -121,9 +153,25 @@ reload(const struct config *config, bool force)
 	else if (error < 0)
 		(void)fprintf(stderr, "nfdns: reload: %s\n", strerror(-error));
 	else
-		code = report(&page);
+		code = report(config, &page);
 	status_close(&page);
 	return code;
+}
+
+void
+cmd_reload_refused(const char *run_dir)
+{
+	struct status_page page;
+	uint32_t before;
+
+	(void)fputs("nfdns: reload: refused, everything stays as it was\n",
+	    stderr);
+	if (status_open(&page, run_dir) < 0)
+		return;
+	before = atomic_load(&page.supervisor->reload_sequence);
+	if (send_signal(&page, run_dir, false) == 0)
+		(void)!wait_for_ours(&page, before);
+	status_close(&page);
 }
 
 int

@@ -35,6 +35,7 @@ static int
 show(const struct config *config, bool json)
 {
 	struct status_page page;
+	struct load_report load;
 	int error = status_open(&page, config->run_dir);
 	uint32_t state;
 
@@ -44,7 +45,10 @@ show(const struct config *config, bool json)
 		return report_no_daemon("status", config->run_dir, error);
 	}
 	state = atomic_load(&page.supervisor->state);
-	error = status_print(&page, json, stdout);
+	/* Without it, what the page has is still worth knowing. */
+	(void)!load_report_read(&load, config->run_dir);
+	error = status_print(&page, &load, json, stdout);
+	load_report_free(&load);
 	status_close(&page);
 	if (error < 0) {
 		(void)fprintf(stderr, "nfdns: status: cannot print: %s\n",

@@ -13,11 +13,18 @@ int cmd_check(const struct config *config, int argc, char **argv);
 int cmd_status(const struct config *config, int argc, char **argv);
 int cmd_reload(const struct config *config, int argc, char **argv);
 
+/*
+ * For a configuration that "nfdns reload" has found to be invalid: the daemon
+ * in run_dir, if there is one, looks too, so that its log and status know.
+ */
+void cmd_reload_refused(const char *run_dir);
+
 int cmd_table_here(const struct config *config, int argc, char **argv);
 
 /*
  * What "nfdns check" and "nfdnsd -t" do with a config that was read: rules and
- * tables, every error to stderr.  EXIT_OK or EXIT_INVALID.
+ * tables, every error and warning to stderr, and if there is no error what is
+ * valid to stdout.  EXIT_OK or EXIT_INVALID.
  */
 int check_everything(const struct config *config, bool strict,
     const char *program);

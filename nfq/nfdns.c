@@ -213,6 +213,17 @@ run_without(const struct command *command, const char *path, int argc,
 	return code;
 }
 
+/* That a reload was wanted, and the configuration is invalid. */
+static void
+tell_daemon(const char *path)
+{
+	char *run_dir = config_peek_run_dir(path);
+
+	if (run_dir != NULL)
+		cmd_reload_refused(run_dir);
+	free(run_dir);
+}
+
 static int
 run(const struct command *command, const char *path, int argc, char **argv)
 {
@@ -227,10 +238,15 @@ run(const struct command *command, const char *path, int argc, char **argv)
 	if (command->need == NEED_RUN_DIR || needs_nothing(command, argc, argv))
 		return run_without(command, path, argc, argv);
 	error = config_load(&config, path, &diag);
-	report_print(&diag, "nfdns", stderr);
+	/* The daemon finds the same warnings, and they come back from there. */
+	if (error < 0 || command->run != cmd_reload)
+		report_print(&diag, "nfdns", stderr);
 	diag_free(&diag);
-	if (error < 0)
+	if (error < 0) {
+		if (command->run == cmd_reload)
+			tell_daemon(path);
 		return EXIT_INVALID;
+	}
 	code = command->run(config, argc, argv);
 	config_free(config);
 	return code;

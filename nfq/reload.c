@@ -50,6 +50,50 @@ discard(struct reload *r)
 	r->phase = RELOAD_IDLE;
 }
 
+/*
+ * What the reload under way was to do beyond the tables: nothing if the
+ * configuration file says what it said before.
+ */
+static enum reload_wish
+wish_in_effect(const struct supervisor *s)
+{
+	const struct reload *r = &s->reload;
+
+	return r->wish == RELOAD_TABLES || (r->config != NULL &&
+	    strcmp(r->config->text, s->config->text) == 0) ? RELOAD_TABLES :
+	    RELOAD_ALL;
+}
+
+/*
+ * A refused one shows in the state until another succeeds that was to do as
+ * much: a table that loads again says nothing of a configuration file that
+ * does not.
+ */
+static void
+note_outcome(struct supervisor *s, const char *error)
+{
+	if (error == NULL) {
+		if (s->reload.wish < s->reload_refused)
+			return;
+		s->reload_error[0] = '\0';
+		s->reload_refused = RELOAD_NOTHING;
+		return;
+	}
+	(void)snprintf(s->reload_error, sizeof(s->reload_error),
+	    "reload refused: %s", error);
+	if (wish_in_effect(s) > s->reload_refused)
+		s->reload_refused = wish_in_effect(s);
+}
+
+/* The sources that made the same table once more may be newer. */
+static void
+take_times(struct mesh *mesh, const struct mesh *again)
+{
+	for (size_t i = 0; i < mesh->source_count &&
+	    i < again->source_count; i++)
+		mesh->sources[i].changed = again->sources[i].changed;
+}
+
 /* Says what came of it, and starts the next if one was asked for meanwhile. */
 static void
 finish(struct supervisor *s, const char *error)
@@ -65,8 +109,13 @@ finish(struct supervisor *s, const char *error)
 		log_notice("reloaded: table generation %llu with %llu names",
 		    (unsigned long long)s->generation, (unsigned long long)
 		    atomic_load(&s->status.supervisor->table_names));
-	/* First: who waits for the end looks at the state next. */
+	if (r->unchanged)
+		take_times(&s->config->mesh, &r->config->mesh);
+	note_outcome(s, error);
+	/* First: who waits for the end looks at these next. */
 	supervisor_show_state(s);
+	supervisor_leave_report(s, (atomic_load(
+	    &s->status.supervisor->reload_sequence) | 1) + 1, &r->diag);
 	status_reload_end(&s->status, error);
 	discard(r);
 	(void)notify("READY=1");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/report.h"
 
+#include <inttypes.h>
+
 #include "policy/log.h"
 
 void
@@ -24,6 +26,20 @@ report_print(const struct diag *diag, const char *program, FILE *out)
 	if (diag_dropped(diag) > 0)
 		(void)fprintf(out, "%s: and %zu more like these\n", program,
 		    diag_dropped(diag));
+}
+
+static const char *
+plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+void
+report_valid(size_t tables, uint64_t names, size_t warnings, FILE *out)
+{
+	(void)fprintf(out, "valid: %zu table%s, %" PRIu64 " name%s, %zu "
+	    "warning%s\n", tables, plural(tables), names, plural(names),
+	    warnings, plural(warnings));
 }
 
 const char *

@@ -3,6 +3,7 @@
 #ifndef NFDNS_NFQ_REPORT_H
 #define NFDNS_NFQ_REPORT_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "resolver/diag.h"
@@ -12,6 +13,9 @@ void report_log(const struct diag *diag);
 
 /* Every entry as "PROGRAM: error: TEXT" or "... warning: ...". */
 void report_print(const struct diag *diag, const char *program, FILE *out);
+
+/* Says what is valid: "valid: 3 tables, 659 names, 5 warnings". */
+void report_valid(size_t tables, uint64_t names, size_t warnings, FILE *out);
 
 /* The first error's text, or NULL if there is none. */
 const char *report_first(const struct diag *diag);

@@ -29,6 +29,7 @@
 #include "nfq/report.h"
 #include "nfq/run_dir.h"
 #include "nfq/supervisor_parts.h"
+#include "policy/load_report.h"
 #include "policy/log.h"
 
 #define CANARY_MS	2000
@@ -145,6 +146,7 @@ start_table(struct supervisor *s)
 		s->image = compiler_unloaded(s->config);
 	}
 	report_log(&diag);
+	supervisor_leave_report(s, 0, &diag);
 	diag_free(&diag);
 	if (s->image < 0) {
 		log_error("cannot make an empty table: %s",
@@ -542,8 +544,10 @@ supervisor_stop(struct supervisor *s)
 	if (s->image >= 0)
 		(void)close(s->image);
 	ruleset_free(&s->set);
-	if (s->has_status)
+	if (s->has_status) {
 		status_remove(&s->status, s->config->run_dir);
+		load_report_remove(s->config->run_dir);
+	}
 	run_dir_leave(s->config->run_dir, s->pid_file);
 	if (s->timer >= 0)
 		(void)close(s->timer);

@@ -106,6 +106,8 @@ struct supervisor {
 	struct health health;
 	struct watch *watch;		/* NULL: nothing can be followed */
 	char table_error[STATUS_TEXT];	/* why there is no table, "" if there is */
+	char reload_error[STATUS_TEXT];	/* of one refused, until one succeeds */
+	enum reload_wish reload_refused;	/* what that one was to do */
 	bool ready;			/* the start is over */
 	bool stop;
 	bool hand_over;			/* rules and sockets are for a successor */
@@ -141,6 +143,13 @@ int64_t supervisor_now_ms(void);
 
 /* What status and the service manager are told: ready, or degraded and why. */
 void supervisor_show_state(struct supervisor *s);
+
+/*
+ * Leaves run_dir/load for those who ask: what the last load said and the
+ * sources of the table in use.  "sequence" is the reload's once it is over.
+ */
+void supervisor_leave_report(const struct supervisor *s, uint32_t sequence,
+    const struct diag *diag);
 
 /* reload.c */
 

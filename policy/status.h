@@ -20,6 +20,7 @@
 
 #include "policy/config.h"
 #include "policy/decide.h"
+#include "policy/load_report.h"
 
 #define STATUS_MAGIC	0x6e66646e73737431ULL	/* "nfdnsst1" */
 #define STATUS_FILE	"status"		/* in run_dir */
@@ -174,10 +175,11 @@ struct status_counters {
 void status_counters(const struct status_page *page, struct status_counters *sum);
 
 /*
- * Prints the page: lines for people, or one JSON object (one line).
- * 0, or -ENOMEM or -EIO.
+ * Prints the page: lines for people, or one JSON object (one line); with the
+ * age of each source if load is not NULL.  0, or -ENOMEM or -EIO.
  */
-int status_print(const struct status_page *page, bool json, FILE *out)
+int status_print(const struct status_page *page,
+    const struct load_report *load, bool json, FILE *out)
     __attribute__((warn_unused_result));
 
 /* The same lines, each one a line of the log at level notice. */

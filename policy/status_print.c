@@ -23,7 +23,8 @@ struct item {
 	const char *text;
 };
 
-#define MAX_ITEMS ((size_t)REASONS + (size_t)STREAM_COUNTERS + 48)
+#define MAX_ITEMS ((size_t)REASONS + (size_t)STREAM_COUNTERS + 48 + \
+	LOAD_REPORT_SOURCES)
 
 /* Everything that is printed; texts of items borrow from here. */
 struct view {
@@ -144,6 +145,18 @@ add_table(struct view *v, const struct status_supervisor *s, uint64_t now)
 	    age(atomic_load(&s->table_loaded), now));
 }
 
+/* How long ago the files that it came from changed: it cannot be newer. */
+static void
+add_sources(struct view *v, const struct load_report *load, uint64_t now)
+{
+	for (size_t i = 0; load != NULL && i < load->source_count; i++) {
+		const int64_t changed = load->sources[i].changed;
+
+		add_number(v, "source_age_seconds", load->sources[i].path,
+		    age(changed > 0 ? (uint64_t)changed : 0, now));
+	}
+}
+
 static void
 add_counters(struct view *v)
 {
@@ -209,7 +222,8 @@ add_deaths(struct view *v, const struct status_supervisor *s)
 }
 
 static void
-collect(struct view *v, const struct status_page *page)
+collect(struct view *v, const struct status_page *page,
+    const struct load_report *load)
 {
 	const struct status_supervisor *s = page->supervisor;
 	uint64_t now = (uint64_t)time(NULL);
@@ -220,6 +234,7 @@ collect(struct view *v, const struct status_page *page)
 	status_reload_error(page, &reload_ok, v->reload_error);
 	add_general(v, s, now);
 	add_table(v, s, now);
+	add_sources(v, load, now);
 	add_counters(v);
 	add_stream(v, s);
 	add_text(v, "queue", "mode", text_of(mode_texts, LENGTH(mode_texts),
@@ -271,6 +286,18 @@ json_of(const struct item *item)
 	return json_integer((json_int_t)(item->number & INT64_MAX));
 }
 
+/* Keys may be paths, and so any octets. */
+static int
+set_item(json_t *object, const struct item *item)
+{
+	json_t *key = json_text(item->key);
+	int error = key == NULL || json_object_set_new(object,
+	    json_string_value(key), json_of(item)) < 0 ? -ENOMEM : 0;
+
+	json_decref(key);
+	return error;
+}
+
 static int
 print_json(const struct view *v, FILE *out)
 {
@@ -287,8 +314,7 @@ print_json(const struct view *v, FILE *out)
 			    item->section, json_object()) == 0)
 				object = json_object_get(root, item->section);
 		}
-		if (json_object_set_new(object, item->key, json_of(item)) < 0)
-			error = -ENOMEM;
+		error = set_item(object, item);
 	}
 	if (error == 0 && (json_dumpf(root, out, JSON_COMPACT) < 0 ||
 	    fputc('\n', out) == EOF))
@@ -297,17 +323,21 @@ print_json(const struct view *v, FILE *out)
 	return error;
 }
 
-static void
+/* Returns how many octets that were. */
+static int
 print_text(const char *text, FILE *out)
 {
+	int width = 0;
+
 	for (; *text != '\0'; text++) {
 		unsigned char c = (unsigned char)*text;
 
 		if (c < 0x20 || c == 0x7f)
-			fprintf(out, "\\x%02x", c);
-		else
-			fputc(c, out);
+			width += fprintf(out, "\\x%02x", c);
+		else if (fputc(c, out) != EOF)
+			width++;
 	}
+	return width;
 }
 
 /* Texts that say nothing are left out, and of long lists what never happened. */
@@ -329,11 +359,12 @@ print_lines(const struct view *v, FILE *out)
 
 		if (!worth_a_line(item))
 			continue;
-		width = fprintf(out, "%s%s%s", item->section,
-		    item->section[0] != '\0' ? "." : "", item->key);
+		width = fprintf(out, "%s%s", item->section,
+		    item->section[0] != '\0' ? "." : "");
+		width += print_text(item->key, out);
 		fprintf(out, "%*s", width < 26 ? 26 - width : 1, "");
 		if (item->kind == ITEM_TEXT)
-			print_text(item->text, out);
+			(void)print_text(item->text, out);
 		else if (item->kind == ITEM_BOOL)
 			fputs(item->number != 0 ? "yes" : "no", out);
 		else
@@ -344,11 +375,12 @@ print_lines(const struct view *v, FILE *out)
 }
 
 int
-status_print(const struct status_page *page, bool json, FILE *out)
+status_print(const struct status_page *page, const struct load_report *load,
+    bool json, FILE *out)
 {
 	struct view view;
 
-	collect(&view, page);
+	collect(&view, page, load);
 	return json ? print_json(&view, out) : print_lines(&view, out);
 }
 
@@ -362,7 +394,7 @@ status_log(const struct status_page *page)
 
 	if (out == NULL)
 		return;
-	error = status_print(page, false, out);
+	error = status_print(page, NULL, false, out);
 	if (fclose(out) != 0 || error < 0)
 		log_warning("status: cannot be printed: out of memory");
 	rest = text;

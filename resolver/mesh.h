@@ -55,6 +55,8 @@ struct mesh_source {
 	bool ignore_empty;	/* services without a ready endpoint */
 	bool endpoint_pod_names;	/* rather than their addresses */
 	bool watch;		/* load it anew when it changes */
+	int64_t changed;	/* once opened: when it last changed, CLOCK_REALTIME
+				   seconds; of a directory, its newest file */
 	unsigned int line;	/* of the config file, for messages */
 };
 

@@ -38,9 +38,18 @@ add_file(struct source_files *files, const struct mesh_source *like,
 	return 0;
 }
 
+/* When the contents of an open file last changed; 0 if nobody knows. */
+static int64_t
+changed(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? (int64_t)st.st_mtime : 0;
+}
+
 static int
-add_directory(struct source_files *files, const struct mesh_source *source,
-    int fd, struct diag *diag)
+add_directory(struct source_files *files, struct mesh_source *source, int fd,
+    struct diag *diag)
 {
 	struct source_directory directory;
 	int error;
@@ -56,7 +65,10 @@ add_directory(struct source_files *files, const struct mesh_source *source,
 	    source->format->ending, diag);
 	for (size_t i = 0; i < directory.count && error == 0; i++) {
 		struct source_directory_file *file = &directory.files[i];
+		const int64_t when = changed(file->fd);
 
+		if (i == 0 || when > source->changed)
+			source->changed = when;
 		error = add_file(files, source, file->path, file->fd);
 		*file = (struct source_directory_file){ .fd = -1 };
 	}
@@ -65,7 +77,7 @@ add_directory(struct source_files *files, const struct mesh_source *source,
 }
 
 static int
-add_source(struct source_files *files, const struct mesh_source *source,
+add_source(struct source_files *files, struct mesh_source *source,
     struct diag *diag)
 {
 	int fd = source_file_open(AT_FDCWD, source->path);
@@ -75,6 +87,7 @@ add_source(struct source_files *files, const struct mesh_source *source,
 		source_file_refuse(source->path, fd, diag);
 		return fd;
 	}
+	source->changed = changed(fd);
 	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
 		return add_directory(files, source, fd, diag);
 	if (source_file_check(source->path, fd, diag))

@@ -20,6 +20,7 @@ struct source_files {
  * failure is an error in diag (absent, a device or fifo, too large, a directory
  * where there cannot be one, errno in words).  What the mesh owns is borrowed.
  *
+ * In each source of mesh, "changed" becomes the time of what was opened.
  * Returns 0, or a negative errno when any failed; then nothing is open.
  */
 int source_files_open(struct source_files *files, const struct mesh *mesh,
