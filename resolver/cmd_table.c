@@ -66,6 +66,7 @@ static const struct action actions[] = {
 	  "nfdns table get [-i IMAGE | --running] [--json] NAME [TYPE]\n"
 	  "  Prints what the table holds for NAME, how it was found and where\n"
 	  "  it came from.  Exit code 1: the table has no such name or type.\n"
+	  "  The answer that a client gets is shown by dig NAME TYPE.\n"
 	  "  -i, --image IMAGE  of this image instead of the config's tables\n"
 	  "  -r, --running      of the running daemon instead\n"
 	  "  -j, --json         as one JSON object\n" },

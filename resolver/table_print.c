@@ -253,7 +253,10 @@ table_print_find(const struct table *table, const struct dns_name *name,
 	table_find(table, name, &entry);
 	(void)name_to_text(name->octets, owner);
 	if (entry.kind == ENTRY_NONE) {
-		fprintf(out, "; %s is not in the table\n", owner);
+		fprintf(out, "; %s is not in the table: a client %s\n", owner,
+		    entry.in_zone && entry.unknown == ZONE_NXDOMAIN ?
+		    "gets NXDOMAIN, as mesh.zones says" :
+		    "gets what its nameserver answers");
 		return 0;
 	}
 	(void)target_text(name, &entry, target);
@@ -274,7 +277,9 @@ table_print_find(const struct table *table, const struct dns_name *name,
 	}
 	lines = table_print_records(table, entry.node, type, target, out);
 	if (lines == 0)
-		fputs("; no records of this type\n", out);
+		fprintf(out, "; no records of this type: \"dig %s TYPE\" "
+		    "shows whether a client gets \"no such record\" or what "
+		    "its nameserver answers\n", owner);
 	return lines > 0 ? 1 : lines;
 }
 
