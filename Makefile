@@ -26,6 +26,7 @@ unitdir	?= $(prefix)/lib/systemd/system
 bashdir	?= $(prefix)/share/bash-completion/completions
 zshdir	?= $(prefix)/share/zsh/site-functions
 mandir	?= $(prefix)/share/man
+docdir	?= $(prefix)/share/doc/nfdns
 DESTDIR	?=
 JOBS	?= $(shell nproc)
 VERSION	:= 0.1.0
@@ -201,6 +202,7 @@ INSTALLED_DATA := \
 	systemd/nfdns-sockets.service:$(unitdir):nfdns-sockets.service \
 	sysusers.conf:$(prefix)/lib/sysusers.d:nfdns.conf \
 	tmpfiles.conf:$(prefix)/lib/tmpfiles.d:nfdns.conf \
+	troubleshooting.md:$(docdir):troubleshooting.md \
 	completion/nfdns.bash:$(bashdir):nfdns \
 	completion/nfdnsd.bash:$(bashdir):nfdnsd \
 	completion/_nfdns:$(zshdir):_nfdns
