@@ -72,10 +72,15 @@ class Pipelining(Attack):
 class Connecting(Attack):
     """Connections that are closed at once, whole ones and such as are not waited
     for, to many nameservers, since the ports to one would run out."""
+    RATE = 3500
 
     def run(self):
         network = self.server.rpartition(".")[0]
+        begun = time.monotonic()
         while self.goes_on():
+            if self.count > self.RATE * (time.monotonic() - begun):
+                time.sleep(0.001)
+                continue
             sock = socket.socket()
             if self.count % 4:
                 sock.setblocking(False)

@@ -254,6 +254,11 @@ settings_have_ranges(void)
 	m.header.loaded = 1;
 	m.header.unloaded = UNLOADED_SERVFAIL + 1;
 	CHECK(is("settings out of range"));
+	m.header.unloaded = UNLOADED_SERVFAIL;
+	m.header.tcp = 1;
+	CHECK(SOUND);
+	m.header.tcp = 2;
+	CHECK(is("settings out of range"));
 }
 
 static void
@@ -301,6 +306,10 @@ static void
 sections_are_in_order(void)
 {
 	(void)small();
+	m.header.strings++;
+	CHECK(is("sections out of order"));
+	begin(0, "\0\0\0\0\0\0\0", 8);
+	CHECK(SOUND);
 	m.header.strings++;
 	CHECK(is("sections out of order"));
 	/* Slots over the end of the header. */
