@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "resolver/image.h"
+#include "resolver/image_filter.h"
 #include "resolver/mesh.h"
 #include "tests/image.h"
 
@@ -337,6 +338,13 @@ filters_are_as_large_as_they_say(void)
 	begin_filtered(1, "\1a\0", 3, 3, 5);
 	m.header.search_count = 1;
 	CHECK(SOUND);
+	/* As large as they may be, which they are not here. */
+	m.header.tail_bits = IMAGE_TAIL_BITS_MAX;
+	CHECK(is("sections out of order"));
+	m.header.tail_bits = 3;
+	m.header.head_bits = IMAGE_HEAD_BITS_MAX;
+	CHECK(is("sections out of order"));
+	m.header.head_bits = 5;
 	/* Each larger, smaller or elsewhere than it is. */
 	m.header.tail_bits = 4;
 	CHECK(is("sections out of order"));
