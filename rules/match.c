@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_conntrack_tuple_common.h>
+#include <linux/rtnetlink.h>
 #include <netinet/in.h>
 
 /* Where the addresses and ports stand in the headers; octets. */
@@ -199,6 +200,37 @@ match_scoped_source(struct maker *maker)
 }
 
 static void
+match_address_type(struct maker *maker, uint32_t address,
+    enum nft_cmp_ops operation, uint32_t type)
+{
+	maker_add(maker, "fib");
+	maker_put_u32(maker, NFTNL_EXPR_FIB_RESULT, NFT_FIB_RESULT_ADDRTYPE);
+	maker_put_u32(maker, NFTNL_EXPR_FIB_FLAGS, address);
+	maker_put_u32(maker, NFTNL_EXPR_FIB_DREG, NFT_REG_1);
+	maker_compare(maker, operation, &type, sizeof(type));
+}
+
+/* 224.0.0.0/4; of ff00::/8 one octet, as nft(8) does it. */
+static void
+match_multicast(struct maker *maker, bool ipv4)
+{
+	const uint8_t mask[4] = { 0xf0 }, none[4] = { 0 };
+	const uint8_t prefix4[4] = { 0xe0 }, prefix6 = 0xff;
+
+	match_family(maker, ipv4);
+	if (ipv4) {
+		maker_load_payload(maker, NFT_PAYLOAD_NETWORK_HEADER,
+		    IPV4_DESTINATION, 4);
+		maker_change_octets(maker, mask, none, sizeof(mask));
+		maker_compare(maker, NFT_CMP_EQ, prefix4, sizeof(prefix4));
+	} else {
+		maker_load_payload(maker, NFT_PAYLOAD_NETWORK_HEADER,
+		    IPV6_DESTINATION, 1);
+		maker_compare(maker, NFT_CMP_EQ, &prefix6, 1);
+	}
+}
+
+static void
 match_destination(struct maker *maker, const struct address_set *set)
 {
 	if (set->family == AF_INET) {
@@ -333,6 +365,19 @@ match_make(struct maker *maker, const struct ruleset *set,
 	case MATCH_DESTINATION4:
 	case MATCH_DESTINATION6:
 		match_destination(maker, &set->sets[rule_set_id(rule)]);
+		break;
+	case MATCH_FOREIGN_SOURCE:
+		match_address_type(maker, NFTA_FIB_F_SADDR, NFT_CMP_NEQ,
+		    RTN_LOCAL);
+		break;
+	case MATCH_BROADCAST:
+		match_family(maker, true);
+		match_address_type(maker, NFTA_FIB_F_DADDR, NFT_CMP_EQ,
+		    RTN_BROADCAST);
+		break;
+	case MATCH_MULTICAST4:
+	case MATCH_MULTICAST6:
+		match_multicast(maker, rules_is_ipv4(rule->match));
 		break;
 	case MATCH_NAMESERVER4:
 	case MATCH_NAMESERVER6:

@@ -172,6 +172,18 @@ print_match(const struct ruleset *set, const struct rule *rule, FILE *out)
 	case MATCH_DESTINATION6:
 		fprintf(out, "ip6 daddr @%s", set_name);
 		break;
+	case MATCH_FOREIGN_SOURCE:
+		fputs("fib saddr type != local", out);
+		break;
+	case MATCH_BROADCAST:
+		fputs("meta nfproto ipv4 fib daddr type broadcast", out);
+		break;
+	case MATCH_MULTICAST4:
+		fputs("ip daddr 224.0.0.0/4", out);
+		break;
+	case MATCH_MULTICAST6:
+		fputs("ip6 daddr ff00::/8", out);
+		break;
 	case MATCH_NAMESERVER4:
 		fprintf(out, "udp dport 53 ip daddr @%s", set_name);
 		break;

@@ -37,6 +37,10 @@ match_remedy(enum rule_match match)
 		return "remove it from capture.bypass.groups";
 	case MATCH_MARK:
 		return "remove it from capture.bypass.marks";
+	case MATCH_FOREIGN_SOURCE:
+	case MATCH_BROADCAST:
+		return "load module nft_fib_inet, or use a kernel with "
+		    "CONFIG_NFT_FIB_INET";
 	case MATCH_DESTINATION4:
 	case MATCH_DESTINATION6:
 		return "remove capture.bypass.destinations";

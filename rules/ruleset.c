@@ -81,6 +81,7 @@ rules_is_ipv4(enum rule_match match)
 	switch (match) {
 	case MATCH_DESTINATION4:
 	case MATCH_NAMESERVER4:
+	case MATCH_MULTICAST4:
 	case MATCH_CONNECTION4:
 	case MATCH_FIRST4:
 	case MATCH_FIRST_MARKED4:
@@ -218,6 +219,23 @@ add_bypass_destinations(struct ruleset *set)
 	if (set->sets[SET_BYPASS6].count > 0)
 		add_rule(set, CHAIN_QUESTION, MATCH_DESTINATION6,
 		    ACTION_ACCEPT, "bypass: IPv6 destinations");
+}
+
+/*
+ * An answer to a foreign address would leave the machine, and one to a group of
+ * hosts would come from no host.
+ */
+static void
+add_unanswerable(struct ruleset *set)
+{
+	add_rule(set, CHAIN_QUESTION, MATCH_FOREIGN_SOURCE, ACTION_ACCEPT,
+	    "from an address that is not local");
+	add_rule(set, CHAIN_QUESTION, MATCH_BROADCAST, ACTION_ACCEPT,
+	    "to a broadcast address");
+	add_rule(set, CHAIN_QUESTION, MATCH_MULTICAST4, ACTION_ACCEPT,
+	    "to a multicast address (IPv4)");
+	add_rule(set, CHAIN_QUESTION, MATCH_MULTICAST6, ACTION_ACCEPT,
+	    "to a multicast address (IPv6)");
 }
 
 static void
@@ -455,6 +473,7 @@ ruleset_build(struct ruleset *set, const struct config *config,
 		if (rc != 0)
 			goto fail;
 		add_bypass_destinations(set);
+		add_unanswerable(set);
 		add_questions(set, capture->any_nameserver);
 		if (set->tcp)
 			add_connections(set, capture->any_nameserver);

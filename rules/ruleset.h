@@ -47,6 +47,10 @@ enum rule_match {
 	MATCH_USER, MATCH_GROUP, MATCH_MARK, MATCH_CGROUP, MATCH_CLASSID,
 	MATCH_DESTINATION4, MATCH_DESTINATION6,	/* in a set */
 	MATCH_NAMESERVER4, MATCH_NAMESERVER6,	/* UDP port 53 to an address in a set */
+	/* What cannot be answered: */
+	MATCH_FOREIGN_SOURCE,			/* from an address that is not local */
+	MATCH_BROADCAST,			/* IPv4 */
+	MATCH_MULTICAST4, MATCH_MULTICAST6,
 	MATCH_QUESTION,		/* UDP port 53 to anywhere */
 	MATCH_REPEATED,		/* the same, marked as passed already */
 	/* TCP.  A connection's first packet has SYN and not ACK, RST or FIN. */
