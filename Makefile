@@ -71,13 +71,13 @@ ALL_LIBS = $(LIB_LIBS) -lpthread
 
 SHELVES	:= resolver policy rules nfq
 MAINS	:= nfq/nfdnsd.c nfq/nfdns.c nfq/nfdns-sockets.c
-SOURCES	:= $(filter-out $(MAINS),$(sort $(foreach s,$(SHELVES),$(wildcard $(s)/*.c))))
+SOURCES	:= $(filter-out $(MAINS),$(sort $(foreach s,$(SHELVES),$(shell find $(s) -name "*.c"))))
 # Made from message definitions, and not held to our rules.
-GENERATED := $(patsubst %.proto,$(BUILD)/generated/%.pb-c,$(wildcard resolver/*.proto))
+GENERATED := $(patsubst %.proto,$(BUILD)/generated/%.pb-c,$(wildcard resolver/*/*.proto))
 OBJECTS	:= $(SOURCES:%.c=$(BUILD)/%.o) $(GENERATED:%=%.o)
 LIBRARY	:= $(BUILD)/libnfdns.a
 PROGRAMS := $(MAINS:nfq/%.c=$(BUILD)/%)
-UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*.c))
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(shell find tests/unit -name "test_*.c"))
 TOOLS	:= $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
 FAULTY	:= $(BUILD)/faulty/nfdnsd
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -99,7 +99,7 @@ $(BUILD)/generated/%.o: $(BUILD)/generated/%.c
 	$(Q)$(CC) $(ALL_CFLAGS) -w -c -o $@ $<
 
 # The compiler writes down what it needs only once it has compiled.
-$(BUILD)/resolver/source_nds_proto.o: $(GENERATED:%=%.h)
+$(BUILD)/resolver/sources/nds_proto.o: $(GENERATED:%=%.h)
 
 $(LIBRARY): $(OBJECTS)
 	$(call say,AR,$@)
@@ -115,7 +115,7 @@ $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBRARY) $(ALL_LIBS)
 
 # The one test that needs more than a file to read its input.
-$(BUILD)/tests/test_scenarios: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/scenarios/*.c))
+$(BUILD)/tests/nfq/packet/test_scenarios: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/scenarios/*.c))
 
 $(BUILD)/tools/%: $(BUILD)/tests/tools/%.o $(LIBRARY)
 	@mkdir -p $(@D)
@@ -190,7 +190,7 @@ fuzz: deps
 	$(Q)BUILD=$(BUILD) tests/fuzz/run --seconds $(or $(FUZZ_SECONDS),60)
 
 # What is installed as it stands, "source:directory:name".  The programs name
-# their config's place by themselves: CONFIG_DEFAULT_PATH in policy/config.h.
+# their config's place by themselves: CONFIG_DEFAULT_PATH in policy/config/config.h.
 INSTALLED_DATA := \
 	nfdnsd.conf:$(sysconfdir)/nfdns:nfdnsd.conf \
 	hosts:$(sysconfdir)/nfdns:hosts \
@@ -243,7 +243,7 @@ check-vm:
 clean:
 	rm -rf $(BUILD)
 
--include $(shell [ -d $(BUILD) ] && find $(BUILD) -maxdepth 3 \( -path $(BUILD)/deb -o -path $(BUILD)/rpm -o -path $(BUILD)/vm \) -prune -o -type f -name '*.d' -print)
+-include $(shell [ -d $(BUILD) ] && find $(BUILD) -maxdepth 6 \( -path $(BUILD)/deb -o -path $(BUILD)/rpm -o -path $(BUILD)/vm \) -prune -o -type f -name '*.d' -print)
 
 .PHONY: all bench bench-check bench-quick check check-clients check-packages check-vm clean deb demo demo-deps deps fuzz fuzz-targets install lint \
 	print-cflags replay-targets tools unit unit-tests

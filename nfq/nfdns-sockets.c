@@ -7,11 +7,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "nfq/opener.h"
-#include "nfq/sandbox.h"
-#include "nfq/store.h"
+#include "nfq/sockets/server.h"
+#include "nfq/process/sandbox.h"
+#include "nfq/supervisor/fdstore.h"
 #include "policy/log.h"
-#include "resolver/exit_code.h"
+#include "nfq/process/exit_code.h"
 
 static const char usage[] =
     "usage: nfdns-sockets\n"

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nfq/commands.h"
-#include "nfq/compiler.h"
-#include "nfq/report.h"
-#include "policy/config.h"
-#include "resolver/exit_code.h"
-#include "resolver/suggest.h"
-#include "rules/cmd_rules.h"
+#include "nfq/cli/commands.h"
+#include "nfq/process/compiler.h"
+#include "nfq/process/diag_print.h"
+#include "policy/config/config.h"
+#include "nfq/process/exit_code.h"
+#include "resolver/text/suggest.h"
+#include "nfq/cli/rules.h"
 
 /* What a subcommand needs of the configuration. */
 enum need {

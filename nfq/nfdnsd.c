@@ -3,14 +3,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "nfq/commands.h"
-#include "nfq/compiler.h"
-#include "nfq/report.h"
-#include "nfq/supervisor.h"
-#include "policy/config.h"
+#include "nfq/cli/commands.h"
+#include "nfq/process/compiler.h"
+#include "nfq/process/diag_print.h"
+#include "nfq/supervisor/supervisor.h"
+#include "policy/config/config.h"
 #include "policy/log.h"
-#include "resolver/exit_code.h"
-#include "resolver/suggest.h"
+#include "nfq/process/exit_code.h"
+#include "resolver/text/suggest.h"
 
 static const char usage[] =
     "usage: nfdnsd [-c FILE] [-s PATH] [-t]\n"

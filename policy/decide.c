@@ -24,7 +24,7 @@
  */
 #include "policy/decide.h"
 
-#include "resolver/rr.h"
+#include "resolver/dns/rr.h"
 
 static const char *const verdict_texts[VERDICTS] = {
 	[VERDICT_PASS] = "pass",

@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "resolver/answer.h"
-#include "resolver/finding.h"
-#include "resolver/question.h"
-#include "resolver/table.h"
+#include "resolver/answer/answer.h"
+#include "resolver/image/lookup.h"
+#include "resolver/dns/question.h"
+#include "resolver/image/table.h"
 
 enum verdict {
 	VERDICT_PASS,		/* the packet goes on, bit for bit */

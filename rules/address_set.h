@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 
 /* Owns its prefixes, which are sorted, none inside another. */
 struct address_set {

@@ -12,7 +12,7 @@
 
 #include <libmnl/libmnl.h>
 
-#include "rules/netlink.h"
+#include "rules/netlink/netlink.h"
 #include "rules/ruleset.h"
 
 /* What a message is about, so that a failure can be told in words. */

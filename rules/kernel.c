@@ -12,7 +12,7 @@
 #include "rules/expressions.h"
 #include "rules/kernel.h"
 #include "rules/messages.h"
-#include "rules/netlink.h"
+#include "rules/netlink/netlink.h"
 #include "rules/refusal.h"
 
 /* The number of the first set of connections in its batch. */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "resolver/diag.h"
+#include "resolver/text/diag.h"
 #include "rules/ruleset.h"
 
 struct rules_kernel;		/* owns the socket that owns the table */

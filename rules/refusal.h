@@ -3,7 +3,7 @@
 #ifndef NFDNS_RULES_REFUSAL_H
 #define NFDNS_RULES_REFUSAL_H
 
-#include "resolver/diag.h"
+#include "resolver/text/diag.h"
 #include "rules/batch.h"
 
 /* Why nf_tables as a whole cannot be used and what to do, in words. */

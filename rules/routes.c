@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "rules/route_message.h"
+#include "rules/netlink/route_message.h"
 
 /* Devices, and rules and routes of both versions. */
 #define HEARD_OF	(RTMGRP_LINK | RTMGRP_IPV4_RULE | RTMGRP_IPV4_ROUTE | \

@@ -15,8 +15,8 @@
 
 #include <stdbool.h>
 
-#include "policy/config.h"
-#include "resolver/diag.h"
+#include "policy/config/config.h"
+#include "resolver/text/diag.h"
 
 /* rtm_protocol and FRA_PROTOCOL: "ip rule" shows it as "proto 53". */
 #define ROUTES_PROTOCOL 53

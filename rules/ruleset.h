@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "policy/config.h"
-#include "resolver/diag.h"
+#include "policy/config/config.h"
+#include "resolver/text/diag.h"
 #include "rules/address_set.h"
 
 #define RULES_TABLE		"nfdns"		/* family inet */

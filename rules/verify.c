@@ -17,7 +17,7 @@
 #include "rules/compare.h"
 #include "rules/expressions.h"
 #include "rules/kernel.h"
-#include "rules/netlink.h"
+#include "rules/netlink/netlink.h"
 
 /* A comparison under way. */
 struct check {

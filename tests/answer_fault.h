@@ -7,7 +7,7 @@
 #include <ldns/ldns.h>
 #include <string.h>
 
-#include "resolver/answer.h"
+#include "resolver/answer/answer.h"
 
 /* What a UDP client and our own cap leave room for, octets. */
 static inline size_t

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 #include "tests/check.h"
 
 #define FILE_NAME "/etc/nfdns/test.conf"

@@ -11,10 +11,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "resolver/builder.h"
-#include "resolver/name.h"
-#include "resolver/rr.h"
-#include "resolver/table.h"
+#include "resolver/image/builder.h"
+#include "resolver/dns/name.h"
+#include "resolver/dns/rr.h"
+#include "resolver/image/table.h"
 
 /* A step without which the test makes no sense. */
 #define MUST(condition) do {						\

@@ -8,7 +8,7 @@
 
 #include <netinet/in.h>
 
-#include "nfq/intercept.h"
+#include "nfq/packet/intercept.h"
 #include "tests/image.h"
 
 static inline uint16_t

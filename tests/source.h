@@ -3,8 +3,8 @@
 #ifndef NFDNS_TESTS_SOURCE_H
 #define NFDNS_TESTS_SOURCE_H
 
-#include "resolver/diag.h"
-#include "resolver/source.h"
+#include "resolver/text/diag.h"
+#include "resolver/sources/source_format.h"
 #include "tests/image.h"
 
 /* One text, what was said about it, and what came of it. */

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "policy/decide.h"
-#include "resolver/question.h"
+#include "resolver/dns/question.h"
 
 void __real_question_parse(struct question *q, const uint8_t *message,
     size_t length);

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "resolver/chase.h"
-#include "resolver/rr.h"
+#include "resolver/answer/chase.h"
+#include "resolver/dns/rr.h"
 #include "tests/fuzz/fuzz.h"
 
 /* w.test CNAME f.example, and an OPT. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 #include "tests/fuzz/fuzz.h"
 
 /*

@@ -8,10 +8,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "resolver/image.h"
-#include "resolver/name.h"
-#include "resolver/rdata.h"
-#include "resolver/table.h"
+#include "resolver/image/image.h"
+#include "resolver/dns/name.h"
+#include "resolver/dns/rdata.h"
+#include "resolver/image/table.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Opens a copy of the octets with size and checksum set. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/load_report.h"
+#include "policy/status/load_report.h"
 #include "tests/fuzz/fuzz.h"
 
 int

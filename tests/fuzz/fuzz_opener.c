@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfq/opener_message.h"
+#include "nfq/sockets/message.h"
 #include "tests/fuzz/fuzz.h"
 
 static void

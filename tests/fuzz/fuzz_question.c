@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "policy/decide.h"
-#include "resolver/builder.h"
-#include "resolver/rr.h"
+#include "resolver/image/builder.h"
+#include "resolver/dns/rr.h"
 #include "tests/answer_fault.h"
 
 static struct table *table;

@@ -4,9 +4,9 @@
  * the messages are the same however they arrive, and each goes through the
  * interception; and any octets as one message.
  */
-#include "nfq/stream_buffer.h"
-#include "nfq/stream_frame.h"
-#include "nfq/stream_options.h"
+#include "nfq/stream/buffer.h"
+#include "nfq/stream/frame.h"
+#include "nfq/stream/options.h"
 #include "tests/answer_fault.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/packets.h"

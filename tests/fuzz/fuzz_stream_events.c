@@ -12,11 +12,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "nfq/opener_channel.h"
-#include "nfq/stream.h"
-#include "nfq/stream_parts.h"
+#include "nfq/sockets/channel.h"
+#include "nfq/stream/stream.h"
+#include "nfq/stream/parts.h"
 #include "policy/log.h"
-#include "resolver/wire.h"
+#include "resolver/dns/wire.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/packets.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "resolver/wire.h"
+#include "resolver/dns/wire.h"
 #include "tests/fuzz/fuzz.h"
 
 #define LARGEST_FILE ((size_t)64 << 20)

@@ -7,9 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "resolver/builder.h"
-#include "resolver/source.h"
-#include "resolver/table.h"
+#include "resolver/image/builder.h"
+#include "resolver/sources/source_format.h"
+#include "resolver/image/table.h"
 #include "tests/fuzz/fuzz.h"
 
 /* A mesh that owns its domain. */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "resolver/rr.h"
-#include "resolver/wire.h"
+#include "resolver/dns/rr.h"
+#include "resolver/dns/wire.h"
 
 static uint16_t
 flag_bits(struct scenario *s, char *list)

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "resolver/source.h"
+#include "resolver/sources/source_format.h"
 
 /* A source format of the tests' own: "[owned] RECORD" a line. */
 

@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 #include "policy/decide.h"
-#include "resolver/mesh.h"
-#include "resolver/table.h"
+#include "resolver/image/mesh.h"
+#include "resolver/image/table.h"
 
 #define SCENARIO_MAX_SOURCES	4
 #define SCENARIO_MAX_LINE	4096

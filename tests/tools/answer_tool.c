@@ -15,11 +15,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 #include "policy/decide.h"
-#include "resolver/compile.h"
-#include "resolver/source_files.h"
-#include "resolver/exit_code.h"
+#include "resolver/compile/compile.h"
+#include "resolver/compile/source_files.h"
+#include "nfq/process/exit_code.h"
 
 static void
 report(struct diag *diag)

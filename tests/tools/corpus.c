@@ -10,7 +10,7 @@
  * reason.  A message too long for a packet is only parsed.  Ends with an error
  * where something is not as it always must be.
  */
-#include "resolver/wire.h"
+#include "resolver/dns/wire.h"
 #include "tests/packets.h"
 
 static const char *const forms[] = {

@@ -18,9 +18,9 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#include "resolver/name.h"
-#include "resolver/rr.h"
-#include "resolver/wire.h"
+#include "resolver/dns/name.h"
+#include "resolver/dns/rr.h"
+#include "resolver/dns/wire.h"
 #include "tests/tools/load.h"
 
 #define LOST_AFTER_NS	((uint64_t)2000000000)

@@ -22,9 +22,9 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 
-#include "resolver/name.h"
-#include "resolver/rr.h"
-#include "resolver/wire.h"
+#include "resolver/dns/name.h"
+#include "resolver/dns/rr.h"
+#include "resolver/dns/wire.h"
 #include "tests/tools/load.h"
 
 #define HEADER		12

@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfq/queue.h"
-#include "nfq/queue_message.h"
-#include "policy/audit_json.h"
+#include "nfq/queue/queue.h"
+#include "nfq/queue/message.h"
+#include "policy/audit/json.h"
 #include "tests/packets.h"
 
 #define PACKET_MAX	2048

@@ -25,10 +25,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "resolver/compile.h"
-#include "resolver/rr.h"
-#include "resolver/source.h"
-#include "resolver/table.h"
+#include "resolver/compile/compile.h"
+#include "resolver/dns/rr.h"
+#include "resolver/sources/source_format.h"
+#include "resolver/image/table.h"
 
 #define NAMES_MAX	10000000u
 #define WILDCARDS	30

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nfq/queue.h for tests in a namespace:
+ * nfq/queue/queue.h for tests in a namespace:
  *
  *   queue_tool NUMBER MAXLEN [fail-open] [unprivileged]
  *
@@ -31,8 +31,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "nfq/packet.h"
-#include "nfq/queue.h"
+#include "nfq/packet/packet.h"
+#include "nfq/queue/queue.h"
 
 /* The mark of turned packets, for rules that count them. */
 #define MARK 0x20000000

@@ -27,7 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "policy/config.h"
+#include "policy/config/config.h"
 #include "rules/kernel.h"
 #include "rules/ruleset.h"
 

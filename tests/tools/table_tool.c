@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "resolver/cmd_table.h"
-#include "resolver/exit_code.h"
-#include "resolver/name.h"
-#include "resolver/source.h"
+#include "nfq/cli/table.h"
+#include "nfq/process/exit_code.h"
+#include "resolver/dns/name.h"
+#include "resolver/sources/source_format.h"
 
 int
 main(int argc, char **argv)

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+#include "nfq/cli/commands.h"
+#include "nfq/process/diag_print.h"
+#include "nfq/supervisor/run_dir.h"
+#include "nfq/supervisor/supervisor.h"
+#include "policy/status/load_report.h"
+#include "policy/status/status.h"
+#include "nfq/process/exit_code.h"
+
+/* Longer than a compiler may take. */
+#define RELOAD_WAIT_MS	330000
+
+static const char usage[] =
+    "usage: nfdns [-c FILE] reload [--force]\n"
+    "\n"
+    "Checks the configuration file, has the running daemon load it and the mesh\n"
+    "tables, and waits for the outcome.  Shows the warnings of what it left out,\n"
+    "and how much there is.  Exit code 0 when the new ones are in use, 4 when\n"
+    "they were refused and everything stays as it was, 3 when the daemon is not\n"
+    "running.\n"
+    "\n"
+    "  --force   also take a table that has lost more names than\n"
+    "            mesh.shrink_limit allows\n";
+
+/*
+ * Waits for the reload that our signal asks for.  If one is under way already
+ * (odd), it may have read the files before they were written, and the daemon
+ * does another behind it: that one is ours.
+ */
+static int
+wait_for_ours(const struct status_page *page, uint32_t before)
+{
+	const uint32_t ours = before % 2 == 1 ? before + 3 : before + 2;
+	int error = 0;
+
+	while (error == 0 && (int32_t)(before - ours) < 0) {
+		error = status_wait_reload(page, before, RELOAD_WAIT_MS);
+		before = atomic_load(&page->supervisor->reload_sequence);
+		before &= ~1U;
+	}
+	return error;
+}
+
+/*
+ * The warnings and errors of our reload, all of them; of another one's, nothing
+ * is known here.  Returns how many warnings there were, or -1.
+ */
+static long
+report_details(const struct config *config, uint32_t sequence)
+{
+	struct load_report load;
+	long warnings = -1;
+	int error = load_report_read(&load, config->run_dir);
+
+	if (error == 0 && load.sequence == sequence) {
+		report_print(&load.diag, "nfdns", stderr);
+		warnings = (long)load.diag.warnings;
+	} else {
+		(void)fprintf(stderr, "nfdns: reload: warnings are not known "
+		    "here (%s): see the log of nfdnsd\n", error < 0 ?
+		    strerror(-error) : "another reload came behind it");
+	}
+	load_report_free(&load);
+	return warnings;
+}
+
+static int
+report(const struct config *config, const struct status_page *page)
+{
+	const struct status_supervisor *s = page->supervisor;
+	const uint32_t sequence = atomic_load(&s->reload_sequence);
+	const uint64_t names = atomic_load(&s->table_names);
+	char text[STATUS_TEXT];
+	long warnings;
+	bool ok;
+
+	status_reload_error(page, &ok, text);
+	warnings = report_details(config, sequence);
+	if (!ok) {
+		(void)fprintf(stderr, "nfdns: reload: refused, everything stays "
+		    "as it was: %s\n", text);
+		return EXIT_INVALID;
+	}
+	(void)printf("reloaded: table generation %llu\n",
+	    (unsigned long long)atomic_load(&s->table_generation));
+	if (warnings >= 0)
+		report_valid(config->mesh.source_count, names, (size_t)warnings,
+		    stdout);
+	return EXIT_OK;
+}
+
+/*
+ * SIGHUP to the daemon.  The page's word is not enough for whom to send it to:
+ * its file is that of an unprivileged user, and we may be root.
+ * 0 or a negative errno, -EBADF if it is not the lock's holder.
+ */
+static int
+send_signal(const struct status_page *page, const char *run_dir, bool force)
+{
+	siginfo_t info = { .si_signo = SIGHUP, .si_code = SI_QUEUE };
+	int pidfd, error = 0;
+	pid_t pid;
+
+	info.si_pid = getpid();
+	info.si_uid = getuid();
+	info.si_value.sival_int = SUPERVISOR_FORCE;
+	pidfd = run_dir_holder(run_dir, &pid);
+	if (pidfd < 0)
+		return pidfd;
+	if (pid != atomic_load(&page->supervisor->pid))
+		error = -EBADF;
+	else if (pidfd_send_signal(pidfd, SIGHUP, force ? &info : NULL, 0) < 0)
+		error = -errno;
+	(void)close(pidfd);
+	return error;
+}
+
+static int
+reload(const struct config *config, bool force)
+{
+	struct status_page page;
+	uint32_t before;
+	int error = status_open(&page, config->run_dir);
+	int code = EXIT_ERROR;
+
+	if (error < 0)
+		return report_no_daemon("reload", config->run_dir, error);
+	before = atomic_load(&page.supervisor->reload_sequence);
+	error = send_signal(&page, config->run_dir, force);
+	if (error == 0)
+		error = wait_for_ours(&page, before);
+	if (error == -ESRCH)
+		code = report_no_daemon("reload", config->run_dir, error);
+	else if (error == -EPERM)
+		(void)fprintf(stderr, "nfdns: reload: may not send SIGHUP to "
+		    "nfdnsd: run as root\n");
+	else if (error == -EBADF)
+		(void)fprintf(stderr, "nfdns: reload: run_dir \"%s\" is not as "
+		    "nfdnsd made it: the process that its status page names "
+		    "does not hold the lock on " RUN_DIR_PID_FILE ": no "
+		    "process was signalled: find out who wrote there, then "
+		    "restart nfdnsd\n", config->run_dir);
+	else if (error == -ETIMEDOUT)
+		(void)fprintf(stderr, "nfdns: reload: no outcome yet: see nfdns "
+		    "status\n");
+	else if (error < 0)
+		(void)fprintf(stderr, "nfdns: reload: %s\n", strerror(-error));
+	else
+		code = report(config, &page);
+	status_close(&page);
+	return code;
+}
+
+void
+cmd_reload_refused(const char *run_dir)
+{
+	struct status_page page;
+	uint32_t before;
+
+	(void)fputs("nfdns: reload: refused, everything stays as it was\n",
+	    stderr);
+	if (status_open(&page, run_dir) < 0)
+		return;
+	before = atomic_load(&page.supervisor->reload_sequence);
+	if (send_signal(&page, run_dir, false) == 0)
+		(void)!wait_for_ours(&page, before);
+	status_close(&page);
+}
+
+int
+cmd_reload(const struct config *config, int argc, char **argv)
+{
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 ||
+	    strcmp(argv[1], "-h") == 0)) {
+		(void)fputs(usage, stdout);
+		return EXIT_OK;
+	}
+	if (argc == 2 && strcmp(argv[1], "--force") == 0)
+		return reload(config, true);
+	if (argc > 1) {
+		(void)fprintf(stderr, "nfdns: reload: unknown argument \"%s\"\n%s",
+		    argv[1], usage);
+		return EXIT_USAGE;
+	}
+	return reload(config, false);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/packet/intercept.h"
+
+#include <string.h>
+
+#include "resolver/dns/rr.h"
+
+/* In wire form, for comparing; they say what intercept.h says. */
+static const struct dns_name canary_name = {
+	.length = 14, .labels = 2, .octets = "\006canary\005nfdns",
+};
+static const struct dns_name version_name = {
+	.length = 15, .labels = 2, .octets = "\007version\005nfdns",
+};
+
+/* The packet passes, and why. */
+static void
+pass(struct interception *out, enum reason reason)
+{
+	out->decision = (struct decision){
+		.verdict = VERDICT_PASS,
+		.reason = reason,
+	};
+}
+
+static bool
+is_text_question(const struct question *question)
+{
+	return question->form == QUESTION_CHAOS &&
+	    (question->type == TYPE_TXT || question->type == TYPE_ANY);
+}
+
+/* Fills in what deciding needs of the question. */
+static inline void
+gather(struct interception *out, const struct table *table,
+    struct facts *facts)
+{
+	struct question *question = &out->question;
+
+	*facts = (struct facts){
+		.question = question,
+		.settings = table_settings(table),
+	};
+	if (question->form == QUESTION_PLAIN) {
+		finding_gather(&out->finding, table, question);
+		facts->finding = &out->finding;
+	} else if (is_text_question(question)) {
+		out->canary = name_equal(&question->name, &canary_name);
+		facts->own_name = out->canary ||
+		    name_equal(&question->name, &version_name);
+	}
+}
+
+static struct answer_plan
+make_plan(const struct interception *out, const struct facts *facts,
+    uint32_t rotation)
+{
+	return (struct answer_plan){
+		.question = facts->question,
+		.finding = facts->finding,
+		.content = out->decision.content,
+		.rcode = out->decision.rcode,
+		.negative_ttl = facts->settings->negative_ttl,
+		.udp_size = facts->settings->udp_size,
+		.rotation = rotation,
+		.text = "nfdns " NFDNS_VERSION,
+	};
+}
+
+/* Writes the answer straight to its place in reply, the headers before it. */
+static void
+act(struct interception *out, const struct facts *facts, uint32_t rotation,
+    uint8_t reply[static INTERCEPT_REPLY_MAX])
+{
+	const struct answer_plan plan = make_plan(out, facts, rotation);
+	uint8_t *answer = reply + packet_reply_offset(&out->packet);
+
+	out->answer_length = answer_build(&plan, answer, ANSWER_UDP_MAX,
+	    &out->summary);
+	out->answer = answer;
+	out->reply_length = packet_reply(&out->packet, reply,
+	    out->answer_length);
+}
+
+static void
+begin(struct interception *out)
+{
+	out->canary = false;
+	out->answer = NULL;
+	out->answer_length = 0;
+	out->reply_length = 0;
+}
+
+static bool
+is_answered(const struct interception *out)
+{
+	return out->decision.verdict != VERDICT_PASS &&
+	    out->decision.verdict != VERDICT_DROP;
+}
+
+void
+intercept_parse(struct interception *out, const uint8_t *octets, size_t length,
+    size_t whole_length)
+{
+	out->packet.family = 0;
+	out->form = PACKET_MALFORMED;
+	if (length == whole_length)
+		out->form = packet_parse(&out->packet, octets, length);
+	if (out->form == PACKET_OK)
+		question_parse(&out->question, out->packet.payload,
+		    out->packet.payload_length);
+}
+
+void
+intercept_unread(struct interception *out)
+{
+	out->packet.family = 0;
+	out->form = PACKET_UNREAD;
+}
+
+void
+intercept_fetch(const struct interception *in, const struct table *table,
+    enum table_part part)
+{
+	if (in->form == PACKET_OK && in->question.form == QUESTION_PLAIN)
+		table_fetch(table, &in->question.name, part);
+}
+
+void
+intercept_judge(struct interception *out, const struct table *table,
+    uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX])
+{
+	struct facts facts;
+
+	begin(out);
+	if (out->form != PACKET_OK) {
+		/* A connection has no question yet. */
+		pass(out, out->form == PACKET_STREAM ? REASON_NO_QUESTION :
+		    out->form == PACKET_UNREAD ? REASON_SUSPECT :
+		    REASON_MALFORMED);
+		return;
+	}
+	gather(out, table, &facts);
+	out->decision = decide(&facts);
+	if (is_answered(out))
+		act(out, &facts, rotation, reply);
+}
+
+void
+intercept(struct interception *out, const struct table *table,
+    const uint8_t *octets, size_t length, size_t whole_length,
+    uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX])
+{
+	intercept_parse(out, octets, length, whole_length);
+	intercept_judge(out, table, rotation, reply);
+}
+
+void
+intercept_stream(struct interception *out, const struct table *table,
+    const uint8_t *message, size_t length, uint32_t rotation, uint8_t *answer,
+    size_t size)
+{
+	struct answer_plan plan;
+	struct facts facts;
+
+	begin(out);
+	question_parse(&out->question, message, length);
+	gather(out, table, &facts);
+	out->decision = decide(&facts);
+	if (!is_answered(out))
+		return;
+	plan = make_plan(out, &facts, rotation);
+	plan.stream = true;
+	out->answer_length = answer_build(&plan, answer, size, &out->summary);
+	out->answer = answer;
+}

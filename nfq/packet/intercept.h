@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The interception: bytes of a packet in; step, reason and the bytes of the
+ * reply out.  gather (packet, question, finding), decide (policy/decide.h),
+ * act (answer, headers), in that order and never back.  No system call, no
+ * allocation, no lock: it runs the same in the worker, in tests and in fuzzers.
+ */
+#ifndef NFDNS_NFQ_PACKET_INTERCEPT_H
+#define NFDNS_NFQ_PACKET_INTERCEPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nfq/packet/packet.h"
+#include "policy/decide.h"
+#include "resolver/answer/answer.h"
+#include "resolver/image/lookup.h"
+#include "resolver/dns/question.h"
+#include "resolver/image/table.h"
+
+/* Largest reply: the UDP answer behind the longest headers that are kept. */
+#define INTERCEPT_REPLY_MAX (ANSWER_UDP_MAX + PACKET_HEADERS_MAX)
+
+/* Largest answer over TCP: RFC 1035 section 4.2.2. */
+#define INTERCEPT_STREAM_MAX 65535
+
+/* The name (class CH, type TXT) of the question by which the queue is tried. */
+#define INTERCEPT_CANARY_NAME "canary.nfdns."
+/* And the one that tells the version: dig CH TXT version.nfdns */
+#define INTERCEPT_VERSION_NAME "version.nfdns."
+
+/*
+ * Everything about one packet after interception.  Views borrow from the
+ * packet, the table and the reply buffer.  What a comment limits is not even
+ * initialised otherwise: it is all too large to clear for every packet.
+ */
+struct interception {
+	struct decision decision;
+	enum packet_form form;		/* PACKET_STREAM: a TCP connection to be taken */
+	bool canary;			/* our own canary: not counted as a question */
+	struct answer_summary summary;	/* when answer_length is not 0 */
+	const uint8_t *answer;		/* the DNS message inside reply */
+	size_t answer_length;		/* 0: none */
+	size_t reply_length;		/* 0: no reply, the packet passes or drops */
+	struct packet packet;		/* as far as packet.h says */
+	struct question question;	/* when form is PACKET_OK */
+	struct finding finding;		/* when the question is PLAIN */
+};
+
+/*
+ * The first half, for which the packet alone is needed, and the second, which
+ * looks the name up and builds the reply.  Between the two, of several packets,
+ * intercept_fetch() has what the second will read come into the cache; it is
+ * worth its while where table_is_large().
+ */
+void intercept_parse(struct interception *out, const uint8_t *octets,
+    size_t length, size_t whole_length);
+/* Instead of intercept_parse(): the packet is to pass, whatever is in it. */
+void intercept_unread(struct interception *out);
+void intercept_fetch(const struct interception *in, const struct table *table,
+    enum table_part part);
+void intercept_judge(struct interception *out, const struct table *table,
+    uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX]);
+
+/*
+ * Both halves.  rotation chooses which address comes first.  length is what the queue
+ * delivered, whole_length what the packet had (NFQA_CAP_LEN); a packet that
+ * was cut passes, as MALFORMED, and octets may be NULL then.  reply has INTERCEPT_REPLY_MAX octets.
+ */
+void intercept(struct interception *out, const struct table *table,
+    const uint8_t *octets, size_t length, size_t whole_length,
+    uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX]);
+
+/*
+ * The same for a message that came over TCP: form, packet and reply_length mean
+ * nothing then.  The answer is written to "answer", which has room for size
+ * octets (more than INTERCEPT_STREAM_MAX is of no use).
+ */
+void intercept_stream(struct interception *out, const struct table *table,
+    const uint8_t *message, size_t length, uint32_t rotation, uint8_t *answer,
+    size_t size);
+
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The side of who wants a table; compiler_process.c has the compiler's own.
+ *
+ * What the child finds goes to the parent through a socket, a line each: "E "
+ * or "W " and the text; or "I " and a file that it may not open itself
+ * (resolver/sources/include.h), which the parent sends back.  The parent believes none
+ * of it: lines are cut, counted and escaped like any other input.
+ */
+#include "nfq/process/compiler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nfq/process/child.h"
+#include "nfq/process/compiler_process.h"
+#include "resolver/compile/compile.h"
+#include "resolver/sources/include.h"
+#include "resolver/sources/source_format.h"
+#include "resolver/compile/source_files.h"
+
+#define MAX_LINES	((size_t)DIAG_MAX_KEPT + 1)
+#define MAX_SECONDS	300	/* by the clock */
+#define POLL_MS		1000
+
+struct compiler {
+	pid_t pid;
+	struct source_files files;
+	int channel;		/* our end, non-blocking */
+	int image;
+	time_t deadline;	/* CLOCK_MONOTONIC */
+	bool overdue;
+	size_t lines;
+	unsigned int includes;
+	size_t fill;
+	char line[COMPILER_LINE];
+};
+
+static time_t
+monotonic_seconds(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+static int
+make_image(void)
+{
+	int fd = memfd_create("nfdns-table", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* From here on nobody can change the image, not even its maker. */
+static int
+seal_image(int fd)
+{
+	return fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK |
+	    F_SEAL_GROW | F_SEAL_SEAL) < 0 ? -errno : 0;
+}
+
+static void
+compiler_free(struct compiler *c)
+{
+	if (c->channel >= 0)
+		(void)close(c->channel);
+	if (c->image >= 0)
+		(void)close(c->image);
+	source_files_close(&c->files);
+	free(c);
+}
+
+/* Forks; the child gets the job and goes on with it. */
+static int
+fork_child(struct compiler *c, const struct compiler_job *job, int program)
+{
+	const int job_fd = compiler_job_write(job);
+	/* Here, as a child of a process with threads may not allocate. */
+	int *keep = calloc(job->mesh->source_count + 4, sizeof(*keep));
+	int error = job_fd < 0 ? job_fd : keep == NULL ? -ENOMEM : 0;
+
+	if (error == 0) {
+		c->pid = fork();
+		if (c->pid == 0)
+			compiler_become(job, job_fd, program, keep);
+		if (c->pid < 0)
+			error = -errno;
+	}
+	free(keep);
+	if (job_fd >= 0)
+		(void)close(job_fd);
+	return error;
+}
+
+/* The image, the channel and the child.  0 or a negative errno. */
+static int
+spawn(struct compiler *c, const struct config *config, int program)
+{
+	struct compiler_job job = { .mesh = &c->files.mesh,
+		.sources = c->files.fds, .parent = getpid(),
+		.uid = config->uid, .gid = config->gid };
+	int ends[2], error;
+
+	job.image = c->image = make_image();
+	if (c->image < 0)
+		return c->image;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	c->channel = ends[0];
+	job.channel = ends[1];
+	error = fork_child(c, &job, program);
+	(void)close(ends[1]);
+	if (error < 0)
+		return error;
+	return fcntl(c->channel, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+/* 0, or a negative errno with an error in diag. */
+static int
+start(struct compiler *c, const struct config *config, struct diag *diag)
+{
+	/*
+	 * The file that we run, even if an upgrade has put another in its
+	 * place: it has to understand the job.
+	 */
+	int program = open("/proc/self/exe", O_PATH | O_CLOEXEC), error;
+
+	if (program < 0) {
+		error = -errno;
+		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot start the compiler "
+		    "process: /proc/self/exe cannot be opened: %s: is /proc "
+		    "mounted?", strerror(-error));
+		return error;
+	}
+	error = spawn(c, config, program);
+	if (error < 0)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot start the compiler "
+		    "process: %s", strerror(-error));
+	(void)close(program);
+	return error;
+}
+
+int
+compiler_start(struct compiler **compiler, const struct config *config,
+    struct diag *diag)
+{
+	struct compiler *c = calloc(1, sizeof(*c));
+	int error;
+
+	if (c == NULL) {
+		diag_add(diag, DIAG_ERROR, NULL, 0, "out of memory");
+		return -ENOMEM;
+	}
+	c->channel = c->image = -1;
+	error = source_files_open(&c->files, &config->mesh, diag);
+	if (error == 0) {
+		c->deadline = monotonic_seconds() + MAX_SECONDS;
+		error = start(c, config, diag);
+	}
+	if (error < 0) {
+		compiler_cancel(c);
+		return error;
+	}
+	*compiler = c;
+	return 0;
+}
+
+int
+compiler_fd(const struct compiler *c)
+{
+	return c->channel;
+}
+
+/* Ends a child that does not behave: it is not our code any more. */
+static void
+end_child(struct compiler *c)
+{
+	(void)kill(c->pid, SIGKILL);
+}
+
+/* "NUMBER NAME": only what a zone file of the config includes. */
+static int
+serve(const struct compiler *c, const char *request)
+{
+	const struct mesh *mesh = &c->files.mesh;
+	char *end;
+	unsigned long source = strtoul(request, &end, 10);
+
+	if (end == request || *end != ' ' || source >= mesh->source_count ||
+	    !mesh->sources[source].format->includes)
+		return -EPROTO;
+	return include_serve(c->channel, mesh->sources[source].path, end + 1);
+}
+
+static void
+take_line(struct compiler *c, struct diag *diag)
+{
+	c->line[c->fill] = '\0';
+	if (c->line[0] == 'I' && c->fill > 2) {
+		if (++c->includes > INCLUDE_MAX_FILES ||
+		    serve(c, c->line + 2) < 0)
+			end_child(c);
+	} else if (++c->lines <= MAX_LINES && c->fill > 2)
+		diag_add(diag, c->line[0] == 'W' ? DIAG_WARNING : DIAG_ERROR,
+		    NULL, 0, "%s", c->line + 2);
+	c->fill = 0;
+}
+
+static void
+take_octets(struct compiler *c, const char *octets, size_t length,
+    struct diag *diag)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (octets[i] == '\n')
+			take_line(c, diag);
+		else if (c->fill < sizeof(c->line) - 1)
+			c->line[c->fill++] = octets[i];
+	}
+}
+
+bool
+compiler_read(struct compiler *c, struct diag *diag)
+{
+	char octets[4096];
+	ssize_t n = read(c->channel, octets, sizeof(octets));
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (n == 0)
+		return false;
+	take_octets(c, octets, (size_t)n, diag);
+	/* More than a compiler has to say. */
+	if (c->lines > 2 * MAX_LINES) {
+		end_child(c);
+		return false;
+	}
+	return true;
+}
+
+void
+compiler_check_time(struct compiler *c)
+{
+	if (!c->overdue && monotonic_seconds() >= c->deadline) {
+		c->overdue = true;
+		(void)kill(c->pid, SIGKILL);
+	}
+}
+
+/* Why a child that was killed was killed, and what to do about it. */
+static const char *
+signal_advice(const struct compiler *c, int number)
+{
+	if (c->overdue)
+		return "it took more than 5 minutes: is a source on a file "
+		    "system that does not answer?";
+	switch (number) {
+	case SIGXCPU:
+		return "it took more than 120 s: make the tables smaller";
+	case SIGBUS:
+		return "a source file shrank while it was read: replace "
+		    "sources by renaming, not by writing into them";
+	case SIGXFSZ:
+		return "the table would be larger than 4 GiB: make the "
+		    "tables smaller";
+	case SIGKILL:
+		return "somebody, or the kernel for want of memory, killed it";
+	case SIGSYS:
+		return "it tried what its sandbox forbids: report this with "
+		    "the source that does it";
+	default:
+		return "report this with the source that does it";
+	}
+}
+
+/* 0, or a negative errno with an error in diag, by how the child ended. */
+static int
+judge_end(const struct compiler *c, int status, struct diag *diag)
+{
+	char text[CHILD_TEXT];
+
+	if (WIFEXITED(status) && WEXITSTATUS(status) == COMPILER_DONE)
+		return 0;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == COMPILER_NO_MEMORY) {
+		diag_add(diag, DIAG_ERROR, NULL, 0, "the compiler process ran "
+		    "out of memory (it may use 4 GiB): make the tables smaller");
+		return -ENOMEM;
+	}
+	if (WIFSIGNALED(status)) {
+		diag_add(diag, DIAG_ERROR, NULL, 0, "the compiler process was "
+		    "ended by %s: %s", child_end_text(status, text),
+		    signal_advice(c, WTERMSIG(status)));
+		return -ECANCELED;
+	}
+	if (diag->errors == 0)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "the compiler process "
+		    "ended with %s and said no more",
+		    child_end_text(status, text));
+	return -EINVAL;
+}
+
+int
+compiler_finish(struct compiler *c, struct diag *diag)
+{
+	int status = 0, image = -1, error;
+
+	error = child_reap(c->pid, &status);
+	c->pid = 0;
+	if (error == 0)
+		error = judge_end(c, status, diag);
+	if (error == 0 && (error = seal_image(c->image)) < 0)
+		diag_add(diag, DIAG_ERROR, NULL, 0,
+		    "cannot seal the table image: %s", strerror(-error));
+	if (error == 0) {
+		image = c->image;
+		c->image = -1;
+	}
+	compiler_free(c);
+	return error < 0 ? error : image;
+}
+
+void
+compiler_cancel(struct compiler *c)
+{
+	int status;
+
+	if (c == NULL)
+		return;
+	if (c->pid > 0) {
+		(void)kill(c->pid, SIGKILL);
+		(void)child_reap(c->pid, &status);
+	}
+	compiler_free(c);
+}
+
+int
+compiler_run(const struct config *config, struct diag *diag)
+{
+	struct compiler *c;
+	int error = compiler_start(&c, config, diag);
+
+	if (error < 0)
+		return error;
+	for (;;) {
+		struct pollfd wait = { .fd = c->channel, .events = POLLIN };
+
+		if (poll(&wait, 1, POLL_MS) > 0 && !compiler_read(c, diag))
+			break;
+		compiler_check_time(c);
+	}
+	return compiler_finish(c, diag);
+}
+
+int
+compiler_unloaded(const struct config *config)
+{
+	int fd = make_image(), error;
+
+	if (fd < 0)
+		return fd;
+	error = compile_unloaded(&config->mesh, fd);
+	if (error == 0)
+		error = seal_image(fd);
+	if (error < 0) {
+		(void)close(fd);
+		return error;
+	}
+	return fd;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/process/compiler_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "nfq/process/child.h"
+#include "nfq/process/compiler.h"
+#include "nfq/process/sandbox.h"
+#include "resolver/compile/compile.h"
+#include "resolver/compile/mesh_codec.h"
+
+/* What ps(1) shows: 15 octets at most. */
+#define PROCESS_NAME "nfdns-compiler"
+/* The one argument, and behind it the number of the job's file. */
+#define JOB_OPTION "--compiler-job="
+
+/* The job as the compiler reads it. */
+struct received {
+	struct compiler_job job;
+	struct mesh mesh;
+	int *sources;
+};
+
+static void
+write_line(int channel, char letter, const char *text)
+{
+	char line[COMPILER_LINE];
+	int length = snprintf(line, sizeof(line), "%c %s", letter, text);
+	size_t left = (size_t)length < sizeof(line) ? (size_t)length :
+	    sizeof(line) - 1;
+	const char *p = line;
+
+	line[left++] = '\n';	/* instead of the NUL, or of what was cut */
+	while (left > 0) {
+		ssize_t n = write(channel, p, left);
+
+		if (n < 0 && errno != EINTR)
+			return;		/* the parent is gone: nobody to tell */
+		if (n > 0) {
+			p += n;
+			left -= (size_t)n;
+		}
+	}
+}
+
+static void
+write_diag(int channel, const struct diag *diag)
+{
+	for (size_t i = 0; i < diag->kept; i++)
+		write_line(channel, diag->entries[i].level == DIAG_ERROR ?
+		    'E' : 'W', diag->entries[i].text);
+	if (diag_dropped(diag) > 0) {
+		char text[64];
+
+		(void)snprintf(text, sizeof(text), "and %zu more like these",
+		    diag_dropped(diag));
+		write_line(channel, diag->errors > 0 ? 'E' : 'W', text);
+	}
+}
+
+/* The process cannot be what it should: says so and returns its status. */
+static int
+refuse(int channel, const char *what, int error)
+{
+	char text[COMPILER_LINE];
+
+	(void)snprintf(text, sizeof(text), "the compiler process cannot %s: %s",
+	    what, strerror(-error));
+	write_line(channel, 'E', text);
+	return COMPILER_NO_SANDBOX;
+}
+
+int
+compiler_job_write(const struct compiler_job *job)
+{
+	/* Without addresses: they would tell where our memory lies. */
+	const struct compiler_job plain = { .image = job->image,
+		.channel = job->channel, .parent = job->parent,
+		.uid = job->uid, .gid = job->gid };
+	const size_t count = job->mesh->source_count;
+	int fd = memfd_create("nfdns-job", MFD_CLOEXEC), copy = -1, error;
+	FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+	if (file == NULL) {
+		error = -errno;
+		if (fd >= 0)
+			(void)close(fd);
+		return error;
+	}
+	(void)fwrite(&plain, sizeof(plain), 1, file);
+	error = parcel_write(job->mesh, file);
+	(void)fwrite(job->sources, sizeof(*job->sources), count, file);
+	if (error == 0 && (fflush(file) != 0 ||
+	    (copy = fcntl(fd, F_DUPFD_CLOEXEC, 0)) < 0))
+		error = -errno;
+	if (fclose(file) != 0 && error == 0)
+		error = -errno;
+	if (error == 0)
+		return copy;
+	if (copy >= 0)
+		(void)close(copy);
+	return error;
+}
+
+/* What compiler_job_write() wrote. */
+static int
+read_job(struct received *r, FILE *file)
+{
+	int error;
+
+	rewind(file);		/* its maker stands at the end */
+	if (fread(&r->job, sizeof(r->job), 1, file) != 1)
+		return -EPROTO;
+	error = parcel_read(&r->mesh, file);
+	if (error < 0)
+		return error;
+	r->sources = calloc(r->mesh.source_count + 1, sizeof(*r->sources));
+	if (r->sources == NULL)
+		return -ENOMEM;
+	if (fread(r->sources, sizeof(*r->sources), r->mesh.source_count,
+	    file) != r->mesh.source_count)
+		return -EPROTO;
+	r->job.mesh = &r->mesh;
+	r->job.sources = r->sources;
+	return 0;
+}
+
+/* Only what is named stays open in the program that is executed. */
+static int
+pass_on(const struct compiler_job *job, int job_fd, int program, int *keep)
+{
+	const size_t count = job->mesh->source_count;
+	size_t kept = count;
+
+	if (count > 0)
+		memcpy(keep, job->sources, count * sizeof(*keep));
+	keep[kept++] = job->image;
+	keep[kept++] = job->channel;
+	keep[kept++] = job_fd;
+	for (size_t i = 0; i < kept; i++)
+		if (fcntl(keep[i], F_SETFD, 0) < 0)
+			return -errno;
+	keep[kept++] = program;		/* which is closed by executing it */
+	return child_isolate(keep, kept);
+}
+
+_Noreturn void
+compiler_become(const struct compiler_job *job, int job_fd, int program,
+    int *keep)
+{
+	char name[] = PROCESS_NAME, option[sizeof(JOB_OPTION) + 16];
+	char *arguments[] = { name, option, NULL };
+	int error;
+
+	(void)snprintf(option, sizeof(option), JOB_OPTION "%d", job_fd);
+	if ((error = pass_on(job, job_fd, program, keep)) == 0 &&
+	    (error = sandbox_clear_ambient()) == 0) {
+		(void)fexecve(program, arguments, environ);
+		error = -errno;
+	}
+	_exit(refuse(job->channel, "be executed (/proc/self/exe)", error));
+}
+
+/* Confined, and the table made.  Returns the exit status. */
+static int
+run(const struct compiler_job *job)
+{
+	static struct diag diag = DIAG_INIT;	/* too large for a small stack */
+	int error;
+
+	compile_prepare();
+	if ((error = sandbox_compiler_privileges(job->uid, job->gid)) < 0 ||
+	    (error = child_die_with(job->parent)) < 0 ||
+	    (error = sandbox_compiler_seccomp()) < 0)
+		return refuse(job->channel, "give up its privileges", error);
+	error = compile_confined(job->mesh, job->sources, &job->channel,
+	    job->image, &diag);
+	write_diag(job->channel, &diag);
+	if (error == -ENOMEM)
+		return COMPILER_NO_MEMORY;
+	return error < 0 || diag.errors > 0 ? COMPILER_REFUSED : COMPILER_DONE;
+}
+
+void
+compiler_enter(int argc, char **argv)
+{
+	struct received r = { .job = { .channel = STDERR_FILENO } };
+	const size_t skip = strlen(JOB_OPTION);
+	FILE *file;
+	int error;
+
+	if (argc != 2 || strncmp(argv[1], JOB_OPTION, skip) != 0)
+		return;
+	/* Else it would have the name of a file's number. */
+	(void)prctl(PR_SET_NAME, PROCESS_NAME, 0, 0, 0);
+	file = fdopen((int)strtol(argv[1] + skip, NULL, 10), "r");
+	error = file == NULL ? -errno : read_job(&r, file);
+	if (file != NULL)
+		(void)fclose(file);
+	_exit(error < 0 ? refuse(r.job.channel, "read what to do", error) :
+	    run(&r.job));
+}

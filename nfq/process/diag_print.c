@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/process/diag_print.h"
+
+#include <inttypes.h>
+
+#include "policy/log.h"
+
+void
+report_log(const struct diag *diag)
+{
+	for (size_t i = 0; i < diag->kept; i++)
+		log_line(diag->entries[i].level == DIAG_ERROR ?
+		    LOG_LEVEL_ERROR : LOG_LEVEL_WARNING, "%s",
+		    diag->entries[i].text);
+	if (diag_dropped(diag) > 0)
+		log_notice("and %zu more like these", diag_dropped(diag));
+}
+
+void
+report_print(const struct diag *diag, const char *program, FILE *out)
+{
+	for (size_t i = 0; i < diag->kept; i++)
+		(void)fprintf(out, "%s: %s: %s\n", program,
+		    diag->entries[i].level == DIAG_ERROR ? "error" : "warning",
+		    diag->entries[i].text);
+	if (diag_dropped(diag) > 0)
+		(void)fprintf(out, "%s: and %zu more like these\n", program,
+		    diag_dropped(diag));
+}
+
+static const char *
+plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+void
+report_valid(size_t tables, uint64_t names, size_t warnings, FILE *out)
+{
+	(void)fprintf(out, "valid: %zu table%s, %" PRIu64 " name%s, %zu "
+	    "warning%s\n", tables, plural(tables), names, plural(names),
+	    warnings, plural(warnings));
+}
+
+const char *
+report_first(const struct diag *diag)
+{
+	for (size_t i = 0; i < diag->kept; i++)
+		if (diag->entries[i].level == DIAG_ERROR)
+			return diag->entries[i].text;
+	return NULL;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/process/notify.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+/* $NOTIFY_SOCKET as an address.  Its length, 0 if there is none, or -EINVAL. */
+static int
+manager_address(struct sockaddr_un *to)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	size_t length;
+
+	if (path == NULL || path[0] == '\0')
+		return 0;
+	length = strlen(path);
+	if ((path[0] != '/' && path[0] != '@') ||
+	    length >= sizeof(to->sun_path))
+		return -EINVAL;
+	*to = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	memcpy(to->sun_path, path, length);
+	/* "@name" stands for the abstract name "\0name", see unix(7). */
+	if (path[0] == '@')
+		to->sun_path[0] = '\0';
+	return (int)(offsetof(struct sockaddr_un, sun_path) + length);
+}
+
+static int
+send_message(const struct msghdr *message)
+{
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), error = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (sendmsg(fd, message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		error = -errno;
+	(void)close(fd);
+	return error;
+}
+
+int
+notify_with_fd(const char *state, int fd)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(fd))];
+	struct sockaddr_un to;
+	struct iovec text = {
+		.iov_base = (void *)(uintptr_t)state,	/* only read */
+		.iov_len = strlen(state),
+	};
+	struct msghdr message = { .msg_name = &to, .msg_iov = &text,
+		.msg_iovlen = 1 };
+	int length = manager_address(&to);
+
+	if (length <= 0)
+		return length;
+	message.msg_namelen = (socklen_t)length;
+	if (fd >= 0) {
+		struct cmsghdr *part;
+
+		memset(control, 0, sizeof(control));
+		message.msg_control = control;
+		message.msg_controllen = sizeof(control);
+		part = CMSG_FIRSTHDR(&message);
+		part->cmsg_level = SOL_SOCKET;
+		part->cmsg_type = SCM_RIGHTS;
+		part->cmsg_len = CMSG_LEN(sizeof(fd));
+		memcpy(CMSG_DATA(part), &fd, sizeof(fd));
+	}
+	return send_message(&message);
+}
+
+int
+notify(const char *state)
+{
+	return notify_with_fd(state, -1);
+}
+
+int
+notify_reloading(void)
+{
+	struct timespec now;
+	char state[64];
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	(void)snprintf(state, sizeof(state),
+	    "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
+	    (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
+	return notify(state);
+}
+
+/* Digits and nothing else. */
+static int
+parse_number(uint64_t *value, const char *text)
+{
+	char *end;
+
+	if (text == NULL || text[0] < '0' || text[0] > '9')
+		return -EINVAL;
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	return errno != 0 || *end != '\0' ? -EINVAL : 0;
+}
+
+uint64_t
+notify_watchdog_usec(void)
+{
+	uint64_t usec, pid;
+
+	if (parse_number(&usec, getenv("WATCHDOG_USEC")) < 0)
+		return 0;
+	/* sd_watchdog_enabled(3): without WATCHDOG_PID it is meant for anybody. */
+	if (getenv("WATCHDOG_PID") != NULL &&
+	    (parse_number(&pid, getenv("WATCHDOG_PID")) < 0 ||
+	    pid != (uint64_t)getpid()))
+		return 0;
+	return usec;
+}

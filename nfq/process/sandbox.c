@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/process/sandbox.h"
+
+#include <cap-ng.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* "nobody" wherever Linux runs: what an unmapped user is shown as. */
+#define OVERFLOW_ID 65534
+
+#define COMPILER_MEMORY	((rlim_t)4 << 30)
+#define COMPILER_FILE	((rlim_t)4 << 30)
+#define COMPILER_FILES	((rlim_t)4096)
+
+/* What malloc, threads and their runtime need, in any of our processes. */
+static const int calls_of_runtime[] = {
+	SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
+	SCMP_SYS(futex), SCMP_SYS(sched_yield), SCMP_SYS(getrandom),
+	SCMP_SYS(sched_getaffinity),	/* malloc: arenas by number of CPUs */
+	SCMP_SYS(clock_gettime), SCMP_SYS(clock_nanosleep),
+	SCMP_SYS(gettimeofday), SCMP_SYS(nanosleep), SCMP_SYS(time),
+	SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigaction), SCMP_SYS(sigaltstack),
+	SCMP_SYS(restart_syscall), SCMP_SYS(getpid), SCMP_SYS(gettid),
+	SCMP_SYS(exit), SCMP_SYS(exit_group),
+	SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(close),
+	SCMP_SYS(lseek), SCMP_SYS(fstat), SCMP_SYS(newfstatat),
+};
+
+/*
+ * Of fcntl(2).  With F_SETOWN and F_SETSIG a process would have the kernel send
+ * any signal to any other of the same user.
+ */
+static const int fcntl_commands[] = {
+	F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL,
+	F_GET_SEALS, F_ADD_SEALS,
+};
+
+static const int calls_of_worker[] = {
+	SCMP_SYS(recvmmsg), SCMP_SYS(recvmsg), SCMP_SYS(recvfrom),
+	SCMP_SYS(poll), SCMP_SYS(ppoll),
+	SCMP_SYS(getsockopt),
+	/* The audit cuts off the half of a line that a full disk left. */
+	SCMP_SYS(ftruncate),
+	/* A thread that has just been started does these before our code. */
+	SCMP_SYS(set_robust_list), SCMP_SYS(rseq),
+};
+
+static const int calls_of_stream[] = {
+	SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(epoll_ctl),
+	SCMP_SYS(accept4), SCMP_SYS(getsockname), SCMP_SYS(shutdown),
+};
+
+/* Without these the sockets that there are lead nowhere else. */
+static const int calls_of_connecting[] = {
+	SCMP_SYS(connect), SCMP_SYS(setsockopt),
+};
+
+static const int calls_of_opener[] = {
+	SCMP_SYS(accept4), SCMP_SYS(bind), SCMP_SYS(getsockopt),
+	SCMP_SYS(recvmsg), SCMP_SYS(poll), SCMP_SYS(ppoll),
+	SCMP_SYS(geteuid),
+};
+
+static const int calls_of_compiler[] = {
+	SCMP_SYS(pread64), SCMP_SYS(pwrite64), SCMP_SYS(readv),
+	SCMP_SYS(ftruncate), SCMP_SYS(fallocate),
+	SCMP_SYS(recvmsg),	/* of files that a source includes */
+};
+
+/* Libraries that try these go on without; they fail, but do not kill. */
+static const int calls_refused[] = {
+	SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(readlink),
+	SCMP_SYS(readlinkat), SCMP_SYS(prctl), SCMP_SYS(ioctl),
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static int
+add_calls(scmp_filter_ctx filter, uint32_t action, const int *calls,
+    size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		int error = seccomp_rule_add(filter, action, calls[i], 0);
+
+		/* -EDOM: this architecture has no such call. */
+		if (error < 0 && error != -EDOM)
+			return error;
+	}
+	return 0;
+}
+
+/* Memory, but none that can be executed. */
+static int
+add_mappings(scmp_filter_ctx filter)
+{
+	static const int calls[] = { SCMP_SYS(mmap), SCMP_SYS(mprotect) };
+	int error = 0;
+
+	for (size_t i = 0; i < COUNT(calls) && error == 0; i++)
+		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 1,
+		    SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+	return error;
+}
+
+static int
+add_fcntl(scmp_filter_ctx filter)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < COUNT(fcntl_commands) && error == 0; i++)
+		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
+		    SCMP_SYS(fcntl), 1, SCMP_A1(SCMP_CMP_EQ,
+		    (scmp_datum_t)fcntl_commands[i], 0));
+	return error;
+}
+
+/* Signals to threads of this process: abort(3), pthread_kill(3). */
+static int
+add_signals(scmp_filter_ctx filter)
+{
+	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+	    SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
+}
+
+/* Messages, but none that opens a connection on the way (tcp(7)). */
+static int
+add_sending(scmp_filter_ctx filter)
+{
+	int error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(sendto),
+	    1, SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, 0));
+
+	if (error == 0)
+		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
+		    SCMP_SYS(sendmsg), 1,
+		    SCMP_A2(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, 0));
+	return error;
+}
+
+/* New sockets of the Internet, and what leads them somewhere. */
+static int
+add_connecting(scmp_filter_ctx filter)
+{
+	static const unsigned int families[] = { AF_INET, AF_INET6 };
+	int error = add_calls(filter, SCMP_ACT_ALLOW, calls_of_connecting,
+	    COUNT(calls_of_connecting));
+
+	for (size_t i = 0; i < COUNT(families) && error == 0; i++)
+		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
+		    SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, families[i], 0));
+	return error;
+}
+
+/* What a process may do besides its own calls. */
+enum {
+	MAY_SEND = 1,
+	MAY_STREAM = 2,
+	MAY_CONNECT = 4,
+	MAY_SIGNAL = 8,			/* its own threads */
+};
+
+static int
+add_abilities(scmp_filter_ctx filter, unsigned int may)
+{
+	int error = 0;
+
+	if ((may & MAY_SEND) != 0)
+		error = add_sending(filter);
+	if (error == 0 && (may & MAY_STREAM) != 0)
+		error = add_calls(filter, SCMP_ACT_ALLOW, calls_of_stream,
+		    COUNT(calls_of_stream));
+	if (error == 0 && (may & MAY_CONNECT) != 0)
+		error = add_connecting(filter);
+	if (error == 0 && (may & MAY_SIGNAL) != 0)
+		error = add_signals(filter);
+	return error;
+}
+
+/* The runtime's calls and "calls"; everything else ends the process. */
+static int
+restrict_calls(const int *calls, size_t count, unsigned int may)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	int error;
+
+	if (filter == NULL)
+		return -ENOMEM;
+	error = add_calls(filter, SCMP_ACT_ALLOW, calls_of_runtime,
+	    COUNT(calls_of_runtime));
+	if (error == 0)
+		error = add_calls(filter, SCMP_ACT_ALLOW, calls, count);
+	if (error == 0)
+		error = add_calls(filter, SCMP_ACT_ERRNO(EACCES), calls_refused,
+		    COUNT(calls_refused));
+	if (error == 0)
+		error = add_mappings(filter);
+	if (error == 0)
+		error = add_fcntl(filter);
+	if (error == 0)
+		error = add_abilities(filter, may);
+	if (error == 0)
+		error = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	if (error == 0)
+		error = seccomp_load(filter);
+	seccomp_release(filter);
+	return error;
+}
+
+/* Whether this thread has "keep" (-1: none) and no other capability. */
+static bool
+has_only(int keep)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+
+	/* The C library has no function for it. */
+	if (syscall(SYS_capget, &header, sets) < 0)
+		return false;
+	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		const uint32_t wanted = keep >= 0 && CAP_TO_INDEX(keep) == i ?
+		    CAP_TO_MASK(keep) : 0;
+
+		if (sets[i].permitted != wanted || sets[i].effective != wanted)
+			return false;
+	}
+	return true;
+}
+
+/* capset(2), for those who have more than they should: else it is not called. */
+static int
+set_capabilities(uid_t uid, gid_t gid, int keep)
+{
+	int outcome;
+
+	capng_clear(CAPNG_SELECT_BOTH);
+	if (keep >= 0 && capng_update(CAPNG_ADD,
+	    CAPNG_EFFECTIVE | CAPNG_PERMITTED, (unsigned int)keep) != 0)
+		return -EINVAL;
+	if (geteuid() == 0)
+		outcome = capng_change_id((int)uid, (int)gid,
+		    CAPNG_DROP_SUPP_GRP | CAPNG_CLEAR_BOUNDING);
+	else
+		outcome = capng_apply(CAPNG_SELECT_CAPS);
+	if (outcome != 0)
+		return errno != 0 ? -errno : -EPERM;
+	return 0;
+}
+
+/*
+ * Gives up every capability but "keep" (-1: all of them) and, as root, changes
+ * to uid and gid for good.  A service manager that gives us just that one, and
+ * no other user to change to, may forbid what sets capabilities.
+ */
+static int
+drop_privileges(uid_t uid, gid_t gid, int keep)
+{
+	int error = 0;
+
+	if (geteuid() == 0 || !has_only(keep))
+		error = set_capabilities(uid, gid, keep);
+	if (error == 0)
+		error = sandbox_clear_ambient();
+	if (error < 0)
+		return error;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return -errno;
+	return 0;
+}
+
+static int
+limit(__rlimit_resource_t resource, rlim_t soft, rlim_t hard)
+{
+	struct rlimit old, new = { soft, hard };
+
+	if (getrlimit(resource, &old) < 0)
+		return -errno;
+	/* Nobody may raise what he was given. */
+	if (new.rlim_max > old.rlim_max)
+		new.rlim_max = old.rlim_max;
+	if (new.rlim_cur > new.rlim_max)
+		new.rlim_cur = new.rlim_max;
+	return setrlimit(resource, &new) < 0 ? -errno : 0;
+}
+
+/* Octets of address space that are mapped already, from /proc (proc(5)). */
+static rlim_t
+mapped_now(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	char line[64];
+	rlim_t pages = 0;
+
+	if (file == NULL)
+		return 0;
+	if (fgets(line, sizeof(line), file) != NULL)
+		pages = strtoull(line, NULL, 10);
+	(void)fclose(file);
+	return pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+static int
+limit_compiler(void)
+{
+	/* On top of what is mapped: a sanitizer's shadow alone is terabytes. */
+	const rlim_t memory = mapped_now() + COMPILER_MEMORY;
+	int error;
+
+	if ((error = limit(RLIMIT_AS, memory, memory)) < 0 ||
+	    (error = limit(RLIMIT_CPU, SANDBOX_COMPILER_CPU_S,
+	    SANDBOX_COMPILER_CPU_S + 5)) < 0 ||
+	    (error = limit(RLIMIT_FSIZE, COMPILER_FILE, COMPILER_FILE)) < 0 ||
+	    (error = limit(RLIMIT_CORE, 0, 0)) < 0)
+		return error;
+	/* It may open none, but be given some. */
+	return limit(RLIMIT_NOFILE, COMPILER_FILES, COMPILER_FILES);
+}
+
+int
+sandbox_worker_privileges(const struct config *config)
+{
+	int error = limit(RLIMIT_CORE, 0, 0);
+
+	if (error < 0)
+		return error;
+	return drop_privileges(config->uid, config->gid, CAP_NET_ADMIN);
+}
+
+int
+sandbox_worker_seccomp(enum sandbox_tcp tcp)
+{
+	static const unsigned int may[] = {
+		[SANDBOX_NO_TCP] = 0,
+		[SANDBOX_TCP_CONNECTS] = MAY_STREAM | MAY_CONNECT,
+		[SANDBOX_TCP] = MAY_STREAM,
+	};
+
+	return restrict_calls(calls_of_worker, COUNT(calls_of_worker),
+	    MAY_SEND | MAY_SIGNAL | may[tcp]);
+}
+
+int
+sandbox_compiler_privileges(uid_t uid, gid_t gid)
+{
+	/* A daemon that runs its worker as root still compiles as nobody. */
+	const bool root = uid == 0;
+	int error = drop_privileges(root ? OVERFLOW_ID : uid,
+	    root ? OVERFLOW_ID : gid, -1);
+
+	/* Limits come second: dropping reads a file of /proc. */
+	return error < 0 ? error : limit_compiler();
+}
+
+int
+sandbox_compiler_seccomp(void)
+{
+	return restrict_calls(calls_of_compiler, COUNT(calls_of_compiler), 0);
+}
+
+int
+sandbox_opener(void)
+{
+	int error = limit(RLIMIT_CORE, 0, 0);
+
+	if (error < 0)
+		return error;
+	if (geteuid() == 0 || !has_only(-1))
+		return -EPERM;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return -errno;
+	return restrict_calls(calls_of_opener, COUNT(calls_of_opener),
+	    MAY_SEND | MAY_CONNECT);
+}
+
+int
+sandbox_clear_ambient(void)
+{
+	return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 ?
+	    -errno : 0;
+}

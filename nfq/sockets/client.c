@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/sockets/client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nfq/sockets/channel.h"
+
+int
+opener_connect(const char *path)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	const int on = 1;
+	int fd, error = 0;
+
+	if (strlen(path) >= sizeof(to.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(to.sun_path, path, strlen(path));
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (const struct sockaddr *)&to, sizeof(to)) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
+		error = -errno;
+	if (error == 0)
+		return fd;
+	(void)close(fd);
+	return error;
+}
+
+int
+opener_connect_restricted(const char *path)
+{
+	const struct opener_request restriction = { .kind = OPENER_RESTRICT };
+	int fd = opener_connect(path), error;
+
+	if (fd < 0)
+		return fd;
+	error = opener_request(fd, &restriction);
+	if (error == 0)
+		return fd;
+	(void)close(fd);
+	return error;
+}
+
+int
+opener_request(int channel, const struct opener_request *request)
+{
+	uint8_t octets[OPENER_REQUEST_LENGTH];
+
+	opener_request_write(request, octets);
+	return opener_channel_send(channel, octets, sizeof(octets), -1);
+}
+
+/* What an answer means, if it is one.  *fd is as for opener_answer(). */
+static int
+understand(const struct opener_received *received, uid_t uid, int *fd)
+{
+	int error;
+
+	if (received->uid != uid)
+		return -EPERM;
+	if (opener_answer_parse(&error, received->octets,
+	    received->length) < 0 || (error == 0) != (received->fd >= 0))
+		return -EPROTO;
+	*fd = error == 0 ? received->fd : -error;
+	return 0;
+}
+
+int
+opener_answer(int channel, uid_t uid, int *fd)
+{
+	struct opener_received received;
+	int error = opener_channel_receive(channel, &received);
+
+	*fd = -1;
+	if (error != 0)
+		return error;
+	error = understand(&received, uid, fd);
+	if (error < 0 && received.fd >= 0)
+		(void)close(received.fd);
+	return error;
+}
+
+static int64_t
+monotonic_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int
+opener_ask(int channel, uid_t uid, const struct opener_request *request,
+    int timeout_ms)
+{
+	const int64_t deadline = monotonic_ms() + timeout_ms;
+	int fd, error = opener_request(channel, request);
+
+	if (error < 0)
+		return error;
+	for (;;) {
+		struct pollfd wait = { .fd = channel, .events = POLLIN };
+		int64_t left = deadline - monotonic_ms();
+
+		if (left <= 0)
+			return -ETIMEDOUT;
+		if (poll(&wait, 1, (int)left) <= 0)
+			continue;
+		error = opener_answer(channel, uid, &fd);
+		if (error == 0)
+			return fd;
+		if (error != -EAGAIN)
+			return error;
+	}
+}

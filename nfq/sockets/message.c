@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/sockets/message.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "resolver/dns/wire.h"
+
+/* The first octet of every message: another one is another program's. */
+#define VERSION		1
+
+#define DNS_PORT	53
+#define FIRST_FREE_PORT	1024	/* those below need CAP_NET_BIND_SERVICE */
+#define LARGEST_ERROR	4095	/* the kernel's MAX_ERRNO */
+
+/* The address families as they are on the wire. */
+enum { WIRE_NONE = 0, WIRE_IPV4 = 4, WIRE_IPV6 = 6 };
+
+void
+opener_request_write(const struct opener_request *request,
+    uint8_t octets[static OPENER_REQUEST_LENGTH])
+{
+	memset(octets, 0, OPENER_REQUEST_LENGTH);
+	octets[0] = VERSION;
+	octets[1] = (uint8_t)request->kind;
+	octets[2] = request->family == AF_INET ? WIRE_IPV4 :
+	    request->family == AF_INET6 ? WIRE_IPV6 : WIRE_NONE;
+	wire_store_u16(octets + 4, request->port);
+	wire_store_u16(octets + 8, (uint16_t)(request->scope_id >> 16));
+	wire_store_u16(octets + 10, (uint16_t)request->scope_id);
+	memcpy(octets + 12, request->address, sizeof(request->address));
+}
+
+/* Whether everything is zero that the request has no use for. */
+static bool
+is_plain(const struct opener_request *request)
+{
+	static const uint8_t zeros[16];
+	const bool has_address = request->kind == OPENER_CONNECTION ||
+	    request->kind == OPENER_LISTENER;
+	size_t used = !has_address ? 0 : request->family == AF_INET ? 4 : 16;
+
+	if ((request->kind == OPENER_RESTRICT) != (request->family == 0))
+		return false;
+	if (!has_address && request->port != 0)
+		return false;
+	if (request->scope_id != 0 && (request->kind != OPENER_CONNECTION ||
+	    request->family != AF_INET6))
+		return false;
+	return memcmp(request->address + used, zeros, 16 - used) == 0;
+}
+
+int
+opener_request_parse(struct opener_request *request, const uint8_t *octets,
+    size_t length)
+{
+	struct wire_reader r = wire_reader_over(octets, length);
+	const uint8_t version = wire_read_u8(&r), kind = wire_read_u8(&r);
+	const uint8_t family = wire_read_u8(&r), zero = wire_read_u8(&r);
+	uint16_t also_zero;
+	const uint8_t *address;
+
+	memset(request, 0, sizeof(*request));
+	request->port = wire_read_u16(&r);
+	also_zero = wire_read_u16(&r);
+	request->scope_id = wire_read_u32(&r);
+	address = wire_read_octets(&r, sizeof(request->address));
+	if (address == NULL || wire_left(&r) != 0 || version != VERSION ||
+	    kind >= OPENER_KINDS || zero != 0 || also_zero != 0 ||
+	    (family != WIRE_NONE && family != WIRE_IPV4 &&
+	    family != WIRE_IPV6))
+		return -EPROTO;
+	memcpy(request->address, address, sizeof(request->address));
+	request->kind = kind;
+	request->family = family == WIRE_IPV4 ? AF_INET :
+	    family == WIRE_IPV6 ? AF_INET6 : 0;
+	return is_plain(request) ? 0 : -EPROTO;
+}
+
+static bool
+is_loopback(const struct opener_request *request)
+{
+	static const uint8_t v4[16] = { 127, 0, 0, 1 };
+	static const uint8_t v6[16] = { [15] = 1 };
+
+	return memcmp(request->address, request->family == AF_INET ? v4 : v6,
+	    sizeof(request->address)) == 0;
+}
+
+int
+opener_request_permit(const struct opener_request *request, bool restricted)
+{
+	switch (request->kind) {
+	case OPENER_CONNECTION:
+		return request->port == DNS_PORT ? 0 : -EPERM;
+	case OPENER_DATAGRAM:
+		return restricted ? -EPERM : 0;
+	case OPENER_LISTENER:
+		return !restricted && is_loopback(request) &&
+		    request->port >= FIRST_FREE_PORT ? 0 : -EPERM;
+	default:
+		return request->kind == OPENER_RESTRICT ? 0 : -EPERM;
+	}
+}
+
+void
+opener_answer_write(int error, uint8_t octets[static OPENER_ANSWER_LENGTH])
+{
+	memset(octets, 0, OPENER_ANSWER_LENGTH);
+	octets[0] = VERSION;
+	wire_store_u16(octets + 6, (uint16_t)error);
+}
+
+int
+opener_answer_parse(int *error, const uint8_t *octets, size_t length)
+{
+	struct wire_reader r = wire_reader_over(octets, length);
+	const uint32_t version = wire_read_u32(&r);
+	const uint32_t value = wire_read_u32(&r);
+
+	if (r.failed || wire_left(&r) != 0 ||
+	    version != (uint32_t)VERSION << 24 || value > LARGEST_ERROR)
+		return -EPROTO;
+	*error = (int)value;
+	return 0;
+}

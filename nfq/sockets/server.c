@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/sockets/server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "nfq/sockets/channel.h"
+#include "nfq/sockets/message.h"
+#include "nfq/sockets/open.h"
+#include "policy/log.h"
+
+/* The supervisor's while it starts, its worker's, and some more. */
+#define CHANNELS	16
+
+struct channel {
+	int fd;			/* -1: none */
+	bool restricted;
+	bool refused;		/* something, and it was said */
+};
+
+/* The listener comes last, so that a place for who connects may be free. */
+struct opener {
+	struct channel channels[CHANNELS];
+	struct pollfd wait[CHANNELS + 1];
+};
+
+static void
+refuse(struct channel *c, const struct opener_request *request)
+{
+	if (!c->refused)
+		log_warning("refused: somebody asked for %s, port %u%s",
+		    request->kind == OPENER_DATAGRAM ? "a UDP socket" :
+		    request->kind == OPENER_LISTENER ? "a listener" :
+		    "a connection", request->port, c->restricted ?
+		    " (may have connections to port 53)" : "");
+	c->refused = true;
+}
+
+/* Does what is asked for.  False: nothing more is to be had on this channel. */
+static bool
+serve(struct channel *c, const struct opener_received *received)
+{
+	uint8_t answer[OPENER_ANSWER_LENGTH];
+	struct opener_request request;
+	int fd, error;
+
+	if (received->fd >= 0 || opener_request_parse(&request,
+	    received->octets, received->length) < 0) {
+		log_warning("refused: what was asked makes no sense");
+		return false;
+	}
+	if (request.kind == OPENER_RESTRICT) {
+		c->restricted = true;
+		return true;
+	}
+	fd = opener_request_permit(&request, c->restricted);
+	if (fd == 0)
+		fd = opener_socket_open(&request, 0);
+	else
+		refuse(c, &request);
+	opener_answer_write(fd < 0 ? -fd : 0, answer);
+	/* Who does not take its answers asks in vain. */
+	error = opener_channel_send(c->fd, answer, sizeof(answer),
+	    fd < 0 ? -1 : fd);
+	if (fd >= 0)
+		(void)close(fd);
+	return error == 0;
+}
+
+/* One request: each channel has its turn. */
+static void
+take_request(struct channel *c)
+{
+	struct opener_received received;
+	int error = opener_channel_receive(c->fd, &received);
+	bool goes_on = error == -EAGAIN;
+
+	if (error == 0) {
+		goes_on = serve(c, &received);
+		if (received.fd >= 0)
+			(void)close(received.fd);
+	}
+	if (goes_on)
+		return;
+	(void)close(c->fd);
+	*c = (struct channel){ .fd = -1 };
+}
+
+static bool
+is_ours(int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+	    (peer.uid == geteuid() || peer.uid == 0);
+}
+
+/* 0, or a negative errno that does not pass. */
+static int
+take_channel(struct opener *o, int listener)
+{
+	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0)
+		return errno == EAGAIN || errno == EINTR ||
+		    errno == ECONNABORTED ? 0 : -errno;
+	for (size_t i = 0; i < CHANNELS && is_ours(fd); i++) {
+		if (o->channels[i].fd < 0) {
+			o->channels[i] = (struct channel){ .fd = fd };
+			return 0;
+		}
+	}
+	(void)close(fd);
+	return 0;
+}
+
+int
+opener_run(int listener)
+{
+	struct opener o;
+	int error = 0;
+
+	for (size_t i = 0; i < CHANNELS; i++)
+		o.channels[i] = (struct channel){ .fd = -1 };
+	while (error == 0) {
+		for (size_t i = 0; i < CHANNELS; i++)
+			o.wait[i] = (struct pollfd){ .fd = o.channels[i].fd,
+				.events = POLLIN };
+		o.wait[CHANNELS] = (struct pollfd){ .fd = listener,
+			.events = POLLIN };
+		if (poll(o.wait, CHANNELS + 1, -1) < 0) {
+			error = errno == EINTR ? 0 : -errno;
+			continue;
+		}
+		for (size_t i = 0; i < CHANNELS; i++)
+			if (o.wait[i].revents != 0)
+				take_request(&o.channels[i]);
+		if (o.wait[CHANNELS].revents != 0)
+			error = take_channel(&o, listener);
+	}
+	return error;
+}

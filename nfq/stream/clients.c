@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Clients are found by a hash table.  Those with n connections are in the n-th
+ * of as many lists, so that who has most is known at any time, whatever there
+ * are of them: a count only ever moves by one.
+ */
+#include "nfq/stream/clients.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include <xxhash.h>
+
+struct stream_clients {
+	size_t mask;			/* hash heads, less one */
+	uint64_t seed;			/* so that nobody can make long chains */
+	struct stream_client **heads;
+	struct stream_client **counts;	/* by connections */
+	size_t most;			/* the last of these that is not empty */
+	size_t limit;			/* connections */
+};
+
+struct stream_clients *
+stream_clients_new(size_t connections)
+{
+	struct stream_clients *c = calloc(1, sizeof(*c));
+	size_t heads = 16;
+
+	if (c == NULL)
+		return NULL;
+	while (heads < connections)
+		heads *= 2;
+	c->mask = heads - 1;
+	c->limit = connections;
+	c->heads = calloc(heads, sizeof(struct stream_client *));
+	c->counts = calloc(connections + 1, sizeof(struct stream_client *));
+	if (getrandom(&c->seed, sizeof(c->seed), 0) !=
+	    (ssize_t)sizeof(c->seed))
+		c->seed = (uint64_t)(uintptr_t)c;
+	if (c->heads != NULL && c->counts != NULL)
+		return c;
+	stream_clients_free(c);
+	return NULL;
+}
+
+void
+stream_clients_free(struct stream_clients *c)
+{
+	if (c == NULL)
+		return;
+	assert(c->most == 0);
+	free(c->heads);
+	free(c->counts);
+	free(c);
+}
+
+/* Where the client is pointed to, or would be. */
+static struct stream_client **
+find(const struct stream_clients *c, const struct stream_client_key *key)
+{
+	struct stream_client **link = &c->heads[XXH3_64bits_withSeed(key,
+	    sizeof(*key), c->seed) & c->mask];
+
+	while (*link != NULL && memcmp(&(*link)->key, key, sizeof(*key)) != 0)
+		link = &(*link)->same_hash;
+	return link;
+}
+
+static void
+leave_count(struct stream_clients *c, struct stream_client *client)
+{
+	if (client->prev != NULL)
+		client->prev->next = client->next;
+	else
+		c->counts[client->connections] = client->next;
+	if (client->next != NULL)
+		client->next->prev = client->prev;
+}
+
+static void
+enter_count(struct stream_clients *c, struct stream_client *client)
+{
+	struct stream_client **first = &c->counts[client->connections];
+
+	client->prev = NULL;
+	client->next = *first;
+	if (*first != NULL)
+		(*first)->prev = client;
+	*first = client;
+}
+
+struct stream_client *
+stream_clients_add(struct stream_clients *c,
+    const struct stream_client_key *key)
+{
+	struct stream_client **link = find(c, key), *client = *link;
+
+	if (client == NULL) {
+		client = calloc(1, sizeof(*client));
+		if (client == NULL)
+			return NULL;
+		client->key = *key;
+		*link = client;
+	} else
+		leave_count(c, client);
+	client->connections++;
+	assert(client->connections <= c->limit);
+	enter_count(c, client);
+	if (client->connections > c->most)
+		c->most = client->connections;
+	return client;
+}
+
+void
+stream_clients_remove(struct stream_clients *c, struct stream_client *client)
+{
+	struct stream_client **link;
+
+	leave_count(c, client);
+	/* Its count was the largest, and nobody else has it. */
+	if (c->counts[c->most] == NULL)
+		c->most--;
+	if (--client->connections > 0) {
+		enter_count(c, client);
+		return;
+	}
+	link = find(c, &client->key);
+	*link = client->same_hash;
+	free(client);
+}
+
+struct stream_client *
+stream_clients_largest(const struct stream_clients *c)
+{
+	return c->most > 0 ? c->counts[c->most] : NULL;
+}

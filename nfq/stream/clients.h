@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The clients, how many connections each has, and who has most.  A client is a
+ * user of this machine, or where no user is known an address.
+ */
+#ifndef NFDNS_NFQ_STREAM_CLIENTS_H
+#define NFDNS_NFQ_STREAM_CLIENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "nfq/stream/list.h"
+
+struct stream_client_key {
+	uid_t uid;			/* (uid_t)-1: unknown */
+	uint8_t address[16];		/* of an unknown user; else zeros */
+};
+
+struct stream_client {
+	struct stream_client_key key;
+	unsigned int connections;
+	unsigned int raw;		/* of these; the caller's */
+	struct stream_list list;	/* of them; the caller's */
+	struct stream_client *same_hash;
+	struct stream_client *next, *prev;	/* with as many connections */
+};
+
+struct stream_clients;
+
+/* For so many connections at most; NULL for lack of memory. */
+struct stream_clients *stream_clients_new(size_t connections);
+/* All connections were removed. */
+void stream_clients_free(struct stream_clients *clients);
+
+/* One more of a client; NULL for lack of memory. */
+struct stream_client *stream_clients_add(struct stream_clients *clients,
+    const struct stream_client_key *key);
+
+/* One less; a client without any is freed. */
+void stream_clients_remove(struct stream_clients *clients,
+    struct stream_client *client);
+
+/* One of those with most connections; NULL: there is no client. */
+struct stream_client *stream_clients_largest(
+    const struct stream_clients *clients);
+
+#endif

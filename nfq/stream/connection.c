@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/stream/parts.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "nfq/stream/options.h"
+
+static void
+count_up(_Atomic uint64_t *counter)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter,
+	    memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+/* Messages that only the nameserver can make sense of, with all that follows. */
+static bool
+wants_raw(const struct interception *i)
+{
+	if (i->decision.verdict != VERDICT_PASS)
+		return false;
+	return i->decision.reason == REASON_TRANSFER ||
+	    (i->question.form != QUESTION_PLAIN &&
+	    i->question.form != QUESTION_CHAOS);
+}
+
+static void
+count_question(struct stream *s, const struct interception *i)
+{
+	struct status_worker *slot = s->slot;
+
+	count_up(&slot->received);
+	stream_count(s, STREAM_QUESTIONS);
+	count_up(&slot->verdicts[i->decision.verdict]);
+	count_up(&slot->reasons[i->decision.reason]);
+	if (i->decision.reason == REASON_MALFORMED)
+		count_up(&slot->malformed);
+}
+
+/* A message of the client. */
+struct received {
+	const uint8_t *octets;
+	size_t length;
+	uint64_t at_ns;
+};
+
+/* What has become of it; it stays where it is unless it was taken. */
+enum taken {
+	TAKEN,
+	TAKEN_NOT,			/* but later */
+	TAKEN_RAW,			/* the connection is to be raw from it on */
+};
+
+/* The chain leaves the table: the nameserver has the rest of the answer. */
+static enum stream_next
+chase(struct stream *s, struct stream_connection *c,
+    const struct interception *i, const struct received *message)
+{
+	struct stream_chase *chase = stream_chase_new(i, message->octets,
+	    message->length, message->at_ns);
+
+	if (chase != NULL)
+		return stream_relay_chase(s, c, chase);
+	return stream_put_failure(s, c, message->octets, message->length,
+	    EDE_NO_REACHABLE_AUTHORITY);
+}
+
+/* Answers it, or has it relayed. */
+static enum stream_next
+take_message(struct stream *s, struct stream_connection *c,
+    const struct received *message, enum taken *taken)
+{
+	const uint8_t *octets = message->octets;
+	const size_t length = message->length;
+	struct interception i;
+	uint8_t *room;
+
+	if (stream_reserve(s, c, STREAM_FRAME_MAX, &room) == STREAM_CLOSE)
+		return STREAM_CLOSE;
+	i.question.edns.present = false;
+	intercept_stream(&i, s->snapshot->table, octets, length,
+	    s->rotation++, room + STREAM_PREFIX, STREAM_MESSAGE_MAX -
+	    STREAM_OPTIONS_ROOM);
+	if (i.answer_length > 0 && i.summary.truncated)
+		intercept_stream(&i, s->snapshot->table, octets, length,
+		    s->rotation, room + STREAM_PREFIX,
+		    stream_answer_room(&i.question.edns));
+	if (wants_raw(&i) && !stream_relay_may_be_raw(c)) {
+		*taken = TAKEN_NOT;
+		return STREAM_GO_ON;
+	}
+	count_question(s, &i);
+	if (i.decision.content == ANSWER_CHAIN && i.answer_length > 0)
+		return chase(s, c, &i, message);
+	if (i.answer_length > 0)
+		i.answer_length = stream_put_answer(s, room, i.answer_length,
+		    &i.question.edns, EDE_NONE);
+	stream_record(s, c, &(struct stream_record){
+	    .decision = &i.decision, .question = octets,
+	    .question_length = length, .answer = i.answer,
+	    .answer_length = i.answer_length,
+	    .received_ns = message->at_ns });
+	if (wants_raw(&i))
+		*taken = TAKEN_RAW;
+	if (i.decision.verdict != VERDICT_PASS || *taken == TAKEN_RAW)
+		return STREAM_GO_ON;
+	return stream_relay_question(s, c, octets, length);
+}
+
+/* Whether another question can be taken, as far as the client is concerned. */
+static bool
+can_take(struct stream *s, struct stream_connection *c)
+{
+	if (stream_buffer_length(&c->out) > 0)
+		return false;
+	if (stream_relay_has_room(s, c)) {
+		c->throttled = false;
+		return true;
+	}
+	if (!c->throttled && !c->raw)
+		stream_count(s, STREAM_THROTTLED);
+	c->throttled = true;
+	return false;
+}
+
+/* What is left is part of a message, or cannot be taken now. */
+static enum stream_next
+keep_input(struct stream *s, struct stream_connection *c,
+    const struct stream_input *input, bool taken)
+{
+	if (input->left == 0 || !can_take(s, c))
+		c->message_ms = 0;
+	else if (taken || c->message_ms == 0)
+		c->message_ms = s->now_ms;
+	return stream_buffer_put(&c->in, input->octets, input->left) < 0 ?
+	    STREAM_CLOSE : STREAM_GO_ON;
+}
+
+/*
+ * Takes whole messages, as many as can be, up to one from which on the
+ * connection has to be raw.
+ */
+static enum stream_next
+take_messages(struct stream *s, struct stream_connection *c,
+    struct stream_input input)
+{
+	struct received message = { .at_ns = stream_now_ns() };
+	struct stream_input rest = input;
+	enum taken what = TAKEN;
+	bool taken = false;
+
+	while (can_take(s, c) &&
+	    stream_frame_next(&rest, &message.octets, &message.length)) {
+		if (take_message(s, c, &message, &what) == STREAM_CLOSE)
+			return STREAM_CLOSE;
+		if (what != TAKEN)
+			break;
+		taken = true;
+		input = rest;
+	}
+	if (stream_flush(s, c) == STREAM_CLOSE ||
+	    keep_input(s, c, &input, taken) == STREAM_CLOSE)
+		return STREAM_CLOSE;
+	if (what != TAKEN)
+		c->message_ms = 0;	/* it is here, and waits for us */
+	return what == TAKEN_RAW ? STREAM_WANTS_RAW : STREAM_GO_ON;
+}
+
+/* Takes what is in the thread's buffer. */
+static enum stream_next
+take_input(struct stream *s, struct stream_connection *c, size_t length)
+{
+	const struct stream_input input = { s->input, length };
+
+	if (!c->raw)
+		return take_messages(s, c, input);
+	if (c->ended)
+		stream_relay_end(c);
+	return stream_relay_octets(c, input.octets, input.left);
+}
+
+/* What was kept goes back to the thread's buffer.  Returns its length. */
+static size_t
+fetch_input(struct stream *s, struct stream_connection *c)
+{
+	size_t kept = stream_buffer_length(&c->in);
+
+	assert(kept <= sizeof(s->input) - STREAM_READ);
+	if (kept > 0)
+		memcpy(s->input, c->in.octets + c->in.start, kept);
+	stream_buffer_clear(&c->in);
+	return kept;
+}
+
+/* From here on the nameserver has the word. */
+enum stream_next
+stream_client_begin_raw(struct stream *s, struct stream_connection *c)
+{
+	stream_count(s, STREAM_RAW);
+	c->raw = true;
+	c->message_ms = 0;
+	if (stream_relay_begin_raw(s, c) == STREAM_CLOSE)
+		return STREAM_CLOSE;
+	return take_input(s, c, fetch_input(s, c));
+}
+
+static enum stream_next
+read_client(struct stream *s, struct stream_connection *c)
+{
+	size_t kept = fetch_input(s, c);
+	ssize_t n = recv(c->client.fd, s->input + kept, STREAM_READ,
+	    MSG_DONTWAIT);
+
+	if (n < 0 && errno != EAGAIN && errno != EINTR)
+		return STREAM_CLOSE;
+	if (n == 0)
+		c->ended = true;
+	return take_input(s, c, kept + (n > 0 ? (size_t)n : 0));
+}
+
+enum stream_next
+stream_client_ready(struct stream *s, struct stream_connection *c,
+    uint32_t events)
+{
+	/* Reset: nobody is there to read an answer. */
+	if ((events & (EPOLLERR | EPOLLHUP)) != 0)
+		return STREAM_CLOSE;
+	c->active_ms = s->now_ms;
+	if ((events & EPOLLOUT) != 0 && stream_buffer_length(&c->out) > 0 &&
+	    stream_send_waiting(s, c) == STREAM_CLOSE)
+		return STREAM_CLOSE;
+	if ((events & EPOLLIN) != 0 && !c->ended && can_take(s, c))
+		return read_client(s, c);
+	return STREAM_GO_ON;
+}
+
+/* Whether nothing more will happen on it. */
+static bool
+is_over(const struct stream_connection *c)
+{
+	return c->ended && stream_buffer_length(&c->out) == 0 &&
+	    !stream_relay_is_busy(c);
+}
+
+/*
+ * Questions that were kept for want of room.  They may fail at once, which
+ * makes room for others.
+ */
+static enum stream_next
+take_kept(struct stream *s, struct stream_connection *c)
+{
+	enum stream_next next;
+
+	do {
+		next = STREAM_GO_ON;
+		if (!c->raw && stream_buffer_length(&c->in) > 0 &&
+		    can_take(s, c))
+			next = take_input(s, c, fetch_input(s, c));
+		if (next != STREAM_GO_ON)
+			return next;
+		if (stream_relay_settle(s, c) == STREAM_CLOSE)
+			return STREAM_CLOSE;
+	} while (!c->raw && c->throttled && can_take(s, c));
+	return STREAM_GO_ON;
+}
+
+enum stream_next
+stream_client_settle(struct stream *s, struct stream_connection *c)
+{
+	enum stream_next next = take_kept(s, c);
+	uint32_t events = 0;
+
+	if (next != STREAM_GO_ON)
+		return next;
+	if (is_over(c))
+		return STREAM_CLOSE;
+	if (!c->ended && can_take(s, c))
+		events |= EPOLLIN;
+	if (stream_buffer_length(&c->out) > 0)
+		events |= EPOLLOUT;
+	stream_watch(s, &c->client, events);
+	return STREAM_GO_ON;
+}
+
+bool
+stream_is_idle(const struct stream_connection *c)
+{
+	return !c->raw && stream_buffer_length(&c->in) == 0 &&
+	    stream_buffer_length(&c->out) == 0 && !stream_relay_is_busy(c);
+}
+
+static bool
+is_past(const struct stream *s, int64_t since_ms, unsigned int seconds)
+{
+	return since_ms != 0 && s->now_ms - since_ms >= seconds * INT64_C(1000);
+}
+
+enum stream_next
+stream_client_tick(struct stream *s, struct stream_connection *c)
+{
+	const struct config_stream *limits = &s->config->stream;
+	enum status_stream counter;
+
+	if (is_past(s, c->message_ms, limits->message_s))
+		counter = STREAM_SLOW;
+	else if (is_past(s, c->unread_ms, limits->unread_s))
+		counter = STREAM_UNREAD;
+	else if (is_past(s, c->active_ms, limits->idle_s) &&
+	    (c->raw || stream_is_idle(c)))
+		counter = STREAM_IDLE;
+	else if (is_past(s, c->raw_since_ms, limits->raw_lifetime_s))
+		counter = STREAM_RAW_EXPIRED;
+	else
+		return STREAM_GO_ON;
+	stream_count(s, counter);
+	return STREAM_CLOSE;
+}

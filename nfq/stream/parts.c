@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/stream/parts.h"
+
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+/* One writer a counter: no read-modify-write is needed. */
+void
+stream_count(struct stream *s, enum status_stream counter)
+{
+	_Atomic uint64_t *c = &s->slot->stream[counter];
+
+	atomic_store_explicit(c, atomic_load_explicit(c,
+	    memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+void
+stream_watch(struct stream *s, struct stream_end *end, uint32_t events)
+{
+	struct epoll_event event = { .events = events, .data.ptr = end };
+	int operation = events == 0 ? EPOLL_CTL_DEL :
+	    end->events == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+
+	if (events == end->events)
+		return;
+	/* An end without interest is not registered: a hang-up would spin. */
+	if (epoll_ctl(s->epoll, operation, end->fd, &event) == 0)
+		end->events = events;
+}
+
+void
+stream_close_end(struct stream *s, struct stream_end *end)
+{
+	if (end->fd < 0)
+		return;
+	stream_watch(s, end, 0);
+	(void)close(end->fd);
+	end->fd = -1;
+}
+
+size_t
+stream_address_of(const union stream_name *name, uint8_t octets[static 16],
+    uint16_t *port)
+{
+	if (name->any.sa_family == AF_INET) {
+		memcpy(octets, &name->v4.sin_addr, 4);
+		*port = ntohs(name->v4.sin_port);
+		return 4;
+	}
+	memcpy(octets, &name->v6.sin6_addr, 16);
+	*port = ntohs(name->v6.sin6_port);
+	return 16;
+}
+
+void
+stream_wake(struct stream *s)
+{
+	const uint64_t one = 1;
+
+	(void)!write(s->wake.fd, &one, sizeof(one));
+}
+
+uint64_t
+stream_now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void
+stream_record(struct stream *s, const struct stream_connection *c,
+    const struct stream_record *record)
+{
+	struct audit_record r = {
+		.generation = s->snapshot->generation,
+		.uid = (uid_t)-1,
+		.gid = (gid_t)-1,
+		.stream = true,
+		.family = (uint8_t)c->peer.any.sa_family,
+		.verdict = record->decision->verdict,
+		.reason = record->decision->reason,
+		.rcode = record->decision->rcode,
+		.question_length = (uint16_t)record->question_length,
+		.answer_length = (uint16_t)record->answer_length,
+		.question = record->question,
+		.answer = record->answer,
+	};
+
+	if (!audit_wants(s->audit, r.verdict))
+		return;
+	r.time_ns = stream_now_ns();
+	if (r.time_ns > record->received_ns)
+		r.spent_ns = (uint32_t)(r.time_ns - record->received_ns);
+	(void)stream_address_of(&c->peer, r.client, &r.client_port);
+	(void)stream_address_of(&c->name, r.server, &r.server_port);
+	(void)audit_put(s->audit, s->ring, &r);
+	audit_wake(s->audit);
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of the TCP thread share.  Each calls only those before it:
+ *
+ *   stream_parts.c       counters, epoll, the audit
+ *   stream_output.c      what goes to a client
+ *   stream_opener.c      another process that opens sockets, if one does
+ *   stream_relay.c       the nameserver's end of a connection
+ *   stream_connection.c  the client's end
+ *   stream_places.c      the connections that there are, and when they go
+ *   stream_accept.c      connections come in
+ *   stream.c             the thread: events and time
+ *
+ * Nobody else includes this but the fuzz target.
+ *
+ * A step that finds that a connection is at its end does not close it.  It
+ * returns STREAM_CLOSE, as does whoever called it, up to stream.c; there the
+ * connection is only marked, and it is closed and freed when the round is over.
+ * So a connection that a function was given stays valid until it returns.
+ *
+ * An idle connection costs one struct stream_connection.  Octets are read into
+ * the thread's one buffer and answered from there; only what is left over is
+ * kept: part of a message, or what the client does not read.  Whoever does not
+ * read is not read from, so neither can grow.
+ */
+#ifndef NFDNS_NFQ_STREAM_PARTS_H
+#define NFDNS_NFQ_STREAM_PARTS_H
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+
+#include "nfq/handover/handover.h"
+#include "nfq/packet/intercept.h"
+#include "nfq/sockets/message.h"
+#include "nfq/handover/senders.h"
+#include "nfq/thread/snapshot.h"
+#include "nfq/stream/buffer.h"
+#include "nfq/stream/clients.h"
+#include "nfq/stream/frame.h"
+#include "nfq/stream/listen.h"
+#include "policy/audit/audit.h"
+#include "policy/config/config.h"
+#include "policy/status/status.h"
+#include "resolver/answer/chase.h"
+#include "resolver/dns/rr.h"
+
+#define STREAM_READ	65536	/* octets a call */
+#define STREAM_EVENTS	64	/* a round */
+
+/* What is to be done with a connection after a step. */
+enum stream_next {
+	STREAM_GO_ON,
+	STREAM_CLOSE,			/* and nothing else: return it */
+	STREAM_WANTS_RAW,		/* if stream_places.c has a place */
+};
+
+/* The compiler warns of a result that is not used, even by (void). */
+#define STREAM_STEP	__attribute__((warn_unused_result))
+
+enum stream_role { ROLE_WAKE, ROLE_OPENER, ROLE_LISTENER, ROLE_CLIENT,
+	ROLE_SERVER };
+
+/* What epoll knows: one descriptor. */
+struct stream_end {
+	enum stream_role role;
+	int fd;				/* -1: none */
+	uint32_t events;		/* registered for; 0: not at all */
+	struct stream_connection *connection;	/* of CLIENT and SERVER */
+};
+
+union stream_name {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+struct stream_relay;			/* stream_relay.c */
+
+/* Whether a relay waits for its socket: stream_opener.c. */
+enum stream_wait {
+	STREAM_WAITS_NOT,
+	STREAM_WAITS,			/* for its turn */
+	STREAM_ASKED_FOR,
+	STREAM_REFUSED,			/* in vain, and is to be told so */
+};
+
+struct stream_connection {
+	struct stream_link links[STREAM_LISTS];
+	struct stream_end client, server;
+	union stream_name peer, name;	/* the client's, the nameserver's */
+	struct stream_client *of;	/* whose it is; NULL: closed */
+	struct stream_buffer in;	/* from the client, not taken yet */
+	struct stream_buffer out;	/* to the client */
+	struct stream_relay *relay;	/* NULL: no question was relayed yet */
+	int64_t active_ms;
+	int64_t message_ms;		/* when a message began; 0: none has */
+	int64_t unread_ms;		/* since when "out" waits; 0: it does not */
+	int64_t raw_since_ms;		/* when it got its place; 0: none */
+	bool raw;			/* relayed as a whole */
+	bool ended;			/* the client has sent its last octet */
+	bool throttled;			/* too many questions are in flight */
+	bool raw_waits;			/* to be raw, once nothing is chased */
+	bool closed;			/* marked: freed after this round */
+	enum stream_wait wait;
+	struct stream_connection *wait_next, *wait_prev;
+};
+
+/* Requests that may be without an answer at a time. */
+#define STREAM_ASKED	64
+
+/* The channel to who opens sockets, and who waits for some. */
+struct stream_opener {
+	bool used;			/* else we open them ourselves */
+	bool lost;			/* and it was said */
+	int control;			/* to the supervisor: for another channel */
+	atomic_int fresh;		/* a new channel for the thread */
+	struct stream_end end;		/* fd -1: no channel */
+	int64_t wanted_ms;		/* when we asked for one */
+	int error;			/* of the channel that is gone */
+	unsigned int oldest, count;	/* of those asked for */
+	struct stream_connection *asked[STREAM_ASKED];	/* NULL: given up */
+	struct stream_connection *first, *last;	/* those that wait for their turn */
+};
+
+struct stream {
+	const struct config *config;
+	struct status_worker *slot;
+	struct audit *audit;
+	unsigned int ring;
+	int epoll;
+	struct stream_end wake;		/* an eventfd: stop, or a new channel */
+	struct stream_end listeners[STREAM_LISTENERS];
+	bool paused;			/* out of descriptors: none is accepted */
+	struct stream_opener opener;
+	struct senders *senders;	/* NULL: no user is known */
+	struct stream_clients *clients;
+	struct stream_list all, raws;
+	struct stream_connection *dead;	/* closed in this round */
+	unsigned int count, raw_count;
+	int64_t now_ms;
+	int64_t tick_ms;
+	uint32_t rotation;
+	uint64_t before[STREAM_COUNTERS];
+	const struct snapshot *snapshot;	/* of this round */
+	snapshot_place current, in_use;
+	pthread_t thread;
+	pthread_barrier_t up, begin;
+	atomic_bool stopping;
+	size_t output_used;
+	/* What is for the client of the connection at hand. */
+	uint8_t output[2 * STREAM_FRAME_MAX];
+	uint8_t input[STREAM_FRAME_MAX + 2 * STREAM_READ];
+};
+
+/* stream_parts.c */
+
+void stream_count(struct stream *s, enum status_stream counter);
+
+/* Has epoll look for "events" on an end, or for nothing. */
+void stream_watch(struct stream *s, struct stream_end *end, uint32_t events);
+
+/* Closes the descriptor of an end, if it has one. */
+void stream_close_end(struct stream *s, struct stream_end *end);
+
+/* Address and port of a name; returns the address's length, 4 or 16. */
+size_t stream_address_of(const union stream_name *name,
+    uint8_t octets[static 16], uint16_t *port);
+
+/* Has the thread look what there is to do.  From any thread. */
+void stream_wake(struct stream *s);
+
+/* Nanoseconds since 1970, as the audit has them. */
+uint64_t stream_now_ns(void);
+
+/* One question's record.  answer may be NULL. */
+struct stream_record {
+	const struct decision *decision;
+	const uint8_t *question, *answer;
+	size_t question_length, answer_length;
+	uint64_t received_ns;
+};
+void stream_record(struct stream *s, const struct stream_connection *c,
+    const struct stream_record *record);
+
+/*
+ * stream_output.c: what is for the client of the connection at hand gathers in
+ * the thread's buffer.  A put sends some of it if there is no room, and what a
+ * step has put it flushes before it returns STREAM_GO_ON.
+ */
+
+/* Room for so many octets, at *room; stream_put_answer() may follow. */
+enum stream_next stream_reserve(struct stream *s, struct stream_connection *c,
+    size_t length, uint8_t **room) STREAM_STEP;
+
+/*
+ * Finishes an answer that stands in a reserved STREAM_FRAME_MAX behind room for
+ * the prefix: with options, as stream_options_add(), if the question had EDNS.
+ * STREAM_OPTIONS_ROOM should be left for them.  Returns the answer's length.
+ */
+size_t stream_put_answer(struct stream *s, uint8_t *room, size_t length,
+    const struct edns *asked, enum extended_error error);
+
+/* How much of a message an answer may take if such options follow it. */
+size_t stream_answer_room(const struct edns *asked);
+
+/* A whole message, or in raw mode octets. */
+enum stream_next stream_put_message(struct stream *s,
+    struct stream_connection *c, const uint8_t *message, size_t length)
+    STREAM_STEP;
+enum stream_next stream_put_octets(struct stream *s,
+    struct stream_connection *c, const uint8_t *octets, size_t length)
+    STREAM_STEP;
+
+/* An answer without records to a question that could not be relayed. */
+enum stream_next stream_put_failure(struct stream *s,
+    struct stream_connection *c, const uint8_t *question, size_t length,
+    enum extended_error error) STREAM_STEP;
+
+/* Sends what was put; what the socket does not take waits in c->out. */
+enum stream_next stream_flush(struct stream *s, struct stream_connection *c)
+    STREAM_STEP;
+
+/* Sends what waits in c->out. */
+enum stream_next stream_send_waiting(struct stream *s,
+    struct stream_connection *c) STREAM_STEP;
+
+/* stream_opener.c: sockets that another process opens. */
+
+void stream_opener_init(struct stream *s, const struct worker_handover *h);
+void stream_opener_close(struct stream *s);
+
+/* For a connection to c's nameserver. */
+struct opener_request stream_opener_request(const struct stream_connection *c);
+
+/* Has a connection to c's nameserver opened: stream_opener_next() has it. */
+void stream_opener_ask(struct stream *s, struct stream_connection *c);
+/* Nothing follows; for a connection that did not ask, it does nothing. */
+void stream_opener_forget(struct stream *s, struct stream_connection *c);
+
+/* What came of stream_opener_ask(). */
+struct stream_opened {
+	struct stream_connection *connection;
+	int fd;				/* its socket, or a negative errno */
+};
+
+/*
+ * The next one that waits no more; false: nothing more has come.  To be called
+ * until then when the channel has something, and after stream_opener_take().
+ */
+bool stream_opener_next(struct stream *s, struct stream_opened *opened);
+
+/* As stream_take_opener(), from another thread. */
+void stream_opener_give(struct stream *s, int channel);
+/* Takes what was given. */
+void stream_opener_take(struct stream *s);
+void stream_opener_tick(struct stream *s);
+
+/* stream_chase.c: questions that need a CNAME's target from the nameserver. */
+
+struct stream_chase;
+
+/* Copies what was intercepted as an ANSWER_CHAIN.  NULL for lack of memory. */
+struct stream_chase *stream_chase_new(const struct interception *i,
+    const uint8_t *question, size_t length, uint64_t received_ns);
+void stream_chase_free(struct stream_chase *chase);
+size_t stream_chase_octets(const struct stream_chase *chase);
+uint16_t stream_chase_id(const struct stream_chase *chase);
+
+/* The question for the target, as chase_question() writes it. */
+size_t stream_chase_question(const struct stream_chase *chase, uint16_t id,
+    uint8_t buf[static CHASE_QUESTION_MAX]);
+
+/*
+ * The answer, from what the nameserver said: where that is no DNS message or is
+ * too long, and where it said nothing, the chain and SERVFAIL.
+ */
+enum stream_next stream_put_chase(struct stream *s,
+    struct stream_connection *c, const struct stream_chase *chase,
+    const uint8_t *message, size_t length) STREAM_STEP;
+enum stream_next stream_put_chase_failure(struct stream *s,
+    struct stream_connection *c, const struct stream_chase *chase,
+    enum extended_error error) STREAM_STEP;
+
+/* stream_relay.c: the nameserver's end. */
+
+/* Sends a question on; the answer comes, or SERVFAIL does. */
+enum stream_next stream_relay_question(struct stream *s,
+    struct stream_connection *c, const uint8_t *message, size_t length)
+    STREAM_STEP;
+
+/* Asks for a chain's target: the answer comes, or SERVFAIL.  Takes chase. */
+enum stream_next stream_relay_chase(struct stream *s,
+    struct stream_connection *c, struct stream_chase *chase) STREAM_STEP;
+
+/*
+ * Whether the connection may become raw now.  While a target is asked for it
+ * may not, since the answer to that is none to the client: then no message is
+ * taken until it may.
+ */
+bool stream_relay_may_be_raw(struct stream_connection *c);
+
+/* From now on all octets go on as they are, beginning with these. */
+enum stream_next stream_relay_begin_raw(struct stream *s,
+    struct stream_connection *c) STREAM_STEP;
+enum stream_next stream_relay_octets(struct stream_connection *c,
+    const uint8_t *octets, size_t length) STREAM_STEP;
+
+/* The client of a raw connection has sent its last octet. */
+void stream_relay_end(struct stream_connection *c);
+
+/* Its socket has something. */
+enum stream_next stream_relay_ready(struct stream *s,
+    struct stream_connection *c, uint32_t events) STREAM_STEP;
+
+/* Its socket is there, fd, or is not, a negative errno. */
+enum stream_next stream_relay_opened(struct stream *s,
+    struct stream_connection *c, int fd) STREAM_STEP;
+
+/* Sends what waits; sets what epoll looks for. */
+enum stream_next stream_relay_settle(struct stream *s,
+    struct stream_connection *c) STREAM_STEP;
+
+/* Gives up a nameserver that has had its time. */
+enum stream_next stream_relay_tick(struct stream *s,
+    struct stream_connection *c) STREAM_STEP;
+
+/* Whether another question, or more octets, can be taken. */
+bool stream_relay_has_room(const struct stream *s,
+    const struct stream_connection *c);
+
+/* Whether the client still waits for something from there. */
+bool stream_relay_is_busy(const struct stream_connection *c);
+
+void stream_relay_free(struct stream_connection *c);
+
+/* stream_connection.c: the client's end. */
+
+/* After STREAM_WANTS_RAW, if there is a place. */
+enum stream_next stream_client_begin_raw(struct stream *s,
+    struct stream_connection *c) STREAM_STEP;
+
+/* Its socket has something. */
+enum stream_next stream_client_ready(struct stream *s,
+    struct stream_connection *c, uint32_t events) STREAM_STEP;
+
+/*
+ * Takes in what waits for the thread, finds whether it has come to its end, and
+ * tells epoll what to look for: the last step after any other.
+ */
+enum stream_next stream_client_settle(struct stream *s,
+    struct stream_connection *c) STREAM_STEP;
+
+/* Whether it has had its time. */
+enum stream_next stream_client_tick(struct stream *s,
+    struct stream_connection *c) STREAM_STEP;
+
+/* Whether it is idle and nothing would be lost with it. */
+bool stream_is_idle(const struct stream_connection *c);
+
+/* stream_places.c */
+
+/* A connection that has come. */
+struct stream_arrival {
+	int fd;				/* -1: it was refused */
+	union stream_name peer, name;
+};
+
+/*
+ * A connection of the thread from now on, with its socket taken over; NULL, and
+ * the socket is closed, if there is no place for it.
+ */
+struct stream_connection *stream_welcome(struct stream *s,
+    const struct stream_arrival *arrival);
+
+/* It has the newest activity. */
+void stream_touch(struct stream *s, struct stream_connection *c);
+
+/* Marks an idle one, of whoever has most; false if there is none. */
+bool stream_evict(struct stream *s);
+
+/*
+ * A raw place for c, which it has until it is closed; false: there is none, and
+ * nobody else has more of them than c's client would have.
+ */
+bool stream_admit_raw(struct stream *s, struct stream_connection *c);
+
+/* Marks it: nothing more is done on it, and its place is free. */
+void stream_mark_closed(struct stream *s, struct stream_connection *c);
+
+/* Closes and frees those that are marked.  No step is under way. */
+void stream_bury(struct stream *s);
+
+/* stream_accept.c */
+
+/* Takes the next one that waits at a listener; false: none does. */
+bool stream_accept(struct stream *s, struct stream_end *listener,
+    struct stream_arrival *arrival);
+
+/* Listeners that paused for want of descriptors are looked at again. */
+void stream_accept_again(struct stream *s);
+
+/* stream.c */
+
+/* As stream_start(), but without a thread: stream_round() is its life. */
+int stream_new(struct stream **stream, const struct worker_handover *h,
+    const struct snapshot *snapshot, struct audit *audit, unsigned int slot)
+    __attribute__((warn_unused_result));
+void stream_free(struct stream *s);
+
+/* A connection comes in; its socket is taken over.  In the thread. */
+void stream_arrive(struct stream *s, const struct stream_arrival *arrival);
+
+/* What epoll says of s->epoll, and the time (CLOCK_MONOTONIC). */
+void stream_round(struct stream *s, const struct epoll_event *events,
+    int count, int64_t now_ms);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/stream/pending.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "nfq/stream/parts.h"
+#include "resolver/answer/chase.h"
+#include "resolver/dns/wire.h"
+
+void
+stream_pending_init(struct stream_pendings *list)
+{
+	*list = (struct stream_pendings){ .end = &list->first };
+}
+
+struct stream_pending *
+stream_pending_new(const uint8_t *message, size_t length)
+{
+	struct stream_pending *p = malloc(sizeof(*p) + STREAM_PREFIX + length);
+
+	if (p == NULL)
+		return NULL;
+	p->next = NULL;
+	p->chase = NULL;
+	p->length = STREAM_PREFIX + length;
+	stream_frame_put(p->octets, length);
+	memcpy(p->octets + STREAM_PREFIX, message, length);
+	return p;
+}
+
+static size_t
+cost_of(const struct stream_pending *p)
+{
+	return p->length +
+	    (p->chase != NULL ? stream_chase_octets(p->chase) : 0);
+}
+
+void
+stream_pending_append(struct stream_pendings *list, struct stream_pending *p)
+{
+	*list->end = p;
+	list->end = &p->next;
+	if (list->unsent == NULL) {
+		list->unsent = p;
+		list->sent = 0;
+	}
+	list->count++;
+	list->chases += p->chase != NULL;
+	list->octets += cost_of(p);
+}
+
+void
+stream_pending_drop(struct stream_pendings *list, struct stream_pending **link)
+{
+	struct stream_pending *p = *link;
+
+	*link = p->next;
+	if (list->end == &p->next)
+		list->end = link;
+	if (list->unsent == p) {
+		list->unsent = p->next;
+		list->sent = 0;
+	}
+	list->count--;
+	list->chases -= p->chase != NULL;
+	list->octets -= cost_of(p);
+	stream_chase_free(p->chase);
+	free(p);
+}
+
+void
+stream_pending_clear(struct stream_pendings *list)
+{
+	while (list->first != NULL)
+		stream_pending_drop(list, &list->first);
+}
+
+void
+stream_pending_sent(struct stream_pendings *list, size_t n)
+{
+	while (n > 0) {
+		size_t left = list->unsent->length - list->sent;
+
+		if (n < left) {
+			list->sent += n;
+			return;
+		}
+		n -= left;
+		list->unsent = list->unsent->next;
+		list->sent = 0;
+	}
+}
+
+void
+stream_pending_send_again(struct stream_pendings *list)
+{
+	list->unsent = list->first;
+	list->sent = 0;
+}
+
+static bool
+is_taken(const struct stream_pendings *list, uint16_t id)
+{
+	for (const struct stream_pending *p = list->first; p != NULL;
+	    p = p->next) {
+		if (wire_load_u16(stream_pending_message(p)) == id)
+			return true;
+	}
+	return false;
+}
+
+uint16_t
+stream_pending_free_id(struct stream_pendings *list, uint16_t id)
+{
+	/* stream.in_flight lets far fewer than 65,536 be pending. */
+	while (is_taken(list, id))
+		id = list->next_id++;
+	return id;
+}
+
+bool
+stream_pending_is_chased(const struct stream_pending *p, const uint8_t *message,
+    size_t length)
+{
+	return p->chase != NULL && chase_is_answer(stream_pending_message(p),
+	    p->length - STREAM_PREFIX, message, length);
+}
+
+struct stream_pending **
+stream_pending_find(struct stream_pendings *list, const uint8_t *message,
+    size_t length)
+{
+	struct stream_pending **chased = NULL;
+
+	if (length < 2)
+		return NULL;
+	for (struct stream_pending **link = &list->first;
+	    *link != list->unsent; link = &(*link)->next) {
+		struct stream_pending *p = *link;
+
+		if (memcmp(stream_pending_message(p), message, 2) != 0)
+			continue;
+		if (p->chase == NULL ||
+		    stream_pending_is_chased(p, message, length))
+			return link;
+		if (chased == NULL)
+			chased = link;
+	}
+	return chased;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who has a place.  There are so many connections in all, so many of one
+ * client, and so many raw ones.  When all are taken, whoever has most gives one
+ * up: first one that is idle, and to those that have fewer also one that is
+ * not.  So a client that takes all it can get shuts nobody out.
+ */
+#include "nfq/stream/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nfq/handover/senders.h"
+
+#define LOOK_FOR_IDLE	64	/* connections, when a place is needed */
+
+static void
+list_append(struct stream_list *list, struct stream_connection *c,
+    enum stream_lists which)
+{
+	c->links[which] = (struct stream_link){ NULL, list->last };
+	if (list->last != NULL)
+		list->last->links[which].next = c;
+	else
+		list->first = c;
+	list->last = c;
+}
+
+static void
+list_remove(struct stream_list *list, struct stream_connection *c,
+    enum stream_lists which)
+{
+	const struct stream_link link = c->links[which];
+
+	if (link.prev != NULL)
+		link.prev->links[which].next = link.next;
+	else
+		list->first = link.next;
+	if (link.next != NULL)
+		link.next->links[which].prev = link.prev;
+	else
+		list->last = link.prev;
+}
+
+void
+stream_touch(struct stream *s, struct stream_connection *c)
+{
+	list_remove(&s->all, c, STREAM_ALL);
+	list_append(&s->all, c, STREAM_ALL);
+	list_remove(&c->of->list, c, STREAM_OF_CLIENT);
+	list_append(&c->of->list, c, STREAM_OF_CLIENT);
+}
+
+void
+stream_mark_closed(struct stream *s, struct stream_connection *c)
+{
+	c->closed = true;
+	stream_opener_forget(s, c);
+	list_remove(&s->all, c, STREAM_ALL);
+	list_remove(&c->of->list, c, STREAM_OF_CLIENT);
+	if (c->raw_since_ms != 0) {
+		list_remove(&s->raws, c, STREAM_RAWS);
+		c->of->raw--;
+		s->raw_count--;
+	}
+	stream_clients_remove(s->clients, c->of);
+	c->of = NULL;
+	s->count--;
+	c->links[STREAM_ALL].next = s->dead;
+	s->dead = c;
+}
+
+void
+stream_bury(struct stream *s)
+{
+	while (s->dead != NULL) {
+		struct stream_connection *c = s->dead;
+
+		s->dead = c->links[STREAM_ALL].next;
+		stream_close_end(s, &c->client);
+		stream_close_end(s, &c->server);
+		stream_relay_free(c);
+		stream_buffer_clear(&c->in);
+		stream_buffer_clear(&c->out);
+		free(c);
+	}
+}
+
+/* The one of a list that was idle longest, among the first ones. */
+static struct stream_connection *
+find_idle(const struct stream_list *list, enum stream_lists which)
+{
+	struct stream_connection *c = list->first;
+
+	for (int i = 0; c != NULL && i < LOOK_FOR_IDLE; i++) {
+		if (stream_is_idle(c))
+			return c;
+		c = c->links[which].next;
+	}
+	return NULL;
+}
+
+/* From whom a place is taken for somebody who has "has"; NULL: from nobody. */
+static struct stream_connection *
+find_victim(const struct stream *s, unsigned int has)
+{
+	const struct stream_client *most = stream_clients_largest(s->clients);
+	struct stream_connection *c;
+
+	if (most == NULL)
+		return NULL;
+	c = find_idle(&most->list, STREAM_OF_CLIENT);
+	if (c == NULL && most->connections > has)
+		c = most->list.first;
+	return c != NULL ? c : find_idle(&s->all, STREAM_ALL);
+}
+
+static bool
+evict(struct stream *s, struct stream_connection *c)
+{
+	if (c == NULL)
+		return false;
+	stream_count(s, STREAM_EVICTED);
+	stream_mark_closed(s, c);
+	return true;
+}
+
+bool
+stream_evict(struct stream *s)
+{
+	/* Nobody is known for whom a busy one should go. */
+	return evict(s, find_victim(s, s->count));
+}
+
+static struct stream_client_key
+client_of(struct stream *s, const struct stream_arrival *arrival)
+{
+	struct stream_client_key key = { .uid = (uid_t)-1 };
+	struct sender_ends ends;
+	uint16_t port;
+	size_t length;
+
+	memset(&ends, 0, sizeof(ends));
+	(void)stream_address_of(&arrival->name, ends.server, &port);
+	length = stream_address_of(&arrival->peer, ends.client,
+	    &ends.client_port);
+	if (s->senders != NULL)
+		key.uid = senders_take(s->senders, &ends);
+	if (key.uid != (uid_t)-1)
+		return key;
+	/* IPv4 as ::ffff:0:0/96 (RFC 4291 section 2.5.5.2). */
+	if (length == 4)
+		memset(key.address + 10, 0xff, 2);
+	memcpy(key.address + 16 - length, ends.client, length);
+	return key;
+}
+
+/* Whether there is a place for one more of a client, which is counted. */
+static bool
+admit(struct stream *s, const struct stream_client *client)
+{
+	const struct config_stream *limits = &s->config->stream;
+
+	if (client->connections > limits->per_client) {
+		stream_count(s, STREAM_OVER_CLIENT);
+		return false;
+	}
+	if (s->count < limits->connections ||
+	    evict(s, find_victim(s, client->connections)))
+		return true;
+	stream_count(s, STREAM_OVER_ALL);
+	return false;
+}
+
+struct stream_connection *
+stream_welcome(struct stream *s, const struct stream_arrival *arrival)
+{
+	const struct stream_client_key key = client_of(s, arrival);
+	struct stream_connection *c = calloc(1, sizeof(*c));
+
+	if (c != NULL)
+		c->of = stream_clients_add(s->clients, &key);
+	if (c == NULL || c->of == NULL || !admit(s, c->of)) {
+		if (c != NULL && c->of != NULL)
+			stream_clients_remove(s->clients, c->of);
+		(void)close(arrival->fd);
+		free(c);
+		return NULL;
+	}
+	c->peer = arrival->peer;
+	c->name = arrival->name;
+	c->client = (struct stream_end){ ROLE_CLIENT, arrival->fd, 0, c };
+	c->server = (struct stream_end){ ROLE_SERVER, -1, 0, c };
+	c->active_ms = s->now_ms;
+	list_append(&s->all, c, STREAM_ALL);
+	list_append(&c->of->list, c, STREAM_OF_CLIENT);
+	s->count++;
+	stream_count(s, STREAM_ACCEPTED);
+	return c;
+}
+
+/* The oldest raw one of the client with most of them. */
+static struct stream_connection *
+oldest_raw(const struct stream *s)
+{
+	struct stream_connection *found = s->raws.first;
+
+	for (struct stream_connection *c = found; c != NULL;
+	    c = c->links[STREAM_RAWS].next)
+		if (c->of->raw > found->of->raw)
+			found = c;
+	return found;
+}
+
+bool
+stream_admit_raw(struct stream *s, struct stream_connection *c)
+{
+	if (s->raw_count >= s->config->stream.raw) {
+		struct stream_connection *old = oldest_raw(s);
+
+		stream_count(s, STREAM_OVER_RAW);
+		if (old == NULL || old->of->raw <= c->of->raw + 1)
+			return false;
+		stream_mark_closed(s, old);
+	}
+	c->raw_since_ms = s->now_ms;
+	list_append(&s->raws, c, STREAM_RAWS);
+	c->of->raw++;
+	s->raw_count++;
+	return true;
+}

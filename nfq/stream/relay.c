@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The nameserver's end: one connection for each of a client's, opened when the
+ * first question needs it.  Questions are kept until they are answered, so that
+ * each gets an answer: from the nameserver; from it over another connection, if
+ * it closes one after some answers, as it may at any time (RFC 7766 section
+ * 6.2.4); or SERVFAIL that says why (RFC 8914).
+ */
+#include "nfq/stream/parts.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "nfq/sockets/open.h"
+#include "nfq/stream/pending.h"
+#include "rules/ruleset.h"
+
+#define WRITE_AT_ONCE 64	/* questions a call */
+
+struct stream_relay {
+	struct stream_pendings asked;
+	struct stream_buffer in;	/* part of a message from there */
+	struct stream_buffer raw;	/* octets for there, in raw mode */
+	int64_t since_ms;		/* when something last happened */
+	bool connecting;
+	bool answers;			/* this connection had an answer */
+	bool shut;			/* our last octet is sent */
+	bool half_closed;		/* the client's last octet is here */
+};
+
+/* Whether there is a connection to the nameserver, or going to be one. */
+static bool
+has_server(const struct stream_connection *c)
+{
+	return c->server.fd >= 0 || c->wait != STREAM_WAITS_NOT;
+}
+
+static void
+close_server(struct stream *s, struct stream_connection *c)
+{
+	stream_opener_forget(s, c);
+	if (c->server.fd < 0)
+		return;
+	stream_close_end(s, &c->server);
+	stream_buffer_clear(&c->relay->in);
+	c->relay->connecting = false;
+}
+
+void
+stream_relay_free(struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+
+	if (r == NULL)
+		return;
+	stream_pending_clear(&r->asked);
+	stream_buffer_clear(&r->in);
+	stream_buffer_clear(&r->raw);
+	free(r);
+	c->relay = NULL;
+}
+
+static enum stream_next
+put_failure(struct stream *s, struct stream_connection *c,
+    const struct stream_pending *p, enum extended_error error)
+{
+	return p->chase != NULL ?
+	    stream_put_chase_failure(s, c, p->chase, error) :
+	    stream_put_failure(s, c, stream_pending_message(p),
+	    p->length - STREAM_PREFIX, error);
+}
+
+/* All that waits gets SERVFAIL; a raw connection ends. */
+static enum stream_next
+fail(struct stream *s, struct stream_connection *c, enum extended_error error)
+{
+	struct stream_relay *r = c->relay;
+
+	close_server(s, c);
+	if (c->raw)
+		return STREAM_CLOSE;
+	while (r->asked.first != NULL) {
+		if (put_failure(s, c, r->asked.first, error) == STREAM_CLOSE)
+			return STREAM_CLOSE;
+		stream_pending_drop(&r->asked, &r->asked.first);
+	}
+	return stream_flush(s, c);
+}
+
+/* A connection that is under way. */
+static void
+begin_server(struct stream *s, struct stream_connection *c, int fd)
+{
+	c->server.fd = fd;
+	c->relay->connecting = true;
+	stream_count(s, STREAM_RELAYS);
+}
+
+/*
+ * Connects to the very address that the client asked, or has somebody else do
+ * it.  0 or a negative errno.
+ */
+static int
+open_server(struct stream *s, struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+
+	if (s->opener.used) {
+		stream_opener_ask(s, c);
+	} else {
+		const struct opener_request request = stream_opener_request(c);
+		/* By its mark it is not intercepted again. */
+		int fd = opener_socket_open(&request,
+		    ruleset_relay_mark(s->config));
+
+		if (fd < 0)
+			return fd;
+		begin_server(s, c, fd);
+	}
+	r->answers = false;
+	r->shut = false;
+	r->since_ms = s->now_ms;
+	stream_pending_send_again(&r->asked);
+	return 0;
+}
+
+enum stream_next
+stream_relay_opened(struct stream *s, struct stream_connection *c, int fd)
+{
+	if (fd < 0)
+		return fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
+	/* The rules let its user by: it needs no mark. */
+	begin_server(s, c, fd);
+	return STREAM_GO_ON;
+}
+
+/* A relay with a connection that is there or under way. */
+static int
+prepare(struct stream *s, struct stream_connection *c)
+{
+	if (c->relay == NULL) {
+		c->relay = calloc(1, sizeof(*c->relay));
+		if (c->relay == NULL)
+			return -ENOMEM;
+		stream_pending_init(&c->relay->asked);
+	}
+	return has_server(c) ? 0 : open_server(s, c);
+}
+
+/* It is sent with the next stream_relay_settle(). */
+static void
+append(const struct stream *s, struct stream_relay *r, struct stream_pending *p)
+{
+	if (r->asked.count == 0)
+		r->since_ms = s->now_ms;
+	stream_pending_append(&r->asked, p);
+}
+
+enum stream_next
+stream_relay_question(struct stream *s, struct stream_connection *c,
+    const uint8_t *message, size_t length)
+{
+	struct stream_pending *p = stream_pending_new(message, length);
+
+	if (p == NULL || prepare(s, c) < 0) {
+		free(p);
+		return stream_put_failure(s, c, message, length,
+		    EDE_NO_REACHABLE_AUTHORITY);
+	}
+	append(s, c->relay, p);
+	return STREAM_GO_ON;
+}
+
+/*
+ * The id is the client's own, or, if another of its questions has that, one
+ * that none has.  A later one may have the same: see stream_pending_find().
+ */
+enum stream_next
+stream_relay_chase(struct stream *s, struct stream_connection *c,
+    struct stream_chase *chase)
+{
+	uint8_t query[CHASE_QUESTION_MAX];
+	uint16_t id = stream_chase_id(chase);
+	struct stream_pending *p = NULL;
+	enum stream_next next;
+
+	if (prepare(s, c) == 0) {
+		id = stream_pending_free_id(&c->relay->asked, id);
+		p = stream_pending_new(query, stream_chase_question(chase, id, query));
+	}
+	if (p == NULL) {
+		next = stream_put_chase_failure(s, c, chase,
+		    EDE_NO_REACHABLE_AUTHORITY);
+		stream_chase_free(chase);
+		return next;
+	}
+	p->chase = chase;
+	append(s, c->relay, p);
+	return STREAM_GO_ON;
+}
+
+bool
+stream_relay_may_be_raw(struct stream_connection *c)
+{
+	c->raw_waits = c->relay != NULL && c->relay->asked.chases > 0;
+	return !c->raw_waits;
+}
+
+/*
+ * Questions that are on their way stay so, those that are not go first among
+ * the octets; from here on nobody but client and nameserver knows what they
+ * are.
+ */
+enum stream_next
+stream_relay_begin_raw(struct stream *s, struct stream_connection *c)
+{
+	struct stream_relay *r;
+	int error = prepare(s, c);
+
+	if (error < 0)
+		return STREAM_CLOSE;
+	r = c->relay;
+	assert(r->asked.chases == 0);
+	for (struct stream_pending *p = r->asked.unsent; p != NULL && error == 0;
+	    p = p->next) {
+		size_t sent = p == r->asked.unsent ? r->asked.sent : 0;
+
+		error = stream_buffer_put(&r->raw, p->octets + sent,
+		    p->length - sent);
+	}
+	if (error == 0 && r->in.octets != NULL)
+		error = stream_buffer_put(&c->out, r->in.octets + r->in.start,
+		    stream_buffer_length(&r->in));
+	if (stream_buffer_length(&c->out) > 0 && c->unread_ms == 0)
+		c->unread_ms = s->now_ms;
+	stream_buffer_clear(&r->in);
+	stream_pending_clear(&r->asked);
+	return error < 0 ? STREAM_CLOSE : STREAM_GO_ON;
+}
+
+enum stream_next
+stream_relay_octets(struct stream_connection *c, const uint8_t *octets,
+    size_t length)
+{
+	return stream_buffer_put(&c->relay->raw, octets, length) < 0 ?
+	    STREAM_CLOSE : STREAM_GO_ON;
+}
+
+void
+stream_relay_end(struct stream_connection *c)
+{
+	c->relay->half_closed = true;
+}
+
+bool
+stream_relay_has_room(const struct stream *s, const struct stream_connection *c)
+{
+	const struct stream_relay *r = c->relay;
+	const struct config_stream *limits = &s->config->stream;
+
+	if (r == NULL)
+		return true;
+	if (c->raw)
+		return stream_buffer_length(&r->raw) == 0;
+	if (c->raw_waits && r->asked.chases > 0)
+		return false;
+	return r->asked.count < limits->in_flight && r->asked.octets < limits->buffer;
+}
+
+bool
+stream_relay_is_busy(const struct stream_connection *c)
+{
+	const struct stream_relay *r = c->relay;
+
+	if (r == NULL)
+		return false;
+	return c->raw ? has_server(c) : r->asked.count > 0;
+}
+
+/* The nameserver has closed the connection, or it broke. */
+static enum stream_next
+lose_server(struct stream *s, struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+	bool answers = r->answers;
+
+	close_server(s, c);
+	if (c->raw) {
+		/* What it has sent goes to the client; then that ends, too. */
+		c->ended = true;
+		return STREAM_GO_ON;
+	}
+	if (r->asked.count == 0)
+		return STREAM_GO_ON;
+	/* Without an answer each time this would never end. */
+	if (!answers || open_server(s, c) < 0)
+		return fail(s, c, EDE_NETWORK_ERROR);
+	return STREAM_GO_ON;
+}
+
+static enum stream_next
+send_questions(struct stream *s, struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+	struct iovec parts[WRITE_AT_ONCE];
+	struct msghdr message = { .msg_iov = parts };
+	struct stream_pending *p = r->asked.unsent;
+	ssize_t n;
+	int count;
+
+	for (count = 0; count < WRITE_AT_ONCE && p != NULL; count++) {
+		size_t sent = count == 0 ? r->asked.sent : 0;
+
+		parts[count].iov_base = p->octets + sent;
+		parts[count].iov_len = p->length - sent;
+		p = p->next;
+	}
+	message.msg_iovlen = (size_t)count;
+	n = sendmsg(c->server.fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (n >= 0)
+		stream_pending_sent(&r->asked, (size_t)n);
+	else if (errno != EAGAIN && errno != EINTR)
+		return lose_server(s, c);
+	return STREAM_GO_ON;
+}
+
+static enum stream_next
+send_raw(struct stream *s, struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+	ssize_t n = send(c->server.fd, r->raw.octets + r->raw.start,
+	    stream_buffer_length(&r->raw), MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (n > 0)
+		stream_buffer_take(&r->raw, (size_t)n);
+	else if (n < 0 && errno != EAGAIN && errno != EINTR)
+		return lose_server(s, c);
+	return STREAM_GO_ON;
+}
+
+/* Passes the client's end on, behind its last octet. */
+static void
+pass_end(struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+
+	if (!c->raw || !r->half_closed || r->shut || c->server.fd < 0 ||
+	    stream_buffer_length(&r->raw) > 0)
+		return;
+	r->shut = true;
+	(void)shutdown(c->server.fd, SHUT_WR);
+}
+
+/* Sends what waits, if there is somebody to send it to. */
+static enum stream_next
+send_waiting(struct stream *s, struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+	enum stream_next next = STREAM_GO_ON;
+
+	if (c->server.fd < 0 || r->connecting)
+		return STREAM_GO_ON;
+	if (c->raw && stream_buffer_length(&r->raw) > 0)
+		next = send_raw(s, c);
+	else if (!c->raw && r->asked.unsent != NULL)
+		next = send_questions(s, c);
+	pass_end(c);
+	return next;
+}
+
+/* One message of the nameserver: to the client, if it waits for it. */
+static enum stream_next
+deliver(struct stream *s, struct stream_connection *c, const uint8_t *message,
+    size_t length)
+{
+	struct stream_relay *r = c->relay;
+	struct stream_pending **link = stream_pending_find(&r->asked,
+	    message, length);
+	enum stream_next next;
+
+	if (link == NULL)
+		return STREAM_GO_ON;
+	r->answers = true;
+	r->since_ms = s->now_ms;
+	if ((*link)->chase == NULL)
+		next = stream_put_message(s, c, message, length);
+	else if (stream_pending_is_chased(*link, message, length))
+		next = stream_put_chase(s, c, (*link)->chase, message, length);
+	else
+		next = put_failure(s, c, *link, EDE_NETWORK_ERROR);
+	stream_pending_drop(&r->asked, link);
+	return next;
+}
+
+static enum stream_next
+take_answers(struct stream *s, struct stream_connection *c, size_t length)
+{
+	struct stream_input input = { s->input, length };
+	struct stream_relay *r = c->relay;
+	const uint8_t *message;
+	size_t message_length;
+
+	while (stream_frame_next(&input, &message, &message_length))
+		if (deliver(s, c, message, message_length) == STREAM_CLOSE)
+			return STREAM_CLOSE;
+	if (stream_flush(s, c) == STREAM_CLOSE)
+		return STREAM_CLOSE;
+	return stream_buffer_put(&r->in, input.octets, input.left) < 0 ?
+	    STREAM_CLOSE : STREAM_GO_ON;
+}
+
+static enum stream_next
+take_octets(struct stream *s, struct stream_connection *c, size_t length)
+{
+	c->active_ms = s->now_ms;
+	if (stream_put_octets(s, c, s->input, length) == STREAM_CLOSE)
+		return STREAM_CLOSE;
+	return stream_flush(s, c);
+}
+
+static enum stream_next
+read_server(struct stream *s, struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+	size_t kept = stream_buffer_length(&r->in);
+	ssize_t n = recv(c->server.fd, s->input + kept, STREAM_READ,
+	    MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return STREAM_GO_ON;
+	if (n <= 0)
+		return lose_server(s, c);
+	if (kept > 0)
+		memcpy(s->input, r->in.octets + r->in.start, kept);
+	stream_buffer_clear(&r->in);
+	return c->raw ? take_octets(s, c, (size_t)n) :
+	    take_answers(s, c, kept + (size_t)n);
+}
+
+static enum stream_next
+finish_connect(struct stream *s, struct stream_connection *c)
+{
+	socklen_t size = sizeof(int);
+	int error = 0;
+
+	if (getsockopt(c->server.fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0 ||
+	    error != 0)
+		return fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
+	c->relay->connecting = false;
+	c->relay->since_ms = s->now_ms;
+	return STREAM_GO_ON;
+}
+
+enum stream_next
+stream_relay_ready(struct stream *s, struct stream_connection *c,
+    uint32_t events)
+{
+	if (c->server.fd < 0)
+		return STREAM_GO_ON;	/* closed earlier in this round */
+	if (c->relay->connecting)
+		return finish_connect(s, c);
+	if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0)
+		return read_server(s, c);
+	return STREAM_GO_ON;
+}
+
+enum stream_next
+stream_relay_settle(struct stream *s, struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+	uint32_t events = 0;
+
+	if (r == NULL)
+		return STREAM_GO_ON;
+	if (send_waiting(s, c) == STREAM_CLOSE)
+		return STREAM_CLOSE;
+	if (c->server.fd < 0)
+		return STREAM_GO_ON;
+	/* While the client does not read, neither do we. */
+	if (!r->connecting && stream_buffer_length(&c->out) == 0)
+		events |= EPOLLIN;
+	if (r->connecting || (c->raw ? stream_buffer_length(&r->raw) > 0 :
+	    r->asked.unsent != NULL))
+		events |= EPOLLOUT;
+	stream_watch(s, &c->server, events);
+	return STREAM_GO_ON;
+}
+
+enum stream_next
+stream_relay_tick(struct stream *s, struct stream_connection *c)
+{
+	struct stream_relay *r = c->relay;
+	int64_t patience = s->config->stream.relay_s * INT64_C(1000);
+
+	if (r == NULL || !has_server(c) || s->now_ms - r->since_ms < patience)
+		return STREAM_GO_ON;
+	/* Not its fault if the client does not take its answers. */
+	if (stream_buffer_length(&c->out) > 0)
+		r->since_ms = s->now_ms;
+	else if (c->server.fd < 0 || r->connecting || r->asked.count > 0)
+		return fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
+	return STREAM_GO_ON;
+}

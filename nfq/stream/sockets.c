@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Connections to nameservers that another process opens (opener.h): relays
+ * wait in order, some of them asked for, and stream_opener_next() says what
+ * came of it.  Nobody else waits: the channel is one more descriptor of the
+ * thread.
+ *
+ * When the channel breaks, what was asked for on it has failed, and the rest
+ * waits for the next channel, which the supervisor has (control.h).
+ */
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "nfq/handover/control.h"
+#include "nfq/sockets/client.h"
+#include "nfq/stream/parts.h"
+#include "policy/log.h"
+
+#define WANT_EVERY_MS	1000
+
+/* What stream_opener_give() leaves for the thread. */
+enum { NOTHING_NEW = -1, NONE_TO_BE_HAD = -2 };
+
+void
+stream_opener_init(struct stream *s, const struct worker_handover *h)
+{
+	struct stream_opener *o = &s->opener;
+
+	o->used = h->opener;
+	o->control = h->control;
+	o->end = (struct stream_end){ ROLE_OPENER, -1, 0, NULL };
+	atomic_store(&o->fresh, NOTHING_NEW);
+}
+
+void
+stream_opener_close(struct stream *s)
+{
+	int fresh = atomic_exchange(&s->opener.fresh, NOTHING_NEW);
+
+	if (fresh >= 0)
+		(void)close(fresh);
+	stream_close_end(s, &s->opener.end);
+}
+
+/* Another channel, at most once a second. */
+static void
+want_channel(struct stream *s)
+{
+	const struct control_message order = { .kind = CONTROL_OPENER_WANTED };
+	struct stream_opener *o = &s->opener;
+
+	if (s->now_ms - o->wanted_ms < WANT_EVERY_MS)
+		return;
+	o->wanted_ms = s->now_ms;
+	/* A supervisor that is gone shows elsewhere. */
+	(void)!control_send(o->control, &order, NULL, 0);
+}
+
+static void
+append(struct stream_opener *o, struct stream_connection *c)
+{
+	c->wait = STREAM_WAITS;
+	c->wait_next = NULL;
+	c->wait_prev = o->last;
+	if (o->last != NULL)
+		o->last->wait_next = c;
+	else
+		o->first = c;
+	o->last = c;
+}
+
+static void
+take_out(struct stream_opener *o, struct stream_connection *c)
+{
+	if (c->wait_prev != NULL)
+		c->wait_prev->wait_next = c->wait_next;
+	else
+		o->first = c->wait_next;
+	if (c->wait_next != NULL)
+		c->wait_next->wait_prev = c->wait_prev;
+	else
+		o->last = c->wait_prev;
+	c->wait = STREAM_WAITS_NOT;
+}
+
+struct opener_request
+stream_opener_request(const struct stream_connection *c)
+{
+	struct opener_request request = { .kind = OPENER_CONNECTION,
+		.family = c->name.any.sa_family };
+
+	(void)stream_address_of(&c->name, request.address, &request.port);
+	if (request.family == AF_INET6)
+		request.scope_id = c->name.v6.sin6_scope_id;
+	return request;
+}
+
+/*
+ * Asks for as many as may be asked for at once.  Who cannot be asked for yet
+ * goes on waiting: if the channel broke, epoll says so too.
+ */
+static void
+ask(struct stream_opener *o)
+{
+	while (o->end.fd >= 0 && o->first != NULL && o->count < STREAM_ASKED) {
+		struct stream_connection *c = o->first;
+		const struct opener_request request = stream_opener_request(c);
+
+		if (c->wait == STREAM_REFUSED)
+			return;		/* it is told so first */
+		if (opener_request(o->end.fd, &request) < 0)
+			return;
+		take_out(o, c);
+		c->wait = STREAM_ASKED_FOR;
+		o->asked[(o->oldest + o->count++) % STREAM_ASKED] = c;
+	}
+}
+
+void
+stream_opener_ask(struct stream *s, struct stream_connection *c)
+{
+	append(&s->opener, c);
+	if (s->opener.end.fd < 0)
+		want_channel(s);
+	ask(&s->opener);
+}
+
+void
+stream_opener_forget(struct stream *s, struct stream_connection *c)
+{
+	struct stream_opener *o = &s->opener;
+
+	if (c->wait == STREAM_WAITS || c->wait == STREAM_REFUSED)
+		take_out(o, c);
+	for (size_t i = 0; c->wait == STREAM_ASKED_FOR; i++) {
+		if (o->asked[i] != c)
+			continue;
+		o->asked[i] = NULL;	/* its answer will come */
+		c->wait = STREAM_WAITS_NOT;
+	}
+}
+
+/* The oldest that was asked for; NULL: it was given up. */
+static struct stream_connection *
+take_oldest(struct stream_opener *o)
+{
+	struct stream_connection *c = o->asked[o->oldest];
+
+	o->asked[o->oldest] = NULL;
+	o->oldest = (o->oldest + 1) % STREAM_ASKED;
+	o->count--;
+	if (c != NULL)
+		c->wait = STREAM_WAITS_NOT;
+	return c;
+}
+
+static void
+lose_channel(struct stream *s, int error)
+{
+	struct stream_opener *o = &s->opener;
+
+	stream_close_end(s, &o->end);
+	if (!o->lost && error == -EPERM)
+		log_error("TCP: who opens sockets runs as another user than "
+		    "nfdnsd's, whose connections the rules let by");
+	else if (!o->lost)
+		log_warning("TCP: the process that opens sockets is gone: %s",
+		    strerror(-error));
+	o->lost = true;
+	o->error = error;
+	want_channel(s);
+}
+
+/* An answer for the oldest: its socket or errno.  False: there is none now. */
+static bool
+receive(struct stream *s, int *fd)
+{
+	struct stream_opener *o = &s->opener;
+	int error = opener_answer(o->end.fd, s->config->uid, fd);
+
+	if (error == 0 && o->count == 0) {
+		if (*fd >= 0)
+			(void)close(*fd);
+		error = -EPROTO;	/* nothing was asked for */
+	}
+	if (error != 0) {
+		if (error != -EAGAIN)
+			lose_channel(s, error);
+		return false;
+	}
+	if (o->lost)
+		log_notice("TCP: sockets are opened again");
+	o->lost = false;
+	return true;
+}
+
+/* The next that was asked for and is not any more.  As stream_opener_next(). */
+static bool
+next_asked(struct stream *s, struct stream_opened *opened)
+{
+	struct stream_opener *o = &s->opener;
+
+	while (o->end.fd >= 0 && receive(s, &opened->fd)) {
+		opened->connection = take_oldest(o);
+		if (opened->connection != NULL)
+			return true;
+		if (opened->fd >= 0)
+			(void)close(opened->fd);
+	}
+	/* What was asked for on a channel that is gone. */
+	while (o->end.fd < 0 && o->count > 0) {
+		opened->connection = take_oldest(o);
+		opened->fd = o->error;
+		if (opened->connection != NULL)
+			return true;
+	}
+	return false;
+}
+
+bool
+stream_opener_next(struct stream *s, struct stream_opened *opened)
+{
+	struct stream_opener *o = &s->opener;
+	struct stream_connection *c = o->first;
+
+	if (c != NULL && c->wait == STREAM_REFUSED) {
+		take_out(o, c);
+		*opened = (struct stream_opened){ c, -ECONNREFUSED };
+		return true;
+	}
+	if (next_asked(s, opened))
+		return true;
+	ask(o);
+	return false;
+}
+
+/* Nobody opens any: all that waits has failed, but not who asks after that. */
+static void
+refuse_waiting(struct stream_opener *o)
+{
+	for (struct stream_connection *c = o->first; c != NULL;
+	    c = c->wait_next)
+		c->wait = STREAM_REFUSED;
+}
+
+void
+stream_opener_take(struct stream *s)
+{
+	struct stream_opener *o = &s->opener;
+	int fresh = atomic_exchange(&o->fresh, NOTHING_NEW);
+
+	if (fresh == NONE_TO_BE_HAD && o->end.fd < 0)
+		refuse_waiting(o);
+	if (fresh < 0)
+		return;
+	if (o->end.fd >= 0) {
+		(void)close(fresh);	/* it was asked for twice */
+		return;
+	}
+	assert(o->count == 0);
+	o->end.fd = fresh;
+	stream_watch(s, &o->end, EPOLLIN);
+}
+
+void
+stream_opener_tick(struct stream *s)
+{
+	if (s->opener.end.fd < 0 && s->opener.first != NULL)
+		want_channel(s);
+}
+
+void
+stream_opener_give(struct stream *s, int channel)
+{
+	int before = atomic_exchange(&s->opener.fresh,
+	    channel >= 0 ? channel : NONE_TO_BE_HAD);
+
+	if (before >= 0)
+		(void)close(before);
+	stream_wake(s);
+}

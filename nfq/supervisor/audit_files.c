@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/supervisor/audit_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * -EINVAL for what is not a regular file: a fifo without a reader, or a device,
+ * would take records nowhere.  O_NONBLOCK is for opening such a one.
+ */
+static int
+open_file(const char *path)
+{
+	struct stat st;
+	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC |
+	    O_NONBLOCK | O_NOCTTY, 0640);
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		(void)close(fd);
+		return -EINVAL;
+	}
+	return fd;
+}
+
+static void
+explain(const struct config *config, const struct config_audit *audit,
+    int error, struct diag *diag)
+{
+	if (error == -EINVAL || error == -ENXIO || error == -EISDIR)
+		diag_add(diag, DIAG_ERROR, config->path, audit->line,
+		    "audit file \"%s\" is not a regular file: remove it or "
+		    "name another", audit->path);
+	else
+		diag_add(diag, DIAG_ERROR, config->path, audit->line,
+		    "cannot open audit file \"%s\": %s: make its directory, or "
+		    "name another", audit->path, strerror(-error));
+}
+
+int
+sinks_open(struct sinks *sinks, const struct config *config, struct diag *diag)
+{
+	int error = 0;
+
+	sinks->count = 0;
+	for (size_t i = 0; i < config->audit_count; i++) {
+		const struct config_audit *audit = &config->audits[i];
+		int fd = i < AUDIT_MAX_SINKS ? open_file(audit->path) : -EMFILE;
+
+		if (fd < 0) {
+			explain(config, audit, fd, diag);
+			error = -EIO;
+			continue;
+		}
+		sinks->sinks[sinks->count++] = (struct audit_sink){
+			.fd = fd, .passes = audit->passes };
+	}
+	if (error < 0)
+		sinks_close(sinks);
+	return error;
+}
+
+/* Whether there could be a file at path; 0 or a negative errno. */
+static int
+check_file(const char *path)
+{
+	char directory[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	struct stat st;
+
+	if (stat(path, &st) == 0)
+		return S_ISREG(st.st_mode) ? 0 : -EINVAL;
+	if (errno != ENOENT)
+		return -errno;
+	/* A configuration's paths are absolute. */
+	if (slash == NULL || slash == path || slash - path >= PATH_MAX)
+		return 0;
+	(void)snprintf(directory, sizeof(directory), "%.*s",
+	    (int)(slash - path), path);
+	return stat(directory, &st) < 0 ? -errno : 0;
+}
+
+void
+sinks_check(const struct config *config, struct diag *diag)
+{
+	for (size_t i = 0; i < config->audit_count; i++) {
+		const struct config_audit *audit = &config->audits[i];
+		int error = check_file(audit->path);
+
+		if (error < 0)
+			explain(config, audit, error, diag);
+	}
+}
+
+void
+sinks_close(struct sinks *sinks)
+{
+	for (size_t i = 0; i < sinks->count; i++)
+		(void)close(sinks->sinks[i].fd);
+	sinks->count = 0;
+}

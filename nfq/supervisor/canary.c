@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/supervisor/canary.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nfq/packet/intercept.h"
+#include "nfq/sockets/open.h"
+#include "resolver/dns/name.h"
+#include "resolver/dns/rr.h"
+#include "resolver/dns/wire.h"
+#include "rules/ruleset.h"
+
+#define DNS_PORT	53
+#define DNS_HEADER	12
+#define FLAG_QR		0x8000
+#define RCODE_MASK	0x000f
+#define MESSAGE_MAX	512
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+/* Where a canary goes that has no nameserver to go to. */
+static const struct resolv_server own_address = {
+	.family = AF_INET, .address = { 127, 0, 0, 1 } };
+
+static socklen_t
+server_address(const struct resolv_server *server, union address *address)
+{
+	memset(address, 0, sizeof(*address));
+	if (server->family == AF_INET) {
+		address->v4.sin_family = AF_INET;
+		address->v4.sin_port = htons(DNS_PORT);
+		memcpy(&address->v4.sin_addr, server->address, 4);
+		return sizeof(address->v4);
+	}
+	address->v6.sin6_family = AF_INET6;
+	address->v6.sin6_port = htons(DNS_PORT);
+	address->v6.sin6_scope_id = server->scope_id;
+	memcpy(&address->v6.sin6_addr, server->address, 16);
+	return sizeof(address->v6);
+}
+
+/* Returns its length. */
+static size_t
+write_question(uint8_t message[static MESSAGE_MAX], uint16_t id)
+{
+	struct wire_writer w = wire_writer_over(message, MESSAGE_MAX);
+	struct dns_name name;
+
+	if (name_from_text(&name, INTERCEPT_CANARY_NAME,
+	    strlen(INTERCEPT_CANARY_NAME)) < 0)
+		return 0;
+	wire_write_u16(&w, id);
+	wire_write_u16(&w, 0);
+	wire_write_u16(&w, 1);		/* QDCOUNT */
+	wire_write_u16(&w, 0);
+	wire_write_u32(&w, 0);
+	wire_write_octets(&w, name.octets, name.length);
+	wire_write_u16(&w, TYPE_TXT);
+	wire_write_u16(&w, CLASS_CH);
+	return wire_written(&w);
+}
+
+/* The answer to our question from ourselves: no real nameserver has it. */
+static bool
+is_answer(const uint8_t *message, size_t length, uint16_t id)
+{
+	struct wire_reader r = wire_reader_over(message, length);
+	const uint16_t answer_id = wire_read_u16(&r);
+	const uint16_t flags = wire_read_u16(&r);
+
+	wire_skip(&r, 2);
+	return wire_read_u16(&r) == 1 && !r.failed && answer_id == id &&
+	    (flags & FLAG_QR) != 0 && (flags & RCODE_MASK) == RCODE_NOERROR;
+}
+
+/*
+ * Undoes a connect(2): no address, no port, and nothing left of what came to
+ * the one that it had.
+ */
+static void
+forget_last(int fd)
+{
+	const struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
+	socklen_t size = sizeof(int);
+	char octet;
+	int error;
+
+	(void)connect(fd, &nowhere, sizeof(nowhere));
+	(void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+	while (recv(fd, &octet, sizeof(octet), MSG_DONTWAIT | MSG_TRUNC) >= 0)
+		;
+}
+
+/* A UDP socket as if new, or a negative errno. */
+static int
+open_socket(const struct canary_sockets *sockets, int family)
+{
+	const struct opener_request request = { .kind = OPENER_DATAGRAM,
+		.family = family };
+	int fd;
+
+	if (!sockets->given)
+		return opener_socket_open(&request, 0);
+	fd = sockets->fds[family == AF_INET ? 0 : 1];
+	if (fd < 0)
+		return -EAFNOSUPPORT;
+	forget_last(fd);
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? -errno : fd;
+}
+
+static int
+send_to(struct canary *c, const struct config *config,
+    const struct canary_sockets *sockets, const struct resolv_server *server)
+{
+	const uint32_t mark = ruleset_canary_mark(config);
+	uint8_t message[MESSAGE_MAX];
+	union address address;
+	const socklen_t size = server_address(server, &address);
+	size_t length;
+	int error = 0;
+
+	if (getrandom(&c->id, sizeof(c->id), 0) != (ssize_t)sizeof(c->id))
+		return -errno;
+	c->server = *server;
+	length = write_question(message, c->id);
+	c->fd = open_socket(sockets, server->family);
+	if (c->fd < 0)
+		return c->fd;
+	/* Connected: nothing but that nameserver's address can answer. */
+	if (setsockopt(c->fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)) < 0 ||
+	    connect(c->fd, &address.any, size) < 0 ||
+	    send(c->fd, message, length, 0) < 0) {
+		error = -errno;
+		canary_close(c);
+	}
+	return error;
+}
+
+int
+canary_receive(struct canary *c)
+{
+	uint8_t message[MESSAGE_MAX];
+	ssize_t length = recv(c->fd, message, sizeof(message), 0);
+
+	if (length < 0)
+		return errno == EINTR ? -EAGAIN : -errno;
+	return is_answer(message, (size_t)length, c->id) ? 0 : -EPROTO;
+}
+
+void
+canary_close(struct canary *c)
+{
+	if (c->fd >= 0)
+		(void)close(c->fd);
+	c->fd = -1;
+}
+
+/* There is no way to that nameserver, so no application's question gets there. */
+static bool
+is_unroutable(int error)
+{
+	return error == -ENETUNREACH || error == -EHOSTUNREACH ||
+	    error == -ENETDOWN || error == -EADDRNOTAVAIL ||
+	    error == -EAFNOSUPPORT || error == -ENODEV || error == -EINVAL;
+}
+
+int
+canary_send(struct canary *c, const struct config *config,
+    const struct canary_sockets *sockets)
+{
+	struct resolv_conf conf;
+
+	(void)resolv_conf_read(&conf, RESOLV_CONF_PATH);	/* empty if bad */
+	for (size_t i = 0; i < conf.server_count; i++) {
+		int error = send_to(c, config, sockets, &conf.servers[i]);
+
+		if (!is_unroutable(error))
+			return error;
+	}
+	return send_to(c, config, sockets, &own_address);
+}
+
+static bool
+loopback_is_down(void)
+{
+	struct ifreq request = { .ifr_name = "lo" };
+	/* Any socket answers this, of whatever family. */
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool down;
+
+	if (fd < 0)
+		return false;
+	down = ioctl(fd, SIOCGIFFLAGS, &request) == 0 &&
+	    (request.ifr_flags & IFF_UP) == 0;
+	(void)close(fd);
+	return down;
+}
+
+/* One line that says which way is blocked and what may block it. */
+static void
+explain(const struct resolv_server *server, const struct config *config,
+    int error, struct diag *diag)
+{
+	const struct config_capture *capture = &config->capture;
+	char text[INET6_ADDRSTRLEN];
+
+	if (inet_ntop(server->family, server->address, text, sizeof(text)) == NULL)
+		text[0] = '\0';
+	if (loopback_is_down())
+		diag_add(diag, DIAG_ERROR, NULL, 0, "the canary question to "
+		    "nameserver %s was not answered: the loopback interface is "
+		    "down, over which answers come: ip link set lo up", text);
+	else if (error == -EPERM)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "the canary question to "
+		    "nameserver %s was refused on its way out: an output chain "
+		    "before nfdns's drops it: accept UDP port 53 there", text);
+	else if (error == -ECONNREFUSED || error == -EPROTO)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "the canary question to "
+		    "nameserver %s went past the queue to the nameserver: "
+		    "another program's rules accept or change it before "
+		    "nfdns's (nft list ruleset)", text);
+	else if (error != -ETIMEDOUT)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot send the canary "
+		    "question to nameserver %s: %s", text, strerror(-error));
+	else
+		diag_add(diag, DIAG_ERROR, NULL, 0, "the canary question to "
+		    "nameserver %s was not answered: likely causes: an output "
+		    "chain drops our answers (there, add: meta mark & 0x%08x "
+		    "== 0x%08x accept), an input chain drops what comes by lo "
+		    "(there, add: iif lo accept), the worker has no "
+		    "CAP_NET_ADMIN", text, capture->mark_mask,
+		    capture->mark_answered);
+}
+
+static int64_t
+monotonic_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* 0 once answered; -ETIMEDOUT, or what canary_receive() says. */
+static int
+wait_answer(struct canary *c, int timeout_ms)
+{
+	const int64_t deadline = monotonic_ms() + timeout_ms;
+
+	for (;;) {
+		struct pollfd wait = { .fd = c->fd, .events = POLLIN };
+		int64_t left = deadline - monotonic_ms();
+		int error;
+
+		if (left <= 0)
+			return -ETIMEDOUT;
+		if (poll(&wait, 1, (int)left) <= 0)
+			continue;
+		error = canary_receive(c);
+		if (error != -EAGAIN)
+			return error;
+	}
+}
+
+/* Sends by way of one nameserver and waits. */
+static int
+ask_one(const struct config *config, const struct canary_sockets *sockets,
+    const struct resolv_server *server, int timeout_ms)
+{
+	struct canary c = { .fd = -1 };
+	int error = send_to(&c, config, sockets, server);
+
+	if (error < 0)
+		return error;
+	error = wait_answer(&c, timeout_ms);
+	canary_close(&c);
+	return error;
+}
+
+int
+canary_ask(const struct config *config, const struct canary_sockets *sockets,
+    int timeout_ms, struct diag *diag)
+{
+	struct resolv_conf conf;
+	size_t asked = 0;
+	int error;
+
+	(void)resolv_conf_read(&conf, RESOLV_CONF_PATH);	/* empty if bad */
+	for (size_t i = 0; i < conf.server_count; i++) {
+		error = ask_one(config, sockets, &conf.servers[i], timeout_ms);
+		if (is_unroutable(error))
+			continue;
+		if (error < 0) {
+			explain(&conf.servers[i], config, error, diag);
+			return error;
+		}
+		asked++;
+	}
+	if (asked > 0)
+		return 0;
+	error = ask_one(config, sockets, &own_address, timeout_ms);
+	if (error < 0)
+		explain(&own_address, config, error, diag);
+	return error;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/supervisor/fdstore.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nfq/process/notify.h"
+
+#define FIRST_FD 3		/* SD_LISTEN_FDS_START */
+#define QUEUE_PREFIX "queue-"
+
+const char *const store_listeners[2] = { "listener-4", "listener-6" };
+
+/* A number of the environment, 0 if it is none. */
+static unsigned long
+number_of(const char *variable)
+{
+	const char *text = getenv(variable);
+	unsigned long value;
+	char *end;
+
+	if (text == NULL || text[0] < '0' || text[0] > '9')
+		return 0;
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	return errno != 0 || *end != '\0' ? 0 : value;
+}
+
+/* The next of the names, which colons part; "" when there are no more. */
+static void
+next_name(char name[static STORE_NAME], const char **names)
+{
+	size_t length = strcspn(*names, ":");
+
+	(void)snprintf(name, STORE_NAME, "%.*s", (int)length, *names);
+	*names += length;
+	if (**names == ':')
+		(*names)++;
+}
+
+void
+store_open(struct store *store)
+{
+	unsigned long count = number_of("LISTEN_FDS");
+	const char *names = getenv("LISTEN_FDNAMES");
+
+	store->count = 0;
+	if (number_of("LISTEN_PID") != (unsigned long)getpid())
+		count = 0;
+	if (count > STORE_MAX)
+		count = STORE_MAX;
+	if (names == NULL)
+		names = "";
+	for (size_t i = 0; i < count; i++) {
+		const int fd = FIRST_FD + (int)i;
+
+		next_name(store->items[store->count].name, &names);
+		if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0)
+			store->items[store->count++].fd = fd;
+	}
+	(void)unsetenv("LISTEN_PID");
+	(void)unsetenv("LISTEN_FDS");
+	(void)unsetenv("LISTEN_FDNAMES");
+}
+
+int
+store_take(struct store *store, const char *name)
+{
+	for (size_t i = 0; i < store->count; i++) {
+		if (strcmp(store->items[i].name, name) == 0) {
+			int fd = store->items[i].fd;
+
+			store->items[i] = store->items[--store->count];
+			return fd;
+		}
+	}
+	return -1;
+}
+
+int
+store_take_queue(struct store *store, uint16_t *number)
+{
+	char name[STORE_NAME];
+
+	for (size_t i = 0; i < store->count; i++) {
+		const char *text = store->items[i].name;
+		unsigned long value;
+		char *end;
+
+		if (strncmp(text, QUEUE_PREFIX, strlen(QUEUE_PREFIX)) != 0)
+			continue;
+		text += strlen(QUEUE_PREFIX);
+		value = strtoul(text, &end, 10);
+		if (end == text || *end != '\0' || value > UINT16_MAX)
+			continue;
+		*number = (uint16_t)value;
+		store_queue_name(name, *number);
+		return store_take(store, name);
+	}
+	return -1;
+}
+
+void
+store_close(struct store *store)
+{
+	while (store->count > 0) {
+		store->count--;
+		store_forget(store->items[store->count].name);
+		(void)close(store->items[store->count].fd);
+	}
+}
+
+int
+store_keep(const char *name, int fd)
+{
+	char state[STORE_NAME + 48];
+
+	/*
+	 * FDPOLL=0: by default the service manager drops what says POLLERR, and
+	 * a netlink socket says that after every overrun.
+	 */
+	(void)snprintf(state, sizeof(state), "FDSTORE=1\nFDNAME=%s\nFDPOLL=0",
+	    name);
+	return notify_with_fd(state, fd);
+}
+
+void
+store_forget(const char *name)
+{
+	char state[STORE_NAME + 48];
+
+	(void)snprintf(state, sizeof(state), "FDSTOREREMOVE=1\nFDNAME=%s",
+	    name);
+	(void)notify(state);
+}
+
+bool
+store_is_there(void)
+{
+	const char *manager = getenv("NOTIFY_SOCKET");
+
+	return manager != NULL && manager[0] != '\0';
+}
+
+void
+store_queue_name(char name[static STORE_NAME], uint16_t number)
+{
+	(void)snprintf(name, STORE_NAME, QUEUE_PREFIX "%u", number);
+}

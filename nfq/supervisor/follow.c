@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which files the supervisor follows: its tables' and the machine's search list. */
+#include <string.h>
+
+#include "nfq/supervisor/parts.h"
+#include "policy/log.h"
+#include "policy/config/resolv_conf.h"
+#include "resolver/sources/source_format.h"
+
+static void
+add(struct watch *watch, const char *path, unsigned int what, bool beside)
+{
+	int error = watch_add(watch, path, what, beside);
+
+	if (error < 0)
+		log_warning("%s cannot be followed: %s; nfdns reload loads it",
+		    path, strerror(-error));
+}
+
+struct watch *
+follow_open(const struct config *config)
+{
+	const struct mesh *mesh = &config->mesh;
+	struct watch *watch;
+	int error = watch_open(&watch);
+
+	if (error < 0) {
+		log_warning("files cannot be followed: %s; nfdns reload loads "
+		    "them", strerror(-error));
+		return NULL;
+	}
+	if (config->machine_search)
+		add(watch, RESOLV_CONF_PATH, WATCH_RESOLV, false);
+	for (size_t i = 0; i < mesh->source_count; i++) {
+		const struct mesh_source *source = &mesh->sources[i];
+
+		if (source->watch)
+			add(watch, source->path, WATCH_TABLES,
+			    source->format->includes);
+	}
+	return watch;
+}

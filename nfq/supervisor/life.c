@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/supervisor/life.h"
+
+#include <string.h>
+
+#define QUICK_MS	5000	/* an end sooner than this tells of the next one's */
+#define AWAY_MS		500	/* between looks; a busy machine needs some */
+
+void
+life_begin(struct worker_life *life, int64_t now_ms)
+{
+	life->ready = false;
+	life->started_ms = life->looked_ms = now_ms;
+	life->starting_ms = 0;
+	memset(life->slots, 0, sizeof(life->slots));
+}
+
+void
+life_ready(struct worker_life *life)
+{
+	life->ready = true;
+}
+
+bool
+life_start_failed(struct worker_life *life, int64_t now_ms)
+{
+	if (life->starting_ms == 0)
+		life->starting_ms = now_ms;
+	return now_ms - life->starting_ms >= LIFE_START_MS;
+}
+
+bool
+life_look(struct worker_life *life, int64_t now_ms)
+{
+	const bool away = now_ms - life->looked_ms >= AWAY_MS;
+
+	life->looked_ms = now_ms;
+	return !away;
+}
+
+enum life_sign
+life_check(struct worker_life *life, unsigned int slot,
+    const struct life_signs *signs, bool looking, int limit_ms, int64_t now_ms)
+{
+	struct life_slot *s = &life->slots[slot];
+
+	if (s->since_ms == 0 || !looking || !life->ready || !signs->has_work ||
+	    s->batches != signs->batches) {
+		*s = (struct life_slot){ .batches = signs->batches,
+			.since_ms = now_ms, .cpu_ms = signs->cpu_ms };
+		return LIFE_MOVES;
+	}
+	if (now_ms - s->since_ms < limit_ms)
+		return LIFE_MOVES;
+	if (signs->stopped)
+		return LIFE_STOPPED;
+	if (signs->cpu_ms - s->cpu_ms >= LIFE_HANG_CPU_MS)
+		return LIFE_LOOPS;
+	return now_ms - s->since_ms >= LIFE_BLOCKED_MS ? LIFE_BLOCKED :
+	    LIFE_MOVES;
+}
+
+bool
+life_is_late(const struct worker_life *life, int64_t now_ms)
+{
+	return !life->ready && now_ms - life->started_ms >= LIFE_READY_MS;
+}
+
+enum life_next
+life_end(struct worker_life *life, const struct life_end *end, int64_t now_ms)
+{
+	const bool quick = now_ms - life->started_ms < QUICK_MS;
+	const bool from_outside = end->cause == STATUS_DEATH_KILLED;
+
+	/* One that died of its first packet had no time to say "ready". */
+	if (!end->blamed && (!life->ready || (end->exited && quick)))
+		life->failures++;
+	else
+		life->failures = 0;
+	if (end->blamed || end->worked || (from_outside && life->ready))
+		life->idle = 0;
+	else
+		life->idle++;
+	if (life->failures >= LIFE_FAILURES)
+		return LIFE_OVER;
+	return life->idle >= LIFE_IDLE_PASS ? LIFE_ANOTHER_PASSING :
+	    LIFE_ANOTHER;
+}

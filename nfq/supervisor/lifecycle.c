@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The life cycle of the daemon, in order:
+ *
+ *   signals, run_dir, status page, rules (as values), table, queues, sockets
+ *   that others open, listeners and routes of TCP, audit files, worker, the
+ *   canary's rule, the canary, all rules, ready
+ *
+ * and in reverse.  A packet is queued only when somebody is there to judge it,
+ * and the one who judges leaves only when nothing is queued any more.
+ *
+ * The exception is a daemon with a successor: killed, or told to hand over by
+ * SIGQUIT.  Its sockets are with the service manager (store.h), the rules stay
+ * in, questions wait, and the successor's start has no moment without them.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nfq/process/child.h"
+#include "nfq/process/notify.h"
+#include "nfq/queue/queue.h"
+#include "nfq/process/diag_print.h"
+#include "nfq/supervisor/run_dir.h"
+#include "nfq/supervisor/parts.h"
+#include "policy/status/load_report.h"
+#include "policy/log.h"
+
+#define CANARY_MS	2000
+#define READY_MS	10000
+#define STOP_MS		3000
+#define POLL_MS		1000
+
+/* Logs what there is and returns code, for the steps' last line. */
+static int
+fail(struct diag *diag, int code)
+{
+	report_log(diag);
+	diag_free(diag);
+	return code;
+}
+
+static int
+start_signals(struct supervisor *s)
+{
+	sigset_t ours;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)sigemptyset(&ours);
+	(void)sigaddset(&ours, SIGTERM);
+	(void)sigaddset(&ours, SIGINT);
+	(void)sigaddset(&ours, SIGHUP);
+	(void)sigaddset(&ours, SIGUSR1);
+	(void)sigaddset(&ours, SIGUSR2);
+	(void)sigaddset(&ours, SIGQUIT);
+	if (sigprocmask(SIG_BLOCK, &ours, NULL) == 0)
+		s->signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->signals >= 0)
+		s->timer = timerfd_create(CLOCK_MONOTONIC,
+		    TFD_CLOEXEC | TFD_NONBLOCK);
+	if (s->signals < 0 || s->timer < 0) {
+		log_error("cannot set up signals and timer: %s",
+		    strerror(errno));
+		return EXIT_ERROR;
+	}
+	return EXIT_OK;
+}
+
+static int
+start_run_dir(struct supervisor *s)
+{
+	struct diag diag = DIAG_INIT;
+	int error;
+
+	s->pid_file = run_dir_take(s->config->run_dir, &diag);
+	if (s->pid_file < 0)
+		return fail(&diag, EXIT_ERROR);
+	error = status_create(&s->status, s->config->run_dir,
+	    s->config->queue.workers + (s->config->capture.tcp ? 1 : 0));
+	if (error < 0) {
+		log_error("cannot make the status page in run_dir \"%s\": %s",
+		    s->config->run_dir, strerror(-error));
+		return EXIT_ERROR;
+	}
+	s->has_status = true;
+	return EXIT_OK;
+}
+
+/* Whether the user does not want the daemon any more, before it is up. */
+static bool
+is_interrupted(const struct supervisor *s)
+{
+	struct pollfd wait = { .fd = s->signals, .events = POLLIN };
+
+	return poll(&wait, 1, 0) > 0;
+}
+
+/* As compiler_run(), but SIGTERM ends it.  The image's fd or an errno. */
+static int
+compile_table(struct supervisor *s, struct diag *diag)
+{
+	struct compiler *c;
+	int error = compiler_start(&c, s->config, diag);
+
+	if (error < 0)
+		return error;
+	for (;;) {
+		struct pollfd wait[] = {
+			{ .fd = compiler_fd(c), .events = POLLIN },
+			{ .fd = s->signals, .events = POLLIN },
+		};
+
+		(void)poll(wait, 2, POLL_MS);
+		if (wait[1].revents != 0) {
+			compiler_cancel(c);
+			return -EINTR;
+		}
+		if (wait[0].revents != 0 && !compiler_read(c, diag))
+			return compiler_finish(c, diag);
+		compiler_check_time(c);
+	}
+}
+
+/* Without a table the daemon starts too, and behaves as "unloaded" says. */
+static int
+start_table(struct supervisor *s)
+{
+	struct diag diag = DIAG_INIT;
+
+	s->watch = follow_open(s->config);
+	s->image = compile_table(s, &diag);
+	if (s->image == -EINTR)
+		return fail(&diag, EXIT_ERROR);
+	if (s->image >= 0) {
+		s->generation = 1;
+	} else {
+		(void)snprintf(s->table_error, sizeof(s->table_error),
+		    "no table: %s", report_first(&diag) != NULL ?
+		    report_first(&diag) : strerror(-s->image));
+		s->image = compiler_unloaded(s->config);
+	}
+	report_log(&diag);
+	supervisor_leave_report(s, 0, &diag);
+	diag_free(&diag);
+	if (s->image < 0) {
+		log_error("cannot make an empty table: %s",
+		    strerror(-s->image));
+		return EXIT_ERROR;
+	}
+	if (s->generation == 0)
+		log_warning("starting without a table: names are %s until a "
+		    "reload finds a good one", s->config->mesh.unloaded ==
+		    UNLOADED_PASS ? "passed" : "answered SERVFAIL");
+	return EXIT_OK;
+}
+
+static void
+explain_queue(uint16_t number, int error)
+{
+	if (error == -EBUSY)
+		log_error("queue %u is taken by another program (see "
+		    "/proc/net/netfilter/nfnetlink_queue): change queue.number "
+		    "or stop it", number);
+	else if (error == -EPERM)
+		log_error("cannot have queue %u: needs CAP_NET_ADMIN: run as "
+		    "root or through systemd", number);
+	else if (error == -EPROTONOSUPPORT)
+		log_error("cannot have queue %u: this kernel has no netfilter "
+		    "queues: load the module nfnetlink_queue", number);
+	else
+		log_error("cannot have queue %u: %s", number, strerror(-error));
+}
+
+static int
+open_queue(const struct config *config, uint16_t number)
+{
+	const struct config_queue *queue = &config->queue;
+
+	return queue_open(number, queue->maxlen, queue->overload_pass);
+}
+
+/* The predecessor's queue with all that waits in it, else a new one. */
+static int
+take_queue(struct supervisor *s, uint16_t number)
+{
+	const struct config_queue *queue = &s->config->queue;
+	int inherited, error, fd;
+	char name[STORE_NAME];
+
+	store_queue_name(name, number);
+	inherited = store_take(&s->store, name);
+	if (inherited < 0)
+		return open_queue(s->config, number);
+	error = queue_adopt(inherited, number, queue->maxlen,
+	    queue->overload_pass);
+	if (error == 0)
+		return inherited;
+	fd = open_queue(s->config, number);
+	/* Nobody has refused the inherited socket: it is that one's. */
+	if (fd == -EBUSY && error == -ETIMEDOUT) {
+		log_warning("queue %u: goes on as the previous daemon had it: "
+		    "the kernel does not confirm queue.maxlen and "
+		    "queue.overload", number);
+		return inherited;
+	}
+	log_warning("queue %u: cannot go on with what was left of it: %s",
+	    number, strerror(-error));
+	store_forget(name);
+	(void)close(inherited);
+	return fd;
+}
+
+static int
+start_queues(struct supervisor *s)
+{
+	while (s->queue_count < s->config->queue.workers) {
+		uint16_t number =
+		    (uint16_t)(s->config->queue.number + s->queue_count);
+		int fd = take_queue(s, number);
+
+		if (fd < 0) {
+			explain_queue(number, fd);
+			return EXIT_ERROR;
+		}
+		s->queues[s->queue_count++] = fd;
+	}
+	return EXIT_OK;
+}
+
+/* The numbers of a table that the worker answers from. */
+static void
+note_table(struct supervisor *s, const struct control_message *ready)
+{
+	struct status_supervisor *page = s->status.supervisor;
+
+	atomic_store(&page->worker_pid, (int32_t)s->keeper.pid);
+	atomic_store(&page->table_names, ready->names);
+	atomic_store(&page->table_octets, ready->octets);
+	atomic_store(&page->table_fd, (int32_t)s->image);
+	atomic_store(&page->table_generation, s->generation);
+	if (s->generation > 0)
+		atomic_store(&page->table_loaded, (uint64_t)time(NULL));
+}
+
+static int
+start_worker(struct supervisor *s)
+{
+	struct keeper *k = &s->keeper;
+	struct control_message ready;
+	char text[CHILD_TEXT];
+	int error, status = 0;
+
+	k->config = s->config;
+	k->queues = s->queues;
+	k->image = s->image;
+	k->generation = s->generation;
+	k->listeners = s->listeners;
+	k->opener = s->opener != NULL;
+	k->sinks = &s->sinks;
+	k->status = &s->status;
+	error = keeper_open(k);
+	if (error == 0)
+		error = keeper_start(k, supervisor_now_ms());
+	if (error == 0)
+		error = keeper_wait_ready(k, s->signals, READY_MS, &ready,
+		    &status);
+	if (error == 0)
+		note_table(s, &ready);
+	else if (error == -ECHILD)
+		log_error("the worker ended with %s before it was ready%s",
+		    child_end_text(status, text), keeper_last_words(status));
+	else if (error != -EINTR)
+		log_error("cannot start the worker: %s", strerror(-error));
+	return error == 0 ? EXIT_OK : EXIT_ERROR;
+}
+
+/* Full rules as values, which tells errors of the config before any work. */
+static int
+start_ruleset(struct supervisor *s)
+{
+	struct diag diag = DIAG_INIT;
+	int error = ruleset_build(&s->set, s->config, RULES_FULL, &diag);
+
+	if (error == -ENOMEM)
+		log_error("out of memory");
+	return fail(&diag, error == 0 ? EXIT_OK :
+	    error == -EINVAL ? EXIT_INVALID : EXIT_ERROR);
+}
+
+static int
+open_kernel(struct supervisor *s)
+{
+	int fd = store_take(&s->store, STORE_RULES);
+	int error = fd >= 0 ? rules_kernel_adopt(&s->kernel, fd) :
+	    -ENOENT;
+
+	if (error < 0)
+		error = rules_kernel_open(&s->kernel);
+	if (error < 0)
+		log_error("cannot put in the rules: %s",
+		    rules_kernel_open_error(error));
+	return error < 0 ? EXIT_ERROR : EXIT_OK;
+}
+
+/* Makes the canary's rule the only one that queues. */
+static int
+install_canary(struct supervisor *s, struct diag *diag)
+{
+	struct ruleset set;
+	int error = ruleset_build(&set, s->config, RULES_CANARY, diag);
+
+	if (error == 0) {
+		error = rules_kernel_install(s->kernel, &set, &s->features,
+		    diag);
+		ruleset_free(&set);
+	}
+	return error;
+}
+
+/*
+ * A predecessor's queues that the config no longer has: what waits in them goes
+ * through the rules again, which now lead to others.
+ */
+static void
+empty_queues(struct supervisor *s)
+{
+	char name[STORE_NAME];
+	uint16_t number;
+	int fd;
+
+	while ((fd = store_take_queue(&s->store, &number)) >= 0) {
+		store_queue_name(name, number);
+		if (queue_adopt(fd, number, s->config->queue.maxlen,
+		    s->config->queue.overload_pass) < 0)
+			log_warning("queue %u: what waited in it is lost",
+			    number);
+		store_forget(name);
+		(void)close(fd);
+	}
+}
+
+/*
+ * The canary proves the way before any user's question is sent it.  But a
+ * predecessor's rules have been queueing all the time: there is no step back.
+ */
+static int
+put_rules(struct supervisor *s, struct diag *diag)
+{
+	int error;
+
+	if (s->has_rules) {
+		error = rules_kernel_install(s->kernel, &s->set, &s->features,
+		    diag);
+		if (error == 0) {
+			empty_queues(s);
+			error = canary_ask(s->config,
+			    &s->canary_sockets, CANARY_MS, diag);
+		}
+		return error;
+	}
+	error = install_canary(s, diag);
+	s->has_rules = error == 0;
+	if (error == 0)
+		error = canary_ask(s->config, &s->canary_sockets, CANARY_MS,
+		    diag);
+	if (error == 0)
+		error = rules_kernel_install(s->kernel, &s->set, &s->features,
+		    diag);
+	return error;
+}
+
+static int
+start_rules(struct supervisor *s)
+{
+	struct diag diag = DIAG_INIT;
+
+	if (open_kernel(s) != EXIT_OK)
+		return EXIT_ERROR;
+	s->has_rules = rules_kernel_has_table(s->kernel);
+	if (put_rules(s, &diag) < 0)
+		return fail(&diag, EXIT_ERROR);
+	diag_free(&diag);
+	atomic_store(&s->status.supervisor->queue_mode,
+	    s->features.native_queue ? STATUS_QUEUE_NATIVE : STATUS_QUEUE_XT);
+	log_info("rules are in: %s, %s", s->features.native_queue ?
+	    "native queue expression" : "xt NFQUEUE target",
+	    s->features.owner ? "table with owner flag" :
+	    "table without owner flag (kernel before 5.12)");
+	return EXIT_OK;
+}
+
+static int
+start_sinks(struct supervisor *s)
+{
+	struct diag diag = DIAG_INIT;
+	int error = sinks_open(&s->sinks, s->config, &diag);
+
+	return fail(&diag, error < 0 ? EXIT_ERROR : EXIT_OK);
+}
+
+/* Leaves copies with the service manager; what it had of others, it closes. */
+static void
+keep_sockets(struct supervisor *s)
+{
+	char name[STORE_NAME];
+	int error = store_keep(STORE_RULES, rules_kernel_fd(s->kernel));
+
+	for (size_t i = 0; i < s->queue_count && error == 0; i++) {
+		store_queue_name(name, (uint16_t)(s->config->queue.number + i));
+		error = store_keep(name, s->queues[i]);
+	}
+	for (size_t i = 0; i < STREAM_LISTENERS && error == 0; i++)
+		if (s->listeners[i] >= 0)
+			error = store_keep(store_listeners[i], s->listeners[i]);
+	if (error < 0)
+		log_warning("cannot leave the sockets with the service manager:"
+		    " %s: a restart loses questions", strerror(-error));
+	store_close(&s->store);
+}
+
+/* Before they are closed here, else they would go on without a reader. */
+static void
+forget_sockets(struct supervisor *s)
+{
+	char name[STORE_NAME];
+
+	store_forget(STORE_RULES);
+	for (size_t i = 0; i < s->queue_count; i++) {
+		store_queue_name(name, (uint16_t)(s->config->queue.number + i));
+		store_forget(name);
+	}
+	for (size_t i = 0; i < STREAM_LISTENERS; i++)
+		store_forget(store_listeners[i]);
+	store_close(&s->store);
+}
+
+static int
+start_loop(struct supervisor *s)
+{
+	struct itimerspec tick;
+
+	health_start(s);
+	tick.it_interval.tv_sec = 0;
+	tick.it_interval.tv_nsec = LIFE_LOOK_MS * 1000000;
+	tick.it_value = tick.it_interval;
+	if (timerfd_settime(s->timer, 0, &tick, NULL) < 0) {
+		log_error("cannot set the timer: %s", strerror(errno));
+		return EXIT_ERROR;
+	}
+	keep_sockets(s);
+	s->ready = true;
+	supervisor_show_state(s);
+	(void)notify("READY=1");
+	log_notice("ready: queue %u, table generation %llu with %llu names",
+	    s->config->queue.number, (unsigned long long)s->generation,
+	    (unsigned long long)atomic_load(
+	    &s->status.supervisor->table_names));
+	return EXIT_OK;
+}
+
+int
+supervisor_start(struct supervisor *s)
+{
+	static int (*const steps[])(struct supervisor *) = {
+		start_signals, start_run_dir, start_ruleset, start_table,
+		start_queues, start_opener, start_stream, start_sinks,
+		start_worker, start_rules, start_loop,
+	};
+
+	store_open(&s->store);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		int code = steps[i](s);
+
+		if (code != EXIT_OK)
+			return code;
+		if (is_interrupted(s) && steps[i] != start_loop) {
+			log_notice("told to stop before the start was over");
+			return EXIT_ERROR;
+		}
+	}
+	return EXIT_OK;
+}
+
+static void
+stop_rules(struct supervisor *s)
+{
+	int error = s->has_rules ? rules_kernel_remove(s->kernel) : 0;
+
+	if (error < 0)
+		log_error("cannot remove the rules: %s: nft delete table inet "
+		    "nfdns", strerror(-error));
+	s->has_rules = false;
+	rules_kernel_close(s->kernel);
+	s->kernel = NULL;
+}
+
+/*
+ * No new question is queued from here on.  The base chains have to stay for
+ * now: the kernel drops what is queued when one is removed.
+ */
+static void
+stop_queueing(struct supervisor *s)
+{
+	struct diag diag = DIAG_INIT;
+
+	if (s->has_rules && install_canary(s, &diag) < 0)
+		report_log(&diag);
+	diag_free(&diag);
+}
+
+void
+supervisor_stop(struct supervisor *s)
+{
+	if (s->ready)
+		(void)notify("STOPPING=1");
+	if (s->has_status) {
+		reload_cancel(s);
+		status_set_state(&s->status, STATUS_STOPPING, NULL);
+	}
+	canary_close(&s->health.canary);
+	watch_close(s->watch);
+	s->watch = NULL;
+	if (!s->hand_over)
+		stop_queueing(s);
+	keeper_stop(&s->keeper, STOP_MS, s->hand_over);
+	keeper_close(&s->keeper);
+	if (s->hand_over) {
+		rules_kernel_leave(s->kernel);
+	} else {
+		stop_rules(s);
+		forget_sockets(s);
+	}
+	stop_stream(s);
+	stop_opener(s);
+	while (s->queue_count > 0)
+		(void)close(s->queues[--s->queue_count]);
+	sinks_close(&s->sinks);
+	if (s->image >= 0)
+		(void)close(s->image);
+	ruleset_free(&s->set);
+	if (s->has_status) {
+		status_remove(&s->status, s->config->run_dir);
+		load_report_remove(s->config->run_dir);
+	}
+	run_dir_leave(s->config->run_dir, s->pid_file);
+	if (s->timer >= 0)
+		(void)close(s->timer);
+	if (s->signals >= 0)
+		(void)close(s->signals);
+	config_free(s->config);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of the supervisor share: supervisor.c (loop), start.c (start
+ * and stop), reload.c and health.c.  Nobody else includes this.
+ */
+#ifndef NFDNS_NFQ_SUPERVISOR_PARTS_H
+#define NFDNS_NFQ_SUPERVISOR_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nfq/supervisor/canary.h"
+#include "nfq/process/compiler.h"
+#include "nfq/supervisor/worker_process.h"
+#include "nfq/sockets/message.h"
+#include "nfq/supervisor/audit_files.h"
+#include "nfq/stream/listen.h"
+#include "nfq/supervisor/fdstore.h"
+#include "nfq/supervisor/watch.h"
+#include "policy/config/config.h"
+#include "policy/status/status.h"
+#include "resolver/text/diag.h"
+#include "nfq/process/exit_code.h"
+#include "rules/kernel.h"
+#include "rules/routes.h"
+#include "rules/ruleset.h"
+
+/* Where a reload has got to. */
+enum reload_phase {
+	RELOAD_IDLE,
+	RELOAD_COMPILING,	/* nothing has changed yet */
+	RELOAD_SWAPPING,	/* rules are the new ones, the worker was told */
+};
+
+/* What a reload is to do, the greater including the smaller. */
+enum reload_wish {
+	RELOAD_NOTHING,
+	RELOAD_TABLES,		/* of the config that runs, if they changed */
+	RELOAD_ALL,		/* the config's file too */
+	RELOAD_FORCED,		/* and a table that shrinks is meant */
+};
+
+/* The next state of things, owned until it is taken over or thrown away. */
+struct reload {
+	enum reload_phase phase;
+	enum reload_wish wish;		/* of the one under way */
+	enum reload_wish again;		/* what was wished for meanwhile */
+	struct config *config;
+	struct ruleset set;
+	bool rules_changed;		/* and are installed, once SWAPPING */
+	struct sinks sinks;
+	struct compiler *compiler;
+	struct watch *watch;		/* of the new config, if it is one */
+	int image;
+	bool unchanged;			/* the table is, and stays */
+	unsigned int tries;		/* workers that were sent the image */
+	int64_t deadline_ms;		/* of SWAPPING */
+	struct diag diag;
+};
+
+/* What the supervisor keeps an eye on, once a tick. */
+struct health {
+	int64_t tick_ms;
+	int64_t next_tick_ms;
+	int64_t watchdog_ms;		/* service manager's patience; 0: none */
+	int64_t next_watchdog_ms;
+	int64_t next_canary_ms;
+	int64_t next_verify_ms;
+	int64_t canary_sent_ms;
+	int64_t answered_ms;		/* when a canary last was */
+	bool unanswered;		/* the last one was not */
+	bool differs;			/* the rules, and it was said */
+	bool streams_full;		/* and it was said */
+	int64_t streams_full_ms;	/* until then, as far as is known */
+	uint64_t streams_passed;	/* when last looked */
+	struct canary canary;
+	struct resolv_conf resolv_conf;
+};
+
+struct supervisor {
+	struct config *config;
+	struct store store;		/* a predecessor's sockets, until taken */
+	int pid_file;
+	bool has_status;
+	struct status_page status;
+	int queues[CONFIG_MAX_WORKERS];
+	size_t queue_count;
+	const char *opener;		/* where sockets are opened; NULL: here */
+	bool opener_gone;		/* and it was said */
+	struct canary_sockets canary_sockets;
+	int listeners[STREAM_LISTENERS];	/* -1: none */
+	struct routes *routes;
+	struct sinks sinks;
+	int image;
+	uint64_t generation;		/* of the image; 0: never loaded */
+	struct keeper keeper;
+	struct rules_kernel *kernel;
+	struct ruleset set;		/* borrows config */
+	bool has_rules;
+	struct rules_features features;
+
+	int signals;			/* signalfd */
+	int timer;			/* timerfd, every LIFE_LOOK_MS */
+	struct reload reload;
+	struct health health;
+	struct watch *watch;		/* NULL: nothing can be followed */
+	char table_error[STATUS_TEXT];	/* why there is no table, "" if there is */
+	char reload_error[STATUS_TEXT];	/* of one refused, until one succeeds */
+	enum reload_wish reload_refused;	/* what that one was to do */
+	bool ready;			/* the start is over */
+	bool stop;
+	bool hand_over;			/* rules and sockets are for a successor */
+	int exit_code;
+};
+
+/* start.c: every step in order, and all of them in reverse. */
+
+/* Returns EXIT_OK or the exit code; whatever was done is for supervisor_stop(). */
+int supervisor_start(struct supervisor *s) __attribute__((warn_unused_result));
+/* Takes a half-started supervisor too, and leaves nothing behind. */
+void supervisor_stop(struct supervisor *s);
+
+/* start_stream.c: the step for TCP, and its reverse. */
+int start_stream(struct supervisor *s) __attribute__((warn_unused_result));
+void stop_stream(struct supervisor *s);
+/* Devices, routing rules or routes have changed, or it is time to look. */
+void follow_routes(struct supervisor *s);
+
+/* supervisor_opener.c: sockets that another process opens. */
+int start_opener(struct supervisor *s) __attribute__((warn_unused_result));
+void stop_opener(struct supervisor *s);
+/* A listener for TCP, or a negative errno. */
+int opener_open_listener(const struct supervisor *s,
+    const struct opener_request *request) __attribute__((warn_unused_result));
+/* The worker wants a channel. */
+void give_opener(struct supervisor *s);
+
+/* supervisor_state.c */
+
+/* CLOCK_MONOTONIC, in milliseconds. */
+int64_t supervisor_now_ms(void);
+
+/* What status and the service manager are told: ready, or degraded and why. */
+void supervisor_show_state(struct supervisor *s);
+
+/*
+ * Leaves run_dir/load for those who ask: what the last load said and the
+ * sources of the table in use.  "sequence" is the reload's once it is over.
+ */
+void supervisor_leave_report(const struct supervisor *s, uint32_t sequence,
+    const struct diag *diag);
+
+/* reload.c */
+
+/* Starts one, or notes that another is wanted behind the one under way. */
+void reload_begin(struct supervisor *s, enum reload_wish wish);
+/* The compiler has something to say. */
+void reload_compiler_ready(struct supervisor *s);
+/* The worker's answer to the new table. */
+void reload_answered(struct supervisor *s, const struct control_message *answer);
+/* There is a new worker, with the old table. */
+void reload_worker_replaced(struct supervisor *s);
+void reload_tick(struct supervisor *s);
+void reload_cancel(struct supervisor *s);
+
+/* follow.c: files that change by themselves */
+
+/*
+ * Follows what the config names from here on; what cannot be is logged.  Call
+ * before the files are read, so that no change is missed.
+ */
+struct watch *follow_open(const struct config *config);
+
+/* health.c */
+
+void health_start(struct supervisor *s);
+/* Does something when tick_ms have gone by since it last did. */
+void health_tick(struct supervisor *s);
+/* Reloads the tables if the search list of resolv.conf is another. */
+void health_resolv_conf(struct supervisor *s);
+/*
+ * health_streams.c: how full the sets of TCP connections are.  "cheap": only if
+ * the kernel has the numbers at hand.
+ */
+void health_streams(struct supervisor *s, int64_t now, bool cheap);
+/* The canary's socket is readable. */
+void health_canary_ready(struct supervisor *s);
+/* A new worker answers: it is asked at once, as the last one may have failed. */
+void health_worker_ready(struct supervisor *s);
+
+#endif

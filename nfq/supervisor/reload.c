@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A reload, as steps of the event loop:
+ *
+ *   check     config, what may not change, rules, audit files, sources
+ *   compile   in the compiler process, while the loop goes on
+ *   install   the rules, if they differ
+ *   swap      the worker maps the new image and says when all answers are
+ *             from it; should it die meanwhile, the next one is asked
+ *   adopt     config, image, audit files
+ *
+ * Up to "install" nothing has changed; what goes wrong there or in "swap" is
+ * undone.  A reload that failed leaves a daemon that answers as before.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nfq/process/notify.h"
+#include "nfq/process/diag_print.h"
+#include "nfq/supervisor/parts.h"
+#include "policy/log.h"
+#include "resolver/image/table.h"
+
+#define SWAP_TRIES	5
+#define SWAP_MS		30000
+#define SHRINK_FREE	100	/* names: a smaller table may lose them all */
+
+/* Frees what was not taken over; the phase is idle then. */
+static void
+discard(struct reload *r)
+{
+	compiler_cancel(r->compiler);
+	r->compiler = NULL;
+	watch_close(r->watch);
+	r->watch = NULL;
+	ruleset_free(&r->set);
+	memset(&r->set, 0, sizeof(r->set));
+	config_free(r->config);
+	r->config = NULL;
+	sinks_close(&r->sinks);
+	if (r->image >= 0)
+		(void)close(r->image);
+	r->image = -1;
+	diag_free(&r->diag);
+	r->diag = (struct diag)DIAG_INIT;
+	r->phase = RELOAD_IDLE;
+}
+
+/*
+ * What the reload under way was to do beyond the tables: nothing if the
+ * configuration file says what it said before.
+ */
+static enum reload_wish
+wish_in_effect(const struct supervisor *s)
+{
+	const struct reload *r = &s->reload;
+
+	return r->wish == RELOAD_TABLES || (r->config != NULL &&
+	    strcmp(r->config->text, s->config->text) == 0) ? RELOAD_TABLES :
+	    RELOAD_ALL;
+}
+
+/*
+ * A refused one shows in the state until another succeeds that was to do as
+ * much: a table that loads again says nothing of a configuration file that
+ * does not.
+ */
+static void
+note_outcome(struct supervisor *s, const char *error)
+{
+	if (error == NULL) {
+		if (s->reload.wish < s->reload_refused)
+			return;
+		s->reload_error[0] = '\0';
+		s->reload_refused = RELOAD_NOTHING;
+		return;
+	}
+	(void)snprintf(s->reload_error, sizeof(s->reload_error),
+	    "reload refused: %s", error);
+	if (wish_in_effect(s) > s->reload_refused)
+		s->reload_refused = wish_in_effect(s);
+}
+
+/* The sources that made the same table once more may be newer. */
+static void
+take_times(struct mesh *mesh, const struct mesh *again)
+{
+	for (size_t i = 0; i < mesh->source_count &&
+	    i < again->source_count; i++)
+		mesh->sources[i].changed = again->sources[i].changed;
+}
+
+/* Says what came of it, and starts the next if one was asked for meanwhile. */
+static void
+finish(struct supervisor *s, const char *error)
+{
+	struct reload *r = &s->reload;
+
+	report_log(&r->diag);
+	if (error != NULL)
+		log_error("reload refused, everything stays as it was");
+	else if (r->unchanged)
+		log_info("the tables are what they were");
+	else
+		log_notice("reloaded: table generation %llu with %llu names",
+		    (unsigned long long)s->generation, (unsigned long long)
+		    atomic_load(&s->status.supervisor->table_names));
+	if (r->unchanged)
+		take_times(&s->config->mesh, &r->config->mesh);
+	note_outcome(s, error);
+	/* First: who waits for the end looks at these next. */
+	supervisor_show_state(s);
+	supervisor_leave_report(s, (atomic_load(
+	    &s->status.supervisor->reload_sequence) | 1) + 1, &r->diag);
+	status_reload_end(&s->status, error);
+	discard(r);
+	(void)notify("READY=1");
+	if (r->again != RELOAD_NOTHING) {
+		enum reload_wish wish = r->again;
+
+		r->again = RELOAD_NOTHING;
+		reload_begin(s, wish);
+	}
+}
+
+static void
+refuse(struct supervisor *s)
+{
+	struct reload *r = &s->reload;
+	char error[STATUS_TEXT];
+
+	if (r->diag.errors == 0)
+		diag_add(&r->diag, DIAG_ERROR, NULL, 0, "out of memory");
+	(void)snprintf(error, sizeof(error), "%s", report_first(&r->diag));
+	finish(s, error);
+}
+
+/* Everything that can be told before compiling; all errors at once. */
+static int
+check(struct supervisor *s)
+{
+	struct reload *r = &s->reload;
+
+	if ((r->wish == RELOAD_TABLES ?
+	    config_again(&r->config, s->config, &r->diag) :
+	    config_load(&r->config, s->config->path, &r->diag)) < 0)
+		return -EINVAL;
+	(void)!config_check_reload(s->config, r->config, &r->diag);
+	(void)!ruleset_build(&r->set, r->config, RULES_FULL, &r->diag);
+	(void)!sinks_open(&r->sinks, r->config, &r->diag);
+	if (r->diag.errors > 0)
+		return -EINVAL;
+	if (r->wish != RELOAD_TABLES)
+		r->watch = follow_open(r->config);
+	return compiler_start(&r->compiler, r->config, &r->diag);
+}
+
+void
+reload_begin(struct supervisor *s, enum reload_wish wish)
+{
+	struct reload *r = &s->reload;
+
+	if (r->phase != RELOAD_IDLE) {
+		if (wish > r->again)
+			r->again = wish;
+		return;
+	}
+	r->wish = wish;
+	(void)notify_reloading();
+	status_reload_begin(&s->status);
+	r->phase = RELOAD_COMPILING;
+	r->rules_changed = r->unchanged = false;
+	r->tries = 0;
+	if (check(s) < 0)
+		refuse(s);
+}
+
+/* The rules as text, which is all that there is to tell about them. */
+static char *
+rules_text(const struct ruleset *set)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out == NULL)
+		return NULL;
+	(void)!ruleset_print(set, out);
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static bool
+rules_differ(const struct ruleset *a, const struct ruleset *b)
+{
+	char *x = rules_text(a), *y = rules_text(b);
+	bool differ = x == NULL || y == NULL || strcmp(x, y) != 0;
+
+	free(x);
+	free(y);
+	return differ;
+}
+
+/* Sends the image to the worker there is. */
+static int
+send_table(struct supervisor *s)
+{
+	struct reload *r = &s->reload;
+	const struct control_message order = { .kind = CONTROL_TABLE,
+		.generation = s->generation + 1 };
+
+	r->tries++;
+	return control_send(s->keeper.control, &order, &r->image, 1);
+}
+
+static void
+undo_rules(struct supervisor *s)
+{
+	struct diag diag = DIAG_INIT;
+
+	if (!s->reload.rules_changed)
+		return;
+	if (rules_kernel_install(s->kernel, &s->set, &s->features, &diag) < 0)
+		report_log(&diag);
+	diag_free(&diag);
+}
+
+/*
+ * What may keep a sound image from being taken.  A truncated export is one,
+ * and looks just like a mesh that has lost most of its names.
+ */
+static bool
+check_shrinking(const struct supervisor *s, const struct table_label *old,
+    const struct table_label *new, struct diag *diag)
+{
+	const uint64_t limit = s->reload.config->mesh.shrink_limit;
+
+	if (s->generation == 0 || s->reload.wish == RELOAD_FORCED ||
+	    old->names <= SHRINK_FREE || new->names >= old->names ||
+	    (uint64_t)(old->names - new->names) * 100 <= old->names * limit)
+		return true;
+	diag_add(diag, DIAG_ERROR, NULL, 0, "the new table has %zu names, the "
+	    "old one %zu: more than mesh.shrink_limit, %llu %%, would be lost: "
+	    "if it is meant, nfdns reload --force", new->names, old->names,
+	    (unsigned long long)limit);
+	return false;
+}
+
+/* Whether the new image is to be used; if not, the reload is over. */
+static bool
+is_wanted(struct supervisor *s)
+{
+	struct reload *r = &s->reload;
+	struct table_label old, new;
+
+	if (table_peek(r->image, &new) < 0 || table_peek(s->image, &old) < 0)
+		return true;		/* the worker will say what is wrong */
+	if (r->wish == RELOAD_TABLES && s->generation > 0 &&
+	    new.checksum == old.checksum) {
+		r->unchanged = true;
+		finish(s, NULL);
+		return false;
+	}
+	if (!check_shrinking(s, &old, &new, &r->diag)) {
+		refuse(s);
+		return false;
+	}
+	return true;
+}
+
+static void
+compiled(struct supervisor *s)
+{
+	struct reload *r = &s->reload;
+	int error;
+
+	r->image = compiler_finish(r->compiler, &r->diag);
+	r->compiler = NULL;
+	if (r->image < 0) {
+		refuse(s);
+		return;
+	}
+	if (!is_wanted(s))
+		return;
+	if (rules_differ(&s->set, &r->set)) {
+		error = rules_kernel_install(s->kernel, &r->set, &s->features,
+		    &r->diag);
+		if (error < 0) {
+			refuse(s);
+			return;
+		}
+		r->rules_changed = true;
+	}
+	r->phase = RELOAD_SWAPPING;
+	r->deadline_ms = supervisor_now_ms() + SWAP_MS;
+	error = send_table(s);
+	if (error < 0)
+		log_debug("the worker does not listen: %s", strerror(-error));
+	/* It is dying then, and its successor will be asked. */
+}
+
+void
+reload_compiler_ready(struct supervisor *s)
+{
+	if (!compiler_read(s->reload.compiler, &s->reload.diag))
+		compiled(s);
+}
+
+/* The worker answers from it: everything of the new state is ours now. */
+static void
+adopt(struct supervisor *s, const struct control_message *answer)
+{
+	struct reload *r = &s->reload;
+	struct status_supervisor *page = s->status.supervisor;
+	struct control_message order = { .kind = CONTROL_SINKS };
+	int fds[AUDIT_MAX_SINKS];
+	const struct sinks old_sinks = s->sinks;
+	struct watch *old_watch = s->watch;
+	struct ruleset old_set = s->set;
+	struct config *old_config = s->config;
+	int old_image = s->image;
+
+	s->config = r->config;
+	s->set = r->set;
+	s->image = r->image;
+	s->sinks = r->sinks;
+	s->generation++;
+	r->config = old_config;
+	r->set = old_set;
+	r->image = old_image;
+	r->sinks = old_sinks;
+	if (r->wish != RELOAD_TABLES) {
+		s->watch = r->watch;
+		r->watch = old_watch;
+	}
+	s->keeper.config = s->config;
+	s->keeper.image = s->image;
+	s->keeper.generation = s->generation;
+	s->table_error[0] = '\0';
+	log_set_level(s->config->log_level);
+	for (size_t i = 0; i < s->sinks.count; i++) {
+		fds[i] = s->sinks.sinks[i].fd;
+		order.passes[i] = s->sinks.sinks[i].passes;
+	}
+	/* A worker that cannot take them is dying; the next starts with them. */
+	(void)!control_send(s->keeper.control, &order, fds, s->sinks.count);
+	atomic_store(&page->table_names, answer->names);
+	atomic_store(&page->table_octets, answer->octets);
+	atomic_store(&page->table_fd, (int32_t)s->image);
+	atomic_store(&page->table_generation, s->generation);
+	atomic_store(&page->table_loaded, (uint64_t)time(NULL));
+	finish(s, NULL);
+}
+
+void
+reload_answered(struct supervisor *s, const struct control_message *answer)
+{
+	struct reload *r = &s->reload;
+
+	if (r->phase != RELOAD_SWAPPING ||
+	    answer->generation != s->generation + 1)
+		return;
+	if (answer->kind == CONTROL_TABLE_OK) {
+		adopt(s, answer);
+		return;
+	}
+	diag_add(&r->diag, DIAG_ERROR, NULL, 0,
+	    "the worker cannot use the new table: %s", answer->text);
+	undo_rules(s);
+	refuse(s);
+}
+
+void
+reload_worker_replaced(struct supervisor *s)
+{
+	struct reload *r = &s->reload;
+
+	if (r->phase != RELOAD_SWAPPING)
+		return;
+	if (r->tries < SWAP_TRIES) {
+		/* It reads this once it is ready. */
+		(void)!send_table(s);
+		return;
+	}
+	diag_add(&r->diag, DIAG_ERROR, NULL, 0,
+	    "%u workers in a row died while they took the new table", r->tries);
+	undo_rules(s);
+	refuse(s);
+}
+
+void
+reload_tick(struct supervisor *s)
+{
+	struct reload *r = &s->reload;
+
+	if (r->compiler != NULL)
+		compiler_check_time(r->compiler);
+	if (r->phase == RELOAD_SWAPPING &&
+	    supervisor_now_ms() >= r->deadline_ms && !s->keeper.killed) {
+		log_error("the worker does not take the new table");
+		keeper_kill(&s->keeper);
+	}
+}
+
+void
+reload_cancel(struct supervisor *s)
+{
+	if (s->reload.phase != RELOAD_IDLE)
+		status_reload_end(&s->status, "the daemon is stopping");
+	s->reload.again = RELOAD_NOTHING;
+	discard(&s->reload);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/supervisor/run_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int
+path_of(char path[static PATH_MAX], const char *run_dir)
+{
+	int n = snprintf(path, PATH_MAX, "%s/%s", run_dir, RUN_DIR_PID_FILE);
+
+	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+/*
+ * A lock of fcntl(2) and not of flock(2): it goes with our process whatever
+ * children do, and it tells who has it.
+ */
+static int
+lock_file(int fd, pid_t *holder)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (fcntl(fd, F_SETLK, &lock) == 0)
+		return 0;
+	if (errno != EACCES && errno != EAGAIN)
+		return -errno;
+	*holder = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ?
+	    lock.l_pid : 0;
+	return -EBUSY;
+}
+
+/* Whether the file is still the one of that name: its last owner removes it. */
+static bool
+is_current(int fd, const char *path)
+{
+	struct stat ours, there;
+
+	return fstat(fd, &ours) == 0 && lstat(path, &there) == 0 &&
+	    ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+static int
+write_pid(int fd)
+{
+	char text[24];
+	int length = snprintf(text, sizeof(text), "%d\n", (int)getpid());
+
+	if (ftruncate(fd, 0) < 0 || fchmod(fd, 0644) < 0 ||
+	    pwrite(fd, text, (size_t)length, 0) != length)
+		return errno != 0 ? -errno : -EIO;
+	return 0;
+}
+
+/* An fd with the lock, or a negative errno. */
+static int
+take_file(const char *path, pid_t *holder)
+{
+	for (;;) {
+		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW |
+		    O_NONBLOCK, 0644);
+		int error;
+
+		if (fd < 0)
+			return -errno;
+		error = lock_file(fd, holder);
+		if (error == 0 && !is_current(fd, path)) {
+			(void)close(fd);
+			continue;
+		}
+		if (error == 0)
+			error = write_pid(fd);
+		if (error < 0) {
+			(void)close(fd);
+			return error;
+		}
+		return fd;
+	}
+}
+
+int
+run_dir_take(const char *run_dir, struct diag *diag)
+{
+	char path[PATH_MAX];
+	pid_t holder = 0;
+	int fd;
+
+	if (mkdir(run_dir, 0755) < 0 && errno != EEXIST)
+		fd = -errno;
+	else
+		fd = path_of(path, run_dir);
+	if (fd == 0)
+		fd = take_file(path, &holder);
+	if (fd == -EBUSY)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "another nfdnsd (pid %d) "
+		    "has run_dir \"%s\": stop it, or give this one another "
+		    "run_dir", (int)holder, run_dir);
+	else if (fd < 0)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot write to run_dir "
+		    "\"%s\": %s: make it writable, or change run_dir", run_dir,
+		    strerror(-fd));
+	return fd;
+}
+
+void
+run_dir_leave(const char *run_dir, int fd)
+{
+	char path[PATH_MAX];
+
+	if (fd < 0)
+		return;
+	if (path_of(path, run_dir) == 0)
+		(void)unlink(path);
+	(void)close(fd);
+}
+
+/* Who has the lock: 0 if nobody has, or nobody that can be seen from here. */
+static pid_t
+lock_holder(int fd)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (fcntl(fd, F_GETLK, &lock) < 0 || lock.l_type == F_UNLCK ||
+	    lock.l_pid < 0)
+		return 0;
+	return lock.l_pid;
+}
+
+/* A second name could be that of a file that another program locks. */
+static bool
+is_plain(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1;
+}
+
+static int
+open_holder(int fd, pid_t *pid)
+{
+	int pidfd;
+
+	if (!is_plain(fd))
+		return -EBADF;
+	*pid = lock_holder(fd);
+	if (*pid == 0)
+		return -ESRCH;
+	pidfd = pidfd_open(*pid, 0);
+	if (pidfd < 0)
+		return -errno;
+	/* Still, so the pid was not given to another in between. */
+	if (lock_holder(fd) == *pid)
+		return pidfd;
+	(void)close(pidfd);
+	return -ESRCH;
+}
+
+int
+run_dir_holder(const char *run_dir, pid_t *pid)
+{
+	char path[PATH_MAX];
+	int error = path_of(path, run_dir);
+	int fd, holder;
+
+	if (error < 0)
+		return error;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : errno == ELOOP ? -EBADF :
+		    -errno;
+	holder = open_holder(fd, pid);
+	(void)close(fd);
+	return holder;
+}

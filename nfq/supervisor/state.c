@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How the supervisor stands, in words for those who ask. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "nfq/process/notify.h"
+#include "nfq/supervisor/parts.h"
+#include "policy/status/load_report.h"
+#include "policy/log.h"
+#include "resolver/image/table.h"
+
+int64_t
+supervisor_now_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void
+supervisor_show_state(struct supervisor *s)
+{
+	const char *why = s->table_error[0] != '\0' ? s->table_error :
+	    s->health.unanswered ? "the canary question is not answered" :
+	    s->health.streams_full ? "the set of intercepted TCP connections "
+	    "is full: new ones are not answered from the mesh" :
+	    s->reload_error[0] != '\0' ? s->reload_error : NULL;
+	char state[STATUS_TEXT + 32];
+
+	status_set_state(&s->status, why != NULL ? STATUS_DEGRADED :
+	    STATUS_READY, why);
+	(void)snprintf(state, sizeof(state), "STATUS=%s%s",
+	    why != NULL ? "degraded: " : "answering", why != NULL ? why : "");
+	(void)notify(state);
+}
+
+void
+supervisor_leave_report(const struct supervisor *s, uint32_t sequence,
+    const struct diag *diag)
+{
+	struct table_label label = { .names = 0 };
+	int error;
+
+	if (s->generation > 0)
+		(void)!table_peek(s->image, &label);
+	error = load_report_write(s->config->run_dir, sequence, label.names,
+	    s->generation > 0 ? &s->config->mesh : NULL, diag);
+	if (error < 0)
+		log_warning("%s/" LOAD_REPORT_FILE ": cannot be written: %s: "
+		    "nfdns reload and nfdns status say less",
+		    s->config->run_dir, strerror(-error));
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The supervisor's loop: signals, the tick, the worker's messages and its
+ * death, the compiler, the canary.  Nothing in it waits for anybody.
+ */
+#include "nfq/supervisor/supervisor.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "nfq/process/diag_print.h"
+#include "nfq/supervisor/parts.h"
+#include "policy/log.h"
+
+static void
+stop(struct supervisor *s, int code)
+{
+	s->stop = true;
+	if (s->exit_code == EXIT_OK)
+		s->exit_code = code;
+}
+
+/* New files of the same names, after somebody renamed the old ones. */
+static void
+reopen_sinks(struct supervisor *s)
+{
+	struct control_message order = { .kind = CONTROL_SINKS };
+	struct diag diag = DIAG_INIT;
+	int fds[AUDIT_MAX_SINKS];
+	struct sinks fresh;
+
+	if (sinks_open(&fresh, s->config, &diag) < 0) {
+		report_log(&diag);
+		diag_free(&diag);
+		return;
+	}
+	sinks_close(&s->sinks);
+	s->sinks = fresh;
+	for (size_t i = 0; i < fresh.count; i++) {
+		fds[i] = fresh.sinks[i].fd;
+		order.passes[i] = fresh.sinks[i].passes;
+	}
+	/* A worker that is dying gets no message; the next has the new files. */
+	if (control_send(s->keeper.control, &order, fds, fresh.count) == 0)
+		log_info("audit files reopened");
+	diag_free(&diag);
+}
+
+static void
+take_signals(struct supervisor *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		switch (info.ssi_signo) {
+		case SIGHUP:
+			reload_begin(s, info.ssi_code == SI_QUEUE &&
+			    info.ssi_int == SUPERVISOR_FORCE ?
+			    RELOAD_FORCED : RELOAD_ALL);
+			break;
+		case SIGUSR1:
+			status_log(&s->status);
+			break;
+		case SIGUSR2:
+			reopen_sinks(s);
+			break;
+		case SIGQUIT:
+			s->hand_over = s->ready && store_is_there();
+			log_notice(s->hand_over ? "handing over" : "stopping");
+			stop(s, s->hand_over ? EXIT_HANDED_OVER : EXIT_OK);
+			break;
+		default:
+			log_notice("stopping");
+			stop(s, EXIT_OK);
+			break;
+		}
+	}
+}
+
+static void
+take_messages(struct supervisor *s)
+{
+	struct control_message message;
+
+	while (keeper_receive(&s->keeper, &message) == 0) {
+		switch (message.kind) {
+		case CONTROL_READY:
+			atomic_store(&s->status.supervisor->worker_pid,
+			    (int32_t)s->keeper.pid);
+			log_debug("worker %d answers", (int)s->keeper.pid);
+			health_worker_ready(s);
+			break;
+		case CONTROL_OPENER_WANTED:
+			give_opener(s);
+			break;
+		case CONTROL_TABLE_OK:
+		case CONTROL_TABLE_BAD:
+			reload_answered(s, &message);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+static void
+take_step(struct supervisor *s, enum keeper_step step)
+{
+	struct status_supervisor *page = s->status.supervisor;
+
+	switch (step) {
+	case KEEPER_SAME:
+		break;
+	case KEEPER_STARTED:
+		atomic_store(&page->restarts, atomic_load(&page->restarts) + 1);
+		reload_worker_replaced(s);
+		break;
+	case KEEPER_OVER:
+		log_error("no worker stays alive: giving up, DNS is as before");
+		stop(s, EXIT_ERROR);
+		break;
+	}
+}
+
+/*
+ * The worker is dead.  The sockets are ours, so questions wait; all that the
+ * next worker needs is here, so they do not wait long.
+ */
+static void
+replace_worker(struct supervisor *s)
+{
+	atomic_store(&s->status.supervisor->worker_pid, 0);
+	take_step(s, keeper_replace(&s->keeper, supervisor_now_ms()));
+}
+
+static void
+take_tick(struct supervisor *s)
+{
+	uint64_t ticks;
+
+	if (read(s->timer, &ticks, sizeof(ticks)) != (ssize_t)sizeof(ticks))
+		return;
+	take_step(s, keeper_look(&s->keeper, supervisor_now_ms()));
+	health_tick(s);
+}
+
+/* Files that are followed have changed. */
+static void
+follow_ready(struct supervisor *s)
+{
+	unsigned int changed;
+
+	/* A reload may have taken it away since it was readable. */
+	if (s->watch == NULL)
+		return;
+	changed = watch_next(s->watch);
+
+	if (changed & WATCH_RESOLV)
+		health_resolv_conf(s);
+	if (changed & WATCH_TABLES)
+		reload_begin(s, RELOAD_TABLES);
+}
+
+enum { WAIT_DEATH, WAIT_CONTROL, WAIT_SIGNALS, WAIT_TIMER, WAIT_COMPILER,
+	WAIT_CANARY, WAIT_DEVICES, WAIT_WATCH, WAITS };
+
+/* poll(2) passes over descriptors that are -1. */
+static void
+loop_once(struct supervisor *s)
+{
+	struct pollfd wait[WAITS] = {
+		[WAIT_DEATH] = { .fd = s->keeper.pidfd },
+		[WAIT_CONTROL] = { .fd = s->keeper.control },
+		[WAIT_SIGNALS] = { .fd = s->signals },
+		[WAIT_TIMER] = { .fd = s->timer },
+		[WAIT_COMPILER] = { .fd = s->reload.compiler != NULL ?
+		    compiler_fd(s->reload.compiler) : -1 },
+		[WAIT_CANARY] = { .fd = s->health.canary.fd },
+		[WAIT_DEVICES] = { .fd = s->routes != NULL ?
+		    routes_fd(s->routes) : -1 },
+		[WAIT_WATCH] = { .fd = s->watch != NULL ?
+		    watch_fd(s->watch) : -1 },
+	};
+
+	for (int i = 0; i < WAITS; i++)
+		wait[i].events = POLLIN;
+	if (poll(wait, WAITS, -1) < 0)
+		return;			/* interrupted: look again */
+	/* What the worker said before it died comes first. */
+	if (wait[WAIT_CONTROL].revents != 0)
+		take_messages(s);
+	if (wait[WAIT_DEATH].revents != 0)
+		replace_worker(s);
+	if (wait[WAIT_CANARY].revents != 0)
+		health_canary_ready(s);
+	if (wait[WAIT_DEVICES].revents != 0)
+		follow_routes(s);
+	if (wait[WAIT_COMPILER].revents != 0 && s->reload.compiler != NULL)
+		reload_compiler_ready(s);
+	if (wait[WAIT_WATCH].revents != 0)
+		follow_ready(s);
+	if (wait[WAIT_TIMER].revents != 0)
+		take_tick(s);
+	if (wait[WAIT_SIGNALS].revents != 0)
+		take_signals(s);
+}
+
+int
+supervisor_run(struct config *config, const char *opener)
+{
+	struct supervisor *s = calloc(1, sizeof(*s));
+	int code;
+
+	if (s == NULL) {
+		log_error("out of memory");
+		config_free(config);
+		return EXIT_ERROR;
+	}
+	s->config = config;
+	s->pid_file = s->image = s->signals = s->timer = -1;
+	s->keeper = (struct keeper)KEEPER_INIT;
+	s->opener = opener;
+	for (size_t i = 0; i < CANARY_SOCKETS; i++)
+		s->canary_sockets.fds[i] = -1;
+	for (size_t i = 0; i < STREAM_LISTENERS; i++)
+		s->listeners[i] = -1;
+	s->reload.image = s->health.canary.fd = -1;
+	s->exit_code = supervisor_start(s);
+	s->stop = s->exit_code != EXIT_OK;
+	while (!s->stop)
+		loop_once(s);
+	supervisor_stop(s);
+	code = s->exit_code;
+	free(s);
+	return code;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/supervisor/worker_parts.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "nfq/supervisor/quarantine.h"
+#include "nfq/queue/queue.h"
+#include "policy/log.h"
+
+/* The user's name is not looked up: that may ask a nameserver. */
+static void
+user_text(char text[static 24], uid_t uid)
+{
+	if (uid == (uid_t)-1)
+		(void)snprintf(text, 24, "no known user");
+	else
+		(void)snprintf(text, 24, "user %u", (unsigned int)uid);
+}
+
+/* Whether the thread of a queue had the packet that it died of. */
+static bool
+is_suspicious(const struct keeper *k, unsigned int queue,
+    const struct window_packet *packet)
+{
+	const uint32_t fault = atomic_load(&k->window->fault);
+
+	if (k->hangs != LIFE_MOVES)
+		return queue == k->hung && k->held.known &&
+		    k->held.id == packet->id;
+	/* A crash that could not be noted may be any thread's. */
+	return fault == WINDOW_NO_FAULT || fault == queue + 1;
+}
+
+static void
+keep(const struct keeper *k, uint16_t number, const struct window_packet *p)
+{
+	struct quarantine_packet packet = {
+		.queue = number,
+		.id = p->id,
+		.octets = p->octets,
+		.length = p->length,
+	};
+	char path[PATH_MAX];
+	int error;
+
+	(void)clock_gettime(CLOCK_REALTIME, &packet.when);
+	error = quarantine_keep(k->config->run_dir, &packet, path);
+	if (error < 0)
+		log_warning("cannot keep the packet of which a worker died in "
+		    "%s/" QUARANTINE_DIR ": %s", k->config->run_dir,
+		    strerror(-error));
+	else if (keeper_may_talk(k))
+		log_notice("the packet is kept in %s: please send it with a bug "
+		    "report", path);
+}
+
+static void
+blame(struct keeper *k, unsigned int queue, const struct window_packet *packet,
+    char text[static DEATH_TEXT])
+{
+	const uint16_t number = (uint16_t)(k->config->queue.number + queue);
+	int error = queue_release(k->queues[queue], number, packet->id);
+	char user[24];
+
+	if (error < 0)
+		log_warning("queue %u: cannot let packet %u go on: %s", number,
+		    packet->id, strerror(-error));
+	keep(k, number, packet);
+	user_text(user, packet->uid);
+	(void)snprintf(text, DEATH_TEXT, " while it judged packet %u of "
+	    "queue %u, of %s, which passes", packet->id, number, user);
+	atomic_fetch_add(&k->status->supervisor->poison_packets, 1);
+}
+
+/* Users who do it again and again. */
+static void
+accuse(struct keeper *k, uid_t uid, int64_t now_ms)
+{
+	int64_t until_ms;
+	char user[24];
+
+	if (!suspects_offend(&k->suspects, uid, k->hangs == LIFE_LOOPS ?
+	    SUSPECTS_HANG : SUSPECTS_CRASH, now_ms, &until_ms))
+		return;
+	user_text(user, uid);
+	log_warning("packets of %s end workers again and again: for %lld s "
+	    "its questions pass unread", user,
+	    (long long)(until_ms - now_ms) / 1000);
+}
+
+static enum status_death
+cause_of(const struct keeper *k, int wait_status, bool blamed)
+{
+	if (k->hangs != LIFE_MOVES)
+		return STATUS_DEATH_HANG;
+	if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL &&
+	    !k->killed)
+		return STATUS_DEATH_KILLED;
+	return blamed ? STATUS_DEATH_POISON : STATUS_DEATH_FAILED;
+}
+
+/* Its packet can be to blame only for a crash or a hang. */
+static bool
+may_blame(const struct keeper *k, int wait_status)
+{
+	return k->hangs != LIFE_MOVES ||
+	    (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) != SIGKILL);
+}
+
+void
+keeper_examine(struct keeper *k, int wait_status, int64_t now_ms,
+    struct life_end *end, char text[static DEATH_TEXT])
+{
+	struct window_packet packet;
+	unsigned int blamed = 0;
+	uid_t uid = (uid_t)-1;
+
+	text[0] = '\0';
+	for (unsigned int i = 0; may_blame(k, wait_status) &&
+	    i < k->config->queue.workers; i++) {
+		if (!window_read(&k->window->queues[i], &packet) ||
+		    !is_suspicious(k, i, &packet))
+			continue;
+		blame(k, i, &packet, text);
+		uid = packet.uid;
+		blamed++;
+	}
+	/*
+	 * Of several packets, nobody knows whose it was; and a worker without
+	 * the CPU may look blocked, which somebody else can bring about.
+	 */
+	if (blamed == 1 && k->hangs != LIFE_BLOCKED)
+		accuse(k, uid, now_ms);
+	end->cause = cause_of(k, wait_status, blamed > 0);
+	end->blamed = blamed > 0;
+	end->worked = keeper_batches(k) != k->batches;
+	end->exited = WIFEXITED(wait_status);
+	atomic_fetch_add(&k->status->supervisor->deaths[end->cause], 1);
+}

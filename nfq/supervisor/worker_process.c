@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/supervisor/worker_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nfq/process/child.h"
+#include "nfq/supervisor/worker_parts.h"
+#include "nfq/queue/queue.h"
+#include "nfq/worker/worker.h"
+#include "policy/log.h"
+
+#define TALK_MS		1000	/* in this time no more than... */
+#define TALK_LINES	5	/* ...so many lines on deaths */
+
+static int64_t
+monotonic_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void
+close_control(struct keeper *k)
+{
+	if (k->control >= 0)
+		(void)close(k->control);
+	k->control = -1;
+}
+
+/* The child's side of the fork: never returns. */
+static void
+run_worker(const struct keeper *k, int control, pid_t supervisor)
+{
+	const struct worker_handover handover = {
+		.config = k->config,
+		.queues = k->queues,
+		.listeners = k->listeners,
+		.opener = k->opener,
+		.image = k->image,
+		.generation = k->generation,
+		.sinks = k->sinks->sinks,
+		.sink_count = k->sinks->count,
+		.control = control,
+		.supervisor = supervisor,
+		.status = k->status,
+		.window = k->window,
+		.senders = k->senders,
+		.suspects = k->has_suspects ? &k->suspects : NULL,
+	};
+
+	_exit(worker_run(&handover));
+}
+
+/* Reaps; nothing of the worker is left but what it held in the queues. */
+static int
+reap(struct keeper *k)
+{
+	int status = 0;
+
+	(void)child_reap(k->pid, &status);
+	k->pid = 0;
+	if (k->pidfd >= 0)
+		(void)close(k->pidfd);
+	k->pidfd = -1;
+	close_control(k);
+	return status;
+}
+
+static void
+recover_queues(const struct keeper *k, bool accept)
+{
+	for (unsigned int i = 0; i < k->config->queue.workers; i++) {
+		const uint16_t number =
+		    (uint16_t)(k->config->queue.number + i);
+		const uint32_t last_id =
+		    atomic_load(&k->status->workers[i].last_id);
+		int error = queue_recover(k->queues[i], number, last_id, accept);
+
+		if (error < 0)
+			log_warning("queue %u: cannot put back what the worker "
+			    "held: %s", number, strerror(-error));
+	}
+}
+
+int
+keeper_open(struct keeper *k)
+{
+	k->senders = senders_new();
+	if (k->senders == NULL)
+		return -ENOMEM;
+	return window_new(&k->window, k->config->queue.workers);
+}
+
+void
+keeper_close(struct keeper *k)
+{
+	if (k->window != NULL)
+		window_free(k->window, k->config->queue.workers);
+	k->window = NULL;
+	senders_free(k->senders);
+	k->senders = NULL;
+}
+
+uint64_t
+keeper_batches(const struct keeper *k)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < k->config->queue.workers; i++)
+		sum += atomic_load(&k->status->workers[i].batches);
+	return sum;
+}
+
+void
+keeper_kill(struct keeper *k)
+{
+	if (k->pid <= 0)
+		return;			/* there is none at the moment */
+	k->killed = true;
+	(void)kill(k->pid, SIGKILL);
+}
+
+int
+keeper_start(struct keeper *k, int64_t now_ms)
+{
+	const pid_t supervisor = getpid();
+	int ends[2], error = 0;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	window_clear(k->window, k->config->queue.workers);
+	k->has_suspects = suspects_count(&k->suspects, now_ms) > 0;
+	k->batches = keeper_batches(k);
+	k->pid = fork();
+	if (k->pid == 0)
+		run_worker(k, ends[1], supervisor);
+	if (k->pid < 0)
+		error = -errno;
+	(void)close(ends[1]);
+	if (error < 0) {
+		k->pid = 0;
+		(void)close(ends[0]);
+		return error;
+	}
+	k->control = ends[0];
+	k->killed = k->held.known = false;
+	k->hangs = LIFE_MOVES;
+	life_begin(&k->life, now_ms);
+	k->pidfd = pidfd_open(k->pid, 0);
+	if (k->pidfd < 0 || fcntl(k->control, F_SETFL, O_NONBLOCK) < 0) {
+		error = -errno;
+		keeper_kill(k);
+		(void)reap(k);
+		recover_queues(k, false);
+	}
+	return error;
+}
+
+int
+keeper_receive(struct keeper *k, struct control_message *message)
+{
+	int fds[AUDIT_MAX_SINKS];
+	int error;
+
+	if (k->control < 0)
+		return -EAGAIN;
+	error = control_receive(k->control, message, fds);
+	if (error == 0) {
+		/* It has no files to give. */
+		for (uint32_t i = 0; i < message->fd_count; i++)
+			(void)close(fds[i]);
+		if (message->kind == CONTROL_READY)
+			life_ready(&k->life);
+	} else if (error == -ECONNRESET) {
+		/* Dead, or as good as: a worker without orders has no use. */
+		close_control(k);
+		(void)kill(k->pid, SIGKILL);
+	} else if (error != -EAGAIN && error != -EINTR) {
+		log_error("the worker says what makes no sense: %s: killing it",
+		    strerror(-error));
+		close_control(k);
+		keeper_kill(k);
+	}
+	return error == 0 ? 0 : -EAGAIN;
+}
+
+const char *
+keeper_last_words(int status)
+{
+	if (!WIFEXITED(status))
+		return "";
+	switch (WEXITSTATUS(status)) {
+	case WORKER_NO_PRIVILEGE:
+		return ": the kernel refuses its verdicts (CAP_NET_ADMIN)";
+	case WORKER_BAD_IMAGE:
+		return ": it cannot use the table image";
+	default:
+		return "";
+	}
+}
+
+bool
+keeper_may_talk(const struct keeper *k)
+{
+	return k->talk.said < TALK_LINES;
+}
+
+static void
+tell_death(struct keeper *k, int status, const char *packet, enum life_next next)
+{
+	char text[CHILD_TEXT];
+
+	if (!keeper_may_talk(k)) {
+		k->talk.unsaid++;
+		return;
+	}
+	k->talk.said++;
+	log_warning("the worker %s %s%s%s%s", k->hangs != LIFE_MOVES ? "hung, ended with" :
+	    "ended with", child_end_text(status, text),
+	    keeper_last_words(status), packet, next == LIFE_OVER ? "" :
+	    next == LIFE_ANOTHER ? ": starting another" :
+	    ": starting another, the packets that it held go on");
+}
+
+static void
+tell_unsaid(struct keeper *k, int64_t now_ms)
+{
+	if (now_ms - k->talk.begun_ms < TALK_MS)
+		return;
+	if (k->talk.unsaid > 0)
+		log_warning("%u more workers ended within a second",
+		    k->talk.unsaid);
+	k->talk.begun_ms = now_ms;
+	k->talk.said = k->talk.unsaid = 0;
+}
+
+static enum keeper_step
+start_again(struct keeper *k, int64_t now_ms)
+{
+	const int64_t since_ms = k->life.starting_ms;
+	int error = keeper_start(k, now_ms);
+
+	if (error == 0) {
+		if (since_ms != 0)
+			log_notice("a worker could be started again, after "
+			    "%lld ms", (long long)(now_ms - since_ms));
+		return KEEPER_STARTED;
+	}
+	if (life_start_failed(&k->life, now_ms)) {
+		log_error("no worker could be started for %d s: %s",
+		    LIFE_START_MS / 1000, strerror(-error));
+		return KEEPER_OVER;
+	}
+	if (since_ms == 0)
+		log_error("cannot start a worker: %s: questions wait, trying "
+		    "again", strerror(-error));
+	return KEEPER_SAME;
+}
+
+enum keeper_step
+keeper_replace(struct keeper *k, int64_t now_ms)
+{
+	char packet[DEATH_TEXT];
+	struct life_end end;
+	enum life_next next;
+	int status;
+
+	status = reap(k);
+	tell_unsaid(k, now_ms);
+	keeper_examine(k, status, now_ms, &end, packet);
+	next = life_end(&k->life, &end, now_ms);
+	recover_queues(k, next != LIFE_ANOTHER);
+	tell_death(k, status, packet, next);
+	return next == LIFE_OVER ? KEEPER_OVER : start_again(k, now_ms);
+}
+
+/* Of all its threads; 0 if the kernel does not say. */
+static int64_t
+cpu_ms(const struct keeper *k)
+{
+	struct timespec used = { .tv_sec = 0 };
+	clockid_t clock;
+
+	if (clock_getcpuclockid(k->pid, &clock) == 0)
+		(void)clock_gettime(clock, &used);
+	return (int64_t)used.tv_sec * 1000 + used.tv_nsec / 1000000;
+}
+
+/* Without reaping: WNOWAIT. */
+static bool
+is_stopped(const struct keeper *k)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	return waitid(P_PIDFD, (id_t)k->pidfd, &info, WSTOPPED | WNOHANG |
+	    WNOWAIT) == 0 && info.si_pid != 0;
+}
+
+/* What the thread of a slot shows; whether packets wait is asked only if idle. */
+static struct life_signs
+signs_of(const struct keeper *k, unsigned int i)
+{
+	const struct status_worker *slot = &k->status->workers[i];
+	struct life_signs signs = {
+		.batches = atomic_load(&slot->batches),
+		.has_work = atomic_load(&slot->busy) != 0,
+		.stopped = is_stopped(k),
+		.cpu_ms = cpu_ms(k),
+	};
+	uint32_t octets, drops;
+
+	if (!signs.has_work && i < k->config->queue.workers &&
+	    signs.batches == k->life.slots[i].batches)
+		signs.has_work = queue_backlog(k->queues[i], &octets,
+		    &drops) == 0 && octets > 0;
+	return signs;
+}
+
+/* A packet is no reason for being stopped; the next worker gets it, too. */
+static void
+end_hanging(struct keeper *k, unsigned int i, enum life_sign sign)
+{
+	static const char *const texts[] = {
+		[LIFE_LOOPS] = "loops",
+		[LIFE_STOPPED] = "was stopped by a signal",
+		[LIFE_BLOCKED] = "makes no progress",
+	};
+	struct window_packet packet = { .id = 0 };
+
+	if (i < k->config->queue.workers) {
+		log_error("queue %u: the worker %s: killing it",
+		    k->config->queue.number + i, texts[sign]);
+		k->held.known = sign != LIFE_STOPPED &&
+		    window_read(&k->window->queues[i], &packet);
+		k->held.id = packet.id;
+	} else {
+		log_error("TCP: the worker %s: killing it", texts[sign]);
+	}
+	k->hung = i;
+	k->hangs = sign;
+	keeper_kill(k);
+}
+
+enum keeper_step
+keeper_look(struct keeper *k, int64_t now_ms)
+{
+	const unsigned int queues = k->config->queue.workers;
+	const unsigned int slots = queues + (k->config->capture.tcp ? 1 : 0);
+	const bool looking = life_look(&k->life, now_ms);
+
+	tell_unsaid(k, now_ms);
+	atomic_store(&k->status->supervisor->suspects,
+	    suspects_count(&k->suspects, now_ms));
+	if (k->pid == 0)
+		return start_again(k, now_ms);
+	if (!k->killed && life_is_late(&k->life, now_ms)) {
+		log_error("the worker does not begin: killing it");
+		keeper_kill(k);
+	}
+	for (unsigned int i = 0; i < slots && !k->killed; i++) {
+		const struct life_signs signs = signs_of(k, i);
+		enum life_sign sign = life_check(&k->life, i, &signs, looking,
+		    i < queues ? LIFE_HANG_MS : LIFE_BLOCKED_MS, now_ms);
+
+		if (sign != LIFE_MOVES)
+			end_hanging(k, i, sign);
+	}
+	return KEEPER_SAME;
+}
+
+/* Whether the worker is dead within timeout_ms. */
+static bool
+wait_death(const struct keeper *k, int timeout_ms)
+{
+	const int64_t deadline = monotonic_ms() + timeout_ms;
+
+	for (;;) {
+		struct pollfd wait = { .fd = k->pidfd, .events = POLLIN };
+		int64_t left = deadline - monotonic_ms();
+
+		if (poll(&wait, 1, left > 0 ? (int)left : 0) > 0)
+			return true;
+		if (left <= 0)
+			return false;
+	}
+}
+
+void
+keeper_stop(struct keeper *k, int timeout_ms, bool successor)
+{
+	const struct control_message order = { .kind = CONTROL_STOP };
+	int status;
+
+	if (k->pid == 0)
+		return;
+	if (k->control < 0 || control_send(k->control, &order, NULL, 0) < 0 ||
+	    k->pidfd < 0 || !wait_death(k, timeout_ms))
+		keeper_kill(k);
+	status = reap(k);
+	if (!successor &&
+	    (WIFSIGNALED(status) || WEXITSTATUS(status) != WORKER_DONE))
+		recover_queues(k, true);
+}
+
+int
+keeper_wait_ready(struct keeper *k, int interrupt, int timeout_ms,
+    struct control_message *message, int *wait_status)
+{
+	const int64_t deadline = monotonic_ms() + timeout_ms;
+
+	for (;;) {
+		struct pollfd wait[] = {
+			{ .fd = k->control, .events = POLLIN },
+			{ .fd = k->pidfd, .events = POLLIN },
+			{ .fd = interrupt, .events = POLLIN },
+		};
+		int64_t left = deadline - monotonic_ms();
+
+		if (left <= 0)
+			return -ETIMEDOUT;
+		if (poll(wait, 3, (int)left) <= 0)
+			continue;
+		if (wait[0].revents != 0 && keeper_receive(k, message) == 0 &&
+		    message->kind == CONTROL_READY)
+			return 0;
+		if (wait[1].revents != 0) {
+			*wait_status = reap(k);
+			return -ECHILD;
+		}
+		if (wait[2].revents != 0)
+			return -EINTR;
+	}
+}

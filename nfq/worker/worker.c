@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The worker's main thread.  In order: files that are not ours are closed,
+ * privileges go, the table is mapped, threads are made, system calls are
+ * restricted, and only then the first packet is read.
+ */
+#include "nfq/worker/worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nfq/process/child.h"
+#include "nfq/handover/control.h"
+#include "nfq/worker/fault.h"
+#include "nfq/worker/queue_thread.h"
+#include "nfq/process/sandbox.h"
+#include "nfq/stream/stream.h"
+#include "nfq/stream/listen.h"
+#include "policy/log.h"
+
+#define AUDIT_FLUSH_MS	1000
+#define COUNT_EVERY_MS	1000
+
+struct worker {
+	const struct worker_handover *handover;
+	int control;
+	struct snapshot *snapshot;
+	struct audit *audit;
+	struct judges *judges;
+	struct stream *stream;		/* NULL: TCP is not captured */
+	uint64_t audit_lost_before;	/* by workers before this one */
+};
+
+/* Files that are not the worker's, and privileges. */
+static int
+confine(const struct worker_handover *h)
+{
+	int keep[CONFIG_MAX_WORKERS + AUDIT_MAX_SINKS + STREAM_LISTENERS + 2];
+	size_t count = 0;
+	int error;
+
+	for (unsigned int i = 0; i < h->config->queue.workers; i++)
+		keep[count++] = h->queues[i];
+	for (size_t i = 0; i < STREAM_LISTENERS; i++)
+		keep[count++] = h->listeners[i];
+	for (size_t i = 0; i < h->sink_count; i++)
+		keep[count++] = h->sinks[i].fd;
+	keep[count++] = h->image;
+	keep[count++] = h->control;
+	status_forget_supervisor(h->status);
+	if ((error = child_isolate(keep, count)) < 0 ||
+	    (error = sandbox_worker_privileges(h->config)) < 0)
+		log_error("the worker cannot give up its privileges: %s: run "
+		    "as root or through systemd", strerror(-error));
+	else if ((error = child_die_with(h->supervisor)) < 0)
+		log_debug("the supervisor is gone");
+	return error;
+}
+
+/* NULL and *why if the image is not good. */
+static struct snapshot *
+snapshot_open(int image, uint64_t generation, const char **why)
+{
+	struct snapshot *s = calloc(1, sizeof(*s));
+
+	*why = "out of memory";
+	if (s == NULL)
+		return NULL;
+	if (table_open(&s->table, image, why) < 0) {
+		free(s);
+		return NULL;
+	}
+	s->generation = generation;
+	return s;
+}
+
+static void
+snapshot_close(struct snapshot *s)
+{
+	table_close(s->table);
+	free(s);
+}
+
+static enum sandbox_tcp
+tcp_calls(const struct worker_handover *h)
+{
+	if (!h->config->capture.tcp)
+		return SANDBOX_NO_TCP;
+	return h->opener ? SANDBOX_TCP : SANDBOX_TCP_CONNECTS;
+}
+
+/* Everything up to the threads, which wait; then no more system calls. */
+static int
+prepare(struct worker *w)
+{
+	const struct worker_handover *h = w->handover;
+	const char *why;
+	int error;
+
+	w->snapshot = snapshot_open(h->image, h->generation, &why);
+	if (w->snapshot == NULL) {
+		log_error("the worker cannot use the table image: %s", why);
+		return WORKER_BAD_IMAGE;
+	}
+	(void)close(h->image);		/* mapped */
+	w->audit_lost_before = atomic_load(&h->status->workers[0].audit_lost);
+	if ((error = audit_start(&w->audit, (unsigned int)
+	    h->status->worker_slots)) < 0) {
+		log_error("the worker cannot start the audit's writer: %s",
+		    strerror(-error));
+		return WORKER_FAILED;
+	}
+	audit_set_sinks(w->audit, h->sinks, h->sink_count);
+	if ((error = judges_start(&w->judges, h, w->snapshot, w->audit)) < 0) {
+		log_error("the worker cannot start its threads: %s",
+		    strerror(-error));
+		return WORKER_FAILED;
+	}
+	if (h->config->capture.tcp && (error = stream_start(&w->stream, h,
+	    w->snapshot, w->audit, h->config->queue.workers)) < 0) {
+		log_error("the worker cannot start its thread for TCP: %s",
+		    strerror(-error));
+		return WORKER_FAILED;
+	}
+	if ((error = sandbox_worker_seccomp(tcp_calls(h))) < 0) {
+		log_error("the worker cannot restrict its system calls: %s",
+		    strerror(-error));
+		return WORKER_FAILED;
+	}
+	return WORKER_DONE;
+}
+
+static void
+reply(struct worker *w, const struct control_message *message)
+{
+	/* A supervisor that is gone shows at the next receive. */
+	(void)!control_send(w->control, message, NULL, 0);
+}
+
+static void
+take_table(struct worker *w, const struct control_message *order, int image)
+{
+	struct control_message answer = { .kind = CONTROL_TABLE_OK,
+		.generation = order->generation };
+	struct snapshot *old = w->snapshot, *next;
+	const char *why;
+
+	next = snapshot_open(image, order->generation, &why);
+	if (next == NULL) {
+		answer.kind = CONTROL_TABLE_BAD;
+		(void)snprintf(answer.text, sizeof(answer.text), "%s", why);
+	} else {
+		w->snapshot = next;
+		judges_swap(w->judges, next);
+		stream_swap(w->stream, next);
+		snapshot_close(old);
+		answer.names = table_names(next->table);
+		answer.octets = table_octets(next->table);
+	}
+	reply(w, &answer);
+}
+
+static void
+take_sinks(struct worker *w, const struct control_message *order,
+    const int *fds)
+{
+	const struct control_message answer = { .kind = CONTROL_SINKS_OK };
+	struct audit_sink sinks[AUDIT_MAX_SINKS];
+
+	for (uint32_t i = 0; i < order->fd_count; i++)
+		sinks[i] = (struct audit_sink){ .fd = fds[i],
+			.passes = order->passes[i] != 0 };
+	audit_set_sinks(w->audit, sinks, order->fd_count);
+	reply(w, &answer);
+}
+
+/* Carries one order out.  False: the last one. */
+static bool
+obey(struct worker *w, const struct control_message *order, int *fds)
+{
+	if (order->kind == CONTROL_SINKS) {
+		take_sinks(w, order, fds);	/* takes the files over */
+		return true;
+	}
+	if (order->kind == CONTROL_OPENER && order->fd_count <= 1) {
+		stream_take_opener(w->stream, order->fd_count == 1 ? fds[0] :
+		    -1);		/* takes it over */
+		return true;
+	}
+	if (order->kind == CONTROL_TABLE && order->fd_count == 1)
+		take_table(w, order, fds[0]);
+	for (uint32_t i = 0; i < order->fd_count; i++)
+		(void)close(fds[i]);
+	return order->kind != CONTROL_STOP;
+}
+
+/* Returns at CONTROL_STOP; ends the process if the supervisor is gone. */
+static void
+take_orders(struct worker *w)
+{
+	struct status_worker *slot = &w->handover->status->workers[0];
+	struct pollfd wait = { .fd = w->control, .events = POLLIN };
+	struct control_message order;
+	int fds[AUDIT_MAX_SINKS];
+
+	for (;;) {
+		int ready = poll(&wait, 1, COUNT_EVERY_MS), error;
+
+		atomic_store_explicit(&slot->audit_lost, w->audit_lost_before +
+		    audit_lost(w->audit), memory_order_relaxed);
+		if (ready <= 0)
+			continue;
+		error = control_receive(w->control, &order, fds);
+		if (error == -ECONNRESET)
+			_exit(WORKER_FAILED);
+		if (error == 0 && !obey(w, &order, fds))
+			return;
+	}
+}
+
+int
+worker_run(const struct worker_handover *handover)
+{
+	struct worker w = { .handover = handover,
+		.control = handover->control };
+	struct control_message ready = { .kind = CONTROL_READY,
+		.generation = handover->generation };
+	const struct control_message wanted = { .kind = CONTROL_OPENER_WANTED };
+	int status;
+
+	fault_watch(&handover->window->fault, WINDOW_FAULT_ELSEWHERE);
+	if (confine(handover) < 0)
+		return WORKER_FAILED;
+	status = prepare(&w);
+	if (status != WORKER_DONE)
+		return status;
+	ready.names = table_names(w.snapshot->table);
+	ready.octets = table_octets(w.snapshot->table);
+	judges_begin(w.judges);
+	stream_begin(w.stream);
+	reply(&w, &ready);
+	if (w.stream != NULL && handover->opener)
+		reply(&w, &wanted);
+	take_orders(&w);
+	judges_stop(w.judges);
+	stream_stop(w.stream);
+	audit_stop(w.audit, AUDIT_FLUSH_MS);
+	snapshot_close(w.snapshot);
+	return WORKER_DONE;
+}

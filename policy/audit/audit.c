@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The writer thread.  In rounds: everything that the rings hold at the round's
+ * beginning is formatted into the outlets' buffers, and the buffers written.
+ * After a round with records it rests for a moment, so that records come in
+ * bunches; only after one without does it sleep until a ring's thread wakes
+ * it.  So that thread makes a system call for the first record after a quiet
+ * time and for no other.
+ */
+#include "policy/audit/audit.h"
+
+#include <sys/syscall.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "policy/audit/ring.h"
+#include "policy/audit/outlet.h"
+
+#define REST_NS		2000000L	/* 2 ms: a ring holds 4000 records */
+#define RETRY_NS	20000000L	/* when a file does not take any more */
+#define SWITCH_TIMEOUT_NS 1000000000L
+#define STOP_GRACE_MS	1000
+
+/* What the writer is about, in a futex. */
+enum writer_state {
+	WRITER_BUSY,
+	WRITER_RESTS,		/* woken by orders only */
+	WRITER_SLEEPS,		/* woken by records, too */
+};
+
+#define WANTS_ANY	0x1U
+#define WANTS_PASSES	0x2U
+
+struct audit {
+	_Alignas(64) _Atomic uint32_t state;	/* enum writer_state */
+	_Atomic uint32_t wants;
+	unsigned int ring_count;
+	struct audit_ring *rings;
+	pthread_t thread;
+
+	/* The writer's own. */
+	struct audit_outlet outlets[AUDIT_MAX_SINKS];
+	size_t outlet_count;
+	char *buffers;			/* of all outlets there can be */
+	struct audit_json json;
+	_Atomic uint64_t outlets_lost;	/* by all outlets there were */
+
+	/* Orders. */
+	pthread_mutex_t mutex;
+	pthread_cond_t done;
+	struct audit_sink next[AUDIT_MAX_SINKS];
+	size_t next_count;
+	uint64_t ordered, carried_out;	/* changes of sinks */
+	bool stop;
+	struct timespec stop_until;	/* CLOCK_MONOTONIC */
+};
+
+static void
+futex_wait(_Atomic uint32_t *word, uint32_t value, const struct timespec *limit)
+{
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, limit, NULL, 0);
+}
+
+static void
+wake_writer(struct audit *a)
+{
+	if (atomic_exchange(&a->state, WRITER_BUSY) != WRITER_BUSY)
+		syscall(SYS_futex, &a->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL,
+		    0);
+}
+
+static uint64_t
+rings_lost(const struct audit *a)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < a->ring_count; i++)
+		sum += atomic_load_explicit(&a->rings[i].lost,
+		    memory_order_relaxed);
+	return sum;
+}
+
+static uint64_t
+realtime_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static struct timespec
+monotonic_in(int64_t ns)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	ns += t.tv_nsec;
+	t.tv_sec += ns / 1000000000;
+	t.tv_nsec = ns % 1000000000;
+	return t;
+}
+
+static bool
+is_past(const struct timespec *t)
+{
+	struct timespec now = monotonic_in(0);
+
+	return now.tv_sec > t->tv_sec ||
+	    (now.tv_sec == t->tv_sec && now.tv_nsec >= t->tv_nsec);
+}
+
+static void
+count_lost(struct audit *a, uint64_t records)
+{
+	atomic_fetch_add_explicit(&a->outlets_lost, records,
+	    memory_order_relaxed);
+}
+
+/* While no outlet takes anything, records are better kept in the rings. */
+static bool
+any_has_room(const struct audit *a)
+{
+	for (size_t i = 0; i < a->outlet_count; i++)
+		if (audit_outlet_has_room(&a->outlets[i]))
+			return true;
+	return a->outlet_count == 0;
+}
+
+/* Writes; tells of losses where there is room for that. */
+static void
+flush_all(struct audit *a)
+{
+	uint64_t lost = rings_lost(a);
+
+	for (size_t i = 0; i < a->outlet_count; i++) {
+		audit_outlet_flush(&a->outlets[i]);
+		if (audit_outlet_tell(&a->outlets[i], lost, realtime_ns()))
+			audit_outlet_flush(&a->outlets[i]);
+	}
+}
+
+/* Once for all outlets, in the first one's buffer. */
+static void
+put_record(struct audit *a, const struct audit_record *record)
+{
+	const bool passed = record->verdict == VERDICT_PASS;
+	const char *line = NULL;
+	size_t length = 0;
+
+	for (size_t i = 0; i < a->outlet_count; i++) {
+		struct audit_outlet *outlet = &a->outlets[i];
+		char *to;
+
+		if (passed && !outlet->sink.passes)
+			continue;
+		to = audit_outlet_begin(outlet);
+		if (to == NULL) {
+			count_lost(a, 1);
+			continue;
+		}
+		if (line == NULL)
+			length = audit_json(&a->json, record, to,
+			    AUDIT_JSON_MAX);
+		else
+			memcpy(to, line, length);
+		line = to;
+		audit_outlet_end(outlet, length);
+	}
+}
+
+/* True if the whole ring, as it was at the beginning, was taken. */
+static bool
+drain_ring(struct audit *a, struct audit_ring *ring, bool *any)
+{
+	uint64_t end = audit_ring_end(ring);
+	uint64_t cursor = atomic_load_explicit(&ring->tail,
+	    memory_order_relaxed);
+	struct audit_record record;
+
+	while (cursor != end) {
+		if (!any_has_room(a)) {
+			flush_all(a);
+			if (!any_has_room(a))
+				return false;
+		}
+		if (audit_ring_next(ring, &cursor, end, &record))
+			put_record(a, &record);
+		audit_ring_release(ring, cursor);
+		*any = true;
+	}
+	return true;
+}
+
+/* One round.  True if there was at least one record. */
+static bool
+drain(struct audit *a)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < a->ring_count; i++)
+		if (!drain_ring(a, &a->rings[i], &any))
+			break;
+	flush_all(a);
+	return any;
+}
+
+static bool
+rings_empty(const struct audit *a)
+{
+	for (unsigned int i = 0; i < a->ring_count; i++)
+		if (audit_ring_end(&a->rings[i]) != atomic_load_explicit(
+		    &a->rings[i].tail, memory_order_relaxed))
+			return false;
+	return true;
+}
+
+static bool
+outlets_empty(const struct audit *a)
+{
+	for (size_t i = 0; i < a->outlet_count; i++)
+		if (!audit_outlet_is_empty(&a->outlets[i]))
+			return false;
+	return true;
+}
+
+static void
+close_outlets(struct audit *a)
+{
+	for (size_t i = 0; i < a->outlet_count; i++) {
+		uint64_t before = a->outlets[i].lost;
+
+		audit_outlet_close(&a->outlets[i]);
+		count_lost(a, a->outlets[i].lost - before);
+	}
+}
+
+/*
+ * The new outlets; losses that the old ones had not told of are told by those
+ * that take their places.  With the mutex held.
+ */
+static void
+switch_outlets(struct audit *a)
+{
+	uint64_t lost = rings_lost(a);
+
+	close_outlets(a);
+	for (size_t i = 0; i < a->next_count; i++) {
+		struct audit_outlet *outlet = &a->outlets[i];
+		bool fresh = i >= a->outlet_count;
+
+		outlet->sink = a->next[i];
+		outlet->buffer = a->buffers + i * AUDIT_BUFFER_SIZE;
+		outlet->cut = 0;
+		outlet->stuck = false;
+		if (fresh) {
+			outlet->told = outlet->lost;
+			outlet->ring_lost = lost;
+		}
+	}
+	a->outlet_count = a->next_count;
+	a->carried_out = a->ordered;
+	pthread_cond_broadcast(&a->done);
+}
+
+/* What the order book says. */
+struct orders {
+	bool switch_now;
+	bool stop;
+	bool stop_now;
+};
+
+static struct orders
+read_orders(struct audit *a)
+{
+	struct orders orders;
+
+	pthread_mutex_lock(&a->mutex);
+	orders.switch_now = a->ordered != a->carried_out;
+	orders.stop = a->stop;
+	orders.stop_now = a->stop && is_past(&a->stop_until);
+	pthread_mutex_unlock(&a->mutex);
+	return orders;
+}
+
+/*
+ * Rests or sleeps, unless an order or a record came in between.  The state is
+ * set before the look, and those who bring something look at it after they
+ * brought it, so one of the two sees the other.
+ */
+static void
+pause_writer(struct audit *a, enum writer_state state, long ns)
+{
+	struct timespec limit = { 0, ns };
+	struct orders orders;
+
+	atomic_store(&a->state, state);
+	atomic_thread_fence(memory_order_seq_cst);
+	orders = read_orders(a);
+	if (!orders.switch_now && (!orders.stop || state == WRITER_RESTS) &&
+	    (state == WRITER_RESTS || rings_empty(a)))
+		futex_wait(&a->state, state, ns > 0 ? &limit : NULL);
+	atomic_store(&a->state, WRITER_BUSY);
+}
+
+static void *
+write_records(void *argument)
+{
+	struct audit *a = argument;
+
+	for (;;) {
+		/* Read first: what was put before an order is in this round. */
+		struct orders orders = read_orders(a);
+		bool any = drain(a);
+
+		if (orders.switch_now) {
+			pthread_mutex_lock(&a->mutex);
+			switch_outlets(a);
+			pthread_mutex_unlock(&a->mutex);
+			continue;
+		}
+		if (orders.stop_now || (orders.stop && rings_empty(a) &&
+		    outlets_empty(a)))
+			break;
+		if (!outlets_empty(a))
+			pause_writer(a, WRITER_RESTS, RETRY_NS);
+		else if (any || orders.stop)
+			pause_writer(a, WRITER_RESTS, REST_NS);
+		else
+			pause_writer(a, WRITER_SLEEPS, 0);
+	}
+	close_outlets(a);
+	return NULL;
+}
+
+/* Signals are for other threads: a closed pipe is EPIPE to us. */
+static int
+start_thread(struct audit *a)
+{
+	sigset_t all, before;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&a->thread, NULL, write_records, a);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -error;
+}
+
+static void
+free_audit(struct audit *a)
+{
+	for (unsigned int i = 0; a->rings != NULL && i < a->ring_count; i++)
+		audit_ring_clear(&a->rings[i]);
+	free(a->rings);
+	free(a->buffers);
+	pthread_cond_destroy(&a->done);
+	pthread_mutex_destroy(&a->mutex);
+	free(a);
+}
+
+int
+audit_start(struct audit **audit, unsigned int rings)
+{
+	struct audit *a = aligned_alloc(64, sizeof(*a));
+	int error = -ENOMEM;
+
+	*audit = NULL;
+	if (a == NULL)
+		return -ENOMEM;
+	memset(a, 0, sizeof(*a));
+	pthread_mutex_init(&a->mutex, NULL);
+	pthread_cond_init(&a->done, NULL);
+	/* All memory there will ever be: a sandbox may follow. */
+	a->buffers = malloc(AUDIT_MAX_SINKS * AUDIT_BUFFER_SIZE);
+	a->rings = aligned_alloc(64, rings * sizeof(*a->rings));
+	if (a->buffers == NULL || a->rings == NULL)
+		goto out;
+	for (; a->ring_count < rings; a->ring_count++) {
+		error = audit_ring_init(&a->rings[a->ring_count]);
+		if (error < 0)
+			goto out;
+	}
+	error = start_thread(a);
+	if (error == 0)
+		*audit = a;
+out:
+	if (error < 0)
+		free_audit(a);
+	return error;
+}
+
+void
+audit_set_sinks(struct audit *a, const struct audit_sink *sinks, size_t count)
+{
+	struct timespec limit = monotonic_in(SWITCH_TIMEOUT_NS);
+	uint32_t wants = 0;
+	uint64_t mine;
+
+	pthread_mutex_lock(&a->mutex);
+	/* Sinks that the writer has not come to take yet. */
+	for (size_t i = 0; a->ordered != a->carried_out && i < a->next_count;
+	    i++)
+		close(a->next[i].fd);
+	a->next_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		int flags = fcntl(sinks[i].fd, F_GETFL);
+
+		if (i >= AUDIT_MAX_SINKS) {
+			close(sinks[i].fd);
+			continue;
+		}
+		if (flags >= 0)
+			(void)fcntl(sinks[i].fd, F_SETFL, flags | O_NONBLOCK);
+		a->next[a->next_count++] = sinks[i];
+		wants |= WANTS_ANY | (sinks[i].passes ? WANTS_PASSES : 0);
+	}
+	atomic_store_explicit(&a->wants, wants, memory_order_relaxed);
+	mine = ++a->ordered;
+	wake_writer(a);
+	while (a->carried_out < mine && pthread_cond_clockwait(&a->done,
+	    &a->mutex, CLOCK_MONOTONIC, &limit) == 0)
+		continue;
+	pthread_mutex_unlock(&a->mutex);
+}
+
+bool
+audit_wants(const struct audit *a, enum verdict verdict)
+{
+	uint32_t wants = atomic_load_explicit(&a->wants, memory_order_relaxed);
+
+	return (wants & (verdict == VERDICT_PASS ? WANTS_PASSES :
+	    WANTS_ANY)) != 0;
+}
+
+bool
+audit_put(struct audit *a, unsigned int ring, const struct audit_record *record)
+{
+	return audit_ring_put(&a->rings[ring], record);
+}
+
+void
+audit_wake(struct audit *a)
+{
+	/* See pause_writer(). */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&a->state, memory_order_relaxed) ==
+	    WRITER_SLEEPS)
+		wake_writer(a);
+}
+
+uint64_t
+audit_lost(const struct audit *a)
+{
+	return rings_lost(a) + atomic_load_explicit(&a->outlets_lost,
+	    memory_order_relaxed);
+}
+
+void
+audit_stop(struct audit *a, int timeout_ms)
+{
+	struct timespec limit;
+
+	if (a == NULL)
+		return;
+	pthread_mutex_lock(&a->mutex);
+	a->stop = true;
+	a->stop_until = monotonic_in((int64_t)timeout_ms * 1000000);
+	wake_writer(a);
+	pthread_mutex_unlock(&a->mutex);
+	limit = monotonic_in(((int64_t)timeout_ms + STOP_GRACE_MS) * 1000000);
+	/* A writer that hangs in a dead disk's write(2) keeps its memory. */
+	if (pthread_clockjoin_np(a->thread, NULL, CLOCK_MONOTONIC, &limit) == 0)
+		free_audit(a);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Audit records as lines of EVE JSON. */
+#ifndef NFDNS_POLICY_AUDIT_JSON_H
+#define NFDNS_POLICY_AUDIT_JSON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/audit/audit.h"
+
+/*
+ * A piece of a line that mostly is the same in the next: its text, and what
+ * that was made from.
+ */
+struct audit_json_piece {
+	uint64_t key[3];
+	size_t length;			/* 0: none yet */
+	char text[232];
+};
+
+/* What a formatter keeps from line to line; zeros at the beginning. */
+struct audit_json {
+	struct audit_json_piece second, source, destination, flags, outcome;
+};
+
+/*
+ * One record as a line with the final newline, into buf, which has room for
+ * AUDIT_JSON_MAX.  Returns the length.  Answers that would not fit are left
+ * out and counted ("answers_omitted"); about 110 addresses fit.
+ */
+#define AUDIT_JSON_MAX 16384
+size_t audit_json(struct audit_json *json, const struct audit_record *record,
+    char *buf, size_t size);
+
+/* The record of a loss, below 256 octets. */
+#define AUDIT_JSON_LOST_MAX 256
+size_t audit_json_lost(uint64_t time_ns, uint64_t records, char *buf,
+    size_t size);
+
+#endif

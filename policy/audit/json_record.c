@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "policy/audit/json_record.h"
+
+#include <sys/socket.h>
+#include <string.h>
+
+#include "resolver/dns/name.h"
+#include "resolver/dns/rr.h"
+
+#define GROUP_OVERHEAD (RR_TEXT_SIZE + 8)	/* "TYPE":[], */
+#define MAX_LISTED 256
+
+/* One record of the answer section and where its rdata stands in the line. */
+struct listed {
+	uint16_t type;
+	const char *rdata;
+	size_t rdata_length;
+};
+
+/*
+ * Reads a name that may be compressed; pointers only lead backwards, so there
+ * is an end.  False, and the reader failed, if it is none.
+ */
+static bool
+read_name(struct wire_reader *r, struct dns_name *name)
+{
+	struct wire_reader at = *r;
+	size_t before = wire_offset(r);
+	bool jumped = false;
+
+	name->length = 0;
+	for (;;) {
+		uint8_t length = wire_read_u8(&at);
+		const uint8_t *label;
+
+		if ((length & 0xc0) == 0xc0) {
+			size_t target = (size_t)(length & 0x3f) << 8;
+
+			target |= wire_read_u8(&at);
+			if (!jumped)
+				*r = at;
+			jumped = true;
+			if (at.failed || target >= before)
+				break;
+			before = target;
+			at.pos = at.base + target;
+			continue;
+		}
+		label = wire_read_octets(&at, length);
+		if (length > NAME_MAX_LABEL || at.failed ||
+		    name->length + length + 1 > NAME_MAX_OCTETS)
+			break;
+		name->octets[name->length] = length;
+		memcpy(name->octets + name->length + 1, label, length);
+		name->length = (uint8_t)(name->length + length + 1);
+		if (length == 0) {
+			if (!jumped)
+				*r = at;
+			return true;
+		}
+	}
+	r->failed = true;
+	return false;
+}
+
+/* Octets of the name, if it is in one piece; 0 if it is not, or is none. */
+static size_t
+length_in_one_piece(const struct wire_reader *r)
+{
+	const size_t left = wire_left(r);
+	const size_t most = left < NAME_MAX_OCTETS ? left : NAME_MAX_OCTETS;
+	size_t length = 0;
+
+	while (length < most && r->pos[length] <= NAME_MAX_LABEL) {
+		if (r->pos[length] == 0)
+			return length + 1;
+		length += r->pos[length] + 1U;
+	}
+	return 0;
+}
+
+bool
+json_record_name(struct json_out *out, struct wire_reader *r)
+{
+	const size_t length = length_in_one_piece(r);
+	struct dns_name name;
+
+	if (length > 0)
+		json_name(out, wire_read_octets(r, length), length);
+	else if (read_name(r, &name))
+		json_name(out, name.octets, name.length);
+	return !r->failed;
+}
+
+/*
+ * How rdata of known types but addresses is read, RFC 1035 section 3.3, 2782:
+ * N name, 2 and 4 numbers of so many octets, T character strings.
+ */
+static const char *
+layout_of(uint16_t type)
+{
+	switch (type) {
+	case TYPE_NS: case TYPE_CNAME: case TYPE_PTR:
+		return "N";
+	case TYPE_MX:
+		return "2N";
+	case TYPE_SRV:
+		return "222N";
+	case TYPE_SOA:
+		return "NN44444";
+	case TYPE_TXT:
+		return "T";
+	default:
+		return NULL;
+	}
+}
+
+static void
+put_strings(struct json_out *out, struct wire_reader *r)
+{
+	while (wire_left(r) > 0) {
+		uint8_t length = wire_read_u8(r);
+		const uint8_t *text = wire_read_octets(r, length);
+
+		for (uint8_t i = 0; text != NULL && i < length; i++)
+			json_escaped(out, text[i], false);
+	}
+}
+
+static void
+put_field(struct json_out *out, struct wire_reader *r, char kind)
+{
+	switch (kind) {
+	case 'N':
+		(void)json_record_name(out, r);
+		break;
+	case '2':
+		json_number(out, wire_read_u16(r));
+		break;
+	case '4':
+		json_number(out, wire_read_u32(r));
+		break;
+	default:
+		put_strings(out, r);
+	}
+}
+
+/* RFC 3597 section 5: "\# 4 c0000201". */
+static void
+put_generic(struct json_out *out, struct wire_reader *r)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	json_text(out, "\\\\# ");
+	json_number(out, wire_left(r));
+	json_char(out, ' ');
+	while (wire_left(r) > 0 && !out->full) {
+		uint8_t octet = wire_read_u8(r);
+
+		json_char(out, hex[octet >> 4]);
+		json_char(out, hex[octet & 15]);
+	}
+}
+
+/* rdata has the message up to the end of this record's data. */
+static void
+put_fields(struct json_out *out, uint16_t type, struct wire_reader rdata)
+{
+	const char *layout = layout_of(type);
+	struct wire_reader r = rdata;
+	struct json_out before = *out;
+
+	for (const char *kind = layout; kind != NULL && *kind != '\0'; kind++) {
+		if (kind != layout)
+			json_char(out, ' ');
+		put_field(out, &r, *kind);
+	}
+	if (layout != NULL && !r.failed && wire_left(&r) == 0)
+		return;
+	*out = before;
+	put_generic(out, &rdata);
+}
+
+static void
+put_rdata(struct json_out *out, uint16_t type, const struct wire_reader *rdata)
+{
+	const size_t length = wire_left(rdata);
+
+	json_char(out, '"');
+	if (type == TYPE_A && length == 4)
+		json_address(out, AF_INET, rdata->pos);
+	else if (type == TYPE_AAAA && length == 16)
+		json_address(out, AF_INET6, rdata->pos);
+	else
+		put_fields(out, type, *rdata);
+	json_char(out, '"');
+}
+
+/*
+ * The owner of a record, which mostly is but a pointer to the question's name,
+ * behind the header: that stands in the line already.
+ */
+static bool
+put_owner(struct json_out *out, struct wire_reader *r,
+    const struct json_asked *asked)
+{
+	static const uint8_t to_question[2] = { 0xc0, 12 };
+
+	if (asked->length > 0 && wire_left(r) >= sizeof(to_question) &&
+	    memcmp(r->pos, to_question, sizeof(to_question)) == 0) {
+		wire_skip(r, sizeof(to_question));
+		json_octets(out, asked->text, asked->length);
+		return true;
+	}
+	return json_record_name(out, r);
+}
+
+/*
+ * What a record has before its rdata: an owner that is a pointer, type, class
+ * and TTL, and the text of that.  The records of a set have the same.
+ */
+#define HEAD_OCTETS 10
+struct head {
+	const uint8_t *octets;		/* NULL: its owner is no pointer */
+	const char *text;
+	size_t length;
+	uint16_t type;
+};
+
+/* False if there is no whole one. */
+static bool
+put_head(struct json_out *out, struct wire_reader *r,
+    const struct json_asked *asked, struct head *head)
+{
+	const uint8_t *octets = r->pos;
+	char text[RR_TEXT_SIZE];
+
+	if (head->octets != NULL && wire_left(r) >= HEAD_OCTETS &&
+	    memcmp(head->octets, octets, HEAD_OCTETS) == 0) {
+		wire_skip(r, HEAD_OCTETS);
+		json_octets(out, head->text, head->length);
+		return true;
+	}
+	head->text = out->pos;
+	json_text(out, "{\"rrname\":\"");
+	if (!put_owner(out, r, asked))
+		return false;
+	head->type = wire_read_u16(r);
+	wire_skip(r, 2);
+	json_text(out, "\",\"rrtype\":\"");
+	json_text(out, rr_type_text(head->type, text));
+	json_text(out, "\",\"ttl\":");
+	json_number(out, wire_read_u32(r));
+	json_text(out, ",\"rdata\":");
+	head->length = (size_t)(out->pos - head->text);
+	head->octets = r->pos == octets + HEAD_OCTETS ? octets : NULL;
+	return !r->failed;
+}
+
+/* One record of the answer.  False if there is no whole one. */
+static bool
+put_answer(struct json_out *out, struct wire_reader *r,
+    const struct json_asked *asked, struct head *head, struct listed *listed)
+{
+	struct wire_reader rdata;
+	uint16_t length;
+
+	if (!put_head(out, r, asked, head))
+		return false;
+	length = wire_read_u16(r);
+	rdata = *r;
+	wire_skip(r, length);
+	if (r->failed)
+		return false;
+	rdata.end = r->pos;
+	listed->type = head->type;
+	listed->rdata = out->pos;
+	put_rdata(out, head->type, &rdata);
+	listed->rdata_length = (size_t)(out->pos - listed->rdata);
+	json_char(out, '}');
+	return true;
+}
+
+static bool
+seen_before(const struct listed *all, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (all[i].type == all[index].type)
+			return true;
+	return false;
+}
+
+/* The same rdata by type, copied from where they stand in the line already. */
+static void
+put_grouped(struct json_out *out, const struct listed *all, size_t count)
+{
+	char text[RR_TEXT_SIZE];
+
+	json_text(out, ",\"grouped\":{");
+	for (size_t i = 0; i < count; i++) {
+		if (seen_before(all, i))
+			continue;
+		json_text(out, i > 0 ? ",\"" : "\"");
+		json_text(out, rr_type_text(all[i].type, text));
+		json_text(out, "\":[");
+		json_octets(out, all[i].rdata, all[i].rdata_length);
+		for (size_t j = i + 1; j < count; j++) {
+			if (all[j].type != all[i].type)
+				continue;
+			json_char(out, ',');
+			json_octets(out, all[j].rdata, all[j].rdata_length);
+		}
+		json_char(out, ']');
+	}
+	json_char(out, '}');
+}
+
+void
+json_records(struct json_out *out, struct wire_reader *r,
+    const struct json_asked *asked, uint16_t count)
+{
+	struct listed listed[MAX_LISTED];
+	struct head head = { .octets = NULL };
+	size_t n = 0, grouped = 32;
+
+	json_text(out, ",\"answers\":[");
+	while (n < count && n < MAX_LISTED) {
+		struct json_out before = *out;
+
+		if (n > 0)
+			json_char(out, ',');
+		if (!put_answer(out, r, asked, &head, &listed[n])) {
+			*out = before;
+			break;
+		}
+		grouped += listed[n].rdata_length + 1;
+		grouped += seen_before(listed, n) ? 0 : GROUP_OVERHEAD;
+		if (out->full || (size_t)(out->end - out->pos) <
+		    grouped + JSON_RECORDS_RESERVE) {
+			*out = before;
+			break;
+		}
+		n++;
+	}
+	json_char(out, ']');
+	put_grouped(out, listed, n);
+	if (n < count) {
+		json_text(out, ",\"answers_omitted\":");
+		json_number(out, count - n);
+	}
+}
+

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Readers of what is captured and what is bypassed: numbers for the kernel. */
+#include "policy/config/option.h"
+
+#include <sys/socket.h>
+#include <arpa/inet.h>
+#include <assert.h>
+#include <grp.h>
+#include <netinet/in.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A 32-bit number written as such or in quotes. */
+static bool
+number_of(const config_setting_t *value, uint32_t *number)
+{
+	long long wide;
+
+	if (config_setting_type(value) == CONFIG_TYPE_STRING)
+		return config_number_from_text(config_setting_get_string(value),
+		    number);
+	wide = config_setting_get_int64(value);
+	/* libconfig 1.5 reads 0x80000000 as a negative int. */
+	if (config_setting_get_format(value) == CONFIG_FORMAT_HEX &&
+	    config_setting_type(value) == CONFIG_TYPE_INT)
+		wide &= UINT32_MAX;
+	*number = (uint32_t)wide;
+	return wide >= 0 && wide <= UINT32_MAX;
+}
+
+void
+config_read_mark_mask(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct config_capture *capture = &load->config->capture;
+	uint32_t mask;
+
+	if (!number_of(value, &mask) || __builtin_popcount(mask) != 3) {
+		config_expected(load, option, value);
+		return;
+	}
+	assert(to == &capture->mark_mask);
+	capture->mark_mask = mask;
+	capture->mark_passed = mask & -mask;
+	mask &= mask - 1;
+	capture->mark_answered = mask & -mask;
+	mask &= mask - 1;
+	capture->mark_stream = mask;
+}
+
+/* Adds a number to a list of them unless it is there. */
+static void
+add_number(const struct config_load *load, uint32_t **numbers, size_t *count,
+    uint32_t number)
+{
+	uint32_t *grown;
+
+	for (size_t i = 0; i < *count; i++)
+		if ((*numbers)[i] == number)
+			return;
+	grown = config_append(load, *numbers, count, sizeof(*grown));
+	if (grown == NULL)
+		return;
+	grown[*count - 1] = number;
+	*numbers = grown;
+}
+
+static_assert(sizeof(uid_t) == sizeof(uint32_t) &&
+    sizeof(gid_t) == sizeof(uint32_t), "add_number() takes them");
+
+void
+config_add_user(const struct config_load *load, uid_t uid)
+{
+	struct config_bypass *bypass = &load->config->capture.bypass;
+
+	add_number(load, &bypass->users, &bypass->user_count, uid);
+}
+
+void
+config_read_users(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	const struct passwd *entry;
+	uint32_t uid;
+
+	assert(to == &load->config->capture.bypass);
+	if (number_of(value, &uid)) {
+		if (uid == (uid_t)-1)
+			config_expected(load, option, value);
+		else
+			config_add_user(load, uid);
+		return;
+	}
+	if (config_setting_type(value) != CONFIG_TYPE_STRING) {
+		config_expected(load, option, value);
+		return;
+	}
+	entry = getpwnam(config_setting_get_string(value));
+	if (entry == NULL)
+		config_wrong(load, value, "there is no user \"%.60s\" on this "
+		    "machine; take it out, or write its number",
+		    config_setting_get_string(value));
+	else
+		config_add_user(load, entry->pw_uid);
+}
+
+void
+config_read_groups(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct config_bypass *bypass = to;
+	const struct group *entry;
+	uint32_t gid;
+
+	if (number_of(value, &gid)) {
+		if (gid == (gid_t)-1)
+			config_expected(load, option, value);
+		else
+			add_number(load, &bypass->groups, &bypass->group_count,
+			    gid);
+		return;
+	}
+	if (config_setting_type(value) != CONFIG_TYPE_STRING) {
+		config_expected(load, option, value);
+		return;
+	}
+	entry = getgrnam(config_setting_get_string(value));
+	if (entry == NULL)
+		config_wrong(load, value, "there is no group \"%.60s\" on this "
+		    "machine; take it out, or write its number",
+		    config_setting_get_string(value));
+	else
+		add_number(load, &bypass->groups, &bypass->group_count,
+		    entry->gr_gid);
+}
+
+/* "VALUE" or "VALUE/MASK". */
+static bool
+mark_from_text(const char *text, struct config_mark *mark)
+{
+	char left[16];
+	const char *slash = strchr(text, '/');
+	size_t length = slash != NULL ? (size_t)(slash - text) : strlen(text);
+
+	if (length >= sizeof(left))
+		return false;
+	memcpy(left, text, length);
+	left[length] = '\0';
+	mark->mask = UINT32_MAX;
+	return config_number_from_text(left, &mark->value) &&
+	    (slash == NULL || config_number_from_text(slash + 1, &mark->mask));
+}
+
+void
+config_read_marks(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct config_bypass *bypass = to;
+	uint32_t ours = load->config->capture.mark_mask;
+	struct config_mark mark, *grown;
+
+	if (!mark_from_text(config_setting_get_string(value), &mark) ||
+	    mark.mask == 0) {
+		config_expected(load, option, value);
+		return;
+	}
+	if ((mark.value & ~mark.mask) != 0) {
+		config_wrong(load, value, "0x%x has bits outside its mask 0x%x, "
+		    "so no packet can match", mark.value, mark.mask);
+		return;
+	}
+	/* A mark without a mask asks that our bits are clear: that is fine. */
+	if ((mark.value & ours) != 0 ||
+	    (mark.mask != UINT32_MAX && (mark.mask & ours) != 0)) {
+		config_wrong(load, value, "0x%x/0x%x overlaps capture.mark_mask "
+		    "0x%x, whose bits are nfdns's own; change one of them",
+		    mark.value, mark.mask, ours);
+		return;
+	}
+	for (size_t i = 0; i < bypass->mark_count; i++)
+		if (bypass->marks[i].value == mark.value &&
+		    bypass->marks[i].mask == mark.mask)
+			return;
+	grown = config_append(load, bypass->marks, &bypass->mark_count,
+	    sizeof(*grown));
+	if (grown == NULL)
+		return;
+	grown[bypass->mark_count - 1] = mark;
+	bypass->marks = grown;
+}
+
+/* Whether one of the path's parts is empty, "." or "..". */
+static bool
+has_odd_part(const char *path)
+{
+	while (*path != '\0') {
+		size_t length = strcspn(path, "/");
+
+		if (length == 0 || (length == 1 && path[0] == '.') ||
+		    (length == 2 && memcmp(path, "..", 2) == 0))
+			return true;
+		path += length;
+		if (*path == '/' && path[1] != '\0')
+			path++;
+		else if (*path == '/')
+			return true;
+	}
+	return false;
+}
+
+void
+config_read_cgroups(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct config_bypass *bypass = to;
+	struct config_cgroup *grown;
+	char *path = strdup(config_setting_get_string(value));
+	char *start = path;
+	size_t length;
+
+	if (path == NULL) {
+		config_wrong(load, value, "out of memory");
+		return;
+	}
+	while (*start == '/')
+		start++;
+	length = strlen(start);
+	while (length > 0 && start[length - 1] == '/')
+		start[--length] = '\0';
+	memmove(path, start, length + 1);
+	if (length == 0 || has_odd_part(path)) {
+		config_expected(load, option, value);
+		free(path);
+		return;
+	}
+	for (size_t i = 0; i < bypass->cgroup_count; i++)
+		if (strcmp(bypass->cgroups[i].path, path) == 0) {
+			free(path);
+			return;
+		}
+	grown = config_append(load, bypass->cgroups, &bypass->cgroup_count,
+	    sizeof(*grown));
+	if (grown == NULL) {
+		free(path);
+		return;
+	}
+	grown[bypass->cgroup_count - 1].path = path;
+	grown[bypass->cgroup_count - 1].line =
+	    config_setting_source_line(value);
+	bypass->cgroups = grown;
+}
+
+void
+config_read_classids(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct config_bypass *bypass = to;
+	uint32_t classid;
+
+	/* 0 is what every process has that no net_cls group claims. */
+	if (!number_of(value, &classid) || classid == 0)
+		config_expected(load, option, value);
+	else
+		add_number(load, &bypass->classids, &bypass->classid_count,
+		    classid);
+}
+
+/* Clears the bits behind the prefix length.  True if there were any. */
+static bool
+clear_host_bits(struct config_prefix *prefix)
+{
+	bool any = false;
+
+	for (unsigned int bit = prefix->length; bit < 128; bit++) {
+		uint8_t mask = (uint8_t)(0x80 >> bit % 8);
+
+		any |= (prefix->address[bit / 8] & mask) != 0;
+		prefix->address[bit / 8] &= (uint8_t)~mask;
+	}
+	return any;
+}
+
+/* "ADDRESS" or "ADDRESS/LENGTH", host bits left as they are. */
+static bool
+prefix_from_text(const char *text, struct config_prefix *prefix)
+{
+	char address[INET6_ADDRSTRLEN];
+	const char *slash = strchr(text, '/');
+	size_t length = slash != NULL ? (size_t)(slash - text) : strlen(text);
+	uint32_t bits;
+
+	memset(prefix, 0, sizeof(*prefix));
+	if (length >= sizeof(address))
+		return false;
+	memcpy(address, text, length);
+	address[length] = '\0';
+	if (inet_pton(AF_INET, address, prefix->address) == 1)
+		prefix->family = AF_INET;
+	else if (inet_pton(AF_INET6, address, prefix->address) == 1)
+		prefix->family = AF_INET6;
+	else
+		return false;
+	prefix->length = prefix->family == AF_INET ? 32 : 128;
+	if (slash == NULL)
+		return true;
+	if (slash[1] == '0' && slash[2] != '\0')
+		return false;
+	if (!config_number_from_text(slash + 1, &bits) || bits > prefix->length)
+		return false;
+	prefix->length = (uint8_t)bits;
+	return true;
+}
+
+static bool
+prefix_covers(const struct config_prefix *wide,
+    const struct config_prefix *narrow)
+{
+	struct config_prefix cut = *narrow;
+
+	if (wide->family != narrow->family || wide->length > narrow->length)
+		return false;
+	cut.length = wide->length;
+	clear_host_bits(&cut);
+	return memcmp(cut.address, wide->address, sizeof(cut.address)) == 0;
+}
+
+/*
+ * Adds a prefix, so that none lies in another: an interval set of nf_tables
+ * refuses overlaps.
+ */
+static void
+add_prefix(const struct config_load *load, struct config_prefix **prefixes,
+    size_t *count, const struct config_prefix *prefix)
+{
+	struct config_prefix *grown;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < *count; i++)
+		if (prefix_covers(&(*prefixes)[i], prefix))
+			return;
+	for (size_t i = 0; i < *count; i++)
+		if (!prefix_covers(prefix, &(*prefixes)[i]))
+			(*prefixes)[kept++] = (*prefixes)[i];
+	*count = kept;
+	grown = config_append(load, *prefixes, count, sizeof(*grown));
+	if (grown == NULL)
+		return;
+	grown[*count - 1] = *prefix;
+	*prefixes = grown;
+}
+
+static bool
+read_prefix(const struct config_load *load, const struct config_option *option,
+    const config_setting_t *value, struct config_prefix *prefix)
+{
+	const char *text = config_setting_get_string(value);
+	char right[INET6_ADDRSTRLEN];
+
+	if (strchr(text, '%') != NULL) {
+		config_wrong(load, value, "an address is written without its "
+		    "interface here: leave out \"%.40s\"", strchr(text, '%'));
+		return false;
+	}
+	if (!prefix_from_text(text, prefix)) {
+		config_expected(load, option, value);
+		return false;
+	}
+	if (clear_host_bits(prefix)) {
+		inet_ntop(prefix->family, prefix->address, right,
+		    sizeof(right));
+		config_wrong(load, value, "%s has bits set behind its length; "
+		    "write \"%s/%u\", or the address alone", text, right,
+		    prefix->length);
+		return false;
+	}
+	return true;
+}
+
+void
+config_read_prefixes(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct config_bypass *bypass = to;
+	struct config_prefix prefix;
+
+	if (read_prefix(load, option, value, &prefix))
+		add_prefix(load, &bypass->destinations,
+		    &bypass->destination_count, &prefix);
+}
+
+void
+config_read_nameservers(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct config_capture *capture = to;
+	struct config_prefix prefix;
+
+	if (strcmp(config_setting_get_string(value), "any") == 0) {
+		if (config_setting_length(config_setting_parent(value)) > 1)
+			config_wrong(load, value, "\"any\" stands alone: take "
+			    "it out, or the addresses beside it");
+		capture->any_nameserver = true;
+	} else if (read_prefix(load, option, value, &prefix))
+		add_prefix(load, &capture->nameservers,
+		    &capture->nameserver_count, &prefix);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The configuration file (libconfig syntax), read once into values.  Every
+ * option and its default stands in one table in config_option.c, which
+ * nfdnsd.conf(5) and the packaged file are checked against
+ * ("nfdns check --defaults" prints it).
+ */
+#ifndef NFDNS_POLICY_CONFIG_CONFIG_H
+#define NFDNS_POLICY_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "policy/log.h"
+#include "resolver/text/diag.h"
+#include "resolver/image/mesh.h"
+
+#define CONFIG_DEFAULT_PATH "/etc/nfdns/nfdnsd.conf"
+#define CONFIG_MAX_WORKERS 64
+#define CONFIG_MAX_ITEMS 1024		/* of one list */
+#define CONFIG_MAX_OCTETS ((size_t)1 << 20)	/* of the file */
+
+struct config_prefix {
+	int family;			/* AF_INET or AF_INET6 */
+	uint8_t address[16];		/* host bits cleared */
+	uint8_t length;			/* bits */
+};
+
+struct config_mark {
+	uint32_t value;
+	uint32_t mask;
+};
+
+struct config_cgroup {
+	char *path;			/* relative to the cgroup v2 root, no leading '/' */
+	unsigned int line;
+};
+
+/* Growable arrays; items are owned.  Nothing stands in a list twice. */
+struct config_bypass {
+	uid_t *users;			size_t user_count;	/* the worker's user included */
+	gid_t *groups;			size_t group_count;
+	struct config_mark *marks;	size_t mark_count;
+	struct config_cgroup *cgroups;	size_t cgroup_count;
+	uint32_t *classids;		size_t classid_count;
+	struct config_prefix *destinations; size_t destination_count;
+};
+
+struct config_capture {
+	bool any_nameserver;
+	bool tcp;
+	struct config_prefix *nameservers; size_t nameserver_count;
+	struct config_bypass bypass;
+	uint32_t mark_mask;		/* exactly three bits, low to high: */
+	uint32_t mark_passed;		/*   set by the rules, cleared after the queue */
+	uint32_t mark_answered;		/*   set by the verdict of an answer */
+	uint32_t mark_stream;		/*   on packets of intercepted TCP connections */
+	uint16_t zone;
+};
+
+/* What intercepted TCP connections may cost, and what of the kernel they use. */
+struct config_stream {
+	uint16_t port;			/* of the listeners, on 127.0.0.1 and ::1 */
+	uint32_t table;			/* routing table */
+	uint32_t priority;		/* of the rule that leads to it */
+	unsigned int connections;	/* in all */
+	unsigned int per_client;	/* of one user, or unknown one's address */
+	unsigned int raw;		/* relayed as a whole, in all */
+	unsigned int raw_lifetime_s;
+	unsigned int in_flight;		/* relayed questions of one connection */
+	unsigned int idle_s;
+	unsigned int message_s;		/* for a message that has begun */
+	unsigned int unread_s;		/* for answers that nobody reads */
+	unsigned int relay_s;		/* for the real nameserver */
+	uint32_t tracked;		/* in the rules' set, for each version of IP */
+	uint32_t buffer;		/* octets that may wait, each way */
+};
+
+struct config_queue {
+	uint16_t number;		/* first of "workers" consecutive queues */
+	unsigned int workers;
+	uint32_t maxlen;		/* packets */
+	bool absent_drop;		/* absent = "drop" */
+	bool overload_pass;		/* overload = "pass": fail open */
+};
+
+struct config_audit {
+	char *path;
+	bool passes;
+	unsigned int line;
+};
+
+struct config {
+	char *path;			/* of the file itself */
+	char *run_dir;
+	char *user;
+	uid_t uid;
+	gid_t gid;
+	struct config_capture capture;
+	struct config_queue queue;
+	struct config_stream stream;
+	struct mesh mesh;
+	struct config_audit *audits;	size_t audit_count;
+	enum log_level log_level;
+	size_t warnings;		/* that reading it brought */
+	char *text;			/* what was read */
+	bool machine_search;		/* the search list is resolv.conf's */
+};
+
+/*
+ * Reads and checks the file at path: every error at once into diag, each with
+ * file and line, what was found and what was expected.  Fills in what depends
+ * on the machine (user numbers, search list of /etc/resolv.conf).  Relative
+ * paths in it are taken from the directory that it stands in.
+ * Returns 0 and *config, or -EINVAL with at least one error in diag.
+ * Not thread-safe: it asks the user and group databases.
+ */
+int config_load(struct config **config, const char *path, struct diag *diag)
+    __attribute__((warn_unused_result));
+
+/*
+ * The same from text that somebody has read already; path is for messages and
+ * relative paths.
+ */
+int config_parse(struct config **config, const char *path, const char *text,
+    size_t length, struct diag *diag) __attribute__((warn_unused_result));
+void config_free(struct config *config);
+
+/*
+ * The same text once more, whatever stands in the file by now, with what the
+ * machine has changed meanwhile: the search list, numbers of users.
+ */
+int config_again(struct config **config, const struct config *running,
+    struct diag *diag) __attribute__((warn_unused_result));
+
+/*
+ * The run_dir of a file that is not valid otherwise, as far as it can be told,
+ * else the default: for commands that look at a running daemon.  The caller
+ * frees it; NULL for lack of memory.
+ */
+char *config_peek_run_dir(const char *path) __attribute__((warn_unused_result));
+
+/*
+ * Checks that "next" can take over from "running" without a restart: options
+ * that are fixed at start (run_dir, user, queue.*, capture.mark_mask,
+ * capture.zone) must be equal.  Each that is not is an error in diag.
+ * Returns 0 or -EINVAL.
+ */
+int config_check_reload(const struct config *running, const struct config *next,
+    struct diag *diag) __attribute__((warn_unused_result));
+
+/*
+ * Every option with its default and what it is for, as a file that
+ * config_load() would take (where the default user exists).
+ */
+void config_print_defaults(FILE *out);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Readers of the lists of groups and of what belongs to them. */
+#include "policy/config/option.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/audit/audit.h"
+#include "resolver/sources/source_format.h"
+
+void
+config_read_search(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct mesh *mesh = to;
+	struct dns_name name = { .length = 0 };
+	size_t errors = load->diag->errors;
+
+	config_read_name(load, option, value, &name);
+	if (load->diag->errors != errors)
+		return;
+	for (size_t i = 0; i < mesh->search_count; i++)
+		if (name_equal(&mesh->search[i], &name))
+			return;
+	if (mesh->search_count == MESH_MAX_SEARCH)
+		config_wrong(load, value, "more than %d search domains",
+		    MESH_MAX_SEARCH);
+	else
+		mesh->search[mesh->search_count++] = name;
+}
+
+void
+config_read_format(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	const char *text = config_setting_get_string(value);
+	const struct source_format **format = to;
+
+	(void)option;
+	*format = source_format_find(text);
+	if (*format == NULL)
+		config_wrong(load, value, "found \"%.60s\", expected one of "
+		    "the formats %s", text, source_format_names());
+}
+
+void
+config_read_origin(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct dns_name name = { .length = 0 };
+	size_t errors = load->diag->errors;
+	char **origin = to;
+
+	config_read_name(load, option, value, &name);
+	if (load->diag->errors != errors)
+		return;
+	*origin = strdup(config_setting_get_string(value));
+	if (*origin == NULL)
+		config_wrong(load, value, "out of memory");
+}
+
+/* Adds a text that was checked. */
+static void
+append_text(const struct config_load *load, struct mesh_texts *list,
+    const char *text)
+{
+	char **grown = config_append(load, list->texts, &list->count,
+	    sizeof(*grown));
+
+	if (grown == NULL)
+		return;
+	list->texts = grown;
+	grown[list->count - 1] = strdup(text);
+	if (grown[list->count - 1] == NULL) {
+		list->count--;
+		diag_add(load->diag, DIAG_ERROR, load->file, 0,
+		    "out of memory");
+	}
+}
+
+void
+config_read_namespaces(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	size_t errors = load->diag->errors;
+	char *text = NULL;
+
+	config_read_namespace(load, option, value, &text);
+	if (load->diag->errors == errors)
+		append_text(load, to, text);
+	free(text);
+}
+
+void
+config_read_addresses(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	const char *text = config_setting_get_string(value);
+	uint8_t octets[16];
+
+	if (inet_pton(AF_INET, text, octets) == 1 ||
+	    inet_pton(AF_INET6, text, octets) == 1)
+		append_text(load, to, text);
+	else
+		config_expected(load, option, value);
+}
+
+/* Options that mean something for one format only. */
+static void
+check_format(const struct config_load *load, const config_setting_t *table,
+    const struct source_format *format)
+{
+	static const struct {
+		const char *option, *format, *of;
+	} narrow[] = {
+		{ "origin", "zone", "zone files" },
+		{ "namespaces", "kubernetes", "Kubernetes objects" },
+		{ "pods", "kubernetes", "Kubernetes objects" },
+		{ "ignore_empty", "kubernetes", "Kubernetes objects" },
+		{ "endpoint_pod_names", "kubernetes", "Kubernetes objects" },
+		{ "nameservers", "kubernetes", "Kubernetes objects" },
+		{ "clusterset", "kubernetes", "Kubernetes objects" },
+		{ "cluster", "kubernetes", "Kubernetes objects" },
+		{ "network", "kubernetes", "Kubernetes objects" },
+	};
+
+	for (size_t i = 0; i < sizeof(narrow) / sizeof(narrow[0]); i++) {
+		const config_setting_t *value =
+		    config_setting_get_member(table, narrow[i].option);
+
+		if (value != NULL && strcmp(format->name,
+		    narrow[i].format) != 0)
+			config_wrong(load, value, "only %s have this option; "
+			    "take it out", narrow[i].of);
+	}
+}
+
+void
+config_read_tables(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct mesh *mesh = to;
+	struct mesh_source *grown, *source;
+
+	(void)option;
+	grown = config_append(load, mesh->sources, &mesh->source_count,
+	    sizeof(*grown));
+	if (grown == NULL)
+		return;
+	mesh->sources = grown;
+	source = &grown[mesh->source_count - 1];
+	source->line = config_setting_source_line(value);
+	config_option_read_members(load, "mesh.tables[].", value, source);
+	if (source->format != NULL)
+		check_format(load, value, source->format);
+}
+
+void
+config_read_zones(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct mesh *mesh = to;
+	struct mesh_zone *zone = &mesh->zones[mesh->zone_count];
+	size_t errors = load->diag->errors;
+
+	(void)option;
+	if (mesh->zone_count == MESH_MAX_ZONES) {
+		config_wrong(load, value, "more than %d zones", MESH_MAX_ZONES);
+		return;
+	}
+	config_option_read_members(load, "mesh.zones[].", value, zone);
+	if (load->diag->errors != errors)
+		return;
+	for (size_t i = 0; i < mesh->zone_count; i++)
+		if (name_equal(&mesh->zones[i].name, &zone->name)) {
+			config_wrong(load, value, "this zone is in the list "
+			    "already; take one of the two out");
+			return;
+		}
+	mesh->zone_count++;
+}
+
+void
+config_read_audits(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct config *config = load->config;
+	struct config_audit *grown, *audit;
+
+	(void)option;
+	(void)to;
+	if (config->audit_count == AUDIT_MAX_SINKS) {
+		config_wrong(load, value, "more than %d audit files",
+		    AUDIT_MAX_SINKS);
+		return;
+	}
+	grown = config_append(load, config->audits, &config->audit_count,
+	    sizeof(*grown));
+	if (grown == NULL)
+		return;
+	config->audits = grown;
+	audit = &grown[config->audit_count - 1];
+	audit->line = config_setting_source_line(value);
+	config_option_read_members(load, "audit[].", value, audit);
+	for (size_t i = 0; audit->path != NULL && i + 1 < config->audit_count;
+	    i++)
+		if (grown[i].path != NULL &&
+		    strcmp(grown[i].path, audit->path) == 0)
+			config_wrong(load, value, "%s is in the list already; "
+			    "take one of the two out", audit->path);
+}
+
+void
+config_read_policy(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	(void)option;
+	(void)to;
+	config_wrong(load, value, "policy rules are not supported by this "
+	    "version; remove the section");
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The file: a line each, a letter, a blank and what it is about.
+ *
+ *   V 1                       version of this format
+ *   N SEQUENCE NAMES ERRORS WARNINGS
+ *   S SECONDS PATH            a source
+ *   E TEXT, W TEXT            an error, a warning
+ */
+#include "policy/status/load_report.h"
+
+#include <sys/stat.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VERSION		1
+#define OCTETS_MAX	((size_t)1 << 20)	/* of a file that is read */
+
+static int
+path_of(char path[static PATH_MAX], const char *run_dir, const char *suffix)
+{
+	int n = snprintf(path, PATH_MAX, "%s/" LOAD_REPORT_FILE "%s", run_dir,
+	    suffix);
+
+	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+static void
+write_lines(FILE *out, uint32_t sequence, uint64_t names,
+    const struct mesh *mesh, const struct diag *diag)
+{
+	fprintf(out, "V %d\nN %" PRIu32 " %" PRIu64 " %zu %zu\n", VERSION,
+	    sequence, names, diag->errors, diag->warnings);
+	for (size_t i = 0; mesh != NULL && i < mesh->source_count; i++)
+		if (strchr(mesh->sources[i].path, '\n') == NULL)
+			fprintf(out, "S %" PRId64 " %s\n",
+			    mesh->sources[i].changed, mesh->sources[i].path);
+	for (size_t i = 0; i < diag->kept; i++)
+		fprintf(out, "%c %s\n", diag->entries[i].level == DIAG_ERROR ?
+		    'E' : 'W', diag->entries[i].text);
+}
+
+int
+load_report_write(const char *run_dir, uint32_t sequence, uint64_t names,
+    const struct mesh *mesh, const struct diag *diag)
+{
+	char path[PATH_MAX], fresh[PATH_MAX];
+	int error = path_of(path, run_dir, "");
+	FILE *out;
+	int fd;
+
+	if (error == 0)
+		error = path_of(fresh, run_dir, ".new");
+	if (error < 0)
+		return error;
+	(void)unlink(fresh);
+	fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+	    0644);
+	out = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (out == NULL) {
+		error = -errno;
+		if (fd >= 0)
+			(void)close(fd);
+	} else {
+		write_lines(out, sequence, names, mesh, diag);
+		if (ferror(out))
+			error = -EIO;
+		if (fclose(out) != 0 && error == 0)
+			error = -errno;
+	}
+	if (error == 0 && rename(fresh, path) < 0)
+		error = -errno;
+	if (error < 0) {
+		(void)unlink(fresh);
+		(void)unlink(path);	/* says nothing rather than old news */
+	}
+	return error;
+}
+
+/* The whole file, with a NUL behind it; NULL and *error. */
+static char *
+read_file(const char *path, int *error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	char *text = NULL;
+	struct stat st;
+	ssize_t n = 0;
+	size_t length = 0;
+
+	*error = 0;
+	if (fd < 0) {
+		*error = errno == ELOOP ? -EPROTO : -errno;
+		return NULL;
+	}
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    st.st_size > (off_t)OCTETS_MAX)
+		*error = -EPROTO;
+	else if ((text = malloc((size_t)st.st_size + 1)) == NULL)
+		*error = -ENOMEM;
+	while (*error == 0 && length < (size_t)st.st_size) {
+		n = read(fd, text + length, (size_t)st.st_size - length);
+		if (n <= 0)
+			*error = n < 0 ? -errno : -EPROTO;
+		else
+			length += (size_t)n;
+	}
+	(void)close(fd);
+	if (*error < 0) {
+		free(text);
+		return NULL;
+	}
+	text[length] = '\0';
+	return text;
+}
+
+static int
+take_source(struct load_report *report, const char *line)
+{
+	struct load_source *grown, *source;
+	char *end;
+
+	if (report->source_count == LOAD_REPORT_SOURCES)
+		return -EPROTO;
+	grown = reallocarray(report->sources, report->source_count + 1,
+	    sizeof(*grown));
+	if (grown == NULL)
+		return -ENOMEM;
+	report->sources = grown;
+	source = &grown[report->source_count];
+	source->changed = strtoll(line, &end, 10);
+	if (end == line || *end != ' ')
+		return -EPROTO;
+	source->path = strdup(end + 1);
+	if (source->path == NULL)
+		return -ENOMEM;
+	report->source_count++;
+	return 0;
+}
+
+static int
+take_line(struct load_report *report, const char *line, size_t totals[2])
+{
+	const char *what = line + 2;
+	int version;
+
+	if (line[0] == '\0' || line[1] != ' ')
+		return -EPROTO;
+	switch (line[0]) {
+	case 'V':
+		return sscanf(what, "%d", &version) == 1 &&
+		    version == VERSION ? 0 : -EPROTO;
+	case 'N':
+		return sscanf(what, "%" SCNu32 " %" SCNu64 " %zu %zu",
+		    &report->sequence, &report->names, &totals[DIAG_ERROR],
+		    &totals[DIAG_WARNING]) == 4 ? 0 : -EPROTO;
+	case 'S':
+		return take_source(report, what);
+	case 'E':
+	case 'W':
+		diag_add_text(&report->diag, line[0] == 'E' ? DIAG_ERROR :
+		    DIAG_WARNING, what);
+		return 0;
+	default:
+		return -EPROTO;
+	}
+}
+
+int
+load_report_parse(struct load_report *report, char *text)
+{
+	size_t totals[2] = { 0, 0 };
+	struct diag *diag = &report->diag;
+	int error = strncmp(text, "V ", 2) == 0 ? 0 : -EPROTO;
+	char *line;
+
+	*report = (struct load_report){ .diag = DIAG_INIT };
+	while (error == 0 && (line = strsep(&text, "\n")) != NULL)
+		if (line[0] != '\0')
+			error = take_line(report, line, totals);
+	/* More than were kept may have been counted, but not anything at all. */
+	if (error == 0 && (totals[DIAG_ERROR] < diag->errors ||
+	    totals[DIAG_WARNING] < diag->warnings ||
+	    totals[DIAG_ERROR] > UINT32_MAX ||
+	    totals[DIAG_WARNING] > UINT32_MAX))
+		error = -EPROTO;
+	if (error < 0) {
+		load_report_free(report);
+		return error;
+	}
+	diag->errors = totals[DIAG_ERROR];
+	diag->warnings = totals[DIAG_WARNING];
+	return 0;
+}
+
+int
+load_report_read(struct load_report *report, const char *run_dir)
+{
+	char path[PATH_MAX], *text;
+	int error = path_of(path, run_dir, "");
+
+	*report = (struct load_report){ .diag = DIAG_INIT };
+	if (error < 0)
+		return error;
+	text = read_file(path, &error);
+	if (text == NULL)
+		return error;
+	error = load_report_parse(report, text);
+	free(text);
+	return error;
+}
+
+void
+load_report_free(struct load_report *report)
+{
+	for (size_t i = 0; i < report->source_count; i++)
+		free(report->sources[i].path);
+	free(report->sources);
+	diag_free(&report->diag);
+	*report = (struct load_report){ .diag = DIAG_INIT };
+}
+
+void
+load_report_remove(const char *run_dir)
+{
+	char path[PATH_MAX];
+
+	if (path_of(path, run_dir, "") == 0)
+		(void)unlink(path);
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The page itself: made, mapped, checked, written and waited for. */
+#include "policy/status/status.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long a wait for a reload goes without a look whether the daemon lives. */
+#define SLICE_NS 200000000L
+
+#define LAYOUT ((uint32_t)sizeof(struct status_worker) << 16 | \
+	(uint32_t)REASONS << 8 | (uint32_t)VERDICTS)
+
+static_assert(sizeof(struct status_supervisor) <= 4096,
+    "the supervisor's part has to fit the smallest page");
+static_assert(sizeof(struct status_worker) < 65536, "see LAYOUT");
+
+static size_t
+page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Of the whole file: one page for the supervisor, then the slots. */
+static size_t
+size_for(size_t workers)
+{
+	size_t page = page_size(), slots = workers * sizeof(struct status_worker);
+
+	return page + (slots + page - 1) / page * page;
+}
+
+static int
+path_of(char path[static PATH_MAX], const char *run_dir, const char *suffix)
+{
+	int n = snprintf(path, PATH_MAX, "%s/" STATUS_FILE "%s", run_dir, suffix);
+
+	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+/*
+ * Only the daemon can open the file for writing, so only it can hold a write
+ * lock; readers' locks, which anybody may take, do not conflict with this.
+ */
+static bool
+is_locked(int fd)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+
+	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+static bool
+daemon_lives(int fd, int32_t pid)
+{
+	return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM) &&
+	    is_locked(fd);
+}
+
+static void
+set_pointers(struct status_page *page, void *base, size_t workers, int fd)
+{
+	page->supervisor = base;
+	page->workers = (void *)((char *)base + page_size());
+	page->worker_slots = workers;
+	page->size = size_for(workers);
+	page->fd = fd;
+}
+
+static int
+check_nobody_has(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool locked;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	locked = is_locked(fd);
+	close(fd);
+	return locked ? -EBUSY : 0;
+}
+
+/*
+ * Fills in the new file; "lock" is open on it too, and becomes the page's.
+ * Two descriptions, since a mapping keeps the one that it was made with, and
+ * its locks, as long as any process has it; the worker has this one.
+ */
+static int
+make_file(struct status_page *page, int fd, int lock, unsigned int workers)
+{
+	struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	size_t size = size_for(workers);
+	int error;
+	void *base;
+
+	if (lock < 0)
+		return -errno;
+	/* Takes the room now: a full file system is no SIGBUS later. */
+	error = posix_fallocate(fd, 0, (off_t)size);
+	if (error != 0)
+		return -error;
+	if (fchmod(fd, 0644) < 0 || fcntl(lock, F_OFD_SETLK, &all) < 0)
+		return -errno;
+	base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (base == MAP_FAILED)
+		return -errno;
+	set_pointers(page, base, workers, lock);
+	page->supervisor->size = (uint32_t)size;
+	page->supervisor->workers = workers;
+	page->supervisor->layout = LAYOUT;
+	atomic_store(&page->supervisor->pid, (int32_t)getpid());
+	atomic_store(&page->supervisor->started, (uint64_t)time(NULL));
+	atomic_store(&page->supervisor->magic, STATUS_MAGIC);
+	return 0;
+}
+
+int
+status_create(struct status_page *page, const char *run_dir,
+    unsigned int workers)
+{
+	char path[PATH_MAX], fresh[PATH_MAX];
+	int error, fd, lock;
+
+	assert(workers >= 1 && workers <= STATUS_MAX_SLOTS);
+	*page = (struct status_page){ .fd = -1 };
+	error = path_of(path, run_dir, "");
+	if (error == 0)
+		error = path_of(fresh, run_dir, ".new");
+	if (error == 0)
+		error = check_nobody_has(path);
+	if (error < 0)
+		return error;
+	if (unlink(fresh) < 0 && errno != ENOENT)
+		return -errno;
+	fd = open(fresh, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+	    0644);
+	if (fd < 0)
+		return -errno;
+	lock = open(fresh, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	error = make_file(page, fd, lock, workers);
+	close(fd);
+	if (error == 0 && rename(fresh, path) < 0)
+		error = -errno;
+	if (error < 0) {
+		unlink(fresh);
+		if (page->supervisor != NULL)
+			status_close(page);
+		else if (lock >= 0)
+			close(lock);
+	}
+	return error;
+}
+
+/* Believes nothing that stands in the file. */
+static int
+check_page(const struct status_supervisor *s, size_t size)
+{
+	if (atomic_load(&s->magic) != STATUS_MAGIC || s->layout != LAYOUT ||
+	    s->workers < 1 || s->workers > STATUS_MAX_SLOTS ||
+	    s->size != size || size_for(s->workers) != size)
+		return -EPROTO;
+	return 0;
+}
+
+static int
+map_existing(struct status_page *page, int fd)
+{
+	struct stat st;
+	size_t size;
+	void *base;
+	int error;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)size_for(1) ||
+	    st.st_size > (off_t)size_for(STATUS_MAX_SLOTS))
+		return -EPROTO;
+	size = (size_t)st.st_size;
+	base = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	if (base == MAP_FAILED)
+		return -errno;
+	error = check_page(base, size);
+	if (error == 0) {
+		set_pointers(page, base,
+		    ((struct status_supervisor *)base)->workers, fd);
+		if (!daemon_lives(fd, atomic_load(&page->supervisor->pid)))
+			error = -ESRCH;
+	}
+	if (error < 0)
+		munmap(base, size);
+	return error;
+}
+
+int
+status_open(struct status_page *page, const char *run_dir)
+{
+	struct status_page found = { .fd = -1 };
+	char path[PATH_MAX];
+	int error, fd;
+
+	*page = found;
+	error = path_of(path, run_dir, "");
+	if (error < 0)
+		return error;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return errno == ELOOP ? -EPROTO : -errno;
+	error = map_existing(&found, fd);
+	if (error < 0)
+		close(fd);
+	else
+		*page = found;
+	return error;
+}
+
+void
+status_forget_supervisor(struct status_page *page)
+{
+	if (page->supervisor == NULL)
+		return;
+	munmap(page->supervisor, page_size());
+	page->supervisor = NULL;
+	close(page->fd);
+	page->fd = -1;
+}
+
+void
+status_close(struct status_page *page)
+{
+	void *workers = page->workers;
+
+	status_forget_supervisor(page);
+	if (workers != NULL)
+		munmap(workers, page->size - page_size());
+	*page = (struct status_page){ .fd = -1 };
+}
+
+void
+status_remove(struct status_page *page, const char *run_dir)
+{
+	char path[PATH_MAX];
+
+	if (path_of(path, run_dir, "") == 0)
+		unlink(path);
+	status_close(page);
+}
+
+static void
+copy_text(char to[static STATUS_TEXT], const char *from)
+{
+	size_t n = strnlen(from, STATUS_TEXT - 1);
+
+	memcpy(to, from, n);
+	memset(to + n, 0, STATUS_TEXT - n);
+}
+
+void
+status_reload_begin(struct status_page *page)
+{
+	struct status_supervisor *s = page->supervisor;
+
+	/* Odd; a begin without an end before it changes nothing. */
+	atomic_fetch_or(&s->reload_sequence, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
+void
+status_reload_end(struct status_page *page, const char *error)
+{
+	struct status_supervisor *s = page->supervisor;
+
+	status_reload_begin(page);
+	s->reload_ok = error == NULL;
+	s->reload_time = (uint64_t)time(NULL);
+	copy_text(s->reload_error, error != NULL ? error : "");
+	atomic_fetch_add(&s->reload_sequence, 1);
+	syscall(SYS_futex, &s->reload_sequence, FUTEX_WAKE, INT_MAX, NULL, NULL,
+	    0);
+}
+
+void
+status_set_state(struct status_page *page, enum status_state state,
+    const char *why)
+{
+	struct status_supervisor *s = page->supervisor;
+
+	atomic_fetch_or(&s->degraded_sequence, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+	copy_text(s->degraded, why != NULL ? why : "");
+	atomic_fetch_add(&s->degraded_sequence, 1);
+	atomic_store(&s->state, (uint32_t)state);
+}
+
+void
+status_reload_error(const struct status_page *page, bool *ok,
+    char text[static STATUS_TEXT])
+{
+	const struct status_supervisor *s = page->supervisor;
+	uint32_t before;
+
+	/* A few tries: a writer that died in the middle must not hang us. */
+	for (int i = 0; i < 1000; i++) {
+		before = atomic_load(&s->reload_sequence);
+		*ok = before < 2 || s->reload_ok != 0;
+		copy_text(text, s->reload_error);
+		atomic_thread_fence(memory_order_seq_cst);
+		if ((before & 1) == 0 &&
+		    atomic_load(&s->reload_sequence) == before)
+			return;
+	}
+}
+
+static int64_t
+now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int
+status_wait_reload(const struct status_page *page, uint32_t before,
+    int timeout_ms)
+{
+	const struct status_supervisor *s = page->supervisor;
+	int64_t deadline = now_ns() + (int64_t)timeout_ms * 1000000;
+
+	for (;;) {
+		uint32_t now = atomic_load(&s->reload_sequence);
+		int64_t left = deadline - now_ns();
+		struct timespec slice = { 0, SLICE_NS };
+
+		if ((now & 1) == 0 && now != before)
+			return 0;
+		if (!daemon_lives(page->fd, atomic_load(&s->pid)))
+			return -ESRCH;
+		if (left <= 0)
+			return -ETIMEDOUT;
+		if (left < SLICE_NS)
+			slice.tv_nsec = (long)left;
+		/* Not FUTEX_PRIVATE: the waker is another process. */
+		syscall(SYS_futex, &s->reload_sequence, FUTEX_WAIT, now, &slice,
+		    NULL, 0);
+	}
+}
+
+/* Own sum: the counters of a slot may be anything at all. */
+static void
+add_slot(struct status_counters *sum, const struct status_worker *w,
+    uint64_t *gaps)
+{
+#define LOAD(field) atomic_load_explicit(&w->field, memory_order_relaxed)
+	uint64_t generation = LOAD(table_generation);
+
+	sum->received += LOAD(received);
+	sum->streams += LOAD(streams);
+	for (size_t i = 0; i < STREAM_COUNTERS; i++)
+		sum->stream[i] += LOAD(stream[i]);
+	sum->malformed += LOAD(malformed);
+	sum->answered += LOAD(verdicts[VERDICT_ANSWER]) +
+	    LOAD(verdicts[VERDICT_NODATA]) + LOAD(verdicts[VERDICT_NXDOMAIN]);
+	sum->passed += LOAD(verdicts[VERDICT_PASS]);
+	sum->refused += LOAD(verdicts[VERDICT_REFUSE]);
+	sum->dropped += LOAD(verdicts[VERDICT_DROP]);
+	sum->canaries += LOAD(canaries);
+	sum->verdict_errors += LOAD(verdict_errors);
+	sum->audit_lost += LOAD(audit_lost);
+	for (size_t i = 0; i < REASONS; i++)
+		sum->reasons[i] += LOAD(reasons[i]);
+	*gaps += LOAD(id_gaps);
+	if (generation < sum->oldest_generation)
+		sum->oldest_generation = generation;
+#undef LOAD
+}
+
+void
+status_counters(const struct status_page *page, struct status_counters *sum)
+{
+	const struct status_supervisor *s = page->supervisor;
+	uint64_t packets, seen, gaps = 0;
+
+	memset(sum, 0, sizeof(*sum));
+	sum->oldest_generation = UINT64_MAX;
+	/* Before the slots: a packet counted in between is not yet "unseen". */
+	packets = atomic_load(&s->rule_packets);
+	for (size_t i = 0; i < page->worker_slots; i++)
+		add_slot(sum, &page->workers[i], &gaps);
+	/* Questions over TCP do not come through the queue; connections do. */
+	seen = sum->received - sum->stream[STREAM_QUESTIONS] + sum->streams;
+	sum->unseen = packets > seen ? packets - seen : 0;
+	sum->queue_dropped = atomic_load(&s->queue_dropped);
+	if (gaps > sum->queue_dropped)
+		sum->queue_dropped = gaps;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The status page: one file in run_dir, mapped by the daemon's processes,
+ * which write it, and by "nfdns status", which reads it.  No protocol, no
+ * socket, and it costs the packet path one relaxed store a counter.
+ *
+ * The page has two parts, a page boundary between them, because they have
+ * different writers: the supervisor's, and one slot for each worker thread.
+ * The supervisor believes nothing that stands in the workers' part.
+ */
+#ifndef NFDNS_POLICY_STATUS_STATUS_H
+#define NFDNS_POLICY_STATUS_STATUS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "policy/config/config.h"
+#include "policy/decide.h"
+#include "policy/status/load_report.h"
+
+#define STATUS_MAGIC	0x6e66646e73737431ULL	/* "nfdnsst1" */
+#define STATUS_FILE	"status"		/* in run_dir */
+#define STATUS_TEXT	256
+#define STATUS_MAX_SLOTS (CONFIG_MAX_WORKERS + 1)	/* one for TCP */
+
+/* How the daemon stands; "ready" is STATUS_READY or STATUS_DEGRADED. */
+enum status_state { STATUS_STARTING, STATUS_READY, STATUS_DEGRADED, STATUS_STOPPING };
+
+/* How packets get to the queue. */
+enum status_queue_mode { STATUS_QUEUE_NONE, STATUS_QUEUE_NATIVE, STATUS_QUEUE_XT };
+
+/* What workers died of. */
+enum status_death {
+	STATUS_DEATH_POISON,	/* a crash while it judged a packet */
+	STATUS_DEATH_HANG,	/* it made no progress, so the supervisor ended it */
+	STATUS_DEATH_KILLED,	/* SIGKILL from elsewhere: a person, the OOM killer */
+	STATUS_DEATH_FAILED,	/* anything else */
+	STATUS_DEATHS
+};
+
+/* Written by the supervisor only.  Times are CLOCK_REALTIME seconds. */
+struct status_supervisor {
+	_Atomic uint64_t magic;		/* written last */
+	uint32_t size;			/* of the whole page, octets */
+	uint32_t workers;		/* slots in use */
+	uint32_t layout;		/* of a slot: programs of one build agree */
+	_Atomic uint32_t state;		/* enum status_state */
+	_Atomic uint32_t queue_mode;
+	_Atomic int32_t pid;
+	_Atomic int32_t worker_pid;
+	_Atomic uint64_t started;
+	_Atomic uint64_t restarts;	/* of the worker */
+	_Atomic uint64_t deaths[STATUS_DEATHS];
+	_Atomic uint64_t poison_packets;	/* passed, as a worker died of each */
+	_Atomic uint64_t suspects;	/* users whose packets pass unread: now */
+	_Atomic uint64_t table_generation;	/* 0: never loaded */
+	_Atomic uint64_t table_names;
+	_Atomic uint64_t table_octets;
+	_Atomic uint64_t table_loaded;	/* time */
+	_Atomic int32_t table_fd;	/* the supervisor's: /proc/PID/fd/... */
+	_Atomic uint64_t rule_packets;	/* the queue rules' counters when last read */
+	_Atomic uint64_t queue_dropped;	/* by the kernel: queue full, or socket full */
+	_Atomic uint32_t streams[2];	/* TCP connections in the sets: IPv4, IPv6 */
+	_Atomic uint32_t streams_max;	/* that fit into each; 0: no TCP */
+	_Atomic uint64_t streams_passed;	/* that found no room, and so passed */
+	/* A reload's outcome: the three below are valid when sequence is even. */
+	_Atomic uint32_t reload_sequence;	/* odd while one is under way; a futex */
+	uint32_t reload_ok;
+	uint64_t reload_time;
+	char reload_error[STATUS_TEXT];		/* first error, "" if ok */
+	/* The same for why the state is STATUS_DEGRADED. */
+	_Atomic uint32_t degraded_sequence;
+	char degraded[STATUS_TEXT];		/* "" if it is not */
+};
+
+/* What the thread for TCP counts besides questions: connections. */
+enum status_stream {
+	STREAM_OPEN,		/* that there are now */
+	STREAM_ACCEPTED,
+	STREAM_QUESTIONS,	/* counted as received, too */
+	STREAM_OVER_ALL,	/* closed: too many in all */
+	STREAM_OVER_CLIENT,	/* too many of one client */
+	STREAM_OVER_RAW,	/* a raw one: too many of them */
+	STREAM_EVICTED,		/* a new one needed the place */
+	STREAM_IDLE,		/* idle for too long */
+	STREAM_SLOW,		/* a message took too long */
+	STREAM_UNREAD,		/* the client did not read */
+	STREAM_THROTTLED,	/* times that questions were left unread */
+	STREAM_RELAYS,		/* connections to nameservers */
+	STREAM_RAW,		/* relayed as a whole */
+	STREAM_RAW_EXPIRED,	/* for too long */
+	STREAM_UNREACHABLE,	/* questions that no nameserver answered */
+	STREAM_COUNTERS
+};
+
+/* Written by one worker thread only.  Cache-line aligned: nothing is shared. */
+struct status_worker {
+	_Alignas(64) _Atomic uint64_t verdicts[VERDICTS];
+	_Atomic uint64_t reasons[REASONS];
+	_Atomic uint64_t received;
+	_Atomic uint64_t streams;	/* TCP connections sent to lo */
+	_Atomic uint64_t stream[STREAM_COUNTERS];	/* of the TCP thread's slot */
+	_Atomic uint64_t malformed;
+	_Atomic uint64_t canaries;
+	_Atomic uint64_t id_gaps;	/* packet ids that never came: dropped by the kernel */
+	_Atomic uint64_t verdict_errors;
+	_Atomic uint32_t last_id;	/* newest packet id read */
+	_Atomic uint32_t busy;		/* 1 between recv and send of a batch */
+	_Atomic uint64_t batches;
+	_Atomic uint64_t audit_lost;
+	_Atomic uint64_t table_generation;	/* that answers are given from */
+};
+
+/* What a process has mapped; plain pointers into shared memory. */
+struct status_page {
+	struct status_supervisor *supervisor;
+	struct status_worker *workers;
+	size_t worker_slots;
+	size_t size;
+	int fd;			/* holds or tests the daemon's lock on the file */
+};
+
+/*
+ * Makes run_dir/status anew (0644) for the daemon, which holds a lock on it as
+ * long as it lives.  Replaces a stale file atomically.  Returns 0, -EBUSY when
+ * the file is that of a living daemon, or another negative errno.
+ */
+int status_create(struct status_page *page, const char *run_dir,
+    unsigned int workers) __attribute__((warn_unused_result));
+
+/*
+ * Maps an existing page read-only and checks it.  Returns 0, -ENOENT when
+ * there is none, -ESRCH when its daemon is gone (a process that has its number
+ * by now does not hold its lock), -EPROTO when it is no status page or another
+ * version's, or another negative errno.
+ */
+int status_open(struct status_page *page, const char *run_dir)
+    __attribute__((warn_unused_result));
+
+/*
+ * Takes the supervisor's part and the file's descriptor from this process: the
+ * worker calls it, before it reads its first packet.
+ */
+void status_forget_supervisor(struct status_page *page);
+void status_close(struct status_page *page);
+/* Removes the file too. */
+void status_remove(struct status_page *page, const char *run_dir);
+
+/*
+ * The supervisor says that a reload is under way, and what came of it ("error"
+ * is the first error, NULL if all went well); the latter wakes who waits.
+ */
+void status_reload_begin(struct status_page *page);
+void status_reload_end(struct status_page *page, const char *error);
+
+/* The state, and with STATUS_DEGRADED the reason (else NULL). */
+void status_set_state(struct status_page *page, enum status_state state,
+    const char *why);
+
+/* Sums over the workers' slots. */
+struct status_counters {
+	uint64_t streams;	/* first packets of TCP connections */
+	uint64_t stream[STREAM_COUNTERS];
+	uint64_t received, answered, passed, refused, dropped, malformed;
+	uint64_t unseen;	/* counted by the rules, never read: went by the queue */
+	uint64_t queue_dropped;	/* by the kernel: the larger of both counts of it */
+	uint64_t canaries, verdict_errors, audit_lost;
+	uint64_t oldest_generation;	/* that a worker still answers from */
+	uint64_t reasons[REASONS];
+};
+void status_counters(const struct status_page *page, struct status_counters *sum);
+
+/*
+ * Prints the page: lines for people, or one JSON object (one line); with the
+ * age of each source if load is not NULL.  0, or -ENOMEM or -EIO.
+ */
+int status_print(const struct status_page *page,
+    const struct load_report *load, bool json, FILE *out)
+    __attribute__((warn_unused_result));
+
+/* The same lines, each one a line of the log at level notice. */
+void status_log(const struct status_page *page);
+
+/*
+ * Waits until reload_sequence is even and differs from "before" (which the
+ * caller reads before it sends SIGHUP), or for timeout_ms.
+ * 0, -ETIMEDOUT, or -ESRCH when the daemon went away.
+ */
+int status_wait_reload(const struct status_page *page, uint32_t before,
+    int timeout_ms) __attribute__((warn_unused_result));
+
+/* A consistent copy of the last reload's outcome; text is always terminated. */
+void status_reload_error(const struct status_page *page, bool *ok,
+    char text[static STATUS_TEXT]);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/compile/compile.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "resolver/image/builder.h"
+#include "resolver/compile/cname_check.h"
+#include "resolver/sources/source_format.h"
+#include "resolver/sources/source_file.h"
+
+void
+compile_prepare(void)
+{
+	/* jansson reads a random seed once. */
+	json_object_seed(0);
+}
+
+/* "PATH:LINE", or without the line if it is not known. */
+static const char *
+place_text(const char *path, unsigned int line, char text[static PATH_MAX])
+{
+	(void)snprintf(text, PATH_MAX, line != 0 ? "%s:%u" : "%s", path, line);
+	return text;
+}
+
+/* The names that earlier sources have, one by one up to a limit. */
+static void
+report_shadowed(const struct builder *b, const struct mesh_source *source,
+    struct diag *diag)
+{
+	size_t count = builder_shadowed(b);
+
+	for (size_t i = 0; i < count && i < BUILDER_SHADOWS_KEPT; i++) {
+		char name[NAME_TEXT_SIZE], place[PATH_MAX];
+		struct builder_shadow shadow;
+
+		builder_shadow(b, i, &shadow);
+		diag_add(diag, DIAG_WARNING, shadow.path, shadow.line,
+		    "%s is left out: %s has it", name_to_text(
+		    shadow.name.octets, name), place_text(shadow.winner_path,
+		    shadow.winner_line, place));
+	}
+	if (count > BUILDER_SHADOWS_KEPT)
+		diag_add(diag, DIAG_WARNING, source->path, 0, "%zu names more"
+		    " are left out: earlier tables have them",
+		    count - BUILDER_SHADOWS_KEPT);
+}
+
+/* Sources while they are compiled. */
+struct compiling {
+	const struct mesh *mesh;
+	const int *fds;
+	const int *broker;
+	struct builder *b;
+	struct diag *diag;
+};
+
+/* The nth source's text and its data, to be freed; NULL after an error. */
+static char *
+read_text(const struct compiling *c, size_t i, struct source_text *text)
+{
+	const struct mesh_source *source = &c->mesh->sources[i];
+	char *data;
+
+	*text = (struct source_text){
+		.path = source->path,
+		.mesh = c->mesh,
+		.source = source,
+		.broker = c->broker,
+		.file = (unsigned int)i,
+	};
+	data = source_file_read(source->path, c->fds[i], &text->length,
+	    c->diag);
+	text->data = data;
+	return data;
+}
+
+/* From the nth source on, all of its format, whose sources are read together. */
+static int
+add_set(const struct compiling *c, size_t i)
+{
+	const struct source_format *format = c->mesh->sources[i].format;
+	struct source_set *set = format->begin(c->b, c->diag);
+	size_t errors = c->diag->errors;
+	struct source_text text;
+	char *data;
+	int error = 0;
+
+	if (set == NULL)
+		return -ENOMEM;
+	for (; i < c->mesh->source_count && error == 0; i++) {
+		if (c->mesh->sources[i].format != format)
+			continue;
+		data = read_text(c, i, &text);
+		if (data != NULL)
+			error = format->add(set, &text);
+		free(data);
+	}
+	if (error == 0)
+		return format->end(set, c->diag->errors == errors);
+	(void)format->end(set, false);
+	return error;
+}
+
+static int
+add_one(const struct compiling *c, size_t i)
+{
+	struct source_text text;
+	char *data = read_text(c, i, &text);
+	int error = 0;
+
+	if (data != NULL)
+		error = text.source->format->read(&text, c->b, c->diag);
+	free(data);
+	return error;
+}
+
+/* Whether an earlier source has brought this one with it. */
+static bool
+is_read(const struct compiling *c, size_t i)
+{
+	const struct source_format *format = c->mesh->sources[i].format;
+
+	for (size_t before = 0; format->begin != NULL && before < i; before++) {
+		if (c->mesh->sources[before].format == format)
+			return true;
+	}
+	return false;
+}
+
+/* 0 even if diag got errors, so that all sources are looked at. */
+static int
+add_source(const struct compiling *c, size_t i)
+{
+	const struct mesh_source *source = &c->mesh->sources[i];
+	int error;
+
+	if (is_read(c, i))
+		return 0;
+	builder_source(c->b, (unsigned int)i);
+	error = source->format->begin != NULL ? add_set(c, i) : add_one(c, i);
+	if (error == 0)
+		report_shadowed(c->b, source, c->diag);
+	else
+		diag_add(c->diag, DIAG_ERROR, source->path, 0, "%s",
+		    error == -E2BIG ? "the table would pass 4 GiB: leave names"
+		    " out" : error == -ENOMEM ? "not enough memory for its"
+		    " names" : strerror(-error));
+	return error;
+}
+
+/* Twice if it shows CNAMEs that cannot be followed. */
+static int
+write_image(struct builder *b, int image_fd, struct diag *diag)
+{
+	int error = builder_write(b, image_fd), faults;
+
+	if (error != 0)
+		return error;
+	faults = chain_drop_faulty(b, image_fd, diag);
+	return faults > 0 ? builder_write(b, image_fd) : faults;
+}
+
+int
+compile(const struct mesh *mesh, const int *sources, int image_fd,
+    struct diag *diag)
+{
+	return compile_confined(mesh, sources, NULL, image_fd, diag);
+}
+
+int
+compile_confined(const struct mesh *mesh, const int *sources,
+    const int *broker, int image_fd, struct diag *diag)
+{
+	struct builder *b = builder_new(mesh);
+	struct compiling c = { mesh, sources, broker, b, diag };
+	size_t errors = diag->errors;
+	int error = 0;
+
+	if (b == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < mesh->source_count && error == 0; i++)
+		error = add_source(&c, i);
+	if (error == 0 && diag->errors > errors)
+		error = -EINVAL;
+	if (error == 0) {
+		error = write_image(b, image_fd, diag);
+		if (error != 0)
+			diag_add(diag, DIAG_ERROR, NULL, 0,
+			    "cannot write the table image: %s",
+			    strerror(-error));
+	}
+	builder_free(b);
+	return error;
+}
+
+int
+compile_unloaded(const struct mesh *mesh, int image_fd)
+{
+	struct builder *b = builder_new(mesh);
+	int error;
+
+	if (b == NULL)
+		return -ENOMEM;
+	builder_set_unloaded(b);
+	error = builder_write(b, image_fd);
+	builder_free(b);
+	return error;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One DNS message from a client, reduced to the value that everybody after
+ * the parser looks at.  Nobody else reads the client's octets.
+ */
+#ifndef NFDNS_RESOLVER_DNS_QUESTION_H
+#define NFDNS_RESOLVER_DNS_QUESTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "resolver/dns/name.h"
+
+/* What kind of message it is; only the first two can get a real answer. */
+enum question_form {
+	QUESTION_PLAIN,		/* one question, class IN, opcode QUERY */
+	QUESTION_CHAOS,		/* the same in class CH (RFC 4892) */
+	QUESTION_MANY,		/* QDCOUNT > 1 (RFC 9619 section 4) */
+	QUESTION_TWO_OPT,	/* more than one OPT (RFC 6891 section 6.1.1) */
+	QUESTION_RESPONSE,	/* QR = 1 */
+	QUESTION_OPCODE,	/* opcode other than QUERY */
+	QUESTION_NONE,		/* QDCOUNT = 0 */
+	QUESTION_CLASS,		/* class other than IN and CH */
+	QUESTION_SIGNED,	/* TSIG (RFC 8945) or SIG(0) (RFC 2931) present */
+	QUESTION_MALFORMED,	/* does not parse, or costs too much to parse */
+	QUESTION_FORMS
+};
+
+#define QUESTION_RD	0x0100	/* of the flags: recursion desired */
+
+struct edns {
+	bool present;
+	bool dnssec_ok;		/* the DO bit, RFC 3225 */
+	bool keepalive;		/* option edns-tcp-keepalive, RFC 7828 */
+	bool padding;		/* option Padding, RFC 7830 */
+	uint8_t version;
+	uint16_t udp_size;	/* as sent; RFC 6891 6.2.3 floor not applied */
+};
+
+/*
+ * A value, but for "wire", which borrows the question section (name, type and
+ * class, exactly as sent) from the message.  For forms other than PLAIN, CHAOS
+ * and TWO_OPT only form, id and flags mean anything, and wire_length is 0; of
+ * a MALFORMED one not even these, since it may have no header.
+ * For TWO_OPT edns.present is false: there is no telling which one counts.
+ */
+struct question {
+	enum question_form form;
+	uint16_t id;
+	uint16_t flags;		/* the second word of the header, as sent */
+	uint16_t type;
+	uint16_t class;
+	struct edns edns;
+	const uint8_t *wire;
+	size_t wire_length;
+	struct dns_name name;	/* lower-cased; last, since most of it is unused */
+};
+
+/*
+ * Parses a whole UDP payload.  Any octets are allowed; the outcome is in
+ * q->form.  All counted records of all sections must lie within the message;
+ * octets behind the last one are ignored.  No compression in the question's
+ * name (there is nothing before it to point to); in later owner names pointers
+ * may only point backwards.  An OPT outside the additional section, with an
+ * owner other than the root, or (version 0) whose options overrun it, is
+ * MALFORMED, and so is a TSIG that is not the last record.  Two OPTs in class
+ * CH are QUESTION_CLASS: only class IN is ours to correct.
+ *
+ * What a message may cost is bounded.  One with more records, or with more labels
+ * and pointers in their owners, than any question has use for (over 16 records
+ * behind a usual name) is MALFORMED as soon as that is seen.  Of very many EDNS
+ * options (over 30) the last are not looked at.
+ */
+void question_parse(struct question *q, const uint8_t *message, size_t length);
+
+const char *question_form_text(enum question_form form);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a builder holds, shared by builder.c, which collects, and
+ * builder_write.c, which lays out.
+ *
+ * Everything lies in one arena, so items refer to each other by handles.
+ */
+#ifndef NFDNS_RESOLVER_IMAGE_BUILDER_STATE_H
+#define NFDNS_RESOLVER_IMAGE_BUILDER_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "resolver/image/arena.h"
+#include "resolver/image/builder.h"
+#include "resolver/image/builder_index.h"
+#include "resolver/image/mesh.h"
+
+struct build_node {
+	uint32_t next;		/* in the order they were added */
+	uint32_t set;		/* 0: empty non-terminal */
+	uint32_t line;
+	uint16_t source;
+	uint16_t file;
+	uint16_t shadows;	/* last source whose name this one hides, plus 1 */
+	uint8_t flags;		/* NAME_*, IMAGE_WILDCARD */
+	uint8_t labels;
+	uint8_t length;
+	uint8_t octets[];	/* of a wildcard: without the "*" */
+};
+
+struct build_set {
+	uint32_t owner;		/* the node that may change it; others are aliases */
+	uint32_t first;		/* RRset */
+	uint32_t image;		/* where it goes in the image */
+};
+
+struct build_rrset {
+	uint32_t next;
+	uint32_t first, last;	/* record */
+	uint32_t ttl;
+	uint32_t count;
+	uint32_t size;		/* octets of rdata in the image */
+	uint16_t type;
+};
+
+struct build_record {
+	uint32_t next;
+	uint32_t rrset;
+	uint16_t length;
+	uint8_t octets[];
+};
+
+struct builder {
+	const struct mesh *mesh;
+	struct arena arena;
+	struct build_index names;
+	struct build_index records;
+	uint32_t first_node, last_node;
+	size_t name_count;		/* nodes with records */
+	size_t node_count;
+	uint64_t image_octets;		/* of the nodes, at most */
+	unsigned int source;
+	unsigned int file;		/* that the next additions stand in */
+	char **files;			/* behind the mesh's sources */
+	size_t file_count;
+	unsigned int closest_labels;	/* least, of wildcards with NAME_CLOSEST */
+	uint32_t first_made_up;
+	bool has_ipv4, has_ipv6;	/* addresses that were not made up */
+	bool unloaded;			/* the image of no table */
+	bool dropped;			/* some sets may be empty now */
+	uint8_t types[UINT16_MAX / 8 + 1];	/* a bit for each that there is */
+	size_t shadowed;		/* names of this source */
+	struct build_shadow {
+		uint32_t node;		/* that hides it */
+		unsigned int file, line;
+	} shadows[BUILDER_SHADOWS_KEPT];	/* the first of them */
+};
+
+/* Pointer of the wanted type to the item with that handle. */
+#define BUILD_AT(b, type, handle) \
+	ARENA_AT(&(b)->arena, type, handle)
+
+/* A key of the names' index: the octets that are hashed, and which seed. */
+struct build_key {
+	const uint8_t *octets;
+	uint8_t length;
+	uint8_t labels;
+	uint8_t wildcard;		/* 0 or IMAGE_WILDCARD */
+};
+
+struct build_key build_key_of(const struct dns_name *name);
+
+/* The node of that key, or 0. */
+uint32_t build_node_find(const struct builder *b, const struct build_key *key);
+
+/*
+ * The node of that key, made if there is none (then without a set and from
+ * the current source).  Returns 0 and *node, or -ENOMEM or -E2BIG.
+ */
+int build_node_get(struct builder *b, const struct build_key *key,
+    uint32_t *node, bool *created) __attribute__((warn_unused_result));
+
+/*
+ * Whether an earlier source has the node, which is noted once for each name:
+ * line is where this source has it.
+ */
+bool build_is_shadowed(struct builder *b, uint32_t node, unsigned int line);
+
+/* The nth file that records may stand in: sources first, then their parts. */
+const char *build_file_path(const struct builder *b, size_t file);
+
+/* Whether a node, 0 for none, has records of a type; forgets them. */
+bool build_has_type(const struct builder *b, uint32_t node, uint16_t type);
+void build_drop_type(struct builder *b, uint32_t node, uint16_t type);
+
+/* Notes of which family a valid address is, if it may lead anywhere. */
+void build_note_family(struct builder *b, uint16_t type, const uint8_t *octets);
+
+/* Forgets addresses that were made up of a family that no other is of. */
+void build_choose_families(struct builder *b);
+
+/* Forgets names that have no records left. */
+void build_sweep(struct builder *b);
+
+/* Adds the empty non-terminals of what was added so far.  Same returns. */
+int build_non_terminals(struct builder *b) __attribute__((warn_unused_result));
+
+#endif

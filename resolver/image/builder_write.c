@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From a builder to the image: the nodes get their slots, the records their
+ * offsets, and then everything is written front to back through one small
+ * buffer, so that the image never stands in this process's memory as a whole.
+ */
+#include "resolver/image/builder.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "resolver/image/builder_filter.h"
+#include "resolver/image/builder_state.h"
+#include "resolver/image/image.h"
+#include "resolver/dns/rdata.h"
+#include "resolver/dns/rr.h"
+
+/* A sequential writer with a sticky error. */
+struct image_out {
+	int fd;
+	int error;
+	uint64_t offset;	/* of the buffer's first octet */
+	size_t used;
+	XXH3_state_t *hash;
+	uint8_t buffer[65536];
+};
+
+/* A slot while the image is laid out. */
+struct plan_slot {
+	uint32_t tag;
+	uint32_t node;		/* handle */
+};
+
+struct plan {
+	struct plan_slot *slots;
+	struct build_filters filters;
+	struct image_header header;
+};
+
+static size_t
+node_octets(const struct build_node *node)
+{
+	return image_pad4(sizeof(struct image_node) + node->length);
+}
+
+/* Whether the node's records follow it in the image. */
+static bool
+has_own_set(const struct builder *b, const struct build_node *node,
+    uint32_t handle)
+{
+	return node->set != 0 &&
+	    BUILD_AT(b, const struct build_set, node->set)->owner == handle;
+}
+
+static size_t
+set_octets(const struct builder *b, uint32_t set)
+{
+	size_t octets = sizeof(struct image_set);
+	const struct build_rrset *rrset;
+
+	for (uint32_t handle = BUILD_AT(b, struct build_set, set)->first;
+	    handle != 0; handle = rrset->next) {
+		rrset = BUILD_AT(b, const struct build_rrset, handle);
+		octets += sizeof(struct image_rrset) + image_pad4(rrset->size);
+	}
+	return octets;
+}
+
+static bool
+has_type(const struct builder *b, uint32_t set, uint16_t type)
+{
+	const struct build_rrset *rrset;
+	uint32_t handle = set == 0 ? 0 :
+	    BUILD_AT(b, const struct build_set, set)->first;
+
+	for (; handle != 0; handle = rrset->next) {
+		rrset = BUILD_AT(b, const struct build_rrset, handle);
+		if (rrset->type == type)
+			return true;
+	}
+	return false;
+}
+
+/* Every node into a slot, in the order they were added: the same every time. */
+static int
+plan_slots(struct plan *plan, const struct builder *b)
+{
+	struct image_header *h = &plan->header;
+	const struct build_node *node;
+	uint32_t mask;
+
+	h->node_count = (uint32_t)b->node_count;
+	h->name_count = (uint32_t)b->name_count;
+	/* At most 70 of 100 slots are filled, so that probing stays short. */
+	for (h->slot_bits = 1; ((uint64_t)7 << h->slot_bits) / 10 <
+	    b->node_count; h->slot_bits++)
+		continue;
+	if (h->slot_bits > 31)
+		return -E2BIG;
+	mask = ((uint32_t)1 << h->slot_bits) - 1;
+	plan->slots = calloc((size_t)1 << h->slot_bits, sizeof(*plan->slots));
+	if (plan->slots == NULL)
+		return -ENOMEM;
+	for (uint32_t handle = b->first_node; handle != 0;
+	    handle = node->next) {
+		uint64_t hash;
+		uint32_t at;
+
+		node = BUILD_AT(b, const struct build_node, handle);
+		hash = image_hash(node->octets, node->length,
+		    node->flags & IMAGE_WILDCARD);
+		at = image_hash_slot(hash, mask);
+		while (plan->slots[at].node != 0)
+			at = (at + 1) & mask;
+		plan->slots[at].tag = image_hash_tag(hash);
+		plan->slots[at].node = handle;
+		if (node->flags & IMAGE_WILDCARD)
+			h->wildcard_labels[node->labels / 64] |=
+			    (uint64_t)1 << node->labels % 64;
+		else if (has_type(b, node->set, TYPE_SOA))
+			h->soa_labels[node->labels / 64] |=
+			    (uint64_t)1 << node->labels % 64;
+	}
+	return 0;
+}
+
+/*
+ * Nodes are visited in the order of their slots, which is random in the
+ * arena; asking for one some steps ahead halves the time of all this.
+ */
+static inline void
+prefetch(const struct plan *plan, const struct builder *b, size_t i)
+{
+	const size_t ahead = 12;
+	const uint8_t *node;
+
+	if ((i + ahead) >> plan->header.slot_bits != 0)
+		return;
+	node = b->arena.octets + plan->slots[i + ahead].node;
+	__builtin_prefetch(node);
+	__builtin_prefetch(node + 64);
+}
+
+const char *
+build_file_path(const struct builder *b, size_t file)
+{
+	const size_t sources = b->mesh->source_count;
+	const char *path = NULL;
+
+	if (file < sources)
+		path = b->mesh->sources[file].path;
+	else if (file - sources < b->file_count)
+		path = b->files[file - sources];
+	return path != NULL ? path : "";
+}
+
+static size_t
+file_count(const struct builder *b)
+{
+	return b->mesh->source_count + b->file_count;
+}
+
+/* Octets of one file's entry in the strings: its path behind a length. */
+static size_t
+file_path_length(const struct builder *b, size_t file)
+{
+	size_t length = strlen(build_file_path(b, file));
+
+	return length < UINT16_MAX ? length : UINT16_MAX;
+}
+
+static size_t
+strings_octets(const struct builder *b)
+{
+	const struct mesh *mesh = b->mesh;
+	size_t octets = 0;
+
+	for (size_t i = 0; i < mesh->search_count; i++)
+		octets += mesh->search[i].length;
+	for (size_t i = 0; i < mesh->zone_count; i++)
+		octets += 1u + mesh->zones[i].name.length;
+	for (size_t i = 0; i < file_count(b); i++)
+		octets += 2u + file_path_length(b, i);
+	return octets;
+}
+
+/* Offsets of the sections and of every set; the total size. */
+static int
+plan_offsets(struct plan *plan, struct builder *b)
+{
+	struct image_header *h = &plan->header;
+	size_t slots = (size_t)1 << h->slot_bits;
+	uint64_t at = sizeof(*h);
+
+	h->strings = (uint32_t)at;
+	at = image_pad8(at + strings_octets(b));
+	h->tails = (uint32_t)at;
+	h->tail_bits = (uint8_t)plan->filters.tails.bits;
+	at += image_filter_octets(h->tail_bits);
+	h->heads = (uint32_t)at;
+	h->head_bits = (uint8_t)plan->filters.heads.bits;
+	at += image_filter_octets(h->head_bits);
+	h->slots = (uint32_t)at;
+	at += slots * sizeof(struct image_slot);
+	if (at > IMAGE_MAX_OCTETS)
+		return -E2BIG;
+	h->nodes = (uint32_t)at;
+	for (size_t i = 0; i < slots; i++) {
+		uint32_t handle = plan->slots[i].node;
+		const struct build_node *node;
+
+		prefetch(plan, b, i);
+		if (handle == 0)
+			continue;
+		node = BUILD_AT(b, const struct build_node, handle);
+		at += node_octets(node);
+		if (!has_own_set(b, node, handle))
+			continue;
+		if (at > IMAGE_MAX_OCTETS)
+			return -E2BIG;
+		BUILD_AT(b, struct build_set, node->set)->image = (uint32_t)at;
+		at += set_octets(b, node->set);
+	}
+	if (at > IMAGE_MAX_OCTETS)
+		return -E2BIG;
+	h->total_size = at;
+	return 0;
+}
+
+static void
+write_at(struct image_out *out, const void *octets, size_t n, uint64_t offset)
+{
+	const uint8_t *p = octets;
+
+	while (n > 0 && out->error == 0) {
+		ssize_t written = pwrite(out->fd, p, n, (off_t)offset);
+
+		if (written < 0) {
+			if (errno != EINTR)
+				out->error = -errno;
+			continue;
+		}
+		p += written;
+		offset += (uint64_t)written;
+		n -= (size_t)written;
+	}
+}
+
+static void
+flush(struct image_out *out)
+{
+	write_at(out, out->buffer, out->used, out->offset);
+	out->offset += out->used;
+	out->used = 0;
+}
+
+static void
+put(struct image_out *out, const void *octets, size_t n)
+{
+	const uint8_t *p = octets;
+
+	if (n > 0 && XXH3_64bits_update(out->hash, p, n) == XXH_ERROR)
+		out->error = -EINVAL;
+	while (n > 0) {
+		size_t room = sizeof(out->buffer) - out->used;
+		size_t part = n < room ? n : room;
+
+		memcpy(out->buffer + out->used, p, part);
+		out->used += part;
+		p += part;
+		n -= part;
+		if (out->used == sizeof(out->buffer))
+			flush(out);
+	}
+}
+
+static void
+put_zeros(struct image_out *out, size_t n)
+{
+	static const uint8_t zeros[8];
+
+	assert(n <= sizeof(zeros));
+	put(out, zeros, n);
+}
+
+static void
+put_strings(struct image_out *out, const struct builder *b,
+    const struct image_header *h)
+{
+	const struct mesh *mesh = b->mesh;
+
+	for (size_t i = 0; i < mesh->search_count; i++)
+		put(out, mesh->search[i].octets, mesh->search[i].length);
+	for (size_t i = 0; i < mesh->zone_count; i++) {
+		uint8_t unknown = (uint8_t)mesh->zones[i].unknown;
+
+		put(out, &unknown, 1);
+		put(out, mesh->zones[i].name.octets,
+		    mesh->zones[i].name.length);
+	}
+	for (size_t i = 0; i < file_count(b); i++) {
+		uint16_t length = (uint16_t)file_path_length(b, i);
+
+		put(out, &length, sizeof(length));
+		put(out, build_file_path(b, i), length);
+	}
+	put_zeros(out, h->tails - h->strings - strings_octets(b));
+}
+
+static void
+put_slots(struct image_out *out, const struct plan *plan,
+    const struct builder *b)
+{
+	uint32_t at = plan->header.nodes;
+
+	for (size_t i = 0; i >> plan->header.slot_bits == 0; i++) {
+		uint32_t handle = plan->slots[i].node;
+		struct image_slot slot = { 0, 0 };
+
+		prefetch(plan, b, i);
+		if (handle != 0) {
+			const struct build_node *node =
+			    BUILD_AT(b, const struct build_node, handle);
+
+			slot.tag = plan->slots[i].tag;
+			slot.node = at;
+			at += (uint32_t)node_octets(node);
+			if (has_own_set(b, node, handle))
+				at += (uint32_t)set_octets(b, node->set);
+		}
+		put(out, &slot, sizeof(slot));
+	}
+}
+
+static void
+put_rrset(struct image_out *out, const struct builder *b,
+    const struct build_rrset *rrset)
+{
+	struct image_rrset head = {
+		.type = rrset->type,
+		.rdlength = rdata_fixed_length(rrset->type),
+		.ttl = rrset->ttl,
+		.count = rrset->count,
+		.size = rrset->size,
+	};
+	const struct build_record *record;
+
+	put(out, &head, sizeof(head));
+	for (uint32_t handle = rrset->first; handle != 0;
+	    handle = record->next) {
+		record = BUILD_AT(b, const struct build_record, handle);
+		if (head.rdlength == 0) {
+			uint8_t length[2] = { (uint8_t)(record->length >> 8),
+			    (uint8_t)record->length };
+
+			put(out, length, sizeof(length));
+		}
+		put(out, record->octets, record->length);
+	}
+	put_zeros(out, image_pad4(rrset->size) - rrset->size);
+}
+
+static void
+put_set(struct image_out *out, const struct builder *b, uint32_t set)
+{
+	uint32_t first = BUILD_AT(b, const struct build_set, set)->first;
+	struct image_set head = { 0 };
+	const struct build_rrset *rrset;
+	uint32_t handle;
+
+	for (handle = first; handle != 0; handle = rrset->next) {
+		rrset = BUILD_AT(b, const struct build_rrset, handle);
+		head.count++;
+	}
+	put(out, &head, sizeof(head));
+	for (handle = first; handle != 0; handle = rrset->next) {
+		rrset = BUILD_AT(b, const struct build_rrset, handle);
+		put_rrset(out, b, rrset);
+	}
+}
+
+static void
+put_nodes(struct image_out *out, const struct plan *plan,
+    const struct builder *b)
+{
+	for (size_t i = 0; i >> plan->header.slot_bits == 0; i++) {
+		uint32_t handle = plan->slots[i].node;
+		const struct build_node *node;
+		struct image_node head;
+
+		prefetch(plan, b, i);
+		if (handle == 0)
+			continue;
+		node = BUILD_AT(b, const struct build_node, handle);
+		head = (struct image_node){
+			.line = node->line,
+			.source = node->file,
+			.flags = node->flags,
+			.length = node->length,
+		};
+		if (node->set != 0)
+			head.set = BUILD_AT(b, const struct build_set,
+			    node->set)->image;
+		put(out, &head, sizeof(head));
+		put(out, node->octets, node->length);
+		put_zeros(out, node_octets(node) - sizeof(head) - node->length);
+		if (has_own_set(b, node, handle))
+			put_set(out, b, node->set);
+	}
+}
+
+static int
+write_image(const struct plan *plan, const struct builder *b, int fd)
+{
+	const size_t unhashed = offsetof(struct image_header, wildcard_labels);
+	struct image_header header = plan->header;
+	struct image_out *out = calloc(1, sizeof(*out));
+	int error = -ENOMEM;
+
+	if (out == NULL)
+		return -ENOMEM;
+	out->fd = fd;
+	out->hash = XXH3_createState();
+	if (out->hash == NULL || XXH3_64bits_reset(out->hash) == XXH_ERROR)
+		goto out;
+	if (XXH3_64bits_update(out->hash, (const uint8_t *)&header + unhashed,
+	    sizeof(header) - unhashed) == XXH_ERROR)
+		goto out;
+	out->offset = sizeof(header);
+	put_strings(out, b, &header);
+	put(out, plan->filters.tails.words,
+	    image_filter_octets(header.tail_bits));
+	put(out, plan->filters.heads.words,
+	    image_filter_octets(header.head_bits));
+	put_slots(out, plan, b);
+	put_nodes(out, plan, b);
+	flush(out);
+	assert(out->error != 0 || out->offset == header.total_size);
+	/* The header comes last: a half-written image is none. */
+	header.checksum = XXH3_64bits_digest(out->hash);
+	write_at(out, &header, sizeof(header), 0);
+	error = out->error;
+	if (error == 0 && ftruncate(fd, (off_t)header.total_size) != 0)
+		error = -errno;
+out:
+	(void)XXH3_freeState(out->hash);
+	free(out);
+	return error;
+}
+
+int
+builder_write(struct builder *b, int fd)
+{
+	const struct mesh *mesh = b->mesh;
+	struct plan plan = {
+		.header = {
+			.version = IMAGE_VERSION,
+			.header_size = sizeof(struct image_header),
+			.negative_ttl = mesh->negative_ttl,
+			.udp_size = mesh->udp_size,
+			.suppress_https = mesh->suppress_https,
+			.tcp = mesh->tcp,
+			.loaded = !b->unloaded,
+			.unloaded = (uint8_t)mesh->unloaded,
+			.search_count = (uint8_t)mesh->search_count,
+			.zone_count = (uint8_t)mesh->zone_count,
+			.source_count = (uint32_t)file_count(b),
+		},
+	};
+	int error;
+
+	memcpy(plan.header.magic, IMAGE_MAGIC, sizeof(plan.header.magic));
+	build_choose_families(b);
+	build_sweep(b);
+	error = build_non_terminals(b);
+	if (error == 0)
+		error = plan_slots(&plan, b);
+	if (error == 0)
+		error = build_filters_make(&plan.filters, b);
+	if (error == 0)
+		error = plan_offsets(&plan, b);
+	if (error == 0)
+		error = write_image(&plan, b, fd);
+	build_filters_free(&plan.filters);
+	free(plan.slots);
+	return error;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table image: one flat file in the byte order of the machine, made by
+ * builder_write.c, checked by image_check.c, read by table.c, and known to
+ * nobody else.  From front to back, without gaps:
+ *
+ *   header
+ *   strings   search list: wire names; zones: u8 unknown policy, wire name;
+ *             files of sources: u16 length, path; zeros up to a multiple of 8
+ *   filters   tails, then heads: image_filter.h
+ *   slots     a hash table, a power of two of them, open addressing with
+ *             linear probing; node 0: empty
+ *   nodes     in the order of the slots, each followed by its own records
+ *
+ * That order makes the check one walk from front to back, and it puts a
+ * name, its records and their data into one or two cache lines.
+ *
+ * A node is an image_node, the name, zeros up to a multiple of 4; then, unless
+ * it is an alias or has none, its set: an image_set, and for each RRset an
+ * image_rrset, rdata, zeros up to a multiple of 4.  An alias points at the set
+ * of another node.  A node without a set is an empty non-terminal (RFC 4592
+ * section 2.2.2).  The node of a wildcard holds the name without the "*".
+ *
+ * Rdata is in wire format, uncompressed: of one fixed length, tightly packed
+ * (A, AAAA), or each behind its length in network order (all others).
+ */
+#ifndef NFDNS_RESOLVER_IMAGE_IMAGE_H
+#define NFDNS_RESOLVER_IMAGE_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <xxhash.h>
+
+#define IMAGE_MAGIC	"nfdnsimg"
+#define IMAGE_VERSION	4
+
+/* Offsets are 32 bits wide. */
+#define IMAGE_MAX_OCTETS	((uint64_t)UINT32_MAX)
+
+struct image_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t header_size;
+	uint64_t total_size;
+	uint64_t checksum;		/* XXH3, 64 bits, of all that follows */
+	uint64_t wildcard_labels[2];	/* bit n: "*.NAME", NAME of n labels, is there */
+	uint64_t soa_labels[2];		/* bit n: a name of n labels has an SOA */
+	uint32_t negative_ttl;
+	uint16_t udp_size;
+	uint8_t suppress_https;
+	uint8_t loaded;
+	uint8_t unloaded;		/* enum mesh_unloaded */
+	uint8_t search_count;
+	uint8_t zone_count;
+	uint8_t tcp;			/* questions over TCP are answered, too */
+	uint8_t tail_bits;		/* 2^tail_bits words of the filter */
+	uint8_t head_bits;
+	uint8_t zeros[6];
+	uint32_t source_count;
+	uint32_t strings;		/* offsets from the start of the image */
+	uint32_t tails;
+	uint32_t heads;
+	uint32_t slots;
+	uint32_t nodes;
+	uint32_t slot_bits;		/* 2^slot_bits slots */
+	uint32_t node_count;		/* filled slots; at least one is empty */
+	uint32_t name_count;		/* nodes that have records */
+};
+
+struct image_slot {
+	uint32_t tag;			/* upper half of the hash */
+	uint32_t node;			/* offset; 0: empty */
+};
+
+struct image_node {
+	uint32_t set;			/* offset; 0: empty non-terminal */
+	uint32_t line;
+	uint16_t source;		/* which of the files */
+	uint8_t flags;			/* NAME_*, IMAGE_WILDCARD */
+	uint8_t length;			/* octets of the name behind this */
+};
+
+#define IMAGE_WILDCARD	0x80		/* flag of a node */
+
+struct image_set {
+	uint32_t count;			/* RRsets, at least 1 */
+};
+
+struct image_rrset {
+	uint16_t type;
+	uint16_t rdlength;		/* 0: each has its own */
+	uint32_t ttl;
+	uint32_t count;			/* records, at least 1 */
+	uint32_t size;			/* octets of rdata, padding not counted */
+};
+
+static inline size_t
+image_pad4(size_t n)
+{
+	return (n + 3) & ~(size_t)3;
+}
+
+static inline size_t
+image_pad8(size_t n)
+{
+	return (n + 7) & ~(size_t)7;
+}
+
+/* A filter of 2^bits words. */
+static inline uint64_t
+image_filter_octets(unsigned int bits)
+{
+	return (uint64_t)sizeof(uint64_t) << bits;
+}
+
+/*
+ * A name and a wildcard just above it are different keys with one text, so
+ * wildcards hash with a seed of their own.
+ */
+static inline uint64_t
+image_hash(const uint8_t *octets, size_t length, uint8_t wildcard)
+{
+	return wildcard ? XXH3_64bits_withSeed(octets, length, 1) :
+	    XXH3_64bits(octets, length);
+}
+
+static inline uint32_t
+image_hash_tag(uint64_t hash)
+{
+	return (uint32_t)(hash >> 32);
+}
+
+/* Where probing begins; mask is the number of slots less one. */
+static inline uint32_t
+image_hash_slot(uint64_t hash, uint32_t mask)
+{
+	return (uint32_t)hash & mask;
+}
+
+/*
+ * Checks everything that lookups and answers rely on: sizes, checksum, every
+ * offset, length and name inside, and that no name has several CNAMEs; those
+ * may be in a draft, which chain_drop_faulty() has not seen yet.  Returns NULL
+ * if the image is sound, or a static text that says what is wrong with it.
+ */
+const char *image_check(const uint8_t *image, size_t size, bool draft);
+
+#endif

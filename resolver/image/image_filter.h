@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Filters of an image: of most names that are not in it they say so without a
+ * lookup, and never of one that is.  A name is in it by itself, below a
+ * wildcard, or with an element of the search list behind it.
+ *
+ * "Tails" know how all of these end, by their last eight octets: of a name, of
+ * what stands behind the "*", of an element of the list.  An element that is
+ * shorter is not among them; where a wildcard's name is, all bits are set.
+ *
+ * "Heads" know the first label, and the first two, of all names but wildcards.
+ * Whatever element of the list is cut off or put behind a name, its first
+ * labels stay.
+ *
+ * Both are a power of two of words, so that twice as large a filter folds into
+ * a smaller one.
+ */
+#ifndef NFDNS_RESOLVER_IMAGE_IMAGE_FILTER_H
+#define NFDNS_RESOLVER_IMAGE_IMAGE_FILTER_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define IMAGE_TAIL_OCTETS	8
+
+/* Limits of a filter's words, as powers of two. */
+#define IMAGE_TAIL_BITS_MAX	17
+#define IMAGE_HEAD_BITS_MAX	26
+
+/* What ends so. */
+#define IMAGE_TAIL_ANY		1U
+#define IMAGE_TAIL_WILDCARD	2U
+
+/* The first octets of a wire name, at most seven, as a number. */
+static inline uint64_t
+image_few_octets(const uint8_t *octets, size_t length)
+{
+	uint64_t number;
+
+	memcpy(&number, octets, sizeof(number));
+	return le64toh(number) << (64 - 8 * length);
+}
+
+static inline uint32_t
+image_tail_mix(uint64_t key)
+{
+	return (uint32_t)(key * 0x9e3779b97f4a7c15U >> 32);
+}
+
+/*
+ * A number for the end of a wire name, of 32 well-mixed bits.  Eight octets are
+ * read even of a shorter one; those behind it do not matter.
+ */
+static inline uint32_t
+image_tail(const uint8_t *octets, size_t length)
+{
+	uint64_t key;
+
+	if (length >= sizeof(key)) {
+		memcpy(&key, octets + length - sizeof(key), sizeof(key));
+		key = le64toh(key);
+	} else {
+		key = image_few_octets(octets, length);
+	}
+	return image_tail_mix(key);
+}
+
+/*
+ * The same of what stands before an element of the list, with the root in the
+ * place of that one's first octet.
+ */
+static inline uint32_t
+image_tail_before(const uint8_t *octets, size_t length)
+{
+	uint64_t key;
+
+	if (length >= sizeof(key) - 1) {
+		memcpy(&key, octets + length + 1 - sizeof(key), sizeof(key));
+		key = le64toh(key) << 8 >> 8;
+	} else {
+		key = image_few_octets(octets, length) >> 8;
+	}
+	return image_tail_mix(key);
+}
+
+static inline size_t
+image_tail_word(uint32_t tail, uint32_t mask)
+{
+	return tail >> 5 & mask;
+}
+
+static inline unsigned int
+image_tail_shift(uint32_t tail)
+{
+	return (tail & 31) * 2;
+}
+
+/*
+ * A number for the first label of a wire name, of which the first eight octets
+ * and the last eight count.  Eight octets are read, too.
+ */
+static inline uint64_t
+image_head(const uint8_t *octets)
+{
+	const size_t length = 1u + octets[0];
+	uint64_t first, last = 0;
+	__uint128_t product;
+
+	if (length >= sizeof(first)) {
+		memcpy(&first, octets, sizeof(first));
+		memcpy(&last, octets + length - sizeof(last), sizeof(last));
+	} else {
+		first = image_few_octets(octets, length);
+	}
+	product = (__uint128_t)(first ^ 0x2d358dccaa6c78a5U) *
+	    (last ^ 0x8bb84b93962eacc9U);
+	return (uint64_t)(product >> 64) ^ (uint64_t)product;
+}
+
+/* The same for the first two labels of a wire name that has as many. */
+static inline uint64_t
+image_head_of_two(const uint8_t *octets)
+{
+	size_t length = 1u + octets[0];
+
+	return XXH3_64bits(octets, length + 1u + octets[length]);
+}
+
+static inline size_t
+image_head_word(uint64_t head, uint32_t mask)
+{
+	return (uint32_t)(head >> 32) & mask;
+}
+
+static inline unsigned int
+image_head_bit(uint64_t head)
+{
+	return head & 63;
+}
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a source says of the domain as a whole:
+ *
+ *   DOMAIN                NS: the cluster's DNS service
+ *   dns-version.DOMAIN    TXT "1.1.0"
+ *   svc, NS.svc, ...      exist, though nothing may lie below them
+ *   ADDRESS.NS.pod        the address that is the label, if pods = "insecure"
+ */
+#include <string.h>
+
+#include "resolver/kubernetes/name_maker.h"
+#include "resolver/dns/rr.h"
+
+#define DNS_VERSION	"1.1.0"
+#define DNS_VERSION_TTL	28800	/* the specification's example */
+
+static void
+add_empty(struct making *m, const struct dns_name *name)
+{
+	if (m->error == 0)
+		m->error = builder_add_empty(m->k->builder, name);
+}
+
+static void
+add_version(struct making *m, const struct dns_name *domain)
+{
+	static const char text[] = "\5" DNS_VERSION;
+	struct dns_name name;
+	uint32_t ttl = m->ttl;
+
+	if (!making_label(&name, "", "dns-version", domain))
+		return;
+	m->ttl = DNS_VERSION_TTL;
+	making_add(m, &name, TYPE_TXT, text, sizeof(text) - 1, 0);
+	m->ttl = ttl;
+}
+
+/* *.NAME: the records lend their TTL, the question has the address. */
+static void
+add_dashed(struct making *m, const struct dns_name *above)
+{
+	static const uint8_t none[16];
+	struct dns_name name;
+
+	if (!making_label(&name, "", "*", above))
+		return;
+	for (int i = 0; i < 2 && m->error == 0; i++) {
+		int outcome = builder_add(m->k->builder, &name,
+		    NAME_OWNED | NAME_DASHED, i == 0 ? TYPE_A : TYPE_AAAA,
+		    m->ttl, none, i == 0 ? 4 : 16, 0);
+
+		if (outcome < 0)
+			m->error = outcome;
+	}
+}
+
+/* A namespace exists, whether anything is in it or not. */
+static void
+add_namespace(struct making *m, const char *namespace,
+    const struct dns_name *pod, enum mesh_pods pods)
+{
+	struct dns_name name;
+
+	if (making_label(&name, "", namespace, &m->svc))
+		add_empty(m, &name);
+	if (m->has_clusterset && making_label(&name, "", namespace,
+	    &m->imports))
+		add_empty(m, &name);
+	if (pods == PODS_DISABLED || !making_label(&name, "", namespace, pod))
+		return;
+	add_empty(m, &name);
+	if (pods == PODS_INSECURE)
+		add_dashed(m, &name);
+}
+
+static void
+add_namespaces(struct making *m, const struct dns_name *pod)
+{
+	const struct mesh_source *source = m->k->text->source;
+	enum mesh_pods pods = source != NULL ? source->pods : PODS_DISABLED;
+	const struct object_namespace *n;
+
+	for (uint32_t handle = m->objects->first_namespace; handle != 0;
+	    handle = n->next) {
+		const char *text;
+
+		n = OBJECT_AT(m->objects, const struct object_namespace,
+		    handle);
+		text = objects_text(m->objects, n->name);
+		if (kubernetes_exposes(m->k->text, text))
+			add_namespace(m, text, pod, pods);
+	}
+}
+
+/* Whether an address is one of the cluster's DNS servers. */
+static bool
+is_nameserver(const struct mesh_texts *servers, const uint8_t *octets,
+    uint8_t length)
+{
+	for (size_t i = 0; i < servers->count; i++) {
+		uint8_t server[16];
+
+		if (kubernetes_address(servers->texts[i], server) == length &&
+		    memcmp(server, octets, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_dns_service(const struct making *m, const struct object_service *s,
+    const struct mesh_texts *servers)
+{
+	const struct object_namespace *n = OBJECT_AT(m->objects,
+	    const struct object_namespace, s->namespace);
+	const struct object_address *a;
+	const struct object_endpoint *e;
+	uint32_t handle;
+
+	if (s->imported || (s->kind != SERVICE_CLUSTER_IP &&
+	    s->kind != SERVICE_HEADLESS))
+		return false;
+	if (servers == NULL || servers->count == 0)
+		return strcmp(objects_text(m->objects, s->name),
+		    "kube-dns") == 0 && strcmp(objects_text(m->objects,
+		    n->name), "kube-system") == 0;
+	for (handle = s->first_address; handle != 0; handle = a->next) {
+		a = OBJECT_AT(m->objects, const struct object_address, handle);
+		if (is_nameserver(servers, a->octets, a->length))
+			return true;
+	}
+	handle = s->first_endpoint;
+	while ((handle = making_endpoint(m, s, handle)) != 0) {
+		e = OBJECT_AT(m->objects, const struct object_endpoint,
+		    handle);
+		if (is_nameserver(servers, e->octets, e->length))
+			return true;
+		handle = e->next;
+	}
+	return false;
+}
+
+/* The service's own addresses: it may lie in a namespace without names. */
+static void
+add_dns_addresses(struct making *m, const struct object_service *s,
+    const struct dns_name *name)
+{
+	const struct object_address *a;
+	const struct object_endpoint *e;
+	uint32_t handle;
+
+	for (handle = s->first_address; handle != 0; handle = a->next) {
+		a = OBJECT_AT(m->objects, const struct object_address, handle);
+		making_add_address(m, name, a->octets, a->length, s->line);
+	}
+	if (s->kind != SERVICE_HEADLESS)
+		return;
+	handle = s->first_endpoint;
+	while ((handle = making_endpoint(m, s, handle)) != 0) {
+		e = OBJECT_AT(m->objects, const struct object_endpoint,
+		    handle);
+		making_add_address(m, name, e->octets, e->length, s->line);
+		handle = e->next;
+	}
+}
+
+/* ns.dns.DOMAIN, for servers that are no service's. */
+static void
+add_own_nameserver(struct making *m, const struct dns_name *domain,
+    const struct mesh_texts *servers)
+{
+	struct dns_name name;
+
+	if (!making_label(&name, "", "dns", domain) ||
+	    !making_label(&name, "", "ns", &name))
+		return;
+	making_add(m, domain, TYPE_NS, name.octets, name.length, 0);
+	for (size_t i = 0; i < servers->count; i++) {
+		uint8_t octets[16];
+		uint8_t length = kubernetes_address(servers->texts[i], octets);
+
+		if (length != 0)
+			making_add_address(m, &name, octets, length, 0);
+	}
+}
+
+static void
+add_nameservers(struct making *m, const struct dns_name *domain)
+{
+	const struct mesh_source *source = m->k->text->source;
+	const struct mesh_texts *servers = source != NULL ?
+	    &source->nameservers : NULL;
+	const struct object_service *s;
+	struct dns_name name;
+	bool any = false;
+
+	for (uint32_t handle = m->objects->first_service; handle != 0;
+	    handle = s->next) {
+		s = OBJECT_AT(m->objects, const struct object_service, handle);
+		if (s->place != m->k->place || !is_dns_service(m, s, servers) ||
+		    !making_service_name(m, s, &name))
+			continue;
+		any = true;
+		making_add(m, domain, TYPE_NS, name.octets, name.length,
+		    s->line);
+		add_dns_addresses(m, s, &name);
+	}
+	if (!any && servers != NULL && servers->count > 0)
+		add_own_nameserver(m, domain, servers);
+}
+
+/* The part of m->imports behind its first label. */
+static struct dns_name
+clusterset_domain(const struct making *m)
+{
+	struct dns_name domain = m->imports;
+	size_t label = 1u + domain.octets[0];
+
+	domain.length = (uint8_t)(domain.length - label);
+	domain.labels--;
+	memmove(domain.octets, domain.octets + label, domain.length);
+	return domain;
+}
+
+void
+making_domain(struct making *m)
+{
+	const struct dns_name *domain = &m->k->text->mesh->domain;
+	struct dns_name pod, clusterset;
+
+	add_version(m, domain);
+	add_nameservers(m, domain);
+	add_empty(m, &m->svc);
+	if (m->has_clusterset) {
+		clusterset = clusterset_domain(m);
+		add_version(m, &clusterset);
+		add_empty(m, &m->imports);
+	}
+	if (making_label(&pod, "", "pod", domain)) {
+		add_empty(m, &pod);
+		add_namespaces(m, &pod);
+	}
+}

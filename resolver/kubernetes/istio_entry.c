@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reader of ServiceEntry. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "resolver/kubernetes/istio_objects.h"
+#include "resolver/dns/name.h"
+
+/* One entry while it is read. */
+struct entry_reading {
+	struct kubernetes *k;
+	const struct kubernetes_item *item;
+	struct istio_entry entry;
+};
+
+/* An address without its prefix length, if that covers all of it. */
+static uint8_t
+read_whole_prefix(const char *text, uint8_t octets[static 16], bool *prefix)
+{
+	const char *slash = strchr(text, '/');
+	char address[64], *end;
+	unsigned long bits;
+	uint8_t length;
+
+	*prefix = false;
+	if (slash == NULL || (size_t)(slash - text) >= sizeof(address))
+		return 0;
+	memcpy(address, text, (size_t)(slash - text));
+	address[slash - text] = '\0';
+	length = kubernetes_address(address, octets);
+	bits = strtoul(slash + 1, &end, 10);
+	if (length == 0 || slash[1] < '0' || slash[1] > '9' || *end != '\0' ||
+	    bits > length * 8UL)
+		return 0;
+	*prefix = true;
+	return bits == length * 8UL ? length : 0;
+}
+
+/* 0.0.0.0 and :: are how an entry says that it has no address. */
+static bool
+is_unspecified(const uint8_t *octets, uint8_t length)
+{
+	static const uint8_t zeros[16];
+
+	return memcmp(octets, zeros, length) == 0;
+}
+
+static int
+append_address(struct kubernetes *k, struct object_list *list,
+    const uint8_t *octets, uint8_t length)
+{
+	struct object_address *address;
+	uint32_t handle;
+	int error = arena_take(&k->objects.arena, sizeof(*address), &handle);
+
+	if (error != 0)
+		return error;
+	address = OBJECT_AT(&k->objects, struct object_address, handle);
+	address->length = length;
+	memcpy(address->octets, octets, length);
+	objects_append(&k->objects, list, handle);
+	return 0;
+}
+
+static int
+read_address(struct entry_reading *r, const char *text)
+{
+	uint8_t octets[16], length = kubernetes_address(text, octets);
+	bool prefix = false;
+
+	if (length == 0 && text != NULL)
+		length = read_whole_prefix(text, octets, &prefix);
+	if (length == 0 && !prefix)
+		kubernetes_warn(r->k, r->item, "\"%.*s\" in addresses is"
+		    " neither an address nor a prefix: left out",
+		    KUBERNETES_SHOWN, text != NULL ? text : "(not a string)");
+	if (length != 0 && is_unspecified(octets, length))
+		return 0;
+	/* Also one that cannot be read: istiod makes up none beside it. */
+	r->entry.has_addresses = true;
+	return length == 0 ? 0 :
+	    append_address(r->k, &r->entry.addresses, octets, length);
+}
+
+static int
+read_addresses(struct entry_reading *r)
+{
+	const struct json_node *list = json_tree_member(r->item->spec,
+	    "addresses"), *at = json_tree_items(list);
+	int error = 0;
+
+	if (list != NULL && !json_tree_is(list, JSON_KIND_ARRAY) &&
+	    !json_tree_is(list, JSON_KIND_NULL)) {
+		kubernetes_warn(r->k, r->item, "addresses is no list: left"
+		    " out");
+		r->entry.has_addresses = true;
+	}
+	for (; at != NULL && error == 0; at = at->next)
+		error = read_address(r, json_tree_string(at));
+	return error;
+}
+
+/* Lower-cased and without the final dot; 0, with a warning, if it is none. */
+static int
+read_host_text(struct entry_reading *r, const char *text, uint32_t *string)
+{
+	char lower[NAME_TEXT_SIZE];
+	struct dns_name name;
+	size_t length;
+	int error = text != NULL ?
+	    name_from_text(&name, text, strlen(text)) : -1;
+
+	*string = 0;
+	/* "*" alone would answer for every name there is. */
+	if (error != 0 || name.labels == 0 ||
+	    (name.labels == 1 && name.octets[1] == '*' && name.length == 3)) {
+		kubernetes_warn(r->k, r->item, "host \"%.*s\" is no domain"
+		    " name of labels up to 63 octets: left out",
+		    KUBERNETES_SHOWN, text != NULL ? text : "(not a string)");
+		return 0;
+	}
+	name_lower(&name);
+	(void)name_to_text(name.octets, lower);
+	length = strlen(lower) - 1;
+	return objects_string(&r->k->objects, lower, length, string);
+}
+
+static int
+read_host(struct entry_reading *r, const char *text)
+{
+	struct objects *objects = &r->k->objects;
+	uint32_t string, handle;
+	int error = read_host_text(r, text, &string);
+
+	if (error != 0 || string == 0)
+		return error;
+	error = arena_take(&objects->arena, sizeof(struct istio_host),
+	    &handle);
+	if (error != 0)
+		return error;
+	OBJECT_AT(objects, struct istio_host, handle)->text = string;
+	objects_append(&r->k->objects, &r->entry.hosts, handle);
+	return 0;
+}
+
+/*
+ * One of status.addresses, which istiod's controller writes: { "value": ...,
+ * "host": ... }; without a host it is for all of them.
+ */
+static int
+read_status_address(struct entry_reading *r, const struct json_node *node)
+{
+	const char *text = json_tree_string(json_tree_member(node, "value"));
+	const char *host = json_tree_string(json_tree_member(node, "host"));
+	uint8_t octets[16], length = kubernetes_address(text, octets);
+	struct objects *objects = &r->k->objects;
+	uint32_t handle = r->entry.hosts.first;
+	struct istio_host h;
+	int error = 0;
+
+	if (length == 0) {
+		kubernetes_warn(r->k, r->item, "\"%.*s\" in status.addresses"
+		    " is no address: left out", KUBERNETES_SHOWN,
+		    text != NULL ? text : "(not a string)");
+		return 0;
+	}
+	for (; handle != 0 && error == 0; handle = h.next) {
+		h = *OBJECT_AT(objects, struct istio_host, handle);
+		if (host != NULL && host[0] != '\0' &&
+		    strcasecmp(host, objects_text(objects, h.text)) != 0)
+			continue;
+		error = append_address(r->k, &h.status, octets, length);
+		/* Only now: appending moves the arena. */
+		*OBJECT_AT(objects, struct istio_host, handle) = h;
+	}
+	return error;
+}
+
+/* Whether pods of the mesh's own namespace see the entry. */
+static bool
+is_visible(const struct entry_reading *r)
+{
+	const struct json_node *to = json_tree_items(
+	    json_tree_member(r->item->spec, "exportTo"));
+	const char *own = r->k->text->mesh->namespace;
+
+	if (to == NULL)
+		return true;
+	for (; to != NULL; to = to->next) {
+		const char *text = json_tree_string(to);
+
+		if (text == NULL)
+			continue;
+		if (strcmp(text, ".") == 0)
+			text = r->item->namespace;
+		if (strcmp(text, "*") == 0 ||
+		    (own != NULL && strcmp(text, own) == 0))
+			return true;
+	}
+	return false;
+}
+
+/* Absent is NONE, the first of the protocol buffer's values. */
+static bool
+read_resolution(struct entry_reading *r)
+{
+	static const char *const known[] = { "NONE", "STATIC", "DNS",
+		"DNS_ROUND_ROBIN", "DYNAMIC_DNS" };
+	const struct json_node *node =
+	    json_tree_member(r->item->spec, "resolution");
+	const char *text = json_tree_string(node);
+
+	r->entry.passthrough = node == NULL ||
+	    json_tree_is(node, JSON_KIND_NULL);
+	if (r->entry.passthrough)
+		return true;
+	for (size_t i = 0; text != NULL &&
+	    i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strcmp(text, known[i]) == 0) {
+			r->entry.passthrough = i == 0;
+			return true;
+		}
+	}
+	kubernetes_warn(r->k, r->item, "resolution \"%.*s\" is not known:"
+	    " left out", KUBERNETES_SHOWN,
+	    text != NULL ? text : "(not a string)");
+	return false;
+}
+
+/* The label by which a ServiceEntry declines an address. */
+static bool
+wants_address(const struct kubernetes_item *item)
+{
+	const char *text = json_tree_string(json_tree_member(
+	    json_tree_member(item->metadata, "labels"),
+	    "networking.istio.io/enable-autoallocate-ip"));
+
+	return text == NULL || strcasecmp(text, "false") != 0;
+}
+
+static int
+read_head(struct entry_reading *r)
+{
+	const char *created = json_tree_string(
+	    json_tree_member(r->item->metadata, "creationTimestamp"));
+	struct objects *objects = &r->k->objects;
+	struct istio_entry *entry = &r->entry;
+	int error = objects_string(objects, r->item->namespace,
+	    strlen(r->item->namespace), &entry->namespace);
+
+	if (error == 0)
+		error = objects_string(objects, r->item->name,
+		    strlen(r->item->name), &entry->name);
+	if (error == 0 && created != NULL)
+		error = objects_string(objects, created, strlen(created),
+		    &entry->created);
+	entry->line = r->item->line;
+	entry->place = r->k->place;
+	entry->visible = is_visible(r);
+	entry->auto_allocate = wants_address(r->item);
+	return error;
+}
+
+/* All lists of the entry. */
+static int
+read_lists(struct entry_reading *r)
+{
+	const struct json_node *spec = r->item->spec, *at;
+	int error = 0;
+
+	for (at = json_tree_items(json_tree_member(spec, "hosts"));
+	    at != NULL && error == 0; at = at->next)
+		error = read_host(r, json_tree_string(at));
+	if (error == 0)
+		error = read_addresses(r);
+	for (at = json_tree_items(json_tree_member(json_tree_member(
+	    r->item->value, "status"), "addresses"));
+	    at != NULL && error == 0; at = at->next)
+		error = read_status_address(r, at);
+	if (error == 0)
+		error = istio_read_endpoints(r->k, r->item,
+		    &r->entry.endpoints);
+	if (error == 0)
+		error = istio_read_labels(r->k, json_tree_member(
+		    json_tree_member(spec, "workloadSelector"), "labels"),
+		    NULL, &r->entry.selector);
+	return error;
+}
+
+int
+istio_read_service_entry(struct kubernetes *k,
+    const struct kubernetes_item *item)
+{
+	struct entry_reading r = { .k = k, .item = item };
+	uint32_t handle;
+	int error;
+
+	if (json_tree_items(json_tree_member(item->spec, "hosts")) == NULL) {
+		kubernetes_warn(k, item, "has no spec.hosts: left out");
+		return 0;
+	}
+	if (!read_resolution(&r))
+		return 0;
+	error = read_head(&r);
+	if (error == 0)
+		error = read_lists(&r);
+	if (error == 0)
+		error = arena_take(&k->objects.arena, sizeof(r.entry),
+		    &handle);
+	if (error != 0)
+		return error;
+	*OBJECT_AT(&k->objects, struct istio_entry, handle) = r.entry;
+	objects_append(&k->objects, &k->entries, handle);
+	k->entry_count++;
+	return 0;
+}

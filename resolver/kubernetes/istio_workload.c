@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reader of WorkloadEntry, which a ServiceEntry also spells out as one of its
+ * endpoints; of pods, which a ServiceEntry may select as well; and of labels.
+ */
+#include <string.h>
+
+#include "resolver/kubernetes/istio_objects.h"
+#include "resolver/dns/name.h"
+
+static uint32_t
+count_members(const struct json_node *object)
+{
+	uint32_t count = 0;
+
+	if (object == NULL || object->kind != JSON_KIND_OBJECT)
+		return 0;
+	for (object = object->first; object != NULL; object = object->next)
+		count += json_tree_string(object) != NULL;
+	return count;
+}
+
+/* Adds an object's members to labels that have room. */
+static int
+read_members(struct kubernetes *k, const struct json_node *object,
+    uint32_t labels)
+{
+	struct istio_labels *l;
+	struct istio_label label;
+	int error = 0;
+
+	if (object == NULL || object->kind != JSON_KIND_OBJECT)
+		return 0;
+	for (object = object->first; object != NULL && error == 0;
+	    object = object->next) {
+		const char *value = json_tree_string(object);
+
+		if (value == NULL)
+			continue;
+		error = objects_string(&k->objects, object->key,
+		    strlen(object->key), &label.key);
+		if (error == 0)
+			error = objects_string(&k->objects, value,
+			    strlen(value), &label.value);
+		l = OBJECT_AT(&k->objects, struct istio_labels, labels);
+		if (error == 0)
+			l->label[l->count++] = label;
+	}
+	return error;
+}
+
+int
+istio_read_labels(struct kubernetes *k, const struct json_node *object,
+    const struct json_node *others, uint32_t *labels)
+{
+	uint32_t count = count_members(object) + count_members(others);
+	int error;
+
+	*labels = 0;
+	if (count == 0)
+		return 0;
+	error = arena_take(&k->objects.arena, sizeof(struct istio_labels) +
+	    count * sizeof(struct istio_label), labels);
+	if (error == 0)
+		error = read_members(k, object, *labels);
+	if (error == 0)
+		error = read_members(k, others, *labels);
+	return error;
+}
+
+/* The value of a key; 0 if there is none.  The first of two counts. */
+static uint32_t
+label_value(const struct objects *objects, uint32_t labels, uint32_t key)
+{
+	const struct istio_labels *l;
+
+	if (labels == 0)
+		return 0;
+	l = OBJECT_AT(objects, const struct istio_labels, labels);
+	for (uint32_t i = 0; i < l->count; i++) {
+		if (l->label[i].key == key)
+			return l->label[i].value;
+	}
+	return 0;
+}
+
+bool
+istio_selects(const struct objects *objects, uint32_t selector,
+    const struct istio_workload *workload)
+{
+	const struct istio_labels *wanted;
+
+	if (selector == 0)
+		return false;
+	wanted = OBJECT_AT(objects, const struct istio_labels, selector);
+	for (uint32_t i = 0; i < wanted->count; i++) {
+		if (label_value(objects, workload->labels,
+		    wanted->label[i].key) != wanted->label[i].value)
+			return false;
+	}
+	return true;
+}
+
+/* Where it is, by a label; a string that is there already stays. */
+static int
+read_topology(struct kubernetes *k, const struct json_node *own,
+    const struct json_node *labels, const char *label, uint32_t *string)
+{
+	const char *text = json_tree_string(json_tree_member(own, label));
+
+	if (text == NULL || text[0] == '\0')
+		text = json_tree_string(json_tree_member(labels, label));
+	if (*string != 0 || text == NULL || text[0] == '\0')
+		return 0;
+	return objects_string(&k->objects, text, strlen(text), string);
+}
+
+/* What status.conditions say of one type; NULL if nothing. */
+static const char *
+condition_of(const struct json_node *object, const char *wanted)
+{
+	const struct json_node *condition = json_tree_items(json_tree_member(
+	    json_tree_member(object, "status"), "conditions"));
+
+	for (; condition != NULL; condition = condition->next) {
+		const char *type = json_tree_string(
+		    json_tree_member(condition, "type"));
+
+		if (type != NULL && strcmp(type, wanted) == 0)
+			return json_tree_string(
+			    json_tree_member(condition, "status"));
+	}
+	return NULL;
+}
+
+/* What an agent on the machine says of its health. */
+static bool
+is_healthy(const struct json_node *object)
+{
+	const char *value = condition_of(object, "Healthy");
+
+	return value == NULL || strcmp(value, "False") != 0;
+}
+
+/* Keeps a workload with its address and where it is. */
+static int
+keep(struct kubernetes *k, const struct kubernetes_item *item,
+    const struct json_node *own, const struct json_node *labels,
+    struct istio_workload *w, struct object_list *list)
+{
+	uint32_t handle;
+	int error = objects_string(&k->objects, item->namespace,
+	    strlen(item->namespace), &w->namespace);
+
+	if (error == 0)
+		error = istio_read_labels(k, own, labels, &w->labels);
+	if (error == 0)
+		error = read_topology(k, own, labels,
+		    "topology.istio.io/network", &w->network);
+	if (error == 0)
+		error = read_topology(k, own, labels,
+		    "topology.istio.io/cluster", &w->cluster);
+	if (error == 0)
+		error = arena_take(&k->objects.arena, sizeof(*w), &handle);
+	if (error != 0)
+		return error;
+	*OBJECT_AT(&k->objects, struct istio_workload, handle) = *w;
+	objects_append(&k->objects, list, handle);
+	return 0;
+}
+
+/*
+ * The address of a workload; 0 if it is none.  A name or a UNIX socket is for
+ * proxies and gives a name no address; only what is none of these is wrong.
+ */
+static uint8_t
+read_address(const struct kubernetes *k, const struct kubernetes_item *item,
+    const struct json_node *spec, uint8_t octets[static 16])
+{
+	const struct json_node *node = json_tree_member(spec, "address");
+	const char *text = json_tree_string(node);
+	uint8_t length = kubernetes_address(text, octets);
+	struct dns_name name;
+
+	if (length != 0 || node == NULL || (text != NULL &&
+	    (strncmp(text, "unix://", 7) == 0 ||
+	    name_from_text(&name, text, strlen(text)) == 0)))
+		return length;
+	kubernetes_warn(k, item, "address \"%.*s\" is neither an address nor a"
+	    " name: left out", KUBERNETES_SHOWN,
+	    text != NULL ? text : "(not a string)");
+	return 0;
+}
+
+/* metadata is NULL for an endpoint of a ServiceEntry. */
+static int
+read_workload(struct kubernetes *k, const struct kubernetes_item *item,
+    const struct json_node *spec, const struct json_node *metadata,
+    struct object_list *list)
+{
+	const struct json_node *own = json_tree_member(metadata, "labels");
+	const struct json_node *labels = json_tree_member(spec, "labels");
+	const char *network = json_tree_string(
+	    json_tree_member(spec, "network"));
+	struct istio_workload w = { .place = k->place,
+	    .healthy = metadata == NULL || is_healthy(item->value) };
+	int error = 0;
+
+	w.length = read_address(k, item, spec, w.octets);
+	if (w.length == 0)
+		return 0;
+	if (network != NULL && network[0] != '\0')
+		error = objects_string(&k->objects, network, strlen(network),
+		    &w.network);
+	return error != 0 ? error : keep(k, item, own, labels, &w, list);
+}
+
+int
+istio_read_endpoints(struct kubernetes *k, const struct kubernetes_item *item,
+    struct object_list *endpoints)
+{
+	const struct json_node *spec = json_tree_items(
+	    json_tree_member(item->spec, "endpoints"));
+	int error = 0;
+
+	for (; spec != NULL && error == 0; spec = spec->next)
+		error = read_workload(k, item, spec, NULL, endpoints);
+	return error;
+}
+
+int
+istio_read_workload_entry(struct kubernetes *k,
+    const struct kubernetes_item *item)
+{
+	return read_workload(k, item, item->spec, item->metadata,
+	    &k->workloads);
+}
+
+/* A pod that serves: Istio selects those that are ready. */
+static bool
+is_ready(const struct kubernetes_item *pod)
+{
+	const char *phase = json_tree_string(json_tree_member(
+	    json_tree_member(pod->value, "status"), "phase"));
+	const char *ready = condition_of(pod->value, "Ready");
+
+	return json_tree_member(pod->metadata, "deletionTimestamp") == NULL &&
+	    (phase == NULL || strcmp(phase, "Running") == 0) &&
+	    (ready == NULL || strcmp(ready, "True") == 0);
+}
+
+int
+istio_read_pod(struct kubernetes *k, const struct kubernetes_item *item)
+{
+	const struct json_node *labels =
+	    json_tree_member(item->metadata, "labels");
+	const struct json_node *ip = json_tree_items(json_tree_member(
+	    json_tree_member(item->value, "status"), "podIPs"));
+	int error = 0;
+
+	if (!k->keeps_pods || count_members(labels) == 0 || !is_ready(item))
+		return 0;
+	for (; ip != NULL && error == 0; ip = ip->next) {
+		struct istio_workload w = { .place = k->place,
+		    .healthy = true, .pod = true };
+
+		/* What is no address, the pod's own reader says. */
+		w.length = kubernetes_address(json_tree_string(
+		    json_tree_member(ip, "ip")), w.octets);
+		if (w.length != 0)
+			error = keep(k, item, labels, NULL, &w, &k->workloads);
+	}
+	return error;
+}

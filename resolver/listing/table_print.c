@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/listing/table_print.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "resolver/dns/rdata.h"
+#include "resolver/dns/rr.h"
+#include "resolver/listing/table_list.h"
+
+/* For names whose records in the table are not those of the answer. */
+static const char dashed_note[] =
+    "; %s\tthe address that its first label is, with dashes\n";
+
+bool
+table_next_record(const struct rrset *rrset, uint32_t *index, const uint8_t **data,
+    size_t *length)
+{
+	if (*index == rrset->count)
+		return false;
+	if (rrset->rdlength != 0) {
+		*data = rrset->rdata + (size_t)*index * rrset->rdlength;
+		*length = rrset->rdlength;
+	} else {
+		const uint8_t *at = *index == 0 ? rrset->rdata :
+		    *data + *length;
+
+		*length = (size_t)at[0] << 8 | at[1];
+		*data = at + 2;
+	}
+	(*index)++;
+	return true;
+}
+
+/* Whether type is asked for. */
+static bool
+wanted(uint16_t type, uint16_t asked)
+{
+	return asked == TYPE_ANY || asked == type;
+}
+
+int
+table_print_records(const struct table *table, uint32_t node, uint16_t type,
+    const char *owner, FILE *out)
+{
+	char type_text[RR_TEXT_SIZE];
+	struct rrset rrset;
+	int lines = 0;
+
+	for (size_t i = 0; table_rrset_at(table, node, i, &rrset); i++) {
+		const uint8_t *data = NULL;
+		uint32_t index = 0;
+		size_t length = 0;
+
+		if (!wanted(rrset.type, type))
+			continue;
+		while (table_next_record(&rrset, &index, &data, &length)) {
+			char *text = rdata_to_text(rrset.type, data, length);
+
+			if (text == NULL)
+				return -ENOMEM;
+			fprintf(out, "%s\t%u\tIN\t%s\t%s\n", owner, rrset.ttl,
+			    rr_type_text(rrset.type, type_text), text);
+			free(text);
+			lines++;
+		}
+	}
+	return lines;
+}
+
+/* Takes value over; -ENOMEM if it is NULL or cannot be set. */
+static int
+set(json_t *object, const char *key, json_t *value)
+{
+	return json_object_set_new(object, key, value) == 0 ? 0 : -ENOMEM;
+}
+
+static int
+append_records(const struct rrset *rrset, json_t *records)
+{
+	char type_text[RR_TEXT_SIZE];
+	const uint8_t *data = NULL;
+	uint32_t index = 0;
+	size_t length = 0;
+
+	while (table_next_record(rrset, &index, &data, &length)) {
+		char *text = rdata_to_text(rrset->type, data, length);
+		json_t *record = text == NULL ? NULL :
+		    json_pack("{s:s, s:I, s:s}", "type",
+		    rr_type_text(rrset->type, type_text), "ttl",
+		    (json_int_t)rrset->ttl, "data", text);
+
+		free(text);
+		if (json_array_append_new(records, record) != 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int
+table_describe(const struct table *table, uint32_t node, uint8_t flags,
+    uint16_t type, json_t *object)
+{
+	json_t *records = json_array();
+	unsigned int source, line;
+	struct rrset rrset;
+	const char *path;
+	size_t length;
+	int error = 0;
+
+	for (size_t i = 0; table_rrset_at(table, node, i, &rrset); i++) {
+		if (wanted(rrset.type, type) && error == 0)
+			error = append_records(&rrset, records);
+	}
+	table_origin(table, node, &source, &line);
+	path = table_source(table, source, &length);
+	if (error == 0)
+		error = set(object, "owned",
+		    json_boolean((flags & NAME_OWNED) != 0));
+	if (error == 0 && (flags & NAME_DASHED) != 0)
+		error = set(object, "dashed", json_true());
+	if (error == 0 && path != NULL)
+		error = set(object, "source", json_stringn(path, length));
+	if (error == 0)
+		error = set(object, "line", json_integer(line));
+	if (error != 0) {
+		json_decref(records);
+		return error;
+	}
+	return set(object, "records", records);
+}
+
+/* Prints an object as one line and gives it back. */
+static int
+dump_line(json_t *object, int error, FILE *out)
+{
+	if (error == 0 && json_dumpf(object, out, JSON_COMPACT) != 0)
+		error = ferror(out) ? -EIO : -ENOMEM;
+	if (error == 0 && fputc('\n', out) == EOF)
+		error = -EIO;
+	json_decref(object);
+	return error;
+}
+
+int
+table_print(const struct table *table, FILE *out)
+{
+	struct table_list l = { .count = 0 };
+	int error = table_list_make(&l, table);
+
+	for (size_t i = 0; i < l.count && error >= 0 && !ferror(out); i++) {
+		if (l.names[i].flags & NAME_DASHED)
+			fprintf(out, dashed_note, l.names[i].name);
+		else
+			error = table_print_records(table, l.names[i].node, TYPE_ANY,
+			    l.names[i].name, out);
+	}
+	table_list_free(&l);
+	return error < 0 ? error : 0;
+}
+
+int
+table_print_json(const struct table *table, FILE *out)
+{
+	struct table_list l = { .count = 0 };
+	int error = table_list_make(&l, table);
+
+	for (size_t i = 0; i < l.count && error == 0; i++) {
+		json_t *object = json_object();
+
+		error = set(object, "name", json_string(l.names[i].name));
+		if (error == 0)
+			error = table_describe(table, l.names[i].node,
+			    l.names[i].flags, TYPE_ANY, object);
+		error = dump_line(object, error, out);
+	}
+	table_list_free(&l);
+	return error;
+}
+
+static const char *
+kind_text(enum entry_kind kind)
+{
+	switch (kind) {
+	case ENTRY_EXACT:
+		return "exact";
+	case ENTRY_WILDCARD:
+		return "wildcard";
+	case ENTRY_SEARCH:
+		return "search";
+	case ENTRY_SEARCH_WILDCARD:
+		return "search-wildcard";
+	case ENTRY_EMPTY:
+		return "empty";
+	default:
+		return "none";
+	}
+}
+
+/* What NAME.SEARCH leads to, or the name itself. */
+static const char *
+target_text(const struct dns_name *name, const struct entry *entry,
+    char text[static NAME_TEXT_SIZE])
+{
+	struct dns_name target = *name;
+
+	if (entry->target_search != NULL)
+		memcpy(target.octets + entry->target_length,
+		    entry->target_search->octets,
+		    entry->target_search->length);
+	else if (entry->target_length != 0)
+		target.octets[entry->target_length] = 0;
+	return name_to_text(target.octets, text);
+}
+
+static bool
+has_wanted(const struct table *table, uint32_t node, uint16_t type)
+{
+	struct rrset rrset;
+
+	return type == TYPE_ANY ? table_rrset_at(table, node, 0, &rrset) :
+	    table_rrset(table, node, type, &rrset);
+}
+
+static void
+print_origin(const struct table *table, const struct entry *entry, FILE *out)
+{
+	unsigned int source, line;
+	const char *path;
+	size_t length;
+
+	table_origin(table, entry->node, &source, &line);
+	path = table_source(table, source, &length);
+	if (path != NULL)
+		fprintf(out, "; from %.*s", (int)length, path);
+	else
+		fprintf(out, "; from table %u", source + 1);
+	if (line != 0)
+		fprintf(out, ", line %u", line);
+	fputc('\n', out);
+}
+
+int
+table_print_find(const struct table *table, const struct dns_name *name,
+    uint16_t type, FILE *out)
+{
+	char owner[NAME_TEXT_SIZE], target[NAME_TEXT_SIZE];
+	struct entry entry;
+	int lines;
+
+	table_find(table, name, &entry);
+	(void)name_to_text(name->octets, owner);
+	if (entry.kind == ENTRY_NONE) {
+		fprintf(out, "; %s is not in the table: a client %s\n", owner,
+		    entry.in_zone && entry.unknown == ZONE_NXDOMAIN ?
+		    "gets NXDOMAIN, as mesh.zones says" :
+		    "gets what its nameserver answers");
+		return 0;
+	}
+	(void)target_text(name, &entry, target);
+	fprintf(out, "; %s: found as %s", owner, kind_text(entry.kind));
+	if (entry.target_length != 0)
+		fprintf(out, ", %s search domain: %s",
+		    entry.target_search != NULL ? "with another" :
+		    "without the", target);
+	fputs(entry.flags & NAME_OWNED ? ", owned by the mesh\n" : "\n", out);
+	if (entry.node == 0) {
+		fputs("; a name above others, without records\n", out);
+		return 0;
+	}
+	print_origin(table, &entry, out);
+	if (entry.flags & NAME_DASHED) {
+		fprintf(out, dashed_note, target);
+		return 1;
+	}
+	lines = table_print_records(table, entry.node, type, target, out);
+	if (lines == 0)
+		fprintf(out, "; no records of this type: \"dig %s TYPE\" "
+		    "shows whether a client gets \"no such record\" or what "
+		    "its nameserver answers\n", owner);
+	return lines > 0 ? 1 : lines;
+}
+
+int
+table_print_find_json(const struct table *table, const struct dns_name *name,
+    uint16_t type, FILE *out)
+{
+	char text[NAME_TEXT_SIZE];
+	struct entry entry;
+	json_t *object = json_object();
+	int error;
+
+	table_find(table, name, &entry);
+	error = set(object, "name",
+	    json_string(name_to_text(name->octets, text)));
+	if (error == 0)
+		error = set(object, "found", json_string(kind_text(entry.kind)));
+	if (error == 0 && entry.target_length != 0)
+		error = set(object, "target",
+		    json_string(target_text(name, &entry, text)));
+	if (error == 0 && entry.node != 0)
+		error = table_describe(table, entry.node, entry.flags, type,
+		    object);
+	error = dump_line(object, error, out);
+	if (error != 0)
+		return error;
+	return has_wanted(table, entry.node, type) ? 1 : 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A table for people, as lines of a zone file, and for programs, as JSON: one
+ * object a line with "name", "owned", "source", "line" and "records".
+ */
+#ifndef NFDNS_RESOLVER_LISTING_TABLE_PRINT_H
+#define NFDNS_RESOLVER_LISTING_TABLE_PRINT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "resolver/dns/name.h"
+#include "resolver/image/table.h"
+
+/* All names with their records, sorted.  0 or a negative errno. */
+int table_print(const struct table *table, FILE *out)
+    __attribute__((warn_unused_result));
+int table_print_json(const struct table *table, FILE *out)
+    __attribute__((warn_unused_result));
+
+/*
+ * What the table holds for a lower-cased name, of that type or (TYPE_ANY) of
+ * all, how it was found and where it came from.  Returns 1 if there is
+ * something, 0 if not, or a negative errno.
+ */
+int table_print_find(const struct table *table, const struct dns_name *name,
+    uint16_t type, FILE *out) __attribute__((warn_unused_result));
+int table_print_find_json(const struct table *table,
+    const struct dns_name *name, uint16_t type, FILE *out)
+    __attribute__((warn_unused_result));
+
+/*
+ * Parts of these, for other listings: the records of a node as lines of a zone
+ * file (how many, or -ENOMEM), and with their origin as members of object.
+ */
+int table_print_records(const struct table *table, uint32_t node,
+    uint16_t type, const char *owner, FILE *out);
+int table_describe(const struct table *table, uint32_t node, uint8_t flags,
+    uint16_t type, json_t *object);
+
+/* Steps through the records of an RRset; start with *index = 0. */
+bool table_next_record(const struct rrset *rrset, uint32_t *index,
+    const uint8_t **data, size_t *length);
+
+#endif

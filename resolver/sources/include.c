@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/sources/include.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* What is answered to a request; the file comes along as SCM_RIGHTS. */
+struct answer {
+	int32_t error;		/* 0 or a negative errno */
+};
+
+union rights {
+	struct cmsghdr header;
+	char octets[CMSG_SPACE(sizeof(int))];
+};
+
+/* The directory that a file lies in, as it is written, without the last '/'. */
+static int
+directory_of(char directory[static PATH_MAX], const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	size_t length = slash != NULL ? (size_t)(slash - path) : 0;
+
+	if (length >= PATH_MAX)
+		return -ENAMETOOLONG;
+	memcpy(directory, path, length);
+	directory[length] = '\0';
+	return 0;
+}
+
+int
+include_open(const char *source_path, const char *name)
+{
+	const struct open_how how = {
+		.flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
+	char directory[PATH_MAX];
+	int error = directory_of(directory, source_path);
+	size_t length = strlen(directory);
+	int fd, beneath;
+
+	if (error != 0)
+		return error;
+	/* A whole path is as good if it leads to the same place. */
+	if (name[0] == '/' && strncmp(name, directory, length) == 0 &&
+	    name[length] == '/')
+		name += length + 1;
+	beneath = open(strchr(source_path, '/') == NULL ? "." :
+	    length == 0 ? "/" : directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (beneath < 0)
+		return -errno;
+	/* The C libraries of our systems have no function for it. */
+	fd = (int)syscall(SYS_openat2, beneath, name, &how, sizeof(how));
+	error = fd < 0 ? -errno : 0;
+	(void)close(beneath);
+	return error != 0 ? error : fd;
+}
+
+/* The file that came with the answer, or an errno. */
+static int
+receive_file(int broker)
+{
+	struct answer answer = { .error = -EPROTO };
+	struct iovec part = { &answer, sizeof(answer) };
+	union rights rights = { .octets = { 0 } };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1,
+		.msg_control = &rights, .msg_controllen = sizeof(rights) };
+	const struct cmsghdr *header;
+	ssize_t n;
+	int fd;
+
+	do
+		n = recvmsg(broker, &message, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	if (n != sizeof(answer))
+		return -EPROTO;
+	header = CMSG_FIRSTHDR(&message);
+	if (answer.error != 0 || header == NULL ||
+	    header->cmsg_type != SCM_RIGHTS ||
+	    header->cmsg_len != CMSG_LEN(sizeof(fd)))
+		return answer.error < 0 ? answer.error : -EPROTO;
+	memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+	return fd;
+}
+
+int
+include_ask(int broker, unsigned int source, const char *name)
+{
+	char request[INCLUDE_REQUEST_MAX];
+	int length = snprintf(request, sizeof(request), "I %u %s\n", source,
+	    name);
+
+	if (length < 0 || (size_t)length >= sizeof(request))
+		return -ENAMETOOLONG;
+	while (write(broker, request, (size_t)length) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	return receive_file(broker);
+}
+
+static int
+send_file(int broker, int fd)
+{
+	struct answer answer = { .error = fd < 0 ? fd : 0 };
+	struct iovec part = { &answer, sizeof(answer) };
+	union rights rights = { .octets = { 0 } };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		rights.header.cmsg_level = SOL_SOCKET;
+		rights.header.cmsg_type = SCM_RIGHTS;
+		rights.header.cmsg_len = CMSG_LEN(sizeof(fd));
+		memcpy(CMSG_DATA(&rights.header), &fd, sizeof(fd));
+		message.msg_control = &rights;
+		message.msg_controllen = sizeof(rights);
+	}
+	return sendmsg(broker, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+int
+include_serve(int broker, const char *source_path, const char *name)
+{
+	int fd = include_open(source_path, name);
+	int error = send_file(broker, fd);
+
+	if (fd >= 0)
+		(void)close(fd);
+	return error;
+}

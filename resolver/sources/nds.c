@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/sources/nds.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "resolver/dns/rr.h"
+
+/* An entry while it is added. */
+struct adding {
+	struct nds *nds;
+	const struct nds_entry *entry;
+	char shown[NDS_SHOWN + 1];	/* the host, for messages */
+	struct dns_name host;
+	uint8_t flags;
+	bool shadowed;			/* an earlier source has the host itself */
+};
+
+#define WARN(a, ...) diag_add((a)->nds->diag, DIAG_WARNING, \
+	(a)->nds->text->path, (a)->entry->line, __VA_ARGS__)
+
+static const char *
+name_fault(int error)
+{
+	return error == -ENAMETOOLONG ?
+	    "has a label over 63 or is over 255 octets long" :
+	    "is no domain name";
+}
+
+/* Remembers an error of the builder; what it says about records is fine. */
+static int
+note(struct nds *nds, int outcome)
+{
+	if (outcome < 0 && nds->error == 0)
+		nds->error = outcome;
+	return outcome;
+}
+
+/* Adds one address to name.  False if text is none. */
+static bool
+add_address(struct adding *a, const struct dns_name *name, const char *text)
+{
+	uint8_t octets[16];
+	uint16_t type = TYPE_A, length = 4;
+	int outcome;
+
+	if (text == NULL)
+		return false;
+	if (inet_pton(AF_INET, text, octets) != 1) {
+		if (inet_pton(AF_INET6, text, octets) != 1)
+			return false;
+		type = TYPE_AAAA;
+		length = 16;
+	}
+	outcome = note(a->nds, builder_add(a->nds->builder, name, a->flags,
+	    type, source_ttl(a->nds->text), octets, length, a->entry->line));
+	a->shadowed |= outcome == BUILDER_SHADOWED;
+	return true;
+}
+
+/* Gives name the entry's addresses.  Returns how many were valid. */
+static size_t
+add_addresses(struct adding *a, const struct dns_name *name, bool warn)
+{
+	const struct nds_texts *ips = &a->entry->ips;
+	size_t valid = 0;
+
+	for (size_t i = 0; i < ips->count && a->nds->error == 0; i++) {
+		const char *text = ips->texts[i];
+
+		if (add_address(a, name, text))
+			valid++;
+		else if (warn)
+			WARN(a, "%s: \"%.*s\" is neither an IPv4 nor an IPv6"
+			    " address: left out", a->shown, NDS_SHOWN,
+			    text != NULL ? text : "(not a string)");
+	}
+	return valid;
+}
+
+static void
+add_alias(struct adding *a, const struct dns_name *alias)
+{
+	if (alias->labels == 0 || name_equal(alias, &a->host))
+		return;
+	/* Records of the host would be the earlier source's. */
+	if (a->shadowed)
+		(void)add_addresses(a, alias, false);
+	else
+		(void)note(a->nds, builder_alias(a->nds->builder, &a->host,
+		    alias, a->flags, a->entry->line));
+}
+
+/* A name given as text; false, with a warning, if it is none. */
+static bool
+read_name(const struct adding *a, const char *what, const char *text,
+    struct dns_name *name)
+{
+	int error = name_from_text(name, text, strlen(text));
+
+	if (error != 0) {
+		WARN(a, "%s: %s \"%.*s\" %s: left out", a->shown, what,
+		    NDS_SHOWN, text, name_fault(error));
+		return false;
+	}
+	name_lower(name);
+	return true;
+}
+
+static void
+add_short_names(struct adding *a)
+{
+	struct dns_name name, space, found[SHORT_NAMES_MAX];
+	bool too_long;
+	size_t count;
+
+	if (!read_name(a, "shortname", a->entry->shortname, &name) ||
+	    !read_name(a, "namespace", a->entry->namespace, &space))
+		return;
+	count = short_names_of(&a->nds->short_names, &name, &space, found,
+	    &too_long);
+	for (size_t i = 0; i < count; i++)
+		add_alias(a, &found[i]);
+	if (too_long)
+		WARN(a, "%s: shortname and namespace make a name over 255"
+		    " octets: left out", a->shown);
+}
+
+static void
+add_alternates(struct adding *a)
+{
+	const struct nds_texts *hosts = &a->entry->alternates;
+	struct dns_name name;
+
+	for (size_t i = 0; i < hosts->count && a->nds->error == 0; i++) {
+		const char *text = hosts->texts[i];
+
+		if (text == NULL)
+			WARN(a, "%s: alternate host is no string: left out",
+			    a->shown);
+		else if (read_name(a, "alternate host", text, &name))
+			add_alias(a, &name);
+	}
+}
+
+int
+nds_init(struct nds *nds, const struct source_text *text, struct builder *b,
+    struct diag *diag)
+{
+	int error;
+
+	*nds = (struct nds){ .text = text, .builder = b, .diag = diag };
+	error = short_names_init(&nds->short_names, text->mesh);
+	if (error != 0)
+		diag_add(diag, DIAG_ERROR, text->path, 0, "mesh.domain is too"
+		    " long for services below it");
+	return error;
+}
+
+/* What becomes of questions for a name that is left out, in words. */
+static const char *
+outcome_without(const struct mesh *mesh, const struct dns_name *name)
+{
+	const struct mesh_zone *zone = mesh_zone_of(mesh, name);
+
+	return zone != NULL && zone->unknown == ZONE_NXDOMAIN ?
+	    "so it does not exist (NXDOMAIN, as mesh.zones says)" :
+	    "questions for it pass";
+}
+
+void
+nds_add(struct nds *nds, const struct nds_entry *entry)
+{
+	const bool kubernetes = strcmp(entry->registry, "Kubernetes") == 0;
+	struct adding a = { .nds = nds, .entry = entry,
+		.flags = kubernetes ? NAME_OWNED : 0 };
+
+	(void)snprintf(a.shown, sizeof(a.shown), "%s", entry->host);
+	if (!read_name(&a, "host", entry->host, &a.host))
+		return;
+	if (a.host.labels == 0) {
+		WARN(&a, "an entry has an empty host: left out");
+		return;
+	}
+	if (add_addresses(&a, &a.host, true) == 0) {
+		if (nds->error == 0)
+			WARN(&a, "%s has no valid address: left out, %s",
+			    a.shown, outcome_without(nds->text->mesh, &a.host));
+		return;
+	}
+	if (!kubernetes || !short_names_apply(&nds->short_names, &a.host))
+		return;
+	add_short_names(&a);
+	add_alternates(&a);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/sources/source_format.h"
+
+#include <string.h>
+
+static const struct source_format formats[] = {
+	{ .name = "nds", .ending = ".json", .read = source_nds_read },
+	{ .name = "nds-proto", .ending = "", .read = source_nds_proto_read },
+	{ .name = "hosts", .ending = "", .read = source_hosts_read },
+	{ .name = "zone", .read = source_zone_read, .includes = true },
+	{ .name = "kubernetes", .ending = ".json",
+	  .read = source_kubernetes_read, .begin = source_kubernetes_begin,
+	  .add = source_kubernetes_add, .end = source_kubernetes_end },
+};
+
+const struct source_format *
+source_format_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		if (strcmp(formats[i].name, name) == 0)
+			return &formats[i];
+	}
+	return NULL;
+}
+
+const char *
+source_format_names(void)
+{
+	return "nds, nds-proto, hosts, zone, kubernetes";
+}

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Master files (RFC 1035 section 5): $ORIGIN, $TTL (RFC 2308 section 4),
+ * $INCLUDE, wildcards as RFC 4592 has them, unknown types (RFC 3597).  Entries
+ * are cut apart here, which gives every message its line; what a record means
+ * is known to ldns.
+ *
+ * A record that cannot be used is left out with a warning.  A file that ends
+ * in the middle of an entry, or one that it includes and that cannot be read,
+ * is an error: half a zone must not replace a whole one.
+ */
+#include <errno.h>
+#include <ldns/ldns.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "resolver/sources/include.h"
+#include "resolver/dns/rr.h"
+#include "resolver/sources/source_format.h"
+#include "resolver/sources/source_file.h"
+#include "resolver/sources/zone_entry.h"
+
+/* How deep files may include each other. */
+#define MAX_DEPTH	8
+/* How much of a hostile word a message shows. */
+#define SHOWN		100
+/* As default TTL: tells that a record has none (RFC 2181 section 8). */
+#define TTL_NONE	UINT32_C(0xfffffffe)
+
+/* What goes on from file to file. */
+struct zone {
+	const struct source_text *text;
+	struct builder *builder;
+	struct diag *diag;
+	struct zone_entry entry;
+	ldns_rdf *previous;		/* owner of the record before */
+	uint32_t ttl;			/* $TTL, or the record before's */
+	bool ttl_given;			/* by $TTL */
+	bool warned_origin;
+	size_t records;
+	unsigned int files;		/* included so far */
+	int error;			/* of the builder, sticky */
+	bool failed;			/* an error is in diag */
+};
+
+/* One of the files while it is read. */
+struct zone_file {
+	const char *path;
+	struct zone_cursor cursor;
+	struct dns_name origin;
+	bool has_origin;
+	ldns_rdf *origin_rdf;
+	unsigned int depth;
+};
+
+#define WARN(z, file, ...) diag_add((z)->diag, DIAG_WARNING, (file)->path, \
+	(z)->entry.line, __VA_ARGS__)
+#define FAIL(z, file, ...) do { \
+	diag_add((z)->diag, DIAG_ERROR, (file)->path, (z)->entry.line, \
+	    __VA_ARGS__); \
+	(z)->failed = true; \
+} while (0)
+
+static void read_file(struct zone *z, struct zone_file *file);
+
+/* Whether text ends with a dot that is not escaped. */
+static bool
+is_absolute(const char *text, size_t length)
+{
+	size_t backslashes = 0;
+
+	if (length == 0 || text[length - 1] != '.')
+		return false;
+	while (backslashes < length - 1 &&
+	    text[length - 2 - backslashes] == '\\')
+		backslashes++;
+	return backslashes % 2 == 0;
+}
+
+static bool
+set_origin(struct zone *z, struct zone_file *file,
+    const struct dns_name *origin)
+{
+	ldns_rdf *rdf = ldns_rdf_new_frm_data(LDNS_RDF_TYPE_DNAME,
+	    origin->length, origin->octets);
+
+	if (rdf == NULL) {
+		z->error = -ENOMEM;
+		return false;
+	}
+	ldns_rdf_deep_free(file->origin_rdf);
+	file->origin_rdf = rdf;
+	file->origin = *origin;
+	return true;
+}
+
+/* The name that text is in this file. */
+static int
+read_name(const struct zone_file *file, const char *text, size_t length,
+    struct dns_name *name)
+{
+	int error = 0;
+
+	*name = file->origin;
+	if (length == 1 && text[0] == '@')
+		return 0;
+	error = name_from_text(name, text, length);
+	if (error == 0 && !is_absolute(text, length))
+		error = name_join(name, name, &file->origin);
+	return error;
+}
+
+/* The next word at *at, which is moved behind it; quotes are taken off. */
+static size_t
+next_word(const char **at, const char **word)
+{
+	size_t length;
+
+	*at += strspn(*at, " ");
+	if (**at == '"') {
+		*word = *at + 1;
+		length = strcspn(*word, "\"");
+		*at = *word + length + ((*word)[length] == '"');
+		return length;
+	}
+	*word = *at;
+	length = strcspn(*at, " ");
+	*at += length;
+	return length;
+}
+
+static void
+read_origin(struct zone *z, struct zone_file *file, const char *arguments)
+{
+	const char *word;
+	size_t length = next_word(&arguments, &word);
+	struct dns_name name;
+
+	if (length == 0 || read_name(file, word, length, &name) != 0) {
+		/* Every relative name below it would be another one. */
+		FAIL(z, file, "$ORIGIN \"%.*s\" is no domain name",
+		    (int)(length < SHOWN ? length : SHOWN), word);
+		return;
+	}
+	name_lower(&name);
+	file->has_origin = set_origin(z, file, &name);
+}
+
+static void
+read_ttl(struct zone *z, const struct zone_file *file, const char *arguments)
+{
+	const char *word, *end = NULL;
+	size_t length = next_word(&arguments, &word);
+	uint32_t ttl = ldns_str2period(word, &end);
+
+	if (length == 0 || end != word + length || ttl > INT32_MAX) {
+		WARN(z, file, "$TTL \"%.*s\" is no number of seconds: left out",
+		    (int)(length < SHOWN ? length : SHOWN), word);
+		return;
+	}
+	z->ttl = ttl;
+	z->ttl_given = true;
+}
+
+static const char *
+include_fault(int error)
+{
+	switch (error) {
+	case -EXDEV:
+		return "lies outside of the zone file's directory: move it"
+		    " there";
+	case -ENOENT:
+		return "is not in the zone file's directory: write it, or take"
+		    " the $INCLUDE out";
+	default:
+		return strerror(-error);
+	}
+}
+
+static int
+open_included(const struct zone *z, const char *name)
+{
+	const struct source_text *text = z->text;
+
+	if (z->files == INCLUDE_MAX_FILES)
+		return -EMFILE;
+	if (text->broker == NULL)
+		return include_open(text->path, name);
+	return include_ask(*text->broker,
+	    (unsigned int)(text->source - text->mesh->sources), name);
+}
+
+/* A path for messages and listings: beside the source, unless it is whole. */
+static char *
+included_path(const struct zone *z, const char *name)
+{
+	const char *source = z->text->path, *slash = strrchr(source, '/');
+	char *path = NULL;
+
+	if (name[0] == '/' || slash == NULL)
+		return strdup(name);
+	return asprintf(&path, "%.*s/%s", (int)(slash - source), source,
+	    name) < 0 ? NULL : path;
+}
+
+/*
+ * Reads the file open as fd in place of the $INCLUDE.  Origin and owner are
+ * afterwards what they were before.
+ */
+static void
+read_included(struct zone *z, const struct zone_file *parent, const char *path,
+    int fd, const struct dns_name *origin)
+{
+	struct zone_file file = { .path = path, .depth = parent->depth + 1,
+		.has_origin = parent->has_origin };
+	ldns_rdf *previous = z->previous;
+	size_t length = 0;
+	char *data = source_file_read(path, fd, &length, z->diag);
+	int number;
+
+	if (data == NULL) {
+		z->failed = true;
+		return;
+	}
+	number = builder_file_add(z->builder, path);
+	if (number < 0) {
+		z->error = number;
+	} else if (set_origin(z, &file, origin)) {
+		builder_file_set(z->builder, (unsigned int)number);
+		z->previous = NULL;
+		file.cursor = (struct zone_cursor){ data, data + length, 1 };
+		read_file(z, &file);
+		ldns_rdf_deep_free(z->previous);
+		z->previous = previous;
+	}
+	ldns_rdf_deep_free(file.origin_rdf);
+	free(data);
+}
+
+static void
+read_include(struct zone *z, const struct zone_file *file,
+    unsigned int number, const char *arguments)
+{
+	const char *word, *origin_word;
+	size_t length = next_word(&arguments, &word);
+	size_t origin_length = next_word(&arguments, &origin_word);
+	struct dns_name origin = file->origin;
+	char *name = strndup(word, length), *path = NULL;
+	int fd = -1;
+
+	if (name != NULL)
+		path = included_path(z, name);
+	if (path == NULL) {
+		z->error = -ENOMEM;
+	} else if (length == 0 || length > INCLUDE_MAX_NAME) {
+		FAIL(z, file, "$INCLUDE needs the name of a file");
+	} else if (file->depth == MAX_DEPTH) {
+		FAIL(z, file, "$INCLUDE is %d deep: does the file include"
+		    " itself?", MAX_DEPTH);
+	} else if (origin_length > 0 && read_name(file, origin_word,
+	    origin_length, &origin) != 0) {
+		FAIL(z, file, "the origin of $INCLUDE is no domain name");
+	} else if ((fd = open_included(z, name)) < 0) {
+		FAIL(z, file, "$INCLUDE: %s %s", path, fd == -EMFILE ?
+		    "is one file too many" : include_fault(fd));
+	} else {
+		z->files++;
+		name_lower(&origin);
+		read_included(z, file, path, fd, &origin);
+		builder_file_set(z->builder, number);
+	}
+	if (fd >= 0)
+		(void)close(fd);
+	free(path);
+	free(name);
+}
+
+/* An entry that begins with '$'. */
+static void
+read_directive(struct zone *z, struct zone_file *file, unsigned int number)
+{
+	const char *at = z->entry.text, *word;
+	size_t length = next_word(&at, &word);
+
+	if (length == 7 && strncasecmp(word, "$ORIGIN", length) == 0)
+		read_origin(z, file, at);
+	else if (length == 4 && strncasecmp(word, "$TTL", length) == 0)
+		read_ttl(z, file, at);
+	else if (length == 8 && strncasecmp(word, "$INCLUDE", length) == 0)
+		read_include(z, file, number, at);
+	else
+		WARN(z, file, "%.*s is not known here (but $ORIGIN, $TTL and"
+		    " $INCLUDE are): left out",
+		    (int)(length < SHOWN ? length : SHOWN), word);
+}
+
+/* Types that no zone holds: RFC 6895 section 3.1, and OPT. */
+static bool
+is_meta_type(uint16_t type)
+{
+	return type == 0 || type == TYPE_OPT || (type >= 128 && type <= 255);
+}
+
+/* The record's data, uncompressed.  False if there is too much of it. */
+static bool
+rdata_of(const ldns_rr *rr, uint8_t octets[static UINT16_MAX],
+    uint16_t *length)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < ldns_rr_rd_count(rr); i++) {
+		const ldns_rdf *rdf = ldns_rr_rdf(rr, i);
+		size_t size = rdf != NULL ? ldns_rdf_size(rdf) : 0;
+
+		if (size > UINT16_MAX - used)
+			return false;
+		if (size > 0)
+			memcpy(octets + used, ldns_rdf_data(rdf), size);
+		used += size;
+	}
+	*length = (uint16_t)used;
+	return true;
+}
+
+/* RFC 1035 has no rule for a first record without a TTL: the mesh's is taken. */
+static uint32_t
+ttl_of(struct zone *z, const ldns_rr *rr)
+{
+	uint32_t ttl = ldns_rr_ttl(rr);
+
+	if (ttl == TTL_NONE)
+		return z->ttl;
+	if (ttl > INT32_MAX)
+		ttl = 0;		/* RFC 2181 section 8 */
+	if (!z->ttl_given)
+		z->ttl = ttl;
+	return ttl;
+}
+
+static void
+add_record(struct zone *z, const struct zone_file *file, const ldns_rr *rr)
+{
+	const ldns_rdf *owner = ldns_rr_owner(rr);
+	uint16_t type = (uint16_t)ldns_rr_get_type(rr), length;
+	uint8_t rdata[UINT16_MAX];
+	char text[RR_TEXT_SIZE];
+	struct dns_name name;
+	uint32_t ttl = ttl_of(z, rr);
+	int outcome;
+
+	if (ldns_rr_get_class(rr) != LDNS_RR_CLASS_IN) {
+		WARN(z, file, "a class other than IN: left out");
+		return;
+	}
+	if (is_meta_type(type)) {
+		WARN(z, file, "%s is no type of records: left out",
+		    rr_type_text(type, text));
+		return;
+	}
+	if (owner == NULL || name_read_lower(&name, ldns_rdf_data(owner),
+	    ldns_rdf_size(owner)) != 0) {
+		WARN(z, file, "the owner is no domain name: left out");
+		return;
+	}
+	outcome = rdata_of(rr, rdata, &length) ? builder_add(z->builder, &name,
+	    NAME_OWNED | NAME_CLOSEST, type, ttl, rdata, length,
+	    z->entry.line) : -EINVAL;
+	if (outcome == -EINVAL)
+		WARN(z, file, "not valid data of type %s: left out",
+		    rr_type_text(type, text));
+	else if (outcome < 0)
+		z->error = outcome;
+	else
+		z->records++;
+}
+
+/* Names without a final dot need something to be below of. */
+static void
+check_origin(struct zone *z, const struct zone_file *file)
+{
+	const char *text = z->entry.text;
+	size_t length = strcspn(text, " ");
+
+	if (file->has_origin || z->warned_origin || length == 0 ||
+	    is_absolute(text, length))
+		return;
+	z->warned_origin = true;
+	WARN(z, file, "\"%.*s\" has no final dot and there is no origin: taken"
+	    " as a whole name; write $ORIGIN or give the table an origin",
+	    (int)(length < SHOWN ? length : SHOWN), text);
+}
+
+/* Whether a word in front of the type is its TTL or its class. */
+static bool
+precedes_type(const char *word, size_t length)
+{
+	return (word[0] >= '0' && word[0] <= '9') ||
+	    (length == 2 && strncasecmp(word, "IN", 2) == 0);
+}
+
+/*
+ * WKS, which no program asks for (RFC 1123 section 2.2), names protocols and
+ * services: ldns would ask this machine for their numbers.
+ */
+static bool
+is_wks(const char *text)
+{
+	const char *word;
+	size_t length;
+
+	if (text[0] != ' ')
+		(void)next_word(&text, &word);
+	do
+		length = next_word(&text, &word);
+	while (length > 0 && precedes_type(word, length));
+	return (length == 3 && strncasecmp(word, "WKS", 3) == 0) ||
+	    (length == 6 && strncasecmp(word, "TYPE11", 6) == 0);
+}
+
+static void
+read_record(struct zone *z, const struct zone_file *file)
+{
+	ldns_rr *rr = NULL;
+	ldns_status status;
+
+	if (z->entry.text[0] == ' ' && z->previous == NULL) {
+		WARN(z, file, "a record without an owner, and none before it:"
+		    " left out");
+		return;
+	}
+	if (is_wks(z->entry.text)) {
+		WARN(z, file, "a record of type WKS: left out");
+		return;
+	}
+	check_origin(z, file);
+	status = ldns_rr_new_frm_str(&rr, z->entry.text, TTL_NONE,
+	    file->origin_rdf, &z->previous);
+	if (status == LDNS_STATUS_MEM_ERR)
+		z->error = -ENOMEM;
+	else if (status != LDNS_STATUS_OK || rr == NULL)
+		WARN(z, file, "no record of a zone (%s): left out",
+		    ldns_get_errorstr_by_id(status));
+	else
+		add_record(z, file, rr);
+	ldns_rr_free(rr);
+}
+
+static void
+read_file(struct zone *z, struct zone_file *file)
+{
+	/* Which of the builder's files it is: z->entry is another's later. */
+	unsigned int number = builder_file(z->builder);
+
+	while (z->error == 0 && !z->failed &&
+	    zone_entry_next(&file->cursor, &z->entry)) {
+		if (z->entry.cut_off)
+			FAIL(z, file, "the entry %s: the file is cut off",
+			    z->entry.fault);
+		else if (z->entry.fault != NULL)
+			WARN(z, file, "the entry %s: left out", z->entry.fault);
+		else if (z->entry.text[0] == '$')
+			read_directive(z, file, number);
+		else
+			read_record(z, file);
+	}
+}
+
+int
+source_zone_read(const struct source_text *text, struct builder *b,
+    struct diag *diag)
+{
+	const char *origin = text->source != NULL ? text->source->origin : NULL;
+	size_t warnings = diag->warnings;
+	struct dns_name name = { .length = 1 };
+	struct zone z = { .text = text, .builder = b, .diag = diag,
+		.ttl = source_ttl(text) };
+	struct zone_file file = {
+		.path = text->path,
+		.cursor = { text->data, text->data + text->length, 1 },
+		.has_origin = origin != NULL,
+	};
+
+	if (origin != NULL &&
+	    name_from_text(&name, origin, strlen(origin)) != 0) {
+		diag_add(diag, DIAG_ERROR, text->path, 0, "its origin is no"
+		    " domain name");
+		return 0;
+	}
+	name_lower(&name);
+	z.entry.text = malloc(ZONE_ENTRY_MAX + 1);
+	if (z.entry.text == NULL)
+		return -ENOMEM;
+	if (set_origin(&z, &file, &name))
+		read_file(&z, &file);
+	if (z.error == 0 && !z.failed && z.records == 0 &&
+	    diag->warnings > warnings)
+		diag_add(diag, DIAG_ERROR, text->path, 0, "holds no record that"
+		    " can be used: is it a zone file?");
+	ldns_rdf_deep_free(file.origin_rdf);
+	ldns_rdf_deep_free(z.previous);
+	free(z.entry.text);
+	return z.error;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/text/diag.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * One line of printable text: control characters are escaped, octets above
+ * 0x7f stay, since paths and names in messages are usually UTF-8.
+ * NULL without memory.
+ */
+static char *
+one_line(const char *text)
+{
+	static const char hex[] = "0123456789abcdef";
+	size_t length = strlen(text);
+	char *line = malloc(length * 4 + 1);
+	char *p = line;
+
+	if (line == NULL)
+		return NULL;
+	for (; *text != '\0'; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c >= 0x20 && c != 0x7f) {
+			*p++ = *text;
+			continue;
+		}
+		*p++ = '\\';
+		*p++ = 'x';
+		*p++ = hex[c >> 4];
+		*p++ = hex[c & 15];
+	}
+	*p = '\0';
+	return line;
+}
+
+/*
+ * Where the next entry goes, or NULL if it is only counted.  An error that
+ * comes after a hundred warnings must not be lost: it takes the place of the
+ * last of them.
+ */
+static struct diag_entry *
+slot_for(struct diag *diag, enum diag_level level)
+{
+	if (diag->kept < DIAG_MAX_KEPT)
+		return &diag->entries[diag->kept++];
+	if (level != DIAG_ERROR)
+		return NULL;
+	for (size_t i = diag->kept; i-- > 0;) {
+		if (diag->entries[i].level == DIAG_WARNING) {
+			free(diag->entries[i].text);
+			return &diag->entries[i];
+		}
+	}
+	return NULL;
+}
+
+/* Whether an entry of this level would be kept. */
+static bool
+has_room(const struct diag *diag, enum diag_level level)
+{
+	return diag->kept < DIAG_MAX_KEPT ||
+	    (level == DIAG_ERROR && diag->errors < DIAG_MAX_KEPT);
+}
+
+/* Takes text over; text may be NULL for want of memory. */
+static void
+keep(struct diag *diag, enum diag_level level, char *text)
+{
+	struct diag_entry *entry = text != NULL ? slot_for(diag, level) : NULL;
+
+	if (level == DIAG_ERROR)
+		diag->errors++;
+	else
+		diag->warnings++;
+	if (entry == NULL) {
+		free(text);
+		return;
+	}
+	entry->level = level;
+	entry->text = text;
+}
+
+void
+diag_add_text(struct diag *diag, enum diag_level level, const char *text)
+{
+	keep(diag, level, has_room(diag, level) ? one_line(text) : NULL);
+}
+
+void
+diag_add(struct diag *diag, enum diag_level level, const char *file,
+    unsigned int line, const char *format, ...)
+{
+	char *message = NULL, *whole = NULL;
+	va_list arguments;
+	int length;
+
+	/* A million bad lines must not cost a million formatted texts. */
+	if (!has_room(diag, level)) {
+		keep(diag, level, NULL);
+		return;
+	}
+	va_start(arguments, format);
+	length = vasprintf(&message, format, arguments);
+	va_end(arguments);
+	if (length < 0) {
+		keep(diag, level, NULL);
+		return;
+	}
+	if (file != NULL && line != 0)
+		length = asprintf(&whole, "%s:%u: %s", file, line, message);
+	else if (file != NULL)
+		length = asprintf(&whole, "%s: %s", file, message);
+	else
+		length = asprintf(&whole, "%s", message);
+	free(message);
+	if (length < 0) {
+		keep(diag, level, NULL);
+		return;
+	}
+	diag_add_text(diag, level, whole);
+	free(whole);
+}
+
+void
+diag_be_strict(struct diag *diag)
+{
+	for (size_t i = 0; i < diag->kept; i++)
+		diag->entries[i].level = DIAG_ERROR;
+	diag->errors += diag->warnings;
+	diag->warnings = 0;
+}
+
+size_t
+diag_dropped(const struct diag *diag)
+{
+	return diag->errors + diag->warnings - diag->kept;
+}
+
+void
+diag_free(struct diag *diag)
+{
+	for (size_t i = 0; i < diag->kept; i++)
+		free(diag->entries[i].text);
+	*diag = (struct diag)DIAG_INIT;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Errors and warnings about something a person wrote, collected so that all
+ * of them can be shown at once.  Library code adds; the program prints.
+ */
+#ifndef NFDNS_RESOLVER_TEXT_DIAG_H
+#define NFDNS_RESOLVER_TEXT_DIAG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum diag_level { DIAG_ERROR, DIAG_WARNING };
+
+struct diag_entry {
+	enum diag_level level;
+	char *text;		/* "FILE:LINE: what is wrong; what to do", one line */
+};
+
+/* At most DIAG_MAX_KEPT entries are kept; the counts go on. */
+#define DIAG_MAX_KEPT 100
+
+/* Start from DIAG_INIT; owns its texts. */
+struct diag {
+	struct diag_entry entries[DIAG_MAX_KEPT];
+	size_t kept;
+	size_t errors;
+	size_t warnings;
+};
+
+#define DIAG_INIT { .kept = 0 }
+
+/*
+ * Adds one entry.  file may be NULL, line 0 means "no line".  Control
+ * characters from hostile input are written as \xNN, so that one entry is
+ * always one line.
+ */
+void diag_add(struct diag *diag, enum diag_level level, const char *file,
+    unsigned int line, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* An entry whose text is whole already (as it came out of a pipe). */
+void diag_add_text(struct diag *diag, enum diag_level level, const char *text);
+
+/* Makes every warning an error. */
+void diag_be_strict(struct diag *diag);
+
+/* How many were counted but not kept. */
+size_t diag_dropped(const struct diag *diag);
+
+void diag_free(struct diag *diag);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tests/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "nfq/handover/control.h"
+
+static int ends[2];
+
+static void
+set_up(void)
+{
+	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends) == 0);
+}
+
+static void
+tear_down(void)
+{
+	(void)close(ends[0]);
+	(void)close(ends[1]);
+}
+
+static void
+message_arrives_as_sent(void)
+{
+	struct control_message sent = { .kind = CONTROL_TABLE_OK,
+		.generation = 7, .names = 1000000, .octets = 1ULL << 33 };
+	struct control_message got;
+	int fds[AUDIT_MAX_SINKS];
+
+	set_up();
+	CHECK(control_send(ends[0], &sent, NULL, 0) == 0);
+	CHECK(control_receive(ends[1], &got, fds) == 0);
+	CHECK(got.kind == CONTROL_TABLE_OK && got.generation == 7);
+	CHECK(got.names == 1000000 && got.octets == 1ULL << 33);
+	CHECK(got.fd_count == 0);
+	CHECK(control_receive(ends[1], &got, fds) == -EAGAIN);
+	tear_down();
+}
+
+static void
+files_arrive_in_order(void)
+{
+	struct control_message sent = { .kind = CONTROL_SINKS };
+	struct control_message got;
+	int pipes[AUDIT_MAX_SINKS][2], out[AUDIT_MAX_SINKS];
+	int fds[AUDIT_MAX_SINKS];
+
+	set_up();
+	for (int i = 0; i < AUDIT_MAX_SINKS; i++) {
+		CHECK(pipe(pipes[i]) == 0);
+		out[i] = pipes[i][1];
+		sent.passes[i] = (uint8_t)(i % 2);
+	}
+	CHECK(control_send(ends[0], &sent, out, AUDIT_MAX_SINKS) == 0);
+	CHECK(control_receive(ends[1], &got, fds) == 0);
+	CHECK(got.fd_count == AUDIT_MAX_SINKS);
+	for (int i = 0; i < AUDIT_MAX_SINKS; i++) {
+		char letter = 0;
+
+		CHECK(got.passes[i] == i % 2);
+		CHECK((fcntl(fds[i], F_GETFD) & FD_CLOEXEC) != 0);
+		CHECK(write(fds[i], &"abcdefgh"[i], 1) == 1);
+		CHECK(read(pipes[i][0], &letter, 1) == 1);
+		CHECK(letter == "abcdefgh"[i]);
+		(void)close(fds[i]);
+		(void)close(pipes[i][0]);
+		(void)close(pipes[i][1]);
+	}
+	tear_down();
+}
+
+static void
+too_many_files_are_not_sent(void)
+{
+	const struct control_message sent = { .kind = CONTROL_SINKS };
+	int fds[AUDIT_MAX_SINKS + 1] = { 0 };
+
+	set_up();
+	CHECK(control_send(ends[0], &sent, fds, AUDIT_MAX_SINKS + 1) == -E2BIG);
+	tear_down();
+}
+
+static void
+gone_peer_is_told(void)
+{
+	const struct control_message sent = { .kind = CONTROL_STOP };
+	struct control_message got;
+	int fds[AUDIT_MAX_SINKS];
+
+	set_up();
+	(void)close(ends[1]);
+	CHECK(control_send(ends[0], &sent, NULL, 0) == -EPIPE);
+	CHECK(control_receive(ends[0], &got, fds) == -ECONNRESET);
+	(void)close(ends[0]);
+}
+
+/* Whether octets that somebody else wrote are refused. */
+static int
+receive_raw(const void *octets, size_t length)
+{
+	struct control_message got;
+	int fds[AUDIT_MAX_SINKS];
+
+	CHECK(send(ends[0], octets, length, 0) == (ssize_t)length);
+	return control_receive(ends[1], &got, fds);
+}
+
+static void
+nonsense_is_refused(void)
+{
+	struct control_message wrong = { .kind = CONTROL_KINDS };
+	char larger[sizeof(wrong) + 1] = { 0 };
+
+	set_up();
+	CHECK(receive_raw("x", 1) == -EPROTO);
+	CHECK(receive_raw(&wrong, sizeof(wrong)) == -EPROTO);
+	CHECK(receive_raw(larger, sizeof(larger)) == -EPROTO);
+	wrong.kind = CONTROL_TABLE;
+	wrong.fd_count = 1;		/* says so, but has none */
+	CHECK(receive_raw(&wrong, sizeof(wrong)) == -EPROTO);
+	wrong.fd_count = 0;
+	CHECK(receive_raw(&wrong, sizeof(wrong)) == 0);
+	tear_down();
+}
+
+static void
+text_is_always_terminated(void)
+{
+	struct control_message sent = { .kind = CONTROL_TABLE_BAD }, got;
+	int fds[AUDIT_MAX_SINKS];
+
+	set_up();
+	memset(sent.text, 'x', sizeof(sent.text));
+	CHECK(control_send(ends[0], &sent, NULL, 0) == 0);
+	CHECK(control_receive(ends[1], &got, fds) == 0);
+	CHECK(strnlen(got.text, sizeof(got.text)) == CONTROL_TEXT - 1);
+	tear_down();
+}
+
+int
+main(void)
+{
+	TEST(message_arrives_as_sent);
+	TEST(files_arrive_in_order);
+	TEST(too_many_files_are_not_sent);
+	TEST(gone_peer_is_told);
+	TEST(nonsense_is_refused);
+	TEST(text_is_always_terminated);
+	return test_summary();
+}

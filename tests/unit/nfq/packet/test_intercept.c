@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The interception from packet to packet.  Which question gets which answer is
+ * the matter of other tests; here it is that the parts are put together right.
+ */
+#include <time.h>
+
+#include "resolver/dns/wire.h"
+#include "tests/check.h"
+#include "tests/packets.h"
+
+static struct table *table;
+static struct interception in;
+static uint8_t packet[4096], reply[INTERCEPT_REPLY_MAX];
+static size_t packet_length;
+
+#define FLAG_RD 0x0100
+
+/* A question without EDNS; its length. */
+static size_t
+question_of(uint8_t *out, const char *text, uint16_t type, uint16_t class)
+{
+	struct wire_writer w = wire_writer_over(out, 512);
+	struct dns_name name;
+
+	MUST(name_from_text(&name, text, strlen(text)) == 0);
+	wire_write_u16(&w, 0x4e46);
+	wire_write_u16(&w, FLAG_RD);
+	wire_write_u16(&w, 1);
+	wire_write_u16(&w, 0);
+	wire_write_u16(&w, 0);
+	wire_write_u16(&w, 0);
+	wire_write_octets(&w, name.octets, name.length);
+	wire_write_u16(&w, type);
+	wire_write_u16(&w, class);
+	return wire_written(&w);
+}
+
+/* Asks and checks what is true of every interception. */
+static void
+ask(int family, const char *name, uint16_t type, uint16_t class,
+    uint32_t rotation)
+{
+	uint8_t message[512];
+	size_t length = question_of(message, name, type, class);
+	const char *fault;
+
+	packet_length = packet_around(packet, family, message, length);
+	memset(&in, 0xa5, sizeof(in));
+	memset(reply, 0xa5, sizeof(reply));
+	intercept(&in, table, packet, packet_length, packet_length, rotation,
+	    reply);
+	fault = interception_fault(&in, packet, reply);
+	if (fault != NULL)
+		printf("  %s: not true: %s\n", name, fault);
+	CHECK(fault == NULL);
+}
+
+static void
+mesh_name_is_answered(void)
+{
+	static const int families[] = { AF_INET, AF_INET6 };
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		ask(families[i], "wWw.Example.com", TYPE_A, CLASS_IN, 0);
+		CHECK(in.decision.verdict == VERDICT_ANSWER);
+		CHECK(in.decision.reason == REASON_RECORD);
+		CHECK(in.packet.family == families[i]);
+		CHECK(in.summary.answers == 1 && !in.summary.truncated);
+		CHECK(!in.canary);
+		/* Its case is kept; the address ends the message. */
+		CHECK(memcmp(in.answer + 12, "\003wWw\007Example\003com", 17) ==
+		    0);
+		CHECK(memcmp(reply + in.reply_length - 4, "\012\001\0\001", 4)
+		    == 0);
+	}
+}
+
+static void
+other_name_passes(void)
+{
+	ask(AF_INET, "www.example.org", TYPE_A, CLASS_IN, 0);
+	CHECK(in.decision.verdict == VERDICT_PASS);
+	CHECK(in.decision.reason == REASON_NOT_MESH);
+	CHECK(in.form == PACKET_OK);
+	CHECK(in.question.form == QUESTION_PLAIN);
+	CHECK(in.reply_length == 0 && in.answer_length == 0);
+}
+
+static void
+negative_answers(void)
+{
+	ask(AF_INET6, "none.mesh.test", TYPE_A, CLASS_IN, 0);
+	CHECK(in.decision.verdict == VERDICT_NXDOMAIN);
+	CHECK((in.answer[3] & 15) == RCODE_NXDOMAIN);
+	ask(AF_INET6, "deep.in.mesh.test", TYPE_AAAA, CLASS_IN, 0);
+	CHECK(in.decision.verdict == VERDICT_NODATA);
+	CHECK((in.answer[3] & 15) == RCODE_NOERROR);
+	CHECK(word_at(in.answer + 6) == 0 && word_at(in.answer + 8) == 1);
+}
+
+static void
+too_large_is_truncated(void)
+{
+	ask(AF_INET, "many.mesh.test", TYPE_A, CLASS_IN, 0);
+	CHECK(in.summary.truncated);
+	CHECK((in.answer[2] & 2) != 0);
+	CHECK(in.answer_length <= 512);
+}
+
+static void
+rotation_is_handed_on(void)
+{
+	const char *const name = "reviews.default.svc.cluster.local";
+	uint8_t last[3];
+	uint32_t i;
+
+	for (i = 0; i < 3; i++) {
+		ask(AF_INET, name, TYPE_A, CLASS_IN, i);
+		CHECK(in.summary.answers == 3);
+		last[i] = reply[in.reply_length - 1];
+	}
+	CHECK(last[0] != last[1] && last[1] != last[2] && last[2] != last[0]);
+}
+
+static void
+own_names(void)
+{
+	static const char text[] = "nfdns " NFDNS_VERSION;
+	static const uint16_t types[] = { TYPE_TXT, TYPE_ANY };
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		ask(AF_INET, INTERCEPT_CANARY_NAME, types[i], CLASS_CH, 0);
+		CHECK(in.decision.verdict == VERDICT_ANSWER);
+		CHECK(in.decision.reason == REASON_OWN_NAME);
+		CHECK(in.canary);
+		CHECK(memcmp(reply + in.reply_length - strlen(text), text,
+		    strlen(text)) == 0);
+		ask(AF_INET6, INTERCEPT_VERSION_NAME, types[i], CLASS_CH, 0);
+		CHECK(in.decision.reason == REASON_OWN_NAME);
+		CHECK(!in.canary);
+	}
+	ask(AF_INET, "CaNaRy.NFDNS", TYPE_TXT, CLASS_CH, 0);
+	CHECK(in.canary);
+	ask(AF_INET, INTERCEPT_CANARY_NAME, TYPE_A, CLASS_CH, 0);
+	CHECK(in.decision.verdict == VERDICT_PASS && !in.canary);
+	ask(AF_INET, INTERCEPT_CANARY_NAME, TYPE_TXT, CLASS_IN, 0);
+	CHECK(in.decision.verdict == VERDICT_PASS && !in.canary);
+	ask(AF_INET, "version.bind", TYPE_TXT, CLASS_CH, 0);
+	CHECK(in.decision.verdict == VERDICT_PASS);
+	CHECK(in.decision.reason == REASON_CLASS);
+}
+
+static void
+two_questions_are_refused(void)
+{
+	uint8_t message[512];
+	size_t length = question_of(message, "www.example.com", TYPE_A,
+	    CLASS_IN);
+
+	memcpy(message + length, message + 12, length - 12);
+	message[5] = 2;
+	packet_length = packet_around(packet, AF_INET, message,
+	    2 * length - 12);
+	intercept(&in, table, packet, packet_length, packet_length, 0, reply);
+	CHECK(interception_fault(&in, packet, reply) == NULL);
+	CHECK(in.decision.verdict == VERDICT_REFUSE);
+	CHECK(in.decision.reason == REASON_MANY_QUESTIONS);
+	CHECK((in.answer[3] & 15) == RCODE_FORMERR);
+}
+
+static void
+not_whole_passes(void)
+{
+	ask(AF_INET, "www.example.com", TYPE_A, CLASS_IN, 0);
+	CHECK(in.reply_length > 0);
+	/* Cut by the copy range, or not copied at all. */
+	intercept(&in, table, packet, packet_length, packet_length + 1, 0,
+	    reply);
+	CHECK(in.decision.verdict == VERDICT_PASS);
+	CHECK(in.decision.reason == REASON_MALFORMED);
+	CHECK(in.form == PACKET_MALFORMED && in.packet.family == 0);
+	CHECK(in.reply_length == 0 && in.answer_length == 0);
+	intercept(&in, table, NULL, 0, 1, 0, reply);
+	CHECK(in.decision.verdict == VERDICT_PASS);
+	/* A fragment. */
+	packet[6] = 0x20;
+	intercept(&in, table, packet, packet_length, packet_length, 0, reply);
+	CHECK(in.form == PACKET_FRAGMENT && in.reply_length == 0);
+	CHECK(in.decision.verdict == VERDICT_PASS);
+	CHECK(in.packet.family == AF_INET);
+}
+
+static void
+empty_payload_passes(void)
+{
+	/* No UDP payload at all is no reason to look into a table. */
+	packet_length = packet_around(packet, AF_INET6, NULL, 0);
+	intercept(&in, table, packet, packet_length, packet_length, 0, reply);
+	CHECK(in.form == PACKET_OK);
+	CHECK(in.decision.verdict == VERDICT_PASS);
+	CHECK(in.decision.reason == REASON_MALFORMED);
+}
+
+static double
+now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* For information: what one packet costs, over some 0.2 s. */
+static void
+show_cost(const char *what, const char *name)
+{
+	double start, spent;
+	uint32_t n = 0;
+
+	ask(AF_INET, name, TYPE_A, CLASS_IN, 0);
+	start = now_ns();
+	do {
+		for (int i = 0; i < 1000; i++)
+			intercept(&in, table, packet, packet_length,
+			    packet_length, n++, reply);
+		spent = now_ns() - start;
+	} while (spent < 2e8);
+	printf("figure: %s: %.0f ns a packet\n", what, spent / n);
+}
+
+int
+main(void)
+{
+	table = sample_table(false);
+	TEST(mesh_name_is_answered);
+	TEST(other_name_passes);
+	TEST(negative_answers);
+	TEST(too_large_is_truncated);
+	TEST(rotation_is_handed_on);
+	TEST(own_names);
+	TEST(two_questions_are_refused);
+	TEST(not_whole_passes);
+	TEST(empty_payload_passes);
+	show_cost("intercept, 3 addresses", "reviews.default.svc.cluster.local");
+	show_cost("intercept, pass", "www.example.org");
+	table_close(table);
+	return test_summary();
+}

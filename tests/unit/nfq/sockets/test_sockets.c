@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Requests for sockets and their answers, without the process behind them. */
+#include "tests/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "nfq/sockets/channel.h"
+#include "nfq/sockets/client.h"
+
+static int ours, theirs;
+
+static void
+set_up(void)
+{
+	const int on = 1;
+	int ends[2];
+
+	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0,
+	    ends) == 0);
+	ours = ends[0];
+	theirs = ends[1];
+	CHECK(setsockopt(ours, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) == 0);
+}
+
+static void
+tear_down(void)
+{
+	(void)close(ours);
+	(void)close(theirs);
+}
+
+static bool
+same(const struct opener_request *a, const struct opener_request *b)
+{
+	return a->kind == b->kind && a->family == b->family &&
+	    memcmp(a->address, b->address, 16) == 0 &&
+	    a->scope_id == b->scope_id && a->port == b->port;
+}
+
+static void
+requests_arrive_as_sent(void)
+{
+	static const struct opener_request requests[] = {
+		{ .kind = OPENER_DATAGRAM, .family = AF_INET6 },
+		{ .kind = OPENER_CONNECTION, .family = AF_INET, .port = 53,
+		  .address = { 192, 0, 2, 53 } },
+		{ .kind = OPENER_CONNECTION, .family = AF_INET6, .port = 65535,
+		  .address = { 0xfe, 0x80, [15] = 1 }, .scope_id = 0x12345678 },
+		{ .kind = OPENER_LISTENER, .family = AF_INET6, .port = 5300,
+		  .address = { [15] = 1 } },
+		{ .kind = OPENER_RESTRICT },
+	};
+
+	set_up();
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		struct opener_received received;
+		struct opener_request got;
+
+		CHECK(opener_request(ours, &requests[i]) == 0);
+		CHECK(opener_channel_receive(theirs, &received) == 0);
+		CHECK(received.fd == -1);
+		CHECK(opener_request_parse(&got, received.octets,
+		    received.length) == 0);
+		CHECK(same(&got, &requests[i]));
+	}
+	tear_down();
+}
+
+/* Has the other end say this; what our end makes of it. */
+static int
+hear(const uint8_t *octets, size_t length, int with, int *fd)
+{
+	CHECK(opener_channel_send(theirs, octets, length, with) == 0);
+	return opener_answer(ours, geteuid(), fd);
+}
+
+static void
+answers_bring_a_socket_or_an_error(void)
+{
+	uint8_t octets[OPENER_ANSWER_LENGTH + 1] = { 0 };
+	int fd;
+
+	set_up();
+	CHECK(opener_answer(ours, geteuid(), &fd) == -EAGAIN && fd == -1);
+	opener_answer_write(0, octets);
+	CHECK(hear(octets, OPENER_ANSWER_LENGTH, STDIN_FILENO, &fd) == 0);
+	CHECK(fd > STDERR_FILENO && (fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+	(void)close(fd);
+	opener_answer_write(ENETUNREACH, octets);
+	CHECK(hear(octets, OPENER_ANSWER_LENGTH, -1, &fd) == 0);
+	CHECK(fd == -ENETUNREACH);
+	/* What makes no sense; and what came with it is closed. */
+	CHECK(hear(octets, OPENER_ANSWER_LENGTH, STDIN_FILENO, &fd) == -EPROTO);
+	CHECK(fcntl(ours > theirs ? ours + 1 : theirs + 1, F_GETFD) < 0);
+	CHECK(hear(octets, OPENER_ANSWER_LENGTH + 1, -1, &fd) == -EPROTO);
+	opener_answer_write(0, octets);
+	CHECK(hear(octets, OPENER_ANSWER_LENGTH, -1, &fd) == -EPROTO);
+	CHECK(fd == -1);
+	tear_down();
+}
+
+static void
+others_answer_in_vain(void)
+{
+	uint8_t octets[OPENER_ANSWER_LENGTH];
+	int fd;
+
+	set_up();
+	opener_answer_write(0, octets);
+	CHECK(opener_channel_send(theirs, octets, sizeof(octets),
+	    STDIN_FILENO) == 0);
+	CHECK(opener_answer(ours, geteuid() + 1, &fd) == -EPERM && fd == -1);
+	(void)close(theirs);
+	CHECK(opener_answer(ours, geteuid(), &fd) == -ECONNRESET);
+	CHECK(opener_request(ours, &(struct opener_request){
+	    .kind = OPENER_RESTRICT }) == -EPIPE);
+	tear_down();
+}
+
+/* Nobody sends more than one, but somebody could. */
+static void
+many_sockets_are_closed(void)
+{
+	union {
+		char octets[CMSG_SPACE(3 * sizeof(int))];
+		struct cmsghdr align;
+	} ancillary = { .octets = { 0 } };
+	const int fds[3] = { STDIN_FILENO, STDIN_FILENO, STDIN_FILENO };
+	struct iovec iov = { (char[]){ 1 }, 1 };
+	struct msghdr header = { .msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = ancillary.octets,
+		.msg_controllen = sizeof(ancillary.octets) };
+	struct opener_received received;
+	int first_free;
+
+	set_up();
+	first_free = fcntl(STDIN_FILENO, F_DUPFD, 0);
+	(void)close(first_free);
+	ancillary.align.cmsg_level = SOL_SOCKET;
+	ancillary.align.cmsg_type = SCM_RIGHTS;
+	ancillary.align.cmsg_len = CMSG_LEN(sizeof(fds));
+	memcpy(CMSG_DATA(&ancillary.align), fds, sizeof(fds));
+	CHECK(sendmsg(theirs, &header, 0) == 1);
+	CHECK(opener_channel_receive(ours, &received) == -EPROTO);
+	CHECK(received.fd == -1);
+	CHECK(fcntl(STDIN_FILENO, F_DUPFD, 0) == first_free);
+	(void)close(first_free);
+	tear_down();
+}
+
+int
+main(void)
+{
+	TEST(requests_arrive_as_sent);
+	TEST(answers_bring_a_socket_or_an_error);
+	TEST(others_answer_in_vain);
+	TEST(many_sockets_are_closed);
+	return test_summary();
+}

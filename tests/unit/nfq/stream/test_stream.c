@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The parts of DNS over TCP that need no socket. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "nfq/handover/senders.h"
+#include "nfq/stream/buffer.h"
+#include "nfq/stream/clients.h"
+#include "nfq/stream/frame.h"
+#include "nfq/stream/options.h"
+#include "tests/check.h"
+
+static void
+messages_come_whole_or_not_at_all(void)
+{
+	static const uint8_t octets[] = "\0\3abc\0\0\0\1x\377\377y";
+	const size_t all = sizeof(octets) - 1;
+	const uint8_t *message;
+	size_t length;
+
+	/* However the octets arrive: nothing but whole messages, in order. */
+	for (size_t have = 0; have <= all; have++) {
+		struct stream_input input = { octets, have };
+		size_t count = 0;
+
+		while (stream_frame_next(&input, &message, &length))
+			count++;
+		CHECK(count == (have >= 10 ? 3u : have >= 7 ? 2u :
+		    have >= 5 ? 1u : 0u));
+		CHECK(input.left <= have && input.octets + input.left ==
+		    octets + have);
+	}
+	struct stream_input input = { octets, all };
+
+	CHECK(stream_frame_next(&input, &message, &length));
+	CHECK(length == 3 && memcmp(message, "abc", 3) == 0);
+	CHECK(stream_frame_next(&input, &message, &length) && length == 0);
+	CHECK(stream_frame_next(&input, &message, &length) && length == 1 &&
+	    *message == 'x');
+	CHECK(!stream_frame_next(&input, &message, &length) && input.left == 3);
+}
+
+static void
+prefix_is_written(void)
+{
+	uint8_t prefix[STREAM_PREFIX];
+
+	stream_frame_put(prefix, 0x1234);
+	CHECK(prefix[0] == 0x12 && prefix[1] == 0x34);
+	stream_frame_put(prefix, STREAM_MESSAGE_MAX);
+	CHECK(prefix[0] == 0xff && prefix[1] == 0xff);
+}
+
+static void
+buffer_keeps_the_order(void)
+{
+	struct stream_buffer b = { .octets = NULL };
+	uint8_t in[251], out = 0, next = 0;
+
+	for (size_t round = 0; round < 1000; round++) {
+		size_t put = round * 7 % sizeof(in), take;
+
+		for (size_t i = 0; i < put; i++)
+			in[i] = next++;
+		CHECK(stream_buffer_put(&b, in, put) == 0);
+		take = stream_buffer_length(&b) * (round % 3) / 2;
+		for (size_t i = 0; i < take; i++)
+			CHECK(b.octets[b.start + i] == out++);
+		stream_buffer_take(&b, take);
+		CHECK(stream_buffer_length(&b) > 0 || b.octets == NULL);
+	}
+	stream_buffer_clear(&b);
+	CHECK(b.octets == NULL && stream_buffer_length(&b) == 0);
+}
+
+static struct stream_client_key
+client(unsigned int n)
+{
+	struct stream_client_key key = { .uid = n % 2 == 0 ? n : (uid_t)-1 };
+
+	if (n % 2 != 0) {
+		key.address[14] = (uint8_t)(n >> 8);
+		key.address[15] = (uint8_t)n;
+	}
+	return key;
+}
+
+static unsigned int
+largest(const unsigned int *counts, size_t count)
+{
+	unsigned int most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (counts[i] > most)
+			most = counts[i];
+	return most;
+}
+
+/* Against plain counters: 300 clients come and go in a table that is full. */
+static void
+clients_are_counted(void)
+{
+	struct stream_clients *clients = stream_clients_new(512);
+	struct stream_client *at[300] = { NULL }, *most;
+	unsigned int counts[300] = { 0 }, all = 0, random = 1;
+
+	CHECK(clients != NULL && stream_clients_largest(clients) == NULL);
+	for (size_t step = 0; clients != NULL && step < 30000; step++) {
+		random = random * 1103515245 + 12345;
+		const unsigned int n = (random >> 8) % 300;
+		const struct stream_client_key key = client(n);
+
+		if ((random >> 24) % 2 == 0 && all < 512) {
+			all++;
+			at[n] = stream_clients_add(clients, &key);
+			CHECK(at[n]->connections == ++counts[n]);
+		} else if (counts[n] > 0) {
+			all--;
+			counts[n]--;
+			stream_clients_remove(clients, at[n]);
+			CHECK(counts[n] == 0 ||
+			    at[n]->connections == counts[n]);
+		}
+		most = stream_clients_largest(clients);
+		CHECK((most != NULL ? most->connections : 0) ==
+		    largest(counts, 300));
+	}
+	for (size_t n = 0; n < 300; n++)
+		while (counts[n]-- > 0)
+			stream_clients_remove(clients, at[n]);
+	CHECK(stream_clients_largest(clients) == NULL);
+	stream_clients_free(clients);
+}
+
+static struct sender_ends
+ends_of(unsigned int n)
+{
+	struct sender_ends ends = { .client = { 127, 0, 0, 1 },
+		.server = { 192, 0, 2, 53 } };
+
+	ends.client_port = (uint16_t)n;
+	return ends;
+}
+
+/* As many as can wait at a listener, and a flood of others before them. */
+static void
+senders_are_known(void)
+{
+	struct senders *senders = senders_new();
+	unsigned int known = 0;
+
+	CHECK(senders != NULL);
+	if (senders == NULL)
+		return;
+	for (unsigned int n = 0; n < 60000; n++) {
+		const struct sender_ends ends = ends_of(n);
+
+		senders_put(senders, &ends, n);
+		senders_put(senders, &ends, n % 4096);	/* sent again */
+	}
+	for (unsigned int n = 60000 - 4096; n < 60000; n++) {
+		const struct sender_ends ends = ends_of(n);
+		const uid_t uid = senders_take(senders, &ends);
+
+		CHECK(uid == n % 4096 || uid == (uid_t)-1);
+		known += uid == n % 4096;
+		CHECK(senders_take(senders, &ends) == (uid_t)-1);
+	}
+	CHECK(known > 4096 * 8 / 10);
+	senders_free(senders);
+	senders_free(NULL);
+}
+
+static const struct stream_options plain = { EDE_NONE, 100 };
+
+/* An answer with an empty OPT at its end, of that length. */
+static void
+make_answer(uint8_t *answer, size_t length)
+{
+	memset(answer, 0xee, length);
+	memcpy(answer + length - 11, "\0\0\51\4\320\0\0\0\0\0\0", 11);
+}
+
+static void
+options_that_were_asked_for(void)
+{
+	static const uint8_t idle[] = "\0\6\0\13\0\2\0\144";
+	struct edns asked = { .present = true, .keepalive = true };
+	uint8_t answer[2000];
+	size_t length;
+
+	make_answer(answer, 60);
+	length = stream_options_add(&plain, &asked, answer, 60, sizeof(answer));
+	CHECK(length == 66 && memcmp(answer + 58, idle, 8) == 0);
+
+	/* Padded up to the next block, whatever else is there. */
+	asked.padding = true;
+	for (size_t before = 30; before < 1000; before += 13) {
+		make_answer(answer, before);
+		length = stream_options_add(&plain, &asked, answer, before,
+		    sizeof(answer));
+		CHECK(length % STREAM_PADDING_BLOCK == 0);
+		CHECK(length >= before + 10 &&
+		    length < before + 10 + STREAM_PADDING_BLOCK);
+		CHECK((size_t)(answer[before - 2] << 8 | answer[before - 1]) ==
+		    length - before);
+	}
+	/* As much as there is room for. */
+	make_answer(answer, 60);
+	CHECK(stream_options_add(&plain, &asked, answer, 60, 75) == 75);
+	make_answer(answer, 60);
+	CHECK(stream_options_add(&plain, &asked, answer, 60, 60) == 60);
+}
+
+static void
+options_that_nobody_asked_for(void)
+{
+	const struct stream_options failed = { EDE_NETWORK_ERROR, 100 };
+	struct edns asked = { .present = true };
+	uint8_t answer[100];
+
+	make_answer(answer, 60);
+	CHECK(stream_options_add(&plain, &asked, answer, 60, 100) == 60);
+	CHECK(stream_options_add(&failed, &asked, answer, 60, 100) == 66);
+	CHECK(memcmp(answer + 58, "\0\6\0\17\0\2\0\27", 8) == 0);
+	/* No OPT: nowhere to put it. */
+	asked.present = false;
+	CHECK(stream_options_add(&failed, &asked, answer, 60, 100) == 60);
+}
+
+int
+main(void)
+{
+	TEST(messages_come_whole_or_not_at_all);
+	TEST(prefix_is_written);
+	TEST(buffer_keeps_the_order);
+	TEST(clients_are_counted);
+	TEST(senders_are_known);
+	TEST(options_that_were_asked_for);
+	TEST(options_that_nobody_asked_for);
+	return test_summary();
+}

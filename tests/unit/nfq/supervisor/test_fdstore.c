@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tests/check.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "nfq/supervisor/fdstore.h"
+
+/* Descriptors 3 and 4, as a service manager leaves them. */
+static void
+hand_over(const char *pid, const char *count, const char *names)
+{
+	CHECK(dup2(STDIN_FILENO, 3) == 3);
+	CHECK(dup2(STDIN_FILENO, 4) == 4);
+	(void)setenv("LISTEN_PID", pid, 1);
+	(void)setenv("LISTEN_FDS", count, 1);
+	if (names != NULL)
+		(void)setenv("LISTEN_FDNAMES", names, 1);
+	else
+		(void)unsetenv("LISTEN_FDNAMES");
+}
+
+static const char *
+own_pid(void)
+{
+	static char text[24];
+
+	(void)snprintf(text, sizeof(text), "%d", (int)getpid());
+	return text;
+}
+
+static void
+names_lead_to_descriptors(void)
+{
+	struct store store;
+
+	hand_over(own_pid(), "2", "rules:queue-5300");
+	store_open(&store);
+	CHECK(store.count == 2);
+	CHECK((fcntl(3, F_GETFD) & FD_CLOEXEC) != 0);
+	CHECK(getenv("LISTEN_FDS") == NULL);
+	CHECK(getenv("LISTEN_PID") == NULL);
+	CHECK(store_take(&store, "queue-5300") == 4);
+	CHECK(store_take(&store, "queue-5300") == -1);
+	CHECK(store_take(&store, "rules") == 3);
+	CHECK(store.count == 0);
+	store_close(&store);
+}
+
+static void
+what_nobody_takes_is_closed(void)
+{
+	struct store store;
+
+	hand_over(own_pid(), "2", "rules:something");
+	store_open(&store);
+	CHECK(store_take(&store, "rules") == 3);
+	store_close(&store);
+	CHECK(fcntl(4, F_GETFD) < 0);
+	CHECK(fcntl(3, F_GETFD) >= 0);
+}
+
+static void
+another_process_is_meant(void)
+{
+	struct store store;
+
+	hand_over("1", "2", "rules:queue-5300");
+	store_open(&store);
+	CHECK(store.count == 0);
+	CHECK(getenv("LISTEN_FDS") == NULL);
+}
+
+static void
+nonsense_in_the_environment(void)
+{
+	static const char *const counts[] = { "", "-1", "2x", "x", "0",
+		"99999999999999999999" };
+	struct store store;
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		hand_over(own_pid(), counts[i], "rules");
+		store_open(&store);
+		CHECK(store.count == 0);
+	}
+	/* More than there are, and fewer names than descriptors. */
+	hand_over(own_pid(), "60", NULL);
+	store_open(&store);
+	CHECK(store.count >= 2);
+	CHECK(store_take(&store, "rules") == -1);
+	CHECK(store_take(&store, "") >= 3);
+}
+
+static void
+copies_go_to_the_manager(void)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char text[128] = "", path[64];
+	struct iovec part = { .iov_base = text, .iov_len = sizeof(text) - 1 };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1,
+		.msg_control = control, .msg_controllen = sizeof(control) };
+	int manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+
+	(void)snprintf(path, sizeof(path), "/tmp/nfdns-store-%d",
+	    (int)getpid());
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	(void)unlink(path);
+	CHECK(bind(manager, (const struct sockaddr *)&address,
+	    sizeof(address)) == 0);
+	(void)setenv("NOTIFY_SOCKET", path, 1);
+	CHECK(store_is_there());
+	CHECK(store_keep(STORE_RULES, STDIN_FILENO) == 0);
+	CHECK(recvmsg(manager, &message, 0) > 0);
+	CHECK(strcmp(text, "FDSTORE=1\nFDNAME=rules\nFDPOLL=0") == 0);
+	CHECK(CMSG_FIRSTHDR(&message) != NULL);
+	memset(text, 0, sizeof(text));
+	store_forget(STORE_RULES);
+	CHECK(recv(manager, text, sizeof(text) - 1, 0) > 0);
+	CHECK(strcmp(text, "FDSTOREREMOVE=1\nFDNAME=rules") == 0);
+	(void)unsetenv("NOTIFY_SOCKET");
+	CHECK(!store_is_there());
+	CHECK(store_keep(STORE_RULES, STDIN_FILENO) == 0);
+	(void)unlink(path);
+	(void)close(manager);
+}
+
+static void
+queues_have_their_number_in_the_name(void)
+{
+	char name[STORE_NAME];
+
+	store_queue_name(name, 65535);
+	CHECK(strcmp(name, "queue-65535") == 0);
+}
+
+static void
+queues_that_are_left(void)
+{
+	struct store store;
+	uint16_t number = 0;
+
+	hand_over(own_pid(), "2", "rules:queue-5301");
+	store_open(&store);
+	CHECK(store_take_queue(&store, &number) == 4);
+	CHECK(number == 5301);
+	CHECK(store_take_queue(&store, &number) == -1);
+	CHECK(store_take(&store, "rules") == 3);
+}
+
+int
+main(void)
+{
+	TEST(names_lead_to_descriptors);
+	TEST(what_nobody_takes_is_closed);
+	TEST(another_process_is_meant);
+	TEST(nonsense_in_the_environment);
+	TEST(copies_go_to_the_manager);
+	TEST(queues_have_their_number_in_the_name);
+	TEST(queues_that_are_left);
+	return test_summary();
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The worker's life, by a clock of the test's own: life.h and suspects.h. */
+#include "nfq/supervisor/life.h"
+
+#include "nfq/handover/suspects.h"
+#include "tests/check.h"
+
+#define START 1000000
+
+static struct worker_life life;
+
+static enum life_sign sign;
+
+/*
+ * Looks at slot 0 every LIFE_LOOK_MS from *now on; when it was stuck, or 0.
+ * Meanwhile the process gets this share of a CPU.
+ */
+static int64_t
+watch_share(int64_t *now, int64_t until, const struct life_signs *signs,
+    int percent)
+{
+	for (; *now < until; *now += LIFE_LOOK_MS) {
+		struct life_signs s = *signs;
+
+		s.cpu_ms = *now * percent / 100;
+		sign = life_check(&life, 0, &s, life_look(&life, *now),
+		    LIFE_HANG_MS, *now);
+		if (sign != LIFE_MOVES)
+			return *now;
+	}
+	return 0;
+}
+
+static int64_t
+watch(int64_t *now, int64_t until, const struct life_signs *signs)
+{
+	return watch_share(now, until, signs, 100);
+}
+
+static void
+begin(bool ready)
+{
+	life_begin(&life, START);
+	if (ready)
+		life_ready(&life);
+}
+
+static void
+a_hang_is_noticed_in_300_ms(void)
+{
+	struct life_signs signs = { .batches = 7, .has_work = true };
+	int64_t now = START, stuck, last;
+
+	begin(true);
+	CHECK(watch(&now, START + 200, &signs) == 0);
+	signs.batches = 8;
+	last = now;
+	stuck = watch(&now, START + 5000, &signs);
+	CHECK(stuck - last >= LIFE_HANG_MS);
+	CHECK(stuck - last + LIFE_LOOK_MS <= 300);
+	CHECK(sign == LIFE_LOOPS);
+}
+
+/* No packet is to blame when somebody stops the process. */
+static void
+a_stopped_worker_is_noticed_as_soon(void)
+{
+	const struct life_signs signs = { .has_work = true, .stopped = true };
+	int64_t now = START;
+
+	begin(true);
+	CHECK(watch_share(&now, START + 1000, &signs, 0) + LIFE_LOOK_MS <=
+	    START + 300);
+	CHECK(sign == LIFE_STOPPED);
+}
+
+/* Other programs use the CPU: not the worker's fault, nor any packet's. */
+static void
+a_worker_without_the_cpu_has_time(void)
+{
+	const struct life_signs signs = { .has_work = true };
+	int64_t now = START;
+
+	begin(true);
+	CHECK(watch_share(&now, START + LIFE_BLOCKED_MS, &signs, 2) == 0);
+	CHECK(watch_share(&now, START + LIFE_BLOCKED_MS + 1, &signs, 2) != 0);
+	CHECK(sign == LIFE_BLOCKED);
+	/* With a small share of it, a loop is a loop all the same. */
+	now = START;
+	begin(true);
+	CHECK(watch_share(&now, START + 1000, &signs, 20) >= START + 250);
+	CHECK(sign == LIFE_LOOPS);
+}
+
+static void
+an_idle_worker_is_none(void)
+{
+	const struct life_signs signs = { .batches = 7, .has_work = false };
+	int64_t now = START;
+
+	begin(true);
+	CHECK(watch(&now, START + 60000, &signs) == 0);
+}
+
+static void
+slow_progress_is_progress(void)
+{
+	struct life_signs signs = { .has_work = true };
+	int64_t now = START;
+
+	begin(true);
+	for (; signs.batches < 100; signs.batches++)
+		CHECK(watch(&now, now + LIFE_HANG_MS, &signs) == 0);
+}
+
+/* Who slept himself knows nothing of the others' sleep. */
+static void
+a_supervisor_that_was_away_begins_anew(void)
+{
+	const struct life_signs signs = { .has_work = true };
+	int64_t now = START;
+
+	begin(true);
+	CHECK(watch(&now, now + LIFE_HANG_MS - LIFE_LOOK_MS, &signs) == 0);
+	now += 3000;
+	CHECK(watch(&now, now + LIFE_HANG_MS, &signs) == 0);
+	CHECK(watch(&now, now + 2 * LIFE_LOOK_MS, &signs) != 0);
+}
+
+static void
+a_worker_has_time_to_begin(void)
+{
+	const struct life_signs signs = { .has_work = true };
+	int64_t now = START;
+
+	begin(false);
+	CHECK(watch(&now, START + LIFE_READY_MS, &signs) == 0);
+	CHECK(!life_is_late(&life, START + LIFE_READY_MS - 1));
+	CHECK(life_is_late(&life, START + LIFE_READY_MS));
+	life_ready(&life);
+	CHECK(!life_is_late(&life, START + 2 * LIFE_READY_MS));
+}
+
+static void
+a_fork_that_fails_is_tried_for_ten_seconds(void)
+{
+	begin(true);
+	for (int64_t ms = 0; ms < LIFE_START_MS; ms += LIFE_LOOK_MS)
+		CHECK(!life_start_failed(&life, START + ms));
+	CHECK(life_start_failed(&life, START + LIFE_START_MS));
+	life_begin(&life, START + LIFE_START_MS);
+	CHECK(!life_start_failed(&life, START + LIFE_START_MS + 1));
+}
+
+/* One more worker that lives for ms and ends so. */
+static enum life_next
+one_more(bool ready, int64_t ms, struct life_end end)
+{
+	begin(ready);
+	return life_end(&life, &end, START + ms);
+}
+
+static void
+no_number_of_crashes_is_the_end(void)
+{
+	life = (struct worker_life){ .ready = false };
+	for (int n = 0; n < 1000; n++) {
+		CHECK(one_more(true, 1, (struct life_end){
+			.cause = STATUS_DEATH_POISON, .blamed = true }) ==
+		    LIFE_ANOTHER);
+		/* Of its first packet, before it could say "ready". */
+		CHECK(one_more(false, 1, (struct life_end){
+			.cause = STATUS_DEATH_POISON, .blamed = true }) ==
+		    LIFE_ANOTHER);
+		CHECK(one_more(true, 300, (struct life_end){
+			.cause = STATUS_DEATH_HANG, .blamed = true }) ==
+		    LIFE_ANOTHER);
+		CHECK(one_more(true, 1, (struct life_end){
+			.cause = STATUS_DEATH_KILLED }) == LIFE_ANOTHER);
+		CHECK(one_more(true, 1, (struct life_end){
+			.cause = STATUS_DEATH_FAILED, .worked = true }) ==
+		    LIFE_ANOTHER);
+	}
+}
+
+/* A crash that no packet can be blamed for, again and again. */
+static void
+what_nobody_can_tell_passes(void)
+{
+	const struct life_end end = { .cause = STATUS_DEATH_FAILED };
+
+	life = (struct worker_life){ .ready = false };
+	CHECK(one_more(true, 1, end) == LIFE_ANOTHER);
+	CHECK(one_more(true, 1, end) == LIFE_ANOTHER);
+	for (int n = 0; n < 1000; n++)
+		CHECK(one_more(true, 1, end) == LIFE_ANOTHER_PASSING);
+}
+
+static void
+ten_that_cannot_begin_are_the_end(void)
+{
+	const struct life_end dead = { .cause = STATUS_DEATH_FAILED,
+		.exited = true };
+
+	for (int ready = 0; ready < 2; ready++) {
+		life = (struct worker_life){ .ready = false };
+		for (int n = 1; n < LIFE_FAILURES; n++)
+			CHECK(one_more(ready, 10, dead) != LIFE_OVER);
+		CHECK(one_more(ready, 10, dead) == LIFE_OVER);
+	}
+	/* Rest between them, or work, is another matter. */
+	life = (struct worker_life){ .ready = false };
+	for (int n = 0; n < 100; n++)
+		CHECK(one_more(true, 6000, dead) != LIFE_OVER);
+}
+
+static void
+a_user_who_does_it_again_is_a_suspect(void)
+{
+	struct suspects s = { .list[0].used = false };
+	int64_t now = START, until = 0;
+
+	CHECK(!suspects_offend(&s, 7, SUSPECTS_CRASH, now, &until));
+	CHECK(!suspects_offend(&s, 7, SUSPECTS_CRASH, now + 1, &until));
+	CHECK(!suspects_has(&s, 7, now + 1));
+	CHECK(suspects_offend(&s, 7, SUSPECTS_CRASH, now + 2, &until));
+	CHECK(until == now + 2 + SUSPECTS_TERM_MS);
+	CHECK(suspects_has(&s, 7, until - 1) && !suspects_has(&s, 7, until));
+	CHECK(!suspects_has(&s, 8, now + 3));
+	CHECK(suspects_count(&s, now + 3) == 1);
+	/* What was in the queue before the term adds nothing. */
+	CHECK(!suspects_offend(&s, 7, SUSPECTS_CRASH, now + 3, &until));
+	/* Now once is enough, and each term is longer, up to a limit. */
+	for (int n = 1; n < 20; n++) {
+		now = until;
+		CHECK(suspects_offend(&s, 7, SUSPECTS_CRASH, now, &until));
+		CHECK(until - now == (int64_t)SUSPECTS_TERM_MS <<
+		    (n < SUSPECTS_DOUBLINGS ? n : SUSPECTS_DOUBLINGS));
+	}
+	/* Forgotten in the end. */
+	now = until + SUSPECTS_MEMORY_MS;
+	CHECK(!suspects_offend(&s, 7, SUSPECTS_CRASH, now, &until));
+}
+
+static void
+now_and_then_is_no_suspicion(void)
+{
+	struct suspects s = { .list[0].used = false };
+	int64_t until;
+
+	for (int n = 0; n < 100; n++)
+		CHECK(!suspects_offend(&s, (uid_t)-1, SUSPECTS_HANG, START +
+		    n * (int64_t)SUSPECTS_WINDOW_MS, &until));
+	CHECK(suspects_offend(&s, (uid_t)-1, SUSPECTS_HANG, START +
+	    100 * (int64_t)SUSPECTS_WINDOW_MS - 1, &until));
+}
+
+/* More users than there is room for: those whose term runs stay. */
+static void
+many_users_do_not_hide_one(void)
+{
+	struct suspects s = { .list[0].used = false };
+	int64_t until;
+
+	for (int n = 0; n < SUSPECTS_LIMIT; n++)
+		(void)suspects_offend(&s, 7, SUSPECTS_CRASH, START, &until);
+	for (uid_t uid = 100; uid < 10000; uid++)
+		(void)suspects_offend(&s, uid, SUSPECTS_CRASH, START, &until);
+	CHECK(suspects_has(&s, 7, START));
+}
+
+int
+main(void)
+{
+	TEST(a_hang_is_noticed_in_300_ms);
+	TEST(a_stopped_worker_is_noticed_as_soon);
+	TEST(a_worker_without_the_cpu_has_time);
+	TEST(an_idle_worker_is_none);
+	TEST(slow_progress_is_progress);
+	TEST(a_supervisor_that_was_away_begins_anew);
+	TEST(a_worker_has_time_to_begin);
+	TEST(a_fork_that_fails_is_tried_for_ten_seconds);
+	TEST(no_number_of_crashes_is_the_end);
+	TEST(what_nobody_can_tell_passes);
+	TEST(ten_that_cannot_begin_are_the_end);
+	TEST(a_user_who_does_it_again_is_a_suspect);
+	TEST(now_and_then_is_no_suspicion);
+	TEST(many_users_do_not_hide_one);
+	return test_summary();
+}

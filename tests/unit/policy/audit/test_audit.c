@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "policy/audit/audit.h"
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "policy/audit/ring.h"
+#include "tests/check.h"
+
+static const struct audit_record blank = {
+	.time_ns = 1795206300ULL * 1000000000,
+	.uid = 1000,
+	.gid = 100,
+	.family = AF_INET,
+	.verdict = VERDICT_ANSWER,
+	.reason = REASON_RECORD,
+};
+
+/* reviews.default.svc.cluster.local A 10.0.0.1 */
+static const uint8_t message[] = "\x12\x34\x85\x80\0\1\0\1\0\0\0\0"
+    "\7reviews\7default\3svc\7cluster\5local\0\0\1\0\1"
+    "\xc0\x0c\0\1\0\1\0\0\0\x1e\0\4\12\0\0\1";
+
+/* A record that can be told from others: its number is the packet's. */
+static struct audit_record
+numbered(uint32_t number)
+{
+	struct audit_record record = blank;
+
+	record.packet_id = number;
+	record.question = message;
+	record.question_length = sizeof(message) - 1;
+	record.answer = message;
+	record.answer_length = record.question_length;
+	return record;
+}
+
+/* As a thread does that has but this one. */
+static bool
+put(struct audit *audit, unsigned int number, const struct audit_record *record)
+{
+	bool taken = audit_put(audit, number, record);
+
+	audit_wake(audit);
+	return taken;
+}
+
+#define RING_RECORDS 300000U
+
+static struct audit_ring ring;
+
+static void *
+fill_ring(void *refused)
+{
+	uint8_t octets[600];
+	struct audit_record record = blank;
+	unsigned long *count = refused;
+
+	for (uint32_t i = 0; i < RING_RECORDS; i++) {
+		memset(octets, (int)(i % 251), sizeof(octets));
+		record.packet_id = i;
+		record.question = octets;
+		record.question_length = (uint16_t)(i % 113);
+		record.answer = octets;
+		record.answer_length = (uint16_t)(i % 599);
+		if (!audit_ring_put(&ring, &record))
+			++*count;
+	}
+	return NULL;
+}
+
+static bool
+is_whole(const struct audit_record *record)
+{
+	uint32_t i = record->packet_id;
+
+	if (record->question_length != i % 113 ||
+	    record->answer_length != i % 599)
+		return false;
+	for (size_t j = 0; j < record->question_length; j++)
+		if (record->question[j] != i % 251)
+			return false;
+	for (size_t j = 0; j < record->answer_length; j++)
+		if (record->answer[j] != i % 251)
+			return false;
+	return true;
+}
+
+static void
+a_ring_keeps_order_and_counts_what_it_refuses(void)
+{
+	unsigned long refused = 0, taken = 0;
+	struct audit_record record;
+	uint32_t expected = 0;
+	pthread_t thread;
+	bool ended = false;
+
+	CHECK(audit_ring_init(&ring) == 0);
+	CHECK(pthread_create(&thread, NULL, fill_ring, &refused) == 0);
+	while (!ended) {
+		uint64_t cursor = atomic_load(&ring.tail), end;
+
+		/* The last look comes after the thread's end. */
+		ended = pthread_tryjoin_np(thread, NULL) == 0;
+		end = audit_ring_end(&ring);
+		while (audit_ring_next(&ring, &cursor, end, &record)) {
+			CHECK(record.packet_id >= expected);
+			CHECK(is_whole(&record));
+			expected = record.packet_id + 1;
+			audit_ring_release(&ring, cursor);
+			taken++;
+		}
+	}
+	CHECK(taken + refused == RING_RECORDS);
+	CHECK(refused == atomic_load(&ring.lost));
+	CHECK(taken > 0);
+	printf("figure: ring: %lu of %u records found no room\n", refused,
+	    RING_RECORDS);
+	audit_ring_clear(&ring);
+}
+
+/* What came out of a sink. */
+struct harvest {
+	unsigned long records;
+	unsigned long lost;		/* as told */
+	unsigned long passes;
+	unsigned long bad;		/* lines that are none */
+	long last;			/* number of the last record */
+	bool disorder;
+};
+
+static void
+reap_line(struct harvest *h, const char *text, size_t length)
+{
+	json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+	json_t *ours = json_object_get(root, "nfdns");
+	const char *type = json_string_value(json_object_get(root,
+	    "event_type"));
+	long number = (long)json_integer_value(json_object_get(ours,
+	    "packet_id"));
+
+	if (type == NULL)
+		h->bad++;
+	else if (strcmp(type, "stats") == 0)
+		h->lost += (unsigned long)json_integer_value(json_object_get(
+		    ours, "records"));
+	else {
+		h->records++;
+		h->passes += strcmp(json_string_value(json_object_get(ours,
+		    "decision")), "pass") == 0;
+		h->disorder |= h->records > 1 && number <= h->last;
+		h->last = number;
+	}
+	json_decref(root);
+}
+
+/* Reads lines until the end of the file or pipe. */
+static struct harvest
+reap(FILE *in)
+{
+	struct harvest h = { .records = 0 };
+	char *text = NULL;
+	size_t size = 0;
+	ssize_t n;
+
+	while (in != NULL && (n = getline(&text, &size, in)) > 0) {
+		if (text[n - 1] != '\n')
+			h.bad++;
+		else
+			reap_line(&h, text, (size_t)n);
+	}
+	free(text);
+	if (in != NULL)
+		fclose(in);
+	return h;
+}
+
+static void *
+reap_pipe(void *argument)
+{
+	struct harvest *h = argument;
+
+	*h = reap(fdopen((int)h->last, "r"));
+	return NULL;
+}
+
+/*
+ * Nobody reads the pipe at first: the thread that puts is not held up, and
+ * what it was refused is what is counted and what is told later.
+ */
+static void
+a_blocked_sink_loses_records_and_says_how_many(void)
+{
+	struct audit_sink sink = { .passes = true };
+	struct harvest h = { .records = 0 };
+	unsigned long refused = 0, count = 0;
+	struct audit *audit = NULL;
+	pthread_t reader;
+	int fds[2];
+
+	CHECK(pipe2(fds, O_CLOEXEC) == 0 && audit_start(&audit, 1) == 0);
+	sink.fd = fds[1];
+	audit_set_sinks(audit, &sink, 1);
+	while (refused < 1000) {
+		struct audit_record record = numbered((uint32_t)count++);
+
+		refused += !put(audit, 0, &record);
+	}
+	CHECK(audit_lost(audit) == refused);
+	h.last = fds[0];
+	CHECK(pthread_create(&reader, NULL, reap_pipe, &h) == 0);
+	/* Closes the pipe after all that is left, which ends the reader. */
+	audit_stop(audit, 20000);
+	pthread_join(reader, NULL);
+	CHECK(h.bad == 0 && !h.disorder);
+	CHECK(h.records == count - refused);
+	CHECK(h.lost == refused);
+}
+
+#define CROWD 4U
+#define EACH 20000U
+
+struct crowd {
+	struct audit *audit;
+	unsigned int ring;
+	unsigned long refused;
+};
+
+static void *
+put_many(void *argument)
+{
+	struct crowd *c = argument;
+
+	for (uint32_t i = 0; i < EACH; i++) {
+		struct audit_record record = numbered(i);
+
+		record.verdict = i % 2 == 0 ? VERDICT_PASS : VERDICT_ANSWER;
+		c->refused += !put(c->audit, c->ring, &record);
+	}
+	return NULL;
+}
+
+static int
+open_file(const char *path)
+{
+	return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+}
+
+static void
+many_threads_lose_nothing_uncounted(void)
+{
+	char dir[] = "/tmp/nfdns-audit-XXXXXX", all[64], some[64];
+	struct audit_sink sinks[2] = { { .passes = true }, { .passes = false } };
+	struct crowd crowd[CROWD];
+	pthread_t threads[CROWD];
+	unsigned long refused = 0;
+	struct audit *audit = NULL;
+	struct harvest h;
+
+	CHECK(mkdtemp(dir) != NULL);
+	snprintf(all, sizeof(all), "%s/all", dir);
+	snprintf(some, sizeof(some), "%s/some", dir);
+	sinks[0].fd = open_file(all);
+	sinks[1].fd = open_file(some);
+	CHECK(audit_start(&audit, CROWD) == 0);
+	CHECK(!audit_wants(audit, VERDICT_ANSWER));
+	audit_set_sinks(audit, sinks, 2);
+	CHECK(audit_wants(audit, VERDICT_ANSWER));
+	CHECK(audit_wants(audit, VERDICT_PASS));
+	for (unsigned int i = 0; i < CROWD; i++) {
+		crowd[i] = (struct crowd){ audit, i, 0 };
+		pthread_create(&threads[i], NULL, put_many, &crowd[i]);
+	}
+	for (unsigned int i = 0; i < CROWD; i++) {
+		pthread_join(threads[i], NULL);
+		refused += crowd[i].refused;
+	}
+	CHECK(audit_lost(audit) == refused);
+	audit_stop(audit, 20000);
+	h = reap(fopen(all, "r"));
+	CHECK(h.bad == 0);
+	CHECK(h.records + refused == CROWD * EACH && h.lost == refused);
+	printf("figure: audit: %lu of %u records found no room\n", refused,
+	    CROWD * EACH);
+	h = reap(fopen(some, "r"));
+	CHECK(h.bad == 0 && h.passes == 0 && h.lost == refused);
+	CHECK(h.records <= CROWD * EACH / 2);
+	CHECK(h.records + refused >= CROWD * EACH / 2);
+	unlink(all);
+	unlink(some);
+	rmdir(dir);
+}
+
+static void
+files_can_be_moved_away_and_reopened(void)
+{
+	char dir[] = "/tmp/nfdns-audit-XXXXXX", path[64], moved[64];
+	struct audit_sink sink = { .passes = false };
+	struct audit_record record;
+	struct audit *audit = NULL;
+	struct harvest h;
+
+	CHECK(mkdtemp(dir) != NULL);
+	snprintf(path, sizeof(path), "%s/a", dir);
+	snprintf(moved, sizeof(moved), "%s/a.1", dir);
+	CHECK(audit_start(&audit, 1) == 0);
+	sink.fd = open_file(path);
+	audit_set_sinks(audit, &sink, 1);
+	CHECK(!audit_wants(audit, VERDICT_PASS));
+	for (uint32_t i = 0; i < 100; i++) {
+		record = numbered(i);
+		CHECK(put(audit, 0, &record));
+		/* In the middle the name goes, and nothing happens. */
+		if (i == 50)
+			CHECK(rename(path, moved) == 0);
+	}
+	sink.fd = open_file(path);
+	audit_set_sinks(audit, &sink, 1);
+	h = reap(fopen(moved, "r"));
+	CHECK(h.records == 100 && h.last == 99 && h.bad == 0 && !h.disorder);
+	record = numbered(100);
+	CHECK(put(audit, 0, &record));
+	audit_stop(audit, 20000);
+	h = reap(fopen(path, "r"));
+	CHECK(h.records == 1 && h.last == 100 && h.lost == 0);
+	unlink(path);
+	unlink(moved);
+	rmdir(dir);
+}
+
+/* A full disk, played by the limit on a file's size. */
+static void
+set_disk(rlim_t octets)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_FSIZE, &limit);
+	limit.rlim_cur = octets;
+	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+}
+
+static void
+a_full_disk_leaves_whole_lines_and_is_tried_again(void)
+{
+	char dir[] = "/tmp/nfdns-audit-XXXXXX", path[64];
+	struct audit_sink sink = { .passes = false };
+	struct audit_record record;
+	unsigned long refused = 0, count = 0;
+	struct audit *audit = NULL;
+	struct harvest h;
+
+	CHECK(mkdtemp(dir) != NULL);
+	snprintf(path, sizeof(path), "%s/a", dir);
+	CHECK(audit_start(&audit, 1) == 0);
+	set_disk(10000);
+	sink.fd = open_file(path);
+	audit_set_sinks(audit, &sink, 1);
+	while (refused < 100) {
+		record = numbered((uint32_t)count++);
+		refused += !put(audit, 0, &record);
+	}
+	/* Room again: everything that was kept comes, and the count. */
+	set_disk(RLIM_INFINITY);
+	audit_stop(audit, 20000);
+	h = reap(fopen(path, "r"));
+	CHECK(h.bad == 0 && !h.disorder && h.lost == refused);
+	CHECK(h.records == count - refused);
+	unlink(path);
+
+	/* No room until the end: the line that was cut is taken back. */
+	CHECK(audit_start(&audit, 1) == 0);
+	set_disk(10000);
+	sink.fd = open_file(path);
+	audit_set_sinks(audit, &sink, 1);
+	for (uint32_t i = 0; i < 100; i++) {
+		record = numbered(i);
+		CHECK(put(audit, 0, &record));
+	}
+	audit_set_sinks(audit, NULL, 0);
+	h = reap(fopen(path, "r"));
+	CHECK(h.bad == 0 && h.records > 5 && h.records < 50);
+	CHECK(audit_lost(audit) == 100 - h.records);
+	CHECK(!audit_wants(audit, VERDICT_ANSWER));
+
+	set_disk(RLIM_INFINITY);
+	audit_stop(audit, 20000);
+	unlink(path);
+	rmdir(dir);
+}
+
+static void
+a_dead_sink_does_not_stop_a_living_one(void)
+{
+	char path[] = "/tmp/nfdns-audit-XXXXXX";
+	struct audit_sink sinks[2] = { { .passes = true }, { .passes = true } };
+	struct audit *audit = NULL;
+	struct harvest h;
+	int pipe_fds[2];
+	uint32_t count = 20000;
+
+	CHECK(pipe2(pipe_fds, O_CLOEXEC) == 0);
+	close(pipe_fds[0]);		/* EPIPE */
+	sinks[0].fd = pipe_fds[1];
+	sinks[1].fd = mkostemp(path, O_APPEND);
+	CHECK(audit_start(&audit, 1) == 0);
+	audit_set_sinks(audit, sinks, 2);
+	for (uint32_t i = 0; i < count; i++) {
+		struct audit_record record = numbered(i);
+
+		while (!put(audit, 0, &record))
+			poll(NULL, 0, 1);
+	}
+	audit_stop(audit, 1000);
+	h = reap(fopen(path, "r"));
+	CHECK(h.records == count && h.last == count - 1 && h.bad == 0);
+	unlink(path);
+
+	/* All lost, in time. */
+	sinks[0].fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	CHECK(sinks[0].fd >= 0 && audit_start(&audit, 1) == 0);
+	audit_set_sinks(audit, sinks, 1);
+	for (uint32_t i = 0; i < 50; i++) {
+		struct audit_record record = numbered(i);
+
+		CHECK(put(audit, 0, &record));
+	}
+	audit_set_sinks(audit, NULL, 0);
+	CHECK(audit_lost(audit) == 50);
+	audit_stop(audit, 1000);
+	audit_stop(NULL, 0);
+}
+
+int
+main(void)
+{
+	(void)setvbuf(stdout, NULL, _IOLBF, 0);
+	TEST(a_ring_keeps_order_and_counts_what_it_refuses);
+	TEST(a_blocked_sink_loses_records_and_says_how_many);
+	TEST(many_threads_lose_nothing_uncounted);
+	TEST(files_can_be_moved_away_and_reopened);
+	TEST(a_full_disk_leaves_whole_lines_and_is_tried_again);
+	TEST(a_dead_sink_does_not_stop_a_living_one);
+	return test_summary();
+}

@@ -1,0 +1,645 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "policy/audit/json.h"
+
+#include <sys/socket.h>
+#include <arpa/inet.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "resolver/dns/name.h"
+#include "resolver/dns/rr.h"
+#include "resolver/dns/wire.h"
+#include "tests/check.h"
+
+static char line[AUDIT_JSON_MAX + 1];
+
+/* One for all tests: what it keeps from line to line must never show. */
+static struct audit_json formatter;
+
+/* 2026-11-20T20:25:00.123456 UTC */
+#define SOME_TIME (1795206300ULL * 1000000000 + 123456789)
+
+static const struct audit_record blank = {
+	.time_ns = SOME_TIME,
+	.spent_ns = 4207,
+	.packet_id = 77,
+	.generation = 3,
+	.uid = 1000,
+	.gid = 100,
+	.client_port = 40000,
+	.server_port = 53,
+	.family = AF_INET,
+	.client = { 192, 0, 2, 7 },
+	.server = { 192, 0, 2, 53 },
+	.verdict = VERDICT_ANSWER,
+	.reason = REASON_RECORD,
+};
+
+/* A message in the making. */
+static uint8_t message[8192];
+static struct wire_writer w;
+
+static void
+start_message(uint16_t flags, uint16_t answers)
+{
+	w = wire_writer_over(message, sizeof(message));
+	wire_write_u16(&w, 0x1234);
+	wire_write_u16(&w, flags);
+	wire_write_u16(&w, 1);
+	wire_write_u16(&w, answers);
+	wire_write_u32(&w, 0);
+}
+
+static void
+write_name(const char *text)
+{
+	struct dns_name name;
+
+	if (name_from_text(&name, text, strlen(text)) == 0)
+		wire_write_octets(&w, name.octets, name.length);
+}
+
+static void
+write_question(const char *name, uint16_t type)
+{
+	write_name(name);
+	wire_write_u16(&w, type);
+	wire_write_u16(&w, CLASS_IN);
+}
+
+/* An answer whose owner is the question's name. */
+static void
+write_record(uint16_t type, const void *rdata, uint16_t length)
+{
+	wire_write_u16(&w, 0xc00c);
+	wire_write_u16(&w, type);
+	wire_write_u16(&w, CLASS_IN);
+	wire_write_u32(&w, 30);
+	wire_write_u16(&w, length);
+	wire_write_octets(&w, rdata, length);
+}
+
+/* The record's line, checked to be one line of JSON; NULL if it is not. */
+static json_t *
+json_of(const struct audit_record *record)
+{
+	size_t length = audit_json(&formatter, record, line, AUDIT_JSON_MAX);
+	json_error_t error;
+	json_t *root;
+
+	CHECK(length > 1 && length <= AUDIT_JSON_MAX);
+	line[length] = '\0';
+	CHECK(line[length - 1] == '\n');
+	CHECK(memchr(line, '\n', length - 1) == NULL);
+	root = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
+	if (root == NULL) {
+		printf("  %s: %s\n", error.text, line);
+		CHECK(0);
+	}
+	return root;
+}
+
+static json_t *
+json_of_answer(struct audit_record record)
+{
+	record.answer = message;
+	record.answer_length = (uint16_t)wire_written(&w);
+	record.question = NULL;
+	record.question_length = 0;
+	return json_of(&record);
+}
+
+/* Follows "a.b.c"; a number is an index. */
+static json_t *
+at(json_t *value, const char *path)
+{
+	char key[32];
+
+	while (*path != '\0' && value != NULL) {
+		size_t length = strcspn(path, ".");
+
+		snprintf(key, sizeof(key), "%.*s", (int)length, path);
+		value = json_is_array(value) ?
+		    json_array_get(value, strtoul(key, NULL, 10)) :
+		    json_object_get(value, key);
+		path += length + (path[length] == '.');
+	}
+	return value;
+}
+
+static bool
+is_text(json_t *root, const char *path, const char *expected)
+{
+	const char *text = json_string_value(at(root, path));
+
+	if (text != NULL && strcmp(text, expected) == 0)
+		return true;
+	printf("  %s is %s\n", path, text != NULL ? text : "no text");
+	return false;
+}
+
+static bool
+is_number(json_t *root, const char *path, json_int_t expected)
+{
+	return json_is_integer(at(root, path)) &&
+	    json_integer_value(at(root, path)) == expected;
+}
+
+static void
+an_answer_has_all_that_eve_has(void)
+{
+	static const uint8_t address[] = { 10, 0, 0, 1 }, other[] = { 10, 0, 0, 2 };
+	json_t *root;
+
+	start_message(0x8580, 3);
+	write_question("Www.example.com", TYPE_A);
+	write_record(TYPE_CNAME, "\3api\xc0\x10", 6);
+	write_record(TYPE_A, address, 4);
+	write_record(TYPE_A, other, 4);
+	root = json_of_answer(blank);
+	CHECK(is_text(root, "timestamp", "2026-11-20T20:25:00.123456+0000"));
+	CHECK(is_text(root, "event_type", "dns"));
+	CHECK(is_text(root, "src_ip", "192.0.2.7"));
+	CHECK(is_number(root, "src_port", 40000));
+	CHECK(is_text(root, "dest_ip", "192.0.2.53"));
+	CHECK(is_number(root, "dest_port", 53));
+	CHECK(is_text(root, "proto", "UDP"));
+	CHECK(is_number(root, "ip_v", 4));
+	CHECK(is_number(root, "dns.version", 2));
+	CHECK(is_text(root, "dns.type", "answer"));
+	CHECK(is_number(root, "dns.id", 0x1234));
+	CHECK(json_is_true(at(root, "dns.qr")));
+	CHECK(json_is_true(at(root, "dns.aa")));
+	CHECK(json_is_false(at(root, "dns.tc")));
+	CHECK(json_is_true(at(root, "dns.rd")));
+	CHECK(json_is_true(at(root, "dns.ra")));
+	CHECK(is_text(root, "dns.rrname", "Www.example.com"));
+	CHECK(is_text(root, "dns.rrtype", "A"));
+	CHECK(is_text(root, "dns.rcode", "NOERROR"));
+	CHECK(json_array_size(at(root, "dns.answers")) == 3);
+	CHECK(is_text(root, "dns.answers.0.rrname", "Www.example.com"));
+	CHECK(is_text(root, "dns.answers.0.rrtype", "CNAME"));
+	CHECK(is_text(root, "dns.answers.0.rdata", "api.example.com"));
+	CHECK(is_number(root, "dns.answers.1.ttl", 30));
+	CHECK(is_text(root, "dns.grouped.CNAME.0", "api.example.com"));
+	CHECK(is_text(root, "dns.grouped.A.0", "10.0.0.1"));
+	CHECK(is_text(root, "dns.grouped.A.1", "10.0.0.2"));
+	CHECK(at(root, "dns.answers_omitted") == NULL);
+	CHECK(is_number(root, "nfdns.packet_id", 77));
+	CHECK(is_text(root, "nfdns.decision", "answer"));
+	CHECK(is_text(root, "nfdns.reason", "record"));
+	CHECK(json_is_null(at(root, "nfdns.rule")));
+	CHECK(is_number(root, "nfdns.uid", 1000));
+	CHECK(is_number(root, "nfdns.gid", 100));
+	CHECK(is_number(root, "nfdns.generation", 3));
+	CHECK(json_real_value(at(root, "nfdns.spent_us")) > 4.2069 &&
+	    json_real_value(at(root, "nfdns.spent_us")) < 4.2071);
+	json_decref(root);
+}
+
+/* Owner, type, class and TTL like the record before, or not. */
+static void
+records_that_are_alike_and_not_have_each_their_own(void)
+{
+	static const uint8_t address[] = { 10, 0, 0, 1 };
+	static const struct {
+		const char *owner;
+		size_t owner_length;
+		uint16_t type;
+		uint8_t ttl;
+		const char *name;
+	} records[] = {
+		{ "\xc0\x0c", 2, TYPE_A, 30, "www.x" },
+		{ "\xc0\x0c", 2, TYPE_A, 30, "www.x" },
+		{ "\xc0\x0c", 2, TYPE_A, 31, "www.x" },
+		{ "\xc0\x10", 2, TYPE_A, 31, "x" },
+		{ "\xc0\x10", 2, TYPE_A, 31, "x" },
+		{ "\xc0\x10", 2, TYPE_TXT, 31, "x" },
+		{ "\1x\0", 3, TYPE_A, 31, "x" },
+		{ "\1x\0", 3, TYPE_A, 31, "x" },
+		{ "\0", 1, TYPE_A, 31, "." },
+		{ "\xc0\x0c", 2, TYPE_A, 31, "www.x" },
+	};
+	const size_t count = sizeof(records) / sizeof(records[0]);
+	char path[64];
+	json_t *root;
+
+	start_message(0x8580, (uint16_t)count);
+	write_question("www.x", TYPE_A);
+	for (size_t i = 0; i < count; i++) {
+		wire_write_octets(&w, records[i].owner, records[i].owner_length);
+		wire_write_u16(&w, records[i].type);
+		wire_write_u16(&w, CLASS_IN);
+		wire_write_u32(&w, records[i].ttl);
+		wire_write_u16(&w, sizeof(address));
+		wire_write_octets(&w, address, sizeof(address));
+	}
+	root = json_of_answer(blank);
+	CHECK(json_array_size(at(root, "dns.answers")) == count);
+	for (size_t i = 0; i < count; i++) {
+		const bool text = records[i].type == TYPE_TXT;
+
+		snprintf(path, sizeof(path), "dns.answers.%zu.rrname", i);
+		CHECK(is_text(root, path, records[i].name));
+		snprintf(path, sizeof(path), "dns.answers.%zu.rrtype", i);
+		CHECK(is_text(root, path, text ? "TXT" : "A"));
+		snprintf(path, sizeof(path), "dns.answers.%zu.ttl", i);
+		CHECK(is_number(root, path, records[i].ttl));
+		snprintf(path, sizeof(path), "dns.answers.%zu.rdata", i);
+		CHECK(is_text(root, path, text ? "\\# 4 0a000001" :
+		    "10.0.0.1"));
+	}
+	json_decref(root);
+}
+
+static void
+a_passed_question_has_no_answer(void)
+{
+	struct audit_record record = blank;
+	json_t *root;
+
+	start_message(0x0100, 0);
+	write_question("example.org", TYPE_AAAA);
+	record.question = message;
+	record.question_length = (uint16_t)wire_written(&w);
+	record.verdict = VERDICT_PASS;
+	record.reason = REASON_NOT_MESH;
+	record.family = AF_INET6;
+	record.uid = (uid_t)-1;
+	record.gid = (gid_t)-1;
+	root = json_of(&record);
+	CHECK(is_text(root, "src_ip", "c000:207::"));
+	CHECK(is_number(root, "ip_v", 6));
+	CHECK(is_text(root, "dns.type", "query"));
+	CHECK(is_text(root, "dns.rrname", "example.org"));
+	CHECK(is_text(root, "dns.rrtype", "AAAA"));
+	CHECK(at(root, "dns.rcode") == NULL);
+	CHECK(at(root, "dns.answers") == NULL);
+	CHECK(json_is_null(at(root, "nfdns.uid")));
+	CHECK(json_is_null(at(root, "nfdns.gid")));
+	CHECK(is_text(root, "nfdns.decision", "pass"));
+	CHECK(is_text(root, "nfdns.reason", "not-mesh"));
+	json_decref(root);
+}
+
+static void
+an_error_names_its_code(void)
+{
+	struct audit_record record = blank;
+	json_t *root;
+
+	start_message(0x8580, 0);
+	write_question("a.b", TYPE_TXT);
+	record.verdict = VERDICT_REFUSE;
+	record.reason = REASON_EDNS_VERSION;
+	record.rcode = RCODE_BADVERS;
+	root = json_of_answer(record);
+	CHECK(is_text(root, "dns.rcode", "BADVERS"));
+	CHECK(at(root, "dns.answers") == NULL);
+	CHECK(is_text(root, "nfdns.decision", "refuse"));
+	json_decref(root);
+}
+
+static void
+data_of_other_types_is_readable(void)
+{
+	static const struct {
+		uint16_t type;
+		const char *rdata;
+		uint16_t length;
+		const char *text;
+	} cases[] = {
+		{ TYPE_MX, "\0\12\2mx\xc0\x0c", 7, "10 mx.x.test" },
+		{ TYPE_SRV, "\0\1\0\2\0\120\1s\0", 9, "1 2 80 s" },
+		{ TYPE_TXT, "\2ab\3c\"\\", 7, "abc\"\\\\" },
+		{ TYPE_TXT, "\3a\1\xff", 4, "a\\001\\255" },
+		{ TYPE_SOA, "\xc0\x0c\1h\xc0\x0c\0\0\0\1\0\0\0\2\0\0\0\3\0\0\0"
+		  "\4\0\0\0\5", 26, "x.test h.x.test 1 2 3 4 5" },
+		{ TYPE_AAAA, "\x20\1\xd\xb8\0\0\0\0\0\0\0\0\0\0\0\1", 16,
+		  "2001:db8::1" },
+		{ TYPE_A, "abc", 3, "\\# 3 616263" },
+		{ TYPE_A, "abcde", 5, "\\# 5 6162636465" },
+		{ TYPE_CNAME, "\xc0\xff", 2, "\\# 2 c0ff" },
+		{ TYPE_CNAME, "\0\0", 2, "\\# 2 0000" },
+		{ TYPE_CNAME, "\0", 1, "." },
+		{ 65280, "", 0, "\\# 0 " },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *root;
+
+		start_message(0x8580, 1);
+		write_question("x.test", TYPE_ANY);
+		write_record(cases[i].type, cases[i].rdata, cases[i].length);
+		root = json_of_answer(blank);
+		CHECK(is_text(root, "dns.answers.0.rdata", cases[i].text));
+		json_decref(root);
+	}
+}
+
+/* A question for that name of "length" octets has it as name_to_text() does. */
+static void
+check_name(uint16_t flags, const uint8_t *name, size_t length)
+{
+	char text[NAME_TEXT_SIZE], expected[NAME_TEXT_SIZE];
+	json_t *root;
+
+	start_message(flags, 0);
+	wire_write_octets(&w, name, length);
+	wire_write_u32(&w, 0x00010001);
+	root = json_of_answer(blank);
+	snprintf(text, sizeof(text), "%s.",
+	    json_string_value(at(root, "dns.rrname")));
+	name_to_text(name, expected);
+	CHECK(strcmp(text, expected) == 0);
+	if (test_failed_here)
+		printf("  %s, %s\n", text, expected);
+	json_decref(root);
+}
+
+static void
+names_are_written_as_everywhere_else(void)
+{
+	srandom(2);
+	for (int i = 0; i < 5000; i++) {
+		size_t labels = 1 + (size_t)random() % 5;
+		size_t length = 0;
+		uint8_t name[256];
+
+		for (size_t l = 0; l < labels; l++) {
+			size_t n = 1 + (size_t)random() % 40;
+
+			name[length++] = (uint8_t)n;
+			while (n-- > 0)
+				name[length++] = (uint8_t)random();
+		}
+		name[length++] = 0;
+		check_name(0x8580, name, length);
+		if (test_failed_here)
+			return;
+	}
+}
+
+/* Of plain octets and of those that look like some: lengths, dots, \\200. */
+static void
+every_label_of_every_length_is_written_as_everywhere_else(void)
+{
+	static const char fill[] = "a-_Z09~!#,.\"\\ \x7f\x80\xff\1\x2e";
+
+	for (unsigned int i = 0; i < 63 * 2 * sizeof(fill); i++) {
+		const uint8_t first = (uint8_t)(i % 63 + 1);
+		const uint8_t second = i / 63 % 2 == 0 ? first : 46;
+		uint8_t name[2 * 64 + 1];
+
+		memset(name, 'a', sizeof(name));
+		name[0] = first;
+		name[first] = (uint8_t)fill[i / 63 / 2];
+		name[1 + first] = second;
+		name[2 + first + second] = 0;
+		check_name(0x0100, name, 3U + first + second);
+		if (test_failed_here)
+			return;
+	}
+}
+
+/* Groups that are zero, small or any, so there are runs of all lengths. */
+static void
+addresses_are_written_as_libc_does(void)
+{
+	struct audit_record record = blank;
+	char expected[INET6_ADDRSTRLEN];
+
+	srandom(4);
+	for (int i = 0; i < 20000; i++) {
+		json_t *root;
+
+		for (int j = 0; j < 16; j += 2) {
+			long value = random() >> 2, kind = random() % 4;
+
+			value &= kind < 2 ? 0 : kind == 2 ? 0xff : 0xffff;
+			value |= j == 10 && i % 5 == 0 ? 0xffff : 0;
+			record.client[j] = (uint8_t)(value >> 8);
+			record.client[j + 1] = (uint8_t)value;
+		}
+		record.family = i % 4 == 0 ? AF_INET : AF_INET6;
+		start_message(0x8580, 0);
+		root = json_of_answer(record);
+		CHECK(inet_ntop(record.family, record.client, expected,
+		    sizeof(expected)) != NULL);
+		CHECK(is_text(root, "src_ip", expected));
+		json_decref(root);
+		if (test_failed_here)
+			return;
+	}
+}
+
+static void
+times_are_written_as_libc_does(void)
+{
+	struct audit_record record = blank;
+	char expected[64];
+
+	srandom(5);
+	for (int i = 0; i < 40000; i++) {
+		/* Every day for a hundred years, then any time there is. */
+		time_t second = i < 36525 ? i * 86400L + random() % 86400 :
+		    (time_t)(((uint64_t)random() << 33) / 1000000000);
+		struct tm tm;
+		json_t *root;
+
+		record.time_ns = (uint64_t)second * 1000000000 + 1999;
+		start_message(0x8580, 0);
+		root = json_of_answer(record);
+		CHECK(gmtime_r(&second, &tm) != NULL && strftime(expected,
+		    sizeof(expected), "%Y-%m-%dT%H:%M:%S.000001+0000", &tm) > 0);
+		CHECK(is_text(root, "timestamp", expected));
+		json_decref(root);
+		if (test_failed_here)
+			return;
+	}
+}
+
+static void
+numbers_of_every_width_are_written(void)
+{
+	struct audit_record record = blank;
+
+	start_message(0x8580, 0);
+	for (uint64_t power = 1;; power *= 10) {
+		for (int64_t i = -1; i <= 1; i++) {
+			json_t *root;
+
+			/* jansson reads no more than 63 bits. */
+			record.generation = (power + (uint64_t)i) & INT64_MAX;
+			root = json_of_answer(record);
+			CHECK(is_number(root, "nfdns.generation",
+			    (json_int_t)record.generation));
+			json_decref(root);
+		}
+		if (power > UINT64_MAX / 10)
+			break;
+	}
+	for (uint32_t ns = 0; ns < 2000000; ns += 997) {
+		char expected[32];
+
+		record.spent_ns = ns;
+		json_decref(json_of_answer(record));
+		snprintf(expected, sizeof(expected), "\"spent_us\":%u.%03u}",
+		    ns / 1000, ns % 1000);
+		CHECK(strstr(line, expected) != NULL);
+	}
+}
+
+/*
+ * A record and one that differs in a single thing, in turns: each line is what
+ * a formatter writes that has seen no other.
+ */
+static void
+a_line_says_nothing_of_the_one_before(void)
+{
+	static char expected[AUDIT_JSON_MAX];
+	struct audit_record records[14];
+	const size_t count = sizeof(records) / sizeof(records[0]);
+
+	start_message(0x8580, 0);
+	write_question("a.test", TYPE_A);
+	for (size_t i = 0; i < count; i++) {
+		records[i] = blank;
+		records[i].answer = records[i].question = message;
+		records[i].answer_length = (uint16_t)wire_written(&w);
+		records[i].question_length = records[i].answer_length;
+	}
+	records[1].time_ns += 1000000000;
+	records[2].time_ns += 86400000000000;
+	records[3].client[3]++;
+	records[4].client[15]++;
+	records[4].family = AF_INET6;
+	records[5].server[0]++;
+	records[6].server_port++;
+	records[7].stream = true;
+	records[8].answer_length = 0;
+	records[9].uid = (uid_t)-1;
+	records[10].gid++;
+	records[11].generation += UINT64_C(1) << 32;
+	records[12].verdict = VERDICT_NODATA;
+	records[13].reason = REASON_WILDCARD;
+	for (size_t i = 0; i < count * count * 2; i++) {
+		const struct audit_record *r = &records[i % 2 == 0 ?
+		    i / 2 % count : i / 2 / count];
+		struct audit_json fresh = { .second = { .length = 0 } };
+		size_t length = audit_json(&fresh, r, expected,
+		    AUDIT_JSON_MAX);
+
+		CHECK(audit_json(&formatter, r, line, AUDIT_JSON_MAX) ==
+		    length && memcmp(line, expected, length) == 0);
+		message[2] ^= i % 7 == 0;	/* RD */
+	}
+}
+
+static void
+any_octets_make_a_whole_line(void)
+{
+	uint8_t noise[2000];
+
+	srandom(3);
+	for (int i = 0; i < 20000; i++) {
+		struct audit_record record = blank;
+		size_t length = (size_t)random() % sizeof(noise);
+
+		for (size_t j = 0; j < length; j++)
+			noise[j] = (uint8_t)(random() % 7 == 0 ? 0xc0 :
+			    random() % (i % 2 == 0 ? 256 : 40));
+		record.answer = noise;
+		record.answer_length = i % 3 == 0 ? 0 : (uint16_t)length;
+		record.question = noise;
+		record.question_length = (uint16_t)length;
+		record.verdict = (enum verdict)(i % VERDICTS);
+		record.reason = (enum reason)(i % REASONS);
+		record.rcode = (uint16_t)i;
+		record.time_ns = (uint64_t)random() << 32;
+		json_decref(json_of(&record));
+		if (test_failed_here)
+			return;
+	}
+}
+
+/* Listed and left out add up, in a line that fits, and both lists agree. */
+static void
+check_omitted(json_int_t count, size_t at_least)
+{
+	json_t *root = json_of_answer(blank), *list;
+	size_t listed = json_array_size(at(root, "dns.answers"));
+	size_t grouped = 0;
+	const char *key;
+
+	CHECK(listed >= at_least);
+	CHECK(is_number(root, "dns.answers_omitted",
+	    count - (json_int_t)listed));
+	json_object_foreach(at(root, "dns.grouped"), key, list)
+		grouped += json_array_size(list);
+	CHECK(grouped == listed);
+	CHECK(is_number(root, "nfdns.generation", 3));
+	json_decref(root);
+}
+
+static void
+what_does_not_fit_is_left_out_and_counted(void)
+{
+	uint8_t address[4] = { 10, 0, 0, 0 }, name[255];
+
+	start_message(0x8580, 400);
+	write_question("reviews.default.svc.cluster.local", TYPE_A);
+	for (unsigned int i = 0; i < 400; i++) {
+		address[3] = (uint8_t)i;
+		write_record(TYPE_A, address, 4);
+	}
+	CHECK(!w.full);
+	check_omitted(400, 100);
+
+	/* Names that take the most room there can be. */
+	memset(name, 1, sizeof(name));
+	name[0] = name[64] = name[128] = 63;
+	name[192] = 61;
+	name[254] = 0;
+	start_message(0x8580, 20);
+	wire_write_octets(&w, name, sizeof(name));
+	wire_write_u32(&w, 0x00050001);
+	for (int i = 0; i < 20; i++)
+		write_record((uint16_t)(TYPE_CNAME + (i % 2 == 0 ? 0 : 7)), name,
+		    sizeof(name));
+	CHECK(!w.full);
+	check_omitted(20, 3);
+
+	/* One that is too large by itself. */
+	start_message(0x8580, 1);
+	write_question("x.test", 65280);
+	wire_write_u16(&w, 0xc00c);
+	wire_write_u16(&w, 65280);
+	wire_write_u16(&w, CLASS_IN);
+	wire_write_u32(&w, 30);
+	wire_write_u16(&w, 8000);
+	w.pos += 8000;
+	check_omitted(1, 0);
+}
+
+int
+main(void)
+{
+	(void)setvbuf(stdout, NULL, _IOLBF, 0);
+	TEST(an_answer_has_all_that_eve_has);
+	TEST(records_that_are_alike_and_not_have_each_their_own);
+	TEST(a_passed_question_has_no_answer);
+	TEST(an_error_names_its_code);
+	TEST(data_of_other_types_is_readable);
+	TEST(names_are_written_as_everywhere_else);
+	TEST(every_label_of_every_length_is_written_as_everywhere_else);
+	TEST(addresses_are_written_as_libc_does);
+	TEST(times_are_written_as_libc_does);
+	TEST(numbers_of_every_width_are_written);
+	TEST(a_line_says_nothing_of_the_one_before);
+	TEST(any_octets_make_a_whole_line);
+	TEST(what_does_not_fit_is_left_out_and_counted);
+	return test_summary();
+}

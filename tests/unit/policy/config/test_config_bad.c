@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "policy/config/config.h"
+
+
+#include "policy/config/option.h"
+#include "tests/config_text.h"
+
+static bool
+says(const char *part)
+{
+	if (strstr(first_error(), part) != NULL)
+		return true;
+	printf("  expected \"%s\", got \"%s\"\n", part, first_error());
+	return false;
+}
+
+/* One bad value or more for each option, and what is to be said about it. */
+static const struct {
+	const char *option;
+	const char *text;
+	const char *error;
+} bad[] = {
+	{ "run_dir", "run_dir = 3;", "2: run_dir: found 3, expected an abs" },
+	{ "run_dir", "run_dir = \"run\";", "found \"run\"" },
+	{ "run_dir", "run_dir = \"\";", "found \"\"" },
+	{ "user", "user = \"no-such-user-1\";", "2: user: there is no user "
+	  "\"no-such-user-1\"; create it (useradd --system" },
+	{ "user", "user = -1;", "found -1, expected the name or number" },
+	{ "user", "user = \"4294967295\";", "there is no user" },
+	{ "user", "user = true;", "found true" },
+	{ "capture", "capture = 3;", "capture: expected a group" },
+	{ "capture.nameservers", "capture = { nameservers = \"any\"; };",
+	  "found \"any\", expected a list" },
+	{ "capture.nameservers", "capture = { nameservers = [ ]; };", "empty" },
+	{ "capture.nameservers", "capture = { nameservers = [ 1 ]; };",
+	  "capture.nameservers[0]: found 1, expected \"any\"" },
+	{ "capture.nameservers",
+	  "capture = { nameservers = [ \"any\", \"192.0.2.1\" ]; };",
+	  "\"any\" stands alone" },
+	{ "capture.nameservers",
+	  "capture = { nameservers = [ \"fe80::1%eth0\" ]; };",
+	  "leave out \"%eth0\"" },
+	{ "capture.tcp", "capture = { tcp = 1; };",
+	  "capture.tcp: found 1, expected true or false" },
+	{ "capture.mark_mask", "capture = { mark_mask = \"0x3\"; };",
+	  "exactly three bits" },
+	{ "capture.mark_mask", "capture = { mark_mask = 0xf; };", "found 15" },
+	{ "capture.mark_mask", "capture = { mark_mask = \"7x\"; };", "\"7x\"" },
+	{ "capture.mark_mask", "capture = { mark_mask = 0x700000000; };",
+	  "mark_mask: found" },
+	{ "capture.zone", "capture = { zone = -1; };",
+	  "found -1, expected a whole number from 0 to 65534" },
+	{ "capture.zone", "capture = { zone = 65535; };", "found 65535" },
+	{ "capture.bypass", "capture = { bypass = [ ]; };",
+	  "capture.bypass: expected a group" },
+	{ "capture.bypass.users",
+	  "capture = { bypass = { users = [ \"no-such-user-1\" ]; }; };",
+	  "users[0]: there is no user \"no-such-user-1\"" },
+	{ "capture.bypass.users",
+	  "capture = { bypass = { users = [ -1 ]; }; };", "found -1" },
+	{ "capture.bypass.users",
+	  "capture = { bypass = { users = ( true ); }; };", "found true" },
+	{ "capture.bypass.groups",
+	  "capture = { bypass = { groups = [ \"no-such-group\" ]; }; };",
+	  "groups[0]: there is no group" },
+	{ "capture.bypass.groups",
+	  "capture = { bypass = { groups = [ 4294967295L ]; }; };",
+	  "groups[0]: found 4294967295" },
+	{ "capture.bypass.marks",
+	  "capture = { bypass = { marks = [ \"0x539/0xff\" ]; }; };",
+	  "0x539 has bits outside its mask 0xff" },
+	{ "capture.bypass.marks",
+	  "capture = { bypass = { marks = [ \"x\" ]; }; };", "found \"x\"" },
+	{ "capture.bypass.marks",
+	  "capture = { bypass = { marks = [ \"1/0\" ]; }; };", "\"1/0\"" },
+	{ "capture.bypass.marks",
+	  "capture = { bypass = { marks = [ \"0x10000000\" ]; }; };",
+	  "0x10000000/0xffffffff overlaps capture.mark_mask 0x70000000" },
+	{ "capture.bypass.marks",
+	  "capture = { bypass = { marks = [ \"1/0xf0000000f\" ]; }; };",
+	  "found \"1/0xf0000000f\"" },
+	{ "capture.bypass.marks",
+	  "capture = { bypass = { marks = [ \"1/0xf0000001\" ]; }; };",
+	  "overlaps" },
+	{ "capture.bypass.cgroups",
+	  "capture = { bypass = { cgroups = [ \"/\" ]; }; };", "found \"/\"" },
+	{ "capture.bypass.cgroups",
+	  "capture = { bypass = { cgroups = [ \"a/../b\" ]; }; };",
+	  "found \"a/../b\"" },
+	{ "capture.bypass.cgroups",
+	  "capture = { bypass = { cgroups = [ \"a//b\" ]; }; };",
+	  "found \"a//b\"" },
+	{ "capture.bypass.classids",
+	  "capture = { bypass = { classids = [ \"0\" ]; }; };", "found \"0\"" },
+	{ "capture.bypass.classids",
+	  "capture = { bypass = { classids = [ \"0x100000000\" ]; }; };",
+	  "found \"0x100000000\"" },
+	{ "capture.bypass.destinations",
+	  "capture = { bypass = { destinations = [ \"10.1.2.3/8\" ]; }; };",
+	  "destinations[0]: 10.1.2.3/8 has bits set behind its length; write "
+	  "\"10.0.0.0/8\"" },
+	{ "capture.bypass.destinations",
+	  "capture = { bypass = { destinations = [ \"2001:db8::1/64\" ]; }; };",
+	  "write \"2001:db8::/64\"" },
+	{ "capture.bypass.destinations",
+	  "capture = { bypass = { destinations = [ \"10.0.0.0/33\" ]; }; };",
+	  "found \"10.0.0.0/33\"" },
+	{ "capture.bypass.destinations",
+	  "capture = { bypass = { destinations = [ \"10.0.0.0/\" ]; }; };",
+	  "found \"10.0.0.0/\"" },
+	{ "capture.bypass.destinations",
+	  "capture = { bypass = { destinations = [ \"dns.example\" ]; }; };",
+	  "found \"dns.example\"" },
+	{ "queue.number", "queue = { number = 70000; };",
+	  "queue.number: found 70000, expected a whole number from 0 to" },
+	{ "queue.number", "queue = { number = -1; };", "found -1" },
+	{ "queue.number", "queue = { number = 1.5; };", "found 1.5" },
+	{ "queue.number", "queue = { number = 99999999999L; };",
+	  "found 99999999999" },
+	{ "queue.workers", "queue = { workers = 0; };", "\"auto\"" },
+	{ "queue.workers", "queue = { workers = 65; };", "found 65" },
+	{ "queue.workers", "queue = { workers = \"all\"; };", "found \"all\"" },
+	{ "queue.workers", "queue = { number = 65535; workers = 2; };",
+	  "2 queues from number 65535 on pass 65535" },
+	{ "queue.maxlen", "queue = { maxlen = 127; };", "from 128 to 1048576" },
+	{ "queue.prefilter", "queue = { prefilter = \"on\"; };",
+	  "found \"on\", expected \"auto\" or \"off\"" },
+	{ "queue.absent", "queue = { absent = \"fail\"; };",
+	  "expected \"pass\" or \"drop\"" },
+	{ "queue.overload", "queue = { overload = false; };",
+	  "found false, expected \"drop\" or \"pass\"" },
+	{ "stream.connections", "stream = { connections = 0; };",
+	  "stream.connections: found 0, expected a whole number from 1 to "
+	  "65536" },
+	{ "stream.per_client", "stream = { per_client = 0; };",
+	  "stream.per_client: found 0, expected a whole number from 1 to "
+	  "65536" },
+	{ "stream.raw", "stream = { raw = -1; };",
+	  "stream.raw: found -1, expected a whole number from 0 to 65536" },
+	{ "stream.raw_lifetime", "stream = { raw_lifetime = 0; };",
+	  "stream.raw_lifetime: found 0, expected a whole number from 1 to "
+	  "86400" },
+	{ "stream.in_flight", "stream = { in_flight = 0; };",
+	  "stream.in_flight: found 0, expected a whole number from 1 to "
+	  "4096" },
+	{ "stream.buffer", "stream = { buffer = 1023; };",
+	  "stream.buffer: found 1023, expected a whole number from 1024 to "
+	  "1048576" },
+	{ "stream.idle", "stream = { idle = 0; };",
+	  "stream.idle: found 0, expected a whole number from 1 to "
+	  "3600" },
+	{ "stream.message", "stream = { message = 0; };",
+	  "stream.message: found 0, expected a whole number from 1 to "
+	  "600" },
+	{ "stream.unread", "stream = { unread = 0; };",
+	  "stream.unread: found 0, expected a whole number from 1 to "
+	  "600" },
+	{ "stream.relay", "stream = { relay = 0; };",
+	  "stream.relay: found 0, expected a whole number from 1 to "
+	  "600" },
+	{ "stream.tracked", "stream = { tracked = 1023; };",
+	  "stream.tracked: found 1023, expected a whole number from 1024 to "
+	  "1048576" },
+	{ "stream.port", "stream = { port = 0; };",
+	  "stream.port: found 0, expected a whole number from 1 to "
+	  "65535" },
+	{ "stream.table", "stream = { table = 255; };",
+	  "stream.table: found 255, expected a whole number from 256 to "
+	  "2147483647" },
+	{ "stream.priority", "stream = { priority = 0; };",
+	  "stream.priority: found 0, expected a whole number from 1 to "
+	  "32765" },
+	{ "mesh.domain", "mesh = { domain = \"\"; };", "found \"\"" },
+	{ "mesh.domain", "mesh = { domain = \"a..b\"; };", "found \"a..b\"" },
+	{ "mesh.domain", "mesh = { domain = \"*.b\"; };", "found \"*.b\"" },
+	{ "mesh.domain", "mesh = { domain = \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.b\"; };", "longer than 63 octets" },
+	{ "mesh.namespace", "mesh = { namespace = \"a.b\"; };", "\"a.b\"" },
+	{ "mesh.namespace", "mesh = { namespace = \"\"; };", "found \"\"" },
+	{ "mesh.search", "mesh = { search = [ \"a\", \"b..c\" ]; };",
+	  "mesh.search[1]: found \"b..c\", expected" },
+	{ "mesh.search", "mesh = { search = \"a\"; };", "a list" },
+	{ "mesh.ttl", "mesh = { ttl = 86401; };", "from 0 to 86400" },
+	{ "mesh.negative_ttl", "mesh = { negative_ttl = -5; };", "found -5" },
+	{ "mesh.udp_size", "mesh = { udp_size = 511; };", "from 512 to 4096" },
+	{ "mesh.suppress_https", "mesh = { suppress_https = \"yes\"; };",
+	  "found \"yes\", expected true or false" },
+	{ "mesh.unloaded", "mesh = { unloaded = \"nxdomain\"; };",
+	  "expected \"pass\" or \"servfail\"" },
+	{ "mesh.tables", "mesh = { tables = { format = \"nds\"; }; };",
+	  "found a group { ... }, expected a list" },
+	{ "mesh.tables", "mesh = { tables = ( \"nds\" ); };",
+	  "mesh.tables[0]: found \"nds\"" },
+	{ "mesh.tables[].format", "mesh = { tables = ( { path = \"/a\"; } ); };",
+	  "mesh.tables[0]: \"format\" is missing" },
+	{ "mesh.tables[].format",
+	  "mesh = { tables = ( { path = \"/a\"; format = \"xml\"; } ); };",
+	  "mesh.tables[0].format: found \"xml\", expected one of the formats "
+	  "nds, " },
+	{ "mesh.tables[].path", "mesh = { tables = ( { format = \"nds\"; } ); };",
+	  "\"path\" is missing" },
+	{ "mesh.tables[].path",
+	  "mesh = { tables = ( { format = \"nds\"; path = \"\"; } ); };",
+	  "tables[0].path: found \"\", expected a path" },
+	{ "mesh.shrink_limit", "mesh = { shrink_limit = 0; };",
+	  "found 0, expected a whole number from 1 to 100" },
+	{ "mesh.tables[].watch", "mesh = { tables = ( { format = \"nds\"; "
+	  "path = \"/a\"; watch = 1; } ); };",
+	  "tables[0].watch: found 1, expected true or false" },
+	{ "mesh.tables[].origin", "mesh = { tables = ( { format = \"nds\"; "
+	  "path = \"/a\"; origin = \"b\"; } ); };", "only zone files" },
+#define KUBERNETES "mesh = { tables = ( { format = \"kubernetes\"; path = \"/a\"; "
+	{ "mesh.tables[].ttl", KUBERNETES "ttl = 0; } ); };",
+	  "tables[0].ttl: found 0, expected a whole number from 1 to 86400" },
+	{ "mesh.tables[].namespaces", KUBERNETES "namespaces = [ \"a.b\" ]; } ); };",
+	  "tables[0].namespaces[0]: found \"a.b\", expected names of letters" },
+	{ "mesh.tables[].namespaces", "mesh = { tables = ( { format = \"nds\"; "
+	  "path = \"/a\"; namespaces = [ \"a\" ]; } ); };",
+	  "tables[0].namespaces: only Kubernetes objects have this option" },
+	{ "mesh.cluster", "mesh = { cluster = \"a\\n\"; };",
+	  "mesh.cluster: found \"a" },
+	{ "mesh.network", "mesh = { network = \"a b\"; };",
+	  "mesh.network: found \"a b\", expected letters" },
+	{ "mesh.multicluster_headless",
+	  "mesh = { multicluster_headless = \"no\"; };",
+	  "found \"no\", expected true or false" },
+	{ "mesh.auto_allocate", "mesh = { auto_allocate = true; };",
+	  "expected \"none\", \"ipv4\", \"ipv6\" or \"both\"" },
+	{ "mesh.tables[].cluster", KUBERNETES "cluster = 1; } ); };",
+	  "tables[0].cluster: found 1, expected letters" },
+	{ "mesh.tables[].cluster", "mesh = { tables = ( { format = \"nds\"; "
+	  "path = \"/a\"; cluster = \"a\"; } ); };",
+	  "tables[0].cluster: only Kubernetes objects have this option" },
+	{ "mesh.tables[].network", KUBERNETES "network = \"a:b\"; } ); };",
+	  "tables[0].network: found \"a:b\", expected letters" },
+	{ "mesh.tables[].pods", KUBERNETES "pods = \"all\"; } ); };",
+	  "expected \"disabled\", \"insecure\" or \"verified\"" },
+	{ "mesh.tables[].ignore_empty", KUBERNETES "ignore_empty = 1; } ); };",
+	  "found 1, expected true or false" },
+	{ "mesh.tables[].endpoint_pod_names",
+	  KUBERNETES "endpoint_pod_names = \"yes\"; } ); };", "found \"yes\"" },
+	{ "mesh.tables[].nameservers",
+	  KUBERNETES "nameservers = [ \"10.0.0.0/8\" ]; } ); };",
+	  "found \"10.0.0.0/8\", expected IPv4 and IPv6 addresses" },
+	{ "mesh.tables[].clusterset", KUBERNETES "clusterset = \"\"; } ); };",
+	  "found \"\", expected a domain name such as \"clusterset.local\"" },
+	{ "mesh.zones", "mesh = { zones = ( { name = \"a.b\"; }, "
+	  "{ name = \"A.B.\"; } ); };", "mesh.zones[1]: this zone is in" },
+	{ "mesh.zones[].name", "mesh = { zones = ( { unknown = \"pass\"; } ); };",
+	  "mesh.zones[0]: \"name\" is missing" },
+	{ "mesh.zones[].name", "mesh = { zones = ( { name = \"*.a\"; } ); };",
+	  "without a wildcard" },
+	{ "mesh.zones[].unknown",
+	  "mesh = { zones = ( { name = \"a\"; unknown = \"drop\"; } ); };",
+	  "expected \"pass\" or \"nxdomain\"" },
+	{ "policy", "policy = ( { name = \"no-ads\"; } );",
+	  "policy[0]: policy rules are not supported by this version; "
+	  "remove the section" },
+	{ "policy", "policy = 3;", "found 3" },
+	{ "audit", "audit = ( { path = \"/a\"; }, { path = \"/a\"; } );",
+	  "audit[1]: /a is in the list already" },
+	{ "audit", "audit = ( { path = \"1\"; }, { path = \"2\"; }, "
+	  "{ path = \"3\"; }, { path = \"4\"; }, { path = \"5\"; }, "
+	  "{ path = \"6\"; }, { path = \"7\"; }, { path = \"8\"; }, "
+	  "{ path = \"9\"; } );", "audit[8]: more than 8" },
+	{ "audit[].format", "audit = ( { format = \"pcap\"; path = \"/a\"; } );",
+	  "audit[0].format: found \"pcap\", expected \"json\"" },
+	{ "audit[].path", "audit = ( { format = \"json\"; } );",
+	  "\"path\" is missing" },
+	{ "audit[].passes", "audit = ( { path = \"/a\"; passes = \"no\"; } );",
+	  "found \"no\"" },
+	{ "log.level", "log = { level = \"loud\"; };",
+	  "expected \"error\", \"warning\", \"notice\", \"info\" or" },
+	{ "log.level", "log = { level = 7; };", "found 7" },
+	/* Not about one option. */
+	{ "", "run = 1;", "2: run: unknown option; known here: run_dir, user, "
+	  "capture, queue, stream, mesh, policy, audit, log" },
+	{ "", "queue = { nmber = 1; };", "queue.nmber: unknown option, did you "
+	  "mean \"number\"? known here: number, workers, maxlen, prefilter, "
+	  "absent, overload" },
+	{ "", "workers = 1;", "workers: unknown option, did you mean "
+	  "queue.workers? known here: run_dir" },
+	{ "", "mesh = { zones = ( { nme = \"a\"; name = \"b\"; } ); };",
+	  "mesh.zones[0].nme: unknown option, did you mean \"name\"? known" },
+	{ "", "capture = { bypass = { user = [ ]; }; };", "capture.bypass.user: "
+	  "unknown option, did you mean \"users\"? known here: users, groups, "
+	  "marks, cgroups, " },
+	{ "", "mesh = { tables = ( { format = \"nds\"; path = \"/a\"; x = 1; } ); "
+	  "};", "mesh.tables[0].x: unknown option; known here: format, path" },
+	{ "", "queue = { number = 1 maxlen = 2; }\nx", "3: syntax error" },
+	{ "", "log = { level = \"info\"; };\nlog = { level = \"info\"; };",
+	  "3: duplicate setting name; a group or option stands here that is "
+	  "in the file already" },
+	{ "", "\n\n\n  @include \"/etc/passwd\"\n", "5: @include" },
+	{ "", "\n\"", "3: a string begins here that has no end" },
+	{ "", "run_dir = \"/a\\\";\n\n", "2: a string begins here" },
+	{ "", "log = { };\n/* more\n* / run_dir = 3;", "3: a comment begins" },
+	{ "", "((((((((((", "2: syntax error" },
+	{ "", "a = \377\376;", "2: syntax error" },
+	/* Where to look, and not where the parser gave up. */
+	{ "", "capture = {\n tcp = true;\n\nmesh = { ttl = 3; };\n",
+	  "2: syntax error: the group \"capture\" that begins here with { is "
+	  "not closed: the file ends without its }" },
+	{ "", "capture = {\n bypass = { users = [ \"a\",\n \"}\" # ]\n; }; };",
+	  "3: syntax error: the list \"users\" that begins here with [ is not "
+	  "closed: line 5 has } where it needs ]" },
+	{ "", "capture = { bypass = { users = [ 1 2\n ]; }; };",
+	  "2: syntax error in the list \"users\" that begins in line 2: values" },
+	{ "", "capture = {\n bypass = { users = [ \"a\" }; };",
+	  "3: syntax error: the list \"users\" that begins here with [ is not "
+	  "closed: line 3 has } where it needs ]" },
+	{ "", "mesh = {\n tables = (\n  { path = \"/x\"; }\n};\n", "3: syntax "
+	  "error: the list \"tables\" that begins here with ( is not closed: "
+	  "line 5 has } where it needs )" },
+	{ "", "log = { };\n};", "3: syntax error: a } stands here that closes "
+	  "nothing" },
+	{ "", "log = { level = ; };\nmesh = {", "2: syntax error; a setting" },
+	{ "", "mesh:\n  ttl: 3\n", "2: syntax error: this is YAML, and" },
+	{ "", "/*\n- a\n*/ mesh = {\n\n- ttl: 3", "6: syntax error: this is "
+	  "YAML, and" },
+	{ "", "mesh :\n{ ttl : 3; };\nlog: ( level )", "4: syntax error" },
+};
+#define BADS (sizeof(bad) / sizeof(bad[0]))
+
+static void
+bad_values_are_refused(void)
+{
+	for (size_t i = 0; i < BADS; i++) {
+		struct config *config = parse(bad[i].text);
+
+		if (config != NULL || !says(bad[i].error)) {
+			printf("  in: %s\n", bad[i].text);
+			CHECK(0);
+		}
+		config_free(config);
+	}
+}
+
+static void
+no_option_is_without_a_bad_value(void)
+{
+	for (size_t i = 0; i < config_option_count; i++) {
+		bool tried = strcmp(config_options[i].path,
+		    "mesh.tables[].origin") == 0;
+
+		for (size_t j = 0; j < BADS; j++)
+			tried |= strcmp(bad[j].option,
+			    config_options[i].path) == 0;
+		if (!tried)
+			printf("  %s\n", config_options[i].path);
+		CHECK(tried);
+	}
+}
+
+/* Such as that the worker is root, where it is nobody yet. */
+static void
+a_missing_user_is_all_there_is_to_say(void)
+{
+	CHECK(parse("user = \"no-such-user-1\";") == NULL);
+	CHECK(diag.errors == 1 && diag.warnings == 0);
+}
+
+static void
+long_lists_are_refused(void)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	struct config *c;
+
+	fputs("capture = { bypass = { users = [ 0", out);
+	for (int i = 1; i <= CONFIG_MAX_ITEMS; i++)
+		fprintf(out, ", %d", i);
+	fputs(" ]; }; };", out);
+	fclose(out);
+	c = parse(text);
+	CHECK(c == NULL && says("1025 items; at most 1024 are allowed"));
+	config_free(c);
+	free(text);
+
+	out = open_memstream(&text, &size);
+	fputs("mesh = { search = [ \"s0\"", out);
+	for (int i = 1; i <= MESH_MAX_SEARCH; i++)
+		fprintf(out, ", \"s%d\"", i);
+	fputs(" ]; };", out);
+	fclose(out);
+	c = parse(text);
+	CHECK(c == NULL && says("mesh.search[32]: more than 32"));
+	config_free(c);
+	free(text);
+}
+
+static void
+octets_that_are_no_text_are_refused(void)
+{
+	static const char nul[] = "run_dir = \"/a\";\n\0queue = 3;\n";
+	struct config *c;
+	char noise[512];
+
+	diag_free(&diag);
+	diag = (struct diag)DIAG_INIT;
+	CHECK(config_parse(&c, FILE_NAME, nul, sizeof(nul) - 1, &diag) ==
+	    -EINVAL);
+	CHECK(c == NULL && says("2: a NUL octet"));
+	srandom(1);
+	for (int i = 0; i < 2000; i++) {
+		size_t length = (size_t)random() % sizeof(noise);
+
+		for (size_t j = 0; j < length; j++)
+			noise[j] = (char)random();
+		noise[0] = '=';
+		diag_free(&diag);
+		diag = (struct diag)DIAG_INIT;
+		CHECK(config_parse(&c, FILE_NAME, noise, length > 0 ? length : 1,
+		    &diag) == -EINVAL);
+		CHECK(strchr(first_error(), '\n') == NULL);
+	}
+}
+
+int
+main(void)
+{
+	(void)setvbuf(stdout, NULL, _IOLBF, 0);
+	TEST(bad_values_are_refused);
+	TEST(no_option_is_without_a_bad_value);
+	TEST(a_missing_user_is_all_there_is_to_say);
+	TEST(long_lists_are_refused);
+	TEST(octets_that_are_no_text_are_refused);
+	diag_free(&diag);
+	return test_summary();
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "policy/status/status.h"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/check.h"
+
+static char dir[] = "/tmp/nfdns-status-XXXXXX";
+static char file[64];
+
+static bool
+is_read_only(const void *address)
+{
+	unsigned long from, to;
+	char mode[8] = "", *text = NULL;
+	size_t size = 0;
+	bool found = false;
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	while (maps != NULL && getline(&text, &size, maps) > 0)
+		if (sscanf(text, "%lx-%lx %7s", &from, &to, mode) == 3 &&
+		    (unsigned long)address >= from &&
+		    (unsigned long)address < to)
+			found = strcmp(mode, "r--s") == 0;
+	free(text);
+	if (maps != NULL)
+		fclose(maps);
+	return found;
+}
+
+static void
+what_the_daemon_writes_others_read(void)
+{
+	struct status_page page, seen;
+	struct stat st;
+
+	CHECK(status_open(&seen, dir) == -ENOENT);
+	CHECK(status_create(&page, dir, 3) == 0);
+	CHECK(stat(file, &st) == 0 && (st.st_mode & 0777) == 0644);
+	CHECK(page.worker_slots == 3);
+	CHECK(atomic_load(&page.supervisor->pid) == getpid());
+	/* The parts have different writers: no page of memory has both. */
+	CHECK((uintptr_t)page.workers % 4096 == 0);
+	CHECK((uintptr_t)&page.workers[1] % 64 == 0);
+
+	CHECK(status_open(&seen, dir) == 0);
+	CHECK(seen.worker_slots == 3 && seen.size == page.size);
+	CHECK(is_read_only(seen.supervisor) && is_read_only(seen.workers));
+	atomic_store(&page.workers[2].received, 42);
+	CHECK(atomic_load(&seen.workers[2].received) == 42);
+	CHECK(status_create(&seen, dir, 1) == -EBUSY);
+	CHECK(status_open(&seen, dir) == 0);
+	status_close(&seen);
+	status_close(&seen);
+
+	status_remove(&page, dir);
+	CHECK(stat(file, &st) < 0 && errno == ENOENT);
+	CHECK(page.supervisor == NULL && page.workers == NULL);
+}
+
+static void
+a_worker_keeps_its_own_part_only(void)
+{
+	struct status_page page;
+	pid_t child;
+	int status;
+
+	CHECK(status_create(&page, dir, 1) == 0);
+	child = fork();
+	if (child == 0) {
+		const volatile char *theirs = (void *)page.supervisor;
+
+		status_forget_supervisor(&page);
+		atomic_store(&page.workers[0].received, 7);
+		if (page.supervisor != NULL || page.fd >= 0)
+			_exit(1);
+		signal(SIGSEGV, SIG_DFL);
+		_exit(*theirs);
+	}
+	CHECK(waitpid(child, &status, 0) == child);
+	/* A sanitizer turns the signal into an exit of its own. */
+	CHECK(WIFSIGNALED(status) || WEXITSTATUS(status) > 1);
+	CHECK(atomic_load(&page.workers[0].received) == 7);
+	status_remove(&page, dir);
+}
+
+/* A child that makes the page, says so, and lives until it is told. */
+static pid_t
+start_daemon(int *to_child)
+{
+	int ready[2], stop[2];
+	char octet;
+	pid_t child;
+
+	CHECK(pipe2(ready, O_CLOEXEC) == 0 && pipe2(stop, O_CLOEXEC) == 0);
+	child = fork();
+	if (child == 0) {
+		struct status_page page;
+
+		close(stop[1]);
+		if (status_create(&page, dir, 1) == 0 &&
+		    write(ready[1], "", 1) == 1)
+			(void)!read(stop[0], &octet, 1);
+		_exit(0);
+	}
+	close(ready[1]);
+	close(stop[0]);
+	CHECK(read(ready[0], &octet, 1) == 1);
+	close(ready[0]);
+	*to_child = stop[1];
+	return child;
+}
+
+static void
+a_daemon_that_is_gone_is_seen_to_be(void)
+{
+	struct status_page page, next;
+	int fd;
+	pid_t child = start_daemon(&fd);
+
+	CHECK(status_open(&page, dir) == 0);
+	CHECK(atomic_load(&page.supervisor->pid) == child);
+	kill(child, SIGKILL);
+	CHECK(waitpid(child, NULL, 0) == child);
+	close(fd);
+	CHECK(status_wait_reload(&page, 0, 10000) == -ESRCH);
+	status_close(&page);
+	CHECK(status_open(&page, dir) == -ESRCH);
+	/* Its page is no obstacle to the next one. */
+	CHECK(status_create(&next, dir, 1) == 0);
+	status_remove(&next, dir);
+}
+
+static void
+another_process_of_its_number_is_not_the_daemon(void)
+{
+	struct status_page page, seen;
+
+	CHECK(status_create(&page, dir, 1) == 0);
+	CHECK(status_open(&seen, dir) == 0);
+	status_close(&seen);
+	/* The number in it is a living process's, but the lock is gone. */
+	close(page.fd);
+	page.fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	CHECK(status_open(&seen, dir) == -ESRCH);
+	status_remove(&page, dir);
+}
+
+static void
+put_file(const void *octets, size_t length)
+{
+	FILE *f = fopen(file, "w");
+
+	CHECK(f != NULL);
+	if (f == NULL)
+		return;
+	CHECK(fwrite(octets, 1, length, f) == length);
+	fclose(f);
+}
+
+static void
+nothing_in_the_file_is_believed(void)
+{
+	struct status_page page, seen;
+	struct status_supervisor *s;
+	static uint8_t octets[1 << 16];
+	size_t size;
+
+	CHECK(status_create(&page, dir, 2) == 0);
+	size = page.size;
+	memcpy(octets, page.supervisor, size);
+	status_remove(&page, dir);
+	s = (void *)octets;
+
+	put_file("", 0);
+	CHECK(status_open(&seen, dir) == -EPROTO);
+	put_file(octets, 100);
+	CHECK(status_open(&seen, dir) == -EPROTO);
+	put_file(octets, size - 1);
+	CHECK(status_open(&seen, dir) == -EPROTO);
+	put_file(octets, size + 4096);
+	CHECK(status_open(&seen, dir) == -EPROTO);
+	/* As it was, but nobody's. */
+	put_file(octets, size);
+	CHECK(status_open(&seen, dir) == -ESRCH);
+	s->workers = 0;
+	put_file(octets, size);
+	CHECK(status_open(&seen, dir) == -EPROTO);
+	s->workers = UINT32_MAX;
+	put_file(octets, size);
+	CHECK(status_open(&seen, dir) == -EPROTO);
+	s->workers = 64;
+	put_file(octets, size);
+	CHECK(status_open(&seen, dir) == -EPROTO);
+	s->workers = 2;
+	s->layout++;
+	put_file(octets, size);
+	CHECK(status_open(&seen, dir) == -EPROTO);
+	s->layout--;
+	atomic_store(&s->magic, 1);
+	put_file(octets, size);
+	CHECK(status_open(&seen, dir) == -EPROTO);
+	srandom(4);
+	for (int i = 0; i < 500; i++) {
+		for (size_t j = 0; j < sizeof(octets); j++)
+			octets[j] = (uint8_t)random();
+		put_file(octets, (size_t)random() % sizeof(octets));
+		CHECK(status_open(&seen, dir) == -EPROTO);
+		CHECK(seen.supervisor == NULL);
+	}
+	unlink(file);
+	CHECK(mkfifo(file, 0600) == 0);
+	CHECK(status_open(&seen, dir) == -EPROTO);
+	unlink(file);
+	CHECK(symlink("/etc/passwd", file) == 0);
+	CHECK(status_open(&seen, dir) == -EPROTO);
+	unlink(file);
+	CHECK(mkdir(file, 0700) == 0);
+	CHECK(status_open(&seen, dir) < 0);
+	CHECK(status_create(&page, dir, 1) < 0);
+	rmdir(file);
+	CHECK(status_create(&page, "/nonexistent/run", 1) == -ENOENT);
+}
+
+static void
+counters_are_sums(void)
+{
+	struct status_page page;
+	struct status_counters sum;
+
+	CHECK(status_create(&page, dir, 2) == 0);
+	for (int i = 0; i < 2; i++) {
+		struct status_worker *slot = &page.workers[i];
+
+		atomic_store(&slot->received, 21);
+		atomic_store(&slot->verdicts[VERDICT_PASS], 1);
+		atomic_store(&slot->verdicts[VERDICT_ANSWER], 2);
+		atomic_store(&slot->verdicts[VERDICT_NODATA], 3);
+		atomic_store(&slot->verdicts[VERDICT_NXDOMAIN], 4);
+		atomic_store(&slot->verdicts[VERDICT_REFUSE], 5);
+		atomic_store(&slot->verdicts[VERDICT_DROP], 6);
+		atomic_store(&slot->malformed, 1);
+		atomic_store(&slot->reasons[REASON_SEARCH], 9);
+		atomic_store(&slot->id_gaps, 8);
+		atomic_store(&slot->table_generation, 5U + (unsigned int)i);
+	}
+	atomic_store(&page.supervisor->rule_packets, 50);
+	status_counters(&page, &sum);
+	CHECK(sum.received == 42 && sum.passed == 2 && sum.answered == 18);
+	CHECK(sum.refused == 10 && sum.dropped == 12 && sum.malformed == 2);
+	CHECK(sum.reasons[REASON_SEARCH] == 18);
+	CHECK(sum.unseen == 8);
+	CHECK(sum.queue_dropped == 16);
+	CHECK(sum.oldest_generation == 5);
+	/* The kernel's own count, when it is the larger one. */
+	atomic_store(&page.supervisor->queue_dropped, 100);
+	/* The rules' counter is read now and then: it may be behind. */
+	atomic_store(&page.supervisor->rule_packets, 40);
+	status_counters(&page, &sum);
+	CHECK(sum.unseen == 0 && sum.queue_dropped == 100);
+	status_remove(&page, dir);
+}
+
+static char *
+printed(const struct status_page *page, bool json)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	CHECK(status_print(page, NULL, json, out) == 0);
+	fclose(out);
+	return text;
+}
+
+static json_t *
+printed_json(const struct status_page *page)
+{
+	char *text = printed(page, true);
+	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+
+	CHECK(root != NULL);
+	CHECK(strchr(text, '\n') == text + strlen(text) - 1);
+	free(text);
+	return root;
+}
+
+static json_t *
+key(json_t *root, const char *section, const char *name)
+{
+	return json_object_get(section[0] != '\0' ?
+	    json_object_get(root, section) : root, name);
+}
+
+static void
+json_has_the_keys_that_are_promised(void)
+{
+	static const struct {
+		const char *section, *key;
+		json_type type;
+	} promised[] = {
+		{ "", "pid", JSON_INTEGER }, { "", "worker_pid", JSON_INTEGER },
+		{ "table", "generation", JSON_INTEGER },
+		{ "table", "names", JSON_INTEGER },
+		{ "counters", "received", JSON_INTEGER },
+		{ "counters", "answered", JSON_INTEGER },
+		{ "counters", "passed", JSON_INTEGER },
+		{ "counters", "refused", JSON_INTEGER },
+		{ "counters", "dropped", JSON_INTEGER },
+		{ "counters", "malformed", JSON_INTEGER },
+		{ "queue", "mode", JSON_STRING },
+		{ "queue", "unseen", JSON_INTEGER },
+		{ "queue", "dropped", JSON_INTEGER },
+		{ "worker", "restarts", JSON_INTEGER },
+		{ "reload", "ok", JSON_TRUE },
+		{ "reload", "error", JSON_STRING },
+		{ "reasons", "not-mesh", JSON_INTEGER },
+		{ "", "ready", JSON_FALSE },
+		{ "", "state", JSON_STRING },
+	};
+	struct status_page page;
+	json_t *root;
+
+	CHECK(status_create(&page, dir, 1) == 0);
+	root = printed_json(&page);
+	for (size_t i = 0; i < sizeof(promised) / sizeof(promised[0]); i++) {
+		json_t *value = key(root, promised[i].section, promised[i].key);
+
+		CHECK(value != NULL && json_typeof(value) == promised[i].type);
+	}
+	CHECK(json_integer_value(key(root, "", "pid")) == getpid());
+	json_decref(root);
+
+	atomic_store(&page.supervisor->table_names, 12);
+	atomic_store(&page.supervisor->queue_mode, STATUS_QUEUE_XT);
+	status_set_state(&page, STATUS_READY, NULL);
+	root = printed_json(&page);
+	CHECK(json_is_true(key(root, "", "ready")));
+	CHECK(json_integer_value(key(root, "table", "names")) == 12);
+	CHECK(strcmp(json_string_value(key(root, "queue", "mode")), "xt") == 0);
+	json_decref(root);
+
+	status_set_state(&page, STATUS_DEGRADED, "no table");
+	root = printed_json(&page);
+	CHECK(json_is_true(key(root, "", "ready")));
+	CHECK(strcmp(json_string_value(key(root, "", "state")),
+	    "degraded") == 0);
+	CHECK(strcmp(json_string_value(key(root, "", "degraded")),
+	    "no table") == 0);
+	json_decref(root);
+	status_remove(&page, dir);
+}
+
+static void
+any_values_can_be_printed(void)
+{
+	struct status_page page;
+	json_t *root;
+	char *text;
+
+	CHECK(status_create(&page, dir, 2) == 0);
+	memset(page.workers, 0xff, 2 * sizeof(*page.workers));
+	memset(page.supervisor->reload_error, 0xff, STATUS_TEXT);
+	memset(page.supervisor->degraded, '\n', STATUS_TEXT);
+	atomic_store(&page.supervisor->state, 99);
+	atomic_store(&page.supervisor->queue_mode, UINT32_MAX);
+	atomic_store(&page.supervisor->pid, -5);
+	root = printed_json(&page);
+	CHECK(strcmp(json_string_value(key(root, "queue", "mode")),
+	    "unknown") == 0);
+	CHECK(json_integer_value(key(root, "counters", "received")) >= 0);
+	json_decref(root);
+	/* One line stays one line. */
+	text = printed(&page, false);
+	CHECK(strstr(text, "\n\n") == NULL && strstr(text, "\\x0a") != NULL);
+	free(text);
+	status_remove(&page, dir);
+}
+
+static void
+people_see_what_there_is_to_see(void)
+{
+	struct status_page page;
+	char *text;
+
+	CHECK(status_create(&page, dir, 1) == 0);
+	atomic_store(&page.workers[0].received, 5);
+	atomic_store(&page.workers[0].reasons[REASON_RECORD], 5);
+	atomic_store(&page.workers[0].stream[STREAM_RELAYS], 3);
+	status_set_state(&page, STATUS_READY, NULL);
+	text = printed(&page, false);
+	CHECK(strncmp(text, "ready                     yes\n", 30) == 0);
+	CHECK(strstr(text, "\ncounters.received         5\n") != NULL);
+	CHECK(strstr(text, "\nreasons.record            5\n") != NULL);
+	CHECK(strstr(text, "reasons.search") == NULL);
+	CHECK(strstr(text, "\nstream.relays             3\n") != NULL);
+	CHECK(strstr(text, "stream.open") == NULL);
+	CHECK(strstr(text, "\ncounters.dropped          0\n") != NULL);
+	CHECK(strstr(text, "degraded") == NULL);
+	free(text);
+	status_remove(&page, dir);
+}
+
+static void
+the_outcome_of_a_reload_is_waited_for(void)
+{
+	struct status_page page, seen;
+	char text[STATUS_TEXT];
+	bool ok;
+	pid_t child;
+	int go[2];
+
+	CHECK(status_create(&page, dir, 1) == 0);
+	CHECK(status_open(&seen, dir) == 0);
+	status_reload_error(&seen, &ok, text);
+	CHECK(ok && text[0] == '\0');
+	CHECK(status_wait_reload(&seen, 0, 30) == -ETIMEDOUT);
+
+	/* Under way is not an outcome. */
+	status_reload_begin(&page);
+	CHECK(status_wait_reload(&seen, 0, 30) == -ETIMEDOUT);
+	status_reload_end(&page, "nfdnsd.conf:3: no");
+	CHECK(status_wait_reload(&seen, 0, 10000) == 0);
+	status_reload_error(&seen, &ok, text);
+	CHECK(!ok && strcmp(text, "nfdnsd.conf:3: no") == 0);
+
+	/* One that waits in another process is woken. */
+	CHECK(pipe2(go, O_CLOEXEC) == 0);
+	child = fork();
+	if (child == 0) {
+		CHECK(write(go[1], "", 1) == 1);
+		_exit(status_wait_reload(&seen, 2, 20000) == 0 ? 0 : 1);
+	}
+	CHECK(read(go[0], text, 1) == 1);
+	status_reload_begin(&page);
+	status_reload_end(&page, NULL);
+	CHECK(waitpid(child, &go[0], 0) == child);
+	CHECK(WIFEXITED(go[0]) && WEXITSTATUS(go[0]) == 0);
+	status_reload_error(&seen, &ok, text);
+	CHECK(ok && text[0] == '\0');
+	status_close(&seen);
+	status_remove(&page, dir);
+}
+
+int
+main(void)
+{
+	(void)setvbuf(stdout, NULL, _IOLBF, 0);
+	if (mkdtemp(dir) == NULL)
+		return 1;
+	snprintf(file, sizeof(file), "%s/" STATUS_FILE, dir);
+	TEST(what_the_daemon_writes_others_read);
+	TEST(a_worker_keeps_its_own_part_only);
+	TEST(a_daemon_that_is_gone_is_seen_to_be);
+	TEST(another_process_of_its_number_is_not_the_daemon);
+	TEST(nothing_in_the_file_is_believed);
+	TEST(counters_are_sums);
+	TEST(json_has_the_keys_that_are_promised);
+	TEST(any_values_can_be_printed);
+	TEST(people_see_what_there_is_to_see);
+	TEST(the_outcome_of_a_reload_is_waited_for);
+	rmdir(dir);
+	return test_summary();
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Each rule by itself, and where two rules speak, the earlier one; decisions
+ * from real tables stand in tests/scenarios.
+ */
+#include "tests/check.h"
+
+#include <string.h>
+
+#include "policy/decide.h"
+#include "resolver/dns/rr.h"
+
+/* Starts every case: an overlaid name with addresses, asked for its MX. */
+static struct question question;
+static struct finding finding;
+static struct table_settings settings;
+static struct facts facts;
+
+static void
+reset(void)
+{
+	question = (struct question){ .form = QUESTION_PLAIN, .type = TYPE_MX,
+		.class = CLASS_IN };
+	CHECK(name_from_text(&question.name, "web.mesh.test", 13) == 0);
+	finding = (struct finding){ .entry = { .kind = ENTRY_EXACT } };
+	settings = (struct table_settings){ .suppress_https = true,
+		.tcp = true, .loaded = true };
+	facts = (struct facts){ .question = &question, .finding = &finding,
+		.settings = &settings };
+}
+
+static bool
+decides(enum verdict verdict, enum reason reason, enum answer_content content,
+    uint16_t rcode)
+{
+	struct decision got = decide(&facts);
+	bool same = got.verdict == verdict && got.reason == reason &&
+	    (verdict == VERDICT_PASS || (got.content == content &&
+	    got.rcode == rcode));
+
+	if (!same)
+		printf("  decided %s, %s\n", decide_verdict_text(got.verdict),
+		    decide_reason_text(got.reason));
+	return same;
+}
+
+static bool
+passes(enum reason reason)
+{
+	return decides(VERDICT_PASS, reason, ANSWER_EMPTY, 0);
+}
+
+static bool
+answers(enum reason reason)
+{
+	return decides(VERDICT_ANSWER, reason, ANSWER_RECORDS, 0);
+}
+
+static bool
+is_nodata(enum reason reason)
+{
+	return decides(VERDICT_NODATA, reason, ANSWER_NEGATIVE, 0);
+}
+
+static bool
+refuses(enum reason reason, uint16_t rcode)
+{
+	return decides(VERDICT_REFUSE, reason, ANSWER_EMPTY, rcode);
+}
+
+static void
+test_decide_forms(void)
+{
+	static const struct {
+		enum question_form form;
+		enum reason reason;
+	} passing[] = {
+		{ QUESTION_RESPONSE, REASON_NOT_QUERY },
+		{ QUESTION_OPCODE, REASON_NOT_QUERY },
+		{ QUESTION_NONE, REASON_NO_QUESTION },
+		{ QUESTION_CLASS, REASON_CLASS },
+		{ QUESTION_CHAOS, REASON_CLASS },
+		{ QUESTION_SIGNED, REASON_SIGNED },
+		{ QUESTION_MALFORMED, REASON_MALFORMED },
+	};
+	size_t i;
+
+	reset();
+	facts.finding = NULL;
+	settings.loaded = false;
+	for (i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
+		question.form = passing[i].form;
+		CHECK(passes(passing[i].reason));
+	}
+	question.form = QUESTION_MANY;
+	CHECK(refuses(REASON_MANY_QUESTIONS, RCODE_FORMERR));
+	question.form = QUESTION_TWO_OPT;
+	CHECK(refuses(REASON_MANY_OPT, RCODE_FORMERR));
+	question.form = QUESTION_CHAOS;
+	facts.own_name = true;
+	CHECK(decides(VERDICT_ANSWER, REASON_OWN_NAME, ANSWER_TEXT, 0));
+}
+
+static void
+test_decide_unloaded(void)
+{
+	reset();
+	finding.entry.kind = ENTRY_NONE;
+	settings.loaded = false;
+	CHECK(passes(REASON_UNLOADED));
+	settings.unloaded = UNLOADED_SERVFAIL;
+	CHECK(refuses(REASON_UNLOADED, RCODE_SERVFAIL));
+}
+
+static void
+test_decide_transfer(void)
+{
+	reset();
+	finding.entry.flags = NAME_OWNED;
+	finding.entry.in_zone = true;
+	finding.entry.unknown = ZONE_NXDOMAIN;
+	question.type = TYPE_AXFR;
+	CHECK(passes(REASON_TRANSFER));
+	question.type = TYPE_IXFR;
+	CHECK(passes(REASON_TRANSFER));
+}
+
+static void
+test_decide_unknown_name(void)
+{
+	reset();
+	finding.entry.kind = ENTRY_NONE;
+	question.type = TYPE_A;
+	CHECK(passes(REASON_NOT_MESH));
+	finding.entry.in_zone = true;
+	finding.entry.unknown = ZONE_PASS;
+	CHECK(passes(REASON_NOT_MESH));
+	finding.entry.kind = ENTRY_EMPTY;
+	CHECK(passes(REASON_NOT_MESH));
+	finding.entry.kind = ENTRY_NONE;
+	finding.entry.unknown = ZONE_NXDOMAIN;
+	CHECK(decides(VERDICT_NXDOMAIN, REASON_UNKNOWN_NAME, ANSWER_NEGATIVE,
+	    RCODE_NXDOMAIN));
+}
+
+static void
+test_decide_edns_version(void)
+{
+	reset();
+	question.type = TYPE_A;
+	question.edns.version = 1;
+	finding.has_type = true;
+	CHECK(answers(REASON_RECORD));	/* no OPT: the version means nothing */
+	question.edns.present = true;
+	CHECK(refuses(REASON_EDNS_VERSION, RCODE_BADVERS));
+	finding.has_type = false;
+	CHECK(refuses(REASON_EDNS_VERSION, RCODE_BADVERS));
+	finding.entry.kind = ENTRY_NONE;
+	CHECK(passes(REASON_NOT_MESH));
+	finding.entry.in_zone = true;
+	finding.entry.unknown = ZONE_NXDOMAIN;
+	CHECK(refuses(REASON_EDNS_VERSION, RCODE_BADVERS));
+}
+
+static void
+test_decide_records(void)
+{
+	static const struct {
+		enum entry_kind kind;
+		enum reason reason;
+	} found[] = {
+		{ ENTRY_EXACT, REASON_RECORD },
+		{ ENTRY_WILDCARD, REASON_WILDCARD },
+		{ ENTRY_SEARCH, REASON_SEARCH },
+		{ ENTRY_SEARCH_WILDCARD, REASON_SEARCH },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(found) / sizeof(found[0]); i++) {
+		reset();
+		finding.entry.kind = found[i].kind;
+		finding.has_type = true;
+		CHECK(answers(found[i].reason));
+		finding.has_type = false;
+		finding.leaves_table = true;
+		question.flags = QUESTION_RD;
+		CHECK(decides(VERDICT_ANSWER, found[i].reason, ANSWER_CHAIN,
+		    0));
+		/* Who goes on by himself, or has nowhere to go. */
+		question.flags = 0;
+		CHECK(answers(found[i].reason));
+		question.flags = QUESTION_RD;
+		settings.tcp = false;
+		CHECK(answers(found[i].reason));
+	}
+}
+
+/* The code is that of the last name (RFC 6604 section 3). */
+static void
+test_decide_leads_nowhere(void)
+{
+	reset();
+	finding.target_unknown = true;
+	finding.chain_length = 1;
+	CHECK(decides(VERDICT_NXDOMAIN, REASON_UNKNOWN_NAME, ANSWER_NEGATIVE,
+	    RCODE_NXDOMAIN));
+}
+
+static void
+test_decide_empty_name(void)
+{
+	reset();
+	finding.entry.kind = ENTRY_EMPTY;
+	finding.entry.in_zone = true;
+	finding.entry.unknown = ZONE_NXDOMAIN;
+	finding.entry.zone_labels = 2;
+	CHECK(is_nodata(REASON_EMPTY_NAME));
+	question.type = TYPE_A;
+	CHECK(is_nodata(REASON_EMPTY_NAME));
+	question.type = TYPE_SOA;
+	CHECK(is_nodata(REASON_EMPTY_NAME));
+	finding.entry.zone_labels = 3;	/* the apex */
+	CHECK(decides(VERDICT_ANSWER, REASON_ZONE_SOA, ANSWER_SOA, 0));
+	finding.entry.kind = ENTRY_EXACT;
+	CHECK(decides(VERDICT_ANSWER, REASON_ZONE_SOA, ANSWER_SOA, 0));
+	question.type = TYPE_NS;
+	CHECK(is_nodata(REASON_OWNED_TYPE));
+}
+
+static void
+test_decide_lacking_type(void)
+{
+	reset();
+	CHECK(passes(REASON_OTHER_TYPE));
+	question.type = TYPE_A;
+	CHECK(is_nodata(REASON_ADDRESS_TYPE));
+	question.type = TYPE_AAAA;
+	CHECK(is_nodata(REASON_ADDRESS_TYPE));
+	question.type = TYPE_HTTPS;
+	CHECK(is_nodata(REASON_SUPPRESSED));
+	question.type = TYPE_SVCB;
+	CHECK(is_nodata(REASON_SUPPRESSED));
+	settings.suppress_https = false;
+	CHECK(passes(REASON_OTHER_TYPE));
+	finding.entry.flags = NAME_OWNED;
+	CHECK(is_nodata(REASON_OWNED_TYPE));
+	finding.entry.flags = 0;
+	finding.entry.in_zone = true;	/* whatever the zone does with others */
+	CHECK(is_nodata(REASON_OWNED_TYPE));
+}
+
+static void
+test_decide_texts(void)
+{
+	enum verdict verdict;
+	enum reason reason, other;
+
+	for (verdict = 0; verdict < VERDICTS; verdict++)
+		CHECK(decide_verdict_text(verdict) != NULL);
+	for (reason = 0; reason < REASONS; reason++) {
+		CHECK(decide_reason_text(reason) != NULL);
+		for (other = 0; other < reason; other++)
+			CHECK(strcmp(decide_reason_text(reason),
+			    decide_reason_text(other)) != 0);
+	}
+}
+
+int
+main(void)
+{
+	TEST(test_decide_forms);
+	TEST(test_decide_unloaded);
+	TEST(test_decide_transfer);
+	TEST(test_decide_unknown_name);
+	TEST(test_decide_edns_version);
+	TEST(test_decide_records);
+	TEST(test_decide_leads_nowhere);
+	TEST(test_decide_empty_name);
+	TEST(test_decide_lacking_type);
+	TEST(test_decide_texts);
+	return test_summary();
+}

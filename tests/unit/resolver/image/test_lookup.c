@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Chains of CNAMEs, in tables straight from the builder. */
+#include "tests/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "resolver/image/builder.h"
+#include "resolver/image/lookup.h"
+#include "resolver/dns/rr.h"
+
+static struct mesh mesh;
+static struct builder *builder;
+static struct finding finding;
+
+static struct dns_name
+make(const char *text)
+{
+	struct dns_name name = { .length = 0 };
+
+	CHECK(name_from_text(&name, text, strlen(text)) == 0);
+	return name;
+}
+
+static void
+begin(void)
+{
+	builder = builder_new(&mesh);
+	if (builder == NULL)
+		abort();
+	builder_source(builder, 0);
+}
+
+static void
+add_cname(const char *owner_text, const char *target_text)
+{
+	struct dns_name owner = make(owner_text), target = make(target_text);
+
+	CHECK(builder_add(builder, &owner, 0, TYPE_CNAME, 30, target.octets,
+	    target.length, 0) == BUILDER_ADDED);
+}
+
+static void
+add_address(const char *owner_text)
+{
+	struct dns_name owner = make(owner_text);
+
+	CHECK(builder_add(builder, &owner, 0, TYPE_A, 30, "\12\0\0\1", 4, 0) ==
+	    BUILDER_ADDED);
+}
+
+/* n0.test to n1.test and so on, "links" CNAMEs in all. */
+static void
+add_chain(unsigned int links)
+{
+	char owner[32], target[32];
+	unsigned int i;
+
+	for (i = 0; i < links; i++) {
+		(void)snprintf(owner, sizeof(owner), "n%u.test", i);
+		(void)snprintf(target, sizeof(target), "n%u.test", i + 1);
+		add_cname(owner, target);
+	}
+	(void)snprintf(target, sizeof(target), "n%u.test", links);
+	add_address(target);
+}
+
+/* Looks a name up in what was added, which ends with it. */
+static void
+gather(const char *name, uint16_t type)
+{
+	struct question question = { .form = QUESTION_PLAIN, .type = type,
+		.class = CLASS_IN, .name = make(name) };
+	struct table *table = NULL;
+	const char *why;
+	int fd = memfd_create("image", MFD_CLOEXEC);
+
+	CHECK(builder_write(builder, fd) == 0);
+	CHECK(table_open(&table, fd, &why) == 0);
+	builder_free(builder);
+	if (table == NULL)
+		abort();
+	memset(&finding, 0xaa, sizeof(finding));
+	finding_gather(&finding, table, &question);
+	table_close(table);
+	(void)close(fd);
+}
+
+static void
+test_finding_none(void)
+{
+	begin();
+	add_address("web.test");
+	gather("other.test", TYPE_A);
+	CHECK(finding.entry.kind == ENTRY_NONE && finding.chain_length == 0);
+	CHECK(!finding.has_type && !finding.leaves_table);
+}
+
+static void
+test_finding_lacks_type(void)
+{
+	begin();
+	add_address("web.test");
+	gather("web.test", TYPE_AAAA);
+	CHECK(finding.entry.kind == ENTRY_EXACT && finding.chain_length == 0);
+	CHECK(!finding.has_type && !finding.leaves_table);
+}
+
+static void
+test_finding_longest_chain(void)
+{
+	begin();
+	add_chain(FINDING_MAX_CHAIN);
+	gather("n0.test", TYPE_A);
+	CHECK(finding.has_type && !finding.leaves_table);
+	CHECK(finding.chain_length == FINDING_MAX_CHAIN + 1);
+	CHECK(finding.chain[0].type == TYPE_CNAME);
+	CHECK(finding.chain[FINDING_MAX_CHAIN].type == TYPE_A);
+}
+
+/* The client's resolver follows the last CNAME by itself. */
+static void
+test_finding_too_long_chain(void)
+{
+	begin();
+	add_chain(FINDING_MAX_CHAIN + 1);
+	gather("n0.test", TYPE_A);
+	CHECK(!finding.has_type && finding.leaves_table);
+	CHECK(finding.chain_length == FINDING_MAX_CHAIN);
+}
+
+static void
+test_finding_loop(void)
+{
+	begin();
+	add_cname("a.test", "b.test");
+	add_cname("b.test", "a.test");
+	gather("a.test", TYPE_A);
+	CHECK(!finding.has_type && finding.leaves_table);
+	CHECK(finding.chain_length == FINDING_MAX_CHAIN);
+}
+
+static void
+test_finding_miss_at_the_end(void)
+{
+	begin();
+	add_chain(2);
+	gather("n0.test", TYPE_AAAA);
+	CHECK(!finding.has_type && !finding.leaves_table);
+	CHECK(finding.chain_length == 2);
+}
+
+static void
+test_finding_leaves_table(void)
+{
+	begin();
+	add_cname("a.test", "www.example.com");
+	gather("a.test", TYPE_A);
+	CHECK(!finding.has_type && finding.leaves_table);
+	CHECK(finding.chain_length == 1);
+}
+
+/* What a dashed name has stands in the target then, not in the question. */
+static void
+test_finding_dashed_target(void)
+{
+	struct dns_name owner = make("*.pod.test");
+
+	begin();
+	CHECK(builder_add(builder, &owner, NAME_DASHED, TYPE_A, 30,
+	    "\0\0\0\0", 4, 0) == BUILDER_ADDED);
+	add_cname("a.test", "10-1-2-3.pod.test");
+	gather("a.test", TYPE_A);
+	CHECK(finding.has_type && !finding.leaves_table);
+	CHECK(finding.chain_length == 2);
+	CHECK(memcmp(finding.chain[1].rdata, "\12\1\2\3", 4) == 0);
+}
+
+/* A zone says of targets, too, what there is not. */
+static void
+test_finding_target_unknown(void)
+{
+	mesh.zone_count = 1;
+	mesh.zones[0] = (struct mesh_zone){ make("mesh.test"), ZONE_NXDOMAIN };
+	begin();
+	add_cname("a.test", "gone.mesh.test");
+	gather("a.test", TYPE_A);
+	CHECK(!finding.has_type && !finding.leaves_table);
+	CHECK(finding.target_unknown && finding.target_zone_labels == 2);
+	begin();
+	add_cname("a.test", "between.mesh.test");
+	add_address("below.between.mesh.test");
+	gather("a.test", TYPE_A);
+	CHECK(!finding.has_type && !finding.leaves_table);
+	CHECK(!finding.target_unknown);
+	mesh.zones[0].unknown = ZONE_PASS;
+	begin();
+	add_cname("a.test", "gone.mesh.test");
+	gather("a.test", TYPE_A);
+	CHECK(finding.leaves_table && !finding.target_unknown);
+	mesh.zone_count = 0;
+}
+
+/* The CNAME itself, and whatever there is, are not followed. */
+static void
+test_finding_cname_type(void)
+{
+	static const uint16_t types[] = { TYPE_CNAME, TYPE_ANY };
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		begin();
+		add_chain(2);
+		gather("n0.test", types[i]);
+		CHECK(finding.has_type && finding.chain_length == 1);
+		CHECK(finding.chain[0].type == TYPE_CNAME);
+	}
+}
+
+/*
+ * "*.pod.test" for addresses as labels, with the types that it has; name and
+ * type of the question.  Octets of the address found, 0 if none.
+ */
+static uint8_t
+dashed(bool four, bool six, const char *name, uint16_t type)
+{
+	const struct dns_name owner = make("*.pod.test");
+	uint8_t any[16] = { 0 };
+
+	begin();
+	if (four)
+		CHECK(builder_add(builder, &owner, NAME_OWNED | NAME_DASHED,
+		    TYPE_A, 30, any, 4, 0) == BUILDER_ADDED);
+	if (six)
+		CHECK(builder_add(builder, &owner, NAME_OWNED | NAME_DASHED,
+		    TYPE_AAAA, 30, any, 16, 0) == BUILDER_ADDED);
+	gather(name, type);
+	CHECK(finding.chain_length == (finding.has_type ? 1 : 0));
+	CHECK(!finding.has_type || finding.chain[0].rdata == finding.dashed);
+	CHECK(!finding.has_type || finding.chain[0].count == 1);
+	return finding.has_type ? (uint8_t)finding.chain[0].rdlength : 0;
+}
+
+static void
+test_finding_dashed(void)
+{
+	CHECK(dashed(true, true, "10-1-2-3.pod.test", TYPE_A) == 4);
+	CHECK(memcmp(finding.dashed, "\12\1\2\3", 4) == 0);
+	CHECK(dashed(true, true, "10-1-2-3.pod.test", TYPE_ANY) == 4);
+	CHECK(dashed(true, true, "10-1-2-3.pod.test", TYPE_AAAA) == 0);
+	CHECK(dashed(true, true, "10-1-2-3.pod.test", TYPE_TXT) == 0);
+	CHECK(dashed(true, true, "fd00--1.pod.test", TYPE_AAAA) == 16);
+	CHECK(finding.dashed[0] == 0xfd && finding.dashed[15] == 1);
+	CHECK(dashed(true, true, "fd00--1.pod.test", TYPE_ANY) == 16);
+	CHECK(finding.chain[0].type == TYPE_AAAA);
+	CHECK(dashed(true, true, "fd00--1.pod.test", TYPE_A) == 0);
+	/* Addresses of a family that the wildcard is not for. */
+	CHECK(dashed(true, false, "fd00--1.pod.test", TYPE_AAAA) == 0);
+	CHECK(dashed(true, false, "fd00--1.pod.test", TYPE_ANY) == 0);
+	CHECK(dashed(false, true, "10-1-2-3.pod.test", TYPE_A) == 0);
+}
+
+int
+main(void)
+{
+	mesh.udp_size = 1232;
+	TEST(test_finding_none);
+	TEST(test_finding_lacks_type);
+	TEST(test_finding_longest_chain);
+	TEST(test_finding_too_long_chain);
+	TEST(test_finding_loop);
+	TEST(test_finding_miss_at_the_end);
+	TEST(test_finding_leaves_table);
+	TEST(test_finding_dashed_target);
+	TEST(test_finding_target_unknown);
+	TEST(test_finding_cname_type);
+	TEST(test_finding_dashed);
+	return test_summary();
+}

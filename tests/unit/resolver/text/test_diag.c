@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "resolver/text/diag.h"
+#include "tests/check.h"
+
+static void
+place_and_text(void)
+{
+	struct diag diag = DIAG_INIT;
+
+	diag_add(&diag, DIAG_ERROR, "a.json", 3, "bad %s", "thing");
+	diag_add(&diag, DIAG_WARNING, "a.json", 0, "odd");
+	diag_add(&diag, DIAG_ERROR, NULL, 7, "nowhere");
+	CHECK(diag.kept == 3 && diag.errors == 2 && diag.warnings == 1);
+	CHECK(strcmp(diag.entries[0].text, "a.json:3: bad thing") == 0);
+	CHECK(strcmp(diag.entries[1].text, "a.json: odd") == 0);
+	CHECK(strcmp(diag.entries[2].text, "nowhere") == 0);
+	CHECK(diag.entries[1].level == DIAG_WARNING);
+	diag_free(&diag);
+	CHECK(diag.kept == 0 && diag.errors == 0);
+}
+
+static void
+one_entry_is_one_line(void)
+{
+	struct diag diag = DIAG_INIT;
+
+	diag_add(&diag, DIAG_ERROR, "f\n", 1, "%s", "a\nb\x1b[31m\x7f \xc3\xa9");
+	CHECK(strcmp(diag.entries[0].text,
+	    "f\\x0a:1: a\\x0ab\\x1b[31m\\x7f \xc3\xa9") == 0);
+	diag_add_text(&diag, DIAG_WARNING, "x\ry");
+	CHECK(strcmp(diag.entries[1].text, "x\\x0dy") == 0);
+	diag_free(&diag);
+}
+
+static void
+counts_go_on_when_full(void)
+{
+	struct diag diag = DIAG_INIT;
+
+	for (int i = 0; i < DIAG_MAX_KEPT + 50; i++)
+		diag_add(&diag, DIAG_WARNING, NULL, 0, "%d", i);
+	CHECK(diag.kept == DIAG_MAX_KEPT);
+	CHECK(diag.warnings == DIAG_MAX_KEPT + 50);
+	CHECK(diag_dropped(&diag) == 50);
+	diag_free(&diag);
+}
+
+static void
+an_error_is_kept_after_any_number_of_warnings(void)
+{
+	struct diag diag = DIAG_INIT;
+	size_t errors = 0;
+
+	for (int i = 0; i < DIAG_MAX_KEPT * 2; i++)
+		diag_add(&diag, DIAG_WARNING, NULL, 0, "w");
+	for (int i = 0; i < DIAG_MAX_KEPT + 1; i++)
+		diag_add(&diag, DIAG_ERROR, "f", 1, "e%d", i);
+	for (size_t i = 0; i < diag.kept; i++)
+		errors += diag.entries[i].level == DIAG_ERROR;
+	CHECK(diag.kept == DIAG_MAX_KEPT && errors == DIAG_MAX_KEPT);
+	CHECK(diag.errors == DIAG_MAX_KEPT + 1);
+	CHECK(diag_dropped(&diag) == DIAG_MAX_KEPT * 2 + 1);
+	diag_free(&diag);
+}
+
+int
+main(void)
+{
+	TEST(place_and_text);
+	TEST(one_entry_is_one_line);
+	TEST(counts_go_on_when_full);
+	TEST(an_error_is_kept_after_any_number_of_warnings);
+	return test_summary();
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/text/json_tree.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/check.h"
+
+static struct json_tree tree = JSON_TREE_INIT;
+static const char *why;
+static unsigned int line;
+static int error;
+
+/* The text as a tree, from memory of exactly its size. */
+static const struct json_node *
+take(const char *text)
+{
+	size_t length = strlen(text);
+	char *copy = malloc(length);
+	const struct json_range range = { .text = copy, .length = length,
+	    .line = 7 };
+	const struct json_node *node;
+
+	memcpy(copy, text, length);
+	why = "";
+	line = 0;
+	node = json_tree_take(&tree, &range, &error, &why, &line);
+	free(copy);
+	CHECK((node == NULL) == (error != 0));
+	return node;
+}
+
+static const char *
+string_of(const char *text)
+{
+	const char *string = json_tree_string(take(text));
+
+	return string != NULL ? string : "(none)";
+}
+
+static void
+strings(void)
+{
+	CHECK(strcmp(string_of("\"\""), "") == 0);
+	CHECK(strcmp(string_of("\"a\\\"\\\\\\/\\b\\f\\n\\r\\tz\""),
+	    "a\"\\/\b\f\n\r\tz") == 0);
+	CHECK(strcmp(string_of("\"\\u0041\\u00e4\\u20AC\\ud83d\\ude00!\""),
+	    "A\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80!") == 0);
+	CHECK(json_tree_string(take("7")) == NULL);
+	CHECK(json_tree_string(NULL) == NULL);
+}
+
+static void
+numbers(void)
+{
+	long long number = 5;
+
+	CHECK(json_tree_integer(take("65535"), 1, 65535, &number) &&
+	    number == 65535);
+	CHECK(json_tree_integer(take("-0"), 0, 0, &number) && number == 0);
+	CHECK(!json_tree_integer(take("65536"), 1, 65535, &number));
+	CHECK(!json_tree_integer(take("1.0"), 1, 65535, &number));
+	CHECK(!json_tree_integer(take("1e2"), 1, 65535, &number));
+	CHECK(!json_tree_integer(take("\"1\""), 1, 65535, &number));
+	CHECK(!json_tree_integer(NULL, 1, 65535, &number));
+	CHECK(json_tree_integer(take("99999999999999999999"), LLONG_MIN,
+	    LLONG_MAX, &number) && number == LLONG_MAX);
+	CHECK(json_tree_integer(take("-99999999999999999999"), LLONG_MIN,
+	    LLONG_MAX, &number) && number == LLONG_MIN);
+}
+
+static void
+trees(void)
+{
+	const struct json_node *root = take("{ \"a\" : [ 1 , true, [], {} ],\n"
+	    "\"b\":{\"c\":null},\"a\":2}");
+	const struct json_node *item =
+	    json_tree_items(json_tree_member(root, "a"));
+	long long number;
+
+	CHECK(json_tree_integer(item, 1, 1, &number));
+	CHECK(json_tree_is(item->next, JSON_KIND_TRUE));
+	CHECK(json_tree_is(item->next->next, JSON_KIND_ARRAY));
+	CHECK(json_tree_items(item->next->next) == NULL);
+	CHECK(json_tree_is(item->next->next->next, JSON_KIND_OBJECT));
+	CHECK(item->next->next->next->next == NULL);
+	CHECK(json_tree_is(json_tree_member(json_tree_member(root, "b"), "c"),
+	    JSON_KIND_NULL));
+	CHECK(json_tree_member(root, "d") == NULL);
+	CHECK(json_tree_member(json_tree_member(root, "d"), "e") == NULL);
+	CHECK(json_tree_items(root) == NULL);
+}
+
+/* More values than one block has, twice with the same memory. */
+static void
+many_values(void)
+{
+	char text[6002] = "[1";
+	const struct json_node *item;
+
+	for (size_t i = 2; i < 6000; i += 2)
+		memcpy(text + i, ",1", 2);
+	memcpy(text + 6000, "]", 2);
+	for (int turn = 0; turn < 2; turn++) {
+		size_t count = 0;
+
+		item = json_tree_items(take(text));
+		for (; item != NULL; item = item->next)
+			count++;
+		CHECK(count == 3000);
+	}
+}
+
+static void
+what_is_no_json(void)
+{
+	static const struct {
+		const char *text;
+		const char *why;
+		unsigned int line;
+	} bad[] = {
+		{ "{\"a\":\n\n01}", "neither a comma nor a closing bracket", 9 },
+		{ "nul", "not a value", 7 },
+		{ "-", "not a value", 7 },
+		{ "1.", "number without digits behind its dot", 7 },
+		{ "1e+", "number without digits in its exponent", 7 },
+		{ "\"\\u12g4\"", "bad escape in a string", 7 },
+		{ "\"\\ud800\"", "bad escape in a string", 7 },
+		{ "\"\\ud800\\u0041\"", "bad escape in a string", 7 },
+		{ "\"\\udc00\"", "bad escape in a string", 7 },
+		{ "\"\\u0000\"", "NUL in a string", 7 },
+		{ "\"\\x\"", "bad escape in a string", 7 },
+		{ "\"\n\"", "control character in a string", 8 },
+		{ "\"a", "string without an end", 7 },
+		{ "{a:1}", "a member without a name in quotes", 7 },
+		{ "{\"a\" 1}", "no \":\" behind a member's name", 7 },
+		{ "[1 2]", "neither a comma nor a closing bracket", 7 },
+		{ "[1,]", "not a value", 7 },
+		{ "1 1", "something behind a value", 7 },
+	};
+	char deep[200];
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		CHECK(take(bad[i].text) == NULL && error == -EINVAL);
+		if (strcmp(why, bad[i].why) != 0 || line != bad[i].line) {
+			printf("  %s: %s, line %u\n", bad[i].text, why, line);
+			CHECK(0);
+		}
+	}
+	memset(deep, '[', sizeof(deep) - 1);
+	deep[sizeof(deep) - 1] = '\0';
+	CHECK(take(deep) == NULL);
+	CHECK(strcmp(why, "more than 64 levels of nesting") == 0);
+}
+
+int
+main(void)
+{
+	TEST(strings);
+	TEST(numbers);
+	TEST(trees);
+	TEST(many_values);
+	TEST(what_is_no_json);
+	json_tree_free(&tree);
+	return test_summary();
+}

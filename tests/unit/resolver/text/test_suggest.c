@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tests/check.h"
+
+#include <string.h>
+
+#include "resolver/text/suggest.h"
+
+/* What is suggested for wrong out of words, or "". */
+static const char *
+suggested(const char *wrong, const char *words)
+{
+	static char text[SUGGEST_TEXT], word[SUGGEST_TEXT];
+	struct suggest s;
+
+	suggest_start(&s, wrong);
+	suggest_offer_all(&s, words);
+	(void)suggest_text(&s, text);
+	word[0] = '\0';
+	(void)sscanf(text, ", did you mean \"%63[^\"]\"?", word);
+	return word;
+}
+
+static void
+words_that_are_close(void)
+{
+	static const struct {
+		const char *wrong, *words, *right;
+	} rows[] = {
+		{ "stauts", "check status rules", "status" },	/* swapped */
+		{ "statu", "check status rules", "status" },	/* too few */
+		{ "rulles", "check status rules", "rules" },	/* too many */
+		{ "chick", "check status rules", "check" },	/* another */
+		{ "nmber", "number workers maxlen", "number" },
+		{ "--jsn", "--json --help", "--json" },
+		{ "lits", "compile list get diff", "list" },
+		/* The closer one; the first of two. */
+		{ "diff1", "differ diff", "diff" },
+		{ "bac", "bab baa", "bab" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		CHECK(strcmp(suggested(rows[i].wrong, rows[i].words),
+		    rows[i].right) == 0);
+}
+
+static void
+words_that_are_not(void)
+{
+	static const char *const wrong[] = { "nonsense", "x", "", "st",
+	    "remove", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" };
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		CHECK(suggested(wrong[i], " check  status rules table reload ")
+		    [0] == '\0');
+	CHECK(suggested("st", "ab")[0] == '\0');
+}
+
+static void
+words_of_any_length(void)
+{
+	char word[100];
+
+	for (size_t length = 0; length < sizeof(word); length++) {
+		memset(word, 'a', length);
+		word[length] = '\0';
+		/* Up to the longest, what is equal is found. */
+		CHECK((suggested(word, word)[0] != '\0') ==
+		    (length >= 1 && length <= 40));
+	}
+}
+
+int
+main(void)
+{
+	TEST(words_that_are_close);
+	TEST(words_that_are_not);
+	TEST(words_of_any_length);
+	return test_summary();
+}
