@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The rooms of the house, and what each may use.
+
+A room is one stage of a packet's way or one process; a folder of the shelves.
+ROOMS is the whole of the contract: a room may include headers of, and call
+functions in, the rooms that its row names, and no others.  Includes are read
+from the sources; calls from the object files, since a declaration written by
+hand needs no include."""
+import collections
+import pathlib
+import re
+import subprocess
+
+SHELVES = ("resolver", "policy", "rules", "nfq")		# low to high
+
+# Room: what it may use.  "nfq" alone is the programs' main().
+ROOMS = {
+    "resolver/dns": "",
+    "resolver/text": "",
+    "resolver/image": "resolver/dns resolver/text",
+    "resolver/answer": "resolver/dns resolver/image",
+    "resolver/sources": "resolver/dns resolver/text resolver/image",
+    "resolver/kubernetes": "resolver/dns resolver/text resolver/image resolver/sources",
+    "resolver/compile": "resolver/dns resolver/text resolver/image resolver/sources"
+                        " resolver/kubernetes",
+    "resolver/listing": "resolver/dns resolver/text resolver/image resolver/kubernetes",
+
+    "policy/log": "",
+    "policy/config": "policy/log resolver/dns resolver/text resolver/image resolver/sources"
+                     " resolver/compile policy/audit",
+    "policy/decide": "resolver/dns resolver/image resolver/answer",
+    "policy/audit": "policy/decide resolver/dns",
+    "policy/status": "policy/decide policy/config policy/log resolver/text resolver/image",
+
+    "rules/netlink": "resolver/text",
+    "rules": "rules/netlink policy/config resolver/text",
+
+    "nfq/queue": "",
+    "nfq/packet": "resolver/dns resolver/image resolver/answer policy/decide",
+    "nfq/process": "resolver/dns resolver/text resolver/image resolver/sources resolver/compile"
+                   " policy/config policy/audit policy/status policy/log",
+    "nfq/handover": "nfq/queue policy/config policy/audit policy/status",
+    "nfq/sockets": "resolver/dns policy/log nfq/process",
+    "nfq/thread": "resolver/image policy/audit policy/decide policy/status policy/config",
+    "nfq/stream": "resolver/dns resolver/image resolver/answer policy/decide policy/audit"
+                  " policy/status policy/config policy/log rules nfq/packet nfq/process"
+                  " nfq/handover nfq/sockets nfq/thread",
+    # Nothing of the sources, and of the configuration only its values.
+    "nfq/worker": "resolver/image policy/audit policy/status policy/config policy/log"
+                  " policy/decide nfq/queue nfq/packet nfq/process nfq/handover"
+                  " nfq/thread nfq/stream",
+    # Nothing of the packet, and no questions are parsed.
+    "nfq/supervisor": "resolver/dns resolver/text resolver/image resolver/sources policy/config"
+                      " policy/audit policy/status policy/log policy/decide rules nfq/queue"
+                      " nfq/process nfq/handover nfq/sockets nfq/stream nfq/worker",
+    "nfq/cli": "resolver/dns resolver/text resolver/image resolver/compile resolver/listing"
+               " policy/config policy/status policy/log rules nfq/process nfq/supervisor",
+    "nfq": "resolver/text policy/config policy/log nfq/process nfq/sockets nfq/supervisor nfq/cli",
+}
+LEVELS = {"nfq": 7, "resolver": 6}		# rooms above each other, at most
+
+# Functions that a room may not use although it may use theirs.
+NEVER = {
+    "nfq/worker": {"config_read", "config_free", "config_check"},
+    "nfq/supervisor": {"question_parse"},
+}
+
+# What is still to be mended; nothing may be added.
+KNOWN = """
+nfq/supervisor/canary.c: includes nfq/packet/intercept.h; nfq/supervisor may not use nfq/packet
+resolver/image/builder_made_up.c: calls istio_address_within of resolver/kubernetes/istio_address.c; resolver/image may not use resolver/kubernetes
+resolver/image/builder_made_up.c: includes resolver/kubernetes/istio_address.h; resolver/image may not use resolver/kubernetes
+resolver/sources/source_format.c: calls source_kubernetes_add, source_kubernetes_begin, source_kubernetes_end, source_kubernetes_read of resolver/kubernetes/reader.c; resolver/sources may not use resolver/kubernetes
+rules/netlink/netlink.c: includes rules/ruleset.h; rules/netlink may not use rules
+files call each other in a circle: resolver/image/builder.c, resolver/image/builder_drop.c, resolver/image/builder_empty.c, resolver/image/builder_made_up.c, resolver/image/builder_shadow.c, resolver/image/builder_write.c
+files call each other in a circle: resolver/kubernetes/domain.c, resolver/kubernetes/endpoint.c, resolver/kubernetes/istio_entry.c, resolver/kubernetes/istio_names.c, resolver/kubernetes/istio_workload.c, resolver/kubernetes/name_maker.c, resolver/kubernetes/names.c, resolver/kubernetes/pod.c, resolver/kubernetes/reader.c, resolver/kubernetes/service.c
+files call each other in a circle: policy/config/capture.c, policy/config/mesh.c, policy/config/option.c, policy/config/value.c
+files call each other in a circle: resolver/answer/additional.c, resolver/answer/answer.c
+files call each other in a circle: nfq/supervisor/worker_death.c, nfq/supervisor/worker_process.c
+rooms use each other in a circle: resolver/image, resolver/kubernetes, resolver/sources
+rooms use each other in a circle: rules, rules/netlink
+"""
+
+def room_of(name):
+    """The room of resolver/dns/name.c; None outside the shelves."""
+    parts = pathlib.PurePosixPath(name).parts
+    if parts[0] not in SHELVES or len(parts) < 2:
+        return None
+    room = "/".join(parts[:-1])
+    if room in ROOMS:
+        return room
+    # A file at the top of a shelf may be a room of its own.
+    return f"{room}/{pathlib.PurePosixPath(parts[-1]).stem}"
+
+def circles(graph):
+    """The strongly connected parts of a graph that are more than one node (Tarjan)."""
+    index, low, stack, on, found = {}, {}, [], set(), []
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        on.add(node)
+        for other in sorted(graph.get(node, ())):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in on:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            part = set()
+            while node not in part:
+                part.add(stack.pop())
+            on.difference_update(part)
+            if len(part) > 1:
+                found.append(sorted(part))
+    for node in sorted(graph):
+        if node not in index:
+            visit(node)
+    return found
+
+def symbols(objects):
+    """({symbol: file that defines it}, {file: symbols it uses}) of {file: object}."""
+    defined, used = {}, collections.defaultdict(set)
+    for name, path in objects.items():
+        done = subprocess.run(["nm", "-P", str(path)], text=True, check=True,
+                              stdout=subprocess.PIPE)
+        for line in done.stdout.splitlines():
+            symbol, kind = line.split()[:2]
+            if kind == "U":
+                used[name].add(symbol)
+            elif kind in "TDBRC":
+                defined[symbol] = name
+    return defined, used
+
+def calls(objects):
+    """{file: {file: names}}: what each takes from the others."""
+    defined, used = symbols(objects)
+    graph = {name: collections.defaultdict(set) for name in objects}
+    for name, wanted in used.items():
+        for symbol in wanted & defined.keys():
+            if defined[symbol] != name:
+                graph[name][defined[symbol]].add(symbol)
+    return graph
+
+def levels(graph):
+    """How many rooms of a shelf stand above each other, {shelf: levels}."""
+    def height(room):
+        return 1 + max((height(other) for other in graph.get(room, ())
+                        if other != room and other.split("/")[0] == room.split("/")[0]),
+                       default=0)
+    rooms = {room for room in graph if room in ROOMS}
+    return {shelf: max((height(room) for room in rooms if room.split("/")[0] == shelf),
+                       default=0) for shelf in SHELVES}
+
+def check(includes, objects):
+    """Faults, and figures worth printing.
+
+    includes: {source or header: headers that it includes}; objects: {source:
+    object file}."""
+    faults, figures, between = [], [], collections.defaultdict(set)
+    called = calls(objects)
+    uses = {name: {(header, "includes " + header) for header in headers}
+            for name, headers in includes.items()}
+    for name, others in called.items():
+        for other, wanted in others.items():
+            uses.setdefault(name, set()).add((other, f"calls {', '.join(sorted(wanted))} of {other}"))
+    for name in sorted(uses):
+        here = room_of(name)
+        if here is None:
+            continue
+        if here not in ROOMS:
+            faults.append(f"{name}: {here} is no room: tests/lint/rooms.py names all")
+            continue
+        for other, how in sorted(uses[name]):
+            there = room_of(other)
+            if there is None or there == here:
+                continue
+            between[here].add(there)
+            if there not in ROOMS[here].split():
+                faults.append(f"{name}: {how}; {here} may not use {there}")
+    for name, others in called.items():
+        forbidden = NEVER.get(room_of(name), set())
+        for other, wanted in others.items():
+            faults += [f"{name}: calls {symbol}, which {room_of(name)} may not"
+                       for symbol in sorted(wanted & forbidden)]
+    rings = circles({name: set(others) for name, others in called.items()})
+    faults += ["files call each other in a circle: " + ", ".join(ring) for ring in rings]
+    figures.append(f"circles between files: {len(rings)}")
+    rings = circles(between)
+    faults += ["rooms use each other in a circle: " + ", ".join(ring) for ring in rings]
+    figures.append(f"circles between rooms: {len(rings)}")
+    if not rings:
+        height = levels(between)
+        figures.append("levels of rooms: " +
+                       ", ".join(f"{shelf} {height[shelf]}" for shelf in SHELVES))
+        faults += [f"{shelf}: {height[shelf]} levels of rooms, {most} at most"
+                   for shelf, most in LEVELS.items() if height[shelf] > most]
+    known = [line for line in KNOWN.splitlines() if line]
+    faults += [f"no longer so, take it out of KNOWN: {line}" for line in known
+               if line not in faults and objects.keys() >= {"nfq/nfdnsd.c"}]
+    return [fault for fault in faults if fault not in known], figures
