@@ -43,12 +43,12 @@ option_of(int fd, int option)
 static int
 take_listener(void)
 {
-	struct store store;
+	struct fdstore fdstore;
 	int fd = -1;
 
-	store_open(&store);
-	if (store.count == 1)
-		fd = store.items[0].fd;
+	fdstore_open(&fdstore);
+	if (fdstore.count == 1)
+		fd = fdstore.items[0].fd;
 	if (option_of(fd, SO_DOMAIN) == AF_UNIX &&
 	    option_of(fd, SO_TYPE) == SOCK_SEQPACKET &&
 	    option_of(fd, SO_ACCEPTCONN) == 1)
@@ -66,7 +66,7 @@ run(void)
 		    "nfdns-sockets.socket");
 		return EXIT_ERROR;
 	}
-	error = sandbox_opener();
+	error = sandbox_sockets();
 	if (error == -EPERM)
 		log_error("this needs no privilege and refuses to run with "
 		    "any: run it as the user of nfdnsd, without capabilities");
@@ -74,7 +74,7 @@ run(void)
 		log_error("cannot restrict system calls: %s", strerror(-error));
 	if (error < 0)
 		return EXIT_ERROR;
-	error = opener_run(listener);
+	error = sockets_run(listener);
 	log_error("cannot go on: %s", strerror(-error));
 	return EXIT_ERROR;
 }

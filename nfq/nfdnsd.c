@@ -38,7 +38,7 @@ static const struct option options[] = {
 
 /* Reads the config, and either checks the rest of it or runs with it. */
 static int
-run(const char *path, const char *opener, bool test)
+run(const char *path, const char *sockets, bool test)
 {
 	struct diag diag = DIAG_INIT;
 	struct config *config;
@@ -58,13 +58,13 @@ run(const char *path, const char *opener, bool test)
 		return code;
 	}
 	log_set_level(config->log_level);
-	return supervisor_run(config, opener);
+	return supervisor_run(config, sockets);
 }
 
 int
 main(int argc, char **argv)
 {
-	const char *path = CONFIG_DEFAULT_PATH, *opener = NULL;
+	const char *path = CONFIG_DEFAULT_PATH, *sockets = NULL;
 	bool test = false;
 	int option;
 
@@ -78,7 +78,7 @@ main(int argc, char **argv)
 			path = optarg;
 			break;
 		case 's':
-			opener = optarg;
+			sockets = optarg;
 			break;
 		case 't':
 			test = true;
@@ -100,5 +100,5 @@ main(int argc, char **argv)
 		    argv[optind], usage);
 		return EXIT_USAGE;
 	}
-	return run(path, opener, test);
+	return run(path, sockets, test);
 }

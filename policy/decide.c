@@ -131,7 +131,7 @@ is_mesh_name(const struct entry *entry)
 static bool
 is_zone_apex(const struct facts *facts)
 {
-	const struct entry *entry = &facts->finding->entry;
+	const struct entry *entry = &facts->lookup->entry;
 
 	return entry->in_zone &&
 	    entry->zone_labels == facts->question->name.labels;
@@ -164,7 +164,7 @@ chain_content(const struct facts *facts)
 static struct decision
 decide_lacking(const struct facts *facts)
 {
-	const struct entry *entry = &facts->finding->entry;
+	const struct entry *entry = &facts->lookup->entry;
 	uint16_t type = facts->question->type;
 
 	if (type == TYPE_A || type == TYPE_AAAA)
@@ -182,18 +182,18 @@ static struct decision
 decide_name(const struct facts *facts)
 {
 	const struct question *question = facts->question;
-	const struct finding *finding = facts->finding;
-	const struct entry *entry = &finding->entry;
+	const struct lookup *lookup = facts->lookup;
+	const struct entry *entry = &lookup->entry;
 
 	if (!is_mesh_name(entry))
 		return pass(REASON_NOT_MESH);
 	if (question->edns.present && question->edns.version > 0)
 		return refuse(REASON_EDNS_VERSION, RCODE_BADVERS);
-	if (finding->has_type)
+	if (lookup->has_type)
 		return answer(found_reason(entry->kind), ANSWER_RECORDS);
-	if (finding->leaves_table)
+	if (lookup->leaves_table)
 		return answer(found_reason(entry->kind), chain_content(facts));
-	if (entry->kind == ENTRY_NONE || finding->target_unknown)
+	if (entry->kind == ENTRY_NONE || lookup->target_unknown)
 		return nxdomain(REASON_UNKNOWN_NAME);
 	if (question->type == TYPE_SOA && is_zone_apex(facts))
 		return answer(REASON_ZONE_SOA, ANSWER_SOA);
@@ -204,11 +204,11 @@ decide_name(const struct facts *facts)
 
 /* A zone that is ours says by its SOA whose trouble it is. */
 static struct decision
-unloaded(const struct finding *finding)
+unloaded(const struct lookup *lookup)
 {
 	struct decision d = refuse(REASON_UNLOADED, RCODE_SERVFAIL);
 
-	if (finding->entry.in_zone)
+	if (lookup->entry.in_zone)
 		d.content = ANSWER_NEGATIVE;
 	return d;
 }
@@ -218,8 +218,9 @@ static struct decision
 decide_plain(const struct facts *facts)
 {
 	if (!facts->settings->loaded) {
-		return facts->settings->unloaded == UNLOADED_SERVFAIL ?
-		    unloaded(facts->finding) : pass(REASON_UNLOADED);
+		return facts->settings->unloaded == UNLOADED_SERVFAIL
+			   ? unloaded(facts->lookup)
+			   : pass(REASON_UNLOADED);
 	}
 	if (facts->question->type == TYPE_AXFR ||
 	    facts->question->type == TYPE_IXFR)

@@ -56,7 +56,7 @@ enum reason {
 
 struct facts {
 	const struct question *question;
-	const struct finding *finding;	/* NULL unless the form is PLAIN */
+	const struct lookup *lookup; /* NULL unless the form is PLAIN */
 	const struct table_settings *settings;
 	bool own_name;			/* CH TXT of one of our own names */
 };

@@ -283,7 +283,7 @@ routes_fd(const struct routes *r)
 }
 
 bool
-routes_follow(struct routes *r)
+routes_watch(struct routes *r)
 {
 	char ignored[8192];
 	bool gone = false;

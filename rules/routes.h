@@ -44,7 +44,7 @@ int routes_fd(const struct routes *routes);
  * what new devices need: a packet that is bound to a device (by SO_BINDTODEVICE,
  * or a link-local address) looks for a route by that device.
  */
-bool routes_follow(struct routes *routes);
+bool routes_watch(struct routes *routes);
 
 /* Takes everything out and frees; NULL is allowed. */
 void routes_remove(struct routes *routes);

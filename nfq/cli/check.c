@@ -33,7 +33,7 @@ check_everything(const struct config *config, bool strict,
 
 	if (ruleset_build(&set, config, RULES_FULL, &diag) == 0)
 		ruleset_free(&set);
-	sinks_check(config, &diag);
+	audit_files_check(config, &diag);
 	progress_start("compiling the tables");
 	image = compiler_run(config, &diag);
 	progress_stop();

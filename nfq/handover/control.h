@@ -13,15 +13,16 @@
 #include "policy/audit/audit.h"
 
 enum control_kind {
-	CONTROL_READY,		/* worker: threads run */
-	CONTROL_TABLE,		/* supervisor: fd[0] is a new image */
-	CONTROL_TABLE_OK,	/* worker: every answer from now on is from it */
-	CONTROL_TABLE_BAD,	/* worker: text says why, the old one stays */
-	CONTROL_SINKS,		/* supervisor: fds of the audit files */
-	CONTROL_SINKS_OK,
-	CONTROL_OPENER_WANTED,	/* worker: has no channel to the opener */
-	CONTROL_OPENER,		/* supervisor: fd[0] is one, or none can be had */
-	CONTROL_STOP,		/* supervisor: judge what is queued, write the audit, end */
+	CONTROL_READY,	     /* worker: threads run */
+	CONTROL_TABLE,	     /* supervisor: fd[0] is a new image */
+	CONTROL_TABLE_OK,    /* worker: every answer from now on is from it */
+	CONTROL_TABLE_BAD,   /* worker: text says why, the old one stays */
+	CONTROL_AUDIT_FILES, /* supervisor: fds of the audit files */
+	CONTROL_AUDIT_FILES_OK,
+	CONTROL_SOCKETS_WANTED, /* worker: has no channel to nfdns-sockets */
+	CONTROL_SOCKETS, /* supervisor: fd[0] is one, or none can be had */
+	CONTROL_STOP, /* supervisor: answer what is queued, write the audit, end
+		       */
 	CONTROL_KINDS
 };
 
@@ -33,7 +34,7 @@ struct control_message {
 	uint64_t generation;
 	uint64_t names;		/* TABLE_OK */
 	uint64_t octets;
-	uint8_t passes[AUDIT_MAX_SINKS];	/* SINKS: one flag for each fd */
+	uint8_t passes[AUDIT_MAX_FILES]; /* SINKS: one flag for each fd */
 	char text[CONTROL_TEXT];
 };
 
@@ -45,7 +46,7 @@ int control_send(int socket, const struct control_message *message,
     const int *fds, size_t count) __attribute__((warn_unused_result));
 
 /*
- * Receives; fds has room for AUDIT_MAX_SINKS and becomes the caller's, in
+ * Receives; fds has room for AUDIT_MAX_FILES and becomes the caller's, in
  * message->fd_count.  0, -ECONNRESET when the peer is gone, -EPROTO for a
  * message of the wrong size or kind, -EAGAIN.
  */

@@ -20,11 +20,11 @@ struct worker_handover {
 	const struct config *config;
 	const int *queues;		/* one bound socket for each thread */
 	const int *listeners;		/* STREAM_LISTENERS of them, for TCP */
-	bool opener;			/* sockets are opened by another process */
+	bool sockets; /* sockets are opened by another process */
 	int image;			/* sealed memory file */
 	uint64_t generation;
-	const struct audit_sink *sinks;
-	size_t sink_count;
+	const struct audit_file *files;
+	size_t file_count;
 	int control;			/* our end of the SOCK_SEQPACKET pair */
 	pid_t supervisor;
 	struct status_page *status;

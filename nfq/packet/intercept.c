@@ -42,8 +42,8 @@ gather(struct interception *out, const struct table *table,
 		.settings = table_settings(table),
 	};
 	if (question->form == QUESTION_PLAIN) {
-		finding_gather(&out->finding, table, question);
-		facts->finding = &out->finding;
+		lookup_gather(&out->lookup, table, question);
+		facts->lookup = &out->lookup;
 	} else if (is_text_question(question)) {
 		out->canary = name_equal(&question->name, &canary_name);
 		facts->own_name = out->canary ||
@@ -56,14 +56,14 @@ make_plan(const struct interception *out, const struct facts *facts,
     uint32_t rotation)
 {
 	return (struct answer_plan){
-		.question = facts->question,
-		.finding = facts->finding,
-		.content = out->decision.content,
-		.rcode = out->decision.rcode,
-		.negative_ttl = facts->settings->negative_ttl,
-		.udp_size = facts->settings->udp_size,
-		.rotation = rotation,
-		.text = "nfdns " NFDNS_VERSION,
+	    .question = facts->question,
+	    .lookup = facts->lookup,
+	    .content = out->decision.content,
+	    .rcode = out->decision.rcode,
+	    .negative_ttl = facts->settings->negative_ttl,
+	    .udp_size = facts->settings->udp_size,
+	    .rotation = rotation,
+	    .text = "nfdns " NFDNS_VERSION,
 	};
 }
 
@@ -127,7 +127,7 @@ intercept_fetch(const struct interception *in, const struct table *table,
 }
 
 void
-intercept_judge(struct interception *out, const struct table *table,
+intercept_answer(struct interception *out, const struct table *table,
     uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX])
 {
 	struct facts facts;
@@ -152,7 +152,7 @@ intercept(struct interception *out, const struct table *table,
     uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX])
 {
 	intercept_parse(out, octets, length, whole_length);
-	intercept_judge(out, table, rotation, reply);
+	intercept_answer(out, table, rotation, reply);
 }
 
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The interception: bytes of a packet in; step, reason and the bytes of the
- * reply out.  gather (packet, question, finding), decide (policy/decide.h),
+ * reply out.  gather (packet, question, lookup), decide (policy/decide.h),
  * act (answer, headers), in that order and never back.  No system call, no
  * allocation, no lock: it runs the same in the worker, in tests and in fuzzers.
  */
@@ -45,7 +45,7 @@ struct interception {
 	size_t reply_length;		/* 0: no reply, the packet passes or drops */
 	struct packet packet;		/* as far as packet.h says */
 	struct question question;	/* when form is PACKET_OK */
-	struct finding finding;		/* when the question is PLAIN */
+	struct lookup lookup;		/* when the question is PLAIN */
 };
 
 /*
@@ -60,7 +60,7 @@ void intercept_parse(struct interception *out, const uint8_t *octets,
 void intercept_unread(struct interception *out);
 void intercept_fetch(const struct interception *in, const struct table *table,
     enum table_part part);
-void intercept_judge(struct interception *out, const struct table *table,
+void intercept_answer(struct interception *out, const struct table *table,
     uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX]);
 
 /*

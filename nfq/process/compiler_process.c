@@ -95,7 +95,7 @@ compiler_job_write(const struct compiler_job *job)
 		return error;
 	}
 	(void)fwrite(&plain, sizeof(plain), 1, file);
-	error = parcel_write(job->mesh, file);
+	error = mesh_codec_write(job->mesh, file);
 	(void)fwrite(job->sources, sizeof(*job->sources), count, file);
 	if (error == 0 && (fflush(file) != 0 ||
 	    (copy = fcntl(fd, F_DUPFD_CLOEXEC, 0)) < 0))
@@ -118,7 +118,7 @@ read_job(struct received *r, FILE *file)
 	rewind(file);		/* its maker stands at the end */
 	if (fread(&r->job, sizeof(r->job), 1, file) != 1)
 		return -EPROTO;
-	error = parcel_read(&r->mesh, file);
+	error = mesh_codec_read(&r->mesh, file);
 	if (error < 0)
 		return error;
 	r->sources = calloc(r->mesh.source_count + 1, sizeof(*r->sources));

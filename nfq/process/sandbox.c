@@ -66,10 +66,14 @@ static const int calls_of_connecting[] = {
 	SCMP_SYS(connect), SCMP_SYS(setsockopt),
 };
 
-static const int calls_of_opener[] = {
-	SCMP_SYS(accept4), SCMP_SYS(bind), SCMP_SYS(getsockopt),
-	SCMP_SYS(recvmsg), SCMP_SYS(poll), SCMP_SYS(ppoll),
-	SCMP_SYS(geteuid),
+static const int calls_of_sockets[] = {
+    SCMP_SYS(accept4),
+    SCMP_SYS(bind),
+    SCMP_SYS(getsockopt),
+    SCMP_SYS(recvmsg),
+    SCMP_SYS(poll),
+    SCMP_SYS(ppoll),
+    SCMP_SYS(geteuid),
 };
 
 static const int calls_of_compiler[] = {
@@ -370,7 +374,7 @@ sandbox_compiler_seccomp(void)
 }
 
 int
-sandbox_opener(void)
+sandbox_sockets(void)
 {
 	int error = limit(RLIMIT_CORE, 0, 0);
 
@@ -381,8 +385,8 @@ sandbox_opener(void)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return -errno;
-	return restrict_calls(calls_of_opener, COUNT(calls_of_opener),
-	    MAY_SEND | MAY_CONNECT);
+	return restrict_calls(
+	    calls_of_sockets, COUNT(calls_of_sockets), MAY_SEND | MAY_CONNECT);
 }
 
 int

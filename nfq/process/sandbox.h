@@ -18,8 +18,8 @@ int sandbox_worker_privileges(const struct config *config)
 
 enum sandbox_tcp {
 	SANDBOX_NO_TCP,
-	SANDBOX_TCP_CONNECTS,	/* by itself: new sockets of IPv4 and IPv6 */
-	SANDBOX_TCP,		/* its sockets are given to it (opener.h) */
+	SANDBOX_TCP_CONNECTS, /* by itself: new sockets of IPv4 and IPv6 */
+	SANDBOX_TCP, /* its sockets are given to it (nfq/sockets/server.h) */
 };
 
 /*
@@ -53,7 +53,7 @@ int sandbox_clear_ambient(void) __attribute__((warn_unused_result));
  * them.  0; -EPERM for who is root or has a capability, since nothing here
  * needs one; or another negative errno.
  */
-int sandbox_opener(void) __attribute__((warn_unused_result));
+int sandbox_sockets(void) __attribute__((warn_unused_result));
 
 /* Seconds of CPU that a compiler gets before SIGXCPU. */
 #define SANDBOX_COMPILER_CPU_S	120

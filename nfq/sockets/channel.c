@@ -14,7 +14,7 @@ union ancillary {
 };
 
 int
-opener_channel_send(int channel, const uint8_t *octets, size_t length, int fd)
+sockets_channel_send(int channel, const uint8_t *octets, size_t length, int fd)
 {
 	struct iovec iov = {
 		.iov_base = (void *)(uintptr_t)octets,	/* only read */
@@ -40,7 +40,7 @@ opener_channel_send(int channel, const uint8_t *octets, size_t length, int fd)
 
 /* Takes over the first socket and closes others.  How many there were. */
 static size_t
-take_sockets(const struct cmsghdr *item, struct opener_received *received)
+take_sockets(const struct cmsghdr *item, struct sockets_received *received)
 {
 	size_t count = (item->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
@@ -58,7 +58,7 @@ take_sockets(const struct cmsghdr *item, struct opener_received *received)
 
 /* Returns how many sockets there are. */
 static size_t
-take_ancillary(struct msghdr *header, struct opener_received *received)
+take_ancillary(struct msghdr *header, struct sockets_received *received)
 {
 	size_t sockets = 0;
 
@@ -80,7 +80,7 @@ take_ancillary(struct msghdr *header, struct opener_received *received)
 }
 
 int
-opener_channel_receive(int channel, struct opener_received *received)
+sockets_channel_receive(int channel, struct sockets_received *received)
 {
 	struct iovec iov = { received->octets, sizeof(received->octets) };
 	union ancillary ancillary;

@@ -13,7 +13,7 @@
 #include "nfq/sockets/channel.h"
 
 int
-opener_connect(const char *path)
+sockets_connect(const char *path)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	const int on = 1;
@@ -35,14 +35,14 @@ opener_connect(const char *path)
 }
 
 int
-opener_connect_restricted(const char *path)
+sockets_connect_restricted(const char *path)
 {
-	const struct opener_request restriction = { .kind = OPENER_RESTRICT };
-	int fd = opener_connect(path), error;
+	const struct sockets_request restriction = {.kind = SOCKETS_RESTRICT};
+	int fd = sockets_connect(path), error;
 
 	if (fd < 0)
 		return fd;
-	error = opener_request(fd, &restriction);
+	error = sockets_request(fd, &restriction);
 	if (error == 0)
 		return fd;
 	(void)close(fd);
@@ -50,34 +50,35 @@ opener_connect_restricted(const char *path)
 }
 
 int
-opener_request(int channel, const struct opener_request *request)
+sockets_request(int channel, const struct sockets_request *request)
 {
-	uint8_t octets[OPENER_REQUEST_LENGTH];
+	uint8_t octets[SOCKETS_REQUEST_LENGTH];
 
-	opener_request_write(request, octets);
-	return opener_channel_send(channel, octets, sizeof(octets), -1);
+	sockets_request_write(request, octets);
+	return sockets_channel_send(channel, octets, sizeof(octets), -1);
 }
 
-/* What an answer means, if it is one.  *fd is as for opener_answer(). */
+/* What an answer means, if it is one.  *fd is as for sockets_answer(). */
 static int
-understand(const struct opener_received *received, uid_t uid, int *fd)
+understand(const struct sockets_received *received, uid_t uid, int *fd)
 {
 	int error;
 
 	if (received->uid != uid)
 		return -EPERM;
-	if (opener_answer_parse(&error, received->octets,
-	    received->length) < 0 || (error == 0) != (received->fd >= 0))
+	if (sockets_answer_parse(&error, received->octets, received->length) <
+		0 ||
+	    (error == 0) != (received->fd >= 0))
 		return -EPROTO;
 	*fd = error == 0 ? received->fd : -error;
 	return 0;
 }
 
 int
-opener_answer(int channel, uid_t uid, int *fd)
+sockets_answer(int channel, uid_t uid, int *fd)
 {
-	struct opener_received received;
-	int error = opener_channel_receive(channel, &received);
+	struct sockets_received received;
+	int error = sockets_channel_receive(channel, &received);
 
 	*fd = -1;
 	if (error != 0)
@@ -98,11 +99,11 @@ monotonic_ms(void)
 }
 
 int
-opener_ask(int channel, uid_t uid, const struct opener_request *request,
+sockets_ask(int channel, uid_t uid, const struct sockets_request *request,
     int timeout_ms)
 {
 	const int64_t deadline = monotonic_ms() + timeout_ms;
-	int fd, error = opener_request(channel, request);
+	int fd, error = sockets_request(channel, request);
 
 	if (error < 0)
 		return error;
@@ -114,7 +115,7 @@ opener_ask(int channel, uid_t uid, const struct opener_request *request,
 			return -ETIMEDOUT;
 		if (poll(&wait, 1, (int)left) <= 0)
 			continue;
-		error = opener_answer(channel, uid, &fd);
+		error = sockets_answer(channel, uid, &fd);
 		if (error == 0)
 			return fd;
 		if (error != -EAGAIN)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For who has its sockets opened by another process (opener.h). */
+/* For a process whose sockets another one opens (server.h). */
 #ifndef NFDNS_NFQ_SOCKETS_CLIENT_H
 #define NFDNS_NFQ_SOCKETS_CLIENT_H
 
@@ -9,17 +9,17 @@
 #include "nfq/sockets/message.h"
 
 /* A channel to who listens at path, without waiting, or a negative errno. */
-int opener_connect(const char *path) __attribute__((warn_unused_result));
+int sockets_connect(const char *path) __attribute__((warn_unused_result));
 
 /*
  * A channel from which nothing can be had but connections to nameservers: for
  * a process that packets may take over.
  */
-int opener_connect_restricted(const char *path)
+int sockets_connect_restricted(const char *path)
     __attribute__((warn_unused_result));
 
 /* Sends a request, without waiting.  0 or a negative errno. */
-int opener_request(int channel, const struct opener_request *request)
+int sockets_request(int channel, const struct sockets_request *request)
     __attribute__((warn_unused_result));
 
 /*
@@ -28,11 +28,11 @@ int opener_request(int channel, const struct opener_request *request)
  * -EPERM if another user than uid answers, whose sockets our rules do not let
  * by, else -ECONNRESET or -EPROTO.
  */
-int opener_answer(int channel, uid_t uid, int *fd)
+int sockets_answer(int channel, uid_t uid, int *fd)
     __attribute__((warn_unused_result));
 
 /* Requests and waits: the socket, or a negative errno. */
-int opener_ask(int channel, uid_t uid, const struct opener_request *request,
+int sockets_ask(int channel, uid_t uid, const struct sockets_request *request,
     int timeout_ms) __attribute__((warn_unused_result));
 
 #endif

@@ -19,10 +19,10 @@
 enum { WIRE_NONE = 0, WIRE_IPV4 = 4, WIRE_IPV6 = 6 };
 
 void
-opener_request_write(const struct opener_request *request,
-    uint8_t octets[static OPENER_REQUEST_LENGTH])
+sockets_request_write(const struct sockets_request *request,
+    uint8_t octets[static SOCKETS_REQUEST_LENGTH])
 {
-	memset(octets, 0, OPENER_REQUEST_LENGTH);
+	memset(octets, 0, SOCKETS_REQUEST_LENGTH);
 	octets[0] = VERSION;
 	octets[1] = (uint8_t)request->kind;
 	octets[2] = request->family == AF_INET ? WIRE_IPV4 :
@@ -35,26 +35,26 @@ opener_request_write(const struct opener_request *request,
 
 /* Whether everything is zero that the request has no use for. */
 static bool
-is_plain(const struct opener_request *request)
+is_plain(const struct sockets_request *request)
 {
 	static const uint8_t zeros[16];
-	const bool has_address = request->kind == OPENER_CONNECTION ||
-	    request->kind == OPENER_LISTENER;
+	const bool has_address = request->kind == SOCKETS_CONNECTION ||
+				 request->kind == SOCKETS_LISTENER;
 	size_t used = !has_address ? 0 : request->family == AF_INET ? 4 : 16;
 
-	if ((request->kind == OPENER_RESTRICT) != (request->family == 0))
+	if ((request->kind == SOCKETS_RESTRICT) != (request->family == 0))
 		return false;
 	if (!has_address && request->port != 0)
 		return false;
-	if (request->scope_id != 0 && (request->kind != OPENER_CONNECTION ||
-	    request->family != AF_INET6))
+	if (request->scope_id != 0 && (request->kind != SOCKETS_CONNECTION ||
+					  request->family != AF_INET6))
 		return false;
 	return memcmp(request->address + used, zeros, 16 - used) == 0;
 }
 
 int
-opener_request_parse(struct opener_request *request, const uint8_t *octets,
-    size_t length)
+sockets_request_parse(
+    struct sockets_request *request, const uint8_t *octets, size_t length)
 {
 	struct wire_reader r = wire_reader_over(octets, length);
 	const uint8_t version = wire_read_u8(&r), kind = wire_read_u8(&r);
@@ -68,9 +68,8 @@ opener_request_parse(struct opener_request *request, const uint8_t *octets,
 	request->scope_id = wire_read_u32(&r);
 	address = wire_read_octets(&r, sizeof(request->address));
 	if (address == NULL || wire_left(&r) != 0 || version != VERSION ||
-	    kind >= OPENER_KINDS || zero != 0 || also_zero != 0 ||
-	    (family != WIRE_NONE && family != WIRE_IPV4 &&
-	    family != WIRE_IPV6))
+	    kind >= SOCKETS_KINDS || zero != 0 || also_zero != 0 ||
+	    (family != WIRE_NONE && family != WIRE_IPV4 && family != WIRE_IPV6))
 		return -EPROTO;
 	memcpy(request->address, address, sizeof(request->address));
 	request->kind = kind;
@@ -80,7 +79,7 @@ opener_request_parse(struct opener_request *request, const uint8_t *octets,
 }
 
 static bool
-is_loopback(const struct opener_request *request)
+is_loopback(const struct sockets_request *request)
 {
 	static const uint8_t v4[16] = { 127, 0, 0, 1 };
 	static const uint8_t v6[16] = { [15] = 1 };
@@ -90,31 +89,31 @@ is_loopback(const struct opener_request *request)
 }
 
 int
-opener_request_permit(const struct opener_request *request, bool restricted)
+sockets_request_permit(const struct sockets_request *request, bool restricted)
 {
 	switch (request->kind) {
-	case OPENER_CONNECTION:
+	case SOCKETS_CONNECTION:
 		return request->port == DNS_PORT ? 0 : -EPERM;
-	case OPENER_DATAGRAM:
+	case SOCKETS_DATAGRAM:
 		return restricted ? -EPERM : 0;
-	case OPENER_LISTENER:
+	case SOCKETS_LISTENER:
 		return !restricted && is_loopback(request) &&
 		    request->port >= FIRST_FREE_PORT ? 0 : -EPERM;
 	default:
-		return request->kind == OPENER_RESTRICT ? 0 : -EPERM;
+		return request->kind == SOCKETS_RESTRICT ? 0 : -EPERM;
 	}
 }
 
 void
-opener_answer_write(int error, uint8_t octets[static OPENER_ANSWER_LENGTH])
+sockets_answer_write(int error, uint8_t octets[static SOCKETS_ANSWER_LENGTH])
 {
-	memset(octets, 0, OPENER_ANSWER_LENGTH);
+	memset(octets, 0, SOCKETS_ANSWER_LENGTH);
 	octets[0] = VERSION;
 	wire_store_u16(octets + 6, (uint16_t)error);
 }
 
 int
-opener_answer_parse(int *error, const uint8_t *octets, size_t length)
+sockets_answer_parse(int *error, const uint8_t *octets, size_t length)
 {
 	struct wire_reader r = wire_reader_over(octets, length);
 	const uint32_t version = wire_read_u32(&r);

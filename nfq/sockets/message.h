@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is said to the process that opens sockets (opener.h), as octets: one
- * message of fixed length for each request, and one for its answer, in order.
+ * What is said to the process that opens sockets (nfq/sockets/server.h), as
+ * octets: one message of fixed length for each request, and one for its answer,
+ * in order.
  */
 #ifndef NFDNS_NFQ_SOCKETS_MESSAGE_H
 #define NFDNS_NFQ_SOCKETS_MESSAGE_H
@@ -10,20 +11,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OPENER_REQUEST_LENGTH	28
-#define OPENER_ANSWER_LENGTH	8
+#define SOCKETS_REQUEST_LENGTH 28
+#define SOCKETS_ANSWER_LENGTH 8
 
-enum opener_kind {
-	OPENER_DATAGRAM,	/* a UDP socket */
-	OPENER_CONNECTION,	/* a TCP connection, begun */
-	OPENER_LISTENER,	/* a TCP socket that is bound and can listen */
-	OPENER_RESTRICT,	/* connections only, from now on; has no answer */
-	OPENER_KINDS
+enum sockets_kind {
+	SOCKETS_DATAGRAM,   /* a UDP socket */
+	SOCKETS_CONNECTION, /* a TCP connection, begun */
+	SOCKETS_LISTENER,   /* a TCP socket that is bound and can listen */
+	SOCKETS_RESTRICT,   /* connections only, from now on; has no answer */
+	SOCKETS_KINDS
 };
 
 /* What a kind has no use for is zero. */
-struct opener_request {
-	enum opener_kind kind;
+struct sockets_request {
+	enum sockets_kind kind;
 	int family;		/* AF_INET, AF_INET6; of RESTRICT 0 */
 	/* Of CONNECTION and LISTENER; IPv4 stands in the first 4 octets. */
 	uint8_t address[16];
@@ -31,26 +32,26 @@ struct opener_request {
 	uint32_t scope_id;	/* of CONNECTION by IPv6 */
 };
 
-void opener_request_write(const struct opener_request *request,
-    uint8_t octets[static OPENER_REQUEST_LENGTH]);
+void sockets_request_write(const struct sockets_request *request,
+    uint8_t octets[static SOCKETS_REQUEST_LENGTH]);
 
-/* 0, or -EPROTO for whatever opener_request_write() does not write. */
-int opener_request_parse(struct opener_request *request, const uint8_t *octets,
-    size_t length) __attribute__((warn_unused_result));
+/* 0, or -EPROTO for whatever sockets_request_write() does not write. */
+int sockets_request_parse(struct sockets_request *request,
+    const uint8_t *octets, size_t length) __attribute__((warn_unused_result));
 
 /*
  * Whether somebody may have that: connections to port 53 of any address;
  * unless "restricted", also UDP sockets, and listeners at 127.0.0.1 and ::1
  * whose port needs no privilege.  0, or -EPERM.
  */
-int opener_request_permit(const struct opener_request *request,
+int sockets_request_permit(const struct sockets_request *request,
     bool restricted) __attribute__((warn_unused_result));
 
 /* error: 0, and the socket goes with the message; or a positive errno. */
-void opener_answer_write(int error,
-    uint8_t octets[static OPENER_ANSWER_LENGTH]);
+void sockets_answer_write(
+    int error, uint8_t octets[static SOCKETS_ANSWER_LENGTH]);
 /* 0 and *error, or -EPROTO. */
-int opener_answer_parse(int *error, const uint8_t *octets, size_t length)
+int sockets_answer_parse(int *error, const uint8_t *octets, size_t length)
     __attribute__((warn_unused_result));
 
 #endif

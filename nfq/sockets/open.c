@@ -17,7 +17,7 @@ union address {
 };
 
 static socklen_t
-address_of(const struct opener_request *request, union address *address)
+address_of(const struct sockets_request *request, union address *address)
 {
 	memset(address, 0, sizeof(*address));
 	if (request->family == AF_INET) {
@@ -75,10 +75,10 @@ bind_listener(int fd, const union address *to, socklen_t size)
 }
 
 int
-opener_socket_open(const struct opener_request *request, uint32_t mark)
+sockets_open(const struct sockets_request *request, uint32_t mark)
 {
-	const int type = request->kind == OPENER_DATAGRAM ? SOCK_DGRAM :
-	    SOCK_STREAM;
+	const int type =
+	    request->kind == SOCKETS_DATAGRAM ? SOCK_DGRAM : SOCK_STREAM;
 	int fd = socket(request->family, type | SOCK_CLOEXEC | SOCK_NONBLOCK,
 	    0), error = 0;
 	union address to;
@@ -86,9 +86,9 @@ opener_socket_open(const struct opener_request *request, uint32_t mark)
 
 	if (fd < 0)
 		return -errno;
-	if (request->kind == OPENER_CONNECTION)
+	if (request->kind == SOCKETS_CONNECTION)
 		error = begin_connection(fd, &to, size, mark);
-	else if (request->kind == OPENER_LISTENER)
+	else if (request->kind == SOCKETS_LISTENER)
 		error = bind_listener(fd, &to, size);
 	if (error == 0)
 		return fd;

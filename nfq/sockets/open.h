@@ -10,9 +10,9 @@
 /*
  * The socket, which never blocks, or a negative errno.  A connection may be
  * under way; its packets carry "mark", unless that is 0 and no privilege is
- * needed.  Of any kind but OPENER_RESTRICT.
+ * needed.  Of any kind but SOCKETS_RESTRICT.
  */
-int opener_socket_open(const struct opener_request *request, uint32_t mark)
+int sockets_open(const struct sockets_request *request, uint32_t mark)
     __attribute__((warn_unused_result));
 
 #endif

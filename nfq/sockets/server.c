@@ -23,49 +23,50 @@ struct channel {
 };
 
 /* The listener comes last, so that a place for who connects may be free. */
-struct opener {
+struct sockets {
 	struct channel channels[CHANNELS];
 	struct pollfd wait[CHANNELS + 1];
 };
 
 static void
-refuse(struct channel *c, const struct opener_request *request)
+refuse(struct channel *c, const struct sockets_request *request)
 {
 	if (!c->refused)
 		log_warning("refused: somebody asked for %s, port %u%s",
-		    request->kind == OPENER_DATAGRAM ? "a UDP socket" :
-		    request->kind == OPENER_LISTENER ? "a listener" :
-		    "a connection", request->port, c->restricted ?
-		    " (may have connections to port 53)" : "");
+		    request->kind == SOCKETS_DATAGRAM	? "a UDP socket"
+		    : request->kind == SOCKETS_LISTENER ? "a listener"
+							: "a connection",
+		    request->port,
+		    c->restricted ? " (may have connections to port 53)" : "");
 	c->refused = true;
 }
 
 /* Does what is asked for.  False: nothing more is to be had on this channel. */
 static bool
-serve(struct channel *c, const struct opener_received *received)
+serve(struct channel *c, const struct sockets_received *received)
 {
-	uint8_t answer[OPENER_ANSWER_LENGTH];
-	struct opener_request request;
+	uint8_t answer[SOCKETS_ANSWER_LENGTH];
+	struct sockets_request request;
 	int fd, error;
 
-	if (received->fd >= 0 || opener_request_parse(&request,
-	    received->octets, received->length) < 0) {
+	if (received->fd >= 0 || sockets_request_parse(&request,
+				     received->octets, received->length) < 0) {
 		log_warning("refused: what was asked makes no sense");
 		return false;
 	}
-	if (request.kind == OPENER_RESTRICT) {
+	if (request.kind == SOCKETS_RESTRICT) {
 		c->restricted = true;
 		return true;
 	}
-	fd = opener_request_permit(&request, c->restricted);
+	fd = sockets_request_permit(&request, c->restricted);
 	if (fd == 0)
-		fd = opener_socket_open(&request, 0);
+		fd = sockets_open(&request, 0);
 	else
 		refuse(c, &request);
-	opener_answer_write(fd < 0 ? -fd : 0, answer);
+	sockets_answer_write(fd < 0 ? -fd : 0, answer);
 	/* Who does not take its answers asks in vain. */
-	error = opener_channel_send(c->fd, answer, sizeof(answer),
-	    fd < 0 ? -1 : fd);
+	error = sockets_channel_send(
+	    c->fd, answer, sizeof(answer), fd < 0 ? -1 : fd);
 	if (fd >= 0)
 		(void)close(fd);
 	return error == 0;
@@ -75,8 +76,8 @@ serve(struct channel *c, const struct opener_received *received)
 static void
 take_request(struct channel *c)
 {
-	struct opener_received received;
-	int error = opener_channel_receive(c->fd, &received);
+	struct sockets_received received;
+	int error = sockets_channel_receive(c->fd, &received);
 	bool goes_on = error == -EAGAIN;
 
 	if (error == 0) {
@@ -102,7 +103,7 @@ is_ours(int fd)
 
 /* 0, or a negative errno that does not pass. */
 static int
-take_channel(struct opener *o, int listener)
+take_channel(struct sockets *o, int listener)
 {
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
@@ -120,9 +121,9 @@ take_channel(struct opener *o, int listener)
 }
 
 int
-opener_run(int listener)
+sockets_run(int listener)
 {
-	struct opener o;
+	struct sockets o;
 	int error = 0;
 
 	for (size_t i = 0; i < CHANNELS; i++)

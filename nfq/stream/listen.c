@@ -11,11 +11,11 @@
 /* What the kernel makes of it is min(this, net.core.somaxconn). */
 #define BACKLOG 4096
 
-struct opener_request
+struct sockets_request
 stream_listen_request(size_t which, const struct config *config)
 {
-	struct opener_request request = { .kind = OPENER_LISTENER,
-		.port = (uint16_t)config->stream.port };
+	struct sockets_request request = {
+	    .kind = SOCKETS_LISTENER, .port = (uint16_t)config->stream.port};
 
 	if (which == 0) {
 		request.family = AF_INET;
@@ -48,8 +48,8 @@ stream_listen_begin(int fd, size_t which, const struct config *config)
 bool
 stream_listen_is_there(int fd, size_t which, const struct config *config)
 {
-	const struct opener_request wanted = stream_listen_request(which,
-	    config);
+	const struct sockets_request wanted =
+	    stream_listen_request(which, config);
 	union {
 		struct sockaddr any;
 		struct sockaddr_in v4;

@@ -15,9 +15,9 @@
 
 #define STREAM_LISTENERS 2
 
-/* The socket that is to listen: opener_socket_open() has it. */
-struct opener_request stream_listen_request(size_t which,
-    const struct config *config);
+/* The socket that is to listen: sockets_open() has it. */
+struct sockets_request stream_listen_request(
+    size_t which, const struct config *config);
 
 /*
  * Has it listen, transparent (ip(7), IP_TRANSPARENT): what it accepts has the

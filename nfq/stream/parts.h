@@ -62,8 +62,13 @@ enum stream_next {
 /* The compiler warns of a result that is not used, even by (void). */
 #define STREAM_STEP	__attribute__((warn_unused_result))
 
-enum stream_role { ROLE_WAKE, ROLE_OPENER, ROLE_LISTENER, ROLE_CLIENT,
-	ROLE_SERVER };
+enum stream_role {
+	ROLE_WAKE,
+	ROLE_SOCKETS,
+	ROLE_LISTENER,
+	ROLE_CLIENT,
+	ROLE_SERVER
+};
 
 /* What epoll knows: one descriptor. */
 struct stream_end {
@@ -114,7 +119,7 @@ struct stream_connection {
 #define STREAM_ASKED	64
 
 /* The channel to who opens sockets, and who waits for some. */
-struct stream_opener {
+struct stream_sockets {
 	bool used;			/* else we open them ourselves */
 	bool lost;			/* and it was said */
 	int control;			/* to the supervisor: for another channel */
@@ -136,7 +141,7 @@ struct stream {
 	struct stream_end wake;		/* an eventfd: stop, or a new channel */
 	struct stream_end listeners[STREAM_LISTENERS];
 	bool paused;			/* out of descriptors: none is accepted */
-	struct stream_opener opener;
+	struct stream_sockets sockets;
 	struct senders *senders;	/* NULL: no user is known */
 	struct stream_clients *clients;
 	struct stream_list all, raws;
@@ -231,18 +236,19 @@ enum stream_next stream_send_waiting(struct stream *s,
 
 /* stream_opener.c: sockets that another process opens. */
 
-void stream_opener_init(struct stream *s, const struct worker_handover *h);
-void stream_opener_close(struct stream *s);
+void stream_sockets_init(struct stream *s, const struct worker_handover *h);
+void stream_sockets_close(struct stream *s);
 
 /* For a connection to c's nameserver. */
-struct opener_request stream_opener_request(const struct stream_connection *c);
+struct sockets_request stream_sockets_request(
+    const struct stream_connection *c);
 
-/* Has a connection to c's nameserver opened: stream_opener_next() has it. */
-void stream_opener_ask(struct stream *s, struct stream_connection *c);
+/* Has a connection to c's nameserver opened: stream_sockets_next() has it. */
+void stream_sockets_ask(struct stream *s, struct stream_connection *c);
 /* Nothing follows; for a connection that did not ask, it does nothing. */
-void stream_opener_forget(struct stream *s, struct stream_connection *c);
+void stream_sockets_forget(struct stream *s, struct stream_connection *c);
 
-/* What came of stream_opener_ask(). */
+/* What came of stream_sockets_ask(). */
 struct stream_opened {
 	struct stream_connection *connection;
 	int fd;				/* its socket, or a negative errno */
@@ -250,15 +256,15 @@ struct stream_opened {
 
 /*
  * The next one that waits no more; false: nothing more has come.  To be called
- * until then when the channel has something, and after stream_opener_take().
+ * until then when the channel has something, and after stream_sockets_take().
  */
-bool stream_opener_next(struct stream *s, struct stream_opened *opened);
+bool stream_sockets_next(struct stream *s, struct stream_opened *opened);
 
-/* As stream_take_opener(), from another thread. */
-void stream_opener_give(struct stream *s, int channel);
+/* As stream_take_sockets(), from another thread. */
+void stream_sockets_give(struct stream *s, int channel);
 /* Takes what was given. */
-void stream_opener_take(struct stream *s);
-void stream_opener_tick(struct stream *s);
+void stream_sockets_take(struct stream *s);
+void stream_sockets_tick(struct stream *s);
 
 /* stream_chase.c: questions that need a CNAME's target from the nameserver. */
 

@@ -56,7 +56,7 @@ void
 stream_mark_closed(struct stream *s, struct stream_connection *c)
 {
 	c->closed = true;
-	stream_opener_forget(s, c);
+	stream_sockets_forget(s, c);
 	list_remove(&s->all, c, STREAM_ALL);
 	list_remove(&c->of->list, c, STREAM_OF_CLIENT);
 	if (c->raw_since_ms != 0) {

@@ -44,7 +44,7 @@ has_server(const struct stream_connection *c)
 static void
 close_server(struct stream *s, struct stream_connection *c)
 {
-	stream_opener_forget(s, c);
+	stream_sockets_forget(s, c);
 	if (c->server.fd < 0)
 		return;
 	stream_close_end(s, &c->server);
@@ -111,13 +111,13 @@ open_server(struct stream *s, struct stream_connection *c)
 {
 	struct stream_relay *r = c->relay;
 
-	if (s->opener.used) {
-		stream_opener_ask(s, c);
+	if (s->sockets.used) {
+		stream_sockets_ask(s, c);
 	} else {
-		const struct opener_request request = stream_opener_request(c);
+		const struct sockets_request request =
+		    stream_sockets_request(c);
 		/* By its mark it is not intercepted again. */
-		int fd = opener_socket_open(&request,
-		    ruleset_relay_mark(s->config));
+		int fd = sockets_open(&request, ruleset_relay_mark(s->config));
 
 		if (fd < 0)
 			return fd;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connections to nameservers that another process opens (opener.h): relays
- * wait in order, some of them asked for, and stream_opener_next() says what
- * came of it.  Nobody else waits: the channel is one more descriptor of the
- * thread.
+ * Connections to nameservers that another process opens (nfq/sockets/server.h):
+ * relays wait in order, some of them asked for, and stream_sockets_next() says
+ * what came of it.  Nobody else waits: the channel is one more descriptor of
+ * the thread.
  *
  * When the channel breaks, what was asked for on it has failed, and the rest
  * waits for the next channel, which the supervisor has (control.h).
@@ -21,36 +21,36 @@
 
 #define WANT_EVERY_MS	1000
 
-/* What stream_opener_give() leaves for the thread. */
+/* What stream_sockets_give() leaves for the thread. */
 enum { NOTHING_NEW = -1, NONE_TO_BE_HAD = -2 };
 
 void
-stream_opener_init(struct stream *s, const struct worker_handover *h)
+stream_sockets_init(struct stream *s, const struct worker_handover *h)
 {
-	struct stream_opener *o = &s->opener;
+	struct stream_sockets *o = &s->sockets;
 
-	o->used = h->opener;
+	o->used = h->sockets;
 	o->control = h->control;
-	o->end = (struct stream_end){ ROLE_OPENER, -1, 0, NULL };
+	o->end = (struct stream_end){ROLE_SOCKETS, -1, 0, NULL};
 	atomic_store(&o->fresh, NOTHING_NEW);
 }
 
 void
-stream_opener_close(struct stream *s)
+stream_sockets_close(struct stream *s)
 {
-	int fresh = atomic_exchange(&s->opener.fresh, NOTHING_NEW);
+	int fresh = atomic_exchange(&s->sockets.fresh, NOTHING_NEW);
 
 	if (fresh >= 0)
 		(void)close(fresh);
-	stream_close_end(s, &s->opener.end);
+	stream_close_end(s, &s->sockets.end);
 }
 
 /* Another channel, at most once a second. */
 static void
 want_channel(struct stream *s)
 {
-	const struct control_message order = { .kind = CONTROL_OPENER_WANTED };
-	struct stream_opener *o = &s->opener;
+	const struct control_message order = {.kind = CONTROL_SOCKETS_WANTED};
+	struct stream_sockets *o = &s->sockets;
 
 	if (s->now_ms - o->wanted_ms < WANT_EVERY_MS)
 		return;
@@ -60,7 +60,7 @@ want_channel(struct stream *s)
 }
 
 static void
-append(struct stream_opener *o, struct stream_connection *c)
+append(struct stream_sockets *o, struct stream_connection *c)
 {
 	c->wait = STREAM_WAITS;
 	c->wait_next = NULL;
@@ -73,7 +73,7 @@ append(struct stream_opener *o, struct stream_connection *c)
 }
 
 static void
-take_out(struct stream_opener *o, struct stream_connection *c)
+take_out(struct stream_sockets *o, struct stream_connection *c)
 {
 	if (c->wait_prev != NULL)
 		c->wait_prev->wait_next = c->wait_next;
@@ -86,11 +86,11 @@ take_out(struct stream_opener *o, struct stream_connection *c)
 	c->wait = STREAM_WAITS_NOT;
 }
 
-struct opener_request
-stream_opener_request(const struct stream_connection *c)
+struct sockets_request
+stream_sockets_request(const struct stream_connection *c)
 {
-	struct opener_request request = { .kind = OPENER_CONNECTION,
-		.family = c->name.any.sa_family };
+	struct sockets_request request = {
+	    .kind = SOCKETS_CONNECTION, .family = c->name.any.sa_family};
 
 	(void)stream_address_of(&c->name, request.address, &request.port);
 	if (request.family == AF_INET6)
@@ -103,15 +103,16 @@ stream_opener_request(const struct stream_connection *c)
  * goes on waiting: if the channel broke, epoll says so too.
  */
 static void
-ask(struct stream_opener *o)
+ask(struct stream_sockets *o)
 {
 	while (o->end.fd >= 0 && o->first != NULL && o->count < STREAM_ASKED) {
 		struct stream_connection *c = o->first;
-		const struct opener_request request = stream_opener_request(c);
+		const struct sockets_request request =
+		    stream_sockets_request(c);
 
 		if (c->wait == STREAM_REFUSED)
 			return;		/* it is told so first */
-		if (opener_request(o->end.fd, &request) < 0)
+		if (sockets_request(o->end.fd, &request) < 0)
 			return;
 		take_out(o, c);
 		c->wait = STREAM_ASKED_FOR;
@@ -120,18 +121,18 @@ ask(struct stream_opener *o)
 }
 
 void
-stream_opener_ask(struct stream *s, struct stream_connection *c)
+stream_sockets_ask(struct stream *s, struct stream_connection *c)
 {
-	append(&s->opener, c);
-	if (s->opener.end.fd < 0)
+	append(&s->sockets, c);
+	if (s->sockets.end.fd < 0)
 		want_channel(s);
-	ask(&s->opener);
+	ask(&s->sockets);
 }
 
 void
-stream_opener_forget(struct stream *s, struct stream_connection *c)
+stream_sockets_forget(struct stream *s, struct stream_connection *c)
 {
-	struct stream_opener *o = &s->opener;
+	struct stream_sockets *o = &s->sockets;
 
 	if (c->wait == STREAM_WAITS || c->wait == STREAM_REFUSED)
 		take_out(o, c);
@@ -145,7 +146,7 @@ stream_opener_forget(struct stream *s, struct stream_connection *c)
 
 /* The oldest that was asked for; NULL: it was given up. */
 static struct stream_connection *
-take_oldest(struct stream_opener *o)
+take_oldest(struct stream_sockets *o)
 {
 	struct stream_connection *c = o->asked[o->oldest];
 
@@ -160,7 +161,7 @@ take_oldest(struct stream_opener *o)
 static void
 lose_channel(struct stream *s, int error)
 {
-	struct stream_opener *o = &s->opener;
+	struct stream_sockets *o = &s->sockets;
 
 	stream_close_end(s, &o->end);
 	if (!o->lost && error == -EPERM)
@@ -178,8 +179,8 @@ lose_channel(struct stream *s, int error)
 static bool
 receive(struct stream *s, int *fd)
 {
-	struct stream_opener *o = &s->opener;
-	int error = opener_answer(o->end.fd, s->config->uid, fd);
+	struct stream_sockets *o = &s->sockets;
+	int error = sockets_answer(o->end.fd, s->config->uid, fd);
 
 	if (error == 0 && o->count == 0) {
 		if (*fd >= 0)
@@ -197,11 +198,12 @@ receive(struct stream *s, int *fd)
 	return true;
 }
 
-/* The next that was asked for and is not any more.  As stream_opener_next(). */
+/* The next that was asked for and is not any more.  As stream_sockets_next().
+ */
 static bool
 next_asked(struct stream *s, struct stream_opened *opened)
 {
-	struct stream_opener *o = &s->opener;
+	struct stream_sockets *o = &s->sockets;
 
 	while (o->end.fd >= 0 && receive(s, &opened->fd)) {
 		opened->connection = take_oldest(o);
@@ -221,9 +223,9 @@ next_asked(struct stream *s, struct stream_opened *opened)
 }
 
 bool
-stream_opener_next(struct stream *s, struct stream_opened *opened)
+stream_sockets_next(struct stream *s, struct stream_opened *opened)
 {
-	struct stream_opener *o = &s->opener;
+	struct stream_sockets *o = &s->sockets;
 	struct stream_connection *c = o->first;
 
 	if (c != NULL && c->wait == STREAM_REFUSED) {
@@ -239,7 +241,7 @@ stream_opener_next(struct stream *s, struct stream_opened *opened)
 
 /* Nobody opens any: all that waits has failed, but not who asks after that. */
 static void
-refuse_waiting(struct stream_opener *o)
+refuse_waiting(struct stream_sockets *o)
 {
 	for (struct stream_connection *c = o->first; c != NULL;
 	    c = c->wait_next)
@@ -247,9 +249,9 @@ refuse_waiting(struct stream_opener *o)
 }
 
 void
-stream_opener_take(struct stream *s)
+stream_sockets_take(struct stream *s)
 {
-	struct stream_opener *o = &s->opener;
+	struct stream_sockets *o = &s->sockets;
 	int fresh = atomic_exchange(&o->fresh, NOTHING_NEW);
 
 	if (fresh == NONE_TO_BE_HAD && o->end.fd < 0)
@@ -266,17 +268,17 @@ stream_opener_take(struct stream *s)
 }
 
 void
-stream_opener_tick(struct stream *s)
+stream_sockets_tick(struct stream *s)
 {
-	if (s->opener.end.fd < 0 && s->opener.first != NULL)
+	if (s->sockets.end.fd < 0 && s->sockets.first != NULL)
 		want_channel(s);
 }
 
 void
-stream_opener_give(struct stream *s, int channel)
+stream_sockets_give(struct stream *s, int channel)
 {
-	int before = atomic_exchange(&s->opener.fresh,
-	    channel >= 0 ? channel : NONE_TO_BE_HAD);
+	int before = atomic_exchange(
+	    &s->sockets.fresh, channel >= 0 ? channel : NONE_TO_BE_HAD);
 
 	if (before >= 0)
 		(void)close(before);

@@ -89,7 +89,7 @@ take_opened(struct stream *s)
 {
 	struct stream_opened opened;
 
-	while (stream_opener_next(s, &opened))
+	while (stream_sockets_next(s, &opened))
 		finish(s, opened.connection, stream_relay_opened(s,
 		    opened.connection, opened.fd));
 }
@@ -103,10 +103,10 @@ handle(struct stream *s, struct stream_end *end, uint32_t events)
 	switch (end->role) {
 	case ROLE_WAKE:
 		(void)!read(end->fd, &wakes, sizeof(wakes));
-		stream_opener_take(s);
+		stream_sockets_take(s);
 		take_opened(s);
 		break;
-	case ROLE_OPENER:
+	case ROLE_SOCKETS:
 		take_opened(s);
 		break;
 	case ROLE_LISTENER:
@@ -142,7 +142,7 @@ tick(struct stream *s)
 		if (next != NULL && next->closed)
 			break;	/* c took its place; the others next time */
 	}
-	stream_opener_tick(s);
+	stream_sockets_tick(s);
 	stream_accept_again(s);
 }
 
@@ -224,7 +224,7 @@ init(struct stream *s, const struct worker_handover *h)
 	if (s->epoll < 0 || s->wake.fd < 0)
 		return -errno;
 	stream_watch(s, &s->wake, EPOLLIN);
-	stream_opener_init(s, h);
+	stream_sockets_init(s, h);
 	for (size_t i = 0; i < STREAM_LISTENERS; i++) {
 		s->listeners[i] = (struct stream_end){ ROLE_LISTENER,
 			h->listeners[i], 0, NULL };
@@ -265,7 +265,7 @@ stream_free(struct stream *s)
 		stream_mark_closed(s, s->all.first);
 	stream_bury(s);
 	count_open(s);
-	stream_opener_close(s);
+	stream_sockets_close(s);
 	(void)close(s->wake.fd);
 	(void)close(s->epoll);
 	stream_clients_free(s->clients);
@@ -316,10 +316,10 @@ stream_swap(struct stream *s, const struct snapshot *next)
 }
 
 void
-stream_take_opener(struct stream *s, int channel)
+stream_take_sockets(struct stream *s, int channel)
 {
 	if (s != NULL)
-		stream_opener_give(s, channel);
+		stream_sockets_give(s, channel);
 	else if (channel >= 0)
 		(void)close(channel);
 }

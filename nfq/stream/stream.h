@@ -26,14 +26,14 @@ int stream_start(struct stream **stream, const struct worker_handover *handover,
 
 void stream_begin(struct stream *stream);
 
-/* As judges_swap(). */
+/* As queue_threads_swap(). */
 void stream_swap(struct stream *stream, const struct snapshot *next);
 
 /*
- * A channel to who opens sockets (opener_client.h), taken over; or -1 when
+ * A channel to who opens sockets (sockets_client.h), taken over; or -1 when
  * there is none to be had.
  */
-void stream_take_opener(struct stream *stream, int channel);
+void stream_take_sockets(struct stream *stream, int channel);
 
 /* Closes all connections, ends the thread and frees.  After stream_begin(). */
 void stream_stop(struct stream *stream);

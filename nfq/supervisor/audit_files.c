@@ -44,25 +44,26 @@ explain(const struct config *config, const struct config_audit *audit,
 }
 
 int
-sinks_open(struct sinks *sinks, const struct config *config, struct diag *diag)
+audit_files_open(
+    struct audit_files *files, const struct config *config, struct diag *diag)
 {
 	int error = 0;
 
-	sinks->count = 0;
+	files->count = 0;
 	for (size_t i = 0; i < config->audit_count; i++) {
 		const struct config_audit *audit = &config->audits[i];
-		int fd = i < AUDIT_MAX_SINKS ? open_file(audit->path) : -EMFILE;
+		int fd = i < AUDIT_MAX_FILES ? open_file(audit->path) : -EMFILE;
 
 		if (fd < 0) {
 			explain(config, audit, fd, diag);
 			error = -EIO;
 			continue;
 		}
-		sinks->sinks[sinks->count++] = (struct audit_sink){
-			.fd = fd, .passes = audit->passes };
+		files->files[files->count++] =
+		    (struct audit_file){.fd = fd, .passes = audit->passes};
 	}
 	if (error < 0)
-		sinks_close(sinks);
+		audit_files_close(files);
 	return error;
 }
 
@@ -87,7 +88,7 @@ check_file(const char *path)
 }
 
 void
-sinks_check(const struct config *config, struct diag *diag)
+audit_files_check(const struct config *config, struct diag *diag)
 {
 	for (size_t i = 0; i < config->audit_count; i++) {
 		const struct config_audit *audit = &config->audits[i];
@@ -99,9 +100,9 @@ sinks_check(const struct config *config, struct diag *diag)
 }
 
 void
-sinks_close(struct sinks *sinks)
+audit_files_close(struct audit_files *files)
 {
-	for (size_t i = 0; i < sinks->count; i++)
-		(void)close(sinks->sinks[i].fd);
-	sinks->count = 0;
+	for (size_t i = 0; i < files->count; i++)
+		(void)close(files->files[i].fd);
+	files->count = 0;
 }

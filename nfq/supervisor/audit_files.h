@@ -8,8 +8,8 @@
 #include "resolver/text/diag.h"
 
 /* Owns the files. */
-struct sinks {
-	struct audit_sink sinks[AUDIT_MAX_SINKS];
+struct audit_files {
+	struct audit_file files[AUDIT_MAX_FILES];
 	size_t count;
 };
 
@@ -18,15 +18,16 @@ struct sinks {
  * there (0640, the worker's group may read).  Every one that cannot be had is
  * an error in diag; then none is open.  0 or -EIO.
  */
-int sinks_open(struct sinks *sinks, const struct config *config,
+int audit_files_open(struct audit_files *files, const struct config *config,
     struct diag *diag) __attribute__((warn_unused_result));
 
 /*
  * What can be told without making a file: each path that is no regular file,
- * or whose directory is not there, is an error in diag, as sinks_open() has it.
+ * or whose directory is not there, is an error in diag, as audit_files_open()
+ * has it.
  */
-void sinks_check(const struct config *config, struct diag *diag);
+void audit_files_check(const struct config *config, struct diag *diag);
 
-void sinks_close(struct sinks *sinks);
+void audit_files_close(struct audit_files *files);
 
 #endif

@@ -111,12 +111,12 @@ forget_last(int fd)
 static int
 open_socket(const struct canary_sockets *sockets, int family)
 {
-	const struct opener_request request = { .kind = OPENER_DATAGRAM,
-		.family = family };
+	const struct sockets_request request = {
+	    .kind = SOCKETS_DATAGRAM, .family = family};
 	int fd;
 
 	if (!sockets->given)
-		return opener_socket_open(&request, 0);
+		return sockets_open(&request, 0);
 	fd = sockets->fds[family == AF_INET ? 0 : 1];
 	if (fd < 0)
 		return -EAFNOSUPPORT;

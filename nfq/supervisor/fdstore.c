@@ -13,7 +13,7 @@
 #define FIRST_FD 3		/* SD_LISTEN_FDS_START */
 #define QUEUE_PREFIX "queue-"
 
-const char *const store_listeners[2] = { "listener-4", "listener-6" };
+const char *const fdstore_listeners[2] = {"listener-4", "listener-6"};
 
 /* A number of the environment, 0 if it is none. */
 static unsigned long
@@ -32,18 +32,18 @@ number_of(const char *variable)
 
 /* The next of the names, which colons part; "" when there are no more. */
 static void
-next_name(char name[static STORE_NAME], const char **names)
+next_name(char name[static FDSTORE_NAME], const char **names)
 {
 	size_t length = strcspn(*names, ":");
 
-	(void)snprintf(name, STORE_NAME, "%.*s", (int)length, *names);
+	(void)snprintf(name, FDSTORE_NAME, "%.*s", (int)length, *names);
 	*names += length;
 	if (**names == ':')
 		(*names)++;
 }
 
 void
-store_open(struct store *store)
+fdstore_open(struct fdstore *store)
 {
 	unsigned long count = number_of("LISTEN_FDS");
 	const char *names = getenv("LISTEN_FDNAMES");
@@ -51,8 +51,8 @@ store_open(struct store *store)
 	store->count = 0;
 	if (number_of("LISTEN_PID") != (unsigned long)getpid())
 		count = 0;
-	if (count > STORE_MAX)
-		count = STORE_MAX;
+	if (count > FDSTORE_MAX)
+		count = FDSTORE_MAX;
 	if (names == NULL)
 		names = "";
 	for (size_t i = 0; i < count; i++) {
@@ -68,7 +68,7 @@ store_open(struct store *store)
 }
 
 int
-store_take(struct store *store, const char *name)
+fdstore_take(struct fdstore *store, const char *name)
 {
 	for (size_t i = 0; i < store->count; i++) {
 		if (strcmp(store->items[i].name, name) == 0) {
@@ -82,9 +82,9 @@ store_take(struct store *store, const char *name)
 }
 
 int
-store_take_queue(struct store *store, uint16_t *number)
+fdstore_take_queue(struct fdstore *store, uint16_t *number)
 {
-	char name[STORE_NAME];
+	char name[FDSTORE_NAME];
 
 	for (size_t i = 0; i < store->count; i++) {
 		const char *text = store->items[i].name;
@@ -98,26 +98,26 @@ store_take_queue(struct store *store, uint16_t *number)
 		if (end == text || *end != '\0' || value > UINT16_MAX)
 			continue;
 		*number = (uint16_t)value;
-		store_queue_name(name, *number);
-		return store_take(store, name);
+		fdstore_queue_name(name, *number);
+		return fdstore_take(store, name);
 	}
 	return -1;
 }
 
 void
-store_close(struct store *store)
+fdstore_close(struct fdstore *store)
 {
 	while (store->count > 0) {
 		store->count--;
-		store_forget(store->items[store->count].name);
+		fdstore_forget(store->items[store->count].name);
 		(void)close(store->items[store->count].fd);
 	}
 }
 
 int
-store_keep(const char *name, int fd)
+fdstore_keep(const char *name, int fd)
 {
-	char state[STORE_NAME + 48];
+	char state[FDSTORE_NAME + 48];
 
 	/*
 	 * FDPOLL=0: by default the service manager drops what says POLLERR, and
@@ -129,9 +129,9 @@ store_keep(const char *name, int fd)
 }
 
 void
-store_forget(const char *name)
+fdstore_forget(const char *name)
 {
-	char state[STORE_NAME + 48];
+	char state[FDSTORE_NAME + 48];
 
 	(void)snprintf(state, sizeof(state), "FDSTOREREMOVE=1\nFDNAME=%s",
 	    name);
@@ -139,7 +139,7 @@ store_forget(const char *name)
 }
 
 bool
-store_is_there(void)
+fdstore_is_there(void)
 {
 	const char *manager = getenv("NOTIFY_SOCKET");
 
@@ -147,7 +147,7 @@ store_is_there(void)
 }
 
 void
-store_queue_name(char name[static STORE_NAME], uint16_t number)
+fdstore_queue_name(char name[static FDSTORE_NAME], uint16_t number)
 {
-	(void)snprintf(name, STORE_NAME, QUEUE_PREFIX "%u", number);
+	(void)snprintf(name, FDSTORE_NAME, QUEUE_PREFIX "%u", number);
 }

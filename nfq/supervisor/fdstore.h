@@ -14,47 +14,47 @@
 
 #include "policy/config/config.h"
 
-#define STORE_NAME	24
-#define STORE_MAX	(CONFIG_MAX_WORKERS + 8)
+#define FDSTORE_NAME 24
+#define FDSTORE_MAX (CONFIG_MAX_WORKERS + 8)
 
 /* What was handed over and not yet taken. */
-struct store {
+struct fdstore {
 	size_t count;
 	struct {
-		char name[STORE_NAME];
+		char name[FDSTORE_NAME];
 		int fd;
-	} items[STORE_MAX];
+	} items[FDSTORE_MAX];
 };
 
 /*
  * Reads $LISTEN_FDS and its kin, if they are meant for this process, and takes
  * them out of the environment, so that no child believes they are its own.
  */
-void store_open(struct store *store);
+void fdstore_open(struct fdstore *store);
 
 /* The fd of that name, now the caller's, or -1. */
-int store_take(struct store *store, const char *name);
+int fdstore_take(struct fdstore *store, const char *name);
 
 /* Any queue's fd that is left, now the caller's, and its number; or -1. */
-int store_take_queue(struct store *store, uint16_t *number);
+int fdstore_take_queue(struct fdstore *store, uint16_t *number);
 
 /* Closes what nobody took, here and in the service manager. */
-void store_close(struct store *store);
+void fdstore_close(struct fdstore *store);
 
 /* Leaves a copy with the service manager.  0, also without one, or -errno. */
-int store_keep(const char *name, int fd) __attribute__((warn_unused_result));
+int fdstore_keep(const char *name, int fd) __attribute__((warn_unused_result));
 /* Has it close its copy. */
-void store_forget(const char *name);
+void fdstore_forget(const char *name);
 
 /* Whether there is a service manager to leave sockets with. */
-bool store_is_there(void);
+bool fdstore_is_there(void);
 
 /*
  * The names of our sockets: the rules', those of the listeners for TCP by IPv4
  * and IPv6, and those of the queues, by number.
  */
-#define STORE_RULES "rules"
-extern const char *const store_listeners[2];
-void store_queue_name(char name[static STORE_NAME], uint16_t number);
+#define FDSTORE_RULES "rules"
+extern const char *const fdstore_listeners[2];
+void fdstore_queue_name(char name[static FDSTORE_NAME], uint16_t number);
 
 #endif

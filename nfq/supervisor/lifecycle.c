@@ -6,8 +6,8 @@
  *   that others open, listeners and routes of TCP, audit files, worker, the
  *   canary's rule, the canary, all rules, ready
  *
- * and in reverse.  A packet is queued only when somebody is there to judge it,
- * and the one who judges leaves only when nothing is queued any more.
+ * and in reverse.  A packet is queued only when somebody is there to answer it,
+ * and the one who threads leaves only when nothing is queued any more.
  *
  * The exception is a daemon with a successor: killed, or told to hand over by
  * SIGQUIT.  Its sockets are with the service manager (store.h), the rules stay
@@ -191,10 +191,10 @@ take_queue(struct supervisor *s, uint16_t number)
 {
 	const struct config_queue *queue = &s->config->queue;
 	int inherited, error, fd;
-	char name[STORE_NAME];
+	char name[FDSTORE_NAME];
 
-	store_queue_name(name, number);
-	inherited = store_take(&s->store, name);
+	fdstore_queue_name(name, number);
+	inherited = fdstore_take(&s->fdstore, name);
 	if (inherited < 0)
 		return open_queue(s->config, number);
 	error = queue_adopt(inherited, number, queue->maxlen,
@@ -211,7 +211,7 @@ take_queue(struct supervisor *s, uint16_t number)
 	}
 	log_warning("queue %u: cannot go on with what was left of it: %s",
 	    number, strerror(-error));
-	store_forget(name);
+	fdstore_forget(name);
 	(void)close(inherited);
 	return fd;
 }
@@ -239,7 +239,7 @@ note_table(struct supervisor *s, const struct control_message *ready)
 {
 	struct status_supervisor *page = s->status.supervisor;
 
-	atomic_store(&page->worker_pid, (int32_t)s->keeper.pid);
+	atomic_store(&page->worker_pid, (int32_t)s->worker.pid);
 	atomic_store(&page->table_names, ready->names);
 	atomic_store(&page->table_octets, ready->octets);
 	atomic_store(&page->table_fd, (int32_t)s->image);
@@ -251,7 +251,7 @@ note_table(struct supervisor *s, const struct control_message *ready)
 static int
 start_worker(struct supervisor *s)
 {
-	struct keeper *k = &s->keeper;
+	struct worker_process *k = &s->worker;
 	struct control_message ready;
 	char text[CHILD_TEXT];
 	int error, status = 0;
@@ -261,20 +261,21 @@ start_worker(struct supervisor *s)
 	k->image = s->image;
 	k->generation = s->generation;
 	k->listeners = s->listeners;
-	k->opener = s->opener != NULL;
-	k->sinks = &s->sinks;
+	k->sockets = s->sockets != NULL;
+	k->files = &s->files;
 	k->status = &s->status;
-	error = keeper_open(k);
+	error = worker_process_open(k);
 	if (error == 0)
-		error = keeper_start(k, supervisor_now_ms());
+		error = worker_process_start(k, supervisor_now_ms());
 	if (error == 0)
-		error = keeper_wait_ready(k, s->signals, READY_MS, &ready,
-		    &status);
+		error = worker_process_wait_ready(
+		    k, s->signals, READY_MS, &ready, &status);
 	if (error == 0)
 		note_table(s, &ready);
 	else if (error == -ECHILD)
 		log_error("the worker ended with %s before it was ready%s",
-		    child_end_text(status, text), keeper_last_words(status));
+		    child_end_text(status, text),
+		    worker_process_end_text(status));
 	else if (error != -EINTR)
 		log_error("cannot start the worker: %s", strerror(-error));
 	return error == 0 ? EXIT_OK : EXIT_ERROR;
@@ -296,7 +297,7 @@ start_ruleset(struct supervisor *s)
 static int
 open_kernel(struct supervisor *s)
 {
-	int fd = store_take(&s->store, STORE_RULES);
+	int fd = fdstore_take(&s->fdstore, FDSTORE_RULES);
 	int error = fd >= 0 ? rules_kernel_adopt(&s->kernel, fd) :
 	    -ENOENT;
 
@@ -330,17 +331,17 @@ install_canary(struct supervisor *s, struct diag *diag)
 static void
 empty_queues(struct supervisor *s)
 {
-	char name[STORE_NAME];
+	char name[FDSTORE_NAME];
 	uint16_t number;
 	int fd;
 
-	while ((fd = store_take_queue(&s->store, &number)) >= 0) {
-		store_queue_name(name, number);
+	while ((fd = fdstore_take_queue(&s->fdstore, &number)) >= 0) {
+		fdstore_queue_name(name, number);
 		if (queue_adopt(fd, number, s->config->queue.maxlen,
 		    s->config->queue.overload_pass) < 0)
 			log_warning("queue %u: what waited in it is lost",
 			    number);
-		store_forget(name);
+		fdstore_forget(name);
 		(void)close(fd);
 	}
 }
@@ -396,10 +397,10 @@ start_rules(struct supervisor *s)
 }
 
 static int
-start_sinks(struct supervisor *s)
+start_audit_files(struct supervisor *s)
 {
 	struct diag diag = DIAG_INIT;
-	int error = sinks_open(&s->sinks, s->config, &diag);
+	int error = audit_files_open(&s->files, s->config, &diag);
 
 	return fail(&diag, error < 0 ? EXIT_ERROR : EXIT_OK);
 }
@@ -408,36 +409,39 @@ start_sinks(struct supervisor *s)
 static void
 keep_sockets(struct supervisor *s)
 {
-	char name[STORE_NAME];
-	int error = store_keep(STORE_RULES, rules_kernel_fd(s->kernel));
+	char name[FDSTORE_NAME];
+	int error = fdstore_keep(FDSTORE_RULES, rules_kernel_fd(s->kernel));
 
 	for (size_t i = 0; i < s->queue_count && error == 0; i++) {
-		store_queue_name(name, (uint16_t)(s->config->queue.number + i));
-		error = store_keep(name, s->queues[i]);
+		fdstore_queue_name(
+		    name, (uint16_t)(s->config->queue.number + i));
+		error = fdstore_keep(name, s->queues[i]);
 	}
 	for (size_t i = 0; i < STREAM_LISTENERS && error == 0; i++)
 		if (s->listeners[i] >= 0)
-			error = store_keep(store_listeners[i], s->listeners[i]);
+			error =
+			    fdstore_keep(fdstore_listeners[i], s->listeners[i]);
 	if (error < 0)
 		log_warning("cannot leave the sockets with the service manager:"
 		    " %s: a restart loses questions", strerror(-error));
-	store_close(&s->store);
+	fdstore_close(&s->fdstore);
 }
 
 /* Before they are closed here, else they would go on without a reader. */
 static void
 forget_sockets(struct supervisor *s)
 {
-	char name[STORE_NAME];
+	char name[FDSTORE_NAME];
 
-	store_forget(STORE_RULES);
+	fdstore_forget(FDSTORE_RULES);
 	for (size_t i = 0; i < s->queue_count; i++) {
-		store_queue_name(name, (uint16_t)(s->config->queue.number + i));
-		store_forget(name);
+		fdstore_queue_name(
+		    name, (uint16_t)(s->config->queue.number + i));
+		fdstore_forget(name);
 	}
 	for (size_t i = 0; i < STREAM_LISTENERS; i++)
-		store_forget(store_listeners[i]);
-	store_close(&s->store);
+		fdstore_forget(fdstore_listeners[i]);
+	fdstore_close(&s->fdstore);
 }
 
 static int
@@ -445,7 +449,7 @@ start_loop(struct supervisor *s)
 {
 	struct itimerspec tick;
 
-	health_start(s);
+	monitor_start(s);
 	tick.it_interval.tv_sec = 0;
 	tick.it_interval.tv_nsec = LIFE_LOOK_MS * 1000000;
 	tick.it_value = tick.it_interval;
@@ -468,12 +472,20 @@ int
 supervisor_start(struct supervisor *s)
 {
 	static int (*const steps[])(struct supervisor *) = {
-		start_signals, start_run_dir, start_ruleset, start_table,
-		start_queues, start_opener, start_stream, start_sinks,
-		start_worker, start_rules, start_loop,
+	    start_signals,
+	    start_run_dir,
+	    start_ruleset,
+	    start_table,
+	    start_queues,
+	    supervisor_start_sockets,
+	    supervisor_start_stream,
+	    start_audit_files,
+	    start_worker,
+	    start_rules,
+	    start_loop,
 	};
 
-	store_open(&s->store);
+	fdstore_open(&s->fdstore);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		int code = steps[i](s);
 
@@ -523,24 +535,24 @@ supervisor_stop(struct supervisor *s)
 		reload_cancel(s);
 		status_set_state(&s->status, STATUS_STOPPING, NULL);
 	}
-	canary_close(&s->health.canary);
+	canary_close(&s->monitor.canary);
 	watch_close(s->watch);
 	s->watch = NULL;
 	if (!s->hand_over)
 		stop_queueing(s);
-	keeper_stop(&s->keeper, STOP_MS, s->hand_over);
-	keeper_close(&s->keeper);
+	worker_process_stop(&s->worker, STOP_MS, s->hand_over);
+	worker_process_close(&s->worker);
 	if (s->hand_over) {
 		rules_kernel_leave(s->kernel);
 	} else {
 		stop_rules(s);
 		forget_sockets(s);
 	}
-	stop_stream(s);
-	stop_opener(s);
+	supervisor_stop_stream(s);
+	supervisor_stop_sockets(s);
 	while (s->queue_count > 0)
 		(void)close(s->queues[--s->queue_count]);
-	sinks_close(&s->sinks);
+	audit_files_close(&s->files);
 	if (s->image >= 0)
 		(void)close(s->image);
 	ruleset_free(&s->set);

@@ -32,9 +32,9 @@ struct queue_numbers {
 };
 
 void
-health_start(struct supervisor *s)
+monitor_start(struct supervisor *s)
 {
-	struct health *h = &s->health;
+	struct monitor *h = &s->monitor;
 	const int64_t now = supervisor_now_ms();
 
 	h->canary.fd = -1;
@@ -110,7 +110,7 @@ show_counters(struct supervisor *s, const struct queue_numbers *numbers)
 static void
 canary_home(struct supervisor *s, int error)
 {
-	struct health *h = &s->health;
+	struct monitor *h = &s->monitor;
 
 	canary_close(&h->canary);
 	if (error == 0) {
@@ -128,9 +128,9 @@ canary_home(struct supervisor *s, int error)
 }
 
 void
-health_canary_ready(struct supervisor *s)
+monitor_canary_ready(struct supervisor *s)
 {
-	int error = canary_receive(&s->health.canary);
+	int error = canary_receive(&s->monitor.canary);
 
 	if (error != -EAGAIN)
 		canary_home(s, error);
@@ -139,7 +139,7 @@ health_canary_ready(struct supervisor *s)
 static void
 send_canary(struct supervisor *s, int64_t now)
 {
-	struct health *h = &s->health;
+	struct monitor *h = &s->monitor;
 	int error;
 
 	h->next_canary_ms = now + (h->watchdog_ms > 0 &&
@@ -154,7 +154,7 @@ send_canary(struct supervisor *s, int64_t now)
 static void
 fly_canary(struct supervisor *s, int64_t now)
 {
-	struct health *h = &s->health;
+	struct monitor *h = &s->monitor;
 
 	if (h->canary.fd < 0) {
 		if (now >= h->next_canary_ms)
@@ -169,16 +169,16 @@ fly_canary(struct supervisor *s, int64_t now)
  * to the nameserver, and says nothing of this worker.
  */
 void
-health_worker_ready(struct supervisor *s)
+monitor_worker_ready(struct supervisor *s)
 {
-	canary_close(&s->health.canary);
+	canary_close(&s->monitor.canary);
 	send_canary(s, supervisor_now_ms());
 }
 
 static void
 answer_watchdog(struct supervisor *s, int64_t now)
 {
-	struct health *h = &s->health;
+	struct monitor *h = &s->monitor;
 
 	if (h->watchdog_ms == 0 || now < h->next_watchdog_ms ||
 	    now - h->answered_ms >= h->watchdog_ms)
@@ -191,7 +191,7 @@ answer_watchdog(struct supervisor *s, int64_t now)
 static void
 check_rules(struct supervisor *s)
 {
-	struct health *h = &s->health;
+	struct monitor *h = &s->monitor;
 	struct diag diag = DIAG_INIT;
 	int error = rules_kernel_verify(s->kernel, &s->set, &diag);
 
@@ -210,8 +210,8 @@ check_rules(struct supervisor *s)
 	}
 	h->differs = error == -ENOTUNIQ;
 	diag_free(&diag);
-	health_streams(s, supervisor_now_ms(), false);
-	follow_routes(s);
+	monitor_streams(s, supervisor_now_ms(), false);
+	supervisor_watch_routes(s);
 }
 
 static bool
@@ -228,9 +228,9 @@ same_search(const struct dns_name *a, size_t a_count, const struct dns_name *b,
 
 /* The search list is compiled into the table, unless the config has one. */
 void
-health_resolv_conf(struct supervisor *s)
+monitor_resolv_conf(struct supervisor *s)
 {
-	struct resolv_conf now, *before = &s->health.resolv_conf;
+	struct resolv_conf now, *before = &s->monitor.resolv_conf;
 	const struct mesh *mesh = &s->config->mesh;
 	bool is_ours, same;
 
@@ -249,24 +249,24 @@ health_resolv_conf(struct supervisor *s)
 }
 
 void
-health_tick(struct supervisor *s)
+monitor_tick(struct supervisor *s)
 {
 	const int64_t now = supervisor_now_ms();
 	struct queue_numbers numbers;
 
-	if (now < s->health.next_tick_ms)
+	if (now < s->monitor.next_tick_ms)
 		return;
-	s->health.next_tick_ms = now + s->health.tick_ms;
+	s->monitor.next_tick_ms = now + s->monitor.tick_ms;
 	read_queues(s, &numbers);
 	reload_tick(s);
 	show_counters(s, &numbers);
-	health_streams(s, now, true);
+	monitor_streams(s, now, true);
 	fly_canary(s, now);
 	answer_watchdog(s, now);
 	if (s->watch == NULL)
-		health_resolv_conf(s);
-	if (now >= s->health.next_verify_ms) {
-		s->health.next_verify_ms = now + VERIFY_EVERY_MS;
+		monitor_resolv_conf(s);
+	if (now >= s->monitor.next_verify_ms) {
+		s->monitor.next_verify_ms = now + VERIFY_EVERY_MS;
 		check_rules(s);
 	}
 }

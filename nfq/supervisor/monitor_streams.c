@@ -16,7 +16,7 @@
 static void
 tell(struct supervisor *s, uint32_t most)
 {
-	if (s->health.streams_full)
+	if (s->monitor.streams_full)
 		log_warning("the set of intercepted TCP connections is full "
 		    "(%" PRIu32 " of %" PRIu32 "): new ones go to their nameservers, "
 		    "and get no answers from the mesh: see stream.tracked", most,
@@ -28,10 +28,10 @@ tell(struct supervisor *s, uint32_t most)
 }
 
 void
-health_streams(struct supervisor *s, int64_t now, bool cheap)
+monitor_streams(struct supervisor *s, int64_t now, bool cheap)
 {
 	struct status_supervisor *page = s->status.supervisor;
-	struct health *h = &s->health;
+	struct monitor *h = &s->monitor;
 	const uint64_t passed = atomic_load(&page->streams_passed);
 	uint32_t counts[2], most = 0;
 	bool full;

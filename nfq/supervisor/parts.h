@@ -49,7 +49,7 @@ struct reload {
 	struct config *config;
 	struct ruleset set;
 	bool rules_changed;		/* and are installed, once SWAPPING */
-	struct sinks sinks;
+	struct audit_files files;
 	struct compiler *compiler;
 	struct watch *watch;		/* of the new config, if it is one */
 	int image;
@@ -60,7 +60,7 @@ struct reload {
 };
 
 /* What the supervisor keeps an eye on, once a tick. */
-struct health {
+struct monitor {
 	int64_t tick_ms;
 	int64_t next_tick_ms;
 	int64_t watchdog_ms;		/* service manager's patience; 0: none */
@@ -80,21 +80,21 @@ struct health {
 
 struct supervisor {
 	struct config *config;
-	struct store store;		/* a predecessor's sockets, until taken */
+	struct fdstore fdstore; /* a predecessor's sockets, until taken */
 	int pid_file;
 	bool has_status;
 	struct status_page status;
 	int queues[CONFIG_MAX_WORKERS];
 	size_t queue_count;
-	const char *opener;		/* where sockets are opened; NULL: here */
-	bool opener_gone;		/* and it was said */
+	const char *sockets; /* where sockets are opened; NULL: here */
+	bool sockets_gone;   /* and it was said */
 	struct canary_sockets canary_sockets;
 	int listeners[STREAM_LISTENERS];	/* -1: none */
 	struct routes *routes;
-	struct sinks sinks;
+	struct audit_files files;
 	int image;
 	uint64_t generation;		/* of the image; 0: never loaded */
-	struct keeper keeper;
+	struct worker_process worker;
 	struct rules_kernel *kernel;
 	struct ruleset set;		/* borrows config */
 	bool has_rules;
@@ -103,7 +103,7 @@ struct supervisor {
 	int signals;			/* signalfd */
 	int timer;			/* timerfd, every LIFE_LOOK_MS */
 	struct reload reload;
-	struct health health;
+	struct monitor monitor;
 	struct watch *watch;		/* NULL: nothing can be followed */
 	char table_error[STATUS_TEXT];	/* why there is no table, "" if there is */
 	char reload_error[STATUS_TEXT];	/* of one refused, until one succeeds */
@@ -121,20 +121,22 @@ int supervisor_start(struct supervisor *s) __attribute__((warn_unused_result));
 /* Takes a half-started supervisor too, and leaves nothing behind. */
 void supervisor_stop(struct supervisor *s);
 
-/* start_stream.c: the step for TCP, and its reverse. */
-int start_stream(struct supervisor *s) __attribute__((warn_unused_result));
-void stop_stream(struct supervisor *s);
+/* supervisor_start_stream.c: the step for TCP, and its reverse. */
+int supervisor_start_stream(struct supervisor *s)
+    __attribute__((warn_unused_result));
+void supervisor_stop_stream(struct supervisor *s);
 /* Devices, routing rules or routes have changed, or it is time to look. */
-void follow_routes(struct supervisor *s);
+void supervisor_watch_routes(struct supervisor *s);
 
 /* supervisor_opener.c: sockets that another process opens. */
-int start_opener(struct supervisor *s) __attribute__((warn_unused_result));
-void stop_opener(struct supervisor *s);
+int supervisor_start_sockets(struct supervisor *s)
+    __attribute__((warn_unused_result));
+void supervisor_stop_sockets(struct supervisor *s);
 /* A listener for TCP, or a negative errno. */
-int opener_open_listener(const struct supervisor *s,
-    const struct opener_request *request) __attribute__((warn_unused_result));
+int supervisor_open_listener(const struct supervisor *s,
+    const struct sockets_request *request) __attribute__((warn_unused_result));
 /* The worker wants a channel. */
-void give_opener(struct supervisor *s);
+void supervisor_give_sockets(struct supervisor *s);
 
 /* supervisor_state.c */
 
@@ -174,19 +176,19 @@ struct watch *follow_open(const struct config *config);
 
 /* health.c */
 
-void health_start(struct supervisor *s);
+void monitor_start(struct supervisor *s);
 /* Does something when tick_ms have gone by since it last did. */
-void health_tick(struct supervisor *s);
+void monitor_tick(struct supervisor *s);
 /* Reloads the tables if the search list of resolv.conf is another. */
-void health_resolv_conf(struct supervisor *s);
+void monitor_resolv_conf(struct supervisor *s);
 /*
- * health_streams.c: how full the sets of TCP connections are.  "cheap": only if
- * the kernel has the numbers at hand.
+ * monitor_streams.c: how full the sets of TCP connections are.  "cheap": only
+ * if the kernel has the numbers at hand.
  */
-void health_streams(struct supervisor *s, int64_t now, bool cheap);
+void monitor_streams(struct supervisor *s, int64_t now, bool cheap);
 /* The canary's socket is readable. */
-void health_canary_ready(struct supervisor *s);
+void monitor_canary_ready(struct supervisor *s);
 /* A new worker answers: it is asked at once, as the last one may have failed. */
-void health_worker_ready(struct supervisor *s);
+void monitor_worker_ready(struct supervisor *s);
 
 #endif

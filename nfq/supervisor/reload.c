@@ -41,7 +41,7 @@ discard(struct reload *r)
 	memset(&r->set, 0, sizeof(r->set));
 	config_free(r->config);
 	r->config = NULL;
-	sinks_close(&r->sinks);
+	audit_files_close(&r->files);
 	if (r->image >= 0)
 		(void)close(r->image);
 	r->image = -1;
@@ -151,7 +151,7 @@ check(struct supervisor *s)
 		return -EINVAL;
 	(void)!config_check_reload(s->config, r->config, &r->diag);
 	(void)!ruleset_build(&r->set, r->config, RULES_FULL, &r->diag);
-	(void)!sinks_open(&r->sinks, r->config, &r->diag);
+	(void)!audit_files_open(&r->files, r->config, &r->diag);
 	if (r->diag.errors > 0)
 		return -EINVAL;
 	if (r->wish != RELOAD_TABLES)
@@ -217,7 +217,7 @@ send_table(struct supervisor *s)
 		.generation = s->generation + 1 };
 
 	r->tries++;
-	return control_send(s->keeper.control, &order, &r->image, 1);
+	return control_send(s->worker.control, &order, &r->image, 1);
 }
 
 static void
@@ -319,9 +319,9 @@ adopt(struct supervisor *s, const struct control_message *answer)
 {
 	struct reload *r = &s->reload;
 	struct status_supervisor *page = s->status.supervisor;
-	struct control_message order = { .kind = CONTROL_SINKS };
-	int fds[AUDIT_MAX_SINKS];
-	const struct sinks old_sinks = s->sinks;
+	struct control_message order = {.kind = CONTROL_AUDIT_FILES};
+	int fds[AUDIT_MAX_FILES];
+	const struct audit_files old_files = s->files;
 	struct watch *old_watch = s->watch;
 	struct ruleset old_set = s->set;
 	struct config *old_config = s->config;
@@ -330,27 +330,27 @@ adopt(struct supervisor *s, const struct control_message *answer)
 	s->config = r->config;
 	s->set = r->set;
 	s->image = r->image;
-	s->sinks = r->sinks;
+	s->files = r->files;
 	s->generation++;
 	r->config = old_config;
 	r->set = old_set;
 	r->image = old_image;
-	r->sinks = old_sinks;
+	r->files = old_files;
 	if (r->wish != RELOAD_TABLES) {
 		s->watch = r->watch;
 		r->watch = old_watch;
 	}
-	s->keeper.config = s->config;
-	s->keeper.image = s->image;
-	s->keeper.generation = s->generation;
+	s->worker.config = s->config;
+	s->worker.image = s->image;
+	s->worker.generation = s->generation;
 	s->table_error[0] = '\0';
 	log_set_level(s->config->log_level);
-	for (size_t i = 0; i < s->sinks.count; i++) {
-		fds[i] = s->sinks.sinks[i].fd;
-		order.passes[i] = s->sinks.sinks[i].passes;
+	for (size_t i = 0; i < s->files.count; i++) {
+		fds[i] = s->files.files[i].fd;
+		order.passes[i] = s->files.files[i].passes;
 	}
 	/* A worker that cannot take them is dying; the next starts with them. */
-	(void)!control_send(s->keeper.control, &order, fds, s->sinks.count);
+	(void)!control_send(s->worker.control, &order, fds, s->files.count);
 	atomic_store(&page->table_names, answer->names);
 	atomic_store(&page->table_octets, answer->octets);
 	atomic_store(&page->table_fd, (int32_t)s->image);
@@ -403,9 +403,9 @@ reload_tick(struct supervisor *s)
 	if (r->compiler != NULL)
 		compiler_check_time(r->compiler);
 	if (r->phase == RELOAD_SWAPPING &&
-	    supervisor_now_ms() >= r->deadline_ms && !s->keeper.killed) {
+	    supervisor_now_ms() >= r->deadline_ms && !s->worker.killed) {
 		log_error("the worker does not take the new table");
-		keeper_kill(&s->keeper);
+		worker_process_kill(&s->worker);
 	}
 }
 

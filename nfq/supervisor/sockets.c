@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sockets that another process opens for us (opener.h).  At the start, those
- * that the supervisor has for good: so it needs nobody from then on.  Later,
- * channels for the worker, which relays.
+ * Sockets that another process opens for us (nfq/sockets/server.h).  At the
+ * start, those that the supervisor has for good: so it needs nobody from then
+ * on.  Later, channels for the worker, which relays.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,33 +21,34 @@ say_why(const struct supervisor *s, int error)
 {
 	if (error == -EPERM)
 		log_error("%s: who opens sockets there is not user \"%s\": run "
-		    "it as that user, whose packets the rules let by",
-		    s->opener, s->config->user);
+			  "it as that user, whose packets the rules let by",
+		    s->sockets, s->config->user);
 	else
 		log_error("%s: cannot have sockets opened there: %s: systemctl "
-		    "start nfdns-sockets.socket, or start nfdnsd without "
-		    "--sockets", s->opener, strerror(-error));
+			  "start nfdns-sockets.socket, or start nfdnsd without "
+			  "--sockets",
+		    s->sockets, strerror(-error));
 	return EXIT_ERROR;
 }
 
 /* The sockets for canaries. */
 int
-start_opener(struct supervisor *s)
+supervisor_start_sockets(struct supervisor *s)
 {
 	static const int families[CANARY_SOCKETS] = { AF_INET, AF_INET6 };
 	int channel, fd = 0;
 
-	if (s->opener == NULL)
+	if (s->sockets == NULL)
 		return EXIT_OK;
 	s->canary_sockets.given = true;
-	channel = opener_connect(s->opener);
+	channel = sockets_connect(s->sockets);
 	if (channel < 0)
 		return say_why(s, channel);
 	for (size_t i = 0; i < CANARY_SOCKETS && fd >= 0; i++) {
-		const struct opener_request request = {
-			.kind = OPENER_DATAGRAM, .family = families[i] };
+		const struct sockets_request request = {
+		    .kind = SOCKETS_DATAGRAM, .family = families[i]};
 
-		fd = opener_ask(channel, s->config->uid, &request, ANSWER_MS);
+		fd = sockets_ask(channel, s->config->uid, &request, ANSWER_MS);
 		s->canary_sockets.fds[i] = fd >= 0 ? fd : -1;
 		if (fd == -EAFNOSUPPORT && families[i] == AF_INET6)
 			fd = 0;		/* this kernel has no IPv6 */
@@ -57,7 +58,7 @@ start_opener(struct supervisor *s)
 }
 
 void
-stop_opener(struct supervisor *s)
+supervisor_stop_sockets(struct supervisor *s)
 {
 	for (size_t i = 0; i < CANARY_SOCKETS; i++) {
 		if (s->canary_sockets.fds[i] >= 0)
@@ -67,35 +68,35 @@ stop_opener(struct supervisor *s)
 }
 
 int
-opener_open_listener(const struct supervisor *s,
-    const struct opener_request *request)
+supervisor_open_listener(
+    const struct supervisor *s, const struct sockets_request *request)
 {
-	int channel = opener_connect(s->opener), fd;
+	int channel = sockets_connect(s->sockets), fd;
 
 	if (channel < 0)
 		return channel;
-	fd = opener_ask(channel, s->config->uid, request, ANSWER_MS);
+	fd = sockets_ask(channel, s->config->uid, request, ANSWER_MS);
 	(void)close(channel);
 	return fd;
 }
 
 void
-give_opener(struct supervisor *s)
+supervisor_give_sockets(struct supervisor *s)
 {
-	const struct control_message order = { .kind = CONTROL_OPENER };
+	const struct control_message order = {.kind = CONTROL_SOCKETS};
 	int channel;
 
-	if (s->opener == NULL)
+	if (s->sockets == NULL)
 		return;			/* it asks for what it cannot need */
-	channel = opener_connect_restricted(s->opener);
-	if (channel < 0 && !s->opener_gone)
+	channel = sockets_connect_restricted(s->sockets);
+	if (channel < 0 && !s->sockets_gone)
 		log_warning("%s: cannot have sockets opened there: %s: other "
-		    "names are not answered over TCP", s->opener,
-		    strerror(-channel));
-	s->opener_gone = channel < 0;
+			    "names are not answered over TCP",
+		    s->sockets, strerror(-channel));
+	s->sockets_gone = channel < 0;
 	/* To a worker that is dying it does not matter. */
-	(void)!control_send(s->keeper.control, &order, &channel,
-	    channel >= 0 ? 1 : 0);
+	(void)!control_send(
+	    s->worker.control, &order, &channel, channel >= 0 ? 1 : 0);
 	if (channel >= 0)
 		(void)close(channel);
 }

@@ -18,12 +18,13 @@ static void
 explain(const struct supervisor *s, size_t which, int error)
 {
 	const char *host = which == 0 ? "127.0.0.1" : "[::1]";
-	const char *remedy = error == -EADDRINUSE ?
-	    "change stream.port, or stop the program that listens there" :
-	    error == -EPERM && s->opener != NULL ?
-	    "stream.port has to be 1024 or higher" :
-	    error == -EPERM ? "run as root or through systemd" :
-	    "set capture.tcp = false";
+	const char *remedy =
+	    error == -EADDRINUSE
+		? "change stream.port, or stop the program that listens there"
+	    : error == -EPERM && s->sockets != NULL
+		? "stream.port has to be 1024 or higher"
+	    : error == -EPERM ? "run as root or through systemd"
+			      : "set capture.tcp = false";
 
 	log_error("cannot listen for intercepted connections at %s:%u: %s: %s",
 	    host, s->config->stream.port, strerror(-error), remedy);
@@ -33,11 +34,11 @@ explain(const struct supervisor *s, size_t which, int error)
 static int
 inherit_listener(struct supervisor *s, size_t which)
 {
-	int fd = store_take(&s->store, store_listeners[which]);
+	int fd = fdstore_take(&s->fdstore, fdstore_listeners[which]);
 
 	if (fd < 0 || stream_listen_is_there(fd, which, s->config))
 		return fd;
-	store_forget(store_listeners[which]);
+	fdstore_forget(fdstore_listeners[which]);
 	(void)close(fd);
 	return -1;
 }
@@ -46,13 +47,13 @@ inherit_listener(struct supervisor *s, size_t which)
 static int
 open_listener(struct supervisor *s, size_t which)
 {
-	const struct opener_request request = stream_listen_request(which,
-	    s->config);
+	const struct sockets_request request =
+	    stream_listen_request(which, s->config);
 	int fd = inherit_listener(s, which), error;
 
 	if (fd < 0)
-		fd = s->opener != NULL ? opener_open_listener(s, &request) :
-		    opener_socket_open(&request, 0);
+		fd = s->sockets != NULL ? supervisor_open_listener(s, &request)
+					: sockets_open(&request, 0);
 	if (fd < 0)
 		return fd;
 	error = stream_listen_begin(fd, which, s->config);
@@ -90,7 +91,7 @@ close_listeners(struct supervisor *s)
 }
 
 int
-start_stream(struct supervisor *s)
+supervisor_start_stream(struct supervisor *s)
 {
 	struct diag diag = DIAG_INIT;
 	int error = 0;
@@ -106,7 +107,7 @@ start_stream(struct supervisor *s)
 }
 
 void
-stop_stream(struct supervisor *s)
+supervisor_stop_stream(struct supervisor *s)
 {
 	/* A successor goes on with the rules, and its own routes. */
 	if (s->hand_over)
@@ -118,9 +119,9 @@ stop_stream(struct supervisor *s)
 }
 
 void
-follow_routes(struct supervisor *s)
+supervisor_watch_routes(struct supervisor *s)
 {
-	if (s->routes != NULL && routes_follow(s->routes))
+	if (s->routes != NULL && routes_watch(s->routes))
 		log_warning("another program removed routing rule %u or table "
 		    "%u: put in again", s->config->stream.priority,
 		    s->config->stream.table);

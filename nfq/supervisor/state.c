@@ -22,11 +22,14 @@ supervisor_now_ms(void)
 void
 supervisor_show_state(struct supervisor *s)
 {
-	const char *why = s->table_error[0] != '\0' ? s->table_error :
-	    s->health.unanswered ? "the canary question is not answered" :
-	    s->health.streams_full ? "the set of intercepted TCP connections "
-	    "is full: new ones are not answered from the mesh" :
-	    s->reload_error[0] != '\0' ? s->reload_error : NULL;
+	const char *why =
+	    s->table_error[0] != '\0' ? s->table_error
+	    : s->monitor.unanswered   ? "the canary question is not answered"
+	    : s->monitor.streams_full
+		? "the set of intercepted TCP connections "
+		  "is full: new ones are not answered from the mesh"
+	    : s->reload_error[0] != '\0' ? s->reload_error
+					 : NULL;
 	char state[STATUS_TEXT + 32];
 
 	status_set_state(&s->status, why != NULL ? STATUS_DEGRADED :

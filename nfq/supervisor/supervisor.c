@@ -27,26 +27,26 @@ stop(struct supervisor *s, int code)
 
 /* New files of the same names, after somebody renamed the old ones. */
 static void
-reopen_sinks(struct supervisor *s)
+reopen_audit_files(struct supervisor *s)
 {
-	struct control_message order = { .kind = CONTROL_SINKS };
+	struct control_message order = {.kind = CONTROL_AUDIT_FILES};
 	struct diag diag = DIAG_INIT;
-	int fds[AUDIT_MAX_SINKS];
-	struct sinks fresh;
+	int fds[AUDIT_MAX_FILES];
+	struct audit_files fresh;
 
-	if (sinks_open(&fresh, s->config, &diag) < 0) {
+	if (audit_files_open(&fresh, s->config, &diag) < 0) {
 		report_log(&diag);
 		diag_free(&diag);
 		return;
 	}
-	sinks_close(&s->sinks);
-	s->sinks = fresh;
+	audit_files_close(&s->files);
+	s->files = fresh;
 	for (size_t i = 0; i < fresh.count; i++) {
-		fds[i] = fresh.sinks[i].fd;
-		order.passes[i] = fresh.sinks[i].passes;
+		fds[i] = fresh.files[i].fd;
+		order.passes[i] = fresh.files[i].passes;
 	}
 	/* A worker that is dying gets no message; the next has the new files. */
-	if (control_send(s->keeper.control, &order, fds, fresh.count) == 0)
+	if (control_send(s->worker.control, &order, fds, fresh.count) == 0)
 		log_info("audit files reopened");
 	diag_free(&diag);
 }
@@ -67,10 +67,10 @@ take_signals(struct supervisor *s)
 			status_log(&s->status);
 			break;
 		case SIGUSR2:
-			reopen_sinks(s);
+			reopen_audit_files(s);
 			break;
 		case SIGQUIT:
-			s->hand_over = s->ready && store_is_there();
+			s->hand_over = s->ready && fdstore_is_there();
 			log_notice(s->hand_over ? "handing over" : "stopping");
 			stop(s, s->hand_over ? EXIT_HANDED_OVER : EXIT_OK);
 			break;
@@ -87,16 +87,16 @@ take_messages(struct supervisor *s)
 {
 	struct control_message message;
 
-	while (keeper_receive(&s->keeper, &message) == 0) {
+	while (worker_process_receive(&s->worker, &message) == 0) {
 		switch (message.kind) {
 		case CONTROL_READY:
 			atomic_store(&s->status.supervisor->worker_pid,
-			    (int32_t)s->keeper.pid);
-			log_debug("worker %d answers", (int)s->keeper.pid);
-			health_worker_ready(s);
+			    (int32_t)s->worker.pid);
+			log_debug("worker %d answers", (int)s->worker.pid);
+			monitor_worker_ready(s);
 			break;
-		case CONTROL_OPENER_WANTED:
-			give_opener(s);
+		case CONTROL_SOCKETS_WANTED:
+			supervisor_give_sockets(s);
 			break;
 		case CONTROL_TABLE_OK:
 		case CONTROL_TABLE_BAD:
@@ -109,18 +109,18 @@ take_messages(struct supervisor *s)
 }
 
 static void
-take_step(struct supervisor *s, enum keeper_step step)
+take_step(struct supervisor *s, enum worker_process_step step)
 {
 	struct status_supervisor *page = s->status.supervisor;
 
 	switch (step) {
-	case KEEPER_SAME:
+	case WORKER_PROCESS_SAME:
 		break;
-	case KEEPER_STARTED:
+	case WORKER_PROCESS_STARTED:
 		atomic_store(&page->restarts, atomic_load(&page->restarts) + 1);
 		reload_worker_replaced(s);
 		break;
-	case KEEPER_OVER:
+	case WORKER_PROCESS_OVER:
 		log_error("no worker stays alive: giving up, DNS is as before");
 		stop(s, EXIT_ERROR);
 		break;
@@ -135,7 +135,7 @@ static void
 replace_worker(struct supervisor *s)
 {
 	atomic_store(&s->status.supervisor->worker_pid, 0);
-	take_step(s, keeper_replace(&s->keeper, supervisor_now_ms()));
+	take_step(s, worker_process_replace(&s->worker, supervisor_now_ms()));
 }
 
 static void
@@ -145,8 +145,8 @@ take_tick(struct supervisor *s)
 
 	if (read(s->timer, &ticks, sizeof(ticks)) != (ssize_t)sizeof(ticks))
 		return;
-	take_step(s, keeper_look(&s->keeper, supervisor_now_ms()));
-	health_tick(s);
+	take_step(s, worker_process_look(&s->worker, supervisor_now_ms()));
+	monitor_tick(s);
 }
 
 /* Files that are followed have changed. */
@@ -161,7 +161,7 @@ follow_ready(struct supervisor *s)
 	changed = watch_next(s->watch);
 
 	if (changed & WATCH_RESOLV)
-		health_resolv_conf(s);
+		monitor_resolv_conf(s);
 	if (changed & WATCH_TABLES)
 		reload_begin(s, RELOAD_TABLES);
 }
@@ -174,17 +174,17 @@ static void
 loop_once(struct supervisor *s)
 {
 	struct pollfd wait[WAITS] = {
-		[WAIT_DEATH] = { .fd = s->keeper.pidfd },
-		[WAIT_CONTROL] = { .fd = s->keeper.control },
-		[WAIT_SIGNALS] = { .fd = s->signals },
-		[WAIT_TIMER] = { .fd = s->timer },
-		[WAIT_COMPILER] = { .fd = s->reload.compiler != NULL ?
-		    compiler_fd(s->reload.compiler) : -1 },
-		[WAIT_CANARY] = { .fd = s->health.canary.fd },
-		[WAIT_DEVICES] = { .fd = s->routes != NULL ?
-		    routes_fd(s->routes) : -1 },
-		[WAIT_WATCH] = { .fd = s->watch != NULL ?
-		    watch_fd(s->watch) : -1 },
+	    [WAIT_DEATH] = {.fd = s->worker.pidfd},
+	    [WAIT_CONTROL] = {.fd = s->worker.control},
+	    [WAIT_SIGNALS] = {.fd = s->signals},
+	    [WAIT_TIMER] = {.fd = s->timer},
+	    [WAIT_COMPILER] = {.fd = s->reload.compiler != NULL
+					 ? compiler_fd(s->reload.compiler)
+					 : -1},
+	    [WAIT_CANARY] = {.fd = s->monitor.canary.fd},
+	    [WAIT_DEVICES] = {.fd = s->routes != NULL ? routes_fd(s->routes)
+						      : -1},
+	    [WAIT_WATCH] = {.fd = s->watch != NULL ? watch_fd(s->watch) : -1},
 	};
 
 	for (int i = 0; i < WAITS; i++)
@@ -197,9 +197,9 @@ loop_once(struct supervisor *s)
 	if (wait[WAIT_DEATH].revents != 0)
 		replace_worker(s);
 	if (wait[WAIT_CANARY].revents != 0)
-		health_canary_ready(s);
+		monitor_canary_ready(s);
 	if (wait[WAIT_DEVICES].revents != 0)
-		follow_routes(s);
+		supervisor_watch_routes(s);
 	if (wait[WAIT_COMPILER].revents != 0 && s->reload.compiler != NULL)
 		reload_compiler_ready(s);
 	if (wait[WAIT_WATCH].revents != 0)
@@ -211,7 +211,7 @@ loop_once(struct supervisor *s)
 }
 
 int
-supervisor_run(struct config *config, const char *opener)
+supervisor_run(struct config *config, const char *sockets)
 {
 	struct supervisor *s = calloc(1, sizeof(*s));
 	int code;
@@ -223,13 +223,13 @@ supervisor_run(struct config *config, const char *opener)
 	}
 	s->config = config;
 	s->pid_file = s->image = s->signals = s->timer = -1;
-	s->keeper = (struct keeper)KEEPER_INIT;
-	s->opener = opener;
+	s->worker = (struct worker_process)WORKER_PROCESS_INIT;
+	s->sockets = sockets;
 	for (size_t i = 0; i < CANARY_SOCKETS; i++)
 		s->canary_sockets.fds[i] = -1;
 	for (size_t i = 0; i < STREAM_LISTENERS; i++)
 		s->listeners[i] = -1;
-	s->reload.image = s->health.canary.fd = -1;
+	s->reload.image = s->monitor.canary.fd = -1;
 	s->exit_code = supervisor_start(s);
 	s->stop = s->exit_code != EXIT_OK;
 	while (!s->stop)

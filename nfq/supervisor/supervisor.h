@@ -11,10 +11,10 @@
 
 /*
  * Takes config over.  Sockets of the Internet are had from who listens at the
- * path "opener" (opener.h), or are our own if it is NULL.  Runs until SIGTERM
- * or SIGINT; returns the exit code.
+ * path "sockets" (nfq/sockets/server.h), or are our own if it is NULL.  Runs
+ * until SIGTERM or SIGINT; returns the exit code.
  */
-int supervisor_run(struct config *config, const char *opener);
+int supervisor_run(struct config *config, const char *sockets);
 
 /*
  * SIGHUP that brings this value along (sigqueue(3)) is a reload that may also

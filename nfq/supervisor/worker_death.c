@@ -24,7 +24,7 @@ user_text(char text[static 24], uid_t uid)
 
 /* Whether the thread of a queue had the packet that it died of. */
 static bool
-is_suspicious(const struct keeper *k, unsigned int queue,
+is_suspicious(const struct worker_process *k, unsigned int queue,
     const struct window_packet *packet)
 {
 	const uint32_t fault = atomic_load(&k->window->fault);
@@ -37,7 +37,8 @@ is_suspicious(const struct keeper *k, unsigned int queue,
 }
 
 static void
-keep(const struct keeper *k, uint16_t number, const struct window_packet *p)
+keep(const struct worker_process *k, uint16_t number,
+    const struct window_packet *p)
 {
 	struct quarantine_packet packet = {
 		.queue = number,
@@ -54,14 +55,14 @@ keep(const struct keeper *k, uint16_t number, const struct window_packet *p)
 		log_warning("cannot keep the packet of which a worker died in "
 		    "%s/" QUARANTINE_DIR ": %s", k->config->run_dir,
 		    strerror(-error));
-	else if (keeper_may_talk(k))
+	else if (worker_process_may_talk(k))
 		log_notice("the packet is kept in %s: please send it with a bug "
 		    "report", path);
 }
 
 static void
-blame(struct keeper *k, unsigned int queue, const struct window_packet *packet,
-    char text[static DEATH_TEXT])
+blame(struct worker_process *k, unsigned int queue,
+    const struct window_packet *packet, char text[static DEATH_TEXT])
 {
 	const uint16_t number = (uint16_t)(k->config->queue.number + queue);
 	int error = queue_release(k->queues[queue], number, packet->id);
@@ -79,7 +80,7 @@ blame(struct keeper *k, unsigned int queue, const struct window_packet *packet,
 
 /* Users who do it again and again. */
 static void
-accuse(struct keeper *k, uid_t uid, int64_t now_ms)
+accuse(struct worker_process *k, uid_t uid, int64_t now_ms)
 {
 	int64_t until_ms;
 	char user[24];
@@ -94,7 +95,7 @@ accuse(struct keeper *k, uid_t uid, int64_t now_ms)
 }
 
 static enum status_death
-cause_of(const struct keeper *k, int wait_status, bool blamed)
+cause_of(const struct worker_process *k, int wait_status, bool blamed)
 {
 	if (k->hangs != LIFE_MOVES)
 		return STATUS_DEATH_HANG;
@@ -106,15 +107,15 @@ cause_of(const struct keeper *k, int wait_status, bool blamed)
 
 /* Its packet can be to blame only for a crash or a hang. */
 static bool
-may_blame(const struct keeper *k, int wait_status)
+may_blame(const struct worker_process *k, int wait_status)
 {
 	return k->hangs != LIFE_MOVES ||
 	    (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) != SIGKILL);
 }
 
 void
-keeper_examine(struct keeper *k, int wait_status, int64_t now_ms,
-    struct life_end *end, char text[static DEATH_TEXT])
+worker_process_examine(struct worker_process *k, int wait_status,
+    int64_t now_ms, struct life_end *end, char text[static DEATH_TEXT])
 {
 	struct window_packet packet;
 	unsigned int blamed = 0;
@@ -138,7 +139,7 @@ keeper_examine(struct keeper *k, int wait_status, int64_t now_ms,
 		accuse(k, uid, now_ms);
 	end->cause = cause_of(k, wait_status, blamed > 0);
 	end->blamed = blamed > 0;
-	end->worked = keeper_batches(k) != k->batches;
+	end->worked = worker_process_batches(k) != k->batches;
 	end->exited = WIFEXITED(wait_status);
 	atomic_fetch_add(&k->status->supervisor->deaths[end->cause], 1);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What keeper.c and keeper_death.c share.  Nobody else includes this. */
+/* What worker.c and worker_process_death.c share.  Nobody else includes this.
+ */
 #ifndef NFDNS_NFQ_SUPERVISOR_WORKER_PARTS_H
 #define NFDNS_NFQ_SUPERVISOR_WORKER_PARTS_H
 
@@ -17,13 +18,13 @@
  * report.  wait_status is what waitpid(2) said; "text" says in words which
  * packet it was, "" if it was none.
  */
-void keeper_examine(struct keeper *keeper, int wait_status, int64_t now_ms,
-    struct life_end *end, char text[static DEATH_TEXT]);
+void worker_process_examine(struct worker_process *worker, int wait_status,
+    int64_t now_ms, struct life_end *end, char text[static DEATH_TEXT]);
 
 /* Batches that the threads for packets have finished, of all workers. */
-uint64_t keeper_batches(const struct keeper *keeper);
+uint64_t worker_process_batches(const struct worker_process *worker);
 
 /* A flood of deaths is no flood of lines: whether there may be another now. */
-bool keeper_may_talk(const struct keeper *keeper);
+bool worker_process_may_talk(const struct worker_process *worker);
 
 #endif

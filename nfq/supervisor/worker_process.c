@@ -32,7 +32,7 @@ monotonic_ms(void)
 }
 
 static void
-close_control(struct keeper *k)
+close_control(struct worker_process *k)
 {
 	if (k->control >= 0)
 		(void)close(k->control);
@@ -41,23 +41,23 @@ close_control(struct keeper *k)
 
 /* The child's side of the fork: never returns. */
 static void
-run_worker(const struct keeper *k, int control, pid_t supervisor)
+run_worker(const struct worker_process *k, int control, pid_t supervisor)
 {
 	const struct worker_handover handover = {
-		.config = k->config,
-		.queues = k->queues,
-		.listeners = k->listeners,
-		.opener = k->opener,
-		.image = k->image,
-		.generation = k->generation,
-		.sinks = k->sinks->sinks,
-		.sink_count = k->sinks->count,
-		.control = control,
-		.supervisor = supervisor,
-		.status = k->status,
-		.window = k->window,
-		.senders = k->senders,
-		.suspects = k->has_suspects ? &k->suspects : NULL,
+	    .config = k->config,
+	    .queues = k->queues,
+	    .listeners = k->listeners,
+	    .sockets = k->sockets,
+	    .image = k->image,
+	    .generation = k->generation,
+	    .files = k->files->files,
+	    .file_count = k->files->count,
+	    .control = control,
+	    .supervisor = supervisor,
+	    .status = k->status,
+	    .window = k->window,
+	    .senders = k->senders,
+	    .suspects = k->has_suspects ? &k->suspects : NULL,
 	};
 
 	_exit(worker_run(&handover));
@@ -65,7 +65,7 @@ run_worker(const struct keeper *k, int control, pid_t supervisor)
 
 /* Reaps; nothing of the worker is left but what it held in the queues. */
 static int
-reap(struct keeper *k)
+reap(struct worker_process *k)
 {
 	int status = 0;
 
@@ -79,7 +79,7 @@ reap(struct keeper *k)
 }
 
 static void
-recover_queues(const struct keeper *k, bool accept)
+recover_queues(const struct worker_process *k, bool accept)
 {
 	for (unsigned int i = 0; i < k->config->queue.workers; i++) {
 		const uint16_t number =
@@ -95,7 +95,7 @@ recover_queues(const struct keeper *k, bool accept)
 }
 
 int
-keeper_open(struct keeper *k)
+worker_process_open(struct worker_process *k)
 {
 	k->senders = senders_new();
 	if (k->senders == NULL)
@@ -104,7 +104,7 @@ keeper_open(struct keeper *k)
 }
 
 void
-keeper_close(struct keeper *k)
+worker_process_close(struct worker_process *k)
 {
 	if (k->window != NULL)
 		window_free(k->window, k->config->queue.workers);
@@ -114,7 +114,7 @@ keeper_close(struct keeper *k)
 }
 
 uint64_t
-keeper_batches(const struct keeper *k)
+worker_process_batches(const struct worker_process *k)
 {
 	uint64_t sum = 0;
 
@@ -124,7 +124,7 @@ keeper_batches(const struct keeper *k)
 }
 
 void
-keeper_kill(struct keeper *k)
+worker_process_kill(struct worker_process *k)
 {
 	if (k->pid <= 0)
 		return;			/* there is none at the moment */
@@ -133,7 +133,7 @@ keeper_kill(struct keeper *k)
 }
 
 int
-keeper_start(struct keeper *k, int64_t now_ms)
+worker_process_start(struct worker_process *k, int64_t now_ms)
 {
 	const pid_t supervisor = getpid();
 	int ends[2], error = 0;
@@ -142,7 +142,7 @@ keeper_start(struct keeper *k, int64_t now_ms)
 		return -errno;
 	window_clear(k->window, k->config->queue.workers);
 	k->has_suspects = suspects_count(&k->suspects, now_ms) > 0;
-	k->batches = keeper_batches(k);
+	k->batches = worker_process_batches(k);
 	k->pid = fork();
 	if (k->pid == 0)
 		run_worker(k, ends[1], supervisor);
@@ -161,7 +161,7 @@ keeper_start(struct keeper *k, int64_t now_ms)
 	k->pidfd = pidfd_open(k->pid, 0);
 	if (k->pidfd < 0 || fcntl(k->control, F_SETFL, O_NONBLOCK) < 0) {
 		error = -errno;
-		keeper_kill(k);
+		worker_process_kill(k);
 		(void)reap(k);
 		recover_queues(k, false);
 	}
@@ -169,9 +169,10 @@ keeper_start(struct keeper *k, int64_t now_ms)
 }
 
 int
-keeper_receive(struct keeper *k, struct control_message *message)
+worker_process_receive(
+    struct worker_process *k, struct control_message *message)
 {
-	int fds[AUDIT_MAX_SINKS];
+	int fds[AUDIT_MAX_FILES];
 	int error;
 
 	if (k->control < 0)
@@ -191,13 +192,13 @@ keeper_receive(struct keeper *k, struct control_message *message)
 		log_error("the worker says what makes no sense: %s: killing it",
 		    strerror(-error));
 		close_control(k);
-		keeper_kill(k);
+		worker_process_kill(k);
 	}
 	return error == 0 ? 0 : -EAGAIN;
 }
 
 const char *
-keeper_last_words(int status)
+worker_process_end_text(int status)
 {
 	if (!WIFEXITED(status))
 		return "";
@@ -212,30 +213,34 @@ keeper_last_words(int status)
 }
 
 bool
-keeper_may_talk(const struct keeper *k)
+worker_process_may_talk(const struct worker_process *k)
 {
 	return k->talk.said < TALK_LINES;
 }
 
 static void
-tell_death(struct keeper *k, int status, const char *packet, enum life_next next)
+tell_death(struct worker_process *k, int status, const char *packet,
+    enum life_next next)
 {
 	char text[CHILD_TEXT];
 
-	if (!keeper_may_talk(k)) {
+	if (!worker_process_may_talk(k)) {
 		k->talk.unsaid++;
 		return;
 	}
 	k->talk.said++;
-	log_warning("the worker %s %s%s%s%s", k->hangs != LIFE_MOVES ? "hung, ended with" :
-	    "ended with", child_end_text(status, text),
-	    keeper_last_words(status), packet, next == LIFE_OVER ? "" :
-	    next == LIFE_ANOTHER ? ": starting another" :
-	    ": starting another, the packets that it held go on");
+	log_warning("the worker %s %s%s%s%s",
+	    k->hangs != LIFE_MOVES ? "hung, ended with" : "ended with",
+	    child_end_text(status, text), worker_process_end_text(status),
+	    packet,
+	    next == LIFE_OVER ? ""
+	    : next == LIFE_ANOTHER
+		? ": starting another"
+		: ": starting another, the packets that it held go on");
 }
 
 static void
-tell_unsaid(struct keeper *k, int64_t now_ms)
+tell_unsaid(struct worker_process *k, int64_t now_ms)
 {
 	if (now_ms - k->talk.begun_ms < TALK_MS)
 		return;
@@ -246,31 +251,31 @@ tell_unsaid(struct keeper *k, int64_t now_ms)
 	k->talk.said = k->talk.unsaid = 0;
 }
 
-static enum keeper_step
-start_again(struct keeper *k, int64_t now_ms)
+static enum worker_process_step
+start_again(struct worker_process *k, int64_t now_ms)
 {
 	const int64_t since_ms = k->life.starting_ms;
-	int error = keeper_start(k, now_ms);
+	int error = worker_process_start(k, now_ms);
 
 	if (error == 0) {
 		if (since_ms != 0)
 			log_notice("a worker could be started again, after "
 			    "%lld ms", (long long)(now_ms - since_ms));
-		return KEEPER_STARTED;
+		return WORKER_PROCESS_STARTED;
 	}
 	if (life_start_failed(&k->life, now_ms)) {
 		log_error("no worker could be started for %d s: %s",
 		    LIFE_START_MS / 1000, strerror(-error));
-		return KEEPER_OVER;
+		return WORKER_PROCESS_OVER;
 	}
 	if (since_ms == 0)
 		log_error("cannot start a worker: %s: questions wait, trying "
 		    "again", strerror(-error));
-	return KEEPER_SAME;
+	return WORKER_PROCESS_SAME;
 }
 
-enum keeper_step
-keeper_replace(struct keeper *k, int64_t now_ms)
+enum worker_process_step
+worker_process_replace(struct worker_process *k, int64_t now_ms)
 {
 	char packet[DEATH_TEXT];
 	struct life_end end;
@@ -279,16 +284,16 @@ keeper_replace(struct keeper *k, int64_t now_ms)
 
 	status = reap(k);
 	tell_unsaid(k, now_ms);
-	keeper_examine(k, status, now_ms, &end, packet);
+	worker_process_examine(k, status, now_ms, &end, packet);
 	next = life_end(&k->life, &end, now_ms);
 	recover_queues(k, next != LIFE_ANOTHER);
 	tell_death(k, status, packet, next);
-	return next == LIFE_OVER ? KEEPER_OVER : start_again(k, now_ms);
+	return next == LIFE_OVER ? WORKER_PROCESS_OVER : start_again(k, now_ms);
 }
 
 /* Of all its threads; 0 if the kernel does not say. */
 static int64_t
-cpu_ms(const struct keeper *k)
+cpu_ms(const struct worker_process *k)
 {
 	struct timespec used = { .tv_sec = 0 };
 	clockid_t clock;
@@ -300,7 +305,7 @@ cpu_ms(const struct keeper *k)
 
 /* Without reaping: WNOWAIT. */
 static bool
-is_stopped(const struct keeper *k)
+is_stopped(const struct worker_process *k)
 {
 	siginfo_t info = { .si_pid = 0 };
 
@@ -310,7 +315,7 @@ is_stopped(const struct keeper *k)
 
 /* What the thread of a slot shows; whether packets wait is asked only if idle. */
 static struct life_signs
-signs_of(const struct keeper *k, unsigned int i)
+signs_of(const struct worker_process *k, unsigned int i)
 {
 	const struct status_worker *slot = &k->status->workers[i];
 	struct life_signs signs = {
@@ -330,7 +335,7 @@ signs_of(const struct keeper *k, unsigned int i)
 
 /* A packet is no reason for being stopped; the next worker gets it, too. */
 static void
-end_hanging(struct keeper *k, unsigned int i, enum life_sign sign)
+end_hanging(struct worker_process *k, unsigned int i, enum life_sign sign)
 {
 	static const char *const texts[] = {
 		[LIFE_LOOPS] = "loops",
@@ -350,11 +355,11 @@ end_hanging(struct keeper *k, unsigned int i, enum life_sign sign)
 	}
 	k->hung = i;
 	k->hangs = sign;
-	keeper_kill(k);
+	worker_process_kill(k);
 }
 
-enum keeper_step
-keeper_look(struct keeper *k, int64_t now_ms)
+enum worker_process_step
+worker_process_look(struct worker_process *k, int64_t now_ms)
 {
 	const unsigned int queues = k->config->queue.workers;
 	const unsigned int slots = queues + (k->config->capture.tcp ? 1 : 0);
@@ -367,7 +372,7 @@ keeper_look(struct keeper *k, int64_t now_ms)
 		return start_again(k, now_ms);
 	if (!k->killed && life_is_late(&k->life, now_ms)) {
 		log_error("the worker does not begin: killing it");
-		keeper_kill(k);
+		worker_process_kill(k);
 	}
 	for (unsigned int i = 0; i < slots && !k->killed; i++) {
 		const struct life_signs signs = signs_of(k, i);
@@ -377,12 +382,12 @@ keeper_look(struct keeper *k, int64_t now_ms)
 		if (sign != LIFE_MOVES)
 			end_hanging(k, i, sign);
 	}
-	return KEEPER_SAME;
+	return WORKER_PROCESS_SAME;
 }
 
 /* Whether the worker is dead within timeout_ms. */
 static bool
-wait_death(const struct keeper *k, int timeout_ms)
+wait_death(const struct worker_process *k, int timeout_ms)
 {
 	const int64_t deadline = monotonic_ms() + timeout_ms;
 
@@ -398,7 +403,7 @@ wait_death(const struct keeper *k, int timeout_ms)
 }
 
 void
-keeper_stop(struct keeper *k, int timeout_ms, bool successor)
+worker_process_stop(struct worker_process *k, int timeout_ms, bool successor)
 {
 	const struct control_message order = { .kind = CONTROL_STOP };
 	int status;
@@ -407,7 +412,7 @@ keeper_stop(struct keeper *k, int timeout_ms, bool successor)
 		return;
 	if (k->control < 0 || control_send(k->control, &order, NULL, 0) < 0 ||
 	    k->pidfd < 0 || !wait_death(k, timeout_ms))
-		keeper_kill(k);
+		worker_process_kill(k);
 	status = reap(k);
 	if (!successor &&
 	    (WIFSIGNALED(status) || WEXITSTATUS(status) != WORKER_DONE))
@@ -415,8 +420,8 @@ keeper_stop(struct keeper *k, int timeout_ms, bool successor)
 }
 
 int
-keeper_wait_ready(struct keeper *k, int interrupt, int timeout_ms,
-    struct control_message *message, int *wait_status)
+worker_process_wait_ready(struct worker_process *k, int interrupt,
+    int timeout_ms, struct control_message *message, int *wait_status)
 {
 	const int64_t deadline = monotonic_ms() + timeout_ms;
 
@@ -432,7 +437,8 @@ keeper_wait_ready(struct keeper *k, int interrupt, int timeout_ms,
 			return -ETIMEDOUT;
 		if (poll(wait, 3, (int)left) <= 0)
 			continue;
-		if (wait[0].revents != 0 && keeper_receive(k, message) == 0 &&
+		if (wait[0].revents != 0 &&
+		    worker_process_receive(k, message) == 0 &&
 		    message->kind == CONTROL_READY)
 			return 0;
 		if (wait[1].revents != 0) {

@@ -22,22 +22,23 @@
 
 /*
  * The upper part is what the next worker is started with: the supervisor sets
- * it and owns all of it.  The lower part is the keeper's.
+ * it and owns all of it.  The lower part is the worker's.
  */
-struct keeper {
+struct worker_process {
 	const struct config *config;
 	const int *queues;
 	const int *listeners;		/* for TCP */
-	bool opener;			/* as in worker_handover */
+	bool sockets;			/* as in worker_handover */
 	int image;
 	uint64_t generation;
-	const struct sinks *sinks;
+	const struct audit_files *files;
 	struct status_page *status;
 
 	pid_t pid;			/* 0: none */
 	int pidfd;			/* readable when it has died */
 	int control;
-	struct batch_window *window;	/* NULL: keeper_open() was not called */
+	struct batch_window
+	    *window; /* NULL: worker_process_open() was not called */
 	struct senders *senders;	/* so too */
 	struct worker_life life;
 	struct suspects suspects;
@@ -50,31 +51,36 @@ struct keeper {
 	struct { int64_t begun_ms; unsigned int said, unsaid; } talk;
 };
 
-#define KEEPER_INIT { .image = -1, .pidfd = -1, .control = -1 }
+#define WORKER_PROCESS_INIT                                                    \
+	{                                                                      \
+		.image = -1, .pidfd = -1, .control = -1                        \
+	}
 
 /* Times are CLOCK_MONOTONIC in milliseconds. */
 
 /* What all workers need: call once config is set.  0 or a negative errno. */
-int keeper_open(struct keeper *keeper) __attribute__((warn_unused_result));
-/* After keeper_stop(). */
-void keeper_close(struct keeper *keeper);
+int worker_process_open(struct worker_process *worker)
+    __attribute__((warn_unused_result));
+/* After worker_process_stop(). */
+void worker_process_close(struct worker_process *worker);
 
 /* Forks a worker; it says CONTROL_READY later.  0 or a negative errno. */
-int keeper_start(struct keeper *keeper, int64_t now_ms)
+int worker_process_start(struct worker_process *worker, int64_t now_ms)
     __attribute__((warn_unused_result));
 
 /*
  * The next message of the worker: 0 and *message; -EAGAIN when there is none.
  * A worker that speaks nonsense is killed (-EAGAIN too; its death follows).
  */
-int keeper_receive(struct keeper *keeper, struct control_message *message)
-    __attribute__((warn_unused_result));
+int worker_process_receive(struct worker_process *worker,
+    struct control_message *message) __attribute__((warn_unused_result));
 
-/* What keeper_replace() and keeper_look() have done. */
-enum keeper_step {
-	KEEPER_SAME,		/* nothing; perhaps there is no worker yet */
-	KEEPER_STARTED,		/* there is a new worker */
-	KEEPER_OVER,		/* there will be none: life_end(), life_start_failed() */
+/* What worker_process_replace() and worker_process_look() have done. */
+enum worker_process_step {
+	WORKER_PROCESS_SAME,	/* nothing; perhaps there is no worker yet */
+	WORKER_PROCESS_STARTED, /* there is a new worker */
+	WORKER_PROCESS_OVER,	/* there will be none: life_end(),
+				   life_start_failed() */
 };
 
 /*
@@ -83,36 +89,37 @@ enum keeper_step {
  * crashed or hung passes, and a copy is kept (quarantine.h); all others that it
  * held come to the next.
  */
-enum keeper_step keeper_replace(struct keeper *keeper, int64_t now_ms)
-    __attribute__((warn_unused_result));
+enum worker_process_step worker_process_replace(struct worker_process *worker,
+    int64_t now_ms) __attribute__((warn_unused_result));
 
 /*
  * Every LIFE_LOOK_MS: kills a worker that makes no progress, starts one where
  * that failed before.
  */
-enum keeper_step keeper_look(struct keeper *keeper, int64_t now_ms)
-    __attribute__((warn_unused_result));
+enum worker_process_step worker_process_look(struct worker_process *worker,
+    int64_t now_ms) __attribute__((warn_unused_result));
 
 /* For a worker that does not do what it is told: another will be started. */
-void keeper_kill(struct keeper *keeper);
+void worker_process_kill(struct worker_process *worker);
 
 /*
- * Has the worker judge what is queued and end; kills it after timeout_ms, and
+ * Has the worker answer what is queued and end; kills it after timeout_ms, and
  * what it held goes on, or stays for a successor.  Without a worker it does
  * nothing.
  */
-void keeper_stop(struct keeper *keeper, int timeout_ms, bool successor);
+void worker_process_stop(
+    struct worker_process *worker, int timeout_ms, bool successor);
 
 /* Why the worker died last, in words, for a start that failed. */
-const char *keeper_last_words(int wait_status);
+const char *worker_process_end_text(int wait_status);
 
 /*
  * For the start: waits for CONTROL_READY.  0 and *message; -ECHILD when the
  * worker died (*wait_status), -ETIMEDOUT, -EINTR when "interrupt" (a signalfd)
  * became readable.
  */
-int keeper_wait_ready(struct keeper *keeper, int interrupt, int timeout_ms,
-    struct control_message *message, int *wait_status)
+int worker_process_wait_ready(struct worker_process *worker, int interrupt,
+    int timeout_ms, struct control_message *message, int *wait_status)
     __attribute__((warn_unused_result));
 
 #endif

@@ -20,8 +20,8 @@
 /* Packets that are looked at together: the CPU keeps some dozen loads apart. */
 #define AHEAD		16
 
-struct judge {
-	struct judges *all;
+struct queue_thread {
+	struct queue_threads *all;
 	unsigned int number;		/* of the queue, the slot and the ring */
 	pthread_t thread;
 	struct queue_reader *reader;
@@ -37,8 +37,8 @@ struct judge {
 	uint8_t reply[INTERCEPT_REPLY_MAX];
 };
 
-struct judges {
-	struct judge *judges;
+struct queue_threads {
+	struct queue_thread *threads;
 	unsigned int count;
 	uint32_t mark_mask;
 	uint32_t mark_answered;
@@ -69,7 +69,7 @@ now_ns(void)
 }
 
 static void
-record(struct judge *j, const struct queue_packet *p,
+record(struct queue_thread *j, const struct queue_packet *p,
     const struct interception *i, uint64_t generation, uint64_t received_ns)
 {
 	const uint64_t now = now_ns();
@@ -100,7 +100,7 @@ record(struct judge *j, const struct queue_packet *p,
 }
 
 static void
-count(struct judge *j, const struct interception *i)
+count(struct queue_thread *j, const struct interception *i)
 {
 	struct status_worker *s = j->slot;
 
@@ -122,10 +122,10 @@ count(struct judge *j, const struct interception *i)
 
 /* The connection may be accepted as soon as its first packet goes on. */
 static void
-mark_stream(struct judge *j, const struct queue_packet *p,
+mark_stream(struct queue_thread *j, const struct queue_packet *p,
     const struct interception *i)
 {
-	const struct judges *all = j->all;
+	const struct queue_threads *all = j->all;
 	const size_t octets = i->packet.family == AF_INET ? 4 : 16;
 	struct sender_ends ends;
 
@@ -140,13 +140,13 @@ mark_stream(struct judge *j, const struct queue_packet *p,
 }
 
 static void
-judge_packet(struct judge *j, const struct queue_packet *p,
+answer_packet(struct queue_thread *j, const struct queue_packet *p,
     struct interception *i, const struct snapshot *snapshot,
     uint64_t received_ns)
 {
-	const struct judges *all = j->all;
+	const struct queue_threads *all = j->all;
 
-	intercept_judge(i, snapshot->table, j->rotation++, j->reply);
+	intercept_answer(i, snapshot->table, j->rotation++, j->reply);
 	if (i->reply_length > 0)
 		queue_reply(j->reader, p->id,
 		    (p->mark & ~all->mark_mask) | all->mark_answered,
@@ -166,7 +166,7 @@ judge_packet(struct judge *j, const struct queue_packet *p,
 
 /* Only of a worker that was told of suspects: the clock is not for others. */
 static bool
-is_suspect(const struct judge *j, uid_t uid)
+is_suspect(const struct queue_thread *j, uid_t uid)
 {
 	struct timespec now;
 
@@ -176,7 +176,7 @@ is_suspect(const struct judge *j, uid_t uid)
 }
 
 static void
-fetch_packets(struct judge *j, unsigned int first, unsigned int packets,
+fetch_packets(struct queue_thread *j, unsigned int first, unsigned int packets,
     const struct table *table)
 {
 	static const enum table_part parts[] = { TABLE_SLOT, TABLE_NODE };
@@ -191,7 +191,7 @@ fetch_packets(struct judge *j, unsigned int first, unsigned int packets,
 
 /* Up to AHEAD packets: what each needs of a large table is fetched for all. */
 static void
-judge_packets(struct judge *j, const struct queue_packet *p,
+answer_packets(struct queue_thread *j, const struct queue_packet *p,
     unsigned int packets, const struct snapshot *s, uint64_t received_ns)
 {
 	struct interception *i = j->ahead;
@@ -210,12 +210,12 @@ judge_packets(struct judge *j, const struct queue_packet *p,
 		fetch_packets(j, first, packets, s->table);
 	for (n = 0; n < packets; n++) {
 		window_judge(j->window, first + n);
-		judge_packet(j, &p[n], &i[n], s, received_ns);
+		answer_packet(j, &p[n], &i[n], s, received_ns);
 	}
 }
 
 static void
-judge_batch(struct judge *j, unsigned int packets)
+answer_batch(struct queue_thread *j, unsigned int packets)
 {
 	const uint64_t received_ns =
 	    audit_wants(j->all->audit, VERDICT_ANSWER) ? now_ns() : 0;
@@ -229,7 +229,7 @@ judge_batch(struct judge *j, unsigned int packets)
 	atomic_store_explicit(&slot->busy, 1, memory_order_relaxed);
 	s = snapshot_get(&j->in_use, &j->all->current);
 	for (unsigned int n = 0; n < packets; n += AHEAD)
-		judge_packets(j, &j->window->packets[n],
+		answer_packets(j, &j->window->packets[n],
 		    packets - n < AHEAD ? packets - n : AHEAD, s, received_ns);
 	window_judged(j->window);
 	atomic_store_explicit(&slot->table_generation, s->generation,
@@ -259,7 +259,7 @@ judge_batch(struct judge *j, unsigned int packets)
  * is of no use: it ends, and its successor gets what is left.
  */
 static void
-check_receive(const struct judge *j, int error)
+check_receive(const struct queue_thread *j, int error)
 {
 	switch (error) {
 	case 0:
@@ -279,9 +279,9 @@ check_receive(const struct judge *j, int error)
 }
 
 static void *
-judge_run(void *argument)
+queue_thread_run(void *argument)
 {
-	struct judge *j = argument;
+	struct queue_thread *j = argument;
 	int n;
 
 	fault_name_thread(1 + j->number);
@@ -289,14 +289,14 @@ judge_run(void *argument)
 	while (!atomic_load_explicit(&j->all->stopping, memory_order_relaxed)) {
 		n = queue_receive(j->reader, j->window->packets);
 		if (n > 0)
-			judge_batch(j, (unsigned int)n);
+			answer_batch(j, (unsigned int)n);
 		else
 			check_receive(j, n);
 	}
 	while ((n = queue_receive_now(j->reader,
 	    j->window->packets)) != -EAGAIN) {
 		if (n > 0)
-			judge_batch(j, (unsigned int)n);
+			answer_batch(j, (unsigned int)n);
 		else
 			check_receive(j, n);
 	}
@@ -304,10 +304,10 @@ judge_run(void *argument)
 	return NULL;
 }
 
-/* What a judge needs before its thread exists. */
+/* What a queue thread needs before its thread exists. */
 static int
-judge_init(struct judge *j, struct judges *all, unsigned int number,
-    const struct worker_handover *h)
+queue_thread_init(struct queue_thread *j, struct queue_threads *all,
+    unsigned int number, const struct worker_handover *h)
 {
 	struct status_worker *slot = &h->status->workers[number];
 
@@ -332,12 +332,13 @@ wake(int signal_number)
 }
 
 int
-judges_start(struct judges **judges, const struct worker_handover *h,
-    const struct snapshot *snapshot, struct audit *audit)
+queue_threads_start(struct queue_threads **threads,
+    const struct worker_handover *h, const struct snapshot *snapshot,
+    struct audit *audit)
 {
-	const unsigned int threads = h->config->queue.workers;
+	const unsigned int count = h->config->queue.workers;
 	struct sigaction action = { .sa_handler = wake };	/* no SA_RESTART */
-	struct judges *all = calloc(1, sizeof(*all));
+	struct queue_threads *all = calloc(1, sizeof(*all));
 	int error = 0;
 
 	if (all == NULL)
@@ -350,41 +351,42 @@ judges_start(struct judges **judges, const struct worker_handover *h,
 	all->senders = h->senders;
 	all->audit = audit;
 	all->suspects = h->suspects;
-	all->count = threads;
+	all->count = count;
 	atomic_store(&all->current, snapshot);
-	all->judges = calloc(threads, sizeof(*all->judges));
-	if (all->judges == NULL ||
-	    pthread_barrier_init(&all->begin, NULL, threads + 1) != 0)
+	all->threads = calloc(count, sizeof(*all->threads));
+	if (all->threads == NULL ||
+	    pthread_barrier_init(&all->begin, NULL, count + 1) != 0)
 		error = -ENOMEM;
-	for (unsigned int n = 0; n < threads && error == 0; n++) {
-		struct judge *j = &all->judges[n];
+	for (unsigned int n = 0; n < count && error == 0; n++) {
+		struct queue_thread *j = &all->threads[n];
 
-		error = judge_init(j, all, n, h);
+		error = queue_thread_init(j, all, n, h);
 		if (error == 0)
-			error = -pthread_create(&j->thread, NULL, judge_run, j);
+			error = -pthread_create(
+			    &j->thread, NULL, queue_thread_run, j);
 	}
 	/*
 	 * On failure the process ends: threads that wait at the barrier cannot
 	 * be called back, so nothing of this may be freed.
 	 */
 	if (error == 0)
-		*judges = all;
+		*threads = all;
 	return error;
 }
 
 void
-judges_begin(struct judges *all)
+queue_threads_begin(struct queue_threads *all)
 {
 	(void)pthread_barrier_wait(&all->begin);
 }
 
 void
-judges_swap(struct judges *all, const struct snapshot *next)
+queue_threads_swap(struct queue_threads *all, const struct snapshot *next)
 {
 	const struct snapshot *old = atomic_exchange(&all->current, next);
 
 	for (unsigned int n = 0; n < all->count; n++) {
-		struct judge *j = &all->judges[n];
+		struct queue_thread *j = &all->threads[n];
 
 		snapshot_wait(&j->in_use, old);
 		/* An idle thread has answered nothing, but would from this. */
@@ -394,11 +396,11 @@ judges_swap(struct judges *all, const struct snapshot *next)
 }
 
 void
-judges_stop(struct judges *all)
+queue_threads_stop(struct queue_threads *all)
 {
 	atomic_store(&all->stopping, true);
 	for (unsigned int n = 0; n < all->count; n++) {
-		struct judge *j = &all->judges[n];
+		struct queue_thread *j = &all->threads[n];
 
 		/*
 		 * A signal that comes between the thread's look at "stopping"
@@ -412,6 +414,6 @@ judges_stop(struct judges *all)
 		queue_reader_free(j->reader);
 	}
 	(void)pthread_barrier_destroy(&all->begin);
-	free(all->judges);
+	free(all->threads);
 	free(all);
 }

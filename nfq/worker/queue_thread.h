@@ -13,30 +13,31 @@
 #include "nfq/thread/snapshot.h"
 #include "policy/audit/audit.h"
 
-struct judges;			/* owns the threads and their buffers */
+struct queue_threads; /* owns the threads and their buffers */
 
 /*
- * Makes one thread for each queue of handover; they wait for judges_begin().
- * Borrows snapshot until it is swapped, audit until judges_stop().
- * 0 or a negative errno.
+ * Makes one thread for each queue of handover; they wait for
+ * queue_threads_begin(). Borrows snapshot until it is swapped, audit until
+ * queue_threads_stop(). 0 or a negative errno.
  */
-int judges_start(struct judges **judges, const struct worker_handover *handover,
-    const struct snapshot *snapshot, struct audit *audit)
-    __attribute__((warn_unused_result));
+int queue_threads_start(struct queue_threads **threads,
+    const struct worker_handover *handover, const struct snapshot *snapshot,
+    struct audit *audit) __attribute__((warn_unused_result));
 
 /* Lets them read packets.  Call once. */
-void judges_begin(struct judges *judges);
+void queue_threads_begin(struct queue_threads *threads);
 
 /*
  * Has every answer from now on given from "next".  Returns when no thread
  * looks at the snapshot before it any more: its owner may free that then.
  */
-void judges_swap(struct judges *judges, const struct snapshot *next);
+void queue_threads_swap(
+    struct queue_threads *threads, const struct snapshot *next);
 
 /*
- * Has the threads judge what waits in their queues and end, and frees all.
- * Only after judges_begin().
+ * Has the threads answer what waits in their queues and end, and frees all.
+ * Only after queue_threads_begin().
  */
-void judges_stop(struct judges *judges);
+void queue_threads_stop(struct queue_threads *threads);
 
 #endif

@@ -31,7 +31,7 @@ struct worker {
 	int control;
 	struct snapshot *snapshot;
 	struct audit *audit;
-	struct judges *judges;
+	struct queue_threads *threads;
 	struct stream *stream;		/* NULL: TCP is not captured */
 	uint64_t audit_lost_before;	/* by workers before this one */
 };
@@ -40,7 +40,7 @@ struct worker {
 static int
 confine(const struct worker_handover *h)
 {
-	int keep[CONFIG_MAX_WORKERS + AUDIT_MAX_SINKS + STREAM_LISTENERS + 2];
+	int keep[CONFIG_MAX_WORKERS + AUDIT_MAX_FILES + STREAM_LISTENERS + 2];
 	size_t count = 0;
 	int error;
 
@@ -48,8 +48,8 @@ confine(const struct worker_handover *h)
 		keep[count++] = h->queues[i];
 	for (size_t i = 0; i < STREAM_LISTENERS; i++)
 		keep[count++] = h->listeners[i];
-	for (size_t i = 0; i < h->sink_count; i++)
-		keep[count++] = h->sinks[i].fd;
+	for (size_t i = 0; i < h->file_count; i++)
+		keep[count++] = h->files[i].fd;
 	keep[count++] = h->image;
 	keep[count++] = h->control;
 	status_forget_supervisor(h->status);
@@ -91,7 +91,7 @@ tcp_calls(const struct worker_handover *h)
 {
 	if (!h->config->capture.tcp)
 		return SANDBOX_NO_TCP;
-	return h->opener ? SANDBOX_TCP : SANDBOX_TCP_CONNECTS;
+	return h->sockets ? SANDBOX_TCP : SANDBOX_TCP_CONNECTS;
 }
 
 /* Everything up to the threads, which wait; then no more system calls. */
@@ -115,8 +115,9 @@ prepare(struct worker *w)
 		    strerror(-error));
 		return WORKER_FAILED;
 	}
-	audit_set_sinks(w->audit, h->sinks, h->sink_count);
-	if ((error = judges_start(&w->judges, h, w->snapshot, w->audit)) < 0) {
+	audit_set_files(w->audit, h->files, h->file_count);
+	if ((error = queue_threads_start(
+		 &w->threads, h, w->snapshot, w->audit)) < 0) {
 		log_error("the worker cannot start its threads: %s",
 		    strerror(-error));
 		return WORKER_FAILED;
@@ -156,7 +157,7 @@ take_table(struct worker *w, const struct control_message *order, int image)
 		(void)snprintf(answer.text, sizeof(answer.text), "%s", why);
 	} else {
 		w->snapshot = next;
-		judges_swap(w->judges, next);
+		queue_threads_swap(w->threads, next);
 		stream_swap(w->stream, next);
 		snapshot_close(old);
 		answer.names = table_names(next->table);
@@ -166,16 +167,16 @@ take_table(struct worker *w, const struct control_message *order, int image)
 }
 
 static void
-take_sinks(struct worker *w, const struct control_message *order,
-    const int *fds)
+take_audit_files(
+    struct worker *w, const struct control_message *order, const int *fds)
 {
-	const struct control_message answer = { .kind = CONTROL_SINKS_OK };
-	struct audit_sink sinks[AUDIT_MAX_SINKS];
+	const struct control_message answer = {.kind = CONTROL_AUDIT_FILES_OK};
+	struct audit_file files[AUDIT_MAX_FILES];
 
 	for (uint32_t i = 0; i < order->fd_count; i++)
-		sinks[i] = (struct audit_sink){ .fd = fds[i],
-			.passes = order->passes[i] != 0 };
-	audit_set_sinks(w->audit, sinks, order->fd_count);
+		files[i] = (struct audit_file){
+		    .fd = fds[i], .passes = order->passes[i] != 0};
+	audit_set_files(w->audit, files, order->fd_count);
 	reply(w, &answer);
 }
 
@@ -183,13 +184,13 @@ take_sinks(struct worker *w, const struct control_message *order,
 static bool
 obey(struct worker *w, const struct control_message *order, int *fds)
 {
-	if (order->kind == CONTROL_SINKS) {
-		take_sinks(w, order, fds);	/* takes the files over */
+	if (order->kind == CONTROL_AUDIT_FILES) {
+		take_audit_files(w, order, fds); /* takes the files over */
 		return true;
 	}
-	if (order->kind == CONTROL_OPENER && order->fd_count <= 1) {
-		stream_take_opener(w->stream, order->fd_count == 1 ? fds[0] :
-		    -1);		/* takes it over */
+	if (order->kind == CONTROL_SOCKETS && order->fd_count <= 1) {
+		stream_take_sockets(w->stream,
+		    order->fd_count == 1 ? fds[0] : -1); /* takes it over */
 		return true;
 	}
 	if (order->kind == CONTROL_TABLE && order->fd_count == 1)
@@ -206,7 +207,7 @@ take_orders(struct worker *w)
 	struct status_worker *slot = &w->handover->status->workers[0];
 	struct pollfd wait = { .fd = w->control, .events = POLLIN };
 	struct control_message order;
-	int fds[AUDIT_MAX_SINKS];
+	int fds[AUDIT_MAX_FILES];
 
 	for (;;) {
 		int ready = poll(&wait, 1, COUNT_EVERY_MS), error;
@@ -230,7 +231,7 @@ worker_run(const struct worker_handover *handover)
 		.control = handover->control };
 	struct control_message ready = { .kind = CONTROL_READY,
 		.generation = handover->generation };
-	const struct control_message wanted = { .kind = CONTROL_OPENER_WANTED };
+	const struct control_message wanted = {.kind = CONTROL_SOCKETS_WANTED};
 	int status;
 
 	fault_watch(&handover->window->fault, WINDOW_FAULT_ELSEWHERE);
@@ -241,13 +242,13 @@ worker_run(const struct worker_handover *handover)
 		return status;
 	ready.names = table_names(w.snapshot->table);
 	ready.octets = table_octets(w.snapshot->table);
-	judges_begin(w.judges);
+	queue_threads_begin(w.threads);
 	stream_begin(w.stream);
 	reply(&w, &ready);
-	if (w.stream != NULL && handover->opener)
+	if (w.stream != NULL && handover->sockets)
 		reply(&w, &wanted);
 	take_orders(&w);
-	judges_stop(w.judges);
+	queue_threads_stop(w.threads);
 	stream_stop(w.stream);
 	audit_stop(w.audit, AUDIT_FLUSH_MS);
 	snapshot_close(w.snapshot);

@@ -47,7 +47,7 @@ struct audit {
 	pthread_t thread;
 
 	/* The writer's own. */
-	struct audit_outlet outlets[AUDIT_MAX_SINKS];
+	struct audit_outlet outlets[AUDIT_MAX_FILES];
 	size_t outlet_count;
 	char *buffers;			/* of all outlets there can be */
 	struct audit_json json;
@@ -56,9 +56,9 @@ struct audit {
 	/* Orders. */
 	pthread_mutex_t mutex;
 	pthread_cond_t done;
-	struct audit_sink next[AUDIT_MAX_SINKS];
+	struct audit_file next[AUDIT_MAX_FILES];
 	size_t next_count;
-	uint64_t ordered, carried_out;	/* changes of sinks */
+	uint64_t ordered, carried_out; /* changes of files */
 	bool stop;
 	struct timespec stop_until;	/* CLOCK_MONOTONIC */
 };
@@ -160,7 +160,7 @@ put_record(struct audit *a, const struct audit_record *record)
 		struct audit_outlet *outlet = &a->outlets[i];
 		char *to;
 
-		if (passed && !outlet->sink.passes)
+		if (passed && !outlet->file.passes)
 			continue;
 		to = audit_outlet_begin(outlet);
 		if (to == NULL) {
@@ -257,7 +257,7 @@ switch_outlets(struct audit *a)
 		struct audit_outlet *outlet = &a->outlets[i];
 		bool fresh = i >= a->outlet_count;
 
-		outlet->sink = a->next[i];
+		outlet->file = a->next[i];
 		outlet->buffer = a->buffers + i * AUDIT_BUFFER_SIZE;
 		outlet->cut = 0;
 		outlet->stuck = false;
@@ -380,7 +380,7 @@ audit_start(struct audit **audit, unsigned int rings)
 	pthread_mutex_init(&a->mutex, NULL);
 	pthread_cond_init(&a->done, NULL);
 	/* All memory there will ever be: a sandbox may follow. */
-	a->buffers = malloc(AUDIT_MAX_SINKS * AUDIT_BUFFER_SIZE);
+	a->buffers = malloc(AUDIT_MAX_FILES * AUDIT_BUFFER_SIZE);
 	a->rings = aligned_alloc(64, rings * sizeof(*a->rings));
 	if (a->buffers == NULL || a->rings == NULL)
 		goto out;
@@ -399,29 +399,29 @@ out:
 }
 
 void
-audit_set_sinks(struct audit *a, const struct audit_sink *sinks, size_t count)
+audit_set_files(struct audit *a, const struct audit_file *files, size_t count)
 {
 	struct timespec limit = monotonic_in(SWITCH_TIMEOUT_NS);
 	uint32_t wants = 0;
 	uint64_t mine;
 
 	pthread_mutex_lock(&a->mutex);
-	/* Sinks that the writer has not come to take yet. */
+	/* Files that the writer has not come to take yet. */
 	for (size_t i = 0; a->ordered != a->carried_out && i < a->next_count;
 	    i++)
 		close(a->next[i].fd);
 	a->next_count = 0;
 	for (size_t i = 0; i < count; i++) {
-		int flags = fcntl(sinks[i].fd, F_GETFL);
+		int flags = fcntl(files[i].fd, F_GETFL);
 
-		if (i >= AUDIT_MAX_SINKS) {
-			close(sinks[i].fd);
+		if (i >= AUDIT_MAX_FILES) {
+			close(files[i].fd);
 			continue;
 		}
 		if (flags >= 0)
-			(void)fcntl(sinks[i].fd, F_SETFL, flags | O_NONBLOCK);
-		a->next[a->next_count++] = sinks[i];
-		wants |= WANTS_ANY | (sinks[i].passes ? WANTS_PASSES : 0);
+			(void)fcntl(files[i].fd, F_SETFL, flags | O_NONBLOCK);
+		a->next[a->next_count++] = files[i];
+		wants |= WANTS_ANY | (files[i].passes ? WANTS_PASSES : 0);
 	}
 	atomic_store_explicit(&a->wants, wants, memory_order_relaxed);
 	mine = ++a->ordered;

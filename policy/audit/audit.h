@@ -14,7 +14,7 @@
 
 #include "policy/decide.h"
 
-struct audit;			/* rings, sinks and the writer thread */
+struct audit; /* rings, files and the writer thread */
 
 /* Everything about one question; the octets are copied into the ring. */
 struct audit_record {
@@ -40,31 +40,31 @@ struct audit_record {
 };
 
 /* A destination: an open file and how records are written to it. */
-struct audit_sink {
+struct audit_file {
 	int fd;				/* owned by the audit once given */
 	bool passes;			/* passed questions too */
 };
 
-#define AUDIT_MAX_SINKS 8
+#define AUDIT_MAX_FILES 8
 
 /*
  * Starts the writer with one ring for each of "rings" threads.  Takes all its
  * memory now.  The writer makes these system calls: write, futex, close,
  * fstat, ftruncate (of a line that a full disk cut), clock_gettime, and those
- * of a thread's end; audit_set_sinks() makes fcntl too.
+ * of a thread's end; audit_set_files() makes fcntl too.
  * Returns 0 and *audit, or a negative errno.
  */
 int audit_start(struct audit **audit, unsigned int rings)
     __attribute__((warn_unused_result));
 
 /*
- * Replaces the sinks, closing the old ones' files, after what was recorded
+ * Replaces the files, closing the old ones' files, after what was recorded
  * before was written to them; waits for that, but no longer than a second, and
  * leaves it to the writer then.  Makes the files non-blocking.  Called at
  * start, on reload and on reopen.
  */
-void audit_set_sinks(struct audit *audit, const struct audit_sink *sinks,
-    size_t count);
+void audit_set_files(
+    struct audit *audit, const struct audit_file *files, size_t count);
 
 /* Whether a record of that verdict would go anywhere: asked on the packet path. */
 bool audit_wants(const struct audit *audit, enum verdict verdict);

@@ -53,7 +53,7 @@ audit_outlet_flush(struct audit_outlet *outlet)
 
 	while (outlet->begin < outlet->end) {
 		text = outlet->buffer + outlet->begin;
-		n = write(outlet->sink.fd, text, outlet->end - outlet->begin);
+		n = write(outlet->file.fd, text, outlet->end - outlet->begin);
 		if (n < 0 && errno == EINTR)
 			continue;
 		/*
@@ -107,13 +107,13 @@ mend_cut_line(struct audit_outlet *outlet)
 	struct stat st;
 	ssize_t ignored;
 
-	if (fstat(outlet->sink.fd, &st) < 0)
+	if (fstat(outlet->file.fd, &st) < 0)
 		return;
 	if (!S_ISREG(st.st_mode))
-		ignored = write(outlet->sink.fd, "\n", 1);
+		ignored = write(outlet->file.fd, "\n", 1);
 	else if (st.st_size >= (off_t)outlet->cut)
-		ignored = ftruncate(outlet->sink.fd,
-		    st.st_size - (off_t)outlet->cut);
+		ignored =
+		    ftruncate(outlet->file.fd, st.st_size - (off_t)outlet->cut);
 	else
 		ignored = 0;
 	(void)ignored;
@@ -138,6 +138,6 @@ audit_outlet_close(struct audit_outlet *outlet)
 		mend_cut_line(outlet);
 	outlet->begin = 0;
 	outlet->end = 0;
-	close(outlet->sink.fd);
-	outlet->sink.fd = -1;
+	close(outlet->file.fd);
+	outlet->file.fd = -1;
 }

@@ -18,7 +18,7 @@
 
 /* The buffer is borrowed. */
 struct audit_outlet {
-	struct audit_sink sink;
+	struct audit_file file;
 	char *buffer;			/* AUDIT_BUFFER_SIZE */
 	size_t begin, end;		/* what is still to be written */
 	size_t cut;			/* octets already written of its first line */

@@ -190,9 +190,9 @@ config_read_audits(const struct config_load *load,
 
 	(void)option;
 	(void)to;
-	if (config->audit_count == AUDIT_MAX_SINKS) {
-		config_wrong(load, value, "more than %d audit files",
-		    AUDIT_MAX_SINKS);
+	if (config->audit_count == AUDIT_MAX_FILES) {
+		config_wrong(
+		    load, value, "more than %d audit files", AUDIT_MAX_FILES);
 		return;
 	}
 	grown = config_append(load, config->audits, &config->audit_count,

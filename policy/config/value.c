@@ -319,7 +319,7 @@ config_read_workers(const struct config_load *load,
 }
 
 static void
-store_text(const struct config_load *load, void *to, char *text)
+fdstore_text(const struct config_load *load, void *to, char *text)
 {
 	char **field = to;
 
@@ -338,7 +338,7 @@ config_read_directory(const struct config_load *load,
 	if (text[0] != '/' || strlen(text) > RUN_DIR_MAX)
 		config_expected(load, option, value);
 	else
-		store_text(load, to, strdup(text));
+		fdstore_text(load, to, strdup(text));
 }
 
 /* Relative paths are meant from the directory of the configuration file. */
@@ -359,7 +359,7 @@ config_read_path(const struct config_load *load,
 		path = strdup(text);
 	else if (asprintf(&path, "%.*s/%s", (int)directory, file, text) < 0)
 		path = NULL;
-	store_text(load, to, path);
+	fdstore_text(load, to, path);
 }
 
 /* A domain name, lower-cased; the root and wildcards are none of ours. */
@@ -394,7 +394,7 @@ read_word(const struct config_load *load, const struct config_option *option,
 	if (length < 1 || length > max || strspn(text, allowed) != length)
 		config_expected(load, option, value);
 	else
-		store_text(load, to, strdup(text));
+		fdstore_text(load, to, strdup(text));
 }
 
 void
@@ -462,7 +462,7 @@ config_read_user(const struct config_load *load,
 			config->gid = entry->pw_gid;
 		}
 	}
-	store_text(load, to, text);
+	fdstore_text(load, to, text);
 	config_add_user(load, config->uid);
 	if (text != NULL && config->uid == 0)
 		diag_add(load->diag, DIAG_WARNING, load->file,

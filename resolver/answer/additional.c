@@ -36,7 +36,7 @@ write_addresses(struct draft *d, uint32_t node, uint16_t type)
 	uint8_t *start = d->sections.pos;
 	struct rrset rrset;
 
-	if (!table_rrset(d->plan->finding->table, node, type, &rrset))
+	if (!table_rrset(d->plan->lookup->table, node, type, &rrset))
 		return;
 	if (answer_write_fixed(d, &rrset)) {
 		d->additionals += rrset.count;
@@ -49,9 +49,9 @@ write_addresses(struct draft *d, uint32_t node, uint16_t type)
 void
 answer_write_additional(struct draft *d)
 {
-	const struct finding *finding = d->plan->finding;
+	const struct lookup *lookup = d->plan->lookup;
 	const uint8_t *base = d->sections.base;
-	const struct rrset *rrset = &finding->chain[finding->chain_length - 1];
+	const struct rrset *rrset = &lookup->chain[lookup->chain_length - 1];
 	size_t before = RECORD_OCTETS + (size_t)rdata_name_offset(rrset->type);
 	struct hosts hosts = { .count = 0 };
 	size_t at = d->last;
@@ -64,8 +64,8 @@ answer_write_additional(struct draft *d)
 		d->owner = at + before;
 		if (d->owner > POINTER_MAX)
 			return;
-		node = finding_target(finding->table, base + d->owner,
-		    end - d->owner);
+		node = lookup_target(
+		    lookup->table, base + d->owner, end - d->owner);
 		if (node != 0 && note(&hosts, node)) {
 			write_addresses(d, node, TYPE_A);
 			write_addresses(d, node, TYPE_AAAA);

@@ -62,7 +62,7 @@ store_head(uint8_t p[static RECORD_OCTETS], struct head head)
 }
 
 static inline void
-store_record(uint8_t p[static RECORD_OCTETS], size_t owner, uint16_t type,
+fdstore_record(uint8_t p[static RECORD_OCTETS], size_t owner, uint16_t type,
     uint16_t class, uint32_t ttl, size_t rdlength)
 {
 	store_head(p, head_of(owner, type, class, ttl, rdlength));
@@ -142,7 +142,7 @@ static void
 echo_case(const struct draft *d, uint8_t *rdata, size_t length)
 {
 	const struct question *q = d->plan->question;
-	const struct entry *entry = &d->plan->finding->entry;
+	const struct entry *entry = &d->plan->lookup->entry;
 	size_t offset, zone;
 
 	if (!entry->in_zone)
@@ -163,7 +163,7 @@ write_record(struct draft *d, const struct rrset *rrset, const uint8_t *rdata,
 
 	if (p == NULL)
 		return false;
-	store_record(p, d->owner, rrset->type, CLASS_IN, rrset->ttl, length);
+	fdstore_record(p, d->owner, rrset->type, CLASS_IN, rrset->ttl, length);
 	memcpy(p + RECORD_OCTETS, rdata, length);
 	if (answer_leads_on(rrset->type))
 		echo_case(d, p + RECORD_OCTETS, length);
@@ -233,11 +233,11 @@ write_rrset(struct draft *d, const struct rrset *rrset)
 static void
 write_chain(struct draft *d)
 {
-	const struct finding *finding = d->plan->finding;
+	const struct lookup *lookup = d->plan->lookup;
 	size_t i;
 
-	for (i = 0; i < finding->chain_length; i++) {
-		const struct rrset *rrset = &finding->chain[i];
+	for (i = 0; i < lookup->chain_length; i++) {
+		const struct rrset *rrset = &lookup->chain[i];
 
 		if (!write_rrset(d, rrset))
 			return;
@@ -258,9 +258,9 @@ write_search_cname(struct draft *d)
 {
 	static const struct dns_name root = { .length = 1 };
 	const struct question *q = d->plan->question;
-	const struct finding *finding = d->plan->finding;
-	const struct dns_name *behind = finding->entry.target_search;
-	size_t front = finding->entry.target_length, length;
+	const struct lookup *lookup = d->plan->lookup;
+	const struct dns_name *behind = lookup->entry.target_search;
+	size_t front = lookup->entry.target_length, length;
 	uint8_t *p;
 
 	if (behind == NULL)
@@ -271,8 +271,8 @@ write_search_cname(struct draft *d)
 		d->truncated = true;
 		return false;
 	}
-	store_record(p, d->owner, TYPE_CNAME, CLASS_IN, finding->chain[0].ttl,
-	    length);
+	fdstore_record(
+	    p, d->owner, TYPE_CNAME, CLASS_IN, lookup->chain[0].ttl, length);
 	memcpy(p + RECORD_OCTETS, q->wire, front);
 	memcpy(p + RECORD_OCTETS + front, behind->octets, behind->length);
 	d->owner = wire_written(&d->sections) - length;
@@ -284,7 +284,7 @@ write_search_cname(struct draft *d)
 static void
 write_records(struct draft *d)
 {
-	if (d->plan->finding->entry.kind == ENTRY_SEARCH &&
+	if (d->plan->lookup->entry.kind == ENTRY_SEARCH &&
 	    !write_search_cname(d))
 		return;
 	write_chain(d);
@@ -321,7 +321,7 @@ write_soa(struct draft *d)
 	wire_store_u32(timers + 8, SOA_RETRY);
 	wire_store_u32(timers + 12, SOA_EXPIRE);
 	wire_store_u32(timers + 16, ttl);
-	store_record(p, d->owner, TYPE_SOA, CLASS_IN, ttl,
+	fdstore_record(p, d->owner, TYPE_SOA, CLASS_IN, ttl,
 	    (size_t)(w->pos - p) - RECORD_OCTETS);
 	return true;
 }
@@ -330,7 +330,7 @@ write_soa(struct draft *d)
 static void
 move_owner_to_zone(struct draft *d)
 {
-	const struct entry *entry = &d->plan->finding->entry;
+	const struct entry *entry = &d->plan->lookup->entry;
 	const struct dns_name *name = &d->plan->question->name;
 	size_t offset;
 
@@ -368,21 +368,21 @@ move_owner_up(struct draft *d, unsigned int labels)
 static bool
 write_file_soa(struct draft *d)
 {
-	const struct finding *finding = d->plan->finding;
-	size_t length = counted_length(finding->soa.rdata);
-	const uint8_t *rdata = finding->soa.rdata + 2;
+	const struct lookup *lookup = d->plan->lookup;
+	size_t length = counted_length(lookup->soa.rdata);
+	const uint8_t *rdata = lookup->soa.rdata + 2;
 	const uint8_t *minimum = rdata + length - 4;
 	uint32_t ttl = (uint32_t)counted_length(minimum) << 16 |
 	    (uint32_t)counted_length(minimum + 2);
 	uint8_t *p;
 
-	if (!move_owner_up(d, finding->soa_labels))
+	if (!move_owner_up(d, lookup->soa_labels))
 		return false;
 	p = wire_reserve(&d->sections, RECORD_OCTETS + length);
 	if (p == NULL)
 		return false;
-	store_record(p, d->owner, TYPE_SOA, CLASS_IN,
-	    ttl < finding->soa.ttl ? ttl : finding->soa.ttl, length);
+	fdstore_record(p, d->owner, TYPE_SOA, CLASS_IN,
+	    ttl < lookup->soa.ttl ? ttl : lookup->soa.ttl, length);
 	memcpy(p + RECORD_OCTETS, rdata, length);
 	return true;
 }
@@ -395,16 +395,16 @@ write_file_soa(struct draft *d)
 static void
 write_negative(struct draft *d)
 {
-	if (d->plan->finding->entry.kind != ENTRY_SEARCH)
+	if (d->plan->lookup->entry.kind != ENTRY_SEARCH)
 		write_chain(d);
-	if (d->plan->finding->has_soa) {
+	if (d->plan->lookup->has_soa) {
 		d->authorities += write_file_soa(d);
 		return;
 	}
 	if (d->answers == 0)
 		move_owner_to_zone(d);
-	else if (d->plan->finding->target_unknown)
-		move_owner_up(d, d->plan->finding->target_zone_labels);
+	else if (d->plan->lookup->target_unknown)
+		move_owner_up(d, d->plan->lookup->target_zone_labels);
 	if (write_soa(d))
 		d->authorities++;
 }
@@ -433,7 +433,7 @@ write_text(struct draft *d)
 		d->truncated = true;
 		return;
 	}
-	store_record(p, d->owner, TYPE_TXT, CLASS_CH, 0, strings + left);
+	fdstore_record(p, d->owner, TYPE_TXT, CLASS_CH, 0, strings + left);
 	p += RECORD_OCTETS;
 	for (; strings > 0; strings--) {
 		size_t n = left < 255 ? left : 255;
@@ -451,10 +451,10 @@ write_text(struct draft *d)
 static bool
 leads_on(const struct draft *d)
 {
-	const struct finding *finding = d->plan->finding;
+	const struct lookup *lookup = d->plan->lookup;
 
-	return finding->has_type && !d->truncated &&
-	    answer_leads_on(finding->chain[finding->chain_length - 1].type);
+	return lookup->has_type && !d->truncated &&
+	       answer_leads_on(lookup->chain[lookup->chain_length - 1].type);
 }
 
 static void
@@ -508,7 +508,7 @@ answer_limit(const struct answer_plan *plan, size_t size)
 
 /* RFC 6891 section 6.1.2: root, type, our size, upper rcode, version 0, DO. */
 static void
-store_opt(const struct answer_plan *plan, uint8_t p[static OPT_OCTETS])
+fdstore_opt(const struct answer_plan *plan, uint8_t p[static OPT_OCTETS])
 {
 	p[0] = 0;
 	wire_store_u16(p + 1, TYPE_OPT);
@@ -555,7 +555,7 @@ answer_build(const struct answer_plan *plan, uint8_t *buf, size_t size,
 	wire_write_octets(&d.sections, q->wire, q->wire_length);
 	write_sections(&d);
 	if (opt > 0)
-		store_opt(plan, d.sections.pos);
+		fdstore_opt(plan, d.sections.pos);
 	store_header(&d, buf);
 	summary->answers = d.answers;
 	summary->target = d.owner;

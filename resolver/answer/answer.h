@@ -14,17 +14,17 @@
 
 /* What the answer section and authority section hold. */
 enum answer_content {
-	ANSWER_RECORDS,		/* the finding's chain */
-	ANSWER_CHAIN,		/* the same, and more that we do not have follows */
-	ANSWER_NEGATIVE,	/* chain up to the miss, and the SOA (RFC 2308) */
-	ANSWER_EMPTY,		/* neither: FORMERR, SERVFAIL, BADVERS, ... */
-	ANSWER_TEXT,		/* one CH TXT record with "text" (RFC 4892) */
-	ANSWER_SOA,		/* the zone's SOA as the answer */
+	ANSWER_RECORDS,	 /* the lookup's chain */
+	ANSWER_CHAIN,	 /* the same, and more that we do not have follows */
+	ANSWER_NEGATIVE, /* chain up to the miss, and the SOA (RFC 2308) */
+	ANSWER_EMPTY,	 /* neither: FORMERR, SERVFAIL, BADVERS, ... */
+	ANSWER_TEXT,	 /* one CH TXT record with "text" (RFC 4892) */
+	ANSWER_SOA,	 /* the zone's SOA as the answer */
 };
 
 struct answer_plan {
 	const struct question *question;
-	const struct finding *finding;	/* may be NULL for EMPTY and TEXT */
+	const struct lookup *lookup; /* may be NULL for EMPTY and TEXT */
 	enum answer_content content;
 	uint16_t rcode;			/* above 15 only if the question had EDNS */
 	uint32_t negative_ttl;

@@ -33,7 +33,7 @@ static const char *
 chain_fault(const struct table *table, uint32_t node,
     const struct rrset *first)
 {
-	uint32_t seen[FINDING_MAX_CHAIN + 1];
+	uint32_t seen[LOOKUP_MAX_CHAIN + 1];
 	struct rrset cname = *first;
 	struct dns_name target;
 	size_t count = 0;
@@ -43,11 +43,11 @@ chain_fault(const struct table *table, uint32_t node,
 	if (has_other_data(table, node))
 		return "has a CNAME beside other records";
 	do {
-		if (count > FINDING_MAX_CHAIN - 1)
+		if (count > LOOKUP_MAX_CHAIN - 1)
 			return "has a CNAME that leads through too many"
 			    " others (16 are followed)";
 		seen[count++] = node;
-		node = finding_follow(table, &cname, &target);
+		node = lookup_follow(table, &cname, &target);
 		for (size_t i = 0; i < count; i++) {
 			if (node == seen[i])
 				return "has a CNAME that leads in a circle";
@@ -99,7 +99,7 @@ drop_from(struct builder *b, const struct table *table, struct diag *diag)
 }
 
 int
-chain_drop_faulty(struct builder *b, int image_fd, struct diag *diag)
+cname_check_drop_faulty(struct builder *b, int image_fd, struct diag *diag)
 {
 	struct table *table;
 	const char *why;

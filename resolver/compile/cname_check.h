@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * CNAMEs that could never be answered with: those that lead in a circle or
- * through more than FINDING_MAX_CHAIN others, those that are several, and
+ * through more than LOOKUP_MAX_CHAIN others, those that are several, and
  * those beside other data (RFC 1034 section 3.6.2).
  */
 #ifndef NFDNS_RESOLVER_COMPILE_CNAME_CHECK_H
@@ -16,7 +16,7 @@
  * in diag.  Returns how many were found, so that the image is to be written
  * again, or a negative errno.
  */
-int chain_drop_faulty(struct builder *b, int image_fd, struct diag *diag)
+int cname_check_drop_faulty(struct builder *b, int image_fd, struct diag *diag)
     __attribute__((warn_unused_result));
 
 #endif

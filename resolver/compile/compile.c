@@ -162,7 +162,7 @@ write_image(struct builder *b, int image_fd, struct diag *diag)
 
 	if (error != 0)
 		return error;
-	faults = chain_drop_faulty(b, image_fd, diag);
+	faults = cname_check_drop_faulty(b, image_fd, diag);
 	return faults > 0 ? builder_write(b, image_fd) : faults;
 }
 

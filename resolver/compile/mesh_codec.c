@@ -187,7 +187,7 @@ walk_stamp(struct walk *w)
 }
 
 int
-parcel_write(const struct mesh *mesh, FILE *file)
+mesh_codec_write(const struct mesh *mesh, FILE *file)
 {
 	struct walk w = { .to = file };
 	struct mesh *copy = malloc(sizeof(*copy));
@@ -202,7 +202,7 @@ parcel_write(const struct mesh *mesh, FILE *file)
 }
 
 int
-parcel_read(struct mesh *mesh, FILE *file)
+mesh_codec_read(struct mesh *mesh, FILE *file)
 {
 	struct walk w = { .from = file };
 

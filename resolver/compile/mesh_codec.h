@@ -11,15 +11,15 @@
 #include "resolver/image/mesh.h"
 
 /* 0, or a negative errno of writing. */
-int parcel_write(const struct mesh *mesh, FILE *file)
+int mesh_codec_write(const struct mesh *mesh, FILE *file)
     __attribute__((warn_unused_result));
 
 /*
- * What parcel_write() wrote, from where the file stands; mesh_clear() frees it.
- * 0; -EPROTO for what another build of the program wrote, or what ends early;
- * -ENOMEM.  Then *mesh is empty.
+ * What mesh_codec_write() wrote, from where the file stands; mesh_clear() frees
+ * it. 0; -EPROTO for what another build of the program wrote, or what ends
+ * early; -ENOMEM.  Then *mesh is empty.
  */
-int parcel_read(struct mesh *mesh, FILE *file)
+int mesh_codec_read(struct mesh *mesh, FILE *file)
     __attribute__((warn_unused_result));
 
 #endif

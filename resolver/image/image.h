@@ -141,8 +141,8 @@ image_hash_slot(uint64_t hash, uint32_t mask)
 /*
  * Checks everything that lookups and answers rely on: sizes, checksum, every
  * offset, length and name inside, and that no name has several CNAMEs; those
- * may be in a draft, which chain_drop_faulty() has not seen yet.  Returns NULL
- * if the image is sound, or a static text that says what is wrong with it.
+ * may be in a draft, which cname_check_drop_faulty() has not seen yet.  Returns
+ * NULL if the image is sound, or a static text that says what is wrong with it.
  */
 const char *image_check(const uint8_t *image, size_t size, bool draft);
 

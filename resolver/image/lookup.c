@@ -37,7 +37,7 @@ find_host(const struct table *table, const struct dns_name *name)
 }
 
 uint32_t
-finding_follow(const struct table *table, const struct rrset *cname,
+lookup_follow(const struct table *table, const struct rrset *cname,
     struct dns_name *target)
 {
 	return read_target(target, cname) ? find_host(table, target) : 0;
@@ -54,7 +54,7 @@ find_type(const struct table *table, uint32_t node, uint16_t type,
 }
 
 uint32_t
-finding_target(const struct table *table, const uint8_t *octets, size_t size)
+lookup_target(const struct table *table, const uint8_t *octets, size_t size)
 {
 	struct dns_name name;
 
@@ -67,17 +67,17 @@ finding_target(const struct table *table, const uint8_t *octets, size_t size)
  * address.
  */
 static bool
-find_dashed(struct finding *finding, const struct dns_name *name,
-    uint32_t node, uint16_t asked, struct rrset *rrset)
+find_dashed(struct lookup *lookup, const struct dns_name *name, uint32_t node,
+    uint16_t asked, struct rrset *rrset)
 {
-	uint8_t length = dashed_to_address(name->octets, finding->dashed);
+	uint8_t length = dashed_to_address(name->octets, lookup->dashed);
 	uint16_t type = length == 4 ? TYPE_A : TYPE_AAAA;
 
 	if ((asked != type && asked != TYPE_ANY) ||
-	    !table_rrset(finding->table, node, type, rrset))
+	    !table_rrset(lookup->table, node, type, rrset))
 		return false;
 	rrset->count = 1;
-	rrset->rdata = finding->dashed;
+	rrset->rdata = lookup->dashed;
 	return true;
 }
 
@@ -86,12 +86,12 @@ find_dashed(struct finding *finding, const struct dns_name *name,
  * question for a name of the table goes through it.
  */
 static inline bool __attribute__((always_inline))
-find_records(struct finding *finding, const struct dns_name *name,
+find_records(struct lookup *lookup, const struct dns_name *name,
     const struct entry *entry, uint16_t type, struct rrset *rrset)
 {
-	return entry->flags & NAME_DASHED ?
-	    find_dashed(finding, name, entry->node, type, rrset) :
-	    find_type(finding->table, entry->node, type, rrset);
+	return entry->flags & NAME_DASHED
+		   ? find_dashed(lookup, name, entry->node, type, rrset)
+		   : find_type(lookup->table, entry->node, type, rrset);
 }
 
 /*
@@ -99,48 +99,48 @@ find_records(struct finding *finding, const struct dns_name *name,
  * RFC 6604 section 3 has the code of the last name in the chain.
  */
 static void
-note_outside(struct finding *finding, const struct entry *target)
+note_outside(struct lookup *lookup, const struct entry *target)
 {
 	if (!target->in_zone || target->unknown != ZONE_NXDOMAIN ||
 	    is_search(target)) {
-		finding->leaves_table = true;
+		lookup->leaves_table = true;
 		return;
 	}
-	finding->target_unknown = target->kind == ENTRY_NONE;
-	finding->target_zone_labels = target->zone_labels;
+	lookup->target_unknown = target->kind == ENTRY_NONE;
+	lookup->target_zone_labels = target->zone_labels;
 }
 
 /* The CNAMEs from the entry on; *name becomes what the last one leads to. */
 static void
-gather_chain(struct finding *finding, uint16_t type, struct dns_name *name)
+gather_chain(struct lookup *lookup, uint16_t type, struct dns_name *name)
 {
-	struct entry entry = { .node = finding->entry.node };
-	struct rrset *next = finding->chain;
+	struct entry entry = {.node = lookup->entry.node};
+	struct rrset *next = lookup->chain;
 
-	while (table_rrset(finding->table, entry.node, TYPE_CNAME, next)) {
+	while (table_rrset(lookup->table, entry.node, TYPE_CNAME, next)) {
 		/*
 		 * The compiler refuses longer chains, but an image might lie:
 		 * then somebody else has to go on.
 		 */
-		if (next == finding->chain + FINDING_MAX_CHAIN ||
+		if (next == lookup->chain + LOOKUP_MAX_CHAIN ||
 		    !read_target(name, next++)) {
-			finding->leaves_table = true;
+			lookup->leaves_table = true;
 			break;
 		}
-		table_find(finding->table, name, &entry);
+		table_find(lookup->table, name, &entry);
 		if (entry.node == 0 || is_search(&entry)) {
-			note_outside(finding, &entry);
+			note_outside(lookup, &entry);
 			break;
 		}
-		if (find_records(finding, name, &entry, type, next)) {
-			finding->has_type = true;
+		if (find_records(lookup, name, &entry, type, next)) {
+			lookup->has_type = true;
 			next++;
 			break;
 		}
 		if (entry.flags & NAME_DASHED)
 			break;
 	}
-	finding->chain_length = (size_t)(next - finding->chain);
+	lookup->chain_length = (size_t)(next - lookup->chain);
 }
 
 /*
@@ -148,33 +148,35 @@ gather_chain(struct finding *finding, uint16_t type, struct dns_name *name)
  * that is closer than the zone file has its own.
  */
 static void
-find_soa(struct finding *finding, const struct table *table,
+find_soa(struct lookup *lookup, const struct table *table,
     const struct dns_name *name)
 {
-	const struct entry *entry = &finding->entry;
+	const struct entry *entry = &lookup->entry;
 
-	finding->has_soa = table_soa(table, name, &finding->soa,
-	    &finding->soa_labels) && (finding->chain_length > 0 ||
-	    !entry->in_zone || finding->soa_labels >= entry->zone_labels);
+	lookup->has_soa =
+	    table_soa(table, name, &lookup->soa, &lookup->soa_labels) &&
+	    (lookup->chain_length > 0 || !entry->in_zone ||
+		lookup->soa_labels >= entry->zone_labels);
 }
 
 /*
  * What there is in place of records of that name and type.  Not inlined: most
  * questions need none of it, and it takes room for a name.
  */
-static void __attribute__((noinline))
-gather_instead(struct finding *finding, const struct table *table,
-    const struct question *question)
+static void __attribute__((noinline)) gather_instead(struct lookup *lookup,
+    const struct table *table, const struct question *question)
 {
 	struct dns_name name;
 
-	if ((finding->entry.flags & NAME_DASHED) == 0)
-		gather_chain(finding, question->type, &name);
-	if (finding->has_type || finding->leaves_table)
+	if ((lookup->entry.flags & NAME_DASHED) == 0)
+		gather_chain(lookup, question->type, &name);
+	if (lookup->has_type || lookup->leaves_table)
 		return;
 	/* A search name's chain is not in the negative answer. */
-	find_soa(finding, table, finding->chain_length > 0 &&
-	    finding->entry.kind != ENTRY_SEARCH ? &name : &question->name);
+	find_soa(lookup, table,
+	    lookup->chain_length > 0 && lookup->entry.kind != ENTRY_SEARCH
+		? &name
+		: &question->name);
 }
 
 /* Whether nothing in the table speaks for or against the name: it passes. */
@@ -186,24 +188,24 @@ is_foreign(const struct entry *entry)
 }
 
 void
-finding_gather(struct finding *finding, const struct table *table,
+lookup_gather(struct lookup *lookup, const struct table *table,
     const struct question *question)
 {
-	struct entry *entry = &finding->entry;
+	struct entry *entry = &lookup->entry;
 
-	finding->table = table;
+	lookup->table = table;
 	table_find(table, &question->name, entry);
-	finding->chain_length = 0;
-	finding->has_type = false;
-	finding->leaves_table = false;
-	finding->target_unknown = false;
-	finding->has_soa = false;
+	lookup->chain_length = 0;
+	lookup->has_type = false;
+	lookup->leaves_table = false;
+	lookup->target_unknown = false;
+	lookup->has_soa = false;
 	if (is_foreign(entry))
 		return;
-	finding->has_type = find_records(finding, &question->name, entry,
-	    question->type, finding->chain);
-	if (finding->has_type)
-		finding->chain_length = 1;
+	lookup->has_type = find_records(
+	    lookup, &question->name, entry, question->type, lookup->chain);
+	if (lookup->has_type)
+		lookup->chain_length = 1;
 	else
-		gather_instead(finding, table, question);
+		gather_instead(lookup, table, question);
 }

@@ -15,14 +15,14 @@
 #include "resolver/image/table.h"
 
 /* The longest chain of CNAMEs that is followed; the compiler refuses longer. */
-#define FINDING_MAX_CHAIN 16
+#define LOOKUP_MAX_CHAIN 16
 
 /*
  * Views into the table and the question; a dashed name's record lies in the
- * finding itself, which therefore is not to be copied.  The chain has the CNAME RRsets to
- * follow in order, and then, if there is one, the RRset that answers.
+ * lookup itself, which therefore is not to be copied.  The chain has the CNAME
+ * RRsets to follow in order, and then, if there is one, the RRset that answers.
  */
-struct finding {
+struct lookup {
 	const struct table *table;
 	struct entry entry;
 	size_t chain_length;
@@ -40,7 +40,7 @@ struct finding {
 	uint8_t soa_labels;	/* of its owner, a suffix of the name that lacks it */
 	struct rrset soa;
 	uint8_t dashed[16];	/* the address that the name asked for is */
-	struct rrset chain[FINDING_MAX_CHAIN + 1];
+	struct rrset chain[LOOKUP_MAX_CHAIN + 1];
 };
 
 /*
@@ -48,7 +48,7 @@ struct finding {
  * search entry is no such node: the search list is for what people type, a
  * target is absolute, and the client's resolver asks for it in its own right.
  */
-uint32_t finding_follow(const struct table *table, const struct rrset *cname,
+uint32_t lookup_follow(const struct table *table, const struct rrset *cname,
     struct dns_name *target);
 
 /*
@@ -56,14 +56,14 @@ uint32_t finding_follow(const struct table *table, const struct rrset *cname,
  * Type ANY finds one RRset (RFC 8482 section 4.1).  The SOA of a zones entry
  * is not in the table; answer.c makes it.
  */
-void finding_gather(struct finding *finding, const struct table *table,
+void lookup_gather(struct lookup *lookup, const struct table *table,
     const struct question *question);
 
 /*
  * The node of the host that records name, at most "size" octets long; 0 if it
  * is not in the table.  The search list does not count.
  */
-uint32_t finding_target(const struct table *table, const uint8_t *name,
-    size_t size);
+uint32_t lookup_target(
+    const struct table *table, const uint8_t *name, size_t size);
 
 #endif

@@ -26,8 +26,9 @@ int table_open(struct table **table, int fd, const char **why)
     __attribute__((warn_unused_result));
 
 /*
- * The same for what builder_write() has just written and chain_drop_faulty()
- * looks through: names may have several CNAMEs, and are not to be answered with.
+ * The same for what builder_write() has just written and
+ * cname_check_drop_faulty() looks through: names may have several CNAMEs, and
+ * are not to be answered with.
  */
 int table_open_draft(struct table **table, int fd, const char **why)
     __attribute__((warn_unused_result));

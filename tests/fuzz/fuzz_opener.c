@@ -2,7 +2,7 @@
 /*
  * Any octets as a request to the process that opens sockets, and as an answer
  * of it: what is understood is what our own side would have written, and only
- * what stands in opener_message.h is permitted.
+ * what stands in sockets_message.h is permitted.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,18 +22,18 @@ require(bool condition, const char *what)
 }
 
 static void
-try_permit(const struct opener_request *request)
+try_permit(const struct sockets_request *request)
 {
-	const bool free = opener_request_permit(request, false) == 0;
-	const bool restricted = opener_request_permit(request, true) == 0;
+	const bool free = sockets_request_permit(request, false) == 0;
+	const bool restricted = sockets_request_permit(request, true) == 0;
 
 	require(free || !restricted, "restricting permits nothing new");
-	if (request->kind == OPENER_CONNECTION)
+	if (request->kind == SOCKETS_CONNECTION)
 		require(free == (request->port == 53) && restricted == free,
 		    "connections go to port 53");
-	else if (request->kind != OPENER_RESTRICT)
+	else if (request->kind != SOCKETS_RESTRICT)
 		require(!restricted, "nothing else than connections");
-	if (request->kind == OPENER_LISTENER && free)
+	if (request->kind == SOCKETS_LISTENER && free)
 		require(request->port >= 1024 && (request->address[0] == 127 ||
 		    request->address[15] == 1), "listeners are local");
 }
@@ -41,20 +41,20 @@ try_permit(const struct opener_request *request)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint8_t again[OPENER_REQUEST_LENGTH];
-	struct opener_request request;
+	uint8_t again[SOCKETS_REQUEST_LENGTH];
+	struct sockets_request request;
 	int error;
 
-	if (opener_request_parse(&request, data, size) == 0) {
+	if (sockets_request_parse(&request, data, size) == 0) {
 		require(size == sizeof(again), "a request has one length");
-		opener_request_write(&request, again);
+		sockets_request_write(&request, again);
 		require(memcmp(again, data, size) == 0, "one way to write it");
 		try_permit(&request);
 	}
-	if (opener_answer_parse(&error, data, size) == 0) {
-		require(size == OPENER_ANSWER_LENGTH && error >= 0,
+	if (sockets_answer_parse(&error, data, size) == 0) {
+		require(size == SOCKETS_ANSWER_LENGTH && error >= 0,
 		    "an answer has one length");
-		opener_answer_write(error, again);
+		sockets_answer_write(error, again);
 		require(memcmp(again, data, size) == 0, "one way to write it");
 	}
 	return 0;

@@ -76,13 +76,18 @@ make_table(void)
 
 /* Memory of just the size allowed: one octet more is seen by the sanitizer. */
 static void
-try_answer(const struct question *q, const struct finding *finding,
+try_answer(const struct question *q, const struct lookup *lookup,
     const struct decision *decision, size_t room, bool stream)
 {
-	const struct answer_plan plan = { .question = q, .finding = finding,
-		.content = decision->content, .rcode = decision->rcode,
-		.negative_ttl = mesh.negative_ttl, .udp_size = mesh.udp_size,
-		.stream = stream, .rotation = q->id, .text = "nfdns" };
+	const struct answer_plan plan = {.question = q,
+	    .lookup = lookup,
+	    .content = decision->content,
+	    .rcode = decision->rcode,
+	    .negative_ttl = mesh.negative_ttl,
+	    .udp_size = mesh.udp_size,
+	    .stream = stream,
+	    .rotation = q->id,
+	    .text = "nfdns"};
 	struct answer_summary summary;
 	uint8_t *answer = malloc(room);
 	size_t length;
@@ -97,7 +102,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct question q;
-	struct finding finding;
+	struct lookup lookup;
 	struct facts facts = { .question = &q };
 	struct decision decision;
 
@@ -107,16 +112,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(q.wire_length == 0 ||
 	    (q.wire == data + 12 && q.wire_length + 12 <= size));
 	if (q.form == QUESTION_PLAIN) {
-		finding_gather(&finding, table, &q);
-		facts.finding = &finding;
+		lookup_gather(&lookup, table, &q);
+		facts.lookup = &lookup;
 	}
 	facts.settings = table_settings(table);
 	facts.own_name = q.form == QUESTION_CHAOS;
 	decision = decide(&facts);
 	if (decision.verdict == VERDICT_PASS)
 		return 0;
-	try_answer(&q, facts.finding, &decision,
-	    answer_room(&q, mesh.udp_size), false);
-	try_answer(&q, facts.finding, &decision, 65535, true);
+	try_answer(
+	    &q, facts.lookup, &decision, answer_room(&q, mesh.udp_size), false);
+	try_answer(&q, facts.lookup, &decision, 65535, true);
 	return 0;
 }

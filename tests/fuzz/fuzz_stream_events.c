@@ -25,9 +25,25 @@
 #define FILES	256		/* descriptors that are looked at */
 
 /* BREAKS: whoever sends there fails, which nothing tells before. */
-enum event { COMES, SENDS, ENDS_SENDING, BREAKS, CLOSES, READS, SERVER_ANSWERS,
-	SERVER_SENDS, SERVER_BREAKS, SERVER_CLOSES, OPENER_ANSWERS,
-	OPENER_REFUSES, OPENER_BREAKS, CHANNEL, TIME, ROUND, EVENTS };
+enum event {
+	COMES,
+	SENDS,
+	ENDS_SENDING,
+	BREAKS,
+	CLOSES,
+	READS,
+	SERVER_ANSWERS,
+	SERVER_SENDS,
+	SERVER_BREAKS,
+	SERVER_CLOSES,
+	SOCKETS_ANSWERS,
+	SOCKETS_REFUSES,
+	SOCKETS_BREAKS,
+	CHANNEL,
+	TIME,
+	ROUND,
+	EVENTS
+};
 
 struct schedule {
 	const uint8_t *octets;
@@ -162,19 +178,21 @@ echo(int fd)
 static void
 answer_request(struct bench *b, int *server, int error)
 {
-	uint8_t octets[OPENER_ANSWER_LENGTH];
-	struct opener_received received;
+	uint8_t octets[SOCKETS_ANSWER_LENGTH];
+	struct sockets_received received;
 	int pair[2] = { -1, -1 };
 
-	if (b->opener < 0 || opener_channel_receive(b->opener, &received) < 0)
+	if (b->sockets < 0 ||
+	    sockets_channel_receive(b->sockets, &received) < 0)
 		return;
 	drop(&received.fd);
 	if (error == 0) {
 		drop(server);
 		make_pair(SOCK_STREAM, pair);
 	}
-	opener_answer_write(error, octets);
-	(void)!opener_channel_send(b->opener, octets, sizeof(octets), pair[0]);
+	sockets_answer_write(error, octets);
+	(void)!sockets_channel_send(
+	    b->sockets, octets, sizeof(octets), pair[0]);
 	drop(&pair[0]);
 	*server = error == 0 ? pair[1] : *server;
 }
@@ -186,10 +204,10 @@ give_channel(struct bench *b, uint8_t how)
 
 	if (how & 1) {
 		make_pair(SOCK_SEQPACKET, pair);
-		drop(&b->opener);
-		b->opener = pair[1];
+		drop(&b->sockets);
+		b->sockets = pair[1];
 	}
-	stream_take_opener(b->stream, pair[0]);
+	stream_take_sockets(b->stream, pair[0]);
 }
 
 static void
@@ -250,18 +268,18 @@ happen(struct bench *b, struct schedule *s)
 	case SERVER_CLOSES:
 		drop(server);
 		break;
-	case OPENER_ANSWERS:
+	case SOCKETS_ANSWERS:
 		answer_request(b, server, 0);
 		break;
-	case OPENER_REFUSES:
+	case SOCKETS_REFUSES:
 		answer_request(b, server, ECONNREFUSED);
 		break;
-	case OPENER_BREAKS:
+	case SOCKETS_BREAKS:
 		if (who & 1)
-			(void)!send(b->opener, octets, who,
+			(void)!send(b->sockets, octets, who,
 			    MSG_DONTWAIT | MSG_NOSIGNAL);
 		else
-			drop(&b->opener);
+			drop(&b->sockets);
 		break;
 	case CHANNEL:
 		give_channel(b, who);
@@ -286,7 +304,7 @@ begin(struct bench *b, struct table *table, uint8_t how)
 	memset(b, 0, sizeof(*b));
 	memset(b->clients, 0xff, sizeof(b->clients));
 	memset(b->servers, 0xff, sizeof(b->servers));
-	b->opener = -1;
+	b->sockets = -1;
 	b->now_ms = 1000000;
 	b->config.uid = geteuid();
 	b->config.stream = (struct config_stream){ .connections = 6,
@@ -296,9 +314,11 @@ begin(struct bench *b, struct table *table, uint8_t how)
 	b->snapshot.table = table;
 	check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
 	    b->control) == 0);
-	b->handover = (struct worker_handover){ .config = &b->config,
-		.listeners = none, .opener = (how & 7) != 0,
-		.control = b->control[0], .status = &b->status };
+	b->handover = (struct worker_handover){.config = &b->config,
+	    .listeners = none,
+	    .sockets = (how & 7) != 0,
+	    .control = b->control[0],
+	    .status = &b->status};
 }
 
 static void
@@ -309,7 +329,7 @@ end(struct bench *b)
 		drop(&b->clients[i]);
 	for (size_t i = 0; i < SERVERS; i++)
 		drop(&b->servers[i]);
-	drop(&b->opener);
+	drop(&b->sockets);
 	drop(&b->control[0]);
 	drop(&b->control[1]);
 }

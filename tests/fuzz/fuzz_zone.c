@@ -22,11 +22,11 @@ try_image(struct builder *b, struct diag *diag)
 	int fd = memfd_create("fuzz-zone", MFD_CLOEXEC), faults;
 
 	check(fd >= 0 && builder_write(b, fd) == 0);
-	faults = chain_drop_faulty(b, fd, diag);
+	faults = cname_check_drop_faulty(b, fd, diag);
 	check(faults >= 0);
 	if (faults > 0) {
 		check(builder_write(b, fd) == 0);
-		check(chain_drop_faulty(b, fd, diag) == 0);
+		check(cname_check_drop_faulty(b, fd, diag) == 0);
 	}
 	fuzz_check_image(b, fd);
 	close(fd);

@@ -72,7 +72,7 @@ answer(const struct table *table, const uint8_t *message, size_t length,
     uint8_t reply[static ANSWER_UDP_MAX])
 {
 	struct question q;
-	struct finding finding;
+	struct lookup lookup;
 	struct facts facts = { .question = &q,
 	    .settings = table_settings(table) };
 	struct answer_plan plan = { .question = &q,
@@ -83,8 +83,8 @@ answer(const struct table *table, const uint8_t *message, size_t length,
 
 	question_parse(&q, message, length);
 	if (q.form == QUESTION_PLAIN) {
-		finding_gather(&finding, table, &q);
-		facts.finding = plan.finding = &finding;
+		lookup_gather(&lookup, table, &q);
+		facts.lookup = plan.lookup = &lookup;
 	}
 	decision = decide(&facts);
 	if (decision.verdict == VERDICT_PASS)

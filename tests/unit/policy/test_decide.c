@@ -12,7 +12,7 @@
 
 /* Starts every case: an overlaid name with addresses, asked for its MX. */
 static struct question question;
-static struct finding finding;
+static struct lookup lookup;
 static struct table_settings settings;
 static struct facts facts;
 
@@ -22,11 +22,11 @@ reset(void)
 	question = (struct question){ .form = QUESTION_PLAIN, .type = TYPE_MX,
 		.class = CLASS_IN };
 	CHECK(name_from_text(&question.name, "web.mesh.test", 13) == 0);
-	finding = (struct finding){ .entry = { .kind = ENTRY_EXACT } };
+	lookup = (struct lookup){.entry = {.kind = ENTRY_EXACT}};
 	settings = (struct table_settings){ .suppress_https = true,
 		.tcp = true, .loaded = true };
-	facts = (struct facts){ .question = &question, .finding = &finding,
-		.settings = &settings };
+	facts = (struct facts){
+	    .question = &question, .lookup = &lookup, .settings = &settings};
 }
 
 static bool
@@ -86,7 +86,7 @@ test_decide_forms(void)
 	size_t i;
 
 	reset();
-	facts.finding = NULL;
+	facts.lookup = NULL;
 	settings.loaded = false;
 	for (i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
 		question.form = passing[i].form;
@@ -105,7 +105,7 @@ static void
 test_decide_unloaded(void)
 {
 	reset();
-	finding.entry.kind = ENTRY_NONE;
+	lookup.entry.kind = ENTRY_NONE;
 	settings.loaded = false;
 	CHECK(passes(REASON_UNLOADED));
 	settings.unloaded = UNLOADED_SERVFAIL;
@@ -116,9 +116,9 @@ static void
 test_decide_transfer(void)
 {
 	reset();
-	finding.entry.flags = NAME_OWNED;
-	finding.entry.in_zone = true;
-	finding.entry.unknown = ZONE_NXDOMAIN;
+	lookup.entry.flags = NAME_OWNED;
+	lookup.entry.in_zone = true;
+	lookup.entry.unknown = ZONE_NXDOMAIN;
 	question.type = TYPE_AXFR;
 	CHECK(passes(REASON_TRANSFER));
 	question.type = TYPE_IXFR;
@@ -129,16 +129,16 @@ static void
 test_decide_unknown_name(void)
 {
 	reset();
-	finding.entry.kind = ENTRY_NONE;
+	lookup.entry.kind = ENTRY_NONE;
 	question.type = TYPE_A;
 	CHECK(passes(REASON_NOT_MESH));
-	finding.entry.in_zone = true;
-	finding.entry.unknown = ZONE_PASS;
+	lookup.entry.in_zone = true;
+	lookup.entry.unknown = ZONE_PASS;
 	CHECK(passes(REASON_NOT_MESH));
-	finding.entry.kind = ENTRY_EMPTY;
+	lookup.entry.kind = ENTRY_EMPTY;
 	CHECK(passes(REASON_NOT_MESH));
-	finding.entry.kind = ENTRY_NONE;
-	finding.entry.unknown = ZONE_NXDOMAIN;
+	lookup.entry.kind = ENTRY_NONE;
+	lookup.entry.unknown = ZONE_NXDOMAIN;
 	CHECK(decides(VERDICT_NXDOMAIN, REASON_UNKNOWN_NAME, ANSWER_NEGATIVE,
 	    RCODE_NXDOMAIN));
 }
@@ -149,16 +149,16 @@ test_decide_edns_version(void)
 	reset();
 	question.type = TYPE_A;
 	question.edns.version = 1;
-	finding.has_type = true;
+	lookup.has_type = true;
 	CHECK(answers(REASON_RECORD));	/* no OPT: the version means nothing */
 	question.edns.present = true;
 	CHECK(refuses(REASON_EDNS_VERSION, RCODE_BADVERS));
-	finding.has_type = false;
+	lookup.has_type = false;
 	CHECK(refuses(REASON_EDNS_VERSION, RCODE_BADVERS));
-	finding.entry.kind = ENTRY_NONE;
+	lookup.entry.kind = ENTRY_NONE;
 	CHECK(passes(REASON_NOT_MESH));
-	finding.entry.in_zone = true;
-	finding.entry.unknown = ZONE_NXDOMAIN;
+	lookup.entry.in_zone = true;
+	lookup.entry.unknown = ZONE_NXDOMAIN;
 	CHECK(refuses(REASON_EDNS_VERSION, RCODE_BADVERS));
 }
 
@@ -178,11 +178,11 @@ test_decide_records(void)
 
 	for (i = 0; i < sizeof(found) / sizeof(found[0]); i++) {
 		reset();
-		finding.entry.kind = found[i].kind;
-		finding.has_type = true;
+		lookup.entry.kind = found[i].kind;
+		lookup.has_type = true;
 		CHECK(answers(found[i].reason));
-		finding.has_type = false;
-		finding.leaves_table = true;
+		lookup.has_type = false;
+		lookup.leaves_table = true;
 		question.flags = QUESTION_RD;
 		CHECK(decides(VERDICT_ANSWER, found[i].reason, ANSWER_CHAIN,
 		    0));
@@ -200,8 +200,8 @@ static void
 test_decide_leads_nowhere(void)
 {
 	reset();
-	finding.target_unknown = true;
-	finding.chain_length = 1;
+	lookup.target_unknown = true;
+	lookup.chain_length = 1;
 	CHECK(decides(VERDICT_NXDOMAIN, REASON_UNKNOWN_NAME, ANSWER_NEGATIVE,
 	    RCODE_NXDOMAIN));
 }
@@ -210,18 +210,18 @@ static void
 test_decide_empty_name(void)
 {
 	reset();
-	finding.entry.kind = ENTRY_EMPTY;
-	finding.entry.in_zone = true;
-	finding.entry.unknown = ZONE_NXDOMAIN;
-	finding.entry.zone_labels = 2;
+	lookup.entry.kind = ENTRY_EMPTY;
+	lookup.entry.in_zone = true;
+	lookup.entry.unknown = ZONE_NXDOMAIN;
+	lookup.entry.zone_labels = 2;
 	CHECK(is_nodata(REASON_EMPTY_NAME));
 	question.type = TYPE_A;
 	CHECK(is_nodata(REASON_EMPTY_NAME));
 	question.type = TYPE_SOA;
 	CHECK(is_nodata(REASON_EMPTY_NAME));
-	finding.entry.zone_labels = 3;	/* the apex */
+	lookup.entry.zone_labels = 3; /* the apex */
 	CHECK(decides(VERDICT_ANSWER, REASON_ZONE_SOA, ANSWER_SOA, 0));
-	finding.entry.kind = ENTRY_EXACT;
+	lookup.entry.kind = ENTRY_EXACT;
 	CHECK(decides(VERDICT_ANSWER, REASON_ZONE_SOA, ANSWER_SOA, 0));
 	question.type = TYPE_NS;
 	CHECK(is_nodata(REASON_OWNED_TYPE));
@@ -242,10 +242,10 @@ test_decide_lacking_type(void)
 	CHECK(is_nodata(REASON_SUPPRESSED));
 	settings.suppress_https = false;
 	CHECK(passes(REASON_OTHER_TYPE));
-	finding.entry.flags = NAME_OWNED;
+	lookup.entry.flags = NAME_OWNED;
 	CHECK(is_nodata(REASON_OWNED_TYPE));
-	finding.entry.flags = 0;
-	finding.entry.in_zone = true;	/* whatever the zone does with others */
+	lookup.entry.flags = 0;
+	lookup.entry.in_zone = true; /* whatever the zone does with others */
 	CHECK(is_nodata(REASON_OWNED_TYPE));
 }
 

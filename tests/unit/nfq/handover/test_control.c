@@ -30,7 +30,7 @@ message_arrives_as_sent(void)
 	struct control_message sent = { .kind = CONTROL_TABLE_OK,
 		.generation = 7, .names = 1000000, .octets = 1ULL << 33 };
 	struct control_message got;
-	int fds[AUDIT_MAX_SINKS];
+	int fds[AUDIT_MAX_FILES];
 
 	set_up();
 	CHECK(control_send(ends[0], &sent, NULL, 0) == 0);
@@ -45,21 +45,21 @@ message_arrives_as_sent(void)
 static void
 files_arrive_in_order(void)
 {
-	struct control_message sent = { .kind = CONTROL_SINKS };
+	struct control_message sent = {.kind = CONTROL_AUDIT_FILES};
 	struct control_message got;
-	int pipes[AUDIT_MAX_SINKS][2], out[AUDIT_MAX_SINKS];
-	int fds[AUDIT_MAX_SINKS];
+	int pipes[AUDIT_MAX_FILES][2], out[AUDIT_MAX_FILES];
+	int fds[AUDIT_MAX_FILES];
 
 	set_up();
-	for (int i = 0; i < AUDIT_MAX_SINKS; i++) {
+	for (int i = 0; i < AUDIT_MAX_FILES; i++) {
 		CHECK(pipe(pipes[i]) == 0);
 		out[i] = pipes[i][1];
 		sent.passes[i] = (uint8_t)(i % 2);
 	}
-	CHECK(control_send(ends[0], &sent, out, AUDIT_MAX_SINKS) == 0);
+	CHECK(control_send(ends[0], &sent, out, AUDIT_MAX_FILES) == 0);
 	CHECK(control_receive(ends[1], &got, fds) == 0);
-	CHECK(got.fd_count == AUDIT_MAX_SINKS);
-	for (int i = 0; i < AUDIT_MAX_SINKS; i++) {
+	CHECK(got.fd_count == AUDIT_MAX_FILES);
+	for (int i = 0; i < AUDIT_MAX_FILES; i++) {
 		char letter = 0;
 
 		CHECK(got.passes[i] == i % 2);
@@ -77,11 +77,11 @@ files_arrive_in_order(void)
 static void
 too_many_files_are_not_sent(void)
 {
-	const struct control_message sent = { .kind = CONTROL_SINKS };
-	int fds[AUDIT_MAX_SINKS + 1] = { 0 };
+	const struct control_message sent = {.kind = CONTROL_AUDIT_FILES};
+	int fds[AUDIT_MAX_FILES + 1] = {0};
 
 	set_up();
-	CHECK(control_send(ends[0], &sent, fds, AUDIT_MAX_SINKS + 1) == -E2BIG);
+	CHECK(control_send(ends[0], &sent, fds, AUDIT_MAX_FILES + 1) == -E2BIG);
 	tear_down();
 }
 
@@ -90,7 +90,7 @@ gone_peer_is_told(void)
 {
 	const struct control_message sent = { .kind = CONTROL_STOP };
 	struct control_message got;
-	int fds[AUDIT_MAX_SINKS];
+	int fds[AUDIT_MAX_FILES];
 
 	set_up();
 	(void)close(ends[1]);
@@ -104,7 +104,7 @@ static int
 receive_raw(const void *octets, size_t length)
 {
 	struct control_message got;
-	int fds[AUDIT_MAX_SINKS];
+	int fds[AUDIT_MAX_FILES];
 
 	CHECK(send(ends[0], octets, length, 0) == (ssize_t)length);
 	return control_receive(ends[1], &got, fds);
@@ -132,7 +132,7 @@ static void
 text_is_always_terminated(void)
 {
 	struct control_message sent = { .kind = CONTROL_TABLE_BAD }, got;
-	int fds[AUDIT_MAX_SINKS];
+	int fds[AUDIT_MAX_FILES];
 
 	set_up();
 	memset(sent.text, 'x', sizeof(sent.text));

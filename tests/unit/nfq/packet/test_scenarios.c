@@ -158,17 +158,21 @@ packet_is_expected(const struct exchange *x, const ldns_pkt *p)
 
 static void
 check_answer(struct scenario *s, const struct question *q,
-    const struct finding *finding, const struct decision *decision)
+    const struct lookup *lookup, const struct decision *decision)
 {
 	static uint8_t answer[65535];
 	const struct table_settings *settings = table_settings(s->table);
 	const struct exchange *x = &s->x;
 	const struct answer_plan plan = {
-		.question = q, .finding = finding,
-		.content = decision->content, .rcode = decision->rcode,
-		.negative_ttl = settings->negative_ttl,
-		.udp_size = settings->udp_size, .stream = x->stream,
-		.rotation = x->turn, .text = OWN_TEXT,
+	    .question = q,
+	    .lookup = lookup,
+	    .content = decision->content,
+	    .rcode = decision->rcode,
+	    .negative_ttl = settings->negative_ttl,
+	    .udp_size = settings->udp_size,
+	    .stream = x->stream,
+	    .rotation = x->turn,
+	    .text = OWN_TEXT,
 	};
 	struct answer_summary summary;
 	size_t length = answer_build(&plan, answer, sizeof(answer), &summary);
@@ -193,7 +197,7 @@ run_exchange(struct scenario *s)
 {
 	const struct exchange *x = &s->x;
 	struct question question;
-	struct finding finding;
+	struct lookup lookup;
 	struct facts facts = { .question = &question };
 	struct decision decision;
 
@@ -206,8 +210,8 @@ run_exchange(struct scenario *s)
 	question_parse(&question, x->message, x->length);
 	facts.settings = table_settings(s->table);
 	if (question.form == QUESTION_PLAIN) {
-		finding_gather(&finding, s->table, &question);
-		facts.finding = &finding;
+		lookup_gather(&lookup, s->table, &question);
+		facts.lookup = &lookup;
 	}
 	facts.own_name = question.form == QUESTION_CHAOS &&
 	    question.type == TYPE_TXT &&
@@ -224,7 +228,7 @@ run_exchange(struct scenario *s)
 		return;
 	}
 	if (decision.verdict != VERDICT_PASS)
-		check_answer(s, &question, facts.finding, &decision);
+		check_answer(s, &question, facts.lookup, &decision);
 }
 
 static void

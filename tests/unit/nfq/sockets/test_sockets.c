@@ -36,7 +36,7 @@ tear_down(void)
 }
 
 static bool
-same(const struct opener_request *a, const struct opener_request *b)
+same(const struct sockets_request *a, const struct sockets_request *b)
 {
 	return a->kind == b->kind && a->family == b->family &&
 	    memcmp(a->address, b->address, 16) == 0 &&
@@ -46,27 +46,34 @@ same(const struct opener_request *a, const struct opener_request *b)
 static void
 requests_arrive_as_sent(void)
 {
-	static const struct opener_request requests[] = {
-		{ .kind = OPENER_DATAGRAM, .family = AF_INET6 },
-		{ .kind = OPENER_CONNECTION, .family = AF_INET, .port = 53,
-		  .address = { 192, 0, 2, 53 } },
-		{ .kind = OPENER_CONNECTION, .family = AF_INET6, .port = 65535,
-		  .address = { 0xfe, 0x80, [15] = 1 }, .scope_id = 0x12345678 },
-		{ .kind = OPENER_LISTENER, .family = AF_INET6, .port = 5300,
-		  .address = { [15] = 1 } },
-		{ .kind = OPENER_RESTRICT },
+	static const struct sockets_request requests[] = {
+	    {.kind = SOCKETS_DATAGRAM, .family = AF_INET6},
+	    {.kind = SOCKETS_CONNECTION,
+		.family = AF_INET,
+		.port = 53,
+		.address = {192, 0, 2, 53}},
+	    {.kind = SOCKETS_CONNECTION,
+		.family = AF_INET6,
+		.port = 65535,
+		.address = {0xfe, 0x80, [15] = 1},
+		.scope_id = 0x12345678},
+	    {.kind = SOCKETS_LISTENER,
+		.family = AF_INET6,
+		.port = 5300,
+		.address = {[15] = 1}},
+	    {.kind = SOCKETS_RESTRICT},
 	};
 
 	set_up();
 	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
-		struct opener_received received;
-		struct opener_request got;
+		struct sockets_received received;
+		struct sockets_request got;
 
-		CHECK(opener_request(ours, &requests[i]) == 0);
-		CHECK(opener_channel_receive(theirs, &received) == 0);
+		CHECK(sockets_request(ours, &requests[i]) == 0);
+		CHECK(sockets_channel_receive(theirs, &received) == 0);
 		CHECK(received.fd == -1);
-		CHECK(opener_request_parse(&got, received.octets,
-		    received.length) == 0);
+		CHECK(sockets_request_parse(
+			  &got, received.octets, received.length) == 0);
 		CHECK(same(&got, &requests[i]));
 	}
 	tear_down();
@@ -76,31 +83,32 @@ requests_arrive_as_sent(void)
 static int
 hear(const uint8_t *octets, size_t length, int with, int *fd)
 {
-	CHECK(opener_channel_send(theirs, octets, length, with) == 0);
-	return opener_answer(ours, geteuid(), fd);
+	CHECK(sockets_channel_send(theirs, octets, length, with) == 0);
+	return sockets_answer(ours, geteuid(), fd);
 }
 
 static void
 answers_bring_a_socket_or_an_error(void)
 {
-	uint8_t octets[OPENER_ANSWER_LENGTH + 1] = { 0 };
+	uint8_t octets[SOCKETS_ANSWER_LENGTH + 1] = {0};
 	int fd;
 
 	set_up();
-	CHECK(opener_answer(ours, geteuid(), &fd) == -EAGAIN && fd == -1);
-	opener_answer_write(0, octets);
-	CHECK(hear(octets, OPENER_ANSWER_LENGTH, STDIN_FILENO, &fd) == 0);
+	CHECK(sockets_answer(ours, geteuid(), &fd) == -EAGAIN && fd == -1);
+	sockets_answer_write(0, octets);
+	CHECK(hear(octets, SOCKETS_ANSWER_LENGTH, STDIN_FILENO, &fd) == 0);
 	CHECK(fd > STDERR_FILENO && (fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
 	(void)close(fd);
-	opener_answer_write(ENETUNREACH, octets);
-	CHECK(hear(octets, OPENER_ANSWER_LENGTH, -1, &fd) == 0);
+	sockets_answer_write(ENETUNREACH, octets);
+	CHECK(hear(octets, SOCKETS_ANSWER_LENGTH, -1, &fd) == 0);
 	CHECK(fd == -ENETUNREACH);
 	/* What makes no sense; and what came with it is closed. */
-	CHECK(hear(octets, OPENER_ANSWER_LENGTH, STDIN_FILENO, &fd) == -EPROTO);
+	CHECK(
+	    hear(octets, SOCKETS_ANSWER_LENGTH, STDIN_FILENO, &fd) == -EPROTO);
 	CHECK(fcntl(ours > theirs ? ours + 1 : theirs + 1, F_GETFD) < 0);
-	CHECK(hear(octets, OPENER_ANSWER_LENGTH + 1, -1, &fd) == -EPROTO);
-	opener_answer_write(0, octets);
-	CHECK(hear(octets, OPENER_ANSWER_LENGTH, -1, &fd) == -EPROTO);
+	CHECK(hear(octets, SOCKETS_ANSWER_LENGTH + 1, -1, &fd) == -EPROTO);
+	sockets_answer_write(0, octets);
+	CHECK(hear(octets, SOCKETS_ANSWER_LENGTH, -1, &fd) == -EPROTO);
 	CHECK(fd == -1);
 	tear_down();
 }
@@ -108,18 +116,18 @@ answers_bring_a_socket_or_an_error(void)
 static void
 others_answer_in_vain(void)
 {
-	uint8_t octets[OPENER_ANSWER_LENGTH];
+	uint8_t octets[SOCKETS_ANSWER_LENGTH];
 	int fd;
 
 	set_up();
-	opener_answer_write(0, octets);
-	CHECK(opener_channel_send(theirs, octets, sizeof(octets),
-	    STDIN_FILENO) == 0);
-	CHECK(opener_answer(ours, geteuid() + 1, &fd) == -EPERM && fd == -1);
+	sockets_answer_write(0, octets);
+	CHECK(sockets_channel_send(
+		  theirs, octets, sizeof(octets), STDIN_FILENO) == 0);
+	CHECK(sockets_answer(ours, geteuid() + 1, &fd) == -EPERM && fd == -1);
 	(void)close(theirs);
-	CHECK(opener_answer(ours, geteuid(), &fd) == -ECONNRESET);
-	CHECK(opener_request(ours, &(struct opener_request){
-	    .kind = OPENER_RESTRICT }) == -EPIPE);
+	CHECK(sockets_answer(ours, geteuid(), &fd) == -ECONNRESET);
+	CHECK(sockets_request(ours, &(struct sockets_request){
+					.kind = SOCKETS_RESTRICT}) == -EPIPE);
 	tear_down();
 }
 
@@ -136,7 +144,7 @@ many_sockets_are_closed(void)
 	struct msghdr header = { .msg_iov = &iov, .msg_iovlen = 1,
 		.msg_control = ancillary.octets,
 		.msg_controllen = sizeof(ancillary.octets) };
-	struct opener_received received;
+	struct sockets_received received;
 	int first_free;
 
 	set_up();
@@ -147,7 +155,7 @@ many_sockets_are_closed(void)
 	ancillary.align.cmsg_len = CMSG_LEN(sizeof(fds));
 	memcpy(CMSG_DATA(&ancillary.align), fds, sizeof(fds));
 	CHECK(sendmsg(theirs, &header, 0) == 1);
-	CHECK(opener_channel_receive(ours, &received) == -EPROTO);
+	CHECK(sockets_channel_receive(ours, &received) == -EPROTO);
 	CHECK(received.fd == -1);
 	CHECK(fcntl(STDIN_FILENO, F_DUPFD, 0) == first_free);
 	(void)close(first_free);

@@ -37,30 +37,30 @@ own_pid(void)
 static void
 names_lead_to_descriptors(void)
 {
-	struct store store;
+	struct fdstore fdstore;
 
 	hand_over(own_pid(), "2", "rules:queue-5300");
-	store_open(&store);
-	CHECK(store.count == 2);
+	fdstore_open(&fdstore);
+	CHECK(fdstore.count == 2);
 	CHECK((fcntl(3, F_GETFD) & FD_CLOEXEC) != 0);
 	CHECK(getenv("LISTEN_FDS") == NULL);
 	CHECK(getenv("LISTEN_PID") == NULL);
-	CHECK(store_take(&store, "queue-5300") == 4);
-	CHECK(store_take(&store, "queue-5300") == -1);
-	CHECK(store_take(&store, "rules") == 3);
-	CHECK(store.count == 0);
-	store_close(&store);
+	CHECK(fdstore_take(&fdstore, "queue-5300") == 4);
+	CHECK(fdstore_take(&fdstore, "queue-5300") == -1);
+	CHECK(fdstore_take(&fdstore, "rules") == 3);
+	CHECK(fdstore.count == 0);
+	fdstore_close(&fdstore);
 }
 
 static void
 what_nobody_takes_is_closed(void)
 {
-	struct store store;
+	struct fdstore fdstore;
 
 	hand_over(own_pid(), "2", "rules:something");
-	store_open(&store);
-	CHECK(store_take(&store, "rules") == 3);
-	store_close(&store);
+	fdstore_open(&fdstore);
+	CHECK(fdstore_take(&fdstore, "rules") == 3);
+	fdstore_close(&fdstore);
 	CHECK(fcntl(4, F_GETFD) < 0);
 	CHECK(fcntl(3, F_GETFD) >= 0);
 }
@@ -68,11 +68,11 @@ what_nobody_takes_is_closed(void)
 static void
 another_process_is_meant(void)
 {
-	struct store store;
+	struct fdstore fdstore;
 
 	hand_over("1", "2", "rules:queue-5300");
-	store_open(&store);
-	CHECK(store.count == 0);
+	fdstore_open(&fdstore);
+	CHECK(fdstore.count == 0);
 	CHECK(getenv("LISTEN_FDS") == NULL);
 }
 
@@ -81,19 +81,19 @@ nonsense_in_the_environment(void)
 {
 	static const char *const counts[] = { "", "-1", "2x", "x", "0",
 		"99999999999999999999" };
-	struct store store;
+	struct fdstore fdstore;
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		hand_over(own_pid(), counts[i], "rules");
-		store_open(&store);
-		CHECK(store.count == 0);
+		fdstore_open(&fdstore);
+		CHECK(fdstore.count == 0);
 	}
 	/* More than there are, and fewer names than descriptors. */
 	hand_over(own_pid(), "60", NULL);
-	store_open(&store);
-	CHECK(store.count >= 2);
-	CHECK(store_take(&store, "rules") == -1);
-	CHECK(store_take(&store, "") >= 3);
+	fdstore_open(&fdstore);
+	CHECK(fdstore.count >= 2);
+	CHECK(fdstore_take(&fdstore, "rules") == -1);
+	CHECK(fdstore_take(&fdstore, "") >= 3);
 }
 
 static void
@@ -107,25 +107,25 @@ copies_go_to_the_manager(void)
 		.msg_control = control, .msg_controllen = sizeof(control) };
 	int manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
 
-	(void)snprintf(path, sizeof(path), "/tmp/nfdns-store-%d",
-	    (int)getpid());
+	(void)snprintf(
+	    path, sizeof(path), "/tmp/nfdns-fdstore-%d", (int)getpid());
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
 	(void)unlink(path);
 	CHECK(bind(manager, (const struct sockaddr *)&address,
 	    sizeof(address)) == 0);
 	(void)setenv("NOTIFY_SOCKET", path, 1);
-	CHECK(store_is_there());
-	CHECK(store_keep(STORE_RULES, STDIN_FILENO) == 0);
+	CHECK(fdstore_is_there());
+	CHECK(fdstore_keep(FDSTORE_RULES, STDIN_FILENO) == 0);
 	CHECK(recvmsg(manager, &message, 0) > 0);
 	CHECK(strcmp(text, "FDSTORE=1\nFDNAME=rules\nFDPOLL=0") == 0);
 	CHECK(CMSG_FIRSTHDR(&message) != NULL);
 	memset(text, 0, sizeof(text));
-	store_forget(STORE_RULES);
+	fdstore_forget(FDSTORE_RULES);
 	CHECK(recv(manager, text, sizeof(text) - 1, 0) > 0);
 	CHECK(strcmp(text, "FDSTOREREMOVE=1\nFDNAME=rules") == 0);
 	(void)unsetenv("NOTIFY_SOCKET");
-	CHECK(!store_is_there());
-	CHECK(store_keep(STORE_RULES, STDIN_FILENO) == 0);
+	CHECK(!fdstore_is_there());
+	CHECK(fdstore_keep(FDSTORE_RULES, STDIN_FILENO) == 0);
 	(void)unlink(path);
 	(void)close(manager);
 }
@@ -133,24 +133,24 @@ copies_go_to_the_manager(void)
 static void
 queues_have_their_number_in_the_name(void)
 {
-	char name[STORE_NAME];
+	char name[FDSTORE_NAME];
 
-	store_queue_name(name, 65535);
+	fdstore_queue_name(name, 65535);
 	CHECK(strcmp(name, "queue-65535") == 0);
 }
 
 static void
 queues_that_are_left(void)
 {
-	struct store store;
+	struct fdstore fdstore;
 	uint16_t number = 0;
 
 	hand_over(own_pid(), "2", "rules:queue-5301");
-	store_open(&store);
-	CHECK(store_take_queue(&store, &number) == 4);
+	fdstore_open(&fdstore);
+	CHECK(fdstore_take_queue(&fdstore, &number) == 4);
 	CHECK(number == 5301);
-	CHECK(store_take_queue(&store, &number) == -1);
-	CHECK(store_take(&store, "rules") == 3);
+	CHECK(fdstore_take_queue(&fdstore, &number) == -1);
+	CHECK(fdstore_take(&fdstore, "rules") == 3);
 }
 
 int

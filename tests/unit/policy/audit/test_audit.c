@@ -126,7 +126,7 @@ a_ring_keeps_order_and_counts_what_it_refuses(void)
 	audit_ring_clear(&ring);
 }
 
-/* What came out of a sink. */
+/* What came out of a file. */
 struct harvest {
 	unsigned long records;
 	unsigned long lost;		/* as told */
@@ -198,7 +198,7 @@ reap_pipe(void *argument)
 static void
 a_blocked_sink_loses_records_and_says_how_many(void)
 {
-	struct audit_sink sink = { .passes = true };
+	struct audit_file file = {.passes = true};
 	struct harvest h = { .records = 0 };
 	unsigned long refused = 0, count = 0;
 	struct audit *audit = NULL;
@@ -206,8 +206,8 @@ a_blocked_sink_loses_records_and_says_how_many(void)
 	int fds[2];
 
 	CHECK(pipe2(fds, O_CLOEXEC) == 0 && audit_start(&audit, 1) == 0);
-	sink.fd = fds[1];
-	audit_set_sinks(audit, &sink, 1);
+	file.fd = fds[1];
+	audit_set_files(audit, &file, 1);
 	while (refused < 1000) {
 		struct audit_record record = numbered((uint32_t)count++);
 
@@ -257,7 +257,7 @@ static void
 many_threads_lose_nothing_uncounted(void)
 {
 	char dir[] = "/tmp/nfdns-audit-XXXXXX", all[64], some[64];
-	struct audit_sink sinks[2] = { { .passes = true }, { .passes = false } };
+	struct audit_file files[2] = {{.passes = true}, {.passes = false}};
 	struct crowd crowd[CROWD];
 	pthread_t threads[CROWD];
 	unsigned long refused = 0;
@@ -267,11 +267,11 @@ many_threads_lose_nothing_uncounted(void)
 	CHECK(mkdtemp(dir) != NULL);
 	snprintf(all, sizeof(all), "%s/all", dir);
 	snprintf(some, sizeof(some), "%s/some", dir);
-	sinks[0].fd = open_file(all);
-	sinks[1].fd = open_file(some);
+	files[0].fd = open_file(all);
+	files[1].fd = open_file(some);
 	CHECK(audit_start(&audit, CROWD) == 0);
 	CHECK(!audit_wants(audit, VERDICT_ANSWER));
-	audit_set_sinks(audit, sinks, 2);
+	audit_set_files(audit, files, 2);
 	CHECK(audit_wants(audit, VERDICT_ANSWER));
 	CHECK(audit_wants(audit, VERDICT_PASS));
 	for (unsigned int i = 0; i < CROWD; i++) {
@@ -302,7 +302,7 @@ static void
 files_can_be_moved_away_and_reopened(void)
 {
 	char dir[] = "/tmp/nfdns-audit-XXXXXX", path[64], moved[64];
-	struct audit_sink sink = { .passes = false };
+	struct audit_file file = {.passes = false};
 	struct audit_record record;
 	struct audit *audit = NULL;
 	struct harvest h;
@@ -311,8 +311,8 @@ files_can_be_moved_away_and_reopened(void)
 	snprintf(path, sizeof(path), "%s/a", dir);
 	snprintf(moved, sizeof(moved), "%s/a.1", dir);
 	CHECK(audit_start(&audit, 1) == 0);
-	sink.fd = open_file(path);
-	audit_set_sinks(audit, &sink, 1);
+	file.fd = open_file(path);
+	audit_set_files(audit, &file, 1);
 	CHECK(!audit_wants(audit, VERDICT_PASS));
 	for (uint32_t i = 0; i < 100; i++) {
 		record = numbered(i);
@@ -321,8 +321,8 @@ files_can_be_moved_away_and_reopened(void)
 		if (i == 50)
 			CHECK(rename(path, moved) == 0);
 	}
-	sink.fd = open_file(path);
-	audit_set_sinks(audit, &sink, 1);
+	file.fd = open_file(path);
+	audit_set_files(audit, &file, 1);
 	h = reap(fopen(moved, "r"));
 	CHECK(h.records == 100 && h.last == 99 && h.bad == 0 && !h.disorder);
 	record = numbered(100);
@@ -350,7 +350,7 @@ static void
 a_full_disk_leaves_whole_lines_and_is_tried_again(void)
 {
 	char dir[] = "/tmp/nfdns-audit-XXXXXX", path[64];
-	struct audit_sink sink = { .passes = false };
+	struct audit_file file = {.passes = false};
 	struct audit_record record;
 	unsigned long refused = 0, count = 0;
 	struct audit *audit = NULL;
@@ -360,8 +360,8 @@ a_full_disk_leaves_whole_lines_and_is_tried_again(void)
 	snprintf(path, sizeof(path), "%s/a", dir);
 	CHECK(audit_start(&audit, 1) == 0);
 	set_disk(10000);
-	sink.fd = open_file(path);
-	audit_set_sinks(audit, &sink, 1);
+	file.fd = open_file(path);
+	audit_set_files(audit, &file, 1);
 	while (refused < 100) {
 		record = numbered((uint32_t)count++);
 		refused += !put(audit, 0, &record);
@@ -377,13 +377,13 @@ a_full_disk_leaves_whole_lines_and_is_tried_again(void)
 	/* No room until the end: the line that was cut is taken back. */
 	CHECK(audit_start(&audit, 1) == 0);
 	set_disk(10000);
-	sink.fd = open_file(path);
-	audit_set_sinks(audit, &sink, 1);
+	file.fd = open_file(path);
+	audit_set_files(audit, &file, 1);
 	for (uint32_t i = 0; i < 100; i++) {
 		record = numbered(i);
 		CHECK(put(audit, 0, &record));
 	}
-	audit_set_sinks(audit, NULL, 0);
+	audit_set_files(audit, NULL, 0);
 	h = reap(fopen(path, "r"));
 	CHECK(h.bad == 0 && h.records > 5 && h.records < 50);
 	CHECK(audit_lost(audit) == 100 - h.records);
@@ -399,7 +399,7 @@ static void
 a_dead_sink_does_not_stop_a_living_one(void)
 {
 	char path[] = "/tmp/nfdns-audit-XXXXXX";
-	struct audit_sink sinks[2] = { { .passes = true }, { .passes = true } };
+	struct audit_file files[2] = {{.passes = true}, {.passes = true}};
 	struct audit *audit = NULL;
 	struct harvest h;
 	int pipe_fds[2];
@@ -407,10 +407,10 @@ a_dead_sink_does_not_stop_a_living_one(void)
 
 	CHECK(pipe2(pipe_fds, O_CLOEXEC) == 0);
 	close(pipe_fds[0]);		/* EPIPE */
-	sinks[0].fd = pipe_fds[1];
-	sinks[1].fd = mkostemp(path, O_APPEND);
+	files[0].fd = pipe_fds[1];
+	files[1].fd = mkostemp(path, O_APPEND);
 	CHECK(audit_start(&audit, 1) == 0);
-	audit_set_sinks(audit, sinks, 2);
+	audit_set_files(audit, files, 2);
 	for (uint32_t i = 0; i < count; i++) {
 		struct audit_record record = numbered(i);
 
@@ -423,15 +423,15 @@ a_dead_sink_does_not_stop_a_living_one(void)
 	unlink(path);
 
 	/* All lost, in time. */
-	sinks[0].fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
-	CHECK(sinks[0].fd >= 0 && audit_start(&audit, 1) == 0);
-	audit_set_sinks(audit, sinks, 1);
+	files[0].fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	CHECK(files[0].fd >= 0 && audit_start(&audit, 1) == 0);
+	audit_set_files(audit, files, 1);
 	for (uint32_t i = 0; i < 50; i++) {
 		struct audit_record record = numbered(i);
 
 		CHECK(put(audit, 0, &record));
 	}
-	audit_set_sinks(audit, NULL, 0);
+	audit_set_files(audit, NULL, 0);
 	CHECK(audit_lost(audit) == 50);
 	audit_stop(audit, 1000);
 	audit_stop(NULL, 0);

@@ -14,11 +14,11 @@
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
 
-/* A question with its message, the finding for it, and the answer. */
+/* A question with its message, the lookup for it, and the answer. */
 static struct {
 	uint8_t message[512];
 	struct question question;
-	struct finding finding;
+	struct lookup lookup;
 	struct answer_plan plan;
 	struct answer_summary summary;
 	uint8_t octets[ANSWER_UDP_MAX];
@@ -45,19 +45,25 @@ ask(const char *name_text, uint16_t type, unsigned int edns_size)
 	}
 	question_parse(&t.question, t.message, wire_written(&w));
 	CHECK(t.question.form == QUESTION_PLAIN);
-	t.finding = (struct finding){ .entry = { .kind = ENTRY_EXACT } };
+	t.lookup = (struct lookup){.entry = {.kind = ENTRY_EXACT}};
 	t.plan = (struct answer_plan){
-		.question = &t.question, .finding = &t.finding,
-		.content = ANSWER_RECORDS, .negative_ttl = 5, .udp_size = 1232,
+	    .question = &t.question,
+	    .lookup = &t.lookup,
+	    .content = ANSWER_RECORDS,
+	    .negative_ttl = 5,
+	    .udp_size = 1232,
 	};
 }
 
 static void
 add(uint16_t type, uint32_t count, uint16_t rdlength, const void *rdata)
 {
-	t.finding.chain[t.finding.chain_length++] = (struct rrset){
-		.type = type, .count = count, .rdlength = rdlength, .ttl = 30,
-		.rdata = rdata,
+	t.lookup.chain[t.lookup.chain_length++] = (struct rrset){
+	    .type = type,
+	    .count = count,
+	    .rdlength = rdlength,
+	    .ttl = 30,
+	    .rdata = rdata,
 	};
 }
 
@@ -187,7 +193,7 @@ test_answer_edns(void)
 	CHECK(ldns_pkt_edns_extended_rcode(t.packet) == 0);
 	t.question.edns.dnssec_ok = false;
 	t.plan.content = ANSWER_EMPTY;
-	t.plan.finding = NULL;
+	t.plan.lookup = NULL;
 	t.plan.rcode = RCODE_BADVERS;
 	build(512);
 	CHECK(!ldns_pkt_edns_do(t.packet) && answers() == 0);
@@ -256,7 +262,7 @@ test_answer_chain(void)
 	add(TYPE_CNAME, 1, 0, "\0\13\4next\4test\0");
 	add(TYPE_CNAME, 1, 10, "\3web\4test\0");
 	add(TYPE_A, 2, 4, addresses);
-	t.finding.has_type = true;
+	t.lookup.has_type = true;
 	build(512);
 	CHECK(answers() == 4);
 	CHECK(ANSWER_IS(0, "www.test.\t30\tIN\tCNAME\tnext.test."));
@@ -306,7 +312,7 @@ test_answer_part_of_counted(void)
 	}
 	ask("srv.test", TYPE_SRV, 0);
 	add(TYPE_SRV, 20, 0, many);
-	t.finding.has_type = true;
+	t.lookup.has_type = true;
 	t.plan.rotation = 19;
 	build(512);
 	CHECK(t.summary.truncated && answers() == (512 - 26) / 28);
@@ -331,7 +337,7 @@ test_answer_chain_truncated(void)
 	ask("www.test", TYPE_A, 0);
 	add(TYPE_CNAME, 1, 10, "\3web\4test\0");
 	add(TYPE_A, 40, 4, addresses);
-	t.finding.has_type = true;
+	t.lookup.has_type = true;
 	build(1232);
 	CHECK(answers() == 1 + 29 && t.summary.truncated);
 	/* Nor is there an SOA behind a gap, small as it is. */
@@ -344,8 +350,8 @@ test_answer_chain_truncated(void)
 static void
 make_search(uint8_t target_length, enum entry_kind kind)
 {
-	t.finding.entry.kind = kind;
-	t.finding.entry.target_length = target_length;
+	t.lookup.entry.kind = kind;
+	t.lookup.entry.target_length = target_length;
 }
 
 static void
@@ -375,14 +381,14 @@ test_answer_negative(void)
 	CHECK(answers() == 0 && ldns_pkt_nscount(t.packet) == 1);
 	CHECK(AUTHORITY_IS("web.Mesh.test.\t5\tIN\tSOA\tns.dns.web.Mesh.test."
 	    " hostmaster.web.Mesh.test. 1 7200 1800 86400 5"));
-	t.finding.entry.in_zone = true;
-	t.finding.entry.zone_labels = 2;
+	t.lookup.entry.in_zone = true;
+	t.lookup.entry.zone_labels = 2;
 	t.plan.rcode = RCODE_NXDOMAIN;
 	build(512);
 	CHECK(ldns_pkt_get_rcode(t.packet) == LDNS_RCODE_NXDOMAIN);
 	CHECK(AUTHORITY_IS("Mesh.test.\t5\tIN\tSOA\tns.dns.Mesh.test."
 	    " hostmaster.Mesh.test. 1 7200 1800 86400 5"));
-	t.finding.entry.zone_labels = 0;
+	t.lookup.entry.zone_labels = 0;
 	build(512);
 	CHECK(AUTHORITY_IS(".\t5\tIN\tSOA\tns.dns."
 	    " hostmaster. 1 7200 1800 86400 5"));
@@ -393,8 +399,8 @@ test_answer_negative_chain(void)
 {
 	ask("www.mesh.test", TYPE_AAAA, 0);
 	t.plan.content = ANSWER_NEGATIVE;
-	t.finding.entry.in_zone = true;
-	t.finding.entry.zone_labels = 2;
+	t.lookup.entry.in_zone = true;
+	t.lookup.entry.zone_labels = 2;
 	add(TYPE_CNAME, 1, 10, "\3web\4test\0");
 	build(512);
 	CHECK(answers() == 1);
@@ -421,16 +427,16 @@ test_answer_negative_long_name(void)
 	memcpy(text + 242, ".mesh.test", 11);
 	ask(text, TYPE_AAAA, 4096);
 	t.plan.content = ANSWER_NEGATIVE;
-	t.finding.entry.in_zone = true;
-	t.finding.entry.zone_labels = 2;
+	t.lookup.entry.in_zone = true;
+	t.lookup.entry.zone_labels = 2;
 	build(1232);
 	CHECK(AUTHORITY_IS("mesh.test.\t5\tIN\tSOA\tns.dns.mesh.test."
 	    " hostmaster.mesh.test. 1 7200 1800 86400 5"));
 	/* The zone may be all of the name. */
 	ask("mesh.test", TYPE_AAAA, 0);
 	t.plan.content = ANSWER_NEGATIVE;
-	t.finding.entry.in_zone = true;
-	t.finding.entry.zone_labels = 2;
+	t.lookup.entry.in_zone = true;
+	t.lookup.entry.zone_labels = 2;
 	build(512);
 	CHECK(AUTHORITY_IS("mesh.test.\t5\tIN\tSOA\tns.dns.mesh.test."
 	    " hostmaster.mesh.test. 1 7200 1800 86400 5"));
@@ -441,8 +447,8 @@ ask_in_zone(const char *name, uint8_t zone_labels, uint16_t rdlength,
     const void *target)
 {
 	ask(name, TYPE_NS, 0);
-	t.finding.entry.in_zone = zone_labels > 0;
-	t.finding.entry.zone_labels = zone_labels;
+	t.lookup.entry.in_zone = zone_labels > 0;
+	t.lookup.entry.zone_labels = zone_labels;
 	add(TYPE_NS, 1, 0, target);
 	CHECK(rdlength == (((const uint8_t *)target)[0] << 8 |
 	    ((const uint8_t *)target)[1]));
@@ -477,25 +483,24 @@ test_answer_file_soa(void)
 	ask("www.test", TYPE_AAAA, 0);
 	t.plan.content = ANSWER_NEGATIVE;
 	add(TYPE_CNAME, 1, 0, "\0\17\3web\4mesh\4test\0");
-	t.finding.has_soa = true;
-	t.finding.soa = (struct rrset){ .type = TYPE_SOA, .count = 1,
-		.ttl = 30, .rdata = soa };
-	t.finding.soa_labels = 2;
+	t.lookup.has_soa = true;
+	t.lookup.soa = (struct rrset){
+	    .type = TYPE_SOA, .count = 1, .ttl = 30, .rdata = soa};
+	t.lookup.soa_labels = 2;
 	build(512);
 	CHECK(AUTHORITY_IS("mesh.test.\t9\tIN\tSOA\tn. . 7 1 1 1 9"));
-	t.finding.soa_labels = 3;
+	t.lookup.soa_labels = 3;
 	build(512);
 	CHECK(AUTHORITY_IS("web.mesh.test.\t9\tIN\tSOA\tn. . 7 1 1 1 9"));
-	t.finding.soa_labels = 0;
+	t.lookup.soa_labels = 0;
 	build(512);
 	CHECK(AUTHORITY_IS(".\t9\tIN\tSOA\tn. . 7 1 1 1 9"));
 	/*
 	 * image_check() refuses several CNAMEs, since the owner behind them is
 	 * none then.  Nobody walks along it all the same.
 	 */
-	t.finding.chain[0].count = 2;
-	t.finding.chain[0].rdata =
-	    (const uint8_t *)"\0\3\1b\0\0\5\3zzz\0";
+	t.lookup.chain[0].count = 2;
+	t.lookup.chain[0].rdata = (const uint8_t *)"\0\3\1b\0\0\5\3zzz\0";
 	build(512);
 	CHECK(answers() == 2 && ldns_pkt_nscount(t.packet) == 0);
 }
@@ -550,8 +555,8 @@ test_answer_zone_soa(void)
 {
 	ask("mesh.test", TYPE_SOA, 0);
 	t.plan.content = ANSWER_SOA;
-	t.finding.entry.in_zone = true;
-	t.finding.entry.zone_labels = 2;
+	t.lookup.entry.in_zone = true;
+	t.lookup.entry.zone_labels = 2;
 	build(512);
 	CHECK(answers() == 1 && ldns_pkt_nscount(t.packet) == 0);
 	CHECK(ANSWER_IS(0, "mesh.test.\t5\tIN\tSOA\tns.dns.mesh.test."
@@ -566,7 +571,7 @@ test_answer_text(void)
 
 	ask("version.nfdns", TYPE_TXT, 1232);
 	t.plan.content = ANSWER_TEXT;
-	t.plan.finding = NULL;
+	t.plan.lookup = NULL;
 	t.plan.text = "nfdns";
 	build(512);
 	CHECK(ANSWER_IS(0, "version.nfdns.\t0\tCH\tTXT\t\"nfdns\""));

@@ -34,13 +34,18 @@ begin(uint16_t type, bool edns)
 {
 	static uint8_t message[64] = "ID\1\20\0\1\0\0\0\0\0\0"
 	    "\3WWW\4mesh\4test\0";
-	struct finding finding = { .chain_length = 1, .leaves_table = true,
-		.chain[0] = { .type = TYPE_CNAME, .count = 1, .ttl = 30,
+	struct lookup lookup = {.chain_length = 1,
+	    .leaves_table = true,
+	    .chain[0] = {.type = TYPE_CNAME,
+		.count = 1,
+		.ttl = 30,
 		.rdlength = sizeof(TARGET) - 1,
-		.rdata = (const uint8_t *)TARGET } };
-	struct answer_plan plan = { .question = &t.question,
-		.finding = &finding, .content = ANSWER_CHAIN,
-		.udp_size = 1232, .stream = true };
+		.rdata = (const uint8_t *)TARGET}};
+	struct answer_plan plan = {.question = &t.question,
+	    .lookup = &lookup,
+	    .content = ANSWER_CHAIN,
+	    .udp_size = 1232,
+	    .stream = true};
 	struct answer_summary summary;
 	size_t length = 12 + sizeof(ASKED) - 1;
 

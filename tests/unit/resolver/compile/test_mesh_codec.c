@@ -126,9 +126,9 @@ what_is_read_is_what_was_written(void)
 	FILE *file = tmpfile();
 	struct mesh b;
 
-	CHECK(parcel_write(a, file) == 0);
+	CHECK(mesh_codec_write(a, file) == 0);
 	rewind(file);
-	CHECK(parcel_read(&b, file) == 0);
+	CHECK(mesh_codec_read(&b, file) == 0);
 	CHECK(same_names(a, &b));
 	CHECK(same_text(a->namespace, b.namespace));
 	CHECK(same_text(a->cluster, b.cluster));
@@ -155,12 +155,12 @@ half_a_file_is_refused(void)
 	FILE *out = open_memstream(&octets, &size);
 	struct mesh copy;
 
-	CHECK(parcel_write(whole_mesh(), out) == 0);
+	CHECK(mesh_codec_write(whole_mesh(), out) == 0);
 	CHECK(fclose(out) == 0);
 	for (size_t length = 1; length < size; length += 7) {
 		FILE *file = fmemopen(octets, length, "r");
 
-		CHECK(parcel_read(&copy, file) == -EPROTO);
+		CHECK(mesh_codec_read(&copy, file) == -EPROTO);
 		CHECK(copy.sources == NULL && copy.namespace == NULL);
 		(void)fclose(file);
 	}
@@ -174,11 +174,11 @@ file_of_another_build_is_refused(void)
 	FILE *file = tmpfile();
 	struct mesh copy;
 
-	CHECK(parcel_write(whole_mesh(), file) == 0);
+	CHECK(mesh_codec_write(whole_mesh(), file) == 0);
 	rewind(file);
 	(void)fputc('x', file);
 	rewind(file);
-	CHECK(parcel_read(&copy, file) == -EPROTO);
+	CHECK(mesh_codec_read(&copy, file) == -EPROTO);
 	(void)fclose(file);
 }
 
@@ -189,7 +189,7 @@ full_disk_is_an_error(void)
 
 	CHECK(file != NULL);
 	(void)setvbuf(file, NULL, _IONBF, 0);
-	CHECK(parcel_write(whole_mesh(), file) == -EIO);
+	CHECK(mesh_codec_write(whole_mesh(), file) == -EIO);
 	(void)fclose(file);
 }
 

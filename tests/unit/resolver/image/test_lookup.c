@@ -13,7 +13,7 @@
 
 static struct mesh mesh;
 static struct builder *builder;
-static struct finding finding;
+static struct lookup lookup;
 
 static struct dns_name
 make(const char *text)
@@ -82,89 +82,89 @@ gather(const char *name, uint16_t type)
 	builder_free(builder);
 	if (table == NULL)
 		abort();
-	memset(&finding, 0xaa, sizeof(finding));
-	finding_gather(&finding, table, &question);
+	memset(&lookup, 0xaa, sizeof(lookup));
+	lookup_gather(&lookup, table, &question);
 	table_close(table);
 	(void)close(fd);
 }
 
 static void
-test_finding_none(void)
+test_lookup_none(void)
 {
 	begin();
 	add_address("web.test");
 	gather("other.test", TYPE_A);
-	CHECK(finding.entry.kind == ENTRY_NONE && finding.chain_length == 0);
-	CHECK(!finding.has_type && !finding.leaves_table);
+	CHECK(lookup.entry.kind == ENTRY_NONE && lookup.chain_length == 0);
+	CHECK(!lookup.has_type && !lookup.leaves_table);
 }
 
 static void
-test_finding_lacks_type(void)
+test_lookup_lacks_type(void)
 {
 	begin();
 	add_address("web.test");
 	gather("web.test", TYPE_AAAA);
-	CHECK(finding.entry.kind == ENTRY_EXACT && finding.chain_length == 0);
-	CHECK(!finding.has_type && !finding.leaves_table);
+	CHECK(lookup.entry.kind == ENTRY_EXACT && lookup.chain_length == 0);
+	CHECK(!lookup.has_type && !lookup.leaves_table);
 }
 
 static void
-test_finding_longest_chain(void)
+test_lookup_longest_chain(void)
 {
 	begin();
-	add_chain(FINDING_MAX_CHAIN);
+	add_chain(LOOKUP_MAX_CHAIN);
 	gather("n0.test", TYPE_A);
-	CHECK(finding.has_type && !finding.leaves_table);
-	CHECK(finding.chain_length == FINDING_MAX_CHAIN + 1);
-	CHECK(finding.chain[0].type == TYPE_CNAME);
-	CHECK(finding.chain[FINDING_MAX_CHAIN].type == TYPE_A);
+	CHECK(lookup.has_type && !lookup.leaves_table);
+	CHECK(lookup.chain_length == LOOKUP_MAX_CHAIN + 1);
+	CHECK(lookup.chain[0].type == TYPE_CNAME);
+	CHECK(lookup.chain[LOOKUP_MAX_CHAIN].type == TYPE_A);
 }
 
 /* The client's resolver follows the last CNAME by itself. */
 static void
-test_finding_too_long_chain(void)
+test_lookup_too_long_chain(void)
 {
 	begin();
-	add_chain(FINDING_MAX_CHAIN + 1);
+	add_chain(LOOKUP_MAX_CHAIN + 1);
 	gather("n0.test", TYPE_A);
-	CHECK(!finding.has_type && finding.leaves_table);
-	CHECK(finding.chain_length == FINDING_MAX_CHAIN);
+	CHECK(!lookup.has_type && lookup.leaves_table);
+	CHECK(lookup.chain_length == LOOKUP_MAX_CHAIN);
 }
 
 static void
-test_finding_loop(void)
+test_lookup_loop(void)
 {
 	begin();
 	add_cname("a.test", "b.test");
 	add_cname("b.test", "a.test");
 	gather("a.test", TYPE_A);
-	CHECK(!finding.has_type && finding.leaves_table);
-	CHECK(finding.chain_length == FINDING_MAX_CHAIN);
+	CHECK(!lookup.has_type && lookup.leaves_table);
+	CHECK(lookup.chain_length == LOOKUP_MAX_CHAIN);
 }
 
 static void
-test_finding_miss_at_the_end(void)
+test_lookup_miss_at_the_end(void)
 {
 	begin();
 	add_chain(2);
 	gather("n0.test", TYPE_AAAA);
-	CHECK(!finding.has_type && !finding.leaves_table);
-	CHECK(finding.chain_length == 2);
+	CHECK(!lookup.has_type && !lookup.leaves_table);
+	CHECK(lookup.chain_length == 2);
 }
 
 static void
-test_finding_leaves_table(void)
+test_lookup_leaves_table(void)
 {
 	begin();
 	add_cname("a.test", "www.example.com");
 	gather("a.test", TYPE_A);
-	CHECK(!finding.has_type && finding.leaves_table);
-	CHECK(finding.chain_length == 1);
+	CHECK(!lookup.has_type && lookup.leaves_table);
+	CHECK(lookup.chain_length == 1);
 }
 
 /* What a dashed name has stands in the target then, not in the question. */
 static void
-test_finding_dashed_target(void)
+test_lookup_dashed_target(void)
 {
 	struct dns_name owner = make("*.pod.test");
 
@@ -173,39 +173,39 @@ test_finding_dashed_target(void)
 	    "\0\0\0\0", 4, 0) == BUILDER_ADDED);
 	add_cname("a.test", "10-1-2-3.pod.test");
 	gather("a.test", TYPE_A);
-	CHECK(finding.has_type && !finding.leaves_table);
-	CHECK(finding.chain_length == 2);
-	CHECK(memcmp(finding.chain[1].rdata, "\12\1\2\3", 4) == 0);
+	CHECK(lookup.has_type && !lookup.leaves_table);
+	CHECK(lookup.chain_length == 2);
+	CHECK(memcmp(lookup.chain[1].rdata, "\12\1\2\3", 4) == 0);
 }
 
 /* A zone says of targets, too, what there is not. */
 static void
-test_finding_target_unknown(void)
+test_lookup_target_unknown(void)
 {
 	mesh.zone_count = 1;
 	mesh.zones[0] = (struct mesh_zone){ make("mesh.test"), ZONE_NXDOMAIN };
 	begin();
 	add_cname("a.test", "gone.mesh.test");
 	gather("a.test", TYPE_A);
-	CHECK(!finding.has_type && !finding.leaves_table);
-	CHECK(finding.target_unknown && finding.target_zone_labels == 2);
+	CHECK(!lookup.has_type && !lookup.leaves_table);
+	CHECK(lookup.target_unknown && lookup.target_zone_labels == 2);
 	begin();
 	add_cname("a.test", "between.mesh.test");
 	add_address("below.between.mesh.test");
 	gather("a.test", TYPE_A);
-	CHECK(!finding.has_type && !finding.leaves_table);
-	CHECK(!finding.target_unknown);
+	CHECK(!lookup.has_type && !lookup.leaves_table);
+	CHECK(!lookup.target_unknown);
 	mesh.zones[0].unknown = ZONE_PASS;
 	begin();
 	add_cname("a.test", "gone.mesh.test");
 	gather("a.test", TYPE_A);
-	CHECK(finding.leaves_table && !finding.target_unknown);
+	CHECK(lookup.leaves_table && !lookup.target_unknown);
 	mesh.zone_count = 0;
 }
 
 /* The CNAME itself, and whatever there is, are not followed. */
 static void
-test_finding_cname_type(void)
+test_lookup_cname_type(void)
 {
 	static const uint16_t types[] = { TYPE_CNAME, TYPE_ANY };
 	size_t i;
@@ -214,8 +214,8 @@ test_finding_cname_type(void)
 		begin();
 		add_chain(2);
 		gather("n0.test", types[i]);
-		CHECK(finding.has_type && finding.chain_length == 1);
-		CHECK(finding.chain[0].type == TYPE_CNAME);
+		CHECK(lookup.has_type && lookup.chain_length == 1);
+		CHECK(lookup.chain[0].type == TYPE_CNAME);
 	}
 }
 
@@ -237,24 +237,24 @@ dashed(bool four, bool six, const char *name, uint16_t type)
 		CHECK(builder_add(builder, &owner, NAME_OWNED | NAME_DASHED,
 		    TYPE_AAAA, 30, any, 16, 0) == BUILDER_ADDED);
 	gather(name, type);
-	CHECK(finding.chain_length == (finding.has_type ? 1 : 0));
-	CHECK(!finding.has_type || finding.chain[0].rdata == finding.dashed);
-	CHECK(!finding.has_type || finding.chain[0].count == 1);
-	return finding.has_type ? (uint8_t)finding.chain[0].rdlength : 0;
+	CHECK(lookup.chain_length == (lookup.has_type ? 1 : 0));
+	CHECK(!lookup.has_type || lookup.chain[0].rdata == lookup.dashed);
+	CHECK(!lookup.has_type || lookup.chain[0].count == 1);
+	return lookup.has_type ? (uint8_t)lookup.chain[0].rdlength : 0;
 }
 
 static void
-test_finding_dashed(void)
+test_lookup_dashed(void)
 {
 	CHECK(dashed(true, true, "10-1-2-3.pod.test", TYPE_A) == 4);
-	CHECK(memcmp(finding.dashed, "\12\1\2\3", 4) == 0);
+	CHECK(memcmp(lookup.dashed, "\12\1\2\3", 4) == 0);
 	CHECK(dashed(true, true, "10-1-2-3.pod.test", TYPE_ANY) == 4);
 	CHECK(dashed(true, true, "10-1-2-3.pod.test", TYPE_AAAA) == 0);
 	CHECK(dashed(true, true, "10-1-2-3.pod.test", TYPE_TXT) == 0);
 	CHECK(dashed(true, true, "fd00--1.pod.test", TYPE_AAAA) == 16);
-	CHECK(finding.dashed[0] == 0xfd && finding.dashed[15] == 1);
+	CHECK(lookup.dashed[0] == 0xfd && lookup.dashed[15] == 1);
 	CHECK(dashed(true, true, "fd00--1.pod.test", TYPE_ANY) == 16);
-	CHECK(finding.chain[0].type == TYPE_AAAA);
+	CHECK(lookup.chain[0].type == TYPE_AAAA);
 	CHECK(dashed(true, true, "fd00--1.pod.test", TYPE_A) == 0);
 	/* Addresses of a family that the wildcard is not for. */
 	CHECK(dashed(true, false, "fd00--1.pod.test", TYPE_AAAA) == 0);
@@ -266,16 +266,16 @@ int
 main(void)
 {
 	mesh.udp_size = 1232;
-	TEST(test_finding_none);
-	TEST(test_finding_lacks_type);
-	TEST(test_finding_longest_chain);
-	TEST(test_finding_too_long_chain);
-	TEST(test_finding_loop);
-	TEST(test_finding_miss_at_the_end);
-	TEST(test_finding_leaves_table);
-	TEST(test_finding_dashed_target);
-	TEST(test_finding_target_unknown);
-	TEST(test_finding_cname_type);
-	TEST(test_finding_dashed);
+	TEST(test_lookup_none);
+	TEST(test_lookup_lacks_type);
+	TEST(test_lookup_longest_chain);
+	TEST(test_lookup_too_long_chain);
+	TEST(test_lookup_loop);
+	TEST(test_lookup_miss_at_the_end);
+	TEST(test_lookup_leaves_table);
+	TEST(test_lookup_dashed_target);
+	TEST(test_lookup_target_unknown);
+	TEST(test_lookup_cname_type);
+	TEST(test_lookup_dashed);
 	return test_summary();
 }
