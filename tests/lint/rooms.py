@@ -26,34 +26,35 @@ ROOMS = {
     "resolver/listing": "resolver/dns resolver/text resolver/image resolver/kubernetes",
 
     "policy/log": "",
+    "policy/clock": "",
     "policy/config": "policy/log resolver/dns resolver/text resolver/image resolver/sources"
                      " resolver/compile policy/audit",
     "policy/decide": "resolver/dns resolver/image resolver/answer",
-    "policy/audit": "policy/decide resolver/dns",
-    "policy/status": "policy/decide policy/config policy/log resolver/text resolver/image",
+    "policy/audit": "policy/clock policy/decide resolver/dns",
+    "policy/status": "policy/clock policy/decide policy/config policy/log resolver/text resolver/image",
 
     "rules/netlink": "resolver/text",
     "rules": "rules/netlink policy/config resolver/text",
 
-    "nfq/queue": "",
+    "nfq/queue": "policy/clock",
     "nfq/packet": "resolver/dns resolver/image resolver/answer policy/decide",
-    "nfq/process": "resolver/dns resolver/text resolver/image resolver/sources resolver/compile"
+    "nfq/process": "policy/clock resolver/dns resolver/text resolver/image resolver/sources resolver/compile"
                    " policy/config policy/audit policy/status policy/log",
-    "nfq/handover": "nfq/queue policy/config policy/audit policy/status",
-    "nfq/sockets": "resolver/dns policy/log nfq/process",
-    "nfq/thread": "resolver/image policy/audit policy/decide policy/status policy/config",
-    "nfq/stream": "resolver/dns resolver/image resolver/answer policy/decide policy/audit"
+    "nfq/handover": "policy/clock nfq/queue policy/config policy/audit policy/status",
+    "nfq/sockets": "policy/clock resolver/dns policy/log nfq/process",
+    "nfq/thread": "policy/clock resolver/image policy/audit policy/decide policy/status policy/config",
+    "nfq/stream": "policy/clock resolver/dns resolver/image resolver/answer policy/decide policy/audit"
                   " policy/status policy/config policy/log rules nfq/packet nfq/process"
                   " nfq/handover nfq/sockets nfq/thread",
     # Nothing of the sources, and of the configuration only its values.
-    "nfq/worker": "resolver/image policy/audit policy/status policy/config policy/log"
+    "nfq/worker": "policy/clock resolver/image policy/audit policy/status policy/config policy/log"
                   " policy/decide nfq/queue nfq/packet nfq/process nfq/handover"
                   " nfq/thread nfq/stream",
     # Nothing of the packet, and no questions are parsed.
-    "nfq/supervisor": "resolver/dns resolver/text resolver/image resolver/sources policy/config"
+    "nfq/supervisor": "policy/clock resolver/dns resolver/text resolver/image resolver/sources policy/config"
                       " policy/audit policy/status policy/log policy/decide rules nfq/queue"
                       " nfq/process nfq/handover nfq/sockets nfq/stream nfq/worker",
-    "nfq/cli": "resolver/dns resolver/text resolver/image resolver/compile resolver/listing"
+    "nfq/cli": "policy/clock resolver/dns resolver/text resolver/image resolver/compile resolver/listing"
                " policy/config policy/status policy/log rules nfq/process nfq/supervisor",
     "nfq": "resolver/text policy/config policy/log nfq/process nfq/sockets nfq/supervisor nfq/cli",
 }
