@@ -240,7 +240,7 @@ run(const struct command *command, const char *path, int argc, char **argv)
 	error = config_load(&config, path, &diag);
 	/* The daemon finds the same warnings, and they come back from there. */
 	if (error < 0 || command->run != cmd_reload)
-		report_print(&diag, "nfdns", stderr);
+		diag_print(&diag, "nfdns", stderr);
 	diag_free(&diag);
 	if (error < 0) {
 		if (command->run == cmd_reload)

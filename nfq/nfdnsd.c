@@ -45,9 +45,9 @@ run(const char *path, const char *sockets, bool test)
 	int error = config_load(&config, path, &diag);
 
 	if (test)
-		report_print(&diag, "nfdnsd", stderr);
+		diag_print(&diag, "nfdnsd", stderr);
 	else
-		report_log(&diag);
+		diag_log(&diag);
 	diag_free(&diag);
 	if (error < 0)
 		return EXIT_INVALID;

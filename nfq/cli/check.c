@@ -47,11 +47,11 @@ check_everything(const struct config *config, bool strict,
 			    "has %zu warnings, see above", config->warnings);
 		diag_be_strict(&diag);
 	}
-	report_print(&diag, program, stderr);
+	diag_print(&diag, program, stderr);
 	code = image < 0 || diag.errors > 0 ? EXIT_INVALID : EXIT_OK;
 	if (code == EXIT_OK) {
 		(void)printf("%s: ", config->path);
-		report_valid(config->mesh.source_count, label.names,
+		diag_print_valid(config->mesh.source_count, label.names,
 		    config->warnings + diag.warnings, stdout);
 	}
 	diag_free(&diag);

@@ -53,14 +53,14 @@ wait_for_ours(const struct status_page *page, uint32_t before)
  * is known here.  Returns how many warnings there were, or -1.
  */
 static long
-report_details(const struct config *config, uint32_t sequence)
+show_details(const struct config *config, uint32_t sequence)
 {
 	struct load_report load;
 	long warnings = -1;
 	int error = load_report_read(&load, config->run_dir);
 
 	if (error == 0 && load.sequence == sequence) {
-		report_print(&load.diag, "nfdns", stderr);
+		diag_print(&load.diag, "nfdns", stderr);
 		warnings = (long)load.diag.warnings;
 	} else {
 		(void)fprintf(stderr, "nfdns: reload: warnings are not known "
@@ -72,7 +72,7 @@ report_details(const struct config *config, uint32_t sequence)
 }
 
 static int
-report(const struct config *config, const struct status_page *page)
+show_outcome(const struct config *config, const struct status_page *page)
 {
 	const struct status_supervisor *s = page->supervisor;
 	const uint32_t sequence = atomic_load(&s->reload_sequence);
@@ -82,7 +82,7 @@ report(const struct config *config, const struct status_page *page)
 	bool ok;
 
 	status_reload_error(page, &ok, text);
-	warnings = report_details(config, sequence);
+	warnings = show_details(config, sequence);
 	if (!ok) {
 		(void)fprintf(stderr, "nfdns: reload: refused, everything stays "
 		    "as it was: %s\n", text);
@@ -91,7 +91,7 @@ report(const struct config *config, const struct status_page *page)
 	(void)printf("reloaded: table generation %llu\n",
 	    (unsigned long long)atomic_load(&s->table_generation));
 	if (warnings >= 0)
-		report_valid(config->mesh.source_count, names, (size_t)warnings,
+		diag_print_valid(config->mesh.source_count, names, (size_t)warnings,
 		    stdout);
 	return EXIT_OK;
 }
@@ -153,7 +153,7 @@ reload(const struct config *config, bool force)
 	else if (error < 0)
 		(void)fprintf(stderr, "nfdns: reload: %s\n", strerror(-error));
 	else
-		code = report(config, &page);
+		code = show_outcome(config, &page);
 	status_close(&page);
 	return code;
 }

@@ -286,7 +286,7 @@ signal_advice(const struct compiler *c, int number)
 
 /* 0, or a negative errno with an error in diag, by how the child ended. */
 static int
-queue_thread_end(const struct compiler *c, int status, struct diag *diag)
+outcome_of(const struct compiler *c, int status, struct diag *diag)
 {
 	char text[CHILD_TEXT];
 
@@ -318,7 +318,7 @@ compiler_finish(struct compiler *c, struct diag *diag)
 	error = child_reap(c->pid, &status);
 	c->pid = 0;
 	if (error == 0)
-		error = queue_thread_end(c, status, diag);
+		error = outcome_of(c, status, diag);
 	if (error == 0 && (error = seal_image(c->image)) < 0)
 		diag_add(diag, DIAG_ERROR, NULL, 0,
 		    "cannot seal the table image: %s", strerror(-error));

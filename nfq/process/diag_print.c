@@ -6,7 +6,7 @@
 #include "policy/log.h"
 
 void
-report_log(const struct diag *diag)
+diag_log(const struct diag *diag)
 {
 	for (size_t i = 0; i < diag->kept; i++)
 		log_line(diag->entries[i].level == DIAG_ERROR ?
@@ -17,7 +17,7 @@ report_log(const struct diag *diag)
 }
 
 void
-report_print(const struct diag *diag, const char *program, FILE *out)
+diag_print(const struct diag *diag, const char *program, FILE *out)
 {
 	for (size_t i = 0; i < diag->kept; i++)
 		(void)fprintf(out, "%s: %s: %s\n", program,
@@ -35,7 +35,7 @@ plural(uint64_t count)
 }
 
 void
-report_valid(size_t tables, uint64_t names, size_t warnings, FILE *out)
+diag_print_valid(size_t tables, uint64_t names, size_t warnings, FILE *out)
 {
 	(void)fprintf(out, "valid: %zu table%s, %" PRIu64 " name%s, %zu "
 	    "warning%s\n", tables, plural(tables), names, plural(names),
@@ -43,7 +43,7 @@ report_valid(size_t tables, uint64_t names, size_t warnings, FILE *out)
 }
 
 const char *
-report_first(const struct diag *diag)
+diag_first_error(const struct diag *diag)
 {
 	for (size_t i = 0; i < diag->kept; i++)
 		if (diag->entries[i].level == DIAG_ERROR)

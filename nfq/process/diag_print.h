@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a diag holds, to where a person reads it. */
+/*
+ * The one place that prints errors and warnings (struct diag) for a person: to
+ * the log of the daemon, or to the terminal of a command.  Every entry is one
+ * line, in the same wording wherever it appears.
+ */
 #ifndef NFDNS_NFQ_PROCESS_DIAG_PRINT_H
 #define NFDNS_NFQ_PROCESS_DIAG_PRINT_H
 
@@ -8,16 +12,23 @@
 
 #include "resolver/text/diag.h"
 
-/* Every entry as a line of the log. */
-void report_log(const struct diag *diag);
+/* Writes every entry as one line of the log. */
+void diag_log(const struct diag *diag);
 
-/* Every entry as "PROGRAM: error: TEXT" or "... warning: ...". */
-void report_print(const struct diag *diag, const char *program, FILE *out);
+/*
+ * Writes every entry to out as "PROGRAM: error: TEXT" or
+ * "PROGRAM: warning: TEXT".
+ */
+void diag_print(const struct diag *diag, const char *program, FILE *out);
 
-/* Says what is valid: "valid: 3 tables, 659 names, 5 warnings". */
-void report_valid(size_t tables, uint64_t names, size_t warnings, FILE *out);
+/*
+ * Writes the summary of a valid configuration to out:
+ * "valid: 3 tables, 659 names, 5 warnings".
+ */
+void diag_print_valid(size_t tables, uint64_t names, size_t warnings,
+    FILE *out);
 
-/* The first error's text, or NULL if there is none. */
-const char *report_first(const struct diag *diag);
+/* The text of the first error, owned by diag; NULL if there is no error. */
+const char *diag_first_error(const struct diag *diag);
 
 #endif

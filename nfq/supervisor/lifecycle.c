@@ -41,7 +41,7 @@
 static int
 fail(struct diag *diag, int code)
 {
-	report_log(diag);
+	diag_log(diag);
 	diag_free(diag);
 	return code;
 }
@@ -141,11 +141,11 @@ start_table(struct supervisor *s)
 		s->generation = 1;
 	} else {
 		(void)snprintf(s->table_error, sizeof(s->table_error),
-		    "no table: %s", report_first(&diag) != NULL ?
-		    report_first(&diag) : strerror(-s->image));
+		    "no table: %s", diag_first_error(&diag) != NULL ?
+		    diag_first_error(&diag) : strerror(-s->image));
 		s->image = compiler_unloaded(s->config);
 	}
-	report_log(&diag);
+	diag_log(&diag);
 	supervisor_leave_report(s, 0, &diag);
 	diag_free(&diag);
 	if (s->image < 0) {
@@ -522,7 +522,7 @@ stop_queueing(struct supervisor *s)
 	struct diag diag = DIAG_INIT;
 
 	if (s->has_rules && install_canary(s, &diag) < 0)
-		report_log(&diag);
+		diag_log(&diag);
 	diag_free(&diag);
 }
 

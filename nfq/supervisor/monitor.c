@@ -203,7 +203,7 @@ check_rules(struct supervisor *s)
 			log_warning("table inet nfdns was gone: somebody "
 			    "flushed the rules; put in again");
 		else
-			report_log(&diag);
+			diag_log(&diag);
 	} else if (error == -ENOTUNIQ && !h->differs) {
 		log_warning("somebody changed table inet nfdns: nfdns rules "
 		    "verify tells how, a restart puts it right");

@@ -100,7 +100,7 @@ finish(struct supervisor *s, const char *error)
 {
 	struct reload *r = &s->reload;
 
-	report_log(&r->diag);
+	diag_log(&r->diag);
 	if (error != NULL)
 		log_error("reload refused, everything stays as it was");
 	else if (r->unchanged)
@@ -135,7 +135,7 @@ refuse(struct supervisor *s)
 
 	if (r->diag.errors == 0)
 		diag_add(&r->diag, DIAG_ERROR, NULL, 0, "out of memory");
-	(void)snprintf(error, sizeof(error), "%s", report_first(&r->diag));
+	(void)snprintf(error, sizeof(error), "%s", diag_first_error(&r->diag));
 	finish(s, error);
 }
 
@@ -228,7 +228,7 @@ undo_rules(struct supervisor *s)
 	if (!s->reload.rules_changed)
 		return;
 	if (rules_kernel_install(s->kernel, &s->set, &s->features, &diag) < 0)
-		report_log(&diag);
+		diag_log(&diag);
 	diag_free(&diag);
 }
 

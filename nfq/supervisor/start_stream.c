@@ -101,7 +101,7 @@ supervisor_start_stream(struct supervisor *s)
 	error = open_listeners(s);
 	if (error == 0)
 		error = routes_install(&s->routes, s->config, &diag);
-	report_log(&diag);
+	diag_log(&diag);
 	diag_free(&diag);
 	return error == 0 ? EXIT_OK : EXIT_ERROR;
 }

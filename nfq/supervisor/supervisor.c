@@ -35,7 +35,7 @@ reopen_audit_files(struct supervisor *s)
 	struct audit_files fresh;
 
 	if (audit_files_open(&fresh, s->config, &diag) < 0) {
-		report_log(&diag);
+		diag_log(&diag);
 		diag_free(&diag);
 		return;
 	}
