@@ -24,6 +24,7 @@ enum batch_subject {
 	BATCH_CLEAR,		/* emptying what is to be there already */
 	BATCH_SET,
 	BATCH_STREAMS,		/* a set of TCP connections */
+	BATCH_USERS,		/* the set of users */
 	BATCH_RULE,
 };
 

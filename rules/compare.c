@@ -55,6 +55,9 @@ static const struct {
 	    NFTNL_EXPR_DYNSET_TIMEOUT | ZERO_IS_ABSENT, END } },
 	{ EXPRESSION_TPROXY, { NFTNL_EXPR_TPROXY_FAMILY,
 	    NFTNL_EXPR_TPROXY_REG_ADDR, NFTNL_EXPR_TPROXY_REG_PORT, END } },
+	{ "limit", { NFTNL_EXPR_LIMIT_RATE, NFTNL_EXPR_LIMIT_UNIT,
+	    NFTNL_EXPR_LIMIT_BURST, NFTNL_EXPR_LIMIT_TYPE | ZERO_IS_ABSENT,
+	    NFTNL_EXPR_LIMIT_FLAGS | ZERO_IS_ABSENT, END } },
 	{ "fib", { NFTNL_EXPR_FIB_DREG, NFTNL_EXPR_FIB_RESULT,
 	    NFTNL_EXPR_FIB_FLAGS, END } },
 	{ "counter", { END } },
@@ -91,8 +94,9 @@ attribute_equal(const struct nftnl_expr *a, const struct nftnl_expr *b,
 	    a_data != NULL ? a_size : b_size);
 }
 
+/* But for the expressions in it. */
 static bool
-expression_equal(const struct nftnl_expr *a, const struct nftnl_expr *b)
+outer_equal(const struct nftnl_expr *a, const struct nftnl_expr *b)
 {
 	const char *name = nftnl_expr_get_str(a, NFTNL_EXPR_NAME);
 
@@ -107,6 +111,42 @@ expression_equal(const struct nftnl_expr *a, const struct nftnl_expr *b)
 		return true;
 	}
 	return false;	/* none that we make */
+}
+
+/* The expressions in another one, of which we make one at most. */
+struct inner {
+	const struct nftnl_expr *first;
+	size_t count;
+};
+
+static int
+take_inner(struct nftnl_expr *expression, void *data)
+{
+	struct inner *inner = data;
+
+	if (inner->count++ == 0)
+		inner->first = expression;
+	return 0;
+}
+
+/* Of a change of a set: the state that it gives to elements, such as a limit. */
+static bool
+inner_equal(const struct nftnl_expr *a, const struct nftnl_expr *b)
+{
+	struct inner ours = { .count = 0 }, theirs = { .count = 0 };
+
+	(void)nftnl_expr_expr_foreach(a, take_inner, &ours);
+	(void)nftnl_expr_expr_foreach(b, take_inner, &theirs);
+	return ours.count == theirs.count && (ours.count == 0 ||
+	    (ours.count == 1 && outer_equal(ours.first, theirs.first)));
+}
+
+/* nftnl_expr_expr_foreach() takes every expression for a "dynset". */
+static bool
+expression_equal(const struct nftnl_expr *a, const struct nftnl_expr *b)
+{
+	return outer_equal(a, b) && (strcmp(nftnl_expr_get_str(a,
+	    NFTNL_EXPR_NAME), "dynset") != 0 || inner_equal(a, b));
 }
 
 /* 0: equal, 1: not, or a negative errno. */
@@ -294,6 +334,17 @@ compare_streams(const struct ruleset *set, const struct nftnl_set *there,
 	    nftnl_set_get_u32(there, NFTNL_SET_DESC_SIZE) == set->streams_max &&
 	    nftnl_set_get_u64(there, NFTNL_SET_TIMEOUT) ==
 	    RULES_STREAMS_S * 1000ULL;
+}
+
+bool
+compare_users(const struct nftnl_set *there)
+{
+	return there != NULL && nftnl_set_get_u32(there, NFTNL_SET_FLAGS) ==
+	    (NFT_SET_EVAL | NFT_SET_TIMEOUT) &&
+	    nftnl_set_get_u32(there, NFTNL_SET_KEY_LEN) == sizeof(uid_t) &&
+	    nftnl_set_get_u32(there, NFTNL_SET_DESC_SIZE) == RULES_USERS_MAX &&
+	    nftnl_set_get_u64(there, NFTNL_SET_TIMEOUT) ==
+	    RULES_USERS_S * 1000ULL;
 }
 
 char *

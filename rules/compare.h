@@ -33,6 +33,9 @@ int compare_elements(const struct address_set *wanted,
 bool compare_streams(const struct ruleset *set, const struct nftnl_set *there,
     bool ipv4);
 
+/* The same for the set of users. */
+bool compare_users(const struct nftnl_set *there);
+
 /* Comment and content of a rule in words; the caller's to free, NULL: no memory. */
 char *describe_wanted(const struct ruleset *set, const struct rule *rule);
 char *describe_there(const struct nftnl_rule *rule);

@@ -150,6 +150,34 @@ tproxy(struct maker *maker, const struct ruleset *set, bool ipv4)
 	maker_put_u32(maker, NFTNL_EXPR_TPROXY_REG_PORT, NFT_REG_2);
 }
 
+/*
+ * Goes on with the rule if the user of the packet's socket has no budget left.
+ * It does not if there is no socket, so no user, or no room in the set.
+ */
+static void
+match_surplus(struct maker *maker, uint32_t rate)
+{
+	struct nftnl_expr *limit = nftnl_expr_alloc("limit");
+
+	maker_load_meta(maker, NFT_META_SKUID);
+	maker_add(maker, "dynset");
+	maker_put_u32(maker, NFTNL_EXPR_DYNSET_SREG_KEY, NFT_REG_1);
+	maker_put_u32(maker, NFTNL_EXPR_DYNSET_OP, NFT_DYNSET_OP_UPDATE);
+	maker_put_string(maker, NFTNL_EXPR_DYNSET_SET_NAME, RULES_USERS);
+	if (maker->failed || limit == NULL) {
+		if (limit != NULL)
+			nftnl_expr_free(limit);
+		maker->failed = true;
+		return;
+	}
+	nftnl_expr_set_u64(limit, NFTNL_EXPR_LIMIT_RATE, rate);
+	nftnl_expr_set_u64(limit, NFTNL_EXPR_LIMIT_UNIT, 1);	/* second */
+	nftnl_expr_set_u32(limit, NFTNL_EXPR_LIMIT_BURST, rate);
+	nftnl_expr_set_u32(limit, NFTNL_EXPR_LIMIT_TYPE, NFT_LIMIT_PKTS);
+	nftnl_expr_set_u32(limit, NFTNL_EXPR_LIMIT_FLAGS, NFT_LIMIT_F_INV);
+	nftnl_expr_add_expr(maker->last, NFTNL_EXPR_DYNSET_EXPR, limit);
+}
+
 static void
 make_action_tcp(struct maker *maker, const struct ruleset *set,
     const struct rule *rule, enum queue_form form)
@@ -220,6 +248,15 @@ make_action(struct maker *maker, const struct ruleset *set,
 	case ACTION_NOTRACK:
 		count(maker);
 		maker_add(maker, "notrack");
+		put_verdict(maker, NF_ACCEPT);
+		break;
+	case ACTION_SURPLUS:
+	case ACTION_SURPLUS_MARKED:
+		match_surplus(maker, set->user_rate);
+		if (rule->action == ACTION_SURPLUS_MARKED)
+			change_mark(maker, ~set->mark_passed,
+			    set->mark_passed);
+		count(maker);
 		put_verdict(maker, NF_ACCEPT);
 		break;
 	default:
@@ -338,6 +375,9 @@ expressions_counter(const struct nftnl_rule *rule, uint64_t *packets)
 	nftnl_expr_iter_destroy(expressions);
 	if (strcmp(comment, RULES_COMMENT_FULL) == 0)
 		return COUNTER_STREAMS_FULL;
+	if (strncmp(comment, RULES_COMMENT_SURPLUS,
+	    sizeof(RULES_COMMENT_SURPLUS) - 1) == 0)
+		return COUNTER_SURPLUS;
 	return queues && strcmp(comment, RULES_COMMENT_CANARY) != 0 &&
 	    strcmp(comment, RULES_COMMENT_REPEATED) != 0 ?
 	    COUNTER_QUESTIONS : RULES_COUNTERS;

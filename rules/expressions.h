@@ -35,6 +35,9 @@ uint32_t expressions_key_type(int family);
 uint32_t expressions_stream_type(bool ipv4);
 uint32_t expressions_stream_length(bool ipv4);
 
+/* The same for the set of users, of uid_t. */
+#define EXPRESSIONS_USER_TYPE	24
+
 /* The comment of a rule from the kernel; "" when it has none. */
 const char *expressions_comment(const struct nftnl_rule *rule);
 

@@ -17,6 +17,7 @@
 
 /* The number of the first set of connections in its batch. */
 #define STREAMS_ID (RULES_SETS + 1)
+#define USERS_ID (STREAMS_ID + 2)
 
 struct rules_kernel {
 	struct netlink netlink;
@@ -25,6 +26,7 @@ struct rules_kernel {
 	struct rules_features features;	/* as far as known; at first the best */
 	bool chains[CHAINS];		/* those in the installed table */
 	bool sets[RULES_SETS];
+	bool users;
 	uint64_t counted[RULES_COUNTERS];	/* by rules that were replaced */
 };
 
@@ -195,6 +197,10 @@ put_clearance(struct batch *batch, const struct rules_kernel *kernel,
 		if (kernel->sets[i])
 			message_name(batch, NFT_MSG_DELSET, BATCH_CLEAR,
 			    NFTA_SET_NAME, set->sets[i].name);
+	/* Its elements keep the rate that they were made with. */
+	if (kernel->users)
+		message_name(batch, NFT_MSG_DELSET, BATCH_CLEAR,
+		    NFTA_SET_NAME, RULES_USERS);
 	if (!scope->streams)
 		return;
 	message_name(batch, NFT_MSG_DELSET, BATCH_CLEAR, NFTA_SET_NAME,
@@ -218,6 +224,8 @@ try_install(struct rules_kernel *kernel, const struct ruleset *set,
 		put_whole_table(&batch, set, kernel->features.owner);
 	else
 		put_clearance(&batch, kernel, set, scope);
+	if (set->user_rate > 0)
+		message_users(&batch, USERS_ID);
 	message_sets(&batch, set);
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
 		if (scope->whole || scope->chains[chain])
@@ -309,6 +317,8 @@ learn_table(struct rules_kernel *kernel)
 	for (size_t i = 0; i < RULES_SETS; i++)
 		kernel->sets[i] = nftnl_set_list_lookup_byname(snapshot.sets,
 		    rules_set_name((enum rules_set_id)i)) != NULL;
+	kernel->users = nftnl_set_list_lookup_byname(snapshot.sets,
+	    RULES_USERS) != NULL;
 	snapshot_free(&snapshot);
 	/* What was counted so far was another's: modulo 2^64. */
 	if (read_counters(kernel, counted) == 0)
@@ -365,6 +375,7 @@ keep_counters(struct rules_kernel *kernel, const struct install_scope *scope,
 		kernel->counted[COUNTER_STREAMS_FULL] +=
 		    counted[COUNTER_STREAMS_FULL];
 	kernel->counted[COUNTER_QUESTIONS] += counted[COUNTER_QUESTIONS];
+	kernel->counted[COUNTER_SURPLUS] += counted[COUNTER_SURPLUS];
 }
 
 int
@@ -395,6 +406,7 @@ rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
 		kernel->chains[chain] = ruleset_has_chain(set, chain);
 	for (size_t i = 0; i < RULES_SETS; i++)
 		kernel->sets[i] = set->sets[i].count > 0;
+	kernel->users = set->user_rate > 0;
 	*features = kernel->features;
 	return 0;
 }

@@ -196,34 +196,69 @@ message_rules(struct batch *batch, const struct ruleset *set,
 	}
 }
 
-void
-message_streams(struct batch *batch, const struct ruleset *wanted, bool ipv4,
-    uint32_t id)
+/* A set that rules fill: of fixed size, with time-outs. */
+struct filled_set {
+	enum batch_subject subject;
+	const char *name;
+	uint32_t id;			/* in this batch */
+	uint32_t key_type, key_length;
+	uint32_t size;
+	unsigned int seconds;		/* that an element stays, if no rule says */
+};
+
+static void
+put_filled(struct batch *batch, const struct filled_set *wanted)
 {
 	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWSET,
-	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_STREAMS });
+	    NLM_F_CREATE, (struct batch_part){ .subject = wanted->subject });
 	struct nftnl_set *set = nftnl_set_alloc();
 
 	if (set == NULL || nftnl_set_set_str(set, NFTNL_SET_TABLE,
 	    RULES_TABLE) != 0 || nftnl_set_set_str(set, NFTNL_SET_NAME,
-	    ipv4 ? RULES_STREAMS4 : RULES_STREAMS6) != 0)
+	    wanted->name) != 0)
 		batch_fail(batch, -ENOMEM);
 	if (message != NULL && set != NULL) {
 		nftnl_set_set_u32(set, NFTNL_SET_FAMILY, NFPROTO_INET);
-		nftnl_set_set_u32(set, NFTNL_SET_ID, id);
+		nftnl_set_set_u32(set, NFTNL_SET_ID, wanted->id);
 		nftnl_set_set_u32(set, NFTNL_SET_FLAGS,
 		    NFT_SET_EVAL | NFT_SET_TIMEOUT);
-		nftnl_set_set_u32(set, NFTNL_SET_KEY_TYPE,
-		    expressions_stream_type(ipv4));
-		nftnl_set_set_u32(set, NFTNL_SET_KEY_LEN,
-		    expressions_stream_length(ipv4));
-		nftnl_set_set_u32(set, NFTNL_SET_DESC_SIZE,
-		    wanted->streams_max);
+		nftnl_set_set_u32(set, NFTNL_SET_KEY_TYPE, wanted->key_type);
+		nftnl_set_set_u32(set, NFTNL_SET_KEY_LEN, wanted->key_length);
+		nftnl_set_set_u32(set, NFTNL_SET_DESC_SIZE, wanted->size);
 		nftnl_set_set_u64(set, NFTNL_SET_TIMEOUT,
-		    RULES_STREAMS_S * 1000ULL);
+		    wanted->seconds * 1000ULL);
 		nftnl_set_nlmsg_build_payload(message, set);
 		batch_end_message(batch, message);
 	}
 	if (set != NULL)
 		nftnl_set_free(set);
+}
+
+void
+message_streams(struct batch *batch, const struct ruleset *set, bool ipv4,
+    uint32_t id)
+{
+	put_filled(batch, &(struct filled_set){
+		.subject = BATCH_STREAMS,
+		.name = ipv4 ? RULES_STREAMS4 : RULES_STREAMS6,
+		.id = id,
+		.key_type = expressions_stream_type(ipv4),
+		.key_length = expressions_stream_length(ipv4),
+		.size = set->streams_max,
+		.seconds = RULES_STREAMS_S,
+	});
+}
+
+void
+message_users(struct batch *batch, uint32_t id)
+{
+	put_filled(batch, &(struct filled_set){
+		.subject = BATCH_USERS,
+		.name = RULES_USERS,
+		.id = id,
+		.key_type = EXPRESSIONS_USER_TYPE,
+		.key_length = sizeof(uid_t),
+		.size = RULES_USERS_MAX,
+		.seconds = RULES_USERS_S,
+	});
 }

@@ -33,4 +33,7 @@ void message_rules(struct batch *batch, const struct ruleset *set,
 void message_streams(struct batch *batch, const struct ruleset *set, bool ipv4,
     uint32_t id);
 
+/* The set of users, which the rules fill too. */
+void message_users(struct batch *batch, uint32_t id);
+
 #endif

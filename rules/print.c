@@ -244,6 +244,19 @@ print_set_change(const struct rule *rule, const char *counter, FILE *out)
 }
 
 static void
+print_surplus(const struct ruleset *set, const struct rule *rule,
+    const char *counter, FILE *out)
+{
+	fprintf(out, " update @" RULES_USERS " { meta skuid limit rate over %"
+	    PRIu32 "/second burst %" PRIu32 " packets }", set->user_rate,
+	    set->user_rate);
+	if (rule->action == ACTION_SURPLUS_MARKED)
+		fprintf(out, " meta mark set meta mark | 0x%08" PRIx32,
+		    set->mark_passed);
+	fprintf(out, "%s accept", counter);
+}
+
+static void
 print_action_tcp(const struct ruleset *set, const struct rule *rule,
     const char *counter, FILE *out)
 {
@@ -303,6 +316,10 @@ print_rule(const struct ruleset *set, const struct rule *rule,
 		break;
 	case ACTION_NOTRACK:
 		fprintf(out, "%s notrack accept", counter);
+		break;
+	case ACTION_SURPLUS:
+	case ACTION_SURPLUS_MARKED:
+		print_surplus(set, rule, counter, out);
 		break;
 	default:
 		print_action_tcp(set, rule, counter, out);
@@ -375,6 +392,11 @@ ruleset_print(const struct ruleset *set, FILE *out)
 		print_streams(set, RULES_STREAMS4, "ipv4_addr", out);
 		print_streams(set, RULES_STREAMS6, "ipv6_addr", out);
 	}
+	if (set->user_rate > 0)
+		fprintf(out, "\tset " RULES_USERS " {\n\t\ttype uid\n"
+		    "\t\tsize %d\n\t\tflags dynamic,timeout\n"
+		    "\t\ttimeout %ds\n\t}\n\n", RULES_USERS_MAX,
+		    RULES_USERS_S);
 	for (size_t i = 0; i < RULES_SETS; i++)
 		if (set->sets[i].count > 0)
 			print_set(&set->sets[i], out);

@@ -73,6 +73,10 @@ rule_remedy(const struct rule *rule)
 	case ACTION_TPROXY:
 		return "load module nft_tproxy, use a kernel with "
 		    "CONFIG_NFT_TPROXY, or set capture.tcp = false";
+	case ACTION_SURPLUS:
+	case ACTION_SURPLUS_MARKED:
+		return "load module nft_limit, use a kernel with "
+		    "CONFIG_NFT_LIMIT, or set capture.user_rate = 0";
 	case ACTION_ACCEPT:
 	case ACTION_CLEAR:
 		break;
@@ -100,6 +104,9 @@ refusal_explain(const struct batch_part *failed, int error, struct diag *diag)
 		diag_add(diag, DIAG_ERROR, NULL, 0, "the kernel does not take "
 		    "a set of TCP connections (%s): set capture.tcp = false",
 		    reason);
+	else if (failed->subject == BATCH_USERS)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "the kernel does not take "
+		    "the set of users (%s): set capture.user_rate = 0", reason);
 	else if (failed->subject == BATCH_SET)
 		diag_add(diag, DIAG_ERROR, NULL, 0, "the kernel does not take "
 		    "the address sets of capture.nameservers and "

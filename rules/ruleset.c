@@ -10,6 +10,8 @@
  *              with that mark was queued before (NF_REPEAT gives a dead
  *              worker's packets to the next) and is not counted again
  *           5  the first packet of a TCP connection: counted, queued
+ *              Before each rule that counts and queues, if users have a rate,
+ *              one of the same condition for packets over it: out, not queued
  * stream    6  our own packets of what is remembered: renew it, or end it soon
  *           7  a first packet marked as "stream" by the verdict: remembered, or
  *              released when there are too many
@@ -43,7 +45,7 @@
 #include "rules/ruleset.h"
 
 /* Rules that there are whatever the config says: at most this many. */
-#define FIXED_RULES 40
+#define FIXED_RULES 48
 
 static const char *const set_names[RULES_SETS] = {
 	[SET_BYPASS4] = "bypass4",
@@ -238,19 +240,34 @@ add_unanswerable(struct ruleset *set)
 	    "to a multicast address (IPv6)");
 }
 
+/*
+ * A rule that queues, behind the one that takes what is over the user's rate.
+ * With a conntrack zone, a port's surplus has to be in it like what passes the
+ * queue: see add_verdicts().  Passed TCP connections are in none.
+ */
+static void
+add_queued(struct ruleset *set, enum rule_match match, enum rule_action action,
+    const char *comment)
+{
+	if (set->user_rate > 0)
+		add_rule(set, CHAIN_QUESTION, match, set->zone != 0 &&
+		    action == ACTION_QUEUE ? ACTION_SURPLUS_MARKED :
+		    ACTION_SURPLUS, RULES_COMMENT_SURPLUS "%s", comment);
+	add_rule(set, CHAIN_QUESTION, match, action, "%s", comment);
+}
+
 static void
 add_questions(struct ruleset *set, bool any_nameserver)
 {
 	add_rule(set, CHAIN_QUESTION, MATCH_REPEATED, ACTION_QUEUE,
 	    RULES_COMMENT_REPEATED);
 	if (any_nameserver)
-		add_rule(set, CHAIN_QUESTION, MATCH_QUESTION, ACTION_QUEUE,
-		    "questions");
+		add_queued(set, MATCH_QUESTION, ACTION_QUEUE, "questions");
 	if (set->sets[SET_NAMESERVERS4].count > 0)
-		add_rule(set, CHAIN_QUESTION, MATCH_NAMESERVER4, ACTION_QUEUE,
+		add_queued(set, MATCH_NAMESERVER4, ACTION_QUEUE,
 		    "questions to IPv4 nameservers");
 	if (set->sets[SET_NAMESERVERS6].count > 0)
-		add_rule(set, CHAIN_QUESTION, MATCH_NAMESERVER6, ACTION_QUEUE,
+		add_queued(set, MATCH_NAMESERVER6, ACTION_QUEUE,
 		    "questions to IPv6 nameservers");
 }
 
@@ -258,14 +275,14 @@ static void
 add_connections(struct ruleset *set, bool any_nameserver)
 {
 	if (any_nameserver)
-		add_rule(set, CHAIN_QUESTION, MATCH_CONNECTION,
-		    ACTION_QUEUE_STREAM, "connections");
+		add_queued(set, MATCH_CONNECTION, ACTION_QUEUE_STREAM,
+		    "connections");
 	if (set->sets[SET_NAMESERVERS4].count > 0)
-		add_rule(set, CHAIN_QUESTION, MATCH_CONNECTION4,
-		    ACTION_QUEUE_STREAM, "connections to IPv4 nameservers");
+		add_queued(set, MATCH_CONNECTION4, ACTION_QUEUE_STREAM,
+		    "connections to IPv4 nameservers");
 	if (set->sets[SET_NAMESERVERS6].count > 0)
-		add_rule(set, CHAIN_QUESTION, MATCH_CONNECTION6,
-		    ACTION_QUEUE_STREAM, "connections to IPv6 nameservers");
+		add_queued(set, MATCH_CONNECTION6, ACTION_QUEUE_STREAM,
+		    "connections to IPv6 nameservers");
 }
 
 /* Appends a rule that matches a value of our own bits of the mark. */
@@ -426,6 +443,7 @@ set_values(struct ruleset *set, const struct config *config)
 		.stream_port = config->stream.port,
 		.streams_max = config->stream.tracked,
 		.zone = config->capture.zone,
+		.user_rate = config->capture.user_rate,
 		.queue_number = config->queue.number,
 		.queue_count = (uint16_t)config->queue.workers,
 		.queue_bypass = !config->queue.absent_drop,

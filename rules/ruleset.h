@@ -88,6 +88,9 @@ enum rule_action {
 	ACTION_RENEW_DIVERT,	/* both */
 	ACTION_RELEASE,		/* clear the mark's bits, so that it leaves as it came */
 	ACTION_TPROXY,		/* to our listener, accept */
+	/* If the user has no budget left, accept; else on to the next rule. */
+	ACTION_SURPLUS,
+	ACTION_SURPLUS_MARKED,	/* mark |= passed: for the conntrack zone */
 };
 
 /* Which rules are to be in chain "question". */
@@ -120,6 +123,8 @@ struct rule {
 #define RULES_COMMENT_REPEATED	"repeated: counted before"
 /* Of the rule whose counter says how often the sets of connections were full. */
 #define RULES_COMMENT_FULL	"too many to remember: not intercepted"
+/* How the comments of rules with ACTION_SURPLUS* begin. */
+#define RULES_COMMENT_SURPLUS	"over capture.user_rate: "
 
 /* Which set a rule looks into; also its place in ruleset.sets. */
 enum rules_set_id {
@@ -144,10 +149,20 @@ enum rules_set_id {
 #define RULES_STREAMS_END_S	2
 #define RULES_STREAMS_S		60	/* the sets' own, which no rule leaves to it */
 
+/*
+ * The set of users who asked lately, each with its budget: user_rate packets,
+ * filled up in one second, so an entry that is older says nothing.  A user who
+ * finds no room in the set is not limited: no question is passed by mistake.
+ */
+#define RULES_USERS		"users"
+#define RULES_USERS_MAX		16384
+#define RULES_USERS_S		2
+
 /* Packets that are counted for status, each by one rule or more. */
 enum rules_counter {
 	COUNTER_QUESTIONS,	/* given to a queue, but for the canary's */
 	COUNTER_STREAMS_FULL,	/* connections that no set had room for */
+	COUNTER_SURPLUS,	/* over a user's rate */
 	RULES_COUNTERS
 };
 
@@ -161,6 +176,7 @@ struct ruleset {
 	uint32_t streams_max;		/* connections in each set */
 	unsigned int stream_new_s, stream_open_s;
 	uint16_t zone;
+	uint32_t user_rate;		/* packets a second; 0: no limit, no set */
 	uint16_t queue_number;
 	uint16_t queue_count;	/* > 1: spread by CPU (fanout) */
 	bool queue_bypass;

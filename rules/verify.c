@@ -170,11 +170,27 @@ check_streams(struct check *check, bool ipv4)
 		    check->set->streams_max, ipv4 ? '4' : '6', RULES_STREAMS_S);
 }
 
-static bool
-is_streams(const struct ruleset *set, const char *name)
+static void
+check_users(struct check *check)
 {
-	return set->tcp && (strcmp(name, RULES_STREAMS4) == 0 ||
-	    strcmp(name, RULES_STREAMS6) == 0);
+	struct nftnl_set *set = nftnl_set_list_lookup_byname(
+	    check->snapshot->sets, RULES_USERS);
+
+	if (set == NULL)
+		differ(check, "set " RULES_USERS " is missing");
+	else if (!compare_users(set))
+		differ(check, "set " RULES_USERS ": wanted %d users for %d s, "
+		    "kernel has another type, size, time or other flags",
+		    RULES_USERS_MAX, RULES_USERS_S);
+}
+
+/* Whether it is one of the sets that rules fill. */
+static bool
+is_filled(const struct ruleset *set, const char *name)
+{
+	return (set->tcp && (strcmp(name, RULES_STREAMS4) == 0 ||
+	    strcmp(name, RULES_STREAMS6) == 0)) ||
+	    (set->user_rate > 0 && strcmp(name, RULES_USERS) == 0);
 }
 
 static void
@@ -191,13 +207,15 @@ check_sets(struct check *check)
 		check_streams(check, true);
 		check_streams(check, false);
 	}
+	if (check->set->user_rate > 0)
+		check_users(check);
 	if (sets == NULL) {
 		check->error = -ENOMEM;
 		return;
 	}
 	while ((set = nftnl_set_list_iter_next(sets)) != NULL) {
 		const char *name = nftnl_set_get_str(set, NFTNL_SET_NAME);
-		bool wanted = is_streams(check->set, name);
+		bool wanted = is_filled(check->set, name);
 
 		for (size_t i = 0; i < RULES_SETS; i++)
 			wanted |= check->set->sets[i].count > 0 &&

@@ -100,6 +100,7 @@ show_counters(struct supervisor *s, const struct queue_numbers *numbers)
 
 	if (rules_kernel_counters(s->kernel, packets) == 0) {
 		atomic_store(&page->rule_packets, packets[COUNTER_QUESTIONS]);
+		atomic_store(&page->surplus, packets[COUNTER_SURPLUS]);
 		atomic_store(&page->streams_passed,
 		    packets[COUNTER_STREAMS_FULL]);
 	}

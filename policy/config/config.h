@@ -59,6 +59,7 @@ struct config_capture {
 	uint32_t mark_answered;		/*   set by the verdict of an answer */
 	uint32_t mark_stream;		/*   on packets of intercepted TCP connections */
 	uint16_t zone;
+	uint32_t user_rate;		/* packets a second; 0: no limit */
 };
 
 /* What intercepted TCP connections may cost, and what of the kernel they use. */

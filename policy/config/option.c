@@ -65,6 +65,10 @@ const struct config_option config_options[] = {
 	{ "capture.zone", "0",
 	  "Conntrack zone of questions that pass; 0: none of their own.",
 	  INTEGER, RANGE(0, 65534), IN(config, capture.zone), .fixed = true },
+	{ "capture.user_rate", "0",
+	  "Questions a second of one user that are looked at; those above pass.  "
+	  "0: no limit.",
+	  INTEGER, RANGE(0, 1000000), IN(config, capture.user_rate) },
 	{ "capture.bypass.users", "[ ]",
 	  "Users whose questions are not looked at; the worker's is always "
 	  "one of them.",

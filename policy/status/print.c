@@ -242,6 +242,7 @@ collect(struct view *v, const struct status_page *page,
 	add_number(v, "queue", "packets", atomic_load(&s->rule_packets));
 	add_number(v, "queue", "unseen", v->counters.unseen);
 	add_number(v, "queue", "dropped", v->counters.queue_dropped);
+	add_number(v, "queue", "over_user_rate", atomic_load(&s->surplus));
 	add_number(v, "worker", "threads", page->worker_slots);
 	add_number(v, "worker", "restarts", atomic_load(&s->restarts));
 	add_deaths(v, s);

@@ -63,6 +63,7 @@ struct status_supervisor {
 	_Atomic uint64_t table_loaded;	/* time */
 	_Atomic int32_t table_fd;	/* the supervisor's: /proc/PID/fd/... */
 	_Atomic uint64_t rule_packets;	/* the queue rules' counters when last read */
+	_Atomic uint64_t surplus;	/* packets over capture.user_rate: passed */
 	_Atomic uint64_t queue_dropped;	/* by the kernel: queue full, or socket full */
 	_Atomic uint32_t streams[2];	/* TCP connections in the sets: IPv4, IPv6 */
 	_Atomic uint32_t streams_max;	/* that fit into each; 0: no TCP */

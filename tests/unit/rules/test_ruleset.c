@@ -250,6 +250,51 @@ only_the_named_nameservers(void)
 	free(text);
 }
 
+/* Before each rule that queues; off, there is nothing of it. */
+static void
+rate_of_users(void)
+{
+	static const char *const parts[] = {
+		"set users {\n\t\ttype uid\n\t\tsize 16384\n"
+		"\t\tflags dynamic,timeout\n\t\ttimeout 2s\n\t}\n",
+		"comment \"canary\"", "comment \"bypass: user 998\"",
+		"comment \"repeated: counted before\"",
+		"\t\tudp dport 53 update @users { meta skuid limit rate over "
+		"70/second burst 70 packets } meta mark set meta mark | "
+		"0x10000000 counter accept comment \"over capture.user_rate: "
+		"questions\"\n\t\tudp dport 53 meta mark set",
+		"\t\ttcp dport 53 tcp flags & (fin | syn | rst | ack) == syn "
+		"update @users { meta skuid limit rate over 70/second burst 70 "
+		"packets } counter accept comment \"over capture.user_rate: "
+		"connections\"\n\t\ttcp dport 53",
+		"chain verdict", NULL
+	};
+	uid_t users[] = { 998 };
+	struct config config = plain;
+	char *text;
+
+	config.capture.tcp = true;
+	config.capture.bypass.users = users;
+	config.capture.bypass.user_count = 1;
+	text = printed(&config, RULES_FULL);
+	CHECK(text != NULL && strstr(text, "@users") == NULL &&
+	    strstr(text, "set users") == NULL);
+	free(text);
+	config.capture.user_rate = 70;
+	text = printed(&config, RULES_FULL);
+	CHECK(in_order(text, parts));
+	free(text);
+	/* No zone: passed questions have no mark to be known by. */
+	config.capture.zone = 0;
+	text = printed(&config, RULES_FULL);
+	CHECK(text != NULL && strstr(text, "packets } counter accept comment "
+	    "\"over capture.user_rate: questions\"") != NULL);
+	free(text);
+	text = printed(&config, RULES_CANARY);
+	CHECK(text != NULL && strstr(text, "@users") == NULL);
+	free(text);
+}
+
 static void
 queue_statement(void)
 {
@@ -395,6 +440,7 @@ main(void)
 	TEST(rules_of_tcp);
 	TEST(bypasses_stand_before_the_queue);
 	TEST(only_the_named_nameservers);
+	TEST(rate_of_users);
 	TEST(queue_statement);
 	TEST(intervals);
 	TEST(sets_do_not_overlap);

@@ -129,6 +129,9 @@ static const struct {
 	  "expected \"pass\" or \"drop\"" },
 	{ "queue.overload", "queue = { overload = false; };",
 	  "found false, expected \"drop\" or \"pass\"" },
+	{ "capture.user_rate", "capture = { user_rate = -1; };",
+	  "capture.user_rate: found -1, expected a whole number from 0 to "
+	  "1000000" },
 	{ "stream.connections", "stream = { connections = 0; };",
 	  "stream.connections: found 0, expected a whole number from 1 to "
 	  "65536" },

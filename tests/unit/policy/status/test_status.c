@@ -319,6 +319,7 @@ json_has_the_keys_that_are_promised(void)
 		{ "queue", "mode", JSON_STRING },
 		{ "queue", "unseen", JSON_INTEGER },
 		{ "queue", "dropped", JSON_INTEGER },
+		{ "queue", "over_user_rate", JSON_INTEGER },
 		{ "worker", "restarts", JSON_INTEGER },
 		{ "reload", "ok", JSON_TRUE },
 		{ "reload", "error", JSON_STRING },
