@@ -9,6 +9,8 @@
 # make deb        Debian packages, in build/packages/
 # make rpm        RPM packages, in build/packages/
 # make check-packages  both, and that they hold the same
+# make coverage   lines that unit and net tests run, by room (root; 10 minutes;
+#                 COVERAGE=unit for the unit tests alone)
 # make bench      measure it beside other servers (root); bench-quick: in a minute
 # make bench-check  instructions for a question, against the baseline
 # make check-vm   install and try the .deb in a virtual machine (root)
@@ -54,7 +56,7 @@ say	= $(if $(Q),@printf '  %-5s %s\n' $(1) $(2))
 
 # Goals that build nothing do not need the libraries, and those that install
 # them must run before they are looked for.
-LATE_GOALS := demo check deps demo-deps clean lint fuzz bench bench-quick bench-check
+LATE_GOALS := demo check coverage deps demo-deps clean lint fuzz bench bench-quick bench-check
 ifneq ($(filter-out $(LATE_GOALS),$(or $(MAKECMDGOALS),all)),)
 MISSING := $(foreach l,$(LIBRARIES),$(if $(shell $(PKG_CONFIG) --exists $(l) 2>/dev/null && echo y),,$(l)))
 ifneq ($(strip $(MISSING)),)
@@ -172,6 +174,14 @@ unit: unit-tests
 lint:
 	$(Q)BUILD=$(BUILD) tests/run --only lint
 
+# A build of its own.  A test that fails is shown, and what it has run counts.
+COVERAGE ?= unit net
+COVERAGE_BUILD := $(BUILD)-coverage
+coverage: deps
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) BUILD=$(COVERAGE_BUILD) CFLAGS="-O0 -g" HARDEN=-fPIE HARDEN_LD=-pie SANITIZE="--coverage -fprofile-update=atomic" all unit-tests tools
+	$(Q)find $(COVERAGE_BUILD) -name '*.gcda' -delete
+	$(Q)export BUILD=$(COVERAGE_BUILD) GCOV_ERROR_FILE=/dev/null; $(foreach k,$(COVERAGE),tests/run --only $(k);) tests/coverage $(COVERAGE_FILES)
+
 demo: demo-deps
 	$(Q)$(MAKE) --no-print-directory -j$(JOBS) all
 	$(Q)BUILD=$(BUILD) tests/demo
@@ -245,6 +255,6 @@ clean:
 
 -include $(shell [ -d $(BUILD) ] && find $(BUILD) -maxdepth 6 \( -path $(BUILD)/deb -o -path $(BUILD)/rpm -o -path $(BUILD)/vm \) -prune -o -type f -name '*.d' -print)
 
-.PHONY: all bench bench-check bench-quick check check-clients check-packages check-vm clean deb demo demo-deps deps fuzz fuzz-targets install lint \
+.PHONY: all bench bench-check bench-quick check check-clients check-packages check-vm clean coverage deb demo demo-deps deps fuzz fuzz-targets install lint \
 	print-cflags replay-targets tools unit unit-tests
 .SECONDARY:
