@@ -4,7 +4,7 @@
 #define NFDNS_TESTS_SOURCE_H
 
 #include "resolver/text/diag.h"
-#include "resolver/sources/source_format.h"
+#include "resolver/compile/formats.h"
 #include "tests/image.h"
 
 /* One text, what was said about it, and what came of it. */
@@ -26,7 +26,7 @@ read_octets(const char *format, const struct mesh *mesh, const char *octets,
 
 	MUST(b != NULL && copy != NULL);
 	memcpy(copy, octets, length);
-	MUST(source_format_find(format)->read(&text, b, &reading.diag) == 0);
+	MUST(formats_find(format)->read(&text, b, &reading.diag) == 0);
 	reading.table = table_of(b);
 	builder_free(b);
 	free(copy);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "policy/audit/audit.h"
-#include "resolver/sources/source_format.h"
+#include "resolver/compile/formats.h"
 
 void
 config_read_search(const struct config_load *load,
@@ -38,10 +38,10 @@ config_read_format(const struct config_load *load,
 	const struct source_format **format = to;
 
 	(void)option;
-	*format = source_format_find(text);
+	*format = formats_find(text);
 	if (*format == NULL)
 		config_wrong(load, value, "found \"%.60s\", expected one of "
-		    "the formats %s", text, source_format_names());
+		    "the formats %s", text, formats_names());
 }
 
 void

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "resolver/sources/source_format.h"
+#include "resolver/compile/formats.h"
 
 #define TEXT_MAX	((size_t)1 << 20)	/* that of a config */
 #define LIST_MAX	((size_t)1 << 16)
@@ -104,7 +104,7 @@ walk_format(struct walk *w, const struct source_format **format)
 		(void)snprintf(name, sizeof(name), "%s", (*format)->name);
 	WALK_VALUE(w, name);
 	name[sizeof(name) - 1] = '\0';
-	if (w->from != NULL && (*format = source_format_find(name)) == NULL)
+	if (w->from != NULL && (*format = formats_find(name)) == NULL)
 		fail(w, -EPROTO);
 }
 

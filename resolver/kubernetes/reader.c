@@ -19,7 +19,7 @@
 
 #include "resolver/text/json_scan.h"
 #include "resolver/kubernetes/kubernetes.h"
-#include "resolver/sources/source_format.h"
+#include "resolver/kubernetes/reader.h"
 
 /* All sources of the format. */
 struct source_set {

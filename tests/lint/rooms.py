@@ -71,7 +71,6 @@ KNOWN = """
 nfq/supervisor/canary.c: includes nfq/packet/intercept.h; nfq/supervisor may not use nfq/packet
 resolver/image/builder_made_up.c: calls istio_address_within of resolver/kubernetes/istio_address.c; resolver/image may not use resolver/kubernetes
 resolver/image/builder_made_up.c: includes resolver/kubernetes/istio_address.h; resolver/image may not use resolver/kubernetes
-resolver/sources/source_format.c: calls source_kubernetes_add, source_kubernetes_begin, source_kubernetes_end, source_kubernetes_read of resolver/kubernetes/reader.c; resolver/sources may not use resolver/kubernetes
 rules/netlink/netlink.c: includes rules/ruleset.h; rules/netlink may not use rules
 files call each other in a circle: resolver/image/builder.c, resolver/image/builder_drop.c, resolver/image/builder_empty.c, resolver/image/builder_made_up.c, resolver/image/builder_shadow.c, resolver/image/builder_write.c
 files call each other in a circle: resolver/kubernetes/domain.c, resolver/kubernetes/endpoint.c, resolver/kubernetes/istio_entry.c, resolver/kubernetes/istio_names.c, resolver/kubernetes/istio_workload.c, resolver/kubernetes/name_maker.c, resolver/kubernetes/names.c, resolver/kubernetes/pod.c, resolver/kubernetes/reader.c, resolver/kubernetes/service.c

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "resolver/sources/source_format.h"
+#include "resolver/compile/formats.h"
 
 /* A source format of the tests' own: "[owned] RECORD" a line. */
 
@@ -194,7 +194,7 @@ scenario_set_table(struct scenario *s, char *rest)
 	source->line = s->line;
 	source->path = strdup(s->path);
 	source->format = strcmp(format, "records") == 0 ? &records_format :
-	    source_format_find(format);
+	    formats_find(format);
 	if (source->format == NULL)
 		scenario_complain(s, s->line, "no table format \"%s\"", format);
 	s->fds[s->mesh.source_count++] = fd;

@@ -27,7 +27,7 @@
 
 #include "resolver/compile/compile.h"
 #include "resolver/dns/rr.h"
-#include "resolver/sources/source_format.h"
+#include "resolver/compile/formats.h"
 #include "resolver/image/table.h"
 
 #define NAMES_MAX	10000000u
@@ -386,7 +386,7 @@ main(int argc, char **argv)
 		    stderr);
 		return 2;
 	}
-	source.format = source_format_find(m.kind->format);
+	source.format = formats_find(m.kind->format);
 	m.hosts = (uint32_t)((names + m.kind->names_each - 1) /
 	    m.kind->names_each);
 	for (size_t i = 0; i < 3; i++) {

@@ -10,7 +10,7 @@
 #include "nfq/cli/table.h"
 #include "nfq/process/exit_code.h"
 #include "resolver/dns/name.h"
-#include "resolver/sources/source_format.h"
+#include "resolver/compile/formats.h"
 
 int
 main(int argc, char **argv)
@@ -20,7 +20,7 @@ main(int argc, char **argv)
 	    .sources = &source, .source_count = 1 };
 
 	if (argc > 5) {
-		source.format = source_format_find(argv[1]);
+		source.format = formats_find(argv[1]);
 		source.path = argv[2];
 		mesh.namespace = argv[4];
 	}

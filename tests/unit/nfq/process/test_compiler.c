@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "nfq/process/compiler.h"
-#include "resolver/sources/source_format.h"
+#include "resolver/compile/formats.h"
 #include "resolver/image/table.h"
 
 static char directory[] = "/tmp/nfdns-compiler-XXXXXX";
@@ -32,7 +32,7 @@ set_up(const char *format, const char *text)
 	memset(&config, 0, sizeof(config));
 	config.uid = config.gid = 65534;
 	source = (struct mesh_source){ .path = path, .line = 1,
-		.format = source_format_find(format) };
+		.format = formats_find(format) };
 	CHECK(source.format != NULL);
 	CHECK(name_from_text(&config.mesh.domain, "cluster.local", 13) == 0);
 	config.mesh.namespace = namespace;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "policy/config/option.h"
-#include "resolver/sources/source_format.h"
+#include "resolver/compile/formats.h"
 #include "tests/config_text.h"
 
 static bool
@@ -106,7 +106,7 @@ static const char full[] =
 static bool
 kubernetes_options(const struct mesh_source *source)
 {
-	return source->format == source_format_find("kubernetes") &&
+	return source->format == formats_find("kubernetes") &&
 	    source->ttl == 5 && source->namespaces.count == 2 &&
 	    strcmp(source->namespaces.texts[0], "a") == 0 &&
 	    strcmp(source->namespaces.texts[1], "b") == 0 &&
@@ -170,7 +170,7 @@ every_option_has_its_effect(void)
 	CHECK(c->mesh.auto_allocate == AUTO_ALLOCATE_IPV6);
 	CHECK(c->mesh.unloaded == UNLOADED_SERVFAIL);
 	CHECK(c->mesh.source_count == 3);
-	CHECK(c->mesh.sources[0].format == source_format_find("nds"));
+	CHECK(c->mesh.sources[0].format == formats_find("nds"));
 	CHECK(strcmp(c->mesh.sources[0].path, "/t/names.json") == 0);
 	CHECK(c->mesh.sources[0].line == 23);
 	CHECK(strcmp(c->mesh.sources[1].path, "/etc/nfdns/hosts") == 0);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "policy/config/option.h"
-#include "resolver/sources/source_format.h"
+#include "resolver/compile/formats.h"
 #include "tests/check.h"
 
 /* Reads a file of the checkout; the caller frees. */
@@ -159,7 +159,7 @@ the_packaged_file_loads(void)
 		printf("  %s\n", diag.entries[0].text);
 	else {
 		CHECK(c->mesh.source_count == 1);
-		CHECK(c->mesh.sources[0].format == source_format_find("hosts"));
+		CHECK(c->mesh.sources[0].format == formats_find("hosts"));
 		CHECK(strcmp(c->mesh.sources[0].path, "/etc/nfdns/hosts") == 0);
 		CHECK(c->mesh.zone_count == 0);
 	}

@@ -37,7 +37,7 @@ write_file(const char *name, const char *text)
 static struct mesh_source
 source_of(const char *format, char *path)
 {
-	return (struct mesh_source){ .format = source_format_find(format),
+	return (struct mesh_source){ .format = formats_find(format),
 	    .path = path };
 }
 

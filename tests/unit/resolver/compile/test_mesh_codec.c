@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "resolver/compile/mesh_codec.h"
-#include "resolver/sources/source_format.h"
+#include "resolver/compile/formats.h"
 
 static char *namespaces[] = { (char[]){ "shop" }, (char[]){ "" } };
 static char *nameservers[] = { (char[]){ "10.96.0.10" } };
@@ -56,8 +56,8 @@ whole_mesh(void)
 {
 	char text[32];
 
-	sources[0].format = source_format_find("kubernetes");
-	sources[1].format = source_format_find("zone");
+	sources[0].format = formats_find("kubernetes");
+	sources[1].format = formats_find("zone");
 	CHECK(name_from_text(&mesh.domain, "cluster.local", 13) == 0);
 	for (size_t i = 0; i < MESH_MAX_SEARCH; i++) {
 		int length = snprintf(text, sizeof(text), "search%zu", i);

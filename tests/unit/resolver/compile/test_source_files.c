@@ -58,7 +58,7 @@ static void
 set_up(const char *format)
 {
 	MUST(nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
-	source = (struct mesh_source){ .format = source_format_find(format),
+	source = (struct mesh_source){ .format = formats_find(format),
 	    .path = directory, .ttl = 77 };
 	mesh = (struct mesh){ .ttl = 30, .udp_size = 1232,
 	    .domain = name_of("mesh.test"), .namespace = (char[]){ "own" },

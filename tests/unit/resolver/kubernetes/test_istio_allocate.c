@@ -123,7 +123,7 @@ families_of_the_table(void)
 		struct builder *b = builder_new(&mesh);
 
 		MUST(b != NULL);
-		MUST(source_format_find("kubernetes")->read(&text, b,
+		MUST(formats_find("kubernetes")->read(&text, b,
 		    &r.diag) == 0);
 		/* Tables that come behind count as well. */
 		builder_source(b, 1);

@@ -27,7 +27,7 @@ static struct mesh mesh = { .ttl = 30, .negative_ttl = 5, .udp_size = 1232,
 static struct reading
 read_both(const char *first, const char *second)
 {
-	const struct source_format *format = source_format_find("kubernetes");
+	const struct source_format *format = formats_find("kubernetes");
 	const char *texts[] = { first, second };
 	struct reading reading = { .diag = DIAG_INIT };
 	struct builder *b = builder_new(&mesh);

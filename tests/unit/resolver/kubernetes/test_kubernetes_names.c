@@ -32,7 +32,7 @@ make(const char *objects)
 	struct builder *b = builder_new(&mesh);
 
 	MUST(b != NULL);
-	MUST(source_format_find("kubernetes")->read(&text, b, &r.diag) == 0);
+	MUST(formats_find("kubernetes")->read(&text, b, &r.diag) == 0);
 	r.table = table_of(b);
 	builder_free(b);
 	source = (struct mesh_source){ .line = 1 };

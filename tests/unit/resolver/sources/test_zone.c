@@ -219,7 +219,7 @@ compile_zone(struct diag *diag)
 	const char *why;
 
 	(void)snprintf(path, sizeof(path), "%s/zone", directory);
-	source.format = source_format_find("zone");
+	source.format = formats_find("zone");
 	m.sources = &source;
 	m.source_count = 1;
 	MUST(source_files_open(&files, &m, diag) == 0);

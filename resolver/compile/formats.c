@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "resolver/sources/source_format.h"
+#include "resolver/compile/formats.h"
 
 #include <string.h>
+
+#include "resolver/kubernetes/reader.h"
 
 static const struct source_format formats[] = {
 	{ .name = "nds", .ending = ".json", .read = source_nds_read },
@@ -14,7 +16,7 @@ static const struct source_format formats[] = {
 };
 
 const struct source_format *
-source_format_find(const char *name)
+formats_find(const char *name)
 {
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		if (strcmp(formats[i].name, name) == 0)
@@ -24,7 +26,7 @@ source_format_find(const char *name)
 }
 
 const char *
-source_format_names(void)
+formats_names(void)
 {
 	return "nds, nds-proto, hosts, zone, kubernetes";
 }

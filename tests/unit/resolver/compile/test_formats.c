@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
+#include "resolver/compile/formats.h"
+#include "tests/check.h"
+
+/* Every name that messages list is a format, and it can be read. */
+static void
+listed_names_are_formats(void)
+{
+	char names[128], *rest = names, *name;
+	size_t count = 0;
+
+	CHECK(strlen(formats_names()) < sizeof(names));
+	memcpy(names, formats_names(), strlen(formats_names()) + 1);
+	while ((name = strsep(&rest, ",")) != NULL) {
+		const struct source_format *format;
+
+		name += strspn(name, " ");
+		format = formats_find(name);
+		CHECK(format != NULL && strcmp(format->name, name) == 0 &&
+		    format->read != NULL);
+		count++;
+	}
+	CHECK(count == 5);
+}
+
+/* A set of sources has all three of its functions or none. */
+static void
+sets_are_complete(void)
+{
+	const struct source_format *kubernetes = formats_find("kubernetes");
+	const struct source_format *hosts = formats_find("hosts");
+
+	CHECK(kubernetes != NULL && kubernetes->begin != NULL &&
+	    kubernetes->add != NULL && kubernetes->end != NULL);
+	CHECK(hosts != NULL && hosts->begin == NULL && hosts->add == NULL &&
+	    hosts->end == NULL);
+}
+
+static void
+other_names_are_none(void)
+{
+	CHECK(formats_find("") == NULL);
+	CHECK(formats_find("NDS") == NULL);
+	CHECK(formats_find("nds,") == NULL);
+	CHECK(formats_find("nds-protocol") == NULL);
+}
+
+int
+main(void)
+{
+	TEST(listed_names_are_formats);
+	TEST(sets_are_complete);
+	TEST(other_names_are_none);
+	return test_summary();
+}
