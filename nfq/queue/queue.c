@@ -18,26 +18,25 @@
 /* ...and how often to look for more all the same. */
 #define ALONE_LOOK	8
 
+/* Large members first, so that none of them needs padding. */
 struct queue_reader {
-	int fd;
-	uint16_t number;
-
-	unsigned int alone;		/* datagrams that came so, in a row */
-	bool any_id;			/* last_id means something */
-	uint32_t last_id;
-	uint64_t gaps;
-	uint64_t verdict_errors;
-	int pending_error;		/* for the next queue_receive() */
-
-	bool passes;			/* a batch ACCEPT is due, up to: */
-	uint32_t pass_id;
-	int send_error;			/* first error of this batch */
-	size_t send_used;
-
+	_Alignas(64) uint8_t send[QUEUE_SEND_SIZE];
 	struct mmsghdr messages[QUEUE_BATCH];
 	struct iovec vectors[QUEUE_BATCH];
 	queue_buffer *received;		/* QUEUE_BATCH of them */
-	_Alignas(64) uint8_t send[QUEUE_SEND_SIZE];
+	uint64_t gaps;
+	uint64_t verdict_errors;
+	size_t send_used;
+
+	int fd;
+	unsigned int alone;		/* datagrams that came so, in a row */
+	uint32_t last_id;
+	int pending_error;		/* for the next queue_receive() */
+	uint32_t pass_id;		/* "passes" up to this one */
+	int send_error;			/* first error of this batch */
+	uint16_t number;
+	bool any_id;			/* last_id means something */
+	bool passes;			/* a batch ACCEPT is due */
 };
 
 int

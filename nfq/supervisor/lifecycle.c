@@ -451,7 +451,7 @@ start_loop(struct supervisor *s)
 
 	monitor_start(s);
 	tick.it_interval.tv_sec = 0;
-	tick.it_interval.tv_nsec = LIFE_LOOK_MS * 1000000;
+	tick.it_interval.tv_nsec = LIFE_LOOK_MS * 1000000L;
 	tick.it_value = tick.it_interval;
 	if (timerfd_settime(s->timer, 0, &tick, NULL) < 0) {
 		log_error("cannot set the timer: %s", strerror(errno));

@@ -103,7 +103,8 @@ read_file(const char *path, int *error)
 		*error = -EPROTO;
 	else if ((text = malloc((size_t)st.st_size + 1)) == NULL)
 		*error = -ENOMEM;
-	while (*error == 0 && length < (size_t)st.st_size) {
+	while (text != NULL && *error == 0 &&
+	    length < (size_t)st.st_size) {
 		n = read(fd, text + length, (size_t)st.st_size - length);
 		if (n <= 0)
 			*error = n < 0 ? -errno : -EPROTO;
@@ -111,7 +112,7 @@ read_file(const char *path, int *error)
 			length += (size_t)n;
 	}
 	(void)close(fd);
-	if (*error < 0) {
+	if (text == NULL || *error < 0) {
 		free(text);
 		return NULL;
 	}
@@ -143,22 +144,52 @@ take_source(struct load_report *report, const char *line)
 	return 0;
 }
 
+/* "count" decimal numbers with a space between, and nothing behind them. */
+static int
+take_numbers(const char *text, uint64_t *numbers, size_t count)
+{
+	char *end;
+
+	for (size_t i = 0; i < count; i++) {
+		if (*text < '0' || *text > '9')
+			return -EPROTO;
+		errno = 0;
+		numbers[i] = strtoull(text, &end, 10);
+		if (errno != 0 || *end != (i + 1 < count ? ' ' : '\0'))
+			return -EPROTO;
+		text = end + 1;
+	}
+	return 0;
+}
+
+static int
+take_totals(struct load_report *report, const char *text, size_t totals[2])
+{
+	uint64_t numbers[4];
+
+	if (take_numbers(text, numbers, 4) < 0 || numbers[0] > UINT32_MAX)
+		return -EPROTO;
+	report->sequence = (uint32_t)numbers[0];
+	report->names = numbers[1];
+	totals[DIAG_ERROR] = (size_t)numbers[2];
+	totals[DIAG_WARNING] = (size_t)numbers[3];
+	return 0;
+}
+
 static int
 take_line(struct load_report *report, const char *line, size_t totals[2])
 {
 	const char *what = line + 2;
-	int version;
+	uint64_t version;
 
 	if (line[0] == '\0' || line[1] != ' ')
 		return -EPROTO;
 	switch (line[0]) {
 	case 'V':
-		return sscanf(what, "%d", &version) == 1 &&
+		return take_numbers(what, &version, 1) == 0 &&
 		    version == VERSION ? 0 : -EPROTO;
 	case 'N':
-		return sscanf(what, "%" SCNu32 " %" SCNu64 " %zu %zu",
-		    &report->sequence, &report->names, &totals[DIAG_ERROR],
-		    &totals[DIAG_WARNING]) == 4 ? 0 : -EPROTO;
+		return take_totals(report, what, totals);
 	case 'S':
 		return take_source(report, what);
 	case 'E':

@@ -316,7 +316,7 @@ finish(const struct chase *chase, struct joint *j, uint16_t reply_flags,
 	flags = (uint16_t)((flags & ~FLAGS_RCODE) |
 	    (j->rcode & FLAGS_RCODE) | (reply_flags & FLAG_TC));
 	wire_store_u16(out + 2, flags);
-	for (int i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		uint8_t *count = out + 6 + 2 * i;
 
 		wire_store_u16(count, (uint16_t)(wire_load_u16(count) +

@@ -59,7 +59,7 @@ struct bench {
 	struct stream *stream;
 	int64_t now_ms;
 	int clients[CLIENTS], servers[SERVERS];	/* their ends; -1: none */
-	int opener;				/* its end of the channel */
+	int sockets;				/* its end of the channel */
 	int control[2];
 };
 
