@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Readers of what is captured and what is bypassed: numbers for the kernel. */
-#include "policy/config/option.h"
+#include "policy/config/capture.h"
 
 #include <sys/socket.h>
 #include <arpa/inet.h>
@@ -8,8 +7,11 @@
 #include <grp.h>
 #include <netinet/in.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "policy/config/value.h"
 
 /* A 32-bit number written as such or in quotes. */
 static bool
@@ -69,12 +71,64 @@ add_number(const struct config_load *load, uint32_t **numbers, size_t *count,
 static_assert(sizeof(uid_t) == sizeof(uint32_t) &&
     sizeof(gid_t) == sizeof(uint32_t), "add_number() takes them");
 
-void
-config_add_user(const struct config_load *load, uid_t uid)
+/* Adds a user whose questions are bypassed. */
+static void
+add_user(const struct config_load *load, uid_t uid)
 {
 	struct config_bypass *bypass = &load->config->capture.bypass;
 
 	add_number(load, &bypass->users, &bypass->user_count, uid);
+}
+
+/* A number of a user or group; -1 is the kernel's "none". */
+static bool
+id_of(const config_setting_t *value, uint32_t *number)
+{
+	return number_of(value, number) && *number != UINT32_MAX;
+}
+
+void
+config_read_user(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct config *config = load->config;
+	const struct passwd *entry;
+	uint32_t number;
+	char *text;
+
+	if (id_of(value, &number)) {
+		entry = getpwuid(number);
+		config->uid = number;
+		config->gid = entry != NULL ? entry->pw_gid : number;
+		if (asprintf(&text, "%u", number) < 0)
+			text = NULL;
+	} else if (config_setting_type(value) != CONFIG_TYPE_STRING) {
+		config_expected(load, option, value);
+		return;
+	} else {
+		text = strdup(config_setting_get_string(value));
+		entry = text != NULL ? getpwnam(text) : NULL;
+		if (text != NULL && entry == NULL) {
+			config_wrong(load, value, "there is no user \"%.60s\"; "
+			    "create it (useradd --system --no-create-home "
+			    "--shell /usr/sbin/nologin %.60s, or "
+			    "systemd-sysusers) or name another",
+			    text, text);
+			free(text);
+			return;
+		}
+		if (entry != NULL) {
+			config->uid = entry->pw_uid;
+			config->gid = entry->pw_gid;
+		}
+	}
+	config_store_text(load, to, text);
+	add_user(load, config->uid);
+	if (text != NULL && config->uid == 0)
+		diag_add(load->diag, DIAG_WARNING, load->file,
+		    config_setting_source_line(value), "user: questions of "
+		    "root are bypassed, since the worker is root's; give it "
+		    "a user of its own");
 }
 
 void
@@ -89,7 +143,7 @@ config_read_users(const struct config_load *load,
 		if (uid == (uid_t)-1)
 			config_expected(load, option, value);
 		else
-			config_add_user(load, uid);
+			add_user(load, uid);
 		return;
 	}
 	if (config_setting_type(value) != CONFIG_TYPE_STRING) {
@@ -102,7 +156,7 @@ config_read_users(const struct config_load *load,
 		    "machine; take it out, or write its number",
 		    config_setting_get_string(value));
 	else
-		config_add_user(load, entry->pw_uid);
+		add_user(load, entry->pw_uid);
 }
 
 void

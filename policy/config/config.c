@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -222,8 +223,7 @@ check_keys(const struct config_load *load, const config_setting_t *group)
 		option = config_option_find(path);
 		if (option != NULL) {
 			if ((option->types & OPTION_GROUP) != 0 &&
-			    option->read != config_read_policy &&
-			    config_setting_is_list(s))
+			    !option->any_keys && config_setting_is_list(s))
 				check_keys(load, s);
 		} else if (!is_group_path(path))
 			report_unknown(load, s);
@@ -286,7 +286,9 @@ int
 config_parse(struct config **config, const char *path, const char *text,
     size_t length, struct diag *diag)
 {
-	struct config_load load = { NULL, diag, path };
+	struct config_load load = {
+		NULL, diag, path, config_options, config_option_count,
+	};
 	config_t file, defaults;
 	size_t errors = diag->errors, warnings = diag->warnings;
 	char *copy = NULL;
@@ -386,11 +388,14 @@ same_value(const struct config_option *option, const struct config *a,
 	const void *left = (const char *)a + option->offset;
 	const void *right = (const char *)b + option->offset;
 
-	if (option->read == config_read_directory)
-		return strcmp(a->run_dir, b->run_dir) == 0;
-	if (option->read == config_read_user)
+	switch (option->kind) {
+	case OPTION_TEXT:
+		return strcmp(*(char *const *)left, *(char *const *)right) == 0;
+	case OPTION_USER:
 		return a->uid == b->uid && a->gid == b->gid;
-	return memcmp(left, right, option->size) == 0;
+	default:
+		return memcmp(left, right, option->size) == 0;
+	}
 }
 
 int
@@ -402,7 +407,7 @@ config_check_reload(const struct config *running, const struct config *next,
 	for (size_t i = 0; i < config_option_count; i++) {
 		const struct config_option *option = &config_options[i];
 
-		if (!option->fixed || same_value(option, running, next))
+		if (option->reload || same_value(option, running, next))
 			continue;
 		diag_add(diag, DIAG_ERROR, next->path, 0,
 		    "%s has changed, which needs a restart: put it back, or "
@@ -410,4 +415,25 @@ config_check_reload(const struct config *running, const struct config *next,
 		error = -EINVAL;
 	}
 	return error;
+}
+
+char *
+config_peek_run_dir(const char *path)
+{
+	const char *value = NULL;
+	config_t tree;
+	struct stat st;
+	char *run_dir;
+
+	config_init(&tree);
+	/* A text that breaks off keeps the settings before that place. */
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_size <= (off_t)CONFIG_MAX_OCTETS)
+		(void)config_read_file(&tree, path);
+	if (config_lookup_string(&tree, "run_dir", &value) != CONFIG_TRUE ||
+	    value[0] != '/')
+		value = CONFIG_DEFAULT_RUN_DIR;
+	run_dir = strdup(value);
+	config_destroy(&tree);
+	return run_dir;
 }

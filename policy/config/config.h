@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The configuration file (libconfig syntax), read once into values.  Every
- * option and its default stands in one table in config_option.c, which
+ * option and its default stands in one table in option.c, which
  * nfdnsd.conf(5) and the packaged file are checked against
  * ("nfdns check --defaults" prints it).
  */
@@ -19,6 +19,7 @@
 #include "resolver/image/mesh.h"
 
 #define CONFIG_DEFAULT_PATH "/etc/nfdns/nfdnsd.conf"
+#define CONFIG_DEFAULT_RUN_DIR "/run/nfdns"
 #define CONFIG_MAX_WORKERS 64
 #define CONFIG_MAX_ITEMS 1024		/* of one list */
 #define CONFIG_MAX_OCTETS ((size_t)1 << 20)	/* of the file */
@@ -146,8 +147,8 @@ char *config_peek_run_dir(const char *path) __attribute__((warn_unused_result));
 
 /*
  * Checks that "next" can take over from "running" without a restart: options
- * that are fixed at start (run_dir, user, queue.*, capture.mark_mask,
- * capture.zone) must be equal.  Each that is not is an error in diag.
+ * without "reload" in their rows must be equal.  Each that differs is an error
+ * in diag.
  * Returns 0 or -EINVAL.
  */
 int config_check_reload(const struct config *running, const struct config *next,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Readers of the lists of groups and of what belongs to them. */
-#include "policy/config/option.h"
+#include "policy/config/mesh.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "policy/audit/audit.h"
+#include "policy/config/value.h"
 #include "resolver/compile/formats.h"
 
 void

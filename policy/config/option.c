@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * THE table of options: what there is, what it may be, what it is if nobody
- * says, and what it is for.  Reader, checks, messages and documentation follow
- * it.  An option that a later one is checked against stands before it.
+ * Reader, checks, messages and documentation follow this table.  If the value
+ * of one option is checked against another's, the other stands before it.
  */
 #include "policy/config/option.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "policy/config/capture.h"
+#include "policy/config/mesh.h"
+#include "policy/config/value.h"
 
 #define IN(structure, member) \
 	.offset = offsetof(struct structure, member), \
@@ -37,311 +40,323 @@ static const char *const log_levels[] = { "error", "warning", "notice", "info",
 	"debug", NULL };
 
 const struct config_option config_options[] = {
-	{ "run_dir", "\"/run/nfdns\"",
+	{ "run_dir", "\"" CONFIG_DEFAULT_RUN_DIR "\"",
 	  "Directory of the status page, made at start if it is not there.",
 	  .allowed = "an absolute path of at most 200 octets",
 	  STRING, .read = config_read_directory, IN(config, run_dir),
-	  .fixed = true },
+	  .kind = OPTION_TEXT },
 	{ "user", "\"nfdns\"",
 	  "User of the worker process; questions of this user are bypassed.",
 	  .allowed = "the name or number of a user",
 	  .types = OPTION_STRING | OPTION_INTEGER, .read = config_read_user,
-	  IN(config, user), .fixed = true },
+	  IN(config, user), .kind = OPTION_USER },
 
 	{ "capture.nameservers", "[ \"any\" ]",
 	  "Only questions to these nameservers are looked at.",
 	  .allowed = "\"any\", or addresses and prefixes such as "
 	  "\"192.0.2.53\" and \"2001:db8::/32\"",
-	  STRINGS, .read = config_read_nameservers, IN(config, capture) },
+	  STRINGS, .read = config_read_nameservers, IN(config, capture),
+	  .if_empty = "no question would be looked at",
+	  .reload = true },
 	{ "capture.tcp", "true",
 	  "Whether questions over TCP are answered too.",
-	  BOOLEAN, IN(config, capture.tcp), .fixed = true },
+	  BOOLEAN, IN(config, capture.tcp) },
 	{ "capture.mark_mask", "\"0x70000000\"",
 	  "Three bits of the packet mark that no other program uses.",
 	  .allowed = "a number with exactly three bits set, such as "
 	  "\"0x70000000\"",
 	  .types = OPTION_STRING | OPTION_INTEGER, .read = config_read_mark_mask,
-	  IN(config, capture.mark_mask), .fixed = true },
+	  IN(config, capture.mark_mask) },
 	{ "capture.zone", "0",
 	  "Conntrack zone of questions that pass; 0: none of their own.",
-	  INTEGER, RANGE(0, 65534), IN(config, capture.zone), .fixed = true },
+	  INTEGER, RANGE(0, 65534), IN(config, capture.zone) },
 	{ "capture.user_rate", "0",
 	  "Questions a second of one user that are looked at; those above pass.  "
 	  "0: no limit.",
-	  INTEGER, RANGE(0, 1000000), IN(config, capture.user_rate) },
+	  INTEGER, RANGE(0, 1000000), IN(config, capture.user_rate),
+	  .reload = true },
 	{ "capture.bypass.users", "[ ]",
 	  "Users whose questions are not looked at; the worker's is always "
 	  "one of them.",
 	  .allowed = "names or numbers of users",
 	  STRINGS_INTEGERS, .read = config_read_users,
-	  IN(config, capture.bypass) },
+	  IN(config, capture.bypass), .reload = true },
 	{ "capture.bypass.groups", "[ ]",
 	  "Groups (of the asking process) whose questions are not looked at.",
 	  .allowed = "names or numbers of groups",
 	  STRINGS_INTEGERS, .read = config_read_groups,
-	  IN(config, capture.bypass) },
+	  IN(config, capture.bypass), .reload = true },
 	{ "capture.bypass.marks", "[ ]",
 	  "Packet marks whose questions are not looked at.",
 	  .allowed = "marks with or without a mask, such as \"0x539/0xfff\"",
-	  STRINGS, .read = config_read_marks, IN(config, capture.bypass) },
+	  STRINGS, .read = config_read_marks, IN(config, capture.bypass),
+	  .reload = true },
 	{ "capture.bypass.cgroups", "[ ]",
 	  "Control groups (version 2) whose questions are not looked at.",
 	  .allowed = "paths below the cgroup v2 root, such as "
 	  "\"system.slice/backup.service\"",
-	  STRINGS, .read = config_read_cgroups, IN(config, capture.bypass) },
+	  STRINGS, .read = config_read_cgroups, IN(config, capture.bypass),
+	  .reload = true },
 	{ "capture.bypass.classids", "[ ]",
 	  "Class numbers of the net_cls controller whose questions are not "
 	  "looked at.",
 	  .allowed = "numbers from 1 to 0xffffffff, such as \"0x100001\"",
 	  STRINGS_INTEGERS, .read = config_read_classids,
-	  IN(config, capture.bypass) },
+	  IN(config, capture.bypass), .reload = true },
 	{ "capture.bypass.destinations", "[ ]",
 	  "Nameservers whose questions are not looked at.",
 	  .allowed = "addresses and prefixes such as \"169.254.169.254\" and "
 	  "\"fd00::/8\"",
-	  STRINGS, .read = config_read_prefixes, IN(config, capture.bypass) },
+	  STRINGS, .read = config_read_prefixes, IN(config, capture.bypass),
+	  .reload = true },
 
 	{ "queue.number", "5300",
 	  "Netfilter queue, the first of as many as there are workers.",
-	  INTEGER, RANGE(0, 65535), IN(config, queue.number), .fixed = true },
+	  INTEGER, RANGE(0, 65535), IN(config, queue.number) },
 	{ "queue.workers", "1",
 	  "Threads that answer questions, each with a queue of its own.",
 	  .allowed = "a whole number from 1 to 64, or \"auto\" for one on each "
 	  "CPU",
 	  .types = OPTION_STRING | OPTION_INTEGER, .read = config_read_workers,
-	  IN(config, queue.workers), .fixed = true },
+	  IN(config, queue.workers) },
 	{ "queue.maxlen", "65536",
 	  "Packets that may wait in each queue.  The default holds 10,000 "
 	  "questions a second for five seconds, in at most 50 megabytes of the "
 	  "kernel's memory.",
-	  INTEGER, RANGE(128, 1048576), IN(config, queue.maxlen),
-	  .fixed = true },
+	  INTEGER, RANGE(128, 1048576), IN(config, queue.maxlen) },
 	{ "queue.prefilter", "\"auto\"",
 	  "Whether the kernel is to pass questions that cannot be the mesh's "
 	  "by itself; without effect in this version.",
-	  STRING, CHOICE(auto_off) },
+	  STRING, CHOICE(auto_off), .reload = true },
 	{ "queue.absent", "\"pass\"",
 	  "What becomes of questions while nobody has the queue open.",
-	  STRING, CHOICE(pass_drop), IN(config, queue.absent_drop),
-	  .fixed = true },
+	  STRING, CHOICE(pass_drop), IN(config, queue.absent_drop) },
 	{ "queue.overload", "\"drop\"",
 	  "What becomes of questions that find the queue full.",
-	  STRING, CHOICE(drop_pass), IN(config, queue.overload_pass),
-	  .fixed = true },
+	  STRING, CHOICE(drop_pass), IN(config, queue.overload_pass) },
 
 	{ "stream.connections", "1024",
 	  "TCP connections in all; over that one is closed of the client "
 	  "that has most, or the new one.",
-	  INTEGER, RANGE(1, 65536), IN(config, stream.connections),
-	  .fixed = true },
+	  INTEGER, RANGE(1, 65536), IN(config, stream.connections) },
 	{ "stream.per_client", "512",
 	  "TCP connections of one user, or of one address where the user is "
 	  "not known; those above are closed.",
-	  INTEGER, RANGE(1, 65536), IN(config, stream.per_client),
-	  .fixed = true },
+	  INTEGER, RANGE(1, 65536), IN(config, stream.per_client) },
 	{ "stream.raw", "64",
 	  "TCP connections in all that are relayed as they are, such as zone "
 	  "transfers; over that as with stream.connections.",
-	  INTEGER, RANGE(0, 65536), IN(config, stream.raw), .fixed = true },
+	  INTEGER, RANGE(0, 65536), IN(config, stream.raw) },
 	{ "stream.raw_lifetime", "3600",
 	  "Seconds until such a connection is closed, whatever happens on it.",
-	  INTEGER, RANGE(1, 86400), IN(config, stream.raw_lifetime_s),
-	  .fixed = true },
+	  INTEGER, RANGE(1, 86400), IN(config, stream.raw_lifetime_s) },
 	{ "stream.in_flight", "128",
 	  "Questions of one connection that may wait for the nameserver; "
 	  "more are not read until one is answered.",
-	  INTEGER, RANGE(1, 4096), IN(config, stream.in_flight),
-	  .fixed = true },
+	  INTEGER, RANGE(1, 4096), IN(config, stream.in_flight) },
 	{ "stream.buffer", "65536",
 	  "Octets that may wait on a connection, each way; more are not read, "
 	  "but one message may always wait.",
-	  INTEGER, RANGE(1024, 1048576), IN(config, stream.buffer),
-	  .fixed = true },
+	  INTEGER, RANGE(1024, 1048576), IN(config, stream.buffer) },
 	{ "stream.idle", "10",
 	  "Seconds until a connection without a question is closed.",
-	  INTEGER, RANGE(1, 3600), IN(config, stream.idle_s), .fixed = true },
+	  INTEGER, RANGE(1, 3600), IN(config, stream.idle_s) },
 	{ "stream.message", "2",
 	  "Seconds that a message may take from its first octet to its last.",
-	  INTEGER, RANGE(1, 600), IN(config, stream.message_s),
-	  .fixed = true },
+	  INTEGER, RANGE(1, 600), IN(config, stream.message_s) },
 	{ "stream.unread", "10",
 	  "Seconds until a connection is closed whose client does not read.",
-	  INTEGER, RANGE(1, 600), IN(config, stream.unread_s),
-	  .fixed = true },
+	  INTEGER, RANGE(1, 600), IN(config, stream.unread_s) },
 	{ "stream.relay", "5",
 	  "Seconds that a nameserver gets for a connection, and for an answer.",
-	  INTEGER, RANGE(1, 600), IN(config, stream.relay_s), .fixed = true },
+	  INTEGER, RANGE(1, 600), IN(config, stream.relay_s) },
 	{ "stream.tracked", "65536",
 	  "TCP connections that the rules keep track of, open and just ended, "
 	  "for each version of IP; those above go to their nameservers.",
-	  INTEGER, RANGE(1024, 1048576), IN(config, stream.tracked),
-	  .fixed = true },
+	  INTEGER, RANGE(1024, 1048576), IN(config, stream.tracked) },
 	{ "stream.port", "5300",
 	  "Port of 127.0.0.1 and ::1 where intercepted connections end.",
-	  INTEGER, RANGE(1, 65535), IN(config, stream.port), .fixed = true },
+	  INTEGER, RANGE(1, 65535), IN(config, stream.port) },
 	{ "stream.table", "5300",
 	  "Routing table for the packets of intercepted connections.",
-	  INTEGER, RANGE(256, 2147483647), IN(config, stream.table),
-	  .fixed = true },
+	  INTEGER, RANGE(256, 2147483647), IN(config, stream.table) },
 	{ "stream.priority", "53",
 	  "Priority of the routing rule that leads to that table.",
-	  INTEGER, RANGE(1, 32765), IN(config, stream.priority),
-	  .fixed = true },
+	  INTEGER, RANGE(1, 32765), IN(config, stream.priority) },
 
 	{ "mesh.domain", "\"cluster.local\"",
 	  "The mesh's domain.",
 	  .allowed = "a domain name such as \"cluster.local\"",
-	  STRING, .read = config_read_name, IN(config, mesh.domain) },
+	  STRING, .read = config_read_name, IN(config, mesh.domain),
+	  .reload = true },
 	{ "mesh.namespace", "\"default\"",
 	  "Namespace whose services have names of one label too.",
 	  .allowed = "a name of letters, digits and '-', at most 63",
-	  STRING, .read = config_read_namespace, IN(config, mesh.namespace) },
+	  STRING, .read = config_read_namespace, IN(config, mesh.namespace),
+	  .reload = true },
 	{ "mesh.cluster", "\"\"",
 	  "The cluster that this machine belongs to; if empty, all tables are "
 	  "its own.",
 	  .allowed = LABEL,
-	  STRING, .read = config_read_label, IN(config, mesh.cluster) },
+	  STRING, .read = config_read_label, IN(config, mesh.cluster),
+	  .reload = true },
 	{ "mesh.network", "\"\"",
 	  "The network that this machine is in; if empty, it reaches every "
 	  "endpoint.",
 	  .allowed = LABEL,
-	  STRING, .read = config_read_label, IN(config, mesh.network) },
+	  STRING, .read = config_read_label, IN(config, mesh.network),
+	  .reload = true },
 	{ "mesh.multicluster_headless", "true",
 	  "Whether a headless service has its endpoints in other clusters too.",
-	  BOOLEAN, IN(config, mesh.multicluster_headless) },
+	  BOOLEAN, IN(config, mesh.multicluster_headless), .reload = true },
 	{ "mesh.auto_allocate", "\"both\"",
 	  "Which addresses a ServiceEntry without one gets: of 240.240.0.0/16, "
 	  "of 2001:2::/48, of both or none.",
 	  STRING, CHOICE(auto_allocate_modes),
-	  IN(config, mesh.auto_allocate) },
+	  IN(config, mesh.auto_allocate), .reload = true },
 	{ "mesh.search", "[ ]",
 	  "Search domains of this machine; if empty, those of "
 	  "/etc/resolv.conf.",
 	  .allowed = "at most 32 domain names",
-	  STRINGS, .read = config_read_search, IN(config, mesh) },
+	  STRINGS, .read = config_read_search, IN(config, mesh),
+	  .reload = true },
 	{ "mesh.ttl", "30",
 	  "Seconds that clients may keep an answer.",
-	  INTEGER, RANGE(0, 86400), IN(config, mesh.ttl) },
+	  INTEGER, RANGE(0, 86400), IN(config, mesh.ttl), .reload = true },
 	{ "mesh.negative_ttl", "5",
 	  "Seconds that clients may keep an answer without records.",
-	  INTEGER, RANGE(0, 86400), IN(config, mesh.negative_ttl) },
+	  INTEGER, RANGE(0, 86400), IN(config, mesh.negative_ttl),
+	  .reload = true },
 	{ "mesh.udp_size", "1232",
 	  "Octets of a UDP answer at most, for clients that allow so many.",
-	  INTEGER, RANGE(512, 4096), IN(config, mesh.udp_size) },
+	  INTEGER, RANGE(512, 4096), IN(config, mesh.udp_size),
+	  .reload = true },
 	{ "mesh.suppress_https", "true",
 	  "Answer HTTPS and SVCB questions for public names of the mesh with "
 	  "\"no such record\", since their hints would lead round the mesh.",
-	  BOOLEAN, IN(config, mesh.suppress_https) },
+	  BOOLEAN, IN(config, mesh.suppress_https), .reload = true },
 	{ "mesh.unloaded", "\"pass\"",
 	  "What becomes of questions before any table could be loaded.",
-	  STRING, CHOICE(pass_servfail), IN(config, mesh.unloaded) },
+	  STRING, CHOICE(pass_servfail), IN(config, mesh.unloaded),
+	  .reload = true },
 	{ "mesh.shrink_limit", "50",
 	  "Percent of its names that a table of more than 100 may lose in a "
 	  "reload; one that would lose more is refused, unless forced.",
-	  INTEGER, RANGE(1, 100), IN(config, mesh.shrink_limit) },
+	  INTEGER, RANGE(1, 100), IN(config, mesh.shrink_limit),
+	  .reload = true },
 	{ "mesh.tables", "( )",
 	  "Where the mesh's names come from; a name is the first one's that "
 	  "has it.",
 	  .allowed = "groups { format = ...; path = ...; }",
-	  GROUPS, .read = config_read_tables, IN(config, mesh) },
+	  GROUPS, .read = config_read_tables, IN(config, mesh),
+	  .reload = true },
 	{ "mesh.tables[].format", NULL,
 	  "Format of the file: nds (JSON of an Istio name table), nds-proto "
 	  "(its binary form), hosts (hosts(5)), zone (a master file of RFC "
 	  "1035) or kubernetes (JSON of Kubernetes objects).",
 	  STRING, .read = config_read_format, IN(mesh_source, format),
-	  .required = true },
+	  .about_allows = true,
+	  .required = true, .reload = true },
 	{ "mesh.tables[].path", NULL,
 	  "The file, or a directory of files.",
 	  .allowed = "a path",
 	  STRING, .read = config_read_path, IN(mesh_source, path),
-	  .required = true },
+	  .required = true, .reload = true },
 	{ "mesh.tables[].watch", "false",
 	  "Whether the table is loaded anew when the file, or one in the "
 	  "directory, changes.",
-	  BOOLEAN, IN(mesh_source, watch) },
+	  BOOLEAN, IN(mesh_source, watch), .reload = true },
 	{ "mesh.tables[].origin", NULL,
 	  "Domain that names of a zone file are relative to, until $ORIGIN.",
 	  .allowed = "a domain name",
-	  STRING, .read = config_read_origin, IN(mesh_source, origin) },
+	  STRING, .read = config_read_origin, IN(mesh_source, origin),
+	  .reload = true },
 	{ "mesh.tables[].ttl", NULL,
 	  "Seconds that clients may keep its records, if not mesh.ttl.",
-	  INTEGER, RANGE(1, 86400), IN(mesh_source, ttl) },
+	  INTEGER, RANGE(1, 86400), IN(mesh_source, ttl), .reload = true },
 	{ "mesh.tables[].namespaces", "[ ]",
 	  "Kubernetes namespaces whose objects have names; if empty, all.",
 	  .allowed = "names of letters, digits and '-', at most 63 long",
 	  STRINGS, .read = config_read_namespaces,
-	  IN(mesh_source, namespaces) },
+	  IN(mesh_source, namespaces), .reload = true },
 	{ "mesh.tables[].pods", "\"disabled\"",
 	  "Which pods have names such as 10-1-2-3.NAMESPACE.pod.DOMAIN: none, "
 	  "those with any address in the name, or those among the objects.",
-	  STRING, CHOICE(pods_modes), IN(mesh_source, pods) },
+	  STRING, CHOICE(pods_modes), IN(mesh_source, pods), .reload = true },
 	{ "mesh.tables[].ignore_empty", "false",
 	  "Whether services without a ready endpoint have no name, headless "
 	  "ones and ExternalNames aside.",
-	  BOOLEAN, IN(mesh_source, ignore_empty) },
+	  BOOLEAN, IN(mesh_source, ignore_empty), .reload = true },
 	{ "mesh.tables[].endpoint_pod_names", "false",
 	  "Whether endpoints without a hostname are named by their pod rather "
 	  "than by their address.",
-	  BOOLEAN, IN(mesh_source, endpoint_pod_names) },
+	  BOOLEAN, IN(mesh_source, endpoint_pod_names), .reload = true },
 	{ "mesh.tables[].nameservers", "[ ]",
 	  "Addresses of the cluster's DNS servers, for the NS record of "
 	  "mesh.domain; if empty, those of Service kube-system/kube-dns.",
 	  .allowed = "IPv4 and IPv6 addresses",
 	  STRINGS, .read = config_read_addresses,
-	  IN(mesh_source, nameservers) },
+	  IN(mesh_source, nameservers), .reload = true },
 	{ "mesh.tables[].cluster", "\"\"",
 	  "The cluster that these Kubernetes objects come from; if empty, this "
 	  "machine's.",
 	  .allowed = LABEL,
-	  STRING, .read = config_read_label, IN(mesh_source, cluster) },
+	  STRING, .read = config_read_label, IN(mesh_source, cluster),
+	  .reload = true },
 	{ "mesh.tables[].network", "\"\"",
 	  "The network that their endpoints are in; if empty, they are reached "
 	  "from everywhere.",
 	  .allowed = LABEL,
-	  STRING, .read = config_read_label, IN(mesh_source, network) },
+	  STRING, .read = config_read_label, IN(mesh_source, network),
+	  .reload = true },
 	{ "mesh.tables[].clusterset", NULL,
 	  "Domain of the services that a set of clusters shares "
 	  "(ServiceImport); if not given, these have no names.",
 	  .allowed = "a domain name such as \"clusterset.local\"",
-	  STRING, .read = config_read_origin, IN(mesh_source, clusterset) },
+	  STRING, .read = config_read_origin, IN(mesh_source, clusterset),
+	  .reload = true },
 	{ "mesh.zones", "( )",
 	  "Name spaces that the mesh owns.",
 	  .allowed = "at most 64 groups { name = ...; unknown = ...; }",
-	  GROUPS, .read = config_read_zones, IN(config, mesh) },
+	  GROUPS, .read = config_read_zones, IN(config, mesh), .reload = true },
 	{ "mesh.zones[].name", NULL,
 	  "The domain.",
 	  .allowed = "a domain name without a wildcard",
 	  STRING, .read = config_read_name, IN(mesh_zone, name),
-	  .required = true },
+	  .required = true, .reload = true },
 	{ "mesh.zones[].unknown", "\"pass\"",
 	  "What becomes of questions for names in it that no table has.",
-	  STRING, CHOICE(pass_nxdomain), IN(mesh_zone, unknown) },
+	  STRING, CHOICE(pass_nxdomain), IN(mesh_zone, unknown),
+	  .reload = true },
 
 	{ "policy", "( )",
 	  "Rules for single names and users; not supported by this version.",
 	  .allowed = "groups",
-	  GROUPS, .read = config_read_policy },
+	  GROUPS, .read = config_read_policy, .any_keys = true,
+	  .reload = true },
 
 	{ "audit", "( )",
 	  "Files that get a record of each question that was answered.",
 	  .allowed = "at most 8 groups { path = ...; }",
-	  GROUPS, .read = config_read_audits, IN(config, audits) },
+	  GROUPS, .read = config_read_audits, IN(config, audits),
+	  .reload = true },
 	{ "audit[].format", "\"json\"",
 	  "Format of the records: EVE-style JSON, one object a line.",
-	  STRING, CHOICE(audit_formats) },
+	  STRING, CHOICE(audit_formats), .reload = true },
 	{ "audit[].path", NULL,
 	  "The file; records are appended.",
 	  .allowed = "a path",
 	  STRING, .read = config_read_path, IN(config_audit, path),
-	  .required = true },
+	  .required = true, .reload = true },
 	{ "audit[].passes", "false",
 	  "Whether questions that passed get a record too.",
-	  BOOLEAN, IN(config_audit, passes) },
+	  BOOLEAN, IN(config_audit, passes), .reload = true },
 
 	{ "log.level", "\"info\"",
 	  "Messages of this importance and above are written to stderr.",
 	  .choices = log_levels,
-	  STRING, .read = config_read_log_level, IN(config, log_level) },
+	  STRING, .read = config_read_log_level, IN(config, log_level),
+	  .reload = true },
 };
 
 const size_t config_option_count =
@@ -354,36 +369,6 @@ config_option_find(const char *path)
 		if (strcmp(config_options[i].path, path) == 0)
 			return &config_options[i];
 	return NULL;
-}
-
-const char *
-config_option_expected(const struct config_option *option,
-    char buf[static CONFIG_TEXT_SIZE])
-{
-	size_t n = 0;
-
-	if (option->allowed != NULL)
-		return option->allowed;
-	if ((option->types & OPTION_BOOLEAN) != 0)
-		return "true or false";
-	if (option->choices == NULL) {
-		snprintf(buf, CONFIG_TEXT_SIZE,
-		    "a whole number from %lld to %lld", option->min,
-		    option->max);
-		return buf;
-	}
-	buf[0] = '\0';
-	for (size_t i = 0; option->choices[i] != NULL; i++) {
-		const char *before = i == 0 ? "" :
-		    option->choices[i + 1] == NULL ? " or " : ", ";
-		int more = snprintf(buf + n, CONFIG_TEXT_SIZE - n, "%s\"%s\"",
-		    before, option->choices[i]);
-
-		if (more < 0 || (size_t)more >= CONFIG_TEXT_SIZE - n)
-			break;
-		n += (size_t)more;
-	}
-	return buf;
 }
 
 static void
@@ -463,10 +448,14 @@ config_print_defaults(FILE *out)
 		else
 			fputs("# ", out);
 		fprintf(out, "%s\n", o->about);
-		if (o->read != config_read_format) {
+		if (!o->about_allows) {
 			indent(out, depth);
 			fprintf(out, "# (%s%s)\n", o->list ? "a list: " : "",
 			    config_option_expected(o, buf));
+		}
+		if (!o->reload) {
+			indent(out, depth);
+			fputs("# (a change needs a restart)\n", out);
 		}
 		indent(out, depth);
 		if (member && o->fallback == NULL)

@@ -74,7 +74,6 @@ resolver/image/builder_made_up.c: includes resolver/kubernetes/istio_address.h; 
 rules/netlink/netlink.c: includes rules/ruleset.h; rules/netlink may not use rules
 files call each other in a circle: resolver/image/builder.c, resolver/image/builder_drop.c, resolver/image/builder_empty.c, resolver/image/builder_made_up.c, resolver/image/builder_shadow.c, resolver/image/builder_write.c
 files call each other in a circle: resolver/kubernetes/domain.c, resolver/kubernetes/endpoint.c, resolver/kubernetes/istio_entry.c, resolver/kubernetes/istio_names.c, resolver/kubernetes/istio_workload.c, resolver/kubernetes/name_maker.c, resolver/kubernetes/names.c, resolver/kubernetes/pod.c, resolver/kubernetes/reader.c, resolver/kubernetes/service.c
-files call each other in a circle: policy/config/capture.c, policy/config/mesh.c, policy/config/option.c, policy/config/value.c
 files call each other in a circle: resolver/answer/additional.c, resolver/answer/answer.c
 files call each other in a circle: nfq/supervisor/worker_death.c, nfq/supervisor/worker_process.c
 rooms use each other in a circle: resolver/image, resolver/kubernetes, resolver/sources

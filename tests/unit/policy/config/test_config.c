@@ -364,6 +364,21 @@ what_is_fixed_cannot_be_reloaded(void)
 		{ "queue = { overload = \"pass\"; };", "queue.overload" },
 		{ "capture = { mark_mask = 7; };", "capture.mark_mask" },
 		{ "capture = { zone = 7; };", "capture.zone" },
+		{ "capture = { tcp = false; };", "capture.tcp" },
+		{ "stream = { connections = 7; };", "stream.connections" },
+		{ "stream = { per_client = 7; };", "stream.per_client" },
+		{ "stream = { raw = 7; };", "stream.raw" },
+		{ "stream = { raw_lifetime = 7; };", "stream.raw_lifetime" },
+		{ "stream = { in_flight = 7; };", "stream.in_flight" },
+		{ "stream = { buffer = 2000; };", "stream.buffer" },
+		{ "stream = { idle = 7; };", "stream.idle" },
+		{ "stream = { message = 7; };", "stream.message" },
+		{ "stream = { unread = 7; };", "stream.unread" },
+		{ "stream = { relay = 7; };", "stream.relay" },
+		{ "stream = { tracked = 2000; };", "stream.tracked" },
+		{ "stream = { port = 7; };", "stream.port" },
+		{ "stream = { table = 700; };", "stream.table" },
+		{ "stream = { priority = 7; };", "stream.priority" },
 		{ "queue = { prefilter = \"off\"; };", NULL },
 		{ "capture = { nameservers = [ \"192.0.2.1\" ]; };", NULL },
 		{ "capture = { bypass = { users = [ 5 ]; }; };", NULL },
@@ -390,6 +405,35 @@ what_is_fixed_cannot_be_reloaded(void)
 		config_free(next);
 	}
 	config_free(running);
+	for (size_t i = 0; i < config_option_count; i++) {
+		bool tried = config_options[i].reload;
+
+		for (size_t j = 0; j < sizeof(changes) / sizeof(changes[0]);
+		    j++)
+			tried |= changes[j].option != NULL &&
+			    strcmp(changes[j].option,
+			    config_options[i].path) == 0;
+		if (!tried)
+			printf("  not tried: %s\n", config_options[i].path);
+		CHECK(tried);
+	}
+}
+
+static void
+members_reload_with_their_list(void)
+{
+	for (size_t i = 0; i < config_option_count; i++) {
+		const struct config_option *o = &config_options[i], *list;
+		const char *bracket = strchr(o->path, '[');
+		char path[CONFIG_TEXT_SIZE];
+
+		if (bracket == NULL)
+			continue;
+		snprintf(path, sizeof(path), "%.*s",
+		    (int)(bracket - o->path), o->path);
+		list = config_option_find(path);
+		CHECK(list != NULL && list->reload == o->reload);
+	}
 }
 
 static void
@@ -426,6 +470,7 @@ main(void)
 	TEST(paths_that_are_no_file_are_refused);
 	TEST(a_relative_path_is_made_absolute);
 	TEST(what_is_fixed_cannot_be_reloaded);
+	TEST(members_reload_with_their_list);
 	TEST(run_dir_can_be_told_of_a_file_that_is_not_valid);
 	diag_free(&diag);
 	return test_summary();

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One option as a row, and how a setting of the file is read by its row: type,
+ * list, members, and the messages about it.  What each value means is left to
+ * the row's reader (value.h, capture.h, mesh.h); the rows are in option.c.
+ */
+#ifndef NFDNS_POLICY_CONFIG_SETTING_H
+#define NFDNS_POLICY_CONFIG_SETTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <libconfig.h>
+
+#include "policy/config/config.h"
+#include "resolver/text/diag.h"
+
+struct config_option;
+
+/* What a reader works on. */
+struct config_load {
+	struct config *config;
+	struct diag *diag;
+	const char *file;		/* for messages */
+	const struct config_option *options;	/* all rows */
+	size_t option_count;
+};
+
+/* Types of a value (of each item, in a list); several may be allowed. */
+#define OPTION_STRING	0x01
+#define OPTION_INTEGER	0x02
+#define OPTION_BOOLEAN	0x04
+#define OPTION_GROUP	0x08
+
+/* What is stored at the row's offset: how two configurations are compared. */
+enum config_kind {
+	OPTION_OCTETS,		/* a number or an enum: octet for octet */
+	OPTION_TEXT,		/* char * */
+	OPTION_USER,		/* char *; its meaning is config's uid and gid */
+};
+
+/*
+ * Checks a value of the right type, a list's items one by one, and stores it
+ * at "to".  Errors go to load->diag.
+ */
+typedef void config_read_value(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value,
+    void *to);
+
+/*
+ * One option.  The path of a member of a list's groups has "[]" in it
+ * ("audit[].path"); its value is stored in the item, not in struct config, and
+ * its default is what an item of zeros says.
+ */
+struct config_option {
+	const char *path;
+	const char *fallback;	/* the default as libconfig text; NULL: none */
+	const char *about;	/* one sentence */
+	const char *allowed;	/* in words; NULL: made from what follows */
+	const char *const *choices;	/* NULL-terminated */
+	const char *if_empty;	/* NULL: an empty list is allowed; else why not */
+	long long min, max;
+	config_read_value *read;
+	size_t offset, size;	/* size 0: checked, but not stored */
+	enum config_kind kind;
+	unsigned char types;
+	bool list;
+	bool required;		/* a member that each item must have */
+	bool any_keys;		/* groups with keys that have no rows */
+	bool about_allows;	/* "about" names the allowed values */
+	/*
+	 * A reload changes it; without, a change needs a restart and
+	 * config_check_reload() refuses it.  A member has what its list has.
+	 */
+	bool reload;
+};
+
+#define CONFIG_TEXT_SIZE 512
+
+/* "a whole number from 0 to 65535"; lives as long as buf. */
+const char *config_option_expected(const struct config_option *option,
+    char buf[static CONFIG_TEXT_SIZE]);
+
+/*
+ * Checks the type of "value" and reads it; base is what the option's offset is
+ * counted from.
+ */
+void config_option_read(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value,
+    void *base);
+
+/* Reads the members of one group of a list: "prefix" is "audit[].". */
+void config_option_read_members(const struct config_load *load,
+    const char *prefix, const config_setting_t *group, void *item);
+
+/* "mesh.tables[1].format", with "[]" for the number if "pattern". */
+const char *config_setting_path(const config_setting_t *setting, bool pattern,
+    char buf[static CONFIG_TEXT_SIZE]);
+
+/* "PATH: found X, expected Y". */
+void config_expected(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value);
+
+/* "PATH: text". */
+void config_wrong(const struct config_load *load,
+    const config_setting_t *value, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * Grows an array by one item of zeros.  Returns the new array; or NULL, after
+ * an error in load->diag, and the old one stays as it was.
+ */
+void *config_append(const struct config_load *load, void *array, size_t *count,
+    size_t size);
+
+#endif
