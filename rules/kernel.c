@@ -411,6 +411,20 @@ rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
 	return 0;
 }
 
+int
+rules_kernel_leave_zone(struct rules_kernel *kernel, const struct ruleset *set)
+{
+	struct batch_part failed;
+	struct batch batch;
+	int rc;
+
+	batch_begin(&batch, &kernel->netlink);
+	message_first_rule(&batch, set, CHAIN_VERDICT);
+	rc = batch_send(&batch, &kernel->netlink, &failed);
+	batch_free(&batch);
+	return rc;
+}
+
 static int
 delete_table(struct rules_kernel *kernel)
 {

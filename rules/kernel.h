@@ -67,6 +67,14 @@ int rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
     struct rules_features *features, struct diag *diag)
     __attribute__((warn_unused_result));
 
+/*
+ * Puts the first rule of chain "verdict" before those that are in it: by a set
+ * of stage RULES_LEAVING, no question gets the zone from here on.  Nothing is
+ * taken out, so no queued packet is dropped, nor by a later install of that set.
+ */
+int rules_kernel_leave_zone(struct rules_kernel *kernel,
+    const struct ruleset *set) __attribute__((warn_unused_result));
+
 /* Deletes the table.  0 also when there is none.  Drops what is queued. */
 int rules_kernel_remove(struct rules_kernel *kernel)
     __attribute__((warn_unused_result));

@@ -170,30 +170,48 @@ message_sets(struct batch *batch, const struct ruleset *set)
 	}
 }
 
+static void
+put_rule(struct batch *batch, const struct ruleset *set,
+    const struct rule *wanted, enum queue_form form, uint16_t flags)
+{
+	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWRULE,
+	    (uint16_t)(NLM_F_CREATE | flags), (struct batch_part){
+	    .subject = BATCH_RULE, .rule = wanted });
+	struct nftnl_rule *rule;
+
+	if (message == NULL)
+		return;
+	rule = expressions_rule(set, wanted, form);
+	if (rule == NULL) {
+		batch_fail(batch, -ENOMEM);
+		return;
+	}
+	nftnl_rule_nlmsg_build_payload(message, rule);
+	batch_end_message(batch, message);
+	nftnl_rule_free(rule);
+}
+
 void
 message_rules(struct batch *batch, const struct ruleset *set,
     enum rules_chain chain, enum queue_form form)
 {
-	for (size_t i = 0; i < set->count; i++) {
-		struct nlmsghdr *message;
-		struct nftnl_rule *rule;
+	for (size_t i = 0; i < set->count; i++)
+		if (set->rules[i].chain == chain)
+			put_rule(batch, set, &set->rules[i], form,
+			    NLM_F_APPEND);
+}
 
-		if (set->rules[i].chain != chain)
-			continue;
-		message = batch_message(batch, NFT_MSG_NEWRULE,
-		    NLM_F_CREATE | NLM_F_APPEND, (struct batch_part){
-		    .subject = BATCH_RULE, .rule = &set->rules[i] });
-		if (message == NULL)
-			return;
-		rule = expressions_rule(set, &set->rules[i], form);
-		if (rule == NULL) {
-			batch_fail(batch, -ENOMEM);
-			return;
-		}
-		nftnl_rule_nlmsg_build_payload(message, rule);
-		batch_end_message(batch, message);
-		nftnl_rule_free(rule);
-	}
+void
+message_first_rule(struct batch *batch, const struct ruleset *set,
+    enum rules_chain chain)
+{
+	size_t i = 0;
+
+	while (i < set->count && set->rules[i].chain != chain)
+		i++;
+	/* The form matters to rules that queue only. */
+	if (i < set->count)
+		put_rule(batch, set, &set->rules[i], QUEUE_XT, 0);
 }
 
 /* A set that rules fill: of fixed size, with time-outs. */

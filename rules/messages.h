@@ -29,6 +29,10 @@ void message_sets(struct batch *batch, const struct ruleset *set);
 void message_rules(struct batch *batch, const struct ruleset *set,
     enum rules_chain chain, enum queue_form form);
 
+/* The first of them alone, before those that the chain has. */
+void message_first_rule(struct batch *batch, const struct ruleset *set,
+    enum rules_chain chain);
+
 /* A set of connections, which the rules fill: of fixed size, with time-outs. */
 void message_streams(struct batch *batch, const struct ruleset *set, bool ipv4,
     uint32_t id);

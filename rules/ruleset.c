@@ -364,21 +364,20 @@ add_arrivals(struct ruleset *set)
 }
 
 /*
- * What passes is tracked as it would be without us, unless a zone is wanted.
- * With one, a port's entry of before the rules came, or of while they were in,
- * clashes with the other kind's in the direction of the replies, which have no
- * zone, and the kernel drops the packet (__nf_conntrack_confirm()), for as long
- * as the entry lives.  A client that takes a new port for each question has all
- * of its ports in such entries after a few thousand.
+ * With a zone, entries of before the rules came are in the way of those that
+ * come now, and the other way round when the rules go: conntrack.h.
  */
 static void
-add_verdicts(struct ruleset *set)
+add_verdicts(struct ruleset *set, enum rules_stage stage)
 {
 	char passed[40] = "passed";
 
 	if (set->zone != 0)
 		(void)snprintf(passed, sizeof(passed),
 		    "passed: conntrack zone %u", set->zone);
+	if (set->zone != 0 && stage == RULES_LEAVING)
+		add_marked(set, CHAIN_VERDICT, set->mark_passed, ACTION_CLEAR,
+		    "passed");
 	add_marked(set, CHAIN_VERDICT, set->mark_passed,
 	    set->zone != 0 ? ACTION_SET_ZONE : ACTION_CLEAR, passed);
 	add_marked(set, CHAIN_VERDICT, set->mark_answered, ACTION_NOTRACK,
@@ -500,7 +499,7 @@ ruleset_build(struct ruleset *set, const struct config *config,
 		add_streams(set);
 		add_arrivals(set);
 	}
-	add_verdicts(set);
+	add_verdicts(set, stage);
 	return 0;
 fail:
 	ruleset_free(set);

@@ -96,6 +96,7 @@ enum rule_action {
 /* Which rules are to be in chain "question". */
 enum rules_stage {
 	RULES_CANARY,		/* only the canary's: no user's packet is touched */
+	RULES_LEAVING,		/* so too, and what was queued passes without a zone */
 	RULES_FULL,
 };
 

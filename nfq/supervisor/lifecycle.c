@@ -309,14 +309,16 @@ open_kernel(struct supervisor *s)
 	return error < 0 ? EXIT_ERROR : EXIT_OK;
 }
 
-/* Makes the canary's rule the only one that queues. */
+/* Makes the canary's rule the only one that queues, at the start or the end. */
 static int
-install_canary(struct supervisor *s, struct diag *diag)
+install_canary(struct supervisor *s, enum rules_stage stage, struct diag *diag)
 {
 	struct ruleset set;
-	int error = ruleset_build(&set, s->config, RULES_CANARY, diag);
+	int error = ruleset_build(&set, s->config, stage, diag);
 
 	if (error == 0) {
+		if (stage == RULES_LEAVING)
+			zone_leave(s, &set);
 		error = rules_kernel_install(s->kernel, &set, &s->features,
 		    diag);
 		ruleset_free(&set);
@@ -346,6 +348,17 @@ empty_queues(struct supervisor *s)
 	}
 }
 
+/* The predecessor's config may have had another zone. */
+static bool
+has_other_rules(const struct supervisor *s)
+{
+	struct diag diag = DIAG_INIT;
+	int error = rules_kernel_verify(s->kernel, &s->set, &diag);
+
+	diag_free(&diag);
+	return error != 0;
+}
+
 /*
  * The canary proves the way before any user's question is sent it.  But a
  * predecessor's rules have been queueing all the time: there is no step back.
@@ -356,8 +369,7 @@ put_rules(struct supervisor *s, struct diag *diag)
 	int error;
 
 	if (s->has_rules) {
-		error = rules_kernel_install(s->kernel, &s->set, &s->features,
-		    diag);
+		error = zone_install(s, has_other_rules(s), diag);
 		if (error == 0) {
 			empty_queues(s);
 			error = canary_ask(s->config,
@@ -365,15 +377,14 @@ put_rules(struct supervisor *s, struct diag *diag)
 		}
 		return error;
 	}
-	error = install_canary(s, diag);
+	error = install_canary(s, RULES_CANARY, diag);
 	s->has_rules = error == 0;
 	if (error == 0)
 		error = canary_ask(s->config, &s->canary_sockets, CANARY_MS,
 		    diag);
-	if (error == 0)
-		error = rules_kernel_install(s->kernel, &s->set, &s->features,
-		    diag);
-	return error;
+	if (error < 0)
+		return error;
+	return zone_install(s, s->set.zone != 0, diag);
 }
 
 static int
@@ -508,6 +519,7 @@ stop_rules(struct supervisor *s)
 		log_error("cannot remove the rules: %s: nft delete table inet "
 		    "nfdns", strerror(-error));
 	s->has_rules = false;
+	zone_left(s);
 	rules_kernel_close(s->kernel);
 	s->kernel = NULL;
 }
@@ -521,7 +533,7 @@ stop_queueing(struct supervisor *s)
 {
 	struct diag diag = DIAG_INIT;
 
-	if (s->has_rules && install_canary(s, &diag) < 0)
+	if (s->has_rules && install_canary(s, RULES_LEAVING, &diag) < 0)
 		diag_log(&diag);
 	diag_free(&diag);
 }
@@ -543,6 +555,7 @@ supervisor_stop(struct supervisor *s)
 	worker_process_stop(&s->worker, STOP_MS, s->hand_over);
 	worker_process_close(&s->worker);
 	if (s->hand_over) {
+		conntrack_close(s->zone.conntrack);
 		rules_kernel_leave(s->kernel);
 	} else {
 		stop_rules(s);

@@ -198,8 +198,7 @@ check_rules(struct supervisor *s)
 
 	if (error == -ENOENT) {
 		diag_free(&diag);
-		error = rules_kernel_install(s->kernel, &s->set, &s->features,
-		    &diag);
+		error = zone_install(s, s->set.zone != 0, &diag);
 		if (error == 0)
 			log_warning("table inet nfdns was gone: somebody "
 			    "flushed the rules; put in again");

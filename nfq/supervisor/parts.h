@@ -22,6 +22,7 @@
 #include "policy/status/status.h"
 #include "resolver/text/diag.h"
 #include "nfq/process/exit_code.h"
+#include "rules/conntrack.h"
 #include "rules/kernel.h"
 #include "rules/routes.h"
 #include "rules/ruleset.h"
@@ -78,6 +79,14 @@ struct monitor {
 	struct resolv_conf resolv_conf;
 };
 
+/* Old conntrack entries that are in the way: zone.c. */
+struct supervisor_zone {
+	struct conntrack *conntrack;	/* NULL: nothing to do */
+	bool sweeping;			/* a sweep is to go on */
+	unsigned int looks;		/* still to come, at those that waited */
+	int64_t next_ms, wait_ms;
+};
+
 struct supervisor {
 	struct config *config;
 	struct fdstore fdstore; /* a predecessor's sockets, until taken */
@@ -99,6 +108,7 @@ struct supervisor {
 	struct ruleset set;		/* borrows config */
 	bool has_rules;
 	struct rules_features features;
+	struct supervisor_zone zone;
 
 	int signals;			/* signalfd */
 	int timer;			/* timerfd, every LIFE_LOOK_MS */
@@ -137,6 +147,26 @@ int supervisor_open_listener(const struct supervisor *s,
     const struct sockets_request *request) __attribute__((warn_unused_result));
 /* The worker wants a channel. */
 void supervisor_give_sockets(struct supervisor *s);
+
+/* zone.c: no question is lost to conntrack entries of before */
+
+/*
+ * Installs the full rules, as rules_kernel_install() does.  "change": questions
+ * that pass were in another zone, or none, until now.  What they have left is
+ * taken out while new ones wait in the queue, a tenth of a second at most; what
+ * takes longer is zone_tick()'s.
+ */
+int zone_install(struct supervisor *s, bool change, struct diag *diag)
+    __attribute__((warn_unused_result));
+/*
+ * The rules are about to go: nothing gets the zone any more, what has it is
+ * taken out.  "leaving" is of stage RULES_LEAVING.  A tenth of a second at most.
+ */
+void zone_leave(struct supervisor *s, const struct ruleset *leaving);
+/* The rules are out: what was in flight then.  Frees. */
+void zone_left(struct supervisor *s);
+/* Every LIFE_LOOK_MS. */
+void zone_tick(struct supervisor *s);
 
 /* supervisor_state.c */
 

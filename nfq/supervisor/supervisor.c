@@ -147,6 +147,7 @@ take_tick(struct supervisor *s)
 		return;
 	take_step(s, worker_process_look(&s->worker, supervisor_now_ms()));
 	monitor_tick(s);
+	zone_tick(s);
 }
 
 /* Files that are followed have changed. */

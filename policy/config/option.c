@@ -67,7 +67,7 @@ const struct config_option config_options[] = {
 	  "\"0x70000000\"",
 	  .types = OPTION_STRING | OPTION_INTEGER, .read = config_read_mark_mask,
 	  IN(config, capture.mark_mask) },
-	{ "capture.zone", "0",
+	{ "capture.zone", "53",
 	  "Conntrack zone of questions that pass; 0: none of their own.",
 	  INTEGER, RANGE(0, 65534), IN(config, capture.zone) },
 	{ "capture.user_rate", "0",

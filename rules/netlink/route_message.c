@@ -324,6 +324,64 @@ route_has_loopback6(struct route_socket *s, bool *has)
 	return nothing_there(talk(s, message, take_address, has));
 }
 
+/* An address in the making: IFA_ADDRESS of a tunnel is the other end's. */
+struct own_address {
+	struct route_address address;
+	bool local;		/* it is IFA_LOCAL, which counts */
+};
+
+static int
+take_own_attribute(const struct nlattr *attribute, void *data)
+{
+	struct own_address *own = data;
+	const uint16_t length = mnl_attr_get_payload_len(attribute);
+	const uint16_t type = mnl_attr_get_type(attribute);
+
+	if (type != IFA_LOCAL && (type != IFA_ADDRESS || own->local))
+		return MNL_CB_OK;
+	if (length != (own->address.family == AF_INET ? 4 : 16))
+		return MNL_CB_OK;
+	own->local = type == IFA_LOCAL;
+	memcpy(own->address.octets, mnl_attr_get_payload(attribute), length);
+	return MNL_CB_OK;
+}
+
+static int
+take_own(const struct nlmsghdr *message, void *data)
+{
+	const struct ifaddrmsg *header = mnl_nlmsg_get_payload(message);
+	struct own_address own = { .local = false };
+	struct list *list = data;
+
+	if (message->nlmsg_type != RTM_NEWADDR ||
+	    mnl_nlmsg_get_payload_len(message) < sizeof(*header) ||
+	    (header->ifa_family != AF_INET && header->ifa_family != AF_INET6))
+		return MNL_CB_OK;
+	own.address.family = header->ifa_family;
+	(void)mnl_attr_parse(message, sizeof(*header), take_own_attribute,
+	    &own);
+	if (list->count < list->room)
+		((struct route_address *)list->items)[list->count] =
+		    own.address;
+	list->count++;
+	return MNL_CB_OK;
+}
+
+int
+route_addresses_list(struct route_socket *s, struct route_address *addresses,
+    size_t room, size_t *count)
+{
+	_Alignas(struct nlmsghdr) char buffer[REQUEST_SIZE];
+	struct nlmsghdr *message = request(s, buffer, RTM_GETADDR, NLM_F_DUMP);
+	struct list list = { .items = addresses, .room = room };
+	int error;
+
+	(void)mnl_nlmsg_put_extra_header(message, sizeof(struct ifaddrmsg));
+	error = talk(s, message, take_own, &list);
+	*count = list.count;
+	return error;
+}
+
 static int
 take_device(const struct nlmsghdr *message, void *data)
 {

@@ -66,6 +66,17 @@ int route_entries_list(struct route_socket *socket, int family,
 int route_has_loopback6(struct route_socket *socket, bool *has)
     __attribute__((warn_unused_result));
 
+/* An address of this machine, in network order; the first 4 octets for IPv4. */
+struct route_address {
+	int family;
+	uint8_t octets[16];
+};
+
+/* The addresses of all devices, both versions of IP; as the lists above. */
+int route_addresses_list(struct route_socket *socket,
+    struct route_address *addresses, size_t room, size_t *count)
+    __attribute__((warn_unused_result));
+
 /* The numbers of the devices that are up. */
 int route_devices_list(struct route_socket *socket, uint32_t *devices,
     size_t room, size_t *count) __attribute__((warn_unused_result));

@@ -223,6 +223,26 @@ bypasses_stand_before_the_queue(void)
 	free(text);
 }
 
+/* In the end what was queued with the zone still to come passes without. */
+static void
+leaving_passes_without_a_zone(void)
+{
+	struct config config = plain;
+	char *text;
+
+	config.capture.zone = 53;
+	text = printed(&config, RULES_LEAVING);
+	CHECK(in_order(text, (const char *const[]){
+	    "comment \"canary\"\n\t}\n", "chain verdict",
+	    "accept comment \"passed\"",
+	    "ct original zone set 53", NULL }));
+	free(text);
+	config.capture.zone = 0;
+	text = printed(&config, RULES_LEAVING);
+	CHECK(text != NULL && strstr(text, "zone") == NULL);
+	free(text);
+}
+
 static void
 only_the_named_nameservers(void)
 {
@@ -439,6 +459,7 @@ main(void)
 	TEST(plain_rules);
 	TEST(rules_of_tcp);
 	TEST(bypasses_stand_before_the_queue);
+	TEST(leaving_passes_without_a_zone);
 	TEST(only_the_named_nameservers);
 	TEST(rate_of_users);
 	TEST(queue_statement);

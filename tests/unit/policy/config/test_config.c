@@ -44,7 +44,7 @@ every_default_is_what_the_design_says(void)
 	CHECK(c->capture.mark_passed == 0x10000000);
 	CHECK(c->capture.mark_answered == 0x20000000);
 	CHECK(c->capture.mark_stream == 0x40000000);
-	CHECK(c->capture.zone == 0);
+	CHECK(c->capture.zone == 53);
 	CHECK(c->queue.number == 5300 && c->queue.workers == 1);
 	CHECK(c->queue.maxlen == 65536);
 	CHECK(!c->queue.absent_drop && !c->queue.overload_pass);

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The change of conntrack zones when the rules come and when they go.  A
+ * question that would meet an old entry of its port (conntrack.h) is dropped by
+ * the kernel, so those entries have to go between the last question of the one
+ * kind and the first of the other.  For that moment the worker is stopped:
+ * questions wait in the queue, replies to earlier ones come in.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+
+#include "nfq/supervisor/parts.h"
+#include "policy/log.h"
+
+#define SETTLE_MS	30	/* for replies that are under way */
+#define HOLD_MS		100	/* questions wait no longer than about that */
+#define AGAIN_MS	5	/* between looks at entries that wait for replies */
+#define PIECE_MS	5	/* of the loop's time, every LIFE_LOOK_MS */
+#define FIRST_LOOK_MS	1000	/* after the rules came; the next each twice later */
+#define LOOKS		5	/* 31 s in all: then what had no reply has expired */
+
+/* After the worker died there is none, and its successor is not stopped. */
+static void
+signal_worker(const struct supervisor *s, int signal)
+{
+	if (s->worker.pid > 0)
+		(void)kill(s->worker.pid, signal);
+}
+
+/* DNS works without: it is as if the zone's rule had always been there alone. */
+static void
+give_up(struct supervisor *s, int error)
+{
+	log_info("old conntrack entries stay until they expire: %s: questions "
+	    "from ports that asked before can be lost for 30 seconds",
+	    strerror(-error));
+	conntrack_close(s->zone.conntrack);
+	s->zone.conntrack = NULL;
+	s->zone.looks = 0;
+	s->zone.sweeping = false;
+}
+
+/* 0 or a negative errno, -EAGAIN if the time was too short. */
+static int
+sweep_until(struct supervisor *s, enum conntrack_side side, int64_t end)
+{
+	struct conntrack *c = s->zone.conntrack;
+	size_t deleted = 0;
+	int error;
+
+	for (;;) {
+		int64_t left;
+
+		error = conntrack_begin(c, side, s->set.zone);
+		left = end - supervisor_now_ms();
+		if (error == 0)
+			error = conntrack_step(c, left > 0 ? (int)left : 0);
+		deleted += conntrack_deleted(c);
+		left = end - supervisor_now_ms();
+		if (error != 0 || conntrack_waiting(c) == 0 || left <= AGAIN_MS)
+			break;
+		(void)poll(NULL, 0, AGAIN_MS);
+	}
+	log_debug("old conntrack entries: %zu deleted, %zu wait for a reply%s",
+	    deleted, conntrack_waiting(c), error == -EAGAIN ? ", more to look "
+	    "at" : "");
+	return error;
+}
+
+/* The sweep itself; what is left of it is for zone_tick(). */
+static void
+sweep(struct supervisor *s, enum conntrack_side side, int64_t end)
+{
+	int error = s->zone.conntrack == NULL ?
+	    conntrack_open(&s->zone.conntrack) : 0;
+
+	if (error == 0)
+		error = sweep_until(s, side, end);
+	s->zone.sweeping = error == -EAGAIN;
+	if (error < 0 && error != -EAGAIN)
+		give_up(s, error);
+}
+
+/* What comes in SETTLE_MS are the last replies to questions of before. */
+static void
+enter(struct supervisor *s)
+{
+	const int64_t now = supervisor_now_ms();
+
+	(void)poll(NULL, 0, SETTLE_MS);
+	s->zone.looks = LOOKS;
+	s->zone.wait_ms = FIRST_LOOK_MS;
+	s->zone.next_ms = now + s->zone.wait_ms;
+	sweep(s, CONNTRACK_OUTSIDE, now + HOLD_MS);
+}
+
+int
+zone_install(struct supervisor *s, bool change, struct diag *diag)
+{
+	int error;
+
+	if (change)
+		signal_worker(s, SIGSTOP);
+	error = rules_kernel_install(s->kernel, &s->set, &s->features, diag);
+	if (change && error == 0)
+		enter(s);
+	if (change)
+		signal_worker(s, SIGCONT);
+	return error;
+}
+
+void
+zone_leave(struct supervisor *s, const struct ruleset *leaving)
+{
+	const int64_t now = supervisor_now_ms();
+	int error;
+
+	if (s->set.zone == 0)
+		return;
+	signal_worker(s, SIGSTOP);
+	error = rules_kernel_leave_zone(s->kernel, leaving);
+	if (error == 0) {
+		(void)poll(NULL, 0, SETTLE_MS);
+		sweep(s, CONNTRACK_INSIDE, now + HOLD_MS);
+	}
+	signal_worker(s, SIGCONT);
+}
+
+void
+zone_left(struct supervisor *s)
+{
+	if (s->zone.conntrack == NULL)
+		return;
+	sweep(s, CONNTRACK_INSIDE, supervisor_now_ms() + SETTLE_MS);
+	conntrack_close(s->zone.conntrack);
+	s->zone.conntrack = NULL;
+}
+
+void
+zone_tick(struct supervisor *s)
+{
+	struct supervisor_zone *z = &s->zone;
+	const int64_t now = supervisor_now_ms();
+	int error = 0;
+
+	if (z->conntrack == NULL)
+		return;
+	if (!z->sweeping && z->looks > 0 && now >= z->next_ms) {
+		error = conntrack_begin_again(z->conntrack);
+		z->sweeping = error == 0;
+		z->looks--;
+		z->wait_ms *= 2;
+		z->next_ms = now + z->wait_ms;
+	}
+	if (z->sweeping) {
+		error = conntrack_step(z->conntrack, PIECE_MS);
+		z->sweeping = error == -EAGAIN;
+		if (error == 0 && conntrack_waiting(z->conntrack) == 0)
+			z->looks = 0;
+	}
+	if (error < 0 && error != -EAGAIN) {
+		give_up(s, error);
+	} else if (!z->sweeping && z->looks == 0) {
+		conntrack_close(z->conntrack);
+		z->conntrack = NULL;
+	}
+}
