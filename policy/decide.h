@@ -54,6 +54,12 @@ enum reason {
 	REASONS
 };
 
+/*
+ * The name of the supervisor's canary question, class CH, type TXT: it proves
+ * that questions reach the queue and answers come back.
+ */
+#define DECIDE_CANARY_NAME "canary.nfdns."
+
 struct facts {
 	const struct question *question;
 	const struct lookup *lookup; /* NULL unless the form is PLAIN */

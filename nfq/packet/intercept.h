@@ -25,9 +25,7 @@
 /* Largest answer over TCP: RFC 1035 section 4.2.2. */
 #define INTERCEPT_STREAM_MAX 65535
 
-/* The name (class CH, type TXT) of the question by which the queue is tried. */
-#define INTERCEPT_CANARY_NAME "canary.nfdns."
-/* And the one that tells the version: dig CH TXT version.nfdns */
+/* The name that tells the version, beside DECIDE_CANARY_NAME: dig CH TXT version.nfdns */
 #define INTERCEPT_VERSION_NAME "version.nfdns."
 
 /*

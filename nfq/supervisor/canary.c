@@ -12,11 +12,11 @@
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "nfq/packet/intercept.h"
 #include "nfq/sockets/open.h"
+#include "policy/clock.h"
+#include "policy/decide.h"
 #include "resolver/dns/name.h"
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
@@ -62,8 +62,8 @@ write_question(uint8_t message[static MESSAGE_MAX], uint16_t id)
 	struct wire_writer w = wire_writer_over(message, MESSAGE_MAX);
 	struct dns_name name;
 
-	if (name_from_text(&name, INTERCEPT_CANARY_NAME,
-	    strlen(INTERCEPT_CANARY_NAME)) < 0)
+	if (name_from_text(&name, DECIDE_CANARY_NAME,
+	    strlen(DECIDE_CANARY_NAME)) < 0)
 		return 0;
 	wire_write_u16(&w, id);
 	wire_write_u16(&w, 0);
@@ -249,29 +249,21 @@ explain(const struct resolv_server *server, const struct config *config,
 		    capture->mark_answered);
 }
 
-static int64_t
-monotonic_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* 0 once answered; -ETIMEDOUT, or what canary_receive() says. */
 static int
 wait_answer(struct canary *c, int timeout_ms)
 {
-	const int64_t deadline = monotonic_ms() + timeout_ms;
+	const monotime_t deadline =
+	    monotime_add_ms(monotime_now(), timeout_ms);
 
 	for (;;) {
 		struct pollfd wait = { .fd = c->fd, .events = POLLIN };
-		int64_t left = deadline - monotonic_ms();
+		int left = monotime_poll_timeout(monotime_now(), deadline);
 		int error;
 
-		if (left <= 0)
+		if (left == 0)
 			return -ETIMEDOUT;
-		if (poll(&wait, 1, (int)left) <= 0)
+		if (poll(&wait, 1, left) <= 0)
 			continue;
 		error = canary_receive(c);
 		if (error != -EAGAIN)

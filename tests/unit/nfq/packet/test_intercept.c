@@ -132,7 +132,7 @@ own_names(void)
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
-		ask(AF_INET, INTERCEPT_CANARY_NAME, types[i], CLASS_CH, 0);
+		ask(AF_INET, DECIDE_CANARY_NAME, types[i], CLASS_CH, 0);
 		CHECK(in.decision.verdict == VERDICT_ANSWER);
 		CHECK(in.decision.reason == REASON_OWN_NAME);
 		CHECK(in.canary);
@@ -144,9 +144,9 @@ own_names(void)
 	}
 	ask(AF_INET, "CaNaRy.NFDNS", TYPE_TXT, CLASS_CH, 0);
 	CHECK(in.canary);
-	ask(AF_INET, INTERCEPT_CANARY_NAME, TYPE_A, CLASS_CH, 0);
+	ask(AF_INET, DECIDE_CANARY_NAME, TYPE_A, CLASS_CH, 0);
 	CHECK(in.decision.verdict == VERDICT_PASS && !in.canary);
-	ask(AF_INET, INTERCEPT_CANARY_NAME, TYPE_TXT, CLASS_IN, 0);
+	ask(AF_INET, DECIDE_CANARY_NAME, TYPE_TXT, CLASS_IN, 0);
 	CHECK(in.decision.verdict == VERDICT_PASS && !in.canary);
 	ask(AF_INET, "version.bind", TYPE_TXT, CLASS_CH, 0);
 	CHECK(in.decision.verdict == VERDICT_PASS);
