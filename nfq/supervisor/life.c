@@ -7,11 +7,11 @@
 #define AWAY_MS		500	/* between looks; a busy machine needs some */
 
 void
-life_begin(struct worker_life *life, int64_t now_ms)
+life_begin(struct worker_life *life, monotime_t now)
 {
 	life->ready = false;
-	life->started_ms = life->looked_ms = now_ms;
-	life->starting_ms = 0;
+	life->started = life->looked = now;
+	life->starting = MONOTIME_NEVER;
 	memset(life->slots, 0, sizeof(life->slots));
 }
 
@@ -22,54 +22,56 @@ life_ready(struct worker_life *life)
 }
 
 bool
-life_start_failed(struct worker_life *life, int64_t now_ms)
+life_start_failed(struct worker_life *life, monotime_t now)
 {
-	if (life->starting_ms == 0)
-		life->starting_ms = now_ms;
-	return now_ms - life->starting_ms >= LIFE_START_MS;
+	if (!monotime_is_set(life->starting))
+		life->starting = now;
+	return monotime_ms_since(now, life->starting) >= LIFE_START_MS;
 }
 
 bool
-life_look(struct worker_life *life, int64_t now_ms)
+life_look(struct worker_life *life, monotime_t now)
 {
-	const bool away = now_ms - life->looked_ms >= AWAY_MS;
+	const bool away = monotime_ms_since(now, life->looked) >= AWAY_MS;
 
-	life->looked_ms = now_ms;
+	life->looked = now;
 	return !away;
 }
 
 enum life_sign
 life_check(struct worker_life *life, unsigned int slot,
-    const struct life_signs *signs, bool looking, int limit_ms, int64_t now_ms)
+    const struct life_signs *signs, bool looking, int limit_ms, monotime_t now)
 {
 	struct life_slot *s = &life->slots[slot];
+	int64_t still;
 
-	if (s->since_ms == 0 || !looking || !life->ready || !signs->has_work ||
-	    s->batches != signs->batches) {
+	if (!monotime_is_set(s->since) || !looking || !life->ready ||
+	    !signs->has_work || s->batches != signs->batches) {
 		*s = (struct life_slot){ .batches = signs->batches,
-			.since_ms = now_ms, .cpu_ms = signs->cpu_ms };
+			.since = now, .cpu_ms = signs->cpu_ms };
 		return LIFE_MOVES;
 	}
-	if (now_ms - s->since_ms < limit_ms)
+	still = monotime_ms_since(now, s->since);
+	if (still < limit_ms)
 		return LIFE_MOVES;
 	if (signs->stopped)
 		return LIFE_STOPPED;
 	if (signs->cpu_ms - s->cpu_ms >= LIFE_HANG_CPU_MS)
 		return LIFE_LOOPS;
-	return now_ms - s->since_ms >= LIFE_BLOCKED_MS ? LIFE_BLOCKED :
-	    LIFE_MOVES;
+	return still >= LIFE_BLOCKED_MS ? LIFE_BLOCKED : LIFE_MOVES;
 }
 
 bool
-life_is_late(const struct worker_life *life, int64_t now_ms)
+life_is_late(const struct worker_life *life, monotime_t now)
 {
-	return !life->ready && now_ms - life->started_ms >= LIFE_READY_MS;
+	return !life->ready &&
+	    monotime_ms_since(now, life->started) >= LIFE_READY_MS;
 }
 
 enum life_next
-life_end(struct worker_life *life, const struct life_end *end, int64_t now_ms)
+life_end(struct worker_life *life, const struct life_end *end, monotime_t now)
 {
-	const bool quick = now_ms - life->started_ms < QUICK_MS;
+	const bool quick = monotime_ms_since(now, life->started) < QUICK_MS;
 	const bool from_outside = end->cause == STATUS_DEATH_KILLED;
 
 	/* One that died of its first packet had no time to say "ready". */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is known of the worker's life, and what follows from it: whether it
- * hangs, whether another is to be started after it died, and what becomes of
- * the packets that it held.  No system call; time is a parameter,
- * CLOCK_MONOTONIC in milliseconds.
+ * The state of the worker's life, and what follows from it: whether it hangs,
+ * whether another is to be started after it died, and what happens to
+ * the packets that it held.  No system call; time is a parameter.
  */
 #ifndef NFDNS_NFQ_SUPERVISOR_LIFE_H
 #define NFDNS_NFQ_SUPERVISOR_LIFE_H
@@ -11,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "policy/clock.h"
 #include "policy/status/status.h"
 
 #define LIFE_LOOK_MS	50	/* how often life_look() is to be called */
@@ -44,22 +44,22 @@ enum life_sign {
 
 struct life_slot {
 	uint64_t batches;
-	int64_t since_ms;	/* of this look at the latest it stood still */
+	monotime_t since;	/* of this look at the latest it stood still */
 	int64_t cpu_ms;		/* used at that look */
 };
 
 struct worker_life {
 	bool ready;
-	int64_t started_ms;
-	int64_t looked_ms;
-	int64_t starting_ms;	/* since when no worker could be started; 0: can */
+	monotime_t started;
+	monotime_t looked;
+	monotime_t starting;	/* since when fork(2) fails; never: it works */
 	unsigned int failures;
 	unsigned int idle;	/* deaths without blame or progress, in a row */
 	struct life_slot slots[STATUS_MAX_SLOTS];
 };
 
 /* A worker has been forked. */
-void life_begin(struct worker_life *life, int64_t now_ms);
+void life_begin(struct worker_life *life, monotime_t now);
 
 /* It says that it is at work. */
 void life_ready(struct worker_life *life);
@@ -68,23 +68,23 @@ void life_ready(struct worker_life *life);
  * fork(2) failed, the first time or once more.  True: give up, as the queue
  * holds questions of which nobody waits for an answer any more.
  */
-bool life_start_failed(struct worker_life *life, int64_t now_ms);
+bool life_start_failed(struct worker_life *life, monotime_t now);
 
 /*
  * Begins a look at all threads.  False: the supervisor itself was away so long
  * that it cannot tell who stood still; the look only notes how things are.
  */
-bool life_look(struct worker_life *life, int64_t now_ms);
+bool life_look(struct worker_life *life, monotime_t now);
 
 /*
  * One thread of this look: whether it has had work for limit_ms and finished
  * none.  Before the worker is ready it always moves.
  */
 enum life_sign life_check(struct worker_life *life, unsigned int slot,
-    const struct life_signs *signs, bool looking, int limit_ms, int64_t now_ms);
+    const struct life_signs *signs, bool looking, int limit_ms, monotime_t now);
 
 /* It should have been ready long since. */
-bool life_is_late(const struct worker_life *life, int64_t now_ms);
+bool life_is_late(const struct worker_life *life, monotime_t now);
 
 /* How a worker ended. */
 struct life_end {
@@ -106,6 +106,6 @@ enum life_next {
  * only workers do that, ten in a row, that cannot begin or that end themselves.
  */
 enum life_next life_end(struct worker_life *life, const struct life_end *end,
-    int64_t now_ms);
+    monotime_t now);
 
 #endif

@@ -29,6 +29,7 @@
 #include "nfq/process/diag_print.h"
 #include "nfq/supervisor/run_dir.h"
 #include "nfq/supervisor/parts.h"
+#include "nfq/supervisor/worker_death.h"
 #include "policy/status/load_report.h"
 #include "policy/log.h"
 
@@ -266,7 +267,7 @@ start_worker(struct supervisor *s)
 	k->status = &s->status;
 	error = worker_process_open(k);
 	if (error == 0)
-		error = worker_process_start(k, supervisor_now_ms());
+		error = worker_process_start(k, monotime_now());
 	if (error == 0)
 		error = worker_process_wait_ready(
 		    k, s->signals, READY_MS, &ready, &status);
@@ -275,7 +276,7 @@ start_worker(struct supervisor *s)
 	else if (error == -ECHILD)
 		log_error("the worker ended with %s before it was ready%s",
 		    child_end_text(status, text),
-		    worker_process_end_text(status));
+		    worker_death_text(status));
 	else if (error != -EINTR)
 		log_error("cannot start the worker: %s", strerror(-error));
 	return error == 0 ? EXIT_OK : EXIT_ERROR;

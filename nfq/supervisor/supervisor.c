@@ -135,7 +135,7 @@ static void
 replace_worker(struct supervisor *s)
 {
 	atomic_store(&s->status.supervisor->worker_pid, 0);
-	take_step(s, worker_process_replace(&s->worker, supervisor_now_ms()));
+	take_step(s, worker_process_replace(&s->worker, monotime_now()));
 }
 
 static void
@@ -145,7 +145,7 @@ take_tick(struct supervisor *s)
 
 	if (read(s->timer, &ticks, sizeof(ticks)) != (ssize_t)sizeof(ticks))
 		return;
-	take_step(s, worker_process_look(&s->worker, supervisor_now_ms()));
+	take_step(s, worker_process_look(&s->worker, monotime_now()));
 	monitor_tick(s);
 	zone_tick(s);
 }
@@ -159,7 +159,7 @@ follow_ready(struct supervisor *s)
 	/* A reload may have taken it away since it was readable. */
 	if (s->watch == NULL)
 		return;
-	changed = watch_next(s->watch);
+	changed = watch_next(s->watch, monotime_now());
 
 	if (changed & WATCH_RESOLV)
 		monitor_resolv_conf(s);

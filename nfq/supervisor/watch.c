@@ -20,7 +20,6 @@
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "nfq/supervisor/file_stamp.h"
@@ -58,7 +57,7 @@ struct watch {
 	struct watched *files;
 	size_t file_count;
 	unsigned int changed;		/* and not yet told */
-	int64_t since_ms;		/* when the first of it changed */
+	monotime_t since;		/* when the first of it changed */
 	bool stirred;			/* by the last events: wait anew */
 	bool armed;			/* the timer */
 	bool lost;			/* a directory is not there: try again */
@@ -440,15 +439,6 @@ read_events(struct watch *w)
 	return any;
 }
 
-static int64_t
-monotonic_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /*
  * What has changed, if it is time to say so.  Every change begins the wait
  * anew, and a writer is waited for; but neither for longer than
@@ -456,9 +446,10 @@ monotonic_ms(void)
  * close), and some replace a file all the time.
  */
 static unsigned int
-take_changed(struct watch *w, bool settled, int64_t now_ms)
+take_changed(struct watch *w, bool settled, monotime_t now)
 {
-	const int64_t left = w->since_ms + WATCH_LATEST_MS - now_ms;
+	const int64_t left =
+	    WATCH_LATEST_MS - monotime_ms_since(now, w->since);
 	unsigned int changed = w->changed;
 
 	if (left > 0 && w->stirred) {
@@ -477,10 +468,9 @@ take_changed(struct watch *w, bool settled, int64_t now_ms)
 }
 
 unsigned int
-watch_next(struct watch *w)
+watch_next(struct watch *w, monotime_t now)
 {
 	const bool nothing_before = w->changed == 0;
-	const int64_t now_ms = monotonic_ms();
 	unsigned int changed = 0;
 	uint64_t expirations;
 	bool expired = read(w->timer, &expirations, sizeof(expirations)) ==
@@ -491,9 +481,9 @@ watch_next(struct watch *w)
 	if (read_events(w) || w->lost)
 		compare(w);
 	if (nothing_before)
-		w->since_ms = now_ms;
+		w->since = now;
 	if (w->changed != 0)
-		changed = take_changed(w, expired, now_ms);
+		changed = take_changed(w, expired, now);
 	if (w->lost && !w->armed)
 		arm(w, RETRY_MS);
 	return changed;

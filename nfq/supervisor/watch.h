@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#include "policy/clock.h"
+
 struct watch;			/* owns its descriptors */
 
 /* What has changed; bits. */
@@ -38,6 +40,6 @@ int watch_fd(const struct watch *watch);
  */
 #define WATCH_SETTLE_MS	300
 #define WATCH_LATEST_MS	3000
-unsigned int watch_next(struct watch *watch);
+unsigned int watch_next(struct watch *watch, monotime_t now);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/supervisor/worker_parts.h"
+#include "nfq/supervisor/worker_death.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -8,9 +8,31 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "nfq/supervisor/quarantine.h"
+#include "nfq/process/child.h"
 #include "nfq/queue/queue.h"
+#include "nfq/supervisor/quarantine.h"
+#include "nfq/worker/worker.h"
 #include "policy/log.h"
+
+#define TALK_MS		1000	/* in this time no more than... */
+#define TALK_LINES	5	/* ...so many lines on deaths */
+
+uint64_t
+worker_death_batches(const struct worker_process *k)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < k->config->queue.workers; i++)
+		sum += atomic_load(&k->status->workers[i].batches);
+	return sum;
+}
+
+/* A flood of deaths is no flood of lines. */
+static bool
+may_talk(const struct worker_process *k)
+{
+	return k->talk.said < TALK_LINES;
+}
 
 /* The user's name is not looked up: that may ask a nameserver. */
 static void
@@ -55,14 +77,14 @@ keep(const struct worker_process *k, uint16_t number,
 		log_warning("cannot keep the packet of which a worker died in "
 		    "%s/" QUARANTINE_DIR ": %s", k->config->run_dir,
 		    strerror(-error));
-	else if (worker_process_may_talk(k))
+	else if (may_talk(k))
 		log_notice("the packet is kept in %s: please send it with a bug "
 		    "report", path);
 }
 
 static void
 blame(struct worker_process *k, unsigned int queue,
-    const struct window_packet *packet, char text[static DEATH_TEXT])
+    const struct window_packet *packet, char text[static WORKER_DEATH_TEXT])
 {
 	const uint16_t number = (uint16_t)(k->config->queue.number + queue);
 	int error = queue_release(k->queues[queue], number, packet->id);
@@ -73,25 +95,25 @@ blame(struct worker_process *k, unsigned int queue,
 		    packet->id, strerror(-error));
 	keep(k, number, packet);
 	user_text(user, packet->uid);
-	(void)snprintf(text, DEATH_TEXT, " while it judged packet %u of "
+	(void)snprintf(text, WORKER_DEATH_TEXT, " while it judged packet %u of "
 	    "queue %u, of %s, which passes", packet->id, number, user);
 	atomic_fetch_add(&k->status->supervisor->poison_packets, 1);
 }
 
 /* Users who do it again and again. */
 static void
-accuse(struct worker_process *k, uid_t uid, int64_t now_ms)
+accuse(struct worker_process *k, uid_t uid, monotime_t now)
 {
 	int64_t until_ms;
 	char user[24];
 
 	if (!suspects_offend(&k->suspects, uid, k->hangs == LIFE_LOOPS ?
-	    SUSPECTS_HANG : SUSPECTS_CRASH, now_ms, &until_ms))
+	    SUSPECTS_HANG : SUSPECTS_CRASH, monotime_to_ms(now), &until_ms))
 		return;
 	user_text(user, uid);
 	log_warning("packets of %s end workers again and again: for %lld s "
 	    "its questions pass unread", user,
-	    (long long)(until_ms - now_ms) / 1000);
+	    (long long)(until_ms - monotime_to_ms(now)) / 1000);
 }
 
 static enum status_death
@@ -114,8 +136,8 @@ may_blame(const struct worker_process *k, int wait_status)
 }
 
 void
-worker_process_examine(struct worker_process *k, int wait_status,
-    int64_t now_ms, struct life_end *end, char text[static DEATH_TEXT])
+worker_death_examine(struct worker_process *k, int wait_status,
+    monotime_t now, struct life_end *end, char text[static WORKER_DEATH_TEXT])
 {
 	struct window_packet packet;
 	unsigned int blamed = 0;
@@ -136,10 +158,58 @@ worker_process_examine(struct worker_process *k, int wait_status,
 	 * the CPU may look blocked, which somebody else can bring about.
 	 */
 	if (blamed == 1 && k->hangs != LIFE_BLOCKED)
-		accuse(k, uid, now_ms);
+		accuse(k, uid, now);
 	end->cause = cause_of(k, wait_status, blamed > 0);
 	end->blamed = blamed > 0;
-	end->worked = worker_process_batches(k) != k->batches;
+	end->worked = worker_death_batches(k) != k->batches;
 	end->exited = WIFEXITED(wait_status);
 	atomic_fetch_add(&k->status->supervisor->deaths[end->cause], 1);
+}
+
+const char *
+worker_death_text(int status)
+{
+	if (!WIFEXITED(status))
+		return "";
+	switch (WEXITSTATUS(status)) {
+	case WORKER_NO_PRIVILEGE:
+		return ": the kernel refuses its verdicts (CAP_NET_ADMIN)";
+	case WORKER_BAD_IMAGE:
+		return ": it cannot use the table image";
+	default:
+		return "";
+	}
+}
+
+void
+worker_death_tell(struct worker_process *k, int status, const char *packet,
+    enum life_next next)
+{
+	char text[CHILD_TEXT];
+
+	if (!may_talk(k)) {
+		k->talk.unsaid++;
+		return;
+	}
+	k->talk.said++;
+	log_warning("the worker %s %s%s%s%s",
+	    k->hangs != LIFE_MOVES ? "hung, ended with" : "ended with",
+	    child_end_text(status, text), worker_death_text(status),
+	    packet,
+	    next == LIFE_OVER ? ""
+	    : next == LIFE_ANOTHER
+		? ": starting another"
+		: ": starting another, the packets that it held go on");
+}
+
+void
+worker_death_tell_unsaid(struct worker_process *k, monotime_t now)
+{
+	if (monotime_ms_since(now, k->talk.begun) < TALK_MS)
+		return;
+	if (k->talk.unsaid > 0)
+		log_warning("%u more workers ended within a second",
+		    k->talk.unsaid);
+	k->talk.begun = now;
+	k->talk.said = k->talk.unsaid = 0;
 }

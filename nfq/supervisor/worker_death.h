@@ -1,30 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What worker.c and worker_process_death.c share.  Nobody else includes this.
+/*
+ * What a worker died of: which packet is to blame, which user sends such
+ * packets again and again, and what the log says about it.
  */
-#ifndef NFDNS_NFQ_SUPERVISOR_WORKER_PARTS_H
-#define NFDNS_NFQ_SUPERVISOR_WORKER_PARTS_H
+#ifndef NFDNS_NFQ_SUPERVISOR_WORKER_DEATH_H
+#define NFDNS_NFQ_SUPERVISOR_WORKER_DEATH_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "nfq/supervisor/worker_process.h"
 
-#define DEATH_TEXT 160
+#define WORKER_DEATH_TEXT 160
 
 /*
- * What a worker died of, to be called once it is reaped and before its packets
- * are put back.  The packet that is to blame, if there is one, is let go on, so
- * that it cannot end the next worker too; it is counted, and kept for a bug
- * report.  wait_status is what waitpid(2) said; "text" says in words which
- * packet it was, "" if it was none.
+ * Examines a death: call it after the worker is reaped and before its packets
+ * are put back.  wait_status is that of waitpid(2).  The packet to blame, if
+ * there is one, is let go on, so that it cannot end the next worker too; it is
+ * counted, and kept for a bug report (quarantine.h).  "text" says in words
+ * which packet it was, "" if it was none.
  */
-void worker_process_examine(struct worker_process *worker, int wait_status,
-    int64_t now_ms, struct life_end *end, char text[static DEATH_TEXT]);
+void worker_death_examine(struct worker_process *worker, int wait_status,
+    monotime_t now, struct life_end *end,
+    char text[static WORKER_DEATH_TEXT]);
 
-/* Batches that the threads for packets have finished, of all workers. */
-uint64_t worker_process_batches(const struct worker_process *worker);
+/* Logs a death, at most five in a second; "packet" is the text of above. */
+void worker_death_tell(struct worker_process *worker, int wait_status,
+    const char *packet, enum life_next next);
 
-/* A flood of deaths is no flood of lines: whether there may be another now. */
-bool worker_process_may_talk(const struct worker_process *worker);
+/* Logs the number of those that worker_death_tell() left out, once a second. */
+void worker_death_tell_unsaid(struct worker_process *worker, monotime_t now);
+
+/* Batches that the queue threads have finished, of all workers so far. */
+uint64_t worker_death_batches(const struct worker_process *worker);
+
+/* Why a worker ended by itself, in words with ": " before them, or "". */
+const char *worker_death_text(int wait_status);
 
 #endif

@@ -14,22 +14,10 @@
 #include <unistd.h>
 
 #include "nfq/process/child.h"
-#include "nfq/supervisor/worker_parts.h"
 #include "nfq/queue/queue.h"
+#include "nfq/supervisor/worker_death.h"
 #include "nfq/worker/worker.h"
 #include "policy/log.h"
-
-#define TALK_MS		1000	/* in this time no more than... */
-#define TALK_LINES	5	/* ...so many lines on deaths */
-
-static int64_t
-monotonic_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void
 close_control(struct worker_process *k)
@@ -113,16 +101,6 @@ worker_process_close(struct worker_process *k)
 	k->senders = NULL;
 }
 
-uint64_t
-worker_process_batches(const struct worker_process *k)
-{
-	uint64_t sum = 0;
-
-	for (unsigned int i = 0; i < k->config->queue.workers; i++)
-		sum += atomic_load(&k->status->workers[i].batches);
-	return sum;
-}
-
 void
 worker_process_kill(struct worker_process *k)
 {
@@ -133,7 +111,7 @@ worker_process_kill(struct worker_process *k)
 }
 
 int
-worker_process_start(struct worker_process *k, int64_t now_ms)
+worker_process_start(struct worker_process *k, monotime_t now)
 {
 	const pid_t supervisor = getpid();
 	int ends[2], error = 0;
@@ -141,8 +119,8 @@ worker_process_start(struct worker_process *k, int64_t now_ms)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	window_clear(k->window, k->config->queue.workers);
-	k->has_suspects = suspects_count(&k->suspects, now_ms) > 0;
-	k->batches = worker_process_batches(k);
+	k->has_suspects = suspects_count(&k->suspects, monotime_to_ms(now)) > 0;
+	k->batches = worker_death_batches(k);
 	k->pid = fork();
 	if (k->pid == 0)
 		run_worker(k, ends[1], supervisor);
@@ -157,7 +135,7 @@ worker_process_start(struct worker_process *k, int64_t now_ms)
 	k->control = ends[0];
 	k->killed = k->held.known = false;
 	k->hangs = LIFE_MOVES;
-	life_begin(&k->life, now_ms);
+	life_begin(&k->life, now);
 	k->pidfd = pidfd_open(k->pid, 0);
 	if (k->pidfd < 0 || fcntl(k->control, F_SETFL, O_NONBLOCK) < 0) {
 		error = -errno;
@@ -197,98 +175,44 @@ worker_process_receive(
 	return error == 0 ? 0 : -EAGAIN;
 }
 
-const char *
-worker_process_end_text(int status)
-{
-	if (!WIFEXITED(status))
-		return "";
-	switch (WEXITSTATUS(status)) {
-	case WORKER_NO_PRIVILEGE:
-		return ": the kernel refuses its verdicts (CAP_NET_ADMIN)";
-	case WORKER_BAD_IMAGE:
-		return ": it cannot use the table image";
-	default:
-		return "";
-	}
-}
-
-bool
-worker_process_may_talk(const struct worker_process *k)
-{
-	return k->talk.said < TALK_LINES;
-}
-
-static void
-tell_death(struct worker_process *k, int status, const char *packet,
-    enum life_next next)
-{
-	char text[CHILD_TEXT];
-
-	if (!worker_process_may_talk(k)) {
-		k->talk.unsaid++;
-		return;
-	}
-	k->talk.said++;
-	log_warning("the worker %s %s%s%s%s",
-	    k->hangs != LIFE_MOVES ? "hung, ended with" : "ended with",
-	    child_end_text(status, text), worker_process_end_text(status),
-	    packet,
-	    next == LIFE_OVER ? ""
-	    : next == LIFE_ANOTHER
-		? ": starting another"
-		: ": starting another, the packets that it held go on");
-}
-
-static void
-tell_unsaid(struct worker_process *k, int64_t now_ms)
-{
-	if (now_ms - k->talk.begun_ms < TALK_MS)
-		return;
-	if (k->talk.unsaid > 0)
-		log_warning("%u more workers ended within a second",
-		    k->talk.unsaid);
-	k->talk.begun_ms = now_ms;
-	k->talk.said = k->talk.unsaid = 0;
-}
-
 static enum worker_process_step
-start_again(struct worker_process *k, int64_t now_ms)
+start_again(struct worker_process *k, monotime_t now)
 {
-	const int64_t since_ms = k->life.starting_ms;
-	int error = worker_process_start(k, now_ms);
+	const monotime_t since = k->life.starting;
+	int error = worker_process_start(k, now);
 
 	if (error == 0) {
-		if (since_ms != 0)
+		if (monotime_is_set(since))
 			log_notice("a worker could be started again, after "
-			    "%lld ms", (long long)(now_ms - since_ms));
+			    "%lld ms", (long long)monotime_ms_since(now, since));
 		return WORKER_PROCESS_STARTED;
 	}
-	if (life_start_failed(&k->life, now_ms)) {
+	if (life_start_failed(&k->life, now)) {
 		log_error("no worker could be started for %d s: %s",
 		    LIFE_START_MS / 1000, strerror(-error));
 		return WORKER_PROCESS_OVER;
 	}
-	if (since_ms == 0)
+	if (!monotime_is_set(since))
 		log_error("cannot start a worker: %s: questions wait, trying "
 		    "again", strerror(-error));
 	return WORKER_PROCESS_SAME;
 }
 
 enum worker_process_step
-worker_process_replace(struct worker_process *k, int64_t now_ms)
+worker_process_replace(struct worker_process *k, monotime_t now)
 {
-	char packet[DEATH_TEXT];
+	char packet[WORKER_DEATH_TEXT];
 	struct life_end end;
 	enum life_next next;
 	int status;
 
 	status = reap(k);
-	tell_unsaid(k, now_ms);
-	worker_process_examine(k, status, now_ms, &end, packet);
-	next = life_end(&k->life, &end, now_ms);
+	worker_death_tell_unsaid(k, now);
+	worker_death_examine(k, status, now, &end, packet);
+	next = life_end(&k->life, &end, now);
 	recover_queues(k, next != LIFE_ANOTHER);
-	tell_death(k, status, packet, next);
-	return next == LIFE_OVER ? WORKER_PROCESS_OVER : start_again(k, now_ms);
+	worker_death_tell(k, status, packet, next);
+	return next == LIFE_OVER ? WORKER_PROCESS_OVER : start_again(k, now);
 }
 
 /* Of all its threads; 0 if the kernel does not say. */
@@ -359,25 +283,25 @@ end_hanging(struct worker_process *k, unsigned int i, enum life_sign sign)
 }
 
 enum worker_process_step
-worker_process_look(struct worker_process *k, int64_t now_ms)
+worker_process_look(struct worker_process *k, monotime_t now)
 {
 	const unsigned int queues = k->config->queue.workers;
 	const unsigned int slots = queues + (k->config->capture.tcp ? 1 : 0);
-	const bool looking = life_look(&k->life, now_ms);
+	const bool looking = life_look(&k->life, now);
 
-	tell_unsaid(k, now_ms);
+	worker_death_tell_unsaid(k, now);
 	atomic_store(&k->status->supervisor->suspects,
-	    suspects_count(&k->suspects, now_ms));
+	    suspects_count(&k->suspects, monotime_to_ms(now)));
 	if (k->pid == 0)
-		return start_again(k, now_ms);
-	if (!k->killed && life_is_late(&k->life, now_ms)) {
+		return start_again(k, now);
+	if (!k->killed && life_is_late(&k->life, now)) {
 		log_error("the worker does not begin: killing it");
 		worker_process_kill(k);
 	}
 	for (unsigned int i = 0; i < slots && !k->killed; i++) {
 		const struct life_signs signs = signs_of(k, i);
 		enum life_sign sign = life_check(&k->life, i, &signs, looking,
-		    i < queues ? LIFE_HANG_MS : LIFE_BLOCKED_MS, now_ms);
+		    i < queues ? LIFE_HANG_MS : LIFE_BLOCKED_MS, now);
 
 		if (sign != LIFE_MOVES)
 			end_hanging(k, i, sign);
@@ -389,15 +313,16 @@ worker_process_look(struct worker_process *k, int64_t now_ms)
 static bool
 wait_death(const struct worker_process *k, int timeout_ms)
 {
-	const int64_t deadline = monotonic_ms() + timeout_ms;
+	const monotime_t deadline =
+	    monotime_add_ms(monotime_now(), timeout_ms);
 
 	for (;;) {
 		struct pollfd wait = { .fd = k->pidfd, .events = POLLIN };
-		int64_t left = deadline - monotonic_ms();
+		int left = monotime_poll_timeout(monotime_now(), deadline);
 
-		if (poll(&wait, 1, left > 0 ? (int)left : 0) > 0)
+		if (poll(&wait, 1, left) > 0)
 			return true;
-		if (left <= 0)
+		if (left == 0)
 			return false;
 	}
 }
@@ -423,7 +348,8 @@ int
 worker_process_wait_ready(struct worker_process *k, int interrupt,
     int timeout_ms, struct control_message *message, int *wait_status)
 {
-	const int64_t deadline = monotonic_ms() + timeout_ms;
+	const monotime_t deadline =
+	    monotime_add_ms(monotime_now(), timeout_ms);
 
 	for (;;) {
 		struct pollfd wait[] = {
@@ -431,11 +357,11 @@ worker_process_wait_ready(struct worker_process *k, int interrupt,
 			{ .fd = k->pidfd, .events = POLLIN },
 			{ .fd = interrupt, .events = POLLIN },
 		};
-		int64_t left = deadline - monotonic_ms();
+		int left = monotime_poll_timeout(monotime_now(), deadline);
 
-		if (left <= 0)
+		if (left == 0)
 			return -ETIMEDOUT;
-		if (poll(wait, 3, (int)left) <= 0)
+		if (poll(wait, 3, left) <= 0)
 			continue;
 		if (wait[0].revents != 0 &&
 		    worker_process_receive(k, message) == 0 &&

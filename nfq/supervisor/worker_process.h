@@ -17,6 +17,7 @@
 #include "nfq/supervisor/life.h"
 #include "nfq/supervisor/audit_files.h"
 #include "nfq/handover/suspects.h"
+#include "policy/clock.h"
 #include "policy/config/config.h"
 #include "policy/status/status.h"
 
@@ -48,15 +49,13 @@ struct worker_process {
 	enum life_sign hangs;		/* why, unless LIFE_MOVES */
 	unsigned int hung;		/* this slot did not, with this packet: */
 	struct { bool known; uint32_t id; } held;
-	struct { int64_t begun_ms; unsigned int said, unsaid; } talk;
+	struct { monotime_t begun; unsigned int said, unsaid; } talk;
 };
 
 #define WORKER_PROCESS_INIT                                                    \
 	{                                                                      \
 		.image = -1, .pidfd = -1, .control = -1                        \
 	}
-
-/* Times are CLOCK_MONOTONIC in milliseconds. */
 
 /* What all workers need: call once config is set.  0 or a negative errno. */
 int worker_process_open(struct worker_process *worker)
@@ -65,7 +64,7 @@ int worker_process_open(struct worker_process *worker)
 void worker_process_close(struct worker_process *worker);
 
 /* Forks a worker; it says CONTROL_READY later.  0 or a negative errno. */
-int worker_process_start(struct worker_process *worker, int64_t now_ms)
+int worker_process_start(struct worker_process *worker, monotime_t now)
     __attribute__((warn_unused_result));
 
 /*
@@ -90,14 +89,14 @@ enum worker_process_step {
  * held come to the next.
  */
 enum worker_process_step worker_process_replace(struct worker_process *worker,
-    int64_t now_ms) __attribute__((warn_unused_result));
+    monotime_t now) __attribute__((warn_unused_result));
 
 /*
  * Every LIFE_LOOK_MS: kills a worker that makes no progress, starts one where
  * that failed before.
  */
 enum worker_process_step worker_process_look(struct worker_process *worker,
-    int64_t now_ms) __attribute__((warn_unused_result));
+    monotime_t now) __attribute__((warn_unused_result));
 
 /* For a worker that does not do what it is told: another will be started. */
 void worker_process_kill(struct worker_process *worker);
@@ -109,9 +108,6 @@ void worker_process_kill(struct worker_process *worker);
  */
 void worker_process_stop(
     struct worker_process *worker, int timeout_ms, bool successor);
-
-/* Why the worker died last, in words, for a start that failed. */
-const char *worker_process_end_text(int wait_status);
 
 /*
  * For the start: waits for CONTROL_READY.  0 and *message; -ECHILD when the

@@ -7,6 +7,13 @@
 
 #define START 1000000
 
+/* The test counts in milliseconds. */
+static monotime_t
+at(int64_t ms)
+{
+	return monotime_from_ms(ms);
+}
+
 static struct worker_life life;
 
 static enum life_sign sign;
@@ -23,8 +30,8 @@ watch_share(int64_t *now, int64_t until, const struct life_signs *signs,
 		struct life_signs s = *signs;
 
 		s.cpu_ms = *now * percent / 100;
-		sign = life_check(&life, 0, &s, life_look(&life, *now),
-		    LIFE_HANG_MS, *now);
+		sign = life_check(&life, 0, &s, life_look(&life, at(*now)),
+		    LIFE_HANG_MS, at(*now));
 		if (sign != LIFE_MOVES)
 			return *now;
 	}
@@ -40,7 +47,7 @@ watch(int64_t *now, int64_t until, const struct life_signs *signs)
 static void
 begin(bool ready)
 {
-	life_begin(&life, START);
+	life_begin(&life, at(START));
 	if (ready)
 		life_ready(&life);
 }
@@ -135,10 +142,10 @@ a_worker_has_time_to_begin(void)
 
 	begin(false);
 	CHECK(watch(&now, START + LIFE_READY_MS, &signs) == 0);
-	CHECK(!life_is_late(&life, START + LIFE_READY_MS - 1));
-	CHECK(life_is_late(&life, START + LIFE_READY_MS));
+	CHECK(!life_is_late(&life, at(START + LIFE_READY_MS - 1)));
+	CHECK(life_is_late(&life, at(START + LIFE_READY_MS)));
 	life_ready(&life);
-	CHECK(!life_is_late(&life, START + 2 * LIFE_READY_MS));
+	CHECK(!life_is_late(&life, at(START + 2 * LIFE_READY_MS)));
 }
 
 static void
@@ -146,10 +153,10 @@ a_fork_that_fails_is_tried_for_ten_seconds(void)
 {
 	begin(true);
 	for (int64_t ms = 0; ms < LIFE_START_MS; ms += LIFE_LOOK_MS)
-		CHECK(!life_start_failed(&life, START + ms));
-	CHECK(life_start_failed(&life, START + LIFE_START_MS));
-	life_begin(&life, START + LIFE_START_MS);
-	CHECK(!life_start_failed(&life, START + LIFE_START_MS + 1));
+		CHECK(!life_start_failed(&life, at(START + ms)));
+	CHECK(life_start_failed(&life, at(START + LIFE_START_MS)));
+	life_begin(&life, at(START + LIFE_START_MS));
+	CHECK(!life_start_failed(&life, at(START + LIFE_START_MS + 1)));
 }
 
 /* One more worker that lives for ms and ends so. */
@@ -157,7 +164,7 @@ static enum life_next
 one_more(bool ready, int64_t ms, struct life_end end)
 {
 	begin(ready);
-	return life_end(&life, &end, START + ms);
+	return life_end(&life, &end, at(START + ms));
 }
 
 static void

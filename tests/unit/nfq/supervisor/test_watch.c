@@ -52,7 +52,7 @@ wait_for(struct watch *w, int ms)
 	struct pollfd wait = { .fd = watch_fd(w), .events = POLLIN };
 
 	while (poll(&wait, 1, ms) > 0) {
-		unsigned int changed = watch_next(w);
+		unsigned int changed = watch_next(w, monotime_now());
 
 		if (changed != 0)
 			return changed;
