@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One walk over all fields for both ways, so that they cannot differ.  Numbers
- * are as they lie in memory; a text is its size with the final NUL, 0 for
- * NULL, and its octets.  No address of the writer's goes along.
+ * One walk over all fields (the lists of mesh.h) both reads and writes, so that
+ * the two cannot differ.  Numbers are as in memory; a text is its size with the
+ * final NUL, 0 for NULL, and its octets.  Addresses are not written.
  */
 #include "resolver/compile/mesh_codec.h"
 
@@ -112,19 +112,13 @@ static void
 walk_source(struct walk *w, struct mesh_source *source)
 {
 	walk_format(w, &source->format);
-	walk_text(w, &source->path);
-	walk_text(w, &source->origin);
-	WALK_VALUE(w, source->ttl);
-	walk_texts(w, &source->namespaces);
-	walk_texts(w, &source->nameservers);
-	walk_text(w, &source->cluster);
-	walk_text(w, &source->network);
-	walk_text(w, &source->clusterset);
-	WALK_VALUE(w, source->pods);
-	WALK_VALUE(w, source->ignore_empty);
-	WALK_VALUE(w, source->endpoint_pod_names);
-	WALK_VALUE(w, source->watch);
-	WALK_VALUE(w, source->line);
+#define VALUE(type, name)	WALK_VALUE(w, source->name);
+#define TEXT(name)		walk_text(w, &source->name);
+#define TEXTS(name)		walk_texts(w, &source->name);
+	MESH_SOURCE_FIELDS(VALUE, TEXT, TEXTS)
+#undef TEXTS
+#undef TEXT
+#undef VALUE
 }
 
 static void
@@ -144,30 +138,31 @@ walk_sources(struct walk *w, struct mesh *mesh)
 }
 
 static void
-walk_mesh(struct walk *w, struct mesh *mesh)
+walk_zones(struct walk *w, struct mesh *mesh)
 {
-	WALK_VALUE(w, mesh->domain);
-	walk_text(w, &mesh->namespace);
-	walk_text(w, &mesh->cluster);
-	walk_text(w, &mesh->network);
-	WALK_VALUE(w, mesh->multicluster_headless);
-	WALK_VALUE(w, mesh->auto_allocate);
-	walk_count(w, &mesh->search_count, MESH_MAX_SEARCH);
-	for (size_t i = 0; i < mesh->search_count; i++)
-		WALK_VALUE(w, mesh->search[i]);
-	WALK_VALUE(w, mesh->ttl);
-	WALK_VALUE(w, mesh->negative_ttl);
-	WALK_VALUE(w, mesh->udp_size);
-	WALK_VALUE(w, mesh->suppress_https);
-	WALK_VALUE(w, mesh->tcp);
-	WALK_VALUE(w, mesh->unloaded);
-	WALK_VALUE(w, mesh->shrink_limit);
-	walk_sources(w, mesh);
 	walk_count(w, &mesh->zone_count, MESH_MAX_ZONES);
 	for (size_t i = 0; i < mesh->zone_count; i++) {
-		WALK_VALUE(w, mesh->zones[i].name);
-		WALK_VALUE(w, mesh->zones[i].unknown);
+#define VALUE(type, name)	WALK_VALUE(w, mesh->zones[i].name);
+		MESH_ZONE_FIELDS(VALUE)
+#undef VALUE
 	}
+}
+
+static void
+walk_mesh(struct walk *w, struct mesh *mesh)
+{
+#define VALUE(type, name)	WALK_VALUE(w, mesh->name);
+#define TEXT(name)		walk_text(w, &mesh->name);
+#define ARRAY(type, name, count, most) \
+	walk_count(w, &mesh->count, most); \
+	for (size_t i = 0; i < mesh->count; i++) \
+		WALK_VALUE(w, mesh->name[i]);
+	MESH_FIELDS(VALUE, TEXT, ARRAY)
+#undef ARRAY
+#undef TEXT
+#undef VALUE
+	walk_sources(w, mesh);
+	walk_zones(w, mesh);
 }
 
 /* What tells the octets of one build of the program from another's. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A mesh as the octets of a file, for another process of the very same program:
- * who compiles shares no memory with who read the configuration.
+ * A mesh as the octets of a file, for another process of the same program: the
+ * process that compiles shares no memory with the one that reads the
+ * configuration.
  */
 #ifndef NFDNS_RESOLVER_COMPILE_MESH_CODEC_H
 #define NFDNS_RESOLVER_COMPILE_MESH_CODEC_H
@@ -15,9 +16,10 @@ int mesh_codec_write(const struct mesh *mesh, FILE *file)
     __attribute__((warn_unused_result));
 
 /*
- * What mesh_codec_write() wrote, from where the file stands; mesh_clear() frees
- * it. 0; -EPROTO for what another build of the program wrote, or what ends
- * early; -ENOMEM.  Then *mesh is empty.
+ * Reads what mesh_codec_write() wrote, from the file's position on; the caller
+ * frees *mesh with mesh_clear().  Returns 0; -EPROTO if another build of the
+ * program wrote the file or the file ends early; -ENOMEM.  After an error,
+ * *mesh is empty.
  */
 int mesh_codec_read(struct mesh *mesh, FILE *file)
     __attribute__((warn_unused_result));

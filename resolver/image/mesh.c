@@ -12,16 +12,17 @@ clear_texts(struct mesh_texts *list)
 	free(list->texts);
 }
 
+#define NO_VALUE(type, name)
+#define NO_ARRAY(type, name, count, most)
+
 static void
 clear_source(struct mesh_source *source)
 {
-	clear_texts(&source->namespaces);
-	clear_texts(&source->nameservers);
-	free(source->cluster);
-	free(source->network);
-	free(source->clusterset);
-	free(source->origin);
-	free(source->path);
+#define TEXT(name)	free(source->name);
+#define TEXTS(name)	clear_texts(&source->name);
+	MESH_SOURCE_FIELDS(NO_VALUE, TEXT, TEXTS)
+#undef TEXTS
+#undef TEXT
 }
 
 void
@@ -30,9 +31,9 @@ mesh_clear(struct mesh *mesh)
 	for (size_t i = 0; i < mesh->source_count; i++)
 		clear_source(&mesh->sources[i]);
 	free(mesh->sources);
-	free(mesh->namespace);
-	free(mesh->cluster);
-	free(mesh->network);
+#define TEXT(name)	free(mesh->name);
+	MESH_FIELDS(NO_VALUE, TEXT, NO_ARRAY)
+#undef TEXT
 	memset(mesh, 0, sizeof(*mesh));
 }
 

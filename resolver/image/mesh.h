@@ -15,7 +15,7 @@
 
 struct source_format;		/* resolver/sources/source_format.h */
 
-/* Which names pods have that no service speaks of: 1-2-3-4.NAMESPACE.pod. */
+/* Which pods have names such as 1-2-3-4.NAMESPACE.pod. */
 enum mesh_pods {
 	PODS_DISABLED,
 	PODS_INSECURE,		/* whatever address stands in the name */
@@ -39,25 +39,91 @@ struct mesh_texts {
 	size_t count;
 };
 
+/*
+ * The settings are listed once, in MESH_SOURCE_FIELDS, MESH_ZONE_FIELDS and
+ * MESH_FIELDS: the structs, mesh_clear(), the codec that carries them to the
+ * compiler and the tests of codec and configuration are made from these lists.
+ *
+ *   VALUE(type, name)	octets, the same in each process of one program
+ *   TEXT(name)		char * of malloc(3); NULL: not given
+ *   TEXTS(name)	struct mesh_texts
+ *   ARRAY(type, name, count, most)
+ *			the first "count" of "most" items
+ *
+ * A comment is of the field above it.
+ */
+#define MESH_SOURCE_FIELDS(VALUE, TEXT, TEXTS) \
+	TEXT(path) \
+	TEXT(origin) \
+		/* zone files; NULL elsewhere */ \
+	VALUE(uint32_t, ttl) \
+		/* seconds; 0: the mesh's */ \
+	TEXTS(namespaces) \
+		/* of Kubernetes objects that have names; none: all */ \
+	TEXTS(nameservers) \
+		/* addresses of the cluster's DNS */ \
+	TEXT(cluster) \
+		/* of these objects; NULL: any */ \
+	TEXT(network) \
+		/* of their endpoints; NULL: any */ \
+	TEXT(clusterset) \
+		/* domain of ServiceImports; NULL: none */ \
+	VALUE(enum mesh_pods, pods) \
+	VALUE(bool, ignore_empty) \
+		/* services without a ready endpoint */ \
+	VALUE(bool, endpoint_pod_names) \
+		/* rather than their addresses */ \
+	VALUE(bool, watch) \
+		/* load it again when it changes */ \
+	VALUE(unsigned int, line)
+		/* of the config file, for messages */
+
+#define MESH_ZONE_FIELDS(VALUE) \
+	VALUE(struct dns_name, name) \
+		/* lower-cased */ \
+	VALUE(enum zone_unknown, unknown)
+
+#define MESH_FIELDS(VALUE, TEXT, ARRAY) \
+	VALUE(struct dns_name, domain) \
+		/* "cluster.local", lower-cased */ \
+	TEXT(namespace) \
+		/* whose services have one-label names */ \
+	TEXT(cluster) \
+		/* this machine's; NULL: any */ \
+	TEXT(network) \
+	VALUE(bool, multicluster_headless) \
+		/* endpoints of other clusters too */ \
+	VALUE(enum mesh_auto_allocate, auto_allocate) \
+	ARRAY(struct dns_name, search, search_count, MESH_MAX_SEARCH) \
+	VALUE(uint32_t, ttl) \
+		/* seconds */ \
+	VALUE(uint32_t, negative_ttl) \
+		/* seconds; RFC 2308 section 5 */ \
+	VALUE(uint16_t, udp_size) \
+		/* octets, 512..4096 */ \
+	VALUE(bool, suppress_https) \
+	VALUE(bool, tcp) \
+		/* questions over TCP are answered, too */ \
+	VALUE(enum mesh_unloaded, unloaded) \
+	VALUE(unsigned int, shrink_limit)
+		/* percent of the names, in a reload */
+
+/* Declare the fields of a struct. */
+#define MESH_DECLARE_VALUE(type, name)	type name;
+#define MESH_DECLARE_TEXT(name)		char *name;
+#define MESH_DECLARE_TEXTS(name)	struct mesh_texts name;
+#define MESH_DECLARE_ARRAY(type, name, count, most) \
+	type name[most]; \
+	size_t count;
+
 /* One entry of mesh.tables. */
 struct mesh_source {
 	const struct source_format *format;
-	char *path;
-	char *origin;		/* zone files; NULL elsewhere */
-	uint32_t ttl;		/* seconds; 0: the mesh's */
-	/* Kubernetes objects: */
-	struct mesh_texts namespaces;	/* whose services have names; none: all */
-	struct mesh_texts nameservers;	/* addresses of the cluster's DNS */
-	char *cluster;		/* whose objects these are; NULL: any */
-	char *network;		/* where its endpoints are; NULL: any */
-	char *clusterset;	/* domain of ServiceImports; NULL: none */
-	enum mesh_pods pods;
-	bool ignore_empty;	/* services without a ready endpoint */
-	bool endpoint_pod_names;	/* rather than their addresses */
-	bool watch;		/* load it anew when it changes */
-	int64_t changed;	/* once opened: when it last changed, CLOCK_REALTIME
+	MESH_SOURCE_FIELDS(MESH_DECLARE_VALUE, MESH_DECLARE_TEXT,
+	    MESH_DECLARE_TEXTS)
+	int64_t changed;	/* set by the reader, no setting: when the
+				   source last changed, CLOCK_REALTIME
 				   seconds; of a directory, its newest file */
-	unsigned int line;	/* of the config file, for messages */
 };
 
 /* Flags of a name. */
@@ -66,38 +132,23 @@ struct mesh_source {
 #define NAME_DASHED	0x04	/* "*.NAME": only for an address as a label, and has it */
 #define NAME_SHORT	0x08	/* of a service: a search list leads to its whole name */
 
-/* What a zone says about names in it that the table does not hold. */
+/* What a zone says about names in it that no table has. */
 enum zone_unknown { ZONE_PASS, ZONE_NXDOMAIN };
 
 /* One entry of mesh.zones: a name space that the mesh owns. */
 struct mesh_zone {
-	struct dns_name name;	/* lower-cased */
-	enum zone_unknown unknown;
+	MESH_ZONE_FIELDS(MESH_DECLARE_VALUE)
 };
 
-/* Before any table was loaded. */
+/* Until a first table has loaded. */
 enum mesh_unloaded { UNLOADED_PASS, UNLOADED_SERVFAIL };
 
 #define MESH_MAX_SEARCH		32	/* glibc has no limit since 2.26 */
 #define MESH_MAX_ZONES		64
 
 struct mesh {
-	struct dns_name domain;		/* "cluster.local", lower-cased */
-	char *namespace;		/* whose services have one-label names */
-	char *cluster;			/* this machine's; NULL: any */
-	char *network;
-	bool multicluster_headless;	/* endpoints of other clusters too */
-	enum mesh_auto_allocate auto_allocate;
-	struct dns_name search[MESH_MAX_SEARCH];
-	size_t search_count;
-	uint32_t ttl;			/* seconds */
-	uint32_t negative_ttl;		/* seconds; RFC 2308 section 5 */
-	uint16_t udp_size;		/* octets, 512..4096 */
-	bool suppress_https;
-	bool tcp;			/* questions over TCP are answered, too */
-	enum mesh_unloaded unloaded;
-	unsigned int shrink_limit;	/* percent of the names, in a reload */
-	struct mesh_source *sources;	/* in order: the first to name a name has it */
+	MESH_FIELDS(MESH_DECLARE_VALUE, MESH_DECLARE_TEXT, MESH_DECLARE_ARRAY)
+	struct mesh_source *sources;	/* the first that has a name wins */
 	size_t source_count;
 	struct mesh_zone zones[MESH_MAX_ZONES];
 	size_t zone_count;

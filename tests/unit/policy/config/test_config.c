@@ -437,6 +437,40 @@ members_reload_with_their_list(void)
 }
 
 static void
+check_mesh_row(const char *list, const char *name)
+{
+	char path[CONFIG_TEXT_SIZE];
+
+	snprintf(path, sizeof(path), "%s%s", list, name);
+	if (config_option_find(path) == NULL)
+		printf("  no row: %s\n", path);
+	CHECK(config_option_find(path) != NULL);
+}
+
+/* By the lists of mesh.h; "line" and "tcp" are no options of their own. */
+static void
+every_setting_of_the_mesh_has_a_row(void)
+{
+#define NAMED(name, other) (strcmp(#name, other) == 0)
+#define VALUE(type, name) \
+	if (!NAMED(name, "line") && !NAMED(name, "tcp")) \
+		check_mesh_row(list, #name);
+#define TEXT(name)	check_mesh_row(list, #name);
+#define ARRAY(type, name, count, most)	check_mesh_row(list, #name);
+	const char *list = "mesh.";
+
+	MESH_FIELDS(VALUE, TEXT, ARRAY)
+	list = "mesh.tables[].";
+	MESH_SOURCE_FIELDS(VALUE, TEXT, TEXT)
+	list = "mesh.zones[].";
+	MESH_ZONE_FIELDS(VALUE)
+#undef ARRAY
+#undef TEXT
+#undef VALUE
+#undef NAMED
+}
+
+static void
 run_dir_can_be_told_of_a_file_that_is_not_valid(void)
 {
 	char path[] = "/tmp/nfdns-peek-XXXXXX", *run_dir;
@@ -470,6 +504,7 @@ main(void)
 	TEST(paths_that_are_no_file_are_refused);
 	TEST(a_relative_path_is_made_absolute);
 	TEST(what_is_fixed_cannot_be_reloaded);
+	TEST(every_setting_of_the_mesh_has_a_row);
 	TEST(members_reload_with_their_list);
 	TEST(run_dir_can_be_told_of_a_file_that_is_not_valid);
 	diag_free(&diag);
