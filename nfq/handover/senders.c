@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A hash table of small sets.  One word holds what is known of a connection,
- * half of its hash and its user: so it is read and written whole.
+ * A hash table of small sets.  An entry is three words: two hold the sender,
+ * the third is the hash of the connection combined with both.  Threads of
+ * several processes write and read without a lock; words that do not belong
+ * together do not have the connection's hash, so a half-written entry is only
+ * not found.
  */
 #include "nfq/handover/senders.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -15,10 +19,16 @@
 #define SETS	4096
 #define WAYS	4
 
+struct entry {
+	_Atomic uint64_t tag;		/* 0: free */
+	_Atomic uint64_t user;		/* uid, gid */
+	_Atomic uint64_t path;		/* mark, device */
+};
+
 struct senders {
 	uint64_t seed;			/* so that nobody can aim at a set */
 	atomic_uint turn;		/* whose place is taken next */
-	_Atomic uint64_t sets[SETS][WAYS];	/* 0: free */
+	struct entry sets[SETS][WAYS];
 };
 
 struct senders *
@@ -42,54 +52,81 @@ senders_free(struct senders *s)
 		(void)munmap(s, sizeof(*s));
 }
 
-/* The set, and the upper half of a connection's word, which is never 0. */
-static _Atomic uint64_t *
-find(struct senders *s, const struct sender_ends *ends, uint64_t *tag)
+/* The connection's hash, and its set. */
+static struct entry *
+find_set(struct senders *s, const struct sender_ends *ends, uint64_t *hash)
 {
-	const uint64_t hash = XXH3_64bits_withSeed(ends, sizeof(*ends),
-	    s->seed);
+	*hash = XXH3_64bits_withSeed(ends, sizeof(*ends), s->seed);
+	return s->sets[*hash % SETS];
+}
 
-	*tag = (hash & ~(uint64_t)UINT32_MAX) | (uint64_t)1 << 32;
-	return s->sets[hash % SETS];
+/* The tag of an entry with these words. */
+static uint64_t
+combine(uint64_t hash, uint64_t user, uint64_t path)
+{
+	const uint64_t words[] = { user, path };
+	const uint64_t tag = XXH3_64bits_withSeed(words, sizeof(words), hash);
+
+	return tag != 0 ? tag : 1;
+}
+
+/* Whether the entry is this connection's.  *tag is what stands there. */
+static bool
+read_entry(struct entry *e, uint64_t hash, uint64_t *tag,
+    struct sender *sender)
+{
+	const uint64_t user = atomic_load(&e->user);
+	const uint64_t path = atomic_load(&e->path);
+
+	*tag = atomic_load(&e->tag);
+	if (*tag == 0 || *tag != combine(hash, user, path))
+		return false;
+	*sender = (struct sender){ .uid = (uid_t)(user >> 32),
+		.gid = (gid_t)user, .mark = (uint32_t)(path >> 32),
+		.device = (uint32_t)path };
+	return true;
 }
 
 void
-senders_put(struct senders *s, const struct sender_ends *ends, uid_t uid)
+senders_put(struct senders *s, const struct sender_ends *ends,
+    const struct sender *sender)
 {
-	uint64_t tag;
-	_Atomic uint64_t *set = find(s, ends, &tag);
+	const uint64_t user = (uint64_t)sender->uid << 32 | sender->gid;
+	const uint64_t path = (uint64_t)sender->mark << 32 | sender->device;
+	uint64_t hash, tag;
+	struct entry *set = find_set(s, ends, &hash);
+	struct sender before;
 	size_t place = WAYS;
 
 	for (size_t i = 0; i < WAYS; i++) {
-		const uint64_t word = atomic_load(&set[i]);
-
 		/* Its own, of a packet that was sent again, comes first. */
-		if (word >> 32 == tag >> 32) {
+		if (read_entry(&set[i], hash, &tag, &before)) {
 			place = i;
 			break;
 		}
-		if (word == 0)
+		if (tag == 0)
 			place = i;
 	}
 	if (place == WAYS)
 		place = atomic_fetch_add_explicit(&s->turn, 1,
 		    memory_order_relaxed) % WAYS;
-	atomic_store(&set[place], tag | uid);
+	atomic_store(&set[place].user, user);
+	atomic_store(&set[place].path, path);
+	atomic_store(&set[place].tag, combine(hash, user, path));
 }
 
-uid_t
+struct sender
 senders_take(struct senders *s, const struct sender_ends *ends)
 {
-	uint64_t tag;
-	_Atomic uint64_t *set = find(s, ends, &tag);
+	uint64_t hash, tag;
+	struct entry *set = find_set(s, ends, &hash);
+	struct sender sender;
 
 	for (size_t i = 0; i < WAYS; i++) {
-		uint64_t word = atomic_load(&set[i]);
-
-		if (word >> 32 != tag >> 32)
+		if (!read_entry(&set[i], hash, &tag, &sender))
 			continue;
-		(void)atomic_compare_exchange_strong(&set[i], &word, 0);
-		return (uid_t)word;
+		(void)atomic_compare_exchange_strong(&set[i].tag, &tag, 0);
+		return sender;
 	}
-	return (uid_t)-1;
+	return SENDER_UNKNOWN;
 }

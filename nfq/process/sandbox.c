@@ -63,12 +63,12 @@ static const int calls_of_stream[] = {
 
 /* Without these the sockets that there are lead nowhere else. */
 static const int calls_of_connecting[] = {
-	SCMP_SYS(connect), SCMP_SYS(setsockopt),
+	SCMP_SYS(connect), SCMP_SYS(setsockopt), SCMP_SYS(bind),
 };
 
 static const int calls_of_sockets[] = {
     SCMP_SYS(accept4),
-    SCMP_SYS(bind),
+    SCMP_SYS(getsockname),
     SCMP_SYS(getsockopt),
     SCMP_SYS(recvmsg),
     SCMP_SYS(poll),

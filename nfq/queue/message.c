@@ -83,6 +83,9 @@ take_attribute(struct queue_packet *packet, unsigned int type,
 	case NFQA_MARK:
 		packet->mark = load_be32(value);
 		break;
+	case NFQA_IFINDEX_OUTDEV:
+		packet->device = load_be32(value);
+		break;
 	case NFQA_CAP_LEN:
 		packet->whole_length = load_be32(value);
 		break;

@@ -26,6 +26,7 @@ struct queue_packet {
 	uid_t uid;			/* (uid_t)-1 when the kernel named none */
 	gid_t gid;
 	uint32_t mark;
+	uint32_t device;		/* index of the interface it leaves by; 0: unknown */
 	const uint8_t *octets;		/* from the IP header on */
 	size_t length;
 	size_t whole_length;		/* before the copy range cut it */

@@ -9,7 +9,7 @@
 #include "resolver/dns/wire.h"
 
 /* The first octet of every message: another one is another program's. */
-#define VERSION		1
+#define VERSION		2
 
 #define DNS_PORT	53
 #define FIRST_FREE_PORT	1024	/* those below need CAP_NET_BIND_SERVICE */
@@ -17,6 +17,15 @@
 
 /* The address families as they are on the wire. */
 enum { WIRE_NONE = 0, WIRE_IPV4 = 4, WIRE_IPV6 = 6 };
+
+enum { FLAG_SOURCE = 1, ALL_FLAGS = FLAG_SOURCE };
+
+static void
+store_u32(uint8_t *octets, uint32_t value)
+{
+	wire_store_u16(octets, (uint16_t)(value >> 16));
+	wire_store_u16(octets + 2, (uint16_t)value);
+}
 
 void
 sockets_request_write(const struct sockets_request *request,
@@ -27,10 +36,12 @@ sockets_request_write(const struct sockets_request *request,
 	octets[1] = (uint8_t)request->kind;
 	octets[2] = request->family == AF_INET ? WIRE_IPV4 :
 	    request->family == AF_INET6 ? WIRE_IPV6 : WIRE_NONE;
+	octets[3] = request->has_source ? FLAG_SOURCE : 0;
 	wire_store_u16(octets + 4, request->port);
-	wire_store_u16(octets + 8, (uint16_t)(request->scope_id >> 16));
-	wire_store_u16(octets + 10, (uint16_t)request->scope_id);
+	store_u32(octets + 8, request->scope_id);
 	memcpy(octets + 12, request->address, sizeof(request->address));
+	memcpy(octets + 28, request->source, sizeof(request->source));
+	store_u32(octets + 44, request->device);
 }
 
 /* Whether everything is zero that the request has no use for. */
@@ -40,7 +51,9 @@ is_plain(const struct sockets_request *request)
 	static const uint8_t zeros[16];
 	const bool has_address = request->kind == SOCKETS_CONNECTION ||
 				 request->kind == SOCKETS_LISTENER;
-	size_t used = !has_address ? 0 : request->family == AF_INET ? 4 : 16;
+	const size_t length = request->family == AF_INET ? 4 : 16;
+	const size_t used = has_address ? length : 0;
+	const size_t source = request->has_source ? length : 0;
 
 	if ((request->kind == SOCKETS_RESTRICT) != (request->family == 0))
 		return false;
@@ -49,7 +62,11 @@ is_plain(const struct sockets_request *request)
 	if (request->scope_id != 0 && (request->kind != SOCKETS_CONNECTION ||
 					  request->family != AF_INET6))
 		return false;
-	return memcmp(request->address + used, zeros, 16 - used) == 0;
+	if (request->has_source ? request->kind != SOCKETS_CONNECTION :
+	    request->device != 0)
+		return false;
+	return memcmp(request->address + used, zeros, 16 - used) == 0 &&
+	    memcmp(request->source + source, zeros, 16 - source) == 0;
 }
 
 int
@@ -58,20 +75,25 @@ sockets_request_parse(
 {
 	struct wire_reader r = wire_reader_over(octets, length);
 	const uint8_t version = wire_read_u8(&r), kind = wire_read_u8(&r);
-	const uint8_t family = wire_read_u8(&r), zero = wire_read_u8(&r);
-	uint16_t also_zero;
-	const uint8_t *address;
+	const uint8_t family = wire_read_u8(&r), flags = wire_read_u8(&r);
+	uint16_t zero;
+	const uint8_t *address, *source;
 
 	memset(request, 0, sizeof(*request));
 	request->port = wire_read_u16(&r);
-	also_zero = wire_read_u16(&r);
+	zero = wire_read_u16(&r);
 	request->scope_id = wire_read_u32(&r);
 	address = wire_read_octets(&r, sizeof(request->address));
-	if (address == NULL || wire_left(&r) != 0 || version != VERSION ||
-	    kind >= SOCKETS_KINDS || zero != 0 || also_zero != 0 ||
+	source = wire_read_octets(&r, sizeof(request->source));
+	request->device = wire_read_u32(&r);
+	if (address == NULL || source == NULL || r.failed ||
+	    wire_left(&r) != 0 || version != VERSION ||
+	    kind >= SOCKETS_KINDS || (flags & ~ALL_FLAGS) != 0 || zero != 0 ||
 	    (family != WIRE_NONE && family != WIRE_IPV4 && family != WIRE_IPV6))
 		return -EPROTO;
 	memcpy(request->address, address, sizeof(request->address));
+	memcpy(request->source, source, sizeof(request->source));
+	request->has_source = (flags & FLAG_SOURCE) != 0;
 	request->kind = kind;
 	request->family = family == WIRE_IPV4 ? AF_INET :
 	    family == WIRE_IPV6 ? AF_INET6 : 0;

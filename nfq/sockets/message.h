@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SOCKETS_REQUEST_LENGTH 28
+#define SOCKETS_REQUEST_LENGTH 48
 #define SOCKETS_ANSWER_LENGTH 8
 
 enum sockets_kind {
@@ -30,6 +30,14 @@ struct sockets_request {
 	uint8_t address[16];
 	uint16_t port;
 	uint32_t scope_id;	/* of CONNECTION by IPv6 */
+	/*
+	 * Of CONNECTION: the client's address, which the connection is to have
+	 * too, and the interface that the client's first packet left by (0: not
+	 * known).  Both are what open.h makes of them.
+	 */
+	bool has_source;
+	uint8_t source[16];	/* as address; zeros unless has_source */
+	uint32_t device;	/* interface index; 0 unless has_source */
 };
 
 void sockets_request_write(const struct sockets_request *request,

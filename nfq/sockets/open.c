@@ -17,20 +17,44 @@ union address {
 };
 
 static socklen_t
-address_of(const struct sockets_request *request, union address *address)
+make_address(union address *address, int family,
+    const uint8_t octets[static 16], uint16_t port, uint32_t scope_id)
 {
 	memset(address, 0, sizeof(*address));
-	if (request->family == AF_INET) {
+	if (family == AF_INET) {
 		address->v4.sin_family = AF_INET;
-		address->v4.sin_port = htons(request->port);
-		memcpy(&address->v4.sin_addr, request->address, 4);
+		address->v4.sin_port = htons(port);
+		memcpy(&address->v4.sin_addr, octets, 4);
 		return sizeof(address->v4);
 	}
 	address->v6.sin6_family = AF_INET6;
-	address->v6.sin6_port = htons(request->port);
-	address->v6.sin6_scope_id = request->scope_id;
-	memcpy(&address->v6.sin6_addr, request->address, 16);
+	address->v6.sin6_port = htons(port);
+	address->v6.sin6_scope_id = scope_id;
+	memcpy(&address->v6.sin6_addr, octets, 16);
 	return sizeof(address->v6);
+}
+
+static socklen_t
+address_of(const struct sockets_request *request, union address *address)
+{
+	return make_address(address, request->family, request->address,
+	    request->port, request->scope_id);
+}
+
+/* Port 0: connect(2) chooses one. */
+static socklen_t
+source_of(const struct sockets_request *request, union address *address)
+{
+	const uint32_t scope_id = request->scope_id != 0 ? request->scope_id :
+	    request->device;
+	const socklen_t size = make_address(address, request->family,
+	    request->source, 0, 0);
+
+	/* Link-local addresses mean nothing without (RFC 4007 section 6). */
+	if (request->family == AF_INET6 &&
+	    request->source[0] == 0xfe && (request->source[1] & 0xc0) == 0x80)
+		address->v6.sin6_scope_id = scope_id;
+	return size;
 }
 
 static int
@@ -41,17 +65,84 @@ switch_on(int fd, int level, int option)
 	return setsockopt(fd, level, option, &on, sizeof(on)) < 0 ? -errno : 0;
 }
 
-/* 0 or a negative errno, as the one below. */
-static int
-begin_connection(int fd, const union address *to, socklen_t size,
-    uint32_t mark)
+static bool
+same_address(const union address *a, const union address *b)
 {
+	return a->any.sa_family == AF_INET ?
+	    a->v4.sin_addr.s_addr == b->v4.sin_addr.s_addr :
+	    memcmp(&a->v6.sin6_addr, &b->v6.sin6_addr, 16) == 0;
+}
+
+/*
+ * Whether a socket that nobody binds would get this source on the way there.
+ * connect(2) of a UDP socket sends nothing.
+ */
+static bool
+is_usual_source(const union address *source, const union address *to,
+    socklen_t size, uint32_t mark)
+{
+	union address usual;
+	socklen_t length = sizeof(usual);
+	int fd = socket(to->any.sa_family,
+	    SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool is;
+
+	if (fd < 0)
+		return true;		/* not to be found out */
+	is = (mark == 0 || setsockopt(fd, SOL_SOCKET, SO_MARK, &mark,
+	    sizeof(mark)) == 0) && connect(fd, &to->any, size) == 0 &&
+	    getsockname(fd, &usual.any, &length) == 0 &&
+	    same_address(source, &usual);
+	(void)close(fd);
+	return is;
+}
+
+/* 0 or a negative errno, as those below. */
+static int
+bind_device(int fd, uint32_t device)
+{
+	const int index = (int)device;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &index,
+	    sizeof(index)) == 0)
+		return 0;
+	/* Before Linux 5.7 that took CAP_NET_RAW: the source must do. */
+	return errno == EPERM ? 0 : -errno;
+}
+
+/* Has the connection leave as the client's packet did. */
+static int
+bind_source(int fd, const struct sockets_request *request,
+    const union address *to, socklen_t to_size, uint32_t mark)
+{
+	union address source;
+	const socklen_t size = source_of(request, &source);
+	int error = 0;
+
+	if (request->device != 0 &&
+	    !is_usual_source(&source, to, to_size, mark))
+		error = bind_device(fd, request->device);
+	/* Ports are taken by whole connection: 28,000 to each nameserver. */
+	if (error == 0)
+		error = switch_on(fd, SOL_IP, IP_BIND_ADDRESS_NO_PORT);
+	if (error == 0 && bind(fd, &source.any, size) < 0)
+		error = -errno;
+	return error;
+}
+
+static int
+begin_connection(int fd, const struct sockets_request *request, uint32_t mark)
+{
+	union address to;
+	const socklen_t size = address_of(request, &to);
 	int error = switch_on(fd, IPPROTO_TCP, TCP_NODELAY);
 
 	if (error == 0 && mark != 0 &&
 	    setsockopt(fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)) < 0)
 		error = -errno;
-	if (error == 0 && connect(fd, &to->any, size) < 0 &&
+	if (error == 0 && request->has_source)
+		error = bind_source(fd, request, &to, size, mark);
+	if (error == 0 && connect(fd, &to.any, size) < 0 &&
 	    errno != EINPROGRESS)
 		error = -errno;
 	return error;
@@ -59,9 +150,11 @@ begin_connection(int fd, const union address *to, socklen_t size,
 
 /* An address may be bound that is not there yet: IPv6 can be switched on. */
 static int
-bind_listener(int fd, const union address *to, socklen_t size)
+bind_listener(int fd, const struct sockets_request *request)
 {
-	const bool v6 = to->any.sa_family == AF_INET6;
+	const bool v6 = request->family == AF_INET6;
+	union address to;
+	const socklen_t size = address_of(request, &to);
 	int error = switch_on(fd, SOL_SOCKET, SO_REUSEADDR);
 
 	if (error == 0)
@@ -69,7 +162,7 @@ bind_listener(int fd, const union address *to, socklen_t size)
 		    switch_on(fd, SOL_IP, IP_FREEBIND);
 	if (error == 0 && v6)
 		error = switch_on(fd, SOL_IPV6, IPV6_V6ONLY);
-	if (error == 0 && bind(fd, &to->any, size) < 0)
+	if (error == 0 && bind(fd, &to.any, size) < 0)
 		error = -errno;
 	return error;
 }
@@ -81,15 +174,13 @@ sockets_open(const struct sockets_request *request, uint32_t mark)
 	    request->kind == SOCKETS_DATAGRAM ? SOCK_DGRAM : SOCK_STREAM;
 	int fd = socket(request->family, type | SOCK_CLOEXEC | SOCK_NONBLOCK,
 	    0), error = 0;
-	union address to;
-	socklen_t size = address_of(request, &to);
 
 	if (fd < 0)
 		return -errno;
 	if (request->kind == SOCKETS_CONNECTION)
-		error = begin_connection(fd, &to, size, mark);
+		error = begin_connection(fd, request, mark);
 	else if (request->kind == SOCKETS_LISTENER)
-		error = bind_listener(fd, &to, size);
+		error = bind_listener(fd, request);
 	if (error == 0)
 		return fd;
 	(void)close(fd);

@@ -98,6 +98,7 @@ struct stream_connection {
 	struct stream_link links[STREAM_LISTS];
 	struct stream_end client, server;
 	union stream_name peer, name;	/* the client's, the nameserver's */
+	struct sender sender;		/* what the queue knew of the client */
 	struct stream_client *of;	/* whose it is; NULL: closed */
 	struct stream_buffer in;	/* from the client, not taken yet */
 	struct stream_buffer out;	/* to the client */
@@ -239,7 +240,7 @@ enum stream_next stream_send_waiting(struct stream *s,
 void stream_sockets_init(struct stream *s, const struct worker_handover *h);
 void stream_sockets_close(struct stream *s);
 
-/* For a connection to c's nameserver. */
+/* For a connection to c's nameserver that is routed as c itself. */
 struct sockets_request stream_sockets_request(
     const struct stream_connection *c);
 

@@ -133,26 +133,37 @@ stream_evict(struct stream *s)
 	return evict(s, find_victim(s, s->count));
 }
 
-static struct stream_client_key
-client_of(struct stream *s, const struct stream_arrival *arrival)
+/* What the queue knew of the first packet. */
+static struct sender
+sender_of(struct stream *s, const struct stream_arrival *arrival)
 {
-	struct stream_client_key key = { .uid = (uid_t)-1 };
 	struct sender_ends ends;
+	uint16_t port;
+
+	if (s->senders == NULL)
+		return SENDER_UNKNOWN;
+	memset(&ends, 0, sizeof(ends));
+	(void)stream_address_of(&arrival->name, ends.server, &port);
+	(void)stream_address_of(&arrival->peer, ends.client,
+	    &ends.client_port);
+	return senders_take(s->senders, &ends);
+}
+
+static struct stream_client_key
+client_of(const struct sender *sender, const struct stream_arrival *arrival)
+{
+	struct stream_client_key key = { .uid = sender->uid };
+	uint8_t address[16];
 	uint16_t port;
 	size_t length;
 
-	memset(&ends, 0, sizeof(ends));
-	(void)stream_address_of(&arrival->name, ends.server, &port);
-	length = stream_address_of(&arrival->peer, ends.client,
-	    &ends.client_port);
-	if (s->senders != NULL)
-		key.uid = senders_take(s->senders, &ends);
 	if (key.uid != (uid_t)-1)
 		return key;
+	length = stream_address_of(&arrival->peer, address, &port);
 	/* IPv4 as ::ffff:0:0/96 (RFC 4291 section 2.5.5.2). */
 	if (length == 4)
 		memset(key.address + 10, 0xff, 2);
-	memcpy(key.address + 16 - length, ends.client, length);
+	memcpy(key.address + 16 - length, address, length);
 	return key;
 }
 
@@ -176,7 +187,8 @@ admit(struct stream *s, const struct stream_client *client)
 struct stream_connection *
 stream_welcome(struct stream *s, const struct stream_arrival *arrival)
 {
-	const struct stream_client_key key = client_of(s, arrival);
+	const struct sender sender = sender_of(s, arrival);
+	const struct stream_client_key key = client_of(&sender, arrival);
 	struct stream_connection *c = calloc(1, sizeof(*c));
 
 	if (c != NULL)
@@ -190,6 +202,7 @@ stream_welcome(struct stream *s, const struct stream_arrival *arrival)
 	}
 	c->peer = arrival->peer;
 	c->name = arrival->name;
+	c->sender = sender;
 	c->client = (struct stream_end){ ROLE_CLIENT, arrival->fd, 0, c };
 	c->server = (struct stream_end){ ROLE_SERVER, -1, 0, c };
 	c->active_ms = s->now_ms;

@@ -116,8 +116,12 @@ open_server(struct stream *s, struct stream_connection *c)
 	} else {
 		const struct sockets_request request =
 		    stream_sockets_request(c);
-		/* By its mark it is not intercepted again. */
-		int fd = sockets_open(&request, ruleset_relay_mark(s->config));
+		/*
+		 * By its mark it is not intercepted again; the bits that are
+		 * not ours route it as the client's packets.
+		 */
+		int fd = sockets_open(&request, c->sender.mark |
+		    ruleset_relay_mark(s->config));
 
 		if (fd < 0)
 			return fd;

@@ -90,9 +90,12 @@ struct sockets_request
 stream_sockets_request(const struct stream_connection *c)
 {
 	struct sockets_request request = {
-	    .kind = SOCKETS_CONNECTION, .family = c->name.any.sa_family};
+	    .kind = SOCKETS_CONNECTION, .family = c->name.any.sa_family,
+	    .has_source = true, .device = c->sender.device};
+	uint16_t port;
 
 	(void)stream_address_of(&c->name, request.address, &request.port);
+	(void)stream_address_of(&c->peer, request.source, &port);
 	if (request.family == AF_INET6)
 		request.scope_id = c->name.v6.sin6_scope_id;
 	return request;

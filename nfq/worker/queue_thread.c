@@ -43,6 +43,7 @@ struct queue_threads {
 	uint32_t mark_mask;
 	uint32_t mark_answered;
 	uint32_t mark_stream;		/* 0: TCP is not captured */
+	bool relay_marks;		/* a relay can carry the client's mark */
 	struct senders *senders;
 	struct audit *audit;
 	const struct suspects *suspects;	/* NULL: there are none */
@@ -99,8 +100,22 @@ record(struct queue_thread *j, const struct queue_packet *p,
 	j->recorded = true;
 }
 
+/*
+ * Whether the TCP thread takes the connection.  Marks of others route packets
+ * (ip-rule(8), fwmark): a relay that cannot carry such a mark may go elsewhere
+ * than the client wants, so the connection goes on by itself.
+ */
+static bool
+is_taken(const struct queue_threads *all, const struct queue_packet *p,
+    const struct interception *i)
+{
+	return i->form == PACKET_STREAM && all->mark_stream != 0 &&
+	    (all->relay_marks || (p->mark & ~all->mark_mask) == 0);
+}
+
 static void
-count(struct queue_thread *j, const struct interception *i)
+count(struct queue_thread *j, const struct queue_packet *p,
+    const struct interception *i)
 {
 	struct status_worker *s = j->slot;
 
@@ -108,7 +123,7 @@ count(struct queue_thread *j, const struct interception *i)
 		count_up(&s->canaries);
 		return;
 	}
-	if (i->form == PACKET_STREAM) {
+	if (is_taken(j->all, p, i)) {
 		/* Its questions are counted when they come. */
 		count_up(&s->streams);
 		return;
@@ -134,7 +149,9 @@ mark_stream(struct queue_thread *j, const struct queue_packet *p,
 	memcpy(ends.server, i->packet.destination, octets);
 	ends.client_port = i->packet.source_port;
 	if (all->senders != NULL)
-		senders_put(all->senders, &ends, p->uid);
+		senders_put(all->senders, &ends, &(struct sender){
+		    .uid = p->uid, .gid = p->gid, .device = p->device,
+		    .mark = p->mark & ~all->mark_mask });
 	queue_mark(j->reader, p->id,
 	    (p->mark & ~all->mark_mask) | all->mark_stream);
 }
@@ -151,13 +168,13 @@ answer_packet(struct queue_thread *j, const struct queue_packet *p,
 		queue_reply(j->reader, p->id,
 		    (p->mark & ~all->mark_mask) | all->mark_answered,
 		    j->reply, i->reply_length);
-	else if (i->form == PACKET_STREAM && all->mark_stream != 0)
+	else if (is_taken(all, p, i))
 		mark_stream(j, p, i);
 	else if (i->decision.verdict == VERDICT_DROP)
 		queue_drop(j->reader, p->id);
 	else
 		queue_pass(j->reader, p->id);
-	count(j, i);
+	count(j, p, i);
 	/* What is no DNS packet has no addresses to record. */
 	if (!i->canary && i->form == PACKET_OK &&
 	    audit_wants(all->audit, i->decision.verdict))
@@ -348,6 +365,8 @@ queue_threads_start(struct queue_threads **threads,
 	all->mark_answered = h->config->capture.mark_answered;
 	if (h->config->capture.tcp)
 		all->mark_stream = h->config->capture.mark_stream;
+	/* SO_MARK takes a capability that nfdns-sockets does not have. */
+	all->relay_marks = !h->sockets;
 	all->senders = h->senders;
 	all->audit = audit;
 	all->suspects = h->suspects;

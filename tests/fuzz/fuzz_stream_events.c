@@ -106,7 +106,7 @@ come(struct bench *b, int *client, uint8_t who)
 	memset(&arrival, 0, sizeof(arrival));
 	arrival.fd = pair[0];
 	arrival.peer.v4.sin_family = arrival.name.v4.sin_family = AF_INET;
-	arrival.peer.v4.sin_addr.s_addr = htonl(0x0a000000U + (who & 3));
+	arrival.peer.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK + (who & 3));
 	arrival.name.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	arrival.name.v4.sin_port = htons(1);
 	*client = pair[1];

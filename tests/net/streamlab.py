@@ -22,7 +22,7 @@ class Connection:
     """A TCP connection to a nameserver, seen as messages.  space None: in the
     namespace where this thread is."""
 
-    def __init__(self, space, server, timeout=5.0, device=None, port=53):
+    def __init__(self, space, server, timeout=5.0, device=None, port=53, source=None, mark=None):
         with space.inside() if space is not None else contextlib.nullcontext():
             family, kind, _, _, target = socket.getaddrinfo(server, port,
                                                             type=socket.SOCK_STREAM)[0]
@@ -30,7 +30,11 @@ class Connection:
             self.socket.settimeout(timeout)
             if device is not None:
                 self.socket.setsockopt(socket.SOL_SOCKET, SO_BINDTODEVICE, device.encode())
+            if mark is not None:
+                self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, mark)
             try:
+                if source is not None:
+                    self.socket.bind((source, 0))
                 self.socket.connect(target)
             except OSError:
                 self.socket.close()

@@ -40,7 +40,9 @@ same(const struct sockets_request *a, const struct sockets_request *b)
 {
 	return a->kind == b->kind && a->family == b->family &&
 	    memcmp(a->address, b->address, 16) == 0 &&
-	    a->scope_id == b->scope_id && a->port == b->port;
+	    a->scope_id == b->scope_id && a->port == b->port &&
+	    a->has_source == b->has_source && a->device == b->device &&
+	    memcmp(a->source, b->source, 16) == 0;
 }
 
 static void
@@ -57,6 +59,19 @@ requests_arrive_as_sent(void)
 		.port = 65535,
 		.address = {0xfe, 0x80, [15] = 1},
 		.scope_id = 0x12345678},
+	    {.kind = SOCKETS_CONNECTION,
+		.family = AF_INET,
+		.port = 53,
+		.address = {192, 0, 2, 53},
+		.has_source = true,
+		.source = {192, 0, 2, 1},
+		.device = 0x12345678},
+	    {.kind = SOCKETS_CONNECTION,
+		.family = AF_INET6,
+		.port = 53,
+		.address = {0x20, 1, [15] = 1},
+		.has_source = true,
+		.source = {0x20, 1, [15] = 2}},
 	    {.kind = SOCKETS_LISTENER,
 		.family = AF_INET6,
 		.port = 5300,

@@ -155,16 +155,20 @@ senders_are_known(void)
 	for (unsigned int n = 0; n < 60000; n++) {
 		const struct sender_ends ends = ends_of(n);
 
-		senders_put(senders, &ends, n);
-		senders_put(senders, &ends, n % 4096);	/* sent again */
+		senders_put(senders, &ends, &(struct sender){ n, n, n, n });
+		/* Sent again. */
+		senders_put(senders, &ends, &(struct sender){ n % 4096, n + 1,
+		    n + 2, n + 3 });
 	}
 	for (unsigned int n = 60000 - 4096; n < 60000; n++) {
 		const struct sender_ends ends = ends_of(n);
-		const uid_t uid = senders_take(senders, &ends);
+		const struct sender sender = senders_take(senders, &ends);
 
-		CHECK(uid == n % 4096 || uid == (uid_t)-1);
-		known += uid == n % 4096;
-		CHECK(senders_take(senders, &ends) == (uid_t)-1);
+		CHECK(sender.uid == (uid_t)-1 ? sender.gid == (gid_t)-1 :
+		    sender.uid == n % 4096 && sender.gid == n + 1 &&
+		    sender.mark == n + 2 && sender.device == n + 3);
+		known += sender.uid == n % 4096;
+		CHECK(senders_take(senders, &ends).uid == (uid_t)-1);
 	}
 	CHECK(known > 4096 * 8 / 10);
 	senders_free(senders);
