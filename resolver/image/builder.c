@@ -1,206 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A builder's records: adding them to a name, sharing them between names,
+ * dropping them, and choosing the family of allocated addresses.
+ */
 #include "resolver/image/builder.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "resolver/image/builder_index.h"
+#include "resolver/dns/rdata.h"
+#include "resolver/dns/rr.h"
 #include "resolver/image/builder_state.h"
 #include "resolver/image/image.h"
-#include "resolver/dns/rdata.h"
-
-struct builder *
-builder_new(const struct mesh *mesh)
-{
-	struct builder *b = calloc(1, sizeof(*b));
-
-	if (b == NULL)
-		return NULL;
-	b->mesh = mesh;
-	b->closest_labels = UINT_MAX;
-	b->arena = (struct arena)ARENA_INIT;
-	return b;
-}
-
-void
-builder_free(struct builder *b)
-{
-	if (b == NULL)
-		return;
-	for (size_t i = 0; i < b->file_count; i++)
-		free(b->files[i]);
-	free(b->files);
-	arena_free(&b->arena);
-	free(b->names.slots);
-	free(b->records.slots);
-	free(b);
-}
-
-void
-builder_source(struct builder *b, unsigned int source)
-{
-	b->source = source;
-	b->file = source;
-	b->shadowed = 0;
-}
-
-int
-builder_file_add(struct builder *b, const char *path)
-{
-	size_t number = b->mesh->source_count + b->file_count;
-	char **files;
-
-	if (number > UINT16_MAX)
-		return -E2BIG;
-	files = reallocarray(b->files, b->file_count + 1, sizeof(*files));
-	if (files == NULL)
-		return -ENOMEM;
-	b->files = files;
-	files[b->file_count] = strdup(path);
-	if (files[b->file_count] == NULL)
-		return -ENOMEM;
-	b->file_count++;
-	return (int)number;
-}
-
-void
-builder_file_set(struct builder *b, unsigned int file)
-{
-	b->file = file;
-}
-
-unsigned int
-builder_file(const struct builder *b)
-{
-	return b->file;
-}
-
-void
-builder_set_unloaded(struct builder *b)
-{
-	b->unloaded = true;
-}
-
-size_t
-builder_names(const struct builder *b)
-{
-	return b->name_count;
-}
-
-struct build_key
-build_key_of(const struct dns_name *name)
-{
-	if (name->octets[0] == 1 && name->octets[1] == '*')
-		return (struct build_key){ name->octets + 2,
-		    (uint8_t)(name->length - 2), (uint8_t)(name->labels - 1),
-		    IMAGE_WILDCARD };
-	return (struct build_key){ name->octets, name->length, name->labels, 0 };
-}
-
-static uint32_t
-node_find(const struct builder *b, const struct build_key *key, uint32_t tag)
-{
-	size_t step = 0;
-	uint32_t handle;
-
-	while ((handle = build_index_next(&b->names, tag, &step)) != 0) {
-		const struct build_node *node =
-		    BUILD_AT(b, const struct build_node, handle);
-
-		if (node->length == key->length &&
-		    (node->flags & IMAGE_WILDCARD) == key->wildcard &&
-		    memcmp(node->octets, key->octets, key->length) == 0)
-			break;
-	}
-	return handle;
-}
-
-uint32_t
-build_node_find(const struct builder *b, const struct build_key *key)
-{
-	return node_find(b, key, image_hash_tag(image_hash(key->octets,
-	    key->length, key->wildcard)));
-}
-
-bool
-builder_owned(const struct builder *b, const struct dns_name *name)
-{
-	struct build_key key = build_key_of(name);
-	uint32_t node = build_node_find(b, &key);
-	const struct build_node *n;
-
-	if (node == 0)
-		return false;
-	n = BUILD_AT(b, const struct build_node, node);
-	return n->set != 0 && (n->flags & NAME_OWNED) != 0;
-}
-
-/* Counts octets of the image; slots are counted at their sparsest. */
-static int
-count_octets(struct builder *b, size_t n)
-{
-	if (b->image_octets + n > IMAGE_MAX_OCTETS)
-		return -E2BIG;
-	b->image_octets += n;
-	return 0;
-}
-
-int
-build_node_get(struct builder *b, const struct build_key *key, uint32_t *handle,
-    bool *created)
-{
-	uint32_t tag = image_hash_tag(
-	    image_hash(key->octets, key->length, key->wildcard));
-	struct build_node *node;
-	int error;
-
-	*created = false;
-	*handle = node_find(b, key, tag);
-	if (*handle != 0)
-		return 0;
-	error = count_octets(b, image_pad4(sizeof(struct image_node) +
-	    key->length) + 3 * sizeof(struct image_slot));
-	if (error == 0)
-		error = build_index_reserve(&b->names);
-	if (error == 0)
-		error = arena_take(&b->arena, sizeof(*node) + key->length,
-		    handle);
-	if (error != 0)
-		return error;
-	node = BUILD_AT(b, struct build_node, *handle);
-	node->source = (uint16_t)b->source;
-	node->file = (uint16_t)b->file;
-	node->flags = key->wildcard;
-	node->labels = key->labels;
-	node->length = key->length;
-	memcpy(node->octets, key->octets, key->length);
-	build_index_place(&b->names, tag, *handle);
-	if (b->last_node != 0)
-		BUILD_AT(b, struct build_node, b->last_node)->next = *handle;
-	else
-		b->first_node = *handle;
-	b->last_node = *handle;
-	b->node_count++;
-	*created = true;
-	return 0;
-}
-
-/* Gives the node records for the first time. */
-static void
-node_name(struct builder *b, uint32_t handle, uint32_t set, unsigned int line)
-{
-	struct build_node *node = BUILD_AT(b, struct build_node, handle);
-
-	if (node->set == 0) {
-		node->source = (uint16_t)b->source;
-		node->file = (uint16_t)b->file;
-		node->line = line;
-		b->name_count++;
-	}
-	node->set = set;
-}
+#include "resolver/image/istio_range.h"
 
 static int
 rrset_get(struct builder *b, uint32_t set, uint16_t type, uint32_t ttl,
@@ -221,7 +33,7 @@ rrset_get(struct builder *b, uint32_t set, uint16_t type, uint32_t ttl,
 		}
 		last = *handle;
 	}
-	error = count_octets(b, sizeof(struct image_rrset) + 3);
+	error = build_count_octets(b, sizeof(struct image_rrset) + 3);
 	if (error == 0)
 		error = arena_take(&b->arena, sizeof(*rrset), handle);
 	if (error != 0)
@@ -325,7 +137,7 @@ set_add(struct builder *b, uint32_t set, uint16_t type, uint32_t ttl,
 	tag = record_tag(rrset_handle, rdata, length);
 	if (record_exists(b, rrset_handle, tag, rdata, length))
 		return BUILDER_DUPLICATE;
-	error = count_octets(b, octets);
+	error = build_count_octets(b, octets);
 	if (error == 0)
 		error = arena_take(&b->arena, sizeof(*record) + length,
 		    &handle);
@@ -394,7 +206,7 @@ set_own(struct builder *b, uint32_t node, unsigned int line, uint32_t *set)
 		*set = old;
 		return 0;
 	}
-	error = count_octets(b, sizeof(struct image_set));
+	error = build_count_octets(b, sizeof(struct image_set));
 	if (error == 0)
 		error = arena_take(&b->arena, sizeof(struct build_set), set);
 	if (error != 0)
@@ -405,8 +217,35 @@ set_own(struct builder *b, uint32_t node, unsigned int line, uint32_t *set)
 		if (error < 0)
 			return error;
 	}
-	node_name(b, node, *set, line);
+	build_node_name(b, node, *set, line);
 	return 0;
+}
+
+/* :: or ::1 (RFC 4291 section 2.5). */
+static bool
+is_local_v6(const uint8_t *octets)
+{
+	static const uint8_t zeros[15];
+
+	return memcmp(octets, zeros, sizeof(zeros)) == 0 && octets[15] <= 1;
+}
+
+/*
+ * Notes the family of an address that shows which families the mesh has:
+ * loopback, unspecified and allocated addresses do not.
+ */
+static void
+note_family(struct builder *b, uint16_t type, const uint8_t *octets)
+{
+	static const uint8_t zeros[4];
+
+	if (type == TYPE_A && octets[0] != 127 &&
+	    memcmp(octets, zeros, sizeof(zeros)) != 0 &&
+	    !istio_range_has(octets, 4))
+		b->has_ipv4 = true;
+	if (type == TYPE_AAAA && !is_local_v6(octets) &&
+	    !istio_range_has(octets, 16))
+		b->has_ipv6 = true;
 }
 
 int
@@ -431,7 +270,7 @@ builder_add(struct builder *b, const struct dns_name *owner, uint8_t flags,
 		return error;
 	BUILD_AT(b, struct build_node, node)->flags |= flags;
 	b->types[type / 8] |= (uint8_t)(1 << type % 8);
-	build_note_family(b, type, rdata);
+	note_family(b, type, rdata);
 	if (flags & NAME_CLOSEST && key.wildcard &&
 	    key.labels < b->closest_labels)
 		b->closest_labels = key.labels;
@@ -462,9 +301,150 @@ builder_alias(struct builder *b, const struct dns_name *owner,
 	if (BUILD_AT(b, struct build_node, node)->set == owner_set)
 		return BUILDER_DUPLICATE;
 	if (BUILD_AT(b, struct build_node, node)->set == 0) {
-		node_name(b, node, owner_set, line);
+		build_node_name(b, node, owner_set, line);
 		return BUILDER_ADDED;
 	}
 	error = set_own(b, node, line, &set);
 	return error != 0 ? error : set_join(b, set, owner_set);
+}
+
+bool
+builder_has(const struct builder *b, uint16_t type)
+{
+	return (b->types[type / 8] & 1 << type % 8) != 0;
+}
+
+/* The link that leads to the node's RRset of that type; NULL: none. */
+static uint32_t *
+find_link(const struct builder *b, uint32_t node, uint16_t type)
+{
+	uint32_t set = node != 0 ?
+	    BUILD_AT(b, const struct build_node, node)->set : 0;
+	uint32_t *link = set != 0 ?
+	    &BUILD_AT(b, struct build_set, set)->first : NULL;
+
+	while (link != NULL && *link != 0) {
+		struct build_rrset *rrset =
+		    BUILD_AT(b, struct build_rrset, *link);
+
+		if (rrset->type == type)
+			return link;
+		link = &rrset->next;
+	}
+	return NULL;
+}
+
+static bool
+has_type(const struct builder *b, uint32_t node, uint16_t type)
+{
+	return find_link(b, node, type) != NULL;
+}
+
+static void
+drop_type(struct builder *b, uint32_t node, uint16_t type)
+{
+	uint32_t *link = find_link(b, node, type);
+
+	if (link == NULL)
+		return;
+	*link = BUILD_AT(b, const struct build_rrset, *link)->next;
+	b->dropped = true;
+}
+
+void
+builder_drop(struct builder *b, const struct dns_name *owner, uint16_t type)
+{
+	struct build_key key = build_key_of(owner);
+
+	drop_type(b, build_node_find(b, &key), type);
+}
+
+/*
+ * Addresses that were allocated to names.  Nothing answers at one whose family
+ * the mesh does not have, and yet clients try it: by RFC 6724 they prefer
+ * 2001:2::/48 to IPv4 as soon as there is a route for it.  The table's other
+ * addresses show which families the mesh has, once all sources were read.
+ */
+struct build_allocated {
+	uint32_t next;
+	uint32_t node;
+};
+
+int
+builder_add_allocated(struct builder *b, const struct dns_name *owner,
+    uint32_t ttl, const uint8_t *octets, uint8_t length, unsigned int line)
+{
+	uint16_t type = length == 4 ? TYPE_A : TYPE_AAAA;
+	bool has_ipv4 = b->has_ipv4, has_ipv6 = b->has_ipv6;
+	struct build_key key = build_key_of(owner);
+	struct build_allocated *allocated;
+	uint32_t handle;
+	int outcome = builder_add(b, owner, 0, type, ttl, octets, length,
+	    line), error;
+
+	/* istiod may be set to other ranges: it shows no family either. */
+	b->has_ipv4 = has_ipv4;
+	b->has_ipv6 = has_ipv6;
+	if (outcome != BUILDER_ADDED)
+		return outcome;
+	error = arena_take(&b->arena, sizeof(*allocated), &handle);
+	if (error != 0)
+		return error;
+	allocated = BUILD_AT(b, struct build_allocated, handle);
+	allocated->next = b->first_allocated;
+	allocated->node = build_node_find(b, &key);
+	b->first_allocated = handle;
+	return outcome;
+}
+
+void
+build_choose_families(struct builder *b)
+{
+	/* Without any other address IPv4 is wanted. */
+	uint16_t unwanted = !b->has_ipv6 ? TYPE_AAAA : TYPE_A;
+	uint16_t wanted = !b->has_ipv6 ? TYPE_A : TYPE_AAAA;
+	const struct build_allocated *allocated;
+
+	if (b->mesh->auto_allocate != AUTO_ALLOCATE_BOTH ||
+	    (b->has_ipv4 && b->has_ipv6))
+		return;
+	for (uint32_t handle = b->first_allocated; handle != 0;
+	    handle = allocated->next) {
+		allocated = BUILD_AT(b, const struct build_allocated, handle);
+		/* A name with addresses of one family only keeps them. */
+		if (has_type(b, allocated->node, wanted))
+			drop_type(b, allocated->node, unwanted);
+	}
+	b->first_allocated = 0;
+}
+
+void
+build_sweep(struct builder *b)
+{
+	uint32_t handle = b->dropped ? b->first_node : 0, before = 0, next;
+
+	for (; handle != 0; handle = next) {
+		struct build_node *node =
+		    BUILD_AT(b, struct build_node, handle);
+
+		next = node->next;
+		if (node->set != 0 && BUILD_AT(b, const struct build_set,
+		    node->set)->first == 0) {
+			node->set = 0;
+			b->name_count--;
+		}
+		if (node->set != 0 || (node->flags & IMAGE_WILDCARD) == 0) {
+			before = handle;
+			continue;
+		}
+		/* No name lies below a wildcard: without records it is none. */
+		b->node_count--;
+		if (before != 0)
+			BUILD_AT(b, struct build_node, before)->next = next;
+		else
+			b->first_node = next;
+		if (next == 0)
+			b->last_node = before;
+	}
+	b->dropped = false;
 }

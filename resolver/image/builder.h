@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Collects names and their records in memory and writes them as one flat
- * table image.  Used only by the compiler process; every source format adds
- * to a builder and knows nothing about the image.
+ * table image.  Only the compiler process uses it.  Readers of source formats
+ * add to a builder and know nothing of the image.
  */
 #ifndef NFDNS_RESOLVER_IMAGE_BUILDER_H
 #define NFDNS_RESOLVER_IMAGE_BUILDER_H
@@ -20,108 +20,111 @@ struct builder;			/* owns everything that was added */
 struct builder *builder_new(const struct mesh *mesh);
 void builder_free(struct builder *b);
 
-/* Marks the image as that of a table that was never loaded. */
+/* Makes the image that of a table that was never loaded. */
 void builder_set_unloaded(struct builder *b);
 
 /*
- * Starts the next source, in config order.  A name that an earlier source has
- * is that source's for good; names added twice by one source are joined.
+ * Starts the next source, in the order of the configuration.  If several
+ * sources define a name, the first one wins.  If one source defines a name
+ * several times, its records are joined.
  */
 void builder_source(struct builder *b, unsigned int source);
 
 /*
- * A further file that the current source consists of, beside the one that the
- * config names.  Returns its number, for builder_file_set(), or -ENOMEM, or
- * -E2BIG above 65535 files.
+ * Registers a file that the current source includes; path is copied.  Returns
+ * its number, for builder_file_set(), or -ENOMEM, or -E2BIG above 65535 files.
  */
 int builder_file_add(struct builder *b, const char *path)
     __attribute__((warn_unused_result));
 
 /*
- * What is added from here on stands in that file; a source's own has the
- * source's number and is set by builder_source().
+ * Sets the file in which the following additions stand.  builder_source() sets
+ * the source's own, whose number is the source's.
  */
 void builder_file_set(struct builder *b, unsigned int file);
 unsigned int builder_file(const struct builder *b);
 
-/* What became of an addition. */
+/* Outcome of an addition. */
 enum builder_added {
 	BUILDER_ADDED,		/* new, or joined to the same source's name */
-	BUILDER_DUPLICATE,	/* that very record stands there already */
+	BUILDER_DUPLICATE,	/* the name has that record already */
 	BUILDER_SHADOWED,	/* an earlier source has the name: left out */
 };
 
 /*
  * Adds one record.  owner is lower-cased wire form; a first label "*" makes it
- * a wildcard.  rdata is in wire format, uncompressed.  line is where it stands
- * in its source (0: unknown).  Returns enum builder_added, -EINVAL if rdata is
- * none of that type, -ENOMEM, or -E2BIG when the image would pass 4 GiB.
+ * a wildcard.  flags are NAME_* (mesh.h).  ttl is in seconds.  rdata is in wire
+ * format, uncompressed, rdlength octets, and copied.  line is its line in the
+ * file (0: unknown).  Returns enum builder_added, -EINVAL if rdata is malformed
+ * for the type, -ENOMEM, or -E2BIG if the image would exceed 4 GiB.
  */
 int builder_add(struct builder *b, const struct dns_name *owner, uint8_t flags,
     uint16_t type, uint32_t ttl, const void *rdata, uint16_t rdlength,
     unsigned int line) __attribute__((warn_unused_result));
 
 /*
- * Adds an address of 4 or 16 octets that was made up for the name; same
- * returns.  With AUTO_ALLOCATE_BOTH builder_write() leaves out those of a
- * family that no other address of the table is of, IPv6 if neither is; loopback
- * and unspecified addresses do not count.  A name keeps what is all it has.
+ * Adds an address of 4 or 16 octets that was allocated to the name alone
+ * (Istio's auto-allocation); same returns.  With AUTO_ALLOCATE_BOTH
+ * builder_write() drops those of a family that no other address of the table
+ * has, and the IPv6 ones if there is no other address; loopback and unspecified
+ * addresses do not count.  A name never loses its only address.
  */
-int builder_add_made_up(struct builder *b, const struct dns_name *owner,
+int builder_add_allocated(struct builder *b, const struct dns_name *owner,
     uint32_t ttl, const uint8_t *octets, uint8_t length, unsigned int line)
     __attribute__((warn_unused_result));
 
 /*
- * Makes alias share all records of owner (added before), at the cost of the
- * name alone.  Same returns as builder_add, -ENOENT if owner is not there.
+ * Makes alias share all records of owner, which was added before; only the name
+ * takes memory.  Returns as builder_add(), and -ENOENT if there is no owner.
  */
 int builder_alias(struct builder *b, const struct dns_name *owner,
     const struct dns_name *alias, uint8_t flags, unsigned int line)
     __attribute__((warn_unused_result));
 
 /*
- * Makes name and those above it exist, without records, where the zone they
- * lie in has no other names than the table's.  0, -ENOMEM or -E2BIG.
+ * Adds name and the names above it without records (empty non-terminals, RFC
+ * 8020), where they lie in a zone with unknown = "nxdomain".  0, -ENOMEM or
+ * -E2BIG.
  */
 int builder_add_empty(struct builder *b, const struct dns_name *name)
     __attribute__((warn_unused_result));
 
-/* Whether that very name has records and the mesh owns it. */
+/* Whether this name has records and the mesh owns it (NAME_OWNED). */
 bool builder_owned(const struct builder *b, const struct dns_name *name);
 
 /*
- * Takes the RRset of that type from owner and all that share its records.  A
- * name without any left is no name of the table.
+ * Drops the RRset of that type from owner and from all names that share its
+ * records.  A name without records left is not in the image.
  */
 void builder_drop(struct builder *b, const struct dns_name *owner,
     uint16_t type);
 
-/* Whether any name ever got records of that type. */
+/* Whether records of that type were ever added. */
 bool builder_has(const struct builder *b, uint16_t type);
 
 /*
- * How many names of the current source were left out because an earlier one
- * has them, each counted once.
+ * How many names of the current source are ignored because an earlier source
+ * defines them; each name counts once.
  */
 size_t builder_shadowed(const struct builder *b);
 
-/* Of so many it is kept which they are and who has them. */
+/* For this many of them builder_shadow() has the details. */
 #define BUILDER_SHADOWS_KEPT 20
 
-/* A view into the builder. */
+/* An ignored name; the paths are borrowed from the builder. */
 struct builder_shadow {
 	struct dns_name name;
-	const char *path;		/* of the file that is not heard */
+	const char *path;		/* of the file that is ignored */
 	unsigned int line;
 	const char *winner_path;
 	unsigned int winner_line;
 };
 
-/* The nth of those that are kept. */
+/* The nth one; n is below both builder_shadowed() and BUILDER_SHADOWS_KEPT. */
 void builder_shadow(const struct builder *b, size_t n,
     struct builder_shadow *shadow);
 
-/* Names that have records. */
+/* How many names have records. */
 size_t builder_names(const struct builder *b);
 
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Empty non-terminals: names that exist because others lie below them (RFC
- * 4592 section 2.2.2).  They matter where names that are not in the table do
- * not exist, so zones that say so get them; and where they end the wildcard of
- * a zone file.
+ * 4592 section 2.2.2).  Two things need them: zones with unknown = "nxdomain",
+ * where all other names get NXDOMAIN, and the wildcards of zone files, which do
+ * not match below an existing name.
  */
 #include <limits.h>
 #include <string.h>
@@ -24,8 +24,8 @@ to_parent(struct dns_name *name)
 }
 
 /*
- * Makes nodes without records of name and those above it that lie in a zone
- * whose unknown names do not exist: these do (RFC 8020).
+ * Makes nodes without records for name and the names above it that lie in a
+ * zone with unknown = "nxdomain": these exist (RFC 8020).
  */
 static int
 add_non_terminals(struct builder *b, struct dns_name *name)
@@ -40,7 +40,7 @@ add_non_terminals(struct builder *b, struct dns_name *name)
 
 		if (zone != NULL && zone->unknown == ZONE_NXDOMAIN) {
 			error = build_node_get(b, &key, &node, &created);
-			/* What is there already brings its own ancestors. */
+			/* An existing node's ancestors are added for it. */
 			if (error != 0 || !created)
 				return error;
 		}
@@ -67,7 +67,7 @@ name_of_node(struct dns_name *name, const struct build_node *node)
 	memcpy(name->octets, node->octets, node->length);
 }
 
-/* Those above all names, as the zones entries want them. */
+/* The names above all names, for zones with unknown = "nxdomain". */
 static int
 add_for_zones(struct builder *b)
 {
@@ -95,9 +95,9 @@ add_for_zones(struct builder *b)
 }
 
 /*
- * Those above a name of a zone file that could be a closer encloser than some
- * wildcard's (RFC 4592 section 3.3.1): what is as high as the highest wildcard
- * cannot.
+ * The names above a name of a zone file that may be a closer encloser than a
+ * wildcard's parent (RFC 4592 section 3.3.1).  A name with no more labels than
+ * the shortest wildcard cannot be one.
  */
 static int
 add_enclosers(struct builder *b, struct dns_name *name)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a builder holds, shared by builder.c, which collects, and
- * builder_write.c, which lays out.
+ * What a builder holds, for its own files: builder_nodes.c has the names,
+ * builder.c their records, builder_empty.c the names without records,
+ * builder_filter.c and builder_write.c lay out the image.
  *
  * Everything lies in one arena, so items refer to each other by handles.
  */
@@ -23,7 +24,7 @@ struct build_node {
 	uint32_t line;
 	uint16_t source;
 	uint16_t file;
-	uint16_t shadows;	/* last source whose name this one hides, plus 1 */
+	uint16_t shadows;	/* last source that defined the name again, plus 1 */
 	uint8_t flags;		/* NAME_*, IMAGE_WILDCARD */
 	uint8_t labels;
 	uint8_t length;
@@ -62,18 +63,18 @@ struct builder {
 	size_t node_count;
 	uint64_t image_octets;		/* of the nodes, at most */
 	unsigned int source;
-	unsigned int file;		/* that the next additions stand in */
-	char **files;			/* behind the mesh's sources */
+	unsigned int file;		/* where the next additions stand */
+	char **files;			/* numbered behind the mesh's sources */
 	size_t file_count;
 	unsigned int closest_labels;	/* least, of wildcards with NAME_CLOSEST */
-	uint32_t first_made_up;
-	bool has_ipv4, has_ipv6;	/* addresses that were not made up */
+	uint32_t first_allocated;
+	bool has_ipv4, has_ipv6;	/* addresses that were not allocated */
 	bool unloaded;			/* the image of no table */
 	bool dropped;			/* some sets may be empty now */
 	uint8_t types[UINT16_MAX / 8 + 1];	/* a bit for each that there is */
 	size_t shadowed;		/* names of this source */
 	struct build_shadow {
-		uint32_t node;		/* that hides it */
+		uint32_t node;		/* of the earlier source */
 		unsigned int file, line;
 	} shadows[BUILDER_SHADOWS_KEPT];	/* the first of them */
 };
@@ -90,41 +91,49 @@ struct build_key {
 	uint8_t wildcard;		/* 0 or IMAGE_WILDCARD */
 };
 
+/* Of builder_nodes.c: */
+
 struct build_key build_key_of(const struct dns_name *name);
+
+/* Counts n octets of the image.  0, or -E2BIG above IMAGE_MAX_OCTETS. */
+int build_count_octets(struct builder *b, size_t n)
+    __attribute__((warn_unused_result));
 
 /* The node of that key, or 0. */
 uint32_t build_node_find(const struct builder *b, const struct build_key *key);
 
 /*
- * The node of that key, made if there is none (then without a set and from
- * the current source).  Returns 0 and *node, or -ENOMEM or -E2BIG.
+ * The node of that key; if there is none, makes one without a set, of the
+ * current source.  Returns 0 and *node, or -ENOMEM or -E2BIG.
  */
 int build_node_get(struct builder *b, const struct build_key *key,
     uint32_t *node, bool *created) __attribute__((warn_unused_result));
 
+/* Gives the node its set; the first set makes it a name of the source. */
+void build_node_name(struct builder *b, uint32_t node, uint32_t set,
+    unsigned int line);
+
 /*
- * Whether an earlier source has the node, which is noted once for each name:
- * line is where this source has it.
+ * Whether an earlier source has the node.  Each such name is counted once for
+ * the current source, which has it on that line.
  */
 bool build_is_shadowed(struct builder *b, uint32_t node, unsigned int line);
 
-/* The nth file that records may stand in: sources first, then their parts. */
+/* Path of the nth file: the sources first, then the files they include. */
 const char *build_file_path(const struct builder *b, size_t file);
 
-/* Whether a node, 0 for none, has records of a type; forgets them. */
-bool build_has_type(const struct builder *b, uint32_t node, uint16_t type);
-void build_drop_type(struct builder *b, uint32_t node, uint16_t type);
+/* Of builder.c: */
 
-/* Notes of which family a valid address is, if it may lead anywhere. */
-void build_note_family(struct builder *b, uint16_t type, const uint8_t *octets);
-
-/* Forgets addresses that were made up of a family that no other is of. */
+/* If auto_allocate is BOTH: drops allocated addresses of the family that no
+   other address has. */
 void build_choose_families(struct builder *b);
 
-/* Forgets names that have no records left. */
+/* Removes names whose records were all dropped. */
 void build_sweep(struct builder *b);
 
-/* Adds the empty non-terminals of what was added so far.  Same returns. */
+/* Of builder_empty.c: */
+
+/* Adds the empty non-terminals of all names.  0, -ENOMEM or -E2BIG. */
 int build_non_terminals(struct builder *b) __attribute__((warn_unused_result));
 
 #endif

@@ -144,19 +144,6 @@ prefetch(const struct plan *plan, const struct builder *b, size_t i)
 	__builtin_prefetch(node + 64);
 }
 
-const char *
-build_file_path(const struct builder *b, size_t file)
-{
-	const size_t sources = b->mesh->source_count;
-	const char *path = NULL;
-
-	if (file < sources)
-		path = b->mesh->sources[file].path;
-	else if (file - sources < b->file_count)
-		path = b->files[file - sources];
-	return path != NULL ? path : "";
-}
-
 static size_t
 file_count(const struct builder *b)
 {

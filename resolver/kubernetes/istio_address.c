@@ -11,23 +11,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "resolver/image/istio_range.h"
+
 /* Places, and the largest prime below that. */
 #define PLACES	(256 * 254)
 #define PRIME	65011
 
 /* The fourth octet is never 255, so a third one has 255 places, 0 unused. */
 #define FOURTHS	255
-
-static const uint8_t prefix_v4[2] = { 240, 240 };
-static const uint8_t prefix_v6[6] = { 0x20, 0x01, 0x00, 0x02, 0, 0 };
-
-bool
-istio_address_within(const uint8_t *octets, size_t length)
-{
-	return length == 4 ?
-	    memcmp(octets, prefix_v4, sizeof(prefix_v4)) == 0 :
-	    memcmp(octets, prefix_v6, sizeof(prefix_v6)) == 0;
-}
 
 static bool
 is_taken(const uint8_t *bits, unsigned int n)
@@ -67,12 +58,12 @@ write_address(struct istio_address *address, unsigned int third,
 	unsigned int tail = tail_v6(third, fourth);
 
 	*address = (struct istio_address){
-		.v4 = { prefix_v4[0], prefix_v4[1], (uint8_t)third,
+		.v4 = { istio_range_v4[0], istio_range_v4[1], (uint8_t)third,
 		    (uint8_t)fourth },
 		.v6 = { [12] = 0xf0, 0xf0, (uint8_t)(tail >> 8),
 		    (uint8_t)tail },
 	};
-	memcpy(address->v6, prefix_v6, sizeof(prefix_v6));
+	memcpy(address->v6, istio_range_v6, sizeof(istio_range_v6));
 }
 
 void
@@ -81,7 +72,7 @@ istio_address_reserve(struct istio_addresses *taken, const uint8_t *octets,
 {
 	struct istio_address shape;
 
-	if (!istio_address_within(octets, length))
+	if (!istio_range_has(octets, length))
 		return;
 	write_address(&shape, 0, 0);
 	if (length == 4)

@@ -28,9 +28,6 @@ struct istio_addresses {
 	bool full;
 };
 
-/* Whether an address of 4 or 16 octets lies in one of the ranges. */
-bool istio_address_within(const uint8_t *octets, size_t length);
-
 /*
  * Takes an address that the mesh itself gave, so that nobody else gets it;
  * one outside the ranges is none of ours.

@@ -257,7 +257,7 @@ add(struct naming *n, const struct dns_name *name, const uint8_t *octets,
 
 /* An address that was made up for the name, if its family is wanted. */
 static void
-add_made_up(struct naming *n, const struct dns_name *name,
+add_allocated(struct naming *n, const struct dns_name *name,
     const uint8_t *octets, uint8_t length)
 {
 	enum mesh_auto_allocate wanted = n->k->text->mesh->auto_allocate;
@@ -267,7 +267,7 @@ add_made_up(struct naming *n, const struct dns_name *name,
 	    wanted != (length == 4 ? AUTO_ALLOCATE_IPV4 :
 	    AUTO_ALLOCATE_IPV6)))
 		return;
-	outcome = builder_add_made_up(n->k->builder, name,
+	outcome = builder_add_allocated(n->k->builder, name,
 	    source_ttl(n->k->text), octets, length, n->e->line);
 	if (outcome < 0)
 		n->error = outcome;
@@ -275,14 +275,14 @@ add_made_up(struct naming *n, const struct dns_name *name,
 
 static void
 add_list(struct naming *n, const struct dns_name *name,
-    const struct object_list *list, bool made_up)
+    const struct object_list *list, bool allocated)
 {
 	const struct object_address *a;
 
 	for (uint32_t handle = list->first; handle != 0; handle = a->next) {
 		a = OBJECT_AT(n->objects, const struct object_address, handle);
-		if (made_up)
-			add_made_up(n, name, a->octets, a->length);
+		if (allocated)
+			add_allocated(n, name, a->octets, a->length);
 		else
 			add(n, name, a->octets, a->length);
 	}
@@ -333,8 +333,8 @@ add_auto(struct naming *n, const struct istio_host *host,
 	add_list(n, name, &host->status, true);
 	known = find_host(n, n->e->namespace, host->text);
 	if (known != NULL && host->status.first == 0 && known->allocated) {
-		add_made_up(n, name, known->address.v4, 4);
-		add_made_up(n, name, known->address.v6, 16);
+		add_allocated(n, name, known->address.v4, 4);
+		add_allocated(n, name, known->address.v6, 16);
 	}
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "resolver/kubernetes/istio_address.h"
+#include "resolver/image/istio_range.h"
 #include "resolver/dns/rr.h"
 
 struct given {
@@ -52,7 +52,7 @@ gather_family(struct given_list *list, const struct table *table,
 		    (size_t)i * rrset.rdlength;
 		struct given *g;
 
-		if (!istio_address_within(octets, rrset.rdlength))
+		if (!istio_range_has(octets, rrset.rdlength))
 			continue;
 		g = append(list);
 		if (g == NULL)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "resolver/image/istio_range.h"
 #include "resolver/kubernetes/istio_address.h"
 
 static struct istio_addresses taken;
@@ -72,8 +73,8 @@ test_reserved_is_left(void)
 	CHECK(istio_address_take(&taken, "ns2", "random-1.host.example",
 	    &address) == 0);
 	CHECK(memcmp(address.v4, v4, sizeof(v4)) != 0);
-	CHECK(istio_address_within(address.v4, 4));
-	CHECK(istio_address_within(address.v6, 16));
+	CHECK(istio_range_has(address.v4, 4));
+	CHECK(istio_range_has(address.v6, 16));
 
 	clear();
 	CHECK(inet_pton(AF_INET6, "2001:2::f0f0:7415", v6) == 1);
@@ -84,7 +85,7 @@ test_reserved_is_left(void)
 
 	clear();
 	istio_address_reserve(&taken, elsewhere, sizeof(elsewhere));
-	CHECK(!istio_address_within(elsewhere, sizeof(elsewhere)));
+	CHECK(!istio_range_has(elsewhere, sizeof(elsewhere)));
 	CHECK(takes("random-1.host.example", "240.240.116.21",
 	    "2001:2::f0f0:7415"));
 }
@@ -108,8 +109,8 @@ test_all_differ_until_none_is_left(void)
 		wrong += seen4[address.v4[2] << 8 | address.v4[3]]++;
 		wrong += seen6[address.v6[14] << 8 | address.v6[15]]++;
 		wrong += address.v4[3] == 0 || address.v4[3] == 255;
-		wrong += !istio_address_within(address.v4, 4);
-		wrong += !istio_address_within(address.v6, 16);
+		wrong += !istio_range_has(address.v4, 4);
+		wrong += !istio_range_has(address.v6, 16);
 		count++;
 	}
 	CHECK(error == -ENOSPC);

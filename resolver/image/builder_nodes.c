@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A builder's nodes: the names, which source and file each comes from, and
+ * which later sources define them again.  Records are builder.c's.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "resolver/image/builder_state.h"
+#include "resolver/image/image.h"
+
+struct builder *
+builder_new(const struct mesh *mesh)
+{
+	struct builder *b = calloc(1, sizeof(*b));
+
+	if (b == NULL)
+		return NULL;
+	b->mesh = mesh;
+	b->closest_labels = UINT_MAX;
+	b->arena = (struct arena)ARENA_INIT;
+	return b;
+}
+
+void
+builder_free(struct builder *b)
+{
+	if (b == NULL)
+		return;
+	for (size_t i = 0; i < b->file_count; i++)
+		free(b->files[i]);
+	free(b->files);
+	arena_free(&b->arena);
+	free(b->names.slots);
+	free(b->records.slots);
+	free(b);
+}
+
+void
+builder_source(struct builder *b, unsigned int source)
+{
+	b->source = source;
+	b->file = source;
+	b->shadowed = 0;
+}
+
+int
+builder_file_add(struct builder *b, const char *path)
+{
+	size_t number = b->mesh->source_count + b->file_count;
+	char **files;
+
+	if (number > UINT16_MAX)
+		return -E2BIG;
+	files = reallocarray(b->files, b->file_count + 1, sizeof(*files));
+	if (files == NULL)
+		return -ENOMEM;
+	b->files = files;
+	files[b->file_count] = strdup(path);
+	if (files[b->file_count] == NULL)
+		return -ENOMEM;
+	b->file_count++;
+	return (int)number;
+}
+
+void
+builder_file_set(struct builder *b, unsigned int file)
+{
+	b->file = file;
+}
+
+unsigned int
+builder_file(const struct builder *b)
+{
+	return b->file;
+}
+
+const char *
+build_file_path(const struct builder *b, size_t file)
+{
+	const size_t sources = b->mesh->source_count;
+	const char *path = NULL;
+
+	if (file < sources)
+		path = b->mesh->sources[file].path;
+	else if (file - sources < b->file_count)
+		path = b->files[file - sources];
+	return path != NULL ? path : "";
+}
+
+void
+builder_set_unloaded(struct builder *b)
+{
+	b->unloaded = true;
+}
+
+size_t
+builder_names(const struct builder *b)
+{
+	return b->name_count;
+}
+
+struct build_key
+build_key_of(const struct dns_name *name)
+{
+	if (name->octets[0] == 1 && name->octets[1] == '*')
+		return (struct build_key){ name->octets + 2,
+		    (uint8_t)(name->length - 2), (uint8_t)(name->labels - 1),
+		    IMAGE_WILDCARD };
+	return (struct build_key){ name->octets, name->length, name->labels, 0 };
+}
+
+static uint32_t
+node_find(const struct builder *b, const struct build_key *key, uint32_t tag)
+{
+	size_t step = 0;
+	uint32_t handle;
+
+	while ((handle = build_index_next(&b->names, tag, &step)) != 0) {
+		const struct build_node *node =
+		    BUILD_AT(b, const struct build_node, handle);
+
+		if (node->length == key->length &&
+		    (node->flags & IMAGE_WILDCARD) == key->wildcard &&
+		    memcmp(node->octets, key->octets, key->length) == 0)
+			break;
+	}
+	return handle;
+}
+
+uint32_t
+build_node_find(const struct builder *b, const struct build_key *key)
+{
+	return node_find(b, key, image_hash_tag(image_hash(key->octets,
+	    key->length, key->wildcard)));
+}
+
+bool
+builder_owned(const struct builder *b, const struct dns_name *name)
+{
+	struct build_key key = build_key_of(name);
+	uint32_t node = build_node_find(b, &key);
+	const struct build_node *n;
+
+	if (node == 0)
+		return false;
+	n = BUILD_AT(b, const struct build_node, node);
+	return n->set != 0 && (n->flags & NAME_OWNED) != 0;
+}
+
+int
+build_count_octets(struct builder *b, size_t n)
+{
+	if (b->image_octets + n > IMAGE_MAX_OCTETS)
+		return -E2BIG;
+	b->image_octets += n;
+	return 0;
+}
+
+int
+build_node_get(struct builder *b, const struct build_key *key, uint32_t *handle,
+    bool *created)
+{
+	uint32_t tag = image_hash_tag(
+	    image_hash(key->octets, key->length, key->wildcard));
+	struct build_node *node;
+	int error;
+
+	*created = false;
+	*handle = node_find(b, key, tag);
+	if (*handle != 0)
+		return 0;
+	error = build_count_octets(b, image_pad4(sizeof(struct image_node) +
+	    key->length) + 3 * sizeof(struct image_slot));
+	if (error == 0)
+		error = build_index_reserve(&b->names);
+	if (error == 0)
+		error = arena_take(&b->arena, sizeof(*node) + key->length,
+		    handle);
+	if (error != 0)
+		return error;
+	node = BUILD_AT(b, struct build_node, *handle);
+	node->source = (uint16_t)b->source;
+	node->file = (uint16_t)b->file;
+	node->flags = key->wildcard;
+	node->labels = key->labels;
+	node->length = key->length;
+	memcpy(node->octets, key->octets, key->length);
+	build_index_place(&b->names, tag, *handle);
+	if (b->last_node != 0)
+		BUILD_AT(b, struct build_node, b->last_node)->next = *handle;
+	else
+		b->first_node = *handle;
+	b->last_node = *handle;
+	b->node_count++;
+	*created = true;
+	return 0;
+}
+
+void
+build_node_name(struct builder *b, uint32_t handle, uint32_t set,
+    unsigned int line)
+{
+	struct build_node *node = BUILD_AT(b, struct build_node, handle);
+
+	if (node->set == 0) {
+		node->source = (uint16_t)b->source;
+		node->file = (uint16_t)b->file;
+		node->line = line;
+		b->name_count++;
+	}
+	node->set = set;
+}
+
+bool
+build_is_shadowed(struct builder *b, uint32_t handle, unsigned int line)
+{
+	struct build_node *node = BUILD_AT(b, struct build_node, handle);
+
+	if (node->set == 0 || node->source == b->source)
+		return false;
+	if (node->shadows == b->source + 1)
+		return true;
+	node->shadows = (uint16_t)(b->source + 1);
+	if (b->shadowed < BUILDER_SHADOWS_KEPT)
+		b->shadows[b->shadowed] = (struct build_shadow){
+			handle, b->file, line };
+	b->shadowed++;
+	return true;
+}
+
+size_t
+builder_shadowed(const struct builder *b)
+{
+	return b->shadowed;
+}
+
+void
+builder_shadow(const struct builder *b, size_t n, struct builder_shadow *shadow)
+{
+	const struct build_shadow *kept = &b->shadows[n];
+	const struct build_node *node =
+	    BUILD_AT(b, const struct build_node, kept->node);
+	size_t star = node->flags & IMAGE_WILDCARD ? 2 : 0;
+
+	shadow->path = build_file_path(b, kept->file);
+	shadow->line = kept->line;
+	shadow->winner_path = build_file_path(b, node->file);
+	shadow->winner_line = node->line;
+	memcpy(shadow->name.octets, "\1*", star);
+	memcpy(shadow->name.octets + star, node->octets, node->length);
+	shadow->name.length = (uint8_t)(node->length + star);
+	shadow->name.labels = (uint8_t)(node->labels + star / 2);
+}
