@@ -461,7 +461,7 @@ start_loop(struct supervisor *s)
 {
 	struct itimerspec tick;
 
-	monitor_start(s);
+	monitor_start(s, monotime_now());
 	tick.it_interval.tv_sec = 0;
 	tick.it_interval.tv_nsec = LIFE_LOOK_MS * 1000000L;
 	tick.it_value = tick.it_interval;
@@ -548,7 +548,7 @@ supervisor_stop(struct supervisor *s)
 		reload_cancel(s);
 		status_set_state(&s->status, STATUS_STOPPING, NULL);
 	}
-	canary_close(&s->monitor.canary);
+	monitor_stop(s);
 	watch_close(s->watch);
 	s->watch = NULL;
 	if (!s->hand_over)

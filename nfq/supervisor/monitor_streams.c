@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How full the sets of intercepted TCP connections are.  Connections that find
- * no room go to their nameservers, so names of the mesh are not answered: that
- * is worth the word "degraded" while it goes on.
+ * no room go to their nameservers, and names of the mesh are not answered: the
+ * state is "degraded" while that goes on.
  */
 #include <inttypes.h>
 
@@ -16,7 +16,7 @@
 static void
 tell(struct supervisor *s, uint32_t most)
 {
-	if (s->monitor.streams_full)
+	if (s->monitor.streams.full)
 		log_warning("the set of intercepted TCP connections is full "
 		    "(%" PRIu32 " of %" PRIu32 "): new ones go to their nameservers, "
 		    "and get no answers from the mesh: see stream.tracked", most,
@@ -28,10 +28,10 @@ tell(struct supervisor *s, uint32_t most)
 }
 
 void
-monitor_streams(struct supervisor *s, int64_t now, bool cheap)
+monitor_streams_tick(struct supervisor *s, monotime_t now, bool cheap)
 {
 	struct status_supervisor *page = s->status.supervisor;
-	struct monitor *h = &s->monitor;
+	struct monitor_streams *m = &s->monitor.streams;
 	const uint64_t passed = atomic_load(&page->streams_passed);
 	uint32_t counts[2], most = 0;
 	bool full;
@@ -48,13 +48,13 @@ monitor_streams(struct supervisor *s, int64_t now, bool cheap)
 
 		most = count > most ? count : most;
 	}
-	if (passed != h->streams_passed)
-		h->streams_full_ms = now + FULL_MS;
-	h->streams_passed = passed;
-	full = now < h->streams_full_ms ||
+	if (passed != m->passed)
+		m->full_until = monotime_add_ms(now, FULL_MS);
+	m->passed = passed;
+	full = !monotime_is_past(now, m->full_until) ||
 	    most >= s->set.streams_max / 100 * NEARLY_FULL;
-	if (full != h->streams_full) {
-		h->streams_full = full;
+	if (full != m->full) {
+		m->full = full;
 		tell(s, most);
 	}
 }

@@ -10,8 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "nfq/supervisor/canary.h"
 #include "nfq/process/compiler.h"
+#include "nfq/supervisor/canary.h"
+#include "nfq/supervisor/monitor.h"
 #include "nfq/supervisor/worker_process.h"
 #include "nfq/sockets/message.h"
 #include "nfq/supervisor/audit_files.h"
@@ -60,31 +61,13 @@ struct reload {
 	struct diag diag;
 };
 
-/* What the supervisor keeps an eye on, once a tick. */
-struct monitor {
-	int64_t tick_ms;
-	int64_t next_tick_ms;
-	int64_t watchdog_ms;		/* service manager's patience; 0: none */
-	int64_t next_watchdog_ms;
-	int64_t next_canary_ms;
-	int64_t next_verify_ms;
-	int64_t canary_sent_ms;
-	int64_t answered_ms;		/* when a canary last was */
-	bool unanswered;		/* the last one was not */
-	bool differs;			/* the rules, and it was said */
-	bool streams_full;		/* and it was said */
-	int64_t streams_full_ms;	/* until then, as far as is known */
-	uint64_t streams_passed;	/* when last looked */
-	struct canary canary;
-	struct resolv_conf resolv_conf;
-};
-
 /* Old conntrack entries that are in the way: zone.c. */
 struct supervisor_zone {
 	struct conntrack *conntrack;	/* NULL: nothing to do */
 	bool sweeping;			/* a sweep is to go on */
 	unsigned int looks;		/* still to come, at those that waited */
-	int64_t next_ms, wait_ms;
+	monotime_t next;
+	int64_t wait_ms;
 };
 
 struct supervisor {
@@ -166,7 +149,7 @@ void zone_leave(struct supervisor *s, const struct ruleset *leaving);
 /* The rules are out: what was in flight then.  Frees. */
 void zone_left(struct supervisor *s);
 /* Every LIFE_LOOK_MS. */
-void zone_tick(struct supervisor *s);
+void zone_tick(struct supervisor *s, monotime_t now);
 
 /* supervisor_state.c */
 
@@ -203,22 +186,5 @@ void reload_cancel(struct supervisor *s);
  * before the files are read, so that no change is missed.
  */
 struct watch *follow_open(const struct config *config);
-
-/* health.c */
-
-void monitor_start(struct supervisor *s);
-/* Does something when tick_ms have gone by since it last did. */
-void monitor_tick(struct supervisor *s);
-/* Reloads the tables if the search list of resolv.conf is another. */
-void monitor_resolv_conf(struct supervisor *s);
-/*
- * monitor_streams.c: how full the sets of TCP connections are.  "cheap": only
- * if the kernel has the numbers at hand.
- */
-void monitor_streams(struct supervisor *s, int64_t now, bool cheap);
-/* The canary's socket is readable. */
-void monitor_canary_ready(struct supervisor *s);
-/* A new worker answers: it is asked at once, as the last one may have failed. */
-void monitor_worker_ready(struct supervisor *s);
 
 #endif

@@ -24,8 +24,9 @@ supervisor_show_state(struct supervisor *s)
 {
 	const char *why =
 	    s->table_error[0] != '\0' ? s->table_error
-	    : s->monitor.unanswered   ? "the canary question is not answered"
-	    : s->monitor.streams_full
+	    : s->monitor.canary.unanswered
+		? "the canary question is not answered"
+	    : s->monitor.streams.full
 		? "the set of intercepted TCP connections "
 		  "is full: new ones are not answered from the mesh"
 	    : s->reload_error[0] != '\0' ? s->reload_error

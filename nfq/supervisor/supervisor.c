@@ -93,7 +93,7 @@ take_messages(struct supervisor *s)
 			atomic_store(&s->status.supervisor->worker_pid,
 			    (int32_t)s->worker.pid);
 			log_debug("worker %d answers", (int)s->worker.pid);
-			monitor_worker_ready(s);
+			monitor_worker_ready(s, monotime_now());
 			break;
 		case CONTROL_SOCKETS_WANTED:
 			supervisor_give_sockets(s);
@@ -139,15 +139,24 @@ replace_worker(struct supervisor *s)
 }
 
 static void
+take_wish(struct supervisor *s, enum monitor_wish wish)
+{
+	if (wish == MONITOR_RELOAD)
+		reload_begin(s, RELOAD_TABLES);
+}
+
+static void
 take_tick(struct supervisor *s)
 {
+	const monotime_t now = monotime_now();
 	uint64_t ticks;
 
 	if (read(s->timer, &ticks, sizeof(ticks)) != (ssize_t)sizeof(ticks))
 		return;
-	take_step(s, worker_process_look(&s->worker, monotime_now()));
-	monitor_tick(s);
-	zone_tick(s);
+	take_step(s, worker_process_look(&s->worker, now));
+	reload_tick(s);
+	take_wish(s, monitor_tick(s, now));
+	zone_tick(s, now);
 }
 
 /* Files that are followed have changed. */
@@ -162,7 +171,7 @@ follow_ready(struct supervisor *s)
 	changed = watch_next(s->watch, monotime_now());
 
 	if (changed & WATCH_RESOLV)
-		monitor_resolv_conf(s);
+		take_wish(s, monitor_resolv_conf(s));
 	if (changed & WATCH_TABLES)
 		reload_begin(s, RELOAD_TABLES);
 }
@@ -182,7 +191,7 @@ loop_once(struct supervisor *s)
 	    [WAIT_COMPILER] = {.fd = s->reload.compiler != NULL
 					 ? compiler_fd(s->reload.compiler)
 					 : -1},
-	    [WAIT_CANARY] = {.fd = s->monitor.canary.fd},
+	    [WAIT_CANARY] = {.fd = s->monitor.canary.canary.fd},
 	    [WAIT_DEVICES] = {.fd = s->routes != NULL ? routes_fd(s->routes)
 						      : -1},
 	    [WAIT_WATCH] = {.fd = s->watch != NULL ? watch_fd(s->watch) : -1},
@@ -198,7 +207,7 @@ loop_once(struct supervisor *s)
 	if (wait[WAIT_DEATH].revents != 0)
 		replace_worker(s);
 	if (wait[WAIT_CANARY].revents != 0)
-		monitor_canary_ready(s);
+		monitor_canary_ready(s, monotime_now());
 	if (wait[WAIT_DEVICES].revents != 0)
 		supervisor_watch_routes(s);
 	if (wait[WAIT_COMPILER].revents != 0 && s->reload.compiler != NULL)
@@ -230,7 +239,7 @@ supervisor_run(struct config *config, const char *sockets)
 		s->canary_sockets.fds[i] = -1;
 	for (size_t i = 0; i < STREAM_LISTENERS; i++)
 		s->listeners[i] = -1;
-	s->reload.image = s->monitor.canary.fd = -1;
+	s->reload.image = s->monitor.canary.canary.fd = -1;
 	s->exit_code = supervisor_start(s);
 	s->stop = s->exit_code != EXIT_OK;
 	while (!s->stop)

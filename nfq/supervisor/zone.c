@@ -44,21 +44,21 @@ give_up(struct supervisor *s, int error)
 
 /* 0 or a negative errno, -EAGAIN if the time was too short. */
 static int
-sweep_until(struct supervisor *s, enum conntrack_side side, int64_t end)
+sweep_until(struct supervisor *s, enum conntrack_side side, monotime_t end)
 {
 	struct conntrack *c = s->zone.conntrack;
 	size_t deleted = 0;
 	int error;
 
 	for (;;) {
-		int64_t left;
+		int left;
 
 		error = conntrack_begin(c, side, s->set.zone);
-		left = end - supervisor_now_ms();
+		left = monotime_poll_timeout(monotime_now(), end);
 		if (error == 0)
-			error = conntrack_step(c, left > 0 ? (int)left : 0);
+			error = conntrack_step(c, left);
 		deleted += conntrack_deleted(c);
-		left = end - supervisor_now_ms();
+		left = monotime_poll_timeout(monotime_now(), end);
 		if (error != 0 || conntrack_waiting(c) == 0 || left <= AGAIN_MS)
 			break;
 		(void)poll(NULL, 0, AGAIN_MS);
@@ -71,7 +71,7 @@ sweep_until(struct supervisor *s, enum conntrack_side side, int64_t end)
 
 /* The sweep itself; what is left of it is for zone_tick(). */
 static void
-sweep(struct supervisor *s, enum conntrack_side side, int64_t end)
+sweep(struct supervisor *s, enum conntrack_side side, monotime_t end)
 {
 	int error = s->zone.conntrack == NULL ?
 	    conntrack_open(&s->zone.conntrack) : 0;
@@ -87,13 +87,13 @@ sweep(struct supervisor *s, enum conntrack_side side, int64_t end)
 static void
 enter(struct supervisor *s)
 {
-	const int64_t now = supervisor_now_ms();
+	const monotime_t now = monotime_now();
 
 	(void)poll(NULL, 0, SETTLE_MS);
 	s->zone.looks = LOOKS;
 	s->zone.wait_ms = FIRST_LOOK_MS;
-	s->zone.next_ms = now + s->zone.wait_ms;
-	sweep(s, CONNTRACK_OUTSIDE, now + HOLD_MS);
+	s->zone.next = monotime_add_ms(now, s->zone.wait_ms);
+	sweep(s, CONNTRACK_OUTSIDE, monotime_add_ms(now, HOLD_MS));
 }
 
 int
@@ -114,7 +114,7 @@ zone_install(struct supervisor *s, bool change, struct diag *diag)
 void
 zone_leave(struct supervisor *s, const struct ruleset *leaving)
 {
-	const int64_t now = supervisor_now_ms();
+	const monotime_t now = monotime_now();
 	int error;
 
 	if (s->set.zone == 0)
@@ -123,7 +123,7 @@ zone_leave(struct supervisor *s, const struct ruleset *leaving)
 	error = rules_kernel_leave_zone(s->kernel, leaving);
 	if (error == 0) {
 		(void)poll(NULL, 0, SETTLE_MS);
-		sweep(s, CONNTRACK_INSIDE, now + HOLD_MS);
+		sweep(s, CONNTRACK_INSIDE, monotime_add_ms(now, HOLD_MS));
 	}
 	signal_worker(s, SIGCONT);
 }
@@ -133,26 +133,26 @@ zone_left(struct supervisor *s)
 {
 	if (s->zone.conntrack == NULL)
 		return;
-	sweep(s, CONNTRACK_INSIDE, supervisor_now_ms() + SETTLE_MS);
+	sweep(s, CONNTRACK_INSIDE,
+	    monotime_add_ms(monotime_now(), SETTLE_MS));
 	conntrack_close(s->zone.conntrack);
 	s->zone.conntrack = NULL;
 }
 
 void
-zone_tick(struct supervisor *s)
+zone_tick(struct supervisor *s, monotime_t now)
 {
 	struct supervisor_zone *z = &s->zone;
-	const int64_t now = supervisor_now_ms();
 	int error = 0;
 
 	if (z->conntrack == NULL)
 		return;
-	if (!z->sweeping && z->looks > 0 && now >= z->next_ms) {
+	if (!z->sweeping && z->looks > 0 && monotime_is_past(now, z->next)) {
 		error = conntrack_begin_again(z->conntrack);
 		z->sweeping = error == 0;
 		z->looks--;
 		z->wait_ms *= 2;
-		z->next_ms = now + z->wait_ms;
+		z->next = monotime_add_ms(now, z->wait_ms);
 	}
 	if (z->sweeping) {
 		error = conntrack_step(z->conntrack, PIECE_MS);

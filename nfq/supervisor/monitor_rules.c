@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whether the rules in the kernel are still ours. */
+#include <errno.h>
+
+#include "nfq/process/diag_print.h"
+#include "nfq/supervisor/parts.h"
+#include "policy/log.h"
+
+static void
+check_rules(struct supervisor *s)
+{
+	struct monitor_rules *m = &s->monitor.rules;
+	struct diag diag = DIAG_INIT;
+	int error = rules_kernel_verify(s->kernel, &s->set, &diag);
+
+	if (error == -ENOENT) {
+		diag_free(&diag);
+		error = zone_install(s, s->set.zone != 0, &diag);
+		if (error == 0)
+			log_warning("table inet nfdns was gone: somebody "
+			    "flushed the rules; put in again");
+		else
+			diag_log(&diag);
+	} else if (error == -ENOTUNIQ && !m->differs) {
+		log_warning("somebody changed table inet nfdns: nfdns rules "
+		    "verify tells how, a restart puts it right");
+	}
+	m->differs = error == -ENOTUNIQ;
+	diag_free(&diag);
+}
+
+bool
+monitor_rules_tick(struct supervisor *s, monotime_t now)
+{
+	struct monitor_rules *m = &s->monitor.rules;
+
+	if (!monotime_is_past(now, m->next))
+		return false;
+	m->next = monotime_add_ms(now, MONITOR_RULES_MS);
+	check_rules(s);
+	return true;
+}
