@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "nfq/cli/commands.h"
@@ -12,15 +11,15 @@
 #include "resolver/image/table.h"
 #include "rules/ruleset.h"
 
-static const char usage[] =
+const char check_usage[] =
     "usage: nfdns [-c FILE] check [--strict | --defaults]\n"
     "\n"
-    "Checks the configuration file, compiles the mesh tables, and shows every\n"
-    "error and warning with file and line, then how much there is.  Exit code 0\n"
-    "when all is well, 4 when not.\n"
+    "Checks the configuration file, compiles the mesh tables, and prints every\n"
+    "error and warning with file and line, then a summary.  Exit code 0 if there\n"
+    "is no error, 4 if there is one.\n"
     "\n"
-    "  --strict     what is only a warning otherwise is an error too\n"
-    "  --defaults   print every option with its default and end\n";
+    "  --strict     treat warnings as errors\n"
+    "  --defaults   only print every option with its default\n";
 
 int
 check_everything(const struct config *config, bool strict,
@@ -61,23 +60,25 @@ check_everything(const struct config *config, bool strict,
 int
 cmd_check(const struct config *config, int argc, char **argv)
 {
-	bool strict = false;
+	(void)argc;
+	(void)argv;
+	return check_everything(config, false, "nfdns");
+}
 
-	if (argc > 1 && (strcmp(argv[1], "--help") == 0 ||
-	    strcmp(argv[1], "-h") == 0)) {
-		(void)fputs(usage, stdout);
-		return EXIT_OK;
-	}
-	if (argc == 2 && strcmp(argv[1], "--defaults") == 0) {
-		config_print_defaults(stdout);
-		return EXIT_OK;
-	}
-	if (argc == 2 && strcmp(argv[1], "--strict") == 0) {
-		strict = true;
-	} else if (argc > 1) {
-		(void)fprintf(stderr, "nfdns: check: unknown argument \"%s\"\n%s",
-		    argv[1], usage);
-		return EXIT_USAGE;
-	}
-	return check_everything(config, strict, "nfdns");
+int
+cmd_check_strict(const struct config *config, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	return check_everything(config, true, "nfdns");
+}
+
+int
+cmd_check_defaults(const struct config *config, int argc, char **argv)
+{
+	(void)config;
+	(void)argc;
+	(void)argv;
+	config_print_defaults(stdout);
+	return EXIT_OK;
 }

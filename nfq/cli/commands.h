@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Subcommands of nfdns that are about the running daemon. */
+/*
+ * The subcommands of nfdns(8).  command.c has the table that says what each of
+ * them needs; one file here has the work of each command.
+ *
+ * This room is the user's side: it reads the configuration, prints, and returns
+ * exit codes.  It parses no packet and no source of a table: the compiler
+ * process does that (nfq/process/compiler.h).
+ */
 #ifndef NFDNS_NFQ_CLI_COMMANDS_H
 #define NFDNS_NFQ_CLI_COMMANDS_H
 
@@ -7,32 +14,47 @@
 
 #include "policy/config/config.h"
 
-/* Each returns the exit code.  argv[0] is the subcommand's name. */
+/*
+ * Every cmd_ function returns the exit code (nfq/process/exit_code.h); argv[0]
+ * is the name of the command.  Where the table does not ask for a
+ * configuration, only config->run_dir is set.
+ */
+extern const char check_usage[];
 int cmd_check(const struct config *config, int argc, char **argv);
-/* Needs nothing of config but run_dir. */
+int cmd_check_strict(const struct config *config, int argc, char **argv);
+int cmd_check_defaults(const struct config *config, int argc, char **argv);
+
+extern const char status_usage[];
 int cmd_status(const struct config *config, int argc, char **argv);
+int cmd_status_json(const struct config *config, int argc, char **argv);
+
+extern const char rules_usage[];
+int cmd_rules_print(const struct config *config, int argc, char **argv);
+int cmd_rules_verify(const struct config *config, int argc, char **argv);
+int cmd_rules_absent(const struct config *config, int argc, char **argv);
+int cmd_rules_sweep(const struct config *config, int argc, char **argv);
+
+/* All of "nfdns table": it has options of its own, --help among them. */
+int cmd_table(const struct config *config, int argc, char **argv);
+
+extern const char reload_usage[];
 int cmd_reload(const struct config *config, int argc, char **argv);
+int cmd_reload_forced(const struct config *config, int argc, char **argv);
 
 /*
- * For a configuration that "nfdns reload" has found to be invalid: the daemon
- * in run_dir, if there is one, looks too, so that its log and status know.
+ * For a configuration that "nfdns reload" found to be invalid: the daemon in
+ * run_dir, if one runs, reads it too, so that its log and status show the
+ * error.
  */
 void cmd_reload_refused(const char *run_dir);
 
-int cmd_table_here(const struct config *config, int argc, char **argv);
-
 /*
- * What "nfdns check" and "nfdnsd -t" do with a config that was read: rules and
- * tables, every error and warning to stderr, and if there is no error what is
- * valid to stdout.  EXIT_OK or EXIT_INVALID.
+ * The work of "nfdns check" and "nfdnsd -t" on a configuration that was read:
+ * checks rules, audit files and tables.  Prints every error and warning to
+ * stderr and, if there is no error, a summary to stdout.  EXIT_OK or
+ * EXIT_INVALID.
  */
 int check_everything(const struct config *config, bool strict,
     const char *program);
-
-/*
- * Says on stderr why status_open() had no daemon's page, by its error.
- * Returns the exit code.
- */
-int report_no_daemon(const char *command, const char *run_dir, int error);
 
 #endif

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "nfq/cli/commands.h"
+#include "nfq/cli/message.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/supervisor/run_dir.h"
 #include "nfq/supervisor/supervisor.h"
@@ -17,22 +18,21 @@
 /* Longer than a compiler may take. */
 #define RELOAD_WAIT_MS	330000
 
-static const char usage[] =
+const char reload_usage[] =
     "usage: nfdns [-c FILE] reload [--force]\n"
     "\n"
-    "Checks the configuration file, has the running daemon load it and the mesh\n"
-    "tables, and waits for the outcome.  Shows the warnings of what it left out,\n"
-    "and how much there is.  Exit code 0 when the new ones are in use, 4 when\n"
-    "they were refused and everything stays as it was, 3 when the daemon is not\n"
-    "running.\n"
+    "Checks the configuration file, makes the running daemon load it and the\n"
+    "mesh tables, and waits for the result.  Prints the warnings and a summary.\n"
+    "Exit code 0 if the daemon uses the new configuration and tables, 4 if it\n"
+    "refused them and keeps the old ones, 3 if it is not running.\n"
     "\n"
-    "  --force   also take a table that has lost more names than\n"
+    "  --force   accept also a table that lost more names than\n"
     "            mesh.shrink_limit allows\n";
 
 /*
- * Waits for the reload that our signal asks for.  If one is under way already
- * (odd), it may have read the files before they were written, and the daemon
- * does another behind it: that one is ours.
+ * Waits for the reload that our signal starts.  An odd sequence number means
+ * that a reload is running already.  It may have read the files before the user
+ * wrote them, so the daemon starts another one after it, and that one is ours.
  */
 static int
 wait_for_ours(const struct status_page *page, uint32_t before)
@@ -49,8 +49,8 @@ wait_for_ours(const struct status_page *page, uint32_t before)
 }
 
 /*
- * The warnings and errors of our reload, all of them; of another one's, nothing
- * is known here.  Returns how many warnings there were, or -1.
+ * Prints all warnings and errors of our reload.  Returns the number of warnings,
+ * or -1 if a later reload has replaced the report.
  */
 static long
 show_details(const struct config *config, uint32_t sequence)
@@ -63,9 +63,9 @@ show_details(const struct config *config, uint32_t sequence)
 		diag_print(&load.diag, "nfdns", stderr);
 		warnings = (long)load.diag.warnings;
 	} else {
-		(void)fprintf(stderr, "nfdns: reload: warnings are not known "
-		    "here (%s): see the log of nfdnsd\n", error < 0 ?
-		    strerror(-error) : "another reload came behind it");
+		cli_error("reload: cannot show the warnings: %s; see the log "
+		    "of nfdnsd", error < 0 ? strerror(-error) :
+		    "another reload has followed");
 	}
 	load_report_free(&load);
 	return warnings;
@@ -84,8 +84,8 @@ show_outcome(const struct config *config, const struct status_page *page)
 	status_reload_error(page, &ok, text);
 	warnings = show_details(config, sequence);
 	if (!ok) {
-		(void)fprintf(stderr, "nfdns: reload: refused, everything stays "
-		    "as it was: %s\n", text);
+		cli_error("reload: refused, everything stays as it was: %s",
+		    text);
 		return EXIT_INVALID;
 	}
 	(void)printf("reloaded: table generation %llu\n",
@@ -97,9 +97,10 @@ show_outcome(const struct config *config, const struct status_page *page)
 }
 
 /*
- * SIGHUP to the daemon.  The page's word is not enough for whom to send it to:
- * its file is that of an unprivileged user, and we may be root.
- * 0 or a negative errno, -EBADF if it is not the lock's holder.
+ * Sends SIGHUP to the daemon.  An unprivileged user owns the status page and we
+ * may be root, so the page alone does not say which process to signal: that
+ * process must also hold the lock of run_dir.
+ * 0 or a negative errno; -EBADF if it does not hold the lock.
  */
 static int
 send_signal(const struct status_page *page, const char *run_dir, bool force)
@@ -131,27 +132,25 @@ reload(const struct config *config, bool force)
 	int code = EXIT_ERROR;
 
 	if (error < 0)
-		return report_no_daemon("reload", config->run_dir, error);
+		return cli_no_daemon("reload", config->run_dir, error);
 	before = atomic_load(&page.supervisor->reload_sequence);
 	error = send_signal(&page, config->run_dir, force);
 	if (error == 0)
 		error = wait_for_ours(&page, before);
 	if (error == -ESRCH)
-		code = report_no_daemon("reload", config->run_dir, error);
+		code = cli_no_daemon("reload", config->run_dir, error);
 	else if (error == -EPERM)
-		(void)fprintf(stderr, "nfdns: reload: may not send SIGHUP to "
-		    "nfdnsd: run as root\n");
+		cli_error("reload: may not send SIGHUP to nfdnsd; run as root");
 	else if (error == -EBADF)
-		(void)fprintf(stderr, "nfdns: reload: run_dir \"%s\" is not as "
-		    "nfdnsd made it: the process that its status page names "
-		    "does not hold the lock on " RUN_DIR_PID_FILE ": no "
-		    "process was signalled: find out who wrote there, then "
-		    "restart nfdnsd\n", config->run_dir);
+		cli_error("reload: run_dir \"%s\" is not as nfdnsd made it: "
+		    "the process that its status page names does not hold the "
+		    "lock on " RUN_DIR_PID_FILE "; no process was signalled; "
+		    "find out who wrote there, then restart nfdnsd",
+		    config->run_dir);
 	else if (error == -ETIMEDOUT)
-		(void)fprintf(stderr, "nfdns: reload: no outcome yet: see nfdns "
-		    "status\n");
+		cli_error("reload: no result yet; see nfdns status");
 	else if (error < 0)
-		(void)fprintf(stderr, "nfdns: reload: %s\n", strerror(-error));
+		cli_error("reload: %s", strerror(-error));
 	else
 		code = show_outcome(config, &page);
 	status_close(&page);
@@ -164,8 +163,7 @@ cmd_reload_refused(const char *run_dir)
 	struct status_page page;
 	uint32_t before;
 
-	(void)fputs("nfdns: reload: refused, everything stays as it was\n",
-	    stderr);
+	cli_error("reload: refused, everything stays as it was");
 	if (status_open(&page, run_dir) < 0)
 		return;
 	before = atomic_load(&page.supervisor->reload_sequence);
@@ -177,17 +175,15 @@ cmd_reload_refused(const char *run_dir)
 int
 cmd_reload(const struct config *config, int argc, char **argv)
 {
-	if (argc > 1 && (strcmp(argv[1], "--help") == 0 ||
-	    strcmp(argv[1], "-h") == 0)) {
-		(void)fputs(usage, stdout);
-		return EXIT_OK;
-	}
-	if (argc == 2 && strcmp(argv[1], "--force") == 0)
-		return reload(config, true);
-	if (argc > 1) {
-		(void)fprintf(stderr, "nfdns: reload: unknown argument \"%s\"\n%s",
-		    argv[1], usage);
-		return EXIT_USAGE;
-	}
+	(void)argc;
+	(void)argv;
 	return reload(config, false);
+}
+
+int
+cmd_reload_forced(const struct config *config, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	return reload(config, true);
 }

@@ -3,33 +3,25 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nfq/cli/commands.h"
+#include "nfq/cli/message.h"
+#include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
-#include "nfq/cli/rules.h"
 #include "rules/kernel.h"
 #include "rules/routes.h"
 #include "rules/ruleset.h"
 
-static const char usage[] =
+const char rules_usage[] =
     "usage: nfdns [-c FILE] rules [print | verify | absent | sweep]\n"
     "\n"
-    "  print    the rule set that nfdnsd puts into the kernel, in the syntax\n"
-    "           of nft(8) (what \"rules\" alone does too)\n"
-    "  verify   compare the kernel with it; needs CAP_NET_ADMIN.  Exit code 0\n"
-    "           when they are equal, 5 with every difference in words when\n"
-    "           not, 1 when the kernel could not be asked\n"
-    "  absent   exit code 0 when the kernel has no rule of nfdnsd, else 5\n"
-    "  sweep    take out the policy routing that a killed nfdnsd left, which\n"
-    "           does no harm; not while one runs\n";
-
-static void
-show(const struct diag *diag, FILE *out)
-{
-	for (size_t i = 0; i < diag->kept; i++)
-		fprintf(out, "%s%s\n", diag->entries[i].level == DIAG_WARNING ?
-		    "warning: " : "", diag->entries[i].text);
-	if (diag_dropped(diag) > 0)
-		fprintf(out, "... and %zu more\n", diag_dropped(diag));
-}
+    "  print    print the rule set that nfdnsd puts into the kernel, in the\n"
+    "           syntax of nft(8); the default\n"
+    "  verify   compare the kernel's rules with it.  Exit code 0 if they are\n"
+    "           equal; 5 if they differ, with a line for each difference; 1 if\n"
+    "           the kernel's rules cannot be read\n"
+    "  absent   exit code 0 if the kernel has no rule of nfdnsd, else 5\n"
+    "  sweep    remove the policy routing that a killed nfdnsd left behind (it\n"
+    "           does no harm); only while no nfdnsd runs\n";
 
 static int
 print(const struct ruleset *set)
@@ -38,11 +30,11 @@ print(const struct ruleset *set)
 
 	if (rc == 0)
 		return EXIT_OK;
-	fprintf(stderr, "nfdns: cannot write the rules: %s\n", strerror(-rc));
+	cli_error("cannot write the rules: %s", strerror(-rc));
 	return EXIT_ERROR;
 }
 
-/* As rules_kernel_verify(); what keeps us from it is said. */
+/* As rules_kernel_verify(), but -EIO after a message on any failure. */
 static int
 compare(const struct ruleset *set, struct diag *differences)
 {
@@ -50,8 +42,7 @@ compare(const struct ruleset *set, struct diag *differences)
 	int rc = rules_kernel_open(&kernel);
 
 	if (rc != 0) {
-		fprintf(stderr, "nfdns: rules: %s\n",
-		    rules_kernel_open_error(rc));
+		cli_error("rules: %s", rules_kernel_open_error(rc));
 		return -EIO;
 	}
 	rc = rules_kernel_verify(kernel, set, differences);
@@ -59,15 +50,15 @@ compare(const struct ruleset *set, struct diag *differences)
 	if (rc == 0 || rc == -ENOENT || rc == -ENOTUNIQ)
 		return rc;
 	if (rc == -EINTR)
-		fputs("nfdns: rules: another program keeps changing the rules "
-		    "of this kernel; try again\n", stderr);
+		cli_error("rules: another program keeps changing the rules of "
+		    "this kernel; try again");
 	else
-		fprintf(stderr, "nfdns: rules: cannot read the rules from the "
-		    "kernel: %s\n", rules_kernel_open_error(rc));
+		cli_error("rules: cannot read the rules from the kernel: %s",
+		    rules_kernel_open_error(rc));
 	return -EIO;
 }
 
-/* The policy routing that TCP needs; as compare(). */
+/* The same for the policy routing that TCP needs. */
 static int
 compare_routes(const struct config *config, struct diag *differences)
 {
@@ -75,9 +66,19 @@ compare_routes(const struct config *config, struct diag *differences)
 
 	if (rc == 0 || rc == -ENOTUNIQ)
 		return rc;
-	fprintf(stderr, "nfdns: rules: cannot read the routing rules from the "
-	    "kernel: %s\n", strerror(-rc));
+	cli_error("rules: cannot read the routing rules from the kernel: %s",
+	    strerror(-rc));
 	return -EIO;
+}
+
+/* Plain lines on stdout: differences are the result, not errors. */
+static void
+print_differences(const struct diag *diag)
+{
+	for (size_t i = 0; i < diag->kept; i++)
+		(void)puts(diag->entries[i].text);
+	if (diag_dropped(diag) > 0)
+		(void)printf("... and %zu more\n", diag_dropped(diag));
 }
 
 static int
@@ -91,75 +92,89 @@ verify(const struct config *config, const struct ruleset *set)
 
 		rc = routing != 0 ? routing : rc;
 	}
-	show(&differences, stdout);
+	print_differences(&differences);
 	diag_free(&differences);
 	if (rc == 0)
 		puts("table inet " RULES_TABLE " is in the kernel as wanted");
 	return rc == 0 ? EXIT_OK : rc == -EIO ? EXIT_ERROR : EXIT_DEGRADED;
 }
 
-/* Asks for no configuration, which may be broken when the daemon has stopped. */
-static int
-absent(void)
+/* Reads no configuration: it may be broken when the daemon has stopped. */
+int
+cmd_rules_absent(const struct config *config, int argc, char **argv)
 {
 	const struct ruleset nothing = { .rules = NULL };
 	struct diag differences = DIAG_INIT;
 	int rc = compare(&nothing, &differences);
 
+	(void)config;
+	(void)argc;
+	(void)argv;
 	diag_free(&differences);
 	if (rc == -EIO)
 		return EXIT_ERROR;
 	if (rc != -ENOENT)
-		fputs("nfdns: rules: table inet " RULES_TABLE " is in the "
-		    "kernel: if nfdnsd does not run, remove it with \"nft "
-		    "delete table inet " RULES_TABLE "\"\n", stderr);
+		cli_error("rules: table inet " RULES_TABLE " is in the kernel; "
+		    "if nfdnsd does not run, remove it with \"nft delete table "
+		    "inet " RULES_TABLE "\"");
 	return rc == -ENOENT ? EXIT_OK : EXIT_DEGRADED;
 }
 
-static int
-sweep(void)
+int
+cmd_rules_sweep(const struct config *config, int argc, char **argv)
 {
 	int rc = routes_clean();
 
+	(void)config;
+	(void)argc;
+	(void)argv;
 	if (rc == 0)
 		return EXIT_OK;
-	fprintf(stderr, "nfdns: rules sweep: cannot take out policy routing: "
-	    "%s: run as root\n", strerror(-rc));
+	cli_error("rules sweep: cannot remove the policy routing: %s; run as "
+	    "root", strerror(-rc));
 	return EXIT_ERROR;
 }
 
-int
-cmd_rules(const struct config *config, int argc, char **argv)
+/* The rules of config, or an exit code after a message. */
+static int
+build(struct ruleset *set, const struct config *config)
 {
-	const char *what = argc > 1 ? argv[1] : "print";
 	struct diag problems = DIAG_INIT;
-	struct ruleset set;
-	int rc;
+	int rc = ruleset_build(set, config, RULES_FULL, &problems);
 
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--help") == 0 ||
-		    strcmp(argv[i], "-h") == 0) {
-			fputs(usage, stdout);
-			return EXIT_OK;
-		}
-	if (argc == 2 && strcmp(what, "absent") == 0)
-		return absent();
-	if (argc == 2 && strcmp(what, "sweep") == 0)
-		return sweep();
-	if (argc > 2 || (strcmp(what, "print") != 0 &&
-	    strcmp(what, "verify") != 0)) {
-		fprintf(stderr, "nfdns: rules: unknown argument \"%s\"\n%s",
-		    argv[argc - 1], usage);
-		return EXIT_USAGE;
-	}
-	rc = ruleset_build(&set, config, RULES_FULL, &problems);
-	show(&problems, stderr);
+	diag_print(&problems, "nfdns", stderr);
 	diag_free(&problems);
 	if (rc == -ENOMEM)
-		fputs("nfdns: rules: out of memory\n", stderr);
-	if (rc != 0)
-		return EXIT_ERROR;
-	rc = strcmp(what, "print") == 0 ? print(&set) : verify(config, &set);
+		cli_error("rules: out of memory");
+	return rc == 0 ? EXIT_OK : EXIT_ERROR;
+}
+
+int
+cmd_rules_print(const struct config *config, int argc, char **argv)
+{
+	struct ruleset set;
+	int code = build(&set, config);
+
+	(void)argc;
+	(void)argv;
+	if (code != EXIT_OK)
+		return code;
+	code = print(&set);
 	ruleset_free(&set);
-	return rc;
+	return code;
+}
+
+int
+cmd_rules_verify(const struct config *config, int argc, char **argv)
+{
+	struct ruleset set;
+	int code = build(&set, config);
+
+	(void)argc;
+	(void)argv;
+	if (code != EXIT_OK)
+		return code;
+	code = verify(config, &set);
+	ruleset_free(&set);
+	return code;
 }

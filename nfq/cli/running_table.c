@@ -1,30 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* "nfdns table" where the running daemon's table is asked for. */
+#include "nfq/cli/running_table.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "nfq/cli/commands.h"
-#include "policy/status/status.h"
-#include "nfq/cli/table.h"
+#include "nfq/cli/message.h"
 #include "nfq/process/exit_code.h"
-
-static bool
-asks_for_running(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--running") == 0 ||
-		    strcmp(argv[i], "-r") == 0)
-			return true;
-	return false;
-}
+#include "policy/status/status.h"
 
 /*
- * The supervisor's memory file, which nobody can change.  Should a reload come
- * between, its number is another file's, or none: then it is looked up again.
+ * Opens the supervisor's memory file, which is sealed: no process can change
+ * it.  A reload at the same moment makes its number invalid or another file's,
+ * so the generation is compared before and after, and if it changed we look
+ * again.
  */
 static int
 open_image(const struct status_page *page)
@@ -46,42 +37,28 @@ open_image(const struct status_page *page)
 	}
 }
 
-/* An fd, or an exit code as a negative number after a message. */
-static int
-open_running(const char *run_dir)
+int
+running_table_open(const char *run_dir, int *exit_code)
 {
 	struct status_page page;
 	int error = status_open(&page, run_dir), fd;
 
-	if (error < 0)
-		return -report_no_daemon("table", run_dir, error);
+	if (error < 0) {
+		*exit_code = cli_no_daemon("table", run_dir, error);
+		return -1;
+	}
 	fd = open_image(&page);
 	status_close(&page);
 	if (fd >= 0)
 		return fd;
+	*exit_code = EXIT_ERROR;
 	if (fd == -EACCES || fd == -EPERM)
-		(void)fprintf(stderr, "nfdns: table: may not look at nfdnsd's "
-		    "table: run as root\n");
+		cli_error("table: may not open the table of nfdnsd; run as "
+		    "root");
 	else if (fd == -ENOENT)
-		return -report_no_daemon("table", run_dir, -ESRCH);
+		*exit_code = cli_no_daemon("table", run_dir, -ESRCH);
 	else
-		(void)fprintf(stderr, "nfdns: table: cannot open nfdnsd's "
-		    "table: %s\n", strerror(-fd));
-	return -EXIT_ERROR;
-}
-
-int
-cmd_table_here(const struct config *config, int argc, char **argv)
-{
-	int running = -1, code;
-
-	if (asks_for_running(argc, argv)) {
-		running = open_running(config->run_dir);
-		if (running < 0)
-			return -running;
-	}
-	code = cmd_table(&config->mesh, running, argc, argv);
-	if (running >= 0)
-		(void)close(running);
-	return code;
+		cli_error("table: cannot open the table of nfdnsd: %s",
+		    strerror(-fd));
+	return -1;
 }

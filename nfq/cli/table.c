@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/cli/table.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "resolver/compile/compile.h"
-#include "nfq/process/exit_code.h"
+#include "nfq/cli/commands.h"
+#include "nfq/cli/message.h"
 #include "nfq/cli/progress.h"
+#include "nfq/cli/running_table.h"
+#include "nfq/process/compiler.h"
+#include "nfq/process/diag_print.h"
+#include "nfq/process/exit_code.h"
 #include "resolver/dns/rr.h"
-#include "resolver/compile/source_files.h"
-#include "resolver/text/suggest.h"
 #include "resolver/image/table.h"
 #include "resolver/listing/table_addresses.h"
 #include "resolver/listing/table_diff.h"
 #include "resolver/listing/table_print.h"
+#include "resolver/text/suggest.h"
 
 /* What the command line asked for. */
 struct request {
-	const struct mesh *mesh;
-	int running;			/* the daemon's image */
+	const struct config *config;
 	struct side {
 		const char *image;	/* -i; NULL: the daemon's */
-	} sides[2];			/* what is left out is the config's tables */
+	} sides[2];			/* a missing one: the config's tables */
 	unsigned int side_count;
 	const char *output;		/* -o */
 	bool json;
@@ -55,104 +55,92 @@ static const struct action actions[] = {
 	{ "compile", "o:h", 0, 0, 0, 0, table_compile,
 	  "nfdns table compile -o FILE\n"
 	  "  Compiles the config's tables into one image.\n"
-	  "  -o, --output FILE  where to write it; replaced at one go\n" },
+	  "  -o, --output FILE  the file to write; it is replaced at once\n" },
 	{ "list", "i:rjh", 0, 0, 0, 1, table_list,
 	  "nfdns table list [-i IMAGE | --running] [--json]\n"
 	  "  Prints every record of the table, sorted by name.\n"
-	  "  -i, --image IMAGE  of this image instead of the config's tables\n"
-	  "  -r, --running      of the running daemon instead\n"
-	  "  -j, --json         one JSON object a name\n" },
+	  "  -i, --image IMAGE  read this image instead of the config's tables\n"
+	  "  -r, --running      read the running daemon's table instead\n"
+	  "  -j, --json         one JSON object for each name\n" },
 	{ "get", "i:rjh", 1, 2, 0, 1, table_get,
 	  "nfdns table get [-i IMAGE | --running] [--json] NAME [TYPE]\n"
-	  "  Prints what the table holds for NAME, how it was found and where\n"
-	  "  it came from.  Exit code 1: the table has no such name or type.\n"
-	  "  The answer that a client gets is shown by dig NAME TYPE.\n"
-	  "  -i, --image IMAGE  of this image instead of the config's tables\n"
-	  "  -r, --running      of the running daemon instead\n"
+	  "  Prints what the table holds for NAME, how it was found and which\n"
+	  "  source defines it.  Exit code 1: the table has no such name or type.\n"
+	  "  To see the answer that a client gets, use dig NAME TYPE.\n"
+	  "  -i, --image IMAGE  read this image instead of the config's tables\n"
+	  "  -r, --running      read the running daemon's table instead\n"
 	  "  -j, --json         as one JSON object\n" },
 	{ "addresses", "i:rjh", 0, 0, 0, 1, table_given,
 	  "nfdns table addresses [-i IMAGE | --running] [--json]\n"
-	  "  Prints which ServiceEntry's host has which address of\n"
-	  "  240.240.0.0/16 and 2001:2::/48, in the order of addresses.\n"
-	  "  -i, --image IMAGE  of this image instead of the config's tables\n"
-	  "  -r, --running      of the running daemon instead\n"
-	  "  -j, --json         one JSON object an address\n" },
+	  "  Prints the addresses of 240.240.0.0/16 and 2001:2::/48 that are in\n"
+	  "  use, sorted, each with the ServiceEntry host that has it.\n"
+	  "  -i, --image IMAGE  read this image instead of the config's tables\n"
+	  "  -r, --running      read the running daemon's table instead\n"
+	  "  -j, --json         one JSON object for each address\n" },
 	{ "diff", "i:rjh", 0, 0, 1, 2, table_diff,
 	  "nfdns table diff [--json] SIDE [SIDE]\n"
-	  "  Prints what the second has and the first has not (+), and the other\n"
-	  "  way round (-).  A side is one of these two; a second that is left\n"
-	  "  out is the config's tables: \"nfdns table diff -r\" shows what a\n"
-	  "  reload would change.  Exit code 1: they differ.\n"
+	  "  Prints the records that only the second SIDE has (+) and those that\n"
+	  "  only the first has (-).  SIDE is -i IMAGE or --running; the second\n"
+	  "  may be omitted and is the config's tables then: \"nfdns table diff -r\"\n"
+	  "  shows what a reload would change.  Exit code 1: they differ.\n"
 	  "  -i, --image IMAGE  this image\n"
 	  "  -r, --running      the running daemon's table\n"
-	  "  -j, --json         one JSON object a name\n" },
+	  "  -j, --json         one JSON object for each name\n" },
 };
 
 #define ACTIONS (sizeof(actions) / sizeof(actions[0]))
 
-static void
-print_diag(const struct diag *diag)
-{
-	for (size_t i = 0; i < diag->kept; i++)
-		fprintf(stderr, "nfdns: %s%s\n",
-		    diag->entries[i].level == DIAG_WARNING ? "warning: " : "",
-		    diag->entries[i].text);
-	if (diag_dropped(diag) > 0)
-		fprintf(stderr, "nfdns: and %zu more errors and warnings\n",
-		    diag_dropped(diag));
-}
-
-/* Compiles the mesh's sources into fd, printing what is wrong with them. */
+/*
+ * Compiles the config's tables in the compiler process, as the daemon does, and
+ * prints what is wrong with them.  An fd with the image, or a negative errno.
+ */
 static int
-compile_into(const struct mesh *mesh, int fd)
+compile_tables(const struct config *config)
 {
 	struct diag diag = DIAG_INIT;
-	struct source_files files;
-	int error = source_files_open(&files, mesh, &diag);
+	int image;
 
-	if (error == 0) {
-		progress_start("compiling the tables");
-		error = compile(&files.mesh, files.fds, fd, &diag);
-		progress_stop();
-	}
-	source_files_close(&files);
-	print_diag(&diag);
-	if (error != 0 && diag.errors == 0)
-		fprintf(stderr, "nfdns: cannot compile the tables: %s\n",
-		    strerror(-error));
+	progress_start("compiling the tables");
+	image = compiler_run(config, &diag);
+	progress_stop();
+	diag_print(&diag, "nfdns", stderr);
 	diag_free(&diag);
-	return error;
+	return image;
 }
 
-/* An fd with the image of one side, or -1 after a message. */
-static int
-open_side(const struct request *r, const struct side *side, int *exit_code)
+/* For messages: what a side is. */
+static const char *
+side_name(const struct side *side)
 {
-	const char *name = side == NULL ? "memory file" :
-	    side->image != NULL ? side->image : "the daemon's table";
-	int fd;
-
-	*exit_code = EXIT_ERROR;
-	if (side == NULL)
-		fd = memfd_create("nfdns-table", MFD_CLOEXEC);
-	else if (side->image != NULL)
-		fd = open(side->image, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	else
-		fd = fcntl(r->running, F_DUPFD_CLOEXEC, 0);
-	if (fd < 0) {
-		fprintf(stderr, "nfdns: %s: cannot be opened: %s\n", name,
-		    strerror(errno));
-		return -1;
-	}
-	*exit_code = EXIT_INVALID;
-	if (side != NULL || compile_into(r->mesh, fd) == 0)
-		return fd;
-	(void)close(fd);
-	return -1;
+	return side == NULL ? "the compiled tables" :
+	    side->image != NULL ? side->image : "the table of nfdnsd";
 }
 
 /*
- * The nth table that was asked about, the config's if there is no such side;
+ * An fd with the image of one side, NULL: of the config's tables.  -1 and
+ * *exit_code after a message.
+ */
+static int
+open_side(const struct request *r, const struct side *side, int *exit_code)
+{
+	int fd;
+
+	*exit_code = EXIT_INVALID;
+	if (side == NULL)
+		return compile_tables(r->config);
+	if (side->image == NULL)
+		return running_table_open(r->config->run_dir, exit_code);
+	fd = open(side->image, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0) {
+		*exit_code = EXIT_ERROR;
+		cli_error("%s: cannot be opened: %s", side->image,
+		    strerror(errno));
+	}
+	return fd;
+}
+
+/*
+ * The nth table that the command line names, the config's if it names fewer.
  * NULL and *exit_code after a message.
  */
 static struct table *
@@ -165,21 +153,20 @@ open_table(const struct request *r, unsigned int n, int *exit_code)
 
 	if (fd < 0)
 		return NULL;
+	*exit_code = EXIT_INVALID;
 	if (table_open(&table, fd, &why) != 0)
-		fprintf(stderr, "nfdns: %s: %s\n", side == NULL ?
-		    "compiled image" : side->image != NULL ? side->image :
-		    "the daemon's table", why);
+		cli_error("%s: %s", side_name(side), why);
 	(void)close(fd);
 	return table;
 }
 
-/* Whether all that was printed has arrived. */
+/* Flushes the output: the exit code, or EXIT_ERROR after a message. */
 static int
 finish_output(int exit_code)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return exit_code;
-	fprintf(stderr, "nfdns: cannot write the output: %s\n",
+	cli_error("cannot write the output: %s",
 	    strerror(errno));
 	return EXIT_ERROR;
 }
@@ -197,7 +184,7 @@ table_list(const struct request *r)
 	    table_print(table, stdout);
 	table_close(table);
 	if (error != 0) {
-		fprintf(stderr, "nfdns: cannot print the table: %s\n",
+		cli_error("cannot print the table: %s",
 		    strerror(-error));
 		return EXIT_ERROR;
 	}
@@ -216,7 +203,7 @@ table_given(const struct request *r)
 	error = table_addresses(table, r->json, stdout);
 	table_close(table);
 	if (error != 0) {
-		fprintf(stderr, "nfdns: cannot print the addresses: %s\n",
+		cli_error("cannot print the addresses: %s",
 		    strerror(-error));
 		return EXIT_ERROR;
 	}
@@ -233,12 +220,12 @@ table_get(const struct request *r)
 	int exit_code, found;
 
 	if (name_from_text(&name, text, strlen(text)) != 0) {
-		fprintf(stderr, "nfdns: \"%s\" is no domain name\n", text);
+		cli_error("\"%s\" is no domain name", text);
 		return EXIT_USAGE;
 	}
 	if (r->word_count > 1 && rr_type_from_text(&type, r->words[1]) != 0) {
-		fprintf(stderr, "nfdns: \"%s\" is no type: give one such as A,"
-		    " AAAA or TYPE65\n", r->words[1]);
+		cli_error("\"%s\" is no type: give one such as A, AAAA or "
+		    "TYPE65", r->words[1]);
 		return EXIT_USAGE;
 	}
 	name_lower(&name);
@@ -249,7 +236,7 @@ table_get(const struct request *r)
 	    table_print_find(table, &name, type, stdout);
 	table_close(table);
 	if (found < 0) {
-		fprintf(stderr, "nfdns: cannot print the name: %s\n",
+		cli_error("cannot print the name: %s",
 		    strerror(-found));
 		return EXIT_ERROR;
 	}
@@ -273,35 +260,69 @@ table_diff(const struct request *r)
 	table_close(before);
 	table_close(after);
 	if (differ < 0) {
-		fprintf(stderr, "nfdns: cannot print the difference: %s\n",
+		cli_error("cannot print the difference: %s",
 		    strerror(-differ));
 		return EXIT_ERROR;
 	}
 	return finish_output(differ > 0 ? EXIT_ERROR : EXIT_OK);
 }
 
-/* Compiles into fd, which is to become r->output. */
+/* Copies a whole file.  0 or a negative errno. */
 static int
-compile_output(const struct request *r, int fd)
+copy_file(int to, int from)
 {
+	struct stat st;
+	off_t done = 0;
+
+	if (fstat(from, &st) != 0)
+		return -errno;
+	while (done < st.st_size) {
+		const size_t left = (size_t)(st.st_size - done);
+		const ssize_t n = sendfile(to, from, &done, left);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n == 0)
+			return -EIO;
+	}
+	return 0;
+}
+
+/* Writes a copy of the image to fd, which is to become r->output. */
+static int
+write_output(const struct request *r, int fd, int image)
+{
+	int error = copy_file(fd, image);
 	struct table *table;
 	const char *why;
 
-	if (compile_into(r->mesh, fd) != 0)
-		return EXIT_INVALID;
-	if (fchmod(fd, 0644) != 0 || fsync(fd) != 0) {
-		fprintf(stderr, "nfdns: %s: cannot be written: %s\n",
-		    r->output, strerror(errno));
+	if (error == 0 && (fchmod(fd, 0644) != 0 || fsync(fd) != 0))
+		error = -errno;
+	if (error != 0) {
+		cli_error("%s: cannot be written: %s", r->output,
+		    strerror(-error));
 		return EXIT_ERROR;
 	}
 	if (table_open(&table, fd, &why) != 0) {
-		fprintf(stderr, "nfdns: %s: %s\n", r->output, why);
+		cli_error("%s: %s", r->output, why);
 		return EXIT_ERROR;
 	}
 	printf("%zu names, %zu octets\n", table_names(table),
 	    table_octets(table));
 	table_close(table);
 	return EXIT_OK;
+}
+
+static int
+compile_output(const struct request *r, int fd)
+{
+	int image = compile_tables(r->config), code;
+
+	if (image < 0)
+		return EXIT_INVALID;
+	code = write_output(r, fd, image);
+	(void)close(image);
+	return code;
 }
 
 static int
@@ -312,25 +333,24 @@ table_compile(const struct request *r)
 	int fd;
 
 	if (r->output == NULL) {
-		fprintf(stderr, "nfdns: table compile: give the file to write"
-		    " with -o FILE\n");
+		cli_error("table compile: name the file to write with -o FILE");
 		return EXIT_USAGE;
 	}
-	/* Beside the output, so that renaming replaces it at one go. */
+	/* In the output's directory, so that rename(2) replaces it at once. */
 	if (asprintf(&draft, "%s.XXXXXX", r->output) < 0) {
-		fprintf(stderr, "nfdns: out of memory\n");
+		cli_error("out of memory");
 		return EXIT_ERROR;
 	}
 	fd = mkostemp(draft, O_CLOEXEC);
 	if (fd < 0) {
-		fprintf(stderr, "nfdns: %s: cannot be created: %s\n",
+		cli_error("%s: cannot be created: %s",
 		    r->output, strerror(errno));
 		free(draft);
 		return EXIT_ERROR;
 	}
 	exit_code = compile_output(r, fd);
 	if (exit_code == EXIT_OK && rename(draft, r->output) != 0) {
-		fprintf(stderr, "nfdns: %s: cannot be replaced: %s\n",
+		cli_error("%s: cannot be replaced: %s",
 		    r->output, strerror(errno));
 		exit_code = EXIT_ERROR;
 	}
@@ -346,11 +366,11 @@ print_help(FILE *out)
 {
 	for (size_t i = 0; i < ACTIONS; i++)
 		fputs(actions[i].help, out);
-	fputs("Exit codes: 0 fine, 1 error or not found, 2 usage, 3 not"
-	    " running,\n4 invalid tables or image.\n", out);
+	fputs("Exit codes: 0 success, 1 error or not found, 2 usage, 3 nfdnsd is"
+	    " not running,\n4 invalid tables or image.\n", out);
 }
 
-/* Whether there are as many tables and words as there should be; as below. */
+/* Checks the number of tables and words; an exit code, or -1 if all is well. */
 static int
 check_number(const struct action *action, const struct request *r)
 {
@@ -371,7 +391,7 @@ check_number(const struct action *action, const struct request *r)
 	return EXIT_USAGE;
 }
 
-/* Options and words of one action.  Returns an exit code, or -1 to go on. */
+/* Reads options and words of one action.  An exit code, or -1 to go on. */
 static int
 read_options(const struct action *action, struct request *r, int argc,
     char **argv)
@@ -394,7 +414,7 @@ read_options(const struct action *action, struct request *r, int argc,
 		if (option == '?' || option == ':')
 			suggest_option(stderr, name, option, argv, options);
 		else if (strchr(action->options, option) == NULL) {
-			fprintf(stderr, "nfdns: table %s has no option -%c\n",
+			cli_error("table %s has no option -%c",
 			    action->name, option);
 			option = '?';
 		}
@@ -415,7 +435,7 @@ read_options(const struct action *action, struct request *r, int argc,
 		case 'h':
 			fputs(action->help, stdout);
 			return EXIT_OK;
-		default:	/* was told */
+		default:	/* a message was printed */
 			fputs(action->help, stderr);
 			return EXIT_USAGE;
 		}
@@ -426,9 +446,9 @@ read_options(const struct action *action, struct request *r, int argc,
 }
 
 int
-cmd_table(const struct mesh *mesh, int running, int argc, char **argv)
+cmd_table(const struct config *config, int argc, char **argv)
 {
-	struct request request = { .mesh = mesh, .running = running };
+	struct request request = { .config = config };
 	const char *name = argc > 1 ? argv[1] : NULL;
 
 	if (name != NULL && (strcmp(name, "--help") == 0 ||
@@ -446,7 +466,7 @@ cmd_table(const struct mesh *mesh, int running, int argc, char **argv)
 		return exit_code >= 0 ? exit_code : actions[i].run(&request);
 	}
 	if (name != NULL)
-		fprintf(stderr, "nfdns: table has no command \"%s\"\n", name);
+		cli_error("table has no command \"%s\"", name);
 	print_help(stderr);
 	return EXIT_USAGE;
 }

@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The compiler process: short-lived, without privilege, and with nothing in its
- * memory but the work, since the program executes itself anew to become it.
- * Hostile or broken sources can only fail in it, and then nothing has changed.
+ * The compiler process: it makes a table image out of the configuration's
+ * sources.  It is short-lived and has no privilege; the program executes itself
+ * anew to become it, so its memory holds nothing but the job.  A hostile or
+ * broken source can make only this process fail, and then nothing has changed.
+ *
+ * The daemon and every command compile this way.  The calling process opens
+ * the sources, with its own rights, so that a file that only root may read can
+ * be a source, and passes the descriptors; it reads none of their contents.
+ * The compiler cannot open any file.
+ *
+ * This room holds what all processes share: fork and sandbox, the compiler
+ * process, printing, the service manager's protocol.  It knows nothing of
+ * packets, queues or rules.
  */
 #ifndef NFDNS_NFQ_PROCESS_COMPILER_H
 #define NFDNS_NFQ_PROCESS_COMPILER_H
@@ -13,8 +23,8 @@
 #include "resolver/text/diag.h"
 
 /*
- * First of all in the main() of each program that calls what follows: returns,
- * unless the program was executed to be the compiler.
+ * Call it first in the main() of each program that uses the functions below.
+ * It returns unless the program was executed to be the compiler.
  */
 void compiler_enter(int argc, char **argv);
 
@@ -27,8 +37,9 @@ int compiler_run(const struct config *config, struct diag *diag)
     __attribute__((warn_unused_result));
 
 /*
- * The same in steps, for who must not wait: start; whenever compiler_fd() is
- * readable, compiler_read() until it says false; then compiler_finish().
+ * The same in steps, for an event loop: compiler_start(); compiler_read()
+ * whenever compiler_fd() is readable, until it returns false; then
+ * compiler_finish().
  */
 struct compiler;		/* owns the child, its pipe and the memory file */
 
@@ -39,13 +50,13 @@ int compiler_start(struct compiler **compiler, const struct config *config,
 /* For poll(2). */
 int compiler_fd(const struct compiler *compiler);
 
-/* Takes in what the child has to say.  False: it has ended, or gone wrong. */
+/* Reads the child's messages.  False: it has ended or broken the protocol. */
 bool compiler_read(struct compiler *compiler, struct diag *diag);
 
 /*
- * Kills the child if it has taken longer than it may by the clock, since a
- * limit on CPU time does not end one that waits for a file system.  Call now
- * and then; the end shows at compiler_fd().
+ * Kills the child if it has run longer than five minutes: the limit on CPU time
+ * does not end a process that waits for a file system.  Call it about once a
+ * second; compiler_fd() becomes readable when the child has ended.
  */
 void compiler_check_time(struct compiler *compiler);
 
@@ -53,12 +64,12 @@ void compiler_check_time(struct compiler *compiler);
 int compiler_finish(struct compiler *compiler, struct diag *diag)
     __attribute__((warn_unused_result));
 
-/* Ends the child wherever it is and frees compiler; NULL is allowed. */
+/* Kills the child and frees compiler; NULL is allowed. */
 void compiler_cancel(struct compiler *compiler);
 
 /*
- * The image of a table that was never loaded (compile_unloaded()): an fd or a
- * negative errno.
+ * An image without names, for a daemon whose first table has not loaded
+ * (compile_unloaded()).  An fd or a negative errno.
  */
 int compiler_unloaded(const struct config *config)
     __attribute__((warn_unused_result));

@@ -2,6 +2,7 @@
 #include "nfq/process/diag_print.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "policy/log.h"
 
@@ -16,16 +17,35 @@ diag_log(const struct diag *diag)
 		log_notice("and %zu more like these", diag_dropped(diag));
 }
 
+static void
+print_line(const char *program, enum diag_level level, const char *text,
+    FILE *out)
+{
+	(void)fprintf(out, "%s: %s: %s\n", program,
+	    level == DIAG_ERROR ? "error" : "warning", text);
+}
+
 void
 diag_print(const struct diag *diag, const char *program, FILE *out)
 {
 	for (size_t i = 0; i < diag->kept; i++)
-		(void)fprintf(out, "%s: %s: %s\n", program,
-		    diag->entries[i].level == DIAG_ERROR ? "error" : "warning",
-		    diag->entries[i].text);
+		print_line(program, diag->entries[i].level,
+		    diag->entries[i].text, out);
 	if (diag_dropped(diag) > 0)
 		(void)fprintf(out, "%s: and %zu more like these\n", program,
 		    diag_dropped(diag));
+}
+
+void
+diag_print_error(const char *program, const char *format, va_list arguments)
+{
+	char *text = NULL;
+
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	print_line(program, DIAG_ERROR, text != NULL ? text : "out of memory",
+	    stderr);
+	free(text);
 }
 
 static const char *

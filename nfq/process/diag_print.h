@@ -7,6 +7,7 @@
 #ifndef NFDNS_NFQ_PROCESS_DIAG_PRINT_H
 #define NFDNS_NFQ_PROCESS_DIAG_PRINT_H
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -20,6 +21,10 @@ void diag_log(const struct diag *diag);
  * "PROGRAM: warning: TEXT".
  */
 void diag_print(const struct diag *diag, const char *program, FILE *out);
+
+/* Writes one error in that form to stderr; format has no line end. */
+void diag_print_error(const char *program, const char *format,
+    va_list arguments) __attribute__((format(printf, 2, 0)));
 
 /*
  * Writes the summary of a valid configuration to out:

@@ -54,7 +54,7 @@ ROOMS = {
     "nfq/supervisor": "policy/clock resolver/dns resolver/text resolver/image resolver/sources policy/config"
                       " policy/audit policy/status policy/log policy/decide rules nfq/queue"
                       " nfq/process nfq/handover nfq/sockets nfq/stream nfq/worker",
-    "nfq/cli": "policy/clock resolver/dns resolver/text resolver/image resolver/compile resolver/listing"
+    "nfq/cli": "policy/clock resolver/dns resolver/text resolver/image resolver/listing"
                " policy/config policy/status policy/log rules nfq/process nfq/supervisor",
     "nfq": "resolver/text policy/config policy/log nfq/process nfq/sockets nfq/supervisor nfq/cli",
 }

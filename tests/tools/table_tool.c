@@ -6,8 +6,10 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "nfq/cli/table.h"
+#include "nfq/cli/commands.h"
+#include "nfq/process/compiler.h"
 #include "nfq/process/exit_code.h"
 #include "resolver/dns/name.h"
 #include "resolver/compile/formats.h"
@@ -16,19 +18,21 @@ int
 main(int argc, char **argv)
 {
 	struct mesh_source source = { 0 };
-	struct mesh mesh = { .ttl = 30, .udp_size = 1232,
-	    .sources = &source, .source_count = 1 };
+	struct config config = { .uid = getuid(), .gid = getgid(),
+	    .mesh = { .ttl = 30, .udp_size = 1232, .sources = &source,
+	    .source_count = 1 } };
 
+	compiler_enter(argc, argv);
 	if (argc > 5) {
 		source.format = formats_find(argv[1]);
 		source.path = argv[2];
-		mesh.namespace = argv[4];
+		config.mesh.namespace = argv[4];
 	}
-	if (source.format == NULL || name_from_text(&mesh.domain, argv[3],
+	if (source.format == NULL || name_from_text(&config.mesh.domain, argv[3],
 	    strlen(argv[3])) != 0) {
 		fputs("usage: table_tool FORMAT PATH DOMAIN NAMESPACE table"
 		    " ...\n", stderr);
 		return EXIT_USAGE;
 	}
-	return cmd_table(&mesh, -1, argc - 5, argv + 5);
+	return cmd_table(&config, argc - 5, argv + 5);
 }

@@ -3,10 +3,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "nfq/cli/table.h"
 #include "resolver/compile/compile.h"
 #include "resolver/compile/source_files.h"
-#include "nfq/process/exit_code.h"
 #include "tests/check.h"
 #include "tests/source.h"
 
@@ -195,148 +193,11 @@ image_of_no_table(void)
 	close(fd);
 }
 
-/* Runs "nfdns table WORDS" with both outputs in *said, to be freed. */
-static int
-run(const struct mesh *mesh, const char *words, char **said)
-{
-	char copy[1000], *argv[12] = { (char[]){ "table" } }, *save = copy;
-	int argc = 1, fd = memory_file(NULL, 0), out = dup(1), err = dup(2);
-	int exit_code;
-	off_t length;
-
-	(void)snprintf(copy, sizeof(copy), "%s", words);
-	while (argc < 11 && (argv[argc] = strsep(&save, " ")) != NULL)
-		argc++;
-	argv[argc] = NULL;
-	(void)fflush(stdout);
-	MUST(out >= 0 && err >= 0 && dup2(fd, 1) == 1 && dup2(fd, 2) == 2);
-	exit_code = cmd_table(mesh, -1, argc, argv);
-	(void)fflush(stdout);
-	MUST(dup2(out, 1) == 1 && dup2(err, 2) == 2);
-	close(out);
-	close(err);
-	length = lseek(fd, 0, SEEK_END);
-	*said = calloc((size_t)length + 1, 1);
-	MUST(*said != NULL && pread(fd, *said, (size_t)length, 0) == length);
-	close(fd);
-	return exit_code;
-}
-
-/* Whether the command ends with that code and its output has that text. */
-static bool
-gives(const struct mesh *mesh, const char *words, int exit_code,
-    const char *text)
-{
-	char *said;
-	int code = run(mesh, words, &said);
-	bool good = code == exit_code && strstr(said, text) != NULL;
-
-	if (!good)
-		printf("  table %s: exit code %d: %s\n", words, code, said);
-	free(said);
-	return good;
-}
-
-#define ZEROS ".0.0.0.0.0.0.0.0.0.0"
-
-/* Those that stand for names, whatever format they come from. */
-static void
-command_addresses(void)
-{
-	struct mesh_source source = source_of("hosts", write_file("given",
-	    "240.241.0.1 c\n240.240.0.2 b\n\n240.240.0.1 c a\n"
-	    "2001:2:1::1 a\n2001:2::f0f0:1 a\n"));
-	struct mesh mesh = mesh_of(&source, 1);
-	char *said;
-
-	CHECK(run(&mesh, "addresses", &said) == EXIT_OK);
-	CHECK(strncmp(said, "240.240.0.1\ta.\t/tmp/", 20) == 0);
-	CHECK(strstr(said, "given:4\n240.240.0.1\tc.\t") != NULL);
-	CHECK(strstr(said, "\n240.240.0.2\tb.\t") != NULL);
-	CHECK(strstr(said, "given:2\n2001:2::f0f0:1\ta.\t") != NULL);
-	CHECK(strstr(said, "240.241") == NULL);
-	CHECK(strstr(said, "2001:2:1") == NULL);
-	free(said);
-	CHECK(gives(&mesh, "addresses --json", EXIT_OK, "{\"address\":"
-	    "\"240.240.0.2\",\"name\":\"b.\",\"source\":\"/tmp/"));
-	CHECK(gives(&mesh, "addresses now", EXIT_USAGE, "too many arguments"));
-}
-
-static void
-commands(void)
-{
-	struct mesh_source source = source_of("hosts", write_file("hosts",
-	    "10.0.0.2 two\n10.0.0.1 one *.w\n::1 one\n"));
-	struct mesh mesh = mesh_of(&source, 1);
-	char words[300], *said;
-
-	mesh.search[mesh.search_count++] = name_of("search.test");
-	CHECK(run(&mesh, "list", &said) == EXIT_OK);
-	CHECK(strcmp(said, "*.w.\t30\tIN\tA\t10.0.0.1\n"
-	    "1" ZEROS ZEROS ZEROS ".0.ip6.arpa.\t30\tIN\tPTR\tone.\n"
-	    "1.0.0.10.in-addr.arpa.\t30\tIN\tPTR\tone.\n"
-	    "2.0.0.10.in-addr.arpa.\t30\tIN\tPTR\ttwo.\n"
-	    "one.\t30\tIN\tA\t10.0.0.1\none.\t30\tIN\tAAAA\t::1\n"
-	    "two.\t30\tIN\tA\t10.0.0.2\n") == 0);
-	free(said);
-	CHECK(gives(&mesh, "list --json", EXIT_OK, "{\"name\":\"two.\","
-	    "\"owned\":false,\"source\":\"/tmp/"));
-	CHECK(gives(&mesh, "get one", EXIT_OK, "hosts, line 2\n"
-	    "one.\t30\tIN\tA\t10.0.0.1\none.\t30\tIN\tAAAA\t::1\n"));
-	CHECK(gives(&mesh, "get ONE.search.test AAAA", EXIT_OK,
-	    "without the search domain: one."));
-	CHECK(gives(&mesh, "get x.w a", EXIT_OK, "found as wildcard"));
-	CHECK(gives(&mesh, "get two AAAA", EXIT_ERROR,
-	    "no records of this type"));
-	CHECK(gives(&mesh, "get three", EXIT_ERROR,
-	    "three. is not in the table"));
-	CHECK(gives(&mesh, "get --json three", EXIT_ERROR,
-	    "{\"name\":\"three.\",\"found\":\"none\"}"));
-	CHECK(gives(&mesh, "get -j two", EXIT_OK, "\"found\":\"exact\","));
-	(void)snprintf(words, sizeof(words), "compile -o %s", path_of("image"));
-	CHECK(gives(&mesh, words, EXIT_OK, "6 names, "));
-	(void)snprintf(words, sizeof(words), "get -i %s one A",
-	    path_of("image"));
-	CHECK(gives(&mesh, words, EXIT_OK, "one.\t30\tIN\tA\t10.0.0.1\n"));
-	MUST(unlink(path_of("image")) == 0);
-}
-
-static void
-commands_that_fail(void)
-{
-	struct mesh_source source = source_of("nds", write_file("bad", "{"));
-	struct mesh mesh = mesh_of(&source, 1);
-	char words[300], wanted[300];
-
-	(void)snprintf(wanted, sizeof(wanted), "nfdns: %s:1: expected",
-	    source.path);
-	CHECK(gives(&mesh, "list", EXIT_INVALID, wanted));
-	CHECK(gives(&mesh, "get x", EXIT_INVALID, wanted));
-	(void)snprintf(words, sizeof(words), "compile -o %s", path_of("image"));
-	CHECK(gives(&mesh, words, EXIT_INVALID, wanted));
-	(void)snprintf(words, sizeof(words), "list -i %s", source.path);
-	CHECK(gives(&mesh, words, EXIT_INVALID, "bad: not a table image"));
-	CHECK(gives(&mesh, "list -i /nowhere/image", EXIT_ERROR,
-	    "/nowhere/image: cannot be opened: No such file"));
-	CHECK(gives(&mesh, "compile -o /nowhere/image", EXIT_ERROR,
-	    "/nowhere/image: cannot be created: No such file"));
-	CHECK(gives(&mesh, "compile", EXIT_USAGE, "-o FILE"));
-	CHECK(gives(&mesh, "compile -i x", EXIT_USAGE, "has no option -i"));
-	CHECK(gives(&mesh, "get", EXIT_USAGE, "a name is missing"));
-	CHECK(gives(&mesh, "get a A b", EXIT_USAGE, "too many arguments"));
-	CHECK(gives(&mesh, "get a..b", EXIT_USAGE, "is no domain name"));
-	CHECK(gives(&mesh, "get a BOGUS", EXIT_USAGE, "is no type"));
-	CHECK(gives(&mesh, "fetch", EXIT_USAGE, "no command \"fetch\""));
-	CHECK(gives(&mesh, "list --what", EXIT_USAGE, "nfdns table list"));
-	CHECK(gives(&mesh, "--help", EXIT_OK, "nfdns table get"));
-	CHECK(gives(&mesh, "get --help", EXIT_OK, "nfdns table get"));
-}
-
 int
 main(void)
 {
 	static const char *const files[] = { "a", "b", "c", "d", "e", "huge",
-	    "fifo", "hosts", "given", "bad" };
+	    "fifo" };
 
 	MUST(mkdtemp(directory) != NULL);
 	TEST(several_sources);
@@ -344,9 +205,6 @@ main(void)
 	TEST(what_is_no_file);
 	TEST(image_that_cannot_be_written);
 	TEST(image_of_no_table);
-	TEST(commands);
-	TEST(command_addresses);
-	TEST(commands_that_fail);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		(void)unlink(path_of(files[i]));
 	/* Nothing else may be left, no half-written image either. */

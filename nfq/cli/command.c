@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/cli/command.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nfq/cli/commands.h"
+#include "nfq/cli/message.h"
+#include "nfq/process/diag_print.h"
+#include "nfq/process/exit_code.h"
+#include "policy/config/config.h"
+#include "resolver/text/suggest.h"
+
+/* What a subcommand needs; --help names it in this order. */
+enum {
+	NEED_CONFIG = 1,	/* a valid configuration file */
+	NEED_DAEMON = 2,	/* a running daemon, which run_dir leads to */
+	NEED_ROOT = 4,		/* root, or the capability that stands for it */
+};
+
+static const char *const needs[] = { "a valid configuration",
+	"a running daemon", "root" };
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct command {
+	const char *name;
+	const char *word;	/* the argument behind it; NULL: none */
+	int (*run)(const struct config *config, int argc, char **argv);
+	unsigned int need;
+	/*
+	 * How many tables it reads.  Those that -i or --running name are not
+	 * the configuration's.
+	 */
+	unsigned int tables;
+} commands[] = {
+	{ "check", NULL, cmd_check, NEED_CONFIG, 0 },
+	{ "check", "--strict", cmd_check_strict, NEED_CONFIG, 0 },
+	{ "check", "--defaults", cmd_check_defaults, 0, 0 },
+	{ "status", NULL, cmd_status, NEED_DAEMON, 0 },
+	{ "status", "--json", cmd_status_json, NEED_DAEMON, 0 },
+	{ "rules", NULL, cmd_rules_print, NEED_CONFIG, 0 },
+	{ "rules", "print", cmd_rules_print, NEED_CONFIG, 0 },
+	{ "rules", "verify", cmd_rules_verify, NEED_CONFIG | NEED_ROOT, 0 },
+	{ "rules", "absent", cmd_rules_absent, NEED_ROOT, 0 },
+	{ "rules", "sweep", cmd_rules_sweep, NEED_ROOT, 0 },
+	{ "table", NULL, cmd_table, 0, 0 },	/* prints its usage */
+	{ "table", "compile", cmd_table, NEED_CONFIG, 0 },
+	{ "table", "list", cmd_table, NEED_CONFIG, 1 },
+	{ "table", "get", cmd_table, NEED_CONFIG, 1 },
+	{ "table", "addresses", cmd_table, NEED_CONFIG, 1 },
+	{ "table", "diff", cmd_table, NEED_CONFIG, 2 },
+	{ "reload", NULL, cmd_reload, NEED_CONFIG | NEED_DAEMON | NEED_ROOT,
+	  0 },
+	{ "reload", "--force", cmd_reload_forced,
+	  NEED_CONFIG | NEED_DAEMON | NEED_ROOT, 0 },
+};
+
+/* Help of the commands; NULL: the command prints its own. */
+static const struct {
+	const char *name, *summary, *usage;
+} texts[] = {
+	{ "check", "configuration and tables: every error at once",
+	  check_usage },
+	{ "status", "the daemon's state [--json]", status_usage },
+	{ "rules", "the nftables rules: print, or verify the kernel's",
+	  rules_usage },
+	{ "table", "the mesh table: compile, list, get, addresses, diff",
+	  NULL },
+	{ "reload", "make the daemon load configuration and tables anew",
+	  reload_usage },
+};
+
+void
+command_print_list(FILE *out)
+{
+	for (size_t i = 0; i < COUNT(texts); i++)
+		(void)fprintf(out, "  %-8s %s\n", texts[i].name,
+		    texts[i].summary);
+}
+
+static bool
+is_help(const char *word)
+{
+	return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0;
+}
+
+static bool
+asks_for_help(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (is_help(argv[i]))
+			return true;
+	return false;
+}
+
+static bool
+is_word(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* The row of a command line's first two words, or NULL. */
+static const struct command *
+find_row(const char *name, const char *word)
+{
+	for (size_t i = 0; i < COUNT(commands); i++)
+		if (strcmp(commands[i].name, name) == 0 &&
+		    is_word(commands[i].word, word))
+			return &commands[i];
+	return NULL;
+}
+
+static void
+refuse_name(const char *name)
+{
+	char text[SUGGEST_TEXT];
+	struct suggest s;
+
+	suggest_start(&s, name);
+	for (size_t i = 0; i < COUNT(texts); i++)
+		suggest_offer(&s, texts[i].name, strlen(texts[i].name));
+	(void)suggest_text(&s, text);
+	(void)fprintf(stderr, "nfdns: unknown command \"%s\"%s nfdns --help "
+	    "lists them\n", name, text[0] != '\0' ? text : ":");
+}
+
+static void
+refuse_word(const char *name, const char *word)
+{
+	char text[SUGGEST_TEXT];
+	struct suggest s;
+
+	suggest_start(&s, word);
+	for (size_t i = 0; i < COUNT(commands); i++)
+		if (strcmp(commands[i].name, name) == 0 &&
+		    commands[i].word != NULL)
+			suggest_offer(&s, commands[i].word,
+			    strlen(commands[i].word));
+	suggest_offer_all(&s, "--help");
+	(void)suggest_text(&s, text);
+	(void)fprintf(stderr, "nfdns: %s: unknown argument \"%s\"%s "
+	    "nfdns %s --help says more\n", name, word,
+	    text[0] != '\0' ? text : ":", name);
+}
+
+/*
+ * The row of a command line.  NULL, after a message, if there is none: before
+ * the configuration is read, which may be broken or absent.
+ */
+static const struct command *
+find_command(int argc, char **argv)
+{
+	const char *word = argc > 1 && !is_help(argv[1]) ? argv[1] : NULL;
+	const struct command *command = find_row(argv[0], word);
+
+	if (find_row(argv[0], NULL) == NULL) {
+		refuse_name(argv[0]);
+		return NULL;
+	}
+	if (command == NULL) {
+		refuse_word(argv[0], word);
+		return NULL;
+	}
+	for (int i = 2; i < argc && command->run != cmd_table; i++)
+		if (!is_help(argv[i])) {
+			refuse_word(argv[0], argv[i]);
+			return NULL;
+		}
+	return command;
+}
+
+/* What the command needs with these arguments. */
+static unsigned int
+need_of(const struct command *command, int argc, char **argv)
+{
+	unsigned int need = command->need, named = 0;
+
+	for (int i = 1; i < argc && command->tables > 0; i++) {
+		const bool running = strcmp(argv[i], "-r") == 0 ||
+		    strcmp(argv[i], "--running") == 0;
+
+		named += running || strcmp(argv[i], "-i") == 0 ||
+		    strncmp(argv[i], "--image", 7) == 0;
+		if (running)
+			need |= NEED_DAEMON | NEED_ROOT;
+	}
+	if (command->tables > 0 && named >= command->tables)
+		need &= ~(unsigned int)NEED_CONFIG;
+	return need;
+}
+
+/* What the rows of a command need, or the one row of a word. */
+static void
+print_needs(const char *name, const char *word)
+{
+	unsigned int tables = 0;
+
+	(void)puts("\nNeeds:");
+	for (size_t i = 0; i < COUNT(commands); i++) {
+		const struct command *c = &commands[i];
+		const char *comma = "";
+
+		if (strcmp(c->name, name) != 0 || (word != NULL &&
+		    !is_word(c->word, word)))
+			continue;
+		if (c->need == 0)
+			continue;
+		tables += c->tables;
+		(void)printf("  %s %-12s ", c->name,
+		    c->word != NULL ? c->word : "");
+		for (size_t n = 0; n < COUNT(needs); n++) {
+			if ((c->need & 1U << n) == 0)
+				continue;
+			(void)printf("%s%s", comma, needs[n]);
+			comma = ", ";
+		}
+		(void)puts("");
+	}
+	if (tables > 0)
+		(void)puts("With -i IMAGE no configuration; with --running a "
+		    "running daemon and root.");
+}
+
+static int
+print_help(const struct command *command, int argc, char **argv)
+{
+	const struct config none = { .run_dir = NULL };
+	int code = EXIT_OK;
+
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		if (strcmp(texts[i].name, command->name) != 0)
+			continue;
+		if (texts[i].usage != NULL)
+			(void)fputs(texts[i].usage, stdout);
+		else
+			code = command->run(&none, argc, argv);
+	}
+	if (code == EXIT_OK)
+		print_needs(command->name, command->word);
+	return code;
+}
+
+/*
+ * Whether a configuration file that the user named can be read.  Without it, we
+ * would ask the daemon of the default configuration, which is another one.
+ */
+static bool
+is_readable(const char *path)
+{
+	if (access(path, R_OK) == 0)
+		return true;
+	cli_error("%s: cannot be opened: %s; name the configuration file with "
+	    "-c", path, strerror(errno));
+	return false;
+}
+
+/* Of the configuration, only the directory of the daemon is known. */
+static int
+run_without(const struct command *command, const char *path, int argc,
+    char **argv)
+{
+	struct config *config = calloc(1, sizeof(*config));
+	int code = EXIT_ERROR;
+
+	if (config != NULL)
+		config->run_dir = config_peek_run_dir(path);
+	if (config == NULL || config->run_dir == NULL)
+		cli_error("out of memory");
+	else
+		code = command->run(config, argc, argv);
+	config_free(config);
+	return code;
+}
+
+/* Tells the daemon that a reload was asked for and the file is invalid. */
+static void
+tell_daemon(const char *path)
+{
+	char *run_dir = config_peek_run_dir(path);
+
+	if (run_dir != NULL)
+		cmd_reload_refused(run_dir);
+	free(run_dir);
+}
+
+static int
+run_with(const struct command *command, const char *path, int argc, char **argv)
+{
+	/* The daemon reads the same file then, and reports its warnings. */
+	const bool reload = command->run == cmd_reload ||
+	    command->run == cmd_reload_forced;
+	struct diag diag = DIAG_INIT;
+	struct config *config;
+	int error = config_load(&config, path, &diag), code;
+
+	if (error < 0 || !reload)
+		diag_print(&diag, "nfdns", stderr);
+	diag_free(&diag);
+	if (error < 0) {
+		if (reload)
+			tell_daemon(path);
+		return EXIT_INVALID;
+	}
+	code = command->run(config, argc, argv);
+	config_free(config);
+	return code;
+}
+
+int
+command_run(const char *path, int argc, char **argv)
+{
+	const struct command *command = find_command(argc, argv);
+	const char *file = path != NULL ? path : CONFIG_DEFAULT_PATH;
+	unsigned int need;
+
+	if (command == NULL)
+		return EXIT_USAGE;
+	if (asks_for_help(argc, argv))
+		return print_help(command, argc, argv);
+	need = need_of(command, argc, argv);
+	if ((need & NEED_DAEMON) != 0 && path != NULL && !is_readable(path))
+		return EXIT_INVALID;
+	if ((need & NEED_CONFIG) == 0)
+		return run_without(command, file, argc, argv);
+	return run_with(command, file, argc, argv);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/cli/message.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "nfq/process/diag_print.h"
+#include "nfq/process/exit_code.h"
+
+void
+cli_error(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	diag_print_error("nfdns", format, arguments);
+	va_end(arguments);
+}
+
+int
+cli_no_daemon(const char *command, const char *run_dir, int error)
+{
+	if (error == -ENOENT || error == -ESRCH) {
+		cli_error("%s: nfdnsd is not running: run_dir \"%s\" has no "
+		    "status page of a living daemon; start nfdnsd, or name its "
+		    "configuration with -c", command, run_dir);
+		return EXIT_NOT_RUNNING;
+	}
+	cli_error("%s: cannot read the status page in run_dir \"%s\": %s",
+	    command, run_dir, error == -EPROTO ?
+	    "another version of nfdnsd wrote it; restart nfdnsd" :
+	    strerror(-error));
+	return EXIT_ERROR;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* "nfdns table" on the tables of a configuration and on images. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "nfq/cli/commands.h"
+#include "nfq/process/compiler.h"
+#include "nfq/process/exit_code.h"
+#include "tests/check.h"
+#include "tests/source.h"
+
+static char directory[] = "/tmp/nfdns-test-table.XXXXXX";
+
+/* A path in the test's directory; good until the fourth call from here. */
+static char *
+path_of(const char *name)
+{
+	static char paths[4][200];
+	static unsigned int next;
+	char *path = paths[next++ % 4];
+
+	(void)snprintf(path, sizeof(paths[0]), "%s/%s", directory, name);
+	return path;
+}
+
+static char *
+write_file(const char *name, const char *text)
+{
+	char *path = path_of(name);
+	FILE *file = fopen(path, "w");
+
+	MUST(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
+	return path;
+}
+
+static struct mesh_source
+source_of(const char *format, char *path)
+{
+	return (struct mesh_source){ .format = formats_find(format),
+	    .path = path };
+}
+
+static struct config
+config_of(struct mesh_source *one)
+{
+	return (struct config){ .uid = 65534, .gid = 65534, .mesh = { .ttl = 30,
+	    .udp_size = 1232, .domain = name_of("mesh.test"),
+	    .namespace = (char[]){ "own" }, .sources = one,
+	    .source_count = 1 } };
+}
+
+/* Runs "nfdns table WORDS" with both outputs in *said, to be freed. */
+static int
+run(const struct config *config, const char *words, char **said)
+{
+	char copy[1000], *argv[12] = { (char[]){ "table" } }, *save = copy;
+	int argc = 1, fd = memory_file(NULL, 0), out = dup(1), err = dup(2);
+	int exit_code;
+	off_t length;
+
+	(void)snprintf(copy, sizeof(copy), "%s", words);
+	while (argc < 11 && (argv[argc] = strsep(&save, " ")) != NULL)
+		argc++;
+	argv[argc] = NULL;
+	(void)fflush(stdout);
+	MUST(out >= 0 && err >= 0 && dup2(fd, 1) == 1 && dup2(fd, 2) == 2);
+	exit_code = cmd_table(config, argc, argv);
+	(void)fflush(stdout);
+	MUST(dup2(out, 1) == 1 && dup2(err, 2) == 2);
+	close(out);
+	close(err);
+	length = lseek(fd, 0, SEEK_END);
+	*said = calloc((size_t)length + 1, 1);
+	MUST(*said != NULL && pread(fd, *said, (size_t)length, 0) == length);
+	close(fd);
+	return exit_code;
+}
+
+/* Whether the command ends with that code and its output has that text. */
+static bool
+gives(const struct config *config, const char *words, int exit_code,
+    const char *text)
+{
+	char *said;
+	int code = run(config, words, &said);
+	bool good = code == exit_code && strstr(said, text) != NULL;
+
+	if (!good)
+		printf("  table %s: exit code %d: %s\n", words, code, said);
+	free(said);
+	return good;
+}
+
+#define ZEROS ".0.0.0.0.0.0.0.0.0.0"
+
+/* Those that stand for names, whatever format they come from. */
+static void
+command_addresses(void)
+{
+	struct mesh_source source = source_of("hosts", write_file("given",
+	    "240.241.0.1 c\n240.240.0.2 b\n\n240.240.0.1 c a\n"
+	    "2001:2:1::1 a\n2001:2::f0f0:1 a\n"));
+	struct config config = config_of(&source);
+	char *said;
+
+	CHECK(run(&config, "addresses", &said) == EXIT_OK);
+	CHECK(strncmp(said, "240.240.0.1\ta.\t/tmp/", 20) == 0);
+	CHECK(strstr(said, "given:4\n240.240.0.1\tc.\t") != NULL);
+	CHECK(strstr(said, "\n240.240.0.2\tb.\t") != NULL);
+	CHECK(strstr(said, "given:2\n2001:2::f0f0:1\ta.\t") != NULL);
+	CHECK(strstr(said, "240.241") == NULL);
+	CHECK(strstr(said, "2001:2:1") == NULL);
+	free(said);
+	CHECK(gives(&config, "addresses --json", EXIT_OK, "{\"address\":"
+	    "\"240.240.0.2\",\"name\":\"b.\",\"source\":\"/tmp/"));
+	CHECK(gives(&config, "addresses now", EXIT_USAGE, "too many arguments"));
+}
+
+static void
+commands(void)
+{
+	struct mesh_source source = source_of("hosts", write_file("hosts",
+	    "10.0.0.2 two\n10.0.0.1 one *.w\n::1 one\n"));
+	struct config config = config_of(&source);
+	char words[300], *said;
+
+	config.mesh.search[config.mesh.search_count++] = name_of("search.test");
+	CHECK(run(&config, "list", &said) == EXIT_OK);
+	CHECK(strcmp(said, "*.w.\t30\tIN\tA\t10.0.0.1\n"
+	    "1" ZEROS ZEROS ZEROS ".0.ip6.arpa.\t30\tIN\tPTR\tone.\n"
+	    "1.0.0.10.in-addr.arpa.\t30\tIN\tPTR\tone.\n"
+	    "2.0.0.10.in-addr.arpa.\t30\tIN\tPTR\ttwo.\n"
+	    "one.\t30\tIN\tA\t10.0.0.1\none.\t30\tIN\tAAAA\t::1\n"
+	    "two.\t30\tIN\tA\t10.0.0.2\n") == 0);
+	free(said);
+	CHECK(gives(&config, "list --json", EXIT_OK, "{\"name\":\"two.\","
+	    "\"owned\":false,\"source\":\"/tmp/"));
+	CHECK(gives(&config, "get one", EXIT_OK, "hosts, line 2\n"
+	    "one.\t30\tIN\tA\t10.0.0.1\none.\t30\tIN\tAAAA\t::1\n"));
+	CHECK(gives(&config, "get ONE.search.test AAAA", EXIT_OK,
+	    "without the search domain: one."));
+	CHECK(gives(&config, "get x.w a", EXIT_OK, "found as wildcard"));
+	CHECK(gives(&config, "get two AAAA", EXIT_ERROR,
+	    "no records of this type"));
+	CHECK(gives(&config, "get three", EXIT_ERROR,
+	    "three. is not in the table"));
+	CHECK(gives(&config, "get --json three", EXIT_ERROR,
+	    "{\"name\":\"three.\",\"found\":\"none\"}"));
+	CHECK(gives(&config, "get -j two", EXIT_OK, "\"found\":\"exact\","));
+	(void)snprintf(words, sizeof(words), "compile -o %s", path_of("image"));
+	CHECK(gives(&config, words, EXIT_OK, "6 names, "));
+	(void)snprintf(words, sizeof(words), "get -i %s one A",
+	    path_of("image"));
+	CHECK(gives(&config, words, EXIT_OK, "one.\t30\tIN\tA\t10.0.0.1\n"));
+	MUST(unlink(path_of("image")) == 0);
+}
+
+static void
+commands_that_fail(void)
+{
+	struct mesh_source source = source_of("nds", write_file("bad", "{"));
+	struct config config = config_of(&source);
+	char words[300], wanted[300];
+
+	(void)snprintf(wanted, sizeof(wanted), "nfdns: error: %s:1: expected",
+	    source.path);
+	CHECK(gives(&config, "list", EXIT_INVALID, wanted));
+	CHECK(gives(&config, "get x", EXIT_INVALID, wanted));
+	(void)snprintf(words, sizeof(words), "compile -o %s", path_of("image"));
+	CHECK(gives(&config, words, EXIT_INVALID, wanted));
+	(void)snprintf(words, sizeof(words), "list -i %s", source.path);
+	CHECK(gives(&config, words, EXIT_INVALID, "bad: not a table image"));
+	CHECK(gives(&config, "list -i /nowhere/image", EXIT_ERROR,
+	    "/nowhere/image: cannot be opened: No such file"));
+	CHECK(gives(&config, "compile -o /nowhere/image", EXIT_ERROR,
+	    "/nowhere/image: cannot be created: No such file"));
+	CHECK(gives(&config, "compile", EXIT_USAGE, "-o FILE"));
+	CHECK(gives(&config, "compile -i x", EXIT_USAGE, "has no option -i"));
+	CHECK(gives(&config, "get", EXIT_USAGE, "a name is missing"));
+	CHECK(gives(&config, "get a A b", EXIT_USAGE, "too many arguments"));
+	CHECK(gives(&config, "get a..b", EXIT_USAGE, "is no domain name"));
+	CHECK(gives(&config, "get a BOGUS", EXIT_USAGE, "is no type"));
+	CHECK(gives(&config, "fetch", EXIT_USAGE, "no command \"fetch\""));
+	CHECK(gives(&config, "list --what", EXIT_USAGE, "nfdns table list"));
+	CHECK(gives(&config, "--help", EXIT_OK, "nfdns table get"));
+	CHECK(gives(&config, "get --help", EXIT_OK, "nfdns table get"));
+}
+
+int
+main(int argc, char **argv)
+{
+	static const char *const files[] = { "hosts", "given", "bad" };
+
+	compiler_enter(argc, argv);
+	MUST(mkdtemp(directory) != NULL);
+	TEST(commands);
+	TEST(command_addresses);
+	TEST(commands_that_fail);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		(void)unlink(path_of(files[i]));
+	/* Nothing else may be left, no half-written image either. */
+	if (rmdir(directory) != 0) {
+		printf("FAIL leaves_nothing_behind: %s\n", directory);
+		return 1;
+	}
+	return test_summary();
+}
