@@ -34,7 +34,8 @@ struct control_message {
 	uint64_t generation;
 	uint64_t names;		/* TABLE_OK */
 	uint64_t octets;
-	uint8_t passes[AUDIT_MAX_FILES]; /* SINKS: one flag for each fd */
+	uint8_t passes[AUDIT_MAX_FILES]; /* AUDIT_FILES: one flag for each fd */
+	uint8_t formats[AUDIT_MAX_FILES]; /* and its enum audit_format_number */
 	char text[CONTROL_TEXT];
 };
 

@@ -60,7 +60,8 @@ audit_files_open(
 			continue;
 		}
 		files->files[files->count++] =
-		    (struct audit_file){.fd = fd, .passes = audit->passes};
+		    (struct audit_file){.fd = fd, .passes = audit->passes,
+			.format = audit->format};
 	}
 	if (error < 0)
 		audit_files_close(files);

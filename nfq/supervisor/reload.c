@@ -348,6 +348,7 @@ adopt(struct supervisor *s, const struct control_message *answer)
 	for (size_t i = 0; i < s->files.count; i++) {
 		fds[i] = s->files.files[i].fd;
 		order.passes[i] = s->files.files[i].passes;
+		order.formats[i] = s->files.files[i].format;
 	}
 	/* A worker that cannot take them is dying; the next starts with them. */
 	(void)!control_send(s->worker.control, &order, fds, s->files.count);

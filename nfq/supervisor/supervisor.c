@@ -44,6 +44,7 @@ reopen_audit_files(struct supervisor *s)
 	for (size_t i = 0; i < fresh.count; i++) {
 		fds[i] = fresh.files[i].fd;
 		order.passes[i] = fresh.files[i].passes;
+		order.formats[i] = fresh.files[i].format;
 	}
 	/* A worker that is dying gets no message; the next has the new files. */
 	if (control_send(s->worker.control, &order, fds, fresh.count) == 0)

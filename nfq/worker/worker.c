@@ -175,7 +175,8 @@ take_audit_files(
 
 	for (uint32_t i = 0; i < order->fd_count; i++)
 		files[i] = (struct audit_file){
-		    .fd = fds[i], .passes = order->passes[i] != 0};
+		    .fd = fds[i], .passes = order->passes[i] != 0,
+		    .format = order->formats[i]};
 	audit_set_files(w->audit, files, order->fd_count);
 	reply(w, &answer);
 }

@@ -10,6 +10,7 @@
 #include "policy/audit/audit.h"
 
 #include <sys/syscall.h>
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -50,7 +51,6 @@ struct audit {
 	struct audit_outlet outlets[AUDIT_MAX_FILES];
 	size_t outlet_count;
 	char *buffers;			/* of all outlets there can be */
-	struct audit_json json;
 	_Atomic uint64_t outlets_lost;	/* by all outlets there were */
 
 	/* Orders. */
@@ -148,16 +148,17 @@ flush_all(struct audit *a)
 	}
 }
 
-/* Once for all outlets, in the first one's buffer. */
+/* Once for each format, in the buffer of its first outlet. */
 static void
 put_record(struct audit *a, const struct audit_record *record)
 {
 	const bool passed = record->verdict == VERDICT_PASS;
-	const char *line = NULL;
-	size_t length = 0;
+	const char *made[AUDIT_FORMATS] = { NULL };
+	size_t lengths[AUDIT_FORMATS];
 
 	for (size_t i = 0; i < a->outlet_count; i++) {
 		struct audit_outlet *outlet = &a->outlets[i];
+		const unsigned int number = outlet->file.format;
 		char *to;
 
 		if (passed && !outlet->file.passes)
@@ -167,13 +168,13 @@ put_record(struct audit *a, const struct audit_record *record)
 			count_lost(a, 1);
 			continue;
 		}
-		if (line == NULL)
-			length = audit_json(&a->json, record, to,
-			    AUDIT_JSON_MAX);
+		if (made[number] == NULL)
+			lengths[number] = outlet->format->record(outlet->state,
+			    record, to);
 		else
-			memcpy(to, line, length);
-		line = to;
-		audit_outlet_end(outlet, length);
+			memcpy(to, made[number], lengths[number]);
+		made[number] = to;
+		audit_outlet_end(outlet, lengths[number]);
 	}
 }
 
@@ -257,10 +258,9 @@ switch_outlets(struct audit *a)
 		struct audit_outlet *outlet = &a->outlets[i];
 		bool fresh = i >= a->outlet_count;
 
-		outlet->file = a->next[i];
-		outlet->buffer = a->buffers + i * AUDIT_BUFFER_SIZE;
-		outlet->cut = 0;
-		outlet->stuck = false;
+		audit_outlet_open(outlet, &a->next[i],
+		    audit_formats[a->next[i].format],
+		    a->buffers + i * AUDIT_BUFFER_SIZE);
 		if (fresh) {
 			outlet->told = outlet->lost;
 			outlet->ring_lost = lost;
@@ -420,6 +420,7 @@ audit_set_files(struct audit *a, const struct audit_file *files, size_t count)
 		}
 		if (flags >= 0)
 			(void)fcntl(files[i].fd, F_SETFL, flags | O_NONBLOCK);
+		assert(files[i].format < AUDIT_FORMATS);
 		a->next[a->next_count++] = files[i];
 		wants |= WANTS_ANY | (files[i].passes ? WANTS_PASSES : 0);
 	}

@@ -39,10 +39,20 @@ struct audit_record {
 	const uint8_t *answer;
 };
 
+/* How records are written; the rows are in format.h. */
+enum audit_format_number {
+	AUDIT_JSON,
+	AUDIT_FORMATS
+};
+
+/* As audit[].format has them; ends with NULL. */
+extern const char *const audit_format_names[AUDIT_FORMATS + 1];
+
 /* A destination: an open file and how records are written to it. */
 struct audit_file {
 	int fd;				/* owned by the audit once given */
 	bool passes;			/* passed questions too */
+	uint8_t format;			/* enum audit_format_number */
 };
 
 #define AUDIT_MAX_FILES 8

@@ -281,3 +281,28 @@ audit_json_lost(uint64_t time_ns, uint64_t records, char *buf, size_t size)
 	assert(!out.full);
 	return (size_t)(out.pos - buf);
 }
+
+static_assert(sizeof(struct audit_json) <= AUDIT_FORMAT_STATE,
+    "a file has room for it");
+
+static size_t
+format_record(void *state, const struct audit_record *record, char *buf)
+{
+	return audit_json(state, record, buf, AUDIT_JSON_MAX);
+}
+
+static size_t
+format_loss(void *state, uint64_t time_ns, uint64_t records, char *buf)
+{
+	(void)state;
+	return audit_json_lost(time_ns, records, buf, AUDIT_JSON_LOST_MAX);
+}
+
+const struct audit_format audit_json_format = {
+	.name = "json",
+	.record_max = AUDIT_JSON_MAX,
+	.note_max = AUDIT_JSON_LOST_MAX,
+	.record = format_record,
+	.loss = format_loss,
+	.cut_end = "\n",
+};

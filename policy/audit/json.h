@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Audit records as lines of EVE JSON. */
+/* Audit records as lines of EVE JSON: the format "json". */
 #ifndef NFDNS_POLICY_AUDIT_JSON_H
 #define NFDNS_POLICY_AUDIT_JSON_H
 
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "policy/audit/audit.h"
+#include "policy/audit/format.h"
 
 /*
  * A piece of a line that mostly is the same in the next: its text, and what
@@ -36,5 +37,7 @@ size_t audit_json(struct audit_json *json, const struct audit_record *record,
 #define AUDIT_JSON_LOST_MAX 256
 size_t audit_json_lost(uint64_t time_ns, uint64_t records, char *buf,
     size_t size);
+
+extern const struct audit_format audit_json_format;
 
 #endif

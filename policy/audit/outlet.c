@@ -2,9 +2,48 @@
 #include "policy/audit/outlet.h"
 
 #include <sys/stat.h>
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
+
+#define NOTE	0x80000000U	/* a piece that is no record */
+
+static_assert((AUDIT_OUTLET_PIECES & (AUDIT_OUTLET_PIECES - 1)) == 0,
+    "positions wrap with the unsigned type");
+
+static uint32_t *
+size_at(struct audit_outlet *outlet, unsigned int index)
+{
+	return &outlet->sizes[(outlet->first + index) %
+	    AUDIT_OUTLET_PIECES];
+}
+
+/* "length" octets behind the others are a piece. */
+static void
+put_piece(struct audit_outlet *outlet, size_t length, uint32_t note)
+{
+	assert(length > 0 && outlet->count < AUDIT_OUTLET_PIECES);
+	*size_at(outlet, outlet->count++) = (uint32_t)length | note;
+	outlet->end += length;
+}
+
+void
+audit_outlet_open(struct audit_outlet *outlet, const struct audit_file *file,
+    const struct audit_format *format, char *buffer)
+{
+	assert(format->record_max + 2 * format->note_max <= AUDIT_BUFFER_SIZE);
+	outlet->file = *file;
+	outlet->format = format;
+	outlet->buffer = buffer;
+	outlet->begin = outlet->end = 0;
+	outlet->first = outlet->count = 0;
+	outlet->cut = 0;
+	outlet->stuck = false;
+	memset(outlet->state, 0, sizeof(outlet->state));
+	if (format->begin != NULL)
+		put_piece(outlet, format->begin(outlet->state, buffer), NOTE);
+}
 
 bool
 audit_outlet_is_empty(const struct audit_outlet *outlet)
@@ -16,22 +55,25 @@ bool
 audit_outlet_has_room(const struct audit_outlet *outlet)
 {
 	return AUDIT_BUFFER_SIZE - (outlet->end - outlet->begin) >=
-	    AUDIT_JSON_MAX + AUDIT_JSON_LOST_MAX;
+	    outlet->format->record_max + outlet->format->note_max &&
+	    outlet->count + 2 <= AUDIT_OUTLET_PIECES;
 }
 
 char *
 audit_outlet_begin(struct audit_outlet *outlet)
 {
+	const size_t need = outlet->format->record_max;
 	size_t used;
 
 	if (!audit_outlet_has_room(outlet) && !outlet->stuck)
 		audit_outlet_flush(outlet);
 	used = outlet->end - outlet->begin;
-	if (AUDIT_BUFFER_SIZE - used < AUDIT_JSON_MAX) {
+	if (AUDIT_BUFFER_SIZE - used < need ||
+	    outlet->count == AUDIT_OUTLET_PIECES) {
 		outlet->lost++;
 		return NULL;
 	}
-	if (AUDIT_BUFFER_SIZE - outlet->end < AUDIT_JSON_MAX) {
+	if (AUDIT_BUFFER_SIZE - outlet->end < need) {
 		memmove(outlet->buffer, outlet->buffer + outlet->begin, used);
 		outlet->begin = 0;
 		outlet->end = used;
@@ -42,18 +84,34 @@ audit_outlet_begin(struct audit_outlet *outlet)
 void
 audit_outlet_end(struct audit_outlet *outlet, size_t length)
 {
-	outlet->end += length;
+	put_piece(outlet, length, 0);
+}
+
+/* The file took the first n octets. */
+static void
+take_written(struct audit_outlet *outlet, size_t n)
+{
+	outlet->begin += n;
+	outlet->cut += n;
+	while (outlet->count > 0) {
+		const size_t size = *size_at(outlet, 0) & ~NOTE;
+
+		if (outlet->cut < size)
+			break;
+		outlet->cut -= size;
+		outlet->first++;
+		outlet->count--;
+	}
 }
 
 void
 audit_outlet_flush(struct audit_outlet *outlet)
 {
-	const char *text, *newline;
 	ssize_t n = 0;
 
 	while (outlet->begin < outlet->end) {
-		text = outlet->buffer + outlet->begin;
-		n = write(outlet->file.fd, text, outlet->end - outlet->begin);
+		n = write(outlet->file.fd, outlet->buffer + outlet->begin,
+		    outlet->end - outlet->begin);
 		if (n < 0 && errno == EINTR)
 			continue;
 		/*
@@ -63,10 +121,7 @@ audit_outlet_flush(struct audit_outlet *outlet)
 		outlet->stuck = n <= 0;
 		if (outlet->stuck)
 			return;
-		newline = memrchr(text, '\n', (size_t)n);
-		outlet->cut = newline != NULL ?
-		    (size_t)(text + n - newline - 1) : outlet->cut + (size_t)n;
-		outlet->begin += (size_t)n;
+		take_written(outlet, (size_t)n);
 	}
 	outlet->begin = 0;
 	outlet->end = 0;
@@ -81,63 +136,60 @@ audit_outlet_tell(struct audit_outlet *outlet, uint64_t ring_lost,
 
 	if (count == 0 || !audit_outlet_has_room(outlet))
 		return false;
-	audit_outlet_end(outlet, audit_json_lost(time_ns, count,
-	    audit_outlet_begin(outlet), AUDIT_JSON_LOST_MAX));
+	put_piece(outlet, outlet->format->loss(outlet->state, time_ns, count,
+	    audit_outlet_begin(outlet)), NOTE);
 	outlet->told = outlet->lost;
 	outlet->ring_lost = ring_lost;
 	return true;
 }
 
-/* No record has this unquoted in it: quotes in names are escaped. */
-static bool
-tells_a_loss(const char *line, size_t length)
-{
-	static const char mark[] = "\"event\":\"lost\"";
-
-	return memmem(line, length, mark, sizeof(mark) - 1) != NULL;
-}
-
 /*
- * Takes the beginning of a line back out of a file, which needs no room; in
- * a pipe, ends the line.
+ * Takes the beginning of a record back out of a file, which needs no room; in
+ * a pipe, ends it as the format can.
  */
 static void
-mend_cut_line(struct audit_outlet *outlet)
+mend_cut(struct audit_outlet *outlet)
 {
+	const char *cut_end = outlet->format->cut_end;
+	ssize_t ignored = 0;
 	struct stat st;
-	ssize_t ignored;
 
 	if (fstat(outlet->file.fd, &st) < 0)
 		return;
-	if (!S_ISREG(st.st_mode))
-		ignored = write(outlet->file.fd, "\n", 1);
-	else if (st.st_size >= (off_t)outlet->cut)
+	if (!S_ISREG(st.st_mode)) {
+		if (cut_end != NULL)
+			ignored = write(outlet->file.fd, cut_end,
+			    strlen(cut_end));
+	} else if (st.st_size >= (off_t)outlet->cut)
 		ignored =
 		    ftruncate(outlet->file.fd, st.st_size - (off_t)outlet->cut);
-	else
-		ignored = 0;
 	(void)ignored;
-	outlet->cut = 0;
+}
+
+/* The format's last octets, if all that comes before them was written. */
+static void
+write_end(struct audit_outlet *outlet)
+{
+	if (outlet->format->end == NULL || !audit_outlet_is_empty(outlet))
+		return;
+	put_piece(outlet, outlet->format->end(outlet->state,
+	    outlet->buffer), NOTE);
+	audit_outlet_flush(outlet);
 }
 
 void
 audit_outlet_close(struct audit_outlet *outlet)
 {
-	const char *line, *end, *newline;
-
 	audit_outlet_flush(outlet);
-	line = outlet->buffer + outlet->begin;
-	end = outlet->buffer + outlet->end;
-	for (; line < end; line = newline + 1) {
-		newline = memchr(line, '\n', (size_t)(end - line));
-		if (newline == NULL)
-			break;
-		outlet->lost += !tells_a_loss(line, (size_t)(newline - line));
-	}
+	write_end(outlet);
+	for (unsigned int i = 0; i < outlet->count; i++)
+		outlet->lost += (*size_at(outlet, i) & NOTE) == 0;
 	if (outlet->cut > 0)
-		mend_cut_line(outlet);
+		mend_cut(outlet);
 	outlet->begin = 0;
 	outlet->end = 0;
+	outlet->first = outlet->count = 0;
+	outlet->cut = 0;
 	close(outlet->file.fd);
 	outlet->file.fd = -1;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One file that records go to.  It never blocks and holds whole lines only:
- * what the file did not take stays in a buffer until it does, and what finds
- * no room in that is lost and counted.
+ * One file that records are written to.  Writing never blocks: octets that the
+ * file does not take stay in a buffer until it does, and a record that finds no
+ * room there is lost and counted.  The file never keeps a part of a record.
  */
 #ifndef NFDNS_POLICY_AUDIT_OUTLET_H
 #define NFDNS_POLICY_AUDIT_OUTLET_H
@@ -12,33 +12,47 @@
 #include <stdint.h>
 
 #include "policy/audit/audit.h"
-#include "policy/audit/json.h"
+#include "policy/audit/format.h"
 
 #define AUDIT_BUFFER_SIZE ((size_t)256 << 10)
+/* Pieces in the buffer at most; a power of two. */
+#define AUDIT_OUTLET_PIECES 2048U
 
-/* The buffer is borrowed. */
 struct audit_outlet {
 	struct audit_file file;
-	char *buffer;			/* AUDIT_BUFFER_SIZE */
-	size_t begin, end;		/* what is still to be written */
-	size_t cut;			/* octets already written of its first line */
-	uint64_t lost;			/* here, for want of room */
-	uint64_t told;			/* of these, how many a record told of */
+	const struct audit_format *format;
+	char *buffer;			/* borrowed, AUDIT_BUFFER_SIZE */
+	size_t begin, end;		/* octets still to be written */
+	/* Octets of each record and note in the buffer, a ring. */
+	uint32_t sizes[AUDIT_OUTLET_PIECES];
+	unsigned int first, count;
+	size_t cut;			/* octets of the first already written */
+	uint64_t lost;			/* records, for lack of room here */
+	uint64_t told;			/* of these, reported in the file */
 	uint64_t ring_lost;		/* losses of the rings when last told */
 	bool stuck;			/* the last write left something */
+	_Alignas(16) char state[AUDIT_FORMAT_STATE];
 };
 
 /*
- * Where the next line is to be written, up to AUDIT_JSON_MAX octets of it,
- * writing others to make room.  NULL, and a line is counted as lost, if there
- * is none.
+ * Begins with a file, which the outlet owns from now on, in its format.  The
+ * counts of losses stay: a file that takes another's place tells of its losses.
+ */
+void audit_outlet_open(struct audit_outlet *outlet,
+    const struct audit_file *file, const struct audit_format *format,
+    char *buffer);
+
+/*
+ * Where the next record is to be written, up to the format's record_max octets
+ * of it, after writing others to make room.  NULL, and a record is counted as
+ * lost, if there is none.
  */
 char *audit_outlet_begin(struct audit_outlet *outlet);
 
-/* That line, of that length, is there. */
+/* The record is there, of "length" octets, at least 1. */
 void audit_outlet_end(struct audit_outlet *outlet, size_t length);
 
-/* Whether any line would be taken. */
+/* Whether any record would be taken. */
 bool audit_outlet_has_room(const struct audit_outlet *outlet);
 
 /* Writes what the file takes now. */
@@ -46,15 +60,15 @@ void audit_outlet_flush(struct audit_outlet *outlet);
 bool audit_outlet_is_empty(const struct audit_outlet *outlet);
 
 /*
- * Puts a record of what was lost since the last one, rings included.  False if
- * there is nothing to tell or no room for it.
+ * Puts a note of the records lost since the last one, rings included.  False
+ * if nothing was lost or there is no room.
  */
 bool audit_outlet_tell(struct audit_outlet *outlet, uint64_t ring_lost,
     uint64_t time_ns);
 
 /*
- * Last attempt; then counts what is left as lost, takes back a line that was
- * written in part, and closes the file.
+ * Writes a last time; then counts the records that are left as lost, takes back
+ * a record that was written in part, and closes the file.
  */
 void audit_outlet_close(struct audit_outlet *outlet);
 

@@ -92,6 +92,7 @@ struct config_queue {
 struct config_audit {
 	char *path;
 	bool passes;
+	uint8_t format;			/* enum audit_format_number */
 	unsigned int line;
 };
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/audit/audit.h"
 #include "policy/config/capture.h"
 #include "policy/config/mesh.h"
 #include "policy/config/value.h"
@@ -35,7 +36,6 @@ static const char *const auto_allocate_modes[] = { "none", "ipv4", "ipv6",
 	"both", NULL };
 static const char *const pods_modes[] = { "disabled", "insecure", "verified",
 	NULL };
-static const char *const audit_formats[] = { "json", NULL };
 static const char *const log_levels[] = { "error", "warning", "notice", "info",
 	"debug", NULL };
 
@@ -342,7 +342,8 @@ const struct config_option config_options[] = {
 	  .reload = true },
 	{ "audit[].format", "\"json\"",
 	  "Format of the records: EVE-style JSON, one object a line.",
-	  STRING, CHOICE(audit_formats), .reload = true },
+	  STRING, CHOICE(audit_format_names),
+	  IN(config_audit, format), .reload = true },
 	{ "audit[].path", NULL,
 	  "The file; records are appended.",
 	  .allowed = "a path",

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "policy/audit/format.h"
+
+#include "policy/audit/json.h"
+
+const struct audit_format *const audit_formats[AUDIT_FORMATS] = {
+	[AUDIT_JSON] = &audit_json_format,
+};
+
+const char *const audit_format_names[AUDIT_FORMATS + 1] = {
+	[AUDIT_JSON] = "json",
+};

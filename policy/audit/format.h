@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Audit formats: how records are written into a file.  Outlets know octets and
+ * where each record ends; what the octets say only the row of the format knows.
+ */
+#ifndef NFDNS_POLICY_AUDIT_FORMAT_H
+#define NFDNS_POLICY_AUDIT_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/audit/audit.h"
+
+/* Octets that a format may keep from record to record. */
+#define AUDIT_FORMAT_STATE 2048
+
+/*
+ * All functions write to buf and return how many octets they wrote; none
+ * allocates or makes a system call.  "state" is AUDIT_FORMAT_STATE octets of
+ * the file, zeros before the first call.  It is for what would be made again
+ * otherwise: the octets of a record depend on the record alone, since files of
+ * one format share them.
+ */
+struct audit_format {
+	const char *name;		/* in audit[].format */
+	size_t record_max;		/* octets of the largest record */
+	size_t note_max;		/* of the others: begin, loss, end */
+	/* The first octets that are written to an opened file; may be NULL. */
+	size_t (*begin)(void *state, char *buf);
+	size_t (*record)(void *state, const struct audit_record *record,
+	    char *buf);
+	/* Says that so many records were lost; time since 1970. */
+	size_t (*loss)(void *state, uint64_t time_ns, uint64_t records,
+	    char *buf);
+	/* The last octets before the file is closed; may be NULL. */
+	size_t (*end)(void *state, char *buf);
+	/* Ends a record cut in a pipe, which cannot take it back; may be NULL. */
+	const char *cut_end;
+};
+
+/* All formats, by the numbers of enum audit_format_number. */
+extern const struct audit_format *const audit_formats[AUDIT_FORMATS];
+
+#endif
