@@ -183,7 +183,10 @@ add_bypass_ids(struct ruleset *set, const struct config_bypass *bypass)
 		    bypass->classids[i])->arg.id = bypass->classids[i];
 }
 
-/* 0, or -EINVAL with an error for each that cannot be found. */
+/*
+ * One that is not there has a warning, and no rule: a service may be started
+ * later.  0, or -EINVAL with an error for each that cannot be looked up.
+ */
 static int
 add_bypass_cgroups(struct ruleset *set, const struct config *config,
     struct diag *diag)
@@ -195,12 +198,16 @@ add_bypass_cgroups(struct ruleset *set, const struct config *config,
 		const struct config_cgroup *cgroup = &bypass->cgroups[i];
 		struct cgroup_position position;
 		const char *why;
+		int error = cgroup_find(cgroup->path, &position, &why);
 
-		if (cgroup_find(cgroup->path, &position, &why) != 0) {
-			diag_add(diag, DIAG_ERROR, config->path, cgroup->line,
+		if (error != 0) {
+			bool missing = error == -ENOENT;
+
+			diag_add(diag, missing ? DIAG_WARNING : DIAG_ERROR,
+			    config->path, cgroup->line,
 			    "capture.bypass.cgroups: cgroup \"%s\" %s",
 			    cgroup->path, why);
-			rc = -EINVAL;
+			rc = missing ? rc : -EINVAL;
 			continue;
 		}
 		struct rule *rule = add_rule(set, CHAIN_QUESTION, MATCH_CGROUP,
@@ -504,6 +511,35 @@ ruleset_build(struct ruleset *set, const struct config *config,
 fail:
 	ruleset_free(set);
 	return rc;
+}
+
+/* The next rule of a cgroup from *i on, which is then behind it; NULL: none. */
+static const struct rule *
+next_cgroup(const struct ruleset *set, size_t *i)
+{
+	while (*i < set->count) {
+		const struct rule *rule = &set->rules[(*i)++];
+
+		if (rule->match == MATCH_CGROUP)
+			return rule;
+	}
+	return NULL;
+}
+
+bool
+ruleset_same_cgroups(const struct ruleset *a, const struct ruleset *b)
+{
+	const struct rule *ours, *theirs;
+	size_t i = 0, j = 0;
+
+	do {
+		ours = next_cgroup(a, &i);
+		theirs = next_cgroup(b, &j);
+		if (ours == NULL || theirs == NULL)
+			return ours == theirs;
+	} while (ours->arg.cgroup.id == theirs->arg.cgroup.id &&
+	    ours->arg.cgroup.level == theirs->arg.cgroup.level);
+	return false;
 }
 
 void

@@ -194,7 +194,7 @@ enum rules_set_id rule_set_id(const struct rule *rule);
 
 /*
  * Borrows config.  cgroup paths are looked up below the cgroup v2 mount: one
- * that is not there is an error in diag, with the config's line.
+ * that is not there has no rule, and diag a warning with the config's line.
  * Returns 0, -EINVAL (diag says why) or -ENOMEM.
  */
 int ruleset_build(struct ruleset *set, const struct config *config,
@@ -206,6 +206,12 @@ const struct rules_chain_form *rules_chain_form(enum rules_chain chain);
 bool ruleset_has_chain(const struct ruleset *set, enum rules_chain chain);
 /* The name that a set has there. */
 const char *rules_set_name(enum rules_set_id set);
+
+/*
+ * Whether both bypass the same cgroups: one that was removed and made anew at
+ * the same path is another one, although it is printed alike.
+ */
+bool ruleset_same_cgroups(const struct ruleset *a, const struct ruleset *b);
 
 /* In nft(8) syntax, with the native queue statement.  0 or a negative errno. */
 int ruleset_print(const struct ruleset *set, FILE *out)

@@ -287,8 +287,10 @@ static int
 start_ruleset(struct supervisor *s)
 {
 	struct diag diag = DIAG_INIT;
-	int error = ruleset_build(&s->set, s->config, RULES_FULL, &diag);
+	int error;
 
+	supervisor_start_cgroups(s);
+	error = ruleset_build(&s->set, s->config, RULES_FULL, &diag);
 	if (error == -ENOMEM)
 		log_error("out of memory");
 	return fail(&diag, error == 0 ? EXIT_OK :
@@ -551,6 +553,7 @@ supervisor_stop(struct supervisor *s)
 	monitor_stop(s);
 	watch_close(s->watch);
 	s->watch = NULL;
+	supervisor_stop_cgroups(s);
 	if (!s->hand_over)
 		stop_queueing(s);
 	worker_process_stop(&s->worker, STOP_MS, s->hand_over);

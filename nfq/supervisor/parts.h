@@ -70,6 +70,15 @@ struct supervisor_zone {
 	int64_t wait_ms;
 };
 
+/* The bypassed cgroups, which come and go. */
+struct cgroups {
+	int inotify;			/* -1: there are none, or it cannot be had */
+	bool pending;			/* a look at them is due, or will be */
+	bool unfollowed;		/* some of them, and it was said */
+	bool failed;			/* the last look, and it was said */
+	monotime_t next;		/* no look before that */
+};
+
 struct supervisor {
 	struct config *config;
 	struct fdstore fdstore; /* a predecessor's sockets, until taken */
@@ -98,6 +107,7 @@ struct supervisor {
 	struct reload reload;
 	struct monitor monitor;
 	struct watch *watch;		/* NULL: nothing can be followed */
+	struct cgroups cgroups;
 	char table_error[STATUS_TEXT];	/* why there is no table, "" if there is */
 	char reload_error[STATUS_TEXT];	/* of one refused, until one succeeds */
 	enum reload_wish reload_refused;	/* what that one was to do */
@@ -178,6 +188,20 @@ void reload_answered(struct supervisor *s, const struct control_message *answer)
 void reload_worker_replaced(struct supervisor *s);
 void reload_tick(struct supervisor *s);
 void reload_cancel(struct supervisor *s);
+
+/* cgroups.c: bypassed cgroups that come, go and come again */
+
+/* Call before the rules are made, so that no change is missed. */
+void supervisor_start_cgroups(struct supervisor *s);
+void supervisor_stop_cgroups(struct supervisor *s);
+/* For poll(2); -1 while what it would say is known already. */
+int supervisor_cgroups_fd(const struct supervisor *s);
+/* That descriptor is readable. */
+void supervisor_cgroups_changed(struct supervisor *s, monotime_t now);
+/* Installs the rules anew, if that has become due and is possible now. */
+void supervisor_cgroups_tick(struct supervisor *s, monotime_t now);
+/* A reload is over: its rules are of when it began, its config may be another. */
+void supervisor_cgroups_reloaded(struct supervisor *s);
 
 /* follow.c: files that change by themselves */
 

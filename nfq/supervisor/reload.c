@@ -118,6 +118,7 @@ finish(struct supervisor *s, const char *error)
 	    &s->status.supervisor->reload_sequence) | 1) + 1, &r->diag);
 	status_reload_end(&s->status, error);
 	discard(r);
+	supervisor_cgroups_reloaded(s);
 	(void)notify("READY=1");
 	if (r->again != RELOAD_NOTHING) {
 		enum reload_wish wish = r->again;
@@ -179,7 +180,7 @@ reload_begin(struct supervisor *s, enum reload_wish wish)
 		refuse(s);
 }
 
-/* The rules as text, which is all that there is to tell about them. */
+/* The rules as text, which tells all about them but the numbers of cgroups. */
 static char *
 rules_text(const struct ruleset *set)
 {
@@ -201,7 +202,8 @@ static bool
 rules_differ(const struct ruleset *a, const struct ruleset *b)
 {
 	char *x = rules_text(a), *y = rules_text(b);
-	bool differ = x == NULL || y == NULL || strcmp(x, y) != 0;
+	bool differ = x == NULL || y == NULL || strcmp(x, y) != 0 ||
+	    !ruleset_same_cgroups(a, b);
 
 	free(x);
 	free(y);

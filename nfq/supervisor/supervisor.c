@@ -158,6 +158,7 @@ take_tick(struct supervisor *s)
 	reload_tick(s);
 	take_wish(s, monitor_tick(s, now));
 	zone_tick(s, now);
+	supervisor_cgroups_tick(s, now);
 }
 
 /* Files that are followed have changed. */
@@ -178,7 +179,7 @@ follow_ready(struct supervisor *s)
 }
 
 enum { WAIT_DEATH, WAIT_CONTROL, WAIT_SIGNALS, WAIT_TIMER, WAIT_COMPILER,
-	WAIT_CANARY, WAIT_DEVICES, WAIT_WATCH, WAITS };
+	WAIT_CANARY, WAIT_DEVICES, WAIT_WATCH, WAIT_CGROUPS, WAITS };
 
 /* poll(2) passes over descriptors that are -1. */
 static void
@@ -196,6 +197,7 @@ loop_once(struct supervisor *s)
 	    [WAIT_DEVICES] = {.fd = s->routes != NULL ? routes_fd(s->routes)
 						      : -1},
 	    [WAIT_WATCH] = {.fd = s->watch != NULL ? watch_fd(s->watch) : -1},
+	    [WAIT_CGROUPS] = {.fd = supervisor_cgroups_fd(s)},
 	};
 
 	for (int i = 0; i < WAITS; i++)
@@ -215,6 +217,8 @@ loop_once(struct supervisor *s)
 		reload_compiler_ready(s);
 	if (wait[WAIT_WATCH].revents != 0)
 		follow_ready(s);
+	if (wait[WAIT_CGROUPS].revents != 0)
+		supervisor_cgroups_changed(s, monotime_now());
 	if (wait[WAIT_TIMER].revents != 0)
 		take_tick(s);
 	if (wait[WAIT_SIGNALS].revents != 0)
@@ -241,6 +245,7 @@ supervisor_run(struct config *config, const char *sockets)
 	for (size_t i = 0; i < STREAM_LISTENERS; i++)
 		s->listeners[i] = -1;
 	s->reload.image = s->monitor.canary.canary.fd = -1;
+	s->cgroups.inotify = -1;
 	s->exit_code = supervisor_start(s);
 	s->stop = s->exit_code != EXIT_OK;
 	while (!s->stop)

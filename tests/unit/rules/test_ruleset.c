@@ -427,12 +427,12 @@ cgroup_paths_refused(void)
 	}
 }
 
-/* Every cgroup that is not there is told, with its line. */
+/* Every cgroup that cannot be looked up is told, with its line. */
 static void
-missing_cgroups_are_errors(void)
+cgroups_that_cannot_be_are_errors(void)
 {
 	struct config_cgroup cgroups[] = {
-		{ (char[]){ "no.such/one" }, 7 }, { (char[]){ "../up" }, 8 },
+		{ (char[]){ "a//b" }, 7 }, { (char[]){ "../up" }, 8 },
 	};
 	struct config config = plain;
 	struct diag diag = DIAG_INIT;
@@ -443,7 +443,7 @@ missing_cgroups_are_errors(void)
 	CHECK(ruleset_build(&set, &config, RULES_FULL, &diag) == -EINVAL);
 	CHECK(diag.errors == 2);
 	CHECK(strncmp(diag.entries[0].text, "test.conf:7: ", 13) == 0);
-	CHECK(strstr(diag.entries[0].text, "no.such/one") != NULL);
+	CHECK(strstr(diag.entries[0].text, "a//b") != NULL);
 	CHECK(strncmp(diag.entries[1].text, "test.conf:8: ", 13) == 0);
 	diag_free(&diag);
 	/* What only the full rules need does not stop the canary's. */
@@ -451,6 +451,30 @@ missing_cgroups_are_errors(void)
 	CHECK(ruleset_build(&set, &config, RULES_CANARY, &diag) == 0);
 	ruleset_free(&set);
 	diag_free(&diag);
+}
+
+/* What a restart of a service leaves alike is its path. */
+static void
+cgroups_are_told_apart_by_number(void)
+{
+	struct rule one[] = { { .match = MATCH_USER }, { .match = MATCH_CGROUP,
+		.arg.cgroup = { 7, 2, "a/b" } }, { .match = MATCH_QUESTION } };
+	struct rule other[] = { { .match = MATCH_CGROUP,
+		.arg.cgroup = { 7, 2, "a/b" } }, { .match = MATCH_CGROUP,
+		.arg.cgroup = { 8, 2, "a/c" } } };
+	struct ruleset a = { .rules = one, .count = 3 };
+	struct ruleset b = { .rules = other, .count = 1 };
+	struct ruleset none = { .count = 0 };
+
+	CHECK(ruleset_same_cgroups(&a, &b) && ruleset_same_cgroups(&b, &a));
+	CHECK(ruleset_same_cgroups(&none, &none));
+	CHECK(!ruleset_same_cgroups(&a, &none));
+	CHECK(!ruleset_same_cgroups(&none, &a));
+	b.count = 2;
+	CHECK(!ruleset_same_cgroups(&a, &b) && !ruleset_same_cgroups(&b, &a));
+	b.count = 1;
+	other[0].arg.cgroup.id = 9;
+	CHECK(!ruleset_same_cgroups(&a, &b));
 }
 
 int
@@ -466,6 +490,7 @@ main(void)
 	TEST(intervals);
 	TEST(sets_do_not_overlap);
 	TEST(cgroup_paths_refused);
-	TEST(missing_cgroups_are_errors);
+	TEST(cgroups_that_cannot_be_are_errors);
+	TEST(cgroups_are_told_apart_by_number);
 	return test_summary();
 }
