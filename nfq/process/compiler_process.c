@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,12 +133,36 @@ read_job(struct received *r, FILE *file)
 	return 0;
 }
 
+/*
+ * Makes the standard files /dev/null: a taken-over compiler would read and write
+ * the terminal of root.  Where the caller began without them, a file of the job
+ * may have such a number.
+ */
+static int
+leave_terminal(const int *keep, size_t count)
+{
+	const int null = open("/dev/null", O_RDWR);
+
+	if (null < 0)
+		return -errno;
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		bool kept = false;
+
+		for (size_t i = 0; i < count; i++)
+			kept = kept || keep[i] == fd;
+		if (!kept && dup2(null, fd) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
 /* Only what is named stays open in the program that is executed. */
 static int
 pass_on(const struct compiler_job *job, int job_fd, int program, int *keep)
 {
 	const size_t count = job->mesh->source_count;
 	size_t kept = count;
+	int error;
 
 	if (count > 0)
 		memcpy(keep, job->sources, count * sizeof(*keep));
@@ -148,7 +173,8 @@ pass_on(const struct compiler_job *job, int job_fd, int program, int *keep)
 		if (fcntl(keep[i], F_SETFD, 0) < 0)
 			return -errno;
 	keep[kept++] = program;		/* which is closed by executing it */
-	return child_isolate(keep, kept);
+	error = leave_terminal(keep, kept);
+	return error < 0 ? error : child_isolate(keep, kept);
 }
 
 _Noreturn void
