@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The act phase on the DNS side: writes the answer to one question.
- */
+/* Act phase of the resolver: writes the answer to one question. */
 #ifndef NFDNS_RESOLVER_ANSWER_ANSWER_H
 #define NFDNS_RESOLVER_ANSWER_ANSWER_H
 
@@ -12,48 +10,50 @@
 #include "resolver/image/lookup.h"
 #include "resolver/dns/question.h"
 
-/* What the answer section and authority section hold. */
+/* Contents of the answer and authority sections. */
 enum answer_content {
 	ANSWER_RECORDS,	 /* the lookup's chain */
-	ANSWER_CHAIN,	 /* the same, and more that we do not have follows */
-	ANSWER_NEGATIVE, /* chain up to the miss, and the SOA (RFC 2308) */
-	ANSWER_EMPTY,	 /* neither: FORMERR, SERVFAIL, BADVERS, ... */
+	ANSWER_CHAIN,	 /* the same; it ends with a name outside the table */
+	ANSWER_NEGATIVE, /* the chain, if any, and the SOA (RFC 2308) */
+	ANSWER_EMPTY,	 /* both empty: FORMERR, SERVFAIL, BADVERS, ... */
 	ANSWER_TEXT,	 /* one CH TXT record with "text" (RFC 4892) */
-	ANSWER_SOA,	 /* the zone's SOA as the answer */
+	ANSWER_SOA,	 /* the zone's SOA in the answer section */
 };
 
+/* What to write.  Borrows all; nothing is kept after answer_build(). */
 struct answer_plan {
 	const struct question *question;
 	const struct lookup *lookup; /* may be NULL for EMPTY and TEXT */
 	enum answer_content content;
 	uint16_t rcode;			/* above 15 only if the question had EDNS */
-	uint32_t negative_ttl;
-	uint16_t udp_size;		/* our own cap, octets */
-	bool stream;			/* TCP: no size limit but the buffer's */
-	uint32_t rotation;		/* which address comes first, modulo their number */
-	const char *text;
+	uint32_t negative_ttl;		/* seconds */
+	uint16_t udp_size;		/* our own limit, octets */
+	bool stream;			/* TCP: only the buffer limits the size */
+	uint32_t rotation;		/* modulo their number: the first address */
+	const char *text;		/* of ANSWER_TEXT */
 };
 
-/* What went into the answer, for counters and audit. */
+/* What the answer holds, for counters and audit. */
 struct answer_summary {
 	uint32_t answers;		/* records in the answer section */
-	size_t target;			/* CHAIN: offset of the name, uncompressed,
-					   whose records are to follow */
+	size_t target;			/* CHAIN: offset of the last target's
+					   name, uncompressed */
 	bool truncated;
 };
 
-/* A buffer of this size never truncates a UDP answer further than the client's size. */
+/* With a buffer of this size only udp_size and the client limit UDP answers. */
 #define ANSWER_UDP_MAX 4096
 
 /*
- * Writes the answer into buf.  If an RRset does not fit, the answer ends with as
- * many of its records as do, from "rotation" on, and has TC=1.  A CHAIN has
- * TC=1, too: the rest is had over TCP; with "stream" it has not, since the
- * caller adds the rest (chase.h).  The question
- * is echoed octet for octet; for forms that have none, QDCOUNT is 0.
- * OPT if and only if the question had one and its form is not TWO_OPT or MANY.
- * Header: QR, AA, RA set, RD and CD copied, AD and Z clear.
- * size is at least 512.  Returns the length of the answer.
+ * Writes the answer into buf, of size octets, at least 512.  Returns its length.
+ *
+ * If an RRset does not fit, the answer ends with those of its records that do,
+ * starting at "rotation", and has TC=1.  A CHAIN also has TC=1, so that the
+ * client asks over TCP; not so with "stream", where the caller appends the rest
+ * (chase.h).  The question is echoed octet for octet; a form without a question
+ * has QDCOUNT 0.  There is an OPT if and only if the question had exactly one
+ * and its form is not MANY.  Header: QR, AA, RA set, RD and CD copied, AD and Z
+ * clear.
  */
 size_t answer_build(const struct answer_plan *plan, uint8_t *buf, size_t size,
     struct answer_summary *summary);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A chain of CNAMEs that leaves the table: the question for its last target,
- * and the client's answer, made of the chain and of what a nameserver said of
- * the target.
+ * Completes a chain of CNAMEs that leaves the table: writes the question for
+ * its last target, and joins the chain and the nameserver's answer to that
+ * question into the client's answer.
  */
 #ifndef NFDNS_RESOLVER_ANSWER_CHASE_H
 #define NFDNS_RESOLVER_ANSWER_CHASE_H
@@ -17,43 +17,45 @@
 #define CHASE_QUESTION_MAX	(12 + NAME_MAX_OCTETS + 4 + 11)
 
 /*
- * A view of what answer_build() wrote for an ANSWER_CHAIN with "stream", and
- * of what it said of it.
+ * What answer_build() wrote for an ANSWER_CHAIN with "stream", borrowed, and
+ * its summary.
  */
 struct chase {
-	const uint8_t *chain;		/* a message: the client's answer so far */
+	const uint8_t *chain;		/* the client's answer so far, a message */
 	size_t length;
 	size_t target;			/* offset of the target's name in it */
 	bool edns;			/* the client's question had an OPT */
 };
 
 /*
- * Writes the question for the target: type, RD, CD, OPT and DO are as in the
- * client's question, from which no option is taken over.  Returns its length.
+ * Writes the question for the target.  Type, RD, CD, DO and whether there is an
+ * OPT are as in the client's question; its EDNS options are not copied.
+ * Returns its length.
  */
 size_t chase_question(const struct chase *chase, const struct question *asked,
     uint16_t id, uint8_t buf[static CHASE_QUESTION_MAX]);
 
 /*
- * Whether a message answers what chase_question() wrote: the same id and the
- * same question, letters of any case, or an error without a question.
+ * Whether a message answers the question that chase_question() wrote: the same
+ * id and the same question, in any case of letters, or an error without a
+ * question.
  */
 bool chase_is_answer(const uint8_t *question, size_t question_length,
     const uint8_t *message, size_t length);
 
 /*
- * Writes the client's answer: the chain, then all records of the nameserver's
- * answer but its OPT and TSIG, and its code, NXDOMAIN and SERVFAIL, too
- * (RFC 6604 section 3); TC if that has it.  Ends with an empty OPT if the
- * client's question had one.  Any octets are allowed.  0 and *out_length,
- * or -EBADMSG: they are no DNS answer; -EMSGSIZE: it does not fit into size
- * octets, of which the chain must not need more than half.
+ * Writes the client's answer: the chain, all records of the nameserver's answer
+ * except OPT and TSIG, its TC flag, and its response code (RFC 6604 section 3).
+ * It ends with an OPT without options if the client's question had an OPT.  The
+ * message may be any octets.  The chain takes at most half of the size octets.
+ * Returns 0 and *out_length; -EBADMSG if the message is no DNS answer; or
+ * -EMSGSIZE if the result does not fit.
  */
 int chase_join(const struct chase *chase, const uint8_t *message, size_t length,
     uint8_t *out, size_t size, size_t *out_length)
     __attribute__((warn_unused_result));
 
-/* The chain and SERVFAIL, into chase->length octets. */
+/* Writes the chain with SERVFAIL: chase->length octets, which it returns. */
 size_t chase_fail(const struct chase *chase, uint8_t *out);
 
 #endif

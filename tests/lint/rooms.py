@@ -70,7 +70,6 @@ NEVER = {
 KNOWN = """
 rules/netlink/netlink.c: includes rules/ruleset.h; rules/netlink may not use rules
 files call each other in a circle: resolver/kubernetes/domain.c, resolver/kubernetes/endpoint.c, resolver/kubernetes/istio_entry.c, resolver/kubernetes/istio_names.c, resolver/kubernetes/istio_workload.c, resolver/kubernetes/name_maker.c, resolver/kubernetes/names.c, resolver/kubernetes/pod.c, resolver/kubernetes/reader.c, resolver/kubernetes/service.c
-files call each other in a circle: resolver/answer/additional.c, resolver/answer/answer.c
 rooms use each other in a circle: rules, rules/netlink
 """
 
