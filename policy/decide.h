@@ -9,7 +9,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
+#include "policy/clock.h"
 #include "resolver/answer/answer.h"
 #include "resolver/image/lookup.h"
 #include "resolver/dns/question.h"
@@ -60,10 +62,30 @@ enum reason {
  */
 #define DECIDE_CANARY_NAME "canary.nfdns."
 
+/*
+ * Who asks a question, from where and when.  NFQA_UID, NFQA_GID and
+ * NFQA_IFINDEX_OUTDEV are those of its packet, or of the first packet of its
+ * TCP connection.
+ */
+struct asker {
+	monotime_t now;			/* when the batch of packets was read, or
+					 * the round of the TCP thread began */
+	uid_t uid;			/* of the socket; (uid_t)-1: not known */
+	gid_t gid;			/* of the socket; (gid_t)-1: not known */
+	uint8_t family;			/* AF_INET or AF_INET6 */
+	uint8_t protocol;		/* IPPROTO_UDP or IPPROTO_TCP */
+	uint16_t port;			/* source port, host order */
+	uint32_t device;		/* index of the interface by which the packet
+					 * would leave; 0: not known */
+	const uint8_t *address;		/* source, 4 or 16 octets */
+};
+
+/* All that a decision may depend on.  Borrows everything it points to. */
 struct facts {
 	const struct question *question;
 	const struct lookup *lookup; /* NULL unless the form is PLAIN */
 	const struct table_settings *settings;
+	const struct asker *asker;
 	bool own_name;			/* CH TXT of one of our own names */
 };
 

@@ -40,6 +40,7 @@ gather(struct interception *out, const struct table *table,
 	*facts = (struct facts){
 		.question = question,
 		.settings = table_settings(table),
+		.asker = &out->asker,
 	};
 	if (question->form == QUESTION_PLAIN) {
 		lookup_gather(&out->lookup, table, question);
@@ -106,9 +107,14 @@ intercept_parse(struct interception *out, const uint8_t *octets, size_t length,
 	out->form = PACKET_MALFORMED;
 	if (length == whole_length)
 		out->form = packet_parse(&out->packet, octets, length);
-	if (out->form == PACKET_OK)
-		question_parse(&out->question, out->packet.payload,
-		    out->packet.payload_length);
+	if (out->form != PACKET_OK)
+		return;
+	out->asker.family = out->packet.family;
+	out->asker.protocol = out->packet.protocol;
+	out->asker.port = out->packet.source_port;
+	out->asker.address = out->packet.source;
+	question_parse(&out->question, out->packet.payload,
+	    out->packet.payload_length);
 }
 
 void
@@ -151,6 +157,10 @@ intercept(struct interception *out, const struct table *table,
     const uint8_t *octets, size_t length, size_t whole_length,
     uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX])
 {
+	out->asker.uid = (uid_t)-1;
+	out->asker.gid = (gid_t)-1;
+	out->asker.device = 0;
+	out->asker.now = MONOTIME_NEVER;
 	intercept_parse(out, octets, length, whole_length);
 	intercept_answer(out, table, rotation, reply);
 }

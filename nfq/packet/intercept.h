@@ -41,6 +41,11 @@ struct interception {
 	const uint8_t *answer;		/* the DNS message inside reply */
 	size_t answer_length;		/* 0: none */
 	size_t reply_length;		/* 0: no reply, the packet passes or drops */
+	/*
+	 * Set by the caller: of a packet time, uid, gid and device, the rest
+	 * by intercept_parse() when form is PACKET_OK; of a message all of it.
+	 */
+	struct asker asker;
 	struct packet packet;		/* as far as packet.h says */
 	struct question question;	/* when form is PACKET_OK */
 	struct lookup lookup;		/* when the question is PLAIN */
@@ -62,17 +67,19 @@ void intercept_answer(struct interception *out, const struct table *table,
     uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX]);
 
 /*
- * Both halves.  rotation chooses which address comes first.  length is what the queue
- * delivered, whole_length what the packet had (NFQA_CAP_LEN); a packet that
- * was cut passes, as MALFORMED, and octets may be NULL then.  reply has INTERCEPT_REPLY_MAX octets.
+ * Both halves, for a packet of no known user at no known time: for tests.
+ * rotation chooses which address comes first.  length is what the queue
+ * delivered, whole_length what the packet had (NFQA_CAP_LEN); a packet that was
+ * cut passes, as MALFORMED, and octets may be NULL then.  reply has
+ * INTERCEPT_REPLY_MAX octets.
  */
 void intercept(struct interception *out, const struct table *table,
     const uint8_t *octets, size_t length, size_t whole_length,
     uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX]);
 
 /*
- * The same for a message that came over TCP: form, packet and reply_length mean
- * nothing then.  The answer is written to "answer", which has room for size
+ * The same for a message that came over TCP, whose asker stands in "out":
+ * form, packet and reply_length mean nothing then.  The answer is written to "answer", which has room for size
  * octets (more than INTERCEPT_STREAM_MAX is of no use).
  */
 void intercept_stream(struct interception *out, const struct table *table,

@@ -33,12 +33,12 @@ enum packet_form {
  */
 struct packet {
 	uint8_t family;		/* AF_INET, AF_INET6; 0 if not even that is known */
+	uint8_t protocol;	/* IPPROTO_UDP or IPPROTO_TCP */
+	uint16_t source_port;
 	const uint8_t *octets;
 	size_t ip_header;	/* octets before UDP or TCP: options and extension headers too */
-	uint8_t protocol;	/* IPPROTO_UDP or IPPROTO_TCP */
 	const uint8_t *source;	/* 4 or 16 octets */
 	const uint8_t *destination;
-	uint16_t source_port;
 	uint16_t destination_port;
 	const uint8_t *payload;	/* of UDP */
 	size_t payload_length;

@@ -68,6 +68,25 @@ chase(struct stream *s, struct stream_connection *c,
 	    EDE_NO_REACHABLE_AUTHORITY);
 }
 
+/* Borrows the address of c. */
+static struct asker
+asker_of(const struct stream *s, const struct stream_connection *c)
+{
+	const bool v4 = c->peer.any.sa_family == AF_INET;
+
+	return (struct asker){
+		.now = monotime_from_ms(s->now_ms),
+		.uid = c->sender.uid,
+		.gid = c->sender.gid,
+		.device = c->sender.device,
+		.family = (uint8_t)c->peer.any.sa_family,
+		.protocol = IPPROTO_TCP,
+		.port = ntohs(v4 ? c->peer.v4.sin_port : c->peer.v6.sin6_port),
+		.address = v4 ? (const uint8_t *)&c->peer.v4.sin_addr :
+		    c->peer.v6.sin6_addr.s6_addr,
+	};
+}
+
 /* Answers it, or has it relayed. */
 static enum stream_next
 take_message(struct stream *s, struct stream_connection *c,
@@ -81,6 +100,7 @@ take_message(struct stream *s, struct stream_connection *c,
 	if (stream_reserve(s, c, STREAM_FRAME_MAX, &room) == STREAM_CLOSE)
 		return STREAM_CLOSE;
 	i.question.edns.present = false;
+	i.asker = asker_of(s, c);
 	intercept_stream(&i, s->snapshot->table, octets, length,
 	    s->rotation++, room + STREAM_PREFIX, STREAM_MESSAGE_MAX -
 	    STREAM_OPTIONS_ROOM);

@@ -77,8 +77,8 @@ stream_record(struct stream *s, const struct stream_connection *c,
 {
 	struct audit_record r = {
 		.generation = s->snapshot->generation,
-		.uid = (uid_t)-1,
-		.gid = (gid_t)-1,
+		.uid = c->sender.uid,
+		.gid = c->sender.gid,
 		.stream = true,
 		.family = (uint8_t)c->peer.any.sa_family,
 		.verdict = record->decision->verdict,

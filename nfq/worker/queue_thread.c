@@ -15,6 +15,7 @@
 #include "nfq/packet/intercept.h"
 #include "nfq/queue/queue.h"
 #include "nfq/handover/senders.h"
+#include "policy/clock.h"
 #include "policy/log.h"
 
 /* Packets that are looked at together: the CPU keeps some dozen loads apart. */
@@ -29,6 +30,7 @@ struct queue_thread {
 	struct window_queue *window;	/* the supervisor sees it */
 	uint32_t rotation;
 	bool recorded;			/* something of this batch */
+	monotime_t now;			/* when the batch was read */
 	uint64_t gaps_before;		/* counted by workers before this one */
 	uint64_t errors_before;
 	snapshot_place in_use;
@@ -181,15 +183,22 @@ answer_packet(struct queue_thread *j, const struct queue_packet *p,
 		record(j, p, i, snapshot->generation, received_ns);
 }
 
-/* Only of a worker that was told of suspects: the clock is not for others. */
 static bool
 is_suspect(const struct queue_thread *j, uid_t uid)
 {
-	struct timespec now;
+	return j->all->suspects != NULL && suspects_has(j->all->suspects, uid,
+	    monotime_to_ms(j->now));
+}
 
-	(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return suspects_has(j->all->suspects, uid,
-	    (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+/* What the queue knows of a packet. */
+static void
+set_origin(const struct queue_thread *j, struct interception *i,
+    const struct queue_packet *p)
+{
+	i->asker.uid = p->uid;
+	i->asker.gid = p->gid;
+	i->asker.device = p->device;
+	i->asker.now = j->now;
 }
 
 static void
@@ -217,7 +226,8 @@ answer_packets(struct queue_thread *j, const struct queue_packet *p,
 
 	for (n = 0; n < packets; n++) {
 		window_judge(j->window, first + n);
-		if (j->all->suspects != NULL && is_suspect(j, p[n].uid))
+		set_origin(j, &i[n], &p[n]);
+		if (is_suspect(j, p[n].uid))
 			intercept_unread(&i[n]);
 		else
 			intercept_parse(&i[n], p[n].octets, p[n].length,
@@ -240,6 +250,7 @@ answer_batch(struct queue_thread *j, unsigned int packets)
 	const struct snapshot *s;
 	int error;
 
+	j->now = monotime_now();
 	/* For the supervisor, should we die or get stuck in this batch. */
 	atomic_store_explicit(&slot->last_id, queue_last_id(j->reader),
 	    memory_order_relaxed);

@@ -88,15 +88,6 @@ rings_lost(const struct audit *a)
 	return sum;
 }
 
-static uint64_t
-realtime_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static struct timespec
 monotonic_in(int64_t ns)
 {

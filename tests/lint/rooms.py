@@ -29,7 +29,7 @@ ROOMS = {
     "policy/clock": "",
     "policy/config": "policy/log resolver/dns resolver/text resolver/image resolver/sources"
                      " resolver/compile policy/audit",
-    "policy/decide": "resolver/dns resolver/image resolver/answer",
+    "policy/decide": "policy/clock resolver/dns resolver/image resolver/answer",
     "policy/audit": "policy/clock policy/decide resolver/dns",
     "policy/status": "policy/clock policy/decide policy/config policy/log resolver/text resolver/image",
 
@@ -37,7 +37,7 @@ ROOMS = {
     "rules": "rules/netlink policy/config resolver/text",
 
     "nfq/queue": "policy/clock",
-    "nfq/packet": "resolver/dns resolver/image resolver/answer policy/decide",
+    "nfq/packet": "policy/clock resolver/dns resolver/image resolver/answer policy/decide",
     "nfq/process": "policy/clock resolver/dns resolver/text resolver/image resolver/sources resolver/compile"
                    " policy/config policy/audit policy/status policy/log",
     "nfq/handover": "policy/clock nfq/queue policy/config policy/audit policy/status",

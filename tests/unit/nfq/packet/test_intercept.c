@@ -50,6 +50,9 @@ ask(int family, const char *name, uint16_t type, uint16_t class,
 	memset(reply, 0xa5, sizeof(reply));
 	intercept(&in, table, packet, packet_length, packet_length, rotation,
 	    reply);
+	CHECK(in.asker.family == family && in.asker.protocol == IPPROTO_UDP);
+	CHECK(in.asker.port == in.packet.source_port &&
+	    in.asker.address == in.packet.source);
 	fault = interception_fault(&in, packet, reply);
 	if (fault != NULL)
 		printf("  %s: not true: %s\n", name, fault);
