@@ -78,35 +78,35 @@ static struct decision
 pass(enum reason reason)
 {
 	return (struct decision){ VERDICT_PASS, reason, ANSWER_EMPTY,
-		RCODE_NOERROR };
+		RCODE_NOERROR, 0 };
 }
 
 static struct decision
 answer(enum reason reason, enum answer_content content)
 {
 	return (struct decision){ VERDICT_ANSWER, reason, content,
-		RCODE_NOERROR };
+		RCODE_NOERROR, 0 };
 }
 
 static struct decision
 nodata(enum reason reason)
 {
 	return (struct decision){ VERDICT_NODATA, reason, ANSWER_NEGATIVE,
-		RCODE_NOERROR };
+		RCODE_NOERROR, 0 };
 }
 
 static struct decision
 nxdomain(enum reason reason)
 {
 	return (struct decision){ VERDICT_NXDOMAIN, reason, ANSWER_NEGATIVE,
-		RCODE_NXDOMAIN };
+		RCODE_NXDOMAIN, 0 };
 }
 
 static struct decision
 refuse(enum reason reason, enum rcode rcode)
 {
 	return (struct decision){ VERDICT_REFUSE, reason, ANSWER_EMPTY,
-		(uint16_t)rcode };
+		(uint16_t)rcode, 0 };
 }
 
 static bool

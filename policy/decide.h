@@ -94,6 +94,11 @@ struct decision {
 	enum reason reason;
 	enum answer_content content;	/* unless PASS or DROP */
 	uint16_t rcode;
+	/*
+	 * The policy's rule that made it, from 1; 0: none did.  A number, since
+	 * a decision may outlive the generation that the rule's name is in.
+	 */
+	uint16_t rule;
 };
 
 struct decision decide(const struct facts *facts);

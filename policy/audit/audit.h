@@ -16,6 +16,8 @@
 
 struct audit; /* rings, files and the writer thread */
 
+#define AUDIT_RULE_MAX 63		/* octets of a rule's name that are kept */
+
 /* Everything about one question; the octets are copied into the ring. */
 struct audit_record {
 	uint64_t time_ns;		/* CLOCK_REALTIME */
@@ -32,11 +34,13 @@ struct audit_record {
 	uint8_t server[16];
 	enum verdict verdict;
 	enum reason reason;
+	uint8_t rule_length;		/* 0: no rule made the decision */
 	uint16_t rcode;
 	uint16_t question_length;	/* DNS message of the client, may be cut at 512 */
 	uint16_t answer_length;		/* DNS message of the answer, 0 if passed */
 	const uint8_t *question;
 	const uint8_t *answer;
+	const char *rule;		/* name of the policy's rule; no NUL */
 };
 
 /* How records are written; the rows are in format.h. */

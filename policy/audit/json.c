@@ -151,6 +151,24 @@ put_id_or_null(struct json_out *out, const char *key, uint32_t id)
 }
 
 static void
+put_rule(struct json_out *out, const struct audit_record *record)
+{
+	size_t length = record->rule_length;
+
+	if (length == 0) {
+		json_text(out, "\",\"rule\":null");
+		return;
+	}
+	if (length > AUDIT_RULE_MAX)
+		length = AUDIT_RULE_MAX;
+	json_text(out, "\",\"rule\":\"");
+	for (size_t i = 0; i < length; i++)
+		json_escaped(out, (uint8_t)record->rule[i], false);
+	json_char(out, '"');
+}
+
+/* A rule's name is no number, so a piece with one is made each time. */
+static void
 put_outcome(struct audit_json *json, struct json_out *out,
     const struct audit_record *record)
 {
@@ -161,19 +179,20 @@ put_outcome(struct audit_json *json, struct json_out *out,
 	} };
 	const char *begin = out->pos;
 
-	if (piece_put(&json->outcome, &key, out))
+	if (record->rule_length == 0 && piece_put(&json->outcome, &key, out))
 		return;
 	json_text(out, ",\"decision\":\"");
 	json_text(out, decide_verdict_text(record->verdict));
 	json_text(out, "\",\"reason\":\"");
 	json_text(out, decide_reason_text(record->reason));
-	json_text(out, "\",\"rule\":null");
+	put_rule(out, record);
 	put_id_or_null(out, ",\"uid\":", record->uid);
 	put_id_or_null(out, ",\"gid\":", record->gid);
 	json_text(out, ",\"generation\":");
 	json_number(out, record->generation);
 	json_text(out, ",\"spent_us\":");
-	piece_keep(&json->outcome, &key, begin, out);
+	if (record->rule_length == 0)
+		piece_keep(&json->outcome, &key, begin, out);
 }
 
 static void

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "policy/audit/audit.h"
 #include "policy/audit/json_out.h"
 #include "resolver/dns/wire.h"
 
@@ -20,7 +21,7 @@ struct json_asked {
 };
 
 /* Room that json_records() leaves for what follows. */
-#define JSON_RECORDS_RESERVE 640
+#define JSON_RECORDS_RESERVE (640 + 5 * AUDIT_RULE_MAX)
 
 /*
  * Reads a name, which may be compressed, and puts it.  False, and the reader

@@ -14,7 +14,8 @@ struct slot {
 
 static_assert((AUDIT_RING_SIZE & (AUDIT_RING_SIZE - 1)) == 0, "power of two");
 static_assert(sizeof(struct slot) == 8, "a filler has room for its header");
-static_assert(2 * (sizeof(struct audit_record) + 2UL * UINT16_MAX + 16) <
+static_assert(2 * (sizeof(struct audit_record) + 2UL * UINT16_MAX +
+    UINT8_MAX + 16) <
     AUDIT_RING_SIZE, "the largest record fits, wherever it begins");
 
 int
@@ -57,7 +58,8 @@ audit_ring_put(struct audit_ring *ring, const struct audit_record *record)
 	uint64_t at = head & (AUDIT_RING_SIZE - 1);
 	uint64_t to_end = AUDIT_RING_SIZE - at, skip;
 	size_t size = sizeof(struct slot) + sizeof(*record) +
-	    record->question_length + record->answer_length;
+	    record->question_length + record->answer_length +
+	    record->rule_length;
 	struct slot slot;
 	uint8_t *to;
 
@@ -77,7 +79,8 @@ audit_ring_put(struct audit_ring *ring, const struct audit_record *record)
 	to = copy(ring->octets + at, &slot, sizeof(slot));
 	to = copy(to, record, sizeof(*record));
 	to = copy(to, record->question, record->question_length);
-	copy(to, record->answer, record->answer_length);
+	to = copy(to, record->answer, record->answer_length);
+	copy(to, record->rule, record->rule_length);
 	atomic_store_explicit(&ring->head, head + skip + size,
 	    memory_order_release);
 	return true;
@@ -107,6 +110,7 @@ audit_ring_next(const struct audit_ring *ring, uint64_t *cursor, uint64_t end,
 	memcpy(record, from, sizeof(*record));
 	record->question = from + sizeof(*record);
 	record->answer = record->question + record->question_length;
+	record->rule = (const char *)record->answer + record->answer_length;
 	return true;
 }
 

@@ -70,6 +70,8 @@ fill_ring(void *refused)
 		record.question_length = (uint16_t)(i % 113);
 		record.answer = octets;
 		record.answer_length = (uint16_t)(i % 599);
+		record.rule = (const char *)octets;
+		record.rule_length = (uint8_t)(i % 61);
 		if (!audit_ring_put(&ring, &record))
 			++*count;
 	}
@@ -82,13 +84,16 @@ is_whole(const struct audit_record *record)
 	uint32_t i = record->packet_id;
 
 	if (record->question_length != i % 113 ||
-	    record->answer_length != i % 599)
+	    record->answer_length != i % 599 || record->rule_length != i % 61)
 		return false;
 	for (size_t j = 0; j < record->question_length; j++)
 		if (record->question[j] != i % 251)
 			return false;
 	for (size_t j = 0; j < record->answer_length; j++)
 		if (record->answer[j] != i % 251)
+			return false;
+	for (size_t j = 0; j < record->rule_length; j++)
+		if ((uint8_t)record->rule[j] != i % 251)
 			return false;
 	return true;
 }

@@ -539,6 +539,51 @@ a_line_says_nothing_of_the_one_before(void)
 }
 
 static void
+the_rule_is_named(void)
+{
+	struct audit_record record = blank, none;
+	json_t *root;
+
+	start_message(0x8580, 0);
+	write_question("a.test", TYPE_A);
+	record.rule = "no \"ads\"\n";
+	record.rule_length = 9;
+	none = record;
+	none.rule_length = 0;
+	for (int i = 0; i < 2; i++) {
+		root = json_of_answer(record);
+		CHECK(is_text(root, "nfdns.rule", "no \"ads\"\\010"));
+		json_decref(root);
+		root = json_of_answer(none);
+		CHECK(json_is_null(at(root, "nfdns.rule")));
+		json_decref(root);
+	}
+}
+
+/* With as many answers as a message can have. */
+static void
+the_longest_rule_leaves_the_line_whole(void)
+{
+	uint8_t address[16];
+	char rule[UINT8_MAX];
+	struct audit_record record = blank;
+	json_t *root;
+
+	memset(address, 0xfd, sizeof(address));
+	memset(rule, 1, sizeof(rule));
+	record.rule = rule;
+	record.rule_length = sizeof(rule);
+	start_message(0x8580, 200);
+	write_question("a.test", TYPE_AAAA);
+	for (int i = 0; i < 200; i++)
+		write_record(TYPE_AAAA, address, sizeof(address));
+	root = json_of_answer(record);
+	CHECK(json_string_length(at(root, "nfdns.rule")) == 4 * AUDIT_RULE_MAX);
+	CHECK(at(root, "dns.answers_omitted") != NULL);
+	json_decref(root);
+}
+
+static void
 any_octets_make_a_whole_line(void)
 {
 	uint8_t noise[2000];
@@ -639,6 +684,8 @@ main(void)
 	TEST(times_are_written_as_libc_does);
 	TEST(numbers_of_every_width_are_written);
 	TEST(a_line_says_nothing_of_the_one_before);
+	TEST(the_rule_is_named);
+	TEST(the_longest_rule_leaves_the_line_whole);
 	TEST(any_octets_make_a_whole_line);
 	TEST(what_does_not_fit_is_left_out_and_counted);
 	return test_summary();
