@@ -1,49 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a source says of the domain as a whole:
+ * Names that belong to no service:
  *
  *   DOMAIN                NS: the cluster's DNS service
  *   dns-version.DOMAIN    TXT "1.1.0"
- *   svc, NS.svc, ...      exist, though nothing may lie below them
- *   ADDRESS.NS.pod        the address that is the label, if pods = "insecure"
+ *   svc, NS.svc, ...      exist, even if nothing lies below them
+ *   ADDRESS.NS.pod        the address in the label, if pods = "insecure"
  */
+#include "resolver/kubernetes/domain.h"
+
 #include <string.h>
 
-#include "resolver/kubernetes/name_maker.h"
 #include "resolver/dns/rr.h"
 
 #define DNS_VERSION	"1.1.0"
 #define DNS_VERSION_TTL	28800	/* the specification's example */
 
 static void
-add_empty(struct making *m, const struct dns_name *name)
+add_empty(struct name_maker *m, const struct dns_name *name)
 {
 	if (m->error == 0)
 		m->error = builder_add_empty(m->k->builder, name);
 }
 
 static void
-add_version(struct making *m, const struct dns_name *domain)
+add_version(struct name_maker *m, const struct dns_name *domain)
 {
 	static const char text[] = "\5" DNS_VERSION;
 	struct dns_name name;
 	uint32_t ttl = m->ttl;
 
-	if (!making_label(&name, "", "dns-version", domain))
+	if (!name_maker_label(&name, "", "dns-version", domain))
 		return;
 	m->ttl = DNS_VERSION_TTL;
-	making_add(m, &name, TYPE_TXT, text, sizeof(text) - 1, 0);
+	name_maker_add(m, &name, TYPE_TXT, text, sizeof(text) - 1, 0);
 	m->ttl = ttl;
 }
 
-/* *.NAME: the records lend their TTL, the question has the address. */
+/* *.NAME: the address is in the question, the TTL in these records. */
 static void
-add_dashed(struct making *m, const struct dns_name *above)
+add_dashed(struct name_maker *m, const struct dns_name *above)
 {
 	static const uint8_t none[16];
 	struct dns_name name;
 
-	if (!making_label(&name, "", "*", above))
+	if (!name_maker_label(&name, "", "*", above))
 		return;
 	for (int i = 0; i < 2 && m->error == 0; i++) {
 		int outcome = builder_add(m->k->builder, &name,
@@ -55,19 +56,20 @@ add_dashed(struct making *m, const struct dns_name *above)
 	}
 }
 
-/* A namespace exists, whether anything is in it or not. */
+/* A namespace exists even if it is empty. */
 static void
-add_namespace(struct making *m, const char *namespace,
+add_namespace(struct name_maker *m, const char *namespace,
     const struct dns_name *pod, enum mesh_pods pods)
 {
 	struct dns_name name;
 
-	if (making_label(&name, "", namespace, &m->svc))
+	if (name_maker_label(&name, "", namespace, &m->svc))
 		add_empty(m, &name);
-	if (m->has_clusterset && making_label(&name, "", namespace,
+	if (m->has_clusterset && name_maker_label(&name, "", namespace,
 	    &m->imports))
 		add_empty(m, &name);
-	if (pods == PODS_DISABLED || !making_label(&name, "", namespace, pod))
+	if (pods == PODS_DISABLED ||
+	    !name_maker_label(&name, "", namespace, pod))
 		return;
 	add_empty(m, &name);
 	if (pods == PODS_INSECURE)
@@ -75,7 +77,7 @@ add_namespace(struct making *m, const char *namespace,
 }
 
 static void
-add_namespaces(struct making *m, const struct dns_name *pod)
+add_namespaces(struct name_maker *m, const struct dns_name *pod)
 {
 	const struct mesh_source *source = m->k->text->source;
 	enum mesh_pods pods = source != NULL ? source->pods : PODS_DISABLED;
@@ -109,7 +111,7 @@ is_nameserver(const struct mesh_texts *servers, const uint8_t *octets,
 }
 
 static bool
-is_dns_service(const struct making *m, const struct object_service *s,
+is_dns_service(const struct name_maker *m, const struct object_service *s,
     const struct mesh_texts *servers)
 {
 	const struct object_namespace *n = OBJECT_AT(m->objects,
@@ -131,7 +133,7 @@ is_dns_service(const struct making *m, const struct object_service *s,
 			return true;
 	}
 	handle = s->first_endpoint;
-	while ((handle = making_endpoint(m, s, handle)) != 0) {
+	while ((handle = name_maker_endpoint(m, s, handle)) != 0) {
 		e = OBJECT_AT(m->objects, const struct object_endpoint,
 		    handle);
 		if (is_nameserver(servers, e->octets, e->length))
@@ -141,9 +143,9 @@ is_dns_service(const struct making *m, const struct object_service *s,
 	return false;
 }
 
-/* The service's own addresses: it may lie in a namespace without names. */
+/* The addresses of the DNS service: its namespace may have no names. */
 static void
-add_dns_addresses(struct making *m, const struct object_service *s,
+add_dns_addresses(struct name_maker *m, const struct object_service *s,
     const struct dns_name *name)
 {
 	const struct object_address *a;
@@ -152,41 +154,41 @@ add_dns_addresses(struct making *m, const struct object_service *s,
 
 	for (handle = s->first_address; handle != 0; handle = a->next) {
 		a = OBJECT_AT(m->objects, const struct object_address, handle);
-		making_add_address(m, name, a->octets, a->length, s->line);
+		name_maker_add_address(m, name, a->octets, a->length, s->line);
 	}
 	if (s->kind != SERVICE_HEADLESS)
 		return;
 	handle = s->first_endpoint;
-	while ((handle = making_endpoint(m, s, handle)) != 0) {
+	while ((handle = name_maker_endpoint(m, s, handle)) != 0) {
 		e = OBJECT_AT(m->objects, const struct object_endpoint,
 		    handle);
-		making_add_address(m, name, e->octets, e->length, s->line);
+		name_maker_add_address(m, name, e->octets, e->length, s->line);
 		handle = e->next;
 	}
 }
 
-/* ns.dns.DOMAIN, for servers that are no service's. */
+/* ns.dns.DOMAIN, for nameservers that belong to no service. */
 static void
-add_own_nameserver(struct making *m, const struct dns_name *domain,
+add_own_nameserver(struct name_maker *m, const struct dns_name *domain,
     const struct mesh_texts *servers)
 {
 	struct dns_name name;
 
-	if (!making_label(&name, "", "dns", domain) ||
-	    !making_label(&name, "", "ns", &name))
+	if (!name_maker_label(&name, "", "dns", domain) ||
+	    !name_maker_label(&name, "", "ns", &name))
 		return;
-	making_add(m, domain, TYPE_NS, name.octets, name.length, 0);
+	name_maker_add(m, domain, TYPE_NS, name.octets, name.length, 0);
 	for (size_t i = 0; i < servers->count; i++) {
 		uint8_t octets[16];
 		uint8_t length = kubernetes_address(servers->texts[i], octets);
 
 		if (length != 0)
-			making_add_address(m, &name, octets, length, 0);
+			name_maker_add_address(m, &name, octets, length, 0);
 	}
 }
 
 static void
-add_nameservers(struct making *m, const struct dns_name *domain)
+add_nameservers(struct name_maker *m, const struct dns_name *domain)
 {
 	const struct mesh_source *source = m->k->text->source;
 	const struct mesh_texts *servers = source != NULL ?
@@ -198,11 +200,12 @@ add_nameservers(struct making *m, const struct dns_name *domain)
 	for (uint32_t handle = m->objects->first_service; handle != 0;
 	    handle = s->next) {
 		s = OBJECT_AT(m->objects, const struct object_service, handle);
-		if (s->place != m->k->place || !is_dns_service(m, s, servers) ||
-		    !making_service_name(m, s, &name))
+		if (s->source != m->k->source ||
+		    !is_dns_service(m, s, servers) ||
+		    !name_maker_service_name(m, s, &name))
 			continue;
 		any = true;
-		making_add(m, domain, TYPE_NS, name.octets, name.length,
+		name_maker_add(m, domain, TYPE_NS, name.octets, name.length,
 		    s->line);
 		add_dns_addresses(m, s, &name);
 	}
@@ -210,9 +213,9 @@ add_nameservers(struct making *m, const struct dns_name *domain)
 		add_own_nameserver(m, domain, servers);
 }
 
-/* The part of m->imports behind its first label. */
+/* The domain of imports: m->imports without its first label. */
 static struct dns_name
-clusterset_domain(const struct making *m)
+clusterset_domain(const struct name_maker *m)
 {
 	struct dns_name domain = m->imports;
 	size_t label = 1u + domain.octets[0];
@@ -224,7 +227,7 @@ clusterset_domain(const struct making *m)
 }
 
 void
-making_domain(struct making *m)
+domain_add_names(struct name_maker *m)
 {
 	const struct dns_name *domain = &m->k->text->mesh->domain;
 	struct dns_name pod, clusterset;
@@ -237,7 +240,7 @@ making_domain(struct making *m)
 		add_version(m, &clusterset);
 		add_empty(m, &m->imports);
 	}
-	if (making_label(&pod, "", "pod", domain)) {
+	if (name_maker_label(&pod, "", "pod", domain)) {
 		add_empty(m, &pod);
 		add_namespaces(m, &pod);
 	}

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Readers of EndpointSlice and of Endpoints, which says the same in the form
- * before it.
- */
+/* Readers of EndpointSlice, and of Endpoints, the older form of it. */
 #include <string.h>
 
-#include "resolver/kubernetes/kubernetes.h"
-#include "resolver/dns/name.h"
+#include "resolver/kubernetes/readers.h"
 
-/* What the endpoints of one slice, or of one subset, have in common. */
+/* What all endpoints of a slice, or of a subset of Endpoints, share. */
 struct endpoint_group {
 	struct kubernetes *k;
 	const struct kubernetes_item *item;
@@ -75,7 +71,7 @@ add_address(struct endpoint_group *g, const struct endpoint_head *head,
 		return error;
 	endpoint = OBJECT_AT(objects, struct object_endpoint, handle);
 	endpoint->line = g->item->line;
-	endpoint->place = g->k->place;
+	endpoint->source = g->k->source;
 	endpoint->hostname = head->hostname;
 	endpoint->pod = head->pod;
 	endpoint->cluster = g->cluster;
@@ -87,7 +83,7 @@ add_address(struct endpoint_group *g, const struct endpoint_head *head,
 	return 0;
 }
 
-/* "An unknown state is to be taken for ready": the API of EndpointConditions. */
+/* Unknown is ready: the API of EndpointConditions. */
 static bool
 is_ready(const struct json_node *endpoint)
 {
@@ -109,7 +105,7 @@ read_slice_endpoint(struct endpoint_group *g, const struct json_node *endpoint)
 	return error;
 }
 
-/* What a slice's addresses are; false if they are none of ours. */
+/* The slice's type of address; false if it has no IP addresses. */
 static bool
 read_address_type(struct endpoint_group *g)
 {
@@ -127,7 +123,7 @@ read_address_type(struct endpoint_group *g)
 	return g->length != 0;
 }
 
-/* Which service a slice is for; without its label, for none. */
+/* The service of a slice, which a label names; 0 without the label. */
 static int
 find_service(struct endpoint_group *g)
 {
@@ -157,7 +153,7 @@ find_service(struct endpoint_group *g)
 	    imported, &g->service);
 }
 
-/* Notes who speaks of the service, for where nobody else does. */
+/* Where the service is mentioned first, for messages about it. */
 static void
 mention(struct endpoint_group *g)
 {
@@ -166,7 +162,7 @@ mention(struct endpoint_group *g)
 
 	if (s->line == 0) {
 		s->line = g->item->line;
-		s->place = g->k->place;
+		s->source = g->k->source;
 	}
 	if (!g->legacy)
 		s->has_slices = true;
@@ -195,7 +191,7 @@ kubernetes_read_slice(struct kubernetes *k, const struct kubernetes_item *item)
 	return error;
 }
 
-/* Addresses of one subset that are ready, or those that are not. */
+/* Reads the ready addresses of a subset, or the others. */
 static int
 read_subset_addresses(struct endpoint_group *g, const struct json_node *array,
     bool ready)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The places and their order are those of istiod without its controller for
+ * The slots and their order are those of istiod without its controller for
  * addresses (serviceentry/controller.go, autoAllocateIPs): a sidecar listens
- * on what istiod computes, so ours must be the same.  Where two places have
- * one address there (it shifts all that follow, or gives both the same), the
- * next place is tried here.
+ * on the address that istiod computes, so ours must be the same.  Where istiod
+ * computes one address for two slots (it shifts all later ones, or gives both
+ * the same), this code tries the next slot.
  */
 #include "resolver/kubernetes/istio_address.h"
 
@@ -13,11 +13,11 @@
 
 #include "resolver/image/istio_range.h"
 
-/* Places, and the largest prime below that. */
-#define PLACES	(256 * 254)
+/* How many slots, and the largest prime below that. */
+#define SLOTS	(256 * 254)
 #define PRIME	65011
 
-/* The fourth octet is never 255, so a third one has 255 places, 0 unused. */
+/* The fourth octet is never 255: a third one has 255 slots, 0 unused. */
 #define FOURTHS	255
 
 static bool
@@ -81,13 +81,13 @@ istio_address_reserve(struct istio_addresses *taken, const uint8_t *octets,
 		take(taken->v6, (unsigned int)octets[14] << 8 | octets[15]);
 }
 
-/* False if the place, from 0, has no address or one that is taken. */
+/* False if the slot, from 0, has no address or one that is taken. */
 static bool
-take_place(struct istio_addresses *taken, unsigned int place,
+take_slot(struct istio_addresses *taken, unsigned int slot,
     struct istio_address *address)
 {
-	unsigned int third = (place + 1) / FOURTHS;
-	unsigned int fourth = (place + 1) % FOURTHS;
+	unsigned int third = (slot + 1) / FOURTHS;
+	unsigned int fourth = (slot + 1) % FOURTHS;
 	unsigned int tail = tail_v6(third, fourth);
 
 	if (fourth == 0 || is_taken(taken->v4, third << 8 | fourth) ||
@@ -110,12 +110,12 @@ istio_address_take(struct istio_addresses *taken, const char *namespace,
 	if (taken->full)
 		return -ENOSPC;
 	/* As istiod does it, in 32 bits: the sum may wrap. */
-	for (uint32_t i = 0; i < PLACES; i++)
-		if (take_place(taken, (hash + i * step) % PLACES, address))
+	for (uint32_t i = 0; i < SLOTS; i++)
+		if (take_slot(taken, (hash + i * step) % SLOTS, address))
 			return 0;
-	/* Steps that have a factor in common with PLACES miss some. */
-	for (unsigned int place = 0; place < PLACES; place++)
-		if (take_place(taken, place, address))
+	/* Steps that have a factor in common with SLOTS miss some. */
+	for (unsigned int slot = 0; slot < SLOTS; slot++)
+		if (take_slot(taken, slot, address))
 			return 0;
 	taken->full = true;
 	return -ENOSPC;

@@ -4,8 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "resolver/kubernetes/istio_objects.h"
 #include "resolver/dns/name.h"
+#include "resolver/kubernetes/istio_objects.h"
+#include "resolver/kubernetes/readers.h"
 
 /* One entry while it is read. */
 struct entry_reading {
@@ -14,7 +15,7 @@ struct entry_reading {
 	struct istio_entry entry;
 };
 
-/* An address without its prefix length, if that covers all of it. */
+/* An address from a prefix of full length, as in 10.0.0.1/32. */
 static uint8_t
 read_whole_prefix(const char *text, uint8_t octets[static 16], bool *prefix)
 {
@@ -37,7 +38,7 @@ read_whole_prefix(const char *text, uint8_t octets[static 16], bool *prefix)
 	return bits == length * 8UL ? length : 0;
 }
 
-/* 0.0.0.0 and :: are how an entry says that it has no address. */
+/* 0.0.0.0 and :: mean that the entry has no address. */
 static bool
 is_unspecified(const uint8_t *octets, uint8_t length)
 {
@@ -77,7 +78,7 @@ read_address(struct entry_reading *r, const char *text)
 		    KUBERNETES_SHOWN, text != NULL ? text : "(not a string)");
 	if (length != 0 && is_unspecified(octets, length))
 		return 0;
-	/* Also one that cannot be read: istiod makes up none beside it. */
+	/* Even if it is malformed: istiod then allocates none. */
 	r->entry.has_addresses = true;
 	return length == 0 ? 0 :
 	    append_address(r->k, &r->entry.addresses, octets, length);
@@ -101,7 +102,7 @@ read_addresses(struct entry_reading *r)
 	return error;
 }
 
-/* Lower-cased and without the final dot; 0, with a warning, if it is none. */
+/* The host in lower case without a final dot; 0, with a warning, if bad. */
 static int
 read_host_text(struct entry_reading *r, const char *text, uint32_t *string)
 {
@@ -146,7 +147,7 @@ read_host(struct entry_reading *r, const char *text)
 
 /*
  * One of status.addresses, which istiod's controller writes: { "value": ...,
- * "host": ... }; without a host it is for all of them.
+ * "host": ... }.  Without a host it belongs to all hosts of the entry.
  */
 static int
 read_status_address(struct entry_reading *r, const struct json_node *node)
@@ -201,7 +202,7 @@ is_visible(const struct entry_reading *r)
 	return false;
 }
 
-/* Absent is NONE, the first of the protocol buffer's values. */
+/* An absent one is NONE, the first value in the protocol buffer. */
 static bool
 read_resolution(struct entry_reading *r)
 {
@@ -228,7 +229,7 @@ read_resolution(struct entry_reading *r)
 	return false;
 }
 
-/* The label by which a ServiceEntry declines an address. */
+/* False if a label of the ServiceEntry switches allocation off. */
 static bool
 wants_address(const struct kubernetes_item *item)
 {
@@ -256,7 +257,7 @@ read_head(struct entry_reading *r)
 		error = objects_string(objects, created, strlen(created),
 		    &entry->created);
 	entry->line = r->item->line;
-	entry->place = r->k->place;
+	entry->source = r->k->source;
 	entry->visible = is_visible(r);
 	entry->auto_allocate = wants_address(r->item);
 	return error;

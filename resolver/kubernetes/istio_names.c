@@ -3,29 +3,32 @@
  * The names of ServiceEntries, as Istio's name table has them
  * (pkg/dns/server/name_table.go), for each host:
  *
- *   1. a host that is a name of Kubernetes is that alone;
- *   2. an entry of another cluster counts where this machine's has none;
- *   3. spec.addresses, if there are any; prefixes make no name;
- *   4. with resolution NONE the addresses of endpoints, its own and those of
- *      the workloads that it selects, in this machine's network;
- *   5. else an address for the name alone: what istiod has written into
- *      status.addresses, or what it would compute; a wildcard has none.
+ *   1. a host that is also a name of Kubernetes is left to that;
+ *   2. an entry of another cluster counts only if this machine's cluster has
+ *      no entry for the host;
+ *   3. the addresses are spec.addresses, if there are any, without prefixes;
+ *   4. else, with resolution NONE, those of its endpoints and of the workloads
+ *      that it selects, as far as they are in this machine's network;
+ *   5. else an allocated address: the one that istiod has written into
+ *      status.addresses, or the one that it would compute; none for a wildcard.
  *
- * Addresses of entries with one host are joined, the oldest entry's first; a
- * host that is there in several namespaces has one made up for each of them.
- * These names only overlay public ones: no NAME_OWNED.
+ * Addresses of entries with the same host are joined, the oldest entry's first.
+ * A host in several namespaces gets an allocated address for each of them.
+ * These names overlay public ones: no NAME_OWNED.
  */
+#include "resolver/kubernetes/names.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "resolver/dns/rr.h"
 #include "resolver/kubernetes/istio_address.h"
 #include "resolver/kubernetes/istio_objects.h"
-#include "resolver/dns/rr.h"
 
 /*
- * What entries have in common: those with one host, in any namespace, or those
- * with one host in one namespace, which istiod takes for one service.
+ * What entries with the same host share: of all namespaces, or of one
+ * namespace, where istiod takes them for one service.
  */
 struct known_host {
 	uint32_t namespace;		/* strings; 0: any */
@@ -42,7 +45,7 @@ struct naming {
 	uint32_t *order;		/* entries, the oldest first */
 	struct build_index hosts;	/* struct known_host */
 	struct istio_addresses taken;
-	/* The entry whose turn it is. */
+	/* The current entry. */
 	const struct istio_entry *e;
 	int error;			/* sticky */
 };
@@ -67,8 +70,8 @@ warn(const struct naming *n, const char *text)
 }
 
 /*
- * The oldest first: one that is added later then moves nobody's address.  An
- * entry that does not say its age is the youngest.
+ * The oldest first, so that a new entry changes no other's address.  An entry
+ * without a time of creation is the youngest.
  */
 static int
 compare_entries(const void *a, const void *b, void *objects)
@@ -90,7 +93,7 @@ compare_entries(const void *a, const void *b, void *objects)
 	if (order == 0)
 		order = strcmp(objects_text(objects, x->name),
 		    objects_text(objects, y->name));
-	return order != 0 ? order : (int)x->place - (int)y->place;
+	return order != 0 ? order : (int)x->source - (int)y->source;
 }
 
 static int
@@ -133,7 +136,7 @@ find_host(const struct naming *n, uint32_t namespace, uint32_t text)
 	return NULL;
 }
 
-/* Made, which moves the arena, if it is not there; NULL after an error. */
+/* The host, added if absent, which moves the arena; NULL after an error. */
 static struct known_host *
 get_host(struct naming *n, uint32_t namespace, uint32_t text)
 {
@@ -165,7 +168,7 @@ reserve(struct naming *n, const struct object_list *list)
 	}
 }
 
-/* Pods come and go, and made-up addresses must stay what they are. */
+/* Not those of pods: they change, and allocated addresses must not. */
 static void
 reserve_workloads(struct naming *n, const struct object_list *list)
 {
@@ -179,8 +182,8 @@ reserve_workloads(struct naming *n, const struct object_list *list)
 }
 
 /*
- * Keeps addresses that an object gives to somebody, seen from here or not,
- * from being made up for others, as istiod's own controller does.
+ * Marks all addresses of objects as taken, visible from here or not, so that
+ * they are not allocated; as istiod's own controller does.
  */
 static void
 reserve_given(struct naming *n)
@@ -199,7 +202,7 @@ reserve_given(struct naming *n)
 	}
 }
 
-/* An entry that this machine does not see hides no other cluster's. */
+/* Only entries that this machine sees hide those of other clusters. */
 static void
 note_host(struct naming *n, const struct istio_host *host)
 {
@@ -207,7 +210,7 @@ note_host(struct naming *n, const struct istio_host *host)
 
 	reserve(n, &host->status);
 	if (known != NULL && n->e->visible &&
-	    kubernetes_in_cluster(n->k, n->e->place))
+	    kubernetes_in_cluster(n->k, n->e->source))
 		known->own = true;
 }
 
@@ -217,7 +220,7 @@ is_wildcard(const char *host)
 	return host[0] == '*' && host[1] == '.';
 }
 
-/* An address for the host alone, if it needs one. */
+/* Allocates an address to the host, if it needs one. */
 static void
 allocate_host(struct naming *n, const struct istio_host *host)
 {
@@ -255,7 +258,7 @@ add(struct naming *n, const struct dns_name *name, const uint8_t *octets,
 		n->error = outcome;
 }
 
-/* An address that was made up for the name, if its family is wanted. */
+/* Adds an allocated address, if its family is wanted. */
 static void
 add_allocated(struct naming *n, const struct dns_name *name,
     const uint8_t *octets, uint8_t length)
@@ -293,9 +296,9 @@ static bool
 is_near(const struct kubernetes *k, const struct istio_workload *w)
 {
 	bool network = w->network != 0 ? k->network == 0 ||
-	    w->network == k->network : kubernetes_in_network(k, w->place);
+	    w->network == k->network : kubernetes_in_network(k, w->source);
 	bool cluster = w->cluster != 0 ? k->cluster == 0 ||
-	    w->cluster == k->cluster : kubernetes_in_cluster(k, w->place);
+	    w->cluster == k->cluster : kubernetes_in_cluster(k, w->source);
 
 	return w->healthy && network &&
 	    (cluster || k->text->mesh->multicluster_headless);
@@ -346,7 +349,7 @@ add_host(struct naming *n, const struct istio_host *host)
 	struct dns_name name;
 
 	if (!n->e->visible || known == NULL || (known->own &&
-	    !kubernetes_in_cluster(n->k, n->e->place)) ||
+	    !kubernetes_in_cluster(n->k, n->e->source)) ||
 	    name_from_text(&name, text, strlen(text)) != 0 ||
 	    builder_owned(n->k->builder, &name))
 		return;
@@ -358,19 +361,19 @@ add_host(struct naming *n, const struct istio_host *host)
 		add_auto(n, host, &name);
 }
 
-/* Does one thing with every host of every entry, the oldest entry first. */
+/* Calls act() for every host of every entry, the oldest entry first. */
 static void
 each_host(struct naming *n,
     void (*act)(struct naming *n, const struct istio_host *host))
 {
 	for (size_t i = 0; i < n->k->entry_count && n->error == 0; i++) {
-		/* Copies: what is done with them may move the arena. */
+		/* Copies: act() may move the arena. */
 		const struct istio_entry e = *entry_at(n, i);
 		struct istio_host host;
 		uint32_t handle;
 
 		n->e = &e;
-		kubernetes_go(n->k, e.place);
+		kubernetes_select(n->k, e.source);
 		for (handle = e.hosts.first; handle != 0 && n->error == 0;
 		    handle = host.next) {
 			host = *OBJECT_AT(n->objects, struct istio_host,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is kept of Istio's objects (networking.istio.io) between reading them
- * and deriving names: handles into the arena and the strings of the Kubernetes
- * objects that they stand among.
+ * What is kept of Istio's objects (networking.istio.io) until names are made.
+ * Handles refer to the arena and the strings of struct objects.
  */
 #ifndef NFDNS_RESOLVER_KUBERNETES_ISTIO_OBJECTS_H
 #define NFDNS_RESOLVER_KUBERNETES_ISTIO_OBJECTS_H
@@ -22,14 +21,14 @@ struct istio_labels {
 	} label[];
 };
 
-/* A WorkloadEntry, a pod, or an endpoint that a ServiceEntry spells out. */
+/* A WorkloadEntry, a pod, or an endpoint inside a ServiceEntry. */
 struct istio_workload {
 	uint32_t next;
 	uint32_t namespace;		/* string */
 	uint32_t labels;
 	uint32_t cluster;		/* strings; 0: its source's */
 	uint32_t network;
-	uint16_t place;
+	uint16_t source;
 	bool healthy;
 	bool pod;
 	uint8_t length;			/* 4 or 16 */
@@ -40,7 +39,7 @@ struct istio_workload {
 struct istio_host {
 	uint32_t next;
 	uint32_t text;			/* string: lower case, no final dot */
-	struct object_list status;	/* addresses that the mesh gave it */
+	struct object_list status;	/* addresses of status.addresses */
 };
 
 struct istio_entry {
@@ -53,26 +52,26 @@ struct istio_entry {
 	struct object_list addresses;	/* struct object_address */
 	struct object_list endpoints;	/* struct istio_workload */
 	uint32_t selector;		/* labels; 0: none */
-	uint16_t place;
+	uint16_t source;
 	bool passthrough;		/* resolution NONE */
-	bool has_addresses;		/* be they such as make no name */
+	bool has_addresses;		/* usable or not */
 	bool auto_allocate;
 	bool visible;			/* exported to the mesh's namespace */
 };
 
-/* The endpoints that a ServiceEntry spells out.  0, -ENOMEM or -E2BIG. */
+/* Reads the endpoints inside a ServiceEntry.  0, -ENOMEM or -E2BIG. */
 int istio_read_endpoints(struct kubernetes *k,
     const struct kubernetes_item *item, struct object_list *endpoints)
     __attribute__((warn_unused_result));
 
-/* All strings of an object of labels; *labels is 0 for none.  Same returns. */
+/* The labels of both objects; *labels is 0 for none.  Same returns. */
 int istio_read_labels(struct kubernetes *k, const struct json_node *object,
     const struct json_node *others, uint32_t *labels)
     __attribute__((warn_unused_result));
 
 /*
- * Whether the workload has all labels that the selector asks for; a selector
- * without any selects nothing.
+ * Whether the workload has all labels of the selector.  A selector without
+ * labels, 0, selects nothing.
  */
 bool istio_selects(const struct objects *objects, uint32_t selector,
     const struct istio_workload *workload);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reader of WorkloadEntry, which a ServiceEntry also spells out as one of its
- * endpoints; of pods, which a ServiceEntry may select as well; and of labels.
+ * Reader of WorkloadEntry and of the endpoints inside a ServiceEntry, which
+ * have the same form; of pods, which a ServiceEntry may select; and of labels.
  */
 #include <string.h>
 
-#include "resolver/kubernetes/istio_objects.h"
 #include "resolver/dns/name.h"
+#include "resolver/kubernetes/istio_objects.h"
+#include "resolver/kubernetes/readers.h"
 
 static uint32_t
 count_members(const struct json_node *object)
@@ -20,7 +21,7 @@ count_members(const struct json_node *object)
 	return count;
 }
 
-/* Adds an object's members to labels that have room. */
+/* Adds the object's members to labels, which have space for them. */
 static int
 read_members(struct kubernetes *k, const struct json_node *object,
     uint32_t labels)
@@ -68,7 +69,7 @@ istio_read_labels(struct kubernetes *k, const struct json_node *object,
 	return error;
 }
 
-/* The value of a key; 0 if there is none.  The first of two counts. */
+/* The value of a key; 0 if there is none.  Of two, the first counts. */
 static uint32_t
 label_value(const struct objects *objects, uint32_t labels, uint32_t key)
 {
@@ -101,7 +102,7 @@ istio_selects(const struct objects *objects, uint32_t selector,
 	return true;
 }
 
-/* Where it is, by a label; a string that is there already stays. */
+/* Sets *string to a label about the location, unless it is set already. */
 static int
 read_topology(struct kubernetes *k, const struct json_node *own,
     const struct json_node *labels, const char *label, uint32_t *string)
@@ -115,7 +116,7 @@ read_topology(struct kubernetes *k, const struct json_node *own,
 	return objects_string(&k->objects, text, strlen(text), string);
 }
 
-/* What status.conditions say of one type; NULL if nothing. */
+/* The status of one type in status.conditions; NULL if there is none. */
 static const char *
 condition_of(const struct json_node *object, const char *wanted)
 {
@@ -133,7 +134,7 @@ condition_of(const struct json_node *object, const char *wanted)
 	return NULL;
 }
 
-/* What an agent on the machine says of its health. */
+/* Unhealthy only if the agent on the machine reports so. */
 static bool
 is_healthy(const struct json_node *object)
 {
@@ -142,7 +143,7 @@ is_healthy(const struct json_node *object)
 	return value == NULL || strcmp(value, "False") != 0;
 }
 
-/* Keeps a workload with its address and where it is. */
+/* Keeps a workload with its address and location. */
 static int
 keep(struct kubernetes *k, const struct kubernetes_item *item,
     const struct json_node *own, const struct json_node *labels,
@@ -170,8 +171,8 @@ keep(struct kubernetes *k, const struct kubernetes_item *item,
 }
 
 /*
- * The address of a workload; 0 if it is none.  A name or a UNIX socket is for
- * proxies and gives a name no address; only what is none of these is wrong.
+ * The address of a workload.  Returns its length, 0 if it has none.  Proxies
+ * also take a name or a UNIX socket there; anything else gets a warning.
  */
 static uint8_t
 read_address(const struct kubernetes *k, const struct kubernetes_item *item,
@@ -202,7 +203,7 @@ read_workload(struct kubernetes *k, const struct kubernetes_item *item,
 	const struct json_node *labels = json_tree_member(spec, "labels");
 	const char *network = json_tree_string(
 	    json_tree_member(spec, "network"));
-	struct istio_workload w = { .place = k->place,
+	struct istio_workload w = { .source = k->source,
 	    .healthy = metadata == NULL || is_healthy(item->value) };
 	int error = 0;
 
@@ -236,7 +237,7 @@ istio_read_workload_entry(struct kubernetes *k,
 	    &k->workloads);
 }
 
-/* A pod that serves: Istio selects those that are ready. */
+/* Whether the pod is ready: Istio selects no others. */
 static bool
 is_ready(const struct kubernetes_item *pod)
 {
@@ -261,10 +262,10 @@ istio_read_pod(struct kubernetes *k, const struct kubernetes_item *item)
 	if (!k->keeps_pods || count_members(labels) == 0 || !is_ready(item))
 		return 0;
 	for (; ip != NULL && error == 0; ip = ip->next) {
-		struct istio_workload w = { .place = k->place,
+		struct istio_workload w = { .source = k->source,
 		    .healthy = true, .pod = true };
 
-		/* What is no address, the pod's own reader says. */
+		/* The pod's own reader warns about bad addresses. */
 		w.length = kubernetes_address(json_tree_string(
 		    json_tree_member(ip, "ip")), w.octets);
 		if (w.length != 0)

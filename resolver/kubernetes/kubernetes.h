@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading Kubernetes objects: what source_kubernetes.c, which finds the
- * objects in the text, shares with the readers of each kind and with those
- * who derive names from all objects together.
+ * What all files of this room share: the state of reading objects and making
+ * names, messages, and the parts that objects have in common.  This is the
+ * lowest file of the room above objects.h.  Above it are the readers of single
+ * objects (readers.h), then names (names.h), then the reader of whole texts
+ * (reader.h).
  */
 #ifndef NFDNS_RESOLVER_KUBERNETES_KUBERNETES_H
 #define NFDNS_RESOLVER_KUBERNETES_KUBERNETES_H
@@ -20,39 +22,39 @@
 /* How much of a hostile text a message shows: "%.*s", KUBERNETES_SHOWN, text */
 #define KUBERNETES_SHOWN 100
 
-/* One of the texts that are read together; what it held refers to it. */
-struct kubernetes_place {
-	struct source_text text;	/* its data no longer */
+/* One of the texts that are read together; objects refer to it by index. */
+struct kubernetes_source {
+	struct source_text text;	/* without data, which is freed */
 	uint32_t cluster;		/* strings; 0: any */
 	uint32_t network;
 };
 
 /* All sources of the format while they are read. */
 struct kubernetes {
-	const struct source_text *text;	/* of the place where we are */
-	uint16_t place;
+	const struct source_text *text;	/* of the selected source */
+	uint16_t source;		/* the selected one */
 	struct builder *builder;
 	struct diag *diag;
 	struct objects objects;
 	struct json_tree tree;
-	struct kubernetes_place *places;
-	size_t place_count;
-	uint32_t cluster;		/* this machine's, as in places */
+	struct kubernetes_source *sources;
+	size_t source_count;
+	uint32_t cluster;		/* this machine's, as in sources */
 	uint32_t network;
 	/* Istio's objects: istio_objects.h */
 	struct object_list entries;
 	struct object_list workloads;
 	size_t entry_count;
-	bool keeps_pods;		/* among the workloads: some entry may ask */
+	bool keeps_pods;		/* as workloads: entries may select them */
 };
 
-/* Makes a place the one that messages and additions speak of. */
-void kubernetes_go(struct kubernetes *k, uint16_t place);
+/* Selects the source that messages and additions to the builder are for. */
+void kubernetes_select(struct kubernetes *k, uint16_t source);
 
-/* One object; good only while its reader runs. */
+/* One object; valid only while its reader runs. */
 struct kubernetes_item {
 	const char *kind;		/* "Service" */
-	const char *namespace;		/* "" for what has none */
+	const char *namespace;		/* "" if the kind has none */
 	const char *name;
 	unsigned int line;		/* where it begins */
 	const struct json_node *value;
@@ -60,28 +62,17 @@ struct kubernetes_item {
 	const struct json_node *spec;	/* NULL if there is none */
 };
 
-/* "FILE:LINE: Service shop/cart: ..."; texts of the source as "%.*s". */
+/*
+ * Adds a warning, "FILE:LINE: Service shop/cart: ...".  Texts of the source go
+ * through "%.*s" and KUBERNETES_SHOWN.
+ */
 void kubernetes_warn(const struct kubernetes *k,
     const struct kubernetes_item *item, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
- * A reader keeps what it needs in k->objects, or adds names that depend on
- * nothing else.  What is wrong with the object is a warning.  Returns 0, or
- * -ENOMEM or -E2BIG.
- */
-typedef int kubernetes_read_item(struct kubernetes *k,
-    const struct kubernetes_item *item);
-
-kubernetes_read_item kubernetes_read_namespace, kubernetes_read_service,
-    kubernetes_read_slice, kubernetes_read_endpoints, kubernetes_read_pod,
-    kubernetes_read_import, istio_read_service_entry,
-    istio_read_workload_entry, istio_read_pod;
-
-/*
- * The parts of objects.  All return 0, or -ENOMEM or -E2BIG; a handle is 0
- * where the object has nothing usable, which kubernetes_label() leaves to the
- * caller to say and the others say as a warning.
+ * The parts of objects.  All return 0, or -ENOMEM or -E2BIG.  A handle is 0 if
+ * the text is unusable; then all but kubernetes_label() have added a warning.
  *
  * One label of a name, 1 to 63 octets without a dot, as a string in lower
  * case.
@@ -97,30 +88,22 @@ int kubernetes_service(struct kubernetes *k,
     const struct kubernetes_item *item, const char *name, bool imported,
     uint32_t *service) __attribute__((warn_unused_result));
 
-/* An array of ports, of a service or a slice, never 0. */
+/* An array of ports, of a service or a slice; the handle is never 0. */
 int kubernetes_read_ports(struct kubernetes *k,
     const struct kubernetes_item *item, const struct json_node *array,
     uint32_t *ports) __attribute__((warn_unused_result));
 
-/* An address; 4 or 16 octets, 0 if text is none. */
+/* Reads an address.  Returns 4 or 16, or 0 if text is none or NULL. */
 uint8_t kubernetes_address(const char *text, uint8_t octets[static 16]);
 
-/* Whether names are to be made of what a namespace holds. */
+/* Whether the objects of a namespace get names (option namespaces). */
 bool kubernetes_exposes(const struct source_text *text, const char *namespace);
 
 /*
- * Whether what comes from a place is of this machine's cluster, and in its
- * network; unknown on either side is both.
+ * Whether a source's objects are of this machine's cluster, and in its network;
+ * true if either side is unknown.
  */
-bool kubernetes_in_cluster(const struct kubernetes *k, uint16_t place);
-bool kubernetes_in_network(const struct kubernetes *k, uint16_t place);
-
-/*
- * After all objects: their names, into the builder; then those of
- * ServiceEntries whose host is none of these.  Same returns.
- */
-int kubernetes_add_names(struct kubernetes *k)
-    __attribute__((warn_unused_result));
-int istio_add_names(struct kubernetes *k) __attribute__((warn_unused_result));
+bool kubernetes_in_cluster(const struct kubernetes *k, uint16_t source);
+bool kubernetes_in_network(const struct kubernetes *k, uint16_t source);
 
 #endif

@@ -6,8 +6,8 @@
 #include "resolver/dns/rr.h"
 
 void
-making_add(struct making *m, const struct dns_name *owner, uint16_t type,
-    const void *rdata, size_t length, unsigned int line)
+name_maker_add(struct name_maker *m, const struct dns_name *owner,
+    uint16_t type, const void *rdata, size_t length, unsigned int line)
 {
 	int outcome;
 
@@ -20,15 +20,15 @@ making_add(struct making *m, const struct dns_name *owner, uint16_t type,
 }
 
 void
-making_add_address(struct making *m, const struct dns_name *owner,
+name_maker_add_address(struct name_maker *m, const struct dns_name *owner,
     const uint8_t *octets, uint8_t length, unsigned int line)
 {
-	making_add(m, owner, length == 4 ? TYPE_A : TYPE_AAAA, octets, length,
-	    line);
+	name_maker_add(m, owner, length == 4 ? TYPE_A : TYPE_AAAA, octets,
+	    length, line);
 }
 
 bool
-making_label(struct dns_name *name, const char *prefix, const char *label,
+name_maker_label(struct dns_name *name, const char *prefix, const char *label,
     const struct dns_name *suffix)
 {
 	size_t n = strlen(prefix), length = n + strlen(label);
@@ -46,19 +46,19 @@ making_label(struct dns_name *name, const char *prefix, const char *label,
 }
 
 bool
-making_service_name(const struct making *m, const struct object_service *s,
-    struct dns_name *name)
+name_maker_service_name(const struct name_maker *m,
+    const struct object_service *s, struct dns_name *name)
 {
 	const struct object_namespace *n = OBJECT_AT(m->objects,
 	    const struct object_namespace, s->namespace);
 
-	return making_label(name, "", objects_text(m->objects, n->name),
+	return name_maker_label(name, "", objects_text(m->objects, n->name),
 	    s->imported ? &m->imports : &m->svc) &&
-	    making_label(name, "", objects_text(m->objects, s->name), name);
+	    name_maker_label(name, "", objects_text(m->objects, s->name), name);
 }
 
 uint32_t
-making_endpoint(const struct making *m, const struct object_service *s,
+name_maker_endpoint(const struct name_maker *m, const struct object_service *s,
     uint32_t handle)
 {
 	while (handle != 0) {
@@ -66,7 +66,7 @@ making_endpoint(const struct making *m, const struct object_service *s,
 		    const struct object_endpoint, handle);
 
 		if ((e->ready || s->publish_not_ready) &&
-		    kubernetes_in_network(m->k, e->place) &&
+		    kubernetes_in_network(m->k, e->source) &&
 		    !(e->legacy && s->has_slices))
 			break;
 		handle = e->next;
@@ -75,87 +75,8 @@ making_endpoint(const struct making *m, const struct object_service *s,
 }
 
 bool
-making_joins(const struct making *m, const struct object_endpoint *e)
+name_maker_joins(const struct name_maker *m, const struct object_endpoint *e)
 {
 	return m->k->text->mesh->multicluster_headless ||
-	    kubernetes_in_cluster(m->k, e->place);
-}
-
-bool
-kubernetes_exposes(const struct source_text *text, const char *namespace)
-{
-	const struct mesh_source *source = text->source;
-
-	if (source == NULL || source->namespaces.count == 0)
-		return true;
-	for (size_t i = 0; i < source->namespaces.count; i++) {
-		if (strcmp(source->namespaces.texts[i], namespace) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* "svc" below the domain of imports, if there is one. */
-static bool
-imports_domain(struct dns_name *name, const struct mesh_source *source)
-{
-	struct dns_name domain;
-
-	if (source == NULL || source->clusterset == NULL ||
-	    name_from_text(&domain, source->clusterset,
-	    strlen(source->clusterset)) != 0)
-		return false;
-	name_lower(&domain);
-	return making_label(name, "", "svc", &domain);
-}
-
-void
-making_go(struct making *m, uint16_t place)
-{
-	const struct mesh_source *source;
-
-	kubernetes_go(m->k, place);
-	source = m->k->text->source;
-	m->ttl = source_ttl(m->k->text);
-	m->ignore_empty = source != NULL && source->ignore_empty;
-	m->endpoint_pod_names = source != NULL && source->endpoint_pod_names;
-	m->has_clusterset = imports_domain(&m->imports, source);
-}
-
-/* Whether names are made of a service's namespace. */
-static bool
-is_exposed(const struct making *m, const struct object_service *s)
-{
-	const struct object_namespace *n = OBJECT_AT(m->objects,
-	    const struct object_namespace, s->namespace);
-
-	return kubernetes_exposes(m->k->text,
-	    objects_text(m->objects, n->name));
-}
-
-int
-kubernetes_add_names(struct kubernetes *k)
-{
-	const struct object_service *s;
-	struct making m = { .k = k, .objects = &k->objects };
-
-	if (short_names_init(&m.short_names, k->text->mesh) != 0) {
-		diag_add(k->diag, DIAG_ERROR, k->text->path, 0, "mesh.domain is"
-		    " too long for services below it");
-		return 0;
-	}
-	m.svc = m.short_names.services;
-	for (uint32_t handle = k->objects.first_service; handle != 0 &&
-	    m.error == 0; handle = s->next) {
-		s = OBJECT_AT(&k->objects, const struct object_service,
-		    handle);
-		making_go(&m, s->place);
-		if (is_exposed(&m, s))
-			making_service(&m, s);
-	}
-	for (size_t i = 0; i < k->place_count && m.error == 0; i++) {
-		making_go(&m, (uint16_t)i);
-		making_domain(&m);
-	}
-	return m.error;
+	    kubernetes_in_cluster(m->k, e->source);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From the objects to names: Kubernetes' DNS-based service discovery, version
+ * Makes the names of Kubernetes objects: DNS-based service discovery, version
  * 1.1.0, as CoreDNS's plugin "kubernetes" answers it.  Below the mesh's domain:
  *
  *   dns-version                       TXT "1.1.0"
@@ -12,24 +12,26 @@
  *   ENDPOINT.SERVICE.NS.svc           the endpoint's address; ENDPOINT is its
  *                                     hostname or its address with dashes
  *
- * The service, and an endpoint with a hostname, also have the shorter names
- * that a pod would reach them by.  Other clusters' endpoints of a headless
- * service are joined to its own; a hostname that both have is the own one's.
+ * Services, and endpoints with a hostname, also get the shorter names by which
+ * a pod reaches them.  A headless service has the endpoints of other clusters
+ * too; if both have a hostname, it is that of this machine's cluster.
  *
- * And in-addr.arpa and ip6.arpa: of the services, and of the endpoints that
- * have a hostname.  Endpoints count while they are ready, or all of them if
- * the service wants that.
+ * Services, and endpoints with a hostname, get reverse names (in-addr.arpa,
+ * ip6.arpa).  Only ready endpoints count, unless the service publishes all.
  */
-#include <assert.h>
+#include "resolver/kubernetes/names.h"
+
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
-#include "resolver/image/dashed.h"
-#include "resolver/kubernetes/name_maker.h"
 #include "resolver/dns/reverse.h"
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
+#include "resolver/image/dashed.h"
+#include "resolver/kubernetes/domain.h"
+#include "resolver/kubernetes/name_maker.h"
 
 #define SRV_HEAD	6	/* priority, weight, port: RFC 2782 */
 #define WEIGHT_SUM	100	/* what the weights of one name add up to */
@@ -41,30 +43,30 @@ struct port_name {
 	uint32_t count;
 };
 
-/* The service whose turn it is. */
-struct turn {
-	struct making *m;
+/* One service while its names are made. */
+struct service_ctx {
+	struct name_maker *m;
 	const struct objects *objects;
 	const struct object_service *s;
 	struct dns_name name;
-	uint32_t records;		/* SRV records at its own name */
+	uint32_t records;		/* SRV records of its own name */
 	struct port_name ports[PORT_NAMES_MAX];
 	size_t port_count;
 };
 
 static void
-add_pointer(struct turn *t, const uint8_t *octets, uint8_t length,
+add_pointer(struct service_ctx *c, const uint8_t *octets, uint8_t length,
     const struct dns_name *target, unsigned int line)
 {
 	struct dns_name owner;
 
 	reverse_name(&owner, octets, length);
-	making_add(t->m, &owner, TYPE_PTR, target->octets, target->length,
+	name_maker_add(c->m, &owner, TYPE_PTR, target->octets, target->length,
 	    line);
 }
 
 static void
-add_srv(struct turn *t, const struct dns_name *owner, uint32_t records,
+add_srv(struct service_ctx *c, const struct dns_name *owner, uint32_t records,
     uint32_t port, const struct dns_name *target, unsigned int line)
 {
 	uint8_t rdata[SRV_HEAD + NAME_MAX_OCTETS];
@@ -76,310 +78,378 @@ add_srv(struct turn *t, const struct dns_name *owner, uint32_t records,
 	wire_store_u16(rdata + 2, weight > 0 ? (uint16_t)weight : 1);
 	wire_store_u16(rdata + 4, (uint16_t)port);
 	memcpy(rdata + SRV_HEAD, target->octets, target->length);
-	making_add(t->m, owner, TYPE_SRV, rdata,
+	name_maker_add(c->m, owner, TYPE_SRV, rdata,
 	    SRV_HEAD + (size_t)target->length, line);
 }
 
-/* "_PORT._PROTOCOL.SERVICE"; false if the port has no name or it is too long. */
+/* "_PORT._PROTOCOL.SERVICE"; false if there is no such name, or too long. */
 static bool
-port_owner(const struct turn *t, struct dns_name *owner, uint32_t name,
+port_owner(const struct service_ctx *c, struct dns_name *owner, uint32_t name,
     uint32_t protocol)
 {
 	return name != 0 && protocol != 0 &&
-	    making_label(owner, "_", objects_text(t->objects, protocol),
-	    &t->name) &&
-	    making_label(owner, "_", objects_text(t->objects, name), owner);
+	    name_maker_label(owner, "_", objects_text(c->objects, protocol),
+	    &c->name) &&
+	    name_maker_label(owner, "_", objects_text(c->objects, name), owner);
 }
 
 static const struct object_ports *
-ports_at(const struct turn *t, uint32_t ports)
+ports_at(const struct service_ctx *c, uint32_t ports)
 {
 	static const struct object_ports none;
 
-	return ports != 0 ? OBJECT_AT(t->objects, const struct object_ports,
+	return ports != 0 ? OBJECT_AT(c->objects, const struct object_ports,
 	    ports) : &none;
 }
 
 /* The count of SRV records of that name; NULL if there are too many names. */
 static struct port_name *
-port_name(struct turn *t, const struct object_port *port)
+port_name(struct service_ctx *c, const struct object_port *port)
 {
-	struct port_name *at = t->ports, *end = at + t->port_count;
+	struct port_name *at = c->ports, *end = at + c->port_count;
 
 	for (; at < end; at++) {
 		if (at->name == port->name && at->protocol == port->protocol)
 			return at;
 	}
-	if (t->port_count == PORT_NAMES_MAX)
+	if (c->port_count == PORT_NAMES_MAX)
 		return NULL;
-	t->port_count++;
+	c->port_count++;
 	*at = (struct port_name){ port->name, port->protocol, 0 };
 	return at;
 }
 
 /*
- * Counts what will be at each name, since the weights depend on it: an address
- * with no port at all is one of those that share the service's own name.
+ * Counts the SRV records of each name, since the weights depend on it.  An
+ * address without ports counts as one record of the service's own name.
  */
 static void
-count_ports(struct turn *t, const struct object_ports *ports,
+count_ports(struct service_ctx *c, const struct object_ports *ports,
     uint32_t addresses)
 {
-	t->records += (ports->count > 0 ? ports->count : 1) * addresses;
+	c->records += (ports->count > 0 ? ports->count : 1) * addresses;
 	for (uint32_t i = 0; i < ports->count; i++) {
-		struct port_name *at = port_name(t, &ports->port[i]);
+		struct port_name *at = port_name(c, &ports->port[i]);
 
 		if (at != NULL)
 			at->count += addresses;
 	}
 }
 
-/* The SRV records that lead to target: of the service and of each port. */
+/* The SRV records with that target, of the service and of each port. */
 static void
-add_ports(struct turn *t, const struct object_ports *ports,
+add_ports(struct service_ctx *c, const struct object_ports *ports,
     const struct dns_name *target, unsigned int line)
 {
 	struct dns_name owner;
 
 	for (uint32_t i = 0; i < ports->count; i++) {
 		const struct object_port *port = &ports->port[i];
-		const struct port_name *at = port_name(t, port);
+		const struct port_name *at = port_name(c, port);
 
 		if (port->number == 0 || at == NULL)
 			continue;
-		add_srv(t, &t->name, t->records, port->number, target, line);
-		if (port_owner(t, &owner, port->name, port->protocol))
-			add_srv(t, &owner, at->count, port->number, target,
+		add_srv(c, &c->name, c->records, port->number, target, line);
+		if (port_owner(c, &owner, port->name, port->protocol))
+			add_srv(c, &owner, at->count, port->number, target,
 			    line);
 	}
 }
 
 /* ENDPOINT.SERVICE, or ENDPOINT.CLUSTER.SERVICE of an import. */
 static bool
-endpoint_name(const struct turn *t, const struct object_endpoint *e,
+endpoint_name(const struct service_ctx *c, const struct object_endpoint *e,
     struct dns_name *name)
 {
 	char text[INET6_ADDRSTRLEN];
 	const char *label = text;
 
-	*name = t->name;
-	if (e->cluster != 0 && !making_label(name, "",
-	    objects_text(t->objects, e->cluster), name))
+	*name = c->name;
+	if (e->cluster != 0 && !name_maker_label(name, "",
+	    objects_text(c->objects, e->cluster), name))
 		return false;
 	dashed_from_address(text, e->octets, e->length);
 	if (e->hostname != 0)
-		label = objects_text(t->objects, e->hostname);
-	else if (t->m->endpoint_pod_names && e->pod != 0)
-		label = objects_text(t->objects, e->pod);
-	return making_label(name, "", label, name);
+		label = objects_text(c->objects, e->hostname);
+	else if (c->m->endpoint_pod_names && e->pod != 0)
+		label = objects_text(c->objects, e->pod);
+	return name_maker_label(name, "", label, name);
 }
 
 static void
-warn(const struct turn *t, unsigned int line, const char *kind,
+warn(const struct service_ctx *c, unsigned int line, const char *kind,
     const char *text)
 {
-	const struct object_namespace *n = OBJECT_AT(t->objects,
-	    const struct object_namespace, t->s->namespace);
+	const struct object_namespace *n = OBJECT_AT(c->objects,
+	    const struct object_namespace, c->s->namespace);
 	const struct kubernetes_item item = {
 		.kind = kind,
-		.namespace = objects_text(t->objects, n->name),
-		.name = objects_text(t->objects, t->s->name),
+		.namespace = objects_text(c->objects, n->name),
+		.name = objects_text(c->objects, c->s->name),
 		.line = line,
 	};
 
-	kubernetes_warn(t->m->k, &item, "%s", text);
+	kubernetes_warn(c->m->k, &item, "%s", text);
 }
 
-/* Shorter names of what has records at t->name, or at hostname below it. */
+/* Short names of the service, or of its endpoint with that hostname. */
 static void
-add_short_names(struct turn *t, uint32_t hostname, const struct dns_name *owner,
-    unsigned int line)
+add_short_names(struct service_ctx *c, uint32_t hostname,
+    const struct dns_name *owner, unsigned int line)
 {
-	const struct object_namespace *n = OBJECT_AT(t->objects,
-	    const struct object_namespace, t->s->namespace);
+	const struct object_namespace *n = OBJECT_AT(c->objects,
+	    const struct object_namespace, c->s->namespace);
 	struct dns_name root, name, space, found[SHORT_NAMES_MAX];
 	bool too_long;
 	size_t count;
 
-	if (t->s->imported || name_from_text(&root, "", 0) != 0 ||
-	    !making_label(&name, "", objects_text(t->objects, t->s->name),
-	    &root) || (hostname != 0 && !making_label(&name, "",
-	    objects_text(t->objects, hostname), &name)) ||
-	    !making_label(&space, "", objects_text(t->objects, n->name),
+	if (c->s->imported || name_from_text(&root, "", 0) != 0 ||
+	    !name_maker_label(&name, "", objects_text(c->objects, c->s->name),
+	    &root) || (hostname != 0 && !name_maker_label(&name, "",
+	    objects_text(c->objects, hostname), &name)) ||
+	    !name_maker_label(&space, "", objects_text(c->objects, n->name),
 	    &root))
 		return;
-	count = short_names_of(&t->m->short_names, &name, &space, found,
+	count = short_names_of(&c->m->short_names, &name, &space, found,
 	    &too_long);
-	for (size_t i = 0; i < count && t->m->error == 0; i++) {
-		int outcome = builder_alias(t->m->k->builder, owner, &found[i],
+	for (size_t i = 0; i < count && c->m->error == 0; i++) {
+		int outcome = builder_alias(c->m->k->builder, owner, &found[i],
 		    NAME_OWNED | NAME_SHORT, line);
 
-		/* A service without an endpoint has none either. */
+		/* Without an endpoint, the owner has no records. */
 		if (outcome < 0 && outcome != -ENOENT)
-			t->m->error = outcome;
+			c->m->error = outcome;
 	}
 }
 
 /* Notes the hostnames of this cluster's endpoints. */
 static void
-note_hostnames(struct turn *t)
+note_hostnames(struct service_ctx *c)
 {
 	const struct object_endpoint *e;
-	uint32_t handle = t->s->first_endpoint;
+	uint32_t handle = c->s->first_endpoint;
 
-	if (t->m->k->place_count < 2)
+	if (c->m->k->source_count < 2)
 		return;
-	while ((handle = making_endpoint(t->m, t->s, handle)) != 0) {
-		e = OBJECT_AT(t->objects, const struct object_endpoint,
+	while ((handle = name_maker_endpoint(c->m, c->s, handle)) != 0) {
+		e = OBJECT_AT(c->objects, const struct object_endpoint,
 		    handle);
 		if (e->hostname != 0 &&
-		    kubernetes_in_cluster(t->m->k, e->place))
-			OBJECT_AT(t->objects, struct object_string,
-			    e->hostname)->service = t->s->first_endpoint;
+		    kubernetes_in_cluster(c->m->k, e->source))
+			OBJECT_AT(c->objects, struct object_string,
+			    e->hostname)->service = c->s->first_endpoint;
 		handle = e->next;
 	}
 }
 
 /* Whether this cluster has an endpoint of the same hostname. */
 static bool
-is_outdone(const struct turn *t, const struct object_endpoint *e)
+is_outdone(const struct service_ctx *c, const struct object_endpoint *e)
 {
 	return e->hostname != 0 &&
-	    !kubernetes_in_cluster(t->m->k, e->place) &&
-	    OBJECT_AT(t->objects, const struct object_string,
-	    e->hostname)->service == t->s->first_endpoint;
+	    !kubernetes_in_cluster(c->m->k, e->source) &&
+	    OBJECT_AT(c->objects, const struct object_string,
+	    e->hostname)->service == c->s->first_endpoint;
 }
 
 static void
-add_endpoint(struct turn *t, const struct object_endpoint *e)
+add_endpoint(struct service_ctx *c, const struct object_endpoint *e)
 {
 	struct dns_name name;
 
-	if (!endpoint_name(t, e, &name)) {
-		warn(t, e->line, "endpoint of Service", "its name would be"
+	if (!endpoint_name(c, e, &name)) {
+		warn(c, e->line, "endpoint of Service", "its name would be"
 		    " over 255 octets long: left out");
 		return;
 	}
-	if (t->s->kind == SERVICE_HEADLESS && making_joins(t->m, e)) {
-		making_add_address(t->m, &t->name, e->octets, e->length,
-		    t->s->line);
-		add_ports(t, ports_at(t, e->ports), &name, e->line);
+	if (c->s->kind == SERVICE_HEADLESS && name_maker_joins(c->m, e)) {
+		name_maker_add_address(c->m, &c->name, e->octets, e->length,
+		    c->s->line);
+		add_ports(c, ports_at(c, e->ports), &name, e->line);
 	}
-	if (t->s->kind != SERVICE_ABSENT && !is_outdone(t, e)) {
-		making_add_address(t->m, &name, e->octets, e->length, e->line);
+	if (c->s->kind != SERVICE_ABSENT && !is_outdone(c, e)) {
+		name_maker_add_address(c->m, &name, e->octets, e->length,
+		    e->line);
 		if (e->hostname != 0)
-			add_short_names(t, e->hostname, &name, e->line);
+			add_short_names(c, e->hostname, &name, e->line);
 	}
-	/* An address is the cluster's, not the cluster set's. */
-	if (e->hostname != 0 && !t->s->imported)
-		add_pointer(t, e->octets, e->length, &name, e->line);
+	/* A reverse name leads into the cluster, not the cluster set. */
+	if (e->hostname != 0 && !c->s->imported)
+		add_pointer(c, e->octets, e->length, &name, e->line);
 }
 
 static void
-add_endpoints(struct turn *t)
+add_endpoints(struct service_ctx *c)
 {
-	uint32_t handle = t->s->first_endpoint;
+	uint32_t handle = c->s->first_endpoint;
 	const struct object_endpoint *e;
 
-	note_hostnames(t);
-	while (t->m->error == 0 &&
-	    (handle = making_endpoint(t->m, t->s, handle)) != 0) {
-		e = OBJECT_AT(t->objects, const struct object_endpoint,
+	note_hostnames(c);
+	while (c->m->error == 0 &&
+	    (handle = name_maker_endpoint(c->m, c->s, handle)) != 0) {
+		e = OBJECT_AT(c->objects, const struct object_endpoint,
 		    handle);
-		add_endpoint(t, e);
+		add_endpoint(c, e);
 		handle = e->next;
 	}
 }
 
 static void
-add_headless(struct turn *t)
+add_headless(struct service_ctx *c)
 {
-	uint32_t handle = t->s->first_endpoint;
+	uint32_t handle = c->s->first_endpoint;
 	const struct object_endpoint *e;
 
-	while ((handle = making_endpoint(t->m, t->s, handle)) != 0) {
-		e = OBJECT_AT(t->objects, const struct object_endpoint,
+	while ((handle = name_maker_endpoint(c->m, c->s, handle)) != 0) {
+		e = OBJECT_AT(c->objects, const struct object_endpoint,
 		    handle);
-		if (making_joins(t->m, e))
-			count_ports(t, ports_at(t, e->ports), 1);
+		if (name_maker_joins(c->m, e))
+			count_ports(c, ports_at(c, e->ports), 1);
 		handle = e->next;
 	}
-	add_endpoints(t);
+	add_endpoints(c);
 }
 
 static void
-add_cluster_ip(struct turn *t)
+add_cluster_ip(struct service_ctx *c)
 {
-	const struct object_ports *ports = ports_at(t, t->s->ports);
+	const struct object_ports *ports = ports_at(c, c->s->ports);
 	uint32_t addresses = 0, handle;
 	const struct object_address *a;
 
-	if (t->m->ignore_empty &&
-	    making_endpoint(t->m, t->s, t->s->first_endpoint) == 0)
+	if (c->m->ignore_empty &&
+	    name_maker_endpoint(c->m, c->s, c->s->first_endpoint) == 0)
 		return;
-	for (handle = t->s->first_address; handle != 0; handle = a->next) {
-		a = OBJECT_AT(t->objects, const struct object_address, handle);
-		making_add_address(t->m, &t->name, a->octets, a->length,
-		    t->s->line);
-		if (!t->s->imported)
-			add_pointer(t, a->octets, a->length, &t->name,
-			    t->s->line);
+	for (handle = c->s->first_address; handle != 0; handle = a->next) {
+		a = OBJECT_AT(c->objects, const struct object_address, handle);
+		name_maker_add_address(c->m, &c->name, a->octets, a->length,
+		    c->s->line);
+		if (!c->s->imported)
+			add_pointer(c, a->octets, a->length, &c->name,
+			    c->s->line);
 		addresses++;
 	}
 	if (addresses > 0) {
-		count_ports(t, ports, addresses);
-		add_ports(t, ports, &t->name, t->s->line);
+		count_ports(c, ports, addresses);
+		add_ports(c, ports, &c->name, c->s->line);
 	}
-	add_endpoints(t);
+	add_endpoints(c);
 }
 
 static void
-add_external_name(struct turn *t)
+add_external_name(struct service_ctx *c)
 {
-	const char *text = objects_text(t->objects, t->s->external_name);
+	const char *text = objects_text(c->objects, c->s->external_name);
 	struct dns_name target;
 
-	if (t->s->external_name == 0 ||
+	if (c->s->external_name == 0 ||
 	    name_from_text(&target, text, strlen(text)) != 0)
-		return;		/* its reader has said so */
+		return;		/* its reader has warned */
 	name_lower(&target);
-	making_add(t->m, &t->name, TYPE_CNAME, target.octets, target.length,
-	    t->s->line);
+	name_maker_add(c->m, &c->name, TYPE_CNAME, target.octets, target.length,
+	    c->s->line);
 }
 
-void
-making_service(struct making *m, const struct object_service *s)
+/* Adds all names of one service, of its ports and its endpoints. */
+static void
+add_service(struct name_maker *m, const struct object_service *s)
 {
-	struct turn turn, *t = &turn;
+	struct service_ctx ctx, *c = &ctx;
 
-	turn.m = m;
-	turn.objects = m->objects;
-	turn.s = s;
-	turn.records = 0;
-	turn.port_count = 0;
+	ctx.m = m;
+	ctx.objects = m->objects;
+	ctx.s = s;
+	ctx.records = 0;
+	ctx.port_count = 0;
 	if (s->imported && !m->has_clusterset)
 		return;
-	if (!making_service_name(m, s, &turn.name)) {
-		warn(t, s->line, "Service", "its name would be over 255 octets"
+	if (!name_maker_service_name(m, s, &ctx.name)) {
+		warn(c, s->line, "Service", "its name would be over 255 octets"
 		    " long: left out");
 		return;
 	}
 	switch ((enum service_kind)s->kind) {
 	case SERVICE_CLUSTER_IP:
-		add_cluster_ip(t);
+		add_cluster_ip(c);
 		break;
 	case SERVICE_HEADLESS:
-		add_headless(t);
+		add_headless(c);
 		break;
 	case SERVICE_EXTERNAL_NAME:
-		add_external_name(t);
+		add_external_name(c);
 		break;
 	case SERVICE_ABSENT:
-		warn(t, s->line, "Service", "has endpoints but is not among"
+		warn(c, s->line, "Service", "has endpoints but is not among"
 		    " the objects: only their reverse names are made");
-		add_endpoints(t);
+		add_endpoints(c);
 		break;
 	}
-	if (t->m->error == 0 && s->kind != SERVICE_ABSENT)
-		add_short_names(t, 0, &t->name, s->line);
+	if (c->m->error == 0 && s->kind != SERVICE_ABSENT)
+		add_short_names(c, 0, &c->name, s->line);
+}
+
+/* "svc" below the domain of imports, if there is one. */
+static bool
+imports_domain(struct dns_name *name, const struct mesh_source *source)
+{
+	struct dns_name domain;
+
+	if (source == NULL || source->clusterset == NULL ||
+	    name_from_text(&domain, source->clusterset,
+	    strlen(source->clusterset)) != 0)
+		return false;
+	name_lower(&domain);
+	return name_maker_label(name, "", "svc", &domain);
+}
+
+/* Selects a source: its text, and the options for it. */
+static void
+select_source(struct name_maker *m, uint16_t number)
+{
+	const struct mesh_source *source;
+
+	kubernetes_select(m->k, number);
+	source = m->k->text->source;
+	m->ttl = source_ttl(m->k->text);
+	m->ignore_empty = source != NULL && source->ignore_empty;
+	m->endpoint_pod_names = source != NULL && source->endpoint_pod_names;
+	m->has_clusterset = imports_domain(&m->imports, source);
+}
+
+/* Whether services of that namespace get names. */
+static bool
+is_exposed(const struct name_maker *m, const struct object_service *s)
+{
+	const struct object_namespace *n = OBJECT_AT(m->objects,
+	    const struct object_namespace, s->namespace);
+
+	return kubernetes_exposes(m->k->text,
+	    objects_text(m->objects, n->name));
+}
+
+int
+kubernetes_add_names(struct kubernetes *k)
+{
+	const struct object_service *s;
+	struct name_maker m = { .k = k, .objects = &k->objects };
+
+	if (short_names_init(&m.short_names, k->text->mesh) != 0) {
+		diag_add(k->diag, DIAG_ERROR, k->text->path, 0, "mesh.domain is"
+		    " too long for services below it");
+		return 0;
+	}
+	m.svc = m.short_names.services;
+	for (uint32_t handle = k->objects.first_service; handle != 0 &&
+	    m.error == 0; handle = s->next) {
+		s = OBJECT_AT(&k->objects, const struct object_service,
+		    handle);
+		select_source(&m, s->source);
+		if (is_exposed(&m, s))
+			add_service(&m, s);
+	}
+	for (size_t i = 0; i < k->source_count && m.error == 0; i++) {
+		select_source(&m, (uint16_t)i);
+		domain_add_names(&m);
+	}
+	return m.error;
 }

@@ -222,7 +222,7 @@ objects_see(struct objects *o, const char *kind, const char *namespace,
 		return error;
 	seen = OBJECT_AT(o, struct object_seen, handle);
 	seen->key = key;
-	seen->origin = (struct object_origin){ line, o->place };
+	seen->origin = (struct object_origin){ line, o->source };
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is kept of the Kubernetes objects of one source between reading them
- * and deriving names: they come in any order, an EndpointSlice before or
- * behind its Service.  Everything lies in one arena; each string is there once.
+ * What is kept of Kubernetes objects until names are made.  Objects come in any
+ * order: an EndpointSlice may precede its Service.  Everything lies in one
+ * arena, and handles refer to it; each string is stored once.
  */
 #ifndef NFDNS_RESOLVER_KUBERNETES_OBJECTS_H
 #define NFDNS_RESOLVER_KUBERNETES_OBJECTS_H
@@ -15,8 +15,9 @@
 #include "resolver/image/builder_index.h"
 
 struct object_string {
-	uint32_t namespace;		/* the one of that name, if any */
-	uint32_t service;		/* whose endpoint here has that hostname */
+	uint32_t namespace;		/* of that name; 0: none */
+	uint32_t service;		/* first endpoint of the service that has
+					   this hostname in our cluster */
 	uint32_t length;
 	char text[];			/* with a NUL behind it */
 };
@@ -59,21 +60,21 @@ struct object_endpoint {
 	uint32_t pod;			/* string: its name; 0: none */
 	uint32_t cluster;		/* string: where an import comes from */
 	uint32_t ports;
-	uint16_t place;			/* struct kubernetes_place */
+	uint16_t source;		/* index of struct kubernetes_source */
 	bool ready;
-	bool legacy;			/* of Endpoints, not of a slice */
+	bool legacy;			/* from Endpoints, not from a slice */
 	uint8_t length;			/* 4 or 16 */
 	uint8_t octets[16];
 };
 
 enum service_kind {
-	SERVICE_ABSENT,			/* only endpoints speak of it */
+	SERVICE_ABSENT,			/* only endpoints name it */
 	SERVICE_CLUSTER_IP,
 	SERVICE_HEADLESS,
 	SERVICE_EXTERNAL_NAME,
 };
 
-/* One NAMESPACE/NAME, of a Service or of what endpoints are for. */
+/* A Service, or what endpoints belong to: one NAMESPACE/NAME. */
 struct object_service {
 	uint32_t next;			/* in the order of their first mention */
 	uint32_t line;
@@ -83,17 +84,17 @@ struct object_service {
 	uint32_t first_endpoint, last_endpoint;
 	uint32_t ports;
 	uint32_t external_name;		/* string */
-	uint16_t place;			/* of who says what it is */
+	uint16_t source;		/* that defines it */
 	uint8_t kind;			/* enum service_kind */
 	bool imported;			/* a ServiceImport of a cluster set */
 	bool publish_not_ready;
-	bool has_slices;		/* Endpoints say the same: leave them */
+	bool has_slices;		/* so Endpoints are ignored */
 };
 
 /* Start from OBJECTS_INIT. */
 struct objects {
-	uint32_t cluster;		/* string: whose objects are read now, */
-	uint16_t place;			/* and where from */
+	uint32_t cluster;		/* string: of the selected source */
+	uint16_t source;		/* the selected one */
 	struct arena arena;
 	struct build_index strings;
 	struct build_index services;
@@ -110,8 +111,8 @@ struct objects {
 void objects_free(struct objects *objects);
 
 /*
- * All of these return 0 and a handle, or -ENOMEM or -E2BIG.  What is asked for
- * is made if it is not there; name is a string's handle.
+ * All of these return 0 and a handle, or -ENOMEM or -E2BIG.  An item that does
+ * not exist is added.  name is a string's handle.
  */
 int objects_string(struct objects *objects, const char *text, size_t length,
     uint32_t *string) __attribute__((warn_unused_result));
@@ -121,7 +122,7 @@ int objects_service(struct objects *objects, uint32_t namespace,
     uint32_t name, bool imported, uint32_t *service)
     __attribute__((warn_unused_result));
 
-/* Adds zeros of a type to the end of a service's list. */
+/* Adds an item of zeros to the end of a service's list. */
 int objects_add_address(struct objects *objects, uint32_t service,
     uint32_t *address) __attribute__((warn_unused_result));
 int objects_add_endpoint(struct objects *objects, uint32_t service,
@@ -129,26 +130,26 @@ int objects_add_endpoint(struct objects *objects, uint32_t service,
 int objects_add_ports(struct objects *objects, uint32_t count,
     uint32_t *ports) __attribute__((warn_unused_result));
 
-/* Puts an item at the end of a list that does not lie in the arena itself. */
+/* Appends an item to a list; the list itself must not be in the arena. */
 void objects_append(struct objects *objects, struct object_list *list,
     uint32_t item);
 
 /* Where an object stands. */
 struct object_origin {
 	uint32_t line;
-	uint16_t place;			/* struct kubernetes_place */
+	uint16_t source;		/* index of struct kubernetes_source */
 };
 
 /*
- * Notes that an object was seen; kind is a static text.  *first is where the
- * one with the same cluster, kind, namespace and name before it stands; its
- * line is 0 if the object is new.
+ * Registers an object of the selected source.  If there was one of the same
+ * cluster, kind, namespace and name before, *first is where that one stands;
+ * else first->line is 0.  Returns 0, -ENOMEM or -E2BIG.
  */
 int objects_see(struct objects *objects, const char *kind,
     const char *namespace, const char *name, uint32_t line,
     struct object_origin *first) __attribute__((warn_unused_result));
 
-/* "" for 0. */
+/* The text of a string, "" for 0; good until the arena grows. */
 const char *objects_text(const struct objects *objects, uint32_t string);
 
 #endif

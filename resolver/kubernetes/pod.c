@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reader of Pod.  With pods = "verified" each pod that runs has a name made of
- * its address, 10-1-2-3.NAMESPACE.pod.DOMAIN, which depends on nothing else.
+ * Reader of Pod.  With pods = "verified" each running pod gets a name made of
+ * its address, 10-1-2-3.NAMESPACE.pod.DOMAIN.  It depends on no other object,
+ * so it is added at once.
  */
 #include <string.h>
 
+#include "resolver/dns/rr.h"
 #include "resolver/image/dashed.h"
 #include "resolver/kubernetes/name_maker.h"
-#include "resolver/dns/rr.h"
+#include "resolver/kubernetes/readers.h"
 
-/* Whether the pod still has its address: CoreDNS looks at these alone. */
+/* Whether the pod still has its address, by the same rules as CoreDNS. */
 static bool
 is_running(const struct kubernetes_item *item)
 {
@@ -35,8 +37,8 @@ pods_name(struct kubernetes *k, uint32_t namespace, struct dns_name *name)
 	const char *text = objects_text(&k->objects, n->name);
 
 	return kubernetes_exposes(k->text, text) &&
-	    making_label(name, "", "pod", &k->text->mesh->domain) &&
-	    making_label(name, "", text, name);
+	    name_maker_label(name, "", "pod", &k->text->mesh->domain) &&
+	    name_maker_label(name, "", text, name);
 }
 
 static int
@@ -55,7 +57,7 @@ add_address(struct kubernetes *k, const struct kubernetes_item *item,
 		return 0;
 	}
 	dashed_from_address(label, octets, length);
-	if (!making_label(&name, "", label, above))
+	if (!name_maker_label(&name, "", label, above))
 		return 0;
 	outcome = builder_add(k->builder, &name, NAME_OWNED,
 	    length == 4 ? TYPE_A : TYPE_AAAA, source_ttl(k->text), octets,

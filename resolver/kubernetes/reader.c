@@ -6,22 +6,23 @@
  *   { "kind": "List", "items": [ { "kind": "Service", ... }, ... ] }
  *   { "kind": "ServiceList", "items": [ { "metadata": ... }, ... ] }
  *
- * The items are taken one by one; each goes to the reader of its kind, and
- * when all were seen their names are derived.  An object that cannot be used
- * is left out with a warning; a text that is not JSON as a whole is an error,
- * because a truncated export must not replace a good table.
+ * Each item goes to the reader of its kind (readers.h); after the last one the
+ * names are made (names.h).  An object that cannot be used is ignored with a
+ * warning.  A text that is not JSON as a whole is an error, because a truncated
+ * export must not replace a good table.
  */
+#include "resolver/kubernetes/reader.h"
+
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "resolver/text/json_scan.h"
 #include "resolver/kubernetes/kubernetes.h"
-#include "resolver/kubernetes/reader.h"
+#include "resolver/kubernetes/names.h"
+#include "resolver/kubernetes/readers.h"
+#include "resolver/text/json_scan.h"
 
-/* All sources of the format. */
+/* What sources of the format share: source_format.h. */
 struct source_set {
 	struct kubernetes k;
 };
@@ -34,17 +35,17 @@ struct reading {
 	int error;		/* sticky; -EINVAL: diag has it */
 };
 
-/* The head of a list, for items that do not repeat it. */
+/* The head of a list, for items without a kind or version of their own. */
 struct list_head {
 	char kind[KUBERNETES_SHOWN];
 	char version[KUBERNETES_SHOWN];
-	struct json_scan items;	/* before the items */
+	struct json_scan items;	/* where the items begin */
 	bool is_list;
-	bool complete;		/* what stands behind the items is known */
+	bool complete;		/* the members behind the items were read */
 };
 
 static const struct object_kind {
-	const char *group;	/* of the API: what stands before "/VERSION" */
+	const char *group;	/* of the API: apiVersion before the slash */
 	const char *kind;
 	kubernetes_read_item *read;
 	bool in_namespace;
@@ -62,22 +63,6 @@ static const struct object_kind {
 	  true },
 };
 
-void
-kubernetes_warn(const struct kubernetes *k, const struct kubernetes_item *item,
-    const char *format, ...)
-{
-	char text[512];
-	va_list arguments;
-
-	va_start(arguments, format);
-	(void)vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	diag_add(k->diag, DIAG_WARNING, k->text->path, item->line,
-	    "%s %.*s%s%.*s: %s", item->kind, KUBERNETES_SHOWN,
-	    item->namespace, item->namespace[0] != '\0' ? "/" : "",
-	    KUBERNETES_SHOWN, item->name, text);
-}
-
 static const struct object_kind *
 find_kind(const char *version, const char *kind)
 {
@@ -93,7 +78,7 @@ find_kind(const char *version, const char *kind)
 	return NULL;
 }
 
-/* What is there in the object, or in the head of its list. */
+/* The object's text of that key, or else the other one. */
 static const char *
 text_or(const struct json_node *object, const char *key, const char *other)
 {
@@ -103,7 +88,7 @@ text_or(const struct json_node *object, const char *key, const char *other)
 	return text != NULL ? text : other;
 }
 
-/* Hands one object to the reader of its kind; other kinds are not for us. */
+/* Calls the reader of the object's kind.  Other kinds are ignored. */
 static int
 read_object(struct kubernetes *k, const struct list_head *head,
     const struct json_node *value, unsigned int line)
@@ -135,18 +120,18 @@ read_object(struct kubernetes *k, const struct list_head *head,
 	if (error != 0)
 		return error;
 	if (first.line != 0) {
-		const bool here = first.place == k->place;
+		const bool here = first.source == k->source;
 
 		kubernetes_warn(k, &item, "is there a second time, the first"
 		    " one is on line %u%s%s: left out", first.line,
 		    here ? "" : " of ",
-		    here ? "" : k->places[first.place].text.path);
+		    here ? "" : k->sources[first.source].text.path);
 		return 0;
 	}
 	return kind->read(k, &item);
 }
 
-/* A short text without escapes; what is longer is nothing that we know. */
+/* Copies a short text without escapes; others become "". */
 static void
 copy_string(char to[static KUBERNETES_SHOWN], const struct json_range *range)
 {
@@ -159,8 +144,8 @@ copy_string(char to[static KUBERNETES_SHOWN], const struct json_range *range)
 }
 
 /*
- * A member of a list's head.  "ServiceList" says that its items are Services;
- * "List" says nothing about them.
+ * Notes a member of a list's head.  The items of a "ServiceList" are Services;
+ * those of a "List" have kinds of their own.
  */
 static void
 note_head(struct list_head *head, const struct json_range *key,
@@ -184,8 +169,8 @@ note_head(struct list_head *head, const struct json_range *key,
 }
 
 /*
- * The head's members behind "items", where kubectl and jq, which sort them,
- * put the kind.  Most items tell their own, so this is for those that do not.
+ * Reads the head's members behind "items": kubectl and jq sort the members, so
+ * the kind stands there.  Only needed for items without a kind of their own.
  */
 static void
 look_ahead(struct list_head *head)
@@ -202,7 +187,7 @@ look_ahead(struct list_head *head)
 		note_head(head, &key, &value);
 }
 
-/* One object, whose range the scan has yielded. */
+/* Reads one object. */
 static void
 read_range(struct reading *r, struct list_head *head,
     const struct json_range *range)
@@ -253,7 +238,7 @@ read_items(struct reading *r, struct list_head *head)
 	}
 }
 
-/* One document: a list, which has items, or else a single object. */
+/* Reads one document: a list, which has items, or a single object. */
 static void
 read_document(struct reading *r)
 {
@@ -278,7 +263,7 @@ read_document(struct reading *r)
 		read_range(r, &head, &value);
 }
 
-/* Says what stopped the scan. */
+/* Adds the error that stopped the scan. */
 static void
 report_scan(const struct reading *r)
 {
@@ -299,7 +284,7 @@ report_scan(const struct reading *r)
 	    " %s: not valid JSON", scan->expected, found);
 }
 
-/* Says what is wrong with the text as a whole. */
+/* Adds an error if the text as a whole cannot be used. */
 static int
 finish_text(struct reading *r)
 {
@@ -316,17 +301,7 @@ finish_text(struct reading *r)
 	return 0;
 }
 
-void
-kubernetes_go(struct kubernetes *k, uint16_t place)
-{
-	k->place = place;
-	k->text = &k->places[place].text;
-	k->objects.cluster = k->places[place].cluster;
-	k->objects.place = place;
-	builder_file_set(k->builder, k->text->file);
-}
-
-/* The names of a cluster and a network, NULL for none, as strings. */
+/* Interns the names of a cluster and a network; NULL for none. */
 static int
 read_location(struct kubernetes *k, const char *cluster, const char *network,
     uint32_t *cluster_string, uint32_t *network_string)
@@ -342,44 +317,29 @@ read_location(struct kubernetes *k, const char *cluster, const char *network,
 	return error;
 }
 
-/* A place for what the text holds, and goes there. */
+/* Adds the text as a source and selects it. */
 static int
-add_place(struct kubernetes *k, const struct source_text *text)
+add_source(struct kubernetes *k, const struct source_text *text)
 {
-	struct kubernetes_place *places;
+	struct kubernetes_source *sources;
 	int error = 0;
 
-	if (k->place_count > UINT16_MAX)
+	if (k->source_count > UINT16_MAX)
 		return -E2BIG;
-	places = reallocarray(k->places, k->place_count + 1, sizeof(*places));
-	if (places == NULL)
+	sources = reallocarray(k->sources, k->source_count + 1,
+	    sizeof(*sources));
+	if (sources == NULL)
 		return -ENOMEM;
-	k->places = places;
-	places += k->place_count;
-	*places = (struct kubernetes_place){ .text = *text };
+	k->sources = sources;
+	sources += k->source_count;
+	*sources = (struct kubernetes_source){ .text = *text };
 	if (text->source != NULL)
 		error = read_location(k, text->source->cluster,
-		    text->source->network, &places->cluster,
-		    &places->network);
-	kubernetes_go(k, (uint16_t)k->place_count++);
+		    text->source->network, &sources->cluster,
+		    &sources->network);
+	kubernetes_select(k, (uint16_t)k->source_count++);
 	return error != 0 ? error : read_location(k, text->mesh->cluster,
 	    text->mesh->network, &k->cluster, &k->network);
-}
-
-bool
-kubernetes_in_cluster(const struct kubernetes *k, uint16_t place)
-{
-	uint32_t cluster = k->places[place].cluster;
-
-	return cluster == 0 || k->cluster == 0 || cluster == k->cluster;
-}
-
-bool
-kubernetes_in_network(const struct kubernetes *k, uint16_t place)
-{
-	uint32_t network = k->places[place].network;
-
-	return network == 0 || k->network == 0 || network == k->network;
 }
 
 struct source_set *
@@ -399,9 +359,9 @@ source_kubernetes_begin(struct builder *b, struct diag *diag)
 }
 
 /*
- * Whether a ServiceEntry may select pods, which it comes behind: one of this
- * text does, or there are other texts.  Otherwise a million pods are not kept
- * for nothing.
+ * Whether a ServiceEntry may select pods that were read before it: there is a
+ * selector in this text, or there are several texts.  If not, pods are not
+ * kept, which saves the memory for a million of them.
  */
 static bool
 may_select(const struct source_text *text)
@@ -424,7 +384,7 @@ source_kubernetes_add(struct source_set *set, const struct source_text *text)
 		.scan = json_scan_over(text->data, text->length),
 	};
 
-	r.error = add_place(&set->k, text);
+	r.error = add_source(&set->k, text);
 	set->k.keeps_pods |= may_select(text);
 	while (r.error == 0 && r.scan.expected == NULL) {
 		(void)json_scan_peek(&r.scan);
@@ -441,15 +401,15 @@ source_kubernetes_end(struct source_set *set, bool make_names)
 	struct kubernetes *k = &set->k;
 	int error = 0;
 
-	if (make_names && k->place_count > 0) {
-		kubernetes_go(k, 0);
+	if (make_names && k->source_count > 0) {
+		kubernetes_select(k, 0);
 		error = kubernetes_add_names(k);
 		if (error == 0)
 			error = istio_add_names(k);
 	}
 	objects_free(&k->objects);
 	json_tree_free(&k->tree);
-	free(k->places);
+	free(k->sources);
 	free(set);
 	return error;
 }

@@ -69,7 +69,6 @@ NEVER = {
 # What is still to be mended; nothing may be added.
 KNOWN = """
 rules/netlink/netlink.c: includes rules/ruleset.h; rules/netlink may not use rules
-files call each other in a circle: resolver/kubernetes/domain.c, resolver/kubernetes/endpoint.c, resolver/kubernetes/istio_entry.c, resolver/kubernetes/istio_names.c, resolver/kubernetes/istio_workload.c, resolver/kubernetes/name_maker.c, resolver/kubernetes/names.c, resolver/kubernetes/pod.c, resolver/kubernetes/reader.c, resolver/kubernetes/service.c
 rooms use each other in a circle: rules, rules/netlink
 """
 
