@@ -45,9 +45,15 @@ log_level_from_text(enum log_level *level, const char *text)
 void
 log_set_level(enum log_level level)
 {
-	atomic_store(&highest, (int)level);
+	log_change_level(level);
 	/* Here and not in log_line(): a sandbox may forbid the ioctl later. */
 	atomic_store(&on_terminal, isatty(STDERR_FILENO) == 1);
+}
+
+void
+log_change_level(enum log_level level)
+{
+	atomic_store(&highest, (int)level);
 }
 
 /* What stands before the text: for systemd a number, for a person a word. */

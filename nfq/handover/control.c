@@ -8,7 +8,7 @@
 
 /* Room for the most descriptors that one message carries. */
 union ancillary {
-	char octets[CMSG_SPACE(sizeof(int) * AUDIT_MAX_FILES)];
+	char octets[CMSG_SPACE(sizeof(int) * CONTROL_MAX_FDS)];
 	struct cmsghdr align;
 };
 
@@ -21,7 +21,7 @@ control_send(int socket, const struct control_message *message, const int *fds,
 	struct msghdr header = { .msg_iov = &iov, .msg_iovlen = 1 };
 	union ancillary ancillary = { .octets = { 0 } };
 
-	if (count > AUDIT_MAX_FILES)
+	if (count > CONTROL_MAX_FDS)
 		return -E2BIG;
 	copy.fd_count = (uint32_t)count;
 	if (count > 0) {
@@ -51,8 +51,7 @@ take_fds(struct msghdr *header, int *fds)
 		if (item->cmsg_level != SOL_SOCKET ||
 		    item->cmsg_type != SCM_RIGHTS)
 			continue;
-		/* The buffer has room for AUDIT_MAX_FILES, so no more can come.
-		 */
+		/* The buffer has room for CONTROL_MAX_FDS: no more can come. */
 		size_t n = (item->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
 		memcpy(fds + count, CMSG_DATA(item), n * sizeof(int));

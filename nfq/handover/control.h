@@ -13,29 +13,30 @@
 #include "policy/audit/audit.h"
 
 enum control_kind {
-	CONTROL_READY,	     /* worker: threads run */
-	CONTROL_TABLE,	     /* supervisor: fd[0] is a new image */
-	CONTROL_TABLE_OK,    /* worker: every answer from now on is from it */
-	CONTROL_TABLE_BAD,   /* worker: text says why, the old one stays */
-	CONTROL_AUDIT_FILES, /* supervisor: fds of the audit files */
+	CONTROL_READY,		/* worker: its threads run */
+	CONTROL_GENERATION,	/* supervisor: generation_files.h */
+	CONTROL_GENERATION_OK,	/* worker: every answer from now on is from it */
+	CONTROL_GENERATION_BAD,	/* worker: text says why, the old one stays */
+	CONTROL_AUDIT_FILES,	/* supervisor: the audit files, reopened */
 	CONTROL_AUDIT_FILES_OK,
-	CONTROL_SOCKETS_WANTED, /* worker: has no channel to nfdns-sockets */
-	CONTROL_SOCKETS, /* supervisor: fd[0] is one, or none can be had */
-	CONTROL_STOP, /* supervisor: answer what is queued, write the audit, end
-		       */
+	CONTROL_SOCKETS_WANTED,	/* worker: has no channel to nfdns-sockets */
+	CONTROL_SOCKETS,	/* supervisor: fd[0] is one; no fd: none */
+	CONTROL_STOP,		/* supervisor: answer the queue, flush, end */
 	CONTROL_KINDS
 };
 
 #define CONTROL_TEXT 200
+#define CONTROL_MAX_FDS (2 + AUDIT_MAX_FILES)
 
 struct control_message {
 	uint32_t kind;		/* enum control_kind */
 	uint32_t fd_count;
 	uint64_t generation;
-	uint64_t names;		/* TABLE_OK */
+	uint64_t names;		/* READY, GENERATION_OK: of the table */
 	uint64_t octets;
-	uint8_t passes[AUDIT_MAX_FILES]; /* AUDIT_FILES: one flag for each fd */
-	uint8_t formats[AUDIT_MAX_FILES]; /* and its enum audit_format_number */
+	/* For each audit file: whether passes, and enum audit_format_number. */
+	uint8_t passes[AUDIT_MAX_FILES];
+	uint8_t formats[AUDIT_MAX_FILES];
 	char text[CONTROL_TEXT];
 };
 
@@ -47,7 +48,7 @@ int control_send(int socket, const struct control_message *message,
     const int *fds, size_t count) __attribute__((warn_unused_result));
 
 /*
- * Receives; fds has room for AUDIT_MAX_FILES and becomes the caller's, in
+ * Receives; fds has room for CONTROL_MAX_FDS and becomes the caller's, in
  * message->fd_count.  0, -ECONNRESET when the peer is gone, -EPROTO for a
  * message of the wrong size or kind, -EAGAIN.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What passes between the supervisor and a worker process at its two ends. */
+/* What the supervisor hands to a worker process, and what it returns at its end. */
 #ifndef NFDNS_NFQ_HANDOVER_HANDOVER_H
 #define NFDNS_NFQ_HANDOVER_HANDOVER_H
 
@@ -9,22 +9,19 @@
 #include <sys/types.h>
 
 #include "nfq/handover/batch_window.h"
+#include "nfq/handover/generation_files.h"
 #include "nfq/handover/senders.h"
 #include "nfq/handover/suspects.h"
-#include "policy/audit/audit.h"
 #include "policy/config/config.h"
 #include "policy/status/status.h"
 
 /* What the supervisor hands over at fork; all fds stay the supervisor's too. */
 struct worker_handover {
-	const struct config *config;
+	const struct config *config;	/* for options that need a restart */
 	const int *queues;		/* one bound socket for each thread */
 	const int *listeners;		/* STREAM_LISTENERS of them, for TCP */
 	bool sockets; /* sockets are opened by another process */
-	int image;			/* sealed memory file */
-	uint64_t generation;
-	const struct audit_file *files;
-	size_t file_count;
+	const struct generation_files *generation;
 	int control;			/* our end of the SOCK_SEQPACKET pair */
 	pid_t supervisor;
 	struct status_page *status;

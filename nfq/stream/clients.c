@@ -7,6 +7,7 @@
 #include "nfq/stream/clients.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -22,16 +23,24 @@ struct stream_clients {
 	size_t limit;			/* connections */
 };
 
+static size_t
+heads_for(size_t connections)
+{
+	size_t heads = 16;
+
+	while (heads < connections)
+		heads *= 2;
+	return heads;
+}
+
 struct stream_clients *
 stream_clients_new(size_t connections)
 {
 	struct stream_clients *c = calloc(1, sizeof(*c));
-	size_t heads = 16;
+	const size_t heads = heads_for(connections);
 
 	if (c == NULL)
 		return NULL;
-	while (heads < connections)
-		heads *= 2;
 	c->mask = heads - 1;
 	c->limit = connections;
 	c->heads = calloc(heads, sizeof(struct stream_client *));
@@ -66,6 +75,52 @@ find(const struct stream_clients *c, const struct stream_client_key *key)
 	while (*link != NULL && memcmp(&(*link)->key, key, sizeof(*key)) != 0)
 		link = &(*link)->same_hash;
 	return link;
+}
+
+/* Moves all clients to a larger hash table, which is empty. */
+static void
+move_clients(struct stream_clients *c, struct stream_client **heads,
+    size_t count)
+{
+	struct stream_client **old = c->heads;
+	const size_t old_count = c->mask + 1;
+
+	c->heads = heads;
+	c->mask = count - 1;
+	for (size_t i = 0; i < old_count; i++) {
+		struct stream_client *client = old[i], *next;
+
+		for (; client != NULL; client = next) {
+			next = client->same_hash;
+			client->same_hash = NULL;
+			*find(c, &client->key) = client;
+		}
+	}
+	free(old);
+}
+
+int
+stream_clients_grow(struct stream_clients *c, size_t connections)
+{
+	struct stream_client **counts, **heads;
+	const size_t count = heads_for(connections);
+
+	if (connections <= c->limit)
+		return 0;
+	counts = reallocarray(c->counts, connections + 1,
+	    sizeof(struct stream_client *));
+	if (counts == NULL)
+		return -ENOMEM;
+	/* The larger array does no harm if the next step fails. */
+	c->counts = counts;
+	heads = calloc(count, sizeof(struct stream_client *));
+	if (heads == NULL)
+		return -ENOMEM;
+	memset(counts + c->limit + 1, 0,
+	    (connections - c->limit) * sizeof(struct stream_client *));
+	c->limit = connections;
+	move_clients(c, heads, count);
+	return 0;
 }
 
 static void

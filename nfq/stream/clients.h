@@ -30,6 +30,9 @@ struct stream_clients;
 
 /* For so many connections at most; NULL for lack of memory. */
 struct stream_clients *stream_clients_new(size_t connections);
+/* For so many from now on, if that is more.  0, or -ENOMEM and nothing changed. */
+int stream_clients_grow(struct stream_clients *clients, size_t connections)
+    __attribute__((warn_unused_result));
 /* All connections were removed. */
 void stream_clients_free(struct stream_clients *clients);
 

@@ -101,11 +101,11 @@ take_message(struct stream *s, struct stream_connection *c,
 		return STREAM_CLOSE;
 	i.question.edns.present = false;
 	i.asker = asker_of(s, c);
-	intercept_stream(&i, s->snapshot->table, octets, length,
+	intercept_stream(&i, s->generation->table, octets, length,
 	    s->rotation++, room + STREAM_PREFIX, STREAM_MESSAGE_MAX -
 	    STREAM_OPTIONS_ROOM);
 	if (i.answer_length > 0 && i.summary.truncated)
-		intercept_stream(&i, s->snapshot->table, octets, length,
+		intercept_stream(&i, s->generation->table, octets, length,
 		    s->rotation, room + STREAM_PREFIX,
 		    stream_answer_room(&i.question.edns));
 	if (wants_raw(&i) && !stream_relay_may_be_raw(c)) {
@@ -321,7 +321,7 @@ is_past(const struct stream *s, int64_t since_ms, unsigned int seconds)
 enum stream_next
 stream_client_tick(struct stream *s, struct stream_connection *c)
 {
-	const struct config_stream *limits = &s->config->stream;
+	const struct stream_settings *limits = &s->limits;
 	enum status_stream counter;
 
 	if (is_past(s, c->message_ms, limits->message_s))

@@ -115,7 +115,7 @@ stream_put_answer(struct stream *s, uint8_t *room, size_t length,
     const struct edns *asked, enum extended_error error)
 {
 	const struct stream_options options = { error, (uint16_t)
-	    (s->config->stream.idle_s * IDLE_UNITS_PER_S) };
+	    (s->limits.idle_s * IDLE_UNITS_PER_S) };
 
 	length = stream_options_add(&options, asked, room + STREAM_PREFIX,
 	    length, STREAM_MESSAGE_MAX);
@@ -136,7 +136,7 @@ stream_put_failure(struct stream *s, struct stream_connection *c,
 	struct question q;
 	struct answer_plan plan = { .question = &q, .content = ANSWER_EMPTY,
 		.rcode = RCODE_SERVFAIL, .stream = true,
-		.udp_size = table_settings(s->snapshot->table)->udp_size };
+		.udp_size = table_settings(s->generation->table)->udp_size };
 	uint8_t *room;
 	size_t n;
 

@@ -76,7 +76,7 @@ stream_record(struct stream *s, const struct stream_connection *c,
     const struct stream_record *record)
 {
 	struct audit_record r = {
-		.generation = s->snapshot->generation,
+		.generation = s->generation->number,
 		.uid = c->sender.uid,
 		.gid = c->sender.gid,
 		.stream = true,

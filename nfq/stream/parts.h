@@ -38,13 +38,13 @@
 #include "nfq/packet/intercept.h"
 #include "nfq/sockets/message.h"
 #include "nfq/handover/senders.h"
-#include "nfq/thread/snapshot.h"
+#include "nfq/thread/generation.h"
 #include "nfq/stream/buffer.h"
 #include "nfq/stream/clients.h"
 #include "nfq/stream/frame.h"
 #include "nfq/stream/listen.h"
 #include "policy/audit/audit.h"
-#include "policy/config/config.h"
+#include "policy/config/settings.h"
 #include "policy/status/status.h"
 #include "resolver/answer/chase.h"
 #include "resolver/dns/rr.h"
@@ -134,7 +134,8 @@ struct stream_sockets {
 };
 
 struct stream {
-	const struct config *config;
+	const struct config *config;	/* for options that need a restart */
+	struct stream_settings limits;	/* of the generation in use */
 	struct status_worker *slot;
 	struct audit *audit;
 	unsigned int ring;
@@ -148,12 +149,13 @@ struct stream {
 	struct stream_list all, raws;
 	struct stream_connection *dead;	/* closed in this round */
 	unsigned int count, raw_count;
+	uint64_t files_max;		/* that this process may have open */
 	int64_t now_ms;
 	int64_t tick_ms;
 	uint32_t rotation;
 	uint64_t before[STREAM_COUNTERS];
-	const struct snapshot *snapshot;	/* of this round */
-	snapshot_place current, in_use;
+	const struct generation *generation;	/* of this round */
+	generation_place current, in_use;
 	pthread_t thread;
 	pthread_barrier_t up, begin;
 	atomic_bool stopping;
@@ -389,6 +391,8 @@ void stream_touch(struct stream *s, struct stream_connection *c);
 
 /* Marks an idle one, of whoever has most; false if there is none. */
 bool stream_evict(struct stream *s);
+/* Marks the one that is idle longest; false if there is none. */
+bool stream_evict_idle(struct stream *s);
 
 /*
  * A raw place for c, which it has until it is closed; false: there is none, and
@@ -415,7 +419,7 @@ void stream_accept_again(struct stream *s);
 
 /* As stream_start(), but without a thread: stream_round() is its life. */
 int stream_new(struct stream **stream, const struct worker_handover *h,
-    const struct snapshot *snapshot, struct audit *audit, unsigned int slot)
+    const struct generation *generation, struct audit *audit, unsigned int slot)
     __attribute__((warn_unused_result));
 void stream_free(struct stream *s);
 

@@ -133,6 +133,12 @@ stream_evict(struct stream *s)
 	return evict(s, find_victim(s, s->count));
 }
 
+bool
+stream_evict_idle(struct stream *s)
+{
+	return evict(s, find_idle(&s->all, STREAM_ALL));
+}
+
 /* What the queue knew of the first packet. */
 static struct sender
 sender_of(struct stream *s, const struct stream_arrival *arrival)
@@ -171,7 +177,7 @@ client_of(const struct sender *sender, const struct stream_arrival *arrival)
 static bool
 admit(struct stream *s, const struct stream_client *client)
 {
-	const struct config_stream *limits = &s->config->stream;
+	const struct stream_settings *limits = &s->limits;
 
 	if (client->connections > limits->per_client) {
 		stream_count(s, STREAM_OVER_CLIENT);
@@ -229,7 +235,7 @@ oldest_raw(const struct stream *s)
 bool
 stream_admit_raw(struct stream *s, struct stream_connection *c)
 {
-	if (s->raw_count >= s->config->stream.raw) {
+	if (s->raw_count >= s->limits.raw) {
 		struct stream_connection *old = oldest_raw(s);
 
 		stream_count(s, STREAM_OVER_RAW);

@@ -266,7 +266,7 @@ bool
 stream_relay_has_room(const struct stream *s, const struct stream_connection *c)
 {
 	const struct stream_relay *r = c->relay;
-	const struct config_stream *limits = &s->config->stream;
+	const struct stream_settings *limits = &s->limits;
 
 	if (r == NULL)
 		return true;
@@ -500,7 +500,7 @@ enum stream_next
 stream_relay_tick(struct stream *s, struct stream_connection *c)
 {
 	struct stream_relay *r = c->relay;
-	int64_t patience = s->config->stream.relay_s * INT64_C(1000);
+	int64_t patience = s->limits.relay_s * INT64_C(1000);
 
 	if (r == NULL || !has_server(c) || s->now_ms - r->since_ms < patience)
 		return STREAM_GO_ON;

@@ -146,6 +146,44 @@ tick(struct stream *s)
 	stream_accept_again(s);
 }
 
+/* Each connection takes two files: the client's socket and the nameserver's. */
+static void
+check_files(const struct stream *s)
+{
+	uint64_t wanted = 2 * (uint64_t)s->limits.connections + SPARE_FILES;
+
+	if (s->files_max < wanted)
+		log_warning("TCP: this process may open %llu files, %llu are "
+		    "needed: lower stream.connections or raise LimitNOFILE",
+		    (unsigned long long)s->files_max,
+		    (unsigned long long)wanted);
+}
+
+/*
+ * Limits that a reload has changed hold for all connections from here on.  Those
+ * above a lower limit are closed if they are idle; the others end by themselves.
+ */
+static void
+take_limits(struct stream *s)
+{
+	const struct stream_settings *limits = &s->generation->settings.stream;
+	const uint32_t before = s->limits.connections;
+
+	if (memcmp(limits, &s->limits, sizeof(*limits)) == 0)
+		return;
+	s->limits = *limits;
+	if (s->limits.connections > before &&
+	    stream_clients_grow(s->clients, s->limits.connections + 1) < 0) {
+		log_error("TCP: out of memory: stream.connections stays %u",
+		    (unsigned int)before);
+		s->limits.connections = before;
+	}
+	if (s->limits.connections != before)
+		check_files(s);
+	while (s->count > s->limits.connections && stream_evict_idle(s))
+		;
+}
+
 void
 stream_round(struct stream *s, const struct epoll_event *events, int count,
     int64_t now_ms)
@@ -154,15 +192,16 @@ stream_round(struct stream *s, const struct epoll_event *events, int count,
 
 	s->now_ms = now_ms;
 	atomic_store_explicit(&slot->busy, 1, memory_order_relaxed);
-	s->snapshot = snapshot_get(&s->in_use, &s->current);
-	atomic_store_explicit(&slot->table_generation, s->snapshot->generation,
+	s->generation = generation_get(&s->in_use, &s->current);
+	atomic_store_explicit(&slot->table_generation, s->generation->number,
 	    memory_order_relaxed);
+	take_limits(s);
 	for (int i = 0; i < count; i++)
 		handle(s, events[i].data.ptr, events[i].events);
 	tick(s);
 	stream_bury(s);
-	snapshot_put(&s->in_use);
-	s->snapshot = NULL;
+	generation_put(&s->in_use);
+	s->generation = NULL;
 	count_open(s);
 	set_counter(&slot->batches, atomic_load_explicit(&slot->batches,
 	    memory_order_relaxed) + 1);
@@ -193,29 +232,27 @@ run(void *argument)
 	return NULL;
 }
 
-/* Two descriptors for each connection, as far as we are allowed. */
-static void
-raise_files(const struct config_stream *limits)
+/*
+ * As many open files as this process may have: a reload can raise
+ * stream.connections, and by then the sandbox forbids setrlimit(2).
+ */
+static uint64_t
+raise_files(void)
 {
-	rlim_t wanted = 2 * (rlim_t)limits->connections + SPARE_FILES;
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted)
-		return;
-	limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return UINT64_MAX;
+	limit.rlim_cur = limit.rlim_max;
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
-	if (limit.rlim_cur < wanted)
-		log_warning("TCP: this process may open %llu files, %llu are "
-		    "needed: lower stream.connections or raise LimitNOFILE",
-		    (unsigned long long)limit.rlim_cur,
-		    (unsigned long long)wanted);
+	return limit.rlim_cur;
 }
 
 /* 0 or a negative errno. */
 static int
 init(struct stream *s, const struct worker_handover *h)
 {
-	s->clients = stream_clients_new(s->config->stream.connections + 1);
+	s->clients = stream_clients_new(s->limits.connections + 1);
 	if (s->clients == NULL)
 		return -ENOMEM;
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -239,7 +276,7 @@ init(struct stream *s, const struct worker_handover *h)
 
 int
 stream_new(struct stream **stream, const struct worker_handover *h,
-    const struct snapshot *snapshot, struct audit *audit, unsigned int slot)
+    const struct generation *generation, struct audit *audit, unsigned int slot)
 {
 	struct stream *s = calloc(1, sizeof(*s));
 
@@ -247,13 +284,15 @@ stream_new(struct stream **stream, const struct worker_handover *h,
 	if (s == NULL)
 		return -ENOMEM;
 	s->config = h->config;
+	s->limits = generation->settings.stream;
+	s->files_max = UINT64_MAX;
 	s->slot = &h->status->workers[slot];
 	s->senders = h->senders;
 	s->audit = audit;
 	s->ring = slot;
 	atomic_store(&s->slot->busy, 0);
-	atomic_store(&s->slot->table_generation, snapshot->generation);
-	atomic_store(&s->current, snapshot);
+	atomic_store(&s->slot->table_generation, generation->number);
+	atomic_store(&s->current, generation);
 	count_open(s);
 	return init(s, h);
 }
@@ -276,16 +315,18 @@ stream_free(struct stream *s)
 
 int
 stream_start(struct stream **stream, const struct worker_handover *h,
-    const struct snapshot *snapshot, struct audit *audit, unsigned int slot)
+    const struct generation *generation, struct audit *audit, unsigned int slot)
 {
 	struct stream *s;
 	int error;
 
 	*stream = NULL;
-	raise_files(&h->config->stream);
-	error = stream_new(&s, h, snapshot, audit, slot);
-	if (error == 0)
+	error = stream_new(&s, h, generation, audit, slot);
+	if (error == 0) {
+		s->files_max = raise_files();
+		check_files(s);
 		error = -pthread_create(&s->thread, NULL, run, s);
+	}
 	/* On failure the process ends, and all of this with it. */
 	if (error == 0) {
 		(void)pthread_barrier_wait(&s->up);
@@ -302,16 +343,16 @@ stream_begin(struct stream *s)
 }
 
 void
-stream_swap(struct stream *s, const struct snapshot *next)
+stream_swap(struct stream *s, const struct generation *next)
 {
-	const struct snapshot *old;
+	const struct generation *old;
 
 	if (s == NULL)
 		return;
 	old = atomic_exchange(&s->current, next);
-	snapshot_wait(&s->in_use, old);
+	generation_wait(&s->in_use, old);
 	/* An idle thread has answered nothing, but would from this. */
-	atomic_store_explicit(&s->slot->table_generation, next->generation,
+	atomic_store_explicit(&s->slot->table_generation, next->number,
 	    memory_order_relaxed);
 }
 

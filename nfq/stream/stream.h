@@ -8,18 +8,18 @@
 #define NFDNS_NFQ_STREAM_STREAM_H
 
 #include "nfq/handover/handover.h"
-#include "nfq/thread/snapshot.h"
+#include "nfq/thread/generation.h"
 #include "policy/audit/audit.h"
 
 struct stream;			/* owns the thread and its connections */
 
 /*
  * Makes the thread, which waits for stream_begin().  "slot" is that of the
- * status page and the ring of the audit.  Borrows snapshot until it is swapped,
+ * status page and the ring of the audit.  Borrows generation until it is swapped,
  * audit until stream_stop(), the listeners for good.  0 or a negative errno.
  */
 int stream_start(struct stream **stream, const struct worker_handover *handover,
-    const struct snapshot *snapshot, struct audit *audit, unsigned int slot)
+    const struct generation *generation, struct audit *audit, unsigned int slot)
     __attribute__((warn_unused_result));
 
 /* These do nothing if stream is NULL: TCP is not captured then. */
@@ -27,7 +27,7 @@ int stream_start(struct stream **stream, const struct worker_handover *handover,
 void stream_begin(struct stream *stream);
 
 /* As queue_threads_swap(). */
-void stream_swap(struct stream *stream, const struct snapshot *next);
+void stream_swap(struct stream *stream, const struct generation *next);
 
 /*
  * A channel to who opens sockets (sockets_client.h), taken over; or -1 when

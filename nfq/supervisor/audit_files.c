@@ -99,11 +99,3 @@ audit_files_check(const struct config *config, struct diag *diag)
 			explain(config, audit, error, diag);
 	}
 }
-
-void
-audit_files_close(struct audit_files *files)
-{
-	for (size_t i = 0; i < files->count; i++)
-		(void)close(files->files[i].fd);
-	files->count = 0;
-}

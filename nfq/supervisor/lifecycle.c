@@ -132,29 +132,30 @@ compile_table(struct supervisor *s, struct diag *diag)
 static int
 start_table(struct supervisor *s)
 {
+	struct generation_files *g = &s->generation;
 	struct diag diag = DIAG_INIT;
 
 	s->watch = follow_open(s->config);
-	s->image = compile_table(s, &diag);
-	if (s->image == -EINTR)
+	g->image = compile_table(s, &diag);
+	if (g->image == -EINTR)
 		return fail(&diag, EXIT_ERROR);
-	if (s->image >= 0) {
-		s->generation = 1;
+	if (g->image >= 0) {
+		g->number = 1;
 	} else {
 		(void)snprintf(s->table_error, sizeof(s->table_error),
 		    "no table: %s", diag_first_error(&diag) != NULL ?
-		    diag_first_error(&diag) : strerror(-s->image));
-		s->image = compiler_unloaded(s->config);
+		    diag_first_error(&diag) : strerror(-g->image));
+		g->image = compiler_unloaded(s->config);
 	}
 	diag_log(&diag);
 	supervisor_leave_report(s, 0, &diag);
 	diag_free(&diag);
-	if (s->image < 0) {
+	if (g->image < 0) {
 		log_error("cannot make an empty table: %s",
-		    strerror(-s->image));
+		    strerror(-g->image));
 		return EXIT_ERROR;
 	}
-	if (s->generation == 0)
+	if (g->number == 0)
 		log_warning("starting without a table: names are %s until a "
 		    "reload finds a good one", s->config->mesh.unloaded ==
 		    UNLOADED_PASS ? "passed" : "answered SERVFAIL");
@@ -243,9 +244,9 @@ note_table(struct supervisor *s, const struct control_message *ready)
 	atomic_store(&page->worker_pid, (int32_t)s->worker.pid);
 	atomic_store(&page->table_names, ready->names);
 	atomic_store(&page->table_octets, ready->octets);
-	atomic_store(&page->table_fd, (int32_t)s->image);
-	atomic_store(&page->table_generation, s->generation);
-	if (s->generation > 0)
+	atomic_store(&page->table_fd, (int32_t)s->generation.image);
+	atomic_store(&page->table_generation, s->generation.number);
+	if (s->generation.number > 0)
 		atomic_store(&page->table_loaded, (uint64_t)time(NULL));
 }
 
@@ -259,11 +260,9 @@ start_worker(struct supervisor *s)
 
 	k->config = s->config;
 	k->queues = s->queues;
-	k->image = s->image;
-	k->generation = s->generation;
+	k->generation = &s->generation;
 	k->listeners = s->listeners;
 	k->sockets = s->sockets != NULL;
-	k->files = &s->files;
 	k->status = &s->status;
 	error = worker_process_open(k);
 	if (error == 0)
@@ -410,11 +409,12 @@ start_rules(struct supervisor *s)
 	return EXIT_OK;
 }
 
+/* What the first generation has besides its table. */
 static int
-start_audit_files(struct supervisor *s)
+start_settings(struct supervisor *s)
 {
 	struct diag diag = DIAG_INIT;
-	int error = audit_files_open(&s->files, s->config, &diag);
+	int error = supervisor_open_settings(s->config, &s->generation, &diag);
 
 	return fail(&diag, error < 0 ? EXIT_ERROR : EXIT_OK);
 }
@@ -476,7 +476,7 @@ start_loop(struct supervisor *s)
 	supervisor_show_state(s);
 	(void)notify("READY=1");
 	log_notice("ready: queue %u, table generation %llu with %llu names",
-	    s->config->queue.number, (unsigned long long)s->generation,
+	    s->config->queue.number, (unsigned long long)s->generation.number,
 	    (unsigned long long)atomic_load(
 	    &s->status.supervisor->table_names));
 	return EXIT_OK;
@@ -493,7 +493,7 @@ supervisor_start(struct supervisor *s)
 	    start_queues,
 	    supervisor_start_sockets,
 	    supervisor_start_stream,
-	    start_audit_files,
+	    start_settings,
 	    start_worker,
 	    start_rules,
 	    start_loop,
@@ -569,9 +569,7 @@ supervisor_stop(struct supervisor *s)
 	supervisor_stop_sockets(s);
 	while (s->queue_count > 0)
 		(void)close(s->queues[--s->queue_count]);
-	audit_files_close(&s->files);
-	if (s->image >= 0)
-		(void)close(s->image);
+	generation_files_close(&s->generation);
 	ruleset_free(&s->set);
 	if (s->has_status) {
 		status_remove(&s->status, s->config->run_dir);

@@ -51,12 +51,12 @@ struct reload {
 	struct config *config;
 	struct ruleset set;
 	bool rules_changed;		/* and are installed, once SWAPPING */
-	struct audit_files files;
+	struct generation_files generation;	/* the next one */
 	struct compiler *compiler;
 	struct watch *watch;		/* of the new config, if it is one */
-	int image;
+	bool reopen;			/* audit files again when it is over */
 	bool unchanged;			/* the table is, and stays */
-	unsigned int tries;		/* workers that were sent the image */
+	unsigned int tries;		/* workers that were sent the generation */
 	int64_t deadline_ms;		/* of SWAPPING */
 	struct diag diag;
 };
@@ -92,9 +92,7 @@ struct supervisor {
 	struct canary_sockets canary_sockets;
 	int listeners[STREAM_LISTENERS];	/* -1: none */
 	struct routes *routes;
-	struct audit_files files;
-	int image;
-	uint64_t generation;		/* of the image; 0: never loaded */
+	struct generation_files generation;	/* that the worker answers from */
 	struct worker_process worker;
 	struct rules_kernel *kernel;
 	struct ruleset set;		/* borrows config */
@@ -175,6 +173,20 @@ void supervisor_show_state(struct supervisor *s);
  */
 void supervisor_leave_report(const struct supervisor *s, uint32_t sequence,
     const struct diag *diag);
+
+/* generation.c */
+
+/*
+ * Opens what a generation has besides its table: the audit files and the
+ * settings of config.  Every file that cannot be opened is an error in diag;
+ * then generation has none of them.  0 or a negative errno.
+ */
+int supervisor_open_settings(const struct config *config,
+    struct generation_files *generation, struct diag *diag)
+    __attribute__((warn_unused_result));
+
+/* Opens the audit files again, under their names: somebody renamed the old. */
+void supervisor_reopen_audit_files(struct supervisor *s);
 
 /* reload.c */
 

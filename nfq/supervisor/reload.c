@@ -41,10 +41,7 @@ discard(struct reload *r)
 	memset(&r->set, 0, sizeof(r->set));
 	config_free(r->config);
 	r->config = NULL;
-	audit_files_close(&r->files);
-	if (r->image >= 0)
-		(void)close(r->image);
-	r->image = -1;
+	generation_files_close(&r->generation);
 	diag_free(&r->diag);
 	r->diag = (struct diag)DIAG_INIT;
 	r->phase = RELOAD_IDLE;
@@ -107,7 +104,7 @@ finish(struct supervisor *s, const char *error)
 		log_info("the tables are what they were");
 	else
 		log_notice("reloaded: table generation %llu with %llu names",
-		    (unsigned long long)s->generation, (unsigned long long)
+		    (unsigned long long)s->generation.number, (unsigned long long)
 		    atomic_load(&s->status.supervisor->table_names));
 	if (r->unchanged)
 		take_times(&s->config->mesh, &r->config->mesh);
@@ -120,6 +117,8 @@ finish(struct supervisor *s, const char *error)
 	discard(r);
 	supervisor_cgroups_reloaded(s);
 	(void)notify("READY=1");
+	if (r->reopen)
+		supervisor_reopen_audit_files(s);
 	if (r->again != RELOAD_NOTHING) {
 		enum reload_wish wish = r->again;
 
@@ -152,7 +151,7 @@ check(struct supervisor *s)
 		return -EINVAL;
 	(void)!config_check_reload(s->config, r->config, &r->diag);
 	(void)!ruleset_build(&r->set, r->config, RULES_FULL, &r->diag);
-	(void)!audit_files_open(&r->files, r->config, &r->diag);
+	(void)!supervisor_open_settings(r->config, &r->generation, &r->diag);
 	if (r->diag.errors > 0)
 		return -EINVAL;
 	if (r->wish != RELOAD_TABLES)
@@ -175,6 +174,7 @@ reload_begin(struct supervisor *s, enum reload_wish wish)
 	status_reload_begin(&s->status);
 	r->phase = RELOAD_COMPILING;
 	r->rules_changed = r->unchanged = false;
+	r->generation.number = s->generation.number + 1;
 	r->tries = 0;
 	if (check(s) < 0)
 		refuse(s);
@@ -210,16 +210,14 @@ rules_differ(const struct ruleset *a, const struct ruleset *b)
 	return differ;
 }
 
-/* Sends the image to the worker there is. */
+/* Sends the next generation to the worker there is. */
 static int
-send_table(struct supervisor *s)
+send_generation(struct supervisor *s)
 {
 	struct reload *r = &s->reload;
-	const struct control_message order = { .kind = CONTROL_TABLE,
-		.generation = s->generation + 1 };
 
 	r->tries++;
-	return control_send(s->worker.control, &order, &r->image, 1);
+	return generation_files_send(s->worker.control, &r->generation);
 }
 
 static void
@@ -244,7 +242,7 @@ check_shrinking(const struct supervisor *s, const struct table_label *old,
 {
 	const uint64_t limit = s->reload.config->mesh.shrink_limit;
 
-	if (s->generation == 0 || s->reload.wish == RELOAD_FORCED ||
+	if (s->generation.number == 0 || s->reload.wish == RELOAD_FORCED ||
 	    old->names <= SHRINK_FREE || new->names >= old->names ||
 	    (uint64_t)(old->names - new->names) * 100 <= old->names * limit)
 		return true;
@@ -262,9 +260,10 @@ is_wanted(struct supervisor *s)
 	struct reload *r = &s->reload;
 	struct table_label old, new;
 
-	if (table_peek(r->image, &new) < 0 || table_peek(s->image, &old) < 0)
+	if (table_peek(r->generation.image, &new) < 0 ||
+	    table_peek(s->generation.image, &old) < 0)
 		return true;		/* the worker will say what is wrong */
-	if (r->wish == RELOAD_TABLES && s->generation > 0 &&
+	if (r->wish == RELOAD_TABLES && s->generation.number > 0 &&
 	    new.checksum == old.checksum) {
 		r->unchanged = true;
 		finish(s, NULL);
@@ -283,9 +282,9 @@ compiled(struct supervisor *s)
 	struct reload *r = &s->reload;
 	int error;
 
-	r->image = compiler_finish(r->compiler, &r->diag);
+	r->generation.image = compiler_finish(r->compiler, &r->diag);
 	r->compiler = NULL;
-	if (r->image < 0) {
+	if (r->generation.image < 0) {
 		refuse(s);
 		return;
 	}
@@ -302,7 +301,7 @@ compiled(struct supervisor *s)
 	}
 	r->phase = RELOAD_SWAPPING;
 	r->deadline_ms = supervisor_now_ms() + SWAP_MS;
-	error = send_table(s);
+	error = send_generation(s);
 	if (error < 0)
 		log_debug("the worker does not listen: %s", strerror(-error));
 	/* It is dying then, and its successor will be asked. */
@@ -321,43 +320,28 @@ adopt(struct supervisor *s, const struct control_message *answer)
 {
 	struct reload *r = &s->reload;
 	struct status_supervisor *page = s->status.supervisor;
-	struct control_message order = {.kind = CONTROL_AUDIT_FILES};
-	int fds[AUDIT_MAX_FILES];
-	const struct audit_files old_files = s->files;
 	struct watch *old_watch = s->watch;
 	struct ruleset old_set = s->set;
 	struct config *old_config = s->config;
-	int old_image = s->image;
+	const struct generation_files old_generation = s->generation;
 
 	s->config = r->config;
 	s->set = r->set;
-	s->image = r->image;
-	s->files = r->files;
-	s->generation++;
+	s->generation = r->generation;
 	r->config = old_config;
 	r->set = old_set;
-	r->image = old_image;
-	r->files = old_files;
+	r->generation = old_generation;
 	if (r->wish != RELOAD_TABLES) {
 		s->watch = r->watch;
 		r->watch = old_watch;
 	}
 	s->worker.config = s->config;
-	s->worker.image = s->image;
-	s->worker.generation = s->generation;
 	s->table_error[0] = '\0';
-	log_set_level(s->config->log_level);
-	for (size_t i = 0; i < s->files.count; i++) {
-		fds[i] = s->files.files[i].fd;
-		order.passes[i] = s->files.files[i].passes;
-		order.formats[i] = s->files.files[i].format;
-	}
-	/* A worker that cannot take them is dying; the next starts with them. */
-	(void)!control_send(s->worker.control, &order, fds, s->files.count);
+	log_change_level(s->config->log_level);
 	atomic_store(&page->table_names, answer->names);
 	atomic_store(&page->table_octets, answer->octets);
-	atomic_store(&page->table_fd, (int32_t)s->image);
-	atomic_store(&page->table_generation, s->generation);
+	atomic_store(&page->table_fd, (int32_t)s->generation.image);
+	atomic_store(&page->table_generation, s->generation.number);
 	atomic_store(&page->table_loaded, (uint64_t)time(NULL));
 	finish(s, NULL);
 }
@@ -368,14 +352,14 @@ reload_answered(struct supervisor *s, const struct control_message *answer)
 	struct reload *r = &s->reload;
 
 	if (r->phase != RELOAD_SWAPPING ||
-	    answer->generation != s->generation + 1)
+	    answer->generation != r->generation.number)
 		return;
-	if (answer->kind == CONTROL_TABLE_OK) {
+	if (answer->kind == CONTROL_GENERATION_OK) {
 		adopt(s, answer);
 		return;
 	}
 	diag_add(&r->diag, DIAG_ERROR, NULL, 0,
-	    "the worker cannot use the new table: %s", answer->text);
+	    "the worker cannot use the new table or settings: %s", answer->text);
 	undo_rules(s);
 	refuse(s);
 }
@@ -389,7 +373,7 @@ reload_worker_replaced(struct supervisor *s)
 		return;
 	if (r->tries < SWAP_TRIES) {
 		/* It reads this once it is ready. */
-		(void)!send_table(s);
+		(void)!send_generation(s);
 		return;
 	}
 	diag_add(&r->diag, DIAG_ERROR, NULL, 0,

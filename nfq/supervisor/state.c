@@ -47,10 +47,10 @@ supervisor_leave_report(const struct supervisor *s, uint32_t sequence,
 	struct table_label label = { .names = 0 };
 	int error;
 
-	if (s->generation > 0)
-		(void)!table_peek(s->image, &label);
+	if (s->generation.number > 0)
+		(void)!table_peek(s->generation.image, &label);
 	error = load_report_write(s->config->run_dir, sequence, label.names,
-	    s->generation > 0 ? &s->config->mesh : NULL, diag);
+	    s->generation.number > 0 ? &s->config->mesh : NULL, diag);
 	if (error < 0)
 		log_warning("%s/" LOAD_REPORT_FILE ": cannot be written: %s: "
 		    "nfdns reload and nfdns status say less",

@@ -25,33 +25,6 @@ stop(struct supervisor *s, int code)
 		s->exit_code = code;
 }
 
-/* New files of the same names, after somebody renamed the old ones. */
-static void
-reopen_audit_files(struct supervisor *s)
-{
-	struct control_message order = {.kind = CONTROL_AUDIT_FILES};
-	struct diag diag = DIAG_INIT;
-	int fds[AUDIT_MAX_FILES];
-	struct audit_files fresh;
-
-	if (audit_files_open(&fresh, s->config, &diag) < 0) {
-		diag_log(&diag);
-		diag_free(&diag);
-		return;
-	}
-	audit_files_close(&s->files);
-	s->files = fresh;
-	for (size_t i = 0; i < fresh.count; i++) {
-		fds[i] = fresh.files[i].fd;
-		order.passes[i] = fresh.files[i].passes;
-		order.formats[i] = fresh.files[i].format;
-	}
-	/* A worker that is dying gets no message; the next has the new files. */
-	if (control_send(s->worker.control, &order, fds, fresh.count) == 0)
-		log_info("audit files reopened");
-	diag_free(&diag);
-}
-
 static void
 take_signals(struct supervisor *s)
 {
@@ -68,7 +41,7 @@ take_signals(struct supervisor *s)
 			status_log(&s->status);
 			break;
 		case SIGUSR2:
-			reopen_audit_files(s);
+			supervisor_reopen_audit_files(s);
 			break;
 		case SIGQUIT:
 			s->hand_over = s->ready && fdstore_is_there();
@@ -99,8 +72,8 @@ take_messages(struct supervisor *s)
 		case CONTROL_SOCKETS_WANTED:
 			supervisor_give_sockets(s);
 			break;
-		case CONTROL_TABLE_OK:
-		case CONTROL_TABLE_BAD:
+		case CONTROL_GENERATION_OK:
+		case CONTROL_GENERATION_BAD:
 			reload_answered(s, &message);
 			break;
 		default:
@@ -237,14 +210,16 @@ supervisor_run(struct config *config, const char *sockets)
 		return EXIT_ERROR;
 	}
 	s->config = config;
-	s->pid_file = s->image = s->signals = s->timer = -1;
+	s->pid_file = s->signals = s->timer = -1;
+	s->generation = (struct generation_files)GENERATION_FILES_INIT;
 	s->worker = (struct worker_process)WORKER_PROCESS_INIT;
 	s->sockets = sockets;
 	for (size_t i = 0; i < CANARY_SOCKETS; i++)
 		s->canary_sockets.fds[i] = -1;
 	for (size_t i = 0; i < STREAM_LISTENERS; i++)
 		s->listeners[i] = -1;
-	s->reload.image = s->monitor.canary.canary.fd = -1;
+	s->reload.generation = (struct generation_files)GENERATION_FILES_INIT;
+	s->monitor.canary.canary.fd = -1;
 	s->cgroups.inotify = -1;
 	s->exit_code = supervisor_start(s);
 	s->stop = s->exit_code != EXIT_OK;

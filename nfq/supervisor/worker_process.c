@@ -36,10 +36,7 @@ run_worker(const struct worker_process *k, int control, pid_t supervisor)
 	    .queues = k->queues,
 	    .listeners = k->listeners,
 	    .sockets = k->sockets,
-	    .image = k->image,
 	    .generation = k->generation,
-	    .files = k->files->files,
-	    .file_count = k->files->count,
 	    .control = control,
 	    .supervisor = supervisor,
 	    .status = k->status,
@@ -150,7 +147,7 @@ int
 worker_process_receive(
     struct worker_process *k, struct control_message *message)
 {
-	int fds[AUDIT_MAX_FILES];
+	int fds[CONTROL_MAX_FDS];
 	int error;
 
 	if (k->control < 0)

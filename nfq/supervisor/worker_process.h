@@ -15,7 +15,7 @@
 #include "nfq/handover/senders.h"
 #include "nfq/handover/control.h"
 #include "nfq/supervisor/life.h"
-#include "nfq/supervisor/audit_files.h"
+#include "nfq/handover/generation_files.h"
 #include "nfq/handover/suspects.h"
 #include "policy/clock.h"
 #include "policy/config/config.h"
@@ -30,9 +30,7 @@ struct worker_process {
 	const int *queues;
 	const int *listeners;		/* for TCP */
 	bool sockets;			/* as in worker_handover */
-	int image;
-	uint64_t generation;
-	const struct audit_files *files;
+	const struct generation_files *generation;
 	struct status_page *status;
 
 	pid_t pid;			/* 0: none */
@@ -54,7 +52,7 @@ struct worker_process {
 
 #define WORKER_PROCESS_INIT                                                    \
 	{                                                                      \
-		.image = -1, .pidfd = -1, .control = -1                        \
+		.pidfd = -1, .control = -1                                     \
 	}
 
 /* What all workers need: call once config is set.  0 or a negative errno. */

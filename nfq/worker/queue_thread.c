@@ -33,7 +33,7 @@ struct queue_thread {
 	monotime_t now;			/* when the batch was read */
 	uint64_t gaps_before;		/* counted by workers before this one */
 	uint64_t errors_before;
-	snapshot_place in_use;
+	generation_place in_use;
 	atomic_bool done;
 	struct interception ahead[AHEAD];
 	uint8_t reply[INTERCEPT_REPLY_MAX];
@@ -50,7 +50,7 @@ struct queue_threads {
 	struct audit *audit;
 	const struct suspects *suspects;	/* NULL: there are none */
 	pthread_barrier_t begin;
-	snapshot_place current;
+	generation_place current;
 	atomic_bool stopping;
 };
 
@@ -160,12 +160,12 @@ mark_stream(struct queue_thread *j, const struct queue_packet *p,
 
 static void
 answer_packet(struct queue_thread *j, const struct queue_packet *p,
-    struct interception *i, const struct snapshot *snapshot,
+    struct interception *i, const struct generation *generation,
     uint64_t received_ns)
 {
 	const struct queue_threads *all = j->all;
 
-	intercept_answer(i, snapshot->table, j->rotation++, j->reply);
+	intercept_answer(i, generation->table, j->rotation++, j->reply);
 	if (i->reply_length > 0)
 		queue_reply(j->reader, p->id,
 		    (p->mark & ~all->mark_mask) | all->mark_answered,
@@ -180,7 +180,7 @@ answer_packet(struct queue_thread *j, const struct queue_packet *p,
 	/* What is no DNS packet has no addresses to record. */
 	if (!i->canary && i->form == PACKET_OK &&
 	    audit_wants(all->audit, i->decision.verdict))
-		record(j, p, i, snapshot->generation, received_ns);
+		record(j, p, i, generation->number, received_ns);
 }
 
 static bool
@@ -218,7 +218,7 @@ fetch_packets(struct queue_thread *j, unsigned int first, unsigned int packets,
 /* Up to AHEAD packets: what each needs of a large table is fetched for all. */
 static void
 answer_packets(struct queue_thread *j, const struct queue_packet *p,
-    unsigned int packets, const struct snapshot *s, uint64_t received_ns)
+    unsigned int packets, const struct generation *s, uint64_t received_ns)
 {
 	struct interception *i = j->ahead;
 	const unsigned int first = (unsigned int)(p - j->window->packets);
@@ -247,7 +247,7 @@ answer_batch(struct queue_thread *j, unsigned int packets)
 	const uint64_t received_ns =
 	    audit_wants(j->all->audit, VERDICT_ANSWER) ? now_ns() : 0;
 	struct status_worker *slot = j->slot;
-	const struct snapshot *s;
+	const struct generation *s;
 	int error;
 
 	j->now = monotime_now();
@@ -255,15 +255,15 @@ answer_batch(struct queue_thread *j, unsigned int packets)
 	atomic_store_explicit(&slot->last_id, queue_last_id(j->reader),
 	    memory_order_relaxed);
 	atomic_store_explicit(&slot->busy, 1, memory_order_relaxed);
-	s = snapshot_get(&j->in_use, &j->all->current);
+	s = generation_get(&j->in_use, &j->all->current);
 	for (unsigned int n = 0; n < packets; n += AHEAD)
 		answer_packets(j, &j->window->packets[n],
 		    packets - n < AHEAD ? packets - n : AHEAD, s, received_ns);
 	window_judged(j->window);
-	atomic_store_explicit(&slot->table_generation, s->generation,
+	atomic_store_explicit(&slot->table_generation, s->number,
 	    memory_order_relaxed);
 	error = queue_send(j->reader);
-	snapshot_put(&j->in_use);
+	generation_put(&j->in_use);
 	if (j->recorded)
 		audit_wake(j->all->audit);
 	j->recorded = false;
@@ -346,7 +346,7 @@ queue_thread_init(struct queue_thread *j, struct queue_threads *all,
 	j->gaps_before = atomic_load(&slot->id_gaps);
 	j->errors_before = atomic_load(&slot->verdict_errors);
 	atomic_store(&slot->busy, 0);
-	atomic_store(&slot->table_generation, h->generation);
+	atomic_store(&slot->table_generation, h->generation->number);
 	return queue_reader_new(&j->reader, h->queues[number],
 	    (uint16_t)(h->config->queue.number + number),
 	    j->window->received);
@@ -361,7 +361,7 @@ wake(int signal_number)
 
 int
 queue_threads_start(struct queue_threads **threads,
-    const struct worker_handover *h, const struct snapshot *snapshot,
+    const struct worker_handover *h, const struct generation *generation,
     struct audit *audit)
 {
 	const unsigned int count = h->config->queue.workers;
@@ -382,7 +382,7 @@ queue_threads_start(struct queue_threads **threads,
 	all->audit = audit;
 	all->suspects = h->suspects;
 	all->count = count;
-	atomic_store(&all->current, snapshot);
+	atomic_store(&all->current, generation);
 	all->threads = calloc(count, sizeof(*all->threads));
 	if (all->threads == NULL ||
 	    pthread_barrier_init(&all->begin, NULL, count + 1) != 0)
@@ -411,17 +411,17 @@ queue_threads_begin(struct queue_threads *all)
 }
 
 void
-queue_threads_swap(struct queue_threads *all, const struct snapshot *next)
+queue_threads_swap(struct queue_threads *all, const struct generation *next)
 {
-	const struct snapshot *old = atomic_exchange(&all->current, next);
+	const struct generation *old = atomic_exchange(&all->current, next);
 
 	for (unsigned int n = 0; n < all->count; n++) {
 		struct queue_thread *j = &all->threads[n];
 
-		snapshot_wait(&j->in_use, old);
+		generation_wait(&j->in_use, old);
 		/* An idle thread has answered nothing, but would from this. */
 		atomic_store_explicit(&j->slot->table_generation,
-		    next->generation, memory_order_relaxed);
+		    next->number, memory_order_relaxed);
 	}
 }
 
@@ -438,7 +438,7 @@ queue_threads_stop(struct queue_threads *all)
 		 */
 		while (!atomic_load(&j->done)) {
 			(void)pthread_kill(j->thread, SIGUSR1);
-			snapshot_pause();
+			generation_pause();
 		}
 		(void)pthread_join(j->thread, NULL);
 		queue_reader_free(j->reader);

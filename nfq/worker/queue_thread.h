@@ -10,18 +10,18 @@
 #include <stdint.h>
 
 #include "nfq/handover/handover.h"
-#include "nfq/thread/snapshot.h"
+#include "nfq/thread/generation.h"
 #include "policy/audit/audit.h"
 
 struct queue_threads; /* owns the threads and their buffers */
 
 /*
  * Makes one thread for each queue of handover; they wait for
- * queue_threads_begin(). Borrows snapshot until it is swapped, audit until
+ * queue_threads_begin(). Borrows generation until it is swapped, audit until
  * queue_threads_stop(). 0 or a negative errno.
  */
 int queue_threads_start(struct queue_threads **threads,
-    const struct worker_handover *handover, const struct snapshot *snapshot,
+    const struct worker_handover *handover, const struct generation *generation,
     struct audit *audit) __attribute__((warn_unused_result));
 
 /* Lets them read packets.  Call once. */
@@ -29,10 +29,10 @@ void queue_threads_begin(struct queue_threads *threads);
 
 /*
  * Has every answer from now on given from "next".  Returns when no thread
- * looks at the snapshot before it any more: its owner may free that then.
+ * looks at the generation before it any more: its owner may free that then.
  */
 void queue_threads_swap(
-    struct queue_threads *threads, const struct snapshot *next);
+    struct queue_threads *threads, const struct generation *next);
 
 /*
  * Has the threads answer what waits in their queues and end, and frees all.

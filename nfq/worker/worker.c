@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "nfq/process/child.h"
-#include "nfq/handover/control.h"
+#include "nfq/handover/generation_files.h"
 #include "nfq/worker/fault.h"
 #include "nfq/worker/queue_thread.h"
 #include "nfq/process/sandbox.h"
@@ -29,7 +29,7 @@
 struct worker {
 	const struct worker_handover *handover;
 	int control;
-	struct snapshot *snapshot;
+	struct generation *generation;
 	struct audit *audit;
 	struct queue_threads *threads;
 	struct stream *stream;		/* NULL: TCP is not captured */
@@ -40,7 +40,8 @@ struct worker {
 static int
 confine(const struct worker_handover *h)
 {
-	int keep[CONFIG_MAX_WORKERS + AUDIT_MAX_FILES + STREAM_LISTENERS + 2];
+	int keep[CONFIG_MAX_WORKERS + AUDIT_MAX_FILES + STREAM_LISTENERS + 3];
+	const struct generation_files *g = h->generation;
 	size_t count = 0;
 	int error;
 
@@ -48,9 +49,10 @@ confine(const struct worker_handover *h)
 		keep[count++] = h->queues[i];
 	for (size_t i = 0; i < STREAM_LISTENERS; i++)
 		keep[count++] = h->listeners[i];
-	for (size_t i = 0; i < h->file_count; i++)
-		keep[count++] = h->files[i].fd;
-	keep[count++] = h->image;
+	for (size_t i = 0; i < g->audit.count; i++)
+		keep[count++] = g->audit.files[i].fd;
+	keep[count++] = g->image;
+	keep[count++] = g->settings;
 	keep[count++] = h->control;
 	status_forget_supervisor(h->status);
 	if ((error = child_isolate(keep, count)) < 0 ||
@@ -60,30 +62,6 @@ confine(const struct worker_handover *h)
 	else if ((error = child_die_with(h->supervisor)) < 0)
 		log_debug("the supervisor is gone");
 	return error;
-}
-
-/* NULL and *why if the image is not good. */
-static struct snapshot *
-snapshot_open(int image, uint64_t generation, const char **why)
-{
-	struct snapshot *s = calloc(1, sizeof(*s));
-
-	*why = "out of memory";
-	if (s == NULL)
-		return NULL;
-	if (table_open(&s->table, image, why) < 0) {
-		free(s);
-		return NULL;
-	}
-	s->generation = generation;
-	return s;
-}
-
-static void
-snapshot_close(struct snapshot *s)
-{
-	table_close(s->table);
-	free(s);
 }
 
 static enum sandbox_tcp
@@ -99,15 +77,17 @@ static int
 prepare(struct worker *w)
 {
 	const struct worker_handover *h = w->handover;
+	const struct generation_files *g = h->generation;
 	const char *why;
 	int error;
 
-	w->snapshot = snapshot_open(h->image, h->generation, &why);
-	if (w->snapshot == NULL) {
+	w->generation = generation_open(g->number, g->image, g->settings, &why);
+	if (w->generation == NULL) {
 		log_error("the worker cannot use the table image: %s", why);
 		return WORKER_BAD_IMAGE;
 	}
-	(void)close(h->image);		/* mapped */
+	(void)close(g->image);		/* mapped */
+	(void)close(g->settings);	/* copied */
 	w->audit_lost_before = atomic_load(&h->status->workers[0].audit_lost);
 	if ((error = audit_start(&w->audit, (unsigned int)
 	    h->status->worker_slots)) < 0) {
@@ -115,15 +95,15 @@ prepare(struct worker *w)
 		    strerror(-error));
 		return WORKER_FAILED;
 	}
-	audit_set_files(w->audit, h->files, h->file_count);
+	audit_set_files(w->audit, g->audit.files, g->audit.count);
 	if ((error = queue_threads_start(
-		 &w->threads, h, w->snapshot, w->audit)) < 0) {
+		 &w->threads, h, w->generation, w->audit)) < 0) {
 		log_error("the worker cannot start its threads: %s",
 		    strerror(-error));
 		return WORKER_FAILED;
 	}
 	if (h->config->capture.tcp && (error = stream_start(&w->stream, h,
-	    w->snapshot, w->audit, h->config->queue.workers)) < 0) {
+	    w->generation, w->audit, h->config->queue.workers)) < 0) {
 		log_error("the worker cannot start its thread for TCP: %s",
 		    strerror(-error));
 		return WORKER_FAILED;
@@ -143,59 +123,88 @@ reply(struct worker *w, const struct control_message *message)
 	(void)!control_send(w->control, message, NULL, 0);
 }
 
+/* For tests and for people who look for a fault. */
 static void
-take_table(struct worker *w, const struct control_message *order, int image)
+tell_settings(const struct generation *g)
 {
-	struct control_message answer = { .kind = CONTROL_TABLE_OK,
-		.generation = order->generation };
-	struct snapshot *old = w->snapshot, *next;
-	const char *why;
+	char text[SETTINGS_TEXT];
 
-	next = snapshot_open(image, order->generation, &why);
-	if (next == NULL) {
-		answer.kind = CONTROL_TABLE_BAD;
-		(void)snprintf(answer.text, sizeof(answer.text), "%s", why);
-	} else {
-		w->snapshot = next;
-		queue_threads_swap(w->threads, next);
-		stream_swap(w->stream, next);
-		snapshot_close(old);
+	log_debug("the worker answers from generation %llu: %s",
+	    (unsigned long long)g->number, settings_text(&g->settings, text));
+}
+
+/* Every thread answers from "next" when this returns. */
+static void
+use_generation(struct worker *w, struct generation *next,
+    const struct audit_files *audit)
+{
+	struct generation *old = w->generation;
+
+	w->generation = next;
+	queue_threads_swap(w->threads, next);
+	stream_swap(w->stream, next);
+	generation_close(old);
+	audit_set_files(w->audit, audit->files, audit->count);
+	log_change_level((enum log_level)next->settings.log_level);
+	tell_settings(next);
+}
+
+/* All of the new generation is in use, or nothing of it. */
+static void
+take_generation(struct worker *w, const struct control_message *order,
+    const int *fds)
+{
+	struct control_message answer = { .kind = CONTROL_GENERATION_BAD,
+		.generation = order->generation };
+	struct generation_files files = GENERATION_FILES_INIT;
+	struct generation *next = NULL;
+	const char *why = "its files are not what they should be";
+
+	if (generation_files_take(&files, order, fds) == 0)
+		next = generation_open(files.number, files.image,
+		    files.settings, &why);
+	if (next != NULL) {
+		use_generation(w, next, &files.audit);
+		files.audit.count = 0;	/* the audit has them now */
+		answer.kind = CONTROL_GENERATION_OK;
 		answer.names = table_names(next->table);
 		answer.octets = table_octets(next->table);
-	}
+	} else
+		(void)snprintf(answer.text, sizeof(answer.text), "%s", why);
+	generation_files_close(&files);
 	reply(w, &answer);
 }
 
 static void
-take_audit_files(
-    struct worker *w, const struct control_message *order, const int *fds)
+take_audit_files(struct worker *w, const struct control_message *order,
+    const int *fds)
 {
-	const struct control_message answer = {.kind = CONTROL_AUDIT_FILES_OK};
-	struct audit_file files[AUDIT_MAX_FILES];
+	const struct control_message answer = { .kind = CONTROL_AUDIT_FILES_OK };
+	struct audit_files files;
 
-	for (uint32_t i = 0; i < order->fd_count; i++)
-		files[i] = (struct audit_file){
-		    .fd = fds[i], .passes = order->passes[i] != 0,
-		    .format = order->formats[i]};
-	audit_set_files(w->audit, files, order->fd_count);
+	if (audit_files_take(&files, order, fds) < 0)
+		return;
+	audit_set_files(w->audit, files.files, files.count);
 	reply(w, &answer);
 }
 
-/* Carries one order out.  False: the last one. */
+/* Carries one order out; each takes its files over.  False: the last one. */
 static bool
 obey(struct worker *w, const struct control_message *order, int *fds)
 {
+	if (order->kind == CONTROL_GENERATION) {
+		take_generation(w, order, fds);
+		return true;
+	}
 	if (order->kind == CONTROL_AUDIT_FILES) {
-		take_audit_files(w, order, fds); /* takes the files over */
+		take_audit_files(w, order, fds);
 		return true;
 	}
 	if (order->kind == CONTROL_SOCKETS && order->fd_count <= 1) {
 		stream_take_sockets(w->stream,
-		    order->fd_count == 1 ? fds[0] : -1); /* takes it over */
+		    order->fd_count == 1 ? fds[0] : -1);
 		return true;
 	}
-	if (order->kind == CONTROL_TABLE && order->fd_count == 1)
-		take_table(w, order, fds[0]);
 	for (uint32_t i = 0; i < order->fd_count; i++)
 		(void)close(fds[i]);
 	return order->kind != CONTROL_STOP;
@@ -208,7 +217,7 @@ take_orders(struct worker *w)
 	struct status_worker *slot = &w->handover->status->workers[0];
 	struct pollfd wait = { .fd = w->control, .events = POLLIN };
 	struct control_message order;
-	int fds[AUDIT_MAX_FILES];
+	int fds[CONTROL_MAX_FDS];
 
 	for (;;) {
 		int ready = poll(&wait, 1, COUNT_EVERY_MS), error;
@@ -231,7 +240,7 @@ worker_run(const struct worker_handover *handover)
 	struct worker w = { .handover = handover,
 		.control = handover->control };
 	struct control_message ready = { .kind = CONTROL_READY,
-		.generation = handover->generation };
+		.generation = handover->generation->number };
 	const struct control_message wanted = {.kind = CONTROL_SOCKETS_WANTED};
 	int status;
 
@@ -241,17 +250,18 @@ worker_run(const struct worker_handover *handover)
 	status = prepare(&w);
 	if (status != WORKER_DONE)
 		return status;
-	ready.names = table_names(w.snapshot->table);
-	ready.octets = table_octets(w.snapshot->table);
+	ready.names = table_names(w.generation->table);
+	ready.octets = table_octets(w.generation->table);
 	queue_threads_begin(w.threads);
 	stream_begin(w.stream);
 	reply(&w, &ready);
+	tell_settings(w.generation);
 	if (w.stream != NULL && handover->sockets)
 		reply(&w, &wanted);
 	take_orders(&w);
 	queue_threads_stop(w.threads);
 	stream_stop(w.stream);
 	audit_stop(w.audit, AUDIT_FLUSH_MS);
-	snapshot_close(w.snapshot);
+	generation_close(w.generation);
 	return WORKER_DONE;
 }

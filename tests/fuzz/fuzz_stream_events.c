@@ -54,7 +54,7 @@ struct bench {
 	struct config config;
 	struct status_page status;
 	struct status_worker slot;
-	struct snapshot snapshot;
+	struct generation generation;
 	struct worker_handover handover;
 	struct stream *stream;
 	int64_t now_ms;
@@ -225,8 +225,8 @@ run_round(struct bench *b)
 		check(!c->closed && c->client.fd >= 0);
 		count++;
 	}
-	check(count == s->count && count <= b->config.stream.connections);
-	check(s->raw_count <= b->config.stream.raw);
+	check(count == s->count && count <= b->generation.settings.stream.connections);
+	check(s->raw_count <= b->generation.settings.stream.raw);
 }
 
 static void
@@ -307,11 +307,12 @@ begin(struct bench *b, struct table *table, uint8_t how)
 	b->sockets = -1;
 	b->now_ms = 1000000;
 	b->config.uid = geteuid();
-	b->config.stream = (struct config_stream){ .connections = 6,
-		.per_client = 4, .raw = 2, .raw_lifetime_s = 5, .in_flight = 4, .idle_s = 4, .message_s = 2,
-		.unread_s = 3, .relay_s = 2, .buffer = 1024 };
+	b->generation.settings.stream = (struct stream_settings){
+		.connections = 6, .per_client = 4, .raw = 2,
+		.raw_lifetime_s = 5, .in_flight = 4, .idle_s = 4,
+		.message_s = 2, .unread_s = 3, .relay_s = 2, .buffer = 1024 };
 	b->status.workers = &b->slot;
-	b->snapshot.table = table;
+	b->generation.table = table;
 	check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
 	    b->control) == 0);
 	b->handover = (struct worker_handover){.config = &b->config,
@@ -360,7 +361,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	files = open_files();
 	begin(&b, table, next(&s));
-	check(stream_new(&b.stream, &b.handover, &b.snapshot, audit, 0) == 0);
+	check(stream_new(&b.stream, &b.handover, &b.generation, audit, 0) == 0);
 	for (unsigned int i = 0; s.left > 0 && i < 2000; i++)
 		happen(&b, &s);
 	run_round(&b);

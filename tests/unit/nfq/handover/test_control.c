@@ -27,15 +27,15 @@ tear_down(void)
 static void
 message_arrives_as_sent(void)
 {
-	struct control_message sent = { .kind = CONTROL_TABLE_OK,
+	struct control_message sent = { .kind = CONTROL_GENERATION_OK,
 		.generation = 7, .names = 1000000, .octets = 1ULL << 33 };
 	struct control_message got;
-	int fds[AUDIT_MAX_FILES];
+	int fds[CONTROL_MAX_FDS];
 
 	set_up();
 	CHECK(control_send(ends[0], &sent, NULL, 0) == 0);
 	CHECK(control_receive(ends[1], &got, fds) == 0);
-	CHECK(got.kind == CONTROL_TABLE_OK && got.generation == 7);
+	CHECK(got.kind == CONTROL_GENERATION_OK && got.generation == 7);
 	CHECK(got.names == 1000000 && got.octets == 1ULL << 33);
 	CHECK(got.fd_count == 0);
 	CHECK(control_receive(ends[1], &got, fds) == -EAGAIN);
@@ -48,7 +48,7 @@ files_arrive_in_order(void)
 	struct control_message sent = {.kind = CONTROL_AUDIT_FILES};
 	struct control_message got;
 	int pipes[AUDIT_MAX_FILES][2], out[AUDIT_MAX_FILES];
-	int fds[AUDIT_MAX_FILES];
+	int fds[CONTROL_MAX_FDS];
 
 	set_up();
 	for (int i = 0; i < AUDIT_MAX_FILES; i++) {
@@ -78,10 +78,10 @@ static void
 too_many_files_are_not_sent(void)
 {
 	const struct control_message sent = {.kind = CONTROL_AUDIT_FILES};
-	int fds[AUDIT_MAX_FILES + 1] = {0};
+	int fds[CONTROL_MAX_FDS + 1] = {0};
 
 	set_up();
-	CHECK(control_send(ends[0], &sent, fds, AUDIT_MAX_FILES + 1) == -E2BIG);
+	CHECK(control_send(ends[0], &sent, fds, CONTROL_MAX_FDS + 1) == -E2BIG);
 	tear_down();
 }
 
@@ -90,7 +90,7 @@ gone_peer_is_told(void)
 {
 	const struct control_message sent = { .kind = CONTROL_STOP };
 	struct control_message got;
-	int fds[AUDIT_MAX_FILES];
+	int fds[CONTROL_MAX_FDS];
 
 	set_up();
 	(void)close(ends[1]);
@@ -104,7 +104,7 @@ static int
 receive_raw(const void *octets, size_t length)
 {
 	struct control_message got;
-	int fds[AUDIT_MAX_FILES];
+	int fds[CONTROL_MAX_FDS];
 
 	CHECK(send(ends[0], octets, length, 0) == (ssize_t)length);
 	return control_receive(ends[1], &got, fds);
@@ -120,7 +120,7 @@ nonsense_is_refused(void)
 	CHECK(receive_raw("x", 1) == -EPROTO);
 	CHECK(receive_raw(&wrong, sizeof(wrong)) == -EPROTO);
 	CHECK(receive_raw(larger, sizeof(larger)) == -EPROTO);
-	wrong.kind = CONTROL_TABLE;
+	wrong.kind = CONTROL_GENERATION;
 	wrong.fd_count = 1;		/* says so, but has none */
 	CHECK(receive_raw(&wrong, sizeof(wrong)) == -EPROTO);
 	wrong.fd_count = 0;
@@ -131,8 +131,8 @@ nonsense_is_refused(void)
 static void
 text_is_always_terminated(void)
 {
-	struct control_message sent = { .kind = CONTROL_TABLE_BAD }, got;
-	int fds[AUDIT_MAX_FILES];
+	struct control_message sent = { .kind = CONTROL_GENERATION_BAD }, got;
+	int fds[CONTROL_MAX_FDS];
 
 	set_up();
 	memset(sent.text, 'x', sizeof(sent.text));

@@ -51,7 +51,7 @@ static int exit_status;
 static char run_dir[] = "/tmp/nfdns-worker-XXXXXX";
 static struct config config;
 static struct status_page page;
-static struct audit_files files;
+static const struct generation_files generation = GENERATION_FILES_INIT;
 static const int queues[] = { -1 };
 static struct worker_process k;
 
@@ -199,7 +199,7 @@ open_one(void)
 	k = (struct worker_process)WORKER_PROCESS_INIT;
 	k.config = &config;
 	k.queues = queues;
-	k.files = &files;
+	k.generation = &generation;
 	k.status = &page;
 	CHECK(worker_process_open(&k) == 0);
 }

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/thread/generation.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define LOOK_AGAIN_NS	200000
+
+struct generation *
+generation_open(uint64_t number, int image, int settings, const char **why)
+{
+	struct generation *g = calloc(1, sizeof(*g));
+
+	*why = "out of memory";
+	if (g == NULL)
+		return NULL;
+	g->number = number;
+	*why = settings_read(&g->settings, settings);
+	if (*why == NULL && table_open(&g->table, image, why) == 0)
+		return g;
+	free(g);
+	return NULL;
+}
+
+void
+generation_close(struct generation *g)
+{
+	if (g == NULL)
+		return;
+	table_close(g->table);
+	free(g);
+}
+
+const struct generation *
+generation_get(generation_place *in_use, generation_place *current)
+{
+	const struct generation *g;
+
+	do {
+		g = atomic_load(current);
+		atomic_store(in_use, g);
+		/* Replaced in between: the main thread may not have seen ours. */
+	} while (g != atomic_load(current));
+	return g;
+}
+
+void
+generation_put(generation_place *in_use)
+{
+	atomic_store_explicit(in_use, NULL, memory_order_release);
+}
+
+void
+generation_pause(void)
+{
+	const struct timespec pause = { 0, LOOK_AGAIN_NS };
+
+	(void)nanosleep(&pause, NULL);
+}
+
+void
+generation_wait(generation_place *in_use, const struct generation *old)
+{
+	while (atomic_load(in_use) == old)
+		generation_pause();
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "policy/config/settings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "policy/log.h"
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
+
+/* One setting: the option it comes from, and what the worker relies on. */
+static const struct row {
+	const char *option;
+	size_t offset;
+	uint32_t min, max;
+} rows[] = {
+#define ROW(option, member, low, high) \
+	{ option, offsetof(struct settings, member), low, high }
+	ROW("log.level", log_level, LOG_LEVEL_ERROR, LOG_LEVEL_DEBUG),
+	ROW("stream.connections", stream.connections, 1, 65536),
+	ROW("stream.per_client", stream.per_client, 1, 65536),
+	ROW("stream.raw", stream.raw, 0, 65536),
+	ROW("stream.raw_lifetime", stream.raw_lifetime_s, 1, 86400),
+	ROW("stream.in_flight", stream.in_flight, 1, 4096),
+	ROW("stream.buffer", stream.buffer, 1024, 1048576),
+	ROW("stream.idle", stream.idle_s, 1, 3600),
+	ROW("stream.message", stream.message_s, 1, 600),
+	ROW("stream.unread", stream.unread_s, 1, 600),
+	ROW("stream.relay", stream.relay_s, 1, 600),
+#undef ROW
+};
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+_Static_assert(sizeof(struct settings) == ROWS * sizeof(uint32_t),
+    "each setting has a row");
+
+static uint32_t
+value_of(const struct settings *settings, const struct row *row)
+{
+	uint32_t value;
+
+	memcpy(&value, (const char *)settings + row->offset, sizeof(value));
+	return value;
+}
+
+void
+settings_of(struct settings *settings, const struct config *config)
+{
+	const struct config_stream *stream = &config->stream;
+
+	*settings = (struct settings){
+		.log_level = config->log_level,
+		.stream = {
+			.connections = stream->connections,
+			.per_client = stream->per_client,
+			.raw = stream->raw,
+			.raw_lifetime_s = stream->raw_lifetime_s,
+			.in_flight = stream->in_flight,
+			.buffer = stream->buffer,
+			.idle_s = stream->idle_s,
+			.message_s = stream->message_s,
+			.unread_s = stream->unread_s,
+			.relay_s = stream->relay_s,
+		},
+	};
+}
+
+int
+settings_write(const struct settings *settings)
+{
+	int fd = memfd_create("nfdns-settings", MFD_CLOEXEC |
+	    MFD_ALLOW_SEALING);
+	ssize_t n;
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	n = write(fd, settings, sizeof(*settings));
+	if (n == (ssize_t)sizeof(*settings) &&
+	    fcntl(fd, F_ADD_SEALS, SEALS | F_SEAL_SEAL) == 0)
+		return fd;
+	error = n >= 0 && n != (ssize_t)sizeof(*settings) ? -ENOSPC : -errno;
+	(void)close(fd);
+	return error;
+}
+
+/* Nobody can change the file any more, and it has the right size. */
+static const char *
+check_file(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct stat st;
+
+	if (seals < 0 || (seals & SEALS) != SEALS)
+		return "the settings are not sealed";
+	if (fstat(fd, &st) < 0 || st.st_size != (off_t)sizeof(struct settings))
+		return "the settings have another size";
+	return NULL;
+}
+
+const char *
+settings_read(struct settings *settings, int fd)
+{
+	const char *why = check_file(fd);
+	struct settings copy;
+	void *file;
+
+	if (why != NULL)
+		return why;
+	/* mmap(2), because the worker's sandbox has it for the table. */
+	file = mmap(NULL, sizeof(copy), PROT_READ, MAP_SHARED, fd, 0);
+	if (file == MAP_FAILED)
+		return "the settings cannot be mapped";
+	memcpy(&copy, file, sizeof(copy));
+	(void)munmap(file, sizeof(copy));
+	for (size_t i = 0; i < ROWS; i++) {
+		uint32_t value = value_of(&copy, &rows[i]);
+
+		if (value < rows[i].min || value > rows[i].max)
+			return "a setting is out of its range";
+	}
+	*settings = copy;
+	return NULL;
+}
+
+const char *
+settings_text(const struct settings *settings,
+    char text[static SETTINGS_TEXT])
+{
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < ROWS && n < SETTINGS_TEXT; i++)
+		n += (size_t)snprintf(text + n, SETTINGS_TEXT - n, "%s%s %lu",
+		    i == 0 ? "" : ", ", rows[i].option,
+		    (unsigned long)value_of(settings, &rows[i]));
+	return text;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "policy/config/settings.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "policy/log.h"
+#include "tests/check.h"
+
+static const struct config config = {
+	.log_level = LOG_LEVEL_NOTICE,
+	.stream = { .connections = 7, .per_client = 6, .raw = 5,
+		.raw_lifetime_s = 4, .in_flight = 3, .buffer = 2048,
+		.idle_s = 11, .message_s = 12, .unread_s = 13, .relay_s = 14 },
+};
+
+static void
+settings_arrive_as_sent(void)
+{
+	struct settings sent, got = { .log_level = 0 };
+	char text[SETTINGS_TEXT];
+	int fd;
+
+	settings_of(&sent, &config);
+	fd = settings_write(&sent);
+	CHECK(fd >= 0 && settings_read(&got, fd) == NULL);
+	CHECK(memcmp(&sent, &got, sizeof(sent)) == 0);
+	/* The file stays good, for the next worker. */
+	CHECK(settings_read(&got, fd) == NULL);
+	CHECK(write(fd, "x", 1) < 0 && ftruncate(fd, 0) < 0);
+	CHECK(strcmp(settings_text(&got, text), "log.level 5, "
+	    "stream.connections 7, stream.per_client 6, stream.raw 5, "
+	    "stream.raw_lifetime 4, stream.in_flight 3, stream.buffer 2048, "
+	    "stream.idle 11, stream.message 12, stream.unread 13, "
+	    "stream.relay 14") == 0);
+	close(fd);
+}
+
+/* A file of so many octets, and whether it can still be changed. */
+static int
+file_of(const void *octets, size_t length, bool sealed)
+{
+	int fd = memfd_create("test", MFD_ALLOW_SEALING);
+
+	CHECK(fd >= 0 && write(fd, octets, length) == (ssize_t)length);
+	CHECK(!sealed || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW |
+	    F_SEAL_WRITE) == 0);
+	return fd;
+}
+
+/* Whether it is refused for that reason, with nothing changed. */
+static bool
+is_refused(int fd, const char *why)
+{
+	struct settings got, before;
+	const char *said;
+
+	memset(&got, 0x55, sizeof(got));
+	before = got;
+	said = settings_read(&got, fd);
+	close(fd);
+	return said != NULL && strstr(said, why) != NULL &&
+	    memcmp(&got, &before, sizeof(got)) == 0;
+}
+
+static void
+what_is_not_sound_changes_nothing(void)
+{
+	struct settings good, bad;
+	char larger[sizeof(good) + 1] = { 0 };
+
+	settings_of(&good, &config);
+	memcpy(larger, &good, sizeof(good));
+	CHECK(is_refused(file_of(&good, sizeof(good), false), "not sealed"));
+	CHECK(is_refused(file_of(larger, sizeof(larger), true), "size"));
+	CHECK(is_refused(file_of(&good, sizeof(good) - 1, true), "size"));
+	CHECK(is_refused(file_of("", 0, true), "size"));
+	CHECK(is_refused(open("/dev/null", O_RDONLY), "not sealed"));
+	/* Each value is looked at: no range goes up to this. */
+	for (size_t i = 0; i < sizeof(good); i += sizeof(uint32_t)) {
+		bad = good;
+		memset((char *)&bad + i, 0xff, sizeof(uint32_t));
+		CHECK(is_refused(file_of(&bad, sizeof(bad), true), "range"));
+	}
+	bad = good;
+	bad.stream.connections = 0;
+	CHECK(is_refused(file_of(&bad, sizeof(bad), true), "range"));
+	CHECK(settings_read(&bad, -1) != NULL);
+}
+
+int
+main(void)
+{
+	TEST(settings_arrive_as_sent);
+	TEST(what_is_not_sound_changes_nothing);
+	return test_summary();
+}
