@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "nfq/process/fds.h"
+
 /* $NOTIFY_SOCKET as an address.  Its length, 0 if there is none, or -EINVAL. */
 static int
 manager_address(struct sockaddr_un *to)
@@ -49,7 +51,7 @@ send_message(const struct msghdr *message)
 int
 notify_with_fd(const char *state, int fd)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(fd))];
+	union fds_ancillary ancillary;
 	struct sockaddr_un to;
 	struct iovec text = {
 		.iov_base = (void *)(uintptr_t)state,	/* only read */
@@ -62,18 +64,7 @@ notify_with_fd(const char *state, int fd)
 	if (length <= 0)
 		return length;
 	message.msg_namelen = (socklen_t)length;
-	if (fd >= 0) {
-		struct cmsghdr *part;
-
-		memset(control, 0, sizeof(control));
-		message.msg_control = control;
-		message.msg_controllen = sizeof(control);
-		part = CMSG_FIRSTHDR(&message);
-		part->cmsg_level = SOL_SOCKET;
-		part->cmsg_type = SCM_RIGHTS;
-		part->cmsg_len = CMSG_LEN(sizeof(fd));
-		memcpy(CMSG_DATA(part), &fd, sizeof(fd));
-	}
+	fds_attach(&message, &ancillary, &fd, fd >= 0 ? 1 : 0);
 	return send_message(&message);
 }
 

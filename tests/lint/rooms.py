@@ -40,7 +40,7 @@ ROOMS = {
     "nfq/packet": "policy/clock resolver/dns resolver/image resolver/answer policy/decide",
     "nfq/process": "policy/clock resolver/dns resolver/text resolver/image resolver/sources resolver/compile"
                    " policy/config policy/audit policy/status policy/log",
-    "nfq/handover": "policy/clock nfq/queue policy/config policy/audit policy/status",
+    "nfq/handover": "policy/clock nfq/queue nfq/process policy/config policy/audit policy/status",
     "nfq/sockets": "policy/clock resolver/dns policy/log nfq/process",
     "nfq/thread": "policy/clock resolver/image policy/audit policy/decide policy/status policy/config",
     "nfq/stream": "policy/clock resolver/dns resolver/image resolver/answer policy/decide policy/audit"

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/process/fds.h"
+
+#include <assert.h>
+#include <string.h>
+#include <unistd.h>
+
+void
+fds_attach(struct msghdr *message, union fds_ancillary *ancillary,
+    const int *fds, size_t count)
+{
+	struct cmsghdr *item = &ancillary->align;
+
+	assert(count <= FDS_MAX);
+	if (count == 0)
+		return;
+	memset(ancillary, 0, sizeof(*ancillary));
+	message->msg_control = ancillary->octets;
+	message->msg_controllen = CMSG_SPACE(sizeof(int) * count);
+	item->cmsg_level = SOL_SOCKET;
+	item->cmsg_type = SCM_RIGHTS;
+	item->cmsg_len = CMSG_LEN(sizeof(int) * count);
+	memcpy(CMSG_DATA(item), fds, sizeof(int) * count);
+}
+
+void
+fds_expect(struct msghdr *message, union fds_ancillary *ancillary, size_t count)
+{
+	assert(count <= FDS_MAX);
+	memset(ancillary, 0, sizeof(*ancillary));
+	message->msg_control = ancillary->octets;
+	message->msg_controllen = CMSG_SPACE(sizeof(int) * count) +
+	    CMSG_SPACE(sizeof(struct ucred));
+}
+
+size_t
+fds_take(struct msghdr *message, int *fds, size_t room)
+{
+	size_t came = 0;
+
+	for (struct cmsghdr *item = CMSG_FIRSTHDR(message); item != NULL;
+	    item = CMSG_NXTHDR(message, item)) {
+		size_t count;
+
+		if (item->cmsg_level != SOL_SOCKET ||
+		    item->cmsg_type != SCM_RIGHTS)
+			continue;
+		count = (item->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < count; i++, came++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(item) + i * sizeof(fd),
+			    sizeof(fd));
+			if (came < room)
+				fds[came] = fd;
+			else
+				(void)close(fd);
+		}
+	}
+	return came;
+}
+
+uid_t
+fds_sender(struct msghdr *message)
+{
+	struct ucred sender;
+
+	for (struct cmsghdr *item = CMSG_FIRSTHDR(message); item != NULL;
+	    item = CMSG_NXTHDR(message, item)) {
+		if (item->cmsg_level != SOL_SOCKET ||
+		    item->cmsg_type != SCM_CREDENTIALS ||
+		    item->cmsg_len != CMSG_LEN(sizeof(sender)))
+			continue;
+		memcpy(&sender, CMSG_DATA(item), sizeof(sender));
+		return sender.uid;
+	}
+	return (uid_t)-1;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Descriptors in messages: none, some, too many, and where they end up. */
+#include "nfq/process/fds.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "tests/check.h"
+
+static int ends[2];
+
+static void
+send_fds(const int *fds, size_t count)
+{
+	struct iovec iov = { (char[]){ "x" }, 1 };
+	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
+	union fds_ancillary ancillary;
+
+	fds_attach(&message, &ancillary, fds, count);
+	CHECK(sendmsg(ends[0], &message, 0) == 1);
+}
+
+/* Returns how many came; "flags" is what recvmsg(2) says of the message. */
+static size_t
+receive_fds(size_t expected, int *fds, size_t room, int *flags, uid_t *sender)
+{
+	char octet;
+	struct iovec iov = { &octet, 1 };
+	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
+	union fds_ancillary ancillary;
+
+	fds_expect(&message, &ancillary, expected);
+	CHECK(recvmsg(ends[1], &message, MSG_CMSG_CLOEXEC) == 1);
+	*flags = message.msg_flags;
+	*sender = fds_sender(&message);
+	return fds_take(&message, fds, room);
+}
+
+static int
+lowest_free(void)
+{
+	int fd = dup(0);
+
+	(void)close(fd);
+	return fd;
+}
+
+static void
+none_some_and_all(void)
+{
+	const size_t counts[] = { 0, 1, 7, FDS_MAX };
+	int fds[FDS_MAX], out[FDS_MAX], flags;
+	uid_t sender;
+
+	for (size_t i = 0; i < FDS_MAX; i++)
+		fds[i] = (int)(i % 3);
+	for (size_t n = 0; n < 4; n++) {
+		send_fds(fds, counts[n]);
+		CHECK(receive_fds(FDS_MAX, out, FDS_MAX, &flags, &sender) ==
+		    counts[n]);
+		CHECK((flags & MSG_CTRUNC) == 0 && sender == (uid_t)-1);
+		for (size_t i = 0; i < counts[n]; i++) {
+			CHECK(fcntl(out[i], F_GETFD) == FD_CLOEXEC);
+			(void)close(out[i]);
+		}
+	}
+}
+
+static void
+more_than_there_is_room_for_are_closed(void)
+{
+	const int before = lowest_free(), fds[] = { 0, 1, 2, 0 };
+	int out[2] = { -1, -1 }, flags;
+	uid_t sender;
+
+	send_fds(fds, 4);
+	CHECK(receive_fds(4, out, 2, &flags, &sender) == 4);
+	CHECK(out[0] >= 0 && out[1] >= 0);
+	(void)close(out[0]);
+	(void)close(out[1]);
+	CHECK(lowest_free() == before);
+}
+
+static void
+more_than_were_expected_are_cut_off(void)
+{
+	const int before = lowest_free();
+	int fds[FDS_MAX] = { 0 }, out[1] = { -1 }, flags;
+	uid_t sender;
+
+	send_fds(fds, FDS_MAX);
+	CHECK(receive_fds(1, out, 1, &flags, &sender) > 1);
+	CHECK((flags & MSG_CTRUNC) != 0);
+	(void)close(out[0]);
+	CHECK(lowest_free() == before);
+}
+
+static void
+the_sender_is_named_beside_a_descriptor(void)
+{
+	const int on = 1, fd = 0;
+	int out = -1, flags;
+	uid_t sender;
+
+	CHECK(setsockopt(ends[1], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) ==
+	    0);
+	send_fds(&fd, 1);
+	CHECK(receive_fds(1, &out, 1, &flags, &sender) == 1);
+	CHECK((flags & MSG_CTRUNC) == 0 && sender == getuid());
+	(void)close(out);
+}
+
+int
+main(void)
+{
+	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
+	TEST(none_some_and_all);
+	TEST(more_than_there_is_room_for_are_closed);
+	TEST(more_than_were_expected_are_cut_off);
+	TEST(the_sender_is_named_beside_a_descriptor);
+	return test_summary();
+}
