@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "nfq/packet/checksum.h"
+#include "resolver/dns/message.h"
 #include "resolver/dns/wire.h"
 
-#define DNS_PORT	53
 #define UDP_HEADER	8
 #define TCP_HEADER	20		/* without options */
 #define IPV4_HEADER	20		/* without options */

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "resolver/dns/message.h"
 #include "resolver/dns/wire.h"
 
 /* The first octet of every message: another one is another program's. */
 #define VERSION		2
 
-#define DNS_PORT	53
 #define FIRST_FREE_PORT	1024	/* those below need CAP_NET_BIND_SERVICE */
 #define LARGEST_ERROR	4095	/* the kernel's MAX_ERRNO */
 

@@ -3,51 +3,29 @@
 
 #include <errno.h>
 #include <linux/in6.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-union address {
-	struct sockaddr any;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-};
+#include "nfq/sockets/address.h"
 
 static socklen_t
-make_address(union address *address, int family,
-    const uint8_t octets[static 16], uint16_t port, uint32_t scope_id)
+address_of(const struct sockets_request *request,
+    union sockets_address *address)
 {
-	memset(address, 0, sizeof(*address));
-	if (family == AF_INET) {
-		address->v4.sin_family = AF_INET;
-		address->v4.sin_port = htons(port);
-		memcpy(&address->v4.sin_addr, octets, 4);
-		return sizeof(address->v4);
-	}
-	address->v6.sin6_family = AF_INET6;
-	address->v6.sin6_port = htons(port);
-	address->v6.sin6_scope_id = scope_id;
-	memcpy(&address->v6.sin6_addr, octets, 16);
-	return sizeof(address->v6);
-}
-
-static socklen_t
-address_of(const struct sockets_request *request, union address *address)
-{
-	return make_address(address, request->family, request->address,
-	    request->port, request->scope_id);
+	return sockets_address_make(address, request->family,
+	    request->address, request->port, request->scope_id);
 }
 
 /* Port 0: connect(2) chooses one. */
 static socklen_t
-source_of(const struct sockets_request *request, union address *address)
+source_of(const struct sockets_request *request,
+    union sockets_address *address)
 {
 	const uint32_t scope_id = request->scope_id != 0 ? request->scope_id :
 	    request->device;
-	const socklen_t size = make_address(address, request->family,
+	const socklen_t size = sockets_address_make(address, request->family,
 	    request->source, 0, 0);
 
 	/* Link-local addresses mean nothing without (RFC 4007 section 6). */
@@ -65,23 +43,15 @@ switch_on(int fd, int level, int option)
 	return setsockopt(fd, level, option, &on, sizeof(on)) < 0 ? -errno : 0;
 }
 
-static bool
-same_address(const union address *a, const union address *b)
-{
-	return a->any.sa_family == AF_INET ?
-	    a->v4.sin_addr.s_addr == b->v4.sin_addr.s_addr :
-	    memcmp(&a->v6.sin6_addr, &b->v6.sin6_addr, 16) == 0;
-}
-
 /*
  * Whether a socket that nobody binds would get this source on the way there.
  * connect(2) of a UDP socket sends nothing.
  */
 static bool
-is_usual_source(const union address *source, const union address *to,
-    socklen_t size, uint32_t mark)
+is_usual_source(const union sockets_address *source,
+    const union sockets_address *to, socklen_t size, uint32_t mark)
 {
-	union address usual;
+	union sockets_address usual;
 	socklen_t length = sizeof(usual);
 	int fd = socket(to->any.sa_family,
 	    SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -92,7 +62,7 @@ is_usual_source(const union address *source, const union address *to,
 	is = (mark == 0 || setsockopt(fd, SOL_SOCKET, SO_MARK, &mark,
 	    sizeof(mark)) == 0) && connect(fd, &to->any, size) == 0 &&
 	    getsockname(fd, &usual.any, &length) == 0 &&
-	    same_address(source, &usual);
+	    sockets_address_same_host(source, &usual);
 	(void)close(fd);
 	return is;
 }
@@ -113,9 +83,9 @@ bind_device(int fd, uint32_t device)
 /* Has the connection leave as the client's packet did. */
 static int
 bind_source(int fd, const struct sockets_request *request,
-    const union address *to, socklen_t to_size, uint32_t mark)
+    const union sockets_address *to, socklen_t to_size, uint32_t mark)
 {
-	union address source;
+	union sockets_address source;
 	const socklen_t size = source_of(request, &source);
 	int error = 0;
 
@@ -133,7 +103,7 @@ bind_source(int fd, const struct sockets_request *request,
 static int
 begin_connection(int fd, const struct sockets_request *request, uint32_t mark)
 {
-	union address to;
+	union sockets_address to;
 	const socklen_t size = address_of(request, &to);
 	int error = switch_on(fd, IPPROTO_TCP, TCP_NODELAY);
 
@@ -153,7 +123,7 @@ static int
 bind_listener(int fd, const struct sockets_request *request)
 {
 	const bool v6 = request->family == AF_INET6;
-	union address to;
+	union sockets_address to;
 	const socklen_t size = address_of(request, &to);
 	int error = switch_on(fd, SOL_SOCKET, SO_REUSEADDR);
 

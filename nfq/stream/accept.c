@@ -6,11 +6,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define DNS_PORT	53
+#include "resolver/dns/message.h"
+
 
 /* The nameserver's address, which is what the accepted socket has. */
 static bool
-read_name(int fd, const union stream_name *peer, union stream_name *name)
+read_name(int fd, const union sockets_address *peer, union sockets_address *name)
 {
 	socklen_t size = sizeof(*name);
 	uint8_t octets[16];
@@ -18,7 +19,7 @@ read_name(int fd, const union stream_name *peer, union stream_name *name)
 
 	if (getsockname(fd, &name->any, &size) < 0)
 		return false;
-	(void)stream_address_of(name, octets, &port);
+	(void)sockets_address_split(name, octets, &port);
 	/* Another port: not intercepted, somebody asked for the listener. */
 	if (port != DNS_PORT)
 		return false;
@@ -55,7 +56,7 @@ bool
 stream_accept(struct stream *s, struct stream_end *listener,
     struct stream_arrival *arrival)
 {
-	union stream_name *peer = &arrival->peer;
+	union sockets_address *peer = &arrival->peer;
 	socklen_t size = sizeof(*peer);
 	int fd;
 

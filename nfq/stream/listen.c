@@ -3,10 +3,11 @@
 
 #include <errno.h>
 #include <linux/in6.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
+
+#include "nfq/sockets/address.h"
 
 /* What the kernel makes of it is min(this, net.core.somaxconn). */
 #define BACKLOG 4096
@@ -50,12 +51,11 @@ stream_listen_is_there(int fd, size_t which, const struct config *config)
 {
 	const struct sockets_request wanted =
 	    stream_listen_request(which, config);
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-	} name = { .any.sa_family = AF_UNSPEC };
+	union sockets_address name = { .any.sa_family = AF_UNSPEC };
 	socklen_t size = sizeof(name);
+	uint8_t octets[16];
+	uint16_t port;
+	size_t length;
 	int listens = 0;
 
 	if (getsockname(fd, &name.any, &size) < 0 ||
@@ -65,8 +65,7 @@ stream_listen_is_there(int fd, size_t which, const struct config *config)
 	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) < 0 ||
 	    listens == 0)
 		return false;
-	return which == 0 ? ntohs(name.v4.sin_port) == wanted.port &&
-	    memcmp(&name.v4.sin_addr, wanted.address, 4) == 0 :
-	    ntohs(name.v6.sin6_port) == wanted.port &&
-	    memcmp(&name.v6.sin6_addr, wanted.address, 16) == 0;
+	length = sockets_address_split(&name, octets, &port);
+	return memcmp(octets, wanted.address, length) == 0 &&
+	    port == wanted.port;
 }

@@ -40,20 +40,6 @@ stream_close_end(struct stream *s, struct stream_end *end)
 	end->fd = -1;
 }
 
-size_t
-stream_address_of(const union stream_name *name, uint8_t octets[static 16],
-    uint16_t *port)
-{
-	if (name->any.sa_family == AF_INET) {
-		memcpy(octets, &name->v4.sin_addr, 4);
-		*port = ntohs(name->v4.sin_port);
-		return 4;
-	}
-	memcpy(octets, &name->v6.sin6_addr, 16);
-	*port = ntohs(name->v6.sin6_port);
-	return 16;
-}
-
 void
 stream_wake(struct stream *s)
 {
@@ -95,8 +81,8 @@ stream_record(struct stream *s, const struct stream_connection *c,
 	r.time_ns = stream_now_ns();
 	if (r.time_ns > record->received_ns)
 		r.spent_ns = (uint32_t)(r.time_ns - record->received_ns);
-	(void)stream_address_of(&c->peer, r.client, &r.client_port);
-	(void)stream_address_of(&c->name, r.server, &r.server_port);
+	(void)sockets_address_split(&c->peer, r.client, &r.client_port);
+	(void)sockets_address_split(&c->name, r.server, &r.server_port);
 	(void)audit_put(s->audit, s->ring, &r);
 	audit_wake(s->audit);
 }

@@ -26,7 +26,6 @@
 #ifndef NFDNS_NFQ_STREAM_PARTS_H
 #define NFDNS_NFQ_STREAM_PARTS_H
 
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -36,6 +35,7 @@
 
 #include "nfq/handover/handover.h"
 #include "nfq/packet/intercept.h"
+#include "nfq/sockets/address.h"
 #include "nfq/sockets/message.h"
 #include "nfq/handover/senders.h"
 #include "nfq/thread/generation.h"
@@ -78,12 +78,6 @@ struct stream_end {
 	struct stream_connection *connection;	/* of CLIENT and SERVER */
 };
 
-union stream_name {
-	struct sockaddr any;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-};
-
 struct stream_relay;			/* stream_relay.c */
 
 /* Whether a relay waits for its socket: stream_opener.c. */
@@ -97,7 +91,7 @@ enum stream_wait {
 struct stream_connection {
 	struct stream_link links[STREAM_LISTS];
 	struct stream_end client, server;
-	union stream_name peer, name;	/* the client's, the nameserver's */
+	union sockets_address peer, name;	/* the client's, the nameserver's */
 	struct sender sender;		/* what the queue knew of the client */
 	struct stream_client *of;	/* whose it is; NULL: closed */
 	struct stream_buffer in;	/* from the client, not taken yet */
@@ -174,10 +168,6 @@ void stream_watch(struct stream *s, struct stream_end *end, uint32_t events);
 
 /* Closes the descriptor of an end, if it has one. */
 void stream_close_end(struct stream *s, struct stream_end *end);
-
-/* Address and port of a name; returns the address's length, 4 or 16. */
-size_t stream_address_of(const union stream_name *name,
-    uint8_t octets[static 16], uint16_t *port);
 
 /* Has the thread look what there is to do.  From any thread. */
 void stream_wake(struct stream *s);
@@ -376,7 +366,7 @@ bool stream_is_idle(const struct stream_connection *c);
 /* A connection that has come. */
 struct stream_arrival {
 	int fd;				/* -1: it was refused */
-	union stream_name peer, name;
+	union sockets_address peer, name;
 };
 
 /*

@@ -149,8 +149,8 @@ sender_of(struct stream *s, const struct stream_arrival *arrival)
 	if (s->senders == NULL)
 		return SENDER_UNKNOWN;
 	memset(&ends, 0, sizeof(ends));
-	(void)stream_address_of(&arrival->name, ends.server, &port);
-	(void)stream_address_of(&arrival->peer, ends.client,
+	(void)sockets_address_split(&arrival->name, ends.server, &port);
+	(void)sockets_address_split(&arrival->peer, ends.client,
 	    &ends.client_port);
 	return senders_take(s->senders, &ends);
 }
@@ -165,7 +165,7 @@ client_of(const struct sender *sender, const struct stream_arrival *arrival)
 
 	if (key.uid != (uid_t)-1)
 		return key;
-	length = stream_address_of(&arrival->peer, address, &port);
+	length = sockets_address_split(&arrival->peer, address, &port);
 	/* IPv4 as ::ffff:0:0/96 (RFC 4291 section 2.5.5.2). */
 	if (length == 4)
 		memset(key.address + 10, 0xff, 2);

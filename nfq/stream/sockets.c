@@ -94,8 +94,8 @@ stream_sockets_request(const struct stream_connection *c)
 	    .has_source = true, .device = c->sender.device};
 	uint16_t port;
 
-	(void)stream_address_of(&c->name, request.address, &request.port);
-	(void)stream_address_of(&c->peer, request.source, &port);
+	(void)sockets_address_split(&c->name, request.address, &request.port);
+	(void)sockets_address_split(&c->peer, request.source, &port);
 	if (request.family == AF_INET6)
 		request.scope_id = c->name.v6.sin6_scope_id;
 	return request;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,46 +13,21 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "nfq/sockets/address.h"
 #include "nfq/sockets/open.h"
 #include "policy/clock.h"
 #include "policy/decide.h"
+#include "resolver/dns/message.h"
 #include "resolver/dns/name.h"
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
 #include "rules/ruleset.h"
 
-#define DNS_PORT	53
-#define DNS_HEADER	12
-#define FLAG_QR		0x8000
-#define RCODE_MASK	0x000f
 #define MESSAGE_MAX	512
-
-union address {
-	struct sockaddr any;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-};
 
 /* Where a canary goes that has no nameserver to go to. */
 static const struct resolv_server own_address = {
 	.family = AF_INET, .address = { 127, 0, 0, 1 } };
-
-static socklen_t
-server_address(const struct resolv_server *server, union address *address)
-{
-	memset(address, 0, sizeof(*address));
-	if (server->family == AF_INET) {
-		address->v4.sin_family = AF_INET;
-		address->v4.sin_port = htons(DNS_PORT);
-		memcpy(&address->v4.sin_addr, server->address, 4);
-		return sizeof(address->v4);
-	}
-	address->v6.sin6_family = AF_INET6;
-	address->v6.sin6_port = htons(DNS_PORT);
-	address->v6.sin6_scope_id = server->scope_id;
-	memcpy(&address->v6.sin6_addr, server->address, 16);
-	return sizeof(address->v6);
-}
 
 /* Returns its length. */
 static size_t
@@ -86,7 +60,7 @@ is_answer(const uint8_t *message, size_t length, uint16_t id)
 
 	wire_skip(&r, 2);
 	return wire_read_u16(&r) == 1 && !r.failed && answer_id == id &&
-	    (flags & FLAG_QR) != 0 && (flags & RCODE_MASK) == RCODE_NOERROR;
+	    (flags & DNS_FLAG_QR) != 0 && (flags & DNS_RCODE_MASK) == RCODE_NOERROR;
 }
 
 /*
@@ -131,8 +105,9 @@ send_to(struct canary *c, const struct config *config,
 {
 	const uint32_t mark = ruleset_canary_mark(config);
 	uint8_t message[MESSAGE_MAX];
-	union address address;
-	const socklen_t size = server_address(server, &address);
+	union sockets_address address;
+	const socklen_t size = sockets_address_make(&address, server->family,
+	    server->address, DNS_PORT, server->scope_id);
 	size_t length;
 	int error = 0;
 
