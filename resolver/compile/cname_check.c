@@ -70,7 +70,7 @@ warn(const struct table *table, uint32_t node, const struct dns_name *name,
 	(void)snprintf(path, sizeof(path), "%.*s", (int)length,
 	    octets != NULL ? octets : "");
 	diag_add(diag, DIAG_WARNING, path[0] != '\0' ? path : NULL, line,
-	    "%s %s: left out", name_to_text(name->octets, text), fault);
+	    "%s %s: ignored", name_to_text(name->octets, text), fault);
 }
 
 static int

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * CNAMEs that could never be answered with: those that lead in a circle or
- * through more than LOOKUP_MAX_CHAIN others, those that are several, and
- * those beside other data (RFC 1034 section 3.6.2).
+ * Finds CNAMEs that no answer may contain: loops, chains longer than
+ * LOOKUP_MAX_CHAIN, several CNAMEs of one name, and a CNAME beside other data
+ * (RFC 1034 section 3.6.2).
  */
 #ifndef NFDNS_RESOLVER_COMPILE_CNAME_CHECK_H
 #define NFDNS_RESOLVER_COMPILE_CNAME_CHECK_H
@@ -11,10 +11,10 @@
 #include "resolver/text/diag.h"
 
 /*
- * Looks for them in the image that b has just written to image_fd, by the very
- * lookups that answer questions, and takes them out of b, each with a warning
- * in diag.  Returns how many were found, so that the image is to be written
- * again, or a negative errno.
+ * Checks the image that b has just written to image_fd, with the lookups that
+ * answer questions, and drops faulty CNAMEs from b, with a warning in diag for
+ * each.  Returns how many there were, or a negative errno.  If there were any,
+ * the caller writes the image again.
  */
 int cname_check_drop_faulty(struct builder *b, int image_fd, struct diag *diag)
     __attribute__((warn_unused_result));

@@ -20,7 +20,7 @@ compile_prepare(void)
 	json_object_seed(0);
 }
 
-/* "PATH:LINE", or without the line if it is not known. */
+/* "PATH:LINE", or "PATH" if the line is not known. */
 static const char *
 place_text(const char *path, unsigned int line, char text[static PATH_MAX])
 {
@@ -28,7 +28,7 @@ place_text(const char *path, unsigned int line, char text[static PATH_MAX])
 	return text;
 }
 
-/* The names that earlier sources have, one by one up to a limit. */
+/* Warns about names that earlier sources define, up to a limit. */
 static void
 report_shadowed(const struct builder *b, const struct mesh_source *source,
     struct diag *diag)
@@ -41,13 +41,13 @@ report_shadowed(const struct builder *b, const struct mesh_source *source,
 
 		builder_shadow(b, i, &shadow);
 		diag_add(diag, DIAG_WARNING, shadow.path, shadow.line,
-		    "%s is left out: %s has it", name_to_text(
+		    "%s is ignored: %s defines it", name_to_text(
 		    shadow.name.octets, name), place_text(shadow.winner_path,
 		    shadow.winner_line, place));
 	}
 	if (count > BUILDER_SHADOWS_KEPT)
-		diag_add(diag, DIAG_WARNING, source->path, 0, "%zu names more"
-		    " are left out: earlier tables have them",
+		diag_add(diag, DIAG_WARNING, source->path, 0, "%zu more names"
+		    " are ignored: earlier tables define them",
 		    count - BUILDER_SHADOWS_KEPT);
 }
 
@@ -80,7 +80,7 @@ read_text(const struct compiling *c, size_t i, struct source_text *text)
 	return data;
 }
 
-/* From the nth source on, all of its format, whose sources are read together. */
+/* Reads all sources of the nth one's format, which are read together. */
 static int
 add_set(const struct compiling *c, size_t i)
 {
@@ -120,7 +120,7 @@ add_one(const struct compiling *c, size_t i)
 	return error;
 }
 
-/* Whether an earlier source has brought this one with it. */
+/* Whether the source was read together with an earlier one. */
 static bool
 is_read(const struct compiling *c, size_t i)
 {
@@ -133,7 +133,7 @@ is_read(const struct compiling *c, size_t i)
 	return false;
 }
 
-/* 0 even if diag got errors, so that all sources are looked at. */
+/* Returns 0 even after errors in diag, so that all sources are read. */
 static int
 add_source(const struct compiling *c, size_t i)
 {
@@ -148,13 +148,13 @@ add_source(const struct compiling *c, size_t i)
 		report_shadowed(c->b, source, c->diag);
 	else
 		diag_add(c->diag, DIAG_ERROR, source->path, 0, "%s",
-		    error == -E2BIG ? "the table would pass 4 GiB: leave names"
-		    " out" : error == -ENOMEM ? "not enough memory for its"
+		    error == -E2BIG ? "the table would exceed 4 GiB: remove"
+		    " names" : error == -ENOMEM ? "not enough memory for its"
 		    " names" : strerror(-error));
 	return error;
 }
 
-/* Twice if it shows CNAMEs that cannot be followed. */
+/* Writes the image, and again if faulty CNAMEs were dropped. */
 static int
 write_image(struct builder *b, int image_fd, struct diag *diag)
 {

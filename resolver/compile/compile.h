@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a mesh's sources to a table image.  Pure in the sense of the process:
- * everything it reads was opened by the caller (source_files.h), all it writes
- * is one file, so it can run without any privilege.
+ * Compiles a mesh's sources into a table image.  Needs no privilege: the caller
+ * has opened all files that are read (source_files.h), and the one file that is
+ * written.
  */
 #ifndef NFDNS_RESOLVER_COMPILE_COMPILE_H
 #define NFDNS_RESOLVER_COMPILE_COMPILE_H
@@ -13,17 +13,17 @@
 #include "resolver/image/mesh.h"
 
 /*
- * Reads the open sources and writes the image to fd.  Errors and warnings go
- * to diag; with any error no usable image is written.
- * Returns 0, -EINVAL when a source cannot be used, or another negative errno.
+ * Reads the open sources and writes the image to image_fd.  Errors and warnings
+ * go to diag; after an error the image is not usable.
+ * Returns 0, -EINVAL if a source cannot be used, or another negative errno.
  */
 int compile(const struct mesh *mesh, const int *sources, int image_fd,
     struct diag *diag) __attribute__((warn_unused_result));
 
 /*
- * The same for who may open no files: those that sources include are asked
- * for at *broker (include.h).  compile_prepare() opens what libraries read
- * once, so it comes before the files are forbidden.
+ * The same for a process that cannot open files: it gets included files from
+ * *broker (include.h).  compile_prepare() lets libraries open what they read
+ * once; call it before the process gives up opening files.
  */
 void compile_prepare(void);
 int compile_confined(const struct mesh *mesh, const int *sources,
@@ -31,8 +31,8 @@ int compile_confined(const struct mesh *mesh, const int *sources,
     __attribute__((warn_unused_result));
 
 /*
- * The image of a table that was never loaded: mesh's settings, no names, and
- * the mark by which the "unloaded" behaviour is chosen.
+ * Writes the image of a table that was never loaded: mesh's settings, no names,
+ * and the flag that selects the "unloaded" behaviour.  0 or a negative errno.
  */
 int compile_unloaded(const struct mesh *mesh, int image_fd)
     __attribute__((warn_unused_result));

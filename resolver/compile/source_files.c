@@ -12,7 +12,7 @@
 #include "resolver/sources/source_directory.h"
 #include "resolver/sources/source_file.h"
 
-/* A source like the one given, from an open file; takes over path and fd. */
+/* Adds a source with the options of "like"; takes over path and fd. */
 static int
 add_file(struct source_files *files, const struct mesh_source *like,
     char *path, int fd)
@@ -38,7 +38,7 @@ add_file(struct source_files *files, const struct mesh_source *like,
 	return 0;
 }
 
-/* When the contents of an open file last changed; 0 if nobody knows. */
+/* When an open file last changed, CLOCK_REALTIME seconds; 0: unknown. */
 static int64_t
 changed(int fd)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All the files that a mesh's tables come from, open.  Where the configuration
- * names a directory, there is a source for each of its files, with the options
- * of that one: who reads sources never sees a directory.
+ * Opens all files of a mesh's tables.  A directory becomes one source for each
+ * of its files, with the options of the directory; readers of sources never see
+ * a directory.
  */
 #ifndef NFDNS_RESOLVER_COMPILE_SOURCE_FILES_H
 #define NFDNS_RESOLVER_COMPILE_SOURCE_FILES_H
@@ -11,22 +11,22 @@
 #include "resolver/image/mesh.h"
 
 struct source_files {
-	struct mesh mesh;	/* the one that was given but for its sources */
+	struct mesh mesh;	/* a copy, with sources of its own */
 	int *fds;		/* mesh.source_count of them */
 };
 
 /*
- * Opens every source of mesh for reading, without blocking on a fifo; each
- * failure is an error in diag (absent, a device or fifo, too large, a directory
- * where there cannot be one, errno in words).  What the mesh owns is borrowed.
+ * Opens every source of mesh for reading, without blocking on a fifo.  Each
+ * failure is an error in diag: absent, a device or fifo, too large, a directory
+ * that the format does not allow, or errno in words.  Borrows what mesh owns.
  *
- * In each source of mesh, "changed" becomes the time of what was opened.
- * Returns 0, or a negative errno when any failed; then nothing is open.
+ * Sets "changed" in each source of mesh to the time of the opened file.
+ * Returns 0, or a negative errno if any failed; then nothing is open.
  */
 int source_files_open(struct source_files *files, const struct mesh *mesh,
     struct diag *diag) __attribute__((warn_unused_result));
 
-/* Of all-zero memory, and a second time, it does nothing. */
+/* Closes and frees all.  Does nothing for zeros or a second time. */
 void source_files_close(struct source_files *files);
 
 #endif

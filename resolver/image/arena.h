@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory for very many small items that are freed together.  Items refer to
- * each other by offsets of 32 bits, "handles", 0 for none; a pointer into it
- * is good only until the next item is taken.
+ * Memory for many small items that are freed together.  Items refer to each
+ * other by 32-bit offsets, "handles"; 0 is none.  A pointer into the arena is
+ * valid only until the next arena_take().
  */
 #ifndef NFDNS_RESOLVER_IMAGE_ARENA_H
 #define NFDNS_RESOLVER_IMAGE_ARENA_H
@@ -16,7 +16,7 @@ struct arena {
 	size_t used, size;
 };
 
-/* The first octets are nobody's, so that no handle is 0. */
+/* The first octets are unused, so that no handle is 0. */
 #define ARENA_INIT { .used = 4 }
 
 /* Pointer of the wanted type to the item with that handle. */

@@ -48,7 +48,7 @@ rrset_get(struct builder *b, uint32_t set, uint16_t type, uint32_t ttl,
 	return 0;
 }
 
-/* The seed is the RRset, so equal data of other names is another key. */
+/* The seed is the RRset: equal data of two names has two keys. */
 static uint32_t
 record_tag(uint32_t rrset, const void *rdata, uint16_t length)
 {
@@ -56,8 +56,8 @@ record_tag(uint32_t rrset, const void *rdata, uint16_t length)
 }
 
 /*
- * Up to this many records of an RRset are compared one by one; most have one
- * or two, and an index entry for each would cost more than it saves.
+ * Up to this many records of an RRset are compared one by one.  Most RRsets
+ * have one or two; indexing those would cost more than it saves.
  */
 #define RECORDS_UNINDEXED	8
 
@@ -95,7 +95,7 @@ record_exists(const struct builder *b, uint32_t rrset, uint32_t tag,
 	return false;
 }
 
-/* Indexes the record just added, and when the RRset grows, those before. */
+/* Indexes the new record and, when the limit is passed, all before it. */
 static int
 record_index(struct builder *b, uint32_t rrset, uint32_t last)
 {
@@ -179,7 +179,7 @@ set_join(struct builder *b, uint32_t to, uint32_t from)
 			uint8_t rdata[UINT16_MAX];
 			int error;
 
-			/* The arena may move under the one that is copied. */
+			/* A copy: adding may move the arena. */
 			memcpy(rdata, source->octets, source->length);
 			error = set_add(b, to, r->type, r->ttl, rdata,
 			    source->length);
@@ -193,8 +193,8 @@ set_join(struct builder *b, uint32_t to, uint32_t from)
 }
 
 /*
- * A set that belongs to the node alone, made if there is none, copied if it
- * is another node's: what is added to an alias is not added to its owner.
+ * The node's own set: a new one if it has none, a copy if it shares another
+ * node's, since an addition to an alias must not change the owner.
  */
 static int
 set_own(struct builder *b, uint32_t node, unsigned int line, uint32_t *set)
@@ -437,7 +437,7 @@ build_sweep(struct builder *b)
 			before = handle;
 			continue;
 		}
-		/* No name lies below a wildcard: without records it is none. */
+		/* A wildcard without records is no empty non-terminal. */
 		b->node_count--;
 		if (before != 0)
 			BUILD_AT(b, struct build_node, before)->next = next;

@@ -48,7 +48,7 @@ unsigned int builder_file(const struct builder *b);
 enum builder_added {
 	BUILDER_ADDED,		/* new, or joined to the same source's name */
 	BUILDER_DUPLICATE,	/* the name has that record already */
-	BUILDER_SHADOWED,	/* an earlier source has the name: left out */
+	BUILDER_SHADOWED,	/* an earlier source has the name: ignored */
 };
 
 /*

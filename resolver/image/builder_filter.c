@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The image's filters: image_filter.h. */
 #include "resolver/image/builder_filter.h"
 
 #include <errno.h>
@@ -43,7 +42,7 @@ add_node(struct build_filters *filters, const struct build_node *node)
 		add_head(&filters->heads, image_head_of_two(octets));
 }
 
-/* A wildcard this short is behind names with whatever tail. */
+/* Whether a wildcard is so short that names below it have any tail. */
 static bool
 is_short(const struct build_node *node)
 {
@@ -73,7 +72,7 @@ fill(struct build_filters *filters, const struct builder *b)
 	}
 }
 
-/* The smallest filter of which at most one bit in "sparse" is set. */
+/* Folds to the smallest filter with at most one bit in "sparse" set. */
 static void
 fold(struct build_filter *f, unsigned int sparse)
 {
@@ -84,7 +83,7 @@ fold(struct build_filter *f, unsigned int sparse)
 		for (size_t i = 0; i < half; i++)
 			set += (size_t)__builtin_popcountll(f->words[i] |
 			    f->words[i + half]);
-		/* All bits, as for a short wildcard, take no room either. */
+		/* A filter with all bits set can be folded, too. */
 		if (half == 0 || (set * sparse > half * 64 &&
 		    set != half * 64))
 			return;

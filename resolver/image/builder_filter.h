@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The filters of an image while it is laid out: image_filter.h. */
+/* Builds the filters of an image (image_filter.h). */
 #ifndef NFDNS_RESOLVER_IMAGE_BUILDER_FILTER_H
 #define NFDNS_RESOLVER_IMAGE_BUILDER_FILTER_H
 
@@ -18,7 +18,7 @@ struct build_filters {
 	struct build_filter tails, heads;
 };
 
-/* From all nodes, which must be there by now.  0 or -ENOMEM. */
+/* Builds them from all nodes; call it after the last was added.  0, -ENOMEM. */
 int build_filters_make(struct build_filters *filters, const struct builder *b)
     __attribute__((warn_unused_result));
 void build_filters_free(struct build_filters *filters);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From hashes to a builder's handles: a table with open addressing that grows.
- * Of the hash only a 32-bit tag is kept, whose upper bits say where to begin;
- * who finds a handle compares what it stands for.
+ * A growing hash table with open addressing: from hashes to handles.  It keeps
+ * only a 32-bit tag of each hash; the tag's upper bits give the first slot.
+ * The caller compares the item that a handle refers to.
  */
 #ifndef NFDNS_RESOLVER_IMAGE_BUILDER_INDEX_H
 #define NFDNS_RESOLVER_IMAGE_BUILDER_INDEX_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Start from zeros; owns its slots, which free() takes. */
+/* Start from zeros.  Owns its slots; free(3) them. */
 struct build_index {
 	struct build_slot {
 		uint32_t tag;
@@ -24,11 +24,11 @@ struct build_index {
 uint32_t build_index_next(const struct build_index *index, uint32_t tag,
     size_t *step);
 
-/* Makes room for one more at a load of three quarters.  -ENOMEM, -E2BIG. */
+/* Makes space for one more handle, at a load of 3/4.  0, -ENOMEM, -E2BIG. */
 int build_index_reserve(struct build_index *index)
     __attribute__((warn_unused_result));
 
-/* Adds a handle, after room was made for it. */
+/* Adds a handle, after build_index_reserve(). */
 void build_index_place(struct build_index *index, uint32_t tag,
     uint32_t handle);
 

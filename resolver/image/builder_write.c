@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a builder to the image: the nodes get their slots, the records their
- * offsets, and then everything is written front to back through one small
- * buffer, so that the image never stands in this process's memory as a whole.
+ * Lays out and writes the image: assigns slots to nodes and offsets to records,
+ * then writes everything front to back through one small buffer, so that this
+ * process never holds the whole image in memory.
  */
 #include "resolver/image/builder.h"
 
@@ -84,7 +84,7 @@ has_type(const struct builder *b, uint32_t set, uint16_t type)
 	return false;
 }
 
-/* Every node into a slot, in the order they were added: the same every time. */
+/* Assigns slots in the order of addition, which makes images reproducible. */
 static int
 plan_slots(struct plan *plan, const struct builder *b)
 {
@@ -128,8 +128,8 @@ plan_slots(struct plan *plan, const struct builder *b)
 }
 
 /*
- * Nodes are visited in the order of their slots, which is random in the
- * arena; asking for one some steps ahead halves the time of all this.
+ * Nodes are visited in the order of their slots, which is random in the arena.
+ * Prefetching some steps ahead halves the time of writing.
  */
 static inline void
 prefetch(const struct plan *plan, const struct builder *b, size_t i)
@@ -426,7 +426,7 @@ write_image(const struct plan *plan, const struct builder *b, int fd)
 	put_nodes(out, plan, b);
 	flush(out);
 	assert(out->error != 0 || out->offset == header.total_size);
-	/* The header comes last: a half-written image is none. */
+	/* The header comes last, so that a half-written image is invalid. */
 	header.checksum = XXH3_64bits_digest(out->hash);
 	write_at(out, &header, sizeof(header), 0);
 	error = out->error;

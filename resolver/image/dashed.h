@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Addresses written as one label: 10-1-2-3, fd00--1.  So Kubernetes names pods
- * and the endpoints that have no name of their own.
+ * Addresses as one label: 10-1-2-3, fd00--1.  Kubernetes names pods this way,
+ * and endpoints without a hostname.
  */
 #ifndef NFDNS_RESOLVER_IMAGE_DASHED_H
 #define NFDNS_RESOLVER_IMAGE_DASHED_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one place where an image is not trusted.  Nodes lie in the order of
- * their slots, so one walk over both sees every octet once; only aliases point
- * elsewhere, and for them the walk notes in a bitmap where sets begin.
+ * Checks an image; all other code trusts it.  Nodes lie in the order of their
+ * slots, so one walk over both sees every octet once.  Only aliases point
+ * elsewhere; for them the walk marks in a bitmap where sets begin.
  */
 #include "resolver/image/image.h"
 
@@ -238,7 +238,7 @@ check_nodes(struct check *c)
 			continue;
 		if (slots[i].node != at || ++nodes > h->node_count)
 			return "slot points astray";
-		/* Ask ahead: waiting for names was half of the walk. */
+		/* Prefetch: waiting for names took half of the walk. */
 		__builtin_prefetch(c->image + at + 1024);
 		__builtin_prefetch(c->image + at + 1024 + 64);
 		why = check_node(c, &at);

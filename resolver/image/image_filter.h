@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Filters of an image: of most names that are not in it they say so without a
- * lookup, and never of one that is.  A name is in it by itself, below a
- * wildcard, or with an element of the search list behind it.
+ * Filters of an image.  They reject most names that the image does not answer,
+ * without a lookup, and never one that it does: a name of the table, a name
+ * below a wildcard, or a name of the table followed by an element of the search
+ * list.
  *
- * "Tails" know how all of these end, by their last eight octets: of a name, of
- * what stands behind the "*", of an element of the list.  An element that is
- * shorter is not among them; where a wildcard's name is, all bits are set.
+ * "Tails" holds the last eight octets of names, of the names behind a "*", and
+ * of the elements of the search list.  Shorter elements are not in it; a
+ * shorter wildcard sets all bits.
  *
- * "Heads" know the first label, and the first two, of all names but wildcards.
- * Whatever element of the list is cut off or put behind a name, its first
- * labels stay.
+ * "Heads" holds the first label, and the first two labels, of all names except
+ * wildcards.  Appending or removing an element of the search list does not
+ * change them.
  *
- * Both are a power of two of words, so that twice as large a filter folds into
- * a smaller one.
+ * The size of both is a power of two of words, so that a filter can be folded
+ * to half its size.
  */
 #ifndef NFDNS_RESOLVER_IMAGE_IMAGE_FILTER_H
 #define NFDNS_RESOLVER_IMAGE_IMAGE_FILTER_H
@@ -31,7 +32,7 @@
 #define IMAGE_TAIL_BITS_MAX	17
 #define IMAGE_HEAD_BITS_MAX	26
 
-/* What ends so. */
+/* Which names have a tail. */
 #define IMAGE_TAIL_ANY		1U
 #define IMAGE_TAIL_WILDCARD	2U
 

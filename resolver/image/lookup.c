@@ -31,7 +31,7 @@ find_host(const struct table *table, const struct dns_name *name)
 	struct entry entry;
 
 	table_find(table, name, &entry);
-	/* What a dashed name has stands in the question, not in the table. */
+	/* The address of a dashed name is in the question, not in the table. */
 	return (entry.kind == ENTRY_EXACT || entry.kind == ENTRY_WILDCARD) &&
 	    (entry.flags & NAME_DASHED) == 0 ? entry.node : 0;
 }
@@ -95,8 +95,8 @@ find_records(struct lookup *lookup, const struct dns_name *name,
 }
 
 /*
- * What becomes of a target that has no node.  Where a zone denies it, so do we:
- * RFC 6604 section 3 has the code of the last name in the chain.
+ * Notes a target without a node.  If its zones entry has unknown = "nxdomain",
+ * that is the answer's code: RFC 6604 section 3, the last name of the chain.
  */
 static void
 note_outside(struct lookup *lookup, const struct entry *target)
@@ -110,7 +110,7 @@ note_outside(struct lookup *lookup, const struct entry *target)
 	lookup->target_zone_labels = target->zone_labels;
 }
 
-/* The CNAMEs from the entry on; *name becomes what the last one leads to. */
+/* The CNAMEs from the entry on; *name becomes the last one's target. */
 static void
 gather_chain(struct lookup *lookup, uint16_t type, struct dns_name *name)
 {
@@ -144,8 +144,8 @@ gather_chain(struct lookup *lookup, uint16_t type, struct dns_name *name)
 }
 
 /*
- * The SOA that says how long the lack of data may be remembered.  A zones entry
- * that is closer than the zone file has its own.
+ * The SOA for a negative answer.  If a zones entry is closer to the name than
+ * the zone file, its SOA is used instead, which answer.c writes.
  */
 static void
 find_soa(struct lookup *lookup, const struct table *table,
@@ -160,8 +160,8 @@ find_soa(struct lookup *lookup, const struct table *table,
 }
 
 /*
- * What there is in place of records of that name and type.  Not inlined: most
- * questions need none of it, and it takes room for a name.
+ * Collects CNAMEs and the SOA if the name has no records of the type.  Not
+ * inlined: most questions do not need it, and it uses stack for a name.
  */
 static void __attribute__((noinline)) gather_instead(struct lookup *lookup,
     const struct table *table, const struct question *question)
@@ -179,7 +179,7 @@ static void __attribute__((noinline)) gather_instead(struct lookup *lookup,
 		: &question->name);
 }
 
-/* Whether nothing in the table speaks for or against the name: it passes. */
+/* Whether the table has nothing about the name, so that it passes. */
 static bool
 is_foreign(const struct entry *entry)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The gather phase on the DNS side: what the table holds for one question,
- * with everything that deciding and answering need and nothing decided yet.
+ * Gather phase of the resolver: collects what the table holds for one question,
+ * all that deciding and answering need.  Nothing is decided here.
  */
 #ifndef NFDNS_RESOLVER_IMAGE_LOOKUP_H
 #define NFDNS_RESOLVER_IMAGE_LOOKUP_H
@@ -18,50 +18,49 @@
 #define LOOKUP_MAX_CHAIN 16
 
 /*
- * Views into the table and the question; a dashed name's record lies in the
- * lookup itself, which therefore is not to be copied.  The chain has the CNAME
- * RRsets to follow in order, and then, if there is one, the RRset that answers.
+ * Borrows from the table and the question.  Must not be copied: the record of a
+ * dashed name lies in the lookup itself.  The chain is the CNAME RRsets in
+ * order, followed by the RRset of the type asked for, if there is one.
  */
 struct lookup {
 	const struct table *table;
 	struct entry entry;
 	size_t chain_length;
-	bool has_type;		/* the last of the chain answers the type asked for */
+	bool has_type;		/* the last of the chain is of the type */
 	/*
-	 * Of the last CNAME's target, if it is not in the table: somebody else
-	 * has to be asked for it, or it lies in a zone, of so many labels, that
-	 * says that it does not exist.
+	 * If the last CNAME's target is not in the table: another nameserver
+	 * has to be asked for it (leaves_table), or it lies in a zones entry
+	 * with that many labels and unknown = "nxdomain" (target_unknown).
 	 */
 	bool leaves_table;
 	bool target_unknown;
 	uint8_t target_zone_labels;
-	/* When there is nothing to answer with, and a zone file has an SOA for it: */
+	/* If there are no records to answer with: the SOA of a zone file. */
 	bool has_soa;
-	uint8_t soa_labels;	/* of its owner, a suffix of the name that lacks it */
+	uint8_t soa_labels;	/* of its owner, a suffix of the last name */
 	struct rrset soa;
-	uint8_t dashed[16];	/* the address that the name asked for is */
+	uint8_t dashed[16];	/* the address in the question's name */
 	struct rrset chain[LOOKUP_MAX_CHAIN + 1];
 };
 
 /*
- * The node that a CNAME RRset leads to, or 0; *target becomes its name.  A
- * search entry is no such node: the search list is for what people type, a
- * target is absolute, and the client's resolver asks for it in its own right.
+ * The node of a CNAME RRset's target, or 0; *target becomes its name.  The
+ * search list is not applied: a target is absolute.
  */
 uint32_t lookup_follow(const struct table *table, const struct rrset *cname,
     struct dns_name *target);
 
 /*
- * Looks the question's name and type up, follows CNAMEs inside the table.
+ * Looks up the question's name and type, and follows CNAMEs inside the table.
  * Type ANY finds one RRset (RFC 8482 section 4.1).  The SOA of a zones entry
- * is not in the table; answer.c makes it.
+ * is not in the table; answer.c writes it.
  */
 void lookup_gather(struct lookup *lookup, const struct table *table,
     const struct question *question);
 
 /*
- * The node of the host that records name, at most "size" octets long; 0 if it
- * is not in the table.  The search list does not count.
+ * The node of a host that rdata names, in at most "size" octets; 0 if the table
+ * does not have it.  The search list is not applied.
  */
 uint32_t lookup_target(
     const struct table *table, const uint8_t *name, size_t size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The shorter names of a cluster's own service: what a pod reaches by its
- * search list without asking for the whole name, and what a machine without
- * that search list can only reach if the table has it.
+ * The short names of a service of this cluster.  A pod reaches the service by
+ * them through its search list; a machine without that search list needs them
+ * in the table.
  */
 #ifndef NFDNS_RESOLVER_IMAGE_SHORT_NAMES_H
 #define NFDNS_RESOLVER_IMAGE_SHORT_NAMES_H
@@ -24,7 +24,7 @@ struct short_names {
 int short_names_init(struct short_names *names, const struct mesh *mesh)
     __attribute__((warn_unused_result));
 
-/* Whether host is a service of this cluster: others would collide with ours. */
+/* Whether host is a service of this cluster; only those get short names. */
 bool short_names_apply(const struct short_names *names,
     const struct dns_name *host);
 
@@ -33,7 +33,7 @@ bool short_names_apply(const struct short_names *names,
 /*
  * NAME if the namespace is the mesh's own, NAME.NAMESPACE, NAME.NAMESPACE.svc;
  * name may have several labels ("pod1.headless").  All lower-cased.  Returns
- * how many there are; fewer than there should be sets *too_long.
+ * how many there are; *too_long is set if a name would be too long.
  */
 size_t short_names_of(const struct short_names *names,
     const struct dns_name *name, const struct dns_name *namespace,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The mesh table as the packet path sees it: a read-only image, mapped once
- * and shared by all threads.  Everything is bounds-checked when it is opened,
- * so lookups trust offsets.  The format stands in image.h, which only this
- * file and the builder include.
+ * and shared by all threads.  Opening checks all bounds, so lookups trust the
+ * offsets.  The format is in image.h, for the files of this room only.
  */
 #ifndef NFDNS_RESOLVER_IMAGE_TABLE_H
 #define NFDNS_RESOLVER_IMAGE_TABLE_H
@@ -26,33 +25,33 @@ int table_open(struct table **table, int fd, const char **why)
     __attribute__((warn_unused_result));
 
 /*
- * The same for what builder_write() has just written and
- * cname_check_drop_faulty() looks through: names may have several CNAMEs, and
- * are not to be answered with.
+ * The same for an image that builder_write() has just written, for
+ * cname_check_drop_faulty(): names in it may have several CNAMEs, so it must
+ * not be used for answers.
  */
 int table_open_draft(struct table **table, int fd, const char **why)
     __attribute__((warn_unused_result));
 void table_close(struct table *table);
 
-/* What an image says of itself. */
+/* Identity of an image. */
 struct table_label {
-	uint64_t checksum;	/* of all that is in it: equal images have equal ones */
+	uint64_t checksum;	/* of all contents: the same for equal images */
 	size_t names;
 };
 
 /*
- * Reads the image's header and no more: for who wants to know in a moment, and
- * can live with a lie.  0, or -EINVAL if it is none of ours.
+ * Reads only the image's header: fast; the image is not verified.  Returns 0,
+ * or -EINVAL if the file is no image of this version.
  */
 int table_peek(int fd, struct table_label *label)
     __attribute__((warn_unused_result));
 
 /* How the names of this image are answered. */
 struct table_settings {
-	uint32_t negative_ttl;
-	uint16_t udp_size;
+	uint32_t negative_ttl;		/* seconds */
+	uint16_t udp_size;		/* octets */
 	bool suppress_https;
-	bool tcp;			/* a truncated answer can be had over TCP */
+	bool tcp;			/* TCP questions are answered, too */
 	bool loaded;			/* false: compile_unloaded() made it */
 	enum mesh_unloaded unloaded;
 };
@@ -62,9 +61,9 @@ size_t table_names(const struct table *table);
 size_t table_octets(const struct table *table);
 
 /*
- * Whether the image is larger than a cache that it would have to itself; then
- * lookups of several names wait less if their parts are fetched first: the
- * slots of all, then, since those must have come by then, the nodes of all.
+ * Whether the image is larger than a CPU's cache.  Then looking up several
+ * names is faster after table_fetch() of the slots of all, and then of the
+ * nodes of all: finding a node needs the slot.
  */
 bool table_is_large(const struct table *table);
 
@@ -80,9 +79,9 @@ void table_fetch(const struct table *table, const struct dns_name *name,
 enum entry_kind {
 	ENTRY_NONE,		/* not in the table */
 	ENTRY_EXACT,
-	ENTRY_WILDCARD,		/* owner of the answer is the name asked for */
-	ENTRY_SEARCH,		/* NAME.SEARCH, where NAME or NAME.OTHER is in the
-				   table, OTHER being further down the list */
+	ENTRY_WILDCARD,		/* the answer's owner is the question's name */
+	ENTRY_SEARCH,		/* NAME.SEARCH, where the table has NAME, or
+				   NAME.OTHER with a later OTHER of the list */
 	ENTRY_SEARCH_WILDCARD,	/* NAME.SEARCH, where a wildcard covers NAME */
 	ENTRY_EMPTY,		/* empty non-terminal or apex of a zone */
 };
@@ -94,15 +93,15 @@ struct entry {
 	uint32_t node;			/* for table_rrset(); 0 when there is none */
 	/*
 	 * ENTRY_SEARCH*: the target is the first target_length octets of the
-	 * question's name, and behind them the root or this other element of
-	 * the search list.
+	 * question's name, followed by the root or by another element of the
+	 * search list.
 	 */
 	uint8_t target_length;
 	const struct dns_name *target_search;	/* NULL: the root */
-	/* The zones entry that the name asked for lies in, the deepest one. */
+	/* The deepest zones entry in which the question's name lies. */
 	bool in_zone;
 	enum zone_unknown unknown;
-	uint8_t zone_labels;		/* labels of its name, a suffix of the name asked for */
+	uint8_t zone_labels;		/* of its name, a suffix of the question's */
 };
 
 /*
@@ -118,7 +117,7 @@ struct rrset {
 	uint32_t count;			/* at least 1 */
 	uint16_t rdlength;		/* of each; 0: each is a u16 length, in network
 					   order, and octets */
-	uint32_t ttl;
+	uint32_t ttl;			/* seconds */
 	const uint8_t *rdata;		/* u16 lengths in network order, unaligned */
 };
 
@@ -138,8 +137,8 @@ bool table_rrset_at(const struct table *table, uint32_t node, size_t index,
     struct rrset *rrset);
 
 /*
- * File and line that a node came from: the files are the config's sources in
- * order, then further ones that these consist of.
+ * File and line of a node.  Files are numbered: first the sources in the order
+ * of the configuration, then the files that these include.
  */
 void table_origin(const struct table *table, uint32_t node,
     unsigned int *source, unsigned int *line);
@@ -152,8 +151,8 @@ const char *table_source(const struct table *table, unsigned int source,
     size_t *length);
 
 /*
- * Names that have records, in the order of the image, one a call: start with *cursor = 0; false
- * at the end.  name is lower case.
+ * The next name that has records, in the order of the image, in lower case.
+ * Start with *cursor = 0.  False at the end.
  */
 bool table_next(const struct table *table, size_t *cursor,
     struct dns_name *name, uint32_t *node, uint8_t *flags);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A table in memory: for table_open.c, which makes it, and table.c, which looks. */
+/* An open table: table_open.c sets it up, table.c looks names up in it. */
 #ifndef NFDNS_RESOLVER_IMAGE_TABLE_STATE_H
 #define NFDNS_RESOLVER_IMAGE_TABLE_STATE_H
 
@@ -10,7 +10,7 @@
 #include "resolver/image/image.h"
 #include "resolver/image/table.h"
 
-/* How many labels the names of a kind have: each number once, largest first. */
+/* The numbers of labels of some names: each once, largest first. */
 struct table_depths {
 	size_t count;
 	uint8_t labels[NAME_MAX_LABELS + 1];
@@ -24,8 +24,8 @@ struct table {
 	uint32_t mask;
 	uint32_t tail_mask, head_mask;
 	const uint64_t *tails, *heads;	/* image_filter.h */
-	bool short_search;		/* an element that tails do not know */
-	struct table_depths wildcards;	/* of what stands behind the "*" */
+	bool short_search;		/* an element is too short for tails */
+	struct table_depths wildcards;	/* of the names behind the "*" */
 	struct table_depths soas;	/* of names that have an SOA */
 	struct table_settings settings;
 	size_t search_count;
@@ -34,7 +34,7 @@ struct table {
 	struct mesh_zone zones[MESH_MAX_ZONES];	/* deepest first */
 };
 
-/* Reads a name of the image; returns what stands behind it. */
+/* Reads a name of the image.  Returns the octet behind it. */
 const uint8_t *table_load_name(struct dns_name *name, const uint8_t *octets);
 
 #endif

@@ -61,7 +61,7 @@ add_address(struct endpoint_group *g, const struct endpoint_head *head,
 
 	if (length == 0 || (g->length != 0 && length != g->length)) {
 		kubernetes_warn(g->k, g->item, "\"%.*s\" is no %s address:"
-		    " left out", KUBERNETES_SHOWN,
+		    " ignored", KUBERNETES_SHOWN,
 		    text != NULL ? text : "(not a string)",
 		    g->length == 4 ? "IPv4" : g->length == 16 ? "IPv6" : "IP");
 		return 0;
@@ -118,7 +118,7 @@ read_address_type(struct endpoint_group *g)
 		g->length = 16;
 	else
 		kubernetes_warn(g->k, g->item, "addressType is \"%.*s\","
-		    " expected IPv4 or IPv6: left out", KUBERNETES_SHOWN,
+		    " expected IPv4 or IPv6: ignored", KUBERNETES_SHOWN,
 		    type != NULL ? type : "");
 	return g->length != 0;
 }
@@ -141,7 +141,7 @@ find_service(struct endpoint_group *g)
 	if (!imported)
 		name = json_tree_string(json_tree_member(labels, of_service));
 	if (name == NULL) {
-		kubernetes_warn(g->k, g->item, "has no label %s: left out",
+		kubernetes_warn(g->k, g->item, "has no label %s: ignored",
 		    of_service);
 		return 0;
 	}

@@ -74,7 +74,7 @@ read_address(struct entry_reading *r, const char *text)
 		length = read_whole_prefix(text, octets, &prefix);
 	if (length == 0 && !prefix)
 		kubernetes_warn(r->k, r->item, "\"%.*s\" in addresses is"
-		    " neither an address nor a prefix: left out",
+		    " neither an address nor a prefix: ignored",
 		    KUBERNETES_SHOWN, text != NULL ? text : "(not a string)");
 	if (length != 0 && is_unspecified(octets, length))
 		return 0;
@@ -93,8 +93,7 @@ read_addresses(struct entry_reading *r)
 
 	if (list != NULL && !json_tree_is(list, JSON_KIND_ARRAY) &&
 	    !json_tree_is(list, JSON_KIND_NULL)) {
-		kubernetes_warn(r->k, r->item, "addresses is no list: left"
-		    " out");
+		kubernetes_warn(r->k, r->item, "addresses is no list: ignored");
 		r->entry.has_addresses = true;
 	}
 	for (; at != NULL && error == 0; at = at->next)
@@ -117,7 +116,7 @@ read_host_text(struct entry_reading *r, const char *text, uint32_t *string)
 	if (error != 0 || name.labels == 0 ||
 	    (name.labels == 1 && name.octets[1] == '*' && name.length == 3)) {
 		kubernetes_warn(r->k, r->item, "host \"%.*s\" is no domain"
-		    " name of labels up to 63 octets: left out",
+		    " name of labels up to 63 octets: ignored",
 		    KUBERNETES_SHOWN, text != NULL ? text : "(not a string)");
 		return 0;
 	}
@@ -162,7 +161,7 @@ read_status_address(struct entry_reading *r, const struct json_node *node)
 
 	if (length == 0) {
 		kubernetes_warn(r->k, r->item, "\"%.*s\" in status.addresses"
-		    " is no address: left out", KUBERNETES_SHOWN,
+		    " is no address: ignored", KUBERNETES_SHOWN,
 		    text != NULL ? text : "(not a string)");
 		return 0;
 	}
@@ -224,7 +223,7 @@ read_resolution(struct entry_reading *r)
 		}
 	}
 	kubernetes_warn(r->k, r->item, "resolution \"%.*s\" is not known:"
-	    " left out", KUBERNETES_SHOWN,
+	    " ignored", KUBERNETES_SHOWN,
 	    text != NULL ? text : "(not a string)");
 	return false;
 }
@@ -298,7 +297,7 @@ istio_read_service_entry(struct kubernetes *k,
 	int error;
 
 	if (json_tree_items(json_tree_member(item->spec, "hosts")) == NULL) {
-		kubernetes_warn(k, item, "has no spec.hosts: left out");
+		kubernetes_warn(k, item, "has no spec.hosts: ignored");
 		return 0;
 	}
 	if (!read_resolution(&r))

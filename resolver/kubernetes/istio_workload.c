@@ -188,7 +188,7 @@ read_address(const struct kubernetes *k, const struct kubernetes_item *item,
 	    name_from_text(&name, text, strlen(text)) == 0)))
 		return length;
 	kubernetes_warn(k, item, "address \"%.*s\" is neither an address nor a"
-	    " name: left out", KUBERNETES_SHOWN,
+	    " name: ignored", KUBERNETES_SHOWN,
 	    text != NULL ? text : "(not a string)");
 	return 0;
 }

@@ -102,7 +102,7 @@ kubernetes_namespace(struct kubernetes *k, const struct kubernetes_item *item,
 		return error;
 	if (label == 0) {
 		kubernetes_warn(k, item, "namespace \"%.*s\" is no label of"
-		    " 1 to 63 octets without a dot: left out",
+		    " 1 to 63 octets without a dot: ignored",
 		    KUBERNETES_SHOWN, name);
 		return 0;
 	}
@@ -124,7 +124,7 @@ kubernetes_service(struct kubernetes *k, const struct kubernetes_item *item,
 		return error;
 	if (label == 0) {
 		kubernetes_warn(k, item, "service name \"%.*s\" is no label of"
-		    " 1 to 63 octets without a dot: left out",
+		    " 1 to 63 octets without a dot: ignored",
 		    KUBERNETES_SHOWN, name);
 		return 0;
 	}

@@ -259,7 +259,7 @@ add_endpoint(struct service_ctx *c, const struct object_endpoint *e)
 
 	if (!endpoint_name(c, e, &name)) {
 		warn(c, e->line, "endpoint of Service", "its name would be"
-		    " over 255 octets long: left out");
+		    " over 255 octets long: ignored");
 		return;
 	}
 	if (c->s->kind == SERVICE_HEADLESS && name_maker_joins(c->m, e)) {
@@ -365,7 +365,7 @@ add_service(struct name_maker *m, const struct object_service *s)
 		return;
 	if (!name_maker_service_name(m, s, &ctx.name)) {
 		warn(c, s->line, "Service", "its name would be over 255 octets"
-		    " long: left out");
+		    " long: ignored");
 		return;
 	}
 	switch ((enum service_kind)s->kind) {
@@ -380,7 +380,7 @@ add_service(struct name_maker *m, const struct object_service *s)
 		break;
 	case SERVICE_ABSENT:
 		warn(c, s->line, "Service", "has endpoints but is not among"
-		    " the objects: only their reverse names are made");
+		    " the objects: it gets only their reverse names");
 		add_endpoints(c);
 		break;
 	}

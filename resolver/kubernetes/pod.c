@@ -52,7 +52,7 @@ add_address(struct kubernetes *k, const struct kubernetes_item *item,
 
 	if (length == 0) {
 		kubernetes_warn(k, item, "\"%.*s\" in podIPs is no address:"
-		    " left out", KUBERNETES_SHOWN,
+		    " ignored", KUBERNETES_SHOWN,
 		    text != NULL ? text : "(not a string)");
 		return 0;
 	}

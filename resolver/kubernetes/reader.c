@@ -112,7 +112,7 @@ read_object(struct kubernetes *k, const struct list_head *head,
 	item.namespace = kind->in_namespace ?
 	    text_or(metadata, "namespace", "default") : "";
 	if (item.name[0] == '\0') {
-		kubernetes_warn(k, &item, "has no metadata.name: left out");
+		kubernetes_warn(k, &item, "has no metadata.name: ignored");
 		return 0;
 	}
 	error = objects_see(&k->objects, item.kind, item.namespace, item.name,
@@ -122,8 +122,8 @@ read_object(struct kubernetes *k, const struct list_head *head,
 	if (first.line != 0) {
 		const bool here = first.source == k->source;
 
-		kubernetes_warn(k, &item, "is there a second time, the first"
-		    " one is on line %u%s%s: left out", first.line,
+		kubernetes_warn(k, &item, "is defined before on line"
+		    " %u%s%s: ignored", first.line,
 		    here ? "" : " of ",
 		    here ? "" : k->sources[first.source].text.path);
 		return 0;
@@ -209,7 +209,7 @@ read_range(struct reading *r, struct list_head *head,
 	if (!json_tree_is(value, JSON_KIND_OBJECT) ||
 	    (kind == NULL && head->kind[0] == '\0')) {
 		diag_add(k->diag, DIAG_WARNING, k->text->path, range->line,
-		    "no Kubernetes object, which has a \"kind\": left out");
+		    "no Kubernetes object, which has a \"kind\": ignored");
 		return;
 	}
 	r->seen_any = true;

@@ -25,15 +25,15 @@ add_cluster_ip(struct kubernetes *k, const struct kubernetes_item *item,
 	int error;
 
 	if (length == 0) {
-		kubernetes_warn(k, item, "\"%.*s\" is no address: left"
-		    " out", KUBERNETES_SHOWN,
+		kubernetes_warn(k, item, "\"%.*s\" is no address:"
+		    " ignored", KUBERNETES_SHOWN,
 		    text != NULL ? text : "(not a string)");
 		return 0;
 	}
 	if (family != NULL &&
 	    strcmp(family, length == 4 ? "IPv4" : "IPv6") != 0) {
 		kubernetes_warn(k, item, "address %s is none of family"
-		    " %.*s: left out", text, KUBERNETES_SHOWN, family);
+		    " %.*s: ignored", text, KUBERNETES_SHOWN, family);
 		return 0;
 	}
 	error = objects_add_address(&k->objects, service, &handle);
@@ -82,7 +82,7 @@ read_external_name(struct kubernetes *k, const struct kubernetes_item *item,
 	if (text == NULL || name_from_text(&name, text, strlen(text)) != 0 ||
 	    name.labels == 0 || kubernetes_address(text, octets) != 0) {
 		kubernetes_warn(k, item, "externalName \"%.*s\" is no domain"
-		    " name: left out", KUBERNETES_SHOWN,
+		    " name: ignored", KUBERNETES_SHOWN,
 		    text != NULL ? text : "");
 		return 0;
 	}

@@ -55,7 +55,7 @@ shown(size_t length)
 	return length < SHOWN ? (int)length : SHOWN;
 }
 
-/* An IPv4 address in IPv6's clothes: RFC 4291 section 2.5.5.2. */
+/* An IPv4-mapped IPv6 address: RFC 4291 section 2.5.5.2. */
 static void
 unmap(struct hosts_line *line)
 {
@@ -89,10 +89,10 @@ read_address(struct hosts_line *line, const char *word, size_t length)
 	}
 	if (memchr(word, '%', length) != NULL)
 		WARN(line, "\"%.*s\": an address with a zone id means nothing"
-		    " in the DNS: line left out", shown(length), word);
+		    " in the DNS: line ignored", shown(length), word);
 	else
 		WARN(line, "\"%.*s\" is neither an IPv4 nor an IPv6 address:"
-		    " line left out", shown(length), word);
+		    " line ignored", shown(length), word);
 	return false;
 }
 
@@ -114,7 +114,7 @@ add_name(struct hosts_line *line, struct builder *b, const char *word,
 	int error = name_from_text(&name, word, length);
 
 	if (error != 0 || name.labels == 0) {
-		WARN(line, "\"%.*s\" %s: left out", shown(length), word,
+		WARN(line, "\"%.*s\" %s: ignored", shown(length), word,
 		    error == -ENAMETOOLONG ?
 		    "has a label over 63 or is over 255 octets long" :
 		    "is no domain name");
@@ -152,7 +152,7 @@ read_line(struct hosts_line *line, struct builder *b)
 			return error;
 	}
 	if (names == 0)
-		WARN(line, "an address without a name: left out");
+		WARN(line, "an address without a name: ignored");
 	return 0;
 }
 

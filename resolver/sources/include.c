@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What is answered to a request; the file comes along as SCM_RIGHTS. */
+/* The answer to a request; the file is sent with it as SCM_RIGHTS. */
 struct answer {
 	int32_t error;		/* 0 or a negative errno */
 };
@@ -50,7 +50,7 @@ include_open(const char *source_path, const char *name)
 
 	if (error != 0)
 		return error;
-	/* A whole path is as good if it leads to the same place. */
+	/* An absolute path is allowed if it lies below that directory. */
 	if (name[0] == '/' && strncmp(name, directory, length) == 0 &&
 	    name[length] == '/')
 		name += length + 1;
@@ -58,7 +58,7 @@ include_open(const char *source_path, const char *name)
 	    length == 0 ? "/" : directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (beneath < 0)
 		return -errno;
-	/* The C libraries of our systems have no function for it. */
+	/* The C library has no function for openat2(2). */
 	fd = (int)syscall(SYS_openat2, beneath, name, &how, sizeof(how));
 	error = fd < 0 ? -errno : 0;
 	(void)close(beneath);

@@ -29,7 +29,7 @@ name_fault(int error)
 	    "is no domain name";
 }
 
-/* Remembers an error of the builder; what it says about records is fine. */
+/* Notes an error of the builder.  Returns the outcome unchanged. */
 static int
 note(struct nds *nds, int outcome)
 {
@@ -38,7 +38,7 @@ note(struct nds *nds, int outcome)
 	return outcome;
 }
 
-/* Adds one address to name.  False if text is none. */
+/* Adds one address to name.  False if text is no address. */
 static bool
 add_address(struct adding *a, const struct dns_name *name, const char *text)
 {
@@ -74,7 +74,7 @@ add_addresses(struct adding *a, const struct dns_name *name, bool warn)
 			valid++;
 		else if (warn)
 			WARN(a, "%s: \"%.*s\" is neither an IPv4 nor an IPv6"
-			    " address: left out", a->shown, NDS_SHOWN,
+			    " address: ignored", a->shown, NDS_SHOWN,
 			    text != NULL ? text : "(not a string)");
 	}
 	return valid;
@@ -93,7 +93,7 @@ add_alias(struct adding *a, const struct dns_name *alias)
 		    alias, a->flags, a->entry->line));
 }
 
-/* A name given as text; false, with a warning, if it is none. */
+/* Reads a name; false, with a warning, if text is no name. */
 static bool
 read_name(const struct adding *a, const char *what, const char *text,
     struct dns_name *name)
@@ -101,7 +101,7 @@ read_name(const struct adding *a, const char *what, const char *text,
 	int error = name_from_text(name, text, strlen(text));
 
 	if (error != 0) {
-		WARN(a, "%s: %s \"%.*s\" %s: left out", a->shown, what,
+		WARN(a, "%s: %s \"%.*s\" %s: ignored", a->shown, what,
 		    NDS_SHOWN, text, name_fault(error));
 		return false;
 	}
@@ -125,7 +125,7 @@ add_short_names(struct adding *a)
 		add_alias(a, &found[i]);
 	if (too_long)
 		WARN(a, "%s: shortname and namespace make a name over 255"
-		    " octets: left out", a->shown);
+		    " octets: ignored", a->shown);
 }
 
 static void
@@ -138,7 +138,7 @@ add_alternates(struct adding *a)
 		const char *text = hosts->texts[i];
 
 		if (text == NULL)
-			WARN(a, "%s: alternate host is no string: left out",
+			WARN(a, "%s: alternate host is no string: ignored",
 			    a->shown);
 		else if (read_name(a, "alternate host", text, &name))
 			add_alias(a, &name);
@@ -159,7 +159,7 @@ nds_init(struct nds *nds, const struct source_text *text, struct builder *b,
 	return error;
 }
 
-/* What becomes of questions for a name that is left out, in words. */
+/* What happens to questions for an ignored name, in words. */
 static const char *
 outcome_without(const struct mesh *mesh, const struct dns_name *name)
 {
@@ -181,12 +181,12 @@ nds_add(struct nds *nds, const struct nds_entry *entry)
 	if (!read_name(&a, "host", entry->host, &a.host))
 		return;
 	if (a.host.labels == 0) {
-		WARN(&a, "an entry has an empty host: left out");
+		WARN(&a, "an entry has an empty host: ignored");
 		return;
 	}
 	if (add_addresses(&a, &a.host, true) == 0) {
 		if (nds->error == 0)
-			WARN(&a, "%s has no valid address: left out, %s",
+			WARN(&a, "%s has no valid address: ignored, %s",
 			    a.shown, outcome_without(nds->text->mesh, &a.host));
 		return;
 	}

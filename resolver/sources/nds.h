@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an entry of Istio's NameTable means, whichever form it came in: the
- * host, the shorter names of a service, the alternate hosts.
+ * Adds the names of an entry of Istio's NameTable, in JSON or in binary form:
+ * the host, the short names of a service, the alternate hosts.
  */
 #ifndef NFDNS_RESOLVER_SOURCES_NDS_H
 #define NFDNS_RESOLVER_SOURCES_NDS_H
@@ -16,13 +16,13 @@
 /* How much of a hostile text a message shows. */
 #define NDS_SHOWN 100
 
-/* Texts of an entry; NULL stands for one that is no text. */
+/* Texts of an entry; NULL for a value that is no text. */
 struct nds_texts {
 	const char *const *texts;
 	size_t count;
 };
 
-/* Borrows everything.  What is absent is "". */
+/* Borrows everything.  Absent texts are "". */
 struct nds_entry {
 	const char *host;
 	unsigned int line;		/* 0: unknown */
@@ -41,13 +41,13 @@ struct nds {
 	int error;			/* of the builder, sticky */
 };
 
-/* 0, or -ENAMETOOLONG with an error in diag.  Borrows all. */
+/* Borrows all.  Returns 0, or -ENAMETOOLONG with an error in diag. */
 int nds_init(struct nds *nds, const struct source_text *text,
     struct builder *b, struct diag *diag) __attribute__((warn_unused_result));
 
 /*
- * Adds the names of one entry.  One that cannot be used is left out with a
- * warning, and its name passes.
+ * Adds the names of one entry.  An entry that cannot be used is ignored with a
+ * warning; questions for its name pass.  Errors: nds->error.
  */
 void nds_add(struct nds *nds, const struct nds_entry *entry);
 

@@ -8,9 +8,9 @@
  * and the dump of it by the control plane's debug interface, in which the same
  * object stands somewhere inside the elements of "configs".
  *
- * A single entry that cannot be used is left out with a warning, and its name
- * passes; a text that is not JSON as a whole is an error, because a truncated
- * export must not replace a good table.
+ * An entry that cannot be used is ignored with a warning; questions for its
+ * name pass.  A text that is not JSON as a whole is an error, because a
+ * truncated export must not replace a good table.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -41,7 +41,7 @@ string_member(const json_t *object, const char *key)
 	return text != NULL ? text : "";
 }
 
-/* A member that ought to be an array, by either of its names. */
+/* A member that should be an array, by either of its names. */
 static const json_t *
 array_member(const struct form *f, const json_t *object, const char *key,
     const char *other_key, const struct nds_entry *entry)
@@ -91,7 +91,7 @@ read_arrays(struct form *f, const json_t *value, struct nds_entry *entry)
 	return true;
 }
 
-/* Parses a range of the text; on failure the whole text has failed. */
+/* Parses a range of the text; a failure fails the whole text. */
 static json_t *
 parse(struct nds *nds, const struct json_range *range)
 {
@@ -125,7 +125,7 @@ read_entry(struct form *f, const struct json_range *key,
 	entry.host = json_string_value(host);
 	if (!json_is_object(value)) {
 		diag_add(f->nds.diag, DIAG_WARNING, f->nds.text->path,
-		    entry.line, "entry of %.*s is no object: left out",
+		    entry.line, "entry of %.*s is no object: ignored",
 		    NDS_SHOWN, entry.host);
 		goto out;
 	}
@@ -214,7 +214,7 @@ read_top(struct form *f)
 		(void)json_scan_end(scan);
 }
 
-/* Says what stopped the scan. */
+/* Adds the error that stopped the scan. */
 static void
 report_scan(struct form *f)
 {

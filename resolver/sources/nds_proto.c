@@ -4,8 +4,8 @@
  * sequence of entries, is walked here, so that only one entry at a time is in
  * memory; each entry is unpacked by protobuf-c.
  *
- * Octets that are no such message as a whole are an error: a truncated table
- * must not replace a good one.
+ * A message that is malformed anywhere is an error: a truncated table must not
+ * replace a good one.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@
 /* Field 1 of NameTable. */
 #define TABLE_FIELD	1
 
-/* Types of fields on the wire; the two of groups are of another age. */
+/* Types of fields on the wire; the two of groups are obsolete. */
 enum wire_type { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_LENGTH = 2, WIRE_32 = 5 };
 
 struct cursor {
@@ -54,8 +54,8 @@ read_varint(struct cursor *c)
 }
 
 /*
- * The next entry's octets; other fields, which a later version may bring, are
- * passed over.  False at the end and on failure.
+ * The next entry's octets.  Other fields, which later versions may add, are
+ * skipped.  False at the end and on failure.
  */
 static bool
 next_entry(struct cursor *c, const uint8_t **octets, size_t *length)
@@ -147,9 +147,9 @@ source_nds_proto_read(const struct source_text *text, struct builder *b,
 		nfdns__nds_entry__free_unpacked(entry, NULL);
 	}
 	if (c.failed)
-		diag_add(diag, DIAG_ERROR, text->path, 0, "octet %zu is not that"
-		    " of a name table in binary form: it is cut off, or"
-		    " something else (of JSON the format is \"nds\")",
+		diag_add(diag, DIAG_ERROR, text->path, 0, "is malformed at"
+		    " octet %zu: it is no name table in binary form, or cut"
+		    " off (for JSON, set format = \"nds\")",
 		    (size_t)(c.at - start));
 	else if (text->length == 0)
 		diag_add(diag, DIAG_WARNING, text->path, 0, "is empty: a table"

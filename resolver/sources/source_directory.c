@@ -66,7 +66,7 @@ take_name(struct reading *r, const char *name)
 		return -ENOMEM;
 	if (has_ending(name, r->ending))
 		return add_path(r, path);
-	diag_add(r->diag, DIAG_WARNING, path, 0, "is left out: of a directory"
+	diag_add(r->diag, DIAG_WARNING, path, 0, "is ignored: of a directory"
 	    " only files *%s are read", r->ending);
 	free(path);
 	return 0;
@@ -91,7 +91,7 @@ compare_paths(const void *a, const void *b)
 	return strcmp(one->path, other->path);
 }
 
-/* False if it is no source: a directory, or taken away meanwhile. */
+/* False if the file is to be skipped: a directory, or removed meanwhile. */
 static bool
 open_file(const struct reading *r, struct source_directory_file *file,
     bool *failed)
@@ -108,7 +108,7 @@ open_file(const struct reading *r, struct source_directory_file *file,
 			return false;
 		source_file_refuse(file->path, error, r->diag);
 	} else if (fstat(file->fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-		diag_add(r->diag, DIAG_WARNING, file->path, 0, "is left out:"
+		diag_add(r->diag, DIAG_WARNING, file->path, 0, "is ignored:"
 		    " directories in a directory are not read");
 		return false;
 	}
@@ -125,7 +125,7 @@ close_file(struct source_directory_file *file)
 		(void)close(file->fd);
 }
 
-/* All of them, so that everything that is wrong is said. */
+/* Opens all files, even after a failure, so that all faults are reported. */
 static int
 open_files(const struct reading *r)
 {
@@ -152,7 +152,7 @@ open_files(const struct reading *r)
 	return failed ? -EIO : 0;
 }
 
-/* Without the slashes at its end. */
+/* The length without trailing slashes. */
 static int
 length_of(const char *path)
 {

@@ -7,10 +7,10 @@
 
 #include "resolver/text/diag.h"
 
-/* With more files a directory is refused: each is open at the same time. */
+/* Most files in a directory; all are open at the same time. */
 #define SOURCE_DIRECTORY_MAX	512
 
-/* Open files in the order of their names' octets. */
+/* Open files, sorted by the octets of their names. */
 struct source_directory {
 	struct source_directory_file {
 		char *path;
@@ -20,18 +20,18 @@ struct source_directory {
 };
 
 /*
- * Opens the files of the directory that is open as fd, which is closed, and at
- * path.  Names that begin with '.' or end in '~' are passed over; with an
- * ending, names without it are left out with a warning, and so are the
- * directories in it.  If there are no files, that is a warning too.
+ * Opens the files of a directory: fd is the open directory, which is always
+ * closed, path its name.  Names that begin with '.' or end in '~' are skipped.
+ * Names without the ending, and directories, are ignored with a warning.  A
+ * directory without files is a warning, too.
  *
- * 0, or a negative errno with errors in diag.
+ * Returns 0, or a negative errno with errors in diag.
  */
 int source_directory_open(struct source_directory *directory, int fd,
     const char *path, const char *ending, struct diag *diag)
     __attribute__((warn_unused_result));
 
-/* Frees what is left in it: a path or fd that was taken over is NULL or -1. */
+/* Closes and frees all; skips a path of NULL and an fd of -1. */
 void source_directory_close(struct source_directory *directory);
 
 #endif

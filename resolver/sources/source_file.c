@@ -32,7 +32,7 @@ source_file_refuse(const char *path, int error, struct diag *diag)
 	    strerror(-error), advice);
 }
 
-/* What else than a file may stand at a path. */
+/* The error for something that is not a regular file. */
 static const char *
 kind_of(mode_t mode)
 {
@@ -56,7 +56,7 @@ source_file_check(const char *path, int fd, struct diag *diag)
 
 	if (fstat(fd, &st) != 0) {
 		diag_add(diag, DIAG_ERROR, path, 0,
-		    "cannot be looked at: %s", strerror(errno));
+		    "cannot be examined: %s", strerror(errno));
 		return false;
 	}
 	if (!S_ISREG(st.st_mode)) {
@@ -102,7 +102,7 @@ source_file_read(const char *path, int fd, size_t *length, struct diag *diag)
 
 	if (!source_file_check(path, fd, diag) || fstat(fd, &st) != 0)
 		return NULL;
-	/* One more, to see a file that grows under our hands. */
+	/* One octet more, to notice a file that grows meanwhile. */
 	data = malloc((size_t)st.st_size + 1);
 	if (data == NULL) {
 		diag_add(diag, DIAG_ERROR, path, 0, "no memory for its"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files that a table comes from: what may be one, and all of its octets. */
+/* The files of a table: opening, checking and reading them. */
 #ifndef NFDNS_RESOLVER_SOURCES_SOURCE_FILE_H
 #define NFDNS_RESOLVER_SOURCES_SOURCE_FILE_H
 
@@ -8,24 +8,25 @@
 
 #include "resolver/text/diag.h"
 
-/* Above this a file is refused: split it.  Octets. */
+/* The largest file that is accepted, in octets. */
 #define SOURCE_FILE_MAX ((size_t)1000 << 20)
 
 /*
- * Opens the file for reading, without waiting for a fifo; "directory" as with
- * openat(2).  An fd, or a negative errno for source_file_refuse(), which says
- * in diag what is wrong.
+ * Opens the file for reading, without blocking on a fifo; "directory" as with
+ * openat(2).  Returns an fd that the caller closes, or a negative errno.
+ * source_file_refuse() turns that errno into an error in diag.
  */
 int source_file_open(int directory, const char *path)
     __attribute__((warn_unused_result));
 void source_file_refuse(const char *path, int error, struct diag *diag);
 
-/* Whether it is a regular file of a fitting size; if not, an error in diag. */
+/* Whether fd is a regular file of allowed size; if not, adds an error. */
 bool source_file_check(const char *path, int fd, struct diag *diag);
 
 /*
- * The whole file in memory to be freed.  It is read, not mapped: who shortens
- * a mapped file kills its reader.  NULL, and an error in diag, on failure.
+ * Reads the whole file into memory that the caller frees.  It is not mapped,
+ * since truncating a mapped file would kill this process.  Returns NULL, and an
+ * error in diag, on failure.
  */
 char *source_file_read(const char *path, int fd, size_t *length,
     struct diag *diag) __attribute__((warn_unused_result));

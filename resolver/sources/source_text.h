@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a reader of a source is given. */
+/* The text that a reader of a format gets. */
 #ifndef NFDNS_RESOLVER_SOURCES_SOURCE_TEXT_H
 #define NFDNS_RESOLVER_SOURCES_SOURCE_TEXT_H
 
@@ -14,12 +14,12 @@ struct source_text {
 	const char *data;	/* length octets, not NUL-terminated */
 	size_t length;
 	const struct mesh *mesh;
-	const struct mesh_source *source;	/* NULL: all its options' defaults */
-	unsigned int file;	/* the builder's number of it */
-	const int *broker;	/* opens what is included; NULL: we may ourselves */
+	const struct mesh_source *source;	/* options; NULL: defaults */
+	unsigned int file;	/* its number in the builder */
+	const int *broker;	/* for include_ask(); NULL: include_open() */
 };
 
-/* Seconds that clients may keep the source's records. */
+/* TTL of the source's records, in seconds. */
 static inline uint32_t
 source_ttl(const struct source_text *text)
 {

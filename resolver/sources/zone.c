@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Master files (RFC 1035 section 5): $ORIGIN, $TTL (RFC 2308 section 4),
- * $INCLUDE, wildcards as RFC 4592 has them, unknown types (RFC 3597).  Entries
- * are cut apart here, which gives every message its line; what a record means
- * is known to ldns.
+ * $INCLUDE, wildcards (RFC 4592), unknown types (RFC 3597).  This code splits
+ * the text into entries, which gives every message its line; ldns reads the
+ * records.
  *
- * A record that cannot be used is left out with a warning.  A file that ends
- * in the middle of an entry, or one that it includes and that cannot be read,
- * is an error: half a zone must not replace a whole one.
+ * A record that cannot be used is ignored with a warning.  A file that ends in
+ * the middle of an entry is an error, and so is an included file that cannot be
+ * read: half a zone must not replace a whole one.
  */
 #include <errno.h>
 #include <ldns/ldns.h>
@@ -26,10 +26,10 @@
 #define MAX_DEPTH	8
 /* How much of a hostile word a message shows. */
 #define SHOWN		100
-/* As default TTL: tells that a record has none (RFC 2181 section 8). */
+/* As default TTL: marks a record without one (RFC 2181 section 8). */
 #define TTL_NONE	UINT32_C(0xfffffffe)
 
-/* What goes on from file to file. */
+/* State that an included file shares with its parent. */
 struct zone {
 	const struct source_text *text;
 	struct builder *builder;
@@ -96,7 +96,7 @@ set_origin(struct zone *z, struct zone_file *file,
 	return true;
 }
 
-/* The name that text is in this file. */
+/* Reads a name, relative to the origin of the file. */
 static int
 read_name(const struct zone_file *file, const char *text, size_t length,
     struct dns_name *name)
@@ -139,7 +139,7 @@ read_origin(struct zone *z, struct zone_file *file, const char *arguments)
 	struct dns_name name;
 
 	if (length == 0 || read_name(file, word, length, &name) != 0) {
-		/* Every relative name below it would be another one. */
+		/* Else all relative names below it would be wrong. */
 		FAIL(z, file, "$ORIGIN \"%.*s\" is no domain name",
 		    (int)(length < SHOWN ? length : SHOWN), word);
 		return;
@@ -156,7 +156,7 @@ read_ttl(struct zone *z, const struct zone_file *file, const char *arguments)
 	uint32_t ttl = ldns_str2period(word, &end);
 
 	if (length == 0 || end != word + length || ttl > INT32_MAX) {
-		WARN(z, file, "$TTL \"%.*s\" is no number of seconds: left out",
+		WARN(z, file, "$TTL \"%.*s\" is no number of seconds: ignored",
 		    (int)(length < SHOWN ? length : SHOWN), word);
 		return;
 	}
@@ -192,7 +192,7 @@ open_included(const struct zone *z, const char *name)
 	    (unsigned int)(text->source - text->mesh->sources), name);
 }
 
-/* A path for messages and listings: beside the source, unless it is whole. */
+/* The path for messages: beside the source, unless it is absolute. */
 static char *
 included_path(const struct zone *z, const char *name)
 {
@@ -206,8 +206,8 @@ included_path(const struct zone *z, const char *name)
 }
 
 /*
- * Reads the file open as fd in place of the $INCLUDE.  Origin and owner are
- * afterwards what they were before.
+ * Reads the file open as fd in place of the $INCLUDE.  Afterwards origin and
+ * owner are restored.
  */
 static void
 read_included(struct zone *z, const struct zone_file *parent, const char *path,
@@ -292,7 +292,7 @@ read_directive(struct zone *z, struct zone_file *file, unsigned int number)
 		read_include(z, file, number, at);
 	else
 		WARN(z, file, "%.*s is not known here (but $ORIGIN, $TTL and"
-		    " $INCLUDE are): left out",
+		    " $INCLUDE are): ignored",
 		    (int)(length < SHOWN ? length : SHOWN), word);
 }
 
@@ -324,7 +324,7 @@ rdata_of(const ldns_rr *rr, uint8_t octets[static UINT16_MAX],
 	return true;
 }
 
-/* RFC 1035 has no rule for a first record without a TTL: the mesh's is taken. */
+/* RFC 1035 has no rule for a first record without a TTL: it gets the mesh's. */
 static uint32_t
 ttl_of(struct zone *z, const ldns_rr *rr)
 {
@@ -351,24 +351,24 @@ add_record(struct zone *z, const struct zone_file *file, const ldns_rr *rr)
 	int outcome;
 
 	if (ldns_rr_get_class(rr) != LDNS_RR_CLASS_IN) {
-		WARN(z, file, "a class other than IN: left out");
+		WARN(z, file, "a class other than IN: ignored");
 		return;
 	}
 	if (is_meta_type(type)) {
-		WARN(z, file, "%s is no type of records: left out",
+		WARN(z, file, "%s is no type of records: ignored",
 		    rr_type_text(type, text));
 		return;
 	}
 	if (owner == NULL || name_read_lower(&name, ldns_rdf_data(owner),
 	    ldns_rdf_size(owner)) != 0) {
-		WARN(z, file, "the owner is no domain name: left out");
+		WARN(z, file, "the owner is no domain name: ignored");
 		return;
 	}
 	outcome = rdata_of(rr, rdata, &length) ? builder_add(z->builder, &name,
 	    NAME_OWNED | NAME_CLOSEST, type, ttl, rdata, length,
 	    z->entry.line) : -EINVAL;
 	if (outcome == -EINVAL)
-		WARN(z, file, "not valid data of type %s: left out",
+		WARN(z, file, "not valid data of type %s: ignored",
 		    rr_type_text(type, text));
 	else if (outcome < 0)
 		z->error = outcome;
@@ -376,7 +376,7 @@ add_record(struct zone *z, const struct zone_file *file, const ldns_rr *rr)
 		z->records++;
 }
 
-/* Names without a final dot need something to be below of. */
+/* Relative names need an origin. */
 static void
 check_origin(struct zone *z, const struct zone_file *file)
 {
@@ -427,11 +427,11 @@ read_record(struct zone *z, const struct zone_file *file)
 
 	if (z->entry.text[0] == ' ' && z->previous == NULL) {
 		WARN(z, file, "a record without an owner, and none before it:"
-		    " left out");
+		    " ignored");
 		return;
 	}
 	if (is_wks(z->entry.text)) {
-		WARN(z, file, "a record of type WKS: left out");
+		WARN(z, file, "a record of type WKS: ignored");
 		return;
 	}
 	check_origin(z, file);
@@ -440,7 +440,7 @@ read_record(struct zone *z, const struct zone_file *file)
 	if (status == LDNS_STATUS_MEM_ERR)
 		z->error = -ENOMEM;
 	else if (status != LDNS_STATUS_OK || rr == NULL)
-		WARN(z, file, "no record of a zone (%s): left out",
+		WARN(z, file, "no record of a zone (%s): ignored",
 		    ldns_get_errorstr_by_id(status));
 	else
 		add_record(z, file, rr);
@@ -459,7 +459,7 @@ read_file(struct zone *z, struct zone_file *file)
 			FAIL(z, file, "the entry %s: the file is cut off",
 			    z->entry.fault);
 		else if (z->entry.fault != NULL)
-			WARN(z, file, "the entry %s: left out", z->entry.fault);
+			WARN(z, file, "the entry %s: ignored", z->entry.fault);
 		else if (z->entry.text[0] == '$')
 			read_directive(z, file, number);
 		else

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Longest entry; ldns takes no more.  Octets. */
+/* Longest entry, in octets: the limit of ldns. */
 #define ZONE_ENTRY_MAX	65535
 
 /* Start with text, end, .line = 1; borrows the text. */
@@ -27,9 +27,9 @@ struct zone_entry {
 };
 
 /*
- * The next entry that is not empty, NUL-terminated; a blank at its front is
- * kept, those at its end are not.  False at the end of the text.  An entry with a
- * fault has been stepped over.
+ * The next entry that is not empty, NUL-terminated.  A blank at its front is
+ * kept, blanks at its end are not.  False at the end of the text.  If the entry
+ * has a fault, the cursor is behind it.
  */
 bool zone_entry_next(struct zone_cursor *cursor, struct zone_entry *entry);
 

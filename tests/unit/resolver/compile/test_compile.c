@@ -85,8 +85,8 @@ several_sources(void)
 
 	CHECK(compile_all(&mesh, &diag, &t) == 0);
 	CHECK(diag.errors == 0 && diag.warnings == 1);
-	(void)snprintf(wanted, sizeof(wanted), "%s:2: one. is left out:"
-	    " %s:1 has it", sources[1].path, sources[0].path);
+	(void)snprintf(wanted, sizeof(wanted), "%s:2: one. is ignored:"
+	    " %s:1 defines it", sources[1].path, sources[0].path);
 	CHECK(strcmp(diag.entries[0].text, wanted) == 0);
 	CHECK(table_names(t) == 4);	/* with 10.0.0.1's reverse name */
 	e = find(t, "one");

@@ -170,13 +170,13 @@ objects_of_a_directory_belong_together(void)
 	CHECK(strcmp(address_of(table, entry.node, TYPE_A, 0),
 	    "10.1.0.7") == 0);
 	CHECK(diag.errors == 0 && diag.warnings == 3);
-	CHECK(said_of("/web.yaml", ": is left out: of a directory only files"
+	CHECK(said_of("/web.yaml", ": is ignored: of a directory only files"
 	    " *.json are read"));
-	CHECK(said_of("/more.json", ": is left out: directories in a directory"
+	CHECK(said_of("/more.json", ": is ignored: directories in a directory"
 	    " are not read"));
 	CHECK(strstr(diag.entries[2].text, "c-again.json:2: Service shop/web:"
-	    " is there a second time, the first one is on line 1 of ") != NULL);
-	CHECK(strstr(diag.entries[2].text, "/b-service.json: left out") != NULL);
+	    " is defined before on line 1 of ") != NULL);
+	CHECK(strstr(diag.entries[2].text, "/b-service.json: ignored") != NULL);
 	table_close(table);
 }
 

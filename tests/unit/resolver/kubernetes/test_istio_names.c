@@ -276,7 +276,7 @@ only_what_is_exported_to_us(void)
 	memcpy(own_namespace, "shop", sizeof("shop"));
 }
 
-/* What cannot be used is left out with a warning; the rest has its names. */
+/* What cannot be used is ignored with a warning; the rest has its names. */
 static void
 bad_parts(void)
 {
@@ -284,33 +284,33 @@ bad_parts(void)
 		const char *text, *said;
 	} cases[] = {
 		{ ENTRY("a", "\"resolution\":\"DNS\""),
-		  "T:1: ServiceEntry ns/a: has no spec.hosts: left out" },
+		  "T:1: ServiceEntry ns/a: has no spec.hosts: ignored" },
 		{ ENTRY("a", "\"hosts\":\"x\""),
-		  "T:1: ServiceEntry ns/a: has no spec.hosts: left out" },
+		  "T:1: ServiceEntry ns/a: has no spec.hosts: ignored" },
 		{ ENTRY("a", "\"hosts\":[\"x..y\",7]"),
 		  "T:1: ServiceEntry ns/a: host \"x..y\" is no domain name of"
-		  " labels up to 63 octets: left out" },
+		  " labels up to 63 octets: ignored" },
 		{ ENTRY("a", HOST("*")),
 		  "T:1: ServiceEntry ns/a: host \"*\" is no domain name of"
-		  " labels up to 63 octets: left out" },
+		  " labels up to 63 octets: ignored" },
 		{ ENTRY("a", HOST("x") ",\"resolution\":\"MAGIC\""),
 		  "T:1: ServiceEntry ns/a: resolution \"MAGIC\" is not known:"
-		  " left out" },
+		  " ignored" },
 		{ ENTRY("a", HOST("x") ",\"addresses\":[\"10.0.0\"]"),
 		  "T:1: ServiceEntry ns/a: \"10.0.0\" in addresses is neither"
-		  " an address nor a prefix: left out" },
+		  " an address nor a prefix: ignored" },
 		{ ENTRY("a", HOST("x") ",\"addresses\":[\"10.0.0.0/33\"]"),
 		  "T:1: ServiceEntry ns/a: \"10.0.0.0/33\" in addresses is"
-		  " neither an address nor a prefix: left out" },
+		  " neither an address nor a prefix: ignored" },
 		{ ENTRY("a", HOST("x") ",\"addresses\":[\"10.0.0.0/ 8\"]"),
 		  "T:1: ServiceEntry ns/a: \"10.0.0.0/ 8\" in addresses is"
-		  " neither an address nor a prefix: left out" },
+		  " neither an address nor a prefix: ignored" },
 		{ ENTRY("a", HOST("x") ",\"endpoints\":[{\"address\":7}]"),
 		  "T:1: ServiceEntry ns/a: address \"(not a string)\" is"
-		  " neither an address nor a name: left out" },
+		  " neither an address nor a name: ignored" },
 		{ WORKLOAD("w", "x", "\"address\":\"1..2\""),
 		  "T:1: WorkloadEntry ns/w: address \"1..2\" is neither an"
-		  " address nor a name: left out" },
+		  " address nor a name: ignored" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

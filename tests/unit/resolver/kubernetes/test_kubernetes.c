@@ -140,7 +140,7 @@ item_that_is_no_object(void)
 	    "\n7]}");
 
 	CHECK(said(&r, DIAG_WARNING, "T:2: no Kubernetes object, which has a"
-	    " \"kind\": left out"));
+	    " \"kind\": ignored"));
 	reading_free(&r);
 }
 
@@ -152,7 +152,7 @@ object_without_name(void)
 	    SERVICE("a", "10.0.0.1"));
 
 	CHECK(said(&r, DIAG_WARNING, "T:1: Service n/: has no metadata.name:"
-	    " left out"));
+	    " ignored"));
 	CHECK(has(&r, "a.n.svc.cluster.local", "10.0.0.1"));
 	reading_free(&r);
 }
@@ -163,8 +163,8 @@ object_twice(void)
 	struct reading r = reading_of(SERVICE("a", "10.0.0.1") "\n"
 	    SERVICE("a", "10.0.0.2"));
 
-	CHECK(said(&r, DIAG_WARNING, "T:2: Service n/a: is there a second"
-	    " time, the first one is on line 1: left out"));
+	CHECK(said(&r, DIAG_WARNING, "T:2: Service n/a: is defined before"
+	    " on line 1: ignored"));
 	CHECK(has(&r, "a.n.svc.cluster.local", "10.0.0.1"));
 	reading_free(&r);
 }

@@ -301,28 +301,28 @@ one_bad_object_and_the_rest_works(void)
 	} bad[] = {
 		{ SERVICE("a.b", "\"clusterIP\":\"10.0.0.1\""),
 		  "T:2: Service n/a.b: service name \"a.b\" is no label of 1"
-		  " to 63 octets without a dot: left out" },
+		  " to 63 octets without a dot: ignored" },
 		{ SERVICE("a", "\"clusterIPs\":[\"10.0.0.256\"]"),
-		  "T:2: Service n/a: \"10.0.0.256\" is no address: left out" },
+		  "T:2: Service n/a: \"10.0.0.256\" is no address: ignored" },
 		{ SERVICE("a", "\"clusterIPs\":[\"fd00::1\"],\"ipFamilies\":"
 		  "[\"IPv4\"]"), "T:2: Service n/a: address fd00::1 is none of"
-		  " family IPv4: left out" },
+		  " family IPv4: ignored" },
 		{ SERVICE("a", "\"type\":\"ExternalName\",\"externalName\":"
 		  "\"10.0.0.1\""), "T:2: Service n/a: externalName \"10.0.0.1\""
-		  " is no domain name: left out" },
+		  " is no domain name: ignored" },
 		{ SERVICE("a", "\"clusterIP\":\"10.0.0.1\",\"ports\":[{\"name\""
 		  ":\"a.b\",\"port\":1}]"), "T:2: Service n/a: port name"
 		  " \"a.b\" makes no label: no SRV record of that name" },
 		{ SLICE("s", "nobody", "IPv4", "\"endpoints\":["
 		  READY("10.1.0.1") "]"), "T:2: Service n/nobody: has endpoints"
-		  " but is not among the objects: only their reverse names are"
-		  " made" },
+		  " but is not among the objects: it gets only their"
+		  " reverse names" },
 		{ SLICE("s", "first", "IPv4", "\"endpoints\":["
 		  READY("fd00::1") "]"), "T:2: EndpointSlice n/s: \"fd00::1\" is"
-		  " no IPv4 address: left out" },
+		  " no IPv4 address: ignored" },
 		{ SLICE("s", "first", "FQDN", "\"endpoints\":[]"), "T:2:"
 		  " EndpointSlice n/s: addressType is \"FQDN\", expected IPv4 or"
-		  " IPv6: left out" },
+		  " IPv6: ignored" },
 		{ SLICE("s", "first", "IPv4", "\"endpoints\":[{\"addresses\":"
 		  "[\"10.1.0.1\"],\"hostname\":\"a234567890123456789012345678"
 		  "901234567890123456789012345678901234\"}]"), "T:2:"
@@ -331,7 +331,7 @@ one_bad_object_and_the_rest_works(void)
 		  " 63 octets without a dot: named by its address" },
 		{ OBJECT("discovery.k8s.io/v1", "EndpointSlice", "s",
 		  "\"addressType\":\"IPv4\""), "T:2: EndpointSlice n/s: has no"
-		  " label kubernetes.io/service-name: left out" },
+		  " label kubernetes.io/service-name: ignored" },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -92,18 +92,18 @@ one_bad_line_and_the_rest_works(void)
 		const char *said;
 	} bad[] = {
 		{ "10.0.0.256 x", "T:2: \"10.0.0.256\" is neither an IPv4 nor"
-		    " an IPv6 address: line left out" },
+		    " an IPv6 address: line ignored" },
 		{ "fe80::1%lo x", "T:2: \"fe80::1%lo\": an address with a zone"
-		    " id means nothing in the DNS: line left out" },
-		{ "10.0.0.1 # x", "T:2: an address without a name: left out" },
-		{ "10.0.0.1 a..b", "T:2: \"a..b\" is no domain name: left out" },
-		{ "10.0.0.1 .", "T:2: \".\" is no domain name: left out" },
+		    " id means nothing in the DNS: line ignored" },
+		{ "10.0.0.1 # x", "T:2: an address without a name: ignored" },
+		{ "10.0.0.1 a..b", "T:2: \"a..b\" is no domain name: ignored" },
+		{ "10.0.0.1 .", "T:2: \".\" is no domain name: ignored" },
 		{ "\x1b[2J", "T:2: \"\\x1b[2J\" is neither an IPv4 nor an IPv6"
-		    " address: line left out" },
+		    " address: line ignored" },
 		{ "10.0.0.1 a234567890123456789012345678901234567890123456789"
 		    "012345678901234", "T:2: \"a23456789012345678901234567890"
 		    "1234567890123456789012345678901234\" has a label over 63"
-		    " or is over 255 octets long: left out" },
+		    " or is over 255 octets long: ignored" },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

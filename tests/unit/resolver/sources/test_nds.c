@@ -149,25 +149,25 @@ one_bad_entry_and_the_rest_works(void)
 		const char *said;
 		bool kept;
 	} bad[] = {
-		{ "\"x\": {\"ips\": []}", "T:2: x has no valid address: left"
-		    " out, questions for it pass", false },
-		{ "\"x\": {}", "T:2: x has no valid address: left out,"
+		{ "\"x\": {\"ips\": []}", "T:2: x has no valid address: ignored"
+		    ", questions for it pass", false },
+		{ "\"x\": {}", "T:2: x has no valid address: ignored,"
 		    " questions for it pass", false },
 		{ "\"x\": {\"ips\": [\"10.0.0.1\", \"10.0.0.300\"]}",
 		    "T:2: x: \"10.0.0.300\" is neither an IPv4 nor an IPv6"
-		    " address: left out", true },
+		    " address: ignored", true },
 		{ "\"x\": {\"ips\": [\"10.0.0.1\", 5]}",
 		    "T:2: x: \"(not a string)\" is neither an IPv4 nor an IPv6"
-		    " address: left out", true },
+		    " address: ignored", true },
 		{ "\"x\": {\"ips\": [\"fe80::1%eth0\", \"10.0.0.1\"]}",
 		    "T:2: x: \"fe80::1%eth0\" is neither an IPv4 nor an IPv6"
-		    " address: left out", true },
-		{ "\"x\": [1]", "T:2: entry of x is no object: left out",
+		    " address: ignored", true },
+		{ "\"x\": [1]", "T:2: entry of x is no object: ignored",
 		    false },
 		{ "\"a..b\": {\"ips\": [\"10.0.0.1\"]}", "T:2: a..b: host"
-		    " \"a..b\" is no domain name: left out", false },
+		    " \"a..b\" is no domain name: ignored", false },
 		{ "\"\": {\"ips\": [\"10.0.0.1\"]}",
-		    "T:2: an entry has an empty host: left out", false },
+		    "T:2: an entry has an empty host: ignored", false },
 		{ "\"x\": {\"ips\": [\"10.0.0.1\"], \"altHosts\": 3,"
 		    " \"registry\": 9, \"shortname\": [], \"more\": {}}",
 		    "T:2: \"altHosts\" of x is no array", true },
@@ -200,7 +200,7 @@ all_addresses_bad(void)
 	reading_free(&r);
 }
 
-/* What is said of a name left out is what happens to questions for it. */
+/* What is said of a name ignored is what happens to questions for it. */
 static void
 left_out_of_a_zone_that_has_no_other_names(void)
 {
@@ -218,12 +218,12 @@ left_out_of_a_zone_that_has_no_other_names(void)
 	r = read_text("nds", &owner, entry);
 	CHECK(r.diag.warnings == 3);
 	CHECK(strcmp(r.diag.entries[0].text, "T:2: x.mesh.test has no valid"
-	    " address: left out, so it does not exist (NXDOMAIN, as mesh.zones"
+	    " address: ignored, so it does not exist (NXDOMAIN, as mesh.zones"
 	    " says)") == 0);
 	CHECK(strcmp(r.diag.entries[1].text, "T:3: x.open.mesh.test has no"
-	    " valid address: left out, questions for it pass") == 0);
+	    " valid address: ignored, questions for it pass") == 0);
 	CHECK(strcmp(r.diag.entries[2].text, "T:4: x.test has no valid address:"
-	    " left out, questions for it pass") == 0);
+	    " ignored, questions for it pass") == 0);
 	CHECK(find(r.table, "x.mesh.test").unknown == ZONE_NXDOMAIN);
 	reading_free(&r);
 }
@@ -253,7 +253,7 @@ names_over_the_limits(void)
 	    label, label, label, label);
 	r = read_text("nds", &mesh, text);
 	CHECK(said(&r, DIAG_WARNING, "T:2: x.svc.mesh.test: shortname and"
-	    " namespace make a name over 255 octets: left out"));
+	    " namespace make a name over 255 octets: ignored"));
 	CHECK(has(&r, "x.svc.mesh.test", "10.0.0.1"));
 	reading_free(&r);
 }

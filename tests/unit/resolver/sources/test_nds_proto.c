@@ -135,7 +135,7 @@ one_bad_entry_and_the_rest_works(void)
 	CHECK(r.diag.errors == 0);
 	CHECK(r.diag.warnings == 4);
 	CHECK(r.diag.kept == 4 && strcmp(r.diag.entries[2].text,
-	    "T: bad.example has no valid address: left out, questions for it"
+	    "T: bad.example has no valid address: ignored, questions for it"
 	    " pass") == 0);
 	CHECK(table_names(r.table) == 6);
 	CHECK(find(r.table, "bad.example").kind == ENTRY_NONE);
