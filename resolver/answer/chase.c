@@ -28,6 +28,13 @@
 #define POINTER_MAX	0x3fff	/* how far one reaches */
 #define RECENT		16	/* names that a pointer may lead to ... */
 #define LASTING		2	/* ... of which the first, asked and target, stay */
+/*
+ * Labels and pointers that a message may have read in all.  Every name of two
+ * octets can lead to 127 labels, and 64 KiB hold 9,000 such names: unbounded,
+ * one answer costs as much as ten thousand questions.  The largest answer has
+ * 4,600 records: 14 for each.
+ */
+#define STEPS_MAX	65536
 
 /* Where names stand in data: only of these types may they be compressed. */
 struct layout {
@@ -76,6 +83,7 @@ struct joint {
 	unsigned int next;
 	uint16_t rcode;
 	bool opt;			/* it was there */
+	unsigned int steps;		/* labels and pointers read so far */
 };
 
 /* Owner, or a name in the data, uncompressed. */
@@ -100,8 +108,9 @@ layout_of(uint16_t type)
  * them than a name can have labels.
  */
 static bool
-read_name(struct wire_reader *r, const uint8_t *end, struct copied *name)
+read_name(struct joint *j, const uint8_t *end, struct copied *name)
 {
+	struct wire_reader *r = &j->in;
 	const uint8_t *at = r->pos, *run = at;
 	unsigned int pointers = 0;
 
@@ -110,7 +119,7 @@ read_name(struct wire_reader *r, const uint8_t *end, struct copied *name)
 		const uint8_t *limit = pointers > 0 ? r->end : end;
 		size_t left = at < limit ? (size_t)(limit - at) : 0, target;
 
-		if (left == 0)
+		if (left == 0 || ++j->steps > STEPS_MAX)
 			return false;
 		if (*at <= NAME_MAX_LABEL) {
 			size_t label = 1u + *at;
@@ -194,7 +203,7 @@ copy_data(struct joint *j, uint16_t type, size_t rdlength)
 	wire_write_octets(&j->out, j->in.pos, layout->before);
 	j->in.pos += layout->before;
 	for (unsigned int i = 0; i < layout->names; i++) {
-		if (!read_name(&j->in, end, &name))
+		if (!read_name(j, end, &name))
 			return false;
 		write_name(j, &name, layout->plain);
 	}
@@ -245,7 +254,7 @@ copy_record(struct joint *j, bool additional, uint16_t *count)
 	uint8_t *head;
 	size_t start;
 
-	if (!read_name(&j->in, j->in.end, &owner) ||
+	if (!read_name(j, j->in.end, &owner) ||
 	    !read_fixed(&j->in, &fixed))
 		return false;
 	if (fixed.type == TYPE_OPT)
@@ -284,7 +293,7 @@ read_front(struct joint *j, uint16_t *flags, uint16_t counts[static 3])
 	if (j->in.failed || !(*flags & FLAG_QR) || questions > 1)
 		return false;
 	if (questions == 1) {
-		if (!read_name(&j->in, j->in.end, &name))
+		if (!read_name(j, j->in.end, &name))
 			return false;
 		wire_skip(&j->in, 4);
 	}

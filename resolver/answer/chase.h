@@ -48,8 +48,9 @@ bool chase_is_answer(const uint8_t *question, size_t question_length,
  * except OPT and TSIG, its TC flag, and its response code (RFC 6604 section 3).
  * It ends with an OPT without options if the client's question had an OPT.  The
  * message may be any octets.  The chain takes at most half of the size octets.
- * Returns 0 and *out_length; -EBADMSG if the message is no DNS answer; or
- * -EMSGSIZE if the result does not fit.
+ * Returns 0 and *out_length; -EBADMSG if the message is no DNS answer, or one
+ * whose compressed names cost too much to read; or -EMSGSIZE if the result does
+ * not fit.
  */
 int chase_join(const struct chase *chase, const uint8_t *message, size_t length,
     uint8_t *out, size_t size, size_t *out_length)

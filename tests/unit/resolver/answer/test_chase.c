@@ -325,6 +325,47 @@ test_chase_sizes(void)
 	CHECK(join(65535) == 0 && ldns_pkt_tc(t.packet));
 }
 
+/*
+ * As many records as there is room for, whose owners and data lead to the name
+ * that the first one holds: labels of one octet, each but the last followed by
+ * a pointer to the one before.
+ */
+static void
+reply_of_pointers(unsigned int labels)
+{
+	const size_t start = t.query_length + 11;
+	uint8_t names[4 * NAME_MAX_LABELS] = "\1a";
+	size_t length = 3, last = start;
+	char owner[2], data[2];
+
+	for (unsigned int n = 1; n < labels; n++) {
+		const uint8_t name[] = { 1, 'a', (uint8_t)(0xc0 | last >> 8),
+			(uint8_t)last };
+
+		memcpy(names + length, name, sizeof(name));
+		last = start + length;
+		length += sizeof(name);
+	}
+	owner[0] = data[0] = (char)(0xc0 | last >> 8);
+	owner[1] = data[1] = (char)last;
+	begin(TYPE_A, false);
+	reply(0);
+	put_record(0, "", 1, 65280, names, length);
+	while (t.reply_length + 14 < sizeof(t.reply) - t.chase.length)
+		put_record(0, owner, 2, TYPE_NS, data, 2);
+}
+
+/* The time that it takes is bounded, by far less than what names can be. */
+static void
+test_chase_costly_names(void)
+{
+	begin(TYPE_A, false);
+	reply_of_pointers(3);
+	CHECK(join(65535) == 0);
+	reply_of_pointers(100);
+	CHECK(join(65535) == -EBADMSG);
+}
+
 static void
 test_chase_is_answer(void)
 {
@@ -367,6 +408,7 @@ main(void)
 	TEST(test_chase_malformed);
 	TEST(test_chase_long_names);
 	TEST(test_chase_sizes);
+	TEST(test_chase_costly_names);
 	TEST(test_chase_is_answer);
 	ldns_pkt_free(t.packet);
 	return test_summary();
