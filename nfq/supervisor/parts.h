@@ -19,6 +19,7 @@
 #include "nfq/stream/listen.h"
 #include "nfq/supervisor/fdstore.h"
 #include "nfq/supervisor/watch.h"
+#include "policy/clock.h"
 #include "policy/config/config.h"
 #include "policy/status/status.h"
 #include "resolver/text/diag.h"
@@ -57,7 +58,7 @@ struct reload {
 	bool reopen;			/* audit files again when it is over */
 	bool unchanged;			/* the table is, and stays */
 	unsigned int tries;		/* workers that were sent the generation */
-	int64_t deadline_ms;		/* of SWAPPING */
+	monotime_t deadline;		/* of SWAPPING, for this worker */
 	struct diag diag;
 };
 
@@ -161,9 +162,6 @@ void zone_tick(struct supervisor *s, monotime_t now);
 
 /* supervisor_state.c */
 
-/* CLOCK_MONOTONIC, in milliseconds. */
-int64_t supervisor_now_ms(void);
-
 /* What status and the service manager are told: ready, or degraded and why. */
 void supervisor_show_state(struct supervisor *s);
 
@@ -190,15 +188,17 @@ void supervisor_reopen_audit_files(struct supervisor *s);
 
 /* reload.c */
 
-/* Starts one, or notes that another is wanted behind the one under way. */
+/* Starts a reload, or has another follow the one that is under way. */
 void reload_begin(struct supervisor *s, enum reload_wish wish);
-/* The compiler has something to say. */
-void reload_compiler_ready(struct supervisor *s);
-/* The worker's answer to the new table. */
+/* The compiler's descriptor is readable. */
+void reload_compiler_ready(struct supervisor *s, monotime_t now);
+/* The worker's answer to a generation. */
 void reload_answered(struct supervisor *s, const struct control_message *answer);
-/* There is a new worker, with the old table. */
-void reload_worker_replaced(struct supervisor *s);
-void reload_tick(struct supervisor *s);
+/* There is a new worker, which answers from the old generation. */
+void reload_worker_replaced(struct supervisor *s, monotime_t now);
+/* Ends a compiler, or kills a worker, that has had its time.  Call it often. */
+void reload_tick(struct supervisor *s, monotime_t now);
+/* The daemon stops: the reload under way is refused, nothing follows it. */
 void reload_cancel(struct supervisor *s);
 
 /* cgroups.c: bypassed cgroups that come, go and come again */

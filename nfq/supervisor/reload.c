@@ -2,15 +2,17 @@
 /*
  * A reload, as steps of the event loop:
  *
- *   check     config, what may not change, rules, audit files, sources
+ *   check     the configuration, options that need a restart, the rules, the
+ *             audit files and settings, the sources
  *   compile   in the compiler process, while the loop goes on
  *   install   the rules, if they differ
- *   swap      the worker maps the new image and says when all answers are
- *             from it; should it die meanwhile, the next one is asked
- *   adopt     config, image, audit files
+ *   swap      the worker verifies the new generation (table, settings, audit
+ *             files) and says when all answers are from it; if it dies
+ *             meanwhile, the next worker is asked
+ *   adopt     the configuration and the generation
  *
- * Up to "install" nothing has changed; what goes wrong there or in "swap" is
- * undone.  A reload that failed leaves a daemon that answers as before.
+ * Nothing changes before "install"; an error there or in "swap" is undone.  A
+ * reload that failed leaves a daemon that answers as before.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +31,7 @@
 #define SWAP_MS		30000
 #define SHRINK_FREE	100	/* names: a smaller table may lose them all */
 
-/* Frees what was not taken over; the phase is idle then. */
+/* Closes and frees what was not adopted; the phase is idle then. */
 static void
 discard(struct reload *r)
 {
@@ -91,7 +93,7 @@ take_times(struct mesh *mesh, const struct mesh *again)
 		mesh->sources[i].changed = again->sources[i].changed;
 }
 
-/* Says what came of it, and starts the next if one was asked for meanwhile. */
+/* Reports the outcome, and starts the next reload if one was wanted meanwhile. */
 static void
 finish(struct supervisor *s, const char *error)
 {
@@ -139,7 +141,7 @@ refuse(struct supervisor *s)
 	finish(s, error);
 }
 
-/* Everything that can be told before compiling; all errors at once. */
+/* All that can be checked before compiling; reports all errors at once. */
 static int
 check(struct supervisor *s)
 {
@@ -210,14 +212,21 @@ rules_differ(const struct ruleset *a, const struct ruleset *b)
 	return differ;
 }
 
-/* Sends the next generation to the worker there is. */
-static int
-send_generation(struct supervisor *s)
+/*
+ * Sends the next generation to the worker there is.  A worker that does not
+ * listen is dying: its successor will be asked.
+ */
+static void
+send_generation(struct supervisor *s, monotime_t now)
 {
 	struct reload *r = &s->reload;
+	int error;
 
 	r->tries++;
-	return generation_files_send(s->worker.control, &r->generation);
+	r->deadline = monotime_add_ms(now, SWAP_MS);
+	error = generation_files_send(s->worker.control, &r->generation);
+	if (error < 0)
+		log_debug("the worker does not listen: %s", strerror(-error));
 }
 
 static void
@@ -277,10 +286,9 @@ is_wanted(struct supervisor *s)
 }
 
 static void
-compiled(struct supervisor *s)
+compiled(struct supervisor *s, monotime_t now)
 {
 	struct reload *r = &s->reload;
-	int error;
 
 	r->generation.image = compiler_finish(r->compiler, &r->diag);
 	r->compiler = NULL;
@@ -291,30 +299,25 @@ compiled(struct supervisor *s)
 	if (!is_wanted(s))
 		return;
 	if (rules_differ(&s->set, &r->set)) {
-		error = rules_kernel_install(s->kernel, &r->set, &s->features,
-		    &r->diag);
-		if (error < 0) {
+		if (rules_kernel_install(s->kernel, &r->set, &s->features,
+		    &r->diag) < 0) {
 			refuse(s);
 			return;
 		}
 		r->rules_changed = true;
 	}
 	r->phase = RELOAD_SWAPPING;
-	r->deadline_ms = supervisor_now_ms() + SWAP_MS;
-	error = send_generation(s);
-	if (error < 0)
-		log_debug("the worker does not listen: %s", strerror(-error));
-	/* It is dying then, and its successor will be asked. */
+	send_generation(s, now);
 }
 
 void
-reload_compiler_ready(struct supervisor *s)
+reload_compiler_ready(struct supervisor *s, monotime_t now)
 {
 	if (!compiler_read(s->reload.compiler, &s->reload.diag))
-		compiled(s);
+		compiled(s, now);
 }
 
-/* The worker answers from it: everything of the new state is ours now. */
+/* The worker answers from the new generation: it becomes the current one. */
 static void
 adopt(struct supervisor *s, const struct control_message *answer)
 {
@@ -365,7 +368,7 @@ reload_answered(struct supervisor *s, const struct control_message *answer)
 }
 
 void
-reload_worker_replaced(struct supervisor *s)
+reload_worker_replaced(struct supervisor *s, monotime_t now)
 {
 	struct reload *r = &s->reload;
 
@@ -373,7 +376,7 @@ reload_worker_replaced(struct supervisor *s)
 		return;
 	if (r->tries < SWAP_TRIES) {
 		/* It reads this once it is ready. */
-		(void)!send_generation(s);
+		send_generation(s, now);
 		return;
 	}
 	diag_add(&r->diag, DIAG_ERROR, NULL, 0,
@@ -383,15 +386,15 @@ reload_worker_replaced(struct supervisor *s)
 }
 
 void
-reload_tick(struct supervisor *s)
+reload_tick(struct supervisor *s, monotime_t now)
 {
 	struct reload *r = &s->reload;
 
 	if (r->compiler != NULL)
 		compiler_check_time(r->compiler);
 	if (r->phase == RELOAD_SWAPPING &&
-	    supervisor_now_ms() >= r->deadline_ms && !s->worker.killed) {
-		log_error("the worker does not take the new table");
+	    monotime_is_past(now, r->deadline) && !s->worker.killed) {
+		log_error("the worker does not take the new table: killing it");
 		worker_process_kill(&s->worker);
 	}
 }

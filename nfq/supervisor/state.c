@@ -2,22 +2,12 @@
 /* How the supervisor stands, in words for those who ask. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "nfq/process/notify.h"
 #include "nfq/supervisor/parts.h"
 #include "policy/status/load_report.h"
 #include "policy/log.h"
 #include "resolver/image/table.h"
-
-int64_t
-supervisor_now_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 void
 supervisor_show_state(struct supervisor *s)

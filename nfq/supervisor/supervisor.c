@@ -92,7 +92,7 @@ take_step(struct supervisor *s, enum worker_process_step step)
 		break;
 	case WORKER_PROCESS_STARTED:
 		atomic_store(&page->restarts, atomic_load(&page->restarts) + 1);
-		reload_worker_replaced(s);
+		reload_worker_replaced(s, monotime_now());
 		break;
 	case WORKER_PROCESS_OVER:
 		log_error("no worker stays alive: giving up, DNS is as before");
@@ -128,7 +128,7 @@ take_tick(struct supervisor *s)
 	if (read(s->timer, &ticks, sizeof(ticks)) != (ssize_t)sizeof(ticks))
 		return;
 	take_step(s, worker_process_look(&s->worker, now));
-	reload_tick(s);
+	reload_tick(s, now);
 	take_wish(s, monitor_tick(s, now));
 	zone_tick(s, now);
 	supervisor_cgroups_tick(s, now);
@@ -187,7 +187,7 @@ loop_once(struct supervisor *s)
 	if (wait[WAIT_DEVICES].revents != 0)
 		supervisor_watch_routes(s);
 	if (wait[WAIT_COMPILER].revents != 0 && s->reload.compiler != NULL)
-		reload_compiler_ready(s);
+		reload_compiler_ready(s, monotime_now());
 	if (wait[WAIT_WATCH].revents != 0)
 		follow_ready(s);
 	if (wait[WAIT_CGROUPS].revents != 0)
