@@ -24,49 +24,49 @@ union xt_nfqueue {
 };
 
 static void
-count(struct maker *maker)
+count(struct expr_builder *b)
 {
-	maker_add(maker, "counter");
+	expr_add(b, "counter");
 }
 
 /* mark = (mark & mask) ^ flip */
 static void
-change_mark(struct maker *maker, uint32_t mask, uint32_t flip)
+change_mark(struct expr_builder *b, uint32_t mask, uint32_t flip)
 {
-	maker_load_meta(maker, NFT_META_MARK);
-	maker_change_bits(maker, mask, flip);
-	maker_add(maker, "meta");
-	maker_put_u32(maker, NFTNL_EXPR_META_KEY, NFT_META_MARK);
-	maker_put_u32(maker, NFTNL_EXPR_META_SREG, NFT_REG_1);
+	expr_load_meta(b, NFT_META_MARK);
+	expr_change_bits(b, mask, flip);
+	expr_add(b, "meta");
+	expr_put_u32(b, NFTNL_EXPR_META_KEY, NFT_META_MARK);
+	expr_put_u32(b, NFTNL_EXPR_META_SREG, NFT_REG_1);
 }
 
 static void
-queue_native(struct maker *maker, const struct ruleset *set)
+queue_native(struct expr_builder *b, const struct ruleset *set)
 {
 	unsigned int flags = (set->queue_bypass ? NFT_QUEUE_FLAG_BYPASS : 0U) |
 	    (set->queue_count > 1 ? NFT_QUEUE_FLAG_CPU_FANOUT : 0U);
 
-	maker_add(maker, EXPRESSION_QUEUE);
-	maker_put_u16(maker, NFTNL_EXPR_QUEUE_NUM, set->queue_number);
-	maker_put_u16(maker, NFTNL_EXPR_QUEUE_TOTAL, set->queue_count);
-	maker_put_u16(maker, NFTNL_EXPR_QUEUE_FLAGS, (uint16_t)flags);
+	expr_add(b, EXPRESSION_QUEUE);
+	expr_put_u16(b, NFTNL_EXPR_QUEUE_NUM, set->queue_number);
+	expr_put_u16(b, NFTNL_EXPR_QUEUE_TOTAL, set->queue_count);
+	expr_put_u16(b, NFTNL_EXPR_QUEUE_FLAGS, (uint16_t)flags);
 }
 
 static void
-queue_xt(struct maker *maker, const struct ruleset *set)
+queue_xt(struct expr_builder *b, const struct ruleset *set)
 {
 	unsigned int flags = (set->queue_bypass ? NFQ_FLAG_BYPASS : 0U) |
 	    (set->queue_count > 1 ? NFQ_FLAG_CPU_FANOUT : 0U);
 	union xt_nfqueue *target;
 
-	maker_add(maker, EXPRESSION_TARGET);
-	maker_put_string(maker, NFTNL_EXPR_TG_NAME, XT_TARGET_NFQUEUE);
-	maker_put_u32(maker, NFTNL_EXPR_TG_REV, 3);
-	if (maker->failed)
+	expr_add(b, EXPRESSION_TARGET);
+	expr_put_string(b, NFTNL_EXPR_TG_NAME, XT_TARGET_NFQUEUE);
+	expr_put_u32(b, NFTNL_EXPR_TG_REV, 3);
+	if (b->failed)
 		return;
 	target = calloc(1, sizeof(*target));
 	if (target == NULL) {
-		maker->failed = true;
+		b->failed = true;
 		return;
 	}
 	target->info.queuenum = set->queue_number;
@@ -76,31 +76,31 @@ queue_xt(struct maker *maker, const struct ruleset *set)
 	 * libnftnl keeps this pointer and frees it with the expression; its
 	 * const parameter hides that from the analyser.
 	 */
-	maker_put(maker, NFTNL_EXPR_TG_INFO, target, sizeof(*target));
-	if (maker->failed)
+	expr_put(b, NFTNL_EXPR_TG_INFO, target, sizeof(*target));
+	if (b->failed)
 		free(target);
 }	/* NOLINT(clang-analyzer-unix.Malloc) */
 
 static void
-set_zone(struct maker *maker, uint16_t zone)
+set_zone(struct expr_builder *b, uint16_t zone)
 {
 	uint8_t direction = IP_CT_DIR_ORIGINAL;
 
-	maker_add(maker, "immediate");
-	maker_put_u32(maker, NFTNL_EXPR_IMM_DREG, NFT_REG_1);
-	maker_put(maker, NFTNL_EXPR_IMM_DATA, &zone, sizeof(zone));
-	maker_add(maker, "ct");
-	maker_put_u32(maker, NFTNL_EXPR_CT_KEY, NFT_CT_ZONE);
-	maker_put(maker, NFTNL_EXPR_CT_DIR, &direction, sizeof(direction));
-	maker_put_u32(maker, NFTNL_EXPR_CT_SREG, NFT_REG_1);
+	expr_add(b, "immediate");
+	expr_put_u32(b, NFTNL_EXPR_IMM_DREG, NFT_REG_1);
+	expr_put(b, NFTNL_EXPR_IMM_DATA, &zone, sizeof(zone));
+	expr_add(b, "ct");
+	expr_put_u32(b, NFTNL_EXPR_CT_KEY, NFT_CT_ZONE);
+	expr_put(b, NFTNL_EXPR_CT_DIR, &direction, sizeof(direction));
+	expr_put_u32(b, NFTNL_EXPR_CT_SREG, NFT_REG_1);
 }
 
 static void
-put_verdict(struct maker *maker, uint32_t verdict)
+put_verdict(struct expr_builder *b, uint32_t verdict)
 {
-	maker_add(maker, "immediate");
-	maker_put_u32(maker, NFTNL_EXPR_IMM_DREG, NFT_REG_VERDICT);
-	maker_put_u32(maker, NFTNL_EXPR_IMM_VERDICT, verdict);
+	expr_add(b, "immediate");
+	expr_put_u32(b, NFTNL_EXPR_IMM_DREG, NFT_REG_VERDICT);
+	expr_put_u32(b, NFTNL_EXPR_IMM_VERDICT, verdict);
 }
 
 /*
@@ -108,46 +108,46 @@ put_verdict(struct maker *maker, uint32_t verdict)
  * key is loaded again where a lookup had it already, as nft(8) does.
  */
 static void
-change_streams(struct maker *maker, const struct rule *rule)
+change_streams(struct expr_builder *b, const struct rule *rule)
 {
 	bool ipv4 = rules_is_ipv4(rule->match);
 	uint32_t operation = rule->action == ACTION_FORGET ?
 	    NFT_DYNSET_OP_DELETE : NFT_DYNSET_OP_UPDATE;
 
-	match_load_stream(maker, ipv4, rules_is_reply(rule->match));
-	maker_add(maker, "dynset");
-	maker_put_u32(maker, NFTNL_EXPR_DYNSET_SREG_KEY, NFT_REG_1);
-	maker_put_u32(maker, NFTNL_EXPR_DYNSET_OP, operation);
-	maker_put_string(maker, NFTNL_EXPR_DYNSET_SET_NAME,
+	match_load_stream(b, ipv4, rules_is_reply(rule->match));
+	expr_add(b, "dynset");
+	expr_put_u32(b, NFTNL_EXPR_DYNSET_SREG_KEY, NFT_REG_1);
+	expr_put_u32(b, NFTNL_EXPR_DYNSET_OP, operation);
+	expr_put_string(b, NFTNL_EXPR_DYNSET_SET_NAME,
 	    match_streams_name(ipv4));
 	if (rule->seconds > 0)
-		maker_put_u64(maker, NFTNL_EXPR_DYNSET_TIMEOUT,
+		expr_put_u64(b, NFTNL_EXPR_DYNSET_TIMEOUT,
 		    (uint64_t)rule->seconds * 1000);
 }
 
 static void
-tproxy(struct maker *maker, const struct ruleset *set, bool ipv4)
+tproxy(struct expr_builder *b, const struct ruleset *set, bool ipv4)
 {
 	const struct in_addr address4 = { htonl(INADDR_LOOPBACK) };
 	const struct in6_addr address6 = IN6ADDR_LOOPBACK_INIT;
 	uint16_t port = htons(set->stream_port);
 
-	maker_add(maker, "immediate");
-	maker_put_u32(maker, NFTNL_EXPR_IMM_DREG, NFT_REG_1);
+	expr_add(b, "immediate");
+	expr_put_u32(b, NFTNL_EXPR_IMM_DREG, NFT_REG_1);
 	if (ipv4)
-		maker_put(maker, NFTNL_EXPR_IMM_DATA, &address4,
+		expr_put(b, NFTNL_EXPR_IMM_DATA, &address4,
 		    sizeof(address4));
 	else
-		maker_put(maker, NFTNL_EXPR_IMM_DATA, &address6,
+		expr_put(b, NFTNL_EXPR_IMM_DATA, &address6,
 		    sizeof(address6));
-	maker_add(maker, "immediate");
-	maker_put_u32(maker, NFTNL_EXPR_IMM_DREG, NFT_REG_2);
-	maker_put(maker, NFTNL_EXPR_IMM_DATA, &port, sizeof(port));
-	maker_add(maker, EXPRESSION_TPROXY);
-	maker_put_u32(maker, NFTNL_EXPR_TPROXY_FAMILY,
+	expr_add(b, "immediate");
+	expr_put_u32(b, NFTNL_EXPR_IMM_DREG, NFT_REG_2);
+	expr_put(b, NFTNL_EXPR_IMM_DATA, &port, sizeof(port));
+	expr_add(b, EXPRESSION_TPROXY);
+	expr_put_u32(b, NFTNL_EXPR_TPROXY_FAMILY,
 	    ipv4 ? NFPROTO_IPV4 : NFPROTO_IPV6);
-	maker_put_u32(maker, NFTNL_EXPR_TPROXY_REG_ADDR, NFT_REG_1);
-	maker_put_u32(maker, NFTNL_EXPR_TPROXY_REG_PORT, NFT_REG_2);
+	expr_put_u32(b, NFTNL_EXPR_TPROXY_REG_ADDR, NFT_REG_1);
+	expr_put_u32(b, NFTNL_EXPR_TPROXY_REG_PORT, NFT_REG_2);
 }
 
 /*
@@ -155,19 +155,19 @@ tproxy(struct maker *maker, const struct ruleset *set, bool ipv4)
  * It does not if there is no socket, so no user, or no room in the set.
  */
 static void
-match_surplus(struct maker *maker, uint32_t rate)
+match_surplus(struct expr_builder *b, uint32_t rate)
 {
 	struct nftnl_expr *limit = nftnl_expr_alloc("limit");
 
-	maker_load_meta(maker, NFT_META_SKUID);
-	maker_add(maker, "dynset");
-	maker_put_u32(maker, NFTNL_EXPR_DYNSET_SREG_KEY, NFT_REG_1);
-	maker_put_u32(maker, NFTNL_EXPR_DYNSET_OP, NFT_DYNSET_OP_UPDATE);
-	maker_put_string(maker, NFTNL_EXPR_DYNSET_SET_NAME, RULES_USERS);
-	if (maker->failed || limit == NULL) {
+	expr_load_meta(b, NFT_META_SKUID);
+	expr_add(b, "dynset");
+	expr_put_u32(b, NFTNL_EXPR_DYNSET_SREG_KEY, NFT_REG_1);
+	expr_put_u32(b, NFTNL_EXPR_DYNSET_OP, NFT_DYNSET_OP_UPDATE);
+	expr_put_string(b, NFTNL_EXPR_DYNSET_SET_NAME, RULES_USERS);
+	if (b->failed || limit == NULL) {
 		if (limit != NULL)
 			nftnl_expr_free(limit);
-		maker->failed = true;
+		b->failed = true;
 		return;
 	}
 	nftnl_expr_set_u64(limit, NFTNL_EXPR_LIMIT_RATE, rate);
@@ -175,43 +175,43 @@ match_surplus(struct maker *maker, uint32_t rate)
 	nftnl_expr_set_u32(limit, NFTNL_EXPR_LIMIT_BURST, rate);
 	nftnl_expr_set_u32(limit, NFTNL_EXPR_LIMIT_TYPE, NFT_LIMIT_PKTS);
 	nftnl_expr_set_u32(limit, NFTNL_EXPR_LIMIT_FLAGS, NFT_LIMIT_F_INV);
-	nftnl_expr_add_expr(maker->last, NFTNL_EXPR_DYNSET_EXPR, limit);
+	nftnl_expr_add_expr(b->last, NFTNL_EXPR_DYNSET_EXPR, limit);
 }
 
 static void
-make_action_tcp(struct maker *maker, const struct ruleset *set,
+make_action_tcp(struct expr_builder *b, const struct ruleset *set,
     const struct rule *rule, enum queue_form form)
 {
-	count(maker);
+	count(b);
 	switch (rule->action) {
 	case ACTION_QUEUE_STREAM:
 		if (form == QUEUE_NATIVE)
-			queue_native(maker, set);
+			queue_native(b, set);
 		else
-			queue_xt(maker, set);
+			queue_xt(b, set);
 		break;
 	case ACTION_REMEMBER:
 	case ACTION_RENEW:
 	case ACTION_FORGET:
-		change_streams(maker, rule);
-		put_verdict(maker, NF_ACCEPT);
+		change_streams(b, rule);
+		put_verdict(b, NF_ACCEPT);
 		break;
 	case ACTION_RENEW_DIVERT:
-		change_streams(maker, rule);
-		change_mark(maker, ~set->mark_stream, set->mark_stream);
-		put_verdict(maker, NF_ACCEPT);
+		change_streams(b, rule);
+		change_mark(b, ~set->mark_stream, set->mark_stream);
+		put_verdict(b, NF_ACCEPT);
 		break;
 	case ACTION_DIVERT:
-		change_mark(maker, ~set->mark_stream, set->mark_stream);
-		put_verdict(maker, NF_ACCEPT);
+		change_mark(b, ~set->mark_stream, set->mark_stream);
+		put_verdict(b, NF_ACCEPT);
 		break;
 	case ACTION_RELEASE:
-		change_mark(maker, ~set->mark_mask, 0);
-		put_verdict(maker, NF_ACCEPT);
+		change_mark(b, ~set->mark_mask, 0);
+		put_verdict(b, NF_ACCEPT);
 		break;
 	case ACTION_TPROXY:
-		tproxy(maker, set, rules_is_ipv4(rule->match));
-		put_verdict(maker, NF_ACCEPT);
+		tproxy(b, set, rules_is_ipv4(rule->match));
+		put_verdict(b, NF_ACCEPT);
 		break;
 	default:
 		break;
@@ -219,63 +219,63 @@ make_action_tcp(struct maker *maker, const struct ruleset *set,
 }
 
 static void
-make_action(struct maker *maker, const struct ruleset *set,
+make_action(struct expr_builder *b, const struct ruleset *set,
     const struct rule *rule, enum queue_form form)
 {
 	switch (rule->action) {
 	case ACTION_ACCEPT:
-		count(maker);
-		put_verdict(maker, NF_ACCEPT);
+		count(b);
+		put_verdict(b, NF_ACCEPT);
 		break;
 	case ACTION_QUEUE:
 		/* The mark first: the queue takes the packet with it. */
-		change_mark(maker, rule->canary ? ~set->mark_mask :
+		change_mark(b, rule->canary ? ~set->mark_mask :
 		    ~set->mark_passed, set->mark_passed);
-		count(maker);
+		count(b);
 		if (form == QUEUE_NATIVE)
-			queue_native(maker, set);
+			queue_native(b, set);
 		else
-			queue_xt(maker, set);
+			queue_xt(b, set);
 		break;
 	case ACTION_SET_ZONE:
 	case ACTION_CLEAR:
-		count(maker);
+		count(b);
 		if (rule->action == ACTION_SET_ZONE)
-			set_zone(maker, set->zone);
-		change_mark(maker, ~set->mark_mask, 0);
-		put_verdict(maker, NF_ACCEPT);
+			set_zone(b, set->zone);
+		change_mark(b, ~set->mark_mask, 0);
+		put_verdict(b, NF_ACCEPT);
 		break;
 	case ACTION_NOTRACK:
-		count(maker);
-		maker_add(maker, "notrack");
-		put_verdict(maker, NF_ACCEPT);
+		count(b);
+		expr_add(b, "notrack");
+		put_verdict(b, NF_ACCEPT);
 		break;
 	case ACTION_SURPLUS:
 	case ACTION_SURPLUS_MARKED:
-		match_surplus(maker, set->user_rate);
+		match_surplus(b, set->user_rate);
 		if (rule->action == ACTION_SURPLUS_MARKED)
-			change_mark(maker, ~set->mark_passed,
+			change_mark(b, ~set->mark_passed,
 			    set->mark_passed);
-		count(maker);
-		put_verdict(maker, NF_ACCEPT);
+		count(b);
+		put_verdict(b, NF_ACCEPT);
 		break;
 	default:
-		make_action_tcp(maker, set, rule, form);
+		make_action_tcp(b, set, rule, form);
 		break;
 	}
 }
 
 static void
-put_comment(struct maker *maker, const char *comment)
+put_comment(struct expr_builder *b, const char *comment)
 {
 	struct nftnl_udata_buf *data =
 	    nftnl_udata_buf_alloc(NFT_USERDATA_MAXLEN);
 
 	if (data == NULL || !nftnl_udata_put_strz(data,
 	    NFTNL_UDATA_RULE_COMMENT, comment) ||
-	    nftnl_rule_set_data(maker->rule, NFTNL_RULE_USERDATA,
+	    nftnl_rule_set_data(b->rule, NFTNL_RULE_USERDATA,
 	    nftnl_udata_buf_data(data), nftnl_udata_buf_len(data)) != 0)
-		maker->failed = true;
+		b->failed = true;
 	if (data != NULL)
 		nftnl_udata_buf_free(data);
 }
@@ -284,21 +284,21 @@ struct nftnl_rule *
 expressions_rule(const struct ruleset *set, const struct rule *rule,
     enum queue_form form)
 {
-	struct maker maker = { .rule = nftnl_rule_alloc() };
+	struct expr_builder b = { .rule = nftnl_rule_alloc() };
 
-	if (maker.rule == NULL)
+	if (b.rule == NULL)
 		return NULL;
-	nftnl_rule_set_u32(maker.rule, NFTNL_RULE_FAMILY, NFPROTO_INET);
-	if (nftnl_rule_set_str(maker.rule, NFTNL_RULE_TABLE,
-	    RULES_TABLE) != 0 || nftnl_rule_set_str(maker.rule,
+	nftnl_rule_set_u32(b.rule, NFTNL_RULE_FAMILY, NFPROTO_INET);
+	if (nftnl_rule_set_str(b.rule, NFTNL_RULE_TABLE,
+	    RULES_TABLE) != 0 || nftnl_rule_set_str(b.rule,
 	    NFTNL_RULE_CHAIN, rules_chain_form(rule->chain)->name) != 0)
-		maker.failed = true;
-	put_comment(&maker, rule->comment);
-	match_make(&maker, set, rule);
-	make_action(&maker, set, rule, form);
-	if (!maker.failed)
-		return maker.rule;
-	nftnl_rule_free(maker.rule);
+		b.failed = true;
+	put_comment(&b, rule->comment);
+	match_make(&b, set, rule);
+	make_action(&b, set, rule, form);
+	if (!b.failed)
+		return b.rule;
+	nftnl_rule_free(b.rule);
 	return NULL;
 }
 

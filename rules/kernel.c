@@ -7,13 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rules/batch.h"
+#include "rules/netlink/batch.h"
 #include "rules/compare.h"
 #include "rules/expressions.h"
 #include "rules/kernel.h"
-#include "rules/messages.h"
+#include "rules/nft_message.h"
 #include "rules/netlink/netlink.h"
-#include "rules/refusal.h"
+#include "rules/netlink/nft_dump.h"
+#include "rules/nft_error.h"
 
 /* The number of the first set of connections in its batch. */
 #define STREAMS_ID (RULES_SETS + 1)
@@ -42,7 +43,7 @@ rules_kernel_open(struct rules_kernel **kernel)
 	new->opener = getpid();
 	new->features.owner = true;
 	new->features.native_queue = true;
-	rc = netlink_open(&new->netlink);
+	rc = netlink_open(&new->netlink, RULES_TABLE);
 	if (rc != 0)
 		free(new);
 	else
@@ -53,7 +54,7 @@ rules_kernel_open(struct rules_kernel **kernel)
 const char *
 rules_kernel_open_error(int error)
 {
-	return refusal_reason(error);
+	return nft_error_reason(error);
 }
 
 struct netlink *
@@ -65,8 +66,8 @@ rules_kernel_netlink(struct rules_kernel *kernel)
 static void
 put_streams(struct batch *batch, const struct ruleset *set)
 {
-	message_streams(batch, set, true, STREAMS_ID);
-	message_streams(batch, set, false, STREAMS_ID + 1);
+	nft_message_streams(batch, set, true, STREAMS_ID);
+	nft_message_streams(batch, set, false, STREAMS_ID + 1);
 }
 
 /*
@@ -77,12 +78,12 @@ put_streams(struct batch *batch, const struct ruleset *set)
 static void
 put_whole_table(struct batch *batch, const struct ruleset *set, bool owner)
 {
-	message_name(batch, NFT_MSG_NEWTABLE, BATCH_STALE, 0, NULL);
-	message_name(batch, NFT_MSG_DELTABLE, BATCH_STALE, 0, NULL);
-	message_table(batch, owner);
+	nft_message_name(batch, NFT_MSG_NEWTABLE, MESSAGE_STALE, 0, NULL);
+	nft_message_name(batch, NFT_MSG_DELTABLE, MESSAGE_STALE, 0, NULL);
+	nft_message_table(batch, owner);
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
 		if (ruleset_has_chain(set, chain))
-			message_chain(batch, chain);
+			nft_message_chain(batch, chain);
 	if (set->tcp)
 		put_streams(batch, set);
 }
@@ -121,7 +122,7 @@ has_rules(struct rules_kernel *kernel, const struct ruleset *set,
 	struct nftnl_rule_list_iter *iter;
 	bool equal;
 
-	if (netlink_read_rules(&kernel->netlink, &rules) != 0)
+	if (nft_dump_read_rules(&kernel->netlink, &rules) != 0)
 		return false;
 	iter = nftnl_rule_list_iter_create(rules);
 	equal = iter != NULL;
@@ -151,7 +152,7 @@ has_streams(struct rules_kernel *kernel, const struct ruleset *set)
 	struct nftnl_set_list *sets;
 	bool fit;
 
-	if (netlink_read_sets(&kernel->netlink, &sets) != 0)
+	if (nft_dump_read_sets(&kernel->netlink, &sets) != 0)
 		return false;
 	fit = compare_streams(set, nftnl_set_list_lookup_byname(sets,
 	    RULES_STREAMS4), true) &&
@@ -191,21 +192,21 @@ put_clearance(struct batch *batch, const struct rules_kernel *kernel,
 {
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
 		if (scope->chains[chain])
-			message_name(batch, NFT_MSG_DELRULE, BATCH_CLEAR,
+			nft_message_name(batch, NFT_MSG_DELRULE, MESSAGE_CLEAR,
 			    NFTA_RULE_CHAIN, rules_chain_form(chain)->name);
 	for (size_t i = 0; i < RULES_SETS; i++)
 		if (kernel->sets[i])
-			message_name(batch, NFT_MSG_DELSET, BATCH_CLEAR,
+			nft_message_name(batch, NFT_MSG_DELSET, MESSAGE_CLEAR,
 			    NFTA_SET_NAME, set->sets[i].name);
 	/* Its elements keep the rate that they were made with. */
 	if (kernel->users)
-		message_name(batch, NFT_MSG_DELSET, BATCH_CLEAR,
+		nft_message_name(batch, NFT_MSG_DELSET, MESSAGE_CLEAR,
 		    NFTA_SET_NAME, RULES_USERS);
 	if (!scope->streams)
 		return;
-	message_name(batch, NFT_MSG_DELSET, BATCH_CLEAR, NFTA_SET_NAME,
+	nft_message_name(batch, NFT_MSG_DELSET, MESSAGE_CLEAR, NFTA_SET_NAME,
 	    RULES_STREAMS4);
-	message_name(batch, NFT_MSG_DELSET, BATCH_CLEAR, NFTA_SET_NAME,
+	nft_message_name(batch, NFT_MSG_DELSET, MESSAGE_CLEAR, NFTA_SET_NAME,
 	    RULES_STREAMS6);
 	put_streams(batch, set);
 }
@@ -225,11 +226,11 @@ try_install(struct rules_kernel *kernel, const struct ruleset *set,
 	else
 		put_clearance(&batch, kernel, set, scope);
 	if (set->user_rate > 0)
-		message_users(&batch, USERS_ID);
-	message_sets(&batch, set);
+		nft_message_users(&batch, USERS_ID);
+	nft_message_sets(&batch, set);
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
 		if (scope->whole || scope->chains[chain])
-			message_rules(&batch, set, chain, form);
+			nft_message_rules(&batch, set, chain, form);
 	rc = batch_send(&batch, &kernel->netlink, failed);
 	batch_free(&batch);
 	return rc;
@@ -243,21 +244,23 @@ static bool
 fall_back(struct rules_kernel *kernel, const struct batch_part *failed,
     int error, struct install_scope *scope)
 {
+	const struct rule *rule = failed->item;
+
 	/* Before Linux 5.12; EINVAL up to 5.8, then EOPNOTSUPP. */
-	if (failed->subject == BATCH_TABLE && kernel->features.owner &&
+	if (failed->subject == MESSAGE_TABLE && kernel->features.owner &&
 	    (error == -EOPNOTSUPP || error == -EINVAL)) {
 		kernel->features.owner = false;
 		return true;
 	}
-	if (failed->subject == BATCH_RULE && error == -ENOENT &&
-	    (failed->rule->action == ACTION_QUEUE ||
-	    failed->rule->action == ACTION_QUEUE_STREAM) &&
+	if (failed->subject == MESSAGE_RULE && error == -ENOENT &&
+	    (rule->action == ACTION_QUEUE ||
+	    rule->action == ACTION_QUEUE_STREAM) &&
 	    kernel->features.native_queue) {
 		kernel->features.native_queue = false;
 		return true;
 	}
 	/* Another program took out what we had put in. */
-	if (failed->subject == BATCH_CLEAR && !scope->whole) {
+	if (failed->subject == MESSAGE_CLEAR && !scope->whole) {
 		scope->whole = true;
 		return true;
 	}
@@ -276,7 +279,7 @@ read_counters(struct rules_kernel *kernel, uint64_t packets[RULES_COUNTERS])
 	memset(packets, 0, RULES_COUNTERS * sizeof(*packets));
 	if (!kernel->installed)
 		return 0;
-	rc = netlink_read_rules(&kernel->netlink, &rules);
+	rc = nft_dump_read_rules(&kernel->netlink, &rules);
 	if (rc != 0)
 		return rc;
 	iter = nftnl_rule_list_iter_create(rules);
@@ -300,26 +303,26 @@ read_counters(struct rules_kernel *kernel, uint64_t packets[RULES_COUNTERS])
 static int
 learn_table(struct rules_kernel *kernel)
 {
-	struct snapshot snapshot;
+	struct nft_dump dump;
 	uint64_t counted[RULES_COUNTERS];
-	int rc = snapshot_read(&kernel->netlink, &snapshot);
+	int rc = nft_dump_read(&kernel->netlink, &dump);
 
 	if (rc == -ENOENT)
 		return 0;
 	if (rc != 0)
 		return rc;
 	kernel->installed = true;
-	kernel->features.owner = (nftnl_table_get_u32(snapshot.table,
+	kernel->features.owner = (nftnl_table_get_u32(dump.table,
 	    NFTNL_TABLE_FLAGS) & NFT_TABLE_F_OWNER) != 0;
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
 		kernel->chains[chain] = nftnl_chain_list_lookup_byname(
-		    snapshot.chains, rules_chain_form(chain)->name) != NULL;
+		    dump.chains, rules_chain_form(chain)->name) != NULL;
 	for (size_t i = 0; i < RULES_SETS; i++)
-		kernel->sets[i] = nftnl_set_list_lookup_byname(snapshot.sets,
+		kernel->sets[i] = nftnl_set_list_lookup_byname(dump.sets,
 		    rules_set_name((enum rules_set_id)i)) != NULL;
-	kernel->users = nftnl_set_list_lookup_byname(snapshot.sets,
+	kernel->users = nftnl_set_list_lookup_byname(dump.sets,
 	    RULES_USERS) != NULL;
-	snapshot_free(&snapshot);
+	nft_dump_free(&dump);
 	/* What was counted so far was another's: modulo 2^64. */
 	if (read_counters(kernel, counted) == 0)
 		for (size_t i = 0; i < RULES_COUNTERS; i++)
@@ -341,7 +344,7 @@ rules_kernel_adopt(struct rules_kernel **kernel, int fd)
 	new->opener = getpid();
 	new->features.owner = true;
 	new->features.native_queue = true;
-	rc = netlink_adopt(&new->netlink, fd);
+	rc = netlink_adopt(&new->netlink, RULES_TABLE, fd);
 	if (rc == 0) {
 		rc = learn_table(new);
 		if (rc != 0)
@@ -395,9 +398,9 @@ rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
 		rc = try_install(kernel, set, &scope, &failed);
 	while (rc != 0 && fall_back(kernel, &failed, rc, &scope));
 	if (rc != 0) {
-		refusal_explain(&failed, rc, diag);
+		nft_error_explain(&failed, rc, diag);
 		/* The table of another program is what EPERM means there. */
-		return failed.subject == BATCH_STALE && rc == -EPERM ? -EBUSY :
+		return failed.subject == MESSAGE_STALE && rc == -EPERM ? -EBUSY :
 		    rc;
 	}
 	kernel->installed = true;
@@ -419,7 +422,7 @@ rules_kernel_leave_zone(struct rules_kernel *kernel, const struct ruleset *set)
 	int rc;
 
 	batch_begin(&batch, &kernel->netlink);
-	message_first_rule(&batch, set, CHAIN_VERDICT);
+	nft_message_first_rule(&batch, set, CHAIN_VERDICT);
 	rc = batch_send(&batch, &kernel->netlink, &failed);
 	batch_free(&batch);
 	return rc;
@@ -433,7 +436,7 @@ delete_table(struct rules_kernel *kernel)
 	int rc;
 
 	batch_begin(&batch, &kernel->netlink);
-	message_name(&batch, NFT_MSG_DELTABLE, BATCH_STALE, 0, NULL);
+	nft_message_name(&batch, NFT_MSG_DELTABLE, MESSAGE_STALE, 0, NULL);
 	rc = batch_send(&batch, &kernel->netlink, &failed);
 	batch_free(&batch);
 	return rc == -ENOENT ? 0 : rc;
@@ -477,7 +480,7 @@ rules_kernel_streams(struct rules_kernel *kernel, bool cheap,
 	if (!kernel->installed || !kernel->chains[CHAIN_STREAM])
 		return 0;
 	for (size_t i = 0; i < 2 && rc == 0; i++)
-		rc = netlink_count_elements(&kernel->netlink,
+		rc = nft_dump_count_elements(&kernel->netlink,
 		    i == 0 ? RULES_STREAMS4 : RULES_STREAMS6, cheap,
 		    &counts[i]);
 	return rc;

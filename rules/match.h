@@ -5,18 +5,18 @@
 
 #include <stdbool.h>
 
-#include "rules/maker.h"
+#include "rules/netlink/expr_builder.h"
 #include "rules/ruleset.h"
 
 /* Adds what the packet has to be for the rule to apply. */
-void match_make(struct maker *maker, const struct ruleset *set,
+void match_make(struct expr_builder *b, const struct ruleset *set,
     const struct rule *rule);
 
 /*
  * Loads the key of the sets of connections from register 1 on, of a packet of
  * the client or, the other way round, of our side.
  */
-void match_load_stream(struct maker *maker, bool ipv4, bool reply);
+void match_load_stream(struct expr_builder *b, bool ipv4, bool reply);
 
 /* The name of the set of connections. */
 const char *match_streams_name(bool ipv4);

@@ -17,12 +17,12 @@
 #include "rules/compare.h"
 #include "rules/expressions.h"
 #include "rules/kernel.h"
-#include "rules/netlink/netlink.h"
+#include "rules/netlink/nft_dump.h"
 
 /* A comparison under way. */
 struct check {
 	const struct ruleset *set;
-	const struct snapshot *snapshot;
+	const struct nft_dump *dump;
 	struct diag *diag;
 	size_t differences;
 	int error;		/* what kept us from comparing */
@@ -50,7 +50,7 @@ differ(struct check *check, const char *format, ...)
 static void
 check_table(struct check *check)
 {
-	if (nftnl_table_get_u32(check->snapshot->table, NFTNL_TABLE_FLAGS) &
+	if (nftnl_table_get_u32(check->dump->table, NFTNL_TABLE_FLAGS) &
 	    NFT_TABLE_F_DORMANT)
 		differ(check, "table inet " RULES_TABLE
 		    " is dormant: none of its rules is in force");
@@ -62,7 +62,7 @@ check_chain(struct check *check, enum rules_chain which)
 	const struct rules_chain_form *form = rules_chain_form(which);
 	const char *name = form->name, *type;
 	struct nftnl_chain *chain = nftnl_chain_list_lookup_byname(
-	    check->snapshot->chains, name);
+	    check->dump->chains, name);
 	int32_t priority;
 
 	if (chain == NULL) {
@@ -107,7 +107,7 @@ static void
 check_chains(struct check *check)
 {
 	struct nftnl_chain_list_iter *chains =
-	    nftnl_chain_list_iter_create(check->snapshot->chains);
+	    nftnl_chain_list_iter_create(check->dump->chains);
 	struct nftnl_chain *chain;
 
 	for (enum rules_chain which = 0; which < CHAINS; which++)
@@ -130,7 +130,7 @@ static void
 check_set(struct check *check, const struct address_set *wanted)
 {
 	struct nftnl_set *set = nftnl_set_list_lookup_byname(
-	    check->snapshot->sets, wanted->name);
+	    check->dump->sets, wanted->name);
 	char *text = NULL;
 	int rc;
 
@@ -160,7 +160,7 @@ check_streams(struct check *check, bool ipv4)
 {
 	const char *name = ipv4 ? RULES_STREAMS4 : RULES_STREAMS6;
 	struct nftnl_set *set = nftnl_set_list_lookup_byname(
-	    check->snapshot->sets, name);
+	    check->dump->sets, name);
 
 	if (set == NULL)
 		differ(check, "set %s is missing", name);
@@ -174,7 +174,7 @@ static void
 check_users(struct check *check)
 {
 	struct nftnl_set *set = nftnl_set_list_lookup_byname(
-	    check->snapshot->sets, RULES_USERS);
+	    check->dump->sets, RULES_USERS);
 
 	if (set == NULL)
 		differ(check, "set " RULES_USERS " is missing");
@@ -197,7 +197,7 @@ static void
 check_sets(struct check *check)
 {
 	struct nftnl_set_list_iter *sets =
-	    nftnl_set_list_iter_create(check->snapshot->sets);
+	    nftnl_set_list_iter_create(check->dump->sets);
 	struct nftnl_set *set;
 
 	for (size_t i = 0; i < RULES_SETS; i++)
@@ -251,13 +251,13 @@ sides_fill(struct sides *sides, const struct check *check,
 	size_t room = 0;
 
 	*sides = (struct sides){ .wanted = NULL };
-	rules = nftnl_rule_list_iter_create(check->snapshot->rules);
+	rules = nftnl_rule_list_iter_create(check->dump->rules);
 	if (rules == NULL)
 		return -ENOMEM;
 	while (nftnl_rule_list_iter_next(rules) != NULL)
 		room++;
 	nftnl_rule_list_iter_destroy(rules);
-	rules = nftnl_rule_list_iter_create(check->snapshot->rules);
+	rules = nftnl_rule_list_iter_create(check->dump->rules);
 	sides->wanted = calloc(check->set->count + 1, sizeof(struct rule *));
 	sides->there = calloc(room + 1, sizeof(struct nftnl_rule *));
 	if (rules == NULL || sides->wanted == NULL || sides->there == NULL) {
@@ -380,11 +380,11 @@ int
 rules_kernel_verify(struct rules_kernel *kernel, const struct ruleset *set,
     struct diag *diag)
 {
-	struct snapshot snapshot;
+	struct nft_dump dump;
 	struct check check = {
-		.set = set, .snapshot = &snapshot, .diag = diag,
+		.set = set, .dump = &dump, .diag = diag,
 	};
-	int rc = snapshot_read(rules_kernel_netlink(kernel), &snapshot);
+	int rc = nft_dump_read(rules_kernel_netlink(kernel), &dump);
 
 	if (rc == -ENOENT)
 		diag_add(diag, DIAG_ERROR, NULL, 0, "table inet " RULES_TABLE
@@ -398,7 +398,7 @@ rules_kernel_verify(struct rules_kernel *kernel, const struct ruleset *set,
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
 		if (ruleset_has_chain(set, chain))
 			check_rules(&check, chain);
-	snapshot_free(&snapshot);
+	nft_dump_free(&dump);
 	if (check.error != 0)
 		return check.error;
 	return check.differences > 0 ? -ENOTUNIQ : 0;

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One netlink socket to nf_tables, and the reading of what is there. */
+/*
+ * One netlink socket to nf_tables, for one table of family inet.  This room
+ * knows messages and objects of the kernel; it does not know our rules.
+ */
 #ifndef NFDNS_RULES_NETLINK_NETLINK_H
 #define NFDNS_RULES_NETLINK_NETLINK_H
 
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <libmnl/libmnl.h>
-#include <libnftnl/chain.h>
-#include <libnftnl/rule.h>
-#include <libnftnl/set.h>
-#include <libnftnl/table.h>
 
 struct netlink {
 	struct mnl_socket *socket;	/* owned */
+	const char *table;		/* its name; static text */
 	uint32_t sequence;		/* of the last message sent */
 };
 
@@ -22,47 +20,43 @@ struct netlink {
  * Opens the socket and asks whether nf_tables is there and may be used.
  * 0, -EPROTONOSUPPORT, -EPERM or another negative errno.
  */
-int netlink_open(struct netlink *netlink) __attribute__((warn_unused_result));
+int netlink_open(struct netlink *netlink, const char *table)
+    __attribute__((warn_unused_result));
 
 /*
- * Goes on with a socket of netlink_open() that another process left: takes fd
- * over, and throws away the answers that were meant for that one.
- * 0 or a negative errno, with fd closed.
+ * Continues with a socket of netlink_open() that another process left: takes fd
+ * over, and discards the answers meant for that process.
+ * 0, or a negative errno with fd closed.
  */
-int netlink_adopt(struct netlink *netlink, int fd)
+int netlink_adopt(struct netlink *netlink, const char *table, int fd)
     __attribute__((warn_unused_result));
 void netlink_close(struct netlink *netlink);
 
-/* The whole of table inet nfdns as it was at one moment. */
-struct snapshot {
-	struct nftnl_table *table;
-	struct nftnl_chain_list *chains;
-	struct nftnl_set_list *sets;	/* those of addresses with elements */
-	struct nftnl_rule_list *rules;	/* of all chains, in order */
-};
+/* Enough for a request with two names. */
+#define NETLINK_REQUEST_MAX 512
 
 /*
- * Reads it; again if somebody changed the rules meanwhile.  Returns 0, -ENOENT
- * when there is no such table, -EINTR when it changes all the time, or another
- * negative errno.
+ * Starts a request (NFT_MSG_*, NLM_F_*) in buffer, NETLINK_REQUEST_MAX octets
+ * aligned as struct nlmsghdr.  Returns the message, which lies in buffer.
  */
-int snapshot_read(struct netlink *netlink, struct snapshot *snapshot)
-    __attribute__((warn_unused_result));
-void snapshot_free(struct snapshot *snapshot);
+struct nlmsghdr *netlink_request(struct netlink *netlink, char *buffer,
+    uint16_t type, uint16_t flags);
 
-/* Only the sets, without their elements.  The caller's to free. */
-int netlink_read_sets(struct netlink *netlink, struct nftnl_set_list **sets)
-    __attribute__((warn_unused_result));
+/* Takes one message of an answer; returns 0 or a negative errno. */
+typedef int (*netlink_receive_fn)(const struct nlmsghdr *message, void *data);
 
 /*
- * The number of a set's elements; with "cheap" only if the kernel has it at
- * hand, else -EOPNOTSUPP.
+ * Sends the request and receives its whole answer.  0; -EINTR if another
+ * program changed the rules meanwhile (NLM_F_DUMP_INTR); or a negative errno.
  */
-int netlink_count_elements(struct netlink *netlink, const char *set, bool cheap,
-    uint32_t *count) __attribute__((warn_unused_result));
+int netlink_talk(struct netlink *netlink, const struct nlmsghdr *message,
+    netlink_receive_fn receive, void *data) __attribute__((warn_unused_result));
 
-/* Only the rules, which may be none.  The caller's to free. */
-int netlink_read_rules(struct netlink *netlink, struct nftnl_rule_list **rules)
+/*
+ * The number of the last change of the kernel's rule set; every change by any
+ * program increments it.  0 or a negative errno.
+ */
+int netlink_generation(struct netlink *netlink, uint32_t *generation)
     __attribute__((warn_unused_result));
 
 #endif

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "rules/messages.h"
+#include "rules/nft_message.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 
+#include <libnftnl/chain.h>
+#include <libnftnl/set.h>
+
 /* How many prefixes go into one message; each is two elements of 50 octets. */
 #define PREFIXES_A_MESSAGE 256
 
 void
-message_name(struct batch *batch, uint16_t type, enum batch_subject subject,
-    uint16_t attribute, const char *name)
+nft_message_name(struct batch *batch, uint16_t type,
+    enum message_subject subject, uint16_t attribute, const char *name)
 {
 	struct nlmsghdr *message = batch_message(batch, type,
 	    type == NFT_MSG_NEWTABLE ? NLM_F_CREATE : 0,
@@ -27,10 +30,10 @@ message_name(struct batch *batch, uint16_t type, enum batch_subject subject,
 }
 
 void
-message_table(struct batch *batch, bool owner)
+nft_message_table(struct batch *batch, bool owner)
 {
 	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWTABLE,
-	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_TABLE });
+	    NLM_F_CREATE, (struct batch_part){ .subject = MESSAGE_TABLE });
 
 	if (message == NULL)
 		return;
@@ -41,10 +44,10 @@ message_table(struct batch *batch, bool owner)
 }
 
 void
-message_chain(struct batch *batch, enum rules_chain which)
+nft_message_chain(struct batch *batch, enum rules_chain which)
 {
 	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWCHAIN,
-	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_CHAIN });
+	    NLM_F_CREATE, (struct batch_part){ .subject = MESSAGE_CHAIN });
 	const struct rules_chain_form *form = rules_chain_form(which);
 	struct nftnl_chain *chain = nftnl_chain_alloc();
 
@@ -82,7 +85,7 @@ static void
 put_set(struct batch *batch, const struct address_set *set, uint32_t id)
 {
 	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWSET,
-	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_SET });
+	    NLM_F_CREATE, (struct batch_part){ .subject = MESSAGE_SET });
 	struct nftnl_set *named = named_set(batch, set);
 
 	if (message != NULL && named != NULL) {
@@ -136,7 +139,7 @@ put_elements(struct batch *batch, const struct address_set *set, size_t from,
     size_t to)
 {
 	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWSETELEM,
-	    NLM_F_CREATE, (struct batch_part){ .subject = BATCH_SET });
+	    NLM_F_CREATE, (struct batch_part){ .subject = MESSAGE_SET });
 	struct nftnl_set *named = named_set(batch, set);
 
 	if (message != NULL && named != NULL) {
@@ -151,7 +154,7 @@ put_elements(struct batch *batch, const struct address_set *set, size_t from,
 }
 
 void
-message_sets(struct batch *batch, const struct ruleset *set)
+nft_message_sets(struct batch *batch, const struct ruleset *set)
 {
 	for (uint32_t i = 0; i < RULES_SETS; i++) {
 		const struct address_set *addresses = &set->sets[i];
@@ -176,7 +179,7 @@ put_rule(struct batch *batch, const struct ruleset *set,
 {
 	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWRULE,
 	    (uint16_t)(NLM_F_CREATE | flags), (struct batch_part){
-	    .subject = BATCH_RULE, .rule = wanted });
+	    .subject = MESSAGE_RULE, .item = wanted });
 	struct nftnl_rule *rule;
 
 	if (message == NULL)
@@ -192,7 +195,7 @@ put_rule(struct batch *batch, const struct ruleset *set,
 }
 
 void
-message_rules(struct batch *batch, const struct ruleset *set,
+nft_message_rules(struct batch *batch, const struct ruleset *set,
     enum rules_chain chain, enum queue_form form)
 {
 	for (size_t i = 0; i < set->count; i++)
@@ -202,7 +205,7 @@ message_rules(struct batch *batch, const struct ruleset *set,
 }
 
 void
-message_first_rule(struct batch *batch, const struct ruleset *set,
+nft_message_first_rule(struct batch *batch, const struct ruleset *set,
     enum rules_chain chain)
 {
 	size_t i = 0;
@@ -216,7 +219,7 @@ message_first_rule(struct batch *batch, const struct ruleset *set,
 
 /* A set that rules fill: of fixed size, with time-outs. */
 struct filled_set {
-	enum batch_subject subject;
+	enum message_subject subject;
 	const char *name;
 	uint32_t id;			/* in this batch */
 	uint32_t key_type, key_length;
@@ -253,11 +256,11 @@ put_filled(struct batch *batch, const struct filled_set *wanted)
 }
 
 void
-message_streams(struct batch *batch, const struct ruleset *set, bool ipv4,
+nft_message_streams(struct batch *batch, const struct ruleset *set, bool ipv4,
     uint32_t id)
 {
 	put_filled(batch, &(struct filled_set){
-		.subject = BATCH_STREAMS,
+		.subject = MESSAGE_STREAMS,
 		.name = ipv4 ? RULES_STREAMS4 : RULES_STREAMS6,
 		.id = id,
 		.key_type = expressions_stream_type(ipv4),
@@ -268,10 +271,10 @@ message_streams(struct batch *batch, const struct ruleset *set, bool ipv4,
 }
 
 void
-message_users(struct batch *batch, uint32_t id)
+nft_message_users(struct batch *batch, uint32_t id)
 {
 	put_filled(batch, &(struct filled_set){
-		.subject = BATCH_USERS,
+		.subject = MESSAGE_USERS,
 		.name = RULES_USERS,
 		.id = id,
 		.key_type = EXPRESSIONS_USER_TYPE,
