@@ -175,8 +175,7 @@ out:
 }
 
 int
-compare_rule(const struct ruleset *set, const struct rule *wanted,
-    const struct nftnl_rule *there)
+compare_rule(const struct rule *wanted, const struct nftnl_rule *there)
 {
 	int rc = 1;
 
@@ -184,7 +183,7 @@ compare_rule(const struct ruleset *set, const struct rule *wanted,
 		return 1;
 	for (enum queue_form form = QUEUE_NATIVE; rc == 1 && form <= QUEUE_XT;
 	    form++) {
-		struct nftnl_rule *made = expressions_rule(set, wanted, form);
+		struct nftnl_rule *made = expressions_rule(wanted, form);
 
 		if (made == NULL)
 			return -ENOMEM;
@@ -348,7 +347,7 @@ compare_users(const struct nftnl_set *there)
 }
 
 char *
-describe_wanted(const struct ruleset *set, const struct rule *rule)
+describe_wanted(const struct rule *rule)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -357,7 +356,7 @@ describe_wanted(const struct ruleset *set, const struct rule *rule)
 	if (out == NULL)
 		return NULL;
 	fprintf(out, "\"%s\" (", rule->comment);
-	rule_print(set, rule, out);
+	rule_print(rule, out);
 	fputc(')', out);
 	if (fclose(out) == 0)
 		return text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A rule as the kernel's expressions, the same that nft(8) would make. */
+/* Rules and the types of sets as objects of libnftnl. */
 #ifndef NFDNS_RULES_EXPRESSIONS_H
 #define NFDNS_RULES_EXPRESSIONS_H
 
@@ -7,26 +7,15 @@
 
 #include <libnftnl/rule.h>
 
+#include "rules/encode.h"
 #include "rules/ruleset.h"
 
-/* How a packet gets to its queue. */
-enum queue_form {
-	QUEUE_NATIVE,		/* nft's own expression (CONFIG_NFT_QUEUE) */
-	QUEUE_XT,		/* the xt target NFQUEUE through nft_compat */
-};
-
-/* Names by which the kernel knows the two forms. */
-#define EXPRESSION_QUEUE	"queue"
-#define EXPRESSION_TARGET	"target"
-#define EXPRESSION_TPROXY	"tproxy"
-#define XT_TARGET_NFQUEUE	"NFQUEUE"
-
 /*
- * The rule as it is to be in the kernel, table, chain and comment included;
- * the caller's to free with nftnl_rule_free().  NULL: out of memory.
+ * The rule as the kernel is to have it, with table, chain and comment.  The
+ * caller frees it with nftnl_rule_free().  NULL: out of memory.
  */
-struct nftnl_rule *expressions_rule(const struct ruleset *set,
-    const struct rule *rule, enum queue_form form);
+struct nftnl_rule *expressions_rule(const struct rule *rule,
+    enum queue_form form);
 
 /* The number by which nft(8) knows the type of a set's addresses. */
 uint32_t expressions_key_type(int family);
@@ -42,8 +31,8 @@ uint32_t expressions_stream_length(bool ipv4);
 const char *expressions_comment(const struct nftnl_rule *rule);
 
 /*
- * What the rule's counter, *packets, is about; RULES_COUNTERS if nobody asks
- * for it.
+ * What the counter of a rule from the kernel counts, and *packets, its value;
+ * RULES_COUNTERS if that is none of them.
  */
 enum rules_counter expressions_counter(const struct nftnl_rule *rule,
     uint64_t *packets);

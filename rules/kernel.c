@@ -133,7 +133,7 @@ has_rules(struct rules_kernel *kernel, const struct ruleset *set,
 			continue;
 		there = next_of_chain(iter, chain);
 		equal = there != NULL &&
-		    compare_rule(set, &set->rules[i], there) == 0;
+		    compare_rule(&set->rules[i], there) == 0;
 	}
 	equal = equal && next_of_chain(iter, chain) == NULL;
 	if (iter != NULL)
@@ -253,9 +253,7 @@ fall_back(struct rules_kernel *kernel, const struct batch_part *failed,
 		return true;
 	}
 	if (failed->subject == MESSAGE_RULE && error == -ENOENT &&
-	    (rule->action == ACTION_QUEUE ||
-	    rule->action == ACTION_QUEUE_STREAM) &&
-	    kernel->features.native_queue) {
+	    rule_queues(rule) && kernel->features.native_queue) {
 		kernel->features.native_queue = false;
 		return true;
 	}

@@ -174,8 +174,8 @@ nft_message_sets(struct batch *batch, const struct ruleset *set)
 }
 
 static void
-put_rule(struct batch *batch, const struct ruleset *set,
-    const struct rule *wanted, enum queue_form form, uint16_t flags)
+put_rule(struct batch *batch, const struct rule *wanted, enum queue_form form,
+    uint16_t flags)
 {
 	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWRULE,
 	    (uint16_t)(NLM_F_CREATE | flags), (struct batch_part){
@@ -184,7 +184,7 @@ put_rule(struct batch *batch, const struct ruleset *set,
 
 	if (message == NULL)
 		return;
-	rule = expressions_rule(set, wanted, form);
+	rule = expressions_rule(wanted, form);
 	if (rule == NULL) {
 		batch_fail(batch, -ENOMEM);
 		return;
@@ -200,8 +200,7 @@ nft_message_rules(struct batch *batch, const struct ruleset *set,
 {
 	for (size_t i = 0; i < set->count; i++)
 		if (set->rules[i].chain == chain)
-			put_rule(batch, set, &set->rules[i], form,
-			    NLM_F_APPEND);
+			put_rule(batch, &set->rules[i], form, NLM_F_APPEND);
 }
 
 void
@@ -214,7 +213,7 @@ nft_message_first_rule(struct batch *batch, const struct ruleset *set,
 		i++;
 	/* The form matters to rules that queue only. */
 	if (i < set->count)
-		put_rule(batch, set, &set->rules[i], QUEUE_XT, 0);
+		put_rule(batch, &set->rules[i], QUEUE_XT, 0);
 }
 
 /* A set that rules fill: of fixed size, with time-outs. */

@@ -32,20 +32,23 @@
  * the packets elsewhere, and no entry is left that would be in the way of the
  * next connection from that port, which may well go to the real nameserver.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/netfilter.h>
-#include <stdarg.h>
+#include <linux/rtnetlink.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "rules/cgroup.h"
+#include "rules/rule_kinds.h"
 #include "rules/ruleset.h"
+#include "rules/stream_rules.h"
 
 /* Rules that there are whatever the config says: at most this many. */
-#define FIXED_RULES 48
+#define FIXED_RULES (24 + STREAM_RULES)
 
 static const char *const set_names[RULES_SETS] = {
 	[SET_BYPASS4] = "bypass4",
@@ -77,58 +80,10 @@ ruleset_has_chain(const struct ruleset *set, enum rules_chain chain)
 	return set->tcp || chain == CHAIN_QUESTION || chain == CHAIN_VERDICT;
 }
 
-bool
-rules_is_ipv4(enum rule_match match)
-{
-	switch (match) {
-	case MATCH_DESTINATION4:
-	case MATCH_NAMESERVER4:
-	case MATCH_MULTICAST4:
-	case MATCH_CONNECTION4:
-	case MATCH_FIRST4:
-	case MATCH_FIRST_MARKED4:
-	case MATCH_LATER4:
-	case MATCH_RESET4:
-	case MATCH_DATA4:
-	case MATCH_ANSWER4:
-	case MATCH_END4:
-	case MATCH_ARRIVED4:
-		return true;
-	default:
-		return false;
-	}
-}
-
-bool
-rules_is_reply(enum rule_match match)
-{
-	return match == MATCH_ANSWER4 || match == MATCH_ANSWER6 ||
-	    match == MATCH_END4 || match == MATCH_END6;
-}
-
 const char *
 rules_set_name(enum rules_set_id set)
 {
 	return set_names[set];
-}
-
-enum rules_set_id
-rule_set_id(const struct rule *rule)
-{
-	switch (rule->match) {
-	case MATCH_DESTINATION4:
-		return SET_BYPASS4;
-	case MATCH_DESTINATION6:
-		return SET_BYPASS6;
-	case MATCH_NAMESERVER4:
-	case MATCH_CONNECTION4:
-		return SET_NAMESERVERS4;
-	case MATCH_NAMESERVER6:
-	case MATCH_CONNECTION6:
-		return SET_NAMESERVERS6;
-	default:
-		return RULES_SETS;
-	}
 }
 
 uint32_t
@@ -143,44 +98,41 @@ ruleset_relay_mark(const struct config *config)
 	return config->capture.mark_answered | config->capture.mark_stream;
 }
 
-/* Appends; ruleset_build() made room for all. */
-__attribute__((format(printf, 5, 6)))
-static struct rule *
-add_rule(struct ruleset *set, enum rules_chain chain, enum rule_match match,
-    enum rule_action action, const char *comment, ...)
+static void
+add_bypass(struct rule *rule, struct condition condition, const char *remedy)
 {
-	struct rule *rule = &set->rules[set->count++];
-	va_list arguments;
-
-	rule->chain = chain;
-	rule->match = match;
-	rule->action = action;
-	va_start(arguments, comment);
-	vsnprintf(rule->comment, sizeof(rule->comment), comment, arguments);
-	va_end(arguments);
-	return rule;
+	rule_when(rule, condition);
+	then_accept(rule);
+	rule->remedy = remedy;
 }
 
 static void
 add_bypass_ids(struct ruleset *set, const struct config_bypass *bypass)
 {
 	for (size_t i = 0; i < bypass->user_count; i++)
-		add_rule(set, CHAIN_QUESTION, MATCH_USER, ACTION_ACCEPT,
-		    "bypass: user %u", bypass->users[i])->arg.id =
-		    bypass->users[i];
+		add_bypass(add_rule(set, CHAIN_QUESTION, "bypass: user %u",
+		    bypass->users[i]), condition_number(SUBJECT_SKUID,
+		    OPERATOR_EQUAL, bypass->users[i]),
+		    "remove it from capture.bypass.users");
 	for (size_t i = 0; i < bypass->group_count; i++)
-		add_rule(set, CHAIN_QUESTION, MATCH_GROUP, ACTION_ACCEPT,
-		    "bypass: group %u", bypass->groups[i])->arg.id =
-		    bypass->groups[i];
+		add_bypass(add_rule(set, CHAIN_QUESTION, "bypass: group %u",
+		    bypass->groups[i]), condition_number(SUBJECT_SKGID,
+		    OPERATOR_EQUAL, bypass->groups[i]),
+		    "remove it from capture.bypass.groups");
 	for (size_t i = 0; i < bypass->mark_count; i++)
-		add_rule(set, CHAIN_QUESTION, MATCH_MARK, ACTION_ACCEPT,
+		add_bypass(add_rule(set, CHAIN_QUESTION,
 		    "bypass: mark 0x%" PRIx32 "/0x%" PRIx32,
-		    bypass->marks[i].value, bypass->marks[i].mask)->arg.mark =
-		    bypass->marks[i];
+		    bypass->marks[i].value, bypass->marks[i].mask),
+		    condition_masked(SUBJECT_MARK, OPERATOR_EQUAL,
+		    bypass->marks[i].value, bypass->marks[i].mask),
+		    "remove it from capture.bypass.marks");
 	for (size_t i = 0; i < bypass->classid_count; i++)
-		add_rule(set, CHAIN_QUESTION, MATCH_CLASSID, ACTION_ACCEPT,
-		    "bypass: net_cls class 0x%" PRIx32,
-		    bypass->classids[i])->arg.id = bypass->classids[i];
+		add_bypass(add_rule(set, CHAIN_QUESTION,
+		    "bypass: net_cls class 0x%" PRIx32, bypass->classids[i]),
+		    condition_number(SUBJECT_CLASSID, OPERATOR_EQUAL,
+		    bypass->classids[i]),
+		    "remove it from capture.bypass.classids, or use a kernel "
+		    "with CONFIG_CGROUP_NET_CLASSID");
 }
 
 /*
@@ -210,11 +162,11 @@ add_bypass_cgroups(struct ruleset *set, const struct config *config,
 			rc = missing ? rc : -EINVAL;
 			continue;
 		}
-		struct rule *rule = add_rule(set, CHAIN_QUESTION, MATCH_CGROUP,
-		    ACTION_ACCEPT, "bypass: cgroup %s", cgroup->path);
-		rule->arg.cgroup.id = position.id;
-		rule->arg.cgroup.level = position.level;
-		rule->arg.cgroup.path = cgroup->path;
+		add_bypass(add_rule(set, CHAIN_QUESTION, "bypass: cgroup %s",
+		    cgroup->path), condition_cgroup(position.id,
+		    position.level, cgroup->path),
+		    "remove it from capture.bypass.cgroups, or use a kernel "
+		    "with CONFIG_NFT_SOCKET (5.13 or later)");
 	}
 	return rc;
 }
@@ -222,12 +174,17 @@ add_bypass_cgroups(struct ruleset *set, const struct config *config,
 static void
 add_bypass_destinations(struct ruleset *set)
 {
-	if (set->sets[SET_BYPASS4].count > 0)
-		add_rule(set, CHAIN_QUESTION, MATCH_DESTINATION4,
-		    ACTION_ACCEPT, "bypass: IPv4 destinations");
-	if (set->sets[SET_BYPASS6].count > 0)
-		add_rule(set, CHAIN_QUESTION, MATCH_DESTINATION6,
-		    ACTION_ACCEPT, "bypass: IPv6 destinations");
+	for (size_t i = SET_BYPASS4; i <= SET_BYPASS6; i++) {
+		struct rule *rule;
+
+		if (set->sets[i].count == 0)
+			continue;
+		rule = add_rule(set, CHAIN_QUESTION, "bypass: IPv%c "
+		    "destinations", i == SET_BYPASS4 ? '4' : '6');
+		when_destination_in(rule, &set->sets[i]);
+		then_accept(rule);
+		rule->remedy = "remove capture.bypass.destinations";
+	}
 }
 
 /*
@@ -237,137 +194,186 @@ add_bypass_destinations(struct ruleset *set)
 static void
 add_unanswerable(struct ruleset *set)
 {
-	add_rule(set, CHAIN_QUESTION, MATCH_FOREIGN_SOURCE, ACTION_ACCEPT,
+	const uint8_t multicast4[4] = { 224 }, multicast6[16] = { 0xff };
+	struct rule *rule = add_rule(set, CHAIN_QUESTION,
 	    "from an address that is not local");
-	add_rule(set, CHAIN_QUESTION, MATCH_BROADCAST, ACTION_ACCEPT,
-	    "to a broadcast address");
-	add_rule(set, CHAIN_QUESTION, MATCH_MULTICAST4, ACTION_ACCEPT,
-	    "to a multicast address (IPv4)");
-	add_rule(set, CHAIN_QUESTION, MATCH_MULTICAST6, ACTION_ACCEPT,
-	    "to a multicast address (IPv6)");
+
+	rule_when(rule, condition_number(SUBJECT_FIB_SADDR_TYPE,
+	    OPERATOR_DIFFERENT, RTN_LOCAL));
+	then_accept(rule);
+	rule = add_rule(set, CHAIN_QUESTION, "to a broadcast address");
+	when_family(rule, true);
+	rule_when(rule, condition_number(SUBJECT_FIB_DADDR_TYPE,
+	    OPERATOR_EQUAL, RTN_BROADCAST));
+	then_accept(rule);
+	rule = add_rule(set, CHAIN_QUESTION, "to a multicast address (IPv4)");
+	when_family(rule, true);
+	rule_when(rule, condition_prefix(SUBJECT_IP_DADDR, multicast4, 4));
+	then_accept(rule);
+	rule = add_rule(set, CHAIN_QUESTION, "to a multicast address (IPv6)");
+	when_family(rule, false);
+	rule_when(rule, condition_prefix(SUBJECT_IP6_DADDR, multicast6, 8));
+	then_accept(rule);
+}
+
+/* What is queued: UDP or TCP, to the nameservers in a set, or to any. */
+struct queued {
+	bool tcp;
+	enum rules_set_id nameservers;	/* or RULES_SETS */
+	const char *comment;
+};
+
+/*
+ * UDP and port 53 are matched here once more, although the first rules let all
+ * else go: no edit of those can then queue a packet of another protocol.
+ */
+static void
+when_queued(struct rule *rule, const struct ruleset *set,
+    const struct queued *what)
+{
+	if (what->tcp) {
+		when_connection(rule);
+		when_first(rule, OPERATOR_EQUAL);
+	} else {
+		when_question(rule);
+	}
+	if (what->nameservers < RULES_SETS)
+		when_destination_in(rule, &set->sets[what->nameservers]);
 }
 
 /*
- * A rule that queues, behind the one that takes what is over the user's rate.
  * With a conntrack zone, a port's surplus has to be in it like what passes the
  * queue: see add_verdicts().  Passed TCP connections are in none.
  */
 static void
-add_queued(struct ruleset *set, enum rule_match match, enum rule_action action,
-    const char *comment)
+add_surplus(struct ruleset *set, const struct queued *what)
 {
+	struct rule *rule = add_rule(set, CHAIN_QUESTION,
+	    RULES_COMMENT_SURPLUS "%s", what->comment);
+
+	when_queued(rule, set, what);
+	rule_then(rule, (struct statement){
+		.kind = STATEMENT_USER_OVER, .rate = set->user_rate,
+	});
+	if (set->zone != 0 && !what->tcp)
+		then_set_bits(rule, set->mark_passed);
+	then_accept(rule);
+}
+
+/*
+ * A rule that queues, behind the one that takes what is over the user's rate.
+ * A question's mark is set before: the queue takes the packet with it.  A
+ * connection's first packet is queued with the mark as it is.
+ */
+static void
+add_queued(struct ruleset *set, const struct queued *what)
+{
+	struct rule *rule;
+
 	if (set->user_rate > 0)
-		add_rule(set, CHAIN_QUESTION, match, set->zone != 0 &&
-		    action == ACTION_QUEUE ? ACTION_SURPLUS_MARKED :
-		    ACTION_SURPLUS, RULES_COMMENT_SURPLUS "%s", comment);
-	add_rule(set, CHAIN_QUESTION, match, action, "%s", comment);
+		add_surplus(set, what);
+	rule = add_rule(set, CHAIN_QUESTION, "%s", what->comment);
+	when_queued(rule, set, what);
+	if (!what->tcp)
+		then_set_bits(rule, set->mark_passed);
+	then_queue(rule, set);
+}
+
+/* Every bit of ours is set in its mark. */
+static void
+add_canary(struct ruleset *set)
+{
+	struct rule *rule = add_rule(set, CHAIN_QUESTION, RULES_COMMENT_CANARY);
+
+	when_marked(rule, set, OPERATOR_EQUAL, set->mark_mask);
+	when_question(rule);
+	rule_then(rule, (struct statement){
+		.kind = STATEMENT_MARK,
+		.mark = { ~set->mark_mask, set->mark_passed },
+	});
+	then_queue(rule, set);
+}
+
+static void
+add_repeated(struct ruleset *set)
+{
+	struct rule *rule = add_rule(set, CHAIN_QUESTION,
+	    RULES_COMMENT_REPEATED);
+
+	when_marked(rule, set, OPERATOR_EQUAL, set->mark_passed);
+	when_question(rule);
+	then_set_bits(rule, set->mark_passed);
+	then_queue(rule, set);
 }
 
 static void
 add_questions(struct ruleset *set, bool any_nameserver)
 {
-	add_rule(set, CHAIN_QUESTION, MATCH_REPEATED, ACTION_QUEUE,
-	    RULES_COMMENT_REPEATED);
+	static const struct queued any = { false, RULES_SETS, "questions" };
+	static const struct queued named[] = {
+		{ false, SET_NAMESERVERS4, "questions to IPv4 nameservers" },
+		{ false, SET_NAMESERVERS6, "questions to IPv6 nameservers" },
+	};
+
+	add_repeated(set);
 	if (any_nameserver)
-		add_queued(set, MATCH_QUESTION, ACTION_QUEUE, "questions");
-	if (set->sets[SET_NAMESERVERS4].count > 0)
-		add_queued(set, MATCH_NAMESERVER4, ACTION_QUEUE,
-		    "questions to IPv4 nameservers");
-	if (set->sets[SET_NAMESERVERS6].count > 0)
-		add_queued(set, MATCH_NAMESERVER6, ACTION_QUEUE,
-		    "questions to IPv6 nameservers");
+		add_queued(set, &any);
+	for (size_t i = 0; i < 2; i++)
+		if (set->sets[named[i].nameservers].count > 0)
+			add_queued(set, &named[i]);
 }
 
 static void
 add_connections(struct ruleset *set, bool any_nameserver)
 {
+	static const struct queued any = { true, RULES_SETS, "connections" };
+	static const struct queued named[] = {
+		{ true, SET_NAMESERVERS4, "connections to IPv4 nameservers" },
+		{ true, SET_NAMESERVERS6, "connections to IPv6 nameservers" },
+	};
+
 	if (any_nameserver)
-		add_queued(set, MATCH_CONNECTION, ACTION_QUEUE_STREAM,
-		    "connections");
-	if (set->sets[SET_NAMESERVERS4].count > 0)
-		add_queued(set, MATCH_CONNECTION4, ACTION_QUEUE_STREAM,
-		    "connections to IPv4 nameservers");
-	if (set->sets[SET_NAMESERVERS6].count > 0)
-		add_queued(set, MATCH_CONNECTION6, ACTION_QUEUE_STREAM,
-		    "connections to IPv6 nameservers");
+		add_queued(set, &any);
+	for (size_t i = 0; i < 2; i++)
+		if (set->sets[named[i].nameservers].count > 0)
+			add_queued(set, &named[i]);
 }
 
-/* Appends a rule that matches a value of our own bits of the mark. */
+/* Appends a rule for packets whose mark has that value in our own bits. */
 static struct rule *
 add_marked(struct ruleset *set, enum rules_chain chain, uint32_t value,
-    enum rule_action action, const char *comment)
+    const char *comment)
 {
-	struct rule *rule = add_rule(set, chain, MATCH_MARK, action, "%s",
-	    comment);
+	struct rule *rule = add_rule(set, chain, "%s", comment);
 
-	rule->arg.mark.value = value;
-	rule->arg.mark.mask = set->mark_mask;
+	when_marked(rule, set, OPERATOR_EQUAL, value);
 	return rule;
 }
 
-/*
- * A rule for each version of IP.  "seconds" is how long a connection stays in
- * the set from there on.
- */
+/* Passed: the mark goes, and the packet into the zone unless that is 0. */
 static void
-add_stream_pair(struct ruleset *set, enum rule_match match4,
-    enum rule_match match6, enum rule_action action, unsigned int seconds,
-    const char *comment)
+add_passed(struct ruleset *set, uint16_t zone, const char *comment)
 {
-	add_rule(set, CHAIN_STREAM, match4, action, "%s (IPv4)",
-	    comment)->seconds = seconds;
-	add_rule(set, CHAIN_STREAM, match6, action, "%s (IPv6)",
-	    comment)->seconds = seconds;
+	struct rule *rule = add_marked(set, CHAIN_VERDICT, set->mark_passed,
+	    comment);
+
+	then(rule, STATEMENT_COUNTER);
+	if (zone != 0)
+		rule_then(rule, (struct statement){
+			.kind = STATEMENT_ZONE, .zone = zone,
+		});
+	then_clear_bits(rule, set->mark_mask);
+	then(rule, STATEMENT_ACCEPT);
 }
 
-/*
- * A first packet that is marked but finds the set full loses the mark, and so
- * gets its own route back: it goes to the nameserver like one that passed, and
- * the packets behind it follow. 
- */
 static void
-add_streams(struct ruleset *set)
+add_untracked(struct ruleset *set, uint32_t mark, const char *comment)
 {
-	add_rule(set, CHAIN_STREAM, MATCH_NOT_TCP, ACTION_ACCEPT, "not TCP");
-	add_rule(set, CHAIN_STREAM, MATCH_NOT_STREAMS, ACTION_ACCEPT,
-	    "not DNS");
-	add_stream_pair(set, MATCH_END4, MATCH_END6, ACTION_RENEW,
-	    RULES_STREAMS_END_S, "ended by us");
-	add_stream_pair(set, MATCH_ANSWER4, MATCH_ANSWER6, ACTION_RENEW,
-	    set->stream_open_s, "data of ours");
-	add_rule(set, CHAIN_STREAM, MATCH_NOT_PORT53, ACTION_ACCEPT,
-	    "to clients");
-	add_stream_pair(set, MATCH_FIRST_MARKED4, MATCH_FIRST_MARKED6,
-	    ACTION_REMEMBER, set->stream_new_s, "intercepted: remembered");
-	add_rule(set, CHAIN_STREAM, MATCH_FIRST_MARKED, ACTION_RELEASE,
-	    RULES_COMMENT_FULL);
-	add_stream_pair(set, MATCH_FIRST4, MATCH_FIRST6, ACTION_FORGET, 0,
-	    "not intercepted");
-	add_stream_pair(set, MATCH_RESET4, MATCH_RESET6, ACTION_RENEW_DIVERT,
-	    RULES_STREAMS_END_S, "reset by the client");
-	add_stream_pair(set, MATCH_DATA4, MATCH_DATA6, ACTION_RENEW_DIVERT,
-	    set->stream_open_s, "data of intercepted connections");
-	add_stream_pair(set, MATCH_LATER4, MATCH_LATER6, ACTION_DIVERT, 0,
-	    "of intercepted connections");
-}
+	struct rule *rule = add_marked(set, CHAIN_VERDICT, mark, comment);
 
-/*
- * A connection from a link-local address belongs to its interface, lo is where
- * its packets come from, and so tproxy does not find it; the usual way does.
- */
-static void
-add_arrivals(struct ruleset *set)
-{
-	add_rule(set, CHAIN_ARRIVAL, MATCH_NOT_STREAM, ACTION_ACCEPT,
-	    "not intercepted");
-	add_rule(set, CHAIN_ARRIVAL, MATCH_NOT_LOOPBACK, ACTION_ACCEPT,
-	    "not from lo");
-	add_rule(set, CHAIN_ARRIVAL, MATCH_ARRIVED_SCOPED, ACTION_ACCEPT,
-	    "of link-local connections");
-	add_rule(set, CHAIN_ARRIVAL, MATCH_ARRIVED4, ACTION_TPROXY,
-	    "intercepted (IPv4)");
-	add_rule(set, CHAIN_ARRIVAL, MATCH_ARRIVED6, ACTION_TPROXY,
-	    "intercepted (IPv6)");
+	then(rule, STATEMENT_COUNTER);
+	then(rule, STATEMENT_NOTRACK);
+	then(rule, STATEMENT_ACCEPT);
 }
 
 /*
@@ -383,15 +389,12 @@ add_verdicts(struct ruleset *set, enum rules_stage stage)
 		(void)snprintf(passed, sizeof(passed),
 		    "passed: conntrack zone %u", set->zone);
 	if (set->zone != 0 && stage == RULES_LEAVING)
-		add_marked(set, CHAIN_VERDICT, set->mark_passed, ACTION_CLEAR,
-		    "passed");
-	add_marked(set, CHAIN_VERDICT, set->mark_passed,
-	    set->zone != 0 ? ACTION_SET_ZONE : ACTION_CLEAR, passed);
-	add_marked(set, CHAIN_VERDICT, set->mark_answered, ACTION_NOTRACK,
-	    "answered: not tracked");
+		add_passed(set, 0, "passed");
+	add_passed(set, set->zone, passed);
+	add_untracked(set, set->mark_answered, "answered: not tracked");
 	if (set->tcp)
-		add_marked(set, CHAIN_VERDICT, set->mark_stream,
-		    ACTION_NOTRACK, "intercepted: not tracked");
+		add_untracked(set, set->mark_stream,
+		    "intercepted: not tracked");
 }
 
 static int
@@ -462,6 +465,22 @@ set_values(struct ruleset *set, const struct config *config)
 	}
 }
 
+/* Everything that is not DNS leaves at once. */
+static void
+add_not_ours(struct ruleset *set)
+{
+	struct rule *rule;
+
+	if (!set->tcp) {
+		rule = add_rule(set, CHAIN_QUESTION, "not UDP");
+		when_protocol(rule, OPERATOR_DIFFERENT, IPPROTO_UDP);
+		then_accept(rule);
+	}
+	rule = add_rule(set, CHAIN_QUESTION, "not DNS");
+	when_port53(rule, OPERATOR_DIFFERENT);
+	then_accept(rule);
+}
+
 int
 ruleset_build(struct ruleset *set, const struct config *config,
     enum rules_stage stage, struct diag *diag)
@@ -481,16 +500,11 @@ ruleset_build(struct ruleset *set, const struct config *config,
 	if (rc != 0)
 		goto fail;
 
-	if (!set->tcp)
-		add_rule(set, CHAIN_QUESTION, MATCH_NOT_UDP, ACTION_ACCEPT,
-		    "not UDP");
-	add_rule(set, CHAIN_QUESTION, MATCH_NOT_PORT53, ACTION_ACCEPT,
-	    "not DNS");
-	add_rule(set, CHAIN_QUESTION, MATCH_QUESTION, ACTION_QUEUE,
-	    RULES_COMMENT_CANARY)->canary = true;
+	add_not_ours(set);
+	add_canary(set);
 	if (set->tcp)
-		add_marked(set, CHAIN_QUESTION, set->mark_relay, ACTION_ACCEPT,
-		    "relay: our own connections");
+		then_accept(add_marked(set, CHAIN_QUESTION, set->mark_relay,
+		    "relay: our own connections"));
 	if (stage == RULES_FULL) {
 		add_bypass_ids(set, bypass);
 		rc = add_bypass_cgroups(set, config, diag);
@@ -502,10 +516,8 @@ ruleset_build(struct ruleset *set, const struct config *config,
 		if (set->tcp)
 			add_connections(set, capture->any_nameserver);
 	}
-	if (set->tcp) {
-		add_streams(set);
-		add_arrivals(set);
-	}
+	if (set->tcp)
+		stream_rules_add(set);
 	add_verdicts(set, stage);
 	return 0;
 fail:
@@ -513,15 +525,15 @@ fail:
 	return rc;
 }
 
-/* The next rule of a cgroup from *i on, which is then behind it; NULL: none. */
-static const struct rule *
+/* The next condition on a cgroup from rule *i on, which is then behind it. */
+static const struct condition *
 next_cgroup(const struct ruleset *set, size_t *i)
 {
 	while (*i < set->count) {
 		const struct rule *rule = &set->rules[(*i)++];
 
-		if (rule->match == MATCH_CGROUP)
-			return rule;
+		if (rule->conditions[0].subject == SUBJECT_CGROUPV2)
+			return &rule->conditions[0];
 	}
 	return NULL;
 }
@@ -529,7 +541,7 @@ next_cgroup(const struct ruleset *set, size_t *i)
 bool
 ruleset_same_cgroups(const struct ruleset *a, const struct ruleset *b)
 {
-	const struct rule *ours, *theirs;
+	const struct condition *ours, *theirs;
 	size_t i = 0, j = 0;
 
 	do {
@@ -537,8 +549,8 @@ ruleset_same_cgroups(const struct ruleset *a, const struct ruleset *b)
 		theirs = next_cgroup(b, &j);
 		if (ours == NULL || theirs == NULL)
 			return ours == theirs;
-	} while (ours->arg.cgroup.id == theirs->arg.cgroup.id &&
-	    ours->arg.cgroup.level == theirs->arg.cgroup.level);
+	} while (memcmp(ours->value, theirs->value, sizeof(ours->value)) == 0 &&
+	    ours->level == theirs->level);
 	return false;
 }
 

@@ -280,21 +280,20 @@ sides_fill(struct sides *sides, const struct check *check,
 
 /* Whether any wanted rule from "from" on equals the one there, or the reverse. */
 static bool
-wanted_later(struct check *check, const struct sides *sides, size_t from,
+wanted_later(const struct sides *sides, size_t from,
     const struct nftnl_rule *there)
 {
 	for (size_t i = from; i < sides->wanted_count; i++)
-		if (compare_rule(check->set, sides->wanted[i], there) == 0)
+		if (compare_rule(sides->wanted[i], there) == 0)
 			return true;
 	return false;
 }
 
 static bool
-there_later(struct check *check, const struct sides *sides, size_t from,
-    const struct rule *wanted)
+there_later(const struct sides *sides, size_t from, const struct rule *wanted)
 {
 	for (size_t i = from; i < sides->there_count; i++)
-		if (compare_rule(check->set, wanted, sides->there[i]) == 0)
+		if (compare_rule(wanted, sides->there[i]) == 0)
 			return true;
 	return false;
 }
@@ -308,7 +307,7 @@ tell_rule(struct check *check, enum rules_chain which, size_t position,
 {
 	const char *chain = rules_chain_form(which)->name;
 	char *wanted_text = difference == RULE_EXTRA ? NULL :
-	    describe_wanted(check->set, wanted);
+	    describe_wanted(wanted);
 	char *there_text = difference == RULE_MISSING ? NULL :
 	    describe_there(there);
 
@@ -345,7 +344,7 @@ check_rules(struct check *check, enum rules_chain which)
 		const struct nftnl_rule *there = sides.there[j];
 
 		if (i < sides.wanted_count && j < sides.there_count) {
-			rc = compare_rule(check->set, wanted, there);
+			rc = compare_rule(wanted, there);
 			if (rc < 0)
 				break;
 			if (rc == 0) {
@@ -356,11 +355,11 @@ check_rules(struct check *check, enum rules_chain which)
 			rc = 0;
 		}
 		if (i == sides.wanted_count || (j < sides.there_count &&
-		    there_later(check, &sides, j + 1, wanted))) {
+		    there_later(&sides, j + 1, wanted))) {
 			tell_rule(check, which, i + 1, RULE_EXTRA, NULL, there);
 			j++;
 		} else if (j == sides.there_count ||
-		    wanted_later(check, &sides, i + 1, there)) {
+		    wanted_later(&sides, i + 1, there)) {
 			tell_rule(check, which, i + 1, RULE_MISSING, wanted,
 			    NULL);
 			i++;

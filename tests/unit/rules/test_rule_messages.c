@@ -36,13 +36,12 @@ hash(const void *data, size_t size)
 }
 
 static uint64_t
-hash_of(const struct ruleset *set, const struct rule *rule,
-    enum queue_form form)
+hash_of(const struct rule *rule, enum queue_form form)
 {
 	static _Alignas(struct nlmsghdr) char buffer[65536];
 	struct nlmsghdr *message = nftnl_nlmsg_build_hdr(buffer,
 	    NFT_MSG_NEWRULE, NFPROTO_INET, 0, 0);
-	struct nftnl_rule *made = expressions_rule(set, rule, form);
+	struct nftnl_rule *made = expressions_rule(rule, form);
 
 	CHECK(made != NULL);
 	if (made == NULL)
@@ -72,9 +71,8 @@ print_messages(const char *title, const struct config *config,
 		const struct rule *rule = &set.rules[i];
 
 		fprintf(out, "%016" PRIx64 " %016" PRIx64 " ",
-		    hash_of(&set, rule, QUEUE_NATIVE),
-		    hash_of(&set, rule, QUEUE_XT));
-		rule_print(&set, rule, out);
+		    hash_of(rule, QUEUE_NATIVE), hash_of(rule, QUEUE_XT));
+		rule_print(rule, out);
 		fprintf(out, " (%s)\n", rule->comment);
 	}
 	ruleset_free(&set);

@@ -457,11 +457,14 @@ cgroups_that_cannot_be_are_errors(void)
 static void
 cgroups_are_told_apart_by_number(void)
 {
-	struct rule one[] = { { .match = MATCH_USER }, { .match = MATCH_CGROUP,
-		.arg.cgroup = { 7, 2, "a/b" } }, { .match = MATCH_QUESTION } };
-	struct rule other[] = { { .match = MATCH_CGROUP,
-		.arg.cgroup = { 7, 2, "a/b" } }, { .match = MATCH_CGROUP,
-		.arg.cgroup = { 8, 2, "a/c" } } };
+	const struct condition user = condition_number(SUBJECT_SKUID,
+	    OPERATOR_EQUAL, 7);
+	struct rule one[] = { { .conditions = { user } },
+		{ .conditions = { condition_cgroup(7, 2, "a/b") } },
+		{ .conditions = { user } } };
+	struct rule other[] = {
+		{ .conditions = { condition_cgroup(7, 2, "a/b") } },
+		{ .conditions = { condition_cgroup(8, 2, "a/c") } } };
 	struct ruleset a = { .rules = one, .count = 3 };
 	struct ruleset b = { .rules = other, .count = 1 };
 	struct ruleset none = { .count = 0 };
@@ -473,7 +476,7 @@ cgroups_are_told_apart_by_number(void)
 	b.count = 2;
 	CHECK(!ruleset_same_cgroups(&a, &b) && !ruleset_same_cgroups(&b, &a));
 	b.count = 1;
-	other[0].arg.cgroup.id = 9;
+	other[0].conditions[0] = condition_cgroup(9, 2, "a/b");
 	CHECK(!ruleset_same_cgroups(&a, &b));
 }
 

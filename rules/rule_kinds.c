@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "rules/rule_kinds.h"
+
+#include <arpa/inet.h>
+#include <linux/netfilter.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+struct rule *
+add_rule(struct ruleset *set, enum rules_chain chain, const char *comment, ...)
+{
+	struct rule *rule = &set->rules[set->count++];
+	va_list arguments;
+
+	rule->chain = chain;
+	va_start(arguments, comment);
+	vsnprintf(rule->comment, sizeof(rule->comment), comment, arguments);
+	va_end(arguments);
+	return rule;
+}
+
+void
+when_family(struct rule *rule, bool ipv4)
+{
+	rule_when(rule, condition_number(SUBJECT_NFPROTO, OPERATOR_EQUAL,
+	    ipv4 ? NFPROTO_IPV4 : NFPROTO_IPV6));
+}
+
+void
+when_protocol(struct rule *rule, enum condition_operator operator,
+    uint8_t protocol)
+{
+	rule_when(rule, condition_number(SUBJECT_L4PROTO, operator, protocol));
+}
+
+void
+when_port53(struct rule *rule, enum condition_operator operator)
+{
+	rule_when(rule, condition_number(SUBJECT_TH_DPORT, operator, 53));
+}
+
+void
+when_question(struct rule *rule)
+{
+	when_protocol(rule, OPERATOR_EQUAL, IPPROTO_UDP);
+	when_port53(rule, OPERATOR_EQUAL);
+}
+
+void
+when_connection(struct rule *rule)
+{
+	when_protocol(rule, OPERATOR_EQUAL, IPPROTO_TCP);
+	when_port53(rule, OPERATOR_EQUAL);
+}
+
+void
+when_marked(struct rule *rule, const struct ruleset *set,
+    enum condition_operator operator, uint32_t value)
+{
+	rule_when(rule, condition_masked(SUBJECT_MARK, operator, value,
+	    set->mark_mask));
+}
+
+void
+when_destination_in(struct rule *rule, const struct address_set *set)
+{
+	bool ipv4 = set->family == AF_INET;
+
+	when_family(rule, ipv4);
+	rule_when(rule, condition_in(ipv4 ? SUBJECT_IP_DADDR :
+	    SUBJECT_IP6_DADDR, set->name));
+}
+
+void
+when_first(struct rule *rule, enum condition_operator operator)
+{
+	rule_when(rule, condition_masked(SUBJECT_TCP_FLAGS, operator,
+	    RULE_TCP_SYN, RULE_TCP_FIN | RULE_TCP_SYN | RULE_TCP_RST |
+	    RULE_TCP_ACK));
+}
+
+void
+then(struct rule *rule, enum statement_kind kind)
+{
+	rule_then(rule, (struct statement){ .kind = kind });
+}
+
+void
+then_accept(struct rule *rule)
+{
+	then(rule, STATEMENT_COUNTER);
+	then(rule, STATEMENT_ACCEPT);
+}
+
+void
+then_set_bits(struct rule *rule, uint32_t bits)
+{
+	rule_then(rule, (struct statement){
+		.kind = STATEMENT_MARK, .mark = { ~bits, bits },
+	});
+}
+
+void
+then_clear_bits(struct rule *rule, uint32_t bits)
+{
+	rule_then(rule, (struct statement){
+		.kind = STATEMENT_MARK, .mark = { ~bits, 0 },
+	});
+}
+
+void
+then_queue(struct rule *rule, const struct ruleset *set)
+{
+	then(rule, STATEMENT_COUNTER);
+	rule_then(rule, (struct statement){
+		.kind = STATEMENT_QUEUE, .queue = { set->queue_number,
+		set->queue_count, set->queue_bypass },
+	});
+}
