@@ -54,12 +54,12 @@ struct rules_features {
 };
 
 /*
- * Makes the kernel's table equal to set in one batch: a first install replaces
- * a stale unowned table of a crashed run, a later one replaces the rules of
- * chain "question" and the sets of addresses.  The base chains and what is as
- * it should be of the rest are left alone: removing a base chain or a rule of
- * chain "verdict" drops queued packets, and a set of connections has them.  Falls back from the native queue expression and from
- * the owner flag by itself.
+ * Makes the kernel's table equal to set in one batch.  A first install replaces
+ * a stale unowned table of a crashed run.  A later one replaces the rules of
+ * chain "question" and the sets of addresses, and of the rest only what differs:
+ * removing a base chain or a rule of chain "verdict" drops queued packets, and
+ * the sets of connections hold what is open.  Falls back from the native queue
+ * expression and from the owner flag by itself.
  * Returns 0 and *features; or a negative errno, nothing changed, and one error
  * in diag that names the rule that the kernel did not take.
  */
@@ -102,12 +102,13 @@ struct netlink;
 struct netlink *rules_kernel_netlink(struct rules_kernel *kernel);
 
 /*
- * Compares the kernel with set; needs no ownership.  Every difference is an
- * error in diag, in words ("chain question: rule 3 is missing: bypass: user
- * 998").  Returns 0 when equal, -ENOENT when the table is not there, -ENOTUNIQ
- * when it differs, or another negative errno.
+ * Compares the kernel with set; needs no ownership.  0 and *state, with every
+ * difference as an error in diag, in words ("chain question: rule 3 is missing:
+ * bypass: user 998"); or a negative errno: -EINTR when other programs change the
+ * rules all the time.
  */
 int rules_kernel_verify(struct rules_kernel *kernel, const struct ruleset *set,
-    struct diag *diag) __attribute__((warn_unused_result));
+    enum rules_state *state, struct diag *diag)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -378,11 +378,11 @@ is_wanted_rule(const struct route_rule *there, const struct route_rule *wanted)
 
 static int
 verify_rule(struct route_socket *s, int family, const struct route_rule *wanted,
-    struct diag *diag)
+    enum rules_state *state, struct diag *diag)
 {
 	struct route_rule *rules = calloc(MAX_RULES, sizeof(*rules));
 	size_t count = 0;
-	bool found = false;
+	bool found = false, extra = false;
 	int error = rules == NULL ? -ENOMEM : route_rules_list(s, family, rules,
 	    MAX_RULES, &count);
 
@@ -393,69 +393,73 @@ verify_rule(struct route_socket *s, int family, const struct route_rule *wanted,
 			diag_add(diag, DIAG_ERROR, NULL, 0, "%s routing rule "
 			    "%u of nfdnsd is not wanted", family_text(family),
 			    rules[i].priority);
-			error = -ENOTUNIQ;
+			extra = true;
 		}
 	}
 	free(rules);
-	if (error == 0 && !found) {
+	if (error == 0 && !extra && !found) {
 		diag_add(diag, DIAG_ERROR, NULL, 0, "%s routing rule %u is "
 		    "missing: fwmark 0x%x/0x%x lookup %u", family_text(family),
 		    wanted->priority, wanted->mark, wanted->mask,
 		    wanted->table);
-		error = -ENOTUNIQ;
 	}
+	if (error == 0 && (extra || !found))
+		*state = RULES_DIFFER;
 	return error;
 }
 
 static int
 verify_table(struct route_socket *s, int family,
-    const struct route_rule *wanted, struct diag *diag)
+    const struct route_rule *wanted, enum rules_state *state, struct diag *diag)
 {
 	struct route_entry *entries = calloc(MAX_ENTRIES, sizeof(*entries));
 	size_t count = 0;
-	bool found = false;
+	bool found = false, foreign = false;
 	int error = entries == NULL ? -ENOMEM : route_entries_list(s, family,
 	    wanted->table, entries, MAX_ENTRIES, &count);
 
-	for (size_t i = 0; i < count && i < MAX_ENTRIES && error == 0; i++) {
+	for (size_t i = 0; error == 0 && !foreign && i < count &&
+	    i < MAX_ENTRIES; i++) {
 		if (entries[i].protocol != ROUTES_PROTOCOL ||
 		    !entries[i].local_default) {
 			diag_add(diag, DIAG_ERROR, NULL, 0, "%s routing table "
 			    "%u has a route that is not ours",
 			    family_text(family), wanted->table);
-			error = -ENOTUNIQ;
+			foreign = true;
 		} else if (entries[i].device == LOOPBACK)
 			found = true;
 	}
 	free(entries);
-	if (error == 0 && !found) {
+	if (error == 0 && !foreign && !found) {
 		diag_add(diag, DIAG_ERROR, NULL, 0, "%s routing table %u: "
 		    "route is missing: local default dev lo",
 		    family_text(family), wanted->table);
-		error = -ENOTUNIQ;
 	}
+	if (error == 0 && (foreign || !found))
+		*state = RULES_DIFFER;
 	return error;
 }
 
 int
-routes_verify(const struct config *config, struct diag *diag)
+routes_verify(const struct config *config, enum rules_state *state,
+    struct diag *diag)
 {
 	const struct route_rule wanted = wanted_rule(config);
 	struct route_socket s;
 	int outcome = route_socket_open(&s);
 
+	*state = RULES_EQUAL;
 	if (outcome != 0)
 		return outcome;
 	for (size_t i = 0; i < FAMILIES; i++) {
 		int error = 0;
 
-		if (!has_family(&s, families[i]))
-			continue;
-		error = verify_rule(&s, families[i], &wanted, diag);
-		if (error == 0 || error == -ENOTUNIQ) {
-			outcome = error != 0 ? error : outcome;
-			error = verify_table(&s, families[i], &wanted, diag);
-		}
+		if (has_family(&s, families[i]))
+			error = verify_rule(&s, families[i], &wanted, state,
+			    diag);
+		if (error == 0 && has_family(&s, families[i]))
+			error = verify_table(&s, families[i], &wanted, state,
+			    diag);
 		if (error != 0)
 			outcome = error;
 	}

@@ -17,6 +17,7 @@
 
 #include "policy/config/config.h"
 #include "resolver/text/diag.h"
+#include "rules/ruleset.h"
 
 /* rtm_protocol and FRA_PROTOCOL: "ip rule" shows it as "proto 53". */
 #define ROUTES_PROTOCOL 53
@@ -56,10 +57,11 @@ void routes_leave(struct routes *routes);
 int routes_clean(void);
 
 /*
- * Compares the kernel with what config wants; every difference is an error in
- * diag, in words.  0, -ENOTUNIQ when it differs, or another negative errno.
+ * Compares the kernel with what config wants.  0 and *state, RULES_EQUAL or
+ * RULES_DIFFER, with every difference as an error in diag, in words; or a
+ * negative errno.
  */
-int routes_verify(const struct config *config, struct diag *diag)
-    __attribute__((warn_unused_result));
+int routes_verify(const struct config *config, enum rules_state *state,
+    struct diag *diag) __attribute__((warn_unused_result));
 
 #endif

@@ -82,6 +82,9 @@ enum rules_counter {
 	RULES_COUNTERS
 };
 
+/* How the kernel compares with what is wanted. */
+enum rules_state { RULES_EQUAL, RULES_DIFFER, RULES_ABSENT };
+
 struct ruleset {
 	struct rule *rules;	/* in order, both chains */
 	size_t count;

@@ -377,7 +377,7 @@ check_rules(struct check *check, enum rules_chain which)
 
 int
 rules_kernel_verify(struct rules_kernel *kernel, const struct ruleset *set,
-    struct diag *diag)
+    enum rules_state *state, struct diag *diag)
 {
 	struct nft_dump dump;
 	struct check check = {
@@ -385,10 +385,13 @@ rules_kernel_verify(struct rules_kernel *kernel, const struct ruleset *set,
 	};
 	int rc = nft_dump_read(rules_kernel_netlink(kernel), &dump);
 
-	if (rc == -ENOENT)
+	*state = RULES_ABSENT;
+	if (rc == -ENOENT) {
 		diag_add(diag, DIAG_ERROR, NULL, 0, "table inet " RULES_TABLE
 		    " is not in the kernel: nfdnsd is not running here, or "
 		    "another program took it out");
+		return 0;
+	}
 	if (rc != 0)
 		return rc;
 	check_table(&check);
@@ -398,7 +401,6 @@ rules_kernel_verify(struct rules_kernel *kernel, const struct ruleset *set,
 		if (ruleset_has_chain(set, chain))
 			check_rules(&check, chain);
 	nft_dump_free(&dump);
-	if (check.error != 0)
-		return check.error;
-	return check.differences > 0 ? -ENOTUNIQ : 0;
+	*state = check.differences > 0 ? RULES_DIFFER : RULES_EQUAL;
+	return check.error;
 }

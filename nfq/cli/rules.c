@@ -36,7 +36,8 @@ print(const struct ruleset *set)
 
 /* As rules_kernel_verify(), but -EIO after a message on any failure. */
 static int
-compare(const struct ruleset *set, struct diag *differences)
+compare(const struct ruleset *set, enum rules_state *state,
+    struct diag *differences)
 {
 	struct rules_kernel *kernel;
 	int rc = rules_kernel_open(&kernel);
@@ -45,10 +46,10 @@ compare(const struct ruleset *set, struct diag *differences)
 		cli_error("rules: %s", rules_kernel_open_error(rc));
 		return -EIO;
 	}
-	rc = rules_kernel_verify(kernel, set, differences);
+	rc = rules_kernel_verify(kernel, set, state, differences);
 	rules_kernel_close(kernel);
-	if (rc == 0 || rc == -ENOENT || rc == -ENOTUNIQ)
-		return rc;
+	if (rc == 0)
+		return 0;
 	if (rc == -EINTR)
 		cli_error("rules: another program keeps changing the rules of "
 		    "this kernel; try again");
@@ -60,12 +61,13 @@ compare(const struct ruleset *set, struct diag *differences)
 
 /* The same for the policy routing that TCP needs. */
 static int
-compare_routes(const struct config *config, struct diag *differences)
+compare_routes(const struct config *config, enum rules_state *state,
+    struct diag *differences)
 {
-	int rc = routes_verify(config, differences);
+	int rc = routes_verify(config, state, differences);
 
-	if (rc == 0 || rc == -ENOTUNIQ)
-		return rc;
+	if (rc == 0)
+		return 0;
 	cli_error("rules: cannot read the routing rules from the kernel: %s",
 	    strerror(-rc));
 	return -EIO;
@@ -85,18 +87,18 @@ static int
 verify(const struct config *config, const struct ruleset *set)
 {
 	struct diag differences = DIAG_INIT;
-	int rc = compare(set, &differences);
+	enum rules_state rules, routes = RULES_EQUAL;
+	int rc = compare(set, &rules, &differences);
+	bool equal;
 
-	if (config->capture.tcp && (rc == 0 || rc == -ENOTUNIQ)) {
-		int routing = compare_routes(config, &differences);
-
-		rc = routing != 0 ? routing : rc;
-	}
+	if (rc == 0 && config->capture.tcp && rules != RULES_ABSENT)
+		rc = compare_routes(config, &routes, &differences);
+	equal = rc == 0 && rules == RULES_EQUAL && routes == RULES_EQUAL;
 	print_differences(&differences);
 	diag_free(&differences);
-	if (rc == 0)
+	if (equal)
 		puts("table inet " RULES_TABLE " is in the kernel as wanted");
-	return rc == 0 ? EXIT_OK : rc == -EIO ? EXIT_ERROR : EXIT_DEGRADED;
+	return rc != 0 ? EXIT_ERROR : equal ? EXIT_OK : EXIT_DEGRADED;
 }
 
 /* Reads no configuration: it may be broken when the daemon has stopped. */
@@ -105,19 +107,20 @@ cmd_rules_absent(const struct config *config, int argc, char **argv)
 {
 	const struct ruleset nothing = { .rules = NULL };
 	struct diag differences = DIAG_INIT;
-	int rc = compare(&nothing, &differences);
+	enum rules_state state;
+	int rc = compare(&nothing, &state, &differences);
 
 	(void)config;
 	(void)argc;
 	(void)argv;
 	diag_free(&differences);
-	if (rc == -EIO)
+	if (rc != 0)
 		return EXIT_ERROR;
-	if (rc != -ENOENT)
+	if (state != RULES_ABSENT)
 		cli_error("rules: table inet " RULES_TABLE " is in the kernel; "
 		    "if nfdnsd does not run, remove it with \"nft delete table "
 		    "inet " RULES_TABLE "\"");
-	return rc == -ENOENT ? EXIT_OK : EXIT_DEGRADED;
+	return state == RULES_ABSENT ? EXIT_OK : EXIT_DEGRADED;
 }
 
 int

@@ -355,10 +355,11 @@ static bool
 has_other_rules(const struct supervisor *s)
 {
 	struct diag diag = DIAG_INIT;
-	int error = rules_kernel_verify(s->kernel, &s->set, &diag);
+	enum rules_state state;
+	int error = rules_kernel_verify(s->kernel, &s->set, &state, &diag);
 
 	diag_free(&diag);
-	return error != 0;
+	return error != 0 || state != RULES_EQUAL;
 }
 
 /*

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whether the rules in the kernel are still ours. */
-#include <errno.h>
-
 #include "nfq/process/diag_print.h"
 #include "nfq/supervisor/parts.h"
 #include "policy/log.h"
@@ -11,9 +9,11 @@ check_rules(struct supervisor *s)
 {
 	struct monitor_rules *m = &s->monitor.rules;
 	struct diag diag = DIAG_INIT;
-	int error = rules_kernel_verify(s->kernel, &s->set, &diag);
+	enum rules_state state;
+	int error = rules_kernel_verify(s->kernel, &s->set, &state, &diag);
+	bool differs = error == 0 && state == RULES_DIFFER;
 
-	if (error == -ENOENT) {
+	if (error == 0 && state == RULES_ABSENT) {
 		diag_free(&diag);
 		error = zone_install(s, s->set.zone != 0, &diag);
 		if (error == 0)
@@ -21,11 +21,11 @@ check_rules(struct supervisor *s)
 			    "flushed the rules; put in again");
 		else
 			diag_log(&diag);
-	} else if (error == -ENOTUNIQ && !m->differs) {
+	} else if (differs && !m->differs) {
 		log_warning("somebody changed table inet nfdns: nfdns rules "
 		    "verify tells how, a restart puts it right");
 	}
-	m->differs = error == -ENOTUNIQ;
+	m->differs = differs;
 	diag_free(&diag);
 }
 

@@ -16,6 +16,7 @@
  * or "error ERRNO", after lines "- TEXT" with what diag has to say.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <libmnl/libmnl.h>
 #include <linux/netfilter/nf_tables.h>
@@ -114,6 +115,19 @@ reply(int rc, struct diag *diag)
 		puts("ok");
 }
 
+/* What differs is an error of the order: ENOENT or ENOTUNIQ. */
+static int
+verify(struct rules_kernel *kernel, const struct ruleset *set,
+    struct diag *diag)
+{
+	enum rules_state state;
+	int rc = rules_kernel_verify(kernel, set, &state, diag);
+
+	if (rc != 0 || state == RULES_EQUAL)
+		return rc;
+	return state == RULES_ABSENT ? -ENOENT : -ENOTUNIQ;
+}
+
 static int
 with_rules(struct rules_kernel *kernel, const char *order, const char *file,
     enum rules_stage stage, struct diag *diag)
@@ -131,7 +145,7 @@ with_rules(struct rules_kernel *kernel, const char *order, const char *file,
 	if (strcmp(order, "print") == 0)
 		rc = ruleset_print(&set, stdout);
 	else if (strcmp(order, "verify") == 0)
-		rc = rules_kernel_verify(kernel, &set, diag);
+		rc = verify(kernel, &set, diag);
 	else
 		rc = rules_kernel_install(kernel, &set, &features, diag);
 	if (rc == 0 && strcmp(order, "install") == 0)
