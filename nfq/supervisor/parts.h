@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of the supervisor share: supervisor.c (loop), start.c (start
- * and stop), reload.c and health.c.  Nobody else includes this.
+ * The supervisor's state, and the functions that its files call in each other:
+ * supervisor.c (loop), lifecycle.c (start and stop), reload.c, monitor.c and
+ * their parts.  No other room includes this.
  */
 #ifndef NFDNS_NFQ_SUPERVISOR_PARTS_H
 #define NFDNS_NFQ_SUPERVISOR_PARTS_H
@@ -116,29 +117,28 @@ struct supervisor {
 	int exit_code;
 };
 
-/* start.c: every step in order, and all of them in reverse. */
+/* lifecycle.c: every step in order, and all of them in reverse. */
 
 /* Returns EXIT_OK or the exit code; whatever was done is for supervisor_stop(). */
 int supervisor_start(struct supervisor *s) __attribute__((warn_unused_result));
 /* Takes a half-started supervisor too, and leaves nothing behind. */
 void supervisor_stop(struct supervisor *s);
 
-/* supervisor_start_stream.c: the step for TCP, and its reverse. */
-int supervisor_start_stream(struct supervisor *s)
-    __attribute__((warn_unused_result));
-void supervisor_stop_stream(struct supervisor *s);
-/* Devices, routing rules or routes have changed, or it is time to look. */
-void supervisor_watch_routes(struct supervisor *s);
+/* sockets.c */
 
-/* supervisor_opener.c: sockets that another process opens. */
+/* The sockets for canaries, if the socket helper opens them.  An exit code. */
 int supervisor_start_sockets(struct supervisor *s)
     __attribute__((warn_unused_result));
 void supervisor_stop_sockets(struct supervisor *s);
-/* A listener for TCP, or a negative errno. */
-int supervisor_open_listener(const struct supervisor *s,
-    const struct sockets_request *request) __attribute__((warn_unused_result));
-/* The worker wants a channel. */
+/* Listeners and policy routing, if TCP is captured.  An exit code. */
+int supervisor_start_stream(struct supervisor *s)
+    __attribute__((warn_unused_result));
+/* Takes a half-started one too; a successor's routes stay. */
+void supervisor_stop_stream(struct supervisor *s);
+/* The worker wants a channel to the socket helper: it is sent one, or none. */
 void supervisor_give_sockets(struct supervisor *s);
+/* Devices, routing rules or routes have changed, or it is time to look. */
+void supervisor_watch_routes(struct supervisor *s);
 
 /* zone.c: no question is lost to conntrack entries of before */
 
@@ -160,7 +160,7 @@ void zone_left(struct supervisor *s);
 /* Every LIFE_LOOK_MS. */
 void zone_tick(struct supervisor *s, monotime_t now);
 
-/* supervisor_state.c */
+/* state.c */
 
 /* What status and the service manager are told: ready, or degraded and why. */
 void supervisor_show_state(struct supervisor *s);
