@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which files the supervisor follows: its tables' and the machine's search list. */
+/* The files that the supervisor watches: sources and the search list. */
 #include <string.h>
 
 #include "nfq/supervisor/parts.h"
@@ -13,8 +13,8 @@ add(struct watch *watch, const char *path, unsigned int what, bool beside)
 	int error = watch_add(watch, path, what, beside);
 
 	if (error < 0)
-		log_warning("%s cannot be followed: %s; nfdns reload loads it",
-		    path, strerror(-error));
+		log_warning("cannot watch %s: %s: run nfdns reload after a "
+		    "change", path, strerror(-error));
 }
 
 struct watch *
@@ -25,8 +25,8 @@ follow_open(const struct config *config)
 	int error = watch_open(&watch);
 
 	if (error < 0) {
-		log_warning("files cannot be followed: %s; nfdns reload loads "
-		    "them", strerror(-error));
+		log_warning("cannot watch files: %s: run nfdns reload after a "
+		    "change", strerror(-error));
 		return NULL;
 	}
 	if (config->machine_search)

@@ -7,10 +7,10 @@
  *   canary's rule, the canary, all rules, ready
  *
  * and in reverse.  A packet is queued only when somebody is there to answer it,
- * and the one who threads leaves only when nothing is queued any more.
+ * and the worker ends only when nothing is queued any more.
  *
  * The exception is a daemon with a successor: killed, or told to hand over by
- * SIGQUIT.  Its sockets are with the service manager (store.h), the rules stay
+ * SIGQUIT.  Its sockets are with the service manager (fdstore.h), the rules stay
  * in, questions wait, and the successor's start has no moment without them.
  */
 #include <errno.h>
@@ -85,7 +85,7 @@ start_run_dir(struct supervisor *s)
 	error = status_create(&s->status, s->config->run_dir,
 	    s->config->queue.workers + (s->config->capture.tcp ? 1 : 0));
 	if (error < 0) {
-		log_error("cannot make the status page in run_dir \"%s\": %s",
+		log_error("cannot create the status page in run_dir \"%s\": %s",
 		    s->config->run_dir, strerror(-error));
 		return EXIT_ERROR;
 	}
@@ -93,7 +93,7 @@ start_run_dir(struct supervisor *s)
 	return EXIT_OK;
 }
 
-/* Whether the user does not want the daemon any more, before it is up. */
+/* Whether a signal asks the daemon to stop, before it is up. */
 static bool
 is_interrupted(const struct supervisor *s)
 {
@@ -170,13 +170,13 @@ explain_queue(uint16_t number, int error)
 		    "/proc/net/netfilter/nfnetlink_queue): change queue.number "
 		    "or stop it", number);
 	else if (error == -EPERM)
-		log_error("cannot have queue %u: needs CAP_NET_ADMIN: run as "
+		log_error("cannot open queue %u: needs CAP_NET_ADMIN: run as "
 		    "root or through systemd", number);
 	else if (error == -EPROTONOSUPPORT)
-		log_error("cannot have queue %u: this kernel has no netfilter "
+		log_error("cannot open queue %u: this kernel has no netfilter "
 		    "queues: load the module nfnetlink_queue", number);
 	else
-		log_error("cannot have queue %u: %s", number, strerror(-error));
+		log_error("cannot open queue %u: %s", number, strerror(-error));
 }
 
 static int
@@ -206,12 +206,12 @@ take_queue(struct supervisor *s, uint16_t number)
 	fd = open_queue(s->config, number);
 	/* Nobody has refused the inherited socket: it is that one's. */
 	if (fd == -EBUSY && error == -ETIMEDOUT) {
-		log_warning("queue %u: goes on as the previous daemon had it: "
+		log_warning("queue %u: keeps the previous daemon's settings: "
 		    "the kernel does not confirm queue.maxlen and "
 		    "queue.overload", number);
 		return inherited;
 	}
-	log_warning("queue %u: cannot go on with what was left of it: %s",
+	log_warning("queue %u: cannot take over the previous daemon's: %s",
 	    number, strerror(-error));
 	fdstore_forget(name);
 	(void)close(inherited);
@@ -306,7 +306,7 @@ open_kernel(struct supervisor *s)
 	if (error < 0)
 		error = rules_kernel_open(&s->kernel);
 	if (error < 0)
-		log_error("cannot put in the rules: %s",
+		log_error("cannot install the rules: %s",
 		    rules_kernel_open_error(error));
 	return error < 0 ? EXIT_ERROR : EXIT_OK;
 }
@@ -343,7 +343,7 @@ empty_queues(struct supervisor *s)
 		fdstore_queue_name(name, number);
 		if (queue_adopt(fd, number, s->config->queue.maxlen,
 		    s->config->queue.overload_pass) < 0)
-			log_warning("queue %u: what waited in it is lost",
+			log_warning("queue %u: packets that waited in it are lost",
 			    number);
 		fdstore_forget(name);
 		(void)close(fd);
@@ -403,7 +403,7 @@ start_rules(struct supervisor *s)
 	diag_free(&diag);
 	atomic_store(&s->status.supervisor->queue_mode,
 	    s->features.native_queue ? STATUS_QUEUE_NATIVE : STATUS_QUEUE_XT);
-	log_info("rules are in: %s, %s", s->features.native_queue ?
+	log_info("rules installed: %s, %s", s->features.native_queue ?
 	    "native queue expression" : "xt NFQUEUE target",
 	    s->features.owner ? "table with owner flag" :
 	    "table without owner flag (kernel before 5.12)");

@@ -18,12 +18,12 @@ check_rules(struct supervisor *s)
 		error = zone_install(s, s->set.zone != 0, &diag);
 		if (error == 0)
 			log_warning("table inet nfdns was gone: somebody "
-			    "flushed the rules; put in again");
+			    "flushed the rules; installed again");
 		else
 			diag_log(&diag);
 	} else if (differs && !m->differs) {
 		log_warning("somebody changed table inet nfdns: nfdns rules "
-		    "verify tells how, a restart puts it right");
+		    "verify tells how, a restart installs it anew");
 	}
 	m->differs = differs;
 	diag_free(&diag);

@@ -23,17 +23,16 @@
 #define ANSWER_MS	5000	/* the service manager may have to start it */
 
 static int
-say_why(const struct supervisor *s, int error)
+tell_helper_error(const struct supervisor *s, int error)
 {
 	if (error == -EPERM)
-		log_error("%s: who opens sockets there is not user \"%s\": run "
-			  "it as that user, whose packets the rules let by",
-		    s->sockets, s->config->user);
+		log_error("socket helper at %s must run as user \"%s\", whose "
+		    "packets the rules bypass: set User= in "
+		    "nfdns-sockets.service", s->sockets, s->config->user);
 	else
-		log_error("%s: cannot have sockets opened there: %s: systemctl "
-			  "start nfdns-sockets.socket, or start nfdnsd without "
-			  "--sockets",
-		    s->sockets, strerror(-error));
+		log_error("socket helper at %s opens no sockets: %s: systemctl "
+		    "start nfdns-sockets.socket, or start nfdnsd without "
+		    "--sockets", s->sockets, strerror(-error));
 	return EXIT_ERROR;
 }
 
@@ -49,7 +48,7 @@ supervisor_start_sockets(struct supervisor *s)
 	s->canary_sockets.given = true;
 	channel = sockets_connect(s->sockets);
 	if (channel < 0)
-		return say_why(s, channel);
+		return tell_helper_error(s, channel);
 	for (size_t i = 0; i < CANARY_SOCKETS && fd >= 0; i++) {
 		const struct sockets_request request = {
 		    .kind = SOCKETS_DATAGRAM, .family = families[i]};
@@ -60,7 +59,7 @@ supervisor_start_sockets(struct supervisor *s)
 			fd = 0;		/* this kernel has no IPv6 */
 	}
 	(void)close(channel);
-	return fd < 0 ? say_why(s, fd) : EXIT_OK;
+	return fd < 0 ? tell_helper_error(s, fd) : EXIT_OK;
 }
 
 void
@@ -83,8 +82,8 @@ supervisor_give_sockets(struct supervisor *s)
 		return;			/* it asks for what it cannot need */
 	channel = sockets_connect_restricted(s->sockets);
 	if (channel < 0 && !s->sockets_gone)
-		log_warning("%s: cannot have sockets opened there: %s: other "
-			    "names are not answered over TCP",
+		log_warning("socket helper at %s cannot be reached: %s: over "
+		    "TCP, only names of the mesh are answered",
 		    s->sockets, strerror(-channel));
 	s->sockets_gone = channel < 0;
 	/* To a worker that is dying it does not matter. */
@@ -95,7 +94,7 @@ supervisor_give_sockets(struct supervisor *s)
 }
 
 static void
-say_why_not(const struct supervisor *s, size_t which, int error)
+tell_listen_error(const struct supervisor *s, size_t which, int error)
 {
 	const char *host = which == 0 ? "127.0.0.1" : "[::1]";
 	const char *remedy =
@@ -165,7 +164,7 @@ open_listeners(struct supervisor *s)
 		if (fd == -EAFNOSUPPORT && i > 0)
 			continue;	/* this kernel has no IPv6 */
 		if (fd < 0) {
-			say_why_not(s, i, fd);
+			tell_listen_error(s, i, fd);
 			return fd;
 		}
 		s->listeners[i] = fd;
@@ -216,6 +215,6 @@ supervisor_watch_routes(struct supervisor *s)
 {
 	if (s->routes != NULL && routes_watch(s->routes))
 		log_warning("another program removed routing rule %u or table "
-		    "%u: put in again", s->config->stream.priority,
+		    "%u: installed again", s->config->stream.priority,
 		    s->config->stream.table);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The supervisor's loop: signals, the tick, the worker's messages and its
- * death, the compiler, the canary.  Nothing in it waits for anybody.
+ * death, the compiler, the canary.  No step of it blocks.
  */
 #include "nfq/supervisor/supervisor.h"
 
@@ -95,7 +95,8 @@ take_step(struct supervisor *s, enum worker_process_step step)
 		reload_worker_replaced(s, monotime_now());
 		break;
 	case WORKER_PROCESS_OVER:
-		log_error("no worker stays alive: giving up, DNS is as before");
+		log_error("no worker stays alive: giving up, DNS works as if "
+		    "nfdns were not installed");
 		stop(s, EXIT_ERROR);
 		break;
 	}

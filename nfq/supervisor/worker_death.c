@@ -95,7 +95,7 @@ blame(struct worker_process *k, unsigned int queue,
 		    packet->id, strerror(-error));
 	keep(k, number, packet);
 	user_text(user, packet->uid);
-	(void)snprintf(text, WORKER_DEATH_TEXT, " while it judged packet %u of "
+	(void)snprintf(text, WORKER_DEATH_TEXT, " while it handled packet %u of "
 	    "queue %u, of %s, which passes", packet->id, number, user);
 	atomic_fetch_add(&k->status->supervisor->poison_packets, 1);
 }

@@ -164,7 +164,7 @@ worker_process_receive(
 		close_control(k);
 		(void)kill(k->pid, SIGKILL);
 	} else if (error != -EAGAIN && error != -EINTR) {
-		log_error("the worker says what makes no sense: %s: killing it",
+		log_error("malformed message from the worker: %s: killing it",
 		    strerror(-error));
 		close_control(k);
 		worker_process_kill(k);
@@ -292,7 +292,8 @@ worker_process_look(struct worker_process *k, monotime_t now)
 	if (k->pid == 0)
 		return start_again(k, now);
 	if (!k->killed && life_is_late(&k->life, now)) {
-		log_error("the worker does not begin: killing it");
+		log_error("the worker is not ready after %d s: killing it",
+		    LIFE_READY_MS / 1000);
 		worker_process_kill(k);
 	}
 	for (unsigned int i = 0; i < slots && !k->killed; i++) {

@@ -67,7 +67,8 @@ int worker_process_start(struct worker_process *worker, monotime_t now)
 
 /*
  * The next message of the worker: 0 and *message; -EAGAIN when there is none.
- * A worker that speaks nonsense is killed (-EAGAIN too; its death follows).
+ * A worker that sends a malformed message is killed (-EAGAIN too; its death
+ * follows).
  */
 int worker_process_receive(struct worker_process *worker,
     struct control_message *message) __attribute__((warn_unused_result));
@@ -82,7 +83,7 @@ enum worker_process_step {
 
 /*
  * To be called when pidfd is readable: reaps the worker and starts another, as
- * soon as fork(2) works.  The packet that the dead one was judging when it
+ * soon as fork(2) works.  The packet that the dead one had in hand when it
  * crashed or hung passes, and a copy is kept (quarantine.h); all others that it
  * held come to the next.
  */
