@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "resolver/dns/name.h"
+#include "resolver/dns/rdata.h"
 #include "resolver/dns/rr.h"
 
 #define GROUP_OVERHEAD (RR_TEXT_SIZE + 8)	/* "TYPE":[], */
@@ -16,52 +17,6 @@ struct listed {
 	const char *rdata;
 	size_t rdata_length;
 };
-
-/*
- * Reads a name that may be compressed; pointers only lead backwards, so there
- * is an end.  False, and the reader failed, if it is none.
- */
-static bool
-read_name(struct wire_reader *r, struct dns_name *name)
-{
-	struct wire_reader at = *r;
-	size_t before = wire_offset(r);
-	bool jumped = false;
-
-	name->length = 0;
-	for (;;) {
-		uint8_t length = wire_read_u8(&at);
-		const uint8_t *label;
-
-		if ((length & 0xc0) == 0xc0) {
-			size_t target = (size_t)(length & 0x3f) << 8;
-
-			target |= wire_read_u8(&at);
-			if (!jumped)
-				*r = at;
-			jumped = true;
-			if (at.failed || target >= before)
-				break;
-			before = target;
-			at.pos = at.base + target;
-			continue;
-		}
-		label = wire_read_octets(&at, length);
-		if (length > NAME_MAX_LABEL || at.failed ||
-		    name->length + length + 1 > NAME_MAX_OCTETS)
-			break;
-		name->octets[name->length] = length;
-		memcpy(name->octets + name->length + 1, label, length);
-		name->length = (uint8_t)(name->length + length + 1);
-		if (length == 0) {
-			if (!jumped)
-				*r = at;
-			return true;
-		}
-	}
-	r->failed = true;
-	return false;
-}
 
 /* Octets of the name, if it is in one piece; 0 if it is not, or is none. */
 static size_t
@@ -87,32 +42,9 @@ json_record_name(struct json_out *out, struct wire_reader *r)
 
 	if (length > 0)
 		json_name(out, wire_read_octets(r, length), length);
-	else if (read_name(r, &name))
+	else if (name_read_compressed(&name, r, r->end, NULL))
 		json_name(out, name.octets, name.length);
 	return !r->failed;
-}
-
-/*
- * How rdata of known types but addresses is read, RFC 1035 section 3.3, 2782:
- * N name, 2 and 4 numbers of so many octets, T character strings.
- */
-static const char *
-layout_of(uint16_t type)
-{
-	switch (type) {
-	case TYPE_NS: case TYPE_CNAME: case TYPE_PTR:
-		return "N";
-	case TYPE_MX:
-		return "2N";
-	case TYPE_SRV:
-		return "222N";
-	case TYPE_SOA:
-		return "NN44444";
-	case TYPE_TXT:
-		return "T";
-	default:
-		return NULL;
-	}
 }
 
 static void
@@ -133,6 +65,11 @@ put_field(struct json_out *out, struct wire_reader *r, char kind)
 	switch (kind) {
 	case 'N':
 		(void)json_record_name(out, r);
+		break;
+	case 'A':
+	case '6':
+		/* An address of the right length does not come here. */
+		r->failed = true;
 		break;
 	case '2':
 		json_number(out, wire_read_u16(r));
@@ -166,7 +103,8 @@ put_generic(struct json_out *out, struct wire_reader *r)
 static void
 put_fields(struct json_out *out, uint16_t type, struct wire_reader rdata)
 {
-	const char *layout = layout_of(type);
+	const struct rdata_layout *known = rdata_layout(type);
+	const char *layout = known->text ? known->fields : NULL;
 	struct wire_reader r = rdata;
 	struct json_out before = *out;
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "resolver/dns/name.h"
+#include "resolver/dns/rdata.h"
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
 
@@ -23,8 +24,7 @@
 #define FLAGS_OPCODE	0x7800
 #define FLAGS_RCODE	0x000f
 #define EDNS_DO		0x8000
-#define POINTER		0xc000
-#define POINTER_BITS	0xc0	/* RFC 1035 section 4.1.4 */
+#define POINTER		0xc000	/* RFC 1035 section 4.1.4 */
 #define POINTER_MAX	0x3fff	/* how far one reaches */
 #define RECENT		16	/* names that a pointer may lead to ... */
 #define LASTING		2	/* ... of which the first, asked and target, stay */
@@ -36,45 +36,6 @@
  */
 #define STEPS_MAX	65536
 
-/* Where names stand in data: only of these types may they be compressed. */
-struct layout {
-	uint16_t type;
-	uint8_t before;			/* octets before the first name */
-	uint8_t names;
-	int8_t behind;			/* octets behind the last; -1: any */
-	bool plain;			/* never to be compressed by us */
-};
-
-/*
- * RFC 1035 section 3.3, and what RFC 3597 section 4 has to be prepared for.
- * All other data are opaque.
- */
-static const struct layout layouts[] = {
-	{ TYPE_A, 4, 0, 0, false },
-	{ TYPE_NS, 0, 1, 0, false },
-	{ 3, 0, 1, 0, false },			/* MD */
-	{ 4, 0, 1, 0, false },			/* MF */
-	{ TYPE_CNAME, 0, 1, 0, false },
-	{ TYPE_SOA, 0, 2, 20, false },
-	{ 7, 0, 1, 0, false },			/* MB */
-	{ 8, 0, 1, 0, false },			/* MG */
-	{ 9, 0, 1, 0, false },			/* MR */
-	{ TYPE_PTR, 0, 1, 0, false },
-	{ 14, 0, 2, 0, false },			/* MINFO */
-	{ TYPE_MX, 2, 1, 0, false },
-	{ 17, 0, 2, 0, true },			/* RP */
-	{ 18, 2, 1, 0, true },			/* AFSDB */
-	{ 21, 2, 1, 0, true },			/* RT */
-	{ TYPE_SIG, 18, 1, -1, true },
-	{ 26, 2, 2, 0, true },			/* PX */
-	{ TYPE_AAAA, 16, 0, 0, false },
-	{ 30, 0, 1, -1, true },			/* NXT */
-	{ TYPE_SRV, 6, 1, 0, true },
-	{ 36, 2, 1, 0, true },			/* KX */
-	{ 39, 0, 1, 0, true },			/* DNAME */
-};
-static const struct layout opaque = { .behind = -1 };
-
 /* An answer while it is joined. */
 struct joint {
 	struct wire_reader in;
@@ -83,70 +44,8 @@ struct joint {
 	unsigned int next;
 	uint16_t rcode;
 	bool opt;			/* it was there */
-	unsigned int steps;		/* labels and pointers read so far */
+	unsigned int steps;		/* labels and pointers that may still be read */
 };
-
-/* Owner, or a name in the data, uncompressed. */
-struct copied {
-	size_t length;
-	uint8_t octets[NAME_MAX_OCTETS];
-};
-
-static const struct layout *
-layout_of(uint16_t type)
-{
-	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
-		if (layouts[i].type == type)
-			return &layouts[i];
-	}
-	return &opaque;
-}
-
-/*
- * The next name, which ends before "end".  Pointers must lead to before the
- * run of labels that they end, as question.c has it; there are not more of
- * them than a name can have labels.
- */
-static bool
-read_name(struct joint *j, const uint8_t *end, struct copied *name)
-{
-	struct wire_reader *r = &j->in;
-	const uint8_t *at = r->pos, *run = at;
-	unsigned int pointers = 0;
-
-	name->length = 0;
-	for (;;) {
-		const uint8_t *limit = pointers > 0 ? r->end : end;
-		size_t left = at < limit ? (size_t)(limit - at) : 0, target;
-
-		if (left == 0 || ++j->steps > STEPS_MAX)
-			return false;
-		if (*at <= NAME_MAX_LABEL) {
-			size_t label = 1u + *at;
-
-			if (left < label ||
-			    name->length + label > NAME_MAX_OCTETS)
-				return false;
-			memcpy(name->octets + name->length, at, label);
-			name->length += label;
-			at += label;
-			if (label > 1)
-				continue;
-			if (pointers == 0)
-				r->pos = at;
-			return true;
-		}
-		if (*at < POINTER_BITS || left < 2 ||
-		    pointers == NAME_MAX_LABELS)
-			return false;
-		target = (size_t)(*at & ~POINTER_BITS) << 8 | at[1];
-		if (target < HEADER_OCTETS || target >= (size_t)(run - r->base))
-			return false;
-		if (pointers++ == 0)
-			r->pos = at + 2;
-		run = at = r->base + target;
-	}
-}
 
 static void
 note_name(struct joint *j, size_t offset)
@@ -160,7 +59,7 @@ note_name(struct joint *j, size_t offset)
 
 /* Where the name stands among the last ones that were written, or 0. */
 static uint16_t
-find_name(const struct joint *j, const struct copied *name)
+find_name(const struct joint *j, const struct dns_name *name)
 {
 	size_t written = wire_written(&j->out);
 
@@ -176,7 +75,7 @@ find_name(const struct joint *j, const struct copied *name)
 }
 
 static void
-write_name(struct joint *j, const struct copied *name, bool plain)
+write_name(struct joint *j, const struct dns_name *name, bool plain)
 {
 	uint16_t offset = plain || name->length < 3 ? 0 : find_name(j, name);
 
@@ -193,26 +92,28 @@ write_name(struct joint *j, const struct copied *name, bool plain)
 static bool
 copy_data(struct joint *j, uint16_t type, size_t rdlength)
 {
-	const struct layout *layout = layout_of(type);
+	const struct rdata_layout *layout = rdata_layout(type);
 	const uint8_t *end = j->in.pos + rdlength;
-	struct copied name;
-	size_t behind;
+	struct dns_name name;
 
-	if (rdlength < layout->before)
-		return false;
-	wire_write_octets(&j->out, j->in.pos, layout->before);
-	j->in.pos += layout->before;
-	for (unsigned int i = 0; i < layout->names; i++) {
-		if (!read_name(j, end, &name))
+	for (const char *field = layout->fields; *field != '\0'; field++) {
+		size_t left = (size_t)(end - j->in.pos);
+		size_t size = *field == 'R' || *field == 'T' ? left :
+		    rdata_field_octets(*field);
+
+		if (*field == 'N') {
+			if (!name_read_compressed(&name, &j->in, end,
+			    &j->steps))
+				return false;
+			write_name(j, &name, layout->plain);
+			continue;
+		}
+		if (size > left)
 			return false;
-		write_name(j, &name, layout->plain);
+		wire_write_octets(&j->out, wire_read_octets(&j->in, size),
+		    size);
 	}
-	behind = (size_t)(end - j->in.pos);
-	if (layout->behind >= 0 && behind != (size_t)layout->behind)
-		return false;
-	wire_write_octets(&j->out, j->in.pos, behind);
-	j->in.pos = end;
-	return true;
+	return j->in.pos == end;
 }
 
 /* What there is of a record behind its owner. */
@@ -234,7 +135,7 @@ read_fixed(struct wire_reader *r, struct fixed *fixed)
 
 /* Its upper bits of the code are all that concerns the client. */
 static bool
-take_opt(struct joint *j, const struct copied *owner,
+take_opt(struct joint *j, const struct dns_name *owner,
     const struct fixed *fixed, bool additional)
 {
 	if (!additional || j->opt || owner->length != 1)
@@ -249,12 +150,12 @@ take_opt(struct joint *j, const struct copied *owner,
 static bool
 copy_record(struct joint *j, bool additional, uint16_t *count)
 {
-	struct copied owner;
+	struct dns_name owner;
 	struct fixed fixed;
 	uint8_t *head;
 	size_t start;
 
-	if (!read_name(j, j->in.end, &owner) ||
+	if (!name_read_compressed(&owner, &j->in, j->in.end, &j->steps) ||
 	    !read_fixed(&j->in, &fixed))
 		return false;
 	if (fixed.type == TYPE_OPT)
@@ -282,7 +183,7 @@ copy_record(struct joint *j, bool additional, uint16_t *count)
 static bool
 read_front(struct joint *j, uint16_t *flags, uint16_t counts[static 3])
 {
-	struct copied name;
+	struct dns_name name;
 	uint16_t questions;
 
 	wire_skip(&j->in, 2);
@@ -293,7 +194,7 @@ read_front(struct joint *j, uint16_t *flags, uint16_t counts[static 3])
 	if (j->in.failed || !(*flags & FLAG_QR) || questions > 1)
 		return false;
 	if (questions == 1) {
-		if (!read_name(j, j->in.end, &name))
+		if (!name_read_compressed(&name, &j->in, j->in.end, &j->steps))
 			return false;
 		wire_skip(&j->in, 4);
 	}
@@ -347,6 +248,7 @@ chase_join(const struct chase *chase, const uint8_t *message, size_t length,
 	struct joint j = {
 		.in = wire_reader_over(message, length),
 		.out = wire_writer_over(out, size - opt),
+		.steps = STEPS_MAX,
 	};
 	uint16_t flags, counts[3], copied[3] = { 0 };
 

@@ -2,7 +2,11 @@
 #include "resolver/dns/name.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
+
+#define POINTER_BITS	0xc0	/* RFC 1035 section 4.1.4 */
+#define HEADER_OCTETS	12	/* RFC 1035 section 4.1.1 */
 
 /* Octets side by side, for the compiler's vector operations. */
 typedef uint8_t octets8 __attribute__((vector_size(8)));
@@ -78,6 +82,71 @@ name_read_lower(struct dns_name *name, const uint8_t *octets, size_t size)
 	name->labels = (uint8_t)labels;
 	copy_lower(name->octets, octets, at);
 	return 0;
+}
+
+/* Adds a label with its length octet.  False if the name grows too long. */
+static bool
+add_label(struct dns_name *name, const uint8_t *label, size_t size)
+{
+	if (name->length + size > NAME_MAX_OCTETS)
+		return false;
+	memcpy(name->octets + name->length, label, size);
+	name->length = (uint8_t)(name->length + size);
+	if (size > 1)
+		name->labels++;
+	return true;
+}
+
+static bool
+read_compressed(struct dns_name *name, struct wire_reader *r,
+    const uint8_t *end, unsigned int *steps)
+{
+	const uint8_t *at = r->pos, *run = at;
+	unsigned int pointers = 0;
+
+	name->length = name->labels = 0;
+	for (;;) {
+		const uint8_t *limit = pointers > 0 ? r->end : end;
+		size_t left = at < limit ? (size_t)(limit - at) : 0;
+		size_t target;
+
+		if (left == 0 || *steps == 0)
+			return false;
+		--*steps;
+		if (*at <= NAME_MAX_LABEL) {
+			size_t size = 1u + *at;
+
+			if (left < size || !add_label(name, at, size))
+				return false;
+			at += size;
+			if (size > 1)
+				continue;
+			if (pointers == 0)
+				r->pos = at;
+			return true;
+		}
+		if (*at < POINTER_BITS || left < 2 ||
+		    pointers == NAME_MAX_LABELS)
+			return false;
+		target = (size_t)(*at & ~POINTER_BITS) << 8 | at[1];
+		if (target < HEADER_OCTETS || target >= (size_t)(run - r->base))
+			return false;
+		if (pointers++ == 0)
+			r->pos = at + 2;
+		run = at = r->base + target;
+	}
+}
+
+bool
+name_read_compressed(struct dns_name *name, struct wire_reader *r,
+    const uint8_t *end, unsigned int *steps)
+{
+	unsigned int enough = UINT_MAX;
+
+	if (!r->failed && !read_compressed(name, r, end,
+	    steps != NULL ? steps : &enough))
+		r->failed = true;
+	return !r->failed;
 }
 
 void

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "resolver/dns/wire.h"
+
 #define NAME_MAX_OCTETS	255	/* RFC 1035 section 2.3.4, root label included */
 #define NAME_MAX_LABEL	63
 #define NAME_MAX_LABELS	127	/* root not counted */
@@ -47,6 +49,19 @@ const char *name_to_text(const uint8_t *octets, char text[static NAME_TEXT_SIZE]
  * (compression pointers included: RFC 1035 section 4.1.4).
  */
 int name_read_lower(struct dns_name *name, const uint8_t *octets, size_t size)
+    __attribute__((warn_unused_result));
+
+/*
+ * Reads the next name of a message, compressed perhaps (RFC 1035 section
+ * 4.1.4), and moves behind it.  The name, or its part before the first pointer,
+ * ends at "end" at the latest.  A pointer must lead to before the labels that
+ * it ends and not into the header, and there are not more of them than a name
+ * can have labels.  Letters keep their case.  If steps is not NULL, at most that
+ * many labels and pointers are read, and they are taken off: the bound for all
+ * names of a message.  False, and r failed, if there is no such name.
+ */
+bool name_read_compressed(struct dns_name *name, struct wire_reader *r,
+    const uint8_t *end, unsigned int *steps)
     __attribute__((warn_unused_result));
 
 /* Lower-cases ASCII letters in place. */

@@ -8,7 +8,69 @@
 #include "resolver/dns/name.h"
 #include "resolver/dns/rr.h"
 
-#define SOA_NUMBERS	((size_t)5)	/* serial, refresh, retry, expire, minimum */
+static const struct rdata_layout layouts[] = {
+	{ TYPE_A, true, false, "A" },
+	{ TYPE_AAAA, true, false, "6" },
+	{ TYPE_CNAME, true, false, "N" },
+	{ TYPE_SRV, true, true, "222N" },
+	{ TYPE_PTR, true, false, "N" },
+	{ TYPE_TXT, true, false, "T" },
+	{ TYPE_NS, true, false, "N" },
+	{ TYPE_MX, true, false, "2N" },
+	{ TYPE_SOA, true, false, "NN44444" },
+	{ 3, false, false, "N" },			/* MD */
+	{ 4, false, false, "N" },			/* MF */
+	{ 7, false, false, "N" },			/* MB */
+	{ 8, false, false, "N" },			/* MG */
+	{ 9, false, false, "N" },			/* MR */
+	{ 14, false, false, "NN" },			/* MINFO */
+	{ 17, false, true, "NN" },			/* RP */
+	{ 18, false, true, "2N" },			/* AFSDB */
+	{ 21, false, true, "2N" },			/* RT */
+	{ TYPE_SIG, false, true, "2114442NR" },
+	{ 26, false, true, "2NN" },			/* PX */
+	{ 30, false, true, "NR" },			/* NXT */
+	{ 36, false, true, "2N" },			/* KX */
+	{ 39, false, true, "N" },			/* DNAME */
+};
+
+static const struct rdata_layout opaque = { .fields = "R" };
+
+const struct rdata_layout *
+rdata_layout(uint16_t type)
+{
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
+		if (layouts[i].type == type)
+			return &layouts[i];
+	return &opaque;
+}
+
+size_t
+rdata_field_octets(char field)
+{
+	switch (field) {
+	case '1':
+		return 1;
+	case '2':
+		return 2;
+	case '4':
+	case 'A':
+		return 4;
+	case '6':
+		return 16;
+	default:
+		return 0;
+	}
+}
+
+/* Of the types that are looked into; NULL: opaque. */
+static const char *
+text_fields(uint16_t type)
+{
+	const struct rdata_layout *layout = rdata_layout(type);
+
+	return layout->text ? layout->fields : NULL;
+}
 
 uint16_t
 rdata_fixed_length(uint16_t type)
@@ -51,50 +113,43 @@ strings_valid(const uint8_t *octets, size_t length)
 	return length > 0 && at == length;
 }
 
-/* Two names and five 32-bit numbers (RFC 1035 section 3.3.13). */
-static bool
-soa_valid(const uint8_t *octets, size_t length)
+/* Octets of a field at the beginning of "octets"; 0 if it is not there. */
+static size_t
+field_length(char field, const uint8_t *octets, size_t length)
 {
 	struct dns_name name;
+	size_t size;
 
-	for (int i = 0; i < 2; i++) {
-		if (name_read_lower(&name, octets, length) != 0)
-			return false;
-		octets += name.length;
-		length -= name.length;
+	switch (field) {
+	case 'N':
+		return name_read_lower(&name, octets, length) == 0 ?
+		    name.length : 0;
+	case 'T':
+		return strings_valid(octets, length) ? length : 0;
+	default:
+		size = rdata_field_octets(field);
+		return size <= length ? size : 0;
 	}
-	return length == SOA_NUMBERS * 4;
 }
 
 bool
 rdata_valid(uint16_t type, const uint8_t *octets, size_t length)
 {
-	uint16_t fixed = rdata_fixed_length(type);
-	int before = rdata_name_offset(type);
-	struct dns_name name;
+	const char *field = text_fields(type);
 
 	if (length > UINT16_MAX)
 		return false;
-	if (fixed != 0)
-		return length == fixed;
-	if (type == TYPE_TXT)
-		return strings_valid(octets, length);
-	if (type == TYPE_SOA)
-		return soa_valid(octets, length);
-	if (before < 0)
+	if (field == NULL)
 		return true;
-	if (length <= (size_t)before)
-		return false;
-	length -= (size_t)before;
-	return name_read_lower(&name, octets + before, length) == 0 &&
-	    name.length == length;
-}
+	for (; *field != '\0'; field++) {
+		size_t size = field_length(*field, octets, length);
 
-static void
-print_u16s(FILE *out, const uint8_t *octets, int length)
-{
-	for (int i = 0; i < length; i += 2)
-		fprintf(out, "%u ", (unsigned)octets[i] << 8 | octets[i + 1]);
+		if (size == 0)
+			return false;
+		octets += size;
+		length -= size;
+	}
+	return length == 0;
 }
 
 static void
@@ -116,21 +171,36 @@ print_strings(FILE *out, const uint8_t *octets, size_t length)
 }
 
 static void
-print_soa(FILE *out, const uint8_t *octets, size_t length)
+print_number(FILE *out, const uint8_t *octets, size_t length)
 {
-	const uint8_t *end = octets + length;
+	uint32_t number = 0;
+
+	for (size_t i = 0; i < length; i++)
+		number = number << 8 | octets[i];
+	fprintf(out, "%u", (unsigned)number);
+}
+
+static void
+print_field(FILE *out, char field, const uint8_t *octets, size_t length)
+{
 	char buf[NAME_TEXT_SIZE];
 
-	while (octets < end - SOA_NUMBERS * 4) {
-		fprintf(out, "%s ", name_to_text(octets, buf));
-		while (*octets != 0)
-			octets += 1u + *octets;
-		octets++;
+	switch (field) {
+	case 'A':
+		fputs(inet_ntop(AF_INET, octets, buf, sizeof(buf)), out);
+		break;
+	case '6':
+		fputs(inet_ntop(AF_INET6, octets, buf, sizeof(buf)), out);
+		break;
+	case 'N':
+		fputs(name_to_text(octets, buf), out);
+		break;
+	case 'T':
+		print_strings(out, octets, length);
+		break;
+	default:
+		print_number(out, octets, length);
 	}
-	for (; octets < end; octets += 4)
-		fprintf(out, "%u%s", (unsigned)octets[0] << 24 |
-		    (unsigned)octets[1] << 16 | (unsigned)octets[2] << 8 |
-		    octets[3], octets + 4 < end ? " " : "");
 }
 
 static void
@@ -144,26 +214,22 @@ print_opaque(FILE *out, const uint8_t *octets, size_t length)
 char *
 rdata_to_text(uint16_t type, const uint8_t *octets, size_t length)
 {
-	int before = rdata_name_offset(type);
-	char buf[NAME_TEXT_SIZE];
+	const char *fields = text_fields(type);
 	char *text = NULL;
-	size_t size;
+	size_t size, n;
 	FILE *out = open_memstream(&text, &size);
 
 	if (out == NULL)
 		return NULL;
-	if (type == TYPE_A || type == TYPE_AAAA) {
-		fputs(inet_ntop(type == TYPE_A ? AF_INET : AF_INET6, octets,
-		    buf, sizeof(buf)), out);
-	} else if (before >= 0) {
-		print_u16s(out, octets, before);
-		fputs(name_to_text(octets + before, buf), out);
-	} else if (type == TYPE_TXT) {
-		print_strings(out, octets, length);
-	} else if (type == TYPE_SOA) {
-		print_soa(out, octets, length);
-	} else {
+	if (fields == NULL)
 		print_opaque(out, octets, length);
+	for (const char *f = fields; f != NULL && *f != '\0'; f++) {
+		n = field_length(*f, octets, length);
+		if (f != fields)
+			fputc(' ', out);
+		print_field(out, *f, octets, n);
+		octets += n;
+		length -= n;
 	}
 	if (fclose(out) != 0) {
 		free(text);

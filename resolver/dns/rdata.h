@@ -7,6 +7,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * The fields of a type's data, one character each:
+ *   A, 6	an IPv4 or IPv6 address
+ *   1, 2, 4	a number of so many octets
+ *   N		a name, compressed perhaps in a message
+ *   T		one or more character strings, up to the end
+ *   R		any octets, up to the end
+ */
+struct rdata_layout {
+	uint16_t type;
+	bool text;		/* rdata_valid(), rdata_to_text() know it */
+	bool plain;		/* names in it may not be compressed */
+	const char *fields;
+};
+
+/*
+ * "R", opaque data, for all types but those of RFC 1035 section 3.3, of RFC 2782
+ * and those whose names RFC 3597 section 4 tells readers to decompress.
+ */
+const struct rdata_layout *rdata_layout(uint16_t type);
+
+/* Octets of a field A, 6, 1, 2 or 4; 0 for the others. */
+size_t rdata_field_octets(char field);
+
 /* The length that every record of a type has, or 0 if they differ. */
 uint16_t rdata_fixed_length(uint16_t type);
 
