@@ -41,7 +41,8 @@ static const char *const log_levels[] = { "error", "warning", "notice", "info",
 
 const struct config_option config_options[] = {
 	{ "run_dir", "\"" CONFIG_DEFAULT_RUN_DIR "\"",
-	  "Directory of the status page, made at start if it is not there.",
+	  "Directory of the status page; created at start if it does not "
+	  "exist.",
 	  .allowed = "an absolute path of at most 200 octets",
 	  STRING, .read = config_read_directory, IN(config, run_dir),
 	  .kind = OPTION_TEXT },
@@ -52,11 +53,11 @@ const struct config_option config_options[] = {
 	  IN(config, user), .kind = OPTION_USER },
 
 	{ "capture.nameservers", "[ \"any\" ]",
-	  "Only questions to these nameservers are looked at.",
+	  "Only questions to these nameservers are captured.",
 	  .allowed = "\"any\", or addresses and prefixes such as "
 	  "\"192.0.2.53\" and \"2001:db8::/32\"",
 	  STRINGS, .read = config_read_nameservers, IN(config, capture),
-	  .if_empty = "no question would be looked at",
+	  .if_empty = "no question would be captured",
 	  .reload = true },
 	{ "capture.tcp", "true",
 	  "Whether questions over TCP are answered too.",
@@ -68,50 +69,50 @@ const struct config_option config_options[] = {
 	  .types = OPTION_STRING | OPTION_INTEGER, .read = config_read_mark_mask,
 	  IN(config, capture.mark_mask) },
 	{ "capture.zone", "53",
-	  "Conntrack zone of questions that pass; 0: none of their own.",
+	  "Conntrack zone of questions that pass; 0: no zone of their own.",
 	  INTEGER, RANGE(0, 65534), IN(config, capture.zone) },
 	{ "capture.user_rate", "0",
-	  "Questions a second of one user that are looked at; those above pass.  "
-	  "0: no limit.",
+	  "Questions a second of one user that are captured; those above the "
+	  "limit pass.  0: no limit.",
 	  INTEGER, RANGE(0, 1000000), IN(config, capture.user_rate),
 	  .reload = true },
 	{ "capture.bypass.users", "[ ]",
-	  "Users whose questions are not looked at; the worker's is always "
-	  "one of them.",
+	  "Users whose questions are not captured; the worker's user is "
+	  "always one of them.",
 	  .allowed = "names or numbers of users",
 	  STRINGS_INTEGERS, .read = config_read_users,
 	  IN(config, capture.bypass), .reload = true },
 	{ "capture.bypass.groups", "[ ]",
-	  "Groups (of the asking process) whose questions are not looked at.",
+	  "Groups (of the asking process) whose questions are not captured.",
 	  .allowed = "names or numbers of groups",
 	  STRINGS_INTEGERS, .read = config_read_groups,
 	  IN(config, capture.bypass), .reload = true },
 	{ "capture.bypass.marks", "[ ]",
-	  "Packet marks whose questions are not looked at.",
+	  "Packet marks whose questions are not captured.",
 	  .allowed = "marks with or without a mask, such as \"0x539/0xfff\"",
 	  STRINGS, .read = config_read_marks, IN(config, capture.bypass),
 	  .reload = true },
 	{ "capture.bypass.cgroups", "[ ]",
-	  "Control groups (version 2) whose questions are not looked at.",
+	  "Control groups (version 2) whose questions are not captured.",
 	  .allowed = "paths below the cgroup v2 root, such as "
 	  "\"system.slice/backup.service\"",
 	  STRINGS, .read = config_read_cgroups, IN(config, capture.bypass),
 	  .reload = true },
 	{ "capture.bypass.classids", "[ ]",
 	  "Class numbers of the net_cls controller whose questions are not "
-	  "looked at.",
+	  "captured.",
 	  .allowed = "numbers from 1 to 0xffffffff, such as \"0x100001\"",
 	  STRINGS_INTEGERS, .read = config_read_classids,
 	  IN(config, capture.bypass), .reload = true },
 	{ "capture.bypass.destinations", "[ ]",
-	  "Nameservers whose questions are not looked at.",
+	  "Nameservers to which questions are not captured.",
 	  .allowed = "addresses and prefixes such as \"169.254.169.254\" and "
 	  "\"fd00::/8\"",
 	  STRINGS, .read = config_read_prefixes, IN(config, capture.bypass),
 	  .reload = true },
 
 	{ "queue.number", "5300",
-	  "Netfilter queue, the first of as many as there are workers.",
+	  "Number of the first netfilter queue; each worker thread has one.",
 	  INTEGER, RANGE(0, 65535), IN(config, queue.number) },
 	{ "queue.workers", "1",
 	  "Threads that answer questions, each with a queue of its own.",
@@ -125,42 +126,43 @@ const struct config_option config_options[] = {
 	  "kernel's memory.",
 	  INTEGER, RANGE(128, 1048576), IN(config, queue.maxlen) },
 	{ "queue.prefilter", "\"auto\"",
-	  "Whether the kernel is to pass questions that cannot be the mesh's "
-	  "by itself; without effect in this version.",
+	  "Whether the kernel itself passes questions that cannot be the "
+	  "mesh's; without effect in this version.",
 	  STRING, CHOICE(auto_off), .reload = true },
 	{ "queue.absent", "\"pass\"",
-	  "What becomes of questions while nobody has the queue open.",
+	  "What happens to questions while no daemon reads the queue.",
 	  STRING, CHOICE(pass_drop), IN(config, queue.absent_drop) },
 	{ "queue.overload", "\"drop\"",
-	  "What becomes of questions that find the queue full.",
+	  "What happens to questions while the queue is full.",
 	  STRING, CHOICE(drop_pass), IN(config, queue.overload_pass) },
 
 	{ "stream.connections", "1024",
-	  "TCP connections in all; over that one is closed of the client "
-	  "that has most, or the new one.",
+	  "TCP connections in all; above this, a connection of the client "
+	  "with most connections is closed, or the new one.",
 	  INTEGER, RANGE(1, 65536), IN(config, stream.connections),
 	  .reload = true },
 	{ "stream.per_client", "512",
-	  "TCP connections of one user, or of one address where the user is "
-	  "not known; those above are closed.",
+	  "TCP connections of one user, or of one address if the user is not "
+	  "known; connections above this are closed.",
 	  INTEGER, RANGE(1, 65536), IN(config, stream.per_client),
 	  .reload = true },
 	{ "stream.raw", "64",
-	  "TCP connections in all that are relayed as they are, such as zone "
-	  "transfers; over that as with stream.connections.",
+	  "TCP connections in all that are relayed unread, such as zone "
+	  "transfers; above this, as with stream.connections.",
 	  INTEGER, RANGE(0, 65536), IN(config, stream.raw), .reload = true },
 	{ "stream.raw_lifetime", "3600",
-	  "Seconds until such a connection is closed, whatever happens on it.",
+	  "Seconds until a connection that is relayed unread is closed, in "
+	  "use or not.",
 	  INTEGER, RANGE(1, 86400), IN(config, stream.raw_lifetime_s),
 	  .reload = true },
 	{ "stream.in_flight", "128",
-	  "Questions of one connection that may wait for the nameserver; "
-	  "more are not read until one is answered.",
+	  "Questions of one connection that may wait for the nameserver; no "
+	  "more are read until one is answered.",
 	  INTEGER, RANGE(1, 4096), IN(config, stream.in_flight),
 	  .reload = true },
 	{ "stream.buffer", "65536",
-	  "Octets that may wait on a connection, each way; more are not read, "
-	  "but one message may always wait.",
+	  "Octets that may wait on a connection in each direction; no more "
+	  "are read, but one message may always wait.",
 	  INTEGER, RANGE(1024, 1048576), IN(config, stream.buffer),
 	  .reload = true },
 	{ "stream.idle", "10",
@@ -170,13 +172,14 @@ const struct config_option config_options[] = {
 	  "Seconds that a message may take from its first octet to its last.",
 	  INTEGER, RANGE(1, 600), IN(config, stream.message_s), .reload = true },
 	{ "stream.unread", "10",
-	  "Seconds until a connection is closed whose client does not read.",
+	  "Seconds until a connection is closed if its client does not read.",
 	  INTEGER, RANGE(1, 600), IN(config, stream.unread_s), .reload = true },
 	{ "stream.relay", "5",
-	  "Seconds that a nameserver gets for a connection, and for an answer.",
+	  "Seconds that a nameserver has to accept a connection, and to "
+	  "answer.",
 	  INTEGER, RANGE(1, 600), IN(config, stream.relay_s), .reload = true },
 	{ "stream.tracked", "65536",
-	  "TCP connections that the rules keep track of, open and just ended, "
+	  "TCP connections that the rules keep track of, open or just closed, "
 	  "for each version of IP; those above go to their nameservers.",
 	  INTEGER, RANGE(1024, 1048576), IN(config, stream.tracked) },
 	{ "stream.port", "5300",
@@ -195,7 +198,7 @@ const struct config_option config_options[] = {
 	  STRING, .read = config_read_name, IN(config, mesh.domain),
 	  .reload = true },
 	{ "mesh.namespace", "\"default\"",
-	  "Namespace whose services have names of one label too.",
+	  "Namespace whose services also have names of one label.",
 	  .allowed = "a name of letters, digits and '-', at most 63",
 	  STRING, .read = config_read_namespace, IN(config, mesh.namespace),
 	  .reload = true },
@@ -212,11 +215,12 @@ const struct config_option config_options[] = {
 	  STRING, .read = config_read_label, IN(config, mesh.network),
 	  .reload = true },
 	{ "mesh.multicluster_headless", "true",
-	  "Whether a headless service has its endpoints in other clusters too.",
+	  "Whether a headless service includes its endpoints in other "
+	  "clusters.",
 	  BOOLEAN, IN(config, mesh.multicluster_headless), .reload = true },
 	{ "mesh.auto_allocate", "\"both\"",
-	  "Which addresses a ServiceEntry without one gets: of 240.240.0.0/16, "
-	  "of 2001:2::/48, of both or none.",
+	  "Which addresses a ServiceEntry without an address gets: from "
+	  "240.240.0.0/16, from 2001:2::/48, from both or none.",
 	  STRING, CHOICE(auto_allocate_modes),
 	  IN(config, mesh.auto_allocate), .reload = true },
 	{ "mesh.search", "[ ]",
@@ -233,25 +237,26 @@ const struct config_option config_options[] = {
 	  INTEGER, RANGE(0, 86400), IN(config, mesh.negative_ttl),
 	  .reload = true },
 	{ "mesh.udp_size", "1232",
-	  "Octets of a UDP answer at most, for clients that allow so many.",
+	  "Maximum octets of a UDP answer, for clients that accept so many.",
 	  INTEGER, RANGE(512, 4096), IN(config, mesh.udp_size),
 	  .reload = true },
 	{ "mesh.suppress_https", "true",
 	  "Answer HTTPS and SVCB questions for public names of the mesh with "
-	  "\"no such record\", since their hints would lead round the mesh.",
+	  "NODATA, because their hints would lead clients around the mesh.",
 	  BOOLEAN, IN(config, mesh.suppress_https), .reload = true },
 	{ "mesh.unloaded", "\"pass\"",
-	  "What becomes of questions before any table could be loaded.",
+	  "What happens to questions until a first table has loaded.",
 	  STRING, CHOICE(pass_servfail), IN(config, mesh.unloaded),
 	  .reload = true },
 	{ "mesh.shrink_limit", "50",
-	  "Percent of its names that a table of more than 100 may lose in a "
-	  "reload; one that would lose more is refused, unless forced.",
+	  "Percent of its names that a table of more than 100 names may lose "
+	  "in a reload; a reload that would lose more is refused unless "
+	  "forced.",
 	  INTEGER, RANGE(1, 100), IN(config, mesh.shrink_limit),
 	  .reload = true },
 	{ "mesh.tables", "( )",
-	  "Where the mesh's names come from; a name is the first one's that "
-	  "has it.",
+	  "Sources of the mesh's names; if several define a name, the first "
+	  "one wins.",
 	  .allowed = "groups { format = ...; path = ...; }",
 	  GROUPS, .read = config_read_tables, IN(config, mesh),
 	  .reload = true },
@@ -268,16 +273,16 @@ const struct config_option config_options[] = {
 	  STRING, .read = config_read_path, IN(mesh_source, path),
 	  .required = true, .reload = true },
 	{ "mesh.tables[].watch", "false",
-	  "Whether the table is loaded anew when the file, or one in the "
+	  "Whether the table is loaded anew when the file, or a file in the "
 	  "directory, changes.",
 	  BOOLEAN, IN(mesh_source, watch), .reload = true },
 	{ "mesh.tables[].origin", NULL,
-	  "Domain that names of a zone file are relative to, until $ORIGIN.",
+	  "Domain that names of a zone file are relative to until $ORIGIN.",
 	  .allowed = "a domain name",
 	  STRING, .read = config_read_origin, IN(mesh_source, origin),
 	  .reload = true },
 	{ "mesh.tables[].ttl", NULL,
-	  "Seconds that clients may keep its records, if not mesh.ttl.",
+	  "Seconds that clients may keep its records, instead of mesh.ttl.",
 	  INTEGER, RANGE(1, 86400), IN(mesh_source, ttl), .reload = true },
 	{ "mesh.tables[].namespaces", "[ ]",
 	  "Kubernetes namespaces whose objects have names; if empty, all.",
@@ -286,15 +291,15 @@ const struct config_option config_options[] = {
 	  IN(mesh_source, namespaces), .reload = true },
 	{ "mesh.tables[].pods", "\"disabled\"",
 	  "Which pods have names such as 10-1-2-3.NAMESPACE.pod.DOMAIN: none, "
-	  "those with any address in the name, or those among the objects.",
+	  "any address, or the pods among the objects.",
 	  STRING, CHOICE(pods_modes), IN(mesh_source, pods), .reload = true },
 	{ "mesh.tables[].ignore_empty", "false",
-	  "Whether services without a ready endpoint have no name, headless "
-	  "ones and ExternalNames aside.",
+	  "Whether services without a ready endpoint have no name; headless "
+	  "services and ExternalNames always have one.",
 	  BOOLEAN, IN(mesh_source, ignore_empty), .reload = true },
 	{ "mesh.tables[].endpoint_pod_names", "false",
-	  "Whether endpoints without a hostname are named by their pod rather "
-	  "than by their address.",
+	  "Whether endpoints without a hostname are named after their pod "
+	  "instead of their address.",
 	  BOOLEAN, IN(mesh_source, endpoint_pod_names), .reload = true },
 	{ "mesh.tables[].nameservers", "[ ]",
 	  "Addresses of the cluster's DNS servers, for the NS record of "
@@ -309,19 +314,19 @@ const struct config_option config_options[] = {
 	  STRING, .read = config_read_label, IN(mesh_source, cluster),
 	  .reload = true },
 	{ "mesh.tables[].network", "\"\"",
-	  "The network that their endpoints are in; if empty, they are reached "
-	  "from everywhere.",
+	  "The network that their endpoints are in; if empty, they can be "
+	  "reached from everywhere.",
 	  .allowed = LABEL,
 	  STRING, .read = config_read_label, IN(mesh_source, network),
 	  .reload = true },
 	{ "mesh.tables[].clusterset", NULL,
 	  "Domain of the services that a set of clusters shares "
-	  "(ServiceImport); if not given, these have no names.",
+	  "(ServiceImport); if not given, they have no names.",
 	  .allowed = "a domain name such as \"clusterset.local\"",
 	  STRING, .read = config_read_origin, IN(mesh_source, clusterset),
 	  .reload = true },
 	{ "mesh.zones", "( )",
-	  "Name spaces that the mesh owns.",
+	  "Domains that the mesh owns.",
 	  .allowed = "at most 64 groups { name = ...; unknown = ...; }",
 	  GROUPS, .read = config_read_zones, IN(config, mesh), .reload = true },
 	{ "mesh.zones[].name", NULL,
@@ -330,7 +335,8 @@ const struct config_option config_options[] = {
 	  STRING, .read = config_read_name, IN(mesh_zone, name),
 	  .required = true, .reload = true },
 	{ "mesh.zones[].unknown", "\"pass\"",
-	  "What becomes of questions for names in it that no table has.",
+	  "What happens to questions for names in the domain that no table "
+	  "defines.",
 	  STRING, CHOICE(pass_nxdomain), IN(mesh_zone, unknown),
 	  .reload = true },
 
@@ -346,7 +352,7 @@ const struct config_option config_options[] = {
 	  GROUPS, .read = config_read_audits, IN(config, audits),
 	  .reload = true },
 	{ "audit[].format", "\"json\"",
-	  "Format of the records: EVE-style JSON, one object a line.",
+	  "Format of the records: EVE-style JSON, one object for each line.",
 	  STRING, CHOICE(audit_format_names),
 	  IN(config_audit, format), .reload = true },
 	{ "audit[].path", NULL,
