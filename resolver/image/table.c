@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lookups in the image.  The order in which a name is looked for stands in
- * table_find(); each step is a few probes, whatever the number of names.
+ * Lookups in the image.  table_find() has the order in which a name is looked
+ * up; each step takes a few probes, whatever the number of names.
  */
 #include "resolver/image/table.h"
 
@@ -12,7 +12,7 @@
 #include "resolver/dns/rr.h"
 #include "resolver/image/table_state.h"
 
-/* About the share of a CPU's second-level cache that a table may hope for. */
+/* About the part of a CPU's second-level cache that a table can use. */
 #define CACHED_OCTETS	((size_t)1 << 20)
 
 static inline const struct image_node *
@@ -33,7 +33,7 @@ table_is_large(const struct table *t)
 	return t->size > CACHED_OCTETS;
 }
 
-/* Only what stands in the first slot: most names are there. */
+/* Looks only at the first slot, where most names are. */
 void
 table_fetch(const struct table *t, const struct dns_name *name,
     enum table_part part)
@@ -50,7 +50,7 @@ table_fetch(const struct table *t, const struct dns_name *name,
 	}
 }
 
-/* The node with that name, or 0.  Inlined for names that are asked for. */
+/* The node with that name, or 0.  Inlined for the question's name. */
 static inline __attribute__((always_inline)) uint32_t
 probe(const struct table *t, const uint8_t *octets, size_t length,
     uint8_t wildcard)
@@ -78,7 +78,7 @@ probe(const struct table *t, const uint8_t *octets, size_t length,
 	}
 }
 
-/* What of the table ends so: IMAGE_TAIL_*, 0 for nothing. */
+/* Which names of the table have that tail: IMAGE_TAIL_*, or 0. */
 static inline unsigned int
 find_tail(const struct table *t, uint32_t tail)
 {
@@ -86,7 +86,7 @@ find_tail(const struct table *t, uint32_t tail)
 	    image_tail_shift(tail) & 3;
 }
 
-/* Whether some name of the table may begin so. */
+/* Whether some name of the table may have that head. */
 static inline bool
 has_head(const struct table *t, uint64_t head)
 {
@@ -103,8 +103,8 @@ find_node(const struct table *t, const uint8_t *octets, size_t length,
 
 /*
  * Whether a name of the table is closer than a wildcard that takes "front"
- * labels (RFC 4592 section 3.3.1).  Only to wildcards of zone files does this
- * matter; others match at any depth.
+ * labels (RFC 4592 section 3.3.1).  This matters only for wildcards of zone
+ * files; others match at any depth.
  */
 static bool
 is_closed(const struct table *t, const uint8_t *octets, size_t length,
@@ -128,8 +128,8 @@ is_address(const uint8_t *octets, unsigned int front)
 }
 
 /*
- * Whether a wildcard that takes "front" labels of a name is for that name.
- * Not inlined: most wildcards are for any.
+ * Whether a wildcard that takes "front" labels of a name matches that name.
+ * Not inlined: most wildcards match any name.
  */
 static bool __attribute__((noinline))
 is_for(const struct table *t, uint8_t flags, const uint8_t *octets,
@@ -244,8 +244,8 @@ find_target(const struct table *t, const struct dns_name *name,
 }
 
 /*
- * NAME with a later element of the list behind it: where the client's resolver
- * would come to by itself, one question after the other.
+ * NAME followed by a later element of the list: the client's resolver would get
+ * there by itself, one question after the other.
  */
 static bool
 find_further(const struct table *t, const struct dns_name *name,
@@ -273,9 +273,8 @@ find_further(const struct table *t, const struct dns_name *name,
 }
 
 /*
- * Whether a name is NAME in that search domain already, with the domain behind
- * it once more: a resolver that appends it again is at the end of its list and
- * would get NXDOMAIN from any cluster's DNS.
+ * Whether a name is NAME.SEARCH.SEARCH: a resolver that appends the domain
+ * again is at the end of its list, and any cluster's DNS would answer NXDOMAIN.
  */
 static bool
 is_twice(const struct dns_name *name, const struct dns_name *search)
@@ -300,8 +299,8 @@ is_behind(const struct dns_name *name, const struct dns_name *search)
 }
 
 /*
- * The elements of the search list, of so many labels or more, that stand behind
- * a name, a bit for each; for most names that are not in the table, none.
+ * The elements of the search list, with at least so many labels, that a name
+ * ends with, a bit for each; none for most names outside the table.
  */
 static uint32_t
 search_behind(const struct table *t, const struct dns_name *name,
@@ -341,7 +340,7 @@ find_before(const struct table *t, const struct dns_name *name,
 	return false;
 }
 
-/* Not inlined: few names come to here, and its buffers are large. */
+/* Not inlined: few names get here, and its buffers are large. */
 static bool __attribute__((noinline))
 find_search(const struct table *t, const struct dns_name *name,
     uint32_t elements, struct entry *entry)
@@ -355,8 +354,8 @@ find_search(const struct table *t, const struct dns_name *name,
 }
 
 /*
- * The same where no name of the table has the first label, which leaves
- * wildcards: how NAME ends tells most often that there is none.
+ * The same if no name of the table has the first label, so that only wildcards
+ * are left; the tail of NAME rules out most of these.
  */
 static bool
 find_search_wildcard(const struct table *t, const struct dns_name *name,
