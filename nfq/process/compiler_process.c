@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,6 +175,8 @@ pass_on(const struct compiler_job *job, int job_fd, int program, int *keep)
 			return -errno;
 	keep[kept++] = program;		/* which is closed by executing it */
 	error = leave_terminal(keep, kept);
+	/* By it the parent is told that the table is too large. */
+	(void)signal(SIGXFSZ, SIG_DFL);
 	return error < 0 ? error : child_isolate(keep, kept);
 }
 

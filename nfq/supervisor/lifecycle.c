@@ -53,6 +53,8 @@ start_signals(struct supervisor *s)
 	sigset_t ours;
 
 	(void)signal(SIGPIPE, SIG_IGN);
+	/* A file at RLIMIT_FSIZE is a write that fails; the worker's, too. */
+	(void)signal(SIGXFSZ, SIG_IGN);
 	(void)sigemptyset(&ours);
 	(void)sigaddset(&ours, SIGTERM);
 	(void)sigaddset(&ours, SIGINT);
