@@ -61,6 +61,7 @@ struct audit {
 	uint64_t ordered, carried_out; /* changes of files */
 	bool stop;
 	struct timespec stop_until;	/* CLOCK_MONOTONIC */
+	bool ended;			/* the writer touches nothing more */
 };
 
 static void
@@ -329,6 +330,10 @@ write_records(void *argument)
 			pause_writer(a, WRITER_SLEEPS, 0);
 	}
 	close_outlets(a);
+	pthread_mutex_lock(&a->mutex);
+	a->ended = true;
+	pthread_cond_broadcast(&a->done);
+	pthread_mutex_unlock(&a->mutex);
 	return NULL;
 }
 
@@ -460,6 +465,7 @@ void
 audit_stop(struct audit *a, int timeout_ms)
 {
 	struct timespec limit;
+	bool ended;
 
 	if (a == NULL)
 		return;
@@ -467,9 +473,15 @@ audit_stop(struct audit *a, int timeout_ms)
 	a->stop = true;
 	a->stop_until = monotonic_in((int64_t)timeout_ms * 1000000);
 	wake_writer(a);
-	pthread_mutex_unlock(&a->mutex);
 	limit = monotonic_in(((int64_t)timeout_ms + STOP_GRACE_MS) * 1000000);
+	while (!a->ended && pthread_cond_clockwait(&a->done, &a->mutex,
+	    CLOCK_MONOTONIC, &limit) == 0)
+		continue;
+	ended = a->ended;
+	pthread_mutex_unlock(&a->mutex);
 	/* A writer that hangs in a dead disk's write(2) keeps its memory. */
-	if (pthread_clockjoin_np(a->thread, NULL, CLOCK_MONOTONIC, &limit) == 0)
-		free_audit(a);
+	if (!ended)
+		return;
+	(void)pthread_join(a->thread, NULL);
+	free_audit(a);
 }
