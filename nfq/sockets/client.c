@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "nfq/sockets/channel.h"
+#include "policy/clock.h"
 
 int
 sockets_connect(const char *path)
@@ -89,31 +89,23 @@ sockets_answer(int channel, uid_t uid, int *fd)
 	return error;
 }
 
-static int64_t
-monotonic_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 int
 sockets_ask(int channel, uid_t uid, const struct sockets_request *request,
     int timeout_ms)
 {
-	const int64_t deadline = monotonic_ms() + timeout_ms;
+	const monotime_t deadline = monotime_add_ms(monotime_now(), timeout_ms);
 	int fd, error = sockets_request(channel, request);
 
 	if (error < 0)
 		return error;
 	for (;;) {
 		struct pollfd wait = { .fd = channel, .events = POLLIN };
-		int64_t left = deadline - monotonic_ms();
+		const int left = monotime_poll_timeout(monotime_now(),
+		    deadline);
 
 		if (left <= 0)
 			return -ETIMEDOUT;
-		if (poll(&wait, 1, (int)left) <= 0)
+		if (poll(&wait, 1, left) <= 0)
 			continue;
 		error = sockets_answer(channel, uid, &fd);
 		if (error == 0)

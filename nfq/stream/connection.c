@@ -75,7 +75,7 @@ asker_of(const struct stream *s, const struct stream_connection *c)
 	const bool v4 = c->peer.any.sa_family == AF_INET;
 
 	return (struct asker){
-		.now = monotime_from_ms(s->now_ms),
+		.now = s->now,
 		.uid = c->sender.uid,
 		.gid = c->sender.gid,
 		.device = c->sender.device,
@@ -152,9 +152,9 @@ keep_input(struct stream *s, struct stream_connection *c,
     const struct stream_input *input, bool taken)
 {
 	if (input->left == 0 || !can_take(s, c))
-		c->message_ms = 0;
-	else if (taken || c->message_ms == 0)
-		c->message_ms = s->now_ms;
+		c->message_since = MONOTIME_NEVER;
+	else if (taken || !monotime_is_set(c->message_since))
+		c->message_since = s->now;
 	return stream_buffer_put(&c->in, input->octets, input->left) < 0 ?
 	    STREAM_CLOSE : STREAM_GO_ON;
 }
@@ -167,7 +167,7 @@ static enum stream_next
 take_messages(struct stream *s, struct stream_connection *c,
     struct stream_input input)
 {
-	struct received message = { .at_ns = stream_now_ns() };
+	struct received message = { .at_ns = realtime_ns() };
 	struct stream_input rest = input;
 	enum taken what = TAKEN;
 	bool taken = false;
@@ -185,7 +185,7 @@ take_messages(struct stream *s, struct stream_connection *c,
 	    keep_input(s, c, &input, taken) == STREAM_CLOSE)
 		return STREAM_CLOSE;
 	if (what != TAKEN)
-		c->message_ms = 0;	/* it is here, and waits for us */
+		c->message_since = MONOTIME_NEVER;	/* it is here, and waits for us */
 	return what == TAKEN_RAW ? STREAM_WANTS_RAW : STREAM_GO_ON;
 }
 
@@ -221,7 +221,7 @@ stream_client_begin_raw(struct stream *s, struct stream_connection *c)
 {
 	stream_count(s, STREAM_RAW);
 	c->raw = true;
-	c->message_ms = 0;
+	c->message_since = MONOTIME_NEVER;
 	if (stream_relay_begin_raw(s, c) == STREAM_CLOSE)
 		return STREAM_CLOSE;
 	return take_input(s, c, fetch_input(s, c));
@@ -248,7 +248,7 @@ stream_client_ready(struct stream *s, struct stream_connection *c,
 	/* Reset: nobody is there to read an answer. */
 	if ((events & (EPOLLERR | EPOLLHUP)) != 0)
 		return STREAM_CLOSE;
-	c->active_ms = s->now_ms;
+	c->active = s->now;
 	if ((events & EPOLLOUT) != 0 && stream_buffer_length(&c->out) > 0 &&
 	    stream_send_waiting(s, c) == STREAM_CLOSE)
 		return STREAM_CLOSE;
@@ -313,9 +313,10 @@ stream_is_idle(const struct stream_connection *c)
 }
 
 static bool
-is_past(const struct stream *s, int64_t since_ms, unsigned int seconds)
+has_lasted(const struct stream *s, monotime_t since, unsigned int seconds)
 {
-	return since_ms != 0 && s->now_ms - since_ms >= seconds * INT64_C(1000);
+	return monotime_is_set(since) && monotime_ms_since(s->now, since) >=
+	    seconds * INT64_C(1000);
 }
 
 enum stream_next
@@ -324,14 +325,14 @@ stream_client_tick(struct stream *s, struct stream_connection *c)
 	const struct stream_settings *limits = &s->limits;
 	enum status_stream counter;
 
-	if (is_past(s, c->message_ms, limits->message_s))
+	if (has_lasted(s, c->message_since, limits->message_s))
 		counter = STREAM_SLOW;
-	else if (is_past(s, c->unread_ms, limits->unread_s))
+	else if (has_lasted(s, c->unread_since, limits->unread_s))
 		counter = STREAM_UNREAD;
-	else if (is_past(s, c->active_ms, limits->idle_s) &&
+	else if (has_lasted(s, c->active, limits->idle_s) &&
 	    (c->raw || stream_is_idle(c)))
 		counter = STREAM_IDLE;
-	else if (is_past(s, c->raw_since_ms, limits->raw_lifetime_s))
+	else if (has_lasted(s, c->raw_since, limits->raw_lifetime_s))
 		counter = STREAM_RAW_EXPIRED;
 	else
 		return STREAM_GO_ON;

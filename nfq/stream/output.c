@@ -18,7 +18,7 @@ keep(struct stream *s, struct stream_connection *c, const uint8_t *octets,
 	if (length == 0)
 		return STREAM_GO_ON;
 	if (stream_buffer_length(&c->out) == 0)
-		c->unread_ms = s->now_ms;
+		c->unread_since = s->now;
 	return stream_buffer_put(&c->out, octets, length) < 0 ? STREAM_CLOSE :
 	    STREAM_GO_ON;
 }
@@ -57,9 +57,9 @@ stream_send_waiting(struct stream *s, struct stream_connection *c)
 	 * take as long as it likes, as long as it goes on.
 	 */
 	if (stream_buffer_length(&c->out) == 0)
-		c->unread_ms = 0;
+		c->unread_since = MONOTIME_NEVER;
 	else if (c->raw && n > 0)
-		c->unread_ms = s->now_ms;
+		c->unread_since = s->now;
 	return STREAM_GO_ON;
 }
 
@@ -150,6 +150,6 @@ stream_put_failure(struct stream *s, struct stream_connection *c,
 	stream_record(s, c, &(struct stream_record){
 	    .decision = &decision, .question = question,
 	    .question_length = length, .answer = room + STREAM_PREFIX,
-	    .answer_length = n, .received_ns = stream_now_ns() });
+	    .answer_length = n, .received_ns = realtime_ns() });
 	return STREAM_GO_ON;
 }

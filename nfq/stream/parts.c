@@ -3,7 +3,6 @@
 
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 /* One writer a counter: no read-modify-write is needed. */
@@ -48,15 +47,6 @@ stream_wake(struct stream *s)
 	(void)!write(s->wake.fd, &one, sizeof(one));
 }
 
-uint64_t
-stream_now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 void
 stream_record(struct stream *s, const struct stream_connection *c,
     const struct stream_record *record)
@@ -78,7 +68,7 @@ stream_record(struct stream *s, const struct stream_connection *c,
 
 	if (!audit_wants(s->audit, r.verdict))
 		return;
-	r.time_ns = stream_now_ns();
+	r.time_ns = realtime_ns();
 	if (r.time_ns > record->received_ns)
 		r.spent_ns = (uint32_t)(r.time_ns - record->received_ns);
 	(void)sockets_address_split(&c->peer, r.client, &r.client_port);

@@ -44,6 +44,7 @@
 #include "nfq/stream/frame.h"
 #include "nfq/stream/listen.h"
 #include "policy/audit/audit.h"
+#include "policy/clock.h"
 #include "policy/config/settings.h"
 #include "policy/status/status.h"
 #include "resolver/answer/chase.h"
@@ -97,10 +98,10 @@ struct stream_connection {
 	struct stream_buffer in;	/* from the client, not taken yet */
 	struct stream_buffer out;	/* to the client */
 	struct stream_relay *relay;	/* NULL: no question was relayed yet */
-	int64_t active_ms;
-	int64_t message_ms;		/* when a message began; 0: none has */
-	int64_t unread_ms;		/* since when "out" waits; 0: it does not */
-	int64_t raw_since_ms;		/* when it got its place; 0: none */
+	monotime_t active;		/* when something last happened */
+	monotime_t message_since;	/* when a message began; never: none has */
+	monotime_t unread_since;	/* "out" waits; never: it does not */
+	monotime_t raw_since;		/* when it got its place; never: none */
 	bool raw;			/* relayed as a whole */
 	bool ended;			/* the client has sent its last octet */
 	bool throttled;			/* too many questions are in flight */
@@ -120,7 +121,7 @@ struct stream_sockets {
 	int control;			/* to the supervisor: for another channel */
 	atomic_int fresh;		/* a new channel for the thread */
 	struct stream_end end;		/* fd -1: no channel */
-	int64_t wanted_ms;		/* when we asked for one */
+	monotime_t wanted;		/* when we asked for one */
 	int error;			/* of the channel that is gone */
 	unsigned int oldest, count;	/* of those asked for */
 	struct stream_connection *asked[STREAM_ASKED];	/* NULL: given up */
@@ -144,8 +145,8 @@ struct stream {
 	struct stream_connection *dead;	/* closed in this round */
 	unsigned int count, raw_count;
 	uint64_t files_max;		/* that this process may have open */
-	int64_t now_ms;
-	int64_t tick_ms;
+	monotime_t now;			/* of this round */
+	monotime_t ticked;
 	uint32_t rotation;
 	uint64_t before[STREAM_COUNTERS];
 	const struct generation *generation;	/* of this round */
@@ -171,9 +172,6 @@ void stream_close_end(struct stream *s, struct stream_end *end);
 
 /* Has the thread look what there is to do.  From any thread. */
 void stream_wake(struct stream *s);
-
-/* Nanoseconds since 1970, as the audit has them. */
-uint64_t stream_now_ns(void);
 
 /* One question's record.  answer may be NULL. */
 struct stream_record {
@@ -418,6 +416,6 @@ void stream_arrive(struct stream *s, const struct stream_arrival *arrival);
 
 /* What epoll says of s->epoll, and the time (CLOCK_MONOTONIC). */
 void stream_round(struct stream *s, const struct epoll_event *events,
-    int count, int64_t now_ms);
+    int count, monotime_t now);
 
 #endif

@@ -59,7 +59,7 @@ stream_mark_closed(struct stream *s, struct stream_connection *c)
 	stream_sockets_forget(s, c);
 	list_remove(&s->all, c, STREAM_ALL);
 	list_remove(&c->of->list, c, STREAM_OF_CLIENT);
-	if (c->raw_since_ms != 0) {
+	if (monotime_is_set(c->raw_since)) {
 		list_remove(&s->raws, c, STREAM_RAWS);
 		c->of->raw--;
 		s->raw_count--;
@@ -211,7 +211,7 @@ stream_welcome(struct stream *s, const struct stream_arrival *arrival)
 	c->sender = sender;
 	c->client = (struct stream_end){ ROLE_CLIENT, arrival->fd, 0, c };
 	c->server = (struct stream_end){ ROLE_SERVER, -1, 0, c };
-	c->active_ms = s->now_ms;
+	c->active = s->now;
 	list_append(&s->all, c, STREAM_ALL);
 	list_append(&c->of->list, c, STREAM_OF_CLIENT);
 	s->count++;
@@ -243,7 +243,7 @@ stream_admit_raw(struct stream *s, struct stream_connection *c)
 			return false;
 		stream_mark_closed(s, old);
 	}
-	c->raw_since_ms = s->now_ms;
+	c->raw_since = s->now;
 	list_append(&s->raws, c, STREAM_RAWS);
 	c->of->raw++;
 	s->raw_count++;

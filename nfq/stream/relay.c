@@ -27,7 +27,7 @@ struct stream_relay {
 	struct stream_pendings asked;
 	struct stream_buffer in;	/* part of a message from there */
 	struct stream_buffer raw;	/* octets for there, in raw mode */
-	int64_t since_ms;		/* when something last happened */
+	monotime_t since;		/* when something last happened */
 	bool connecting;
 	bool answers;			/* this connection had an answer */
 	bool shut;			/* our last octet is sent */
@@ -129,7 +129,7 @@ open_server(struct stream *s, struct stream_connection *c)
 	}
 	r->answers = false;
 	r->shut = false;
-	r->since_ms = s->now_ms;
+	r->since = s->now;
 	stream_pending_send_again(&r->asked);
 	return 0;
 }
@@ -162,7 +162,7 @@ static void
 append(const struct stream *s, struct stream_relay *r, struct stream_pending *p)
 {
 	if (r->asked.count == 0)
-		r->since_ms = s->now_ms;
+		r->since = s->now;
 	stream_pending_append(&r->asked, p);
 }
 
@@ -241,8 +241,8 @@ stream_relay_begin_raw(struct stream *s, struct stream_connection *c)
 	if (error == 0 && r->in.octets != NULL)
 		error = stream_buffer_put(&c->out, r->in.octets + r->in.start,
 		    stream_buffer_length(&r->in));
-	if (stream_buffer_length(&c->out) > 0 && c->unread_ms == 0)
-		c->unread_ms = s->now_ms;
+	if (stream_buffer_length(&c->out) > 0 && !monotime_is_set(c->unread_since))
+		c->unread_since = s->now;
 	stream_buffer_clear(&r->in);
 	stream_pending_clear(&r->asked);
 	return error < 0 ? STREAM_CLOSE : STREAM_GO_ON;
@@ -391,7 +391,7 @@ deliver(struct stream *s, struct stream_connection *c, const uint8_t *message,
 	if (link == NULL)
 		return STREAM_GO_ON;
 	r->answers = true;
-	r->since_ms = s->now_ms;
+	r->since = s->now;
 	if ((*link)->chase == NULL)
 		next = stream_put_message(s, c, message, length);
 	else if (stream_pending_is_chased(*link, message, length))
@@ -422,7 +422,7 @@ take_answers(struct stream *s, struct stream_connection *c, size_t length)
 static enum stream_next
 take_octets(struct stream *s, struct stream_connection *c, size_t length)
 {
-	c->active_ms = s->now_ms;
+	c->active = s->now;
 	if (stream_put_octets(s, c, s->input, length) == STREAM_CLOSE)
 		return STREAM_CLOSE;
 	return stream_flush(s, c);
@@ -457,7 +457,7 @@ finish_connect(struct stream *s, struct stream_connection *c)
 	    error != 0)
 		return fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
 	c->relay->connecting = false;
-	c->relay->since_ms = s->now_ms;
+	c->relay->since = s->now;
 	return STREAM_GO_ON;
 }
 
@@ -500,13 +500,14 @@ enum stream_next
 stream_relay_tick(struct stream *s, struct stream_connection *c)
 {
 	struct stream_relay *r = c->relay;
-	int64_t patience = s->limits.relay_s * INT64_C(1000);
+	const int64_t patience_ms = s->limits.relay_s * INT64_C(1000);
 
-	if (r == NULL || !has_server(c) || s->now_ms - r->since_ms < patience)
+	if (r == NULL || !has_server(c) ||
+	    monotime_ms_since(s->now, r->since) < patience_ms)
 		return STREAM_GO_ON;
 	/* Not its fault if the client does not take its answers. */
 	if (stream_buffer_length(&c->out) > 0)
-		r->since_ms = s->now_ms;
+		r->since = s->now;
 	else if (c->server.fd < 0 || r->connecting || r->asked.count > 0)
 		return fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
 	return STREAM_GO_ON;

@@ -52,9 +52,10 @@ want_channel(struct stream *s)
 	const struct control_message order = {.kind = CONTROL_SOCKETS_WANTED};
 	struct stream_sockets *o = &s->sockets;
 
-	if (s->now_ms - o->wanted_ms < WANT_EVERY_MS)
+	if (monotime_is_set(o->wanted) &&
+	    monotime_ms_since(s->now, o->wanted) < WANT_EVERY_MS)
 		return;
-	o->wanted_ms = s->now_ms;
+	o->wanted = s->now;
 	/* A supervisor that is gone shows elsewhere. */
 	(void)!control_send(o->control, &order, NULL, 0);
 }

@@ -10,7 +10,6 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "nfq/stream/parts.h"
@@ -19,15 +18,6 @@
 #define TICK_MS		250
 #define ACCEPTS		64	/* a round, of each listener */
 #define SPARE_FILES	128	/* besides two for each connection */
-
-static int64_t
-monotonic_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void
 set_counter(_Atomic uint64_t *counter, uint64_t value)
@@ -130,9 +120,9 @@ tick(struct stream *s)
 	struct stream_connection *c, *next;
 	enum stream_next step;
 
-	if (s->now_ms - s->tick_ms < TICK_MS)
+	if (monotime_ms_since(s->now, s->ticked) < TICK_MS)
 		return;
-	s->tick_ms = s->now_ms;
+	s->ticked = s->now;
 	for (c = s->all.first; c != NULL; c = next) {
 		next = c->links[STREAM_ALL].next;
 		step = stream_client_tick(s, c);
@@ -186,11 +176,11 @@ take_limits(struct stream *s)
 
 void
 stream_round(struct stream *s, const struct epoll_event *events, int count,
-    int64_t now_ms)
+    monotime_t now)
 {
 	struct status_worker *slot = s->slot;
 
-	s->now_ms = now_ms;
+	s->now = now;
 	atomic_store_explicit(&slot->busy, 1, memory_order_relaxed);
 	s->generation = generation_get(&s->in_use, &s->current);
 	atomic_store_explicit(&slot->table_generation, s->generation->number,
@@ -225,7 +215,7 @@ run(void *argument)
 			    strerror(errno));
 			_exit(WORKER_FAILED);
 		}
-		stream_round(s, events, n > 0 ? n : 0, monotonic_ms());
+		stream_round(s, events, n > 0 ? n : 0, monotime_now());
 		/* Packets of the queue, should its threads share our CPU. */
 		(void)sched_yield();
 	}

@@ -57,7 +57,7 @@ struct bench {
 	struct generation generation;
 	struct worker_handover handover;
 	struct stream *stream;
-	int64_t now_ms;
+	monotime_t now;
 	int clients[CLIENTS], servers[SERVERS];	/* their ends; -1: none */
 	int sockets;				/* its end of the channel */
 	int control[2];
@@ -218,7 +218,7 @@ run_round(struct bench *b)
 	unsigned int count = 0;
 	int n = epoll_wait(s->epoll, events, STREAM_EVENTS, 0);
 
-	stream_round(b->stream, events, n > 0 ? n : 0, b->now_ms);
+	stream_round(b->stream, events, n > 0 ? n : 0, b->now);
 	check(s->dead == NULL && s->output_used == 0);
 	for (const struct stream_connection *c = s->all.first; c != NULL;
 	    c = c->links[STREAM_ALL].next) {
@@ -285,7 +285,7 @@ happen(struct bench *b, struct schedule *s)
 		give_channel(b, who);
 		break;
 	case TIME:
-		b->now_ms += who * 20;
+		b->now = monotime_add_ms(b->now, who * 20);
 		break;
 	case ROUND:
 		run_round(b);
@@ -305,7 +305,7 @@ begin(struct bench *b, struct table *table, uint8_t how)
 	memset(b->clients, 0xff, sizeof(b->clients));
 	memset(b->servers, 0xff, sizeof(b->servers));
 	b->sockets = -1;
-	b->now_ms = 1000000;
+	b->now = monotime_from_ms(1000000);
 	b->config.uid = geteuid();
 	b->generation.settings.stream = (struct stream_settings){
 		.connections = 6, .per_client = 4, .raw = 2,

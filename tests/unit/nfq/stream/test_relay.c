@@ -29,7 +29,7 @@ struct bench {
 	struct generation generation;
 	struct worker_handover handover;
 	struct stream *stream;
-	int64_t now_ms;
+	monotime_t now;
 	int client, server, channel;	/* the test's ends; -1: none */
 	int control[2];
 };
@@ -82,7 +82,7 @@ drop(int *fd)
 static void
 pass_ms(int64_t ms)
 {
-	b->now_ms += ms;
+	b->now = monotime_add_ms(b->now, ms);
 }
 
 /* Rounds until nothing more happens. */
@@ -94,7 +94,7 @@ run(void)
 
 	for (int i = 0; i < 20; i++) {
 		n = epoll_wait(b->stream->epoll, events, STREAM_EVENTS, 0);
-		stream_round(b->stream, events, n > 0 ? n : 0, b->now_ms);
+		stream_round(b->stream, events, n > 0 ? n : 0, b->now);
 	}
 }
 
@@ -107,7 +107,7 @@ begin(bool sockets)
 
 	memset(b, 0, sizeof(*b));
 	b->server = b->channel = -1;
-	b->now_ms = 1000000;
+	b->now = monotime_from_ms(1000000);
 	b->config.uid = geteuid();
 	b->generation.settings.stream = (struct stream_settings){
 		.connections = 6, .per_client = 4, .raw = 2, .raw_lifetime_s = 50,
@@ -131,7 +131,7 @@ begin(bool sockets)
 	arrival.name.v4.sin_port = htons(53);
 	b->client = pair[1];
 	/* Outside of a round, as accept() is within one. */
-	b->stream->now_ms = b->now_ms;
+	b->stream->now = b->now;
 	stream_arrive(b->stream, &arrival);
 	if (!sockets)
 		return;
