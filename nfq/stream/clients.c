@@ -157,6 +157,7 @@ stream_clients_add(struct stream_clients *c,
 		if (client == NULL)
 			return NULL;
 		client->key = *key;
+		TAILQ_INIT(&client->list);
 		*link = client;
 	} else
 		leave_count(c, client);

@@ -8,9 +8,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <sys/types.h>
 
-#include "nfq/stream/list.h"
+struct stream_connection;
+TAILQ_HEAD(stream_list, stream_connection);
 
 struct stream_client_key {
 	uid_t uid;			/* (uid_t)-1: unknown */

@@ -90,7 +90,10 @@ enum stream_wait {
 };
 
 struct stream_connection {
-	struct stream_link links[STREAM_LISTS];
+	TAILQ_ENTRY(stream_connection) in_all;	/* or in the dead ones */
+	TAILQ_ENTRY(stream_connection) in_client;
+	TAILQ_ENTRY(stream_connection) in_raws;
+	TAILQ_ENTRY(stream_connection) in_waiting;
 	struct stream_end client, server;
 	union sockets_address peer, name;	/* the client's, the nameserver's */
 	struct sender sender;		/* what the queue knew of the client */
@@ -108,7 +111,6 @@ struct stream_connection {
 	bool raw_waits;			/* to be raw, once nothing is chased */
 	bool closed;			/* marked: freed after this round */
 	enum stream_wait wait;
-	struct stream_connection *wait_next, *wait_prev;
 };
 
 /* Requests that may be without an answer at a time. */
@@ -125,7 +127,7 @@ struct stream_sockets {
 	int error;			/* of the channel that is gone */
 	unsigned int oldest, count;	/* of those asked for */
 	struct stream_connection *asked[STREAM_ASKED];	/* NULL: given up */
-	struct stream_connection *first, *last;	/* those that wait for their turn */
+	struct stream_list waiting;	/* for their turn, in order */
 };
 
 struct stream {
@@ -141,8 +143,9 @@ struct stream {
 	struct stream_sockets sockets;
 	struct senders *senders;	/* NULL: no user is known */
 	struct stream_clients *clients;
-	struct stream_list all, raws;
-	struct stream_connection *dead;	/* closed in this round */
+	struct stream_list all;		/* oldest activity first, so each client's */
+	struct stream_list raws;	/* in the order in which they became raw */
+	struct stream_list dead;	/* closed in this round */
 	unsigned int count, raw_count;
 	uint64_t files_max;		/* that this process may have open */
 	monotime_t now;			/* of this round */

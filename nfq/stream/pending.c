@@ -11,7 +11,8 @@
 void
 stream_pending_init(struct stream_pendings *list)
 {
-	*list = (struct stream_pendings){ .end = &list->first };
+	*list = (struct stream_pendings){ .unsent = NULL };
+	TAILQ_INIT(&list->all);
 }
 
 struct stream_pending *
@@ -21,7 +22,6 @@ stream_pending_new(const uint8_t *message, size_t length)
 
 	if (p == NULL)
 		return NULL;
-	p->next = NULL;
 	p->chase = NULL;
 	p->length = STREAM_PREFIX + length;
 	stream_frame_put(p->octets, length);
@@ -39,8 +39,7 @@ cost_of(const struct stream_pending *p)
 void
 stream_pending_append(struct stream_pendings *list, struct stream_pending *p)
 {
-	*list->end = p;
-	list->end = &p->next;
+	TAILQ_INSERT_TAIL(&list->all, p, link);
 	if (list->unsent == NULL) {
 		list->unsent = p;
 		list->sent = 0;
@@ -51,17 +50,13 @@ stream_pending_append(struct stream_pendings *list, struct stream_pending *p)
 }
 
 void
-stream_pending_drop(struct stream_pendings *list, struct stream_pending **link)
+stream_pending_drop(struct stream_pendings *list, struct stream_pending *p)
 {
-	struct stream_pending *p = *link;
-
-	*link = p->next;
-	if (list->end == &p->next)
-		list->end = link;
 	if (list->unsent == p) {
-		list->unsent = p->next;
+		list->unsent = TAILQ_NEXT(p, link);
 		list->sent = 0;
 	}
+	TAILQ_REMOVE(&list->all, p, link);
 	list->count--;
 	list->chases -= p->chase != NULL;
 	list->octets -= cost_of(p);
@@ -72,8 +67,10 @@ stream_pending_drop(struct stream_pendings *list, struct stream_pending **link)
 void
 stream_pending_clear(struct stream_pendings *list)
 {
-	while (list->first != NULL)
-		stream_pending_drop(list, &list->first);
+	struct stream_pending *p;
+
+	while ((p = TAILQ_FIRST(&list->all)) != NULL)
+		stream_pending_drop(list, p);
 }
 
 void
@@ -87,7 +84,7 @@ stream_pending_sent(struct stream_pendings *list, size_t n)
 			return;
 		}
 		n -= left;
-		list->unsent = list->unsent->next;
+		list->unsent = TAILQ_NEXT(list->unsent, link);
 		list->sent = 0;
 	}
 }
@@ -95,15 +92,16 @@ stream_pending_sent(struct stream_pendings *list, size_t n)
 void
 stream_pending_send_again(struct stream_pendings *list)
 {
-	list->unsent = list->first;
+	list->unsent = TAILQ_FIRST(&list->all);
 	list->sent = 0;
 }
 
 static bool
 is_taken(const struct stream_pendings *list, uint16_t id)
 {
-	for (const struct stream_pending *p = list->first; p != NULL;
-	    p = p->next) {
+	const struct stream_pending *p;
+
+	TAILQ_FOREACH(p, &list->all, link) {
 		if (wire_load_u16(stream_pending_message(p)) == id)
 			return true;
 	}
@@ -127,25 +125,24 @@ stream_pending_is_chased(const struct stream_pending *p, const uint8_t *message,
 	    p->length - STREAM_PREFIX, message, length);
 }
 
-struct stream_pending **
+struct stream_pending *
 stream_pending_find(struct stream_pendings *list, const uint8_t *message,
     size_t length)
 {
-	struct stream_pending **chased = NULL;
+	struct stream_pending *p, *chased = NULL;
 
 	if (length < 2)
 		return NULL;
-	for (struct stream_pending **link = &list->first;
-	    *link != list->unsent; link = &(*link)->next) {
-		struct stream_pending *p = *link;
-
+	TAILQ_FOREACH(p, &list->all, link) {
+		if (p == list->unsent)
+			break;
 		if (memcmp(stream_pending_message(p), message, 2) != 0)
 			continue;
 		if (p->chase == NULL ||
 		    stream_pending_is_chased(p, message, length))
-			return link;
+			return p;
 		if (chased == NULL)
-			chased = link;
+			chased = p;
 	}
 	return chased;
 }

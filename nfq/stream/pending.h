@@ -9,20 +9,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "nfq/stream/frame.h"
 
 struct stream_chase;
 
 struct stream_pending {
-	struct stream_pending *next;
+	TAILQ_ENTRY(stream_pending) link;
 	struct stream_chase *chase;	/* owned; NULL: the client's own question */
 	size_t length;			/* with the prefix */
 	uint8_t octets[];		/* as they are sent */
 };
 
 struct stream_pendings {
-	struct stream_pending *first, **end;	/* in the order in which they came */
+	TAILQ_HEAD(, stream_pending) all;	/* in the order in which they came */
 	struct stream_pending *unsent;	/* the first that is not sent whole */
 	size_t sent;			/* octets of that one */
 	unsigned int count;
@@ -47,9 +48,9 @@ struct stream_pending *stream_pending_new(const uint8_t *message,
 void stream_pending_append(struct stream_pendings *list,
     struct stream_pending *p);
 
-/* Takes *link out and frees it, or all. */
+/* Takes p out and frees it, or all. */
 void stream_pending_drop(struct stream_pendings *list,
-    struct stream_pending **link);
+    struct stream_pending *p);
 void stream_pending_clear(struct stream_pendings *list);
 
 /* So many octets more of the unsent ones are sent; or none of any. */
@@ -64,7 +65,7 @@ uint16_t stream_pending_free_id(struct stream_pendings *list, uint16_t id);
  * sent.  It is told by its id.  Of a chase, whose id is ours, the question has
  * to be the same, too, or nobody else has the id: stream_pending_is_chased().
  */
-struct stream_pending **stream_pending_find(struct stream_pendings *list,
+struct stream_pending *stream_pending_find(struct stream_pendings *list,
     const uint8_t *message, size_t length);
 
 /* Whether the message answers the question of a chase. */

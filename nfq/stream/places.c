@@ -15,41 +15,13 @@
 
 #define LOOK_FOR_IDLE	64	/* connections, when a place is needed */
 
-static void
-list_append(struct stream_list *list, struct stream_connection *c,
-    enum stream_lists which)
-{
-	c->links[which] = (struct stream_link){ NULL, list->last };
-	if (list->last != NULL)
-		list->last->links[which].next = c;
-	else
-		list->first = c;
-	list->last = c;
-}
-
-static void
-list_remove(struct stream_list *list, struct stream_connection *c,
-    enum stream_lists which)
-{
-	const struct stream_link link = c->links[which];
-
-	if (link.prev != NULL)
-		link.prev->links[which].next = link.next;
-	else
-		list->first = link.next;
-	if (link.next != NULL)
-		link.next->links[which].prev = link.prev;
-	else
-		list->last = link.prev;
-}
-
 void
 stream_touch(struct stream *s, struct stream_connection *c)
 {
-	list_remove(&s->all, c, STREAM_ALL);
-	list_append(&s->all, c, STREAM_ALL);
-	list_remove(&c->of->list, c, STREAM_OF_CLIENT);
-	list_append(&c->of->list, c, STREAM_OF_CLIENT);
+	TAILQ_REMOVE(&s->all, c, in_all);
+	TAILQ_INSERT_TAIL(&s->all, c, in_all);
+	TAILQ_REMOVE(&c->of->list, c, in_client);
+	TAILQ_INSERT_TAIL(&c->of->list, c, in_client);
 }
 
 void
@@ -57,27 +29,26 @@ stream_mark_closed(struct stream *s, struct stream_connection *c)
 {
 	c->closed = true;
 	stream_sockets_forget(s, c);
-	list_remove(&s->all, c, STREAM_ALL);
-	list_remove(&c->of->list, c, STREAM_OF_CLIENT);
+	TAILQ_REMOVE(&s->all, c, in_all);
+	TAILQ_REMOVE(&c->of->list, c, in_client);
 	if (monotime_is_set(c->raw_since)) {
-		list_remove(&s->raws, c, STREAM_RAWS);
+		TAILQ_REMOVE(&s->raws, c, in_raws);
 		c->of->raw--;
 		s->raw_count--;
 	}
 	stream_clients_remove(s->clients, c->of);
 	c->of = NULL;
 	s->count--;
-	c->links[STREAM_ALL].next = s->dead;
-	s->dead = c;
+	TAILQ_INSERT_TAIL(&s->dead, c, in_all);
 }
 
 void
 stream_bury(struct stream *s)
 {
-	while (s->dead != NULL) {
-		struct stream_connection *c = s->dead;
+	struct stream_connection *c;
 
-		s->dead = c->links[STREAM_ALL].next;
+	while ((c = TAILQ_FIRST(&s->dead)) != NULL) {
+		TAILQ_REMOVE(&s->dead, c, in_all);
 		stream_close_end(s, &c->client);
 		stream_close_end(s, &c->server);
 		stream_relay_free(c);
@@ -87,18 +58,30 @@ stream_bury(struct stream *s)
 	}
 }
 
-/* The one of a list that was idle longest, among the first ones. */
+/* The client's, among the first ones, that was idle longest; NULL: none. */
 static struct stream_connection *
-find_idle(const struct stream_list *list, enum stream_lists which)
+find_idle_of(const struct stream_client *client)
 {
-	struct stream_connection *c = list->first;
+	struct stream_connection *c;
+	int left = LOOK_FOR_IDLE;
 
-	for (int i = 0; c != NULL && i < LOOK_FOR_IDLE; i++) {
-		if (stream_is_idle(c))
-			return c;
-		c = c->links[which].next;
-	}
-	return NULL;
+	TAILQ_FOREACH(c, &client->list, in_client)
+		if (left-- == 0 || stream_is_idle(c))
+			break;
+	return c != NULL && stream_is_idle(c) ? c : NULL;
+}
+
+/* The same of all. */
+static struct stream_connection *
+find_idle(const struct stream *s)
+{
+	struct stream_connection *c;
+	int left = LOOK_FOR_IDLE;
+
+	TAILQ_FOREACH(c, &s->all, in_all)
+		if (left-- == 0 || stream_is_idle(c))
+			break;
+	return c != NULL && stream_is_idle(c) ? c : NULL;
 }
 
 /* From whom a place is taken for somebody who has "has"; NULL: from nobody. */
@@ -110,10 +93,10 @@ find_victim(const struct stream *s, unsigned int has)
 
 	if (most == NULL)
 		return NULL;
-	c = find_idle(&most->list, STREAM_OF_CLIENT);
+	c = find_idle_of(most);
 	if (c == NULL && most->connections > has)
-		c = most->list.first;
-	return c != NULL ? c : find_idle(&s->all, STREAM_ALL);
+		c = TAILQ_FIRST(&most->list);
+	return c != NULL ? c : find_idle(s);
 }
 
 static bool
@@ -136,7 +119,7 @@ stream_evict(struct stream *s)
 bool
 stream_evict_idle(struct stream *s)
 {
-	return evict(s, find_idle(&s->all, STREAM_ALL));
+	return evict(s, find_idle(s));
 }
 
 /* What the queue knew of the first packet. */
@@ -212,8 +195,8 @@ stream_welcome(struct stream *s, const struct stream_arrival *arrival)
 	c->client = (struct stream_end){ ROLE_CLIENT, arrival->fd, 0, c };
 	c->server = (struct stream_end){ ROLE_SERVER, -1, 0, c };
 	c->active = s->now;
-	list_append(&s->all, c, STREAM_ALL);
-	list_append(&c->of->list, c, STREAM_OF_CLIENT);
+	TAILQ_INSERT_TAIL(&s->all, c, in_all);
+	TAILQ_INSERT_TAIL(&c->of->list, c, in_client);
 	s->count++;
 	stream_count(s, STREAM_ACCEPTED);
 	return c;
@@ -223,10 +206,9 @@ stream_welcome(struct stream *s, const struct stream_arrival *arrival)
 static struct stream_connection *
 oldest_raw(const struct stream *s)
 {
-	struct stream_connection *found = s->raws.first;
+	struct stream_connection *c, *found = TAILQ_FIRST(&s->raws);
 
-	for (struct stream_connection *c = found; c != NULL;
-	    c = c->links[STREAM_RAWS].next)
+	TAILQ_FOREACH(c, &s->raws, in_raws)
 		if (c->of->raw > found->of->raw)
 			found = c;
 	return found;
@@ -244,7 +226,7 @@ stream_admit_raw(struct stream *s, struct stream_connection *c)
 		stream_mark_closed(s, old);
 	}
 	c->raw_since = s->now;
-	list_append(&s->raws, c, STREAM_RAWS);
+	TAILQ_INSERT_TAIL(&s->raws, c, in_raws);
 	c->of->raw++;
 	s->raw_count++;
 	return true;

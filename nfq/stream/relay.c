@@ -81,14 +81,15 @@ static enum stream_next
 fail(struct stream *s, struct stream_connection *c, enum extended_error error)
 {
 	struct stream_relay *r = c->relay;
+	struct stream_pending *p;
 
 	close_server(s, c);
 	if (c->raw)
 		return STREAM_CLOSE;
-	while (r->asked.first != NULL) {
-		if (put_failure(s, c, r->asked.first, error) == STREAM_CLOSE)
+	while ((p = TAILQ_FIRST(&r->asked.all)) != NULL) {
+		if (put_failure(s, c, p, error) == STREAM_CLOSE)
 			return STREAM_CLOSE;
-		stream_pending_drop(&r->asked, &r->asked.first);
+		stream_pending_drop(&r->asked, p);
 	}
 	return stream_flush(s, c);
 }
@@ -232,7 +233,7 @@ stream_relay_begin_raw(struct stream *s, struct stream_connection *c)
 	r = c->relay;
 	assert(r->asked.chases == 0);
 	for (struct stream_pending *p = r->asked.unsent; p != NULL && error == 0;
-	    p = p->next) {
+	    p = TAILQ_NEXT(p, link)) {
 		size_t sent = p == r->asked.unsent ? r->asked.sent : 0;
 
 		error = stream_buffer_put(&r->raw, p->octets + sent,
@@ -323,7 +324,7 @@ send_questions(struct stream *s, struct stream_connection *c)
 
 		parts[count].iov_base = p->octets + sent;
 		parts[count].iov_len = p->length - sent;
-		p = p->next;
+		p = TAILQ_NEXT(p, link);
 	}
 	message.msg_iovlen = (size_t)count;
 	n = sendmsg(c->server.fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -384,21 +385,21 @@ deliver(struct stream *s, struct stream_connection *c, const uint8_t *message,
     size_t length)
 {
 	struct stream_relay *r = c->relay;
-	struct stream_pending **link = stream_pending_find(&r->asked,
+	struct stream_pending *p = stream_pending_find(&r->asked,
 	    message, length);
 	enum stream_next next;
 
-	if (link == NULL)
+	if (p == NULL)
 		return STREAM_GO_ON;
 	r->answers = true;
 	r->since = s->now;
-	if ((*link)->chase == NULL)
+	if (p->chase == NULL)
 		next = stream_put_message(s, c, message, length);
-	else if (stream_pending_is_chased(*link, message, length))
-		next = stream_put_chase(s, c, (*link)->chase, message, length);
+	else if (stream_pending_is_chased(p, message, length))
+		next = stream_put_chase(s, c, p->chase, message, length);
 	else
-		next = put_failure(s, c, *link, EDE_NETWORK_ERROR);
-	stream_pending_drop(&r->asked, link);
+		next = put_failure(s, c, p, EDE_NETWORK_ERROR);
+	stream_pending_drop(&r->asked, p);
 	return next;
 }
 

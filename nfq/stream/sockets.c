@@ -29,6 +29,7 @@ stream_sockets_init(struct stream *s, const struct worker_handover *h)
 {
 	struct stream_sockets *o = &s->sockets;
 
+	TAILQ_INIT(&o->waiting);
 	o->used = h->sockets;
 	o->control = h->control;
 	o->end = (struct stream_end){ROLE_SOCKETS, -1, 0, NULL};
@@ -64,26 +65,13 @@ static void
 append(struct stream_sockets *o, struct stream_connection *c)
 {
 	c->wait = STREAM_WAITS;
-	c->wait_next = NULL;
-	c->wait_prev = o->last;
-	if (o->last != NULL)
-		o->last->wait_next = c;
-	else
-		o->first = c;
-	o->last = c;
+	TAILQ_INSERT_TAIL(&o->waiting, c, in_waiting);
 }
 
 static void
 take_out(struct stream_sockets *o, struct stream_connection *c)
 {
-	if (c->wait_prev != NULL)
-		c->wait_prev->wait_next = c->wait_next;
-	else
-		o->first = c->wait_next;
-	if (c->wait_next != NULL)
-		c->wait_next->wait_prev = c->wait_prev;
-	else
-		o->last = c->wait_prev;
+	TAILQ_REMOVE(&o->waiting, c, in_waiting);
 	c->wait = STREAM_WAITS_NOT;
 }
 
@@ -109,8 +97,10 @@ stream_sockets_request(const struct stream_connection *c)
 static void
 ask(struct stream_sockets *o)
 {
-	while (o->end.fd >= 0 && o->first != NULL && o->count < STREAM_ASKED) {
-		struct stream_connection *c = o->first;
+	struct stream_connection *c;
+
+	while (o->end.fd >= 0 && o->count < STREAM_ASKED &&
+	    (c = TAILQ_FIRST(&o->waiting)) != NULL) {
 		const struct sockets_request request =
 		    stream_sockets_request(c);
 
@@ -230,7 +220,7 @@ bool
 stream_sockets_next(struct stream *s, struct stream_opened *opened)
 {
 	struct stream_sockets *o = &s->sockets;
-	struct stream_connection *c = o->first;
+	struct stream_connection *c = TAILQ_FIRST(&o->waiting);
 
 	if (c != NULL && c->wait == STREAM_REFUSED) {
 		take_out(o, c);
@@ -247,8 +237,9 @@ stream_sockets_next(struct stream *s, struct stream_opened *opened)
 static void
 refuse_waiting(struct stream_sockets *o)
 {
-	for (struct stream_connection *c = o->first; c != NULL;
-	    c = c->wait_next)
+	struct stream_connection *c;
+
+	TAILQ_FOREACH(c, &o->waiting, in_waiting)
 		c->wait = STREAM_REFUSED;
 }
 
@@ -274,7 +265,7 @@ stream_sockets_take(struct stream *s)
 void
 stream_sockets_tick(struct stream *s)
 {
-	if (s->sockets.end.fd < 0 && s->sockets.first != NULL)
+	if (s->sockets.end.fd < 0 && !TAILQ_EMPTY(&s->sockets.waiting))
 		want_channel(s);
 }
 

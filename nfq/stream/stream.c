@@ -123,8 +123,8 @@ tick(struct stream *s)
 	if (monotime_ms_since(s->now, s->ticked) < TICK_MS)
 		return;
 	s->ticked = s->now;
-	for (c = s->all.first; c != NULL; c = next) {
-		next = c->links[STREAM_ALL].next;
+	for (c = TAILQ_FIRST(&s->all); c != NULL; c = next) {
+		next = TAILQ_NEXT(c, in_all);
 		step = stream_client_tick(s, c);
 		if (step == STREAM_GO_ON)
 			step = stream_relay_tick(s, c);
@@ -273,6 +273,9 @@ stream_new(struct stream **stream, const struct worker_handover *h,
 	*stream = s;
 	if (s == NULL)
 		return -ENOMEM;
+	TAILQ_INIT(&s->all);
+	TAILQ_INIT(&s->raws);
+	TAILQ_INIT(&s->dead);
 	s->config = h->config;
 	s->limits = generation->settings.stream;
 	s->files_max = UINT64_MAX;
@@ -290,8 +293,10 @@ stream_new(struct stream **stream, const struct worker_handover *h,
 void
 stream_free(struct stream *s)
 {
-	while (s->all.first != NULL)
-		stream_mark_closed(s, s->all.first);
+	struct stream_connection *c;
+
+	while ((c = TAILQ_FIRST(&s->all)) != NULL)
+		stream_mark_closed(s, c);
 	stream_bury(s);
 	count_open(s);
 	stream_sockets_close(s);

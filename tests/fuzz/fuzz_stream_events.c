@@ -215,13 +215,13 @@ run_round(struct bench *b)
 {
 	struct epoll_event events[STREAM_EVENTS];
 	const struct stream *s = b->stream;
+	const struct stream_connection *c;
 	unsigned int count = 0;
 	int n = epoll_wait(s->epoll, events, STREAM_EVENTS, 0);
 
 	stream_round(b->stream, events, n > 0 ? n : 0, b->now);
-	check(s->dead == NULL && s->output_used == 0);
-	for (const struct stream_connection *c = s->all.first; c != NULL;
-	    c = c->links[STREAM_ALL].next) {
+	check(TAILQ_EMPTY(&s->dead) && s->output_used == 0);
+	TAILQ_FOREACH(c, &s->all, in_all) {
 		check(!c->closed && c->client.fd >= 0);
 		count++;
 	}

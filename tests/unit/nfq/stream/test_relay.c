@@ -430,7 +430,7 @@ unread_answers_wait(void)
 	ssize_t n;
 
 	begin(true);
-	MUST(setsockopt(b->stream->all.first->client.fd, SOL_SOCKET, SO_SNDBUF,
+	MUST(setsockopt(TAILQ_FIRST(&b->stream->all)->client.fd, SOL_SOCKET, SO_SNDBUF,
 	    &small, sizeof(small)) == 0);
 	ask("one.example", TYPE_A, 1);
 	ask("two.example", TYPE_A, 2);
@@ -444,7 +444,7 @@ unread_answers_wait(void)
 		sent += n > 0 ? (size_t)n : 0;
 		run();
 	}
-	CHECK(stream_buffer_length(&b->stream->all.first->out) > 0);
+	CHECK(stream_buffer_length(&TAILQ_FIRST(&b->stream->all)->out) > 0);
 	pass_ms(6000);
 	run();
 	CHECK(counted(STREAM_UNREACHABLE) == 0);
@@ -617,7 +617,7 @@ own_connections(void)
 	MUST(listen(listener, 1) == 0);
 	MUST(getsockname(listener, (struct sockaddr *)&name, &size) == 0);
 	begin(false);
-	b->stream->all.first->name.v4.sin_port = name.sin_port;
+	TAILQ_FIRST(&b->stream->all)->name.v4.sin_port = name.sin_port;
 	ask("one.example", TYPE_A, 1);
 	b->server = accept(listener, NULL, NULL);
 	CHECK(b->server >= 0);
@@ -633,7 +633,7 @@ own_connections(void)
 	run();
 	CHECK(gets(2, RCODE_SERVFAIL));
 	/* An address that no connection can go to. */
-	b->stream->all.first->name.v4.sin_addr.s_addr = htonl(INADDR_BROADCAST);
+	TAILQ_FIRST(&b->stream->all)->name.v4.sin_addr.s_addr = htonl(INADDR_BROADCAST);
 	ask("three.example", TYPE_A, 3);
 	CHECK(gets(3, RCODE_SERVFAIL));
 	ask("alias.mesh.example", TYPE_A, 4);
