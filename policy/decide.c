@@ -14,7 +14,7 @@
  *  7. Records of the type asked for, or a CNAME: the answer.  If its target is
  *     not in the table, stub resolvers take the CNAME alone for all there is
  *     (glibc, musl, Go, Java, node): TC = 1 has them ask over TCP, where the
- *     relay asks for the target.  Who wants no recursion goes on by himself.
+ *     relay asks for the target.  Clients that want no recursion follow it themselves.
  *  8. Names that do not exist, or lead to one: NXDOMAIN.  The apex's SOA: that.
  *     Other names without records of their own: NODATA.
  *  9. An address type that the name lacks: NODATA.

@@ -20,7 +20,7 @@ enum packet_form {
 	PACKET_NOT_DNS,		/* another port */
 	PACKET_ADDRESS,		/* no answer may come from there, or go there */
 	PACKET_MALFORMED,	/* lengths that do not agree, headers cut off */
-	PACKET_UNREAD,		/* nobody looked, and nobody is to */
+	PACKET_UNREAD,		/* not looked at, on purpose */
 };
 
 /* The longest headers that are turned round, UDP's included. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For a process whose sockets another one opens (server.h). */
+/* The client side of nfdns-sockets (server.h). */
 #ifndef NFDNS_NFQ_SOCKETS_CLIENT_H
 #define NFDNS_NFQ_SOCKETS_CLIENT_H
 
@@ -8,7 +8,7 @@
 
 #include "nfq/sockets/message.h"
 
-/* A channel to who listens at path, without waiting, or a negative errno. */
+/* A channel to the listener at path, without waiting, or a negative errno. */
 int sockets_connect(const char *path) __attribute__((warn_unused_result));
 
 /*

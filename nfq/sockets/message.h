@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is said to the process that opens sockets (nfq/sockets/server.h), as
- * octets: one message of fixed length for each request, and one for its answer,
+ * Messages to and from nfdns-sockets (nfq/sockets/server.h), as octets: one
+ * message of fixed length for each request, and one for its answer,
  * in order.
  */
 #ifndef NFDNS_NFQ_SOCKETS_MESSAGE_H
@@ -22,7 +22,7 @@ enum sockets_kind {
 	SOCKETS_KINDS
 };
 
-/* What a kind has no use for is zero. */
+/* Fields that a kind does not use are zero. */
 struct sockets_request {
 	enum sockets_kind kind;
 	int family;		/* AF_INET, AF_INET6; of RESTRICT 0 */

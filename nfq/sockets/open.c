@@ -44,7 +44,7 @@ switch_on(int fd, int level, int option)
 }
 
 /*
- * Whether a socket that nobody binds would get this source on the way there.
+ * Whether a socket that is not bound would get this source on the way there.
  * connect(2) of a UDP socket sends nothing.
  */
 static bool

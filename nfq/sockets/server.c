@@ -22,7 +22,7 @@ struct channel {
 	bool refused;		/* something, and it was said */
 };
 
-/* The listener comes last, so that a place for who connects may be free. */
+/* The listener comes last, so that a place may be free by then. */
 struct sockets {
 	struct channel channels[CHANNELS];
 	struct pollfd wait[CHANNELS + 1];
@@ -32,7 +32,7 @@ static void
 refuse(struct channel *c, const struct sockets_request *request)
 {
 	if (!c->refused)
-		log_warning("refused: somebody asked for %s, port %u%s",
+		log_warning("refused: a request for %s, port %u%s",
 		    request->kind == SOCKETS_DATAGRAM	? "a UDP socket"
 		    : request->kind == SOCKETS_LISTENER ? "a listener"
 							: "a connection",
@@ -51,7 +51,7 @@ serve(struct channel *c, const struct sockets_received *received)
 
 	if (received->fd >= 0 || sockets_request_parse(&request,
 				     received->octets, received->length) < 0) {
-		log_warning("refused: what was asked makes no sense");
+		log_warning("refused: a malformed request");
 		return false;
 	}
 	if (request.kind == SOCKETS_RESTRICT) {
@@ -64,7 +64,7 @@ serve(struct channel *c, const struct sockets_received *received)
 	else
 		refuse(c, &request);
 	sockets_answer_write(fd < 0 ? -fd : 0, answer);
-	/* Who does not take its answers asks in vain. */
+	/* A client that does not take its answers loses its channel. */
 	error = sockets_channel_send(
 	    c->fd, answer, sizeof(answer), fd < 0 ? -1 : fd);
 	if (fd >= 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The clients, how many connections each has, and who has most.  A client is a
+ * The clients, how many connections each has, and which has most.  A client is a
  * user of this machine, or where no user is known an address.
  */
 #ifndef NFDNS_NFQ_STREAM_CLIENTS_H

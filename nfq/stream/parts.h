@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of the TCP thread share.  Each calls only those before it:
+ * Declarations that the files of the TCP thread share.  Each file calls only
+ * those above it in this list:
  *
- *   stream_parts.c       counters, epoll, the audit
- *   stream_output.c      what goes to a client
- *   stream_opener.c      another process that opens sockets, if one does
- *   stream_relay.c       the nameserver's end of a connection
- *   stream_connection.c  the client's end
- *   stream_places.c      the connections that there are, and when they go
- *   stream_accept.c      connections come in
- *   stream.c             the thread: events and time
+ *   parts.c       counters, epoll, the audit
+ *   output.c      octets for a client
+ *   sockets.c     connections that nfdns-sockets opens
+ *   chase.c       questions that need a CNAME's target from the nameserver
+ *   pending.c     questions that the nameserver has not answered yet
+ *   relay.c       the nameserver's end of a connection
+ *   connection.c  the client's end
+ *   places.c      all connections, and which one is closed for another
+ *   accept.c      new connections
+ *   stream.c      the thread: events and time
  *
- * Nobody else includes this but the fuzz target.
+ * Only these files and the tests of this room include this header.
  *
  * A step that finds that a connection is at its end does not close it.  It
- * returns STREAM_CLOSE, as does whoever called it, up to stream.c; there the
- * connection is only marked, and it is closed and freed when the round is over.
- * So a connection that a function was given stays valid until it returns.
+ * returns STREAM_CLOSE, and so does each of its callers, up to stream.c.  There
+ * the connection is only marked; it is closed and freed at the end of the
+ * round.  So a connection stays valid until the function that got it returns.
  *
  * An idle connection costs one struct stream_connection.  Octets are read into
- * the thread's one buffer and answered from there; only what is left over is
- * kept: part of a message, or what the client does not read.  Whoever does not
- * read is not read from, so neither can grow.
+ * the thread's one buffer and answered from there.  Only the rest is kept: part
+ * of a message, or octets that the client does not read.  From a client that
+ * does not read, nothing is read either, so neither can grow.
  */
 #ifndef NFDNS_NFQ_STREAM_PARTS_H
 #define NFDNS_NFQ_STREAM_PARTS_H
@@ -53,11 +56,11 @@
 #define STREAM_READ	65536	/* octets a call */
 #define STREAM_EVENTS	64	/* a round */
 
-/* What is to be done with a connection after a step. */
+/* The next thing to do with a connection after a step. */
 enum stream_next {
 	STREAM_GO_ON,
 	STREAM_CLOSE,			/* and nothing else: return it */
-	STREAM_WANTS_RAW,		/* if stream_places.c has a place */
+	STREAM_WANTS_RAW,		/* if places.c has a place */
 };
 
 /* The compiler warns of a result that is not used, even by (void). */
@@ -71,7 +74,7 @@ enum stream_role {
 	ROLE_SERVER
 };
 
-/* What epoll knows: one descriptor. */
+/* One descriptor, as epoll knows it. */
 struct stream_end {
 	enum stream_role role;
 	int fd;				/* -1: none */
@@ -79,9 +82,9 @@ struct stream_end {
 	struct stream_connection *connection;	/* of CLIENT and SERVER */
 };
 
-struct stream_relay;			/* stream_relay.c */
+struct stream_relay;			/* relay.c */
 
-/* Whether a relay waits for its socket: stream_opener.c. */
+/* Whether a relay waits for its socket: sockets.c. */
 enum stream_wait {
 	STREAM_WAITS_NOT,
 	STREAM_WAITS,			/* for its turn */
@@ -116,7 +119,7 @@ struct stream_connection {
 /* Requests that may be without an answer at a time. */
 #define STREAM_ASKED	64
 
-/* The channel to who opens sockets, and who waits for some. */
+/* The channel to nfdns-sockets, and the connections that wait for a socket. */
 struct stream_sockets {
 	bool used;			/* else we open them ourselves */
 	bool lost;			/* and it was said */
@@ -158,12 +161,12 @@ struct stream {
 	pthread_barrier_t up, begin;
 	atomic_bool stopping;
 	size_t output_used;
-	/* What is for the client of the connection at hand. */
+	/* Octets for the client of the connection at hand. */
 	uint8_t output[2 * STREAM_FRAME_MAX];
 	uint8_t input[STREAM_FRAME_MAX + 2 * STREAM_READ];
 };
 
-/* stream_parts.c */
+/* parts.c */
 
 void stream_count(struct stream *s, enum status_stream counter);
 
@@ -187,7 +190,7 @@ void stream_record(struct stream *s, const struct stream_connection *c,
     const struct stream_record *record);
 
 /*
- * stream_output.c: what is for the client of the connection at hand gathers in
+ * output.c: octets for the client of the connection at hand are collected in
  * the thread's buffer.  A put sends some of it if there is no room, and what a
  * step has put it flushes before it returns STREAM_GO_ON.
  */
@@ -228,7 +231,7 @@ enum stream_next stream_flush(struct stream *s, struct stream_connection *c)
 enum stream_next stream_send_waiting(struct stream *s,
     struct stream_connection *c) STREAM_STEP;
 
-/* stream_opener.c: sockets that another process opens. */
+/* sockets.c: sockets that nfdns-sockets opens. */
 
 void stream_sockets_init(struct stream *s, const struct worker_handover *h);
 void stream_sockets_close(struct stream *s);
@@ -242,7 +245,7 @@ void stream_sockets_ask(struct stream *s, struct stream_connection *c);
 /* Nothing follows; for a connection that did not ask, it does nothing. */
 void stream_sockets_forget(struct stream *s, struct stream_connection *c);
 
-/* What came of stream_sockets_ask(). */
+/* The outcome of stream_sockets_ask(). */
 struct stream_opened {
 	struct stream_connection *connection;
 	int fd;				/* its socket, or a negative errno */
@@ -260,7 +263,7 @@ void stream_sockets_give(struct stream *s, int channel);
 void stream_sockets_take(struct stream *s);
 void stream_sockets_tick(struct stream *s);
 
-/* stream_chase.c: questions that need a CNAME's target from the nameserver. */
+/* chase.c: questions that need a CNAME's target from the nameserver. */
 
 struct stream_chase;
 
@@ -286,7 +289,7 @@ enum stream_next stream_put_chase_failure(struct stream *s,
     struct stream_connection *c, const struct stream_chase *chase,
     enum extended_error error) STREAM_STEP;
 
-/* stream_relay.c: the nameserver's end. */
+/* relay.c: the nameserver's end. */
 
 /* Sends a question on; the answer comes, or SERVFAIL does. */
 enum stream_next stream_relay_question(struct stream *s,
@@ -338,7 +341,7 @@ bool stream_relay_is_busy(const struct stream_connection *c);
 
 void stream_relay_free(struct stream_connection *c);
 
-/* stream_connection.c: the client's end. */
+/* connection.c: the client's end. */
 
 /* After STREAM_WANTS_RAW, if there is a place. */
 enum stream_next stream_client_begin_raw(struct stream *s,
@@ -362,7 +365,7 @@ enum stream_next stream_client_tick(struct stream *s,
 /* Whether it is idle and nothing would be lost with it. */
 bool stream_is_idle(const struct stream_connection *c);
 
-/* stream_places.c */
+/* places.c */
 
 /* A connection that has come. */
 struct stream_arrival {
@@ -380,14 +383,14 @@ struct stream_connection *stream_welcome(struct stream *s,
 /* It has the newest activity. */
 void stream_touch(struct stream *s, struct stream_connection *c);
 
-/* Marks an idle one, of whoever has most; false if there is none. */
+/* Marks an idle connection of the client with most; false if there is none. */
 bool stream_evict(struct stream *s);
 /* Marks the one that is idle longest; false if there is none. */
 bool stream_evict_idle(struct stream *s);
 
 /*
  * A raw place for c, which it has until it is closed; false: there is none, and
- * nobody else has more of them than c's client would have.
+ * no other client has more of them than c's client would have.
  */
 bool stream_admit_raw(struct stream *s, struct stream_connection *c);
 
@@ -395,9 +398,9 @@ bool stream_admit_raw(struct stream *s, struct stream_connection *c);
 void stream_mark_closed(struct stream *s, struct stream_connection *c);
 
 /* Closes and frees those that are marked.  No step is under way. */
-void stream_bury(struct stream *s);
+void stream_free_closed(struct stream *s);
 
-/* stream_accept.c */
+/* accept.c */
 
 /* Takes the next one that waits at a listener; false: none does. */
 bool stream_accept(struct stream *s, struct stream_end *listener,
@@ -417,7 +420,7 @@ void stream_free(struct stream *s);
 /* A connection comes in; its socket is taken over.  In the thread. */
 void stream_arrive(struct stream *s, const struct stream_arrival *arrival);
 
-/* What epoll says of s->epoll, and the time (CLOCK_MONOTONIC). */
+/* One round: the events of s->epoll, at this time. */
 void stream_round(struct stream *s, const struct epoll_event *events,
     int count, monotime_t now);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The questions of one connection that its nameserver has not answered yet.
- * Part of stream_relay.c, which alone includes this.
+ * Only relay.c includes this.
  */
 #ifndef NFDNS_NFQ_STREAM_PENDING_H
 #define NFDNS_NFQ_STREAM_PENDING_H

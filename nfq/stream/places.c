@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who has a place.  There are so many connections in all, so many of one
- * client, and so many raw ones.  When all are taken, whoever has most gives one
+ * Places for connections.  The settings limit all connections, those of one
+ * client, and raw ones.  When all are taken, the client with most gives one
  * up: first one that is idle, and to those that have fewer also one that is
  * not.  So a client that takes all it can get shuts nobody out.
  */
@@ -43,7 +43,7 @@ stream_mark_closed(struct stream *s, struct stream_connection *c)
 }
 
 void
-stream_bury(struct stream *s)
+stream_free_closed(struct stream *s)
 {
 	struct stream_connection *c;
 
@@ -84,7 +84,7 @@ find_idle(const struct stream *s)
 	return c != NULL && stream_is_idle(c) ? c : NULL;
 }
 
-/* From whom a place is taken for somebody who has "has"; NULL: from nobody. */
+/* The connection that goes for a client that has "has"; NULL: none does. */
 static struct stream_connection *
 find_victim(const struct stream *s, unsigned int has)
 {
@@ -112,7 +112,7 @@ evict(struct stream *s, struct stream_connection *c)
 bool
 stream_evict(struct stream *s)
 {
-	/* Nobody is known for whom a busy one should go. */
+	/* No client is known that a busy connection could go for. */
 	return evict(s, find_victim(s, s->count));
 }
 
@@ -122,7 +122,7 @@ stream_evict_idle(struct stream *s)
 	return evict(s, find_idle(s));
 }
 
-/* What the queue knew of the first packet. */
+/* The queue's knowledge of the first packet. */
 static struct sender
 sender_of(struct stream *s, const struct stream_arrival *arrival)
 {

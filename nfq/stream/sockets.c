@@ -21,7 +21,7 @@
 
 #define WANT_EVERY_MS	1000
 
-/* What stream_sockets_give() leaves for the thread. */
+/* Left for the thread by stream_sockets_give(). */
 enum { NOTHING_NEW = -1, NONE_TO_BE_HAD = -2 };
 
 void
@@ -91,8 +91,8 @@ stream_sockets_request(const struct stream_connection *c)
 }
 
 /*
- * Asks for as many as may be asked for at once.  Who cannot be asked for yet
- * goes on waiting: if the channel broke, epoll says so too.
+ * Asks for as many sockets as may be asked for at once.  The others go on
+ * waiting: if the channel broke, epoll says so too.
  */
 static void
 ask(struct stream_sockets *o)
@@ -159,10 +159,11 @@ lose_channel(struct stream *s, int error)
 
 	stream_close_end(s, &o->end);
 	if (!o->lost && error == -EPERM)
-		log_error("TCP: who opens sockets runs as another user than "
-		    "nfdnsd's, whose connections the rules let by");
+		log_error("TCP: nfdns-sockets runs as another user than the "
+		    "worker: set User= in nfdns-sockets.service to the value "
+		    "of the option \"user\"");
 	else if (!o->lost)
-		log_warning("TCP: the process that opens sockets is gone: %s",
+		log_warning("TCP: nfdns-sockets is gone: %s",
 		    strerror(-error));
 	o->lost = true;
 	o->error = error;
@@ -206,7 +207,7 @@ next_asked(struct stream *s, struct stream_opened *opened)
 		if (opened->fd >= 0)
 			(void)close(opened->fd);
 	}
-	/* What was asked for on a channel that is gone. */
+	/* Requests on a channel that is gone. */
 	while (o->end.fd < 0 && o->count > 0) {
 		opened->connection = take_oldest(o);
 		opened->fd = o->error;
@@ -233,7 +234,7 @@ stream_sockets_next(struct stream *s, struct stream_opened *opened)
 	return false;
 }
 
-/* Nobody opens any: all that waits has failed, but not who asks after that. */
+/* No sockets are to be had: all that wait have failed, later ones have not. */
 static void
 refuse_waiting(struct stream_sockets *o)
 {

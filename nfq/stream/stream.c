@@ -189,7 +189,7 @@ stream_round(struct stream *s, const struct epoll_event *events, int count,
 	for (int i = 0; i < count; i++)
 		handle(s, events[i].data.ptr, events[i].events);
 	tick(s);
-	stream_bury(s);
+	stream_free_closed(s);
 	generation_put(&s->in_use);
 	s->generation = NULL;
 	count_open(s);
@@ -297,7 +297,7 @@ stream_free(struct stream *s)
 
 	while ((c = TAILQ_FIRST(&s->all)) != NULL)
 		stream_mark_closed(s, c);
-	stream_bury(s);
+	stream_free_closed(s);
 	count_open(s);
 	stream_sockets_close(s);
 	(void)close(s->wake.fd);

@@ -30,7 +30,7 @@ void stream_begin(struct stream *stream);
 void stream_swap(struct stream *stream, const struct generation *next);
 
 /*
- * A channel to who opens sockets (sockets_client.h), taken over; or -1 when
+ * A channel to nfdns-sockets (nfq/sockets/client.h), taken over; or -1 when
  * there is none to be had.
  */
 void stream_take_sockets(struct stream *stream, int channel);
