@@ -254,7 +254,7 @@ answer(uint16_t id)
 
 /* The client gets an answer with this id and response code. */
 static bool
-gets(uint16_t id, unsigned int rcode)
+receives(uint16_t id, unsigned int rcode)
 {
 	static uint8_t message[65536];
 	const ssize_t length = take(b->client, message);
@@ -279,13 +279,13 @@ questions_are_relayed(void)
 	ask("public.example", TYPE_A, 7);
 	CHECK(open_server(0) && counted(STREAM_RELAYS) == 1);
 	answer(7);
-	CHECK(gets(7, RCODE_NOERROR));
+	CHECK(receives(7, RCODE_NOERROR));
 	/* The same connection has the next one; mesh names need none. */
 	ask("other.example", TYPE_A, 8);
 	ask("shop.mesh.example", TYPE_A, 9);
-	CHECK(gets(9, RCODE_NOERROR));
+	CHECK(receives(9, RCODE_NOERROR));
 	answer(8);
-	CHECK(gets(8, RCODE_NOERROR) && !open_server(0));
+	CHECK(receives(8, RCODE_NOERROR) && !open_server(0));
 	CHECK(counted(STREAM_RELAYS) == 1);
 	end();
 }
@@ -305,13 +305,13 @@ answers_come_in_pieces_or_to_nobody(void)
 	wire_store_u16(question + 2, 6);
 	say(b->server, question + 2, length - 2);
 	say(b->server, (const uint8_t *)"x", 1);
-	CHECK(!gets(6, 0));
+	CHECK(!receives(6, 0));
 	wire_store_u16(question + 2, 7);
 	for (size_t i = 0; i < length; i++) {
 		CHECK(send(b->server, question + i, 1, MSG_NOSIGNAL) == 1);
 		run();
 	}
-	CHECK(gets(7, RCODE_NOERROR));
+	CHECK(receives(7, RCODE_NOERROR));
 	end();
 }
 
@@ -324,12 +324,12 @@ closed_after_answers_is_asked_again(void)
 	ask("two.example", TYPE_A, 2);
 	CHECK(open_server(0));
 	answer(1);
-	CHECK(gets(1, RCODE_NOERROR));
+	CHECK(receives(1, RCODE_NOERROR));
 	drop(&b->server);
 	run();
 	CHECK(open_server(0));
 	answer(2);
-	CHECK(gets(2, RCODE_NOERROR) && counted(STREAM_RELAYS) == 2);
+	CHECK(receives(2, RCODE_NOERROR) && counted(STREAM_RELAYS) == 2);
 	/* Nothing waits: it may close, and is opened with the next one. */
 	drop(&b->server);
 	run();
@@ -337,7 +337,7 @@ closed_after_answers_is_asked_again(void)
 	ask("three.example", TYPE_A, 3);
 	CHECK(open_server(0));
 	answer(3);
-	CHECK(gets(3, RCODE_NOERROR));
+	CHECK(receives(3, RCODE_NOERROR));
 	end();
 }
 
@@ -350,7 +350,7 @@ closed_without_an_answer_is_a_failure(void)
 	CHECK(open_server(0));
 	drop(&b->server);
 	run();
-	CHECK(gets(1, RCODE_SERVFAIL) && gets(2, RCODE_SERVFAIL));
+	CHECK(receives(1, RCODE_SERVFAIL) && receives(2, RCODE_SERVFAIL));
 	CHECK(counted(STREAM_UNREACHABLE) == 2 && !client_is_closed());
 	end();
 }
@@ -360,15 +360,15 @@ refused_is_a_failure(void)
 {
 	begin(true);
 	ask("one.example", TYPE_A, 1);
-	CHECK(open_server(ECONNREFUSED) && gets(1, RCODE_SERVFAIL));
+	CHECK(open_server(ECONNREFUSED) && receives(1, RCODE_SERVFAIL));
 	/* No process opens sockets any more. */
 	drop(&b->channel);
 	run();
 	ask("two.example", TYPE_A, 2);
-	CHECK(!gets(2, RCODE_SERVFAIL));
+	CHECK(!receives(2, RCODE_SERVFAIL));
 	stream_take_sockets(b->stream, -1);
 	run();
-	CHECK(gets(2, RCODE_SERVFAIL));
+	CHECK(receives(2, RCODE_SERVFAIL));
 	end();
 }
 
@@ -379,24 +379,24 @@ nameservers_have_their_time(void)
 	ask("one.example", TYPE_A, 1);
 	pass_ms(4900);
 	run();
-	CHECK(!gets(1, RCODE_SERVFAIL));
+	CHECK(!receives(1, RCODE_SERVFAIL));
 	pass_ms(300);			/* without a connection */
 	run();
-	CHECK(gets(1, RCODE_SERVFAIL));
+	CHECK(receives(1, RCODE_SERVFAIL));
 	CHECK(open_server(0));		/* comes too late for anybody */
 	ask("two.example", TYPE_A, 2);
 	CHECK(open_server(0));
 	pass_ms(4900);
 	run();
-	CHECK(!gets(2, RCODE_SERVFAIL));
+	CHECK(!receives(2, RCODE_SERVFAIL));
 	pass_ms(300);			/* without an answer */
 	run();
-	CHECK(gets(2, RCODE_SERVFAIL) && counted(STREAM_UNREACHABLE) == 2);
+	CHECK(receives(2, RCODE_SERVFAIL) && counted(STREAM_UNREACHABLE) == 2);
 	/* One that has nothing to answer may take its time. */
 	ask("three.example", TYPE_A, 3);
 	CHECK(open_server(0));
 	answer(3);
-	CHECK(gets(3, RCODE_NOERROR));
+	CHECK(receives(3, RCODE_NOERROR));
 	pass_ms(20000);
 	run();
 	CHECK(!client_is_closed());
@@ -415,7 +415,7 @@ questions_in_flight_are_bounded(void)
 	CHECK(open_server(0));
 	for (uint16_t id = 0; id < 12; id++) {
 		answer(id);
-		CHECK(gets(id, RCODE_NOERROR));
+		CHECK(receives(id, RCODE_NOERROR));
 	}
 	end();
 }
@@ -571,22 +571,22 @@ chains_are_completed(void)
 	ask("alias.mesh.example", TYPE_A, 5);
 	CHECK(open_server(0));
 	answer_target(5, RCODE_NXDOMAIN, false);
-	CHECK(gets(5, RCODE_NXDOMAIN));
+	CHECK(receives(5, RCODE_NXDOMAIN));
 	/* An answer to another question is none. */
 	ask("alias.mesh.example", TYPE_A, 6);
 	answer_target(6, RCODE_NOERROR, true);
-	CHECK(gets(6, RCODE_SERVFAIL));
+	CHECK(receives(6, RCODE_SERVFAIL));
 	/* Ids are told apart: a question of the client has 7 already. */
 	ask("one.example", TYPE_A, 7);
 	ask("alias.mesh.example", TYPE_A, 7);
 	answer(7);
-	CHECK(gets(7, RCODE_NOERROR));
+	CHECK(receives(7, RCODE_NOERROR));
 	answer_target(0, RCODE_NOERROR, false);
-	CHECK(gets(7, RCODE_NOERROR));
+	CHECK(receives(7, RCODE_NOERROR));
 	drop(&b->server);
 	run();
 	ask("alias.mesh.example", TYPE_A, 8);
-	CHECK(open_server(ENETUNREACH) && gets(8, RCODE_SERVFAIL));
+	CHECK(open_server(ENETUNREACH) && receives(8, RCODE_SERVFAIL));
 	end();
 }
 
@@ -599,7 +599,7 @@ raw_waits_for_chains(void)
 	ask("zone.example", TRANSFER, 6);
 	CHECK(open_server(0) && counted(STREAM_RAW) == 0);
 	answer_target(5, RCODE_NOERROR, false);
-	CHECK(gets(5, RCODE_NOERROR) && counted(STREAM_RAW) == 1);
+	CHECK(receives(5, RCODE_NOERROR) && counted(STREAM_RAW) == 1);
 	CHECK(take(b->server, (uint8_t[65536]){ 0 }) > 0);
 	end();
 }
@@ -624,20 +624,20 @@ own_connections(void)
 	run();
 	answer(1);
 	run();
-	CHECK(gets(1, RCODE_NOERROR));
+	CHECK(receives(1, RCODE_NOERROR));
 	drop(&b->server);
 	drop(&listener);
 	run();
 	/* Now nobody listens there. */
 	ask("two.example", TYPE_A, 2);
 	run();
-	CHECK(gets(2, RCODE_SERVFAIL));
+	CHECK(receives(2, RCODE_SERVFAIL));
 	/* An address that no connection can go to. */
 	TAILQ_FIRST(&b->stream->all)->name.v4.sin_addr.s_addr = htonl(INADDR_BROADCAST);
 	ask("three.example", TYPE_A, 3);
-	CHECK(gets(3, RCODE_SERVFAIL));
+	CHECK(receives(3, RCODE_SERVFAIL));
 	ask("alias.mesh.example", TYPE_A, 4);
-	CHECK(gets(4, RCODE_SERVFAIL));
+	CHECK(receives(4, RCODE_SERVFAIL));
 	ask("zone.example", TRANSFER, 5);
 	CHECK(client_is_closed());
 	end();
