@@ -34,7 +34,12 @@ monitor_rules_tick(struct supervisor *s, monotime_t now)
 {
 	struct monitor_rules *m = &s->monitor.rules;
 
-	if (!monotime_is_past(now, m->next))
+	/*
+	 * While a reload's rules are in the kernel and its generation is not in
+	 * use yet, s->set describes the rules of before.
+	 */
+	if (!monotime_is_past(now, m->next) ||
+	    s->reload.phase == RELOAD_SWAPPING)
 		return false;
 	m->next = monotime_add_ms(now, MONITOR_RULES_MS);
 	check_rules(s);

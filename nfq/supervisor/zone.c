@@ -21,11 +21,14 @@
 #define FIRST_LOOK_MS	1000	/* after the rules came; the next each twice later */
 #define LOOKS		5	/* 31 s in all: then what had no reply has expired */
 
-/* After the worker died there is none, and its successor is not stopped. */
+/*
+ * Only a worker that is ready: before, it does not die with its supervisor
+ * (PR_SET_PDEATHSIG), and would stay stopped if that died now.
+ */
 static void
 signal_worker(const struct supervisor *s, int signal)
 {
-	if (s->worker.pid > 0)
+	if (s->worker.pid > 0 && s->worker.life.ready)
 		(void)kill(s->worker.pid, signal);
 }
 
