@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/thread/generation.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "policy/log.h"
+#include "tests/check.h"
+#include "tests/image.h"
+
+static struct mesh mesh = { .ttl = 30, .udp_size = 1232 };
+
+static int
+image_file(void)
+{
+	struct builder *b;
+	int fd = memory_file(NULL, 0);
+
+	MUST((b = builder_new(&mesh)) != NULL);
+	MUST(add_address(b, "a.mesh", 0, "10.0.0.1") == 0);
+	MUST(builder_write(b, fd) == 0);
+	builder_free(b);
+	return fd;
+}
+
+static int
+settings_file(void)
+{
+	const struct config config = {
+		.log_level = LOG_LEVEL_DEBUG,
+		.stream = { .connections = 9, .per_client = 1, .in_flight = 1,
+			.raw_lifetime_s = 1, .buffer = 1024, .idle_s = 1,
+			.message_s = 1, .unread_s = 1, .relay_s = 1 },
+	};
+	struct settings settings;
+	int fd;
+
+	settings_of(&settings, &config);
+	MUST((fd = settings_write(&settings)) >= 0);
+	return fd;
+}
+
+static void
+both_halves_must_be_sound(void)
+{
+	const int image = image_file(), settings = settings_file();
+	const char *why = NULL;
+	struct generation *g = generation_open(7, image, settings, &why);
+
+	CHECK(g != NULL && g->number == 7 && table_names(g->table) == 1);
+	CHECK(g->settings.stream.connections == 9);
+	generation_close(g);
+	CHECK(generation_open(7, settings, settings, &why) == NULL);
+	CHECK(why != NULL && strstr(why, "settings") == NULL);
+	CHECK(generation_open(7, image, image, &why) == NULL);
+	CHECK(why != NULL && strstr(why, "settings") != NULL);
+	CHECK(generation_open(7, -1, settings, &why) == NULL && why != NULL);
+	CHECK(generation_open(7, image, -1, &why) == NULL && why != NULL);
+	generation_close(NULL);
+	(void)close(image);
+	(void)close(settings);
+}
+
+static generation_place current, in_use;
+static atomic_bool used;
+
+static void *
+answering_thread(void *argument)
+{
+	const struct generation *g = generation_get(&in_use, &current);
+
+	CHECK(g == argument);
+	atomic_store(&used, true);
+	usleep(20000);
+	atomic_store(&used, false);
+	generation_put(&in_use);
+	return NULL;
+}
+
+static void
+the_old_one_is_waited_for(void)
+{
+	static struct generation old, next;
+	pthread_t thread;
+
+	atomic_store(&current, &old);
+	CHECK(pthread_create(&thread, NULL, answering_thread, &old) == 0);
+	while (!atomic_load(&used))
+		generation_pause();
+	atomic_store(&current, &next);
+	generation_wait(&in_use, &old);
+	CHECK(!atomic_load(&used));
+	CHECK(pthread_join(thread, NULL) == 0);
+	CHECK(generation_get(&in_use, &current) == &next);
+	generation_put(&in_use);
+}
+
+int
+main(void)
+{
+	TEST(both_halves_must_be_sound);
+	TEST(the_old_one_is_waited_for);
+	return test_summary();
+}
