@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A line on the terminal for who waits longer than a second: what is going on
- * and for how long.  For commands only.
+ * A line on the terminal while a command takes longer than a second: what it
+ * does, and for how long.  For commands only.
  */
 #ifndef NFDNS_NFQ_CLI_PROGRESS_H
 #define NFDNS_NFQ_CLI_PROGRESS_H

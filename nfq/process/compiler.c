@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The side of who wants a table; compiler_process.c has the compiler's own.
+ * Parent side; compiler_process.c has the compiler's own.
  *
  * What the child finds goes to the parent through a socket, a line each: "E "
  * or "W " and the text; or "I " and a file that it may not open itself

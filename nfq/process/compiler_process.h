@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The compiler's side: what it is handed and its whole life.  compiler.c has
- * the side of who wants a table.  Nobody else includes this.
+ * The compiler's side: the job that it receives, and its whole life.  Only
+ * compiler.c, the parent's side, includes this.
  *
- * The program executes itself to become the compiler.  So it begins with empty
- * memory, and without capabilities: execve(2) takes them away from who is not
- * root, without a system call that sets any.
+ * The program executes itself to become the compiler, so the compiler begins
+ * with empty memory.  It also begins without capabilities if the parent is not
+ * root: execve(2) clears them, and no system call that sets any is needed.
  */
 #ifndef NFDNS_NFQ_PROCESS_COMPILER_PROCESS_H
 #define NFDNS_NFQ_PROCESS_COMPILER_PROCESS_H
