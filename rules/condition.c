@@ -233,26 +233,26 @@ load_cgroup(struct expr_builder *b, const struct subject_row *row,
 #define FIB_REMEDY "load module nft_fib_inet, or use a kernel with " \
 	"CONFIG_NFT_FIB_INET"
 #define META(text, octets, printer, number) \
-	{ .name = text, .size = octets, .print = printer, .load = load_meta, \
-	  .key = number }
+	{ .name = (text), .size = (octets), .print = (printer), .load = load_meta, \
+	  .key = (number) }
 #define FIB(text, flags) \
-	{ .name = text, .size = 4, .print = print_address_type, \
-	  .load = load_fib, .key = flags, .remedy = FIB_REMEDY }
+	{ .name = (text), .size = 4, .print = print_address_type, \
+	  .load = load_fib, .key = (flags), .remedy = FIB_REMEDY }
 #define ADDRESS(text, at, octets) \
-	{ .name = text, .size = octets, .implies = SUBJECT_NFPROTO, \
+	{ .name = (text), .size = (octets), .implies = SUBJECT_NFPROTO, \
 	  .print = print_address, .load = load_payload, .loads = { \
-	  { NFT_PAYLOAD_NETWORK_HEADER, at, octets, NFT_REG_1 } } }
+	  { NFT_PAYLOAD_NETWORK_HEADER, (at), (octets), NFT_REG_1 } } }
 /* In registers one behind the other, each part padded to four octets. */
 #define STREAM4(text, client, port, nameserver) \
-	{ .name = text, .implies = SUBJECT_L4PROTO, .load = load_payload, \
-	  .loads = { { NFT_PAYLOAD_NETWORK_HEADER, client, 4, NFT_REG_1 }, \
-	  { NFT_PAYLOAD_TRANSPORT_HEADER, port, 2, NFT_REG32_01 }, \
-	  { NFT_PAYLOAD_NETWORK_HEADER, nameserver, 4, NFT_REG32_02 } } }
+	{ .name = (text), .implies = SUBJECT_L4PROTO, .load = load_payload, \
+	  .loads = { { NFT_PAYLOAD_NETWORK_HEADER, (client), 4, NFT_REG_1 }, \
+	  { NFT_PAYLOAD_TRANSPORT_HEADER, (port), 2, NFT_REG32_01 }, \
+	  { NFT_PAYLOAD_NETWORK_HEADER, (nameserver), 4, NFT_REG32_02 } } }
 #define STREAM6(text, client, port, nameserver) \
-	{ .name = text, .implies = SUBJECT_L4PROTO, .load = load_payload, \
-	  .loads = { { NFT_PAYLOAD_NETWORK_HEADER, client, 16, NFT_REG_1 }, \
-	  { NFT_PAYLOAD_TRANSPORT_HEADER, port, 2, NFT_REG_2 }, \
-	  { NFT_PAYLOAD_NETWORK_HEADER, nameserver, 16, NFT_REG32_05 } } }
+	{ .name = (text), .implies = SUBJECT_L4PROTO, .load = load_payload, \
+	  .loads = { { NFT_PAYLOAD_NETWORK_HEADER, (client), 16, NFT_REG_1 }, \
+	  { NFT_PAYLOAD_TRANSPORT_HEADER, (port), 2, NFT_REG_2 }, \
+	  { NFT_PAYLOAD_NETWORK_HEADER, (nameserver), 16, NFT_REG32_05 } } }
 
 static const struct subject_row subjects[SUBJECTS] = {
 	[SUBJECT_NFPROTO] = META("meta nfproto", 1, print_family,

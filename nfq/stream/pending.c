@@ -67,10 +67,17 @@ stream_pending_drop(struct stream_pendings *list, struct stream_pending *p)
 void
 stream_pending_clear(struct stream_pendings *list)
 {
-	struct stream_pending *p;
+	struct stream_pending *p, *next;
 
-	while ((p = TAILQ_FIRST(&list->all)) != NULL)
-		stream_pending_drop(list, p);
+	for (p = TAILQ_FIRST(&list->all); p != NULL; p = next) {
+		next = TAILQ_NEXT(p, link);
+		stream_chase_free(p->chase);
+		free(p);
+	}
+	TAILQ_INIT(&list->all);
+	list->unsent = NULL;
+	list->sent = list->octets = 0;
+	list->count = list->chases = 0;
 }
 
 void

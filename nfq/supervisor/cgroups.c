@@ -84,7 +84,7 @@ static void
 count_look(struct cgroups *c, monotime_t now)
 {
 	const monotime_t earliest = monotime_add_ms(now,
-	    -(LOOKS_AT_ONCE - 1) * LOOK_EVERY_MS);
+	    -(int64_t)(LOOKS_AT_ONCE - 1) * LOOK_EVERY_MS);
 
 	if (monotime_is_past(earliest, c->next))
 		c->next = earliest;

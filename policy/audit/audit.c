@@ -44,6 +44,9 @@ struct audit {
 	_Alignas(64) _Atomic uint32_t state;	/* enum writer_state */
 	_Atomic uint32_t wants;
 	unsigned int ring_count;
+	/* Orders, as below. */
+	bool stop;
+	bool ended;			/* the writer touches nothing more */
 	struct audit_ring *rings;
 	pthread_t thread;
 
@@ -59,9 +62,7 @@ struct audit {
 	struct audit_file next[AUDIT_MAX_FILES];
 	size_t next_count;
 	uint64_t ordered, carried_out; /* changes of files */
-	bool stop;
 	struct timespec stop_until;	/* CLOCK_MONOTONIC */
-	bool ended;			/* the writer touches nothing more */
 };
 
 static void
