@@ -45,7 +45,8 @@ HARDEN_LD ?= -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed
 SANITIZE ?=
 
 LIBRARIES := libnetfilter_queue libmnl libnftnl ldns libconfig jansson \
-	     libxxhash libcap-ng libseccomp libprotobuf-c
+	     libxxhash libcap-ng libseccomp libprotobuf-c libnghttp2 openssl \
+	     libcurl libcares yaml-0.1
 
 ifeq ($(V),1)
 Q	:=

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "policy/clock.h"
+#include "resolver/clock.h"
 #include "resolver/answer/answer.h"
 #include "resolver/image/lookup.h"
 #include "resolver/dns/question.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "nfq/sockets/channel.h"
-#include "policy/clock.h"
+#include "resolver/clock.h"
 
 int
 sockets_connect(const char *path)

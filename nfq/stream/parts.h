@@ -47,7 +47,7 @@
 #include "nfq/stream/frame.h"
 #include "nfq/stream/listen.h"
 #include "policy/audit/audit.h"
-#include "policy/clock.h"
+#include "resolver/clock.h"
 #include "policy/config/settings.h"
 #include "policy/status/status.h"
 #include "resolver/answer/chase.h"

@@ -15,7 +15,7 @@
 
 #include "nfq/sockets/address.h"
 #include "nfq/sockets/open.h"
-#include "policy/clock.h"
+#include "resolver/clock.h"
 #include "policy/decide.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/name.h"

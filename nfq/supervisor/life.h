@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "policy/clock.h"
+#include "resolver/clock.h"
 #include "policy/status/status.h"
 
 #define LIFE_LOOK_MS	50	/* how often life_look() is to be called */

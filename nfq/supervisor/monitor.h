@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "nfq/supervisor/canary.h"
-#include "policy/clock.h"
+#include "resolver/clock.h"
 #include "policy/config/resolv_conf.h"
 
 struct supervisor;

@@ -20,7 +20,7 @@
 #include "nfq/stream/listen.h"
 #include "nfq/supervisor/fdstore.h"
 #include "nfq/supervisor/watch.h"
-#include "policy/clock.h"
+#include "resolver/clock.h"
 #include "policy/config/config.h"
 #include "policy/status/status.h"
 #include "resolver/text/diag.h"

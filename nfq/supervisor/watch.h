@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "policy/clock.h"
+#include "resolver/clock.h"
 
 struct watch;			/* owns its descriptors */
 

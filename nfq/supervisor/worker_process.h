@@ -17,7 +17,7 @@
 #include "nfq/supervisor/life.h"
 #include "nfq/handover/generation_files.h"
 #include "nfq/handover/suspects.h"
-#include "policy/clock.h"
+#include "resolver/clock.h"
 #include "policy/config/config.h"
 #include "policy/status/status.h"
 

@@ -15,7 +15,7 @@
 #include "nfq/packet/intercept.h"
 #include "nfq/queue/queue.h"
 #include "nfq/handover/senders.h"
-#include "policy/clock.h"
+#include "resolver/clock.h"
 #include "policy/log.h"
 
 /* Packets that are looked at together: the CPU keeps some dozen loads apart. */

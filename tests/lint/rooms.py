@@ -15,6 +15,7 @@ SHELVES = ("resolver", "policy", "rules", "nfq")		# low to high
 
 # Room: what it may use.  "nfq" alone is the programs' main().
 ROOMS = {
+    "resolver/clock": "",
     "resolver/dns": "",
     "resolver/text": "",
     "resolver/image": "resolver/dns resolver/text",
@@ -24,39 +25,43 @@ ROOMS = {
     "resolver/compile": "resolver/dns resolver/text resolver/image resolver/sources"
                         " resolver/kubernetes",
     "resolver/listing": "resolver/dns resolver/text resolver/image",
+    # Nothing of the table: it only keeps the files that others compile.
+    "resolver/feed": "resolver/clock resolver/dns resolver/text resolver/sources",
 
     "policy/log": "",
-    "policy/clock": "",
     "policy/config": "policy/log resolver/dns resolver/text resolver/image resolver/sources"
-                     " resolver/compile policy/audit",
-    "policy/decide": "policy/clock resolver/dns resolver/image resolver/answer",
-    "policy/audit": "policy/clock policy/decide resolver/dns",
-    "policy/status": "policy/clock policy/decide policy/config policy/log resolver/text resolver/image",
+                     " resolver/compile resolver/feed policy/audit",
+    "policy/decide": "resolver/clock resolver/dns resolver/image resolver/answer",
+    "policy/audit": "resolver/clock policy/decide resolver/dns",
+    "policy/status": "resolver/clock policy/decide policy/config policy/log resolver/text resolver/image"
+                     " resolver/feed",
 
     "rules/netlink": "",
     "rules": "rules/netlink policy/config resolver/text",
 
-    "nfq/queue": "policy/clock",
-    "nfq/packet": "policy/clock resolver/dns resolver/image resolver/answer policy/decide",
-    "nfq/process": "policy/clock resolver/dns resolver/text resolver/image resolver/sources resolver/compile"
+    "nfq/queue": "resolver/clock",
+    "nfq/packet": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide",
+    "nfq/process": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources resolver/compile"
                    " policy/config policy/audit policy/status policy/log",
-    "nfq/handover": "policy/clock nfq/queue nfq/process policy/config policy/audit policy/status",
-    "nfq/sockets": "policy/clock resolver/dns policy/log nfq/process",
-    "nfq/thread": "policy/clock resolver/image policy/audit policy/decide policy/status policy/config",
-    "nfq/stream": "policy/clock resolver/dns resolver/image resolver/answer policy/decide policy/audit"
+    "nfq/handover": "resolver/clock nfq/queue nfq/process policy/config policy/audit policy/status",
+    "nfq/sockets": "resolver/clock resolver/dns policy/log nfq/process",
+    "nfq/thread": "resolver/clock resolver/image policy/audit policy/decide policy/status policy/config",
+    "nfq/stream": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/audit"
                   " policy/status policy/config policy/log rules nfq/packet nfq/process"
                   " nfq/handover nfq/sockets nfq/thread",
     # Nothing of the sources, and of the configuration only its values.
-    "nfq/worker": "policy/clock resolver/image policy/audit policy/status policy/config policy/log"
+    "nfq/worker": "resolver/clock resolver/image policy/audit policy/status policy/config policy/log"
                   " policy/decide nfq/queue nfq/packet nfq/process nfq/handover"
                   " nfq/thread nfq/stream",
     # Nothing of the packet, and no questions are parsed.
-    "nfq/supervisor": "policy/clock resolver/dns resolver/text resolver/image resolver/sources policy/config"
+    "nfq/supervisor": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources policy/config"
                       " policy/audit policy/status policy/log policy/decide rules nfq/queue"
                       " nfq/process nfq/handover nfq/sockets nfq/stream nfq/worker",
-    "nfq/cli": "policy/clock resolver/dns resolver/text resolver/image resolver/listing"
+    "nfq/feed": "resolver/clock resolver/text resolver/sources resolver/feed policy/config policy/log"
+                " nfq/process",
+    "nfq/cli": "resolver/clock resolver/dns resolver/text resolver/image resolver/listing"
                " policy/config policy/status policy/log rules nfq/process nfq/supervisor",
-    "nfq": "resolver/text policy/config policy/log nfq/process nfq/sockets nfq/supervisor nfq/cli",
+    "nfq": "resolver/text policy/config policy/log nfq/process nfq/sockets nfq/supervisor nfq/feed nfq/cli",
 }
 LEVELS = {"nfq": 7, "resolver": 6}		# rooms above each other, at most
 

@@ -5,8 +5,8 @@
  * "now" as a parameter and never asks the clock itself: only loops do, and
  * tests have a time of their own.
  */
-#ifndef NFDNS_POLICY_CLOCK_H
-#define NFDNS_POLICY_CLOCK_H
+#ifndef NFDNS_RESOLVER_CLOCK_H
+#define NFDNS_RESOLVER_CLOCK_H
 
 #include <limits.h>
 #include <stdbool.h>
