@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A feed: one connection to a control plane that keeps one table up to date.
+ * This room speaks the protocols (xds.h, kubernetes.h) and knows nothing of
+ * where tables are kept, of the daemon or of its image: it offers each table it
+ * receives to its host.  It does not log, and writes no file but a key of its
+ * own (xds).
+ */
+#ifndef NFDNS_RESOLVER_FEED_FEED_H
+#define NFDNS_RESOLVER_FEED_FEED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "resolver/clock.h"
+
+enum feed_type {
+	FEED_XDS,			/* Istio's NameTable, from istiod */
+	FEED_KUBERNETES,		/* an API server's objects */
+};
+
+struct feed_label {
+	char *key;
+	char *value;
+};
+
+/* How the VM presents itself to istiod; a text may be NULL. */
+struct feed_node {
+	char *namespace;
+	char *cluster;			/* its ID: metadata and "clusterid" */
+	char *network;
+	char *service_account;
+	char *ip;			/* this machine's; NULL: found out */
+	struct feed_label *labels;
+	size_t label_count;
+};
+
+/* One entry of "feeds" in feed.conf; owns its texts, any of which may be NULL. */
+struct feed_config {
+	char *name;			/* of the table: letters, digits, '-', '_' */
+	enum feed_type type;
+	unsigned int line;		/* in feed.conf */
+	uint64_t limit;			/* octets of one message */
+
+	/* FEED_XDS */
+	char *server;			/* "HOST:PORT" */
+	char **addresses;		/* of HOST; none: it is resolved */
+	size_t address_count;
+	char *root_cert;		/* PEM; NULL: the system's */
+	char *cert;			/* PEM, read anew for each connection */
+	char *key;
+	char *token;			/* a file, read anew for each connection */
+	bool plaintext;
+	struct feed_node node;
+
+	/* FEED_KUBERNETES */
+	char *kubeconfig;		/* NULL: the pod's service account */
+	char **namespaces;		/* none: all */
+	size_t namespace_count;
+};
+
+/* Why a connection ended that was wanted; feed_cause_name() has the words. */
+enum feed_cause {
+	FEED_CAUSE_PLANNED,		/* GOAWAY, or the end of a watch */
+	FEED_CAUSE_CONNECT,		/* resolution, refused, unreachable */
+	FEED_CAUSE_TLS,			/* handshake or certificate */
+	FEED_CAUSE_RESET,		/* ended by the peer in the middle */
+	FEED_CAUSE_TIMEOUT,		/* a deadline, or no sign of life */
+	FEED_CAUSE_STATUS,		/* the peer refused: gRPC or HTTP status */
+	FEED_CAUSE_PROTOCOL,		/* it said what the protocol forbids */
+	FEED_CAUSE_CONTENT,		/* tables that cannot be decoded */
+	FEED_CAUSES
+};
+
+#define FEED_TEXT	256		/* octets, with NUL */
+
+/*
+ * What is known of a feed: for nfdns status and metrics.  Texts are printable:
+ * whoever writes them has made the peer's octets harmless.  Times are of
+ * CLOCK_REALTIME in seconds since 1970; 0: never.
+ */
+struct feed_status {
+	bool connected;			/* and a table was received on it */
+	int64_t since;			/* connected or not */
+	int64_t last_life;		/* any octet from the peer */
+	int64_t attempted;		/* the last attempt to connect */
+	char peer[FEED_TEXT];		/* address of the connection */
+	char error[FEED_TEXT];		/* the last one; "" while all is well */
+	char version[FEED_TEXT];	/* of the last table received */
+	uint64_t attempts;		/* to connect */
+	uint64_t pushes;		/* tables received */
+	uint64_t same;			/* of them, equal to the one before */
+	uint64_t nacks;			/* tables refused */
+	uint64_t reconnects[FEED_CAUSES];
+	int64_t cert_begin;		/* of the client certificate in use */
+	int64_t cert_end;
+};
+
+/* A whole table as it came; borrowed for the call. */
+struct feed_table {
+	const char *format;		/* a row of the table of formats: "nds-proto" */
+	const char *version;		/* opaque; "" if it has none */
+	const uint8_t *octets;
+	size_t length;
+};
+
+enum feed_verdict {
+	FEED_APPLIED,			/* kept, and the daemon will see it */
+	FEED_SAME,			/* equal to the one that is kept */
+	FEED_HELD,			/* loses too many names: waits for a second push */
+	FEED_REFUSED,			/* cannot be decoded: the old one stays */
+	FEED_FAILED,			/* cannot be kept: disk full.  Offer it again */
+};
+
+enum feed_level {
+	FEED_ERROR,			/* somebody has to do something */
+	FEED_NOTICE,			/* connected, lost */
+	FEED_DEBUG,
+};
+
+/*
+ * What a protocol is given by the process that runs it.  All of it belongs to
+ * one thread; the functions do not block but for the disk.
+ */
+struct feed_host {
+	void *arg;			/* of the functions */
+	int stop_fd;			/* readable: the run function returns */
+	struct feed_status *status;	/* the protocol writes it */
+	/* "why" is for NACK: one short line, filled in if not applied. */
+	enum feed_verdict (*offer)(void *arg, const struct feed_table *table,
+	    char why[FEED_TEXT]);
+	/* *status has changed. */
+	void (*changed)(void *arg);
+	void (*report)(void *arg, enum feed_level level, const char *text);
+};
+
+#endif
