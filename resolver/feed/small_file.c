@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/feed/small_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* All of size octets and then the end of the file. */
+static int
+read_all(int fd, char *octets, size_t size)
+{
+	size_t used = 0;
+
+	/* One octet more than there should be: it may have grown. */
+	while (used <= size) {
+		ssize_t n = read(fd, octets + used, size + 1 - used);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		used += (size_t)n;
+	}
+	if (used != size)
+		return -EAGAIN;
+	octets[used] = '\0';
+	return 0;
+}
+
+static int
+read_fd(int fd, struct small_file *file)
+{
+	struct stat st;
+	int error;
+
+	if (fstat(fd, &st) != 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	if (st.st_size < 0 || (size_t)st.st_size > SMALL_FILE_MAX)
+		return -EFBIG;
+	file->length = (size_t)st.st_size;
+	file->octets = malloc(file->length + 1);
+	if (file->octets == NULL)
+		return -ENOMEM;
+	error = read_all(fd, file->octets, file->length);
+	if (error != 0)
+		small_file_wipe(file);
+	return error;
+}
+
+int
+small_file_read(const char *path, struct small_file *file)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int error;
+
+	memset(file, 0, sizeof(*file));
+	if (fd < 0)
+		return -errno;
+	error = read_fd(fd, file);
+	(void)close(fd);
+	return error;
+}
+
+void
+small_file_wipe(struct small_file *file)
+{
+	if (file->octets != NULL)
+		explicit_bzero(file->octets, file->length);
+	free(file->octets);
+	file->octets = NULL;
+	file->length = 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Certificates, keys and tokens: small files that are read anew each time. */
+#ifndef NFDNS_RESOLVER_FEED_SMALL_FILE_H
+#define NFDNS_RESOLVER_FEED_SMALL_FILE_H
+
+#include <stddef.h>
+
+#define SMALL_FILE_MAX	((size_t)4 << 20)	/* roots are bundles */
+
+struct small_file {
+	char *octets;			/* and a NUL; never NULL after success */
+	size_t length;
+};
+
+/*
+ * Reads a regular file whole, without blocking on a fifo.  Returns 0, or a
+ * negative errno: -EINVAL for what is not a regular file, -EFBIG, -EAGAIN if it
+ * changed its length meanwhile.  small_file_wipe() overwrites and frees the
+ * octets, since they may be a key; it accepts one of zeros.
+ */
+int small_file_read(const char *path, struct small_file *file)
+    __attribute__((warn_unused_result));
+void small_file_wipe(struct small_file *file);
+
+#endif

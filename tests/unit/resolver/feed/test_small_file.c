@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files that are read, and what is no file to read. */
+#include "resolver/feed/small_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/check.h"
+
+static char directory[] = "/tmp/small_file.XXXXXX";
+
+static void
+put(const char *name, const char *text)
+{
+	FILE *file = fopen(name, "w");
+
+	CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static void
+is_read_whole(void)
+{
+	struct small_file file;
+
+	put("a", "one\ntwo");
+	CHECK(small_file_read("a", &file) == 0);
+	CHECK(file.length == 7 && strcmp(file.octets, "one\ntwo") == 0);
+	small_file_wipe(&file);
+	CHECK(file.octets == NULL);
+	put("empty", "");
+	CHECK(small_file_read("empty", &file) == 0 && file.length == 0);
+	small_file_wipe(&file);
+	small_file_wipe(&file);
+}
+
+static void
+is_refused(void)
+{
+	struct small_file file;
+
+	CHECK(small_file_read("absent", &file) == -ENOENT);
+	CHECK(small_file_read(".", &file) == -EINVAL);
+	CHECK(mkfifo("fifo", 0600) == 0);
+	CHECK(small_file_read("fifo", &file) == -EINVAL);
+	put("large", "");
+	CHECK(truncate("large", (off_t)SMALL_FILE_MAX + 1) == 0);
+	CHECK(small_file_read("large", &file) == -EFBIG);
+	CHECK(file.octets == NULL);
+}
+
+int
+main(void)
+{
+	if (mkdtemp(directory) == NULL || chdir(directory) != 0)
+		return 1;
+	TEST(is_read_whole);
+	TEST(is_refused);
+	(void)unlink("a");
+	(void)unlink("empty");
+	(void)unlink("fifo");
+	(void)unlink("large");
+	(void)rmdir(directory);
+	return test_summary();
+}
