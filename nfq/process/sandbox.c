@@ -86,6 +86,7 @@ static const int calls_of_compiler[] = {
 static const int calls_refused[] = {
 	SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(readlink),
 	SCMP_SYS(readlinkat), SCMP_SYS(prctl), SCMP_SYS(ioctl),
+	SCMP_SYS(sysinfo),	/* qsort(3) up to glibc 2.36 */
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

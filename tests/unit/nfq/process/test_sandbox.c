@@ -83,6 +83,26 @@ compile_as_allowed(void)
 }
 
 static int
+compare_numbers(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* qsort(3) of glibc asks for the size of the memory from 1 KiB on. */
+static int
+compile_and_sort(void)
+{
+	static int numbers[1000];
+
+	if (!compiler_confined())
+		return SETUP;
+	for (int i = 0; i < 1000; i++)
+		numbers[i] = 1000 - i;
+	qsort(numbers, 1000, sizeof(numbers[0]), compare_numbers);
+	return numbers[0] == 1 ? DONE : 1;
+}
+
+static int
 compile_and_open(void)
 {
 	if (!compiler_confined())
@@ -141,6 +161,7 @@ static void
 compiler_may_do_its_work(void)
 {
 	CHECK(ended_well(in_child(compile_as_allowed)));
+	CHECK(ended_well(in_child(compile_and_sort)));
 }
 
 static void
