@@ -204,7 +204,6 @@ run(const struct compiler_job *job)
 	static struct diag diag = DIAG_INIT;	/* too large for a small stack */
 	int error;
 
-	compile_prepare();
 	if ((error = sandbox_compiler_privileges(job->uid, job->gid)) < 0 ||
 	    (error = child_die_with(job->parent)) < 0 ||
 	    (error = sandbox_compiler_seccomp()) < 0)

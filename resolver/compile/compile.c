@@ -2,7 +2,6 @@
 #include "resolver/compile/compile.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +11,6 @@
 #include "resolver/compile/cname_check.h"
 #include "resolver/sources/source_format.h"
 #include "resolver/sources/source_file.h"
-
-void
-compile_prepare(void)
-{
-	/* jansson reads a random seed once. */
-	json_object_seed(0);
-}
 
 /* "PATH:LINE", or "PATH" if the line is not known. */
 static const char *

@@ -22,10 +22,8 @@ int compile(const struct mesh *mesh, const int *sources, int image_fd,
 
 /*
  * The same for a process that cannot open files: it gets included files from
- * *broker (include.h).  compile_prepare() lets libraries open what they read
- * once; call it before the process gives up opening files.
+ * *broker (include.h).
  */
-void compile_prepare(void);
 int compile_confined(const struct mesh *mesh, const int *sources,
     const int *broker, int image_fd, struct diag *diag)
     __attribute__((warn_unused_result));

@@ -13,11 +13,10 @@
  * truncated export must not replace a good table.
  */
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "resolver/text/json_scan.h"
+#include "resolver/text/json_tree.h"
 #include "resolver/sources/nds.h"
 #include "resolver/sources/source_format.h"
 
@@ -27,6 +26,8 @@
 struct form {
 	struct nds nds;
 	struct json_scan scan;
+	struct json_tree host_tree;	/* an entry's host, */
+	struct json_tree entry_tree;	/* and what belongs to it */
 	bool seen_table;
 	const char **texts;		/* of one entry's arrays */
 	size_t room;
@@ -34,77 +35,89 @@ struct form {
 
 /* "" unless there is such a member and it is a string. */
 static const char *
-string_member(const json_t *object, const char *key)
+string_member(const struct json_node *object, const char *key)
 {
-	const char *text = json_string_value(json_object_get(object, key));
+	const char *text = json_tree_string(json_tree_member(object, key));
 
 	return text != NULL ? text : "";
 }
 
 /* A member that should be an array, by either of its names. */
-static const json_t *
-array_member(const struct form *f, const json_t *object, const char *key,
-    const char *other_key, const struct nds_entry *entry)
+static const struct json_node *
+array_member(const struct form *f, const struct json_node *object,
+    const char *key, const char *other_key, const struct nds_entry *entry)
 {
-	const json_t *array = json_object_get(object, key);
+	const struct json_node *array = json_tree_member(object, key);
 
 	if (array == NULL)
-		array = json_object_get(object, other_key);
-	if (array != NULL && !json_is_array(array))
+		array = json_tree_member(object, other_key);
+	if (array != NULL && !json_tree_is(array, JSON_KIND_ARRAY))
 		diag_add(f->nds.diag, DIAG_WARNING, f->nds.text->path,
 		    entry->line, "\"%s\" of %.*s is no array", key, NDS_SHOWN,
 		    entry->host);
 	return array;
 }
 
-static void
-fill(struct nds_texts *texts, const char **room, const json_t *array)
+static size_t
+count_items(const struct json_node *item)
 {
-	texts->texts = room;
-	texts->count = json_array_size(array);
-	for (size_t i = 0; i < texts->count; i++)
-		room[i] = json_string_value(json_array_get(array, i));
+	size_t count = 0;
+
+	for (; item != NULL; item = item->next)
+		count++;
+	return count;
+}
+
+static struct nds_texts
+fill(const char **room, const struct json_node *item, size_t count)
+{
+	for (size_t i = 0; i < count; i++, item = item->next)
+		room[i] = json_tree_string(item);
+	return (struct nds_texts){ room, count };
 }
 
 static bool
-read_arrays(struct form *f, const json_t *value, struct nds_entry *entry)
+read_arrays(struct form *f, const struct json_node *value,
+    struct nds_entry *entry)
 {
-	const json_t *ips = array_member(f, value, "ips", "ips", entry);
-	const json_t *hosts = array_member(f, value, "altHosts", "alt_hosts",
-	    entry);
-	size_t count = json_array_size(ips) + json_array_size(hosts);
+	const struct json_node *ips = json_tree_items(
+	    array_member(f, value, "ips", "ips", entry));
+	const struct json_node *hosts = json_tree_items(
+	    array_member(f, value, "altHosts", "alt_hosts", entry));
+	const size_t ip_count = count_items(ips);
+	const size_t host_count = count_items(hosts);
 
-	if (count > f->room) {
-		const char **texts = reallocarray(f->texts, count,
-		    sizeof(*texts));
+	if (ip_count + host_count > f->room) {
+		const char **texts = reallocarray(f->texts,
+		    ip_count + host_count, sizeof(*texts));
 
 		if (texts == NULL) {
 			f->nds.error = -ENOMEM;
 			return false;
 		}
 		f->texts = texts;
-		f->room = count;
+		f->room = ip_count + host_count;
 	}
-	fill(&entry->ips, f->texts, ips);
-	if (f->texts != NULL)
-		fill(&entry->alternates, f->texts + entry->ips.count, hosts);
+	if (f->room != 0) {
+		entry->ips = fill(f->texts, ips, ip_count);
+		entry->alternates = fill(f->texts + ip_count, hosts,
+		    host_count);
+	}
 	return true;
 }
 
-/* Parses a range of the text; a failure fails the whole text. */
-static json_t *
-parse(struct nds *nds, const struct json_range *range)
+/* Takes a range of the text; a failure fails the whole text. */
+static const struct json_node *
+take(struct nds *nds, struct json_tree *tree, const struct json_range *range)
 {
-	json_error_t error;
-	json_t *value = json_loadb(range->text, range->length,
-	    JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
+	const char *why = "";
+	unsigned int line = 0;
+	const struct json_node *value = json_tree_take(tree, range,
+	    &nds->error, &why, &line);
 
-	if (value == NULL) {
-		diag_add(nds->diag, DIAG_ERROR, nds->text->path,
-		    range->line + (unsigned int)error.line - 1,
-		    "not valid JSON: %s", error.text);
-		nds->error = -EINVAL;
-	}
+	if (nds->error == -EINVAL)
+		diag_add(nds->diag, DIAG_ERROR, nds->text->path, line,
+		    "not valid JSON: %s", why);
 	return value;
 }
 
@@ -112,31 +125,25 @@ static void
 read_entry(struct form *f, const struct json_range *key,
     const struct json_range *range)
 {
-	json_t *host = key->plain ?
-	    json_stringn_nocheck(key->text + 1, key->length - 2) :
-	    parse(&f->nds, key);
-	json_t *value = host != NULL ? parse(&f->nds, range) : NULL;
+	const struct json_node *host = take(&f->nds, &f->host_tree, key);
+	const struct json_node *value = host != NULL ?
+	    take(&f->nds, &f->entry_tree, range) : NULL;
 	struct nds_entry entry = { .line = key->line };
 
-	if (host == NULL && f->nds.error == 0)
-		f->nds.error = -ENOMEM;
-	if (host == NULL || value == NULL)
-		goto out;
-	entry.host = json_string_value(host);
-	if (!json_is_object(value)) {
+	if (value == NULL)
+		return;
+	entry.host = json_tree_string(host);
+	if (!json_tree_is(value, JSON_KIND_OBJECT)) {
 		diag_add(f->nds.diag, DIAG_WARNING, f->nds.text->path,
 		    entry.line, "entry of %.*s is no object: ignored",
 		    NDS_SHOWN, entry.host);
-		goto out;
+		return;
 	}
 	entry.registry = string_member(value, "registry");
 	entry.shortname = string_member(value, "shortname");
 	entry.namespace = string_member(value, "namespace");
 	if (read_arrays(f, value, &entry))
 		nds_add(&f->nds, &entry);
-out:
-	json_decref(host);
-	json_decref(value);
 }
 
 /* The value of a member "table": the hosts. */
@@ -238,12 +245,15 @@ int
 source_nds_read(const struct source_text *text, struct builder *b,
     struct diag *diag)
 {
-	struct form f = { .scan = json_scan_over(text->data, text->length) };
+	struct form f = { .scan = json_scan_over(text->data, text->length),
+	    .host_tree = JSON_TREE_INIT, .entry_tree = JSON_TREE_INIT };
 
 	if (nds_init(&f.nds, text, b, diag) != 0)
 		return 0;
 	read_top(&f);
 	free(f.texts);
+	json_tree_free(&f.host_tree);
+	json_tree_free(&f.entry_tree);
 	if (f.nds.error == -EINVAL)
 		return 0;		/* diag has it */
 	if (f.nds.error != 0)

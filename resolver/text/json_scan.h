@@ -5,7 +5,7 @@
  * value in them.  So a table of a million names costs one entry's memory.
  *
  * The error is sticky, as in wire.h: after one, every step yields nothing.
- * Strings are only delimited here; who uses one has it decoded.
+ * A range is only delimited here, not checked: json_tree_take() reads it.
  */
 #ifndef NFDNS_RESOLVER_TEXT_JSON_SCAN_H
 #define NFDNS_RESOLVER_TEXT_JSON_SCAN_H

@@ -12,7 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "resolver/text/utf8.h"
+
 #define BLOCK_NODES 512
+
+/* Objects with more members have them sorted to find equal names. */
+#define FEW_MEMBERS 8
 
 struct json_block {
 	struct json_block *next;
@@ -26,6 +31,7 @@ struct parse {
 	int error;
 	const char *why;
 	unsigned int depth;
+	size_t values;
 };
 
 static struct json_node *
@@ -44,6 +50,8 @@ new_node(struct parse *p)
 	struct json_tree *tree = p->tree;
 	struct json_node *node;
 
+	if (++p->values > JSON_TREE_MAX_VALUES)
+		return fail(p, "more than 2000000 values");
 	if (tree->last == NULL || tree->used == BLOCK_NODES) {
 		struct json_block *block = tree->last == NULL ? tree->block :
 		    tree->last->next;
@@ -175,6 +183,21 @@ take_escape(struct parse *p, char *to)
 	return put_code_point(to, code);
 }
 
+/* One character of a string, which stays as it is, to "to". */
+static char *
+take_character(struct parse *p, char *to)
+{
+	size_t length = utf8_length(p->at, p->end);
+
+	if (length == 0) {
+		(void)fail(p, "a string that is not UTF-8");
+		return to;
+	}
+	while (length-- > 0)
+		*to++ = *p->at++;
+	return to;
+}
+
 /* The string whose quote comes next; NULL on failure. */
 static const char *
 take_string(struct parse *p)
@@ -182,20 +205,23 @@ take_string(struct parse *p)
 	char *start = ++p->at, *to = start;
 
 	while (p->error == 0 && p->at < p->end) {
-		char c = *p->at++;
+		unsigned char c = (unsigned char)*p->at;
 
+		if (c >= 0x80) {
+			to = take_character(p, to);
+			continue;
+		}
+		p->at++;
 		if (c == '"') {
 			*to = '\0';
 			return start;
 		}
-		if ((unsigned char)c < 0x20) {
+		if (c < 0x20)
 			(void)fail(p, "control character in a string");
-			return NULL;
-		}
-		if (c == '\\')
+		else if (c == '\\')
 			to = take_escape(p, to);
 		else
-			*to++ = c;
+			*to++ = (char)c;
 	}
 	(void)fail(p, "string without an end");
 	return NULL;
@@ -240,7 +266,8 @@ take_number(struct parse *p, struct json_node *node)
 		p->at++;
 	else if (!take_digits(p))
 		return fail(p, "not a value");
-	node->integer = p->at == p->end || strchr(".eE", *p->at) == NULL;
+	node->integer = p->at == p->end || *p->at == '\0' ||
+	    strchr(".eE", *p->at) == NULL;
 	if (node->integer) {
 		node->number = integer_of(start, p->at);
 		return node;
@@ -284,6 +311,66 @@ take_word(struct parse *p, struct json_node *node)
 	return fail(p, "not a value");
 }
 
+/* Fails if two names are equal, at the later one. */
+static void
+compare_pair(struct parse *p, const char *key, const char *other)
+{
+	const char *later = key > other ? key : other;
+
+	if (p->error != 0 || strcmp(key, other) != 0)
+		return;
+	(void)fail(p, "two members of an object have the same name");
+	p->at = p->tree->text + (later - p->tree->text);
+}
+
+static void
+compare_few(struct parse *p, const struct json_node *member)
+{
+	for (; member != NULL; member = member->next) {
+		for (const struct json_node *other = member->next;
+		    other != NULL; other = other->next)
+			compare_pair(p, member->key, other->key);
+	}
+}
+
+static int
+compare_keys(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Sorts the names: an object of 100,000 members must not cost their square. */
+static void
+compare_many(struct parse *p, const struct json_node *member, size_t count)
+{
+	const char **keys = reallocarray(NULL, count, sizeof(*keys));
+
+	if (keys == NULL) {
+		p->error = -ENOMEM;
+		return;
+	}
+	for (size_t i = 0; i < count; i++, member = member->next)
+		keys[i] = member->key;
+	qsort(keys, count, sizeof(*keys), compare_keys);
+	for (size_t i = 1; i < count; i++)
+		compare_pair(p, keys[i - 1], keys[i]);
+	free(keys);
+}
+
+/*
+ * Fails if two members of an object have the same name: readers differ in
+ * which of them counts (RFC 8259 section 4), so the text could mean one thing
+ * to a person's tool and another here.
+ */
+static void
+check_names(struct parse *p, const struct json_node *object, size_t count)
+{
+	if (count <= FEW_MEMBERS)
+		compare_few(p, object->first);
+	else
+		compare_many(p, object->first, count);
+}
+
 static struct json_node *take_value(struct parse *p);
 
 /* One member or item and, unless it is the last, the comma behind it. */
@@ -323,6 +410,7 @@ take_parts(struct parse *p, struct json_node *node)
 	bool object = *p->at++ == '{';
 	const struct json_node **link = &node->first;
 	bool last = peek(p) == (object ? '}' : ']');
+	size_t count;
 
 	node->kind = object ? JSON_KIND_OBJECT : JSON_KIND_ARRAY;
 	if (last) {
@@ -331,7 +419,7 @@ take_parts(struct parse *p, struct json_node *node)
 	}
 	if (++p->depth > JSON_SCAN_MAX_DEPTH)
 		return fail(p, "more than 64 levels of nesting");
-	while (!last) {
+	for (count = 0; !last; count++) {
 		struct json_node *part = take_part(p, object, &last);
 
 		if (part == NULL)
@@ -340,7 +428,9 @@ take_parts(struct parse *p, struct json_node *node)
 		link = &part->next;
 	}
 	p->depth--;
-	return node;
+	if (object)
+		check_names(p, node, count);
+	return p->error == 0 ? node : NULL;
 }
 
 static struct json_node *
@@ -401,7 +491,8 @@ json_tree_take(struct json_tree *tree, const struct json_range *range,
 	p.at = tree->text;
 	p.end = tree->text + range->length;
 	root = take_value(&p);
-	if (root != NULL && peek(&p) != '\0')
+	skip_space(&p);
+	if (root != NULL && p.at < p.end)
 		root = fail(&p, "something behind a value");
 	*error = p.error;
 	if (root == NULL) {

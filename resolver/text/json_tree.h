@@ -1,8 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One JSON value (RFC 8259) as a tree to look around in.  json_scan.h walks
- * the large text, this takes apart one item of it at a time and uses the same
- * memory again for the next: no allocation for each value.
+ * Reads one JSON value (RFC 8259) into a tree.  It is the project's only reader
+ * of JSON; what it reads may be hostile.
+ *
+ * A large text is walked with json_scan.h, and each item of it is taken with
+ * the same tree: the memory is used again, and no value costs an allocation.
+ * Messages that come one after another are taken the same way, and so is a
+ * whole file: its range begins on line 1.
+ *
+ * Stricter than the RFC demands, so that no two readers see different things
+ * in one text: two members of an object may not have the same name, and
+ * strings are UTF-8 (RFC 3629) without NUL; an escape that is half of a
+ * surrogate pair is an error.
+ *
+ * Limits: JSON_SCAN_MAX_DEPTH levels of nesting, JSON_TREE_MAX_VALUES values.
+ * The length of the text is for the caller to limit.  Memory: 1.5 times the
+ * longest text and 40 octets for each value of the largest one (80 MB at the
+ * limit), until json_tree_free().  Time: proportional to the text; the names of
+ * an object's members are sorted.
  */
 #ifndef NFDNS_RESOLVER_TEXT_JSON_TREE_H
 #define NFDNS_RESOLVER_TEXT_JSON_TREE_H
@@ -11,6 +26,9 @@
 #include <stddef.h>
 
 #include "resolver/text/json_scan.h"
+
+/* Values in a tree, those inside of others included; more is an error. */
+#define JSON_TREE_MAX_VALUES 2000000
 
 enum json_kind {
 	JSON_KIND_NULL,
@@ -22,7 +40,7 @@ enum json_kind {
 	JSON_KIND_OBJECT,
 };
 
-/* Good until the tree takes the next value. */
+/* Owned by its tree; valid until the tree takes the next value. */
 struct json_node {
 	enum json_kind kind;
 	bool integer;			/* a number without fraction and exponent */
@@ -30,7 +48,7 @@ struct json_node {
 	const struct json_node *next;	/* in the same array or object */
 	const struct json_node *first;	/* of an array's or object's own */
 	union {
-		const char *text;	/* string, decoded, without NUL inside */
+		const char *text;	/* string: decoded, ends with NUL */
 		long long number;	/* integer, at its limits if beyond them */
 	};
 };
@@ -47,9 +65,12 @@ struct json_tree {
 #define JSON_TREE_INIT { .text = NULL }
 
 /*
- * Takes the value in the range, which json_scan_value() yielded.  Returns it;
- * or NULL and *error: -ENOMEM, or -EINVAL with *why a static text and *line
- * where.
+ * Takes the value that the range holds: one of json_scan_value(), or a whole
+ * text with .line = 1.  Copies the range, so the text may go afterwards.
+ * Returns the value, and 0 in *error; or NULL and
+ *   -ENOMEM
+ *   -EINVAL	it is not JSON, or beyond a limit: *why says what is wrong (a
+ *		static text), *line on which line
  */
 const struct json_node *json_tree_take(struct json_tree *tree,
     const struct json_range *range, int *error, const char **why,
@@ -59,8 +80,10 @@ void json_tree_free(struct json_tree *tree);
 
 /*
  * All of these allow NULL for a node that is not there, so that a path is
- * followed without a check at each step.  The first of several members with
- * one name counts.
+ * followed without a check at each step.
+ *
+ * The member of that name; NULL if there is none or it is no object.  Looks
+ * through all members: in a loop, look it up before.
  */
 const struct json_node *json_tree_member(const struct json_node *object,
     const char *key);

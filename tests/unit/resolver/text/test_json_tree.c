@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "resolver/text/json_tree.h"
+#include "resolver/text/utf8.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -75,7 +76,7 @@ static void
 trees(void)
 {
 	const struct json_node *root = take("{ \"a\" : [ 1 , true, [], {} ],\n"
-	    "\"b\":{\"c\":null},\"a\":2}");
+	    "\"b\":{\"c\":null},\"a2\":2}");
 	const struct json_node *item =
 	    json_tree_items(json_tree_member(root, "a"));
 	long long number;
@@ -113,6 +114,118 @@ many_values(void)
 	}
 }
 
+/* RFC 3629 section 4: the first and the last of each row. */
+static void
+what_is_utf8(void)
+{
+	static const char *const good[] = { "\x01", "\x7f", "\xc2\x80",
+	    "\xdf\xbf", "\xe0\xa0\x80", "\xe1\x80\x80", "\xec\xbf\xbf",
+	    "\xed\x80\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xef\xbf\xbf",
+	    "\xf0\x90\x80\x80", "\xf3\xbf\xbf\xbf", "\xf4\x8f\xbf\xbf" };
+	static const char *const bad[] = { "\x80", "\xbf", "\xc0\x80",
+	    "\xc1\xbf", "\xc2", "\xc2\x7f", "\xc2\xc0", "\xe0\x9f\xbf",
+	    "\xe1\x80", "\xe1\x80\x7f", "\xe1\x80\xc0", "\xed\xa0\x80",
+	    "\xed\xbf\xbf", "\xf0\x8f\xbf\xbf", "\xf1\x80\x80",
+	    "\xf1\x80\x80\xc0", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80",
+	    "\xff" };
+	char text[16];
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		CHECK(utf8_length(good[i], good[i] + strlen(good[i])) ==
+		    strlen(good[i]));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		CHECK(utf8_length(bad[i], bad[i] + strlen(bad[i])) == 0);
+		(void)snprintf(text, sizeof(text), "[\"%s\"]", bad[i]);
+		CHECK(take(text) == NULL && error == -EINVAL);
+		CHECK(strcmp(why, "a string that is not UTF-8") == 0);
+		(void)snprintf(text, sizeof(text), "\"%s", bad[i]);
+		CHECK(take(text) == NULL && error == -EINVAL);
+	}
+	CHECK(strcmp(string_of("\"\\ta\xc3\xa4\xf0\x9f\x98\x80z\""),
+	    "\ta\xc3\xa4\xf0\x9f\x98\x80z") == 0);
+}
+
+static void
+nul_is_no_end(void)
+{
+	static const struct {
+		const char *text;
+		size_t length;
+	} bad[] = { { "1\0", 2 }, { "1\0" "2", 3 }, { "[1\0]", 4 },
+	    { "\0", 1 }, { "\"a\0\"", 4 }, { "{\"a\"\0:1}", 8 } };
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		const struct json_range range = { .text = bad[i].text,
+		    .length = bad[i].length, .line = 1 };
+
+		CHECK(json_tree_take(&tree, &range, &error, &why,
+		    &line) == NULL && error == -EINVAL);
+	}
+}
+
+static void
+names_that_stand_twice(void)
+{
+	static const char same[] =
+	    "two members of an object have the same name";
+
+	CHECK(take("{\"a\":1,\n\"b\":2,\n\"a\":3}") == NULL);
+	CHECK(strcmp(why, same) == 0 && line == 9);
+	CHECK(take("[{\"\":{\"a\":0,\"\\u0061\":\n0}}]") == NULL);
+	CHECK(strcmp(why, same) == 0 && line == 7);
+	CHECK(take("{\"a\":{\"a\":{\"a\":0}},\"A\":[{\"a\":0},{\"a\":0}]}")
+	    != NULL);
+}
+
+/* "count" members with long names, and at last the name "last" once more. */
+static char *
+object_of(size_t count, const char *last)
+{
+	char *text = malloc(count * 80 + 100), *at = text;
+
+	*at++ = '{';
+	for (size_t i = 0; i < count; i++)
+		at += snprintf(at, 100, "\"%060zu\":%zu,\n", i, i);
+	(void)snprintf(at, 100, "\"%s\":1}", last);
+	return text;
+}
+
+/* Compared two by two, this would take minutes. */
+static void
+many_members(void)
+{
+	const size_t count = 100000;
+	char *text = object_of(count, "last"), name[61];
+
+	CHECK(take(text) != NULL);
+	free(text);
+	(void)snprintf(name, sizeof(name), "%060zu", count / 3);
+	text = object_of(count, name);
+	CHECK(take(text) == NULL && line == 7 + count);
+	CHECK(strcmp(why, "two members of an object have the same name") == 0);
+	free(text);
+}
+
+/* An array of one value less, and of as many, which the array itself adds to. */
+static void
+too_many_values(void)
+{
+	size_t length = 2 * JSON_TREE_MAX_VALUES;
+	char *text = malloc(length + 2);
+
+	for (size_t i = 0; i < length; i += 2)
+		memcpy(text + i, ",1", 2);
+	text[0] = '[';
+	text[length - 2] = ']';
+	text[length - 1] = '\0';
+	CHECK(take(text) != NULL);
+	memcpy(text + length - 2, ",1]", 4);
+	CHECK(take(text) == NULL && error == -EINVAL);
+	CHECK(strcmp(why, "more than 2000000 values") == 0);
+	free(text);
+	json_tree_free(&tree);
+}
+
 static void
 what_is_no_json(void)
 {
@@ -139,6 +252,8 @@ what_is_no_json(void)
 		{ "[1 2]", "neither a comma nor a closing bracket", 7 },
 		{ "[1,]", "not a value", 7 },
 		{ "1 1", "something behind a value", 7 },
+		{ "\"\\udc00\\ud800\"", "bad escape in a string", 7 },
+		{ "\"\\ud800\\ud800\"", "bad escape in a string", 7 },
 	};
 	char deep[200];
 
@@ -161,7 +276,12 @@ main(void)
 	TEST(strings);
 	TEST(numbers);
 	TEST(trees);
+	TEST(what_is_utf8);
+	TEST(nul_is_no_end);
+	TEST(names_that_stand_twice);
+	TEST(many_members);
 	TEST(many_values);
+	TEST(too_many_values);
 	TEST(what_is_no_json);
 	json_tree_free(&tree);
 	return test_summary();

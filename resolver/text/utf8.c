@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/text/utf8.h"
+
+/*
+ * Which octets may follow a first octet up to "last": RFC 3629 section 4.
+ * Only the second octet has a range of its own; those behind it are 80 to BF.
+ */
+static const struct {
+	unsigned char last;
+	unsigned char length;		/* 0: no character begins so */
+	unsigned char low, high;	/* of the second octet */
+} firsts[] = {
+	{ 0x7f, 1, 0, 0 },
+	{ 0xc1, 0, 0, 0 },
+	{ 0xdf, 2, 0x80, 0xbf },
+	{ 0xe0, 3, 0xa0, 0xbf },
+	{ 0xec, 3, 0x80, 0xbf },
+	{ 0xed, 3, 0x80, 0x9f },
+	{ 0xef, 3, 0x80, 0xbf },
+	{ 0xf0, 4, 0x90, 0xbf },
+	{ 0xf3, 4, 0x80, 0xbf },
+	{ 0xf4, 4, 0x80, 0x8f },
+	{ 0xff, 0, 0, 0 },
+};
+
+size_t
+utf8_length(const char *at, const char *end)
+{
+	const unsigned char *octets = (const unsigned char *)at;
+	size_t row = 0, length;
+
+	while (octets[0] > firsts[row].last)
+		row++;
+	length = firsts[row].length;
+	if (length > (size_t)(end - at))
+		return 0;
+	if (length > 1 && (octets[1] < firsts[row].low ||
+	    octets[1] > firsts[row].high))
+		return 0;
+	for (size_t i = 2; i < length; i++) {
+		if ((octets[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	return length;
+}

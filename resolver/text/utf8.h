@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Checks UTF-8: RFC 3629. */
+#ifndef NFDNS_RESOLVER_TEXT_UTF8_H
+#define NFDNS_RESOLVER_TEXT_UTF8_H
+
+#include <stddef.h>
+
+/*
+ * The number of octets, 1 to 4, of the character at "at", which lies below
+ * "end".  0 if there is none: overlong forms, surrogates, code points above
+ * U+10FFFF and characters that "end" cuts off are no UTF-8.
+ */
+size_t utf8_length(const char *at, const char *end);
+
+#endif
