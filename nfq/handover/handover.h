@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the supervisor hands to a worker process, and what it returns at its end. */
+/* What the supervisor hands to a worker process. */
 #ifndef NFDNS_NFQ_HANDOVER_HANDOVER_H
 #define NFDNS_NFQ_HANDOVER_HANDOVER_H
 
@@ -28,14 +28,6 @@ struct worker_handover {
 	struct batch_window *window;	/* the worker writes it */
 	struct senders *senders;	/* of TCP; NULL: they are not known */
 	const struct suspects *suspects;	/* NULL: there are none */
-};
-
-/* Exit statuses that the supervisor has more to say about. */
-enum worker_exit {
-	WORKER_DONE = 0,
-	WORKER_FAILED = 1,		/* it has logged why */
-	WORKER_NO_PRIVILEGE = 10,	/* the kernel refuses our verdicts */
-	WORKER_BAD_IMAGE = 11,
 };
 
 #endif

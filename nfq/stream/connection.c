@@ -9,13 +9,6 @@
 
 #include "nfq/stream/options.h"
 
-static void
-count_up(_Atomic uint64_t *counter)
-{
-	atomic_store_explicit(counter, atomic_load_explicit(counter,
-	    memory_order_relaxed) + 1, memory_order_relaxed);
-}
-
 /* Messages that only the nameserver can make sense of, with all that follows. */
 static bool
 wants_raw(const struct interception *i)
@@ -27,24 +20,10 @@ wants_raw(const struct interception *i)
 	    i->question.form != QUESTION_CHAOS);
 }
 
-static void
-count_question(struct stream *s, const struct interception *i)
-{
-	struct status_worker *slot = s->slot;
-
-	count_up(&slot->received);
-	stream_count(s, STREAM_QUESTIONS);
-	count_up(&slot->verdicts[i->decision.verdict]);
-	count_up(&slot->reasons[i->decision.reason]);
-	if (i->decision.reason == REASON_MALFORMED)
-		count_up(&slot->malformed);
-}
-
 /* A message of the client. */
 struct received {
 	const uint8_t *octets;
 	size_t length;
-	uint64_t at_ns;
 };
 
 /* What has become of it; it stays where it is unless it was taken. */
@@ -60,7 +39,7 @@ chase(struct stream *s, struct stream_connection *c,
     const struct interception *i, const struct received *message)
 {
 	struct stream_chase *chase = stream_chase_new(i, message->octets,
-	    message->length, message->at_ns);
+	    message->length, s->thread.received_ns);
 
 	if (chase != NULL)
 		return stream_relay_chase(s, c, chase);
@@ -75,7 +54,7 @@ asker_of(const struct stream *s, const struct stream_connection *c)
 	const bool v4 = c->peer.any.sa_family == AF_INET;
 
 	return (struct asker){
-		.now = s->now,
+		.now = s->thread.now,
 		.uid = c->sender.uid,
 		.gid = c->sender.gid,
 		.device = c->sender.device,
@@ -101,18 +80,19 @@ take_message(struct stream *s, struct stream_connection *c,
 		return STREAM_CLOSE;
 	i.question.edns.present = false;
 	i.asker = asker_of(s, c);
-	intercept_stream(&i, s->generation->table, octets, length,
-	    s->rotation++, room + STREAM_PREFIX, STREAM_MESSAGE_MAX -
+	intercept_stream(&i, s->thread.generation->table, octets, length,
+	    s->thread.rotation++, room + STREAM_PREFIX, STREAM_MESSAGE_MAX -
 	    STREAM_OPTIONS_ROOM);
 	if (i.answer_length > 0 && i.summary.truncated)
-		intercept_stream(&i, s->generation->table, octets, length,
-		    s->rotation, room + STREAM_PREFIX,
+		intercept_stream(&i, s->thread.generation->table, octets, length,
+		    s->thread.rotation, room + STREAM_PREFIX,
 		    stream_answer_room(&i.question.edns));
 	if (wants_raw(&i) && !stream_relay_may_be_raw(c)) {
 		*taken = TAKEN_NOT;
 		return STREAM_GO_ON;
 	}
-	count_question(s, &i);
+	answering_count(&s->thread, &i.decision);
+	stream_count(s, STREAM_QUESTIONS);
 	if (i.decision.content == ANSWER_CHAIN && i.answer_length > 0)
 		return chase(s, c, &i, message);
 	if (i.answer_length > 0)
@@ -122,7 +102,7 @@ take_message(struct stream *s, struct stream_connection *c,
 	    .decision = &i.decision, .question = octets,
 	    .question_length = length, .answer = i.answer,
 	    .answer_length = i.answer_length,
-	    .received_ns = message->at_ns });
+	    .received_ns = s->thread.received_ns });
 	if (wants_raw(&i))
 		*taken = TAKEN_RAW;
 	if (i.decision.verdict != VERDICT_PASS || *taken == TAKEN_RAW)
@@ -154,7 +134,7 @@ keep_input(struct stream *s, struct stream_connection *c,
 	if (input->left == 0 || !can_take(s, c))
 		c->message_since = MONOTIME_NEVER;
 	else if (taken || !monotime_is_set(c->message_since))
-		c->message_since = s->now;
+		c->message_since = s->thread.now;
 	return stream_buffer_put(&c->in, input->octets, input->left) < 0 ?
 	    STREAM_CLOSE : STREAM_GO_ON;
 }
@@ -167,7 +147,7 @@ static enum stream_next
 take_messages(struct stream *s, struct stream_connection *c,
     struct stream_input input)
 {
-	struct received message = { .at_ns = realtime_ns() };
+	struct received message;
 	struct stream_input rest = input;
 	enum taken what = TAKEN;
 	bool taken = false;
@@ -248,7 +228,7 @@ stream_client_ready(struct stream *s, struct stream_connection *c,
 	/* Reset: nobody is there to read an answer. */
 	if ((events & (EPOLLERR | EPOLLHUP)) != 0)
 		return STREAM_CLOSE;
-	c->active = s->now;
+	c->active = s->thread.now;
 	if ((events & EPOLLOUT) != 0 && stream_buffer_length(&c->out) > 0 &&
 	    stream_send_waiting(s, c) == STREAM_CLOSE)
 		return STREAM_CLOSE;
@@ -315,7 +295,7 @@ stream_is_idle(const struct stream_connection *c)
 static bool
 has_lasted(const struct stream *s, monotime_t since, unsigned int seconds)
 {
-	return monotime_is_set(since) && monotime_ms_since(s->now, since) >=
+	return monotime_is_set(since) && monotime_ms_since(s->thread.now, since) >=
 	    seconds * INT64_C(1000);
 }
 

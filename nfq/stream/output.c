@@ -18,7 +18,7 @@ keep(struct stream *s, struct stream_connection *c, const uint8_t *octets,
 	if (length == 0)
 		return STREAM_GO_ON;
 	if (stream_buffer_length(&c->out) == 0)
-		c->unread_since = s->now;
+		c->unread_since = s->thread.now;
 	return stream_buffer_put(&c->out, octets, length) < 0 ? STREAM_CLOSE :
 	    STREAM_GO_ON;
 }
@@ -59,7 +59,7 @@ stream_send_waiting(struct stream *s, struct stream_connection *c)
 	if (stream_buffer_length(&c->out) == 0)
 		c->unread_since = MONOTIME_NEVER;
 	else if (c->raw && n > 0)
-		c->unread_since = s->now;
+		c->unread_since = s->thread.now;
 	return STREAM_GO_ON;
 }
 
@@ -136,7 +136,7 @@ stream_put_failure(struct stream *s, struct stream_connection *c,
 	struct question q;
 	struct answer_plan plan = { .question = &q, .content = ANSWER_EMPTY,
 		.rcode = RCODE_SERVFAIL, .stream = true,
-		.udp_size = table_settings(s->generation->table)->udp_size };
+		.udp_size = table_settings(s->thread.generation->table)->udp_size };
 	uint8_t *room;
 	size_t n;
 
@@ -150,6 +150,6 @@ stream_put_failure(struct stream *s, struct stream_connection *c,
 	stream_record(s, c, &(struct stream_record){
 	    .decision = &decision, .question = question,
 	    .question_length = length, .answer = room + STREAM_PREFIX,
-	    .answer_length = n, .received_ns = realtime_ns() });
+	    .answer_length = n, .received_ns = s->thread.received_ns });
 	return STREAM_GO_ON;
 }

@@ -5,14 +5,10 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* One writer a counter: no read-modify-write is needed. */
 void
 stream_count(struct stream *s, enum status_stream counter)
 {
-	_Atomic uint64_t *c = &s->slot->stream[counter];
-
-	atomic_store_explicit(c, atomic_load_explicit(c,
-	    memory_order_relaxed) + 1, memory_order_relaxed);
+	answering_count_up(&s->thread.slot->stream[counter]);
 }
 
 void
@@ -52,27 +48,20 @@ stream_record(struct stream *s, const struct stream_connection *c,
     const struct stream_record *record)
 {
 	struct audit_record r = {
-		.generation = s->generation->number,
 		.uid = c->sender.uid,
 		.gid = c->sender.gid,
 		.stream = true,
 		.family = (uint8_t)c->peer.any.sa_family,
-		.verdict = record->decision->verdict,
-		.reason = record->decision->reason,
-		.rcode = record->decision->rcode,
 		.question_length = (uint16_t)record->question_length,
 		.answer_length = (uint16_t)record->answer_length,
 		.question = record->question,
 		.answer = record->answer,
 	};
 
-	if (!audit_wants(s->audit, r.verdict))
+	if (!answering_is_recorded(&s->thread, record->decision))
 		return;
-	r.time_ns = realtime_ns();
-	if (r.time_ns > record->received_ns)
-		r.spent_ns = (uint32_t)(r.time_ns - record->received_ns);
 	(void)sockets_address_split(&c->peer, r.client, &r.client_port);
 	(void)sockets_address_split(&c->name, r.server, &r.server_port);
-	(void)audit_put(s->audit, s->ring, &r);
-	audit_wake(s->audit);
+	answering_record(&s->thread, record->decision, record->received_ns,
+	    &r);
 }

@@ -29,7 +29,6 @@
 #ifndef NFDNS_NFQ_STREAM_PARTS_H
 #define NFDNS_NFQ_STREAM_PARTS_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,12 +40,11 @@
 #include "nfq/sockets/address.h"
 #include "nfq/sockets/message.h"
 #include "nfq/handover/senders.h"
-#include "nfq/thread/generation.h"
+#include "nfq/thread/answering_thread.h"
 #include "nfq/stream/buffer.h"
 #include "nfq/stream/clients.h"
 #include "nfq/stream/frame.h"
 #include "nfq/stream/listen.h"
-#include "policy/audit/audit.h"
 #include "resolver/clock.h"
 #include "policy/config/settings.h"
 #include "policy/status/status.h"
@@ -134,13 +132,11 @@ struct stream_sockets {
 };
 
 struct stream {
+	struct answering_thread thread;
 	const struct config *config;	/* for options that need a restart */
 	struct stream_settings limits;	/* of the generation in use */
-	struct status_worker *slot;
-	struct audit *audit;
-	unsigned int ring;
 	int epoll;
-	struct stream_end wake;		/* an eventfd: stop, or a new channel */
+	struct stream_end wake;		/* an eventfd: there is a new channel */
 	struct stream_end listeners[STREAM_LISTENERS];
 	bool paused;			/* out of descriptors: none is accepted */
 	struct stream_sockets sockets;
@@ -151,15 +147,7 @@ struct stream {
 	struct stream_list dead;	/* closed in this round */
 	unsigned int count, raw_count;
 	uint64_t files_max;		/* that this process may have open */
-	monotime_t now;			/* of this round */
 	monotime_t ticked;
-	uint32_t rotation;
-	uint64_t before[STREAM_COUNTERS];
-	const struct generation *generation;	/* of this round */
-	generation_place current, in_use;
-	pthread_t thread;
-	pthread_barrier_t up, begin;
-	atomic_bool stopping;
 	size_t output_used;
 	/* Octets for the client of the connection at hand. */
 	uint8_t output[2 * STREAM_FRAME_MAX];
@@ -411,9 +399,9 @@ void stream_accept_again(struct stream *s);
 
 /* stream.c */
 
-/* As stream_start(), but without a thread: stream_round() is its life. */
-int stream_new(struct stream **stream, const struct worker_handover *h,
-    const struct generation *generation, struct audit *audit, unsigned int slot)
+/* As stream_start(), but nothing runs: stream_round() is its life. */
+int stream_new(struct stream **stream, struct answering_threads *threads,
+    const struct worker_handover *h, unsigned int number)
     __attribute__((warn_unused_result));
 void stream_free(struct stream *s);
 

@@ -194,7 +194,7 @@ stream_welcome(struct stream *s, const struct stream_arrival *arrival)
 	c->sender = sender;
 	c->client = (struct stream_end){ ROLE_CLIENT, arrival->fd, 0, c };
 	c->server = (struct stream_end){ ROLE_SERVER, -1, 0, c };
-	c->active = s->now;
+	c->active = s->thread.now;
 	TAILQ_INSERT_TAIL(&s->all, c, in_all);
 	TAILQ_INSERT_TAIL(&c->of->list, c, in_client);
 	s->count++;
@@ -225,7 +225,7 @@ stream_admit_raw(struct stream *s, struct stream_connection *c)
 			return false;
 		stream_mark_closed(s, old);
 	}
-	c->raw_since = s->now;
+	c->raw_since = s->thread.now;
 	TAILQ_INSERT_TAIL(&s->raws, c, in_raws);
 	c->of->raw++;
 	s->raw_count++;

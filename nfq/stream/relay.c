@@ -130,7 +130,7 @@ open_server(struct stream *s, struct stream_connection *c)
 	}
 	r->answers = false;
 	r->shut = false;
-	r->since = s->now;
+	r->since = s->thread.now;
 	stream_pending_send_again(&r->asked);
 	return 0;
 }
@@ -163,7 +163,7 @@ static void
 append(const struct stream *s, struct stream_relay *r, struct stream_pending *p)
 {
 	if (r->asked.count == 0)
-		r->since = s->now;
+		r->since = s->thread.now;
 	stream_pending_append(&r->asked, p);
 }
 
@@ -243,7 +243,7 @@ stream_relay_begin_raw(struct stream *s, struct stream_connection *c)
 		error = stream_buffer_put(&c->out, r->in.octets + r->in.start,
 		    stream_buffer_length(&r->in));
 	if (stream_buffer_length(&c->out) > 0 && !monotime_is_set(c->unread_since))
-		c->unread_since = s->now;
+		c->unread_since = s->thread.now;
 	stream_buffer_clear(&r->in);
 	stream_pending_clear(&r->asked);
 	return error < 0 ? STREAM_CLOSE : STREAM_GO_ON;
@@ -392,7 +392,7 @@ deliver(struct stream *s, struct stream_connection *c, const uint8_t *message,
 	if (p == NULL)
 		return STREAM_GO_ON;
 	r->answers = true;
-	r->since = s->now;
+	r->since = s->thread.now;
 	if (p->chase == NULL)
 		next = stream_put_message(s, c, message, length);
 	else if (stream_pending_is_chased(p, message, length))
@@ -423,7 +423,7 @@ take_answers(struct stream *s, struct stream_connection *c, size_t length)
 static enum stream_next
 take_octets(struct stream *s, struct stream_connection *c, size_t length)
 {
-	c->active = s->now;
+	c->active = s->thread.now;
 	if (stream_put_octets(s, c, s->input, length) == STREAM_CLOSE)
 		return STREAM_CLOSE;
 	return stream_flush(s, c);
@@ -458,7 +458,7 @@ finish_connect(struct stream *s, struct stream_connection *c)
 	    error != 0)
 		return fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
 	c->relay->connecting = false;
-	c->relay->since = s->now;
+	c->relay->since = s->thread.now;
 	return STREAM_GO_ON;
 }
 
@@ -504,11 +504,11 @@ stream_relay_tick(struct stream *s, struct stream_connection *c)
 	const int64_t patience_ms = s->limits.relay_s * INT64_C(1000);
 
 	if (r == NULL || !has_server(c) ||
-	    monotime_ms_since(s->now, r->since) < patience_ms)
+	    monotime_ms_since(s->thread.now, r->since) < patience_ms)
 		return STREAM_GO_ON;
 	/* Not its fault if the client does not take its answers. */
 	if (stream_buffer_length(&c->out) > 0)
-		r->since = s->now;
+		r->since = s->thread.now;
 	else if (c->server.fd < 0 || r->connecting || r->asked.count > 0)
 		return fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
 	return STREAM_GO_ON;

@@ -54,9 +54,9 @@ want_channel(struct stream *s)
 	struct stream_sockets *o = &s->sockets;
 
 	if (monotime_is_set(o->wanted) &&
-	    monotime_ms_since(s->now, o->wanted) < WANT_EVERY_MS)
+	    monotime_ms_since(s->thread.now, o->wanted) < WANT_EVERY_MS)
 		return;
-	o->wanted = s->now;
+	o->wanted = s->thread.now;
 	/* A supervisor that is gone shows elsewhere. */
 	(void)!control_send(o->control, &order, NULL, 0);
 }

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "nfq/process/exit_code.h"
 #include "nfq/stream/parts.h"
 #include "policy/log.h"
 
@@ -20,15 +21,10 @@
 #define SPARE_FILES	128	/* besides two for each connection */
 
 static void
-set_counter(_Atomic uint64_t *counter, uint64_t value)
-{
-	atomic_store_explicit(counter, value, memory_order_relaxed);
-}
-
-static void
 count_open(struct stream *s)
 {
-	set_counter(&s->slot->stream[STREAM_OPEN], s->count);
+	atomic_store_explicit(&s->thread.slot->stream[STREAM_OPEN], s->count,
+	    memory_order_relaxed);
 }
 
 /*
@@ -120,9 +116,9 @@ tick(struct stream *s)
 	struct stream_connection *c, *next;
 	enum stream_next step;
 
-	if (monotime_ms_since(s->now, s->ticked) < TICK_MS)
+	if (monotime_ms_since(s->thread.now, s->ticked) < TICK_MS)
 		return;
-	s->ticked = s->now;
+	s->ticked = s->thread.now;
 	for (c = TAILQ_FIRST(&s->all); c != NULL; c = next) {
 		next = TAILQ_NEXT(c, in_all);
 		step = stream_client_tick(s, c);
@@ -156,7 +152,8 @@ check_files(const struct stream *s)
 static void
 take_limits(struct stream *s)
 {
-	const struct stream_settings *limits = &s->generation->settings.stream;
+	const struct stream_settings *limits =
+	    &s->thread.generation->settings.stream;
 	const uint32_t before = s->limits.connections;
 
 	if (memcmp(limits, &s->limits, sizeof(*limits)) == 0)
@@ -178,35 +175,23 @@ void
 stream_round(struct stream *s, const struct epoll_event *events, int count,
     monotime_t now)
 {
-	struct status_worker *slot = s->slot;
-
-	s->now = now;
-	atomic_store_explicit(&slot->busy, 1, memory_order_relaxed);
-	s->generation = generation_get(&s->in_use, &s->current);
-	atomic_store_explicit(&slot->table_generation, s->generation->number,
-	    memory_order_relaxed);
+	answering_begin(&s->thread, now);
 	take_limits(s);
 	for (int i = 0; i < count; i++)
 		handle(s, events[i].data.ptr, events[i].events);
 	tick(s);
 	stream_free_closed(s);
-	generation_put(&s->in_use);
-	s->generation = NULL;
 	count_open(s);
-	set_counter(&slot->batches, atomic_load_explicit(&slot->batches,
-	    memory_order_relaxed) + 1);
-	atomic_store_explicit(&slot->busy, 0, memory_order_relaxed);
+	answering_end(&s->thread);
 }
 
-static void *
-run(void *argument)
+static void
+stream_run(struct answering_thread *thread)
 {
-	struct stream *s = argument;
+	struct stream *s = (struct stream *)thread;
 	struct epoll_event events[STREAM_EVENTS];
 
-	(void)pthread_barrier_wait(&s->up);
-	(void)pthread_barrier_wait(&s->begin);
-	while (!atomic_load(&s->stopping)) {
+	while (!answering_is_stopping(thread)) {
 		int n = epoll_wait(s->epoll, events, STREAM_EVENTS,
 		    s->count > 0 || s->paused ? TICK_MS : -1);
 
@@ -219,7 +204,6 @@ run(void *argument)
 		/* Packets of the queue, should its threads share our CPU. */
 		(void)sched_yield();
 	}
-	return NULL;
 }
 
 /*
@@ -258,15 +242,12 @@ init(struct stream *s, const struct worker_handover *h)
 		if (h->listeners[i] >= 0)
 			stream_watch(s, &s->listeners[i], EPOLLIN);
 	}
-	if (pthread_barrier_init(&s->up, NULL, 2) != 0 ||
-	    pthread_barrier_init(&s->begin, NULL, 2) != 0)
-		return -ENOMEM;
 	return 0;
 }
 
 int
-stream_new(struct stream **stream, const struct worker_handover *h,
-    const struct generation *generation, struct audit *audit, unsigned int slot)
+stream_new(struct stream **stream, struct answering_threads *threads,
+    const struct worker_handover *h, unsigned int number)
 {
 	struct stream *s = calloc(1, sizeof(*s));
 
@@ -277,15 +258,10 @@ stream_new(struct stream **stream, const struct worker_handover *h,
 	TAILQ_INIT(&s->raws);
 	TAILQ_INIT(&s->dead);
 	s->config = h->config;
-	s->limits = generation->settings.stream;
+	answering_thread_init(&s->thread, threads, number);
+	s->limits = atomic_load(&threads->current)->settings.stream;
 	s->files_max = UINT64_MAX;
-	s->slot = &h->status->workers[slot];
 	s->senders = h->senders;
-	s->audit = audit;
-	s->ring = slot;
-	atomic_store(&s->slot->busy, 0);
-	atomic_store(&s->slot->table_generation, generation->number);
-	atomic_store(&s->current, generation);
 	count_open(s);
 	return init(s, h);
 }
@@ -303,52 +279,38 @@ stream_free(struct stream *s)
 	(void)close(s->wake.fd);
 	(void)close(s->epoll);
 	stream_clients_free(s->clients);
-	(void)pthread_barrier_destroy(&s->up);
-	(void)pthread_barrier_destroy(&s->begin);
 	free(s);
 }
 
+static void
+free_thread(struct answering_thread *thread)
+{
+	stream_free((struct stream *)thread);
+}
+
+static const struct answering_kind stream_kind = {
+	.run = stream_run,
+	.free = free_thread,
+};
+
 int
-stream_start(struct stream **stream, const struct worker_handover *h,
-    const struct generation *generation, struct audit *audit, unsigned int slot)
+stream_start(struct stream **stream, struct answering_threads *threads,
+    const struct worker_handover *h, unsigned int number)
 {
 	struct stream *s;
 	int error;
 
 	*stream = NULL;
-	error = stream_new(&s, h, generation, audit, slot);
+	error = stream_new(&s, threads, h, number);
 	if (error == 0) {
 		s->files_max = raise_files();
 		check_files(s);
-		error = -pthread_create(&s->thread, NULL, run, s);
+		error = answering_thread_start(&s->thread, &stream_kind);
 	}
 	/* On failure the process ends, and all of this with it. */
-	if (error == 0) {
-		(void)pthread_barrier_wait(&s->up);
+	if (error == 0)
 		*stream = s;
-	}
 	return error;
-}
-
-void
-stream_begin(struct stream *s)
-{
-	if (s != NULL)
-		(void)pthread_barrier_wait(&s->begin);
-}
-
-void
-stream_swap(struct stream *s, const struct generation *next)
-{
-	const struct generation *old;
-
-	if (s == NULL)
-		return;
-	old = atomic_exchange(&s->current, next);
-	generation_wait(&s->in_use, old);
-	/* An idle thread has answered nothing, but would from this. */
-	atomic_store_explicit(&s->slot->table_generation, next->number,
-	    memory_order_relaxed);
 }
 
 void
@@ -358,15 +320,4 @@ stream_take_sockets(struct stream *s, int channel)
 		stream_sockets_give(s, channel);
 	else if (channel >= 0)
 		(void)close(channel);
-}
-
-void
-stream_stop(struct stream *s)
-{
-	if (s == NULL)
-		return;
-	atomic_store(&s->stopping, true);
-	stream_wake(s);
-	(void)pthread_join(s->thread, NULL);
-	stream_free(s);
 }

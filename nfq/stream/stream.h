@@ -8,34 +8,26 @@
 #define NFDNS_NFQ_STREAM_STREAM_H
 
 #include "nfq/handover/handover.h"
-#include "nfq/thread/generation.h"
-#include "policy/audit/audit.h"
+#include "nfq/thread/answering_thread.h"
 
-struct stream;			/* owns the thread and its connections */
+struct stream;			/* the thread and its connections */
 
 /*
- * Makes the thread, which waits for stream_begin().  "slot" is that of the
- * status page and the ring of the audit.  Borrows generation until it is swapped,
- * audit until stream_stop(), the listeners for good.  0 or a negative errno.
+ * Starts the thread as one of "threads", which own it from then on: *stream is
+ * valid until answering_threads_stop().  "number" is that of its slot and of
+ * its audit ring.  Borrows what the handover points to, the listeners too.
+ * 0 or a negative errno; on an error the process is expected to end, so nothing
+ * is freed.
  */
-int stream_start(struct stream **stream, const struct worker_handover *handover,
-    const struct generation *generation, struct audit *audit, unsigned int slot)
+int stream_start(struct stream **stream, struct answering_threads *threads,
+    const struct worker_handover *handover, unsigned int number)
     __attribute__((warn_unused_result));
 
-/* These do nothing if stream is NULL: TCP is not captured then. */
-
-void stream_begin(struct stream *stream);
-
-/* As queue_threads_swap(). */
-void stream_swap(struct stream *stream, const struct generation *next);
-
 /*
- * A channel to nfdns-sockets (nfq/sockets/client.h), taken over; or -1 when
- * there is none to be had.
+ * Gives the thread a channel to nfdns-sockets (nfq/sockets/client.h), which it
+ * closes in the end; -1: there is none to be had.  If stream is NULL, TCP is
+ * not captured, and the channel is closed.
  */
 void stream_take_sockets(struct stream *stream, int channel);
-
-/* Closes all connections, ends the thread and frees.  After stream_begin(). */
-void stream_stop(struct stream *stream);
 
 #endif

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "nfq/process/child.h"
+#include "nfq/process/exit_code.h"
 #include "nfq/queue/queue.h"
 #include "nfq/supervisor/quarantine.h"
 #include "nfq/worker/worker.h"

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "nfq/process/child.h"
+#include "nfq/process/exit_code.h"
 #include "nfq/queue/queue.h"
 #include "nfq/supervisor/worker_death.h"
 #include "nfq/worker/worker.h"

@@ -2,94 +2,45 @@
 #include "nfq/worker/queue_thread.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "nfq/worker/fault.h"
+#include "nfq/handover/senders.h"
 #include "nfq/packet/intercept.h"
 #include "nfq/queue/queue.h"
-#include "nfq/handover/senders.h"
-#include "resolver/clock.h"
-#include "policy/log.h"
+#include "nfq/thread/thread_queue.h"
+#include "nfq/worker/fault.h"
 
 /* Packets that are looked at together: the CPU keeps some dozen loads apart. */
 #define AHEAD		16
 
 struct queue_thread {
-	struct queue_threads *all;
-	unsigned int number;		/* of the queue, the slot and the ring */
-	pthread_t thread;
-	struct queue_reader *reader;
-	struct status_worker *slot;
+	struct answering_thread thread;
+	struct thread_queue queue;
 	struct window_queue *window;	/* the supervisor sees it */
-	uint32_t rotation;
-	bool recorded;			/* something of this batch */
-	monotime_t now;			/* when the batch was read */
-	uint64_t gaps_before;		/* counted by workers before this one */
-	uint64_t errors_before;
-	generation_place in_use;
-	atomic_bool done;
-	struct interception ahead[AHEAD];
-	uint8_t reply[INTERCEPT_REPLY_MAX];
-};
-
-struct queue_threads {
-	struct queue_thread *threads;
-	unsigned int count;
+	struct senders *senders;
+	const struct suspects *suspects;	/* NULL: there are none */
 	uint32_t mark_mask;
 	uint32_t mark_answered;
 	uint32_t mark_stream;		/* 0: TCP is not captured */
 	bool relay_marks;		/* a relay can carry the client's mark */
-	struct senders *senders;
-	struct audit *audit;
-	const struct suspects *suspects;	/* NULL: there are none */
-	pthread_barrier_t begin;
-	generation_place current;
-	atomic_bool stopping;
+	struct interception ahead[AHEAD];
+	uint8_t reply[INTERCEPT_REPLY_MAX];
 };
 
-/* One writer a counter: no read-modify-write is needed. */
 static void
-count_up(_Atomic uint64_t *counter)
+record(struct queue_thread *q, const struct queue_packet *p,
+    const struct interception *i)
 {
-	atomic_store_explicit(counter, atomic_load_explicit(counter,
-	    memory_order_relaxed) + 1, memory_order_relaxed);
-}
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static void
-record(struct queue_thread *j, const struct queue_packet *p,
-    const struct interception *i, uint64_t generation, uint64_t received_ns)
-{
-	const uint64_t now = now_ns();
 	const size_t octets = i->packet.family == AF_INET ? 4 : 16;
 	struct audit_record r = {
-		.time_ns = now,
-		.spent_ns = now > received_ns ? (uint32_t)(now - received_ns) : 0,
 		.packet_id = p->id,
-		.generation = generation,
 		.uid = p->uid,
 		.gid = p->gid,
 		.client_port = i->packet.source_port,
 		.server_port = i->packet.destination_port,
 		.family = i->packet.family,
-		.verdict = i->decision.verdict,
-		.reason = i->decision.reason,
-		.rcode = i->decision.rcode,
 		.question_length = (uint16_t)(i->packet.payload_length),
 		.answer_length = (uint16_t)i->answer_length,
 		.question = i->packet.payload,
@@ -98,8 +49,7 @@ record(struct queue_thread *j, const struct queue_packet *p,
 
 	memcpy(r.client, i->packet.source, octets);
 	memcpy(r.server, i->packet.destination, octets);
-	(void)audit_put(j->all->audit, j->number, &r);
-	j->recorded = true;
+	answering_record(&q->thread, &i->decision, q->thread.received_ns, &r);
 }
 
 /*
@@ -108,41 +58,31 @@ record(struct queue_thread *j, const struct queue_packet *p,
  * than the client wants, so the connection goes on by itself.
  */
 static bool
-is_taken(const struct queue_threads *all, const struct queue_packet *p,
+is_taken(const struct queue_thread *q, const struct queue_packet *p,
     const struct interception *i)
 {
-	return i->form == PACKET_STREAM && all->mark_stream != 0 &&
-	    (all->relay_marks || (p->mark & ~all->mark_mask) == 0);
+	return i->form == PACKET_STREAM && q->mark_stream != 0 &&
+	    (q->relay_marks || (p->mark & ~q->mark_mask) == 0);
 }
 
 static void
-count(struct queue_thread *j, const struct queue_packet *p,
+count(struct queue_thread *q, const struct queue_packet *p,
     const struct interception *i)
 {
-	struct status_worker *s = j->slot;
-
-	if (i->canary) {
-		count_up(&s->canaries);
-		return;
-	}
-	if (is_taken(j->all, p, i)) {
+	if (i->canary)
+		answering_count_up(&q->thread.slot->canaries);
+	else if (is_taken(q, p, i))
 		/* Its questions are counted when they come. */
-		count_up(&s->streams);
-		return;
-	}
-	count_up(&s->received);
-	count_up(&s->verdicts[i->decision.verdict]);
-	count_up(&s->reasons[i->decision.reason]);
-	if (i->decision.reason == REASON_MALFORMED)
-		count_up(&s->malformed);
+		answering_count_up(&q->thread.slot->streams);
+	else
+		answering_count(&q->thread, &i->decision);
 }
 
 /* The connection may be accepted as soon as its first packet goes on. */
 static void
-mark_stream(struct queue_thread *j, const struct queue_packet *p,
+mark_stream(struct queue_thread *q, const struct queue_packet *p,
     const struct interception *i)
 {
-	const struct queue_threads *all = j->all;
 	const size_t octets = i->packet.family == AF_INET ? 4 : 16;
 	struct sender_ends ends;
 
@@ -150,300 +90,167 @@ mark_stream(struct queue_thread *j, const struct queue_packet *p,
 	memcpy(ends.client, i->packet.source, octets);
 	memcpy(ends.server, i->packet.destination, octets);
 	ends.client_port = i->packet.source_port;
-	if (all->senders != NULL)
-		senders_put(all->senders, &ends, &(struct sender){
+	if (q->senders != NULL)
+		senders_put(q->senders, &ends, &(struct sender){
 		    .uid = p->uid, .gid = p->gid, .device = p->device,
-		    .mark = p->mark & ~all->mark_mask });
-	queue_mark(j->reader, p->id,
-	    (p->mark & ~all->mark_mask) | all->mark_stream);
+		    .mark = p->mark & ~q->mark_mask });
+	queue_mark(q->queue.reader, p->id,
+	    (p->mark & ~q->mark_mask) | q->mark_stream);
 }
 
 static void
-answer_packet(struct queue_thread *j, const struct queue_packet *p,
-    struct interception *i, const struct generation *generation,
-    uint64_t received_ns)
+answer_packet(struct queue_thread *q, const struct queue_packet *p,
+    struct interception *i)
 {
-	const struct queue_threads *all = j->all;
+	struct queue_reader *reader = q->queue.reader;
 
-	intercept_answer(i, generation->table, j->rotation++, j->reply);
+	intercept_answer(i, q->thread.generation->table, q->thread.rotation++,
+	    q->reply);
 	if (i->reply_length > 0)
-		queue_reply(j->reader, p->id,
-		    (p->mark & ~all->mark_mask) | all->mark_answered,
-		    j->reply, i->reply_length);
-	else if (is_taken(all, p, i))
-		mark_stream(j, p, i);
+		queue_reply(reader, p->id,
+		    (p->mark & ~q->mark_mask) | q->mark_answered,
+		    q->reply, i->reply_length);
+	else if (is_taken(q, p, i))
+		mark_stream(q, p, i);
 	else if (i->decision.verdict == VERDICT_DROP)
-		queue_drop(j->reader, p->id);
+		queue_drop(reader, p->id);
 	else
-		queue_pass(j->reader, p->id);
-	count(j, p, i);
+		queue_pass(reader, p->id);
+	count(q, p, i);
 	/* What is no DNS packet has no addresses to record. */
 	if (!i->canary && i->form == PACKET_OK &&
-	    audit_wants(all->audit, i->decision.verdict))
-		record(j, p, i, generation->number, received_ns);
+	    answering_is_recorded(&q->thread, &i->decision))
+		record(q, p, i);
 }
 
 static bool
-is_suspect(const struct queue_thread *j, uid_t uid)
+is_suspect(const struct queue_thread *q, uid_t uid)
 {
-	return j->all->suspects != NULL && suspects_has(j->all->suspects, uid,
-	    monotime_to_ms(j->now));
+	return q->suspects != NULL && suspects_has(q->suspects, uid,
+	    monotime_to_ms(q->thread.now));
 }
 
 /* What the queue knows of a packet. */
 static void
-set_origin(const struct queue_thread *j, struct interception *i,
+set_origin(const struct queue_thread *q, struct interception *i,
     const struct queue_packet *p)
 {
 	i->asker.uid = p->uid;
 	i->asker.gid = p->gid;
 	i->asker.device = p->device;
-	i->asker.now = j->now;
+	i->asker.now = q->thread.now;
 }
 
 static void
-fetch_packets(struct queue_thread *j, unsigned int first, unsigned int packets,
-    const struct table *table)
+fetch_packets(struct queue_thread *q, unsigned int first, unsigned int packets)
 {
 	static const enum table_part parts[] = { TABLE_SLOT, TABLE_NODE };
+	const struct table *table = q->thread.generation->table;
 
 	for (size_t part = 0; part < sizeof(parts) / sizeof(parts[0]); part++) {
 		for (unsigned int n = 0; n < packets; n++) {
-			window_judge(j->window, first + n);
-			intercept_fetch(&j->ahead[n], table, parts[part]);
+			window_judge(q->window, first + n);
+			intercept_fetch(&q->ahead[n], table, parts[part]);
 		}
 	}
 }
 
-/* Up to AHEAD packets: what each needs of a large table is fetched for all. */
+/*
+ * Up to AHEAD packets of the batch from "first" on: what each needs of a large
+ * table is fetched for all.
+ */
 static void
-answer_packets(struct queue_thread *j, const struct queue_packet *p,
-    unsigned int packets, const struct generation *s, uint64_t received_ns)
+answer_packets(struct queue_thread *q, unsigned int first,
+    unsigned int packets)
 {
-	struct interception *i = j->ahead;
-	const unsigned int first = (unsigned int)(p - j->window->packets);
+	const struct queue_packet *p = &q->window->packets[first];
+	struct interception *i = q->ahead;
 	unsigned int n;
 
 	for (n = 0; n < packets; n++) {
-		window_judge(j->window, first + n);
-		set_origin(j, &i[n], &p[n]);
-		if (is_suspect(j, p[n].uid))
+		window_judge(q->window, first + n);
+		set_origin(q, &i[n], &p[n]);
+		if (is_suspect(q, p[n].uid))
 			intercept_unread(&i[n]);
 		else
 			intercept_parse(&i[n], p[n].octets, p[n].length,
 			    p[n].whole_length);
 	}
-	if (packets > 1 && table_is_large(s->table))
-		fetch_packets(j, first, packets, s->table);
+	if (packets > 1 && table_is_large(q->thread.generation->table))
+		fetch_packets(q, first, packets);
 	for (n = 0; n < packets; n++) {
-		window_judge(j->window, first + n);
-		answer_packet(j, &p[n], &i[n], s, received_ns);
+		window_judge(q->window, first + n);
+		answer_packet(q, &p[n], &i[n]);
 	}
 }
 
 static void
-answer_batch(struct queue_thread *j, unsigned int packets)
+answer_batch(struct queue_thread *q, unsigned int packets)
 {
-	const uint64_t received_ns =
-	    audit_wants(j->all->audit, VERDICT_ANSWER) ? now_ns() : 0;
-	struct status_worker *slot = j->slot;
-	const struct generation *s;
-	int error;
-
-	j->now = monotime_now();
-	/* For the supervisor, should we die or get stuck in this batch. */
-	atomic_store_explicit(&slot->last_id, queue_last_id(j->reader),
-	    memory_order_relaxed);
-	atomic_store_explicit(&slot->busy, 1, memory_order_relaxed);
-	s = generation_get(&j->in_use, &j->all->current);
-	for (unsigned int n = 0; n < packets; n += AHEAD)
-		answer_packets(j, &j->window->packets[n],
-		    packets - n < AHEAD ? packets - n : AHEAD, s, received_ns);
-	window_judged(j->window);
-	atomic_store_explicit(&slot->table_generation, s->number,
-	    memory_order_relaxed);
-	error = queue_send(j->reader);
-	generation_put(&j->in_use);
-	if (j->recorded)
-		audit_wake(j->all->audit);
-	j->recorded = false;
-	if (error < 0) {
-		/* The packets still wait; our successor gets them again. */
-		log_error("queue %u: cannot send verdicts: %s", j->number,
-		    strerror(-error));
-		_exit(WORKER_FAILED);
-	}
-	count_up(&slot->batches);
-	atomic_store_explicit(&slot->busy, 0, memory_order_relaxed);
-	atomic_store_explicit(&slot->id_gaps,
-	    j->gaps_before + queue_gaps(j->reader), memory_order_relaxed);
-	atomic_store_explicit(&slot->verdict_errors,
-	    j->errors_before + queue_verdict_errors(j->reader),
-	    memory_order_relaxed);
-}
-
-/*
- * What queue_receive() returned instead of packets.  A worker that cannot read
- * is of no use: it ends, and its successor gets what is left.
- */
-static void
-check_receive(const struct queue_thread *j, int error)
-{
-	switch (error) {
-	case 0:
-	case -EINTR:
-	case -EAGAIN:
-	case -ENOBUFS:
+	if (packets == 0)
 		return;
-	case -EPERM:
-		log_error("the kernel refuses verdicts: CAP_NET_ADMIN is "
-		    "missing: run as root or through systemd");
-		_exit(WORKER_NO_PRIVILEGE);
-	default:
-		log_error("queue %u: cannot read packets: %s", j->number,
-		    strerror(-error));
-		_exit(WORKER_FAILED);
-	}
+	answering_begin(&q->thread, monotime_now());
+	for (unsigned int n = 0; n < packets; n += AHEAD)
+		answer_packets(q, n, packets - n < AHEAD ? packets - n : AHEAD);
+	window_judged(q->window);
+	thread_queue_send(&q->queue);
+	answering_end(&q->thread);
 }
 
-static void *
-queue_thread_run(void *argument)
+static void
+queue_thread_run(struct answering_thread *thread)
 {
-	struct queue_thread *j = argument;
+	struct queue_thread *q = (struct queue_thread *)thread;
+	struct queue_packet *packets = q->window->packets;
 	int n;
 
-	fault_name_thread(1 + j->number);
-	(void)pthread_barrier_wait(&j->all->begin);
-	while (!atomic_load_explicit(&j->all->stopping, memory_order_relaxed)) {
-		n = queue_receive(j->reader, j->window->packets);
-		if (n > 0)
-			answer_batch(j, (unsigned int)n);
-		else
-			check_receive(j, n);
-	}
-	while ((n = queue_receive_now(j->reader,
-	    j->window->packets)) != -EAGAIN) {
-		if (n > 0)
-			answer_batch(j, (unsigned int)n);
-		else
-			check_receive(j, n);
-	}
-	atomic_store(&j->done, true);
-	return NULL;
+	fault_name_thread(1 + thread->number);
+	while (!answering_is_stopping(thread))
+		answer_batch(q, (unsigned int)thread_queue_receive(&q->queue,
+		    packets));
+	while ((n = thread_queue_receive_now(&q->queue, packets)) >= 0)
+		answer_batch(q, (unsigned int)n);
 }
 
-/* What a queue thread needs before its thread exists. */
-static int
-queue_thread_init(struct queue_thread *j, struct queue_threads *all,
-    unsigned int number, const struct worker_handover *h)
-{
-	struct status_worker *slot = &h->status->workers[number];
-
-	j->all = all;
-	j->number = number;
-	j->slot = slot;
-	j->window = &h->window->queues[number];
-	j->gaps_before = atomic_load(&slot->id_gaps);
-	j->errors_before = atomic_load(&slot->verdict_errors);
-	atomic_store(&slot->busy, 0);
-	atomic_store(&slot->table_generation, h->generation->number);
-	return queue_reader_new(&j->reader, h->queues[number],
-	    (uint16_t)(h->config->queue.number + number),
-	    j->window->received);
-}
-
-/* Interrupts queue_receive(); there is nothing else to do. */
 static void
-wake(int signal_number)
+queue_thread_free(struct answering_thread *thread)
 {
-	(void)signal_number;
+	struct queue_thread *q = (struct queue_thread *)thread;
+
+	thread_queue_close(&q->queue);
+	free(q);
 }
+
+static const struct answering_kind queue_kind = {
+	.run = queue_thread_run,
+	.free = queue_thread_free,
+};
 
 int
-queue_threads_start(struct queue_threads **threads,
-    const struct worker_handover *h, const struct generation *generation,
-    struct audit *audit)
+queue_thread_start(struct answering_threads *threads,
+    const struct worker_handover *h, unsigned int number)
 {
-	const unsigned int count = h->config->queue.workers;
-	struct sigaction action = { .sa_handler = wake };	/* no SA_RESTART */
-	struct queue_threads *all = calloc(1, sizeof(*all));
-	int error = 0;
+	const struct config_capture *capture = &h->config->capture;
+	struct queue_thread *q = calloc(1, sizeof(*q));
+	int error;
 
-	if (all == NULL)
+	if (q == NULL)
 		return -ENOMEM;
-	(void)sigaction(SIGUSR1, &action, NULL);
-	all->mark_mask = h->config->capture.mark_mask;
-	all->mark_answered = h->config->capture.mark_answered;
-	if (h->config->capture.tcp)
-		all->mark_stream = h->config->capture.mark_stream;
+	answering_thread_init(&q->thread, threads, number);
+	q->window = &h->window->queues[number];
+	q->senders = h->senders;
+	q->suspects = h->suspects;
+	q->mark_mask = capture->mark_mask;
+	q->mark_answered = capture->mark_answered;
+	q->mark_stream = capture->tcp ? capture->mark_stream : 0;
 	/* SO_MARK takes a capability that nfdns-sockets does not have. */
-	all->relay_marks = !h->sockets;
-	all->senders = h->senders;
-	all->audit = audit;
-	all->suspects = h->suspects;
-	all->count = count;
-	atomic_store(&all->current, generation);
-	all->threads = calloc(count, sizeof(*all->threads));
-	if (all->threads == NULL ||
-	    pthread_barrier_init(&all->begin, NULL, count + 1) != 0)
-		error = -ENOMEM;
-	for (unsigned int n = 0; n < count && error == 0; n++) {
-		struct queue_thread *j = &all->threads[n];
-
-		error = queue_thread_init(j, all, n, h);
-		if (error == 0)
-			error = -pthread_create(
-			    &j->thread, NULL, queue_thread_run, j);
-	}
-	/*
-	 * On failure the process ends: threads that wait at the barrier cannot
-	 * be called back, so nothing of this may be freed.
-	 */
+	q->relay_marks = !h->sockets;
+	error = thread_queue_open(&q->queue, h->queues[number],
+	    (uint16_t)(h->config->queue.number + number), q->window->received,
+	    q->thread.slot);
 	if (error == 0)
-		*threads = all;
+		error = answering_thread_start(&q->thread, &queue_kind);
+	if (error < 0)
+		queue_thread_free(&q->thread);
 	return error;
-}
-
-void
-queue_threads_begin(struct queue_threads *all)
-{
-	(void)pthread_barrier_wait(&all->begin);
-}
-
-void
-queue_threads_swap(struct queue_threads *all, const struct generation *next)
-{
-	const struct generation *old = atomic_exchange(&all->current, next);
-
-	for (unsigned int n = 0; n < all->count; n++) {
-		struct queue_thread *j = &all->threads[n];
-
-		generation_wait(&j->in_use, old);
-		/* An idle thread has answered nothing, but would from this. */
-		atomic_store_explicit(&j->slot->table_generation,
-		    next->number, memory_order_relaxed);
-	}
-}
-
-void
-queue_threads_stop(struct queue_threads *all)
-{
-	atomic_store(&all->stopping, true);
-	for (unsigned int n = 0; n < all->count; n++) {
-		struct queue_thread *j = &all->threads[n];
-
-		/*
-		 * A signal that comes between the thread's look at "stopping"
-		 * and its system call interrupts nothing, so one is not enough.
-		 */
-		while (!atomic_load(&j->done)) {
-			(void)pthread_kill(j->thread, SIGUSR1);
-			generation_pause();
-		}
-		(void)pthread_join(j->thread, NULL);
-		queue_reader_free(j->reader);
-	}
-	(void)pthread_barrier_destroy(&all->begin);
-	free(all->threads);
-	free(all);
 }

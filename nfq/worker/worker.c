@@ -18,6 +18,7 @@
 #include "nfq/handover/generation_files.h"
 #include "nfq/worker/fault.h"
 #include "nfq/worker/queue_thread.h"
+#include "nfq/process/exit_code.h"
 #include "nfq/process/sandbox.h"
 #include "nfq/stream/stream.h"
 #include "nfq/stream/listen.h"
@@ -31,8 +32,8 @@ struct worker {
 	int control;
 	struct generation *generation;
 	struct audit *audit;
-	struct queue_threads *threads;
-	struct stream *stream;		/* NULL: TCP is not captured */
+	struct answering_threads threads;
+	struct stream *stream;		/* one of them; NULL: TCP is not captured */
 	uint64_t audit_lost_before;	/* by workers before this one */
 };
 
@@ -72,6 +73,23 @@ tcp_calls(const struct worker_handover *h)
 	return h->sockets ? SANDBOX_TCP : SANDBOX_TCP_CONNECTS;
 }
 
+/* One thread for each queue, and one for TCP behind them. */
+static int
+start_threads(struct worker *w)
+{
+	const struct worker_handover *h = w->handover;
+	const unsigned int queues = h->config->queue.workers;
+	int error = 0;
+
+	answering_threads_init(&w->threads, w->generation, w->audit,
+	    h->status->workers);
+	for (unsigned int n = 0; n < queues && error == 0; n++)
+		error = queue_thread_start(&w->threads, h, n);
+	if (error == 0 && h->config->capture.tcp)
+		error = stream_start(&w->stream, &w->threads, h, queues);
+	return error;
+}
+
 /* Everything up to the threads, which wait; then no more system calls. */
 static int
 prepare(struct worker *w)
@@ -96,15 +114,8 @@ prepare(struct worker *w)
 		return WORKER_FAILED;
 	}
 	audit_set_files(w->audit, g->audit.files, g->audit.count);
-	if ((error = queue_threads_start(
-		 &w->threads, h, w->generation, w->audit)) < 0) {
+	if ((error = start_threads(w)) < 0) {
 		log_error("the worker cannot start its threads: %s",
-		    strerror(-error));
-		return WORKER_FAILED;
-	}
-	if (h->config->capture.tcp && (error = stream_start(&w->stream, h,
-	    w->generation, w->audit, h->config->queue.workers)) < 0) {
-		log_error("the worker cannot start its thread for TCP: %s",
 		    strerror(-error));
 		return WORKER_FAILED;
 	}
@@ -141,8 +152,7 @@ use_generation(struct worker *w, struct generation *next,
 	struct generation *old = w->generation;
 
 	w->generation = next;
-	queue_threads_swap(w->threads, next);
-	stream_swap(w->stream, next);
+	answering_threads_swap(&w->threads, next);
 	generation_close(old);
 	audit_set_files(w->audit, audit->files, audit->count);
 	log_change_level((enum log_level)next->settings.log_level);
@@ -252,15 +262,13 @@ worker_run(const struct worker_handover *handover)
 		return status;
 	ready.names = table_names(w.generation->table);
 	ready.octets = table_octets(w.generation->table);
-	queue_threads_begin(w.threads);
-	stream_begin(w.stream);
+	answering_threads_begin(&w.threads);
 	reply(&w, &ready);
 	tell_settings(w.generation);
 	if (w.stream != NULL && handover->sockets)
 		reply(&w, &wanted);
 	take_orders(&w);
-	queue_threads_stop(w.threads);
-	stream_stop(w.stream);
+	answering_threads_stop(&w.threads);
 	audit_stop(w.audit, AUDIT_FLUSH_MS);
 	generation_close(w.generation);
 	return WORKER_DONE;

@@ -56,6 +56,7 @@ struct bench {
 	struct status_worker slot;
 	struct generation generation;
 	struct worker_handover handover;
+	struct answering_threads threads;
 	struct stream *stream;
 	monotime_t now;
 	int clients[CLIENTS], servers[SERVERS];	/* their ends; -1: none */
@@ -361,7 +362,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	files = open_files();
 	begin(&b, table, next(&s));
-	check(stream_new(&b.stream, &b.handover, &b.generation, audit, 0) == 0);
+	answering_threads_init(&b.threads, &b.generation, audit, &b.slot);
+	check(stream_new(&b.stream, &b.threads, &b.handover, 0) == 0);
 	for (unsigned int i = 0; s.left > 0 && i < 2000; i++)
 		happen(&b, &s);
 	run_round(&b);

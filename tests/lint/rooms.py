@@ -45,7 +45,8 @@ ROOMS = {
                    " policy/config policy/audit policy/status policy/log",
     "nfq/handover": "resolver/clock nfq/queue nfq/process policy/config policy/audit policy/status",
     "nfq/sockets": "resolver/clock resolver/dns policy/log nfq/process",
-    "nfq/thread": "resolver/clock resolver/image policy/audit policy/decide policy/status policy/config",
+    "nfq/thread": "resolver/clock resolver/image policy/audit policy/decide policy/status policy/config"
+                  " policy/log nfq/queue nfq/process",
     "nfq/stream": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/audit"
                   " policy/status policy/config policy/log rules nfq/packet nfq/process"
                   " nfq/handover nfq/sockets nfq/thread",

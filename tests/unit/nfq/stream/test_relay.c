@@ -28,6 +28,7 @@ struct bench {
 	struct status_worker slot;
 	struct generation generation;
 	struct worker_handover handover;
+	struct answering_threads threads;
 	struct stream *stream;
 	monotime_t now;
 	int client, server, channel;	/* the test's ends; -1: none */
@@ -120,8 +121,8 @@ begin(bool sockets)
 	b->handover = (struct worker_handover){ .config = &b->config,
 		.listeners = none, .sockets = sockets,
 		.control = b->control[0], .status = &b->status };
-	MUST(stream_new(&b->stream, &b->handover, &b->generation, audit, 0) ==
-	    0);
+	answering_threads_init(&b->threads, &b->generation, audit, &b->slot);
+	MUST(stream_new(&b->stream, &b->threads, &b->handover, 0) == 0);
 	make_pair(SOCK_STREAM, pair);
 	memset(&arrival, 0, sizeof(arrival));
 	arrival.fd = pair[0];
@@ -131,7 +132,7 @@ begin(bool sockets)
 	arrival.name.v4.sin_port = htons(53);
 	b->client = pair[1];
 	/* Outside of a round, as accept() is within one. */
-	b->stream->now = b->now;
+	b->stream->thread.now = b->now;
 	stream_arrive(b->stream, &arrival);
 	if (!sockets)
 		return;

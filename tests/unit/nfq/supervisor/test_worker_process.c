@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "nfq/process/exit_code.h"
 #include "nfq/queue/queue.h"
 #include "nfq/supervisor/quarantine.h"
 #include "nfq/supervisor/worker_death.h"

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/thread/answering_thread.h"
+
+#include <errno.h>
+#include <signal.h>
+
+/* Only interrupts a system call that waits. */
+static void
+interrupt(int signal_number)
+{
+	(void)signal_number;
+}
+
+void
+answering_threads_init(struct answering_threads *threads,
+    const struct generation *generation, struct audit *audit,
+    struct status_worker *slots)
+{
+	const struct sigaction action = { .sa_handler = interrupt };
+
+	(void)sigaction(SIGUSR1, &action, NULL);	/* no SA_RESTART */
+	atomic_init(&threads->current, generation);
+	atomic_init(&threads->stopping, false);
+	threads->audit = audit;
+	threads->slots = slots;
+	TAILQ_INIT(&threads->all);
+}
+
+void
+answering_thread_init(struct answering_thread *t,
+    struct answering_threads *threads, unsigned int number)
+{
+	const struct generation *generation = atomic_load(&threads->current);
+
+	t->threads = threads;
+	t->number = number;
+	t->slot = &threads->slots[number];
+	t->audit = threads->audit;
+	atomic_store(&t->slot->busy, 0);
+	atomic_store(&t->slot->table_generation, generation->number);
+}
+
+/* The main thread and the thread itself wait here for each other. */
+static void
+pass_gate(struct answering_thread *t)
+{
+	(void)pthread_barrier_wait(&t->gate);
+}
+
+static void *
+start(void *argument)
+{
+	struct answering_thread *t = argument;
+
+	pass_gate(t);			/* it is up */
+	pass_gate(t);			/* it may begin */
+	t->kind->run(t);
+	atomic_store(&t->done, true);
+	return NULL;
+}
+
+int
+answering_thread_start(struct answering_thread *t,
+    const struct answering_kind *kind)
+{
+	int error;
+
+	t->kind = kind;
+	error = -pthread_barrier_init(&t->gate, NULL, 2);
+	if (error < 0)
+		return error;
+	error = -pthread_create(&t->id, NULL, start, t);
+	if (error < 0) {
+		(void)pthread_barrier_destroy(&t->gate);
+		return error;
+	}
+	pass_gate(t);
+	TAILQ_INSERT_TAIL(&t->threads->all, t, link);
+	return 0;
+}
+
+void
+answering_threads_begin(struct answering_threads *threads)
+{
+	struct answering_thread *t;
+
+	TAILQ_FOREACH(t, &threads->all, link)
+		pass_gate(t);
+}
+
+void
+answering_threads_swap(struct answering_threads *threads,
+    const struct generation *next)
+{
+	const struct generation *old = atomic_exchange(&threads->current, next);
+	struct answering_thread *t;
+
+	TAILQ_FOREACH(t, &threads->all, link) {
+		generation_wait(&t->in_use, old);
+		/* An idle thread has answered nothing, but would from this. */
+		atomic_store_explicit(&t->slot->table_generation,
+		    next->number, memory_order_relaxed);
+	}
+}
+
+/* Ends one thread, which was told to. */
+static void
+stop(struct answering_thread *t)
+{
+	/*
+	 * A signal that comes between the thread's look at "stopping" and its
+	 * system call interrupts nothing, so one is not enough.
+	 */
+	while (!atomic_load(&t->done)) {
+		(void)pthread_kill(t->id, SIGUSR1);
+		generation_pause();
+	}
+	(void)pthread_join(t->id, NULL);
+	(void)pthread_barrier_destroy(&t->gate);
+	t->kind->free(t);
+}
+
+void
+answering_threads_stop(struct answering_threads *threads)
+{
+	struct answering_thread *t;
+
+	atomic_store(&threads->stopping, true);
+	while ((t = TAILQ_FIRST(&threads->all)) != NULL) {
+		TAILQ_REMOVE(&threads->all, t, link);
+		stop(t);
+	}
+}
+
+void
+answering_begin(struct answering_thread *t, monotime_t now)
+{
+	t->now = now;
+	t->received_ns = audit_wants(t->audit, VERDICT_ANSWER) ?
+	    realtime_ns() : 0;
+	/* For the supervisor, should the thread die or hang in this batch. */
+	atomic_store_explicit(&t->slot->busy, 1, memory_order_relaxed);
+	t->generation = generation_get(&t->in_use, &t->threads->current);
+}
+
+void
+answering_end(struct answering_thread *t)
+{
+	struct status_worker *slot = t->slot;
+
+	t->generation = NULL;
+	generation_put(&t->in_use);
+	if (t->recorded)
+		audit_wake(t->audit);
+	t->recorded = false;
+	answering_count_up(&slot->batches);
+	atomic_store_explicit(&slot->busy, 0, memory_order_relaxed);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What all threads that answer questions share, whatever they read questions
+ * from: the generation they answer from, the time of a batch, their counters
+ * and audit records, and how they start and stop.
+ *
+ * A kind of thread embeds struct answering_thread as its first member.  A batch
+ * is what the thread reads at once: the packets of one receive, or the events
+ * of one epoll_wait(2).  In its thread, a kind calls
+ *
+ *	answering_begin(t, monotime_now());
+ *	for each question: decide with t->generation, answer,
+ *	    answering_count(t, decision), answering_record(t, ...)
+ *	answering_end(t);
+ *
+ * The main thread treats all kinds alike: answering_threads_begin(), _swap()
+ * and _stop().
+ */
+#ifndef NFDNS_NFQ_THREAD_ANSWERING_THREAD_H
+#define NFDNS_NFQ_THREAD_ANSWERING_THREAD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "nfq/thread/generation.h"
+#include "policy/audit/audit.h"
+#include "policy/decide.h"
+#include "policy/status/status.h"
+#include "resolver/clock.h"
+
+/* The answering threads of a worker. */
+struct answering_threads {
+	generation_place current;	/* that the next batches are answered from */
+	struct audit *audit;		/* borrowed */
+	struct status_worker *slots;	/* borrowed: of the status page */
+	atomic_bool stopping;
+	TAILQ_HEAD(, answering_thread) all;
+};
+
+struct answering_thread;
+
+/* What a kind of thread does in its own way. */
+struct answering_kind {
+	/*
+	 * The life of the thread: it answers until answering_is_stopping(),
+	 * then whatever still waits, and returns.  A signal interrupts its
+	 * system calls (EINTR) when it has to look whether it is stopping.
+	 */
+	void (*run)(struct answering_thread *thread);
+	/* Frees the thread after run() has returned.  In the main thread. */
+	void (*free)(struct answering_thread *thread);
+};
+
+/* One thread.  Only the thread itself uses the members of the second part. */
+struct answering_thread {
+	struct answering_threads *threads;
+	const struct answering_kind *kind;
+	generation_place in_use;	/* NULL between batches */
+	atomic_bool done;		/* run() has returned */
+	pthread_t id;
+	pthread_barrier_t gate;		/* of this thread and the main thread */
+	TAILQ_ENTRY(answering_thread) link;
+
+	unsigned int number;		/* of its slot and of its audit ring */
+	struct status_worker *slot;
+	struct audit *audit;
+	const struct generation *generation;	/* of this batch; NULL: none */
+	monotime_t now;			/* when this batch was read */
+	uint64_t received_ns;		/* the same as realtime_ns(); 0: no
+					 * records are kept */
+	uint32_t rotation;		/* of the addresses in the next answer */
+	bool recorded;			/* a record of this batch waits */
+};
+
+/*
+ * No threads yet.  All is borrowed: the generation until it is swapped, audit
+ * and slots until answering_threads_stop().
+ */
+void answering_threads_init(struct answering_threads *threads,
+    const struct generation *generation, struct audit *audit,
+    struct status_worker *slots);
+
+/* Lets all threads run.  Call once, after the last answering_thread_start(). */
+void answering_threads_begin(struct answering_threads *threads);
+
+/*
+ * Has every batch from now on answered from "next".  Returns when no thread
+ * uses the generation before it any more: its owner may free it then.
+ */
+void answering_threads_swap(struct answering_threads *threads,
+    const struct generation *next);
+
+/*
+ * Tells all threads to answer what waits and to end, waits until they have, and
+ * frees them.  Only after answering_threads_begin().
+ */
+void answering_threads_stop(struct answering_threads *threads);
+
+/*
+ * Fills in the shared part of a thread whose memory is zero: "number" is that
+ * of its slot on the status page and of its audit ring.  No thread runs yet.
+ */
+void answering_thread_init(struct answering_thread *thread,
+    struct answering_threads *threads, unsigned int number);
+
+/*
+ * Starts the thread, which waits for answering_threads_begin(), and returns
+ * when it does: a sandbox may then forbid the system calls of a thread's start.
+ * From then on answering_threads_stop() frees it.  0 or a negative errno.
+ */
+int answering_thread_start(struct answering_thread *thread,
+    const struct answering_kind *kind) __attribute__((warn_unused_result));
+
+/* The rest is called by the thread itself. */
+
+static inline bool
+answering_is_stopping(const struct answering_thread *thread)
+{
+	return atomic_load_explicit(&thread->threads->stopping,
+	    memory_order_relaxed);
+}
+
+/* A batch was read at "now": the supervisor sees that the thread is busy. */
+void answering_begin(struct answering_thread *thread, monotime_t now);
+
+/* The batch is answered: its generation is given back, its records written. */
+void answering_end(struct answering_thread *thread);
+
+/* Counts one.  Each counter has one writer, so no read-modify-write is needed. */
+static inline void
+answering_count_up(_Atomic uint64_t *counter)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter,
+	    memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+/* Counts a question and what was decided about it. */
+static inline void
+answering_count(struct answering_thread *thread,
+    const struct decision *decision)
+{
+	struct status_worker *slot = thread->slot;
+
+	answering_count_up(&slot->received);
+	answering_count_up(&slot->verdicts[decision->verdict]);
+	answering_count_up(&slot->reasons[decision->reason]);
+	if (decision->reason == REASON_MALFORMED)
+		answering_count_up(&slot->malformed);
+}
+
+/* Whether anybody wants a record of such a decision. */
+static inline bool
+answering_is_recorded(const struct answering_thread *thread,
+    const struct decision *decision)
+{
+	return audit_wants(thread->audit, decision->verdict);
+}
+
+/*
+ * Records a decision about a question that was read at received_ns (as in
+ * struct answering_thread).  The caller has filled in *record but for the
+ * decision, the generation and the times.  The octets are copied.
+ */
+static inline void
+answering_record(struct answering_thread *thread,
+    const struct decision *decision, uint64_t received_ns,
+    struct audit_record *record)
+{
+	const uint64_t now = realtime_ns();
+	const uint64_t spent = received_ns != 0 && now > received_ns ?
+	    now - received_ns : 0;
+
+	record->time_ns = now;
+	record->spent_ns = spent < UINT32_MAX ? (uint32_t)spent : UINT32_MAX;
+	record->generation = thread->generation->number;
+	record->verdict = decision->verdict;
+	record->reason = decision->reason;
+	record->rcode = decision->rcode;
+	(void)audit_put(thread->audit, thread->number, record);
+	thread->recorded = true;
+}
+
+#endif
