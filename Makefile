@@ -45,8 +45,8 @@ HARDEN_LD ?= -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed
 SANITIZE ?=
 
 LIBRARIES := libnetfilter_queue libmnl libnftnl ldns libconfig jansson \
-	     libxxhash libcap-ng libseccomp libprotobuf-c libnghttp2 openssl \
-	     libcurl libcares yaml-0.1
+	     libxxhash libcap-ng libseccomp libnghttp2 openssl libcurl libcares \
+	     yaml-0.1
 
 ifeq ($(V),1)
 Q	:=
@@ -68,16 +68,14 @@ LIB_LIBS   := $(shell $(PKG_CONFIG) --libs $(LIBRARIES))
 endif
 
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DNFDNS_VERSION='"$(VERSION)"' -I. \
-	     -isystem $(BUILD)/generated $(WARN) $(WERROR) $(HARDEN) $(SANITIZE) $(LIB_CFLAGS) $(CFLAGS)
+	     $(WARN) $(WERROR) $(HARDEN) $(SANITIZE) $(LIB_CFLAGS) $(CFLAGS)
 ALL_LDFLAGS = $(HARDEN_LD) $(SANITIZE) $(LDFLAGS)
 ALL_LIBS = $(LIB_LIBS) -lpthread
 
 SHELVES	:= resolver policy rules nfq
 MAINS	:= nfq/nfdnsd.c nfq/nfdns.c nfq/nfdns-sockets.c
 SOURCES	:= $(filter-out $(MAINS),$(sort $(foreach s,$(SHELVES),$(shell find $(s) -name "*.c"))))
-# Made from message definitions, and not held to our rules.
-GENERATED := $(patsubst %.proto,$(BUILD)/generated/%.pb-c,$(wildcard resolver/*/*.proto))
-OBJECTS	:= $(SOURCES:%.c=$(BUILD)/%.o) $(GENERATED:%=%.o)
+OBJECTS	:= $(SOURCES:%.c=$(BUILD)/%.o)
 LIBRARY	:= $(BUILD)/libnfdns.a
 PROGRAMS := $(MAINS:nfq/%.c=$(BUILD)/%)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(shell find tests/unit -name "test_*.c"))
@@ -91,18 +89,6 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
-
-$(BUILD)/generated/%.pb-c.c $(BUILD)/generated/%.pb-c.h: %.proto
-	@mkdir -p $(@D)
-	$(call say,GEN,$<)
-	$(Q)protoc-c --c_out=$(BUILD)/generated $<
-
-$(BUILD)/generated/%.o: $(BUILD)/generated/%.c
-	$(call say,CC,$<)
-	$(Q)$(CC) $(ALL_CFLAGS) -w -c -o $@ $<
-
-# The compiler writes down what it needs only once it has compiled.
-$(BUILD)/resolver/sources/nds_proto.o: $(GENERATED:%=%.h)
 
 $(LIBRARY): $(OBJECTS)
 	$(call say,AR,$@)
@@ -156,7 +142,7 @@ fuzz-targets: $(FUZZ_NAMES:%=$(BUILD)/fuzz/%)
 replay-targets: $(FUZZ_NAMES:%=$(BUILD)/replay/%)
 
 # What the analysers in tests/lint need to know.
-print-cflags: $(GENERATED:%=%.h)
+print-cflags:
 	@: $(info $(ALL_CFLAGS))
 
 deps:

@@ -59,3 +59,20 @@ build_index_reserve(struct build_index *index)
 	*index = grown;
 	return 0;
 }
+
+void
+build_index_replace(struct build_index *index, uint32_t tag, size_t step,
+    uint32_t handle)
+{
+	size_t mask = ((size_t)1 << index->bits) - 1;
+
+	index->slots[((tag >> (32 - index->bits)) + step - 1) & mask].handle =
+	    handle;
+}
+
+void
+build_index_free(struct build_index *index)
+{
+	free(index->slots);
+	*index = (struct build_index){ .bits = 0 };
+}

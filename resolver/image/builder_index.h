@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Start from zeros.  Owns its slots; free(3) them. */
+/* Start from zeros.  Owns its slots. */
 struct build_index {
 	struct build_slot {
 		uint32_t tag;
@@ -31,5 +31,15 @@ int build_index_reserve(struct build_index *index)
 /* Adds a handle, after build_index_reserve(). */
 void build_index_place(struct build_index *index, uint32_t tag,
     uint32_t handle);
+
+/*
+ * Puts a handle in the place of the one that build_index_next() has returned,
+ * which left step.
+ */
+void build_index_replace(struct build_index *index, uint32_t tag, size_t step,
+    uint32_t handle);
+
+/* Frees the slots; leaves an empty index. */
+void build_index_free(struct build_index *index);
 
 #endif

@@ -33,8 +33,8 @@ builder_free(struct builder *b)
 		free(b->files[i]);
 	free(b->files);
 	arena_free(&b->arena);
-	free(b->names.slots);
-	free(b->records.slots);
+	build_index_free(&b->names);
+	build_index_free(&b->records);
 	free(b);
 }
 

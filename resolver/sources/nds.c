@@ -40,16 +40,20 @@ note(struct nds *nds, int outcome)
 
 /* Adds one address to name.  False if text is no address. */
 static bool
-add_address(struct adding *a, const struct dns_name *name, const char *text)
+add_address(struct adding *a, const struct dns_name *name, struct span text)
 {
+	char terminated[INET6_ADDRSTRLEN];
 	uint8_t octets[16];
 	uint16_t type = TYPE_A, length = 4;
 	int outcome;
 
-	if (text == NULL)
+	if (text.text == NULL || text.length >= sizeof(terminated) ||
+	    memchr(text.text, '\0', text.length) != NULL)
 		return false;
-	if (inet_pton(AF_INET, text, octets) != 1) {
-		if (inet_pton(AF_INET6, text, octets) != 1)
+	memcpy(terminated, text.text, text.length);
+	terminated[text.length] = '\0';
+	if (inet_pton(AF_INET, terminated, octets) != 1) {
+		if (inet_pton(AF_INET6, terminated, octets) != 1)
 			return false;
 		type = TYPE_AAAA;
 		length = 16;
@@ -60,6 +64,15 @@ add_address(struct adding *a, const struct dns_name *name, const char *text)
 	return true;
 }
 
+static void
+warn_of_address(const struct adding *a, struct span text)
+{
+	if (text.text == NULL)
+		text = span_of("(not a string)");
+	WARN(a, "%s: \"%.*s\" is neither an IPv4 nor an IPv6 address: ignored",
+	    a->shown, SPAN_SHOWN(text, NDS_SHOWN));
+}
+
 /* Gives name the entry's addresses.  Returns how many were valid. */
 static size_t
 add_addresses(struct adding *a, const struct dns_name *name, bool warn)
@@ -68,14 +81,12 @@ add_addresses(struct adding *a, const struct dns_name *name, bool warn)
 	size_t valid = 0;
 
 	for (size_t i = 0; i < ips->count && a->nds->error == 0; i++) {
-		const char *text = ips->texts[i];
+		struct span text = ips->texts[i];
 
 		if (add_address(a, name, text))
 			valid++;
 		else if (warn)
-			WARN(a, "%s: \"%.*s\" is neither an IPv4 nor an IPv6"
-			    " address: ignored", a->shown, NDS_SHOWN,
-			    text != NULL ? text : "(not a string)");
+			warn_of_address(a, text);
 	}
 	return valid;
 }
@@ -95,14 +106,14 @@ add_alias(struct adding *a, const struct dns_name *alias)
 
 /* Reads a name; false, with a warning, if text is no name. */
 static bool
-read_name(const struct adding *a, const char *what, const char *text,
+read_name(const struct adding *a, const char *what, struct span text,
     struct dns_name *name)
 {
-	int error = name_from_text(name, text, strlen(text));
+	int error = name_from_text(name, text.text, text.length);
 
 	if (error != 0) {
 		WARN(a, "%s: %s \"%.*s\" %s: ignored", a->shown, what,
-		    NDS_SHOWN, text, name_fault(error));
+		    SPAN_SHOWN(text, NDS_SHOWN), name_fault(error));
 		return false;
 	}
 	name_lower(name);
@@ -135,9 +146,9 @@ add_alternates(struct adding *a)
 	struct dns_name name;
 
 	for (size_t i = 0; i < hosts->count && a->nds->error == 0; i++) {
-		const char *text = hosts->texts[i];
+		struct span text = hosts->texts[i];
 
-		if (text == NULL)
+		if (text.text == NULL)
 			WARN(a, "%s: alternate host is no string: ignored",
 			    a->shown);
 		else if (read_name(a, "alternate host", text, &name))
@@ -173,11 +184,13 @@ outcome_without(const struct mesh *mesh, const struct dns_name *name)
 void
 nds_add(struct nds *nds, const struct nds_entry *entry)
 {
-	const bool kubernetes = strcmp(entry->registry, "Kubernetes") == 0;
+	const bool kubernetes = span_equal(entry->registry,
+	    span_of("Kubernetes"));
 	struct adding a = { .nds = nds, .entry = entry,
 		.flags = kubernetes ? NAME_OWNED : 0 };
 
-	(void)snprintf(a.shown, sizeof(a.shown), "%s", entry->host);
+	(void)snprintf(a.shown, sizeof(a.shown), "%.*s",
+	    SPAN_SHOWN(entry->host, NDS_SHOWN));
 	if (!read_name(&a, "host", entry->host, &a.host))
 		return;
 	if (a.host.labels == 0) {

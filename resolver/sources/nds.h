@@ -10,26 +10,27 @@
 
 #include "resolver/image/builder.h"
 #include "resolver/text/diag.h"
+#include "resolver/text/span.h"
 #include "resolver/sources/source_text.h"
 #include "resolver/image/short_names.h"
 
 /* How much of a hostile text a message shows. */
 #define NDS_SHOWN 100
 
-/* Texts of an entry; NULL for a value that is no text. */
+/* Texts of an entry; one with text NULL stands for a value that is no text. */
 struct nds_texts {
-	const char *const *texts;
+	const struct span *texts;
 	size_t count;
 };
 
-/* Borrows everything.  Absent texts are "". */
+/* Borrows everything.  Absent texts are empty. */
 struct nds_entry {
-	const char *host;
+	struct span host;
 	unsigned int line;		/* 0: unknown */
 	struct nds_texts ips;
-	const char *registry;
-	const char *shortname;
-	const char *namespace;
+	struct span registry;
+	struct span shortname;
+	struct span namespace;
 	struct nds_texts alternates;	/* further hosts */
 };
 

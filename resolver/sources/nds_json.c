@@ -29,17 +29,17 @@ struct form {
 	struct json_tree host_tree;	/* an entry's host, */
 	struct json_tree entry_tree;	/* and what belongs to it */
 	bool seen_table;
-	const char **texts;		/* of one entry's arrays */
+	struct span *texts;		/* of one entry's arrays */
 	size_t room;
 };
 
-/* "" unless there is such a member and it is a string. */
-static const char *
+/* Empty unless there is such a member and it is a string. */
+static struct span
 string_member(const struct json_node *object, const char *key)
 {
 	const char *text = json_tree_string(json_tree_member(object, key));
 
-	return text != NULL ? text : "";
+	return span_of(text != NULL ? text : "");
 }
 
 /* A member that should be an array, by either of its names. */
@@ -53,8 +53,8 @@ array_member(const struct form *f, const struct json_node *object,
 		array = json_tree_member(object, other_key);
 	if (array != NULL && !json_tree_is(array, JSON_KIND_ARRAY))
 		diag_add(f->nds.diag, DIAG_WARNING, f->nds.text->path,
-		    entry->line, "\"%s\" of %.*s is no array", key, NDS_SHOWN,
-		    entry->host);
+		    entry->line, "\"%s\" of %.*s is no array", key,
+		    SPAN_SHOWN(entry->host, NDS_SHOWN));
 	return array;
 }
 
@@ -69,10 +69,10 @@ count_items(const struct json_node *item)
 }
 
 static struct nds_texts
-fill(const char **room, const struct json_node *item, size_t count)
+fill(struct span *room, const struct json_node *item, size_t count)
 {
 	for (size_t i = 0; i < count; i++, item = item->next)
-		room[i] = json_tree_string(item);
+		room[i] = span_of(json_tree_string(item));
 	return (struct nds_texts){ room, count };
 }
 
@@ -88,7 +88,7 @@ read_arrays(struct form *f, const struct json_node *value,
 	const size_t host_count = count_items(hosts);
 
 	if (ip_count + host_count > f->room) {
-		const char **texts = reallocarray(f->texts,
+		struct span *texts = reallocarray(f->texts,
 		    ip_count + host_count, sizeof(*texts));
 
 		if (texts == NULL) {
@@ -132,11 +132,11 @@ read_entry(struct form *f, const struct json_range *key,
 
 	if (value == NULL)
 		return;
-	entry.host = json_tree_string(host);
+	entry.host = span_of(json_tree_string(host));
 	if (!json_tree_is(value, JSON_KIND_OBJECT)) {
 		diag_add(f->nds.diag, DIAG_WARNING, f->nds.text->path,
 		    entry.line, "entry of %.*s is no object: ignored",
-		    NDS_SHOWN, entry.host);
+		    SPAN_SHOWN(entry.host, NDS_SHOWN));
 		return;
 	}
 	entry.registry = string_member(value, "registry");

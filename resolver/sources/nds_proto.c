@@ -1,158 +1,153 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Istio's NameTable as protocol buffers write it.  The outermost level, a
- * sequence of entries, is walked here, so that only one entry at a time is in
- * memory; each entry is unpacked by protobuf-c.
+ * Istio's NameTable as protocol buffers write it, read where it stands.
  *
- * A message that is malformed anywhere is an error: a truncated table must not
- * replace a good one.
+ * A message that cannot be walked is an error: a truncated table must not
+ * replace a good one.  Neither must one without any usable entry, since
+ * octets of another kind can look like that.
  */
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <resolver/sources/nds.pb-c.h>
-
+#include "resolver/sources/name_table.h"
 #include "resolver/sources/nds.h"
 #include "resolver/sources/source_format.h"
 
-/* Field 1 of NameTable. */
-#define TABLE_FIELD	1
-
-/* Types of fields on the wire; the two of groups are obsolete. */
-enum wire_type { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_LENGTH = 2, WIRE_32 = 5 };
-
-struct cursor {
-	const uint8_t *at, *end;
-	bool failed;
+/* A table while it is read. */
+struct reading {
+	struct nds nds;
+	struct name_table table;
+	struct span *texts;		/* of one entry */
+	size_t room;
 };
 
-static void
-skip(struct cursor *c, uint64_t n)
+static int
+make_room(struct reading *r, size_t count)
 {
-	if ((uint64_t)(c->end - c->at) < n)
-		c->failed = true;
-	else
-		c->at += n;
-}
+	struct span *texts;
 
-/* Seven bits an octet, lowest first, ten octets at most. */
-static uint64_t
-read_varint(struct cursor *c)
-{
-	uint64_t value = 0;
-
-	for (unsigned int shift = 0; shift < 70; shift += 7) {
-		if (c->at == c->end)
-			break;
-		value |= shift < 64 ? (uint64_t)(*c->at & 0x7f) << shift : 0;
-		if ((*c->at++ & 0x80) == 0)
-			return value;
-	}
-	c->failed = true;
+	if (count <= r->room)
+		return 0;
+	texts = reallocarray(r->texts, count, 2 * sizeof(*texts));
+	if (texts == NULL)
+		return -ENOMEM;
+	r->texts = texts;
+	r->room = 2 * count;
 	return 0;
 }
 
-/*
- * The next entry's octets.  Other fields, which later versions may add, are
- * skipped.  False at the end and on failure.
- */
-static bool
-next_entry(struct cursor *c, const uint8_t **octets, size_t *length)
+/* Appends these texts to the *used ones.  0 or -ENOMEM. */
+static int
+collect(struct reading *r, struct name_table_texts texts, size_t *used)
 {
-	while (c->at < c->end && !c->failed) {
-		uint64_t key = read_varint(c), n;
+	struct span text;
 
-		if (key >> 3 == 0)
-			c->failed = true;
-		if (c->failed)
-			break;
-		switch (key & 7) {
-		case WIRE_VARINT:
-			(void)read_varint(c);
-			c->failed |= key >> 3 == TABLE_FIELD;
-			break;
-		case WIRE_64:
-			skip(c, 8);
-			break;
-		case WIRE_32:
-			skip(c, 4);
-			break;
-		case WIRE_LENGTH:
-			n = read_varint(c);
-			*octets = c->at;
-			*length = (size_t)n;
-			skip(c, n);
-			if (key >> 3 == TABLE_FIELD && !c->failed)
-				return true;
-			break;
-		default:
-			c->failed = true;
-			break;
-		}
+	while (name_table_text(&texts, &text)) {
+		int error = make_room(r, *used + 1);
+
+		if (error != 0)
+			return error;
+		r->texts[(*used)++] = text;
 	}
-	return false;
+	return 0;
 }
 
-static struct nds_texts
-texts_of(char *const *texts, size_t count)
+static int
+add(struct reading *r, const struct name_table_entry *from)
 {
-	return (struct nds_texts){ (const char *const *)texts, count };
+	struct nds_entry entry = {
+		.host = from->host,
+		.registry = from->registry,
+		.shortname = from->shortname,
+		.namespace = from->namespace,
+	};
+	size_t used = 0, ips;
+	int error = collect(r, from->ips, &used);
+
+	ips = used;
+	if (error == 0)
+		error = collect(r, from->alt_hosts, &used);
+	if (error != 0)
+		return error;
+	entry.ips = (struct nds_texts){ r->texts, ips };
+	entry.alternates = (struct nds_texts){ r->texts != NULL ?
+	    r->texts + ips : NULL, used - ips };
+	nds_add(&r->nds, &entry);
+	return r->nds.error;
 }
 
 static void
-add(struct nds *nds, const Nfdns__NdsEntry *message)
+warn_of_fault(const struct reading *r, const struct name_table_entry *entry)
 {
-	Nfdns__NdsInfo empty;
-	const Nfdns__NdsInfo *info = message->info;
-	struct nds_entry entry;
+	if (entry->fault == NULL)
+		diag_add(r->nds.diag, DIAG_WARNING, r->nds.text->path, 0,
+		    "an entry has an empty host: ignored");
+	else
+		diag_add(r->nds.diag, DIAG_WARNING, r->nds.text->path, 0,
+		    "the entry \"%.*s\" at octet %zu %s: ignored",
+		    SPAN_SHOWN(entry->host, NDS_SHOWN),
+		    (size_t)(entry->field - r->table.octets), entry->fault);
+}
 
-	if (info == NULL) {
-		nfdns__nds_info__init(&empty);
-		info = &empty;
+static int
+add_all(struct reading *r)
+{
+	struct name_table_walk walk = name_table_walk_over(r->table.octets,
+	    r->table.length);
+	struct name_table_entry entry;
+	int error = 0;
+
+	while (error == 0 && name_table_next(&walk, &entry)) {
+		if (entry.fault != NULL || entry.host.length == 0)
+			warn_of_fault(r, &entry);
+		else if (r->table.replaced == 0 ||
+		    name_table_counts(&r->table, &entry))
+			error = add(r, &entry);
 	}
-	entry = (struct nds_entry){
-		.host = message->host,
-		.ips = texts_of(info->ips, info->n_ips),
-		.registry = info->registry,
-		.shortname = info->shortname,
-		.namespace = info->namespace_name,
-		.alternates = texts_of(info->alt_hosts, info->n_alt_hosts),
-	};
+	return error;
+}
 
-	nds_add(nds, &entry);
+/* What can be wrong with the message as a whole. */
+static void
+check_whole(const struct reading *r, int error)
+{
+	const struct source_text *text = r->nds.text;
+
+	if (error == -EBADMSG)
+		diag_add(r->nds.diag, DIAG_ERROR, text->path, 0, "is malformed"
+		    " at octet %zu: it is no name table in binary form, or cut"
+		    " off (for JSON, set format = \"nds\")",
+		    r->table.failed_at);
+	else if (error == 0 && r->table.names == 0 && r->table.faulty > 0)
+		diag_add(r->nds.diag, DIAG_ERROR, text->path, 0, "has no usable"
+		    " entry: it is no name table in binary form (for JSON, set"
+		    " format = \"nds\")");
+	else if (text->length == 0)
+		diag_add(r->nds.diag, DIAG_WARNING, text->path, 0, "is empty: a"
+		    " table without names");
+	if (error == 0 && r->table.replaced > 0)
+		diag_add(r->nds.diag, DIAG_WARNING, text->path, 0, "has %zu"
+		    " entries that a later one of the same host replaces",
+		    r->table.replaced);
 }
 
 int
 source_nds_proto_read(const struct source_text *text, struct builder *b,
     struct diag *diag)
 {
-	const uint8_t *start = (const uint8_t *)text->data, *octets;
-	struct cursor c = { start, start + text->length, false };
-	struct nds nds;
-	size_t length;
+	struct reading r = { .room = 0 };
+	int error;
 
-	if (nds_init(&nds, text, b, diag) != 0)
+	if (nds_init(&r.nds, text, b, diag) != 0)
 		return 0;
-	while (nds.error == 0 && next_entry(&c, &octets, &length)) {
-		Nfdns__NdsEntry *entry = nfdns__nds_entry__unpack(NULL, length,
-		    octets);
-
-		if (entry == NULL) {
-			c.at = octets;
-			c.failed = true;
-			break;
-		}
-		add(&nds, entry);
-		nfdns__nds_entry__free_unpacked(entry, NULL);
+	error = name_table_open(&r.table, text->data, text->length);
+	check_whole(&r, error);
+	if (error == -EBADMSG)
+		return 0;
+	if (error == 0) {
+		error = add_all(&r);
+		name_table_close(&r.table);
 	}
-	if (c.failed)
-		diag_add(diag, DIAG_ERROR, text->path, 0, "is malformed at"
-		    " octet %zu: it is no name table in binary form, or cut"
-		    " off (for JSON, set format = \"nds\")",
-		    (size_t)(c.at - start));
-	else if (text->length == 0)
-		diag_add(diag, DIAG_WARNING, text->path, 0, "is empty: a table"
-		    " without names");
-	return nds.error;
+	free(r.texts);
+	return error;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tests/check.h"
+#include "tests/name_table.h"
 #include "tests/source.h"
 
 static const struct mesh *
@@ -13,72 +14,30 @@ mesh(void)
 	return &m;
 }
 
-/* A message while it is written: protocol buffers by hand, as a peer does. */
-struct message {
-	size_t length;
-	uint8_t octets[4096];
-};
-
-static void
-put_octet(struct message *m, unsigned int octet)
-{
-	MUST(m->length < sizeof(m->octets));
-	m->octets[m->length++] = (uint8_t)octet;
-}
-
-static void
-put(struct message *m, unsigned int field, const void *octets, size_t length)
-{
-	const uint8_t *p = octets;
-
-	put_octet(m, field << 3 | 2);
-	if (length > 127)
-		put_octet(m, (unsigned int)(length & 127) | 128);
-	put_octet(m, (unsigned int)(length > 127 ? length >> 7 : length));
-	for (size_t i = 0; i < length; i++)
-		put_octet(m, p[i]);
-}
-
-static void
-put_text(struct message *m, unsigned int field, const char *text)
-{
-	put(m, field, text, strlen(text));
-}
-
-static void
-put_entry(struct message *table, const char *host, const struct message *info)
-{
-	struct message entry = { .length = 0 };
-
-	put_text(&entry, 1, host);
-	put(&entry, 2, info->octets, info->length);
-	put(table, 1, entry.octets, entry.length);
-}
-
 /* A service of the cluster, one of another kind, and two that are none. */
-static struct message
+static struct proto
 sample(void)
 {
-	struct message table = { .length = 0 }, info = { .length = 0 };
+	struct proto table = { .length = 0 }, info = { .length = 0 };
 
-	put_text(&info, 1, "10.0.0.1");
-	put_text(&info, 1, "2001:db8::1");
-	put_text(&info, 2, "Kubernetes");
-	put_text(&info, 3, "web");
-	put_text(&info, 4, "own");
-	put_text(&info, 5, "alt.test");
-	put_entry(&table, "web.own.svc.mesh.test", &info);
+	proto_text(&info, 1, "10.0.0.1");
+	proto_text(&info, 1, "2001:db8::1");
+	proto_text(&info, 2, "Kubernetes");
+	proto_text(&info, 3, "web");
+	proto_text(&info, 4, "own");
+	proto_text(&info, 5, "alt.test");
+	proto_entry(&table, "web.own.svc.mesh.test", &info);
 	info.length = 0;
-	put_text(&info, 1, "10.0.0.2");
-	put_text(&info, 2, "External");
-	put_text(&info, 3, "pub");
-	put_text(&info, 4, "own");
-	put_entry(&table, "pub.example", &info);
+	proto_text(&info, 1, "10.0.0.2");
+	proto_text(&info, 2, "External");
+	proto_text(&info, 3, "pub");
+	proto_text(&info, 4, "own");
+	proto_entry(&table, "pub.example", &info);
 	return table;
 }
 
 static struct reading
-read_message(const struct message *m)
+read_message(const struct proto *m)
 {
 	return read_octets("nds-proto", mesh(), (const char *)m->octets,
 	    m->length);
@@ -89,7 +48,7 @@ names_are_those_of_the_json_form(void)
 {
 	static const char *const names[] = { "web.own.svc.mesh.test",
 	    "web.own.svc", "web.own", "web", "alt.test", "pub.example" };
-	const struct message m = sample();
+	const struct proto m = sample();
 	struct reading r = read_message(&m);
 	struct reading json = read_text("nds", mesh(),
 	    "{\"table\": {\"web.own.svc.mesh.test\": {\"ips\": [\"10.0.0.1\","
@@ -121,14 +80,14 @@ names_are_those_of_the_json_form(void)
 static void
 one_bad_entry_and_the_rest_works(void)
 {
-	struct message table = { .length = 0 }, info = { .length = 0 };
-	struct message good = sample();
+	struct proto table = { .length = 0 }, info = { .length = 0 };
+	struct proto good = sample();
 	struct reading r;
 
-	put_text(&info, 1, "10.0.0.999");
-	put_text(&info, 1, "");
-	put_entry(&table, "bad.example", &info);
-	put_entry(&table, "", &good);
+	proto_text(&info, 1, "10.0.0.999");
+	proto_text(&info, 1, "");
+	proto_entry(&table, "bad.example", &info);
+	proto_entry(&table, "", &good);
 	memcpy(table.octets + table.length, good.octets, good.length);
 	table.length += good.length;
 	r = read_message(&table);
@@ -146,7 +105,7 @@ one_bad_entry_and_the_rest_works(void)
 static void
 cut_off_at_every_octet(void)
 {
-	struct message m = sample();
+	struct proto m = sample();
 	const size_t whole = m.length;
 	size_t accepted = 0;
 
@@ -165,7 +124,7 @@ unknown_fields_are_passed_over(void)
 {
 	static const uint8_t more[] = { 2 << 3, 0x85, 1, 3 << 3 | 5, 1, 2, 3, 4,
 	    4 << 3 | 1, 1, 2, 3, 4, 5, 6, 7, 8, 5 << 3 | 2, 1, 'x' };
-	struct message m = sample();
+	struct proto m = sample();
 	struct reading r;
 
 	memcpy(m.octets + m.length, more, sizeof(more));
@@ -181,7 +140,7 @@ what_is_no_table(void)
 	static const char *const bad[] = { "{\"table\": {}}", "\n", "\n\xff",
 	    "\x08\x01", "\n\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
 	    "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80", "\n\2\n\5" };
-	struct message none = { .length = 0 };
+	struct proto none = { .length = 0 };
 	struct reading r;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -194,9 +153,73 @@ what_is_no_table(void)
 	reading_free(&r);
 }
 
+/* The message can be walked, so what is wrong with one entry is its own. */
+static void
+malformed_entries_are_ignored(void)
+{
+	struct proto table = { .length = 0 }, good = sample();
+	struct reading r;
+
+	proto_put(&table, PROTO_ENTRY, "\n\1x\x12\5\n\x09", 7);
+	proto_put(&table, PROTO_ENTRY, "\n\2\xff.\x12\0", 6);
+	proto_put(&table, PROTO_ENTRY, "\n\1y\x10\1", 5);
+	memcpy(table.octets + table.length, good.octets, good.length);
+	table.length += good.length;
+	r = read_message(&table);
+	CHECK(r.diag.errors == 0 && r.diag.warnings == 3);
+	CHECK(strcmp(r.diag.entries[0].text, "T: the entry \"x\" at octet 0"
+	    " is cut off or malformed: ignored") == 0);
+	CHECK(strcmp(r.diag.entries[1].text, "T: the entry \"\" at octet 9"
+	    " has a text that is not UTF-8: ignored") == 0);
+	CHECK(strcmp(r.diag.entries[2].text, "T: the entry \"y\" at octet 17"
+	    " has a field of another type: ignored") == 0);
+	CHECK(table_names(r.table) == 6);
+	reading_free(&r);
+}
+
+/* In a map the last one counts; in the JSON form, which no map made, all do. */
+static void
+of_entries_with_one_host_the_last_counts(void)
+{
+	struct proto table = { .length = 0 };
+	struct reading r;
+	struct entry e;
+
+	proto_host(&table, "a.example", "10.0.0.1");
+	proto_host(&table, "b.example", "10.0.0.2");
+	proto_host(&table, "a.example", "10.0.0.3");
+	r = read_message(&table);
+	CHECK(said(&r, DIAG_WARNING, "T: has 1 entries that a later one of the"
+	    " same host replaces"));
+	CHECK(table_names(r.table) == 2);
+	e = find(r.table, "a.example");
+	CHECK(strcmp(address_of(r.table, e.node, TYPE_A, 0), "10.0.0.3") == 0);
+	CHECK(strcmp(address_of(r.table, e.node, TYPE_A, 1), "") == 0);
+	reading_free(&r);
+}
+
+static void
+texts_may_hold_nul(void)
+{
+	struct proto table = { .length = 0 }, info = { .length = 0 };
+	struct reading r;
+
+	proto_put(&info, PROTO_IPS, "10.0.0.1\0junk", 13);
+	proto_text(&info, PROTO_IPS, "10.0.0.2");
+	proto_entry(&table, "a.example", &info);
+	r = read_message(&table);
+	CHECK(r.diag.warnings == 1 && table_names(r.table) == 1);
+	CHECK(strcmp(address_of(r.table, find(r.table, "a.example").node,
+	    TYPE_A, 0), "10.0.0.2") == 0);
+	reading_free(&r);
+}
+
 int
 main(void)
 {
+	TEST(malformed_entries_are_ignored);
+	TEST(of_entries_with_one_host_the_last_counts);
+	TEST(texts_may_hold_nul);
 	TEST(names_are_those_of_the_json_form);
 	TEST(one_bad_entry_and_the_rest_works);
 	TEST(cut_off_at_every_octet);
