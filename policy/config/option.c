@@ -11,21 +11,8 @@
 #include "policy/audit/audit.h"
 #include "policy/config/capture.h"
 #include "policy/config/mesh.h"
+#include "policy/config/row.h"
 #include "policy/config/value.h"
-
-#define IN(structure, member) \
-	.offset = offsetof(struct structure, member), \
-	.size = sizeof(((struct structure *)NULL)->member)
-
-#define STRING		.types = OPTION_STRING
-#define INTEGER		.types = OPTION_INTEGER
-#define BOOLEAN		.types = OPTION_BOOLEAN, .read = config_read_boolean
-#define STRINGS		.types = OPTION_STRING, .list = true
-#define STRINGS_INTEGERS .types = OPTION_STRING | OPTION_INTEGER, .list = true
-#define GROUPS		.types = OPTION_GROUP, .list = true
-#define RANGE(low, high) .min = (low), .max = (high), .read = config_read_number
-#define LABEL	"letters, digits, '-', '_', '.' and '/', at most 253"
-#define CHOICE(texts)	.choices = (texts), .read = config_read_choice
 
 static const char *const auto_off[] = { "auto", "off", NULL };
 static const char *const pass_drop[] = { "pass", "drop", NULL };
@@ -36,8 +23,6 @@ static const char *const auto_allocate_modes[] = { "none", "ipv4", "ipv6",
 	"both", NULL };
 static const char *const pods_modes[] = { "disabled", "insecure", "verified",
 	NULL };
-static const char *const log_levels[] = { "error", "warning", "notice", "info",
-	"debug", NULL };
 
 const struct config_option config_options[] = {
 	{ "run_dir", "\"" CONFIG_DEFAULT_RUN_DIR "\"",
@@ -366,7 +351,7 @@ const struct config_option config_options[] = {
 
 	{ "log.level", "\"info\"",
 	  "Messages of this importance and above are written to stderr.",
-	  .choices = log_levels,
+	  .choices = config_log_levels,
 	  STRING, .read = config_read_log_level, IN(config, log_level),
 	  .reload = true },
 };
@@ -383,99 +368,9 @@ config_option_find(const char *path)
 	return NULL;
 }
 
-static void
-indent(FILE *out, size_t depth)
-{
-	for (size_t i = 0; i < depth; i++)
-		fputc('\t', out);
-}
-
-static size_t
-depth_of(const char *path, size_t length)
-{
-	size_t depth = 0;
-
-	for (size_t i = 0; i < length; i++)
-		depth += path[i] == '.';
-	return depth;
-}
-
-/*
- * Length of the groups part of a path: "capture.bypass." of
- * "capture.bypass.users", "mesh." of "mesh.tables[].format".
- */
-static size_t
-groups_length(const char *path)
-{
-	const char *end = strstr(path, "[]");
-	size_t length = end != NULL ? (size_t)(end - path) : strlen(path);
-
-	while (length > 0 && path[length - 1] != '.')
-		length--;
-	return length;
-}
-
-/* Closes the groups of "before" that "path" is not in and opens its own. */
-static void
-change_groups(FILE *out, const char *before, const char *path)
-{
-	size_t old = groups_length(before), new = groups_length(path);
-	size_t same = 0;
-
-	for (size_t i = 0; i < old && i < new && before[i] == path[i]; i++)
-		if (path[i] == '.')
-			same = i + 1;
-	for (size_t d = depth_of(before, old); d > depth_of(path, same); d--) {
-		indent(out, d - 1);
-		fputs("};\n", out);
-	}
-	while (same < new) {
-		size_t end = same + strcspn(path + same, ".");
-
-		fputc('\n', out);
-		indent(out, depth_of(path, same));
-		fprintf(out, "%.*s = {\n", (int)(end - same), path + same);
-		same = end + 1;
-	}
-}
-
 void
 config_print_defaults(FILE *out)
 {
-	const char *before = "";
-	char buf[CONFIG_TEXT_SIZE];
-
 	fputs("# Every option of nfdnsd.conf(5) with its default.\n", out);
-	for (size_t i = 0; i < config_option_count; i++) {
-		const struct config_option *o = &config_options[i];
-		size_t groups = groups_length(o->path);
-		size_t depth = depth_of(o->path, groups);
-		bool member = strstr(o->path, "[]") != NULL;
-
-		change_groups(out, before, o->path);
-		before = o->path;
-		indent(out, depth);
-		if (member)
-			fprintf(out, "# %s: ", o->path + groups);
-		else
-			fputs("# ", out);
-		fprintf(out, "%s\n", o->about);
-		if (!o->about_allows) {
-			indent(out, depth);
-			fprintf(out, "# (%s%s)\n", o->list ? "a list: " : "",
-			    config_option_expected(o, buf));
-		}
-		if (!o->reload) {
-			indent(out, depth);
-			fputs("# (a change needs a restart)\n", out);
-		}
-		indent(out, depth);
-		if (member && o->fallback == NULL)
-			fputs(o->required ? "# It must be given.\n" :
-			    "# It need not be given.\n", out);
-		else
-			fprintf(out, "%s%s = %s;\n", member ? "# " : "",
-			    o->path + groups, o->fallback);
-	}
-	change_groups(out, before, "");
+	config_option_print(config_options, config_option_count, out);
 }

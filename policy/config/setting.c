@@ -142,6 +142,9 @@ type_of(const config_setting_t *value)
 		return OPTION_BOOLEAN;
 	case CONFIG_TYPE_GROUP:
 		return OPTION_GROUP;
+	case CONFIG_TYPE_ARRAY:
+	case CONFIG_TYPE_LIST:
+		return OPTION_LIST;
 	default:
 		return 0;
 	}
@@ -188,6 +191,25 @@ config_option_read(const struct config_load *load,
 		option->read(load, option, value, to);
 }
 
+/* The setting at "node.ip" below a group; NULL if there is none. */
+static const config_setting_t *
+member_at(const config_setting_t *group, const char *path)
+{
+	const config_setting_t *at = group;
+	char key[CONFIG_TEXT_SIZE];
+
+	do {
+		const size_t length = strcspn(path, ".");
+
+		(void)snprintf(key, sizeof(key), "%.*s", (int)length, path);
+		at = config_setting_get_member(at, key);
+		if (path[length] == '\0')
+			return at;
+		path += length + 1;
+	} while (at != NULL && config_setting_is_group(at));
+	return NULL;
+}
+
 void
 config_option_read_members(const struct config_load *load, const char *prefix,
     const config_setting_t *group, void *item)
@@ -200,13 +222,22 @@ config_option_read_members(const struct config_load *load, const char *prefix,
 
 		if (strncmp(option->path, prefix, skip) != 0)
 			continue;
-		value = config_setting_get_member(group, option->path + skip);
+		value = member_at(group, option->path + skip);
 		if (value != NULL)
 			config_option_read(load, option, value, item);
 		else if (option->required)
 			config_wrong(load, group, "\"%s\" is missing",
 			    option->path + skip);
 	}
+}
+
+const struct config_option *
+config_option_among(const struct config_load *load, const char *path)
+{
+	for (size_t i = 0; i < load->option_count; i++)
+		if (strcmp(load->options[i].path, path) == 0)
+			return &load->options[i];
+	return NULL;
 }
 
 void *

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <libconfig.h>
 
@@ -19,9 +20,11 @@ struct config_option;
 
 /* What a reader works on. */
 struct config_load {
-	struct config *config;
+	struct config *config;		/* NULL: the file is not nfdnsd.conf */
+	void *base;			/* of the rows' offsets */
 	struct diag *diag;
 	const char *file;		/* for messages */
+	const char *path;		/* of the file, absolute */
 	const struct config_option *options;	/* all rows */
 	size_t option_count;
 };
@@ -31,6 +34,7 @@ struct config_load {
 #define OPTION_INTEGER	0x02
 #define OPTION_BOOLEAN	0x04
 #define OPTION_GROUP	0x08
+#define OPTION_LIST	0x10	/* as a whole, for the reader; cf. "list" */
 
 /* What is stored at the row's offset: how two configurations are compared. */
 enum config_kind {
@@ -89,7 +93,21 @@ void config_option_read(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value,
     void *base);
 
-/* Reads the members of one group of a list: "prefix" is "audit[].". */
+/* The row of that path, "[]" for an item's number; NULL if there is none. */
+const struct config_option *config_option_among(const struct config_load *load,
+    const char *path);
+
+/*
+ * All rows with their defaults and what they are for, as the text of a file
+ * that has every default.
+ */
+void config_option_print(const struct config_option *options, size_t count,
+    FILE *out);
+
+/*
+ * Reads the members of one group of a list, "prefix" is "audit[].", and those
+ * of groups in it.
+ */
 void config_option_read_members(const struct config_load *load,
     const char *prefix, const config_setting_t *group, void *item);
 

@@ -11,6 +11,9 @@
 
 #define RUN_DIR_MAX 200
 
+const char *const config_log_levels[] = { "error", "warning", "notice", "info",
+	"debug", NULL };
+
 bool
 config_number_from_text(const char *text, uint32_t *number)
 {
@@ -36,6 +39,7 @@ store(const struct config_option *option, void *to, long long value)
 	uint8_t u8 = (uint8_t)value;
 	uint16_t u16 = (uint16_t)value;
 	uint32_t u32 = (uint32_t)value;
+	uint64_t u64 = (uint64_t)value;
 
 	switch (option->size) {
 	case 0:
@@ -45,6 +49,9 @@ store(const struct config_option *option, void *to, long long value)
 		break;
 	case sizeof(u16):
 		memcpy(to, &u16, sizeof(u16));
+		break;
+	case sizeof(u64):
+		memcpy(to, &u64, sizeof(u64));
 		break;
 	default:
 		assert(option->size == sizeof(u32));
@@ -156,7 +163,7 @@ config_read_path(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
 {
 	const char *text = config_setting_get_string(value);
-	const char *file = load->config->path;
+	const char *file = load->path;
 	size_t directory = (size_t)(strrchr(file, '/') - file);
 	char *path = NULL;
 

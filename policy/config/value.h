@@ -10,6 +10,9 @@ config_read_value config_read_number, config_read_boolean, config_read_choice,
     config_read_path, config_read_name, config_read_namespace,
     config_read_label;
 
+/* What config_read_log_level() accepts, then NULL. */
+extern const char *const config_log_levels[];
+
 /* A 32-bit number, decimal or 0x...; nothing may follow it. */
 bool config_number_from_text(const char *text, uint32_t *number);
 

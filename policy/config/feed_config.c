@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "policy/config/feed_config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/config/feed_value.h"
+#include "policy/config/file.h"
+
+static void
+free_texts(char **texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(texts[i]);
+	free(texts);
+}
+
+static void
+free_feed(struct feed_config *feed)
+{
+	struct feed_node *node = &feed->node;
+
+	for (size_t i = 0; i < node->label_count; i++) {
+		free(node->labels[i].key);
+		free(node->labels[i].value);
+	}
+	free(node->labels);
+	free(node->namespace);
+	free(node->cluster);
+	free(node->network);
+	free(node->service_account);
+	free(node->ip);
+	free_texts(feed->addresses, feed->address_count);
+	free_texts(feed->namespaces, feed->namespace_count);
+	free(feed->name);
+	free(feed->server);
+	free(feed->root_cert);
+	free(feed->cert);
+	free(feed->key);
+	free(feed->token);
+	free(feed->kubeconfig);
+}
+
+void
+feed_config_free(struct feeds_config *config)
+{
+	if (config == NULL)
+		return;
+	for (size_t i = 0; i < config->feed_count; i++)
+		free_feed(&config->feeds[i]);
+	free(config->feeds);
+	free(config->state_dir);
+	free(config->run_dir);
+	free(config);
+}
+
+int
+feed_config_parse(struct feeds_config **config, const char *path,
+    const char *text, size_t length, struct diag *diag)
+{
+	struct feeds_config *c = calloc(1, sizeof(*c));
+	char *copy = strndup(text, length);
+	char *absolute = config_file_absolute(path);
+	struct config_load load = {
+		.base = c, .diag = diag, .file = path, .path = absolute,
+		.options = feed_options, .option_count = feed_option_count,
+	};
+	bool fine = false;
+
+	*config = NULL;
+	if (c == NULL || copy == NULL || absolute == NULL)
+		diag_add(diag, DIAG_ERROR, path, 0, "cannot be read: %s",
+		    strerror(errno));
+	else
+		fine = config_file_parse(&load, copy, length);
+	free(absolute);
+	free(copy);
+	if (!fine) {
+		feed_config_free(c);
+		return -EINVAL;
+	}
+	*config = c;
+	return 0;
+}
+
+int
+feed_config_load(struct feeds_config **config, const char *path,
+    struct diag *diag)
+{
+	size_t length = 0;
+	char *text = config_file_read(path, &length, diag);
+	int error;
+
+	*config = NULL;
+	if (text == NULL)
+		return -EINVAL;
+	error = feed_config_parse(config, path, text, length, diag);
+	free(text);
+	return error;
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static bool
+same_texts(char *const *a, size_t a_count, char *const *b, size_t b_count)
+{
+	if (a_count != b_count)
+		return false;
+	for (size_t i = 0; i < a_count; i++)
+		if (strcmp(a[i], b[i]) != 0)
+			return false;
+	return true;
+}
+
+static bool
+same_node(const struct feed_node *a, const struct feed_node *b)
+{
+	if (a->label_count != b->label_count)
+		return false;
+	for (size_t i = 0; i < a->label_count; i++)
+		if (strcmp(a->labels[i].key, b->labels[i].key) != 0 ||
+		    strcmp(a->labels[i].value, b->labels[i].value) != 0)
+			return false;
+	return same_text(a->namespace, b->namespace) &&
+	    same_text(a->cluster, b->cluster) &&
+	    same_text(a->network, b->network) &&
+	    same_text(a->service_account, b->service_account) &&
+	    same_text(a->ip, b->ip);
+}
+
+bool
+feed_config_same(const struct feed_config *a, const struct feed_config *b)
+{
+	return strcmp(a->name, b->name) == 0 && a->type == b->type &&
+	    a->limit == b->limit && a->plaintext == b->plaintext &&
+	    same_text(a->server, b->server) &&
+	    same_texts(a->addresses, a->address_count, b->addresses,
+	    b->address_count) &&
+	    same_text(a->root_cert, b->root_cert) &&
+	    same_text(a->cert, b->cert) && same_text(a->key, b->key) &&
+	    same_text(a->token, b->token) && same_node(&a->node, &b->node) &&
+	    same_text(a->kubeconfig, b->kubeconfig) &&
+	    same_texts(a->namespaces, a->namespace_count, b->namespaces,
+	    b->namespace_count);
+}
+
+void
+feed_config_print_defaults(FILE *out)
+{
+	fputs("# Every option of feed.conf(5) with its default.\n", out);
+	config_option_print(feed_options, feed_option_count, out);
+}
+
+const char *
+feed_config_type_name(enum feed_type type)
+{
+	return feed_types[type];
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Every option of feed.conf(5), which follows this table as nfdnsd.conf(5) does. */
+#include "policy/config/feed_config.h"
+
+#include "policy/config/feed_value.h"
+#include "policy/config/row.h"
+
+#define MAX_LIMIT	1000000000	/* a file of a table may be 1000 MiB */
+
+const struct config_option feed_options[] = {
+	{ "state_dir", "\"/var/lib/nfdns\"",
+	  "Directory where tables are kept; nfdnsd reads them there "
+	  "(state_dir of nfdnsd.conf(5)).",
+	  .allowed = "an absolute path of at most 200 octets",
+	  STRING, .read = config_read_directory, IN(feeds_config, state_dir),
+	  .kind = OPTION_TEXT },
+	{ "run_dir", "\"/run/nfdns-feed\"",
+	  "Directory of the status files; nfdnsd and nfdns status read them "
+	  "there (feed_run_dir of nfdnsd.conf(5)).",
+	  .allowed = "an absolute path of at most 200 octets",
+	  STRING, .read = config_read_directory, IN(feeds_config, run_dir),
+	  .kind = OPTION_TEXT },
+	{ "log.level", "\"info\"",
+	  "Messages of this importance and above are written to stderr.",
+	  .choices = config_log_levels,
+	  STRING, .read = config_read_log_level, IN(feeds_config, log_level),
+	  .reload = true },
+
+	{ "feeds", "( )",
+	  "Control planes; each keeps one table up to date.",
+	  .allowed = "at most 16 groups { name = ...; type = ...; }",
+	  .if_empty = "there is nothing to receive",
+	  GROUPS, .read = feed_read_feeds, IN(feeds_config, feeds),
+	  .reload = true },
+	{ "feeds[].name", NULL,
+	  "Name of the feed and of its table: { format = \"feed\"; feed = "
+	  "NAME; } in nfdnsd.conf(5).",
+	  .allowed = "letters, digits, '-' and '_', at most 63",
+	  STRING, .read = feed_read_name, IN(feed_config, name),
+	  .required = true, .reload = true },
+	{ "feeds[].type", NULL,
+	  "What the control plane is: xds for Istio's istiod, kubernetes for "
+	  "an API server.",
+	  STRING, CHOICE(feed_types), IN(feed_config, type),
+	  .required = true, .reload = true },
+	{ "feeds[].limit", "268435456",
+	  "Octets of the largest message that is accepted.",
+	  INTEGER, RANGE(65536, MAX_LIMIT), IN(feed_config, limit),
+	  .reload = true },
+
+	{ "feeds[].server", NULL,
+	  "Host and port of istiod; an xds feed must have it.  Its certificate "
+	  "must be for that host.",
+	  .allowed = "HOST:PORT, such as "
+	  "\"istiod.istio-system.svc:15012\" or \"[2001:db8::1]:15012\"",
+	  STRING, .read = feed_read_server, IN(feed_config, server),
+	  .reload = true },
+	{ "feeds[].addresses", "[ ]",
+	  "Addresses of that host, tried in their order; if empty, the name "
+	  "is resolved at every attempt.",
+	  .allowed = "IPv4 and IPv6 addresses",
+	  STRINGS, .read = feed_read_addresses, IN(feed_config, addresses),
+	  .reload = true },
+	{ "feeds[].root_cert", NULL,
+	  "Certificates (PEM) that the server's must be signed by; if not "
+	  "given, those of this machine.",
+	  .allowed = "a path",
+	  STRING, .read = config_read_path, IN(feed_config, root_cert),
+	  .reload = true },
+	{ "feeds[].cert", NULL,
+	  "Client certificate (PEM), which may be replaced at any time.",
+	  .allowed = "a path",
+	  STRING, .read = config_read_path, IN(feed_config, cert),
+	  .reload = true },
+	{ "feeds[].key", NULL,
+	  "Private key (PEM) of that certificate.",
+	  .allowed = "a path",
+	  STRING, .read = config_read_path, IN(feed_config, key),
+	  .reload = true },
+	{ "feeds[].token", NULL,
+	  "File with a token, sent if there is no valid certificate.",
+	  .allowed = "a path",
+	  STRING, .read = config_read_path, IN(feed_config, token),
+	  .reload = true },
+	{ "feeds[].plaintext", "false",
+	  "Whether the connection is without TLS, certificate and token: "
+	  "anybody on the way can read and change the table.",
+	  BOOLEAN, IN(feed_config, plaintext), .reload = true },
+	{ "feeds[].node.namespace", NULL,
+	  "Kubernetes namespace of this machine.",
+	  .allowed = "a name of letters, digits and '-', at most 63",
+	  STRING, .read = config_read_namespace, IN(feed_config, node.namespace),
+	  .reload = true },
+	{ "feeds[].node.cluster", NULL,
+	  "ID of the cluster that this machine belongs to.",
+	  .allowed = LABEL,
+	  STRING, .read = config_read_label, IN(feed_config, node.cluster),
+	  .reload = true },
+	{ "feeds[].node.network", NULL,
+	  "Network that this machine is in.",
+	  .allowed = LABEL,
+	  STRING, .read = config_read_label, IN(feed_config, node.network),
+	  .reload = true },
+	{ "feeds[].node.service_account", NULL,
+	  "Service account of this machine.",
+	  .allowed = LABEL,
+	  STRING, .read = config_read_label,
+	  IN(feed_config, node.service_account), .reload = true },
+	{ "feeds[].node.ip", NULL,
+	  "Address of this machine; if not given, the one that the connection "
+	  "has.",
+	  .allowed = "an IPv4 or IPv6 address",
+	  STRING, .read = feed_read_address, IN(feed_config, node.ip),
+	  .reload = true },
+	{ "feeds[].node.labels", "{ }",
+	  "Labels of this machine.",
+	  .allowed = "a group { KEY = \"VALUE\"; }, or a list [ "
+	  "\"KEY=VALUE\" ] for keys with '.' or '/'",
+	  .types = OPTION_GROUP | OPTION_LIST, .any_keys = true,
+	  .read = feed_read_labels, IN(feed_config, node), .reload = true },
+
+	{ "feeds[].kubeconfig", NULL,
+	  "File that says how to reach the API server; if not given, the "
+	  "service account of the pod.",
+	  .allowed = "a path",
+	  STRING, .read = config_read_path, IN(feed_config, kubeconfig),
+	  .reload = true },
+	{ "feeds[].namespaces", "[ ]",
+	  "Namespaces that are watched; if empty, all.",
+	  .allowed = "names of letters, digits and '-', at most 63 long",
+	  STRINGS, .read = feed_read_namespaces, IN(feed_config, namespaces),
+	  .reload = true },
+};
+
+const size_t feed_option_count = sizeof(feed_options) / sizeof(feed_options[0]);

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "policy/config/feed_value.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/config/feed_config.h"
+#include "policy/config/value.h"
+#include "resolver/sources/feed_file.h"
+
+#define TEXT_MAX_LENGTH	253
+#define DEFAULT_LIMIT	((uint64_t)256 << 20)
+
+const char *const feed_types[] = { "xds", "kubernetes", NULL };
+
+/* Appends a copy of a text to a list in struct feed_config. */
+static void
+append_text(const struct config_load *load, char ***list, size_t *count,
+    const char *text)
+{
+	char **grown = config_append(load, *list, count, sizeof(*grown));
+
+	if (grown == NULL)
+		return;
+	*list = grown;
+	config_store_text(load, &grown[*count - 1], strdup(text));
+}
+
+static bool
+is_address(const char *text)
+{
+	uint8_t octets[16];
+
+	return inet_pton(AF_INET, text, octets) == 1 ||
+	    inet_pton(AF_INET6, text, octets) == 1;
+}
+
+void
+feed_read_address(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	const char *text = config_setting_get_string(value);
+
+	/* "" is what nfdns join writes where nothing is known. */
+	if (text[0] == '\0')
+		return;
+	if (is_address(text))
+		config_store_text(load, to, strdup(text));
+	else
+		config_expected(load, option, value);
+}
+
+void
+feed_read_addresses(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct feed_config *feed = (struct feed_config *)(void *)
+	    ((char *)to - option->offset);
+	const char *text = config_setting_get_string(value);
+
+	if (is_address(text))
+		append_text(load, &feed->addresses, &feed->address_count, text);
+	else
+		config_expected(load, option, value);
+}
+
+void
+feed_read_namespaces(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct feed_config *feed = (struct feed_config *)(void *)
+	    ((char *)to - option->offset);
+	size_t errors = load->diag->errors;
+	char *text = NULL;
+
+	config_read_namespace(load, option, value, &text);
+	if (load->diag->errors == errors)
+		append_text(load, &feed->namespaces, &feed->namespace_count,
+		    text);
+	free(text);
+}
+
+/* It becomes the name of files. */
+void
+feed_read_name(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	const char *text = config_setting_get_string(value);
+
+	if (!feed_file_name_is_valid(text))
+		config_expected(load, option, value);
+	else
+		config_store_text(load, to, strdup(text));
+}
+
+/* The host of "HOST:PORT" and of "[ADDRESS]:PORT", and whether all is well. */
+static bool
+is_server(const char *text)
+{
+	const char *colon = strrchr(text, ':');
+	char host[TEXT_MAX_LENGTH + 1];
+	size_t length = colon != NULL ? (size_t)(colon - text) : 0;
+	uint8_t octets[16];
+	uint32_t port;
+
+	if (length == 0 || length >= sizeof(host) ||
+	    !config_number_from_text(colon + 1, &port) || port < 1 ||
+	    port > UINT16_MAX)
+		return false;
+	memcpy(host, text, length);
+	host[length] = '\0';
+	if (host[0] == '[') {
+		if (host[length - 1] != ']')
+			return false;
+		host[length - 1] = '\0';
+		return inet_pton(AF_INET6, host + 1, octets) == 1;
+	}
+	return strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "0123456789-_.") == length;
+}
+
+void
+feed_read_server(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	const char *text = config_setting_get_string(value);
+
+	if (is_server(text))
+		config_store_text(load, to, strdup(text));
+	else
+		config_expected(load, option, value);
+}
+
+static bool
+is_plain_text(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+			return false;
+	return length <= TEXT_MAX_LENGTH;
+}
+
+static void
+add_label(const struct config_load *load, const struct config_option *option,
+    const config_setting_t *value, struct feed_node *node, const char *key,
+    size_t key_length, const char *text)
+{
+	struct feed_label *grown;
+
+	if (key_length == 0 || !is_plain_text(key, key_length) ||
+	    !is_plain_text(text, strlen(text))) {
+		config_expected(load, option, value);
+		return;
+	}
+	for (size_t i = 0; i < node->label_count; i++)
+		if (strncmp(node->labels[i].key, key, key_length) == 0 &&
+		    node->labels[i].key[key_length] == '\0') {
+			config_wrong(load, value, "this label is in the list "
+			    "already; take one of the two out");
+			return;
+		}
+	if (node->label_count == FEED_CONFIG_MAX_LABELS) {
+		config_wrong(load, value, "more than %d labels",
+		    FEED_CONFIG_MAX_LABELS);
+		return;
+	}
+	grown = config_append(load, node->labels, &node->label_count,
+	    sizeof(*grown));
+	if (grown == NULL)
+		return;
+	node->labels = grown;
+	grown += node->label_count - 1;
+	config_store_text(load, &grown->key, strndup(key, key_length));
+	config_store_text(load, &grown->value, strdup(text));
+}
+
+/* libconfig's keys have neither '.' nor '/', as labels of Kubernetes may. */
+void
+feed_read_labels(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	const int count = config_setting_length(value);
+
+	for (int i = 0; i < count; i++) {
+		const config_setting_t *item = config_setting_get_elem(value,
+		    (unsigned int)i);
+		const char *text = config_setting_get_string(item), *equals;
+
+		if (text == NULL)
+			config_expected(load, option, item);
+		else if (item->name != NULL)
+			add_label(load, option, item, to, item->name,
+			    strlen(item->name), text);
+		else if ((equals = strchr(text, '=')) == NULL)
+			config_expected(load, option, item);
+		else
+			add_label(load, option, item, to, text,
+			    (size_t)(equals - text), equals + 1);
+	}
+}
+
+/* Options of one type only. */
+static void
+check_type(const struct config_load *load, const config_setting_t *group,
+    const struct feed_config *feed)
+{
+	static const struct {
+		const char *option;
+		enum feed_type type;
+	} narrow[] = {
+		{ "server", FEED_XDS }, { "addresses", FEED_XDS },
+		{ "root_cert", FEED_XDS }, { "cert", FEED_XDS },
+		{ "key", FEED_XDS }, { "token", FEED_XDS },
+		{ "plaintext", FEED_XDS }, { "node", FEED_XDS },
+		{ "kubeconfig", FEED_KUBERNETES },
+		{ "namespaces", FEED_KUBERNETES },
+	};
+
+	for (size_t i = 0; i < sizeof(narrow) / sizeof(narrow[0]); i++) {
+		const config_setting_t *value =
+		    config_setting_get_member(group, narrow[i].option);
+
+		if (value != NULL && narrow[i].type != feed->type)
+			config_wrong(load, value, "only feeds of type %s have "
+			    "this option; take it out",
+			    feed_types[narrow[i].type]);
+	}
+}
+
+static void
+check_xds(const struct config_load *load, const config_setting_t *group,
+    const struct feed_config *feed)
+{
+	if (config_setting_get_member(group, "server") == NULL)
+		config_wrong(load, group, "\"server\" is missing");
+	if ((feed->cert != NULL) != (feed->key != NULL))
+		config_wrong(load, group, "\"%s\" is missing: a certificate "
+		    "and its key are given together",
+		    feed->cert == NULL ? "cert" : "key");
+	if (feed->plaintext && (feed->root_cert != NULL ||
+	    feed->cert != NULL || feed->token != NULL))
+		config_wrong(load, group, "without TLS (plaintext) neither "
+		    "certificates nor a token can be used; take root_cert, "
+		    "cert, key and token out");
+}
+
+void
+feed_read_feeds(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct feeds_config *config = load->base;
+	size_t errors = load->diag->errors;
+	struct feed_config *grown, *feed;
+
+	(void)option;
+	(void)to;
+	if (config->feed_count == FEED_CONFIG_MAX_FEEDS) {
+		config_wrong(load, value, "more than %d feeds",
+		    FEED_CONFIG_MAX_FEEDS);
+		return;
+	}
+	grown = config_append(load, config->feeds, &config->feed_count,
+	    sizeof(*grown));
+	if (grown == NULL)
+		return;
+	config->feeds = grown;
+	feed = &grown[config->feed_count - 1];
+	feed->line = config_setting_source_line(value);
+	feed->limit = DEFAULT_LIMIT;
+	config_option_read_members(load, "feeds[].", value, feed);
+	if (load->diag->errors == errors) {
+		check_type(load, value, feed);
+		if (feed->type == FEED_XDS)
+			check_xds(load, value, feed);
+	}
+	for (size_t i = 0; feed->name != NULL && i + 1 < config->feed_count;
+	    i++)
+		if (grown[i].name != NULL &&
+		    strcmp(grown[i].name, feed->name) == 0)
+			config_wrong(load, value, "%s is in the list already; "
+			    "take one of the two out", feed->name);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Readers of what only feed.conf has. */
+#ifndef NFDNS_POLICY_CONFIG_FEED_VALUE_H
+#define NFDNS_POLICY_CONFIG_FEED_VALUE_H
+
+#include "policy/config/setting.h"
+
+extern const char *const feed_types[];	/* by enum feed_type, then NULL */
+
+config_read_value feed_read_feeds, feed_read_name, feed_read_server,
+    feed_read_addresses, feed_read_address, feed_read_labels,
+    feed_read_namespaces;
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A configuration file as a whole: read, parsed, each option looked up. */
+#include "policy/config/file.h"
+
+#include <sys/stat.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "policy/config/syntax.h"
+#include "resolver/text/suggest.h"
+
+/* Opens path without waiting for the writer of a fifo. */
+static int
+open_regular(const char *path, struct diag *diag)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const char *why = NULL;
+
+	if (fd < 0) {
+		diag_add(diag, DIAG_ERROR, path, 0, "cannot be opened: %s; "
+		    "name the configuration file with -c", strerror(errno));
+		return -1;
+	}
+	if (fstat(fd, &st) < 0)
+		why = strerror(errno);
+	else if (S_ISDIR(st.st_mode))
+		why = "is a directory; name the configuration file in it";
+	else if (!S_ISREG(st.st_mode))
+		why = "is not a regular file; the configuration has to be one";
+	else if (st.st_size > (off_t)CONFIG_MAX_OCTETS)
+		why = "is larger than 1 MiB; is it the right file?";
+	if (why == NULL)
+		return fd;
+	diag_add(diag, DIAG_ERROR, path, 0, "%s", why);
+	close(fd);
+	return -1;
+}
+
+/* A file may grow while we read it. */
+char *
+config_file_read(const char *path, size_t *length, struct diag *diag)
+{
+	char *text = NULL;
+	ssize_t n = 1;
+	int fd = open_regular(path, diag);
+
+	if (fd < 0)
+		return NULL;
+	*length = 0;
+	text = malloc(CONFIG_MAX_OCTETS);
+	while (text != NULL && n != 0 && *length < CONFIG_MAX_OCTETS) {
+		n = read(fd, text + *length, CONFIG_MAX_OCTETS - *length);
+		if (n < 0 && errno != EINTR)
+			break;
+		*length += n > 0 ? (size_t)n : 0;
+	}
+	if (text == NULL || n < 0) {
+		diag_add(diag, DIAG_ERROR, path, 0, "cannot be read: %s",
+		    strerror(errno));
+		free(text);
+		text = NULL;
+	}
+	close(fd);
+	return text;
+}
+
+/* libconfig's tree of text that ends with a NUL. */
+static bool
+parse_tree(config_t *tree, const char *path, const char *text,
+    struct diag *diag)
+{
+	if (config_read_string(tree, text) == CONFIG_TRUE)
+		return true;
+	config_syntax_explain(path, text, (unsigned int)config_error_line(tree),
+	    config_error_text(tree), diag);
+	return false;
+}
+
+/* Settings that stand in no file of the user's. */
+static void
+forget_lines(config_setting_t *setting)
+{
+	int count = config_setting_length(setting);
+
+	setting->line = 0;
+	for (int i = 0; i < count; i++)
+		forget_lines(config_setting_get_elem(setting,
+		    (unsigned int)i));
+}
+
+static bool
+parse_defaults(config_t *tree, const struct config_load *load)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	bool fine = false;
+
+	if (out != NULL) {
+		config_option_print(load->options, load->option_count, out);
+		if (fclose(out) == 0)
+			fine = parse_tree(tree, "defaults", text, load->diag);
+		if (fine)
+			forget_lines(config_root_setting(tree));
+	} else
+		diag_add(load->diag, DIAG_ERROR, NULL, 0, "out of memory");
+	free(text);
+	return fine;
+}
+
+/* "number, workers, maxlen": the keys that may stand below prefix. */
+static const char *
+known_keys(const struct config_load *load, const char *prefix,
+    char buf[static CONFIG_TEXT_SIZE])
+{
+	size_t n = 0, skip = strlen(prefix), last = 0;
+	const char *before = "";
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < load->option_count; i++) {
+		const char *key = load->options[i].path + skip;
+		size_t length;
+
+		if (strncmp(load->options[i].path, prefix, skip) != 0)
+			continue;
+		length = strcspn(key, ".[");
+		/* Options of one group stand together. */
+		if (length == last && strncmp(before, key, length) == 0)
+			continue;
+		before = key;
+		last = length;
+		n += (size_t)snprintf(buf + n, CONFIG_TEXT_SIZE - n, "%s%.*s",
+		    n == 0 ? "" : ", ", (int)length, key);
+		if (n >= CONFIG_TEXT_SIZE)
+			break;
+	}
+	return buf;
+}
+
+static bool
+is_group_path(const struct config_load *load, const char *path)
+{
+	size_t length = strlen(path);
+
+	for (size_t i = 0; i < load->option_count; i++)
+		if (strncmp(load->options[i].path, path, length) == 0 &&
+		    load->options[i].path[length] == '.')
+			return true;
+	return false;
+}
+
+/*
+ * What may have been meant: an option that stands here, else the one of that
+ * very name in another group.
+ */
+static const char *
+meant(const struct config_load *load, const char *prefix, const char *name,
+    char buf[static CONFIG_TEXT_SIZE])
+{
+	size_t skip = strlen(prefix);
+	char text[SUGGEST_TEXT];
+	struct suggest s;
+
+	suggest_start(&s, name);
+	for (size_t i = 0; i < load->option_count; i++) {
+		const char *key = load->options[i].path + skip;
+
+		if (strncmp(load->options[i].path, prefix, skip) == 0)
+			suggest_offer(&s, key, strcspn(key, ".["));
+	}
+	(void)snprintf(buf, CONFIG_TEXT_SIZE, "%s", suggest_text(&s, text));
+	for (size_t i = 0; buf[0] == '\0' && i < load->option_count; i++) {
+		const char *path = load->options[i].path;
+		const char *dot = strrchr(path, '.');
+
+		if (dot != NULL && strcmp(dot + 1, name) == 0)
+			(void)snprintf(buf, CONFIG_TEXT_SIZE,
+			    ", did you mean %s?", path);
+	}
+	return buf;
+}
+
+static void
+report_unknown(const struct config_load *load, const config_setting_t *setting)
+{
+	char pattern[CONFIG_TEXT_SIZE], keys[CONFIG_TEXT_SIZE], *dot;
+	char guess[CONFIG_TEXT_SIZE];
+
+	config_setting_path(setting, true, pattern);
+	dot = strrchr(pattern, '.');
+	if (dot != NULL)
+		dot[1] = '\0';
+	else
+		pattern[0] = '\0';
+	(void)meant(load, pattern, setting->name != NULL ? setting->name : "",
+	    guess);
+	config_wrong(load, setting, "unknown option%s known here: %s",
+	    guess[0] != '\0' ? guess : ";", known_keys(load, pattern, keys));
+}
+
+/*
+ * Refuses what is in the file and not in the table of options.  Goes down only
+ * where the table does, so never deep.
+ */
+static void
+check_keys(const struct config_load *load, const config_setting_t *group)
+{
+	char path[CONFIG_TEXT_SIZE];
+	int count = config_setting_length(group);
+
+	for (int i = 0; i < count; i++) {
+		const config_setting_t *s = config_setting_get_elem(group,
+		    (unsigned int)i);
+		const struct config_option *option;
+
+		config_setting_path(s, true, path);
+		option = config_option_among(load, path);
+		if (option != NULL) {
+			if ((option->types & OPTION_GROUP) != 0 &&
+			    !option->any_keys && config_setting_is_list(s))
+				check_keys(load, s);
+		} else if (!is_group_path(load, path))
+			report_unknown(load, s);
+		else if (config_setting_is_group(s))
+			check_keys(load, s);
+		else if (s->name != NULL)
+			config_wrong(load, s, "expected a group { ... }");
+	}
+}
+
+static void
+read_options(const struct config_load *load, const config_t *file,
+    const config_t *defaults)
+{
+	for (size_t i = 0; i < load->option_count; i++) {
+		const struct config_option *option = &load->options[i];
+		const config_setting_t *value;
+
+		if (strchr(option->path, '[') != NULL)
+			continue;
+		value = config_lookup(file, option->path);
+		if (value == NULL)
+			value = config_lookup(defaults, option->path);
+		config_option_read(load, option, value, load->base);
+	}
+}
+
+char *
+config_file_absolute(const char *path)
+{
+	char *directory, *result = NULL;
+
+	if (path[0] == '/')
+		return strdup(path);
+	directory = getcwd(NULL, 0);
+	if (directory != NULL && asprintf(&result, "%s/%s", directory,
+	    path) < 0)
+		result = NULL;
+	free(directory);
+	return result;
+}
+
+bool
+config_file_parse(const struct config_load *load, const char *text,
+    size_t length)
+{
+	config_t file, defaults;
+	size_t errors = load->diag->errors;
+
+	config_init(&file);
+	config_init(&defaults);
+	if (config_syntax_check(load->file, text, length, load->diag) &&
+	    parse_tree(&file, load->file, text, load->diag) &&
+	    parse_defaults(&defaults, load)) {
+		check_keys(load, config_root_setting(&file));
+		read_options(load, &file, &defaults);
+	}
+	config_destroy(&defaults);
+	config_destroy(&file);
+	return load->diag->errors == errors;
+}
