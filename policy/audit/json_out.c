@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <netinet/in.h>
+#include <time.h>
 
 #define UINT64_DIGITS	20
 
@@ -66,55 +67,30 @@ json_digits(struct json_out *out, uint64_t number, size_t width)
 	}
 }
 
-/* A day of the calendar. */
-struct date {
-	uint64_t year, month, day;
-};
-
-/*
- * In the year that begins in March a leap day is the last, so every day before
- * it has the same number in all years; months of 31 and 30 days alternate in
- * fives: 153 days.  An era is the 400 years after which the calendar repeats.
- */
-static struct date
-date_of(uint64_t days)
-{
-	/* Between 1 March of year 0 and 1970; in 400, 100, 4 years, in one. */
-	enum { TO_1970 = 719468, ERA = 146097, CENTURY = 36524, FOUR = 1460,
-	    YEAR = 365 };
-	uint64_t since = days + TO_1970, in_era = since % ERA;
-	uint64_t year = (in_era - in_era / FOUR + in_era / CENTURY -
-	    in_era / (ERA - 1)) / YEAR;
-	uint64_t in_year = in_era - (YEAR * year + year / 4 - year / 100);
-	uint64_t month = (5 * in_year + 2) / 153;	/* 0: March */
-	struct date date;
-
-	date.day = in_year - (153 * month + 2) / 5 + 1;
-	date.month = month < 10 ? month + 3 : month - 9;
-	date.year = since / ERA * 400 + year + (month >= 10);
-	return date;
-}
-
 void
 json_second(struct json_out *out, uint64_t seconds)
 {
 	static const char form[] = "0000-00-00T00:00:00";
-	const struct date date = date_of(seconds / 86400);
+	const time_t clock = (time_t)seconds;
 	char *to = out->pos;
+	struct tm tm;
 
 	if (!json_room(out, sizeof(form) - 1))
 		return;
 	out->pos += sizeof(form) - 1;
 	memcpy(to, form, sizeof(form) - 1);
-	put_digits(to, date.year, 4);
-	put_digits(to + 5, date.month, 2);
-	put_digits(to + 8, date.day, 2);
-	put_digits(to + 11, seconds / 3600 % 24, 2);
-	put_digits(to + 14, seconds / 60 % 60, 2);
-	put_digits(to + 17, seconds % 60, 2);
+	/* NULL only beyond the year 2^31. */
+	if (gmtime_r(&clock, &tm) == NULL)
+		return;
+	put_digits(to, (uint64_t)tm.tm_year + 1900, 4);
+	put_digits(to + 5, (uint64_t)tm.tm_mon + 1, 2);
+	put_digits(to + 8, (uint64_t)tm.tm_mday, 2);
+	put_digits(to + 11, (uint64_t)tm.tm_hour, 2);
+	put_digits(to + 14, (uint64_t)tm.tm_min, 2);
+	put_digits(to + 17, (uint64_t)tm.tm_sec, 2);
 }
 
-/* Returns behind the digits. */
+/* inet_ntop(3) would nearly triple an answer's record: 7849 instructions. */
 static char *
 put_octet(char *to, unsigned int octet)
 {
