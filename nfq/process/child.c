@@ -19,7 +19,7 @@ compare_fds(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Everything between the kept files, and behind the last of them. */
+/* Closes everything between the kept files and above the last of them. */
 static int
 close_others(int *keep, size_t count)
 {
@@ -30,7 +30,7 @@ close_others(int *keep, size_t count)
 		unsigned int fd;
 
 		if (keep[i] < 0 || (unsigned int)keep[i] < next)
-			continue;	/* none, a standard file, or named twice */
+			continue;	/* none, a standard file, or a duplicate */
 		fd = (unsigned int)keep[i];
 		if (fd > next && close_range(next, fd - 1, 0) < 0)
 			return -errno;
@@ -58,7 +58,7 @@ child_die_with(pid_t parent)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return -errno;
-	/* It may have died before we asked: then we have another parent now. */
+	/* If it died before the prctl(2), this process has a new parent. */
 	return getppid() == parent ? 0 : -ESRCH;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parent side; compiler_process.c has the compiler's own.
+ * Parent side; compiler_process.c has the child's.
  *
- * What the child finds goes to the parent through a socket, a line each: "E "
- * or "W " and the text; or "I " and a file that it may not open itself
- * (resolver/sources/include.h), which the parent sends back.  The parent believes none
- * of it: lines are cut, counted and escaped like any other input.
+ * The child sends lines through a socket.  "E TEXT" and "W TEXT" are an error
+ * and a warning.  "I NUMBER NAME" asks for a file that the child may not open
+ * itself (resolver/sources/include.h); the parent sends it back.  The parent
+ * trusts none of it: it cuts, counts and escapes lines like any other input.
  */
 #include "nfq/process/compiler.h"
 
@@ -63,7 +63,7 @@ make_image(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* From here on nobody can change the image, not even its maker. */
+/* From here on no process can change the image, not even the compiler. */
 static int
 seal_image(int fd)
 {
@@ -87,7 +87,7 @@ static int
 fork_child(struct compiler *c, const struct compiler_job *job, int program)
 {
 	const int job_fd = compiler_job_write(job);
-	/* Here, as a child of a process with threads may not allocate. */
+	/* Allocated before fork(): a child of a threaded process must not. */
 	int *keep = calloc(job->mesh->source_count + 4, sizeof(*keep));
 	int error = job_fd < 0 ? job_fd : keep == NULL ? -ENOMEM : 0;
 
@@ -104,7 +104,7 @@ fork_child(struct compiler *c, const struct compiler_job *job, int program)
 	return error;
 }
 
-/* The image, the channel and the child.  0 or a negative errno. */
+/* Makes the image file, the channel and the child.  0 or a negative errno. */
 static int
 spawn(struct compiler *c, const struct config *config, int program)
 {
@@ -132,8 +132,8 @@ static int
 start(struct compiler *c, const struct config *config, struct diag *diag)
 {
 	/*
-	 * The file that we run, even if an upgrade has put another in its
-	 * place: it has to understand the job.
+	 * The file that this process runs, even if an upgrade has replaced
+	 * it: both sides must have the same job format.
 	 */
 	int program = open("/proc/self/exe", O_PATH | O_CLOEXEC), error;
 
@@ -183,14 +183,14 @@ compiler_fd(const struct compiler *c)
 	return c->channel;
 }
 
-/* Ends a child that does not behave: it is not our code any more. */
+/* Kills a child that breaks the protocol: it may run an attacker's code. */
 static void
 end_child(struct compiler *c)
 {
 	(void)kill(c->pid, SIGKILL);
 }
 
-/* "NUMBER NAME": only what a zone file of the config includes. */
+/* Answers "NUMBER NAME", only for a zone file of the config. */
 static int
 serve(const struct compiler *c, const char *request)
 {
@@ -241,7 +241,7 @@ compiler_read(struct compiler *c, struct diag *diag)
 	if (n == 0)
 		return false;
 	take_octets(c, octets, (size_t)n, diag);
-	/* More than a compiler has to say. */
+	/* More lines than any compiler sends. */
 	if (c->lines > 2 * MAX_LINES) {
 		end_child(c);
 		return false;
@@ -258,7 +258,7 @@ compiler_check_time(struct compiler *c)
 	}
 }
 
-/* Why a child that was killed was killed, and what to do about it. */
+/* Why a signal killed the child, and what to do about it. */
 static const char *
 signal_advice(const struct compiler *c, int number)
 {
@@ -284,7 +284,7 @@ signal_advice(const struct compiler *c, int number)
 	}
 }
 
-/* 0, or a negative errno with an error in diag, by how the child ended. */
+/* From the child's end: 0, or a negative errno with an error in diag. */
 static int
 outcome_of(const struct compiler *c, int status, struct diag *diag)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The compiler process: it makes a table image out of the configuration's
- * sources.  It is short-lived and has no privilege; the program executes itself
- * anew to become it, so its memory holds nothing but the job.  A hostile or
- * broken source can make only this process fail, and then nothing has changed.
+ * The compiler process makes a table image from the configuration's sources.
+ * It is short-lived and has no privilege.  The program executes itself again to
+ * become the compiler, so the compiler's memory holds nothing but the job.  A
+ * hostile or broken source can only make this process fail; then nothing
+ * changes.
  *
  * The daemon and every command compile this way.  The calling process opens
  * the sources, with its own rights, so that a file that only root may read can
@@ -29,9 +30,10 @@
 void compiler_enter(int argc, char **argv);
 
 /*
- * Opens config's sources, compiles them in a child and returns the fd of a
- * sealed memory file with the image; or a negative errno with at least one
- * error in diag (also when the child was killed, ran out of time or memory).
+ * Opens config's sources and compiles them in a child.  Returns the fd of a
+ * sealed memory file with the image, the caller's; or a negative errno with at
+ * least one error in diag (also if the child was killed or ran out of time or
+ * memory).
  */
 int compiler_run(const struct config *config, struct diag *diag)
     __attribute__((warn_unused_result));
@@ -50,17 +52,17 @@ int compiler_start(struct compiler **compiler, const struct config *config,
 /* For poll(2). */
 int compiler_fd(const struct compiler *compiler);
 
-/* Reads the child's messages.  False: it has ended or broken the protocol. */
+/* Reads the child's messages.  False: the child ended or broke the protocol. */
 bool compiler_read(struct compiler *compiler, struct diag *diag);
 
 /*
- * Kills the child if it has run longer than five minutes: the limit on CPU time
- * does not end a process that waits for a file system.  Call it about once a
- * second; compiler_fd() becomes readable when the child has ended.
+ * Kills the child after five minutes: the limit on CPU time does not end a
+ * process that waits for a file system.  Call it about once a second;
+ * compiler_fd() becomes readable when the child ends.
  */
 void compiler_check_time(struct compiler *compiler);
 
-/* Reaps the child and frees compiler.  The fd, or as compiler_run(). */
+/* Reaps the child and frees compiler.  Returns as compiler_run() does. */
 int compiler_finish(struct compiler *compiler, struct diag *diag)
     __attribute__((warn_unused_result));
 

@@ -20,7 +20,7 @@
 
 /* What ps(1) shows: 15 octets at most. */
 #define PROCESS_NAME "nfdns-compiler"
-/* The one argument, and behind it the number of the job's file. */
+/* The only argument; the number of the job's file follows it. */
 #define JOB_OPTION "--compiler-job="
 
 /* The job as the compiler reads it. */
@@ -39,12 +39,12 @@ write_line(int channel, char letter, const char *text)
 	    sizeof(line) - 1;
 	const char *p = line;
 
-	line[left++] = '\n';	/* instead of the NUL, or of what was cut */
+	line[left++] = '\n';	/* instead of the NUL, or of the last octet of a cut line */
 	while (left > 0) {
 		ssize_t n = write(channel, p, left);
 
 		if (n < 0 && errno != EINTR)
-			return;		/* the parent is gone: nobody to tell */
+			return;		/* the parent is gone: there is no reader */
 		if (n > 0) {
 			p += n;
 			left -= (size_t)n;
@@ -67,7 +67,7 @@ write_diag(int channel, const struct diag *diag)
 	}
 }
 
-/* The process cannot be what it should: says so and returns its status. */
+/* Reports a process that cannot be set up; returns its exit status. */
 static int
 refuse(int channel, const char *what, int error)
 {
@@ -82,7 +82,7 @@ refuse(int channel, const char *what, int error)
 int
 compiler_job_write(const struct compiler_job *job)
 {
-	/* Without addresses: they would tell where our memory lies. */
+	/* Without pointers: they would reveal the parent's address space. */
 	const struct compiler_job plain = { .image = job->image,
 		.channel = job->channel, .parent = job->parent,
 		.uid = job->uid, .gid = job->gid };
@@ -111,13 +111,13 @@ compiler_job_write(const struct compiler_job *job)
 	return error;
 }
 
-/* What compiler_job_write() wrote. */
+/* Reads what compiler_job_write() wrote. */
 static int
 read_job(struct received *r, FILE *file)
 {
 	int error;
 
-	rewind(file);		/* its maker stands at the end */
+	rewind(file);		/* its writer stands at the end */
 	if (fread(&r->job, sizeof(r->job), 1, file) != 1)
 		return -EPROTO;
 	error = mesh_codec_read(&r->mesh, file);
@@ -135,9 +135,9 @@ read_job(struct received *r, FILE *file)
 }
 
 /*
- * Makes the standard files /dev/null: a taken-over compiler would read and write
- * the terminal of root.  Where the caller began without them, a file of the job
- * may have such a number.
+ * Makes the standard files /dev/null: an attacker who takes over the compiler
+ * could otherwise read and write root's terminal.  If the caller started
+ * without standard files, a file of the job may have such a number; it stays.
  */
 static int
 leave_terminal(const int *keep, size_t count)
@@ -157,7 +157,7 @@ leave_terminal(const int *keep, size_t count)
 	return 0;
 }
 
-/* Only what is named stays open in the program that is executed. */
+/* Only the job's files stay open in the executed program. */
 static int
 pass_on(const struct compiler_job *job, int job_fd, int program, int *keep)
 {
@@ -173,9 +173,9 @@ pass_on(const struct compiler_job *job, int job_fd, int program, int *keep)
 	for (size_t i = 0; i < kept; i++)
 		if (fcntl(keep[i], F_SETFD, 0) < 0)
 			return -errno;
-	keep[kept++] = program;		/* which is closed by executing it */
+	keep[kept++] = program;		/* close-on-exec */
 	error = leave_terminal(keep, kept);
-	/* By it the parent is told that the table is too large. */
+	/* The parent takes SIGXFSZ to mean that the table is too large. */
 	(void)signal(SIGXFSZ, SIG_DFL);
 	return error < 0 ? error : child_isolate(keep, kept);
 }
@@ -197,7 +197,7 @@ compiler_become(const struct compiler_job *job, int job_fd, int program,
 	_exit(refuse(job->channel, "be executed (/proc/self/exe)", error));
 }
 
-/* Confined, and the table made.  Returns the exit status. */
+/* Gives up its privileges and compiles.  Returns the exit status. */
 static int
 run(const struct compiler_job *job)
 {
@@ -226,7 +226,7 @@ compiler_enter(int argc, char **argv)
 
 	if (argc != 2 || strncmp(argv[1], JOB_OPTION, skip) != 0)
 		return;
-	/* Else it would have the name of a file's number. */
+	/* fexecve(2) names the process after the descriptor's number. */
 	(void)prctl(PR_SET_NAME, PROCESS_NAME, 0, 0, 0);
 	file = fdopen((int)strtol(argv[1] + skip, NULL, 10), "r");
 	error = file == NULL ? -errno : read_job(&r, file);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The compiler's side: the job that it receives, and its whole life.  Only
- * compiler.c, the parent's side, includes this.
+ * Child side: the job that the compiler receives, and its whole life.  Only
+ * compiler.c, the parent side, includes this.
  *
- * The program executes itself to become the compiler, so the compiler begins
- * with empty memory.  It also begins without capabilities if the parent is not
- * root: execve(2) clears them, and no system call that sets any is needed.
+ * The program executes itself to become the compiler, so the compiler starts
+ * with empty memory.  If the parent is not root, execve(2) also clears the
+ * capabilities, and the compiler needs no system call that sets any.
  */
 #ifndef NFDNS_NFQ_PROCESS_COMPILER_PROCESS_H
 #define NFDNS_NFQ_PROCESS_COMPILER_PROCESS_H
@@ -15,21 +15,21 @@
 
 #include "resolver/image/mesh.h"
 
-/* How the compiler says what compile() returned. */
+/* The compiler's exit status: what compile() returned. */
 enum { COMPILER_DONE = 0, COMPILER_REFUSED = 1, COMPILER_NO_MEMORY = 2,
 	COMPILER_NO_SANDBOX = 3 };
 
-/* A line between the two, with its end. */
+/* Octets of a line from child to parent, line end included. */
 #define COMPILER_LINE	1024
 
-/* The work; files are numbers that are good in both processes. */
+/* The work; files are descriptors, with the same number in both processes. */
 struct compiler_job {
 	const struct mesh *mesh;
-	const int *sources;	/* open, one for each of the mesh's */
+	const int *sources;	/* open; one for each of mesh->sources */
 	int image;		/* to write to */
 	int channel;
 	pid_t parent;
-	uid_t uid;		/* to change to, if it is root */
+	uid_t uid;		/* the compiler's user, if the parent is root */
 	gid_t gid;
 };
 
@@ -40,10 +40,10 @@ int compiler_job_write(const struct compiler_job *job)
     __attribute__((warn_unused_result));
 
 /*
- * In the child after fork(): makes this process the compiler, with the job's
- * files and no other.  "program" is the program's file, "keep" has room for
- * the numbers of the sources and four more.  Says in the channel why it could
- * not, and ends the process.
+ * Call in the child after fork(): turns this process into the compiler, which
+ * has the job's files and no others.  "program" is the program's file; "keep"
+ * has room for the sources' descriptors and four more.  On failure, writes the
+ * reason to the channel and ends the process.
  */
 _Noreturn void compiler_become(const struct compiler_job *job, int job_fd,
     int program, int *keep);

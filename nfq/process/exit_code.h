@@ -13,7 +13,7 @@ enum exit_code {
 	EXIT_NOT_RUNNING = 3,
 	EXIT_INVALID = 4,	/* invalid config, refused reload */
 	EXIT_DEGRADED = 5,	/* running but degraded; rules differ */
-	EXIT_HANDED_OVER = 6,	/* nfdnsd after SIGQUIT: a successor goes on */
+	EXIT_HANDED_OVER = 6,	/* nfdnsd after SIGQUIT: a successor takes over */
 };
 
 /* The worker's exit status, of which the supervisor has more to say. */

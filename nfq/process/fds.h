@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Descriptors that go from process to process in messages of AF_UNIX sockets:
+ * Passes descriptors between processes in messages of AF_UNIX sockets:
  * SCM_RIGHTS of unix(7).  The caller sends and receives the messages.
  */
 #ifndef NFDNS_NFQ_PROCESS_FDS_H
@@ -20,28 +20,28 @@ union fds_ancillary {
 };
 
 /*
- * Makes copies of count descriptors (FDS_MAX at most, or none) part of the
- * message that sendmsg(2) is to send; "ancillary" must live until then.
+ * Adds copies of "count" descriptors (0 to FDS_MAX) to a message before
+ * sendmsg(2); "ancillary" must live until the message is sent.
  */
 void fds_attach(struct msghdr *message, union fds_ancillary *ancillary,
     const int *fds, size_t count);
 
 /*
- * Makes room for count descriptors, and for credentials (SO_PASSCRED), in the
- * message that recvmsg(2) is to fill.  What finds no room is closed by the
- * kernel, and the message has MSG_CTRUNC; without credentials one descriptor
- * more may come in their room.
+ * Makes room for "count" descriptors, and for credentials (SO_PASSCRED), in a
+ * message before recvmsg(2).  The kernel closes descriptors for which there is
+ * no room and sets MSG_CTRUNC; if no credentials come, one more descriptor may
+ * use their room.
  */
 void fds_expect(struct msghdr *message, union fds_ancillary *ancillary,
     size_t count);
 
 /*
- * Takes the descriptors out of a received message: the caller's from here on.
- * The first "room" are put into fds, more are closed.  Returns how many came.
+ * Takes the descriptors out of a received message; the caller owns them.  Puts
+ * the first "room" into fds and closes the others.  Returns how many came.
  */
 size_t fds_take(struct msghdr *message, int *fds, size_t room);
 
-/* The sender's user, or (uid_t)-1 if the message does not say it. */
+/* The sender's user, or (uid_t)-1 if the message has no credentials. */
 uid_t fds_sender(struct msghdr *message);
 
 #endif

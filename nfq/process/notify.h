@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The service manager's notification protocol, sd_notify(3), without its library. */
+/* The service manager's notification protocol: sd_notify(3) without libsystemd. */
 #ifndef NFDNS_NFQ_PROCESS_NOTIFY_H
 #define NFDNS_NFQ_PROCESS_NOTIFY_H
 
 #include <stdint.h>
 
 /*
- * Sends "state" ("READY=1", several lines allowed) to $NOTIFY_SOCKET, a path or
- * an abstract name.  0 when sent or when there is no such variable; a negative
- * errno otherwise.
+ * Sends "state" ("READY=1"; several lines are allowed) to $NOTIFY_SOCKET, a path
+ * or an abstract name.  0 if it was sent or the variable is not set, else a
+ * negative errno.
  */
 int notify(const char *state);
-/* The same with a file descriptor, of which the service manager gets a copy. */
+/* The same; the service manager gets a copy of fd, too. */
 int notify_with_fd(const char *state, int fd);
 
-/* RELOADING=1 with MONOTONIC_USEC, as systemd 253 wants it. */
+/* RELOADING=1 with MONOTONIC_USEC, which systemd requires since 253. */
 int notify_reloading(void);
 
-/* Microseconds of $WATCHDOG_USEC if meant for this process, else 0. */
+/* $WATCHDOG_USEC in microseconds if it is for this process, else 0. */
 uint64_t notify_watchdog_usec(void);
 
 #endif

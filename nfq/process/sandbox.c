@@ -15,14 +15,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* "nobody" wherever Linux runs: what an unmapped user is shown as. */
+/* "nobody" on every Linux: the user that unmapped users are shown as. */
 #define OVERFLOW_ID 65534
 
 #define COMPILER_MEMORY	((rlim_t)4 << 30)
 #define COMPILER_FILE	((rlim_t)4 << 30)
 #define COMPILER_FILES	((rlim_t)4096)
 
-/* What malloc, threads and their runtime need, in any of our processes. */
+/* What malloc, threads and the C runtime need in each process. */
 static const int calls_of_runtime[] = {
 	SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
 	SCMP_SYS(futex), SCMP_SYS(sched_yield), SCMP_SYS(getrandom),
@@ -38,8 +38,8 @@ static const int calls_of_runtime[] = {
 };
 
 /*
- * Of fcntl(2).  With F_SETOWN and F_SETSIG a process would have the kernel send
- * any signal to any other of the same user.
+ * Commands of fcntl(2).  With F_SETOWN and F_SETSIG a process could make the
+ * kernel send any signal to any process of the same user.
  */
 static const int fcntl_commands[] = {
 	F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL,
@@ -50,9 +50,9 @@ static const int calls_of_worker[] = {
 	SCMP_SYS(recvmmsg), SCMP_SYS(recvmsg), SCMP_SYS(recvfrom),
 	SCMP_SYS(poll), SCMP_SYS(ppoll),
 	SCMP_SYS(getsockopt),
-	/* The audit cuts off the half of a line that a full disk left. */
+	/* The audit removes the part of a line that fitted on a full disk. */
 	SCMP_SYS(ftruncate),
-	/* A thread that has just been started does these before our code. */
+	/* The C library calls these at the start of each thread. */
 	SCMP_SYS(set_robust_list), SCMP_SYS(rseq),
 };
 
@@ -61,7 +61,7 @@ static const int calls_of_stream[] = {
 	SCMP_SYS(accept4), SCMP_SYS(getsockname), SCMP_SYS(shutdown),
 };
 
-/* Without these the sockets that there are lead nowhere else. */
+/* Without these calls, existing sockets cannot reach other addresses. */
 static const int calls_of_connecting[] = {
 	SCMP_SYS(connect), SCMP_SYS(setsockopt), SCMP_SYS(bind),
 };
@@ -82,7 +82,7 @@ static const int calls_of_compiler[] = {
 	SCMP_SYS(recvmsg),	/* of files that a source includes */
 };
 
-/* Libraries that try these go on without; they fail, but do not kill. */
+/* These fail with EACCES; libraries that try them go on without. */
 static const int calls_refused[] = {
 	SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(readlink),
 	SCMP_SYS(readlinkat), SCMP_SYS(prctl), SCMP_SYS(ioctl),
@@ -138,7 +138,7 @@ add_signals(scmp_filter_ctx filter)
 	    SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
 }
 
-/* Messages, but none that opens a connection on the way (tcp(7)). */
+/* Messages, but none that opens a connection: MSG_FASTOPEN of tcp(7). */
 static int
 add_sending(scmp_filter_ctx filter)
 {
@@ -152,7 +152,7 @@ add_sending(scmp_filter_ctx filter)
 	return error;
 }
 
-/* New sockets of the Internet, and what leads them somewhere. */
+/* New IP sockets, and the calls that connect and bind them. */
 static int
 add_connecting(scmp_filter_ctx filter)
 {
@@ -191,7 +191,7 @@ add_abilities(scmp_filter_ctx filter, unsigned int may)
 	return error;
 }
 
-/* The runtime's calls and "calls"; everything else ends the process. */
+/* Permits the runtime's calls and "calls"; any other kills the process. */
 static int
 restrict_calls(const int *calls, size_t count, unsigned int may)
 {
@@ -243,7 +243,7 @@ has_only(int keep)
 	return true;
 }
 
-/* capset(2), for those who have more than they should: else it is not called. */
+/* Called only if the process has more capabilities than it should. */
 static int
 set_capabilities(uid_t uid, gid_t gid, int keep)
 {
@@ -265,8 +265,8 @@ set_capabilities(uid_t uid, gid_t gid, int keep)
 
 /*
  * Gives up every capability but "keep" (-1: all of them) and, as root, changes
- * to uid and gid for good.  A service manager that gives us just that one, and
- * no other user to change to, may forbid what sets capabilities.
+ * to uid and gid for good.  A service manager that gives the process only this
+ * capability, and its user, may forbid the calls that set capabilities.
  */
 static int
 drop_privileges(uid_t uid, gid_t gid, int keep)
@@ -292,7 +292,7 @@ limit(__rlimit_resource_t resource, rlim_t soft, rlim_t hard)
 
 	if (getrlimit(resource, &old) < 0)
 		return -errno;
-	/* Nobody may raise what he was given. */
+	/* Only a privileged process may raise a hard limit. */
 	if (new.rlim_max > old.rlim_max)
 		new.rlim_max = old.rlim_max;
 	if (new.rlim_cur > new.rlim_max)
@@ -319,7 +319,7 @@ mapped_now(void)
 static int
 limit_compiler(void)
 {
-	/* On top of what is mapped: a sanitizer's shadow alone is terabytes. */
+	/* Added to what is mapped: a sanitizer's shadow alone is terabytes. */
 	const rlim_t memory = mapped_now() + COMPILER_MEMORY;
 	int error;
 
@@ -329,7 +329,7 @@ limit_compiler(void)
 	    (error = limit(RLIMIT_FSIZE, COMPILER_FILE, COMPILER_FILE)) < 0 ||
 	    (error = limit(RLIMIT_CORE, 0, 0)) < 0)
 		return error;
-	/* It may open none, but be given some. */
+	/* It cannot open files, but the parent sends some. */
 	return limit(RLIMIT_NOFILE, COMPILER_FILES, COMPILER_FILES);
 }
 
@@ -359,12 +359,12 @@ sandbox_worker_seccomp(enum sandbox_tcp tcp)
 int
 sandbox_compiler_privileges(uid_t uid, gid_t gid)
 {
-	/* A daemon that runs its worker as root still compiles as nobody. */
+	/* If the worker's user is root, the compiler runs as nobody. */
 	const bool root = uid == 0;
 	int error = drop_privileges(root ? OVERFLOW_ID : uid,
 	    root ? OVERFLOW_ID : gid, -1);
 
-	/* Limits come second: dropping reads a file of /proc. */
+	/* Limits come second: drop_privileges() reads a file of /proc. */
 	return error < 0 ? error : limit_compiler();
 }
 

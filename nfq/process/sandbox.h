@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a process may still do after it has taken its work in hand. */
+/* Takes from a process every right that its work does not need. */
 #ifndef NFDNS_NFQ_PROCESS_SANDBOX_H
 #define NFDNS_NFQ_PROCESS_SANDBOX_H
 
@@ -8,50 +8,50 @@
 #include "policy/config/config.h"
 
 /*
- * User and group of config, CAP_NET_ADMIN and nothing else, no new privileges,
- * no core dump and no ptrace by the same user.  A caller that is not root
- * keeps its user, and needs no system call that sets capabilities if it has
- * none but this one.  0 or a negative errno.
+ * The worker: config's user and group, CAP_NET_ADMIN and no other capability,
+ * no new privileges, no core dump, no ptrace(2) by the same user.  A caller that
+ * is not root keeps its user; if CAP_NET_ADMIN is its only capability, no system
+ * call that sets capabilities is made.  0 or a negative errno.
  */
 int sandbox_worker_privileges(const struct config *config)
     __attribute__((warn_unused_result));
 
 enum sandbox_tcp {
 	SANDBOX_NO_TCP,
-	SANDBOX_TCP_CONNECTS, /* by itself: new sockets of IPv4 and IPv6 */
-	SANDBOX_TCP, /* its sockets are given to it (nfq/sockets/server.h) */
+	SANDBOX_TCP_CONNECTS,	/* the worker opens IP sockets itself */
+	SANDBOX_TCP,		/* nfdns-sockets opens them (nfq/sockets/server.h) */
 };
 
 /*
- * The worker's system calls, for all threads that there are; call when threads
- * and files are there and before any packet is read.  It can send signals to
- * its own threads only.  A thread that makes
- * another call ends the process with SIGSYS.  "tcp": those of the TCP thread,
- * too.  0 or a negative errno.
+ * Restricts the system calls of all threads of the worker.  Call it when all
+ * threads run and all files are open, and before the first packet is read.  The
+ * worker can send signals only to its own threads.  Any other call ends the
+ * process with SIGSYS.  "tcp" says which calls the TCP thread needs.
+ * 0 or a negative errno.
  */
 int sandbox_worker_seccomp(enum sandbox_tcp tcp)
     __attribute__((warn_unused_result));
 
 /*
- * The compiler: no capability at all, limits on memory, time and file size, no
- * new file; and then no call but for memory and the files that it has.
- * A caller that is not root keeps its user, and one that is root changes to
- * uid and gid, or to nobody if that were root.  0 or a negative errno.
+ * The compiler.  First: no capability, limits on memory, CPU time and file
+ * size.  A caller that is root changes to uid and gid, or to nobody if uid is
+ * root; any other caller keeps its user.  Then: only system calls for memory
+ * and for the files that are open.  0 or a negative errno.
  */
 int sandbox_compiler_privileges(uid_t uid, gid_t gid)
     __attribute__((warn_unused_result));
 int sandbox_compiler_seccomp(void) __attribute__((warn_unused_result));
 
 /*
- * A program that is executed from here on, by who is not root, begins without
+ * From here on, a program that a process without root executes starts without
  * capabilities.  0 or a negative errno.
  */
 int sandbox_clear_ambient(void) __attribute__((warn_unused_result));
 
 /*
- * The process that opens sockets: no call but for those and for talking about
- * them.  0; -EPERM for who is root or has a capability, since nothing here
- * needs one; or another negative errno.
+ * nfdns-sockets: only system calls that open IP sockets, and those that talk to
+ * clients.  0; -EPERM if the process is root or has a capability, since it needs
+ * neither; or another negative errno.
  */
 int sandbox_sockets(void) __attribute__((warn_unused_result));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Addresses of sockets, IPv4 and IPv6, from octets and back. */
+/* Socket addresses, IPv4 and IPv6: from octets and back. */
 #ifndef NFDNS_NFQ_SOCKETS_ADDRESS_H
 #define NFDNS_NFQ_SOCKETS_ADDRESS_H
 
@@ -17,21 +17,21 @@ union sockets_address {
 };
 
 /*
- * Makes an address of the first 4 octets (AF_INET) or of all, a port in host order
- * and, for IPv6, the interface index of a link-local address (0: none).
+ * Makes an address from the first 4 octets (AF_INET) or all 16, a port in host
+ * order and, for IPv6, the interface index of a link-local address (0: none).
  * Returns its size for connect(2) and bind(2).
  */
 socklen_t sockets_address_make(union sockets_address *address, int family,
     const uint8_t octets[static 16], uint16_t port, uint32_t scope_id);
 
 /*
- * The other way round.  Returns the number of octets, 4 or 16; octets behind
- * the fourth are left as they are for IPv4.
+ * The reverse.  Returns the number of octets, 4 or 16; for IPv4, octets behind
+ * the fourth stay as they are.
  */
 size_t sockets_address_split(const union sockets_address *address,
     uint8_t octets[static 16], uint16_t *port);
 
-/* Whether both, of one family, have the same octets; ports do not matter. */
+/* Whether two addresses of one family are equal; ports are not compared. */
 bool sockets_address_same_host(const union sockets_address *a,
     const union sockets_address *b);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One message of a SOCK_SEQPACKET connection, with a socket in it or none.
- * Neither function waits.
+ * Sends and receives one message of a SOCK_SEQPACKET connection, with one
+ * descriptor or none.  Neither function waits.
  */
 #ifndef NFDNS_NFQ_SOCKETS_CHANNEL_H
 #define NFDNS_NFQ_SOCKETS_CHANNEL_H
@@ -19,13 +19,13 @@ struct sockets_received {
 	uid_t uid;		/* the sender's, if SO_PASSCRED is on; or -1 */
 };
 
-/* With a copy of fd, unless it is -1.  0 or a negative errno. */
+/* Sends a copy of fd too, unless it is -1.  0 or a negative errno. */
 int sockets_channel_send(int channel, const uint8_t *octets, size_t length,
     int fd) __attribute__((warn_unused_result));
 
 /*
- * 0; -EAGAIN when there is none; -ECONNRESET when the peer is gone; -EPROTO for
- * a message that is longer than any of ours or has more sockets than one.
+ * 0; -EAGAIN if there is no message; -ECONNRESET if the peer is gone; -EPROTO if
+ * the message is longer than any of ours or carries more than one descriptor.
  */
 int sockets_channel_receive(int channel, struct sockets_received *received)
     __attribute__((warn_unused_result));

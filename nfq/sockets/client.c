@@ -58,7 +58,7 @@ sockets_request(int channel, const struct sockets_request *request)
 	return sockets_channel_send(channel, octets, sizeof(octets), -1);
 }
 
-/* What an answer means, if it is one.  *fd is as for sockets_answer(). */
+/* Checks an answer; *fd as in sockets_answer(). */
 static int
 understand(const struct sockets_received *received, uid_t uid, int *fd)
 {

@@ -8,12 +8,13 @@
 
 #include "nfq/sockets/message.h"
 
-/* A channel to the listener at path, without waiting, or a negative errno. */
+/* A channel to the listener at path, or a negative errno.  Never waits. */
 int sockets_connect(const char *path) __attribute__((warn_unused_result));
 
 /*
- * A channel from which nothing can be had but connections to nameservers: for
- * a process that packets may take over.
+ * The same, restricted: through this channel nfdns-sockets opens only
+ * connections to port 53.  It is for the worker, which an attacker's packet may
+ * take over.
  */
 int sockets_connect_restricted(const char *path)
     __attribute__((warn_unused_result));
@@ -23,15 +24,15 @@ int sockets_request(int channel, const struct sockets_request *request)
     __attribute__((warn_unused_result));
 
 /*
- * Takes an answer: 0 and *fd, which is the socket or a negative errno; -EAGAIN
- * when there is none; another errno when the channel is of no use any more:
- * -EPERM if another user than uid answers, whose sockets our rules do not let
- * by, else -ECONNRESET or -EPROTO.
+ * Takes the next answer: 0, and *fd is the socket (the caller's) or the negative
+ * errno with which opening it failed; -EAGAIN if there is no answer yet.  After
+ * any other error, close the channel: -EPERM (another user than uid answers; the
+ * rules do not bypass its sockets), -ECONNRESET, -EPROTO.
  */
 int sockets_answer(int channel, uid_t uid, int *fd)
     __attribute__((warn_unused_result));
 
-/* Requests and waits: the socket, or a negative errno. */
+/* Requests and waits.  The socket, the caller's, or a negative errno. */
 int sockets_ask(int channel, uid_t uid, const struct sockets_request *request,
     int timeout_ms) __attribute__((warn_unused_result));
 

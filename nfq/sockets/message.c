@@ -9,13 +9,13 @@
 #include "resolver/dns/message.h"
 #include "resolver/dns/wire.h"
 
-/* The first octet of every message: another one is another program's. */
+/* The first octet of every message; nfdnsd and nfdns-sockets must agree. */
 #define VERSION		2
 
-#define FIRST_FREE_PORT	1024	/* those below need CAP_NET_BIND_SERVICE */
+#define FIRST_FREE_PORT	1024	/* ports below it need CAP_NET_BIND_SERVICE */
 #define LARGEST_ERROR	4095	/* the kernel's MAX_ERRNO */
 
-/* The address families as they are on the wire. */
+/* Address families in messages. */
 enum { WIRE_NONE = 0, WIRE_IPV4 = 4, WIRE_IPV6 = 6 };
 
 enum { FLAG_SOURCE = 1, ALL_FLAGS = FLAG_SOURCE };
@@ -44,7 +44,7 @@ sockets_request_write(const struct sockets_request *request,
 	store_u32(octets + 44, request->device);
 }
 
-/* Whether everything is zero that the request has no use for. */
+/* Whether every field that the request does not use is zero. */
 static bool
 is_plain(const struct sockets_request *request)
 {

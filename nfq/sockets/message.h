@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages to and from nfdns-sockets (nfq/sockets/server.h), as octets: one
- * message of fixed length for each request, and one for its answer,
- * in order.
+ * Messages to and from nfdns-sockets (nfq/sockets/server.h), as octets.  Each
+ * request and each answer is one message of fixed length; answers come in the
+ * order of the requests.
  */
 #ifndef NFDNS_NFQ_SOCKETS_MESSAGE_H
 #define NFDNS_NFQ_SOCKETS_MESSAGE_H
@@ -15,10 +15,10 @@
 #define SOCKETS_ANSWER_LENGTH 8
 
 enum sockets_kind {
-	SOCKETS_DATAGRAM,   /* a UDP socket */
-	SOCKETS_CONNECTION, /* a TCP connection, begun */
-	SOCKETS_LISTENER,   /* a TCP socket that is bound and can listen */
-	SOCKETS_RESTRICT,   /* connections only, from now on; has no answer */
+	SOCKETS_DATAGRAM,	/* a UDP socket */
+	SOCKETS_CONNECTION,	/* a TCP socket; connect(2) was called */
+	SOCKETS_LISTENER,	/* a TCP socket that is bound and can listen */
+	SOCKETS_RESTRICT,	/* only connections from now on; no answer */
 	SOCKETS_KINDS
 };
 
@@ -31,9 +31,9 @@ struct sockets_request {
 	uint16_t port;
 	uint32_t scope_id;	/* of CONNECTION by IPv6 */
 	/*
-	 * Of CONNECTION: the client's address, which the connection is to have
-	 * too, and the interface that the client's first packet left by (0: not
-	 * known).  Both are what open.h makes of them.
+	 * Of CONNECTION: the client's address, which becomes the connection's
+	 * source, and the interface of the client's first packet (0: not
+	 * known).  open.h says how they are used.
 	 */
 	bool has_source;
 	uint8_t source[16];	/* as address; zeros unless has_source */
@@ -43,21 +43,21 @@ struct sockets_request {
 void sockets_request_write(const struct sockets_request *request,
     uint8_t octets[static SOCKETS_REQUEST_LENGTH]);
 
-/* 0, or -EPROTO for whatever sockets_request_write() does not write. */
+/* 0, or -EPROTO if sockets_request_write() never writes such octets. */
 int sockets_request_parse(struct sockets_request *request,
     const uint8_t *octets, size_t length) __attribute__((warn_unused_result));
 
 /*
- * Whether somebody may have that: connections to port 53 of any address;
- * unless "restricted", also UDP sockets, and listeners at 127.0.0.1 and ::1
- * whose port needs no privilege.  0, or -EPERM.
+ * Whether a client may have what it asks for: connections to port 53 of any
+ * address; unless "restricted", also UDP sockets and listeners at 127.0.0.1 and
+ * ::1 on an unprivileged port.  0 or -EPERM.
  */
 int sockets_request_permit(const struct sockets_request *request,
     bool restricted) __attribute__((warn_unused_result));
 
-/* error: 0, and the socket goes with the message; or a positive errno. */
-void sockets_answer_write(
-    int error, uint8_t octets[static SOCKETS_ANSWER_LENGTH]);
+/* error: 0 (the message carries the socket), or a positive errno. */
+void sockets_answer_write(int error,
+    uint8_t octets[static SOCKETS_ANSWER_LENGTH]);
 /* 0 and *error, or -EPROTO. */
 int sockets_answer_parse(int *error, const uint8_t *octets, size_t length)
     __attribute__((warn_unused_result));

@@ -28,7 +28,7 @@ source_of(const struct sockets_request *request,
 	const socklen_t size = sockets_address_make(address, request->family,
 	    request->source, 0, 0);
 
-	/* Link-local addresses mean nothing without (RFC 4007 section 6). */
+	/* A link-local address needs its interface: RFC 4007 section 6. */
 	if (request->family == AF_INET6 &&
 	    request->source[0] == 0xfe && (request->source[1] & 0xc0) == 0x80)
 		address->v6.sin6_scope_id = scope_id;
@@ -44,7 +44,7 @@ switch_on(int fd, int level, int option)
 }
 
 /*
- * Whether a socket that is not bound would get this source on the way there.
+ * Whether the kernel chooses this source for an unbound socket to that address.
  * connect(2) of a UDP socket sends nothing.
  */
 static bool
@@ -58,7 +58,7 @@ is_usual_source(const union sockets_address *source,
 	bool is;
 
 	if (fd < 0)
-		return true;		/* not to be found out */
+		return true;		/* cannot be determined */
 	is = (mark == 0 || setsockopt(fd, SOL_SOCKET, SO_MARK, &mark,
 	    sizeof(mark)) == 0) && connect(fd, &to->any, size) == 0 &&
 	    getsockname(fd, &usual.any, &length) == 0 &&
@@ -67,7 +67,7 @@ is_usual_source(const union sockets_address *source,
 	return is;
 }
 
-/* 0 or a negative errno, as those below. */
+/* This and the functions below: 0 or a negative errno. */
 static int
 bind_device(int fd, uint32_t device)
 {
@@ -76,11 +76,11 @@ bind_device(int fd, uint32_t device)
 	if (setsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &index,
 	    sizeof(index)) == 0)
 		return 0;
-	/* Before Linux 5.7 that took CAP_NET_RAW: the source must do. */
+	/* Before Linux 5.7 it needs CAP_NET_RAW: go on without the device. */
 	return errno == EPERM ? 0 : -errno;
 }
 
-/* Has the connection leave as the client's packet did. */
+/* Gives the connection the source and the way of the client's packet. */
 static int
 bind_source(int fd, const struct sockets_request *request,
     const union sockets_address *to, socklen_t to_size, uint32_t mark)
@@ -92,7 +92,7 @@ bind_source(int fd, const struct sockets_request *request,
 	if (request->device != 0 &&
 	    !is_usual_source(&source, to, to_size, mark))
 		error = bind_device(fd, request->device);
-	/* Ports are taken by whole connection: 28,000 to each nameserver. */
+	/* A port is taken at connect(2): 28,000 for each nameserver. */
 	if (error == 0)
 		error = switch_on(fd, SOL_IP, IP_BIND_ADDRESS_NO_PORT);
 	if (error == 0 && bind(fd, &source.any, size) < 0)
@@ -118,7 +118,7 @@ begin_connection(int fd, const struct sockets_request *request, uint32_t mark)
 	return error;
 }
 
-/* An address may be bound that is not there yet: IPv6 can be switched on. */
+/* The address need not exist yet: IPv6 may be switched on later. */
 static int
 bind_listener(int fd, const struct sockets_request *request)
 {

@@ -13,16 +13,16 @@
 #include "nfq/sockets/open.h"
 #include "policy/log.h"
 
-/* The supervisor's while it starts, its worker's, and some more. */
+/* One for the starting supervisor, one for its worker, and some spare. */
 #define CHANNELS	16
 
 struct channel {
 	int fd;			/* -1: none */
 	bool restricted;
-	bool refused;		/* something, and it was said */
+	bool refused;		/* a request, and it was logged */
 };
 
-/* The listener comes last, so that a place may be free by then. */
+/* The listener comes last: a channel may have become free by then. */
 struct sockets {
 	struct channel channels[CHANNELS];
 	struct pollfd wait[CHANNELS + 1];
@@ -41,7 +41,7 @@ refuse(struct channel *c, const struct sockets_request *request)
 	c->refused = true;
 }
 
-/* Does what is asked for.  False: nothing more is to be had on this channel. */
+/* Serves one request.  False: close this channel. */
 static bool
 serve(struct channel *c, const struct sockets_received *received)
 {
@@ -64,7 +64,7 @@ serve(struct channel *c, const struct sockets_received *received)
 	else
 		refuse(c, &request);
 	sockets_answer_write(fd < 0 ? -fd : 0, answer);
-	/* A client that does not take its answers loses its channel. */
+	/* A client that does not read its answers loses its channel. */
 	error = sockets_channel_send(
 	    c->fd, answer, sizeof(answer), fd < 0 ? -1 : fd);
 	if (fd >= 0)
@@ -72,7 +72,7 @@ serve(struct channel *c, const struct sockets_received *received)
 	return error == 0;
 }
 
-/* One request: each channel has its turn. */
+/* Takes one request, so that each channel has its turn. */
 static void
 take_request(struct channel *c)
 {
@@ -101,7 +101,7 @@ is_ours(int fd)
 	    (peer.uid == geteuid() || peer.uid == 0);
 }
 
-/* 0, or a negative errno that does not pass. */
+/* 0, or a negative errno after which the server cannot go on. */
 static int
 take_channel(struct sockets *o, int listener)
 {

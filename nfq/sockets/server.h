@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process of its own that opens sockets of the Internet, so that nfdnsd,
- * which has CAP_NET_ADMIN, needs to open none.  It runs as the same user, whose
- * packets the rules let by, has no capability, and gives away nothing but what
+ * nfdns-sockets opens IP sockets for nfdnsd, so that nfdnsd, which has
+ * CAP_NET_ADMIN, opens none itself.  It runs as nfdnsd's user, whose packets the
+ * rules bypass; it has no capability, and opens only what
  * sockets_request_permit() permits.
+ *
+ * This room holds nfdns-sockets and the client side of it.  It parses no DNS and
+ * does not know what the sockets are used for.
  */
 #ifndef NFDNS_NFQ_SOCKETS_SERVER_H
 #define NFDNS_NFQ_SOCKETS_SERVER_H
 
 /*
- * Serves whoever connects to the listener (AF_UNIX, SOCK_SEQPACKET) and has our
- * user, or is root.  Returns a negative errno when it cannot go on.
+ * Serves clients of the listener (AF_UNIX, SOCK_SEQPACKET) that run as this
+ * process's user or as root.  Returns a negative errno if it cannot go on.
  */
 int sockets_run(int listener);
 
