@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The stand-ins for istiod, as a test uses them."""
 import base64
+import functools
 import json
 import os
 import pathlib
@@ -12,12 +13,12 @@ import time
 
 from . import PEERS, messages
 from shared import BUILD
-from netlab.namespace import die_with_parent
 from netlab.outcome import WAIT_S, Failure, Skip, expect
 
 GOCODE = "/usr/share/gocode"
 
 
+@functools.cache
 def go_program(name):
     """One on grpc-go, peers/NAME; built once a build directory."""
     if shutil.which("go") is None:
@@ -35,6 +36,12 @@ def go_program(name):
     return here / name
 
 
+def popen(command, **options):
+    """A process that ends with the thread that starts it at the latest.  No
+    Python runs between fork and exec, for this process has threads."""
+    return subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *map(str, command)], **options)
+
+
 class Talker:
     """A program that takes commands on stdin and says events on stdout, both as
     JSON, one a line."""
@@ -43,12 +50,9 @@ class Talker:
         self.events = []
         self.changed = threading.Condition()
         self.errors = tempfile.TemporaryFile()
-        start = space.popen if space else subprocess.Popen
-        if not space:
-            options["preexec_fn"] = die_with_parent
-        self.process = start([str(word) for word in command], stdin=subprocess.PIPE,
-                             stdout=subprocess.PIPE, stderr=self.errors,
-                             env=messages.environment(), **options)
+        start = space.popen if space else popen
+        self.process = start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             stderr=self.errors, env=messages.environment(), **options)
         self.done = 0
         threading.Thread(target=self._read, daemon=True).start()
 

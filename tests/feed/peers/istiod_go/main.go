@@ -157,13 +157,13 @@ func (d *istiod) receive(ss grpc.ServerStream, id int, s *stream, failed chan er
 			failed <- err
 			return
 		}
-		d.say(event{Event: "request", Stream: id, Octets: octets})
 		d.lock.Lock()
 		answer := d.answer
 		d.lock.Unlock()
 		if first && answer != nil {
 			s.queue <- command{Do: "send", Octets: answer}
 		}
+		d.say(event{Event: "request", Stream: id, Octets: octets})
 	}
 }
 
