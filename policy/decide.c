@@ -217,7 +217,7 @@ unloaded(const struct lookup *lookup)
 static struct decision
 decide_plain(const struct facts *facts)
 {
-	if (!facts->settings->loaded) {
+	if (!facts->loaded) {
 		return facts->settings->unloaded == UNLOADED_SERVFAIL
 			   ? unloaded(facts->lookup)
 			   : pass(REASON_UNLOADED);

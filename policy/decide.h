@@ -84,8 +84,9 @@ struct asker {
 struct facts {
 	const struct question *question;
 	const struct lookup *lookup; /* NULL unless the form is PLAIN */
-	const struct table_settings *settings;
+	const struct answer_settings *settings;
 	const struct asker *asker;
+	bool loaded;			/* a table has loaded: table_is_loaded() */
 	bool own_name;			/* CH TXT of one of our own names */
 };
 

@@ -11,7 +11,7 @@
 
 /* What a UDP client and our own cap leave room for, octets. */
 static inline size_t
-answer_room(const struct question *q, uint16_t udp_size)
+answer_room(const struct question *q, size_t udp_size)
 {
 	size_t client = q->edns.present && q->edns.udp_size > 512 ?
 	    q->edns.udp_size : 512;

@@ -37,15 +37,23 @@ slow_sum(uint32_t sum, const uint8_t *octets, size_t length)
 	return sum;
 }
 
+static const struct answer_settings sample_settings = {
+	.negative_ttl = 5, .udp_size = 1232, .suppress_https = 1, .tcp = 1,
+};
+
+/* What answers from that table are made from. */
+static inline struct answer_source
+sample_source(const struct table *table)
+{
+	return (struct answer_source){ table, &sample_settings };
+}
+
 /* Names of every kind; with "everything" also a wildcard over all others. */
 static inline struct table *
 sample_table(bool everything)
 {
 	struct mesh mesh = {
 		.ttl = 30,
-		.negative_ttl = 5,
-		.udp_size = 1232,
-		.suppress_https = true, .tcp = true,
 		.search_count = 1,
 		.zone_count = 1,
 	};

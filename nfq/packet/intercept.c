@@ -32,18 +32,19 @@ is_text_question(const struct question *question)
 
 /* Fills in what deciding needs of the question. */
 static inline void
-gather(struct interception *out, const struct table *table,
+gather(struct interception *out, const struct answer_source *source,
     struct facts *facts)
 {
 	struct question *question = &out->question;
 
 	*facts = (struct facts){
 		.question = question,
-		.settings = table_settings(table),
+		.settings = source->settings,
 		.asker = &out->asker,
+		.loaded = table_is_loaded(source->table),
 	};
 	if (question->form == QUESTION_PLAIN) {
-		lookup_gather(&out->lookup, table, question);
+		lookup_gather(&out->lookup, source->table, question);
 		facts->lookup = &out->lookup;
 	} else if (is_text_question(question)) {
 		out->canary = name_equal(&question->name, &canary_name);
@@ -61,8 +62,7 @@ make_plan(const struct interception *out, const struct facts *facts,
 	    .lookup = facts->lookup,
 	    .content = out->decision.content,
 	    .rcode = out->decision.rcode,
-	    .negative_ttl = facts->settings->negative_ttl,
-	    .udp_size = facts->settings->udp_size,
+	    .settings = facts->settings,
 	    .rotation = rotation,
 	    .text = "nfdns " NFDNS_VERSION,
 	};
@@ -133,7 +133,7 @@ intercept_fetch(const struct interception *in, const struct table *table,
 }
 
 void
-intercept_answer(struct interception *out, const struct table *table,
+intercept_answer(struct interception *out, const struct answer_source *source,
     uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX])
 {
 	struct facts facts;
@@ -146,14 +146,14 @@ intercept_answer(struct interception *out, const struct table *table,
 		    REASON_MALFORMED);
 		return;
 	}
-	gather(out, table, &facts);
+	gather(out, source, &facts);
 	out->decision = decide(&facts);
 	if (is_answered(out))
 		act(out, &facts, rotation, reply);
 }
 
 void
-intercept(struct interception *out, const struct table *table,
+intercept(struct interception *out, const struct answer_source *source,
     const uint8_t *octets, size_t length, size_t whole_length,
     uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX])
 {
@@ -162,11 +162,11 @@ intercept(struct interception *out, const struct table *table,
 	out->asker.device = 0;
 	out->asker.now = MONOTIME_NEVER;
 	intercept_parse(out, octets, length, whole_length);
-	intercept_answer(out, table, rotation, reply);
+	intercept_answer(out, source, rotation, reply);
 }
 
 void
-intercept_stream(struct interception *out, const struct table *table,
+intercept_stream(struct interception *out, const struct answer_source *source,
     const uint8_t *message, size_t length, uint32_t rotation, uint8_t *answer,
     size_t size)
 {
@@ -175,7 +175,7 @@ intercept_stream(struct interception *out, const struct table *table,
 
 	begin(out);
 	question_parse(&out->question, message, length);
-	gather(out, table, &facts);
+	gather(out, source, &facts);
 	out->decision = decide(&facts);
 	if (!is_answered(out))
 		return;

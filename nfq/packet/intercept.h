@@ -52,38 +52,43 @@ struct interception {
 };
 
 /*
- * The first half, for which the packet alone is needed, and the second, which
- * looks the name up and builds the reply.  Between the two, of several packets,
- * intercept_fetch() has what the second will read come into the cache; it is
- * worth its while where table_is_large().
+ * The first half needs only the packet.  length is what the queue delivered,
+ * whole_length what the packet had (NFQA_CAP_LEN), in octets.  A packet that
+ * the queue cut passes, as MALFORMED; octets may be NULL then.
  */
 void intercept_parse(struct interception *out, const uint8_t *octets,
     size_t length, size_t whole_length);
-/* Instead of intercept_parse(): the packet is to pass, whatever is in it. */
+
+/* Instead of intercept_parse(): the packet passes, whatever it holds. */
 void intercept_unread(struct interception *out);
-void intercept_fetch(const struct interception *in, const struct table *table,
-    enum table_part part);
-void intercept_answer(struct interception *out, const struct table *table,
-    uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX]);
 
 /*
- * Both halves, for a packet of no known user at no known time: for tests.
- * rotation chooses which address comes first.  length is what the queue
- * delivered, whole_length what the packet had (NFQA_CAP_LEN); a packet that was
- * cut passes, as MALFORMED, and octets may be NULL then.  reply has
- * INTERCEPT_REPLY_MAX octets.
+ * Between the halves, for each of several packets: loads into the CPU's cache
+ * what the second half will read.  This pays only if table_is_large().
  */
-void intercept(struct interception *out, const struct table *table,
+void intercept_fetch(const struct interception *in, const struct table *table,
+    enum table_part part);
+
+/*
+ * The second half looks the name up, decides and builds the reply.  rotation
+ * chooses which address comes first.
+ */
+void intercept_answer(struct interception *out,
+    const struct answer_source *source, uint32_t rotation,
+    uint8_t reply[static INTERCEPT_REPLY_MAX]);
+
+/* Both halves, for a packet of an unknown user at an unknown time: for tests. */
+void intercept(struct interception *out, const struct answer_source *source,
     const uint8_t *octets, size_t length, size_t whole_length,
     uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX]);
 
 /*
- * The same for a message that came over TCP, whose asker stands in "out":
- * form, packet and reply_length mean nothing then.  The answer is written to "answer", which has room for size
- * octets (more than INTERCEPT_STREAM_MAX is of no use).
+ * The same for a message that came over TCP.  The caller has set out->asker;
+ * form, packet and reply_length have no meaning.  Writes the answer to
+ * "answer", of size octets; more than INTERCEPT_STREAM_MAX are never used.
  */
-void intercept_stream(struct interception *out, const struct table *table,
-    const uint8_t *message, size_t length, uint32_t rotation, uint8_t *answer,
-    size_t size);
+void intercept_stream(struct interception *out,
+    const struct answer_source *source, const uint8_t *message, size_t length,
+    uint32_t rotation, uint8_t *answer, size_t size);
 
 #endif

@@ -136,7 +136,7 @@ stream_put_failure(struct stream *s, struct stream_connection *c,
 	struct question q;
 	struct answer_plan plan = { .question = &q, .content = ANSWER_EMPTY,
 		.rcode = RCODE_SERVFAIL, .stream = true,
-		.udp_size = table_settings(s->thread.generation->table)->udp_size };
+		.settings = &s->thread.generation->settings.answers };
 	uint8_t *room;
 	size_t n;
 

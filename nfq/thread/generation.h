@@ -15,12 +15,14 @@
 #include <stdint.h>
 
 #include "policy/config/settings.h"
+#include "resolver/answer/settings.h"
 #include "resolver/image/table.h"
 
 struct generation {
 	uint64_t number;		/* 0: no table was ever loaded */
 	struct table *table;
 	struct settings settings;
+	struct answer_source answers;	/* views of the two above */
 };
 
 /*

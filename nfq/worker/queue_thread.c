@@ -104,8 +104,8 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 {
 	struct queue_reader *reader = q->queue.reader;
 
-	intercept_answer(i, q->thread.generation->table, q->thread.rotation++,
-	    q->reply);
+	intercept_answer(i, &q->thread.generation->answers,
+	    q->thread.rotation++, q->reply);
 	if (i->reply_length > 0)
 		queue_reply(reader, p->id,
 		    (p->mark & ~q->mark_mask) | q->mark_answered,

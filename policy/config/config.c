@@ -50,7 +50,7 @@ config_parse(struct config **config, const char *path, const char *text,
 		diag_add(diag, DIAG_ERROR, path, 0, "cannot be read: %s",
 		    strerror(errno));
 	else if (config_file_parse(&load, copy, length)) {
-		load.config->mesh.tcp = load.config->capture.tcp;
+		load.config->answers.tcp = load.config->capture.tcp;
 		load.config->machine_search =
 		    complete_search(&load.config->mesh);
 	}

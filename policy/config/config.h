@@ -16,6 +16,7 @@
 
 #include "policy/log.h"
 #include "resolver/text/diag.h"
+#include "resolver/answer/settings.h"
 #include "resolver/image/mesh.h"
 
 #define CONFIG_DEFAULT_PATH "/etc/nfdns/nfdnsd.conf"
@@ -106,6 +107,7 @@ struct config {
 	struct config_queue queue;
 	struct config_stream stream;
 	struct mesh mesh;
+	struct answer_settings answers;	/* of "mesh" too, and capture.tcp */
 	struct config_audit *audits;	size_t audit_count;
 	enum log_level log_level;
 	size_t warnings;		/* that reading it brought */

@@ -22,6 +22,11 @@ static const struct row {
 #define ROW(option, member, low, high) \
 	{ option, offsetof(struct settings, member), low, high }
 	ROW("log.level", log_level, LOG_LEVEL_ERROR, LOG_LEVEL_DEBUG),
+	ROW("mesh.negative_ttl", answers.negative_ttl, 0, 86400),
+	ROW("mesh.udp_size", answers.udp_size, 512, 4096),
+	ROW("mesh.suppress_https", answers.suppress_https, 0, 1),
+	ROW("mesh.unloaded", answers.unloaded, 0, UNLOADED_SERVFAIL),
+	ROW("capture.tcp", answers.tcp, 0, 1),
 	ROW("stream.connections", stream.connections, 1, 65536),
 	ROW("stream.per_client", stream.per_client, 1, 65536),
 	ROW("stream.raw", stream.raw, 0, 65536),
@@ -55,6 +60,7 @@ settings_of(struct settings *settings, const struct config *config)
 
 	*settings = (struct settings){
 		.log_level = config->log_level,
+		.answers = config->answers,
 		.stream = {
 			.connections = stream->connections,
 			.per_client = stream->per_client,

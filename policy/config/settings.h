@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "policy/config/config.h"
+#include "resolver/answer/settings.h"
 
 /* Limits of TCP; the options "stream.*" of the same names.  _s: seconds. */
 struct stream_settings {
@@ -29,6 +30,7 @@ struct stream_settings {
 
 struct settings {
 	uint32_t log_level;		/* enum log_level */
+	struct answer_settings answers;
 	struct stream_settings stream;
 };
 

@@ -98,7 +98,7 @@ write_soa(struct draft *d)
 	static const char mname[] = "\2ns\3dns";
 	static const char rname[] = "\12hostmaster";
 	struct wire_writer *w = &d->sections;
-	uint32_t ttl = d->plan->negative_ttl;
+	uint32_t ttl = d->plan->settings->negative_ttl;
 	uint8_t *start = w->pos, *p = wire_reserve(w, RECORD_OCTETS), *timers;
 
 	write_below_owner(d, mname, sizeof(mname) - 1);
@@ -349,7 +349,9 @@ write_sections(struct draft *d)
 static uint16_t
 own_udp_size(const struct answer_plan *plan)
 {
-	return plan->udp_size > UDP_FLOOR ? plan->udp_size : UDP_FLOOR;
+	uint32_t own = plan->settings->udp_size;
+
+	return (uint16_t)(own > UDP_FLOOR ? own : UDP_FLOOR);
 }
 
 /* The largest length of the whole answer, in octets. */

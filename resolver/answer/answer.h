@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "resolver/image/lookup.h"
+#include "resolver/answer/settings.h"
 #include "resolver/dns/question.h"
+#include "resolver/image/lookup.h"
 
 /* Contents of the answer and authority sections. */
 enum answer_content {
@@ -26,8 +27,7 @@ struct answer_plan {
 	const struct lookup *lookup; /* may be NULL for EMPTY and TEXT */
 	enum answer_content content;
 	uint16_t rcode;			/* above 15 only if the question had EDNS */
-	uint32_t negative_ttl;		/* seconds */
-	uint16_t udp_size;		/* our own limit, octets */
+	const struct answer_settings *settings;
 	bool stream;			/* TCP: only the buffer limits the size */
 	uint32_t rotation;		/* modulo their number: the first address */
 	const char *text;		/* of ANSWER_TEXT */
@@ -41,7 +41,7 @@ struct answer_summary {
 	bool truncated;
 };
 
-/* With a buffer of this size only udp_size and the client limit UDP answers. */
+/* No UDP answer is longer: settings->udp_size does not exceed it. */
 #define ANSWER_UDP_MAX 4096
 
 /*

@@ -29,8 +29,9 @@ int compile_confined(const struct mesh *mesh, const int *sources,
     __attribute__((warn_unused_result));
 
 /*
- * Writes the image of a table that was never loaded: mesh's settings, no names,
- * and the flag that selects the "unloaded" behaviour.  0 or a negative errno.
+ * Writes the image that stands for the table until a first one has loaded: the
+ * mesh's zones and search list, no names; table_is_loaded() is false.  0 or a
+ * negative errno.
  */
 int compile_unloaded(const struct mesh *mesh, int image_fd)
     __attribute__((warn_unused_result));

@@ -128,7 +128,7 @@ void builder_shadow(const struct builder *b, size_t n,
 size_t builder_names(const struct builder *b);
 
 /*
- * Writes the image, with mesh's settings in it, to fd (a memory file or an
+ * Writes the image to fd (a memory file or an
  * ordinary one, at offset 0).  The same additions give the same octets.
  * Returns 0 or a negative errno.
  */

@@ -446,12 +446,7 @@ builder_write(struct builder *b, int fd)
 		.header = {
 			.version = IMAGE_VERSION,
 			.header_size = sizeof(struct image_header),
-			.negative_ttl = mesh->negative_ttl,
-			.udp_size = mesh->udp_size,
-			.suppress_https = mesh->suppress_https,
-			.tcp = mesh->tcp,
 			.loaded = !b->unloaded,
-			.unloaded = (uint8_t)mesh->unloaded,
 			.search_count = (uint8_t)mesh->search_count,
 			.zone_count = (uint8_t)mesh->zone_count,
 			.source_count = (uint32_t)file_count(b),

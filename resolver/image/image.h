@@ -33,7 +33,7 @@
 #include <xxhash.h>
 
 #define IMAGE_MAGIC	"nfdnsimg"
-#define IMAGE_VERSION	4
+#define IMAGE_VERSION	5
 
 /* Offsets are 32 bits wide. */
 #define IMAGE_MAX_OCTETS	((uint64_t)UINT32_MAX)
@@ -46,17 +46,12 @@ struct image_header {
 	uint64_t checksum;		/* XXH3, 64 bits, of all that follows */
 	uint64_t wildcard_labels[2];	/* bit n: "*.NAME", NAME of n labels, is there */
 	uint64_t soa_labels[2];		/* bit n: a name of n labels has an SOA */
-	uint32_t negative_ttl;
-	uint16_t udp_size;
-	uint8_t suppress_https;
-	uint8_t loaded;
-	uint8_t unloaded;		/* enum mesh_unloaded */
+	uint8_t loaded;			/* 0: stands for a table that never loaded */
 	uint8_t search_count;
 	uint8_t zone_count;
-	uint8_t tcp;			/* questions over TCP are answered, too */
 	uint8_t tail_bits;		/* 2^tail_bits words of the filter */
 	uint8_t head_bits;
-	uint8_t zeros[6];
+	uint8_t zeros[7];
 	uint32_t source_count;
 	uint32_t strings;		/* offsets from the start of the image */
 	uint32_t tails;

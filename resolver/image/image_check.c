@@ -47,9 +47,8 @@ check_header(const struct image_header *h, size_t size)
 	if (XXH3_64bits((const uint8_t *)h + unhashed, size - unhashed) !=
 	    h->checksum)
 		return "checksum differs: the image is damaged";
-	if (h->udp_size < 512 || h->suppress_https > 1 || h->loaded > 1 ||
-	    h->tcp > 1 || h->unloaded > UNLOADED_SERVFAIL)
-		return "settings out of range";
+	if (h->loaded > 1)
+		return "loaded flag out of range";
 	if (h->search_count > MESH_MAX_SEARCH || h->zone_count > MESH_MAX_ZONES)
 		return "too many search domains or zones";
 	if (h->slot_bits > MAX_SLOT_BITS)

@@ -97,14 +97,6 @@ struct mesh_texts {
 	ARRAY(struct dns_name, search, search_count, MESH_MAX_SEARCH) \
 	VALUE(uint32_t, ttl) \
 		/* seconds */ \
-	VALUE(uint32_t, negative_ttl) \
-		/* seconds; RFC 2308 section 5 */ \
-	VALUE(uint16_t, udp_size) \
-		/* octets, 512..4096 */ \
-	VALUE(bool, suppress_https) \
-	VALUE(bool, tcp) \
-		/* questions over TCP are answered, too */ \
-	VALUE(enum mesh_unloaded, unloaded) \
 	VALUE(unsigned int, shrink_limit)
 		/* percent of the names, in a reload */
 
@@ -139,9 +131,6 @@ enum zone_unknown { ZONE_PASS, ZONE_NXDOMAIN };
 struct mesh_zone {
 	MESH_ZONE_FIELDS(MESH_DECLARE_VALUE)
 };
-
-/* Until a first table has loaded. */
-enum mesh_unloaded { UNLOADED_PASS, UNLOADED_SERVFAIL };
 
 #define MESH_MAX_SEARCH		32	/* glibc has no limit since 2.26 */
 #define MESH_MAX_ZONES		64

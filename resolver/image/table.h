@@ -46,17 +46,8 @@ struct table_label {
 int table_peek(int fd, struct table_label *label)
     __attribute__((warn_unused_result));
 
-/* How the names of this image are answered. */
-struct table_settings {
-	uint32_t negative_ttl;		/* seconds */
-	uint16_t udp_size;		/* octets */
-	bool suppress_https;
-	bool tcp;			/* TCP questions are answered, too */
-	bool loaded;			/* false: compile_unloaded() made it */
-	enum mesh_unloaded unloaded;
-};
-
-const struct table_settings *table_settings(const struct table *table);
+/* False for the image of compile_unloaded(): no table has loaded yet. */
+bool table_is_loaded(const struct table *table);
 size_t table_names(const struct table *table);
 size_t table_octets(const struct table *table);
 

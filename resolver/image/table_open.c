@@ -65,14 +65,7 @@ load(struct table *t)
 	t->head_mask = ((uint32_t)1 << h->head_bits) - 1;
 	load_depths(&t->wildcards, h->wildcard_labels);
 	load_depths(&t->soas, h->soa_labels);
-	t->settings = (struct table_settings){
-		.negative_ttl = h->negative_ttl,
-		.udp_size = h->udp_size,
-		.suppress_https = h->suppress_https != 0,
-		.tcp = h->tcp != 0,
-		.loaded = h->loaded != 0,
-		.unloaded = h->unloaded,
-	};
+	t->loaded = h->loaded != 0;
 	load_strings(t);
 }
 
@@ -156,10 +149,10 @@ table_close(struct table *t)
 	free(t);
 }
 
-const struct table_settings *
-table_settings(const struct table *t)
+bool
+table_is_loaded(const struct table *t)
 {
-	return &t->settings;
+	return t->loaded;
 }
 
 size_t

@@ -27,7 +27,7 @@ struct table {
 	bool short_search;		/* an element is too short for tails */
 	struct table_depths wildcards;	/* of the names behind the "*" */
 	struct table_depths soas;	/* of names that have an SOA */
-	struct table_settings settings;
+	bool loaded;
 	size_t search_count;
 	size_t zone_count;
 	struct dns_name search[MESH_MAX_SEARCH];

@@ -56,6 +56,7 @@ static unsigned long
 count(enum deed deed, const uint8_t *octets, size_t length)
 {
 	static uint8_t reply[INTERCEPT_STREAM_MAX];
+	const struct answer_source source = sample_source(table);
 	static struct interception in;
 
 	blocks = 0;
@@ -64,11 +65,11 @@ count(enum deed deed, const uint8_t *octets, size_t length)
 		question_parse(&in.question, octets, length);
 		break;
 	case STREAM:
-		intercept_stream(&in, table, octets, length, 0, reply,
+		intercept_stream(&in, &source, octets, length, 0, reply,
 		    sizeof(reply));
 		break;
 	default:
-		intercept(&in, table, octets, length, length, 0, reply);
+		intercept(&in, &source, octets, length, length, 0, reply);
 	}
 	return blocks;
 }

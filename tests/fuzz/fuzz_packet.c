@@ -14,12 +14,13 @@ try_packet(const struct table *table, const uint8_t *octets, size_t length,
     size_t whole_length)
 {
 	static uint8_t reply[INTERCEPT_REPLY_MAX];
+	const struct answer_source source = sample_source(table);
 	static struct interception in;
 	const char *fault;
 
 	/* Views of the one before must not be looked at again. */
 	memset(&in, 0xa5, sizeof(in));
-	intercept(&in, table, octets, length, whole_length, (uint32_t)length,
+	intercept(&in, &source, octets, length, whole_length, (uint32_t)length,
 	    reply);
 	fault = interception_fault(&in, octets, reply);
 	if (fault == NULL && length < whole_length && in.reply_length > 0)

@@ -16,8 +16,9 @@
 #include "tests/answer_fault.h"
 
 static struct table *table;
-static struct mesh mesh = { .ttl = 30, .negative_ttl = 5, .udp_size = 4096,
-	.suppress_https = true, .tcp = true, .search_count = 1, .zone_count = 1 };
+static struct mesh mesh = { .ttl = 30, .search_count = 1, .zone_count = 1 };
+static const struct answer_settings settings = { .negative_ttl = 5,
+	.udp_size = 4096, .suppress_https = 1, .tcp = 1 };
 
 static void
 must(bool holds)
@@ -83,8 +84,7 @@ try_answer(const struct question *q, const struct lookup *lookup,
 	    .lookup = lookup,
 	    .content = decision->content,
 	    .rcode = decision->rcode,
-	    .negative_ttl = mesh.negative_ttl,
-	    .udp_size = mesh.udp_size,
+	    .settings = &settings,
 	    .stream = stream,
 	    .rotation = q->id,
 	    .text = "nfdns"};
@@ -103,7 +103,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct question q;
 	struct lookup lookup;
-	struct facts facts = { .question = &q };
+	struct facts facts = { .question = &q, .settings = &settings,
+	    .loaded = true };
 	struct decision decision;
 
 	if (table == NULL)
@@ -115,13 +116,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		lookup_gather(&lookup, table, &q);
 		facts.lookup = &lookup;
 	}
-	facts.settings = table_settings(table);
 	facts.own_name = q.form == QUESTION_CHAOS;
 	decision = decide(&facts);
 	if (decision.verdict == VERDICT_PASS)
 		return 0;
-	try_answer(
-	    &q, facts.lookup, &decision, answer_room(&q, mesh.udp_size), false);
+	try_answer(&q, facts.lookup, &decision,
+	    answer_room(&q, settings.udp_size), false);
 	try_answer(&q, facts.lookup, &decision, 65535, true);
 	return 0;
 }

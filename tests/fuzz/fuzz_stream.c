@@ -39,14 +39,15 @@ try_message(const struct table *table, const uint8_t *message, size_t length)
 	static uint8_t answer[INTERCEPT_STREAM_MAX];
 	const struct stream_options options = { EDE_NETWORK_ERROR, 100 };
 	const size_t room = sizeof(answer) - STREAM_OPTIONS_ROOM;
+	const struct answer_source source = sample_source(table);
 	static struct interception in;
 	const char *fault;
 	ldns_pkt *packet = NULL;
 	size_t whole;
 
 	memset(&in, 0xa5, sizeof(in));
-	intercept_stream(&in, table, message, length, (uint32_t)length, answer,
-	    room);
+	intercept_stream(&in, &source, message, length, (uint32_t)length,
+	    answer, room);
 	if ((in.decision.verdict == VERDICT_PASS) != (in.answer_length == 0))
 		fail("answered without a reason, or the reverse");
 	if (in.answer_length == 0)

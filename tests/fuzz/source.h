@@ -18,7 +18,7 @@ fuzz_mesh(struct mesh *mesh)
 {
 	static char namespace[] = "own";
 
-	*mesh = (struct mesh){ .ttl = 30, .udp_size = 1232,
+	*mesh = (struct mesh){ .ttl = 30,
 	    .namespace = namespace, .auto_allocate = AUTO_ALLOCATE_BOTH,
 	    .zone_count = 1 };
 	check(name_from_text(&mesh->domain, "mesh.test", 9) == 0);

@@ -29,8 +29,8 @@ ROOMS = {
     "resolver/feed": "resolver/clock resolver/dns resolver/text resolver/sources",
 
     "policy/log": "",
-    "policy/config": "policy/log resolver/dns resolver/text resolver/image resolver/sources"
-                     " resolver/compile resolver/feed policy/audit",
+    "policy/config": "policy/log resolver/dns resolver/text resolver/image resolver/answer"
+                     " resolver/sources resolver/compile resolver/feed policy/audit",
     "policy/decide": "resolver/clock resolver/dns resolver/image resolver/answer",
     "policy/audit": "resolver/clock policy/decide resolver/dns",
     "policy/status": "resolver/clock policy/decide policy/config policy/log resolver/text resolver/image"
@@ -45,8 +45,8 @@ ROOMS = {
                    " policy/config policy/audit policy/status policy/log",
     "nfq/handover": "resolver/clock nfq/queue nfq/process policy/config policy/audit policy/status",
     "nfq/sockets": "resolver/clock resolver/dns policy/log nfq/process",
-    "nfq/thread": "resolver/clock resolver/image policy/audit policy/decide policy/status policy/config"
-                  " policy/log nfq/queue nfq/process",
+    "nfq/thread": "resolver/clock resolver/image resolver/answer policy/audit policy/decide policy/status"
+                  " policy/config policy/log nfq/queue nfq/process",
     "nfq/stream": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/audit"
                   " policy/status policy/config policy/log rules nfq/packet nfq/process"
                   " nfq/handover nfq/sockets nfq/thread",

@@ -134,13 +134,13 @@ scenario_set_ttl(struct scenario *s, char *rest)
 void
 scenario_set_negative_ttl(struct scenario *s, char *rest)
 {
-	s->mesh.negative_ttl = (uint32_t)scenario_number(s, scenario_word(&rest));
+	s->settings.negative_ttl = (uint32_t)scenario_number(s, scenario_word(&rest));
 }
 
 void
 scenario_set_udp_size(struct scenario *s, char *rest)
 {
-	s->mesh.udp_size = (uint16_t)scenario_number(s, scenario_word(&rest));
+	s->settings.udp_size = (uint32_t)scenario_number(s, scenario_word(&rest));
 }
 
 void
@@ -148,7 +148,7 @@ scenario_set_suppress_https(struct scenario *s, char *rest)
 {
 	const char *yes = scenario_word(&rest);
 
-	s->mesh.suppress_https = yes != NULL && strcmp(yes, "yes") == 0;
+	s->settings.suppress_https = yes != NULL && strcmp(yes, "yes") == 0;
 }
 
 void
@@ -156,7 +156,7 @@ scenario_set_tcp(struct scenario *s, char *rest)
 {
 	const char *yes = scenario_word(&rest);
 
-	s->mesh.tcp = yes != NULL && strcmp(yes, "yes") == 0;
+	s->settings.tcp = yes != NULL && strcmp(yes, "yes") == 0;
 }
 
 void
@@ -165,7 +165,7 @@ scenario_set_unloaded(struct scenario *s, char *rest)
 	const char *how = scenario_word(&rest);
 
 	s->unloaded = true;
-	s->mesh.unloaded = how != NULL && strcmp(how, "servfail") == 0 ?
+	s->settings.unloaded = how != NULL && strcmp(how, "servfail") == 0 ?
 	    UNLOADED_SERVFAIL : UNLOADED_PASS;
 }
 

@@ -47,6 +47,7 @@ struct scenario {
 	struct mesh mesh;
 	struct mesh_source sources[SCENARIO_MAX_SOURCES];
 	int fds[SCENARIO_MAX_SOURCES];
+	struct answer_settings settings;
 	bool unloaded;
 	struct dns_name own_name;
 	struct table *table;		/* compiled at the first question */

@@ -45,7 +45,7 @@ compile_image(const struct mesh *mesh, int image)
 }
 
 static struct table *
-open_table(const char *path, bool unloaded)
+open_table(const char *path, bool unloaded, struct answer_settings *settings)
 {
 	struct diag diag = DIAG_INIT;
 	struct config *config = NULL;
@@ -57,9 +57,11 @@ open_table(const char *path, bool unloaded)
 		return NULL;
 	error = config_load(&config, path, &diag);
 	report(&diag);
-	if (error == 0)
+	if (error == 0) {
+		*settings = config->answers;
 		error = unloaded ? compile_unloaded(&config->mesh, image) :
 		    compile_image(&config->mesh, image);
+	}
 	if (error == 0 && table_open(&table, image, &why) != 0)
 		fprintf(stderr, "error: image: %s\n", why);
 	config_free(config);
@@ -68,22 +70,21 @@ open_table(const char *path, bool unloaded)
 }
 
 static size_t
-answer(const struct table *table, const uint8_t *message, size_t length,
-    uint8_t reply[static ANSWER_UDP_MAX])
+answer(const struct answer_source *source, const uint8_t *message,
+    size_t length, uint8_t reply[static ANSWER_UDP_MAX])
 {
 	struct question q;
 	struct lookup lookup;
-	struct facts facts = { .question = &q,
-	    .settings = table_settings(table) };
+	struct facts facts = { .question = &q, .settings = source->settings,
+	    .loaded = table_is_loaded(source->table) };
 	struct answer_plan plan = { .question = &q,
-	    .negative_ttl = facts.settings->negative_ttl,
-	    .udp_size = facts.settings->udp_size };
+	    .settings = source->settings };
 	struct answer_summary summary;
 	struct decision decision;
 
 	question_parse(&q, message, length);
 	if (q.form == QUESTION_PLAIN) {
-		lookup_gather(&lookup, table, &q);
+		lookup_gather(&lookup, source->table, &q);
 		facts.lookup = plan.lookup = &lookup;
 	}
 	decision = decide(&facts);
@@ -99,21 +100,24 @@ main(int argc, char **argv)
 {
 	bool unloaded = argc > 1 && strcmp(argv[1], "--unloaded") == 0;
 	uint8_t message[65536], reply[2 + ANSWER_UDP_MAX];
+	struct answer_settings settings;
+	struct answer_source source = { NULL, &settings };
 	struct table *table;
 
 	if (argc != 2 + unloaded) {
 		fputs("usage: answer_tool [--unloaded] CONFIG\n", stderr);
 		return EXIT_USAGE;
 	}
-	table = open_table(argv[1 + unloaded], unloaded);
+	table = open_table(argv[1 + unloaded], unloaded, &settings);
 	if (table == NULL)
 		return EXIT_INVALID;
+	source.table = table;
 	while (fread(message, 2, 1, stdin) == 1) {
 		size_t length = (size_t)message[0] << 8 | message[1];
 
 		if (fread(message, 1, length, stdin) != length)
 			break;
-		length = answer(table, message, length, reply + 2);
+		length = answer(&source, message, length, reply + 2);
 		reply[0] = (uint8_t)(length >> 8);
 		reply[1] = (uint8_t)length;
 		if (fwrite(reply, 1, length + 2, stdout) != length + 2)

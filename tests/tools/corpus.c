@@ -27,10 +27,12 @@ static void
 one_table(const struct table *table, const uint8_t *octets, size_t length)
 {
 	static uint8_t reply[INTERCEPT_REPLY_MAX];
+	const struct answer_source source = sample_source(table);
 	static struct interception in;
 	const char *fault;
 
-	intercept(&in, table, octets, length, length, (uint32_t)length, reply);
+	intercept(&in, &source, octets, length, length, (uint32_t)length,
+	    reply);
 	fault = interception_fault(&in, octets, reply);
 	if (fault != NULL) {
 		fprintf(stderr, "corpus: not true: %s\n", fault);

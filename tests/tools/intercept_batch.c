@@ -127,6 +127,7 @@ main(int argc, char **argv)
 	static queue_buffer received[QUEUE_BATCH];
 	struct queue_reader *reader;
 	struct queue_packet p;
+	struct answer_source source;
 	struct table *table;
 	unsigned long times;
 	size_t length, line = 0;
@@ -142,10 +143,11 @@ main(int argc, char **argv)
 	fill_message(&message, length);
 	MUST(queue_reader_new(&reader, -1, NUMBER, received) == 0);
 	table = sample_table(false);
+	source = sample_source(table);
 	for (unsigned long n = 0; n < times; n++) {
 		MUST(queue_message_packet(&message.netlink,
 		    message.netlink.nlmsg_len, &p));
-		intercept(&i, table, p.octets, p.length, p.whole_length,
+		intercept(&i, &source, p.octets, p.length, p.whole_length,
 		    (uint32_t)n, reply);
 		if (i.reply_length > 0)
 			queue_reply(reader, p.id, p.mark, reply,

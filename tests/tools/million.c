@@ -370,7 +370,7 @@ int
 main(int argc, char **argv)
 {
 	struct mesh_source source = { .path = (char[]){ "million.json" } };
-	struct mesh mesh = { .ttl = 30, .udp_size = 1232,
+	struct mesh mesh = { .ttl = 30,
 	    .namespace = (char[]){ "default" }, .search_count = 3,
 	    .sources = &source, .source_count = 1, .zone_count = 1 };
 	static const char *const search[] = { "default.svc.cluster.local",

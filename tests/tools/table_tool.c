@@ -19,7 +19,7 @@ main(int argc, char **argv)
 {
 	struct mesh_source source = { 0 };
 	struct config config = { .uid = getuid(), .gid = getgid(),
-	    .mesh = { .ttl = 30, .udp_size = 1232, .sources = &source,
+	    .mesh = { .ttl = 30, .sources = &source,
 	    .source_count = 1 } };
 
 	compiler_enter(argc, argv);

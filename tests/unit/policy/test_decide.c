@@ -13,7 +13,7 @@
 /* Starts every case: an overlaid name with addresses, asked for its MX. */
 static struct question question;
 static struct lookup lookup;
-static struct table_settings settings;
+static struct answer_settings settings;
 static struct facts facts;
 
 static void
@@ -23,10 +23,10 @@ reset(void)
 		.class = CLASS_IN };
 	CHECK(name_from_text(&question.name, "web.mesh.test", 13) == 0);
 	lookup = (struct lookup){.entry = {.kind = ENTRY_EXACT}};
-	settings = (struct table_settings){ .suppress_https = true,
-		.tcp = true, .loaded = true };
+	settings = (struct answer_settings){ .suppress_https = 1, .tcp = 1 };
 	facts = (struct facts){
-	    .question = &question, .lookup = &lookup, .settings = &settings};
+	    .question = &question, .lookup = &lookup, .settings = &settings,
+	    .loaded = true};
 }
 
 static bool
@@ -87,7 +87,7 @@ test_decide_forms(void)
 
 	reset();
 	facts.lookup = NULL;
-	settings.loaded = false;
+	facts.loaded = false;
 	for (i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
 		question.form = passing[i].form;
 		CHECK(passes(passing[i].reason));
@@ -106,7 +106,7 @@ test_decide_unloaded(void)
 {
 	reset();
 	lookup.entry.kind = ENTRY_NONE;
-	settings.loaded = false;
+	facts.loaded = false;
 	CHECK(passes(REASON_UNLOADED));
 	settings.unloaded = UNLOADED_SERVFAIL;
 	CHECK(refuses(REASON_UNLOADED, RCODE_SERVFAIL));
@@ -190,7 +190,7 @@ test_decide_records(void)
 		question.flags = 0;
 		CHECK(answers(found[i].reason));
 		question.flags = QUESTION_RD;
-		settings.tcp = false;
+		settings.tcp = 0;
 		CHECK(answers(found[i].reason));
 	}
 }
@@ -240,7 +240,7 @@ test_decide_lacking_type(void)
 	CHECK(is_nodata(REASON_SUPPRESSED));
 	question.type = TYPE_SVCB;
 	CHECK(is_nodata(REASON_SUPPRESSED));
-	settings.suppress_https = false;
+	settings.suppress_https = 0;
 	CHECK(passes(REASON_OTHER_TYPE));
 	lookup.entry.flags = NAME_OWNED;
 	CHECK(is_nodata(REASON_OWNED_TYPE));

@@ -45,7 +45,7 @@ static struct config
 config_of(struct mesh_source *one)
 {
 	return (struct config){ .uid = 65534, .gid = 65534, .mesh = { .ttl = 30,
-	    .udp_size = 1232, .domain = name_of("mesh.test"),
+	    .domain = name_of("mesh.test"),
 	    .namespace = (char[]){ "own" }, .sources = one,
 	    .source_count = 1 } };
 }

@@ -10,6 +10,7 @@
 #include "tests/packets.h"
 
 static struct table *table;
+static struct answer_source source;
 static struct interception in;
 static uint8_t packet[4096], reply[INTERCEPT_REPLY_MAX];
 static size_t packet_length;
@@ -48,7 +49,7 @@ ask(int family, const char *name, uint16_t type, uint16_t class,
 	packet_length = packet_around(packet, family, message, length);
 	memset(&in, 0xa5, sizeof(in));
 	memset(reply, 0xa5, sizeof(reply));
-	intercept(&in, table, packet, packet_length, packet_length, rotation,
+	intercept(&in, &source, packet, packet_length, packet_length, rotation,
 	    reply);
 	CHECK(in.asker.family == family && in.asker.protocol == IPPROTO_UDP);
 	CHECK(in.asker.port == in.packet.source_port &&
@@ -167,7 +168,7 @@ two_questions_are_refused(void)
 	message[5] = 2;
 	packet_length = packet_around(packet, AF_INET, message,
 	    2 * length - 12);
-	intercept(&in, table, packet, packet_length, packet_length, 0, reply);
+	intercept(&in, &source, packet, packet_length, packet_length, 0, reply);
 	CHECK(interception_fault(&in, packet, reply) == NULL);
 	CHECK(in.decision.verdict == VERDICT_REFUSE);
 	CHECK(in.decision.reason == REASON_MANY_QUESTIONS);
@@ -180,17 +181,17 @@ not_whole_passes(void)
 	ask(AF_INET, "www.example.com", TYPE_A, CLASS_IN, 0);
 	CHECK(in.reply_length > 0);
 	/* Cut by the copy range, or not copied at all. */
-	intercept(&in, table, packet, packet_length, packet_length + 1, 0,
+	intercept(&in, &source, packet, packet_length, packet_length + 1, 0,
 	    reply);
 	CHECK(in.decision.verdict == VERDICT_PASS);
 	CHECK(in.decision.reason == REASON_MALFORMED);
 	CHECK(in.form == PACKET_MALFORMED && in.packet.family == 0);
 	CHECK(in.reply_length == 0 && in.answer_length == 0);
-	intercept(&in, table, NULL, 0, 1, 0, reply);
+	intercept(&in, &source, NULL, 0, 1, 0, reply);
 	CHECK(in.decision.verdict == VERDICT_PASS);
 	/* A fragment. */
 	packet[6] = 0x20;
-	intercept(&in, table, packet, packet_length, packet_length, 0, reply);
+	intercept(&in, &source, packet, packet_length, packet_length, 0, reply);
 	CHECK(in.form == PACKET_FRAGMENT && in.reply_length == 0);
 	CHECK(in.decision.verdict == VERDICT_PASS);
 	CHECK(in.packet.family == AF_INET);
@@ -201,7 +202,7 @@ empty_payload_passes(void)
 {
 	/* No UDP payload at all is no reason to look into a table. */
 	packet_length = packet_around(packet, AF_INET6, NULL, 0);
-	intercept(&in, table, packet, packet_length, packet_length, 0, reply);
+	intercept(&in, &source, packet, packet_length, packet_length, 0, reply);
 	CHECK(in.form == PACKET_OK);
 	CHECK(in.decision.verdict == VERDICT_PASS);
 	CHECK(in.decision.reason == REASON_MALFORMED);
@@ -227,7 +228,7 @@ show_cost(const char *what, const char *name)
 	start = now_ns();
 	do {
 		for (int i = 0; i < 1000; i++)
-			intercept(&in, table, packet, packet_length,
+			intercept(&in, &source, packet, packet_length,
 			    packet_length, n++, reply);
 		spent = now_ns() - start;
 	} while (spent < 2e8);
@@ -238,6 +239,7 @@ int
 main(void)
 {
 	table = sample_table(false);
+	source = sample_source(table);
 	TEST(mesh_name_is_answered);
 	TEST(other_name_passes);
 	TEST(negative_answers);

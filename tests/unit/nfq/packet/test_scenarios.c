@@ -161,15 +161,13 @@ check_answer(struct scenario *s, const struct question *q,
     const struct lookup *lookup, const struct decision *decision)
 {
 	static uint8_t answer[65535];
-	const struct table_settings *settings = table_settings(s->table);
 	const struct exchange *x = &s->x;
 	const struct answer_plan plan = {
 	    .question = q,
 	    .lookup = lookup,
 	    .content = decision->content,
 	    .rcode = decision->rcode,
-	    .negative_ttl = settings->negative_ttl,
-	    .udp_size = settings->udp_size,
+	    .settings = &s->settings,
 	    .stream = x->stream,
 	    .rotation = x->turn,
 	    .text = OWN_TEXT,
@@ -177,7 +175,7 @@ check_answer(struct scenario *s, const struct question *q,
 	struct answer_summary summary;
 	size_t length = answer_build(&plan, answer, sizeof(answer), &summary);
 	const char *fault = answer_fault(q, answer, length, x->stream ?
-	    sizeof(answer) : answer_room(q, settings->udp_size), &summary);
+	    sizeof(answer) : answer_room(q, s->settings.udp_size), &summary);
 	ldns_pkt *packet = NULL;
 
 	if (fault != NULL)
@@ -208,7 +206,8 @@ run_exchange(struct scenario *s)
 	if (!load_table(s))
 		return;
 	question_parse(&question, x->message, x->length);
-	facts.settings = table_settings(s->table);
+	facts.settings = &s->settings;
+	facts.loaded = table_is_loaded(s->table);
 	if (question.form == QUESTION_PLAIN) {
 		lookup_gather(&lookup, s->table, &question);
 		facts.lookup = &lookup;
@@ -337,9 +336,9 @@ run_scenario(const char *path)
 	char line[SCENARIO_MAX_LINE];
 
 	s = (struct scenario){ .path = path, .file = fopen(path, "r"),
-		.mesh = { .namespace = strdup("default"), .ttl = 30,
-		.negative_ttl = 5, .udp_size = 1232, .suppress_https = true,
-		.tcp = true } };
+		.mesh = { .namespace = strdup("default"), .ttl = 30 },
+		.settings = { .negative_ttl = 5, .udp_size = 1232,
+		.suppress_https = 1, .tcp = 1 } };
 	if (name_from_text(&s.mesh.domain, "cluster.local", 13) != 0)
 		scenario_complain(&s, 0, "name_from_text");
 	if (s.file == NULL)

@@ -37,8 +37,6 @@ set_up(const char *format, const char *text)
 	CHECK(name_from_text(&config.mesh.domain, "cluster.local", 13) == 0);
 	config.mesh.namespace = namespace;
 	config.mesh.ttl = 30;
-	config.mesh.negative_ttl = 5;
-	config.mesh.udp_size = 1232;
 	config.mesh.sources = &source;
 	config.mesh.source_count = 1;
 	(void)unlink(path);
@@ -203,12 +201,10 @@ unloaded_image_says_so(void)
 	int image;
 
 	set_up("hosts", "");
-	config.mesh.unloaded = UNLOADED_SERVFAIL;
 	image = compiler_unloaded(&config);
 	CHECK(image >= 0);
 	CHECK(table_open(&table, image, &why) == 0);
-	CHECK(!table_settings(table)->loaded);
-	CHECK(table_settings(table)->unloaded == UNLOADED_SERVFAIL);
+	CHECK(!table_is_loaded(table));
 	CHECK(table_names(table) == 0);
 	table_close(table);
 	(void)close(image);

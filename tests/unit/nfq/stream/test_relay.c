@@ -43,8 +43,7 @@ static struct audit *audit;
 static struct table *
 make_table(void)
 {
-	struct mesh mesh = { .ttl = 30, .negative_ttl = 5, .udp_size = 1232,
-		.tcp = true };
+	struct mesh mesh = { .ttl = 30 };
 	const struct dns_name target = name_of("target.public.example");
 	const struct dns_name alias = name_of("alias.mesh.example");
 	struct builder *builder;
@@ -115,7 +114,11 @@ begin(bool sockets)
 		.in_flight = 8, .idle_s = 40, .message_s = 20, .unread_s = 30,
 		.relay_s = 5, .buffer = 4096 };
 	b->status.workers = &b->slot;
+	b->generation.settings.answers = (struct answer_settings){
+		.negative_ttl = 5, .udp_size = 1232, .tcp = 1 };
 	b->generation.table = table;
+	b->generation.answers = (struct answer_source){ table,
+		&b->generation.settings.answers };
 	MUST(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 	    0, b->control) == 0);
 	b->handover = (struct worker_handover){ .config = &b->config,

@@ -268,7 +268,7 @@ everything_arrives_and_is_adopted(void)
 	CHECK(got.number == 2 && got.audit.count == 0);
 	CHECK(settings_read(&settings, got.settings) == NULL);
 	CHECK(settings.log_level == LOG_LEVEL_ERROR &&
-	    settings.stream.idle_s == 77);
+	    settings.stream.idle_s == 77 && settings.answers.udp_size == 600);
 	CHECK(table_open(&table, got.image, &why) == 0);
 	CHECK(table_names(table) == 6);		/* and a reverse name */
 	table_close(table);

@@ -10,7 +10,7 @@
 #include "tests/check.h"
 #include "tests/image.h"
 
-static struct mesh mesh = { .ttl = 30, .udp_size = 1232 };
+static struct mesh mesh = { .ttl = 30 };
 
 static int
 image_file(void)
@@ -30,6 +30,7 @@ settings_file(void)
 {
 	const struct config config = {
 		.log_level = LOG_LEVEL_DEBUG,
+		.answers = { .udp_size = 600 },
 		.stream = { .connections = 9, .per_client = 1, .in_flight = 1,
 			.raw_lifetime_s = 1, .buffer = 1024, .idle_s = 1,
 			.message_s = 1, .unread_s = 1, .relay_s = 1 },
@@ -51,6 +52,8 @@ both_halves_must_be_sound(void)
 
 	CHECK(g != NULL && g->number == 7 && table_names(g->table) == 1);
 	CHECK(g->settings.stream.connections == 9);
+	CHECK(g->answers.table == g->table &&
+	    g->answers.settings->udp_size == 600);
 	generation_close(g);
 	CHECK(generation_open(7, settings, settings, &why) == NULL);
 	CHECK(why != NULL && strstr(why, "settings") == NULL);

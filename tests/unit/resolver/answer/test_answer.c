@@ -19,6 +19,7 @@ static struct {
 	uint8_t message[512];
 	struct question question;
 	struct lookup lookup;
+	struct answer_settings settings;
 	struct answer_plan plan;
 	struct answer_summary summary;
 	uint8_t octets[ANSWER_UDP_MAX];
@@ -46,12 +47,13 @@ ask(const char *name_text, uint16_t type, unsigned int edns_size)
 	question_parse(&t.question, t.message, wire_written(&w));
 	CHECK(t.question.form == QUESTION_PLAIN);
 	t.lookup = (struct lookup){.entry = {.kind = ENTRY_EXACT}};
+	t.settings = (struct answer_settings){ .negative_ttl = 5,
+		.udp_size = 1232 };
 	t.plan = (struct answer_plan){
 	    .question = &t.question,
 	    .lookup = &t.lookup,
 	    .content = ANSWER_RECORDS,
-	    .negative_ttl = 5,
-	    .udp_size = 1232,
+	    .settings = &t.settings,
 	};
 }
 
@@ -185,7 +187,7 @@ test_answer_edns(void)
 {
 	ask("web.test", TYPE_A, 4096);
 	add(TYPE_A, 1, 4, addresses);
-	t.plan.udp_size = 1400;
+	t.settings.udp_size = 1400;
 	build(1400);
 	CHECK(ldns_pkt_edns(t.packet) && ldns_pkt_edns_do(t.packet));
 	CHECK(ldns_pkt_edns_version(t.packet) == 0);
@@ -216,7 +218,7 @@ check_limit(unsigned int edns_size, uint16_t own, size_t limit)
 	for (count = most; count <= most + 1; count++) {
 		ask("web.test", TYPE_A, edns_size);
 		add(TYPE_A, count, 4, addresses);
-		t.plan.udp_size = own;
+		t.settings.udp_size = own;
 		build(ANSWER_UDP_MAX);
 		CHECK(t.length <= limit);
 		CHECK(answers() == most);
@@ -600,7 +602,7 @@ test_answer_without_question(void)
 	CHECK(t.question.form == QUESTION_MANY);
 	t.plan = (struct answer_plan){ .question = &t.question,
 		.content = ANSWER_EMPTY, .rcode = RCODE_FORMERR,
-		.udp_size = 1232 };
+		.settings = &t.settings };
 	build(512);
 	CHECK(t.length == 12);
 	CHECK(memcmp(t.octets, "ID\x85\x81\0\0\0\0\0\0\0\0", 12) == 0);

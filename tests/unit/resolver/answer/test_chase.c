@@ -41,10 +41,11 @@ begin(uint16_t type, bool edns)
 		.ttl = 30,
 		.rdlength = sizeof(TARGET) - 1,
 		.rdata = (const uint8_t *)TARGET}};
+	const struct answer_settings settings = { .udp_size = 1232 };
 	struct answer_plan plan = {.question = &t.question,
 	    .lookup = &lookup,
 	    .content = ANSWER_CHAIN,
-	    .udp_size = 1232,
+	    .settings = &settings,
 	    .stream = true};
 	struct answer_summary summary;
 	size_t length = 12 + sizeof(ASKED) - 1;

@@ -5,7 +5,7 @@
 #include "tests/check.h"
 #include "tests/image.h"
 
-static const struct mesh plain = { .ttl = 30, .udp_size = 1232 };
+static const struct mesh plain = { .ttl = 30 };
 
 static void
 records_are_joined_and_kept_in_order(void)
@@ -204,7 +204,7 @@ static void
 same_additions_same_octets(void)
 {
 	struct mesh_source sources[] = { { .path = (char[]){ "p" } } };
-	struct mesh mesh = { .ttl = 30, .udp_size = 512, .zone_count = 1,
+	struct mesh mesh = { .ttl = 30, .zone_count = 1,
 	    .search_count = 1, .sources = sources, .source_count = 1 };
 	uint8_t *octets[2];
 	off_t size[2];

@@ -265,7 +265,6 @@ test_lookup_dashed(void)
 int
 main(void)
 {
-	mesh.udp_size = 1232;
 	TEST(test_lookup_none);
 	TEST(test_lookup_lacks_type);
 	TEST(test_lookup_longest_chain);

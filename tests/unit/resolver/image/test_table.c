@@ -36,7 +36,7 @@ which(const struct table *t, const struct entry *e)
 static void
 wildcard_order(void)
 {
-	static const struct mesh mesh = { .udp_size = 1232 };
+	static const struct mesh mesh = { .ttl = 30 };
 	struct table *t = table_with(&mesh, (const char *const[]){
 	    "*.wildcard", "*.b.wildcard", "x.b.wildcard", "deep.x.c.wildcard",
 	    NULL });
@@ -74,7 +74,7 @@ wildcard_order(void)
 static void
 wildcard_of_everything(void)
 {
-	static const struct mesh mesh = { .udp_size = 1232 };
+	static const struct mesh mesh = { .ttl = 30 };
 	struct table *t = table_with(&mesh, (const char *const[]){ "*", NULL });
 
 	CHECK(find(t, "any.name").kind == ENTRY_WILDCARD);
@@ -86,7 +86,7 @@ wildcard_of_everything(void)
 static void
 search_list(void)
 {
-	struct mesh mesh = { .udp_size = 1232, .search_count = 3 };
+	struct mesh mesh = { .search_count = 3 };
 	struct table *t;
 	struct entry e;
 
@@ -127,7 +127,7 @@ search_list(void)
 static void
 search_list_and_short_names(void)
 {
-	struct mesh mesh = { .udp_size = 1232, .search_count = 2 };
+	struct mesh mesh = { .search_count = 2 };
 	struct builder *b;
 	struct table *t;
 	struct entry e;
@@ -156,7 +156,7 @@ search_list_and_short_names(void)
 static void
 search_domain_below_itself(void)
 {
-	struct mesh mesh = { .udp_size = 1232, .search_count = 1 };
+	struct mesh mesh = { .search_count = 1 };
 	struct table *t;
 
 	mesh.search[0] = name_of("corp");
@@ -173,7 +173,7 @@ search_domain_below_itself(void)
 static void
 longest_search_list(void)
 {
-	struct mesh mesh = { .udp_size = 1232, .search_count = MESH_MAX_SEARCH,
+	struct mesh mesh = { .search_count = MESH_MAX_SEARCH,
 	    .zone_count = 1 };
 	struct table *t;
 	struct entry e;
@@ -202,7 +202,7 @@ longest_search_list(void)
 static void
 longest_names(void)
 {
-	struct mesh mesh = { .udp_size = 1232, .search_count = 1 };
+	struct mesh mesh = { .search_count = 1 };
 	char label[64], text[300];
 	struct table *t;
 	struct entry e;
@@ -230,7 +230,7 @@ longest_names(void)
 static void
 zones(void)
 {
-	struct mesh mesh = { .udp_size = 1232, .zone_count = 3 };
+	struct mesh mesh = { .zone_count = 3 };
 	struct table *t;
 	struct entry e;
 
@@ -274,7 +274,7 @@ zones(void)
 static void
 non_terminals_give_way(void)
 {
-	struct mesh mesh = { .udp_size = 1232, .zone_count = 1,
+	struct mesh mesh = { .zone_count = 1,
 	    .search_count = 1 };
 	struct table *t;
 	struct entry e;
@@ -294,14 +294,11 @@ non_terminals_give_way(void)
 }
 
 static void
-settings_and_sources(void)
+sources_and_state(void)
 {
 	struct mesh_source sources[] = { { .path = (char[]){ "/etc/a" } },
 	    { .path = (char[]){ "/etc/b.json" } } };
-	struct mesh mesh = { .udp_size = 1400, .negative_ttl = 9,
-	    .suppress_https = true, .tcp = true, .unloaded = UNLOADED_SERVFAIL,
-	    .sources = sources, .source_count = 2, .search_count = 1 };
-	const struct table_settings *s;
+	struct mesh mesh = { .sources = sources, .source_count = 2, .search_count = 1 };
 	struct builder *b;
 	struct table *t;
 	size_t length;
@@ -309,9 +306,7 @@ settings_and_sources(void)
 	mesh.search[0] = name_of("search.example");
 	b = builder_new(&mesh);
 	t = table_of(b);
-	s = table_settings(t);
-	CHECK(s->udp_size == 1400 && s->negative_ttl == 9 &&
-	    s->suppress_https && s->tcp && s->loaded && s->unloaded == UNLOADED_SERVFAIL);
+	CHECK(table_is_loaded(t));
 	CHECK(memcmp(table_source(t, 1, &length), "/etc/b.json", 11) == 0 &&
 	    length == 11);
 	CHECK(table_source(t, 2, &length) == NULL && length == 0);
@@ -320,7 +315,7 @@ settings_and_sources(void)
 	table_close(t);
 	builder_set_unloaded(b);
 	t = table_of(b);
-	CHECK(!table_settings(t)->loaded);
+	CHECK(!table_is_loaded(t));
 	table_close(t);
 	builder_free(b);
 }
@@ -330,7 +325,7 @@ static uint8_t *
 small_image(size_t *size)
 {
 	struct mesh_source sources[] = { { .path = (char[]){ "s" } } };
-	struct mesh mesh = { .udp_size = 1232, .zone_count = 1,
+	struct mesh mesh = { .zone_count = 1,
 	    .search_count = 1, .sources = sources, .source_count = 1 };
 	struct dns_name owner = name_of("a.z"), other = name_of("b");
 	int fd = memory_file(NULL, 0);
@@ -456,7 +451,7 @@ random_question(unsigned int *seed, const struct table *t,
 static void
 filters_change_no_answer(void)
 {
-	struct mesh mesh = { .udp_size = 1232 };
+	struct mesh mesh = { .ttl = 30 };
 	unsigned int seed = 20, found = 0;
 
 	for (int tables = 0; tables < 400; tables++) {
@@ -606,7 +601,7 @@ main(void)
 	TEST(longest_names);
 	TEST(zones);
 	TEST(non_terminals_give_way);
-	TEST(settings_and_sources);
+	TEST(sources_and_state);
 	TEST(filters_change_no_answer);
 	TEST(every_damaged_octet_is_noticed);
 	TEST(hostile_images_are_refused_or_harmless);

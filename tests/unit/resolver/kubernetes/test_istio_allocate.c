@@ -3,7 +3,7 @@
 #include "tests/check.h"
 #include "tests/source.h"
 
-static struct mesh mesh = { .ttl = 30, .negative_ttl = 5, .udp_size = 1232,
+static struct mesh mesh = { .ttl = 30,
     .auto_allocate = AUTO_ALLOCATE_BOTH };
 
 #define OBJECT(kind, name, namespace, meta, rest) \

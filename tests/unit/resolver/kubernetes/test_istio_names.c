@@ -4,7 +4,7 @@
 #include "tests/source.h"
 
 static char own_namespace[] = "shop";
-static struct mesh mesh = { .ttl = 30, .negative_ttl = 5, .udp_size = 1232,
+static struct mesh mesh = { .ttl = 30,
     .namespace = own_namespace };
 
 #define META(kind, name, more) "{\"apiVersion\":\"networking.istio.io/v1\"," \

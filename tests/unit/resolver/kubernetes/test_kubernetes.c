@@ -3,7 +3,7 @@
 #include "tests/check.h"
 #include "tests/source.h"
 
-static struct mesh mesh = { .ttl = 30, .negative_ttl = 5, .udp_size = 1232 };
+static struct mesh mesh = { .ttl = 30 };
 
 #define SERVICE(name, ip) "{\"apiVersion\":\"v1\",\"kind\":\"Service\"," \
 	"\"metadata\":{\"name\":\"" name "\",\"namespace\":\"n\"}," \

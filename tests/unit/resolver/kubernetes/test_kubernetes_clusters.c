@@ -6,7 +6,7 @@
 static char one[] = "one", two[] = "two";
 static char paths[][2] = { "A", "B" };
 static struct mesh_source sources[2];
-static struct mesh mesh = { .ttl = 30, .negative_ttl = 5, .udp_size = 1232,
+static struct mesh mesh = { .ttl = 30,
     .sources = sources, .source_count = 2 };
 
 #define OBJECT(group, kind, name, meta, rest) "{\"apiVersion\":\"" group "v1\"," \

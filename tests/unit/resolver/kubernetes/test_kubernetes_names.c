@@ -7,7 +7,7 @@
 
 static char own[] = "n", *namespaces[] = { own };
 static struct mesh_source source;
-static struct mesh mesh = { .ttl = 30, .negative_ttl = 5, .udp_size = 1232,
+static struct mesh mesh = { .ttl = 30,
 	.zone_count = 1 };
 
 #define OBJECT(version, kind, name, rest) "{\"apiVersion\":\"" version \

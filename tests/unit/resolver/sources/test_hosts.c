@@ -2,7 +2,7 @@
 #include "tests/check.h"
 #include "tests/source.h"
 
-static const struct mesh mesh = { .ttl = 17, .udp_size = 1232 };
+static const struct mesh mesh = { .ttl = 17 };
 
 static void
 addresses_and_names(void)

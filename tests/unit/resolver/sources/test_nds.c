@@ -453,7 +453,7 @@ shadowed_host_keeps_its_other_names(void)
 int
 main(void)
 {
-	mesh = (struct mesh){ .ttl = 30, .udp_size = 1232,
+	mesh = (struct mesh){ .ttl = 30,
 	    .domain = name_of("mesh.test"), .namespace = (char[]){ "own" } };
 	TEST(names_of_a_kubernetes_service);
 	TEST(names_of_other_hosts);

@@ -6,7 +6,7 @@
 static const struct mesh *
 mesh(void)
 {
-	static struct mesh m = { .ttl = 30, .udp_size = 1232 };
+	static struct mesh m = { .ttl = 30 };
 	static char own[] = "own";
 
 	m.domain = name_of("mesh.test");

@@ -8,7 +8,7 @@
 #include "tests/check.h"
 #include "tests/source.h"
 
-static const struct mesh mesh = { .ttl = 17, .udp_size = 1232 };
+static const struct mesh mesh = { .ttl = 17 };
 static char directory[] = "/tmp/nfdns-test-zone.XXXXXX";
 
 static uint32_t
