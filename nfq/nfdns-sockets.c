@@ -12,6 +12,7 @@
 #include "nfq/supervisor/fdstore.h"
 #include "policy/log.h"
 #include "nfq/process/exit_code.h"
+#include "resolver/version.h"
 
 static const char usage[] =
     "usage: nfdns-sockets\n"

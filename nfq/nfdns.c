@@ -11,6 +11,7 @@
 #include "nfq/process/exit_code.h"
 #include "policy/config/config.h"
 #include "resolver/text/suggest.h"
+#include "resolver/version.h"
 
 static const struct option options[] = {
 	{ "config", required_argument, NULL, 'c' },

@@ -11,6 +11,7 @@
 #include "policy/log.h"
 #include "nfq/process/exit_code.h"
 #include "resolver/text/suggest.h"
+#include "resolver/version.h"
 
 static const char usage[] =
     "usage: nfdnsd [-c FILE] [-s PATH] [-t]\n"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "resolver/dns/rr.h"
+#include "resolver/version.h"
 
 /* In wire form, for comparing; they say what intercept.h says. */
 static const struct dns_name canary_name = {

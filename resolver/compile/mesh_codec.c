@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "resolver/compile/formats.h"
+#include "resolver/version.h"
 
 #define TEXT_MAX	((size_t)1 << 20)	/* that of a config */
 #define LIST_MAX	((size_t)1 << 16)

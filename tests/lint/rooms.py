@@ -16,13 +16,14 @@ SHELVES = ("resolver", "policy", "rules", "nfq")		# low to high
 # Room: what it may use.  "nfq" alone is the programs' main().
 ROOMS = {
     "resolver/clock": "",
+    "resolver/version": "",
     "resolver/dns": "",
     "resolver/text": "",
     "resolver/image": "resolver/dns resolver/text",
     "resolver/answer": "resolver/dns resolver/image",
     "resolver/sources": "resolver/dns resolver/text resolver/image",
     "resolver/kubernetes": "resolver/dns resolver/text resolver/image resolver/sources",
-    "resolver/compile": "resolver/dns resolver/text resolver/image resolver/sources"
+    "resolver/compile": "resolver/version resolver/dns resolver/text resolver/image resolver/sources"
                         " resolver/kubernetes",
     "resolver/listing": "resolver/dns resolver/text resolver/image",
     # Nothing of the table: it only keeps the files that others compile.
@@ -40,7 +41,7 @@ ROOMS = {
     "rules": "rules/netlink policy/config resolver/text",
 
     "nfq/queue": "resolver/clock",
-    "nfq/packet": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide",
+    "nfq/packet": "resolver/clock resolver/version resolver/dns resolver/image resolver/answer policy/decide",
     "nfq/process": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources resolver/compile"
                    " policy/config policy/audit policy/status policy/log",
     "nfq/handover": "resolver/clock nfq/queue nfq/process policy/config policy/audit policy/status",
@@ -62,7 +63,7 @@ ROOMS = {
                 " nfq/process",
     "nfq/cli": "resolver/clock resolver/dns resolver/text resolver/image resolver/listing"
                " policy/config policy/status policy/log rules nfq/process nfq/supervisor",
-    "nfq": "resolver/text policy/config policy/log nfq/process nfq/sockets nfq/supervisor nfq/feed nfq/cli",
+    "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/supervisor nfq/feed nfq/cli",
 }
 LEVELS = {"nfq": 7, "resolver": 6}		# rooms above each other, at most
 

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "resolver/dns/wire.h"
+#include "resolver/version.h"
 #include "tests/check.h"
 #include "tests/packets.h"
 
