@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Clients are found by a hash table.  Those with n connections are in the n-th
- * of as many lists, so that who has most is known at any time, whatever there
- * are of them: a count only ever moves by one.
+ * A hash table finds a client.  The clients with n connections are also in the
+ * n-th of as many lists.  A client's count changes by one at a time, so the
+ * last list that is not empty is always known, however many clients there are.
  */
 #include "nfq/stream/clients.h"
 
@@ -14,44 +14,63 @@
 
 #include <xxhash.h>
 
+LIST_HEAD(client_list, stream_client);
+
 struct stream_clients {
-	size_t mask;			/* hash heads, less one */
 	uint64_t seed;			/* so that nobody can make long chains */
-	struct stream_client **heads;
-	struct stream_client **counts;	/* by connections */
-	size_t most;			/* the last of these that is not empty */
+	size_t mask;			/* lists by hash, less one */
 	size_t limit;			/* connections */
+	size_t most;			/* connections of the largest client */
+	struct client_list *by_hash;
+	struct client_list *by_count;	/* limit + 1 of them */
 };
 
 static size_t
-heads_for(size_t connections)
+hashes_for(size_t connections)
 {
-	size_t heads = 16;
+	size_t hashes = 16;
 
-	while (heads < connections)
-		heads *= 2;
-	return heads;
+	while (hashes < connections)
+		hashes *= 2;
+	return hashes;
+}
+
+/* Empty lists for so many connections.  0, or -ENOMEM and nothing changed. */
+static int
+make_lists(struct stream_clients *c, size_t connections)
+{
+	const size_t hashes = hashes_for(connections);
+	struct client_list *by_hash = calloc(hashes, sizeof(*by_hash));
+	struct client_list *by_count =
+	    calloc(connections + 1, sizeof(*by_count));
+
+	if (by_hash == NULL || by_count == NULL) {
+		free(by_hash);
+		free(by_count);
+		return -ENOMEM;
+	}
+	c->by_hash = by_hash;
+	c->by_count = by_count;
+	c->mask = hashes - 1;
+	c->limit = connections;
+	return 0;
 }
 
 struct stream_clients *
 stream_clients_new(size_t connections)
 {
 	struct stream_clients *c = calloc(1, sizeof(*c));
-	const size_t heads = heads_for(connections);
 
 	if (c == NULL)
 		return NULL;
-	c->mask = heads - 1;
-	c->limit = connections;
-	c->heads = calloc(heads, sizeof(struct stream_client *));
-	c->counts = calloc(connections + 1, sizeof(struct stream_client *));
+	if (make_lists(c, connections) < 0) {
+		free(c);
+		return NULL;
+	}
 	if (getrandom(&c->seed, sizeof(c->seed), 0) !=
 	    (ssize_t)sizeof(c->seed))
 		c->seed = (uint64_t)(uintptr_t)c;
-	if (c->heads != NULL && c->counts != NULL)
-		return c;
-	stream_clients_free(c);
-	return NULL;
+	return c;
 }
 
 void
@@ -60,97 +79,59 @@ stream_clients_free(struct stream_clients *c)
 	if (c == NULL)
 		return;
 	assert(c->most == 0);
-	free(c->heads);
-	free(c->counts);
+	free(c->by_hash);
+	free(c->by_count);
 	free(c);
 }
 
-/* Where the client is pointed to, or would be. */
-static struct stream_client **
-find(const struct stream_clients *c, const struct stream_client_key *key)
+/* The list that a client is in, if there is such a client. */
+static struct client_list *
+list_of(const struct stream_clients *c, const struct stream_client_key *key)
 {
-	struct stream_client **link = &c->heads[XXH3_64bits_withSeed(key,
-	    sizeof(*key), c->seed) & c->mask];
-
-	while (*link != NULL && memcmp(&(*link)->key, key, sizeof(*key)) != 0)
-		link = &(*link)->same_hash;
-	return link;
+	return &c->by_hash[XXH3_64bits_withSeed(key, sizeof(*key), c->seed) &
+	    c->mask];
 }
 
-/* Moves all clients to a larger hash table, which is empty. */
-static void
-move_clients(struct stream_clients *c, struct stream_client **heads,
-    size_t count)
+static struct stream_client *
+find(const struct stream_clients *c, const struct stream_client_key *key)
 {
-	struct stream_client **old = c->heads;
-	const size_t old_count = c->mask + 1;
+	struct stream_client *client;
 
-	c->heads = heads;
-	c->mask = count - 1;
-	for (size_t i = 0; i < old_count; i++) {
-		struct stream_client *client = old[i], *next;
-
-		for (; client != NULL; client = next) {
-			next = client->same_hash;
-			client->same_hash = NULL;
-			*find(c, &client->key) = client;
-		}
-	}
-	free(old);
+	LIST_FOREACH(client, list_of(c, key), same_hash)
+		if (memcmp(&client->key, key, sizeof(*key)) == 0)
+			break;
+	return client;
 }
 
 int
 stream_clients_grow(struct stream_clients *c, size_t connections)
 {
-	struct stream_client **counts, **heads;
-	const size_t count = heads_for(connections);
+	const struct stream_clients old = *c;
+	struct stream_client *client;
 
 	if (connections <= c->limit)
 		return 0;
-	counts = reallocarray(c->counts, connections + 1,
-	    sizeof(struct stream_client *));
-	if (counts == NULL)
+	if (make_lists(c, connections) < 0)
 		return -ENOMEM;
-	/* The larger array does no harm if the next step fails. */
-	c->counts = counts;
-	heads = calloc(count, sizeof(struct stream_client *));
-	if (heads == NULL)
-		return -ENOMEM;
-	memset(counts + c->limit + 1, 0,
-	    (connections - c->limit) * sizeof(struct stream_client *));
-	c->limit = connections;
-	move_clients(c, heads, count);
+	for (size_t n = 1; n <= old.most; n++) {
+		while ((client = LIST_FIRST(&old.by_count[n])) != NULL) {
+			LIST_REMOVE(client, same_count);
+			LIST_REMOVE(client, same_hash);
+			LIST_INSERT_HEAD(&c->by_count[n], client, same_count);
+			LIST_INSERT_HEAD(list_of(c, &client->key), client,
+			    same_hash);
+		}
+	}
+	free(old.by_hash);
+	free(old.by_count);
 	return 0;
-}
-
-static void
-leave_count(struct stream_clients *c, struct stream_client *client)
-{
-	if (client->prev != NULL)
-		client->prev->next = client->next;
-	else
-		c->counts[client->connections] = client->next;
-	if (client->next != NULL)
-		client->next->prev = client->prev;
-}
-
-static void
-enter_count(struct stream_clients *c, struct stream_client *client)
-{
-	struct stream_client **first = &c->counts[client->connections];
-
-	client->prev = NULL;
-	client->next = *first;
-	if (*first != NULL)
-		(*first)->prev = client;
-	*first = client;
 }
 
 struct stream_client *
 stream_clients_add(struct stream_clients *c,
     const struct stream_client_key *key)
 {
-	struct stream_client **link = find(c, key), *client = *link;
+	struct stream_client *client = find(c, key);
 
 	if (client == NULL) {
 		client = calloc(1, sizeof(*client));
@@ -158,12 +139,12 @@ stream_clients_add(struct stream_clients *c,
 			return NULL;
 		client->key = *key;
 		TAILQ_INIT(&client->list);
-		*link = client;
+		LIST_INSERT_HEAD(list_of(c, key), client, same_hash);
 	} else
-		leave_count(c, client);
+		LIST_REMOVE(client, same_count);
 	client->connections++;
 	assert(client->connections <= c->limit);
-	enter_count(c, client);
+	LIST_INSERT_HEAD(&c->by_count[client->connections], client, same_count);
 	if (client->connections > c->most)
 		c->most = client->connections;
 	return client;
@@ -172,23 +153,21 @@ stream_clients_add(struct stream_clients *c,
 void
 stream_clients_remove(struct stream_clients *c, struct stream_client *client)
 {
-	struct stream_client **link;
-
-	leave_count(c, client);
-	/* Its count was the largest, and nobody else has it. */
-	if (c->counts[c->most] == NULL)
+	LIST_REMOVE(client, same_count);
+	/* Its count was the largest, and no other client has it. */
+	if (LIST_EMPTY(&c->by_count[c->most]))
 		c->most--;
 	if (--client->connections > 0) {
-		enter_count(c, client);
+		LIST_INSERT_HEAD(&c->by_count[client->connections], client,
+		    same_count);
 		return;
 	}
-	link = find(c, &client->key);
-	*link = client->same_hash;
+	LIST_REMOVE(client, same_hash);
 	free(client);
 }
 
 struct stream_client *
 stream_clients_largest(const struct stream_clients *c)
 {
-	return c->most > 0 ? c->counts[c->most] : NULL;
+	return c->most > 0 ? LIST_FIRST(&c->by_count[c->most]) : NULL;
 }
