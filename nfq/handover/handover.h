@@ -12,21 +12,40 @@
 #include "nfq/handover/generation_files.h"
 #include "nfq/handover/senders.h"
 #include "nfq/handover/suspects.h"
-#include "policy/config/config.h"
 #include "policy/status/status.h"
 
-/* What the supervisor hands over at fork; all fds stay the supervisor's too. */
+/*
+ * What the worker knows of the configuration: values that change only when
+ * nfdnsd is restarted.  Options that a reload may change come with the
+ * generation (policy/config/settings.h), so that no thread can read an old one.
+ */
+struct worker_options {
+	uid_t uid;			/* that the worker runs as */
+	gid_t gid;
+	uint16_t queue_number;		/* of the first queue */
+	unsigned int queues;		/* with consecutive numbers */
+	bool tcp;			/* TCP is captured */
+	uint32_t mark_mask;		/* capture.mark_mask, and in it: */
+	uint32_t mark_answered;		/* of packets that are answers */
+	uint32_t mark_stream;		/* of packets to the TCP thread */
+	uint32_t mark_relay;		/* of connections that the worker opens */
+};
+
+/*
+ * What the supervisor hands over at fork.  The worker borrows it for its whole
+ * life; all descriptors stay the supervisor's, too.
+ */
 struct worker_handover {
-	const struct config *config;	/* for options that need a restart */
-	const int *queues;		/* one bound socket for each thread */
-	const int *listeners;		/* STREAM_LISTENERS of them, for TCP */
-	bool sockets; /* sockets are opened by another process */
+	struct worker_options options;
+	const int *queues;		/* bound sockets: options.queues of them */
+	const int *listeners;		/* for TCP: STREAM_LISTENERS of them */
+	bool sockets;			/* nfdns-sockets opens sockets for us */
 	const struct generation_files *generation;
-	int control;			/* our end of the SOCK_SEQPACKET pair */
+	int control;			/* the worker's end: control.h */
 	pid_t supervisor;
 	struct status_page *status;
 	struct batch_window *window;	/* the worker writes it */
-	struct senders *senders;	/* of TCP; NULL: they are not known */
+	struct senders *senders;	/* of TCP connections; NULL: not known */
 	const struct suspects *suspects;	/* NULL: there are none */
 };
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <seccomp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -334,13 +335,13 @@ limit_compiler(void)
 }
 
 int
-sandbox_worker_privileges(const struct config *config)
+sandbox_worker_privileges(uid_t uid, gid_t gid)
 {
 	int error = limit(RLIMIT_CORE, 0, 0);
 
 	if (error < 0)
 		return error;
-	return drop_privileges(config->uid, config->gid, CAP_NET_ADMIN);
+	return drop_privileges(uid, gid, CAP_NET_ADMIN);
 }
 
 int

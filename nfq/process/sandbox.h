@@ -5,15 +5,13 @@
 
 #include <sys/types.h>
 
-#include "policy/config/config.h"
-
 /*
- * The worker: config's user and group, CAP_NET_ADMIN and no other capability,
+ * The worker: this user and group, CAP_NET_ADMIN and no other capability,
  * no new privileges, no core dump, no ptrace(2) by the same user.  A caller that
  * is not root keeps its user; if CAP_NET_ADMIN is its only capability, no system
  * call that sets capabilities is made.  0 or a negative errno.
  */
-int sandbox_worker_privileges(const struct config *config)
+int sandbox_worker_privileges(uid_t uid, gid_t gid)
     __attribute__((warn_unused_result));
 
 enum sandbox_tcp {

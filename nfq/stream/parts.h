@@ -133,7 +133,7 @@ struct stream_sockets {
 
 struct stream {
 	struct answering_thread thread;
-	const struct config *config;	/* for options that need a restart */
+	const struct worker_options *options;
 	struct stream_settings limits;	/* of the generation in use */
 	int epoll;
 	struct stream_end wake;		/* an eventfd: there is a new channel */

@@ -19,7 +19,6 @@
 
 #include "nfq/sockets/open.h"
 #include "nfq/stream/pending.h"
-#include "rules/ruleset.h"
 
 #define WRITE_AT_ONCE 64	/* questions a call */
 
@@ -122,7 +121,7 @@ open_server(struct stream *s, struct stream_connection *c)
 		 * not ours route it as the client's packets.
 		 */
 		int fd = sockets_open(&request, c->sender.mark |
-		    ruleset_relay_mark(s->config));
+		    s->options->mark_relay);
 
 		if (fd < 0)
 			return fd;

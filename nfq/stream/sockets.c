@@ -175,7 +175,7 @@ static bool
 receive(struct stream *s, int *fd)
 {
 	struct stream_sockets *o = &s->sockets;
-	int error = sockets_answer(o->end.fd, s->config->uid, fd);
+	int error = sockets_answer(o->end.fd, s->options->uid, fd);
 
 	if (error == 0 && o->count == 0) {
 		if (*fd >= 0)

@@ -257,7 +257,7 @@ stream_new(struct stream **stream, struct answering_threads *threads,
 	TAILQ_INIT(&s->all);
 	TAILQ_INIT(&s->raws);
 	TAILQ_INIT(&s->dead);
-	s->config = h->config;
+	s->options = &h->options;
 	answering_thread_init(&s->thread, threads, number);
 	s->limits = atomic_load(&threads->current)->settings.stream;
 	s->files_max = UINT64_MAX;

@@ -19,6 +19,7 @@
 #include "nfq/supervisor/worker_death.h"
 #include "nfq/worker/worker.h"
 #include "policy/log.h"
+#include "rules/ruleset.h"
 
 static void
 close_control(struct worker_process *k)
@@ -28,12 +29,30 @@ close_control(struct worker_process *k)
 	k->control = -1;
 }
 
+static struct worker_options
+options_of(const struct config *config)
+{
+	const struct config_capture *capture = &config->capture;
+
+	return (struct worker_options){
+	    .uid = config->uid,
+	    .gid = config->gid,
+	    .queue_number = config->queue.number,
+	    .queues = config->queue.workers,
+	    .tcp = capture->tcp,
+	    .mark_mask = capture->mark_mask,
+	    .mark_answered = capture->mark_answered,
+	    .mark_stream = capture->mark_stream,
+	    .mark_relay = ruleset_relay_mark(config),
+	};
+}
+
 /* The child's side of the fork: never returns. */
 static void
 run_worker(const struct worker_process *k, int control, pid_t supervisor)
 {
 	const struct worker_handover handover = {
-	    .config = k->config,
+	    .options = options_of(k->config),
 	    .queues = k->queues,
 	    .listeners = k->listeners,
 	    .sockets = k->sockets,

@@ -230,7 +230,7 @@ int
 queue_thread_start(struct answering_threads *threads,
     const struct worker_handover *h, unsigned int number)
 {
-	const struct config_capture *capture = &h->config->capture;
+	const struct worker_options *options = &h->options;
 	struct queue_thread *q = calloc(1, sizeof(*q));
 	int error;
 
@@ -240,13 +240,13 @@ queue_thread_start(struct answering_threads *threads,
 	q->window = &h->window->queues[number];
 	q->senders = h->senders;
 	q->suspects = h->suspects;
-	q->mark_mask = capture->mark_mask;
-	q->mark_answered = capture->mark_answered;
-	q->mark_stream = capture->tcp ? capture->mark_stream : 0;
+	q->mark_mask = options->mark_mask;
+	q->mark_answered = options->mark_answered;
+	q->mark_stream = options->tcp ? options->mark_stream : 0;
 	/* SO_MARK takes a capability that nfdns-sockets does not have. */
 	q->relay_marks = !h->sockets;
 	error = thread_queue_open(&q->queue, h->queues[number],
-	    (uint16_t)(h->config->queue.number + number), q->window->received,
+	    (uint16_t)(options->queue_number + number), q->window->received,
 	    q->thread.slot);
 	if (error == 0)
 		error = answering_thread_start(&q->thread, &queue_kind);

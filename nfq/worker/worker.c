@@ -46,7 +46,7 @@ confine(const struct worker_handover *h)
 	size_t count = 0;
 	int error;
 
-	for (unsigned int i = 0; i < h->config->queue.workers; i++)
+	for (unsigned int i = 0; i < h->options.queues; i++)
 		keep[count++] = h->queues[i];
 	for (size_t i = 0; i < STREAM_LISTENERS; i++)
 		keep[count++] = h->listeners[i];
@@ -57,7 +57,8 @@ confine(const struct worker_handover *h)
 	keep[count++] = h->control;
 	status_forget_supervisor(h->status);
 	if ((error = child_isolate(keep, count)) < 0 ||
-	    (error = sandbox_worker_privileges(h->config)) < 0)
+	    (error = sandbox_worker_privileges(h->options.uid,
+	    h->options.gid)) < 0)
 		log_error("the worker cannot give up its privileges: %s: run "
 		    "as root or through systemd", strerror(-error));
 	else if ((error = child_die_with(h->supervisor)) < 0)
@@ -68,7 +69,7 @@ confine(const struct worker_handover *h)
 static enum sandbox_tcp
 tcp_calls(const struct worker_handover *h)
 {
-	if (!h->config->capture.tcp)
+	if (!h->options.tcp)
 		return SANDBOX_NO_TCP;
 	return h->sockets ? SANDBOX_TCP : SANDBOX_TCP_CONNECTS;
 }
@@ -78,14 +79,14 @@ static int
 start_threads(struct worker *w)
 {
 	const struct worker_handover *h = w->handover;
-	const unsigned int queues = h->config->queue.workers;
+	const unsigned int queues = h->options.queues;
 	int error = 0;
 
 	answering_threads_init(&w->threads, w->generation, w->audit,
 	    h->status->workers);
 	for (unsigned int n = 0; n < queues && error == 0; n++)
 		error = queue_thread_start(&w->threads, h, n);
-	if (error == 0 && h->config->capture.tcp)
+	if (error == 0 && h->options.tcp)
 		error = stream_start(&w->stream, &w->threads, h, queues);
 	return error;
 }

@@ -51,7 +51,6 @@ struct schedule {
 };
 
 struct bench {
-	struct config config;
 	struct status_page status;
 	struct status_worker slot;
 	struct generation generation;
@@ -307,7 +306,6 @@ begin(struct bench *b, struct table *table, uint8_t how)
 	memset(b->servers, 0xff, sizeof(b->servers));
 	b->sockets = -1;
 	b->now = monotime_from_ms(1000000);
-	b->config.uid = geteuid();
 	b->generation.settings.stream = (struct stream_settings){
 		.connections = 6, .per_client = 4, .raw = 2,
 		.raw_lifetime_s = 5, .in_flight = 4, .idle_s = 4,
@@ -316,7 +314,7 @@ begin(struct bench *b, struct table *table, uint8_t how)
 	b->generation.table = table;
 	check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
 	    b->control) == 0);
-	b->handover = (struct worker_handover){.config = &b->config,
+	b->handover = (struct worker_handover){.options.uid = geteuid(),
 	    .listeners = none,
 	    .sockets = (how & 7) != 0,
 	    .control = b->control[0],

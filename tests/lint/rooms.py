@@ -49,7 +49,7 @@ ROOMS = {
     "nfq/thread": "resolver/clock resolver/image resolver/answer policy/audit policy/decide policy/status"
                   " policy/config policy/log nfq/queue nfq/process",
     "nfq/stream": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/audit"
-                  " policy/status policy/config policy/log rules nfq/packet nfq/process"
+                  " policy/status policy/config policy/log nfq/packet nfq/process"
                   " nfq/handover nfq/sockets nfq/thread",
     # Nothing of the sources, and of the configuration only its values.
     "nfq/worker": "resolver/clock resolver/image policy/audit policy/status policy/config policy/log"

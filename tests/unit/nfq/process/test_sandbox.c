@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,8 +29,6 @@
 #define NOBODY	65534
 #define DONE	0
 #define SETUP	99		/* the sandbox itself failed */
-
-static const struct config config = { .uid = NOBODY, .gid = NOBODY };
 
 /* How a child ended that ran "what". */
 static int
@@ -208,7 +207,7 @@ compiler_is_nobody(void)
 static int
 worker_who_am_i(void)
 {
-	if (sandbox_worker_privileges(&config) < 0)
+	if (sandbox_worker_privileges(NOBODY, NOBODY) < 0)
 		return SETUP;
 	if (getuid() != NOBODY || getgid() != NOBODY || setuid(0) == 0 ||
 	    getgroups(0, NULL) != 0)

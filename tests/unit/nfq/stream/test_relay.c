@@ -23,7 +23,6 @@
 #define TRANSFER	252
 
 struct bench {
-	struct config config;
 	struct status_page status;
 	struct status_worker slot;
 	struct generation generation;
@@ -108,7 +107,6 @@ begin(bool sockets)
 	memset(b, 0, sizeof(*b));
 	b->server = b->channel = -1;
 	b->now = monotime_from_ms(1000000);
-	b->config.uid = geteuid();
 	b->generation.settings.stream = (struct stream_settings){
 		.connections = 6, .per_client = 4, .raw = 2, .raw_lifetime_s = 50,
 		.in_flight = 8, .idle_s = 40, .message_s = 20, .unread_s = 30,
@@ -121,7 +119,7 @@ begin(bool sockets)
 		&b->generation.settings.answers };
 	MUST(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 	    0, b->control) == 0);
-	b->handover = (struct worker_handover){ .config = &b->config,
+	b->handover = (struct worker_handover){ .options.uid = geteuid(),
 		.listeners = none, .sockets = sockets,
 		.control = b->control[0], .status = &b->status };
 	answering_threads_init(&b->threads, &b->generation, audit, &b->slot);
