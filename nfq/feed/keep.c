@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/feed/keep.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nfq/feed/keep_file.h"
+#include "nfq/feed/table_names.h"
+#include "policy/log.h"
+
+#define FILE_NAME_SIZE	(FEED_FILE_NAME_MAX + 16)
+
+struct feed_keep {
+	int directory;
+	char name[FEED_FILE_NAME_MAX + 1];
+	char table[FILE_NAME_SIZE], pending[FILE_NAME_SIZE];	/* of files */
+	struct keep_file file;		/* the one in use */
+	struct table_names names;	/* of it */
+	bool holds;			/* there is a pending one: */
+	struct feed_hash held;
+	bool failing;			/* the last one could not be kept */
+	struct feed_kept *shown;
+};
+
+/* Takes over the file and its names: the table in use.  Shows it. */
+static void
+take_file(struct feed_keep *k, const struct keep_file *file,
+    const struct table_names *names)
+{
+	table_names_close(&k->names);
+	keep_file_clear(&k->file);
+	k->file = *file;
+	k->names = *names;
+	k->shown->names = file->header.names;
+	k->shown->octets = file->header.length;
+	/* Last: without a time there is no table. */
+	k->shown->time = file->octets != NULL ? file->header.time : 0;
+}
+
+static void
+read_table(struct feed_keep *k)
+{
+	struct table_names names = { .kind = TABLE_NAMES_NONE };
+	struct keep_file file;
+	char text[FEED_TEXT];
+	const char *why;
+	int error = keep_file_read(&file, k->directory, k->table, &why);
+
+	if (error < 0 && error != -ENOENT)
+		log_warning("feed %s: the kept table %s is not used: %s: it "
+		    "is replaced by the next one", k->name, k->table,
+		    error == -EPROTO ? why : strerror(-error));
+	/* Names that cannot be read are none: then all are new. */
+	if (error == 0)
+		(void)!table_names_open(&names, file.header.format, file.table,
+		    file.header.length, text, sizeof(text));
+	take_file(k, &file, &names);
+}
+
+static void
+show_held(struct feed_keep *k, const struct feed_header *held)
+{
+	k->holds = held != NULL;
+	k->held = held != NULL ? held->hash : (struct feed_hash){ 0, 0 };
+	k->shown->held_names = held != NULL ? held->names : 0;
+	k->shown->held_since = held != NULL ? held->time : 0;
+}
+
+static void
+read_pending(struct feed_keep *k)
+{
+	struct keep_file file;
+	const char *why;
+
+	if (keep_file_read(&file, k->directory, k->pending, &why) < 0)
+		memset(&file, 0, sizeof(file));
+	show_held(k, file.octets != NULL ? &file.header : NULL);
+	keep_file_clear(&file);
+}
+
+/* An operator may have made the pending table the one in use. */
+static void
+look_again(struct feed_keep *k)
+{
+	if (!keep_file_is_current(&k->file, k->directory, k->table)) {
+		read_table(k);
+		read_pending(k);
+	}
+}
+
+static void
+drop_pending(struct feed_keep *k)
+{
+	if (!k->holds)
+		return;
+	(void)unlinkat(k->directory, k->pending, 0);
+	show_held(k, NULL);
+}
+
+int
+feed_keep_open(struct feed_keep **keep, const char *state_dir,
+    const char *name, struct feed_kept *shown)
+{
+	struct feed_keep *k = calloc(1, sizeof(*k));
+	int error;
+
+	*keep = NULL;
+	if (k == NULL)
+		return -ENOMEM;
+	(void)mkdir(state_dir, 0755);
+	k->directory = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (k->directory < 0 || faccessat(k->directory, ".", W_OK | X_OK,
+	    AT_EACCESS) < 0) {
+		error = -errno;
+		if (k->directory >= 0)
+			(void)close(k->directory);
+		free(k);
+		return error;
+	}
+	k->shown = shown;
+	memset(shown, 0, sizeof(*shown));
+	(void)snprintf(k->name, sizeof(k->name), "%s", name);
+	(void)snprintf(k->table, sizeof(k->table), "%s" FEED_FILE_TABLE, name);
+	(void)snprintf(k->pending, sizeof(k->pending),
+	    "%s" FEED_FILE_PENDING, name);
+	read_table(k);
+	read_pending(k);
+	*keep = k;
+	return 0;
+}
+
+void
+feed_keep_close(struct feed_keep *k)
+{
+	if (k == NULL)
+		return;
+	table_names_close(&k->names);
+	keep_file_clear(&k->file);
+	(void)close(k->directory);
+	free(k);
+}
+
+/* Says once that nothing can be kept, and once that it can be again. */
+static enum feed_verdict
+fail(struct feed_keep *k, int error, char why[static FEED_TEXT])
+{
+	(void)snprintf(why, FEED_TEXT, "the table cannot be kept: %s",
+	    strerror(-error));
+	(void)snprintf(k->shown->error, sizeof(k->shown->error), "%s", why);
+	if (!k->failing)
+		log_error("feed %s: %s: the one before stays in use, this one "
+		    "is tried again", k->name, why);
+	k->failing = true;
+	return FEED_FAILED;
+}
+
+static void
+succeed(struct feed_keep *k)
+{
+	if (k->failing)
+		log_notice("feed %s: tables can be kept again", k->name);
+	k->failing = false;
+	k->shown->error[0] = '\0';
+}
+
+/* More than half of the names would be gone. */
+static bool
+shrinks(const struct feed_keep *k, const struct name_table_delta *delta)
+{
+	return k->file.header.names > KEEP_SHRINK_FREE &&
+	    delta->removed * 2 > k->file.header.names;
+}
+
+static enum feed_verdict
+hold(struct feed_keep *k, struct feed_header *header,
+    const struct feed_table *table, const struct name_table_delta *delta,
+    char why[static FEED_TEXT])
+{
+	int error;
+
+	/* It becomes the table in use only by being confirmed. */
+	header->confirmed = true;
+	error = keep_file_write(k->directory, k->pending, header,
+	    table->octets);
+	if (error < 0)
+		return fail(k, error, why);
+	succeed(k);
+	show_held(k, header);
+	(void)snprintf(why, FEED_TEXT, "it lacks %zu of %llu names and waits to "
+	    "be sent again", delta->removed,
+	    (unsigned long long)k->file.header.names);
+	log_warning("feed %s: a table is held back: %s; if it is meant, nfdns "
+	    "reload --force", k->name, why);
+	return FEED_HELD;
+}
+
+/* The new table, which is in its file, becomes the one in use. */
+static void
+adopt(struct feed_keep *k, const struct feed_header *header,
+    const void *octets, struct table_names *names)
+{
+	struct keep_file file = { .header = *header };
+
+	file.octets = malloc(header->length + 1);
+	if (file.octets == NULL || fstatat(k->directory, k->table, &file.stat,
+	    AT_SYMLINK_NOFOLLOW) < 0) {
+		/* It is compared with nothing next time. */
+		keep_file_clear(&file);
+		file.header = *header;
+		table_names_close(names);
+	} else {
+		memcpy(file.octets, octets, header->length);
+		file.table = file.octets;
+		table_names_move(names, file.table);
+	}
+	take_file(k, &file, names);
+	k->shown->time = header->time;
+	memset(names, 0, sizeof(*names));
+	drop_pending(k);
+}
+
+static void
+tell(struct feed_keep *k, const struct feed_header *header,
+    const struct name_table_delta *delta, uint64_t faulty)
+{
+	k->shown->added = delta->added;
+	k->shown->removed = delta->removed;
+	k->shown->changed = delta->changed;
+	log_info("feed %s: table of %llu names: %zu added, %zu removed, %zu "
+	    "changed%s", k->name, (unsigned long long)header->names,
+	    delta->added, delta->removed, delta->changed, header->confirmed ?
+	    "; that many are gone was confirmed" : "");
+	if (faulty > 0)
+		log_warning("feed %s: %llu entries of the table cannot be used "
+		    "and are ignored", k->name, (unsigned long long)faulty);
+}
+
+/* A sound table that differs from the one in use. */
+static enum feed_verdict
+keep_table(struct feed_keep *k, struct feed_header *header,
+    const struct feed_table *table, struct table_names *names,
+    char why[static FEED_TEXT])
+{
+	const struct name_table_delta delta =
+	    table_names_compare(&k->names, names);
+	const bool again = k->holds &&
+	    feed_file_hash_equal(k->held, header->hash);
+	int error;
+
+	if (shrinks(k, &delta) && !again)
+		return hold(k, header, table, &delta, why);
+	header->confirmed = again;
+	error = keep_file_write(k->directory, k->table, header, table->octets);
+	if (error < 0)
+		return fail(k, error, why);
+	succeed(k);
+	tell(k, header, &delta, table_names_faulty(names));
+	adopt(k, header, table->octets, names);
+	return FEED_APPLIED;
+}
+
+enum feed_verdict
+feed_keep_offer(struct feed_keep *k, const struct feed_table *table,
+    const char *source, int64_t now, char why[static FEED_TEXT])
+{
+	struct feed_header header = {
+		.time = now, .length = table->length,
+		.hash = feed_file_hash(table->octets, table->length),
+	};
+	struct table_names names;
+	enum feed_verdict verdict;
+	int error;
+
+	why[0] = '\0';
+	look_again(k);
+	if (k->file.octets != NULL && strcmp(k->file.header.format,
+	    table->format) == 0 && feed_file_hash_equal(k->file.header.hash,
+	    header.hash)) {
+		succeed(k);
+		drop_pending(k);
+		return FEED_SAME;
+	}
+	error = table_names_open(&names, table->format, table->octets,
+	    table->length, why, FEED_TEXT);
+	if (error == -EBADMSG)
+		return FEED_REFUSED;
+	if (error < 0)
+		return fail(k, error, why);
+	(void)snprintf(header.format, sizeof(header.format), "%s",
+	    table->format);
+	(void)snprintf(header.version, sizeof(header.version), "%s",
+	    table->version);
+	(void)snprintf(header.source, sizeof(header.source), "%s", source);
+	header.names = table_names_count(&names);
+	verdict = keep_table(k, &header, table, &names, why);
+	table_names_close(&names);
+	return verdict;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is fed is kept: state_dir/NAME.table is the last good table of a feed
+ * (resolver/sources/feed_file.h), replaced by rename(2), so that nfdnsd has its
+ * names before any connection exists.
+ *
+ * A table that loses more than half of more than KEEP_SHRINK_FREE names looks
+ * like a control plane that has just begun to learn.  It is held in
+ * NAME.pending until the same table comes again, or an operator renames it
+ * (nfdns reload --force).
+ */
+#ifndef NFDNS_NFQ_FEED_KEEP_H
+#define NFDNS_NFQ_FEED_KEEP_H
+
+#include "policy/status/feed_status.h"
+#include "resolver/feed/feed.h"
+
+#define KEEP_SHRINK_FREE 100		/* names: a smaller table may lose all */
+
+struct feed_keep;			/* owns the directory and the table's copy */
+
+/*
+ * Opens state_dir, which must be this user's, and reads the table in it, if
+ * there is a sound one.  "shown" is what the status says of it; it is written
+ * until feed_keep_close().  0, or a negative errno for state_dir.
+ */
+int feed_keep_open(struct feed_keep **keep, const char *state_dir,
+    const char *name, struct feed_kept *shown)
+    __attribute__((warn_unused_result));
+
+/*
+ * Keeps a table that was received from "source", if it is sound and another one
+ * than before.  "now" is CLOCK_REALTIME seconds.  Logs what changed.  "why" is
+ * one line, set unless the verdict is FEED_APPLIED or FEED_SAME.
+ */
+enum feed_verdict feed_keep_offer(struct feed_keep *keep,
+    const struct feed_table *table, const char *source, int64_t now,
+    char why[static FEED_TEXT]);
+
+/* NULL is allowed. */
+void feed_keep_close(struct feed_keep *keep);
+
+#endif

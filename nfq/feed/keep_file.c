@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/feed/keep_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define FILE_OCTETS_MAX	((off_t)1000 << 20)	/* as of a source's file */
+
+/* All of an open file, or a negative errno. */
+static int
+read_whole(struct keep_file *file, int fd)
+{
+	size_t size = (size_t)file->stat.st_size, got = 0;
+
+	file->octets = malloc(size + 1);
+	if (file->octets == NULL)
+		return -ENOMEM;
+	while (got < size) {
+		ssize_t n = pread(fd, file->octets + got, size - got,
+		    (off_t)got);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n == 0)
+			return -EPROTO;
+		got += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+int
+keep_file_read(struct keep_file *file, int directory, const char *name,
+    const char **why)
+{
+	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW |
+	    O_NONBLOCK | O_NOCTTY);
+	int error = 0;
+	size_t length;
+
+	memset(file, 0, sizeof(*file));
+	*why = "it is no regular file";
+	if (fd < 0)
+		return errno == ELOOP || errno == ENXIO ? -EPROTO : -errno;
+	if (fstat(fd, &file->stat) < 0)
+		error = -errno;
+	else if (!S_ISREG(file->stat.st_mode) ||
+	    file->stat.st_size > FILE_OCTETS_MAX)
+		error = -EPROTO;
+	else
+		error = read_whole(file, fd);
+	(void)close(fd);
+	if (error == 0 && (file->table = feed_file_check(&file->header,
+	    file->octets, (size_t)file->stat.st_size, &length, why)) == NULL)
+		error = -EPROTO;
+	if (error < 0)
+		keep_file_clear(file);
+	return error;
+}
+
+bool
+keep_file_is_current(const struct keep_file *file, int directory,
+    const char *name)
+{
+	const struct stat *a = &file->stat;
+	struct stat b;
+
+	if (fstatat(directory, name, &b, AT_SYMLINK_NOFOLLOW) < 0)
+		return file->octets == NULL;
+	return file->octets != NULL && a->st_dev == b.st_dev &&
+	    a->st_ino == b.st_ino && a->st_size == b.st_size &&
+	    a->st_ctim.tv_sec == b.st_ctim.tv_sec &&
+	    a->st_ctim.tv_nsec == b.st_ctim.tv_nsec;
+}
+
+/* writev(2) until all is written. */
+static int
+write_all(int fd, struct iovec *parts, size_t count)
+{
+	while (count > 0) {
+		ssize_t n = writev(fd, parts, (int)count);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		while (count > 0 && n >= (ssize_t)parts->iov_len) {
+			n -= (ssize_t)parts->iov_len;
+			parts++;
+			count--;
+		}
+		if (count > 0 && n > 0) {
+			parts->iov_base = (char *)parts->iov_base + n;
+			parts->iov_len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+static int
+write_new(int directory, const char *fresh, struct iovec *parts)
+{
+	int fd, error;
+
+	(void)unlinkat(directory, fresh, 0);
+	fd = openat(directory, fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC |
+	    O_NOFOLLOW, 0644);
+	if (fd < 0)
+		return -errno;
+	error = write_all(fd, parts, 2);
+	/* nfdnsd is another user, whatever our umask is. */
+	if (error == 0 && (fchmod(fd, 0644) < 0 || fsync(fd) < 0))
+		error = -errno;
+	if (close(fd) < 0 && error == 0)
+		error = -errno;
+	return error;
+}
+
+int
+keep_file_rename(int directory, const char *from, const char *to)
+{
+	if (renameat(directory, from, directory, to) < 0)
+		return -errno;
+	/* Too late to undo: the rename counts, even if it may not last. */
+	(void)fsync(directory);
+	return 0;
+}
+
+int
+keep_file_write(int directory, const char *name,
+    const struct feed_header *header, const void *table)
+{
+	char fresh[NAME_MAX + 1], text[FEED_FILE_HEADER_MAX];
+	struct iovec parts[2] = {
+		{ text, feed_file_header_write(header, text) },
+		{ (void *)(uintptr_t)table, header->length },
+	};
+	int error;
+
+	(void)snprintf(fresh, sizeof(fresh), "%s.new", name);
+	error = write_new(directory, fresh, parts);
+	if (error == 0)
+		error = keep_file_rename(directory, fresh, name);
+	if (error < 0)
+		(void)unlinkat(directory, fresh, 0);
+	return error;
+}
+
+void
+keep_file_clear(struct keep_file *file)
+{
+	free(file->octets);
+	memset(file, 0, sizeof(*file));
+}

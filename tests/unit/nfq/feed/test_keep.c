@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is offered is kept: or not, and then what was kept is still there. */
+#include "nfq/feed/keep.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nfq/feed/keep_file.h"
+#include "policy/log.h"
+#include "tests/check.h"
+
+static char directory[] = "/tmp/nfdns-keep-XXXXXX";
+static struct feed_kept shown;
+static struct feed_keep *keep;
+static char why[FEED_TEXT];
+
+/* A NameTable of names nFIRST to nLAST, each with one address. */
+static struct feed_table
+names(int first, int last, const char *address)
+{
+	static uint8_t octets[65536];
+	size_t n = 0;
+
+	for (int i = first; i <= last; i++) {
+		char host[16];
+		const size_t length = (size_t)snprintf(host, sizeof(host),
+		    "n%d", i);
+		const size_t address_length = strlen(address);
+		uint8_t *p = octets + n;
+
+		*p++ = 0x0a;
+		*p++ = (uint8_t)(length + address_length + 6);
+		*p++ = 0x0a;
+		*p++ = (uint8_t)length;
+		memcpy(p, host, length);
+		p += length;
+		*p++ = 0x12;
+		*p++ = (uint8_t)(address_length + 2);
+		*p++ = 0x0a;
+		*p++ = (uint8_t)address_length;
+		memcpy(p, address, address_length);
+		n = (size_t)(p + address_length - octets);
+	}
+	return (struct feed_table){ "nds-proto", "v", octets, n };
+}
+
+static enum feed_verdict
+offer_at(const struct feed_table *table, int64_t now)
+{
+	return feed_keep_offer(keep, table, "192.0.2.1:15012", now, why);
+}
+
+static enum feed_verdict
+offer(int first, int last, const char *address)
+{
+	const struct feed_table table = names(first, last, address);
+
+	return offer_at(&table, 1000);
+}
+
+/* Another process of the feed. */
+static void
+start(void)
+{
+	feed_keep_close(keep);
+	CHECK(feed_keep_open(&keep, directory, "mesh", &shown) == 0);
+}
+
+/* With an empty directory. */
+static void
+start_anew(void)
+{
+	DIR *d = opendir(directory);
+	const struct dirent *entry;
+
+	while ((entry = readdir(d)) != NULL)
+		if (unlinkat(dirfd(d), entry->d_name, 0) < 0)
+			(void)unlinkat(dirfd(d), entry->d_name, AT_REMOVEDIR);
+	closedir(d);
+	start();
+}
+
+/* The header of a file there; all zero if there is no sound one. */
+static struct feed_header
+there(const char *name)
+{
+	int fd = open(directory, O_RDONLY | O_DIRECTORY);
+	struct feed_header header = { .names = 0 };
+	struct keep_file file;
+	const char *reason;
+
+	if (keep_file_read(&file, fd, name, &reason) == 0)
+		header = file.header;
+	keep_file_clear(&file);
+	close(fd);
+	return header;
+}
+
+static void
+a_table_is_kept_with_what_is_known_of_it(void)
+{
+	struct feed_header header;
+
+	start_anew();
+	CHECK(shown.time == 0);
+	CHECK(offer(1, 3, "192.0.2.7") == FEED_APPLIED);
+	header = there("mesh.table");
+	CHECK(header.names == 3 && header.time == 1000 && !header.confirmed);
+	CHECK(strcmp(header.format, "nds-proto") == 0);
+	CHECK(strcmp(header.version, "v") == 0);
+	CHECK(strcmp(header.source, "192.0.2.1:15012") == 0);
+	CHECK(shown.names == 3 && shown.time == 1000 && shown.added == 3 &&
+	    shown.octets == header.length);
+	CHECK(offer(2, 4, "192.0.2.7") == FEED_APPLIED);
+	CHECK(shown.added == 1 && shown.removed == 1 && shown.changed == 0);
+	CHECK(offer(2, 4, "192.0.2.8") == FEED_APPLIED);
+	CHECK(shown.added == 0 && shown.removed == 0 && shown.changed == 3);
+}
+
+/* Also after a restart nothing is written, so that nfdnsd loads nothing. */
+static void
+an_equal_table_writes_nothing(void)
+{
+	char path[64];
+	struct stat before, after;
+
+	start_anew();
+	CHECK(offer(1, 3, "192.0.2.7") == FEED_APPLIED);
+	snprintf(path, sizeof(path), "%s/mesh.table", directory);
+	CHECK(stat(path, &before) == 0);
+	CHECK(offer(1, 3, "192.0.2.7") == FEED_SAME);
+	start();
+	CHECK(shown.names == 3 && shown.time == 1000);
+	CHECK(offer(1, 3, "192.0.2.7") == FEED_SAME);
+	CHECK(stat(path, &after) == 0);
+	CHECK(before.st_ino == after.st_ino &&
+	    before.st_ctim.tv_nsec == after.st_ctim.tv_nsec);
+	/* And what differs is told by what the process before has kept. */
+	CHECK(offer(1, 4, "192.0.2.7") == FEED_APPLIED);
+	CHECK(shown.added == 1 && shown.removed == 0);
+}
+
+static void
+what_cannot_be_decoded_is_refused(void)
+{
+	struct feed_table table;
+
+	start_anew();
+	CHECK(offer(1, 3, "192.0.2.7") == FEED_APPLIED);
+	table = names(1, 5, "192.0.2.7");
+	table.length--;
+	CHECK(offer_at(&table, 1000) == FEED_REFUSED && why[0] != '\0');
+	table.format = "hosts";
+	CHECK(offer_at(&table, 1000) == FEED_REFUSED && why[0] != '\0');
+	CHECK(there("mesh.table").names == 3 && shown.names == 3);
+}
+
+static void
+most_names_are_lost_only_if_that_is_sent_twice(void)
+{
+	start_anew();
+	CHECK(offer(1, 300, "192.0.2.7") == FEED_APPLIED);
+	CHECK(offer(1, 149, "192.0.2.7") == FEED_HELD);
+	CHECK(strstr(why, "151 of 300") != NULL);
+	CHECK(shown.held_names == 149 && shown.held_since == 1000);
+	CHECK(there("mesh.table").names == 300);
+	CHECK(there("mesh.pending").names == 149);
+	/* Another such table is not the same one. */
+	CHECK(offer(1, 148, "192.0.2.7") == FEED_HELD);
+	start();
+	CHECK(shown.held_names == 148);
+	CHECK(offer(1, 148, "192.0.2.7") == FEED_APPLIED);
+	CHECK(there("mesh.table").names == 148 && shown.names == 148);
+	CHECK(there("mesh.table").confirmed && shown.held_since == 0);
+	CHECK(there("mesh.pending").names == 0);
+	/* A flag of this one table. */
+	CHECK(offer(1, 149, "192.0.2.7") == FEED_APPLIED);
+	CHECK(!there("mesh.table").confirmed);
+}
+
+static void
+half_of_the_names_may_go(void)
+{
+	start_anew();
+	CHECK(offer(1, 300, "192.0.2.7") == FEED_APPLIED);
+	CHECK(offer(1, 150, "192.0.2.7") == FEED_APPLIED);
+	CHECK(offer(1, 100, "192.0.2.7") == FEED_APPLIED);
+	/* And of a hundred all. */
+	CHECK(offer(1, 0, "192.0.2.7") == FEED_APPLIED);
+	CHECK(shown.names == 0 && shown.time == 1000);
+}
+
+static void
+the_old_table_ends_the_wait(void)
+{
+	start_anew();
+	CHECK(offer(1, 300, "192.0.2.7") == FEED_APPLIED);
+	CHECK(offer(1, 1, "192.0.2.7") == FEED_HELD);
+	CHECK(offer(1, 300, "192.0.2.7") == FEED_SAME);
+	CHECK(shown.held_since == 0 && there("mesh.pending").names == 0);
+	CHECK(offer(1, 1, "192.0.2.7") == FEED_HELD);
+	CHECK(offer(1, 299, "192.0.2.7") == FEED_APPLIED);
+	CHECK(shown.held_since == 0 && there("mesh.pending").names == 0);
+}
+
+/* nfdns reload --force renames it. */
+static void
+an_operator_can_confirm(void)
+{
+	char from[64], to[64];
+
+	start_anew();
+	CHECK(offer(1, 300, "192.0.2.7") == FEED_APPLIED);
+	CHECK(offer(1, 1, "192.0.2.7") == FEED_HELD);
+	snprintf(from, sizeof(from), "%s/mesh.pending", directory);
+	snprintf(to, sizeof(to), "%s/mesh.table", directory);
+	CHECK(rename(from, to) == 0);
+	CHECK(there("mesh.table").confirmed);
+	CHECK(offer(1, 1, "192.0.2.7") == FEED_SAME);
+	CHECK(shown.names == 1 && shown.held_since == 0);
+	CHECK(offer(1, 2, "192.0.2.7") == FEED_APPLIED && shown.added == 1);
+}
+
+static void
+objects_are_counted_and_compared(void)
+{
+	static const char *const texts[] = {
+		"{\"items\":[{\"kind\":\"Service\",\"metadata\":{\"name\":\"a\","
+		"\"namespace\":\"n\"}},{\"kind\":\"Service\",\"metadata\":{"
+		"\"name\":\"b\",\"namespace\":\"n\"}}]}",
+		"{\"items\":[{\"kind\":\"Service\",\"metadata\":{\"name\":\"b\","
+		"\"namespace\":\"n\"},\"spec\":1},{\"kind\":\"Service\","
+		"\"metadata\":{\"name\":\"b\",\"namespace\":\"m\"}}]}",
+	};
+	struct feed_table table = { "kubernetes", "", NULL, 0 };
+
+	start_anew();
+	for (size_t i = 0; i < 2; i++) {
+		table.octets = (const uint8_t *)texts[i];
+		table.length = strlen(texts[i]);
+		CHECK(offer_at(&table, 1000) == FEED_APPLIED);
+		CHECK(shown.names == 2);
+	}
+	CHECK(shown.added == 1 && shown.removed == 1 && shown.changed == 1);
+	table.length--;
+	CHECK(offer_at(&table, 1000) == FEED_REFUSED && why[0] != '\0');
+}
+
+/* A table of another kind has none of the names of the one before. */
+static void
+a_feed_may_change_its_type(void)
+{
+	struct feed_table table = { "kubernetes", "",
+		(const uint8_t *)"{\"items\":[]}", 12 };
+
+	start_anew();
+	CHECK(offer(1, 300, "192.0.2.7") == FEED_APPLIED);
+	CHECK(offer_at(&table, 1000) == FEED_HELD);
+	CHECK(offer_at(&table, 1000) == FEED_APPLIED);
+	CHECK(strcmp(there("mesh.table").format, "kubernetes") == 0);
+}
+
+static void
+what_is_no_table_there_is_replaced(void)
+{
+	char path[64], victim[64];
+	FILE *f;
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/mesh.table", directory);
+	snprintf(victim, sizeof(victim), "%s/victim", directory);
+	for (int kind = 0; kind < 3; kind++) {
+		start_anew();
+		f = fopen(victim, "w");
+		fputs("victim", f);
+		fclose(f);
+		if (kind == 0)
+			CHECK(symlink(victim, path) == 0);
+		else if (kind == 1)
+			CHECK(mkfifo(path, 0600) == 0);
+		else
+			CHECK(rename(victim, path) == 0);
+		start();
+		CHECK(shown.time == 0);
+		CHECK(offer(1, 3, "192.0.2.7") == FEED_APPLIED);
+		CHECK(lstat(path, &st) == 0 && S_ISREG(st.st_mode));
+		CHECK(there("mesh.table").names == 3);
+		CHECK(kind == 2 || (stat(victim, &st) == 0 && st.st_size == 6));
+	}
+	start_anew();
+	CHECK(mkdir(path, 0755) == 0);
+	start();
+	CHECK(offer(1, 3, "192.0.2.7") == FEED_FAILED && shown.error[0] != '\0');
+	CHECK(rmdir(path) == 0);
+	CHECK(offer(1, 3, "192.0.2.7") == FEED_APPLIED &&
+	    shown.error[0] == '\0');
+}
+
+static void
+a_directory_is_needed(void)
+{
+	struct feed_keep *none;
+
+	CHECK(feed_keep_open(&none, "/dev/null", "mesh", &shown) < 0);
+	CHECK(none == NULL);
+	feed_keep_close(none);
+}
+
+int
+main(void)
+{
+	log_set_level(LOG_LEVEL_ERROR);
+	CHECK(mkdtemp(directory) != NULL);
+	TEST(a_table_is_kept_with_what_is_known_of_it);
+	TEST(an_equal_table_writes_nothing);
+	TEST(what_cannot_be_decoded_is_refused);
+	TEST(most_names_are_lost_only_if_that_is_sent_twice);
+	TEST(half_of_the_names_may_go);
+	TEST(the_old_table_ends_the_wait);
+	TEST(an_operator_can_confirm);
+	TEST(objects_are_counted_and_compared);
+	TEST(a_feed_may_change_its_type);
+	TEST(what_is_no_table_there_is_replaced);
+	TEST(a_directory_is_needed);
+	start_anew();
+	feed_keep_close(keep);
+	(void)rmdir(directory);
+	return test_summary();
+}
