@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The file is one JSON object.  One table of fields serves both the writer and
+ * the reader.
+ */
+#include "policy/status/feed_status.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "resolver/feed/text.h"
+#include "resolver/text/json_tree.h"
+
+enum field_kind { FIELD_TEXT, FIELD_NUMBER, FIELD_TIME, FIELD_BOOL };
+
+/* One value; numbers are uint64_t, times int64_t. */
+struct field {
+	const char *key;
+	enum field_kind kind;
+	size_t offset, size;
+};
+
+#define FIELD(key, kind, member) { key, kind, \
+	offsetof(struct feed_report, member), \
+	sizeof(((struct feed_report *)NULL)->member) }
+
+static const struct field fields[] = {
+	FIELD("type", FIELD_TEXT, type),
+	FIELD("written", FIELD_TIME, written),
+	FIELD("running", FIELD_BOOL, running),
+	FIELD("restarts", FIELD_NUMBER, restarts),
+	FIELD("current", FIELD_TIME, current),
+	FIELD("connected", FIELD_BOOL, status.connected),
+	FIELD("since", FIELD_TIME, status.since),
+	FIELD("last_life", FIELD_TIME, status.last_life),
+	FIELD("attempted", FIELD_TIME, status.attempted),
+	FIELD("attempts", FIELD_NUMBER, status.attempts),
+	FIELD("peer", FIELD_TEXT, status.peer),
+	FIELD("error", FIELD_TEXT, status.error),
+	FIELD("version", FIELD_TEXT, status.version),
+	FIELD("pushes", FIELD_NUMBER, status.pushes),
+	FIELD("same", FIELD_NUMBER, status.same),
+	FIELD("nacks", FIELD_NUMBER, status.nacks),
+	FIELD("reconnects_planned", FIELD_NUMBER,
+	    status.reconnects[FEED_CAUSE_PLANNED]),
+	FIELD("reconnects_connect", FIELD_NUMBER,
+	    status.reconnects[FEED_CAUSE_CONNECT]),
+	FIELD("reconnects_tls", FIELD_NUMBER,
+	    status.reconnects[FEED_CAUSE_TLS]),
+	FIELD("reconnects_reset", FIELD_NUMBER,
+	    status.reconnects[FEED_CAUSE_RESET]),
+	FIELD("reconnects_timeout", FIELD_NUMBER,
+	    status.reconnects[FEED_CAUSE_TIMEOUT]),
+	FIELD("reconnects_status", FIELD_NUMBER,
+	    status.reconnects[FEED_CAUSE_STATUS]),
+	FIELD("reconnects_protocol", FIELD_NUMBER,
+	    status.reconnects[FEED_CAUSE_PROTOCOL]),
+	FIELD("reconnects_content", FIELD_NUMBER,
+	    status.reconnects[FEED_CAUSE_CONTENT]),
+	FIELD("cert_begin", FIELD_TIME, status.cert_begin),
+	FIELD("cert_end", FIELD_TIME, status.cert_end),
+	FIELD("table_time", FIELD_TIME, kept.time),
+	FIELD("table_names", FIELD_NUMBER, kept.names),
+	FIELD("table_octets", FIELD_NUMBER, kept.octets),
+	FIELD("table_added", FIELD_NUMBER, kept.added),
+	FIELD("table_removed", FIELD_NUMBER, kept.removed),
+	FIELD("table_changed", FIELD_NUMBER, kept.changed),
+	FIELD("held_since", FIELD_TIME, kept.held_since),
+	FIELD("held_names", FIELD_NUMBER, kept.held_names),
+	FIELD("keep_error", FIELD_TEXT, kept.error),
+};
+#define FIELDS (sizeof(fields) / sizeof(fields[0]))
+
+static json_t *
+json_of(const struct field *field, const struct feed_report *report)
+{
+	const char *at = (const char *)report + field->offset;
+	char text[FEED_TEXT];
+	int64_t number = 0;
+
+	switch (field->kind) {
+	case FIELD_TEXT:
+		/* It may be of memory that another process writes. */
+		feed_text_clean(text, sizeof(text), at,
+		    strnlen(at, field->size));
+		return json_string(text);
+	case FIELD_BOOL:
+		return json_boolean(*(const bool *)at);
+	case FIELD_NUMBER:
+	case FIELD_TIME:
+		break;
+	}
+	memcpy(&number, at, sizeof(number));
+	return json_integer(number & INT64_MAX);
+}
+
+static json_t *
+object_of(const struct feed_report *report)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; object != NULL && i < FIELDS; i++) {
+		if (json_object_set_new(object, fields[i].key,
+		    json_of(&fields[i], report)) < 0) {
+			json_decref(object);
+			return NULL;
+		}
+	}
+	return object;
+}
+
+static int
+path_of(char path[static PATH_MAX], const char *directory, const char *name,
+    const char *ending)
+{
+	int n = snprintf(path, PATH_MAX, "%s/%s.json%s", directory, name,
+	    ending);
+
+	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+static int
+write_file(const char *path, const json_t *object)
+{
+	int fd, error = 0;
+
+	(void)unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+	    0644);
+	if (fd < 0)
+		return -errno;
+	if (fchmod(fd, 0644) < 0)	/* whatever the umask is */
+		error = -errno;
+	if (error == 0 && json_dumpfd(object, fd, JSON_INDENT(1)) < 0)
+		error = errno != 0 ? -errno : -EIO;
+	if (close(fd) < 0 && error == 0)
+		error = -errno;
+	return error;
+}
+
+int
+feed_status_write(const struct feed_report *report, const char *directory,
+    const char *name)
+{
+	char path[PATH_MAX], fresh[PATH_MAX];
+	json_t *object;
+	int error = path_of(path, directory, name, "");
+
+	if (error == 0)
+		error = path_of(fresh, directory, name, ".new");
+	if (error < 0)
+		return error;
+	object = object_of(report);
+	if (object == NULL)
+		return -ENOMEM;
+	errno = 0;
+	error = write_file(fresh, object);
+	json_decref(object);
+	if (error == 0 && rename(fresh, path) < 0)
+		error = -errno;
+	if (error < 0)
+		(void)unlink(fresh);
+	return error;
+}
+
+/* False if the value is not of the field's kind. */
+static bool
+take_field(const struct field *field, const struct json_node *node,
+    struct feed_report *report)
+{
+	char *at = (char *)report + field->offset;
+	const char *text;
+	long long number = 0;
+	int64_t value;
+
+	switch (field->kind) {
+	case FIELD_TEXT:
+		text = json_tree_string(node);
+		if (text == NULL)
+			return false;
+		feed_text_clean(at, field->size, text, strlen(text));
+		return true;
+	case FIELD_BOOL:
+		*(bool *)at = json_tree_is(node, JSON_KIND_TRUE);
+		return *(bool *)at || json_tree_is(node, JSON_KIND_FALSE);
+	case FIELD_NUMBER:
+	case FIELD_TIME:
+		break;
+	}
+	if (!json_tree_integer(node, 0, INT64_MAX, &number))
+		return false;
+	value = number;
+	memcpy(at, &value, sizeof(value));
+	return true;
+}
+
+/* Every field must be there; what a later version adds is ignored. */
+static int
+take_object(const struct json_node *root, struct feed_report *report)
+{
+	for (size_t i = 0; i < FIELDS; i++)
+		if (!take_field(&fields[i], json_tree_member(root,
+		    fields[i].key), report))
+			return -EPROTO;
+	return 0;
+}
+
+int
+feed_status_parse(struct feed_report *report, const char *text, size_t length)
+{
+	struct json_scan scan = json_scan_over(text, length);
+	struct json_tree tree = JSON_TREE_INIT;
+	const struct json_node *root = NULL;
+	struct json_range range;
+	const char *why;
+	unsigned int line;
+	int error = -EPROTO;
+
+	memset(report, 0, sizeof(*report));
+	if (json_scan_value(&scan, &range) && json_scan_end(&scan))
+		root = json_tree_take(&tree, &range, &error, &why, &line);
+	if (root != NULL)
+		error = take_object(root, report);
+	else if (error != -ENOMEM)
+		error = -EPROTO;
+	json_tree_free(&tree);
+	if (error < 0)
+		memset(report, 0, sizeof(*report));
+	return error;
+}
+
+int
+feed_status_read(struct feed_report *report, const char *directory,
+    const char *name)
+{
+	char path[PATH_MAX], text[FEED_STATUS_MAX];
+	int error = path_of(path, directory, name, ""), fd;
+	struct stat st;
+	ssize_t n = 0;
+
+	memset(report, 0, sizeof(*report));
+	if (error < 0)
+		return error;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK |
+	    O_NOCTTY);
+	if (fd < 0)
+		return errno == ELOOP || errno == ENXIO ? -EPROTO : -errno;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    st.st_size > (off_t)sizeof(text))
+		error = -EPROTO;
+	else if ((n = pread(fd, text, sizeof(text), 0)) < 0)
+		error = -errno;
+	(void)close(fd);
+	return error < 0 ? error : feed_status_parse(report, text, (size_t)n);
+}
+
+int64_t
+feed_status_current(const struct feed_report *report, int64_t table_time,
+    int64_t now)
+{
+	int64_t current = report->current > table_time ? report->current :
+	    table_time;
+
+	/* Whoever is ahead of our clock is as current as can be. */
+	return current < now ? current : now;
+}
+
+enum feed_health
+feed_status_health(const struct feed_report *report, int64_t table_time,
+    uint32_t stale_after, int64_t now)
+{
+	const struct feed_status *s = &report->status;
+
+	if (table_time == 0)
+		return FEED_WAITS;
+	if (now - feed_status_current(report, table_time, now) >
+	    (int64_t)stale_after)
+		return FEED_STALE;
+	if (report->kept.held_since != 0)
+		return FEED_SHRUNK;
+	if (s->cert_end != 0 && s->cert_end > s->cert_begin &&
+	    s->cert_end - now < (s->cert_end - s->cert_begin) / 4)
+		return FEED_CERTIFICATE;
+	return FEED_HEALTHY;
+}
+
+/* "5 minutes", "3 days": one unit is enough here. */
+static const char *
+span_text(int64_t seconds, char text[static 32])
+{
+	static const struct {
+		int64_t seconds;
+		const char *name;
+	} units[] = { { 172800, "days" }, { 7200, "hours" },
+		{ 120, "minutes" } };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (seconds >= units[i].seconds) {
+			const int64_t of = i == 0 ? 86400 : i == 1 ? 3600 : 60;
+
+			(void)snprintf(text, 32, "%lld %s",
+			    (long long)(seconds / of), units[i].name);
+			return text;
+		}
+	(void)snprintf(text, 32, "%lld s", (long long)seconds);
+	return text;
+}
+
+const char *
+feed_status_text(enum feed_health health, const char *name,
+    const struct feed_report *report, int64_t table_time, int64_t now,
+    char text[static FEED_HEALTH_TEXT])
+{
+	const struct feed_status *s = &report->status;
+	const char *why = s->error[0] != '\0' ? s->error :
+	    report->written == 0 || !report->running ?
+	    "is nfdns-feed running?" : "there is no sign of life";
+	char span[32];
+
+	switch (health) {
+	case FEED_HEALTHY:
+		return NULL;
+	case FEED_WAITS:
+		(void)snprintf(text, FEED_HEALTH_TEXT,
+		    "feed %s waits for its first table: %.100s", name, why);
+		break;
+	case FEED_STALE:
+		(void)snprintf(text, FEED_HEALTH_TEXT,
+		    "feed %s was current %s ago: %.80s", name, span_text(now -
+		    feed_status_current(report, table_time, now), span), why);
+		break;
+	case FEED_SHRUNK:
+		(void)snprintf(text, FEED_HEALTH_TEXT, "feed %s holds back a "
+		    "table of %llu names, the one in use has %llu: if it is "
+		    "meant, nfdns reload --force", name,
+		    (unsigned long long)report->kept.held_names,
+		    (unsigned long long)report->kept.names);
+		break;
+	case FEED_CERTIFICATE:
+		if (s->cert_end <= now)
+			(void)snprintf(text, FEED_HEALTH_TEXT, "feed %s: its "
+			    "certificate has ended: renew it", name);
+		else
+			(void)snprintf(text, FEED_HEALTH_TEXT, "feed %s: its "
+			    "certificate ends in %s and was not renewed", name,
+			    span_text(s->cert_end - now, span));
+		break;
+	}
+	return text;
+}

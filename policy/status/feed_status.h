@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * run_dir/NAME.json of nfdns-feed: how a feed and its table are.  Written by
+ * nfdns-feed, read by nfdns and by nfdnsd's monitor, which run as other users:
+ * what they read is input like any other.
+ */
+#ifndef NFDNS_POLICY_STATUS_FEED_STATUS_H
+#define NFDNS_POLICY_STATUS_FEED_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "resolver/feed/feed.h"
+
+#define FEED_STATUS_BEAT_S	10	/* it is written at least so often */
+#define FEED_STATUS_MAX		8192	/* octets of the file */
+
+/* What is kept of a feed's tables.  Times as in struct feed_status. */
+struct feed_kept {
+	int64_t time;			/* of the table in use; 0: there is none */
+	uint64_t names;			/* of it */
+	uint64_t octets;
+	uint64_t added, removed, changed;	/* by it, against the one before */
+	int64_t held_since;		/* a table waits to be confirmed; 0: none */
+	uint64_t held_names;
+	char error[FEED_TEXT];		/* why the last one could not be kept */
+};
+
+/* Texts are printable UTF-8. */
+struct feed_report {
+	char type[16];			/* "xds" */
+	int64_t written;		/* when this was */
+	bool running;			/* the feed's process */
+	uint64_t restarts;		/* of it */
+	int64_t current;		/* when the table was current last */
+	struct feed_status status;
+	struct feed_kept kept;
+};
+
+/*
+ * Replaces directory/NAME.json; -ENOENT if the directory does not exist, or
+ * another negative errno.
+ */
+int feed_status_write(const struct feed_report *report, const char *directory,
+    const char *name) __attribute__((warn_unused_result));
+
+/*
+ * Reads it; nothing but a regular file of at most FEED_STATUS_MAX octets.
+ * 0; -ENOENT; -EPROTO if it is not what feed_status_write() writes; or another
+ * negative errno.  With an error, *report is all zero.
+ */
+int feed_status_read(struct feed_report *report, const char *directory,
+    const char *name) __attribute__((warn_unused_result));
+
+/* The same of the file's text. */
+int feed_status_parse(struct feed_report *report, const char *text,
+    size_t length) __attribute__((warn_unused_result));
+
+/* What nfdnsd and nfdns status think of a feed. */
+enum feed_health {
+	FEED_HEALTHY,
+	FEED_WAITS,			/* there has been no table yet */
+	FEED_STALE,
+	FEED_CERTIFICATE,		/* ends soon */
+	FEED_SHRUNK,			/* a table waits to be confirmed */
+};
+
+/* When the table was current last: a report may be missing (all zero). */
+int64_t feed_status_current(const struct feed_report *report,
+    int64_t table_time, int64_t now);
+
+/*
+ * table_time: of the kept table, 0 if there is none.  stale_after in seconds.
+ * "now" is CLOCK_REALTIME seconds.
+ */
+enum feed_health feed_status_health(const struct feed_report *report,
+    int64_t table_time, uint32_t stale_after, int64_t now);
+
+#define FEED_HEALTH_TEXT 200
+
+/*
+ * In words, and what to do: "feed mesh: ...".  NULL if it is healthy.
+ */
+const char *feed_status_text(enum feed_health health, const char *name,
+    const struct feed_report *report, int64_t table_time, int64_t now,
+    char text[static FEED_HEALTH_TEXT]);
+
+#endif
