@@ -375,8 +375,9 @@ sandbox_compiler_seccomp(void)
 	return restrict_calls(calls_of_compiler, COUNT(calls_of_compiler), 0);
 }
 
-int
-sandbox_sockets(void)
+/* For a program that never has any: refuses to go on with one. */
+static int
+start_without_privileges(void)
 {
 	int error = limit(RLIMIT_CORE, 0, 0);
 
@@ -387,8 +388,24 @@ sandbox_sockets(void)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return -errno;
+	return 0;
+}
+
+int
+sandbox_sockets(void)
+{
+	int error = start_without_privileges();
+
+	if (error < 0)
+		return error;
 	return restrict_calls(
 	    calls_of_sockets, COUNT(calls_of_sockets), MAY_SEND | MAY_CONNECT);
+}
+
+int
+sandbox_feed_parent(void)
+{
+	return start_without_privileges();
 }
 
 int

@@ -53,6 +53,16 @@ int sandbox_clear_ambient(void) __attribute__((warn_unused_result));
  */
 int sandbox_sockets(void) __attribute__((warn_unused_result));
 
+/*
+ * nfdns-feed.  The parent only gives up new privileges: its children would
+ * inherit a filter.  A child may open files and connections of IP, but execute
+ * nothing; a call that it should not make fails with EPERM, because libraries
+ * for TLS and names try many things.  0; -EPERM for who is root or has a
+ * capability, since nothing here needs one; or another negative errno.
+ */
+int sandbox_feed_parent(void) __attribute__((warn_unused_result));
+int sandbox_feed(void) __attribute__((warn_unused_result));
+
 /* Seconds of CPU that a compiler gets before SIGXCPU. */
 #define SANDBOX_COMPILER_CPU_S	120
 
