@@ -15,9 +15,9 @@
 
 #include <libmnl/libmnl.h>
 
+#include "resolver/dns/message.h"
 #include "rules/netlink/route_message.h"
 
-#define DNS_PORT	53
 #define RECEIVE_SIZE	32768
 #define ORDERS_SIZE	65536	/* deletions of what one receive brings */
 #define ORDER_MAX	512	/* one deletion at most */

@@ -2,17 +2,22 @@
 #include "rules/rule_kinds.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <linux/netfilter.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/socket.h>
 
+#include "resolver/dns/message.h"
+
 struct rule *
 add_rule(struct ruleset *set, enum rules_chain chain, const char *comment, ...)
 {
-	struct rule *rule = &set->rules[set->count++];
+	struct rule *rule = &set->rules[set->count];
 	va_list arguments;
 
+	assert(set->count < set->room);
+	set->count++;
 	rule->chain = chain;
 	va_start(arguments, comment);
 	vsnprintf(rule->comment, sizeof(rule->comment), comment, arguments);
@@ -37,7 +42,8 @@ when_protocol(struct rule *rule, enum condition_operator operator,
 void
 when_port53(struct rule *rule, enum condition_operator operator)
 {
-	rule_when(rule, condition_number(SUBJECT_TH_DPORT, operator, 53));
+	rule_when(rule, condition_number(SUBJECT_TH_DPORT, operator,
+	    DNS_PORT));
 }
 
 void

@@ -490,9 +490,9 @@ ruleset_build(struct ruleset *set, const struct config *config,
 	int rc = 0;
 
 	set_values(set, config);
-	set->rules = calloc(FIXED_RULES + bypass->user_count +
-	    bypass->group_count + bypass->mark_count + bypass->cgroup_count +
-	    bypass->classid_count, sizeof(*set->rules));
+	set->room = FIXED_RULES + bypass->user_count + bypass->group_count +
+	    bypass->mark_count + bypass->cgroup_count + bypass->classid_count;
+	set->rules = calloc(set->room, sizeof(*set->rules));
 	if (set->rules == NULL)
 		return -ENOMEM;
 	if (stage == RULES_FULL)

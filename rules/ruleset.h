@@ -87,7 +87,7 @@ enum rules_state { RULES_EQUAL, RULES_DIFFER, RULES_ABSENT };
 
 struct ruleset {
 	struct rule *rules;	/* in order, both chains */
-	size_t count;
+	size_t count, room;
 	struct address_set sets[RULES_SETS];	/* count 0: not in use */
 	uint32_t mark_mask, mark_passed, mark_answered, mark_stream, mark_relay;
 	bool tcp;

@@ -38,7 +38,7 @@ ROOMS = {
                      " resolver/feed",
 
     "rules/netlink": "",
-    "rules": "rules/netlink policy/config resolver/text",
+    "rules": "rules/netlink policy/config resolver/dns resolver/text",
 
     "nfq/queue": "resolver/clock",
     "nfq/packet": "resolver/clock resolver/version resolver/dns resolver/image resolver/answer policy/decide",
