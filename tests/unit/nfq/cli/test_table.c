@@ -9,37 +9,7 @@
 #include "nfq/process/exit_code.h"
 #include "tests/check.h"
 #include "tests/source.h"
-
-static char directory[] = "/tmp/nfdns-test-table.XXXXXX";
-
-/* A path in the test's directory; good until the fourth call from here. */
-static char *
-path_of(const char *name)
-{
-	static char paths[4][200];
-	static unsigned int next;
-	char *path = paths[next++ % 4];
-
-	(void)snprintf(path, sizeof(paths[0]), "%s/%s", directory, name);
-	return path;
-}
-
-static char *
-write_file(const char *name, const char *text)
-{
-	char *path = path_of(name);
-	FILE *file = fopen(path, "w");
-
-	MUST(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
-	return path;
-}
-
-static struct mesh_source
-source_of(const char *format, char *path)
-{
-	return (struct mesh_source){ .format = formats_find(format),
-	    .path = path };
-}
+#include "tests/source_files.h"
 
 static struct config
 config_of(struct mesh_source *one)
@@ -197,12 +167,7 @@ main(int argc, char **argv)
 	TEST(commands);
 	TEST(command_addresses);
 	TEST(commands_that_fail);
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		(void)unlink(path_of(files[i]));
-	/* Nothing else may be left, no half-written image either. */
-	if (rmdir(directory) != 0) {
-		printf("FAIL leaves_nothing_behind: %s\n", directory);
+	if (!directory_end(files, sizeof(files) / sizeof(files[0])))
 		return 1;
-	}
 	return test_summary();
 }

@@ -7,37 +7,7 @@
 #include "resolver/compile/source_files.h"
 #include "tests/check.h"
 #include "tests/source.h"
-
-static char directory[] = "/tmp/nfdns-test-compile.XXXXXX";
-
-/* A path in the test's directory; good until the fourth call from here. */
-static char *
-path_of(const char *name)
-{
-	static char paths[4][200];
-	static unsigned int next;
-	char *path = paths[next++ % 4];
-
-	(void)snprintf(path, sizeof(paths[0]), "%s/%s", directory, name);
-	return path;
-}
-
-static char *
-write_file(const char *name, const char *text)
-{
-	char *path = path_of(name);
-	FILE *file = fopen(path, "w");
-
-	MUST(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
-	return path;
-}
-
-static struct mesh_source
-source_of(const char *format, char *path)
-{
-	return (struct mesh_source){ .format = formats_find(format),
-	    .path = path };
-}
+#include "tests/source_files.h"
 
 static struct mesh
 mesh_of(struct mesh_source *sources, size_t count)
@@ -203,12 +173,7 @@ main(void)
 	TEST(what_is_no_file);
 	TEST(image_that_cannot_be_written);
 	TEST(image_of_no_table);
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		(void)unlink(path_of(files[i]));
-	/* Nothing else may be left, no half-written image either. */
-	if (rmdir(directory) != 0) {
-		printf("FAIL leaves_nothing_behind: %s\n", directory);
+	if (!directory_end(files, sizeof(files) / sizeof(files[0])))
 		return 1;
-	}
 	return test_summary();
 }

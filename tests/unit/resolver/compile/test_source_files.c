@@ -11,6 +11,7 @@
 #include "resolver/sources/source_directory.h"
 #include "tests/check.h"
 #include "tests/source.h"
+#include "tests/source_files.h"
 
 #define SERVICE "{\"kind\": \"Service\", \"apiVersion\": \"v1\", \"metadata\":" \
 	" {\"name\": \"web\", \"namespace\": \"shop\"}, \"spec\":" \
@@ -21,7 +22,6 @@
 	" \"web\"}}, \"addressType\": \"IPv4\", \"endpoints\":" \
 	" [{\"addresses\": [\"10.1.0.7\"]}]}"
 
-static char directory[] = "/tmp/nfdns-test-files.XXXXXX";
 static struct diag diag;
 static struct source_files files;
 
@@ -31,23 +31,6 @@ remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 	(void)st;
 	(void)kind;
 	return at->level > 0 ? remove(path) : 0;
-}
-
-static char *
-path_of(const char *name)
-{
-	static char path[300];
-
-	(void)snprintf(path, sizeof(path), "%s/%s", directory, name);
-	return path;
-}
-
-static void
-write_file(const char *name, const char *text)
-{
-	FILE *file = fopen(path_of(name), "w");
-
-	MUST(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
 static struct mesh_source source;
