@@ -35,21 +35,21 @@ window_clear(struct batch_window *window, unsigned int queues)
 {
 	atomic_store(&window->fault, WINDOW_NO_FAULT);
 	for (unsigned int i = 0; i < queues; i++)
-		atomic_store(&window->queues[i].judging, 0);
+		atomic_store(&window->queues[i].current, 0);
 }
 
 bool
 window_read(const struct window_queue *queue, struct window_packet *out)
 {
-	const uint32_t judging = atomic_load(&queue->judging);
+	const uint32_t current = atomic_load(&queue->current);
 	const uint8_t *begin = queue->received[0];
 	struct queue_packet packet;
 	size_t at;
 
-	if (judging == 0 || judging > QUEUE_BATCH)
+	if (current == 0 || current > QUEUE_BATCH)
 		return false;
 	/* One copy, then checked: a worker that lives could change it. */
-	packet = queue->packets[judging - 1];
+	packet = queue->packets[current - 1];
 	out->id = packet.id;
 	out->uid = packet.uid;
 	out->length = 0;

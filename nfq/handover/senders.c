@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A hash table of small sets.  An entry is three words: two hold the sender,
- * the third is the hash of the connection combined with both.  Threads of
- * several processes write and read without a lock; words that do not belong
- * together do not have the connection's hash, so a half-written entry is only
- * not found.
+ * A hash table of small sets.  An entry has three words: two hold the sender,
+ * and the third, the tag, is the hash of the connection and of those two words.
+ * Threads of several processes write and read entries without a lock.  If words
+ * of an entry do not belong together, because it is half written, its tag is
+ * wrong and the entry is not found.
  */
 #include "nfq/handover/senders.h"
 
@@ -27,7 +27,7 @@ struct entry {
 
 struct senders {
 	uint64_t seed;			/* so that nobody can aim at a set */
-	atomic_uint turn;		/* whose place is taken next */
+	atomic_uint turn;		/* which entry of a full set is replaced */
 	struct entry sets[SETS][WAYS];
 };
 
@@ -60,7 +60,7 @@ find_set(struct senders *s, const struct sender_ends *ends, uint64_t *hash)
 	return s->sets[*hash % SETS];
 }
 
-/* The tag of an entry with these words. */
+/* The tag of an entry with these words; not 0. */
 static uint64_t
 combine(uint64_t hash, uint64_t user, uint64_t path)
 {
@@ -70,7 +70,7 @@ combine(uint64_t hash, uint64_t user, uint64_t path)
 	return tag != 0 ? tag : 1;
 }
 
-/* Whether the entry is this connection's.  *tag is what stands there. */
+/* Whether the entry is this connection's.  *tag is its tag in either case. */
 static bool
 read_entry(struct entry *e, uint64_t hash, uint64_t *tag,
     struct sender *sender)

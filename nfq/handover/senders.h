@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the queue knows about who opens a TCP connection.  The queue threads see
- * the first packet (NFQA_UID, NFQA_GID, NFQA_MARK, NFQA_IFINDEX_OUTDEV), the
- * TCP thread accepts the connection.  The table is memory that all processes
- * forked from the supervisor share, so a connection that waits to be accepted
- * keeps its sender when the worker is replaced.  Without locks; an entry that
- * is not taken is overwritten after some 16,000 others.
+ * The senders of TCP connections, as the queue knows them.  A queue thread sees
+ * a connection's first packet (NFQA_UID, NFQA_GID, NFQA_MARK,
+ * NFQA_IFINDEX_OUTDEV) and puts its sender into this table; the TCP thread
+ * accepts the connection and takes the sender out.  All processes that are
+ * forked from the supervisor share the table's memory, so the sender of a
+ * connection that waits to be accepted is known after the worker was replaced.
+ * There are no locks.  An entry that is not taken out is overwritten after some
+ * 16,000 others.
  */
 #ifndef NFDNS_NFQ_HANDOVER_SENDERS_H
 #define NFDNS_NFQ_HANDOVER_SENDERS_H
@@ -13,10 +15,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Both ends; IPv4 stands in the first 4 octets.  What is unused is zero. */
+/*
+ * Both ends of a connection to port 53.  An IPv4 address is in the first 4
+ * octets.  Unused octets must be zero: they are hashed, too.
+ */
 struct sender_ends {
 	uint8_t client[16], server[16];
-	uint16_t client_port;
+	uint16_t client_port;		/* host order */
 	uint16_t zero;
 };
 
@@ -24,21 +29,24 @@ struct sender {
 	uid_t uid;			/* (uid_t)-1: not known */
 	gid_t gid;			/* (gid_t)-1: not known */
 	uint32_t mark;			/* of the packet, without our bits */
-	uint32_t device;		/* interface index; 0: not known */
+	uint32_t device;		/* index of the interface by which the
+					 * packet would leave; 0: not known */
 };
 
 #define SENDER_UNKNOWN	((struct sender){ (uid_t)-1, (gid_t)-1, 0, 0 })
 
 struct senders;
 
-/* NULL for lack of memory. */
+/* An empty table in memory that fork(2) shares.  NULL: out of memory. */
 struct senders *senders_new(void);
+/* NULL is allowed. */
 void senders_free(struct senders *senders);
 
+/* Adds the sender of a connection, or replaces it.  From any thread. */
 void senders_put(struct senders *senders, const struct sender_ends *ends,
     const struct sender *sender);
 
-/* Takes the entry out; SENDER_UNKNOWN if there is none. */
+/* Takes out a connection's sender; SENDER_UNKNOWN if it is not in the table. */
 struct sender senders_take(struct senders *senders,
     const struct sender_ends *ends);
 

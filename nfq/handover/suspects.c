@@ -7,7 +7,10 @@ is_serving(const struct suspect *s, int64_t now_ms)
 	return s->used && now_ms < s->until_ms;
 }
 
-/* Whom to forget rather: nobody, one without a term, the oldest. */
+/*
+ * Whether entry a should be reused rather than b: a free one first, then one
+ * whose term does not run, then the one whose last offence is longest ago.
+ */
 static bool
 is_better_place(const struct suspect *a, const struct suspect *b, int64_t now_ms)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Octets that wait; takes memory only while there are some. */
+/* A queue of octets, which takes memory only while it is not empty. */
 #ifndef NFDNS_NFQ_STREAM_BUFFER_H
 #define NFDNS_NFQ_STREAM_BUFFER_H
 
@@ -17,14 +17,14 @@ stream_buffer_length(const struct stream_buffer *buffer)
 	return buffer->end - buffer->start;
 }
 
-/* Appends a copy.  0 or -ENOMEM, and nothing was appended. */
+/* Appends a copy.  0; or -ENOMEM, and nothing was appended. */
 int stream_buffer_put(struct stream_buffer *buffer, const uint8_t *octets,
     size_t length) __attribute__((warn_unused_result));
 
-/* Takes the first octets out, after they were used. */
+/* Removes the first octets, at most all that there are. */
 void stream_buffer_take(struct stream_buffer *buffer, size_t length);
 
-/* Takes out all. */
+/* Removes all octets and frees the memory. */
 void stream_buffer_clear(struct stream_buffer *buffer);
 
 #endif

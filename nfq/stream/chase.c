@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Questions whose chain of CNAMEs leaves the table: what is kept of each while
- * the client's nameserver is asked for the target, and the answer in the end.
+ * Questions whose chain of CNAMEs leaves the table.  A chase keeps the question
+ * and the chain while the client's nameserver is asked for the target, and then
+ * the answer is put together.
  */
 #include "nfq/stream/parts.h"
 
@@ -78,7 +79,7 @@ stream_chase_question(const struct stream_chase *chase, uint16_t id,
 	return chase_question(&view, &asked, id, buf);
 }
 
-/* Puts the answer that stands in the reserved room, and records it. */
+/* Finishes the answer in the reserved room, and records it. */
 static void
 put(struct stream *s, struct stream_connection *c,
     const struct stream_chase *chase, const struct question *asked,

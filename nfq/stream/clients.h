@@ -32,7 +32,9 @@ struct stream_clients;
 
 /* For up to so many connections.  NULL: out of memory. */
 struct stream_clients *stream_clients_new(size_t connections);
-/* For so many from now on, if that is more.  0, or -ENOMEM and nothing changed. */
+/*
+ * For so many from now on, if that is more.  0, or -ENOMEM and nothing changed.
+ */
 int stream_clients_grow(struct stream_clients *clients, size_t connections)
     __attribute__((warn_unused_result));
 /* All connections must have been removed.  NULL is allowed. */

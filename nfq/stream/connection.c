@@ -9,7 +9,9 @@
 
 #include "nfq/stream/options.h"
 
-/* Messages that only the nameserver can make sense of, with all that follows. */
+/*
+ * Messages that only the nameserver can make sense of, with all that follows.
+ */
 static bool
 wants_raw(const struct interception *i)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The listeners where intercepted connections end, one for each version of IP:
- * 127.0.0.1 comes first, ::1 second.  They are the supervisor's, so that none
- * is refused while workers change.
+ * The listening sockets of intercepted connections: one on 127.0.0.1, then one
+ * on ::1.  They belong to the supervisor, so that no connection is refused
+ * while one worker replaces another.
  */
 #ifndef NFDNS_NFQ_STREAM_LISTEN_H
 #define NFDNS_NFQ_STREAM_LISTEN_H
@@ -15,19 +15,19 @@
 
 #define STREAM_LISTENERS 2
 
-/* The socket that is to listen: sockets_open() has it. */
+/* The request for listening socket number "which": sockets_open() opens it. */
 struct sockets_request stream_listen_request(
     size_t which, const struct config *config);
 
 /*
- * Has it listen, transparent (ip(7), IP_TRANSPARENT): what it accepts has the
- * nameserver's address.  Its packets carry the mark of answers, so that they
- * are not tracked.  0 or a negative errno.
+ * Makes the socket transparent (ip(7), IP_TRANSPARENT), so that accepted
+ * sockets have the nameserver's address, and listens.  Its packets get the mark
+ * of answers, so that conntrack does not see them.  0 or a negative errno.
  */
 int stream_listen_begin(int fd, size_t which, const struct config *config)
     __attribute__((warn_unused_result));
 
-/* Whether a predecessor's listener stands where the config wants one. */
+/* Whether fd, from a predecessor, is a listening socket as config wants it. */
 bool stream_listen_is_there(int fd, size_t which, const struct config *config);
 
 #endif

@@ -16,15 +16,21 @@
  *
  * Only these files and the tests of this room include this header.
  *
- * A step that finds that a connection is at its end does not close it.  It
- * returns STREAM_CLOSE, and so does each of its callers, up to stream.c.  There
- * the connection is only marked; it is closed and freed at the end of the
- * round.  So a connection stays valid until the function that got it returns.
+ * "Connection" means the client's connection, with the one to its nameserver,
+ * if there is one.  A raw connection relays octets in both directions unread,
+ * as a zone transfer needs it.
  *
- * An idle connection costs one struct stream_connection.  Octets are read into
- * the thread's one buffer and answered from there.  Only the rest is kept: part
- * of a message, or octets that the client does not read.  From a client that
- * does not read, nothing is read either, so neither can grow.
+ * A step that finds that a connection has ended does not close it.  It returns
+ * STREAM_CLOSE, and so does each of its callers, up to stream.c, which marks
+ * the connection.  Marked connections are closed and freed at the end of the
+ * round, so a connection stays valid until the function that was given it
+ * returns.
+ *
+ * An idle connection takes the memory of one struct stream_connection.  Octets
+ * are read into one buffer of the thread and answered from there.  Only what is
+ * left is kept in the connection: a message that is not whole, or octets that
+ * the client has not read.  While a client does not read, nothing is read from
+ * it, so neither of the two can grow without limit.
  */
 #ifndef NFDNS_NFQ_STREAM_PARTS_H
 #define NFDNS_NFQ_STREAM_PARTS_H
@@ -54,14 +60,14 @@
 #define STREAM_READ	65536	/* octets a call */
 #define STREAM_EVENTS	64	/* a round */
 
-/* The next thing to do with a connection after a step. */
+/* What to do with a connection after a step. */
 enum stream_next {
 	STREAM_GO_ON,
-	STREAM_CLOSE,			/* and nothing else: return it */
-	STREAM_WANTS_RAW,		/* if places.c has a place */
+	STREAM_CLOSE,			/* close it: the caller returns this, too */
+	STREAM_WANTS_RAW,		/* make it raw, if stream_admit_raw() can */
 };
 
-/* The compiler warns of a result that is not used, even by (void). */
+/* The compiler warns if the result is not used, even with (void). */
 #define STREAM_STEP	__attribute__((warn_unused_result))
 
 enum stream_role {
@@ -72,63 +78,63 @@ enum stream_role {
 	ROLE_SERVER
 };
 
-/* One descriptor, as epoll knows it. */
+/* A descriptor that epoll watches. */
 struct stream_end {
 	enum stream_role role;
 	int fd;				/* -1: none */
-	uint32_t events;		/* registered for; 0: not at all */
-	struct stream_connection *connection;	/* of CLIENT and SERVER */
+	uint32_t events;		/* that epoll waits for; 0: not registered */
+	struct stream_connection *connection;	/* of ROLE_CLIENT, ROLE_SERVER */
 };
 
 struct stream_relay;			/* relay.c */
 
-/* Whether a relay waits for its socket: sockets.c. */
+/* Whether a connection waits for a socket to its nameserver: sockets.c. */
 enum stream_wait {
 	STREAM_WAITS_NOT,
-	STREAM_WAITS,			/* for its turn */
-	STREAM_ASKED_FOR,
-	STREAM_REFUSED,			/* in vain, and is to be told so */
+	STREAM_WAITS,			/* nfdns-sockets was not asked yet */
+	STREAM_ASKED_FOR,		/* nfdns-sockets was asked */
+	STREAM_REFUSED,			/* no socket: stream_sockets_next() says so */
 };
 
 struct stream_connection {
-	TAILQ_ENTRY(stream_connection) in_all;	/* or in the dead ones */
+	TAILQ_ENTRY(stream_connection) in_all;	/* or in the closed ones */
 	TAILQ_ENTRY(stream_connection) in_client;
 	TAILQ_ENTRY(stream_connection) in_raws;
 	TAILQ_ENTRY(stream_connection) in_waiting;
 	struct stream_end client, server;
-	union sockets_address peer, name;	/* the client's, the nameserver's */
+	union sockets_address peer, name;	/* of the client, the nameserver */
 	struct sender sender;		/* what the queue knew of the client */
-	struct stream_client *of;	/* whose it is; NULL: closed */
-	struct stream_buffer in;	/* from the client, not taken yet */
+	struct stream_client *of;	/* the client; NULL if closed */
+	struct stream_buffer in;	/* from the client, not handled yet */
 	struct stream_buffer out;	/* to the client */
 	struct stream_relay *relay;	/* NULL: no question was relayed yet */
-	monotime_t active;		/* when something last happened */
-	monotime_t message_since;	/* when a message began; never: none has */
-	monotime_t unread_since;	/* "out" waits; never: it does not */
-	monotime_t raw_since;		/* when it got its place; never: none */
-	bool raw;			/* relayed as a whole */
+	monotime_t active;		/* last activity */
+	monotime_t message_since;	/* an incomplete message began; or never */
+	monotime_t unread_since;	/* "out" is not empty since; or never */
+	monotime_t raw_since;		/* has a raw place since; or never */
+	bool raw;			/* octets are relayed unread */
 	bool ended;			/* the client has sent its last octet */
 	bool throttled;			/* too many questions are in flight */
-	bool raw_waits;			/* to be raw, once nothing is chased */
-	bool closed;			/* marked: freed after this round */
+	bool raw_waits;			/* becomes raw after the last chase */
+	bool closed;			/* marked: freed at the end of the round */
 	enum stream_wait wait;
 };
 
-/* Requests that may be without an answer at a time. */
+/* Sockets that nfdns-sockets may be asked for at a time. */
 #define STREAM_ASKED	64
 
 /* The channel to nfdns-sockets, and the connections that wait for a socket. */
 struct stream_sockets {
-	bool used;			/* else we open them ourselves */
-	bool lost;			/* and it was said */
-	int control;			/* to the supervisor: for another channel */
-	atomic_int fresh;		/* a new channel for the thread */
-	struct stream_end end;		/* fd -1: no channel */
-	monotime_t wanted;		/* when we asked for one */
-	int error;			/* of the channel that is gone */
-	unsigned int oldest, count;	/* of those asked for */
+	bool used;			/* else the thread opens sockets itself */
+	bool lost;			/* the log says that the channel broke */
+	int control;			/* to the supervisor, for a new channel */
+	atomic_int fresh;		/* a channel that the thread may take */
+	struct stream_end end;		/* the channel; fd -1: none */
+	monotime_t wanted;		/* when we last asked for a channel */
+	int error;			/* by which the last channel broke */
+	unsigned int oldest, count;	/* of "asked", which is a ring */
 	struct stream_connection *asked[STREAM_ASKED];	/* NULL: given up */
-	struct stream_list waiting;	/* for their turn, in order */
+	struct stream_list waiting;	/* not asked for yet, in order */
 };
 
 struct stream {
@@ -138,18 +144,18 @@ struct stream {
 	int epoll;
 	struct stream_end wake;		/* an eventfd: there is a new channel */
 	struct stream_end listeners[STREAM_LISTENERS];
-	bool paused;			/* out of descriptors: none is accepted */
+	bool paused;			/* no descriptors: nothing is accepted */
 	struct stream_sockets sockets;
-	struct senders *senders;	/* NULL: no user is known */
+	struct senders *senders;	/* NULL: senders are not known */
 	struct stream_clients *clients;
-	struct stream_list all;		/* oldest activity first, so each client's */
-	struct stream_list raws;	/* in the order in which they became raw */
+	struct stream_list all;		/* oldest activity first; as each client's */
+	struct stream_list raws;	/* with a raw place, oldest first */
 	struct stream_list dead;	/* closed in this round */
 	unsigned int count, raw_count;
-	uint64_t files_max;		/* that this process may have open */
-	monotime_t ticked;
+	uint64_t files_max;		/* files that the process may have open */
+	monotime_t ticked;		/* when timeouts were last checked */
 	size_t output_used;
-	/* Octets for the client of the connection at hand. */
+	/* Octets for the client of the current connection. */
 	uint8_t output[2 * STREAM_FRAME_MAX];
 	uint8_t input[STREAM_FRAME_MAX + 2 * STREAM_READ];
 };
@@ -158,47 +164,50 @@ struct stream {
 
 void stream_count(struct stream *s, enum status_stream counter);
 
-/* Has epoll look for "events" on an end, or for nothing. */
+/* Makes epoll wait for these events on an end; 0: for none. */
 void stream_watch(struct stream *s, struct stream_end *end, uint32_t events);
 
-/* Closes the descriptor of an end, if it has one. */
+/* Closes the end's descriptor, if it has one. */
 void stream_close_end(struct stream *s, struct stream_end *end);
 
-/* Has the thread look what there is to do.  From any thread. */
+/* Wakes the thread.  From any thread. */
 void stream_wake(struct stream *s);
 
-/* One question's record.  answer may be NULL. */
+/* A question that was decided.  answer may be NULL. */
 struct stream_record {
 	const struct decision *decision;
 	const uint8_t *question, *answer;
 	size_t question_length, answer_length;
-	uint64_t received_ns;
+	uint64_t received_ns;		/* as of the round that read it */
 };
+
+/* Writes an audit record, if the decision is to be recorded. */
 void stream_record(struct stream *s, const struct stream_connection *c,
     const struct stream_record *record);
 
 /*
- * output.c: octets for the client of the connection at hand are collected in
- * the thread's buffer.  A put sends some of it if there is no room, and what a
- * step has put it flushes before it returns STREAM_GO_ON.
+ * output.c: octets for the client of the current connection are collected in
+ * the thread's buffer.  If there is no room, a put sends what is there.  A step
+ * that puts something calls stream_flush() before it returns STREAM_GO_ON.
  */
 
-/* Room for so many octets, at *room; stream_put_answer() may follow. */
+/* Reserves room for so many octets, at *room, for stream_put_answer(). */
 enum stream_next stream_reserve(struct stream *s, struct stream_connection *c,
     size_t length, uint8_t **room) STREAM_STEP;
 
 /*
- * Finishes an answer that stands in a reserved STREAM_FRAME_MAX behind room for
- * the prefix: with options, as stream_options_add(), if the question had EDNS.
- * STREAM_OPTIONS_ROOM should be left for them.  Returns the answer's length.
+ * Finishes an answer of "length" octets at room + STREAM_PREFIX, where "room"
+ * is a reserved STREAM_FRAME_MAX: adds options as stream_options_add(), for
+ * which STREAM_OPTIONS_ROOM should be left, and the prefix.  Returns the length
+ * of the answer without the prefix.
  */
 size_t stream_put_answer(struct stream *s, uint8_t *room, size_t length,
     const struct edns *asked, enum extended_error error);
 
-/* How much of a message an answer may take if such options follow it. */
+/* The largest answer that leaves room for the options that were asked for. */
 size_t stream_answer_room(const struct edns *asked);
 
-/* A whole message, or in raw mode octets. */
+/* Puts a message with its prefix; or octets of a raw connection. */
 enum stream_next stream_put_message(struct stream *s,
     struct stream_connection *c, const uint8_t *message, size_t length)
     STREAM_STEP;
@@ -206,12 +215,12 @@ enum stream_next stream_put_octets(struct stream *s,
     struct stream_connection *c, const uint8_t *octets, size_t length)
     STREAM_STEP;
 
-/* An answer without records to a question that could not be relayed. */
+/* Puts SERVFAIL, for a question that could not be relayed. */
 enum stream_next stream_put_failure(struct stream *s,
     struct stream_connection *c, const uint8_t *question, size_t length,
     enum extended_error error) STREAM_STEP;
 
-/* Sends what was put; what the socket does not take waits in c->out. */
+/* Sends what was put.  What the socket does not take waits in c->out. */
 enum stream_next stream_flush(struct stream *s, struct stream_connection *c)
     STREAM_STEP;
 
@@ -224,13 +233,13 @@ enum stream_next stream_send_waiting(struct stream *s,
 void stream_sockets_init(struct stream *s, const struct worker_handover *h);
 void stream_sockets_close(struct stream *s);
 
-/* For a connection to c's nameserver that is routed as c itself. */
+/* A request for a socket to c's nameserver, routed as c's packets are. */
 struct sockets_request stream_sockets_request(
     const struct stream_connection *c);
 
-/* Has a connection to c's nameserver opened: stream_sockets_next() has it. */
+/* Asks for a socket to c's nameserver; stream_sockets_next() gives it. */
 void stream_sockets_ask(struct stream *s, struct stream_connection *c);
-/* Nothing follows; for a connection that did not ask, it does nothing. */
+/* Withdraws that.  Does nothing for a connection that waits for no socket. */
 void stream_sockets_forget(struct stream *s, struct stream_connection *c);
 
 /* The outcome of stream_sockets_ask(). */
@@ -240,35 +249,42 @@ struct stream_opened {
 };
 
 /*
- * The next one that waits no more; false: nothing more has come.  To be called
- * until then when the channel has something, and after stream_sockets_take().
+ * The next connection whose waiting is over; false: there is none now.  Call it
+ * until it returns false, when the channel is readable and after
+ * stream_sockets_take().
  */
 bool stream_sockets_next(struct stream *s, struct stream_opened *opened);
 
-/* As stream_take_sockets(), from another thread. */
+/*
+ * Gives the thread a channel, as stream_take_sockets().  From another thread.
+ */
 void stream_sockets_give(struct stream *s, int channel);
-/* Takes what was given. */
+/* Takes the channel that was given. */
 void stream_sockets_take(struct stream *s);
+/* Asks for a channel again, if one is missing. */
 void stream_sockets_tick(struct stream *s);
 
 /* chase.c: questions that need a CNAME's target from the nameserver. */
 
 struct stream_chase;
 
-/* Copies what was intercepted as an ANSWER_CHAIN.  NULL for lack of memory. */
+/* Copies a question and its answer, an ANSWER_CHAIN.  NULL: out of memory. */
 struct stream_chase *stream_chase_new(const struct interception *i,
     const uint8_t *question, size_t length, uint64_t received_ns);
 void stream_chase_free(struct stream_chase *chase);
+/* Octets that it keeps. */
 size_t stream_chase_octets(const struct stream_chase *chase);
+/* The id of the client's question. */
 uint16_t stream_chase_id(const struct stream_chase *chase);
 
-/* The question for the target, as chase_question() writes it. */
+/* Writes the question for the target, as chase_question().  Its length. */
 size_t stream_chase_question(const struct stream_chase *chase, uint16_t id,
     uint8_t buf[static CHASE_QUESTION_MAX]);
 
 /*
- * The answer, from what the nameserver said: where that is no DNS message or is
- * too long, and where it said nothing, the chain and SERVFAIL.
+ * Puts the answer: the chain, followed by the nameserver's answer for the
+ * target.  If that is no DNS message, or too long, or if there is none, the
+ * chain with SERVFAIL.
  */
 enum stream_next stream_put_chase(struct stream *s,
     struct stream_connection *c, const struct stream_chase *chase,
@@ -279,23 +295,26 @@ enum stream_next stream_put_chase_failure(struct stream *s,
 
 /* relay.c: the nameserver's end. */
 
-/* Sends a question on; the answer comes, or SERVFAIL does. */
+/* Relays a question.  The client gets the answer, or SERVFAIL. */
 enum stream_next stream_relay_question(struct stream *s,
     struct stream_connection *c, const uint8_t *message, size_t length)
     STREAM_STEP;
 
-/* Asks for a chain's target: the answer comes, or SERVFAIL.  Takes chase. */
+/*
+ * Asks for a chain's target.  The client gets the whole answer, or SERVFAIL.
+ * Owns chase from then on.
+ */
 enum stream_next stream_relay_chase(struct stream *s,
     struct stream_connection *c, struct stream_chase *chase) STREAM_STEP;
 
 /*
- * Whether the connection may become raw now.  While a target is asked for it
- * may not, since the answer to that is none to the client: then no message is
- * taken until it may.
+ * Whether the connection may become raw now.  It may not while a chain's target
+ * is asked for, since the nameserver's answer to that is not for the client.
+ * Then no message is taken until it may.
  */
 bool stream_relay_may_be_raw(struct stream_connection *c);
 
-/* From now on all octets go on as they are, beginning with these. */
+/* From now on octets are relayed unread; and relays octets of the client. */
 enum stream_next stream_relay_begin_raw(struct stream *s,
     struct stream_connection *c) STREAM_STEP;
 enum stream_next stream_relay_octets(struct stream_connection *c,
@@ -304,111 +323,113 @@ enum stream_next stream_relay_octets(struct stream_connection *c,
 /* The client of a raw connection has sent its last octet. */
 void stream_relay_end(struct stream_connection *c);
 
-/* Its socket has something. */
+/* Handles events of the nameserver's socket. */
 enum stream_next stream_relay_ready(struct stream *s,
     struct stream_connection *c, uint32_t events) STREAM_STEP;
 
-/* Its socket is there, fd, or is not, a negative errno. */
+/* The result of stream_sockets_ask(): a descriptor or a negative errno. */
 enum stream_next stream_relay_opened(struct stream *s,
     struct stream_connection *c, int fd) STREAM_STEP;
 
-/* Sends what waits; sets what epoll looks for. */
+/* Sends what waits, and sets the events that epoll waits for. */
 enum stream_next stream_relay_settle(struct stream *s,
     struct stream_connection *c) STREAM_STEP;
 
-/* Gives up a nameserver that has had its time. */
+/* Gives up a nameserver that did not answer in time. */
 enum stream_next stream_relay_tick(struct stream *s,
     struct stream_connection *c) STREAM_STEP;
 
-/* Whether another question, or more octets, can be taken. */
+/* Whether it can take another question, or more octets. */
 bool stream_relay_has_room(const struct stream *s,
     const struct stream_connection *c);
 
-/* Whether the client still waits for something from there. */
+/* Whether the client waits for something from the nameserver. */
 bool stream_relay_is_busy(const struct stream_connection *c);
 
 void stream_relay_free(struct stream_connection *c);
 
 /* connection.c: the client's end. */
 
-/* After STREAM_WANTS_RAW, if there is a place. */
+/* Makes the connection raw, after stream_admit_raw() has given it a place. */
 enum stream_next stream_client_begin_raw(struct stream *s,
     struct stream_connection *c) STREAM_STEP;
 
-/* Its socket has something. */
+/* Handles events of the client's socket. */
 enum stream_next stream_client_ready(struct stream *s,
     struct stream_connection *c, uint32_t events) STREAM_STEP;
 
 /*
- * Takes in what waits for the thread, finds whether it has come to its end, and
- * tells epoll what to look for: the last step after any other.
+ * The last step after any other: handles messages that waited for room, finds
+ * out whether the connection has ended, and sets the events that epoll waits
+ * for.
  */
 enum stream_next stream_client_settle(struct stream *s,
     struct stream_connection *c) STREAM_STEP;
 
-/* Whether it has had its time. */
+/* Finds out whether one of its timeouts is over. */
 enum stream_next stream_client_tick(struct stream *s,
     struct stream_connection *c) STREAM_STEP;
 
-/* Whether it is idle and nothing would be lost with it. */
+/* Whether it is idle, so that closing it loses nothing. */
 bool stream_is_idle(const struct stream_connection *c);
 
 /* places.c */
 
-/* A connection that has come. */
+/* A connection that was accepted. */
 struct stream_arrival {
-	int fd;				/* -1: it was refused */
-	union sockets_address peer, name;
+	int fd;				/* -1: it was refused, and is closed */
+	union sockets_address peer, name;	/* of the client, the nameserver */
 };
 
 /*
- * A connection of the thread from now on, with its socket taken over; NULL, and
- * the socket is closed, if there is no place for it.
+ * Makes it a connection of the thread, which owns its socket from then on.
+ * Returns NULL, and closes the socket, if there is no place for it.
  */
 struct stream_connection *stream_welcome(struct stream *s,
     const struct stream_arrival *arrival);
 
-/* It has the newest activity. */
+/* Moves it to the end of the lists by activity. */
 void stream_touch(struct stream *s, struct stream_connection *c);
 
-/* Marks an idle connection of the client with most; false if there is none. */
+/* Marks an idle connection of the client with most.  False: there is none. */
 bool stream_evict(struct stream *s);
-/* Marks the one that is idle longest; false if there is none. */
+/* Marks the connection that is idle longest.  False: none is idle. */
 bool stream_evict_idle(struct stream *s);
 
 /*
- * A raw place for c, which it has until it is closed; false: there is none, and
- * no other client has more of them than c's client would have.
+ * Gives c a raw place, which it has until it is closed.  If all are taken,
+ * marks a connection of the client with most of them, if c's client has at
+ * least two fewer.  Returns false if there is no place.
  */
 bool stream_admit_raw(struct stream *s, struct stream_connection *c);
 
-/* Marks it: nothing more is done on it, and its place is free. */
+/* Marks it as closed: nothing more is done on it, and its place is free. */
 void stream_mark_closed(struct stream *s, struct stream_connection *c);
 
-/* Closes and frees those that are marked.  No step is under way. */
+/* Closes and frees all that are marked.  No step may be under way. */
 void stream_free_closed(struct stream *s);
 
 /* accept.c */
 
-/* Takes the next one that waits at a listener; false: none does. */
+/* Accepts the next connection at a listener.  False: none waits. */
 bool stream_accept(struct stream *s, struct stream_end *listener,
     struct stream_arrival *arrival);
 
-/* Listeners that paused for want of descriptors are looked at again. */
+/* Accepts again, after a pause because there were no descriptors. */
 void stream_accept_again(struct stream *s);
 
 /* stream.c */
 
-/* As stream_start(), but nothing runs: stream_round() is its life. */
+/* As stream_start(), but without a thread: the caller calls stream_round(). */
 int stream_new(struct stream **stream, struct answering_threads *threads,
     const struct worker_handover *h, unsigned int number)
     __attribute__((warn_unused_result));
 void stream_free(struct stream *s);
 
-/* A connection comes in; its socket is taken over.  In the thread. */
+/* Handles a connection that was accepted, and owns its socket. */
 void stream_arrive(struct stream *s, const struct stream_arrival *arrival);
 
-/* One round: the events of s->epoll, at this time. */
+/* One round: handles these events of s->epoll, at this time. */
 void stream_round(struct stream *s, const struct epoll_event *events,
     int count, monotime_t now);
 

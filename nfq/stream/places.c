@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Places for connections.  The settings limit all connections, those of one
- * client, and raw ones.  When all are taken, the client with most gives one
- * up: first one that is idle, and to those that have fewer also one that is
- * not.  So a client that takes all it can get shuts nobody out.
+ * client, and raw ones.  When all places are taken, the client with the most
+ * connections loses one to the new connection: an idle one if it has any; else
+ * one that is in use, if the new connection's client has fewer.  So a client
+ * that takes all the places it can get keeps nobody out.
  */
 #include "nfq/stream/parts.h"
 
@@ -58,7 +59,7 @@ stream_free_closed(struct stream *s)
 	}
 }
 
-/* The client's, among the first ones, that was idle longest; NULL: none. */
+/* The client's connection that is idle longest, of the first ones; or NULL. */
 static struct stream_connection *
 find_idle_of(const struct stream_client *client)
 {
@@ -71,7 +72,7 @@ find_idle_of(const struct stream_client *client)
 	return c != NULL && stream_is_idle(c) ? c : NULL;
 }
 
-/* The same of all. */
+/* The same of all clients. */
 static struct stream_connection *
 find_idle(const struct stream *s)
 {
@@ -84,7 +85,7 @@ find_idle(const struct stream *s)
 	return c != NULL && stream_is_idle(c) ? c : NULL;
 }
 
-/* The connection that goes for a client that has "has"; NULL: none does. */
+/* The connection to close for a client that has "has" connections; or NULL. */
 static struct stream_connection *
 find_victim(const struct stream *s, unsigned int has)
 {
@@ -112,7 +113,7 @@ evict(struct stream *s, struct stream_connection *c)
 bool
 stream_evict(struct stream *s)
 {
-	/* No client is known that a busy connection could go for. */
+	/* Only idle connections: there is no client to close a busy one for. */
 	return evict(s, find_victim(s, s->count));
 }
 
@@ -122,7 +123,7 @@ stream_evict_idle(struct stream *s)
 	return evict(s, find_idle(s));
 }
 
-/* The queue's knowledge of the first packet. */
+/* What the queue knew of the connection's first packet. */
 static struct sender
 sender_of(struct stream *s, const struct stream_arrival *arrival)
 {
@@ -156,7 +157,7 @@ client_of(const struct sender *sender, const struct stream_arrival *arrival)
 	return key;
 }
 
-/* Whether there is a place for one more of a client, which is counted. */
+/* Whether the client, whose new connection is counted already, has a place. */
 static bool
 admit(struct stream *s, const struct stream_client *client)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The nameserver's end: one connection for each of a client's, opened when the
- * first question needs it.  Questions are kept until they are answered, so that
- * each gets an answer: from the nameserver; from it over another connection, if
- * it closes one after some answers, as it may at any time (RFC 7766 section
- * 6.2.4); or SERVFAIL that says why (RFC 8914).
+ * The nameserver's end: each connection of a client has one connection to its
+ * nameserver, which is opened when a question needs it.  Questions are kept
+ * until they are answered, and each gets an answer.  If the nameserver closes a
+ * connection after some answers, as it may at any time (RFC 7766 section
+ * 6.2.4), the other questions are sent over a new one.  If it cannot be
+ * reached, the answer is SERVFAIL with the reason (RFC 8914).
  */
 #include "nfq/stream/parts.h"
 
@@ -33,7 +34,7 @@ struct stream_relay {
 	bool half_closed;		/* the client's last octet is here */
 };
 
-/* Whether there is a connection to the nameserver, or going to be one. */
+/* Whether there is a connection to the nameserver, or one is wanted. */
 static bool
 has_server(const struct stream_connection *c)
 {
@@ -75,7 +76,7 @@ put_failure(struct stream *s, struct stream_connection *c,
 	    p->length - STREAM_PREFIX, error);
 }
 
-/* All that waits gets SERVFAIL; a raw connection ends. */
+/* Answers all pending questions with SERVFAIL; a raw connection ends. */
 static enum stream_next
 fail(struct stream *s, struct stream_connection *c, enum extended_error error)
 {
@@ -93,7 +94,7 @@ fail(struct stream *s, struct stream_connection *c, enum extended_error error)
 	return stream_flush(s, c);
 }
 
-/* A connection that is under way. */
+/* Uses a socket whose connection is being established. */
 static void
 begin_server(struct stream *s, struct stream_connection *c, int fd)
 {
@@ -103,8 +104,8 @@ begin_server(struct stream *s, struct stream_connection *c, int fd)
 }
 
 /*
- * Connects to the very address that the client asked, or has somebody else do
- * it.  0 or a negative errno.
+ * Connects to the address that the client asked, or asks nfdns-sockets to do
+ * so.  0 or a negative errno.
  */
 static int
 open_server(struct stream *s, struct stream_connection *c)
@@ -144,7 +145,7 @@ stream_relay_opened(struct stream *s, struct stream_connection *c, int fd)
 	return STREAM_GO_ON;
 }
 
-/* A relay with a connection that is there or under way. */
+/* Makes sure that there is a relay with a connection, or one is wanted. */
 static int
 prepare(struct stream *s, struct stream_connection *c)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connections to nameservers that another process opens (nfq/sockets/server.h):
- * relays wait in order, some of them asked for, and stream_sockets_next() says
- * what came of it.  Nobody else waits: the channel is one more descriptor of
- * the thread.
+ * Sockets to nameservers that nfdns-sockets opens (nfq/sockets/server.h).
+ * Connections that need one wait in order; some of them were asked for, and
+ * stream_sockets_next() gives the results.  The thread itself does not wait:
+ * the channel to nfdns-sockets is one more descriptor of its epoll.
  *
- * When the channel breaks, what was asked for on it has failed, and the rest
- * waits for the next channel, which the supervisor has (control.h).
+ * When the channel breaks, the sockets that were asked for on it have failed,
+ * and the other connections wait for the next channel, which the supervisor
+ * sends (control.h).
  */
 #include <assert.h>
 #include <errno.h>
@@ -21,7 +22,7 @@
 
 #define WANT_EVERY_MS	1000
 
-/* Left for the thread by stream_sockets_give(). */
+/* Values of "fresh" that are no channel. */
 enum { NOTHING_NEW = -1, NONE_TO_BE_HAD = -2 };
 
 void
@@ -46,7 +47,7 @@ stream_sockets_close(struct stream *s)
 	stream_close_end(s, &s->sockets.end);
 }
 
-/* Another channel, at most once a second. */
+/* Asks the supervisor for another channel, at most once a second. */
 static void
 want_channel(struct stream *s)
 {
@@ -91,8 +92,8 @@ stream_sockets_request(const struct stream_connection *c)
 }
 
 /*
- * Asks for as many sockets as may be asked for at once.  The others go on
- * waiting: if the channel broke, epoll says so too.
+ * Asks for as many sockets as may be asked for at a time.  The other
+ * connections still wait.  If the channel broke, epoll reports that, too.
  */
 static void
 ask(struct stream_sockets *o)
@@ -105,7 +106,7 @@ ask(struct stream_sockets *o)
 		    stream_sockets_request(c);
 
 		if (c->wait == STREAM_REFUSED)
-			return;		/* it is told so first */
+			return;		/* stream_sockets_next() comes first */
 		if (sockets_request(o->end.fd, &request) < 0)
 			return;
 		take_out(o, c);
@@ -138,7 +139,7 @@ stream_sockets_forget(struct stream *s, struct stream_connection *c)
 	}
 }
 
-/* The oldest that was asked for; NULL: it was given up. */
+/* The connection that was asked for first; NULL: it was given up. */
 static struct stream_connection *
 take_oldest(struct stream_sockets *o)
 {
@@ -170,7 +171,7 @@ lose_channel(struct stream *s, int error)
 	want_channel(s);
 }
 
-/* An answer for the oldest: its socket or errno.  False: there is none now. */
+/* The result for the oldest: its socket or errno.  False: none has come. */
 static bool
 receive(struct stream *s, int *fd)
 {
@@ -193,8 +194,7 @@ receive(struct stream *s, int *fd)
 	return true;
 }
 
-/* The next that was asked for and is not any more.  As stream_sockets_next().
- */
+/* The next result of those asked for.  As stream_sockets_next(). */
 static bool
 next_asked(struct stream *s, struct stream_opened *opened)
 {
@@ -234,7 +234,7 @@ stream_sockets_next(struct stream *s, struct stream_opened *opened)
 	return false;
 }
 
-/* No sockets are to be had: all that wait have failed, later ones have not. */
+/* There is no nfdns-sockets: all that wait now have failed, not later ones. */
 static void
 refuse_waiting(struct stream_sockets *o)
 {

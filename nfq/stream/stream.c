@@ -146,8 +146,9 @@ check_files(const struct stream *s)
 }
 
 /*
- * Limits that a reload has changed hold for all connections from here on.  Those
- * above a lower limit are closed if they are idle; the others end by themselves.
+ * Limits that a reload has changed hold for all connections from here on.
+ *  Those above a lower limit are closed if they are idle; the others end by
+ * themselves.
  */
 static void
 take_limits(struct stream *s)

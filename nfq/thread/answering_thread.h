@@ -129,7 +129,9 @@ void answering_begin(struct answering_thread *thread, monotime_t now);
 /* The batch is answered: its generation is given back, its records written. */
 void answering_end(struct answering_thread *thread);
 
-/* Counts one.  Each counter has one writer, so no read-modify-write is needed. */
+/*
+ * Counts one.  Each counter has one writer, so no read-modify-write is needed.
+ */
 static inline void
 answering_count_up(_Atomic uint64_t *counter)
 {

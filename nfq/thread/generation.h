@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A generation as the answering threads use it: the table and the settings
- * that answers are given from.  A reload replaces it under the threads without
- * a lock.  A thread publishes the generation that it is about to use
- * ("in_use"), then checks that it is still the current one, and only then uses
- * it.  The main thread stores the new current generation first, then waits
- * until no thread has the old one published.  A thread that waits for work has
- * none published, so an idle thread delays no reload.
+ * A generation as the answering threads use it: the table and the settings that
+ * answers are made from.  A reload replaces it while the threads run, without a
+ * lock.  A thread publishes the generation that it is about to use ("in_use"),
+ * then checks that it is still the current one, and only then uses it.  The
+ * main thread first stores the new current generation, then waits until no
+ * thread publishes the old one.  A thread that waits for work publishes none,
+ * so an idle thread delays no reload.
  */
 #ifndef NFDNS_NFQ_THREAD_GENERATION_H
 #define NFDNS_NFQ_THREAD_GENERATION_H
@@ -27,12 +27,12 @@ struct generation {
 
 /*
  * Maps and checks a table image and reads the settings, both from sealed memory
- * files that stay open.  Returns NULL, with *why a static text, if either is
- * not good; nothing has changed then.
+ * files, which stay the caller's.  Returns NULL if either is invalid; *why is a
+ * static text that says what is wrong.
  */
 struct generation *generation_open(uint64_t number, int image, int settings,
     const char **why) __attribute__((warn_unused_result));
-/* No thread uses it any more.  NULL is allowed. */
+/* No thread may use it any more.  NULL is allowed. */
 void generation_close(struct generation *generation);
 
 typedef _Atomic(const struct generation *) generation_place;
@@ -41,13 +41,13 @@ typedef _Atomic(const struct generation *) generation_place;
 const struct generation *generation_get(generation_place *in_use,
     generation_place *current);
 
-/* What generation_get() returned is not used any more. */
+/* The thread no longer uses what generation_get() returned. */
 void generation_put(generation_place *in_use);
 
-/* Waits until in_use is not "old". */
+/* Waits until the thread that publishes in in_use does not use "old". */
 void generation_wait(generation_place *in_use, const struct generation *old);
 
-/* A short pause for a loop that waits for another thread. */
+/* Sleeps for a moment, in a loop that waits for another thread. */
 void generation_pause(void);
 
 #endif

@@ -8,11 +8,11 @@ static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
 
 #define FAULTS (sizeof(faults) / sizeof(faults[0]))
 
-/* A signal handler has no argument of ours. */
+/* Static, because a signal handler has no argument of ours. */
 static _Atomic uint32_t *place;
-static uint32_t name_of_others;
+static uint32_t number_of_others;
 static struct sigaction before[FAULTS];
-static _Thread_local uint32_t name;
+static _Thread_local uint32_t number_of_thread;	/* 0: it has none */
 
 /*
  * SA_RESETHAND has put the default action back: on return the faulting
@@ -25,7 +25,7 @@ on_fault(int signal_number, siginfo_t *info, void *context)
 	uint32_t nobody = 0;
 
 	(void)atomic_compare_exchange_strong(place, &nobody,
-	    name != 0 ? name : name_of_others);
+	    number_of_thread != 0 ? number_of_thread : number_of_others);
 	for (size_t i = 0; i < FAULTS; i++) {
 		if (faults[i] == signal_number &&
 		    (before[i].sa_flags & SA_SIGINFO) != 0) {
@@ -46,13 +46,13 @@ fault_watch(_Atomic uint32_t *where, uint32_t others)
 	};
 
 	place = where;
-	name_of_others = others;
+	number_of_others = others;
 	for (size_t i = 0; i < FAULTS; i++)
 		(void)sigaction(faults[i], &action, &before[i]);
 }
 
 void
-fault_name_thread(uint32_t thread)
+fault_name_thread(uint32_t number)
 {
-	name = thread;
+	number_of_thread = number;
 }

@@ -149,7 +149,7 @@ fetch_packets(struct queue_thread *q, unsigned int first, unsigned int packets)
 
 	for (size_t part = 0; part < sizeof(parts) / sizeof(parts[0]); part++) {
 		for (unsigned int n = 0; n < packets; n++) {
-			window_judge(q->window, first + n);
+			window_begin_packet(q->window, first + n);
 			intercept_fetch(&q->ahead[n], table, parts[part]);
 		}
 	}
@@ -168,7 +168,7 @@ answer_packets(struct queue_thread *q, unsigned int first,
 	unsigned int n;
 
 	for (n = 0; n < packets; n++) {
-		window_judge(q->window, first + n);
+		window_begin_packet(q->window, first + n);
 		set_origin(q, &i[n], &p[n]);
 		if (is_suspect(q, p[n].uid))
 			intercept_unread(&i[n]);
@@ -179,7 +179,7 @@ answer_packets(struct queue_thread *q, unsigned int first,
 	if (packets > 1 && table_is_large(q->thread.generation->table))
 		fetch_packets(q, first, packets);
 	for (n = 0; n < packets; n++) {
-		window_judge(q->window, first + n);
+		window_begin_packet(q->window, first + n);
 		answer_packet(q, &p[n], &i[n]);
 	}
 }
@@ -192,7 +192,7 @@ answer_batch(struct queue_thread *q, unsigned int packets)
 	answering_begin(&q->thread, monotime_now());
 	for (unsigned int n = 0; n < packets; n += AHEAD)
 		answer_packets(q, n, packets - n < AHEAD ? packets - n : AHEAD);
-	window_judged(q->window);
+	window_end_batch(q->window);
 	thread_queue_send(&q->queue);
 	answering_end(&q->thread);
 }

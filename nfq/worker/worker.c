@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The worker's main thread.  In order: files that are not ours are closed,
- * privileges go, the table is mapped, threads are made, system calls are
- * restricted, and only then the first packet is read.
+ * The worker's main thread.  In this order, it closes files that are not the
+ * worker's, drops privileges, maps the table, starts the threads, restricts
+ * system calls, and only then lets the threads read the first packet.
  */
 #include "nfq/worker/worker.h"
 
@@ -37,7 +37,7 @@ struct worker {
 	uint64_t audit_lost_before;	/* by workers before this one */
 };
 
-/* Files that are not the worker's, and privileges. */
+/* Closes files that are not the worker's, and drops privileges. */
 static int
 confine(const struct worker_handover *h)
 {
@@ -91,7 +91,7 @@ start_threads(struct worker *w)
 	return error;
 }
 
-/* Everything up to the threads, which wait; then no more system calls. */
+/* Starts the threads, which wait, and then restricts system calls. */
 static int
 prepare(struct worker *w)
 {

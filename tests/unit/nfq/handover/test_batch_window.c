@@ -18,13 +18,13 @@ static struct window_queue *queue;
 static struct window_packet seen;
 static char dir[] = "/tmp/nfdns-poison-XXXXXX";
 
-/* Place n is being judged; its octets are these. */
+/* Packet n of the batch is handled; its octets are these. */
 static void
 show(unsigned int n, const uint8_t *octets, size_t length)
 {
 	queue->packets[n] = (struct queue_packet){ .id = 40 + n, .uid = 7,
 		.octets = octets, .length = length };
-	window_judge(queue, n);
+	window_begin_packet(queue, n);
 }
 
 static void
@@ -39,7 +39,7 @@ the_packet_in_hand_is_seen(void)
 		CHECK(seen.length == QUEUE_COPY && seen.octets[0] == n &&
 		    memcmp(seen.octets, seen.octets + 1, QUEUE_COPY - 1) == 0);
 	}
-	window_judged(queue);
+	window_end_batch(queue);
 	CHECK(!window_read(queue, &seen));
 	show(3, queue->received[3], 5);
 	window_clear(window, 2);
@@ -67,7 +67,7 @@ a_hostile_worker_gains_nothing(void)
 	show(0, end - 10, 10);
 	CHECK(window_read(queue, &seen) && seen.length == 10);
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		atomic_store(&queue->judging, places[i]);
+		atomic_store(&queue->current, places[i]);
 		CHECK(!window_read(queue, &seen));
 	}
 }

@@ -109,7 +109,7 @@ take_packet(const struct worker_handover *h)
 	memcpy(queue->received[3], "octets", 6);
 	queue->packets[3] = (struct queue_packet){ .id = PACKET, .uid = USER,
 		.octets = queue->received[3], .length = 6 };
-	window_judge(queue, 3);
+	window_begin_packet(queue, 3);
 	atomic_store(&h->status->workers[0].busy, 1);
 }
 
