@@ -27,7 +27,7 @@ ROOMS = {
                         " resolver/kubernetes",
     "resolver/listing": "resolver/dns resolver/text resolver/image",
     # Nothing of the table: it only keeps the files that others compile.
-    "resolver/feed": "resolver/clock resolver/dns resolver/text resolver/sources",
+    "resolver/feed": "resolver/clock resolver/version resolver/dns resolver/text resolver/sources",
 
     "policy/log": "",
     "policy/config": "policy/log resolver/dns resolver/text resolver/image resolver/answer"

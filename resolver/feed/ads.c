@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/feed/ads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ads *
+ads_new(const struct link_options *options, const struct node_machine *machine,
+    monotime_t now)
+{
+	struct ads *a = calloc(1, sizeof(*a));
+
+	if (a == NULL)
+		return NULL;
+	a->config = options->config;
+	a->machine = machine;
+	a->link = link_new(options, now);
+	if (a->link != NULL)
+		return a;
+	free(a);
+	return NULL;
+}
+
+void
+ads_free(struct ads *ads)
+{
+	if (ads == NULL)
+		return;
+	link_free(ads->link);
+	free(ads->version);
+	free(ads->message);
+	free(ads);
+}
+
+static void
+send_request(struct ads *a, const struct discovery_request *request)
+{
+	struct protobuf_writer w = { 0 };
+	int error = -ENOMEM;
+
+	discovery_request_write(&w, request);
+	if (!w.failed)
+		error = link_send(a->link, w.octets, w.length);
+	protobuf_writer_free(&w);
+	/* A link that has ended has said why. */
+	if (error != 0)
+		link_abandon(a->link, FEED_CAUSE_PROTOCOL, error == -ENOBUFS ?
+		    "the server does not take our answers" :
+		    "an answer could not be sent");
+}
+
+static void
+ask(struct ads *a, monotime_t now)
+{
+	const struct discovery_request request = { .node = &a->config->node,
+		.machine = a->machine };
+
+	a->asked = true;
+	a->deadline = monotime_add_ms(now, ADS_FIRST_MS);
+	send_request(a, &request);
+}
+
+static void
+keep_version(struct ads *a, struct span version)
+{
+	uint8_t *octets = malloc(version.length + 1);
+
+	free(a->version);
+	a->version = octets;
+	a->version_length = octets != NULL ? version.length : 0;
+	if (octets != NULL && version.length > 0)
+		memcpy(octets, version.text, version.length);
+}
+
+void
+ads_answer(struct ads *ads, const char *refusal)
+{
+	struct discovery_request request = { .nonce = ads->response.nonce,
+		.refusal = refusal };
+
+	if (ads->is_answered)
+		return;
+	ads->is_answered = true;
+	if (refusal == NULL)
+		keep_version(ads, ads->response.version);
+	request.version = (struct span){ (const char *)ads->version,
+		ads->version_length };
+	send_request(ads, &request);
+}
+
+void
+ads_drop(struct ads *ads)
+{
+	free(ads_take(ads));
+}
+
+uint8_t *
+ads_take(struct ads *ads)
+{
+	uint8_t *message = ads->message;
+
+	ads->message = NULL;
+	return message;
+}
+
+static bool
+is_sound(const struct discovery_response *r)
+{
+	return r->version.length <= ADS_OPAQUE_MOST &&
+	    r->nonce.length <= ADS_OPAQUE_MOST;
+}
+
+static void
+take_message(struct ads *a, uint8_t *octets, size_t length, monotime_t now)
+{
+	struct discovery_response response;
+
+	if (discovery_response_read(octets, length, &response) != 0 ||
+	    !is_sound(&response)) {
+		free(octets);
+		link_abandon(a->link, FEED_CAUSE_CONTENT,
+		    "the server sent what is no DiscoveryResponse");
+		return;
+	}
+	/* An answer would subscribe to that type. */
+	if (!span_equal(response.type, span_of(DISCOVERY_NAME_TABLE))) {
+		free(octets);
+		a->strange++;
+		return;
+	}
+	if (a->message != NULL) {
+		ads_answer(a, NULL);
+		ads_drop(a);
+	} else {
+		a->came = now;
+	}
+	a->message = octets;
+	a->response = response;
+	a->is_answered = false;
+	a->answered = true;
+}
+
+/* The first response, and then whatever comes, in time? */
+static void
+watch(struct ads *a, monotime_t now)
+{
+	size_t inside = link_inside(a->link);
+
+	if (!a->asked || (a->answered && inside == 0)) {
+		a->progress = 0;
+		return;
+	}
+	if (inside > 0 && (a->progress == 0 || inside < a->progress ||
+	    inside - a->progress >= ADS_PROGRESS)) {
+		a->progress = inside;
+		a->deadline = monotime_add_ms(now, ADS_PROGRESS_MS);
+	}
+	if (!monotime_is_past(now, a->deadline))
+		return;
+	if (inside > 0)
+		link_abandon(a->link, FEED_CAUSE_TIMEOUT,
+		    "the table comes too slowly");
+	else
+		link_abandon(a->link, FEED_CAUSE_TIMEOUT,
+		    "the server does not answer the request for the table");
+}
+
+void
+ads_step(struct ads *ads, const struct pollfd *fds, size_t count,
+    monotime_t now)
+{
+	uint8_t *octets;
+	size_t length;
+
+	link_step(ads->link, fds, count, now);
+	if (!ads->asked && link_is_open(ads->link))
+		ask(ads, now);
+	while ((octets = link_message(ads->link, &length)) != NULL)
+		take_message(ads, octets, length, now);
+	if (link_ended(ads->link) == NULL)
+		watch(ads, now);
+}
+
+monotime_t
+ads_deadline(struct ads *ads, monotime_t now)
+{
+	monotime_t deadline = link_deadline(ads->link, now);
+
+	if (ads->asked && (!ads->answered || link_inside(ads->link) > 0) &&
+	    monotime_is_past(deadline, ads->deadline))
+		deadline = ads->deadline;
+	return deadline;
+}
+
+const struct discovery_response *
+ads_response(struct ads *ads, monotime_t now)
+{
+	if (ads->message == NULL)
+		return NULL;
+	if (link_has_more(ads->link) && link_ended(ads->link) == NULL &&
+	    monotime_ms_since(now, ads->came) < ADS_GATHER_MS)
+		return NULL;
+	return &ads->response;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/feed/tls.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+
+#include "resolver/feed/small_file.h"
+
+#define CHAIN_MOST	16		/* certificates */
+
+static void __attribute__((format(printf, 2, 3)))
+say(char why[static FEED_TEXT], const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(why, FEED_TEXT, format, args);
+	va_end(args);
+}
+
+/* An encrypted key is one that we cannot read: nobody is there to ask. */
+static int
+no_passphrase(char *buffer, int size, int writing, void *arg)
+{
+	(void)buffer;
+	(void)size;
+	(void)writing;
+	(void)arg;
+	return -1;
+}
+
+static BIO *
+bio_over(const struct small_file *file)
+{
+	return BIO_new_mem_buf(file->octets, (int)file->length);
+}
+
+static int
+add_roots(SSL_CTX *context, const char *path, char why[static FEED_TEXT])
+{
+	struct small_file file;
+	int error = small_file_read(path, &file), count = 0;
+	BIO *bio = NULL;
+	X509 *root;
+
+	if (error != 0) {
+		say(why, "root_cert %.150s: %s", path, strerror(-error));
+		return -EINVAL;
+	}
+	bio = bio_over(&file);
+	while (bio != NULL && (root = PEM_read_bio_X509(bio, NULL,
+	    no_passphrase, NULL)) != NULL) {
+		count += X509_STORE_add_cert(SSL_CTX_get_cert_store(context),
+		    root) == 1;
+		X509_free(root);
+	}
+	BIO_free(bio);
+	small_file_wipe(&file);
+	ERR_clear_error();
+	if (count > 0)
+		return 0;
+	say(why, "root_cert %.150s: there is no certificate in it", path);
+	return -EINVAL;
+}
+
+static int
+set_roots(SSL_CTX *context, const char *path, char why[static FEED_TEXT])
+{
+	if (path != NULL)
+		return add_roots(context, path, why);
+	if (SSL_CTX_set_default_verify_paths(context) == 1)
+		return 0;
+	say(why, "the system's root certificates cannot be read: set "
+	    "\"root_cert\"");
+	return -EINVAL;
+}
+
+/* The leaf, and those above it into the context. */
+static X509 *
+read_chain(SSL_CTX *context, const char *path, char why[static FEED_TEXT])
+{
+	struct small_file file;
+	int error = small_file_read(path, &file), count = 0;
+	X509 *leaf = NULL, *above;
+	BIO *bio;
+
+	if (error != 0) {
+		say(why, "cert %.150s: %s", path, strerror(-error));
+		return NULL;
+	}
+	bio = bio_over(&file);
+	if (bio != NULL)
+		leaf = PEM_read_bio_X509(bio, NULL, no_passphrase, NULL);
+	while (leaf != NULL && count++ < CHAIN_MOST && (above =
+	    PEM_read_bio_X509(bio, NULL, no_passphrase, NULL)) != NULL)
+		if (SSL_CTX_add0_chain_cert(context, above) != 1)
+			X509_free(above);
+	BIO_free(bio);
+	small_file_wipe(&file);
+	ERR_clear_error();
+	if (leaf == NULL)
+		say(why, "cert %.150s: there is no certificate in it", path);
+	return leaf;
+}
+
+static EVP_PKEY *
+read_key(const char *path, char why[static FEED_TEXT])
+{
+	struct small_file file;
+	int error = small_file_read(path, &file);
+	EVP_PKEY *key = NULL;
+	BIO *bio;
+
+	if (error != 0) {
+		say(why, "key %.150s: %s", path, strerror(-error));
+		return NULL;
+	}
+	bio = bio_over(&file);
+	if (bio != NULL)
+		key = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL);
+	BIO_free(bio);
+	small_file_wipe(&file);
+	ERR_clear_error();
+	if (key == NULL)
+		say(why, "key %.150s: there is no key in it that can be read",
+		    path);
+	return key;
+}
+
+static int64_t
+seconds_of(const ASN1_TIME *time)
+{
+	struct tm tm;
+
+	return ASN1_TIME_to_tm(time, &tm) == 1 ? (int64_t)timegm(&tm) : 0;
+}
+
+static enum tls_pair
+check_pair(struct tls_client *client, const struct feed_config *config,
+    const X509 *leaf, EVP_PKEY *key, int64_t now)
+{
+	client->begin = seconds_of(X509_get0_notBefore(leaf));
+	client->end = seconds_of(X509_get0_notAfter(leaf));
+	if (X509_check_private_key(leaf, key) != 1) {
+		ERR_clear_error();
+		say(client->why, "cert %.100s and key %.100s are not of one "
+		    "another", config->cert, config->key);
+		return TLS_PAIR_TORN;
+	}
+	if (now >= client->end) {
+		say(client->why, "cert %.150s has expired", config->cert);
+		return TLS_PAIR_EXPIRED;
+	}
+	if (now < client->begin) {
+		say(client->why, "cert %.150s is not valid yet: is the clock "
+		    "right?", config->cert);
+		return TLS_PAIR_EXPIRED;
+	}
+	return TLS_PAIR_GOOD;
+}
+
+static bool
+is_absent(const char *path)
+{
+	struct small_file file;
+	int error = small_file_read(path, &file);
+
+	small_file_wipe(&file);
+	return error == -ENOENT;
+}
+
+static enum tls_pair
+set_pair(SSL_CTX *context, struct tls_client *client,
+    const struct feed_config *config, int64_t now)
+{
+	enum tls_pair pair = TLS_PAIR_TORN;
+	EVP_PKEY *key = NULL;
+	X509 *leaf;
+
+	if (config->cert == NULL || config->key == NULL)
+		return TLS_PAIR_ABSENT;
+	if (is_absent(config->cert) || is_absent(config->key)) {
+		say(client->why, "cert %.100s or key %.100s does not exist",
+		    config->cert, config->key);
+		return TLS_PAIR_ABSENT;
+	}
+	leaf = read_chain(context, config->cert, client->why);
+	if (leaf != NULL)
+		key = read_key(config->key, client->why);
+	if (key != NULL)
+		pair = check_pair(client, config, leaf, key, now);
+	if (pair == TLS_PAIR_GOOD &&
+	    (SSL_CTX_use_certificate(context, leaf) != 1 ||
+	    SSL_CTX_use_PrivateKey(context, key) != 1)) {
+		ERR_clear_error();
+		say(client->why, "cert %.150s cannot be used",
+		    config->cert);
+		pair = TLS_PAIR_TORN;
+	}
+	X509_free(leaf);
+	EVP_PKEY_free(key);
+	return pair;
+}
+
+static bool
+is_address(const char *host)
+{
+	struct in6_addr address;
+
+	return inet_pton(AF_INET, host, &address) == 1 ||
+	    inet_pton(AF_INET6, host, &address) == 1;
+}
+
+/* A name stands in the subject's alternative names, or it does not count. */
+static bool
+set_host(SSL *ssl, const char *host)
+{
+	X509_VERIFY_PARAM *param = SSL_get0_param(ssl);
+
+	X509_VERIFY_PARAM_set_hostflags(param,
+	    X509_CHECK_FLAG_NEVER_CHECK_SUBJECT |
+	    X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+	if (is_address(host))
+		return X509_VERIFY_PARAM_set1_ip_asc(param, host) == 1;
+	/* SSL_set_tlsext_host_name(), whose macro drops the const. */
+	return X509_VERIFY_PARAM_set1_host(param, host, 0) == 1 &&
+	    SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME,
+	    TLSEXT_NAMETYPE_host_name, (void *)(uintptr_t)host) == 1;
+}
+
+static bool
+set_rules(SSL_CTX *context)
+{
+	static const unsigned char alpn[] = { 2, 'h', '2' };
+
+	SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+	SSL_CTX_set_default_passwd_cb(context, no_passphrase);
+	(void)SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE |
+	    SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	(void)SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+	(void)SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION |
+	    SSL_OP_NO_RENEGOTIATION);
+	/* This one returns 0 for success. */
+	return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
+	    SSL_CTX_set_alpn_protos(context, alpn, sizeof(alpn)) == 0;
+}
+
+int
+tls_client_new(struct tls_client *client, const struct feed_config *config,
+    const char *host, int64_t now, char why[static FEED_TEXT])
+{
+	SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+	int error = -ENOMEM;
+
+	memset(client, 0, sizeof(*client));
+	say(why, "OpenSSL cannot be set up");
+	if (context == NULL || !set_rules(context))
+		goto out;
+	error = set_roots(context, config->root_cert, why);
+	if (error != 0)
+		goto out;
+	client->pair = set_pair(context, client, config, now);
+	client->ssl = SSL_new(context);
+	if (client->ssl == NULL || !set_host(client->ssl, host)) {
+		SSL_free(client->ssl);
+		client->ssl = NULL;
+		error = -ENOMEM;
+	}
+out:
+	SSL_CTX_free(context);
+	ERR_clear_error();
+	return error;
+}
+
+bool
+tls_speaks_http2(const SSL *ssl)
+{
+	const unsigned char *name;
+	unsigned int length;
+
+	SSL_get0_alpn_selected(ssl, &name, &length);
+	return length == 2 && memcmp(name, "h2", 2) == 0;
+}
+
+static bool
+is_about_certificates(int alert)
+{
+	return (alert >= SSL_AD_BAD_CERTIFICATE &&
+	    alert <= SSL_AD_CERTIFICATE_UNKNOWN) ||
+	    alert == SSL_AD_UNKNOWN_CA || alert == SSL_AD_ACCESS_DENIED;
+}
+
+static void
+explain_alert(int alert, bool offered, char why[static FEED_TEXT])
+{
+	const char *name = SSL_alert_desc_string_long(alert);
+
+	if (alert == SSL_AD_CERTIFICATE_REQUIRED)
+		say(why, "the server wants a client certificate: set \"cert\" "
+		    "and \"key\"");
+	else if (offered && is_about_certificates(alert))
+		say(why, "the server refused the client certificate: %s", name);
+	else
+		say(why, "the server refused the TLS handshake: %s", name);
+}
+
+bool
+tls_explain(const SSL *ssl, int result, bool offered,
+    char why[static FEED_TEXT])
+{
+	int saved = errno, what = SSL_get_error(ssl, result);
+	unsigned long code = ERR_peek_error();
+	long verify = SSL_get_verify_result(ssl);
+	int reason = ERR_GET_REASON(code);
+	const char *text;
+
+	ERR_clear_error();
+	if (what == SSL_ERROR_ZERO_RETURN || what == SSL_ERROR_SYSCALL ||
+	    reason == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+		say(why, "%s", what == SSL_ERROR_SYSCALL && saved != 0 ?
+		    strerror(saved) : "the server closed the connection");
+		return false;
+	}
+	text = ERR_reason_error_string(code);
+	if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED)
+		say(why, "the server's certificate is not accepted: %s",
+		    X509_verify_cert_error_string(verify));
+	else if (reason > SSL_AD_REASON_OFFSET &&
+	    reason <= SSL_AD_REASON_OFFSET + UCHAR_MAX)
+		explain_alert(reason - SSL_AD_REASON_OFFSET, offered, why);
+	else
+		say(why, "TLS: %s", text != NULL ? text : "unknown error");
+	return true;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The client's side of TLS.  Roots, certificate and key are read anew for each
+ * connection, since all of them rotate.
+ */
+#ifndef NFDNS_RESOLVER_FEED_TLS_H
+#define NFDNS_RESOLVER_FEED_TLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <openssl/ssl.h>
+
+#include "resolver/feed/feed.h"
+
+/* The certificate and key that istiod knows this machine by. */
+enum tls_pair {
+	TLS_PAIR_ABSENT,		/* no such files, or none configured */
+	TLS_PAIR_TORN,			/* unreadable, or not of one another */
+	TLS_PAIR_EXPIRED,		/* or not valid yet */
+	TLS_PAIR_GOOD,			/* offered to the server */
+};
+
+struct tls_client {
+	SSL *ssl;			/* the caller frees it: SSL_free() */
+	enum tls_pair pair;
+	char why[FEED_TEXT];		/* the pair is not offered */
+	int64_t begin, end;		/* of the certificate; 0: there is none */
+};
+
+/*
+ * A connection that is not yet bound to a socket: TLS 1.2 at least, ALPN "h2",
+ * the server's certificate checked against the roots and for "host", which may
+ * be an IP address.  "now" is the time of day in seconds.  Returns 0; -EINVAL,
+ * and the reason, if there are no roots; -ENOMEM.
+ */
+int tls_client_new(struct tls_client *client, const struct feed_config *config,
+    const char *host, int64_t now, char why[static FEED_TEXT])
+    __attribute__((warn_unused_result));
+
+/* After the handshake: whether the server speaks HTTP/2. */
+bool tls_speaks_http2(const SSL *ssl);
+
+/*
+ * Why a call of OpenSSL failed, in words; "offered": we showed a certificate.
+ * Under TLS 1.3 the server refuses a certificate only after our handshake was
+ * successful: the alert comes with what is read first (RFC 8446, 4.4.2.4).
+ * Returns whether it is TLS itself that failed, and not the network.
+ */
+bool tls_explain(const SSL *ssl, int result, bool offered,
+    char why[static FEED_TEXT]);
+
+#endif

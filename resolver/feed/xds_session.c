@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/feed/xds_session.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "resolver/feed/grpc.h"
+#include "resolver/feed/keepalive.h"
+#include "resolver/feed/text.h"
+#include "resolver/feed/xds_table.h"
+
+static int64_t
+real_seconds(void)
+{
+	return (int64_t)(realtime_ns() / 1000000000);
+}
+
+/* splitmix64: jitter need not be secret. */
+static uint64_t
+next_random(struct xds_session *x)
+{
+	uint64_t z = x->random += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
+static void __attribute__((format(printf, 3, 4)))
+report(const struct xds_session *x, enum feed_level level,
+    const char *format, ...)
+{
+	char text[2 * FEED_TEXT];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	x->host->report(x->host->arg, level, text);
+}
+
+void
+xds_session_init(struct xds_session *session, const struct feed_config *config,
+    const struct feed_host *host, uint64_t seed, monotime_t now)
+{
+	*session = (struct xds_session){ .config = config, .host = host,
+		.retry = now, .refused_ms = XDS_REFUSED_MS,
+		.ping_ms = KEEPALIVE_INTERVAL_MS, .random = seed };
+	host->status->since = real_seconds();
+}
+
+void
+xds_session_end(struct xds_session *session)
+{
+	ads_free(session->next);
+	ads_free(session->current);
+	free(session->again.message);
+	session->next = session->current = NULL;
+	session->again.message = NULL;
+}
+
+static void
+set_connected(struct xds_session *x)
+{
+	struct feed_status *status = x->host->status;
+	bool connected = x->current != NULL && x->current->accepted &&
+	    link_ended(x->current->link) == NULL;
+
+	if (connected != status->connected) {
+		status->connected = connected;
+		status->since = real_seconds();
+		x->changed = true;
+	}
+}
+
+/* A stream of its own link; NULL, and the next attempt later: no memory. */
+static struct ads *
+start_stream(struct xds_session *x, monotime_t now)
+{
+	const struct link_options options = { .config = x->config,
+		.path = DISCOVERY_PATH, .ping_ms = x->ping_ms,
+		.turn = x->turn, .gave_time = x->gave_time };
+	struct feed_status *status = x->host->status;
+
+	node_machine_read(&x->config->node, &x->machine);
+	status->attempts++;
+	status->attempted = real_seconds();
+	x->changed = true;
+	return ads_new(&options, &x->machine, now);
+}
+
+static void
+set_resync(struct xds_session *x, monotime_t now)
+{
+	x->resync = monotime_add_ms(now, XDS_RESYNC_MS -
+	    backoff_spread(XDS_RESYNC_MS / 10, next_random(x)));
+}
+
+static int64_t
+delay_after(struct xds_session *x, const struct link_end *end, bool steady)
+{
+	uint64_t random = next_random(x);
+
+	if (end->torn)
+		return XDS_TORN_MS;
+	if (end->cause == FEED_CAUSE_PLANNED && steady)
+		return backoff_planned_ms(random);
+	if (end->cause == FEED_CAUSE_STATUS &&
+	    grpc_status_is_lasting(end->status))
+		return backoff_slow_ms(&x->backoff, random);
+	return backoff_next_ms(&x->backoff, random);
+}
+
+/* What the end of a stream teaches for the next one. */
+static void
+learn(struct xds_session *x, const struct ads *a, const struct link_end *end)
+{
+	if (end->too_many_pings)
+		x->ping_ms = keepalive_slower(x->ping_ms);
+	/* Once; then it is not in the middle of a change, but wrong. */
+	x->gave_time = end->torn;
+	/* An address that lets us in and then is of no use: try another. */
+	if (a->asked && !a->answered)
+		x->turn++;
+}
+
+static void
+note_certificate(struct xds_session *x, const struct ads *a)
+{
+	struct link_certificate certificate = link_certificate(a->link);
+	struct feed_status *status = x->host->status;
+
+	if (status->cert_begin == certificate.begin &&
+	    status->cert_end == certificate.end)
+		return;
+	status->cert_begin = certificate.begin;
+	status->cert_end = certificate.end;
+	x->changed = true;
+}
+
+static void
+note_error(struct xds_session *x, const struct link_end *end, int64_t delay_ms)
+{
+	struct feed_status *status = x->host->status;
+	enum feed_level level = FEED_NOTICE;
+
+	if (end->cause == FEED_CAUSE_PLANNED) {
+		report(x, FEED_DEBUG, "%s; connecting again in %.1f s",
+		    end->why, (double)delay_ms / 1000);
+		return;
+	}
+	if (end->cause == FEED_CAUSE_TLS || grpc_status_is_lasting(end->status))
+		level = FEED_ERROR;
+	/* The same again, while it lasts, is no news. */
+	if (strcmp(status->error, end->why) == 0)
+		level = FEED_DEBUG;
+	(void)snprintf(status->error, sizeof(status->error), "%s", end->why);
+	report(x, level, "%s: %s; connecting again in %.1f s",
+	    feed_cause_name(end->cause), end->why, (double)delay_ms / 1000);
+}
+
+static bool
+is_steady(const struct xds_session *x, monotime_t now)
+{
+	return monotime_is_set(x->steady) && monotime_is_past(now, x->steady);
+}
+
+/* "next" takes the place of "current", which may have ended or not. */
+static void
+swap(struct xds_session *x, monotime_t now)
+{
+	ads_free(x->current);
+	x->current = x->next;
+	x->next = NULL;
+	x->current_fds = x->next_fds;
+	x->next_fds = 0;
+	x->replace = MONOTIME_NEVER;
+	x->steady = MONOTIME_NEVER;
+	set_resync(x, now);
+}
+
+static void
+end_current(struct xds_session *x, monotime_t now)
+{
+	const struct link_end end = *link_ended(x->current->link);
+	int64_t delay_ms = 0;
+
+	note_certificate(x, x->current);
+	learn(x, x->current, &end);
+	x->host->status->reconnects[end.cause]++;
+	x->changed = true;
+	if (x->next != NULL) {
+		report(x, FEED_DEBUG, "%s: %s; its successor is on its way",
+		    feed_cause_name(end.cause), end.why);
+		swap(x, now);
+		return;
+	}
+	delay_ms = delay_after(x, &end, is_steady(x, now));
+	note_error(x, &end, delay_ms);
+	ads_free(x->current);
+	x->current = NULL;
+	x->current_fds = 0;
+	x->replace = x->steady = MONOTIME_NEVER;
+	x->retry = monotime_add_ms(now, delay_ms);
+}
+
+/* The old stream goes on; the next attempt to replace it is later. */
+static void
+end_next(struct xds_session *x, monotime_t now)
+{
+	const struct link_end end = *link_ended(x->next->link);
+	int64_t delay_ms = delay_after(x, &end, false);
+
+	note_certificate(x, x->next);
+	learn(x, x->next, &end);
+	report(x, FEED_NOTICE, "the connection that is to replace another: "
+	    "%s: %s; again in %.1f s", feed_cause_name(end.cause), end.why,
+	    (double)delay_ms / 1000);
+	ads_free(x->next);
+	x->next = NULL;
+	x->next_fds = 0;
+	x->replace = monotime_add_ms(now, delay_ms);
+	x->changed = true;
+}
+
+/* The first answer of "next": make-before-break ends here. */
+static void
+promote(struct xds_session *x, monotime_t now)
+{
+	report(x, FEED_DEBUG, "the new connection has answered: %s",
+	    link_peer(x->next->link));
+	x->host->status->reconnects[FEED_CAUSE_PLANNED]++;
+	swap(x, now);
+	x->changed = true;
+}
+
+static void
+accept_table(struct xds_session *x, struct ads *a, monotime_t now)
+{
+	struct feed_status *status = x->host->status;
+
+	if (!a->accepted) {
+		report(x, status->connected ? FEED_DEBUG : FEED_NOTICE,
+		    "connected to %s, table %s received", link_peer(a->link),
+		    status->version);
+		(void)snprintf(status->peer, sizeof(status->peer), "%s",
+		    link_peer(a->link));
+		note_certificate(x, a);
+	}
+	a->accepted = true;
+	if (!monotime_is_set(x->steady))
+		x->steady = monotime_add_ms(now, XDS_STEADY_MS);
+	x->refused_ms = XDS_REFUSED_MS;
+	x->turn = 0;
+	x->gave_time = false;
+	*status->error = '\0';
+}
+
+static void
+refuse_table(struct xds_session *x, const char *why, monotime_t now)
+{
+	struct feed_status *status = x->host->status;
+
+	status->nacks++;
+	(void)snprintf(status->error, sizeof(status->error),
+	    "a table was refused: %.200s", why);
+	report(x, FEED_ERROR, "the table %.100s was refused, and the one before "
+	    "stays in use: %s", status->version, why);
+	if (monotime_is_set(x->replace))
+		return;
+	x->replace = monotime_add_ms(now, x->refused_ms / 2 +
+	    backoff_spread(x->refused_ms / 2, next_random(x)));
+	x->refused_ms = x->refused_ms * 2 > XDS_REFUSED_MOST_MS ?
+	    XDS_REFUSED_MOST_MS : x->refused_ms * 2;
+}
+
+static void
+take_response(struct xds_session *x, struct ads *a, monotime_t now)
+{
+	const struct discovery_response *response = ads_response(a, now);
+	char why[FEED_TEXT];
+
+	if (response == NULL)
+		return;
+	if (a == x->next)
+		promote(x, now);
+	x->changed = true;
+	switch (xds_table_take(x, a, why, now)) {
+	case XDS_TABLE_ACCEPTED:
+		accept_table(x, a, now);
+		break;
+	case XDS_TABLE_REFUSED:
+		a->accepted = false;
+		refuse_table(x, why, now);
+		break;
+	case XDS_TABLE_NONE:
+		report(x, FEED_NOTICE, "the server's answer has no table; the "
+		    "one before stays in use");
+		break;
+	case XDS_TABLE_POSTPONED:
+		a->accepted = false;
+		(void)snprintf(x->host->status->error, FEED_TEXT,
+		    "a table could not be kept: %.200s", why);
+		report(x, FEED_ERROR, "%s", x->host->status->error);
+		break;
+	}
+}
+
+static void
+step_stream(struct xds_session *x, struct ads *a, const struct pollfd *fds,
+    size_t count, monotime_t now)
+{
+	if (a == NULL)
+		return;
+	ads_step(a, fds, count, now);
+	if (link_take_life(a->link)) {
+		int64_t second = real_seconds();
+
+		x->changed |= x->host->status->last_life != second;
+		x->host->status->last_life = second;
+	}
+	take_response(x, a, now);
+}
+
+/* GOAWAY, or it is time for a resync. */
+static void
+want_replacement(struct xds_session *x, monotime_t now)
+{
+	int64_t delay_ms;
+
+	if (x->current == NULL || monotime_is_set(x->replace) ||
+	    x->next != NULL || !x->current->answered)
+		return;
+	if (!link_is_going(x->current->link) &&
+	    !monotime_is_past(now, x->resync))
+		return;
+	delay_ms = is_steady(x, now) ? backoff_planned_ms(next_random(x)) :
+	    backoff_next_ms(&x->backoff, next_random(x));
+	x->replace = monotime_add_ms(now, delay_ms);
+}
+
+static void
+start_streams(struct xds_session *x, monotime_t now)
+{
+	if (x->current == NULL && monotime_is_past(now, x->retry)) {
+		x->current = start_stream(x, now);
+		set_resync(x, now);
+		if (x->current == NULL)
+			x->retry = monotime_add_ms(now, BACKOFF_MOST_MS);
+	}
+	if (x->current != NULL && x->next == NULL &&
+	    monotime_is_set(x->replace) && monotime_is_past(now, x->replace)) {
+		x->next = start_stream(x, now);
+		x->replace = x->next != NULL ? MONOTIME_NEVER :
+		    monotime_add_ms(now, BACKOFF_MOST_MS);
+	}
+}
+
+void
+xds_session_step(struct xds_session *session, const struct pollfd *fds,
+    monotime_t now)
+{
+	struct xds_session *x = session;
+	struct ads *next = x->next;
+	size_t current_fds = x->current_fds, next_fds = x->next_fds;
+
+	step_stream(x, x->current, fds, current_fds, now);
+	step_stream(x, next, fds + current_fds, next_fds, now);
+	if (x->next != NULL && link_ended(x->next->link) != NULL)
+		end_next(x, now);
+	if (x->current != NULL && link_ended(x->current->link) != NULL)
+		end_current(x, now);
+	if (is_steady(x, now))
+		backoff_reset(&x->backoff);
+	want_replacement(x, now);
+	start_streams(x, now);
+	if (xds_table_again(x, now) && x->current != NULL)
+		accept_table(x, x->current, now);
+	set_connected(x);
+	if (x->changed)
+		x->host->changed(x->host->arg);
+	x->changed = false;
+}
+
+static size_t
+poll_stream(struct ads *a, struct pollfd *fds, monotime_t now)
+{
+	return a != NULL ? link_poll(a->link, fds, now) : 0;
+}
+
+size_t
+xds_session_poll(struct xds_session *session, struct pollfd *fds,
+    monotime_t now)
+{
+	session->current_fds = poll_stream(session->current, fds, now);
+	session->next_fds = poll_stream(session->next,
+	    fds + session->current_fds, now);
+	return session->current_fds + session->next_fds;
+}
+
+static void
+lower(monotime_t *deadline, monotime_t other)
+{
+	if (monotime_is_set(other) && monotime_is_past(*deadline, other))
+		*deadline = other;
+}
+
+monotime_t
+xds_session_deadline(struct xds_session *session, monotime_t now)
+{
+	const struct xds_session *x = session;
+	monotime_t deadline = monotime_add_ms(now, XDS_RESYNC_MS);
+
+	if (x->current == NULL)
+		lower(&deadline, x->retry);
+	else
+		lower(&deadline, ads_deadline(x->current, now));
+	if (x->next != NULL)
+		lower(&deadline, ads_deadline(x->next, now));
+	else if (x->current != NULL && x->current->answered)
+		lower(&deadline, monotime_is_set(x->replace) ? x->replace :
+		    x->resync);
+	if (x->again.message != NULL)
+		lower(&deadline, x->again.when);
+	return deadline;
+}
+
+void
+xds_session_suspect(struct xds_session *session, monotime_t now)
+{
+	if (session->current != NULL)
+		link_suspect(session->current->link, now);
+	if (session->next != NULL)
+		link_suspect(session->next->link, now);
+}

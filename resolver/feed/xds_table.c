@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/feed/xds_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "resolver/feed/text.h"
+
+static void
+forget(struct xds_again *again)
+{
+	free(again->message);
+	*again = (struct xds_again){ .message = NULL };
+}
+
+/* The stream's message outlives its answer. */
+static void
+postpone(struct xds_session *x, struct ads *a, const struct feed_table *table,
+    monotime_t now)
+{
+	struct xds_again *again = &x->again;
+
+	forget(again);
+	again->message = ads_take(a);
+	again->table = *table;
+	(void)snprintf(again->version, sizeof(again->version), "%s",
+	    table->version);
+	again->table.version = again->version;
+	again->delay_ms = XDS_AGAIN_MS;
+	again->when = monotime_add_ms(now, again->delay_ms);
+}
+
+static enum xds_table
+offer(struct xds_session *x, struct ads *a, char why[static FEED_TEXT],
+    monotime_t now)
+{
+	const struct discovery_response *response = &a->response;
+	const struct feed_table table = { .format = "nds-proto",
+		.version = x->host->status->version,
+		.octets = (const uint8_t *)response->table.text,
+		.length = response->table.length };
+	enum feed_verdict verdict = x->host->offer(x->host->arg, &table, why);
+
+	switch (verdict) {
+	case FEED_REFUSED:
+		ads_answer(a, why);
+		return XDS_TABLE_REFUSED;
+	case FEED_FAILED:
+		/* There is nothing wrong with it: it is ours to keep. */
+		ads_answer(a, NULL);
+		postpone(x, a, &table, now);
+		return XDS_TABLE_POSTPONED;
+	case FEED_SAME:
+		x->host->status->same++;
+		break;
+	case FEED_APPLIED:
+	case FEED_HELD:
+		break;
+	}
+	ads_answer(a, NULL);
+	forget(&x->again);
+	return XDS_TABLE_ACCEPTED;
+}
+
+/* Why a response cannot be offered at all; NULL: it can. */
+static const char *
+find_fault(const struct discovery_response *response)
+{
+	if (response->broken > 0)
+		return "a resource is not a google.protobuf.Any";
+	if (response->tables == 0)
+		return "no resource is an istio.networking.nds.v1.NameTable";
+	return NULL;
+}
+
+enum xds_table
+xds_table_take(struct xds_session *session, struct ads *ads,
+    char why[static FEED_TEXT], monotime_t now)
+{
+	const struct discovery_response *response = &ads->response;
+	struct feed_status *status = session->host->status;
+	enum xds_table result = XDS_TABLE_NONE;
+	const char *fault = find_fault(response);
+
+	*why = '\0';
+	if (response->tables + response->others + response->broken == 0) {
+		ads_answer(ads, NULL);
+		ads_drop(ads);
+		return result;
+	}
+	status->pushes++;
+	feed_text_clean(status->version, sizeof(status->version),
+	    response->version.text, response->version.length);
+	if (fault != NULL) {
+		(void)snprintf(why, FEED_TEXT, "%s", fault);
+		ads_answer(ads, why);
+		result = XDS_TABLE_REFUSED;
+	} else {
+		result = offer(session, ads, why, now);
+	}
+	ads_drop(ads);
+	return result;
+}
+
+bool
+xds_table_again(struct xds_session *session, monotime_t now)
+{
+	struct xds_again *again = &session->again;
+	char why[FEED_TEXT];
+
+	if (again->message == NULL || !monotime_is_past(now, again->when))
+		return false;
+	if (session->host->offer(session->host->arg, &again->table, why) !=
+	    FEED_FAILED) {
+		forget(again);
+		return true;
+	}
+	again->delay_ms = again->delay_ms * 2 > XDS_AGAIN_MOST_MS ?
+	    XDS_AGAIN_MOST_MS : again->delay_ms * 2;
+	again->when = monotime_add_ms(now, again->delay_ms);
+	return false;
+}

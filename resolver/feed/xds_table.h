@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What becomes of a response: offered to the host, and accepted or refused. */
+#ifndef NFDNS_RESOLVER_FEED_XDS_TABLE_H
+#define NFDNS_RESOLVER_FEED_XDS_TABLE_H
+
+#include <stdbool.h>
+
+#include "resolver/feed/xds_session.h"
+
+enum xds_table {
+	XDS_TABLE_ACCEPTED,		/* and it is kept, or held by the host */
+	XDS_TABLE_REFUSED,		/* NACK was sent */
+	XDS_TABLE_NONE,			/* there was none in the response */
+	XDS_TABLE_POSTPONED,		/* accepted, but not kept: offered again */
+};
+
+/* Answers and drops the stream's response.  "why" is filled in if refused. */
+enum xds_table xds_table_take(struct xds_session *session, struct ads *ads,
+    char why[static FEED_TEXT], monotime_t now);
+
+/* Offers what could not be kept, if it is time.  True: now it is. */
+bool xds_table_again(struct xds_session *session, monotime_t now);
+
+#endif
