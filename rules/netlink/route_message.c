@@ -40,10 +40,14 @@ route_socket_close(struct route_socket *s)
 }
 
 static struct nlmsghdr *
-request(struct route_socket *s, void *buffer, uint16_t type, int flags)
+request(struct route_socket *s, char buffer[static REQUEST_SIZE], uint16_t type,
+    int flags)
 {
-	struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
+	struct nlmsghdr *message;
 
+	/* Attributes are padded with what stands there: nothing of our stack. */
+	memset(buffer, 0, REQUEST_SIZE);
+	message = mnl_nlmsg_put_header(buffer);
 	message->nlmsg_type = type;
 	message->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags);
 	message->nlmsg_seq = ++s->sequence;
