@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rules, in order; the first that speaks decides.
+ * The rules, in order; the first that applies decides.
  *
- *  1. What is no question that we understand, or not for us to understand
- *     (responses, other opcodes, no question, other classes, signatures),
- *     passes.  Two questions or two OPTs in one message are FORMERR.
+ *  1. A message passes if nfdns does not understand it or must not answer it:
+ *     responses, other opcodes, no question, other classes, signatures.  Two
+ *     questions or two OPTs in one message are FORMERR.
  *  2. Class CH is answered for our own names and passes for all others.
  *  3. Before the first table: pass, or SERVFAIL if so configured.
  *  4. Zone transfers pass.
- *  5. Names that are not the mesh's pass.  Those of a zone with
- *     unknown = "nxdomain" are the mesh's whether they exist or not.
- *  6. An EDNS version that we do not speak: BADVERS.
- *  7. Records of the type asked for, or a CNAME: the answer.  If its target is
- *     not in the table, stub resolvers take the CNAME alone for all there is
- *     (glibc, musl, Go, Java, node): TC = 1 has them ask over TCP, where the
- *     relay asks for the target.  Clients that want no recursion follow it themselves.
- *  8. Names that do not exist, or lead to one: NXDOMAIN.  The apex's SOA: that.
- *     Other names without records of their own: NODATA.
+ *  5. Names that are not the mesh's pass.  In a zone with unknown = "nxdomain",
+ *     all names are the mesh's.
+ *  6. An EDNS version above 0: BADVERS.
+ *  7. Records of the type asked for, or a CNAME: the answer.  If the CNAME's
+ *     target is not in the table, stub resolvers take the CNAME for the whole
+ *     answer (glibc, musl, Go, Java, node), so TC = 1 makes them ask over TCP,
+ *     where the relay asks for the target.  Clients with RD = 0 follow the
+ *     CNAME themselves.
+ *  8. Names that do not exist, and CNAMEs to such a name: NXDOMAIN.  A question
+ *     for the SOA of a zone's apex: the SOA.  Other names without records:
+ *     NODATA.
  *  9. An address type that the name lacks: NODATA.
- * 10. Any other type that it lacks: NODATA if the mesh owns the name.  If it
- *     only overlays a public one, the real nameserver has the answer, but
- *     HTTPS and SVCB are NODATA: their hints lead round the mesh.
+ * 10. Any other type that the name lacks: NODATA if the mesh owns the name.  If
+ *     the mesh only overlays a public name, the question passes, but HTTPS and
+ *     SVCB are NODATA: their hints lead clients round the mesh.
  */
 #include "policy/decide.h"
 
@@ -116,9 +118,8 @@ in_nxdomain_zone(const struct entry *entry)
 }
 
 /*
- * Whether the name is the mesh's to answer.  An empty name of a zone that
- * passes what it does not know is unknown, too: it may well have records at
- * the real nameserver.
+ * Whether the mesh answers for the name.  In a zone with unknown = "pass", a
+ * name without records counts as unknown: the real nameserver may have records.
  */
 static bool
 is_mesh_name(const struct entry *entry)
@@ -160,7 +161,7 @@ chain_content(const struct facts *facts)
 	    ANSWER_CHAIN : ANSWER_RECORDS;
 }
 
-/* Rules 9 and 10: a name that the table has, but not with this type. */
+/* Rules 9 and 10: the table has the name, but not this type. */
 static struct decision
 decide_lacking(const struct facts *facts)
 {
@@ -177,7 +178,7 @@ decide_lacking(const struct facts *facts)
 	return pass(REASON_OTHER_TYPE);
 }
 
-/* Rules 5 to 10: a question in class IN, and a table to look it up in. */
+/* Rules 5 to 10: a question in class IN, with a table loaded. */
 static struct decision
 decide_name(const struct facts *facts)
 {
@@ -202,7 +203,7 @@ decide_name(const struct facts *facts)
 	return decide_lacking(facts);
 }
 
-/* A zone that is ours says by its SOA whose trouble it is. */
+/* In one of our zones the SOA shows which zone fails. */
 static struct decision
 unloaded(const struct lookup *lookup)
 {
@@ -213,7 +214,7 @@ unloaded(const struct lookup *lookup)
 	return d;
 }
 
-/* Rules 3 and 4, and on. */
+/* Rule 3 and those after it. */
 static struct decision
 decide_plain(const struct facts *facts)
 {

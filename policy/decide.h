@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The decide phase: a pure function from what was gathered to what is to be
- * done, with the reason.  The rules stand in order at the top of decide.c and
- * are those of README's "What is answered".
+ * The decide phase: a pure function from facts to a decision with its reason.
+ * decide.c begins with the rules in order; README's "What is answered" has the
+ * same rules.  This room reads no packet, no clock and no configuration.
  */
 #ifndef NFDNS_POLICY_DECIDE_H
 #define NFDNS_POLICY_DECIDE_H
@@ -27,10 +27,10 @@ enum verdict {
 	VERDICTS
 };
 
-/* Why; the audit log and the scenario files name them by decide_reason_text(). */
+/* Why; decide_reason_text() has their names in audit log and scenarios. */
 enum reason {
 	REASON_NOT_MESH,	/* the name is not in the table: pass */
-	REASON_MALFORMED,	/* no packet or message that we understand: pass */
+	REASON_MALFORMED,	/* packet or message that does not parse: pass */
 	REASON_NOT_QUERY,	/* QR = 1, or another opcode: pass */
 	REASON_NO_QUESTION,	/* QDCOUNT = 0: pass */
 	REASON_CLASS,		/* class other than IN: pass */
@@ -43,7 +43,7 @@ enum reason {
 	REASON_EDNS_VERSION,	/* BADVERS for a mesh name */
 	REASON_RECORD,		/* exact name, records */
 	REASON_WILDCARD,	/* records of a wildcard */
-	REASON_SEARCH,		/* records by way of the search list */
+	REASON_SEARCH,		/* records through the search list */
 	REASON_ADDRESS_TYPE,	/* the other address family: NODATA */
 	REASON_OWNED_TYPE,	/* type that a mesh-owned name lacks: NODATA */
 	REASON_SUPPRESSED,	/* HTTPS or SVCB of an overlaid name: NODATA */
@@ -52,7 +52,7 @@ enum reason {
 	REASON_UNKNOWN_NAME,	/* under a zone with unknown = "nxdomain" */
 	REASON_OWN_NAME,	/* CHAOS TXT of nfdns itself */
 	REASON_UNREACHABLE,	/* TCP: the nameserver did not answer: SERVFAIL */
-	REASON_SUSPECT,		/* packets of this user end workers: pass unread */
+	REASON_SUSPECT,		/* the user's packets ended workers: pass */
 	REASONS
 };
 
@@ -63,9 +63,9 @@ enum reason {
 #define DECIDE_CANARY_NAME "canary.nfdns."
 
 /*
- * Who asks a question, from where and when.  NFQA_UID, NFQA_GID and
- * NFQA_IFINDEX_OUTDEV are those of its packet, or of the first packet of its
- * TCP connection.
+ * The asker: user, address and time of a question.  User, group and device are
+ * NFQA_UID, NFQA_GID and NFQA_IFINDEX_OUTDEV of its packet, or of the first
+ * packet of its TCP connection.
  */
 struct asker {
 	monotime_t now;			/* when the batch of packets was read, or
@@ -75,8 +75,8 @@ struct asker {
 	uint8_t family;			/* AF_INET or AF_INET6 */
 	uint8_t protocol;		/* IPPROTO_UDP or IPPROTO_TCP */
 	uint16_t port;			/* source port, host order */
-	uint32_t device;		/* index of the interface by which the packet
-					 * would leave; 0: not known */
+	uint32_t device;		/* index of the outgoing interface;
+					 * 0: not known */
 	const uint8_t *address;		/* source, 4 or 16 octets */
 };
 
@@ -87,7 +87,7 @@ struct facts {
 	const struct answer_settings *settings;
 	const struct asker *asker;
 	bool loaded;			/* a table has loaded: table_is_loaded() */
-	bool own_name;			/* CH TXT of one of our own names */
+	bool own_name;			/* canary.nfdns or version.nfdns, CH TXT */
 };
 
 struct decision {
@@ -96,8 +96,9 @@ struct decision {
 	enum answer_content content;	/* unless PASS or DROP */
 	uint16_t rcode;
 	/*
-	 * The policy's rule that made it, from 1; 0: none did.  A number, since
-	 * a decision may outlive the generation that the rule's name is in.
+	 * The policy rule that made the decision, from 1; 0: none.  A number,
+	 * since a decision may outlive the generation that holds the rule's
+	 * name.
 	 */
 	uint16_t rule;
 };

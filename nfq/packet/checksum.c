@@ -12,7 +12,7 @@ load_u64(const uint8_t *p)
 	return word;
 }
 
-/* The last octets, less than eight: their number in binary. */
+/* Adds the last octets, fewer than eight, by the bits of their number. */
 static uint64_t
 add_rest(uint64_t sum, const uint8_t *p, size_t length)
 {

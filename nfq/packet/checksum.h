@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The Internet checksum, RFC 1071.  The sum is the same in either octet order
- * but for a swap of the result (section 2 (B)), so words are added as they lie
- * in memory, 64 bits at a time: what overflows comes back in at the bottom, as
- * section 2 (C) has it for words of any width.
+ * The Internet checksum, RFC 1071.  The octet order of the machine only swaps
+ * the result's octets (section 2 (B)), so words are added as they lie in
+ * memory. They are added 64 bits at a time, with the carry added at the bottom
+ * (section 2 (C)).
  */
 #ifndef NFDNS_NFQ_PACKET_CHECKSUM_H
 #define NFDNS_NFQ_PACKET_CHECKSUM_H
@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 /*
- * Adds octets to a running sum (start with 0).  Every piece but the last has
- * an even length; an odd last one counts as if a zero octet followed.
+ * Adds octets to a running sum, which starts with 0.  Only the last piece may
+ * have an odd length; it counts as if a zero octet followed.
  */
 uint64_t checksum_add(uint64_t sum, const void *octets, size_t length);
 
@@ -34,15 +34,15 @@ checksum_add_u16(uint64_t sum, uint16_t word)
 }
 
 /*
- * The complement of the folded sum, to be stored as it is (memcpy) in the
- * packet.  0 over octets that hold a right checksum already.
+ * The complement of the folded sum, to be copied into the packet (memcpy).  0
+ * if the octets contain a correct checksum.
  */
 static inline uint16_t
 checksum_finish(uint64_t sum)
 {
 	uint32_t half;
 
-	/* Both halves hold their sum then, the upper with the lower's carry. */
+	/* Adds both halves; the upper one gets the carry of the lower. */
 	sum += sum << 32 | sum >> 32;
 	half = (uint32_t)(sum >> 32);
 	half += half << 16 | half >> 16;

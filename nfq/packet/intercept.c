@@ -6,7 +6,7 @@
 #include "resolver/dns/rr.h"
 #include "resolver/version.h"
 
-/* In wire form, for comparing; they say what intercept.h says. */
+/* DECIDE_CANARY_NAME and INTERCEPT_VERSION_NAME in wire form. */
 static const struct dns_name canary_name = {
 	.length = 14, .labels = 2, .octets = "\006canary\005nfdns",
 };
@@ -14,7 +14,7 @@ static const struct dns_name version_name = {
 	.length = 15, .labels = 2, .octets = "\007version\005nfdns",
 };
 
-/* The packet passes, and why. */
+/* Sets the decision: the packet passes, for this reason. */
 static void
 pass(struct interception *out, enum reason reason)
 {
@@ -31,7 +31,7 @@ is_text_question(const struct question *question)
 	    (question->type == TYPE_TXT || question->type == TYPE_ANY);
 }
 
-/* Fills in what deciding needs of the question. */
+/* Gathers the facts about the question that decide() needs. */
 static inline void
 gather(struct interception *out, const struct answer_source *source,
     struct facts *facts)
@@ -69,7 +69,7 @@ make_plan(const struct interception *out, const struct facts *facts,
 	};
 }
 
-/* Writes the answer straight to its place in reply, the headers before it. */
+/* Writes the answer to its place in reply, then the headers before it. */
 static void
 act(struct interception *out, const struct facts *facts, uint32_t rotation,
     uint8_t reply[static INTERCEPT_REPLY_MAX])

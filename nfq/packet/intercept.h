@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The interception: bytes of a packet in; step, reason and the bytes of the
- * reply out.  gather (packet, question, lookup), decide (policy/decide.h),
- * act (answer, headers), in that order and never back.  No system call, no
- * allocation, no lock: it runs the same in the worker, in tests and in fuzzers.
+ * The interception: takes the octets of a packet; gives a decision and the
+ * octets of the reply.  Three phases, in this order: gather (packet, question,
+ * lookup), decide (policy/decide.h), act (answer, headers).
+ *
+ * This room makes no system call, allocates nothing and takes no lock, so it
+ * runs the same in the worker, in tests and in fuzzers.  It does not know where
+ * packets come from.
  */
 #ifndef NFDNS_NFQ_PACKET_INTERCEPT_H
 #define NFDNS_NFQ_PACKET_INTERCEPT_H
@@ -25,25 +28,27 @@
 /* Largest answer over TCP: RFC 1035 section 4.2.2. */
 #define INTERCEPT_STREAM_MAX 65535
 
-/* The name that tells the version, beside DECIDE_CANARY_NAME: dig CH TXT version.nfdns */
+/* The other CHAOS name beside DECIDE_CANARY_NAME: dig CH TXT version.nfdns */
 #define INTERCEPT_VERSION_NAME "version.nfdns."
 
 /*
  * Everything about one packet after interception.  Views borrow from the
- * packet, the table and the reply buffer.  What a comment limits is not even
- * initialised otherwise: it is all too large to clear for every packet.
+ * packet, the table and the reply buffer.  A member whose comment has a
+ * condition is not initialised unless the condition holds: the struct is too
+ * large to clear for each packet.
  */
 struct interception {
 	struct decision decision;
-	enum packet_form form;		/* PACKET_STREAM: a TCP connection to be taken */
+	enum packet_form form;		/* PACKET_STREAM: TCP, to be taken over */
 	bool canary;			/* our own canary: not counted as a question */
 	struct answer_summary summary;	/* when answer_length is not 0 */
 	const uint8_t *answer;		/* the DNS message inside reply */
 	size_t answer_length;		/* 0: none */
-	size_t reply_length;		/* 0: no reply, the packet passes or drops */
+	size_t reply_length;		/* 0: no reply; it passes or is dropped */
 	/*
-	 * Set by the caller: of a packet time, uid, gid and device, the rest
-	 * by intercept_parse() when form is PACKET_OK; of a message all of it.
+	 * For a packet, the caller sets time, uid, gid and device, and
+	 * intercept_parse() the rest when form is PACKET_OK.  For a message
+	 * over TCP, the caller sets all of it.
 	 */
 	struct asker asker;
 	struct packet packet;		/* as far as packet.h says */

@@ -15,13 +15,13 @@
 #define IPV6_HEADER	40		/* without extension headers */
 #define FRESH_TTL	64		/* RFC 1700; what Linux sends */
 
-/* RFC 8200 wants each kind once, destination options twice: 4 are plenty. */
+/* RFC 8200 section 4.1: each kind once, destination options twice. */
 #define IPV6_MAX_EXTENSIONS 4
 
 /* RFC 791 section 3.1: more fragments, or an offset. */
 #define IPV4_FRAGMENT_BITS 0x3fff
 
-/* A connection's first packet has, of FIN, SYN, RST and ACK, only SYN. */
+/* The first packet of a connection: SYN without FIN, RST and ACK. */
 #define TCP_LOOKED_AT	0x17
 #define TCP_SYN		0x02
 
@@ -57,8 +57,9 @@ ipv6_is_unicast(const uint8_t *address)
 }
 
 /*
- * The options stay in the answer as they are.  A source route would have to be
- * reversed (RFC 1122 section 3.2.1.8), and its destination is but the next hop.
+ * The answer keeps the options unchanged, so a packet with a source route is
+ * not answered: the route would have to be reversed (RFC 1122 section 3.2.1.8),
+ * and its destination is only the next hop.
  */
 static enum packet_form
 ipv4_options(struct wire_reader options)
@@ -115,9 +116,9 @@ ipv4_parse(struct packet *packet, struct wire_reader *r)
 }
 
 /*
- * One hop-by-hop or destination options header, RFC 8200 section 4.2.  Stays
- * in the answer as it is.  A home address would be the source in place of the
- * one in the IP header.
+ * One hop-by-hop or destination options header, RFC 8200 section 4.2.  The
+ * answer keeps it unchanged, so a packet with a home address is not answered:
+ * that address would replace the source in the IP header.
  */
 static enum packet_form
 ipv6_options(struct wire_reader *r, uint8_t *next)
@@ -145,8 +146,9 @@ ipv6_options(struct wire_reader *r, uint8_t *next)
 }
 
 /*
- * Walks the extension headers up to UDP or TCP.  A fragment header makes a fragment
- * even when it is the only one (RFC 6946): it could not stay in the answer.
+ * Walks the extension headers up to UDP or TCP.  A packet with a fragment
+ * header is a fragment even if it is the only one (RFC 6946): the answer could
+ * not keep that header.
  */
 static enum packet_form
 ipv6_extensions(struct packet *packet, struct wire_reader *r, uint8_t next)
@@ -212,7 +214,7 @@ udp_parse(struct packet *packet, struct wire_reader *r)
 	packet->destination_port = wire_load_u16(header + 2);
 	if (packet->destination_port != DNS_PORT)
 		return PACKET_NOT_DNS;
-	/* Octets behind UDP's end (RFC 9868) are not for us to interpret. */
+	/* nfdns does not interpret octets behind UDP's end (RFC 9868). */
 	if (wire_load_u16(header + 4) != left)
 		return PACKET_MALFORMED;
 	/* RFC 768: a source port of 0 says that no answer is wanted. */
@@ -223,7 +225,7 @@ udp_parse(struct packet *packet, struct wire_reader *r)
 	return PACKET_OK;
 }
 
-/* RFC 9293 section 3.1.  What comes behind the header is not looked at. */
+/* RFC 9293 section 3.1.  Looks only at the header. */
 static enum packet_form
 tcp_parse(struct packet *packet, struct wire_reader *r)
 {
@@ -272,7 +274,7 @@ packet_reply_offset(const struct packet *packet)
 	return packet->ip_header + UDP_HEADER;
 }
 
-/* As asked: the fixed part, whose length is known beforehand, and the rest. */
+/* Copies the question's header: the fixed part, then options. */
 static inline void
 copy_header(uint8_t *reply, const struct packet *packet, size_t fixed)
 {
@@ -283,8 +285,8 @@ copy_header(uint8_t *reply, const struct packet *packet, size_t fixed)
 }
 
 /*
- * The IPv4 header as asked, turned round; returns the pseudo header's sum of
- * the addresses, which is the same in either order.
+ * Writes the question's IPv4 header with the addresses swapped.  Returns the
+ * addresses' part of the pseudo header's sum, which the swap does not change.
  */
 static uint64_t
 ipv4_reply(const struct packet *packet, uint8_t *reply, size_t length)

@@ -13,10 +13,10 @@
 
 /*
  * Closes every file but stdin, stdout, stderr and the "count" files in "keep"
- * (sorts that array; -1 entries are skipped).  Ignores the supervisor's signals:
- * Ctrl-C and a service manager send them to all processes of the group, and
- * only the supervisor knows in which order to stop.
- * 0 or a negative errno.
+ * (sorts that array; -1 entries are skipped).  Ignores the supervisor's
+ * signals: Ctrl-C and a service manager send them to all processes of the
+ * group, and only the supervisor knows in which order to stop. 0 or a negative
+ * errno.
  */
 int child_isolate(int *keep, size_t count) __attribute__((warn_unused_result));
 

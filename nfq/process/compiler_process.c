@@ -39,7 +39,7 @@ write_line(int channel, char letter, const char *text)
 	    sizeof(line) - 1;
 	const char *p = line;
 
-	line[left++] = '\n';	/* instead of the NUL, or of the last octet of a cut line */
+	line[left++] = '\n';	/* instead of the NUL */
 	while (left > 0) {
 		ssize_t n = write(channel, p, left);
 

@@ -12,7 +12,7 @@
 
 #define FDS_MAX	32		/* in one message */
 
-/* The ancillary part of a message: descriptors, and the sender's credentials. */
+/* Ancillary part of a message: descriptors, the sender's credentials. */
 union fds_ancillary {
 	char octets[CMSG_SPACE(sizeof(int) * FDS_MAX) +
 	    CMSG_SPACE(sizeof(struct ucred))];

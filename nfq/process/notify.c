@@ -107,7 +107,7 @@ notify_watchdog_usec(void)
 
 	if (parse_number(&usec, getenv("WATCHDOG_USEC")) < 0)
 		return 0;
-	/* sd_watchdog_enabled(3): without WATCHDOG_PID, any process may answer. */
+	/* sd_watchdog_enabled(3): without WATCHDOG_PID any process may. */
 	if (getenv("WATCHDOG_PID") != NULL &&
 	    (parse_number(&pid, getenv("WATCHDOG_PID")) < 0 ||
 	    pid != (uint64_t)getpid()))

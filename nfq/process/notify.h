@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The service manager's notification protocol: sd_notify(3) without libsystemd. */
+/* The protocol of sd_notify(3), without libsystemd. */
 #ifndef NFDNS_NFQ_PROCESS_NOTIFY_H
 #define NFDNS_NFQ_PROCESS_NOTIFY_H
 
 #include <stdint.h>
 
 /*
- * Sends "state" ("READY=1"; several lines are allowed) to $NOTIFY_SOCKET, a path
- * or an abstract name.  0 if it was sent or the variable is not set, else a
- * negative errno.
+ * Sends "state" ("READY=1"; several lines are allowed) to $NOTIFY_SOCKET, a
+ * path or an abstract name.  0 if it was sent or the variable is not set, else
+ * a negative errno.
  */
 int notify(const char *state);
 /* The same; the service manager gets a copy of fd, too. */

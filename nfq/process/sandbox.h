@@ -48,8 +48,8 @@ int sandbox_clear_ambient(void) __attribute__((warn_unused_result));
 
 /*
  * nfdns-sockets: only system calls that open IP sockets, and those that talk to
- * clients.  0; -EPERM if the process is root or has a capability, since it needs
- * neither; or another negative errno.
+ * clients.  0; -EPERM if the process is root or has a capability, since it
+ * needs neither; or another negative errno.
  */
 int sandbox_sockets(void) __attribute__((warn_unused_result));
 

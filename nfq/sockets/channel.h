@@ -24,8 +24,9 @@ int sockets_channel_send(int channel, const uint8_t *octets, size_t length,
     int fd) __attribute__((warn_unused_result));
 
 /*
- * 0; -EAGAIN if there is no message; -ECONNRESET if the peer is gone; -EPROTO if
- * the message is longer than any of ours or carries more than one descriptor.
+ * 0; -EAGAIN if there is no message; -ECONNRESET if the peer is gone; -EPROTO
+ * if the message is longer than any of ours or carries more than one
+ * descriptor.
  */
 int sockets_channel_receive(int channel, struct sockets_received *received)
     __attribute__((warn_unused_result));

@@ -24,10 +24,10 @@ int sockets_request(int channel, const struct sockets_request *request)
     __attribute__((warn_unused_result));
 
 /*
- * Takes the next answer: 0, and *fd is the socket (the caller's) or the negative
- * errno with which opening it failed; -EAGAIN if there is no answer yet.  After
- * any other error, close the channel: -EPERM (another user than uid answers; the
- * rules do not bypass its sockets), -ECONNRESET, -EPROTO.
+ * Takes the next answer: 0, and *fd is the socket (the caller's) or the
+ * negative errno with which opening it failed; -EAGAIN if there is no answer
+ * yet.  After any other error, close the channel: -EPERM (another user than uid
+ * answers; the rules do not bypass its sockets), -ECONNRESET, -EPROTO.
  */
 int sockets_answer(int channel, uid_t uid, int *fd)
     __attribute__((warn_unused_result));

@@ -16,8 +16,8 @@
  * source apply to it as to the client.  If the kernel would choose another
  * source for that destination, something else routed the client's packet
  * (SO_BINDTODEVICE, a rule by user); then the connection is also bound to the
- * request's device.  Otherwise it is not, since a bound socket does not follow a
- * later DNAT to another interface.
+ * request's device.  Otherwise it is not, since a bound socket does not follow
+ * a later DNAT to another interface.
  */
 int sockets_open(const struct sockets_request *request, uint32_t mark)
     __attribute__((warn_unused_result));

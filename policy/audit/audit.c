@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The writer thread.  In rounds: everything that the rings hold at the round's
- * beginning is formatted into the outlets' buffers, and the buffers written.
- * After a round with records it rests for a moment, so that records come in
- * bunches; only after one without does it sleep until a ring's thread wakes
- * it.  So that thread makes a system call for the first record after a quiet
- * time and for no other.
+ * The writer thread works in rounds.  In each it formats all records that the
+ * rings hold at the round's beginning into the outlets' buffers, and writes the
+ * buffers.  After a round with records it rests for a moment, so that records
+ * come in bunches.  After a round without records it sleeps until a ring's
+ * thread wakes it.  So a ring's thread makes a system call only for the first
+ * record after a quiet time.
  */
 #include "policy/audit/audit.h"
 
@@ -26,15 +26,15 @@
 #include "policy/audit/outlet.h"
 
 #define REST_NS		2000000L	/* 2 ms: a ring holds 4000 records */
-#define RETRY_NS	20000000L	/* when a file does not take any more */
+#define RETRY_NS	20000000L	/* after a file that took no more */
 #define SWITCH_TIMEOUT_NS 1000000000L
 #define STOP_GRACE_MS	1000
 
-/* What the writer is about, in a futex. */
+/* What the writer does; the value of a futex. */
 enum writer_state {
 	WRITER_BUSY,
-	WRITER_RESTS,		/* woken by orders only */
-	WRITER_SLEEPS,		/* woken by records, too */
+	WRITER_RESTS,		/* only orders wake it */
+	WRITER_SLEEPS,		/* orders and records wake it */
 };
 
 #define WANTS_ANY	0x1U
@@ -46,15 +46,15 @@ struct audit {
 	unsigned int ring_count;
 	/* Orders, as below. */
 	bool stop;
-	bool ended;			/* the writer touches nothing more */
+	bool ended;			/* the writer uses none of this any more */
 	struct audit_ring *rings;
 	pthread_t thread;
 
-	/* The writer's own. */
+	/* Used by the writer alone. */
 	struct audit_outlet outlets[AUDIT_MAX_FILES];
 	size_t outlet_count;
-	char *buffers;			/* of all outlets there can be */
-	_Atomic uint64_t outlets_lost;	/* by all outlets there were */
+	char *buffers;			/* AUDIT_MAX_FILES of them */
+	_Atomic uint64_t outlets_lost;	/* by the outlets so far */
 
 	/* Orders. */
 	pthread_mutex_t mutex;
@@ -118,7 +118,7 @@ count_lost(struct audit *a, uint64_t records)
 	    memory_order_relaxed);
 }
 
-/* While no outlet takes anything, records are better kept in the rings. */
+/* If no outlet has room, records stay in the rings. */
 static bool
 any_has_room(const struct audit *a)
 {
@@ -128,7 +128,7 @@ any_has_room(const struct audit *a)
 	return a->outlet_count == 0;
 }
 
-/* Writes; tells of losses where there is room for that. */
+/* Writes the buffers; reports losses where a record of them fits. */
 static void
 flush_all(struct audit *a)
 {
@@ -141,7 +141,7 @@ flush_all(struct audit *a)
 	}
 }
 
-/* Once for each format, in the buffer of its first outlet. */
+/* Formats once for each format, in the buffer of its first outlet. */
 static void
 put_record(struct audit *a, const struct audit_record *record)
 {
@@ -171,7 +171,7 @@ put_record(struct audit *a, const struct audit_record *record)
 	}
 }
 
-/* True if the whole ring, as it was at the beginning, was taken. */
+/* True if it took all records that the ring held at the beginning. */
 static bool
 drain_ring(struct audit *a, struct audit_ring *ring, bool *any)
 {
@@ -238,8 +238,8 @@ close_outlets(struct audit *a)
 }
 
 /*
- * The new outlets; losses that the old ones had not told of are told by those
- * that take their places.  With the mutex held.
+ * Opens the new outlets.  Each reports the losses that the outlet before it in
+ * its place had not reported.  Call with the mutex held.
  */
 static void
 switch_outlets(struct audit *a)
@@ -264,7 +264,7 @@ switch_outlets(struct audit *a)
 	pthread_cond_broadcast(&a->done);
 }
 
-/* What the order book says. */
+/* A copy of the orders. */
 struct orders {
 	bool switch_now;
 	bool stop;
@@ -285,9 +285,9 @@ read_orders(struct audit *a)
 }
 
 /*
- * Rests or sleeps, unless an order or a record came in between.  The state is
- * set before the look, and those who bring something look at it after they
- * brought it, so one of the two sees the other.
+ * Rests or sleeps, unless an order or a record came in between.  The writer
+ * sets its state and then looks for records; another thread puts a record and
+ * then looks at the state.  So one of the two sees the other.
  */
 static void
 pause_writer(struct audit *a, enum writer_state state, long ns)
@@ -310,7 +310,7 @@ write_records(void *argument)
 	struct audit *a = argument;
 
 	for (;;) {
-		/* Read first: what was put before an order is in this round. */
+		/* First: so this round has all records from before the order. */
 		struct orders orders = read_orders(a);
 		bool any = drain(a);
 
@@ -338,7 +338,7 @@ write_records(void *argument)
 	return NULL;
 }
 
-/* Signals are for other threads: a closed pipe is EPIPE to us. */
+/* The writer takes no signals: a closed pipe is EPIPE. */
 static int
 start_thread(struct audit *a)
 {
@@ -376,7 +376,7 @@ audit_start(struct audit **audit, unsigned int rings)
 	memset(a, 0, sizeof(*a));
 	pthread_mutex_init(&a->mutex, NULL);
 	pthread_cond_init(&a->done, NULL);
-	/* All memory there will ever be: a sandbox may follow. */
+	/* All memory is allocated now: the sandbox comes later. */
 	a->buffers = malloc(AUDIT_MAX_FILES * AUDIT_BUFFER_SIZE);
 	a->rings = aligned_alloc(64, rings * sizeof(*a->rings));
 	if (a->buffers == NULL || a->rings == NULL)
@@ -403,7 +403,7 @@ audit_set_files(struct audit *a, const struct audit_file *files, size_t count)
 	uint64_t mine;
 
 	pthread_mutex_lock(&a->mutex);
-	/* Files that the writer has not come to take yet. */
+	/* Files that the writer has not taken yet. */
 	for (size_t i = 0; a->ordered != a->carried_out && i < a->next_count;
 	    i++)
 		close(a->next[i].fd);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Audit: one record a question, from the worker threads' rings to files, by
- * one writer thread.  A packet never waits for a record: a full ring loses it,
- * the loss is counted and is itself a record once there is room again.
+ * Audit: one record for each question.  Worker threads put records into rings,
+ * and one writer thread writes them to files.  A packet never waits for its
+ * record: if the ring is full, the record is lost and counted, and the loss is
+ * itself a record as soon as there is room.
+ *
+ * This room holds the rings, the writer, the outlets and the formats.  It opens
+ * no file: the supervisor does (nfq/supervisor/audit_files.h).
  */
 #ifndef NFDNS_POLICY_AUDIT_AUDIT_H
 #define NFDNS_POLICY_AUDIT_AUDIT_H
@@ -18,10 +22,10 @@ struct audit; /* rings, files and the writer thread */
 
 #define AUDIT_RULE_MAX 63		/* octets of a rule's name that are kept */
 
-/* Everything about one question; the octets are copied into the ring. */
+/* Everything about one question; audit_put() copies the octets. */
 struct audit_record {
 	uint64_t time_ns;		/* CLOCK_REALTIME */
-	uint32_t spent_ns;		/* from recv of the batch to this decision */
+	uint32_t spent_ns;		/* from the batch's recv to the decision */
 	uint32_t packet_id;
 	uint64_t generation;		/* of the table */
 	uid_t uid;			/* (uid_t)-1: the kernel named none */
@@ -36,8 +40,8 @@ struct audit_record {
 	enum reason reason;
 	uint8_t rule_length;		/* 0: no rule made the decision */
 	uint16_t rcode;
-	uint16_t question_length;	/* DNS message of the client, may be cut at 512 */
-	uint16_t answer_length;		/* DNS message of the answer, 0 if passed */
+	uint16_t question_length;	/* client's message; cut at 512 */
+	uint16_t answer_length;		/* answer's message; 0 if it passed */
 	const uint8_t *question;
 	const uint8_t *answer;
 	const char *rule;		/* name of the policy's rule; no NUL */
@@ -49,7 +53,7 @@ enum audit_format_number {
 	AUDIT_FORMATS
 };
 
-/* As audit[].format has them; ends with NULL. */
+/* The values of audit[].format; ends with NULL. */
 extern const char *const audit_format_names[AUDIT_FORMATS + 1];
 
 /* A destination: an open file and how records are written to it. */
@@ -62,44 +66,45 @@ struct audit_file {
 #define AUDIT_MAX_FILES 8
 
 /*
- * Starts the writer with one ring for each of "rings" threads.  Takes all its
- * memory now.  The writer makes these system calls: write, futex, close,
- * fstat, ftruncate (of a line that a full disk cut), clock_gettime, and those
- * of a thread's end; audit_set_files() makes fcntl too.
+ * Starts the writer with one ring for each of "rings" threads.  Allocates all
+ * memory now.  The writer makes these system calls: write, futex, close, fstat,
+ * ftruncate (of a line that a full disk cut), clock_gettime, the openat of
+ * gmtime_r(3), which may fail, and those of a thread's end; audit_set_files()
+ * also makes fcntl.
  * Returns 0 and *audit, or a negative errno.
  */
 int audit_start(struct audit **audit, unsigned int rings)
     __attribute__((warn_unused_result));
 
 /*
- * Replaces the files, closing the old ones' files, after what was recorded
- * before was written to them; waits for that, but no longer than a second, and
- * leaves it to the writer then.  Makes the files non-blocking.  Called at
- * start, on reload and on reopen.
+ * Replaces the files.  The writer first writes all records from before the call
+ * to the old files, then closes these.  The call waits for that for at most a
+ * second; then the writer does it alone.  Makes the new files non-blocking.
+ * Call it at start, on reload and on reopen.
  */
 void audit_set_files(
     struct audit *audit, const struct audit_file *files, size_t count);
 
-/* Whether a record of that verdict would go anywhere: asked on the packet path. */
+/* Whether any file takes records of that verdict.  For the packet path. */
 bool audit_wants(const struct audit *audit, enum verdict verdict);
 
 /*
- * Puts a record into ring n, by that ring's thread only, which then calls
- * audit_wake() soon: after the last of several.  False: lost, counted.  No
- * lock, no allocation, no system call.
+ * Puts a record into that ring.  Only the ring's thread may call it, and it
+ * calls audit_wake() after the last of several records.  False: no room; the
+ * record is lost and counted.  No lock, no allocation, no system call.
  */
 bool audit_put(struct audit *audit, unsigned int ring,
     const struct audit_record *record);
 
-/* Sees to it that what was put is written; a system call if the writer sleeps. */
+/* Makes the writer write the records; a system call only if it sleeps. */
 void audit_wake(struct audit *audit);
 
-/* Records lost so far, for want of room or because a file could not be written. */
+/* Records lost so far: no room, or a file that could not be written. */
 uint64_t audit_lost(const struct audit *audit);
 
 /*
- * Writes what is in the rings, for at most timeout_ms, then ends the thread
- * and frees everything.  NULL is allowed.  No thread may put any more.
+ * Writes the records in the rings for at most timeout_ms, ends the thread and
+ * frees everything.  NULL is allowed.  No thread may call audit_put() any more.
  */
 void audit_stop(struct audit *audit, int timeout_ms);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Audit formats: how records are written into a file.  Outlets know octets and
- * where each record ends; what the octets say only the row of the format knows.
+ * Audit formats: how records are written into a file.  An outlet knows only
+ * octets and where each record ends; the format's row knows what they mean.
  */
 #ifndef NFDNS_POLICY_AUDIT_FORMAT_H
 #define NFDNS_POLICY_AUDIT_FORMAT_H
@@ -11,15 +11,14 @@
 
 #include "policy/audit/audit.h"
 
-/* Octets that a format may keep from record to record. */
+/* Octets of a format's state. */
 #define AUDIT_FORMAT_STATE 2048
 
 /*
- * All functions write to buf and return how many octets they wrote; none
- * allocates or makes a system call.  "state" is AUDIT_FORMAT_STATE octets of
- * the file, zeros before the first call.  It is for what would be made again
- * otherwise: the octets of a record depend on the record alone, since files of
- * one format share them.
+ * All functions write to buf and return how many octets they wrote.  None
+ * allocates.  "state" is AUDIT_FORMAT_STATE octets that belong to the file,
+ * zeros before the first call.  It may hold text to copy again, but the octets
+ * of a record depend only on the record, since files of one format share them.
  */
 struct audit_format {
 	const char *name;		/* in audit[].format */
@@ -29,12 +28,12 @@ struct audit_format {
 	size_t (*begin)(void *state, char *buf);
 	size_t (*record)(void *state, const struct audit_record *record,
 	    char *buf);
-	/* Says that so many records were lost; time since 1970. */
+	/* Reports how many records were lost; time since 1970. */
 	size_t (*loss)(void *state, uint64_t time_ns, uint64_t records,
 	    char *buf);
 	/* The last octets before the file is closed; may be NULL. */
 	size_t (*end)(void *state, char *buf);
-	/* Ends a record cut in a pipe, which cannot take it back; may be NULL. */
+	/* Ends a record that a pipe took only in part; may be NULL. */
 	const char *cut_end;
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One record as a line of JSON.  The octets in it are a stranger's (question)
- * or might be another program's by then (answer), so both are read within
- * bounds, and every line is valid JSON whatever they hold.
+ * One record as a line of JSON.  The question's octets come from any user of
+ * the machine, so everything is read within bounds, and each line is valid JSON
+ * whatever the octets are.
  *
- * Most of a line is the same in the next: who asks whom, the flags, the
- * decision.  Such pieces are copied as long as what they say does not change.
+ * Most of a line is the same in the next: addresses, flags, decision.  Such
+ * pieces are kept as text and copied until their values change.
  */
 #include "policy/audit/json.h"
 
@@ -27,7 +27,7 @@ struct key {
 	uint64_t words[3];
 };
 
-/* Puts the piece, if it was made from the same. */
+/* Puts the piece if it was made from the same values. */
 static bool
 piece_put(const struct audit_json_piece *piece, const struct key *key,
     struct json_out *out)
@@ -40,7 +40,7 @@ piece_put(const struct audit_json_piece *piece, const struct key *key,
 	return true;
 }
 
-/* Keeps what was put since "begin", if it was and is not too long. */
+/* Keeps the text since "begin" as the piece, if it fits. */
 static void
 piece_keep(struct audit_json_piece *piece, const struct key *key,
     const char *begin, const struct json_out *out)
@@ -73,7 +73,7 @@ put_flags(struct audit_json *json, struct json_out *out, uint16_t flags)
 	piece_keep(&json->flags, &key, begin, out);
 }
 
-/* Header, RFC 1035 section 4.1.1; the reader stands behind it afterwards. */
+/* Reads and puts the header, RFC 1035 section 4.1.1. */
 static void
 put_header(struct audit_json *json, struct json_out *out,
     struct wire_reader *r, uint16_t *questions, uint16_t *answers)
@@ -90,7 +90,7 @@ put_header(struct audit_json *json, struct json_out *out,
 	put_flags(json, out, flags);
 }
 
-/* The first question; whatever is wrong with it, nothing is printed. */
+/* Puts the first question; nothing if it is malformed. */
 static void
 put_question(struct json_out *out, struct wire_reader *r, struct json_asked *asked)
 {
@@ -114,7 +114,7 @@ put_question(struct json_out *out, struct wire_reader *r, struct json_asked *ask
 	json_char(out, '"');
 }
 
-/* The object "dns", whose beginning stands already. */
+/* Puts the rest of the object "dns"; put_destination() began it. */
 static void
 put_dns(struct audit_json *json, struct json_out *out,
     const struct audit_record *record)
@@ -167,7 +167,7 @@ put_rule(struct json_out *out, const struct audit_record *record)
 	json_char(out, '"');
 }
 
-/* A rule's name is no number, so a piece with one is made each time. */
+/* A key holds numbers only, so a piece with a rule's name is not kept. */
 static void
 put_outcome(struct audit_json *json, struct json_out *out,
     const struct audit_record *record)

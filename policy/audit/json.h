@@ -10,8 +10,8 @@
 #include "policy/audit/format.h"
 
 /*
- * A piece of a line that mostly is the same in the next: its text, and what
- * that was made from.
+ * A piece of a line that is usually the same in the next line: its text, and
+ * the values that it was made from.
  */
 struct audit_json_piece {
 	uint64_t key[3];
@@ -19,7 +19,7 @@ struct audit_json_piece {
 	char text[232];
 };
 
-/* What a formatter keeps from line to line; zeros at the beginning. */
+/* What the format keeps from line to line; starts with zeros. */
 struct audit_json {
 	struct audit_json_piece second, source, destination, flags, outcome;
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Text that becomes a line of JSON, written into memory of the caller's.  What
- * finds no room turns "full" and drops all that follows.  The functions that
- * stand in the header are a few instructions each where the text is a literal,
- * and a line is made of dozens.
+ * Writes text of a line of JSON into the caller's memory.  The first text that
+ * does not fit sets "full", and everything after it is dropped.  The functions
+ * in this header are inline: with a literal each is a few instructions, and a
+ * line takes dozens of calls.
  */
 #ifndef NFDNS_POLICY_AUDIT_JSON_OUT_H
 #define NFDNS_POLICY_AUDIT_JSON_OUT_H
@@ -19,7 +19,7 @@ struct json_out {
 	bool full;
 };
 
-/* Whether there is room for n octets at pos; full if not. */
+/* Whether there is room for n octets at pos; sets full if not. */
 static inline bool
 json_room(struct json_out *out, size_t n)
 {
@@ -72,14 +72,14 @@ void json_second(struct json_out *out, uint64_t seconds);
 void json_address(struct json_out *out, int family, const uint8_t *address);
 
 /*
- * One octet of a label or text: RFC 1035 section 5.1's escapes, whose
- * backslash JSON wants doubled.
+ * Puts one octet of a label or a text with the escapes of RFC 1035 section 5.1,
+ * whose backslash JSON doubles.
  */
 void json_escaped(struct json_out *out, uint8_t c, bool in_name);
 
 /*
- * A name in wire format, not compressed, of that length with the root's label.
- * Without the final dot, as EVE has it; the root is ".".
+ * Puts a name in wire format, not compressed; length includes the root's label.
+ * The text has no final dot, as in EVE; the root is ".".
  */
 void json_name(struct json_out *out, const uint8_t *octets, size_t length);
 

@@ -11,14 +11,14 @@
 #define GROUP_OVERHEAD (RR_TEXT_SIZE + 8)	/* "TYPE":[], */
 #define MAX_LISTED 256
 
-/* One record of the answer section and where its rdata stands in the line. */
+/* A record of the answer section: where its rdata stands in the line. */
 struct listed {
 	uint16_t type;
 	const char *rdata;
 	size_t rdata_length;
 };
 
-/* Octets of the name, if it is in one piece; 0 if it is not, or is none. */
+/* Octets of the name if it is not compressed, else 0. */
 static size_t
 length_in_one_piece(const struct wire_reader *r)
 {
@@ -68,7 +68,7 @@ put_field(struct json_out *out, struct wire_reader *r, char kind)
 		break;
 	case 'A':
 	case '6':
-		/* An address of the right length does not come here. */
+		/* Addresses of the right length were put by the caller. */
 		r->failed = true;
 		break;
 	case '2':
@@ -99,7 +99,7 @@ put_generic(struct json_out *out, struct wire_reader *r)
 	}
 }
 
-/* rdata has the message up to the end of this record's data. */
+/* Puts the fields of a record; rdata reads up to the record's end. */
 static void
 put_fields(struct json_out *out, uint16_t type, struct wire_reader rdata)
 {
@@ -135,8 +135,8 @@ put_rdata(struct json_out *out, uint16_t type, const struct wire_reader *rdata)
 }
 
 /*
- * The owner of a record, which mostly is but a pointer to the question's name,
- * behind the header: that stands in the line already.
+ * Puts the owner of a record.  Usually it is a pointer to the question's name,
+ * whose text is in the line already.
  */
 static bool
 put_owner(struct json_out *out, struct wire_reader *r,
@@ -154,8 +154,8 @@ put_owner(struct json_out *out, struct wire_reader *r,
 }
 
 /*
- * What a record has before its rdata: an owner that is a pointer, type, class
- * and TTL, and the text of that.  The records of a set have the same.
+ * The head of a record, before its rdata: an owner that is a pointer, type,
+ * class and TTL; and its text.  All records of a set have the same head.
  */
 #define HEAD_OCTETS 10
 struct head {
@@ -165,7 +165,7 @@ struct head {
 	uint16_t type;
 };
 
-/* False if there is no whole one. */
+/* False if the head is cut off. */
 static bool
 put_head(struct json_out *out, struct wire_reader *r,
     const struct json_asked *asked, struct head *head)
@@ -195,7 +195,7 @@ put_head(struct json_out *out, struct wire_reader *r,
 	return !r->failed;
 }
 
-/* One record of the answer.  False if there is no whole one. */
+/* Puts one record of the answer section.  False if it is cut off. */
 static bool
 put_answer(struct json_out *out, struct wire_reader *r,
     const struct json_asked *asked, struct head *head, struct listed *listed)
@@ -228,7 +228,7 @@ seen_before(const struct listed *all, size_t index)
 	return false;
 }
 
-/* The same rdata by type, copied from where they stand in the line already. */
+/* Puts the rdata once more, by type, copied from the line itself. */
 static void
 put_grouped(struct json_out *out, const struct listed *all, size_t count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names and resource records of a DNS message as EVE has them in JSON.  All
- * octets are read within bounds; whatever they hold, what is put is valid.
+ * Names and resource records of a DNS message in the JSON of EVE.  Octets are
+ * read within bounds, and the output is valid JSON whatever they are.
  */
 #ifndef NFDNS_POLICY_AUDIT_JSON_RECORD_H
 #define NFDNS_POLICY_AUDIT_JSON_RECORD_H
@@ -14,25 +14,25 @@
 #include "policy/audit/json_out.h"
 #include "resolver/dns/wire.h"
 
-/* The question's name, where it stands in the line; length 0 if it does not. */
+/* The question's name in the line; length 0 if it is not there. */
 struct json_asked {
 	const char *text;
 	size_t length;
 };
 
-/* Room that json_records() leaves for what follows. */
+/* Octets that json_records() leaves free for the rest of the line. */
 #define JSON_RECORDS_RESERVE (640 + 5 * AUDIT_RULE_MAX)
 
 /*
- * Reads a name, which may be compressed, and puts it.  False, and the reader
- * failed, if there is none.
+ * Reads a name, which may be compressed, and puts it.  False if there is no
+ * valid name; then the reader has failed.
  */
 bool json_record_name(struct json_out *out, struct wire_reader *r);
 
 /*
- * Members "answers" and "grouped", for the answer section that the reader
- * stands before: as many of its "count" records as are whole and leave room;
- * the others are counted in "answers_omitted".
+ * Puts the members "answers" and "grouped" for the answer section at the
+ * reader. Records that are cut off, or for which there is no room, are not put
+ * but counted in "answers_omitted".
  */
 void json_records(struct json_out *out, struct wire_reader *r,
     const struct json_asked *asked, uint16_t count);

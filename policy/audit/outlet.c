@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NOTE	0x80000000U	/* a piece that is no record */
+#define NOTE	0x80000000U	/* a piece that is not a record */
 
 static_assert((AUDIT_OUTLET_PIECES & (AUDIT_OUTLET_PIECES - 1)) == 0,
     "positions wrap with the unsigned type");
@@ -19,7 +19,7 @@ size_at(struct audit_outlet *outlet, unsigned int index)
 	    AUDIT_OUTLET_PIECES];
 }
 
-/* "length" octets behind the others are a piece. */
+/* Notes that the next "length" octets of the buffer are a piece. */
 static void
 put_piece(struct audit_outlet *outlet, size_t length, uint32_t note)
 {
@@ -115,8 +115,8 @@ audit_outlet_flush(struct audit_outlet *outlet)
 		if (n < 0 && errno == EINTR)
 			continue;
 		/*
-		 * A full disk (ENOSPC) or pipe (EAGAIN), or something worse:
-		 * it may pass, so it is tried again later.
+		 * A full disk (ENOSPC), a full pipe (EAGAIN) or another error:
+		 * it may be temporary, so try again later.
 		 */
 		outlet->stuck = n <= 0;
 		if (outlet->stuck)
@@ -144,8 +144,8 @@ audit_outlet_tell(struct audit_outlet *outlet, uint64_t ring_lost,
 }
 
 /*
- * Takes the beginning of a record back out of a file, which needs no room; in
- * a pipe, ends it as the format can.
+ * Removes the beginning of a record from a file, which works on a full disk; in
+ * a pipe, ends the record with the format's cut_end.
  */
 static void
 mend_cut(struct audit_outlet *outlet)
@@ -166,7 +166,7 @@ mend_cut(struct audit_outlet *outlet)
 	(void)ignored;
 }
 
-/* The format's last octets, if all that comes before them was written. */
+/* Writes the format's last octets, if everything before them was written. */
 static void
 write_end(struct audit_outlet *outlet)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One file that records are written to.  Writing never blocks: octets that the
- * file does not take stay in a buffer until it does, and a record that finds no
- * room there is lost and counted.  The file never keeps a part of a record.
+ * file does not take stay in a buffer.  If the buffer has no room for a record,
+ * the record is lost and counted.  The file never keeps a part of a record.
  */
 #ifndef NFDNS_POLICY_AUDIT_OUTLET_H
 #define NFDNS_POLICY_AUDIT_OUTLET_H
@@ -28,47 +28,47 @@ struct audit_outlet {
 	unsigned int first, count;
 	size_t cut;			/* octets of the first already written */
 	uint64_t lost;			/* records, for lack of room here */
-	uint64_t told;			/* of these, reported in the file */
-	uint64_t ring_lost;		/* losses of the rings when last told */
-	bool stuck;			/* the last write left something */
+	uint64_t told;			/* how many of these the file reports */
+	uint64_t ring_lost;		/* losses of the rings that it reports */
+	bool stuck;			/* the last write did not take everything */
 	_Alignas(16) char state[AUDIT_FORMAT_STATE];
 };
 
 /*
- * Begins with a file, which the outlet owns from now on, in its format.  The
- * counts of losses stay: a file that takes another's place tells of its losses.
+ * Starts writing to a file, which the outlet owns from now on.  Keeps the
+ * counts of losses: the new file reports what the file before it did not.
  */
 void audit_outlet_open(struct audit_outlet *outlet,
     const struct audit_file *file, const struct audit_format *format,
     char *buffer);
 
 /*
- * Where the next record is to be written, up to the format's record_max octets
- * of it, after writing others to make room.  NULL, and a record is counted as
- * lost, if there is none.
+ * Returns room for the next record, the format's record_max octets; writes
+ * earlier records if it has to.  NULL if there is no room: the record is
+ * counted as lost.
  */
 char *audit_outlet_begin(struct audit_outlet *outlet);
 
-/* The record is there, of "length" octets, at least 1. */
+/* Ends the record, which has "length" octets, at least 1. */
 void audit_outlet_end(struct audit_outlet *outlet, size_t length);
 
-/* Whether any record would be taken. */
+/* Whether there is room for a record. */
 bool audit_outlet_has_room(const struct audit_outlet *outlet);
 
-/* Writes what the file takes now. */
+/* Writes as much as the file takes now. */
 void audit_outlet_flush(struct audit_outlet *outlet);
 bool audit_outlet_is_empty(const struct audit_outlet *outlet);
 
 /*
- * Puts a note of the records lost since the last one, rings included.  False
- * if nothing was lost or there is no room.
+ * Puts a record of the loss: how many records outlet and rings lost since the
+ * last such record.  False if nothing was lost or there is no room.
  */
 bool audit_outlet_tell(struct audit_outlet *outlet, uint64_t ring_lost,
     uint64_t time_ns);
 
 /*
- * Writes a last time; then counts the records that are left as lost, takes back
- * a record that was written in part, and closes the file.
+ * Writes once more, counts the records that are left as lost, removes a record
+ * that was written in part, and closes the file.
  */
 void audit_outlet_close(struct audit_outlet *outlet);
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands before every record; sizes are multiples of 8. */
+/* The header of each record; sizes are multiples of 8. */
 struct slot {
-	uint32_t size;			/* this header and all that follows it */
-	uint32_t filler;		/* 1: nothing up to the ring's end */
+	uint32_t size;			/* of header and record */
+	uint32_t filler;		/* 1: no record, unused up to the ring's end */
 };
 
 static_assert((AUDIT_RING_SIZE & (AUDIT_RING_SIZE - 1)) == 0, "power of two");
@@ -64,7 +64,7 @@ audit_ring_put(struct audit_ring *ring, const struct audit_record *record)
 	uint8_t *to;
 
 	size = (size + 7) & ~(size_t)7;
-	/* A record lies in one piece: the rest of the ring is filled up. */
+	/* A record is contiguous: if it does not fit, skip to the beginning. */
 	skip = size > to_end ? to_end : 0;
 	if (!has_room(ring, head, size + skip)) {
 		atomic_fetch_add_explicit(&ring->lost, 1, memory_order_relaxed);
