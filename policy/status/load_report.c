@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The file: a line each, a letter, a blank and what it is about.
+ * The file consists of lines: a letter, a blank and a value.
  *
  *   V 1                       version of this format
  *   N SEQUENCE NAMES ERRORS WARNINGS
@@ -78,7 +78,7 @@ load_report_write(const char *run_dir, uint32_t sequence, uint64_t names,
 		error = -errno;
 	if (error < 0) {
 		(void)unlink(fresh);
-		(void)unlink(path);	/* says nothing rather than old news */
+		(void)unlink(path);	/* no report is better than an old one */
 	}
 	return error;
 }
@@ -214,7 +214,7 @@ load_report_parse(struct load_report *report, char *text)
 	while (error == 0 && (line = strsep(&text, "\n")) != NULL)
 		if (line[0] != '\0')
 			error = take_line(report, line, totals);
-	/* More than were kept may have been counted, but not anything at all. */
+	/* The totals may exceed what was kept; they cannot be below it. */
 	if (error == 0 && (totals[DIAG_ERROR] < diag->errors ||
 	    totals[DIAG_WARNING] < diag->warnings ||
 	    totals[DIAG_ERROR] > UINT32_MAX ||

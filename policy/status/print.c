@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The status page as text.  What there is to say is collected once, as a list
- * of items; the lines for people and the JSON are both made from that list.
+ * The status page as text.  One list of items is collected; both the lines for
+ * people and the JSON are made from it.
  */
 #include "policy/status/status.h"
 
@@ -26,7 +26,7 @@ struct item {
 #define MAX_ITEMS ((size_t)REASONS + (size_t)STREAM_COUNTERS + 48 + \
 	LOAD_REPORT_SOURCES)
 
-/* Everything that is printed; texts of items borrow from here. */
+/* Everything that is printed; owns the texts of the items. */
 struct view {
 	struct item items[MAX_ITEMS];
 	size_t count;
@@ -87,7 +87,7 @@ add_bool(struct view *v, const char *section, const char *key, bool yes)
 	add_item(v, &item);
 }
 
-/* Seconds since then; 0 when it never was, or the clock was set back. */
+/* Seconds since then; 0 if it never happened or the clock was set back. */
 static uint64_t
 age(uint64_t then, uint64_t now)
 {
@@ -100,7 +100,7 @@ pid_number(int32_t pid)
 	return pid > 0 ? (uint64_t)pid : 0;
 }
 
-/* Why it is degraded, if it could be read in one piece. */
+/* The reason for the degraded state, if a consistent copy could be read. */
 static void
 copy_degraded(struct view *v, const struct status_supervisor *s)
 {
@@ -145,7 +145,7 @@ add_table(struct view *v, const struct status_supervisor *s, uint64_t now)
 	    age(atomic_load(&s->table_loaded), now));
 }
 
-/* How long ago the files that it came from changed: it cannot be newer. */
+/* How long ago the table's files changed. */
 static void
 add_sources(struct view *v, const struct load_report *load, uint64_t now)
 {
@@ -252,7 +252,7 @@ collect(struct view *v, const struct status_page *page,
 	add_number(v, "audit", "lost", v->counters.audit_lost);
 }
 
-/* For JSON, texts must be UTF-8: octets that are not become '?'. */
+/* JSON texts must be UTF-8: replaces other octets by '?'. */
 static json_t *
 json_text(const char *text)
 {
@@ -287,7 +287,7 @@ json_of(const struct item *item)
 	return json_integer((json_int_t)(item->number & INT64_MAX));
 }
 
-/* Keys may be paths, and so any octets. */
+/* A key may be a path, and a path may contain any octets. */
 static int
 set_item(json_t *object, const struct item *item)
 {
@@ -324,7 +324,7 @@ print_json(const struct view *v, FILE *out)
 	return error;
 }
 
-/* Returns how many octets that were. */
+/* Returns the number of octets. */
 static int
 print_text(const char *text, FILE *out)
 {
@@ -341,7 +341,7 @@ print_text(const char *text, FILE *out)
 	return width;
 }
 
-/* Texts that say nothing are left out, and of long lists what never happened. */
+/* Omits empty texts, and zero counters of long lists. */
 static bool
 worth_a_line(const struct item *item)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The page itself: made, mapped, checked, written and waited for. */
+/* Creates, maps, checks and writes the page, and waits for its changes. */
 #include "policy/status/status.h"
 
 #include <sys/mman.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a wait for a reload goes without a look whether the daemon lives. */
+/* How often a wait for a reload checks that the daemon is alive. */
 #define SLICE_NS 200000000L
 
 #define LAYOUT ((uint32_t)sizeof(struct status_worker) << 16 | \
@@ -31,7 +31,7 @@ page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Of the whole file: one page for the supervisor, then the slots. */
+/* Size of the file: one page for the supervisor, then the slots. */
 static size_t
 size_for(size_t workers)
 {
@@ -49,8 +49,8 @@ path_of(char path[static PATH_MAX], const char *run_dir, const char *suffix)
 }
 
 /*
- * Only the daemon can open the file for writing, so only it can hold a write
- * lock; readers' locks, which anybody may take, do not conflict with this.
+ * Only the daemon can open the file for writing, so only the daemon can hold a
+ * write lock; the test is not disturbed by read locks, which anybody may take.
  */
 static bool
 is_locked(int fd)
@@ -91,9 +91,9 @@ check_nobody_has(const char *path)
 }
 
 /*
- * Fills in the new file; "lock" is open on it too, and becomes the page's.
- * Two descriptions, since a mapping keeps the one that it was made with, and
- * its locks, as long as any process has it; the worker has this one.
+ * Fills in the new file.  "lock" is a second description of the file and
+ * becomes the page's.  A mapping keeps its own description, and that one's
+ * locks, as long as any process has the mapping; the worker has it, too.
  */
 static int
 make_file(struct status_page *page, int fd, int lock, unsigned int workers)
@@ -105,7 +105,7 @@ make_file(struct status_page *page, int fd, int lock, unsigned int workers)
 
 	if (lock < 0)
 		return -errno;
-	/* Takes the room now: a full file system is no SIGBUS later. */
+	/* Allocates now: a full file system must not mean SIGBUS later. */
 	error = posix_fallocate(fd, 0, (off_t)size);
 	if (error != 0)
 		return -error;
@@ -161,7 +161,7 @@ status_create(struct status_page *page, const char *run_dir,
 	return error;
 }
 
-/* Believes nothing that stands in the file. */
+/* Trusts nothing in the file. */
 static int
 check_page(const struct status_supervisor *s, size_t size)
 {
@@ -269,7 +269,7 @@ status_reload_begin(struct status_page *page)
 {
 	struct status_supervisor *s = page->supervisor;
 
-	/* Odd; a begin without an end before it changes nothing. */
+	/* Odd; a second begin without an end changes nothing. */
 	atomic_fetch_or(&s->reload_sequence, 1);
 	atomic_thread_fence(memory_order_seq_cst);
 }
@@ -308,7 +308,7 @@ status_reload_error(const struct status_page *page, bool *ok,
 	const struct status_supervisor *s = page->supervisor;
 	uint32_t before;
 
-	/* A few tries: a writer that died in the middle must not hang us. */
+	/* Limited: a writer that died halfway must not block the reader. */
 	for (int i = 0; i < 1000; i++) {
 		before = atomic_load(&s->reload_sequence);
 		*ok = before < 2 || s->reload_ok != 0;
@@ -349,13 +349,13 @@ status_wait_reload(const struct status_page *page, uint32_t before,
 			return -ETIMEDOUT;
 		if (left < SLICE_NS)
 			slice.tv_nsec = (long)left;
-		/* Not FUTEX_PRIVATE: the waker is another process. */
+		/* Not FUTEX_PRIVATE: another process wakes this one. */
 		syscall(SYS_futex, &s->reload_sequence, FUTEX_WAIT, now, &slice,
 		    NULL, 0);
 	}
 }
 
-/* Own sum: the counters of a slot may be anything at all. */
+/* A hostile worker may write anything into a slot; sums may wrap. */
 static void
 add_slot(struct status_counters *sum, const struct status_worker *w,
     uint64_t *gaps)
@@ -392,11 +392,11 @@ status_counters(const struct status_page *page, struct status_counters *sum)
 
 	memset(sum, 0, sizeof(*sum));
 	sum->oldest_generation = UINT64_MAX;
-	/* Before the slots: a packet counted in between is not yet "unseen". */
+	/* Read before the slots, so a new packet does not count as "unseen". */
 	packets = atomic_load(&s->rule_packets);
 	for (size_t i = 0; i < page->worker_slots; i++)
 		add_slot(sum, &page->workers[i], &gaps);
-	/* Questions over TCP do not come through the queue; connections do. */
+	/* Over TCP, connections come through the queue, questions do not. */
 	seen = sum->received - sum->stream[STREAM_QUESTIONS] + sum->streams;
 	sum->unseen = packets > seen ? packets - seen : 0;
 	sum->queue_dropped = atomic_load(&s->queue_dropped);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The status page: one file in run_dir, mapped by the daemon's processes,
- * which write it, and by "nfdns status", which reads it.  No protocol, no
- * socket, and it costs the packet path one relaxed store a counter.
+ * The status page: one file in run_dir.  The daemon's processes map and write
+ * it, and "nfdns status" maps and reads it.  There is no protocol and no
+ * socket, and a counter costs the packet path one relaxed store.
  *
- * The page has two parts, a page boundary between them, because they have
- * different writers: the supervisor's, and one slot for each worker thread.
- * The supervisor believes nothing that stands in the workers' part.
+ * The page has two parts with a page boundary between them, since they have
+ * different writers: the supervisor's part, and one slot for each worker
+ * thread. The supervisor trusts nothing in the workers' part.
+ *
+ * This room holds the state that the daemon shows, and prints it.  It collects
+ * none: the supervisor and the worker threads write it.
  */
 #ifndef NFDNS_POLICY_STATUS_STATUS_H
 #define NFDNS_POLICY_STATUS_STATUS_H
@@ -27,7 +30,7 @@
 #define STATUS_TEXT	256
 #define STATUS_MAX_SLOTS (CONFIG_MAX_WORKERS + 1)	/* one for TCP */
 
-/* How the daemon stands; "ready" is STATUS_READY or STATUS_DEGRADED. */
+/* The daemon's state; "ready" is STATUS_READY or STATUS_DEGRADED. */
 enum status_state { STATUS_STARTING, STATUS_READY, STATUS_DEGRADED, STATUS_STOPPING };
 
 /* How packets get to the queue. */
@@ -35,7 +38,7 @@ enum status_queue_mode { STATUS_QUEUE_NONE, STATUS_QUEUE_NATIVE, STATUS_QUEUE_XT
 
 /* What workers died of. */
 enum status_death {
-	STATUS_DEATH_POISON,	/* a crash while it judged a packet */
+	STATUS_DEATH_POISON,	/* a crash while it answered a packet */
 	STATUS_DEATH_HANG,	/* it made no progress, so the supervisor ended it */
 	STATUS_DEATH_KILLED,	/* SIGKILL from elsewhere: a person, the OOM killer */
 	STATUS_DEATH_FAILED,	/* anything else */
@@ -55,8 +58,8 @@ struct status_supervisor {
 	_Atomic uint64_t started;
 	_Atomic uint64_t restarts;	/* of the worker */
 	_Atomic uint64_t deaths[STATUS_DEATHS];
-	_Atomic uint64_t poison_packets;	/* passed, as a worker died of each */
-	_Atomic uint64_t suspects;	/* users whose packets pass unread: now */
+	_Atomic uint64_t poison_packets;	/* packets that killed a worker; they passed */
+	_Atomic uint64_t suspects;	/* users whose packets pass unread now */
 	_Atomic uint64_t table_generation;	/* 0: never loaded */
 	_Atomic uint64_t table_names;
 	_Atomic uint64_t table_octets;
@@ -66,10 +69,10 @@ struct status_supervisor {
 	_Atomic uint64_t surplus;	/* packets over capture.user_rate: passed */
 	_Atomic uint64_t queue_dropped;	/* by the kernel: queue full, or socket full */
 	_Atomic uint32_t streams[2];	/* TCP connections in the sets: IPv4, IPv6 */
-	_Atomic uint32_t streams_max;	/* that fit into each; 0: no TCP */
-	_Atomic uint64_t streams_passed;	/* that found no room, and so passed */
+	_Atomic uint32_t streams_max;	/* room of each set; 0: no TCP */
+	_Atomic uint64_t streams_passed;	/* passed, as a set was full */
 	/* A reload's outcome: the three below are valid when sequence is even. */
-	_Atomic uint32_t reload_sequence;	/* odd while one is under way; a futex */
+	_Atomic uint32_t reload_sequence;	/* odd during a reload; a futex */
 	uint32_t reload_ok;
 	uint64_t reload_time;
 	char reload_error[STATUS_TEXT];		/* first error, "" if ok */
@@ -78,27 +81,27 @@ struct status_supervisor {
 	char degraded[STATUS_TEXT];		/* "" if it is not */
 };
 
-/* What the thread for TCP counts besides questions: connections. */
+/* What the TCP thread counts about connections. */
 enum status_stream {
-	STREAM_OPEN,		/* that there are now */
+	STREAM_OPEN,		/* open now */
 	STREAM_ACCEPTED,
-	STREAM_QUESTIONS,	/* counted as received, too */
+	STREAM_QUESTIONS,	/* also counted as received */
 	STREAM_OVER_ALL,	/* closed: too many in all */
 	STREAM_OVER_CLIENT,	/* too many of one client */
-	STREAM_OVER_RAW,	/* a raw one: too many of them */
-	STREAM_EVICTED,		/* a new one needed the place */
-	STREAM_IDLE,		/* idle for too long */
-	STREAM_SLOW,		/* a message took too long */
-	STREAM_UNREAD,		/* the client did not read */
+	STREAM_OVER_RAW,	/* closed: too many raw ones */
+	STREAM_EVICTED,		/* closed: a new one needed its place */
+	STREAM_IDLE,		/* closed: idle for too long */
+	STREAM_SLOW,		/* closed: a message took too long */
+	STREAM_UNREAD,		/* closed: the client did not read */
 	STREAM_THROTTLED,	/* times that questions were left unread */
 	STREAM_RELAYS,		/* connections to nameservers */
-	STREAM_RAW,		/* relayed as a whole */
-	STREAM_RAW_EXPIRED,	/* for too long */
+	STREAM_RAW,		/* relayed as octets, not as messages */
+	STREAM_RAW_EXPIRED,	/* of these, closed: too old */
 	STREAM_UNREACHABLE,	/* questions that no nameserver answered */
 	STREAM_COUNTERS
 };
 
-/* Written by one worker thread only.  Cache-line aligned: nothing is shared. */
+/* Written by one worker thread only, so aligned to a cache line. */
 struct status_worker {
 	_Alignas(64) _Atomic uint64_t verdicts[VERDICTS];
 	_Atomic uint64_t reasons[REASONS];
@@ -107,58 +110,58 @@ struct status_worker {
 	_Atomic uint64_t stream[STREAM_COUNTERS];	/* of the TCP thread's slot */
 	_Atomic uint64_t malformed;
 	_Atomic uint64_t canaries;
-	_Atomic uint64_t id_gaps;	/* packet ids that never came: dropped by the kernel */
+	_Atomic uint64_t id_gaps;	/* missing packet ids: the kernel dropped them */
 	_Atomic uint64_t verdict_errors;
 	_Atomic uint32_t last_id;	/* newest packet id read */
 	_Atomic uint32_t busy;		/* 1 between recv and send of a batch */
 	_Atomic uint64_t batches;
 	_Atomic uint64_t audit_lost;
-	_Atomic uint64_t table_generation;	/* that answers are given from */
+	_Atomic uint64_t table_generation;	/* that the thread answers from */
 };
 
-/* What a process has mapped; plain pointers into shared memory. */
+/* A process's mapping of the page: pointers into shared memory. */
 struct status_page {
 	struct status_supervisor *supervisor;
 	struct status_worker *workers;
 	size_t worker_slots;
 	size_t size;
-	int fd;			/* holds or tests the daemon's lock on the file */
+	int fd;			/* with which the daemon's lock is held or tested */
 };
 
 /*
- * Makes run_dir/status anew (0644) for the daemon, which holds a lock on it as
- * long as it lives.  Replaces a stale file atomically.  Returns 0, -EBUSY when
- * the file is that of a living daemon, or another negative errno.
+ * Creates run_dir/status (0644) for the daemon, which holds a lock on it until
+ * it ends.  Replaces a stale file atomically.  Returns 0, -EBUSY if another
+ * daemon that runs has the file, or another negative errno.
  */
 int status_create(struct status_page *page, const char *run_dir,
     unsigned int workers) __attribute__((warn_unused_result));
 
 /*
- * Maps an existing page read-only and checks it.  Returns 0, -ENOENT when
- * there is none, -ESRCH when its daemon is gone (a process that has its number
- * by now does not hold its lock), -EPROTO when it is no status page or another
- * version's, or another negative errno.
+ * Maps an existing page read-only and checks it.  Returns 0; -ENOENT if there
+ * is none; -ESRCH if its daemon has ended (a new process with the same pid does
+ * not hold the lock); -EPROTO if it is not a status page, or that of another
+ * version; or another negative errno.
  */
 int status_open(struct status_page *page, const char *run_dir)
     __attribute__((warn_unused_result));
 
 /*
- * Takes the supervisor's part and the file's descriptor from this process: the
- * worker calls it, before it reads its first packet.
+ * Unmaps the supervisor's part and closes the descriptor.  The worker calls it
+ * before it reads its first packet.
  */
 void status_forget_supervisor(struct status_page *page);
 void status_close(struct status_page *page);
-/* Removes the file too. */
+/* Closes the page and removes the file. */
 void status_remove(struct status_page *page, const char *run_dir);
 
 /*
- * The supervisor says that a reload is under way, and what came of it ("error"
- * is the first error, NULL if all went well); the latter wakes who waits.
+ * The supervisor marks the begin and the end of a reload.  "error" is the first
+ * error, NULL if the reload succeeded.  The end wakes status_wait_reload().
  */
 void status_reload_begin(struct status_page *page);
 void status_reload_end(struct status_page *page, const char *error);
 
-/* The state, and with STATUS_DEGRADED the reason (else NULL). */
+/* Sets the state; "why" is the reason for STATUS_DEGRADED, else NULL. */
 void status_set_state(struct status_page *page, enum status_state state,
     const char *why);
 
@@ -167,34 +170,34 @@ struct status_counters {
 	uint64_t streams;	/* first packets of TCP connections */
 	uint64_t stream[STREAM_COUNTERS];
 	uint64_t received, answered, passed, refused, dropped, malformed;
-	uint64_t unseen;	/* counted by the rules, never read: went by the queue */
-	uint64_t queue_dropped;	/* by the kernel: the larger of both counts of it */
+	uint64_t unseen;	/* counted by the rules, never read: not queued */
+	uint64_t queue_dropped;	/* by the kernel: the larger of its two counts */
 	uint64_t canaries, verdict_errors, audit_lost;
-	uint64_t oldest_generation;	/* that a worker still answers from */
+	uint64_t oldest_generation;	/* that a thread still answers from */
 	uint64_t reasons[REASONS];
 };
 void status_counters(const struct status_page *page, struct status_counters *sum);
 
 /*
- * Prints the page: lines for people, or one JSON object (one line); with the
- * age of each source if load is not NULL.  0, or -ENOMEM or -EIO.
+ * Prints the page: lines for people, or one JSON object on one line.  Prints
+ * the age of each source if load is not NULL.  0, -ENOMEM or -EIO.
  */
 int status_print(const struct status_page *page,
     const struct load_report *load, bool json, FILE *out)
     __attribute__((warn_unused_result));
 
-/* The same lines, each one a line of the log at level notice. */
+/* Logs the same lines at level notice. */
 void status_log(const struct status_page *page);
 
 /*
- * Waits until reload_sequence is even and differs from "before" (which the
- * caller reads before it sends SIGHUP), or for timeout_ms.
- * 0, -ETIMEDOUT, or -ESRCH when the daemon went away.
+ * Waits until reload_sequence is even and differs from "before", for at most
+ * timeout_ms.  The caller reads "before" before it sends SIGHUP.
+ * 0, -ETIMEDOUT, or -ESRCH if the daemon has ended.
  */
 int status_wait_reload(const struct status_page *page, uint32_t before,
     int timeout_ms) __attribute__((warn_unused_result));
 
-/* A consistent copy of the last reload's outcome; text is always terminated. */
+/* Copies the last reload's outcome; text always ends with NUL. */
 void status_reload_error(const struct status_page *page, bool *ok,
     char text[static STATUS_TEXT]);
 

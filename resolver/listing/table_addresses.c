@@ -38,7 +38,7 @@ append(struct given_list *list)
 	return &list->items[list->count++];
 }
 
-/* Adds what a node has of one family. */
+/* Adds the addresses of one family that a node has. */
 static int
 gather_family(struct given_list *list, const struct table *table,
     const struct dns_name *name, uint32_t node, uint16_t type)

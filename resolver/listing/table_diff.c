@@ -12,13 +12,13 @@
 #include "resolver/listing/table_list.h"
 #include "resolver/listing/table_print.h"
 
-/* One of the two, or a name of it; NULL: it has not that name. */
+/* One of the two tables and a name in it; NULL: it lacks the name. */
 struct side {
 	const struct table *table;
 	const struct table_listed *name;
 };
 
-/* Records of a name, a line each, sorted. */
+/* The records of a name as sorted lines. */
 struct lines {
 	char *text;
 	char **lines;
@@ -63,7 +63,7 @@ split(struct lines *l)
 	return 0;
 }
 
-/* "marks" are the lines about the name itself, which only a change needs. */
+/* "marks": with the lines about the name itself, for a changed name. */
 static int
 lines_make(struct lines *l, const struct side *side, bool marks)
 {
@@ -86,7 +86,7 @@ lines_make(struct lines *l, const struct side *side, bool marks)
 	return split(l);
 }
 
-/* Both are sorted: what stands on one side only is printed, if out is given. */
+/* Whether sorted lines differ; prints the differences if out is given. */
 static bool
 print_lines(const struct lines *before, const struct lines *after, FILE *out)
 {
@@ -128,7 +128,7 @@ print_text(const struct side *before, const struct side *after, FILE *out)
 	return outcome;
 }
 
-/* Whether octet for octet the records are the same, in the same order. */
+/* Whether both have the same records in the same order. */
 static bool
 same_rrset(const struct rrset *a, const struct rrset *b)
 {
@@ -185,7 +185,7 @@ print_json(const struct side *before, const struct side *after, FILE *out)
 	int error;
 
 	assert(name != NULL);
-	/* The order of records is no difference: the text form tells. */
+	/* Another order is not a difference: compare the sorted texts. */
 	error = print_text(before, after, NULL);
 	if (error <= 0)
 		return error;
@@ -203,7 +203,7 @@ print_json(const struct side *before, const struct side *after, FILE *out)
 	return error == 0 ? 1 : error;
 }
 
-/* Goes through both lists at once. */
+/* Walks both sorted lists at once. */
 static int
 walk(const struct side *before, const struct table_list *a,
     const struct side *after, const struct table_list *b,

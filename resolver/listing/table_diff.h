@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What one table has and another has not. */
+/* The differences between two tables. */
 #ifndef NFDNS_RESOLVER_LISTING_TABLE_DIFF_H
 #define NFDNS_RESOLVER_LISTING_TABLE_DIFF_H
 
@@ -8,12 +8,12 @@
 #include "resolver/image/table.h"
 
 /*
- * Prints the difference in the order of the names: for people, as lines of a
- * zone file behind "-" (before) or "+" (after); for programs, a JSON object a
- * name with "name", "change" ("added", "removed", "changed"), and what "nfdns
- * table list" says of it as "before" and "after".  Where records come from
- * does not count, nor in what order they stand.
- * Returns how many names differ (INT_MAX for more), or a negative errno.
+ * Prints the differences sorted by name.  For people: lines of a zone file
+ * after "-" (before) or "+" (after).  For programs: one JSON object for each
+ * name, with "name", "change" ("added", "removed", "changed") and, as "before"
+ * and "after", what "nfdns table list" prints.  The order of records and their
+ * sources are not compared. Returns the number of names that differ, at most
+ * INT_MAX, or a negative errno.
  */
 int table_diff_print(const struct table *before, const struct table *after,
     FILE *out) __attribute__((warn_unused_result));

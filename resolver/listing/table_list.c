@@ -23,7 +23,7 @@ table_list_free(struct table_list *l)
 	free(l->texts);
 }
 
-/* Nodes, flags and texts in the order of the image. */
+/* Collects nodes, flags and texts in the order of the image. */
 static int
 gather(struct table_list *l, const struct table *table)
 {

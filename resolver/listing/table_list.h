@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All names of a table in the order of their texts. */
+/*
+ * All names of a table, sorted by their texts.
+ *
+ * This room prints and compares tables.  It reads images only: no source, no
+ * configuration, no packet.
+ */
 #ifndef NFDNS_RESOLVER_LISTING_TABLE_LIST_H
 #define NFDNS_RESOLVER_LISTING_TABLE_LIST_H
 
@@ -18,7 +23,7 @@ struct table_listed {
 struct table_list {
 	struct table_listed *names;
 	size_t count;
-	char *texts;		/* one after the other, each with its NUL */
+	char *texts;		/* the names' texts, each ends with NUL */
 };
 
 /* 0 or -ENOMEM; table_list_free() after both. */

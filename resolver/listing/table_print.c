@@ -10,7 +10,7 @@
 #include "resolver/dns/rr.h"
 #include "resolver/listing/table_list.h"
 
-/* For names whose records in the table are not those of the answer. */
+/* Notes on names whose answers are made from the question. */
 static const char dashed_note[] =
     "; %s\tthe address that its first label is, with dashes\n";
 
@@ -70,7 +70,7 @@ table_print_records(const struct table *table, uint32_t node, uint16_t type,
 	return lines;
 }
 
-/* Takes value over; -ENOMEM if it is NULL or cannot be set. */
+/* Takes ownership of value; -ENOMEM if it is NULL or cannot be set. */
 static int
 set(json_t *object, const char *key, json_t *value)
 {
@@ -132,7 +132,7 @@ table_describe(const struct table *table, uint32_t node, uint8_t flags,
 	return set(object, "records", records);
 }
 
-/* Prints an object as one line and gives it back. */
+/* Prints an object as one line and frees it. */
 static int
 dump_line(json_t *object, int error, FILE *out)
 {
@@ -199,7 +199,7 @@ kind_text(enum entry_kind kind)
 	}
 }
 
-/* What NAME.SEARCH leads to, or the name itself. */
+/* The target of NAME.SEARCH, or the name itself. */
 static const char *
 target_text(const struct dns_name *name, const struct entry *entry,
     char text[static NAME_TEXT_SIZE])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A table for people, as lines of a zone file, and for programs, as JSON: one
+ * Prints a table: for people as lines of a zone file; for programs as JSON, one
  * object a line with "name", "owned", "source", "line" and "records".
  */
 #ifndef NFDNS_RESOLVER_LISTING_TABLE_PRINT_H
@@ -14,16 +14,16 @@
 #include "resolver/dns/name.h"
 #include "resolver/image/table.h"
 
-/* All names with their records, sorted.  0 or a negative errno. */
+/* Prints all names and their records, sorted.  0 or a negative errno. */
 int table_print(const struct table *table, FILE *out)
     __attribute__((warn_unused_result));
 int table_print_json(const struct table *table, FILE *out)
     __attribute__((warn_unused_result));
 
 /*
- * What the table holds for a lower-cased name, of that type or (TYPE_ANY) of
- * all, how it was found and where it came from.  Returns 1 if there is
- * something, 0 if not, or a negative errno.
+ * Prints the records of one type (TYPE_ANY: all types) that the table has for a
+ * lower-case name, how they were found and their source.  Returns 1 if there
+ * are records, 0 if not, or a negative errno.
  */
 int table_print_find(const struct table *table, const struct dns_name *name,
     uint16_t type, FILE *out) __attribute__((warn_unused_result));
@@ -32,8 +32,9 @@ int table_print_find_json(const struct table *table,
     __attribute__((warn_unused_result));
 
 /*
- * Parts of these, for other listings: the records of a node as lines of a zone
- * file (how many, or -ENOMEM), and with their origin as members of object.
+ * Parts for other listings.  The first prints the records of a node as lines of
+ * a zone file and returns their number, or -ENOMEM.  The second sets the
+ * records and their source as members of object; 0 or a negative errno.
  */
 int table_print_records(const struct table *table, uint32_t node,
     uint16_t type, const char *owner, FILE *out);

@@ -58,7 +58,7 @@ slot_for(struct diag *diag, enum diag_level level)
 	return NULL;
 }
 
-/* Whether an entry of this level would be kept. */
+/* Whether there is room for an entry of this level. */
 static bool
 has_room(const struct diag *diag, enum diag_level level)
 {
@@ -66,7 +66,7 @@ has_room(const struct diag *diag, enum diag_level level)
 	    (level == DIAG_ERROR && diag->errors < DIAG_MAX_KEPT);
 }
 
-/* Takes text over; text may be NULL for want of memory. */
+/* Takes ownership of text; NULL if there was no memory for it. */
 static void
 keep(struct diag *diag, enum diag_level level, char *text)
 {

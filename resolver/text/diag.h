@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Errors and warnings about something a person wrote, collected so that all
- * of them can be shown at once.  Library code adds; the program prints.
+ * Errors and warnings about a file that a person wrote, collected so that all
+ * of them can be shown at once.  Library code adds them; the program prints
+ * them.
+ *
+ * This room holds texts: messages, suggestions, readers of JSON and YAML.  It
+ * knows nothing of DNS.
  */
 #ifndef NFDNS_RESOLVER_TEXT_DIAG_H
 #define NFDNS_RESOLVER_TEXT_DIAG_H
@@ -16,7 +20,7 @@ struct diag_entry {
 	char *text;		/* "FILE:LINE: what is wrong; what to do", one line */
 };
 
-/* At most DIAG_MAX_KEPT entries are kept; the counts go on. */
+/* At most DIAG_MAX_KEPT entries are kept; all are counted. */
 #define DIAG_MAX_KEPT 100
 
 /* Start from DIAG_INIT; owns its texts. */
@@ -30,15 +34,15 @@ struct diag {
 #define DIAG_INIT { .kept = 0 }
 
 /*
- * Adds one entry.  file may be NULL, line 0 means "no line".  Control
- * characters from hostile input are written as \xNN, so that one entry is
- * always one line.
+ * Adds one entry.  file may be NULL; line 0 means "no line".  Control
+ * characters, which hostile input may contain, are written as \xNN, so that
+ * each entry is one line.
  */
 void diag_add(struct diag *diag, enum diag_level level, const char *file,
     unsigned int line, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* An entry whose text is whole already (as it came out of a pipe). */
+/* Adds an entry whose text is complete, such as one read from a pipe. */
 void diag_add_text(struct diag *diag, enum diag_level level, const char *text);
 
 /* Makes every warning an error. */

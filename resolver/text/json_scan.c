@@ -42,14 +42,14 @@ json_scan_peek(struct json_scan *s)
 static bool
 take(struct json_scan *s, char wanted, const char *expected)
 {
-	/* A NUL in the text looks like its end, and is as wrong. */
+	/* A NUL in the text peeks like the end, and is as wrong. */
 	if (json_scan_peek(s) != wanted)
 		return fail(s, expected);
 	s->at++;
 	return true;
 }
 
-/* Takes a string; plain is whether it may be used as it stands. */
+/* Takes a string; plain: its text needs no decoding. */
 static bool
 take_string(struct json_scan *s, bool *plain, const char *expected)
 {
@@ -79,7 +79,7 @@ take_string(struct json_scan *s, bool *plain, const char *expected)
 	return fail(s, "a closing quote of the string");
 }
 
-/* A number, true, false or null; what exactly, its reader will see. */
+/* Takes a number, true, false or null; json_tree_take() checks it. */
 static bool
 take_word(struct json_scan *s)
 {
@@ -116,13 +116,13 @@ json_scan_enter_array(struct json_scan *s)
 	return enter(s, '[', "an array, which begins with \"[\"");
 }
 
-/* The character before the current token tells whether one comes first. */
+/* Whether the bracket stands directly before the current token. */
 static bool
 is_first(const struct json_scan *s, char bracket)
 {
 	const char *p = s->at;
 
-	/* The bracket that was entered is there, so this ends. */
+	/* Ends at the latest at the bracket that was entered. */
 	do
 		p--;
 	while (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n');
@@ -137,7 +137,7 @@ leave(struct json_scan *s)
 	return false;
 }
 
-/* Steps over the comma, or out of the object or array. */
+/* Steps over a comma, or leaves the object or array. */
 static bool
 step(struct json_scan *s, const char brackets[static 2], const char *expected)
 {

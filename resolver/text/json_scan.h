@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Levels of arrays and objects in each other; more is an error. */
+/* Levels of nested arrays and objects; more is an error. */
 #define JSON_SCAN_MAX_DEPTH 64
 
 /* Borrows the text. */
@@ -46,20 +46,20 @@ bool json_scan_enter_object(struct json_scan *scan);
 bool json_scan_enter_array(struct json_scan *scan);
 
 /*
- * Inside an object or array that was entered, after the value before was
- * taken: steps to the next member, whose name goes to *name, or element.
- * False behind the last one, which leaves the object or array, and on error.
+ * In an object or array that was entered, steps to the next member, whose name
+ * goes to *name, or to the next element.  Take the value before the next step.
+ * False after the last one, which leaves the object or array; and on error.
  */
 bool json_scan_member(struct json_scan *scan, struct json_range *name);
 bool json_scan_element(struct json_scan *scan);
 
-/* Takes a whole value of any kind. */
+/* Takes one value of any kind. */
 bool json_scan_value(struct json_scan *scan, struct json_range *value);
 
-/* Whether nothing but white space is left; otherwise that is an error. */
+/* Whether only white space is left; anything else is an error. */
 bool json_scan_end(struct json_scan *scan);
 
-/* Whether the string, its quotes aside, is exactly that text. */
+/* Whether the string without its quotes is exactly that text. */
 bool json_range_is(const struct json_range *string, const char *text);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WORD_MAX 40	/* octets; nothing that we know is longer */
+#define WORD_MAX 40	/* octets; every word that is offered is shorter */
 
 void
 suggest_start(struct suggest *s, const char *wrong)
@@ -20,8 +20,9 @@ least(unsigned int a, unsigned int b)
 }
 
 /*
- * Octets to insert, remove, replace or swap with the next (optimal string
- * alignment).  Three rows of the table are enough: a swap looks back two.
+ * The number of octets to insert, remove, replace or swap with the next one
+ * (optimal string alignment).  Three rows of the table are enough, since a swap
+ * looks two rows back.
  */
 static unsigned int
 distance(const char *a, size_t a_length, const char *b, size_t b_length)
@@ -54,7 +55,7 @@ suggest_offer(struct suggest *s, const char *word, size_t length)
 
 	if (wrong > WORD_MAX || length > WORD_MAX || wrong == 0 || length == 0)
 		return;
-	/* A third of the word at most, else anything is like anything. */
+	/* At most a third of the word: beyond that, all words are alike. */
 	most = length < 3 ? 0 : least(3, (unsigned int)(length + 1) / 3);
 	edits = distance(s->wrong, wrong, word, length);
 	if (edits > most || (s->best != NULL && edits >= s->edits))
@@ -85,7 +86,7 @@ suggest_text(const struct suggest *s, char text[static SUGGEST_TEXT])
 	return text;
 }
 
-/* Whether getopt's optopt is one of ours, then used in a wrong way. */
+/* Whether getopt's optopt is an option that exists, but was misused. */
 static bool
 is_known(const struct option *options)
 {

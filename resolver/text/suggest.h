@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * "Did you mean": of the words that would be right, the one that a wrong word
- * is closest to.  Words are ASCII; case counts.
+ * "Did you mean": finds the valid word that is closest to a wrong word.  Words
+ * are ASCII; case matters.
  */
 #ifndef NFDNS_RESOLVER_TEXT_SUGGEST_H
 #define NFDNS_RESOLVER_TEXT_SUGGEST_H
@@ -10,38 +10,39 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Borrows all words; not to be looked into. */
+/* Borrows all words.  The members are for suggest.c only. */
 struct suggest {
 	const char *wrong;
 	const char *best;	/* NULL: nothing is close enough */
 	size_t length;		/* of best, octets */
-	unsigned int edits;	/* that lead from one to the other */
+	unsigned int edits;	/* from wrong to best */
 };
 
-/* For this wrong word, which has to stay as long as the struct is in use. */
+/* Starts with the wrong word, which must outlive the struct. */
 void suggest_start(struct suggest *s, const char *wrong);
 
 /*
- * Offers a right word of so many octets.  Of two that are equally close the
- * first one stays.
+ * Offers a valid word of "length" octets.  If two are equally close, the first
+ * one is suggested.
  */
 void suggest_offer(struct suggest *s, const char *word, size_t length);
 
-/* Offers each of the words between blanks. */
+/* Offers each word of a list that blanks separate. */
 void suggest_offer_all(struct suggest *s, const char *words);
 
 /* Room for what suggest_text() writes. */
 #define SUGGEST_TEXT 64
 
 /*
- * ", did you mean "WORD"?" for the end of a message, or "" if nothing comes
- * close.
+ * The end of a message: ", did you mean "WORD"?"; or "" if no word is close
+ * enough.
  */
 const char *suggest_text(const struct suggest *s, char text[static SUGGEST_TEXT]);
 
 /*
- * The line for what getopt_long(3) has just returned, '?' or ':', with opterr 0
- * and a ':' first in its letters: "PROGRAM: unknown option ..., did you mean".
+ * Prints the usage error after getopt_long(3) returned '?' or ':', such as
+ * "PROGRAM: unknown option ..., did you mean ...".  opterr must be 0 and the
+ * option string begin with ':'.
  */
 void suggest_option(FILE *out, const char *program, int returned, char **argv,
     const struct option *options);
