@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * -EINVAL for what is not a regular file: a fifo without a reader, or a device,
- * would take records nowhere.  O_NONBLOCK is for opening such a one.
+ * -EINVAL if it is not a regular file: a fifo without a reader, or a device,
+ * would lose the records.  O_NONBLOCK keeps open(2) of a fifo from waiting.
  */
 static int
 open_file(const char *path)
@@ -68,7 +68,7 @@ audit_files_open(
 	return error;
 }
 
-/* Whether there could be a file at path; 0 or a negative errno. */
+/* Whether a file at path can be opened or created; 0 or a negative errno. */
 static int
 check_file(const char *path)
 {

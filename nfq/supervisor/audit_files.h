@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Opens the audit's files, which the worker writes. */
+/* Opens the audit files, which the worker writes. */
 #ifndef NFDNS_NFQ_SUPERVISOR_AUDIT_FILES_H
 #define NFDNS_NFQ_SUPERVISOR_AUDIT_FILES_H
 
@@ -8,17 +8,18 @@
 #include "resolver/text/diag.h"
 
 /*
- * Opens the files of config's audits for appending, and makes those that are
- * not there (0640: the worker's group may read).  Every file that cannot be
- * opened is an error in diag; then none is open.  The caller closes them with
+ * Opens config's audit files for appending and creates those that do not exist
+ * (0640: the worker's group may read).  Each file that cannot be opened is an
+ * error in diag; then none stays open.  The caller closes them with
  * audit_files_close().  0 or -EIO.
  */
 int audit_files_open(struct audit_files *files, const struct config *config,
     struct diag *diag) __attribute__((warn_unused_result));
 
 /*
- * Checks the paths without making a file: a path that is no regular file, or
- * whose directory is not there, is an error in diag, as in audit_files_open().
+ * Checks the paths without creating a file.  A path that is not a regular file,
+ * or whose directory does not exist, is an error in diag, as in
+ * audit_files_open().
  */
 void audit_files_check(const struct config *config, struct diag *diag);
 

@@ -25,11 +25,11 @@
 
 #define MESSAGE_MAX	512
 
-/* Where a canary goes that has no nameserver to go to. */
+/* The canary's destination if resolv.conf has no nameserver. */
 static const struct resolv_server own_address = {
 	.family = AF_INET, .address = { 127, 0, 0, 1 } };
 
-/* Returns its length. */
+/* Writes the question; returns its length. */
 static size_t
 write_question(uint8_t message[static MESSAGE_MAX], uint16_t id)
 {
@@ -50,7 +50,7 @@ write_question(uint8_t message[static MESSAGE_MAX], uint16_t id)
 	return wire_written(&w);
 }
 
-/* The answer to our question from ourselves: no real nameserver has it. */
+/* Whether it is nfdnsd's answer; no real nameserver gives it. */
 static bool
 is_answer(const uint8_t *message, size_t length, uint16_t id)
 {
@@ -64,8 +64,8 @@ is_answer(const uint8_t *message, size_t length, uint16_t id)
 }
 
 /*
- * Undoes a connect(2): no address, no port, and nothing left of what came to
- * the one that it had.
+ * Undoes a connect(2): removes the socket's addresses and ports, and reads what
+ * had arrived for them.
  */
 static void
 forget_last(int fd)
@@ -81,7 +81,7 @@ forget_last(int fd)
 		;
 }
 
-/* A UDP socket as if new, or a negative errno. */
+/* A UDP socket that is not connected, or a negative errno. */
 static int
 open_socket(const struct canary_sockets *sockets, int family)
 {
@@ -118,7 +118,7 @@ send_to(struct canary *c, const struct config *config,
 	c->fd = open_socket(sockets, server->family);
 	if (c->fd < 0)
 		return c->fd;
-	/* Connected: nothing but that nameserver's address can answer. */
+	/* Connected: only answers from that nameserver's address arrive. */
 	if (setsockopt(c->fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)) < 0 ||
 	    connect(c->fd, &address.any, size) < 0 ||
 	    send(c->fd, message, length, 0) < 0) {
@@ -147,7 +147,7 @@ canary_close(struct canary *c)
 	c->fd = -1;
 }
 
-/* There is no way to that nameserver, so no application's question gets there. */
+/* There is no route to the nameserver, for applications either. */
 static bool
 is_unroutable(int error)
 {
@@ -176,7 +176,7 @@ static bool
 loopback_is_down(void)
 {
 	struct ifreq request = { .ifr_name = "lo" };
-	/* Any socket answers this, of whatever family. */
+	/* A socket of any family serves for this ioctl. */
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	bool down;
 
@@ -188,7 +188,7 @@ loopback_is_down(void)
 	return down;
 }
 
-/* One line that says which way is blocked and what may block it. */
+/* Adds one error: which way is blocked, and what may block it. */
 static void
 explain(const struct resolv_server *server, const struct config *config,
     int error, struct diag *diag)
@@ -224,7 +224,7 @@ explain(const struct resolv_server *server, const struct config *config,
 		    capture->mark_answered);
 }
 
-/* 0 once answered; -ETIMEDOUT, or what canary_receive() says. */
+/* 0 when answered; -ETIMEDOUT, or an error of canary_receive(). */
 static int
 wait_answer(struct canary *c, int timeout_ms)
 {
@@ -246,7 +246,7 @@ wait_answer(struct canary *c, int timeout_ms)
 	}
 }
 
-/* Sends by way of one nameserver and waits. */
+/* Sends one canary to one nameserver and waits for the answer. */
 static int
 ask_one(const struct config *config, const struct canary_sockets *sockets,
     const struct resolv_server *server, int timeout_ms)

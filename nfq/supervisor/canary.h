@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The canary: a question of our own sent the way that an application's goes,
- * to the nameservers that applications use, answered by our own worker.  It
- * proves the whole way: rules, queue, worker, verdict, mark, reroute, input.
+ * The canary: a question that the supervisor sends as an application would, to
+ * the nameservers that applications use.  The worker answers it.  It proves the
+ * whole way: rules, queue, worker, verdict, mark, reroute, input.
  */
 #ifndef NFDNS_NFQ_SUPERVISOR_CANARY_H
 #define NFDNS_NFQ_SUPERVISOR_CANARY_H
@@ -15,8 +15,9 @@
 #include "resolver/text/diag.h"
 
 /*
- * UDP sockets of IPv4 and of IPv6 that others opened, in this order (-1: there
- * is none), to be used again for each canary; unless "given", it opens its own.
+ * UDP sockets for IPv4 and IPv6, in this order (-1: none), that nfdns-sockets
+ * opened; they are used for all canaries.  Unless "given", each canary opens
+ * its own socket.
  */
 #define CANARY_SOCKETS	2
 struct canary_sockets {
@@ -25,16 +26,16 @@ struct canary_sockets {
 };
 
 /*
- * Asks by way of each nameserver of /etc/resolv.conf that there is a route to
- * (127.0.0.1 if there is none).  Returns 0 when each was answered by nfdnsd;
- * -ETIMEDOUT with an error in diag that names the nameserver and the likely
- * causes; or another negative errno, with an error in diag too.
+ * Sends a canary to each nameserver of /etc/resolv.conf to which there is a
+ * route (127.0.0.1 if the file names none), and waits.  Returns 0 if nfdnsd
+ * answered each; -ETIMEDOUT with an error in diag that names the nameserver and
+ * the likely causes; or another negative errno with an error in diag.
  */
 int canary_ask(const struct config *config,
     const struct canary_sockets *sockets, int timeout_ms, struct diag *diag)
     __attribute__((warn_unused_result));
 
-/* One canary under way, for who must not wait. */
+/* One canary in flight, for a caller that must not wait. */
 struct canary {
 	int fd;			/* for poll(2); -1: none */
 	uint16_t id;
@@ -42,15 +43,17 @@ struct canary {
 };
 
 /*
- * Sends one by way of the first nameserver that takes it, as canary_ask().
- * 0, or a negative errno and no canary.  One at a time with the same sockets.
+ * Sends one canary, as canary_ask() does, but only to the first nameserver to
+ * which sending works.  The same sockets serve one canary at a time.
+ * 0, or a negative errno; then nothing is in flight.
  */
 int canary_send(struct canary *canary, const struct config *config,
     const struct canary_sockets *sockets) __attribute__((warn_unused_result));
 
 /*
- * Whether it was answered: 0; -EAGAIN not yet; -EPROTO or another errno when
- * somebody else answered, which means that the question went past the queue.
+ * 0 if nfdnsd has answered; -EAGAIN if no answer has come yet; -EPROTO or
+ * another negative errno if somebody else answered: then the question was not
+ * queued.
  */
 int canary_receive(struct canary *canary) __attribute__((warn_unused_result));
 

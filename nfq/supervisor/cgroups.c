@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Follows the cgroups of capture.bypass.cgroups.  The rules know a cgroup by a
- * number that another one of the same path does not have: when the service
- * manager starts a service again, the rules are made anew.
+ * Watches the cgroups of capture.bypass.cgroups.  The rules identify a cgroup
+ * by its number, and a cgroup that is created again at the same path has
+ * another number.  So when the service manager restarts a service, the rules
+ * are installed again.
  *
- * The owner of a delegated cgroup can make and remove cgroups in it as fast as
- * the kernel does it, so looks have a rate: a few at once, since what runs in a
- * new cgroup may ask at once, then one in LOOK_EVERY_MS.
+ * The owner of a delegated cgroup can create and remove cgroups as fast as the
+ * kernel allows, so checks are limited: a few at once, since a process in a new
+ * cgroup may ask at once, then one in LOOK_EVERY_MS.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,12 +21,12 @@
 
 #define LOOK_EVERY_MS	200
 #define LOOKS_AT_ONCE	5
-/* After the kernel refused the rules. */
+/* Delay after the kernel refused the rules. */
 #define RETRY_MS	1000
-/* Reads of events; what is left over wakes the loop again. */
+/* Reads of events in one go; more events wake the loop again. */
 #define READS		64
 
-/* Watches the ways to all of them; opens and closes the descriptor. */
+/* Watches the paths to all cgroups; opens or closes the descriptor. */
 static void
 follow(struct supervisor *s)
 {
@@ -69,7 +70,7 @@ supervisor_cgroups_fd(const struct supervisor *s)
 	return s->cgroups.pending ? -1 : s->cgroups.inotify;
 }
 
-/* What they say is seen by looking. */
+/* Discards events: the look that follows sees all changes. */
 static void
 drop_events(const struct cgroups *c)
 {
@@ -91,7 +92,7 @@ count_look(struct cgroups *c, monotime_t now)
 	c->next = monotime_add_ms(c->next, LOOK_EVERY_MS);
 }
 
-/* Takes the set over, or frees it.  0 or a negative errno. */
+/* Owns set from here on: installs or frees it.  0 or a negative errno. */
 static int
 install(struct supervisor *s, struct ruleset *set, struct diag *diag)
 {
@@ -113,7 +114,7 @@ install(struct supervisor *s, struct ruleset *set, struct diag *diag)
 	return 0;
 }
 
-/* The watches first, so that no change is missed. */
+/* Watches come first, so that no change is missed. */
 static void
 look(struct supervisor *s, monotime_t now)
 {
@@ -146,7 +147,7 @@ look(struct supervisor *s, monotime_t now)
 void
 supervisor_cgroups_tick(struct supervisor *s, monotime_t now)
 {
-	/* While a reload swaps, the rules in the kernel are not those of s->set. */
+	/* While a reload swaps, the kernel's rules are not those of s->set. */
 	if (!s->cgroups.pending || !monotime_is_past(now, s->cgroups.next) ||
 	    s->reload.phase == RELOAD_SWAPPING)
 		return;

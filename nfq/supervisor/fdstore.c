@@ -15,7 +15,7 @@
 
 const char *const fdstore_listeners[2] = {"listener-4", "listener-6"};
 
-/* A number of the environment, 0 if it is none. */
+/* The number in an environment variable, 0 if there is none. */
 static unsigned long
 number_of(const char *variable)
 {
@@ -30,7 +30,7 @@ number_of(const char *variable)
 	return errno != 0 || *end != '\0' ? 0 : value;
 }
 
-/* The next of the names, which colons part; "" when there are no more. */
+/* Takes the next of the names, which colons separate; "" at the end. */
 static void
 next_name(char name[static FDSTORE_NAME], const char **names)
 {
@@ -120,8 +120,8 @@ fdstore_keep(const char *name, int fd)
 	char state[FDSTORE_NAME + 48];
 
 	/*
-	 * FDPOLL=0: by default the service manager drops what says POLLERR, and
-	 * a netlink socket says that after every overrun.
+	 * FDPOLL=0: by default the service manager drops a descriptor that
+	 * polls POLLERR, and a netlink socket does so after every overrun.
 	 */
 	(void)snprintf(state, sizeof(state), "FDSTORE=1\nFDNAME=%s\nFDPOLL=0",
 	    name);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* More than a table can come from (resolver/sources/source_directory.h). */
+/* More than a directory source may have (source_directory.h). */
 #define MAX_FILES	1024
 
 static struct file_stamp
@@ -23,7 +23,7 @@ stamp_of_file(const struct stat *st)
 	return stamp;
 }
 
-/* 0 for a link that leads nowhere. */
+/* 0 for a dangling link. */
 static uint64_t
 hash_file(DIR *directory, const char *name)
 {
@@ -37,7 +37,7 @@ hash_file(DIR *directory, const char *name)
 	    XXH3_64bits(name, strlen(name)));
 }
 
-/* In whatever order they come. */
+/* Independent of the order in which readdir(3) returns them. */
 static uint64_t
 hash_files(const char *path)
 {
@@ -69,7 +69,7 @@ file_stamp_of(const char *path)
 		return stamp;
 	if (!S_ISDIR(st.st_mode))
 		return stamp_of_file(&st);
-	/* Its own times change with each hidden file, too. */
+	/* Without the directory's times: hidden files change them, too. */
 	stamp.device = st.st_dev;
 	stamp.inode = st.st_ino;
 	stamp.files = hash_files(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What tells whether a file is another one than before, or has changed. */
+/* Identity and state of a file, to tell whether it was replaced or changed. */
 #ifndef NFDNS_NFQ_SUPERVISOR_FILE_STAMP_H
 #define NFDNS_NFQ_SUPERVISOR_FILE_STAMP_H
 
@@ -7,19 +7,19 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* Which file it was, and in what state.  Compared, and hashed, as octets. */
+/* Compared and hashed as octets, so padding is zero. */
 struct file_stamp {
 	dev_t device;
 	ino_t inode;
 	off_t size;
 	struct timespec modified, changed;
-	uint64_t files;			/* of a directory: a hash of theirs */
+	uint64_t files;			/* of a directory: a hash of its files */
 };
 
 /*
- * Of what links at path lead to; all zero if there is nothing.  A directory is
- * what its files are, those whose names begin with '.' aside, and of very many
- * only some are looked at.
+ * Follows symbolic links.  All zero if there is no file.  The stamp of a
+ * directory is that of its files; names that begin with '.' are ignored, and of
+ * very many files only some are read.
  */
 struct file_stamp file_stamp_of(const char *path);
 

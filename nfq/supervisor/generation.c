@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the supervisor opens for a generation, besides the table's image. */
+/* Opens the files of a generation besides the table's image. */
 #include <string.h>
 
 #include "nfq/process/diag_print.h"
@@ -32,10 +32,10 @@ supervisor_reopen_audit_files(struct supervisor *s)
 	struct diag diag = DIAG_INIT;
 	struct audit_files fresh;
 
-	/* The files that a reload has opened may be the renamed ones, too. */
+	/* A reload may have opened the files before they were renamed. */
 	s->reload.reopen = s->reload.phase != RELOAD_IDLE;
 	if (s->reload.phase == RELOAD_SWAPPING)
-		return;			/* the worker may have got them by now */
+		return;			/* the worker may have them already */
 	if (audit_files_open(&fresh, s->config, &diag) < 0) {
 		diag_log(&diag);
 		diag_free(&diag);
@@ -43,7 +43,7 @@ supervisor_reopen_audit_files(struct supervisor *s)
 	}
 	audit_files_close(&s->generation.audit);
 	s->generation.audit = fresh;
-	/* A worker that is dying gets no message; the next has the new files. */
+	/* If the worker is dying, the next one starts with the new files. */
 	if (audit_files_send(s->worker.control, &fresh) == 0)
 		log_info("audit files reopened");
 	diag_free(&diag);

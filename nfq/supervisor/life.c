@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#define QUICK_MS	5000	/* an end sooner than this tells of the next one's */
-#define AWAY_MS		500	/* between looks; a busy machine needs some */
+#define QUICK_MS	5000	/* if it ends sooner, the next one probably will */
+#define AWAY_MS		500	/* longest time between looks on a busy machine */
 
 void
 life_begin(struct worker_life *life, monotime_t now)
@@ -74,7 +74,7 @@ life_end(struct worker_life *life, const struct life_end *end, monotime_t now)
 	const bool quick = monotime_ms_since(now, life->started) < QUICK_MS;
 	const bool from_outside = end->cause == STATUS_DEATH_KILLED;
 
-	/* One that died of its first packet had no time to say "ready". */
+	/* A worker that died of its first packet had no time to be ready. */
 	if (!end->blamed && (!life->ready || (end->exited && quick)))
 		life->failures++;
 	else

@@ -3,15 +3,15 @@
  * The life cycle of the daemon, in order:
  *
  *   signals, run_dir, status page, rules (as values), table, queues, sockets
- *   that others open, listeners and routes of TCP, audit files, worker, the
+ *   from nfdns-sockets, TCP listeners and routes, audit files, worker, the
  *   canary's rule, the canary, all rules, ready
  *
- * and in reverse.  A packet is queued only when somebody is there to answer it,
- * and the worker ends only when nothing is queued any more.
+ * and the stop in reverse order.  A packet is queued only while a worker can
+ * answer it, and the worker ends only after the queue is empty.
  *
- * The exception is a daemon with a successor: killed, or told to hand over by
- * SIGQUIT.  Its sockets are with the service manager (fdstore.h), the rules stay
- * in, questions wait, and the successor's start has no moment without them.
+ * The exception is a daemon with a successor: it was killed, or SIGQUIT told it
+ * to hand over.  The service manager keeps its sockets (fdstore.h), the rules
+ * stay in the kernel, and questions wait until the successor reads them.
  */
 #include <errno.h>
 #include <poll.h>
@@ -38,7 +38,7 @@
 #define STOP_MS		3000
 #define POLL_MS		1000
 
-/* Logs what there is and returns code, for the steps' last line. */
+/* Logs diag, frees it and returns code: the last line of a step. */
 static int
 fail(struct diag *diag, int code)
 {
@@ -53,7 +53,7 @@ start_signals(struct supervisor *s)
 	sigset_t ours;
 
 	(void)signal(SIGPIPE, SIG_IGN);
-	/* A file at RLIMIT_FSIZE is a write that fails; the worker's, too. */
+	/* RLIMIT_FSIZE: write(2) fails instead; the worker inherits this. */
 	(void)signal(SIGXFSZ, SIG_IGN);
 	(void)sigemptyset(&ours);
 	(void)sigaddset(&ours, SIGTERM);
@@ -95,7 +95,7 @@ start_run_dir(struct supervisor *s)
 	return EXIT_OK;
 }
 
-/* Whether a signal asks the daemon to stop, before it is up. */
+/* Whether a signal asks the starting daemon to stop. */
 static bool
 is_interrupted(const struct supervisor *s)
 {
@@ -104,7 +104,7 @@ is_interrupted(const struct supervisor *s)
 	return poll(&wait, 1, 0) > 0;
 }
 
-/* As compiler_run(), but SIGTERM ends it.  The image's fd or an errno. */
+/* As compiler_run(), but SIGTERM ends it.  An fd or a negative errno. */
 static int
 compile_table(struct supervisor *s, struct diag *diag)
 {
@@ -130,7 +130,7 @@ compile_table(struct supervisor *s, struct diag *diag)
 	}
 }
 
-/* Without a table the daemon starts too, and behaves as "unloaded" says. */
+/* Without a table the daemon starts anyway; mesh.unloaded says how. */
 static int
 start_table(struct supervisor *s)
 {
@@ -189,7 +189,7 @@ open_queue(const struct config *config, uint16_t number)
 	return queue_open(number, queue->maxlen, queue->overload_pass);
 }
 
-/* The predecessor's queue with all that waits in it, else a new one. */
+/* Takes the predecessor's queue with its packets, else opens a new one. */
 static int
 take_queue(struct supervisor *s, uint16_t number)
 {
@@ -206,7 +206,7 @@ take_queue(struct supervisor *s, uint16_t number)
 	if (error == 0)
 		return inherited;
 	fd = open_queue(s->config, number);
-	/* Nobody has refused the inherited socket: it is that one's. */
+	/* The inherited socket works, so it is the one that has the queue. */
 	if (fd == -EBUSY && error == -ETIMEDOUT) {
 		log_warning("queue %u: keeps the previous daemon's settings: "
 		    "the kernel does not confirm queue.maxlen and "
@@ -237,7 +237,7 @@ start_queues(struct supervisor *s)
 	return EXIT_OK;
 }
 
-/* The numbers of a table that the worker answers from. */
+/* Writes the numbers of the worker's table to the status page. */
 static void
 note_table(struct supervisor *s, const struct control_message *ready)
 {
@@ -283,7 +283,7 @@ start_worker(struct supervisor *s)
 	return error == 0 ? EXIT_OK : EXIT_ERROR;
 }
 
-/* Full rules as values, which tells errors of the config before any work. */
+/* Makes the full rules as values, to find errors of the config first. */
 static int
 start_ruleset(struct supervisor *s)
 {
@@ -313,7 +313,7 @@ open_kernel(struct supervisor *s)
 	return error < 0 ? EXIT_ERROR : EXIT_OK;
 }
 
-/* Makes the canary's rule the only one that queues, at the start or the end. */
+/* At start and end: installs rules that queue only the canary. */
 static int
 install_canary(struct supervisor *s, enum rules_stage stage, struct diag *diag)
 {
@@ -331,8 +331,8 @@ install_canary(struct supervisor *s, enum rules_stage stage, struct diag *diag)
 }
 
 /*
- * A predecessor's queues that the config no longer has: what waits in them goes
- * through the rules again, which now lead to others.
+ * Empties a predecessor's queues that the config no longer has: their packets
+ * go through the rules again, which now lead to other queues.
  */
 static void
 empty_queues(struct supervisor *s)
@@ -352,7 +352,7 @@ empty_queues(struct supervisor *s)
 	}
 }
 
-/* The predecessor's config may have had another zone. */
+/* Whether the predecessor's config may have had another zone. */
 static bool
 has_other_rules(const struct supervisor *s)
 {
@@ -365,8 +365,9 @@ has_other_rules(const struct supervisor *s)
 }
 
 /*
- * The canary proves the way before any user's question is sent it.  But a
- * predecessor's rules have been queueing all the time: there is no step back.
+ * The canary tests the way before any user's question takes it.  With a
+ * predecessor, users' questions are queued already, so the full rules come
+ * first.
  */
 static int
 put_rules(struct supervisor *s, struct diag *diag)
@@ -412,7 +413,7 @@ start_rules(struct supervisor *s)
 	return EXIT_OK;
 }
 
-/* What the first generation has besides its table. */
+/* Opens the first generation's files besides its table. */
 static int
 start_settings(struct supervisor *s)
 {
@@ -422,7 +423,7 @@ start_settings(struct supervisor *s)
 	return fail(&diag, error < 0 ? EXIT_ERROR : EXIT_OK);
 }
 
-/* Leaves copies with the service manager; what it had of others, it closes. */
+/* Stores copies with the service manager, which closes all others. */
 static void
 keep_sockets(struct supervisor *s)
 {
@@ -444,7 +445,7 @@ keep_sockets(struct supervisor *s)
 	fdstore_close(&s->fdstore);
 }
 
-/* Before they are closed here, else they would go on without a reader. */
+/* First: a stored copy would keep the queue open without a reader. */
 static void
 forget_sockets(struct supervisor *s)
 {
@@ -531,8 +532,8 @@ stop_rules(struct supervisor *s)
 }
 
 /*
- * No new question is queued from here on.  The base chains have to stay for
- * now: the kernel drops what is queued when one is removed.
+ * Stops queueing new questions.  The base chains stay for now: the kernel drops
+ * queued packets when a base chain is removed.
  */
 static void
 stop_queueing(struct supervisor *s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The monitor's tick, and what its concerns have in common. */
+/* The monitor's tick and start; each concern has its own file. */
 #include "nfq/supervisor/monitor.h"
 
 #include "nfq/process/notify.h"
@@ -16,7 +16,7 @@ monitor_start(struct supervisor *s, monotime_t now)
 	m->watchdog.patience_ms =
 	    watchdog_ms < INT32_MAX ? (int)watchdog_ms : INT32_MAX;
 	m->tick_ms = TICK_MS;
-	/* Twice within its patience, and a canary before each. */
+	/* Two answers within the watchdog's time, a canary before each. */
 	if (m->watchdog.patience_ms > 0 &&
 	    m->watchdog.patience_ms / 4 < m->tick_ms)
 		m->tick_ms = m->watchdog.patience_ms / 4 > 0 ?

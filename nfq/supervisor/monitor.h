@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The monitor: what the supervisor checks by itself, each concern with a state
- * of its own.  Time is a parameter: only the supervisor's loop asks the clock.
- * A concern that the user should know of is logged once when it begins and once
- * when it ends, and supervisor_show_state() is called.
+ * The monitor: what the supervisor checks periodically.  Each concern has its
+ * own state.  Time is a parameter: only the supervisor's loop reads the clock.
+ * A problem is logged once when it begins and once when it ends, and
+ * supervisor_show_state() is called.
  */
 #ifndef NFDNS_NFQ_SUPERVISOR_MONITOR_H
 #define NFDNS_NFQ_SUPERVISOR_MONITOR_H
@@ -21,19 +21,19 @@ struct supervisor;
 struct monitor_canary {
 	struct canary canary;
 	int interval_ms;
-	monotime_t next;		/* when idle: the next is sent then */
+	monotime_t next;		/* when idle: time to send the next one */
 	monotime_t sent;
-	monotime_t answered;		/* the last one that was */
-	bool unanswered;		/* the last one was not */
+	monotime_t answered;		/* when the last answer came */
+	bool unanswered;		/* the last canary was not answered */
 };
 
 /* The service manager's watchdog: it restarts a daemon that does not answer. */
 struct monitor_watchdog {
-	int patience_ms;		/* 0: there is none */
+	int patience_ms;		/* 0: there is no watchdog */
 	monotime_t next;
 };
 
-/* The rules in the kernel, compared with those that are meant. */
+/* The comparison of the kernel's rules with the intended ones. */
 struct monitor_rules {
 	monotime_t next;
 	bool differs;
@@ -43,7 +43,7 @@ struct monitor_rules {
 struct monitor_streams {
 	bool full;
 	monotime_t full_until;		/* at least */
-	uint64_t passed;		/* connections without room so far */
+	uint64_t passed;		/* connections so far without room */
 };
 
 struct monitor {
@@ -56,29 +56,29 @@ struct monitor {
 	struct resolv_conf resolv_conf;	/* as last read */
 };
 
-/* What the monitor wants done. */
+/* What the caller is to do after a tick. */
 enum monitor_wish {
 	MONITOR_NOTHING,
-	MONITOR_RELOAD,			/* of the tables: new search list */
+	MONITOR_RELOAD,			/* the tables: the search list changed */
 };
 
 /* monitor.c */
 
-/* Call before the first tick, after the start's own canary was answered. */
+/* Call it after the start's canary was answered, before the first tick. */
 void monitor_start(struct supervisor *s, monotime_t now);
-/* Ends what is under way.  For a monitor that was not started: fd is -1. */
+/* Ends a canary in flight; allowed before monitor_start() if its fd is -1. */
 void monitor_stop(struct supervisor *s);
 /*
- * Call it every LIFE_LOOK_MS; it does something once a second, or more often
- * if the watchdog is impatient.
+ * Call it every LIFE_LOOK_MS.  It works once a second, or more often if the
+ * watchdog's time is short.
  */
 enum monitor_wish monitor_tick(struct supervisor *s, monotime_t now);
 
 /* monitor_resolv_conf.c */
 
 /*
- * Reads the machine's search list.  It is compiled into the table, unless the
- * configuration has a search list itself: MONITOR_RELOAD if it changed.
+ * Reads the search list of /etc/resolv.conf.  MONITOR_RELOAD if it changed and
+ * the configuration has no search list: then the table contains it.
  */
 enum monitor_wish monitor_resolv_conf(struct supervisor *s);
 
@@ -86,18 +86,18 @@ enum monitor_wish monitor_resolv_conf(struct supervisor *s);
 
 void monitor_canary_start(struct monitor_canary *m, int watchdog_ms,
     int tick_ms, monotime_t now);
-/* Sends the next canary when it is due, gives up one after two seconds. */
+/* Sends the next canary when it is due; gives up on one after two seconds. */
 void monitor_canary_tick(struct supervisor *s, monotime_t now);
-/* Call it when the canary's descriptor is readable. */
+/* Call it if the canary's descriptor is readable. */
 void monitor_canary_ready(struct supervisor *s, monotime_t now);
-/* A new worker answers: the next canary is sent at once. */
+/* Call it when a new worker is ready: sends the next canary at once. */
 void monitor_worker_ready(struct supervisor *s, monotime_t now);
 
 /* monitor_watchdog.c */
 
 /*
- * Answers the service manager's watchdog, twice within its patience, as long
- * as the last canary that was answered is not older than that patience.
+ * Answers the service manager's watchdog twice within the watchdog's time, as
+ * long as the last answer to a canary is not older than that time.
  */
 void monitor_watchdog_tick(struct monitor_watchdog *m, int tick_ms,
     monotime_t answered, monotime_t now);
@@ -107,20 +107,20 @@ void monitor_watchdog_tick(struct monitor_watchdog *m, int tick_ms,
 #define MONITOR_RULES_MS 10000
 
 /*
- * Every ten seconds: rules that are gone are installed again, rules that were
- * changed are reported.  The table without the owner flag (kernel before 5.12)
- * can be flushed by any other program.  Returns whether it was time.
+ * Every ten seconds: installs rules again that are gone, and reports rules that
+ * were changed.  Before Linux 5.12 a table has no owner flag, so any program
+ * can flush it.  Returns whether ten seconds were over.
  */
 bool monitor_rules_tick(struct supervisor *s, monotime_t now);
 
 /* monitor_counters.c */
 
-/* The kernel's counters of rules and queues, for the status page. */
+/* Copies the kernel's counters of rules and queues to the status page. */
 void monitor_counters_tick(struct supervisor *s);
 
 /* monitor_streams.c */
 
-/* "cheap": only if the kernel has the numbers at hand. */
+/* "cheap": only where the kernel gives the number without a dump. */
 void monitor_streams_tick(struct supervisor *s, monotime_t now, bool cheap);
 
 #endif

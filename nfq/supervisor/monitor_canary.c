@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The canary question, every few seconds, sent and awaited by the loop:
+ * The canary question, which the loop sends every few seconds.  Two states:
  *
- *   idle      until the interval is over, or a new worker answers: sent
- *   sent      answered: idle; refused, answered by somebody else or not
+ *   idle      after the interval, or when a new worker is ready: sent
+ *   sent      answered: idle.  Refused, answered by somebody else, or not
  *             answered for two seconds: idle and "unanswered"
  */
 #include <errno.h>
@@ -20,14 +20,14 @@ monitor_canary_start(struct monitor_canary *m, int watchdog_ms, int tick_ms,
     monotime_t now)
 {
 	m->canary.fd = -1;
-	/* One before each answer to the watchdog. */
+	/* One canary before each answer to the watchdog. */
 	m->interval_ms = watchdog_ms > 0 && watchdog_ms / 4 < INTERVAL_MS ?
 	    watchdog_ms / 4 : INTERVAL_MS;
 	m->answered = now;		/* the start had its canary */
 	m->next = monotime_add_ms(now, tick_ms);
 }
 
-/* It was answered (0), or was not, with the errno that says why. */
+/* Ends a canary: 0 if it was answered, else a negative errno. */
 static void
 end_canary(struct supervisor *s, int error, monotime_t now)
 {
@@ -79,7 +79,7 @@ monitor_canary_ready(struct supervisor *s, monotime_t now)
 {
 	int error;
 
-	/* The same round of the loop may have ended it: a new worker did. */
+	/* A new worker in the same round of the loop may have ended it. */
 	if (s->monitor.canary.canary.fd < 0)
 		return;
 	error = canary_receive(&s->monitor.canary.canary);
@@ -88,8 +88,8 @@ monitor_canary_ready(struct supervisor *s, monotime_t now)
 }
 
 /*
- * One that is still under way was the last worker's: it may have been let go on
- * to the nameserver, and says nothing of this worker.
+ * A canary in flight was for the last worker.  It may have passed to the
+ * nameserver, so its outcome says nothing about the new worker.
  */
 void
 monitor_worker_ready(struct supervisor *s, monotime_t now)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The numbers that only the kernel knows. */
+/* Counters that only the kernel has. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +11,14 @@
 enum { COLUMN_NUMBER = 0, COLUMN_DROPPED = 5,
 	COLUMN_USER_DROPPED = 6, COLUMNS = 7 };
 
-/* What the kernel says about our queues. */
+/* The kernel's counters of our queues. */
 struct queue_numbers {
 	uint64_t dropped;		/* packets of all, since they were bound */
 };
 
 /*
- * What the sockets tell, for a supervisor that is not root and may not read the
- * kernel's list: what a full socket dropped.
+ * From the sockets: packets that a full socket dropped.  A supervisor that is
+ * not root may not read the kernel's list.
  */
 static void
 ask_sockets(const struct supervisor *s, struct queue_numbers *numbers)
@@ -31,7 +31,7 @@ ask_sockets(const struct supervisor *s, struct queue_numbers *numbers)
 	}
 }
 
-/* All zero if the kernel does not say. */
+/* All zero if they cannot be read. */
 static void
 read_queues(const struct supervisor *s, struct queue_numbers *numbers)
 {

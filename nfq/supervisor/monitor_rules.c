@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether the rules in the kernel are still ours. */
+/* Compares the kernel's rules with the intended ones. */
 #include "nfq/process/diag_print.h"
 #include "nfq/supervisor/parts.h"
 #include "policy/log.h"
@@ -35,8 +35,8 @@ monitor_rules_tick(struct supervisor *s, monotime_t now)
 	struct monitor_rules *m = &s->monitor.rules;
 
 	/*
-	 * While a reload's rules are in the kernel and its generation is not in
-	 * use yet, s->set describes the rules of before.
+	 * While a reload swaps, the kernel has the new rules, and s->set still
+	 * describes the old ones.
 	 */
 	if (!monotime_is_past(now, m->next) ||
 	    s->reload.phase == RELOAD_SWAPPING)

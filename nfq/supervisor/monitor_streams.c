@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How full the sets of intercepted TCP connections are.  Connections that find
- * no room go to their nameservers, and names of the mesh are not answered: the
- * state is "degraded" while that goes on.
+ * How full the sets of intercepted TCP connections are.  If a set is full, new
+ * connections go to their nameservers, which do not know the mesh's names: the
+ * state is "degraded" meanwhile.
  */
 #include <inttypes.h>
 
 #include "nfq/supervisor/parts.h"
 #include "policy/log.h"
 
-/* Percent of the room, and how long after the last that found none. */
+/* Percent of the room; how long "full" lasts after the last refusal. */
 #define NEARLY_FULL	90
 #define FULL_MS		5000
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The service manager's watchdog.  A daemon whose canaries are not answered is
- * of no use to anybody: its watchdog is left unanswered, and it is restarted.
+ * The service manager's watchdog.  If canaries are not answered, the daemon
+ * does not work: it stops answering the watchdog, so that it is restarted.
  */
 #include "nfq/process/notify.h"
 #include "nfq/supervisor/monitor.h"

@@ -2,7 +2,7 @@
 /*
  * The supervisor's state, and the functions that its files call in each other:
  * supervisor.c (loop), lifecycle.c (start and stop), reload.c, monitor.c and
- * their parts.  No other room includes this.
+ * others.  No other room includes this header.
  */
 #ifndef NFDNS_NFQ_SUPERVISOR_PARTS_H
 #define NFDNS_NFQ_SUPERVISOR_PARTS_H
@@ -30,54 +30,54 @@
 #include "rules/routes.h"
 #include "rules/ruleset.h"
 
-/* Where a reload has got to. */
+/* The phase of a reload. */
 enum reload_phase {
 	RELOAD_IDLE,
 	RELOAD_COMPILING,	/* nothing has changed yet */
-	RELOAD_SWAPPING,	/* rules are the new ones, the worker was told */
+	RELOAD_SWAPPING,	/* new rules installed, generation sent to the worker */
 };
 
-/* What a reload is to do, the greater including the smaller. */
+/* What a reload is to do; each includes those before it. */
 enum reload_wish {
 	RELOAD_NOTHING,
-	RELOAD_TABLES,		/* of the config that runs, if they changed */
+	RELOAD_TABLES,		/* of the current config, if they changed */
 	RELOAD_ALL,		/* the config's file too */
-	RELOAD_FORCED,		/* and a table that shrinks is meant */
+	RELOAD_FORCED,		/* and accept a table that shrinks */
 };
 
-/* The next state of things, owned until it is taken over or thrown away. */
+/* The next configuration and generation, until adopted or discarded. */
 struct reload {
 	enum reload_phase phase;
 	enum reload_wish wish;		/* of the one under way */
-	enum reload_wish again;		/* what was wished for meanwhile */
+	enum reload_wish again;		/* of the one to follow */
 	struct config *config;
 	struct ruleset set;
 	bool rules_changed;		/* and are installed, once SWAPPING */
 	struct generation_files generation;	/* the next one */
 	struct compiler *compiler;
-	struct watch *watch;		/* of the new config, if it is one */
-	bool reopen;			/* audit files again when it is over */
-	bool unchanged;			/* the table is, and stays */
-	unsigned int tries;		/* workers that were sent the generation */
-	monotime_t deadline;		/* of SWAPPING, for this worker */
+	struct watch *watch;		/* of a new config */
+	bool reopen;			/* reopen audit files when it is over */
+	bool unchanged;			/* the table is the same and stays */
+	unsigned int tries;		/* how many workers got the generation */
+	monotime_t deadline;		/* for this worker in SWAPPING */
 	struct diag diag;
 };
 
-/* Old conntrack entries that are in the way: zone.c. */
+/* The deletion of old conntrack entries: zone.c. */
 struct supervisor_zone {
 	struct conntrack *conntrack;	/* NULL: nothing to do */
-	bool sweeping;			/* a sweep is to go on */
-	unsigned int looks;		/* still to come, at those that waited */
+	bool sweeping;			/* a sweep is not finished */
+	unsigned int looks;		/* sweeps still to come */
 	monotime_t next;
 	int64_t wait_ms;
 };
 
 /* The bypassed cgroups, which come and go. */
 struct cgroups {
-	int inotify;			/* -1: there are none, or it cannot be had */
-	bool pending;			/* a look at them is due, or will be */
-	bool unfollowed;		/* some of them, and it was said */
-	bool failed;			/* the last look, and it was said */
+	int inotify;			/* -1: no cgroups, or no inotify */
+	bool pending;			/* a look is due now or at "next" */
+	bool unfollowed;		/* some cannot be watched; logged */
+	bool failed;			/* the last look failed; logged */
 	monotime_t next;		/* no look before that */
 };
 
@@ -89,12 +89,12 @@ struct supervisor {
 	struct status_page status;
 	int queues[CONFIG_MAX_WORKERS];
 	size_t queue_count;
-	const char *sockets; /* where sockets are opened; NULL: here */
-	bool sockets_gone;   /* and it was said */
+	const char *sockets; /* path of nfdns-sockets; NULL: none */
+	bool sockets_gone;   /* no answer there; logged */
 	struct canary_sockets canary_sockets;
 	int listeners[STREAM_LISTENERS];	/* -1: none */
 	struct routes *routes;
-	struct generation_files generation;	/* that the worker answers from */
+	struct generation_files generation;	/* of the worker's answers */
 	struct worker_process worker;
 	struct rules_kernel *kernel;
 	struct ruleset set;		/* borrows config */
@@ -106,68 +106,69 @@ struct supervisor {
 	int timer;			/* timerfd, every LIFE_LOOK_MS */
 	struct reload reload;
 	struct monitor monitor;
-	struct watch *watch;		/* NULL: nothing can be followed */
+	struct watch *watch;		/* NULL: files cannot be watched */
 	struct cgroups cgroups;
-	char table_error[STATUS_TEXT];	/* why there is no table, "" if there is */
-	char reload_error[STATUS_TEXT];	/* of one refused, until one succeeds */
-	enum reload_wish reload_refused;	/* what that one was to do */
+	char table_error[STATUS_TEXT];	/* why there is no table, or "" */
+	char reload_error[STATUS_TEXT];	/* of a refused reload, until one succeeds */
+	enum reload_wish reload_refused;	/* what the refused reload was to do */
 	bool ready;			/* the start is over */
 	bool stop;
-	bool hand_over;			/* rules and sockets are for a successor */
+	bool hand_over;			/* leave rules and sockets to a successor */
 	int exit_code;
 };
 
 /* lifecycle.c: every step in order, and all of them in reverse. */
 
-/* Returns EXIT_OK or the exit code; whatever was done is for supervisor_stop(). */
+/* EXIT_OK or another exit code; call supervisor_stop() in both cases. */
 int supervisor_start(struct supervisor *s) __attribute__((warn_unused_result));
-/* Takes a half-started supervisor too, and leaves nothing behind. */
+/* Undoes all steps; a half-started supervisor is allowed. */
 void supervisor_stop(struct supervisor *s);
 
 /* sockets.c */
 
-/* The sockets for canaries, if the socket helper opens them.  An exit code. */
+/* Gets the canaries' sockets from nfdns-sockets, if used.  An exit code. */
 int supervisor_start_sockets(struct supervisor *s)
     __attribute__((warn_unused_result));
 void supervisor_stop_sockets(struct supervisor *s);
-/* Listeners and policy routing, if TCP is captured.  An exit code. */
+/* Listeners and policy routing, if TCP is captured.  Returns an exit code. */
 int supervisor_start_stream(struct supervisor *s)
     __attribute__((warn_unused_result));
-/* Takes a half-started one too; a successor's routes stay. */
+/* A half-started one is allowed.  For a successor the routes stay. */
 void supervisor_stop_stream(struct supervisor *s);
-/* The worker wants a channel to the socket helper: it is sent one, or none. */
+/* Sends the worker a channel to nfdns-sockets, or none if that fails. */
 void supervisor_give_sockets(struct supervisor *s);
-/* Devices, routing rules or routes have changed, or it is time to look. */
+/* Call it after a change of devices, routing rules or routes, and often. */
 void supervisor_watch_routes(struct supervisor *s);
 
-/* zone.c: no question is lost to conntrack entries of before */
+/* zone.c: no question is lost to old conntrack entries */
 
 /*
- * Installs the full rules, as rules_kernel_install() does.  "change": questions
- * that pass were in another zone, or none, until now.  What they have left is
- * taken out while new ones wait in the queue, a tenth of a second at most; what
- * takes longer is zone_tick()'s.
+ * Installs the full rules, as rules_kernel_install() does.  "change": until
+ * now, passed questions were in another zone or in none.  Deletes their
+ * conntrack entries while new questions wait in the queue, for at most a tenth
+ * of a second; zone_tick() does the rest.
  */
 int zone_install(struct supervisor *s, bool change, struct diag *diag)
     __attribute__((warn_unused_result));
 /*
- * The rules are about to go: nothing gets the zone any more, what has it is
- * taken out.  "leaving" is of stage RULES_LEAVING.  A tenth of a second at most.
+ * Call it before the rules are removed: no new entry gets the zone, and those
+ * in it are deleted.  "leaving" is of stage RULES_LEAVING.  Takes at most a
+ * tenth of a second.
  */
 void zone_leave(struct supervisor *s, const struct ruleset *leaving);
-/* The rules are out: what was in flight then.  Frees. */
+/* Call it after they are removed: deletes the last entries, and frees. */
 void zone_left(struct supervisor *s);
 /* Every LIFE_LOOK_MS. */
 void zone_tick(struct supervisor *s, monotime_t now);
 
 /* state.c */
 
-/* What status and the service manager are told: ready, or degraded and why. */
+/* Tells status page and service manager: ready, or degraded and why. */
 void supervisor_show_state(struct supervisor *s);
 
 /*
- * Leaves run_dir/load for those who ask: what the last load said and the
- * sources of the table in use.  "sequence" is the reload's once it is over.
+ * Writes run_dir/load: the errors and warnings of the last load, and the
+ * sources of the table in use.  "sequence" is reload_sequence after the reload.
  */
 void supervisor_leave_report(const struct supervisor *s, uint32_t sequence,
     const struct diag *diag);
@@ -175,51 +176,51 @@ void supervisor_leave_report(const struct supervisor *s, uint32_t sequence,
 /* generation.c */
 
 /*
- * Opens what a generation has besides its table: the audit files and the
- * settings of config.  Every file that cannot be opened is an error in diag;
- * then generation has none of them.  0 or a negative errno.
+ * Opens a generation's files besides its table: the audit files and config's
+ * settings.  Each file that cannot be opened is an error in diag; then none
+ * stays open.  0 or a negative errno.
  */
 int supervisor_open_settings(const struct config *config,
     struct generation_files *generation, struct diag *diag)
     __attribute__((warn_unused_result));
 
-/* Opens the audit files again, under their names: somebody renamed the old. */
+/* Opens the audit files again after the old ones were renamed. */
 void supervisor_reopen_audit_files(struct supervisor *s);
 
 /* reload.c */
 
-/* Starts a reload, or has another follow the one that is under way. */
+/* Starts a reload; if one is running, another follows it. */
 void reload_begin(struct supervisor *s, enum reload_wish wish);
-/* The compiler's descriptor is readable. */
+/* Call it if the compiler's descriptor is readable. */
 void reload_compiler_ready(struct supervisor *s, monotime_t now);
-/* The worker's answer to a generation. */
+/* Handles the worker's answer to a generation. */
 void reload_answered(struct supervisor *s, const struct control_message *answer);
-/* There is a new worker, which answers from the old generation. */
+/* Call it for a new worker, which answers from the old generation. */
 void reload_worker_replaced(struct supervisor *s, monotime_t now);
-/* Ends a compiler, or kills a worker, that has had its time.  Call it often. */
+/* Kills a compiler or a worker that takes too long.  Call it often. */
 void reload_tick(struct supervisor *s, monotime_t now);
-/* The daemon stops: the reload under way is refused, nothing follows it. */
+/* The daemon stops: refuses the running reload and starts no other. */
 void reload_cancel(struct supervisor *s);
 
-/* cgroups.c: bypassed cgroups that come, go and come again */
+/* cgroups.c: bypassed cgroups that are removed and created again */
 
 /* Call before the rules are made, so that no change is missed. */
 void supervisor_start_cgroups(struct supervisor *s);
 void supervisor_stop_cgroups(struct supervisor *s);
-/* For poll(2); -1 while what it would say is known already. */
+/* For poll(2); -1 while a look is due anyway. */
 int supervisor_cgroups_fd(const struct supervisor *s);
-/* That descriptor is readable. */
+/* Call it if that descriptor is readable. */
 void supervisor_cgroups_changed(struct supervisor *s, monotime_t now);
-/* Installs the rules anew, if that has become due and is possible now. */
+/* Installs the rules again if that is due and possible now. */
 void supervisor_cgroups_tick(struct supervisor *s, monotime_t now);
-/* A reload is over: its rules are of when it began, its config may be another. */
+/* Call it after a reload: cgroups may have changed since it began. */
 void supervisor_cgroups_reloaded(struct supervisor *s);
 
-/* follow.c: files that change by themselves */
+/* follow.c: files that other programs change */
 
 /*
- * Follows what the config names from here on; what cannot be is logged.  Call
- * before the files are read, so that no change is missed.
+ * Watches the files that config names; logs those that cannot be watched.  Call
+ * it before the files are read, so that no change is missed.
  */
 struct watch *follow_open(const struct config *config);
 

@@ -91,7 +91,7 @@ write_file(int fd, const struct quarantine_packet *packet)
 	struct iovec parts[] = {
 		{ &file, sizeof(file) },
 		{ &header, sizeof(header) },
-		/* writev(2) only reads. */
+		/* only read by writev(2) */
 		{ (void *)(uintptr_t)packet->octets, packet->length },
 	};
 	const ssize_t whole = (ssize_t)(sizeof(file) + sizeof(header) +

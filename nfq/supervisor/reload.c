@@ -7,12 +7,13 @@
  *   compile   in the compiler process, while the loop goes on
  *   install   the rules, if they differ
  *   swap      the worker verifies the new generation (table, settings, audit
- *             files) and says when all answers are from it; if it dies
- *             meanwhile, the next worker is asked
- *   adopt     the configuration and the generation
+ *             files) and reports when all its answers come from it; if the
+ *             worker dies, the next worker gets the generation
+ *   adopt     the configuration and the generation become the current ones
  *
- * Nothing changes before "install"; an error there or in "swap" is undone.  A
- * reload that failed leaves a daemon that answers as before.
+ * Nothing changes before "install"; after an error there or in "swap", the old
+ * rules are installed again.  So after a failed reload the daemon answers as
+ * before.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@
 #define SWAP_MS		30000
 #define SHRINK_FREE	100	/* names: a smaller table may lose them all */
 
-/* Closes and frees what was not adopted; the phase is idle then. */
+/* Closes and frees what was not adopted; the phase becomes idle. */
 static void
 discard(struct reload *r)
 {
@@ -50,8 +51,8 @@ discard(struct reload *r)
 }
 
 /*
- * What the reload under way was to do beyond the tables: nothing if the
- * configuration file says what it said before.
+ * What the running reload changes: only the tables if the configuration file is
+ * the same as before.
  */
 static enum reload_wish
 wish_in_effect(const struct supervisor *s)
@@ -64,9 +65,9 @@ wish_in_effect(const struct supervisor *s)
 }
 
 /*
- * A refused one shows in the state until another succeeds that was to do as
- * much: a table that loads again says nothing of a configuration file that
- * does not.
+ * Notes an outcome for the state.  A refused reload shows there until one that
+ * does at least as much succeeds: a table that loads again does not mean that
+ * the refused configuration file is valid.
  */
 static void
 note_outcome(struct supervisor *s, const char *error)
@@ -84,7 +85,7 @@ note_outcome(struct supervisor *s, const char *error)
 		s->reload_refused = wish_in_effect(s);
 }
 
-/* The sources that made the same table once more may be newer. */
+/* The table is the same, but its sources may be newer: takes their times. */
 static void
 take_times(struct mesh *mesh, const struct mesh *again)
 {
@@ -93,7 +94,7 @@ take_times(struct mesh *mesh, const struct mesh *again)
 		mesh->sources[i].changed = again->sources[i].changed;
 }
 
-/* Reports the outcome, and starts the next reload if one was wanted meanwhile. */
+/* Reports the outcome; starts the next reload if one is due. */
 static void
 finish(struct supervisor *s, const char *error)
 {
@@ -111,7 +112,7 @@ finish(struct supervisor *s, const char *error)
 	if (r->unchanged)
 		take_times(&s->config->mesh, &r->config->mesh);
 	note_outcome(s, error);
-	/* First: who waits for the end looks at these next. */
+	/* First: "nfdns reload" reads these as soon as the reload ends. */
 	supervisor_show_state(s);
 	supervisor_leave_report(s, (atomic_load(
 	    &s->status.supervisor->reload_sequence) | 1) + 1, &r->diag);
@@ -141,7 +142,7 @@ refuse(struct supervisor *s)
 	finish(s, error);
 }
 
-/* All that can be checked before compiling; reports all errors at once. */
+/* Checks all that can be checked before compiling; reports all errors. */
 static int
 check(struct supervisor *s)
 {
@@ -182,7 +183,7 @@ reload_begin(struct supervisor *s, enum reload_wish wish)
 		refuse(s);
 }
 
-/* The rules as text, which tells all about them but the numbers of cgroups. */
+/* The rules as text, which has everything but the cgroups' numbers. */
 static char *
 rules_text(const struct ruleset *set)
 {
@@ -213,8 +214,8 @@ rules_differ(const struct ruleset *a, const struct ruleset *b)
 }
 
 /*
- * Sends the next generation to the worker there is.  A worker that does not
- * listen is dying: its successor will be asked.
+ * Sends the next generation to the worker.  If that fails, the worker is dying,
+ * and the next worker will get the generation.
  */
 static void
 send_generation(struct supervisor *s, monotime_t now)
@@ -242,8 +243,8 @@ undo_rules(struct supervisor *s)
 }
 
 /*
- * What may keep a sound image from being taken.  A truncated export is one,
- * and looks just like a mesh that has lost most of its names.
+ * mesh.shrink_limit.  A truncated export can compile without an error, and
+ * looks like a mesh that has lost most of its names.
  */
 static bool
 check_shrinking(const struct supervisor *s, const struct table_label *old,
@@ -262,7 +263,7 @@ check_shrinking(const struct supervisor *s, const struct table_label *old,
 	return false;
 }
 
-/* Whether the new image is to be used; if not, the reload is over. */
+/* Whether to use the new image; if not, the reload is over. */
 static bool
 is_wanted(struct supervisor *s)
 {
@@ -317,7 +318,7 @@ reload_compiler_ready(struct supervisor *s, monotime_t now)
 		compiled(s, now);
 }
 
-/* The worker answers from the new generation: it becomes the current one. */
+/* The worker answers from the new generation: makes it the current one. */
 static void
 adopt(struct supervisor *s, const struct control_message *answer)
 {
@@ -375,7 +376,7 @@ reload_worker_replaced(struct supervisor *s, monotime_t now)
 	if (r->phase != RELOAD_SWAPPING)
 		return;
 	if (r->tries < SWAP_TRIES) {
-		/* It reads this once it is ready. */
+		/* The worker reads it once it is ready. */
 		send_generation(s, now);
 		return;
 	}

@@ -20,8 +20,8 @@ path_of(char path[static PATH_MAX], const char *run_dir)
 }
 
 /*
- * A lock of fcntl(2) and not of flock(2): it goes with our process whatever
- * children do, and it tells who has it.
+ * A lock of fcntl(2), not flock(2): children do not inherit it, and the kernel
+ * tells which process holds it.
  */
 static int
 lock_file(int fd, pid_t *holder)
@@ -37,7 +37,7 @@ lock_file(int fd, pid_t *holder)
 	return -EBUSY;
 }
 
-/* Whether the file is still the one of that name: its last owner removes it. */
+/* Whether path still names this file: its last owner may have removed it. */
 static bool
 is_current(int fd, const char *path)
 {
@@ -59,7 +59,7 @@ write_pid(int fd)
 	return 0;
 }
 
-/* An fd with the lock, or a negative errno. */
+/* An fd that holds the lock, or a negative errno. */
 static int
 take_file(const char *path, pid_t *holder)
 {
@@ -121,7 +121,7 @@ run_dir_leave(const char *run_dir, int fd)
 	(void)close(fd);
 }
 
-/* Who has the lock: 0 if nobody has, or nobody that can be seen from here. */
+/* The pid of the lock's holder; 0: none, or in another pid namespace. */
 static pid_t
 lock_holder(int fd)
 {
@@ -133,7 +133,7 @@ lock_holder(int fd)
 	return lock.l_pid;
 }
 
-/* A second name could be that of a file that another program locks. */
+/* A file with a second name may be one that another program locks. */
 static bool
 is_plain(int fd)
 {
@@ -155,7 +155,7 @@ open_holder(int fd, pid_t *pid)
 	pidfd = pidfd_open(*pid, 0);
 	if (pidfd < 0)
 		return -errno;
-	/* Still, so the pid was not given to another in between. */
+	/* Same holder, so the pid was not reused in between. */
 	if (lock_holder(fd) == *pid)
 		return pidfd;
 	(void)close(pidfd);

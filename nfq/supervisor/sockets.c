@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The supervisor's IP sockets, opened by itself or by the socket helper
- * (nfq/sockets/server.h): those for canaries, the listeners for TCP with their
- * policy routing, and the worker's channel to the helper.  The supervisor gets
- * its own at the start, and needs no helper from then on.
+ * The supervisor's IP sockets, which it opens itself or gets from nfdns-sockets
+ * (nfq/sockets/server.h): the canaries', the TCP listeners with their policy
+ * routing, and the worker's channel to nfdns-sockets.  The supervisor gets its
+ * own sockets at the start and does not need nfdns-sockets afterwards.
  *
- * The listeners come before the routes: if another daemon has their port, it
- * does not lose its routes to us.
+ * The listeners come before the routes: if another daemon has their port, this
+ * daemon must not touch its routes.
  */
 #include <errno.h>
 #include <string.h>
@@ -36,7 +36,7 @@ tell_helper_error(const struct supervisor *s, int error)
 	return EXIT_ERROR;
 }
 
-/* The sockets for canaries. */
+/* Gets one UDP socket for each family, for canaries. */
 int
 supervisor_start_sockets(struct supervisor *s)
 {
@@ -79,14 +79,14 @@ supervisor_give_sockets(struct supervisor *s)
 	int channel;
 
 	if (s->sockets == NULL)
-		return;			/* it asks for what it cannot need */
+		return;			/* no worker of ours asks for it */
 	channel = sockets_connect_restricted(s->sockets);
 	if (channel < 0 && !s->sockets_gone)
 		log_warning("socket helper at %s cannot be reached: %s: over "
 		    "TCP, only names of the mesh are answered",
 		    s->sockets, strerror(-channel));
 	s->sockets_gone = channel < 0;
-	/* To a worker that is dying it does not matter. */
+	/* If this fails, the worker is dying. */
 	(void)!control_send(
 	    s->worker.control, &order, &channel, channel >= 0 ? 1 : 0);
 	if (channel >= 0)
@@ -109,7 +109,7 @@ tell_listen_error(const struct supervisor *s, size_t which, int error)
 	    host, s->config->stream.port, strerror(-error), remedy);
 }
 
-/* The predecessor's, in which connections may wait; or -1. */
+/* The predecessor's listener, in which connections may wait, or -1. */
 static int
 inherit_listener(struct supervisor *s, size_t which)
 {
@@ -122,7 +122,7 @@ inherit_listener(struct supervisor *s, size_t which)
 	return -1;
 }
 
-/* A listener that the socket helper opens, or a negative errno. */
+/* A listener from nfdns-sockets, or a negative errno. */
 static int
 ask_listener(const struct supervisor *s, const struct sockets_request *request)
 {
@@ -201,7 +201,7 @@ supervisor_start_stream(struct supervisor *s)
 void
 supervisor_stop_stream(struct supervisor *s)
 {
-	/* A successor goes on with the rules, and its own routes. */
+	/* The successor keeps rules and routes. */
 	if (s->hand_over)
 		routes_leave(s->routes);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How the supervisor stands, in words for those who ask. */
+/* Reports the supervisor's state in words. */
 #include <stdio.h>
 #include <string.h>
 

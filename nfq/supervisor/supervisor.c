@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The supervisor's loop: signals, the tick, the worker's messages and its
- * death, the compiler, the canary.  No step of it blocks.
+ * The supervisor's loop: signals, the tick, the worker's messages and death,
+ * the compiler, the canary.  No step blocks.
  */
 #include "nfq/supervisor/supervisor.h"
 
@@ -103,8 +103,8 @@ take_step(struct supervisor *s, enum worker_process_step step)
 }
 
 /*
- * The worker is dead.  The sockets are ours, so questions wait; all that the
- * next worker needs is here, so they do not wait long.
+ * The worker is dead.  The supervisor has the sockets, so questions wait, and
+ * it has all that the next worker needs, so they do not wait long.
  */
 static void
 replace_worker(struct supervisor *s)
@@ -135,13 +135,13 @@ take_tick(struct supervisor *s)
 	supervisor_cgroups_tick(s, now);
 }
 
-/* Files that are followed have changed. */
+/* Files that are watched have changed. */
 static void
 follow_ready(struct supervisor *s)
 {
 	unsigned int changed;
 
-	/* A reload may have taken it away since it was readable. */
+	/* A reload in the same round may have closed it. */
 	if (s->watch == NULL)
 		return;
 	changed = watch_next(s->watch, monotime_now());
@@ -155,7 +155,7 @@ follow_ready(struct supervisor *s)
 enum { WAIT_DEATH, WAIT_CONTROL, WAIT_SIGNALS, WAIT_TIMER, WAIT_COMPILER,
 	WAIT_CANARY, WAIT_DEVICES, WAIT_WATCH, WAIT_CGROUPS, WAITS };
 
-/* poll(2) passes over descriptors that are -1. */
+/* poll(2) ignores descriptors that are -1. */
 static void
 loop_once(struct supervisor *s)
 {
@@ -178,7 +178,7 @@ loop_once(struct supervisor *s)
 		wait[i].events = POLLIN;
 	if (poll(wait, WAITS, -1) < 0)
 		return;			/* interrupted: look again */
-	/* What the worker said before it died comes first. */
+	/* Messages come first: the worker may have sent some before it died. */
 	if (wait[WAIT_CONTROL].revents != 0)
 		take_messages(s);
 	if (wait[WAIT_DEATH].revents != 0)

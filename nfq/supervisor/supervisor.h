@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The supervisor: owns the table's socket, the queues' sockets and the status
- * page, parses no packet.  Start, stop and reload stand in supervisor.c in
- * order and in reverse.
+ * The supervisor: the parent process of nfdnsd.  It owns the sockets of rules
+ * and queues and the status page, starts and replaces the worker, reloads, and
+ * monitors.
+ *
+ * This room parses no packet, no question and no table.  lifecycle.c has start
+ * and stop in order.
  */
 #ifndef NFDNS_NFQ_SUPERVISOR_SUPERVISOR_H
 #define NFDNS_NFQ_SUPERVISOR_SUPERVISOR_H
@@ -10,15 +13,16 @@
 #include "policy/config/config.h"
 
 /*
- * Takes config over.  Sockets of the Internet are had from who listens at the
- * path "sockets" (nfq/sockets/server.h), or are our own if it is NULL.  Runs
- * until SIGTERM or SIGINT; returns the exit code.
+ * Runs the daemon until SIGTERM, SIGINT or SIGQUIT; returns the exit code.
+ * Takes ownership of config.  nfdns-sockets, which listens at the path
+ * "sockets", opens the IP sockets (nfq/sockets/server.h); if the path is NULL,
+ * the daemon opens them itself.
  */
 int supervisor_run(struct config *config, const char *sockets);
 
 /*
- * SIGHUP that brings this value along (sigqueue(3)) is a reload that may also
- * lose names (mesh.shrink_limit).
+ * The value of sigqueue(3) with which SIGHUP means a forced reload: one that
+ * ignores mesh.shrink_limit.
  */
 #define SUPERVISOR_FORCE 0x6e66
 

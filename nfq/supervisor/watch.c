@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Directories are watched, since files are replaced, and for a symbolic link
- * also the directories that it leads through; and the file itself, which may
- * be mounted there from another directory.  An event only says that it is time
- * to look: whether a file is another one than before is told by stat(2), and a
- * directory is what its files are.  So a link to a directory that is exchanged
- * (as by the "..data" of mounted volumes) is seen like any other change.
+ * Watches the directory of each file, since files are replaced; for a symbolic
+ * link also the directories that it leads through; and the file itself, which
+ * may be mounted there.  An event only says that it is time to look: stat(2)
+ * tells whether the file is another one or has changed.  So the exchange of a
+ * link to a directory (as "..data" in mounted volumes) is seen like any other
+ * change.
  */
 #include "nfq/supervisor/watch.h"
 
@@ -24,12 +24,12 @@
 
 #include "nfq/supervisor/file_stamp.h"
 
-/* When a directory is looked for again that was not there. */
+/* Interval of looks for a directory that does not exist. */
 #define RETRY_MS	1000
 
-/* As many links are followed as the kernel would. */
+/* The kernel's limit: MAXSYMLINKS in include/linux/namei.h. */
 #define MAX_LINKS	40
-/* Files that somebody writes at this moment. */
+/* Files that are open for writing. */
 #define MAX_WRITTEN	64
 
 #define EVENTS (IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE | IN_CREATE | \
@@ -46,7 +46,7 @@ struct watched {
 	int inside;			/* of itself, if it is a directory */
 };
 
-/* A name that was written to and not closed. */
+/* A file that was written to and is not closed yet. */
 struct written {
 	int directory;
 	char name[NAME_MAX + 1];
@@ -56,16 +56,16 @@ struct watch {
 	int epoll, inotify, timer;
 	struct watched *files;
 	size_t file_count;
-	unsigned int changed;		/* and not yet told */
-	monotime_t since;		/* when the first of it changed */
-	bool stirred;			/* by the last events: wait anew */
+	unsigned int changed;		/* and not yet reported */
+	monotime_t since;		/* time of the first of these changes */
+	bool stirred;			/* the last events changed a file: wait again */
 	bool armed;			/* the timer */
-	bool lost;			/* a directory is not there: try again */
+	bool lost;			/* a directory does not exist: try again */
 	struct written written[MAX_WRITTEN];
 	size_t written_count;
 };
 
-/* The directory of path, as it is written. */
+/* The directory part of path; resolves no link. */
 static void
 directory_of(const char *path, char directory[static PATH_MAX])
 {
@@ -79,7 +79,7 @@ directory_of(const char *path, char directory[static PATH_MAX])
 		    (int)(length > 0 ? length : 1), path);
 }
 
-/* Where the link at path leads: false if it is none. */
+/* Replaces path by the target of its link; false if it is no link. */
 static bool
 follow_link(char path[static PATH_MAX])
 {
@@ -100,8 +100,8 @@ follow_link(char path[static PATH_MAX])
 }
 
 /*
- * Watches the directory of what is at path and those that links lead to; *first
- * is the first one's watch descriptor.  0 or a negative errno.
+ * Watches the directory of path, and those that its links lead to; *first is
+ * the watch descriptor of the first.  0 or a negative errno.
  */
 static int
 watch_way(const struct watch *w, const char *path, int *first)
@@ -125,7 +125,7 @@ watch_way(const struct watch *w, const char *path, int *first)
 	return error;
 }
 
-/* The ways of all links in the directory. */
+/* Watches the directories that the links in a directory lead to. */
 static void
 watch_links(const struct watch *w, const char *path)
 {
@@ -148,7 +148,7 @@ watch_links(const struct watch *w, const char *path)
 	(void)closedir(directory);
 }
 
-/* Watches all that a change of the file can show in. */
+/* Watches everything in which a change of the file can show. */
 static int
 watch_file(const struct watch *w, struct watched *file)
 {
@@ -229,7 +229,7 @@ arm(struct watch *w, long ms)
 	w->armed = timerfd_settime(w->timer, 0, &wait, NULL) == 0;
 }
 
-/* A copy without slashes at its end, which would hide that it is a link. */
+/* A copy without trailing slashes, which would hide a link. */
 static char *
 copy_path(const char *path)
 {
@@ -266,14 +266,14 @@ watch_add(struct watch *w, const char *path, unsigned int what, bool beside)
 	return error;
 }
 
-/* "" if the event is about what is watched itself. */
+/* The name in the event; "" if it is about the watched file itself. */
 static const char *
 name_of(const struct inotify_event *event)
 {
 	return event->len > 0 ? event->name : "";
 }
 
-/* The place of a name among those that are written, or their number. */
+/* The index of the event's file in w->written, or written_count. */
 static size_t
 find_written(const struct watch *w, const struct inotify_event *event)
 {
@@ -287,8 +287,8 @@ find_written(const struct watch *w, const struct inotify_event *event)
 }
 
 /*
- * Keeps book of who writes.  A file that appears by creat(2) is still to be
- * written; a link is whole at once.
+ * Notes which files are being written.  A file that creat(2) made is still to
+ * be written; a link is complete at once.
  */
 static void
 note_writing(struct watch *w, const struct inotify_event *event)
@@ -308,7 +308,7 @@ note_writing(struct watch *w, const struct inotify_event *event)
 	}
 }
 
-/* Whether path's last part is that name. */
+/* Whether name is the last part of path. */
 static bool
 is_named(const char *path, const char *name)
 {
@@ -317,7 +317,7 @@ is_named(const char *path, const char *name)
 	return strcmp(slash != NULL ? slash + 1 : path, name) == 0;
 }
 
-/* Whether the event is about a file of ours, so that its writer matters. */
+/* Whether the event is about a watched file, so that its writer matters. */
 static bool
 is_ours(const struct watch *w, const struct inotify_event *event)
 {
@@ -343,7 +343,7 @@ is_ours(const struct watch *w, const struct inotify_event *event)
 	return false;
 }
 
-/* A symbolic link, and a second name of a file, have no writer to wait for. */
+/* False for a symbolic link and a hard link: they are complete at once. */
 static bool
 has_writer(const struct watch *w, const struct inotify_event *event)
 {
@@ -366,7 +366,7 @@ has_writer(const struct watch *w, const struct inotify_event *event)
 	return false;
 }
 
-/* What was lost sight of is not waited for. */
+/* After lost events, does not wait for files that were being written. */
 static void
 forget_written(struct watch *w, const struct inotify_event *event)
 {
@@ -398,7 +398,7 @@ take_event(struct watch *w, const struct inotify_event *event)
 		note_writing(w, event);
 }
 
-/* Which files are others than before; links may lead elsewhere now. */
+/* Finds the files that changed; watches again, as links may have, too. */
 static void
 compare(struct watch *w)
 {
@@ -407,7 +407,7 @@ compare(struct watch *w)
 		struct watched *file = &w->files[i];
 		struct file_stamp now;
 
-		/* First, so that nothing happens between the two. */
+		/* First, so that no change between the two is missed. */
 		w->lost |= watch_file(w, file) != 0;
 		now = file_stamp_of(file->path);
 		if (!file_stamp_equal(&now, &file->stamp)) {
@@ -440,10 +440,10 @@ read_events(struct watch *w)
 }
 
 /*
- * What has changed, if it is time to say so.  Every change begins the wait
- * anew, and a writer is waited for; but neither for longer than
- * WATCH_LATEST_MS, since not every writer closes (truncate(2) has nothing to
- * close), and some replace a file all the time.
+ * Returns what has changed, if it is time to report it.  Each change restarts
+ * the wait, and writers are waited for; but neither for longer than
+ * WATCH_LATEST_MS, since some writers never close (truncate(2) has no
+ * descriptor) and some replace a file all the time.
  */
 static unsigned int
 take_changed(struct watch *w, bool settled, monotime_t now)
@@ -461,7 +461,7 @@ take_changed(struct watch *w, bool settled, monotime_t now)
 			arm(w, left);
 		return 0;
 	}
-	/* Who still writes is heard of again with the next octet. */
+	/* A file that is still being written causes another event. */
 	w->written_count = 0;
 	w->changed = 0;
 	return changed;

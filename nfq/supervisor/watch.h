@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Follows files that others replace or write into (inotify(7)), and says when
- * they have changed and nobody is at them any more.
+ * Watches files that other programs replace or write (inotify(7)), and reports
+ * that they have changed when the change is complete.
  */
 #ifndef NFDNS_NFQ_SUPERVISOR_WATCH_H
 #define NFDNS_NFQ_SUPERVISOR_WATCH_H
@@ -21,9 +21,9 @@ int watch_open(struct watch **watch) __attribute__((warn_unused_result));
 void watch_close(struct watch *watch);	/* NULL is allowed */
 
 /*
- * Follows the file at path, which need not be there, wherever symbolic links
- * lead; a change of it is reported as "what".  With "beside", files in its
- * directory belong to it too.  A directory at path stands for all files in it
+ * Watches the file at path, which need not exist, through symbolic links; a
+ * change is reported as the bit "what".  With "beside", the other files in its
+ * directory belong to it, too.  A directory at path stands for all files in it
  * whose names do not begin with '.'.  0 or a negative errno.
  */
 int watch_add(struct watch *watch, const char *path, unsigned int what,
@@ -33,10 +33,10 @@ int watch_add(struct watch *watch, const char *path, unsigned int what,
 int watch_fd(const struct watch *watch);
 
 /*
- * Call when watch_fd() is readable.  Returns what has changed since it was
- * last asked and has been left alone for WATCH_SETTLE_MS, written files
- * closed; or, whatever goes on, what has changed WATCH_LATEST_MS ago or longer.
- * 0 if there is nothing to say yet.
+ * Call it if watch_fd() is readable.  Returns the bits of the files that
+ * changed since the last report, once all writers have closed and nothing more
+ * has changed for WATCH_SETTLE_MS, but at the latest after WATCH_LATEST_MS.  0
+ * if there is nothing to report yet.
  */
 #define WATCH_SETTLE_MS	300
 #define WATCH_LATEST_MS	3000

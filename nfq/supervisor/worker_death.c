@@ -15,8 +15,8 @@
 #include "nfq/worker/worker.h"
 #include "policy/log.h"
 
-#define TALK_MS		1000	/* in this time no more than... */
-#define TALK_LINES	5	/* ...so many lines on deaths */
+#define TALK_MS		1000	/* in this time at most... */
+#define TALK_LINES	5	/* ...so many lines about deaths */
 
 uint64_t
 worker_death_batches(const struct worker_process *k)
@@ -28,14 +28,14 @@ worker_death_batches(const struct worker_process *k)
 	return sum;
 }
 
-/* A flood of deaths is no flood of lines. */
+/* Limits the lines in the log. */
 static bool
 may_talk(const struct worker_process *k)
 {
 	return k->talk.said < TALK_LINES;
 }
 
-/* The user's name is not looked up: that may ask a nameserver. */
+/* A number, not a name: looking up the name may ask a nameserver. */
 static void
 user_text(char text[static 24], uid_t uid)
 {
@@ -45,7 +45,7 @@ user_text(char text[static 24], uid_t uid)
 		(void)snprintf(text, 24, "user %u", (unsigned int)uid);
 }
 
-/* Whether the thread of a queue had the packet that it died of. */
+/* Whether the packet in the hands of the queue's thread may be to blame. */
 static bool
 is_suspicious(const struct worker_process *k, unsigned int queue,
     const struct window_packet *packet)
@@ -55,7 +55,7 @@ is_suspicious(const struct worker_process *k, unsigned int queue,
 	if (k->hangs != LIFE_MOVES)
 		return queue == k->hung && k->held.known &&
 		    k->held.id == packet->id;
-	/* A crash that could not be noted may be any thread's. */
+	/* If the crash was not recorded, any thread may have crashed. */
 	return fault == WINDOW_NO_FAULT || fault == queue + 1;
 }
 
@@ -101,7 +101,7 @@ blame(struct worker_process *k, unsigned int queue,
 	atomic_fetch_add(&k->status->supervisor->poison_packets, 1);
 }
 
-/* Users who do it again and again. */
+/* Notes a user whose packets kill workers repeatedly. */
 static void
 accuse(struct worker_process *k, uid_t uid, monotime_t now)
 {
@@ -128,7 +128,7 @@ cause_of(const struct worker_process *k, int wait_status, bool blamed)
 	return blamed ? STATUS_DEATH_POISON : STATUS_DEATH_FAILED;
 }
 
-/* Its packet can be to blame only for a crash or a hang. */
+/* A packet can be to blame only for a crash or a hang. */
 static bool
 may_blame(const struct worker_process *k, int wait_status)
 {
@@ -155,8 +155,8 @@ worker_death_examine(struct worker_process *k, int wait_status,
 		blamed++;
 	}
 	/*
-	 * Of several packets, nobody knows whose it was; and a worker without
-	 * the CPU may look blocked, which somebody else can bring about.
+	 * If several packets may be to blame, the user is not known.  And a
+	 * worker may look blocked because another user's programs take all CPU.
 	 */
 	if (blamed == 1 && k->hangs != LIFE_BLOCKED)
 		accuse(k, uid, now);

@@ -68,7 +68,7 @@ run_worker(const struct worker_process *k, int control, pid_t supervisor)
 	_exit(worker_run(&handover));
 }
 
-/* Reaps; nothing of the worker is left but what it held in the queues. */
+/* Reaps the worker; only the packets that it held are left, in the queues. */
 static int
 reap(struct worker_process *k)
 {
@@ -174,13 +174,13 @@ worker_process_receive(
 		return -EAGAIN;
 	error = control_receive(k->control, message, fds);
 	if (error == 0) {
-		/* It has no files to give. */
+		/* A worker sends no files. */
 		for (uint32_t i = 0; i < message->fd_count; i++)
 			(void)close(fds[i]);
 		if (message->kind == CONTROL_READY)
 			life_ready(&k->life);
 	} else if (error == -ECONNRESET) {
-		/* Dead, or as good as: a worker without orders has no use. */
+		/* The worker is dead, or useless without its control socket. */
 		close_control(k);
 		(void)kill(k->pid, SIGKILL);
 	} else if (error != -EAGAIN && error != -EINTR) {
@@ -232,7 +232,7 @@ worker_process_replace(struct worker_process *k, monotime_t now)
 	return next == LIFE_OVER ? WORKER_PROCESS_OVER : start_again(k, now);
 }
 
-/* Of all its threads; 0 if the kernel does not say. */
+/* CPU time of all threads; 0 if it cannot be read. */
 static int64_t
 cpu_ms(const struct worker_process *k)
 {
@@ -244,7 +244,7 @@ cpu_ms(const struct worker_process *k)
 	return (int64_t)used.tv_sec * 1000 + used.tv_nsec / 1000000;
 }
 
-/* Without reaping: WNOWAIT. */
+/* Whether a signal stopped the worker.  Does not reap it: WNOWAIT. */
 static bool
 is_stopped(const struct worker_process *k)
 {
@@ -254,7 +254,7 @@ is_stopped(const struct worker_process *k)
 	    WNOWAIT) == 0 && info.si_pid != 0;
 }
 
-/* What the thread of a slot shows; whether packets wait is asked only if idle. */
+/* The signs of a slot's thread; looks for waiting packets only if it is idle. */
 static struct life_signs
 signs_of(const struct worker_process *k, unsigned int i)
 {
@@ -274,7 +274,7 @@ signs_of(const struct worker_process *k, unsigned int i)
 	return signs;
 }
 
-/* A packet is no reason for being stopped; the next worker gets it, too. */
+/* No packet stops a process, so the next worker gets the packet. */
 static void
 end_hanging(struct worker_process *k, unsigned int i, enum life_sign sign)
 {
@@ -327,7 +327,7 @@ worker_process_look(struct worker_process *k, monotime_t now)
 	return WORKER_PROCESS_SAME;
 }
 
-/* Whether the worker is dead within timeout_ms. */
+/* Waits for the worker's death; false after timeout_ms. */
 static bool
 wait_death(const struct worker_process *k, int timeout_ms)
 {

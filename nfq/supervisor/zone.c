@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The change of conntrack zones when the rules come and when they go.  A
- * question that would meet an old entry of its port (conntrack.h) is dropped by
- * the kernel, so those entries have to go between the last question of the one
- * kind and the first of the other.  For that moment the worker is stopped:
- * questions wait in the queue, replies to earlier ones come in.
+ * The change of conntrack zones when rules are installed and removed.  If a
+ * question meets an old entry for its port (rules/conntrack.h), the kernel
+ * drops it.  So the old entries are deleted between the last question in the
+ * old zone and the first in the new one.  For that moment the worker is
+ * stopped: questions wait in the queue, and replies to earlier ones arrive.
  */
 #include <errno.h>
 #include <poll.h>
@@ -14,16 +14,16 @@
 #include "nfq/supervisor/parts.h"
 #include "policy/log.h"
 
-#define SETTLE_MS	30	/* for replies that are under way */
-#define HOLD_MS		100	/* questions wait no longer than about that */
+#define SETTLE_MS	30	/* wait for replies to earlier questions */
+#define HOLD_MS		100	/* about the longest that questions wait */
 #define AGAIN_MS	5	/* between looks at entries that wait for replies */
-#define PIECE_MS	5	/* of the loop's time, every LIFE_LOOK_MS */
-#define FIRST_LOOK_MS	1000	/* after the rules came; the next each twice later */
-#define LOOKS		5	/* 31 s in all: then what had no reply has expired */
+#define PIECE_MS	5	/* of every LIFE_LOOK_MS, at most */
+#define FIRST_LOOK_MS	1000	/* after the rules; each further one twice as late */
+#define LOOKS		5	/* 31 s in all: then entries without reply expire */
 
 /*
- * Only a worker that is ready: before, it does not die with its supervisor
- * (PR_SET_PDEATHSIG), and would stay stopped if that died now.
+ * Only if the worker is ready: before that, it has no PR_SET_PDEATHSIG and
+ * would stay stopped for ever if the supervisor died now.
  */
 static void
 signal_worker(const struct supervisor *s, int signal)
@@ -32,7 +32,7 @@ signal_worker(const struct supervisor *s, int signal)
 		(void)kill(s->worker.pid, signal);
 }
 
-/* DNS works without: it is as if the zone's rule had always been there alone. */
+/* Goes on without a sweep: DNS works, but a few questions may be lost. */
 static void
 give_up(struct supervisor *s, int error)
 {
@@ -45,7 +45,7 @@ give_up(struct supervisor *s, int error)
 	s->zone.sweeping = false;
 }
 
-/* 0 or a negative errno, -EAGAIN if the time was too short. */
+/* 0 or a negative errno; -EAGAIN if the time was too short. */
 static int
 sweep_until(struct supervisor *s, enum conntrack_side side, monotime_t end)
 {
@@ -72,7 +72,7 @@ sweep_until(struct supervisor *s, enum conntrack_side side, monotime_t end)
 	return error;
 }
 
-/* The sweep itself; what is left of it is for zone_tick(). */
+/* Sweeps until "end"; zone_tick() does the rest. */
 static void
 sweep(struct supervisor *s, enum conntrack_side side, monotime_t end)
 {
@@ -86,7 +86,7 @@ sweep(struct supervisor *s, enum conntrack_side side, monotime_t end)
 		give_up(s, error);
 }
 
-/* What comes in SETTLE_MS are the last replies to questions of before. */
+/* In SETTLE_MS the last replies to earlier questions arrive. */
 static void
 enter(struct supervisor *s)
 {
