@@ -149,13 +149,15 @@ status_of_http(unsigned int http_status)
 static unsigned int
 not_grpc(const struct grpc_reply *reply, char why[static FEED_TEXT])
 {
+	const unsigned int status = status_of_http(reply->http_status);
 	char body[96];
 
 	feed_text_clean(body, sizeof(body), reply->body, reply->body_length);
 	(void)snprintf(why, FEED_TEXT,
-	    "the answer is HTTP %u and not gRPC%s%s%s", reply->http_status,
+	    "%s (%u): the answer is HTTP %u and not gRPC%s%s%s",
+	    grpc_status_name(status), status, reply->http_status,
 	    *body != '\0' ? ": \"" : "", body, *body != '\0' ? "\"" : "");
-	return status_of_http(reply->http_status);
+	return status;
 }
 
 unsigned int
@@ -169,7 +171,8 @@ grpc_reply_status(const struct grpc_reply *reply, char why[static FEED_TEXT])
 		status = reply->http_status != 200 ?
 		    status_of_http(reply->http_status) : GRPC_UNKNOWN;
 		(void)snprintf(why, FEED_TEXT,
-		    "HTTP %u without grpc-status", reply->http_status);
+		    "%s (%u): HTTP %u without grpc-status",
+		    grpc_status_name(status), status, reply->http_status);
 		return status;
 	}
 	(void)snprintf(why, FEED_TEXT, "%s (%u)%s%.200s",

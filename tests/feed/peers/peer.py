@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The stand-ins for istiod, as a test uses them."""
 import base64
-import functools
 import json
 import os
 import pathlib
@@ -18,9 +17,19 @@ from netlab.outcome import WAIT_S, Failure, Skip, expect
 GOCODE = "/usr/share/gocode"
 
 
-@functools.cache
+building = threading.Lock()
+built = {}
+
+
 def go_program(name):
     """One on grpc-go, peers/NAME; built once a build directory."""
+    with building:
+        if name not in built:
+            built[name] = _build(name)
+        return built[name]
+
+
+def _build(name):
     if shutil.which("go") is None:
         raise Skip("go is not installed")
     if not os.path.exists(f"{GOCODE}/src/google.golang.org/grpc/server.go"):

@@ -153,6 +153,8 @@ http_status_of_what_is_not_grpc(void)
 		    { "content-type", "text/html" }, { "grpc-status", "1" }) ==
 		    rows[i].status);
 	CHECK(STATUS({ ":status", "503" }) == 14);
+	CHECK(strcmp(why, "Unavailable (14): the answer is HTTP 503 and not "
+	    "gRPC") == 0);
 	CHECK(STATUS({ ":status", "200" },
 	    { "content-type", "application/grpcx" }, { "grpc-status", "0" }) == 2);
 }
