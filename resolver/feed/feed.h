@@ -58,6 +58,7 @@ struct feed_config {
 	char *kubeconfig;		/* NULL: the pod's service account */
 	char **namespaces;		/* none: all */
 	size_t namespace_count;
+	bool pods;			/* those too: many, and few need their names */
 };
 
 /* Why a connection ended that was wanted; feed_cause_name() has the words. */

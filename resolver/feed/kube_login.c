@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/feed/kube_login.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "resolver/feed/small_file.h"
+
+#define TOKEN_MAX	((size_t)64 << 10)
+
+void
+kube_credentials_init(struct kube_credentials *c, const char *kubeconfig)
+{
+	*c = (struct kube_credentials){ .kubeconfig = kubeconfig };
+}
+
+static void
+set_token(struct kube_credentials *c, char *token)
+{
+	if (c->token != NULL)
+		explicit_bzero(c->token, strlen(c->token));
+	free(c->token);
+	c->token = token;
+}
+
+/*
+ * A header's value: visible characters only, so that a file cannot add headers
+ * of its own.
+ */
+static bool
+is_token(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] <= ' ' || text[i] > '~')
+			return false;
+	}
+	return length > 0 && length <= TOKEN_MAX;
+}
+
+/* The token without the white space around it; NULL if it is none. */
+static char *
+copy_token(const char *text, size_t length)
+{
+	static const char space[] = " \t\r\n";
+
+	while (length > 0 && strchr(space, text[length - 1]) != NULL &&
+	    text[length - 1] != '\0')
+		length--;
+	while (length > 0 && strchr(space, *text) != NULL && *text != '\0') {
+		text++;
+		length--;
+	}
+	return is_token(text, length) ? strndup(text, length) : NULL;
+}
+
+/*
+ * The file counts from when it was read first; until then, and if it cannot be
+ * read now, what there was before.
+ */
+static bool
+read_token_file(struct kube_credentials *c, const char *path)
+{
+	struct small_file file;
+	int error = small_file_read(path, &file);
+	char *token = error == 0 ? copy_token(file.octets, file.length) : NULL;
+
+	small_file_wipe(&file);
+	if (token != NULL) {
+		set_token(c, token);
+		c->token_read = true;
+		return true;
+	}
+	(void)snprintf(c->error, sizeof(c->error), "tokenFile %.150s: %s",
+	    path, error != 0 ? strerror(-error) : "holds no token");
+	return c->token_read || c->token != NULL;
+}
+
+static bool
+read_token(struct kube_credentials *c)
+{
+	const char *inside = c->access.token;
+	char *token;
+
+	if (inside != NULL && !c->token_read) {
+		token = copy_token(inside, strlen(inside));
+		if (token == NULL) {
+			(void)snprintf(c->error, sizeof(c->error),
+			    "%.150s: the token is none", c->kubeconfig);
+			return false;
+		}
+		set_token(c, token);
+	}
+	if (c->access.token_file != NULL)
+		return read_token_file(c, c->access.token_file);
+	if (inside == NULL)
+		set_token(c, strdup(""));
+	return c->token != NULL;
+}
+
+static int
+load_access(struct kube_credentials *c, struct kube_access *access)
+{
+	if (c->kubeconfig != NULL)
+		return kubeconfig_load(access, c->kubeconfig, c->error);
+	return kubeconfig_in_cluster(access, getenv("KUBERNETES_SERVICE_HOST"),
+	    getenv("KUBERNETES_SERVICE_PORT"), KUBECONFIG_POD, c->error);
+}
+
+bool
+kube_credentials_refresh(struct kube_credentials *c, monotime_t now)
+{
+	struct kube_access access;
+	int error;
+
+	if (monotime_is_set(c->due) && !monotime_is_past(now, c->due))
+		return c->loaded;
+	c->error[0] = '\0';
+	c->due = MONOTIME_NEVER;
+	error = load_access(c, &access);
+	if (error == 0) {
+		error = kube_tls_load(&c->tls, &access, c->error);
+		if (error == 0) {
+			kube_access_free(&c->access);
+			c->access = access;
+		} else {
+			kube_access_free(&access);
+		}
+	}
+	if (error == 0 && !read_token(c))
+		error = -EINVAL;
+	if (error == -ENOMEM)
+		(void)snprintf(c->error, sizeof(c->error), "no memory");
+	if (error == 0)
+		c->loaded = true;
+	if (c->error[0] != '\0')
+		c->due = monotime_add_ms(now, KUBE_CREDENTIALS_RETRY_MS);
+	if (c->loaded && c->access.insecure && !c->warned) {
+		c->warning = "insecure-skip-tls-verify: ANYBODY between here"
+		    " and the API server can read the token and answer for"
+		    " every name; use certificate-authority";
+		c->warned = true;
+	}
+	return c->loaded;
+}
+
+void
+kube_credentials_free(struct kube_credentials *c)
+{
+	set_token(c, NULL);
+	kube_access_free(&c->access);
+	kube_tls_free(&c->tls);
+}

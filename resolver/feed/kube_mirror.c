@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/feed/kube_mirror.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REFUSAL_MAX	((size_t)16 << 10)	/* the rest of it is not read */
+
+void
+kube_mirror_init(struct kube_mirror *mirror, const struct kube_kind *kind,
+    size_t limit, uint64_t random)
+{
+	*mirror = (struct kube_mirror){
+		.kind = kind,
+		.limit = limit,
+		.store = KUBE_STORE_INIT(random),
+		.staged = KUBE_STORE_INIT(random),
+		.split = JSON_SPLIT_INIT,
+		.slim = KUBE_SLIM_INIT,
+		.tree = JSON_TREE_INIT,
+	};
+}
+
+void
+kube_mirror_begin(struct kube_mirror *m, enum kube_body body)
+{
+	m->body = body;
+	m->events = 0;
+	m->refusal.used = 0;
+	json_split_begin(&m->split, body == KUBE_BODY_LIST);
+	if (body == KUBE_BODY_INITIAL ||
+	    (body == KUBE_BODY_LIST && m->page[0] == '\0')) {
+		kube_store_clear(&m->staged);
+		m->pages = 0;
+	}
+}
+
+static enum kube_result
+broken(struct kube_mirror *m, const char *why)
+{
+	m->why = why;
+	return KUBE_BROKEN;
+}
+
+/* The reader of tables would refuse the whole table because of it. */
+static void
+complain(struct kube_mirror *m, const char *key, const char *why)
+{
+	if (m->complaint[0] == '\0')
+		(void)snprintf(m->complaint, sizeof(m->complaint),
+		    "%s %.150s is left out: %s", m->kind->kind, key, why);
+}
+
+/* Whether that is the store that tables are made of. */
+static void
+note_change(struct kube_mirror *m, const struct kube_store *store)
+{
+	if (store == &m->store)
+		m->changed = true;
+}
+
+/* Keeps an object. */
+static enum kube_result
+put(struct kube_mirror *m, struct kube_store *store,
+    const struct kube_meta *meta, const struct json_range *object)
+{
+	const char *why;
+	int error = kube_slim_make(&m->slim, m->kind, object, &why);
+
+	if (error == -EINVAL) {
+		complain(m, meta->key, why);
+		if (kube_store_remove(store, meta->key))
+			note_change(m, store);
+		return KUBE_GOES_ON;
+	}
+	if (error == -EBADMSG)
+		return broken(m, "an object is not valid JSON");
+	if (error == 0)
+		error = kube_store_put(store, meta->key, m->slim.text,
+		    m->slim.length);
+	if (error < 0)
+		return broken(m, "no memory for the objects");
+	if (error > 0)
+		note_change(m, store);
+	if (store->octets > m->limit)
+		return broken(m, "the objects are larger than the feed's"
+		    " limit; raise it in feed.conf");
+	return KUBE_GOES_ON;
+}
+
+static enum kube_result
+read_item(struct kube_mirror *m, const struct json_range *object)
+{
+	struct kube_meta meta;
+
+	if (kube_meta_read(&meta, object) != 0)
+		return broken(m, "an object is not valid JSON");
+	if (meta.key[0] == '\0')
+		return KUBE_GOES_ON;
+	return put(m, &m->staged, &meta, object);
+}
+
+/* What was staged is the truth now. */
+static void
+commit(struct kube_mirror *m)
+{
+	kube_store_replace(&m->store, &m->staged);
+	m->synced = true;
+	m->changed = true;
+}
+
+/* A bookmark: only its version counts, and whether it ends the first events. */
+static enum kube_result
+read_bookmark(struct kube_mirror *m, const struct json_range *object)
+{
+	const struct json_node *root;
+	const char *why, *end;
+	unsigned int line;
+	int error;
+
+	if (m->body != KUBE_BODY_INITIAL)
+		return KUBE_GOES_ON;
+	root = json_tree_take(&m->tree, object, &error, &why, &line);
+	end = json_tree_string(json_tree_member(json_tree_member(
+	    json_tree_member(root, "metadata"), "annotations"),
+	    "k8s.io/initial-events-end"));
+	if (end == NULL || strcmp(end, "true") != 0)
+		return broken(m, "no end of the initial events");
+	m->body = KUBE_BODY_WATCH;
+	commit(m);
+	return KUBE_GOES_ON;
+}
+
+struct event {
+	struct json_range type;
+	struct json_range object;
+};
+
+static bool
+read_event(struct event *event, const struct json_range *range)
+{
+	struct json_scan scan = json_scan_over(range->text, range->length);
+	struct json_range key, value;
+	bool type = false, object = false;
+
+	if (!json_scan_enter_object(&scan))
+		return false;
+	while (json_scan_member(&scan, &key) &&
+	    json_scan_value(&scan, &value)) {
+		if (json_range_is(&key, "type") && value.text[0] == '"') {
+			event->type = value;
+			type = true;
+		} else if (json_range_is(&key, "object") &&
+		    value.text[0] == '{') {
+			event->object = value;
+			object = true;
+		}
+	}
+	return scan.expected == NULL && type && object;
+}
+
+/* An object came, changed, or went. */
+static enum kube_result
+apply(struct kube_mirror *m, const struct event *event,
+    const struct kube_meta *meta)
+{
+	struct kube_store *store = m->body == KUBE_BODY_INITIAL ? &m->staged :
+	    &m->store;
+
+	if (json_range_is(&event->type, "BOOKMARK"))
+		return read_bookmark(m, &event->object);
+	if (json_range_is(&event->type, "DELETED")) {
+		if (kube_store_remove(store, meta->key))
+			note_change(m, store);
+		return KUBE_GOES_ON;
+	}
+	if (!json_range_is(&event->type, "ADDED") &&
+	    !json_range_is(&event->type, "MODIFIED"))
+		return broken(m, "an event of a type that is not known");
+	if (meta->key[0] == '\0')
+		return KUBE_GOES_ON;
+	return put(m, store, meta, &event->object);
+}
+
+static enum kube_result
+read_watch(struct kube_mirror *m, const struct json_range *range)
+{
+	struct event event;
+	struct kube_meta meta;
+	enum kube_result result;
+
+	if (!read_event(&event, range) ||
+	    kube_meta_read(&meta, &event.object) != 0)
+		return broken(m, "an event is not valid JSON with a type and"
+		    " an object");
+	if (json_range_is(&event.type, "ERROR")) {
+		kube_status_read(&m->status, &m->tree, &event.object);
+		return KUBE_REFUSED;
+	}
+	result = apply(m, &event, &meta);
+	if (result != KUBE_GOES_ON)
+		return result;
+	m->events++;
+	/* Before the end of the initial events there is nothing to go on from. */
+	if (meta.version[0] != '\0' && m->body == KUBE_BODY_WATCH)
+		memcpy(m->version, meta.version, sizeof(m->version));
+	return KUBE_GOES_ON;
+}
+
+/* Keeps the beginning of a refusal. */
+static enum kube_result
+read_refusal(struct kube_mirror *m, const void *octets, size_t length)
+{
+	struct json_split_text *t = &m->refusal;
+
+	if (t->text == NULL) {
+		t->text = malloc(REFUSAL_MAX);
+		if (t->text == NULL)
+			return broken(m, "no memory");
+		t->size = REFUSAL_MAX;
+	}
+	if (length > t->size - t->used)
+		length = t->size - t->used;
+	memcpy(t->text + t->used, octets, length);
+	t->used += length;
+	return KUBE_GOES_ON;
+}
+
+enum kube_result
+kube_mirror_body(struct kube_mirror *m, const void *octets, size_t length)
+{
+	enum kube_result result = KUBE_GOES_ON;
+	struct json_range object;
+	int n = 0;
+
+	if (length == 0)
+		return KUBE_GOES_ON;
+	if (m->body == KUBE_BODY_REFUSAL)
+		return read_refusal(m, octets, length);
+	if (json_split_add(&m->split, octets, length) != 0)
+		return broken(m, "no memory for the objects");
+	while (result == KUBE_GOES_ON &&
+	    (n = json_split_next(&m->split, &object)) == 1)
+		result = m->body == KUBE_BODY_LIST ? read_item(m, &object) :
+		    read_watch(m, &object);
+	if (result != KUBE_GOES_ON)
+		return result;
+	if (n == -EMSGSIZE)
+		return broken(m, "an object of more than 16 MiB");
+	if (n == -ENOMEM)
+		return broken(m, "no memory for the objects");
+	return n == 0 ? KUBE_GOES_ON : broken(m, "no JSON objects, which is"
+	    " what an API server sends");
+}
+
+/* The list's own metadata: its version, and whether there are more pages. */
+static enum kube_result
+end_list(struct kube_mirror *m)
+{
+	const struct json_range head = json_split_head(&m->split);
+	const struct json_node *root, *metadata;
+	const char *why, *version, *page;
+	unsigned int line;
+	int error;
+
+	if (!json_split_is_whole(&m->split))
+		return broken(m, "a list that is cut off");
+	root = json_tree_take(&m->tree, &head, &error, &why, &line);
+	metadata = json_tree_member(root, "metadata");
+	version = json_tree_string(json_tree_member(metadata,
+	    "resourceVersion"));
+	page = json_tree_string(json_tree_member(metadata, "continue"));
+	if (json_tree_member(root, "items") == NULL || version == NULL ||
+	    version[0] == '\0' || strlen(version) >= sizeof(m->version) ||
+	    (page != NULL && strlen(page) >= sizeof(m->page)))
+		return broken(m, "no list, which has items and a"
+		    " resourceVersion");
+	if (page != NULL && page[0] != '\0') {
+		if (++m->pages > KUBE_MAX_PAGES)
+			return broken(m, "a list whose pages do not end");
+		memcpy(m->page, page, strlen(page) + 1);
+		return KUBE_GOES_ON;
+	}
+	m->page[0] = '\0';
+	memcpy(m->version, version, strlen(version) + 1);
+	commit(m);
+	return KUBE_GOES_ON;
+}
+
+enum kube_result
+kube_mirror_end(struct kube_mirror *m)
+{
+	const struct json_range text = { .text = m->refusal.text != NULL ?
+	    m->refusal.text : "", .length = m->refusal.used, .line = 1 };
+
+	switch (m->body) {
+	case KUBE_BODY_LIST:
+		return end_list(m);
+	case KUBE_BODY_REFUSAL:
+		kube_status_read(&m->status, &m->tree, &text);
+		return KUBE_REFUSED;
+	default:
+		return json_split_is_whole(&m->split) ? KUBE_GOES_ON :
+		    broken(m, "a watch that ends in the middle of an event");
+	}
+}
+
+void
+kube_mirror_clear(struct kube_mirror *m)
+{
+	kube_store_clear(&m->staged);
+	if (m->store.count > 0)
+		m->changed = true;
+	kube_store_clear(&m->store);
+	m->version[0] = m->page[0] = '\0';
+}
+
+void
+kube_mirror_free(struct kube_mirror *m)
+{
+	kube_store_clear(&m->store);
+	kube_store_clear(&m->staged);
+	json_split_free(&m->split);
+	kube_slim_free(&m->slim);
+	json_tree_free(&m->tree);
+	free(m->refusal.text);
+	m->refusal.text = NULL;
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/feed/kubeconfig.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <openssl/evp.h>
+
+#include "resolver/feed/small_file.h"
+#include "resolver/feed/text.h"
+#include "resolver/text/yaml_tree.h"
+
+struct reading {
+	struct kube_access *access;
+	const char *path;
+	char *why;
+	int error;			/* sticky */
+};
+
+static void __attribute__((format(printf, 3, 4)))
+fail(struct reading *r, const struct yaml_node *node, const char *format, ...)
+{
+	char text[FEED_TEXT], at[24] = "";
+	va_list arguments;
+
+	if (r->error != 0)
+		return;
+	r->error = -EINVAL;
+	va_start(arguments, format);
+	(void)vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (node != NULL)
+		(void)snprintf(at, sizeof(at), ":%u", node->line);
+	(void)snprintf(r->why, FEED_TEXT, "%.100s%s: %.120s", r->path, at,
+	    text);
+	/* Texts of the file may be in it. */
+	(void)memcpy(text, r->why, FEED_TEXT);
+	feed_text_clean(r->why, FEED_TEXT, text, strlen(text));
+}
+
+static char *
+copy(struct reading *r, const char *text)
+{
+	char *copied = text != NULL ? strdup(text) : NULL;
+
+	if (text != NULL && copied == NULL && r->error == 0)
+		r->error = -ENOMEM;
+	return copied;
+}
+
+/* The text of a member, or NULL; an empty one is none. */
+static const char *
+text_of(struct reading *r, const struct yaml_node *map, const char *key)
+{
+	const struct yaml_node *node = yaml_tree_member(map, key);
+	const char *text = yaml_tree_string(node);
+
+	if (node != NULL && node->kind != YAML_KIND_TEXT)
+		fail(r, node, "%s is no text", key);
+	return text != NULL && text[0] != '\0' ? text : NULL;
+}
+
+/* A path, which may be relative to the kubeconfig. */
+static char *
+copy_path(struct reading *r, const char *text)
+{
+	const char *slash = strrchr(r->path, '/');
+	char *path = NULL;
+
+	if (text == NULL || text[0] == '/' || slash == NULL)
+		return copy(r, text);
+	if (asprintf(&path, "%.*s/%s", (int)(slash - r->path), r->path,
+	    text) < 0) {
+		r->error = -ENOMEM;
+		return NULL;
+	}
+	return path;
+}
+
+/* Base64 into memory of its own.  Returns its length, or -1. */
+static int
+decode(const char *text, unsigned char **octets)
+{
+	size_t length = strlen(text);
+	EVP_ENCODE_CTX *context = EVP_ENCODE_CTX_new();
+	int used = 0, last = 0, good = -1;
+
+	*octets = malloc(length + 1);
+	if (context != NULL && *octets != NULL) {
+		EVP_DecodeInit(context);
+		good = EVP_DecodeUpdate(context, *octets, &used,
+		    (const unsigned char *)text, (int)length);
+		if (good >= 0)
+			good = EVP_DecodeFinal(context, *octets + used, &last);
+	}
+	EVP_ENCODE_CTX_free(context);
+	if (good >= 0 && used + last > 0)
+		return used + last;
+	free(*octets);
+	*octets = NULL;
+	return -1;
+}
+
+/* NAME-data, which counts before the file NAME. */
+static void
+read_pem(struct reading *r, const struct yaml_node *map, const char *name,
+    struct kube_pem *pem)
+{
+	char data[64];
+	unsigned char *octets;
+	const char *text;
+	int length;
+
+	(void)snprintf(data, sizeof(data), "%s-data", name);
+	text = text_of(r, map, data);
+	if (text == NULL) {
+		pem->path = copy_path(r, text_of(r, map, name));
+		return;
+	}
+	length = decode(text, &octets);
+	if (length < 0) {
+		fail(r, yaml_tree_member(map, data), "%s is not base64", data);
+		return;
+	}
+	pem->octets = (char *)octets;
+	pem->length = (size_t)length;
+}
+
+/* The list's item of that name: its member, "cluster" of a cluster. */
+static const struct yaml_node *
+find(struct reading *r, const struct yaml_node *root, const char *list,
+    const char *name, const char *member)
+{
+	const struct yaml_node *item = yaml_tree_items(
+	    yaml_tree_member(root, list));
+
+	for (; item != NULL; item = item->next) {
+		const char *here = yaml_tree_string(
+		    yaml_tree_member(item, "name"));
+
+		if (here != NULL && strcmp(here, name) == 0)
+			return yaml_tree_member(item, member);
+	}
+	fail(r, yaml_tree_member(root, list), "%s has no \"%.60s\"", list,
+	    name);
+	return NULL;
+}
+
+/* "https://HOST:PORT/PREFIX" without the "/" at its end. */
+static void
+read_server(struct reading *r, const struct yaml_node *cluster)
+{
+	const struct yaml_node *node = yaml_tree_member(cluster, "server");
+	const char *text = text_of(r, cluster, "server");
+	size_t length = text != NULL ? strlen(text) : 0, i;
+
+	if (text == NULL) {
+		fail(r, cluster, "the cluster has no server");
+		return;
+	}
+	if (strncasecmp(text, "https://", 8) != 0 &&
+	    strncasecmp(text, "http://", 7) != 0)
+		fail(r, node, "server must begin with https://");
+	for (i = 0; i < length; i++) {
+		if (text[i] <= ' ' || text[i] == 0x7f ||
+		    strchr("@?#\\\"<>", text[i]) != NULL)
+			fail(r, node, "server is no plain URL: it may have a"
+			    " host, a port and a path");
+	}
+	while (length > 0 && text[length - 1] == '/')
+		length--;
+	r->access->server = strndup(text, length);
+	if (r->access->server == NULL && r->error == 0)
+		r->error = -ENOMEM;
+}
+
+static void
+read_cluster(struct reading *r, const struct yaml_node *cluster)
+{
+	struct kube_access *a = r->access;
+	const struct yaml_node *insecure = yaml_tree_member(cluster,
+	    "insecure-skip-tls-verify");
+
+	read_server(r, cluster);
+	a->server_name = copy(r, text_of(r, cluster, "tls-server-name"));
+	a->proxy = copy(r, text_of(r, cluster, "proxy-url"));
+	read_pem(r, cluster, "certificate-authority", &a->roots);
+	if (insecure != NULL && !yaml_tree_bool(insecure, &a->insecure))
+		fail(r, insecure, "insecure-skip-tls-verify is neither true"
+		    " nor false");
+	if (a->insecure && (a->roots.path != NULL || a->roots.octets != NULL))
+		fail(r, insecure, "insecure-skip-tls-verify beside a"
+		    " certificate-authority: remove one of them");
+}
+
+/* What a user may have that is not done here. */
+static void
+refuse(struct reading *r, const struct yaml_node *user)
+{
+	static const struct {
+		const char *key, *why;
+	} refused[] = {
+		{ "exec", "runs a program, which a feed does not" },
+		{ "auth-provider", "needs a plug-in, which a feed has not" },
+		{ "username", "is not taken by API servers any more" },
+		{ "as", "is not supported" },
+	};
+
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		const struct yaml_node *node = yaml_tree_member(user,
+		    refused[i].key);
+
+		if (node != NULL)
+			fail(r, node, "%s %s; use a token, a tokenFile or a"
+			    " client-certificate", refused[i].key,
+			    refused[i].why);
+	}
+}
+
+static bool
+has(const struct kube_pem *pem)
+{
+	return pem->octets != NULL || pem->path != NULL;
+}
+
+static void
+read_user(struct reading *r, const struct yaml_node *user)
+{
+	struct kube_access *a = r->access;
+
+	refuse(r, user);
+	read_pem(r, user, "client-certificate", &a->cert);
+	read_pem(r, user, "client-key", &a->key);
+	a->token = copy(r, text_of(r, user, "token"));
+	a->token_file = copy_path(r, text_of(r, user, "tokenFile"));
+	if (has(&a->cert) != has(&a->key))
+		fail(r, user, "client-certificate and client-key are both"
+		    " needed");
+	if (a->server != NULL && strncasecmp(a->server, "https:", 6) != 0 &&
+	    (has(&a->cert) || a->token != NULL || a->token_file != NULL))
+		fail(r, user, "credentials are for https:// servers only");
+}
+
+static void
+read_root(struct reading *r, const struct yaml_node *root)
+{
+	const char *current = text_of(r, root, "current-context");
+	const struct yaml_node *context, *part;
+	const char *name;
+
+	if (current == NULL) {
+		fail(r, root, "has no current-context: not a kubeconfig, or"
+		    " run kubectl config use-context");
+		return;
+	}
+	context = find(r, root, "contexts", current, "context");
+	if (r->error != 0)
+		return;
+	name = text_of(r, context, "cluster");
+	if (name == NULL) {
+		fail(r, context, "the context has no cluster");
+		return;
+	}
+	part = find(r, root, "clusters", name, "cluster");
+	if (r->error == 0)
+		read_cluster(r, part);
+	name = text_of(r, context, "user");
+	if (name == NULL || r->error != 0)
+		return;
+	part = find(r, root, "users", name, "user");
+	if (r->error == 0)
+		read_user(r, part);
+}
+
+int
+kubeconfig_read(struct kube_access *access, const char *path,
+    const char *text, size_t length, char why[static FEED_TEXT])
+{
+	struct reading r = { .access = access, .path = path, .why = why };
+	struct yaml_tree tree;
+	const char *reason;
+	unsigned int line;
+
+	*access = (struct kube_access){ .server = NULL };
+	r.error = yaml_tree_read(&tree, text, length, &reason, &line);
+	if (r.error == -EINVAL)
+		(void)snprintf(why, FEED_TEXT, "%.100s:%u: %s", path, line,
+		    reason);
+	if (r.error != 0)
+		return r.error;
+	read_root(&r, tree.root);
+	yaml_tree_free(&tree);
+	if (r.error != 0)
+		kube_access_free(access);
+	return r.error;
+}
+
+int
+kubeconfig_load(struct kube_access *access, const char *path,
+    char why[static FEED_TEXT])
+{
+	struct small_file file;
+	int error = small_file_read(path, &file);
+
+	if (error == 0)
+		error = kubeconfig_read(access, path, file.octets, file.length,
+		    why);
+	else if (error != -ENOMEM) {
+		(void)snprintf(why, FEED_TEXT, "%.150s: %s", path,
+		    strerror(-error));
+		error = -EINVAL;
+	}
+	small_file_wipe(&file);
+	return error;
+}
+
+int
+kubeconfig_in_cluster(struct kube_access *access, const char *host,
+    const char *port, const char *directory, char why[static FEED_TEXT])
+{
+	bool v6;
+
+	*access = (struct kube_access){ .server = NULL };
+	if (host == NULL || port == NULL || host[0] == '\0' ||
+	    port[0] == '\0') {
+		(void)snprintf(why, FEED_TEXT, "no kubeconfig is set, and"
+		    " KUBERNETES_SERVICE_HOST is not in the environment: this"
+		    " is no pod");
+		return -EINVAL;
+	}
+	v6 = strchr(host, ':') != NULL;
+	if (asprintf(&access->server, "https://%s%s%s:%s", v6 ? "[" : "", host,
+	    v6 ? "]" : "", port) < 0)
+		access->server = NULL;
+	if (asprintf(&access->token_file, "%s/token", directory) < 0)
+		access->token_file = NULL;
+	if (asprintf(&access->roots.path, "%s/ca.crt", directory) < 0)
+		access->roots.path = NULL;
+	if (access->server != NULL && access->token_file != NULL &&
+	    access->roots.path != NULL)
+		return 0;
+	kube_access_free(access);
+	return -ENOMEM;
+}
+
+static void
+free_pem(struct kube_pem *pem)
+{
+	if (pem->octets != NULL)
+		explicit_bzero(pem->octets, pem->length);
+	free(pem->octets);
+	free(pem->path);
+}
+
+void
+kube_access_free(struct kube_access *access)
+{
+	if (access->token != NULL)
+		explicit_bzero(access->token, strlen(access->token));
+	free(access->token);
+	free(access->token_file);
+	free(access->server);
+	free(access->server_name);
+	free(access->proxy);
+	free_pem(&access->roots);
+	free_pem(&access->cert);
+	free_pem(&access->key);
+	*access = (struct kube_access){ .server = NULL };
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How to reach an API server: a kubeconfig, as kubectl reads it
+ * (k8s.io/client-go tools/clientcmd/api/v1/types.go), or what a pod is given.
+ * Plug-ins that make credentials (exec, auth-provider) are refused: this
+ * program starts no others.
+ */
+#ifndef NFDNS_RESOLVER_FEED_KUBECONFIG_H
+#define NFDNS_RESOLVER_FEED_KUBECONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "resolver/feed/feed.h"
+
+/* A PEM text: in the kubeconfig itself, or a file that is read anew each time. */
+struct kube_pem {
+	char *octets;			/* NULL: it is in the file */
+	size_t length;
+	char *path;			/* NULL with octets, or if there is none */
+};
+
+/* Owns all of its texts, any of which may be NULL. */
+struct kube_access {
+	char *server;			/* "https://HOST:PORT", no "/" at its end */
+	char *server_name;		/* in its certificate, instead of HOST */
+	char *proxy;
+	bool insecure;			/* its certificate is not verified */
+	struct kube_pem roots;		/* none: the system's */
+	struct kube_pem cert;
+	struct kube_pem key;
+	char *token;
+	char *token_file;		/* counts before the token */
+};
+
+/*
+ * Reads the text of a kubeconfig; "path" is for messages, and the files it
+ * names are relative to it.  Returns 0; -EINVAL and the reason; -ENOMEM.  The
+ * text is borrowed for the call.
+ */
+int kubeconfig_read(struct kube_access *access, const char *path,
+    const char *text, size_t length, char why[static FEED_TEXT])
+    __attribute__((warn_unused_result));
+
+/* The same of a file; also -EINVAL if that cannot be read. */
+int kubeconfig_load(struct kube_access *access, const char *path,
+    char why[static FEED_TEXT]) __attribute__((warn_unused_result));
+
+/*
+ * What a pod has: the service's address from the environment, which may be
+ * NULL, and the token and roots in a directory, KUBECONFIG_POD.
+ */
+#define KUBECONFIG_POD	"/var/run/secrets/kubernetes.io/serviceaccount"
+
+int kubeconfig_in_cluster(struct kube_access *access, const char *host,
+    const char *port, const char *directory, char why[static FEED_TEXT])
+    __attribute__((warn_unused_result));
+
+/* Overwrites keys and tokens. */
+void kube_access_free(struct kube_access *access);
+
+#endif

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The loop: it alone reads the clock.  Each round it starts the requests that
+ * reflectors want, offers a table if changes have settled, waits, and hands
+ * what came to the reflectors.
+ */
+#include "resolver/feed/kubernetes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "resolver/feed/kube_http.h"
+#include "resolver/feed/kube_kind.h"
+#include "resolver/feed/kube_login.h"
+#include "resolver/feed/kube_offer.h"
+#include "resolver/feed/kube_tls.h"
+#include "resolver/feed/kubeconfig.h"
+#include "resolver/feed/reflector.h"
+#include "resolver/feed/text.h"
+
+#define COMPLAINT_MS	60000		/* at most one in that time */
+#define LONGEST_WAIT_MS	60000
+
+struct feed {
+	const struct feed_config *config;
+	const struct feed_host *host;
+	struct kube_http *http;
+	struct reflector *reflectors;
+	struct kube_transfer *transfers; /* as many; of the same index */
+	const struct kube_store **stores;
+	size_t count;
+	struct kube_credentials credentials;
+	struct kube_offer offer;
+	char *held;			/* the table that the host holds back */
+	size_t held_length;
+	bool offered;			/* a table, since the start */
+	bool dirty;			/* *host->status has changed */
+	monotime_t complained;
+};
+
+static uint64_t
+random_number(void)
+{
+	uint64_t number;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		number = realtime_ns();
+	return number;
+}
+
+static void
+report(const struct feed *f, enum feed_level level, const char *text)
+{
+	f->host->report(f->host->arg, level, text);
+}
+
+/* Whether the feed wants that kind, in one namespace or in all. */
+static bool
+is_wanted(const struct feed_config *config, const struct kube_kind *kind)
+{
+	if (kind->pods && !config->pods)
+		return false;
+	/* Who may read one namespace need not see the others' names. */
+	return kind->in_namespace || config->namespace_count == 0;
+}
+
+static size_t
+reflectors_wanted(const struct feed_config *config)
+{
+	size_t each = config->namespace_count > 0 ? config->namespace_count : 1;
+	size_t count = 0;
+
+	for (size_t i = 0; i < kube_kind_count; i++)
+		count += is_wanted(config, &kube_kinds[i]) ? each : 0;
+	return count;
+}
+
+static int
+add_reflector(struct feed *f, const struct kube_kind *kind,
+    const char *namespace)
+{
+	struct reflector *r = &f->reflectors[f->count];
+	int error;
+
+	reflector_init(r, kind, namespace, f->config->limit, random_number());
+	error = kube_transfer_init(&f->transfers[f->count], f->http, r);
+	if (error != 0)
+		return error;
+	f->stores[f->count++] = &r->mirror.store;
+	return 0;
+}
+
+static int
+add_reflectors(struct feed *f)
+{
+	const struct feed_config *config = f->config;
+	size_t each = config->namespace_count > 0 ? config->namespace_count : 1;
+	size_t most = reflectors_wanted(config);
+	int error = 0;
+
+	if (most == 0)
+		return -EINVAL;		/* the table of kinds is empty */
+	f->reflectors = calloc(most, sizeof(*f->reflectors));
+	f->transfers = calloc(most, sizeof(*f->transfers));
+	f->stores = calloc(most, sizeof(struct kube_store *));
+	if (f->reflectors == NULL || f->transfers == NULL || f->stores == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < kube_kind_count && error == 0; i++) {
+		if (!is_wanted(config, &kube_kinds[i]))
+			continue;
+		for (size_t n = 0; n < each && error == 0; n++)
+			error = add_reflector(f, &kube_kinds[i],
+			    config->namespace_count > 0 ?
+			    config->namespaces[n] : NULL);
+	}
+	return error;
+}
+
+static void
+stop(struct feed *f)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		kube_transfer_free(&f->transfers[i]);
+		reflector_free(&f->reflectors[i]);
+	}
+	free(f->transfers);
+	free(f->reflectors);
+	free(f->stores);
+	free(f->held);
+	kube_credentials_free(&f->credentials);
+	kube_http_free(f->http);
+}
+
+static int
+start(struct feed *f)
+{
+	int error = kube_http_new(&f->http);
+
+	if (error == 0)
+		error = add_reflectors(f);
+	kube_credentials_init(&f->credentials, f->config->kubeconfig);
+	f->host->status->since = (int64_t)(realtime_ns() / 1000000000);
+	return error;
+}
+
+/* The status's error: the first of a reflector, or that of the credentials. */
+static const char *
+current_error(const struct feed *f)
+{
+	if (f->credentials.error[0] != '\0')
+		return f->credentials.error;
+	for (size_t i = 0; i < f->count; i++) {
+		if (f->reflectors[i].error[0] != '\0')
+			return f->reflectors[i].error;
+	}
+	return "";
+}
+
+/*
+ * Connected: a table was offered, and no kind that is part of it, or has to be,
+ * has lost its server.
+ */
+static bool
+is_connected(const struct feed *f)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		const struct reflector *r = &f->reflectors[i];
+
+		if (r->failing && (r->mirror.synced || r->mirror.kind->needed))
+			return false;
+	}
+	return f->offered;
+}
+
+static void
+set_text(struct feed *f, char to[static FEED_TEXT], const char *text)
+{
+	if (strcmp(to, text) == 0)
+		return;
+	(void)snprintf(to, FEED_TEXT, "%s", text);
+	f->dirty = true;
+}
+
+/* Brings the host's status up to date and tells it. */
+static void
+show(struct feed *f)
+{
+	struct feed_status *status = f->host->status;
+	const char *error = current_error(f);
+	bool connected = is_connected(f);
+
+	if (strcmp(status->error, error) != 0 && error[0] != '\0')
+		report(f, FEED_ERROR, error);
+	set_text(f, status->error, error);
+	if (status->connected != connected) {
+		status->connected = connected;
+		status->since = (int64_t)(realtime_ns() / 1000000000);
+		report(f, FEED_NOTICE, connected ? "connected" :
+		    "lost the API server; the last table stays");
+		f->dirty = true;
+	}
+	if (f->dirty)
+		f->host->changed(f->host->arg);
+	f->dirty = false;
+}
+
+/* Sends the request that a reflector wants. */
+static void
+send_request(struct feed *f, size_t i, monotime_t now)
+{
+	const struct kube_credentials *credentials = &f->credentials;
+	const struct kube_login login = { .access = &credentials->access,
+	    .tls = &credentials->tls, .token = credentials->token };
+	struct reflector_end end = { .cause = FEED_CAUSE_CONNECT,
+	    .why = "the request cannot be made: look at server and proxy-url" };
+	char target[REFLECTOR_TARGET_SIZE];
+	struct reflector *r = &f->reflectors[i];
+	struct feed_status *status = f->host->status;
+
+	reflector_start(r, now, random_number(), target);
+	status->attempts++;
+	status->attempted = (int64_t)(realtime_ns() / 1000000000);
+	f->dirty = true;
+	if (kube_transfer_start(&f->transfers[i], &login, target,
+	    r->failing) != 0)
+		(void)reflector_end(r, now, random_number(), &end);
+}
+
+static void
+send_requests(struct feed *f, monotime_t now)
+{
+	struct feed_status *status = f->host->status;
+
+	for (size_t i = 0; i < f->count; i++) {
+		if (!reflector_is_due(&f->reflectors[i], now) ||
+		    !kube_credentials_refresh(&f->credentials, now))
+			continue;
+		if (f->credentials.warning != NULL) {
+			report(f, FEED_ERROR, f->credentials.warning);
+			f->credentials.warning = NULL;
+		}
+		status->cert_begin = f->credentials.tls.begin;
+		status->cert_end = f->credentials.tls.end;
+		send_request(f, i, now);
+	}
+}
+
+/* A transfer is over, by itself or since it was given up. */
+static void
+end_request(struct feed *f, struct reflector *r, monotime_t now,
+    const struct reflector_end *end)
+{
+	enum feed_cause cause = reflector_end(r, now, random_number(), end);
+
+	if (cause < FEED_CAUSES) {
+		f->host->status->reconnects[cause]++;
+		f->dirty = true;
+	}
+}
+
+static void
+give_up_silent(struct feed *f, monotime_t now)
+{
+	static const struct reflector_end end = { .cause = FEED_CAUSE_TIMEOUT,
+	    .why = "no sign of life from the API server" };
+
+	for (size_t i = 0; i < f->count; i++) {
+		if (!reflector_is_silent(&f->reflectors[i], now))
+			continue;
+		kube_transfer_stop(&f->transfers[i]);
+		end_request(f, &f->reflectors[i], now, &end);
+	}
+}
+
+/* A table is whole when every kind that exists has been read. */
+static bool
+is_settled(const struct feed *f)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		if (!reflector_is_settled(&f->reflectors[i]))
+			return false;
+	}
+	return true;
+}
+
+static size_t
+objects(const struct feed *f)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < f->count; i++)
+		count += f->stores[i]->count;
+	return count;
+}
+
+/* Remembers a table that is held, to offer it again. */
+static void
+hold(struct feed *f, enum feed_verdict verdict, char *text, size_t length)
+{
+	free(f->held);
+	f->held = NULL;
+	if (verdict == FEED_HELD) {
+		f->held = text;
+		f->held_length = length;
+	} else {
+		free(text);
+	}
+}
+
+/* Offers a text, which is then the feed's to free. */
+static void
+offer_text(struct feed *f, char *text, size_t length, monotime_t now)
+{
+	struct feed_status *status = f->host->status;
+	const struct feed_table table = { .format = "kubernetes",
+	    .version = status->version, .octets = (const uint8_t *)text,
+	    .length = length };
+	char why[FEED_TEXT] = "", text_why[FEED_TEXT + 40];
+	enum feed_verdict verdict = f->host->offer(f->host->arg, &table, why);
+
+	status->pushes++;
+	status->same += verdict == FEED_SAME;
+	status->nacks += verdict == FEED_REFUSED;
+	f->offered = true;
+	f->dirty = true;
+	if (verdict != FEED_APPLIED && verdict != FEED_SAME) {
+		(void)snprintf(text_why, sizeof(text_why), "table %s: %s",
+		    verdict == FEED_HELD ? "held back" : verdict ==
+		    FEED_REFUSED ? "refused" : "not kept", why);
+		report(f, FEED_ERROR, text_why);
+	}
+	kube_offer_verdict(&f->offer, now, random_number(), verdict,
+	    objects(f));
+	hold(f, verdict, text, length);
+}
+
+static void
+offer(struct feed *f, monotime_t now)
+{
+	char *text;
+	size_t length;
+
+	if (!is_settled(f) || !kube_offer_is_due(&f->offer, now))
+		return;
+	if (kube_list_make(f->stores, f->count, &text, &length) != 0) {
+		report(f, FEED_ERROR, "no memory for the table");
+		kube_offer_verdict(&f->offer, now, random_number(),
+		    FEED_FAILED, 0);
+		return;
+	}
+	offer_text(f, text, length, now);
+}
+
+/* Whether all that can be listed was, since then. */
+static bool
+are_listed(const struct feed *f, monotime_t since)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		const struct reflector *r = &f->reflectors[i];
+
+		if (r->mirror.synced && !monotime_is_past(r->listed, since))
+			return false;
+	}
+	return true;
+}
+
+/* A held table: a second look at the API server, and a second offer. */
+static void
+confirm(struct feed *f, monotime_t now)
+{
+	char *text = f->held;
+
+	if (kube_offer_confirms(&f->offer, now)) {
+		for (size_t i = 0; i < f->count; i++) {
+			if (!f->reflectors[i].mirror.synced)
+				continue;
+			kube_transfer_stop(&f->transfers[i]);
+			reflector_relist(&f->reflectors[i], now);
+		}
+		return;
+	}
+	if (!monotime_is_set(f->offer.asked) ||
+	    !are_listed(f, f->offer.asked))
+		return;
+	if (kube_offer_is_confirmed(&f->offer, objects(f)) && text != NULL) {
+		f->held = NULL;
+		offer_text(f, text, f->held_length, now);
+	}
+	kube_offer_change(&f->offer, now);
+}
+
+/* What the reflectors say, beside their objects. */
+static void
+collect(struct feed *f, monotime_t now)
+{
+	struct feed_status *status = f->host->status;
+
+	for (size_t i = 0; i < f->count; i++) {
+		struct kube_mirror *m = &f->reflectors[i].mirror;
+
+		if (m->changed) {
+			char version[FEED_TEXT];
+
+			m->changed = false;
+			kube_offer_change(&f->offer, now);
+			feed_text_clean(version, sizeof(version), m->version,
+			    strlen(m->version));
+			set_text(f, status->version, version);
+		}
+		if (m->complaint[0] == '\0')
+			continue;
+		if (!monotime_is_set(f->complained) || monotime_ms_since(now,
+		    f->complained) > COMPLAINT_MS) {
+			report(f, FEED_ERROR, m->complaint);
+			f->complained = now;
+		}
+		m->complaint[0] = '\0';
+	}
+}
+
+static void
+earlier(monotime_t *least, monotime_t other)
+{
+	if (monotime_is_set(other) && monotime_is_past(*least, other))
+		*least = other;
+}
+
+static int
+wait_ms(const struct feed *f, monotime_t now)
+{
+	monotime_t least = monotime_add_ms(now, LONGEST_WAIT_MS);
+
+	for (size_t i = 0; i < f->count; i++) {
+		monotime_t due = reflector_deadline(&f->reflectors[i]);
+
+		/* A request that is due may wait for the credentials. */
+		if (monotime_is_past(now, due))
+			due = monotime_is_set(f->credentials.due) ?
+			    f->credentials.due : now;
+		earlier(&least, due);
+	}
+	if (is_settled(f))
+		earlier(&least, kube_offer_deadline(&f->offer));
+	if (!monotime_is_set(f->offer.asked))
+		earlier(&least, f->offer.confirm);
+	return monotime_poll_timeout(now, least);
+}
+
+/* One round; 1: it is to stop. */
+static int
+go_on(struct feed *f)
+{
+	monotime_t now = monotime_now();
+	struct kube_http_news news;
+	struct reflector_end end;
+	struct kube_transfer *t;
+	int outcome;
+
+	give_up_silent(f, now);
+	confirm(f, now);
+	send_requests(f, now);
+	offer(f, now);
+	show(f);
+	outcome = kube_http_wait(f->http, f->host->stop_fd, wait_ms(f, now),
+	    &news);
+	now = monotime_now();
+	while ((t = kube_http_ended(f->http, &end)) != NULL)
+		end_request(f, t->reflector, now, &end);
+	if (news.life)
+		f->host->status->last_life =
+		    (int64_t)(realtime_ns() / 1000000000);
+	if (news.peer[0] != '\0')
+		set_text(f, f->host->status->peer, news.peer);
+	collect(f, now);
+	return outcome;
+}
+
+int
+kubernetes_run(const struct feed_config *config, const struct feed_host *host)
+{
+	struct feed f = { .config = config, .host = host };
+	int outcome = start(&f);
+
+	while (outcome == 0)
+		outcome = go_on(&f);
+	if (outcome == 1 && host->status->connected) {
+		host->status->connected = false;
+		host->status->since = (int64_t)(realtime_ns() / 1000000000);
+		host->changed(host->arg);
+	}
+	stop(&f);
+	return outcome < 0 ? outcome : 0;
+}

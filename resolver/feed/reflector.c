@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/feed/reflector.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "resolver/feed/reflector_target.h"
+
+#define RETRY_AFTER_MOST	300	/* seconds that a server may ask for */
+
+/* What an answer comes to. */
+enum outcome {
+	OUTCOME_PAGE,			/* the list has more of them */
+	OUTCOME_LISTED,
+	OUTCOME_ENDED,			/* a watch, as planned */
+	OUTCOME_EXPIRED,
+	OUTCOME_TOO_LARGE,
+	OUTCOME_NO_INITIAL,
+	OUTCOME_UNAUTHORIZED,
+	OUTCOME_FORBIDDEN,
+	OUTCOME_ABSENT,
+	OUTCOME_FAILED,
+};
+
+/* An end that is looked at: of reflector_end(), or made of the answer. */
+struct ending {
+	monotime_t now;
+	uint64_t random;
+	unsigned int retry_after;
+	enum feed_cause cause;
+	const char *why;
+};
+
+void
+reflector_init(struct reflector *r, const struct kube_kind *kind,
+    const char *namespace, size_t limit, uint64_t random)
+{
+	*r = (struct reflector){
+		.namespace = namespace,
+		.ask = REFLECTOR_ASK_INITIAL,
+		.from = REFLECTOR_FROM_CACHE,
+	};
+	kube_mirror_init(&r->mirror, kind, limit, random);
+}
+
+void
+reflector_free(struct reflector *r)
+{
+	kube_mirror_free(&r->mirror);
+}
+
+bool
+reflector_is_due(const struct reflector *r, monotime_t now)
+{
+	return !r->running && monotime_is_past(now, r->due);
+}
+
+/* Of the running request. */
+static monotime_t
+silence(const struct reflector *r)
+{
+	monotime_t whole = monotime_add_ms(r->started, REFLECTOR_LIST_WHOLE);
+	monotime_t silent;
+
+	if (r->ask == REFLECTOR_ASK_WATCH)
+		return monotime_add_ms(r->heard, REFLECTOR_WATCH_SILENCE);
+	silent = monotime_add_ms(r->heard, r->ask == REFLECTOR_ASK_LIST ?
+	    REFLECTOR_LIST_SILENCE : REFLECTOR_INITIAL_SILENCE);
+	return monotime_is_past(silent, whole) ? whole : silent;
+}
+
+monotime_t
+reflector_deadline(const struct reflector *r)
+{
+	return r->running ? silence(r) : r->due;
+}
+
+bool
+reflector_is_silent(const struct reflector *r, monotime_t now)
+{
+	return r->running && monotime_is_past(now, silence(r));
+}
+
+void
+reflector_start(struct reflector *r, monotime_t now, uint64_t random,
+    char target[static REFLECTOR_TARGET_SIZE])
+{
+	if (r->ask == REFLECTOR_ASK_INITIAL && r->no_initial)
+		r->ask = REFLECTOR_ASK_LIST;
+	r->running = true;
+	r->http = 0;
+	r->result = KUBE_GOES_ON;
+	r->started = r->heard = now;
+	reflector_target(r, random, target);
+}
+
+static void
+is_well(struct reflector *r)
+{
+	r->failing = r->absent = r->refused = false;
+	r->denials = 0;
+	r->error[0] = '\0';
+}
+
+void
+reflector_head(struct reflector *r, monotime_t now, unsigned int http)
+{
+	static const enum kube_body bodies[] = {
+		[REFLECTOR_ASK_INITIAL] = KUBE_BODY_INITIAL,
+		[REFLECTOR_ASK_LIST] = KUBE_BODY_LIST,
+		[REFLECTOR_ASK_WATCH] = KUBE_BODY_WATCH,
+	};
+
+	r->http = http;
+	r->heard = now;
+	kube_mirror_begin(&r->mirror, http == 200 ? bodies[r->ask] :
+	    KUBE_BODY_REFUSAL);
+	if (http == 200 && r->ask == REFLECTOR_ASK_WATCH)
+		is_well(r);
+}
+
+/* The store was replaced: watch from here. */
+static void
+listed(struct reflector *r, monotime_t now)
+{
+	r->listed = now;
+	r->ask = REFLECTOR_ASK_WATCH;
+	r->from = REFLECTOR_FROM_LAST;
+	r->unpaged = false;
+	r->stumbles = 0;
+	is_well(r);
+}
+
+bool
+reflector_body(struct reflector *r, monotime_t now, const void *octets,
+    size_t length)
+{
+	r->heard = now;
+	if (r->result == KUBE_GOES_ON)
+		r->result = kube_mirror_body(&r->mirror, octets, length);
+	/* The initial events have ended, and the watch goes on. */
+	if (r->ask == REFLECTOR_ASK_INITIAL &&
+	    r->mirror.body == KUBE_BODY_WATCH)
+		listed(r, now);
+	return r->result == KUBE_GOES_ON;
+}
+
+static void
+set_error(struct reflector *r, const char *what, unsigned int http,
+    const char *why)
+{
+	char text[FEED_TEXT + 100];
+	char number[20] = "";
+
+	if (http != 0)
+		(void)snprintf(number, sizeof(number), "HTTP %u: ", http);
+	(void)snprintf(text, sizeof(text), "%s%s%s: %s: %s%s",
+	    r->mirror.kind->plural, r->namespace != NULL ? " of " : "",
+	    r->namespace != NULL ? r->namespace : "", what, number, why);
+	(void)snprintf(r->error, sizeof(r->error), "%.*s",
+	    (int)sizeof(r->error) - 1, text);
+}
+
+/* Back-off, and at least what the server asks for. */
+static int64_t
+delay_ms(struct reflector *r, const struct ending *e, bool slowly)
+{
+	unsigned int asked = e->retry_after < RETRY_AFTER_MOST ?
+	    e->retry_after : RETRY_AFTER_MOST;
+	int64_t delay;
+
+	if (!monotime_is_set(r->failed) ||
+	    monotime_ms_since(e->now, r->failed) > REFLECTOR_CALM)
+		backoff_reset(&r->backoff);
+	r->failed = e->now;
+	delay = slowly ? backoff_slow_ms(&r->backoff, e->random) :
+	    backoff_next_ms(&r->backoff, e->random);
+	return delay > asked * 1000LL ? delay : asked * 1000LL;
+}
+
+static enum feed_cause
+fail(struct reflector *r, const struct ending *e, bool slowly)
+{
+	r->failing = true;
+	r->due = monotime_add_ms(e->now, delay_ms(r, e, slowly));
+	if (r->http != 429)
+		r->mirror.page[0] = '\0';
+	if (r->ask == REFLECTOR_ASK_WATCH && r->http == 200 &&
+	    e->cause != FEED_CAUSE_RESET &&
+	    ++r->stumbles >= REFLECTOR_STUMBLES) {
+		r->stumbles = 0;
+		r->ask = REFLECTOR_ASK_LIST;
+	}
+	set_error(r, slowly ? "asked again slowly" : "asked again",
+	    r->http == 200 ? 0 : r->http, e->why);
+	return e->cause;
+}
+
+static enum feed_cause
+on_ended(struct reflector *r, struct ending *e)
+{
+	monotime_t soon = monotime_add_ms(r->started, REFLECTOR_SHORT_WATCH);
+
+	if (!monotime_is_past(e->now, soon) && r->mirror.events == 0) {
+		e->cause = FEED_CAUSE_PROTOCOL;
+		e->why = "a watch that ended at once without an event";
+		return fail(r, e, false);
+	}
+	r->due = monotime_is_past(e->now, soon) ? e->now : soon;
+	if (monotime_ms_since(e->now, r->listed) > REFLECTOR_RESYNC)
+		reflector_relist(r, r->due);
+	return FEED_CAUSE_PLANNED;
+}
+
+/* What was asked for is no longer in the server's history. */
+static enum feed_cause
+on_expired(struct reflector *r, struct ending *e)
+{
+	bool again = monotime_is_set(r->expired) &&
+	    monotime_ms_since(e->now, r->expired) < 60000;
+
+	if (r->ask == REFLECTOR_ASK_LIST && r->mirror.page[0] != '\0') {
+		r->mirror.page[0] = '\0';
+		r->unpaged = true;
+		r->due = e->now;
+		return FEED_CAUSES;
+	}
+	if (r->ask != REFLECTOR_ASK_WATCH) {
+		if (r->from == REFLECTOR_FROM_LATEST)
+			return fail(r, e, false);
+		r->from = REFLECTOR_FROM_LATEST;
+		r->unpaged = false;
+		r->due = e->now;
+		return FEED_CAUSES;
+	}
+	r->expired = e->now;
+	r->ask = REFLECTOR_ASK_INITIAL;
+	r->from = REFLECTOR_FROM_LAST;
+	r->due = again ? monotime_add_ms(e->now, delay_ms(r, e, false)) :
+	    e->now;
+	return FEED_CAUSE_PLANNED;
+}
+
+/*
+ * The server is behind what another one of its kind has told us, or was set
+ * back: what it has now is what counts.
+ */
+static enum feed_cause
+on_too_large(struct reflector *r, struct ending *e)
+{
+	bool list = r->ask != REFLECTOR_ASK_WATCH;
+	enum reflector_from from = r->from;
+
+	r->ask = REFLECTOR_ASK_LIST;
+	r->from = REFLECTOR_FROM_LATEST;
+	r->mirror.page[0] = '\0';
+	if (!list || from == REFLECTOR_FROM_LATEST)
+		return fail(r, e, false);
+	r->due = e->now;
+	return FEED_CAUSES;
+}
+
+static enum feed_cause
+on_no_initial(struct reflector *r, struct ending *e)
+{
+	r->no_initial = true;
+	r->ask = REFLECTOR_ASK_LIST;
+	r->due = e->now;
+	return FEED_CAUSES;
+}
+
+static enum feed_cause
+on_unauthorized(struct reflector *r, struct ending *e)
+{
+	enum feed_cause cause = fail(r, e, false);
+
+	if (r->denials++ == 0)
+		r->due = e->now;
+	return cause;
+}
+
+static enum feed_cause
+on_forbidden(struct reflector *r, struct ending *e)
+{
+	/* Once may be an API server that has only just started. */
+	r->refused = ++r->denials > 1;
+	return fail(r, e, r->denials > 1);
+}
+
+static enum feed_cause
+on_absent(struct reflector *r, struct ending *e)
+{
+	if (r->mirror.kind->needed)
+		return fail(r, e, true);
+	if (r->mirror.synced && ++r->denials == 1) {
+		(void)fail(r, e, false);
+		r->due = monotime_add_ms(e->now, REFLECTOR_GONE_AGAIN);
+		return e->cause;
+	}
+	kube_mirror_clear(&r->mirror);
+	is_well(r);
+	r->absent = true;
+	r->mirror.synced = false;
+	r->ask = REFLECTOR_ASK_INITIAL;
+	r->from = REFLECTOR_FROM_CACHE;
+	r->due = monotime_add_ms(e->now, REFLECTOR_ABSENT +
+	    backoff_spread(REFLECTOR_ABSENT, e->random));
+	return FEED_CAUSES;
+}
+
+/* What a status means, of HTTP or inside of a watch. */
+static enum outcome
+outcome_of_status(const struct reflector *r, unsigned int code)
+{
+	const struct kube_status *status = &r->mirror.status;
+
+	if (code == 410 || status->expired)
+		return OUTCOME_EXPIRED;
+	if (code == 504 && status->too_large)
+		return OUTCOME_TOO_LARGE;
+	if (code == 401)
+		return OUTCOME_UNAUTHORIZED;
+	if (code == 403)
+		return OUTCOME_FORBIDDEN;
+	if (code == 404)
+		return OUTCOME_ABSENT;
+	if (r->ask == REFLECTOR_ASK_INITIAL && code >= 400 && code < 500 &&
+	    code != 429)
+		return OUTCOME_NO_INITIAL;
+	return OUTCOME_FAILED;
+}
+
+/* The server's own words, and what it asks for. */
+static enum outcome
+take_refusal(struct reflector *r, struct ending *e)
+{
+	const struct kube_status *status = &r->mirror.status;
+	unsigned int code = r->http != 200 ? r->http : status->code;
+
+	e->cause = FEED_CAUSE_STATUS;
+	if (status->message[0] != '\0')
+		e->why = status->message;
+	else
+		e->why = "refused without a reason";
+	if (status->retry_after > e->retry_after)
+		e->retry_after = status->retry_after;
+	return outcome_of_status(r, code);
+}
+
+static enum outcome
+take_broken(const struct reflector *r, struct ending *e)
+{
+	e->cause = FEED_CAUSE_CONTENT;
+	e->why = r->mirror.why;
+	return r->ask == REFLECTOR_ASK_INITIAL ? OUTCOME_NO_INITIAL :
+	    OUTCOME_FAILED;
+}
+
+static enum outcome
+outcome_of(struct reflector *r, const struct reflector_end *end,
+    struct ending *e)
+{
+	/* A refusal counts even if the rest of it was lost. */
+	if (r->result == KUBE_GOES_ON && (end->whole ||
+	    (r->http != 0 && r->http != 200)))
+		r->result = kube_mirror_end(&r->mirror);
+	else if (r->result == KUBE_GOES_ON)
+		return r->ask == REFLECTOR_ASK_INITIAL && r->http == 200 ?
+		    OUTCOME_NO_INITIAL : OUTCOME_FAILED;
+	if (r->result == KUBE_REFUSED)
+		return take_refusal(r, e);
+	if (r->result == KUBE_BROKEN)
+		return take_broken(r, e);
+	if (r->ask == REFLECTOR_ASK_INITIAL)
+		return OUTCOME_NO_INITIAL;
+	if (r->ask == REFLECTOR_ASK_WATCH)
+		return OUTCOME_ENDED;
+	return r->mirror.page[0] != '\0' ? OUTCOME_PAGE : OUTCOME_LISTED;
+}
+
+enum feed_cause
+reflector_end(struct reflector *r, monotime_t now, uint64_t random,
+    const struct reflector_end *end)
+{
+	struct ending e = { .now = now, .random = random,
+	    .retry_after = end->retry_after, .cause = end->cause,
+	    .why = end->why };
+
+	r->running = false;
+	switch (outcome_of(r, end, &e)) {
+	case OUTCOME_LISTED:
+		listed(r, now);
+		/* FALLTHROUGH */
+	case OUTCOME_PAGE:
+		r->due = now;
+		return FEED_CAUSES;
+	case OUTCOME_ENDED:
+		return on_ended(r, &e);
+	case OUTCOME_EXPIRED:
+		return on_expired(r, &e);
+	case OUTCOME_TOO_LARGE:
+		return on_too_large(r, &e);
+	case OUTCOME_NO_INITIAL:
+		return on_no_initial(r, &e);
+	case OUTCOME_UNAUTHORIZED:
+		return on_unauthorized(r, &e);
+	case OUTCOME_FORBIDDEN:
+		return on_forbidden(r, &e);
+	case OUTCOME_ABSENT:
+		return on_absent(r, &e);
+	default:
+		return fail(r, &e, false);
+	}
+}
+
+void
+reflector_relist(struct reflector *r, monotime_t now)
+{
+	r->running = false;
+	r->ask = REFLECTOR_ASK_LIST;
+	r->from = REFLECTOR_FROM_LATEST;
+	r->unpaged = false;
+	r->mirror.page[0] = '\0';
+	r->due = now;
+}
+
+bool
+reflector_is_settled(const struct reflector *r)
+{
+	return r->mirror.synced || r->absent ||
+	    (r->refused && !r->mirror.kind->needed);
+}
