@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Policy routing: one rule and one table for each version of IP, by which
- * packets with the mark of an intercepted connection are delivered here
- * whatever their destination.  All that we put in carries ROUTES_PROTOCOL, by
- * which a later start knows what a crashed one left; with the rules of
- * nf_tables gone nothing carries the mark, so until then it does no harm.
+ * Policy routing: one rule and one table for each version of IP.  They deliver
+ * packets that carry the mark of intercepted connections to this machine,
+ * whatever their destination.  All rules and routes of ours carry
+ * ROUTES_PROTOCOL, so that a later start recognises what a crashed daemon left.
+ * Until then they do no harm: without the rules of nf_tables no packet carries
+ * the mark.
  *
- * The rule stands before those that other programs add (Tailscale's from 5210
- * on, wg-quick's at 32764, Istio's and Cilium's, which look for their own
- * marks), or a VPN's table would take the packets.
+ * Our rule precedes those of other programs (Tailscale's from priority 5210 on,
+ * wg-quick's at 32764, Istio's and Cilium's, which match their own marks).
+ * Behind them, a VPN's table would take the packets.
  */
 #ifndef NFDNS_RULES_ROUTES_H
 #define NFDNS_RULES_ROUTES_H
@@ -25,41 +26,45 @@
 struct routes;			/* owns netlink sockets and what is in the kernel */
 
 /*
- * Takes out what is left of another run, then puts in rule and routes.  IPv6 is
- * left out where the kernel has none.  0 and *routes; or a negative errno,
- * nothing put in, and an error in diag: -EBUSY when another program uses the
- * table.  Borrows config's values only during the call.
+ * Removes what an earlier run left, then adds rules and routes.  Skips IPv6 if
+ * the kernel has none.  Returns 0 and *routes; or a negative errno with an error
+ * in diag, and nothing is added: -EBUSY if another program uses the table.
+ * Borrows config only during the call.
  */
 int routes_install(struct routes **routes, const struct config *config,
     struct diag *diag) __attribute__((warn_unused_result));
 
 /*
- * For poll(2): readable when network devices or routing rules come and go, or
- * routes of ours go.
+ * For poll(2): readable when network devices or routing rules change, or when
+ * one of our routes is removed.
  */
 int routes_fd(const struct routes *routes);
 
 /*
- * Puts in again what is gone: systemd-networkd, for one, takes out what is not
- * its own when it starts.  True if a rule or the route of lo was gone.  Adds
- * what new devices need: a packet that is bound to a device (by SO_BINDTODEVICE,
- * or a link-local address) looks for a route by that device.
+ * Adds again what is missing: systemd-networkd, for example, removes the rules
+ * and routes of other programs when it starts.  Adds a route for each new
+ * device: a packet that is bound to a device (by SO_BINDTODEVICE, or a
+ * link-local address) needs a route through that device.  Returns true if a
+ * rule or the route of lo was missing.
  */
 bool routes_watch(struct routes *routes);
 
-/* Takes everything out and frees; NULL is allowed. */
+/* Removes everything from the kernel and frees routes; NULL is allowed. */
 void routes_remove(struct routes *routes);
 
-/* Lets go of them, for a successor: they stay in the kernel. */
+/*
+ * Frees routes and leaves everything in the kernel, for a successor.  NULL is
+ * allowed.
+ */
 void routes_leave(struct routes *routes);
 
-/* Takes out what a daemon that was killed left.  0 or a negative errno. */
+/* Removes what a killed daemon left.  0 or a negative errno. */
 int routes_clean(void);
 
 /*
- * Compares the kernel with what config wants.  0 and *state, RULES_EQUAL or
- * RULES_DIFFER, with every difference as an error in diag, in words; or a
- * negative errno.
+ * Compares the kernel with what config wants.  Returns 0 and *state, RULES_EQUAL
+ * or RULES_DIFFER, with an error in diag for every difference; or a negative
+ * errno.
  */
 int routes_verify(const struct config *config, enum rules_state *state,
     struct diag *diag) __attribute__((warn_unused_result));

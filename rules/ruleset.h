@@ -30,7 +30,7 @@ struct rules_chain_form {
 /* Which rules are to be in chain "question". */
 enum rules_stage {
 	RULES_CANARY,		/* only the canary's: no user's packet is touched */
-	RULES_LEAVING,		/* so too, and what was queued passes without a zone */
+	RULES_LEAVING,		/* the same; packets from the queue get no zone */
 	RULES_FULL,
 };
 
@@ -39,7 +39,7 @@ enum rules_stage {
 #define RULES_COMMENT_REPEATED	"repeated: counted before"
 /* Of the rule whose counter says how often a set of connections was full. */
 #define RULES_COMMENT_FULL	"too many to remember: not intercepted"
-/* How the comments begin of rules that pass what is over a user's rate. */
+/* Comments of rules that pass what is over a user's rate begin with this. */
 #define RULES_COMMENT_SURPLUS	"over capture.user_rate: "
 
 /* The sets of addresses; also their places in ruleset.sets. */
@@ -48,33 +48,34 @@ enum rules_set_id {
 };
 
 /*
- * The sets of connections, filled by the rules themselves: client address,
- * client port, nameserver.  What is in them is what the daemon has open, and
- * what it does not know of yet or no more, for seconds:
+ * The sets of connections: client address, client port, nameserver.  The rules
+ * themselves fill them.  They hold the connections that the daemon has open, and
+ * for some seconds those that it does not know yet or has just closed.  An entry
+ * stays, after a packet with
  *
  *   SYN			new_s, until data flows
  *   data either way	open_s: as long as the daemon would wait, and more
  *   FIN of our side, RST	RULES_STREAMS_END_S, for what is still under way
  *
- * A client's FIN changes nothing: our side answers it by its own at once, or
- * has something to send.  Acknowledgements do not either, since the last of
- * them comes behind both FINs.
+ * A client's FIN does not change the time: our side answers it with its own at
+ * once, or still has data to send.  Acknowledgements do not change it either:
+ * the last one follows both FINs.
  */
 #define RULES_STREAMS4		"streams4"
 #define RULES_STREAMS6		"streams6"
 #define RULES_STREAMS_END_S	2
-#define RULES_STREAMS_S		60	/* the sets' own, which no rule leaves to it */
+#define RULES_STREAMS_S		60	/* default of the sets; every rule sets its own */
 
 /*
- * The set of users who asked lately, each with its budget: user_rate packets,
- * filled up in one second, so an entry that is older says nothing.  A user who
- * finds no room in the set is not limited: no question is passed by mistake.
+ * The set of users who asked lately.  Each has a budget of user_rate packets,
+ * which fills up again within one second, so an older entry says nothing.  While
+ * the set is full, new users are not limited: no question is passed by mistake.
  */
 #define RULES_USERS		"users"
 #define RULES_USERS_MAX		16384
 #define RULES_USERS_S		2
 
-/* Packets that are counted for status, each by one rule or more. */
+/* Packets that rules count for the status, each kind by one rule or more. */
 enum rules_counter {
 	COUNTER_QUESTIONS,	/* given to a queue, but for the canary's */
 	COUNTER_STREAMS_FULL,	/* connections that no set had room for */
@@ -87,7 +88,7 @@ enum rules_state { RULES_EQUAL, RULES_DIFFER, RULES_ABSENT };
 
 struct ruleset {
 	struct rule *rules;	/* in order, both chains */
-	size_t count, room;
+	size_t count, room;	/* of them: in use, allocated */
 	struct address_set sets[RULES_SETS];	/* count 0: not in use */
 	uint32_t mark_mask, mark_passed, mark_answered, mark_stream, mark_relay;
 	bool tcp;
@@ -102,8 +103,8 @@ struct ruleset {
 };
 
 /*
- * Borrows config.  cgroup paths are looked up below the cgroup v2 mount: one
- * that is not there has no rule, and diag a warning with the config's line.
+ * Borrows config.  Looks cgroup paths up below the cgroup v2 mount.  A path that
+ * does not exist gets no rule, and a warning in diag with the config's line.
  * Returns 0, -EINVAL (diag says why) or -ENOMEM.
  */
 int ruleset_build(struct ruleset *set, const struct config *config,
@@ -111,14 +112,14 @@ int ruleset_build(struct ruleset *set, const struct config *config,
 void ruleset_free(struct ruleset *set);
 
 const struct rules_chain_form *rules_chain_form(enum rules_chain chain);
-/* Whether there is to be such a chain. */
+/* Whether the set has rules for that chain. */
 bool ruleset_has_chain(const struct ruleset *set, enum rules_chain chain);
-/* The name that a set has there. */
+/* The name of the set in the kernel. */
 const char *rules_set_name(enum rules_set_id set);
 
 /*
- * Whether both bypass the same cgroups: one that was removed and made anew at
- * the same path is another one, although it is printed alike.
+ * Whether both bypass the same cgroups.  A cgroup that was removed and created
+ * again at the same path is another one, although it is printed the same.
  */
 bool ruleset_same_cgroups(const struct ruleset *a, const struct ruleset *b);
 

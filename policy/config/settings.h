@@ -2,7 +2,7 @@
 /*
  * The settings that a reload may change and that the worker process reads, as
  * one flat value.  The supervisor takes them from the configuration and sends
- * them in a sealed memory file, beside the table (nfq/handover/generation.h).
+ * them in a sealed memory file, beside the table (nfq/handover/generation_files.h).
  * All numbers are 32 bits wide, so the value has no padding.
  */
 #ifndef NFDNS_POLICY_CONFIG_SETTINGS_H

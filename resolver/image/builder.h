@@ -20,7 +20,7 @@ struct builder;			/* owns everything that was added */
 struct builder *builder_new(const struct mesh *mesh);
 void builder_free(struct builder *b);
 
-/* Makes the image that of a table that was never loaded. */
+/* The image will stand for no table: table_is_loaded() is false of it. */
 void builder_set_unloaded(struct builder *b);
 
 /*
@@ -38,8 +38,8 @@ int builder_file_add(struct builder *b, const char *path)
     __attribute__((warn_unused_result));
 
 /*
- * Sets the file in which the following additions stand.  builder_source() sets
- * the source's own, whose number is the source's.
+ * Sets the file that the following additions come from.  builder_source() sets
+ * it to the source's own file, which has the source's number.
  */
 void builder_file_set(struct builder *b, unsigned int file);
 unsigned int builder_file(const struct builder *b);
@@ -64,10 +64,11 @@ int builder_add(struct builder *b, const struct dns_name *owner, uint8_t flags,
 
 /*
  * Adds an address of 4 or 16 octets that was allocated to the name alone
- * (Istio's auto-allocation); same returns.  With AUTO_ALLOCATE_BOTH
- * builder_write() drops those of a family that no other address of the table
- * has, and the IPv6 ones if there is no other address; loopback and unspecified
- * addresses do not count.  A name never loses its only address.
+ * (Istio's auto-allocation); same returns.  With AUTO_ALLOCATE_BOTH,
+ * builder_write() drops the allocated addresses of a family that no other
+ * address of the table has.  If there are no other addresses, it drops the IPv6
+ * ones.  Loopback and unspecified addresses do not count.  A name never loses
+ * its only address.
  */
 int builder_add_allocated(struct builder *b, const struct dns_name *owner,
     uint32_t ttl, const uint8_t *octets, uint8_t length, unsigned int line)
@@ -82,9 +83,8 @@ int builder_alias(struct builder *b, const struct dns_name *owner,
     __attribute__((warn_unused_result));
 
 /*
- * Adds name and the names above it without records (empty non-terminals, RFC
- * 8020), where they lie in a zone with unknown = "nxdomain".  0, -ENOMEM or
- * -E2BIG.
+ * Adds name and the names above it as empty non-terminals (RFC 8020), as far as
+ * they lie in a zone with unknown = "nxdomain".  0, -ENOMEM or -E2BIG.
  */
 int builder_add_empty(struct builder *b, const struct dns_name *name)
     __attribute__((warn_unused_result));

@@ -69,9 +69,9 @@ struct builder {
 	unsigned int closest_labels;	/* least, of wildcards with NAME_CLOSEST */
 	uint32_t first_allocated;
 	bool has_ipv4, has_ipv6;	/* addresses that were not allocated */
-	bool unloaded;			/* the image of no table */
+	bool unloaded;			/* the image stands for no table */
 	bool dropped;			/* some sets may be empty now */
-	uint8_t types[UINT16_MAX / 8 + 1];	/* a bit for each that there is */
+	uint8_t types[UINT16_MAX / 8 + 1];	/* a bit for each type in use */
 	size_t shadowed;		/* names of this source */
 	struct build_shadow {
 		uint32_t node;		/* of the earlier source */
@@ -103,8 +103,8 @@ int build_count_octets(struct builder *b, size_t n)
 uint32_t build_node_find(const struct builder *b, const struct build_key *key);
 
 /*
- * The node of that key; if there is none, makes one without a set, of the
- * current source.  Returns 0 and *node, or -ENOMEM or -E2BIG.
+ * The node of that key.  If there is none, creates one of the current source,
+ * without a set.  Returns 0 and *node, or -ENOMEM or -E2BIG.
  */
 int build_node_get(struct builder *b, const struct build_key *key,
     uint32_t *node, bool *created) __attribute__((warn_unused_result));

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table image: one flat file in the byte order of the machine, made by
- * builder_write.c, checked by image_check.c, read by table.c, and known to
- * nobody else.  From front to back, without gaps:
+ * The table image: one flat file in the byte order of the machine.
+ * builder_write.c writes it, image_check.c checks it, table.c reads it; no other
+ * file knows the format.  It holds the table and nothing else: how answers are
+ * given is a setting (resolver/answer/settings.h).  From front to back, without
+ * gaps:
  *
  *   header
  *   strings   search list: wire names; zones: u8 unknown policy, wire name;
@@ -12,8 +14,8 @@
  *             linear probing; node 0: empty
  *   nodes     in the order of the slots, each followed by its own records
  *
- * That order makes the check one walk from front to back, and it puts a
- * name, its records and their data into one or two cache lines.
+ * This order allows the check to be one walk from front to back, and it puts
+ * a name, its records and their data into one or two cache lines.
  *
  * A node is an image_node, the name, zeros up to a multiple of 4; then, unless
  * it is an alias or has none, its set: an image_set, and for each RRset an
@@ -44,9 +46,9 @@ struct image_header {
 	uint32_t header_size;
 	uint64_t total_size;
 	uint64_t checksum;		/* XXH3, 64 bits, of all that follows */
-	uint64_t wildcard_labels[2];	/* bit n: "*.NAME", NAME of n labels, is there */
-	uint64_t soa_labels[2];		/* bit n: a name of n labels has an SOA */
-	uint8_t loaded;			/* 0: stands for a table that never loaded */
+	uint64_t wildcard_labels[2];	/* bit n: some "*.NAME" has n labels in NAME */
+	uint64_t soa_labels[2];		/* bit n: some name of n labels has an SOA */
+	uint8_t loaded;			/* 0: no table has loaded yet */
 	uint8_t search_count;
 	uint8_t zone_count;
 	uint8_t tail_bits;		/* 2^tail_bits words of the filter */

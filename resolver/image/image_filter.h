@@ -53,8 +53,8 @@ image_tail_mix(uint64_t key)
 }
 
 /*
- * A number for the end of a wire name, of 32 well-mixed bits.  Eight octets are
- * read even of a shorter one; those behind it do not matter.
+ * Hashes the last eight octets of a wire name to 32 bits.  Reads eight octets
+ * even if the name is shorter; the octets behind it do not change the hash.
  */
 static inline uint32_t
 image_tail(const uint8_t *octets, size_t length)
@@ -71,8 +71,9 @@ image_tail(const uint8_t *octets, size_t length)
 }
 
 /*
- * The same of what stands before an element of the list, with the root in the
- * place of that one's first octet.
+ * The same for a name that is followed by an element of the search list: octets
+ * and length are those of its labels, and the hash is as if the root followed
+ * them.
  */
 static inline uint32_t
 image_tail_before(const uint8_t *octets, size_t length)
@@ -101,8 +102,8 @@ image_tail_shift(uint32_t tail)
 }
 
 /*
- * A number for the first label of a wire name, of which the first eight octets
- * and the last eight count.  Eight octets are read, too.
+ * Hashes the first label of a wire name: its first and its last eight octets.
+ * Reads eight octets even if the label is shorter.
  */
 static inline uint64_t
 image_head(const uint8_t *octets)
@@ -122,7 +123,7 @@ image_head(const uint8_t *octets)
 	return (uint64_t)(product >> 64) ^ (uint64_t)product;
 }
 
-/* The same for the first two labels of a wire name that has as many. */
+/* Hashes the first two labels of a wire name, which must have two. */
 static inline uint64_t
 image_head_of_two(const uint8_t *octets)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The mesh as the configuration describes it: where the table's sources are
- * and how names from them are answered.  Plain values; the config shelf fills
- * them in, the compiler turns them into an image.
+ * The mesh as the configuration describes it: where the table's sources are,
+ * and what the compiler needs to make names of them.  Plain values; the config
+ * shelf fills them in, the compiler turns them into an image.
  */
 #ifndef NFDNS_RESOLVER_IMAGE_MESH_H
 #define NFDNS_RESOLVER_IMAGE_MESH_H
@@ -50,7 +50,7 @@ struct mesh_texts {
  *   ARRAY(type, name, count, most)
  *			the first "count" of "most" items
  *
- * A comment is of the field above it.
+ * A comment describes the field above it.
  */
 #define MESH_SOURCE_FIELDS(VALUE, TEXT, TEXTS) \
 	TEXT(path) \

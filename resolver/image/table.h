@@ -19,7 +19,7 @@ struct table;			/* owns the mapping */
 /*
  * Maps and checks the image in fd; the fd may be closed afterwards.
  * Returns 0 and *table, or a negative errno with *why set to a static text
- * ("checksum differs", "version 3, this program reads 1", ...).
+ * ("checksum differs: the image is damaged", ...).
  */
 int table_open(struct table **table, int fd, const char **why)
     __attribute__((warn_unused_result));
@@ -52,9 +52,9 @@ size_t table_names(const struct table *table);
 size_t table_octets(const struct table *table);
 
 /*
- * Whether the image is larger than a CPU's cache.  Then looking up several
- * names is faster after table_fetch() of the slots of all, and then of the
- * nodes of all: finding a node needs the slot.
+ * Whether the image is larger than a CPU's cache.  Then several names are
+ * looked up faster after table_fetch() of the slots of all of them, followed by
+ * table_fetch() of their nodes: finding a node needs its slot.
  */
 bool table_is_large(const struct table *table);
 

@@ -10,7 +10,7 @@
 #include "resolver/image/image.h"
 #include "resolver/image/table.h"
 
-/* The numbers of labels of some names: each once, largest first. */
+/* How many labels names of one kind have: each number once, largest first. */
 struct table_depths {
 	size_t count;
 	uint8_t labels[NAME_MAX_LABELS + 1];
