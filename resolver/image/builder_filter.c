@@ -30,9 +30,10 @@ add_node(struct build_filters *filters, const struct build_node *node)
 {
 	bool wildcard = (node->flags & IMAGE_WILDCARD) != 0;
 	/* Some octets behind the name are read. */
-	uint8_t octets[NAME_MAX_OCTETS + IMAGE_TAIL_OCTETS] = { 0 };
+	uint8_t octets[NAME_MAX_OCTETS + IMAGE_TAIL_OCTETS];
 
 	memcpy(octets, node->octets, node->length);
+	memset(octets + node->length, 0, IMAGE_TAIL_OCTETS);
 	add_tail(&filters->tails, octets, node->length,
 	    IMAGE_TAIL_ANY | (wildcard ? IMAGE_TAIL_WILDCARD : 0));
 	if (wildcard)

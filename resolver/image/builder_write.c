@@ -32,6 +32,7 @@ struct image_out {
 struct plan_slot {
 	uint32_t tag;
 	uint32_t node;		/* handle */
+	uint32_t at;		/* size of the node and its set, then its offset */
 };
 
 struct plan {
@@ -84,29 +85,51 @@ has_type(const struct builder *b, uint32_t set, uint16_t type)
 	return false;
 }
 
-/* Assigns slots in the order of addition, which makes images reproducible. */
+/* How many slots there are; at most 70 of 100 are filled: probing stays short. */
 static int
-plan_slots(struct plan *plan, const struct builder *b)
+plan_size(struct plan *plan, const struct builder *b)
 {
 	struct image_header *h = &plan->header;
-	const struct build_node *node;
-	uint32_t mask;
 
 	h->node_count = (uint32_t)b->node_count;
 	h->name_count = (uint32_t)b->name_count;
-	/* At most 70 of 100 slots are filled, so that probing stays short. */
 	for (h->slot_bits = 1; ((uint64_t)7 << h->slot_bits) / 10 <
 	    b->node_count; h->slot_bits++)
 		continue;
 	if (h->slot_bits > 31)
 		return -E2BIG;
-	mask = ((uint32_t)1 << h->slot_bits) - 1;
-	plan->slots = calloc((size_t)1 << h->slot_bits, sizeof(*plan->slots));
-	if (plan->slots == NULL)
-		return -ENOMEM;
+	plan->slots = calloc((size_t)1 << h->slot_bits,
+	    sizeof(*plan->slots));
+	return plan->slots != NULL ? 0 : -ENOMEM;
+}
+
+/* The levels of names at which lookups will look for more than the name. */
+static void
+plan_labels(struct image_header *h, const struct builder *b,
+    const struct build_node *node)
+{
+	if (node->flags & IMAGE_WILDCARD)
+		h->wildcard_labels[node->labels / 64] |=
+		    (uint64_t)1 << node->labels % 64;
+	else if (has_type(b, node->set, TYPE_SOA))
+		h->soa_labels[node->labels / 64] |=
+		    (uint64_t)1 << node->labels % 64;
+}
+
+/*
+ * Assigns slots in the order of addition, which makes images reproducible.
+ * Nodes lie in memory in this order, so their sizes are taken now.
+ */
+static void
+plan_slots(struct plan *plan, const struct builder *b)
+{
+	const uint32_t mask =
+	    ((uint32_t)1 << plan->header.slot_bits) - 1;
+	const struct build_node *node;
+
 	for (uint32_t handle = b->first_node; handle != 0;
 	    handle = node->next) {
-		uint64_t hash;
+		uint64_t hash, octets;
 		uint32_t at;
 
 		node = BUILD_AT(b, const struct build_node, handle);
@@ -115,33 +138,18 @@ plan_slots(struct plan *plan, const struct builder *b)
 		at = image_hash_slot(hash, mask);
 		while (plan->slots[at].node != 0)
 			at = (at + 1) & mask;
-		plan->slots[at].tag = image_hash_tag(hash);
-		plan->slots[at].node = handle;
-		if (node->flags & IMAGE_WILDCARD)
-			h->wildcard_labels[node->labels / 64] |=
-			    (uint64_t)1 << node->labels % 64;
-		else if (has_type(b, node->set, TYPE_SOA))
-			h->soa_labels[node->labels / 64] |=
-			    (uint64_t)1 << node->labels % 64;
+		octets = node_octets(node);
+		if (has_own_set(b, node, handle)) {
+			octets += set_octets(b, node->set);
+			BUILD_AT(b, struct build_set, node->set)->image = at;
+		}
+		/* One above the limit is as good as any: plan_offsets(). */
+		if (octets > UINT32_MAX)
+			octets = UINT32_MAX;
+		plan->slots[at] = (struct plan_slot){ image_hash_tag(hash),
+			handle, (uint32_t)octets };
+		plan_labels(&plan->header, b, node);
 	}
-	return 0;
-}
-
-/*
- * Nodes are visited in the order of their slots, which is random in the arena.
- * Prefetching some steps ahead halves the time of writing.
- */
-static inline void
-prefetch(const struct plan *plan, const struct builder *b, size_t i)
-{
-	const size_t ahead = 12;
-	const uint8_t *node;
-
-	if ((i + ahead) >> plan->header.slot_bits != 0)
-		return;
-	node = b->arena.octets + plan->slots[i + ahead].node;
-	__builtin_prefetch(node);
-	__builtin_prefetch(node + 64);
 }
 
 static size_t
@@ -174,12 +182,11 @@ strings_octets(const struct builder *b)
 	return octets;
 }
 
-/* Offsets of the sections and of every set; the total size. */
-static int
-plan_offsets(struct plan *plan, struct builder *b)
+/* Offsets of the sections. */
+static uint64_t
+plan_sections(struct plan *plan, const struct builder *b)
 {
 	struct image_header *h = &plan->header;
-	size_t slots = (size_t)1 << h->slot_bits;
 	uint64_t at = sizeof(*h);
 
 	h->strings = (uint32_t)at;
@@ -191,30 +198,70 @@ plan_offsets(struct plan *plan, struct builder *b)
 	h->head_bits = (uint8_t)plan->filters.heads.bits;
 	at += image_filter_octets(h->head_bits);
 	h->slots = (uint32_t)at;
-	at += slots * sizeof(struct image_slot);
-	if (at > IMAGE_MAX_OCTETS)
-		return -E2BIG;
+	at += sizeof(struct image_slot) << h->slot_bits;
 	h->nodes = (uint32_t)at;
-	for (size_t i = 0; i < slots; i++) {
-		uint32_t handle = plan->slots[i].node;
-		const struct build_node *node;
+	return at;
+}
 
-		prefetch(plan, b, i);
-		if (handle == 0)
-			continue;
-		node = BUILD_AT(b, const struct build_node, handle);
-		at += node_octets(node);
-		if (!has_own_set(b, node, handle))
-			continue;
-		if (at > IMAGE_MAX_OCTETS)
-			return -E2BIG;
-		BUILD_AT(b, struct build_set, node->set)->image = (uint32_t)at;
-		at += set_octets(b, node->set);
+/* Offsets of every node; the total size. */
+static int
+plan_offsets(struct plan *plan, const struct builder *b)
+{
+	uint64_t at = plan_sections(plan, b);
+
+	for (size_t i = 0; i >> plan->header.slot_bits == 0 &&
+	    at <= IMAGE_MAX_OCTETS; i++) {
+		uint32_t octets = plan->slots[i].at;
+
+		plan->slots[i].at = (uint32_t)at;
+		at += octets;
 	}
 	if (at > IMAGE_MAX_OCTETS)
 		return -E2BIG;
-	h->total_size = at;
+	plan->header.total_size = at;
 	return 0;
+}
+
+/* Offsets of every set, which lies behind its node. */
+static void
+plan_sets(const struct plan *plan, struct builder *b)
+{
+	const struct build_node *node;
+
+	for (uint32_t handle = b->first_node; handle != 0;
+	    handle = node->next) {
+		struct build_set *set;
+
+		node = BUILD_AT(b, const struct build_node, handle);
+		if (!has_own_set(b, node, handle))
+			continue;
+		set = BUILD_AT(b, struct build_set, node->set);
+		set->image = plan->slots[set->image].at +
+		    (uint32_t)node_octets(node);
+	}
+}
+
+/*
+ * Nodes are written in the order of their slots, which is random in the arena,
+ * so they are fetched some steps ahead; then the set, which is elsewhere if the
+ * node is an alias.
+ */
+static inline void
+prefetch(const struct plan *plan, const struct builder *b, size_t i)
+{
+	const size_t far = 24, near = 8;
+	const uint8_t *node;
+	uint32_t handle;
+
+	if ((i + far) >> plan->header.slot_bits != 0)
+		return;
+	node = b->arena.octets + plan->slots[i + far].node;
+	__builtin_prefetch(node);
+	__builtin_prefetch(node + 64);
+	handle = plan->slots[i + near].node;
+	if (handle != 0)
+		__builtin_prefetch(b->arena.octets +
+		    BUILD_AT(b, const struct build_node, handle)->set);
 }
 
 static void
@@ -239,6 +286,8 @@ write_at(struct image_out *out, const void *octets, size_t n, uint64_t offset)
 static void
 flush(struct image_out *out)
 {
+	if (XXH3_64bits_update(out->hash, out->buffer, out->used) == XXH_ERROR)
+		out->error = -EINVAL;
 	write_at(out, out->buffer, out->used, out->offset);
 	out->offset += out->used;
 	out->used = 0;
@@ -249,8 +298,6 @@ put(struct image_out *out, const void *octets, size_t n)
 {
 	const uint8_t *p = octets;
 
-	if (n > 0 && XXH3_64bits_update(out->hash, p, n) == XXH_ERROR)
-		out->error = -EINVAL;
 	while (n > 0) {
 		size_t room = sizeof(out->buffer) - out->used;
 		size_t part = n < room ? n : room;
@@ -298,26 +345,14 @@ put_strings(struct image_out *out, const struct builder *b,
 }
 
 static void
-put_slots(struct image_out *out, const struct plan *plan,
-    const struct builder *b)
+put_slots(struct image_out *out, const struct plan *plan)
 {
-	uint32_t at = plan->header.nodes;
-
 	for (size_t i = 0; i >> plan->header.slot_bits == 0; i++) {
-		uint32_t handle = plan->slots[i].node;
 		struct image_slot slot = { 0, 0 };
 
-		prefetch(plan, b, i);
-		if (handle != 0) {
-			const struct build_node *node =
-			    BUILD_AT(b, const struct build_node, handle);
-
-			slot.tag = plan->slots[i].tag;
-			slot.node = at;
-			at += (uint32_t)node_octets(node);
-			if (has_own_set(b, node, handle))
-				at += (uint32_t)set_octets(b, node->set);
-		}
+		if (plan->slots[i].node != 0)
+			slot = (struct image_slot){ plan->slots[i].tag,
+				plan->slots[i].at };
 		put(out, &slot, sizeof(slot));
 	}
 }
@@ -422,7 +457,7 @@ write_image(const struct plan *plan, const struct builder *b, int fd)
 	    image_filter_octets(header.tail_bits));
 	put(out, plan->filters.heads.words,
 	    image_filter_octets(header.head_bits));
-	put_slots(out, plan, b);
+	put_slots(out, plan);
 	put_nodes(out, plan, b);
 	flush(out);
 	assert(out->error != 0 || out->offset == header.total_size);
@@ -459,13 +494,17 @@ builder_write(struct builder *b, int fd)
 	build_sweep(b);
 	error = build_non_terminals(b);
 	if (error == 0)
-		error = plan_slots(&plan, b);
+		error = plan_size(&plan, b);
 	if (error == 0)
 		error = build_filters_make(&plan.filters, b);
-	if (error == 0)
+	if (error == 0) {
+		plan_slots(&plan, b);
 		error = plan_offsets(&plan, b);
-	if (error == 0)
+	}
+	if (error == 0) {
+		plan_sets(&plan, b);
 		error = write_image(&plan, b, fd);
+	}
 	build_filters_free(&plan.filters);
 	free(plan.slots);
 	return error;
