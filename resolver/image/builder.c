@@ -263,6 +263,7 @@ builder_add(struct builder *b, const struct dns_name *owner, uint8_t flags,
 	error = build_node_get(b, &key, &node, &created);
 	if (error != 0)
 		return error;
+	b->recent = node;
 	if (!created && build_is_shadowed(b, node, line))
 		return BUILDER_SHADOWED;
 	error = set_own(b, node, line, &set);

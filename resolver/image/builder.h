@@ -44,6 +44,16 @@ int builder_file_add(struct builder *b, const char *path)
 void builder_file_set(struct builder *b, unsigned int file);
 unsigned int builder_file(const struct builder *b);
 
+/* About so many names are added next: what holds them grows once. */
+void builder_expect(struct builder *b, size_t names);
+
+/*
+ * Has the processor fetch the place of a name that is added soon.  In a large
+ * table most of an addition is waiting for memory: a reader that calls this for
+ * the next dozen names, before it adds them, waits once for all.
+ */
+void builder_prefetch(const struct builder *b, const struct dns_name *name);
+
 /* Outcome of an addition. */
 enum builder_added {
 	BUILDER_ADDED,		/* new, or joined to the same source's name */

@@ -2,9 +2,12 @@
 #include "resolver/image/builder_index.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define INDEX_FIRST_BITS	10
+/* What is expected may be a lie: this has space for two million. */
+#define INDEX_EXPECTED_BITS	22
 
 uint32_t
 build_index_next(const struct build_index *index, uint32_t tag, size_t *step)
@@ -35,19 +38,15 @@ build_index_place(struct build_index *index, uint32_t tag, uint32_t handle)
 	index->count++;
 }
 
-int
-build_index_reserve(struct build_index *index)
+/* Moves all to a table of 2^bits slots. */
+static int
+grow(struct build_index *index, unsigned int bits)
 {
-	struct build_index grown = { .bits = INDEX_FIRST_BITS };
+	struct build_index grown = { .bits = bits };
 
-	if (index->slots != NULL) {
-		if (index->count < (size_t)3 << index->bits >> 2)
-			return 0;
-		grown.bits = index->bits + 1;
-	}
-	if (grown.bits > 31)
+	if (bits > 31)
 		return -E2BIG;
-	grown.slots = calloc((size_t)1 << grown.bits, sizeof(*grown.slots));
+	grown.slots = calloc((size_t)1 << bits, sizeof(*grown.slots));
 	if (grown.slots == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; index->slots != NULL && i >> index->bits == 0; i++) {
@@ -58,6 +57,33 @@ build_index_reserve(struct build_index *index)
 	free(index->slots);
 	*index = grown;
 	return 0;
+}
+
+static bool
+has_space(const struct build_index *index, size_t count)
+{
+	return index->slots != NULL && count <= (size_t)1 << index->bits >> 1;
+}
+
+int
+build_index_reserve(struct build_index *index)
+{
+	if (has_space(index, index->count + 1))
+		return 0;
+	return grow(index, index->slots == NULL ? INDEX_FIRST_BITS :
+	    index->bits + 1);
+}
+
+void
+build_index_expect(struct build_index *index, size_t count)
+{
+	unsigned int bits = INDEX_FIRST_BITS;
+
+	while (bits < INDEX_EXPECTED_BITS && (size_t)1 << bits >> 1 < count)
+		bits++;
+	if (!has_space(index, count) && bits > index->bits)
+		/* Without it the index grows when it must. */
+		(void)grow(index, bits);
 }
 
 void

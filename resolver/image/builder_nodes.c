@@ -112,29 +112,61 @@ build_key_of(const struct dns_name *name)
 	return (struct build_key){ name->octets, name->length, name->labels, 0 };
 }
 
+static bool
+node_is(const struct builder *b, uint32_t handle, const struct build_key *key)
+{
+	const struct build_node *node =
+	    BUILD_AT(b, const struct build_node, handle);
+
+	return node->length == key->length &&
+	    (node->flags & IMAGE_WILDCARD) == key->wildcard &&
+	    memcmp(node->octets, key->octets, key->length) == 0;
+}
+
+static uint32_t
+tag_of(const struct build_key *key)
+{
+	return image_hash_tag(image_hash(key->octets, key->length,
+	    key->wildcard));
+}
+
 static uint32_t
 node_find(const struct builder *b, const struct build_key *key, uint32_t tag)
 {
 	size_t step = 0;
 	uint32_t handle;
 
-	while ((handle = build_index_next(&b->names, tag, &step)) != 0) {
-		const struct build_node *node =
-		    BUILD_AT(b, const struct build_node, handle);
-
-		if (node->length == key->length &&
-		    (node->flags & IMAGE_WILDCARD) == key->wildcard &&
-		    memcmp(node->octets, key->octets, key->length) == 0)
+	while ((handle = build_index_next(&b->names, tag, &step)) != 0)
+		if (node_is(b, handle, key))
 			break;
-	}
 	return handle;
+}
+
+/* Most names are looked up several times in a row: for each address, alias. */
+static bool
+is_recent(const struct builder *b, const struct build_key *key)
+{
+	return b->recent != 0 && node_is(b, b->recent, key);
 }
 
 uint32_t
 build_node_find(const struct builder *b, const struct build_key *key)
 {
-	return node_find(b, key, image_hash_tag(image_hash(key->octets,
-	    key->length, key->wildcard)));
+	return is_recent(b, key) ? b->recent : node_find(b, key, tag_of(key));
+}
+
+void
+builder_expect(struct builder *b, size_t names)
+{
+	build_index_expect(&b->names, b->names.count + names);
+}
+
+void
+builder_prefetch(const struct builder *b, const struct dns_name *name)
+{
+	const struct build_key key = build_key_of(name);
+
+	build_index_prefetch(&b->names, tag_of(&key));
 }
 
 bool
@@ -163,12 +195,15 @@ int
 build_node_get(struct builder *b, const struct build_key *key, uint32_t *handle,
     bool *created)
 {
-	uint32_t tag = image_hash_tag(
-	    image_hash(key->octets, key->length, key->wildcard));
 	struct build_node *node;
+	uint32_t tag;
 	int error;
 
 	*created = false;
+	*handle = b->recent;
+	if (is_recent(b, key))
+		return 0;
+	tag = tag_of(key);
 	*handle = node_find(b, key, tag);
 	if (*handle != 0)
 		return 0;

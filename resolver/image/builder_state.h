@@ -59,6 +59,7 @@ struct builder {
 	struct build_index names;
 	struct build_index records;
 	uint32_t first_node, last_node;
+	uint32_t recent;		/* the owner of the last record; 0: none */
 	size_t name_count;		/* nodes with records */
 	size_t node_count;
 	uint64_t image_octets;		/* of the nodes, at most */

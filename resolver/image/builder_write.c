@@ -17,6 +17,7 @@
 #include "resolver/image/image.h"
 #include "resolver/dns/rdata.h"
 #include "resolver/dns/rr.h"
+#include "resolver/dns/wire.h"
 
 /* A sequential writer with a sticky error. */
 struct image_out {
@@ -27,6 +28,9 @@ struct image_out {
 	XXH3_state_t *hash;
 	uint8_t buffer[65536];
 };
+
+/* So many steps ahead what is needed is fetched from memory. */
+#define AHEAD	16
 
 /* A slot while the image is laid out. */
 struct plan_slot {
@@ -116,40 +120,63 @@ plan_labels(struct image_header *h, const struct builder *b,
 		    (uint64_t)1 << node->labels % 64;
 }
 
+/* A node that is about to get its slot. */
+struct arrival {
+	uint32_t node;
+	uint64_t hash;
+};
+
+static void
+plan_slot(struct plan *plan, const struct builder *b,
+    const struct arrival *arrival)
+{
+	const struct build_node *node =
+	    BUILD_AT(b, const struct build_node, arrival->node);
+	const uint32_t mask = ((uint32_t)1 << plan->header.slot_bits) - 1;
+	uint32_t at = image_hash_slot(arrival->hash, mask);
+	uint64_t octets = node_octets(node);
+
+	while (plan->slots[at].node != 0)
+		at = (at + 1) & mask;
+	if (has_own_set(b, node, arrival->node)) {
+		octets += set_octets(b, node->set);
+		BUILD_AT(b, struct build_set, node->set)->image = at;
+	}
+	/* One above the limit is as good as any: plan_offsets(). */
+	if (octets > UINT32_MAX)
+		octets = UINT32_MAX;
+	plan->slots[at] = (struct plan_slot){ image_hash_tag(arrival->hash),
+		arrival->node, (uint32_t)octets };
+	plan_labels(&plan->header, b, node);
+}
+
 /*
  * Assigns slots in the order of addition, which makes images reproducible.
- * Nodes lie in memory in this order, so their sizes are taken now.
+ * Nodes lie in memory in this order, so their sizes are taken now; the slots
+ * are fetched some steps ahead.
  */
 static void
 plan_slots(struct plan *plan, const struct builder *b)
 {
-	const uint32_t mask =
-	    ((uint32_t)1 << plan->header.slot_bits) - 1;
+	const uint32_t mask = ((uint32_t)1 << plan->header.slot_bits) - 1;
+	struct arrival arrivals[AHEAD];
 	const struct build_node *node;
+	size_t count = 0, done = 0;
 
 	for (uint32_t handle = b->first_node; handle != 0;
 	    handle = node->next) {
-		uint64_t hash, octets;
-		uint32_t at;
+		struct arrival *arrival = &arrivals[count % AHEAD];
 
+		if (count++ >= AHEAD)
+			plan_slot(plan, b, &arrivals[done++ % AHEAD]);
 		node = BUILD_AT(b, const struct build_node, handle);
-		hash = image_hash(node->octets, node->length,
-		    node->flags & IMAGE_WILDCARD);
-		at = image_hash_slot(hash, mask);
-		while (plan->slots[at].node != 0)
-			at = (at + 1) & mask;
-		octets = node_octets(node);
-		if (has_own_set(b, node, handle)) {
-			octets += set_octets(b, node->set);
-			BUILD_AT(b, struct build_set, node->set)->image = at;
-		}
-		/* One above the limit is as good as any: plan_offsets(). */
-		if (octets > UINT32_MAX)
-			octets = UINT32_MAX;
-		plan->slots[at] = (struct plan_slot){ image_hash_tag(hash),
-			handle, (uint32_t)octets };
-		plan_labels(&plan->header, b, node);
+		*arrival = (struct arrival){ handle, image_hash(node->octets,
+			node->length, node->flags & IMAGE_WILDCARD) };
+		__builtin_prefetch(&plan->slots[image_hash_slot(arrival->hash,
+		    mask)]);
 	}
+	while (done < count)
+		plan_slot(plan, b, &arrivals[done++ % AHEAD]);
 }
 
 static size_t
@@ -244,12 +271,13 @@ plan_sets(const struct plan *plan, struct builder *b)
 /*
  * Nodes are written in the order of their slots, which is random in the arena,
  * so they are fetched some steps ahead; then the set, which is elsewhere if the
- * node is an alias.
+ * node is an alias.  (gcc takes a function that only prefetches for one without
+ * effect, and drops calls of it that it has not inlined early.)
  */
-static inline void
+__attribute__((always_inline)) static inline void
 prefetch(const struct plan *plan, const struct builder *b, size_t i)
 {
-	const size_t far = 24, near = 8;
+	const size_t far = AHEAD + AHEAD / 2, near = AHEAD / 2;
 	const uint8_t *node;
 	uint32_t handle;
 
@@ -258,6 +286,7 @@ prefetch(const struct plan *plan, const struct builder *b, size_t i)
 	node = b->arena.octets + plan->slots[i + far].node;
 	__builtin_prefetch(node);
 	__builtin_prefetch(node + 64);
+	__builtin_prefetch(node + 128);
 	handle = plan->slots[i + near].node;
 	if (handle != 0)
 		__builtin_prefetch(b->arena.octets +
@@ -293,21 +322,30 @@ flush(struct image_out *out)
 	out->used = 0;
 }
 
+/* The place of the next n octets, at most a buffer's; the caller fills it. */
+static uint8_t *
+reserve(struct image_out *out, size_t n)
+{
+	uint8_t *place;
+
+	if (sizeof(out->buffer) - out->used < n)
+		flush(out);
+	place = out->buffer + out->used;
+	out->used += n;
+	return place;
+}
+
 static void
 put(struct image_out *out, const void *octets, size_t n)
 {
 	const uint8_t *p = octets;
 
 	while (n > 0) {
-		size_t room = sizeof(out->buffer) - out->used;
-		size_t part = n < room ? n : room;
+		size_t part = n < sizeof(out->buffer) ? n : sizeof(out->buffer);
 
-		memcpy(out->buffer + out->used, p, part);
-		out->used += part;
+		memcpy(reserve(out, part), p, part);
 		p += part;
 		n -= part;
-		if (out->used == sizeof(out->buffer))
-			flush(out);
 	}
 }
 
@@ -353,7 +391,7 @@ put_slots(struct image_out *out, const struct plan *plan)
 		if (plan->slots[i].node != 0)
 			slot = (struct image_slot){ plan->slots[i].tag,
 				plan->slots[i].at };
-		put(out, &slot, sizeof(slot));
+		memcpy(reserve(out, sizeof(slot)), &slot, sizeof(slot));
 	}
 }
 
@@ -370,16 +408,12 @@ put_rrset(struct image_out *out, const struct builder *b,
 	};
 	const struct build_record *record;
 
-	put(out, &head, sizeof(head));
+	memcpy(reserve(out, sizeof(head)), &head, sizeof(head));
 	for (uint32_t handle = rrset->first; handle != 0;
 	    handle = record->next) {
 		record = BUILD_AT(b, const struct build_record, handle);
-		if (head.rdlength == 0) {
-			uint8_t length[2] = { (uint8_t)(record->length >> 8),
-			    (uint8_t)record->length };
-
-			put(out, length, sizeof(length));
-		}
+		if (head.rdlength == 0)
+			wire_store_u16(reserve(out, 2), record->length);
 		put(out, record->octets, record->length);
 	}
 	put_zeros(out, image_pad4(rrset->size) - rrset->size);
@@ -397,7 +431,7 @@ put_set(struct image_out *out, const struct builder *b, uint32_t set)
 		rrset = BUILD_AT(b, const struct build_rrset, handle);
 		head.count++;
 	}
-	put(out, &head, sizeof(head));
+	memcpy(reserve(out, sizeof(head)), &head, sizeof(head));
 	for (handle = first; handle != 0; handle = rrset->next) {
 		rrset = BUILD_AT(b, const struct build_rrset, handle);
 		put_rrset(out, b, rrset);
@@ -405,32 +439,37 @@ put_set(struct image_out *out, const struct builder *b, uint32_t set)
 }
 
 static void
+put_node(struct image_out *out, const struct builder *b, uint32_t handle)
+{
+	const struct build_node *node =
+	    BUILD_AT(b, const struct build_node, handle);
+	const size_t octets = node_octets(node);
+	struct image_node head = {
+		.line = node->line,
+		.source = node->file,
+		.flags = node->flags,
+		.length = node->length,
+	};
+	uint8_t *place = reserve(out, octets);
+
+	if (node->set != 0)
+		head.set = BUILD_AT(b, const struct build_set,
+		    node->set)->image;
+	memset(place + octets - 4, 0, 4);
+	memcpy(place, &head, sizeof(head));
+	memcpy(place + sizeof(head), node->octets, node->length);
+	if (has_own_set(b, node, handle))
+		put_set(out, b, node->set);
+}
+
+static void
 put_nodes(struct image_out *out, const struct plan *plan,
     const struct builder *b)
 {
 	for (size_t i = 0; i >> plan->header.slot_bits == 0; i++) {
-		uint32_t handle = plan->slots[i].node;
-		const struct build_node *node;
-		struct image_node head;
-
 		prefetch(plan, b, i);
-		if (handle == 0)
-			continue;
-		node = BUILD_AT(b, const struct build_node, handle);
-		head = (struct image_node){
-			.line = node->line,
-			.source = node->file,
-			.flags = node->flags,
-			.length = node->length,
-		};
-		if (node->set != 0)
-			head.set = BUILD_AT(b, const struct build_set,
-			    node->set)->image;
-		put(out, &head, sizeof(head));
-		put(out, node->octets, node->length);
-		put_zeros(out, node_octets(node) - sizeof(head) - node->length);
-		if (has_own_set(b, node, handle))
-			put_set(out, b, node->set);
+		if (plan->slots[i].node != 0)
+			put_node(out, b, plan->slots[i].node);
 	}
 }
 

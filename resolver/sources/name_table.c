@@ -16,6 +16,9 @@ enum {
 	INFO_ALT_HOSTS = 5,
 };
 
+/* So many entries are read before their places in the index are looked at. */
+#define AHEAD	16
+
 static const char fault_cut[] = "is cut off or malformed";
 static const char fault_type[] = "has a field of another type";
 static const char fault_utf8[] = "has a text that is not UTF-8";
@@ -51,8 +54,12 @@ read_info(struct name_table_entry *entry, struct span octets)
 			take_text(entry, &field, &entry->namespace);
 			break;
 		case INFO_IPS:
+			take_text(entry, &field, NULL);
+			entry->ip_count++;
+			break;
 		case INFO_ALT_HOSTS:
 			take_text(entry, &field, NULL);
+			entry->alt_host_count++;
 			break;
 		default:
 			break;
@@ -181,8 +188,25 @@ find(const struct name_table *table, struct span host, uint32_t tag,
 	return handle;
 }
 
+static bool
+is_usable(const struct name_table_entry *entry)
+{
+	return entry->fault == NULL && entry->host.length > 0;
+}
+
+/* The walk's next entry that can be used, or false. */
+static bool
+next_usable(struct name_table_walk *walk, struct name_table_entry *entry)
+{
+	while (name_table_next(walk, entry)) {
+		if (is_usable(entry))
+			return true;
+	}
+	return false;
+}
+
 static int
-add_name(struct name_table *table, const struct name_table_entry *entry)
+index_name(struct name_table *table, const struct name_table_entry *entry)
 {
 	const size_t offset = (size_t)(entry->field - table->octets);
 	const uint32_t tag = tag_of(entry->host);
@@ -199,37 +223,81 @@ add_name(struct name_table *table, const struct name_table_entry *entry)
 		build_index_replace(&table->index, tag, step,
 		    (uint32_t)offset + 1);
 		table->replaced++;
-		return 0;
+		table->names--;
+	} else {
+		build_index_place(&table->index, tag, (uint32_t)offset + 1);
 	}
-	build_index_place(&table->index, tag, (uint32_t)offset + 1);
-	table->names++;
 	return 0;
 }
 
-static bool
-is_usable(const struct name_table_entry *entry)
+int
+name_table_index(struct name_table *table)
 {
-	return entry->fault == NULL && entry->host.length > 0;
+	struct name_table_walk walk = name_table_walk_over(table->octets,
+	    table->length);
+	struct name_table_entry some[AHEAD];
+	size_t count;
+	int error = 0;
+
+	if (table->index.slots != NULL)
+		return 0;
+	build_index_expect(&table->index, table->names);
+	do {
+		for (count = 0; count < AHEAD && next_usable(&walk,
+		    &some[count]); count++)
+			build_index_prefetch(&table->index,
+			    tag_of(some[count].host));
+		for (size_t i = 0; i < count && error == 0; i++)
+			error = index_name(table, &some[i]);
+	} while (count == AHEAD && error == 0);
+	if (error != 0)
+		name_table_close(table);
+	return error;
+}
+
+static int
+compare_hosts(struct span a, struct span b)
+{
+	const int order = memcmp(a.text, b.text,
+	    a.length < b.length ? a.length : b.length);
+
+	return order != 0 ? order : (a.length > b.length) -
+	    (a.length < b.length);
+}
+
+/* Counts entries.  -EBADMSG if the message cannot be walked. */
+static int
+count_names(struct name_table *table)
+{
+	struct name_table_walk walk = name_table_walk_over(table->octets,
+	    table->length);
+	struct span last = { "", 0 };
+	struct name_table_entry entry;
+
+	table->sorted = true;
+	while (name_table_next(&walk, &entry)) {
+		if (!is_usable(&entry)) {
+			table->faulty++;
+			continue;
+		}
+		table->names++;
+		table->sorted = table->sorted &&
+		    compare_hosts(last, entry.host) < 0;
+		last = entry.host;
+	}
+	table->failed_at = name_table_offset(&walk);
+	return name_table_failed(&walk) ? -EBADMSG : 0;
 }
 
 int
 name_table_open(struct name_table *table, const void *octets, size_t length)
 {
-	struct name_table_walk walk = name_table_walk_over(octets, length);
-	struct name_table_entry entry;
-	int error = 0;
+	int error;
 
 	*table = (struct name_table){ .octets = octets, .length = length };
-	while (error == 0 && name_table_next(&walk, &entry)) {
-		if (is_usable(&entry))
-			error = add_name(table, &entry);
-		else
-			table->faulty++;
-	}
-	if (error == 0 && name_table_failed(&walk)) {
-		table->failed_at = name_table_offset(&walk);
-		error = -EBADMSG;
-	}
+	error = count_names(table);
+	if (error == 0 && !table->sorted)
+		error = name_table_index(table);
 	if (error != 0)
 		name_table_close(table);
 	return error;
@@ -256,8 +324,9 @@ name_table_counts(const struct name_table *table,
 {
 	struct name_table_entry last;
 
-	return is_usable(entry) &&
-	    name_table_find(table, entry->host, &last) &&
+	if (!is_usable(entry) || table->replaced == 0)
+		return is_usable(entry);
+	return name_table_find(table, entry->host, &last) &&
 	    last.field == entry->field;
 }
 
@@ -283,28 +352,131 @@ report(const struct comparison *c, enum name_table_change change,
 		c->changed(c->arg, change, entry);
 }
 
-void
-name_table_compare(const struct name_table *old, const struct name_table *new,
-    struct name_table_delta *delta, name_table_changed *changed, void *arg)
+/* Both tables have the entry's host. */
+static void
+compare_entries(const struct comparison *c, const struct name_table_entry *old,
+    const struct name_table_entry *new)
 {
-	const struct comparison c = { delta, changed, arg };
+	if (!span_equal(old->octets, new->octets))
+		report(c, NAME_TABLE_CHANGED, new);
+}
+
+/* Steps over what the two messages have in common, from here on. */
+static void
+skip_common(struct name_table_walk *a, struct name_table_walk *b)
+{
+	struct protobuf next, other;
+	struct protobuf_field field;
+
+	for (;;) {
+		size_t length, left = (size_t)(b->message.end - b->message.at);
+
+		next = a->message;
+		if (!protobuf_next(&next, &field))
+			return;
+		length = (size_t)(next.at - a->message.at);
+		if (length > left ||
+		    memcmp(a->message.at, b->message.at, length) != 0)
+			return;
+		other = b->message;
+		other.at += length;
+		a->message = next;
+		b->message = other;
+	}
+}
+
+static void
+compare_sorted(const struct comparison *c, const struct name_table *old,
+    const struct name_table *new)
+{
+	struct name_table_walk a = name_table_walk_over(old->octets,
+	    old->length);
+	struct name_table_walk b = name_table_walk_over(new->octets,
+	    new->length);
+	struct name_table_entry x, y;
+	bool more_a, more_b;
+
+	skip_common(&a, &b);
+	more_a = next_usable(&a, &x);
+	more_b = next_usable(&b, &y);
+	while (more_a || more_b) {
+		const int order = !more_a ? 1 : !more_b ? -1 :
+		    compare_hosts(x.host, y.host);
+
+		if (order < 0)
+			report(c, NAME_TABLE_REMOVED, &x);
+		else if (order > 0)
+			report(c, NAME_TABLE_ADDED, &y);
+		else
+			compare_entries(c, &x, &y);
+		if (order == 0)
+			skip_common(&a, &b);
+		if (order <= 0)
+			more_a = next_usable(&a, &x);
+		if (order >= 0)
+			more_b = next_usable(&b, &y);
+	}
+}
+
+static void
+compare_indexed(const struct comparison *c, const struct name_table *old,
+    const struct name_table *new)
+{
 	struct name_table_walk walk = name_table_walk_over(new->octets,
 	    new->length);
 	struct name_table_entry entry, other;
 
-	*delta = (struct name_table_delta){ 0, 0, 0 };
-	while (name_table_next(&walk, &entry)) {
+	while (next_usable(&walk, &entry)) {
 		if (!name_table_counts(new, &entry))
 			continue;
-		if (!name_table_find(old, entry.host, &other))
-			report(&c, NAME_TABLE_ADDED, &entry);
-		else if (!span_equal(entry.octets, other.octets))
-			report(&c, NAME_TABLE_CHANGED, &entry);
+		if (name_table_find(old, entry.host, &other))
+			compare_entries(c, &other, &entry);
+		else
+			report(c, NAME_TABLE_ADDED, &entry);
 	}
 	walk = name_table_walk_over(old->octets, old->length);
-	while (name_table_next(&walk, &entry)) {
+	while (next_usable(&walk, &entry)) {
 		if (name_table_counts(old, &entry) &&
 		    !name_table_find(new, entry.host, &other))
-			report(&c, NAME_TABLE_REMOVED, &entry);
+			report(c, NAME_TABLE_REMOVED, &entry);
 	}
+}
+
+/* A table with an index, its own or one for a while. */
+static int
+borrow_index(const struct name_table *table, struct name_table *indexed)
+{
+	*indexed = *table;
+	return name_table_index(indexed);
+}
+
+static void
+return_index(const struct name_table *table, struct name_table *indexed)
+{
+	if (table->index.slots == NULL)
+		name_table_close(indexed);
+}
+
+int
+name_table_compare(const struct name_table *old, const struct name_table *new,
+    struct name_table_delta *delta, name_table_changed *changed, void *arg)
+{
+	const struct comparison c = { delta, changed, arg };
+	struct name_table a, b;
+	int error;
+
+	*delta = (struct name_table_delta){ 0, 0, 0 };
+	if (old->sorted && new->sorted) {
+		compare_sorted(&c, old, new);
+		return 0;
+	}
+	error = borrow_index(old, &a);
+	if (error == 0) {
+		error = borrow_index(new, &b);
+		if (error == 0)
+			compare_indexed(&c, &a, &b);
+		return_index(new, &b);
+	}
+	return_index(old, &a);
+	return error;
 }

@@ -46,6 +46,7 @@ struct name_table_entry {
 	struct span octets;	/* of the whole entry, behind tag and length */
 	struct span host;
 	struct span registry, shortname, namespace;
+	size_t ip_count, alt_host_count;
 	struct name_table_texts ips, alt_hosts;
 };
 
@@ -77,10 +78,14 @@ bool name_table_text(struct name_table_texts *texts, struct span *text);
  * the last one, as in every map of protocol buffers.  Entries with a fault
  * never count, nor do those without a host.  The host of an entry that counts
  * is called a name here.
+ *
+ * A table whose hosts ascend, as the control plane writes them, needs no
+ * memory.  Otherwise there is an index, of about 24 octets a name.
  */
 struct name_table {			/* borrows the octets, owns the index */
 	const uint8_t *octets;
 	size_t length;
+	bool sorted;			/* hosts ascend: none is there twice */
 	struct build_index index;	/* of entries: their offsets, plus 1 */
 	size_t names;
 	size_t faulty;			/* entries with a fault or without a host */
@@ -89,13 +94,17 @@ struct name_table {			/* borrows the octets, owns the index */
 };
 
 /*
- * Walks the whole message and notes its names, in about 16 octets each.
- * Returns 0; or -EBADMSG if it cannot be walked, -E2BIG from 4 GiB, -ENOMEM,
- * and then there is nothing to close.
+ * Walks the whole message and counts its names.  Returns 0; or -EBADMSG if it
+ * cannot be walked, -ENOMEM, -E2BIG for an index from 4 GiB on, and then there
+ * is nothing to close.
  */
 int name_table_open(struct name_table *table, const void *octets, size_t length)
     __attribute__((warn_unused_result));
 void name_table_close(struct name_table *table);
+
+/* Makes the index that name_table_find() needs.  0, -ENOMEM or -E2BIG. */
+int name_table_index(struct name_table *table)
+    __attribute__((warn_unused_result));
 
 /* The entry of that host.  False if there is none. */
 bool name_table_find(const struct name_table *table, struct span host,
@@ -120,11 +129,12 @@ typedef void name_table_changed(void *arg, enum name_table_change change,
     const struct name_table_entry *entry);
 
 /*
- * What differs between two tables, in the order of their messages, the removed
- * names last.  A name is changed if its entry has other octets.  Takes time in
- * proportion to the names, and no memory.  "changed" may be NULL.
+ * What differs between two tables, in no particular order.  A name is changed
+ * if its entry has other octets.  Takes time in proportion to the names, and
+ * memory only if the hosts of one table ascend and those of the other do not.
+ * "changed" may be NULL.  0, -ENOMEM or -E2BIG.
  */
-void name_table_compare(const struct name_table *old,
+int name_table_compare(const struct name_table *old,
     const struct name_table *new, struct name_table_delta *delta,
     name_table_changed *changed, void *arg);
 

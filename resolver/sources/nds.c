@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "resolver/dns/rr.h"
@@ -12,11 +11,12 @@
 struct adding {
 	struct nds *nds;
 	const struct nds_entry *entry;
-	char shown[NDS_SHOWN + 1];	/* the host, for messages */
-	struct dns_name host;
+	const struct nds_names *names;
 	uint8_t flags;
 	bool shadowed;			/* an earlier source has the host itself */
 };
+
+#define SHOWN_HOST(a) SPAN_SHOWN((a)->entry->host, NDS_SHOWN)
 
 #define WARN(a, ...) diag_add((a)->nds->diag, DIAG_WARNING, \
 	(a)->nds->text->path, (a)->entry->line, __VA_ARGS__)
@@ -69,8 +69,8 @@ warn_of_address(const struct adding *a, struct span text)
 {
 	if (text.text == NULL)
 		text = span_of("(not a string)");
-	WARN(a, "%s: \"%.*s\" is neither an IPv4 nor an IPv6 address: ignored",
-	    a->shown, SPAN_SHOWN(text, NDS_SHOWN));
+	WARN(a, "%.*s: \"%.*s\" is neither an IPv4 nor an IPv6 address: ignored",
+	    SHOWN_HOST(a), SPAN_SHOWN(text, NDS_SHOWN));
 }
 
 /* Gives name the entry's addresses.  Returns how many were valid. */
@@ -94,14 +94,14 @@ add_addresses(struct adding *a, const struct dns_name *name, bool warn)
 static void
 add_alias(struct adding *a, const struct dns_name *alias)
 {
-	if (alias->labels == 0 || name_equal(alias, &a->host))
+	if (alias->labels == 0 || name_equal(alias, &a->names->host))
 		return;
 	/* Records of the host would be the earlier source's. */
 	if (a->shadowed)
 		(void)add_addresses(a, alias, false);
 	else
-		(void)note(a->nds, builder_alias(a->nds->builder, &a->host,
-		    alias, a->flags, a->entry->line));
+		(void)note(a->nds, builder_alias(a->nds->builder,
+		    &a->names->host, alias, a->flags, a->entry->line));
 }
 
 /* Reads a name; false, with a warning, if text is no name. */
@@ -112,7 +112,7 @@ read_name(const struct adding *a, const char *what, struct span text,
 	int error = name_from_text(name, text.text, text.length);
 
 	if (error != 0) {
-		WARN(a, "%s: %s \"%.*s\" %s: ignored", a->shown, what,
+		WARN(a, "%.*s: %s \"%.*s\" %s: ignored", SHOWN_HOST(a), what,
 		    SPAN_SHOWN(text, NDS_SHOWN), name_fault(error));
 		return false;
 	}
@@ -120,23 +120,35 @@ read_name(const struct adding *a, const char *what, struct span text,
 	return true;
 }
 
-static void
-add_short_names(struct adding *a)
+/* The short names of the entry, where all of its texts are names. */
+static bool
+short_names_of_entry(const struct nds *nds, const struct nds_entry *entry,
+    struct nds_names *names)
 {
-	struct dns_name name, space, found[SHORT_NAMES_MAX];
+	struct dns_name name, space;
 	bool too_long;
-	size_t count;
 
-	if (!read_name(a, "shortname", a->entry->shortname, &name) ||
-	    !read_name(a, "namespace", a->entry->namespace, &space))
-		return;
-	count = short_names_of(&a->nds->short_names, &name, &space, found,
-	    &too_long);
-	for (size_t i = 0; i < count; i++)
-		add_alias(a, &found[i]);
-	if (too_long)
-		WARN(a, "%s: shortname and namespace make a name over 255"
-		    " octets: ignored", a->shown);
+	if (name_from_text(&name, entry->shortname.text,
+	    entry->shortname.length) != 0 || name_from_text(&space,
+	    entry->namespace.text, entry->namespace.length) != 0)
+		return false;
+	name_lower(&name);
+	name_lower(&space);
+	names->count = short_names_of(&nds->short_names, &name, &space,
+	    names->shorts, &too_long);
+	return !too_long;
+}
+
+/* Says what is wrong with a text that gives the entry fewer short names. */
+static void
+warn_of_short_names(const struct adding *a)
+{
+	struct dns_name ignored;
+
+	if (read_name(a, "shortname", a->entry->shortname, &ignored) &&
+	    read_name(a, "namespace", a->entry->namespace, &ignored))
+		WARN(a, "%.*s: shortname and namespace make a name over 255"
+		    " octets: ignored", SHOWN_HOST(a));
 }
 
 static void
@@ -149,8 +161,8 @@ add_alternates(struct adding *a)
 		struct span text = hosts->texts[i];
 
 		if (text.text == NULL)
-			WARN(a, "%s: alternate host is no string: ignored",
-			    a->shown);
+			WARN(a, "%.*s: alternate host is no string: ignored",
+			    SHOWN_HOST(a));
 		else if (read_name(a, "alternate host", text, &name))
 			add_alias(a, &name);
 	}
@@ -182,29 +194,65 @@ outcome_without(const struct mesh *mesh, const struct dns_name *name)
 }
 
 void
-nds_add(struct nds *nds, const struct nds_entry *entry)
+nds_prepare(const struct nds *nds, const struct nds_entry *entry,
+    struct nds_names *names)
 {
-	const bool kubernetes = span_equal(entry->registry,
+	names->error = name_from_text(&names->host, entry->host.text,
+	    entry->host.length);
+	names->kubernetes = span_equal(entry->registry,
 	    span_of("Kubernetes"));
-	struct adding a = { .nds = nds, .entry = entry,
-		.flags = kubernetes ? NAME_OWNED : 0 };
-
-	(void)snprintf(a.shown, sizeof(a.shown), "%.*s",
-	    SPAN_SHOWN(entry->host, NDS_SHOWN));
-	if (!read_name(&a, "host", entry->host, &a.host))
+	names->plain = true;
+	names->count = 0;
+	if (names->error != 0)
 		return;
-	if (a.host.labels == 0) {
+	name_lower(&names->host);
+	builder_prefetch(nds->builder, &names->host);
+	if (!names->kubernetes ||
+	    !short_names_apply(&nds->short_names, &names->host))
+		return;
+	names->plain = short_names_of_entry(nds, entry, names);
+	for (size_t i = 0; i < names->count; i++)
+		builder_prefetch(nds->builder, &names->shorts[i]);
+}
+
+void
+nds_add_prepared(struct nds *nds, const struct nds_entry *entry,
+    const struct nds_names *names)
+{
+	const struct dns_name *host = &names->host;
+	struct dns_name ignored;
+	struct adding a = { .nds = nds, .entry = entry, .names = names,
+		.flags = names->kubernetes ? NAME_OWNED : 0 };
+
+	if (names->error != 0) {
+		(void)read_name(&a, "host", entry->host, &ignored);
+		return;
+	}
+	if (host->labels == 0) {
 		WARN(&a, "an entry has an empty host: ignored");
 		return;
 	}
-	if (add_addresses(&a, &a.host, true) == 0) {
+	if (add_addresses(&a, host, true) == 0) {
 		if (nds->error == 0)
-			WARN(&a, "%s has no valid address: ignored, %s",
-			    a.shown, outcome_without(nds->text->mesh, &a.host));
+			WARN(&a, "%.*s has no valid address: ignored, %s",
+			    SHOWN_HOST(&a),
+			    outcome_without(nds->text->mesh, host));
 		return;
 	}
-	if (!kubernetes || !short_names_apply(&nds->short_names, &a.host))
+	if (!names->kubernetes || !short_names_apply(&nds->short_names, host))
 		return;
-	add_short_names(&a);
+	for (size_t i = 0; i < names->count; i++)
+		add_alias(&a, &names->shorts[i]);
+	if (!names->plain)
+		warn_of_short_names(&a);
 	add_alternates(&a);
+}
+
+void
+nds_add(struct nds *nds, const struct nds_entry *entry)
+{
+	struct nds_names names;
+
+	nds_prepare(nds, entry, &names);
+	nds_add_prepared(nds, entry, &names);
 }

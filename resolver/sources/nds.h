@@ -46,10 +46,33 @@ struct nds {
 int nds_init(struct nds *nds, const struct source_text *text,
     struct builder *b, struct diag *diag) __attribute__((warn_unused_result));
 
+/* The names of an entry; a value that borrows nothing. */
+struct nds_names {
+	struct dns_name host;
+	int error;			/* of reading it */
+	bool kubernetes;
+	bool plain;			/* shorts are all of its short names */
+	size_t count;
+	struct dns_name shorts[SHORT_NAMES_MAX];
+};
+
 /*
- * Adds the names of one entry.  An entry that cannot be used is ignored with a
- * warning; questions for its name pass.  Errors: nds->error.
+ * Reads the names of an entry, of which addresses and alternate hosts do not
+ * matter yet, and has the builder's memory for them fetched.  A reader that has
+ * many entries prepares a dozen, then adds them.
  */
+void nds_prepare(const struct nds *nds, const struct nds_entry *entry,
+    struct nds_names *names);
+
+/*
+ * Adds the names of one entry; nds_prepare() has read them.  An entry that
+ * cannot be used is ignored with a warning; questions for its name pass.
+ * Errors: nds->error.
+ */
+void nds_add_prepared(struct nds *nds, const struct nds_entry *entry,
+    const struct nds_names *names);
+
+/* Both at once. */
 void nds_add(struct nds *nds, const struct nds_entry *entry);
 
 #endif

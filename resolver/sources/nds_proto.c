@@ -13,6 +13,14 @@
 #include "resolver/sources/nds.h"
 #include "resolver/sources/source_format.h"
 
+/* So many entries are prepared before they are added. */
+#define AHEAD	16
+
+struct prepared {
+	struct name_table_entry entry;
+	struct nds_names names;
+};
+
 /* A table while it is read. */
 struct reading {
 	struct nds nds;
@@ -36,43 +44,46 @@ make_room(struct reading *r, size_t count)
 	return 0;
 }
 
-/* Appends these texts to the *used ones.  0 or -ENOMEM. */
-static int
+/* Puts these texts behind the *used ones; there is room for them. */
+static void
 collect(struct reading *r, struct name_table_texts texts, size_t *used)
 {
 	struct span text;
 
-	while (name_table_text(&texts, &text)) {
-		int error = make_room(r, *used + 1);
-
-		if (error != 0)
-			return error;
+	while (*used < r->room && name_table_text(&texts, &text))
 		r->texts[(*used)++] = text;
-	}
-	return 0;
 }
 
-static int
-add(struct reading *r, const struct name_table_entry *from)
+static struct nds_entry
+entry_of(const struct name_table_entry *from)
 {
-	struct nds_entry entry = {
+	return (struct nds_entry){
 		.host = from->host,
 		.registry = from->registry,
 		.shortname = from->shortname,
 		.namespace = from->namespace,
 	};
-	size_t used = 0, ips;
-	int error = collect(r, from->ips, &used);
+}
 
-	ips = used;
-	if (error == 0)
-		error = collect(r, from->alt_hosts, &used);
+static int
+add(struct reading *r, const struct name_table_entry *from,
+    const struct nds_names *names)
+{
+	struct nds_entry entry = entry_of(from);
+	size_t used = 0;
+	int error = make_room(r, from->ip_count + from->alt_host_count);
+
 	if (error != 0)
 		return error;
-	entry.ips = (struct nds_texts){ r->texts, ips };
-	entry.alternates = (struct nds_texts){ r->texts != NULL ?
-	    r->texts + ips : NULL, used - ips };
-	nds_add(&r->nds, &entry);
+	if (from->ip_count > 0)
+		collect(r, from->ips, &used);
+	entry.ips = (struct nds_texts){ r->texts, used };
+	if (from->alt_host_count > 0) {
+		collect(r, from->alt_hosts, &used);
+		entry.alternates = (struct nds_texts){
+			r->texts + from->ip_count, from->alt_host_count };
+	}
+	nds_add_prepared(&r->nds, &entry, names);
 	return r->nds.error;
 }
 
@@ -89,21 +100,54 @@ warn_of_fault(const struct reading *r, const struct name_table_entry *entry)
 		    (size_t)(entry->field - r->table.octets), entry->fault);
 }
 
+static bool
+is_faulty(const struct name_table_entry *entry)
+{
+	return entry->fault != NULL || entry->host.length == 0;
+}
+
+/* The next entries that count or are faulty, with names.  Returns how many. */
+static size_t
+prepare(const struct reading *r, struct name_table_walk *walk,
+    struct prepared some[static AHEAD])
+{
+	size_t count = 0;
+
+	while (count < AHEAD && name_table_next(walk, &some[count].entry)) {
+		const struct name_table_entry *entry = &some[count].entry;
+		const struct nds_entry names = entry_of(entry);
+
+		if (is_faulty(entry))
+			count++;
+		else if (name_table_counts(&r->table, entry))
+			nds_prepare(&r->nds, &names, &some[count++].names);
+	}
+	return count;
+}
+
+static int
+add_prepared(struct reading *r, const struct prepared *prepared)
+{
+	if (!is_faulty(&prepared->entry))
+		return add(r, &prepared->entry, &prepared->names);
+	warn_of_fault(r, &prepared->entry);
+	return 0;
+}
+
 static int
 add_all(struct reading *r)
 {
 	struct name_table_walk walk = name_table_walk_over(r->table.octets,
 	    r->table.length);
-	struct name_table_entry entry;
+	struct prepared some[AHEAD];
+	size_t count;
 	int error = 0;
 
-	while (error == 0 && name_table_next(&walk, &entry)) {
-		if (entry.fault != NULL || entry.host.length == 0)
-			warn_of_fault(r, &entry);
-		else if (r->table.replaced == 0 ||
-		    name_table_counts(&r->table, &entry))
-			error = add(r, &entry);
-	}
+	do {
+		count = prepare(r, &walk, some);
+		for (size_t i = 0; i < count && error == 0; i++)
+			error = add_prepared(r, &some[i]);
+	} while (count == AHEAD && error == 0);
 	return error;
 }
 
@@ -145,6 +189,7 @@ source_nds_proto_read(const struct source_text *text, struct builder *b,
 	if (error == -EBADMSG)
 		return 0;
 	if (error == 0) {
+		builder_expect(b, r.table.names);
 		error = add_all(&r);
 		name_table_close(&r.table);
 	}

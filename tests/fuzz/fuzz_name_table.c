@@ -72,18 +72,31 @@ count(void *arg, enum name_table_change change,
 }
 
 static void
-check_comparison(const struct name_table *a, const struct name_table *b)
+check_comparison(struct name_table *a, struct name_table *b)
 {
 	struct name_table_delta there, back, seen = { 0, 0, 0 };
 
-	name_table_compare(a, b, &there, count, &seen);
-	name_table_compare(b, a, &back, NULL, NULL);
+	check(name_table_compare(a, b, &there, count, &seen) == 0);
+	check(name_table_compare(b, a, &back, NULL, NULL) == 0);
 	check(memcmp(&there, &seen, sizeof(there)) == 0);
 	check(there.added == back.removed && there.removed == back.added &&
 	    there.changed == back.changed);
 	check(a->names + there.added == b->names + there.removed);
-	name_table_compare(a, a, &there, NULL, NULL);
+	check(name_table_compare(a, a, &there, NULL, NULL) == 0);
 	check(there.added + there.removed + there.changed == 0);
+}
+
+/* With indexes the result is the one without. */
+static void
+check_indexed(struct name_table *a, struct name_table *b)
+{
+	struct name_table_delta merged, indexed;
+
+	check(name_table_compare(a, b, &merged, NULL, NULL) == 0);
+	check(name_table_index(a) == 0 && name_table_index(b) == 0);
+	a->sorted = b->sorted = false;
+	check(name_table_compare(a, b, &indexed, NULL, NULL) == 0);
+	check(memcmp(&merged, &indexed, sizeof(merged)) == 0);
 }
 
 static bool
@@ -93,9 +106,18 @@ open_table(struct name_table *table, const uint8_t *octets, size_t length)
 
 	check(error == 0 || error == -EBADMSG);
 	check(error == 0 || table->failed_at <= length);
-	if (error == 0)
+	if (error != 0)
+		return false;
+	if (table->sorted) {
+		/* Without an index nothing can be looked up. */
+		check(table->replaced == 0);
+		check(name_table_index(table) == 0);
 		check_entries(table);
-	return error == 0;
+		name_table_close(table);
+	} else {
+		check_entries(table);
+	}
+	return true;
 }
 
 /* The first octet says where the second table begins. */
@@ -112,6 +134,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (open_table(&b, data + 1 + first, size - 1 - first)) {
 		check_comparison(&a, &b);
+		check_indexed(&a, &b);
 		name_table_close(&b);
 	}
 	name_table_close(&a);

@@ -123,7 +123,8 @@ faults_are_of_one_entry(void)
 	proto_host(&m, "last.test", "10.0.0.2");
 	table = opened(&m);
 	CHECK(table.names == 2 && table.faulty == count + 1 &&
-	    table.replaced == 0);
+	    table.replaced == 0 && table.sorted);
+	MUST(name_table_index(&table) == 0);
 	CHECK(name_table_find(&table, span_of("first.test"), &e));
 	CHECK(name_table_find(&table, span_of("last.test"), &e));
 	CHECK(!name_table_find(&table, span_of("x"), &e));
@@ -220,13 +221,58 @@ what_differs(void)
 	proto_host(&new, "same.test", "10.0.0.2");
 	a = opened(&old);
 	b = opened(&new);
-	name_table_compare(&a, &b, &delta, note, text);
+	CHECK(name_table_compare(&a, &b, &delta, note, text) == 0);
 	CHECK(delta.added == 1 && delta.removed == 1 && delta.changed == 1);
 	CHECK(strcmp(text, "!other.test +new.test -gone.test") == 0);
-	name_table_compare(&b, &b, &delta, NULL, NULL);
+	CHECK(name_table_compare(&b, &b, &delta, NULL, NULL) == 0);
 	CHECK(delta.added + delta.removed + delta.changed == 0);
 	name_table_close(&a);
 	name_table_close(&b);
+}
+
+/* Tables as the control plane writes them: hosts ascend. */
+static void
+what_differs_in_sorted_tables(void)
+{
+	static const struct {
+		const char *hosts, *report;
+	} cases[] = {
+		{ "bdf", "" },
+		{ "", "-b -d -f" },
+		{ "b", "-d -f" },
+		{ "f", "-b -d" },
+		{ "abcdefg", "+a +c +e +g" },
+		{ "aceg", "+a -b +c -d +e -f +g" },
+		{ "bDf", "!d" },
+		{ "BDF", "!b !d !f" },
+		{ "aDg", "+a -b !d -f +g" },
+	};
+	struct proto old = { .length = 0 };
+	struct name_table a, b;
+	struct name_table_delta delta;
+
+	proto_host(&old, "b", "1");
+	proto_host(&old, "d", "1");
+	proto_host(&old, "f", "1");
+	a = opened(&old);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct proto new = { .length = 0 };
+		char text[200] = "";
+
+		/* An upper-case letter is the same host, changed. */
+		for (const char *p = cases[i].hosts; *p != '\0'; p++)
+			proto_host(&new, (char[]){ (char)(*p | 0x20), '\0' },
+			    *p & 0x20 ? "1" : "2");
+		b = opened(&new);
+		CHECK(a.sorted && b.sorted);
+		CHECK(name_table_compare(&a, &b, &delta, note, text) == 0);
+		CHECK(strcmp(text, cases[i].report) == 0);
+		CHECK(delta.added + b.names == delta.added + delta.added +
+		    a.names - delta.removed);
+		CHECK(a.index.slots == NULL && b.index.slots == NULL);
+		name_table_close(&b);
+	}
+	name_table_close(&a);
 }
 
 /* From nothing, to nothing, and enough names that the index grows. */
@@ -258,10 +304,11 @@ many_names(void)
 		    is(e.host, host);
 	}
 	CHECK(found == count);
+	MUST(name_table_index(&none) == 0);
 	CHECK(!name_table_find(&none, span_of("n1.test"), &e));
-	name_table_compare(&none, &table, &delta, NULL, NULL);
+	CHECK(name_table_compare(&none, &table, &delta, NULL, NULL) == 0);
 	CHECK(delta.added == count && delta.removed == 0);
-	name_table_compare(&table, &none, &delta, NULL, NULL);
+	CHECK(name_table_compare(&table, &none, &delta, NULL, NULL) == 0);
 	CHECK(delta.added == 0 && delta.removed == count);
 	name_table_close(&table);
 	name_table_close(&none);
@@ -277,6 +324,7 @@ main(void)
 	TEST(cut_off_at_every_octet);
 	TEST(of_entries_with_one_host_the_last_counts);
 	TEST(what_differs);
+	TEST(what_differs_in_sorted_tables);
 	TEST(many_names);
 	return test_summary();
 }
