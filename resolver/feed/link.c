@@ -89,8 +89,8 @@ choose_identity(struct link *l, const struct tls_client *client)
 	l->certificate.end = client->end;
 	if (client->pair == TLS_PAIR_GOOD)
 		return true;
-	if (client->pair == TLS_PAIR_TORN && !l->options.gave_time) {
-		l->end.torn = true;
+	l->end.torn = client->pair == TLS_PAIR_TORN;
+	if (l->end.torn && !l->options.gave_time) {
 		link_fail(l, FEED_CAUSE_TLS, "%s", client->why);
 		return false;
 	}

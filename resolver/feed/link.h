@@ -41,7 +41,7 @@ struct link_options {
 struct link_end {
 	enum feed_cause cause;
 	unsigned int status;		/* gRPC's; GRPC_UNAVAILABLE if it had none */
-	bool torn;			/* the pair may be in the middle of a change */
+	bool torn;			/* the pair's halves do not match */
 	bool too_many_pings;
 	char why[FEED_TEXT];
 };

@@ -75,6 +75,19 @@ take_state(struct link *l)
 	link_fail(l, cause, "%s", state->why);
 }
 
+/*
+ * Servers that want a certificate, or another one, often close without a word;
+ * so do those that do not speak TLS, or nothing else.
+ */
+static const char *
+advice(const struct link *l)
+{
+	if (l->transport.ssl == NULL)
+		return "is it one for plaintext?";
+	return l->transport.offered ? "does it accept this certificate?" :
+	    "does it want a client certificate?";
+}
+
 /* The connection is gone. */
 static void
 lose(struct link *l, enum feed_cause cause, const char *why)
@@ -83,6 +96,9 @@ lose(struct link *l, enum feed_cause cause, const char *why)
 
 	if (state->ended)
 		take_state(l);
+	else if (!state->settled && cause == FEED_CAUSE_RESET)
+		link_fail(l, cause, "%.60s: %.120s before it said anything; %s",
+		    l->peer, why, advice(l));
 	else if (state->going)
 		link_fail(l, FEED_CAUSE_PLANNED,
 		    "the server closed the connection as announced");

@@ -103,7 +103,7 @@ delay_after(struct xds_session *x, const struct link_end *end, bool steady)
 {
 	uint64_t random = next_random(x);
 
-	if (end->torn)
+	if (end->torn && !x->gave_time)
 		return XDS_TORN_MS;
 	if (end->cause == FEED_CAUSE_PLANNED && steady)
 		return backoff_planned_ms(random);
@@ -188,16 +188,17 @@ end_current(struct xds_session *x, monotime_t now)
 	int64_t delay_ms = 0;
 
 	note_certificate(x, x->current);
-	learn(x, x->current, &end);
 	x->host->status->reconnects[end.cause]++;
 	x->changed = true;
 	if (x->next != NULL) {
 		report(x, FEED_DEBUG, "%s: %s; its successor is on its way",
 		    feed_cause_name(end.cause), end.why);
+		learn(x, x->current, &end);
 		swap(x, now);
 		return;
 	}
 	delay_ms = delay_after(x, &end, is_steady(x, now));
+	learn(x, x->current, &end);
 	note_error(x, &end, delay_ms);
 	ads_free(x->current);
 	x->current = NULL;
