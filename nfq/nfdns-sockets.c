@@ -11,17 +11,18 @@
 #include "nfq/process/sandbox.h"
 #include "nfq/supervisor/fdstore.h"
 #include "policy/log.h"
+#include "resolver/text/suggest.h"
 #include "nfq/process/exit_code.h"
 #include "resolver/version.h"
 
 static const char usage[] =
     "usage: nfdns-sockets\n"
     "\n"
-    "Opens sockets for nfdnsd --sockets, as nfdns-sockets.service.  Takes its\n"
-    "listening socket from the service manager (sd_listen_fds(3)).\n"
+    "Opens IP sockets for nfdnsd --sockets.  The service manager starts it as\n"
+    "nfdns-sockets.service and passes the listening socket (sd_listen_fds(3)).\n"
     "\n"
-    "  -h, --help          this text\n"
-    "  -V, --version       the version\n";
+    "  -h, --help          show this text\n"
+    "  -V, --version       show the version\n";
 
 static const struct option options[] = {
 	{ "help", no_argument, NULL, 'h' },
@@ -69,8 +70,8 @@ run(void)
 	}
 	error = sandbox_sockets();
 	if (error == -EPERM)
-		log_error("this needs no privilege and refuses to run with "
-		    "any: run it as the user of nfdnsd, without capabilities");
+		log_error("nfdns-sockets refuses to run as root or with a "
+		    "capability: run it as the user of nfdnsd, without any");
 	else if (error < 0)
 		log_error("cannot restrict system calls: %s", strerror(-error));
 	if (error < 0)
@@ -85,7 +86,8 @@ main(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt_long(argc, argv, "hV", options, NULL)) != -1) {
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":hV", options, NULL)) != -1) {
 		switch (option) {
 		case 'h':
 			(void)fputs(usage, stdout);
@@ -94,13 +96,14 @@ main(int argc, char **argv)
 			(void)puts("nfdns-sockets " NFDNS_VERSION);
 			return EXIT_OK;
 		default:
-			(void)fputs(usage, stderr);
+			suggest_option(stderr, "nfdns-sockets", option, argv,
+			    options);
 			return EXIT_USAGE;
 		}
 	}
 	if (optind < argc) {
-		(void)fprintf(stderr, "nfdns-sockets: unknown argument \"%s\""
-		    "\n%s", argv[optind], usage);
+		suggest_usage(stderr, "nfdns-sockets",
+		    "unknown argument \"%s\"", argv[optind]);
 		return EXIT_USAGE;
 	}
 	log_set_level(LOG_LEVEL_INFO);

@@ -28,8 +28,9 @@ print_usage(FILE *out)
 	(void)fputs("\n"
 	    "  -c, --config FILE   configuration (default "
 	    CONFIG_DEFAULT_PATH ")\n"
-	    "  -h, --help          this text; nfdns COMMAND --help for more\n"
-	    "  -V, --version       the version\n"
+	    "  -h, --help          show this text, or that of a command:\n"
+	    "                      nfdns COMMAND --help\n"
+	    "  -V, --version       show the version\n"
 	    "\n"
 	    "Exit codes: 0 success, 1 error, 2 usage, 3 nfdnsd is not running,\n"
 	    "4 invalid configuration or refused reload, 5 running but degraded\n"
@@ -37,9 +38,9 @@ print_usage(FILE *out)
 }
 
 /*
- * Users may write "-c FILE" behind the command too, where no option has that
- * name.  Removes it from the arguments and puts the file into *path.  False if
- * no file follows -c.
+ * Users may write "-c FILE" after the command, too; no command has such an
+ * option.  Removes it from the arguments and sets *path.  False if no file
+ * follows -c.
  */
 static bool
 take_path(int *argc, char **argv, const char **path)
@@ -100,7 +101,6 @@ main(int argc, char **argv)
 			return EXIT_OK;
 		default:
 			suggest_option(stderr, "nfdns", option, argv, options);
-			print_usage(stderr);
 			return EXIT_USAGE;
 		}
 	}
@@ -111,8 +111,7 @@ main(int argc, char **argv)
 	argc -= optind;
 	argv += optind;
 	if (!take_path(&argc, argv, &path)) {
-		(void)fprintf(stderr, "nfdns: no file behind -c: nfdns --help "
-		    "says more\n");
+		suggest_usage(stderr, "nfdns", "option \"-c\" needs a value");
 		return EXIT_USAGE;
 	}
 	return finish(command_run(path, argc, argv));

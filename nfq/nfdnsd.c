@@ -16,17 +16,17 @@
 static const char usage[] =
     "usage: nfdnsd [-c FILE] [-s PATH] [-t]\n"
     "\n"
-    "Answers the mesh's names from the packet queue.  Runs in the foreground\n"
-    "until SIGTERM; SIGHUP reloads, SIGUSR1 logs the status, SIGUSR2 reopens\n"
-    "the audit files.\n"
+    "Answers the names of a service mesh from the packet queue.  Runs in the\n"
+    "foreground until SIGTERM.  SIGHUP reloads, SIGUSR1 logs the status, SIGUSR2\n"
+    "reopens the audit files, SIGQUIT hands over to a successor.\n"
     "\n"
     "  -c, --config FILE   configuration (default " CONFIG_DEFAULT_PATH ")\n"
-    "  -s, --sockets PATH  have IP sockets opened by nfdns-sockets, which listens\n"
-    "                      there, and open none\n"
-    "  -t, --test          check configuration and tables, and end: exit code\n"
-    "                      0 when all is well, 4 when not\n"
-    "  -h, --help          this text\n"
-    "  -V, --version       the version\n";
+    "  -s, --sockets PATH  open no IP sockets: nfdns-sockets, which listens at\n"
+    "                      PATH, opens them\n"
+    "  -t, --test          check configuration and tables, and exit: exit code 0\n"
+    "                      if they are valid, 4 if not\n"
+    "  -h, --help          show this text\n"
+    "  -V, --version       show the version\n";
 
 static const struct option options[] = {
 	{ "config", required_argument, NULL, 'c' },
@@ -92,13 +92,12 @@ main(int argc, char **argv)
 			return EXIT_OK;
 		default:
 			suggest_option(stderr, "nfdnsd", option, argv, options);
-			(void)fputs(usage, stderr);
 			return EXIT_USAGE;
 		}
 	}
 	if (optind < argc) {
-		(void)fprintf(stderr, "nfdnsd: unknown argument \"%s\"\n%s",
-		    argv[optind], usage);
+		suggest_usage(stderr, "nfdnsd", "unknown argument \"%s\"",
+		    argv[optind]);
 		return EXIT_USAGE;
 	}
 	return run(path, sockets, test);

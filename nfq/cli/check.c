@@ -19,7 +19,7 @@ const char check_usage[] =
     "is no error, 4 if there is one.\n"
     "\n"
     "  --strict     treat warnings as errors\n"
-    "  --defaults   only print every option with its default\n";
+    "  --defaults   only print every option with its meaning and default\n";
 
 int
 check_everything(const struct config *config, bool strict,

@@ -28,12 +28,12 @@ static const char *const needs[] = { "a valid configuration",
 
 static const struct command {
 	const char *name;
-	const char *word;	/* the argument behind it; NULL: none */
+	const char *word;	/* the word after it; NULL: none */
 	int (*run)(const struct config *config, int argc, char **argv);
 	unsigned int need;
 	/*
-	 * How many tables it reads.  Those that -i or --running name are not
-	 * the configuration's.
+	 * How many tables it reads.  With -i or --running, a table does not
+	 * come from the configuration.
 	 */
 	unsigned int tables;
 } commands[] = {
@@ -47,7 +47,7 @@ static const struct command {
 	{ "rules", "verify", cmd_rules_verify, NEED_CONFIG | NEED_ROOT, 0 },
 	{ "rules", "absent", cmd_rules_absent, NEED_ROOT, 0 },
 	{ "rules", "sweep", cmd_rules_sweep, NEED_ROOT, 0 },
-	{ "table", NULL, cmd_table, 0, 0 },	/* prints its usage */
+	{ "table", NULL, cmd_table, 0, 0 },	/* prints its help */
 	{ "table", "compile", cmd_table, NEED_CONFIG, 0 },
 	{ "table", "list", cmd_table, NEED_CONFIG, 1 },
 	{ "table", "get", cmd_table, NEED_CONFIG, 1 },
@@ -59,18 +59,18 @@ static const struct command {
 	  NEED_CONFIG | NEED_DAEMON | NEED_ROOT, 0 },
 };
 
-/* Help of the commands; NULL: the command prints its own. */
+/* The commands' help; usage NULL: the command prints its own. */
 static const struct {
 	const char *name, *summary, *usage;
 } texts[] = {
-	{ "check", "configuration and tables: every error at once",
+	{ "check", "check configuration and tables, report all errors",
 	  check_usage },
-	{ "status", "the daemon's state [--json]", status_usage },
-	{ "rules", "the nftables rules: print, or verify the kernel's",
+	{ "status", "show the daemon's state", status_usage },
+	{ "rules", "print the nftables rules, or verify the kernel's",
 	  rules_usage },
-	{ "table", "the mesh table: compile, list, get, addresses, diff",
+	{ "table", "mesh tables: compile, list, get, addresses, diff",
 	  NULL },
-	{ "reload", "make the daemon load configuration and tables anew",
+	{ "reload", "make the daemon load configuration and tables again",
 	  reload_usage },
 };
 
@@ -123,15 +123,14 @@ refuse_name(const char *name)
 	suggest_start(&s, name);
 	for (size_t i = 0; i < COUNT(texts); i++)
 		suggest_offer(&s, texts[i].name, strlen(texts[i].name));
-	(void)suggest_text(&s, text);
-	(void)fprintf(stderr, "nfdns: unknown command \"%s\"%s nfdns --help "
-	    "lists them\n", name, text[0] != '\0' ? text : ":");
+	suggest_usage(stderr, "nfdns", "unknown command \"%s\"%s", name,
+	    suggest_text(&s, text));
 }
 
 static void
 refuse_word(const char *name, const char *word)
 {
-	char text[SUGGEST_TEXT];
+	char text[SUGGEST_TEXT], program[32];
 	struct suggest s;
 
 	suggest_start(&s, word);
@@ -141,15 +140,14 @@ refuse_word(const char *name, const char *word)
 			suggest_offer(&s, commands[i].word,
 			    strlen(commands[i].word));
 	suggest_offer_all(&s, "--help");
-	(void)suggest_text(&s, text);
-	(void)fprintf(stderr, "nfdns: %s: unknown argument \"%s\"%s "
-	    "nfdns %s --help says more\n", name, word,
-	    text[0] != '\0' ? text : ":", name);
+	(void)snprintf(program, sizeof(program), "nfdns %s", name);
+	suggest_usage(stderr, program, "unknown argument \"%s\"%s", word,
+	    suggest_text(&s, text));
 }
 
 /*
- * The row of a command line.  NULL, after a message, if there is none: before
- * the configuration is read, which may be broken or absent.
+ * The row of a command line; NULL, after a message, if there is none.  Comes
+ * before the configuration is read, which may be broken or absent.
  */
 static const struct command *
 find_command(int argc, char **argv)
@@ -173,7 +171,7 @@ find_command(int argc, char **argv)
 	return command;
 }
 
-/* What the command needs with these arguments. */
+/* What the command needs if it has these arguments. */
 static unsigned int
 need_of(const struct command *command, int argc, char **argv)
 {
@@ -193,7 +191,7 @@ need_of(const struct command *command, int argc, char **argv)
 	return need;
 }
 
-/* What the rows of a command need, or the one row of a word. */
+/* Prints what the rows of a command need, or the row of one word. */
 static void
 print_needs(const char *name, const char *word)
 {
@@ -245,8 +243,8 @@ print_help(const struct command *command, int argc, char **argv)
 }
 
 /*
- * Whether a configuration file that the user named can be read.  Without it, we
- * would ask the daemon of the default configuration, which is another one.
+ * Whether the configuration file that the user named can be read.  If not, the
+ * command must not fall back to the default one, which is another daemon's.
  */
 static bool
 is_readable(const char *path)
@@ -258,7 +256,7 @@ is_readable(const char *path)
 	return false;
 }
 
-/* Of the configuration, only the directory of the daemon is known. */
+/* Runs a command with run_dir as the only value of the configuration. */
 static int
 run_without(const struct command *command, const char *path, int argc,
     char **argv)
@@ -276,7 +274,7 @@ run_without(const struct command *command, const char *path, int argc,
 	return code;
 }
 
-/* Tells the daemon that a reload was asked for and the file is invalid. */
+/* Makes the daemon read the invalid file, so that it reports it, too. */
 static void
 tell_daemon(const char *path)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Errors of "nfdns" itself, in the form that diag_print() gives the others. */
+/* Errors of "nfdns" itself, in the form of diag_print(). */
 #ifndef NFDNS_NFQ_CLI_MESSAGE_H
 #define NFDNS_NFQ_CLI_MESSAGE_H
 
@@ -7,8 +7,8 @@
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Says why status_open() found no running daemon in run_dir: error is its
- * negative errno.  Returns the exit code.
+ * Prints why status_open() found no running daemon in run_dir; error is the
+ * negative errno that it returned.  Returns the exit code.
  */
 int cli_no_daemon(const char *command, const char *run_dir, int error);
 

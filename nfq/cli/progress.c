@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The one line there is: what the waiting thread and its starter share. */
+/* The only progress line; shared by the thread that shows it and its starter. */
 static struct {
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -19,7 +19,7 @@ static struct {
 	.wake = PTHREAD_COND_INITIALIZER,
 };
 
-/* Not by stdio: whoever compiles may fork(2) while its lock is held. */
+/* Without stdio: the main thread may fork(2) while its lock is held. */
 static void
 show(const char *text, int length)
 {

@@ -15,7 +15,7 @@
 #include "policy/status/status.h"
 #include "nfq/process/exit_code.h"
 
-/* Longer than a compiler may take. */
+/* More than a compiler may take. */
 #define RELOAD_WAIT_MS	330000
 
 const char reload_usage[] =
@@ -26,7 +26,7 @@ const char reload_usage[] =
     "Exit code 0 if the daemon uses the new configuration and tables, 4 if it\n"
     "refused them and keeps the old ones, 3 if it is not running.\n"
     "\n"
-    "  --force   accept also a table that lost more names than\n"
+    "  --force   also accept a table that has lost more names than\n"
     "            mesh.shrink_limit allows\n";
 
 /*

@@ -14,14 +14,14 @@
 const char rules_usage[] =
     "usage: nfdns [-c FILE] rules [print | verify | absent | sweep]\n"
     "\n"
-    "  print    print the rule set that nfdnsd puts into the kernel, in the\n"
-    "           syntax of nft(8); the default\n"
-    "  verify   compare the kernel's rules with it.  Exit code 0 if they are\n"
+    "  print    print the rules that nfdnsd installs in the kernel, in the syntax\n"
+    "           of nft(8); the default\n"
+    "  verify   compare the kernel's rules with these.  Exit code 0 if they are\n"
     "           equal; 5 if they differ, with a line for each difference; 1 if\n"
     "           the kernel's rules cannot be read\n"
     "  absent   exit code 0 if the kernel has no rule of nfdnsd, else 5\n"
     "  sweep    remove the policy routing that a killed nfdnsd left behind (it\n"
-    "           does no harm); only while no nfdnsd runs\n";
+    "           is harmless); use it only while no nfdnsd runs\n";
 
 static int
 print(const struct ruleset *set)
@@ -34,7 +34,7 @@ print(const struct ruleset *set)
 	return EXIT_ERROR;
 }
 
-/* As rules_kernel_verify(), but -EIO after a message on any failure. */
+/* As rules_kernel_verify(), but prints failures and returns -EIO. */
 static int
 compare(const struct ruleset *set, enum rules_state *state,
     struct diag *differences)
@@ -59,7 +59,7 @@ compare(const struct ruleset *set, enum rules_state *state,
 	return -EIO;
 }
 
-/* The same for the policy routing that TCP needs. */
+/* The same for the policy routing of TCP. */
 static int
 compare_routes(const struct config *config, enum rules_state *state,
     struct diag *differences)
@@ -73,7 +73,7 @@ compare_routes(const struct config *config, enum rules_state *state,
 	return -EIO;
 }
 
-/* Plain lines on stdout: differences are the result, not errors. */
+/* Prints to stdout: differences are the result, not errors. */
 static void
 print_differences(const struct diag *diag)
 {
@@ -97,11 +97,11 @@ verify(const struct config *config, const struct ruleset *set)
 	print_differences(&differences);
 	diag_free(&differences);
 	if (equal)
-		puts("table inet " RULES_TABLE " is in the kernel as wanted");
+		puts("table inet " RULES_TABLE " in the kernel is as configured");
 	return rc != 0 ? EXIT_ERROR : equal ? EXIT_OK : EXIT_DEGRADED;
 }
 
-/* Reads no configuration: it may be broken when the daemon has stopped. */
+/* Needs no configuration: after the daemon's end it may be broken. */
 int
 cmd_rules_absent(const struct config *config, int argc, char **argv)
 {
@@ -138,7 +138,7 @@ cmd_rules_sweep(const struct config *config, int argc, char **argv)
 	return EXIT_ERROR;
 }
 
-/* The rules of config, or an exit code after a message. */
+/* Makes the rules of config.  EXIT_OK, or an exit code after a message. */
 static int
 build(struct ruleset *set, const struct config *config)
 {

@@ -12,10 +12,10 @@
 #include "policy/status/status.h"
 
 /*
- * Opens the supervisor's memory file, which is sealed: no process can change
- * it.  A reload at the same moment makes its number invalid or another file's,
- * so the generation is compared before and after, and if it changed we look
- * again.
+ * Opens the supervisor's memory file through /proc; the file is sealed, so no
+ * process can change it.  A reload at the same moment may close the descriptor or
+ * give its number to another file.  So the generation is compared before and
+ * after, and if it changed, the open is tried again.
  */
 static int
 open_image(const struct status_page *page)

@@ -15,7 +15,7 @@ const char status_usage[] =
     "the table; the last reload.  Exit code 0 if it is ready, 3 if it is not\n"
     "running, 5 if it is degraded, starting or stopping.\n"
     "\n"
-    "  --json   one JSON object\n";
+    "  --json   print one JSON object\n";
 
 static int
 show(const struct config *config, bool json)

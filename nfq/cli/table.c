@@ -28,12 +28,13 @@ struct request {
 	const struct config *config;
 	struct side {
 		const char *image;	/* -i; NULL: the daemon's */
-	} sides[2];			/* a missing one: the config's tables */
+	} sides[2];			/* if missing: the config's tables */
 	unsigned int side_count;
 	const char *output;		/* -o */
 	bool json;
-	char **words;			/* what is left */
+	char **words;			/* the arguments after the options */
 	int word_count;
+	char program[32];		/* "nfdns table list", for messages */
 };
 
 struct action {
@@ -54,35 +55,35 @@ static int table_diff(const struct request *);
 static const struct action actions[] = {
 	{ "compile", "o:h", 0, 0, 0, 0, table_compile,
 	  "nfdns table compile -o FILE\n"
-	  "  Compiles the config's tables into one image.\n"
-	  "  -o, --output FILE  the file to write; it is replaced at once\n" },
+	  "  Compiles the configuration's tables into one image.\n"
+	  "  -o, --output FILE  write the image to FILE, replaced atomically\n" },
 	{ "list", "i:rjh", 0, 0, 0, 1, table_list,
 	  "nfdns table list [-i IMAGE | --running] [--json]\n"
 	  "  Prints every record of the table, sorted by name.\n"
-	  "  -i, --image IMAGE  read this image instead of the config's tables\n"
-	  "  -r, --running      read the running daemon's table instead\n"
+	  "  -i, --image IMAGE  read this image, not the configured tables\n"
+	  "  -r, --running      read the running daemon's table\n"
 	  "  -j, --json         one JSON object for each name\n" },
 	{ "get", "i:rjh", 1, 2, 0, 1, table_get,
 	  "nfdns table get [-i IMAGE | --running] [--json] NAME [TYPE]\n"
 	  "  Prints what the table holds for NAME, how it was found and which\n"
 	  "  source defines it.  Exit code 1: the table has no such name or type.\n"
 	  "  To see the answer that a client gets, use dig NAME TYPE.\n"
-	  "  -i, --image IMAGE  read this image instead of the config's tables\n"
-	  "  -r, --running      read the running daemon's table instead\n"
+	  "  -i, --image IMAGE  read this image, not the configured tables\n"
+	  "  -r, --running      read the running daemon's table\n"
 	  "  -j, --json         as one JSON object\n" },
 	{ "addresses", "i:rjh", 0, 0, 0, 1, table_given,
 	  "nfdns table addresses [-i IMAGE | --running] [--json]\n"
-	  "  Prints the addresses of 240.240.0.0/16 and 2001:2::/48 that are in\n"
-	  "  use, sorted, each with the ServiceEntry host that has it.\n"
-	  "  -i, --image IMAGE  read this image instead of the config's tables\n"
-	  "  -r, --running      read the running daemon's table instead\n"
+	  "  Prints the addresses of 240.240.0.0/16 and 2001:2::/48 in use, sorted,\n"
+	  "  each with the ServiceEntry host that has it.\n"
+	  "  -i, --image IMAGE  read this image, not the configured tables\n"
+	  "  -r, --running      read the running daemon's table\n"
 	  "  -j, --json         one JSON object for each address\n" },
 	{ "diff", "i:rjh", 0, 0, 1, 2, table_diff,
 	  "nfdns table diff [--json] SIDE [SIDE]\n"
-	  "  Prints the records that only the second SIDE has (+) and those that\n"
-	  "  only the first has (-).  SIDE is -i IMAGE or --running; the second\n"
-	  "  may be omitted and is the config's tables then: \"nfdns table diff -r\"\n"
-	  "  shows what a reload would change.  Exit code 1: they differ.\n"
+	  "  Prints the records that only the second SIDE has (+), and those that\n"
+	  "  only the first has (-).  SIDE is -i IMAGE or --running; without a\n"
+	  "  second SIDE, it is the configuration's tables, so \"nfdns table diff\n"
+	  "  --running\" shows what a reload would change.  Exit code 1: they differ.\n"
 	  "  -i, --image IMAGE  this image\n"
 	  "  -r, --running      the running daemon's table\n"
 	  "  -j, --json         one JSON object for each name\n" },
@@ -108,7 +109,7 @@ compile_tables(const struct config *config)
 	return image;
 }
 
-/* For messages: what a side is. */
+/* The name of a side in messages. */
 static const char *
 side_name(const struct side *side)
 {
@@ -117,8 +118,8 @@ side_name(const struct side *side)
 }
 
 /*
- * An fd with the image of one side, NULL: of the config's tables.  -1 and
- * *exit_code after a message.
+ * Returns an fd with the image of one side (NULL: the config's tables), or -1
+ * and *exit_code after a message.
  */
 static int
 open_side(const struct request *r, const struct side *side, int *exit_code)
@@ -140,8 +141,8 @@ open_side(const struct request *r, const struct side *side, int *exit_code)
 }
 
 /*
- * The nth table that the command line names, the config's if it names fewer.
- * NULL and *exit_code after a message.
+ * Opens the nth table that the command line names, or the config's if there are
+ * fewer.  NULL and *exit_code after a message.
  */
 static struct table *
 open_table(const struct request *r, unsigned int n, int *exit_code)
@@ -160,7 +161,7 @@ open_table(const struct request *r, unsigned int n, int *exit_code)
 	return table;
 }
 
-/* Flushes the output: the exit code, or EXIT_ERROR after a message. */
+/* Flushes the output.  exit_code, or EXIT_ERROR after a message. */
 static int
 finish_output(int exit_code)
 {
@@ -288,7 +289,7 @@ copy_file(int to, int from)
 	return 0;
 }
 
-/* Writes a copy of the image to fd, which is to become r->output. */
+/* Copies the image to fd, which becomes r->output. */
 static int
 write_output(const struct request *r, int fd, int image)
 {
@@ -333,10 +334,10 @@ table_compile(const struct request *r)
 	int fd;
 
 	if (r->output == NULL) {
-		cli_error("table compile: name the file to write with -o FILE");
+		suggest_usage(stderr, r->program, "-o FILE is missing");
 		return EXIT_USAGE;
 	}
-	/* In the output's directory, so that rename(2) replaces it at once. */
+	/* In the output's directory, so that rename(2) works. */
 	if (asprintf(&draft, "%s.XXXXXX", r->output) < 0) {
 		cli_error("out of memory");
 		return EXIT_ERROR;
@@ -370,7 +371,7 @@ print_help(FILE *out)
 	    " not running,\n4 invalid tables or image.\n", out);
 }
 
-/* Checks the number of tables and words; an exit code, or -1 if all is well. */
+/* Checks the numbers of tables and words.  An exit code, or -1 to go on. */
 static int
 check_number(const struct action *action, const struct request *r)
 {
@@ -386,8 +387,7 @@ check_number(const struct action *action, const struct request *r)
 		why = "too many arguments";
 	if (why == NULL)
 		return -1;
-	fprintf(stderr, "nfdns: table %s: %s\n%s", action->name, why,
-	    action->help);
+	suggest_usage(stderr, r->program, "%s", why);
 	return EXIT_USAGE;
 }
 
@@ -404,18 +404,19 @@ read_options(const struct action *action, struct request *r, int argc,
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	static char name[] = "nfdns table";
 	int option;
 
-	argv[0] = name;	/* in getopt's messages */
-	optind = opterr = 0;	/* glibc: begin anew, with another argv */
+	(void)snprintf(r->program, sizeof(r->program), "nfdns table %s",
+	    action->name);
+	optind = opterr = 0;	/* glibc: start again with another argv */
 	while ((option = getopt_long(argc, argv, ":i:ro:jh", options,
 	    NULL)) != -1) {
 		if (option == '?' || option == ':')
-			suggest_option(stderr, name, option, argv, options);
+			suggest_option(stderr, r->program, option, argv,
+			    options);
 		else if (strchr(action->options, option) == NULL) {
-			cli_error("table %s has no option -%c",
-			    action->name, option);
+			suggest_usage(stderr, r->program,
+			    "option \"-%c\" is not for this command", option);
 			option = '?';
 		}
 		switch (option) {
@@ -436,7 +437,6 @@ read_options(const struct action *action, struct request *r, int argc,
 			fputs(action->help, stdout);
 			return EXIT_OK;
 		default:	/* a message was printed */
-			fputs(action->help, stderr);
 			return EXIT_USAGE;
 		}
 	}
@@ -466,7 +466,9 @@ cmd_table(const struct config *config, int argc, char **argv)
 		return exit_code >= 0 ? exit_code : actions[i].run(&request);
 	}
 	if (name != NULL)
-		cli_error("table has no command \"%s\"", name);
-	print_help(stderr);
+		suggest_usage(stderr, "nfdns table", "unknown command \"%s\"",
+		    name);
+	else
+		print_help(stderr);
 	return EXIT_USAGE;
 }

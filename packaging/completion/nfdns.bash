@@ -24,7 +24,7 @@ _nfdns()
 	,*) choices="-c --help $commands" ;;
 	rules,1) choices="print verify absent sweep --help" ;;
 	table,1) choices="compile list get diff addresses --help" ;;
-	table,*) choices="-i --running --json --help" ;;
+	table,*) choices="-i -o --running --json --help" ;;
 	check,*) choices="--strict --defaults --help" ;;
 	reload,*) choices="--force --help" ;;
 	status,*) choices="--json --help" ;;

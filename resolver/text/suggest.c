@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "resolver/text/suggest.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #define WORD_MAX 40	/* octets; every word that is offered is shorter */
+#define TEXT_SIZE 256	/* octets of a usage error; longer ones are cut */
 
 void
 suggest_start(struct suggest *s, const char *wrong)
@@ -97,6 +99,21 @@ is_known(const struct option *options)
 }
 
 void
+suggest_usage(FILE *out, const char *program, const char *format, ...)
+{
+	va_list arguments;
+	char text[TEXT_SIZE];
+	size_t length;
+
+	va_start(arguments, format);
+	(void)vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	length = strlen(text);
+	(void)fprintf(out, "%s: %s%s %s --help\n", program, text,
+	    length > 0 && text[length - 1] == '?' ? " See" : "; see", program);
+}
+
+void
 suggest_option(FILE *out, const char *program, int returned, char **argv,
     const struct option *options)
 {
@@ -104,21 +121,21 @@ suggest_option(FILE *out, const char *program, int returned, char **argv,
 	struct suggest s;
 
 	if (returned == ':' || is_known(options)) {
-		(void)fprintf(out, "%s: option \"%s\" %s\n", program, word,
-		    returned == ':' ? "needs a value behind it" :
-		    "takes no value");
+		suggest_usage(out, program, "option \"%s\" %s", word,
+		    returned == ':' ? "needs a value" : "takes no value");
 		return;
 	}
 	if (optopt != 0) {
-		(void)fprintf(out, "%s: unknown option \"-%c\"\n", program,
-		    optopt);
+		suggest_usage(out, program, "unknown option \"-%c\"", optopt);
 		return;
 	}
 	suggest_start(&s, word + 2);
 	for (; options->name != NULL; options++)
 		suggest_offer(&s, options->name, strlen(options->name));
-	(void)fprintf(out, "%s: unknown option \"%s\"", program, word);
 	if (s.best != NULL)
-		(void)fprintf(out, ", did you mean \"--%s\"?", s.best);
-	(void)fputc('\n', out);
+		suggest_usage(out, program,
+		    "unknown option \"%s\", did you mean \"--%s\"?", word,
+		    s.best);
+	else
+		suggest_usage(out, program, "unknown option \"%s\"", word);
 }

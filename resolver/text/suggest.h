@@ -40,9 +40,18 @@ void suggest_offer_all(struct suggest *s, const char *words);
 const char *suggest_text(const struct suggest *s, char text[static SUGGEST_TEXT]);
 
 /*
- * Prints the usage error after getopt_long(3) returned '?' or ':', such as
- * "PROGRAM: unknown option ..., did you mean ...".  opterr must be 0 and the
- * option string begin with ':'.
+ * Prints a usage error in the one form that all programs have: "PROGRAM: TEXT;
+ * see PROGRAM --help".  format is without line end; if it ends with
+ * suggest_text(), that stands before " See".  "program" may contain a
+ * subcommand, as "nfdns table list".
+ */
+void suggest_usage(FILE *out, const char *program, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * The same after getopt_long(3) returned '?' or ':', such as "unknown option
+ * ..., did you mean ...".  opterr must be 0 and the option string begin with
+ * ':' (after '+', if there is one).
  */
 void suggest_option(FILE *out, const char *program, int returned, char **argv,
     const struct option *options);

@@ -146,13 +146,15 @@ commands_that_fail(void)
 	CHECK(gives(&config, "compile -o /nowhere/image", EXIT_ERROR,
 	    "/nowhere/image: cannot be created: No such file"));
 	CHECK(gives(&config, "compile", EXIT_USAGE, "-o FILE"));
-	CHECK(gives(&config, "compile -i x", EXIT_USAGE, "has no option -i"));
+	CHECK(gives(&config, "compile -i x", EXIT_USAGE, "option \"-i\" is not for"));
 	CHECK(gives(&config, "get", EXIT_USAGE, "a name is missing"));
 	CHECK(gives(&config, "get a A b", EXIT_USAGE, "too many arguments"));
 	CHECK(gives(&config, "get a..b", EXIT_USAGE, "is no domain name"));
 	CHECK(gives(&config, "get a BOGUS", EXIT_USAGE, "is no type"));
-	CHECK(gives(&config, "fetch", EXIT_USAGE, "no command \"fetch\""));
-	CHECK(gives(&config, "list --what", EXIT_USAGE, "nfdns table list"));
+	CHECK(gives(&config, "fetch", EXIT_USAGE, "unknown command \"fetch\""));
+	CHECK(gives(&config, "list --what", EXIT_USAGE,
+	    "nfdns table list: unknown option \"--what\"; see nfdns table "
+	    "list --help\n"));
 	CHECK(gives(&config, "--help", EXIT_OK, "nfdns table get"));
 	CHECK(gives(&config, "get --help", EXIT_OK, "nfdns table get"));
 }

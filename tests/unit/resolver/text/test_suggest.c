@@ -69,11 +69,50 @@ words_of_any_length(void)
 	}
 }
 
+/* What "print" writes, or "" for want of memory. */
+static char *
+usage_error(const char *word)
+{
+	static const struct option options[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	static char program[] = "p", argument[40], text[200];
+	char *argv[] = { program, argument, NULL };
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	(void)snprintf(argument, sizeof(argument), "%s", word);
+	optind = opterr = 0;
+	suggest_option(out, "p q", getopt_long(2, argv, ":c:h", options, NULL),
+	    argv, options);
+	(void)fclose(out);
+	return text;
+}
+
+static void
+usage_errors_have_one_form(void)
+{
+	static const struct { const char *word, *text; } rows[] = {
+		{ "--confg", "p q: unknown option \"--confg\", did you mean "
+		    "\"--config\"? See p q --help\n" },
+		{ "--other", "p q: unknown option \"--other\"; see p q --help\n" },
+		{ "-x", "p q: unknown option \"-x\"; see p q --help\n" },
+		{ "-c", "p q: option \"-c\" needs a value; see p q --help\n" },
+		{ "--help=1",
+		    "p q: option \"--help=1\" takes no value; see p q --help\n" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		CHECK(strcmp(usage_error(rows[i].word), rows[i].text) == 0);
+}
+
 int
 main(void)
 {
 	TEST(words_that_are_close);
 	TEST(words_that_are_not);
 	TEST(words_of_any_length);
+	TEST(usage_errors_have_one_form);
 	return test_summary();
 }
