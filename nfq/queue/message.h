@@ -34,7 +34,7 @@ const struct nlmsghdr *queue_message_next(const uint8_t **octets, size_t *left,
 /* What an NLMSG_ERROR says: 0 or a negative errno. */
 int queue_message_error(const struct nlmsghdr *nlh, size_t length);
 
-/* False if the message names no packet, so that none can be judged. */
+/* False if the message names no packet, so that no verdict can be given. */
 bool queue_message_packet(const struct nlmsghdr *nlh, size_t length,
     struct queue_packet *packet);
 

@@ -168,7 +168,7 @@ receive(struct queue_reader *reader, int flags,
 			    length, packets, count);
 		}
 	}
-	/* Packets that came with an error are judged first. */
+	/* Packets that came before an error get their verdicts first. */
 	if (count > 0 || reader->pending_error == 0)
 		return (int)count;
 	error = reader->pending_error;

@@ -29,20 +29,20 @@ int queue_open(uint16_t number, uint32_t maxlen, bool fail_open)
     __attribute__((warn_unused_result));
 
 /*
- * Goes on with the socket of a dead daemon, however full it is: has the queue
- * as queue_open() would set it up, and puts back all that the dead one had read
- * and not judged.  0; -ETIMEDOUT when the kernel's answer did not come, with
- * the queue usable nevertheless if it is the socket's; or another negative
- * errno.  fd stays the caller's.
+ * Takes over the socket of a dead daemon, however full it is: sets the queue up
+ * as queue_open() does, and puts back all packets that the daemon had read but
+ * given no verdict.  0; -ETIMEDOUT if the kernel did not answer, and then the
+ * queue is usable if it is the socket's; or another negative errno.  fd stays
+ * the caller's.
  */
 int queue_adopt(int fd, uint16_t number, uint32_t maxlen, bool fail_open)
     __attribute__((warn_unused_result));
 
 /*
- * Judges what a dead reader left: packets it had read are put back
- * (NF_REPEAT), or let go on if "accept", up to the first one that still
- * waits in the socket.  last_id is the newest that the dead reader is known
- * to have read, 0 if it read none.  Call while nobody reads.  Repeated packets
+ * Gives a verdict to the packets that a dead reader had read: they are put back
+ * (NF_REPEAT), or pass if "accept", up to the first one that still waits in the
+ * socket.  last_id is the newest that the dead reader is known to have read, 0
+ * if it read none.  No thread may read meanwhile.  Packets that are put back
  * come again with new ids.  0 or a negative errno.
  */
 int queue_recover(int fd, uint16_t number, uint32_t last_id, bool accept)

@@ -101,7 +101,11 @@ enum status_stream {
 	STREAM_COUNTERS
 };
 
-/* Written by one worker thread only, so aligned to a cache line. */
+/*
+ * Written by one thread of the worker only, and aligned to cache lines, so that
+ * no two threads write to the same line.  The worker's main thread writes the
+ * last two members: audit_lost once a second, table_generation after a reload.
+ */
 struct status_worker {
 	_Alignas(64) _Atomic uint64_t verdicts[VERDICTS];
 	_Atomic uint64_t reasons[REASONS];
