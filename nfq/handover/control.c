@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "nfq/process/fds.h"
+#include "resolver/fds.h"
 
 _Static_assert(CONTROL_MAX_FDS <= FDS_MAX, "files in a message");
 

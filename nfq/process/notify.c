@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nfq/process/fds.h"
+#include "resolver/fds.h"
 
 /* $NOTIFY_SOCKET as an address.  Its length, 0 if there is none, or -EINVAL. */
 static int

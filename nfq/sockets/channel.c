@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "nfq/process/fds.h"
+#include "resolver/fds.h"
 
 int
 sockets_channel_send(int channel, const uint8_t *octets, size_t length, int fd)

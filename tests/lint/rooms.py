@@ -16,6 +16,7 @@ SHELVES = ("resolver", "policy", "rules", "nfq")		# low to high
 # Room: what it may use.  "nfq" alone is the programs' main().
 ROOMS = {
     "resolver/clock": "",
+    "resolver/fds": "",
     "resolver/version": "",
     "resolver/dns": "",
     "resolver/text": "",
@@ -42,10 +43,10 @@ ROOMS = {
 
     "nfq/queue": "resolver/clock",
     "nfq/packet": "resolver/clock resolver/version resolver/dns resolver/image resolver/answer policy/decide",
-    "nfq/process": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources resolver/compile"
-                   " policy/config policy/audit policy/status policy/log",
-    "nfq/handover": "resolver/clock nfq/queue nfq/process policy/config policy/audit policy/status",
-    "nfq/sockets": "resolver/clock resolver/dns policy/log nfq/process",
+    "nfq/process": "resolver/clock resolver/fds resolver/dns resolver/text resolver/image resolver/sources"
+                   " resolver/compile policy/config policy/audit policy/status policy/log",
+    "nfq/handover": "resolver/clock resolver/fds nfq/queue nfq/process policy/config policy/audit policy/status",
+    "nfq/sockets": "resolver/clock resolver/fds resolver/dns policy/log nfq/process",
     "nfq/thread": "resolver/clock resolver/image resolver/answer policy/audit policy/decide policy/status"
                   " policy/config policy/log nfq/queue nfq/process",
     "nfq/stream": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/audit"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Descriptors in messages: none, some, too many, and where they end up. */
-#include "nfq/process/fds.h"
+#include "resolver/fds.h"
 
 #include <errno.h>
 #include <fcntl.h>

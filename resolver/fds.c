@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/process/fds.h"
+#include "resolver/fds.h"
 
 #include <assert.h>
 #include <string.h>

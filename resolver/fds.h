@@ -3,8 +3,8 @@
  * Passes descriptors between processes in messages of AF_UNIX sockets:
  * SCM_RIGHTS of unix(7).  The caller sends and receives the messages.
  */
-#ifndef NFDNS_NFQ_PROCESS_FDS_H
-#define NFDNS_NFQ_PROCESS_FDS_H
+#ifndef NFDNS_RESOLVER_FDS_H
+#define NFDNS_RESOLVER_FDS_H
 
 #include <stddef.h>
 #include <sys/socket.h>
