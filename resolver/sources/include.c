@@ -12,14 +12,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The answer to a request; the file is sent with it as SCM_RIGHTS. */
+#include "resolver/fds.h"
+
+/* The answer to a request; the file is sent with it. */
 struct answer {
 	int32_t error;		/* 0 or a negative errno */
-};
-
-union rights {
-	struct cmsghdr header;
-	char octets[CMSG_SPACE(sizeof(int))];
 };
 
 /* The directory that a file lies in, as it is written, without the last '/'. */
@@ -71,27 +68,25 @@ receive_file(int broker)
 {
 	struct answer answer = { .error = -EPROTO };
 	struct iovec part = { &answer, sizeof(answer) };
-	union rights rights = { .octets = { 0 } };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1,
-		.msg_control = &rights, .msg_controllen = sizeof(rights) };
-	const struct cmsghdr *header;
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	union fds_ancillary ancillary;
+	size_t count;
 	ssize_t n;
 	int fd;
 
+	fds_expect(&message, &ancillary, 1);
 	do
 		n = recvmsg(broker, &message, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
-	if (n != sizeof(answer))
-		return -EPROTO;
-	header = CMSG_FIRSTHDR(&message);
-	if (answer.error != 0 || header == NULL ||
-	    header->cmsg_type != SCM_RIGHTS ||
-	    header->cmsg_len != CMSG_LEN(sizeof(fd)))
-		return answer.error < 0 ? answer.error : -EPROTO;
-	memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-	return fd;
+	count = fds_take(&message, &fd, 1);
+	if (n == sizeof(answer) && answer.error == 0 && count == 1)
+		return fd;
+	if (count > 0)
+		(void)close(fd);
+	return n == sizeof(answer) && answer.error < 0 ? answer.error :
+	    -EPROTO;
 }
 
 int
@@ -115,17 +110,10 @@ send_file(int broker, int fd)
 {
 	struct answer answer = { .error = fd < 0 ? fd : 0 };
 	struct iovec part = { &answer, sizeof(answer) };
-	union rights rights = { .octets = { 0 } };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	union fds_ancillary ancillary;
 
-	if (fd >= 0) {
-		rights.header.cmsg_level = SOL_SOCKET;
-		rights.header.cmsg_type = SCM_RIGHTS;
-		rights.header.cmsg_len = CMSG_LEN(sizeof(fd));
-		memcpy(CMSG_DATA(&rights.header), &fd, sizeof(fd));
-		message.msg_control = &rights;
-		message.msg_controllen = sizeof(rights);
-	}
+	fds_attach(&message, &ancillary, &fd, fd >= 0 ? 1 : 0);
 	return sendmsg(broker, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 

@@ -22,7 +22,7 @@ ROOMS = {
     "resolver/text": "",
     "resolver/image": "resolver/dns resolver/text",
     "resolver/answer": "resolver/dns resolver/image",
-    "resolver/sources": "resolver/dns resolver/text resolver/image",
+    "resolver/sources": "resolver/fds resolver/dns resolver/text resolver/image",
     "resolver/kubernetes": "resolver/dns resolver/text resolver/image resolver/sources",
     "resolver/compile": "resolver/version resolver/dns resolver/text resolver/image resolver/sources"
                         " resolver/kubernetes",
