@@ -75,6 +75,8 @@ take_message(struct stream *s, struct stream_connection *c,
 {
 	const uint8_t *octets = message->octets;
 	const size_t length = message->length;
+	const struct answer_source source =
+	    generation_source(s->thread.generation);
 	struct interception i;
 	uint8_t *room;
 
@@ -82,12 +84,11 @@ take_message(struct stream *s, struct stream_connection *c,
 		return STREAM_CLOSE;
 	i.question.edns.present = false;
 	i.asker = asker_of(s, c);
-	intercept_stream(&i, &s->thread.generation->answers, octets,
-	    length, s->thread.rotation++, room + STREAM_PREFIX,
-	    STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM);
+	intercept_stream(&i, &source, octets, length, s->thread.rotation++,
+	    room + STREAM_PREFIX, STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM);
 	if (i.answer_length > 0 && i.summary.truncated)
-		intercept_stream(&i, &s->thread.generation->answers, octets,
-		    length, s->thread.rotation, room + STREAM_PREFIX,
+		intercept_stream(&i, &source, octets, length,
+		    s->thread.rotation, room + STREAM_PREFIX,
 		    stream_answer_room(&i.question.edns));
 	if (wants_raw(&i) && !stream_relay_may_be_raw(c)) {
 		*taken = TAKEN_NOT;

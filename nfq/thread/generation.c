@@ -17,12 +17,10 @@ generation_open(uint64_t number, int image, int settings, const char **why)
 		return NULL;
 	g->number = number;
 	*why = settings_read(&g->settings, settings);
-	if (*why != NULL || table_open(&g->table, image, why) != 0) {
-		free(g);
-		return NULL;
-	}
-	g->answers = (struct answer_source){ g->table, &g->settings.answers };
-	return g;
+	if (*why == NULL && table_open(&g->table, image, why) == 0)
+		return g;
+	free(g);
+	return NULL;
 }
 
 void

@@ -22,7 +22,6 @@ struct generation {
 	uint64_t number;		/* 0: no table was ever loaded */
 	struct table *table;
 	struct settings settings;
-	struct answer_source answers;	/* views of the two above */
 };
 
 /*
@@ -32,6 +31,14 @@ struct generation {
  */
 struct generation *generation_open(uint64_t number, int image, int settings,
     const char **why) __attribute__((warn_unused_result));
+/* What answers of this generation are made from; borrows it. */
+static inline struct answer_source
+generation_source(const struct generation *generation)
+{
+	return (struct answer_source){ generation->table,
+		&generation->settings.answers };
+}
+
 /* No thread may use it any more.  NULL is allowed. */
 void generation_close(struct generation *generation);
 

@@ -102,10 +102,11 @@ static void
 answer_packet(struct queue_thread *q, const struct queue_packet *p,
     struct interception *i)
 {
+	const struct answer_source source =
+	    generation_source(q->thread.generation);
 	struct queue_reader *reader = q->queue.reader;
 
-	intercept_answer(i, &q->thread.generation->answers,
-	    q->thread.rotation++, q->reply);
+	intercept_answer(i, &source, q->thread.rotation++, q->reply);
 	if (i->reply_length > 0)
 		queue_reply(reader, p->id,
 		    (p->mark & ~q->mark_mask) | q->mark_answered,

@@ -311,6 +311,8 @@ begin(struct bench *b, struct table *table, uint8_t how)
 		.raw_lifetime_s = 5, .in_flight = 4, .idle_s = 4,
 		.message_s = 2, .unread_s = 3, .relay_s = 2, .buffer = 1024 };
 	b->status.workers = &b->slot;
+	b->generation.settings.answers = (struct answer_settings){
+		.negative_ttl = 5, .udp_size = 1232, .tcp = 1 };
 	b->generation.table = table;
 	check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
 	    b->control) == 0);

@@ -115,8 +115,6 @@ begin(bool sockets)
 	b->generation.settings.answers = (struct answer_settings){
 		.negative_ttl = 5, .udp_size = 1232, .tcp = 1 };
 	b->generation.table = table;
-	b->generation.answers = (struct answer_source){ table,
-		&b->generation.settings.answers };
 	MUST(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 	    0, b->control) == 0);
 	b->handover = (struct worker_handover){ .options.uid = geteuid(),

@@ -52,8 +52,8 @@ both_halves_must_be_sound(void)
 
 	CHECK(g != NULL && g->number == 7 && table_names(g->table) == 1);
 	CHECK(g->settings.stream.connections == 9);
-	CHECK(g->answers.table == g->table &&
-	    g->answers.settings->udp_size == 600);
+	CHECK(generation_source(g).table == g->table &&
+	    generation_source(g).settings->udp_size == 600);
 	generation_close(g);
 	CHECK(generation_open(7, settings, settings, &why) == NULL);
 	CHECK(why != NULL && strstr(why, "settings") == NULL);
