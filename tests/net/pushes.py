@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What it takes from a rewritten table of a feed until the changed name is
+answered, under other questions: for test_push and the benchmark."""
+import json
+
+from netlab import BUILD, Daemon, expect, load_result, subprocess
+
+ASKED = 10			# services that the other questions are for; never changed
+NAMES_EACH = 3			# of a service: its host and two short names
+
+
+def host(service):
+    return f"s{service:08}.ns-{service % 100}.svc.cluster.local"
+
+
+def address(service):
+    return f"110.{100 + service // 10000 % 100}.{100 + service // 100 % 100}.{100 + service % 100}"
+
+
+class Pushed:
+    """nfdnsd with a followed table of so many names (about: whole services)."""
+
+    def __init__(self, lab, names, kind="nds-proto"):
+        self.lab, self.kind = lab, kind
+        self.services = max(2 * ASKED, names // NAMES_EACH)
+        self.path = lab.directory / "mesh.table"
+        self.tool("write")
+        tables = f'{{ format = "nds-proto"; path = "{self.path}"; watch = true; }}'
+        self.daemon = Daemon(lab, tables=tables)
+
+    def tool(self, what, *more):
+        done = self.lab.vm.run([BUILD / "tools/push", what, self.kind, self.services, self.path,
+                                *more], ok=0)
+        return json.loads(done.stdout) if done.stdout else None
+
+    def run(self, pushes, seconds, rate):
+        """The tool's result, and of the load beside it: dicts."""
+        lines = [f"{host(n)} {address(n)}" for n in range(ASKED)]
+        load = self.lab.load(self.lab.NS4, lines, seconds + 70, rate)
+        found = self.tool("run", self.lab.NS4, pushes, seconds)
+        expect(load.poll() is None, "the load ended before the pushes")
+        load.terminate()
+        return found, load_result(load)
+
+
+def stages(names):
+    """Milliseconds of CPU of each stage, alone on a machine with nothing else to do."""
+    done = subprocess.run([BUILD / "tools/push", "stages", str(max(2 * ASKED, names // NAMES_EACH))],
+                          stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+def percentile(values, share):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
