@@ -200,10 +200,24 @@ set_transport(CURL *easy, bool fresh)
 	return good;
 }
 
+/*
+ * From 7.87 on libcurl remembers the first roots for a day, also those that
+ * take_context() sets: they could not rotate.
+ */
+static bool
+forget_roots(CURL *easy)
+{
+	const struct curl_easyoption *option =
+	    curl_easy_option_by_name("CA_CACHE_TIMEOUT");
+
+	return option == NULL ||
+	    curl_easy_setopt(easy, option->id, 0L) == CURLE_OK;
+}
+
 static bool
 set_tls(CURL *easy, const struct kube_login *login)
 {
-	bool good = true;
+	bool good = forget_roots(easy);
 
 	SET(easy, good, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(easy, good, CURLOPT_SSL_VERIFYPEER,

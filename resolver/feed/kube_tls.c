@@ -162,17 +162,29 @@ kube_tls_load(struct kube_tls *tls, const struct kube_access *access,
 	return 0;
 }
 
+/* In a store of their own: libcurl's is shared by connections, and remembers. */
+static bool
+apply_roots(const STACK_OF(X509) *roots, SSL_CTX *context)
+{
+	X509_STORE *store = X509_STORE_new();
+
+	if (store == NULL)
+		return false;
+	SSL_CTX_set_cert_store(context, store);
+	for (int i = 0; i < sk_X509_num(roots); i++) {
+		/* One that is in it twice is no error that counts. */
+		(void)X509_STORE_add_cert(store, sk_X509_value(roots, i));
+		ERR_clear_error();
+	}
+	return true;
+}
+
 bool
 kube_tls_apply(const struct kube_tls *tls, SSL_CTX *context)
 {
-	X509_STORE *store = SSL_CTX_get_cert_store(context);
-
 	SSL_CTX_set_default_passwd_cb(context, no_passphrase);
-	for (int i = 0; i < sk_X509_num(tls->roots); i++) {
-		/* One that is in it twice is no error that counts. */
-		(void)X509_STORE_add_cert(store, sk_X509_value(tls->roots, i));
-		ERR_clear_error();
-	}
+	if (tls->roots != NULL && !apply_roots(tls->roots, context))
+		return false;
 	if (tls->chain == NULL)
 		return true;
 	if (SSL_CTX_use_certificate(context, sk_X509_value(tls->chain, 0)) !=
