@@ -71,8 +71,8 @@ read_message(const char *value, size_t length, char out[static FEED_TEXT])
 		bool escaped = value[i] == '%' && i + 2 < length &&
 		    hex_digit(value[i + 1]) >= 0 && hex_digit(value[i + 2]) >= 0;
 
-		decoded[used++] = !escaped ? value[i] :
-		    (char)(hex_digit(value[i + 1]) << 4 | hex_digit(value[i + 2]));
+		decoded[used++] = (char)(!escaped ? value[i] :
+		    hex_digit(value[i + 1]) << 4 | hex_digit(value[i + 2]));
 		i += escaped ? 2 : 0;
 	}
 	feed_text_clean(out, FEED_TEXT, decoded, used);

@@ -161,10 +161,15 @@ note_error(struct xds_session *x, const struct link_end *end, int64_t delay_ms)
 	    feed_cause_name(end->cause), end->why, (double)delay_ms / 1000);
 }
 
-static bool
-is_steady(const struct xds_session *x, monotime_t now)
+/* The current stream has lived long enough to be a success. */
+static void
+watch_steady(struct xds_session *x, monotime_t now)
 {
-	return monotime_is_set(x->steady) && monotime_is_past(now, x->steady);
+	if (x->is_steady || !monotime_is_set(x->steady) ||
+	    !monotime_is_past(now, x->steady))
+		return;
+	x->is_steady = true;
+	backoff_reset(&x->backoff);
 }
 
 /* "next" takes the place of "current", which may have ended or not. */
@@ -176,8 +181,8 @@ swap(struct xds_session *x, monotime_t now)
 	x->next = NULL;
 	x->current_fds = x->next_fds;
 	x->next_fds = 0;
-	x->replace = MONOTIME_NEVER;
-	x->steady = MONOTIME_NEVER;
+	x->replace = x->steady = MONOTIME_NEVER;
+	x->is_steady = false;
 	set_resync(x, now);
 }
 
@@ -197,13 +202,14 @@ end_current(struct xds_session *x, monotime_t now)
 		swap(x, now);
 		return;
 	}
-	delay_ms = delay_after(x, &end, is_steady(x, now));
+	delay_ms = delay_after(x, &end, x->is_steady);
 	learn(x, x->current, &end);
 	note_error(x, &end, delay_ms);
 	ads_free(x->current);
 	x->current = NULL;
 	x->current_fds = 0;
 	x->replace = x->steady = MONOTIME_NEVER;
+	x->is_steady = false;
 	x->retry = monotime_add_ms(now, delay_ms);
 }
 
@@ -216,9 +222,7 @@ end_next(struct xds_session *x, monotime_t now)
 
 	note_certificate(x, x->next);
 	learn(x, x->next, &end);
-	report(x, FEED_NOTICE, "the connection that is to replace another: "
-	    "%s: %s; again in %.1f s", feed_cause_name(end.cause), end.why,
-	    (double)delay_ms / 1000);
+	note_error(x, &end, delay_ms);
 	ads_free(x->next);
 	x->next = NULL;
 	x->next_fds = 0;
@@ -233,6 +237,7 @@ promote(struct xds_session *x, monotime_t now)
 	report(x, FEED_DEBUG, "the new connection has answered: %s",
 	    link_peer(x->next->link));
 	x->host->status->reconnects[FEED_CAUSE_PLANNED]++;
+	*x->host->status->error = '\0';
 	swap(x, now);
 	x->changed = true;
 }
@@ -337,7 +342,7 @@ want_replacement(struct xds_session *x, monotime_t now)
 	if (!link_is_going(x->current->link) &&
 	    !monotime_is_past(now, x->resync))
 		return;
-	delay_ms = is_steady(x, now) ? backoff_planned_ms(next_random(x)) :
+	delay_ms = x->is_steady ? backoff_planned_ms(next_random(x)) :
 	    backoff_next_ms(&x->backoff, next_random(x));
 	x->replace = monotime_add_ms(now, delay_ms);
 }
@@ -373,8 +378,7 @@ xds_session_step(struct xds_session *session, const struct pollfd *fds,
 		end_next(x, now);
 	if (x->current != NULL && link_ended(x->current->link) != NULL)
 		end_current(x, now);
-	if (is_steady(x, now))
-		backoff_reset(&x->backoff);
+	watch_steady(x, now);
 	want_replacement(x, now);
 	start_streams(x, now);
 	if (xds_table_again(x, now) && x->current != NULL)

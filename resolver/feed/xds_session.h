@@ -57,6 +57,7 @@ struct xds_session {
 	monotime_t replace;		/* when next is to begin; never: not */
 	monotime_t resync;		/* of current */
 	monotime_t steady;		/* when current will be a success */
+	bool is_steady;			/* it is */
 	size_t current_fds, next_fds;	/* as xds_session_poll() laid them out */
 	struct backoff backoff;
 	int64_t refused_ms;
