@@ -258,7 +258,7 @@ const struct config_option config_options[] = {
 	  STRING, .read = config_read_path, IN(mesh_source, path),
 	  .required = true, .reload = true },
 	{ "mesh.tables[].watch", "false",
-	  "Whether the table is loaded anew when the file, or a file in the "
+	  "Whether the table is loaded again when the file, or a file in the "
 	  "directory, changes.",
 	  BOOLEAN, IN(mesh_source, watch), .reload = true },
 	{ "mesh.tables[].origin", NULL,
