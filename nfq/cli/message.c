@@ -23,7 +23,7 @@ cli_no_daemon(const char *command, const char *run_dir, int error)
 {
 	if (error == -ENOENT || error == -ESRCH) {
 		cli_error("%s: nfdnsd is not running: run_dir \"%s\" has no "
-		    "status page of a living daemon; start nfdnsd, or name its "
+		    "status page of a running daemon; start nfdnsd, or name its "
 		    "configuration with -c", command, run_dir);
 		return EXIT_NOT_RUNNING;
 	}

@@ -275,7 +275,7 @@ signal_advice(const struct compiler *c, int number)
 		return "the table would be larger than 4 GiB: make the "
 		    "tables smaller";
 	case SIGKILL:
-		return "somebody, or the kernel for want of memory, killed it";
+		return "another process killed it, or the kernel as memory ran out";
 	case SIGSYS:
 		return "it tried what its sandbox forbids: report this with "
 		    "the source that does it";
@@ -305,7 +305,7 @@ outcome_of(const struct compiler *c, int status, struct diag *diag)
 	}
 	if (diag->errors == 0)
 		diag_add(diag, DIAG_ERROR, NULL, 0, "the compiler process "
-		    "ended with %s and said no more",
+		    "ended with %s and without a message",
 		    child_end_text(status, text));
 	return -EINVAL;
 }

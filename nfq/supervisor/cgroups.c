@@ -45,8 +45,9 @@ follow(struct supervisor *s)
 	for (size_t i = 0; i < bypass->cgroup_count && error == 0; i++)
 		error = cgroup_watch(c->inotify, bypass->cgroups[i].path);
 	if (error != 0 && !c->unfollowed)
-		log_warning("capture.bypass.cgroups cannot be followed: %s: "
-		    "after one was made anew, nfdns reload", strerror(-error));
+		log_warning("cannot watch the cgroups of capture.bypass.cgroups:"
+		    " %s: run nfdns reload after one was created again",
+		    strerror(-error));
 	c->unfollowed = error != 0;
 }
 
@@ -109,8 +110,8 @@ install(struct supervisor *s, struct ruleset *set, struct diag *diag)
 	}
 	ruleset_free(&s->set);
 	s->set = *set;
-	log_info("cgroups of capture.bypass.cgroups came or went: the rules are "
-	    "made anew");
+	log_info("cgroups of capture.bypass.cgroups changed: the rules are "
+	    "installed again");
 	return 0;
 }
 
@@ -133,9 +134,9 @@ look(struct supervisor *s, monotime_t now)
 	if (error != 0) {
 		if (!c->failed) {
 			diag_log(&diag);
-			log_error("cgroups of capture.bypass.cgroups came or "
-			    "went, but the rules stay as they were: %s",
-			    strerror(-error));
+			log_error("cgroups of capture.bypass.cgroups changed, "
+			    "but the rules cannot be installed again: %s; "
+			    "trying again", strerror(-error));
 		}
 		c->pending = true;
 		c->next = monotime_add_ms(now, RETRY_MS);

@@ -159,7 +159,7 @@ start_table(struct supervisor *s)
 	}
 	if (g->number == 0)
 		log_warning("starting without a table: names are %s until a "
-		    "reload finds a good one", s->config->answers.unloaded ==
+		    "reload loads one", s->config->answers.unloaded ==
 		    UNLOADED_PASS ? "passed" : "answered SERVFAIL");
 	return EXIT_OK;
 }

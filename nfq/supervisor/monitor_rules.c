@@ -17,13 +17,13 @@ check_rules(struct supervisor *s)
 		diag_free(&diag);
 		error = zone_install(s, s->set.zone != 0, &diag);
 		if (error == 0)
-			log_warning("table inet nfdns was gone: somebody "
+			log_warning("table inet nfdns was gone: another program "
 			    "flushed the rules; installed again");
 		else
 			diag_log(&diag);
 	} else if (differs && !m->differs) {
-		log_warning("somebody changed table inet nfdns: nfdns rules "
-		    "verify tells how, a restart installs it anew");
+		log_warning("another program changed table inet nfdns: nfdns "
+		    "rules verify shows how; a restart installs it again");
 	}
 	m->differs = differs;
 	diag_free(&diag);

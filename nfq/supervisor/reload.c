@@ -104,7 +104,7 @@ finish(struct supervisor *s, const char *error)
 	if (error != NULL)
 		log_error("reload refused, everything stays as it was");
 	else if (r->unchanged)
-		log_info("the tables are what they were");
+		log_info("the tables have not changed");
 	else
 		log_notice("reloaded: table generation %llu with %llu names",
 		    (unsigned long long)s->generation.number, (unsigned long long)
@@ -258,7 +258,8 @@ check_shrinking(const struct supervisor *s, const struct table_label *old,
 		return true;
 	diag_add(diag, DIAG_ERROR, NULL, 0, "the new table has %zu names, the "
 	    "old one %zu: more than mesh.shrink_limit, %llu %%, would be lost: "
-	    "if it is meant, nfdns reload --force", new->names, old->names,
+	    "if that is intended, run nfdns reload --force", new->names,
+	    old->names,
 	    (unsigned long long)limit);
 	return false;
 }

@@ -75,8 +75,8 @@ keep(const struct worker_process *k, uint16_t number,
 	(void)clock_gettime(CLOCK_REALTIME, &packet.when);
 	error = quarantine_keep(k->config->run_dir, &packet, path);
 	if (error < 0)
-		log_warning("cannot keep the packet of which a worker died in "
-		    "%s/" QUARANTINE_DIR ": %s", k->config->run_dir,
+		log_warning("cannot keep the packet that ended a worker in %s/"
+		    QUARANTINE_DIR ": %s", k->config->run_dir,
 		    strerror(-error));
 	else if (may_talk(k))
 		log_notice("the packet is kept in %s: please send it with a bug "
@@ -92,7 +92,7 @@ blame(struct worker_process *k, unsigned int queue,
 	char user[24];
 
 	if (error < 0)
-		log_warning("queue %u: cannot let packet %u go on: %s", number,
+		log_warning("queue %u: packet %u cannot pass: %s", number,
 		    packet->id, strerror(-error));
 	keep(k, number, packet);
 	user_text(user, packet->uid);
@@ -112,8 +112,8 @@ accuse(struct worker_process *k, uid_t uid, monotime_t now)
 	    SUSPECTS_HANG : SUSPECTS_CRASH, monotime_to_ms(now), &until_ms))
 		return;
 	user_text(user, uid);
-	log_warning("packets of %s end workers again and again: for %lld s "
-	    "its questions pass unread", user,
+	log_warning("packets of %s end workers repeatedly: all packets of this "
+	    "user pass unread for %lld s", user,
 	    (long long)(until_ms - monotime_to_ms(now)) / 1000);
 }
 
@@ -200,7 +200,7 @@ worker_death_tell(struct worker_process *k, int status, const char *packet,
 	    next == LIFE_OVER ? ""
 	    : next == LIFE_ANOTHER
 		? ": starting another"
-		: ": starting another, the packets that it held go on");
+		: ": starting another, the packets that it held pass");
 }
 
 void
