@@ -56,7 +56,7 @@ log_change_level(enum log_level level)
 	atomic_store(&highest, (int)level);
 }
 
-/* What stands before the text: for systemd a number, for a person a word. */
+/* The prefix of a line: for systemd a number, for a person a word. */
 static size_t
 put_prefix(char *line, size_t size, enum log_level level)
 {

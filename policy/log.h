@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The operational log: lines to stderr, each with the syslog level prefix that
- * systemd reads (sd-daemon(3): "<6>text").  One line and one write(2) a call,
- * so lines of threads and processes do not mix; control characters in it are
- * written as \xNN.  errno is left alone.
+ * systemd reads (sd-daemon(3): "<6>text").  Each call writes one line with one
+ * write(2), so lines of threads and processes do not mix.  Control characters
+ * are written as \xNN.  errno stays as it was.
  */
 #ifndef NFDNS_POLICY_LOG_H
 #define NFDNS_POLICY_LOG_H
@@ -18,13 +18,13 @@ enum log_level { LOG_LEVEL_ERROR = 3, LOG_LEVEL_WARNING = 4, LOG_LEVEL_NOTICE = 
 int log_level_from_text(enum log_level *level, const char *text);
 
 /*
- * Lines above this level are not written; "info" unless set.  The one global
- * of this program.  Also looks whether stderr is a terminal: then lines begin
- * with the program's name instead of the prefix.
+ * Sets the level above which lines are not written; at first "info".  It is the
+ * only global of the program.  Also checks whether stderr is a terminal: then
+ * lines begin with the program's name instead of the prefix.
  */
 void log_set_level(enum log_level level);
 
-/* The same without that look, for a process whose sandbox forbids it. */
+/* The same without that check, which a sandbox forbids. */
 void log_change_level(enum log_level level);
 
 void log_line(enum log_level level, const char *format, ...)

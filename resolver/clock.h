@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The two clocks.  Monotonic time has a type of its own, so that nobody mixes
- * it with the time of day or with a duration.  Whatever keeps a state takes
- * "now" as a parameter and never asks the clock itself: only loops do, and
- * tests have a time of their own.
+ * The two clocks.  Monotonic time has a type of its own, so that it is not mixed
+ * with the time of day or with a duration.  Code that keeps a state takes "now"
+ * as a parameter: only event loops read the clock, and tests set the time.
  */
 #ifndef NFDNS_RESOLVER_CLOCK_H
 #define NFDNS_RESOLVER_CLOCK_H

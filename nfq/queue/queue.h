@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The netfilter queue's socket (nfnetlink_queue): set up once, read in
- * batches, answered in batches.
+ * The netfilter queue's socket (nfnetlink_queue): set up once, read in batches,
+ * answered in batches.
+ *
+ * This room talks to the kernel's queue.  It parses no DNS and decides nothing.
  */
 #ifndef NFDNS_NFQ_QUEUE_QUEUE_H
 #define NFDNS_NFQ_QUEUE_QUEUE_H

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The configuration file (libconfig syntax), read once into values.  Every
- * option and its default stands in one table in option.c, which
- * nfdnsd.conf(5) and the packaged file are checked against
- * ("nfdns check --defaults" prints it).
+ * The configuration file (libconfig syntax), read once into values.  option.c
+ * has one table of all options and their defaults; "nfdns check --defaults"
+ * prints it, and tests compare nfdnsd.conf(5) and the packaged file with it.
+ *
+ * This room reads and checks values.  It does not act on them, and no process
+ * that reads packets calls it.
  */
 #ifndef NFDNS_POLICY_CONFIG_CONFIG_H
 #define NFDNS_POLICY_CONFIG_CONFIG_H

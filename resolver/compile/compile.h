@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Compiles a mesh's sources into a table image.  Needs no privilege: the caller
- * has opened all files that are read (source_files.h), and the one file that is
- * written.
+ * has opened all files that are read, and the one file that is written.
+ *
+ * This room joins the readers of all formats.  It opens no file and logs nothing:
+ * errors go to a diag.
  */
 #ifndef NFDNS_RESOLVER_COMPILE_COMPILE_H
 #define NFDNS_RESOLVER_COMPILE_COMPILE_H

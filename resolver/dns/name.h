@@ -3,6 +3,9 @@
  * Domain names in wire format (RFC 1035 section 3.1): length-prefixed labels
  * that end with the root's empty label.  Labels are octets, not text (RFC 2181
  * section 11); only ASCII letters have case (RFC 4343).
+ *
+ * This room holds DNS itself: names, wire format, records, the question.  It
+ * uses only libc and knows nothing of tables and of the mesh.
  */
 #ifndef NFDNS_RESOLVER_DNS_NAME_H
 #define NFDNS_RESOLVER_DNS_NAME_H

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a text format is that a mesh table can come from, and the readers of
- * this room.  The table of all formats is resolver/compile/formats.h.
+ * A text format of a mesh table, and the readers of this room.  The table of all
+ * formats is in resolver/compile/formats.h.
+ *
+ * This room has one reader for each format, and the files and directories that
+ * texts come from.  A reader gets a text and adds names to a builder: it opens no
+ * file and knows no process.
  */
 #ifndef NFDNS_RESOLVER_SOURCES_SOURCE_FORMAT_H
 #define NFDNS_RESOLVER_SOURCES_SOURCE_FORMAT_H

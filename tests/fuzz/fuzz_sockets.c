@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Any octets as a request to the process that opens sockets, and as an answer
- * of it: what is understood is what our own side would have written, and only
- * what stands in sockets_message.h is permitted.
+ * Any octets as a request to nfdns-sockets and as an answer from it.  Whatever
+ * parses is written as the same octets again, and only the requests of
+ * nfq/sockets/message.h are permitted.
  */
 #include <stdbool.h>
 #include <stdio.h>
