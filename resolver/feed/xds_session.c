@@ -251,8 +251,6 @@ accept_table(struct xds_session *x, struct ads *a, monotime_t now)
 		report(x, status->connected ? FEED_DEBUG : FEED_NOTICE,
 		    "connected to %s, table %s received", link_peer(a->link),
 		    status->version);
-		(void)snprintf(status->peer, sizeof(status->peer), "%s",
-		    link_peer(a->link));
 		note_certificate(x, a);
 	}
 	a->accepted = true;
@@ -293,6 +291,9 @@ take_response(struct xds_session *x, struct ads *a, monotime_t now)
 	if (a == x->next)
 		promote(x, now);
 	x->changed = true;
+	/* The host keeps it with the table, as where that came from. */
+	(void)snprintf(x->host->status->peer, FEED_TEXT, "%s",
+	    link_peer(a->link));
 	switch (xds_table_take(x, a, why, now)) {
 	case XDS_TABLE_ACCEPTED:
 		accept_table(x, a, now);

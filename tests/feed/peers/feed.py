@@ -36,11 +36,11 @@ def read_table(path):
 class Feed:
     """One feed of type xds, in clear text unless there are roots.
 
-    cert, key, token: octets of the files; None: not configured."""
+    host: that istiod is known by.  cert, key, token: octets of the files; None: not configured."""
 
     program = BUILD / "nfdns-feed"
 
-    def __init__(self, peer, roots=None, cert=None, key=None, token=None, host=SERVER, node="",
+    def __init__(self, peer, roots=None, cert=None, key=None, token=None, host=None, node="",
                  more="", space=None, wrapper=(), environment=None):
         if not self.program.exists():
             raise Skip("nfdns-feed is not built")
@@ -54,9 +54,11 @@ class Feed:
         self.table_file = self.state / f"{NAME}.table"
         self.config, self.log_file = self.directory / "feed.conf", self.directory / "log"
         self.process = None
-        rows = ['plaintext = true;', f'server = "{peer.host}:{peer.port}";']
         if roots is not None:
-            rows = [f'server = "{host}:{peer.port}";', f'addresses = [ "{peer.host}" ];']
+            rows = [f'server = "{host or SERVER}:{peer.port}";',
+                    f'addresses = [ "{peer.host}" ];']
+        else:
+            rows = ['plaintext = true;', f'server = "{host or peer.host}:{peer.port}";']
         for option, octets in (("root_cert", roots), ("cert", cert), ("key", key),
                                ("token", token)):
             if octets is not None:

@@ -199,14 +199,16 @@ def serving(names, version="1"):
 class Server:
     """Runs script after script, one a connection; the last one for all others."""
 
-    def __init__(self, *scripts, space=None, pair=None, host="127.0.0.1", port=0):
+    def __init__(self, *scripts, space=None, pair=None, host="127.0.0.1", port=0,
+                 alpn=("h2",)):
         self.scripts = scripts
         self.connections, self.failures = [], []
         self.changed = threading.Condition()
         self.tls = None
         if pair:
             self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            self.tls.set_alpn_protocols(["h2"])
+            if alpn:
+                self.tls.set_alpn_protocols(list(alpn))
             with tempfile.NamedTemporaryFile() as file:
                 file.write(pair.certificate + pair.key)
                 file.flush()
