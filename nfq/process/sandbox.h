@@ -6,10 +6,10 @@
 #include <sys/types.h>
 
 /*
- * The worker: this user and group, CAP_NET_ADMIN and no other capability,
- * no new privileges, no core dump, no ptrace(2) by the same user.  A caller that
- * is not root keeps its user; if CAP_NET_ADMIN is its only capability, no system
- * call that sets capabilities is made.  0 or a negative errno.
+ * The worker: this user and group, CAP_NET_ADMIN and no other capability, no
+ * new privileges, no core dump, no ptrace(2) by the same user.  A caller that
+ * is not root keeps its user; if CAP_NET_ADMIN is its only capability, no
+ * system call that sets capabilities is made.  0 or a negative errno.
  */
 int sandbox_worker_privileges(uid_t uid, gid_t gid)
     __attribute__((warn_unused_result));
@@ -55,10 +55,10 @@ int sandbox_sockets(void) __attribute__((warn_unused_result));
 
 /*
  * nfdns-feed.  The parent only gives up new privileges: its children would
- * inherit a filter.  A child may open files and connections of IP, but execute
- * nothing; a call that it should not make fails with EPERM, because libraries
- * for TLS and names try many things.  0; -EPERM for who is root or has a
- * capability, since nothing here needs one; or another negative errno.
+ * inherit a filter.  A child may open files and IP connections, but execute
+ * nothing.  Other calls fail with EPERM and do not end the process, because
+ * libraries for TLS and names try many things.  0; -EPERM if the process is
+ * root or has a capability, since it needs neither; or another negative errno.
  */
 int sandbox_feed_parent(void) __attribute__((warn_unused_result));
 int sandbox_feed(void) __attribute__((warn_unused_result));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The queue's netlink messages, for queue.c and queue_open.c only.  They come
- * from the kernel, yet no length in them is believed beyond what was received.
+ * The queue's netlink messages, for the files of this room only.  They come
+ * from the kernel, but no length in them is trusted beyond the octets received.
  */
 #ifndef NFDNS_NFQ_QUEUE_MESSAGE_H
 #define NFDNS_NFQ_QUEUE_MESSAGE_H
@@ -25,13 +25,13 @@
 #define QUEUE_TYPE_PACKET	(NFNL_SUBSYS_QUEUE << 8 | NFQNL_MSG_PACKET)
 
 /*
- * The next message of what is left of one received datagram, and how many of
- * its octets there are.  NULL at the end.
+ * Takes the next message of a received datagram, of which *left octets are
+ * left; *length is the message's, as far as it was received.  NULL at the end.
  */
 const struct nlmsghdr *queue_message_next(const uint8_t **octets, size_t *left,
     size_t *length);
 
-/* What an NLMSG_ERROR says: 0 or a negative errno. */
+/* The error in an NLMSG_ERROR: 0 or a negative errno. */
 int queue_message_error(const struct nlmsghdr *nlh, size_t length);
 
 /* False if the message names no packet, so that no verdict can be given. */

@@ -120,8 +120,8 @@ struct request {
 };
 
 /*
- * Answers to the verdicts of a dead reader, and to what it asked itself, may
- * wait in the socket: each request has a number that nobody had before.
+ * Answers to a dead reader's verdicts and requests may wait in the socket, so
+ * each request gets a new sequence number.
  */
 static struct request
 new_request(struct nlmsghdr *nlh)
@@ -356,15 +356,15 @@ queue_release(int fd, uint16_t number, uint32_t id)
 int
 queue_adopt(int fd, uint16_t number, uint32_t maxlen, bool fail_open)
 {
-	/* As many as were read are put back, if need be more than maxlen. */
+	/* The packets that are put back may be more than maxlen. */
 	int outcome = configure(fd, number, UINT32_MAX, fail_open, false);
 	int error;
 
 	if (outcome != 0 && outcome != -ETIMEDOUT)
 		return outcome;
 	/*
-	 * How far the dead one had read nobody knows.  A verdict reaches back
-	 * over half of all ids: two of them over all.
+	 * It is not known how far the dead daemon had read.  A verdict covers
+	 * half of all ids before its own: two cover all.
 	 */
 	error = queue_recover(fd, number, 0, false);
 	if (error == 0)

@@ -113,9 +113,9 @@ take_datagram(struct queue_reader *reader, const uint8_t *octets, size_t left,
 }
 
 /*
- * Where packets come one by one, recvmmsg()'s arrays and its search for a second
- * one are a good part of what a question costs, so recv() takes them; now and
- * then recvmmsg() looks whether they have begun to come together.
+ * Where packets come one by one, recvmmsg()'s arrays and its search for a
+ * second one are a good part of what a question costs, so recv() takes them;
+ * now and then recvmmsg() looks whether they have begun to come together.
  */
 static bool
 expects_one(const struct queue_reader *reader)
@@ -209,8 +209,8 @@ queue_last_id(const struct queue_reader *reader)
 }
 
 /*
- * After an error nothing of this batch is sent any more: the batch ACCEPT would
- * let go on what the verdicts that are missing were to answer or to drop.
+ * After an error nothing more of this batch is sent: the batch ACCEPT would
+ * pass packets whose missing verdicts answer or drop them.
  */
 static void
 flush(struct queue_reader *reader)

@@ -58,9 +58,9 @@ int queue_backlog(int fd, uint32_t *octets, uint32_t *drops)
     __attribute__((warn_unused_result));
 
 /*
- * Lets one packet go on that a dead reader had in hand, whatever becomes of the
- * others; call before queue_recover(), which would bring it back.  An id that
- * is not queued any more is no error.  0 or a negative errno.
+ * Lets one packet pass that a dead reader had read.  Call it before
+ * queue_recover(), which would queue the packet again.  An id that is no longer
+ * queued is no error.  0 or a negative errno.
  */
 int queue_release(int fd, uint16_t number, uint32_t id)
     __attribute__((warn_unused_result));
@@ -68,8 +68,8 @@ int queue_release(int fd, uint16_t number, uint32_t id)
 struct queue_reader;			/* of one thread; owns no fd */
 
 /*
- * "received" is where packets are read to, and stays the caller's; it begins
- * at a multiple of 64 octets.
+ * 0 and *reader, or a negative errno.  Packets are read into "received", which
+ * stays the caller's and is aligned to 64 octets.
  */
 int queue_reader_new(struct queue_reader **reader, int fd, uint16_t number,
     queue_buffer received[static QUEUE_BATCH])
@@ -85,21 +85,21 @@ void queue_reader_free(struct queue_reader *reader);
 int queue_receive(struct queue_reader *reader,
     struct queue_packet packets[static QUEUE_BATCH]);
 
-/* The same without waiting: -EAGAIN when there is nothing. */
+/* The same without waiting: -EAGAIN if there is nothing. */
 int queue_receive_now(struct queue_reader *reader,
     struct queue_packet packets[static QUEUE_BATCH]);
 
-/* Ids that never came: the kernel dropped these packets on the way to us. */
+/* Missing packet ids: the kernel dropped these packets before the socket. */
 uint64_t queue_gaps(const struct queue_reader *reader);
 /* Verdicts that the kernel refused; ENOENT (the packet is gone) is normal. */
 uint64_t queue_verdict_errors(const struct queue_reader *reader);
-/* The newest id read; 0 when there was none. */
+/* The newest packet id read; 0: none yet. */
 uint32_t queue_last_id(const struct queue_reader *reader);
 
 /*
- * Verdicts of one batch, collected and then sent in one go.  A reply is copied,
- * is at most QUEUE_REPLY_MAX long, and goes out with the given mark;
- * queue_mark() lets the packet go on with that mark, which routes it anew.
+ * Collect the verdicts of one batch for queue_send().  queue_reply() copies the
+ * reply, at most QUEUE_REPLY_MAX octets, and gives it the mark.  queue_mark()
+ * lets the packet pass with that mark, which routes it again.
  */
 void queue_pass(struct queue_reader *reader, uint32_t id);
 void queue_mark(struct queue_reader *reader, uint32_t id, uint32_t mark);
@@ -108,11 +108,11 @@ void queue_reply(struct queue_reader *reader, uint32_t id, uint32_t mark,
     const uint8_t *packet, size_t length);
 
 /*
- * Sends them: the single verdicts first, then one batch ACCEPT for all that
- * pass (VERDICT_BATCH takes every id up to its own).  Call once a batch, after
- * every packet of it got its verdict.  0 or a negative errno: from the first
- * error on nothing of the batch was sent, and queue_recover() brings the
- * packets back.
+ * Sends the verdicts: the single ones first, then one batch ACCEPT for all
+ * packets that pass (VERDICT_BATCH takes every id up to its own).  Call it once
+ * for each batch, after every packet of it has a verdict.  0, or a negative
+ * errno: from the first error on nothing more of the batch is sent, and
+ * queue_recover() queues these packets again.
  */
 int queue_send(struct queue_reader *reader) __attribute__((warn_unused_result));
 

@@ -10,9 +10,9 @@
 #define QUEUE_COPY	8192	/* octets of a packet; longer ones pass */
 
 /*
- * A packet's message: QUEUE_COPY and the attributes before it, some 250
- * octets.  An odd number of cache lines, so that the first lines of all
- * buffers do not fight for one set of the cache.
+ * A packet's message: QUEUE_COPY and the attributes before it, some 250 octets.
+ * An odd number of cache lines, so that the first lines of all buffers are in
+ * different sets of the cache.
  */
 #define QUEUE_RECEIVE_SIZE	(QUEUE_COPY + 9 * 64)
 typedef uint8_t queue_buffer[QUEUE_RECEIVE_SIZE];
@@ -26,7 +26,8 @@ struct queue_packet {
 	uid_t uid;			/* (uid_t)-1 when the kernel named none */
 	gid_t gid;
 	uint32_t mark;
-	uint32_t device;		/* index of the interface it leaves by; 0: unknown */
+	uint32_t device;		/* index of the outgoing interface;
+					 * 0: not known */
 	const uint8_t *octets;		/* from the IP header on */
 	size_t length;
 	size_t whole_length;		/* before the copy range cut it */
