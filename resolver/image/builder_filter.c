@@ -8,6 +8,9 @@
 #include "resolver/image/image.h"
 #include "resolver/image/image_filter.h"
 
+/* So many steps ahead what is needed is fetched from memory. */
+#define AHEAD	16
+
 static void
 add_tail(struct build_filter *f, const uint8_t *octets, size_t length,
     unsigned int flags)
@@ -18,15 +21,33 @@ add_tail(struct build_filter *f, const uint8_t *octets, size_t length,
 	    (uint64_t)flags << image_tail_shift(tail);
 }
 
+/* Bits that are about to be set: the filter of a large table is in no cache. */
+struct arrivals {
+	uint64_t heads[AHEAD];
+	size_t count, done;
+};
+
 static void
-add_head(struct build_filter *f, uint64_t head)
+set_head(struct build_filter *f, struct arrivals *a)
 {
+	uint64_t head = a->heads[a->done++ % AHEAD];
+
 	f->words[image_head_word(head, f->mask)] |=
 	    (uint64_t)1 << image_head_bit(head);
 }
 
 static void
-add_node(struct build_filters *filters, const struct build_node *node)
+add_head(struct build_filter *f, struct arrivals *a, uint64_t head)
+{
+	if (a->count - a->done == AHEAD)
+		set_head(f, a);
+	a->heads[a->count++ % AHEAD] = head;
+	__builtin_prefetch(&f->words[image_head_word(head, f->mask)]);
+}
+
+static void
+add_node(struct build_filters *filters, struct arrivals *a,
+    const struct build_node *node)
 {
 	bool wildcard = (node->flags & IMAGE_WILDCARD) != 0;
 	/* Some octets behind the name are read. */
@@ -38,9 +59,9 @@ add_node(struct build_filters *filters, const struct build_node *node)
 	    IMAGE_TAIL_ANY | (wildcard ? IMAGE_TAIL_WILDCARD : 0));
 	if (wildcard)
 		return;
-	add_head(&filters->heads, image_head(octets));
+	add_head(&filters->heads, a, image_head(octets));
 	if (node->labels >= 2)
-		add_head(&filters->heads, image_head_of_two(octets));
+		add_head(&filters->heads, a, image_head_of_two(octets));
 }
 
 /* Whether a wildcard is so short that names below it have any tail. */
@@ -55,6 +76,7 @@ static void
 fill(struct build_filters *filters, const struct builder *b)
 {
 	const struct mesh *mesh = b->mesh;
+	struct arrivals arrivals = { .count = 0 };
 	const struct build_node *node;
 
 	for (size_t i = 0; i < mesh->search_count; i++) {
@@ -69,8 +91,10 @@ fill(struct build_filters *filters, const struct builder *b)
 			memset(filters->tails.words, 0xff,
 			    (filters->tails.mask + (size_t)1) *
 			    sizeof(*filters->tails.words));
-		add_node(filters, node);
+		add_node(filters, &arrivals, node);
 	}
+	while (arrivals.done < arrivals.count)
+		set_head(&filters->heads, &arrivals);
 }
 
 /* Folds to the smallest filter with at most one bit in "sparse" set. */
