@@ -73,7 +73,7 @@ ALL_LDFLAGS = $(HARDEN_LD) $(SANITIZE) $(LDFLAGS)
 ALL_LIBS = $(LIB_LIBS) -lpthread
 
 SHELVES	:= resolver policy rules nfq
-MAINS	:= nfq/nfdnsd.c nfq/nfdns.c nfq/nfdns-sockets.c
+MAINS	:= nfq/nfdnsd.c nfq/nfdns.c nfq/nfdns-sockets.c nfq/nfdns-feed.c
 SOURCES	:= $(filter-out $(MAINS),$(sort $(foreach s,$(SHELVES),$(shell find $(s) -name "*.c"))))
 OBJECTS	:= $(SOURCES:%.c=$(BUILD)/%.o)
 LIBRARY	:= $(BUILD)/libnfdns.a
@@ -193,8 +193,12 @@ INSTALLED_DATA := \
 	hosts:$(sysconfdir)/nfdns:hosts \
 	logrotate.conf:$(sysconfdir)/logrotate.d:nfdns \
 	apparmor/nfdnsd:$(sysconfdir)/apparmor.d:nfdnsd \
+	apparmor/nfdns-feed:$(sysconfdir)/apparmor.d:nfdns-feed \
 	apparmor/nfdns-sockets:$(sysconfdir)/apparmor.d:nfdns-sockets \
 	systemd/nfdnsd.service:$(unitdir):nfdnsd.service \
+	systemd/nfdns-feed.service:$(unitdir):nfdns-feed.service \
+	systemd/nfdns-feed-renew.path:$(unitdir):nfdns-feed-renew.path \
+	systemd/nfdns-feed-renew.service:$(unitdir):nfdns-feed-renew.service \
 	systemd/nfdns-sockets.socket:$(unitdir):nfdns-sockets.socket \
 	systemd/nfdns-sockets.service:$(unitdir):nfdns-sockets.service \
 	sysusers.conf:$(prefix)/lib/sysusers.d:nfdns.conf \
@@ -210,6 +214,7 @@ INSTALLED_MAN := $(foreach page,$(notdir $(wildcard packaging/man/*.[0-9])),\
 install: all
 	install -Dm755 $(BUILD)/nfdnsd $(DESTDIR)$(prefix)/sbin/nfdnsd
 	install -Dm755 $(BUILD)/nfdns $(DESTDIR)$(prefix)/sbin/nfdns
+	install -Dm755 $(BUILD)/nfdns-feed $(DESTDIR)$(prefix)/sbin/nfdns-feed
 	install -Dm755 $(BUILD)/nfdns-sockets $(DESTDIR)$(libexecdir)/nfdns/nfdns-sockets
 	install -Dm755 packaging/hand-over $(DESTDIR)$(libexecdir)/nfdns/hand-over
 	install -Dm755 packaging/stopped $(DESTDIR)$(libexecdir)/nfdns/stopped

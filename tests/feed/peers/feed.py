@@ -17,6 +17,9 @@ from netlab.namespace import stop
 from netlab.outcome import WAIT_S, Failure, Skip, expect, wait_until
 
 NAME = "mesh"
+USER = 65533        # nfdns-feed refuses to run as root
+UNPRIVILEGED = ("setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups",
+                "--pdeathsig", "KILL")
 
 
 def read_table(path):
@@ -45,12 +48,15 @@ class Feed:
         if not self.program.exists():
             raise Skip("nfdns-feed is not built")
         self.space, self.wrapper = space, wrapper
-        self.environment = dict(os.environ, **(environment or {}))
+        self.environment = [f"{name}={value}" for name, value in (environment or {}).items()]
         self.temporary = tempfile.TemporaryDirectory(prefix="nfdns-feed-")
         self.directory = pathlib.Path(self.temporary.name)
         self.state, self.run = self.directory / "state", self.directory / "run"
         self.state.mkdir()
         self.run.mkdir()
+        self.directory.chmod(0o755)
+        for directory in (self.state, self.run):
+            os.chown(directory, USER, USER)
         self.table_file = self.state / f"{NAME}.table"
         self.config, self.log_file = self.directory / "feed.conf", self.directory / "log"
         self.process = None
@@ -81,9 +87,10 @@ feeds = ( {{ name = "{NAME}"; type = "xds"; {' '.join(rows)}
 
     def start(self):
         with open(self.log_file, "ab") as log:
-            command = [*self.wrapper, self.program, "-c", self.config]
+            command = [*self.wrapper, *UNPRIVILEGED, "env", *self.environment, self.program,
+                       "-c", self.config]
             start = self.space.popen if self.space else popen
-            self.process = start(command, stdout=log, stderr=log, env=self.environment)
+            self.process = start(command, stdout=log, stderr=log)
         return self
 
     def log(self):

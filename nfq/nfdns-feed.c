@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "nfq/feed/feed.h"
+#include "nfq/process/diag_print.h"
+#include "nfq/process/exit_code.h"
+#include "policy/config/feed_config.h"
+#include "policy/log.h"
+#include "resolver/text/suggest.h"
+#include "resolver/version.h"
+
+static const char usage[] =
+    "usage: nfdns-feed [-c FILE] [-t]\n"
+    "\n"
+    "Receives mesh tables from control planes and keeps them for nfdnsd.  Runs\n"
+    "in the foreground until SIGTERM; SIGHUP reads the configuration again.\n"
+    "\n"
+    "  -c, --config FILE   configuration (default " FEED_CONFIG_DEFAULT_PATH ")\n"
+    "  -t, --test          check the configuration, and end: exit code 0 if it\n"
+    "                      is valid, 4 if not\n"
+    "  -d, --defaults      print every option with its meaning and default\n"
+    "  -h, --help          this text\n"
+    "  -V, --version       the version\n";
+
+static const struct option options[] = {
+	{ "config", required_argument, NULL, 'c' },
+	{ "test", no_argument, NULL, 't' },
+	{ "defaults", no_argument, NULL, 'd' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int
+run(const char *path, bool test)
+{
+	struct diag diag = DIAG_INIT;
+	struct feeds_config *config;
+	int error = feed_config_load(&config, path, &diag);
+
+	if (test)
+		diag_print(&diag, "nfdns-feed", stderr);
+	else
+		diag_log(&diag);
+	diag_free(&diag);
+	if (error < 0)
+		return EXIT_INVALID;
+	if (test) {
+		(void)printf("valid: %zu feed%s\n", config->feed_count,
+		    config->feed_count == 1 ? "" : "s");
+		feed_config_free(config);
+		return EXIT_OK;
+	}
+	log_set_level(config->log_level);
+	return feed_run(config, path);
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *path = FEED_CONFIG_DEFAULT_PATH;
+	bool test = false;
+	int option;
+
+	log_set_level(LOG_LEVEL_INFO);
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":c:tdhV", options,
+	    NULL)) != -1) {
+		switch (option) {
+		case 'c':
+			path = optarg;
+			break;
+		case 't':
+			test = true;
+			break;
+		case 'd':
+			feed_config_print_defaults(stdout);
+			return EXIT_OK;
+		case 'h':
+			(void)fputs(usage, stdout);
+			return EXIT_OK;
+		case 'V':
+			(void)puts("nfdns-feed " NFDNS_VERSION);
+			return EXIT_OK;
+		default:
+			suggest_option(stderr, "nfdns-feed", option, argv,
+			    options);
+			return EXIT_USAGE;
+		}
+	}
+	if (optind < argc) {
+		suggest_usage(stderr, "nfdns-feed", "unknown argument \"%s\"",
+		    argv[optind]);
+		return EXIT_USAGE;
+	}
+	return run(path, test);
+}
