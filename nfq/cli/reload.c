@@ -8,6 +8,7 @@
 
 #include "nfq/cli/commands.h"
 #include "nfq/cli/message.h"
+#include "nfq/cli/pending.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/supervisor/run_dir.h"
 #include "nfq/supervisor/supervisor.h"
@@ -27,7 +28,8 @@ const char reload_usage[] =
     "refused them and keeps the old ones, 3 if it is not running.\n"
     "\n"
     "  --force   also accept a table that has lost more names than\n"
-    "            mesh.shrink_limit allows\n";
+    "            mesh.shrink_limit allows, and use the tables that nfdns-feed\n"
+    "            holds back\n";
 
 /*
  * Waits for the reload that our signal starts.  An odd sequence number means
@@ -133,6 +135,8 @@ reload(const struct config *config, bool force)
 
 	if (error < 0)
 		return cli_no_daemon("reload", config->run_dir, error);
+	if (force)
+		pending_use(config);
 	before = atomic_load(&page.supervisor->reload_sequence);
 	error = send_signal(&page, config->run_dir, force);
 	if (error == 0)

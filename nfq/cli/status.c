@@ -5,6 +5,7 @@
 
 #include "nfq/cli/commands.h"
 #include "nfq/cli/message.h"
+#include "policy/status/feed_print.h"
 #include "policy/status/status.h"
 #include "nfq/process/exit_code.h"
 
@@ -22,6 +23,7 @@ show(const struct config *config, bool json)
 {
 	struct status_page page;
 	struct load_report load;
+	struct feeds_shown feeds;
 	int error = status_open(&page, config->run_dir);
 	uint32_t state;
 
@@ -33,7 +35,10 @@ show(const struct config *config, bool json)
 	state = atomic_load(&page.supervisor->state);
 	/* If that fails, the page is still worth printing. */
 	(void)!load_report_read(&load, config->run_dir);
-	error = status_print(&page, &load, json, stdout);
+	error = feeds_shown_read(&feeds, &load);
+	if (error == 0)
+		error = status_print(&page, &load, &feeds, json, stdout);
+	feeds_shown_free(&feeds);
 	load_report_free(&load);
 	status_close(&page);
 	if (error < 0) {

@@ -171,7 +171,7 @@ pass_on(const struct compiler_job *job, int job_fd, int program, int *keep)
 	keep[kept++] = job->channel;
 	keep[kept++] = job_fd;
 	for (size_t i = 0; i < kept; i++)
-		if (fcntl(keep[i], F_SETFD, 0) < 0)
+		if (keep[i] >= 0 && fcntl(keep[i], F_SETFD, 0) < 0)
 			return -errno;
 	keep[kept++] = program;		/* close-on-exec */
 	error = leave_terminal(keep, kept);

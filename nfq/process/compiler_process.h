@@ -25,7 +25,7 @@ enum { COMPILER_DONE = 0, COMPILER_REFUSED = 1, COMPILER_NO_MEMORY = 2,
 /* The work; files are descriptors, with the same number in both processes. */
 struct compiler_job {
 	const struct mesh *mesh;
-	const int *sources;	/* open; one for each of mesh->sources */
+	const int *sources;	/* open; one for each of mesh->sources; -1: none */
 	int image;		/* to write to */
 	int channel;
 	pid_t parent;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The files that the supervisor watches: sources and the search list. */
+#include <errno.h>
 #include <string.h>
 
 #include "nfq/supervisor/parts.h"
@@ -12,7 +13,8 @@ add(struct watch *watch, const char *path, unsigned int what, bool beside)
 {
 	int error = watch_add(watch, path, what, beside);
 
-	if (error < 0)
+	/* A feed's directory may not be there yet; it is looked for again. */
+	if (error < 0 && !(what == WATCH_FEEDS && error == -ENOENT))
 		log_warning("cannot watch %s: %s: run nfdns reload after a "
 		    "change", path, strerror(-error));
 }
@@ -34,7 +36,9 @@ follow_open(const struct config *config)
 	for (size_t i = 0; i < mesh->source_count; i++) {
 		const struct mesh_source *source = &mesh->sources[i];
 
-		if (source->watch)
+		if (source->format->kept)
+			add(watch, source->path, WATCH_FEEDS, false);
+		else if (source->watch)
 			add(watch, source->path, WATCH_TABLES,
 			    source->format->includes);
 	}

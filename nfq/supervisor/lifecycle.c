@@ -104,66 +104,6 @@ is_interrupted(const struct supervisor *s)
 	return poll(&wait, 1, 0) > 0;
 }
 
-/* As compiler_run(), but SIGTERM ends it.  An fd or a negative errno. */
-static int
-compile_table(struct supervisor *s, struct diag *diag)
-{
-	struct compiler *c;
-	int error = compiler_start(&c, s->config, diag);
-
-	if (error < 0)
-		return error;
-	for (;;) {
-		struct pollfd wait[] = {
-			{ .fd = compiler_fd(c), .events = POLLIN },
-			{ .fd = s->signals, .events = POLLIN },
-		};
-
-		(void)poll(wait, 2, POLL_MS);
-		if (wait[1].revents != 0) {
-			compiler_cancel(c);
-			return -EINTR;
-		}
-		if (wait[0].revents != 0 && !compiler_read(c, diag))
-			return compiler_finish(c, diag);
-		compiler_check_time(c);
-	}
-}
-
-/* Without a table the daemon starts anyway; mesh.unloaded says how. */
-static int
-start_table(struct supervisor *s)
-{
-	struct generation_files *g = &s->generation;
-	struct diag diag = DIAG_INIT;
-
-	s->watch = follow_open(s->config);
-	g->image = compile_table(s, &diag);
-	if (g->image == -EINTR)
-		return fail(&diag, EXIT_ERROR);
-	if (g->image >= 0) {
-		g->number = 1;
-	} else {
-		(void)snprintf(s->table_error, sizeof(s->table_error),
-		    "no table: %s", diag_first_error(&diag) != NULL ?
-		    diag_first_error(&diag) : strerror(-g->image));
-		g->image = compiler_unloaded(s->config);
-	}
-	diag_log(&diag);
-	supervisor_leave_report(s, 0, &diag);
-	diag_free(&diag);
-	if (g->image < 0) {
-		log_error("cannot make an empty table: %s",
-		    strerror(-g->image));
-		return EXIT_ERROR;
-	}
-	if (g->number == 0)
-		log_warning("starting without a table: names are %s until a "
-		    "reload loads one", s->config->answers.unloaded ==
-		    UNLOADED_PASS ? "passed" : "answered SERVFAIL");
-	return EXIT_OK;
-}
-
 static void
 explain_queue(uint16_t number, int error)
 {
@@ -493,7 +433,7 @@ supervisor_start(struct supervisor *s)
 	    start_signals,
 	    start_run_dir,
 	    start_ruleset,
-	    start_table,
+	    supervisor_start_table,
 	    start_queues,
 	    supervisor_start_sockets,
 	    supervisor_start_stream,

@@ -13,7 +13,9 @@
 
 #include "nfq/supervisor/canary.h"
 #include "resolver/clock.h"
+#include "policy/config/config.h"
 #include "policy/config/resolv_conf.h"
+#include "policy/status/feed_status.h"
 
 struct supervisor;
 
@@ -46,6 +48,14 @@ struct monitor_streams {
 	uint64_t passed;		/* connections so far without room */
 };
 
+/* The feeds whose tables the configuration names. */
+struct monitor_feeds {
+	char problem[FEED_HEALTH_TEXT];	/* of the first that is not well, or "" */
+	int64_t offset_ms;		/* of the time of day, from monotime_t */
+	monotime_t settled;		/* the time of day was set: none before */
+	monotime_t next;		/* no reload is wished for before */
+};
+
 struct monitor {
 	int tick_ms;
 	monotime_t next;		/* tick */
@@ -53,6 +63,7 @@ struct monitor {
 	struct monitor_watchdog watchdog;
 	struct monitor_rules rules;
 	struct monitor_streams streams;
+	struct monitor_feeds feeds;
 	struct resolv_conf resolv_conf;	/* as last read */
 };
 
@@ -122,5 +133,21 @@ void monitor_counters_tick(struct supervisor *s);
 
 /* "cheap": only where the kernel gives the number without a dump. */
 void monitor_streams_tick(struct supervisor *s, monotime_t now, bool cheap);
+
+/* monitor_feeds.c */
+
+/*
+ * Gives the tables of feeds in config the age that they have, with what that
+ * means: another TTL, or that they are left out.  Call it before they are
+ * compiled.  "now" is CLOCK_REALTIME seconds.
+ */
+void monitor_feeds_apply(struct config *config, int64_t now);
+
+/*
+ * Looks how the feeds are.  MONITOR_RELOAD if a table is not as its age wants
+ * it.  now_ms is CLOCK_REALTIME.
+ */
+enum monitor_wish monitor_feeds_tick(struct supervisor *s, int64_t now_ms,
+    monotime_t now);
 
 #endif

@@ -124,6 +124,15 @@ int supervisor_start(struct supervisor *s) __attribute__((warn_unused_result));
 /* Undoes all steps; a half-started supervisor is allowed. */
 void supervisor_stop(struct supervisor *s);
 
+/* first_table.c */
+
+/*
+ * Compiles the table, or makes an empty one if that fails; SIGTERM ends it.  An
+ * exit code.
+ */
+int supervisor_start_table(struct supervisor *s)
+    __attribute__((warn_unused_result));
+
 /* sockets.c */
 
 /* Gets the canaries' sockets from nfdns-sockets, if used.  An exit code. */

@@ -85,13 +85,22 @@ note_outcome(struct supervisor *s, const char *error)
 		s->reload_refused = wish_in_effect(s);
 }
 
+static void
+take_time(struct mesh_source *source, const struct mesh_source *again)
+{
+	source->changed = again->changed;
+	source->age = again->age;
+	source->left_out = again->left_out;
+	source->confirmed = again->confirmed;
+}
+
 /* The table is the same, but its sources may be newer: takes their times. */
 static void
 take_times(struct mesh *mesh, const struct mesh *again)
 {
 	for (size_t i = 0; i < mesh->source_count &&
 	    i < again->source_count; i++)
-		mesh->sources[i].changed = again->sources[i].changed;
+		take_time(&mesh->sources[i], &again->sources[i]);
 }
 
 /* Reports the outcome; starts the next reload if one is due. */
@@ -152,6 +161,7 @@ check(struct supervisor *s)
 	    config_again(&r->config, s->config, &r->diag) :
 	    config_load(&r->config, s->config->path, &r->diag)) < 0)
 		return -EINVAL;
+	monitor_feeds_apply(r->config, (int64_t)time(NULL));
 	(void)!config_check_reload(s->config, r->config, &r->diag);
 	(void)!ruleset_build(&r->set, r->config, RULES_FULL, &r->diag);
 	(void)!supervisor_open_settings(r->config, &r->generation, &r->diag);
@@ -242,6 +252,37 @@ undo_rules(struct supervisor *s)
 	diag_free(&diag);
 }
 
+static const struct mesh_source *
+find_feed(const struct mesh *mesh, const char *feed)
+{
+	for (size_t i = 0; i < mesh->source_count; i++)
+		if (mesh->sources[i].feed != NULL &&
+		    strcmp(mesh->sources[i].feed, feed) == 0)
+			return &mesh->sources[i];
+	return NULL;
+}
+
+/*
+ * Whether names may go because a feed's table has expired, or because its feed
+ * has seen the loss confirmed; each only once.
+ */
+static bool
+loses_by_feed(const struct mesh *old, const struct mesh *new)
+{
+	for (size_t i = 0; i < new->source_count; i++) {
+		const struct mesh_source *now = &new->sources[i], *before;
+
+		if (now->feed == NULL)
+			continue;
+		before = find_feed(old, now->feed);
+		if ((now->confirmed != 0 && (before == NULL ||
+		    now->confirmed != before->confirmed)) ||
+		    (now->left_out && before != NULL && !before->left_out))
+			return true;
+	}
+	return false;
+}
+
 /*
  * mesh.shrink_limit.  A truncated export can compile without an error, and
  * looks like a mesh that has lost most of its names.
@@ -254,7 +295,8 @@ check_shrinking(const struct supervisor *s, const struct table_label *old,
 
 	if (s->generation.number == 0 || s->reload.wish == RELOAD_FORCED ||
 	    old->names <= SHRINK_FREE || new->names >= old->names ||
-	    (uint64_t)(old->names - new->names) * 100 <= old->names * limit)
+	    (uint64_t)(old->names - new->names) * 100 <= old->names * limit ||
+	    loses_by_feed(&s->config->mesh, &s->reload.config->mesh))
 		return true;
 	diag_add(diag, DIAG_ERROR, NULL, 0, "the new table has %zu names, the "
 	    "old one %zu: more than mesh.shrink_limit, %llu %%, would be lost: "

@@ -20,6 +20,7 @@ supervisor_show_state(struct supervisor *s)
 		? "the set of intercepted TCP connections "
 		  "is full: new ones are not answered from the mesh"
 	    : s->reload_error[0] != '\0' ? s->reload_error
+	    : s->monitor.feeds.problem[0] != '\0' ? s->monitor.feeds.problem
 					 : NULL;
 	char state[STATUS_TEXT + 32];
 
@@ -39,8 +40,8 @@ supervisor_leave_report(const struct supervisor *s, uint32_t sequence,
 
 	if (s->generation.number > 0)
 		(void)!table_peek(s->generation.image, &label);
-	error = load_report_write(s->config->run_dir, sequence, label.names,
-	    s->generation.number > 0 ? &s->config->mesh : NULL, diag);
+	error = load_report_write(s->config, sequence, label.names,
+	    s->generation.number > 0, diag);
 	if (error < 0)
 		log_warning("%s/" LOAD_REPORT_FILE ": cannot be written: %s: "
 		    "nfdns reload and nfdns status say less",

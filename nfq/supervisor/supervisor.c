@@ -148,7 +148,7 @@ follow_ready(struct supervisor *s)
 
 	if (changed & WATCH_RESOLV)
 		take_wish(s, monitor_resolv_conf(s));
-	if (changed & WATCH_TABLES)
+	if (changed & (WATCH_TABLES | WATCH_FEEDS))
 		reload_begin(s, RELOAD_TABLES);
 }
 

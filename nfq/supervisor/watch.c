@@ -59,6 +59,7 @@ struct watch {
 	unsigned int changed;		/* and not yet reported */
 	monotime_t since;		/* time of the first of these changes */
 	bool stirred;			/* the last events changed a file: wait again */
+	bool at_once;			/* a WATCH_FEEDS has changed */
 	bool armed;			/* the timer */
 	bool lost;			/* a directory does not exist: try again */
 	struct written written[MAX_WRITTEN];
@@ -410,7 +411,11 @@ compare(struct watch *w)
 		/* First, so that no change between the two is missed. */
 		w->lost |= watch_file(w, file) != 0;
 		now = file_stamp_of(file->path);
-		if (!file_stamp_equal(&now, &file->stamp)) {
+		if (file_stamp_equal(&now, &file->stamp))
+			continue;
+		if (file->what & WATCH_FEEDS) {
+			w->at_once = true;
+		} else {
 			w->changed |= file->what;
 			w->stirred = true;
 		}
@@ -486,5 +491,8 @@ watch_next(struct watch *w, monotime_t now)
 		changed = take_changed(w, expired, now);
 	if (w->lost && !w->armed)
 		arm(w, RETRY_MS);
+	if (w->at_once)
+		changed |= WATCH_FEEDS;
+	w->at_once = false;
 	return changed;
 }

@@ -15,6 +15,7 @@ struct watch;			/* owns its descriptors */
 /* What has changed; bits. */
 #define WATCH_TABLES	0x01
 #define WATCH_RESOLV	0x02
+#define WATCH_FEEDS	0x04	/* reported at once: replaced by rename(2) */
 
 /* 0 and *watch, or a negative errno. */
 int watch_open(struct watch **watch) __attribute__((warn_unused_result));

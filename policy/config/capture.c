@@ -159,6 +159,17 @@ config_read_users(const struct config_load *load,
 		add_user(load, entry->pw_uid);
 }
 
+/* Where nfdns-feed was never installed there is no such user: no matter. */
+void
+config_read_feed_user(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	const bool is_default = config_setting_source_line(value) == 0;
+
+	if (!is_default || getpwnam(config_setting_get_string(value)) != NULL)
+		config_read_users(load, option, value, to);
+}
+
 void
 config_read_groups(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)

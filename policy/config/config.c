@@ -116,6 +116,8 @@ config_free(struct config *config)
 	free(config->path);
 	free(config->text);
 	free(config->run_dir);
+	free(config->state_dir);
+	free(config->feed_run_dir);
 	free(config->user);
 	free(config);
 }

@@ -23,6 +23,8 @@
 
 #define CONFIG_DEFAULT_PATH "/etc/nfdns/nfdnsd.conf"
 #define CONFIG_DEFAULT_RUN_DIR "/run/nfdns"
+#define CONFIG_DEFAULT_STATE_DIR "/var/lib/nfdns"
+#define CONFIG_DEFAULT_FEED_RUN_DIR "/run/nfdns-feed"
 #define CONFIG_MAX_WORKERS 64
 #define CONFIG_MAX_ITEMS 1024		/* of one list */
 #define CONFIG_MAX_OCTETS ((size_t)1 << 20)	/* of the file */
@@ -102,6 +104,8 @@ struct config_audit {
 struct config {
 	char *path;			/* of the file itself */
 	char *run_dir;
+	char *state_dir;		/* where nfdns-feed keeps tables */
+	char *feed_run_dir;		/* where it says how it is */
 	char *user;
 	uid_t uid;
 	gid_t gid;

@@ -36,7 +36,7 @@ const struct config_option feed_options[] = {
 	  "Name of the feed and of its table: { format = \"feed\"; feed = "
 	  "NAME; } in nfdnsd.conf(5).",
 	  .allowed = "letters, digits, '-' and '_', at most 63",
-	  STRING, .read = feed_read_name, IN(feed_config, name),
+	  STRING, .read = config_read_feed_name, IN(feed_config, name),
 	  .required = true, .reload = true },
 	{ "feeds[].type", NULL,
 	  "What the control plane is: xds for Istio's istiod, kubernetes for "

@@ -7,7 +7,6 @@
 
 #include "policy/config/feed_config.h"
 #include "policy/config/value.h"
-#include "resolver/sources/feed_file.h"
 
 #define TEXT_MAX_LENGTH	253
 #define DEFAULT_LIMIT	((uint64_t)256 << 20)
@@ -79,19 +78,6 @@ feed_read_namespaces(const struct config_load *load,
 		append_text(load, &feed->namespaces, &feed->namespace_count,
 		    text);
 	free(text);
-}
-
-/* It becomes the name of files. */
-void
-feed_read_name(const struct config_load *load,
-    const struct config_option *option, const config_setting_t *value, void *to)
-{
-	const char *text = config_setting_get_string(value);
-
-	if (!feed_file_name_is_valid(text))
-		config_expected(load, option, value);
-	else
-		config_store_text(load, to, strdup(text));
 }
 
 /* The host of "HOST:PORT" and of "[ADDRESS]:PORT", and whether all is well. */

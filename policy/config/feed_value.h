@@ -7,7 +7,7 @@
 
 extern const char *const feed_types[];	/* by enum feed_type, then NULL */
 
-config_read_value feed_read_feeds, feed_read_name, feed_read_server,
+config_read_value feed_read_feeds, feed_read_server,
     feed_read_addresses, feed_read_address, feed_read_labels,
     feed_read_namespaces;
 

@@ -8,6 +8,9 @@
 #include "policy/audit/audit.h"
 #include "policy/config/value.h"
 #include "resolver/compile/formats.h"
+#include "resolver/sources/feed_file.h"
+
+#define STALE_AFTER_S	600		/* as the row of the option says */
 
 void
 config_read_search(const struct config_load *load,
@@ -111,9 +114,14 @@ static void
 check_format(const struct config_load *load, const config_setting_t *table,
     const struct source_format *format)
 {
+	static const char feeds[] = "tables of feeds";
 	static const struct {
 		const char *option, *format, *of;
 	} narrow[] = {
+		{ "feed", "feed", feeds },
+		{ "stale_after", "feed", feeds },
+		{ "ttl_when_stale", "feed", feeds },
+		{ "expire_after", "feed", feeds },
 		{ "origin", "zone", "zone files" },
 		{ "namespaces", "kubernetes", "Kubernetes objects" },
 		{ "pods", "kubernetes", "Kubernetes objects" },
@@ -129,11 +137,59 @@ check_format(const struct config_load *load, const config_setting_t *table,
 		const config_setting_t *value =
 		    config_setting_get_member(table, narrow[i].option);
 
+		/* What a feed brings may be objects, too. */
+		if (format->kept && strcmp(narrow[i].format,
+		    "kubernetes") == 0)
+			continue;
 		if (value != NULL && strcmp(format->name,
 		    narrow[i].format) != 0)
 			config_wrong(load, value, "only %s have this option; "
 			    "take it out", narrow[i].of);
 	}
+}
+
+/* A feed's table is where the feed keeps it, and always followed. */
+static void
+complete_feed(const struct config_load *load, const config_setting_t *table,
+    struct mesh_source *source)
+{
+	static const char *const none[] = { "path", "watch" };
+	char *path = NULL;
+
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		const config_setting_t *value =
+		    config_setting_get_member(table, none[i]);
+
+		if (value != NULL)
+			config_wrong(load, value, "tables of feeds do not have "
+			    "this option; take it out");
+	}
+	if (source->feed == NULL) {
+		if (config_setting_get_member(table, "feed") == NULL)
+			config_wrong(load, table, "\"feed\" is missing");
+		return;
+	}
+	/* Without a directory there has been an error. */
+	if (load->config->state_dir == NULL)
+		return;
+	if (asprintf(&path, "%s/%s" FEED_FILE_TABLE, load->config->state_dir,
+	    source->feed) < 0)
+		path = NULL;
+	free(source->path);
+	config_store_text(load, &source->path, path);
+}
+
+static void
+check_feed_twice(const struct config_load *load, const config_setting_t *table,
+    const struct mesh *mesh)
+{
+	const char *feed = mesh->sources[mesh->source_count - 1].feed;
+
+	for (size_t i = 0; feed != NULL && i + 1 < mesh->source_count; i++)
+		if (mesh->sources[i].feed != NULL &&
+		    strcmp(mesh->sources[i].feed, feed) == 0)
+			config_wrong(load, table, "feed %s is in the list "
+			    "already; take one of the two out", feed);
 }
 
 void
@@ -151,9 +207,15 @@ config_read_tables(const struct config_load *load,
 	mesh->sources = grown;
 	source = &grown[mesh->source_count - 1];
 	source->line = config_setting_source_line(value);
+	source->stale_after = STALE_AFTER_S;
 	config_option_read_members(load, "mesh.tables[].", value, source);
 	if (source->format != NULL)
 		check_format(load, value, source->format);
+	if (source->format != NULL && source->format->kept) {
+		complete_feed(load, value, source);
+		check_feed_twice(load, value, mesh);
+	} else if (config_setting_get_member(value, "path") == NULL)
+		config_wrong(load, value, "\"path\" is missing");
 }
 
 void

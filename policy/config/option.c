@@ -37,6 +37,25 @@ const struct config_option config_options[] = {
 	  .types = OPTION_STRING | OPTION_INTEGER, .read = config_read_user,
 	  IN(config, user), .kind = OPTION_USER },
 
+	{ "feed_user", "\"nfdns-feed\"",
+	  "User of nfdns-feed; its questions are bypassed, if it exists.",
+	  .allowed = "the name or number of a user",
+	  .types = OPTION_STRING | OPTION_INTEGER,
+	  .read = config_read_feed_user, IN(config, capture.bypass),
+	  .reload = true },
+	{ "state_dir", "\"" CONFIG_DEFAULT_STATE_DIR "\"",
+	  "Directory where nfdns-feed keeps its tables (state_dir of "
+	  "feed.conf(5)).",
+	  .allowed = "an absolute path of at most 200 octets",
+	  STRING, .read = config_read_directory, IN(config, state_dir),
+	  .kind = OPTION_TEXT, .reload = true },
+	{ "feed_run_dir", "\"" CONFIG_DEFAULT_FEED_RUN_DIR "\"",
+	  "Directory where nfdns-feed writes how its feeds are (run_dir of "
+	  "feed.conf(5)).",
+	  .allowed = "an absolute path of at most 200 octets",
+	  STRING, .read = config_read_directory, IN(config, feed_run_dir),
+	  .kind = OPTION_TEXT, .reload = true },
+
 	{ "capture.nameservers", "[ \"any\" ]",
 	  "Only questions to these nameservers are captured.",
 	  .allowed = "\"any\", or addresses and prefixes such as "
@@ -248,15 +267,38 @@ const struct config_option config_options[] = {
 	{ "mesh.tables[].format", NULL,
 	  "Format of the file: nds (JSON of an Istio name table), nds-proto "
 	  "(its binary form), hosts (hosts(5)), zone (a master file of RFC "
-	  "1035) or kubernetes (JSON of Kubernetes objects).",
+	  "1035), kubernetes (JSON of Kubernetes objects) or feed (a table "
+	  "that nfdns-feed keeps).",
 	  STRING, .read = config_read_format, IN(mesh_source, format),
 	  .about_allows = true,
 	  .required = true, .reload = true },
 	{ "mesh.tables[].path", NULL,
-	  "The file, or a directory of files.",
+	  "The file, or a directory of files; every format but feed must have "
+	  "it.",
 	  .allowed = "a path",
 	  STRING, .read = config_read_path, IN(mesh_source, path),
-	  .required = true, .reload = true },
+	  .reload = true },
+	{ "mesh.tables[].feed", NULL,
+	  "Name of the feed that keeps the table; the format feed must have "
+	  "it.",
+	  .allowed = "letters, digits, '-' and '_', at most 63",
+	  STRING, .read = config_read_feed_name, IN(mesh_source, feed),
+	  .reload = true },
+	{ "mesh.tables[].stale_after", "600",
+	  "Seconds without a sign of life of its control plane after which a "
+	  "feed's table is stale and the daemon degraded.",
+	  INTEGER, RANGE(1, 31536000), IN(mesh_source, stale_after),
+	  .reload = true },
+	{ "mesh.tables[].ttl_when_stale", "0",
+	  "Seconds that clients may keep records of a stale table, if these "
+	  "are fewer than otherwise; 0: as otherwise.",
+	  INTEGER, RANGE(0, 86400), IN(mesh_source, ttl_when_stale),
+	  .reload = true },
+	{ "mesh.tables[].expire_after", "0",
+	  "Seconds without a sign of life of its control plane after which the "
+	  "names of a feed's table are gone; 0: never.",
+	  INTEGER, RANGE(0, 31536000), IN(mesh_source, expire_after),
+	  .reload = true },
 	{ "mesh.tables[].watch", "false",
 	  "Whether the table is loaded again when the file, or a file in the "
 	  "directory, changes.",

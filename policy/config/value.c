@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "resolver/dns/name.h"
+#include "resolver/sources/feed_file.h"
 
 #define RUN_DIR_MAX 200
 
@@ -227,4 +228,17 @@ config_read_label(const struct config_load *load,
 {
 	if (config_setting_get_string(value)[0] != '\0')
 		read_word(load, option, value, to, 253, WORD "./");
+}
+
+/* It becomes the name of files. */
+void
+config_read_feed_name(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	const char *text = config_setting_get_string(value);
+
+	if (!feed_file_name_is_valid(text))
+		config_expected(load, option, value);
+	else
+		config_store_text(load, to, strdup(text));
 }

@@ -101,8 +101,8 @@ json_of(const struct field *field, const struct feed_report *report)
 	return json_integer(number & INT64_MAX);
 }
 
-static json_t *
-object_of(const struct feed_report *report)
+json_t *
+feed_status_json(const struct feed_report *report)
 {
 	json_t *object = json_object();
 
@@ -157,7 +157,7 @@ feed_status_write(const struct feed_report *report, const char *directory,
 		error = path_of(fresh, directory, name, ".new");
 	if (error < 0)
 		return error;
-	object = object_of(report);
+	object = feed_status_json(report);
 	if (object == NULL)
 		return -ENOMEM;
 	errno = 0;
@@ -291,38 +291,34 @@ feed_status_health(const struct feed_report *report, int64_t table_time,
 	return FEED_HEALTHY;
 }
 
-/* "5 minutes", "3 days": one unit is enough here. */
-static const char *
-span_text(int64_t seconds, char text[static 32])
+const char *
+feed_status_span(int64_t seconds, char text[static FEED_SPAN_TEXT])
 {
 	static const struct {
 		int64_t seconds;
 		const char *name;
-	} units[] = { { 172800, "days" }, { 7200, "hours" },
-		{ 120, "minutes" } };
+	} units[] = { { 86400, "days" }, { 3600, "hours" }, { 60, "minutes" },
+		{ 1, "s" } };
+	size_t i = 0;
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (seconds >= units[i].seconds) {
-			const int64_t of = i == 0 ? 86400 : i == 1 ? 3600 : 60;
-
-			(void)snprintf(text, 32, "%lld %s",
-			    (long long)(seconds / of), units[i].name);
-			return text;
-		}
-	(void)snprintf(text, 32, "%lld s", (long long)seconds);
+	/* From two of a unit on, so that no name has a singular. */
+	while (units[i].seconds > 1 && seconds < 2 * units[i].seconds)
+		i++;
+	(void)snprintf(text, FEED_SPAN_TEXT, "%lld %s",
+	    (long long)(seconds / units[i].seconds), units[i].name);
 	return text;
 }
 
 const char *
 feed_status_text(enum feed_health health, const char *name,
-    const struct feed_report *report, int64_t table_time, int64_t now,
+    const struct feed_report *report, uint32_t stale_after, int64_t now,
     char text[static FEED_HEALTH_TEXT])
 {
 	const struct feed_status *s = &report->status;
 	const char *why = s->error[0] != '\0' ? s->error :
 	    report->written == 0 || !report->running ?
 	    "is nfdns-feed running?" : "there is no sign of life";
-	char span[32];
+	char span[FEED_SPAN_TEXT];
 
 	switch (health) {
 	case FEED_HEALTHY:
@@ -333,8 +329,8 @@ feed_status_text(enum feed_health health, const char *name,
 		break;
 	case FEED_STALE:
 		(void)snprintf(text, FEED_HEALTH_TEXT,
-		    "feed %s was current %s ago: %.80s", name, span_text(now -
-		    feed_status_current(report, table_time, now), span), why);
+		    "feed %s is stale, without a sign of life for more than %s:"
+		    " %.60s", name, feed_status_span(stale_after, span), why);
 		break;
 	case FEED_SHRUNK:
 		(void)snprintf(text, FEED_HEALTH_TEXT, "feed %s holds back a "
@@ -350,7 +346,8 @@ feed_status_text(enum feed_health health, const char *name,
 		else
 			(void)snprintf(text, FEED_HEALTH_TEXT, "feed %s: its "
 			    "certificate ends in %s and was not renewed", name,
-			    span_text(s->cert_end - now, span));
+			    feed_status_span(s->cert_end - now,
+			    span));
 		break;
 	}
 	return text;

@@ -80,10 +80,19 @@ enum feed_health feed_status_health(const struct feed_report *report,
 #define FEED_HEALTH_TEXT 200
 
 /*
- * In words, and what to do: "feed mesh: ...".  NULL if it is healthy.
+ * In words, and what to do: "feed mesh: ...".  NULL if it is healthy.  While
+ * nothing changes the text does not either, but for the certificate's end.
  */
 const char *feed_status_text(enum feed_health health, const char *name,
-    const struct feed_report *report, int64_t table_time, int64_t now,
+    const struct feed_report *report, uint32_t stale_after, int64_t now,
     char text[static FEED_HEALTH_TEXT]);
+
+/* "5 minutes", "3 days": one unit, for people. */
+#define FEED_SPAN_TEXT 32
+const char *feed_status_span(int64_t seconds, char text[static FEED_SPAN_TEXT]);
+
+/* The object that feed_status_write() writes, of jansson; NULL for no memory. */
+struct json_t;
+struct json_t *feed_status_json(const struct feed_report *report);
 
 #endif

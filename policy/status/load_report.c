@@ -5,6 +5,8 @@
  *   V 1                       version of this format
  *   N SEQUENCE NAMES ERRORS WARNINGS
  *   S SECONDS PATH            a source
+ *   D PATH                    where feeds say how they are
+ *   F SECONDS NAME PATH       a feed, when it is stale, the table it keeps
  *   E TEXT, W TEXT            an error, a warning
  */
 #include "policy/status/load_report.h"
@@ -19,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define VERSION		1
+#define VERSION		2
 #define OCTETS_MAX	((size_t)1 << 20)	/* of a file that is read */
 
 static int
@@ -32,24 +34,48 @@ path_of(char path[static PATH_MAX], const char *run_dir, const char *suffix)
 }
 
 static void
-write_lines(FILE *out, uint32_t sequence, uint64_t names,
-    const struct mesh *mesh, const struct diag *diag)
+write_feeds(FILE *out, const struct config *config)
 {
+	const struct mesh *mesh = &config->mesh;
+	bool any = false;
+
+	for (size_t i = 0; i < mesh->source_count; i++) {
+		const struct mesh_source *source = &mesh->sources[i];
+
+		if (source->feed == NULL || strchr(source->path, '\n') != NULL ||
+		    strchr(config->feed_run_dir, '\n') != NULL)
+			continue;
+		if (!any)
+			fprintf(out, "D %s\n", config->feed_run_dir);
+		any = true;
+		fprintf(out, "F %" PRIu32 " %s %s\n", source->stale_after,
+		    source->feed, source->path);
+	}
+}
+
+static void
+write_lines(FILE *out, uint32_t sequence, uint64_t names,
+    const struct config *config, bool has_table, const struct diag *diag)
+{
+	const struct mesh *mesh = &config->mesh;
+
 	fprintf(out, "V %d\nN %" PRIu32 " %" PRIu64 " %zu %zu\n", VERSION,
 	    sequence, names, diag->errors, diag->warnings);
-	for (size_t i = 0; mesh != NULL && i < mesh->source_count; i++)
+	for (size_t i = 0; has_table && i < mesh->source_count; i++)
 		if (strchr(mesh->sources[i].path, '\n') == NULL)
 			fprintf(out, "S %" PRId64 " %s\n",
 			    mesh->sources[i].changed, mesh->sources[i].path);
+	write_feeds(out, config);
 	for (size_t i = 0; i < diag->kept; i++)
 		fprintf(out, "%c %s\n", diag->entries[i].level == DIAG_ERROR ?
 		    'E' : 'W', diag->entries[i].text);
 }
 
 int
-load_report_write(const char *run_dir, uint32_t sequence, uint64_t names,
-    const struct mesh *mesh, const struct diag *diag)
+load_report_write(const struct config *config, uint32_t sequence,
+    uint64_t names, bool has_table, const struct diag *diag)
 {
+	const char *run_dir = config->run_dir;
 	char path[PATH_MAX], fresh[PATH_MAX];
 	int error = path_of(path, run_dir, "");
 	FILE *out;
@@ -68,7 +94,7 @@ load_report_write(const char *run_dir, uint32_t sequence, uint64_t names,
 		if (fd >= 0)
 			(void)close(fd);
 	} else {
-		write_lines(out, sequence, names, mesh, diag);
+		write_lines(out, sequence, names, config, has_table, diag);
 		if (ferror(out))
 			error = -EIO;
 		if (fclose(out) != 0 && error == 0)
@@ -144,6 +170,53 @@ take_source(struct load_report *report, const char *line)
 	return 0;
 }
 
+/* Names become parts of paths: what nfdns-feed would not take is none. */
+static bool
+is_feed_name(const char *name, size_t length)
+{
+	return length >= 1 && length <= 63 && strspn(name, "-_0123456789"
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == length;
+}
+
+static int
+take_feed(struct load_report *report, const char *line)
+{
+	struct load_feed *grown, *feed;
+	unsigned long long stale_after;
+	size_t length;
+	char *end;
+
+	if (report->feed_count == LOAD_REPORT_SOURCES || *line < '0' ||
+	    *line > '9')
+		return -EPROTO;
+	stale_after = strtoull(line, &end, 10);
+	if (*end != ' ' || stale_after > UINT32_MAX)
+		return -EPROTO;
+	line = end + 1;
+	length = strcspn(line, " ");
+	if (line[length] != ' ' || !is_feed_name(line, length))
+		return -EPROTO;
+	grown = reallocarray(report->feeds, report->feed_count + 1,
+	    sizeof(*grown));
+	if (grown == NULL)
+		return -ENOMEM;
+	report->feeds = grown;
+	feed = &grown[report->feed_count++];
+	feed->stale_after = (uint32_t)stale_after;
+	feed->name = strndup(line, length);
+	feed->table = strdup(line + length + 1);
+	return feed->name == NULL || feed->table == NULL ? -ENOMEM : 0;
+}
+
+static int
+take_feed_run_dir(struct load_report *report, const char *line)
+{
+	if (report->feed_run_dir != NULL)
+		return -EPROTO;
+	report->feed_run_dir = strdup(line);
+	return report->feed_run_dir == NULL ? -ENOMEM : 0;
+}
+
 /* "count" decimal numbers with a space between, and nothing behind them. */
 static int
 take_numbers(const char *text, uint64_t *numbers, size_t count)
@@ -192,6 +265,11 @@ take_line(struct load_report *report, const char *line, size_t totals[2])
 		return take_totals(report, what, totals);
 	case 'S':
 		return take_source(report, what);
+	case 'D':
+		return take_feed_run_dir(report, what);
+	case 'F':
+		return report->feed_run_dir == NULL ? -EPROTO :
+		    take_feed(report, what);
 	case 'E':
 	case 'W':
 		diag_add_text(&report->diag, line[0] == 'E' ? DIAG_ERROR :
@@ -252,6 +330,12 @@ load_report_free(struct load_report *report)
 	for (size_t i = 0; i < report->source_count; i++)
 		free(report->sources[i].path);
 	free(report->sources);
+	for (size_t i = 0; i < report->feed_count; i++) {
+		free(report->feeds[i].name);
+		free(report->feeds[i].table);
+	}
+	free(report->feeds);
+	free(report->feed_run_dir);
 	diag_free(&report->diag);
 	*report = (struct load_report){ .diag = DIAG_INIT };
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "resolver/text/diag.h"
-#include "resolver/image/mesh.h"
+#include "policy/config/config.h"
 
 #define LOAD_REPORT_FILE "load"		/* in run_dir */
 #define LOAD_REPORT_SOURCES 1024	/* at most; as CONFIG_MAX_ITEMS */
@@ -24,21 +24,32 @@ struct load_source {
 				   its newest file */
 };
 
+/* A feed whose table the configuration names. */
+struct load_feed {
+	char *name;
+	char *table;		/* the file that it keeps */
+	uint32_t stale_after;	/* seconds */
+};
+
 /* Owns all that it points to. */
 struct load_report {
 	uint32_t sequence;	/* reload_sequence after this load */
 	uint64_t names;		/* of the table in use */
 	struct load_source *sources;	/* of the table in use */
 	size_t source_count;
+	char *feed_run_dir;	/* NULL: there are no feeds */
+	struct load_feed *feeds;
+	size_t feed_count;
 	struct diag diag;	/* of the last load, even if it was refused */
 };
 
 /*
- * Replaces the file atomically.  mesh has the sources of the table in use; NULL
- * if there is none.  0, or a negative errno; then there is no file.
+ * Replaces the file in config->run_dir atomically.  The sources of config are
+ * those of the table in use, unless has_table is false.  0, or a negative errno;
+ * then there is no file.
  */
-int load_report_write(const char *run_dir, uint32_t sequence, uint64_t names,
-    const struct mesh *mesh, const struct diag *diag)
+int load_report_write(const struct config *config, uint32_t sequence,
+    uint64_t names, bool has_table, const struct diag *diag)
     __attribute__((warn_unused_result));
 
 /*

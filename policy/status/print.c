@@ -12,6 +12,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "policy/status/feed_print.h"
+
+#define COLUMN	26		/* of the values, in the lines */
+
 enum item_kind { ITEM_NUMBER, ITEM_TEXT, ITEM_BOOL };
 
 /* One value: section "" is the top level. */
@@ -300,7 +304,7 @@ set_item(json_t *object, const struct item *item)
 }
 
 static int
-print_json(const struct view *v, FILE *out)
+print_json(const struct view *v, const struct feeds_shown *feeds, FILE *out)
 {
 	json_t *root = json_object(), *object;
 	int error = root == NULL ? -ENOMEM : 0;
@@ -317,6 +321,9 @@ print_json(const struct view *v, FILE *out)
 		}
 		error = set_item(object, item);
 	}
+	if (error == 0 && feeds != NULL && json_object_set_new(root, "feeds",
+	    feeds_shown_json(feeds, (int64_t)time(NULL))) < 0)
+		error = -ENOMEM;
 	if (error == 0 && (json_dumpf(root, out, JSON_COMPACT) < 0 ||
 	    fputc('\n', out) == EOF))
 		error = -EIO;
@@ -352,7 +359,7 @@ worth_a_line(const struct item *item)
 }
 
 static int
-print_lines(const struct view *v, FILE *out)
+print_lines(const struct view *v, const struct feeds_shown *feeds, FILE *out)
 {
 	for (size_t i = 0; i < v->count; i++) {
 		const struct item *item = &v->items[i];
@@ -363,7 +370,7 @@ print_lines(const struct view *v, FILE *out)
 		width = fprintf(out, "%s%s", item->section,
 		    item->section[0] != '\0' ? "." : "");
 		width += print_text(item->key, out);
-		fprintf(out, "%*s", width < 26 ? 26 - width : 1, "");
+		fprintf(out, "%*s", width < COLUMN ? COLUMN - width : 1, "");
 		if (item->kind == ITEM_TEXT)
 			(void)print_text(item->text, out);
 		else if (item->kind == ITEM_BOOL)
@@ -372,17 +379,20 @@ print_lines(const struct view *v, FILE *out)
 			fprintf(out, "%" PRIu64, item->number);
 		fputc('\n', out);
 	}
+	if (feeds != NULL)
+		feeds_shown_print(feeds, COLUMN, (int64_t)time(NULL), out);
 	return ferror(out) ? -EIO : 0;
 }
 
 int
 status_print(const struct status_page *page, const struct load_report *load,
-    bool json, FILE *out)
+    const struct feeds_shown *feeds, bool json, FILE *out)
 {
 	struct view view;
 
 	collect(&view, page, load);
-	return json ? print_json(&view, out) : print_lines(&view, out);
+	return json ? print_json(&view, feeds, out) :
+	    print_lines(&view, feeds, out);
 }
 
 void
@@ -395,7 +405,7 @@ status_log(const struct status_page *page)
 
 	if (out == NULL)
 		return;
-	error = status_print(page, NULL, false, out);
+	error = status_print(page, NULL, NULL, false, out);
 	if (fclose(out) != 0 || error < 0)
 		log_warning("status: cannot be printed: out of memory");
 	rest = text;

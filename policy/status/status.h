@@ -184,10 +184,13 @@ void status_counters(const struct status_page *page, struct status_counters *sum
 
 /*
  * Prints the page: lines for people, or one JSON object on one line.  Prints
- * the age of each source if load is not NULL.  0, -ENOMEM or -EIO.
+ * the age of each source if load is not NULL, and the feeds if "feeds" is not.
+ * 0, -ENOMEM or -EIO.
  */
+struct feeds_shown;			/* policy/status/feed_print.h */
 int status_print(const struct status_page *page,
-    const struct load_report *load, bool json, FILE *out)
+    const struct load_report *load, const struct feeds_shown *feeds, bool json,
+    FILE *out)
     __attribute__((warn_unused_result));
 
 /* Logs the same lines at level notice. */

@@ -9,6 +9,7 @@
 
 #include "resolver/image/builder.h"
 #include "resolver/compile/cname_check.h"
+#include "resolver/compile/feed_table.h"
 #include "resolver/sources/source_format.h"
 #include "resolver/sources/source_file.h"
 
@@ -45,8 +46,9 @@ report_shadowed(const struct builder *b, const struct mesh_source *source,
 
 /* Sources while they are compiled. */
 struct compiling {
-	const struct mesh *mesh;
-	const int *fds;
+	const struct mesh *given;
+	struct mesh *mesh;		/* the formats of feeds' tables known */
+	const int *fds;			/* -1: not there */
 	const int *broker;
 	struct builder *b;
 	struct diag *diag;
@@ -69,7 +71,19 @@ read_text(const struct compiling *c, size_t i, struct source_text *text)
 	data = source_file_read(source->path, c->fds[i], &text->length,
 	    c->diag);
 	text->data = data;
+	if (data != NULL && c->given->sources[i].format->kept &&
+	    !feed_table_enter(text, c->diag)) {
+		free(data);
+		data = NULL;
+	}
 	return data;
+}
+
+/* Whether the nth source is there and of that format. */
+static bool
+is_of(const struct compiling *c, size_t i, const struct source_format *format)
+{
+	return c->fds[i] >= 0 && c->mesh->sources[i].format == format;
 }
 
 /* Reads all sources of the nth one's format, which are read together. */
@@ -86,7 +100,7 @@ add_set(const struct compiling *c, size_t i)
 	if (set == NULL)
 		return -ENOMEM;
 	for (; i < c->mesh->source_count && error == 0; i++) {
-		if (c->mesh->sources[i].format != format)
+		if (!is_of(c, i, format))
 			continue;
 		data = read_text(c, i, &text);
 		if (data != NULL)
@@ -119,7 +133,7 @@ is_read(const struct compiling *c, size_t i)
 	const struct source_format *format = c->mesh->sources[i].format;
 
 	for (size_t before = 0; format->begin != NULL && before < i; before++) {
-		if (c->mesh->sources[before].format == format)
+		if (is_of(c, before, format))
 			return true;
 	}
 	return false;
@@ -132,7 +146,7 @@ add_source(const struct compiling *c, size_t i)
 	const struct mesh_source *source = &c->mesh->sources[i];
 	int error;
 
-	if (is_read(c, i))
+	if (c->fds[i] < 0 || is_read(c, i))
 		return 0;
 	builder_source(c->b, (unsigned int)i);
 	error = source->format->begin != NULL ? add_set(c, i) : add_one(c, i);
@@ -165,29 +179,46 @@ compile(const struct mesh *mesh, const int *sources, int image_fd,
 	return compile_confined(mesh, sources, NULL, image_fd, diag);
 }
 
+/* Reads all sources and writes the image. */
+static int
+run(const struct compiling *c, int image_fd)
+{
+	size_t errors = c->diag->errors;
+	size_t there = 0;
+	int error = 0;
+
+	for (size_t i = 0; i < c->mesh->source_count && error == 0; i++) {
+		there += c->fds[i] >= 0;
+		error = add_source(c, i);
+	}
+	if (error == 0 && c->diag->errors > errors)
+		error = -EINVAL;
+	if (error != 0)
+		return error;
+	/* Feeds that have brought nothing yet are no table without names. */
+	if (there == 0 && c->mesh->source_count > 0)
+		builder_set_unloaded(c->b);
+	error = write_image(c->b, image_fd, c->diag);
+	if (error != 0)
+		diag_add(c->diag, DIAG_ERROR, NULL, 0, "cannot write the table"
+		    " image: %s", strerror(-error));
+	return error;
+}
+
 int
 compile_confined(const struct mesh *mesh, const int *sources,
     const int *broker, int image_fd, struct diag *diag)
 {
-	struct builder *b = builder_new(mesh);
-	struct compiling c = { mesh, sources, broker, b, diag };
-	size_t errors = diag->errors;
-	int error = 0;
+	struct compiling c = { .given = mesh, .fds = sources, .broker = broker,
+		.diag = diag };
+	int error = feed_table_formats(&c.mesh, mesh, sources, diag);
 
-	if (b == NULL)
-		return -ENOMEM;
-	for (size_t i = 0; i < mesh->source_count && error == 0; i++)
-		error = add_source(&c, i);
-	if (error == 0 && diag->errors > errors)
-		error = -EINVAL;
-	if (error == 0) {
-		error = write_image(b, image_fd, diag);
-		if (error != 0)
-			diag_add(diag, DIAG_ERROR, NULL, 0,
-			    "cannot write the table image: %s",
-			    strerror(-error));
-	}
-	builder_free(b);
+	if (error == 0 && (c.b = builder_new(c.mesh)) == NULL)
+		error = -ENOMEM;
+	if (error == 0)
+		error = run(&c, image_fd);
+	builder_free(c.b);
+	feed_table_formats_free(c.mesh);
 	return error;
 }
 

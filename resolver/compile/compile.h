@@ -15,7 +15,8 @@
 #include "resolver/image/mesh.h"
 
 /*
- * Reads the open sources and writes the image to image_fd.  Errors and warnings
+ * Reads the open sources (-1: a feed's table that is not there) and writes the
+ * image to image_fd; if none is there, that of a table never loaded.  Errors and warnings
  * go to diag; after an error the image is not usable.
  * Returns 0, -EINVAL if a source cannot be used, or another negative errno.
  */

@@ -13,6 +13,7 @@ static const struct source_format formats[] = {
 	{ .name = "kubernetes", .ending = ".json",
 	  .read = source_kubernetes_read, .begin = source_kubernetes_begin,
 	  .add = source_kubernetes_add, .end = source_kubernetes_end },
+	{ .name = "feed", .kept = true },
 };
 
 const struct source_format *
@@ -28,5 +29,5 @@ formats_find(const char *name)
 const char *
 formats_names(void)
 {
-	return "nds, nds-proto, hosts, zone, kubernetes";
+	return "nds, nds-proto, hosts, zone, kubernetes, feed";
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "resolver/compile/feed_table.h"
 #include "resolver/sources/source_format.h"
 #include "resolver/sources/source_directory.h"
 #include "resolver/sources/source_file.h"
@@ -29,7 +30,8 @@ add_file(struct source_files *files, const struct mesh_source *like,
 		files->fds = fds;
 	if (sources == NULL || fds == NULL || path == NULL) {
 		free(path);
-		(void)close(fd);
+		if (fd >= 0)
+			(void)close(fd);
 		return -ENOMEM;
 	}
 	sources[mesh->source_count] = *like;
@@ -76,13 +78,32 @@ add_directory(struct source_files *files, struct mesh_source *source, int fd,
 	return error;
 }
 
+/* It need not be there: names of the other tables are answered. */
+static int
+add_kept(struct source_files *files, struct mesh_source *source,
+    struct diag *diag)
+{
+	int fd = source->left_out ? -ENOENT : feed_table_open(source, diag);
+
+	if (fd < 0 && fd != -ENOENT)
+		return fd;
+	if (source->left_out)
+		diag_add(diag, DIAG_WARNING, source->path, 0, "is left out: "
+		    "see feed %s in nfdns status", source->feed);
+	source->changed = fd >= 0 ? changed(fd) : 0;
+	return add_file(files, source, strdup(source->path), fd < 0 ? -1 : fd);
+}
+
 static int
 add_source(struct source_files *files, struct mesh_source *source,
     struct diag *diag)
 {
-	int fd = source_file_open(AT_FDCWD, source->path);
 	struct stat st;
+	int fd;
 
+	if (source->format->kept)
+		return add_kept(files, source, diag);
+	fd = source_file_open(AT_FDCWD, source->path);
 	if (fd < 0) {
 		source_file_refuse(source->path, fd, diag);
 		return fd;
@@ -128,7 +149,8 @@ source_files_close(struct source_files *files)
 
 	for (size_t i = 0; i < mesh->source_count; i++) {
 		free(mesh->sources[i].path);
-		(void)close(files->fds[i]);
+		if (files->fds[i] >= 0)
+			(void)close(files->fds[i]);
 	}
 	free(mesh->sources);
 	free(files->fds);

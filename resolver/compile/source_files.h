@@ -12,7 +12,8 @@
 
 struct source_files {
 	struct mesh mesh;	/* a copy, with sources of its own */
-	int *fds;		/* mesh.source_count of them */
+	int *fds;		/* mesh.source_count of them; -1: a feed's table
+				   that is not there yet, or is left out */
 };
 
 /*

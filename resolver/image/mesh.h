@@ -54,6 +54,15 @@ struct mesh_texts {
  */
 #define MESH_SOURCE_FIELDS(VALUE, TEXT, TEXTS) \
 	TEXT(path) \
+		/* of the file or directory; of a feed, its kept table */ \
+	TEXT(feed) \
+		/* its name, if a feed keeps the table; NULL elsewhere */ \
+	VALUE(uint32_t, stale_after) \
+		/* seconds; of a feed, as the next two */ \
+	VALUE(uint32_t, ttl_when_stale) \
+		/* seconds; 0: the same as always */ \
+	VALUE(uint32_t, expire_after) \
+		/* seconds; 0: never */ \
 	TEXT(origin) \
 		/* zone files; NULL elsewhere */ \
 	VALUE(uint32_t, ttl) \
@@ -108,6 +117,9 @@ struct mesh_texts {
 	type name[most]; \
 	size_t count;
 
+/* How long the control plane of a feed's table gave no sign of life. */
+enum mesh_age { AGE_CURRENT, AGE_STALE, AGE_EXPIRED };
+
 /* One entry of mesh.tables. */
 struct mesh_source {
 	const struct source_format *format;
@@ -116,6 +128,11 @@ struct mesh_source {
 	int64_t changed;	/* set by the reader, no setting: when the
 				   source last changed, CLOCK_REALTIME
 				   seconds; of a directory, its newest file */
+	/* The rest is of a feed's table and no setting either. */
+	enum mesh_age age;
+	bool left_out;		/* expired, or broken at the start */
+	uint64_t confirmed;	/* set by the reader: a hash of this table, if
+				   its feed says that lost names are meant */
 };
 
 /* Flags of a name. */

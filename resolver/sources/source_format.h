@@ -21,6 +21,9 @@ struct source_set;		/* sources that are read together */
 struct source_format {
 	const char *name;	/* as in the configuration: "nds" */
 	bool includes;		/* its files name further files: include.h */
+	bool kept;		/* by a feed: what the file says of itself is its
+				   format (feed_file.h), and it may not be there
+				   yet; no functions */
 	const char *ending;	/* of its files in a directory; NULL: no
 				   directory is allowed */
 	/*

@@ -19,7 +19,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const enum feed_health health = feed_status_health(&report,
 		    now / 2, 600, now);
 		const char *why = feed_status_text(health, "mesh", &report,
-		    now / 2, now, text);
+		    600, now, text);
 
 		check((why == NULL) == (health == FEED_HEALTHY));
 		check(why == NULL || strpbrk(why, "\n\033") == NULL);

@@ -62,7 +62,7 @@ ROOMS = {
                       " nfq/process nfq/handover nfq/sockets nfq/stream nfq/worker",
     "nfq/feed": "resolver/clock resolver/text resolver/sources resolver/feed policy/config policy/log"
                 " policy/status nfq/process",
-    "nfq/cli": "resolver/clock resolver/dns resolver/text resolver/image resolver/listing"
+    "nfq/cli": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
                " policy/config policy/status policy/log rules nfq/process nfq/supervisor",
     "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/supervisor nfq/feed nfq/cli",
 }

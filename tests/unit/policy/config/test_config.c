@@ -119,6 +119,51 @@ kubernetes_options(const struct mesh_source *source)
 }
 
 static void
+a_feed_keeps_its_table_in_state_dir(void)
+{
+	struct config *c = parse("mesh = { tables = ( { format = \"feed\"; feed"
+	    " = \"mesh\"; stale_after = 60; ttl_when_stale = 5; expire_after "
+	    "= 3600; pods = \"insecure\"; }, { format = \"feed\"; feed = "
+	    "\"b\"; } ); }; state_dir = \"/s\"; feed_run_dir = \"/r\";");
+	const struct mesh_source *s;
+
+	CHECK(c != NULL && c->mesh.source_count == 2);
+	if (c == NULL)
+		return;
+	s = c->mesh.sources;
+	CHECK(s->format == formats_find("feed") && strcmp(s->feed, "mesh") == 0);
+	CHECK(strcmp(s->path, "/s/mesh.table") == 0);
+	CHECK(s->stale_after == 60 && s->ttl_when_stale == 5 &&
+	    s->expire_after == 3600 && s->pods == PODS_INSECURE);
+	CHECK(s[1].stale_after == 600 && s[1].ttl_when_stale == 0 &&
+	    s[1].expire_after == 0);
+	CHECK(strcmp(s[1].path, "/s/b.table") == 0);
+	CHECK(strcmp(c->state_dir, "/s") == 0);
+	CHECK(strcmp(c->feed_run_dir, "/r") == 0);
+	config_free(c);
+	c = parse("");
+	CHECK(c != NULL && strcmp(c->state_dir, "/var/lib/nfdns") == 0 &&
+	    strcmp(c->feed_run_dir, "/run/nfdns-feed") == 0);
+	config_free(c);
+}
+
+/* It asks for its control plane's own name. */
+static void
+the_user_of_the_feed_is_bypassed(void)
+{
+	struct config *c = parse("feed_user = 77;");
+
+	CHECK(c != NULL && c->capture.bypass.user_count == 2 &&
+	    c->capture.bypass.users[1] == 77);
+	config_free(c);
+	/* The default need not exist. */
+	c = parse("");
+	CHECK(c != NULL && c->capture.bypass.user_count ==
+	    (getpwnam("nfdns-feed") != NULL ? 2 : 1));
+	config_free(c);
+}
+
+static void
 every_option_has_its_effect(void)
 {
 	struct config *c = parse(full);
@@ -237,7 +282,9 @@ all_errors_come_at_once_with_their_lines(void)
 static void
 the_worker_may_have_any_number(void)
 {
-	const struct passwd *nobody = getpwnam("nobody");
+	const struct passwd *entry = getpwnam("nobody");
+	const struct passwd nobody = entry != NULL ? *entry :
+	    (struct passwd){ .pw_uid = 0 };
 	struct config *c = parse("user = 4000000000L;");
 
 	CHECK(c != NULL && c->uid == 4000000000 && c->gid == 4000000000);
@@ -248,11 +295,11 @@ the_worker_may_have_any_number(void)
 	CHECK(c != NULL && c->uid == 0 && c->gid == 0);
 	CHECK(diag.warnings == 1);
 	config_free(c);
-	if (nobody != NULL) {
+	if (nobody.pw_uid != 0) {
 		c = parse("user = \"nobody\";");
-		CHECK(c != NULL && c->uid == nobody->pw_uid &&
-		    c->gid == nobody->pw_gid &&
-		    c->capture.bypass.users[0] == nobody->pw_uid);
+		CHECK(c != NULL && c->uid == nobody.pw_uid &&
+		    c->gid == nobody.pw_gid &&
+		    c->capture.bypass.users[0] == nobody.pw_uid);
 		config_free(c);
 	}
 }
@@ -498,6 +545,8 @@ main(void)
 	(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	TEST(every_default_is_what_the_design_says);
 	TEST(every_option_has_its_effect);
+	TEST(a_feed_keeps_its_table_in_state_dir);
+	TEST(the_user_of_the_feed_is_bypassed);
 	TEST(all_errors_come_at_once_with_their_lines);
 	TEST(the_worker_may_have_any_number);
 	TEST(workers_can_follow_the_machine);

@@ -28,6 +28,12 @@ static const struct {
 	{ "user", "user = -1;", "found -1, expected the name or number" },
 	{ "user", "user = \"4294967295\";", "there is no user" },
 	{ "user", "user = true;", "found true" },
+	{ "feed_user", "feed_user = \"no-such-user-1\";", "feed_user: there is "
+	  "no user \"no-such-user-1\" on this machine" },
+	{ "feed_user", "feed_user = true;", "found true" },
+	{ "state_dir", "state_dir = \"x\";", "state_dir: found \"x\", expected "
+	  "an absolute path" },
+	{ "feed_run_dir", "feed_run_dir = \"x\";", "feed_run_dir: found \"x\"" },
 	{ "capture", "capture = 3;", "capture: expected a group" },
 	{ "capture.nameservers", "capture = { nameservers = \"any\"; };",
 	  "found \"any\", expected a list" },
@@ -205,6 +211,29 @@ static const struct {
 	{ "mesh.tables[].path",
 	  "mesh = { tables = ( { format = \"nds\"; path = \"\"; } ); };",
 	  "tables[0].path: found \"\", expected a path" },
+#define FEED	"mesh = { tables = ( { format = \"feed\"; feed = \"m\"; "
+	{ "mesh.tables[].feed", "mesh = { tables = ( { format = \"feed\"; } ); };",
+	  "tables[0]: \"feed\" is missing" },
+	{ "mesh.tables[].feed", "mesh = { tables = ( { format = \"feed\"; feed ="
+	  " \"../m\"; } ); };", "tables[0].feed: found \"../m\", expected "
+	  "letters, digits" },
+	{ "mesh.tables[].feed", "mesh = { tables = ( { format = \"hosts\"; path ="
+	  " \"/h\"; feed = \"m\"; } ); };", "tables[0].feed: only tables of "
+	  "feeds have this option" },
+	{ "mesh.tables[].feed", FEED "}, { format = \"feed\"; feed = \"m\"; } ); "
+	  "};", "tables[1]: feed m is in the list already" },
+	{ "mesh.tables[].path", FEED "path = \"/a\"; } ); };", "tables[0].path: "
+	  "tables of feeds do not have this option" },
+	{ "mesh.tables[].watch", FEED "watch = true; } ); };", "tables[0].watch: "
+	  "tables of feeds do not have" },
+	{ "mesh.tables[].origin", FEED "origin = \"a\"; } ); };", "only zone "
+	  "files have this option" },
+	{ "mesh.tables[].stale_after", FEED "stale_after = 0; } ); };",
+	  "expected a whole number from 1 to 31536000" },
+	{ "mesh.tables[].ttl_when_stale", FEED "ttl_when_stale = -1; } ); };",
+	  "expected a whole number from 0 to 86400" },
+	{ "mesh.tables[].expire_after", FEED "expire_after = -1; } ); };",
+	  "expected a whole number from 0 to 31536000" },
 	{ "mesh.shrink_limit", "mesh = { shrink_limit = 0; };",
 	  "found 0, expected a whole number from 1 to 100" },
 	{ "mesh.tables[].watch", "mesh = { tables = ( { format = \"nds\"; "
@@ -277,7 +306,7 @@ static const struct {
 	{ "log.level", "log = { level = 7; };", "found 7" },
 	/* Not about one option. */
 	{ "", "run = 1;", "2: run: unknown option; known here: run_dir, user, "
-	  "capture, queue, stream, mesh, policy, audit, log" },
+	  "feed_user, state_dir, feed_run_dir, capture, queue, stream, mesh, policy, audit, log" },
 	{ "", "queue = { nmber = 1; };", "queue.nmber: unknown option, did you "
 	  "mean \"number\"? known here: number, workers, maxlen, prefilter, "
 	  "absent, overload" },

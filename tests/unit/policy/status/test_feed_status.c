@@ -134,22 +134,22 @@ what_is_wrong_is_said(void)
 	struct feed_report r = example();
 	char text[FEED_HEALTH_TEXT];
 
-	CHECK(feed_status_text(FEED_HEALTHY, "m", &r, 950, 1600, text) == NULL);
-	CHECK(strcmp(feed_status_text(FEED_STALE, "m", &r, 950, 1000 + 7200,
-	    text), "feed m was current 2 hours ago: it said \"no\" \303\244") ==
-	    0);
+	CHECK(feed_status_text(FEED_HEALTHY, "m", &r, 600, 1600, text) == NULL);
+	CHECK(strcmp(feed_status_text(FEED_STALE, "m", &r, 600, 8200, text),
+	    "feed m is stale, without a sign of life for more than 10 minutes: "
+	    "it said \"no\" \303\244") == 0);
 	r.status.error[0] = '\0';
 	r.running = false;
-	CHECK(strcmp(feed_status_text(FEED_WAITS, "m", &r, 0, 1600, text),
+	CHECK(strcmp(feed_status_text(FEED_WAITS, "m", &r, 600, 1600, text),
 	    "feed m waits for its first table: is nfdns-feed running?") == 0);
 	r.kept.held_names = 3;
 	r.kept.names = 900;
-	CHECK(strstr(feed_status_text(FEED_SHRUNK, "m", &r, 950, 1600, text),
+	CHECK(strstr(feed_status_text(FEED_SHRUNK, "m", &r, 600, 1600, text),
 	    "3 names, the one in use has 900: if it is meant, nfdns reload "
 	    "--force") != NULL);
-	CHECK(strcmp(feed_status_text(FEED_CERTIFICATE, "m", &r, 950, 100000,
+	CHECK(strcmp(feed_status_text(FEED_CERTIFICATE, "m", &r, 600, 100000,
 	    text), "feed m: its certificate has ended: renew it") == 0);
-	CHECK(strcmp(feed_status_text(FEED_CERTIFICATE, "m", &r, 950,
+	CHECK(strcmp(feed_status_text(FEED_CERTIFICATE, "m", &r, 600,
 	    100000 - 300, text), "feed m: its certificate ends in 5 minutes "
 	    "and was not renewed") == 0);
 }

@@ -276,7 +276,7 @@ printed(const struct status_page *page, bool json)
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	CHECK(status_print(page, NULL, json, out) == 0);
+	CHECK(status_print(page, NULL, NULL, json, out) == 0);
 	fclose(out);
 	return text;
 }

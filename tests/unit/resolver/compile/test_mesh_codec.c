@@ -15,6 +15,8 @@ static char *nameservers[] = { (char[]){ "10.96.0.10" } };
 static struct mesh_source sources[] = {
 	{
 		.path = (char[]){ "/etc/nfdns/objects.json" },
+		.feed = (char[]){ "mesh" }, .stale_after = 63,
+		.ttl_when_stale = 64, .expire_after = 65,
 		.origin = (char[]){ "other.example." },
 		.ttl = 61,
 		.namespaces = { namespaces, 2 },

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table at the start of the daemon. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "nfq/process/diag_print.h"
+#include "nfq/supervisor/parts.h"
+#include "policy/log.h"
+
+#define POLL_MS		1000
+
+/* Logs what there is and returns code, for the steps' last line. */
+static int
+fail(struct diag *diag, int code)
+{
+	diag_log(diag);
+	diag_free(diag);
+	return code;
+}
+
+/* As compiler_run(), but SIGTERM ends it.  An fd or a negative errno. */
+static int
+compile_table(struct supervisor *s, struct diag *diag)
+{
+	struct compiler *c;
+	int error = compiler_start(&c, s->config, diag);
+
+	if (error < 0)
+		return error;
+	for (;;) {
+		struct pollfd wait[] = {
+			{ .fd = compiler_fd(c), .events = POLLIN },
+			{ .fd = s->signals, .events = POLLIN },
+		};
+
+		(void)poll(wait, 2, POLL_MS);
+		if (wait[1].revents != 0) {
+			compiler_cancel(c);
+			return -EINTR;
+		}
+		if (wait[0].revents != 0 && !compiler_read(c, diag))
+			return compiler_finish(c, diag);
+		compiler_check_time(c);
+	}
+}
+
+/*
+ * A feed's table that is damaged does not keep the other tables from being
+ * used: all of feeds are left out until a reload succeeds.  "error" is what
+ * compiling all has brought.  The image's fd or a negative errno.
+ */
+static int
+compile_without_feeds(struct supervisor *s, int error)
+{
+	struct mesh *mesh = &s->config->mesh;
+	struct diag diag = DIAG_INIT;
+	bool any = false;
+
+	for (size_t i = 0; i < mesh->source_count; i++)
+		if (mesh->sources[i].feed != NULL)
+			any = mesh->sources[i].left_out = true;
+	if (any)
+		error = compile_table(s, &diag);
+	diag_free(&diag);
+	return error;
+}
+
+/* Without a table the daemon starts anyway; mesh.unloaded says how. */
+int
+supervisor_start_table(struct supervisor *s)
+{
+	struct generation_files *g = &s->generation;
+	struct diag diag = DIAG_INIT;
+
+	s->watch = follow_open(s->config);
+	monitor_feeds_apply(s->config, (int64_t)time(NULL));
+	g->image = compile_table(s, &diag);
+	if (g->image < 0 && g->image != -EINTR) {
+		const int error = compile_without_feeds(s, g->image);
+
+		(void)snprintf(s->table_error, sizeof(s->table_error), "%s: %s",
+		    error < 0 ? "no table" : "no table of any feed",
+		    diag_first_error(&diag) != NULL ?
+		    diag_first_error(&diag) : strerror(-g->image));
+		g->image = error;
+	}
+	if (g->image == -EINTR)
+		return fail(&diag, EXIT_ERROR);
+	if (g->image >= 0)
+		g->number = 1;
+	else
+		g->image = compiler_unloaded(s->config);
+	diag_log(&diag);
+	supervisor_leave_report(s, 0, &diag);
+	diag_free(&diag);
+	if (g->image < 0) {
+		log_error("cannot make an empty table: %s",
+		    strerror(-g->image));
+		return EXIT_ERROR;
+	}
+	if (g->number == 0)
+		log_warning("starting without a table: names are %s until a "
+		    "reload loads one", s->config->answers.unloaded ==
+		    UNLOADED_PASS ? "passed" : "answered SERVFAIL");
+	return EXIT_OK;
+}

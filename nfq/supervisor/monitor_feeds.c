@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Feeds, by what nfdns-feed writes of them.  A stale table may get another TTL
+ * and an expired one is left out, both by compiling anew: nothing of it is
+ * looked at for a question.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "nfq/supervisor/parts.h"
+#include "policy/log.h"
+#include "policy/status/feed_status.h"
+
+#define RETRY_MS	30000		/* after a reload that changed nothing */
+#define CLOCK_JUMP_MS	2000
+/* A feed says how it is twice in that time. */
+#define CLOCK_GRACE_MS	(2 * FEED_STATUS_BEAT_S * 1000)
+
+/* When the kept table was written; 0: it is not there. */
+static int64_t
+table_time(const struct mesh_source *source)
+{
+	struct stat st;
+
+	return lstat(source->path, &st) == 0 ? (int64_t)st.st_mtime : 0;
+}
+
+static enum mesh_age
+age_of(const struct mesh_source *source, const struct feed_report *report,
+    int64_t now)
+{
+	const int64_t table = table_time(source);
+	const int64_t age = now - feed_status_current(report, table, now);
+
+	if (table == 0)
+		return AGE_CURRENT;	/* there is nothing to be old */
+	if (source->expire_after != 0 && age > (int64_t)source->expire_after)
+		return AGE_EXPIRED;
+	return age > (int64_t)source->stale_after ? AGE_STALE : AGE_CURRENT;
+}
+
+/* Whether a table of that age is another one than a table of this. */
+static bool
+matters(const struct mesh_source *source, enum mesh_age a, enum mesh_age b)
+{
+	return a != b && (source->ttl_when_stale != 0 || a == AGE_EXPIRED ||
+	    b == AGE_EXPIRED);
+}
+
+static void
+apply(struct mesh_source *source, uint32_t ttl, enum mesh_age age)
+{
+	const uint32_t usual = source->ttl != 0 ? source->ttl : ttl;
+
+	source->age = age;
+	source->left_out = age == AGE_EXPIRED;
+	if (age != AGE_CURRENT && source->ttl_when_stale != 0 &&
+	    source->ttl_when_stale < usual)
+		source->ttl = source->ttl_when_stale;
+}
+
+void
+monitor_feeds_apply(struct config *config, int64_t now)
+{
+	struct mesh *mesh = &config->mesh;
+	struct feed_report report;
+
+	for (size_t i = 0; i < mesh->source_count; i++) {
+		struct mesh_source *source = &mesh->sources[i];
+
+		if (source->feed == NULL)
+			continue;
+		(void)!feed_status_read(&report, config->feed_run_dir,
+		    source->feed);
+		apply(source, mesh->ttl, age_of(source, &report, now));
+	}
+}
+
+/* The first that is not well is what status says. */
+static void
+note(char problem[static FEED_HEALTH_TEXT], const struct mesh_source *source,
+    const struct feed_report *report, int64_t now)
+{
+	const enum feed_health health = feed_status_health(report,
+	    table_time(source), source->stale_after, now);
+
+	if (problem[0] == '\0' && feed_status_text(health, source->feed, report,
+	    source->stale_after, now, problem) == NULL)
+		problem[0] = '\0';
+}
+
+static void
+show(struct supervisor *s, const char *problem)
+{
+	struct monitor_feeds *m = &s->monitor.feeds;
+
+	if (strcmp(problem, m->problem) == 0)
+		return;
+	if (problem[0] != '\0')
+		log_warning("%s", problem);
+	else
+		log_notice("all feeds are current");
+	(void)snprintf(m->problem, sizeof(m->problem), "%s", problem);
+	supervisor_show_state(s);
+}
+
+/*
+ * The time of day has been set, or the machine was suspended: until the feeds
+ * have written in the new time, nothing is older than it was.
+ */
+static bool
+is_settling(struct monitor_feeds *m, int64_t now_ms, monotime_t now)
+{
+	const int64_t offset = now_ms - monotime_to_ms(now);
+	const int64_t jump = offset - m->offset_ms;
+
+	if (m->offset_ms != 0 && (jump > CLOCK_JUMP_MS ||
+	    jump < -CLOCK_JUMP_MS))
+		m->settled = monotime_add_ms(now, CLOCK_GRACE_MS);
+	m->offset_ms = offset;
+	return !monotime_is_past(now, m->settled);
+}
+
+enum monitor_wish
+monitor_feeds_tick(struct supervisor *s, int64_t now_ms, monotime_t now)
+{
+	struct monitor_feeds *m = &s->monitor.feeds;
+	const struct mesh *mesh = &s->config->mesh;
+	char problem[FEED_HEALTH_TEXT] = "";
+	enum monitor_wish wish = MONITOR_NOTHING;
+
+	if (is_settling(m, now_ms, now))
+		return MONITOR_NOTHING;
+	for (size_t i = 0; i < mesh->source_count; i++) {
+		const struct mesh_source *source = &mesh->sources[i];
+		struct feed_report report;
+
+		if (source->feed == NULL)
+			continue;
+		(void)!feed_status_read(&report, s->config->feed_run_dir,
+		    source->feed);
+		note(problem, source, &report, now_ms / 1000);
+		if (matters(source, source->age,
+		    age_of(source, &report, now_ms / 1000)))
+			wish = MONITOR_RELOAD;
+	}
+	show(s, problem);
+	if (wish == MONITOR_NOTHING || !monotime_is_past(now, m->next))
+		return MONITOR_NOTHING;
+	m->next = monotime_add_ms(now, RETRY_MS);
+	return wish;
+}
