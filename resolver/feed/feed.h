@@ -82,7 +82,8 @@ enum feed_cause {
  * CLOCK_REALTIME in seconds since 1970; 0: never.
  */
 struct feed_status {
-	bool connected;			/* and a table was received on it */
+	/* And the table that the peer sent last is the one that is kept. */
+	bool connected;
 	int64_t since;			/* connected or not */
 	int64_t last_life;		/* any octet from the peer */
 	int64_t attempted;		/* the last attempt to connect */

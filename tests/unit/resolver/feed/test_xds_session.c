@@ -442,6 +442,53 @@ what_cannot_be_kept_is_offered_again(void)
 	end();
 }
 
+/* Nobody listens at the first two: each address is tried. */
+static void
+every_address_is_tried(void)
+{
+	char a[] = "127.99.0.1", b[] = "127.99.0.2", c[] = "127.0.0.1";
+	char *addresses[] = { a, b, c };
+
+	begin();
+	(void)snprintf(target, sizeof(target), "istiod.test:%u", server.port);
+	config.addresses = addresses;
+	config.address_count = 3;
+	connect_and_push();
+	CHECK(strncmp(status.peer, "127.0.0.1:", 10) == 0);
+	CHECK(status.attempts == 1);
+	end();
+	begin();
+	config.addresses = addresses;
+	config.address_count = 2;
+	settle();
+	CHECK(status.reconnects[FEED_CAUSE_CONNECT] >= 1);
+	CHECK(strstr(status.error, "127.99.0.2") != NULL);
+	end();
+}
+
+/* An address that lets us in and then gives nothing is not the next first. */
+static void
+a_mute_address_is_not_tried_first_again(void)
+{
+	char a[] = "127.0.0.1", b[] = "127.0.0.2";
+	char *addresses[] = { a, b };
+
+	begin();
+	config.addresses = addresses;
+	config.address_count = 2;
+	(void)asked(0, 0);
+	pass_ms(ADS_FIRST_MS);
+	CHECK(status.reconnects[FEED_CAUSE_TIMEOUT] == 1);
+	/* The server listens at the first one only. */
+	pass_ms(1000);
+	CHECK(session.turn == 1);
+	(void)asked(1, 0);
+	push(1, "1", "one");
+	UNTIL(status.connected);
+	CHECK(session.turn == 0);
+	end();
+}
+
 static unsigned int
 open_files(void)
 {
@@ -521,6 +568,8 @@ main(void)
 	TEST(too_many_pings);
 	TEST(lasting_refusals);
 	TEST(what_cannot_be_kept_is_offered_again);
+	TEST(every_address_is_tried);
+	TEST(a_mute_address_is_not_tried_first_again);
 	TEST(no_tight_loop_and_no_leak);
 	TEST(short_lives_are_no_success);
 	return test_summary();
