@@ -17,19 +17,25 @@ def address(service):
     return f"110.{100 + service // 10000 % 100}.{100 + service // 100 % 100}.{100 + service % 100}"
 
 
-class Pushed:
-    """nfdnsd with a followed table of so many names (about: whole services)."""
+def services(names):
+    return max(2 * ASKED, names // NAMES_EACH)
 
-    def __init__(self, lab, names, kind="nds-proto"):
-        self.lab, self.kind = lab, kind
-        self.services = max(2 * ASKED, names // NAMES_EACH)
-        self.path = lab.directory / "mesh.table"
+
+class Pushed:
+    """nfdnsd with a feed's table of so many names (about: whole services)."""
+
+    def __init__(self, lab, names):
+        self.lab = lab
+        self.services = services(names)
+        state = lab.directory / "state"
+        state.mkdir()
+        self.path = state / "mesh.table"
         self.tool("write")
-        tables = f'{{ format = "nds-proto"; path = "{self.path}"; watch = true; }}'
-        self.daemon = Daemon(lab, tables=tables)
+        self.daemon = Daemon(lab, tables='{ format = "feed"; feed = "mesh"; }',
+                             more=f'state_dir = "{state}"; feed_run_dir = "{state}";')
 
     def tool(self, what, *more):
-        done = self.lab.vm.run([BUILD / "tools/push", what, self.kind, self.services, self.path,
+        done = self.lab.vm.run([BUILD / "tools/push", what, "feed", self.services, self.path,
                                 *more], ok=0)
         return json.loads(done.stdout) if done.stdout else None
 
@@ -45,7 +51,7 @@ class Pushed:
 
 def stages(names):
     """Milliseconds of CPU of each stage, alone on a machine with nothing else to do."""
-    done = subprocess.run([BUILD / "tools/push", "stages", str(max(2 * ASKED, names // NAMES_EACH))],
+    done = subprocess.run([BUILD / "tools/push", "stages", str(services(names))],
                           stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 
