@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/feed/kube_offer.h"
+
+#include <string.h>
+
+#include "tests/check.h"
+
+static struct kube_offer offer;
+
+static monotime_t
+at(int64_t ms)
+{
+	return monotime_from_ms(1000000 + ms);
+}
+
+static void
+begin(void)
+{
+	memset(&offer, 0, sizeof(offer));
+}
+
+static void
+quiet_first(void)
+{
+	begin();
+	CHECK(!kube_offer_is_due(&offer, at(0)));
+	CHECK(!monotime_is_set(kube_offer_deadline(&offer)));
+	kube_offer_change(&offer, at(0));
+	CHECK(!kube_offer_is_due(&offer, at(99)));
+	kube_offer_change(&offer, at(90));
+	CHECK(!kube_offer_is_due(&offer, at(189)));
+	CHECK(kube_offer_is_due(&offer, at(190)));
+	kube_offer_verdict(&offer, at(190), 0, FEED_APPLIED, 1);
+	CHECK(!kube_offer_is_due(&offer, at(100000)));
+}
+
+static void
+ten_seconds_at_most(void)
+{
+	begin();
+	for (int64_t ms = 0; ms < 10000; ms += 50) {
+		kube_offer_change(&offer, at(ms));
+		CHECK(!kube_offer_is_due(&offer, at(ms)));
+	}
+	kube_offer_change(&offer, at(10000));
+	CHECK(kube_offer_is_due(&offer, at(10000)));
+}
+
+static void
+not_kept(void)
+{
+	begin();
+	kube_offer_change(&offer, at(0));
+	kube_offer_verdict(&offer, at(100), 400, FEED_FAILED, 1);
+	CHECK(!kube_offer_is_due(&offer, at(499)));
+	CHECK(kube_offer_is_due(&offer, at(500)));
+	kube_offer_verdict(&offer, at(500), 0, FEED_APPLIED, 1);
+	CHECK(!kube_offer_is_due(&offer, at(100000)));
+}
+
+static void
+refused(void)
+{
+	begin();
+	kube_offer_change(&offer, at(0));
+	kube_offer_verdict(&offer, at(100), 0, FEED_REFUSED, 1);
+	CHECK(!kube_offer_is_due(&offer, at(100000)));
+	CHECK(!kube_offer_confirms(&offer, at(100000)));
+}
+
+static void
+held_and_confirmed(void)
+{
+	begin();
+	kube_offer_change(&offer, at(0));
+	kube_offer_verdict(&offer, at(100), 0, FEED_HELD, 10);
+	CHECK(!kube_offer_confirms(&offer, at(30099)));
+	CHECK(kube_offer_confirms(&offer, at(30100)));
+	CHECK(!kube_offer_confirms(&offer, at(30101)));
+	CHECK(monotime_is_set(offer.asked));
+	CHECK(kube_offer_is_confirmed(&offer, 11));
+	CHECK(!monotime_is_set(offer.asked));
+	kube_offer_verdict(&offer, at(40000), 0, FEED_HELD, 10);
+	CHECK(kube_offer_confirms(&offer, at(80000)));
+	CHECK(!kube_offer_is_confirmed(&offer, 12));
+	CHECK(!kube_offer_confirms(&offer, at(200000)));
+}
+
+/* Changes while one waits do not put off its confirmation. */
+static void
+held_with_changes(void)
+{
+	begin();
+	kube_offer_verdict(&offer, at(0), 0, FEED_HELD, 10);
+	kube_offer_verdict(&offer, at(20000), 0, FEED_HELD, 9);
+	CHECK(kube_offer_confirms(&offer, at(30000)));
+	kube_offer_verdict(&offer, at(31000), 0, FEED_APPLIED, 900);
+	CHECK(!monotime_is_set(offer.asked) &&
+	    !kube_offer_confirms(&offer, at(90000)));
+}
+
+int
+main(void)
+{
+	TEST(quiet_first);
+	TEST(ten_seconds_at_most);
+	TEST(not_kept);
+	TEST(refused);
+	TEST(held_and_confirmed);
+	TEST(held_with_changes);
+	return test_summary();
+}

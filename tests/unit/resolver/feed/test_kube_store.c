@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/feed/kube_store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "resolver/feed/kube_slim.h"
+#include "tests/check.h"
+
+static struct kube_store a = KUBE_STORE_INIT(1), b = KUBE_STORE_INIT(2);
+static struct kube_slim slim = KUBE_SLIM_INIT;
+static struct kube_meta meta;
+static const char *why;
+
+/* The table of both stores. */
+static bool
+list_is(const char *wanted)
+{
+	const struct kube_store *const stores[] = { &a, &b };
+	char *text;
+	size_t length;
+	bool right;
+
+	CHECK(kube_list_make(stores, 2, &text, &length) == 0);
+	right = length == strlen(wanted) && memcmp(text, wanted, length) == 0;
+	if (!right)
+		printf("  %.*s\n", (int)length, text);
+	free(text);
+	return right;
+}
+
+#define HEAD "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":["
+
+static void
+put_and_remove(void)
+{
+	CHECK(list_is(HEAD "\n]}\n"));
+	CHECK(!kube_store_remove(&a, "n/a"));
+	CHECK(kube_store_put(&a, "n/b", "2", 1) == 1);
+	CHECK(kube_store_put(&a, "n/a", "1", 1) == 1);
+	CHECK(kube_store_put(&a, "n/a", "1", 1) == 0);
+	CHECK(kube_store_put(&b, "m/a", "3", 1) == 1);
+	CHECK(list_is(HEAD "\n1,\n2,\n3\n]}\n"));
+	CHECK(kube_store_put(&a, "n/a", "11", 2) == 1);
+	CHECK(a.count == 2 && a.octets == 3 + 3 + 2 + 1);
+	CHECK(kube_store_remove(&a, "n/b") && !kube_store_remove(&a, "n/b"));
+	CHECK(list_is(HEAD "\n11,\n3\n]}\n"));
+	kube_store_replace(&a, &b);
+	CHECK(b.count == 0 && list_is(HEAD "\n3\n]}\n"));
+	kube_store_clear(&a);
+	CHECK(a.octets == 0 && list_is(HEAD "\n]}\n"));
+}
+
+/* In whatever order they came. */
+static void
+many_in_order(void)
+{
+	const struct kube_store *const stores[] = { &a };
+	char key[20], text[20], *made;
+	const char *last = "", *at;
+	size_t length, count = 0;
+
+	for (unsigned int i = 0; i < 5000; i++) {
+		(void)snprintf(key, sizeof(key), "n/%u", i * 2654435761U);
+		(void)snprintf(text, sizeof(text), "%u ", i * 2654435761U);
+		CHECK(kube_store_put(&a, key, text, strlen(text)) == 1);
+	}
+	CHECK(kube_list_make(stores, 1, &made, &length) == 0);
+	made[length - 1] = '\0';
+	for (at = strchr(made, '\n'); at != NULL && at[1] != ']';
+	    at = strchr(at + 1, '\n')) {
+		CHECK(strcmp(last, at) < 0);
+		last = at;
+		count++;
+	}
+	CHECK(count == 5000 && a.count == 5000);
+	free(made);
+	kube_store_clear(&a);
+}
+
+static const struct kube_kind *
+kind_of(const char *kind)
+{
+	for (size_t i = 0; i < kube_kind_count; i++) {
+		if (strcmp(kube_kinds[i].kind, kind) == 0)
+			return &kube_kinds[i];
+	}
+	abort();
+}
+
+/* From memory of exactly its size. */
+static int
+make(const char *kind, const char *text)
+{
+	size_t length = strlen(text);
+	char *copy = malloc(length);
+	const struct json_range range = { .text = copy, .length = length,
+	    .line = 1 };
+	int error;
+
+	memcpy(copy, text, length);
+	error = kube_meta_read(&meta, &range);
+	if (error == 0)
+		error = kube_slim_make(&slim, kind_of(kind), &range, &why);
+	free(copy);
+	return error;
+}
+
+static bool
+slim_is(const char *wanted)
+{
+	bool right = slim.length == strlen(wanted) &&
+	    memcmp(slim.text, wanted, slim.length) == 0;
+
+	if (!right)
+		printf("  %.*s\n", (int)slim.length, slim.text);
+	return right;
+}
+
+static void
+slim_objects(void)
+{
+	CHECK(make("Service", "{ \"kind\" : \"X\", \"status\": {\"a\": [1, {}]"
+	    "},\n\"metadata\": {\"uid\": \"\\u0000\", \"name\": \"a\","
+	    " \"namespace\":\"n\", \"resourceVersion\": \"7\"}, \"spec\": {"
+	    "\"ports\": [ {\"port\": 80, \"name\": \"x y\", \"nodePort\": 1},"
+	    " 5 ], \"clusterIPs\": [ \"1\" , \"2\" ], \"selector\": {}}}") ==
+	    0);
+	CHECK(slim_is("{\"apiVersion\":\"v1\",\"kind\":\"Service\","
+	    "\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"},\"spec\":{"
+	    "\"ports\":[{\"port\":80,\"name\":\"x y\"},5],\"clusterIPs\":["
+	    "\"1\",\"2\"]}}"));
+	CHECK(strcmp(meta.key, "n/a") == 0 && strcmp(meta.version, "7") == 0);
+	CHECK(make("EndpointSlice", "{\"metadata\":{\"labels\":{\"a\":\"b\","
+	    "\"kubernetes.io/service-name\":\"s\"}},\"endpoints\":null,"
+	    "\"ports\":{}}") == 0);
+	CHECK(slim_is("{\"apiVersion\":\"discovery.k8s.io/v1\",\"kind\":"
+	    "\"EndpointSlice\",\"metadata\":{\"labels\":{"
+	    "\"kubernetes.io/service-name\":\"s\"}},\"endpoints\":null,"
+	    "\"ports\":{}}"));
+	CHECK(meta.key[0] == '\0' && meta.version[0] == '\0');
+}
+
+static void
+bad_objects(void)
+{
+	CHECK(make("Service", "{\"metadata\":{\"name\":\"a\"}") == -EBADMSG);
+	CHECK(make("Service", "[]") == -EBADMSG);
+	CHECK(make("Service", "{} {}") == -EBADMSG);
+	CHECK(make("Service", "{\"metadata\":{\"name\":\"\\u0000\"}}") ==
+	    -EINVAL && meta.key[0] == '\0');
+	CHECK(make("Service", "{\"metadata\":{\"name\":\"a\"},\"spec\":{"
+	    "\"type\":\"\xff\"}}") == -EINVAL);
+	CHECK(make("Service", "{\"metadata\":{\"name\":\"a\"},\"spec\":{"
+	    "\"type\":tru}}") == -EINVAL && strcmp(meta.key, "/a") == 0);
+	CHECK(make("Service", "{\"metadata\":{\"name\":\"a\",\"name\":\"b\"}}")
+	    == -EINVAL);
+	CHECK(make("Service", "{\"metadata\":7,\"spec\":[]}") == 0);
+}
+
+int
+main(void)
+{
+	TEST(put_and_remove);
+	TEST(many_in_order);
+	TEST(slim_objects);
+	TEST(bad_objects);
+	kube_store_clear(&a);
+	kube_store_clear(&b);
+	kube_slim_free(&slim);
+	return test_summary();
+}
