@@ -63,21 +63,14 @@ kube_transfer_init(struct kube_transfer *t, struct kube_http *http,
     struct reflector *reflector)
 {
 	*t = (struct kube_transfer){ .http = http, .reflector = reflector };
-	t->easy = curl_easy_init();
 	t->error = calloc(1, CURL_ERROR_SIZE);
-	if (t->easy != NULL && t->error != NULL)
-		return 0;
-	kube_transfer_free(t);
-	return -ENOMEM;
+	return t->error != NULL ? 0 : -ENOMEM;
 }
 
 void
 kube_transfer_free(struct kube_transfer *t)
 {
-	if (t->easy != NULL) {
-		kube_transfer_stop(t);
-		curl_easy_cleanup(t->easy);
-	}
+	kube_transfer_stop(t);
 	free(t->error);
 	*t = (struct kube_transfer){ .easy = NULL };
 }
@@ -328,10 +321,14 @@ int
 kube_transfer_start(struct kube_transfer *t, const struct kube_login *login,
     const char *target, bool fresh)
 {
-	curl_easy_reset(t->easy);
+	/*
+	 * A new handle each time: one that has failed does not take all options
+	 * again (7.88: BUFFERSIZE).  The connections are the multi handle's.
+	 */
+	t->easy = curl_easy_init();
 	t->headed = false;
 	t->error[0] = '\0';
-	if (!set_all(t, login, target, fresh) ||
+	if (t->easy == NULL || !set_all(t, login, target, fresh) ||
 	    curl_multi_add_handle(t->http->multi, t->easy) != CURLM_OK) {
 		kube_transfer_stop(t);
 		return -EINVAL;
@@ -342,7 +339,11 @@ kube_transfer_start(struct kube_transfer *t, const struct kube_login *login,
 void
 kube_transfer_stop(struct kube_transfer *t)
 {
-	(void)curl_multi_remove_handle(t->http->multi, t->easy);
+	if (t->easy != NULL) {
+		(void)curl_multi_remove_handle(t->http->multi, t->easy);
+		curl_easy_cleanup(t->easy);
+	}
+	t->easy = NULL;
 	free_headers(t);
 	curl_slist_free_all(t->elsewhere);
 	t->elsewhere = NULL;

@@ -28,7 +28,7 @@ struct kube_http_news {
 struct kube_transfer {
 	struct reflector *reflector;	/* borrowed */
 	struct kube_http *http;
-	void *easy;
+	void *easy;			/* NULL: no request runs */
 	void *headers;
 	void *elsewhere;		/* where the server is, by another name */
 	bool headed;			/* the reflector knows the status */

@@ -207,6 +207,19 @@ show(struct feed *f)
 	f->dirty = false;
 }
 
+/* A transfer is over, by itself or since it was given up. */
+static void
+end_request(struct feed *f, struct reflector *r, monotime_t now,
+    const struct reflector_end *end)
+{
+	enum feed_cause cause = reflector_end(r, now, random_number(), end);
+
+	if (cause < FEED_CAUSES) {
+		f->host->status->reconnects[cause]++;
+		f->dirty = true;
+	}
+}
+
 /* Sends the request that a reflector wants. */
 static void
 send_request(struct feed *f, size_t i, monotime_t now)
@@ -226,7 +239,7 @@ send_request(struct feed *f, size_t i, monotime_t now)
 	f->dirty = true;
 	if (kube_transfer_start(&f->transfers[i], &login, target,
 	    r->failing) != 0)
-		(void)reflector_end(r, now, random_number(), &end);
+		end_request(f, r, now, &end);
 }
 
 static void
@@ -245,19 +258,6 @@ send_requests(struct feed *f, monotime_t now)
 		status->cert_begin = f->credentials.tls.begin;
 		status->cert_end = f->credentials.tls.end;
 		send_request(f, i, now);
-	}
-}
-
-/* A transfer is over, by itself or since it was given up. */
-static void
-end_request(struct feed *f, struct reflector *r, monotime_t now,
-    const struct reflector_end *end)
-{
-	enum feed_cause cause = reflector_end(r, now, random_number(), end);
-
-	if (cause < FEED_CAUSES) {
-		f->host->status->reconnects[cause]++;
-		f->dirty = true;
 	}
 }
 
