@@ -45,7 +45,7 @@ static const struct answer_settings sample_settings = {
 static inline struct answer_source
 sample_source(const struct table *table)
 {
-	return (struct answer_source){ table, &sample_settings };
+	return answer_source(table, &sample_settings);
 }
 
 /* Names of every kind; with "everything" also a wildcard over all others. */

@@ -42,7 +42,7 @@ gather(struct interception *out, const struct answer_source *source,
 		.question = question,
 		.settings = source->settings,
 		.asker = &out->asker,
-		.loaded = table_is_loaded(source->table),
+		.loaded = source->loaded,
 	};
 	if (question->form == QUESTION_PLAIN) {
 		lookup_gather(&out->lookup, source->table, question);

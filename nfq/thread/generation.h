@@ -35,8 +35,7 @@ struct generation *generation_open(uint64_t number, int image, int settings,
 static inline struct answer_source
 generation_source(const struct generation *generation)
 {
-	return (struct answer_source){ generation->table,
-		&generation->settings.answers };
+	return answer_source(generation->table, &generation->settings.answers);
 }
 
 /* No thread may use it any more.  NULL is allowed. */

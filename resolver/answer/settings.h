@@ -7,6 +7,7 @@
 #ifndef NFDNS_RESOLVER_ANSWER_SETTINGS_H
 #define NFDNS_RESOLVER_ANSWER_SETTINGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "resolver/image/table.h"
@@ -27,6 +28,14 @@ struct answer_settings {
 struct answer_source {
 	const struct table *table;
 	const struct answer_settings *settings;
+	bool loaded;			/* table_is_loaded(), asked once */
 };
+
+static inline struct answer_source
+answer_source(const struct table *table, const struct answer_settings *settings)
+{
+	return (struct answer_source){ table, settings,
+		table_is_loaded(table) };
+}
 
 #endif

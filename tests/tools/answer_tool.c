@@ -76,7 +76,7 @@ answer(const struct answer_source *source, const uint8_t *message,
 	struct question q;
 	struct lookup lookup;
 	struct facts facts = { .question = &q, .settings = source->settings,
-	    .loaded = table_is_loaded(source->table) };
+	    .loaded = source->loaded };
 	struct answer_plan plan = { .question = &q,
 	    .settings = source->settings };
 	struct answer_summary summary;
@@ -101,7 +101,7 @@ main(int argc, char **argv)
 	bool unloaded = argc > 1 && strcmp(argv[1], "--unloaded") == 0;
 	uint8_t message[65536], reply[2 + ANSWER_UDP_MAX];
 	struct answer_settings settings;
-	struct answer_source source = { NULL, &settings };
+	struct answer_source source;
 	struct table *table;
 
 	if (argc != 2 + unloaded) {
@@ -111,7 +111,7 @@ main(int argc, char **argv)
 	table = open_table(argv[1 + unloaded], unloaded, &settings);
 	if (table == NULL)
 		return EXIT_INVALID;
-	source.table = table;
+	source = answer_source(table, &settings);
 	while (fread(message, 2, 1, stdin) == 1) {
 		size_t length = (size_t)message[0] << 8 | message[1];
 
