@@ -148,8 +148,8 @@ feed_keep_close(struct feed_keep *k)
 static enum feed_verdict
 fail(struct feed_keep *k, int error, char why[static FEED_TEXT])
 {
-	(void)snprintf(why, FEED_TEXT, "the table cannot be kept: %s",
-	    strerror(-error));
+	(void)snprintf(why, FEED_TEXT, "a table cannot be kept in state_dir: "
+	    "%s", strerror(-error));
 	(void)snprintf(k->shown->error, sizeof(k->shown->error), "%s", why);
 	if (!k->failing)
 		log_error("feed %s: %s: the one before stays in use, this one "

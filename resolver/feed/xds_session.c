@@ -308,9 +308,9 @@ take_response(struct xds_session *x, struct ads *a, monotime_t now)
 		break;
 	case XDS_TABLE_POSTPONED:
 		a->accepted = false;
-		(void)snprintf(x->host->status->error, FEED_TEXT,
-		    "a table could not be kept: %.200s", why);
-		report(x, FEED_ERROR, "%s", x->host->status->error);
+		/* The host has said it, once for as long as it lasts. */
+		(void)snprintf(x->host->status->error, FEED_TEXT, "%s", why);
+		report(x, FEED_DEBUG, "%s", why);
 		break;
 	}
 }
