@@ -15,6 +15,7 @@
 #include "nfq/process/child.h"
 #include "policy/log.h"
 
+#define SEEN_MS		60000		/* for after a reboot: as old it may be */
 #define REPORT_MS	1000		/* a status file is not written more often */
 
 static void
@@ -201,7 +202,19 @@ children_ended(struct children *children, pid_t pid, int wait_status,
 	}
 }
 
-/* Seconds of the same clock that the child's times are of. */
+/* /run is gone after a reboot, but a table is not older for that. */
+static void
+keep_seen(struct feed_child *c, const char *state_dir, monotime_t now)
+{
+	if (!c->report.status.connected || (monotime_is_set(c->seen) &&
+	    monotime_ms_since(now, c->seen) < SEEN_MS))
+		return;
+	c->seen = now;
+	/* What cannot be kept there is said with the table. */
+	(void)!feed_status_seen(state_dir, c->name, c->report.current);
+}
+
+/* "now": seconds of the same clock that the child's times are of. */
 static void
 fill_report(struct feed_child *c, int64_t now)
 {
@@ -243,6 +256,7 @@ children_report(struct children *children, monotime_t now)
 			    "of nfdns-feed", c->name,
 			    children->config->run_dir, strerror(-error));
 		c->written = now;
+		keep_seen(c, children->config->state_dir, now);
 	}
 }
 

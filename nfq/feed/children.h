@@ -31,6 +31,7 @@ struct feed_child {
 	bool stopping;
 	struct feed_report report;	/* as written last */
 	monotime_t written;
+	monotime_t seen;		/* when state_dir was told of the last life */
 };
 
 struct children {

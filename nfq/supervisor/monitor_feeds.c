@@ -6,7 +6,6 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "nfq/supervisor/parts.h"
 #include "policy/log.h"
@@ -17,20 +16,11 @@
 /* A feed says how it is twice in that time. */
 #define CLOCK_GRACE_MS	(2 * FEED_STATUS_BEAT_S * 1000)
 
-/* When the kept table was written; 0: it is not there. */
-static int64_t
-table_time(const struct mesh_source *source)
-{
-	struct stat st;
-
-	return lstat(source->path, &st) == 0 ? (int64_t)st.st_mtime : 0;
-}
-
 static enum mesh_age
 age_of(const struct mesh_source *source, const struct feed_report *report,
     int64_t now)
 {
-	const int64_t table = table_time(source);
+	const int64_t table = feed_status_table_time(source->path);
 	const int64_t age = now - feed_status_current(report, table, now);
 
 	if (table == 0)
@@ -83,7 +73,7 @@ note(char problem[static FEED_HEALTH_TEXT], const struct mesh_source *source,
     const struct feed_report *report, int64_t now)
 {
 	const enum feed_health health = feed_status_health(report,
-	    table_time(source), source->stale_after, now);
+	    feed_status_table_time(source->path), source->stale_after, now);
 
 	if (problem[0] == '\0' && feed_status_text(health, source->feed, report,
 	    source->stale_after, now, problem) == NULL)

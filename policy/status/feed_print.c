@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "resolver/feed/text.h"
 
@@ -23,13 +22,10 @@ static void
 read_one(struct feed_shown *shown, const char *run_dir,
     const struct load_feed *feed)
 {
-	struct stat st;
-
 	shown->name = feed->name;
 	shown->stale_after = feed->stale_after;
 	(void)!feed_status_read(&shown->report, run_dir, feed->name);
-	if (lstat(feed->table, &st) == 0)
-		shown->table_time = (int64_t)st.st_mtime;
+	shown->table_time = feed_status_table_time(feed->table);
 }
 
 int
@@ -127,7 +123,7 @@ print_table(const struct feed_shown *f, int column, int64_t now, FILE *out)
 		    k->names, since(k->time, now, span), k->added, k->removed,
 		    k->changed);
 	else if (f->table_time != 0)
-		line(f, "table", column, out, "%s old",
+		line(f, "table", column, out, "current %s ago",
 		    since(f->table_time, now, span));
 	if (f->report.status.version[0] != '\0')
 		line(f, "version", column, out, "%.50s",
@@ -214,8 +210,6 @@ object_of(const struct feed_shown *f, int64_t now)
 	if (error == 0)
 		error = put(object, "running", json_boolean(f->report.running &&
 		    is_fresh(&f->report, now)));
-	if (error == 0)
-		error = put(object, "table_time", json_integer(f->table_time));
 	if (error == 0)
 		error = put(object, "age_seconds", f->table_time == 0 ?
 		    json_null() : json_integer(now - current));

@@ -18,6 +18,8 @@
 #include "resolver/feed/text.h"
 #include "resolver/text/json_tree.h"
 
+#define SEEN	".seen"			/* beside NAME.table */
+
 enum field_kind { FIELD_TEXT, FIELD_NUMBER, FIELD_TIME, FIELD_BOOL };
 
 /* One value; numbers are uint64_t, times int64_t. */
@@ -259,6 +261,44 @@ feed_status_read(struct feed_report *report, const char *directory,
 		error = -errno;
 	(void)close(fd);
 	return error < 0 ? error : feed_status_parse(report, text, (size_t)n);
+}
+
+int
+feed_status_seen(const char *state_dir, const char *name, int64_t current)
+{
+	const struct timespec times[2] = { { current, 0 }, { current, 0 } };
+	char path[PATH_MAX];
+	int n = snprintf(path, sizeof(path), "%s/%s" SEEN, state_dir, name);
+	int fd, error = 0;
+
+	if (n < 0 || n >= PATH_MAX)
+		return -ENAMETOOLONG;
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW |
+	    O_NONBLOCK, 0644);
+	if (fd < 0)
+		return -errno;
+	if (fchmod(fd, 0644) < 0 || futimens(fd, times) < 0)
+		error = -errno;
+	(void)close(fd);
+	return error;
+}
+
+int64_t
+feed_status_table_time(const char *table)
+{
+	const size_t ending = strlen(".table"), length = strlen(table);
+	char path[PATH_MAX];
+	struct stat st, seen;
+	int n;
+
+	if (length <= ending || lstat(table, &st) < 0)
+		return 0;
+	n = snprintf(path, sizeof(path), "%.*s" SEEN, (int)(length - ending),
+	    table);
+	if (n < 0 || n >= PATH_MAX || lstat(path, &seen) < 0 ||
+	    seen.st_mtime < st.st_mtime)
+		return (int64_t)st.st_mtime;
+	return (int64_t)seen.st_mtime;
 }
 
 int64_t

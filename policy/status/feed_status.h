@@ -57,6 +57,19 @@ int feed_status_read(struct feed_report *report, const char *directory,
 int feed_status_parse(struct feed_report *report, const char *text,
     size_t length) __attribute__((warn_unused_result));
 
+/*
+ * state_dir/NAME.seen says by its time when the table was current last, for
+ * after a reboot, when there is no report.  0 or a negative errno.
+ */
+int feed_status_seen(const char *state_dir, const char *name, int64_t current)
+    __attribute__((warn_unused_result));
+
+/*
+ * When the kept table at state_dir/NAME.table was current last for sure: when it
+ * was written, or seen since.  0: it is not there.
+ */
+int64_t feed_status_table_time(const char *table);
+
 /* What nfdnsd and nfdns status think of a feed. */
 enum feed_health {
 	FEED_HEALTHY,

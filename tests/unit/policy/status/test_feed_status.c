@@ -2,6 +2,7 @@
 #include "policy/status/feed_status.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +108,30 @@ nothing_else_is_read(void)
 }
 
 static void
+a_table_is_as_old_as_it_was_seen(void)
+{
+	const struct timespec old[2] = { { 1000, 0 }, { 1000, 0 } };
+	char path[64], seen[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/mesh.table", directory);
+	snprintf(seen, sizeof(seen), "%s/mesh.seen", directory);
+	CHECK(feed_status_table_time(path) == 0);
+	CHECK(feed_status_seen(directory, "mesh", 2000) == 0);
+	CHECK(feed_status_table_time(path) == 0);
+	f = fopen(path, "w");
+	fclose(f);
+	CHECK(utimensat(AT_FDCWD, path, old, 0) == 0);
+	CHECK(feed_status_table_time(path) == 2000);
+	CHECK(feed_status_seen(directory, "mesh", 500) == 0);
+	CHECK(feed_status_table_time(path) == 1000);
+	CHECK(unlink(seen) == 0 && symlink("/etc/passwd", seen) == 0);
+	CHECK(feed_status_seen(directory, "mesh", 3000) < 0);
+	CHECK(unlink(seen) == 0 && unlink(path) == 0);
+	CHECK(feed_status_table_time("") == 0);
+}
+
+static void
 a_feed_is_healthy_or_not(void)
 {
 	struct feed_report r = example(), none;
@@ -161,6 +186,7 @@ main(void)
 	TEST(what_is_written_is_read);
 	TEST(any_octets_become_text);
 	TEST(nothing_else_is_read);
+	TEST(a_table_is_as_old_as_it_was_seen);
 	TEST(a_feed_is_healthy_or_not);
 	TEST(what_is_wrong_is_said);
 	(void)rmdir(directory);
