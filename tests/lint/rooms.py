@@ -52,14 +52,17 @@ ROOMS = {
     "nfq/stream": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/audit"
                   " policy/status policy/config policy/log nfq/packet nfq/process"
                   " nfq/handover nfq/sockets nfq/thread",
+    "nfq/forward": "resolver/clock resolver/fds resolver/dns resolver/image resolver/answer policy/decide"
+                   " policy/audit policy/status policy/config policy/log nfq/packet nfq/queue nfq/process"
+                   " nfq/sockets nfq/thread",
     # Nothing of the sources, and of the configuration only its values.
     "nfq/worker": "resolver/clock resolver/image policy/audit policy/status policy/config policy/log"
                   " policy/decide nfq/queue nfq/packet nfq/process nfq/handover"
-                  " nfq/thread nfq/stream",
+                  " nfq/thread nfq/stream nfq/forward",
     # Nothing of the packet, and no questions are parsed.
     "nfq/supervisor": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources policy/config"
                       " policy/audit policy/status policy/log policy/decide rules nfq/queue"
-                      " nfq/process nfq/handover nfq/sockets nfq/stream nfq/worker",
+                      " nfq/process nfq/handover nfq/sockets nfq/stream nfq/forward nfq/worker",
     "nfq/feed": "resolver/clock resolver/text resolver/sources resolver/feed policy/config policy/log"
                 " policy/status nfq/process",
     "nfq/cli": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources resolver/listing"

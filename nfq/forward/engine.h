@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The questions under way: clients wait for questions, a question has attempts,
+ * an attempt is one message to one upstream.
+ *
+ *	client (a held packet) -> question (equal ones joined) -> attempts
+ *
+ * This room forwards questions to nameservers and keeps their answers.  Its pure
+ * part (engine, upstream, message, cache) makes no system call: time, random
+ * numbers and everything that is sent pass through the functions below.
+ *
+ * "now" is of CLOCK_BOOTTIME, so that what is cached grows old in a suspended
+ * machine.  All memory is taken by engine_new().  None of it is thread-safe; the
+ * cache is the only thing that other threads read.
+ */
+#ifndef NFDNS_NFQ_FORWARD_ENGINE_H
+#define NFDNS_NFQ_FORWARD_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "nfq/forward/cache.h"
+#include "nfq/forward/upstream.h"
+#include "policy/config/forward_settings.h"
+#include "resolver/answer/chase.h"
+#include "resolver/clock.h"
+#include "resolver/dns/question.h"
+
+#define ENGINE_MESSAGE_MAX	65535
+
+/*
+ * Somebody who waits.  The caller owns it and all it points to and keeps it
+ * until it is given back through answer(), pass() or drop(), each of which may
+ * happen within engine_ask().
+ */
+struct engine_client {
+	/* Set by the caller. */
+	const uint8_t *message;		/* the question as sent, a DNS message */
+	size_t length;
+	uint32_t uid;			/* whom it counts for */
+	bool stream;			/* TCP: its size is not limited to UDP's */
+	struct forward_upstream nameserver;	/* that the client addressed */
+	const struct chase *chase;	/* NULL, or: the chain's end is asked for */
+	/* The engine's. */
+	struct question question;	/* borrows from message */
+	uint8_t target[CHASE_QUESTION_MAX];
+	struct question asked;		/* the same, or for the chain's target */
+	monotime_t since;
+	uint32_t held;			/* its question, for limits */
+	TAILQ_ENTRY(engine_client) entry;
+};
+
+/* What the engine needs of the world.  All get "arg". */
+struct engine_host {
+	void *arg;
+	/*
+	 * Sends a message to an upstream.  "transport" is UDP, TCP or TLS, never
+	 * AUTO.  The attempt's number is not in use until close(); what arrives
+	 * from that upstream for it goes to engine_reply().  For UDP: a new
+	 * connected socket with a random port.  For streams: the message without
+	 * the two octets of its length; no two open attempts to one upstream have
+	 * the same id there.  Returns 0, or a negative errno, and then there is no
+	 * attempt.  It must not call the engine.
+	 */
+	int (*send)(void *arg, uint32_t attempt,
+	    const struct forward_upstream *to, enum forward_transport transport,
+	    const uint8_t *octets, size_t length);
+	/* Nothing is awaited for that attempt any more. */
+	void (*close)(void *arg, uint32_t attempt);
+	/* The client gets this message, which is the engine's. */
+	void (*answer)(void *arg, struct engine_client *client,
+	    const uint8_t *octets, size_t length);
+	/* The client's packet goes to the nameserver it is for. */
+	void (*pass)(void *arg, struct engine_client *client);
+	/* The client's packet is dropped: it is a probe of ours that came back. */
+	void (*drop)(void *arg, struct engine_client *client);
+	/* Unpredictable octets (RFC 5452 section 9.2). */
+	void (*random)(void *arg, void *octets, size_t length);
+};
+
+/* Counters since engine_new(); all only grow, but for "held" and "questions". */
+struct engine_stats {
+	uint64_t asked;			/* clients */
+	uint64_t answered;		/* by an upstream's reply */
+	uint64_t hits;			/* from the cache */
+	uint64_t stale;			/* by expired answers */
+	uint64_t failed;		/* SERVFAIL by us */
+	uint64_t passed;
+	uint64_t refused;		/* above a limit; REFUSED or SERVFAIL */
+	uint64_t joined;
+	uint64_t attempts;
+	uint64_t mismatched;		/* replies skipped: other id or question */
+	uint64_t malformed;		/* replies */
+	uint64_t truncated;		/* replies; asked again over TCP */
+	uint64_t late;			/* replies after the client was answered */
+	uint64_t prefetched;
+	uint64_t loops;			/* probes of ours that came back */
+	uint32_t held;			/* clients now */
+	uint32_t questions;		/* under way now */
+};
+
+/* Of a self-check; forward_settings.check with the same index. */
+struct engine_check {
+	uint64_t asked, errors;
+	bool known;			/* a first result is there */
+	bool good;			/* the last one */
+	uint32_t latency_us;		/* of the last good one */
+};
+
+struct engine;
+
+/*
+ * An engine with valid settings, which are copied.  "host" is copied; "cache"
+ * is borrowed and may be NULL.  limits.held of these settings sizes it for good.
+ * NULL without memory.
+ */
+struct engine *engine_new(const struct engine_host *host,
+    const struct forward_settings *settings, struct cache *cache,
+    monotime_t now);
+
+/* Passes all clients, closes all attempts.  NULL is allowed. */
+void engine_free(struct engine *engine);
+
+/*
+ * New valid settings.  What is known of upstreams that stay is kept; questions
+ * under way go on with their attempts; a domain whose upstreams changed is
+ * flushed from the cache.
+ */
+void engine_reload(struct engine *engine, monotime_t now,
+    const struct forward_settings *settings, struct cache *cache);
+
+/* A question.  The client belongs to the engine until it is given back. */
+void engine_ask(struct engine *engine, monotime_t now,
+    struct engine_client *client);
+
+/* The client gave up (its socket is gone): it is forgotten, not given back. */
+void engine_forget(struct engine *engine, struct engine_client *client);
+
+/* Octets that arrived for an attempt; over streams a whole message. */
+void engine_reply(struct engine *engine, monotime_t now, uint32_t attempt,
+    const uint8_t *octets, size_t length);
+
+/* An attempt failed: ECONNREFUSED, a stream that broke.  "error" is positive. */
+void engine_error(struct engine *engine, monotime_t now, uint32_t attempt,
+    int error);
+
+/* When engine_tick() is needed next; MONOTIME_NEVER: not before another call. */
+monotime_t engine_next(const struct engine *engine);
+
+/* Does all that is due: next attempts, answers of failure, probes, checks. */
+void engine_tick(struct engine *engine, monotime_t now);
+
+const struct engine_stats *engine_stats(const struct engine *engine);
+
+/* State of an upstream of the settings, by its index there. */
+struct upstream *engine_upstream(struct engine *engine, uint32_t index);
+
+const struct engine_check *engine_check(const struct engine *engine,
+    uint32_t index);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is known of an upstream, and the order in which upstreams are asked.
+ * Values and pure functions; times are of CLOCK_BOOTTIME.
+ *
+ * A server is up until more than "losses" attempts in a row were lost.  It is
+ * probed from its first loss on until it replies to anything, with any code, and
+ * is then up again at once.  One that leads back to us is looping, and is asked
+ * nothing but loop probes.
+ */
+#ifndef NFDNS_NFQ_FORWARD_UPSTREAM_H
+#define NFDNS_NFQ_FORWARD_UPSTREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/config/forward_settings.h"
+#include "resolver/clock.h"
+
+enum upstream_state { UPSTREAM_UP, UPSTREAM_DOWN, UPSTREAM_LOOPING };
+
+struct upstream {
+	enum upstream_state state;
+	uint32_t srtt_us;		/* smoothed (RFC 6298 section 2); 0: unknown */
+	uint32_t lost;			/* attempts in a row */
+	monotime_t since;		/* of the state */
+	monotime_t probe_at;		/* next probe; NEVER: none is needed */
+	uint32_t probe_ms;		/* the interval before it */
+	monotime_t loop_at;		/* next loop probe; NEVER: none */
+	uint64_t loop_token;		/* of the last loop probe; 0: none sent */
+	/* Counters. */
+	uint64_t sent, replies, losses, errors, mismatched;
+	uint64_t probes, loop_probes;
+};
+
+const char *upstream_state_text(enum upstream_state state);
+
+/* An upstream of which nothing is known, to be probed for loops if wanted. */
+void upstream_init(struct upstream *upstream, monotime_t now,
+    const struct forward_health_settings *health);
+
+/* A reply came, after so long. */
+void upstream_replied(struct upstream *upstream, monotime_t now,
+    uint32_t rtt_us);
+
+/* An attempt was lost: no reply in its time, or an error of the network. */
+void upstream_lost(struct upstream *upstream, monotime_t now,
+    const struct forward_health_settings *health);
+
+/* Its probe goes out now: sets the time of the next. */
+void upstream_probed(struct upstream *upstream, monotime_t now,
+    const struct forward_health_settings *health);
+
+/* Its loop probe, with that token, goes out now. */
+void upstream_loop_probed(struct upstream *upstream, monotime_t now,
+    uint64_t token, const struct forward_health_settings *health);
+
+/* The loop probe came back as a question to us. */
+void upstream_looped(struct upstream *upstream, monotime_t now,
+    const struct forward_health_settings *health);
+
+/* How long to wait for a reply before another server is asked. */
+uint32_t upstream_wait_ms(const struct upstream *upstream,
+    const struct forward_attempt_settings *attempts);
+
+/*
+ * The order in which a domain's servers are asked: indices of all[], those that
+ * are up first, then those that are down; none that loops.  "turn" counts the
+ * domain's questions; "random" is any number.  Returns how many.
+ */
+uint32_t upstream_order(const struct forward_domain *domain,
+    const struct upstream *all, uint32_t turn, uint64_t random,
+    uint32_t order[static FORWARD_PER_DOMAIN]);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The settings of forwarding as one flat value, a part of the settings that the
+ * supervisor sends to the worker process.  It has no pointers, all numbers are
+ * 32 bits wide and all arrays of octets are multiples of four long, so it has no
+ * padding.  All zero means: nothing is forwarded.
+ *
+ * _s: seconds; _ms: milliseconds.
+ */
+#ifndef NFDNS_POLICY_CONFIG_FORWARD_SETTINGS_H
+#define NFDNS_POLICY_CONFIG_FORWARD_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "resolver/dns/name.h"
+
+#define FORWARD_UPSTREAMS	64	/* in all */
+#define FORWARD_DOMAINS		64
+#define FORWARD_PER_DOMAIN	15	/* upstreams of one domain */
+#define FORWARD_CHECKS		16
+#define FORWARD_NAME		256	/* octets: a wire name, or text with NUL */
+#define FORWARD_LABEL		64
+
+enum forward_transport {
+	FORWARD_AUTO,		/* UDP; TCP after a truncated reply */
+	FORWARD_UDP,		/* UDP only: truncated replies are handed on */
+	FORWARD_TCP,
+	FORWARD_TLS,		/* RFC 7858 */
+	FORWARD_TRANSPORTS
+};
+
+/* A nameserver.  One that several domains use stands here once. */
+struct forward_upstream {
+	uint32_t family;		/* AF_INET or AF_INET6 */
+	uint8_t address[16];		/* network order; IPv4: the first four */
+	uint32_t scope;			/* interface of a link-local one, or 0 */
+	uint32_t port;
+	uint32_t transport;		/* enum forward_transport */
+	uint32_t mix_case;		/* 0 or 1: random case in the question */
+	char tls_name[FORWARD_NAME];	/* certificate's name; "": the address */
+};
+
+enum forward_select {
+	SELECT_FASTEST,		/* least smoothed round-trip time */
+	SELECT_ORDERED,
+	SELECT_RANDOM,
+	SELECT_ROUND_ROBIN,
+	SELECT_ALL,		/* every one at once */
+	SELECT_WAYS
+};
+
+/* What happens when no upstream of the domain has an answer. */
+enum forward_fallback {
+	FALLBACK_NONE,		/* SERVFAIL */
+	FALLBACK_DEFAULT,	/* the upstreams of the domain "." are asked */
+	FALLBACK_PASS,		/* the packet goes to the nameserver it is for */
+	FALLBACKS
+};
+
+/* What happens to a question above a limit, if no stale answer is there. */
+enum forward_full { FULL_REFUSED, FULL_SERVFAIL, FULL_PASS, FULL_WAYS };
+
+/* Questions for a name and all names below it; the longest one wins. */
+struct forward_domain {
+	uint8_t name[FORWARD_NAME];	/* wire format, lower case */
+	uint32_t upstreams;		/* how many of: */
+	uint32_t upstream[FORWARD_PER_DOMAIN];	/* indices, in order */
+	uint32_t select;		/* enum forward_select */
+	uint32_t fallback;		/* enum forward_fallback */
+	uint32_t full;			/* enum forward_full */
+	uint32_t cache;			/* 0 or 1 */
+	uint32_t negative_max_s;	/* TTL of negative answers, at most */
+};
+
+enum forward_stale { STALE_OFF, STALE_AFTER_WAIT, STALE_AT_ONCE, STALE_WAYS };
+
+struct forward_cache_settings {
+	uint32_t size;			/* answers; 0: no cache */
+	uint32_t min_ttl_s;
+	uint32_t max_ttl_s;
+	uint32_t negative;		/* 0 or 1: negative answers are kept */
+	uint32_t failure_s;		/* how long a failure is kept; 0: not */
+	uint32_t stale;			/* enum forward_stale */
+	uint32_t stale_s;		/* after expiry */
+	uint32_t stale_ttl_s;		/* TTL of a stale answer, at most */
+	uint32_t stale_wait_ms;		/* for the upstream, before it */
+	uint32_t stale_retry_s;		/* after a failure; doubled each time ... */
+	uint32_t stale_retry_max_s;	/* ... up to this */
+	uint32_t prefetch;		/* last percent of the TTL; 0: off */
+	uint32_t prefetch_hits;		/* since it was stored, at least */
+};
+
+struct forward_attempt_settings {
+	uint32_t per_server;		/* of one question, at most */
+	uint32_t most;			/* of one question; 0: per_server decides */
+	uint32_t wait_ms;		/* before the next; 0: as measured */
+	uint32_t budget_ms;		/* of one question */
+	uint32_t explore;		/* percent of questions that ask one more */
+	uint32_t failure_rcodes;	/* bit n: rcode n is a failure */
+	uint32_t failure_nodata;	/* 0 or 1: so is an answer without records */
+	uint32_t join;			/* 0 or 1: equal questions are asked once */
+	uint32_t pass_ad;		/* 0 or 1: the AD flag is handed on */
+};
+
+struct forward_health_settings {
+	uint32_t losses;		/* in a row; with more a server is down */
+	uint32_t probe_ms;		/* interval, doubled each time ... */
+	uint32_t probe_max_ms;		/* ... up to this */
+	uint32_t probe_wait_ms;		/* a probe is lost after that */
+	uint32_t probe_rd;		/* 0 or 1: RD of the probe "NAME NS" */
+	uint8_t probe_name[FORWARD_NAME];
+	uint32_t fail_fast;		/* 0 or 1: all down: none is asked */
+	uint32_t loops;			/* 0 or 1: loops are looked for ... */
+	uint32_t loop_retry_s;		/* ... and again while there is one */
+};
+
+/* Questions held: the limits above which enum forward_full counts. */
+struct forward_limits {
+	uint32_t held;			/* clients in all */
+	uint32_t user;			/* clients of one user */
+	uint32_t domain;		/* questions under way of one domain */
+};
+
+/* A self-check: one question at an interval, with latency and errors counted. */
+struct forward_check {
+	char label[FORWARD_LABEL];
+	uint32_t upstream;		/* index */
+	uint8_t name[FORWARD_NAME];	/* wire format */
+	uint32_t type;
+	uint32_t interval_s;
+};
+
+struct forward_settings {
+	uint32_t chase;			/* 0 or 1 */
+	uint32_t upstreams;		/* how many of: */
+	struct forward_upstream upstream[FORWARD_UPSTREAMS];
+	uint32_t domains;		/* how many of: */
+	struct forward_domain domain[FORWARD_DOMAINS];
+	uint32_t checks;		/* how many of: */
+	struct forward_check check[FORWARD_CHECKS];
+	struct forward_cache_settings cache;
+	struct forward_attempt_settings attempts;
+	struct forward_health_settings health;
+	struct forward_limits limits;
+};
+
+/* The values of a configuration that says nothing; no upstreams, no domains. */
+void forward_settings_defaults(struct forward_settings *settings);
+
+/*
+ * NULL, or a static text that says which value is out of its range: counts,
+ * indices, enums and names are such that nobody has to look at them again.
+ */
+const char *forward_settings_check(const struct forward_settings *settings);
+
+/* Index of the domain that a name belongs to, lower case; -1: none. */
+int forward_settings_domain(const struct forward_settings *settings,
+    const struct dns_name *name);
+
+/* Whether two are the same nameserver: address, port, transport, TLS name. */
+bool forward_upstream_same(const struct forward_upstream *a,
+    const struct forward_upstream *b);
+
+#endif
