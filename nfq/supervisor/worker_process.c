@@ -47,25 +47,23 @@ options_of(const struct config *config)
 	};
 }
 
-/* The child's side of the fork: never returns. */
-static void
-run_worker(const struct worker_process *k, int control, pid_t supervisor)
+/* What the next worker is given; control is its end of the channel. */
+static struct worker_handover
+handover_of(const struct worker_process *k, int control)
 {
-	const struct worker_handover handover = {
+	return (struct worker_handover){
 	    .options = options_of(k->config),
 	    .queues = k->queues,
 	    .listeners = k->listeners,
 	    .sockets = k->sockets,
 	    .generation = k->generation,
 	    .control = control,
-	    .supervisor = supervisor,
+	    .supervisor = getpid(),
 	    .status = k->status,
 	    .window = k->window,
 	    .senders = k->senders,
 	    .suspects = k->has_suspects ? &k->suspects : NULL,
 	};
-
-	_exit(worker_run(&handover));
 }
 
 /* Reaps the worker; only the packets that it held are left, in the queues. */
@@ -130,7 +128,7 @@ worker_process_kill(struct worker_process *k)
 int
 worker_process_start(struct worker_process *k, monotime_t now)
 {
-	const pid_t supervisor = getpid();
+	struct worker_handover handover;
 	int ends[2], error = 0;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
@@ -138,9 +136,10 @@ worker_process_start(struct worker_process *k, monotime_t now)
 	window_clear(k->window, k->config->queue.workers);
 	k->has_suspects = suspects_count(&k->suspects, monotime_to_ms(now)) > 0;
 	k->batches = worker_death_batches(k);
+	handover = handover_of(k, ends[1]);
 	k->pid = fork();
 	if (k->pid == 0)
-		run_worker(k, ends[1], supervisor);
+		_exit(worker_run(&handover));
 	if (k->pid < 0)
 		error = -errno;
 	(void)close(ends[1]);
