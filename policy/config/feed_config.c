@@ -146,7 +146,7 @@ feed_config_same(const struct feed_config *a, const struct feed_config *b)
 	    same_text(a->token, b->token) && same_node(&a->node, &b->node) &&
 	    same_text(a->kubeconfig, b->kubeconfig) &&
 	    same_texts(a->namespaces, a->namespace_count, b->namespaces,
-	    b->namespace_count);
+	    b->namespace_count) && a->pods == b->pods;
 }
 
 void

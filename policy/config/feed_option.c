@@ -130,6 +130,10 @@ const struct config_option feed_options[] = {
 	  .allowed = "names of letters, digits and '-', at most 63 long",
 	  STRINGS, .read = feed_read_namespaces, IN(feed_config, namespaces),
 	  .reload = true },
+	{ "feeds[].pods", "false",
+	  "Whether pods are watched too: a table with pods = \"verified\", and "
+	  "ServiceEntries that select pods, need them. They are many.",
+	  BOOLEAN, IN(feed_config, pods), .reload = true },
 };
 
 const size_t feed_option_count = sizeof(feed_options) / sizeof(feed_options[0]);

@@ -201,6 +201,7 @@ check_type(const struct config_load *load, const config_setting_t *group,
 		{ "plaintext", FEED_XDS }, { "node", FEED_XDS },
 		{ "kubeconfig", FEED_KUBERNETES },
 		{ "namespaces", FEED_KUBERNETES },
+		{ "pods", FEED_KUBERNETES },
 	};
 
 	for (size_t i = 0; i < sizeof(narrow) / sizeof(narrow[0]); i++) {

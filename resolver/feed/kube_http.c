@@ -102,7 +102,8 @@ note_peer(struct kube_transfer *t)
 	    CURLE_OK && curl_easy_getinfo(t->easy, CURLINFO_PRIMARY_PORT,
 	    &port) == CURLE_OK && address != NULL && address[0] != '\0')
 		(void)snprintf(news->peer, sizeof(news->peer),
-		    "%.100s port %ld", address, port);
+		    strchr(address, ':') != NULL ? "[%.100s]:%ld" :
+		    "%.100s:%ld", address, port);
 }
 
 /* CURLOPT_WRITEFUNCTION: anything but the length ends the transfer. */

@@ -22,7 +22,7 @@ struct kube_login {
 /* What came of the requests, for the feed's status. */
 struct kube_http_news {
 	bool life;			/* any octet from a server */
-	char peer[FEED_TEXT];		/* "ADDRESS port PORT"; "": none new */
+	char peer[FEED_TEXT];		/* "ADDRESS:PORT"; "": none new */
 };
 
 struct kube_transfer {

@@ -146,17 +146,16 @@ reflector_body(struct reflector *r, monotime_t now, const void *octets,
 }
 
 static void
-set_error(struct reflector *r, const char *what, unsigned int http,
-    const char *why)
+set_error(struct reflector *r, unsigned int http, const char *why)
 {
 	char text[FEED_TEXT + 100];
 	char number[20] = "";
 
 	if (http != 0)
 		(void)snprintf(number, sizeof(number), "HTTP %u: ", http);
-	(void)snprintf(text, sizeof(text), "%s%s%s: %s: %s%s",
+	(void)snprintf(text, sizeof(text), "%s%s%s: %s%s",
 	    r->mirror.kind->plural, r->namespace != NULL ? " of " : "",
-	    r->namespace != NULL ? r->namespace : "", what, number, why);
+	    r->namespace != NULL ? r->namespace : "", number, why);
 	(void)snprintf(r->error, sizeof(r->error), "%.*s",
 	    (int)sizeof(r->error) - 1, text);
 }
@@ -191,8 +190,7 @@ fail(struct reflector *r, const struct ending *e, bool slowly)
 		r->stumbles = 0;
 		r->ask = REFLECTOR_ASK_LIST;
 	}
-	set_error(r, slowly ? "asked again slowly" : "asked again",
-	    r->http == 200 ? 0 : r->http, e->why);
+	set_error(r, r->http == 200 ? 0 : r->http, e->why);
 	return e->cause;
 }
 

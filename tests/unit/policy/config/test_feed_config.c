@@ -53,7 +53,8 @@ every_option_has_its_effect(void)
 	    " node = { namespace = \"shop\"; cluster = \"K\"; network = \"n/1\";"
 	    " service_account = \"sa\"; ip = \"192.0.2.9\"; labels = { app = "
 	    "\"x\"; }; }; },\n { name = \"c\"; type = \"kubernetes\"; "
-	    "kubeconfig = \"k\"; namespaces = [ \"a\", \"b\" ]; } );");
+	    "kubeconfig = \"k\"; namespaces = [ \"a\", \"b\" ]; pods ="
+	    " true; } );");
 	const struct feed_config *f;
 
 	CHECK(c != NULL && c->feed_count == 2);
@@ -82,6 +83,7 @@ every_option_has_its_effect(void)
 	CHECK(strcmp(f[1].kubeconfig, "/etc/nfdns/k") == 0);
 	CHECK(f[1].namespace_count == 2 &&
 	    strcmp(f[1].namespaces[1], "b") == 0);
+	CHECK(f[1].pods && !f->pods);
 	CHECK(feed_config_same(f, f) && !feed_config_same(f, f + 1));
 	feed_config_free(c);
 }
@@ -166,6 +168,8 @@ static const struct bad {
 	  "kubernetes have this option" },
 	{ "server", KUBERNETES "server = \"a:1\";", "only feeds of type xds" },
 	{ "namespaces", KUBERNETES "namespaces = [ \"a b\" ];", "expected names" },
+	{ "pods", KUBERNETES "pods = 1;", "expected true or false" },
+	{ "pods", XDS "pods = true;", "only feeds of type kubernetes" },
 	{ "x", XDS "severs = \"b:1\";", "severs: unknown option, did you mean "
 	  "\"server\"?" },
 };

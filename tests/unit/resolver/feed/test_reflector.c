@@ -380,7 +380,7 @@ watch_lost(void)
 	CHECK(say(EVENT("ADDED", "x", "11")));
 	lose(FEED_CAUSE_RESET);
 	CHECK(cause == FEED_CAUSE_RESET && r.failing);
-	CHECK(strstr(r.error, "services: asked again: lost") != NULL);
+	CHECK(strstr(r.error, "services: lost") != NULL);
 	CHECK(asks("&resourceVersion=11&"));
 	CHECK(r.mirror.store.count == 2);
 }
