@@ -20,7 +20,7 @@
 
 #define KUBE_OFFER_QUIET_MS	100	/* without another change */
 #define KUBE_OFFER_MOST_MS	10000	/* from the first change */
-#define KUBE_OFFER_CONFIRM_MS	30000
+#define KUBE_OFFER_CONFIRM_MS	10000
 
 /* Start from zeros. */
 struct kube_offer {

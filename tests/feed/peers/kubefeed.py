@@ -11,13 +11,15 @@ from netlab.outcome import WAIT_S, Failure, expect
 
 
 class Feed:
-    def __init__(self, kubeconfig, *options):
-        self.table = pathlib.Path(kubeconfig).with_name("table.json")
+    """wrapper: a command that runs the program it is given."""
+
+    def __init__(self, kubeconfig, *options, table=None, wrapper=()):
+        self.table = table or pathlib.Path(kubeconfig).with_name("table.json")
         self.table.unlink(missing_ok=True)
         self.lines = []
         self.changed = threading.Condition()
         self.process = subprocess.Popen(
-            [str(shared.BUILD / "tools/kubefeed"), str(kubeconfig), str(self.table),
+            [*map(str, wrapper), str(shared.BUILD / "tools/kubefeed"), str(kubeconfig), str(self.table),
              *map(str, options)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True)
         self.reader = threading.Thread(target=self._read, daemon=True)

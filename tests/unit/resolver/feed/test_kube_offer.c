@@ -74,9 +74,9 @@ held_and_confirmed(void)
 	begin();
 	kube_offer_change(&offer, at(0));
 	kube_offer_verdict(&offer, at(100), 0, FEED_HELD, 10);
-	CHECK(!kube_offer_confirms(&offer, at(30099)));
-	CHECK(kube_offer_confirms(&offer, at(30100)));
-	CHECK(!kube_offer_confirms(&offer, at(30101)));
+	CHECK(!kube_offer_confirms(&offer, at(10099)));
+	CHECK(kube_offer_confirms(&offer, at(10100)));
+	CHECK(!kube_offer_confirms(&offer, at(10101)));
 	CHECK(monotime_is_set(offer.asked));
 	CHECK(kube_offer_is_confirmed(&offer, 11));
 	CHECK(!monotime_is_set(offer.asked));
@@ -92,9 +92,9 @@ held_with_changes(void)
 {
 	begin();
 	kube_offer_verdict(&offer, at(0), 0, FEED_HELD, 10);
-	kube_offer_verdict(&offer, at(20000), 0, FEED_HELD, 9);
-	CHECK(kube_offer_confirms(&offer, at(30000)));
-	kube_offer_verdict(&offer, at(31000), 0, FEED_APPLIED, 900);
+	kube_offer_verdict(&offer, at(7000), 0, FEED_HELD, 9);
+	CHECK(kube_offer_confirms(&offer, at(10000)));
+	kube_offer_verdict(&offer, at(11000), 0, FEED_APPLIED, 900);
 	CHECK(!monotime_is_set(offer.asked) &&
 	    !kube_offer_confirms(&offer, at(90000)));
 }
