@@ -96,6 +96,7 @@ feed_child_become(const struct feeds_config *config,
 	struct feeding f = { .config = feed, .page = page };
 	const struct feed_host host = {
 		.arg = &f, .stop_fd = stop_fd, .status = &page->status,
+		.state_dir = config->state_dir,
 		.offer = offer, .changed = changed, .report = report,
 	};
 	int error = confine(feed, stop_fd, parent);

@@ -137,7 +137,7 @@ bool
 feed_config_same(const struct feed_config *a, const struct feed_config *b)
 {
 	return strcmp(a->name, b->name) == 0 && a->type == b->type &&
-	    a->limit == b->limit && a->plaintext == b->plaintext &&
+	    a->limit == b->limit && a->plaintext == b->plaintext && a->ca == b->ca &&
 	    same_text(a->server, b->server) &&
 	    same_texts(a->addresses, a->address_count, b->addresses,
 	    b->address_count) &&

@@ -82,6 +82,11 @@ const struct config_option feed_options[] = {
 	  .allowed = "a path",
 	  STRING, .read = config_read_path, IN(feed_config, token),
 	  .reload = true },
+	{ "feeds[].ca", "false",
+	  "Whether the server certifies a key that is made here and kept in "
+	  "state_dir, for machines without an Istio agent; the token is "
+	  "needed once.",
+	  BOOLEAN, IN(feed_config, ca), .reload = true },
 	{ "feeds[].plaintext", "false",
 	  "Whether the connection is without TLS, certificate and token: "
 	  "anybody on the way can read and change the table.",

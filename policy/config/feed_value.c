@@ -198,6 +198,7 @@ check_type(const struct config_load *load, const config_setting_t *group,
 		{ "server", FEED_XDS }, { "addresses", FEED_XDS },
 		{ "root_cert", FEED_XDS }, { "cert", FEED_XDS },
 		{ "key", FEED_XDS }, { "token", FEED_XDS },
+		{ "ca", FEED_XDS },
 		{ "plaintext", FEED_XDS }, { "node", FEED_XDS },
 		{ "kubeconfig", FEED_KUBERNETES },
 		{ "namespaces", FEED_KUBERNETES },
@@ -225,11 +226,14 @@ check_xds(const struct config_load *load, const config_setting_t *group,
 		config_wrong(load, group, "\"%s\" is missing: a certificate "
 		    "and its key are given together",
 		    feed->cert == NULL ? "cert" : "key");
-	if (feed->plaintext && (feed->root_cert != NULL ||
+	if (feed->ca && feed->cert != NULL)
+		config_wrong(load, group, "\"ca\" makes a certificate and key "
+		    "of its own; take cert and key out, or ca");
+	if (feed->plaintext && (feed->root_cert != NULL || feed->ca ||
 	    feed->cert != NULL || feed->token != NULL))
 		config_wrong(load, group, "without TLS (plaintext) neither "
 		    "certificates nor a token can be used; take root_cert, "
-		    "cert, key and token out");
+		    "cert, key, token and ca out");
 }
 
 void

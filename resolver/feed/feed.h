@@ -3,8 +3,8 @@
  * A feed: one connection to a control plane that keeps one table up to date.
  * This room speaks the protocols (xds.h, kubernetes.h) and knows nothing of
  * where tables are kept, of the daemon or of its image: it offers each table it
- * receives to its host.  It does not log, and writes no file but a key of its
- * own (xds).
+ * receives to its host.  It does not log, and writes no file but a key and
+ * certificate of its own (xds, with "ca").
  */
 #ifndef NFDNS_RESOLVER_FEED_FEED_H
 #define NFDNS_RESOLVER_FEED_FEED_H
@@ -52,6 +52,8 @@ struct feed_config {
 	char *key;
 	char *token;			/* a file, read anew for each connection */
 	bool plaintext;
+	bool ca;			/* the server signs a pair of our own: no
+					   cert and key, but host->state_dir */
 	struct feed_node node;
 
 	/* FEED_KUBERNETES */
@@ -129,6 +131,7 @@ struct feed_host {
 	void *arg;			/* of the functions */
 	int stop_fd;			/* readable: the run function returns */
 	struct feed_status *status;	/* the protocol writes it */
+	const char *state_dir;		/* for NAME.pair, of a feed with "ca" */
 	/* "why" is for NACK: one short line, filled in if not applied. */
 	enum feed_verdict (*offer)(void *arg, const struct feed_table *table,
 	    char why[FEED_TEXT]);

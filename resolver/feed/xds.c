@@ -2,9 +2,11 @@
 #include "resolver/feed/xds.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -43,8 +45,8 @@ wait_and_step(struct xds_session *session, struct pollfd *fds, int64_t *slept)
 	return true;
 }
 
-int
-xds_run(const struct feed_config *config, const struct feed_host *host)
+static int
+run(const struct feed_config *config, const struct feed_host *host)
 {
 	struct pollfd fds[1 + XDS_FDS];
 	struct xds_session session;
@@ -63,4 +65,19 @@ xds_run(const struct feed_config *config, const struct feed_host *host)
 		error = wait_and_step(&session, fds, &slept) ? 0 : -errno;
 	xds_session_end(&session);
 	return error;
+}
+
+int
+xds_run(const struct feed_config *config, const struct feed_host *host)
+{
+	struct feed_config own = *config;
+	char path[PATH_MAX];
+
+	if (!config->ca)
+		return run(config, host);
+	if (snprintf(path, sizeof(path), "%s/%s.pair", host->state_dir,
+	    config->name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	own.cert = own.key = path;
+	return run(&own, host);
 }

@@ -49,11 +49,14 @@ xds_session_init(struct xds_session *session, const struct feed_config *config,
 		.retry = now, .refused_ms = XDS_REFUSED_MS,
 		.ping_ms = KEEPALIVE_INTERVAL_MS, .random = seed };
 	host->status->since = real_seconds();
+	if (config->ca)
+		ca_init(&session->ca, config, host, now);
 }
 
 void
 xds_session_end(struct xds_session *session)
 {
+	ca_end(&session->ca);
 	ads_free(session->next);
 	ads_free(session->current);
 	free(session->again.message);
@@ -372,9 +375,13 @@ xds_session_step(struct xds_session *session, const struct pollfd *fds,
 	struct xds_session *x = session;
 	struct ads *next = x->next;
 	size_t current_fds = x->current_fds, next_fds = x->next_fds;
+	size_t ca_fds = x->ca_fds;
 
 	step_stream(x, x->current, fds, current_fds, now);
 	step_stream(x, next, fds + current_fds, next_fds, now);
+	if (x->config->ca)
+		ca_step(&x->ca, fds + current_fds + next_fds, ca_fds, now,
+		    real_seconds(), next_random(x));
 	if (x->next != NULL && link_ended(x->next->link) != NULL)
 		end_next(x, now);
 	if (x->current != NULL && link_ended(x->current->link) != NULL)
@@ -403,7 +410,9 @@ xds_session_poll(struct xds_session *session, struct pollfd *fds,
 	session->current_fds = poll_stream(session->current, fds, now);
 	session->next_fds = poll_stream(session->next,
 	    fds + session->current_fds, now);
-	return session->current_fds + session->next_fds;
+	session->ca_fds = ca_poll(&session->ca,
+	    fds + session->current_fds + session->next_fds, now);
+	return session->current_fds + session->next_fds + session->ca_fds;
 }
 
 static void
@@ -416,7 +425,7 @@ lower(monotime_t *deadline, monotime_t other)
 monotime_t
 xds_session_deadline(struct xds_session *session, monotime_t now)
 {
-	const struct xds_session *x = session;
+	struct xds_session *x = session;
 	monotime_t deadline = monotime_add_ms(now, XDS_RESYNC_MS);
 
 	if (x->current == NULL)
@@ -428,6 +437,8 @@ xds_session_deadline(struct xds_session *session, monotime_t now)
 	else if (x->current != NULL && x->current->answered)
 		lower(&deadline, monotime_is_set(x->replace) ? x->replace :
 		    x->resync);
+	if (x->config->ca)
+		lower(&deadline, ca_deadline(&x->ca, now));
 	if (x->again.message != NULL)
 		lower(&deadline, x->again.when);
 	return deadline;

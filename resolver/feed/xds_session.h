@@ -21,9 +21,10 @@
 
 #include "resolver/feed/ads.h"
 #include "resolver/feed/backoff.h"
+#include "resolver/feed/ca.h"
 #include "resolver/feed/feed.h"
 
-#define XDS_FDS		(2 * LINK_FDS)
+#define XDS_FDS		(3 * LINK_FDS)
 
 /* A stream that lived for less is no success, whatever it sent. */
 #define XDS_STEADY_MS	10000
@@ -58,7 +59,9 @@ struct xds_session {
 	monotime_t resync;		/* of current */
 	monotime_t steady;		/* when current will be a success */
 	bool is_steady;			/* it is */
+	struct ca ca;			/* if config->ca */
 	size_t current_fds, next_fds;	/* as xds_session_poll() laid them out */
+	size_t ca_fds;
 	struct backoff backoff;
 	int64_t refused_ms;
 	int64_t ping_ms;
@@ -69,7 +72,10 @@ struct xds_session {
 	uint64_t random;
 };
 
-/* "seed": random bits.  The first attempt is due at "now". */
+/*
+ * "seed": random bits.  The first attempt is due at "now".  With config->ca,
+ * cert and key of the config are the file of the pair that is made.
+ */
 void xds_session_init(struct xds_session *session,
     const struct feed_config *config, const struct feed_host *host,
     uint64_t seed, monotime_t now);

@@ -82,6 +82,41 @@ class Authority:
             .sign(self.key, hashes.SHA256()))
         return Pair(certificate, key)
 
+    def write(self, path):
+        """Key and certificate, for another process to sign with."""
+        path.write_bytes(self.key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption()) + self.pem)
+
+    @classmethod
+    def read(cls, path):
+        authority = cls.__new__(cls)
+        with open(path, "rb") as file:
+            octets = file.read()
+        authority.key = serialization.load_pem_private_key(octets, None)
+        authority.pem = octets[octets.index(b"-----BEGIN CERTIFICATE"):]
+        authority.root = x509.load_pem_x509_certificate(authority.pem)
+        authority.name = authority.root.subject
+        return authority
+
+    def certify(self, request, life):
+        """The chain for a request (PEM) of the VM: its certificate, the root."""
+        read = x509.load_pem_x509_csr(request)
+        if not read.is_signature_valid:
+            raise ValueError("the request's signature")
+        now = datetime.datetime.utcnow()
+        certificate = (
+            x509.CertificateBuilder().subject_name(_name("")).issuer_name(self.name)
+            .public_key(read.public_key()).serial_number(x509.random_serial_number())
+            .not_valid_before(now).not_valid_after(now + datetime.timedelta(seconds=life))
+            .add_extension(x509.SubjectAlternativeName([x509.UniformResourceIdentifier(VM)]),
+                           critical=True)
+            .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH,
+                                                  ExtendedKeyUsageOID.CLIENT_AUTH]),
+                           critical=False)
+            .sign(self.key, hashes.SHA256()))
+        return [_pem(certificate).decode(), self.pem.decode()]
+
     def server(self, **options):
         return self.pair(SERVER, **options)
 

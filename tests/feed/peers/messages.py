@@ -15,6 +15,7 @@ from shared import BUILD
 from netlab.outcome import Skip
 
 METHOD = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources"
+CERTIFY = "/istio.v1.auth.IstioCertificateService/CreateCertificate"
 TYPE = "type.googleapis.com/istio.networking.nds.v1.NameTable"
 INVALID_ARGUMENT = 3
 PROXY_TYPES = ("sidecar", "router", "waypoint", "ztunnel", "agentgateway")

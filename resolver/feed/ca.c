@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/feed/ca.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "resolver/feed/grpc.h"
+#include "resolver/feed/keepalive.h"
+#include "resolver/feed/own_pair.h"
+#include "resolver/feed/protobuf_writer.h"
+#include "resolver/sources/protobuf.h"
+
+#define CA_PATH "/istio.v1.auth.IstioCertificateService/CreateCertificate"
+#define CHAIN_MOST	16		/* certificates of an answer */
+
+/* istio/api security/v1alpha1/ca.proto */
+enum { REQUEST_CSR = 1, REQUEST_VALIDITY = 3, RESPONSE_CHAIN = 1 };
+
+void
+ca_init(struct ca *ca, const struct feed_config *config,
+    const struct feed_host *host, monotime_t now)
+{
+	*ca = (struct ca){ .config = config, .host = host, .due = now };
+}
+
+static void
+stop_asking(struct ca *ca)
+{
+	link_free(ca->link);
+	EVP_PKEY_free(ca->key);
+	ca->link = NULL;
+	ca->key = NULL;
+	ca->asked = false;
+}
+
+void
+ca_end(struct ca *ca)
+{
+	stop_asking(ca);
+}
+
+static void
+fail(struct ca *ca, const char *why, int64_t delay_ms, monotime_t now)
+{
+	char text[2 * FEED_TEXT];
+
+	(void)snprintf(text, sizeof(text), "no certificate from %.100s: %s; "
+	    "asking again in %.1f s", ca->config->server, why,
+	    (double)delay_ms / 1000);
+	ca->host->report(ca->host->arg,
+	    ca->complained ? FEED_DEBUG : FEED_ERROR, text);
+	ca->complained = true;
+	ca->due = monotime_add_ms(now, delay_ms);
+	stop_asking(ca);
+}
+
+static void
+start(struct ca *ca, monotime_t now, uint64_t random)
+{
+	const struct link_options options = { .config = ca->config,
+		.path = CA_PATH, .ping_ms = KEEPALIVE_INTERVAL_MS,
+		.gave_time = true };
+
+	ca->key = own_pair_key();
+	ca->link = ca->key != NULL ? link_new(&options, now) : NULL;
+	ca->deadline = monotime_add_ms(now, CA_ANSWER_MS);
+	if (ca->link == NULL)
+		fail(ca, "no memory", backoff_slow_ms(&ca->backoff, random),
+		    now);
+}
+
+/*
+ * Seconds until a new one is wanted, which is at half of the life; 0: now.  The
+ * time of day may be set meanwhile, so no moment is computed in advance.
+ */
+static int64_t
+seconds_left(const struct ca *ca, int64_t today)
+{
+	int64_t begin, end, half;
+
+	if (!own_pair_life(ca->config->cert, &begin, &end) || today < begin)
+		return 0;
+	half = begin + (end - begin) / 2;
+	return today >= half ? 0 : half - today;
+}
+
+static void
+look(struct ca *ca, monotime_t now, int64_t today, uint64_t random)
+{
+	int64_t left = seconds_left(ca, today);
+
+	if (left == 0)
+		start(ca, now, random);
+	else
+		ca->due = monotime_add_ms(now, left < CA_LOOK_MS / 1000 ?
+		    left * 1000 : CA_LOOK_MS);
+}
+
+/* An error shows at the link's end. */
+static void
+ask(struct ca *ca)
+{
+	char *csr = own_pair_request(ca->key);
+	struct protobuf_writer w = { 0 };
+
+	ca->asked = true;
+	protobuf_write_string(&w, REQUEST_CSR, csr);
+	protobuf_write_varint(&w, REQUEST_VALIDITY, CA_VALIDITY_S);
+	if (csr == NULL || w.failed ||
+	    link_send(ca->link, w.octets, w.length) != 0)
+		link_abandon(ca->link, FEED_CAUSE_PROTOCOL, "no memory");
+	link_send_end(ca->link);
+	protobuf_writer_free(&w);
+	free(csr);
+}
+
+/* The certificates, leaf first; the last one is the bundle of roots. */
+static size_t
+read_chain(const uint8_t *octets, size_t length,
+    struct span chain[static CHAIN_MOST])
+{
+	struct protobuf p = protobuf_over(octets, length);
+	struct protobuf_field f;
+	size_t count = 0;
+
+	while (protobuf_next(&p, &f))
+		if (f.number == RESPONSE_CHAIN && f.type == PROTOBUF_OCTETS &&
+		    count < CHAIN_MOST)
+			chain[count++] = f.octets;
+	return p.failed || count < 2 ? 0 : count - 1;
+}
+
+static void
+take_answer(struct ca *ca, const uint8_t *octets, size_t length,
+    monotime_t now, int64_t today, uint64_t random)
+{
+	struct span chain[CHAIN_MOST];
+	size_t count = read_chain(octets, length, chain);
+	char why[FEED_TEXT];
+
+	if (own_pair_write(ca->config->cert, ca->key, chain, count, today,
+	    why) != 0) {
+		fail(ca, why, backoff_slow_ms(&ca->backoff, random), now);
+		return;
+	}
+	ca->host->report(ca->host->arg, FEED_NOTICE,
+	    "a new certificate for this machine is in place");
+	ca->complained = false;
+	backoff_reset(&ca->backoff);
+	/* Whatever life the server gives them: not more than one in that time. */
+	ca->due = monotime_add_ms(now, CA_APART_MS);
+	stop_asking(ca);
+}
+
+static void
+take_end(struct ca *ca, monotime_t now, uint64_t random)
+{
+	const struct link_end *end = link_ended(ca->link);
+	char why[FEED_TEXT];
+
+	(void)snprintf(why, sizeof(why), "%s", end->why);
+	fail(ca, why, end->cause == FEED_CAUSE_STATUS &&
+	    grpc_status_is_lasting(end->status) ?
+	    backoff_slow_ms(&ca->backoff, random) :
+	    backoff_next_ms(&ca->backoff, random), now);
+}
+
+static void
+step_link(struct ca *ca, const struct pollfd *fds, size_t count,
+    monotime_t now)
+{
+	link_step(ca->link, fds, count, now);
+	if (!ca->asked && link_is_open(ca->link))
+		ask(ca);
+	if (monotime_is_past(now, ca->deadline))
+		link_abandon(ca->link, FEED_CAUSE_TIMEOUT,
+		    "the server does not answer");
+}
+
+void
+ca_step(struct ca *ca, const struct pollfd *fds, size_t count, monotime_t now,
+    int64_t today, uint64_t random)
+{
+	uint8_t *octets;
+	size_t length;
+
+	if (ca->link != NULL) {
+		step_link(ca, fds, count, now);
+		octets = link_message(ca->link, &length);
+		if (octets != NULL)
+			take_answer(ca, octets, length, now, today, random);
+		else if (link_ended(ca->link) != NULL)
+			take_end(ca, now, random);
+		free(octets);
+	} else if (monotime_is_past(now, ca->due)) {
+		look(ca, now, today, random);
+	}
+}
+
+size_t
+ca_poll(struct ca *ca, struct pollfd *fds, monotime_t now)
+{
+	return ca->link != NULL ? link_poll(ca->link, fds, now) : 0;
+}
+
+monotime_t
+ca_deadline(struct ca *ca, monotime_t now)
+{
+	monotime_t deadline;
+
+	if (ca->link == NULL)
+		return ca->due;
+	deadline = link_deadline(ca->link, now);
+	return monotime_is_past(deadline, ca->deadline) ? ca->deadline :
+	    deadline;
+}

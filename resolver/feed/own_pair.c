@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/feed/own_pair.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include "resolver/feed/small_file.h"
+
+EVP_PKEY *
+own_pair_key(void)
+{
+	EVP_PKEY *key = EVP_EC_gen("P-256");
+
+	ERR_clear_error();
+	return key;
+}
+
+char *
+own_pair_request(EVP_PKEY *key)
+{
+	X509_REQ *request = X509_REQ_new();
+	BIO *bio = BIO_new(BIO_s_mem());
+	char *text = NULL, *pem;
+	long length;
+
+	if (request != NULL && bio != NULL &&
+	    X509_REQ_set_version(request, X509_REQ_VERSION_1) == 1 &&
+	    X509_REQ_set_pubkey(request, key) == 1 &&
+	    X509_REQ_sign(request, key, EVP_sha256()) > 0 &&
+	    PEM_write_bio_X509_REQ(bio, request) == 1) {
+		length = BIO_get_mem_data(bio, &pem);
+		text = strndup(pem, (size_t)length);
+	}
+	BIO_free(bio);
+	X509_REQ_free(request);
+	ERR_clear_error();
+	return text;
+}
+
+static X509 *
+read_leaf(const void *pem, size_t length)
+{
+	BIO *bio = length <= INT_MAX ? BIO_new_mem_buf(pem, (int)length) : NULL;
+	X509 *leaf = bio != NULL ?
+	    PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
+
+	BIO_free(bio);
+	ERR_clear_error();
+	return leaf;
+}
+
+static int64_t
+seconds_of(const ASN1_TIME *time)
+{
+	struct tm tm;
+
+	return ASN1_TIME_to_tm(time, &tm) == 1 ? (int64_t)timegm(&tm) : 0;
+}
+
+/* NULL, or why the leaf is of no use. */
+static const char *
+find_fault(const X509 *leaf, EVP_PKEY *key, int64_t now)
+{
+	if (leaf == NULL)
+		return "it sent no certificate";
+	if (X509_check_private_key(leaf, key) != 1) {
+		ERR_clear_error();
+		return "its certificate is not of the key that was sent";
+	}
+	if (now >= seconds_of(X509_get0_notAfter(leaf)))
+		return "its certificate has expired already: is the clock "
+		    "right?";
+	return NULL;
+}
+
+/* Key and chain as one PEM text, in memory of BIO's. */
+static BIO *
+print_pair(EVP_PKEY *key, const struct span *chain, size_t count)
+{
+	BIO *bio = BIO_new(BIO_s_secmem());
+
+	if (bio == NULL || PEM_write_bio_PKCS8PrivateKey(bio, key, NULL, NULL,
+	    0, NULL, NULL) != 1)
+		goto failed;
+	for (size_t i = 0; i < count; i++)
+		if (chain[i].length > SMALL_FILE_MAX / 16 ||
+		    BIO_write(bio, chain[i].text, (int)chain[i].length) !=
+		    (int)chain[i].length || BIO_write(bio, "\n", 1) != 1)
+			goto failed;
+	return bio;
+failed:
+	BIO_free(bio);
+	ERR_clear_error();
+	return NULL;
+}
+
+static int
+write_all(int fd, const char *octets, size_t length)
+{
+	while (length > 0) {
+		ssize_t n = write(fd, octets, length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		octets += n;
+		length -= (size_t)n;
+	}
+	return fsync(fd) != 0 ? -errno : 0;
+}
+
+/* The directory of the file: what was renamed in it stays so after a crash. */
+static int
+sync_directory(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char directory[PATH_MAX];
+	int fd, error;
+
+	(void)snprintf(directory, sizeof(directory), "%.*s",
+	    slash != NULL ? (int)(slash - path) + 1 : 1,
+	    slash != NULL ? path : ".");
+	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	error = fsync(fd) != 0 ? -errno : 0;
+	(void)close(fd);
+	return error;
+}
+
+static int
+replace(const char *path, const char *octets, size_t length)
+{
+	char fresh[PATH_MAX];
+	int fd, error;
+
+	if (snprintf(fresh, sizeof(fresh), "%s.new", path) >=
+	    (int)sizeof(fresh))
+		return -ENAMETOOLONG;
+	(void)unlink(fresh);
+	fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+	    0600);
+	if (fd < 0)
+		return -errno;
+	error = write_all(fd, octets, length);
+	(void)close(fd);
+	if (error == 0 && rename(fresh, path) != 0)
+		error = -errno;
+	if (error != 0)
+		(void)unlink(fresh);
+	return error != 0 ? error : sync_directory(path);
+}
+
+int
+own_pair_write(const char *path, EVP_PKEY *key, const struct span *chain,
+    size_t count, int64_t now, char why[static FEED_TEXT])
+{
+	X509 *leaf = count > 0 ? read_leaf(chain[0].text, chain[0].length) :
+	    NULL;
+	const char *fault = find_fault(leaf, key, now);
+	int error = -ENOMEM;
+	BIO *bio = NULL;
+	char *pem;
+	long length;
+
+	X509_free(leaf);
+	(void)snprintf(why, FEED_TEXT, "%s", fault != NULL ? fault : "");
+	if (fault != NULL)
+		return -EBADMSG;
+	bio = print_pair(key, chain, count);
+	if (bio != NULL) {
+		length = BIO_get_mem_data(bio, &pem);
+		error = replace(path, pem, (size_t)length);
+	}
+	BIO_free(bio);
+	if (error != 0)
+		(void)snprintf(why, FEED_TEXT, "%.150s: %s", path,
+		    strerror(-error));
+	return error;
+}
+
+bool
+own_pair_life(const char *path, int64_t *begin, int64_t *end)
+{
+	struct small_file file;
+	EVP_PKEY *key = NULL;
+	X509 *leaf = NULL;
+	BIO *bio;
+	bool sound;
+
+	if (small_file_read(path, &file) != 0)
+		return false;
+	leaf = read_leaf(file.octets, file.length);
+	bio = BIO_new_mem_buf(file.octets, (int)file.length);
+	if (bio != NULL)
+		key = PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL);
+	sound = leaf != NULL && key != NULL &&
+	    X509_check_private_key(leaf, key) == 1;
+	if (sound) {
+		*begin = seconds_of(X509_get0_notBefore(leaf));
+		*end = seconds_of(X509_get0_notAfter(leaf));
+	}
+	BIO_free(bio);
+	X509_free(leaf);
+	EVP_PKEY_free(key);
+	small_file_wipe(&file);
+	ERR_clear_error();
+	return sound;
+}
