@@ -480,6 +480,103 @@ child_sees_that_its_parent_is_gone(void)
 	CHECK(ended_well(in_child(wrong_parent)));
 }
 
+static bool
+feed_confined(void)
+{
+	/* As which user does not matter to the filter. */
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	    sandbox_feed() == 0;
+}
+
+static void *
+set_one(void *number)
+{
+	*(int *)number = 1;
+	return NULL;
+}
+
+/* Files, connections of IP, and a thread that resolves. */
+static int
+feed_as_allowed(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_port = htons(9) };
+	pthread_t thread;
+	int number = 0, fd;
+
+	if (!feed_confined())
+		return SETUP;
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	fd = open("/etc/passwd", O_RDONLY);
+	if (fd < 0 || read(fd, &number, 1) != 1 || close(fd) < 0)
+		return 1;
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || (connect(fd, (struct sockaddr *)&address,
+	    sizeof(address)) < 0 && errno != ECONNREFUSED))
+		return 2;
+	if (pthread_create(&thread, NULL, set_one, &number) != 0 ||
+	    pthread_join(thread, NULL) != 0 || number != 1)
+		return 3;
+	return DONE;
+}
+
+static void
+feed_may_do_its_work(void)
+{
+	CHECK(ended_well(in_child(feed_as_allowed)));
+}
+
+/* What libraries may try fails. */
+static int
+feed_as_refused(void)
+{
+	static const int families[] = { AF_UNIX, AF_PACKET, AF_ALG, AF_VSOCK };
+
+	if (!feed_confined())
+		return SETUP;
+	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+		if (socket(families[i], SOCK_DGRAM, 0) >= 0 || errno != EPERM)
+			return 1;
+	if (fork() >= 0 || errno != EPERM)
+		return 2;
+	if (kill(getppid(), SIGTERM) == 0 || errno != EPERM)
+		return 3;
+	if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+	    -1, 0) != MAP_FAILED)
+		return 4;
+	if (setuid(0) == 0 || chmod("/etc/passwd", 0644) == 0)
+		return 5;
+	return DONE;
+}
+
+static int
+feed_and_execute(void)
+{
+	char *const arguments[] = { (char[]){ "true" }, NULL };
+
+	if (!feed_confined())
+		return SETUP;
+	(void)execv("/bin/true", arguments);
+	return 1;
+}
+
+static int
+feed_and_trace(void)
+{
+	if (!feed_confined())
+		return SETUP;
+	(void)syscall(SYS_ptrace, 0, 0, 0, 0);
+	return 1;
+}
+
+static void
+feed_may_do_nothing_else(void)
+{
+	CHECK(ended_well(in_child(feed_as_refused)));
+	CHECK(died_of(in_child(feed_and_execute), SIGSYS));
+	CHECK(died_of(in_child(feed_and_trace), SIGSYS));
+}
+
 int
 main(void)
 {
@@ -491,6 +588,8 @@ main(void)
 	else
 		printf("SKIP worker_has_one_capability: needs root\n");
 	TEST(worker_calls_are_restricted);
+	TEST(feed_may_do_its_work);
+	TEST(feed_may_do_nothing_else);
 	TEST(child_keeps_its_own_files_only);
 	TEST(child_sees_that_its_parent_is_gone);
 	return test_summary();
