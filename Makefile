@@ -206,6 +206,7 @@ INSTALLED_DATA := \
 	troubleshooting.md:$(docdir):troubleshooting.md \
 	completion/nfdns.bash:$(bashdir):nfdns \
 	completion/nfdnsd.bash:$(bashdir):nfdnsd \
+	completion/nfdns-feed.bash:$(bashdir):nfdns-feed \
 	completion/_nfdns:$(zshdir):_nfdns
 
 INSTALLED_MAN := $(foreach page,$(notdir $(wildcard packaging/man/*.[0-9])),\

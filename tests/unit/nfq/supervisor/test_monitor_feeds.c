@@ -17,7 +17,7 @@
 #define MONOTONIC	5000000		/* milliseconds */
 
 static char directory[] = "/tmp/nfdns-monitor-XXXXXX";
-static char table[64];
+static char table[64], feed[] = "mesh";
 static struct mesh_source source;
 static struct config config;
 static struct supervisor s;
@@ -79,7 +79,7 @@ begin(uint32_t ttl_when_stale, uint32_t expire_after)
 	memset(&s, 0, sizeof(s));
 	memset(&report, 0, sizeof(report));
 	source = (struct mesh_source){ .path = table,
-		.feed = (char[]){ "mesh" }, .stale_after = 60,
+		.feed = feed, .stale_after = 60,
 		.ttl_when_stale = ttl_when_stale,
 		.expire_after = expire_after };
 	config = (struct config){ .feed_run_dir = directory,
