@@ -85,6 +85,32 @@ a_file_that_is_replaced(void)
 	watch_close(w);
 }
 
+/* Renamed whole, so there is nothing to wait for; another table waits still. */
+static void
+a_feeds_table_is_reported_at_once(void)
+{
+	struct watch *w;
+	int fd;
+
+	write_file("other", "one");
+	w = watch_of("other", false);
+	MUST(watch_add(w, path_of("fed"), WATCH_FEEDS, false) == 0);
+	for (int i = 0; i < 3; i++) {
+		write_file("fed.new", "two");
+		CHECK(rename(path_of("fed.new"), path_of("fed")) == 0);
+		CHECK(wait_for(w, WATCH_SETTLE_MS / 2) == WATCH_FEEDS);
+	}
+	CHECK(nothing_comes(w));
+	fd = open(path_of("other"), O_WRONLY | O_TRUNC);
+	MUST(fd >= 0);
+	CHECK(unlink(path_of("fed")) == 0);
+	CHECK(wait_for(w, WATCH_SETTLE_MS / 2) == WATCH_FEEDS);
+	(void)close(fd);
+	CHECK(wait_for(w, PATIENCE_MS) == WATCH_TABLES);
+	CHECK(unlink(path_of("other")) == 0);
+	watch_close(w);
+}
+
 static void
 a_file_that_is_written_slowly(void)
 {
@@ -344,6 +370,7 @@ main(void)
 
 	MUST(mkdtemp(directory) != NULL);
 	TEST(a_file_that_is_replaced);
+	TEST(a_feeds_table_is_reported_at_once);
 	TEST(a_file_that_is_written_slowly);
 	TEST(a_file_that_is_cut);
 	TEST(a_file_that_is_replaced_all_the_time);
