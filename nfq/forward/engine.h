@@ -78,6 +78,8 @@ struct engine_host {
 	void (*drop)(void *arg, struct engine_client *client);
 	/* Unpredictable octets (RFC 5452 section 9.2). */
 	void (*random)(void *arg, void *octets, size_t length);
+	/* Seconds since 1970, for signatures that expire (RFC 4034 3.1.5). */
+	uint32_t (*wall)(void *arg);
 };
 
 /* Counters since engine_new(); all only grow, but for "held" and "questions". */

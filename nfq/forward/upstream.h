@@ -53,8 +53,10 @@ void upstream_probed(struct upstream *upstream, monotime_t now,
     const struct forward_health_settings *health);
 
 /* Its loop probe, with that token, goes out now. */
-void upstream_loop_probed(struct upstream *upstream, monotime_t now,
-    uint64_t token, const struct forward_health_settings *health);
+void upstream_loop_probed(struct upstream *upstream, uint64_t token);
+
+/* That probe was answered or lost: if it has not come back, the loop is gone. */
+void upstream_loop_over(struct upstream *upstream, monotime_t now);
 
 /* The loop probe came back as a question to us. */
 void upstream_looped(struct upstream *upstream, monotime_t now,

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/forward/upstream.h"
+
+#include <string.h>
+
+#define WAIT_MIN_MS	250
+#define WAIT_MAX_MS	1000
+#define WAIT_UNKNOWN_MS	400	/* a server on another continent replies in it */
+
+const char *
+upstream_state_text(enum upstream_state state)
+{
+	static const char *const texts[] = {
+		[UPSTREAM_UP] = "up", [UPSTREAM_DOWN] = "down",
+		[UPSTREAM_LOOPING] = "looping",
+	};
+
+	return texts[state];
+}
+
+void
+upstream_init(struct upstream *up, monotime_t now,
+    const struct forward_health_settings *health)
+{
+	memset(up, 0, sizeof(*up));
+	up->since = now;
+	if (health->loops)
+		up->loop_at = now;
+}
+
+static void
+set_state(struct upstream *up, monotime_t now, enum upstream_state state)
+{
+	if (up->state != state)
+		up->since = now;
+	up->state = state;
+}
+
+void
+upstream_replied(struct upstream *up, monotime_t now, uint32_t rtt_us)
+{
+	int64_t error = (int64_t)rtt_us - up->srtt_us;
+
+	up->replies++;
+	up->lost = 0;
+	up->probe_at = MONOTIME_NEVER;
+	up->probe_ms = 0;
+	if (up->srtt_us == 0)
+		up->srtt_us = rtt_us;
+	else	/* RFC 6298 section 2.3: alpha is 1/8 */
+		up->srtt_us = (uint32_t)(up->srtt_us + error / 8);
+	if (up->srtt_us == 0)
+		up->srtt_us = 1;
+	if (up->state == UPSTREAM_DOWN)
+		set_state(up, now, UPSTREAM_UP);
+}
+
+void
+upstream_lost(struct upstream *up, monotime_t now,
+    const struct forward_health_settings *health)
+{
+	up->losses++;
+	if (up->lost < UINT32_MAX)
+		up->lost++;
+	if (up->lost > health->losses && up->state == UPSTREAM_UP)
+		set_state(up, now, UPSTREAM_DOWN);
+	if (!monotime_is_set(up->probe_at)) {
+		up->probe_at = now;
+		up->probe_ms = health->probe_ms;
+	}
+}
+
+void
+upstream_probed(struct upstream *up, monotime_t now,
+    const struct forward_health_settings *health)
+{
+	up->probes++;
+	up->probe_at = monotime_add_ms(now, up->probe_ms);
+	up->probe_ms = up->probe_ms > health->probe_max_ms / 2 ?
+	    health->probe_max_ms : up->probe_ms * 2;
+}
+
+void
+upstream_loop_probed(struct upstream *up, uint64_t token)
+{
+	up->loop_probes++;
+	up->loop_token = token;
+	up->loop_at = MONOTIME_NEVER;
+}
+
+void
+upstream_loop_over(struct upstream *up, monotime_t now)
+{
+	if (up->state != UPSTREAM_LOOPING || monotime_is_set(up->loop_at))
+		return;
+	up->lost = 0;
+	set_state(up, now, UPSTREAM_UP);
+}
+
+void
+upstream_looped(struct upstream *up, monotime_t now,
+    const struct forward_health_settings *health)
+{
+	set_state(up, now, UPSTREAM_LOOPING);
+	up->loop_at = monotime_add_ms(now, (int64_t)health->loop_retry_s * 1000);
+	up->probe_at = MONOTIME_NEVER;
+}
+
+uint32_t
+upstream_wait_ms(const struct upstream *up,
+    const struct forward_attempt_settings *attempts)
+{
+	uint64_t wait = (uint64_t)up->srtt_us * 3 / 1000;
+
+	if (attempts->wait_ms != 0)
+		return attempts->wait_ms;
+	if (up->srtt_us == 0)
+		return WAIT_UNKNOWN_MS;
+	return wait < WAIT_MIN_MS ? WAIT_MIN_MS :
+	    wait > WAIT_MAX_MS ? WAIT_MAX_MS : (uint32_t)wait;
+}
+
+/* Turns the servers by "by" places. */
+static void
+rotate(uint32_t *order, uint32_t n, uint32_t by)
+{
+	uint32_t old[FORWARD_PER_DOMAIN];
+
+	memcpy(old, order, n * sizeof(*order));
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = old[(i + by) % n];
+}
+
+static void
+shuffle(uint32_t *order, uint32_t n, uint64_t random)
+{
+	for (uint32_t i = n; i > 1; i--) {
+		uint32_t j = (uint32_t)(random % i), swap = order[i - 1];
+
+		order[i - 1] = order[j];
+		order[j] = swap;
+		random /= i;
+	}
+}
+
+/*
+ * Smaller is asked earlier: those that are up before those whose last attempt
+ * was lost (they are being probed) before those that are down; then, if speed
+ * counts, unknown ones, and the fastest.
+ */
+static uint64_t
+rank(const struct upstream *up, enum forward_select select)
+{
+	uint64_t class = up->state == UPSTREAM_DOWN ? 2 : up->lost > 0;
+
+	return class << 32 | (select == SELECT_FASTEST ? up->srtt_us : 0);
+}
+
+/* A stable sort: equal ones stay in the order that they are given in. */
+static void
+sort(uint32_t *order, uint32_t n, const struct upstream *all,
+    enum forward_select select)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t moved = order[i], j = i;
+		uint64_t own = rank(&all[moved], select);
+
+		for (; j > 0 && rank(&all[order[j - 1]], select) > own; j--)
+			order[j] = order[j - 1];
+		order[j] = moved;
+	}
+}
+
+uint32_t
+upstream_order(const struct forward_domain *domain,
+    const struct upstream *all, uint32_t turn, uint64_t random,
+    uint32_t order[static FORWARD_PER_DOMAIN])
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < domain->upstreams; i++)
+		if (all[domain->upstream[i]].state != UPSTREAM_LOOPING)
+			order[n++] = domain->upstream[i];
+	if (n > 1 && domain->select == SELECT_ROUND_ROBIN)
+		rotate(order, n, turn % n);
+	if (domain->select == SELECT_RANDOM)
+		shuffle(order, n, random);
+	sort(order, n, all, domain->select);
+	return n;
+}
