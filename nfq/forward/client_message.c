@@ -57,7 +57,7 @@ choose_options(const struct client_message *how, const struct message *m,
     struct message_options *options, bool *ede)
 {
 	options->length = 0;
-	if (m != NULL && m->edns)
+	if (m->edns)
 		message_options(options, m);
 	*ede = how->ede != EDE_NONE && !has_ede(options);
 	return options->length + (*ede ? EDE_OCTETS : 0);
@@ -150,7 +150,7 @@ write_all(const struct client_message *how, const struct message *m,
 	struct wire_writer w = wire_writer_over(out, limit);
 
 	/* A message without a question has no records either: message_fit(). */
-	if (m != NULL && m->count[QUESTIONS] == 1) {
+	if (m->count[QUESTIONS] == 1) {
 		last = sections_that_fit(how, m, limit - opt);
 		if (last == QUESTIONS && m->end[ADDITIONAL] >
 		    m->end[QUESTIONS])
@@ -189,7 +189,8 @@ size_t
 client_message_error(const struct client_message *how, uint16_t rcode,
     uint8_t *out, size_t size)
 {
+	const struct message none = { 0 };
 	uint16_t flags = flags_of(how, rcode & DNS_RCODE_MASK);
 
-	return write_all(how, NULL, flags, rcode, out, size);
+	return write_all(how, &none, flags, rcode, out, size);
 }
