@@ -546,16 +546,16 @@ kind_that_goes(void)
 static void
 back_off(void)
 {
+	const struct reflector_end lost = { .cause = FEED_CAUSE_CONNECT,
+	    .why = "no" };
 	int64_t least = INT64_MAX, most = 0, sum = 0;
 
 	begin("services");
 	for (int i = 0; i < 100; i++) {
-		const struct reflector_end end = { .cause = FEED_CAUSE_CONNECT,
-		    .why = "no" };
 		int64_t delay;
 
 		(void)ask();
-		(void)reflector_end(&r, now, (uint64_t)i * 7919 % 30000, &end);
+		(void)reflector_end(&r, now, (uint64_t)i * 7919 % 30000, &lost);
 		delay = monotime_ms_since(reflector_deadline(&r), now);
 		least = delay < least ? delay : least;
 		most = delay > most ? delay : most;
@@ -565,7 +565,7 @@ back_off(void)
 	/* Two calm minutes, and it begins anew. */
 	(void)ask();
 	now = monotime_add_ms(now, 130000);
-	lose(FEED_CAUSE_CONNECT);
+	(void)reflector_end(&r, now, BACKOFF_MOST_MS, &lost);
 	CHECK(monotime_ms_since(reflector_deadline(&r), now) <=
 	    BACKOFF_FIRST_MS);
 }
