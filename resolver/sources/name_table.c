@@ -69,13 +69,6 @@ read_info(struct name_table_entry *entry, struct span octets)
 		entry->fault = fault_cut;
 }
 
-static struct name_table_texts
-texts_of(struct span entry, uint32_t number)
-{
-	return (struct name_table_texts){ .entry = protobuf_inside(entry),
-		.info = protobuf_over(entry.text, 0), .number = number };
-}
-
 /* Several values of one entry are merged (protocol buffers: last one wins). */
 static void
 read_entry(struct name_table_entry *entry, struct span octets)
@@ -85,9 +78,7 @@ read_entry(struct name_table_entry *entry, struct span octets)
 	struct protobuf_field field;
 
 	*entry = (struct name_table_entry){ .octets = octets, .host = none,
-		.registry = none, .shortname = none, .namespace = none,
-		.ips = texts_of(octets, INFO_IPS),
-		.alt_hosts = texts_of(octets, INFO_ALT_HOSTS) };
+		.registry = none, .shortname = none, .namespace = none };
 	while (protobuf_next(&message, &field)) {
 		if (field.number == ENTRY_HOST)
 			take_text(entry, &field, &entry->host);
@@ -128,6 +119,25 @@ name_table_next(struct name_table_walk *walk, struct name_table_entry *entry)
 	}
 	entry->field = at;
 	return true;
+}
+
+static struct name_table_texts
+texts_of(struct span entry, uint32_t number)
+{
+	return (struct name_table_texts){ .entry = protobuf_inside(entry),
+		.info = protobuf_over(entry.text, 0), .number = number };
+}
+
+struct name_table_texts
+name_table_ips(const struct name_table_entry *entry)
+{
+	return texts_of(entry->octets, INFO_IPS);
+}
+
+struct name_table_texts
+name_table_alt_hosts(const struct name_table_entry *entry)
+{
+	return texts_of(entry->octets, INFO_ALT_HOSTS);
 }
 
 bool

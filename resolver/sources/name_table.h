@@ -33,7 +33,7 @@ struct name_table_walk {
 	struct protobuf message;
 };
 
-/* Texts of an entry, each yielded by name_table_text(). */
+/* Texts of an entry, which name_table_text() yields one by one. */
 struct name_table_texts {
 	struct protobuf entry, info;
 	uint32_t number;
@@ -47,7 +47,6 @@ struct name_table_entry {
 	struct span host;
 	struct span registry, shortname, namespace;
 	size_t ip_count, alt_host_count;
-	struct name_table_texts ips, alt_hosts;
 };
 
 struct name_table_walk name_table_walk_over(const void *octets, size_t length);
@@ -69,6 +68,11 @@ name_table_offset(const struct name_table_walk *walk)
 {
 	return (size_t)(walk->message.at - walk->start);
 }
+
+/* Addresses as text, and further names; borrowed from the message. */
+struct name_table_texts name_table_ips(const struct name_table_entry *entry);
+struct name_table_texts name_table_alt_hosts(
+    const struct name_table_entry *entry);
 
 /* The next of these texts.  False behind the last one. */
 bool name_table_text(struct name_table_texts *texts, struct span *text);

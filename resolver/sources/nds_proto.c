@@ -76,10 +76,10 @@ add(struct reading *r, const struct name_table_entry *from,
 	if (error != 0)
 		return error;
 	if (from->ip_count > 0)
-		collect(r, from->ips, &used);
+		collect(r, name_table_ips(from), &used);
 	entry.ips = (struct nds_texts){ r->texts, used };
 	if (from->alt_host_count > 0) {
-		collect(r, from->alt_hosts, &used);
+		collect(r, name_table_alt_hosts(from), &used);
 		entry.alternates = (struct nds_texts){
 			r->texts + from->ip_count, from->alt_host_count };
 	}

@@ -27,6 +27,8 @@ read_varint(struct protobuf *p, unsigned int most)
 {
 	uint64_t value = 0;
 
+	if (!p->failed && p->at < p->end && (*p->at & 0x80) == 0)
+		return *p->at++;
 	for (unsigned int i = 0; i < most; i++) {
 		const uint8_t *octet = take(p, 1);
 
@@ -122,7 +124,7 @@ skip_group(struct protobuf *p, uint32_t number)
 }
 
 bool
-protobuf_next(struct protobuf *p, struct protobuf_field *field)
+protobuf_next_any(struct protobuf *p, struct protobuf_field *field)
 {
 	if (p->failed || p->at == p->end)
 		return false;

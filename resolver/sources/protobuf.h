@@ -59,7 +59,28 @@ protobuf_inside(struct span octets)
 	return protobuf_over(octets.text, octets.length);
 }
 
-/* The next field.  False at the end of the message and on failure. */
-bool protobuf_next(struct protobuf *p, struct protobuf_field *field);
+/* As protobuf_next(), of which it is the rare and longer part. */
+bool protobuf_next_any(struct protobuf *p, struct protobuf_field *field);
+
+/*
+ * The next field.  False at the end of the message and on failure.  Nearly all
+ * fields of a name table have a tag and a length of one octet each: these are
+ * read here.
+ */
+static inline bool
+protobuf_next(struct protobuf *p, struct protobuf_field *field)
+{
+	const uint8_t *at = p->at;
+	const size_t left = (size_t)(p->end - at);
+
+	if (p->failed || left < 2 || (at[0] & 0x87) != PROTOBUF_OCTETS ||
+	    at[0] < 1 << 3 || at[1] > 0x7f || at[1] > left - 2)
+		return protobuf_next_any(p, field);
+	field->number = at[0] >> 3;
+	field->type = PROTOBUF_OCTETS;
+	field->octets = (struct span){ (const char *)at + 2, at[1] };
+	p->at = at + 2 + at[1];
+	return true;
+}
 
 #endif

@@ -5,19 +5,31 @@
 
 #define HIGH_BITS	UINT64_C(0x8080808080808080)
 
-/* How many octets of ASCII text begins with, in steps of eight. */
-static size_t
-skip_ascii(const char *text, size_t length)
+static uint64_t
+eight_octets(const char *text)
 {
-	size_t at = 0;
 	uint64_t octets;
 
-	for (; length - at >= sizeof(octets); at += sizeof(octets)) {
-		memcpy(&octets, text + at, sizeof(octets));
-		if ((octets & HIGH_BITS) != 0)
-			break;
+	memcpy(&octets, text, sizeof(octets));
+	return octets;
+}
+
+/* Whether it is ASCII: looks at the last octets twice rather than singly. */
+static bool
+is_ascii(const char *text, size_t length)
+{
+	uint64_t seen = 0;
+	size_t at;
+
+	if (length < sizeof(seen)) {
+		for (at = 0; at < length; at++)
+			seen |= (uint8_t)text[at];
+		return (seen & HIGH_BITS) == 0;
 	}
-	return at;
+	for (at = 0; length - at > sizeof(seen); at += sizeof(seen))
+		seen |= eight_octets(text + at);
+	seen |= eight_octets(text + length - sizeof(seen));
+	return (seen & HIGH_BITS) == 0;
 }
 
 /*
@@ -51,8 +63,10 @@ bool
 span_is_utf8(struct span span)
 {
 	const uint8_t *p = (const uint8_t *)span.text;
-	size_t at = skip_ascii(span.text, span.length);
+	size_t at = 0;
 
+	if (is_ascii(span.text, span.length))
+		return true;
 	while (at < span.length) {
 		size_t length = character(p + at, span.length - at);
 

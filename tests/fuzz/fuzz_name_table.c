@@ -47,8 +47,8 @@ check_entries(const struct name_table *table)
 		check_inside(table, entry.registry);
 		check_inside(table, entry.shortname);
 		check_inside(table, entry.namespace);
-		check_texts(table, entry.ips);
-		check_texts(table, entry.alt_hosts);
+		check_texts(table, name_table_ips(&entry));
+		check_texts(table, name_table_alt_hosts(&entry));
 		check(name_table_find(table, entry.host, &found));
 		check(span_equal(found.host, entry.host));
 		check(found.field >= entry.field);

@@ -46,8 +46,8 @@ print_entry(const struct name_table_entry *entry)
 		printf("%s.", i > 0 ? " " : "");
 		print_hex(*texts[i]);
 	}
-	print_texts(entry->ips);
-	print_texts(entry->alt_hosts);
+	print_texts(name_table_ips(entry));
+	print_texts(name_table_alt_hosts(entry));
 	putchar('\n');
 }
 

@@ -59,10 +59,10 @@ an_entry_has_all_its_parts(void)
 	CHECK(is(e.host, "web.shop.svc.mesh.test"));
 	CHECK(is(e.registry, "Kubernetes") && is(e.shortname, "web") &&
 	    is(e.namespace, "shop"));
-	CHECK(texts_are(e.ips, ips, 3));
-	CHECK(texts_are(e.alt_hosts, hosts, 2));
+	CHECK(texts_are(name_table_ips(&e), ips, 3));
+	CHECK(texts_are(name_table_alt_hosts(&e), hosts, 2));
 	/* Once more: the entry was not used up. */
-	CHECK(texts_are(e.ips, ips, 3));
+	CHECK(texts_are(name_table_ips(&e), ips, 3));
 	CHECK(e.field == m.octets);
 	CHECK(!name_table_next(&walk, &e) && !name_table_failed(&walk));
 	CHECK(name_table_offset(&walk) == m.length);
@@ -85,7 +85,7 @@ values_of_one_key_are_merged(void)
 	walk = name_table_walk_over(m.octets, m.length);
 	CHECK(name_table_next(&walk, &e) && e.fault == NULL);
 	CHECK(is(e.host, "y") && is(e.registry, "b") && is(e.shortname, "s"));
-	CHECK(texts_are(e.ips, ips, 2));
+	CHECK(texts_are(name_table_ips(&e), ips, 2));
 }
 
 static void
@@ -181,7 +181,7 @@ of_entries_with_one_host_the_last_counts(void)
 	table = opened(&m);
 	CHECK(table.names == 2 && table.replaced == 1 && table.faulty == 1);
 	CHECK(name_table_find(&table, span_of("a.test"), &e));
-	CHECK(texts_are(e.ips, ips, 1));
+	CHECK(texts_are(name_table_ips(&e), ips, 1));
 	walk = name_table_walk_over(m.octets, m.length);
 	while (name_table_next(&walk, &e))
 		counting += name_table_counts(&table, &e);
