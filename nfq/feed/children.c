@@ -55,9 +55,21 @@ add_child(struct children *children, const struct feed_config *feed)
 	return 0;
 }
 
+/* Whether a feed of that name is wanted. */
+static bool
+is_wanted(const struct children *children, const char *name)
+{
+	for (size_t i = 0; i < children->config->feed_count; i++)
+		if (strcmp(children->config->feeds[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 static void
 remove_child(struct children *children, struct feed_child *c)
 {
+	if (!is_wanted(children, c->name))
+		feed_status_remove(children->config->run_dir, c->name);
 	free_child(c);
 	*c = children->list[--children->count];
 }
