@@ -19,8 +19,8 @@ class Feed:
         self.lines = []
         self.changed = threading.Condition()
         self.process = subprocess.Popen(
-            [*map(str, wrapper), str(shared.BUILD / "tools/kubefeed"), str(kubeconfig), str(self.table),
-             *map(str, options)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [*map(str, (*wrapper, shared.BUILD / "tools/kubefeed", kubeconfig, self.table,
+                        *options))], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
