@@ -61,7 +61,7 @@ start(struct ca *ca, monotime_t now, uint64_t random)
 {
 	const struct link_options options = { .config = ca->config,
 		.path = CA_PATH, .ping_ms = KEEPALIVE_INTERVAL_MS,
-		.gave_time = true };
+		.gave_time = true, .refused = ca->refused };
 
 	ca->key = own_pair_key();
 	ca->link = ca->key != NULL ? link_new(&options, now) : NULL;
@@ -147,7 +147,7 @@ take_answer(struct ca *ca, const uint8_t *octets, size_t length,
 	}
 	ca->host->report(ca->host->arg, FEED_NOTICE,
 	    "a new certificate for this machine is in place");
-	ca->complained = false;
+	ca->complained = ca->refused = false;
 	backoff_reset(&ca->backoff);
 	/* Whatever life the server gives them: not more than one in that time. */
 	ca->due = monotime_add_ms(now, CA_APART_MS);
@@ -161,6 +161,7 @@ take_end(struct ca *ca, monotime_t now, uint64_t random)
 	char why[FEED_TEXT];
 
 	(void)snprintf(why, sizeof(why), "%s", end->why);
+	ca->refused = end->refused && ca->config->token != NULL;
 	fail(ca, why, end->cause == FEED_CAUSE_STATUS &&
 	    grpc_status_is_lasting(end->status) ?
 	    backoff_slow_ms(&ca->backoff, random) :

@@ -28,6 +28,7 @@ struct ca {
 	monotime_t due;				/* to look, or to ask */
 	monotime_t deadline;			/* of the answer */
 	struct backoff backoff;
+	bool refused;				/* the pair, by the server */
 	bool complained;			/* of the failure that lasts */
 };
 

@@ -24,6 +24,7 @@ fail_address(struct link *l, enum feed_cause cause, const char *why,
 	char text[FEED_TEXT];
 
 	(void)snprintf(text, sizeof(text), "%.60s: %.180s", l->peer, why);
+	l->end.refused |= l->transport.trouble == TLS_TROUBLE_REFUSED;
 	transport_close(&l->transport);
 	if (l->tried == l->addresses.count)
 		link_fail(l, cause, "%s", text);
@@ -114,7 +115,7 @@ prepare_tls(struct link *l, struct tls_client *client)
 	if (l->options.config->plaintext)
 		return true;
 	error = tls_client_new(client, l->options.config, l->host,
-	    (int64_t)(realtime_ns() / 1000000000), why);
+	    (int64_t)(realtime_ns() / 1000000000), l->options.refused, why);
 	if (error != 0) {
 		link_fail(l, FEED_CAUSE_TLS, "%s", why);
 		return false;
@@ -274,8 +275,8 @@ step_handshake(struct link *l, monotime_t now)
 	if (error == 0)
 		begin_call(l, now);
 	else if (error != -EAGAIN)
-		fail_address(l, l->transport.tls_failed ? FEED_CAUSE_TLS :
-		    FEED_CAUSE_RESET, why, now);
+		fail_address(l, l->transport.trouble == TLS_TROUBLE_NETWORK ?
+		    FEED_CAUSE_RESET : FEED_CAUSE_TLS, why, now);
 	else if (monotime_is_past(now, l->deadline))
 		fail_address(l, FEED_CAUSE_TIMEOUT,
 		    "the TLS handshake took too long", now);

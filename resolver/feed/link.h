@@ -35,6 +35,7 @@ struct link_options {
 	size_t turn;			/* the address to begin with */
 	/* A pair whose halves do not match was seen before: use the token. */
 	bool gave_time;
+	bool refused;			/* the server refused the pair: likewise */
 };
 
 /* Why it is over. */
@@ -42,6 +43,7 @@ struct link_end {
 	enum feed_cause cause;
 	unsigned int status;		/* gRPC's; GRPC_UNAVAILABLE if it had none */
 	bool torn;			/* the pair's halves do not match */
+	bool refused;			/* the server does not accept the pair */
 	bool too_many_pings;
 	char why[FEED_TEXT];
 };

@@ -144,8 +144,9 @@ read_once(struct link *l, monotime_t now)
 	if (n == -EAGAIN)
 		return false;
 	if (n <= 0) {
-		lose(l, l->transport.tls_failed ? FEED_CAUSE_TLS :
-		    FEED_CAUSE_RESET,
+		l->end.refused = l->transport.trouble == TLS_TROUBLE_REFUSED;
+		lose(l, l->transport.trouble == TLS_TROUBLE_NETWORK ?
+		    FEED_CAUSE_RESET : FEED_CAUSE_TLS,
 		    n == 0 ? "the server closed the connection" : why);
 		return false;
 	}

@@ -179,7 +179,7 @@ is_absent(const char *path)
 
 static enum tls_pair
 set_pair(SSL_CTX *context, struct tls_client *client,
-    const struct feed_config *config, int64_t now)
+    const struct feed_config *config, int64_t now, bool refused)
 {
 	enum tls_pair pair = TLS_PAIR_TORN;
 	EVP_PKEY *key = NULL;
@@ -197,6 +197,11 @@ set_pair(SSL_CTX *context, struct tls_client *client,
 		key = read_key(config->key, client->why);
 	if (key != NULL)
 		pair = check_pair(client, config, leaf, key, now);
+	if (pair == TLS_PAIR_GOOD && refused) {
+		say(client->why, "the server refused cert %.150s",
+		    config->cert);
+		pair = TLS_PAIR_REFUSED;
+	}
 	if (pair == TLS_PAIR_GOOD &&
 	    (SSL_CTX_use_certificate(context, leaf) != 1 ||
 	    SSL_CTX_use_PrivateKey(context, key) != 1)) {
@@ -255,7 +260,7 @@ set_rules(SSL_CTX *context)
 
 int
 tls_client_new(struct tls_client *client, const struct feed_config *config,
-    const char *host, int64_t now, char why[static FEED_TEXT])
+    const char *host, int64_t now, bool refused, char why[static FEED_TEXT])
 {
 	SSL_CTX *context = SSL_CTX_new(TLS_client_method());
 	int error = -ENOMEM;
@@ -267,7 +272,7 @@ tls_client_new(struct tls_client *client, const struct feed_config *config,
 	error = set_roots(context, config->root_cert, why);
 	if (error != 0)
 		goto out;
-	client->pair = set_pair(context, client, config, now);
+	client->pair = set_pair(context, client, config, now, refused);
 	client->ssl = SSL_new(context);
 	if (client->ssl == NULL || !set_host(client->ssl, host)) {
 		SSL_free(client->ssl);
@@ -298,7 +303,7 @@ is_about_certificates(int alert)
 	    alert == SSL_AD_UNKNOWN_CA || alert == SSL_AD_ACCESS_DENIED;
 }
 
-static void
+static enum tls_trouble
 explain_alert(int alert, bool offered, char why[static FEED_TEXT])
 {
 	const char *name = SSL_alert_desc_string_long(alert);
@@ -310,9 +315,11 @@ explain_alert(int alert, bool offered, char why[static FEED_TEXT])
 		say(why, "the server refused the client certificate: %s", name);
 	else
 		say(why, "the server refused the TLS handshake: %s", name);
+	return offered && is_about_certificates(alert) ? TLS_TROUBLE_REFUSED :
+	    TLS_TROUBLE_TLS;
 }
 
-bool
+enum tls_trouble
 tls_explain(const SSL *ssl, int result, bool offered,
     char why[static FEED_TEXT])
 {
@@ -327,7 +334,7 @@ tls_explain(const SSL *ssl, int result, bool offered,
 	    reason == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
 		say(why, "%s", what == SSL_ERROR_SYSCALL && saved != 0 ?
 		    strerror(saved) : "the server closed the connection");
-		return false;
+		return TLS_TROUBLE_NETWORK;
 	}
 	text = ERR_reason_error_string(code);
 	if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED)
@@ -335,8 +342,9 @@ tls_explain(const SSL *ssl, int result, bool offered,
 		    X509_verify_cert_error_string(verify));
 	else if (reason > SSL_AD_REASON_OFFSET &&
 	    reason <= SSL_AD_REASON_OFFSET + UCHAR_MAX)
-		explain_alert(reason - SSL_AD_REASON_OFFSET, offered, why);
+		return explain_alert(reason - SSL_AD_REASON_OFFSET, offered,
+		    why);
 	else
 		say(why, "TLS: %s", text != NULL ? text : "unknown error");
-	return true;
+	return TLS_TROUBLE_TLS;
 }

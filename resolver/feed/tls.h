@@ -18,7 +18,15 @@ enum tls_pair {
 	TLS_PAIR_ABSENT,		/* no such files, or none configured */
 	TLS_PAIR_TORN,			/* unreadable, or not of one another */
 	TLS_PAIR_EXPIRED,		/* or not valid yet */
+	TLS_PAIR_REFUSED,		/* good for us, but not for the server */
 	TLS_PAIR_GOOD,			/* offered to the server */
+};
+
+/* Why a connection failed. */
+enum tls_trouble {
+	TLS_TROUBLE_NETWORK,		/* TLS has nothing to do with it */
+	TLS_TROUBLE_TLS,
+	TLS_TROUBLE_REFUSED,		/* the server refused our certificate */
 };
 
 struct tls_client {
@@ -31,11 +39,12 @@ struct tls_client {
 /*
  * A connection that is not yet bound to a socket: TLS 1.2 at least, ALPN "h2",
  * the server's certificate checked against the roots and for "host", which may
- * be an IP address.  "now" is the time of day in seconds.  Returns 0; -EINVAL,
- * and the reason, if there are no roots; -ENOMEM.
+ * be an IP address.  "now" is the time of day in seconds.  "refused": the server
+ * has refused the pair, it is not offered.  Returns 0; -EINVAL, and the reason,
+ * if there are no roots; -ENOMEM.
  */
 int tls_client_new(struct tls_client *client, const struct feed_config *config,
-    const char *host, int64_t now, char why[static FEED_TEXT])
+    const char *host, int64_t now, bool refused, char why[static FEED_TEXT])
     __attribute__((warn_unused_result));
 
 /* After the handshake: whether the server speaks HTTP/2. */
@@ -45,9 +54,8 @@ bool tls_speaks_http2(const SSL *ssl);
  * Why a call of OpenSSL failed, in words; "offered": we showed a certificate.
  * Under TLS 1.3 the server refuses a certificate only after our handshake was
  * successful: the alert comes with what is read first (RFC 8446, 4.4.2.4).
- * Returns whether it is TLS itself that failed, and not the network.
  */
-bool tls_explain(const SSL *ssl, int result, bool offered,
+enum tls_trouble tls_explain(const SSL *ssl, int result, bool offered,
     char why[static FEED_TEXT]);
 
 #endif

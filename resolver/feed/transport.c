@@ -11,8 +11,6 @@
 
 #include <openssl/err.h>
 
-#include "resolver/feed/tls.h"
-
 int
 transport_connect(struct transport *transport,
     const struct resolve_address *address)
@@ -68,7 +66,7 @@ tls_result(struct transport *t, int result, char why[static FEED_TEXT])
 		t->wants_write = true;
 		return -EAGAIN;
 	default:
-		t->tls_failed = tls_explain(t->ssl, result, t->offered, why);
+		t->trouble = tls_explain(t->ssl, result, t->offered, why);
 		return -ECONNABORTED;
 	}
 }
@@ -95,7 +93,7 @@ transport_handshake(struct transport *transport, char why[static FEED_TEXT])
 		return tls_result(transport, result, why);
 	if (tls_speaks_http2(transport->ssl))
 		return 0;
-	transport->tls_failed = true;
+	transport->trouble = TLS_TROUBLE_TLS;
 	(void)snprintf(why, FEED_TEXT, "the server does not speak HTTP/2: it "
 	    "did not choose \"h2\" (ALPN)");
 	return -ECONNABORTED;

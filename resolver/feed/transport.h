@@ -11,13 +11,14 @@
 
 #include "resolver/feed/feed.h"
 #include "resolver/feed/resolve.h"
+#include "resolver/feed/tls.h"
 
 /* Begin with TRANSPORT_INIT; owns both. */
 struct transport {
 	int fd;
 	SSL *ssl;			/* NULL: plain */
 	bool offered;			/* a client certificate */
-	bool tls_failed;		/* what failed was TLS, not the network */
+	enum tls_trouble trouble;	/* what failed */
 	bool wants_write;		/* TLS has something to write */
 };
 

@@ -84,7 +84,8 @@ start_stream(struct xds_session *x, monotime_t now)
 {
 	const struct link_options options = { .config = x->config,
 		.path = DISCOVERY_PATH, .ping_ms = x->ping_ms,
-		.turn = x->turn, .gave_time = x->gave_time };
+		.turn = x->turn, .gave_time = x->gave_time,
+		.refused = x->refused };
 	struct feed_status *status = x->host->status;
 
 	node_machine_read(&x->config->node, &x->machine);
@@ -124,6 +125,8 @@ learn(struct xds_session *x, const struct ads *a, const struct link_end *end)
 		x->ping_ms = keepalive_slower(x->ping_ms);
 	/* Once; then it is not in the middle of a change, but wrong. */
 	x->gave_time = end->torn;
+	/* The next attempt is the token's, and the one after it the pair's. */
+	x->refused = end->refused && x->config->token != NULL;
 	/* An address that lets us in and then is of no use: try another. */
 	if (a->asked && !a->answered)
 		x->turn++;
@@ -261,7 +264,7 @@ accept_table(struct xds_session *x, struct ads *a, monotime_t now)
 		x->steady = monotime_add_ms(now, XDS_STEADY_MS);
 	x->refused_ms = XDS_REFUSED_MS;
 	x->turn = 0;
-	x->gave_time = false;
+	x->gave_time = x->refused = false;
 	*status->error = '\0';
 }
 

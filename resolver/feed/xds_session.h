@@ -67,6 +67,7 @@ struct xds_session {
 	int64_t ping_ms;
 	size_t turn;			/* of addresses */
 	bool gave_time;			/* to whoever writes the pair */
+	bool refused;			/* the pair, by the server */
 	bool changed;			/* the status, for the host */
 	struct xds_again again;
 	uint64_t random;
