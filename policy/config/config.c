@@ -49,7 +49,7 @@ config_parse(struct config **config, const char *path, const char *text,
 	if (load.path == NULL || copy == NULL)
 		diag_add(diag, DIAG_ERROR, path, 0, "cannot be read: %s",
 		    strerror(errno));
-	else if (config_file_parse(&load, copy, length)) {
+	else if (config_file_parse(&load, text, length)) {
 		load.config->answers.tcp = load.config->capture.tcp;
 		load.config->machine_search =
 		    complete_search(&load.config->mesh);

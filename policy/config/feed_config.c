@@ -60,7 +60,6 @@ feed_config_parse(struct feeds_config **config, const char *path,
     const char *text, size_t length, struct diag *diag)
 {
 	struct feeds_config *c = calloc(1, sizeof(*c));
-	char *copy = strndup(text, length);
 	char *absolute = config_file_absolute(path);
 	struct config_load load = {
 		.base = c, .diag = diag, .file = path, .path = absolute,
@@ -69,13 +68,12 @@ feed_config_parse(struct feeds_config **config, const char *path,
 	bool fine = false;
 
 	*config = NULL;
-	if (c == NULL || copy == NULL || absolute == NULL)
+	if (c == NULL || absolute == NULL)
 		diag_add(diag, DIAG_ERROR, path, 0, "cannot be read: %s",
 		    strerror(errno));
 	else
-		fine = config_file_parse(&load, copy, length);
+		fine = config_file_parse(&load, text, length);
 	free(absolute);
-	free(copy);
 	if (!fine) {
 		feed_config_free(c);
 		return -EINVAL;

@@ -271,16 +271,26 @@ config_file_parse(const struct config_load *load, const char *text,
 {
 	config_t file, defaults;
 	size_t errors = load->diag->errors;
+	char *copy;
 
+	/* First: a text with a NUL in it would be cut off there. */
+	if (!config_syntax_check(load->file, text, length, load->diag))
+		return false;
+	copy = strndup(text, length);
+	if (copy == NULL) {
+		diag_add(load->diag, DIAG_ERROR, load->file, 0,
+		    "out of memory");
+		return false;
+	}
 	config_init(&file);
 	config_init(&defaults);
-	if (config_syntax_check(load->file, text, length, load->diag) &&
-	    parse_tree(&file, load->file, text, load->diag) &&
+	if (parse_tree(&file, load->file, copy, load->diag) &&
 	    parse_defaults(&defaults, load)) {
 		check_keys(load, config_root_setting(&file));
 		read_options(load, &file, &defaults);
 	}
 	config_destroy(&defaults);
 	config_destroy(&file);
+	free(copy);
 	return load->diag->errors == errors;
 }

@@ -28,8 +28,8 @@ char *config_file_absolute(const char *path)
 
 /*
  * Reads every option of load's table, from the text or its default, into
- * load->base.  text has length octets and a NUL behind them.  Every error goes
- * to load->diag; returns whether there is none.
+ * load->base.  text need not end with a NUL.  Every error goes to load->diag;
+ * returns whether there is none.
  */
 bool config_file_parse(const struct config_load *load, const char *text,
     size_t length) __attribute__((warn_unused_result));
