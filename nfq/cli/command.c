@@ -19,6 +19,7 @@ enum {
 	NEED_CONFIG = 1,	/* a valid configuration file */
 	NEED_DAEMON = 2,	/* a running daemon, which run_dir leads to */
 	NEED_ROOT = 4,		/* root, or the capability that stands for it */
+	ARGUMENTS = 8,		/* no need: it reads its arguments itself */
 };
 
 static const char *const needs[] = { "a valid configuration",
@@ -57,6 +58,9 @@ static const struct command {
 	  0 },
 	{ "reload", "--force", cmd_reload_forced,
 	  NEED_CONFIG | NEED_DAEMON | NEED_ROOT, 0 },
+	{ "join", NULL, cmd_join, NEED_CONFIG | NEED_ROOT | ARGUMENTS, 0 },
+	{ "join", "--print-role", cmd_join_role, 0, 0 },
+	{ "leave", NULL, cmd_leave, NEED_CONFIG | NEED_ROOT | ARGUMENTS, 0 },
 };
 
 /* The commands' help; usage NULL: the command prints its own. */
@@ -70,6 +74,9 @@ static const struct {
 	  rules_usage },
 	{ "table", "mesh tables: compile, list, get, addresses, diff",
 	  NULL },
+	{ "join", "connect to a mesh's or a cluster's control plane",
+	  join_usage },
+	{ "leave", "undo what join did", leave_usage },
 	{ "reload", "make the daemon load configuration and tables again",
 	  reload_usage },
 };
@@ -154,8 +161,11 @@ find_command(int argc, char **argv)
 {
 	const char *word = argc > 1 && !is_help(argv[1]) ? argv[1] : NULL;
 	const struct command *command = find_row(argv[0], word);
+	const struct command *plain = find_row(argv[0], NULL);
 
-	if (find_row(argv[0], NULL) == NULL) {
+	if (command == NULL && plain != NULL && (plain->need & ARGUMENTS) != 0)
+		return plain;
+	if (plain == NULL) {
 		refuse_name(argv[0]);
 		return NULL;
 	}
@@ -163,7 +173,8 @@ find_command(int argc, char **argv)
 		refuse_word(argv[0], word);
 		return NULL;
 	}
-	for (int i = 2; i < argc && command->run != cmd_table; i++)
+	for (int i = 2; i < argc && command->run != cmd_table &&
+	    (command->need & ARGUMENTS) == 0; i++)
 		if (!is_help(argv[i])) {
 			refuse_word(argv[0], argv[i]);
 			return NULL;

@@ -41,6 +41,11 @@ extern const char reload_usage[];
 int cmd_reload(const struct config *config, int argc, char **argv);
 int cmd_reload_forced(const struct config *config, int argc, char **argv);
 
+extern const char join_usage[], leave_usage[];
+int cmd_join(const struct config *config, int argc, char **argv);
+int cmd_join_role(const struct config *config, int argc, char **argv);
+int cmd_leave(const struct config *config, int argc, char **argv);
+
 /*
  * For a configuration that "nfdns reload" found to be invalid: the daemon in
  * run_dir, if one runs, reads it too, so that its log and status show the

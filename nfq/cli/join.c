@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <sys/types.h>
+#include <errno.h>
+#include <getopt.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nfq/cli/commands.h"
+#include "nfq/cli/confirm.h"
+#include "nfq/cli/first_table.h"
+#include "nfq/cli/message.h"
+#include "nfq/join/kubeconfig_copy.h"
+#include "nfq/join/plan.h"
+#include "nfq/join/units.h"
+#include "nfq/process/diag_print.h"
+#include "nfq/process/exit_code.h"
+#include "policy/status/status.h"
+#include "resolver/sources/feed_file.h"
+#include "resolver/text/suggest.h"
+
+#define PROGRAM		"nfdns join"
+#define FEED_GROUP	"nfdns-feed"
+#define WAIT_S		60
+#define MAX_WAIT_S	86400
+#define MAX_NAMESPACES	64
+
+const char join_usage[] =
+    "usage: nfdns [-c FILE] join [OPTION ...] DIRECTORY\n"
+    "       nfdns [-c FILE] join [OPTION ...] --kubeconfig FILE\n"
+    "       nfdns join --print-role\n"
+    "\n"
+    "Connects this machine to a control plane: to istiod, as the files say that\n"
+    "\"istioctl x workload entry configure\" wrote into DIRECTORY; or to the API\n"
+    "server of a kubeconfig.  Shows what is to be done and asks; then writes\n"
+    "feed.conf beside nfdnsd.conf, certificates and token in feeds/ there, adds\n"
+    "the table to nfdnsd.conf, enables and starts the units, and waits for the\n"
+    "first table.  \"nfdns leave\" undoes it.\n"
+    "\n"
+    "  -k, --kubeconfig FILE  watch the API server of its current context\n"
+    "      --namespace NAME   of these namespaces only; may be given again\n"
+    "      --print-role       print the ClusterRole that the feed needs\n"
+    "      --name NAME        of the feed and its table (default mesh; with\n"
+    "                         --kubeconfig, cluster)\n"
+    "  -n, --dry-run          only show what would be done\n"
+    "  -y, --yes              do not ask\n"
+    "      --force            replace what is there, and keep it as .backup\n"
+    "      --no-start         neither enable nor start units\n"
+    "      --wait SECONDS     for the first table (default 60; 0, where join\n"
+    "                         has not started the units)\n"
+    "\n"
+    "Exit code 0 if the table has come or was not waited for, 4 if a file is not\n"
+    "valid, 5 if no table came in time.\n";
+
+struct choice {
+	bool dry_run, yes, no_start;
+	long wait;			/* seconds; -1: not said */
+	const char *namespaces[MAX_NAMESPACES];
+	struct join_request request;
+};
+
+/* Options without a short form. */
+enum { OPT_NAMESPACE = 256, OPT_NAME, OPT_FORCE, OPT_NO_START, OPT_WAIT,
+	OPT_ROLE };
+
+static const struct option options[] = {
+	{ "kubeconfig", required_argument, NULL, 'k' },
+	{ "namespace", required_argument, NULL, OPT_NAMESPACE },
+	{ "print-role", no_argument, NULL, OPT_ROLE },
+	{ "name", required_argument, NULL, OPT_NAME },
+	{ "dry-run", no_argument, NULL, 'n' },
+	{ "yes", no_argument, NULL, 'y' },
+	{ "force", no_argument, NULL, OPT_FORCE },
+	{ "no-start", no_argument, NULL, OPT_NO_START },
+	{ "wait", required_argument, NULL, OPT_WAIT },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool
+take_wait(struct choice *c, const char *text)
+{
+	char *end;
+
+	errno = 0;
+	c->wait = strtol(text, &end, 10);
+	if (errno == 0 && *text != '\0' && *end == '\0' && c->wait >= 0 &&
+	    c->wait <= MAX_WAIT_S)
+		return true;
+	suggest_usage(stderr, PROGRAM, "\"%s\" is not a number of seconds from "
+	    "0 to %d", text, MAX_WAIT_S);
+	return false;
+}
+
+static bool
+take_namespace(struct choice *c, const char *text)
+{
+	if (c->request.namespace_count == MAX_NAMESPACES) {
+		suggest_usage(stderr, PROGRAM, "more than %d namespaces",
+		    MAX_NAMESPACES);
+		return false;
+	}
+	c->namespaces[c->request.namespace_count++] = text;
+	return true;
+}
+
+/* One option; false after a message. */
+static bool
+take_option(struct choice *c, int option, char **argv)
+{
+	switch (option) {
+	case 'k':
+		c->request.kubeconfig = optarg;
+		return true;
+	case OPT_NAMESPACE:
+		return take_namespace(c, optarg);
+	case OPT_NAME:
+		c->request.name = optarg;
+		return true;
+	case 'n':
+		c->dry_run = true;
+		return true;
+	case 'y':
+		c->yes = true;
+		return true;
+	case OPT_FORCE:
+		c->request.force = true;
+		return true;
+	case OPT_NO_START:
+		c->no_start = true;
+		return true;
+	case OPT_WAIT:
+		return take_wait(c, optarg);
+	case OPT_ROLE:
+		suggest_usage(stderr, PROGRAM,
+		    "\"--print-role\" goes with nothing else");
+		return false;
+	default:
+		suggest_option(stderr, PROGRAM, option, argv, options);
+		return false;
+	}
+}
+
+/* What does not go together; false after a message. */
+static bool
+check_choice(struct choice *c, int words, char **word)
+{
+	struct join_request *r = &c->request;
+	const char *why = NULL;
+
+	if (words > 1)
+		why = "more than one directory";
+	else if (words == 1 && r->kubeconfig != NULL)
+		why = "a directory and a kubeconfig: join them one after the "
+		    "other";
+	else if (words == 0 && r->kubeconfig == NULL)
+		why = "name the directory that istioctl wrote, or a kubeconfig";
+	else if (words == 1 && r->namespace_count > 0)
+		why = "\"--namespace\" goes with --kubeconfig";
+	r->directory = words == 1 ? word[0] : NULL;
+	if (r->name == NULL)
+		r->name = r->kubeconfig != NULL ? "cluster" : "mesh";
+	if (why == NULL && !feed_file_name_is_valid(r->name))
+		why = "a name is letters, digits, '-' and '_', at most 63";
+	if (why != NULL)
+		suggest_usage(stderr, PROGRAM, "%s", why);
+	return why == NULL;
+}
+
+static bool
+read_choice(struct choice *c, int argc, char **argv)
+{
+	int option;
+
+	optind = opterr = 0;	/* glibc: start again with another argv */
+	while ((option = getopt_long(argc, argv, ":k:nyh", options,
+	    NULL)) != -1)
+		if (!take_option(c, option, argv))
+			return false;
+	return check_choice(c, argc - optind, argv + optind);
+}
+
+/* What the plan says, in words. */
+
+static void
+print_place(const struct place *place)
+{
+	static const char *const words[] = { "new", "stays as it is",
+	    "changes" };
+	const char *word = words[place->state];
+
+	if (place->state == PLACE_OTHER && place->backup)
+		word = "is replaced; the old one is kept as .backup";
+	(void)printf("  %-46s %s\n", place->path, word);
+}
+
+static void
+print_token(const struct join_plan *plan)
+{
+	char text[40] = "";
+	struct tm tm;
+	time_t end = (time_t)plan->token_end;
+
+	if (plan->agent) {
+		(void)puts("The certificate of Istio's agent is used.");
+		return;
+	}
+	if (plan->token_end > 0 && gmtime_r(&end, &tm) != NULL)
+		(void)strftime(text, sizeof(text), " at %F %H:%M UTC", &tm);
+	(void)printf("Istio's agent has no certificate here, so the token is "
+	    "used.  When it ends%s,\nthe feed cannot connect any more; the "
+	    "names that it has stay.  Join again with a\nnew token, or when "
+	    "the agent runs.\n", text);
+}
+
+static void
+print_plan(const struct join_plan *plan, const struct choice *c)
+{
+	(void)printf("Feed \"%s\": from %s\n", c->request.name, plan->peer);
+	if (plan->self != NULL)
+		(void)printf("This machine: %s\n", plan->self);
+	(void)puts("Files:");
+	for (size_t i = 0; i < plan->count; i++)
+		print_place(&plan->places[i]);
+	if (plan->self != NULL)
+		print_token(plan);
+	if (plan->old_namespace != NULL)
+		(void)printf("mesh.namespace stays \"%s\", as nfdnsd.conf "
+		    "says.\n", plan->old_namespace);
+	if (plan->token_file != NULL)
+		(void)printf("The token stays in %s, which user " FEED_GROUP
+		    " must be able to read.\n", plan->token_file);
+	if (c->request.units)
+		(void)puts("Units: " UNITS_FEED " and " UNITS_DAEMON
+		    " are enabled and started.");
+	if (c->request.kubeconfig == NULL)
+		return;
+	(void)puts("The user of the kubeconfig needs this role; bind it by "
+	    "\"kubectl create\nclusterrolebinding nfdns-feed "
+	    "--clusterrole=nfdns-feed --user=...\", or by a\nrolebinding in "
+	    "each namespace:");
+	kubeconfig_print_role(stdout);
+}
+
+/* Doing it. */
+
+static bool
+write_all(const struct join_plan *plan, struct diag *diag)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (!place_write(&plan->places[i], diag))
+			return false;
+	return true;
+}
+
+/* A call of systemctl whose failure is an error. */
+static bool
+must(const char *const *words)
+{
+	const int status = units_call(false, words);
+
+	if (status < 0)
+		cli_error("join: systemctl %s: %s", words[0],
+		    strerror(-status));
+	else if (status > 0)
+		cli_error("join: \"systemctl %s %s\" failed; see "
+		    "\"systemctl status %s\"", words[0], words[1], words[1]);
+	return status == 0;
+}
+
+static bool
+start_units(const struct join_plan *plan)
+{
+	static const char *const reload[] = { "daemon-reload", NULL };
+	static const char *const enable[] = { "enable", UNITS_FEED,
+	    UNITS_DAEMON, NULL };
+	static const char *const feed[] = { "restart", UNITS_FEED, NULL };
+	static const char *const renew[] = { "enable", "--now", UNITS_RENEW,
+	    NULL };
+	static const char *const daemon[] = { "reload-or-restart",
+	    UNITS_DAEMON, NULL };
+
+	return must(reload) && must(enable) &&
+	    (!plan->agent || must(renew)) && must(feed) && must(daemon);
+}
+
+/* Where no systemd does it: a daemon that runs is told, the rest is said. */
+static int
+say_what_to_start(const struct config *config)
+{
+	const char *slash = strrchr(config->path, '/');
+	struct status_page page;
+	int code = EXIT_OK;
+
+	if (status_open(&page, config->run_dir) == 0) {
+		status_close(&page);
+		code = cmd_reload(config, 1, (char *[]){ NULL });
+	} else {
+		(void)printf("Start:\n  nfdnsd -c %s\n", config->path);
+	}
+	(void)printf("Start, as user " FEED_GROUP ", or send it SIGHUP:\n"
+	    "  nfdns-feed -c %.*s/feed.conf\n", (int)(slash - config->path),
+	    config->path);
+	(void)fflush(stdout);
+	return code;
+}
+
+static void
+print_by_hand(const struct join_plan *plan, const struct config *config)
+{
+	(void)printf("%s cannot be changed with certainty.  Add this to "
+	    "\"tables\" in \"mesh\", then run\n\"nfdns reload\":\n  %s\n",
+	    config->path, plan->by_hand);
+}
+
+static int
+start_and_wait(const struct join_plan *plan, const struct choice *c)
+{
+	const struct join_request *r = &c->request;
+	struct diag diag = DIAG_INIT;
+	struct config *config = NULL;
+	long seconds = c->wait;
+	int code = EXIT_OK;
+
+	if (config_load(&config, r->config->path, &diag) < 0) {
+		diag_print(&diag, "nfdns", stderr);
+		diag_free(&diag);
+		return EXIT_INVALID;
+	}
+	diag_free(&diag);
+	if (seconds < 0)
+		seconds = r->units ? WAIT_S : 0;
+	if (r->units)
+		code = start_units(plan) ? EXIT_OK : EXIT_ERROR;
+	else if (plan->by_hand == NULL)
+		code = say_what_to_start(config);
+	if (code == EXIT_OK && seconds > 0)
+		code = first_table_wait(config, r->name, plan->namespace,
+		    r->now, (unsigned int)seconds);
+	config_free(config);
+	return code;
+}
+
+static int
+carry_out(const struct join_plan *plan, const struct choice *c)
+{
+	const struct config *config = c->request.config;
+	struct diag diag = DIAG_INIT;
+	char *directory = join_path(config->path, "");
+	const int lock = directory != NULL ? place_lock(directory, &diag) : -1;
+	const bool good = lock >= 0 && write_all(plan, &diag);
+
+	diag_print(&diag, "nfdns", stderr);
+	diag_free(&diag);
+	free(directory);
+	if (lock >= 0)
+		(void)close(lock);
+	if (!good)
+		return EXIT_ERROR;
+	if (plan->by_hand != NULL)
+		print_by_hand(plan, config);
+	return start_and_wait(plan, c);
+}
+
+/* Units that are not enabled: the record says which join has enabled. */
+static void
+find_disabled(const struct choice *c, const char *units[3])
+{
+	static const char *const both[] = { UNITS_FEED, UNITS_DAEMON };
+	size_t count = 0;
+
+	for (size_t i = 0; i < 2 && c->request.units; i++)
+		if (!units_are_enabled(both[i]))
+			units[count++] = both[i];
+	units[count] = NULL;
+}
+
+static int
+join(struct choice *c)
+{
+	const struct group *group = getgrnam(FEED_GROUP);
+	const char *disabled[3];
+	struct join_plan plan = { .count = 0 };
+	struct diag diag = DIAG_INIT;
+	int code = EXIT_INVALID;
+	bool good;
+
+	c->request.group = group != NULL && geteuid() == 0 ? group->gr_gid :
+	    (gid_t)-1;
+	c->request.now = (int64_t)time(NULL);
+	find_disabled(c, disabled);
+	c->request.enable = disabled;
+	good = join_plan_make(&plan, &c->request, &diag);
+	diag_print(&diag, "nfdns", stderr);
+	diag_free(&diag);
+	if (good) {
+		print_plan(&plan, c);
+		if (confirm("join", c->yes, c->dry_run, &code))
+			code = carry_out(&plan, c);
+	}
+	join_plan_free(&plan);
+	return code;
+}
+
+int
+cmd_join(const struct config *config, int argc, char **argv)
+{
+	struct choice c = { .wait = -1, .request = { .config = config } };
+	union {
+		const char **texts;
+		char **namespaces;	/* as struct feed_config has them */
+	} list = { .texts = c.namespaces };
+
+	if (!read_choice(&c, argc, argv))
+		return EXIT_USAGE;
+	c.request.namespaces = list.namespaces;
+	c.request.units = !c.no_start && units_are_there() &&
+	    strcmp(config->path, CONFIG_DEFAULT_PATH) == 0;
+	return join(&c);
+}
+
+int
+cmd_join_role(const struct config *config, int argc, char **argv)
+{
+	(void)config;
+	(void)argc;
+	(void)argv;
+	kubeconfig_print_role(stdout);
+	return EXIT_OK;
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Undoes what join did, for each feed: first nfdnsd no longer reads the table,
+ * then nfdns-feed no longer keeps it, then the files go; the record that the
+ * machine has joined goes last, so that an interrupted leave can be repeated.
+ */
+#include <sys/types.h>
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nfq/cli/commands.h"
+#include "nfq/cli/confirm.h"
+#include "nfq/cli/message.h"
+#include "nfq/join/config_edit.h"
+#include "nfq/join/plan.h"
+#include "nfq/join/units.h"
+#include "nfq/process/diag_print.h"
+#include "nfq/process/exit_code.h"
+#include "policy/status/status.h"
+#include "resolver/sources/feed_file.h"
+#include "resolver/text/suggest.h"
+
+#define PROGRAM		"nfdns leave"
+#define MAX_FEEDS	16
+
+const char leave_usage[] =
+    "usage: nfdns [-c FILE] leave [OPTION ...] [NAME ...]\n"
+    "\n"
+    "Undoes what \"nfdns join\" did, for the feeds of these names or for all:\n"
+    "takes the table out of nfdnsd.conf, stops the feed, and removes what join\n"
+    "wrote and the table that was kept.  What others wrote stays.\n"
+    "\n"
+    "  -n, --dry-run   only show what would be done\n"
+    "  -y, --yes       do not ask\n"
+    "      --no-stop   neither disable nor stop units\n"
+    "\n"
+    "Exit code 0 also if there is nothing to undo.\n";
+
+struct leaving {
+	const struct config *config;
+	const char *name;		/* of the feed */
+	bool units;			/* systemd runs them */
+	bool last;			/* no other feed is left */
+	char *record;			/* what join noted; or NULL */
+	struct diag diag;
+};
+
+struct feeds {
+	char names[MAX_FEEDS][FEED_FILE_NAME_MAX + 1];
+	size_t count;
+};
+
+static void
+add_name(struct feeds *feeds, const char *name, size_t length)
+{
+	char *to = feeds->names[feeds->count];
+
+	if (feeds->count == MAX_FEEDS || length > FEED_FILE_NAME_MAX)
+		return;
+	memcpy(to, name, length);
+	to[length] = '\0';
+	if (feed_file_name_is_valid(to))
+		feeds->count++;
+}
+
+/* Every feed that join has left a record of. */
+static void
+find_feeds(const struct config *config, struct feeds *feeds)
+{
+	static const char suffix[] = "." JOIN_RECORD;
+	char *path = join_path(config->path, "feeds");
+	DIR *directory = path != NULL ? opendir(path) : NULL;
+	const struct dirent *entry;
+
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		const size_t length = strlen(entry->d_name);
+		const size_t end = sizeof(suffix) - 1;
+
+		if (length > end && strcmp(entry->d_name + length - end,
+		    suffix) == 0)
+			add_name(feeds, entry->d_name, length - end);
+	}
+	if (directory != NULL)
+		(void)closedir(directory);
+	free(path);
+}
+
+/* Writes an edited file; one that stays as it is has no text. */
+static void
+write_edit(struct leaving *l, const char *path, struct config_edit *e)
+{
+	struct place place = { .path = NULL, .octets = e->text,
+	    .length = e->length, .mode = 0644, .group = (gid_t)-1 };
+
+	if (e->text == NULL)
+		return;
+	place.path = strdup(path);
+	if (place.path == NULL)
+		diag_add(&l->diag, DIAG_ERROR, NULL, 0, "out of memory");
+	else if (place_look(&place, &l->diag) && place_write(&place, &l->diag))
+		(void)printf("%s: feed \"%s\" is taken out\n", path, l->name);
+	place_free(&place);
+}
+
+static void
+remove_file(struct leaving *l, char *path, bool directory)
+{
+	if (path == NULL)
+		diag_add(&l->diag, DIAG_ERROR, NULL, 0, "out of memory");
+	else if (place_remove(path, directory, &l->diag) > 0)
+		(void)printf("%s: removed\n", path);
+	free(path);
+}
+
+static void
+take_out_table(struct leaving *l)
+{
+	struct config_edit e = { .config = l->config, .name = l->name };
+
+	if (!config_edit_remove_table(&e, &l->diag))
+		return;
+	if (e.by_hand != NULL)
+		diag_add(&l->diag, DIAG_ERROR, l->config->path, 0, "cannot be "
+		    "changed with certainty; take out of mesh.tables: %s",
+		    e.by_hand);
+	free(e.by_hand);
+	write_edit(l, l->config->path, &e);
+}
+
+static void
+take_out_feed(struct leaving *l)
+{
+	struct config_edit e = { .config = l->config, .name = l->name };
+	char *path = join_path(l->config->path, "feed.conf");
+	bool empty = false;
+
+	if (path == NULL) {
+		diag_add(&l->diag, DIAG_ERROR, NULL, 0, "out of memory");
+		return;
+	}
+	if (config_edit_remove_feed(&e, path, &empty, &l->diag)) {
+		l->last = empty || (e.text == NULL && access(path, F_OK) < 0);
+		if (empty) {
+			free(e.text);
+			remove_file(l, strdup(path), false);
+		} else {
+			write_edit(l, path, &e);
+		}
+	}
+	free(path);
+}
+
+/* Its kept table and its status are another user's files: only unlinked. */
+static void
+remove_files(struct leaving *l)
+{
+	static const char *const own[] = { "root-cert.pem", "istio-token",
+	    "kubeconfig" };
+	const struct config *c = l->config;
+	const struct {
+		const char *directory, *suffix;
+	} kept[] = {
+		{ c->state_dir, FEED_FILE_TABLE },
+		{ c->state_dir, FEED_FILE_PENDING },
+		{ c->feed_run_dir, ".json" },
+	};
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		char *path;
+
+		if (asprintf(&path, "%s/%s%s", kept[i].directory, l->name,
+		    kept[i].suffix) < 0)
+			path = NULL;
+		remove_file(l, path, false);
+	}
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		remove_file(l, join_path_of(c->path, l->name, own[i]), false);
+	if (strcmp(c->path, CONFIG_DEFAULT_PATH) == 0)
+		remove_file(l, join_path_of_drop_in(l->name), true);
+}
+
+/* Whether join enabled the unit, which was not enabled before. */
+static bool
+was_enabled_by_join(const struct leaving *l, const char *unit)
+{
+	char line[80];
+
+	(void)snprintf(line, sizeof(line), "\n" JOIN_RECORD_ENABLED "%s\n",
+	    unit);
+	return l->record != NULL && strstr(l->record, line) != NULL;
+}
+
+/* Units may be gone with the package, which is not for leave to complain of. */
+static void
+call(const char *verb, const char *option, const char *unit)
+{
+	const char *const words[] = { verb, option != NULL ? option : unit,
+	    option != NULL ? unit : NULL, NULL };
+
+	(void)units_call(true, words);
+}
+
+static void
+stop_feed(const struct leaving *l)
+{
+	if (!l->units)
+		return;
+	if (!l->last) {
+		call("try-restart", NULL, UNITS_FEED);
+		return;
+	}
+	call("disable", "--now", UNITS_RENEW);
+	call("disable", "--now", UNITS_FEED);
+}
+
+/* nfdnsd answers without the table, or ends if join had started it. */
+static void
+tell_daemon(const struct leaving *l)
+{
+	struct status_page page;
+
+	if (l->units && l->last && was_enabled_by_join(l, UNITS_DAEMON)) {
+		call("disable", "--now", UNITS_DAEMON);
+		(void)puts(UNITS_DAEMON ": disabled and stopped, as it was "
+		    "before the join");
+		return;
+	}
+	if (status_open(&page, l->config->run_dir) != 0)
+		return;
+	status_close(&page);
+	(void)cmd_reload_forced(l->config, 1, (char *[]){ NULL });
+}
+
+static bool
+leave(struct leaving *l)
+{
+	bool good;
+
+	l->record = join_record_read(l->config->path, l->name);
+	l->diag = (struct diag)DIAG_INIT;
+	take_out_table(l);
+	take_out_feed(l);
+	if (l->diag.errors == 0) {
+		tell_daemon(l);
+		stop_feed(l);
+		remove_files(l);
+		if (l->units)
+			call("daemon-reload", NULL, NULL);
+	}
+	good = l->diag.errors == 0;
+	if (good)
+		remove_file(l, join_path_of(l->config->path, l->name,
+		    JOIN_RECORD), true);
+	if (good && !l->units)
+		(void)puts(l->last ? "Stop nfdns-feed." :
+		    "Send nfdns-feed SIGHUP.");
+	diag_print(&l->diag, "nfdns", stderr);
+	diag_free(&l->diag);
+	free(l->record);
+	return good;
+}
+
+static int
+leave_all(const struct config *config, const struct feeds *feeds, bool units)
+{
+	struct diag diag = DIAG_INIT;
+	char *directory = join_path(config->path, "");
+	const int lock = directory != NULL ? place_lock(directory, &diag) : -1;
+	int code = EXIT_OK;
+
+	diag_print(&diag, "nfdns", stderr);
+	diag_free(&diag);
+	free(directory);
+	if (lock < 0)
+		return EXIT_ERROR;
+	for (size_t i = 0; i < feeds->count; i++) {
+		struct leaving l = { .config = config, .units = units,
+		    .name = feeds->names[i] };
+
+		if (!leave(&l))
+			code = EXIT_ERROR;
+	}
+	(void)close(lock);
+	return code;
+}
+
+static int
+show_and_leave(const struct config *config, const struct feeds *feeds,
+    bool units, bool yes, bool dry_run)
+{
+	int code;
+
+	if (feeds->count == 0) {
+		(void)puts("This machine has joined nothing; nothing to do.");
+		return EXIT_OK;
+	}
+	for (size_t i = 0; i < feeds->count; i++)
+		(void)printf("Feed \"%s\" is taken out of %s and feed.conf; "
+		    "its certificates, its token\nand its kept table are "
+		    "removed.\n", feeds->names[i], config->path);
+	if (units)
+		(void)puts("Units that join enabled are stopped and disabled, "
+		    "if no feed is left.");
+	if (!confirm("leave", yes, dry_run, &code))
+		return code;
+	return leave_all(config, feeds, units);
+}
+
+static bool
+take_names(struct feeds *feeds, int count, char **words)
+{
+	for (int i = 0; i < count; i++) {
+		const size_t before = feeds->count;
+
+		add_name(feeds, words[i], strlen(words[i]));
+		if (feeds->count > before)
+			continue;
+		suggest_usage(stderr, PROGRAM, "\"%s\" is not the name of a "
+		    "feed", words[i]);
+		return false;
+	}
+	return true;
+}
+
+int
+cmd_leave(const struct config *config, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "dry-run", no_argument, NULL, 'n' },
+		{ "yes", no_argument, NULL, 'y' },
+		{ "no-stop", no_argument, NULL, 'S' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	bool dry_run = false, yes = false;
+	bool units = units_are_there() &&
+	    strcmp(config->path, CONFIG_DEFAULT_PATH) == 0;
+	struct feeds feeds = { .count = 0 };
+	int option;
+
+	optind = opterr = 0;	/* glibc: start again with another argv */
+	while ((option = getopt_long(argc, argv, ":nyh", options,
+	    NULL)) != -1) {
+		if (option == 'n') {
+			dry_run = true;
+		} else if (option == 'y') {
+			yes = true;
+		} else if (option == 'S') {
+			units = false;
+		} else {
+			suggest_option(stderr, PROGRAM, option, argv, options);
+			return EXIT_USAGE;
+		}
+	}
+	if (!take_names(&feeds, argc - optind, argv + optind))
+		return EXIT_USAGE;
+	if (optind == argc)
+		find_feeds(config, &feeds);
+	return show_and_leave(config, &feeds, units, yes, dry_run);
+}

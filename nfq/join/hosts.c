@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The file "hosts", which istioctl wants to be added to /etc/hosts. */
+#include <arpa/inet.h>
+#include <string.h>
+#include <strings.h>
+
+#include "nfq/join/workload.h"
+
+#define BLANKS	" \t\r"
+#define LINE_MAX_LENGTH	1024
+
+/* Whether server, "HOST:PORT", is of that host. */
+static bool
+is_host(const char *server, const char *host)
+{
+	const char *colon = strrchr(server, ':');
+	size_t length = strlen(host);
+
+	return colon != NULL && length == (size_t)(colon - server) &&
+	    strncasecmp(server, host, length) == 0;
+}
+
+static void
+add_address(struct workload *w, const char *path, unsigned int line,
+    const char *address, struct diag *diag)
+{
+	if (w->address_count == WORKLOAD_MAX_ADDRESSES) {
+		diag_add(diag, DIAG_ERROR, path, line,
+		    "more than %d addresses of istiod", WORKLOAD_MAX_ADDRESSES);
+		return;
+	}
+	w->addresses[w->address_count] = strdup(address);
+	if (w->addresses[w->address_count] == NULL)
+		diag_add(diag, DIAG_ERROR, path, line, "out of memory");
+	else
+		w->address_count++;
+}
+
+static void
+read_line(struct workload *w, const char *path, unsigned int line, char *text,
+    struct diag *diag)
+{
+	char *save = NULL, *address, *name;
+	unsigned char octets[16];
+
+	text[strcspn(text, "#")] = '\0';
+	address = strtok_r(text, BLANKS, &save);
+	if (address == NULL)
+		return;
+	if (inet_pton(AF_INET, address, octets) != 1 &&
+	    inet_pton(AF_INET6, address, octets) != 1) {
+		diag_add(diag, DIAG_ERROR, path, line, "\"%.64s\" is not an "
+		    "address; a line is ADDRESS NAME", address);
+		return;
+	}
+	while ((name = strtok_r(NULL, BLANKS, &save)) != NULL)
+		if (w->server != NULL && is_host(w->server, name)) {
+			add_address(w, path, line, address, diag);
+			return;
+		}
+}
+
+void
+workload_read_hosts(struct workload *workload, const char *path,
+    const char *text, size_t length, struct diag *diag)
+{
+	const char *const stop = text + length;
+	char copy[LINE_MAX_LENGTH];
+	unsigned int line = 1;
+
+	for (const char *at = text; at < stop; line++) {
+		const char *end = memchr(at, '\n', (size_t)(stop - at));
+		const size_t n = (size_t)((end != NULL ? end : stop) - at);
+
+		if (n >= sizeof(copy) || memchr(at, '\0', n) != NULL) {
+			diag_add(diag, DIAG_ERROR, path, line,
+			    "is not a line of hosts(5)");
+		} else {
+			memcpy(copy, at, n);
+			copy[n] = '\0';
+			read_line(workload, path, line, copy, diag);
+		}
+		at += n + (end != NULL);
+	}
+}
