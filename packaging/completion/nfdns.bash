@@ -4,10 +4,10 @@
 _nfdns()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="check status rules table reload" command= i choices=
+	local commands="check status rules table reload join leave" command= i choices=
 
 	case $previous in
-	-c | -i | -o)
+	-c | -i | -o | -k | --kubeconfig)
 		compopt -o filenames
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
@@ -28,6 +28,16 @@ _nfdns()
 	check,*) choices="--strict --defaults --help" ;;
 	reload,*) choices="--force --help" ;;
 	status,*) choices="--json --help" ;;
+	join,*)
+		choices="--kubeconfig --namespace --print-role --name --dry-run --yes
+			--force --no-start --wait --help"
+		if [[ $word != -* ]]; then
+			compopt -o filenames
+			mapfile -t COMPREPLY < <(compgen -d -- "$word")
+			return
+		fi
+		;;
+	leave,*) choices="--dry-run --yes --no-stop --help" ;;
 	*) choices="--help" ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
