@@ -59,6 +59,7 @@ struct choice {
 	bool dry_run, yes, no_start;
 	long wait;			/* seconds; -1: not said */
 	const char *namespaces[MAX_NAMESPACES];
+	const char *disabled[3];	/* units, then NULL */
 	struct join_request request;
 };
 
@@ -367,22 +368,22 @@ carry_out(const struct join_plan *plan, const struct choice *c)
 
 /* Units that are not enabled: the record says which join has enabled. */
 static void
-find_disabled(const struct choice *c, const char *units[3])
+find_disabled(struct choice *c)
 {
 	static const char *const both[] = { UNITS_FEED, UNITS_DAEMON };
 	size_t count = 0;
 
 	for (size_t i = 0; i < 2 && c->request.units; i++)
 		if (!units_are_enabled(both[i]))
-			units[count++] = both[i];
-	units[count] = NULL;
+			c->disabled[count++] = both[i];
+	c->disabled[count] = NULL;
+	c->request.enable = c->disabled;
 }
 
 static int
 join(struct choice *c)
 {
 	const struct group *group = getgrnam(FEED_GROUP);
-	const char *disabled[3];
 	struct join_plan plan = { .count = 0 };
 	struct diag diag = DIAG_INIT;
 	int code = EXIT_INVALID;
@@ -391,8 +392,7 @@ join(struct choice *c)
 	c->request.group = group != NULL && geteuid() == 0 ? group->gr_gid :
 	    (gid_t)-1;
 	c->request.now = (int64_t)time(NULL);
-	find_disabled(c, disabled);
-	c->request.enable = disabled;
+	find_disabled(c);
 	good = join_plan_make(&plan, &c->request, &diag);
 	diag_print(&diag, "nfdns", stderr);
 	diag_free(&diag);

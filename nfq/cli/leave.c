@@ -58,10 +58,11 @@ struct feeds {
 static void
 add_name(struct feeds *feeds, const char *name, size_t length)
 {
-	char *to = feeds->names[feeds->count];
+	char *to;
 
-	if (feeds->count == MAX_FEEDS || length > FEED_FILE_NAME_MAX)
+	if (feeds->count >= MAX_FEEDS || length > FEED_FILE_NAME_MAX)
 		return;
+	to = feeds->names[feeds->count];
 	memcpy(to, name, length);
 	to[length] = '\0';
 	if (feed_file_name_is_valid(to))

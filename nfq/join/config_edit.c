@@ -168,6 +168,20 @@ config_edit_add_feed(struct config_edit *e, const char *path,
 	return good;
 }
 
+/* Whether feed.conf without the feed is one, or nothing but the frame of it. */
+static bool
+is_rest(const char *path, const struct edit *edit, bool empty)
+{
+	struct feeds_config *feeds = NULL;
+	struct diag errors = DIAG_INIT;
+	const bool good = empty || feed_config_parse(&feeds, path, edit->text,
+	    edit->length, &errors) == 0;
+
+	feed_config_free(feeds);
+	diag_free(&errors);
+	return good;
+}
+
 bool
 config_edit_remove_feed(struct config_edit *e, const char *path,
     bool *empty, struct diag *diag)
@@ -175,7 +189,6 @@ config_edit_remove_feed(struct config_edit *e, const char *path,
 	char *skeleton = feed_text_file(e->config->state_dir,
 	    e->config->feed_run_dir);
 	struct edit edit = { .text = NULL };
-	struct diag errors = DIAG_INIT;
 	bool good = skeleton != NULL || no_memory(diag);
 	int removed = 0;
 
@@ -186,18 +199,16 @@ config_edit_remove_feed(struct config_edit *e, const char *path,
 		good = edit.text != NULL;
 		removed = good ? edit_remove(&edit, e->name) : 0;
 	}
-	if (removed < 0) {
-		diag_add(diag, DIAG_ERROR, path, 0, "the comment that ends "
-		    "what nfdns join %s added is gone; take the feed out by "
-		    "hand", e->name);
-		good = false;
-	}
-	if (good && removed > 0) {
+	if (good && removed > 0)
 		*empty = edit.length == strlen(skeleton) &&
 		    memcmp(edit.text, skeleton, edit.length) == 0;
-		take(e, &edit);
+	if (removed < 0 || (removed > 0 && !is_rest(path, &edit, *empty))) {
+		diag_add(diag, DIAG_ERROR, path, 0, "what nfdns join %s added "
+		    "has been changed; take the feed out by hand", e->name);
+		good = false;
 	}
-	diag_free(&errors);
+	if (good && removed > 0)
+		take(e, &edit);
 	edit_free(&edit);
 	free(skeleton);
 	return good;

@@ -170,9 +170,8 @@ edit_has(const struct edit *edit, const char *group, const char *name)
 }
 
 static int
-insert(struct edit *edit, size_t at, const char *piece)
+insert(struct edit *edit, size_t at, const char *piece, size_t length)
 {
-	const size_t length = strlen(piece);
 	char *grown = realloc(edit->text, edit->length + length);
 
 	if (grown == NULL)
@@ -190,12 +189,13 @@ insert_marked(struct edit *edit, size_t at, const char *before,
     const char *content, const char *after, const char *mark)
 {
 	char *piece;
-	int error;
+	int error, length;
 
-	if (asprintf(&piece, "%s" BEGIN_FORMAT "%s" END_FORMAT "%s", before,
-	    mark, content, mark, after) < 0)
+	length = asprintf(&piece, "%s" BEGIN_FORMAT "%s" END_FORMAT "%s",
+	    before, mark, content, mark, after);
+	if (length < 0)
 		return -ENOMEM;
-	error = insert(edit, at, piece);
+	error = insert(edit, at, piece, (size_t)length);
 	free(piece);
 	return error;
 }
@@ -229,7 +229,7 @@ insert_before(struct edit *edit, size_t close, const char *content,
 	/* A line of its own, one step further in than the bracket. */
 	error = insert_marked(edit, begin, "\t", content, "\n", mark);
 	if (error == 0)
-		error = insert(edit, begin, indent);
+		error = insert(edit, begin, indent, close - begin);
 	free(indent);
 	return error;
 }
@@ -345,6 +345,27 @@ edit_add_item(struct edit *edit, const char *group, const char *list,
 	return error;
 }
 
+static void
+erase(struct edit *edit, size_t begin, size_t end)
+{
+	memmove(edit->text + begin, edit->text + end, edit->length - end);
+	edit->length -= end - begin;
+}
+
+/* A comma that now begins a list, since the item before it is gone. */
+static void
+erase_comma(struct edit *edit, size_t at)
+{
+	struct scan s = { edit->text, edit->length, 0 };
+	struct token before = { .kind = TOKEN_END }, t = next_token(&s);
+
+	for (; t.kind != TOKEN_END && t.begin < at; t = next_token(&s))
+		before = t;
+	if (before.kind == TOKEN_OPEN && t.kind == TOKEN_COMMA)
+		erase(edit, t.begin, t.begin < edit->length - 1 &&
+		    edit->text[t.end] == ' ' ? t.end + 1 : t.end);
+}
+
 /* The piece from "begin" on, with the line or the blank that is its own. */
 static void
 cut(struct edit *edit, size_t begin, size_t end)
@@ -358,8 +379,38 @@ cut(struct edit *edit, size_t begin, size_t end)
 		begin = line;
 	if (end < edit->length && (alone || edit->text[end] == ' '))
 		end++;
-	memmove(edit->text + begin, edit->text + end, edit->length - end);
-	edit->length -= end - begin;
+	erase(edit, begin, end);
+	erase_comma(edit, begin);
+}
+
+/*
+ * Behind the mark that ends the piece at "begin", in which there may be others:
+ * a setting in a group that was added, too.  NULL if there is none.
+ */
+static const char *
+piece_end(const struct edit *edit, const char *begin, const char *begin_mark,
+    const char *end_mark)
+{
+	const char *const stop = edit->text + edit->length;
+	const size_t begin_length = strlen(begin_mark);
+	const size_t end_length = strlen(end_mark);
+	const char *at = begin + begin_length;
+
+	for (unsigned int depth = 1; depth > 0;) {
+		const char *end = memmem(at, (size_t)(stop - at), end_mark,
+		    end_length);
+		const char *inner = end == NULL ? NULL : memmem(at,
+		    (size_t)(end - at), begin_mark, begin_length);
+
+		if (end == NULL)
+			return NULL;
+		if (inner != NULL)
+			depth++;
+		else
+			depth--;
+		at = inner != NULL ? inner + begin_length : end + end_length;
+	}
+	return at;
 }
 
 /* Takes out the first piece; 1, 0 if there is none, or a negative errno. */
@@ -372,12 +423,10 @@ remove_one(struct edit *edit, const char *begin_mark, const char *end_mark)
 
 	if (begin == NULL)
 		return 0;
-	end = memmem(begin, edit->length - (size_t)(begin - edit->text),
-	    end_mark, strlen(end_mark));
+	end = piece_end(edit, begin, begin_mark, end_mark);
 	if (end == NULL)
 		return -EINVAL;
-	cut(edit, (size_t)(begin - edit->text),
-	    (size_t)(end - edit->text) + strlen(end_mark));
+	cut(edit, (size_t)(begin - edit->text), (size_t)(end - edit->text));
 	return 1;
 }
 

@@ -40,7 +40,7 @@ units_call(bool quiet, const char *const *words)
 	pid_t pid = -1;
 	int error;
 
-	for (; words[count] != NULL && count < MAX_WORDS; count++)
+	for (; count < MAX_WORDS && words[count] != NULL; count++)
 		all[count + 1] = words[count];
 	arguments.words = all;
 	if (posix_spawn_file_actions_init(&actions) != 0)

@@ -116,6 +116,27 @@ several_pieces(void)
 	edit_free(&edit);
 }
 
+/* A setting in a group that was added, and an item before others. */
+static void
+pieces_in_and_before_others(void)
+{
+	struct edit edit = start("a = 1;\n");
+
+	CHECK(edit_add_item(&edit, "mesh", "tables", ITEM, "m") == 0);
+	CHECK(edit_add_setting(&edit, "mesh", "b = 2;", "m") == 0);
+	CHECK(edit_has(&edit, "mesh", "b"));
+	CHECK(edit_remove(&edit, "m") == 1);
+	CHECK(is(&edit, "a = 1;\n"));
+	edit_free(&edit);
+	edit = start("mesh = { tables = ( ); };");
+	CHECK(edit_add_item(&edit, "mesh", "tables", ITEM, "m") == 0);
+	CHECK(edit_add_item(&edit, "mesh", "tables", ITEM, "other") == 0);
+	CHECK(edit_remove(&edit, "m") == 1);
+	CHECK(is(&edit, "mesh = { tables = ( /* nfdns join other */ " ITEM
+	    " /* end of nfdns join other */ ); };"));
+	edit_free(&edit);
+}
+
 static void
 what_cannot_be_done(void)
 {
@@ -152,6 +173,7 @@ main(void)
 	TEST(names_of_other_groups);
 	TEST(what_is_missing_is_made);
 	TEST(several_pieces);
+	TEST(pieces_in_and_before_others);
 	TEST(what_cannot_be_done);
 	TEST(a_mark_without_its_end);
 	return test_summary();
