@@ -354,14 +354,18 @@ offer(struct feed *f, monotime_t now)
 	offer_text(f, text, length, now);
 }
 
-/* Whether all that can be listed was, since then. */
+/*
+ * Whether all was listed since then.  A kind that is forbidden, or cannot be had
+ * for another reason, may be what the table has lost.
+ */
 static bool
 are_listed(const struct feed *f, monotime_t since)
 {
 	for (size_t i = 0; i < f->count; i++) {
 		const struct reflector *r = &f->reflectors[i];
 
-		if (r->mirror.synced && !monotime_is_past(r->listed, since))
+		if (r->failing || (r->mirror.synced &&
+		    !monotime_is_past(r->listed, since)))
 			return false;
 	}
 	return true;
