@@ -167,13 +167,15 @@ size_t
 resolve_poll(struct resolve *resolve, struct pollfd *fds)
 {
 	ares_socket_t sockets[ARES_GETSOCK_MAXNUM];
-	int bits = ares_getsock(resolve->channel, sockets, ARES_GETSOCK_MAXNUM);
+	/* c-ares' own macros shift a signed 1 into the sign. */
+	unsigned int bits = (unsigned int)ares_getsock(resolve->channel,
+	    sockets, ARES_GETSOCK_MAXNUM);
 	size_t count = 0;
 
-	for (int i = 0; i < ARES_GETSOCK_MAXNUM && i < RESOLVE_FDS; i++) {
-		short events = (short)((ARES_GETSOCK_READABLE(bits, i) ?
-		    POLLIN : 0) | (ARES_GETSOCK_WRITABLE(bits, i) ?
-		    POLLOUT : 0));
+	for (unsigned int i = 0; i < ARES_GETSOCK_MAXNUM && i < RESOLVE_FDS;
+	    i++) {
+		short events = (short)((bits >> i & 1 ? POLLIN : 0) |
+		    (bits >> (i + ARES_GETSOCK_MAXNUM) & 1 ? POLLOUT : 0));
 
 		if (events != 0)
 			fds[count++] = (struct pollfd){ sockets[i], events, 0 };
