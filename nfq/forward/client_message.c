@@ -15,14 +15,14 @@
 #define OPT_OCTETS	11
 #define EDE_OCTETS	6	/* an option with the code alone */
 
-static size_t
-limit_of(const struct client_message *how, size_t size)
+size_t
+client_message_limit(const struct question *question, bool stream, size_t size)
 {
-	const struct edns *edns = &how->question->edns;
+	const struct edns *edns = &question->edns;
 	size_t limit = !edns->present || edns->udp_size < UDP_MIN ? UDP_MIN :
 	    edns->udp_size < CLIENT_UDP_MAX ? edns->udp_size : CLIENT_UDP_MAX;
 
-	return how->stream || limit > size ? size : limit;
+	return stream || limit > size ? size : limit;
 }
 
 /* The flags, but for TC.  RA: we do what was asked, whatever a server says. */
@@ -144,7 +144,7 @@ write_all(const struct client_message *how, const struct message *m,
     uint16_t flags, uint16_t rcode, uint8_t *out, size_t size)
 {
 	const struct question *q = how->question;
-	size_t limit = limit_of(how, size);
+	size_t limit = client_message_limit(q, how->stream, size);
 	size_t opt = q->edns.present ? OPT_OCTETS : 0;
 	enum message_section last = QUESTIONS;
 	struct wire_writer w = wire_writer_over(out, limit);

@@ -29,6 +29,10 @@ struct client_message {
 /* No answer over UDP is longer, whatever the client offers. */
 #define CLIENT_UDP_MAX	4096
 
+/* Octets that a client takes, of "size" that there are. */
+size_t client_message_limit(const struct question *question, bool stream,
+    size_t size);
+
 /*
  * Writes what a client gets of a message that answers its question: with its id,
  * its letter case, and an OPT if and only if its question had one.  A message

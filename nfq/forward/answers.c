@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/forward/answers.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "nfq/forward/client_message.h"
+#include "nfq/forward/keep.h"
+#include "resolver/dns/wire.h"
+
+/* The chain alone, in e->out: all else of it does not fit. */
+static size_t
+chain_truncated(struct engine *e, const struct chase *chase, size_t limit)
+{
+	size_t length = chase->length <= limit ? chase->length : DNS_HEADER;
+	uint16_t flags;
+
+	memcpy(e->out, chase->chain, length);
+	flags = wire_load_u16(e->out + 2) | DNS_FLAG_TC;
+	wire_store_u16(e->out + 2, flags);
+	if (length == DNS_HEADER)
+		memset(e->out + 4, 0, DNS_HEADER - 4);
+	return length;
+}
+
+/* The chain, and what was said of its end; in e->out. */
+static size_t
+write_chase(struct engine *e, const struct engine_client *client,
+    const struct client_message *how, const struct answer_given *given)
+{
+	const struct chase *chase = client->chase;
+	struct client_message whole = *how;
+	size_t limit = client_message_limit(&client->question, client->stream,
+	    sizeof(e->out));
+	size_t length, joined;
+	int error;
+
+	if (given->message == NULL)
+		return chase->length <= limit ? chase_fail(chase, e->out) :
+		    chain_truncated(e, chase, limit);
+	whole.question = &client->asked;
+	whole.stream = true;
+	length = client_message_write(&whole, given->message, e->whole,
+	    sizeof(e->whole));
+	error = chase_join(chase, e->whole, length, e->out, limit, &joined);
+	if (error == 0)
+		return joined;
+	return error == -EMSGSIZE || chase->length > limit ?
+	    chain_truncated(e, chase, limit) : chase_fail(chase, e->out);
+}
+
+void
+answer_client(struct engine *e, struct engine_client *client,
+    const struct answer_given *given)
+{
+	const struct client_message how = {
+		.question = &client->question, .stream = client->stream,
+		.ad = e->settings.attempts.pass_ad, .cached = given->cached,
+		.ede = given->ede,
+		.ttl = { given->ttl_min, given->ttl_max, given->soa_max,
+		    given->age },
+	};
+	size_t length;
+
+	if (client->chase != NULL)
+		length = write_chase(e, client, &how, given);
+	else if (given->message != NULL)
+		length = client_message_write(&how, given->message, e->out,
+		    sizeof(e->out));
+	else
+		length = client_message_error(&how, given->rcode, e->out,
+		    sizeof(e->out));
+	client_release(e, client);
+	e->host.answer(e->host.arg, client, e->out, length);
+}
+
+void
+answer_full(struct engine *e, struct engine_client *client,
+    const struct forward_domain *domain)
+{
+	struct answer_given given = { .rcode = RCODE_REFUSED,
+		.ede = EDE_NETWORK_ERROR };
+
+	if (domain != NULL && domain->full == FULL_PASS && client->chase == NULL) {
+		e->stats.passed++;
+		e->host.pass(e->host.arg, client);
+		return;
+	}
+	if (domain == NULL || domain->full != FULL_REFUSED)
+		given.rcode = RCODE_SERVFAIL;
+	e->stats.refused++;
+	answer_client(e, client, &given);
+}
+
+static struct cache_key
+key_of(const struct question *q)
+{
+	return (struct cache_key){ .name = &q->name, .type = q->type,
+		.dnssec_ok = q->edns.dnssec_ok,
+		.checking_disabled = (q->flags & DNS_FLAG_CD) != 0 };
+}
+
+bool
+answer_find(struct engine *e, monotime_t now, const struct question *asked,
+    struct cache_entry *entry)
+{
+	const struct forward_cache_settings *cache = &e->settings.cache;
+	const struct cache_key key = key_of(asked);
+
+	return e->cache != NULL && cache_find(e->cache, now, &key,
+	    cache->stale != STALE_OFF ? cache->stale_s : 0, entry, e->found);
+}
+
+/* The message found, as what a client is given of it. */
+static bool
+found_given(struct engine *e, monotime_t now, const struct cache_entry *entry,
+    struct message *m, struct answer_given *given)
+{
+	int64_t age = monotime_ms_since(now, entry->stored) / 1000;
+	bool stale = monotime_is_past(now, entry->expires);
+	uint32_t most = stale ? e->settings.cache.stale_ttl_s : UINT32_MAX;
+
+	*given = (struct answer_given){ .message = m, .cached = true,
+		.ede = stale ? EDE_STALE : EDE_NONE,
+		.ttl_max = most, .soa_max = most,
+		.age = stale || age < 0 ? 0 : (uint32_t)age };
+	return message_read(m, e->found, entry->length);
+}
+
+void
+answer_found(struct engine *e, monotime_t now, struct engine_client *client,
+    const struct cache_entry *entry)
+{
+	struct answer_given given;
+	struct message m;
+
+	if (!found_given(e, now, entry, &m, &given))
+		given = (struct answer_given){ .rcode = RCODE_SERVFAIL };
+	if (monotime_is_past(now, entry->expires))
+		e->stats.stale++;
+	else
+		e->stats.hits++;
+	answer_client(e, client, &given);
+}
+
+static void
+give_all(struct engine *e, struct pending *p, const struct answer_given *given,
+    uint64_t *count)
+{
+	struct engine_client *client;
+
+	while ((client = TAILQ_FIRST(&p->clients)) != NULL) {
+		(*count)++;
+		answer_client(e, client, given);
+	}
+}
+
+/* Keeps a reply if it may be kept, and says what bounds its TTLs then have. */
+static void
+keep_it(struct engine *e, monotime_t now, const struct pending *p,
+    const struct message *m, struct answer_given *given)
+{
+	const struct cache_key key = key_of(&p->asked);
+	const struct keep_limits limits = { .cache = &e->settings.cache,
+		.negative_max_s = pending_domain(e, p)->negative_max_s,
+		.wall_s = e->host.wall(e->host.arg) };
+	struct keep keep;
+	size_t length;
+
+	given->ttl_min = limits.cache->min_ttl_s;
+	given->ttl_max = limits.cache->max_ttl_s;
+	if (!keep_reply(&keep, m, &p->asked, &limits))
+		return;
+	if (keep.kind != CACHE_POSITIVE)
+		given->soa_max = keep.ttl_s;
+	length = keep_write(&keep, m, &p->asked, &limits, e->found);
+	if (length > 0)
+		cache_store(e->cache, now, &key, keep.kind, keep.ttl_s,
+		    e->found, length);
+}
+
+void
+answer_reply(struct engine *e, monotime_t now, struct pending *p,
+    const struct message *m, enum extended_error ede)
+{
+	struct answer_given given = { .message = m, .ede = ede,
+		.ttl_max = UINT32_MAX, .soa_max = UINT32_MAX };
+
+	if (p->kept && e->cache != NULL && m->count[QUESTIONS] == 1)
+		keep_it(e, now, p, m, &given);
+	give_all(e, p, &given, &e->stats.answered);
+}
+
+bool
+answer_stale(struct engine *e, monotime_t now, struct pending *p)
+{
+	struct engine_client *client;
+	struct cache_entry entry;
+
+	if (!p->kept || !answer_find(e, now, &p->asked, &entry) ||
+	    !monotime_is_past(now, entry.expires))
+		return false;
+	while ((client = TAILQ_FIRST(&p->clients)) != NULL)
+		answer_found(e, now, client, &entry);
+	return true;
+}
+
+void
+answer_retry_later(struct engine *e, monotime_t now,
+    const struct cache_entry *entry)
+{
+	const struct forward_cache_settings *cache = &e->settings.cache;
+	uint32_t wait = entry->retry_s == 0 ? cache->stale_retry_s :
+	    entry->retry_s * 2;
+
+	if (wait > cache->stale_retry_max_s)
+		wait = cache->stale_retry_max_s;
+	if (wait > 0)
+		cache_retry(e->cache, entry,
+		    monotime_add_ms(now, (int64_t)wait * 1000), wait);
+}
+
+void
+answer_keep_failure(struct engine *e, monotime_t now, const struct pending *p,
+    uint16_t rcode)
+{
+	const struct cache_key key = key_of(&p->asked);
+	uint8_t wire[NAME_MAX_OCTETS + 4];
+	struct question q = { .wire = wire,
+		.wire_length = p->asked.name.length + 4U };
+	const struct client_message how = { .question = &q, .stream = true };
+	uint32_t ttl = e->settings.cache.failure_s;
+	size_t length;
+
+	if (!p->kept || e->cache == NULL || ttl == 0 || rcode > DNS_RCODE_MASK)
+		return;
+	memcpy(wire, p->asked.name.octets, p->asked.name.length);
+	wire_store_u16(wire + p->asked.name.length, p->asked.type);
+	wire_store_u16(wire + p->asked.name.length + 2, p->asked.class);
+	length = client_message_error(&how, rcode, e->found,
+	    sizeof(e->found));
+	cache_store(e->cache, now, &key, CACHE_FAILURE, ttl, e->found,
+	    length);
+}
+
+void
+answer_failure(struct engine *e, struct pending *p, uint16_t rcode,
+    enum extended_error ede)
+{
+	const struct answer_given given = { .rcode = rcode, .ede = ede };
+
+	give_all(e, p, &given, &e->stats.failed);
+}

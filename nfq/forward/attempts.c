@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/forward/attempts.h"
+
+#include <string.h>
+
+#define STREAM_WAIT_MS	1000	/* a handshake stands before the reply */
+#define WAIT_MAX_MS	1000
+#define ID_TRIES	32
+
+/* Bit of an id among those in use on the streams to an upstream. */
+static bool
+id_used(const struct engine *e, uint32_t upstream, uint16_t id)
+{
+	return (e->ids[upstream][id / 8] >> id % 8 & 1) != 0;
+}
+
+void
+attempt_flip_id(struct engine *e, uint32_t upstream, uint16_t id)
+{
+	if (upstream != REMOVED)
+		e->ids[upstream][id / 8] ^= (uint8_t)(1 << id % 8);
+}
+
+/* A random id; on a stream, none that is in use. */
+static bool
+choose_id(struct engine *e, struct attempt *a)
+{
+	for (int i = 0; i < ID_TRIES; i++) {
+		engine_random(e, &a->id, sizeof(a->id));
+		if (a->transport == FORWARD_UDP)
+			return true;
+		if (!id_used(e, a->upstream, a->id)) {
+			attempt_flip_id(e, a->upstream, a->id);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Back to the free ones, without a word to the host. */
+static void
+release(struct engine *e, struct attempt *a)
+{
+	if (a->transport != FORWARD_UDP)
+		attempt_flip_id(e, a->upstream, a->id);
+	timer_clear(&e->timers, &a->timer);
+	if (a->kind == ATTEMPT_QUESTION)
+		TAILQ_REMOVE(&e->pending[a->of].attempts, a, entry);
+	a->kind = ATTEMPT_FREE;
+	TAILQ_INSERT_HEAD(&e->free_attempts, a, entry);
+}
+
+/* Takes a free attempt, with an id. */
+static struct attempt *
+take(struct engine *e, enum attempt_kind kind, uint32_t upstream,
+    enum forward_transport transport)
+{
+	struct attempt *a = TAILQ_FIRST(&e->free_attempts);
+
+	if (a == NULL)
+		return NULL;
+	a->upstream = upstream;
+	a->transport = transport;
+	if (!choose_id(e, a))
+		return NULL;
+	TAILQ_REMOVE(&e->free_attempts, a, entry);
+	a->kind = kind;
+	a->edns = a->lost = a->mixed = false;
+	a->place = 0;
+	a->mismatched = 0;
+	return a;
+}
+
+static bool
+send_it(struct engine *e, monotime_t now, struct attempt *a,
+    const struct forward_upstream *to, struct message_ask *ask,
+    uint32_t wait_ms)
+{
+	uint8_t octets[MESSAGE_ASK_MAX];
+	uint32_t number = (uint32_t)(a - e->attempt);
+	size_t length;
+
+	if (to->mix_case && a->transport == FORWARD_UDP) {
+		a->mixed = true;
+		engine_random(e, a->mask, sizeof(a->mask));
+		ask->mask = a->mask;
+	}
+	a->edns = ask->edns;
+	a->sent = now;
+	length = message_ask(ask, a->id, octets);
+	e->upstream[a->upstream].sent++;
+	if (e->host.send(e->host.arg, number, to, a->transport, octets,
+	    length) != 0) {
+		e->upstream[a->upstream].errors++;
+		release(e, a);
+		return false;
+	}
+	e->stats.attempts++;
+	timer_set(&e->timers, &a->timer, monotime_add_ms(now, wait_ms));
+	return true;
+}
+
+static enum forward_transport
+transport_for(const struct pending *p, const struct forward_upstream *to,
+    uint32_t place)
+{
+	if (to->transport != FORWARD_AUTO)
+		return to->transport;
+	return (p->stream >> place & 1) != 0 ? FORWARD_TCP : FORWARD_UDP;
+}
+
+static uint32_t
+wait_for(const struct engine *e, const struct pending *p,
+    const struct attempt *a, uint32_t place)
+{
+	const struct forward_attempt_settings *settings = &e->settings.attempts;
+	uint32_t wait = upstream_wait_ms(&e->upstream[a->upstream], settings);
+
+	if (settings->wait_ms != 0)
+		return wait;
+	if (a->transport != FORWARD_UDP)
+		return STREAM_WAIT_MS;
+	for (int i = 0; i < p->tries[place] && wait < WAIT_MAX_MS; i++)
+		wait *= 2;
+	return wait < WAIT_MAX_MS ? wait : WAIT_MAX_MS;
+}
+
+bool
+attempt_ask(struct engine *e, monotime_t now, struct pending *p,
+    uint32_t place)
+{
+	uint32_t server = p->order[place];
+	const struct forward_upstream *to = server == ADDRESSED ?
+	    &p->nameserver : &e->settings.upstream[server];
+	struct attempt *a = take(e, ATTEMPT_QUESTION, server,
+	    transport_for(p, to, place));
+	struct message_ask ask = {
+		.question = &p->asked, .options = &p->options,
+		.edns = (p->plain >> place & 1) == 0,
+		.ad = e->settings.attempts.pass_ad,
+	};
+	uint32_t wait;
+
+	if (a == NULL)
+		return false;
+	a->of = pending_number(e, p);
+	a->place = place;
+	TAILQ_INSERT_TAIL(&p->attempts, a, entry);
+	wait = wait_for(e, p, a, place);
+	p->tries[place]++;
+	if (!send_it(e, now, a, to, &ask, wait))
+		return false;
+	p->latest = (uint32_t)(a - e->attempt);
+	return true;
+}
+
+bool
+attempt_own(struct engine *e, monotime_t now, enum attempt_kind kind,
+    uint32_t upstream, const struct question *question, uint32_t of,
+    uint32_t wait_ms)
+{
+	const struct forward_upstream *to = &e->settings.upstream[upstream];
+	struct message_ask ask = { .question = question };
+	struct attempt *a = take(e, kind, upstream,
+	    to->transport == FORWARD_AUTO ? FORWARD_UDP : to->transport);
+
+	if (a == NULL)
+		return false;
+	a->of = of;
+	return send_it(e, now, a, to, &ask, wait_ms);
+}
+
+void
+attempt_end(struct engine *e, struct attempt *a)
+{
+	e->host.close(e->host.arg, (uint32_t)(a - e->attempt));
+	release(e, a);
+}
+
+void
+attempts_end(struct engine *e, struct pending *p)
+{
+	struct attempt *a;
+
+	while ((a = TAILQ_FIRST(&p->attempts)) != NULL) {
+		if (a->lost) {
+			attempt_end(e, a);
+			continue;
+		}
+		TAILQ_REMOVE(&p->attempts, a, entry);
+		a->kind = ATTEMPT_MEASURE;
+	}
+}
+
+void
+attempts_end_own(struct engine *e)
+{
+	for (uint32_t i = 0; i < e->attempts; i++)
+		if (e->attempt[i].kind != ATTEMPT_FREE &&
+		    e->attempt[i].kind != ATTEMPT_QUESTION)
+			attempt_end(e, &e->attempt[i]);
+}
+
+static bool
+is_known(const struct attempt *a)
+{
+	return a->upstream < FORWARD_UPSTREAMS;
+}
+
+void
+attempt_replied(struct engine *e, monotime_t now, const struct attempt *a)
+{
+	int64_t us = (now.ns - a->sent.ns) / 1000;
+	struct upstream *up = &e->upstream[a->upstream];
+
+	if (!is_known(a))
+		return;
+	/* What a handshake takes is not the server's time. */
+	if (a->transport != FORWARD_UDP && up->srtt_us != 0)
+		us = up->srtt_us;
+	upstream_replied(up, now, us > INT32_MAX ? INT32_MAX : (uint32_t)us);
+}
+
+void
+attempt_lost(struct engine *e, monotime_t now, struct attempt *a)
+{
+	if (!a->lost && is_known(a) &&
+	    e->upstream[a->upstream].state != UPSTREAM_LOOPING)
+		upstream_lost(&e->upstream[a->upstream], now,
+		    &e->settings.health);
+	a->lost = true;
+	timer_clear(&e->timers, &a->timer);
+}
+
+struct attempt *
+attempt_of(struct engine *e, uint32_t number)
+{
+	return number < e->attempts &&
+	    e->attempt[number].kind != ATTEMPT_FREE ?
+	    &e->attempt[number] : NULL;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/forward/probes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "nfq/forward/attempts.h"
+#include "resolver/dns/rr.h"
+
+#define LOOP_WAIT_MS	2000
+#define CHECK_WAIT_MS	5000
+
+static bool
+is_due(monotime_t at, monotime_t now)
+{
+	return monotime_is_set(at) && monotime_is_past(now, at);
+}
+
+static struct question
+own_question(const uint8_t *name, uint16_t type, bool rd)
+{
+	struct question q = { .type = type, .class = CLASS_IN,
+		.flags = rd ? DNS_FLAG_RD : 0 };
+
+	if (name_read_lower(&q.name, name, FORWARD_NAME) != 0)
+		q.name = (struct dns_name){ .length = 1 };
+	return q;
+}
+
+static void
+probe_health(struct engine *e, monotime_t now, uint32_t upstream)
+{
+	const struct forward_health_settings *health = &e->settings.health;
+	const struct question q = own_question(health->probe_name, TYPE_NS,
+	    health->probe_rd);
+
+	upstream_probed(&e->upstream[upstream], now, health);
+	if (!attempt_own(e, now, ATTEMPT_PROBE, upstream, &q, upstream,
+	    health->probe_wait_ms))
+		upstream_lost(&e->upstream[upstream], now, health);
+}
+
+static void
+loop_name(uint64_t token, uint8_t name[static FORWARD_NAME])
+{
+	(void)snprintf((char *)name, FORWARD_NAME, "%c%0*llx" LOOP_ZONE,
+	    LOOP_DIGITS, LOOP_DIGITS, (unsigned long long)token);
+}
+
+static void
+probe_loop(struct engine *e, monotime_t now, uint32_t upstream)
+{
+	uint8_t name[FORWARD_NAME];
+	uint64_t token = engine_random_u64(e) | 1;	/* never 0: none */
+	struct question q;
+
+	loop_name(token, name);
+	q = own_question(name, TYPE_TXT, true);
+	upstream_loop_probed(&e->upstream[upstream], token);
+	(void)attempt_own(e, now, ATTEMPT_LOOP, upstream, &q, upstream,
+	    LOOP_WAIT_MS);
+}
+
+static void
+send_check(struct engine *e, monotime_t now, uint32_t number)
+{
+	const struct forward_check *check = &e->settings.check[number];
+	struct question q = own_question(check->name, (uint16_t)check->type,
+	    true);
+
+	e->check_at[number] = monotime_add_ms(now,
+	    (int64_t)check->interval_s * 1000);
+	e->check[number].asked++;
+	if (attempt_own(e, now, ATTEMPT_CHECK, check->upstream, &q, number,
+	    CHECK_WAIT_MS))
+		return;
+	e->check[number].errors++;
+	e->check[number].known = true;
+	e->check[number].good = false;
+}
+
+void
+probes_send(struct engine *e, monotime_t now)
+{
+	for (uint32_t i = 0; i < e->settings.upstreams; i++) {
+		struct upstream *up = &e->upstream[i];
+
+		if (is_due(up->probe_at, now))
+			probe_health(e, now, i);
+		if (is_due(up->loop_at, now))
+			probe_loop(e, now, i);
+	}
+	for (uint32_t i = 0; i < e->settings.checks; i++)
+		if (is_due(e->check_at[i], now))
+			send_check(e, now, i);
+}
+
+static monotime_t
+sooner(monotime_t a, monotime_t b)
+{
+	return !monotime_is_set(b) || (monotime_is_set(a) && a.ns <= b.ns) ?
+	    a : b;
+}
+
+monotime_t
+probes_next(const struct engine *e)
+{
+	monotime_t next = MONOTIME_NEVER;
+
+	for (uint32_t i = 0; i < e->settings.upstreams; i++) {
+		next = sooner(next, e->upstream[i].probe_at);
+		next = sooner(next, e->upstream[i].loop_at);
+	}
+	for (uint32_t i = 0; i < e->settings.checks; i++)
+		next = sooner(next, e->check_at[i]);
+	return next;
+}
+
+/* kube-dns's sidecar: no record in the answer is an error. */
+static void
+check_done(struct engine *e, monotime_t now, const struct attempt *a,
+    bool good)
+{
+	struct engine_check *check = &e->check[a->of];
+
+	check->known = true;
+	check->good = good;
+	if (good)
+		check->latency_us = (uint32_t)((now.ns - a->sent.ns) / 1000);
+	else
+		check->errors++;
+}
+
+static struct question
+question_of(const struct engine *e, const struct attempt *a)
+{
+	uint8_t name[FORWARD_NAME];
+
+	switch (a->kind) {
+	case ATTEMPT_LOOP:
+		loop_name(e->upstream[a->upstream].loop_token, name);
+		return own_question(name, TYPE_TXT, true);
+	case ATTEMPT_CHECK:
+		return own_question(e->settings.check[a->of].name,
+		    (uint16_t)e->settings.check[a->of].type, true);
+	default:
+		return own_question(e->settings.health.probe_name, TYPE_NS,
+		    e->settings.health.probe_rd);
+	}
+}
+
+void
+probe_reply(struct engine *e, monotime_t now, struct attempt *a,
+    const uint8_t *octets, size_t length)
+{
+	const struct question q = question_of(e, a);
+	struct message m;
+
+	if (message_fit(&m, &q, a->id, a->mixed ? a->mask : NULL, octets,
+	    length) != FIT_ANSWER) {
+		e->stats.mismatched++;
+		e->upstream[a->upstream].mismatched++;
+		return;
+	}
+	if (a->kind == ATTEMPT_CHECK)
+		check_done(e, now, a, m.rcode == RCODE_NOERROR &&
+		    m.count[ANSWERS] > 0);
+	attempt_replied(e, now, a);
+	if (a->kind == ATTEMPT_LOOP && a->upstream < FORWARD_UPSTREAMS)
+		upstream_loop_over(&e->upstream[a->upstream], now);
+	attempt_end(e, a);
+}
+
+void
+probe_lost(struct engine *e, monotime_t now, struct attempt *a)
+{
+	switch (a->kind) {
+	case ATTEMPT_CHECK:
+		check_done(e, now, a, false);
+		break;
+	case ATTEMPT_LOOP:
+		if (a->upstream < FORWARD_UPSTREAMS)
+			upstream_loop_over(&e->upstream[a->upstream], now);
+		break;
+	default:
+		attempt_lost(e, now, a);
+	}
+	attempt_end(e, a);
+}
+
+bool
+probe_came_back(struct engine *e, monotime_t now,
+    const struct question *question)
+{
+	uint8_t name[FORWARD_NAME];
+	bool found = false;
+
+	if (question->type != TYPE_TXT || question->name.length !=
+	    1 + LOOP_DIGITS + sizeof(LOOP_ZONE))
+		return false;
+	for (uint32_t i = 0; i < e->settings.upstreams; i++) {
+		struct upstream *up = &e->upstream[i];
+
+		loop_name(up->loop_token, name);
+		if (up->loop_token == 0 || memcmp(name, question->name.octets,
+		    question->name.length) != 0)
+			continue;
+		upstream_looped(up, now, &e->settings.health);
+		found = true;
+	}
+	e->stats.loops += found;
+	return found;
+}
+
+void
+checks_begin(struct engine *e, monotime_t now)
+{
+	for (uint32_t i = 0; i < e->settings.checks; i++) {
+		uint32_t ms = e->settings.check[i].interval_s * 1000;
+
+		e->check_at[i] = monotime_add_ms(now,
+		    (int64_t)(engine_random_u64(e) % ms));
+	}
+}
