@@ -27,36 +27,45 @@ align(size_t octets)
 	return (octets + 63) / 64 * 64;
 }
 
-/* Places the parts; returns the octets of all. */
-static size_t
-lay_out(struct cache *c, uint8_t *memory, uint32_t entries)
+/* Offsets of the parts. */
+struct layout {
+	size_t index, slots, links, blocks, end;
+};
+
+static struct layout
+layout_of(uint32_t entries)
 {
 	size_t blocks = (size_t)entries * CACHE_BLOCKS_EACH;
-	size_t index = align(sizeof(struct cache_header));
-	size_t slots = index +
-	    align(index_size(entries) * sizeof(*c->index));
-	size_t links = slots + align(((size_t)entries + 1) * sizeof(*c->slots));
-	size_t data = links + align((blocks + 1) * sizeof(*c->links));
+	struct layout l;
 
-	if (memory != NULL) {
-		c->header = (void *)memory;
-		c->index = (void *)(memory + index);
-		c->index_mask = index_size(entries) - 1;
-		c->slots = (void *)(memory + slots);
-		c->entries = entries;
-		c->links = (void *)(memory + links);
-		c->blocks = (void *)(memory + data);
-		c->block_count = (uint32_t)blocks;
-	}
-	return data + (blocks + 1) * CACHE_BLOCK;
+	l.index = align(sizeof(struct cache_header));
+	l.slots = l.index + align(index_size(entries) * sizeof(uint32_t));
+	l.links = l.slots +
+	    align(((size_t)entries + 1) * sizeof(struct cache_slot));
+	l.blocks = l.links + align((blocks + 1) * sizeof(uint32_t));
+	l.end = l.blocks + (blocks + 1) * CACHE_BLOCK;
+	return l;
+}
+
+static void
+place_parts(struct cache *c, uint8_t *memory, uint32_t entries)
+{
+	const struct layout l = layout_of(entries);
+
+	c->header = (void *)memory;
+	c->index = (void *)(memory + l.index);
+	c->index_mask = index_size(entries) - 1;
+	c->slots = (void *)(memory + l.slots);
+	c->entries = entries;
+	c->links = (void *)(memory + l.links);
+	c->blocks = (void *)(memory + l.blocks);
+	c->block_count = entries * CACHE_BLOCKS_EACH;
 }
 
 size_t
 cache_octets(uint32_t entries)
 {
-	struct cache c;
-
-	return lay_out(&c, NULL, entries);
+	return layout_of(entries).end;
 }
 
 static uint32_t
@@ -163,7 +172,7 @@ cache_open(void *memory, uint32_t entries,
 		free(claimed);
 		return NULL;
 	}
-	(void)lay_out(c, memory, entries);
+	place_parts(c, memory, entries);
 	if (c->header->magic != MAGIC || c->header->entries != entries) {
 		memset(c->header, 0, sizeof(*c->header));
 		memset(c->slots, 0, ((size_t)entries + 1) * sizeof(*c->slots));

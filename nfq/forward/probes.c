@@ -95,11 +95,12 @@ probes_send(struct engine *e, monotime_t now)
 			send_check(e, now, i);
 }
 
-static monotime_t
-sooner(monotime_t a, monotime_t b)
+static void
+take_sooner(monotime_t *next, monotime_t at)
 {
-	return !monotime_is_set(b) || (monotime_is_set(a) && a.ns <= b.ns) ?
-	    a : b;
+	if (monotime_is_set(at) &&
+	    (!monotime_is_set(*next) || at.ns < next->ns))
+		*next = at;
 }
 
 monotime_t
@@ -108,11 +109,11 @@ probes_next(const struct engine *e)
 	monotime_t next = MONOTIME_NEVER;
 
 	for (uint32_t i = 0; i < e->settings.upstreams; i++) {
-		next = sooner(next, e->upstream[i].probe_at);
-		next = sooner(next, e->upstream[i].loop_at);
+		take_sooner(&next, e->upstream[i].probe_at);
+		take_sooner(&next, e->upstream[i].loop_at);
 	}
 	for (uint32_t i = 0; i < e->settings.checks; i++)
-		next = sooner(next, e->check_at[i]);
+		take_sooner(&next, e->check_at[i]);
 	return next;
 }
 
