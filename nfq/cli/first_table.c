@@ -45,6 +45,16 @@ choose(const struct table_list *list, const char *namespace)
 	return first;
 }
 
+/* Without the dot of the root. */
+static int
+length_of(const char *name)
+{
+	const size_t length = strlen(name);
+
+	return (int)(length > 1 && name[length - 1] == '.' ? length - 1 :
+	    length);
+}
+
 static void
 print_example(const struct config *config, const char *namespace)
 {
@@ -58,7 +68,7 @@ print_example(const struct config *config, const char *namespace)
 	    table_list_make(&list, table) == 0)
 		name = choose(&list, namespace);
 	if (name != NULL)
-		(void)printf("Try one:\n  dig %s\n", name);
+		(void)printf("Try one:\n  dig %.*s\n", length_of(name), name);
 	table_list_free(&list);
 	table_close(table);
 	if (fd >= 0)

@@ -211,10 +211,9 @@ print_token(const struct join_plan *plan)
 	}
 	if (plan->token_end > 0 && gmtime_r(&end, &tm) != NULL)
 		(void)strftime(text, sizeof(text), " at %F %H:%M UTC", &tm);
-	(void)printf("Istio's agent has no certificate here, so the token is "
-	    "used.  When it ends%s,\nthe feed cannot connect any more; the "
-	    "names that it has stay.  Join again with a\nnew token, or when "
-	    "the agent runs.\n", text);
+	(void)printf("Istio's agent has no certificate here: nfdns-feed gets "
+	    "one of its own, and renews it.\nFor the first one it needs the "
+	    "token, which ends%s.\n", text[0] != '\0' ? text : " some time");
 }
 
 static void
@@ -298,6 +297,7 @@ say_what_to_start(const struct config *config)
 
 	if (status_open(&page, config->run_dir) == 0) {
 		status_close(&page);
+		(void)fflush(stdout);
 		code = cmd_reload(config, 1, (char *[]){ NULL });
 	} else {
 		(void)printf("Start:\n  nfdnsd -c %s\n", config->path);

@@ -168,6 +168,7 @@ remove_files(struct leaving *l)
 	} kept[] = {
 		{ c->state_dir, FEED_FILE_TABLE },
 		{ c->state_dir, FEED_FILE_PENDING },
+		{ c->state_dir, JOIN_PAIR },
 		{ c->feed_run_dir, ".json" },
 	};
 
@@ -223,6 +224,8 @@ stop_feed(const struct leaving *l)
 static void
 tell_daemon(const struct leaving *l)
 {
+	struct config *now = NULL;
+	struct diag diag = DIAG_INIT;
 	struct status_page page;
 
 	if (l->units && l->last && was_enabled_by_join(l, UNITS_DAEMON)) {
@@ -234,7 +237,13 @@ tell_daemon(const struct leaving *l)
 	if (status_open(&page, l->config->run_dir) != 0)
 		return;
 	status_close(&page);
-	(void)cmd_reload_forced(l->config, 1, (char *[]){ NULL });
+	(void)fflush(stdout);
+	if (config_load(&now, l->config->path, &diag) == 0)
+		(void)cmd_reload_forced(now, 1, (char *[]){ NULL });
+	else
+		diag_print(&diag, "nfdns", stderr);
+	diag_free(&diag);
+	config_free(now);
 }
 
 static bool

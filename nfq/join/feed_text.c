@@ -94,6 +94,8 @@ put_feed(FILE *out, const struct feed_config *feed)
 	put_setting(out, "cert", feed->cert);
 	put_setting(out, "key", feed->key);
 	put_setting(out, "token", feed->token);
+	if (feed->ca)
+		(void)fputs("\n\t\tca = true;", out);
 	if (feed->type == FEED_XDS)
 		put_node(out, &feed->node);
 	put_setting(out, "kubeconfig", feed->kubeconfig);

@@ -165,7 +165,7 @@ print_rule(FILE *out, const struct kube_kind *kind)
 		length = strcspn(group, "/");
 	}
 	(void)fprintf(out, "- apiGroups: [\"%.*s\"]\n"
-	    "  resources: [\"%s\"]\n  verbs: [\"get\", \"list\", \"watch\"]\n",
+	    "  resources: [\"%s\"]\n  verbs: [\"list\", \"watch\"]\n",
 	    (int)length, group, kind->plural);
 }
 

@@ -13,6 +13,7 @@
 #include "nfq/join/input.h"
 #include "nfq/join/kubeconfig_copy.h"
 #include "nfq/join/workload.h"
+#include "resolver/sources/feed_file.h"
 
 #define CREDENTIALS	"/run/credentials/nfdns-feed.service"
 
@@ -262,7 +263,7 @@ plan_files(struct join_plan *plan, const struct join_request *request,
 	struct feed_config feed = { .type = FEED_XDS, .server = w->server,
 	    .addresses = w->addresses, .address_count = w->address_count,
 	    .root_cert = agent->roots, .cert = agent->cert, .key = agent->key,
-	    .node = w->node };
+	    .ca = agent->cert == NULL, .node = w->node };
 	const char *roots = NULL, *token;
 	char *name = strdup(request->name);
 
@@ -284,11 +285,16 @@ plan_files(struct join_plan *plan, const struct join_request *request,
 	return *item != NULL || no_memory(diag);
 }
 
+/* Who has a certificate needs no token; one that has ended is of no use. */
 static void
 check_token(const struct workload *w, const struct join_request *request,
     bool agent, struct diag *diag)
 {
-	if (w->token_end > 0 && w->token_end <= request->now && !agent)
+	char pair[FEED_FILE_NAME_MAX + sizeof(JOIN_PAIR)];
+
+	(void)snprintf(pair, sizeof(pair), "%.63s" JOIN_PAIR, request->name);
+	if (w->token_end > 0 && w->token_end <= request->now && !agent &&
+	    !exists(request->config->state_dir, pair))
 		diag_add(diag, DIAG_ERROR, w->token.path, 1, "the token has "
 		    "ended, and %s has no certificate of Istio's agent; make "
 		    "the files again with istioctl", w->agent);

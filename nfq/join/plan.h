@@ -62,6 +62,8 @@ char *join_path(const char *config, const char *file);
 char *join_path_of(const char *config, const char *name, const char *suffix);
 char *join_path_of_drop_in(const char *name);
 
+#define JOIN_PAIR	".pair"	/* behind the feed's name, in state_dir: a
+				   certificate of nfdns-feed's own */
 #define JOIN_RECORD	"joined"	/* suffix of the file that says "joined" */
 #define JOIN_RECORD_TEXT "# Written by nfdns join; nfdns leave reads it.\n"
 #define JOIN_RECORD_ENABLED "enabled "	/* lines: units that join enabled */

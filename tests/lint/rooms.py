@@ -66,7 +66,7 @@ ROOMS = {
     "nfq/feed": "resolver/clock resolver/text resolver/sources resolver/feed policy/config policy/log"
                 " policy/status nfq/process",
     # Files of others, read and written; no process but systemctl.
-    "nfq/join": "resolver/text resolver/feed policy/config",
+    "nfq/join": "resolver/text resolver/sources resolver/feed policy/config",
     "nfq/cli": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
                " policy/config policy/status policy/log rules nfq/process nfq/supervisor nfq/join",
     "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/supervisor nfq/feed nfq/cli",
