@@ -2,6 +2,7 @@
 #
 # make            the programs, in build/
 # make demo       install what is needed, build, show it at work (root)
+# make demo-feed  the same for joining a mesh (root)
 # make check      install what is needed, build, run every test (root)
 # make unit       only the unit tests; make lint only the analyses
 # make fuzz       60 seconds of each fuzz target (FUZZ_SECONDS=...)
@@ -57,7 +58,7 @@ say	= $(if $(Q),@printf '  %-5s %s\n' $(1) $(2))
 
 # Goals that build nothing do not need the libraries, and those that install
 # them must run before they are looked for.
-LATE_GOALS := demo check coverage deps demo-deps clean lint fuzz bench bench-quick bench-check
+LATE_GOALS := demo demo-feed check coverage deps demo-deps demo-feed-deps clean lint fuzz bench bench-quick bench-check
 ifneq ($(filter-out $(LATE_GOALS),$(or $(MAKECMDGOALS),all)),)
 MISSING := $(foreach l,$(LIBRARIES),$(if $(shell $(PKG_CONFIG) --exists $(l) 2>/dev/null && echo y),,$(l)))
 ifneq ($(strip $(MISSING)),)
@@ -149,6 +150,8 @@ deps:
 	$(Q)packaging/install-deps
 demo-deps:
 	$(Q)packaging/install-deps --demo
+demo-feed-deps:
+	$(Q)packaging/install-deps --demo-feed
 
 # Each test prints "PASS|FAIL|SKIP name: ..." lines; tests/run adds them up.
 check: deps
@@ -172,6 +175,10 @@ coverage: deps
 demo: demo-deps
 	$(Q)$(MAKE) --no-print-directory -j$(JOBS) all
 	$(Q)BUILD=$(BUILD) tests/demo
+
+demo-feed: demo-feed-deps
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) all
+	$(Q)BUILD=$(BUILD) tests/demo_feed
 
 bench bench-quick bench-check:
 	$(Q)packaging/install-deps --bench
@@ -248,6 +255,6 @@ clean:
 
 -include $(shell [ -d $(BUILD) ] && find $(BUILD) -maxdepth 6 \( -path $(BUILD)/deb -o -path $(BUILD)/rpm -o -path $(BUILD)/vm \) -prune -o -type f -name '*.d' -print)
 
-.PHONY: all bench bench-check bench-quick check check-clients check-packages check-vm clean coverage deb demo demo-deps deps fuzz fuzz-targets install lint \
+.PHONY: all bench bench-check bench-quick check check-clients check-packages check-vm clean coverage deb demo demo-deps demo-feed demo-feed-deps deps fuzz fuzz-targets install lint \
 	print-cflags replay-targets tools unit unit-tests
 .SECONDARY:
