@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#define STREAM_WAIT_MS	1000	/* a handshake stands before the reply */
-#define WAIT_MAX_MS	1000
+#define AGAIN_MS	1000	/* also for a stream: a handshake comes first */
 #define ID_TRIES	32
 
 /* Bit of an id among those in use on the streams to an upstream. */
@@ -109,20 +108,35 @@ transport_for(const struct pending *p, const struct forward_upstream *to,
 	return (p->stream >> place & 1) != 0 ? FORWARD_TCP : FORWARD_UDP;
 }
 
+/* Whether another server would be asked before this one is asked again. */
+static bool
+has_other(const struct engine *e, const struct pending *p, uint32_t place)
+{
+	for (uint32_t i = 0; i < p->servers; i++)
+		if (i != place && (p->done >> i & 1) == 0 &&
+		    p->tries[i] <= p->tries[place] &&
+		    e->upstream[p->order[i]].state == UPSTREAM_UP)
+			return true;
+	return false;
+}
+
+/*
+ * The same server is not asked again after its usual time, as another one is: it
+ * would only have to do the same work twice.
+ */
 static uint32_t
 wait_for(const struct engine *e, const struct pending *p,
     const struct attempt *a, uint32_t place)
 {
 	const struct forward_attempt_settings *settings = &e->settings.attempts;
-	uint32_t wait = upstream_wait_ms(&e->upstream[a->upstream], settings);
+	uint32_t again = settings->most == 0 ? AGAIN_MS :
+	    settings->budget_ms / settings->most;
 
 	if (settings->wait_ms != 0)
-		return wait;
-	if (a->transport != FORWARD_UDP)
-		return STREAM_WAIT_MS;
-	for (int i = 0; i < p->tries[place] && wait < WAIT_MAX_MS; i++)
-		wait *= 2;
-	return wait < WAIT_MAX_MS ? wait : WAIT_MAX_MS;
+		return settings->wait_ms;
+	if (a->transport == FORWARD_UDP && has_other(e, p, place))
+		return upstream_wait_ms(&e->upstream[a->upstream], settings);
+	return again < AGAIN_MS ? again : AGAIN_MS;
 }
 
 bool

@@ -17,22 +17,16 @@
 
 #define MISMATCHES_MAX	32	/* of one attempt, before TCP is tried */
 
-static bool
-all_down(const struct engine *e, const struct pending *p)
-{
-	for (uint32_t i = 0; i < p->servers; i++)
-		if (e->upstream[p->order[i]].state == UPSTREAM_UP)
-			return false;
-	return true;
-}
-
 static void
 choose_order(struct engine *e, struct pending *p)
 {
 	p->servers = upstream_order(pending_domain(e, p), e->upstream,
 	    e->turn++, engine_random_u64(e), p->order);
 	memset(p->tries, 0, sizeof(p->tries));
-	p->done = p->plain = p->stream = p->sent = 0;
+	p->done = p->plain = p->stream = p->down = p->sent = 0;
+	for (uint32_t i = 0; i < p->servers; i++)
+		if (e->upstream[p->order[i]].state != UPSTREAM_UP)
+			p->down |= 1U << i;
 }
 
 /* The server that was asked least, in their order; NONE: all were often enough. */
@@ -45,8 +39,8 @@ next_place(const struct engine *e, const struct pending *p)
 	if (settings->most != 0 && p->sent >= settings->most)
 		return NONE;
 	for (uint32_t i = 0; i < p->servers; i++) {
-		uint32_t most = e->upstream[p->order[i]].state ==
-		    UPSTREAM_UP ? settings->per_server : 1;
+		uint32_t most = (p->down >> i & 1) != 0 ? 1 :
+		    settings->per_server;
 
 		if ((p->done >> i & 1) == 0 && p->tries[i] < most &&
 		    (best == NONE || p->tries[i] < p->tries[best]))
@@ -137,7 +131,8 @@ static void
 begin_round(struct engine *e, monotime_t now, struct pending *p)
 {
 	choose_order(e, p);
-	if (e->settings.health.fail_fast && all_down(e, p))
+	if (e->settings.health.fail_fast &&
+	    p->down == (1U << p->servers) - 1)
 		p->servers = 0;
 	if (!next_attempt(e, now, p))
 		return;

@@ -69,6 +69,7 @@ struct pending {
 	uint32_t order[FORWARD_PER_DOMAIN];
 	uint8_t tries[FORWARD_PER_DOMAIN];
 	uint32_t done;			/* bit: that server has replied, badly */
+	uint32_t down;			/* bit: it was when this round began */
 	uint32_t plain;			/* bit: it is asked without OPT */
 	uint32_t stream;		/* bit: it is asked over TCP */
 	uint32_t sent;			/* attempts of this round */
