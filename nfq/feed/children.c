@@ -74,6 +74,16 @@ remove_child(struct children *children, struct feed_child *c)
 	*c = children->list[--children->count];
 }
 
+/* Those that are not wanted and whose process has ended before that. */
+static void
+remove_idle(struct children *children)
+{
+	for (size_t i = children->count; i-- > 0;)
+		if (children->list[i].feed == NULL &&
+		    children->list[i].pid == 0)
+			remove_child(children, &children->list[i]);
+}
+
 static void
 ask_to_end(struct feed_child *c, monotime_t now)
 {
@@ -123,6 +133,7 @@ children_want(struct children *children, const struct feeds_config *config,
 			ask_to_end(c, now);
 	}
 	children->config = config;
+	remove_idle(children);
 	for (size_t i = 0; i < config->feed_count && error == 0; i++)
 		if (!has_child(children, &config->feeds[i]))
 			error = add_child(children, &config->feeds[i]);
@@ -240,6 +251,9 @@ fill_report(struct feed_child *c, int64_t now)
 	r->running = c->pid != 0;
 	if (r->status.connected && r->status.last_life > r->current)
 		r->current = r->status.last_life;
+	/* The time of day was set back: what lies ahead would never be old. */
+	if (r->current > now)
+		r->current = now;
 }
 
 void

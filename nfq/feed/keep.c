@@ -245,12 +245,13 @@ keep_table(struct feed_keep *k, struct feed_header *header,
     const struct feed_table *table, struct table_names *names,
     char why[static FEED_TEXT])
 {
-	const struct name_table_delta delta =
-	    table_names_compare(&k->names, names);
+	struct name_table_delta delta;
 	const bool again = k->holds &&
 	    feed_file_hash_equal(k->held, header->hash);
-	int error;
+	int error = table_names_compare(&k->names, names, &delta);
 
+	if (error < 0)
+		return fail(k, error, why);
 	if (shrinks(k, &delta) && !again)
 		return hold(k, header, table, &delta, why);
 	header->confirmed = again;

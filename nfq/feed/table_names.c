@@ -78,20 +78,20 @@ table_names_faulty(const struct table_names *names)
 	return names->kind == TABLE_NAMES_NDS ? names->nds.faulty : 0;
 }
 
-struct name_table_delta
+int
 table_names_compare(const struct table_names *old,
-    const struct table_names *new)
+    const struct table_names *new, struct name_table_delta *delta)
 {
-	struct name_table_delta delta = {
+	*delta = (struct name_table_delta){
 		.added = table_names_count(new),
 		.removed = table_names_count(old),
 	};
-
 	if (old->kind != new->kind)
-		return delta;
+		return 0;
 	if (new->kind == TABLE_NAMES_NDS)
-		name_table_compare(&old->nds, &new->nds, &delta, NULL, NULL);
+		return name_table_compare(&old->nds, &new->nds, delta, NULL,
+		    NULL);
 	if (new->kind == TABLE_NAMES_OBJECTS)
-		object_names_compare(&old->objects, &new->objects, &delta);
-	return delta;
+		object_names_compare(&old->objects, &new->objects, delta);
+	return 0;
 }

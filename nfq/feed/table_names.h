@@ -36,8 +36,12 @@ uint64_t table_names_count(const struct table_names *names);
 /* Entries that cannot be used and are ignored. */
 uint64_t table_names_faulty(const struct table_names *names);
 
-/* What differs; all names do if old is of zeros or of another format. */
-struct name_table_delta table_names_compare(const struct table_names *old,
-    const struct table_names *new);
+/*
+ * What differs; all names do if old is of zeros or of another format.  0, or an
+ * error of name_table_compare(): *delta does not count then.
+ */
+int table_names_compare(const struct table_names *old,
+    const struct table_names *new, struct name_table_delta *delta)
+    __attribute__((warn_unused_result));
 
 #endif

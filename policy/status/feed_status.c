@@ -317,6 +317,9 @@ feed_status_current(const struct feed_report *report, int64_t table_time,
 	int64_t current = report->current > table_time ? report->current :
 	    table_time;
 
+	/* The file's owner can set any time. */
+	if (current < 0)
+		current = 0;
 	/* Whoever is ahead of our clock is as current as can be. */
 	return current < now ? current : now;
 }

@@ -28,6 +28,7 @@ struct ads {
 	bool asked;
 	bool answered;			/* a response has come */
 	bool accepted;			/* a table of it, by the caller */
+	bool postponed;			/* its last table is offered again */
 	uint8_t *version;		/* accepted last on this stream */
 	size_t version_length;
 	monotime_t deadline;		/* of the first response, or progress */

@@ -108,6 +108,25 @@ load_access(struct kube_credentials *c, struct kube_access *access)
 	    getenv("KUBERNETES_SERVICE_PORT"), KUBECONFIG_POD, c->error);
 }
 
+static bool
+is_same(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* Takes it over.  A token is for its server, and counts while its file does. */
+static void
+set_access(struct kube_credentials *c, struct kube_access *access)
+{
+	if (!is_same(c->access.server, access->server) ||
+	    !is_same(c->access.token_file, access->token_file)) {
+		set_token(c, NULL);
+		c->token_read = c->loaded = false;
+	}
+	kube_access_free(&c->access);
+	c->access = *access;
+}
+
 bool
 kube_credentials_refresh(struct kube_credentials *c, monotime_t now)
 {
@@ -121,12 +140,10 @@ kube_credentials_refresh(struct kube_credentials *c, monotime_t now)
 	error = load_access(c, &access);
 	if (error == 0) {
 		error = kube_tls_load(&c->tls, &access, c->error);
-		if (error == 0) {
-			kube_access_free(&c->access);
-			c->access = access;
-		} else {
+		if (error == 0)
+			set_access(c, &access);
+		else
 			kube_access_free(&access);
-		}
 	}
 	if (error == 0 && !read_token(c))
 		error = -EINVAL;

@@ -217,7 +217,9 @@ on_expired(struct reflector *r, struct ending *e)
 	bool again = monotime_is_set(r->expired) &&
 	    monotime_ms_since(e->now, r->expired) < 60000;
 
-	if (r->ask == REFLECTOR_ASK_LIST && r->mirror.page[0] != '\0') {
+	/* Once: a server may give pages of what was to come as one. */
+	if (r->ask == REFLECTOR_ASK_LIST && r->mirror.page[0] != '\0' &&
+	    !r->unpaged) {
 		r->mirror.page[0] = '\0';
 		r->unpaged = true;
 		r->due = e->now;
@@ -272,7 +274,8 @@ on_unauthorized(struct reflector *r, struct ending *e)
 {
 	enum feed_cause cause = fail(r, e, false);
 
-	if (r->denials++ == 0)
+	/* Within a watch, which was let in, it may come each time. */
+	if (r->denials++ == 0 && r->http == 401)
 		r->due = e->now;
 	return cause;
 }

@@ -260,6 +260,7 @@ accept_table(struct xds_session *x, struct ads *a, monotime_t now)
 		note_certificate(x, a);
 	}
 	a->accepted = true;
+	a->postponed = false;
 	if (!monotime_is_set(x->steady))
 		x->steady = monotime_add_ms(now, XDS_STEADY_MS);
 	x->refused_ms = XDS_REFUSED_MS;
@@ -272,12 +273,16 @@ static void
 refuse_table(struct xds_session *x, const char *why, monotime_t now)
 {
 	struct feed_status *status = x->host->status;
+	char error[FEED_TEXT];
 
 	status->nacks++;
-	(void)snprintf(status->error, sizeof(status->error),
-	    "a table was refused: %.200s", why);
-	report(x, FEED_ERROR, "the table %.100s was refused, and the one before "
-	    "stays in use: %s", status->version, why);
+	(void)snprintf(error, sizeof(error), "a table was refused: %.200s",
+	    why);
+	/* A server may repeat it as fast as it likes. */
+	report(x, strcmp(error, status->error) == 0 ? FEED_DEBUG : FEED_ERROR,
+	    "the table %.100s was refused, and the one before stays in use: %s",
+	    status->version, why);
+	(void)snprintf(status->error, sizeof(status->error), "%s", error);
 	if (monotime_is_set(x->replace))
 		return;
 	x->replace = monotime_add_ms(now, x->refused_ms / 2 +
@@ -305,7 +310,7 @@ take_response(struct xds_session *x, struct ads *a, monotime_t now)
 		accept_table(x, a, now);
 		break;
 	case XDS_TABLE_REFUSED:
-		a->accepted = false;
+		a->accepted = a->postponed = false;
 		refuse_table(x, why, now);
 		break;
 	case XDS_TABLE_NONE:
@@ -314,6 +319,7 @@ take_response(struct xds_session *x, struct ads *a, monotime_t now)
 		break;
 	case XDS_TABLE_POSTPONED:
 		a->accepted = false;
+		a->postponed = true;
 		/* The host has said it, once for as long as it lasts. */
 		(void)snprintf(x->host->status->error, FEED_TEXT, "%s", why);
 		report(x, FEED_DEBUG, "%s", why);
@@ -392,7 +398,9 @@ xds_session_step(struct xds_session *session, const struct pollfd *fds,
 	watch_steady(x, now);
 	want_replacement(x, now);
 	start_streams(x, now);
-	if (xds_table_again(x, now) && x->current != NULL)
+	/* The stream may be another one, or have brought another table since. */
+	if (xds_table_again(x, now) && x->current != NULL &&
+	    x->current->postponed)
 		accept_table(x, x->current, now);
 	set_connected(x);
 	if (x->changed)

@@ -107,14 +107,15 @@ bool
 xds_table_again(struct xds_session *session, monotime_t now)
 {
 	struct xds_again *again = &session->again;
+	enum feed_verdict verdict;
 	char why[FEED_TEXT];
 
 	if (again->message == NULL || !monotime_is_past(now, again->when))
 		return false;
-	if (session->host->offer(session->host->arg, &again->table, why) !=
-	    FEED_FAILED) {
+	verdict = session->host->offer(session->host->arg, &again->table, why);
+	if (verdict != FEED_FAILED) {
 		forget(again);
-		return true;
+		return verdict != FEED_REFUSED;
 	}
 	again->delay_ms = again->delay_ms * 2 > XDS_AGAIN_MOST_MS ?
 	    XDS_AGAIN_MOST_MS : again->delay_ms * 2;

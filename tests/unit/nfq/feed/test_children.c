@@ -201,6 +201,49 @@ what_stays_the_same_stays(void)
 	feed_config_free(other);
 }
 
+/* One that waits to be started again is gone at once if it is not wanted. */
+static void
+the_dead_are_not_kept(void)
+{
+	struct feeds_config *config = config_of((const char *[]){ "dies" }, 1);
+	struct feeds_config *other = config_of((const char *[]){ "a" }, 1);
+
+	CHECK(children_want(&children, config, false, now()) == 0);
+	tick(0);
+	take_death();
+	children_report(&children, now());
+	CHECK(access(status_of("dies"), F_OK) == 0);
+	CHECK(children_want(&children, other, false, now()) == 0);
+	CHECK(children.count == 1 && find("dies") == NULL);
+	CHECK(access(status_of("dies"), F_OK) < 0);
+	/* However often it is changed meanwhile. */
+	for (int i = 0; i < 10; i++)
+		CHECK(children_want(&children, config, true, now()) == 0);
+	CHECK(children.count == 1);
+	children_stop(&children);
+	feed_config_free(config);
+	feed_config_free(other);
+}
+
+/* A time of day that is set back does not make a table current for years. */
+static void
+what_lies_ahead_is_now(void)
+{
+	struct feeds_config *config = config_of((const char *[]){ "a" }, 1);
+	const int64_t today = (int64_t)time(NULL);
+
+	clean();
+	CHECK(children_want(&children, config, false, now()) == 0);
+	find("a")->page->status.connected = true;
+	find("a")->page->status.last_life = today + 1000000;
+	atomic_store(&find("a")->page->changed, true);
+	children_report(&children, now());
+	CHECK(find("a")->report.current >= today &&
+	    find("a")->report.current < today + 1000);
+	children_stop(&children);
+	feed_config_free(config);
+}
+
 static void
 who_does_not_listen_is_killed(void)
 {
@@ -273,6 +316,8 @@ main(void)
 	CHECK(mkdtemp(directory) != NULL);
 	TEST(a_child_that_dies_starts_later_each_time);
 	TEST(what_stays_the_same_stays);
+	TEST(the_dead_are_not_kept);
+	TEST(what_lies_ahead_is_now);
 	TEST(who_does_not_listen_is_killed);
 	TEST(status_is_written_when_it_changes);
 	clean();

@@ -98,6 +98,29 @@ token_that_goes(void)
 	CHECK(refresh() && strcmp(c.token, "") == 0);
 }
 
+/* A token is sent to the server that it is for, and no longer than it counts. */
+static void
+token_stays_with_its_server(void)
+{
+	begin();
+	write_file(token_file, "from-file");
+	write_config("tokenFile: token");
+	CHECK(refresh() && strcmp(c.token, "from-file") == 0);
+	write_config("token: inside");
+	CHECK(refresh() && strcmp(c.token, "inside") == 0);
+	write_config("tokenFile: token");
+	CHECK(refresh() && strcmp(c.token, "from-file") == 0);
+	CHECK(unlink(token_file) == 0);
+	CHECK(refresh());
+	write_file(config, "current-context: a\n"
+	    "contexts: [{name: a, context: {cluster: c, user: u}}]\n"
+	    "clusters: [{name: c, cluster: {server: 'https://other'}}]\n"
+	    "users: [{name: u, user: {tokenFile: token}}]\n");
+	CHECK(!refresh() && c.token == NULL);
+	write_file(token_file, "of-other");
+	CHECK(refresh() && strcmp(c.token, "of-other") == 0);
+}
+
 /* Half a file, in the middle of a rotation: what was read before stays. */
 static void
 kubeconfig_that_breaks(void)
@@ -126,6 +149,7 @@ main(void)
 	TEST(file_before_token);
 	TEST(no_token);
 	TEST(token_that_goes);
+	TEST(token_stays_with_its_server);
 	TEST(kubeconfig_that_breaks);
 	kube_credentials_free(&c);
 	(void)unlink(config);

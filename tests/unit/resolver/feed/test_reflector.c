@@ -635,6 +635,58 @@ object_that_is_left_out(void)
 	CHECK(strcmp(r.mirror.version, "12") == 0);
 }
 
+/* What servers may answer to anything, out of turn too. */
+static void
+out_of_turn(unsigned int which)
+{
+	static const char *const bodies[] = { LIST("12"), PAGE("x"), GONE, "",
+		EVENT("ADDED", "b", "13"), "no JSON",
+		"{\"type\":\"ERROR\",\"object\":{\"code\":401}}",
+		"{\"type\":\"ERROR\",\"object\":{\"code\":504,\"details\":{"
+		"\"causes\":[{\"reason\":\"ResourceVersionTooLarge\"}]}}}" };
+	static const unsigned int refusals[] = { 410, 401, 404, 422, 504 };
+
+	if (which < 8)
+		answer(200, bodies[which]);
+	else if (which < 13)
+		refuse(refusals[which - 8], "why");
+	else
+		lose(FEED_CAUSE_RESET);
+}
+
+/*
+ * Whatever a server answers, in whatever order: it is not asked again and again
+ * at once.  Three different answers in turn, 60 times; pages go on at once, as
+ * far as there are.
+ */
+static void
+nothing_makes_a_circle(void)
+{
+	enum { ANSWERS = 14, ASKED = 60, MOST_A_SECOND = 10 };
+	int64_t least = INT64_MAX;
+
+	for (unsigned int i = 0; i < ANSWERS * ANSWERS * ANSWERS; i++) {
+		const unsigned int turn[] = { i % ANSWERS,
+			i / ANSWERS % ANSWERS, i / ANSWERS / ANSWERS };
+		const monotime_t began = monotime_from_ms(1000000);
+		int64_t took;
+
+		if (turn[0] == 1 && turn[1] == 1 && turn[2] == 1)
+			continue;
+		begin(i % 2 == 0 ? "services" : "serviceentries");
+		for (unsigned int n = 0; n < ASKED; n++) {
+			(void)ask();
+			out_of_turn(turn[n % 3]);
+		}
+		took = monotime_ms_since(reflector_deadline(&r), began);
+		if (took < ASKED * 1000 / MOST_A_SECOND)
+			printf("  %u, %u, %u: %u times in %lld ms\n", turn[0],
+			    turn[1], turn[2], ASKED, (long long)took);
+		least = took < least ? took : least;
+	}
+	CHECK(least >= ASKED * 1000 / MOST_A_SECOND);
+}
+
 int
 main(void)
 {
@@ -667,6 +719,7 @@ main(void)
 	TEST(words_of_strangers);
 	TEST(objects_beyond_the_limit);
 	TEST(object_that_is_left_out);
+	TEST(nothing_makes_a_circle);
 	reflector_free(&r);
 	return test_summary();
 }

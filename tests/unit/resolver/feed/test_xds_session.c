@@ -442,6 +442,42 @@ what_cannot_be_kept_is_offered_again(void)
 	end();
 }
 
+/* That says nothing of a stream that began since, and has brought nothing. */
+static void
+what_is_kept_late_connects_nobody(void)
+{
+	begin();
+	(void)asked(0, 0);
+	verdict = FEED_FAILED;
+	push(0, "1", "one");
+	(void)asked(0, 1);
+	server.is_deaf = true;
+	server_hang_up(&server.peers[0]);
+	settle();
+	pass_ms(BACKOFF_FIRST_MS);
+	UNTIL(server.count == 2);
+	verdict = FEED_APPLIED;
+	pass_ms(XDS_AGAIN_MS - BACKOFF_FIRST_MS);
+	CHECK(offers == 2 && !status.connected);
+	CHECK(*status.error != '\0');
+	end();
+}
+
+/* However fast a server repeats what is refused. */
+static void
+a_refusal_is_reported_once(void)
+{
+	begin();
+	connect_and_push();
+	verdict = FEED_REFUSED;
+	for (unsigned int i = 2; i < 10; i++) {
+		push(0, i % 2 == 0 ? "2" : "3", "two");
+		(void)asked(0, i);
+	}
+	CHECK(status.nacks == 8 && errors == 1);
+	end();
+}
+
 /* Nobody listens at the first two: each address is tried. */
 static void
 every_address_is_tried(void)
@@ -568,6 +604,8 @@ main(void)
 	TEST(too_many_pings);
 	TEST(lasting_refusals);
 	TEST(what_cannot_be_kept_is_offered_again);
+	TEST(what_is_kept_late_connects_nobody);
+	TEST(a_refusal_is_reported_once);
 	TEST(every_address_is_tried);
 	TEST(a_mute_address_is_not_tried_first_again);
 	TEST(no_tight_loop_and_no_leak);
