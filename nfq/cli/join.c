@@ -230,6 +230,10 @@ print_plan(const struct join_plan *plan, const struct choice *c)
 	if (plan->old_namespace != NULL)
 		(void)printf("mesh.namespace stays \"%s\", as nfdnsd.conf "
 		    "says.\n", plan->old_namespace);
+	for (size_t i = 0; i < 3; i++)
+		if (plan->copied[i] != NULL)
+			(void)printf("User " FEED_GROUP " gets a copy of "
+			    "%s.\n", plan->copied[i]);
 	if (plan->token_file != NULL)
 		(void)printf("The token stays in %s, which user " FEED_GROUP
 		    " must be able to read.\n", plan->token_file);

@@ -53,10 +53,15 @@ put_octets(FILE *out, const char *key, const char *octets, size_t length)
 	return true;
 }
 
+/*
+ * Root may have been given somebody else's kubeconfig: a file that is no PEM is
+ * not copied for another user to read, and of each *copied is the name.
+ */
 static bool
 put_pem(FILE *out, const char *key, const struct kube_pem *pem,
-    struct diag *diag)
+    char **copied, struct diag *diag)
 {
+	static const char begin[] = "-----BEGIN ";
 	struct small_file file;
 	int error;
 
@@ -65,6 +70,14 @@ put_pem(FILE *out, const char *key, const struct kube_pem *pem,
 	if (pem->path == NULL)
 		return true;
 	error = small_file_read(pem->path, &file);
+	if (error == 0 && memmem(file.octets, file.length, begin,
+	    sizeof(begin) - 1) == NULL) {
+		small_file_wipe(&file);
+		diag_add(diag, DIAG_ERROR, pem->path, 0, "has no certificate "
+		    "or key (PEM) in it");
+		return false;
+	}
+	*copied = strdup(pem->path);
 	if (error == 0 && !put_octets(out, key, file.octets, file.length))
 		error = -ENOMEM;
 	small_file_wipe(&file);
@@ -76,7 +89,8 @@ put_pem(FILE *out, const char *key, const struct kube_pem *pem,
 }
 
 static bool
-put_all(FILE *out, const struct kube_access *access, struct diag *diag)
+put_all(FILE *out, const struct kube_access *access, char *files[3],
+    struct diag *diag)
 {
 	bool good;
 
@@ -88,11 +102,13 @@ put_all(FILE *out, const struct kube_access *access, struct diag *diag)
 	put_setting(out, "proxy-url", access->proxy);
 	if (access->insecure)
 		(void)fputs("    insecure-skip-tls-verify: true\n", out);
-	good = put_pem(out, "certificate-authority-data", &access->roots, diag);
+	good = put_pem(out, "certificate-authority-data", &access->roots,
+	    &files[0], diag);
 	(void)fputs("users:\n- name: nfdns\n  user:\n", out);
-	good = put_pem(out, "client-certificate-data", &access->cert, diag) &&
-	    good;
-	good = put_pem(out, "client-key-data", &access->key, diag) && good;
+	good = put_pem(out, "client-certificate-data", &access->cert,
+	    &files[1], diag) && good;
+	good = put_pem(out, "client-key-data", &access->key, &files[2],
+	    diag) && good;
 	if (access->token_file != NULL)
 		put_setting(out, "tokenFile", access->token_file);
 	else if (access->token != NULL)
@@ -128,7 +144,7 @@ kubeconfig_copy_make(struct kubeconfig_copy *copy, const char *path,
 	}
 	out = open_memstream(&copy->text, &copy->length);
 	if (out != NULL) {
-		good = put_all(out, &access, diag);
+		good = put_all(out, &access, copy->files, diag);
 		good = fclose(out) == 0 && good;
 	}
 	copy->server = copy_of(access.server);
@@ -149,6 +165,8 @@ kubeconfig_copy_free(struct kubeconfig_copy *copy)
 	free(copy->text);
 	free(copy->server);
 	free(copy->token_file);
+	for (size_t i = 0; i < 3; i++)
+		free(copy->files[i]);
 	*copy = (struct kubeconfig_copy){ .text = NULL };
 }
 

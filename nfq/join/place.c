@@ -57,20 +57,20 @@ failed(struct diag *diag, const char *path, const char *what, int error)
 {
 	diag_add(diag, DIAG_ERROR, path, 0, "%s: %s", what,
 	    error == -ELOOP ? "it is a symbolic link; put the file itself "
-	    "there" : strerror(-error));
+	    "there" : error == -ESTALE ? "it has changed meanwhile; do it "
+	    "again" : strerror(-error));
 }
 
 /* Whether the open file holds just these octets; or a negative errno. */
 static int
-holds(int fd, const char *octets, size_t length)
+holds(int fd, const char *octets, size_t length, struct stat *st)
 {
-	struct stat st;
 	char part[4096];
 	size_t at = 0;
 
-	if (fstat(fd, &st) < 0)
+	if (fstat(fd, st) < 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode))
+	if (!S_ISREG(st->st_mode))
 		return -EINVAL;
 	for (;;) {
 		const ssize_t n = read(fd, part, sizeof(part));
@@ -101,7 +101,7 @@ place_look(struct place *place, struct diag *diag)
 		error = fd < 0 ? -errno : 0;
 	}
 	if (error == 0) {
-		same = holds(fd, place->octets, place->length);
+		same = holds(fd, place->octets, place->length, &place->found);
 		error = same < 0 ? same : 0;
 		place->state = same > 0 ? PLACE_SAME : PLACE_OTHER;
 	}
@@ -196,10 +196,29 @@ keep_old(const struct spot *spot)
 	return -EEXIST;
 }
 
+/* Whether the file is still the one that was looked at: its user has an editor. */
+static int
+is_as_found(const struct spot *spot, const struct place *place)
+{
+	const struct stat *then = &place->found;
+	struct stat now;
+
+	if (fstatat(spot->directory, spot->name, &now, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno != ENOENT ? -errno :
+		    place->state == PLACE_NEW ? 0 : -ESTALE;
+	return place->state == PLACE_OTHER && now.st_dev == then->st_dev &&
+	    now.st_ino == then->st_ino && now.st_size == then->st_size &&
+	    now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
+	    now.st_mtim.tv_nsec == then->st_mtim.tv_nsec ? 0 : -ESTALE;
+}
+
 static int
 put(const struct spot *spot, const struct place *place)
 {
 	int error = write_fresh(spot, place);
+
+	if (error == 0)
+		error = is_as_found(spot, place);
 
 	if (error == 0 && place->state == PLACE_OTHER && place->backup)
 		error = keep_old(spot);

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "resolver/text/diag.h"
@@ -29,6 +30,7 @@ struct place {
 	bool replace;			/* PLACE_OTHER was made by nfdns join */
 	bool backup;			/* keep what is replaced: PATH.backup */
 	enum place_state state;		/* as place_look() found it */
+	struct stat found;		/* what it found; of PLACE_NEW nothing */
 };
 
 /*
@@ -41,7 +43,8 @@ bool place_look(struct place *place, struct diag *diag)
 /*
  * Makes the directory that the file is to be in, if it is the last that is
  * missing, and writes the file; nothing if it is the same already.  Returns
- * whether that went well; if not, an error is in diag.
+ * whether that went well; if not, an error is in diag: also if the file has
+ * changed since place_look().
  */
 bool place_write(const struct place *place, struct diag *diag)
     __attribute__((warn_unused_result));

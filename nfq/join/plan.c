@@ -339,6 +339,8 @@ plan_kubernetes(struct join_plan *plan, const struct join_request *request,
 		plan->peer = strdup(copy.server);
 		plan->token_file = copy.token_file;
 		copy.token_file = NULL;
+		memcpy(plan->copied, copy.files, sizeof(plan->copied));
+		memset(copy.files, 0, sizeof(copy.files));
 	}
 	feed.name = path != NULL ? strdup(request->name) : NULL;
 	feed.kubeconfig = path != NULL ? strdup(path) : NULL;
@@ -448,5 +450,7 @@ join_plan_free(struct join_plan *plan)
 	free(plan->by_hand);
 	free(plan->old_namespace);
 	free(plan->token_file);
+	for (size_t i = 0; i < 3; i++)
+		free(plan->copied[i]);
 	*plan = (struct join_plan){ .count = 0 };
 }
