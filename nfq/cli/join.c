@@ -198,6 +198,29 @@ print_place(const struct place *place)
 	(void)printf("  %-46s %s\n", place->path, word);
 }
 
+/* The lines that are added to nfdnsd.conf, which its user knows best. */
+static void
+print_added(const struct place *place, const char *name)
+{
+	const char *const stop = place->octets + place->length;
+	const char *at = place->octets;
+	char mark[100];
+
+	(void)snprintf(mark, sizeof(mark), "/* nfdns join %s */", name);
+	while (at < stop) {
+		const char *end = memchr(at, '\n', (size_t)(stop - at));
+		const size_t length = (size_t)((end != NULL ? end : stop) - at);
+
+		if (memmem(at, length, mark, strlen(mark)) != NULL) {
+			const size_t blank = strspn(at, " \t");
+
+			(void)printf("    + %.*s\n", (int)(length - blank),
+			    at + blank);
+		}
+		at += length + (end != NULL);
+	}
+}
+
 static void
 print_token(const struct join_plan *plan)
 {
@@ -223,8 +246,12 @@ print_plan(const struct join_plan *plan, const struct choice *c)
 	if (plan->self != NULL)
 		(void)printf("This machine: %s\n", plan->self);
 	(void)puts("Files:");
-	for (size_t i = 0; i < plan->count; i++)
+	for (size_t i = 0; i < plan->count; i++) {
 		print_place(&plan->places[i]);
+		if (plan->places[i].state == PLACE_OTHER && strcmp(
+		    plan->places[i].path, c->request.config->path) == 0)
+			print_added(&plan->places[i], c->request.name);
+	}
 	if (plan->self != NULL)
 		print_token(plan);
 	if (plan->old_namespace != NULL)
