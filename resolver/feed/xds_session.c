@@ -102,6 +102,17 @@ set_resync(struct xds_session *x, monotime_t now)
 	    backoff_spread(XDS_RESYNC_MS / 10, next_random(x)));
 }
 
+/*
+ * The server has said why it refuses this machine.  An error code of HTTP/2 that
+ * stands for such a status (INADEQUATE_SECURITY) is somebody's on the way.
+ */
+static bool
+is_refusal(const struct link_end *end)
+{
+	return end->cause == FEED_CAUSE_STATUS &&
+	    grpc_status_is_lasting(end->status);
+}
+
 static int64_t
 delay_after(struct xds_session *x, const struct link_end *end, bool steady)
 {
@@ -111,8 +122,7 @@ delay_after(struct xds_session *x, const struct link_end *end, bool steady)
 		return XDS_TORN_MS;
 	if (end->cause == FEED_CAUSE_PLANNED && steady)
 		return backoff_planned_ms(random);
-	if (end->cause == FEED_CAUSE_STATUS &&
-	    grpc_status_is_lasting(end->status))
+	if (is_refusal(end))
 		return backoff_slow_ms(&x->backoff, random);
 	return backoff_next_ms(&x->backoff, random);
 }
@@ -157,7 +167,7 @@ note_error(struct xds_session *x, const struct link_end *end, int64_t delay_ms)
 		    end->why, (double)delay_ms / 1000);
 		return;
 	}
-	if (end->cause == FEED_CAUSE_TLS || grpc_status_is_lasting(end->status))
+	if (end->cause == FEED_CAUSE_TLS || is_refusal(end))
 		level = FEED_ERROR;
 	/* The same again, while it lasts, is no news. */
 	if (strcmp(status->error, end->why) == 0)
@@ -291,23 +301,28 @@ refuse_table(struct xds_session *x, const char *why, monotime_t now)
 	    XDS_REFUSED_MOST_MS : x->refused_ms * 2;
 }
 
+/* The same table on a stream of its own confirms it; another may end the hold. */
 static void
-take_response(struct xds_session *x, struct ads *a, monotime_t now)
+hold_table(struct xds_session *x, monotime_t now)
 {
-	const struct discovery_response *response = ads_response(a, now);
-	char why[FEED_TEXT];
+	if (!x->holds && !monotime_is_set(x->replace))
+		x->replace = monotime_add_ms(now, XDS_HELD_MS / 2 +
+		    backoff_spread(XDS_HELD_MS / 2, next_random(x)));
+	x->holds = true;
+}
 
-	if (response == NULL)
-		return;
-	if (a == x->next)
-		promote(x, now);
-	x->changed = true;
-	/* The host keeps it with the table, as where that came from. */
-	(void)snprintf(x->host->status->peer, FEED_TEXT, "%s",
-	    link_peer(a->link));
-	switch (xds_table_take(x, a, why, now)) {
+static void
+take_result(struct xds_session *x, struct ads *a, enum xds_table result,
+    const char *why, monotime_t now)
+{
+	switch (result) {
 	case XDS_TABLE_ACCEPTED:
+		x->holds = false;
 		accept_table(x, a, now);
+		break;
+	case XDS_TABLE_HELD:
+		accept_table(x, a, now);
+		hold_table(x, now);
 		break;
 	case XDS_TABLE_REFUSED:
 		a->accepted = a->postponed = false;
@@ -325,6 +340,36 @@ take_response(struct xds_session *x, struct ads *a, monotime_t now)
 		report(x, FEED_DEBUG, "%s", why);
 		break;
 	}
+}
+
+static void
+take_response(struct xds_session *x, struct ads *a, monotime_t now)
+{
+	const struct discovery_response *response = ads_response(a, now);
+	char why[FEED_TEXT];
+
+	if (response == NULL)
+		return;
+	if (a == x->next)
+		promote(x, now);
+	x->changed = true;
+	/* The host keeps it with the table, as where that came from. */
+	(void)snprintf(x->host->status->peer, FEED_TEXT, "%s",
+	    link_peer(a->link));
+	take_result(x, a, xds_table_take(x, a, why, now), why, now);
+}
+
+/* A table that was to be offered once more, or once it was its turn. */
+static void
+take_again(struct xds_session *x, monotime_t now)
+{
+	char why[FEED_TEXT];
+	enum xds_table result = xds_table_again(x, why, now);
+
+	/* The stream may be another one, or have brought another table since. */
+	if (result != XDS_TABLE_NONE && x->current != NULL &&
+	    x->current->postponed)
+		take_result(x, x->current, result, why, now);
 }
 
 static void
@@ -398,10 +443,7 @@ xds_session_step(struct xds_session *session, const struct pollfd *fds,
 	watch_steady(x, now);
 	want_replacement(x, now);
 	start_streams(x, now);
-	/* The stream may be another one, or have brought another table since. */
-	if (xds_table_again(x, now) && x->current != NULL &&
-	    x->current->postponed)
-		accept_table(x, x->current, now);
+	take_again(x, now);
 	set_connected(x);
 	if (x->changed)
 		x->host->changed(x->host->arg);

@@ -36,6 +36,8 @@
 /* A table that could not be kept is offered again. */
 #define XDS_AGAIN_MS	5000
 #define XDS_AGAIN_MOST_MS 60000
+/* After a held table a new stream makes istiod repeat it, or better it. */
+#define XDS_HELD_MS	20000
 /* A certificate and key that do not match: somebody is writing them. */
 #define XDS_TORN_MS	1000
 
@@ -66,6 +68,7 @@ struct xds_session {
 	int64_t refused_ms;
 	int64_t ping_ms;
 	size_t turn;			/* of addresses */
+	bool holds;			/* the host holds a table: asked anew, once */
 	bool gave_time;			/* to whoever writes the pair */
 	bool refused;			/* the pair, by the server */
 	bool changed;			/* the status, for the host */

@@ -32,7 +32,28 @@ postpone(struct xds_session *x, struct ads *a, const struct feed_table *table,
 }
 
 static enum xds_table
-offer(struct xds_session *x, struct ads *a, char why[static FEED_TEXT],
+offer(struct xds_session *x, const struct feed_table *table,
+    char why[static FEED_TEXT])
+{
+	switch (x->host->offer(x->host->arg, table, why)) {
+	case FEED_REFUSED:
+		return XDS_TABLE_REFUSED;
+	case FEED_FAILED:
+		return XDS_TABLE_POSTPONED;
+	case FEED_HELD:
+		return XDS_TABLE_HELD;
+	case FEED_SAME:
+		x->host->status->same++;
+		break;
+	case FEED_APPLIED:
+		break;
+	}
+	return XDS_TABLE_ACCEPTED;
+}
+
+/* Offers the response's table, and answers. */
+static enum xds_table
+take(struct xds_session *x, struct ads *a, char why[static FEED_TEXT],
     monotime_t now)
 {
 	const struct discovery_response *response = &a->response;
@@ -40,27 +61,15 @@ offer(struct xds_session *x, struct ads *a, char why[static FEED_TEXT],
 		.version = x->host->status->version,
 		.octets = (const uint8_t *)response->table.text,
 		.length = response->table.length };
-	enum feed_verdict verdict = x->host->offer(x->host->arg, &table, why);
+	enum xds_table result = offer(x, &table, why);
 
-	switch (verdict) {
-	case FEED_REFUSED:
-		ads_answer(a, why);
-		return XDS_TABLE_REFUSED;
-	case FEED_FAILED:
-		/* There is nothing wrong with it: it is ours to keep. */
-		ads_answer(a, NULL);
+	ads_answer(a, result == XDS_TABLE_REFUSED ? why : NULL);
+	/* There is nothing wrong with it: it is ours to keep. */
+	if (result == XDS_TABLE_POSTPONED)
 		postpone(x, a, &table, now);
-		return XDS_TABLE_POSTPONED;
-	case FEED_SAME:
-		x->host->status->same++;
-		break;
-	case FEED_APPLIED:
-	case FEED_HELD:
-		break;
-	}
-	ads_answer(a, NULL);
-	forget(&x->again);
-	return XDS_TABLE_ACCEPTED;
+	else if (result != XDS_TABLE_REFUSED)
+		forget(&x->again);
+	return result;
 }
 
 /* Why a response cannot be offered at all; NULL: it can. */
@@ -97,28 +106,28 @@ xds_table_take(struct xds_session *session, struct ads *ads,
 		ads_answer(ads, why);
 		result = XDS_TABLE_REFUSED;
 	} else {
-		result = offer(session, ads, why, now);
+		result = take(session, ads, why, now);
 	}
 	ads_drop(ads);
 	return result;
 }
 
-bool
-xds_table_again(struct xds_session *session, monotime_t now)
+enum xds_table
+xds_table_again(struct xds_session *session, char why[static FEED_TEXT],
+    monotime_t now)
 {
 	struct xds_again *again = &session->again;
-	enum feed_verdict verdict;
-	char why[FEED_TEXT];
+	enum xds_table result;
 
 	if (again->message == NULL || !monotime_is_past(now, again->when))
-		return false;
-	verdict = session->host->offer(session->host->arg, &again->table, why);
-	if (verdict != FEED_FAILED) {
+		return XDS_TABLE_NONE;
+	result = offer(session, &again->table, why);
+	if (result != XDS_TABLE_POSTPONED) {
 		forget(again);
-		return verdict != FEED_REFUSED;
+		return result;
 	}
 	again->delay_ms = again->delay_ms * 2 > XDS_AGAIN_MOST_MS ?
 	    XDS_AGAIN_MOST_MS : again->delay_ms * 2;
 	again->when = monotime_add_ms(now, again->delay_ms);
-	return false;
+	return result;
 }

@@ -3,13 +3,12 @@
 #ifndef NFDNS_RESOLVER_FEED_XDS_TABLE_H
 #define NFDNS_RESOLVER_FEED_XDS_TABLE_H
 
-#include <stdbool.h>
-
 #include "resolver/feed/xds_session.h"
 
 enum xds_table {
-	XDS_TABLE_ACCEPTED,		/* and it is kept, or held by the host */
-	XDS_TABLE_REFUSED,		/* NACK was sent */
+	XDS_TABLE_ACCEPTED,		/* and it is kept */
+	XDS_TABLE_HELD,			/* accepted; the host waits for a second push */
+	XDS_TABLE_REFUSED,		/* xds_table_take() has sent NACK */
 	XDS_TABLE_NONE,			/* there was none in the response */
 	XDS_TABLE_POSTPONED,		/* accepted, but not kept: offered again */
 };
@@ -18,7 +17,11 @@ enum xds_table {
 enum xds_table xds_table_take(struct xds_session *session, struct ads *ads,
     char why[static FEED_TEXT], monotime_t now);
 
-/* Offers what could not be kept, if it is time.  True: now it is. */
-bool xds_table_again(struct xds_session *session, monotime_t now);
+/*
+ * Offers what could not be kept, if it is time; XDS_TABLE_NONE: it is not.
+ * Its response was answered long ago.
+ */
+enum xds_table xds_table_again(struct xds_session *session,
+    char why[static FEED_TEXT], monotime_t now);
 
 #endif

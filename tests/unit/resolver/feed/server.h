@@ -309,6 +309,14 @@ server_refuse(struct peer *p, const char *status, const char *message)
 }
 
 static void
+server_reset(struct peer *p, uint32_t error)
+{
+	(void)nghttp2_submit_rst_stream(p->session, NGHTTP2_FLAG_NONE,
+	    p->stream, error);
+	server_write(p);
+}
+
+static void
 server_goaway(struct peer *p, uint32_t error, const char *text)
 {
 	(void)nghttp2_submit_goaway(p->session, 0, INT32_MAX, error,

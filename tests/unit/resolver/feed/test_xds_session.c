@@ -193,6 +193,37 @@ refused_tables_are_asked_for_again(void)
 	end();
 }
 
+/* istiod repeats a table on a new stream only; it is asked for it once. */
+static void
+held_tables_are_asked_for_again(void)
+{
+	begin();
+	connect_and_push();
+	verdict = FEED_HELD;
+	push(0, "2", "two");
+	CHECK(*asked(0, 2)->refusal == '\0');
+	UNTIL(offers == 2);
+	pass_ms(XDS_HELD_MS / 2 - 1);
+	CHECK(server.count == 1);
+	pass_ms(XDS_HELD_MS / 2 + 1);
+	CHECK(asked(1, 0)->has_node && status.connected);
+	CHECK(!server.peers[0].cancelled);
+	push(1, "3", "three");			/* held as well: enough asked */
+	UNTIL(server.peers[0].cancelled && offers == 3);
+	pass_ms(10 * XDS_HELD_MS);
+	CHECK(server.count == 2);
+	verdict = FEED_APPLIED;
+	push(1, "4", "one");
+	UNTIL(offers == 4);
+	verdict = FEED_HELD;			/* another hold */
+	push(1, "5", "two");
+	UNTIL(offers == 5);
+	pass_ms(XDS_HELD_MS);
+	CHECK(asked(2, 0)->has_node);
+	CHECK(status.connected && *status.error == '\0' && errors == 0);
+	end();
+}
+
 /* The host is given the newest of several; each is answered. */
 static void
 what_comes_at_once_is_one_table(void)
@@ -420,6 +451,21 @@ lasting_refusals(void)
 	end();
 }
 
+/* INADEQUATE_SECURITY stands for PermissionDenied, and the server said none. */
+static void
+a_reset_is_no_refusal(void)
+{
+	begin();
+	(void)asked(0, 0);
+	server_reset(&server.peers[0], NGHTTP2_INADEQUATE_SECURITY);
+	UNTIL(status.reconnects[FEED_CAUSE_RESET] == 1);
+	CHECK(strstr(status.error, "PermissionDenied") != NULL);
+	CHECK(errors == 0);
+	pass_ms(1000);
+	UNTIL(server.count == 2);
+	end();
+}
+
 /* The disk is full: the table stays in memory until it is kept. */
 static void
 what_cannot_be_kept_is_offered_again(void)
@@ -590,6 +636,8 @@ main(void)
 	TEST(asks_and_acks);
 	TEST(nack_has_the_version_before);
 	TEST(refused_tables_are_asked_for_again);
+	TEST(held_tables_are_asked_for_again);
+	TEST(a_reset_is_no_refusal);
 	TEST(what_comes_at_once_is_one_table);
 	TEST(strange_responses);
 	TEST(garbage_ends_the_stream);
