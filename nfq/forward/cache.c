@@ -9,7 +9,7 @@
 #include "nfq/forward/cache_state.h"
 #include "resolver/dns/message.h"
 
-#define MAGIC		UINT64_C(0x6e66646e73633031)	/* changes with the layout */
+#define MAGIC		UINT64_C(0x6e66646e73633032)	/* changes with the layout */
 
 static uint32_t
 index_size(uint32_t entries)
@@ -60,6 +60,12 @@ place_parts(struct cache *c, uint8_t *memory, uint32_t entries)
 	c->links = (void *)(memory + l.links);
 	c->blocks = (void *)(memory + l.blocks);
 	c->block_count = entries * CACHE_BLOCKS_EACH;
+}
+
+size_t
+cache_slots_offset(uint32_t entries)
+{
+	return layout_of(entries).slots;
 }
 
 size_t
@@ -471,6 +477,20 @@ cache_walk(struct cache *c, uint32_t *place, struct cache_key *key,
 		return true;
 	}
 	return false;
+}
+
+uint64_t
+cache_generation(const struct cache *c)
+{
+	return atomic_load_explicit(&c->header->generation,
+	    memory_order_acquire);
+}
+
+void
+cache_set_generation(struct cache *c, uint64_t generation)
+{
+	atomic_store_explicit(&c->header->generation, generation,
+	    memory_order_release);
 }
 
 void

@@ -90,7 +90,16 @@ bool cache_find(struct cache *cache, monotime_t now,
     const struct cache_key *key, uint32_t stale_s, struct cache_entry *entry,
     uint8_t buf[static CACHE_MESSAGE_MAX]);
 
+/*
+ * The generation of the settings that all answers are good for; 0: the writer has
+ * not said.  Any thread may call it.  A reload changes the settings first, and the
+ * writer removes answers of other upstreams a moment later.
+ */
+uint64_t cache_generation(const struct cache *cache);
+
 /* The rest is for the writer alone. */
+
+void cache_set_generation(struct cache *cache, uint64_t generation);
 
 /*
  * Keeps a message for ttl_s seconds, above 0.  It takes the place of what is

@@ -30,6 +30,7 @@ struct cache_header {
 	uint32_t used, blocks_used;
 	_Atomic uint64_t hits, misses;
 	uint64_t stored, replaced, evicted, flushed, octets;
+	_Atomic uint64_t generation;
 	uint8_t secret[CACHE_SECRET];
 };
 
@@ -67,6 +68,9 @@ uint64_t cache_hash(const struct cache *cache, const struct cache_key *key,
     enum cache_use use);
 
 uint8_t cache_key_flags(const struct cache_key *key);
+
+/* Where the slots of a cache of so many answers begin. */
+size_t cache_slots_offset(uint32_t entries);
 
 /* Takes a slot out of its chain and frees its blocks. */
 void cache_remove(struct cache *cache, uint32_t slot);
