@@ -156,7 +156,7 @@ demo-feed-deps:
 # Each test prints "PASS|FAIL|SKIP name: ..." lines; tests/run adds them up.
 check: deps
 	$(Q)$(MAKE) --no-print-directory -j$(JOBS) WERROR=-Werror all unit-tests tools
-	$(Q)BUILD=$(BUILD) tests/run
+	$(Q)BUILD=$(BUILD) BUILT_WITH="$(CC) $(CFLAGS) -Werror" tests/run
 
 unit: unit-tests
 	$(Q)BUILD=$(BUILD) tests/run --only unit
