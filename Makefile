@@ -104,6 +104,10 @@ $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBRARY) $(ALL_LIBS)
 
+# Memory that runs out: tests/no_memory.h.
+$(filter %/test_no_memory %/test_cut,$(UNIT_TESTS)): private ALL_LDFLAGS += $(NO_MEMORY)
+NO_MEMORY := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
+
 # The one test that needs more than a file to read its input.
 $(BUILD)/tests/nfq/packet/test_scenarios: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/scenarios/*.c))
 

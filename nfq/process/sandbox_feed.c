@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <net/if.h>
@@ -94,9 +95,7 @@ static int
 add_arguments(scmp_filter_ctx filter)
 {
 	static const int mappings[] = { SCMP_SYS(mmap), SCMP_SYS(mprotect) };
-	/* By netlink the C library asks for this machine's addresses. */
-	static const unsigned int families[] = { AF_INET, AF_INET6,
-		AF_NETLINK };
+	static const unsigned int families[] = { AF_INET, AF_INET6 };
 	int error = 0;
 
 	for (size_t i = 0; i < COUNT(mappings) && error == 0; i++)
@@ -105,6 +104,11 @@ add_arguments(scmp_filter_ctx filter)
 	for (size_t i = 0; i < COUNT(families) && error == 0; i++)
 		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 		    SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, families[i], 0));
+	/* By it the C library asks for this machine's addresses. */
+	if (error == 0)
+		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
+		    SCMP_SYS(socket), 2, SCMP_A0(SCMP_CMP_EQ, AF_NETLINK, 0),
+		    SCMP_A2(SCMP_CMP_EQ, NETLINK_ROUTE, 0));
 	for (size_t i = 0; i < COUNT(fcntl_commands) && error == 0; i++)
 		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 		    SCMP_SYS(fcntl), 1, SCMP_A1(SCMP_CMP_EQ,

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
+#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
@@ -501,6 +503,7 @@ feed_as_allowed(void)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
 		.sin_port = htons(9) };
+	struct ifaddrs *addresses;
 	pthread_t thread;
 	int number = 0, fd;
 
@@ -510,6 +513,9 @@ feed_as_allowed(void)
 	fd = open("/etc/passwd", O_RDONLY);
 	if (fd < 0 || read(fd, &number, 1) != 1 || close(fd) < 0)
 		return 1;
+	if (getifaddrs(&addresses) < 0)
+		return 4;
+	freeifaddrs(addresses);
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || (connect(fd, (struct sockaddr *)&address,
 	    sizeof(address)) < 0 && errno != ECONNREFUSED))
@@ -537,6 +543,9 @@ feed_as_refused(void)
 	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
 		if (socket(families[i], SOCK_DGRAM, 0) >= 0 || errno != EPERM)
 			return 1;
+	if (socket(AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER) >= 0 ||
+	    errno != EPERM)
+		return 6;
 	if (fork() >= 0 || errno != EPERM)
 		return 2;
 	if (kill(getppid(), SIGTERM) == 0 || errno != EPERM)

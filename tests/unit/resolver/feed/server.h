@@ -45,6 +45,7 @@ struct peer {
 	unsigned int count;		/* of asked */
 	unsigned int pings;
 	bool cancelled;			/* the client reset the call */
+	long sends, takes;		/* octets, then it resets; negative: all */
 };
 
 struct server {
@@ -54,6 +55,7 @@ struct server {
 	unsigned int count;		/* of connections, ever */
 	bool is_deaf;			/* accepts, and says nothing */
 	bool hangs_up;			/* accepts, and closes */
+	long sends, takes;		/* of the next connection's peer */
 };
 
 static void
@@ -175,6 +177,9 @@ server_accept(struct server *s)
 	memset(p, 0, sizeof(*p));
 	p->fd = fd;
 	p->reader.limit = 1 << 20;
+	p->sends = s->sends;
+	p->takes = s->takes;
+	s->sends = s->takes = -1;
 	if (s->hangs_up) {
 		(void)close(fd);
 		p->fd = -1;
@@ -205,14 +210,44 @@ server_hang_up(struct peer *p)
 	p->body_length = 0;
 }
 
+/* Without a FIN, which is how a connection dies. */
+static void
+server_break(struct peer *p)
+{
+	const struct linger at_once = { .l_onoff = 1, .l_linger = 0 };
+
+	(void)setsockopt(p->fd, SOL_SOCKET, SO_LINGER, &at_once,
+	    sizeof(at_once));
+	server_hang_up(p);
+}
+
+/* At most so many octets as are left: false if they are not enough. */
+static bool
+server_limit(long *left, ssize_t *n)
+{
+	const bool enough = *left < 0 || *n <= *left;
+
+	if (!enough)
+		*n = *left;
+	if (*left >= 0)
+		*left -= *n;
+	return enough;
+}
+
 static void
 server_write(struct peer *p)
 {
 	const uint8_t *octets;
 	ssize_t n;
 
-	while ((n = nghttp2_session_mem_send(p->session, &octets)) > 0)
+	while (p->session != NULL &&
+	    (n = nghttp2_session_mem_send(p->session, &octets)) > 0) {
+		const bool enough = server_limit(&p->sends, &n);
+
 		(void)!send(p->fd, octets, (size_t)n, MSG_NOSIGNAL);
+		if (!enough)
+			server_break(p);
+	}
 }
 
 /* Accepts, reads and writes whatever there is. */
@@ -229,6 +264,10 @@ server_step(struct server *s)
 		if (p->fd < 0 || p->session == NULL)
 			continue;
 		n = recv(p->fd, octets, sizeof(octets), MSG_DONTWAIT);
+		if (n > 0 && !server_limit(&p->takes, &n)) {
+			server_break(p);
+			continue;
+		}
 		if (n > 0)
 			(void)nghttp2_session_mem_recv(p->session, octets,
 			    (size_t)n);
@@ -243,6 +282,7 @@ server_start(struct server *s)
 	socklen_t length = sizeof(address);
 
 	memset(s, 0, sizeof(*s));
+	s->sends = s->takes = -1;
 	s->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
 	    0);
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -268,7 +308,6 @@ server_send(struct peer *p, const void *octets, size_t length)
 	memcpy(p->body + p->body_length, octets, length);
 	p->body_length += length;
 	(void)nghttp2_session_resume_data(p->session, p->stream);
-	server_write(p);
 }
 
 /* A DiscoveryResponse with one resource; NULL: with none. */
@@ -294,10 +333,11 @@ server_push(struct peer *p, const char *version, const char *type,
 	server_send(p, prefix, sizeof(prefix));
 	server_send(p, w.octets, w.length);
 	protobuf_writer_free(&w);
+	server_write(p);
 }
 
 /* The end of the call. */
-static void
+static inline void
 server_refuse(struct peer *p, const char *status, const char *message)
 {
 	const nghttp2_nv fields[] = { server_field("grpc-status", status),
@@ -308,7 +348,7 @@ server_refuse(struct peer *p, const char *status, const char *message)
 	server_write(p);
 }
 
-static void
+static inline void
 server_reset(struct peer *p, uint32_t error)
 {
 	(void)nghttp2_submit_rst_stream(p->session, NGHTTP2_FLAG_NONE,
