@@ -300,7 +300,9 @@ is_about_certificates(int alert)
 {
 	return (alert >= SSL_AD_BAD_CERTIFICATE &&
 	    alert <= SSL_AD_CERTIFICATE_UNKNOWN) ||
-	    alert == SSL_AD_UNKNOWN_CA || alert == SSL_AD_ACCESS_DENIED;
+	    alert == SSL_AD_UNKNOWN_CA || alert == SSL_AD_ACCESS_DENIED ||
+	    /* Of an authority with the same name and another key. */
+	    alert == SSL_AD_DECRYPT_ERROR;
 }
 
 static enum tls_trouble
@@ -324,7 +326,8 @@ tls_explain(const SSL *ssl, int result, bool offered,
     char why[static FEED_TEXT])
 {
 	int saved = errno, what = SSL_get_error(ssl, result);
-	unsigned long code = ERR_peek_error();
+	/* The first ones are of libcrypto, and say less. */
+	unsigned long code = ERR_peek_last_error();
 	long verify = SSL_get_verify_result(ssl);
 	int reason = ERR_GET_REASON(code);
 	const char *text;
