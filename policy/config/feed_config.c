@@ -128,7 +128,7 @@ same_node(const struct feed_node *a, const struct feed_node *b)
 	    same_text(a->cluster, b->cluster) &&
 	    same_text(a->network, b->network) &&
 	    same_text(a->service_account, b->service_account) &&
-	    same_text(a->ip, b->ip);
+	    same_text(a->ip, b->ip) && a->own_address == b->own_address;
 }
 
 bool
