@@ -64,7 +64,7 @@ take(struct engine *e, enum attempt_kind kind, uint32_t upstream,
 		return NULL;
 	TAILQ_REMOVE(&e->free_attempts, a, entry);
 	a->kind = kind;
-	a->edns = a->lost = a->mixed = false;
+	a->edns = a->lost = a->broken = a->mixed = false;
 	a->place = 0;
 	a->mismatched = 0;
 	return a;

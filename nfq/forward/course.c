@@ -15,6 +15,7 @@
 #include "nfq/forward/attempts.h"
 #include "resolver/dns/rr.h"
 
+#define BROKEN_MS	200
 #define MISMATCHES_MAX	32	/* of one attempt, before TCP is tried */
 
 static void
@@ -317,6 +318,21 @@ may_use_tcp(const struct engine *e, const struct pending *p,
 	    e->settings.upstream[a->upstream].transport) == FORWARD_AUTO;
 }
 
+/* A code that is no reason to ask another server, and is no answer. */
+static void
+hand_on(struct engine *e, monotime_t now, struct pending *p)
+{
+	struct cache_entry entry;
+
+	if (answer_stale(e, now, p)) {
+		if (answer_find(e, now, &p->asked, &entry))
+			answer_retry_later(e, now, &entry);
+	} else {
+		give_failure(e, now, p);
+	}
+	course_end(e, p);
+}
+
 /* A message that answers the question: an answer, or a reason to go on. */
 static void
 course_answer(struct engine *e, monotime_t now, struct attempt *a,
@@ -342,6 +358,10 @@ course_answer(struct engine *e, monotime_t now, struct attempt *a,
 		p->done |= 1U << place;
 		attempt_end(e, a);
 		go_on(e, now, p);
+	} else if (m->rcode != RCODE_NOERROR && m->rcode != RCODE_NXDOMAIN) {
+		remember(p, m);
+		attempt_end(e, a);
+		hand_on(e, now, p);
 	} else {
 		if (TAILQ_EMPTY(&p->clients))
 			e->stats.late += p->stale_given;
@@ -367,6 +387,25 @@ mismatch(struct engine *e, monotime_t now, struct attempt *a)
 	ask_again(e, now, p, place);
 }
 
+/*
+ * A malformed reply fails the server.  The good one may be behind it, if it was
+ * forged: the attempt stays open for a moment.
+ */
+static void
+broken(struct engine *e, monotime_t now, struct attempt *a)
+{
+	struct pending *p = &e->pending[a->of];
+
+	if (a->broken)
+		return;
+	a->broken = true;
+	p->done |= 1U << a->place;
+	p->network_error = false;
+	timer_set(&e->timers, &a->timer, monotime_add_ms(now, BROKEN_MS));
+	if (p->latest == (uint32_t)(a - e->attempt))
+		(void)next_attempt(e, now, p);
+}
+
 void
 course_reply(struct engine *e, monotime_t now, struct attempt *a,
     const uint8_t *octets, size_t length)
@@ -382,10 +421,7 @@ course_reply(struct engine *e, monotime_t now, struct attempt *a,
 	case FIT_BROKEN:
 		e->stats.malformed++;
 		e->upstream[a->upstream].errors++;
-		p->done |= 1U << a->place;
-		p->network_error = false;
-		attempt_end(e, a);
-		go_on(e, now, p);
+		broken(e, now, a);
 		break;
 	case FIT_ANSWER:
 		attempt_replied(e, now, a);
@@ -411,9 +447,13 @@ void
 course_late(struct engine *e, monotime_t now, struct attempt *a)
 {
 	struct pending *p = &e->pending[a->of];
+	bool latest = p->latest == (uint32_t)(a - e->attempt);
 
-	attempt_lost(e, now, a);
-	if (p->latest == (uint32_t)(a - e->attempt))
+	if (a->broken)
+		attempt_end(e, a);
+	else
+		attempt_lost(e, now, a);
+	if (latest)
 		go_on(e, now, p);
 	else
 		settle(e, now, p);

@@ -36,6 +36,7 @@ struct attempt {
 	uint16_t id;
 	bool edns;
 	bool lost;
+	bool broken;			/* what came was malformed */
 	uint32_t of;			/* pending, or index of the check */
 	uint32_t upstream;
 	uint32_t place;			/* in the pending's order */

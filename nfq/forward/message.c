@@ -107,7 +107,7 @@ message_read(struct message *m, const uint8_t *octets, size_t length)
 	struct wire_reader r = wire_reader_over(octets, length);
 
 	memset(m, 0, sizeof(*m));
-	m->octets = octets;
+	m->octets = m->options = octets;
 	m->length = length;
 	m->id = wire_read_u16(&r);
 	m->flags = wire_read_u16(&r);

@@ -11,15 +11,16 @@ from forward_wire import *
 POLICIES = {"fastest": 0, "sequential": 1, "ordered": 1, "random": 2, "round_robin": 3,
             "all": 4, "parallel": 4}
 TRANSPORTS = {"auto": 0, "udp": 1, "udp-only": 1, "udp_only": 1, "tcp": 2, "tcp-only": 2, "tls": 3}
-FULL = {"refused": 0, "refuse": 0, "servfail": 1, "pass": 2, "stale": 0}
 LOOP_NAME = re.compile(r"[0-9a-f]{16}\.nfdns-loop\.test\.", re.I)
 
 
 def settings_of(config, names):
     """nfdns's settings for a case's config; names: all upstreams, whose place is
     their port, so that it stays over a reconfiguration."""
-    cache, stale, health = (config.get(k) or {} for k in ("cache", "stale", "health"))
+    cache, stale, health = (config[k] if isinstance(config.get(k), dict) else {}
+                            for k in ("cache", "stale", "health"))
     transport = TRANSPORTS[config.get("transport", "auto")]
+    has = {k for k in ("cache", "stale", "prefetch") if config.get(k) not in (None, False, "none")}
     s = {"upstreams": [], "domains": [], "checks": [],
          "attempts": {}, "limits": {}, "health": {"loops": int(bool(config.get("loop_detect")))},
          "cache": {"size": 0, "stale": 0, "prefetch": 0}}
@@ -40,8 +41,8 @@ def settings_of(config, names):
             "upstreams": [upstream(u, way) for u in servers],
             "select": POLICIES[stub.get("policy", config.get("policy", "fastest"))],
             "fallback": 2 if fallback == "pass" else int(bool(fallback)),
-            "full": FULL[str(config.get("when_full", "refused")).lower()],
-            "cache": int(bool(config.get("cache")) and stub.get("cache", True)),
+            "full": full_of(config.get("when_full", "refused")),
+            "cache": int("cache" in has and bool(stub.get("cache", True))),
             "negative_max_s": cache.get("max_negative_ttl", 30)})
 
     default = config.get("upstreams", [])
@@ -50,23 +51,25 @@ def settings_of(config, names):
     for stub in config.get("stub_domains", []):
         servers = stub.get("servers", "default")
         domain(stub["domain"], default if servers == "default" else servers, stub)
-    if config.get("cache"):
+    if "cache" in has:
         s["cache"]["size"] = cache.get("size", 10000)
     put(s["cache"], cache, min_ttl="min_ttl_s", max_ttl="max_ttl_s", servfail_ttl="failure_s",
         negative="negative")
-    if stale:
+    if "stale" in has:
         s["cache"]["stale"] = 2 if stale.get("mode") == "immediate" else 1
         put(s["cache"], stale, max_s="stale_s", reply_ttl="stale_ttl_s",
             client_timeout_ms="stale_wait_ms", failure_recheck_s="stale_retry_s")
         if "failure_recheck_s" in stale:    # the same each time
             s["cache"]["stale_retry_max_s"] = stale["failure_recheck_s"]
-    if config.get("prefetch"):
+    if "prefetch" in has:
         s["cache"]["prefetch"] = 10
         put(s["cache"], config["prefetch"], hits="prefetch_hits", percent="prefetch")
     attempts_of(s["attempts"], config)
     put(s["limits"], config, max_in_flight="domain")
     put(s["health"], health, max_fails="losses", interval_ms="probe_ms", timeout_ms="probe_wait_ms",
         rd="probe_rd", fail_fast="fail_fast")
+    if health.get("max_fails") == 0:        # never down
+        s["health"]["losses"] = 1000
     if "interval_ms" in health:
         s["health"]["probe_max_ms"] = health["interval_ms"]
     s["probe_name"] = name_octets(health.get("name", ".")).lower().hex()
@@ -76,6 +79,10 @@ def settings_of(config, names):
                             "type": number_of(TYPES, check.get("type", "ANY")),
                             "interval_s": check.get("interval_s", 5)})
     return s
+
+
+def full_of(text):
+    return 1 if "servfail" in text.lower() else 2 if "pass" in text.lower() else 0
 
 
 def put(to, given, **keys):

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the cases of tests/conformance/test_forward cannot ask for: limits, chains,
+ * clients that go, reloads, forged replies.
+ */
+#include "nfq/forward/engine.h"
+#include "nfq/forward/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "resolver/dns/rr.h"
+#include "resolver/dns/wire.h"
+#include "tests/check.h"
+
+#define CLIENTS 32
+#define SENT 256
+
+static struct {
+	struct forward_settings settings;
+	struct engine *engine;
+	struct cache *cache;
+	void *memory;
+	monotime_t now;
+	uint8_t random;
+	struct engine_client clients[CLIENTS];
+	uint8_t messages[CLIENTS][128];
+	enum { ASKED, ANSWERED, PASSED, DROPPED } fate[CLIENTS];
+	uint8_t answer[4096];
+	size_t answer_length;
+	struct {
+		bool open;
+		enum forward_transport transport;
+		uint32_t port;
+		uint8_t octets[MESSAGE_ASK_MAX];
+		size_t length;
+	} sent[SENT];
+	uint32_t last, sends;
+} t;
+
+static int
+host_send(void *arg, uint32_t attempt, const struct forward_upstream *to,
+    enum forward_transport transport, const uint8_t *octets, size_t length)
+{
+	(void)arg;
+	CHECK(attempt < SENT && !t.sent[attempt].open);
+	t.sent[attempt].open = true;
+	t.sent[attempt].transport = transport;
+	t.sent[attempt].port = to->port;
+	memcpy(t.sent[attempt].octets, octets, length);
+	t.sent[attempt].length = length;
+	t.last = attempt;
+	t.sends++;
+	return 0;
+}
+
+static void
+host_close(void *arg, uint32_t attempt)
+{
+	(void)arg;
+	CHECK(t.sent[attempt].open);
+	t.sent[attempt].open = false;
+}
+
+static void
+host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
+    size_t length)
+{
+	(void)arg;
+	CHECK(t.fate[client - t.clients] == ASKED);
+	t.fate[client - t.clients] = ANSWERED;
+	t.answer_length = length < sizeof(t.answer) ? length :
+	    sizeof(t.answer);
+	memcpy(t.answer, octets, t.answer_length);
+}
+
+static void
+host_pass(void *arg, struct engine_client *client)
+{
+	(void)arg;
+	t.fate[client - t.clients] = PASSED;
+}
+
+static void
+host_drop(void *arg, struct engine_client *client)
+{
+	(void)arg;
+	t.fate[client - t.clients] = DROPPED;
+}
+
+static void
+host_random(void *arg, void *octets, size_t length)
+{
+	(void)arg;
+	for (size_t i = 0; i < length; i++)
+		((uint8_t *)octets)[i] = (uint8_t)(t.random += 37);
+}
+
+static uint32_t
+host_wall(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+static const struct engine_host host = { .send = host_send,
+	.close = host_close, .answer = host_answer, .pass = host_pass,
+	.drop = host_drop, .random = host_random, .wall = host_wall };
+
+/* Two servers, ports 1 and 2, for all names. */
+static void
+prepare(void)
+{
+	memset(&t, 0, sizeof(t));
+	t.now = monotime_from_ms(1000);
+	forward_settings_defaults(&t.settings);
+	t.settings.health.loops = 0;
+	t.settings.upstreams = 2;
+	t.settings.domains = 1;
+	for (uint32_t i = 0; i < 2; i++)
+		t.settings.upstream[i] = (struct forward_upstream){
+			.family = AF_INET, .port = i + 1 };
+	t.settings.domain[0] = (struct forward_domain){ .upstreams = 2,
+		.upstream = { 0, 1 }, .select = SELECT_ORDERED, .cache = 1,
+		.negative_max_s = 30 };
+	t.settings.cache.size = 64;
+	t.settings.limits.held = 16;
+}
+
+static void
+start(void)
+{
+	static const uint8_t secret[CACHE_SECRET];
+
+	CHECK(forward_settings_check(&t.settings) == NULL);
+	t.memory = calloc(1, cache_octets(64));
+	t.cache = cache_open(t.memory, 64, secret);
+	t.engine = engine_new(&host, &t.settings, t.cache, t.now);
+	CHECK(t.engine != NULL);
+}
+
+static void
+finish(void)
+{
+	engine_free(t.engine);
+	for (int i = 0; i < SENT; i++)
+		CHECK(!t.sent[i].open);
+	cache_close(t.cache);
+	free(t.memory);
+}
+
+/* Client n asks for NAME.test A. */
+static void
+ask_with(int n, char name, uint32_t uid, const struct chase *chase)
+{
+	static const char head[] = "\1\1\1\0\0\1\0\0\0\0\0\0\1x\4test\0\0\1\0\1";
+	struct engine_client *client = &t.clients[n];
+
+	memcpy(t.messages[n], head, sizeof(head) - 1);
+	t.messages[n][1] = (uint8_t)n;
+	t.messages[n][13] = (uint8_t)name;
+	*client = (struct engine_client){ .message = t.messages[n],
+		.length = sizeof(head) - 1, .uid = uid, .chase = chase,
+		.nameserver = { .family = AF_INET, .port = 53 } };
+	t.fate[n] = ASKED;
+	engine_ask(t.engine, t.now, client);
+}
+
+static void
+ask(int n, char name)
+{
+	ask_with(n, name, 0, NULL);
+}
+
+/* An attempt is answered with one address. */
+static void
+reply(uint32_t attempt, bool right_id)
+{
+	static const char record[] = "\300\14\0\1\0\1\0\0\0\74\0\4\300\0\2\7";
+	uint8_t octets[512];
+	size_t end = t.sent[attempt].length - 11;	/* without its OPT */
+
+	memcpy(octets, t.sent[attempt].octets, end);
+	memcpy(octets + end, record, sizeof(record) - 1);
+	octets[1] ^= !right_id;
+	octets[2] |= 0x80;
+	octets[7] = 1;
+	octets[11] = 0;
+	engine_reply(t.engine, t.now, attempt, octets,
+	    end + sizeof(record) - 1);
+}
+
+static void
+wait_ms(int64_t ms)
+{
+	monotime_t until = monotime_add_ms(t.now, ms), next;
+
+	for (next = engine_next(t.engine); monotime_is_set(next) &&
+	    next.ns <= until.ns; next = engine_next(t.engine)) {
+		t.now = next.ns > t.now.ns ? next : t.now;
+		engine_tick(t.engine, t.now);
+	}
+	t.now = until;
+}
+
+static int
+rcode(void)
+{
+	return t.answer[3] & 15;
+}
+
+static void
+a_user_cannot_take_all(void)
+{
+	prepare();
+	t.settings.limits.user = 2;
+	t.settings.domain[0].full = FULL_PASS;
+	start();
+	ask_with(0, 'a', 1000, NULL);
+	ask_with(1, 'b', 1000, NULL);
+	ask_with(2, 'c', 1000, NULL);
+	CHECK(t.fate[1] == ASKED && t.fate[2] == PASSED);
+	ask_with(3, 'd', 1001, NULL);
+	CHECK(t.fate[3] == ASKED);
+	wait_ms(5000);
+	CHECK(t.fate[0] == ANSWERED && rcode() == RCODE_SERVFAIL);
+	ask_with(4, 'e', 1000, NULL);
+	CHECK(t.fate[4] == ASKED);
+	CHECK(engine_stats(t.engine)->held == 1);
+	finish();
+	CHECK(t.fate[4] == PASSED);
+}
+
+static void
+never_more_than_held_in_all(void)
+{
+	prepare();
+	t.settings.limits.held = 4;
+	start();
+	for (int i = 0; i < 6; i++)
+		ask_with(i, (char)('a' + i), (uint32_t)i, NULL);
+	CHECK(t.fate[3] == ASKED && t.fate[4] == ANSWERED);
+	CHECK(rcode() == RCODE_REFUSED);
+	wait_ms(5000);
+	CHECK(engine_stats(t.engine)->held == 0 &&
+	    engine_stats(t.engine)->questions == 0);
+	finish();
+}
+
+static void
+one_answer_for_equal_questions(void)
+{
+	prepare();
+	start();
+	ask(0, 'a');
+	ask(1, 'a');
+	ask(2, 'A');
+	CHECK(t.sends == 1);
+	reply(t.last, true);
+	CHECK(t.fate[0] == ANSWERED && t.fate[1] == ANSWERED);
+	CHECK(t.answer[1] == 2 && t.answer[13] == 'A');
+	finish();
+}
+
+static void
+a_client_that_goes_is_forgotten(void)
+{
+	prepare();
+	start();
+	ask(0, 'a');
+	engine_forget(t.engine, &t.clients[0]);
+	reply(t.last, true);
+	CHECK(t.fate[0] == ASKED);
+	CHECK(engine_stats(t.engine)->held == 0);
+	ask(1, 'a');
+	CHECK(t.fate[1] == ANSWERED && t.sends == 1);	/* it was kept */
+	finish();
+}
+
+static void
+forged_replies_lead_to_tcp(void)
+{
+	uint32_t first;
+
+	prepare();
+	start();
+	ask(0, 'a');
+	first = t.last;
+	for (int i = 0; i < 31; i++)
+		reply(first, false);
+	CHECK(t.sent[first].open && t.sends == 1);
+	reply(first, false);
+	CHECK(t.sends == 2 && t.sent[t.last].transport == FORWARD_TCP);
+	CHECK(t.fate[0] == ASKED);
+	reply(t.last, true);
+	CHECK(t.fate[0] == ANSWERED && rcode() == RCODE_NOERROR);
+	finish();
+}
+
+static void
+a_dead_first_server_costs_one_question(void)
+{
+	prepare();
+	start();
+	ask(0, 'a');
+	CHECK(t.sent[t.last].port == 1);
+	wait_ms(450);				/* then comes its probe, too */
+	for (uint32_t i = 0; i < SENT; i++)
+		if (t.sent[i].open && t.sent[i].port == 2)
+			reply(i, true);
+	CHECK(t.fate[0] == ANSWERED);
+	ask(1, 'b');
+	CHECK(t.sent[t.last].port == 2);
+	finish();
+}
+
+/* x.test CNAME far.example, as answer_build() writes it. */
+static const uint8_t chain[] = "\1\0\205\200\0\1\0\1\0\0\0\0\1x\4test\0\0\1\0\1"
+    "\300\14\0\5\0\1\0\0\0\36\0\15\3far\7example\0";
+static const struct chase chase = { .chain = chain,
+	.length = sizeof(chain) - 1, .target = 36 };
+
+static void
+a_chain_is_completed(void)
+{
+	prepare();
+	start();
+	ask_with(0, 'x', 0, &chase);
+	CHECK(t.sends == 1 && memcmp(t.sent[t.last].octets + 12,
+	    "\3far\7example", 13) == 0);
+	reply(t.last, true);
+	CHECK(t.fate[0] == ANSWERED && t.answer[7] == 2);
+	CHECK(rcode() == RCODE_NOERROR && t.answer[13] == 'x');
+	ask_with(1, 'x', 0, &chase);		/* its end is in the cache */
+	CHECK(t.fate[1] == ANSWERED && t.sends == 1 && t.answer[7] == 2);
+	finish();
+}
+
+static void
+a_chain_stays_if_its_end_fails(void)
+{
+	prepare();
+	start();
+	ask_with(0, 'x', 0, &chase);
+	wait_ms(5000);
+	CHECK(t.fate[0] == ANSWERED && rcode() == RCODE_SERVFAIL);
+	CHECK(t.answer[7] == 1);
+	finish();
+}
+
+static void
+a_clients_own_nameserver_is_not_trusted_by_others(void)
+{
+	prepare();
+	t.settings.domain[0].name[0] = 3;
+	memcpy(t.settings.domain[0].name + 1, "far", 3);
+	start();
+	ask_with(0, 'x', 0, &chase);
+	CHECK(t.sends == 1 && t.sent[t.last].port == 53);
+	ask_with(1, 'x', 1, &chase);
+	CHECK(t.sends == 2);			/* not joined */
+	reply(t.last, true);
+	CHECK(t.fate[1] == ANSWERED && t.fate[0] == ASKED);
+	ask_with(2, 'x', 2, &chase);
+	CHECK(t.sends == 3);			/* and not kept */
+	ask(3, 'a');
+	CHECK(t.fate[3] == PASSED);		/* of no domain */
+	finish();
+}
+
+static void
+reload_goes_on_with_questions(void)
+{
+	uint32_t first;
+
+	prepare();
+	start();
+	ask(0, 'a');
+	first = t.last;
+	ask(1, 'b');
+	reply(t.last, true);
+	CHECK(engine_upstream(t.engine, 0)->replies == 1);
+	/* The first server goes, the second becomes the first. */
+	t.settings.upstreams = 1;
+	t.settings.upstream[0] = t.settings.upstream[1];
+	t.settings.domain[0].upstreams = 1;
+	engine_reload(t.engine, t.now, &t.settings, t.cache);
+	CHECK(t.sent[first].open);
+	CHECK(engine_upstream(t.engine, 0)->replies == 0);
+	reply(first, true);
+	CHECK(t.fate[0] == ANSWERED);
+	ask(2, 'b');				/* flushed: it was another's */
+	CHECK(t.fate[2] == ASKED && t.sent[t.last].port == 2);
+	/* And no domain at all. */
+	t.settings.domains = 0;
+	engine_reload(t.engine, t.now, &t.settings, t.cache);
+	wait_ms(5000);
+	CHECK(t.fate[2] == ANSWERED && rcode() == RCODE_SERVFAIL);
+	finish();
+}
+
+static void
+what_is_no_question_passes(void)
+{
+	prepare();
+	start();
+	t.clients[0] = (struct engine_client){
+		.message = (const uint8_t *)"junk", .length = 4 };
+	engine_ask(t.engine, t.now, &t.clients[0]);
+	CHECK(t.fate[0] == PASSED && t.sends == 0);
+	finish();
+}
+
+int
+main(void)
+{
+	TEST(a_user_cannot_take_all);
+	TEST(never_more_than_held_in_all);
+	TEST(one_answer_for_equal_questions);
+	TEST(a_client_that_goes_is_forgotten);
+	TEST(forged_replies_lead_to_tcp);
+	TEST(a_dead_first_server_costs_one_question);
+	TEST(a_chain_is_completed);
+	TEST(a_chain_stays_if_its_end_fails);
+	TEST(a_clients_own_nameserver_is_not_trusted_by_others);
+	TEST(reload_goes_on_with_questions);
+	TEST(what_is_no_question_passes);
+	return test_summary();
+}
