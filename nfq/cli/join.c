@@ -198,7 +198,7 @@ print_place(const struct place *place)
 	(void)printf("  %-46s %s\n", place->path, word);
 }
 
-/* The lines that are added to nfdnsd.conf, which its user knows best. */
+/* The lines that are added to nfdnsd.conf. */
 static void
 print_added(const struct place *place, const char *name)
 {

@@ -2,8 +2,8 @@
 /*
  * Adds settings to a configuration file (libconfig syntax) that a person wrote,
  * and takes them out again.  Every other octet stays as it is.  What is added
- * stands between two comments that name a mark.  The editor is no parser: who
- * uses it has the result parsed before it is used.
+ * stands between two comments that name a mark.  The editor does not parse the
+ * text: config_edit.h has each result parsed before it is written.
  */
 #ifndef NFDNS_NFQ_JOIN_EDIT_H
 #define NFDNS_NFQ_JOIN_EDIT_H

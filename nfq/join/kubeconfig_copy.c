@@ -54,8 +54,8 @@ put_octets(FILE *out, const char *key, const char *octets, size_t length)
 }
 
 /*
- * Root may have been given somebody else's kubeconfig: a file that is no PEM is
- * not copied for another user to read, and of each *copied is the name.
+ * Root may have been given another user's kubeconfig.  So a file that it names
+ * is copied only if it is PEM; *copied gets its name, which join shows.
  */
 static bool
 put_pem(FILE *out, const char *key, const struct kube_pem *pem,

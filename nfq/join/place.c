@@ -157,7 +157,7 @@ write_fresh(const struct spot *spot, const struct place *place)
 {
 	int error, fd;
 
-	/* Of one who was killed. */
+	/* Left by a writer that was killed. */
 	if (unlinkat(spot->directory, spot->fresh, 0) < 0 && errno != ENOENT)
 		return -errno;
 	fd = openat(spot->directory, spot->fresh, O_WRONLY | O_CREAT | O_EXCL |
@@ -196,7 +196,7 @@ keep_old(const struct spot *spot)
 	return -EEXIST;
 }
 
-/* Whether the file is still the one that was looked at: its user has an editor. */
+/* Whether place_look() found the same file: a person may have edited it since. */
 static int
 is_as_found(const struct spot *spot, const struct place *place)
 {

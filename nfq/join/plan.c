@@ -285,7 +285,7 @@ plan_files(struct join_plan *plan, const struct join_request *request,
 	return *item != NULL || no_memory(diag);
 }
 
-/* Who has a certificate needs no token; one that has ended is of no use. */
+/* Without a certificate, a token is needed that has not ended. */
 static void
 check_token(const struct workload *w, const struct join_request *request,
     bool agent, struct diag *diag)
@@ -390,7 +390,7 @@ plan_configs(struct join_plan *plan, const struct join_request *request,
 	}
 }
 
-/* Whether nothing of others is in the way. */
+/* Finds files that join has not written and would replace: an error. */
 static void
 look(struct join_plan *plan, const struct join_request *request,
     bool joined_before, struct diag *diag)

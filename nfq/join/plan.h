@@ -33,7 +33,7 @@ struct join_request {
 
 /* Start from zeros; owns everything. */
 struct join_plan {
-	/* In the order of writing: whoever is killed can do it all again. */
+	/* In the order of writing; a join that was killed can be repeated. */
 	struct place places[JOIN_MAX_PLACES];
 	size_t count;
 	char *peer;			/* "HOST:PORT at ADDRESS, ..." or a URL */
