@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/cli/first_table.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -55,14 +56,33 @@ length_of(const char *name)
 	    length);
 }
 
+/* An image of the feed's table alone: an fd, or a negative errno. */
+static int
+compile_feed(const struct config *config, const char *feed, struct diag *diag)
+{
+	struct config one = *config;
+
+	for (size_t i = 0; i < config->mesh.source_count; i++) {
+		struct mesh_source *source = &config->mesh.sources[i];
+
+		if (source->feed == NULL || strcmp(source->feed, feed) != 0)
+			continue;
+		one.mesh.sources = source;
+		one.mesh.source_count = 1;
+		return compiler_run(&one, diag);
+	}
+	return -ENOENT;
+}
+
 static void
-print_example(const struct config *config, const char *namespace)
+print_example(const struct config *config, const char *feed,
+    const char *namespace)
 {
 	struct table_list list = { .names = NULL };
 	struct diag diag = DIAG_INIT;
 	struct table *table = NULL;
 	const char *why, *name = NULL;
-	const int fd = compiler_run(config, &diag);
+	const int fd = compile_feed(config, feed, &diag);
 
 	if (fd >= 0 && table_open(&table, fd, &why) == 0 &&
 	    table_list_make(&list, table) == 0)
@@ -77,7 +97,7 @@ print_example(const struct config *config, const char *namespace)
 }
 
 static int
-has_come(const struct config *config, const char *namespace,
+has_come(const struct config *config, const char *feed, const char *namespace,
     const struct feed_report *report)
 {
 	(void)printf("Connected to %s: %" PRIu64 " name%s.\n",
@@ -86,7 +106,7 @@ has_come(const struct config *config, const char *namespace,
 	if (report->kept.names > EXAMPLE_NAMES)
 		(void)puts("See them:\n  nfdns table list");
 	else if (report->kept.names > 0)
-		print_example(config, namespace);
+		print_example(config, feed, namespace);
 	return EXIT_OK;
 }
 
@@ -124,6 +144,6 @@ first_table_wait(const struct config *config, const char *name,
 			(void)poll(NULL, 0, LOOK_MS);
 	} while (!came && !monotime_is_past(monotime_now(), end));
 	progress_stop();
-	return came ? has_come(config, namespace, &report) :
+	return came ? has_come(config, name, namespace, &report) :
 	    has_not_come(&report, seconds, name);
 }
