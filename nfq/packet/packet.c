@@ -5,7 +5,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "nfq/packet/checksum.h"
+#include "resolver/checksum.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/wire.h"
 

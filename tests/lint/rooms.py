@@ -16,6 +16,7 @@ SHELVES = ("resolver", "policy", "rules", "nfq")		# low to high
 # Room: what it may use.  "nfq" alone is the programs' main().
 ROOMS = {
     "resolver/clock": "",
+    "resolver/checksum": "",
     "resolver/fds": "",
     "resolver/version": "",
     "resolver/dns": "",
@@ -42,7 +43,8 @@ ROOMS = {
     "rules": "rules/netlink policy/config resolver/dns resolver/text",
 
     "nfq/queue": "resolver/clock",
-    "nfq/packet": "resolver/clock resolver/version resolver/dns resolver/image resolver/answer policy/decide",
+    "nfq/packet": "resolver/clock resolver/checksum resolver/version resolver/dns resolver/image resolver/answer"
+                  " policy/decide",
     "nfq/process": "resolver/clock resolver/fds resolver/dns resolver/text resolver/image resolver/sources"
                    " resolver/compile policy/config policy/audit policy/status policy/log",
     "nfq/handover": "resolver/clock resolver/fds nfq/queue nfq/process policy/config policy/audit policy/status",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* packet_parse() and packet_reply() on packets put together here. */
-#include "nfq/packet/checksum.h"
+#include "resolver/checksum.h"
 #include "nfq/packet/packet.h"
 #include "tests/check.h"
 #include "tests/packets.h"

@@ -5,8 +5,8 @@
  * memory. They are added 64 bits at a time, with the carry added at the bottom
  * (section 2 (C)).
  */
-#ifndef NFDNS_NFQ_PACKET_CHECKSUM_H
-#define NFDNS_NFQ_PACKET_CHECKSUM_H
+#ifndef NFDNS_RESOLVER_CHECKSUM_H
+#define NFDNS_RESOLVER_CHECKSUM_H
 
 #include <arpa/inet.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/packet/checksum.h"
+#include "resolver/checksum.h"
 
 #include <string.h>
 
