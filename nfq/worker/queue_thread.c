@@ -23,6 +23,7 @@ struct queue_thread {
 	const struct suspects *suspects;	/* NULL: there are none */
 	uint32_t mark_mask;
 	uint32_t mark_answered;
+	uint16_t queue_number;
 	uint32_t mark_stream;		/* 0: TCP is not captured */
 	bool relay_marks;		/* a relay can carry the client's mark */
 	struct interception ahead[AHEAD];
@@ -36,6 +37,7 @@ record(struct queue_thread *q, const struct queue_packet *p,
 	const size_t octets = i->packet.family == AF_INET ? 4 : 16;
 	struct audit_record r = {
 		.packet_id = p->id,
+		.queue = q->queue_number,
 		.uid = p->uid,
 		.gid = p->gid,
 		.client_port = i->packet.source_port,
@@ -246,9 +248,9 @@ queue_thread_start(struct answering_threads *threads,
 	q->mark_stream = options->tcp ? options->mark_stream : 0;
 	/* SO_MARK takes a capability that nfdns-sockets does not have. */
 	q->relay_marks = !h->sockets;
+	q->queue_number = (uint16_t)(options->queue_number + number);
 	error = thread_queue_open(&q->queue, h->queues[number],
-	    (uint16_t)(options->queue_number + number), q->window->received,
-	    q->thread.slot);
+	    q->queue_number, q->window->received, q->thread.slot);
 	if (error == 0)
 		error = answering_thread_start(&q->thread, &queue_kind);
 	if (error < 0)

@@ -232,7 +232,7 @@ close_outlets(struct audit *a)
 	for (size_t i = 0; i < a->outlet_count; i++) {
 		uint64_t before = a->outlets[i].lost;
 
-		audit_outlet_close(&a->outlets[i]);
+		audit_outlet_close(&a->outlets[i], realtime_ns());
 		count_lost(a, a->outlets[i].lost - before);
 	}
 }

@@ -32,6 +32,7 @@ struct audit_record {
 	gid_t gid;
 	uint16_t client_port;
 	uint16_t server_port;
+	uint16_t queue;			/* the kernel's number; not over TCP */
 	bool stream;			/* over TCP */
 	uint8_t family;			/* AF_INET or AF_INET6 */
 	uint8_t client[16];
@@ -50,6 +51,7 @@ struct audit_record {
 /* How records are written; the rows are in format.h. */
 enum audit_format_number {
 	AUDIT_JSON,
+	AUDIT_PCAPNG,
 	AUDIT_FORMATS
 };
 

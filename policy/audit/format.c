@@ -2,11 +2,14 @@
 #include "policy/audit/format.h"
 
 #include "policy/audit/json.h"
+#include "policy/audit/pcapng.h"
 
 const struct audit_format *const audit_formats[AUDIT_FORMATS] = {
 	[AUDIT_JSON] = &audit_json_format,
+	[AUDIT_PCAPNG] = &audit_pcapng_format,
 };
 
 const char *const audit_format_names[AUDIT_FORMATS + 1] = {
 	[AUDIT_JSON] = "json",
+	[AUDIT_PCAPNG] = "pcapng",
 };

@@ -14,6 +14,14 @@
 /* Octets of a format's state. */
 #define AUDIT_FORMAT_STATE 2048
 
+/* What a file says of itself, since it was opened, in a loss or at the end. */
+struct audit_note {
+	uint64_t time_ns;		/* since 1970 */
+	uint64_t lost_now;		/* records lost since the last loss */
+	uint64_t lost;			/* in all */
+	uint64_t records;		/* written */
+};
+
 /*
  * All functions write to buf and return how many octets they wrote.  None
  * allocates.  "state" is AUDIT_FORMAT_STATE octets that belong to the file,
@@ -28,11 +36,10 @@ struct audit_format {
 	size_t (*begin)(void *state, char *buf);
 	size_t (*record)(void *state, const struct audit_record *record,
 	    char *buf);
-	/* Reports how many records were lost; time since 1970. */
-	size_t (*loss)(void *state, uint64_t time_ns, uint64_t records,
-	    char *buf);
+	/* Reports how many records were lost. */
+	size_t (*loss)(void *state, const struct audit_note *note, char *buf);
 	/* The last octets before the file is closed; may be NULL. */
-	size_t (*end)(void *state, char *buf);
+	size_t (*end)(void *state, const struct audit_note *note, char *buf);
 	/* Ends a record that a pipe took only in part; may be NULL. */
 	const char *cut_end;
 };

@@ -311,10 +311,11 @@ format_record(void *state, const struct audit_record *record, char *buf)
 }
 
 static size_t
-format_loss(void *state, uint64_t time_ns, uint64_t records, char *buf)
+format_loss(void *state, const struct audit_note *note, char *buf)
 {
 	(void)state;
-	return audit_json_lost(time_ns, records, buf, AUDIT_JSON_LOST_MAX);
+	return audit_json_lost(note->time_ns, note->lost_now, buf,
+	    AUDIT_JSON_LOST_MAX);
 }
 
 const struct audit_format audit_json_format = {

@@ -40,6 +40,7 @@ audit_outlet_open(struct audit_outlet *outlet, const struct audit_file *file,
 	outlet->first = outlet->count = 0;
 	outlet->cut = 0;
 	outlet->stuck = false;
+	outlet->file_records = outlet->file_lost = 0;
 	memset(outlet->state, 0, sizeof(outlet->state));
 	if (format->begin != NULL)
 		put_piece(outlet, format->begin(outlet->state, buffer), NOTE);
@@ -85,6 +86,7 @@ void
 audit_outlet_end(struct audit_outlet *outlet, size_t length)
 {
 	put_piece(outlet, length, 0);
+	outlet->file_records++;
 }
 
 /* The file took the first n octets. */
@@ -127,16 +129,30 @@ audit_outlet_flush(struct audit_outlet *outlet)
 	outlet->end = 0;
 }
 
+static struct audit_note
+note_of(const struct audit_outlet *outlet, uint64_t time_ns, uint64_t lost_now)
+{
+	return (struct audit_note){
+		.time_ns = time_ns,
+		.lost_now = lost_now,
+		.lost = outlet->file_lost,
+		.records = outlet->file_records,
+	};
+}
+
 bool
 audit_outlet_tell(struct audit_outlet *outlet, uint64_t ring_lost,
     uint64_t time_ns)
 {
 	uint64_t count = ring_lost - outlet->ring_lost + outlet->lost -
 	    outlet->told;
+	struct audit_note note;
 
 	if (count == 0 || !audit_outlet_has_room(outlet))
 		return false;
-	put_piece(outlet, outlet->format->loss(outlet->state, time_ns, count,
+	outlet->file_lost += count;
+	note = note_of(outlet, time_ns, count);
+	put_piece(outlet, outlet->format->loss(outlet->state, &note,
 	    audit_outlet_begin(outlet)), NOTE);
 	outlet->told = outlet->lost;
 	outlet->ring_lost = ring_lost;
@@ -168,20 +184,22 @@ mend_cut(struct audit_outlet *outlet)
 
 /* Writes the format's last octets, if everything before them was written. */
 static void
-write_end(struct audit_outlet *outlet)
+write_end(struct audit_outlet *outlet, uint64_t time_ns)
 {
+	const struct audit_note note = note_of(outlet, time_ns, 0);
+
 	if (outlet->format->end == NULL || !audit_outlet_is_empty(outlet))
 		return;
-	put_piece(outlet, outlet->format->end(outlet->state,
+	put_piece(outlet, outlet->format->end(outlet->state, &note,
 	    outlet->buffer), NOTE);
 	audit_outlet_flush(outlet);
 }
 
 void
-audit_outlet_close(struct audit_outlet *outlet)
+audit_outlet_close(struct audit_outlet *outlet, uint64_t time_ns)
 {
 	audit_outlet_flush(outlet);
-	write_end(outlet);
+	write_end(outlet, time_ns);
 	for (unsigned int i = 0; i < outlet->count; i++)
 		outlet->lost += (*size_at(outlet, i) & NOTE) == 0;
 	if (outlet->cut > 0)

@@ -30,6 +30,8 @@ struct audit_outlet {
 	uint64_t lost;			/* records, for lack of room here */
 	uint64_t told;			/* how many of these the file reports */
 	uint64_t ring_lost;		/* losses of the rings that it reports */
+	uint64_t file_records;		/* put since the file was opened */
+	uint64_t file_lost;		/* that this file reports */
 	bool stuck;			/* the last write did not take everything */
 	_Alignas(16) char state[AUDIT_FORMAT_STATE];
 };
@@ -70,6 +72,6 @@ bool audit_outlet_tell(struct audit_outlet *outlet, uint64_t ring_lost,
  * Writes once more, counts the records that are left as lost, removes a record
  * that was written in part, and closes the file.
  */
-void audit_outlet_close(struct audit_outlet *outlet);
+void audit_outlet_close(struct audit_outlet *outlet, uint64_t time_ns);
 
 #endif

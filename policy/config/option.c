@@ -379,7 +379,8 @@ const struct config_option config_options[] = {
 	  GROUPS, .read = config_read_audits, IN(config, audits),
 	  .reload = true },
 	{ "audit[].format", "\"json\"",
-	  "Format of the records: EVE-style JSON, one object for each line.",
+	  "Format of the records: EVE-style JSON, one object for each line; or "
+	  "packets that Wireshark opens.",
 	  STRING, CHOICE(audit_format_names),
 	  IN(config_audit, format), .reload = true },
 	{ "audit[].path", NULL,

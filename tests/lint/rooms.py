@@ -35,7 +35,7 @@ ROOMS = {
     "policy/config": "policy/log resolver/dns resolver/text resolver/image resolver/answer"
                      " resolver/sources resolver/compile resolver/feed policy/audit",
     "policy/decide": "resolver/clock resolver/dns resolver/image resolver/answer",
-    "policy/audit": "resolver/clock policy/decide resolver/dns",
+    "policy/audit": "resolver/clock resolver/checksum resolver/version policy/decide resolver/dns",
     "policy/status": "resolver/clock policy/decide policy/config policy/log resolver/text resolver/image"
                      " resolver/feed",
 

@@ -28,6 +28,8 @@ put(char *buf, uint8_t size, char kind, uint32_t number)
 	return size;
 }
 
+static struct audit_note end_note;	/* of the file closed last */
+
 static size_t
 binary_begin(void *state, char *buf)
 {
@@ -44,16 +46,18 @@ binary_record(void *state, const struct audit_record *record, char *buf)
 }
 
 static size_t
-binary_loss(void *state, uint64_t time_ns, uint64_t records, char *buf)
+binary_loss(void *state, const struct audit_note *note, char *buf)
 {
-	CHECK(*(char *)state == 1 && time_ns == 77);
-	return put(buf, NOTE_SIZE, 'L', (uint32_t)records);
+	CHECK(*(char *)state == 1 && note->time_ns == 77);
+	CHECK(note->lost >= note->lost_now);
+	return put(buf, NOTE_SIZE, 'L', (uint32_t)note->lost_now);
 }
 
 static size_t
-binary_end(void *state, char *buf)
+binary_end(void *state, const struct audit_note *note, char *buf)
 {
-	CHECK(*(char *)state == 1);
+	CHECK(*(char *)state == 1 && note->time_ns == 78);
+	end_note = *note;
 	return put(buf, NOTE_SIZE, 'E', 0);
 }
 
@@ -152,16 +156,19 @@ pieces_come_in_order(void)
 	CHECK(audit_outlet_tell(&outlet, 5, 77));
 	CHECK(!audit_outlet_tell(&outlet, 5, 77));
 	CHECK(record(3));
-	audit_outlet_close(&outlet);
+	audit_outlet_close(&outlet, 78);
 	CHECK(outlet.lost == 0);
 	c = content_of_file(path);
 	CHECK(strcmp(c.kinds, "BRRLRE") == 0 && c.told == 5 && c.left == 0);
+	CHECK(end_note.records == 3 && end_note.lost == 5);
 	/* The next file begins as the first did. */
 	open_outlet(open(path, O_WRONLY | O_APPEND | O_CLOEXEC), false);
 	CHECK(record(4));
-	audit_outlet_close(&outlet);
+	audit_outlet_close(&outlet, 78);
 	c = content_of_file(path);
 	CHECK(strcmp(c.kinds, "BRRLREBRE") == 0);
+	/* Each opening counts anew. */
+	CHECK(end_note.records == 1 && end_note.lost == 0);
 }
 
 static void
@@ -172,7 +179,7 @@ many_small_records_are_all_written(void)
 	open_outlet(empty_file(), true);
 	for (uint32_t i = 0; i < 3 * AUDIT_OUTLET_PIECES; i++)
 		CHECK(record(i));
-	audit_outlet_close(&outlet);
+	audit_outlet_close(&outlet, 78);
 	c = content_of_file(path);
 	CHECK(c.records == 3 * AUDIT_OUTLET_PIECES && c.left == 0 &&
 	    !c.disorder && outlet.lost == 0);
@@ -199,7 +206,7 @@ a_full_disk_leaves_whole_records(void)
 			CHECK(record(i));
 		audit_outlet_flush(&outlet);
 		CHECK(audit_outlet_tell(&outlet, 1, 77));
-		audit_outlet_close(&outlet);
+		audit_outlet_close(&outlet, 78);
 		limit_files(RLIM_INFINITY);
 		c = content_of_file(path);
 		CHECK(c.left == 0 && !c.disorder);
@@ -238,7 +245,7 @@ a_full_pipe_is_written_on_where_it_stopped(void)
 	c = content_of(octets, length);
 	CHECK(c.records == 4 * AUDIT_OUTLET_PIECES - refused);
 	CHECK(c.left == 0 && !c.disorder);
-	audit_outlet_close(&outlet);
+	audit_outlet_close(&outlet, 78);
 	close(fds[0]);
 }
 

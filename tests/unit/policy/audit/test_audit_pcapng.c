@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The blocks of pcapng, octet by octet, and the packets in them. */
+#include "policy/audit/pcapng.h"
+
+#include <sys/socket.h>
+#include <endian.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "resolver/version.h"
+#include "tests/check.h"
+#include "tests/packets.h"
+
+#define FORMAT	(&audit_pcapng_format)
+
+static char octets[AUDIT_PCAPNG_MAX];
+
+static const uint8_t question[] = "\x12\x34\1\0\0\1\0\0\0\0\0\0\1a\4mesh\0\0\1\0\1";
+static const uint8_t answer[] = "\x12\x34\x85\x80\0\1\0\1\0\0\0\0\1a\4mesh\0\0\1\0\1"
+    "\xc0\x0c\0\1\0\1\0\0\0\x1e\0\4\12\0\0\1";
+
+static const struct audit_record blank = {
+	.time_ns = UINT64_C(0x18ea000112345678),
+	.spent_ns = 0x5678,
+	.packet_id = 77,
+	.generation = 3,
+	.uid = 1000,
+	.gid = 100,
+	.client_port = 40000,
+	.server_port = 53,
+	.queue = 5300,
+	.family = AF_INET,
+	.client = { 192, 0, 2, 7 },
+	.server = { 192, 0, 2, 53 },
+	.verdict = VERDICT_ANSWER,
+	.reason = REASON_RECORD,
+	.question = question,
+	.question_length = sizeof(question) - 1,
+	.answer = answer,
+	.answer_length = sizeof(answer) - 1,
+};
+
+static uint32_t
+u32_at(size_t offset)
+{
+	uint32_t value;
+
+	memcpy(&value, octets + offset, sizeof(value));
+	return le32toh(value);
+}
+
+/* Where the block at that offset ends; 0 if it is not a sound one. */
+static size_t
+block_at(size_t offset, size_t end, uint32_t type)
+{
+	const uint32_t length = offset + 12 <= end ? u32_at(offset + 4) : 0;
+
+	if (length < 12 || length % 4 != 0 || length > end - offset ||
+	    u32_at(offset) != type || u32_at(offset + length - 4) != length)
+		return 0;
+	return offset + length;
+}
+
+/* An option of a block's list, which begins at offset; NULL: there is none. */
+static const char *
+option_in(size_t offset, size_t block_end, uint16_t code, uint16_t *length)
+{
+	while (offset + 4 < block_end) {
+		const uint32_t head = u32_at(offset);
+
+		*length = (uint16_t)(head >> 16);
+		if ((head & 0xffff) == code)
+			return octets + offset + 4;
+		if ((head & 0xffff) == 0)
+			break;
+		offset += 4 + ((*length + 3U) & ~3U);
+	}
+	return NULL;
+}
+
+struct packet_block {
+	size_t end;			/* of the block; 0: it is not sound */
+	uint64_t time_ns;
+	const uint8_t *packet;
+	size_t length;
+	size_t options;
+};
+
+static struct packet_block
+packet_at(size_t offset, size_t end)
+{
+	struct packet_block p = { .end = block_at(offset, end, 6) };
+
+	CHECK(p.end != 0);
+	if (p.end == 0)
+		return p;
+	CHECK(u32_at(offset + 8) == 0);
+	p.time_ns = (uint64_t)u32_at(offset + 12) << 32 | u32_at(offset + 16);
+	p.length = u32_at(offset + 20);
+	CHECK(u32_at(offset + 24) == p.length);
+	p.packet = (const uint8_t *)octets + offset + 28;
+	p.options = offset + 28 + ((p.length + 3) & ~(size_t)3);
+	CHECK(p.options < p.end);
+	return p;
+}
+
+static bool
+has_comment(const struct packet_block *p, const char *expected)
+{
+	uint16_t length;
+	const char *text = option_in(p->options, p->end, 1, &length);
+
+	if (text != NULL && length == strlen(expected) &&
+	    memcmp(text, expected, length) == 0)
+		return true;
+	printf("  comment: %.*s\n", text != NULL ? length : 0,
+	    text != NULL ? text : "");
+	return false;
+}
+
+/* Lengths and checksums of both headers; returns the octets behind them. */
+static const uint8_t *
+payload_of(const struct packet_block *p, int family, uint8_t protocol,
+    size_t *length)
+{
+	const size_t ip = family == AF_INET ? 20 : 40;
+	const size_t header = protocol == IPPROTO_UDP ? 8 : 20;
+	const size_t addresses = family == AF_INET ? 12 : 8;
+	uint32_t sum = protocol + (uint32_t)(p->length - ip);
+
+	CHECK(p->length >= ip + header);
+	if (family == AF_INET) {
+		CHECK(p->packet[0] == 0x45 && p->packet[9] == protocol);
+		CHECK(word_at(p->packet + 2) == p->length);
+		CHECK(slow_sum(0, p->packet, ip) == 0xffff);
+	} else {
+		CHECK(p->packet[0] == 0x60 && p->packet[6] == protocol);
+		CHECK(word_at(p->packet + 4) == p->length - ip);
+	}
+	sum = slow_sum(sum, p->packet + addresses, ip - addresses);
+	CHECK(slow_sum(sum, p->packet + ip, p->length - ip) == 0xffff);
+	if (protocol == IPPROTO_UDP) {
+		CHECK(word_at(p->packet + ip + 4) == p->length - ip);
+		CHECK(word_at(p->packet + ip + 6) != 0);
+	}
+	*length = p->length - ip - header;
+	return p->packet + ip + header;
+}
+
+static size_t
+record(const struct audit_record *r)
+{
+	const size_t length = FORMAT->record(NULL, r, octets);
+
+	CHECK(length <= FORMAT->record_max);
+	return length;
+}
+
+static void
+a_file_begins_with_section_and_interface(void)
+{
+	static const char name[] = "nfdns " NFDNS_VERSION;
+	static const uint8_t fixed[] = { 0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0,
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+	const size_t length = FORMAT->begin(NULL, octets);
+	const size_t section = block_at(0, length, 0x0a0d0d0a);
+	uint16_t size;
+	const char *value;
+
+	CHECK(length <= FORMAT->note_max && section > 0);
+	CHECK(memcmp(octets + 8, fixed, sizeof(fixed)) == 0);
+	value = option_in(24, section, 4, &size);
+	CHECK(value != NULL && size == strlen(name) &&
+	    memcmp(value, name, size) == 0);
+	CHECK(block_at(section, length, 1) == length);
+	CHECK(u32_at(section + 8) == 101 && u32_at(section + 12) == 0);
+	value = option_in(section + 16, length, 9, &size);
+	CHECK(value != NULL && size == 1 && *value == 9);
+}
+
+/* All octets of a record without an answer: nothing else is in its blocks. */
+static void
+a_question_octet_by_octet(void)
+{
+	static const uint8_t expected[] =
+	    "\6\0\0\0\xcc\0\0\0\0\0\0\0\1\0\xea\x18\0\0\x34\x12"
+	    "\x34\0\0\0\x34\0\0\0"
+	    "\x45\0\0\x34\0\0\x40\0\x40\x11\xb6\x7c\xc0\0\2\7\xc0\0\2\x35"
+	    "\x9c\x40\0\x35\0\x20\xf8\x82"
+	    "\x12\x34\1\0\0\1\0\0\0\0\0\0\1a\4mesh\0\0\1\0\1"
+	    "\2\0\4\0\2\0\0\0"
+	    "\5\0\10\0\x4d\0\0\0\0\0\0\0"
+	    "\6\0\4\0\xb4\x14\0\0"
+	    "\7\0\11\0\1\0\0\0\0\0\0\0\0\0\0\0"
+	    "\1\0\x41\0decision=pass reason=not-mesh uid=1000 gid=none "
+	    "generation=123456\0\0\0"
+	    "\0\0\0\0\xcc\0\0\0";
+	struct audit_record r = blank;
+	size_t length;
+
+	r.verdict = VERDICT_PASS;
+	r.reason = REASON_NOT_MESH;
+	r.gid = (gid_t)-1;
+	r.generation = 123456;
+	r.answer_length = 0;
+	length = record(&r);
+	CHECK(length == sizeof(expected) - 1);
+	for (size_t i = 0; i < length && i < sizeof(expected); i++)
+		if ((uint8_t)octets[i] != expected[i]) {
+			printf("  octet %zu: %02x\n", i, (uint8_t)octets[i]);
+			CHECK(false);
+			break;
+		}
+}
+
+static void
+an_answer_comes_later_with_the_comment(void)
+{
+	const size_t end = record(&blank);
+	const struct packet_block q = packet_at(0, end);
+	const struct packet_block a = packet_at(q.end, end);
+	const uint8_t *message;
+	uint16_t size;
+	size_t length;
+
+	CHECK(a.end == end);
+	CHECK(q.time_ns == UINT64_C(0x18ea000112340000));
+	CHECK(a.time_ns == blank.time_ns);
+	message = payload_of(&q, AF_INET, IPPROTO_UDP, &length);
+	CHECK(length == blank.question_length &&
+	    memcmp(message, question, length) == 0);
+	message = payload_of(&a, AF_INET, IPPROTO_UDP, &length);
+	CHECK(length == blank.answer_length &&
+	    memcmp(message, answer, length) == 0);
+	CHECK(memcmp(a.packet + 12, blank.server, 4) == 0 &&
+	    memcmp(a.packet + 16, blank.client, 4) == 0);
+	CHECK(word_at(a.packet + 20) == 53 && word_at(a.packet + 22) == 40000);
+	CHECK(option_in(q.options, q.end, 1, &size) == NULL);
+	CHECK(option_in(a.options, a.end, 7, &size) == NULL);
+	CHECK(has_comment(&a, "decision=answer reason=record uid=1000 gid=100 "
+	    "generation=3"));
+}
+
+static void
+a_rule_is_escaped(void)
+{
+	static const char hostile[AUDIT_RULE_MAX + 1] = "a\"\\\n\xff b";
+	struct audit_record r = blank;
+	struct packet_block q, a;
+	size_t end;
+
+	r.rule = hostile;
+	r.rule_length = 7;
+	end = record(&r);
+	q = packet_at(0, end);
+	a = packet_at(q.end, end);
+	CHECK(has_comment(&a, "decision=answer reason=record "
+	    "rule=\"a\\034\\092\\010\\255 b\" uid=1000 gid=100 generation=3"));
+}
+
+/* The number that follows a segment's data. */
+static uint32_t
+next_number(const struct packet_block *p, size_t ip, size_t length)
+{
+	const uint8_t *tcp = p->packet + ip;
+	const uint32_t number = (uint32_t)word_at(tcp + 4) << 16 |
+	    word_at(tcp + 6);
+
+	return number + (uint32_t)length + ((tcp[13] & 2) != 0);
+}
+
+/* Messages of any length over TCP, in as many segments as they need. */
+static void
+check_stream(const struct audit_record *r, size_t ip)
+{
+	const size_t end = record(r);
+	size_t offset = 0, length;
+	uint32_t question_next = 0;
+
+	for (int side = 0; side < 2; side++) {
+		const uint8_t *message = side == 0 ? r->question : r->answer;
+		const size_t size = side == 0 ? r->question_length :
+		    r->answer_length;
+		size_t seen = 0;
+		uint32_t next = 0;
+
+		while (seen < size + 2 && offset < end) {
+			const struct packet_block p = packet_at(offset, end);
+			const uint8_t *data = payload_of(&p, r->family,
+			    IPPROTO_TCP, &length);
+			const uint8_t *tcp = p.packet + ip;
+			size_t skip = 0;
+
+			CHECK(((tcp[13] & 2) != 0) == (seen == 0));
+			CHECK(((tcp[13] & 16) != 0) == (side > 0 || seen > 0));
+			CHECK(seen == 0 || next == next_number(&p, ip, 0));
+			if (side > 0)
+				CHECK(((uint32_t)word_at(tcp + 8) << 16 |
+				    word_at(tcp + 10)) == question_next);
+			if (seen == 0) {
+				CHECK(word_at(data) == size);
+				skip = 2;
+			}
+			CHECK(memcmp(data + skip, message + seen + skip - 2,
+			    length - skip) == 0);
+			next = next_number(&p, ip, length);
+			seen += length;
+			offset = p.end;
+		}
+		CHECK(seen == size + 2);
+		question_next = next;
+	}
+	CHECK(offset == end);
+}
+
+static void
+streams_of_any_length(void)
+{
+	static const uint16_t lengths[] = { 12, 13, 512, 65472, 65473, 65474,
+		65475, 65476, UINT16_MAX };
+	static uint8_t message[UINT16_MAX];
+	struct audit_record r = blank;
+
+	for (size_t i = 0; i < sizeof(message); i++)
+		message[i] = (uint8_t)(i * 7 + i / 256);
+	r.stream = true;
+	r.question = r.answer = message;
+	r.rule = (const char *)message;
+	r.rule_length = AUDIT_RULE_MAX;
+	r.generation = UINT64_MAX;
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+		r.question_length = r.answer_length = lengths[i];
+		r.family = AF_INET;
+		check_stream(&r, 20);
+		r.family = AF_INET6;
+		check_stream(&r, 40);
+	}
+}
+
+/* No packet that was read is longer; a record may say anything. */
+static void
+a_datagram_has_a_limit(void)
+{
+	static uint8_t message[UINT16_MAX];
+	struct audit_record r = blank;
+	struct packet_block q;
+	size_t length;
+
+	r.question = r.answer = message;
+	r.question_length = r.answer_length = UINT16_MAX;
+	q = packet_at(0, record(&r));
+	(void)payload_of(&q, AF_INET, IPPROTO_UDP, &length);
+	CHECK(length > 65000);
+	r.question_length = 0;
+	r.question = NULL;
+	r.family = 0;			/* the packet was cut */
+	q = packet_at(0, record(&r));
+	(void)payload_of(&q, AF_INET6, IPPROTO_UDP, &length);
+	CHECK(length == 0);
+}
+
+static void
+statistics_count_records(void)
+{
+	const struct audit_note note = { .time_ns = blank.time_ns,
+		.lost_now = 2, .lost = 7, .records = 100 };
+	static const struct { uint16_t code; uint8_t value; } counts[] = {
+		{ 4, 107 }, { 5, 7 }, { 8, 100 } };
+	const size_t length = FORMAT->loss(NULL, &note, octets);
+	uint16_t size;
+
+	CHECK(length <= FORMAT->note_max);
+	CHECK(block_at(0, length, 5) == length && u32_at(8) == 0);
+	CHECK(u32_at(12) == 0x18ea0001 && u32_at(16) == 0x12345678);
+	for (size_t i = 0; i < 3; i++) {
+		const char *value = option_in(20, length, counts[i].code,
+		    &size);
+
+		CHECK(value != NULL && size == 8 &&
+		    (uint8_t)*value == counts[i].value);
+	}
+}
+
+int
+main(void)
+{
+	TEST(a_file_begins_with_section_and_interface);
+	TEST(a_question_octet_by_octet);
+	TEST(an_answer_comes_later_with_the_comment);
+	TEST(a_rule_is_escaped);
+	TEST(streams_of_any_length);
+	TEST(a_datagram_has_a_limit);
+	TEST(statistics_count_records);
+	return test_summary();
+}
