@@ -182,6 +182,27 @@ forward_settings_check(const struct forward_settings *settings)
 	return wrong;
 }
 
+static size_t
+zone_length(const uint8_t zone[static FORWARD_NAME])
+{
+	size_t length = 0;
+
+	while (length < NAME_MAX_OCTETS && zone[length] != 0)
+		length += 1U + zone[length];
+	return length + 1;
+}
+
+/* Whether a name's label begins there. */
+static bool
+is_label_start(const struct dns_name *name, size_t offset)
+{
+	size_t at = 0;
+
+	while (at < offset)
+		at += 1U + name->octets[at];
+	return at == offset;
+}
+
 int
 forward_settings_domain(const struct forward_settings *settings,
     const struct dns_name *name)
@@ -190,14 +211,16 @@ forward_settings_domain(const struct forward_settings *settings,
 	int found = -1;
 
 	for (uint32_t i = 0; i < settings->domains; i++) {
-		struct dns_name zone;
+		const uint8_t *zone = settings->domain[i].name;
+		size_t length = zone_length(zone);
 
-		if (name_read_lower(&zone, settings->domain[i].name,
-		    FORWARD_NAME) == 0 && zone.length > longest &&
-		    name_is_within(name, &zone)) {
-			longest = zone.length;
-			found = (int)i;
-		}
+		if (length <= longest || length > name->length ||
+		    memcmp(name->octets + name->length - length, zone,
+		    length) != 0 ||
+		    !is_label_start(name, name->length - length))
+			continue;
+		longest = length;
+		found = (int)i;
 	}
 	return found;
 }

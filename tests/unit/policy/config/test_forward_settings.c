@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "policy/config/forward_settings.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "tests/check.h"
+
+static struct forward_settings s;
+
+static void
+add_domain(const char *text)
+{
+	struct dns_name name;
+
+	CHECK(name_from_text(&name, text, strlen(text)) == 0);
+	memcpy(s.domain[s.domains++].name, name.octets, name.length);
+}
+
+static int
+domain_of(const char *text)
+{
+	struct dns_name name;
+
+	CHECK(name_from_text(&name, text, strlen(text)) == 0);
+	return forward_settings_domain(&s, &name);
+}
+
+static void
+the_longest_domain_counts(void)
+{
+	forward_settings_defaults(&s);
+	CHECK(domain_of("a.test") == -1);
+	add_domain("b.test");
+	add_domain("a.b.test");
+	CHECK(domain_of("b.test") == 0 && domain_of("x.b.test") == 0);
+	CHECK(domain_of("a.b.test") == 1 && domain_of("x.a.b.test") == 1);
+	CHECK(domain_of("xa.b.test") == 0 && domain_of("ab.test") == -1);
+	CHECK(domain_of("test") == -1 && domain_of(".") == -1);
+	/* An octet that looks like the length of a label. */
+	CHECK(domain_of("x\\001b.test") == -1);
+	add_domain(".");
+	CHECK(domain_of("ab.test") == 2 && domain_of(".") == 2);
+	CHECK(domain_of("x.b.test") == 0);
+}
+
+static void
+what_is_out_of_range_is_said(void)
+{
+	forward_settings_defaults(&s);
+	CHECK(forward_settings_check(&s) == NULL);
+	s.upstreams = 1;
+	CHECK(forward_settings_check(&s) != NULL);	/* no family */
+	s.upstream[0] = (struct forward_upstream){ .family = AF_INET,
+		.port = 53 };
+	s.domains = 1;
+	s.domain[0].upstreams = 1;
+	CHECK(forward_settings_check(&s) == NULL);
+	s.domain[0].upstream[0] = 1;
+	CHECK(forward_settings_check(&s) != NULL);
+	s.domain[0].upstream[0] = 0;
+	s.domain[0].name[0] = 64;
+	CHECK(forward_settings_check(&s) != NULL);
+	s.domain[0].name[0] = 1;
+	s.domain[0].name[1] = 'A';
+	CHECK(forward_settings_check(&s) != NULL);	/* not lower case */
+	s.domain[0].name[1] = 'a';
+	CHECK(forward_settings_check(&s) == NULL);
+	memset(s.upstream[0].tls_name, 'x', FORWARD_NAME);
+	CHECK(forward_settings_check(&s) != NULL);
+}
+
+int
+main(void)
+{
+	TEST(the_longest_domain_counts);
+	TEST(what_is_out_of_range_is_said);
+	return test_summary();
+}
