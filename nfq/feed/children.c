@@ -46,8 +46,10 @@ add_child(struct children *children, const struct feed_config *feed)
 		return -ENOMEM;
 	c->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (c->stop < 0) {
+		const int error = -errno;
+
 		free_child(c);
-		return -ENOMEM;
+		return error;
 	}
 	children->count++;
 	/* Of a process before this one: the table's age goes on. */

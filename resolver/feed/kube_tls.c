@@ -10,18 +10,8 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 
+#include "resolver/feed/pem.h"
 #include "resolver/feed/small_file.h"
-
-/* Nobody is there to be asked. */
-static int
-no_passphrase(char *buffer, int size, int writing, void *arg)
-{
-	(void)buffer;
-	(void)size;
-	(void)writing;
-	(void)arg;
-	return -1;
-}
 
 /* The PEM text to read from; "file" holds it if it is in one. */
 static BIO *
@@ -69,7 +59,7 @@ read_certificates(const struct kube_pem *pem, const char *what,
 	X509 *one;
 
 	while (bio != NULL && certificates != NULL && (one =
-	    PEM_read_bio_X509(bio, NULL, no_passphrase, NULL)) != NULL) {
+	    PEM_read_bio_X509(bio, NULL, pem_no_passphrase, NULL)) != NULL) {
 		if (sk_X509_push(certificates, one) == 0)
 			X509_free(one);
 	}
@@ -92,7 +82,7 @@ read_key(const struct kube_pem *pem, char why[static FEED_TEXT])
 	EVP_PKEY *key = NULL;
 
 	if (bio != NULL) {
-		key = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL);
+		key = PEM_read_bio_PrivateKey(bio, NULL, pem_no_passphrase, NULL);
 		if (key == NULL)
 			say_bad(pem, "client-key", "there is no key in it that"
 			    " can be read", why);
@@ -101,14 +91,6 @@ read_key(const struct kube_pem *pem, char why[static FEED_TEXT])
 	small_file_wipe(&file);
 	ERR_clear_error();
 	return key;
-}
-
-static int64_t
-seconds_of(const ASN1_TIME *when)
-{
-	struct tm tm;
-
-	return ASN1_TIME_to_tm(when, &tm) == 1 ? (int64_t)timegm(&tm) : 0;
 }
 
 static bool
@@ -131,8 +113,8 @@ load_pair(struct kube_tls *tls, const struct kube_access *access,
 	if (tls->key == NULL)
 		return false;
 	leaf = sk_X509_value(tls->chain, 0);
-	tls->begin = seconds_of(X509_get0_notBefore(leaf));
-	tls->end = seconds_of(X509_get0_notAfter(leaf));
+	tls->begin = pem_seconds(X509_get0_notBefore(leaf));
+	tls->end = pem_seconds(X509_get0_notAfter(leaf));
 	if (X509_check_private_key(leaf, tls->key) == 1)
 		return true;
 	ERR_clear_error();
@@ -182,7 +164,7 @@ apply_roots(const STACK_OF(X509) *roots, SSL_CTX *context)
 bool
 kube_tls_apply(const struct kube_tls *tls, SSL_CTX *context)
 {
-	SSL_CTX_set_default_passwd_cb(context, no_passphrase);
+	SSL_CTX_set_default_passwd_cb(context, pem_no_passphrase);
 	if (tls->roots != NULL && !apply_roots(tls->roots, context))
 		return false;
 	if (tls->chain == NULL)

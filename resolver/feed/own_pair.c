@@ -14,6 +14,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
+#include "resolver/feed/pem.h"
 #include "resolver/feed/small_file.h"
 
 EVP_PKEY *
@@ -52,19 +53,11 @@ read_leaf(const void *pem, size_t length)
 {
 	BIO *bio = length <= INT_MAX ? BIO_new_mem_buf(pem, (int)length) : NULL;
 	X509 *leaf = bio != NULL ?
-	    PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
+	    PEM_read_bio_X509(bio, NULL, pem_no_passphrase, NULL) : NULL;
 
 	BIO_free(bio);
 	ERR_clear_error();
 	return leaf;
-}
-
-static int64_t
-seconds_of(const ASN1_TIME *time)
-{
-	struct tm tm;
-
-	return ASN1_TIME_to_tm(time, &tm) == 1 ? (int64_t)timegm(&tm) : 0;
 }
 
 /* NULL, or why the leaf is of no use. */
@@ -77,7 +70,7 @@ find_fault(const X509 *leaf, EVP_PKEY *key, int64_t now)
 		ERR_clear_error();
 		return "its certificate is not of the key that was sent";
 	}
-	if (now >= seconds_of(X509_get0_notAfter(leaf)))
+	if (now >= pem_seconds(X509_get0_notAfter(leaf)))
 		return "its certificate has expired already: is the clock "
 		    "right?";
 	return NULL;
@@ -204,12 +197,13 @@ own_pair_life(const char *path, int64_t *begin, int64_t *end)
 	leaf = read_leaf(file.octets, file.length);
 	bio = BIO_new_mem_buf(file.octets, (int)file.length);
 	if (bio != NULL)
-		key = PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL);
+		key = PEM_read_bio_PrivateKey(bio, NULL, pem_no_passphrase,
+		    NULL);
 	sound = leaf != NULL && key != NULL &&
 	    X509_check_private_key(leaf, key) == 1;
 	if (sound) {
-		*begin = seconds_of(X509_get0_notBefore(leaf));
-		*end = seconds_of(X509_get0_notAfter(leaf));
+		*begin = pem_seconds(X509_get0_notBefore(leaf));
+		*end = pem_seconds(X509_get0_notAfter(leaf));
 	}
 	BIO_free(bio);
 	X509_free(leaf);

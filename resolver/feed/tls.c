@@ -12,6 +12,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
+#include "resolver/feed/pem.h"
 #include "resolver/feed/small_file.h"
 
 #define CHAIN_MOST	16		/* certificates */
@@ -24,17 +25,6 @@ say(char why[static FEED_TEXT], const char *format, ...)
 	va_start(args, format);
 	(void)vsnprintf(why, FEED_TEXT, format, args);
 	va_end(args);
-}
-
-/* An encrypted key is one that we cannot read: nobody is there to ask. */
-static int
-no_passphrase(char *buffer, int size, int writing, void *arg)
-{
-	(void)buffer;
-	(void)size;
-	(void)writing;
-	(void)arg;
-	return -1;
 }
 
 static BIO *
@@ -57,7 +47,7 @@ add_roots(SSL_CTX *context, const char *path, char why[static FEED_TEXT])
 	}
 	bio = bio_over(&file);
 	while (bio != NULL && (root = PEM_read_bio_X509(bio, NULL,
-	    no_passphrase, NULL)) != NULL) {
+	    pem_no_passphrase, NULL)) != NULL) {
 		count += X509_STORE_add_cert(SSL_CTX_get_cert_store(context),
 		    root) == 1;
 		X509_free(root);
@@ -98,9 +88,9 @@ read_chain(SSL_CTX *context, const char *path, char why[static FEED_TEXT])
 	}
 	bio = bio_over(&file);
 	if (bio != NULL)
-		leaf = PEM_read_bio_X509(bio, NULL, no_passphrase, NULL);
+		leaf = PEM_read_bio_X509(bio, NULL, pem_no_passphrase, NULL);
 	while (leaf != NULL && count++ < CHAIN_MOST && (above =
-	    PEM_read_bio_X509(bio, NULL, no_passphrase, NULL)) != NULL)
+	    PEM_read_bio_X509(bio, NULL, pem_no_passphrase, NULL)) != NULL)
 		if (SSL_CTX_add0_chain_cert(context, above) != 1)
 			X509_free(above);
 	BIO_free(bio);
@@ -125,7 +115,7 @@ read_key(const char *path, char why[static FEED_TEXT])
 	}
 	bio = bio_over(&file);
 	if (bio != NULL)
-		key = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL);
+		key = PEM_read_bio_PrivateKey(bio, NULL, pem_no_passphrase, NULL);
 	BIO_free(bio);
 	small_file_wipe(&file);
 	ERR_clear_error();
@@ -135,20 +125,12 @@ read_key(const char *path, char why[static FEED_TEXT])
 	return key;
 }
 
-static int64_t
-seconds_of(const ASN1_TIME *time)
-{
-	struct tm tm;
-
-	return ASN1_TIME_to_tm(time, &tm) == 1 ? (int64_t)timegm(&tm) : 0;
-}
-
 static enum tls_pair
 check_pair(struct tls_client *client, const struct feed_config *config,
     const X509 *leaf, EVP_PKEY *key, int64_t now)
 {
-	client->begin = seconds_of(X509_get0_notBefore(leaf));
-	client->end = seconds_of(X509_get0_notAfter(leaf));
+	client->begin = pem_seconds(X509_get0_notBefore(leaf));
+	client->end = pem_seconds(X509_get0_notAfter(leaf));
 	if (X509_check_private_key(leaf, key) != 1) {
 		ERR_clear_error();
 		say(client->why, "cert %.100s and key %.100s are not of one "
@@ -247,7 +229,7 @@ set_rules(SSL_CTX *context)
 	static const unsigned char alpn[] = { 2, 'h', '2' };
 
 	SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
-	SSL_CTX_set_default_passwd_cb(context, no_passphrase);
+	SSL_CTX_set_default_passwd_cb(context, pem_no_passphrase);
 	(void)SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE |
 	    SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	(void)SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);

@@ -78,7 +78,7 @@ set_connected(struct xds_session *x)
 	}
 }
 
-/* A stream of its own link; NULL, and the next attempt later: no memory. */
+/* A stream of its own link; NULL: no memory. */
 static struct ads *
 start_stream(struct xds_session *x, monotime_t now)
 {
@@ -405,6 +405,18 @@ want_replacement(struct xds_session *x, monotime_t now)
 	x->replace = monotime_add_ms(now, delay_ms);
 }
 
+/* When to try again. */
+static monotime_t
+lack_memory(struct xds_session *x, monotime_t now)
+{
+	static const struct link_end end = { .cause = FEED_CAUSE_CONNECT,
+		.why = "no memory for a connection" };
+	const int64_t delay_ms = backoff_next_ms(&x->backoff, next_random(x));
+
+	note_error(x, &end, delay_ms);
+	return monotime_add_ms(now, delay_ms);
+}
+
 static void
 start_streams(struct xds_session *x, monotime_t now)
 {
@@ -412,13 +424,13 @@ start_streams(struct xds_session *x, monotime_t now)
 		x->current = start_stream(x, now);
 		set_resync(x, now);
 		if (x->current == NULL)
-			x->retry = monotime_add_ms(now, BACKOFF_MOST_MS);
+			x->retry = lack_memory(x, now);
 	}
 	if (x->current != NULL && x->next == NULL &&
 	    monotime_is_set(x->replace) && monotime_is_past(now, x->replace)) {
 		x->next = start_stream(x, now);
 		x->replace = x->next != NULL ? MONOTIME_NEVER :
-		    monotime_add_ms(now, BACKOFF_MOST_MS);
+		    lack_memory(x, now);
 	}
 }
 
