@@ -339,6 +339,10 @@ take_result(struct xds_session *x, struct ads *a, enum xds_table result,
 		(void)snprintf(x->host->status->error, FEED_TEXT, "%s", why);
 		report(x, FEED_DEBUG, "%s", why);
 		break;
+	case XDS_TABLE_TOO_SOON:
+		/* That is nothing about the connection. */
+		a->postponed = true;
+		break;
 	}
 }
 

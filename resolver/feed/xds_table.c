@@ -14,10 +14,27 @@ forget(struct xds_again *again)
 	*again = (struct xds_again){ .message = NULL };
 }
 
+static void
+spend(struct xds_session *x, size_t length, monotime_t now)
+{
+	int64_t ms = XDS_KEEP_MS + (int64_t)(length / XDS_KEEP_OCTETS);
+
+	if (monotime_is_past(now, x->spent))
+		x->spent = now;
+	x->spent = monotime_add_ms(x->spent, XDS_KEEP_SHARE * ms);
+}
+
+/* When the next table may be kept; long ago, as a rule. */
+static monotime_t
+affordable(const struct xds_session *x)
+{
+	return monotime_add_ms(x->spent, -XDS_KEEP_CREDIT_MS);
+}
+
 /* The stream's message outlives its answer. */
 static void
 postpone(struct xds_session *x, struct ads *a, const struct feed_table *table,
-    monotime_t now)
+    monotime_t when)
 {
 	struct xds_again *again = &x->again;
 
@@ -28,14 +45,18 @@ postpone(struct xds_session *x, struct ads *a, const struct feed_table *table,
 	    table->version);
 	again->table.version = again->version;
 	again->delay_ms = XDS_AGAIN_MS;
-	again->when = monotime_add_ms(now, again->delay_ms);
+	again->when = when;
 }
 
 static enum xds_table
 offer(struct xds_session *x, const struct feed_table *table,
-    char why[static FEED_TEXT])
+    char why[static FEED_TEXT], monotime_t now)
 {
-	switch (x->host->offer(x->host->arg, table, why)) {
+	enum feed_verdict verdict = x->host->offer(x->host->arg, table, why);
+
+	if (verdict != FEED_SAME && verdict != FEED_REFUSED)
+		spend(x, table->length, now);
+	switch (verdict) {
 	case FEED_REFUSED:
 		return XDS_TABLE_REFUSED;
 	case FEED_FAILED:
@@ -61,12 +82,16 @@ take(struct xds_session *x, struct ads *a, char why[static FEED_TEXT],
 		.version = x->host->status->version,
 		.octets = (const uint8_t *)response->table.text,
 		.length = response->table.length };
-	enum xds_table result = offer(x, &table, why);
+	enum xds_table result = XDS_TABLE_TOO_SOON;
 
+	if (monotime_is_past(now, affordable(x)))
+		result = offer(x, &table, why, now);
 	ads_answer(a, result == XDS_TABLE_REFUSED ? why : NULL);
 	/* There is nothing wrong with it: it is ours to keep. */
-	if (result == XDS_TABLE_POSTPONED)
-		postpone(x, a, &table, now);
+	if (result == XDS_TABLE_TOO_SOON)
+		postpone(x, a, &table, affordable(x));
+	else if (result == XDS_TABLE_POSTPONED)
+		postpone(x, a, &table, monotime_add_ms(now, XDS_AGAIN_MS));
 	else if (result != XDS_TABLE_REFUSED)
 		forget(&x->again);
 	return result;
@@ -121,7 +146,7 @@ xds_table_again(struct xds_session *session, char why[static FEED_TEXT],
 
 	if (again->message == NULL || !monotime_is_past(now, again->when))
 		return XDS_TABLE_NONE;
-	result = offer(session, &again->table, why);
+	result = offer(session, &again->table, why, now);
 	if (result != XDS_TABLE_POSTPONED) {
 		forget(again);
 		return result;

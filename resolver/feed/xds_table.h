@@ -11,9 +11,13 @@ enum xds_table {
 	XDS_TABLE_REFUSED,		/* xds_table_take() has sent NACK */
 	XDS_TABLE_NONE,			/* there was none in the response */
 	XDS_TABLE_POSTPONED,		/* accepted, but not kept: offered again */
+	XDS_TABLE_TOO_SOON,		/* likewise: keeping has had its share */
 };
 
-/* Answers and drops the stream's response.  "why" is filled in if refused. */
+/*
+ * Answers and drops the stream's response.  "why" is filled in if refused.
+ * A table that comes too soon is accepted before anybody has looked into it.
+ */
 enum xds_table xds_table_take(struct xds_session *session, struct ads *ads,
     char why[static FEED_TEXT], monotime_t now);
 

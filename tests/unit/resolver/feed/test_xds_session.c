@@ -524,6 +524,56 @@ a_refusal_is_reported_once(void)
 	end();
 }
 
+/* Each push is answered; how often one is kept has a bound. */
+static void
+a_mad_server_is_kept_slowly(void)
+{
+	const unsigned int pushes = 3000;
+	char text[16] = "";
+
+	begin();
+	connect_and_push();
+	for (unsigned int i = 0; i < pushes; i++) {
+		(void)snprintf(text, sizeof(text), "%u", i);
+		push(0, text, text);
+		UNTIL(server.peers[0].count == i + 3);
+		now = monotime_add_ms(now, 10);
+	}
+	printf("figure: %u tables in %u s: %u are kept\n", pushes,
+	    pushes / 100, offers);
+	CHECK(offers <= (XDS_KEEP_CREDIT_MS + pushes * 10) /
+	    (XDS_KEEP_SHARE * XDS_KEEP_MS) + 2);
+	CHECK(offers > pushes * 10 / (XDS_KEEP_SHARE * XDS_KEEP_MS));
+	CHECK(status.connected && *status.error == '\0' && status.nacks == 0);
+	pass_ms(XDS_KEEP_SHARE * XDS_KEEP_MS);
+	CHECK(strcmp(offered, text) == 0);	/* the last one is kept */
+	pass_ms(XDS_KEEP_CREDIT_MS);
+	offers = 0;
+	push(0, "rare", "rare");
+	UNTIL(offers == 1);			/* and a rare one at once */
+	end();
+}
+
+/* Nobody was there to refuse it when it was answered. */
+static void
+what_came_too_soon_may_be_bad(void)
+{
+	begin();
+	connect_and_push();
+	session.spent = monotime_add_ms(now, 2 * XDS_KEEP_CREDIT_MS);
+	verdict = FEED_REFUSED;
+	push(0, "2", "two");
+	CHECK(*asked(0, 2)->refusal == '\0' && status.connected);
+	CHECK(offers == 1);
+	pass_ms(XDS_KEEP_CREDIT_MS);
+	CHECK(offers == 2 && !status.connected && *status.error != '\0');
+	pass_ms(XDS_REFUSED_MS);
+	CHECK(asked(1, 0)->has_node);
+	push(1, "3", "three");
+	CHECK(*asked(1, 1)->refusal != '\0');
+	end();
+}
+
 /* Nobody listens at the first two: each address is tried. */
 static void
 every_address_is_tried(void)
@@ -652,6 +702,8 @@ main(void)
 	TEST(too_many_pings);
 	TEST(lasting_refusals);
 	TEST(what_cannot_be_kept_is_offered_again);
+	TEST(a_mad_server_is_kept_slowly);
+	TEST(what_came_too_soon_may_be_bad);
 	TEST(what_is_kept_late_connects_nobody);
 	TEST(a_refusal_is_reported_once);
 	TEST(every_address_is_tried);
