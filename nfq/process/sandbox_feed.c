@@ -104,7 +104,7 @@ add_arguments(scmp_filter_ctx filter)
 	for (size_t i = 0; i < COUNT(families) && error == 0; i++)
 		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 		    SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, families[i], 0));
-	/* By it the C library asks for this machine's addresses. */
+	/* This machine's addresses, and that they or its routes change. */
 	if (error == 0)
 		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 		    SCMP_SYS(socket), 2, SCMP_A0(SCMP_CMP_EQ, AF_NETLINK, 0),

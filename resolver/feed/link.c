@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "resolver/feed/route_watch.h"
+
 /* Tries the next address; defined below, since trying may fail at once. */
 static void start_addresses(struct link *l, monotime_t now);
 
@@ -326,6 +328,24 @@ link_step(struct link *link, const struct pollfd *fds, size_t count,
 		link_watch(link, now);
 		break;
 	case LINK_FAILED:
+		break;
+	}
+}
+
+void
+link_check_route(struct link *link, monotime_t now)
+{
+	if (link->state == LINK_RESOLVING || link->state == LINK_FAILED)
+		return;
+	switch (route_of(link->transport.fd)) {
+	case ROUTE_GOOD:
+		break;
+	case ROUTE_OTHER:
+		link_suspect(link, now);
+		break;
+	case ROUTE_LOST:
+		link_fail(link, FEED_CAUSE_RESET, "the connection's address is "
+		    "not this machine's any more");
 		break;
 	}
 }

@@ -95,6 +95,12 @@ void link_abandon(struct link *link, enum feed_cause cause, const char *why);
 /* The machine slept. */
 void link_suspect(struct link *link, monotime_t now);
 
+/*
+ * This machine's addresses or routes have changed.  Without its address the link
+ * has failed; with another route it may have.
+ */
+void link_check_route(struct link *link, monotime_t now);
+
 const char *link_peer(const struct link *link);	/* address and port, or "" */
 struct link_certificate link_certificate(const struct link *link);
 

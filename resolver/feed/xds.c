@@ -9,8 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
+#include "resolver/feed/route_watch.h"
 #include "resolver/feed/xds_session.h"
+
+enum { FD_STOP, FD_ROUTES, FDS_OWN };
 
 #define SLEPT_NS	5000000000	/* that CLOCK_MONOTONIC did not count */
 
@@ -29,26 +33,29 @@ static bool
 wait_and_step(struct xds_session *session, struct pollfd *fds, int64_t *slept)
 {
 	monotime_t now = monotime_now();
-	size_t count = xds_session_poll(session, fds + 1, now);
+	size_t count = xds_session_poll(session, fds + FDS_OWN, now);
 	int timeout = monotime_poll_timeout(now,
 	    xds_session_deadline(session, now));
 
-	if (poll(fds, (nfds_t)(count + 1), timeout) < 0 && errno != EINTR)
+	if (poll(fds, (nfds_t)(count + FDS_OWN), timeout) < 0 && errno != EINTR)
 		return false;
 	now = monotime_now();
 	if (suspended_ns() - *slept > SLEPT_NS) {
 		*slept = suspended_ns();
 		xds_session_suspect(session, now);
 	}
-	if (fds[0].revents == 0)
-		xds_session_step(session, fds + 1, now);
+	if (fds[FD_ROUTES].revents != 0 &&
+	    route_watch_take(fds[FD_ROUTES].fd))
+		xds_session_routes_changed(session, now);
+	if (fds[FD_STOP].revents == 0)
+		xds_session_step(session, fds + FDS_OWN, now);
 	return true;
 }
 
 static int
 run(const struct feed_config *config, const struct feed_host *host)
 {
-	struct pollfd fds[1 + XDS_FDS];
+	struct pollfd fds[FDS_OWN + XDS_FDS];
 	struct xds_session session;
 	int64_t slept = suspended_ns();
 	uint64_t seed;
@@ -59,11 +66,15 @@ run(const struct feed_config *config, const struct feed_host *host)
 	if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
 		return -EIO;
 	memset(fds, 0, sizeof(fds));
-	fds[0] = (struct pollfd){ host->stop_fd, POLLIN, 0 };
+	fds[FD_STOP] = (struct pollfd){ host->stop_fd, POLLIN, 0 };
+	/* Without it, poll(2) leaves it out, and pings have to do. */
+	fds[FD_ROUTES] = (struct pollfd){ route_watch_open(), POLLIN, 0 };
 	xds_session_init(&session, config, host, seed, monotime_now());
-	while (fds[0].revents == 0 && error == 0)
+	while (fds[FD_STOP].revents == 0 && error == 0)
 		error = wait_and_step(&session, fds, &slept) ? 0 : -errno;
 	xds_session_end(&session);
+	if (fds[FD_ROUTES].fd >= 0)
+		(void)close(fds[FD_ROUTES].fd);
 	return error;
 }
 

@@ -13,9 +13,9 @@
  * a negative errno if it cannot even begin or poll(2) fails.  Ignores SIGPIPE
  * from then on: OpenSSL's writes raise it.
  *
- * Opens sockets of AF_INET, AF_INET6 and (for getifaddrs(3)) AF_NETLINK, the
- * files of the config, and what c-ares reads: /etc/resolv.conf, hosts,
- * host.conf, nsswitch.conf.
+ * Opens sockets of AF_INET, AF_INET6 and AF_NETLINK (this machine's addresses,
+ * and changes of them and of routes), the files of the config, and what c-ares
+ * reads: /etc/resolv.conf, hosts, host.conf, nsswitch.conf.
  */
 int xds_run(const struct feed_config *config, const struct feed_host *host)
     __attribute__((warn_unused_result));

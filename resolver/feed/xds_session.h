@@ -49,6 +49,8 @@
 #define XDS_KEEP_CREDIT_MS 10000
 /* After a held table a new stream makes istiod repeat it, or better it. */
 #define XDS_HELD_MS	20000
+/* An address or route is no reason to try anew more often. */
+#define XDS_HURRY_MS	5000
 /* A certificate and key that do not match: somebody is writing them. */
 #define XDS_TORN_MS	1000
 
@@ -68,6 +70,7 @@ struct xds_session {
 	struct ads *current;		/* NULL: at "retry" there will be one */
 	struct ads *next;		/* is to replace it; or NULL */
 	monotime_t retry;
+	monotime_t hurried;		/* the last attempt that did not wait */
 	monotime_t replace;		/* when next is to begin; never: not */
 	monotime_t resync;		/* of current */
 	monotime_t steady;		/* when current will be a success */
@@ -105,6 +108,9 @@ monotime_t xds_session_deadline(struct xds_session *session, monotime_t now);
 /* After poll(2). */
 void xds_session_step(struct xds_session *session, const struct pollfd *fds,
     monotime_t now);
+
+/* This machine's addresses or routes have changed. */
+void xds_session_routes_changed(struct xds_session *session, monotime_t now);
 
 /* The machine slept: whoever was connected may be gone. */
 void xds_session_suspect(struct xds_session *session, monotime_t now);

@@ -392,6 +392,28 @@ a_table_that_drips(void)
 	end();
 }
 
+/* An address that is still there, and an attempt that need not wait. */
+static void
+routes_change(void)
+{
+	begin();
+	connect_and_push();
+	xds_session_routes_changed(&session, now);
+	settle();
+	CHECK(status.connected && server.count == 1);
+	CHECK(server.peers[0].pings == 0);	/* nor a reason to doubt */
+	server.hangs_up = true;
+	server_hang_up(&server.peers[0]);
+	UNTIL(!status.connected);
+	pass_ms(1000);
+	for (int i = 0; i < 100; i++) {
+		xds_session_routes_changed(&session, now);
+		pass_ms(100);
+	}
+	CHECK(server.count > 2 && server.count < 12);
+	end();
+}
+
 static void
 keepalive(void)
 {
@@ -698,6 +720,7 @@ main(void)
 	TEST(deadlines);
 	TEST(a_table_that_drips);
 	TEST(keepalive);
+	TEST(routes_change);
 	TEST(sleep_makes_suspicious);
 	TEST(too_many_pings);
 	TEST(lasting_refusals);
