@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy/audit/format.h"
+#include "policy/log.h"
+
 /*
  * -EINVAL if it is not a regular file: a fifo without a reader, or a device,
  * would lose the records.  O_NONBLOCK keeps open(2) of a fifo from waiting.
@@ -97,5 +100,51 @@ audit_files_check(const struct config *config, struct diag *diag)
 
 		if (error < 0)
 			explain(config, audit, error, diag);
+	}
+}
+
+#define MEND_MAX	((off_t)1 << 30)
+
+/* 0 or a negative errno. */
+static int
+mend(const struct audit_file *file)
+{
+	const struct audit_format *format = audit_formats[file->format];
+	char path[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
+	struct stat st;
+	off_t whole;
+	int fd;
+
+	if (format->whole == NULL)
+		return 0;
+	if (fstat(file->fd, &st) < 0)
+		return -errno;
+	if (st.st_size > MEND_MAX)
+		return 0;
+	/* The worker's file is not open for reading. */
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	whole = format->whole(fd, st.st_size);
+	(void)close(fd);
+	if (whole < 0)
+		return (int)whole;
+	if (whole < st.st_size && ftruncate(file->fd, whole) < 0)
+		return -errno;
+	return 0;
+}
+
+void
+audit_files_mend(const struct audit_files *files)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		int error = mend(&files->files[i]);
+
+		if (error < 0)
+			log_warning("audit file %zu: cannot see whether its "
+			    "last record is whole: %s: programs may not read "
+			    "what follows; rename it and send SIGUSR2", i + 1,
+			    strerror(-error));
 	}
 }

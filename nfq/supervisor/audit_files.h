@@ -23,4 +23,12 @@ int audit_files_open(struct audit_files *files, const struct config *config,
  */
 void audit_files_check(const struct config *config, struct diag *diag);
 
+/*
+ * Removes what a worker that was killed in the middle of a write left of its
+ * last record, where that would make the records behind it unreadable.  No other
+ * process writes the files.  Logs what it cannot mend; files above 1 GiB are
+ * left as they are, since questions wait meanwhile.
+ */
+void audit_files_mend(const struct audit_files *files);
+
 #endif

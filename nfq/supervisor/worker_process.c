@@ -16,6 +16,7 @@
 #include "nfq/process/child.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/queue/queue.h"
+#include "nfq/supervisor/audit_files.h"
 #include "nfq/supervisor/worker_death.h"
 #include "nfq/worker/worker.h"
 #include "policy/log.h"
@@ -223,6 +224,7 @@ worker_process_replace(struct worker_process *k, monotime_t now)
 	int status;
 
 	status = reap(k);
+	audit_files_mend(&k->generation->audit);
 	worker_death_tell_unsaid(k, now);
 	worker_death_examine(k, status, now, &end, packet);
 	next = life_end(&k->life, &end, now);

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "policy/audit/audit.h"
 
@@ -42,6 +43,12 @@ struct audit_format {
 	size_t (*end)(void *state, const struct audit_note *note, char *buf);
 	/* Ends a record that a pipe took only in part; may be NULL. */
 	const char *cut_end;
+	/*
+	 * Where the last whole piece of a file of "size" octets ends; fd can be
+	 * read.  NULL: a piece in part does no harm to the next.  A negative
+	 * errno if the file cannot be read or is not of this format.
+	 */
+	off_t (*whole)(int fd, off_t size);
 };
 
 /* All formats, by the numbers of enum audit_format_number. */

@@ -12,7 +12,9 @@
 
 #include <assert.h>
 #include <endian.h>
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "policy/audit/json_out.h"
 #include "resolver/version.h"
@@ -315,6 +317,53 @@ audit_pcapng(void *state, const struct audit_record *record, char *buf)
 	return (size_t)(end - buf);
 }
 
+/* Octets of one of our blocks at most. */
+#define BLOCK_MAX	(RAW_PACKET_MAX + AUDIT_PCAPNG_AROUND + AUDIT_PCAPNG_COMMENT)
+#define BLOCK_MIN	12U
+
+/* The length that a block's head states, 0 if no block can begin so. */
+static uint32_t
+length_in_head(const char *head, bool first)
+{
+	uint32_t words[2];
+
+	memcpy(words, head, sizeof(words));
+	words[1] = le32toh(words[1]);
+	if (first && words[0] != le32toh(BLOCK_SECTION))
+		return 0;
+	return words[1] >= BLOCK_MIN && words[1] % 4 == 0 ? words[1] : 0;
+}
+
+/*
+ * Follows the lengths from the beginning: what a packet holds may look like a
+ * block, so nothing can be found from the end.
+ */
+static off_t
+format_whole(int fd, off_t size)
+{
+	char window[65536];
+	off_t at = 0, base = 0;
+	ssize_t have = 0;
+
+	while (size - at >= (off_t)BLOCK_MIN) {
+		uint32_t length;
+
+		if (at + 8 > base + have) {
+			base = at;
+			have = pread(fd, window, sizeof(window), base);
+			if (have < 8)
+				return have < 0 ? -errno : -EIO;
+		}
+		length = length_in_head(window + (at - base), at == 0);
+		if (length == 0)
+			return -EILSEQ;
+		if (length > size - at)
+			break;
+		at += length;
+	}
+	return size - at <= (off_t)BLOCK_MAX ? at : -EILSEQ;
+}
+
 const struct audit_format audit_pcapng_format = {
 	.name = "pcapng",
 	.record_max = AUDIT_PCAPNG_MAX,
@@ -323,4 +372,5 @@ const struct audit_format audit_pcapng_format = {
 	.record = audit_pcapng,
 	.loss = format_note,
 	.end = format_note,
+	.whole = format_whole,
 };

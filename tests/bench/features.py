@@ -26,6 +26,7 @@ class Feature:
 FEATURES = (
     Feature("plain"),
     Feature("audit json", {"more": 'audit = ( { format = "json"; path = "@/audit.json"; } );'}),
+    Feature("audit pcapng", {"more": 'audit = ( { format = "pcapng"; path = "@/audit.pcapng"; } );'}),
     Feature("search list", {"mesh": 'search = [ "shop.svc.cluster.local" ];'}, names="searched"),
     Feature("EDNS", options=("-e",)),
     Feature("IPv6", ipv6=True),

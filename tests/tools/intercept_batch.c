@@ -7,7 +7,7 @@
  *
  * Takes the packet with that label in BATCH (lines "label hex") out of a
  * message as the kernel sends it, intercepts it over the sample table, puts the
- * verdict into a message and writes the audit's record, all that TIMES times;
+ * verdict into a message and writes the audit's records, all that TIMES times;
  * prints what became of it.
  */
 #include <errno.h>
@@ -19,6 +19,7 @@
 #include "nfq/queue/queue.h"
 #include "nfq/queue/message.h"
 #include "policy/audit/json.h"
+#include "policy/audit/pcapng.h"
 #include "tests/packets.h"
 
 #define PACKET_MAX	2048
@@ -89,11 +90,11 @@ fill_message(struct message *m, size_t length)
 	    (uint32_t)(offsetof(struct message, octets) + length);
 }
 
-/* The nth record's line, a microsecond after the one before.  Its length. */
+/* The nth record, a microsecond after the one before: the length of its line. */
 static size_t
-write_line(struct audit_json *json, const struct interception *i, uint32_t n)
+write_records(struct audit_json *json, const struct interception *i, uint32_t n)
 {
-	static char line[AUDIT_JSON_MAX];
+	static char line[AUDIT_JSON_MAX], packets[AUDIT_PCAPNG_MAX];
 	const size_t octets = i->packet.family == AF_INET ? 4 : 16;
 	struct audit_record r = {
 		.time_ns = UINT64_C(1795206300000000000) + UINT64_C(1000) * n,
@@ -114,6 +115,7 @@ write_line(struct audit_json *json, const struct interception *i, uint32_t n)
 
 	memcpy(r.client, i->packet.source, octets);
 	memcpy(r.server, i->packet.destination, octets);
+	(void)audit_pcapng(NULL, &r, packets);
 	return audit_json(json, &r, line, sizeof(line));
 }
 
@@ -156,7 +158,7 @@ main(int argc, char **argv)
 			queue_pass(reader, p.id);
 		/* There is no socket: what was collected is thrown away. */
 		MUST(queue_send(reader) == -EBADF);
-		line = write_line(&json, &i, (uint32_t)n);
+		line = write_records(&json, &i, (uint32_t)n);
 	}
 	printf("%s %s %zu, record %zu\n",
 	    decide_verdict_text(i.decision.verdict),

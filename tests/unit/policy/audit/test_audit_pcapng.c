@@ -4,9 +4,11 @@
 
 #include <sys/socket.h>
 #include <endian.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "resolver/version.h"
 #include "tests/check.h"
@@ -382,6 +384,52 @@ statistics_count_records(void)
 	}
 }
 
+static off_t
+whole_of(int fd, off_t size)
+{
+	CHECK(ftruncate(fd, size) == 0);
+	return FORMAT->whole(fd, size);
+}
+
+/* Wherever a write ended: the blocks before it are found, and no others. */
+static void
+whole_blocks_of_a_cut_file(void)
+{
+	static uint8_t message[40000];
+	struct audit_record r = blank;
+	FILE *file = tmpfile();
+	const int fd = fileno(file);
+	size_t ends[8], count = 0;
+	off_t size = 0;
+
+	/* A message of blocks, none of which is taken for one. */
+	for (size_t i = 0; i < sizeof(message); i += 4)
+		message[i] = i % 8 == 0 ? 6 : 12;
+	r.stream = true;
+	r.question = r.answer = message;
+	r.question_length = r.answer_length = sizeof(message);
+	for (size_t i = 0; i < 4; i++) {
+		const size_t length = i == 0 ? FORMAT->begin(NULL, octets) :
+		    record(&r);
+
+		CHECK(pwrite(fd, octets, length, size) == (ssize_t)length);
+		for (size_t at = 0; at < length; at += u32_at(at + 4))
+			ends[count++] = (size_t)size + at + u32_at(at + 4);
+		size += (off_t)length;
+	}
+	CHECK(count == 8 && FORMAT->whole(fd, 0) == 0);
+	for (; size > 12; size -= size % 997 + 1) {
+		while (count > 0 && ends[count - 1] > (size_t)size)
+			count--;
+		CHECK(whole_of(fd, size) == (count > 0 ?
+		    (off_t)ends[count - 1] : 0));
+	}
+	/* A file of something else is not touched. */
+	CHECK(pwrite(fd, "{\"timestamp\":1}\n", 16, 0) == 16);
+	CHECK(whole_of(fd, 16) == -EILSEQ);
+	(void)fclose(file);
+}
+
 int
 main(void)
 {
@@ -392,5 +440,6 @@ main(void)
 	TEST(streams_of_any_length);
 	TEST(a_datagram_has_a_limit);
 	TEST(statistics_count_records);
+	TEST(whole_blocks_of_a_cut_file);
 	return test_summary();
 }
