@@ -144,10 +144,8 @@ attempt_ask(struct engine *e, monotime_t now, struct pending *p,
     uint32_t place)
 {
 	uint32_t server = p->order[place];
-	const struct forward_upstream *to = server == ADDRESSED ?
-	    &p->nameserver : &e->settings.upstream[server];
-	struct attempt *a = take(e, ATTEMPT_QUESTION, server,
-	    transport_for(p, to, place));
+	const struct forward_upstream *to;
+	struct attempt *a;
 	struct message_ask ask = {
 		.question = &p->asked, .options = &p->options,
 		.edns = (p->plain >> place & 1) == 0,
@@ -155,6 +153,11 @@ attempt_ask(struct engine *e, monotime_t now, struct pending *p,
 	};
 	uint32_t wait;
 
+	if (server == REMOVED)
+		return false;
+	to = server == ADDRESSED ? &p->nameserver :
+	    &e->settings.upstream[server];
+	a = take(e, ATTEMPT_QUESTION, server, transport_for(p, to, place));
 	if (a == NULL)
 		return false;
 	a->of = pending_number(e, p);

@@ -52,7 +52,9 @@ struct engine_client {
 	TAILQ_ENTRY(engine_client) entry;
 };
 
-/* What the engine needs of the world.  All get "arg". */
+/*
+ * What the engine needs of the world.  All get "arg"; none may call the engine.
+ */
 struct engine_host {
 	void *arg;
 	/*
@@ -62,7 +64,7 @@ struct engine_host {
 	 * connected socket with a random port.  For streams: the message without
 	 * the two octets of its length; no two open attempts to one upstream have
 	 * the same id there.  Returns 0, or a negative errno, and then there is no
-	 * attempt.  It must not call the engine.
+	 * attempt.
 	 */
 	int (*send)(void *arg, uint32_t attempt,
 	    const struct forward_upstream *to, enum forward_transport transport,

@@ -91,7 +91,8 @@ static void
 move_pending(struct engine *e, struct pending *p,
     const struct forward_settings *old, const uint32_t map[static PLACES])
 {
-	for (uint32_t i = 0; i < p->servers; i++) {
+	/* Those of a round before, too: they have attempts yet. */
+	for (uint32_t i = 0; i < FORWARD_PER_DOMAIN; i++) {
 		p->order[i] = map[p->order[i]];
 		if (p->order[i] == REMOVED)
 			p->done |= 1U << i;

@@ -68,6 +68,7 @@ pending_new(struct engine *e, const struct question *asked, uint32_t domain)
 	TAILQ_INIT(&p->attempts);
 	p->latest = NONE;
 	p->servers = p->done = p->down = p->plain = p->stream = p->sent = 0;
+	memset(p->order, 0, sizeof(p->order));
 	memset(p->tries, 0, sizeof(p->tries));
 	p->stale_at = MONOTIME_NEVER;
 	p->last_length = 0;

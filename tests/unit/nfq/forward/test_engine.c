@@ -400,6 +400,31 @@ reload_goes_on_with_questions(void)
 	finish();
 }
 
+/* FORMERR asks the same server once more, which is none of ours any longer. */
+static void
+a_removed_server_is_not_asked_again(void)
+{
+	uint8_t octets[MESSAGE_ASK_MAX];
+	uint32_t first;
+
+	prepare();
+	start();
+	ask(0, 'a');
+	first = t.last;
+	t.settings.upstreams = 1;
+	t.settings.upstream[0] = t.settings.upstream[1];
+	t.settings.domain[0].upstreams = 1;
+	engine_reload(t.engine, t.now, &t.settings, t.cache);
+	memcpy(octets, t.sent[first].octets, t.sent[first].length);
+	octets[2] |= 0x80;
+	octets[3] |= RCODE_FORMERR;
+	engine_reply(t.engine, t.now, first, octets, t.sent[first].length);
+	CHECK(t.sends == 2 && t.sent[t.last].port == 2);
+	reply(t.last, true);
+	CHECK(t.fate[0] == ANSWERED && rcode() == RCODE_NOERROR);
+	finish();
+}
+
 static void
 what_is_no_question_passes(void)
 {
@@ -425,6 +450,7 @@ main(void)
 	TEST(a_chain_stays_if_its_end_fails);
 	TEST(a_clients_own_nameserver_is_not_trusted_by_others);
 	TEST(reload_goes_on_with_questions);
+	TEST(a_removed_server_is_not_asked_again);
 	TEST(what_is_no_question_passes);
 	return test_summary();
 }
