@@ -24,9 +24,9 @@ struct upstream {
 	enum upstream_state state;
 	uint32_t srtt_us;		/* smoothed (RFC 6298 section 2); 0: unknown */
 	uint32_t lost;			/* attempts in a row */
+	uint32_t probe_ms;		/* the interval before probe_at */
 	monotime_t since;		/* of the state */
 	monotime_t probe_at;		/* next probe; NEVER: none is needed */
-	uint32_t probe_ms;		/* the interval before it */
 	monotime_t loop_at;		/* next loop probe; NEVER: none */
 	uint64_t loop_token;		/* of the last loop probe; 0: none sent */
 	/* Counters. */
