@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/worker/fault.h"
+#include "nfq/thread/fault.h"
 
 #include <signal.h>
 #include <stddef.h>

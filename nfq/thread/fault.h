@@ -3,8 +3,8 @@
  * Tells the supervisor which thread of the worker crashed.  The process still
  * dies of the signal.
  */
-#ifndef NFDNS_NFQ_WORKER_FAULT_H
-#define NFDNS_NFQ_WORKER_FAULT_H
+#ifndef NFDNS_NFQ_THREAD_FAULT_H
+#define NFDNS_NFQ_THREAD_FAULT_H
 
 #include <stdatomic.h>
 #include <stdint.h>
