@@ -150,6 +150,7 @@ queue_message_verdict(uint8_t *buf, int type, uint16_t number, uint32_t id,
 		.netlink.nlmsg_type =
 		    (uint16_t)(NFNL_SUBSYS_QUEUE << 8 | type),
 		.netlink.nlmsg_flags = NLM_F_REQUEST,
+		.netlink.nlmsg_seq = id,	/* an error comes back with it */
 		.netfilter.version = NFNETLINK_V0,
 		.netfilter.res_id = htons(number),
 		.attribute.nla_len =

@@ -31,6 +31,8 @@ struct queue_reader {
 	int fd;
 	unsigned int alone;		/* datagrams that came so, in a row */
 	uint32_t last_id;
+	uint32_t gone_next, gone_taken;	/* counts */
+	uint32_t gone[QUEUE_GONE];
 	int pending_error;		/* for the next queue_receive() */
 	uint32_t pass_id;		/* "passes" up to this one */
 	int send_error;			/* first error of this batch */
@@ -81,13 +83,27 @@ count_id(struct queue_reader *reader, uint32_t id)
 	reader->any_id = true;
 }
 
+/* An error comes with the number of the message that it is about: the id. */
 static void
-count_error(struct queue_reader *reader, int error)
+count_error(struct queue_reader *reader, int error, uint32_t id)
 {
 	if (error == -EPERM)
 		reader->pending_error = error;
+	if (error == -ENOENT)
+		reader->gone[reader->gone_next++ % QUEUE_GONE] = id;
 	if (error != 0)
 		reader->verdict_errors++;
+}
+
+bool
+queue_next_gone(struct queue_reader *reader, uint32_t *id)
+{
+	if (reader->gone_next - reader->gone_taken > QUEUE_GONE)
+		reader->gone_taken = reader->gone_next - QUEUE_GONE;
+	if (reader->gone_taken == reader->gone_next)
+		return false;
+	*id = reader->gone[reader->gone_taken++ % QUEUE_GONE];
+	return true;
 }
 
 /* Adds the packets of one datagram behind the first "count"; their number. */
@@ -102,7 +118,8 @@ take_datagram(struct queue_reader *reader, const uint8_t *octets, size_t left,
 	while (count < QUEUE_BATCH &&
 	    (nlh = queue_message_next(&octets, &left, &length)) != NULL) {
 		if (nlh->nlmsg_type == NLMSG_ERROR) {
-			count_error(reader, queue_message_error(nlh, length));
+			count_error(reader, queue_message_error(nlh, length),
+			    nlh->nlmsg_seq);
 		} else if (nlh->nlmsg_type == QUEUE_TYPE_PACKET &&
 		    queue_message_packet(nlh, length, &packets[count])) {
 			count_id(reader, packets[count].id);
@@ -241,14 +258,33 @@ queue_pass(struct queue_reader *reader, uint32_t id)
 	reader->passes = true;
 }
 
-void
-queue_drop(struct queue_reader *reader, uint32_t id)
+static void
+put_verdict(struct queue_reader *reader, uint32_t id, int verdict)
 {
 	struct nlmsghdr *nlh;
 
 	nlh = queue_message_verdict(reserve(reader, 0), NFQNL_MSG_VERDICT,
-	    reader->number, id, NF_DROP);
+	    reader->number, id, verdict);
 	reader->send_used += nlh->nlmsg_len;
+}
+
+void
+queue_drop(struct queue_reader *reader, uint32_t id)
+{
+	put_verdict(reader, id, NF_DROP);
+}
+
+void
+queue_hand_over(struct queue_reader *reader, uint32_t id, uint16_t number)
+{
+	put_verdict(reader, id, (int)(NF_QUEUE_NR((uint32_t)number) |
+	    NF_VERDICT_FLAG_QUEUE_BYPASS));
+}
+
+void
+queue_release_one(struct queue_reader *reader, uint32_t id)
+{
+	put_verdict(reader, id, NF_ACCEPT);
 }
 
 void

@@ -93,6 +93,13 @@ int queue_receive_now(struct queue_reader *reader,
 uint64_t queue_gaps(const struct queue_reader *reader);
 /* Verdicts that the kernel refused; ENOENT (the packet is gone) is normal. */
 uint64_t queue_verdict_errors(const struct queue_reader *reader);
+/*
+ * Ids of packets that were gone when their verdicts came (ENOENT), in the order
+ * in which queue_receive() met them; false if there are no more.  Only the last
+ * QUEUE_GONE are kept.
+ */
+#define QUEUE_GONE	256
+bool queue_next_gone(struct queue_reader *reader, uint32_t *id);
 /* The newest packet id read; 0: none yet. */
 uint32_t queue_last_id(const struct queue_reader *reader);
 
@@ -104,6 +111,16 @@ uint32_t queue_last_id(const struct queue_reader *reader);
 void queue_pass(struct queue_reader *reader, uint32_t id);
 void queue_mark(struct queue_reader *reader, uint32_t id, uint32_t mark);
 void queue_drop(struct queue_reader *reader, uint32_t id);
+/*
+ * Hands the packet to the queue "number"; it passes if no socket is bound there
+ * (NF_VERDICT_FLAG_QUEUE_BYPASS).
+ */
+void queue_hand_over(struct queue_reader *reader, uint32_t id, uint16_t number);
+/*
+ * Lets this packet pass, and no other: for a reader that keeps packets, since
+ * queue_pass() takes all up to the id.  Such a reader never calls that.
+ */
+void queue_release_one(struct queue_reader *reader, uint32_t id);
 void queue_reply(struct queue_reader *reader, uint32_t id, uint32_t mark,
     const uint8_t *packet, size_t length);
 

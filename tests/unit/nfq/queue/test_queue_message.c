@@ -196,7 +196,10 @@ errors(void)
 	CHECK(queue_message_error(nlh, used) == 0);
 }
 
-/* Verdicts are what libnetfilter_queue writes, octet for octet. */
+/*
+ * Verdicts are what libnetfilter_queue writes, octet for octet, but for the
+ * number of the message, which is the packet's.
+ */
 static void
 verdicts(void)
 {
@@ -214,6 +217,7 @@ verdicts(void)
 		nfq_nlmsg_verdict_put(wanted, 0x01020304, NF_ACCEPT);
 		nfq_nlmsg_verdict_put_mark(wanted, 0x539);
 		nfq_nlmsg_verdict_put_pkt(wanted, datagram, (uint32_t)length);
+		wanted->nlmsg_seq = 0x01020304;
 		CHECK(nlh->nlmsg_len == wanted->nlmsg_len);
 		CHECK(memcmp(ours, theirs, wanted->nlmsg_len) == 0);
 		CHECK(ours[wanted->nlmsg_len] == 0xaa);
@@ -222,6 +226,7 @@ verdicts(void)
 	    NF_DROP);
 	wanted = nfq_nlmsg_put((char *)theirs, NFQNL_MSG_VERDICT_BATCH, 5300);
 	nfq_nlmsg_verdict_put(wanted, 7, NF_DROP);
+	wanted->nlmsg_seq = 7;
 	CHECK(nlh->nlmsg_len == wanted->nlmsg_len);
 	CHECK(memcmp(ours, theirs, wanted->nlmsg_len) == 0);
 }
