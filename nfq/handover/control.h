@@ -20,13 +20,14 @@ enum control_kind {
 	CONTROL_AUDIT_FILES,	/* supervisor: the audit files, reopened */
 	CONTROL_AUDIT_FILES_OK,
 	CONTROL_SOCKETS_WANTED,	/* worker: has no channel to nfdns-sockets */
-	CONTROL_SOCKETS,	/* supervisor: fd[0] is one; no fd: none */
+	CONTROL_SOCKETS,	/* supervisor: CONTROL_CHANNELS of them; no fd: none */
 	CONTROL_STOP,		/* supervisor: answer the queue, flush, end */
 	CONTROL_KINDS
 };
 
 #define CONTROL_TEXT 200
 #define CONTROL_MAX_FDS (2 + AUDIT_MAX_FILES)
+#define CONTROL_CHANNELS 2	/* for the TCP thread, and for forwarding */
 
 struct control_message {
 	uint32_t kind;		/* enum control_kind */

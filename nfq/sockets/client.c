@@ -35,14 +35,18 @@ sockets_connect(const char *path)
 }
 
 int
-sockets_connect_restricted(const char *path)
+sockets_connect_restricted(const char *path,
+    const struct sockets_request *upstreams, size_t count)
 {
 	const struct sockets_request restriction = {.kind = SOCKETS_RESTRICT};
-	int fd = sockets_connect(path), error;
+	int fd = sockets_connect(path), error = 0;
 
 	if (fd < 0)
 		return fd;
-	error = sockets_request(fd, &restriction);
+	for (size_t i = 0; i < count && error == 0; i++)
+		error = sockets_request(fd, &upstreams[i]);
+	if (error == 0)
+		error = sockets_request(fd, &restriction);
 	if (error == 0)
 		return fd;
 	(void)close(fd);

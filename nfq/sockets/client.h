@@ -3,6 +3,7 @@
 #ifndef NFDNS_NFQ_SOCKETS_CLIENT_H
 #define NFDNS_NFQ_SOCKETS_CLIENT_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -13,10 +14,12 @@ int sockets_connect(const char *path) __attribute__((warn_unused_result));
 
 /*
  * The same, restricted: through this channel nfdns-sockets opens only
- * connections to port 53.  It is for the worker, which an attacker's packet may
- * take over.
+ * connections to port 53 and to these upstreams (SOCKETS_UPSTREAM), of which
+ * there are SOCKETS_UPSTREAMS at most.  It is for the worker, which an
+ * attacker's packet may take over.
  */
-int sockets_connect_restricted(const char *path)
+int sockets_connect_restricted(const char *path,
+    const struct sockets_request *upstreams, size_t count)
     __attribute__((warn_unused_result));
 
 /* Sends a request, without waiting.  0 or a negative errno. */

@@ -49,8 +49,8 @@ static bool
 is_plain(const struct sockets_request *request)
 {
 	static const uint8_t zeros[16];
-	const bool has_address = request->kind == SOCKETS_CONNECTION ||
-				 request->kind == SOCKETS_LISTENER;
+	const bool has_address = request->kind != SOCKETS_DATAGRAM &&
+	    request->kind != SOCKETS_RESTRICT;
 	const size_t length = request->family == AF_INET ? 4 : 16;
 	const size_t used = has_address ? length : 0;
 	const size_t source = request->has_source ? length : 0;
@@ -59,8 +59,8 @@ is_plain(const struct sockets_request *request)
 		return false;
 	if (!has_address && request->port != 0)
 		return false;
-	if (request->scope_id != 0 && (request->kind != SOCKETS_CONNECTION ||
-					  request->family != AF_INET6))
+	if (request->scope_id != 0 && (!has_address ||
+	    request->kind == SOCKETS_LISTENER || request->family != AF_INET6))
 		return false;
 	if (request->has_source ? request->kind != SOCKETS_CONNECTION :
 	    request->device != 0)
@@ -110,16 +110,37 @@ is_loopback(const struct sockets_request *request)
 	    sizeof(request->address)) == 0;
 }
 
+static bool
+is_upstream(const struct sockets_request *request,
+    const struct sockets_rights *rights)
+{
+	for (size_t i = 0; i < rights->upstream_count; i++) {
+		const struct sockets_request *u = &rights->upstreams[i];
+
+		if (u->family == request->family && u->port == request->port &&
+		    u->scope_id == request->scope_id && memcmp(u->address,
+		    request->address, sizeof(u->address)) == 0)
+			return true;
+	}
+	return false;
+}
+
 int
-sockets_request_permit(const struct sockets_request *request, bool restricted)
+sockets_request_permit(const struct sockets_request *request,
+    const struct sockets_rights *rights)
 {
 	switch (request->kind) {
 	case SOCKETS_CONNECTION:
-		return request->port == DNS_PORT ? 0 : -EPERM;
+	case SOCKETS_ASKING:
+		return request->port == DNS_PORT ||
+		    is_upstream(request, rights) ? 0 : -EPERM;
 	case SOCKETS_DATAGRAM:
-		return restricted ? -EPERM : 0;
+		return rights->restricted ? -EPERM : 0;
+	case SOCKETS_UPSTREAM:
+		return !rights->restricted &&
+		    rights->upstream_count < SOCKETS_UPSTREAMS ? 0 : -EPERM;
 	case SOCKETS_LISTENER:
-		return !restricted && is_loopback(request) &&
+		return !rights->restricted && is_loopback(request) &&
 		    request->port >= FIRST_FREE_PORT ? 0 : -EPERM;
 	default:
 		return request->kind == SOCKETS_RESTRICT ? 0 : -EPERM;

@@ -18,7 +18,10 @@ enum sockets_kind {
 	SOCKETS_DATAGRAM,	/* a UDP socket */
 	SOCKETS_CONNECTION,	/* a TCP socket; connect(2) was called */
 	SOCKETS_LISTENER,	/* a TCP socket that is bound and can listen */
-	SOCKETS_RESTRICT,	/* only connections from now on; no answer */
+	SOCKETS_RESTRICT,	/* only connected sockets from now on; no answer */
+	SOCKETS_ASKING,		/* a UDP socket that is connected */
+	SOCKETS_UPSTREAM,	/* permits connecting to this address and port
+				   after SOCKETS_RESTRICT; no answer */
 	SOCKETS_KINDS
 };
 
@@ -26,10 +29,10 @@ enum sockets_kind {
 struct sockets_request {
 	enum sockets_kind kind;
 	int family;		/* AF_INET, AF_INET6; of RESTRICT 0 */
-	/* Of CONNECTION and LISTENER; IPv4 stands in the first 4 octets. */
+	/* Not of DATAGRAM and RESTRICT; IPv4 stands in the first 4 octets. */
 	uint8_t address[16];
 	uint16_t port;
-	uint32_t scope_id;	/* of CONNECTION by IPv6 */
+	uint32_t scope_id;	/* by IPv6, not of LISTENER */
 	/*
 	 * Of CONNECTION: the client's address, which becomes the connection's
 	 * source, and the interface of the client's first packet (0: not
@@ -47,13 +50,23 @@ void sockets_request_write(const struct sockets_request *request,
 int sockets_request_parse(struct sockets_request *request,
     const uint8_t *octets, size_t length) __attribute__((warn_unused_result));
 
+#define SOCKETS_UPSTREAMS 64	/* of one channel */
+
+/* What one client may have. */
+struct sockets_rights {
+	bool restricted;
+	size_t upstream_count;		/* SOCKETS_UPSTREAMs that came */
+	struct sockets_request upstreams[SOCKETS_UPSTREAMS];
+};
+
 /*
- * Whether a client may have what it asks for: connections to port 53 of any
- * address; unless "restricted", also UDP sockets and listeners at 127.0.0.1 and
- * ::1 on an unprivileged port.  0 or -EPERM.
+ * Whether a client may have what it asks for: sockets that are connected to
+ * port 53 of any address or to one of its upstreams; unless "restricted", also
+ * UDP sockets, listeners at 127.0.0.1 and ::1 on an unprivileged port, and more
+ * upstreams.  0 or -EPERM.
  */
 int sockets_request_permit(const struct sockets_request *request,
-    bool restricted) __attribute__((warn_unused_result));
+    const struct sockets_rights *rights) __attribute__((warn_unused_result));
 
 /* error: 0 (the message carries the socket), or a positive errno. */
 void sockets_answer_write(int error,

@@ -137,11 +137,25 @@ bind_listener(int fd, const struct sockets_request *request)
 	return error;
 }
 
+/* Nothing is sent by it. */
+static int
+connect_asking(int fd, const struct sockets_request *request, uint32_t mark)
+{
+	union sockets_address to;
+	const socklen_t size = address_of(request, &to);
+
+	if (mark != 0 && setsockopt(fd, SOL_SOCKET, SO_MARK, &mark,
+	    sizeof(mark)) < 0)
+		return -errno;
+	return connect(fd, &to.any, size) < 0 ? -errno : 0;
+}
+
 int
 sockets_open(const struct sockets_request *request, uint32_t mark)
 {
 	const int type =
-	    request->kind == SOCKETS_DATAGRAM ? SOCK_DGRAM : SOCK_STREAM;
+	    request->kind == SOCKETS_DATAGRAM ||
+	    request->kind == SOCKETS_ASKING ? SOCK_DGRAM : SOCK_STREAM;
 	int fd = socket(request->family, type | SOCK_CLOEXEC | SOCK_NONBLOCK,
 	    0), error = 0;
 
@@ -151,6 +165,8 @@ sockets_open(const struct sockets_request *request, uint32_t mark)
 		error = begin_connection(fd, request, mark);
 	else if (request->kind == SOCKETS_LISTENER)
 		error = bind_listener(fd, request);
+	else if (request->kind == SOCKETS_ASKING)
+		error = connect_asking(fd, request, mark);
 	if (error == 0)
 		return fd;
 	(void)close(fd);

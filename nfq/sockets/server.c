@@ -18,7 +18,7 @@
 
 struct channel {
 	int fd;			/* -1: none */
-	bool restricted;
+	struct sockets_rights rights;
 	bool refused;		/* a request, and it was logged */
 };
 
@@ -35,9 +35,11 @@ refuse(struct channel *c, const struct sockets_request *request)
 		log_warning("refused: a request for %s, port %u%s",
 		    request->kind == SOCKETS_DATAGRAM	? "a UDP socket"
 		    : request->kind == SOCKETS_LISTENER ? "a listener"
+		    : request->kind == SOCKETS_UPSTREAM ? "an upstream"
 							: "a connection",
 		    request->port,
-		    c->restricted ? " (may have connections to port 53)" : "");
+		    c->rights.restricted ? " (may have connections to port 53 "
+		    "and to upstreams)" : "");
 	c->refused = true;
 }
 
@@ -55,10 +57,14 @@ serve(struct channel *c, const struct sockets_received *received)
 		return false;
 	}
 	if (request.kind == SOCKETS_RESTRICT) {
-		c->restricted = true;
+		c->rights.restricted = true;
 		return true;
 	}
-	fd = sockets_request_permit(&request, c->restricted);
+	fd = sockets_request_permit(&request, &c->rights);
+	if (fd == 0 && request.kind == SOCKETS_UPSTREAM) {
+		c->rights.upstreams[c->rights.upstream_count++] = request;
+		return true;
+	}
 	if (fd == 0)
 		fd = sockets_open(&request, 0);
 	else

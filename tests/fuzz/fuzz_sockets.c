@@ -24,11 +24,13 @@ require(bool condition, const char *what)
 static void
 try_permit(const struct sockets_request *request)
 {
-	const bool free = sockets_request_permit(request, false) == 0;
-	const bool restricted = sockets_request_permit(request, true) == 0;
+	static const struct sockets_rights all, few = { .restricted = true };
+	const bool free = sockets_request_permit(request, &all) == 0;
+	const bool restricted = sockets_request_permit(request, &few) == 0;
 
 	require(free || !restricted, "restricting permits nothing new");
-	if (request->kind == SOCKETS_CONNECTION)
+	if (request->kind == SOCKETS_CONNECTION ||
+	    request->kind == SOCKETS_ASKING)
 		require(free == (request->port == 53) && restricted == free,
 		    "connections go to port 53");
 	else if (request->kind != SOCKETS_RESTRICT)
