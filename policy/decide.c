@@ -23,6 +23,10 @@
  * 10. Any other type that the name lacks: NODATA if the mesh owns the name.  If
  *     the mesh only overlays a public name, the question passes, but HTTPS and
  *     SVCB are NODATA: their hints lead clients round the mesh.
+ *
+ * With forwarding, two of these outcomes change: a name that passes (rules 3, 5
+ * and 10) and belongs to a forward domain is asked of the domain's upstreams,
+ * and a chain that leaves the table (rule 7) is followed to its end.
  */
 #include "policy/decide.h"
 
@@ -35,6 +39,7 @@ static const char *const verdict_texts[VERDICTS] = {
 	[VERDICT_NXDOMAIN] = "nxdomain",
 	[VERDICT_REFUSE] = "refuse",
 	[VERDICT_DROP] = "drop",
+	[VERDICT_FORWARD] = "forward",
 };
 
 static const char *const reason_texts[REASONS] = {
@@ -62,6 +67,9 @@ static const char *const reason_texts[REASONS] = {
 	[REASON_OWN_NAME] = "own-name",
 	[REASON_UNREACHABLE] = "unreachable",
 	[REASON_SUSPECT] = "suspect",
+	[REASON_FORWARD] = "forward",
+	[REASON_CHASE] = "chase",
+	[REASON_FORWARD_FULL] = "forward-full",
 };
 
 const char *
@@ -255,4 +263,50 @@ decide(const struct facts *facts)
 	default:
 		return pass(REASON_MALFORMED);
 	}
+}
+
+bool
+decide_is_for_others(const struct decision *decision)
+{
+	return decision->verdict == VERDICT_PASS &&
+	    (decision->reason == REASON_NOT_MESH ||
+	    decision->reason == REASON_OTHER_TYPE ||
+	    decision->reason == REASON_UNLOADED);
+}
+
+bool
+decide_leaves_table(const struct facts *facts, const struct decision *decision)
+{
+	return decision->verdict == VERDICT_ANSWER && facts->lookup != NULL &&
+	    facts->lookup->leaves_table && !facts->lookup->has_type &&
+	    (facts->question->flags & QUESTION_RD);
+}
+
+struct decision
+decide_forwarding(const struct facts *facts, enum forwarding forwarding)
+{
+	if (facts->question->edns.present && facts->question->edns.version > 0)
+		return refuse(REASON_EDNS_VERSION, RCODE_BADVERS);
+	switch (forwarding) {
+	case FORWARDING_ASK:
+		return (struct decision){ VERDICT_FORWARD, REASON_FORWARD,
+			ANSWER_EMPTY, RCODE_NOERROR, 0 };
+	case FORWARDING_FULL_REFUSED:
+		return refuse(REASON_FORWARD_FULL, RCODE_REFUSED);
+	case FORWARDING_FULL_SERVFAIL:
+		return refuse(REASON_FORWARD_FULL, RCODE_SERVFAIL);
+	default:
+		return pass(REASON_FORWARD_FULL);
+	}
+}
+
+struct decision
+decide_chase(const struct decision *decision)
+{
+	struct decision chase = *decision;
+
+	chase.verdict = VERDICT_FORWARD;
+	chase.reason = REASON_CHASE;
+	chase.content = ANSWER_CHAIN;
+	return chase;
 }

@@ -24,6 +24,7 @@ enum verdict {
 	VERDICT_NXDOMAIN,
 	VERDICT_REFUSE,		/* an error code and nothing else */
 	VERDICT_DROP,
+	VERDICT_FORWARD,	/* the forwarding thread asks for the answer */
 	VERDICTS
 };
 
@@ -53,6 +54,9 @@ enum reason {
 	REASON_OWN_NAME,	/* CHAOS TXT of nfdns itself */
 	REASON_UNREACHABLE,	/* TCP: the nameserver did not answer: SERVFAIL */
 	REASON_SUSPECT,		/* the user's packets ended workers: pass */
+	REASON_FORWARD,		/* name of a forward domain */
+	REASON_CHASE,		/* CNAMEs that leave the table are followed */
+	REASON_FORWARD_FULL,	/* too many questions wait for their answers */
 	REASONS
 };
 
@@ -104,6 +108,35 @@ struct decision {
 };
 
 struct decision decide(const struct facts *facts);
+
+/* What forwarding makes of a question; FORWARDING_NONE: nothing. */
+enum forwarding {
+	FORWARDING_NONE,
+	FORWARDING_ASK,		/* ask the domain's upstreams */
+	FORWARDING_FULL_PASS,	/* full, and the domain says what happens: */
+	FORWARDING_FULL_REFUSED,
+	FORWARDING_FULL_SERVFAIL,
+};
+
+/*
+ * Whether a question that passes for this reason is about a name that others
+ * know: only such are forwarded, and the caller looks their domain up.
+ */
+bool decide_is_for_others(const struct decision *decision);
+
+/*
+ * Whether the answer ends with a name outside the table, and the client wants
+ * it followed (RD = 1).
+ */
+bool decide_leaves_table(const struct facts *facts,
+    const struct decision *decision);
+
+/* The decision about a question for others, of a domain with forwarding. */
+struct decision decide_forwarding(const struct facts *facts,
+    enum forwarding forwarding);
+
+/* The decision about a chain that leaves the table and is followed. */
+struct decision decide_chase(const struct decision *decision);
 
 const char *decide_verdict_text(enum verdict verdict);	/* "pass", "answer", ... */
 const char *decide_reason_text(enum reason reason);	/* "not-mesh", ... */

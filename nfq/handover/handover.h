@@ -24,6 +24,7 @@ struct worker_options {
 	gid_t gid;
 	uint16_t queue_number;		/* of the first queue */
 	unsigned int queues;		/* with consecutive numbers */
+	bool forward;			/* behind them, one for forwarding */
 	bool tcp;			/* TCP is captured */
 	uint32_t mark_mask;		/* capture.mark_mask, and in it: */
 	uint32_t mark_answered;		/* of packets that are answers */
@@ -37,7 +38,10 @@ struct worker_options {
  */
 struct worker_handover {
 	struct worker_options options;
-	const int *queues;		/* bound sockets: options.queues of them */
+	const int *queues;		/* bound sockets of all queues */
+	void *cache;			/* shared memory: forward/cache.h; or NULL */
+	uint32_t cache_size;		/* answers that it has room for */
+	const int *raw;			/* IPv4 and IPv6: forward/rescue.h; -1: none */
 	const int *listeners;		/* for TCP: STREAM_LISTENERS of them */
 	bool sockets;			/* nfdns-sockets opens sockets for us */
 	const struct generation_files *generation;
@@ -48,5 +52,12 @@ struct worker_handover {
 	struct senders *senders;	/* of TCP connections; NULL: not known */
 	const struct suspects *suspects;	/* NULL: there are none */
 };
+
+/* How many queues there are in all. */
+static inline unsigned int
+handover_queues(const struct worker_handover *handover)
+{
+	return handover->options.queues + (handover->options.forward ? 1 : 0);
+}
 
 #endif

@@ -14,6 +14,11 @@ static const struct dns_name version_name = {
 	.length = 15, .labels = 2, .octets = "\007version\005nfdns",
 };
 
+/* Names of the probes that find upstreams which lead back: engine_state.h. */
+static const struct dns_name loop_zone = {
+	.length = 17, .labels = 2, .octets = "\012nfdns-loop\004test",
+};
+
 /* Sets the decision: the packet passes, for this reason. */
 static void
 pass(struct interception *out, enum reason reason)
@@ -97,7 +102,41 @@ static bool
 is_answered(const struct interception *out)
 {
 	return out->decision.verdict != VERDICT_PASS &&
-	    out->decision.verdict != VERDICT_DROP;
+	    out->decision.verdict != VERDICT_DROP &&
+	    out->decision.verdict != VERDICT_FORWARD;
+}
+
+/* What the question's domain says. */
+static enum forwarding
+forwarding_of(const struct interception *out)
+{
+	static const enum forwarding full[FULL_WAYS] = {
+		[FULL_REFUSED] = FORWARDING_FULL_REFUSED,
+		[FULL_SERVFAIL] = FORWARDING_FULL_SERVFAIL,
+		[FULL_PASS] = FORWARDING_FULL_PASS,
+	};
+	const struct forward_settings *f = out->forward;
+	const int domain = forward_settings_domain(f, &out->question.name);
+
+	if (domain < 0)
+		return name_is_within(&out->question.name, &loop_zone) ?
+		    FORWARDING_ASK : FORWARDING_NONE;
+	return out->forward_full ? full[f->domain[domain].full] :
+	    FORWARDING_ASK;
+}
+
+/* Names of the mesh never get here, so they do not pay for the domains. */
+static void
+forward(struct interception *out, const struct facts *facts)
+{
+	if (decide_is_for_others(&out->decision)) {
+		const enum forwarding forwarding = forwarding_of(out);
+
+		if (forwarding != FORWARDING_NONE)
+			out->decision = decide_forwarding(facts, forwarding);
+	} else if (out->forward->chase != 0 && !out->forward_full &&
+	    decide_leaves_table(facts, &out->decision))
+		out->decision = decide_chase(&out->decision);
 }
 
 void
@@ -149,8 +188,25 @@ intercept_answer(struct interception *out, const struct answer_source *source,
 	}
 	gather(out, source, &facts);
 	out->decision = decide(&facts);
+	if (out->forward != NULL)
+		forward(out, &facts);
 	if (is_answered(out))
 		act(out, &facts, rotation, reply);
+}
+
+bool
+intercept_chain(struct interception *out, const struct answer_source *source,
+    uint8_t *buf, size_t size)
+{
+	struct answer_plan plan;
+	struct facts facts;
+
+	gather(out, source, &facts);
+	plan = make_plan(out, &facts, 0);
+	plan.stream = true;
+	out->answer_length = answer_build(&plan, buf, size, &out->summary);
+	out->answer = buf;
+	return !out->summary.truncated;
 }
 
 void
@@ -162,6 +218,7 @@ intercept(struct interception *out, const struct answer_source *source,
 	out->asker.gid = (gid_t)-1;
 	out->asker.device = 0;
 	out->asker.now = MONOTIME_NEVER;
+	out->forward = NULL;
 	intercept_parse(out, octets, length, whole_length);
 	intercept_answer(out, source, rotation, reply);
 }

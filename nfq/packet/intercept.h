@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "nfq/packet/packet.h"
+#include "policy/config/forward_settings.h"
 #include "policy/decide.h"
 #include "resolver/answer/answer.h"
 #include "resolver/image/lookup.h"
@@ -51,6 +52,12 @@ struct interception {
 	 * over TCP, the caller sets all of it.
 	 */
 	struct asker asker;
+	/*
+	 * For a packet, the caller sets these two as well.  NULL: no thread
+	 * forwards questions.
+	 */
+	const struct forward_settings *forward;
+	bool forward_full;		/* too many wait for answers */
 	struct packet packet;		/* as far as packet.h says */
 	struct question question;	/* when form is PACKET_OK */
 	struct lookup lookup;		/* when the question is PLAIN */
@@ -81,6 +88,14 @@ void intercept_fetch(const struct interception *in, const struct table *table,
 void intercept_answer(struct interception *out,
     const struct answer_source *source, uint32_t rotation,
     uint8_t reply[static INTERCEPT_REPLY_MAX]);
+
+/*
+ * For a packet with the decision REASON_CHASE: writes the chain of CNAMEs, as a
+ * message, into buf of "size" octets, at least 512; answer, answer_length and
+ * summary are set.  False: it does not fit.
+ */
+bool intercept_chain(struct interception *out,
+    const struct answer_source *source, uint8_t *buf, size_t size);
 
 /* Both halves, for a packet of an unknown user at an unknown time: for tests. */
 void intercept(struct interception *out, const struct answer_source *source,

@@ -9,6 +9,7 @@
 #define NFDNS_NFQ_PROCESS_CHILD_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -26,6 +27,13 @@ int child_isolate(int *keep, size_t count) __attribute__((warn_unused_result));
  * first.  0, or -ESRCH if the parent is already gone.
  */
 int child_die_with(pid_t parent) __attribute__((warn_unused_result));
+
+/*
+ * Lets this process have as many open files as it may, since a reload can raise
+ * what it needs, and by then the sandbox forbids setrlimit(2).  Returns how
+ * many; UINT64_MAX: not known.
+ */
+uint64_t child_raise_files(void);
 
 /*
  * Writes to buf how a child ended, from waitpid(2)'s status: "exit status 1",

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "nfq/process/child.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/stream/parts.h"
 #include "policy/log.h"
@@ -207,22 +207,6 @@ stream_run(struct answering_thread *thread)
 	}
 }
 
-/*
- * As many open files as this process may have: a reload can raise
- * stream.connections, and by then the sandbox forbids setrlimit(2).
- */
-static uint64_t
-raise_files(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return UINT64_MAX;
-	limit.rlim_cur = limit.rlim_max;
-	(void)setrlimit(RLIMIT_NOFILE, &limit);
-	return limit.rlim_cur;
-}
-
 /* 0 or a negative errno. */
 static int
 init(struct stream *s, const struct worker_handover *h)
@@ -304,7 +288,7 @@ stream_start(struct stream **stream, struct answering_threads *threads,
 	*stream = NULL;
 	error = stream_new(&s, threads, h, number);
 	if (error == 0) {
-		s->files_max = raise_files();
+		s->files_max = child_raise_files();
 		check_files(s);
 		error = answering_thread_start(&s->thread, &stream_kind);
 	}

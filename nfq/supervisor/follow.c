@@ -31,7 +31,7 @@ follow_open(const struct config *config)
 		    "change", strerror(-error));
 		return NULL;
 	}
-	if (config->machine_search)
+	if (config->machine_search || config->machine_upstreams)
 		add(watch, RESOLV_CONF_PATH, WATCH_RESOLV, false);
 	for (size_t i = 0; i < mesh->source_count; i++) {
 		const struct mesh_source *source = &mesh->sources[i];

@@ -85,7 +85,7 @@ start_run_dir(struct supervisor *s)
 	if (s->pid_file < 0)
 		return fail(&diag, EXIT_ERROR);
 	error = status_create(&s->status, s->config->run_dir,
-	    s->config->queue.workers + (s->config->capture.tcp ? 1 : 0));
+	    config_queues(s->config) + (s->config->capture.tcp ? 1 : 0));
 	if (error < 0) {
 		log_error("cannot create the status page in run_dir \"%s\": %s",
 		    s->config->run_dir, strerror(-error));
@@ -163,7 +163,7 @@ take_queue(struct supervisor *s, uint16_t number)
 static int
 start_queues(struct supervisor *s)
 {
-	while (s->queue_count < s->config->queue.workers) {
+	while (s->queue_count < config_queues(s->config)) {
 		uint16_t number =
 		    (uint16_t)(s->config->queue.number + s->queue_count);
 		int fd = take_queue(s, number);
@@ -204,6 +204,7 @@ start_worker(struct supervisor *s)
 	k->queues = s->queues;
 	k->generation = &s->generation;
 	k->listeners = s->listeners;
+	k->raw = s->raw;
 	k->sockets = s->sockets != NULL;
 	k->status = &s->status;
 	error = worker_process_open(k);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The search list of the machine's resolv.conf. */
+/* Search list and nameservers of the machine's resolv.conf. */
+#include <string.h>
+#include <sys/socket.h>
+
 #include "nfq/supervisor/parts.h"
 #include "policy/log.h"
 #include "resolver/dns/name.h"
@@ -16,12 +19,26 @@ same_search(const struct dns_name *a, size_t a_count, const struct dns_name *b,
 	return true;
 }
 
+static bool
+same_servers(const struct resolv_conf *a, const struct resolv_conf *b)
+{
+	if (a->server_count != b->server_count)
+		return false;
+	for (size_t i = 0; i < a->server_count; i++)
+		if (a->servers[i].family != b->servers[i].family ||
+		    a->servers[i].scope_id != b->servers[i].scope_id ||
+		    memcmp(a->servers[i].address, b->servers[i].address,
+		    a->servers[i].family == AF_INET ? 4 : 16) != 0)
+			return false;
+	return true;
+}
+
 enum monitor_wish
 monitor_resolv_conf(struct supervisor *s)
 {
 	struct resolv_conf now, *before = &s->monitor.resolv_conf;
 	const struct mesh *mesh = &s->config->mesh;
-	bool is_ours, same;
+	bool is_ours, same, servers;
 
 	if (resolv_conf_read(&now, RESOLV_CONF_PATH) < 0)
 		return MONITOR_NOTHING;	/* being replaced */
@@ -29,9 +46,11 @@ monitor_resolv_conf(struct supervisor *s)
 	    before->search, before->search_count);
 	same = same_search(now.search, now.search_count,
 	    before->search, before->search_count);
+	servers = s->config->machine_upstreams && !same_servers(&now, before);
 	*before = now;
-	if (!is_ours || same)
+	if ((!is_ours || same) && !servers)
 		return MONITOR_NOTHING;
-	log_notice("the search list of %s changed: reloading", RESOLV_CONF_PATH);
+	log_notice("the %s of %s changed: reloading",
+	    servers ? "nameservers" : "search list", RESOLV_CONF_PATH);
 	return MONITOR_RELOAD;
 }

@@ -18,6 +18,7 @@
 #include "nfq/sockets/message.h"
 #include "nfq/supervisor/audit_files.h"
 #include "nfq/stream/listen.h"
+#include "nfq/forward/rescue.h"
 #include "nfq/supervisor/fdstore.h"
 #include "nfq/supervisor/watch.h"
 #include "resolver/clock.h"
@@ -87,12 +88,13 @@ struct supervisor {
 	int pid_file;
 	bool has_status;
 	struct status_page status;
-	int queues[CONFIG_MAX_WORKERS];
+	int queues[CONFIG_MAX_WORKERS + 1];
 	size_t queue_count;
 	const char *sockets; /* path of nfdns-sockets; NULL: none */
 	bool sockets_gone;   /* no answer there; logged */
 	struct canary_sockets canary_sockets;
 	int listeners[STREAM_LISTENERS];	/* -1: none */
+	int raw[FORWARD_RAWS];	/* nfq/forward/rescue.h; -1: none */
 	struct routes *routes;
 	struct generation_files generation;	/* of the worker's answers */
 	struct worker_process worker;
@@ -144,8 +146,11 @@ int supervisor_start_stream(struct supervisor *s)
     __attribute__((warn_unused_result));
 /* A half-started one is allowed.  For a successor the routes stay. */
 void supervisor_stop_stream(struct supervisor *s);
-/* Sends the worker a channel to nfdns-sockets, or none if that fails. */
-void supervisor_give_sockets(struct supervisor *s);
+/*
+ * Sends the worker channels to nfdns-sockets, which may connect to this
+ * config's upstreams; or none if that fails.
+ */
+void supervisor_give_sockets(struct supervisor *s, const struct config *config);
 /* Call it after a change of devices, routing rules or routes, and often. */
 void supervisor_watch_routes(struct supervisor *s);
 

@@ -223,6 +223,14 @@ rules_differ(const struct ruleset *a, const struct ruleset *b)
 	return differ;
 }
 
+/* Upstreams of resolv.conf change without any table. */
+static bool
+has_same_forward(const struct supervisor *s)
+{
+	return s->reload.config == NULL || memcmp(&s->config->forward, &s->reload.config->forward,
+	    sizeof(s->config->forward)) == 0;
+}
+
 /*
  * Sends the next generation to the worker.  If that fails, the worker is dying,
  * and the next worker will get the generation.
@@ -235,6 +243,9 @@ send_generation(struct supervisor *s, monotime_t now)
 
 	r->tries++;
 	r->deadline = monotime_add_ms(now, SWAP_MS);
+	/* First, so that no new upstream is asked for without the right to it. */
+	if (!has_same_forward(s))
+		supervisor_give_sockets(s, r->config);
 	error = generation_files_send(s->worker.control, &r->generation);
 	if (error < 0)
 		log_debug("the worker does not listen: %s", strerror(-error));
@@ -245,6 +256,8 @@ undo_rules(struct supervisor *s)
 {
 	struct diag diag = DIAG_INIT;
 
+	if (!has_same_forward(s))
+		supervisor_give_sockets(s, s->config);
 	if (!s->reload.rules_changed)
 		return;
 	if (rules_kernel_install(s->kernel, &s->set, &s->features, &diag) < 0)
@@ -317,7 +330,7 @@ is_wanted(struct supervisor *s)
 	    table_peek(s->generation.image, &old) < 0)
 		return true;		/* the worker will say what is wrong */
 	if (r->wish == RELOAD_TABLES && s->generation.number > 0 &&
-	    new.checksum == old.checksum) {
+	    new.checksum == old.checksum && has_same_forward(s)) {
 		r->unchanged = true;
 		finish(s, NULL);
 		return false;

@@ -19,6 +19,7 @@
 #include "nfq/sockets/open.h"
 #include "nfq/supervisor/parts.h"
 #include "policy/log.h"
+#include "resolver/dns/message.h"
 
 #define ANSWER_MS	5000	/* the service manager may have to start it */
 
@@ -36,6 +37,26 @@ tell_helper_error(const struct supervisor *s, int error)
 	return EXIT_ERROR;
 }
 
+/*
+ * For answers whose packets the kernel dropped while they waited.  Without
+ * CAP_NET_RAW there are none: such a client has to ask again.
+ */
+static void
+open_raw(struct supervisor *s)
+{
+	static const int families[FORWARD_RAWS] = { AF_INET, AF_INET6 };
+
+	for (size_t i = 0; i < FORWARD_RAWS &&
+	    config_forwards(s->config); i++) {
+		s->raw[i] = rescue_open(families[i],
+		    s->config->capture.mark_answered);
+		if (s->raw[i] < 0 && i == 0)
+			log_info("forwarding: no raw socket: %s: a question "
+			    "that waits is lost when another program removes a "
+			    "base chain", strerror(-s->raw[i]));
+	}
+}
+
 /* Gets one UDP socket for each family, for canaries. */
 int
 supervisor_start_sockets(struct supervisor *s)
@@ -43,6 +64,7 @@ supervisor_start_sockets(struct supervisor *s)
 	static const int families[CANARY_SOCKETS] = { AF_INET, AF_INET6 };
 	int channel, fd = 0;
 
+	open_raw(s);
 	if (s->sockets == NULL)
 		return EXIT_OK;
 	s->canary_sockets.given = true;
@@ -70,27 +92,66 @@ supervisor_stop_sockets(struct supervisor *s)
 			(void)close(s->canary_sockets.fds[i]);
 		s->canary_sockets.fds[i] = -1;
 	}
+	for (size_t i = 0; i < FORWARD_RAWS; i++) {
+		if (s->raw[i] >= 0)
+			(void)close(s->raw[i]);
+		s->raw[i] = -1;
+	}
+}
+
+/* The upstreams on other ports than 53, as requests; their number. */
+static size_t
+make_upstreams(const struct forward_settings *forward,
+    struct sockets_request requests[static SOCKETS_UPSTREAMS])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < forward->upstreams; i++) {
+		const struct forward_upstream *u = &forward->upstream[i];
+		struct sockets_request *r = &requests[count];
+
+		if (u->port == DNS_PORT || count == SOCKETS_UPSTREAMS)
+			continue;
+		*r = (struct sockets_request){
+			.kind = SOCKETS_UPSTREAM,
+			.family = (int)u->family,
+			.port = (uint16_t)u->port,
+			.scope_id = u->scope,
+		};
+		memcpy(r->address, u->address, u->family == AF_INET ? 4 : 16);
+		count++;
+	}
+	return count;
 }
 
 void
-supervisor_give_sockets(struct supervisor *s)
+supervisor_give_sockets(struct supervisor *s, const struct config *config)
 {
 	const struct control_message order = {.kind = CONTROL_SOCKETS};
-	int channel;
+	struct sockets_request upstreams[SOCKETS_UPSTREAMS];
+	int channels[CONTROL_CHANNELS] = { -1, -1 };
+	size_t count = 0, upstream_count;
 
 	if (s->sockets == NULL)
 		return;			/* no worker of ours asks for it */
-	channel = sockets_connect_restricted(s->sockets);
-	if (channel < 0 && !s->sockets_gone)
+	upstream_count = make_upstreams(&config->forward, upstreams);
+	while (count < CONTROL_CHANNELS) {
+		channels[count] = sockets_connect_restricted(s->sockets,
+		    upstreams, upstream_count);
+		if (channels[count] < 0)
+			break;
+		count++;
+	}
+	if (count == 0 && !s->sockets_gone)
 		log_warning("socket helper at %s cannot be reached: %s: over "
-		    "TCP, only names of the mesh are answered",
-		    s->sockets, strerror(-channel));
-	s->sockets_gone = channel < 0;
+		    "TCP, only names of the mesh are answered, and nothing is "
+		    "forwarded", s->sockets, strerror(-channels[0]));
+	s->sockets_gone = count == 0;
 	/* If this fails, the worker is dying. */
-	(void)!control_send(
-	    s->worker.control, &order, &channel, channel >= 0 ? 1 : 0);
-	if (channel >= 0)
-		(void)close(channel);
+	(void)!control_send(s->worker.control, &order, channels,
+	    count == CONTROL_CHANNELS ? count : 0);
+	while (count > 0)
+		(void)close(channels[--count]);
 }
 
 static void

@@ -70,7 +70,7 @@ take_messages(struct supervisor *s)
 			monitor_worker_ready(s, monotime_now());
 			break;
 		case CONTROL_SOCKETS_WANTED:
-			supervisor_give_sockets(s);
+			supervisor_give_sockets(s, s->config);
 			break;
 		case CONTROL_GENERATION_OK:
 		case CONTROL_GENERATION_BAD:
@@ -219,6 +219,8 @@ supervisor_run(struct config *config, const char *sockets)
 		s->canary_sockets.fds[i] = -1;
 	for (size_t i = 0; i < STREAM_LISTENERS; i++)
 		s->listeners[i] = -1;
+	for (size_t i = 0; i < FORWARD_RAWS; i++)
+		s->raw[i] = -1;
 	s->reload.generation = (struct generation_files)GENERATION_FILES_INIT;
 	s->monitor.canary.canary.fd = -1;
 	s->cgroups.inotify = -1;

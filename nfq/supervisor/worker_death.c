@@ -23,7 +23,7 @@ worker_death_batches(const struct worker_process *k)
 {
 	uint64_t sum = 0;
 
-	for (unsigned int i = 0; i < k->config->queue.workers; i++)
+	for (unsigned int i = 0; i < config_queues(k->config); i++)
 		sum += atomic_load(&k->status->workers[i].batches);
 	return sum;
 }
@@ -146,7 +146,7 @@ worker_death_examine(struct worker_process *k, int wait_status,
 
 	text[0] = '\0';
 	for (unsigned int i = 0; may_blame(k, wait_status) &&
-	    i < k->config->queue.workers; i++) {
+	    i < config_queues(k->config); i++) {
 		if (!window_read(&k->window->queues[i], &packet) ||
 		    !is_suspicious(k, i, &packet))
 			continue;

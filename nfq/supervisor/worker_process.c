@@ -7,12 +7,14 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "nfq/forward/cache.h"
 #include "nfq/process/child.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/queue/queue.h"
@@ -40,6 +42,7 @@ options_of(const struct config *config)
 	    .gid = config->gid,
 	    .queue_number = config->queue.number,
 	    .queues = config->queue.workers,
+	    .forward = config_forwards(config),
 	    .tcp = capture->tcp,
 	    .mark_mask = capture->mark_mask,
 	    .mark_answered = capture->mark_answered,
@@ -55,6 +58,9 @@ handover_of(const struct worker_process *k, int control)
 	return (struct worker_handover){
 	    .options = options_of(k->config),
 	    .queues = k->queues,
+	    .raw = k->raw,
+	    .cache = k->cache,
+	    .cache_size = k->config->forward.cache.size,
 	    .listeners = k->listeners,
 	    .sockets = k->sockets,
 	    .generation = k->generation,
@@ -83,9 +89,10 @@ reap(struct worker_process *k)
 }
 
 static void
-recover_queues(const struct worker_process *k, bool accept)
+recover_queues(const struct worker_process *k, unsigned int first,
+    bool accept)
 {
-	for (unsigned int i = 0; i < k->config->queue.workers; i++) {
+	for (unsigned int i = first; i < config_queues(k->config); i++) {
 		const uint16_t number =
 		    (uint16_t)(k->config->queue.number + i);
 		const uint32_t last_id =
@@ -101,20 +108,35 @@ recover_queues(const struct worker_process *k, bool accept)
 int
 worker_process_open(struct worker_process *k)
 {
+	const uint32_t cached = k->config->forward.cache.size;
+	void *memory;
+
 	k->senders = senders_new();
 	if (k->senders == NULL)
 		return -ENOMEM;
-	return window_new(&k->window, k->config->queue.workers);
+	/* Kept here, so that the next worker finds what this one knew. */
+	if (config_forwards(k->config) && cached > 0) {
+		memory = mmap(NULL, cache_octets(cached), PROT_READ |
+		    PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		if (memory == MAP_FAILED)
+			return -errno;
+		k->cache = memory;
+	}
+	return window_new(&k->window, config_queues(k->config));
 }
 
 void
 worker_process_close(struct worker_process *k)
 {
 	if (k->window != NULL)
-		window_free(k->window, k->config->queue.workers);
+		window_free(k->window, config_queues(k->config));
 	k->window = NULL;
 	senders_free(k->senders);
 	k->senders = NULL;
+	if (k->cache != NULL)
+		(void)munmap(k->cache,
+		    cache_octets(k->config->forward.cache.size));
+	k->cache = NULL;
 }
 
 void
@@ -134,7 +156,7 @@ worker_process_start(struct worker_process *k, monotime_t now)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
-	window_clear(k->window, k->config->queue.workers);
+	window_clear(k->window, config_queues(k->config));
 	k->has_suspects = suspects_count(&k->suspects, monotime_to_ms(now)) > 0;
 	k->batches = worker_death_batches(k);
 	handover = handover_of(k, ends[1]);
@@ -158,7 +180,7 @@ worker_process_start(struct worker_process *k, monotime_t now)
 		error = -errno;
 		worker_process_kill(k);
 		(void)reap(k);
-		recover_queues(k, false);
+		recover_queues(k, 0, false);
 	}
 	return error;
 }
@@ -228,7 +250,7 @@ worker_process_replace(struct worker_process *k, monotime_t now)
 	worker_death_tell_unsaid(k, now);
 	worker_death_examine(k, status, now, &end, packet);
 	next = life_end(&k->life, &end, now);
-	recover_queues(k, next != LIFE_ANOTHER);
+	recover_queues(k, 0, next != LIFE_ANOTHER);
 	worker_death_tell(k, status, packet, next);
 	return next == LIFE_OVER ? WORKER_PROCESS_OVER : start_again(k, now);
 }
@@ -268,7 +290,7 @@ signs_of(const struct worker_process *k, unsigned int i)
 	};
 	uint32_t octets, drops;
 
-	if (!signs.has_work && i < k->config->queue.workers &&
+	if (!signs.has_work && i < config_queues(k->config) &&
 	    signs.batches == k->life.slots[i].batches)
 		signs.has_work = queue_backlog(k->queues[i], &octets,
 		    &drops) == 0 && octets > 0;
@@ -286,7 +308,7 @@ end_hanging(struct worker_process *k, unsigned int i, enum life_sign sign)
 	};
 	struct window_packet packet = { .id = 0 };
 
-	if (i < k->config->queue.workers) {
+	if (i < config_queues(k->config)) {
 		log_error("queue %u: the worker %s: killing it",
 		    k->config->queue.number + i, texts[sign]);
 		k->held.known = sign != LIFE_STOPPED &&
@@ -303,7 +325,7 @@ end_hanging(struct worker_process *k, unsigned int i, enum life_sign sign)
 enum worker_process_step
 worker_process_look(struct worker_process *k, monotime_t now)
 {
-	const unsigned int queues = k->config->queue.workers;
+	const unsigned int queues = config_queues(k->config);
 	const unsigned int slots = queues + (k->config->capture.tcp ? 1 : 0);
 	const bool looking = life_look(&k->life, now);
 
@@ -358,9 +380,12 @@ worker_process_stop(struct worker_process *k, int timeout_ms, bool successor)
 	    k->pidfd < 0 || !wait_death(k, timeout_ms))
 		worker_process_kill(k);
 	status = reap(k);
-	if (!successor &&
-	    (WIFSIGNALED(status) || WEXITSTATUS(status) != WORKER_DONE))
-		recover_queues(k, true);
+	if (successor)
+		return;
+	if (WIFSIGNALED(status) || WEXITSTATUS(status) != WORKER_DONE)
+		recover_queues(k, 0, true);
+	else
+		recover_queues(k, k->config->queue.workers, true);
 }
 
 int

@@ -29,6 +29,7 @@ struct worker_process {
 	const struct config *config;
 	const int *queues;
 	const int *listeners;		/* for TCP */
+	const int *raw;			/* as in worker_handover */
 	bool sockets;			/* as in worker_handover */
 	const struct generation_files *generation;
 	struct status_page *status;
@@ -38,6 +39,7 @@ struct worker_process {
 	int control;
 	struct batch_window *window;	/* of worker_process_open(), or NULL */
 	struct senders *senders;	/* likewise */
+	void *cache;			/* likewise; of forwarding, or NULL */
 	struct worker_life life;
 	struct suspects suspects;
 	uint64_t batches;		/* of all threads, when it started */

@@ -10,7 +10,7 @@
 #include "nfq/packet/intercept.h"
 #include "nfq/queue/queue.h"
 #include "nfq/thread/thread_queue.h"
-#include "nfq/worker/fault.h"
+#include "nfq/thread/fault.h"
 
 /* Packets that are looked at together: the CPU keeps some dozen loads apart. */
 #define AHEAD		16
@@ -26,6 +26,11 @@ struct queue_thread {
 	uint16_t queue_number;
 	uint32_t mark_stream;		/* 0: TCP is not captured */
 	bool relay_marks;		/* a relay can carry the client's mark */
+	bool forwards;			/* there is a forwarding thread, */
+	uint16_t forward_queue;		/* its queue, */
+	struct status_worker *forward_slot;	/* and its slot */
+	const struct forward_settings *forward;	/* of this batch, or NULL */
+	bool forward_full;
 	struct interception ahead[AHEAD];
 	uint8_t reply[INTERCEPT_REPLY_MAX];
 };
@@ -117,11 +122,14 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 		mark_stream(q, p, i);
 	else if (i->decision.verdict == VERDICT_DROP)
 		queue_drop(reader, p->id);
+	else if (i->decision.verdict == VERDICT_FORWARD)
+		queue_hand_over(reader, p->id, q->forward_queue);
 	else
 		queue_pass(reader, p->id);
 	count(q, p, i);
 	/* What is no DNS packet has no addresses to record. */
 	if (!i->canary && i->form == PACKET_OK &&
+	    i->decision.verdict != VERDICT_FORWARD &&
 	    answering_is_recorded(&q->thread, &i->decision))
 		record(q, p, i);
 }
@@ -142,6 +150,8 @@ set_origin(const struct queue_thread *q, struct interception *i,
 	i->asker.gid = p->gid;
 	i->asker.device = p->device;
 	i->asker.now = q->thread.now;
+	i->forward = q->forward;
+	i->forward_full = q->forward_full;
 }
 
 static void
@@ -187,12 +197,24 @@ answer_packets(struct queue_thread *q, unsigned int first,
 	}
 }
 
+/* How many questions wait is known well enough once a batch. */
+static void
+look_at_forwarding(struct queue_thread *q)
+{
+	q->forward = &q->thread.generation->settings.forward;
+	q->forward_full = atomic_load_explicit(
+	    &q->forward_slot->forward[FORWARD_HELD], memory_order_relaxed) >=
+	    q->forward->limits.held;
+}
+
 static void
 answer_batch(struct queue_thread *q, unsigned int packets)
 {
 	if (packets == 0)
 		return;
 	answering_begin(&q->thread, monotime_now());
+	if (q->forwards)
+		look_at_forwarding(q);
 	for (unsigned int n = 0; n < packets; n += AHEAD)
 		answer_packets(q, n, packets - n < AHEAD ? packets - n : AHEAD);
 	window_end_batch(q->window);
@@ -246,6 +268,9 @@ queue_thread_start(struct answering_threads *threads,
 	q->mark_mask = options->mark_mask;
 	q->mark_answered = options->mark_answered;
 	q->mark_stream = options->tcp ? options->mark_stream : 0;
+	q->forwards = options->forward;
+	q->forward_queue = (uint16_t)(options->queue_number + options->queues);
+	q->forward_slot = &threads->slots[options->queues];
 	/* SO_MARK takes a capability that nfdns-sockets does not have. */
 	q->relay_marks = !h->sockets;
 	q->queue_number = (uint16_t)(options->queue_number + number);

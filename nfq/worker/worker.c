@@ -16,8 +16,10 @@
 
 #include "nfq/process/child.h"
 #include "nfq/handover/generation_files.h"
-#include "nfq/worker/fault.h"
+#include "nfq/thread/fault.h"
 #include "nfq/worker/queue_thread.h"
+#include "nfq/forward/rescue.h"
+#include "nfq/forward/thread.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/process/sandbox.h"
 #include "nfq/stream/stream.h"
@@ -34,6 +36,7 @@ struct worker {
 	struct audit *audit;
 	struct answering_threads threads;
 	struct stream *stream;		/* one of them; NULL: TCP is not captured */
+	struct forward_thread *forward;	/* another; NULL: nothing is forwarded */
 	uint64_t audit_lost_before;	/* by workers before this one */
 };
 
@@ -41,13 +44,16 @@ struct worker {
 static int
 confine(const struct worker_handover *h)
 {
-	int keep[CONFIG_MAX_WORKERS + AUDIT_MAX_FILES + STREAM_LISTENERS + 3];
+	int keep[CONFIG_MAX_WORKERS + 1 + AUDIT_MAX_FILES + STREAM_LISTENERS +
+	    FORWARD_RAWS + 3];
 	const struct generation_files *g = h->generation;
 	size_t count = 0;
 	int error;
 
-	for (unsigned int i = 0; i < h->options.queues; i++)
+	for (unsigned int i = 0; i < handover_queues(h); i++)
 		keep[count++] = h->queues[i];
+	for (size_t i = 0; i < FORWARD_RAWS; i++)
+		keep[count++] = h->raw[i];
 	for (size_t i = 0; i < STREAM_LISTENERS; i++)
 		keep[count++] = h->listeners[i];
 	for (size_t i = 0; i < g->audit.count; i++)
@@ -69,12 +75,12 @@ confine(const struct worker_handover *h)
 static enum sandbox_tcp
 tcp_calls(const struct worker_handover *h)
 {
-	if (!h->options.tcp)
+	if (!h->options.tcp && !h->options.forward)
 		return SANDBOX_NO_TCP;
 	return h->sockets ? SANDBOX_TCP : SANDBOX_TCP_CONNECTS;
 }
 
-/* One thread for each queue, and one for TCP behind them. */
+/* One thread for each queue; behind them forwarding's and that of TCP. */
 static int
 start_threads(struct worker *w)
 {
@@ -86,8 +92,11 @@ start_threads(struct worker *w)
 	    h->status->workers);
 	for (unsigned int n = 0; n < queues && error == 0; n++)
 		error = queue_thread_start(&w->threads, h, n);
+	if (error == 0 && h->options.forward)
+		error = forward_start(&w->forward, &w->threads, h, queues);
 	if (error == 0 && h->options.tcp)
-		error = stream_start(&w->stream, &w->threads, h, queues);
+		error = stream_start(&w->stream, &w->threads, h,
+		    handover_queues(h));
 	return error;
 }
 
@@ -211,9 +220,12 @@ obey(struct worker *w, const struct control_message *order, int *fds)
 		take_audit_files(w, order, fds);
 		return true;
 	}
-	if (order->kind == CONTROL_SOCKETS && order->fd_count <= 1) {
-		stream_take_sockets(w->stream,
-		    order->fd_count == 1 ? fds[0] : -1);
+	if (order->kind == CONTROL_SOCKETS && (order->fd_count == 0 ||
+	    order->fd_count == CONTROL_CHANNELS)) {
+		const bool any = order->fd_count > 0;
+
+		stream_take_sockets(w->stream, any ? fds[0] : -1);
+		forward_take_sockets(w->forward, any ? fds[1] : -1);
 		return true;
 	}
 	for (uint32_t i = 0; i < order->fd_count; i++)
@@ -266,7 +278,7 @@ worker_run(const struct worker_handover *handover)
 	answering_threads_begin(&w.threads);
 	reply(&w, &ready);
 	tell_settings(w.generation);
-	if (w.stream != NULL && handover->sockets)
+	if ((w.stream != NULL || w.forward != NULL) && handover->sockets)
 		reply(&w, &wanted);
 	take_orders(&w);
 	answering_threads_stop(&w.threads);

@@ -11,6 +11,7 @@
 #include <libconfig.h>
 
 #include "policy/config/file.h"
+#include "policy/config/forward.h"
 #include "policy/config/option.h"
 #include "policy/config/resolv_conf.h"
 
@@ -44,8 +45,10 @@ config_parse(struct config **config, const char *path, const char *text,
 	load.config = calloc(1, sizeof(*load.config));
 	load.base = load.config;
 	copy = strndup(text, length);
-	if (load.config != NULL)
+	if (load.config != NULL) {
+		forward_settings_defaults(&load.config->forward);
 		load.path = load.config->path = config_file_absolute(path);
+	}
 	if (load.path == NULL || copy == NULL)
 		diag_add(diag, DIAG_ERROR, path, 0, "cannot be read: %s",
 		    strerror(errno));
@@ -53,6 +56,7 @@ config_parse(struct config **config, const char *path, const char *text,
 		load.config->answers.tcp = load.config->capture.tcp;
 		load.config->machine_search =
 		    complete_search(&load.config->mesh);
+		config_complete_forward(&load);
 	}
 	if (load.config == NULL || diag->errors != errors) {
 		free(copy);
@@ -146,6 +150,13 @@ config_check_reload(const struct config *running, const struct config *next,
 {
 	int error = 0;
 
+	if (config_forwards(running) != config_forwards(next)) {
+		diag_add(diag, DIAG_ERROR, next->path, 0,
+		    "forward has changed to %s, which needs a restart: put it "
+		    "back, or restart nfdnsd",
+		    config_forwards(next) ? "something" : "nothing");
+		error = -EINVAL;
+	}
 	for (size_t i = 0; i < config_option_count; i++) {
 		const struct config_option *option = &config_options[i];
 

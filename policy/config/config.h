@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "policy/config/forward_settings.h"
 #include "policy/log.h"
 #include "resolver/text/diag.h"
 #include "resolver/answer/settings.h"
@@ -114,12 +115,28 @@ struct config {
 	struct config_stream stream;
 	struct mesh mesh;
 	struct answer_settings answers;	/* of "mesh" too, and capture.tcp */
+	struct forward_settings forward;
 	struct config_audit *audits;	size_t audit_count;
 	enum log_level log_level;
 	size_t warnings;		/* that reading it brought */
 	char *text;			/* what was read */
 	bool machine_search;		/* the search list is resolv.conf's */
+	bool machine_upstreams;		/* and so are upstreams */
 };
+
+/* Whether there is anything for a forwarding thread, with a queue of its own. */
+static inline bool
+config_forwards(const struct config *config)
+{
+	return config->forward.domains > 0 || config->forward.chase != 0;
+}
+
+/* All queues, with consecutive numbers: the workers', then forwarding's. */
+static inline unsigned int
+config_queues(const struct config *config)
+{
+	return config->queue.workers + (config_forwards(config) ? 1 : 0);
+}
 
 /*
  * Reads and checks the file at path: every error at once into diag, each with

@@ -10,6 +10,7 @@
 
 #include "policy/audit/audit.h"
 #include "policy/config/capture.h"
+#include "policy/config/forward.h"
 #include "policy/config/mesh.h"
 #include "policy/config/row.h"
 #include "policy/config/value.h"
@@ -21,6 +22,12 @@ static const char *const pass_nxdomain[] = { "pass", "nxdomain", NULL };
 static const char *const pass_servfail[] = { "pass", "servfail", NULL };
 static const char *const auto_allocate_modes[] = { "none", "ipv4", "ipv6",
 	"both", NULL };
+static const char *const forward_selects[] = { "fastest", "ordered", "random",
+	"round-robin", "all", NULL };
+static const char *const forward_fallbacks[] = { "none", "default", "pass",
+	NULL };
+static const char *const forward_fulls[] = { "refused", "servfail", "pass",
+	NULL };
 static const char *const pods_modes[] = { "disabled", "insecure", "verified",
 	NULL };
 
@@ -365,6 +372,77 @@ const struct config_option config_options[] = {
 	  "What happens to questions for names in the domain that no table "
 	  "defines.",
 	  STRING, CHOICE(pass_nxdomain), IN(mesh_zone, unknown),
+	  .reload = true },
+
+	{ "forward.domains", "( )",
+	  "Domains whose questions nfdnsd asks of nameservers that are named "
+	  "here, instead of letting them pass; the longest domain counts, and "
+	  "names of the mesh come first.",
+	  .allowed = "at most 64 groups { name = ...; upstreams = ...; }",
+	  GROUPS, .read = config_read_forward_domains, IN(config, forward),
+	  .reload = true },
+	{ "forward.domains[].name", NULL,
+	  "The domain, with all names below it; \".\" is every name.",
+	  .allowed = "a domain name without a wildcard, or \".\"",
+	  STRING, .read = config_read_forward_name, .offset = 0, .size = 0,
+	  .required = true, .reload = true },
+	{ "forward.domains[].upstreams", NULL,
+	  "Its nameservers; \"resolv.conf\" stands for those of "
+	  "/etc/resolv.conf that are outside this machine.",
+	  .allowed = "at most 15 of \"ADDRESS\", \"ADDRESS@PORT\", "
+	  "\"tcp://ADDRESS\", \"udp://ADDRESS\" and \"resolv.conf\"",
+	  STRINGS, .read = config_read_upstreams, .offset = 0, .size = 0,
+	  .required = true, .reload = true },
+	{ "forward.domains[].select", "\"fastest\"",
+	  "Which nameserver is asked first; \"all\": all at once.",
+	  STRING, CHOICE(forward_selects), IN(forward_domain, select),
+	  .reload = true },
+	{ "forward.domains[].fallback", "\"none\"",
+	  "Who is asked when none of them has an answer: nobody, so that the "
+	  "answer is SERVFAIL; the nameservers of the domain \".\"; or the "
+	  "nameserver that the question was sent to.",
+	  STRING, CHOICE(forward_fallbacks), IN(forward_domain, fallback),
+	  .reload = true },
+	{ "forward.domains[].full", "\"refused\"",
+	  "What happens to a question while too many wait for answers.",
+	  STRING, CHOICE(forward_fulls), IN(forward_domain, full),
+	  .reload = true },
+	{ "forward.domains[].cache", "true",
+	  "Whether its answers are kept.",
+	  BOOLEAN, IN(forward_domain, cache), .reload = true },
+	{ "forward.chase", "false",
+	  "Whether CNAMEs of the mesh that lead out of it are followed to their "
+	  "end over UDP too; without, clients are told to ask over TCP.",
+	  BOOLEAN, IN(config, forward.chase), .reload = true },
+
+	{ "forward.cache.size", "10000",
+	  "Answers that are kept; 0: none.",
+	  INTEGER, RANGE(0, 4000000), IN(config, forward.cache.size) },
+	{ "forward.cache.min_ttl", "0",
+	  "Seconds that an answer is kept at least.",
+	  INTEGER, RANGE(0, 86400), IN(config, forward.cache.min_ttl_s),
+	  .reload = true },
+	{ "forward.cache.max_ttl", "86400",
+	  "Seconds that an answer is kept at most.",
+	  INTEGER, RANGE(1, 604800), IN(config, forward.cache.max_ttl_s),
+	  .reload = true },
+	{ "forward.cache.negative", "true",
+	  "Whether answers without records are kept.",
+	  BOOLEAN, IN(config, forward.cache.negative), .reload = true },
+	{ "forward.cache.stale", "86400",
+	  "Seconds that an expired answer may still be given when no upstream "
+	  "answers; 0: never.",
+	  INTEGER, RANGE(0, 604800), IN(config, forward.cache.stale_s),
+	  .reload = true },
+	{ "forward.cache.stale_wait_ms", "1800",
+	  "Milliseconds that the upstreams have before an expired answer is "
+	  "given.",
+	  INTEGER, RANGE(0, 4000), IN(config, forward.cache.stale_wait_ms),
+	  .reload = true },
+	{ "forward.cache.prefetch", "10",
+	  "Last percent of an answer's life in which a question for it makes "
+	  "nfdnsd ask for it again; 0: off.",
+	  INTEGER, RANGE(0, 90), IN(config, forward.cache.prefetch),
 	  .reload = true },
 
 	{ "policy", "( )",

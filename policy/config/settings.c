@@ -41,8 +41,8 @@ static const struct row {
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-_Static_assert(sizeof(struct settings) == ROWS * sizeof(uint32_t),
-    "each setting has a row");
+_Static_assert(offsetof(struct settings, forward) == ROWS * sizeof(uint32_t),
+    "each setting has a row, but for those of forwarding");
 
 static uint32_t
 value_of(const struct settings *settings, const struct row *row)
@@ -73,6 +73,7 @@ settings_of(struct settings *settings, const struct config *config)
 			.unread_s = stream->unread_s,
 			.relay_s = stream->relay_s,
 		},
+		.forward = config->forward,
 	};
 }
 
@@ -109,29 +110,39 @@ check_file(int fd)
 	return NULL;
 }
 
-const char *
-settings_read(struct settings *settings, int fd)
+/* The file is sealed, so nothing of it changes while it is looked at. */
+static const char *
+check_values(const struct settings *settings)
 {
-	const char *why = check_file(fd);
-	struct settings copy;
-	void *file;
-
-	if (why != NULL)
-		return why;
-	/* mmap(2), because the worker's sandbox has it for the table. */
-	file = mmap(NULL, sizeof(copy), PROT_READ, MAP_SHARED, fd, 0);
-	if (file == MAP_FAILED)
-		return "the settings cannot be mapped";
-	memcpy(&copy, file, sizeof(copy));
-	(void)munmap(file, sizeof(copy));
 	for (size_t i = 0; i < ROWS; i++) {
-		uint32_t value = value_of(&copy, &rows[i]);
+		uint32_t value = value_of(settings, &rows[i]);
 
 		if (value < rows[i].min || value > rows[i].max)
 			return "a setting is out of its range";
 	}
-	*settings = copy;
-	return NULL;
+	/* Without either of them nobody looks at the rest. */
+	if (settings->forward.domains == 0 && settings->forward.chase == 0)
+		return NULL;
+	return forward_settings_check(&settings->forward);
+}
+
+const char *
+settings_read(struct settings *settings, int fd)
+{
+	const char *why = check_file(fd);
+	const struct settings *copy;
+
+	if (why != NULL)
+		return why;
+	/* mmap(2), because the worker's sandbox has it for the table. */
+	copy = mmap(NULL, sizeof(*copy), PROT_READ, MAP_SHARED, fd, 0);
+	if (copy == MAP_FAILED)
+		return "the settings cannot be mapped";
+	why = check_values(copy);
+	if (why == NULL)
+		*settings = *copy;
+	(void)munmap((void *)(uintptr_t)copy, sizeof(*copy));
+	return why;
 }
 
 const char *

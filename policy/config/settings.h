@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "policy/config/config.h"
+#include "policy/config/forward_settings.h"
 #include "resolver/answer/settings.h"
 
 /* Limits of TCP; the options "stream.*" of the same names.  _s: seconds. */
@@ -32,6 +33,7 @@ struct settings {
 	uint32_t log_level;		/* enum log_level */
 	struct answer_settings answers;
 	struct stream_settings stream;
+	struct forward_settings forward;
 };
 
 /* The settings of a configuration. */

@@ -27,8 +27,8 @@ struct item {
 	const char *text;
 };
 
-#define MAX_ITEMS ((size_t)REASONS + (size_t)STREAM_COUNTERS + 48 + \
-	LOAD_REPORT_SOURCES)
+#define MAX_ITEMS ((size_t)REASONS + (size_t)STREAM_COUNTERS + \
+	(size_t)FORWARD_COUNTERS + 49 + LOAD_REPORT_SOURCES)
 
 /* Everything that is printed; owns the texts of the items. */
 struct view {
@@ -210,6 +210,34 @@ add_stream(struct view *v, const struct status_supervisor *s)
 }
 
 static void
+add_forward(struct view *v)
+{
+	static const char *const keys[FORWARD_COUNTERS] = {
+		[FORWARD_HELD] = "held",
+		[FORWARD_ANSWERED] = "answered",
+		[FORWARD_HITS] = "hits",
+		[FORWARD_STALE] = "stale",
+		[FORWARD_PREFETCHED] = "prefetched",
+		[FORWARD_FAILED] = "failed",
+		[FORWARD_REFUSED] = "refused",
+		[FORWARD_PASSED] = "passed",
+		[FORWARD_JOINED] = "joined",
+		[FORWARD_ATTEMPTS] = "attempts",
+		[FORWARD_MISMATCHED] = "mismatched",
+		[FORWARD_MALFORMED] = "malformed",
+		[FORWARD_TRUNCATED] = "truncated",
+		[FORWARD_LATE] = "late",
+		[FORWARD_LOOPS] = "loops",
+		[FORWARD_GONE] = "gone",
+		[FORWARD_RESCUED] = "rescued",
+	};
+
+	add_number(v, "forward", "questions", v->counters.forwarded);
+	for (size_t i = 0; i < FORWARD_COUNTERS; i++)
+		add_number(v, "forward", keys[i], v->counters.forward[i]);
+}
+
+static void
 add_deaths(struct view *v, const struct status_supervisor *s)
 {
 	static const char *const keys[STATUS_DEATHS] = {
@@ -241,6 +269,7 @@ collect(struct view *v, const struct status_page *page,
 	add_sources(v, load, now);
 	add_counters(v);
 	add_stream(v, s);
+	add_forward(v);
 	add_text(v, "queue", "mode", text_of(mode_texts, LENGTH(mode_texts),
 	    atomic_load(&s->queue_mode)));
 	add_number(v, "queue", "packets", atomic_load(&s->rule_packets));
@@ -355,7 +384,8 @@ worth_a_line(const struct item *item)
 	if (item->kind == ITEM_TEXT)
 		return item->text[0] != '\0';
 	return item->number != 0 || (strcmp(item->section, "reasons") != 0 &&
-	    strcmp(item->section, "stream") != 0);
+	    strcmp(item->section, "stream") != 0 &&
+	    strcmp(item->section, "forward") != 0);
 }
 
 static int

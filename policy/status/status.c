@@ -367,6 +367,9 @@ add_slot(struct status_counters *sum, const struct status_worker *w,
 	sum->streams += LOAD(streams);
 	for (size_t i = 0; i < STREAM_COUNTERS; i++)
 		sum->stream[i] += LOAD(stream[i]);
+	for (size_t i = 0; i < FORWARD_COUNTERS; i++)
+		sum->forward[i] += LOAD(forward[i]);
+	sum->forwarded += LOAD(verdicts[VERDICT_FORWARD]);
 	sum->malformed += LOAD(malformed);
 	sum->answered += LOAD(verdicts[VERDICT_ANSWER]) +
 	    LOAD(verdicts[VERDICT_NODATA]) + LOAD(verdicts[VERDICT_NXDOMAIN]);

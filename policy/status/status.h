@@ -28,7 +28,7 @@
 #define STATUS_MAGIC	0x6e66646e73737431ULL	/* "nfdnsst1" */
 #define STATUS_FILE	"status"		/* in run_dir */
 #define STATUS_TEXT	256
-#define STATUS_MAX_SLOTS (CONFIG_MAX_WORKERS + 1)	/* one for TCP */
+#define STATUS_MAX_SLOTS (CONFIG_MAX_WORKERS + 2)	/* forwarding, TCP */
 
 /* The daemon's state; "ready" is STATUS_READY or STATUS_DEGRADED. */
 enum status_state { STATUS_STARTING, STATUS_READY, STATUS_DEGRADED, STATUS_STOPPING };
@@ -101,6 +101,28 @@ enum status_stream {
 	STREAM_COUNTERS
 };
 
+/* What the forwarding thread counts. */
+enum status_forward {
+	FORWARD_HELD,		/* questions that wait now */
+	FORWARD_ANSWERED,	/* by an upstream */
+	FORWARD_HITS,		/* from the cache */
+	FORWARD_STALE,		/* by expired answers */
+	FORWARD_PREFETCHED,	/* before they expired */
+	FORWARD_FAILED,		/* SERVFAIL: no upstream answered */
+	FORWARD_REFUSED,	/* above a limit */
+	FORWARD_PASSED,		/* to the nameservers they were sent to */
+	FORWARD_JOINED,		/* asked together with an equal question */
+	FORWARD_ATTEMPTS,	/* messages to upstreams */
+	FORWARD_MISMATCHED,	/* replies to other questions */
+	FORWARD_MALFORMED,	/* replies */
+	FORWARD_TRUNCATED,	/* replies that were asked for again over TCP */
+	FORWARD_LATE,		/* replies for which nobody waited any more */
+	FORWARD_LOOPS,		/* probes of ours that came back */
+	FORWARD_GONE,		/* packets that the kernel dropped while they waited */
+	FORWARD_RESCUED,	/* of these, answered all the same */
+	FORWARD_COUNTERS
+};
+
 /*
  * Written by one thread of the worker only, and aligned to cache lines, so that
  * no two threads write to the same line.  The worker's main thread writes the
@@ -112,6 +134,7 @@ struct status_worker {
 	_Atomic uint64_t received;
 	_Atomic uint64_t streams;	/* TCP connections sent to lo */
 	_Atomic uint64_t stream[STREAM_COUNTERS];	/* of the TCP thread's slot */
+	_Atomic uint64_t forward[FORWARD_COUNTERS];	/* of the forwarding thread's slot */
 	_Atomic uint64_t malformed;
 	_Atomic uint64_t canaries;
 	_Atomic uint64_t id_gaps;	/* missing packet ids: the kernel dropped them */
@@ -173,6 +196,8 @@ void status_set_state(struct status_page *page, enum status_state state,
 struct status_counters {
 	uint64_t streams;	/* first packets of TCP connections */
 	uint64_t stream[STREAM_COUNTERS];
+	uint64_t forward[FORWARD_COUNTERS];
+	uint64_t forwarded;	/* questions handed to the forwarding thread */
 	uint64_t received, answered, passed, refused, dropped, malformed;
 	uint64_t unseen;	/* counted by the rules, never read: not queued */
 	uint64_t queue_dropped;	/* by the kernel: the larger of its two counts */

@@ -44,7 +44,7 @@ ROOMS = {
 
     "nfq/queue": "resolver/clock",
     "nfq/packet": "resolver/clock resolver/checksum resolver/version resolver/dns resolver/image resolver/answer"
-                  " policy/decide",
+                  " policy/decide policy/config",
     "nfq/process": "resolver/clock resolver/fds resolver/dns resolver/text resolver/image resolver/sources"
                    " resolver/compile policy/config policy/audit policy/status policy/log",
     "nfq/handover": "resolver/clock resolver/fds nfq/queue nfq/process policy/config policy/audit policy/status",
@@ -56,7 +56,7 @@ ROOMS = {
                   " nfq/handover nfq/sockets nfq/thread",
     "nfq/forward": "resolver/clock resolver/fds resolver/dns resolver/image resolver/answer policy/decide"
                    " policy/audit policy/status policy/config policy/log nfq/packet nfq/queue nfq/process"
-                   " nfq/sockets nfq/thread",
+                   " nfq/handover nfq/sockets nfq/thread",
     # Nothing of the sources, and of the configuration only its values.
     "nfq/worker": "resolver/clock resolver/image policy/audit policy/status policy/config policy/log"
                   " policy/decide nfq/queue nfq/packet nfq/process nfq/handover"

@@ -306,7 +306,7 @@ static const struct {
 	{ "log.level", "log = { level = 7; };", "found 7" },
 	/* Not about one option. */
 	{ "", "run = 1;", "2: run: unknown option; known here: run_dir, user, "
-	  "feed_user, state_dir, feed_run_dir, capture, queue, stream, mesh, policy, audit, log" },
+	  "feed_user, state_dir, feed_run_dir, capture, queue, stream, mesh, forward, policy, audit, log" },
 	{ "", "queue = { nmber = 1; };", "queue.nmber: unknown option, did you "
 	  "mean \"number\"? known here: number, workers, maxlen, prefilter, "
 	  "absent, overload" },
@@ -327,6 +327,66 @@ static const struct {
 	{ "", "\n\"", "3: a string begins here that has no end" },
 	{ "", "run_dir = \"/a\\\";\n\n", "2: a string begins here" },
 	{ "", "log = { };\n/* more\n* / run_dir = 3;", "3: a comment begins" },
+#define DOMAIN(text) "forward = { domains = ( { " text " } ); };"
+	{ "forward.domains", "forward = { domains = [ ]; chase = 2; };",
+	  "chase: found 2" },
+	{ "forward.domains", DOMAIN("name = \"a\"; upstreams = [ \"192.0.2.1\" "
+	  "]; }, { name = \"A\"; upstreams = [ \"192.0.2.1\" ];"),
+	  "domains[1]: this domain is in the list already" },
+	{ "forward.domains[].name", DOMAIN("upstreams = [ \"192.0.2.1\" ];"),
+	  "domains[0]: \"name\" is missing" },
+	{ "forward.domains[].name", DOMAIN("name = \"*.a\";"),
+	  "found \"*.a\", expected a domain name without a wildcard" },
+	{ "forward.domains[].upstreams", DOMAIN("name = \"a\";"),
+	  "\"upstreams\" is missing" },
+	{ "forward.domains[].upstreams", DOMAIN("name = \"a\"; upstreams = [ ];"),
+	  "\"upstreams\" is empty" },
+	{ "forward.domains[].upstreams",
+	  DOMAIN("name = \"a\"; upstreams = [ \"dns.example\" ];"),
+	  "found \"dns.example\", expected at most 15 of \"ADDRESS\"" },
+	{ "forward.domains[].upstreams",
+	  DOMAIN("name = \"a\"; upstreams = [ \"192.0.2.1@0\" ];"),
+	  "found \"192.0.2.1@0\"" },
+	{ "forward.domains[].upstreams",
+	  DOMAIN("name = \"a\"; upstreams = [ \"192.0.2.1@65536\" ];"),
+	  "found \"192.0.2.1@65536\"" },
+	{ "forward.domains[].upstreams",
+	  DOMAIN("name = \"a\"; upstreams = [ \"127.0.0.53\" ];"),
+	  "upstreams[0]: what 127.0.0.53 asks would come back here" },
+	{ "forward.domains[].upstreams",
+	  DOMAIN("name = \"a\"; upstreams = [ \"tcp://::1\" ];"),
+	  "would come back here" },
+	{ "forward.domains[].select",
+	  DOMAIN("name = \"a\"; upstreams = [ \"192.0.2.1\" ]; "
+	  "select = \"first\";"), "found \"first\"" },
+	{ "forward.domains[].fallback",
+	  DOMAIN("name = \"a\"; upstreams = [ \"192.0.2.1\" ]; "
+	  "fallback = \"x\";"), "found \"x\"" },
+	{ "forward.domains[].fallback", DOMAIN("name = \"a\"; fallback = "
+	  "\"default\"; upstreams = [ \"192.0.2.1\" ];"),
+	  "domains[0].fallback: \"default\" needs a domain \".\"" },
+	{ "forward.domains[].full",
+	  DOMAIN("name = \"a\"; upstreams = [ \"192.0.2.1\" ]; "
+	  "full = \"drop\";"), "found \"drop\"" },
+	{ "forward.domains[].cache", DOMAIN("name = \"a\"; cache = 1; "
+	  "upstreams = [ \"192.0.2.1\" ];"), "cache: found 1" },
+	{ "forward.cache.size", "forward = { cache = { size = -1; }; };",
+	  "size: found -1" },
+	{ "forward.cache.min_ttl", "forward = { cache = { min_ttl = -1; }; };",
+	  "min_ttl: found -1" },
+	{ "forward.cache.max_ttl", "forward = { cache = { max_ttl = 0; }; };",
+	  "max_ttl: found 0" },
+	{ "forward.cache.negative",
+	  "forward = { cache = { negative = 0; }; };", "negative: found 0" },
+	{ "forward.cache.stale", "forward = { cache = { stale = true; }; };",
+	  "stale: found true" },
+	{ "forward.cache.stale_wait_ms",
+	  "forward = { cache = { stale_wait_ms = 4001; }; };", "found 4001" },
+	{ "forward.cache.prefetch",
+	  "forward = { cache = { prefetch = 91; }; };", "found 91" },
+	{ "forward.chase", "forward = { chase = \"yes\"; };", "found \"yes\"" },
+	{ "forward.chase", "queue = { number = 65535; }; "
+	  "forward = { chase = true; };", "forwarding needs one more queue" },
 	{ "", "((((((((((", "2: syntax error" },
 	{ "", "a = \377\376;", "2: syntax error" },
 	/* Where to look, and not where the parser gave up. */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Questions whose packets wait in the queue for answers: a copy of each packet,
+ * for the headers of the answer, and of the chain of CNAMEs that is followed.
+ */
+#ifndef NFDNS_NFQ_FORWARD_HELD_H
+#define NFDNS_NFQ_FORWARD_HELD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+
+#include "nfq/forward/engine.h"
+#include "nfq/packet/packet.h"
+#include "policy/decide.h"
+#include "resolver/answer/chase.h"
+
+#define HELD_PACKET_MAX	2048
+#define HELD_CHAIN_MAX	2048
+
+struct held {
+	struct engine_client client;	/* first: a client is its held question */
+	uint32_t id;			/* of the packet */
+	uint32_t mark;
+	uint32_t device;
+	uid_t uid;
+	gid_t gid;
+	uint64_t received_ns;
+	struct decision decision;
+	struct packet packet;		/* of octets[] */
+	struct chase chase;		/* of chain[], if it is followed */
+	SLIST_ENTRY(held) entry;	/* of the free ones */
+	uint8_t octets[HELD_PACKET_MAX];
+	uint8_t chain[HELD_CHAIN_MAX];
+};
+
+SLIST_HEAD(held_list, held);
+
+struct held_table {
+	struct held *all;
+	struct held_list free;
+	uint32_t count;			/* in use */
+};
+
+/* For so many questions; memory is touched as they come.  0 or -ENOMEM. */
+int held_open(struct held_table *table, uint32_t max)
+    __attribute__((warn_unused_result));
+void held_close(struct held_table *table);
+
+/*
+ * Takes a free place and copies a packet that packet_parse() has accepted; NULL:
+ * there is none, or the packet is longer than HELD_PACKET_MAX.
+ */
+struct held *held_take(struct held_table *table, const uint8_t *octets,
+    size_t length);
+void held_give(struct held_table *table, struct held *held);
+
+static inline struct held *
+held_of(struct engine_client *client)
+{
+	return (struct held *)client;
+}
+
+#endif

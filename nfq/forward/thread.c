@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One round of the loop: replies of upstreams, what is due, new packets, then
+ * the verdicts of all.  A verdict for a packet that the kernel has dropped
+ * brings ENOENT, behind the packets that wait in the socket, so the last answers
+ * are kept for a while (rescue.h).
+ */
+#include "nfq/forward/thread.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "nfq/forward/thread_state.h"
+#include "nfq/handover/control.h"
+#include "nfq/process/child.h"
+#include "nfq/process/exit_code.h"
+#include "nfq/queue/queue.h"
+#include "nfq/thread/fault.h"
+#include "policy/log.h"
+
+#define EVENTS		64	/* of one round */
+#define RECEIVES	8	/* from the queue in one round, at most */
+#define REPLIES		16	/* from one socket in one round, at most */
+
+/* Time goes on in a suspended machine, so that what is kept grows old. */
+static monotime_t
+boottime_now(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &t);
+	return (monotime_t){ (int64_t)t.tv_sec * 1000000000 + t.tv_nsec };
+}
+
+static const struct forward_settings *
+forward_settings_of(const struct forward_thread *f)
+{
+	return &f->thread.generation->settings.forward;
+}
+
+/* New packets */
+
+/* The end of the chain is asked of the nameserver that the client asks. */
+static struct forward_upstream
+nameserver_of(const struct packet *packet, const struct queue_packet *p)
+{
+	struct forward_upstream to = {
+		.family = packet->family,
+		.port = packet->destination_port,
+		.transport = FORWARD_AUTO,
+	};
+
+	memcpy(to.address, packet->destination,
+	    packet->family == AF_INET ? 4 : 16);
+	if (packet->family == AF_INET6 && packet->destination[0] == 0xfe &&
+	    (packet->destination[1] & 0xc0) == 0x80)
+		to.scope = p->device;
+	return to;
+}
+
+static bool
+set_chase(struct forward_thread *f, struct held *h)
+{
+	const struct answer_source source =
+	    generation_source(f->thread.generation);
+	struct interception *i = &f->interception;
+
+	if (!intercept_chain(i, &source, h->chain, sizeof(h->chain)))
+		return false;
+	h->chase = (struct chase){
+		.chain = h->chain,
+		.length = i->answer_length,
+		.target = i->summary.target,
+		.edns = i->question.edns.present,
+	};
+	h->client.chase = &h->chase;
+	return true;
+}
+
+/* False: the packet cannot be held. */
+static bool
+hold(struct forward_thread *f, const struct queue_packet *p)
+{
+	struct interception *i = &f->interception;
+	struct held *h = held_take(&f->held, p->octets, p->length);
+
+	if (h == NULL)
+		return false;
+	h->id = p->id;
+	h->mark = p->mark;
+	h->device = p->device;
+	h->uid = p->uid;
+	h->gid = p->gid;
+	h->received_ns = f->thread.received_ns;
+	h->decision = i->decision;
+	h->client = (struct engine_client){
+		.message = h->packet.payload,
+		.length = h->packet.payload_length,
+		.uid = p->uid,
+		.nameserver = nameserver_of(&h->packet, p),
+	};
+	if (i->decision.reason == REASON_CHASE && !set_chase(f, h)) {
+		held_give(&f->held, h);
+		return false;
+	}
+	f->asking = (struct asking){ true, p->id, p->uid };
+	engine_ask(f->engine, f->boot, &h->client);
+	f->asking.known = false;
+	return true;
+}
+
+static bool
+is_suspect(const struct forward_thread *f, uid_t uid)
+{
+	return f->suspects != NULL && suspects_has(f->suspects, uid,
+	    monotime_to_ms(f->thread.now));
+}
+
+/*
+ * The queue's thread has decided this before, perhaps by settings that have
+ * changed since: what is none of ours any more is answered, or passes.
+ */
+static void
+take_packet(struct forward_thread *f, const struct queue_packet *p)
+{
+	const struct answer_source source =
+	    generation_source(f->thread.generation);
+	struct interception *i = &f->interception;
+
+	i->asker = (struct asker){ .now = f->thread.now, .uid = p->uid,
+		.gid = p->gid, .device = p->device };
+	i->forward = forward_settings_of(f);
+	i->forward_full = false;
+	if (is_suspect(f, p->uid))
+		intercept_unread(i);
+	else
+		intercept_parse(i, p->octets, p->length, p->whole_length);
+	intercept_answer(i, &source, f->thread.rotation++, f->reply);
+	if (i->decision.verdict == VERDICT_FORWARD && hold(f, p))
+		return;
+	if (i->reply_length > 0)
+		queue_reply(f->queue.reader, p->id,
+		    (p->mark & ~f->mark_mask) | f->mark_answered, f->reply,
+		    i->reply_length);
+	else
+		queue_release_one(f->queue.reader, p->id);
+}
+
+static void
+take_packets(struct forward_thread *f)
+{
+	struct queue_packet *packets = f->window->packets;
+	int n = 0;
+
+	for (unsigned int i = 0; i < RECEIVES && n >= 0; i++) {
+		n = thread_queue_receive_now(&f->queue, packets);
+		for (int p = 0; p < n; p++) {
+			window_begin_packet(f->window, (unsigned int)p);
+			take_packet(f, &packets[p]);
+		}
+		window_end_batch(f->window);
+		thread_queue_send(&f->queue);
+	}
+	forward_rescue(f);
+}
+
+/* Replies */
+
+/* Should a reply end the worker, the packet that asked for it passes. */
+static void
+begin_reply(struct forward_thread *f, const struct asking *cause)
+{
+	if (!cause->known)
+		return;
+	f->window->packets[0] = (struct queue_packet){ .id = cause->id,
+		.uid = cause->uid };
+	window_begin_packet(f->window, 0);
+}
+
+static void
+take_replies(struct forward_thread *f, struct upstream_socket *socket)
+{
+	const uint8_t *octets;
+	ssize_t n = 0;
+
+	f->asking = socket->cause;
+	begin_reply(f, &socket->cause);
+	for (unsigned int i = 0; i < REPLIES && n >= 0; i++) {
+		const uint32_t attempt = socket->attempt;
+
+		n = upstream_sockets_receive(&f->sockets, socket, &octets);
+		if (n >= 0)
+			engine_reply(f->engine, f->boot, attempt, octets,
+			    (size_t)n);
+		else if (n != -EAGAIN && n != -EINTR)
+			engine_error(f->engine, f->boot, attempt, (int)-n);
+	}
+	window_end_batch(f->window);
+	f->asking.known = false;
+}
+
+/* Sockets that nfdns-sockets has opened; what it refuses has failed. */
+static void
+take_sockets(struct forward_thread *f)
+{
+	uint32_t attempt;
+	int error;
+
+	while (upstream_sockets_refused(&f->sockets, &attempt, &error))
+		engine_error(f->engine, f->boot, attempt, -error);
+}
+
+static void
+take_channel(struct forward_thread *f)
+{
+	const int fresh = atomic_exchange(&f->fresh, -1);
+	uint64_t count;
+
+	if (fresh < 0)
+		return;
+	(void)!read(f->wake, &count, sizeof(count));
+	upstream_sockets_use(&f->sockets, fresh);
+}
+
+static void
+want_channel(struct forward_thread *f)
+{
+	const struct control_message order = { .kind = CONTROL_SOCKETS_WANTED };
+
+	/* A supervisor that is gone shows elsewhere. */
+	if (upstream_sockets_wants(&f->sockets, f->thread.now))
+		(void)!control_send(f->control, &order, NULL, 0);
+}
+
+void
+forward_take_sockets(struct forward_thread *f, int channel)
+{
+	const uint64_t one = 1;
+	int before;
+
+	if (f == NULL || channel < 0) {
+		if (channel >= 0)
+			(void)close(channel);
+		return;
+	}
+	before = atomic_exchange(&f->fresh, channel);
+	if (before >= 0)
+		(void)close(before);
+	(void)!write(f->wake, &one, sizeof(one));
+}
+
+static void
+show_counters(struct forward_thread *f)
+{
+	const struct engine_stats *s = engine_stats(f->engine);
+	const uint64_t values[FORWARD_COUNTERS] = {
+		[FORWARD_ANSWERED] = s->answered,
+		[FORWARD_HITS] = s->hits,
+		[FORWARD_STALE] = s->stale,
+		[FORWARD_PREFETCHED] = s->prefetched,
+		[FORWARD_FAILED] = s->failed,
+		[FORWARD_REFUSED] = s->refused,
+		[FORWARD_PASSED] = s->passed,
+		[FORWARD_JOINED] = s->joined,
+		[FORWARD_ATTEMPTS] = s->attempts,
+		[FORWARD_MISMATCHED] = s->mismatched,
+		[FORWARD_MALFORMED] = s->malformed,
+		[FORWARD_TRUNCATED] = s->truncated,
+		[FORWARD_LATE] = s->late,
+		[FORWARD_LOOPS] = s->loops,
+		[FORWARD_GONE] = f->gone,
+		[FORWARD_RESCUED] = f->rescued,
+	};
+
+	for (size_t i = 0; i < FORWARD_COUNTERS; i++)
+		atomic_store_explicit(&f->thread.slot->forward[i],
+		    i == FORWARD_HELD ? f->held.count :
+		    f->before[i] + values[i], memory_order_relaxed);
+}
+
+/* A reload has changed the settings. */
+static void
+take_settings(struct forward_thread *f)
+{
+	if (f->generation == f->thread.generation->number)
+		return;
+	engine_reload(f->engine, f->boot, forward_settings_of(f), f->cache);
+	f->generation = f->thread.generation->number;
+}
+
+static void
+do_round(struct forward_thread *f, const struct epoll_event *events, int count)
+{
+	monotime_t due;
+
+	answering_begin(&f->thread, monotime_now());
+	f->boot = boottime_now();
+	take_settings(f);
+	take_channel(f);
+	for (int i = 0; i < count; i++) {
+		if (events[i].data.ptr == &f->sockets)
+			take_sockets(f);
+		else if (events[i].data.ptr != NULL &&
+		    events[i].data.ptr != &f->wake)
+			take_replies(f, events[i].data.ptr);
+	}
+	due = engine_next(f->engine);
+	if (monotime_is_set(due) && monotime_is_past(f->boot, due))
+		engine_tick(f->engine, f->boot);
+	take_packets(f);
+	want_channel(f);
+	upstream_sockets_end_round(&f->sockets);
+	show_counters(f);
+	answering_end(&f->thread);
+}
+
+static int
+timeout_of(const struct forward_thread *f)
+{
+	const monotime_t next = engine_next(f->engine);
+
+	return monotime_is_set(next) ?
+	    monotime_poll_timeout(boottime_now(), next) : -1;
+}
+
+static void
+forward_run(struct answering_thread *thread)
+{
+	struct forward_thread *f = (struct forward_thread *)thread;
+	struct epoll_event events[EVENTS];
+
+	fault_name_thread(1 + thread->number);
+	while (!answering_is_stopping(thread)) {
+		int n = epoll_wait(f->epoll, events, EVENTS, timeout_of(f));
+
+		if (n < 0 && errno != EINTR) {
+			log_error("forwarding: cannot wait for replies: %s",
+			    strerror(errno));
+			_exit(WORKER_FAILED);
+		}
+		do_round(f, events, n > 0 ? n : 0);
+	}
+}
+
+/* The supervisor gives what is held a verdict, or leaves it to a successor. */
+static void
+forward_free(struct answering_thread *thread)
+{
+	struct forward_thread *f = (struct forward_thread *)thread;
+
+	f->ending = true;
+	engine_free(f->engine);
+	cache_close(f->cache);
+	upstream_sockets_close(&f->sockets);
+	held_close(&f->held);
+	thread_queue_close(&f->queue);
+	if (f->fresh >= 0)
+		(void)close(f->fresh);
+	if (f->wake >= 0)
+		(void)close(f->wake);
+	if (f->epoll >= 0)
+		(void)close(f->epoll);
+	free(f);
+}
+
+static const struct answering_kind forward_kind = {
+	.run = forward_run,
+	.free = forward_free,
+};
+
+/* What a worker before this one has kept is found again. */
+static struct cache *
+open_cache(struct forward_thread *f, const struct worker_handover *h)
+{
+	uint8_t secret[CACHE_SECRET];
+
+	forward_random(f, secret, sizeof(secret));
+	return cache_open(h->cache, h->cache_size, secret);
+}
+
+/* 0 or a negative errno. */
+static int
+init(struct forward_thread *f, const struct worker_handover *h,
+    unsigned int number)
+{
+	const struct generation *generation =
+	    atomic_load(&f->thread.threads->current);
+	const struct forward_settings *settings = &generation->settings.forward;
+	struct engine_host host = forward_host;
+	struct epoll_event event = { .events = EPOLLIN };
+	int error;
+
+	host.arg = f;
+	error = held_open(&f->held, settings->limits.held);
+
+	if (error == 0)
+		error = thread_queue_open(&f->queue, h->queues[number],
+		    (uint16_t)(h->options.queue_number + number),
+		    f->window->received, f->thread.slot);
+	if (error < 0)
+		return error;
+	f->epoll = epoll_create1(EPOLL_CLOEXEC);
+	f->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (f->epoll < 0 || f->wake < 0 || epoll_ctl(f->epoll, EPOLL_CTL_ADD,
+	    h->queues[number], &event) < 0)
+		return -errno;
+	event.data.ptr = &f->wake;
+	if (epoll_ctl(f->epoll, EPOLL_CTL_ADD, f->wake, &event) < 0)
+		return -errno;
+	upstream_sockets_init(&f->sockets, f->epoll, h->options.mark_relay);
+	f->sockets.helper = h->sockets;
+	f->sockets.uid = h->options.uid;
+	f->generation = generation->number;
+	if (h->cache != NULL)
+		f->cache = open_cache(f, h);
+	if (h->cache != NULL && f->cache == NULL)
+		return -ENOMEM;
+	f->engine = engine_new(&host, settings, f->cache, boottime_now());
+	return f->engine == NULL ? -ENOMEM : 0;
+}
+
+int
+forward_start(struct forward_thread **thread, struct answering_threads *threads,
+    const struct worker_handover *h, unsigned int number)
+{
+	struct forward_thread *f = calloc(1, sizeof(*f));
+	int error;
+
+	*thread = NULL;
+	if (f == NULL)
+		return -ENOMEM;
+	f->epoll = f->wake = -1;
+	atomic_init(&f->fresh, -1);
+	f->control = h->control;
+	answering_thread_init(&f->thread, threads, number);
+	f->window = &h->window->queues[number];
+	f->suspects = h->suspects;
+	f->raw = h->raw;
+	f->mark_mask = h->options.mark_mask;
+	f->mark_answered = h->options.mark_answered;
+	for (size_t i = 0; i < FORWARD_COUNTERS; i++)
+		f->before[i] = atomic_load(&f->thread.slot->forward[i]);
+	(void)child_raise_files();	/* each question has a socket */
+	error = init(f, h, number);
+	if (error == 0)
+		error = answering_thread_start(&f->thread, &forward_kind);
+	/* On failure the process ends, and all of this with it. */
+	if (error == 0)
+		*thread = f;
+	return error;
+}

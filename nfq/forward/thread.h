@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The forwarding thread reads the queue behind the workers' queues.  A question
+ * there waits in the kernel until the engine has its answer; then its packet is
+ * turned round, as that of a name of the mesh.
+ *
+ * Verdicts of this queue are single ones: a batch verdict would take packets
+ * that wait.  When the worker dies, the supervisor puts them back (NF_REPEAT),
+ * and they come again through the first queue.
+ */
+#ifndef NFDNS_NFQ_FORWARD_THREAD_H
+#define NFDNS_NFQ_FORWARD_THREAD_H
+
+#include "nfq/handover/handover.h"
+#include "nfq/thread/answering_thread.h"
+
+struct forward_thread;
+
+/*
+ * Starts the thread of queue "number" (the one behind the workers') as one of
+ * "threads", which own it from then on.  It uses the slot and the audit ring of
+ * that number, and borrows what the handover points to.  0 and *thread, or a
+ * negative errno.
+ */
+int forward_start(struct forward_thread **thread,
+    struct answering_threads *threads, const struct worker_handover *handover,
+    unsigned int number) __attribute__((warn_unused_result));
+
+/*
+ * Called by the main thread: a channel to nfdns-sockets, which the thread owns
+ * from then on and uses instead of the one it has; -1: none can be had.  Without
+ * a thread the channel is closed.
+ */
+void forward_take_sockets(struct forward_thread *thread, int channel);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the engine wants sent, answered, passed. */
+#include "nfq/forward/thread_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include "nfq/forward/rescue.h"
+#include "nfq/queue/queue.h"
+#include "resolver/dns/message.h"
+#include "resolver/dns/rr.h"
+
+#define FLAG_TC		0x0200
+
+static int
+host_send(void *arg, uint32_t attempt, const struct forward_upstream *to,
+    enum forward_transport transport, const uint8_t *octets, size_t length)
+{
+	struct forward_thread *f = arg;
+
+	return upstream_sockets_send(&f->sockets, attempt, &f->asking, to,
+	    transport, octets, length);
+}
+
+static void
+host_close(void *arg, uint32_t attempt)
+{
+	struct forward_thread *f = arg;
+
+	upstream_sockets_forget(&f->sockets, attempt);
+}
+
+void
+forward_random(struct forward_thread *f, void *octets, size_t length)
+{
+	uint8_t *to = octets;
+
+	while (length > 0) {
+		const size_t take = length < f->random_left ? length :
+		    f->random_left;
+
+		if (f->random_left == 0) {
+			if (getrandom(f->random, sizeof(f->random), 0) !=
+			    (ssize_t)sizeof(f->random))
+				abort();
+			f->random_left = sizeof(f->random);
+			continue;
+		}
+		f->random_left -= take;
+		memcpy(to, f->random + f->random_left, take);
+		explicit_bzero(f->random + f->random_left, take);
+		to += take;
+		length -= take;
+	}
+}
+
+static void
+host_random(void *arg, void *octets, size_t length)
+{
+	forward_random(arg, octets, length);
+}
+
+static uint32_t
+host_wall(void *arg)
+{
+	(void)arg;
+	return (uint32_t)(realtime_ns() / 1000000000);
+}
+
+static void
+record(struct forward_thread *f, const struct held *h,
+    const uint8_t *answer, size_t length)
+{
+	const size_t octets = h->packet.family == AF_INET ? 4 : 16;
+	struct audit_record r = {
+		.packet_id = h->id,
+		.uid = h->uid,
+		.gid = h->gid,
+		.client_port = h->packet.source_port,
+		.server_port = h->packet.destination_port,
+		.family = h->packet.family,
+		.question_length = (uint16_t)h->packet.payload_length,
+		.answer_length = (uint16_t)length,
+		.question = h->packet.payload,
+		.answer = answer,
+	};
+
+	if (!answering_is_recorded(&f->thread, &h->decision))
+		return;
+	memcpy(r.client, h->packet.source, octets);
+	memcpy(r.server, h->packet.destination, octets);
+	answering_record(&f->thread, &h->decision, h->received_ns, &r);
+}
+
+/* Only the question, and TC: the answer is longer than a packet can be here. */
+static size_t
+cut_answer(const struct held *h, uint8_t *answer)
+{
+	const size_t length = DNS_HEADER + h->client.question.wire_length;
+
+	memcpy(answer + DNS_HEADER, h->client.question.wire,
+	    h->client.question.wire_length);
+	answer[2] |= FLAG_TC >> 8;
+	memset(answer + 6, 0, 6);
+	return length;
+}
+
+static void
+host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
+    size_t length)
+{
+	struct forward_thread *f = arg;
+	struct held *h = held_of(client);
+	struct kept_answer *kept = &f->kept[f->kept_next++ % THREAD_KEPT];
+	uint8_t *answer = kept->octets + packet_reply_offset(&h->packet);
+	const size_t room = sizeof(kept->octets) -
+	    packet_reply_offset(&h->packet);
+	uint8_t rcode = octets[3] & DNS_RCODE_MASK;
+
+	memcpy(answer, octets, length < room ? length : room);
+	if (length > room)
+		length = cut_answer(h, answer);
+	kept->id = h->id;
+	kept->device = h->device;
+	kept->length = packet_reply(&h->packet, kept->octets, length);
+	queue_reply(f->queue.reader, h->id,
+	    (h->mark & ~f->mark_mask) | f->mark_answered, kept->octets,
+	    kept->length);
+	h->decision.rcode = rcode;
+	h->decision.verdict = rcode == RCODE_NOERROR ? VERDICT_ANSWER :
+	    rcode == RCODE_NXDOMAIN ? VERDICT_NXDOMAIN : VERDICT_REFUSE;
+	record(f, h, answer, length);
+	held_give(&f->held, h);
+}
+
+static void
+host_pass(void *arg, struct engine_client *client)
+{
+	struct forward_thread *f = arg;
+	struct held *h = held_of(client);
+
+	if (!f->ending) {
+		queue_release_one(f->queue.reader, h->id);
+		h->decision.verdict = VERDICT_PASS;
+		record(f, h, NULL, 0);
+	}
+	held_give(&f->held, h);
+}
+
+static void
+host_drop(void *arg, struct engine_client *client)
+{
+	struct forward_thread *f = arg;
+	struct held *h = held_of(client);
+
+	queue_drop(f->queue.reader, h->id);
+	held_give(&f->held, h);
+}
+
+const struct engine_host forward_host = {
+	.send = host_send, .close = host_close, .answer = host_answer,
+	.pass = host_pass, .drop = host_drop, .random = host_random,
+	.wall = host_wall,
+};
+
+/* Sends the answers whose packets are gone. */
+void
+forward_rescue(struct forward_thread *f)
+{
+	uint32_t id;
+
+	while (queue_next_gone(f->queue.reader, &id)) {
+		f->gone++;
+		for (size_t n = 0; n < THREAD_KEPT; n++) {
+			struct kept_answer *k = &f->kept[n];
+
+			if (k->length == 0 || k->id != id)
+				continue;
+			if (rescue_send(f->raw, k->octets, k->length,
+			    k->device) == 0)
+				f->rescued++;
+			k->length = 0;
+		}
+	}
+}

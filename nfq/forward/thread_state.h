@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The forwarding thread's state, for its files only: thread.c has the loop,
+ * thread_host.c does what the engine wants done.
+ */
+#ifndef NFDNS_NFQ_FORWARD_THREAD_STATE_H
+#define NFDNS_NFQ_FORWARD_THREAD_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nfq/forward/engine.h"
+#include "nfq/forward/held.h"
+#include "nfq/forward/thread.h"
+#include "nfq/forward/upstream_sockets.h"
+#include "nfq/packet/intercept.h"
+#include "nfq/thread/thread_queue.h"
+
+#define THREAD_KEPT	128	/* answers, for packets that are gone */
+
+/* An answer whose verdict was sent. */
+struct kept_answer {
+	uint32_t id;
+	uint32_t device;
+	size_t length;			/* 0: none */
+	uint8_t octets[QUEUE_REPLY_MAX];
+};
+
+struct forward_thread {
+	struct answering_thread thread;
+	struct thread_queue queue;
+	struct window_queue *window;	/* the supervisor sees it */
+	const struct suspects *suspects;	/* NULL: there are none */
+	const int *raw;
+	uint32_t mark_mask;
+	uint32_t mark_answered;
+	int epoll;
+	int control;			/* for orders: control.h */
+	int wake;			/* eventfd: a channel has come */
+	_Atomic int fresh;		/* that channel; -1: none */
+	struct engine *engine;
+	struct cache *cache;		/* NULL: answers are not kept */
+	uint64_t generation;		/* whose settings the engine has */
+	monotime_t boot;		/* the engine's time in this round */
+	bool ending;			/* what is held stays in the queue */
+	struct asking asking;		/* what the engine is asked now */
+	struct held_table held;
+	struct upstream_sockets sockets;
+	struct interception interception;
+	uint64_t before[FORWARD_COUNTERS];	/* by workers before this one */
+	uint64_t gone, rescued;
+	size_t random_left;
+	uint8_t random[1024];
+	unsigned int kept_next;
+	struct kept_answer kept[THREAD_KEPT];
+	uint8_t reply[INTERCEPT_REPLY_MAX];
+};
+
+
+/* thread_host.c */
+
+/* What an engine is to call; all get the thread. */
+extern const struct engine_host forward_host;
+
+/* Unpredictable octets. */
+void forward_random(struct forward_thread *thread, void *octets, size_t length);
+
+/* Sends the answers whose packets the kernel has dropped: rescue.h. */
+void forward_rescue(struct forward_thread *thread);
+
+#endif

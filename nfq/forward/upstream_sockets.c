@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/forward/upstream_sockets.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "nfq/sockets/client.h"
+#include "nfq/sockets/open.h"
+#include "policy/log.h"
+#include "resolver/dns/wire.h"
+
+#define LENGTH_OCTETS	2		/* RFC 1035 section 4.2.2 */
+#define WANT_EVERY_MS	1000
+
+void
+upstream_sockets_init(struct upstream_sockets *w, int epoll, uint32_t mark)
+{
+	w->epoll = epoll;
+	w->mark = mark;
+	for (size_t i = 0; i < UPSTREAM_SOCKET_LISTS; i++)
+		TAILQ_INIT(&w->open[i]);
+	TAILQ_INIT(&w->dead);
+	TAILQ_INIT(&w->spare);
+	TAILQ_INIT(&w->waiting);
+	w->channel = -1;
+}
+
+static struct upstream_socket_list *
+list_of(struct upstream_sockets *w, uint32_t attempt)
+{
+	return &w->open[attempt % UPSTREAM_SOCKET_LISTS];
+}
+
+/* Closing a socket takes it out of the epoll. */
+static void
+shut(struct upstream_socket *u)
+{
+	if (u->fd >= 0)
+		(void)close(u->fd);
+	u->fd = -1;
+	free(u->buffer);
+	u->buffer = NULL;
+}
+
+static void
+bury(struct upstream_sockets *w, struct upstream_socket *u)
+{
+	shut(u);
+	if (u->waiting)
+		TAILQ_REMOVE(&w->waiting, u, in_waiting);
+	u->waiting = false;
+	for (size_t i = 0; i < UPSTREAM_SOCKETS_ASKED; i++)
+		if (w->asked[i] == u)
+			w->asked[i] = NULL;	/* its socket will come */
+	TAILQ_REMOVE(list_of(w, u->attempt), u, entry);
+	TAILQ_INSERT_TAIL(&w->dead, u, entry);
+}
+
+void
+upstream_sockets_end_round(struct upstream_sockets *w)
+{
+	TAILQ_CONCAT(&w->spare, &w->dead, entry);
+}
+
+void
+upstream_sockets_close(struct upstream_sockets *w)
+{
+	struct upstream_socket *u;
+
+	for (size_t i = 0; i < UPSTREAM_SOCKET_LISTS; i++)
+		while ((u = TAILQ_FIRST(&w->open[i])) != NULL)
+			bury(w, u);
+	upstream_sockets_end_round(w);
+	if (w->channel >= 0)
+		(void)close(w->channel);
+	w->channel = -1;
+	while ((u = TAILQ_FIRST(&w->spare)) != NULL) {
+		TAILQ_REMOVE(&w->spare, u, entry);
+		free(u);
+	}
+}
+
+static struct upstream_socket *
+new_socket(struct upstream_sockets *w)
+{
+	struct upstream_socket *u = TAILQ_FIRST(&w->spare);
+
+	if (u != NULL)
+		TAILQ_REMOVE(&w->spare, u, entry);
+	else
+		u = malloc(sizeof(*u));
+	if (u != NULL)
+		*u = (struct upstream_socket){ .fd = -1 };
+	return u;
+}
+
+static struct sockets_request
+request_for(const struct forward_upstream *to, bool stream)
+{
+	struct sockets_request request = {
+		.kind = stream ? SOCKETS_CONNECTION : SOCKETS_ASKING,
+		.family = (int)to->family,
+		.port = (uint16_t)to->port,
+		.scope_id = to->scope,
+	};
+
+	memcpy(request.address, to->address, to->family == AF_INET ? 4 : 16);
+	return request;
+}
+
+/* Keeps a message, with its length before it, until it can be sent. */
+static int
+keep_message(struct upstream_socket *u, const uint8_t *octets,
+    size_t length)
+{
+	u->buffer = malloc(LENGTH_OCTETS +
+	    (u->stream ? UPSTREAM_MESSAGE_MAX : length));
+	if (u->buffer == NULL)
+		return -ENOMEM;
+	wire_store_u16(u->buffer, (uint16_t)length);
+	memcpy(u->buffer + LENGTH_OCTETS, octets, length);
+	u->wanted = LENGTH_OCTETS + length;
+	u->sending = true;
+	return 0;
+}
+
+/* The socket is there: a datagram is sent, a connection waits to be made. */
+static int
+begin(struct upstream_sockets *w, struct upstream_socket *u,
+    const uint8_t *octets, size_t length)
+{
+	struct epoll_event event = {
+		.events = u->stream ? EPOLLOUT : EPOLLIN,
+		.data.ptr = u,
+	};
+
+	if (!u->stream && send(u->fd, octets, length, MSG_DONTWAIT |
+	    MSG_NOSIGNAL) < 0)
+		return -errno;
+	return epoll_ctl(w->epoll, EPOLL_CTL_ADD, u->fd, &event) < 0 ?
+	    -errno : 0;
+}
+
+static void
+wait_for_socket(struct upstream_sockets *w, struct upstream_socket *u)
+{
+	TAILQ_INSERT_TAIL(&w->waiting, u, in_waiting);
+	u->waiting = true;
+}
+
+/* Asks for as many sockets as may be asked for at a time. */
+static void
+ask(struct upstream_sockets *w)
+{
+	struct upstream_socket *u;
+
+	while (w->channel >= 0 && w->asked_count < UPSTREAM_SOCKETS_ASKED &&
+	    (u = TAILQ_FIRST(&w->waiting)) != NULL) {
+		/* If the channel broke, epoll reports that, too. */
+		if (sockets_request(w->channel, &u->request) < 0)
+			return;
+		TAILQ_REMOVE(&w->waiting, u, in_waiting);
+		u->waiting = false;
+		w->asked[(w->oldest + w->asked_count++) %
+		    UPSTREAM_SOCKETS_ASKED] = u;
+	}
+}
+
+/* The one that was asked for first; NULL: it was given up. */
+static struct upstream_socket *
+take_oldest(struct upstream_sockets *w)
+{
+	struct upstream_socket *u = w->asked[w->oldest];
+
+	w->asked[w->oldest] = NULL;
+	w->oldest = (w->oldest + 1) % UPSTREAM_SOCKETS_ASKED;
+	w->asked_count--;
+	return u;
+}
+
+static void
+lose_channel(struct upstream_sockets *w, int error)
+{
+	struct upstream_socket *u;
+
+	if (w->channel < 0)
+		return;
+	(void)close(w->channel);
+	w->channel = -1;
+	while (w->asked_count > 0)
+		if ((u = take_oldest(w)) != NULL)
+			wait_for_socket(w, u);
+	if (error < 0 && !w->lost)
+		log_warning("forwarding: nfdns-sockets is gone: %s",
+		    strerror(-error));
+	w->lost = error < 0;
+}
+
+void
+upstream_sockets_use(struct upstream_sockets *w, int channel)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = w };
+
+	lose_channel(w, 0);
+	if (epoll_ctl(w->epoll, EPOLL_CTL_ADD, channel, &event) < 0) {
+		(void)close(channel);
+		return;
+	}
+	w->channel = channel;
+	ask(w);
+}
+
+/* The socket for an attempt has come.  0 or a negative errno. */
+static int
+use_socket(struct upstream_sockets *w, struct upstream_socket *u, int fd)
+{
+	int error = fd;
+
+	if (fd >= 0) {
+		u->fd = fd;
+		error = begin(w, u, u->buffer + LENGTH_OCTETS,
+		    u->wanted - LENGTH_OCTETS);
+	}
+	if (error < 0)
+		shut(u);
+	return error;
+}
+
+bool
+upstream_sockets_refused(struct upstream_sockets *w, uint32_t *attempt,
+    int *error)
+{
+	struct upstream_socket *u;
+	int fd, result = 0;
+
+	while (w->channel >= 0 &&
+	    (result = sockets_answer(w->channel, w->uid, &fd)) == 0) {
+		if (w->asked_count == 0) {
+			if (fd >= 0)
+				(void)close(fd);
+			result = -EPROTO;
+			break;
+		}
+		w->lost = false;
+		u = take_oldest(w);
+		if (u == NULL && fd >= 0)
+			(void)close(fd);
+		if (u == NULL)
+			continue;
+		*attempt = u->attempt;
+		*error = use_socket(w, u, fd);
+		if (*error < 0)
+			return true;
+	}
+	if (result < 0 && result != -EAGAIN)
+		lose_channel(w, result);
+	ask(w);
+	return false;
+}
+
+bool
+upstream_sockets_wants(struct upstream_sockets *w, monotime_t now)
+{
+	if (!w->helper || w->channel >= 0 || TAILQ_EMPTY(&w->waiting) ||
+	    (monotime_is_set(w->wanted) &&
+	    monotime_ms_since(now, w->wanted) < WANT_EVERY_MS))
+		return false;
+	w->wanted = now;
+	return true;
+}
+
+int
+upstream_sockets_send(struct upstream_sockets *w, uint32_t attempt, const struct asking *cause,
+    const struct forward_upstream *to, enum forward_transport transport,
+    const uint8_t *octets, size_t length)
+{
+	struct upstream_socket *u;
+	int error = 0;
+
+	if (transport == FORWARD_TLS || length > UPSTREAM_MESSAGE_MAX)
+		return -EPROTONOSUPPORT;
+	u = new_socket(w);
+	if (u == NULL)
+		return -ENOMEM;
+	u->attempt = attempt;
+	u->cause = *cause;
+	u->stream = transport == FORWARD_TCP;
+	TAILQ_INSERT_TAIL(list_of(w, attempt), u, entry);
+	u->request = request_for(to, u->stream);
+	if (u->stream || w->helper)
+		error = keep_message(u, octets, length);
+	if (error == 0 && w->helper) {
+		wait_for_socket(w, u);
+		ask(w);
+	} else if (error == 0) {
+		u->fd = sockets_open(&u->request, w->mark);
+		error = u->fd < 0 ? u->fd : begin(w, u, octets, length);
+	}
+	if (error < 0)
+		bury(w, u);
+	return error;
+}
+
+void
+upstream_sockets_forget(struct upstream_sockets *w, uint32_t attempt)
+{
+	struct upstream_socket *u;
+
+	TAILQ_FOREACH(u, list_of(w, attempt), entry) {
+		if (u->attempt != attempt)
+			continue;
+		bury(w, u);
+		return;
+	}
+}
+
+/* Sends what is left; then the socket is read.  0 or a negative errno. */
+static int
+send_rest(struct upstream_sockets *w, struct upstream_socket *u)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = u };
+	const ssize_t n = send(u->fd, u->buffer + u->used,
+	    u->wanted - u->used, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (n < 0)
+		return -errno;
+	u->used += (size_t)n;
+	if (u->used < u->wanted)
+		return -EAGAIN;
+	u->sending = false;
+	u->used = 0;
+	u->wanted = LENGTH_OCTETS;
+	return epoll_ctl(w->epoll, EPOLL_CTL_MOD, u->fd, &event) < 0 ?
+	    -errno : -EAGAIN;
+}
+
+/* Reads up to the end of the length, then of the message. */
+static ssize_t
+receive_stream(struct upstream_socket *u, const uint8_t **octets)
+{
+	while (u->used < u->wanted) {
+		const ssize_t n = recv(u->fd, u->buffer + u->used,
+		    u->wanted - u->used, MSG_DONTWAIT);
+
+		if (n <= 0)
+			return n == 0 ? -ECONNRESET : -errno;
+		u->used += (size_t)n;
+		if (u->used == LENGTH_OCTETS)
+			u->wanted += wire_load_u16(u->buffer);
+	}
+	u->used = 0;
+	*octets = u->buffer + LENGTH_OCTETS;
+	u->wanted -= LENGTH_OCTETS;
+	return (ssize_t)u->wanted;
+}
+
+ssize_t
+upstream_sockets_receive(struct upstream_sockets *w, struct upstream_socket *u, const uint8_t **octets)
+{
+	ssize_t n;
+
+	if (u->fd < 0)
+		return -EAGAIN;		/* closed in this round */
+	if (!u->stream) {
+		n = recv(u->fd, w->datagram, sizeof(w->datagram),
+		    MSG_DONTWAIT);
+		*octets = w->datagram;
+		return n < 0 ? -errno : n;
+	}
+	n = u->sending ? send_rest(w, u) : receive_stream(u, octets);
+	if (n >= 0)
+		u->wanted = LENGTH_OCTETS;	/* of the next message */
+	else if (n != -EAGAIN && n != -EINTR)
+		shut(u);
+	return n;
+}

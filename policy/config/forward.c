@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "policy/config/forward.h"
+
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "policy/config/resolv_conf.h"
+#include "policy/config/value.h"
+#include "resolver/dns/message.h"
+#include "resolver/dns/name.h"
+
+#define NEGATIVE_MAX_S	30		/* TTL of negative answers, at most */
+
+static struct forward_settings *
+forward_of(const struct config_load *load)
+{
+	return &load->config->forward;
+}
+
+static struct dns_name
+name_of(const struct forward_domain *domain)
+{
+	struct dns_name name = { .length = 0 };
+
+	(void)!name_read_lower(&name, domain->name, sizeof(domain->name));
+	return name;
+}
+
+void
+config_read_forward_name(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct forward_domain *domain = to;
+	struct dns_name name = { .length = 0 };
+	const size_t errors = load->diag->errors;
+
+	memset(domain->name, 0, sizeof(domain->name));
+	if (strcmp(config_setting_get_string(value), ".") == 0)
+		return;			/* the root is one octet, zero */
+	config_read_name(load, option, value, &name);
+	if (load->diag->errors == errors)
+		memcpy(domain->name, name.octets, name.length);
+}
+
+/* Splits off "@PORT" at the end.  False: there is one, but it is none. */
+static bool
+split_port(char *text, uint32_t *port)
+{
+	char *at = strchr(text, '@');
+
+	*port = DNS_PORT;
+	if (at == NULL)
+		return true;
+	*at = '\0';
+	return at[1] != '0' && config_number_from_text(at + 1, port) &&
+	    *port <= UINT16_MAX;
+}
+
+/* Splits off "%INTERFACE", which a link-local address needs. */
+static bool
+split_scope(char *text, uint32_t *scope)
+{
+	char *percent = strchr(text, '%');
+
+	*scope = 0;
+	if (percent == NULL)
+		return true;
+	*percent = '\0';
+	*scope = if_nametoindex(percent + 1);
+	return *scope != 0;
+}
+
+/* ADDR, ADDR@PORT, udp://ADDR, tcp://ADDR@PORT; IPv6 without brackets. */
+static bool
+upstream_from_text(struct forward_upstream *upstream, const char *text)
+{
+	char address[INET6_ADDRSTRLEN + IF_NAMESIZE + 8];
+
+	memset(upstream, 0, sizeof(*upstream));
+	if (strncmp(text, "tcp://", 6) == 0)
+		upstream->transport = FORWARD_TCP;
+	else if (strncmp(text, "udp://", 6) == 0)
+		upstream->transport = FORWARD_UDP;
+	if (upstream->transport != FORWARD_AUTO)
+		text += 6;
+	if (strlen(text) >= sizeof(address))
+		return false;
+	(void)snprintf(address, sizeof(address), "%s", text);
+	if (!split_port(address, &upstream->port) ||
+	    !split_scope(address, &upstream->scope))
+		return false;
+	if (inet_pton(AF_INET, address, upstream->address) == 1)
+		upstream->family = AF_INET;
+	else if (inet_pton(AF_INET6, address, upstream->address) == 1)
+		upstream->family = AF_INET6;
+	return upstream->family != 0;
+}
+
+static bool
+is_loopback(const struct forward_upstream *upstream)
+{
+	static const uint8_t v6[16] = { [15] = 1 };
+
+	return upstream->family == AF_INET ? upstream->address[0] == 127 :
+	    memcmp(upstream->address, v6, sizeof(v6)) == 0;
+}
+
+static bool
+is_within(const struct forward_upstream *upstream,
+    const struct config_prefix *prefixes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct config_prefix *p = &prefixes[i];
+		const size_t whole = p->length / 8, rest = p->length % 8;
+
+		if (p->family == (int)upstream->family &&
+		    memcmp(p->address, upstream->address, whole) == 0 &&
+		    (rest == 0 || (p->address[whole] ^
+		    upstream->address[whole]) >> (8 - rest) == 0))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A nameserver of this machine that asks others: its own questions, of another
+ * user than ours, would come back to us.
+ */
+static bool
+leads_back(const struct config *config, const struct forward_upstream *upstream)
+{
+	const struct config_capture *capture = &config->capture;
+
+	return is_loopback(upstream) && upstream->port == DNS_PORT &&
+	    !is_within(upstream, capture->bypass.destinations,
+	    capture->bypass.destination_count) &&
+	    (capture->any_nameserver || is_within(upstream,
+	    capture->nameservers, capture->nameserver_count));
+}
+
+/* The upstream's index in the settings, which it is added to; -1: no room. */
+static int
+index_of(struct forward_settings *settings,
+    const struct forward_upstream *upstream)
+{
+	for (uint32_t i = 0; i < settings->upstreams; i++)
+		if (forward_upstream_same(&settings->upstream[i], upstream))
+			return (int)i;
+	if (settings->upstreams == FORWARD_UPSTREAMS)
+		return -1;
+	settings->upstream[settings->upstreams] = *upstream;
+	return (int)settings->upstreams++;
+}
+
+static void
+add_upstream(const struct config_load *load, const config_setting_t *value,
+    struct forward_domain *domain, const struct forward_upstream *upstream)
+{
+	const int index = index_of(forward_of(load), upstream);
+
+	if (index < 0) {
+		config_wrong(load, value, "more than %d upstreams in all",
+		    FORWARD_UPSTREAMS);
+		return;
+	}
+	for (uint32_t i = 0; i < domain->upstreams; i++)
+		if (domain->upstream[i] == (uint32_t)index)
+			return;
+	if (domain->upstreams == FORWARD_PER_DOMAIN)
+		config_wrong(load, value, "more than %d upstreams",
+		    FORWARD_PER_DOMAIN);
+	else
+		domain->upstream[domain->upstreams++] = (uint32_t)index;
+}
+
+/* The machine's nameservers, without those that would lead back to us. */
+static void
+add_machine(const struct config_load *load, const config_setting_t *value,
+    struct forward_domain *domain)
+{
+	const uint32_t before = domain->upstreams;
+	struct resolv_conf machine;
+
+	load->config->machine_upstreams = true;
+	(void)resolv_conf_read(&machine, RESOLV_CONF_PATH);
+	for (size_t i = 0; i < machine.server_count; i++) {
+		const struct resolv_server *server = &machine.servers[i];
+		struct forward_upstream upstream = {
+			.family = (uint32_t)server->family,
+			.scope = server->scope_id, .port = DNS_PORT,
+		};
+
+		memcpy(upstream.address, server->address,
+		    server->family == AF_INET ? 4 : 16);
+		if (!leads_back(load->config, &upstream))
+			add_upstream(load, value, domain, &upstream);
+	}
+	if (domain->upstreams == before)
+		config_wrong(load, value, "%s names no nameserver outside this "
+		    "machine; write their addresses here", RESOLV_CONF_PATH);
+}
+
+void
+config_read_upstreams(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	const char *text = config_setting_get_string(value);
+	struct forward_domain *domain = to;
+	struct forward_upstream upstream;
+
+	if (strcmp(text, "resolv.conf") == 0)
+		add_machine(load, value, domain);
+	else if (!upstream_from_text(&upstream, text))
+		config_expected(load, option, value);
+	else if (leads_back(load->config, &upstream))
+		config_wrong(load, value, "what %s asks would come back here; "
+		    "name the nameservers that it asks, or add its address to "
+		    "capture.bypass.destinations", text);
+	else
+		add_upstream(load, value, domain, &upstream);
+}
+
+static void
+check_twice(const struct config_load *load, const config_setting_t *value)
+{
+	const struct forward_settings *f = forward_of(load);
+	const struct dns_name name = name_of(&f->domain[f->domains]);
+
+	for (uint32_t i = 0; i < f->domains; i++) {
+		const struct dns_name other = name_of(&f->domain[i]);
+
+		if (name_equal(&name, &other))
+			config_wrong(load, value, "this domain is in the list "
+			    "already; take one of the two out");
+	}
+}
+
+void
+config_read_forward_domains(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct forward_settings *f = to;
+	struct forward_domain *domain = &f->domain[f->domains];
+	const size_t errors = load->diag->errors;
+
+	(void)option;
+	if (f->domains == FORWARD_DOMAINS) {
+		config_wrong(load, value, "more than %d domains",
+		    FORWARD_DOMAINS);
+		return;
+	}
+	*domain = (struct forward_domain){ .cache = 1,
+		.negative_max_s = NEGATIVE_MAX_S };
+	config_option_read_members(load, "forward.domains[].", value, domain);
+	if (load->diag->errors == errors && domain->upstreams == 0)
+		config_wrong(load, value, "\"upstreams\" is empty");
+	if (load->diag->errors == errors)
+		check_twice(load, value);
+	if (load->diag->errors == errors)
+		f->domains++;
+}
+
+static bool
+has_root(const struct forward_settings *f)
+{
+	for (uint32_t i = 0; i < f->domains; i++)
+		if (f->domain[i].name[0] == 0)
+			return true;
+	return false;
+}
+
+void
+config_complete_forward(const struct config_load *load)
+{
+	const struct config_queue *queue = &load->config->queue;
+	struct forward_settings *f = forward_of(load);
+
+	f->cache.stale = f->cache.stale_s > 0 ? STALE_AFTER_WAIT : STALE_OFF;
+	for (uint32_t i = 0; i < f->domains; i++)
+		if (f->domain[i].fallback == FALLBACK_DEFAULT && !has_root(f))
+			diag_add(load->diag, DIAG_ERROR, load->file, 0,
+			    "forward.domains[%u].fallback: \"default\" needs a "
+			    "domain \".\"", i);
+	if (config_forwards(load->config) &&
+	    queue->number + queue->workers > UINT16_MAX)
+		diag_add(load->diag, DIAG_ERROR, load->file, 0,
+		    "queue.number: forwarding needs one more queue, and there "
+		    "is none above 65535; choose a lower number");
+}
