@@ -635,6 +635,55 @@ object_that_is_left_out(void)
 	CHECK(strcmp(r.mirror.version, "12") == 0);
 }
 
+/* A list counts when it is whole, wherever it is lost. */
+static void
+list_lost_at_each_octet(void)
+{
+	static const char list[] = LIST("10");
+
+	for (size_t n = 0; n < sizeof(list); n++) {
+		begin("services");
+		(void)ask();
+		refuse(422, "Invalid");
+		(void)ask();
+		reflector_head(&r, now, 200);
+		(void)reflector_body(&r, now, list, n);
+		lose(FEED_CAUSE_RESET);
+		CHECK(!reflector_is_settled(&r) && r.mirror.store.count == 0);
+		CHECK(asks("resourceVersion=0"));
+		answer(200, list);
+		CHECK(reflector_is_settled(&r) && r.mirror.store.count == 1);
+	}
+}
+
+/* A watch goes on behind the last event that came whole, and misses none. */
+static void
+watch_lost_at_each_octet(void)
+{
+	static const char *const events[] = { EVENT("ADDED", "b", "11"),
+		EVENT("DELETED", "b", "12"), EVENT("MODIFIED", "c", "13"), "" };
+	static const char all[] = EVENT("ADDED", "b", "11")
+		EVENT("DELETED", "b", "12") EVENT("MODIFIED", "c", "13");
+
+	for (size_t n = 0; n < sizeof(all); n++) {
+		char from[40];
+		long seen;
+
+		watch_from_10();
+		(void)reflector_body(&r, now, all, n);
+		lose(FEED_CAUSE_RESET);
+		seen = strtol(r.mirror.version, NULL, 10) - 10;
+		(void)snprintf(from, sizeof(from), "resourceVersion=%ld&",
+		    seen + 10);
+		CHECK(asks(from) && seen >= 0 && seen <= 3);
+		reflector_head(&r, now, 200);
+		for (size_t i = (size_t)seen; i < 3; i++)
+			CHECK(say(events[i]));
+		CHECK(r.mirror.store.count == 2 && !r.failing);
+		CHECK(strcmp(r.mirror.version, "13") == 0);
+	}
+}
+
 /* What servers may answer to anything, out of turn too. */
 static void
 out_of_turn(unsigned int which)
@@ -719,6 +768,8 @@ main(void)
 	TEST(words_of_strangers);
 	TEST(objects_beyond_the_limit);
 	TEST(object_that_is_left_out);
+	TEST(list_lost_at_each_octet);
+	TEST(watch_lost_at_each_octet);
 	TEST(nothing_makes_a_circle);
 	reflector_free(&r);
 	return test_summary();
