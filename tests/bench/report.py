@@ -94,6 +94,21 @@ def servers(samples, group, title, subjects, base="nfdns"):
           ("", "p50", "nfdns / it", "p99", "p99.9", "half p50", "p99", "p99.9"), late)
 
 
+def rivals(samples, group, title, names, loads, base="nfdns"):
+    """One table: rates and round trips, and the base's ratio to each."""
+    shown = {"throughput": ("questions/s", "rate"), "single": ("p50 us", "p50"),
+             "fresh": ("fresh ports/s", "rate")}
+    head, rows = [""], [[name] for name in names]
+    for load in loads:
+        what, key = shown[load]
+        head += [what, f"{base} / it"]
+        for row in rows:
+            at = (group, row[0], load, key)
+            row += [spread(samples.values(*at), None if key == "rate" else 1),
+                    spread(samples.ratios((group, base, load, key), at))]
+    table(title, head, rows)
+
+
 def features(samples, names):
     rows = []
     for name in names:

@@ -22,6 +22,7 @@ import dnswire  # noqa: E402
 from netlab import BUILD, Daemon, Failure, Lab, nobody, wait_until  # noqa: E402
 
 PORT = 15053
+CACHED = 10000		# answers that a cache has room for
 LOCAL = "127.0.0.1"
 CPUS = sorted(os.sched_getaffinity(0))
 
@@ -106,8 +107,10 @@ class Subject:
     """One server, ready to be asked at (address, port)."""
     label = None
 
-    def __init__(self, mesh, passing=False):
-        self.mesh, self.passing = mesh, passing
+    def __init__(self, mesh, passing=False, cached=False):
+        """passing: what it is asked is the real nameserver's to answer; cached: it
+        may keep those answers."""
+        self.mesh, self.passing, self.cached = mesh, passing, cached
         self.lab = Lab(strict=False)
         self.process = self.nameserver = None
         self.address, self.port = self.lab.NS4, 53
@@ -206,6 +209,16 @@ class Nfdns(Subject):
         super().stop()
 
 
+class Forwarding(Nfdns):
+    """What is not the mesh's is asked of the real nameserver, for the client."""
+
+    def __init__(self, mesh, passing=True, cached=False):
+        super().__init__(mesh, passing, config={"more": f"""
+forward = {{ domains = ( {{
+	name = "."; upstreams = [ "{Lab.NS4}" ]; cache = {str(cached).lower()};
+}} ); }};"""})
+
+
 class Workers(Nfdns):
     """Several worker threads, to be put on one CPU each."""
 
@@ -293,8 +306,8 @@ class Dnsmasq(Behind):
     label, program = "dnsmasq", "dnsmasq"
 
     def launch(self):
-        what = [f"--server={self.lab.NS4}", "--cache-size=0"] if self.passing else \
-            [f"--addn-hosts={self.mesh.hosts()}", "--local-ttl=30"]
+        what = [f"--server={self.lab.NS4}", f"--cache-size={CACHED if self.cached else 0}"] \
+            if self.passing else [f"--addn-hosts={self.mesh.hosts()}", "--local-ttl=30"]
         self.popen(["dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv",
                     "--no-hosts", "--no-poll", "--pid-file=", "--user=",
                     "--bind-interfaces", f"--listen-address={LOCAL}", f"--port={PORT}",
@@ -307,7 +320,8 @@ class Unbound(Behind):
     def launch(self):
         what = f'forward-zone:\n name: "."\n forward-addr: {self.lab.NS4}\n' if self.passing \
             else f"include: {self.mesh.unbound()}\n"
-        # Caches off: a forwarder that answers from its cache passes nothing.
+        # A forwarder that answers from its cache passes nothing.
+        caches = "" if self.cached else "cache-max-ttl: 0\n cache-max-negative-ttl: 0"
         self.popen(["unbound", "-d", "-c", self.write(f"""
 server:
  interface: {LOCAL}@{PORT}
@@ -324,8 +338,7 @@ server:
  outgoing-range: 4096
  num-queries-per-thread: 2048
  do-tcp: no
- cache-max-ttl: 0
- cache-max-negative-ttl: 0
+ {caches}
 remote-control:
  control-enable: no
 {what}""")])
@@ -388,8 +401,10 @@ setLocal("{LOCAL}:{PORT}")
 setACL("0.0.0.0/0")
 setSecurityPollSuffix("")
 newServer({{address="{self.lab.NS4}:53", healthCheckMode="up"}})
+{f"getPool(''):setCache(newPacketCache({CACHED}))" if self.cached else ""}
 {what}""")])
 
 
 ANSWERING = (Nfdns, Echo, Direct, Dnsmasq, Unbound, Knot, Dnsdist)
 PASSING = (Nfdns, Nothing, Dnsmasq, Unbound, Knot, Dnsdist)
+FORWARDING = (Forwarding, Dnsmasq, Unbound, Dnsdist)

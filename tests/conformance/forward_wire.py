@@ -173,7 +173,8 @@ class Message:
         if at + length > len(self.octets):
             raise ValueError("data cut off")
         if kind == 41:
-            self.opt = {"size": klass, "do": bool(ttl & 0x8000), "options": {}}
+            self.opt = {"size": klass, "version": ttl >> 16 & 255, "do": bool(ttl & 0x8000),
+                        "options": {}}
             self.rcode |= ttl >> 24 << 4
             self.options(self.octets[at:at + length])
         else:
