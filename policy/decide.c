@@ -70,6 +70,7 @@ static const char *const reason_texts[REASONS] = {
 	[REASON_FORWARD] = "forward",
 	[REASON_CHASE] = "chase",
 	[REASON_FORWARD_FULL] = "forward-full",
+	[REASON_CACHE] = "cache",
 };
 
 const char *
@@ -298,6 +299,14 @@ decide_forwarding(const struct facts *facts, enum forwarding forwarding)
 	default:
 		return pass(REASON_FORWARD_FULL);
 	}
+}
+
+struct decision
+decide_cached(uint8_t rcode)
+{
+	return (struct decision){ .rcode = rcode, .reason = REASON_CACHE,
+		.verdict = rcode == RCODE_NOERROR ? VERDICT_ANSWER :
+		rcode == RCODE_NXDOMAIN ? VERDICT_NXDOMAIN : VERDICT_REFUSE };
 }
 
 struct decision

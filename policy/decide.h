@@ -57,6 +57,7 @@ enum reason {
 	REASON_FORWARD,		/* name of a forward domain */
 	REASON_CHASE,		/* CNAMEs that leave the table are followed */
 	REASON_FORWARD_FULL,	/* too many questions wait for their answers */
+	REASON_CACHE,		/* name of a forward domain: the answer is kept */
 	REASONS
 };
 
@@ -134,6 +135,9 @@ bool decide_leaves_table(const struct facts *facts,
 /* The decision about a question for others, of a domain with forwarding. */
 struct decision decide_forwarding(const struct facts *facts,
     enum forwarding forwarding);
+
+/* The decision about such a question whose answer is kept. */
+struct decision decide_cached(uint8_t rcode);
 
 /* The decision about a chain that leaves the table and is followed. */
 struct decision decide_chase(const struct decision *decision);

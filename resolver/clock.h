@@ -28,6 +28,19 @@ monotime_now(void)
 	return (monotime_t){ (int64_t)t.tv_sec * 1000000000 + t.tv_nsec };
 }
 
+/*
+ * A moment of CLOCK_BOOTTIME, for what must grow old in a suspended machine too.
+ * It is not compared with one of the other clock.
+ */
+static inline monotime_t
+monotime_boot(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &t);
+	return (monotime_t){ (int64_t)t.tv_sec * 1000000000 + t.tv_nsec };
+}
+
 /* A moment by its milliseconds, for tests and for what was stored as such. */
 static inline monotime_t
 monotime_from_ms(int64_t ms)

@@ -37,6 +37,9 @@ int cmd_rules_sweep(const struct config *config, int argc, char **argv);
 /* All of "nfdns table": it has options of its own, --help among them. */
 int cmd_table(const struct config *config, int argc, char **argv);
 
+extern const char cache_usage[];
+int cmd_cache(const struct config *config, int argc, char **argv);
+
 extern const char reload_usage[];
 int cmd_reload(const struct config *config, int argc, char **argv);
 int cmd_reload_forced(const struct config *config, int argc, char **argv);

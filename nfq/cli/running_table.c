@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,13 +13,14 @@
 #include "policy/status/status.h"
 
 /*
- * Opens the supervisor's memory file through /proc; the file is sealed, so no
- * process can change it.  A reload at the same moment may close the descriptor or
+ * Opens a memory file of the supervisor through /proc, by the place where the
+ * status page has its descriptor.  The table's file is sealed, so no process can
+ * change it; that of the cache is copied by whoever reads it.  A reload at the same moment may close the descriptor or
  * give its number to another file.  So the generation is compared before and
  * after, and if it changed, the open is tried again.
  */
 static int
-open_image(const struct status_page *page)
+open_file(const struct status_page *page, const _Atomic int32_t *place)
 {
 	const struct status_supervisor *s = page->supervisor;
 
@@ -28,7 +30,7 @@ open_image(const struct status_page *page)
 		int fd;
 
 		(void)snprintf(path, sizeof(path), "/proc/%d/fd/%d",
-		    (int)atomic_load(&s->pid), (int)atomic_load(&s->table_fd));
+		    (int)atomic_load(&s->pid), (int)atomic_load(place));
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (generation == atomic_load(&s->table_generation))
 			return fd < 0 ? -errno : fd;
@@ -37,28 +39,48 @@ open_image(const struct status_page *page)
 	}
 }
 
-int
-running_table_open(const char *run_dir, int *exit_code)
+/* As running_table_open(); "what" is in messages. */
+static int
+open_running(const char *run_dir, bool cache, int *exit_code)
 {
+	const char *what = cache ? "cache" : "table";
 	struct status_page page;
 	int error = status_open(&page, run_dir), fd;
+	bool none;
 
 	if (error < 0) {
-		*exit_code = cli_no_daemon("table", run_dir, error);
+		*exit_code = cli_no_daemon(what, run_dir, error);
 		return -1;
 	}
-	fd = open_image(&page);
+	fd = open_file(&page, cache ? &page.supervisor->cache_fd :
+	    &page.supervisor->table_fd);
+	none = cache && atomic_load(&page.supervisor->cache_fd) < 0;
 	status_close(&page);
 	if (fd >= 0)
 		return fd;
 	*exit_code = EXIT_ERROR;
-	if (fd == -EACCES || fd == -EPERM)
-		cli_error("table: may not open the table of nfdnsd; run as "
-		    "root");
+	if (none)
+		cli_error("cache: nfdnsd has none: set forward.domains and "
+		    "forward.cache.size");
+	else if (fd == -EACCES || fd == -EPERM)
+		cli_error("%s: may not open the %s of nfdnsd; run as root",
+		    what, what);
 	else if (fd == -ENOENT)
-		*exit_code = cli_no_daemon("table", run_dir, -ESRCH);
+		*exit_code = cli_no_daemon(what, run_dir, -ESRCH);
 	else
-		cli_error("table: cannot open the table of nfdnsd: %s",
+		cli_error("%s: cannot open the %s of nfdnsd: %s", what, what,
 		    strerror(-fd));
 	return -1;
+}
+
+int
+running_table_open(const char *run_dir, int *exit_code)
+{
+	return open_running(run_dir, false, exit_code);
+}
+
+int
+running_cache_open(const char *run_dir, int *exit_code)
+{
+	return open_running(run_dir, true, exit_code);
 }

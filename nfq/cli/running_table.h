@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table that the running daemon answers from. */
+/* What the running daemon answers from: its table, and its cache. */
 #ifndef NFDNS_NFQ_CLI_RUNNING_TABLE_H
 #define NFDNS_NFQ_CLI_RUNNING_TABLE_H
 
@@ -9,5 +9,8 @@
  * message.
  */
 int running_table_open(const char *run_dir, int *exit_code);
+
+/* The same for the memory of its cache (nfq/forward/cache_memory.h). */
+int running_cache_open(const char *run_dir, int *exit_code);
 
 #endif

@@ -27,16 +27,6 @@
 #define RECEIVES	8	/* from the queue in one round, at most */
 #define REPLIES		16	/* from one socket in one round, at most */
 
-/* Time goes on in a suspended machine, so that what is kept grows old. */
-static monotime_t
-boottime_now(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &t);
-	return (monotime_t){ (int64_t)t.tv_sec * 1000000000 + t.tv_nsec };
-}
-
 static const struct forward_settings *
 forward_settings_of(const struct forward_thread *f)
 {
@@ -219,12 +209,9 @@ static void
 take_channel(struct forward_thread *f)
 {
 	const int fresh = atomic_exchange(&f->fresh, -1);
-	uint64_t count;
 
-	if (fresh < 0)
-		return;
-	(void)!read(f->wake, &count, sizeof(count));
-	upstream_sockets_use(&f->sockets, fresh);
+	if (fresh >= 0)
+		upstream_sockets_use(&f->sockets, fresh);
 }
 
 static void
@@ -237,10 +224,24 @@ want_channel(struct forward_thread *f)
 		(void)!control_send(f->control, &order, NULL, 0);
 }
 
+static void
+wake(struct forward_thread *f)
+{
+	const uint64_t one = 1;
+
+	(void)!write(f->wake, &one, sizeof(one));
+}
+
+void
+forward_take_generation(struct forward_thread *f)
+{
+	if (f != NULL)
+		wake(f);
+}
+
 void
 forward_take_sockets(struct forward_thread *f, int channel)
 {
-	const uint64_t one = 1;
 	int before;
 
 	if (f == NULL || channel < 0) {
@@ -251,7 +252,7 @@ forward_take_sockets(struct forward_thread *f, int channel)
 	before = atomic_exchange(&f->fresh, channel);
 	if (before >= 0)
 		(void)close(before);
-	(void)!write(f->wake, &one, sizeof(one));
+	wake(f);
 }
 
 static void
@@ -289,24 +290,47 @@ take_settings(struct forward_thread *f)
 {
 	if (f->generation == f->thread.generation->number)
 		return;
-	engine_reload(f->engine, f->boot, forward_settings_of(f), f->cache);
+	engine_reload(f->engine, f->boot, forward_settings_of(f),
+	    f->thread.generation->cache);
 	f->generation = f->thread.generation->number;
+	if (f->thread.generation->cache != NULL)
+		cache_set_generation(f->thread.generation->cache,
+		    f->generation);
+}
+
+/*
+ * What a worker before this one has kept.  If it died between a reload and what
+ * that removes, nothing says which answers are still good.
+ */
+static void
+take_cache(const struct generation *generation)
+{
+	const struct dns_name root = { .length = 1 };
+	struct cache *cache = generation->cache;
+
+	if (cache == NULL)
+		return;
+	if (cache_generation(cache) != generation->number)
+		(void)cache_flush(cache, &root, true);
+	cache_set_generation(cache, generation->number);
 }
 
 static void
 do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 {
 	monotime_t due;
+	uint64_t woken;
 
 	answering_begin(&f->thread, monotime_now());
-	f->boot = boottime_now();
+	f->boot = monotime_boot();
 	take_settings(f);
 	take_channel(f);
 	for (int i = 0; i < count; i++) {
 		if (events[i].data.ptr == &f->sockets)
 			take_sockets(f);
-		else if (events[i].data.ptr != NULL &&
-		    events[i].data.ptr != &f->wake)
+		else if (events[i].data.ptr == &f->wake)
+			(void)!read(f->wake, &woken, sizeof(woken));
+		else if (events[i].data.ptr != NULL)
 			take_replies(f, events[i].data.ptr);
 	}
 	due = engine_next(f->engine);
@@ -325,7 +349,7 @@ timeout_of(const struct forward_thread *f)
 	const monotime_t next = engine_next(f->engine);
 
 	return monotime_is_set(next) ?
-	    monotime_poll_timeout(boottime_now(), next) : -1;
+	    monotime_poll_timeout(monotime_boot(), next) : -1;
 }
 
 static void
@@ -355,7 +379,6 @@ forward_free(struct answering_thread *thread)
 
 	f->ending = true;
 	engine_free(f->engine);
-	cache_close(f->cache);
 	upstream_sockets_close(&f->sockets);
 	held_close(&f->held);
 	thread_queue_close(&f->queue);
@@ -372,16 +395,6 @@ static const struct answering_kind forward_kind = {
 	.run = forward_run,
 	.free = forward_free,
 };
-
-/* What a worker before this one has kept is found again. */
-static struct cache *
-open_cache(struct forward_thread *f, const struct worker_handover *h)
-{
-	uint8_t secret[CACHE_SECRET];
-
-	forward_random(f, secret, sizeof(secret));
-	return cache_open(h->cache, h->cache_size, secret);
-}
 
 /* 0 or a negative errno. */
 static int
@@ -416,11 +429,9 @@ init(struct forward_thread *f, const struct worker_handover *h,
 	f->sockets.helper = h->sockets;
 	f->sockets.uid = h->options.uid;
 	f->generation = generation->number;
-	if (h->cache != NULL)
-		f->cache = open_cache(f, h);
-	if (h->cache != NULL && f->cache == NULL)
-		return -ENOMEM;
-	f->engine = engine_new(&host, settings, f->cache, boottime_now());
+	take_cache(generation);
+	f->engine = engine_new(&host, settings, generation->cache,
+	    monotime_boot());
 	return f->engine == NULL ? -ENOMEM : 0;
 }
 

@@ -33,4 +33,10 @@ int forward_start(struct forward_thread **thread,
  */
 void forward_take_sockets(struct forward_thread *thread, int channel);
 
+/*
+ * Called by the main thread after a reload: the thread takes the new settings at
+ * once, even if no question comes.  NULL is allowed.
+ */
+void forward_take_generation(struct forward_thread *thread);
+
 #endif

@@ -40,7 +40,6 @@ struct forward_thread {
 	int wake;			/* eventfd: a channel has come */
 	_Atomic int fresh;		/* that channel; -1: none */
 	struct engine *engine;
-	struct cache *cache;		/* NULL: answers are not kept */
 	uint64_t generation;		/* whose settings the engine has */
 	monotime_t boot;		/* the engine's time in this round */
 	bool ending;			/* what is held stays in the queue */

@@ -26,12 +26,13 @@ enum control_kind {
 };
 
 #define CONTROL_TEXT 200
-#define CONTROL_MAX_FDS (2 + AUDIT_MAX_FILES)
+#define CONTROL_MAX_FDS (3 + AUDIT_MAX_FILES)
 #define CONTROL_CHANNELS 2	/* for the TCP thread, and for forwarding */
 
 struct control_message {
 	uint32_t kind;		/* enum control_kind */
 	uint32_t fd_count;
+	uint64_t caches;	/* GENERATION: 1 if a cache is among the files */
 	uint64_t generation;
 	uint64_t names;		/* READY, GENERATION_OK: of the table */
 	uint64_t octets;

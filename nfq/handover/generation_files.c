@@ -5,10 +5,13 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-/* The order of the descriptors in a CONTROL_GENERATION. */
-enum { IMAGE, SETTINGS, AUDIT };
+/*
+ * The order of the descriptors in a CONTROL_GENERATION; behind them the cache, if
+ * there is one, and the audit files.
+ */
+enum { IMAGE, SETTINGS, OTHERS };
 
-_Static_assert(AUDIT + AUDIT_MAX_FILES <= CONTROL_MAX_FDS,
+_Static_assert(OTHERS + 1 + AUDIT_MAX_FILES <= CONTROL_MAX_FDS,
     "a message has room for a whole generation");
 
 void
@@ -26,7 +29,9 @@ generation_files_close(struct generation_files *g)
 		(void)close(g->image);
 	if (g->settings >= 0)
 		(void)close(g->settings);
-	g->image = g->settings = -1;
+	if (g->cache >= 0)
+		(void)close(g->cache);
+	g->image = g->settings = g->cache = -1;
 	audit_files_close(&g->audit);
 }
 
@@ -57,13 +62,16 @@ int
 generation_files_send(int socket, const struct generation_files *g)
 {
 	struct control_message message = { .kind = CONTROL_GENERATION,
-		.generation = g->number };
+		.generation = g->number, .caches = g->cache >= 0 ? 1 : 0 };
+	const size_t audit = OTHERS + message.caches;
 	int fds[CONTROL_MAX_FDS];
 
 	fds[IMAGE] = g->image;
 	fds[SETTINGS] = g->settings;
-	put_audit_files(&message, fds + AUDIT, &g->audit);
-	return control_send(socket, &message, fds, AUDIT + g->audit.count);
+	if (g->cache >= 0)
+		fds[OTHERS] = g->cache;
+	put_audit_files(&message, fds + audit, &g->audit);
+	return control_send(socket, &message, fds, audit + g->audit.count);
 }
 
 int
@@ -101,13 +109,16 @@ int
 generation_files_take(struct generation_files *g,
     const struct control_message *message, const int *fds)
 {
-	if (!is_sound(message, AUDIT))
+	const uint32_t audit = OTHERS + (message->caches != 0);
+
+	if (message->caches > 1 || !is_sound(message, audit))
 		return refuse(message, fds);
 	g->number = message->generation;
 	g->image = fds[IMAGE];
 	g->settings = fds[SETTINGS];
-	take_audit_files(&g->audit, message, fds + AUDIT,
-	    message->fd_count - AUDIT);
+	g->cache = message->caches == 1 ? fds[OTHERS] : -1;
+	take_audit_files(&g->audit, message, fds + audit,
+	    message->fd_count - audit);
 	return 0;
 }
 

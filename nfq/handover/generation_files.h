@@ -25,10 +25,11 @@ struct generation_files {
 	uint64_t number;		/* 0: no table was ever loaded */
 	int image;			/* sealed memory file: the table; -1: none */
 	int settings;			/* sealed memory file; -1: none */
+	int cache;			/* forward/cache_memory.h; -1: none */
 	struct audit_files audit;
 };
 
-#define GENERATION_FILES_INIT	{ .image = -1, .settings = -1 }
+#define GENERATION_FILES_INIT	{ .image = -1, .settings = -1, .cache = -1 }
 
 /* Closes what is open; none is, afterwards. */
 void audit_files_close(struct audit_files *files);

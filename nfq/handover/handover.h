@@ -39,8 +39,6 @@ struct worker_options {
 struct worker_handover {
 	struct worker_options options;
 	const int *queues;		/* bound sockets of all queues */
-	void *cache;			/* shared memory: forward/cache.h; or NULL */
-	uint32_t cache_size;		/* answers that it has room for */
 	const int *raw;			/* IPv4 and IPv6: forward/rescue.h; -1: none */
 	const int *listeners;		/* for TCP: STREAM_LISTENERS of them */
 	bool sockets;			/* nfdns-sockets opens sockets for us */

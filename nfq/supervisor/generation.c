@@ -1,29 +1,56 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Opens the files of a generation besides the table's image. */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
+#include "nfq/forward/cache_memory.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/supervisor/parts.h"
 #include "policy/config/settings.h"
 #include "policy/log.h"
 
+/* What is kept stays, unless its size changes. */
+static int
+open_cache(const struct config *config, const struct generation_files *before,
+    struct generation_files *generation)
+{
+	const uint32_t entries = config->forward.cache.size;
+
+	if (!config_forwards(config) || entries == 0)
+		return 0;
+	if (before != NULL && before->cache >= 0 &&
+	    cache_memory_fits(before->cache, entries)) {
+		generation->cache = fcntl(before->cache, F_DUPFD_CLOEXEC, 0);
+		return generation->cache < 0 ? -errno : 0;
+	}
+	generation->cache = cache_memory_new(entries);
+	return generation->cache < 0 ? generation->cache : 0;
+}
+
 int
 supervisor_open_settings(const struct config *config,
+    const struct generation_files *before,
     struct generation_files *generation, struct diag *diag)
 {
+	const char *what = "the settings";
 	struct settings settings;
 	int error = audit_files_open(&generation->audit, config, diag);
 
 	if (error < 0)
 		return error;
 	settings_of(&settings, config);
-	generation->settings = settings_write(&settings);
-	if (generation->settings >= 0)
+	error = generation->settings = settings_write(&settings);
+	if (error >= 0) {
+		what = "the cache";
+		error = open_cache(config, before, generation);
+	}
+	if (error >= 0)
 		return 0;
 	diag_add(diag, DIAG_ERROR, NULL, 0, "cannot make a memory file for "
-	    "the settings: %s", strerror(-generation->settings));
-	audit_files_close(&generation->audit);
-	return generation->settings;
+	    "%s: %s", what, strerror(-error));
+	generation_files_close(generation);
+	return error;
 }
 
 void

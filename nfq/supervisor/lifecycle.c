@@ -187,6 +187,7 @@ note_table(struct supervisor *s, const struct control_message *ready)
 	atomic_store(&page->table_names, ready->names);
 	atomic_store(&page->table_octets, ready->octets);
 	atomic_store(&page->table_fd, (int32_t)s->generation.image);
+	atomic_store(&page->cache_fd, (int32_t)s->generation.cache);
 	atomic_store(&page->table_generation, s->generation.number);
 	if (s->generation.number > 0)
 		atomic_store(&page->table_loaded, (uint64_t)time(NULL));
@@ -359,7 +360,8 @@ static int
 start_settings(struct supervisor *s)
 {
 	struct diag diag = DIAG_INIT;
-	int error = supervisor_open_settings(s->config, &s->generation, &diag);
+	int error = supervisor_open_settings(s->config, NULL,
+	    &s->generation, &diag);
 
 	return fail(&diag, error < 0 ? EXIT_ERROR : EXIT_OK);
 }

@@ -190,11 +190,14 @@ void supervisor_leave_report(const struct supervisor *s, uint32_t sequence,
 /* generation.c */
 
 /*
- * Opens a generation's files besides its table: the audit files and config's
- * settings.  Each file that cannot be opened is an error in diag; then none
- * stays open.  0 or a negative errno.
+ * Opens a generation's files besides its table: the audit files, config's
+ * settings, and the memory of the cache, which is that of the generation before
+ * if it has the size that config wants; "before" is NULL at the start.  Each file
+ * that cannot be opened is an error in diag; then none stays open.  0 or a
+ * negative errno.
  */
 int supervisor_open_settings(const struct config *config,
+    const struct generation_files *before,
     struct generation_files *generation, struct diag *diag)
     __attribute__((warn_unused_result));
 

@@ -164,7 +164,8 @@ check(struct supervisor *s)
 	monitor_feeds_apply(r->config, (int64_t)time(NULL));
 	(void)!config_check_reload(s->config, r->config, &r->diag);
 	(void)!ruleset_build(&r->set, r->config, RULES_FULL, &r->diag);
-	(void)!supervisor_open_settings(r->config, &r->generation, &r->diag);
+	(void)!supervisor_open_settings(r->config, &s->generation,
+	    &r->generation, &r->diag);
 	if (r->diag.errors > 0)
 		return -EINVAL;
 	if (r->wish != RELOAD_TABLES)
@@ -401,6 +402,7 @@ adopt(struct supervisor *s, const struct control_message *answer)
 	atomic_store(&page->table_names, answer->names);
 	atomic_store(&page->table_octets, answer->octets);
 	atomic_store(&page->table_fd, (int32_t)s->generation.image);
+	atomic_store(&page->cache_fd, (int32_t)s->generation.cache);
 	atomic_store(&page->table_generation, s->generation.number);
 	atomic_store(&page->table_loaded, (uint64_t)time(NULL));
 	finish(s, NULL);

@@ -7,14 +7,12 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "nfq/forward/cache.h"
 #include "nfq/process/child.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/queue/queue.h"
@@ -59,8 +57,6 @@ handover_of(const struct worker_process *k, int control)
 	    .options = options_of(k->config),
 	    .queues = k->queues,
 	    .raw = k->raw,
-	    .cache = k->cache,
-	    .cache_size = k->config->forward.cache.size,
 	    .listeners = k->listeners,
 	    .sockets = k->sockets,
 	    .generation = k->generation,
@@ -108,20 +104,9 @@ recover_queues(const struct worker_process *k, unsigned int first,
 int
 worker_process_open(struct worker_process *k)
 {
-	const uint32_t cached = k->config->forward.cache.size;
-	void *memory;
-
 	k->senders = senders_new();
 	if (k->senders == NULL)
 		return -ENOMEM;
-	/* Kept here, so that the next worker finds what this one knew. */
-	if (config_forwards(k->config) && cached > 0) {
-		memory = mmap(NULL, cache_octets(cached), PROT_READ |
-		    PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-		if (memory == MAP_FAILED)
-			return -errno;
-		k->cache = memory;
-	}
 	return window_new(&k->window, config_queues(k->config));
 }
 
@@ -133,10 +118,6 @@ worker_process_close(struct worker_process *k)
 	k->window = NULL;
 	senders_free(k->senders);
 	k->senders = NULL;
-	if (k->cache != NULL)
-		(void)munmap(k->cache,
-		    cache_octets(k->config->forward.cache.size));
-	k->cache = NULL;
 }
 
 void

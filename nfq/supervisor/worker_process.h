@@ -39,7 +39,6 @@ struct worker_process {
 	int control;
 	struct batch_window *window;	/* of worker_process_open(), or NULL */
 	struct senders *senders;	/* likewise */
-	void *cache;			/* likewise; of forwarding, or NULL */
 	struct worker_life life;
 	struct suspects suspects;
 	uint64_t batches;		/* of all threads, when it started */

@@ -18,10 +18,13 @@
 #include "resolver/answer/settings.h"
 #include "resolver/image/table.h"
 
+struct cache;
+
 struct generation {
 	uint64_t number;		/* 0: no table was ever loaded */
 	struct table *table;
 	struct settings settings;
+	struct cache *cache;		/* of forwarding; borrowed; NULL: none */
 };
 
 /*

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "nfq/forward/cached_reply.h"
 #include "nfq/handover/senders.h"
 #include "nfq/packet/intercept.h"
 #include "nfq/queue/queue.h"
@@ -31,6 +32,7 @@ struct queue_thread {
 	struct status_worker *forward_slot;	/* and its slot */
 	const struct forward_settings *forward;	/* of this batch, or NULL */
 	bool forward_full;
+	struct cache *cache;		/* of this batch, or NULL */
 	struct interception ahead[AHEAD];
 	uint8_t reply[INTERCEPT_REPLY_MAX];
 };
@@ -114,6 +116,8 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 	struct queue_reader *reader = q->queue.reader;
 
 	intercept_answer(i, &source, q->thread.rotation++, q->reply);
+	if (q->cache != NULL)
+		cached_reply(i, q->cache, q->reply);
 	if (i->reply_length > 0)
 		queue_reply(reader, p->id,
 		    (p->mark & ~q->mark_mask) | q->mark_answered,
@@ -197,11 +201,20 @@ answer_packets(struct queue_thread *q, unsigned int first,
 	}
 }
 
-/* How many questions wait is known well enough once a batch. */
+/*
+ * How many questions wait is known well enough once a batch.  After a reload the
+ * cache may hold answers of upstreams that are no longer asked, until the
+ * forwarding thread has removed them.
+ */
 static void
 look_at_forwarding(struct queue_thread *q)
 {
-	q->forward = &q->thread.generation->settings.forward;
+	const struct generation *generation = q->thread.generation;
+
+	q->forward = &generation->settings.forward;
+	q->cache = generation->cache != NULL &&
+	    cache_generation(generation->cache) == generation->number ?
+	    generation->cache : NULL;
 	q->forward_full = atomic_load_explicit(
 	    &q->forward_slot->forward[FORWARD_HELD], memory_order_relaxed) >=
 	    q->forward->limits.held;

@@ -18,6 +18,7 @@
 #include "nfq/handover/generation_files.h"
 #include "nfq/thread/fault.h"
 #include "nfq/worker/queue_thread.h"
+#include "nfq/forward/cache_memory.h"
 #include "nfq/forward/rescue.h"
 #include "nfq/forward/thread.h"
 #include "nfq/process/exit_code.h"
@@ -37,6 +38,7 @@ struct worker {
 	struct answering_threads threads;
 	struct stream *stream;		/* one of them; NULL: TCP is not captured */
 	struct forward_thread *forward;	/* another; NULL: nothing is forwarded */
+	struct cache_memory cache;	/* of forwarding */
 	uint64_t audit_lost_before;	/* by workers before this one */
 };
 
@@ -45,7 +47,7 @@ static int
 confine(const struct worker_handover *h)
 {
 	int keep[CONFIG_MAX_WORKERS + 1 + AUDIT_MAX_FILES + STREAM_LISTENERS +
-	    FORWARD_RAWS + 3];
+	    FORWARD_RAWS + 4];
 	const struct generation_files *g = h->generation;
 	size_t count = 0;
 	int error;
@@ -60,6 +62,7 @@ confine(const struct worker_handover *h)
 		keep[count++] = g->audit.files[i].fd;
 	keep[count++] = g->image;
 	keep[count++] = g->settings;
+	keep[count++] = g->cache;
 	keep[count++] = h->control;
 	status_forget_supervisor(h->status);
 	if ((error = child_isolate(keep, count)) < 0 ||
@@ -100,6 +103,28 @@ start_threads(struct worker *w)
 	return error;
 }
 
+/*
+ * Gives a generation the cache whose file comes with it: the one that is open, if
+ * it is of that file, else *fresh.  0 or a negative errno.
+ */
+static int
+set_cache(const struct worker *w, struct generation *g, int file,
+    struct cache_memory *fresh)
+{
+	int error = 0;
+
+	*fresh = (struct cache_memory){ .cache = NULL };
+	if (file < 0)
+		return 0;
+	if (cache_memory_is(&w->cache, file)) {
+		g->cache = w->cache.cache;
+		return 0;
+	}
+	error = cache_memory_open(fresh, file, g->settings.forward.cache.size);
+	g->cache = fresh->cache;
+	return error;
+}
+
 /* Starts the threads, which wait, and then restricts system calls. */
 static int
 prepare(struct worker *w)
@@ -114,8 +139,15 @@ prepare(struct worker *w)
 		log_error("the worker cannot use the table image: %s", why);
 		return WORKER_BAD_IMAGE;
 	}
+	if ((error = set_cache(w, w->generation, g->cache, &w->cache)) < 0) {
+		log_error("the worker cannot open the cache: %s",
+		    strerror(-error));
+		return WORKER_FAILED;
+	}
 	(void)close(g->image);		/* mapped */
 	(void)close(g->settings);	/* copied */
+	if (g->cache >= 0)
+		(void)close(g->cache);	/* mapped */
 	w->audit_lost_before = atomic_load(&h->status->workers[0].audit_lost);
 	if ((error = audit_start(&w->audit, (unsigned int)
 	    h->status->worker_slots)) < 0) {
@@ -154,15 +186,23 @@ tell_settings(const struct generation *g)
 	    (unsigned long long)g->number, settings_text(&g->settings, text));
 }
 
-/* Every thread answers from "next" when this returns. */
+/*
+ * Every thread answers from "next" when this returns.  If its cache is another
+ * one, it is "fresh".
+ */
 static void
 use_generation(struct worker *w, struct generation *next,
-    const struct audit_files *audit)
+    const struct audit_files *audit, struct cache_memory *fresh)
 {
 	struct generation *old = w->generation;
 
 	w->generation = next;
 	answering_threads_swap(&w->threads, next);
+	forward_take_generation(w->forward);
+	if (old->cache != next->cache) {
+		cache_memory_close(&w->cache);
+		w->cache = *fresh;
+	}
 	generation_close(old);
 	audit_set_files(w->audit, audit->files, audit->count);
 	log_change_level((enum log_level)next->settings.log_level);
@@ -178,13 +218,19 @@ take_generation(struct worker *w, const struct control_message *order,
 		.generation = order->generation };
 	struct generation_files files = GENERATION_FILES_INIT;
 	struct generation *next = NULL;
+	struct cache_memory fresh;
 	const char *why = "its files are not what they should be";
 
 	if (generation_files_take(&files, order, fds) == 0)
 		next = generation_open(files.number, files.image,
 		    files.settings, &why);
+	if (next != NULL && set_cache(w, next, files.cache, &fresh) < 0) {
+		why = "the cache cannot be opened";
+		generation_close(next);
+		next = NULL;
+	}
 	if (next != NULL) {
-		use_generation(w, next, &files.audit);
+		use_generation(w, next, &files.audit, &fresh);
 		files.audit.count = 0;	/* the audit has them now */
 		answer.kind = CONTROL_GENERATION_OK;
 		answer.names = table_names(next->table);

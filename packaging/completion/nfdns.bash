@@ -4,7 +4,7 @@
 _nfdns()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="check status rules table reload join leave" command= i choices=
+	local commands="check status rules table cache reload join leave" command= i choices=
 
 	case $previous in
 	-c | -i | -o | -k | --kubeconfig)
@@ -25,6 +25,8 @@ _nfdns()
 	rules,1) choices="print verify absent sweep --help" ;;
 	table,1) choices="compile list get diff addresses --help" ;;
 	table,*) choices="-i -o --running --json --help" ;;
+	cache,1) choices="stats list get --json --help" ;;
+	cache,*) choices="--json --help" ;;
 	check,*) choices="--strict --defaults --help" ;;
 	reload,*) choices="--force --help" ;;
 	status,*) choices="--json --help" ;;

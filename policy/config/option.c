@@ -417,7 +417,8 @@ const struct config_option config_options[] = {
 
 	{ "forward.cache.size", "10000",
 	  "Answers that are kept; 0: none.",
-	  INTEGER, RANGE(0, 4000000), IN(config, forward.cache.size) },
+	  INTEGER, RANGE(0, 4000000), IN(config, forward.cache.size),
+	  .reload = true },
 	{ "forward.cache.min_ttl", "0",
 	  "Seconds that an answer is kept at least.",
 	  INTEGER, RANGE(0, 86400), IN(config, forward.cache.min_ttl_s),

@@ -234,7 +234,8 @@ add_forward(struct view *v)
 
 	add_number(v, "forward", "questions", v->counters.forwarded);
 	for (size_t i = 0; i < FORWARD_COUNTERS; i++)
-		add_number(v, "forward", keys[i], v->counters.forward[i]);
+		add_number(v, "forward", keys[i], v->counters.forward[i] +
+		    (i == FORWARD_HITS ? v->counters.cached : 0));
 }
 
 static void

@@ -369,6 +369,7 @@ add_slot(struct status_counters *sum, const struct status_worker *w,
 		sum->stream[i] += LOAD(stream[i]);
 	for (size_t i = 0; i < FORWARD_COUNTERS; i++)
 		sum->forward[i] += LOAD(forward[i]);
+	sum->cached += LOAD(reasons[REASON_CACHE]);
 	sum->forwarded += LOAD(verdicts[VERDICT_FORWARD]);
 	sum->malformed += LOAD(malformed);
 	sum->answered += LOAD(verdicts[VERDICT_ANSWER]) +

@@ -65,6 +65,7 @@ struct status_supervisor {
 	_Atomic uint64_t table_octets;
 	_Atomic uint64_t table_loaded;	/* time */
 	_Atomic int32_t table_fd;	/* the supervisor's: /proc/PID/fd/... */
+	_Atomic int32_t cache_fd;	/* likewise; -1: nothing is kept */
 	_Atomic uint64_t rule_packets;	/* the queue rules' counters when last read */
 	_Atomic uint64_t surplus;	/* packets over capture.user_rate: passed */
 	_Atomic uint64_t queue_dropped;	/* by the kernel: queue full, or socket full */
@@ -105,7 +106,7 @@ enum status_stream {
 enum status_forward {
 	FORWARD_HELD,		/* questions that wait now */
 	FORWARD_ANSWERED,	/* by an upstream */
-	FORWARD_HITS,		/* from the cache */
+	FORWARD_HITS,		/* from the cache, besides REASON_CACHE */
 	FORWARD_STALE,		/* by expired answers */
 	FORWARD_PREFETCHED,	/* before they expired */
 	FORWARD_FAILED,		/* SERVFAIL: no upstream answered */
@@ -197,6 +198,7 @@ struct status_counters {
 	uint64_t streams;	/* first packets of TCP connections */
 	uint64_t stream[STREAM_COUNTERS];
 	uint64_t forward[FORWARD_COUNTERS];
+	uint64_t cached;	/* answered by queue threads from the cache */
 	uint64_t forwarded;	/* questions handed to the forwarding thread */
 	uint64_t received, answered, passed, refused, dropped, malformed;
 	uint64_t unseen;	/* counted by the rules, never read: not queued */

@@ -70,7 +70,7 @@ ROOMS = {
     # Files of others, read and written; no process but systemctl.
     "nfq/join": "resolver/text resolver/sources resolver/feed policy/config",
     "nfq/cli": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
-               " policy/config policy/status policy/log rules nfq/process nfq/supervisor nfq/join",
+               " policy/config policy/status policy/log rules nfq/process nfq/forward nfq/supervisor nfq/join",
     "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/supervisor nfq/feed nfq/cli",
 }
 LEVELS = {"nfq": 7, "resolver": 6}		# rooms above each other, at most

@@ -31,7 +31,8 @@ static struct generation_files
 make(size_t audits)
 {
 	struct generation_files g = { .number = 42, .image = dup(ends[0]),
-		.settings = dup(ends[1]), .audit.count = audits };
+		.settings = dup(ends[1]), .cache = audits == 1 ? dup(ends[0]) :
+		-1, .audit.count = audits };
 	int pipes[2];
 
 	for (size_t i = 0; i < audits; i++) {
@@ -60,6 +61,8 @@ a_generation_arrives_whole(void)
 		CHECK(generation_files_take(&got, &message, fds) == 0);
 		CHECK(got.number == 42 && same_file(got.image, sent.image));
 		CHECK(same_file(got.settings, sent.settings));
+		CHECK(counts[n] == 1 ? same_file(got.cache, sent.cache) :
+		    got.cache == -1);
 		CHECK(got.audit.count == counts[n]);
 		for (size_t i = 0; i < got.audit.count; i++)
 			CHECK(same_file(got.audit.files[i].fd,
@@ -68,6 +71,7 @@ a_generation_arrives_whole(void)
 		generation_files_close(&sent);
 		generation_files_close(&got);
 		CHECK(got.image == -1 && got.settings == -1 &&
+		    got.cache == -1 &&
 		    got.audit.count == 0);
 		generation_files_close(&got);
 	}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nfq/cli/commands.h"
+#include "nfq/cli/message.h"
+#include "nfq/cli/running_table.h"
+#include "nfq/forward/cache_memory.h"
+#include "nfq/forward/message.h"
+#include "nfq/process/exit_code.h"
+#include "resolver/clock.h"
+#include "resolver/dns/rdata.h"
+#include "resolver/dns/rr.h"
+#include "resolver/text/suggest.h"
+
+const char cache_usage[] =
+    "usage: nfdns [-c FILE] cache [stats] [--json]\n"
+    "       nfdns [-c FILE] cache list [--json]\n"
+    "       nfdns [-c FILE] cache get [--json] NAME [TYPE]\n"
+    "\n"
+    "Shows the answers of upstreams that the running daemon keeps: how many and\n"
+    "how often they were used; all of them, each with the seconds that it is\n"
+    "still good for; or the records kept for NAME.  Exit code 1: nothing is kept\n"
+    "for that name or type.\n"
+    "\n"
+    "  --json   print JSON, one object a line\n";
+
+static const char *const kinds[CACHE_KINDS] = {
+	[CACHE_POSITIVE] = "records",
+	[CACHE_NODATA] = "nodata",
+	[CACHE_NXDOMAIN] = "nxdomain",
+	[CACHE_FAILURE] = "failure",
+};
+
+/* What the command line asked for. */
+struct request {
+	const char *action;
+	bool json;
+	bool named;			/* only this name and type: */
+	struct dns_name name;
+	uint16_t type;			/* TYPE_ANY: all */
+};
+
+/* One entry, as it is shown. */
+struct shown {
+	char name[NAME_TEXT_SIZE], type_text[RR_TEXT_SIZE];
+	const char *type;
+	struct cache_key key;
+	struct cache_entry entry;
+	long long left;			/* seconds; below 0: expired */
+};
+
+/*
+ * The data of a record with its names written out, in presentation format; to be
+ * freed.  NULL: it is malformed, or there is no memory.
+ */
+static char *
+data_text(const struct message *m, const struct message_record *record)
+{
+	static uint8_t octets[CACHE_MESSAGE_MAX + 4 * NAME_MAX_OCTETS];
+	const uint8_t *end = m->octets + record->data + record->rdlength;
+	struct wire_reader r = wire_reader_over(m->octets, m->length);
+	size_t length = 0;
+
+	wire_skip(&r, record->data);
+	for (const char *f = rdata_layout(record->type)->fields; *f != '\0';
+	    f++) {
+		size_t n = rdata_field_octets(*f);
+		struct dns_name name;
+		const uint8_t *from;
+
+		if (*f == 'N') {
+			if (!name_read_compressed(&name, &r, end, NULL))
+				return NULL;
+			n = name.length;
+			from = name.octets;
+		} else {
+			if (n == 0 && r.pos <= end)
+				n = (size_t)(end - r.pos);
+			from = wire_read_octets(&r, n);
+		}
+		if (r.failed || r.pos > end ||
+		    n > sizeof(octets) - length)
+			return NULL;
+		memcpy(octets + length, from, n);
+		length += n;
+	}
+	return r.pos == end && rdata_valid(record->type, octets, length) ?
+	    rdata_to_text(record->type, octets, length) : NULL;
+}
+
+static void
+show_record(const struct message *m, const struct message_record *record,
+    json_t *array)
+{
+	struct wire_reader r = wire_reader_over(m->octets, m->length);
+	char owner[NAME_TEXT_SIZE], buf[RR_TEXT_SIZE];
+	const char *type = rr_type_text(record->type, buf);
+	struct dns_name name;
+	char *data;
+
+	wire_skip(&r, record->owner);
+	if (!name_read_compressed(&name, &r, m->octets + m->length, NULL) ||
+	    (data = data_text(m, record)) == NULL)
+		return;
+	(void)name_to_text(name.octets, owner);
+	if (array == NULL)
+		(void)printf("  %s\t%u\t%s\t%s\n", owner, record->ttl, type,
+		    data);
+	else
+		(void)json_array_append_new(array, json_pack(
+		    "{s:s, s:I, s:s, s:s}", "name", owner, "ttl",
+		    (json_int_t)record->ttl, "type", type, "data", data));
+	free(data);
+}
+
+/* The records of an entry, with the TTLs that they were stored with. */
+static void
+show_records(struct cache *cache, monotime_t now, const struct shown *shown,
+    json_t *array)
+{
+	static uint8_t octets[CACHE_MESSAGE_MAX];
+	struct message_record record;
+	struct cache_entry entry;
+	struct message m;
+	size_t at;
+
+	if (shown->entry.kind != CACHE_POSITIVE ||
+	    !cache_find(cache, now, &shown->key, UINT32_MAX, &entry, octets) ||
+	    !message_read(&m, octets, entry.length))
+		return;
+	at = m.end[QUESTIONS];
+	while (at < m.end[ANSWERS]) {
+		message_record(&m, &at, &record);
+		show_record(&m, &record, array);
+	}
+}
+
+static void
+show_entry(struct cache *cache, monotime_t now, const struct request *r,
+    const struct shown *shown)
+{
+	const struct cache_entry *e = &shown->entry;
+	json_t *object, *records = NULL;
+
+	if (!r->json) {
+		(void)printf("%s\t%s\t%s\t%lld s\t%u hits%s%s\n", shown->name,
+		    shown->type, kinds[e->kind], shown->left, e->hits,
+		    shown->key.dnssec_ok ? "\tDO" : "",
+		    shown->key.checking_disabled ? "\tCD" : "");
+		if (r->named)
+			show_records(cache, now, shown, NULL);
+		return;
+	}
+	object = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:b}",
+	    "name", shown->name, "type", shown->type, "kind", kinds[e->kind],
+	    "left_seconds", (json_int_t)shown->left, "hits",
+	    (json_int_t)e->hits, "octets", (json_int_t)e->length,
+	    "dnssec_ok", (int)shown->key.dnssec_ok,
+	    "checking_disabled", (int)shown->key.checking_disabled);
+	if (r->named && (records = json_array()) != NULL) {
+		show_records(cache, now, shown, records);
+		(void)json_object_set_new(object, "records", records);
+	}
+	(void)json_dumpf(object, stdout, JSON_COMPACT);
+	(void)putchar('\n');
+	json_decref(object);
+}
+
+static bool
+is_wanted(const struct request *r, const struct shown *shown)
+{
+	return !r->named || (name_equal(shown->key.name, &r->name) &&
+	    (r->type == TYPE_ANY || r->type == shown->key.type ||
+	    shown->entry.kind == CACHE_NXDOMAIN));
+}
+
+static int
+show_entries(struct cache *cache, const struct request *r)
+{
+	const monotime_t now = monotime_boot();
+	uint32_t place = 0, count = 0;
+	struct dns_name name;
+	struct shown shown;
+
+	while (cache_walk(cache, &place, &shown.key, &name, &shown.entry)) {
+		if (!is_wanted(r, &shown))
+			continue;
+		(void)name_to_text(name.octets, shown.name);
+		shown.type = rr_type_text(shown.key.type, shown.type_text);
+		shown.left = monotime_ms_since(shown.entry.expires, now) / 1000;
+		show_entry(cache, now, r, &shown);
+		count++;
+	}
+	return count == 0 && r->named ? EXIT_ERROR : EXIT_OK;
+}
+
+static int
+show_stats(struct cache *cache, const struct request *r)
+{
+	struct cache_stats stats;
+
+	cache_stats(cache, &stats);
+	(void)printf(r->json ?
+	    "{\"entries\": %u, \"size\": %u, \"octets\": %llu, \"hits\": %llu, "
+	    "\"misses\": %llu, \"stored\": %llu, \"replaced\": %llu, "
+	    "\"evicted\": %llu, \"flushed\": %llu}\n" :
+	    "%u answers of at most %u, %llu octets\n%llu hits, %llu misses\n"
+	    "%llu stored, %llu replaced, %llu evicted, %llu flushed\n",
+	    stats.entries, stats.entries_max,
+	    (unsigned long long)stats.octets, (unsigned long long)stats.hits,
+	    (unsigned long long)stats.misses,
+	    (unsigned long long)stats.stored,
+	    (unsigned long long)stats.replaced,
+	    (unsigned long long)stats.evicted,
+	    (unsigned long long)stats.flushed);
+	return EXIT_OK;
+}
+
+/* EXIT_OK, or EXIT_USAGE after a message. */
+static int
+read_words(struct request *r, int argc, char **argv)
+{
+	const bool get = strcmp(r->action, "get") == 0;
+	int words = 0;
+
+	r->type = TYPE_ANY;
+	for (int i = 0; i < argc; i++) {
+		if (strcmp(argv[i], "--json") == 0) {
+			r->json = true;
+		} else if (get && words == 0 && argv[i][0] != '-' &&
+		    name_from_text(&r->name, argv[i], strlen(argv[i])) == 0) {
+			name_lower(&r->name);
+			words++;
+		} else if (words != 1 ||
+		    rr_type_from_text(&r->type, argv[i]) != 0) {
+			suggest_usage(stderr, "nfdns cache",
+			    "\"%s\" makes no sense here", argv[i]);
+			return EXIT_USAGE;
+		} else {
+			words++;
+		}
+	}
+	r->named = get;
+	if (!get || words > 0)
+		return EXIT_OK;
+	suggest_usage(stderr, "nfdns cache", "get needs a NAME");
+	return EXIT_USAGE;
+}
+
+int
+cmd_cache(const struct config *config, int argc, char **argv)
+{
+	const bool plain = argc < 2 || argv[1][0] == '-';
+	const int first = plain ? 1 : 2;
+	struct request r = { .action = plain ? "stats" : argv[1] };
+	struct cache_memory memory;
+	int code = read_words(&r, argc - first, argv + first), fd, error;
+
+	if (code != EXIT_OK)
+		return code;
+	fd = running_cache_open(config->run_dir, &code);
+	if (fd < 0)
+		return code;
+	error = cache_memory_copy(&memory, fd);
+	(void)close(fd);
+	if (error < 0) {
+		cli_error("cache: cannot be read: %s", strerror(-error));
+		return EXIT_ERROR;
+	}
+	code = strcmp(r.action, "stats") == 0 ? show_stats(memory.cache, &r) :
+	    show_entries(memory.cache, &r);
+	cache_memory_close(&memory);
+	return code;
+}

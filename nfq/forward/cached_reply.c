@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/forward/cached_reply.h"
+
+#include "nfq/forward/cached_answer.h"
+#include "resolver/clock.h"
+#include "resolver/dns/message.h"
+
+void
+cached_reply(struct interception *i, struct cache *cache,
+    uint8_t reply[static INTERCEPT_REPLY_MAX])
+{
+	struct cached_ask ask;
+	size_t offset, length;
+
+	if (i->decision.reason != REASON_FORWARD &&
+	    i->decision.reason != REASON_FORWARD_FULL)
+		return;
+	offset = packet_reply_offset(&i->packet);
+	ask = (struct cached_ask){
+		.message = i->packet.payload,
+		.length = i->packet.payload_length,
+		.question = &i->question,
+		.domain = (uint32_t)forward_settings_domain(i->forward,
+		    &i->question.name),
+	};
+	length = cached_answer(cache, i->forward, monotime_boot(), &ask,
+	    reply + offset, INTERCEPT_REPLY_MAX - offset);
+	if (length == 0)
+		return;
+	i->answer = reply + offset;
+	i->answer_length = length;
+	i->reply_length = packet_reply(&i->packet, reply, length);
+	i->decision = decide_cached(i->answer[3] & DNS_RCODE_MASK);
+}

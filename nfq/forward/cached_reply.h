@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A packet's reply from the cache, as queue threads give it. */
+#ifndef NFDNS_NFQ_FORWARD_CACHED_REPLY_H
+#define NFDNS_NFQ_FORWARD_CACHED_REPLY_H
+
+#include <stdint.h>
+
+#include "nfq/forward/cache.h"
+#include "nfq/packet/intercept.h"
+
+/*
+ * Called after intercept_answer(), for a packet with settings.  If the question
+ * is of a forward domain and its answer is kept, decision, answer and reply become
+ * those; else nothing changes.  So it is too if forwarding is full: what is kept
+ * takes no place there.
+ */
+void cached_reply(struct interception *interception, struct cache *cache,
+    uint8_t reply[static INTERCEPT_REPLY_MAX]);
+
+#endif
