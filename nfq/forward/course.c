@@ -91,6 +91,15 @@ set_timer(struct engine *e, struct pending *p)
 }
 
 void
+course_join_stale(struct engine *e, monotime_t now, struct pending *p)
+{
+	if (monotime_is_set(p->stale_at))
+		return;
+	p->stale_at = monotime_add_ms(now, e->settings.cache.stale_wait_ms);
+	set_timer(e, p);
+}
+
+void
 course_end(struct engine *e, struct pending *p)
 {
 	attempts_end(e, p);

@@ -28,4 +28,10 @@ void course_timer(struct engine *e, monotime_t now, struct pending *p);
 /* Ends a question without clients. */
 void course_end(struct engine *e, struct pending *p);
 
+/*
+ * A client that joins has a stale answer in the cache, which it gets after the
+ * usual wait, unless an earlier client's wait ends before that.
+ */
+void course_join_stale(struct engine *e, monotime_t now, struct pending *p);
+
 #endif

@@ -211,6 +211,9 @@ join(struct engine *e, monotime_t now, struct ask *ask)
 	}
 	e->stats.joined++;
 	client_hold(e, client, p);
+	/* What was begun to refresh an answer waits for no client's sake. */
+	if (ask->stale && e->settings.cache.stale == STALE_AFTER_WAIT)
+		course_join_stale(e, now, p);
 	return true;
 }
 

@@ -426,8 +426,6 @@ what_is_fixed_cannot_be_reloaded(void)
 		{ "stream = { port = 7; };", "stream.port" },
 		{ "stream = { table = 700; };", "stream.table" },
 		{ "stream = { priority = 7; };", "stream.priority" },
-		{ "forward = { cache = { size = 7; }; };",
-		  "forward.cache.size" },
 		{ "forward = { chase = true; };", "forward" },
 		{ "queue = { prefilter = \"off\"; };", NULL },
 		{ "capture = { nameservers = [ \"192.0.2.1\" ]; };", NULL },
