@@ -270,7 +270,7 @@ children_report(struct children *children, monotime_t now)
 		    monotime_is_set(c->written)))
 			continue;
 		if (!atomic_exchange(&c->page->changed, false) &&
-		    age < FEED_STATUS_BEAT_S * 1000)
+		    age < (int64_t)FEED_STATUS_BEAT_S * 1000)
 			continue;
 		fill_report(c, (int64_t)time(NULL));
 		error = feed_status_write(&c->report,

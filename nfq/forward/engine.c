@@ -82,7 +82,7 @@ engine_free(struct engine *e)
 {
 	if (e == NULL)
 		return;
-	if (e->timers.heap != NULL) {
+	if (e->timers.heap != NULL && e->pending != NULL) {
 		for (uint32_t i = 0; i < e->pendings; i++) {
 			if (!e->pending[i].used)
 				continue;

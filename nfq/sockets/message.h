@@ -31,8 +31,8 @@ struct sockets_request {
 	int family;		/* AF_INET, AF_INET6; of RESTRICT 0 */
 	/* Not of DATAGRAM and RESTRICT; IPv4 stands in the first 4 octets. */
 	uint8_t address[16];
-	uint16_t port;
 	uint32_t scope_id;	/* by IPv6, not of LISTENER */
+	uint16_t port;
 	/*
 	 * Of CONNECTION: the client's address, which becomes the connection's
 	 * source, and the interface of the client's first packet (0: not

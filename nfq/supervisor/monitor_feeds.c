@@ -14,7 +14,7 @@
 #define RETRY_MS	30000		/* after a reload that changed nothing */
 #define CLOCK_JUMP_MS	2000
 /* A feed says how it is twice in that time. */
-#define CLOCK_GRACE_MS	(2 * FEED_STATUS_BEAT_S * 1000)
+#define CLOCK_GRACE_MS	((int64_t)2 * FEED_STATUS_BEAT_S * 1000)
 
 static enum mesh_age
 age_of(const struct mesh_source *source, const struct feed_report *report,

@@ -61,7 +61,8 @@ health_of(const struct feed_shown *f, int64_t now)
 static bool
 is_fresh(const struct feed_report *r, int64_t now)
 {
-	return r->written != 0 && now - r->written <= 3 * FEED_STATUS_BEAT_S;
+	return r->written != 0 && now - r->written <=
+	    (int64_t)3 * FEED_STATUS_BEAT_S;
 }
 
 /* One line; texts in it were made harmless when they were read. */

@@ -23,16 +23,24 @@ static const char fault_cut[] = "is cut off or malformed";
 static const char fault_type[] = "has a field of another type";
 static const char fault_utf8[] = "has a text that is not UTF-8";
 
-/* A text field: a fault unless it is one. */
-static void
-take_text(struct name_table_entry *entry, const struct protobuf_field *field,
-    struct span *text)
+/* Whether the field is a text; a fault of the entry if not. */
+static bool
+is_text(struct name_table_entry *entry, const struct protobuf_field *field)
 {
 	if (field->type != PROTOBUF_OCTETS)
 		entry->fault = fault_type;
 	else if (!span_is_utf8(field->octets))
 		entry->fault = fault_utf8;
-	else if (text != NULL)
+	else
+		return true;
+	return false;
+}
+
+static void
+take_text(struct name_table_entry *entry, const struct protobuf_field *field,
+    struct span *text)
+{
+	if (is_text(entry, field))
 		*text = field->octets;
 }
 
@@ -54,11 +62,11 @@ read_info(struct name_table_entry *entry, struct span octets)
 			take_text(entry, &field, &entry->namespace);
 			break;
 		case INFO_IPS:
-			take_text(entry, &field, NULL);
+			(void)is_text(entry, &field);
 			entry->ip_count++;
 			break;
 		case INFO_ALT_HOSTS:
-			take_text(entry, &field, NULL);
+			(void)is_text(entry, &field);
 			entry->alt_host_count++;
 			break;
 		default:
@@ -176,7 +184,8 @@ entry_at(const struct name_table *table, size_t offset,
 	struct name_table_walk walk = name_table_walk_over(
 	    table->octets + offset, table->length - offset);
 
-	(void)name_table_next(&walk, entry);
+	if (!name_table_next(&walk, entry))
+		read_entry(entry, (struct span){ "", 0 });
 }
 
 /*

@@ -691,8 +691,8 @@ out_of_turn(unsigned int which)
 	static const char *const bodies[] = { LIST("12"), PAGE("x"), GONE, "",
 		EVENT("ADDED", "b", "13"), "no JSON",
 		"{\"type\":\"ERROR\",\"object\":{\"code\":401}}",
-		"{\"type\":\"ERROR\",\"object\":{\"code\":504,\"details\":{"
-		"\"causes\":[{\"reason\":\"ResourceVersionTooLarge\"}]}}}" };
+		("{\"type\":\"ERROR\",\"object\":{\"code\":504,\"details\":{"
+		"\"causes\":[{\"reason\":\"ResourceVersionTooLarge\"}]}}}") };
 	static const unsigned int refusals[] = { 410, 401, 404, 422, 504 };
 
 	if (which < 8)
