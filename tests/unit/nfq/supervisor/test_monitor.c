@@ -478,6 +478,26 @@ a_search_list_of_the_config_stays(void)
 	CHECK(tick(0, 5000) == 0);
 }
 
+/* Forwarding may ask the nameservers of resolv.conf. */
+static void
+other_nameservers_want_a_reload_where_they_are_used(void)
+{
+	begin();
+	resolv_conf.server_count = 1;
+	resolv_conf.servers[0].family = AF_INET;
+	monitor_start(&s, at(0));
+	resolv_conf.servers[0].address[3] = 1;
+	CHECK(tick(0, 5000) == 0);
+	config.machine_upstreams = true;
+	CHECK(tick(5000, 9000) == 0);
+	resolv_conf.servers[0].address[3] = 2;
+	CHECK(tick(9000, 12000) == 1);
+	resolv_conf.servers[0].address[15] = 1;	/* not of IPv4 */
+	CHECK(tick(12000, 15000) == 0);
+	resolv_conf.server_count = 2;
+	CHECK(tick(15000, 18000) == 1);
+}
+
 /* inotify(7) tells, and costs no tick. */
 static void
 a_followed_file_is_not_read_at_ticks(void)
@@ -551,6 +571,7 @@ main(void)
 	TEST(streams_are_counted_only_if_that_is_cheap);
 	TEST(another_search_list_wants_a_reload);
 	TEST(a_search_list_of_the_config_stays);
+	TEST(other_nameservers_want_a_reload_where_they_are_used);
 	TEST(a_followed_file_is_not_read_at_ticks);
 	TEST(counters_are_the_kernels);
 	TEST(sockets_tell_who_is_not_root);
