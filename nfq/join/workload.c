@@ -392,18 +392,7 @@ workload_read(struct workload *workload, const char *directory,
 void
 workload_free(struct workload *workload)
 {
-	struct feed_node *node = &workload->node;
-
-	for (size_t i = 0; i < node->label_count; i++) {
-		free(node->labels[i].key);
-		free(node->labels[i].value);
-	}
-	free(node->labels);
-	free(node->namespace);
-	free(node->cluster);
-	free(node->network);
-	free(node->service_account);
-	free(node->ip);
+	feed_node_free(&workload->node);
 	for (size_t i = 0; i < workload->address_count; i++)
 		free(workload->addresses[i]);
 	free(workload->server);

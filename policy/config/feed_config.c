@@ -19,18 +19,7 @@ free_texts(char **texts, size_t count)
 static void
 free_feed(struct feed_config *feed)
 {
-	struct feed_node *node = &feed->node;
-
-	for (size_t i = 0; i < node->label_count; i++) {
-		free(node->labels[i].key);
-		free(node->labels[i].value);
-	}
-	free(node->labels);
-	free(node->namespace);
-	free(node->cluster);
-	free(node->network);
-	free(node->service_account);
-	free(node->ip);
+	feed_node_free(&feed->node);
 	free_texts(feed->addresses, feed->address_count);
 	free_texts(feed->namespaces, feed->namespace_count);
 	free(feed->name);

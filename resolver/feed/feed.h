@@ -37,6 +37,9 @@ struct feed_node {
 	size_t label_count;
 };
 
+/* Frees what it owns, not the value itself. */
+void feed_node_free(struct feed_node *node);
+
 /* One entry of "feeds" in feed.conf; owns its texts, any of which may be NULL. */
 struct feed_config {
 	char *name;			/* of the table: letters, digits, '-', '_' */
