@@ -110,14 +110,25 @@ transport_for(const struct pending *p, const struct forward_upstream *to,
 
 /* Whether another server would be asked before this one is asked again. */
 static bool
-has_other(const struct engine *e, const struct pending *p, uint32_t place)
+has_other(const struct pending *p, uint32_t place)
 {
 	for (uint32_t i = 0; i < p->servers; i++)
 		if (i != place && (p->done >> i & 1) == 0 &&
-		    p->tries[i] <= p->tries[place] &&
-		    e->upstream[p->order[i]].state == UPSTREAM_UP)
+		    p->tries[i] <= p->tries[place])
 			return true;
 	return false;
+}
+
+/*
+ * A server that has just gone silent makes questions pile up before the first of
+ * them is lost: with half the room taken, less is waited for.
+ */
+static bool
+is_pressed(const struct engine *e, const struct pending *p)
+{
+	const uint32_t most = e->settings.limits.domain;
+
+	return e->under_way[p->domain] > most - most / 2;
 }
 
 /*
@@ -134,8 +145,9 @@ wait_for(const struct engine *e, const struct pending *p,
 
 	if (settings->wait_ms != 0)
 		return settings->wait_ms;
-	if (a->transport == FORWARD_UDP && has_other(e, p, place))
-		return upstream_wait_ms(&e->upstream[a->upstream], settings);
+	if (a->transport == FORWARD_UDP && has_other(p, place))
+		return upstream_wait_ms(&e->upstream[a->upstream], settings,
+		    is_pressed(e, p));
 	return again < AGAIN_MS ? again : AGAIN_MS;
 }
 

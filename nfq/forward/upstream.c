@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define WAIT_MIN_MS	250
+#define WAIT_PRESSED_MS	20
 #define WAIT_MAX_MS	1000
 #define WAIT_UNKNOWN_MS	400	/* a server on another continent replies in it */
 
@@ -108,12 +109,14 @@ upstream_looped(struct upstream *up, monotime_t now,
 
 uint32_t
 upstream_wait_ms(const struct upstream *up,
-    const struct forward_attempt_settings *attempts)
+    const struct forward_attempt_settings *attempts, bool pressed)
 {
 	uint64_t wait = (uint64_t)up->srtt_us * 3 / 1000;
 
 	if (attempts->wait_ms != 0)
 		return attempts->wait_ms;
+	if (pressed)
+		return WAIT_PRESSED_MS;
 	if (up->srtt_us == 0)
 		return WAIT_UNKNOWN_MS;
 	return wait < WAIT_MIN_MS ? WAIT_MIN_MS :

@@ -62,9 +62,12 @@ void upstream_loop_over(struct upstream *upstream, monotime_t now);
 void upstream_looped(struct upstream *upstream, monotime_t now,
     const struct forward_health_settings *health);
 
-/* How long to wait for a reply before another server is asked. */
+/*
+ * How long to wait for a reply before another server is asked; "pressed": there
+ * will soon be no room for questions that wait.
+ */
 uint32_t upstream_wait_ms(const struct upstream *upstream,
-    const struct forward_attempt_settings *attempts);
+    const struct forward_attempt_settings *attempts, bool pressed);
 
 /*
  * The order in which a domain's servers are asked: indices of all[], those that

@@ -4,13 +4,14 @@
  * loop), never twice, and checks every answer.  For tests that must not lose
  * a question.
  *
- *   dnsload [-r RATE] [-s SECONDS] [-n SOCKETS] [-w SECONDS] SERVER NAMES
+ *   dnsload [-r RATE] [-s SECONDS] [-n SOCKETS] [-w SECONDS] [-f] SERVER NAMES
  *
  * NAMES is a file of lines "name addressA [addressB]" (IPv4): an answer is
  * right if its id and question are those that were sent, its rcode is NOERROR
  * and its addresses are all A's or all B's.  A question without an answer
  * after two seconds is lost; "late" counts those of them that were answered
- * after all, for which -w waits longer at the end.  SIGTERM ends the asking
+ * after all, for which -w waits longer at the end.  With -f, SERVFAIL and
+ * REFUSED are not wrong: "failed" counts those, which are among the lost ones.  SIGTERM ends the asking
  * before -s does.  Prints one JSON object.
  */
 #include <inttypes.h>
@@ -55,7 +56,8 @@ struct client {
 };
 
 struct result {
-	uint64_t sent, received, wrong, late, side[2], refused, errors;
+	uint64_t sent, received, wrong, late, failed, side[2], refused,
+	    errors;
 	uint64_t last_receipt, max_gap, max_latency;
 	uint32_t *latencies;	/* microseconds */
 	size_t latency_room;
@@ -67,6 +69,7 @@ struct load {
 	struct client clients[SOCKETS_MAX];
 	unsigned int client_count;
 	uint64_t rate, seconds, wait;
+	bool may_fail;
 	struct result result;
 };
 
@@ -236,6 +239,18 @@ judge(const struct target *target, const uint8_t *octets, size_t length)
 	return side;
 }
 
+static bool
+is_failure(const struct target *target, const uint8_t *octets, size_t length)
+{
+	const int rcode = length > HEADER ? octets[3] & 15 : RCODE_NOERROR;
+
+	return length >= HEADER + (size_t)target->question_length &&
+	    (octets[2] & 0x80) != 0 &&
+	    (rcode == RCODE_SERVFAIL || rcode == RCODE_REFUSED) &&
+	    memcmp(octets + HEADER, target->question,
+	    target->question_length) == 0;
+}
+
 static void
 take_answer(struct load *load, struct client *client, const uint8_t *octets,
     size_t length, uint64_t now)
@@ -254,6 +269,11 @@ take_answer(struct load *load, struct client *client, const uint8_t *octets,
 	latency = now - slot->sent;
 	side = judge(&load->targets[slot->target], octets, length);
 	slot->sent = 0;
+	if (load->may_fail && is_failure(&load->targets[slot->target], octets,
+	    length)) {
+		result->failed++;
+		return;
+	}
 	if (latency > LOST_AFTER_NS) {
 		result->late++;
 		result->wrong += side < 0;
@@ -330,7 +350,7 @@ run(struct load *load)
 		}
 		if (now >= end + load->wait * 1000000000U ||
 		    (result->sent >= total && result->received + result->late +
-		    result->refused >= result->sent))
+		    result->refused + result->failed >= result->sent))
 			return;
 		(void)poll(poll_fds, load->client_count, 1);
 	}
@@ -352,12 +372,12 @@ print(const struct load *load)
 
 	qsort(r->latencies, n, sizeof(*r->latencies), compare);
 	printf("{\"sent\": %" PRIu64 ", \"received\": %" PRIu64 ", \"lost\": %" PRIu64
-	    ", \"late\": %" PRIu64 ", \"wrong\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"errors\": %" PRIu64
+	    ", \"late\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"wrong\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"errors\": %" PRIu64
 	    ", \"old\": %" PRIu64 ", \"new\": %" PRIu64
 	    ", \"max_gap_ms\": %.1f, \"max_ms\": %.1f"
 	    ", \"p50_us\": %" PRIu32 ", \"p99_us\": %" PRIu32 "}\n",
-	    r->sent, r->received, r->sent - r->received, r->late, r->wrong,
-	    r->refused, r->errors, r->side[0], r->side[1], (double)r->max_gap / 1e6,
+	    r->sent, r->received, r->sent - r->received, r->late, r->failed,
+	    r->wrong, r->refused, r->errors, r->side[0], r->side[1], (double)r->max_gap / 1e6,
 	    (double)r->max_latency / 1e6, n > 0 ? r->latencies[n / 2] : 0,
 	    n > 0 ? r->latencies[n - 1 - n / 100] : 0);
 }
@@ -377,7 +397,7 @@ main(int argc, char **argv)
 	struct server server;
 	int option;
 
-	while ((option = getopt(argc, argv, "r:s:n:w:")) != -1) {
+	while ((option = getopt(argc, argv, "r:s:n:w:f")) != -1) {
 		if (option == 'r')
 			load.rate = number(optarg, RATE_MAX);
 		else if (option == 's')
@@ -386,12 +406,14 @@ main(int argc, char **argv)
 			load.client_count = (unsigned int)number(optarg, SOCKETS_MAX);
 		else if (option == 'w')
 			load.wait = number(optarg, SECONDS_MAX);
+		else if (option == 'f')
+			load.may_fail = true;
 		else
 			return 2;
 	}
 	if (argc - optind != 2) {
 		(void)fprintf(stderr, "usage: dnsload [-r RATE] [-s SECONDS]"
-		    " [-n SOCKETS] [-w SECONDS] SERVER NAMES\n");
+		    " [-n SOCKETS] [-w SECONDS] [-f] SERVER NAMES\n");
 		return 2;
 	}
 	server = read_server(argv[optind], 53);

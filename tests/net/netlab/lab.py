@@ -85,13 +85,13 @@ class Lab:
         self.processes.append(process)
         return process
 
-    def load(self, server, names, seconds=10, rate=20000, wait=0):
+    def load(self, server, names, seconds=10, rate=20000, wait=0, *options):
         """Starts dnsload on lines "name addressA [addressB]"; see load_result().
         It waits so many seconds longer for answers that are late."""
         path = self.directory / "names"
         path.write_text("".join(line + "\n" for line in names))
         return self.start(self.vm, [BUILD / "tools/dnsload", "-r", rate, "-s", seconds,
-                                    *(["-w", wait] if wait else []), server, path],
+                                    *(["-w", wait] if wait else []), *options, server, path],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def close(self):

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is known of a server, and the order in which servers are asked. */
+#include "nfq/forward/upstream.h"
+
+#include "tests/check.h"
+
+static struct forward_settings settings;
+static struct upstream all[FORWARD_UPSTREAMS];
+static const monotime_t now = { 1000000000 };
+
+static void
+begin(uint32_t select)
+{
+	forward_settings_defaults(&settings);
+	settings.domain[0] = (struct forward_domain){ .upstreams = 3,
+		.upstream = { 0, 1, 2 }, .select = select };
+	for (uint32_t i = 0; i < 3; i++)
+		upstream_init(&all[i], now, &settings.health);
+}
+
+/* The order as a number, its first server the first digit. */
+static uint32_t
+order(uint32_t turn)
+{
+	uint32_t places[FORWARD_PER_DOMAIN], number = 0;
+	const uint32_t n = upstream_order(&settings.domain[0], all, turn, 7,
+	    places);
+
+	for (uint32_t i = 0; i < n; i++)
+		number = number * 10 + places[i] + 1;
+	return number;
+}
+
+static void
+orders(void)
+{
+	begin(SELECT_ORDERED);
+	CHECK(order(0) == 123);
+	upstream_lost(&all[0], now, &settings.health);
+	CHECK(order(0) == 231);
+	upstream_replied(&all[0], now, 900);
+	CHECK(order(0) == 123);
+	upstream_looped(&all[1], now, &settings.health);
+	CHECK(order(0) == 13);
+	begin(SELECT_FASTEST);
+	upstream_replied(&all[0], now, 900);
+	upstream_replied(&all[1], now, 100);
+	CHECK(order(0) == 321);
+	begin(SELECT_ROUND_ROBIN);
+	CHECK(order(1) == 231);
+	CHECK(order(2) == 312);
+}
+
+static void
+goes_down_and_up_again(void)
+{
+	begin(SELECT_ORDERED);
+	for (uint32_t i = 0; i <= settings.health.losses; i++) {
+		CHECK(all[0].state == UPSTREAM_UP);
+		upstream_lost(&all[0], now, &settings.health);
+	}
+	CHECK(all[0].state == UPSTREAM_DOWN);
+	CHECK(order(0) == 231);
+	CHECK(all[0].probe_at.ns == now.ns);
+	upstream_probed(&all[0], now, &settings.health);
+	CHECK(monotime_ms_since(all[0].probe_at, now) == 1000);
+	upstream_probed(&all[0], now, &settings.health);
+	CHECK(monotime_ms_since(all[0].probe_at, now) == 2000);
+	upstream_replied(&all[0], now, 50);
+	CHECK(all[0].state == UPSTREAM_UP);
+	CHECK(!monotime_is_set(all[0].probe_at));
+}
+
+/* Three times its usual time within bounds; less where room is short. */
+static void
+waits(void)
+{
+	begin(SELECT_ORDERED);
+	CHECK(upstream_wait_ms(&all[0], &settings.attempts, false) == 400);
+	all[0].srtt_us = 1000;
+	CHECK(upstream_wait_ms(&all[0], &settings.attempts, false) == 250);
+	all[0].srtt_us = 200000;
+	CHECK(upstream_wait_ms(&all[0], &settings.attempts, false) == 600);
+	all[0].srtt_us = 2000000;
+	CHECK(upstream_wait_ms(&all[0], &settings.attempts, false) == 1000);
+	CHECK(upstream_wait_ms(&all[0], &settings.attempts, true) == 20);
+	settings.attempts.wait_ms = 77;
+	CHECK(upstream_wait_ms(&all[0], &settings.attempts, true) == 77);
+}
+
+int
+main(void)
+{
+	TEST(orders);
+	TEST(goes_down_and_up_again);
+	TEST(waits);
+	return test_summary();
+}
