@@ -71,6 +71,8 @@ static const char *const reason_texts[REASONS] = {
 	[REASON_CHASE] = "chase",
 	[REASON_FORWARD_FULL] = "forward-full",
 	[REASON_CACHE] = "cache",
+	[REASON_POLICY] = "policy",
+	[REASON_RATE] = "rate",
 };
 
 const char *

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "policy/rule.h"
 #include "resolver/clock.h"
 #include "resolver/answer/answer.h"
 #include "resolver/image/lookup.h"
@@ -58,6 +59,8 @@ enum reason {
 	REASON_CHASE,		/* CNAMEs that leave the table are followed */
 	REASON_FORWARD_FULL,	/* too many questions wait for their answers */
 	REASON_CACHE,		/* name of a forward domain: the answer is kept */
+	REASON_POLICY,		/* a rule says so; its number stands beside it */
+	REASON_RATE,		/* the same: over the rule's limit */
 	REASONS
 };
 
@@ -83,6 +86,22 @@ struct asker {
 	uint32_t device;		/* index of the outgoing interface;
 					 * 0: not known */
 	const uint8_t *address;		/* source, 4 or 16 octets */
+	const uint8_t *nameserver;	/* destination, as long; NULL: unknown */
+	int64_t time;			/* of day: seconds since 1970; only set if
+					 * rules_need_time() */
+};
+
+/*
+ * What the policy says about a question: the rule that decides.  Rules that
+ * only observe are none.
+ */
+struct ruling {
+	uint16_t rule;			/* its number, from 1; 0: none decides */
+	bool limited;			/* the rule's rate is used up: action says
+					 * what happens over it */
+	bool strip_https;		/* of RULE_FILTER */
+	enum rule_only only;		/* of RULE_FILTER */
+	enum rule_action action;
 };
 
 /* All that a decision may depend on.  Borrows everything it points to. */
@@ -91,6 +110,7 @@ struct facts {
 	const struct lookup *lookup; /* NULL unless the form is PLAIN */
 	const struct answer_settings *settings;
 	const struct asker *asker;
+	const struct ruling *ruling;	/* NULL: no rule decides */
 	bool loaded;			/* a table has loaded: table_is_loaded() */
 	bool own_name;			/* canary.nfdns or version.nfdns, CH TXT */
 };

@@ -131,24 +131,19 @@ config_read_user(const struct config_load *load,
 		    "a user of its own");
 }
 
-void
-config_read_users(const struct config_load *load,
-    const struct config_option *option, const config_setting_t *value, void *to)
+bool
+config_user_of(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value,
+    uint32_t *uid)
 {
+	const bool is_text = config_setting_type(value) == CONFIG_TYPE_STRING;
 	const struct passwd *entry;
-	uint32_t uid;
 
-	assert(to == &load->config->capture.bypass);
-	if (number_of(value, &uid)) {
-		if (uid == (uid_t)-1)
-			config_expected(load, option, value);
-		else
-			add_user(load, uid);
-		return;
-	}
-	if (config_setting_type(value) != CONFIG_TYPE_STRING) {
+	if (number_of(value, uid) && *uid != UINT32_MAX)
+		return true;
+	if (!is_text || number_of(value, uid)) {
 		config_expected(load, option, value);
-		return;
+		return false;
 	}
 	entry = getpwnam(config_setting_get_string(value));
 	if (entry == NULL)
@@ -156,7 +151,19 @@ config_read_users(const struct config_load *load,
 		    "machine; take it out, or write its number",
 		    config_setting_get_string(value));
 	else
-		add_user(load, entry->pw_uid);
+		*uid = entry->pw_uid;
+	return entry != NULL;
+}
+
+void
+config_read_users(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	uint32_t uid;
+
+	assert(to == &load->config->capture.bypass);
+	if (config_user_of(load, option, value, &uid))
+		add_user(load, uid);
 }
 
 /* Where nfdns-feed was never installed there is no such user: no matter. */
@@ -170,25 +177,19 @@ config_read_feed_user(const struct config_load *load,
 		config_read_users(load, option, value, to);
 }
 
-void
-config_read_groups(const struct config_load *load,
-    const struct config_option *option, const config_setting_t *value, void *to)
+bool
+config_group_of(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value,
+    uint32_t *gid)
 {
-	struct config_bypass *bypass = to;
+	const bool is_text = config_setting_type(value) == CONFIG_TYPE_STRING;
 	const struct group *entry;
-	uint32_t gid;
 
-	if (number_of(value, &gid)) {
-		if (gid == (gid_t)-1)
-			config_expected(load, option, value);
-		else
-			add_number(load, &bypass->groups, &bypass->group_count,
-			    gid);
-		return;
-	}
-	if (config_setting_type(value) != CONFIG_TYPE_STRING) {
+	if (number_of(value, gid) && *gid != UINT32_MAX)
+		return true;
+	if (!is_text || number_of(value, gid)) {
 		config_expected(load, option, value);
-		return;
+		return false;
 	}
 	entry = getgrnam(config_setting_get_string(value));
 	if (entry == NULL)
@@ -196,8 +197,19 @@ config_read_groups(const struct config_load *load,
 		    "machine; take it out, or write its number",
 		    config_setting_get_string(value));
 	else
-		add_number(load, &bypass->groups, &bypass->group_count,
-		    entry->gr_gid);
+		*gid = entry->gr_gid;
+	return entry != NULL;
+}
+
+void
+config_read_groups(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct config_bypass *bypass = to;
+	uint32_t gid;
+
+	if (config_group_of(load, option, value, &gid))
+		add_number(load, &bypass->groups, &bypass->group_count, gid);
 }
 
 /* "VALUE" or "VALUE/MASK". */
@@ -415,9 +427,10 @@ add_prefix(const struct config_load *load, struct config_prefix **prefixes,
 	*prefixes = grown;
 }
 
-static bool
-read_prefix(const struct config_load *load, const struct config_option *option,
-    const config_setting_t *value, struct config_prefix *prefix)
+bool
+config_prefix_of(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value,
+    struct config_prefix *prefix)
 {
 	const char *text = config_setting_get_string(value);
 	char right[INET6_ADDRSTRLEN];
@@ -449,7 +462,7 @@ config_read_prefixes(const struct config_load *load,
 	struct config_bypass *bypass = to;
 	struct config_prefix prefix;
 
-	if (read_prefix(load, option, value, &prefix))
+	if (config_prefix_of(load, option, value, &prefix))
 		add_prefix(load, &bypass->destinations,
 		    &bypass->destination_count, &prefix);
 }
@@ -466,7 +479,7 @@ config_read_nameservers(const struct config_load *load,
 			config_wrong(load, value, "\"any\" stands alone: take "
 			    "it out, or the addresses beside it");
 		capture->any_nameserver = true;
-	} else if (read_prefix(load, option, value, &prefix))
+	} else if (config_prefix_of(load, option, value, &prefix))
 		add_prefix(load, &capture->nameservers,
 		    &capture->nameserver_count, &prefix);
 }

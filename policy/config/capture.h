@@ -12,4 +12,18 @@ config_read_value config_read_user, config_read_feed_user, config_read_mark_mask
     config_read_groups, config_read_marks, config_read_cgroups,
     config_read_classids, config_read_prefixes, config_read_nameservers;
 
+/*
+ * A user, a group, an address or prefix of a setting, by name or number.  False
+ * after an error in load->diag.
+ */
+bool config_user_of(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value,
+    uint32_t *uid);
+bool config_group_of(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value,
+    uint32_t *gid);
+bool config_prefix_of(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value,
+    struct config_prefix *prefix);
+
 #endif

@@ -13,6 +13,7 @@
 #include "policy/config/file.h"
 #include "policy/config/forward.h"
 #include "policy/config/option.h"
+#include "policy/config/policy_read.h"
 #include "policy/config/resolv_conf.h"
 
 /* Whether the search list is the machine's. */
@@ -58,6 +59,9 @@ config_parse(struct config **config, const char *path, const char *text,
 		    complete_search(&load.config->mesh);
 		config_complete_forward(&load);
 	}
+	/* In any case, so that all errors are found at once. */
+	if (load.config != NULL)
+		config_complete_policy(&load);
 	if (load.config == NULL || diag->errors != errors) {
 		free(copy);
 		config_free(load.config);
@@ -114,6 +118,7 @@ config_free(struct config *config)
 	free_bypass(&config->capture.bypass);
 	free(config->capture.nameservers);
 	mesh_clear(&config->mesh);
+	policy_clear(&config->policy);
 	for (size_t i = 0; i < config->audit_count; i++)
 		free(config->audits[i].path);
 	free(config->audits);

@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "policy/config/forward_settings.h"
+#include "policy/config/policy.h"
 #include "policy/log.h"
 #include "resolver/text/diag.h"
 #include "resolver/answer/settings.h"
@@ -28,7 +29,7 @@
 #define CONFIG_DEFAULT_FEED_RUN_DIR "/run/nfdns-feed"
 #define CONFIG_MAX_WORKERS 64
 #define CONFIG_MAX_ITEMS 1024		/* of one list */
-#define CONFIG_MAX_OCTETS ((size_t)1 << 20)	/* of the file */
+#define CONFIG_MAX_OCTETS ((size_t)4 << 20)	/* of the file */
 
 struct config_prefix {
 	int family;			/* AF_INET or AF_INET6 */
@@ -116,6 +117,7 @@ struct config {
 	struct mesh mesh;
 	struct answer_settings answers;	/* of "mesh" too, and capture.tcp */
 	struct forward_settings forward;
+	struct policy policy;
 	struct config_audit *audits;	size_t audit_count;
 	enum log_level log_level;
 	size_t warnings;		/* that reading it brought */

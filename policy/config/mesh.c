@@ -272,13 +272,3 @@ config_read_audits(const struct config_load *load,
 			config_wrong(load, value, "%s is in the list already; "
 			    "take one of the two out", audit->path);
 }
-
-void
-config_read_policy(const struct config_load *load,
-    const struct config_option *option, const config_setting_t *value, void *to)
-{
-	(void)option;
-	(void)to;
-	config_wrong(load, value, "policy rules are not supported by this "
-	    "version; remove the section");
-}

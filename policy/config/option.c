@@ -12,6 +12,7 @@
 #include "policy/config/capture.h"
 #include "policy/config/forward.h"
 #include "policy/config/mesh.h"
+#include "policy/config/policy_read.h"
 #include "policy/config/row.h"
 #include "policy/config/value.h"
 
@@ -30,6 +31,26 @@ static const char *const forward_fulls[] = { "refused", "servfail", "pass",
 	NULL };
 static const char *const pods_modes[] = { "disabled", "insecure", "verified",
 	NULL };
+
+/* Of the policy, in the order of their enums in policy/rule.h. */
+static const char *const rule_actions[] = { "answer", "pass", "nxdomain",
+	"nodata", "refuse", "drop", NULL };
+static const char *const rule_onlys[] = { "A", "AAAA", NULL };
+static const char *const rule_pers[] = { "user", "client", "name", "rule",
+	NULL };
+static const char *const rule_overs[] = { "refuse", "drop", "pass", NULL };
+static const char *const rule_modes[] = { "enforce", "observe", NULL };
+static const char *const protocols[] = { "udp", "tcp", NULL };
+static const char *const sources[] = { "mesh", "other", NULL };
+static const char *const days[] = { "sun", "mon", "tue", "wed", "thu", "fri",
+	"sat", NULL };
+
+#define EMPTY	"nothing would match"
+#define NAMES	"\"a.example\", \"*.example\" (all below it), " \
+	"\".example\" (it and all below it) and \"@/path\" (a file)"
+#define PREFIXES "addresses and prefixes such as \"192.0.2.53\" and " \
+	"\"2001:db8::/32\""
+#define HOURS	"times such as \"09:00-17:30\" and \"22:00-06:00\""
 
 const struct config_option config_options[] = {
 	{ "run_dir", "\"" CONFIG_DEFAULT_RUN_DIR "\"",
@@ -446,11 +467,7 @@ const struct config_option config_options[] = {
 	  INTEGER, RANGE(0, 90), IN(config, forward.cache.prefetch),
 	  .reload = true },
 
-	{ "policy", "( )",
-	  "Rules for single names and users; not supported by this version.",
-	  .allowed = "groups",
-	  GROUPS, .read = config_read_policy, .any_keys = true,
-	  .reload = true },
+#include "policy/config/policy_rows.h"
 
 	{ "audit", "( )",
 	  "Files that get a record of each question that was answered.",

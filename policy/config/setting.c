@@ -154,11 +154,12 @@ static void
 read_list(const struct config_load *load, const struct config_option *option,
     const config_setting_t *list, void *to)
 {
+	const int most = option->items > 0 ? option->items : CONFIG_MAX_ITEMS;
 	int count = config_setting_length(list);
 
-	if (count > CONFIG_MAX_ITEMS) {
+	if (count > most) {
 		config_wrong(load, list, "%d items; at most %d are allowed",
-		    count, CONFIG_MAX_ITEMS);
+		    count, most);
 		return;
 	}
 	if (count == 0 && option->if_empty != NULL)

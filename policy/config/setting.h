@@ -67,6 +67,7 @@ struct config_option {
 	config_read_value *read;
 	size_t offset, size;	/* size 0: checked, but not stored */
 	enum config_kind kind;
+	int items;		/* of a list, at most; 0: CONFIG_MAX_ITEMS */
 	unsigned char types;
 	bool list;
 	bool required;		/* a member that each item must have */

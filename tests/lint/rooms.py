@@ -32,10 +32,13 @@ ROOMS = {
     "resolver/feed": "resolver/clock resolver/version resolver/dns resolver/text resolver/sources",
 
     "policy/log": "",
+    "policy/rule": "",
     "policy/config": "policy/log resolver/dns resolver/text resolver/image resolver/answer"
-                     " resolver/sources resolver/compile resolver/feed policy/audit",
-    "policy/decide": "resolver/clock resolver/dns resolver/image resolver/answer",
-    "policy/audit": "resolver/clock resolver/checksum resolver/version policy/decide resolver/dns",
+                     " resolver/sources resolver/compile resolver/feed policy/audit policy/rule",
+    "policy/decide": "policy/rule resolver/clock resolver/dns resolver/image resolver/answer",
+    "policy/match": "policy/config policy/decide policy/rule resolver/clock resolver/dns resolver/text"
+                    " resolver/sources",
+    "policy/audit": "policy/rule resolver/clock resolver/checksum resolver/version policy/decide resolver/dns",
     "policy/status": "resolver/clock policy/decide policy/config policy/log resolver/text resolver/image"
                      " resolver/feed",
 

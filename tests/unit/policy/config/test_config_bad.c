@@ -285,10 +285,7 @@ static const struct {
 	{ "mesh.zones[].unknown",
 	  "mesh = { zones = ( { name = \"a\"; unknown = \"drop\"; } ); };",
 	  "expected \"pass\" or \"nxdomain\"" },
-	{ "policy", "policy = ( { name = \"no-ads\"; } );",
-	  "policy[0]: policy rules are not supported by this version; "
-	  "remove the section" },
-	{ "policy", "policy = 3;", "found 3" },
+#include "tests/unit/policy/config/bad_policy.h"
 	{ "audit", "audit = ( { path = \"/a\"; }, { path = \"/a\"; } );",
 	  "audit[1]: /a is in the list already" },
 	{ "audit", "audit = ( { path = \"1\"; }, { path = \"2\"; }, "

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The policy as the configuration says it: rules in order, as plain values.
+ * Lists of all rules lie behind each other in one array a kind, and a rule has
+ * the span of its own, so that the whole can be written to another process as
+ * it lies in memory (policy_codec.h).
+ */
+#ifndef NFDNS_POLICY_CONFIG_POLICY_H
+#define NFDNS_POLICY_CONFIG_POLICY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/rule.h"
+#include "resolver/dns/name.h"
+
+/* Items first to first + count - 1 of one of the arrays; count 0: not given. */
+struct policy_span {
+	uint32_t first;
+	uint32_t count;
+};
+
+enum policy_name_kind {
+	POLICY_EXACT,		/* "a.example" */
+	POLICY_BELOW,		/* "*.example": at any depth, without its apex */
+	POLICY_WITHIN,		/* ".example": with its apex */
+	POLICY_SET,		/* "@/path": the names in a file */
+};
+
+struct policy_name {
+	uint32_t kind;		/* enum policy_name_kind */
+	uint32_t set;		/* POLICY_SET: which of the files */
+	struct dns_name name;	/* lower-cased; of the others */
+};
+
+struct policy_prefix {
+	uint8_t address[16];	/* IPv4: the first four; host bits cleared */
+	uint8_t family;		/* AF_INET or AF_INET6 */
+	uint8_t length;		/* bits */
+};
+
+/* An address of an answer. */
+struct policy_address {
+	uint8_t address[16];	/* IPv4: the first four */
+	uint8_t family;
+};
+
+/* What has to hold, of "match"; or what may not, none of it, of "not". */
+struct policy_conditions {
+	struct policy_span names;	/* of policy.names */
+	struct policy_span types;	/* of policy.numbers, like the next two */
+	struct policy_span users;
+	struct policy_span groups;
+	struct policy_span nameservers;	/* of policy.prefixes */
+	struct policy_span clients;
+	struct policy_span hours;	/* of policy.numbers: minutes of the day,
+					 * first << 16 | end; end is not in it,
+					 * and below first: over midnight */
+	uint32_t protocols;		/* RULE_UDP, RULE_TCP; 0: not given */
+	uint32_t source;		/* RULE_MESH, RULE_OTHER; 0: not given */
+	uint32_t days;			/* bit 0: Sunday; 0: not given */
+};
+
+struct policy_rate {
+	uint32_t limit;			/* questions a second; 0: no rate */
+	uint32_t burst;			/* questions at once */
+	uint32_t per;			/* enum rule_per */
+	uint32_t over;			/* RULE_REFUSE, RULE_DROP, RULE_PASS */
+};
+
+struct policy_rule {
+	char name[RULE_NAME_MAX + 1];
+	uint32_t line;			/* of the config file; 0: of no line */
+	uint32_t action;		/* enum rule_action */
+	struct policy_conditions match;
+	struct policy_conditions not;
+	struct policy_span addresses;	/* RULE_ADDRESSES: of policy.addresses */
+	struct dns_name cname;		/* RULE_CNAME: the target */
+	struct policy_name from;	/* RULE_REWRITE: EXACT or BELOW */
+	struct policy_name to;		/* EXACT, or BELOW as "from" */
+	uint32_t ttl;			/* seconds, of addresses and cname */
+	uint32_t only;			/* enum rule_only; of RULE_FILTER */
+	uint32_t strip_https;		/* 0 or 1; of RULE_FILTER */
+	struct policy_rate rate;
+	uint32_t log;			/* enum rule_log */
+	uint32_t observe;		/* 0 or 1: mode = "observe" */
+	uint32_t given;			/* which actions the reader saw */
+};
+
+/* A file of names, "@/path". */
+struct policy_set {
+	char *path;
+	uint32_t line;			/* of the config file, for messages */
+};
+
+/*
+ * The machine's time zone: "offset" seconds east of UTC from the moment "from"
+ * on (seconds since 1970) until the next entry's.
+ */
+struct policy_zone {
+	int64_t from;
+	int64_t offset;
+};
+
+#define POLICY_ZONES_MAX 32
+
+/* Growable arrays; all is owned. */
+struct policy {
+	struct policy_rule *rules;	size_t rule_count;
+	struct policy_name *names;	size_t name_count;
+	uint32_t *numbers;		size_t number_count;
+	struct policy_prefix *prefixes;	size_t prefix_count;
+	struct policy_address *addresses; size_t address_count;
+	struct policy_set *sets;	size_t set_count;
+	struct policy_zone zones[POLICY_ZONES_MAX];
+	size_t zone_count;		/* 0: no rule has hours or days */
+};
+
+/* Frees what it owns, and empties it. */
+void policy_clear(struct policy *policy);
+
+#endif

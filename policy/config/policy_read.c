@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "policy/config/policy_read.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+
+#include "policy/config/capture.h"
+#include "policy/config/value.h"
+#include "resolver/dns/rr.h"
+
+#define DAY_MINUTES	(24 * 60)
+
+static struct policy *
+policy_of(const struct config_load *load)
+{
+	return &load->config->policy;
+}
+
+/* The rule that is being read. */
+static struct policy_rule *
+current(const struct config_load *load)
+{
+	struct policy *policy = policy_of(load);
+
+	return &policy->rules[policy->rule_count - 1];
+}
+
+/* The next item of a span, which is the last of its array. */
+static void
+grow_span(struct policy_span *span, size_t count)
+{
+	if (span->count++ == 0)
+		span->first = (uint32_t)count - 1;
+}
+
+static void
+add_number(const struct config_load *load, struct policy_span *span,
+    uint32_t number)
+{
+	struct policy *policy = policy_of(load);
+	uint32_t *grown = config_append(load, policy->numbers,
+	    &policy->number_count, sizeof(*grown));
+
+	if (grown == NULL)
+		return;
+	policy->numbers = grown;
+	grown[policy->number_count - 1] = number;
+	grow_span(span, policy->number_count);
+}
+
+void
+config_read_rule_name(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+	const char *text = config_setting_get_string(value);
+	const size_t length = strlen(text);
+
+	if (length < 1 || length > RULE_NAME_MAX ||
+	    strspn(text, allowed) != length)
+		config_expected(load, option, value);
+	else
+		memcpy(to, text, length + 1);
+}
+
+/* A name or "*.NAME" or ".NAME", which "text" is behind. */
+static bool
+read_pattern(const struct config_load *load, const config_setting_t *value,
+    const char *text, struct policy_name *name)
+{
+	int error;
+
+	name->kind = POLICY_EXACT;
+	if (strcmp(text, "*") == 0)
+		text = "*.";
+	if (strncmp(text, "*.", 2) == 0) {
+		name->kind = POLICY_BELOW;
+		text += 2;
+	} else if (text[0] == '.' && text[1] != '\0') {
+		name->kind = POLICY_WITHIN;
+		text++;
+	}
+	error = name_from_text(&name->name, text, strlen(text));
+	if (error == -ENAMETOOLONG)
+		config_wrong(load, value, "a label of this name is longer than "
+		    "63 octets, or the name longer than 255");
+	else if (error < 0 || (text[0] == '\0' && name->kind == POLICY_EXACT))
+		config_wrong(load, value, "found \"%.100s\", which is no domain "
+		    "name", config_setting_get_string(value));
+	else
+		name_lower(&name->name);
+	return error == 0;
+}
+
+/* "@/path": the same file may stand in several rules, and is read once. */
+static void
+add_set(const struct config_load *load, const config_setting_t *value,
+    struct policy_name *name)
+{
+	struct policy *policy = policy_of(load);
+	const char *path = config_setting_get_string(value) + 1;
+	struct policy_set *grown;
+
+	name->kind = POLICY_SET;
+	if (path[0] != '/') {
+		config_wrong(load, value, "found \"%.100s\", expected \"@\" and "
+		    "an absolute path", path - 1);
+		return;
+	}
+	for (size_t i = 0; i < policy->set_count; i++) {
+		name->set = (uint32_t)i;
+		if (strcmp(policy->sets[i].path, path) == 0)
+			return;
+	}
+	name->set = (uint32_t)policy->set_count;
+	grown = config_append(load, policy->sets, &policy->set_count,
+	    sizeof(*grown));
+	if (grown == NULL)
+		return;
+	policy->sets = grown;
+	grown[name->set].line = config_setting_source_line(value);
+	config_store_text(load, &grown[name->set].path, strdup(path));
+}
+
+void
+config_read_rule_names(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct policy *policy = policy_of(load);
+	const char *text = config_setting_get_string(value);
+	struct policy_name *grown = config_append(load, policy->names,
+	    &policy->name_count, sizeof(*grown));
+
+	(void)option;
+	if (grown == NULL)
+		return;
+	policy->names = grown;
+	grow_span(to, policy->name_count);
+	grown = &policy->names[policy->name_count - 1];
+	if (text[0] == '@')
+		add_set(load, value, grown);
+	else
+		(void)read_pattern(load, value, text, grown);
+}
+
+void
+config_read_rule_types(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	uint16_t type;
+
+	if (rr_type_from_text(&type, config_setting_get_string(value)) < 0)
+		config_expected(load, option, value);
+	else
+		add_number(load, to, type);
+}
+
+void
+config_read_rule_users(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	uint32_t uid;
+
+	if (config_user_of(load, option, value, &uid))
+		add_number(load, to, uid);
+}
+
+void
+config_read_rule_groups(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	uint32_t gid;
+
+	if (config_group_of(load, option, value, &gid))
+		add_number(load, to, gid);
+}
+
+void
+config_read_rule_prefixes(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct policy *policy = policy_of(load);
+	struct policy_prefix *grown;
+	struct config_prefix prefix;
+
+	if (!config_prefix_of(load, option, value, &prefix))
+		return;
+	grown = config_append(load, policy->prefixes, &policy->prefix_count,
+	    sizeof(*grown));
+	if (grown == NULL)
+		return;
+	policy->prefixes = grown;
+	grown = &grown[policy->prefix_count - 1];
+	memcpy(grown->address, prefix.address, sizeof(grown->address));
+	grown->family = (uint8_t)prefix.family;
+	grown->length = prefix.length;
+	grow_span(to, policy->prefix_count);
+}
+
+/* Sets the bit of a choice in a mask. */
+static void
+read_bit(const struct config_load *load, const struct config_option *option,
+    const config_setting_t *value, uint32_t *mask)
+{
+	const char *text = config_setting_get_string(value);
+
+	for (unsigned int i = 0; option->choices[i] != NULL; i++)
+		if (strcmp(option->choices[i], text) == 0) {
+			*mask |= (uint32_t)1 << i;
+			return;
+		}
+	config_expected(load, option, value);
+}
+
+void
+config_read_rule_protocols(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	read_bit(load, option, value, to);
+}
+
+void
+config_read_rule_source(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	read_bit(load, option, value, to);
+}
+
+void
+config_read_rule_days(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	read_bit(load, option, value, to);
+}
+
+/* "HH:MM" at *text, which moves behind it; -1: it is none. */
+static int
+minutes_from_text(const char **text)
+{
+	const char *t = *text;
+	int hour, minute;
+
+	for (int i = 0; i < 5; i++)
+		if (i == 2 ? t[i] != ':' : t[i] < '0' || t[i] > '9')
+			return -1;
+	hour = (t[0] - '0') * 10 + t[1] - '0';
+	minute = (t[3] - '0') * 10 + t[4] - '0';
+	*text += 5;
+	return minute > 59 || hour * 60 + minute > DAY_MINUTES ? -1 :
+	    hour * 60 + minute;
+}
+
+void
+config_read_rule_hours(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	const char *text = config_setting_get_string(value);
+	const int first = minutes_from_text(&text);
+	int end = -1;
+
+	if (first >= 0 && *text++ == '-')
+		end = minutes_from_text(&text);
+	if (end < 0 || *text != '\0' || first == DAY_MINUTES || first == end)
+		config_expected(load, option, value);
+	else
+		add_number(load, to, (uint32_t)first << 16 | (uint32_t)end);
+}
+
+void
+config_read_rule_action(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct policy_rule *rule = current(load);
+
+	/* The choices are in the order of enum rule_action. */
+	config_read_choice(load, option, value, to);
+	rule->given |= GIVEN_ACTION;
+}
+
+void
+config_read_rule_addresses(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct policy *policy = policy_of(load);
+	const char *text = config_setting_get_string(value);
+	struct policy_address address = { .family = AF_INET }, *grown;
+
+	if (inet_pton(AF_INET, text, address.address) != 1) {
+		address.family = AF_INET6;
+		if (inet_pton(AF_INET6, text, address.address) != 1) {
+			config_expected(load, option, value);
+			return;
+		}
+	}
+	grown = config_append(load, policy->addresses, &policy->address_count,
+	    sizeof(*grown));
+	if (grown == NULL)
+		return;
+	policy->addresses = grown;
+	grown[policy->address_count - 1] = address;
+	grow_span(to, policy->address_count);
+	current(load)->given |= GIVEN_ADDRESSES;
+}
+
+void
+config_read_rule_cname(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	config_read_name(load, option, value, to);
+	current(load)->given |= GIVEN_CNAME;
+}
+
+void
+config_read_rule_pattern(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct policy_name *name = to;
+
+	current(load)->given |= GIVEN_REWRITE;
+	if (read_pattern(load, value, config_setting_get_string(value), name) &&
+	    name->kind == POLICY_WITHIN)
+		config_expected(load, option, value);
+}
+
+void
+config_read_rule_only(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct policy_rule *rule = current(load);
+
+	(void)to;
+	if (strcmp(config_setting_get_string(value), "A") == 0)
+		rule->only = RULE_ONLY_A;
+	else if (strcmp(config_setting_get_string(value), "AAAA") == 0)
+		rule->only = RULE_ONLY_AAAA;
+	else
+		config_expected(load, option, value);
+	rule->given |= GIVEN_FILTER;
+}
+
+void
+config_read_rule_strip_https(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	config_read_boolean(load, option, value, to);
+	if (config_setting_get_bool(value) != 0)
+		current(load)->given |= GIVEN_FILTER;
+}
+
+void
+config_read_rule_over(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	static const uint32_t actions[] = { RULE_REFUSE, RULE_DROP, RULE_PASS };
+	const char *text = config_setting_get_string(value);
+
+	for (size_t i = 0; option->choices[i] != NULL; i++)
+		if (strcmp(option->choices[i], text) == 0) {
+			memcpy(to, &actions[i], sizeof(actions[i]));
+			return;
+		}
+	config_expected(load, option, value);
+}
+
+void
+config_read_rule_log(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	uint32_t log = RULE_LOG_ONLY;
+
+	if (config_setting_type(value) == CONFIG_TYPE_BOOL)
+		log = config_setting_get_bool(value) != 0 ? RULE_LOG_ALL :
+		    RULE_LOG_NONE;
+	else if (strcmp(config_setting_get_string(value), "only") != 0) {
+		config_expected(load, option, value);
+		return;
+	}
+	memcpy(to, &log, sizeof(log));
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The rules of a policy, compiled: which of them match a question.
+ *
+ * rules_build() writes a flat section that does not depend on where it lies in
+ * memory; it becomes a part of the table's image, so that rules and table are
+ * one file and one generation.  rules_open() checks such a section, whatever
+ * octets it has, and makes it ready.  Matching is a pure function of rules and
+ * question: it allocates nothing, makes no system call and reads no clock.
+ *
+ * A question costs at most one look-up for each of its labels and RULES_TRIES
+ * rules tried, whatever the rules and whatever the question: rules_build()
+ * refuses rules that would need more.
+ */
+#ifndef NFDNS_POLICY_MATCH_RULES_H
+#define NFDNS_POLICY_MATCH_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/config/policy.h"
+#include "policy/decide.h"
+#include "policy/rule.h"
+#include "resolver/dns/name.h"
+#include "resolver/text/diag.h"
+
+/* Rules that one question may have to try: README, "Policy". */
+#define RULES_TRIES	1024
+
+/*
+ * Compiles the policy.  sets are the open files of policy->sets, which are read
+ * from their position on and stay open; *octets is from malloc(3), and the
+ * caller's.  A policy without rules has a section of no octets: *octets is NULL.
+ * "file" is the configuration's path, for messages.
+ * Returns 0; -EINVAL after errors in diag, all that there are; or -ENOMEM.
+ */
+int rules_build(const struct policy *policy, const char *file, const int *sets,
+    struct diag *diag, uint8_t **octets, size_t *size)
+    __attribute__((warn_unused_result));
+
+struct rules;			/* borrows the section's octets */
+
+/*
+ * Checks a section; it is aligned to 8 octets and stays until rules_close().
+ * Returns 0 and *rules, which is NULL for a section of no octets: no rules.  Or
+ * -EINVAL and *why, a static text; or -ENOMEM.
+ */
+int rules_open(struct rules **rules, const uint8_t *octets, size_t size,
+    const char **why) __attribute__((warn_unused_result));
+void rules_close(struct rules *rules);
+
+/* How many rules there are; they have the numbers from 1 on. */
+unsigned int rules_count(const struct rules *rules);
+
+/* Whether some rule has hours or days, so that asker.time must be set. */
+bool rules_need_time(const struct rules *rules);
+
+/* A rule, apart from its conditions.  Borrows from the section. */
+struct rules_rule {
+	const char *name;		/* no NUL */
+	uint8_t name_length;
+	uint32_t line;			/* of the configuration; 0: none */
+	enum rule_action action;
+	enum rule_only only;
+	bool strip_https;
+	bool observe;
+	enum rule_log log;
+	struct policy_rate rate;	/* limit 0: none */
+	uint32_t ttl;			/* of addresses and cname */
+	const uint8_t *ipv4;		/* ADDRESSES: packed */
+	const uint8_t *ipv6;
+	uint32_t ipv4_count;
+	uint32_t ipv6_count;
+	const uint8_t *cname;		/* CNAME: rdata, behind its u16 length */
+	const uint8_t *from, *to;	/* REWRITE: wire names, without the "*" */
+	bool from_below, to_below;	/* "*." stands before it */
+};
+
+/* number is from 1 to rules_count(). */
+void rules_get(const struct rules *rules, unsigned int number,
+    struct rules_rule *rule);
+
+/* What rules look at.  Borrows all. */
+struct rules_question {
+	const struct dns_name *name;	/* lower-cased */
+	uint16_t type;
+	bool mesh;			/* the table has the name */
+	const struct asker *asker;
+};
+
+/* The rules that match one question, in order.  Members are rules.c's. */
+struct rules_cursor {
+	const struct rules *rules;
+	const struct rules_question *question;
+	struct rules_list {
+		const uint32_t *next, *end;
+	} lists[4];			/* by name, user, group; all others */
+	struct rules_list names;	/* what the rules say of the name */
+	unsigned int last;
+	uint32_t minute;		/* of the week, local time */
+};
+
+/* Neither rules nor question may change until the last rules_next(). */
+void rules_begin(struct rules_cursor *cursor, const struct rules *rules,
+    const struct rules_question *question);
+
+/* The number of the next rule that matches; 0: none. */
+unsigned int rules_next(struct rules_cursor *cursor);
+
+/* A condition that does not hold. */
+struct rules_miss {
+	enum rule_key key;
+	bool negated;			/* it stands in "not" */
+};
+
+/*
+ * For nfdns explain: whether the rule of that number matches; if not, *miss is
+ * the first condition that does not hold, in the order of enum rule_key, those
+ * of "match" before those of "not".
+ */
+bool rules_matches(const struct rules *rules, unsigned int number,
+    const struct rules_question *question, struct rules_miss *miss);
+
+/*
+ * The name under which a rule with RULE_REWRITE asks the table.  False: it would
+ * be longer than 255 octets, so that it does not exist.
+ */
+bool rules_rewrite(const struct rules_rule *rule, const struct dns_name *name,
+    struct dns_name *to);
+
+#endif
