@@ -15,6 +15,7 @@
 
 #define ATTEMPTS_EACH	4	/* of a question, on average, at most */
 #define ATTEMPTS_OWN	512	/* of probes and checks */
+#define DUE_AT_ONCE	64	/* a server's silence ends many waits together */
 #define PENDING_BIT	0x80000000U	/* of a timer's owner */
 
 static void
@@ -347,8 +348,9 @@ engine_tick(struct engine *e, monotime_t now)
 {
 	struct timer *timer;
 
-	while ((timer = timers_first(&e->timers)) != NULL &&
-	    monotime_is_past(now, timer->at)) {
+	for (int i = 0; i < DUE_AT_ONCE &&
+	    (timer = timers_first(&e->timers)) != NULL &&
+	    monotime_is_past(now, timer->at); i++) {
 		struct attempt *a;
 
 		if ((timer->owner & PENDING_BIT) != 0) {

@@ -153,7 +153,10 @@ void engine_error(struct engine *engine, monotime_t now, uint32_t attempt,
 /* When engine_tick() is needed next; MONOTIME_NEVER: not before another call. */
 monotime_t engine_next(const struct engine *engine);
 
-/* Does all that is due: next attempts, answers of failure, probes, checks. */
+/*
+ * Does what is due: next attempts, answers of failure, probes, checks.  Where much
+ * is due, it does part of it, and engine_next() stays in the past.
+ */
 void engine_tick(struct engine *engine, monotime_t now);
 
 const struct engine_stats *engine_stats(const struct engine *engine);

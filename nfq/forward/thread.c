@@ -155,6 +155,7 @@ take_packets(struct forward_thread *f)
 		}
 		window_end_batch(f->window);
 		thread_queue_send(&f->queue);
+		answering_go_on(&f->thread);
 	}
 	forward_rescue(f);
 }
@@ -332,6 +333,7 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 			(void)!read(f->wake, &woken, sizeof(woken));
 		else if (events[i].data.ptr != NULL)
 			take_replies(f, events[i].data.ptr);
+		answering_go_on(&f->thread);
 	}
 	due = engine_next(f->engine);
 	if (monotime_is_set(due) && monotime_is_past(f->boot, due))

@@ -100,6 +100,21 @@ bind_source(int fd, const struct sockets_request *request,
 	return error;
 }
 
+/*
+ * A connection of our own, for one question, is closed when its answer was read.
+ * Its port would be taken for 60 s after that (TIME_WAIT), and among 14,000 such
+ * ports connect(2) searches for milliseconds (__inet_hash_connect() in
+ * net/ipv4/inet_hashtables.c), so it is reset.
+ */
+static int
+end_at_once(int fd)
+{
+	const struct linger now = { .l_onoff = 1 };
+
+	return setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now)) < 0 ?
+	    -errno : 0;
+}
+
 static int
 begin_connection(int fd, const struct sockets_request *request, uint32_t mark)
 {
@@ -112,6 +127,8 @@ begin_connection(int fd, const struct sockets_request *request, uint32_t mark)
 		error = -errno;
 	if (error == 0 && request->has_source)
 		error = bind_source(fd, request, &to, size, mark);
+	else if (error == 0)
+		error = end_at_once(fd);
 	if (error == 0 && connect(fd, &to.any, size) < 0 &&
 	    errno != EINPROGRESS)
 		error = -errno;

@@ -12,6 +12,8 @@
  * kind but SOCKETS_RESTRICT.  A connection may still be in progress.  Its
  * packets carry "mark", which needs CAP_NET_ADMIN; 0 needs no privilege.
  *
+ * A connection without a source is reset when it is closed.
+ *
  * A connection with a source gets that source address, so that routing rules by
  * source apply to it as to the client.  If the kernel would choose another
  * source for that destination, something else routed the client's packet

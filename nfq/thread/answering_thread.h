@@ -139,6 +139,16 @@ answering_count_up(_Atomic uint64_t *counter)
 	    memory_order_relaxed) + 1, memory_order_relaxed);
 }
 
+/*
+ * Part of a long batch is done: the supervisor sees that the thread does not hang
+ * (nfq/supervisor/life.h).
+ */
+static inline void
+answering_go_on(struct answering_thread *thread)
+{
+	answering_count_up(&thread->slot->batches);
+}
+
 /* Counts a question and what was decided about it. */
 static inline void
 answering_count(struct answering_thread *thread,
