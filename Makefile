@@ -47,7 +47,7 @@ SANITIZE ?=
 
 LIBRARIES := libnetfilter_queue libmnl libnftnl ldns libconfig jansson \
 	     libxxhash libcap-ng libseccomp libnghttp2 openssl libcurl libcares \
-	     yaml-0.1
+	     yaml-0.1 libpcap
 
 ifeq ($(V),1)
 Q	:=

@@ -59,6 +59,7 @@ static const struct command {
 	{ "cache", "stats", cmd_cache, NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0 },
 	{ "cache", "list", cmd_cache, NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0 },
 	{ "cache", "get", cmd_cache, NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0 },
+	{ "replay", NULL, cmd_replay, NEED_CONFIG | ARGUMENTS, 0 },
 	{ "reload", NULL, cmd_reload, NEED_CONFIG | NEED_DAEMON | NEED_ROOT,
 	  0 },
 	{ "reload", "--force", cmd_reload_forced,
@@ -84,6 +85,8 @@ static const struct {
 	{ "join", "connect to a mesh's or a cluster's control plane",
 	  join_usage },
 	{ "leave", "undo what join did", leave_usage },
+	{ "replay", "what nfdnsd would answer to the packets of a capture",
+	  replay_usage },
 	{ "reload", "make the daemon load configuration and tables again",
 	  reload_usage },
 };

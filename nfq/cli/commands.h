@@ -40,6 +40,9 @@ int cmd_table(const struct config *config, int argc, char **argv);
 extern const char cache_usage[];
 int cmd_cache(const struct config *config, int argc, char **argv);
 
+extern const char replay_usage[];
+int cmd_replay(const struct config *config, int argc, char **argv);
+
 extern const char reload_usage[];
 int cmd_reload(const struct config *config, int argc, char **argv);
 int cmd_reload_forced(const struct config *config, int argc, char **argv);

@@ -375,6 +375,16 @@ sandbox_compiler_seccomp(void)
 	return restrict_calls(calls_of_compiler, COUNT(calls_of_compiler), 0);
 }
 
+int
+sandbox_reader(void)
+{
+	int error = limit(RLIMIT_CORE, 0, 0);
+
+	if (error == 0)
+		error = drop_privileges(OVERFLOW_ID, OVERFLOW_ID, -1);
+	return error < 0 ? error : sandbox_compiler_seccomp();
+}
+
 /* For a program that never has any: refuses to go on with one. */
 static int
 start_without_privileges(void)

@@ -41,6 +41,13 @@ int sandbox_compiler_privileges(uid_t uid, gid_t gid)
 int sandbox_compiler_seccomp(void) __attribute__((warn_unused_result));
 
 /*
+ * A command that reads a file which may be anybody's: no capability, and as
+ * root the user "nobody"; it can only read and write what is open.  0 or a
+ * negative errno.
+ */
+int sandbox_reader(void) __attribute__((warn_unused_result));
+
+/*
  * From here on, a program that a process without root executes starts without
  * capabilities.  0 or a negative errno.
  */

@@ -4,10 +4,10 @@
 _nfdns()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="check status rules table cache reload join leave" command= i choices=
+	local commands="check status rules table cache replay reload join leave" command= i choices=
 
 	case $previous in
-	-c | -i | -o | -k | --kubeconfig)
+	-c | -i | -o | -k | --kubeconfig | -w | --write | -a | --against)
 		compopt -o filenames
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
@@ -28,6 +28,14 @@ _nfdns()
 	cache,1) choices="stats list get --json --help" ;;
 	cache,*) choices="--json --help" ;;
 	check,*) choices="--strict --defaults --help" ;;
+	replay,*)
+		choices="--summary --json --write --against --uid --gid --help"
+		if [[ $word != -* ]]; then
+			compopt -o filenames
+			mapfile -t COMPREPLY < <(compgen -f -- "$word")
+			return
+		fi
+		;;
 	reload,*) choices="--force --help" ;;
 	status,*) choices="--json --help" ;;
 	join,*)
