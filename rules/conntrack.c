@@ -389,11 +389,11 @@ send_deletions(struct conntrack *c)
 }
 
 static int64_t
-monotonic_ms(void)
+cpu_time_ms(void)
 {
 	struct timespec now;
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
@@ -419,7 +419,7 @@ take_piece(struct conntrack *c)
 int
 conntrack_step(struct conntrack *c, int limit_ms)
 {
-	const int64_t end = monotonic_ms() + limit_ms;
+	const int64_t end = cpu_time_ms() + limit_ms;
 	int rc = 0;
 
 	if (c->list == NULL)
@@ -432,7 +432,7 @@ conntrack_step(struct conntrack *c, int limit_ms)
 			rc = ask_list(c);
 			rc = rc == 0 ? -EAGAIN : rc;
 		}
-	} while (rc == -EAGAIN && monotonic_ms() < end);
+	} while (rc == -EAGAIN && cpu_time_ms() < end);
 	if (rc != -EAGAIN)
 		end_list(c);
 	return rc;

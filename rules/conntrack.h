@@ -51,10 +51,11 @@ int conntrack_begin_again(struct conntrack *conntrack)
     __attribute__((warn_unused_result));
 
 /*
- * Continues the sweep for limit_ms milliseconds or a little longer.  Returns 0
- * if it is over or there is none, -EAGAIN if there is more to do.  With another
- * negative errno it is over: this kernel has no ctnetlink (-EINVAL,
- * -EOPNOTSUPP) or does not allow it.
+ * Continues the sweep for limit_ms milliseconds of CPU time or a little longer:
+ * a busy machine takes its time, but does not leave the entries undeleted.
+ * Returns 0 if the sweep is over or there is none, -EAGAIN if there is more to
+ * do.  With another negative errno it is over: this kernel has no ctnetlink
+ * (-EINVAL, -EOPNOTSUPP) or does not allow it.
  */
 int conntrack_step(struct conntrack *conntrack, int limit_ms)
     __attribute__((warn_unused_result));

@@ -16,8 +16,9 @@
 
 #define SETTLE_MS	30	/* wait for replies to earlier questions */
 #define HOLD_MS		100	/* about the longest that questions wait */
+#define WORK_MS		70	/* of CPU time, to delete entries meanwhile */
 #define AGAIN_MS	5	/* between looks at entries that wait for replies */
-#define PIECE_MS	5	/* of every LIFE_LOOK_MS, at most */
+#define PIECE_MS	5	/* the same, later, of every LIFE_LOOK_MS */
 #define FIRST_LOOK_MS	1000	/* after the rules; each further one twice as late */
 #define LOOKS		5	/* 31 s in all: then entries without reply expire */
 
@@ -45,7 +46,10 @@ give_up(struct supervisor *s, int error)
 	s->zone.sweeping = false;
 }
 
-/* 0 or a negative errno; -EAGAIN if the time was too short. */
+/*
+ * Looks again at entries that wait for replies until "end".  0 or a negative
+ * errno; -EAGAIN if there are more entries than WORK_MS suffices for.
+ */
 static int
 sweep_until(struct supervisor *s, enum conntrack_side side, monotime_t end)
 {
@@ -57,9 +61,8 @@ sweep_until(struct supervisor *s, enum conntrack_side side, monotime_t end)
 		int left;
 
 		error = conntrack_begin(c, side, s->set.zone);
-		left = monotime_poll_timeout(monotime_now(), end);
 		if (error == 0)
-			error = conntrack_step(c, left);
+			error = conntrack_step(c, WORK_MS);
 		deleted += conntrack_deleted(c);
 		left = monotime_poll_timeout(monotime_now(), end);
 		if (error != 0 || conntrack_waiting(c) == 0 || left <= AGAIN_MS)
