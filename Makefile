@@ -5,6 +5,8 @@
 # make demo-feed  the same for joining a mesh (root)
 # make check      install what is needed, build, run every test (root)
 # make unit       only the unit tests; make lint only the analyses
+# make check-long what of the tests takes many minutes: longer loads, more of them
+#                 (root; 15 minutes)
 # make fuzz       60 seconds of each fuzz target (FUZZ_SECONDS=...)
 # make install    DESTDIR and prefix as usual
 # make deb        Debian packages, in build/packages/
@@ -58,7 +60,7 @@ say	= $(if $(Q),@printf '  %-5s %s\n' $(1) $(2))
 
 # Goals that build nothing do not need the libraries, and those that install
 # them must run before they are looked for.
-LATE_GOALS := demo demo-feed check coverage deps demo-deps demo-feed-deps clean lint fuzz bench bench-quick bench-check
+LATE_GOALS := demo demo-feed check check-long coverage deps demo-deps demo-feed-deps clean lint fuzz bench bench-quick bench-check
 ifneq ($(filter-out $(LATE_GOALS),$(or $(MAKECMDGOALS),all)),)
 MISSING := $(foreach l,$(LIBRARIES),$(if $(shell $(PKG_CONFIG) --exists $(l) 2>/dev/null && echo y),,$(l)))
 ifneq ($(strip $(MISSING)),)
@@ -162,6 +164,10 @@ check: deps
 	$(Q)$(MAKE) --no-print-directory -j$(JOBS) WERROR=-Werror all unit-tests tools
 	$(Q)BUILD=$(BUILD) BUILT_WITH="$(CC) $(CFLAGS) -Werror" tests/run
 
+check-long: deps
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) WERROR=-Werror all tools
+	$(Q)BUILD=$(BUILD) tests/run --long
+
 unit: unit-tests
 	$(Q)BUILD=$(BUILD) tests/run --only unit
 
@@ -259,6 +265,6 @@ clean:
 
 -include $(shell [ -d $(BUILD) ] && find $(BUILD) -maxdepth 6 \( -path $(BUILD)/deb -o -path $(BUILD)/rpm -o -path $(BUILD)/vm \) -prune -o -type f -name '*.d' -print)
 
-.PHONY: all bench bench-check bench-quick check check-clients check-packages check-vm clean coverage deb demo demo-deps demo-feed demo-feed-deps deps fuzz fuzz-targets install lint \
+.PHONY: all bench bench-check bench-quick check check-clients check-long check-packages check-vm clean coverage deb demo demo-deps demo-feed demo-feed-deps deps fuzz fuzz-targets install lint \
 	print-cflags replay-targets tools unit unit-tests
 .SECONDARY:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The fuzz targets: how they are built and what seeds each begins with."""
+import fcntl
 import hashlib
 import json
 import pathlib
@@ -68,10 +69,14 @@ def make(build, compiler, sanitize, *goals):
     """Builds goals with sanitizers (None: to count what runs) into a directory of its own."""
     flags = "-fsanitize-coverage=trace-pc" if sanitize is None else (
         f"-fsanitize={sanitize} -fno-sanitize-recover=all")
-    # _FORTIFY_SOURCE hides reads from the address sanitizer: no hardening here.
-    return subprocess.run(
-        ["make", "-s", "-j2", "-C", str(TOP), f"BUILD={build}", f"CC={compiler}",
-         f"SANITIZE={flags}",
-         "CFLAGS=-O1 -g -fno-omit-frame-pointer", "HARDEN=", "HARDEN_LD=", "WARN=", *goals],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, errors="replace")
+    build.mkdir(parents=True, exist_ok=True)
+    with open(build / "lock", "w", encoding="ascii") as lock:
+        # Another test may make something there at this time.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        # _FORTIFY_SOURCE hides reads from the address sanitizer: no hardening here.
+        return subprocess.run(
+            ["make", "-s", "-j2", "-C", str(TOP), f"BUILD={build}", f"CC={compiler}",
+             f"SANITIZE={flags}",
+             "CFLAGS=-O1 -g -fno-omit-frame-pointer", "HARDEN=", "HARDEN_LD=", "WARN=", *goals],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, errors="replace")
