@@ -80,6 +80,14 @@ monotime_is_past(monotime_t now, monotime_t deadline)
 	return now.ns >= deadline.ns;
 }
 
+/* The earlier of two moments; one that is never does not count. */
+static inline monotime_t
+monotime_first(monotime_t a, monotime_t b)
+{
+	return !monotime_is_set(a) || (monotime_is_set(b) && b.ns < a.ns) ?
+	    b : a;
+}
+
 /*
  * The timeout for poll(2) until the deadline: milliseconds, rounded up so that
  * the deadline has passed when poll() times out; 0 if it has passed already.

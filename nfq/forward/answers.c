@@ -83,12 +83,14 @@ answer_full(struct engine *e, struct engine_client *client,
 
 	if (domain != NULL && domain->full == FULL_PASS && client->chase == NULL) {
 		e->stats.passed++;
+		e->domain[client->domain][DOMAIN_PASSED]++;
 		e->host.pass(e->host.arg, client);
 		return;
 	}
 	if (domain == NULL || domain->full != FULL_REFUSED)
 		given.rcode = RCODE_SERVFAIL;
 	e->stats.refused++;
+	e->domain[client->domain][DOMAIN_REFUSED]++;
 	answer_client(e, client, &given);
 }
 
@@ -131,26 +133,27 @@ void
 answer_found(struct engine *e, monotime_t now, struct engine_client *client,
     const struct cache_entry *entry)
 {
+	const bool stale = monotime_is_past(now, entry->expires);
 	struct answer_given given;
 	struct message m;
 
 	if (!found_given(e, now, entry, &m, &given))
 		given = (struct answer_given){ .rcode = RCODE_SERVFAIL };
-	if (monotime_is_past(now, entry->expires))
-		e->stats.stale++;
-	else
-		e->stats.hits++;
+	e->stats.stale += stale;
+	e->stats.hits += !stale;
+	e->domain[client->domain][stale ? DOMAIN_STALE : DOMAIN_HITS]++;
 	answer_client(e, client, &given);
 }
 
 static void
 give_all(struct engine *e, struct pending *p, const struct answer_given *given,
-    uint64_t *count)
+    uint64_t *count, enum status_domain_count counter)
 {
 	struct engine_client *client;
 
 	while ((client = TAILQ_FIRST(&p->clients)) != NULL) {
 		(*count)++;
+		e->domain[client->domain][counter]++;
 		answer_client(e, client, given);
 	}
 }
@@ -188,7 +191,8 @@ answer_reply(struct engine *e, monotime_t now, struct pending *p,
 
 	if (p->kept && e->cache != NULL && m->count[QUESTIONS] == 1)
 		keep_it(e, now, p, m, &given);
-	give_all(e, p, &given, &e->stats.answered);
+	give_all(e, p, &given, &e->stats.answered,
+	    DOMAIN_ANSWERED);
 }
 
 bool
@@ -249,5 +253,5 @@ answer_failure(struct engine *e, struct pending *p, uint16_t rcode,
 {
 	const struct answer_given given = { .rcode = rcode, .ede = ede };
 
-	give_all(e, p, &given, &e->stats.failed);
+	give_all(e, p, &given, &e->stats.failed, DOMAIN_FAILED);
 }

@@ -77,7 +77,9 @@ send_it(struct engine *e, monotime_t now, struct attempt *a,
 {
 	uint8_t octets[MESSAGE_ASK_MAX];
 	uint32_t number = (uint32_t)(a - e->attempt);
+	struct upstream *up = &e->upstream[a->upstream];
 	size_t length;
+	int error;
 
 	if (to->mix_case && a->transport == FORWARD_UDP) {
 		a->mixed = true;
@@ -87,10 +89,13 @@ send_it(struct engine *e, monotime_t now, struct attempt *a,
 	a->edns = ask->edns;
 	a->sent = now;
 	length = message_ask(ask, a->id, octets);
-	e->upstream[a->upstream].sent++;
-	if (e->host.send(e->host.arg, number, to, a->transport, octets,
-	    length) != 0) {
-		e->upstream[a->upstream].errors++;
+	up->sent++;
+	up->sent_tcp += a->transport == FORWARD_TCP;
+	up->sent_tls += a->transport == FORWARD_TLS;
+	error = e->host.send(e->host.arg, number, to, a->transport, octets,
+	    length);
+	if (error != 0) {
+		upstream_trouble(up, now, TROUBLE_NETWORK, (uint32_t)-error);
 		release(e, a);
 		return false;
 	}
@@ -251,8 +256,11 @@ attempt_replied(struct engine *e, monotime_t now, const struct attempt *a)
 }
 
 void
-attempt_lost(struct engine *e, monotime_t now, struct attempt *a)
+attempt_lost(struct engine *e, monotime_t now, struct attempt *a, int error)
 {
+	if (!a->lost || error != 0)
+		upstream_trouble(&e->upstream[a->upstream], now, error == 0 ?
+		    TROUBLE_TIMEOUT : TROUBLE_NETWORK, (uint32_t)error);
 	if (!a->lost && is_known(a) &&
 	    e->upstream[a->upstream].state != UPSTREAM_LOOPING)
 		upstream_lost(&e->upstream[a->upstream], now,

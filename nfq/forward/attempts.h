@@ -30,8 +30,9 @@ void attempts_end_own(struct engine *e);
 void attempt_replied(struct engine *e, monotime_t now,
     const struct attempt *a);
 
-/* It was lost, or the network reported an error. */
-void attempt_lost(struct engine *e, monotime_t now, struct attempt *a);
+/* It was lost: no reply in its time (0), or the network's error, positive. */
+void attempt_lost(struct engine *e, monotime_t now, struct attempt *a,
+    int error);
 
 /* Marks an id as used, or no longer, on the streams to an upstream. */
 void attempt_flip_id(struct engine *e, uint32_t upstream, uint16_t id);

@@ -5,7 +5,7 @@
 #include "resolver/clock.h"
 #include "resolver/dns/message.h"
 
-void
+int
 cached_reply(struct interception *i, struct cache *cache,
     uint8_t reply[static INTERCEPT_REPLY_MAX])
 {
@@ -14,7 +14,7 @@ cached_reply(struct interception *i, struct cache *cache,
 
 	if (i->decision.reason != REASON_FORWARD &&
 	    i->decision.reason != REASON_FORWARD_FULL)
-		return;
+		return -1;
 	offset = packet_reply_offset(&i->packet);
 	ask = (struct cached_ask){
 		.message = i->packet.payload,
@@ -26,9 +26,10 @@ cached_reply(struct interception *i, struct cache *cache,
 	length = cached_answer(cache, i->forward, monotime_boot(), &ask,
 	    reply + offset, INTERCEPT_REPLY_MAX - offset);
 	if (length == 0)
-		return;
+		return -1;
 	i->answer = reply + offset;
 	i->answer_length = length;
 	i->reply_length = packet_reply(&i->packet, reply, length);
 	i->decision = decide_cached(i->answer[3] & DNS_RCODE_MASK);
+	return (int)ask.domain;
 }

@@ -12,9 +12,10 @@
  * Called after intercept_answer(), for a packet with settings.  If the question
  * is of a forward domain and its answer is kept, decision, answer and reply become
  * those; else nothing changes.  So it is too if forwarding is full: what is kept
- * takes no place there.
+ * takes no place there.  Returns the domain's place in the settings, or -1 if
+ * nothing changed.
  */
-void cached_reply(struct interception *interception, struct cache *cache,
+int cached_reply(struct interception *interception, struct cache *cache,
     uint8_t reply[static INTERCEPT_REPLY_MAX]);
 
 #endif

@@ -121,6 +121,7 @@ pass_all(struct engine *e, struct pending *p)
 		}
 		client_release(e, client);
 		e->stats.passed++;
+		e->domain[client->domain][DOMAIN_PASSED]++;
 		e->host.pass(e->host.arg, client);
 	}
 }
@@ -362,6 +363,8 @@ course_answer(struct engine *e, monotime_t now, struct attempt *a,
 		attempt_end(e, a);
 		ask_again(e, now, p, place);
 	} else if (is_failure(e, m)) {
+		upstream_trouble(&e->upstream[a->upstream], now, is_lame(m) ?
+		    TROUBLE_LAME : TROUBLE_RCODE, m->rcode);
 		if (!is_lame(m))
 			remember(p, m);
 		p->done |= 1U << place;
@@ -429,7 +432,8 @@ course_reply(struct engine *e, monotime_t now, struct attempt *a,
 		break;
 	case FIT_BROKEN:
 		e->stats.malformed++;
-		e->upstream[a->upstream].errors++;
+		upstream_trouble(&e->upstream[a->upstream], now,
+		    TROUBLE_MALFORMED, 0);
 		broken(e, now, a);
 		break;
 	case FIT_ANSWER:
@@ -444,10 +448,8 @@ course_error(struct engine *e, monotime_t now, struct attempt *a, int error)
 {
 	struct pending *p = &e->pending[a->of];
 
-	(void)error;
-	e->upstream[a->upstream].errors++;
 	p->network_error = true;
-	attempt_lost(e, now, a);
+	attempt_lost(e, now, a, error);
 	attempt_end(e, a);
 	go_on(e, now, p);
 }
@@ -461,7 +463,7 @@ course_late(struct engine *e, monotime_t now, struct attempt *a)
 	if (a->broken)
 		attempt_end(e, a);
 	else
-		attempt_lost(e, now, a);
+		attempt_lost(e, now, a, 0);
 	if (latest)
 		go_on(e, now, p);
 	else

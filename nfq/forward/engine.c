@@ -252,6 +252,7 @@ engine_ask(struct engine *e, monotime_t now, struct engine_client *client)
 
 	e->stats.asked++;
 	client->since = now;
+	client->domain = FORWARD_DOMAINS;
 	if (!read_client(client) ||
 	    !message_read(&m, client->message, client->length)) {
 		e->stats.passed++;
@@ -271,11 +272,12 @@ engine_ask(struct engine *e, monotime_t now, struct engine_client *client)
 		return;
 	}
 	if (domain >= 0) {
-		ask.domain = (uint32_t)domain;
+		ask.domain = client->domain = (uint32_t)domain;
 		ask.kept = e->cache != NULL &&
 		    e->settings.domain[domain].cache &&
 		    cached_is_common(&client->asked, &ask.options);
 	}
+	e->domain[client->domain][DOMAIN_QUESTIONS]++;
 	if (!ask_cache(e, now, &ask))
 		ask_upstreams(e, now, &ask);
 }
@@ -306,13 +308,13 @@ engine_reply(struct engine *e, monotime_t now, uint32_t attempt,
 }
 
 static void
-attempt_over(struct engine *e, monotime_t now, struct attempt *a)
+attempt_over(struct engine *e, monotime_t now, struct attempt *a, int error)
 {
 	if (a->kind == ATTEMPT_MEASURE) {
-		attempt_lost(e, now, a);
+		attempt_lost(e, now, a, error);
 		attempt_end(e, a);
 	} else {
-		probe_lost(e, now, a);
+		probe_lost(e, now, a, error);
 	}
 }
 
@@ -323,12 +325,10 @@ engine_error(struct engine *e, monotime_t now, uint32_t attempt, int error)
 
 	if (a == NULL)
 		return;
-	if (a->kind == ATTEMPT_QUESTION) {
+	if (a->kind == ATTEMPT_QUESTION)
 		course_error(e, now, a, error);
-		return;
-	}
-	e->upstream[a->upstream].errors++;
-	attempt_over(e, now, a);
+	else
+		attempt_over(e, now, a, error);
 }
 
 monotime_t
@@ -362,9 +362,15 @@ engine_tick(struct engine *e, monotime_t now)
 		if (a->kind == ATTEMPT_QUESTION)
 			course_late(e, now, a);
 		else
-			attempt_over(e, now, a);
+			attempt_over(e, now, a, 0);
 	}
 	probes_send(e, now);
+}
+
+const struct forward_settings *
+engine_settings(const struct engine *e)
+{
+	return &e->settings;
 }
 
 const struct engine_stats *
@@ -380,8 +386,15 @@ engine_upstream(struct engine *e, uint32_t index)
 	return &e->upstream[index];
 }
 
-const struct engine_check *
-engine_check(const struct engine *e, uint32_t index)
+uint64_t *
+engine_domain(struct engine *e, uint32_t index)
+{
+	assert(index < FORWARD_DOMAINS);
+	return e->domain[index];
+}
+
+struct engine_check *
+engine_check(struct engine *e, uint32_t index)
 {
 	assert(index < FORWARD_CHECKS);
 	return &e->check[index];

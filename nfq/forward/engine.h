@@ -48,6 +48,7 @@ struct engine_client {
 	uint8_t target[CHASE_QUESTION_MAX];
 	struct question asked;		/* the same, or for the chain's target */
 	monotime_t since;
+	uint32_t domain;		/* for counters; FORWARD_DOMAINS: none */
 	uint32_t held;			/* its question, for limits */
 	TAILQ_ENTRY(engine_client) entry;
 };
@@ -107,10 +108,10 @@ struct engine_stats {
 
 /* Of a self-check; forward_settings.check with the same index. */
 struct engine_check {
-	uint64_t asked, errors;
-	bool known;			/* a first result is there */
-	bool good;			/* the last one */
-	uint32_t latency_us;		/* of the last good one */
+	enum status_probe_state state;
+	uint64_t trouble;		/* the last one */
+	uint64_t counters[PROBE_COUNTERS];
+	uint64_t buckets[PROBE_BUCKETS];
 };
 
 struct engine;
@@ -159,12 +160,17 @@ monotime_t engine_next(const struct engine *engine);
  */
 void engine_tick(struct engine *engine, monotime_t now);
 
+/* Those it has. */
+const struct forward_settings *engine_settings(const struct engine *engine);
+
 const struct engine_stats *engine_stats(const struct engine *engine);
 
-/* State of an upstream of the settings, by its index there. */
+/*
+ * What is known of an upstream, a domain or a self-check of the settings, by its
+ * index there.  A caller may set counters, so that they go on.
+ */
 struct upstream *engine_upstream(struct engine *engine, uint32_t index);
-
-const struct engine_check *engine_check(const struct engine *engine,
-    uint32_t index);
+uint64_t *engine_domain(struct engine *engine, uint32_t index);
+struct engine_check *engine_check(struct engine *engine, uint32_t index);
 
 #endif

@@ -87,10 +87,35 @@ flush_changed(struct cache *cache, const struct forward_settings *one,
 	}
 }
 
+static uint32_t
+new_domain(const struct engine *e, const struct forward_settings *old,
+    uint32_t domain)
+{
+	return domain == FORWARD_DOMAINS ? domain :
+	    same_domain(&e->settings, &old->domain[domain]);
+}
+
+/* Counters of domains that stay; those who wait are counted anew. */
+static void
+move_domains(struct engine *e, const struct forward_settings *old)
+{
+	uint64_t before[FORWARD_DOMAINS + 1][DOMAIN_COUNTERS];
+
+	memcpy(before, e->domain, sizeof(before));
+	memset(e->domain, 0, sizeof(e->domain));
+	for (uint32_t i = 0; i < old->domains; i++) {
+		memcpy(e->domain[new_domain(e, old, i)], before[i],
+		    sizeof(before[i]));
+		e->domain[new_domain(e, old, i)][DOMAIN_WAITING] = 0;
+	}
+}
+
 static void
 move_pending(struct engine *e, struct pending *p,
     const struct forward_settings *old, const uint32_t map[static PLACES])
 {
+	struct engine_client *client;
+
 	/* Those of a round before, too: they have attempts yet. */
 	for (uint32_t i = 0; i < FORWARD_PER_DOMAIN; i++) {
 		p->order[i] = map[p->order[i]];
@@ -98,13 +123,16 @@ move_pending(struct engine *e, struct pending *p,
 			p->done |= 1U << i;
 	}
 	if (p->domain < FORWARD_DOMAINS) {
-		p->domain = same_domain(&e->settings,
-		    &old->domain[p->domain]);
+		p->domain = new_domain(e, old, p->domain);
 		/* What is gone is not asked for any more. */
 		if (p->domain == FORWARD_DOMAINS)
 			p->servers = 0;
 	}
 	e->under_way[p->domain]++;
+	TAILQ_FOREACH(client, &p->clients, entry) {
+		client->domain = new_domain(e, old, client->domain);
+		e->domain[client->domain][DOMAIN_WAITING]++;
+	}
 }
 
 static void
@@ -147,6 +175,7 @@ engine_reload(struct engine *e, monotime_t now,
 	move_upstreams(e, now, old.upstreams, map);
 	move_attempts(e, map);
 	memset(e->under_way, 0, sizeof(e->under_way));
+	move_domains(e, &old);
 	for (uint32_t i = 0; i < e->pendings; i++)
 		if (e->pending[i].used)
 			move_pending(e, &e->pending[i], &old, map);

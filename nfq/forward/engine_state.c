@@ -151,6 +151,7 @@ client_hold(struct engine *e, struct engine_client *client, struct pending *p)
 	TAILQ_INSERT_TAIL(&p->clients, client, entry);
 	client->held = pending_number(e, p);
 	e->stats.held++;
+	e->domain[client->domain][DOMAIN_WAITING]++;
 	(*user_of(e, client->uid))++;
 }
 
@@ -162,6 +163,7 @@ client_release(struct engine *e, struct engine_client *client)
 	TAILQ_REMOVE(&e->pending[client->held].clients, client, entry);
 	client->held = NONE;
 	e->stats.held--;
+	e->domain[client->domain][DOMAIN_WAITING]--;
 	(*user_of(e, client->uid))--;
 }
 

@@ -62,6 +62,14 @@ probe_loop(struct engine *e, monotime_t now, uint32_t upstream)
 }
 
 static void
+check_failed(struct engine_check *check, uint64_t trouble)
+{
+	check->state = PROBE_FAILED;
+	check->trouble = trouble;
+	check->counters[PROBE_ERRORS]++;
+}
+
+static void
 send_check(struct engine *e, monotime_t now, uint32_t number)
 {
 	const struct forward_check *check = &e->settings.check[number];
@@ -70,13 +78,11 @@ send_check(struct engine *e, monotime_t now, uint32_t number)
 
 	e->check_at[number] = monotime_add_ms(now,
 	    (int64_t)check->interval_s * 1000);
-	e->check[number].asked++;
-	if (attempt_own(e, now, ATTEMPT_CHECK, check->upstream, &q, number,
+	e->check[number].counters[PROBE_ASKED]++;
+	if (!attempt_own(e, now, ATTEMPT_CHECK, check->upstream, &q, number,
 	    CHECK_WAIT_MS))
-		return;
-	e->check[number].errors++;
-	e->check[number].known = true;
-	e->check[number].good = false;
+		check_failed(&e->check[number],
+		    e->upstream[check->upstream].trouble);
 }
 
 void
@@ -117,19 +123,36 @@ probes_next(const struct engine *e)
 	return next;
 }
 
+static void
+check_good(struct engine_check *check, uint64_t us)
+{
+	static const uint32_t buckets[] = PROBE_BUCKETS_MS;
+	size_t bucket = 0;
+
+	check->state = PROBE_GOOD;
+	check->counters[PROBE_LAST_US] = us;
+	check->counters[PROBE_SUM_US] += us;
+	if (us > check->counters[PROBE_MAX_US])
+		check->counters[PROBE_MAX_US] = us;
+	while (bucket < PROBE_BUCKETS - 1 &&
+	    us > (uint64_t)buckets[bucket] * 1000)
+		bucket++;
+	check->buckets[bucket]++;
+}
+
 /* kube-dns's sidecar: no record in the answer is an error. */
 static void
 check_done(struct engine *e, monotime_t now, const struct attempt *a,
-    bool good)
+    const struct message *m)
 {
 	struct engine_check *check = &e->check[a->of];
 
-	check->known = true;
-	check->good = good;
-	if (good)
-		check->latency_us = (uint32_t)((now.ns - a->sent.ns) / 1000);
+	if (m->rcode != RCODE_NOERROR)
+		check_failed(check, forward_trouble(TROUBLE_RCODE, m->rcode));
+	else if (m->count[ANSWERS] == 0)
+		check_failed(check, forward_trouble(TROUBLE_EMPTY, 0));
 	else
-		check->errors++;
+		check_good(check, (uint64_t)(now.ns - a->sent.ns) / 1000);
 }
 
 static struct question
@@ -164,8 +187,7 @@ probe_reply(struct engine *e, monotime_t now, struct attempt *a,
 		return;
 	}
 	if (a->kind == ATTEMPT_CHECK)
-		check_done(e, now, a, m.rcode == RCODE_NOERROR &&
-		    m.count[ANSWERS] > 0);
+		check_done(e, now, a, &m);
 	attempt_replied(e, now, a);
 	if (a->kind == ATTEMPT_LOOP && a->upstream < FORWARD_UPSTREAMS)
 		upstream_loop_over(&e->upstream[a->upstream], now);
@@ -173,18 +195,20 @@ probe_reply(struct engine *e, monotime_t now, struct attempt *a,
 }
 
 void
-probe_lost(struct engine *e, monotime_t now, struct attempt *a)
+probe_lost(struct engine *e, monotime_t now, struct attempt *a, int error)
 {
 	switch (a->kind) {
 	case ATTEMPT_CHECK:
-		check_done(e, now, a, false);
+		check_failed(&e->check[a->of], error == 0 ?
+		    forward_trouble(TROUBLE_TIMEOUT, 0) :
+		    forward_trouble(TROUBLE_NETWORK, (uint32_t)error));
 		break;
 	case ATTEMPT_LOOP:
 		if (a->upstream < FORWARD_UPSTREAMS)
 			upstream_loop_over(&e->upstream[a->upstream], now);
 		break;
 	default:
-		attempt_lost(e, now, a);
+		attempt_lost(e, now, a, error);
 	}
 	attempt_end(e, a);
 }

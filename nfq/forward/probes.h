@@ -15,8 +15,9 @@ monotime_t probes_next(const struct engine *e);
 void probe_reply(struct engine *e, monotime_t now, struct attempt *a,
     const uint8_t *octets, size_t length);
 
-/* One was lost or failed. */
-void probe_lost(struct engine *e, monotime_t now, struct attempt *a);
+/* One was lost (0), or failed with an error of the network, positive. */
+void probe_lost(struct engine *e, monotime_t now, struct attempt *a,
+    int error);
 
 /* Whether a client's question is a loop probe of ours; notes the loop then. */
 bool probe_came_back(struct engine *e, monotime_t now,

@@ -283,6 +283,7 @@ show_counters(struct forward_thread *f)
 		atomic_store_explicit(&f->thread.slot->forward[i],
 		    i == FORWARD_HELD ? f->held.count :
 		    f->before[i] + values[i], memory_order_relaxed);
+	forward_page_show(f);
 }
 
 /* A reload has changed the settings. */
@@ -294,6 +295,7 @@ take_settings(struct forward_thread *f)
 	engine_reload(f->engine, f->boot, forward_settings_of(f),
 	    f->thread.generation->cache);
 	f->generation = f->thread.generation->number;
+	forward_page_reload(f);
 	if (f->thread.generation->cache != NULL)
 		cache_set_generation(f->thread.generation->cache,
 		    f->generation);
@@ -348,7 +350,8 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 static int
 timeout_of(const struct forward_thread *f)
 {
-	const monotime_t next = engine_next(f->engine);
+	const monotime_t next = monotime_first(engine_next(f->engine),
+	    forward_page_next(f));
 
 	return monotime_is_set(next) ?
 	    monotime_poll_timeout(monotime_boot(), next) : -1;
@@ -434,7 +437,11 @@ init(struct forward_thread *f, const struct worker_handover *h,
 	take_cache(generation);
 	f->engine = engine_new(&host, settings, generation->cache,
 	    monotime_boot());
-	return f->engine == NULL ? -ENOMEM : 0;
+	if (f->engine == NULL)
+		return -ENOMEM;
+	forward_page_begin(f, h->status->forwarding, h->status->workers,
+	    h->options.queues);
+	return 0;
 }
 
 int

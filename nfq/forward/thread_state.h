@@ -17,6 +17,18 @@
 #include "nfq/packet/intercept.h"
 #include "nfq/thread/thread_queue.h"
 
+/* What the status page shows of forwarding. */
+struct forward_page {
+	struct status_forwarding *shown;
+	monotime_t shown_at;		/* of the engine's clock */
+	bool changed;			/* rounds have passed since */
+	const struct status_worker *slots;
+	unsigned int queues;
+	uint64_t hits[CONFIG_MAX_WORKERS][FORWARD_DOMAINS];	/* of slots, seen */
+	enum upstream_state said[FORWARD_UPSTREAMS];	/* in the log */
+	monotime_t said_at[FORWARD_UPSTREAMS];
+};
+
 #define THREAD_KEPT	128	/* answers, for packets that are gone */
 
 /* An answer whose verdict was sent. */
@@ -48,6 +60,7 @@ struct forward_thread {
 	struct upstream_sockets sockets;
 	struct interception interception;
 	uint64_t before[FORWARD_COUNTERS];	/* by workers before this one */
+	struct forward_page page;
 	uint64_t gone, rescued;
 	size_t random_left;
 	uint8_t random[1024];
@@ -55,6 +68,29 @@ struct forward_thread {
 	struct kept_answer kept[THREAD_KEPT];
 	uint8_t reply[INTERCEPT_REPLY_MAX];
 };
+
+
+/* thread_status.c */
+
+/*
+ * Begins: counters of workers before this one go on.  "slots" are those of the
+ * queue threads.
+ */
+void forward_page_begin(struct forward_thread *thread,
+    struct status_forwarding *shown, const struct status_worker *slots,
+    unsigned int queues);
+
+/* After a reload: upstreams, domains and probes have other places. */
+void forward_page_reload(struct forward_thread *thread);
+
+/*
+ * Shows what is known now, and logs upstreams that went or came back.  Does
+ * nothing if the last time was less than STATUS_FORWARD_MS ago.
+ */
+void forward_page_show(struct forward_thread *thread);
+
+/* When forward_page_show() has something to show. */
+monotime_t forward_page_next(const struct forward_thread *thread);
 
 
 /* thread_host.c */

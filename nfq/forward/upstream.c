@@ -72,6 +72,18 @@ upstream_lost(struct upstream *up, monotime_t now,
 }
 
 void
+upstream_trouble(struct upstream *up, monotime_t now,
+    enum status_trouble trouble, uint32_t code)
+{
+	up->trouble = forward_trouble(trouble, code);
+	up->trouble_at = now;
+	up->timeouts += trouble == TROUBLE_TIMEOUT;
+	up->errors += trouble == TROUBLE_NETWORK;
+	up->failures += trouble == TROUBLE_RCODE || trouble == TROUBLE_LAME ||
+	    trouble == TROUBLE_MALFORMED;
+}
+
+void
 upstream_probed(struct upstream *up, monotime_t now,
     const struct forward_health_settings *health)
 {
@@ -103,6 +115,7 @@ upstream_looped(struct upstream *up, monotime_t now,
     const struct forward_health_settings *health)
 {
 	set_state(up, now, UPSTREAM_LOOPING);
+	upstream_trouble(up, now, TROUBLE_LOOP, 0);
 	up->loop_at = monotime_add_ms(now, (int64_t)health->loop_retry_s * 1000);
 	up->probe_at = MONOTIME_NEVER;
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "policy/config/forward_settings.h"
+#include "policy/status/forward_status.h"
 #include "resolver/clock.h"
 
 enum upstream_state { UPSTREAM_UP, UPSTREAM_DOWN, UPSTREAM_LOOPING };
@@ -29,8 +30,11 @@ struct upstream {
 	monotime_t probe_at;		/* next probe; NEVER: none is needed */
 	monotime_t loop_at;		/* next loop probe; NEVER: none */
 	uint64_t loop_token;		/* of the last loop probe; 0: none sent */
-	/* Counters. */
-	uint64_t sent, replies, losses, errors, mismatched;
+	uint64_t trouble;	/* the last one: policy/status/forward_status.h */
+	monotime_t trouble_at;
+	/* Counters; sent_tcp and sent_tls are among sent. */
+	uint64_t sent, sent_tcp, sent_tls, replies, losses, errors;
+	uint64_t timeouts, failures, mismatched;
 	uint64_t probes, loop_probes;
 };
 
@@ -47,6 +51,10 @@ void upstream_replied(struct upstream *upstream, monotime_t now,
 /* An attempt was lost: no reply in its time, or an error of the network. */
 void upstream_lost(struct upstream *upstream, monotime_t now,
     const struct forward_health_settings *health);
+
+/* Notes what went wrong; "code" as enum status_trouble says. */
+void upstream_trouble(struct upstream *upstream, monotime_t now,
+    enum status_trouble trouble, uint32_t code);
 
 /* Its probe goes out now: sets the time of the next. */
 void upstream_probed(struct upstream *upstream, monotime_t now,

@@ -114,10 +114,13 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 	const struct answer_source source =
 	    generation_source(q->thread.generation);
 	struct queue_reader *reader = q->queue.reader;
+	int domain = -1;
 
 	intercept_answer(i, &source, q->thread.rotation++, q->reply);
 	if (q->cache != NULL)
-		cached_reply(i, q->cache, q->reply);
+		domain = cached_reply(i, q->cache, q->reply);
+	if (domain >= 0)
+		answering_count_up(&q->thread.slot->domain_hits[domain]);
 	if (i->reply_length > 0)
 		queue_reply(reader, p->id,
 		    (p->mark & ~q->mark_mask) | q->mark_answered,

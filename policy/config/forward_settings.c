@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/config/forward_settings.h"
 
+#include <arpa/inet.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "resolver/dns/message.h"
 #include "resolver/dns/rr.h"
 
 #define DAY_S	86400
+#define TLS_PORT	853	/* RFC 7858 section 3.1 */
 
 /* Bounds of values, so that sums of them stay far from overflow. */
 #define MS_MAX	(3600 * 1000)
@@ -235,4 +239,28 @@ forward_upstream_same(const struct forward_upstream *a,
 	    a->port == b->port && a->transport == b->transport &&
 	    memcmp(a->address, b->address, octets) == 0 &&
 	    strcmp(a->tls_name, b->tls_name) == 0;
+}
+
+const char *
+forward_upstream_text(const struct forward_upstream *up,
+    char text[static FORWARD_UPSTREAM_TEXT])
+{
+	static const char *const schemes[FORWARD_TRANSPORTS] = {
+		[FORWARD_AUTO] = "", [FORWARD_UDP] = "udp://",
+		[FORWARD_TCP] = "tcp://", [FORWARD_TLS] = "tls://",
+	};
+	const bool tls = up->transport == FORWARD_TLS;
+	char address[INET6_ADDRSTRLEN] = "", scope[16] = "", port[16] = "";
+
+	(void)inet_ntop((int)up->family, up->address, address,
+	    sizeof(address));
+	if (up->scope != 0)
+		(void)snprintf(scope, sizeof(scope), "%%%u", up->scope);
+	if (up->port != (tls ? TLS_PORT : DNS_PORT))
+		(void)snprintf(port, sizeof(port), "@%u", up->port);
+	(void)snprintf(text, FORWARD_UPSTREAM_TEXT, "%s%s%s%s%s%.*s",
+	    schemes[up->transport], address, scope, port,
+	    up->tls_name[0] != '\0' ? "#" : "", FORWARD_NAME - 1,
+	    up->tls_name);
+	return text;
 }

@@ -163,4 +163,12 @@ int forward_settings_domain(const struct forward_settings *settings,
 bool forward_upstream_same(const struct forward_upstream *a,
     const struct forward_upstream *b);
 
+/*
+ * As it stands in nfdnsd.conf: "10.1.1.53", "10.1.2.53@5353", "tcp://10.1.3.53",
+ * "tls://10.1.3.53#dns.corp.example".  Returns text.
+ */
+#define FORWARD_UPSTREAM_TEXT	(FORWARD_NAME + 88)
+const char *forward_upstream_text(const struct forward_upstream *upstream,
+    char text[static FORWARD_UPSTREAM_TEXT]);
+
 #endif

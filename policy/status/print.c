@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "policy/status/feed_print.h"
+#include "policy/status/forward_print.h"
 
 #define COLUMN	26		/* of the values, in the lines */
 
@@ -37,6 +38,7 @@ struct view {
 	struct status_counters counters;
 	char reload_error[STATUS_TEXT];
 	char degraded[STATUS_TEXT];
+	struct status_forwarding *forwarding;	/* a copy */
 };
 
 static const char *const state_texts[] = {
@@ -351,6 +353,9 @@ print_json(const struct view *v, const struct feeds_shown *feeds, FILE *out)
 		}
 		error = set_item(object, item);
 	}
+	if (error == 0)
+		error = forward_print_json(v->forwarding, (uint64_t)time(NULL),
+		    json_object_get(root, "forward"));
 	if (error == 0 && feeds != NULL && json_object_set_new(root, "feeds",
 	    feeds_shown_json(feeds, (int64_t)time(NULL))) < 0)
 		error = -ENOMEM;
@@ -410,6 +415,7 @@ print_lines(const struct view *v, const struct feeds_shown *feeds, FILE *out)
 			fprintf(out, "%" PRIu64, item->number);
 		fputc('\n', out);
 	}
+	forward_print(v->forwarding, COLUMN, (uint64_t)time(NULL), out);
 	if (feeds != NULL)
 		feeds_shown_print(feeds, COLUMN, (int64_t)time(NULL), out);
 	return ferror(out) ? -EIO : 0;
@@ -420,10 +426,16 @@ status_print(const struct status_page *page, const struct load_report *load,
     const struct feeds_shown *feeds, bool json, FILE *out)
 {
 	struct view view;
+	int error;
 
 	collect(&view, page, load);
-	return json ? print_json(&view, feeds, out) :
+	view.forwarding = forward_status_read(page->forwarding);
+	if (view.forwarding == NULL)
+		return -ENOMEM;
+	error = json ? print_json(&view, feeds, out) :
 	    print_lines(&view, feeds, out);
+	free(view.forwarding);
+	return error;
 }
 
 void

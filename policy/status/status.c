@@ -18,8 +18,9 @@
 /* How often a wait for a reload checks that the daemon is alive. */
 #define SLICE_NS 200000000L
 
-#define LAYOUT ((uint32_t)sizeof(struct status_worker) << 16 | \
-	(uint32_t)REASONS << 8 | (uint32_t)VERDICTS)
+#define LAYOUT (((uint32_t)sizeof(struct status_worker) << 16 | \
+	(uint32_t)REASONS << 8 | (uint32_t)VERDICTS) ^ \
+	(uint32_t)sizeof(struct status_forwarding))
 
 static_assert(sizeof(struct status_supervisor) <= 4096,
     "the supervisor's part has to fit the smallest page");
@@ -31,11 +32,12 @@ page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Size of the file: one page for the supervisor, then the slots. */
+/* Size of the file: a page for the supervisor, then slots and forwarding. */
 static size_t
 size_for(size_t workers)
 {
-	size_t page = page_size(), slots = workers * sizeof(struct status_worker);
+	size_t page = page_size(), slots = workers *
+	    sizeof(struct status_worker) + sizeof(struct status_forwarding);
 
 	return page + (slots + page - 1) / page * page;
 }
@@ -73,6 +75,7 @@ set_pointers(struct status_page *page, void *base, size_t workers, int fd)
 	page->supervisor = base;
 	page->workers = (void *)((char *)base + page_size());
 	page->worker_slots = workers;
+	page->forwarding = (void *)(page->workers + workers);
 	page->size = size_for(workers);
 	page->fd = fd;
 }

@@ -5,8 +5,9 @@
  * socket, and a counter costs the packet path one relaxed store.
  *
  * The page has two parts with a page boundary between them, since they have
- * different writers: the supervisor's part, and one slot for each worker
- * thread. The supervisor trusts nothing in the workers' part.
+ * different writers: the supervisor's part; and that of the worker, one slot
+ * for each thread and behind them what forwarding shows.  The supervisor trusts
+ * nothing in the workers' part.
  *
  * This room holds the state that the daemon shows, and prints it.  It collects
  * none: the supervisor and the worker threads write it.
@@ -23,6 +24,7 @@
 
 #include "policy/config/config.h"
 #include "policy/decide.h"
+#include "policy/status/forward_status.h"
 #include "policy/status/load_report.h"
 
 #define STATUS_MAGIC	0x6e66646e73737431ULL	/* "nfdnsst1" */
@@ -136,6 +138,8 @@ struct status_worker {
 	_Atomic uint64_t streams;	/* TCP connections sent to lo */
 	_Atomic uint64_t stream[STREAM_COUNTERS];	/* of the TCP thread's slot */
 	_Atomic uint64_t forward[FORWARD_COUNTERS];	/* of the forwarding thread's slot */
+	/* Answers from the cache, by the domain's place in the settings. */
+	_Atomic uint64_t domain_hits[FORWARD_DOMAINS];
 	_Atomic uint64_t malformed;
 	_Atomic uint64_t canaries;
 	_Atomic uint64_t id_gaps;	/* missing packet ids: the kernel dropped them */
@@ -152,6 +156,7 @@ struct status_page {
 	struct status_supervisor *supervisor;
 	struct status_worker *workers;
 	size_t worker_slots;
+	struct status_forwarding *forwarding;	/* of the workers' part */
 	size_t size;
 	int fd;			/* with which the daemon's lock is held or tested */
 };

@@ -455,8 +455,10 @@ print_status(void)
 		const struct engine_check *c = engine_check(t.engine, i);
 
 		printf("%s{\"known\": %d, \"good\": %d, \"errors\": %llu, "
-		    "\"latency_us\": %u}", i > 0 ? ", " : "", c->known,
-		    c->good, (unsigned long long)c->errors, c->latency_us);
+		    "\"latency_us\": %u}", i > 0 ? ", " : "",
+		    c->state != PROBE_WAITING, c->state == PROBE_GOOD,
+		    (unsigned long long)c->counters[PROBE_ERRORS],
+		    (unsigned int)c->counters[PROBE_LAST_US]);
 	}
 	printf("]}\n");
 }

@@ -171,7 +171,7 @@ nothing_in_the_file_is_believed(void)
 {
 	struct status_page page, seen;
 	struct status_supervisor *s;
-	static uint8_t octets[1 << 16];
+	static uint8_t octets[1 << 18];
 	size_t size;
 
 	CHECK(status_create(&page, dir, 2) == 0);
@@ -210,7 +210,7 @@ nothing_in_the_file_is_believed(void)
 	CHECK(status_open(&seen, dir) == -EPROTO);
 	srandom(4);
 	for (int i = 0; i < 500; i++) {
-		for (size_t j = 0; j < sizeof(octets); j++)
+		for (size_t j = 0; j < 4096; j++)
 			octets[j] = (uint8_t)random();
 		put_file(octets, (size_t)random() % sizeof(octets));
 		CHECK(status_open(&seen, dir) == -EPROTO);
@@ -228,6 +228,38 @@ nothing_in_the_file_is_believed(void)
 	CHECK(status_create(&page, dir, 1) < 0);
 	rmdir(file);
 	CHECK(status_create(&page, "/nonexistent/run", 1) == -ENOENT);
+}
+
+/* A worker that somebody took over writes anything where forwarding shows. */
+static void
+what_forwarding_shows_is_not_believed(void)
+{
+	struct status_forwarding *shown;
+	struct status_page page;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out;
+
+	CHECK(status_create(&page, dir, 1) == 0);
+	srandom(5);
+	for (int i = 0; i < 20; i++) {
+		for (size_t j = 0; j < sizeof(*page.forwarding); j++)
+			((uint8_t *)page.forwarding)[j] = (uint8_t)random();
+		shown = forward_status_read(page.forwarding);
+		CHECK(shown != NULL && shown->upstreams <= FORWARD_UPSTREAMS);
+		free(shown);
+		for (int json = 0; json < 2; json++) {
+			out = open_memstream(&text, &size);
+			CHECK(out != NULL && status_print(&page, NULL, NULL,
+			    json == 1, out) == 0);
+			CHECK(fclose(out) == 0);
+			for (size_t j = 0; j < size; j++)
+				CHECK(text[j] == '\n' ||
+				    (text[j] >= 0x20 && text[j] <= 0x7e));
+			free(text);
+		}
+	}
+	status_remove(&page, dir);
 }
 
 static void
@@ -463,6 +495,7 @@ main(void)
 	TEST(a_daemon_that_is_gone_is_seen_to_be);
 	TEST(another_process_of_its_number_is_not_the_daemon);
 	TEST(nothing_in_the_file_is_believed);
+	TEST(what_forwarding_shows_is_not_believed);
 	TEST(counters_are_sums);
 	TEST(json_has_the_keys_that_are_promised);
 	TEST(any_values_can_be_printed);

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What forwarding shows: policy/status/forward_status.h; and what it logs. */
+#include "nfq/forward/thread_state.h"
+
+#include <string.h>
+
+#include "policy/log.h"
+
+#define IDLE_MS		1000	/* queue threads answer from the cache meanwhile */
+#define SAY_MS		10000	/* between two lines about one upstream */
+
+static void
+put(_Atomic uint64_t *to, uint64_t value)
+{
+	atomic_store_explicit(to, value, memory_order_relaxed);
+}
+
+static uint64_t
+get(const _Atomic uint64_t *from)
+{
+	return atomic_load_explicit(from, memory_order_relaxed);
+}
+
+/* A moment of the engine's clock as a time of day. */
+static uint64_t
+wall_seconds(const struct forward_thread *f, monotime_t at)
+{
+	return monotime_is_set(at) ? (realtime_ns() -
+	    (uint64_t)(f->boot.ns - at.ns)) / 1000000000 : 0;
+}
+
+/* Names and places */
+
+static void
+name_upstream(struct status_upstream *shown,
+    const struct forward_upstream *upstream)
+{
+	memset(shown, 0, sizeof(*shown));
+	(void)forward_upstream_text(upstream, shown->text);
+}
+
+static void
+name_domain(struct status_domain *shown, const struct forward_domain *domain)
+{
+	memset(shown, 0, sizeof(*shown));
+	memcpy(shown->name, domain->name, sizeof(shown->name));
+	memcpy(shown->upstream, domain->upstream, sizeof(shown->upstream));
+	shown->upstreams = domain->upstreams;
+}
+
+static void
+name_probe(struct status_probe *shown, const struct forward_check *check)
+{
+	memset(shown, 0, sizeof(*shown));
+	memcpy(shown->label, check->label, sizeof(shown->label));
+	memcpy(shown->name, check->name, sizeof(shown->name));
+	shown->upstream = check->upstream;
+	shown->type = check->type;
+	shown->interval_s = check->interval_s;
+}
+
+static void
+name_all(struct forward_thread *f)
+{
+	const struct forward_settings *settings = engine_settings(f->engine);
+	struct status_forwarding *shown = f->page.shown;
+
+	atomic_fetch_or(&shown->sequence, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+	shown->upstreams = settings->upstreams;
+	shown->domains = settings->domains;
+	shown->probes = settings->checks;
+	for (uint32_t i = 0; i < settings->upstreams; i++)
+		name_upstream(&shown->upstream[i], &settings->upstream[i]);
+	for (uint32_t i = 0; i < settings->domains; i++)
+		name_domain(&shown->domain[i], &settings->domain[i]);
+	for (uint32_t i = 0; i < settings->checks; i++)
+		name_probe(&shown->probe[i], &settings->check[i]);
+}
+
+/* Values */
+
+static void
+show_upstream(const struct forward_thread *f, struct status_upstream *shown,
+    const struct upstream *up)
+{
+	const uint64_t counters[UPSTREAM_COUNTERS] = {
+		[UPSTREAM_SENT] = up->sent,
+		[UPSTREAM_SENT_TCP] = up->sent_tcp,
+		[UPSTREAM_SENT_TLS] = up->sent_tls,
+		[UPSTREAM_REPLIES] = up->replies,
+		[UPSTREAM_TIMEOUTS] = up->timeouts,
+		[UPSTREAM_ERRORS] = up->errors,
+		[UPSTREAM_FAILURES] = up->failures,
+		[UPSTREAM_MISMATCHED] = up->mismatched,
+	};
+	const enum status_upstream_state state =
+	    up->state == UPSTREAM_LOOPING ? STATUS_UPSTREAM_LOOP :
+	    up->state == UPSTREAM_DOWN ? STATUS_UPSTREAM_DOWN :
+	    up->lost > 0 ? STATUS_UPSTREAM_PROBING : STATUS_UPSTREAM_UP;
+
+	atomic_store(&shown->state, (uint32_t)state);
+	atomic_store(&shown->srtt_us, up->srtt_us);
+	put(&shown->since, wall_seconds(f, up->since));
+	put(&shown->trouble, up->trouble);
+	put(&shown->trouble_at, wall_seconds(f, up->trouble_at));
+	for (size_t i = 0; i < UPSTREAM_COUNTERS; i++)
+		put(&shown->counters[i], counters[i]);
+}
+
+static void
+show_probe(struct status_probe *shown, const struct engine_check *check)
+{
+	atomic_store(&shown->state, (uint32_t)check->state);
+	put(&shown->trouble, check->trouble);
+	for (size_t i = 0; i < PROBE_COUNTERS; i++)
+		put(&shown->counters[i], check->counters[i]);
+	for (size_t i = 0; i < PROBE_BUCKETS; i++)
+		put(&shown->buckets[i], check->buckets[i]);
+}
+
+/*
+ * Answers that the queue threads gave from the cache since the last time.  In
+ * the moment of a reload a few may count for another domain.
+ */
+static void
+take_hits(struct forward_thread *f, uint32_t domains)
+{
+	struct forward_page *page = &f->page;
+
+	for (unsigned int q = 0; q < page->queues; q++) {
+		for (uint32_t i = 0; i < domains; i++) {
+			const uint64_t hits =
+			    get(&page->slots[q].domain_hits[i]);
+
+			engine_domain(f->engine, i)[DOMAIN_HITS] +=
+			    hits - page->hits[q][i];
+			engine_domain(f->engine, i)[DOMAIN_QUESTIONS] +=
+			    hits - page->hits[q][i];
+			page->hits[q][i] = hits;
+		}
+	}
+}
+
+/* In the log */
+
+static void
+say(const char *text, enum upstream_state state, uint64_t trouble)
+{
+	char buf[RR_TEXT_SIZE];
+
+	switch (state) {
+	case UPSTREAM_UP:
+		log_notice("forwarding: upstream %s answers again", text);
+		break;
+	case UPSTREAM_DOWN:
+		log_warning("forwarding: upstream %s is down: %s", text,
+		    forward_status_trouble(trouble, buf));
+		break;
+	case UPSTREAM_LOOPING:
+		log_warning("forwarding: upstream %s is switched off: what it "
+		    "asks comes back to nfdnsd; make it ask nameservers that "
+		    "nfdnsd does not forward to, or bypass its user "
+		    "(capture.bypass)", text);
+		break;
+	}
+}
+
+/* One that comes and goes is not logged each time. */
+static void
+say_change(struct forward_thread *f, uint32_t i, const struct upstream *up)
+{
+	struct forward_page *page = &f->page;
+	char text[FORWARD_UPSTREAM_TEXT];
+
+	if (up->state == page->said[i] ||
+	    (monotime_is_set(page->said_at[i]) &&
+	    monotime_ms_since(f->boot, page->said_at[i]) < SAY_MS))
+		return;
+	page->said[i] = up->state;
+	page->said_at[i] = f->boot;
+	say(forward_upstream_text(&engine_settings(f->engine)->upstream[i], text),
+	    up->state, up->trouble);
+}
+
+void
+forward_page_show(struct forward_thread *f)
+{
+	const struct forward_settings *settings = engine_settings(f->engine);
+	struct forward_page *page = &f->page;
+	struct status_forwarding *shown = page->shown;
+
+	page->changed = true;
+	if (monotime_ms_since(f->boot, page->shown_at) < STATUS_FORWARD_MS)
+		return;
+	page->changed = false;
+	page->shown_at = f->boot;
+	take_hits(f, settings->domains);
+	for (uint32_t i = 0; i < settings->upstreams; i++) {
+		const struct upstream *up = engine_upstream(f->engine, i);
+
+		say_change(f, i, up);
+		show_upstream(f, &shown->upstream[i], up);
+	}
+	for (uint32_t i = 0; i < settings->domains; i++)
+		for (size_t n = 0; n < DOMAIN_COUNTERS; n++)
+			put(&shown->domain[i].counters[n],
+			    engine_domain(f->engine, i)[n]);
+	for (uint32_t i = 0; i < settings->checks; i++)
+		show_probe(&shown->probe[i], engine_check(f->engine, i));
+	/* Names that name_all() has written are complete now. */
+	if ((atomic_load_explicit(&shown->sequence,
+	    memory_order_relaxed) & 1) != 0)
+		atomic_fetch_add(&shown->sequence, 1);
+}
+
+monotime_t
+forward_page_next(const struct forward_thread *f)
+{
+	return monotime_add_ms(f->page.shown_at,
+	    f->page.changed ? STATUS_FORWARD_MS : IDLE_MS);
+}
+
+/* Begin and reload */
+
+static void
+go_on_upstream(struct upstream *up, const struct status_upstream *before)
+{
+	up->sent = get(&before->counters[UPSTREAM_SENT]);
+	up->sent_tcp = get(&before->counters[UPSTREAM_SENT_TCP]);
+	up->sent_tls = get(&before->counters[UPSTREAM_SENT_TLS]);
+	up->replies = get(&before->counters[UPSTREAM_REPLIES]);
+	up->timeouts = get(&before->counters[UPSTREAM_TIMEOUTS]);
+	up->errors = get(&before->counters[UPSTREAM_ERRORS]);
+	up->failures = get(&before->counters[UPSTREAM_FAILURES]);
+	up->mismatched = get(&before->counters[UPSTREAM_MISMATCHED]);
+	up->trouble = get(&before->trouble);
+}
+
+static void
+go_on_probe(struct engine_check *check, const struct status_probe *before)
+{
+	for (size_t i = 0; i < PROBE_COUNTERS; i++)
+		check->counters[i] = get(&before->counters[i]);
+	for (size_t i = 0; i < PROBE_BUCKETS; i++)
+		check->buckets[i] = get(&before->buckets[i]);
+	check->trouble = get(&before->trouble);
+}
+
+/* What stands on the page is of the same settings, if its names are. */
+static void
+go_on(struct forward_thread *f)
+{
+	const struct forward_settings *settings = engine_settings(f->engine);
+	const struct status_forwarding *before = f->page.shown;
+	char text[FORWARD_UPSTREAM_TEXT];
+
+	for (uint32_t i = 0; i < settings->upstreams; i++)
+		if (strncmp(before->upstream[i].text, forward_upstream_text(
+		    &settings->upstream[i], text), sizeof(text)) == 0)
+			go_on_upstream(engine_upstream(f->engine, i),
+			    &before->upstream[i]);
+	for (uint32_t i = 0; i < settings->domains; i++)
+		for (size_t n = 0; n < DOMAIN_COUNTERS; n++)
+			if (n != DOMAIN_WAITING && memcmp(
+			    before->domain[i].name, settings->domain[i].name,
+			    FORWARD_NAME) == 0)
+				engine_domain(f->engine, i)[n] =
+				    get(&before->domain[i].counters[n]);
+	for (uint32_t i = 0; i < settings->checks; i++)
+		if (memcmp(before->probe[i].label, settings->check[i].label,
+		    FORWARD_LABEL) == 0)
+			go_on_probe(engine_check(f->engine, i),
+			    &before->probe[i]);
+}
+
+void
+forward_page_begin(struct forward_thread *f, struct status_forwarding *shown,
+    const struct status_worker *slots, unsigned int queues)
+{
+	struct forward_page *page = &f->page;
+
+	page->shown = shown;
+	page->slots = slots;
+	page->queues = queues;
+	for (unsigned int q = 0; q < queues; q++)
+		for (uint32_t i = 0; i < FORWARD_DOMAINS; i++)
+			page->hits[q][i] = get(&slots[q].domain_hits[i]);
+	go_on(f);
+	name_all(f);
+	f->boot = monotime_boot();
+	forward_page_show(f);
+}
+
+void
+forward_page_reload(struct forward_thread *f)
+{
+	name_all(f);
+	memset(f->page.said, 0, sizeof(f->page.said));
+	memset(f->page.said_at, 0, sizeof(f->page.said_at));
+	f->page.shown_at = MONOTIME_NEVER;	/* show them now */
+}
