@@ -10,11 +10,11 @@
 #include "nfq/cli/commands.h"
 #include "nfq/cli/message.h"
 #include "nfq/cli/running_table.h"
+#include "nfq/explain/message_text.h"
 #include "nfq/forward/cache_memory.h"
 #include "nfq/forward/message.h"
 #include "nfq/process/exit_code.h"
 #include "resolver/clock.h"
-#include "resolver/dns/rdata.h"
 #include "resolver/dns/rr.h"
 #include "resolver/text/suggest.h"
 
@@ -55,45 +55,6 @@ struct shown {
 	long long left;			/* seconds; below 0: expired */
 };
 
-/*
- * The data of a record with its names written out, in presentation format; to be
- * freed.  NULL: it is malformed, or there is no memory.
- */
-static char *
-data_text(const struct message *m, const struct message_record *record)
-{
-	static uint8_t octets[CACHE_MESSAGE_MAX + 4 * NAME_MAX_OCTETS];
-	const uint8_t *end = m->octets + record->data + record->rdlength;
-	struct wire_reader r = wire_reader_over(m->octets, m->length);
-	size_t length = 0;
-
-	wire_skip(&r, record->data);
-	for (const char *f = rdata_layout(record->type)->fields; *f != '\0';
-	    f++) {
-		size_t n = rdata_field_octets(*f);
-		struct dns_name name;
-		const uint8_t *from;
-
-		if (*f == 'N') {
-			if (!name_read_compressed(&name, &r, end, NULL))
-				return NULL;
-			n = name.length;
-			from = name.octets;
-		} else {
-			if (n == 0 && r.pos <= end)
-				n = (size_t)(end - r.pos);
-			from = wire_read_octets(&r, n);
-		}
-		if (r.failed || r.pos > end ||
-		    n > sizeof(octets) - length)
-			return NULL;
-		memcpy(octets + length, from, n);
-		length += n;
-	}
-	return r.pos == end && rdata_valid(record->type, octets, length) ?
-	    rdata_to_text(record->type, octets, length) : NULL;
-}
-
 static void
 show_record(const struct message *m, const struct message_record *record,
     json_t *array)
@@ -106,7 +67,7 @@ show_record(const struct message *m, const struct message_record *record,
 
 	wire_skip(&r, record->owner);
 	if (!name_read_compressed(&name, &r, m->octets + m->length, NULL) ||
-	    (data = data_text(m, record)) == NULL)
+	    (data = message_data_text(m, record)) == NULL)
 		return;
 	(void)name_to_text(name.octets, owner);
 	if (array == NULL)

@@ -43,6 +43,9 @@ int cmd_cache(const struct config *config, int argc, char **argv);
 extern const char replay_usage[];
 int cmd_replay(const struct config *config, int argc, char **argv);
 
+extern const char explain_usage[];
+int cmd_explain(const struct config *config, int argc, char **argv);
+
 extern const char reload_usage[];
 int cmd_reload(const struct config *config, int argc, char **argv);
 int cmd_reload_forced(const struct config *config, int argc, char **argv);

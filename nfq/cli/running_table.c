@@ -84,3 +84,39 @@ running_cache_open(const char *run_dir, int *exit_code)
 {
 	return open_running(run_dir, true, exit_code);
 }
+
+/* Both files of one generation: a reload in between is noticed. */
+static int
+open_both(const struct status_page *page, struct running_files *files)
+{
+	const struct status_supervisor *s = page->supervisor;
+
+	for (;;) {
+		files->generation = atomic_load(&s->table_generation);
+		files->table = open_file(page, &s->table_fd);
+		if (files->table < 0)
+			return files->table;
+		files->settings = open_file(page, &s->settings_fd);
+		if (files->settings >= 0 && files->generation ==
+		    atomic_load(&s->table_generation))
+			return 0;
+		(void)close(files->table);
+		if (files->settings < 0)
+			return files->settings;
+		(void)close(files->settings);
+	}
+}
+
+int
+running_files_open(const char *run_dir, struct running_files *files)
+{
+	struct status_page page;
+	int error = status_open(&page, run_dir);
+
+	if (error < 0)
+		return error;
+	files->pid = (pid_t)atomic_load(&page.supervisor->pid);
+	error = open_both(&page, files);
+	status_close(&page);
+	return error;
+}

@@ -187,6 +187,7 @@ note_table(struct supervisor *s, const struct control_message *ready)
 	atomic_store(&page->table_names, ready->names);
 	atomic_store(&page->table_octets, ready->octets);
 	atomic_store(&page->table_fd, (int32_t)s->generation.image);
+	atomic_store(&page->settings_fd, (int32_t)s->generation.settings);
 	atomic_store(&page->cache_fd, (int32_t)s->generation.cache);
 	atomic_store(&page->table_generation, s->generation.number);
 	if (s->generation.number > 0)

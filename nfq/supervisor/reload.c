@@ -402,6 +402,7 @@ adopt(struct supervisor *s, const struct control_message *answer)
 	atomic_store(&page->table_names, answer->names);
 	atomic_store(&page->table_octets, answer->octets);
 	atomic_store(&page->table_fd, (int32_t)s->generation.image);
+	atomic_store(&page->settings_fd, (int32_t)s->generation.settings);
 	atomic_store(&page->cache_fd, (int32_t)s->generation.cache);
 	atomic_store(&page->table_generation, s->generation.number);
 	atomic_store(&page->table_loaded, (uint64_t)time(NULL));

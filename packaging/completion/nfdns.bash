@@ -4,7 +4,7 @@
 _nfdns()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="check status rules table cache replay reload join leave" command= i choices=
+	local commands="check status explain rules table cache replay reload join leave" command= i choices=
 
 	case $previous in
 	-c | -i | -o | -k | --kubeconfig | -w | --write | -a | --against)
@@ -22,6 +22,15 @@ _nfdns()
 	done
 	case $command,$((COMP_CWORD - i)) in
 	,*) choices="-c --help $commands" ;;
+	explain,*)
+		choices="--uid --gid --client --nameserver --proto --at --edns
+			--configured --all --json --help"
+		case $previous in
+		--uid) choices=$(compgen -u) ;;
+		--gid) choices=$(compgen -g) ;;
+		--proto) choices="udp tcp" ;;
+		esac
+		;;
 	rules,1) choices="print verify absent sweep --help" ;;
 	table,1) choices="compile list get diff addresses --help" ;;
 	table,*) choices="-i -o --running --json --help" ;;

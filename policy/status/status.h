@@ -67,6 +67,7 @@ struct status_supervisor {
 	_Atomic uint64_t table_octets;
 	_Atomic uint64_t table_loaded;	/* time */
 	_Atomic int32_t table_fd;	/* the supervisor's: /proc/PID/fd/... */
+	_Atomic int32_t settings_fd;	/* likewise */
 	_Atomic int32_t cache_fd;	/* likewise; -1: nothing is kept */
 	_Atomic uint64_t rule_packets;	/* the queue rules' counters when last read */
 	_Atomic uint64_t surplus;	/* packets over capture.user_rate: passed */

@@ -60,6 +60,9 @@ ROOMS = {
     "nfq/forward": "resolver/clock resolver/fds resolver/dns resolver/image resolver/answer policy/decide"
                    " policy/audit policy/status policy/config policy/log nfq/packet nfq/queue nfq/process"
                    " nfq/handover nfq/sockets nfq/thread",
+    # Runs the interception for a question that nobody sends; no queue, no socket.
+    "nfq/explain": "resolver/clock resolver/dns resolver/text resolver/image resolver/answer policy/config policy/decide"
+                   " rules nfq/packet nfq/process nfq/forward",
     # Nothing of the sources, and of the configuration only its values.
     "nfq/worker": "resolver/clock resolver/image policy/audit policy/status policy/config policy/log"
                   " policy/decide nfq/queue nfq/packet nfq/process nfq/handover"
@@ -76,7 +79,7 @@ ROOMS = {
     "nfq/replay": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/audit"
                   " policy/config nfq/packet",
     "nfq/cli": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
-               " policy/config policy/status policy/log policy/audit rules nfq/process nfq/forward nfq/replay nfq/supervisor nfq/join",
+               " policy/config policy/status policy/log policy/audit rules nfq/process nfq/forward nfq/explain nfq/replay nfq/supervisor nfq/join",
     "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/supervisor nfq/feed nfq/cli",
 }
 LEVELS = {"nfq": 7, "resolver": 6}		# rooms above each other, at most

@@ -41,7 +41,7 @@ class Row:
         self.uid = self.gid = "1000"
         self.client = self.nameserver = None
         self.ways = WAYS
-        self.when = NOON
+        self.when, self.timed = NOON, False
         self.after = 0.0
         for word in filter(None, (w.strip() for w in cells.get("asker", "").split(","))):
             self.take_asker(word)
@@ -63,9 +63,9 @@ class Row:
             self.ways = tuple(w for w in self.ways if w.endswith(version))
             setattr(self, "client" if key == "from" else "nameserver", value)
         elif key == "at":
-            self.when = self.moment(value)
+            self.when, self.timed = self.moment(value), True
         elif key == "after":
-            self.after = float(value.removesuffix("s"))
+            self.after, self.timed = float(value.removesuffix("s")), True
         else:
             raise Bad(f"line {self.line}: nothing about an asker: {word}")
 
@@ -202,7 +202,7 @@ def fault_of(row, message):
         return f"TC is {'set' if not tc else 'clear'}"
     if [r.type for r in message.authority] != ["SOA"] * soa:
         return f"authority section: {message.authority}"
-    got = [text_of(r, row, short) for r in message.answer for short in (True,)]
+    got = [text_of(r, row) for r in message.answer]
     if got != [normal(r, row) for r in records]:
         return f"answer section: {got or 'empty'}, not {records or 'empty'}"
     if extended_error(message) != (ede if row.edns != "-" else None):
@@ -210,11 +210,35 @@ def fault_of(row, message):
     return None
 
 
+class DigMessage:
+    """What dig printed, as far as fault_of() looks."""
+
+    class Record:
+        def __init__(self, line):
+            self.name, ttl, _, self.type, self.data = line.split(None, 4)
+            self.ttl = int(ttl)
+
+        def __repr__(self):
+            return f"{self.name} {self.ttl} {self.type} {self.data}"
+
+    def __init__(self, text):
+        self.rcode_name = re.search(r"status: (\w+)", text)[1]
+        flags = re.search(r"^;; flags: ([a-z ]*);", text, re.M)[1].split()
+        self.flags = 0x0200 if "tc" in flags else 0
+        error = re.search(r"^; EDE: (\d+)(?: \([^)]*\))?(?:: \((.*)\))?", text, re.M)
+        self.extended_error = error and (int(error[1]), error[2] or "")
+        self.answer, self.authority = self.section(text, "ANSWER"), self.section(text, "AUTHORITY")
+
+    def section(self, text, title):
+        found = re.search(rf"^;; {title} SECTION:\n((?:[^;\n].*\n)*)", text, re.M)
+        return [self.Record(line) for line in found[1].splitlines()] if found else []
+
+
 def owner_of(name):
     return name.rstrip(".").lower()
 
 
-def text_of(record, row, _):
+def text_of(record, row):
     data = record.data
     if isinstance(data, tuple):
         data = " ".join(str(d) for d in data)
@@ -237,6 +261,8 @@ def normal(item, row):
 
 def extended_error(message):
     """(code, text) of RFC 8914, or None."""
+    if hasattr(message, "extended_error"):
+        return message.extended_error
     if message.opt is None:
         return None
     octets, at = message.opt.octets, 0

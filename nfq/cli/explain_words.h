@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The words of "nfdns explain": a question and its asker. */
+#ifndef NFDNS_NFQ_CLI_EXPLAIN_WORDS_H
+#define NFDNS_NFQ_CLI_EXPLAIN_WORDS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "nfq/explain/explain.h"
+
+/* What a command line, or a line of the standard input, asks for. */
+struct explain_words {
+	struct explain_question question;
+	bool has_client, has_nameserver, has_gid;
+	bool json, all, configured;
+	bool many;			/* NAME is "-" */
+	bool help;
+};
+
+/* The caller's own user, now, over UDP, with EDNS. */
+void explain_words_defaults(struct explain_words *words);
+
+/*
+ * Reads options and words; argv[0] is skipped.  What is not given stays as it
+ * is.  False after a message to "out".
+ */
+bool explain_words_read(struct explain_words *words, int argc, char **argv,
+    FILE *out);
+
+/*
+ * Chooses addresses that were not given: the first nameserver of resolv.conf(5),
+ * and the address of this machine that is used towards it.  False after a
+ * message to "out": the two are of different versions of IP.
+ */
+bool explain_words_complete(struct explain_words *words, FILE *out);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/explain/explain.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "resolver/dns/message.h"
+#include "resolver/dns/rr.h"
+#include "resolver/dns/wire.h"
+
+#define CLIENT_PORT	40000
+#define UDP_HEADER	8
+
+struct explanation *
+explain_new(void)
+{
+	return malloc(sizeof(struct explanation));
+}
+
+void
+explain_free(struct explanation *e)
+{
+	free(e);
+}
+
+struct walk_packet
+explain_packet(const struct explain_question *question)
+{
+	struct walk_packet packet = {
+		.family = question->family,
+		.protocol = question->stream ? IPPROTO_TCP : IPPROTO_UDP,
+		.uid = question->uid, .gid = question->gid,
+	};
+
+	memcpy(packet.destination, question->nameserver,
+	    sizeof(packet.destination));
+	return packet;
+}
+
+/* As dig(1) writes it: RD, and an OPT.  Returns its length. */
+static size_t
+write_message(const struct explain_question *question, uint8_t *out,
+    size_t size)
+{
+	struct wire_writer w = wire_writer_over(out, size);
+	const bool edns = question->edns_size > 0;
+
+	wire_write_u16(&w, 0);
+	wire_write_u16(&w, DNS_FLAG_RD);
+	wire_write_u16(&w, 1);
+	wire_write_u16(&w, 0);
+	wire_write_u16(&w, 0);
+	wire_write_u16(&w, edns);
+	wire_write_octets(&w, question->name.octets, question->name.length);
+	wire_write_u16(&w, question->type);
+	wire_write_u16(&w, CLASS_IN);
+	if (edns) {
+		wire_write_u8(&w, 0);
+		wire_write_u16(&w, TYPE_OPT);
+		wire_write_u16(&w, question->edns_size);
+		wire_write_octets(&w, "\0\0\0\0\0\0", 6);
+	}
+	return wire_written(&w);
+}
+
+/* The packet around a message.  Returns its length. */
+static size_t
+write_packet(const struct explain_question *question, const uint8_t *message,
+    size_t length, uint8_t *out, size_t size)
+{
+	struct wire_writer w = wire_writer_over(out, size);
+	const uint16_t udp = (uint16_t)(UDP_HEADER + length);
+
+	if (question->family == AF_INET) {
+		wire_write_octets(&w, "\x45\0", 2);
+		wire_write_u16(&w, (uint16_t)(20 + udp));
+		wire_write_octets(&w, "\0\0\0\0\x40\x11\0\0", 8);
+		wire_write_octets(&w, question->client, 4);
+		wire_write_octets(&w, question->nameserver, 4);
+	} else {
+		wire_write_octets(&w, "\x60\0\0\0", 4);
+		wire_write_u16(&w, udp);
+		wire_write_octets(&w, "\x11\x40", 2);
+		wire_write_octets(&w, question->client, 16);
+		wire_write_octets(&w, question->nameserver, 16);
+	}
+	wire_write_u16(&w, CLIENT_PORT);
+	wire_write_u16(&w, DNS_PORT);
+	wire_write_u16(&w, udp);
+	wire_write_u16(&w, 0);
+	wire_write_octets(&w, message, length);
+	return wire_written(&w);
+}
+
+/* The kernel's part: the first rule that takes the packet whenever it comes. */
+static void
+walk(struct explanation *e)
+{
+	const struct walk_packet packet = explain_packet(e->question);
+	const struct ruleset *set = e->source->rules;
+	const struct condition *failed;
+
+	e->rule = NULL;
+	for (size_t i = 0; i < set->count && e->rule == NULL; i++)
+		if (set->rules[i].chain == CHAIN_QUESTION &&
+		    walk_rule(set, &set->rules[i], &packet, &failed) ==
+		    WALK_YES)
+			e->rule = &set->rules[i];
+	e->queued = e->rule != NULL && rule_queues(e->rule);
+}
+
+static void
+intercept_question(struct explanation *e)
+{
+	const struct explain_question *q = e->question;
+	const struct settings *settings = e->source->settings;
+	const struct answer_source source = answer_source(e->source->table,
+	    &settings->answers);
+	const size_t length = write_message(q, e->message,
+	    sizeof(e->message));
+	struct interception *in = &e->in;
+	size_t whole;
+
+	in->asker = (struct asker){ .now = monotime_from_ms(1), .uid = q->uid,
+		.gid = q->gid, .family = (uint8_t)q->family,
+		.protocol = IPPROTO_TCP, .port = CLIENT_PORT,
+		.address = q->client };
+	in->forward_full = false;
+	in->forward = settings->forward.domains > 0 ||
+	    settings->forward.chase != 0 ? &settings->forward : NULL;
+	if (q->stream) {
+		intercept_stream(in, &source, e->message, length, 0, e->reply,
+		    sizeof(e->reply));
+		return;
+	}
+	whole = write_packet(q, e->message, length, e->packet,
+	    sizeof(e->packet));
+	intercept_parse(in, e->packet, whole, whole);
+	intercept_answer(in, &source, 0, e->reply);
+}
+
+bool
+explain_is_forwarded(const struct explanation *e)
+{
+	return e->in.decision.verdict == VERDICT_FORWARD;
+}
+
+/* The name that the records were found under. */
+static void
+set_found(struct explanation *e)
+{
+	const struct entry *entry = &e->in.lookup.entry;
+
+	e->found = e->in.question.name;
+	if (entry->target_length == 0)
+		return;
+	if (entry->target_search != NULL)
+		memcpy(e->found.octets + entry->target_length,
+		    entry->target_search->octets,
+		    entry->target_search->length);
+	else
+		e->found.octets[entry->target_length] = 0;
+	if (name_read_lower(&e->found, e->found.octets,
+	    sizeof(e->found.octets)) != 0)
+		e->found = e->in.question.name;
+}
+
+void
+explain(struct explanation *e, const struct explain_source *source,
+    const struct explain_question *question)
+{
+	const struct forward_settings *forward = &source->settings->forward;
+	int domain;
+
+	e->source = source;
+	e->question = question;
+	e->domain = NULL;
+	walk(e);
+	if (!e->queued)
+		return;
+	intercept_question(e);
+	set_found(e);
+	domain = forward_settings_domain(forward, &e->in.question.name);
+	if (domain >= 0)
+		e->domain = &forward->domain[domain];
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/explain/lines.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define WIDTH	80
+#define INDENT	12
+
+void
+lines_print(FILE *out, const char *heading, const char *format, ...)
+{
+	char text[LINES_TEXT];
+	const char *at = text;
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	fprintf(out, "%-*s", INDENT, heading);
+	for (size_t column = INDENT; *at != '\0';) {
+		const size_t length = strcspn(at, " ");
+		const bool fits = column + (column > INDENT) + length < WIDTH;
+
+		if (column > INDENT && !fits) {
+			fprintf(out, "\n%*s", INDENT, "");
+			column = INDENT;
+		}
+		column += (size_t)fprintf(out, "%s%.*s", column > INDENT ?
+		    " " : "", (int)length, at);
+		at += length;
+		at += *at == ' ';
+	}
+	fputc('\n', out);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/explain/words.h"
+
+#include <arpa/inet.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
+
+#define UDP_ROOM_LEAST	512		/* RFC 1035 section 4.2.1 */
+
+static const char *const reasons[REASONS] = {
+	[REASON_NOT_MESH] = "no table has the name",
+	[REASON_MALFORMED] = "the packet does not parse",
+	[REASON_NOT_QUERY] = "it is no question",
+	[REASON_NO_QUESTION] = "the message has no question",
+	[REASON_CLASS] = "its class is not IN",
+	[REASON_SIGNED] = "it is signed",
+	[REASON_TRANSFER] = "zone transfers are the nameserver's",
+	[REASON_OTHER_TYPE] = "the mesh has only addresses of this public name",
+	[REASON_UNLOADED] = "no table has loaded yet",
+	[REASON_MANY_QUESTIONS] = "the message has several questions",
+	[REASON_MANY_OPT] = "the message has two OPT records",
+	[REASON_EDNS_VERSION] = "its EDNS version does not exist",
+	[REASON_RECORD] = "the table has the records",
+	[REASON_WILDCARD] = "a wildcard of the table has the records",
+	[REASON_SEARCH] = "the name without its search domain is in the table",
+	[REASON_ADDRESS_TYPE] = "the name has no address of this type",
+	[REASON_OWNED_TYPE] = "the name is the mesh's and has no such record",
+	[REASON_SUPPRESSED] = "mesh.suppress_https: its hints lead round it",
+	[REASON_EMPTY_NAME] = "the table has only names below it",
+	[REASON_ZONE_SOA] = "it is the zone's own record",
+	[REASON_UNKNOWN_NAME] = "its zone is the mesh's and lacks the name",
+	[REASON_OWN_NAME] = "it is a name of nfdns itself",
+	[REASON_UNREACHABLE] = "the nameserver does not answer",
+	[REASON_SUSPECT] = "this user's packets have ended workers",
+	[REASON_FORWARD] = "its domain has nameservers of its own",
+	[REASON_CHASE] = "its CNAME leads out of the table and is followed",
+	[REASON_FORWARD_FULL] = "too many questions wait for answers",
+	[REASON_CACHE] = "an upstream's answer is kept",
+};
+
+static const char *const ways_found[] = {
+	[ENTRY_NONE] = "does not have the name",
+	[ENTRY_EXACT] = "is in the table",
+	[ENTRY_WILDCARD] = "is covered by a wildcard of the table",
+	[ENTRY_SEARCH] = "is in the table",
+	[ENTRY_SEARCH_WILDCARD] = "is covered by a wildcard of the table",
+	[ENTRY_EMPTY] = "has only names below this one",
+};
+
+const char *
+words_reason(enum reason reason)
+{
+	return reasons[reason];
+}
+
+const char *
+words_found(enum entry_kind kind)
+{
+	return ways_found[kind];
+}
+
+/* "user 33 (www-data)", or without the name if there is none.  Its length. */
+static size_t
+put_id(char *buf, size_t size, const char *what, uint32_t id, const char *name)
+{
+	int n;
+
+	if (id == UINT32_MAX)
+		n = snprintf(buf, size, "%s not known", what);
+	else if (name != NULL)
+		n = snprintf(buf, size, "%s %" PRIu32 " (%.32s)", what, id, name);
+	else
+		n = snprintf(buf, size, "%s %" PRIu32, what, id);
+	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
+}
+
+const char *
+words_asker(const struct explain_question *question,
+    char buf[static WORDS_ASKER])
+{
+	const struct passwd *user = question->uid == (uid_t)-1 ? NULL :
+	    getpwuid(question->uid);
+	size_t n = put_id(buf, WORDS_ASKER, "user", question->uid,
+	    user != NULL ? user->pw_name : NULL);
+	const struct group *group = question->gid == (gid_t)-1 ? NULL :
+	    getgrgid(question->gid);
+
+	(void)put_id(buf + n, WORDS_ASKER - n, ", group", question->gid,
+	    group != NULL ? group->gr_name : NULL);
+	return buf;
+}
+
+const char *
+words_time(time_t when, char buf[static WORDS_TIME])
+{
+	struct tm local;
+
+	if (localtime_r(&when, &local) == NULL ||
+	    strftime(buf, WORDS_TIME, "%a %F %T %Z", &local) == 0)
+		buf[0] = '\0';
+	return buf;
+}
+
+const char *
+words_upstream(const struct forward_upstream *upstream,
+    char buf[static WORDS_UPSTREAM])
+{
+	static const char *const transports[FORWARD_TRANSPORTS] = {
+		[FORWARD_AUTO] = "", [FORWARD_UDP] = " over UDP only",
+		[FORWARD_TCP] = " over TCP", [FORWARD_TLS] = " over TLS",
+	};
+	char address[INET6_ADDRSTRLEN], port[16] = "";
+
+	(void)inet_ntop((int)upstream->family, upstream->address, address,
+	    sizeof(address));
+	if (upstream->port != (upstream->transport == FORWARD_TLS ? 853 : 53))
+		(void)snprintf(port, sizeof(port), " port %u", upstream->port);
+	(void)snprintf(buf, WORDS_UPSTREAM, "%s%s%s", address, port,
+	    transports[upstream->transport]);
+	return buf;
+}
+
+unsigned int
+words_room(const struct explain_question *question, uint32_t limit)
+{
+	const unsigned int room = question->edns_size < UDP_ROOM_LEAST ?
+	    UDP_ROOM_LEAST : question->edns_size;
+
+	return room < limit ? room : limit;
+}
