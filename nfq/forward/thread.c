@@ -141,13 +141,14 @@ take_packet(struct forward_thread *f, const struct queue_packet *p)
 		queue_release_one(f->queue.reader, p->id);
 }
 
+/* What does not come at once makes the next round, which costs no more. */
 static void
 take_packets(struct forward_thread *f)
 {
 	struct queue_packet *packets = f->window->packets;
-	int n = 0;
+	int n = QUEUE_BATCH;
 
-	for (unsigned int i = 0; i < RECEIVES && n >= 0; i++) {
+	for (unsigned int i = 0; i < RECEIVES && n == QUEUE_BATCH; i++) {
 		n = thread_queue_receive_now(&f->queue, packets);
 		for (int p = 0; p < n; p++) {
 			window_begin_packet(f->window, (unsigned int)p);
@@ -321,6 +322,7 @@ take_cache(const struct generation *generation)
 static void
 do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 {
+	bool queued = false;
 	monotime_t due;
 	uint64_t woken;
 
@@ -335,14 +337,18 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 			(void)!read(f->wake, &woken, sizeof(woken));
 		else if (events[i].data.ptr != NULL)
 			take_replies(f, events[i].data.ptr);
+		else
+			queued = true;
 		answering_go_on(&f->thread);
 	}
 	due = engine_next(f->engine);
 	if (monotime_is_set(due) && monotime_is_past(f->boot, due))
 		engine_tick(f->engine, f->boot);
-	take_packets(f);
+	if (queued)
+		take_packets(f);
+	thread_queue_send(&f->queue);
 	want_channel(f);
-	upstream_sockets_end_round(&f->sockets);
+	upstream_sockets_end_round(&f->sockets, f->boot);
 	show_counters(f);
 	answering_end(&f->thread);
 }
@@ -351,7 +357,8 @@ static int
 timeout_of(const struct forward_thread *f)
 {
 	const monotime_t next = monotime_first(engine_next(f->engine),
-	    forward_page_next(f));
+	    monotime_first(forward_page_next(f),
+	    upstream_sockets_next(&f->sockets)));
 
 	return monotime_is_set(next) ?
 	    monotime_poll_timeout(monotime_boot(), next) : -1;

@@ -26,6 +26,7 @@ upstream_sockets_init(struct upstream_sockets *w, int epoll, uint32_t mark)
 	for (size_t i = 0; i < UPSTREAM_SOCKET_LISTS; i++)
 		TAILQ_INIT(&w->open[i]);
 	TAILQ_INIT(&w->dead);
+	TAILQ_INIT(&w->idle);
 	TAILQ_INIT(&w->spare);
 	TAILQ_INIT(&w->waiting);
 	w->channel = -1;
@@ -48,13 +49,17 @@ shut(struct upstream_socket *u)
 	u->buffer = NULL;
 }
 
+/* A UDP socket stays as it is until the round is over. */
 static void
 bury(struct upstream_sockets *w, struct upstream_socket *u)
 {
-	shut(u);
+	if (u->stream || !u->watched || w->helper)
+		shut(u);
 	if (u->waiting)
 		TAILQ_REMOVE(&w->waiting, u, in_waiting);
 	u->waiting = false;
+	u->over = true;
+	u->cause.known = false;
 	for (size_t i = 0; i < UPSTREAM_SOCKETS_ASKED; i++)
 		if (w->asked[i] == u)
 			w->asked[i] = NULL;	/* its socket will come */
@@ -62,10 +67,52 @@ bury(struct upstream_sockets *w, struct upstream_socket *u)
 	TAILQ_INSERT_TAIL(&w->dead, u, entry);
 }
 
-void
-upstream_sockets_end_round(struct upstream_sockets *w)
+static void
+close_idle(struct upstream_sockets *w, struct upstream_socket *u)
 {
-	TAILQ_CONCAT(&w->spare, &w->dead, entry);
+	TAILQ_REMOVE(&w->idle, u, entry);
+	w->idle_count--;
+	shut(u);
+	TAILQ_INSERT_HEAD(&w->spare, u, entry);
+}
+
+/* What its attempt has left is idle from now on, or closed. */
+static void
+lay_down(struct upstream_sockets *w, struct upstream_socket *u,
+    monotime_t now)
+{
+	TAILQ_REMOVE(&w->dead, u, entry);
+	if (u->fd < 0 || w->idle_count >= UPSTREAM_SOCKETS_IDLE ||
+	    sockets_disconnect(u->fd) < 0) {
+		shut(u);
+		TAILQ_INSERT_HEAD(&w->spare, u, entry);
+		return;
+	}
+	u->idle_since = now;
+	TAILQ_INSERT_HEAD(&w->idle, u, entry);
+	w->idle_count++;
+}
+
+monotime_t
+upstream_sockets_next(const struct upstream_sockets *w)
+{
+	const struct upstream_socket *u =
+	    TAILQ_LAST(&w->idle, upstream_socket_list);
+
+	return u == NULL ? MONOTIME_NEVER :
+	    monotime_add_ms(u->idle_since, UPSTREAM_SOCKETS_IDLE_MS);
+}
+
+void
+upstream_sockets_end_round(struct upstream_sockets *w, monotime_t now)
+{
+	struct upstream_socket *u;
+
+	while ((u = TAILQ_FIRST(&w->dead)) != NULL)
+		lay_down(w, u, now);
+	while ((u = TAILQ_LAST(&w->idle, upstream_socket_list)) != NULL &&
+	    monotime_is_past(now, upstream_sockets_next(w)))
+		close_idle(w, u);
 }
 
 void
@@ -76,7 +123,9 @@ upstream_sockets_close(struct upstream_sockets *w)
 	for (size_t i = 0; i < UPSTREAM_SOCKET_LISTS; i++)
 		while ((u = TAILQ_FIRST(&w->open[i])) != NULL)
 			bury(w, u);
-	upstream_sockets_end_round(w);
+	upstream_sockets_end_round(w, MONOTIME_NEVER);
+	while ((u = TAILQ_FIRST(&w->idle)) != NULL)
+		close_idle(w, u);
 	if (w->channel >= 0)
 		(void)close(w->channel);
 	w->channel = -1;
@@ -98,6 +147,23 @@ new_socket(struct upstream_sockets *w)
 	if (u != NULL)
 		*u = (struct upstream_socket){ .fd = -1 };
 	return u;
+}
+
+/* An idle socket, which is watched by epoll already, or NULL. */
+static struct upstream_socket *
+take_idle(struct upstream_sockets *w, int family)
+{
+	struct upstream_socket *u;
+
+	TAILQ_FOREACH(u, &w->idle, entry) {
+		if (u->request.family != family)
+			continue;
+		TAILQ_REMOVE(&w->idle, u, entry);
+		w->idle_count--;
+		*u = (struct upstream_socket){ .fd = u->fd, .watched = true };
+		return u;
+	}
+	return NULL;
 }
 
 static struct sockets_request
@@ -143,8 +209,11 @@ begin(struct upstream_sockets *w, struct upstream_socket *u,
 	if (!u->stream && send(u->fd, octets, length, MSG_DONTWAIT |
 	    MSG_NOSIGNAL) < 0)
 		return -errno;
-	return epoll_ctl(w->epoll, EPOLL_CTL_ADD, u->fd, &event) < 0 ?
-	    -errno : 0;
+	if (!u->watched &&
+	    epoll_ctl(w->epoll, EPOLL_CTL_ADD, u->fd, &event) < 0)
+		return -errno;
+	u->watched = true;
+	return 0;
 }
 
 static void
@@ -275,22 +344,42 @@ upstream_sockets_wants(struct upstream_sockets *w, monotime_t now)
 	return true;
 }
 
+/* Opens its socket, or connects the one that it has, and sends. */
+static int
+open_and_send(struct upstream_sockets *w, struct upstream_socket *u,
+    const uint8_t *octets, size_t length)
+{
+	int error = 0;
+
+	if (u->fd >= 0)
+		error = sockets_reconnect(u->fd, &u->request);
+	else
+		u->fd = sockets_open(&u->request, w->mark);
+	if (u->fd < 0)
+		error = u->fd;
+	return error < 0 ? error : begin(w, u, octets, length);
+}
+
 int
 upstream_sockets_send(struct upstream_sockets *w, uint32_t attempt, const struct asking *cause,
     const struct forward_upstream *to, enum forward_transport transport,
     const uint8_t *octets, size_t length)
 {
-	struct upstream_socket *u;
+	const bool stream = transport == FORWARD_TCP;
+	struct upstream_socket *u = NULL;
 	int error = 0;
 
 	if (transport == FORWARD_TLS || length > UPSTREAM_MESSAGE_MAX)
 		return -EPROTONOSUPPORT;
-	u = new_socket(w);
+	if (!stream)
+		u = take_idle(w, (int)to->family);
+	if (u == NULL)
+		u = new_socket(w);
 	if (u == NULL)
 		return -ENOMEM;
 	u->attempt = attempt;
 	u->cause = *cause;
-	u->stream = transport == FORWARD_TCP;
+	u->stream = stream;
 	TAILQ_INSERT_TAIL(list_of(w, attempt), u, entry);
 	u->request = request_for(to, u->stream);
 	if (u->stream || w->helper)
@@ -299,8 +388,7 @@ upstream_sockets_send(struct upstream_sockets *w, uint32_t attempt, const struct
 		wait_for_socket(w, u);
 		ask(w);
 	} else if (error == 0) {
-		u->fd = sockets_open(&u->request, w->mark);
-		error = u->fd < 0 ? u->fd : begin(w, u, octets, length);
+		error = open_and_send(w, u, octets, length);
 	}
 	if (error < 0)
 		bury(w, u);
@@ -365,8 +453,10 @@ upstream_sockets_receive(struct upstream_sockets *w, struct upstream_socket *u, 
 {
 	ssize_t n;
 
-	if (u->fd < 0)
-		return -EAGAIN;		/* closed in this round */
+	if (u->over && monotime_is_set(u->idle_since))
+		(void)!sockets_disconnect(u->fd);	/* a straggler */
+	if (u->over || u->fd < 0)
+		return -EAGAIN;		/* since this round began */
 	if (!u->stream) {
 		n = recv(u->fd, w->datagram, sizeof(w->datagram),
 		    MSG_DONTWAIT);

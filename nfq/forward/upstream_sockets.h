@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sockets of the attempts under way (engine.h): a fresh connected one for
- * each, so that the port is random and the kernel takes replies only from the
+ * The sockets of the attempts under way (engine.h): a connected one for each,
+ * with a fresh random port, so that the kernel takes replies only from the
  * server that was asked (RFC 5452 section 9.1).  The process opens them itself,
  * or nfdns-sockets does (nfq/sockets/server.h): then a message waits until its
  * socket comes.
+ *
+ * A UDP socket that the process has opened is used again for another question,
+ * which costs half of a new one: it is disconnected, which takes its port away,
+ * and connected again.  Idle ones have no port.
  */
 #ifndef NFDNS_NFQ_FORWARD_UPSTREAM_SOCKETS_H
 #define NFDNS_NFQ_FORWARD_UPSTREAM_SOCKETS_H
@@ -33,6 +37,9 @@ struct upstream_socket {
 	uint32_t attempt;
 	struct asking cause;
 	bool stream;
+	bool watched;			/* by epoll */
+	bool over;			/* of no attempt: dead or idle */
+	monotime_t idle_since;
 	uint8_t *buffer;		/* what is to be sent; a stream's: then read */
 	size_t used, wanted;		/* octets of it */
 	bool sending;			/* not all is sent */
@@ -44,14 +51,18 @@ struct upstream_socket {
 
 #define UPSTREAM_SOCKET_LISTS	1024
 #define UPSTREAM_SOCKETS_ASKED	64	/* requests on the channel */
+#define UPSTREAM_SOCKETS_IDLE	1024
+#define UPSTREAM_SOCKETS_IDLE_MS 10000	/* then they are closed */
 TAILQ_HEAD(upstream_socket_list, upstream_socket);
 
 struct upstream_sockets {
 	int epoll;			/* borrowed */
 	uint32_t mark;			/* of all sockets; 0: none */
 	struct upstream_socket_list open[UPSTREAM_SOCKET_LISTS]; /* by attempt */
-	struct upstream_socket_list dead;	/* closed in this round */
-	struct upstream_socket_list spare;
+	struct upstream_socket_list dead;	/* ended in this round */
+	struct upstream_socket_list idle;	/* the last used first */
+	unsigned int idle_count;
+	struct upstream_socket_list spare;	/* without sockets */
 
 	/* Of nfdns-sockets. */
 	bool helper;			/* it opens the sockets */
@@ -111,7 +122,13 @@ void upstream_sockets_forget(struct upstream_sockets *all, uint32_t attempt);
 ssize_t upstream_sockets_receive(struct upstream_sockets *all,
     struct upstream_socket *socket, const uint8_t **octets);
 
-/* The round is over: no event leads to a closed socket any more. */
-void upstream_sockets_end_round(struct upstream_sockets *all);
+/*
+ * The round is over: no event leads to a closed socket any more.  Sockets that
+ * were not used for a while are closed.
+ */
+void upstream_sockets_end_round(struct upstream_sockets *all, monotime_t now);
+
+/* When a socket is to be closed next; MONOTIME_NEVER: none is idle. */
+monotime_t upstream_sockets_next(const struct upstream_sockets *all);
 
 #endif

@@ -10,6 +10,8 @@
 
 #include "nfq/sockets/address.h"
 
+#define LEFT_MAX	64	/* datagrams that one socket is freed of */
+
 static socklen_t
 address_of(const struct sockets_request *request,
     union sockets_address *address)
@@ -155,16 +157,42 @@ bind_listener(int fd, const struct sockets_request *request)
 }
 
 /* Nothing is sent by it. */
-static int
-connect_asking(int fd, const struct sockets_request *request, uint32_t mark)
+int
+sockets_reconnect(int fd, const struct sockets_request *request)
 {
 	union sockets_address to;
 	const socklen_t size = address_of(request, &to);
 
+	return connect(fd, &to.any, size) < 0 ? -errno : 0;
+}
+
+static int
+connect_asking(int fd, const struct sockets_request *request, uint32_t mark)
+{
 	if (mark != 0 && setsockopt(fd, SOL_SOCKET, SO_MARK, &mark,
 	    sizeof(mark)) < 0)
 		return -errno;
-	return connect(fd, &to.any, size) < 0 ? -errno : 0;
+	return sockets_reconnect(fd, request);
+}
+
+/*
+ * A port that bind(2) did not choose is given up, too: __udp_disconnect() in
+ * net/ipv4/udp.c.  What had come, and the error of an ICMP message, would else be
+ * taken for the next question's.
+ */
+int
+sockets_disconnect(int fd)
+{
+	const struct sockaddr none = { .sa_family = AF_UNSPEC };
+	uint8_t octet;
+
+	if (connect(fd, &none, sizeof(none)) < 0)
+		return -errno;
+	for (int i = 0; i < LEFT_MAX; i++)
+		if (recv(fd, &octet, sizeof(octet), MSG_DONTWAIT) < 0 &&
+		    (errno == EAGAIN || errno == EWOULDBLOCK))
+			return 0;
+	return -EBUSY;
 }
 
 int

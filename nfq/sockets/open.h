@@ -24,4 +24,19 @@
 int sockets_open(const struct sockets_request *request, uint32_t mark)
     __attribute__((warn_unused_result));
 
+/*
+ * For a UDP socket that sockets_open() has connected: it gives up its address
+ * and port, so that nothing reaches it any more, and forgets what had come.  0,
+ * or a negative errno, and then it is of no more use.
+ */
+int sockets_disconnect(int fd) __attribute__((warn_unused_result));
+
+/*
+ * Connects a socket after sockets_disconnect() to the request's address, of the
+ * same family, from a random port that the kernel chooses anew.  What was set on
+ * the socket stays.  0 or a negative errno.
+ */
+int sockets_reconnect(int fd, const struct sockets_request *request)
+    __attribute__((warn_unused_result));
+
 #endif
