@@ -26,7 +26,7 @@ enum control_kind {
 };
 
 #define CONTROL_TEXT 200
-#define CONTROL_MAX_FDS (3 + AUDIT_MAX_FILES)
+#define CONTROL_MAX_FDS (4 + AUDIT_MAX_FILES)
 #define CONTROL_CHANNELS 2	/* for the TCP thread, and for forwarding */
 
 struct control_message {
@@ -36,9 +36,7 @@ struct control_message {
 	uint64_t generation;
 	uint64_t names;		/* READY, GENERATION_OK: of the table */
 	uint64_t octets;
-	/* For each audit file: whether passes, and enum audit_format_number. */
-	uint8_t passes[AUDIT_MAX_FILES];
-	uint8_t formats[AUDIT_MAX_FILES];
+	uint64_t sinks;		/* GENERATION, AUDIT_FILES: 1 if there are any */
 	char text[CONTROL_TEXT];
 };
 

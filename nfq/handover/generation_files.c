@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/handover/generation_files.h"
 
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <unistd.h>
 
 /*
  * The order of the descriptors in a CONTROL_GENERATION; behind them the cache, if
- * there is one, and the audit files.
+ * there is one, and what a CONTROL_AUDIT_FILES has: a sealed memory file with
+ * the sinks, and the audit files in their order.
  */
 enum { IMAGE, SETTINGS, OTHERS };
 
-_Static_assert(OTHERS + 1 + AUDIT_MAX_FILES <= CONTROL_MAX_FDS,
+_Static_assert(OTHERS + 2 + AUDIT_MAX_FILES <= CONTROL_MAX_FDS,
     "a message has room for a whole generation");
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL)
 
 void
 audit_files_close(struct audit_files *files)
@@ -35,66 +41,125 @@ generation_files_close(struct generation_files *g)
 	audit_files_close(&g->audit);
 }
 
-/* Adds the files to a message from fds[0] on. */
-static void
-put_audit_files(struct control_message *message, int *fds,
-    const struct audit_files *files)
+static int
+write_sinks(int memory, const struct audit_files *files)
 {
 	for (size_t i = 0; i < files->count; i++) {
-		fds[i] = files->files[i].fd;
-		message->passes[i] = files->files[i].passes;
-		message->formats[i] = files->files[i].format;
+		const struct audit_sink *sink = &files->files[i].sink;
+		const ssize_t n = write(memory, sink, sizeof(*sink));
+
+		if (n != (ssize_t)sizeof(*sink))
+			return n < 0 ? -errno : -ENOSPC;
 	}
+	return fcntl(memory, F_ADD_SEALS, SEALS) < 0 ? -errno : 0;
 }
 
-static void
-take_audit_files(struct audit_files *files,
-    const struct control_message *message, const int *fds, size_t count)
+/*
+ * Puts the descriptors of the files and that of their sinks, which the caller
+ * closes (fds[0], if there are files), from fds[0] on.  How many, or a negative
+ * errno.
+ */
+static int
+put_audit_files(int *fds, const struct audit_files *files)
 {
-	files->count = count;
-	for (size_t i = 0; i < count; i++)
-		files->files[i] = (struct audit_file){ .fd = fds[i],
-			.passes = message->passes[i] != 0,
-			.format = message->formats[i] };
+	int error;
+
+	if (files->count == 0)
+		return 0;
+	fds[0] = memfd_create("nfdns-sinks", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fds[0] < 0)
+		return -errno;
+	error = write_sinks(fds[0], files);
+	if (error < 0) {
+		(void)close(fds[0]);
+		return error;
+	}
+	for (size_t i = 0; i < files->count; i++)
+		fds[1 + i] = files->files[i].fd;
+	return (int)(1 + files->count);
+}
+
+static bool
+read_sinks(struct audit_files *files, int memory)
+{
+	const int seals = fcntl(memory, F_GET_SEALS);
+	struct stat st;
+
+	if (seals < 0 || (seals & SEALS) != SEALS || fstat(memory, &st) < 0 ||
+	    st.st_size != (off_t)(files->count * sizeof(struct audit_sink)) ||
+	    lseek(memory, 0, SEEK_SET) != 0)
+		return false;
+	for (size_t i = 0; i < files->count; i++) {
+		struct audit_sink *sink = &files->files[i].sink;
+
+		if (read(memory, sink, sizeof(*sink)) !=
+		    (ssize_t)sizeof(*sink) || !audit_sink_is_sound(sink))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Takes the files from the message's descriptor "at" on.  False, and nothing is
+ * taken, if they are not what they should be.
+ */
+static bool
+take_audit_files(struct audit_files *files,
+    const struct control_message *message, const int *fds, uint32_t at)
+{
+	files->count = 0;
+	if (message->sinks == 0)
+		return message->fd_count == at;
+	if (message->sinks > 1 || message->fd_count <= at + 1 ||
+	    message->fd_count - at - 1 > AUDIT_MAX_FILES)
+		return false;
+	files->count = message->fd_count - at - 1;
+	for (size_t i = 0; i < files->count; i++)
+		files->files[i].fd = fds[at + 1 + i];
+	if (!read_sinks(files, fds[at])) {
+		files->count = 0;
+		return false;
+	}
+	(void)close(fds[at]);
+	return true;
 }
 
 int
 generation_files_send(int socket, const struct generation_files *g)
 {
 	struct control_message message = { .kind = CONTROL_GENERATION,
-		.generation = g->number, .caches = g->cache >= 0 ? 1 : 0 };
+		.generation = g->number, .caches = g->cache >= 0 ? 1 : 0,
+		.sinks = g->audit.count > 0 };
 	const size_t audit = OTHERS + message.caches;
-	int fds[CONTROL_MAX_FDS];
+	int fds[CONTROL_MAX_FDS], error;
+	const int count = put_audit_files(fds + audit, &g->audit);
 
+	if (count < 0)
+		return count;
 	fds[IMAGE] = g->image;
 	fds[SETTINGS] = g->settings;
 	if (g->cache >= 0)
 		fds[OTHERS] = g->cache;
-	put_audit_files(&message, fds + audit, &g->audit);
-	return control_send(socket, &message, fds, audit + g->audit.count);
+	error = control_send(socket, &message, fds, audit + (size_t)count);
+	if (count > 0)
+		(void)close(fds[audit]);
+	return error;
 }
 
 int
 audit_files_send(int socket, const struct audit_files *files)
 {
-	struct control_message message = { .kind = CONTROL_AUDIT_FILES };
-	int fds[CONTROL_MAX_FDS];
+	const struct control_message message = { .kind = CONTROL_AUDIT_FILES,
+		.sinks = files->count > 0 };
+	int fds[CONTROL_MAX_FDS] = { -1 }, error;
+	const int count = put_audit_files(fds, files);
 
-	put_audit_files(&message, fds, files);
-	return control_send(socket, &message, fds, files->count);
-}
-
-/* Whether the message has so many files at least, and audit files behind. */
-static bool
-is_sound(const struct control_message *message, uint32_t at_least)
-{
-	if (message->fd_count < at_least ||
-	    message->fd_count - at_least > AUDIT_MAX_FILES)
-		return false;
-	for (uint32_t i = 0; i < message->fd_count - at_least; i++)
-		if (message->formats[i] >= AUDIT_FORMATS)
-			return false;
-	return true;
+	if (count < 0)
+		return count;
+	error = control_send(socket, &message, fds, (size_t)count);
+	if (count > 0)
+		(void)close(fds[0]);
+	return error;
 }
 
 static int
@@ -111,14 +176,13 @@ generation_files_take(struct generation_files *g,
 {
 	const uint32_t audit = OTHERS + (message->caches != 0);
 
-	if (message->caches > 1 || !is_sound(message, audit))
+	if (message->caches > 1 || message->fd_count < audit ||
+	    !take_audit_files(&g->audit, message, fds, audit))
 		return refuse(message, fds);
 	g->number = message->generation;
 	g->image = fds[IMAGE];
 	g->settings = fds[SETTINGS];
 	g->cache = message->caches == 1 ? fds[OTHERS] : -1;
-	take_audit_files(&g->audit, message, fds + audit,
-	    message->fd_count - audit);
 	return 0;
 }
 
@@ -126,8 +190,6 @@ int
 audit_files_take(struct audit_files *files,
     const struct control_message *message, const int *fds)
 {
-	if (!is_sound(message, 0))
-		return refuse(message, fds);
-	take_audit_files(files, message, fds, message->fd_count);
-	return 0;
+	return take_audit_files(files, message, fds, 0) ? 0 :
+	    refuse(message, fds);
 }

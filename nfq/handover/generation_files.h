@@ -46,7 +46,7 @@ int audit_files_send(int socket, const struct audit_files *files)
 /*
  * Takes a generation out of a CONTROL_GENERATION that control_receive() gave.
  * 0, and generation owns fds; or -EPROTO if files are missing, are too many or
- * have a format that does not exist: all fds are closed, and nothing changes.
+ * have sinks that make no sense: all fds are closed, and nothing changes.
  */
 int generation_files_take(struct generation_files *generation,
     const struct control_message *message, const int *fds)

@@ -63,8 +63,7 @@ audit_files_open(
 			continue;
 		}
 		files->files[files->count++] =
-		    (struct audit_file){.fd = fd, .passes = audit->passes,
-			.format = audit->format};
+		    (struct audit_file){.fd = fd, .sink = audit->sink};
 	}
 	if (error < 0)
 		audit_files_close(files);
@@ -109,7 +108,7 @@ audit_files_check(const struct config *config, struct diag *diag)
 static int
 mend(const struct audit_file *file)
 {
-	const struct audit_format *format = audit_formats[file->format];
+	const struct audit_format *format = audit_formats[file->sink.format];
 	char path[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
 	struct stat st;
 	off_t whole;

@@ -22,8 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "policy/audit/outlets.h"
 #include "policy/audit/ring.h"
-#include "policy/audit/outlet.h"
 
 #define REST_NS		2000000L	/* 2 ms: a ring holds 4000 records */
 #define RETRY_NS	20000000L	/* after a file that took no more */
@@ -37,12 +37,9 @@ enum writer_state {
 	WRITER_SLEEPS,		/* orders and records wake it */
 };
 
-#define WANTS_ANY	0x1U
-#define WANTS_PASSES	0x2U
-
 struct audit {
 	_Alignas(64) _Atomic uint32_t state;	/* enum writer_state */
-	_Atomic uint32_t wants;
+	_Atomic uint32_t wants;		/* AUDIT_VERDICT() of each */
 	unsigned int ring_count;
 	/* Orders, as below. */
 	bool stop;
@@ -51,10 +48,7 @@ struct audit {
 	pthread_t thread;
 
 	/* Used by the writer alone. */
-	struct audit_outlet outlets[AUDIT_MAX_FILES];
-	size_t outlet_count;
-	char *buffers;			/* AUDIT_MAX_FILES of them */
-	_Atomic uint64_t outlets_lost;	/* by the outlets so far */
+	struct audit_outlets outlets;
 
 	/* Orders. */
 	pthread_mutex_t mutex;
@@ -111,86 +105,34 @@ is_past(const struct timespec *t)
 	    (now.tv_sec == t->tv_sec && now.tv_nsec >= t->tv_nsec);
 }
 
-static void
-count_lost(struct audit *a, uint64_t records)
-{
-	atomic_fetch_add_explicit(&a->outlets_lost, records,
-	    memory_order_relaxed);
-}
-
-/* If no outlet has room, records stay in the rings. */
+/*
+ * True if it took all records that the ring held at the beginning.  If no outlet
+ * has room, records stay in the ring.
+ */
 static bool
-any_has_room(const struct audit *a)
+drain_ring(struct audit *a, unsigned int number, bool *any)
 {
-	for (size_t i = 0; i < a->outlet_count; i++)
-		if (audit_outlet_has_room(&a->outlets[i]))
-			return true;
-	return a->outlet_count == 0;
-}
-
-/* Writes the buffers; reports losses where a record of them fits. */
-static void
-flush_all(struct audit *a)
-{
-	uint64_t lost = rings_lost(a);
-
-	for (size_t i = 0; i < a->outlet_count; i++) {
-		audit_outlet_flush(&a->outlets[i]);
-		if (audit_outlet_tell(&a->outlets[i], lost, realtime_ns()))
-			audit_outlet_flush(&a->outlets[i]);
-	}
-}
-
-/* Formats once for each format, in the buffer of its first outlet. */
-static void
-put_record(struct audit *a, const struct audit_record *record)
-{
-	const bool passed = record->verdict == VERDICT_PASS;
-	const char *made[AUDIT_FORMATS] = { NULL };
-	size_t lengths[AUDIT_FORMATS];
-
-	for (size_t i = 0; i < a->outlet_count; i++) {
-		struct audit_outlet *outlet = &a->outlets[i];
-		const unsigned int number = outlet->file.format;
-		char *to;
-
-		if (passed && !outlet->file.passes)
-			continue;
-		to = audit_outlet_begin(outlet);
-		if (to == NULL) {
-			count_lost(a, 1);
-			continue;
-		}
-		if (made[number] == NULL)
-			lengths[number] = outlet->format->record(outlet->state,
-			    record, to);
-		else
-			memcpy(to, made[number], lengths[number]);
-		made[number] = to;
-		audit_outlet_end(outlet, lengths[number]);
-	}
-}
-
-/* True if it took all records that the ring held at the beginning. */
-static bool
-drain_ring(struct audit *a, struct audit_ring *ring, bool *any)
-{
-	uint64_t end = audit_ring_end(ring);
+	struct audit_ring *ring = &a->rings[number];
+	uint64_t end = audit_ring_end(ring), next;
 	uint64_t cursor = atomic_load_explicit(&ring->tail,
 	    memory_order_relaxed);
 	struct audit_record record;
 
 	while (cursor != end) {
-		if (!any_has_room(a)) {
-			flush_all(a);
-			if (!any_has_room(a))
+		if (!audit_outlets_have_room(&a->outlets)) {
+			audit_outlets_flush(&a->outlets);
+			if (!audit_outlets_have_room(&a->outlets))
 				return false;
 		}
-		if (audit_ring_next(ring, &cursor, end, &record))
-			put_record(a, &record);
+		if (audit_ring_next(ring, &cursor, end, &record)) {
+			record.thread = (uint16_t)number;
+			audit_outlets_put(&a->outlets, &record);
+		}
 		audit_ring_release(ring, cursor);
 		*any = true;
 	}
+	if (audit_ring_next_number(ring, cursor, &next))
+		audit_outlets_expect(&a->outlets, number, next);
 	return true;
 }
 
@@ -201,9 +143,9 @@ drain(struct audit *a)
 	bool any = false;
 
 	for (unsigned int i = 0; i < a->ring_count; i++)
-		if (!drain_ring(a, &a->rings[i], &any))
+		if (!drain_ring(a, i, &any))
 			break;
-	flush_all(a);
+	audit_outlets_flush(&a->outlets);
 	return any;
 }
 
@@ -217,49 +159,12 @@ rings_empty(const struct audit *a)
 	return true;
 }
 
-static bool
-outlets_empty(const struct audit *a)
-{
-	for (size_t i = 0; i < a->outlet_count; i++)
-		if (!audit_outlet_is_empty(&a->outlets[i]))
-			return false;
-	return true;
-}
-
-static void
-close_outlets(struct audit *a)
-{
-	for (size_t i = 0; i < a->outlet_count; i++) {
-		uint64_t before = a->outlets[i].lost;
-
-		audit_outlet_close(&a->outlets[i], realtime_ns());
-		count_lost(a, a->outlets[i].lost - before);
-	}
-}
-
-/*
- * Opens the new outlets.  Each reports the losses that the outlet before it in
- * its place had not reported.  Call with the mutex held.
- */
+/* Call with the mutex held. */
 static void
 switch_outlets(struct audit *a)
 {
-	uint64_t lost = rings_lost(a);
-
-	close_outlets(a);
-	for (size_t i = 0; i < a->next_count; i++) {
-		struct audit_outlet *outlet = &a->outlets[i];
-		bool fresh = i >= a->outlet_count;
-
-		audit_outlet_open(outlet, &a->next[i],
-		    audit_formats[a->next[i].format],
-		    a->buffers + i * AUDIT_BUFFER_SIZE);
-		if (fresh) {
-			outlet->told = outlet->lost;
-			outlet->ring_lost = lost;
-		}
-	}
-	a->outlet_count = a->next_count;
+	audit_outlets_switch(&a->outlets, a->next, a->next_count);
+	a->next_count = 0;
 	a->carried_out = a->ordered;
 	pthread_cond_broadcast(&a->done);
 }
@@ -321,16 +226,16 @@ write_records(void *argument)
 			continue;
 		}
 		if (orders.stop_now || (orders.stop && rings_empty(a) &&
-		    outlets_empty(a)))
+		    audit_outlets_are_empty(&a->outlets)))
 			break;
-		if (!outlets_empty(a))
+		if (!audit_outlets_are_empty(&a->outlets))
 			pause_writer(a, WRITER_RESTS, RETRY_NS);
 		else if (any || orders.stop)
 			pause_writer(a, WRITER_RESTS, REST_NS);
 		else
 			pause_writer(a, WRITER_SLEEPS, 0);
 	}
-	close_outlets(a);
+	audit_outlets_switch(&a->outlets, NULL, 0);
 	pthread_mutex_lock(&a->mutex);
 	a->ended = true;
 	pthread_cond_broadcast(&a->done);
@@ -358,7 +263,7 @@ free_audit(struct audit *a)
 	for (unsigned int i = 0; a->rings != NULL && i < a->ring_count; i++)
 		audit_ring_clear(&a->rings[i]);
 	free(a->rings);
-	free(a->buffers);
+	audit_outlets_clear(&a->outlets);
 	pthread_cond_destroy(&a->done);
 	pthread_mutex_destroy(&a->mutex);
 	free(a);
@@ -371,15 +276,18 @@ audit_start(struct audit **audit, unsigned int rings)
 	int error = -ENOMEM;
 
 	*audit = NULL;
+	assert(rings <= AUDIT_MAX_RINGS);
 	if (a == NULL)
 		return -ENOMEM;
 	memset(a, 0, sizeof(*a));
 	pthread_mutex_init(&a->mutex, NULL);
 	pthread_cond_init(&a->done, NULL);
 	/* All memory is allocated now: the sandbox comes later. */
-	a->buffers = malloc(AUDIT_MAX_FILES * AUDIT_BUFFER_SIZE);
 	a->rings = aligned_alloc(64, rings * sizeof(*a->rings));
-	if (a->buffers == NULL || a->rings == NULL)
+	if (a->rings == NULL)
+		goto out;
+	error = audit_outlets_init(&a->outlets, rings);
+	if (error < 0)
 		goto out;
 	for (; a->ring_count < rings; a->ring_count++) {
 		error = audit_ring_init(&a->rings[a->ring_count]);
@@ -417,9 +325,9 @@ audit_set_files(struct audit *a, const struct audit_file *files, size_t count)
 		}
 		if (flags >= 0)
 			(void)fcntl(files[i].fd, F_SETFL, flags | O_NONBLOCK);
-		assert(files[i].format < AUDIT_FORMATS);
+		assert(files[i].sink.format < AUDIT_FORMATS);
 		a->next[a->next_count++] = files[i];
-		wants |= WANTS_ANY | (files[i].passes ? WANTS_PASSES : 0);
+		wants |= files[i].sink.verdicts;
 	}
 	atomic_store_explicit(&a->wants, wants, memory_order_relaxed);
 	mine = ++a->ordered;
@@ -435,8 +343,7 @@ audit_wants(const struct audit *a, enum verdict verdict)
 {
 	uint32_t wants = atomic_load_explicit(&a->wants, memory_order_relaxed);
 
-	return (wants & (verdict == VERDICT_PASS ? WANTS_PASSES :
-	    WANTS_ANY)) != 0;
+	return (wants & AUDIT_VERDICT(verdict)) != 0;
 }
 
 bool
@@ -458,7 +365,7 @@ audit_wake(struct audit *a)
 uint64_t
 audit_lost(const struct audit *a)
 {
-	return rings_lost(a) + atomic_load_explicit(&a->outlets_lost,
+	return rings_lost(a) + atomic_load_explicit(&a->outlets.lost,
 	    memory_order_relaxed);
 }
 

@@ -16,11 +16,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "policy/audit/sink.h"
 #include "policy/decide.h"
 
 struct audit; /* rings, files and the writer thread */
 
-#define AUDIT_RULE_MAX 63		/* octets of a rule's name that are kept */
+#define AUDIT_MAX_RINGS 72		/* threads that put records */
 
 /* Everything about one question; audit_put() copies the octets. */
 struct audit_record {
@@ -34,6 +35,9 @@ struct audit_record {
 	uint16_t server_port;
 	uint16_t queue;			/* the kernel's number; not over TCP */
 	bool stream;			/* over TCP */
+	uint16_t thread;		/* the ring, */
+	uint64_t number;		/* and of its records, lost ones too, from 0;
+					 * audit_put() gives both */
 	uint8_t family;			/* AF_INET or AF_INET6 */
 	uint8_t client[16];
 	uint8_t server[16];
@@ -58,18 +62,15 @@ enum audit_format_number {
 /* The values of audit[].format; ends with NULL. */
 extern const char *const audit_format_names[AUDIT_FORMATS + 1];
 
-/* A destination: an open file and how records are written to it. */
+/* A destination: an open file and what is written to it. */
 struct audit_file {
 	int fd;				/* owned by the audit once given */
-	bool passes;			/* passed questions too */
-	uint8_t format;			/* enum audit_format_number */
+	struct audit_sink sink;
 };
 
-#define AUDIT_MAX_FILES 8
-
 /*
- * Starts the writer with one ring for each of "rings" threads.  Allocates all
- * memory now.  The writer makes these system calls: write, futex, close, fstat,
+ * Starts the writer with one ring for each of "rings" threads, AUDIT_MAX_RINGS
+ * at most.  Allocates all memory now.  The writer makes these system calls: write, futex, close, fstat,
  * ftruncate (of a line that a full disk cut), clock_gettime, the openat of
  * gmtime_r(3), which may fail, and those of a thread's end; audit_set_files()
  * also makes fcntl.
@@ -79,7 +80,8 @@ int audit_start(struct audit **audit, unsigned int rings)
     __attribute__((warn_unused_result));
 
 /*
- * Replaces the files.  The writer first writes all records from before the call
+ * Replaces the files.  A file whose sink has the id of one before it goes on
+ * with that one's seals and reports what it had not reported.  The writer first writes all records from before the call
  * to the old files, then closes these.  The call waits for that for at most a
  * second; then the writer does it alone.  Makes the new files non-blocking.
  * Call it at start, on reload and on reopen.

@@ -11,36 +11,31 @@
 #include <sys/types.h>
 
 #include "policy/audit/audit.h"
+#include "policy/audit/note.h"
 
 /* Octets of a format's state. */
 #define AUDIT_FORMAT_STATE 2048
 
-/* What a file says of itself, since it was opened, in a loss or at the end. */
-struct audit_note {
-	uint64_t time_ns;		/* since 1970 */
-	uint64_t lost_now;		/* records lost since the last loss */
-	uint64_t lost;			/* in all */
-	uint64_t records;		/* written */
-};
+/* *seal of a piece that has none. */
+#define AUDIT_NO_SEAL	SIZE_MAX
 
 /*
  * All functions write to buf and return how many octets they wrote.  None
  * allocates.  "state" is AUDIT_FORMAT_STATE octets that belong to the file,
  * zeros before the first call.  It may hold text to copy again, but the octets
  * of a record depend only on the record, since files of one format share them.
+ * *seal becomes where the outlet puts the seal (seal.h), AUDIT_SEAL_OCTETS, or
+ * AUDIT_NO_SEAL.
  */
 struct audit_format {
 	const char *name;		/* in audit[].format */
 	size_t record_max;		/* octets of the largest record */
-	size_t note_max;		/* of the others: begin, loss, end */
-	/* The first octets that are written to an opened file; may be NULL. */
-	size_t (*begin)(void *state, char *buf);
+	size_t note_max;
 	size_t (*record)(void *state, const struct audit_record *record,
-	    char *buf);
-	/* Reports how many records were lost. */
-	size_t (*loss)(void *state, const struct audit_note *note, char *buf);
-	/* The last octets before the file is closed; may be NULL. */
-	size_t (*end)(void *state, const struct audit_note *note, char *buf);
+	    char *buf, size_t *seal);
+	/* Reports about the file; 0 octets if the format has no such note. */
+	size_t (*note)(void *state, const struct audit_note *note, char *buf,
+	    size_t *seal);
 	/* Ends a record that a pipe took only in part; may be NULL. */
 	const char *cut_end;
 	/*

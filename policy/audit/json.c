@@ -98,7 +98,7 @@ put_question(struct json_out *out, struct wire_reader *r, struct json_asked *ask
 	char text[RR_TEXT_SIZE];
 	uint16_t type;
 
-	json_text(out, ",\"rrname\":\"");
+	json_text(out, ",\"queries\":[{\"rrname\":\"");
 	asked->text = out->pos;
 	(void)json_record_name(out, r);
 	asked->length = (size_t)(out->pos - asked->text);
@@ -111,7 +111,7 @@ put_question(struct json_out *out, struct wire_reader *r, struct json_asked *ask
 	}
 	json_text(out, "\",\"rrtype\":\"");
 	json_text(out, rr_type_text(type, text));
-	json_char(out, '"');
+	json_text(out, "\"}]");
 }
 
 /* Puts the rest of the object "dns"; put_destination() began it. */
@@ -205,7 +205,10 @@ put_nfdns(struct audit_json *json, struct json_out *out,
 	json_number(out, record->spent_ns / 1000);
 	json_char(out, '.');
 	json_digits(out, record->spent_ns % 1000, 3);
-	json_char(out, '}');
+	json_text(out, ",\"thread\":");
+	json_number(out, record->thread);
+	json_text(out, ",\"number\":");
+	json_number(out, record->number);
 }
 
 static void
@@ -262,14 +265,27 @@ put_destination(struct audit_json *json, struct json_out *out,
 	json_text(out, record->stream ? ",\"proto\":\"TCP\",\"ip_v\":" :
 	    ",\"proto\":\"UDP\",\"ip_v\":");
 	json_char(out, record->family == AF_INET ? '4' : '6');
-	json_text(out, ",\"dns\":{\"version\":2,\"type\":\"");
-	json_text(out, answer ? "answer\"" : "query\"");
+	json_text(out, ",\"dns\":{\"version\":3,\"type\":\"");
+	json_text(out, answer ? "response\"" : "request\"");
 	piece_keep(&json->destination, &key, begin, out);
+}
+
+/* Ends the object "nfdns" and the line; returns the place of the seal. */
+static size_t
+put_seal(struct json_out *out, const char *buf)
+{
+	size_t at;
+
+	json_text(out, ",\"seal\":\"");
+	at = audit_seal_place(out, buf);
+	json_text(out, "\"}}\n");
+	assert(!out->full);
+	return at;
 }
 
 size_t
 audit_json(struct audit_json *json, const struct audit_record *record,
-    char *buf, size_t size)
+    char *buf, size_t size, size_t *seal)
 {
 	struct json_out out = { .pos = buf, .end = buf + size };
 
@@ -279,25 +295,51 @@ audit_json(struct audit_json *json, const struct audit_record *record,
 	put_destination(json, &out, record);
 	put_dns(json, &out, record);
 	put_nfdns(json, &out, record);
-	json_text(&out, "}\n");
-	assert(!out.full);
+	*seal = put_seal(&out, buf);
 	return (size_t)(out.pos - buf);
 }
 
-size_t
-audit_json_lost(uint64_t time_ns, uint64_t records, char *buf, size_t size)
+static void
+put_pair(struct json_out *out, const char *key, uint64_t number)
 {
-	struct json_out out = { .pos = buf, .end = buf + size };
+	json_text(out, key);
+	json_number(out, number);
+}
 
+static void
+put_counts(struct json_out *out, const struct audit_note *note)
+{
+	put_pair(out, ",\"written\":", note->records);
+	put_pair(out, ",\"skipped\":", note->skipped);
+	put_pair(out, ",\"missing\":", note->lost);
+	json_text(out, ",\"next\":[");
+	for (unsigned int i = 0; i < note->threads; i++)
+		put_pair(out, i == 0 ? "" : ",", note->next[i]);
+	json_char(out, ']');
+}
+
+static size_t
+format_note(void *state, const struct audit_note *note, char *buf, size_t *seal)
+{
+	struct json_out out = { .pos = buf, .end = buf + AUDIT_JSON_NOTE_MAX };
+
+	(void)state;
 	json_text(&out, "{\"timestamp\":\"");
-	json_second(&out, time_ns / 1000000000);
+	json_second(&out, note->time_ns / 1000000000);
 	json_char(&out, '.');
-	json_digits(&out, time_ns % 1000000000 / 1000, 6);
+	json_digits(&out, note->time_ns % 1000000000 / 1000, 6);
 	json_text(&out, "+0000\",\"event_type\":\"stats\",\"nfdns\":"
-	    "{\"event\":\"lost\",\"records\":");
-	json_number(&out, records);
-	json_text(&out, "}}\n");
-	assert(!out.full);
+	    "{\"event\":\"");
+	json_text(&out, audit_note_kind_text(note->kind));
+	put_pair(&out, "\",\"run\":", note->run);
+	if (note->kind == AUDIT_LOST) {
+		put_pair(&out, ",\"records\":", note->lost_now);
+		put_pair(&out, ",\"thread\":", note->thread);
+		put_pair(&out, ",\"from\":", note->from);
+		put_pair(&out, ",\"to\":", note->to);
+	} else
+		put_counts(&out, note);
+	*seal = put_seal(&out, buf);
 	return (size_t)(out.pos - buf);
 }
 
@@ -305,24 +347,17 @@ static_assert(sizeof(struct audit_json) <= AUDIT_FORMAT_STATE,
     "a file has room for it");
 
 static size_t
-format_record(void *state, const struct audit_record *record, char *buf)
+format_record(void *state, const struct audit_record *record, char *buf,
+    size_t *seal)
 {
-	return audit_json(state, record, buf, AUDIT_JSON_MAX);
-}
-
-static size_t
-format_loss(void *state, const struct audit_note *note, char *buf)
-{
-	(void)state;
-	return audit_json_lost(note->time_ns, note->lost_now, buf,
-	    AUDIT_JSON_LOST_MAX);
+	return audit_json(state, record, buf, AUDIT_JSON_MAX, seal);
 }
 
 const struct audit_format audit_json_format = {
 	.name = "json",
 	.record_max = AUDIT_JSON_MAX,
-	.note_max = AUDIT_JSON_LOST_MAX,
+	.note_max = AUDIT_JSON_NOTE_MAX,
 	.record = format_record,
-	.loss = format_loss,
+	.note = format_note,
 	.cut_end = "\n",
 };

@@ -26,17 +26,14 @@ struct audit_json {
 
 /*
  * One record as a line with the final newline, into buf, which has room for
- * AUDIT_JSON_MAX.  Returns the length.  Answers that would not fit are left
+ * AUDIT_JSON_MAX.  Returns the length; *seal as in format.h.  Answers that would not fit are left
  * out and counted ("answers_omitted"); about 110 addresses fit.
  */
 #define AUDIT_JSON_MAX 16384
 size_t audit_json(struct audit_json *json, const struct audit_record *record,
-    char *buf, size_t size);
+    char *buf, size_t size, size_t *seal);
 
-/* The record of a loss, below 256 octets. */
-#define AUDIT_JSON_LOST_MAX 256
-size_t audit_json_lost(uint64_t time_ns, uint64_t records, char *buf,
-    size_t size);
+#define AUDIT_JSON_NOTE_MAX (128 + AUDIT_NOTE_TEXT)
 
 extern const struct audit_format audit_json_format;
 

@@ -7,43 +7,78 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NOTE	0x80000000U	/* a piece that is not a record */
-
 static_assert((AUDIT_OUTLET_PIECES & (AUDIT_OUTLET_PIECES - 1)) == 0,
     "positions wrap with the unsigned type");
 
-static uint32_t *
-size_at(struct audit_outlet *outlet, unsigned int index)
+static struct audit_piece *
+piece_at(struct audit_outlet *outlet, unsigned int index)
 {
-	return &outlet->sizes[(outlet->first + index) %
-	    AUDIT_OUTLET_PIECES];
+	return &outlet->pieces[(outlet->first + index) % AUDIT_OUTLET_PIECES];
 }
 
-/* Notes that the next "length" octets of the buffer are a piece. */
+/* The next "length" octets of the buffer are a piece. */
 static void
-put_piece(struct audit_outlet *outlet, size_t length, uint32_t note)
+put_piece(struct audit_outlet *outlet, struct audit_piece piece, size_t seal)
 {
-	assert(length > 0 && outlet->count < AUDIT_OUTLET_PIECES);
-	*size_at(outlet, outlet->count++) = (uint32_t)length | note;
-	outlet->end += length;
+	assert(piece.size > 0 && outlet->count < AUDIT_OUTLET_PIECES);
+	piece.chain = outlet->seal.chain;
+	piece.sealed = seal != AUDIT_NO_SEAL;
+	if (piece.sealed)
+		audit_seal_put(&outlet->seal, &outlet->file.sink.key,
+		    outlet->buffer + outlet->end, piece.size, seal);
+	*piece_at(outlet, outlet->count++) = piece;
+	outlet->end += piece.size;
+}
+
+static void
+put_note(struct audit_outlet *outlet, const struct audit_note *note)
+{
+	size_t seal = AUDIT_NO_SEAL;
+	const size_t length = outlet->format->note(outlet->state, note,
+	    outlet->buffer + outlet->end, &seal);
+
+	if (length > 0)
+		put_piece(outlet, (struct audit_piece){
+		    .size = (uint32_t)length, .note = true,
+		    .thread = (uint16_t)note->thread,
+		    .loss = { note->lost_now, note->from, note->to } }, seal);
+}
+
+static struct audit_note
+note_of(const struct audit_outlet *outlet, enum audit_note_kind kind,
+    const struct audit_state *state)
+{
+	return (struct audit_note){
+		.kind = kind,
+		.time_ns = state->time_ns,
+		.run = state->run,
+		.lost = outlet->file_lost,
+		.records = outlet->file_records,
+		.skipped = outlet->file_skipped,
+		.next = state->next,
+		.threads = outlet->threads,
+	};
 }
 
 void
 audit_outlet_open(struct audit_outlet *outlet, const struct audit_file *file,
-    const struct audit_format *format, char *buffer)
+    const struct audit_format *format, const struct audit_state *state)
 {
+	struct audit_note note;
+
 	assert(format->record_max + 2 * format->note_max <= AUDIT_BUFFER_SIZE);
 	outlet->file = *file;
 	outlet->format = format;
-	outlet->buffer = buffer;
 	outlet->begin = outlet->end = 0;
 	outlet->first = outlet->count = 0;
 	outlet->cut = 0;
 	outlet->stuck = false;
-	outlet->file_records = outlet->file_lost = 0;
+	outlet->file_records = outlet->file_lost = outlet->file_skipped = 0;
 	memset(outlet->state, 0, sizeof(outlet->state));
-	if (format->begin != NULL)
-		put_piece(outlet, format->begin(outlet->state, buffer), NOTE);
+	if (outlet->seal.number == 0)
+		outlet->seal.chain = state->run;
+	note = note_of(outlet, AUDIT_BEGIN, state);
+	put_note(outlet, &note);
 }
 
 bool
@@ -70,10 +105,8 @@ audit_outlet_begin(struct audit_outlet *outlet)
 		audit_outlet_flush(outlet);
 	used = outlet->end - outlet->begin;
 	if (AUDIT_BUFFER_SIZE - used < need ||
-	    outlet->count == AUDIT_OUTLET_PIECES) {
-		outlet->lost++;
+	    outlet->count == AUDIT_OUTLET_PIECES)
 		return NULL;
-	}
 	if (AUDIT_BUFFER_SIZE - outlet->end < need) {
 		memmove(outlet->buffer, outlet->buffer + outlet->begin, used);
 		outlet->begin = 0;
@@ -83,10 +116,40 @@ audit_outlet_begin(struct audit_outlet *outlet)
 }
 
 void
-audit_outlet_end(struct audit_outlet *outlet, size_t length)
+audit_outlet_end(struct audit_outlet *outlet, const struct audit_record *record,
+    size_t length, size_t seal)
 {
-	put_piece(outlet, length, 0);
+	put_piece(outlet, (struct audit_piece){ .size = (uint32_t)length,
+	    .thread = record->thread,
+	    .loss = { 1, record->number, record->number } }, seal);
 	outlet->file_records++;
+}
+
+static void
+add_loss(struct audit_outlet *outlet, unsigned int thread,
+    const struct audit_loss *more)
+{
+	struct audit_loss *loss = &outlet->losses[thread];
+
+	assert(thread < outlet->threads);
+	if (loss->count == 0) {
+		loss->from = more->from;
+		loss->to = more->to;
+	}
+	if (more->from < loss->from)
+		loss->from = more->from;
+	if (more->to > loss->to)
+		loss->to = more->to;
+	loss->count += more->count;
+	outlet->untold += more->count;
+}
+
+void
+audit_outlet_lose(struct audit_outlet *outlet, unsigned int thread,
+    uint64_t from, uint64_t to)
+{
+	assert(from <= to);
+	add_loss(outlet, thread, &(struct audit_loss){ to - from + 1, from, to });
 }
 
 /* The file took the first n octets. */
@@ -96,7 +159,7 @@ take_written(struct audit_outlet *outlet, size_t n)
 	outlet->begin += n;
 	outlet->cut += n;
 	while (outlet->count > 0) {
-		const size_t size = *size_at(outlet, 0) & ~NOTE;
+		const size_t size = piece_at(outlet, 0)->size;
 
 		if (outlet->cut < size)
 			break;
@@ -129,34 +192,33 @@ audit_outlet_flush(struct audit_outlet *outlet)
 	outlet->end = 0;
 }
 
-static struct audit_note
-note_of(const struct audit_outlet *outlet, uint64_t time_ns, uint64_t lost_now)
-{
-	return (struct audit_note){
-		.time_ns = time_ns,
-		.lost_now = lost_now,
-		.lost = outlet->file_lost,
-		.records = outlet->file_records,
-	};
-}
-
 bool
-audit_outlet_tell(struct audit_outlet *outlet, uint64_t ring_lost,
-    uint64_t time_ns)
+audit_outlet_tell(struct audit_outlet *outlet, const struct audit_state *state)
 {
-	uint64_t count = ring_lost - outlet->ring_lost + outlet->lost -
-	    outlet->told;
-	struct audit_note note;
+	bool any = false;
 
-	if (count == 0 || !audit_outlet_has_room(outlet))
-		return false;
-	outlet->file_lost += count;
-	note = note_of(outlet, time_ns, count);
-	put_piece(outlet, outlet->format->loss(outlet->state, &note,
-	    audit_outlet_begin(outlet)), NOTE);
-	outlet->told = outlet->lost;
-	outlet->ring_lost = ring_lost;
-	return true;
+	for (unsigned int i = 0; outlet->untold > 0 && i < outlet->threads;
+	    i++) {
+		struct audit_loss *loss = &outlet->losses[i];
+		struct audit_note note;
+
+		if (loss->count == 0)
+			continue;
+		if (!audit_outlet_has_room(outlet) ||
+		    audit_outlet_begin(outlet) == NULL)
+			break;
+		outlet->file_lost += loss->count;
+		note = note_of(outlet, AUDIT_LOST, state);
+		note.thread = i;
+		note.lost_now = loss->count;
+		note.from = loss->from;
+		note.to = loss->to;
+		put_note(outlet, &note);
+		outlet->untold -= loss->count;
+		loss->count = 0;
+		any = true;
+	}
+	return any;
 }
 
 /*
@@ -184,24 +246,38 @@ mend_cut(struct audit_outlet *outlet)
 
 /* Writes the format's last octets, if everything before them was written. */
 static void
-write_end(struct audit_outlet *outlet, uint64_t time_ns)
+write_end(struct audit_outlet *outlet, const struct audit_state *state)
 {
-	const struct audit_note note = note_of(outlet, time_ns, 0);
+	const struct audit_note note = note_of(outlet, AUDIT_END, state);
 
-	if (outlet->format->end == NULL || !audit_outlet_is_empty(outlet))
+	if (!audit_outlet_is_empty(outlet))
 		return;
-	put_piece(outlet, outlet->format->end(outlet->state, &note,
-	    outlet->buffer), NOTE);
+	put_note(outlet, &note);
 	audit_outlet_flush(outlet);
 }
 
+/* Records that the file has not taken are lost, and their seals not given. */
+static void
+take_back(struct audit_outlet *outlet)
+{
+	if (outlet->count > 0)
+		outlet->seal.chain = piece_at(outlet, 0)->chain;
+	for (unsigned int i = 0; i < outlet->count; i++) {
+		const struct audit_piece *piece = piece_at(outlet, i);
+
+		outlet->seal.number -= piece->sealed;
+		outlet->lost += !piece->note;
+		if (piece->loss.count > 0)
+			add_loss(outlet, piece->thread, &piece->loss);
+	}
+}
+
 void
-audit_outlet_close(struct audit_outlet *outlet, uint64_t time_ns)
+audit_outlet_close(struct audit_outlet *outlet, const struct audit_state *state)
 {
 	audit_outlet_flush(outlet);
-	write_end(outlet, time_ns);
-	for (unsigned int i = 0; i < outlet->count; i++)
-		outlet->lost += (*size_at(outlet, i) & NOTE) == 0;
+	write_end(outlet, state);
+	take_back(outlet);
 	if (outlet->cut > 0)
 		mend_cut(outlet);
 	outlet->begin = 0;

@@ -13,46 +13,79 @@
 
 #include "policy/audit/audit.h"
 #include "policy/audit/format.h"
+#include "policy/audit/seal.h"
 
 #define AUDIT_BUFFER_SIZE ((size_t)256 << 10)
 /* Pieces in the buffer at most; a power of two. */
 #define AUDIT_OUTLET_PIECES 2048U
+
+/* Records of a thread that a note of the file reports. */
+struct audit_loss {
+	uint64_t count;
+	uint64_t from, to;		/* numbers: the first and the last */
+};
+
+/* A record or a note in the buffer. */
+struct audit_piece {
+	uint32_t size;			/* octets */
+	bool note;
+	bool sealed;
+	uint16_t thread;		/* of a record, and its number; or */
+	struct audit_loss loss;		/* what a note reports of that thread */
+	uint64_t chain;			/* of the seal before it */
+};
 
 struct audit_outlet {
 	struct audit_file file;
 	const struct audit_format *format;
 	char *buffer;			/* borrowed, AUDIT_BUFFER_SIZE */
 	size_t begin, end;		/* octets still to be written */
-	/* Octets of each record and note in the buffer, a ring. */
-	uint32_t sizes[AUDIT_OUTLET_PIECES];
+	struct audit_piece pieces[AUDIT_OUTLET_PIECES];	/* a ring */
 	unsigned int first, count;
 	size_t cut;			/* octets of the first already written */
+	struct audit_seal seal;
+	struct audit_pace pace;
+	struct audit_loss *losses;	/* borrowed; of each thread */
+	unsigned int threads;
+	uint64_t untold;		/* sum of their counts */
 	uint64_t lost;			/* records, for lack of room here */
-	uint64_t told;			/* how many of these the file reports */
-	uint64_t ring_lost;		/* losses of the rings that it reports */
-	uint64_t file_records;		/* put since the file was opened */
-	uint64_t file_lost;		/* that this file reports */
+	/* Since the file was opened. */
+	uint64_t file_records, file_lost, file_skipped;
 	bool stuck;			/* the last write did not take everything */
 	_Alignas(16) char state[AUDIT_FORMAT_STATE];
 };
 
+/* What notes say of all threads; borrowed. */
+struct audit_state {
+	uint64_t time_ns;
+	uint64_t run;
+	const uint64_t *next;		/* of as many threads as an outlet has */
+};
+
 /*
- * Starts writing to a file, which the outlet owns from now on.  Keeps the
- * counts of losses: the new file reports what the file before it did not.
+ * Starts writing to a file, which the outlet owns from now on.  Keeps seals and
+ * losses: the new file reports what the file before it did not.
  */
 void audit_outlet_open(struct audit_outlet *outlet,
     const struct audit_file *file, const struct audit_format *format,
-    char *buffer);
+    const struct audit_state *state);
 
 /*
  * Returns room for the next record, the format's record_max octets; writes
- * earlier records if it has to.  NULL if there is no room: the record is
- * counted as lost.
+ * earlier records if it has to.  NULL if there is no room.
  */
 char *audit_outlet_begin(struct audit_outlet *outlet);
 
-/* Ends the record, which has "length" octets, at least 1. */
-void audit_outlet_end(struct audit_outlet *outlet, size_t length);
+/*
+ * Ends the record, which has "length" octets, at least 1, and seals it at
+ * "seal".
+ */
+void audit_outlet_end(struct audit_outlet *outlet,
+    const struct audit_record *record, size_t length, size_t seal);
+
+/* Counts records that the file will not have: numbers from "from" to "to". */
+void audit_outlet_lose(struct audit_outlet *outlet, unsigned int thread,
+    uint64_t from, uint64_t to);
 
 /* Whether there is room for a record. */
 bool audit_outlet_has_room(const struct audit_outlet *outlet);
@@ -62,16 +95,17 @@ void audit_outlet_flush(struct audit_outlet *outlet);
 bool audit_outlet_is_empty(const struct audit_outlet *outlet);
 
 /*
- * Puts a record of the loss: how many records outlet and rings lost since the
- * last such record.  False if nothing was lost or there is no room.
+ * Puts a note of each thread's loss since the last such note.  False if nothing
+ * was lost or there is no room.
  */
-bool audit_outlet_tell(struct audit_outlet *outlet, uint64_t ring_lost,
-    uint64_t time_ns);
+bool audit_outlet_tell(struct audit_outlet *outlet,
+    const struct audit_state *state);
 
 /*
  * Writes once more, counts the records that are left as lost, removes a record
  * that was written in part, and closes the file.
  */
-void audit_outlet_close(struct audit_outlet *outlet, uint64_t time_ns);
+void audit_outlet_close(struct audit_outlet *outlet,
+    const struct audit_state *state);
 
 #endif

@@ -46,7 +46,7 @@
 #define INBOUND			1U	/* epb_flags */
 #define OUTBOUND		2U
 #define PACKET_HEADER		28U
-#define NOTE_MAX		512U
+#define NOTE_MAX		(512U + AUDIT_NOTE_TEXT)
 
 /*
  * epb_verdict knows hardware, TC and XDP but no netfilter, so it is written in
@@ -156,8 +156,27 @@ put_section(char *block)
 	return block_end(block, to);
 }
 
+/* A comment, which ends with the seal; *seal is its place behind buf. */
 static char *
-put_interface(char *block)
+put_note(char *option, const struct audit_note *note, const char *buf,
+    size_t *seal)
+{
+	char *text = option + sizeof(uint32_t);
+	struct json_out out = { .pos = text, .end = text + AUDIT_NOTE_TEXT };
+	size_t length;
+
+	audit_note_text(&out, note);
+	json_text(&out, " seal=");
+	*seal = audit_seal_place(&out, buf);
+	assert(!out.full);
+	length = (size_t)(out.pos - text);
+	(void)put_option_head(option, OPT_COMMENT, length);
+	return put_padding(out.pos, length);
+}
+
+static char *
+put_interface(char *block, const struct audit_note *note, const char *buf,
+    size_t *seal)
 {
 	static const uint8_t resolution = NANOSECONDS;
 	char *to = block_begin(block, BLOCK_INTERFACE);
@@ -168,18 +187,12 @@ put_interface(char *block)
 	to = put_option_text(to, IF_DESCRIPTION,
 	    "questions and answers of nfdns; headers rebuilt from records");
 	to = put_option(to, IF_TSRESOL, &resolution, sizeof(resolution));
+	to = put_note(to, note, buf, seal);
 	return block_end(block, to);
 }
 
-static size_t
-format_begin(void *state, char *buf)
-{
-	(void)state;
-	return (size_t)(put_interface(put_section(buf)) - buf);
-}
-
 static char *
-put_statistics(char *block, const struct audit_note *note)
+put_statistics(char *block, const struct audit_note *note, size_t *seal)
 {
 	char *to = block_begin(block, BLOCK_STATISTICS);
 
@@ -188,14 +201,21 @@ put_statistics(char *block, const struct audit_note *note)
 	to = put_option_u64(to, ISB_IFRECV, note->records + note->lost);
 	to = put_option_u64(to, ISB_IFDROP, note->lost);
 	to = put_option_u64(to, ISB_USRDELIV, note->records);
+	to = put_note(to, note, block, seal);
 	return block_end(block, to);
 }
 
 static size_t
-format_note(void *state, const struct audit_note *note, char *buf)
+format_note(void *state, const struct audit_note *note, char *buf, size_t *seal)
 {
+	char *end;
+
 	(void)state;
-	return (size_t)(put_statistics(buf, note) - buf);
+	if (note->kind == AUDIT_BEGIN)
+		end = put_interface(put_section(buf), note, buf, seal);
+	else
+		end = put_statistics(buf, note, seal);
+	return (size_t)(end - buf);
 }
 
 /* Printable ASCII as it is; other octets as RFC 1035 section 5.1 writes them. */
@@ -233,7 +253,8 @@ put_id(struct json_out *out, const char *key, uint32_t id)
 }
 
 static char *
-put_comment(char *option, const struct audit_record *record)
+put_comment(char *option, const struct audit_record *record, const char *buf,
+    size_t *seal)
 {
 	char *text = option + sizeof(uint32_t);
 	struct json_out out = { .pos = text,
@@ -249,6 +270,12 @@ put_comment(char *option, const struct audit_record *record)
 	put_id(&out, " gid=", record->gid);
 	json_text(&out, " generation=");
 	json_number(&out, record->generation);
+	json_text(&out, " thread=");
+	json_number(&out, record->thread);
+	json_text(&out, " number=");
+	json_number(&out, record->number);
+	json_text(&out, " seal=");
+	*seal = audit_seal_place(&out, buf);
 	assert(!out.full);
 	length = (size_t)(out.pos - text);
 	(void)put_option_head(option, OPT_COMMENT, length);
@@ -279,7 +306,8 @@ put_packet_options(char *to, const struct audit_record *record, bool answer)
 
 /* The packets of one message. */
 static char *
-put_message(char *block, const struct audit_record *record, bool answer)
+put_message(char *block, const struct audit_record *record, bool answer,
+    const char *buf, size_t *seal)
 {
 	const uint64_t time_ns = answer ? record->time_ns :
 	    record->time_ns - record->spent_ns;
@@ -299,20 +327,21 @@ put_message(char *block, const struct audit_record *record, bool answer)
 		to = put_padding(to + length, length);
 		to = put_packet_options(to, record, answer);
 		if (comment && last)
-			to = put_comment(to, record);
+			to = put_comment(to, record, buf, seal);
 		block = block_end(block, to);
 	}
 	return block;
 }
 
 size_t
-audit_pcapng(void *state, const struct audit_record *record, char *buf)
+audit_pcapng(void *state, const struct audit_record *record, char *buf,
+    size_t *seal)
 {
-	char *end = put_message(buf, record, false);
+	char *end = put_message(buf, record, false, buf, seal);
 
 	(void)state;
 	if (record->answer_length > 0)
-		end = put_message(end, record, true);
+		end = put_message(end, record, true, buf, seal);
 	assert((size_t)(end - buf) <= AUDIT_PCAPNG_MAX);
 	return (size_t)(end - buf);
 }
@@ -368,9 +397,7 @@ const struct audit_format audit_pcapng_format = {
 	.name = "pcapng",
 	.record_max = AUDIT_PCAPNG_MAX,
 	.note_max = NOTE_MAX,
-	.begin = format_begin,
 	.record = audit_pcapng,
-	.loss = format_note,
-	.end = format_note,
+	.note = format_note,
 	.whole = format_whole,
 };

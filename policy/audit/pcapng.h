@@ -16,7 +16,7 @@
 /* Octets around a packet: the block, padding, options but the comment. */
 #define AUDIT_PCAPNG_AROUND 128
 /* Octets of a comment, every octet of the rule's name escaped. */
-#define AUDIT_PCAPNG_COMMENT (256 + 4 * AUDIT_RULE_MAX)
+#define AUDIT_PCAPNG_COMMENT (384 + 4 * AUDIT_RULE_MAX)
 /*
  * A record is its question and its answer, both of which may take two packets,
  * and one comment.
@@ -26,9 +26,10 @@
 
 /*
  * Puts a record into buf, which has AUDIT_PCAPNG_MAX octets; returns how many it
- * put.  The state is not used.
+ * put; *seal as in format.h.  The state is not used.
  */
-size_t audit_pcapng(void *state, const struct audit_record *record, char *buf);
+size_t audit_pcapng(void *state, const struct audit_record *record, char *buf,
+    size_t *seal);
 
 extern const struct audit_format audit_pcapng_format;
 

@@ -6,16 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The header of each record; sizes are multiples of 8. */
+/* The header of each record; sizes are multiples of its own. */
 struct slot {
 	uint32_t size;			/* of header and record */
 	uint32_t filler;		/* 1: no record, unused up to the ring's end */
+	uint64_t number;
 };
 
 static_assert((AUDIT_RING_SIZE & (AUDIT_RING_SIZE - 1)) == 0, "power of two");
-static_assert(sizeof(struct slot) == 8, "a filler has room for its header");
+static_assert(sizeof(struct slot) == 16, "a filler has room for its header");
 static_assert(2 * (sizeof(struct audit_record) + 2UL * UINT16_MAX +
-    UINT8_MAX + 16) <
+    UINT8_MAX + 32) <
     AUDIT_RING_SIZE, "the largest record fits, wherever it begins");
 
 int
@@ -55,6 +56,8 @@ bool
 audit_ring_put(struct audit_ring *ring, const struct audit_record *record)
 {
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+	uint64_t number = atomic_load_explicit(&ring->next,
+	    memory_order_relaxed);
 	uint64_t at = head & (AUDIT_RING_SIZE - 1);
 	uint64_t to_end = AUDIT_RING_SIZE - at, skip;
 	size_t size = sizeof(struct slot) + sizeof(*record) +
@@ -63,19 +66,21 @@ audit_ring_put(struct audit_ring *ring, const struct audit_record *record)
 	struct slot slot;
 	uint8_t *to;
 
-	size = (size + 7) & ~(size_t)7;
+	size = (size + sizeof(slot) - 1) & ~(sizeof(slot) - 1);
 	/* A record is contiguous: if it does not fit, skip to the beginning. */
 	skip = size > to_end ? to_end : 0;
 	if (!has_room(ring, head, size + skip)) {
 		atomic_fetch_add_explicit(&ring->lost, 1, memory_order_relaxed);
+		atomic_store_explicit(&ring->next, number + 1,
+		    memory_order_release);
 		return false;
 	}
 	if (skip > 0) {
-		slot = (struct slot){ (uint32_t)skip, 1 };
+		slot = (struct slot){ (uint32_t)skip, 1, 0 };
 		copy(ring->octets + at, &slot, sizeof(slot));
 		at = 0;
 	}
-	slot = (struct slot){ (uint32_t)size, 0 };
+	slot = (struct slot){ (uint32_t)size, 0, number };
 	to = copy(ring->octets + at, &slot, sizeof(slot));
 	to = copy(to, record, sizeof(*record));
 	to = copy(to, record->question, record->question_length);
@@ -83,6 +88,7 @@ audit_ring_put(struct audit_ring *ring, const struct audit_record *record)
 	copy(to, record->rule, record->rule_length);
 	atomic_store_explicit(&ring->head, head + skip + size,
 	    memory_order_release);
+	atomic_store_explicit(&ring->next, number + 1, memory_order_release);
 	return true;
 }
 
@@ -108,10 +114,20 @@ audit_ring_next(const struct audit_ring *ring, uint64_t *cursor, uint64_t end,
 	} while (slot.filler != 0);
 	from += sizeof(slot);
 	memcpy(record, from, sizeof(*record));
+	record->number = slot.number;
 	record->question = from + sizeof(*record);
 	record->answer = record->question + record->question_length;
 	record->rule = (const char *)record->answer + record->answer_length;
 	return true;
+}
+
+/* A record is in the ring before its number is taken. */
+bool
+audit_ring_next_number(const struct audit_ring *ring, uint64_t cursor,
+    uint64_t *number)
+{
+	*number = atomic_load_explicit(&ring->next, memory_order_acquire);
+	return audit_ring_end(ring) == cursor;
 }
 
 void

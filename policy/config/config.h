@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "policy/audit/sink.h"
 #include "policy/config/forward_settings.h"
 #include "policy/config/policy.h"
 #include "policy/log.h"
@@ -99,7 +100,7 @@ struct config_queue {
 struct config_audit {
 	char *path;
 	bool passes;
-	uint8_t format;			/* enum audit_format_number */
+	struct audit_sink sink;
 	unsigned int line;
 };
 

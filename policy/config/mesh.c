@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/audit/audit.h"
 #include "policy/config/value.h"
 #include "resolver/compile/formats.h"
 #include "resolver/sources/feed_file.h"
@@ -241,34 +240,4 @@ config_read_zones(const struct config_load *load,
 			return;
 		}
 	mesh->zone_count++;
-}
-
-void
-config_read_audits(const struct config_load *load,
-    const struct config_option *option, const config_setting_t *value, void *to)
-{
-	struct config *config = load->config;
-	struct config_audit *grown, *audit;
-
-	(void)option;
-	(void)to;
-	if (config->audit_count == AUDIT_MAX_FILES) {
-		config_wrong(
-		    load, value, "more than %d audit files", AUDIT_MAX_FILES);
-		return;
-	}
-	grown = config_append(load, config->audits, &config->audit_count,
-	    sizeof(*grown));
-	if (grown == NULL)
-		return;
-	config->audits = grown;
-	audit = &grown[config->audit_count - 1];
-	audit->line = config_setting_source_line(value);
-	config_option_read_members(load, "audit[].", value, audit);
-	for (size_t i = 0; audit->path != NULL && i + 1 < config->audit_count;
-	    i++)
-		if (grown[i].path != NULL &&
-		    strcmp(grown[i].path, audit->path) == 0)
-			config_wrong(load, value, "%s is in the list already; "
-			    "take one of the two out", audit->path);
 }

@@ -47,7 +47,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int fd = -1;
 	struct audit_record record;
-	size_t length, begin;
+	const struct audit_note note = { .kind = AUDIT_BEGIN };
+	size_t length, begin, seal;
 	char *file;
 	off_t end;
 
@@ -62,8 +63,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	file = malloc(audit_pcapng_format.note_max +
 	    audit_pcapng_format.record_max);
 	check(file != NULL);
-	begin = audit_pcapng_format.begin(NULL, file);
-	length = begin + audit_pcapng(NULL, &record, file + begin);
+	begin = audit_pcapng_format.note(NULL, &note, file, &seal);
+	length = begin + audit_pcapng(NULL, &record, file + begin,
+	    &seal);
+	check(seal + AUDIT_SEAL_OCTETS < length - begin);
 	check(whole(fd, file, length) == (off_t)length);
 	end = whole(fd, file, length - 4);
 	check(end >= (off_t)begin && end < (off_t)length);

@@ -34,7 +34,7 @@ ROOMS = {
     "policy/log": "",
     "policy/rule": "",
     "policy/config": "policy/log resolver/dns resolver/text resolver/image resolver/answer"
-                     " resolver/sources resolver/compile resolver/feed policy/audit policy/rule",
+                     " resolver/sources resolver/compile resolver/feed policy/audit policy/decide policy/rule",
     "policy/decide": "policy/rule resolver/clock resolver/dns resolver/image resolver/answer",
     "policy/match": "policy/config policy/decide policy/rule resolver/clock resolver/dns resolver/text"
                     " resolver/sources",

@@ -9,6 +9,7 @@ import dnswire
 from netlab import checksum
 
 SECTION, INTERFACE, STATISTICS, PACKET = 0x0a0d0d0a, 1, 5, 6
+COMMENT = 1
 
 Packet = collections.namedtuple(
     "Packet", "section time_ns source destination stream message options")
@@ -102,7 +103,7 @@ def read(octets):
             raise Broken(f"a block of type {kind} before the interface")
         elif kind == STATISTICS:
             statistics.append({code: struct.unpack(order + "Q", value)[0] for code, value
-                               in options_of(body[12:], order).items()})
+                               in options_of(body[12:], order).items() if code != COMMENT})
         elif kind == PACKET:
             _, high, low, length, whole = struct.unpack_from(order + "IIIII", body)
             if length != whole:

@@ -39,7 +39,7 @@ make(size_t audits)
 		CHECK(pipe(pipes) == 0);
 		close(pipes[0]);
 		g.audit.files[i] = (struct audit_file){ .fd = pipes[1],
-			.passes = i % 2 != 0 };
+			.sink.verdicts = i % 2 + 1 };
 	}
 	return g;
 }
@@ -67,7 +67,7 @@ a_generation_arrives_whole(void)
 		for (size_t i = 0; i < got.audit.count; i++)
 			CHECK(same_file(got.audit.files[i].fd,
 			    sent.audit.files[i].fd) &&
-			    got.audit.files[i].passes == (i % 2 != 0));
+			    got.audit.files[i].sink.verdicts == i % 2 + 1);
 		generation_files_close(&sent);
 		generation_files_close(&got);
 		CHECK(got.image == -1 && got.settings == -1 &&
@@ -107,7 +107,8 @@ fresh_audit_files_arrive(void)
 	CHECK(control_receive(ends[1], &message, fds) == 0);
 	CHECK(message.kind == CONTROL_AUDIT_FILES);
 	CHECK(audit_files_take(&got, &message, fds) == 0);
-	CHECK(got.count == 3 && got.files[1].passes && !got.files[2].passes);
+	CHECK(got.count == 3 && got.files[1].sink.verdicts == 2 &&
+	    got.files[2].sink.verdicts == 1);
 	CHECK(same_file(got.files[2].fd, sent.audit.files[2].fd));
 	audit_files_close(&got);
 	/* More than there may be. */
@@ -118,11 +119,20 @@ fresh_audit_files_arrive(void)
 	CHECK(audit_files_take(&got, &message, fds) == -EPROTO);
 	CHECK(!is_open(fds[0]) && !is_open(fds[CONTROL_MAX_FDS - 1]));
 	/* A format of another version. */
-	message.formats[0] = AUDIT_FORMATS;
-	CHECK(control_send(ends[0], &message, many, 1) == 0);
+	sent.audit.files[2].sink.format = AUDIT_FORMATS;
+	CHECK(audit_files_send(ends[0], &sent.audit) == 0);
 	CHECK(control_receive(ends[1], &message, fds) == 0);
 	CHECK(audit_files_take(&got, &message, fds) == -EPROTO);
-	CHECK(!is_open(fds[0]));
+	CHECK(!is_open(fds[0]) && !is_open(fds[3]));
+	/* Files without sinks, and sinks that anybody can change. */
+	message.sinks = 0;
+	CHECK(control_send(ends[0], &message, many, 2) == 0);
+	CHECK(control_receive(ends[1], &message, fds) == 0);
+	CHECK(audit_files_take(&got, &message, fds) == -EPROTO);
+	message.sinks = 1;
+	CHECK(control_send(ends[0], &message, many, 2) == 0);
+	CHECK(control_receive(ends[1], &message, fds) == 0);
+	CHECK(audit_files_take(&got, &message, fds) == -EPROTO);
 	generation_files_close(&sent);
 }
 

@@ -306,7 +306,8 @@ audit_files_are_part_of_it(void)
 	reload_begin(&s, RELOAD_ALL);
 	compile(0);
 	CHECK(sent_generation(&got) && got.audit.count == 1 &&
-	    got.audit.files[0].passes);
+	    got.audit.files[0].sink.verdicts ==
+	    AUDIT_VERDICTS_ALL);
 	generation_files_close(&got);
 	answer(CONTROL_GENERATION_OK, 2);
 	CHECK(ended(NULL) && s.generation.audit.count == 1);

@@ -284,7 +284,8 @@ decisions_are_recorded(void)
 	CHECK(!answering_is_recorded(&t, &answered) && t.received_ns == 0);
 	answering_end(&t);
 	audit_set_files(audit, &(struct audit_file){ .fd = pipe[1],
-	    .passes = false, .format = AUDIT_JSON }, 1);
+	    .sink.verdicts = AUDIT_VERDICTS_USUAL }, 1);
+	CHECK(strstr(read_line(pipe[0]), "begin") != NULL);
 	answering_begin(&t, monotime_from_ms(8));
 	CHECK(answering_is_recorded(&t, &answered) && t.received_ns != 0);
 	CHECK(!answering_is_recorded(&t, &(struct decision){

@@ -14,6 +14,9 @@
 #include "policy/audit/ring.h"
 #include "tests/check.h"
 
+#define TAKES_ALL	{ .verdicts = AUDIT_VERDICTS_ALL }
+#define TAKES_USUAL	{ .verdicts = AUDIT_VERDICTS_USUAL }
+
 static const struct audit_record blank = {
 	.time_ns = 1795206300ULL * 1000000000,
 	.uid = 1000,
@@ -203,7 +206,7 @@ reap_pipe(void *argument)
 static void
 a_blocked_sink_loses_records_and_says_how_many(void)
 {
-	struct audit_file file = {.passes = true};
+	struct audit_file file = {.sink = TAKES_ALL};
 	struct harvest h = { .records = 0 };
 	unsigned long refused = 0, count = 0;
 	struct audit *audit = NULL;
@@ -262,7 +265,7 @@ static void
 many_threads_lose_nothing_uncounted(void)
 {
 	char dir[] = "/tmp/nfdns-audit-XXXXXX", all[64], some[64];
-	struct audit_file files[2] = {{.passes = true}, {.passes = false}};
+	struct audit_file files[2] = {{.sink = TAKES_ALL}, {.sink = TAKES_USUAL}};
 	struct crowd crowd[CROWD];
 	pthread_t threads[CROWD];
 	unsigned long refused = 0;
@@ -307,7 +310,7 @@ static void
 files_can_be_moved_away_and_reopened(void)
 {
 	char dir[] = "/tmp/nfdns-audit-XXXXXX", path[64], moved[64];
-	struct audit_file file = {.passes = false};
+	struct audit_file file = {.sink = TAKES_USUAL};
 	struct audit_record record;
 	struct audit *audit = NULL;
 	struct harvest h;
@@ -355,7 +358,7 @@ static void
 a_full_disk_leaves_whole_lines_and_is_tried_again(void)
 {
 	char dir[] = "/tmp/nfdns-audit-XXXXXX", path[64];
-	struct audit_file file = {.passes = false};
+	struct audit_file file = {.sink = TAKES_USUAL};
 	struct audit_record record;
 	unsigned long refused = 0, count = 0;
 	struct audit *audit = NULL;
@@ -404,7 +407,7 @@ static void
 a_dead_sink_does_not_stop_a_living_one(void)
 {
 	char path[] = "/tmp/nfdns-audit-XXXXXX";
-	struct audit_file files[2] = {{.passes = true}, {.passes = true}};
+	struct audit_file files[2] = {{.sink = TAKES_ALL}, {.sink = TAKES_ALL}};
 	struct audit *audit = NULL;
 	struct harvest h;
 	int pipe_fds[2];

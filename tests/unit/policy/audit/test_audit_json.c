@@ -14,6 +14,7 @@
 #include "tests/check.h"
 
 static char line[AUDIT_JSON_MAX + 1];
+static size_t seal;
 
 /* One for all tests: what it keeps from line to line must never show. */
 static struct audit_json formatter;
@@ -85,7 +86,8 @@ write_record(uint16_t type, const void *rdata, uint16_t length)
 static json_t *
 json_of(const struct audit_record *record)
 {
-	size_t length = audit_json(&formatter, record, line, AUDIT_JSON_MAX);
+	size_t length = audit_json(&formatter, record, line, AUDIT_JSON_MAX,
+	    &seal);
 	json_error_t error;
 	json_t *root;
 
@@ -167,16 +169,16 @@ an_answer_has_all_that_eve_has(void)
 	CHECK(is_number(root, "dest_port", 53));
 	CHECK(is_text(root, "proto", "UDP"));
 	CHECK(is_number(root, "ip_v", 4));
-	CHECK(is_number(root, "dns.version", 2));
-	CHECK(is_text(root, "dns.type", "answer"));
+	CHECK(is_number(root, "dns.version", 3));
+	CHECK(is_text(root, "dns.type", "response"));
 	CHECK(is_number(root, "dns.id", 0x1234));
 	CHECK(json_is_true(at(root, "dns.qr")));
 	CHECK(json_is_true(at(root, "dns.aa")));
 	CHECK(json_is_false(at(root, "dns.tc")));
 	CHECK(json_is_true(at(root, "dns.rd")));
 	CHECK(json_is_true(at(root, "dns.ra")));
-	CHECK(is_text(root, "dns.rrname", "Www.example.com"));
-	CHECK(is_text(root, "dns.rrtype", "A"));
+	CHECK(is_text(root, "dns.queries.0.rrname", "Www.example.com"));
+	CHECK(is_text(root, "dns.queries.0.rrtype", "A"));
 	CHECK(is_text(root, "dns.rcode", "NOERROR"));
 	CHECK(json_array_size(at(root, "dns.answers")) == 3);
 	CHECK(is_text(root, "dns.answers.0.rrname", "Www.example.com"));
@@ -272,9 +274,9 @@ a_passed_question_has_no_answer(void)
 	root = json_of(&record);
 	CHECK(is_text(root, "src_ip", "c000:207::"));
 	CHECK(is_number(root, "ip_v", 6));
-	CHECK(is_text(root, "dns.type", "query"));
-	CHECK(is_text(root, "dns.rrname", "example.org"));
-	CHECK(is_text(root, "dns.rrtype", "AAAA"));
+	CHECK(is_text(root, "dns.type", "request"));
+	CHECK(is_text(root, "dns.queries.0.rrname", "example.org"));
+	CHECK(is_text(root, "dns.queries.0.rrtype", "AAAA"));
 	CHECK(at(root, "dns.rcode") == NULL);
 	CHECK(at(root, "dns.answers") == NULL);
 	CHECK(json_is_null(at(root, "nfdns.uid")));
@@ -351,7 +353,7 @@ check_name(uint16_t flags, const uint8_t *name, size_t length)
 	wire_write_u32(&w, 0x00010001);
 	root = json_of_answer(blank);
 	snprintf(text, sizeof(text), "%s.",
-	    json_string_value(at(root, "dns.rrname")));
+	    json_string_value(at(root, "dns.queries.0.rrname")));
 	name_to_text(name, expected);
 	CHECK(strcmp(text, expected) == 0);
 	if (test_failed_here)
@@ -486,7 +488,7 @@ numbers_of_every_width_are_written(void)
 
 		record.spent_ns = ns;
 		json_decref(json_of_answer(record));
-		snprintf(expected, sizeof(expected), "\"spent_us\":%u.%03u}",
+		snprintf(expected, sizeof(expected), "\"spent_us\":%u.%03u,\"",
 		    ns / 1000, ns % 1000);
 		CHECK(strstr(line, expected) != NULL);
 	}
@@ -530,9 +532,9 @@ a_line_says_nothing_of_the_one_before(void)
 		    i / 2 % count : i / 2 / count];
 		struct audit_json fresh = { .second = { .length = 0 } };
 		size_t length = audit_json(&fresh, r, expected,
-		    AUDIT_JSON_MAX);
+		    AUDIT_JSON_MAX, &seal);
 
-		CHECK(audit_json(&formatter, r, line, AUDIT_JSON_MAX) ==
+		CHECK(audit_json(&formatter, r, line, AUDIT_JSON_MAX, &seal) ==
 		    length && memcmp(line, expected, length) == 0);
 		message[2] ^= i % 7 == 0;	/* RD */
 	}

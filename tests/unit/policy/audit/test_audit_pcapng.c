@@ -10,13 +10,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "policy/audit/seal.h"
 #include "resolver/version.h"
 #include "tests/check.h"
 #include "tests/packets.h"
 
 #define FORMAT	(&audit_pcapng_format)
 
+#define NO_SEAL	" thread=0 number=0 seal=" AUDIT_SEAL_BLANK
+
 static char octets[AUDIT_PCAPNG_MAX];
+static size_t seal;
 
 static const uint8_t question[] = "\x12\x34\1\0\0\1\0\0\0\0\0\0\1a\4mesh\0\0\1\0\1";
 static const uint8_t answer[] = "\x12\x34\x85\x80\0\1\0\1\0\0\0\0\1a\4mesh\0\0\1\0\1"
@@ -42,6 +46,8 @@ static const struct audit_record blank = {
 	.answer = answer,
 	.answer_length = sizeof(answer) - 1,
 };
+
+static const struct audit_note begin = { .kind = AUDIT_BEGIN };
 
 static uint32_t
 u32_at(size_t offset)
@@ -153,7 +159,7 @@ payload_of(const struct packet_block *p, int family, uint8_t protocol,
 static size_t
 record(const struct audit_record *r)
 {
-	const size_t length = FORMAT->record(NULL, r, octets);
+	const size_t length = FORMAT->record(NULL, r, octets, &seal);
 
 	CHECK(length <= FORMAT->record_max);
 	return length;
@@ -165,7 +171,7 @@ a_file_begins_with_section_and_interface(void)
 	static const char name[] = "nfdns " NFDNS_VERSION;
 	static const uint8_t fixed[] = { 0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0,
 		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
-	const size_t length = FORMAT->begin(NULL, octets);
+	const size_t length = FORMAT->note(NULL, &begin, octets, &seal);
 	const size_t section = block_at(0, length, 0x0a0d0d0a);
 	uint16_t size;
 	const char *value;
@@ -186,7 +192,7 @@ static void
 a_question_octet_by_octet(void)
 {
 	static const uint8_t expected[] =
-	    "\6\0\0\0\xcc\0\0\0\0\0\0\0\1\0\xea\x18\0\0\x34\x12"
+	    "\6\0\0\0\4\1\0\0\0\0\0\0\1\0\xea\x18\0\0\x34\x12"
 	    "\x34\0\0\0\x34\0\0\0"
 	    "\x45\0\0\x34\0\0\x40\0\x40\x11\xb6\x7c\xc0\0\2\7\xc0\0\2\x35"
 	    "\x9c\x40\0\x35\0\x20\xf8\x82"
@@ -195,9 +201,9 @@ a_question_octet_by_octet(void)
 	    "\5\0\10\0\x4d\0\0\0\0\0\0\0"
 	    "\6\0\4\0\xb4\x14\0\0"
 	    "\7\0\11\0\1\0\0\0\0\0\0\0\0\0\0\0"
-	    "\1\0\x41\0decision=pass reason=not-mesh uid=1000 gid=none "
-	    "generation=123456\0\0\0"
-	    "\0\0\0\0\xcc\0\0\0";
+	    "\1\0\x7a\0decision=pass reason=not-mesh uid=1000 gid=none "
+	    "generation=123456" NO_SEAL "\0\0"
+	    "\0\0\0\0\4\1\0\0";
 	struct audit_record r = blank;
 	size_t length;
 
@@ -241,7 +247,7 @@ an_answer_comes_later_with_the_comment(void)
 	CHECK(option_in(q.options, q.end, 1, &size) == NULL);
 	CHECK(option_in(a.options, a.end, 7, &size) == NULL);
 	CHECK(has_comment(&a, "decision=answer reason=record uid=1000 gid=100 "
-	    "generation=3"));
+	    "generation=3" NO_SEAL));
 }
 
 static void
@@ -258,7 +264,8 @@ a_rule_is_escaped(void)
 	q = packet_at(0, end);
 	a = packet_at(q.end, end);
 	CHECK(has_comment(&a, "decision=answer reason=record "
-	    "rule=\"a\\034\\092\\010\\255 b\" uid=1000 gid=100 generation=3"));
+	    "rule=\"a\\034\\092\\010\\255 b\" uid=1000 gid=100 generation=3"
+	    NO_SEAL));
 }
 
 /* The number that follows a segment's data. */
@@ -365,11 +372,11 @@ a_datagram_has_a_limit(void)
 static void
 statistics_count_records(void)
 {
-	const struct audit_note note = { .time_ns = blank.time_ns,
-		.lost_now = 2, .lost = 7, .records = 100 };
+	const struct audit_note note = { .kind = AUDIT_LOST,
+		.time_ns = blank.time_ns, .lost_now = 2, .lost = 7, .records = 100 };
 	static const struct { uint16_t code; uint8_t value; } counts[] = {
 		{ 4, 107 }, { 5, 7 }, { 8, 100 } };
-	const size_t length = FORMAT->loss(NULL, &note, octets);
+	const size_t length = FORMAT->note(NULL, &note, octets, &seal);
 	uint16_t size;
 
 	CHECK(length <= FORMAT->note_max);
@@ -409,8 +416,8 @@ whole_blocks_of_a_cut_file(void)
 	r.question = r.answer = message;
 	r.question_length = r.answer_length = sizeof(message);
 	for (size_t i = 0; i < 4; i++) {
-		const size_t length = i == 0 ? FORMAT->begin(NULL, octets) :
-		    record(&r);
+		const size_t length = i == 0 ? FORMAT->note(NULL, &begin,
+		    octets, &seal) : record(&r);
 
 		CHECK(pwrite(fd, octets, length, size) == (ssize_t)length);
 		for (size_t at = 0; at < length; at += u32_at(at + 4))

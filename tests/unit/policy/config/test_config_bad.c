@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/config/config.h"
 
-
 #include "policy/config/option.h"
 #include "tests/config_text.h"
+
+#define AUDIT(member) "audit = ( { path = \"/a\"; " member " } );"
 
 static bool
 says(const char *part)
@@ -291,13 +292,28 @@ static const struct {
 	{ "audit", "audit = ( { path = \"1\"; }, { path = \"2\"; }, "
 	  "{ path = \"3\"; }, { path = \"4\"; }, { path = \"5\"; }, "
 	  "{ path = \"6\"; }, { path = \"7\"; }, { path = \"8\"; }, "
-	  "{ path = \"9\"; } );", "audit[8]: more than 8" },
+	  "{ path = \"9\"; }, { path = \"10\"; }, { path = \"11\"; }, "
+	  "{ path = \"12\"; }, { path = \"13\"; }, { path = \"14\"; }, "
+	  "{ path = \"15\"; }, { path = \"16\"; }, { path = \"17\"; } );",
+	  "audit[16]: more than 16" },
 	{ "audit[].format", "audit = ( { format = \"pcap\"; path = \"/a\"; } );",
 	  "audit[0].format: found \"pcap\", expected \"json\"" },
 	{ "audit[].path", "audit = ( { format = \"json\"; } );",
 	  "\"path\" is missing" },
 	{ "audit[].passes", "audit = ( { path = \"/a\"; passes = \"no\"; } );",
 	  "found \"no\"" },
+	{ "audit[].verdicts", AUDIT("verdicts = [ \"ok\" ];"),
+	  "audit[0].verdicts[0]: found \"ok\"" },
+	{ "audit[].names", AUDIT("names = [ \"a..b\" ];"),
+	  "audit[0].names[0]: this is no name" },
+	{ "audit[].users", AUDIT("users = [ \"nobody-here\" ];"),
+	  "there is no user \"nobody-here\"" },
+	{ "audit[].rules", AUDIT("rules = [ \"\" ];"),
+	  "audit[0].rules[0]: found \"\"" },
+	{ "audit[].sample", AUDIT("sample = 0;"),
+	  "audit[0].sample: found 0" },
+	{ "audit[].rate", AUDIT("rate = -1;"),
+	  "audit[0].rate: found -1" },
 	{ "log.level", "log = { level = \"loud\"; };",
 	  "expected \"error\", \"warning\", \"notice\", \"info\" or" },
 	{ "log.level", "log = { level = 7; };", "found 7" },
@@ -324,6 +340,7 @@ static const struct {
 	{ "", "\n\"", "3: a string begins here that has no end" },
 	{ "", "run_dir = \"/a\\\";\n\n", "2: a string begins here" },
 	{ "", "log = { };\n/* more\n* / run_dir = 3;", "3: a comment begins" },
+#define AUDIT(member) "audit = ( { path = \"/a\"; " member " } );"
 #define DOMAIN(text) "forward = { domains = ( { " text " } ); };"
 	{ "forward.domains", "forward = { domains = [ ]; chase = 2; };",
 	  "chase: found 2" },

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Notes: what a file says of itself, beside its records. */
+#ifndef NFDNS_POLICY_AUDIT_NOTE_H
+#define NFDNS_POLICY_AUDIT_NOTE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/audit/audit.h"
+#include "policy/audit/json_out.h"
+
+enum audit_note_kind {
+	AUDIT_BEGIN,			/* a file was opened: its first octets */
+	AUDIT_LOST,			/* records are missing here */
+	AUDIT_END,			/* the last octets before it is closed */
+};
+
+/* What a file says of itself. */
+struct audit_note {
+	enum audit_note_kind kind;
+	uint64_t time_ns;		/* since 1970 */
+	uint64_t run;			/* of the worker: when it started */
+	/* LOST: so many records of a thread, of these numbers, both included. */
+	unsigned int thread;
+	uint64_t lost_now, from, to;
+	/* Since the file was opened, also for the interface statistics. */
+	uint64_t lost;
+	uint64_t records;		/* written */
+	uint64_t skipped;		/* by the sink's filters */
+	/* The number that each thread's next record has. */
+	const uint64_t *next;
+	unsigned int threads;
+};
+
+/* Octets that audit_note_text() puts at most. */
+#define AUDIT_NOTE_TEXT (320 + 21 * AUDIT_MAX_RINGS)
+
+/* "event=begin run=... written=0 ...", for formats that have no keys. */
+void audit_note_text(struct json_out *out, const struct audit_note *note);
+
+/* "begin", "lost", "end". */
+const char *audit_note_kind_text(enum audit_note_kind kind);
+
+/* Puts the place of a seal, for *seal; "buf" is where the piece begins. */
+size_t audit_seal_place(struct json_out *out, const char *buf);
+
+#endif

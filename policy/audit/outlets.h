@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * All outlets of the audit: which of them takes a record, the text of it that
+ * those of one format share, and what each has lost.  The writer alone uses
+ * them.
+ */
+#ifndef NFDNS_POLICY_AUDIT_OUTLETS_H
+#define NFDNS_POLICY_AUDIT_OUTLETS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/audit/audit.h"
+#include "policy/audit/outlet.h"
+
+struct audit_outlets {
+	struct audit_outlet *outlet;	/* AUDIT_MAX_FILES */
+	char *buffers;			/* as many */
+	struct audit_loss *losses;	/* as many, each of "threads" */
+	size_t count;
+	unsigned int threads;
+	uint64_t run;
+	uint64_t next[AUDIT_MAX_RINGS];	/* number of each thread's next record */
+	uint8_t secret[SIPHASH_KEY];	/* for samples, of sinks without a key */
+	_Atomic uint64_t lost;		/* by the outlets so far */
+};
+
+/* Allocates all memory, for records of so many threads.  0 or -errno. */
+int audit_outlets_init(struct audit_outlets *outlets, unsigned int threads)
+    __attribute__((warn_unused_result));
+void audit_outlets_clear(struct audit_outlets *outlets);
+
+/*
+ * Closes the outlets and opens others.  One with the id of one before it goes on
+ * with that one's seals, and reports the losses that it had not reported.
+ */
+void audit_outlets_switch(struct audit_outlets *outlets,
+    const struct audit_file *files, size_t count);
+
+/* Writes the record to each outlet that takes it. */
+void audit_outlets_put(struct audit_outlets *outlets,
+    const struct audit_record *record);
+
+/* A thread's next record has this number: those before it that did not come are
+ * lost. */
+void audit_outlets_expect(struct audit_outlets *outlets, unsigned int thread,
+    uint64_t number);
+
+/* Whether one of them has room for a record, or there is none. */
+bool audit_outlets_have_room(const struct audit_outlets *outlets);
+bool audit_outlets_are_empty(const struct audit_outlets *outlets);
+
+/* Writes the buffers; reports losses where a note of them fits. */
+void audit_outlets_flush(struct audit_outlets *outlets);
+
+#endif
