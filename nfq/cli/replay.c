@@ -139,13 +139,14 @@ static int
 open_output(struct run *run)
 {
 	const struct audit_format *format = audit_formats[AUDIT_PCAPNG];
-	size_t length;
+	const struct audit_note note = { .kind = AUDIT_BEGIN };
+	size_t length, seal;
 
 	if (run->request->write == NULL)
 		return EXIT_OK;
 	run->out = fopen(run->request->write, "we");
 	if (run->out != NULL) {
-		length = format->begin(run->state, run->buf);
+		length = format->note(run->state, &note, run->buf, &seal);
 		if (fwrite(run->buf, 1, length, run->out) == length)
 			return EXIT_OK;
 	}
@@ -169,13 +170,13 @@ static void
 print_record(struct run *run, const char *mark,
     const struct audit_record *record)
 {
-	size_t length;
+	size_t length, seal;
 
 	(void)fputs(mark, stdout);
 	if (run->request->json)
-		/* Without its line end. */
+		/* Without its line end; it is no log, so its seal is blank. */
 		length = audit_formats[AUDIT_JSON]->record(run->state, record,
-		    run->buf) - 1;
+		    run->buf, &seal) - 1;
 	else
 		length = audit_text(record, run->colour, run->buf);
 	(void)fwrite(run->buf, 1, length, stdout);
@@ -199,11 +200,12 @@ static void
 take_question(struct run *run, const struct audit_record *record)
 {
 	const struct audit_format *pcapng = audit_formats[AUDIT_PCAPNG];
+	size_t seal;
 
 	replay_summary_question(&run->summary, record);
 	if (run->out != NULL)
 		(void)fwrite(run->buf, 1, pcapng->record(NULL, record,
-		    run->buf), run->out);
+		    run->buf, &seal), run->out);
 	if (run->request->summary)
 		return;
 	if (!run->summary.compares)
