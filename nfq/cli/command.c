@@ -60,6 +60,7 @@ static const struct command {
 	{ "cache", "stats", cmd_cache, NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0 },
 	{ "cache", "list", cmd_cache, NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0 },
 	{ "cache", "get", cmd_cache, NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0 },
+	{ "doctor", NULL, cmd_doctor, ARGUMENTS, 0 },
 	{ "replay", NULL, cmd_replay, NEED_CONFIG | ARGUMENTS, 0 },
 	{ "reload", NULL, cmd_reload, NEED_CONFIG | NEED_DAEMON | NEED_ROOT,
 	  0 },
@@ -88,6 +89,8 @@ static const struct {
 	{ "join", "connect to a mesh's or a cluster's control plane",
 	  join_usage },
 	{ "leave", "undo what join did", leave_usage },
+	{ "doctor", "look at what decides whether names are resolved",
+	  doctor_usage },
 	{ "replay", "what nfdnsd would answer to the packets of a capture",
 	  replay_usage },
 	{ "reload", "make the daemon load configuration and tables again",
@@ -280,7 +283,7 @@ is_readable(const char *path)
 	return false;
 }
 
-/* Runs a command with run_dir as the only value of the configuration. */
+/* Runs a command with no more of the configuration than run_dir and path. */
 static int
 run_without(const struct command *command, const char *path, int argc,
     char **argv)
@@ -288,9 +291,12 @@ run_without(const struct command *command, const char *path, int argc,
 	struct config *config = calloc(1, sizeof(*config));
 	int code = EXIT_ERROR;
 
-	if (config != NULL)
+	if (config != NULL) {
 		config->run_dir = config_peek_run_dir(path);
-	if (config == NULL || config->run_dir == NULL)
+		config->path = strdup(path);
+	}
+	if (config == NULL || config->run_dir == NULL ||
+	    config->path == NULL)
 		cli_error("out of memory");
 	else
 		code = command->run(config, argc, argv);

@@ -17,7 +17,7 @@
 /*
  * Every cmd_ function returns the exit code (nfq/process/exit_code.h); argv[0]
  * is the name of the command.  Where the table does not ask for a
- * configuration, only config->run_dir is set.
+ * configuration, only config->path and config->run_dir are set.
  */
 extern const char check_usage[];
 int cmd_check(const struct config *config, int argc, char **argv);
@@ -39,6 +39,9 @@ int cmd_table(const struct config *config, int argc, char **argv);
 
 extern const char cache_usage[];
 int cmd_cache(const struct config *config, int argc, char **argv);
+
+extern const char doctor_usage[];
+int cmd_doctor(const struct config *peeked, int argc, char **argv);
 
 extern const char replay_usage[];
 int cmd_replay(const struct config *config, int argc, char **argv);

@@ -4,10 +4,10 @@
 _nfdns()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="check status explain rules table cache replay reload join leave" command= i choices=
+	local commands="check status explain rules table cache doctor replay reload join leave" command= i choices=
 
 	case $previous in
-	-c | -i | -o | -k | --kubeconfig | -w | --write | -a | --against)
+	-c | -i | -o | -k | --kubeconfig | -w | --write | -a | --against | -r | --report)
 		compopt -o filenames
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
@@ -37,6 +37,7 @@ _nfdns()
 	cache,1) choices="stats list get --json --help" ;;
 	cache,*) choices="--json --help" ;;
 	check,*) choices="--strict --defaults --help" ;;
+	doctor,*) choices="--json --report --help" ;;
 	replay,*)
 		choices="--summary --json --write --against --uid --gid --help"
 		if [[ $word != -* ]]; then

@@ -78,8 +78,9 @@ ROOMS = {
     # Pure but for reading the file: no queue, no rule, no daemon.
     "nfq/replay": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/audit"
                   " policy/config nfq/packet",
+    "nfq/doctor": "resolver/version resolver/dns resolver/text resolver/image policy/config policy/status rules nfq/join",
     "nfq/cli": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
-               " policy/config policy/status policy/log policy/audit rules nfq/process nfq/forward nfq/explain nfq/replay nfq/supervisor nfq/join",
+               " policy/config policy/status policy/log policy/audit rules nfq/process nfq/forward nfq/explain nfq/replay nfq/doctor nfq/supervisor nfq/join",
     "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/supervisor nfq/feed nfq/cli",
 }
 LEVELS = {"nfq": 7, "resolver": 6}		# rooms above each other, at most

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nfq/cli/commands.h"
+#include "nfq/cli/message.h"
+#include "nfq/doctor/daemon.h"
+#include "nfq/doctor/findings.h"
+#include "nfq/doctor/host.h"
+#include "nfq/doctor/report.h"
+#include "nfq/cli/running_table.h"
+#include "nfq/process/exit_code.h"
+#include "policy/status/status.h"
+#include "resolver/image/table.h"
+#include "resolver/text/suggest.h"
+
+const char doctor_usage[] =
+    "usage: nfdns [-c FILE] doctor [--json] [--report FILE.tar.gz]\n"
+    "\n"
+    "Looks at all that decides whether programs of this machine resolve mesh\n"
+    "names, and prints a line for each: ok, warn, bad, or \"?\" for what only\n"
+    "root can see, and what to do.  Changes nothing.  Exit code 1 if a line is\n"
+    "bad.\n"
+    "\n"
+    "  -j, --json         print one JSON array\n"
+    "  -r, --report FILE  also write what a bug report needs, without secrets\n";
+
+struct request {
+	const char *report;		/* NULL: none */
+	bool json;
+};
+
+/* False after a message. */
+static bool
+read_options(struct request *r, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		const char *word = argv[i];
+
+		if (strcmp(word, "-j") == 0 || strcmp(word, "--json") == 0)
+			r->json = true;
+		else if ((strcmp(word, "-r") == 0 ||
+		    strcmp(word, "--report") == 0) && i + 1 < argc)
+			r->report = argv[++i];
+		else if (strncmp(word, "--report=", 9) == 0)
+			r->report = word + 9;
+		else {
+			suggest_usage(stderr, "nfdns doctor",
+			    "\"%s\" makes no sense here", word);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The running daemon's table; NULL for whoever may not read it. */
+static struct table *
+open_table(const char *run_dir)
+{
+	struct table *table = NULL;
+	const char *why;
+	int code, fd;
+
+	if (geteuid() != 0)
+		return NULL;
+	fd = running_table_open(run_dir, &code);
+	if (fd >= 0) {
+		if (table_open(&table, fd, &why) != 0)
+			table = NULL;
+		(void)close(fd);
+	}
+	return table;
+}
+
+static int
+print(const struct findings *findings, const struct request *r)
+{
+	const bool colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
+	int error = 0;
+
+	if (r->json)
+		error = findings_print_json(findings, stdout);
+	else
+		findings_print(findings, colour, stdout);
+	if (error == 0 && fflush(stdout) != 0)
+		error = -errno;
+	if (error != 0) {
+		cli_error("doctor: cannot print: %s", strerror(-error));
+		return EXIT_ERROR;
+	}
+	return findings_count(findings, FINDING_BAD) > 0 ? EXIT_ERROR :
+	    EXIT_OK;
+}
+
+/* The configuration may be broken: peeked has its path and run_dir at least. */
+static void
+look(struct findings *findings, const struct config *peeked,
+    struct config **config, struct status_page *page, int *error)
+{
+	struct diag diag = DIAG_INIT;
+	struct table *table = NULL;
+
+	if (config_load(config, peeked->path, &diag) != 0)
+		*config = NULL;
+	daemon_check_config(findings, peeked->path, *config, &diag);
+	diag_free(&diag);
+	*error = status_open(page, peeked->run_dir);
+	daemon_check_status(findings, peeked->run_dir, *error == 0 ? page :
+	    NULL, *error);
+	if (*config != NULL)
+		daemon_check_rules(findings, *config);
+	if (*error == 0)
+		table = open_table(peeked->run_dir);
+	host_check(findings, "", table);
+	table_close(table);
+}
+
+int
+cmd_doctor(const struct config *peeked, int argc, char **argv)
+{
+	struct findings *findings = calloc(1, sizeof(*findings));
+	struct request request = { .report = NULL };
+	struct config *config = NULL;
+	struct status_page page;
+	char why[REPORT_WHY];
+	int error, code;
+
+	if (findings == NULL || !read_options(&request, argc, argv)) {
+		free(findings);
+		return EXIT_USAGE;
+	}
+	look(findings, peeked, &config, &page, &error);
+	code = print(findings, &request);
+	if (request.report != NULL && report_write(request.report, findings,
+	    config, error == 0 ? &page : NULL, why) != 0) {
+		cli_error("%s: %s", request.report, why);
+		code = EXIT_ERROR;
+	}
+	if (error == 0)
+		status_close(&page);
+	config_free(config);
+	free(findings);
+	return code;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whether nfdnsd runs, with this configuration, and its rules are in place. */
+#ifndef NFDNS_NFQ_DOCTOR_DAEMON_H
+#define NFDNS_NFQ_DOCTOR_DAEMON_H
+
+#include "nfq/doctor/findings.h"
+#include "policy/config/config.h"
+#include "policy/status/status.h"
+
+/* The configuration that was read, or NULL with its first error in "diag". */
+void daemon_check_config(struct findings *findings, const char *path,
+    const struct config *config, const struct diag *diag);
+
+/*
+ * The daemon of that run_dir.  page is NULL, and error what status_open()
+ * returned, if there is none; the rest is left out then.
+ */
+void daemon_check_status(struct findings *findings, const char *run_dir,
+    const struct status_page *page, int error);
+
+/* The kernel's rules against those of config; others' firewalls. */
+void daemon_check_rules(struct findings *findings, const struct config *config);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/doctor/findings.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define COLUMN		19	/* of the text, behind level and topic */
+#define WIDTH		80
+
+static const struct {
+	const char *name, *colour;
+} levels[FINDING_LEVELS] = {
+	[FINDING_OK] = { "ok", "\033[32m" },
+	[FINDING_WARNING] = { "warn", "\033[33m" },
+	[FINDING_BAD] = { "bad", "\033[31m" },
+	[FINDING_UNKNOWN] = { "?", "\033[2m" },
+};
+
+static void
+make_printable(char *text)
+{
+	for (; *text != '\0'; text++)
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+}
+
+void
+findings_add(struct findings *findings, enum finding_level level,
+    const char *topic, const char *todo, const char *format, ...)
+{
+	struct finding *f = &findings->all[findings->count];
+	va_list arguments;
+
+	if (findings->count == FINDINGS_MAX)
+		return;
+	findings->count++;
+	f->level = level;
+	f->topic = topic;
+	va_start(arguments, format);
+	(void)vsnprintf(f->text, sizeof(f->text), format, arguments);
+	va_end(arguments);
+	(void)snprintf(f->todo, sizeof(f->todo), "%s", todo != NULL ? todo : "");
+	make_printable(f->text);
+	make_printable(f->todo);
+}
+
+size_t
+findings_count(const struct findings *findings, enum finding_level level)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < findings->count; i++)
+		count += findings->all[i].level == level;
+	return count;
+}
+
+/* Octets of the text that fit on a line, cut at a space if there is one. */
+static size_t
+line_length(const char *text, size_t room)
+{
+	size_t length = strlen(text), cut;
+
+	if (length <= room)
+		return length;
+	for (cut = room; cut > 0 && text[cut] != ' '; cut--)
+		continue;
+	return cut > 0 ? cut : room;
+}
+
+/* Puts a text whose first line begins in that column; the others do, too. */
+static void
+print_text(const char *text, int column, FILE *out)
+{
+	size_t length = line_length(text, WIDTH - (size_t)column);
+
+	(void)fprintf(out, "%.*s\n", (int)length, text);
+	for (text += length; *text != '\0'; text += length) {
+		text += *text == ' ';
+		length = line_length(text, WIDTH - (size_t)column);
+		(void)fprintf(out, "%*s%.*s\n", column, "", (int)length, text);
+	}
+}
+
+void
+findings_print(const struct findings *findings, bool colour, FILE *out)
+{
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *f = &findings->all[i];
+
+		(void)fprintf(out, "%s%-5s%s %-12s ",
+		    colour ? levels[f->level].colour : "",
+		    levels[f->level].name, colour ? "\033[m" : "", f->topic);
+		print_text(f->text, COLUMN, out);
+		if (f->todo[0] == '\0')
+			continue;
+		(void)fprintf(out, "%*s-> ", COLUMN, "");
+		print_text(f->todo, COLUMN + 3, out);
+	}
+}
+
+int
+findings_print_json(const struct findings *findings, FILE *out)
+{
+	json_t *all = json_array();
+	int error = all != NULL ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < findings->count && error == 0; i++) {
+		const struct finding *f = &findings->all[i];
+		json_t *one = json_pack("{s:s, s:s, s:s}", "level",
+		    levels[f->level].name, "topic", f->topic, "text", f->text);
+
+		if (one == NULL || (f->todo[0] != '\0' && json_object_set_new(
+		    one, "todo", json_string(f->todo)) != 0) ||
+		    json_array_append_new(all, one) != 0)
+			error = -ENOMEM;
+	}
+	if (error == 0 && json_dumpf(all, out, JSON_COMPACT) != 0)
+		error = -ENOMEM;
+	json_decref(all);
+	(void)fputc('\n', out);
+	return error;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What "nfdns doctor" found, line by line.
+ *
+ * This room looks at a machine: its files, its kernel, the daemon's status page.
+ * It changes nothing.
+ */
+#ifndef NFDNS_NFQ_DOCTOR_FINDINGS_H
+#define NFDNS_NFQ_DOCTOR_FINDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum finding_level {
+	FINDING_OK,
+	FINDING_WARNING,		/* may be meant so */
+	FINDING_BAD,			/* names are not answered, or not rightly */
+	FINDING_UNKNOWN,		/* could not be looked at */
+	FINDING_LEVELS
+};
+
+#define FINDING_TEXT	300
+
+/* A value.  "todo" is a sentence, empty if there is nothing to do. */
+struct finding {
+	enum finding_level level;
+	const char *topic;		/* a word; static text */
+	char text[FINDING_TEXT];
+	char todo[FINDING_TEXT];
+};
+
+#define FINDINGS_MAX	64
+
+struct findings {
+	size_t count;
+	struct finding all[FINDINGS_MAX];
+};
+
+/*
+ * Adds one; todo may be NULL.  Octets that are not printable ASCII become "?",
+ * since they may come from anybody's file.
+ */
+void findings_add(struct findings *findings, enum finding_level level,
+    const char *topic, const char *todo, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+size_t findings_count(const struct findings *findings,
+    enum finding_level level);
+
+/* Two columns, and what to do below; colour: the level has one (ECMA-48). */
+void findings_print(const struct findings *findings, bool colour, FILE *out);
+
+/* One JSON array and a line end.  0 or -ENOMEM. */
+int findings_print_json(const struct findings *findings, FILE *out)
+    __attribute__((warn_unused_result));
+
+#endif
