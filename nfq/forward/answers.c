@@ -123,10 +123,12 @@ found_given(struct engine *e, monotime_t now, const struct cache_entry *entry,
 	uint32_t most = stale ? e->settings.cache.stale_ttl_s : UINT32_MAX;
 
 	*given = (struct answer_given){ .message = m, .cached = true,
-		.ede = stale ? EDE_STALE : EDE_NONE,
 		.ttl_max = most, .soa_max = most,
 		.age = stale || age < 0 ? 0 : (uint32_t)age };
-	return message_read(m, e->found, entry->length);
+	if (!message_read(m, e->found, entry->length))
+		return false;
+	given->ede = stale ? EDE_STALE : kept_ede(m);
+	return true;
 }
 
 void
@@ -184,7 +186,7 @@ keep_it(struct engine *e, monotime_t now, const struct pending *p,
 
 void
 answer_reply(struct engine *e, monotime_t now, struct pending *p,
-    const struct message *m, enum extended_error ede)
+    const struct message *m, uint16_t ede)
 {
 	struct answer_given given = { .message = m, .ede = ede,
 		.ttl_max = UINT32_MAX, .soa_max = UINT32_MAX };
@@ -226,7 +228,7 @@ answer_retry_later(struct engine *e, monotime_t now,
 
 void
 answer_keep_failure(struct engine *e, monotime_t now, const struct pending *p,
-    uint16_t rcode)
+    uint16_t rcode, uint16_t ede)
 {
 	const struct cache_key key = key_of(&p->asked);
 	uint8_t wire[NAME_MAX_OCTETS + 4];
@@ -243,13 +245,14 @@ answer_keep_failure(struct engine *e, monotime_t now, const struct pending *p,
 	wire_store_u16(wire + p->asked.name.length + 2, p->asked.class);
 	length = client_message_error(&how, rcode, e->found,
 	    sizeof(e->found));
+	keep_ede(e->found, ede);
 	cache_store(e->cache, now, &key, CACHE_FAILURE, ttl, e->found,
 	    length);
 }
 
 void
 answer_failure(struct engine *e, struct pending *p, uint16_t rcode,
-    enum extended_error ede)
+    uint16_t ede)
 {
 	const struct answer_given given = { .rcode = rcode, .ede = ede };
 

@@ -10,7 +10,7 @@
 struct answer_given {
 	const struct message *message;	/* NULL: none, but the code */
 	uint16_t rcode;			/* then */
-	enum extended_error ede;
+	uint16_t ede;			/* enum extended_error, or a server's */
 	bool cached;
 	uint32_t ttl_min, ttl_max, soa_max, age;
 };
@@ -35,7 +35,7 @@ void answer_found(struct engine *e, monotime_t now,
  * be kept.  "ede" is for a failure that is handed on.
  */
 void answer_reply(struct engine *e, monotime_t now, struct pending *p,
-    const struct message *message, enum extended_error ede);
+    const struct message *message, uint16_t ede);
 
 /* All clients get a stale answer.  False: there is none. */
 bool answer_stale(struct engine *e, monotime_t now, struct pending *p);
@@ -46,10 +46,10 @@ void answer_retry_later(struct engine *e, monotime_t now,
 
 /* All clients get a code. */
 void answer_failure(struct engine *e, struct pending *p, uint16_t rcode,
-    enum extended_error ede);
+    uint16_t ede);
 
 /* Keeps a code as the failure of the question alone (RFC 9520). */
 void answer_keep_failure(struct engine *e, monotime_t now,
-    const struct pending *p, uint16_t rcode);
+    const struct pending *p, uint16_t rcode, uint16_t ede);
 
 #endif

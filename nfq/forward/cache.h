@@ -5,8 +5,9 @@
  * process, and is read again by the next one.
  *
  * Whole messages are kept, under the question that they answer; nothing is
- * learnt from their records.  A message has no OPT, id 0 and AA clear, and its
- * TTLs are those at the time it was stored.
+ * learnt from their records.  A message has no OPT and AA clear, and its TTLs are
+ * those at the time it was stored.  Where its id was stands the extended error
+ * that came with it (RFC 8914): keep.h.
  *
  * "now" is of CLOCK_BOOTTIME.
  */
@@ -46,7 +47,7 @@ struct cache_entry {
 	monotime_t expires;
 	monotime_t retry;	/* stale: not asked again before that */
 	uint32_t retry_s;	/* the last such wait; 0: none since it was stored */
-	uint32_t hits;		/* this one included */
+	uint32_t hits;		/* with this one, if it becomes one */
 	bool prefetched;	/* cache_mark_prefetched() was called */
 	uint32_t place;		/* for the cache's own use, ... */
 	uint32_t sequence;	/* ... to find it again */
@@ -55,7 +56,7 @@ struct cache_entry {
 
 struct cache_stats {
 	uint64_t stored, replaced, evicted, flushed;
-	uint64_t hits, misses;		/* of cache_find() */
+	uint64_t hits, misses;		/* of cache_count() */
 	uint32_t entries;		/* now */
 	uint32_t entries_max;
 	uint64_t octets;		/* of messages, now */
@@ -84,11 +85,18 @@ void cache_close(struct cache *cache);
  * denial of the whole name, a fresh failure, an expired positive answer.  Copies
  * its message to buf.  A fresh failure is not given if there is an expired
  * positive answer of at most "stale_s" seconds; one older than that is not there.
- * Any thread may call it.
+ * Nothing is counted.  Any thread may call it.
  */
 bool cache_find(struct cache *cache, monotime_t now,
     const struct cache_key *key, uint32_t stale_s, struct cache_entry *entry,
     uint8_t buf[static CACHE_MESSAGE_MAX]);
+
+/*
+ * Counts a client's question: one that was answered with what was found, which is
+ * evicted later for it; or, NULL, one for which nothing was there.  Any thread may
+ * call it.
+ */
+void cache_count(struct cache *cache, const struct cache_entry *entry);
 
 /*
  * The generation of the settings that all answers are good for; 0: the writer has

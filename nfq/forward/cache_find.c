@@ -67,6 +67,8 @@ copy_entry(struct cache_slot *slot, uint32_t number,
 		    memory_order_relaxed) },
 		.retry_s = atomic_load_explicit(&slot->retry_s,
 		    memory_order_relaxed),
+		.hits = atomic_load_explicit(&slot->hits,
+		    memory_order_relaxed) + 1,
 		.prefetched = atomic_load_explicit(&slot->prefetched,
 		    memory_order_relaxed) != 0,
 		.place = number, .length = slot->length,
@@ -146,16 +148,21 @@ find_use(const struct cache *cache, const struct cache_key *key,
 	return false;
 }
 
-/* Counts a hit, for prefetching and for the clock. */
-static void
-note_hit(struct cache *cache, struct cache_entry *entry)
+void
+cache_count(struct cache *cache, const struct cache_entry *entry)
 {
-	struct cache_slot *slot = &cache->slots[entry->place];
-	uint8_t referenced = atomic_load_explicit(&slot->referenced,
-	    memory_order_relaxed);
+	struct cache_slot *slot;
+	uint8_t referenced;
 
-	entry->hits = atomic_fetch_add_explicit(&slot->hits, 1,
-	    memory_order_relaxed) + 1;
+	if (entry == NULL) {
+		atomic_fetch_add_explicit(&cache->header->misses, 1,
+		    memory_order_relaxed);
+		return;
+	}
+	slot = &cache->slots[entry->place];
+	referenced = atomic_load_explicit(&slot->referenced,
+	    memory_order_relaxed);
+	atomic_fetch_add_explicit(&slot->hits, 1, memory_order_relaxed);
 	if (referenced < REFERENCED_MAX)
 		atomic_store_explicit(&slot->referenced,
 		    (uint8_t)(referenced + 1), memory_order_relaxed);
@@ -189,10 +196,5 @@ cache_find(struct cache *cache, monotime_t now, const struct cache_key *key,
 			found = find_use(cache, key, USE_FAILURE, entry, buf) &&
 			    !monotime_is_past(now, entry->expires);
 	}
-	if (found)
-		note_hit(cache, entry);
-	else
-		atomic_fetch_add_explicit(&cache->header->misses, 1,
-		    memory_order_relaxed);
 	return found;
 }

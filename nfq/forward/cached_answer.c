@@ -2,6 +2,7 @@
 #include "nfq/forward/cached_answer.h"
 
 #include "nfq/forward/client_message.h"
+#include "nfq/forward/keep.h"
 #include "resolver/dns/rr.h"
 
 #define PREFETCH_MIN_NS	1000000000	/* a last tenth is a second at least */
@@ -61,6 +62,8 @@ cached_answer(struct cache *cache, const struct forward_settings *settings,
 	    cached_prefetch_due(&settings->cache, now, &entry) ||
 	    !message_read(&m, found, entry.length))
 		return 0;
+	how.ede = kept_ede(&m);
 	how.ttl.age = (uint32_t)(monotime_ms_since(now, entry.stored) / 1000);
+	cache_count(cache, &entry);
 	return client_message_write(&how, &m, out, size);
 }

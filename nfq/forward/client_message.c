@@ -83,7 +83,7 @@ write_opt(struct wire_writer *w, const struct client_message *how,
 	if (ede) {
 		wire_write_u16(w, OPTION_EDE);
 		wire_write_u16(w, 2);
-		wire_write_u16(w, (uint16_t)how->ede);
+		wire_write_u16(w, how->ede);
 	}
 }
 

@@ -23,7 +23,7 @@ struct client_message {
 	bool ad;			/* AD is handed on */
 	bool cached;			/* not authoritative, whoever said so */
 	struct message_ttl ttl;
-	enum extended_error ede;	/* EDE_NONE: those of the message */
+	uint16_t ede;			/* EDE_NONE: those of the message */
 };
 
 /* No answer over UDP is longer, whatever the client offers. */

@@ -173,17 +173,19 @@ fall_back(struct engine *e, monotime_t now, struct pending *p)
 static void
 give_failure(struct engine *e, monotime_t now, struct pending *p)
 {
-	enum extended_error ede = p->network_error ? EDE_NETWORK_ERROR :
+	uint16_t ede = p->network_error ? EDE_NETWORK_ERROR :
 	    EDE_NO_REACHABLE_AUTHORITY;
 	struct message m;
 
 	if (p->last_length > 0 && message_read(&m, p->last, p->last_length)) {
-		answer_keep_failure(e, now, p, m.rcode);
+		if (message_ede(&m) != EDE_NONE)
+			ede = message_ede(&m);
+		answer_keep_failure(e, now, p, m.rcode, ede);
 		answer_reply(e, now, p, &m, ede);
 		return;
 	}
 	if (p->sent > 0)
-		answer_keep_failure(e, now, p, RCODE_SERVFAIL);
+		answer_keep_failure(e, now, p, RCODE_SERVFAIL, ede);
 	answer_failure(e, p, RCODE_SERVFAIL, ede);
 }
 

@@ -172,7 +172,7 @@ refresh(struct engine *e, monotime_t now, const struct ask *ask)
  * first, and one that is about to expire, are asked for anew besides.
  */
 static bool
-ask_cache(struct engine *e, monotime_t now, struct ask *ask)
+find_kept(struct engine *e, monotime_t now, struct ask *ask)
 {
 	struct engine_client *client = ask->client;
 	bool due;
@@ -191,8 +191,19 @@ ask_cache(struct engine *e, monotime_t now, struct ask *ask)
 		if (!answer_find(e, now, &client->asked, &ask->entry))
 			return false;
 	}
-	answer_found(e, now, client, &ask->entry);
 	return true;
+}
+
+static bool
+ask_cache(struct engine *e, monotime_t now, struct ask *ask)
+{
+	const bool found = find_kept(e, now, ask);
+
+	if (ask->kept)
+		cache_count(e->cache, found ? &ask->entry : NULL);
+	if (found)
+		answer_found(e, now, ask->client, &ask->entry);
+	return found;
 }
 
 /* Joins an equal question that is under way.  False: there is none. */

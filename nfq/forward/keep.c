@@ -198,6 +198,18 @@ keep_reply(struct keep *keep, const struct message *m,
 	return ttl > 0 && m->rcode == RCODE_NOERROR;
 }
 
+void
+keep_ede(uint8_t message[static DNS_HEADER], uint16_t ede)
+{
+	wire_store_u16(message, ede);
+}
+
+uint16_t
+kept_ede(const struct message *m)
+{
+	return m->id;
+}
+
 size_t
 keep_write(const struct keep *keep, const struct message *m,
     const struct question *q, const struct keep_limits *limits,
@@ -210,11 +222,15 @@ keep_write(const struct keep *keep, const struct message *m,
 		.ad = true, .cached = true,
 		.ttl = { limits->cache->min_ttl_s, limits->cache->max_ttl_s,
 		    keep->ttl_s, 0 } };
+	size_t length;
 
 	if (m->end[ADDITIONAL] > CACHE_MESSAGE_MAX)
 		return 0;
 	memcpy(wire, q->name.octets, q->name.length);
 	wire_store_u16(wire + q->name.length, q->type);
 	wire_store_u16(wire + q->name.length + 2, q->class);
-	return client_message_write(&how, m, out, CACHE_MESSAGE_MAX);
+	length = client_message_write(&how, m, out, CACHE_MESSAGE_MAX);
+	if (length > 0)
+		keep_ede(out, message_ede(m));
+	return length;
 }

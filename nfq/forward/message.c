@@ -160,6 +160,18 @@ between_hops(uint16_t code)
 	    code == OPTION_PADDING;
 }
 
+uint16_t
+message_ede(const struct message *m)
+{
+	struct message_option option;
+	size_t offset = 0;
+
+	while (m->edns && message_option(m, &offset, &option))
+		if (option.code == OPTION_EDE && option.length >= 2)
+			return wire_load_u16(option.octets);
+	return EDE_NONE;
+}
+
 void
 message_options(struct message_options *options, const struct message *m)
 {

@@ -64,6 +64,9 @@ void message_record(const struct message *message, size_t *offset,
 bool message_option(const struct message *message, size_t *offset,
     struct message_option *option);
 
+/* The first extended error of a message (RFC 8914); EDE_NONE: it has none. */
+uint16_t message_ede(const struct message *message);
+
 /*
  * Options that are handed on, up and down: all but those between two hops, which
  * are Cookie (RFC 7873), Keepalive (RFC 7828) and Padding (RFC 7830).

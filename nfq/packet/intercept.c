@@ -68,6 +68,7 @@ make_plan(const struct interception *out, const struct facts *facts,
 	    .lookup = facts->lookup,
 	    .content = out->decision.content,
 	    .rcode = out->decision.rcode,
+	    .others = out->others,
 	    .settings = facts->settings,
 	    .rotation = rotation,
 	    .text = "nfdns " NFDNS_VERSION,
@@ -92,7 +93,7 @@ act(struct interception *out, const struct facts *facts, uint32_t rotation,
 static void
 begin(struct interception *out)
 {
-	out->canary = false;
+	out->canary = out->others = false;
 	out->answer = NULL;
 	out->answer_length = 0;
 	out->reply_length = 0;
@@ -132,7 +133,8 @@ forward(struct interception *out, const struct facts *facts)
 	if (decide_is_for_others(&out->decision)) {
 		const enum forwarding forwarding = forwarding_of(out);
 
-		if (forwarding != FORWARDING_NONE)
+		out->others = forwarding != FORWARDING_NONE;
+		if (out->others)
 			out->decision = decide_forwarding(facts, forwarding);
 	} else if (out->forward->chase != 0 && !out->forward_full &&
 	    decide_leaves_table(facts, &out->decision))

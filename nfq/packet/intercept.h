@@ -42,6 +42,7 @@ struct interception {
 	struct decision decision;
 	enum packet_form form;		/* PACKET_STREAM: TCP, to be taken over */
 	bool canary;			/* our own canary: not counted as a question */
+	bool others;			/* a name that is forwarded: none of ours */
 	struct answer_summary summary;	/* when answer_length is not 0 */
 	const uint8_t *answer;		/* the DNS message inside reply */
 	size_t answer_length;		/* 0: none */

@@ -10,9 +10,8 @@
 #include "policy/config/settings.h"
 #include "policy/log.h"
 
-/* What is kept stays, unless its size changes. */
-static int
-open_cache(const struct config *config, const struct generation_files *before,
+int
+supervisor_open_cache(const struct config *config, const struct generation_files *before,
     struct generation_files *generation)
 {
 	const uint32_t entries = config->forward.cache.size;
@@ -43,7 +42,7 @@ supervisor_open_settings(const struct config *config,
 	error = generation->settings = settings_write(&settings);
 	if (error >= 0) {
 		what = "the cache";
-		error = open_cache(config, before, generation);
+		error = supervisor_open_cache(config, before, generation);
 	}
 	if (error >= 0)
 		return 0;

@@ -201,6 +201,14 @@ int supervisor_open_settings(const struct config *config,
     struct generation_files *generation, struct diag *diag)
     __attribute__((warn_unused_result));
 
+/*
+ * The cache alone, as above: what is kept stays, unless its size changes.  0 or a
+ * negative errno.
+ */
+int supervisor_open_cache(const struct config *config,
+    const struct generation_files *before,
+    struct generation_files *generation) __attribute__((warn_unused_result));
+
 /* Opens the audit files again after the old ones were renamed. */
 void supervisor_reopen_audit_files(struct supervisor *s);
 

@@ -427,6 +427,19 @@ reload_answered(struct supervisor *s, const struct control_message *answer)
 	refuse(s);
 }
 
+/* The cache may have been thrown away with the worker that wrote it. */
+static void
+renew_cache(struct supervisor *s)
+{
+	struct generation_files *next = &s->reload.generation;
+
+	if (next->cache >= 0)
+		(void)close(next->cache);
+	next->cache = -1;
+	/* Without memory there is none until the next reload. */
+	(void)!supervisor_open_cache(s->reload.config, &s->generation, next);
+}
+
 void
 reload_worker_replaced(struct supervisor *s, monotime_t now)
 {
@@ -435,6 +448,7 @@ reload_worker_replaced(struct supervisor *s, monotime_t now)
 	if (r->phase != RELOAD_SWAPPING)
 		return;
 	if (r->tries < SWAP_TRIES) {
+		renew_cache(s);
 		/* The worker reads it once it is ready. */
 		send_generation(s, now);
 		return;

@@ -167,6 +167,20 @@ worker_death_examine(struct worker_process *k, int wait_status,
 	atomic_fetch_add(&k->status->supervisor->deaths[end->cause], 1);
 }
 
+bool
+worker_death_distrusts(struct worker_process *k, int wait_status,
+    monotime_t now)
+{
+	const monotime_t before = k->crashed;
+
+	/* SIGKILL is what people, the OOM killer and the supervisor send. */
+	if (!WIFSIGNALED(wait_status) || WTERMSIG(wait_status) == SIGKILL)
+		return false;
+	k->crashed = now;
+	return WTERMSIG(wait_status) == SIGSYS || (monotime_is_set(before) &&
+	    monotime_ms_since(now, before) < WORKER_TERM_MS);
+}
+
 const char *
 worker_death_text(int status)
 {

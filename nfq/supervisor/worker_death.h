@@ -6,6 +6,7 @@
 #ifndef NFDNS_NFQ_SUPERVISOR_WORKER_DEATH_H
 #define NFDNS_NFQ_SUPERVISOR_WORKER_DEATH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "nfq/supervisor/worker_process.h"
@@ -22,6 +23,15 @@
 void worker_death_examine(struct worker_process *worker, int wait_status,
     monotime_t now, struct life_end *end,
     char text[static WORKER_DEATH_TEXT]);
+
+/*
+ * Whether what the dead worker wrote must not reach the next one: a system call
+ * that is forbidden, or the second crash within WORKER_TERM_MS, may be the work of
+ * somebody who had taken it over.
+ */
+#define WORKER_TERM_MS	60000
+bool worker_death_distrusts(struct worker_process *worker, int wait_status,
+    monotime_t now);
 
 /* Logs a death, at most five a second; "packet" is the text from above. */
 void worker_death_tell(struct worker_process *worker, int wait_status,

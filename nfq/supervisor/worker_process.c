@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "nfq/forward/cache_memory.h"
 #include "nfq/process/child.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/queue/queue.h"
@@ -218,6 +219,27 @@ start_again(struct worker_process *k, monotime_t now)
 	return WORKER_PROCESS_SAME;
 }
 
+/*
+ * The next worker gets an empty cache.  If no memory can be had, it gets none and
+ * works without, until a reload.
+ */
+static void
+forget_cache(struct worker_process *k)
+{
+	int *cache = &k->generation->cache;
+	int fresh;
+
+	if (*cache < 0)
+		return;
+	fresh = cache_memory_new(k->config->forward.cache.size);
+	(void)close(*cache);
+	*cache = fresh < 0 ? -1 : fresh;
+	atomic_store(&k->status->supervisor->cache_fd, (int32_t)*cache);
+	log_warning("the worker may have been taken over: its cache is thrown "
+	    "away%s%s", fresh < 0 ? ", there is no memory for another: " : "",
+	    fresh < 0 ? strerror(-fresh) : "");
+}
+
 enum worker_process_step
 worker_process_replace(struct worker_process *k, monotime_t now)
 {
@@ -230,6 +252,8 @@ worker_process_replace(struct worker_process *k, monotime_t now)
 	audit_files_mend(&k->generation->audit);
 	worker_death_tell_unsaid(k, now);
 	worker_death_examine(k, status, now, &end, packet);
+	if (worker_death_distrusts(k, status, now))
+		forget_cache(k);
 	next = life_end(&k->life, &end, now);
 	recover_queues(k, 0, next != LIFE_ANOTHER);
 	worker_death_tell(k, status, packet, next);

@@ -31,7 +31,7 @@ struct worker_process {
 	const int *listeners;		/* for TCP */
 	const int *raw;			/* as in worker_handover */
 	bool sockets;			/* as in worker_handover */
-	const struct generation_files *generation;
+	struct generation_files *generation;
 	struct status_page *status;
 
 	pid_t pid;			/* 0: none */
@@ -43,6 +43,7 @@ struct worker_process {
 	struct suspects suspects;
 	uint64_t batches;		/* of all threads, when it started */
 	bool has_suspects;		/* it got the list of suspects */
+	monotime_t crashed;		/* when one crashed last; never: none has */
 	bool killed;			/* by the supervisor */
 	enum life_sign hangs;		/* why, unless LIFE_MOVES */
 	unsigned int hung;		/* the slot that hung; its packet: */

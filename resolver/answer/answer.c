@@ -387,7 +387,7 @@ static void
 store_header(const struct draft *d, uint8_t p[static HEADER_OCTETS])
 {
 	const struct question *q = d->plan->question;
-	uint32_t flags = FLAG_QR | FLAG_AA | FLAG_RA;
+	uint32_t flags = FLAG_QR | FLAG_RA | (d->plan->others ? 0 : FLAG_AA);
 	uint32_t questions = q->wire_length > 0;
 
 	flags |= q->flags & (QUESTION_RD | FLAG_CD);

@@ -28,6 +28,7 @@ struct answer_plan {
 	enum answer_content content;
 	uint16_t rcode;			/* above 15 only if the question had EDNS */
 	const struct answer_settings *settings;
+	bool others;			/* not our name: the answer has no AA */
 	bool stream;			/* TCP: only the buffer limits the size */
 	uint32_t rotation;		/* modulo their number: the first address */
 	const char *text;		/* of ANSWER_TEXT */
@@ -52,7 +53,7 @@ struct answer_summary {
  * client asks over TCP; not so with "stream", where the caller appends the rest
  * (chase.h).  The question is echoed octet for octet; a form without a question
  * has QDCOUNT 0.  There is an OPT if and only if the question had exactly one
- * and its form is not MANY.  Header: QR, AA, RA set, RD and CD copied, AD and Z
+ * and its form is not MANY.  Header: QR, AA (but for "others"), RA set, RD and CD copied, AD and Z
  * clear.
  */
 size_t answer_build(const struct answer_plan *plan, uint8_t *buf, size_t size,

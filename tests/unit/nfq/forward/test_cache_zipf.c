@@ -101,8 +101,10 @@ cache_ask(struct cache *cache, uint32_t number)
 
 	if (name_from_text(&name, text, (size_t)length) != 0)
 		abort();
-	if (cache_find(cache, now, &key, 0, &entry, buf))
+	if (cache_find(cache, now, &key, 0, &entry, buf)) {
+		cache_count(cache, &entry);
 		return true;
+	}
 	memcpy(message + DNS_HEADER, name.octets, name.length);
 	cache_store(cache, now, &key, CACHE_POSITIVE, 3600, message,
 	    sizeof(message));

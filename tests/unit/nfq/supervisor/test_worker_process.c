@@ -52,7 +52,7 @@ static int exit_status;
 static char run_dir[] = "/tmp/nfdns-worker-XXXXXX";
 static struct config config;
 static struct status_page page;
-static const struct generation_files generation = GENERATION_FILES_INIT;
+static struct generation_files generation = GENERATION_FILES_INIT;
 static const int queues[] = { -1 };
 static struct worker_process k;
 
