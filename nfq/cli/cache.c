@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nfq/cli/cache_flush.h"
 #include "nfq/cli/commands.h"
 #include "nfq/cli/message.h"
 #include "nfq/cli/running_table.h"
@@ -22,12 +23,17 @@ const char cache_usage[] =
     "usage: nfdns [-c FILE] cache [stats] [--json]\n"
     "       nfdns [-c FILE] cache list [--json]\n"
     "       nfdns [-c FILE] cache get [--json] NAME [TYPE]\n"
+    "       nfdns [-c FILE] cache flush [--json] [--tree] NAME\n"
+    "       nfdns [-c FILE] cache flush [--json] --all\n"
     "\n"
     "Shows the answers of upstreams that the running daemon keeps: how many and\n"
     "how often they were used; all of them, each with the seconds that it is\n"
     "still good for; or the records kept for NAME.  Exit code 1: nothing is kept\n"
-    "for that name or type.\n"
+    "for that name or type.  \"flush\" removes the answers for NAME, of every\n"
+    "type, and says how many there were; the next question is asked anew.\n"
     "\n"
+    "  --tree   also those for all names below NAME\n"
+    "  --all    all that is kept\n"
     "  --json   print JSON, one object a line\n";
 
 static const char *const kinds[CACHE_KINDS] = {
@@ -221,8 +227,11 @@ cmd_cache(const struct config *config, int argc, char **argv)
 	const int first = plain ? 1 : 2;
 	struct request r = { .action = plain ? "stats" : argv[1] };
 	struct cache_memory memory;
-	int code = read_words(&r, argc - first, argv + first), fd, error;
+	int code, fd, error;
 
+	if (strcmp(r.action, "flush") == 0)
+		return cache_flush_running(config, argc - first, argv + first);
+	code = read_words(&r, argc - first, argv + first);
 	if (code != EXIT_OK)
 		return code;
 	fd = running_cache_open(config->run_dir, &code);

@@ -3,14 +3,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/pidfd.h>
-#include <unistd.h>
 
 #include "nfq/cli/commands.h"
+#include "nfq/cli/daemon_signal.h"
 #include "nfq/cli/message.h"
 #include "nfq/cli/pending.h"
 #include "nfq/process/diag_print.h"
-#include "nfq/supervisor/run_dir.h"
 #include "nfq/supervisor/supervisor.h"
 #include "policy/status/load_report.h"
 #include "policy/status/status.h"
@@ -98,36 +96,10 @@ show_outcome(const struct config *config, const struct status_page *page)
 	return EXIT_OK;
 }
 
-/*
- * Sends SIGHUP to the daemon.  An unprivileged user owns the status page and we
- * may be root, so the page alone does not say which process to signal: that
- * process must also hold the lock of run_dir.
- * 0 or a negative errno; -EBADF if it does not hold the lock.
- */
-static int
-send_signal(const struct status_page *page, const char *run_dir, bool force)
-{
-	siginfo_t info = { .si_signo = SIGHUP, .si_code = SI_QUEUE };
-	int pidfd, error = 0;
-	pid_t pid;
-
-	info.si_pid = getpid();
-	info.si_uid = getuid();
-	info.si_value.sival_int = SUPERVISOR_FORCE;
-	pidfd = run_dir_holder(run_dir, &pid);
-	if (pidfd < 0)
-		return pidfd;
-	if (pid != atomic_load(&page->supervisor->pid))
-		error = -EBADF;
-	else if (pidfd_send_signal(pidfd, SIGHUP, force ? &info : NULL, 0) < 0)
-		error = -errno;
-	(void)close(pidfd);
-	return error;
-}
-
 static int
 reload(const struct config *config, bool force)
 {
+	static const int forced = SUPERVISOR_FORCE;
 	struct status_page page;
 	uint32_t before;
 	int error = status_open(&page, config->run_dir);
@@ -138,19 +110,15 @@ reload(const struct config *config, bool force)
 	if (force)
 		pending_use(config);
 	before = atomic_load(&page.supervisor->reload_sequence);
-	error = send_signal(&page, config->run_dir, force);
-	if (error == 0)
-		error = wait_for_ours(&page, before);
+	error = daemon_signal(&page, config->run_dir, "reload", SIGHUP,
+	    force ? &forced : NULL);
+	if (error < 0) {
+		status_close(&page);
+		return error == -ESRCH ? EXIT_NOT_RUNNING : EXIT_ERROR;
+	}
+	error = wait_for_ours(&page, before);
 	if (error == -ESRCH)
 		code = cli_no_daemon("reload", config->run_dir, error);
-	else if (error == -EPERM)
-		cli_error("reload: may not send SIGHUP to nfdnsd; run as root");
-	else if (error == -EBADF)
-		cli_error("reload: run_dir \"%s\" is not as nfdnsd made it: "
-		    "the process that its status page names does not hold the "
-		    "lock on " RUN_DIR_PID_FILE "; no process was signalled; "
-		    "find out who wrote there, then restart nfdnsd",
-		    config->run_dir);
 	else if (error == -ETIMEDOUT)
 		cli_error("reload: no result yet; see nfdns status");
 	else if (error < 0)
@@ -171,7 +139,7 @@ cmd_reload_refused(const char *run_dir)
 	if (status_open(&page, run_dir) < 0)
 		return;
 	before = atomic_load(&page.supervisor->reload_sequence);
-	if (send_signal(&page, run_dir, false) == 0)
+	if (daemon_signal(&page, run_dir, NULL, SIGHUP, NULL) == 0)
 		(void)!wait_for_ours(&page, before);
 	status_close(&page);
 }

@@ -234,6 +234,34 @@ wake(struct forward_thread *f)
 	(void)!write(f->wake, &one, sizeof(one));
 }
 
+bool
+forward_take_flush(struct forward_thread *f, const struct flush *flush)
+{
+	if (f == NULL || atomic_load(&f->flush_due))
+		return false;
+	f->flush = *flush;
+	atomic_store(&f->flush_due, true);
+	wake(f);
+	return true;
+}
+
+/* The supervisor gives the next order when this one is answered. */
+static void
+do_flush(struct forward_thread *f)
+{
+	struct control_message answer = { .kind = CONTROL_FLUSHED,
+		.generation = f->flush.number, .names = CONTROL_NO_CACHE };
+	struct cache *cache = f->thread.generation->cache;
+
+	if (!atomic_load(&f->flush_due))
+		return;
+	if (cache != NULL)
+		answer.names = cache_flush(cache, &f->flush.name,
+		    f->flush.below);
+	atomic_store(&f->flush_due, false);
+	(void)!control_send(f->control, &answer, NULL, 0);
+}
+
 void
 forward_take_generation(struct forward_thread *f)
 {
@@ -329,6 +357,7 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 	answering_begin(&f->thread, monotime_now());
 	f->boot = monotime_boot();
 	take_settings(f);
+	do_flush(f);
 	take_channel(f);
 	for (int i = 0; i < count; i++) {
 		if (events[i].data.ptr == &f->sockets)

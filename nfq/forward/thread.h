@@ -34,6 +34,14 @@ int forward_start(struct forward_thread **thread,
 void forward_take_sockets(struct forward_thread *thread, int channel);
 
 /*
+ * Called by the main thread: the thread removes answers from the cache and tells
+ * the supervisor how many (CONTROL_FLUSHED).  False: it has no thread, or has
+ * another such order yet.
+ */
+bool forward_take_flush(struct forward_thread *thread,
+    const struct flush *flush);
+
+/*
  * Called by the main thread after a reload: the thread takes the new settings at
  * once, even if no question comes.  NULL is allowed.
  */

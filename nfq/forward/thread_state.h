@@ -6,6 +6,7 @@
 #ifndef NFDNS_NFQ_FORWARD_THREAD_STATE_H
 #define NFDNS_NFQ_FORWARD_THREAD_STATE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,6 +52,8 @@ struct forward_thread {
 	int control;			/* for orders: control.h */
 	int wake;			/* eventfd: a channel has come */
 	_Atomic int fresh;		/* that channel; -1: none */
+	struct flush flush;		/* an order of the main thread, */
+	atomic_bool flush_due;		/* which is to be done */
 	struct engine *engine;
 	uint64_t generation;		/* whose settings the engine has */
 	monotime_t boot;		/* the engine's time in this round */

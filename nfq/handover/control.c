@@ -46,7 +46,8 @@ control_receive(int socket, struct control_message *message, int *fds)
 	count = fds_take(&header, fds, CONTROL_MAX_FDS);
 	if (length != (ssize_t)sizeof(*message) ||
 	    (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 ||
-	    message->kind >= CONTROL_KINDS || message->fd_count != count) {
+	    message->kind >= CONTROL_KINDS ||
+	    message->name_length > FLUSH_OCTETS || message->fd_count != count) {
 		for (size_t i = 0; i < count && i < CONTROL_MAX_FDS; i++)
 			(void)close(fds[i]);
 		return -EPROTO;

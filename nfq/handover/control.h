@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nfq/handover/flush.h"
 #include "policy/audit/audit.h"
 
 enum control_kind {
@@ -21,12 +22,15 @@ enum control_kind {
 	CONTROL_AUDIT_FILES_OK,
 	CONTROL_SOCKETS_WANTED,	/* worker: has no channel to nfdns-sockets */
 	CONTROL_SOCKETS,	/* supervisor: CONTROL_CHANNELS of them; no fd: none */
+	CONTROL_FLUSH,		/* supervisor: flush.h; its number is "generation" */
+	CONTROL_FLUSHED,	/* worker: "names" answers, or CONTROL_NO_CACHE */
 	CONTROL_STOP,		/* supervisor: answer the queue, flush, end */
 	CONTROL_KINDS
 };
 
 #define CONTROL_TEXT 200
 #define CONTROL_MAX_FDS (4 + AUDIT_MAX_FILES)
+#define CONTROL_NO_CACHE UINT64_MAX
 #define CONTROL_CHANNELS 2	/* for the TCP thread, and for forwarding */
 
 struct control_message {
@@ -38,6 +42,8 @@ struct control_message {
 	uint64_t octets;
 	uint64_t sinks;		/* GENERATION, AUDIT_FILES: 1 if there are any */
 	char text[CONTROL_TEXT];
+	uint32_t name_length;		/* FLUSH: of what flush_write() has written */
+	uint8_t name[FLUSH_OCTETS];
 };
 
 /*

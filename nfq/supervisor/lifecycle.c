@@ -62,6 +62,7 @@ start_signals(struct supervisor *s)
 	(void)sigaddset(&ours, SIGUSR1);
 	(void)sigaddset(&ours, SIGUSR2);
 	(void)sigaddset(&ours, SIGQUIT);
+	(void)sigaddset(&ours, FLUSH_SIGNAL);
 	if (sigprocmask(SIG_BLOCK, &ours, NULL) == 0)
 		s->signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signals >= 0)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nfq/handover/flush.h"
 #include "nfq/process/compiler.h"
 #include "nfq/supervisor/canary.h"
 #include "nfq/supervisor/monitor.h"
@@ -64,6 +65,14 @@ struct reload {
 	struct diag diag;
 };
 
+/* Requests to flush the cache: flush.c. */
+#define FLUSHES_MAX	16
+struct flushes {
+	struct flush list[FLUSHES_MAX];	/* the first is the worker's, */
+	unsigned int count;
+	bool given;			/* if it was given to it */
+};
+
 /* The deletion of old conntrack entries: zone.c. */
 struct supervisor_zone {
 	struct conntrack *conntrack;	/* NULL: nothing to do */
@@ -107,6 +116,7 @@ struct supervisor {
 	int signals;			/* signalfd */
 	int timer;			/* timerfd, every LIFE_LOOK_MS */
 	struct reload reload;
+	struct flushes flushes;
 	struct monitor monitor;
 	struct watch *watch;		/* NULL: files cannot be watched */
 	struct cgroups cgroups;
@@ -211,6 +221,15 @@ int supervisor_open_cache(const struct config *config,
 
 /* Opens the audit files again after the old ones were renamed. */
 void supervisor_reopen_audit_files(struct supervisor *s);
+
+/* flush.c */
+
+/* FLUSH_SIGNAL has come with that number. */
+void flush_ordered(struct supervisor *s, uint32_t number);
+/* The worker has done one. */
+void flush_answered(struct supervisor *s, const struct control_message *answer);
+/* Call it for a new worker that is ready. */
+void flush_worker_ready(struct supervisor *s);
 
 /* reload.c */
 

@@ -31,6 +31,11 @@ take_signals(struct supervisor *s)
 	struct signalfd_siginfo info;
 
 	while (read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if ((int)info.ssi_signo == FLUSH_SIGNAL) {
+			if (info.ssi_code == SI_QUEUE)
+				flush_ordered(s, (uint32_t)info.ssi_int);
+			continue;
+		}
 		switch (info.ssi_signo) {
 		case SIGHUP:
 			reload_begin(s, info.ssi_code == SI_QUEUE &&
@@ -59,7 +64,7 @@ take_signals(struct supervisor *s)
 static void
 take_messages(struct supervisor *s)
 {
-	struct control_message message;
+	struct control_message message = { .kind = CONTROL_KINDS };
 
 	while (worker_process_receive(&s->worker, &message) == 0) {
 		switch (message.kind) {
@@ -68,6 +73,10 @@ take_messages(struct supervisor *s)
 			    (int32_t)s->worker.pid);
 			log_debug("worker %d answers", (int)s->worker.pid);
 			monitor_worker_ready(s, monotime_now());
+			flush_worker_ready(s);
+			break;
+		case CONTROL_FLUSHED:
+			flush_answered(s, &message);
 			break;
 		case CONTROL_SOCKETS_WANTED:
 			supervisor_give_sockets(s, s->config);

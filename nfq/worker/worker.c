@@ -254,6 +254,18 @@ take_audit_files(struct worker *w, const struct control_message *order,
 	reply(w, &answer);
 }
 
+static void
+take_flush(struct worker *w, const struct control_message *order)
+{
+	const struct control_message none = { .kind = CONTROL_FLUSHED,
+		.generation = order->generation, .names = CONTROL_NO_CACHE };
+	struct flush flush = { .number = (uint32_t)order->generation };
+
+	if (flush_parse(&flush, order->name, order->name_length) < 0 ||
+	    !forward_take_flush(w->forward, &flush))
+		reply(w, &none);
+}
+
 /* Carries one order out; each takes its files over.  False: the last one. */
 static bool
 obey(struct worker *w, const struct control_message *order, int *fds)
@@ -264,6 +276,10 @@ obey(struct worker *w, const struct control_message *order, int *fds)
 	}
 	if (order->kind == CONTROL_AUDIT_FILES) {
 		take_audit_files(w, order, fds);
+		return true;
+	}
+	if (order->kind == CONTROL_FLUSH && order->fd_count == 0) {
+		take_flush(w, order);
 		return true;
 	}
 	if (order->kind == CONTROL_SOCKETS && (order->fd_count == 0 ||

@@ -332,30 +332,77 @@ now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/*
+ * Waits for a change of *futex, which is "seen", for a moment of the time that
+ * is left.  0, -ETIMEDOUT, or -ESRCH if the daemon has ended.
+ */
+static int
+wait_change(const struct status_page *page, const _Atomic uint32_t *futex,
+    uint32_t seen, int64_t deadline)
+{
+	const int64_t left = deadline - now_ns();
+	struct timespec slice = { 0, SLICE_NS };
+
+	if (!daemon_lives(page->fd, atomic_load(&page->supervisor->pid)))
+		return -ESRCH;
+	if (left <= 0)
+		return -ETIMEDOUT;
+	if (left < SLICE_NS)
+		slice.tv_nsec = (long)left;
+	/* Not FUTEX_PRIVATE: another process wakes this one. */
+	syscall(SYS_futex, futex, FUTEX_WAIT, seen, &slice, NULL, 0);
+	return 0;
+}
+
 int
 status_wait_reload(const struct status_page *page, uint32_t before,
     int timeout_ms)
 {
 	const struct status_supervisor *s = page->supervisor;
-	int64_t deadline = now_ns() + (int64_t)timeout_ms * 1000000;
+	const int64_t deadline = now_ns() + (int64_t)timeout_ms * 1000000;
+	int error = 0;
 
-	for (;;) {
+	while (error == 0) {
 		uint32_t now = atomic_load(&s->reload_sequence);
-		int64_t left = deadline - now_ns();
-		struct timespec slice = { 0, SLICE_NS };
 
 		if ((now & 1) == 0 && now != before)
 			return 0;
-		if (!daemon_lives(page->fd, atomic_load(&s->pid)))
-			return -ESRCH;
-		if (left <= 0)
-			return -ETIMEDOUT;
-		if (left < SLICE_NS)
-			slice.tv_nsec = (long)left;
-		/* Not FUTEX_PRIVATE: another process wakes this one. */
-		syscall(SYS_futex, &s->reload_sequence, FUTEX_WAIT, now, &slice,
-		    NULL, 0);
+		error = wait_change(page, &s->reload_sequence, now, deadline);
 	}
+	return error;
+}
+
+void
+status_flushed(struct status_page *page, uint32_t number, uint32_t removed)
+{
+	struct status_supervisor *s = page->supervisor;
+
+	atomic_store(&s->flushed[number % STATUS_FLUSHES],
+	    (uint64_t)number << 32 | removed);
+	atomic_fetch_add(&s->flush_sequence, 1);
+	syscall(SYS_futex, &s->flush_sequence, FUTEX_WAKE, INT_MAX, NULL, NULL,
+	    0);
+}
+
+int
+status_wait_flush(const struct status_page *page, uint32_t number,
+    int timeout_ms, uint32_t *removed)
+{
+	const struct status_supervisor *s = page->supervisor;
+	const int64_t deadline = now_ns() + (int64_t)timeout_ms * 1000000;
+	int error = 0;
+
+	while (error == 0) {
+		const uint32_t seen = atomic_load(&s->flush_sequence);
+		const uint64_t outcome =
+		    atomic_load(&s->flushed[number % STATUS_FLUSHES]);
+
+		*removed = (uint32_t)outcome;
+		if (outcome >> 32 == number)
+			return 0;
+		error = wait_change(page, &s->flush_sequence, seen, deadline);
+	}
+	return error;
 }
 
 /* A hostile worker may write anything into a slot; sums may wrap. */

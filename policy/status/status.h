@@ -30,6 +30,8 @@
 #define STATUS_MAGIC	0x6e66646e73737431ULL	/* "nfdnsst1" */
 #define STATUS_FILE	"status"		/* in run_dir */
 #define STATUS_TEXT	256
+#define STATUS_FLUSHES	8
+#define STATUS_NOT_FLUSHED UINT32_MAX
 #define STATUS_MAX_SLOTS (CONFIG_MAX_WORKERS + 2)	/* forwarding, TCP */
 
 /* The daemon's state; "ready" is STATUS_READY or STATUS_DEGRADED. */
@@ -75,6 +77,10 @@ struct status_supervisor {
 	_Atomic uint32_t streams[2];	/* TCP connections in the sets: IPv4, IPv6 */
 	_Atomic uint32_t streams_max;	/* room of each set; 0: no TCP */
 	_Atomic uint64_t streams_passed;	/* passed, as a set was full */
+	/* Outcomes of flushes, in the place number % STATUS_FLUSHES: number << 32
+	   | answers that were removed. */
+	_Atomic uint64_t flushed[STATUS_FLUSHES];
+	_Atomic uint32_t flush_sequence;	/* grows with each; a futex */
 	/* A reload's outcome: the three below are valid when sequence is even. */
 	_Atomic uint32_t reload_sequence;	/* odd during a reload; a futex */
 	uint32_t reload_ok;
@@ -236,6 +242,15 @@ void status_log(const struct status_page *page);
  */
 int status_wait_reload(const struct status_page *page, uint32_t before,
     int timeout_ms) __attribute__((warn_unused_result));
+
+/*
+ * The supervisor notes a flush's outcome: how many answers were removed, or
+ * STATUS_NOT_FLUSHED; and another process waits for it.  As status_wait_reload().
+ */
+void status_flushed(struct status_page *page, uint32_t number,
+    uint32_t removed);
+int status_wait_flush(const struct status_page *page, uint32_t number,
+    int timeout_ms, uint32_t *removed) __attribute__((warn_unused_result));
 
 /* Copies the last reload's outcome; text always ends with NUL. */
 void status_reload_error(const struct status_page *page, bool *ok,

@@ -50,7 +50,7 @@ ROOMS = {
                   " policy/decide policy/config",
     "nfq/process": "resolver/clock resolver/fds resolver/dns resolver/text resolver/image resolver/sources"
                    " resolver/compile policy/config policy/audit policy/status policy/log",
-    "nfq/handover": "resolver/clock resolver/fds nfq/queue nfq/process policy/config policy/audit policy/status",
+    "nfq/handover": "resolver/clock resolver/fds resolver/dns nfq/queue nfq/process policy/config policy/audit policy/status",
     "nfq/sockets": "resolver/clock resolver/fds resolver/dns policy/log nfq/process",
     "nfq/thread": "resolver/clock resolver/image resolver/answer policy/audit policy/decide policy/status"
                   " policy/config policy/log nfq/queue nfq/process",
@@ -80,7 +80,7 @@ ROOMS = {
                   " policy/config nfq/packet",
     "nfq/doctor": "resolver/version resolver/dns resolver/text resolver/image policy/config policy/status rules nfq/join",
     "nfq/cli": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
-               " policy/config policy/status policy/log policy/audit rules nfq/process nfq/forward nfq/explain nfq/replay nfq/doctor nfq/supervisor nfq/join",
+               " policy/config policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/forward nfq/explain nfq/replay nfq/doctor nfq/supervisor nfq/join",
     "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/supervisor nfq/feed nfq/cli",
 }
 LEVELS = {"nfq": 7, "resolver": 6}		# rooms above each other, at most
