@@ -294,6 +294,14 @@ engine_ask(struct engine *e, monotime_t now, struct engine_client *client)
 }
 
 void
+engine_look_for_loops(struct engine *e, monotime_t now)
+{
+	for (uint32_t i = 0; i < e->settings.upstreams; i++)
+		if (e->settings.health.loops)
+			e->upstream[i].loop_at = now;
+}
+
+void
 engine_forget(struct engine *e, struct engine_client *client)
 {
 	client_release(e, client);

@@ -136,6 +136,9 @@ void engine_free(struct engine *engine);
 void engine_reload(struct engine *engine, monotime_t now,
     const struct forward_settings *settings, struct cache *cache);
 
+/* Looks for loops again, at once. */
+void engine_look_for_loops(struct engine *engine, monotime_t now);
+
 /* A question.  The client belongs to the engine until it is given back. */
 void engine_ask(struct engine *engine, monotime_t now,
     struct engine_client *client);

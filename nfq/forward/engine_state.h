@@ -16,8 +16,6 @@
 #define USERS		4096	/* counters; a keyed hash of the user picks one */
 #define RANDOM_OCTETS	512
 #define LAST_OCTETS	1232	/* a failed reply that is remembered */
-#define LOOP_ZONE	"\12nfdns-loop\4test"
-#define LOOP_DIGITS	16
 
 enum attempt_kind {
 	ATTEMPT_FREE,
@@ -37,7 +35,7 @@ struct attempt {
 	bool edns;
 	bool lost;
 	bool broken;			/* what came was malformed */
-	uint32_t of;			/* pending, or index of the check */
+	uint32_t of;			/* pending, or index of check or domain */
 	uint32_t upstream;
 	uint32_t place;			/* in the pending's order */
 	uint32_t mismatched;

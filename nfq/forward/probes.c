@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/forward/probes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "nfq/forward/attempts.h"
 #include "resolver/dns/rr.h"
 
+#define LOOP_DIGITS	16
+#define LOOP_LABEL	"\12nfdns-loop"
+#define LOOP_PREFIX	(1 + LOOP_DIGITS + sizeof(LOOP_LABEL) - 1)
 #define LOOP_WAIT_MS	2000
 #define CHECK_WAIT_MS	5000
 
@@ -40,25 +42,62 @@ probe_health(struct engine *e, monotime_t now, uint32_t upstream)
 		upstream_lost(&e->upstream[upstream], now, health);
 }
 
-static void
-loop_name(uint64_t token, uint8_t name[static FORWARD_NAME])
+/*
+ * TOKEN.nfdns-loop.DOMAIN, so that it goes the way of the domain's questions, which
+ * a server may ask of others than the rest; for all names TOKEN.nfdns-loop.test
+ * (RFC 6761).  False: the domain's name is too long.
+ */
+static bool
+loop_name(uint64_t token, const uint8_t domain[static FORWARD_NAME],
+    uint8_t out[static FORWARD_NAME])
 {
-	(void)snprintf((char *)name, FORWARD_NAME, "%c%0*llx" LOOP_ZONE,
-	    LOOP_DIGITS, LOOP_DIGITS, (unsigned long long)token);
+	static const char digits[] = "0123456789abcdef";
+	const uint8_t *zone = domain[0] == 0 ? (const uint8_t *)"\4test" :
+	    domain;
+	struct dns_name rest;
+	size_t n = 0;
+
+	if (name_read_lower(&rest, zone, FORWARD_NAME - LOOP_PREFIX) != 0 ||
+	    rest.length > NAME_MAX_OCTETS - LOOP_PREFIX)
+		return false;
+	out[n++] = LOOP_DIGITS;
+	for (unsigned int i = LOOP_DIGITS; i-- > 0; )
+		out[n++] = (uint8_t)digits[token >> 4 * i & 0xf];
+	memcpy(out + n, LOOP_LABEL, sizeof(LOOP_LABEL) - 1);
+	memcpy(out + LOOP_PREFIX, rest.octets, rest.length);
+	return true;
 }
 
+static bool
+asks(const struct forward_domain *domain, uint32_t upstream)
+{
+	for (uint32_t i = 0; i < domain->upstreams; i++)
+		if (domain->upstream[i] == upstream)
+			return true;
+	return false;
+}
+
+/* One for each domain that asks it. */
 static void
 probe_loop(struct engine *e, monotime_t now, uint32_t upstream)
 {
-	uint8_t name[FORWARD_NAME];
 	uint64_t token = engine_random_u64(e) | 1;	/* never 0: none */
-	struct question q;
+	uint8_t name[FORWARD_NAME] = { 0 };
+	uint32_t sent = 0;
 
-	loop_name(token, name);
-	q = own_question(name, TYPE_TXT, true);
-	upstream_loop_probed(&e->upstream[upstream], token);
-	(void)attempt_own(e, now, ATTEMPT_LOOP, upstream, &q, upstream,
-	    LOOP_WAIT_MS);
+	for (uint32_t i = 0; i < e->settings.domains; i++) {
+		const struct forward_domain *domain = &e->settings.domain[i];
+		struct question q;
+
+		if (!asks(domain, upstream) ||
+		    !loop_name(token, domain->name, name))
+			continue;
+		q = own_question(name, TYPE_TXT, true);
+		sent += attempt_own(e, now, ATTEMPT_LOOP, upstream, &q, i,
+		    LOOP_WAIT_MS);
+	}
+	upstream_loop_probed(&e->upstream[upstream], now, token, sent,
+	    &e->settings.health);
 }
 
 static void
@@ -158,11 +197,12 @@ check_done(struct engine *e, monotime_t now, const struct attempt *a,
 static struct question
 question_of(const struct engine *e, const struct attempt *a)
 {
-	uint8_t name[FORWARD_NAME];
+	uint8_t name[FORWARD_NAME] = { 0 };
 
 	switch (a->kind) {
 	case ATTEMPT_LOOP:
-		loop_name(e->upstream[a->upstream].loop_token, name);
+		(void)loop_name(e->upstream[a->upstream].loop_token,
+		    e->settings.domain[a->of].name, name);
 		return own_question(name, TYPE_TXT, true);
 	case ATTEMPT_CHECK:
 		return own_question(e->settings.check[a->of].name,
@@ -213,24 +253,43 @@ probe_lost(struct engine *e, monotime_t now, struct attempt *a, int error)
 	attempt_end(e, a);
 }
 
+/* The token of a name of loop_name(); 0: it is none. */
+static uint64_t
+token_of(const struct dns_name *name)
+{
+	uint64_t token = 0;
+
+	if (name->length <= LOOP_PREFIX || name->octets[0] != LOOP_DIGITS ||
+	    memcmp(name->octets + 1 + LOOP_DIGITS, LOOP_LABEL,
+	    sizeof(LOOP_LABEL) - 1) != 0)
+		return 0;
+	for (unsigned int i = 1; i <= LOOP_DIGITS; i++) {
+		const uint8_t c = name->octets[i];
+
+		if (c >= '0' && c <= '9')
+			token = token << 4 | (uint64_t)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			token = token << 4 | (uint64_t)(c - 'a' + 10);
+		else
+			return 0;
+	}
+	return token;
+}
+
 bool
 probe_came_back(struct engine *e, monotime_t now,
     const struct question *question)
 {
-	uint8_t name[FORWARD_NAME];
+	uint64_t token;
 	bool found = false;
 
-	if (question->type != TYPE_TXT || question->name.length !=
-	    1 + LOOP_DIGITS + sizeof(LOOP_ZONE))
+	if (question->type != TYPE_TXT ||
+	    (token = token_of(&question->name)) == 0)
 		return false;
 	for (uint32_t i = 0; i < e->settings.upstreams; i++) {
-		struct upstream *up = &e->upstream[i];
-
-		loop_name(up->loop_token, name);
-		if (up->loop_token == 0 || memcmp(name, question->name.octets,
-		    question->name.length) != 0)
+		if (e->upstream[i].loop_token != token)
 			continue;
-		upstream_looped(up, now, &e->settings.health);
+		upstream_looped(&e->upstream[i], now, &e->settings.health);
 		found = true;
 	}
 	e->stats.loops += found;

@@ -234,6 +234,15 @@ wake(struct forward_thread *f)
 	(void)!write(f->wake, &one, sizeof(one));
 }
 
+void
+forward_look_for_loops(struct forward_thread *f)
+{
+	if (f == NULL)
+		return;
+	atomic_store(&f->look_due, true);
+	wake(f);
+}
+
 bool
 forward_take_flush(struct forward_thread *f, const struct flush *flush)
 {
@@ -358,6 +367,8 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 	f->boot = monotime_boot();
 	take_settings(f);
 	do_flush(f);
+	if (atomic_exchange(&f->look_due, false))
+		engine_look_for_loops(f->engine, f->boot);
 	take_channel(f);
 	for (int i = 0; i < count; i++) {
 		if (events[i].data.ptr == &f->sockets)

@@ -34,6 +34,12 @@ int forward_start(struct forward_thread **thread,
 void forward_take_sockets(struct forward_thread *thread, int channel);
 
 /*
+ * Called by the main thread when packets get to the queue: what leads back to us
+ * can be found from now on.  NULL is allowed.
+ */
+void forward_look_for_loops(struct forward_thread *thread);
+
+/*
  * Called by the main thread: the thread removes answers from the cache and tells
  * the supervisor how many (CONTROL_FLUSHED).  False: it has no thread, or has
  * another such order yet.

@@ -54,6 +54,7 @@ struct forward_thread {
 	_Atomic int fresh;		/* that channel; -1: none */
 	struct flush flush;		/* an order of the main thread, */
 	atomic_bool flush_due;		/* which is to be done */
+	atomic_bool look_due;		/* for loops */
 	struct engine *engine;
 	uint64_t generation;		/* whose settings the engine has */
 	monotime_t boot;		/* the engine's time in this round */

@@ -94,17 +94,25 @@ upstream_probed(struct upstream *up, monotime_t now,
 }
 
 void
-upstream_loop_probed(struct upstream *up, uint64_t token)
+upstream_loop_probed(struct upstream *up, monotime_t now, uint64_t token,
+    uint32_t sent, const struct forward_health_settings *health)
 {
-	up->loop_probes++;
+	up->loop_probes += sent;
 	up->loop_token = token;
-	up->loop_at = MONOTIME_NEVER;
+	up->loop_open = sent;
+	/* If none could be sent, a loop that was there is there yet. */
+	up->loop_at = sent > 0 || up->state != UPSTREAM_LOOPING ?
+	    MONOTIME_NEVER :
+	    monotime_add_ms(now, (int64_t)health->loop_retry_s * 1000);
 }
 
 void
 upstream_loop_over(struct upstream *up, monotime_t now)
 {
-	if (up->state != UPSTREAM_LOOPING || monotime_is_set(up->loop_at))
+	if (up->loop_open > 0)
+		up->loop_open--;
+	if (up->loop_open > 0 || up->state != UPSTREAM_LOOPING ||
+	    monotime_is_set(up->loop_at))
 		return;
 	up->lost = 0;
 	set_state(up, now, UPSTREAM_UP);

@@ -26,10 +26,11 @@ struct upstream {
 	uint32_t srtt_us;		/* smoothed (RFC 6298 section 2); 0: unknown */
 	uint32_t lost;			/* attempts in a row */
 	uint32_t probe_ms;		/* the interval before probe_at */
+	uint32_t loop_open;		/* loop probes under way */
 	monotime_t since;		/* of the state */
 	monotime_t probe_at;		/* next probe; NEVER: none is needed */
 	monotime_t loop_at;		/* next loop probe; NEVER: none */
-	uint64_t loop_token;		/* of the last loop probe; 0: none sent */
+	uint64_t loop_token;		/* of the last loop probes; 0: none sent */
 	uint64_t trouble;	/* the last one: policy/status/forward_status.h */
 	monotime_t trouble_at;
 	/* Counters; sent_tcp and sent_tls are among sent. */
@@ -60,10 +61,15 @@ void upstream_trouble(struct upstream *upstream, monotime_t now,
 void upstream_probed(struct upstream *upstream, monotime_t now,
     const struct forward_health_settings *health);
 
-/* Its loop probe, with that token, goes out now. */
-void upstream_loop_probed(struct upstream *upstream, uint64_t token);
+/* So many loop probes with that token have gone out. */
+void upstream_loop_probed(struct upstream *upstream, monotime_t now,
+    uint64_t token, uint32_t sent,
+    const struct forward_health_settings *health);
 
-/* That probe was answered or lost: if it has not come back, the loop is gone. */
+/*
+ * One of them was answered or lost: if it was the last and none has come back,
+ * the loop is gone.
+ */
 void upstream_loop_over(struct upstream *upstream, monotime_t now);
 
 /* The loop probe came back as a question to us. */

@@ -22,6 +22,7 @@ enum control_kind {
 	CONTROL_AUDIT_FILES_OK,
 	CONTROL_SOCKETS_WANTED,	/* worker: has no channel to nfdns-sockets */
 	CONTROL_SOCKETS,	/* supervisor: CONTROL_CHANNELS of them; no fd: none */
+	CONTROL_RULES,		/* supervisor: they are installed, the start is over */
 	CONTROL_FLUSH,		/* supervisor: flush.h; its number is "generation" */
 	CONTROL_FLUSHED,	/* worker: "names" answers, or CONTROL_NO_CACHE */
 	CONTROL_STOP,		/* supervisor: answer the queue, flush, end */

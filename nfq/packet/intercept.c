@@ -14,11 +14,6 @@ static const struct dns_name version_name = {
 	.length = 15, .labels = 2, .octets = "\007version\005nfdns",
 };
 
-/* Names of the probes that find upstreams which lead back: engine_state.h. */
-static const struct dns_name loop_zone = {
-	.length = 17, .labels = 2, .octets = "\012nfdns-loop\004test",
-};
-
 /* Sets the decision: the packet passes, for this reason. */
 static void
 pass(struct interception *out, enum reason reason)
@@ -120,8 +115,7 @@ forwarding_of(const struct interception *out)
 	const int domain = forward_settings_domain(f, &out->question.name);
 
 	if (domain < 0)
-		return name_is_within(&out->question.name, &loop_zone) ?
-		    FORWARDING_ASK : FORWARDING_NONE;
+		return FORWARDING_NONE;
 	return out->forward_full ? full[f->domain[domain].full] :
 	    FORWARDING_ASK;
 }

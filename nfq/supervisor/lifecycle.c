@@ -410,6 +410,7 @@ forget_sockets(struct supervisor *s)
 static int
 start_loop(struct supervisor *s)
 {
+	const struct control_message installed = { .kind = CONTROL_RULES };
 	struct itimerspec tick;
 
 	monitor_start(s, monotime_now());
@@ -422,6 +423,8 @@ start_loop(struct supervisor *s)
 	}
 	keep_sockets(s);
 	s->ready = true;
+	/* A worker that is dying is followed by one that finds the rules there. */
+	(void)!control_send(s->worker.control, &installed, NULL, 0);
 	supervisor_show_state(s);
 	(void)notify("READY=1");
 	log_notice("ready: queue %u, table generation %llu with %llu names",

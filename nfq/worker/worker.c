@@ -278,6 +278,10 @@ obey(struct worker *w, const struct control_message *order, int *fds)
 		take_audit_files(w, order, fds);
 		return true;
 	}
+	if (order->kind == CONTROL_RULES && order->fd_count == 0) {
+		forward_look_for_loops(w->forward);
+		return true;
+	}
 	if (order->kind == CONTROL_FLUSH && order->fd_count == 0) {
 		take_flush(w, order);
 		return true;

@@ -131,7 +131,8 @@ struct config {
 static inline bool
 config_forwards(const struct config *config)
 {
-	return config->forward.domains > 0 || config->forward.chase != 0;
+	return config->forward.domains > 0 || config->forward.checks > 0 ||
+	    config->forward.chase != 0;
 }
 
 /* All queues, with consecutive numbers: the workers', then forwarding's. */

@@ -11,6 +11,7 @@
 #include "policy/config/value.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/name.h"
+#include "resolver/dns/rr.h"
 
 #define NEGATIVE_MAX_S	30		/* TTL of negative answers, at most */
 
@@ -222,6 +223,100 @@ config_read_upstreams(const struct config_load *load,
 	else
 		add_upstream(load, value, domain, &upstream);
 }
+
+/* Probes */
+
+void
+config_read_probe_label(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	const char *text = config_setting_get_string(value);
+	struct forward_check *check = to;
+	const size_t length = strlen(text);
+
+	if (length == 0 || length >= sizeof(check->label) ||
+	    text[strspn(text, allowed)] != '\0')
+		config_expected(load, option, value);
+	else
+		memcpy(check->label, text, length);
+}
+
+/* One that is on this machine is asked, too: a question of ours passes. */
+void
+config_read_probe_server(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct forward_check *check = to;
+	struct forward_upstream upstream;
+	int index;
+
+	if (!upstream_from_text(&upstream, config_setting_get_string(value))) {
+		config_expected(load, option, value);
+		return;
+	}
+	index = index_of(forward_of(load), &upstream);
+	if (index < 0)
+		config_wrong(load, value, "more than %d upstreams in all",
+		    FORWARD_UPSTREAMS);
+	else
+		check->upstream = (uint32_t)index;
+}
+
+void
+config_read_probe_name(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	const char *text = config_setting_get_string(value);
+	struct forward_check *check = to;
+	struct dns_name name;
+
+	if (name_from_text(&name, text, strlen(text)) != 0) {
+		config_expected(load, option, value);
+		return;
+	}
+	memcpy(check->name, name.octets, name.length);
+}
+
+void
+config_read_probe_type(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct forward_check *check = to;
+	uint16_t type;
+
+	if (rr_type_from_text(&type, config_setting_get_string(value)) != 0)
+		config_expected(load, option, value);
+	else
+		check->type = type;
+}
+
+void
+config_read_forward_probes(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct forward_settings *f = to;
+	struct forward_check *check = &f->check[f->checks];
+	const size_t errors = load->diag->errors;
+
+	(void)option;
+	if (f->checks == FORWARD_CHECKS) {
+		config_wrong(load, value, "more than %d probes",
+		    FORWARD_CHECKS);
+		return;
+	}
+	*check = (struct forward_check){ .type = TYPE_A, .interval_s = 5 };
+	config_option_read_members(load, "forward.probes[].", value, check);
+	for (uint32_t i = 0; i < f->checks; i++)
+		if (strcmp(f->check[i].label, check->label) == 0)
+			config_wrong(load, value, "the label \"%s\" is in the "
+			    "list already; choose another", check->label);
+	if (load->diag->errors == errors)
+		f->checks++;
+}
+
+/* Domains */
 
 static void
 check_twice(const struct config_load *load, const config_setting_t *value)

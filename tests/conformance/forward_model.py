@@ -11,7 +11,7 @@ from forward_wire import *
 POLICIES = {"fastest": 0, "sequential": 1, "ordered": 1, "random": 2, "round_robin": 3,
             "all": 4, "parallel": 4}
 TRANSPORTS = {"auto": 0, "udp": 1, "udp-only": 1, "udp_only": 1, "tcp": 2, "tcp-only": 2, "tls": 3}
-LOOP_NAME = re.compile(r"[0-9a-f]{16}\.nfdns-loop\.test\.", re.I)
+LOOP_NAME = re.compile(r"[0-9a-f]{16}\.nfdns-loop\..+", re.I)
 
 
 def settings_of(config, names):

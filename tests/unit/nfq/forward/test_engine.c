@@ -425,6 +425,61 @@ a_removed_server_is_not_asked_again(void)
 	finish();
 }
 
+/* Sends a message of the engine's back to it, as a question of somebody. */
+static void
+lead_back(int n, uint32_t attempt)
+{
+	memcpy(t.messages[n], t.sent[attempt].octets, t.sent[attempt].length);
+	t.clients[n] = (struct engine_client){ .message = t.messages[n],
+		.length = t.sent[attempt].length,
+		.nameserver = { .family = AF_INET, .port = 53 } };
+	t.fate[n] = ASKED;
+	engine_ask(t.engine, t.now, &t.clients[n]);
+}
+
+static void
+an_upstream_that_leads_back_is_switched_off(void)
+{
+	static const uint8_t stub[] = "\4stub\4test";
+	uint32_t probe = SENT;
+
+	prepare();
+	t.settings.health.loops = 1;
+	t.settings.domains = 2;
+	t.settings.domain[1] = t.settings.domain[0];
+	memcpy(t.settings.domain[1].name, stub, sizeof(stub));
+	t.settings.domain[1].upstreams = 1;	/* the first serves both */
+	start();
+	wait_ms(0);
+	CHECK(t.sends == 3);
+	for (uint32_t i = 0; i < SENT; i++)
+		if (t.sent[i].open && t.sent[i].port == 1 &&
+		    memcmp(t.sent[i].octets + 12 + 17, "\12nfdns-loop\4stub",
+		    16) == 0)
+			probe = i;
+	CHECK(probe < SENT);
+	lead_back(0, probe);
+	CHECK(t.fate[0] == DROPPED && engine_stats(t.engine)->loops == 1);
+	CHECK(engine_upstream(t.engine, 0)->state == UPSTREAM_LOOPING);
+	CHECK(engine_upstream(t.engine, 1)->state == UPSTREAM_UP);
+	ask(1, 'a');
+	CHECK(t.sent[t.last].port == 2);
+	reply(t.last, true);
+	CHECK(t.fate[1] == ANSWERED);
+	/* A minute later it is tried again. */
+	wait_ms(30000);
+	CHECK(engine_upstream(t.engine, 0)->state == UPSTREAM_LOOPING);
+	t.sends = 0;
+	wait_ms(31000);
+	CHECK(t.sends == 2 && t.sent[t.last].port == 1);
+	lead_back(2, t.last);
+	CHECK(t.fate[2] == DROPPED);
+	/* And in another minute it asks somebody else: none comes back. */
+	wait_ms(63000);
+	CHECK(engine_upstream(t.engine, 0)->state == UPSTREAM_UP);
+	finish();
+}
+
 static void
 what_is_no_question_passes(void)
 {
@@ -451,6 +506,7 @@ main(void)
 	TEST(a_clients_own_nameserver_is_not_trusted_by_others);
 	TEST(reload_goes_on_with_questions);
 	TEST(a_removed_server_is_not_asked_again);
+	TEST(an_upstream_that_leads_back_is_switched_off);
 	TEST(what_is_no_question_passes);
 	return test_summary();
 }
