@@ -28,6 +28,10 @@ extern const char status_usage[];
 int cmd_status(const struct config *config, int argc, char **argv);
 int cmd_status_json(const struct config *config, int argc, char **argv);
 
+extern const char metrics_usage[];
+int cmd_metrics(const struct config *config, int argc, char **argv);
+int cmd_metrics_open(const struct config *config, int argc, char **argv);
+
 extern const char rules_usage[];
 int cmd_rules_print(const struct config *config, int argc, char **argv);
 int cmd_rules_verify(const struct config *config, int argc, char **argv);

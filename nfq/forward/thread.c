@@ -505,6 +505,7 @@ forward_start(struct forward_thread **thread, struct answering_threads *threads,
 	atomic_init(&f->fresh, -1);
 	f->control = h->control;
 	answering_thread_init(&f->thread, threads, number);
+	f->thread.slot->kind = SLOT_FORWARD;
 	f->window = &h->window->queues[number];
 	f->suspects = h->suspects;
 	f->raw = h->raw;

@@ -128,6 +128,9 @@ host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
 	queue_reply(f->queue.reader, h->id,
 	    (h->mark & ~f->mark_mask) | f->mark_answered, kept->octets,
 	    kept->length);
+	answering_count_rcode(&f->thread, rcode);
+	answering_count_spent(&f->thread, f->thread.now.ns - client->since.ns,
+	    1);
 	h->decision.rcode = rcode;
 	h->decision.verdict = rcode == RCODE_NOERROR ? VERDICT_ANSWER :
 	    rcode == RCODE_NXDOMAIN ? VERDICT_NXDOMAIN : VERDICT_REFUSE;

@@ -95,6 +95,7 @@ take_message(struct stream *s, struct stream_connection *c,
 		return STREAM_GO_ON;
 	}
 	answering_count(&s->thread, &i.decision);
+	answering_count_asked(&s->thread, &i.question, i.asker.family);
 	stream_count(s, STREAM_QUESTIONS);
 	if (i.decision.content == ANSWER_CHAIN && i.answer_length > 0)
 		return chase(s, c, &i, message);

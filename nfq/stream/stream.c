@@ -244,6 +244,7 @@ stream_new(struct stream **stream, struct answering_threads *threads,
 	TAILQ_INIT(&s->dead);
 	s->options = &h->options;
 	answering_thread_init(&s->thread, threads, number);
+	s->thread.slot->kind = SLOT_STREAM;
 	s->limits = atomic_load(&threads->current)->settings.stream;
 	s->files_max = UINT64_MAX;
 	s->senders = h->senders;

@@ -30,6 +30,7 @@
 #include "nfq/supervisor/run_dir.h"
 #include "nfq/supervisor/parts.h"
 #include "nfq/supervisor/worker_death.h"
+#include "policy/status/metrics.h"
 #include "policy/status/load_report.h"
 #include "policy/log.h"
 
@@ -526,6 +527,7 @@ supervisor_stop(struct supervisor *s)
 	if (s->has_status) {
 		status_remove(&s->status, s->config->run_dir);
 		load_report_remove(s->config->run_dir);
+		metrics_remove(s->config->run_dir);
 	}
 	run_dir_leave(s->config->run_dir, s->pid_file);
 	if (s->timer >= 0)

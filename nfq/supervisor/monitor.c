@@ -45,6 +45,7 @@ monitor_tick(struct supervisor *s, monotime_t now)
 	monitor_counters_tick(s);
 	monitor_streams_tick(s, now, true);
 	monitor_canary_tick(s, now);
+	monitor_metrics_tick(s, now);
 	monitor_watchdog_tick(&m->watchdog, m->tick_ms, m->canary.answered,
 	    now);
 	if (s->watch == NULL)

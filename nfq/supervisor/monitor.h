@@ -56,6 +56,13 @@ struct monitor_feeds {
 	monotime_t next;		/* no reload is wished for before */
 };
 
+/* The file of metrics. */
+struct monitor_metrics {
+	monotime_t next;
+	bool written;			/* the file is there */
+	int error;			/* of the last time: each is logged once */
+};
+
 struct monitor {
 	int tick_ms;
 	monotime_t next;		/* tick */
@@ -64,6 +71,7 @@ struct monitor {
 	struct monitor_rules rules;
 	struct monitor_streams streams;
 	struct monitor_feeds feeds;
+	struct monitor_metrics metrics;
 	struct resolv_conf resolv_conf;	/* as last read */
 };
 
@@ -133,6 +141,11 @@ void monitor_counters_tick(struct supervisor *s);
 
 /* "cheap": only where the kernel gives the number without a dump. */
 void monitor_streams_tick(struct supervisor *s, monotime_t now, bool cheap);
+
+/* monitor_metrics.c */
+
+/* Writes run_dir/METRICS_FILE every metrics.interval seconds. */
+void monitor_metrics_tick(struct supervisor *s, monotime_t now);
 
 /* monitor_feeds.c */
 

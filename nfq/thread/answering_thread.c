@@ -133,9 +133,42 @@ answering_threads_stop(struct answering_threads *threads)
 }
 
 void
+answering_count_spent(struct answering_thread *t, int64_t ns,
+    uint64_t questions)
+{
+	static const uint32_t bounds[] = STATUS_SPENT_US;
+	struct status_worker *slot = t->slot;
+	size_t n = 0;
+
+	if (ns < 0 || questions == 0)
+		return;
+	while (n < STATUS_SPENT - 1 && ns > (int64_t)bounds[n] * 1000)
+		n++;
+	atomic_store_explicit(&slot->spent[n], atomic_load_explicit(
+	    &slot->spent[n], memory_order_relaxed) + questions,
+	    memory_order_relaxed);
+	atomic_store_explicit(&slot->spent_ns, atomic_load_explicit(
+	    &slot->spent_ns, memory_order_relaxed) + (uint64_t)ns * questions,
+	    memory_order_relaxed);
+}
+
+/* All questions of a batch are answered by one message at its end. */
+static void
+count_batch(struct answering_thread *t)
+{
+	struct status_worker *slot = t->slot;
+
+	if (slot->batches % STATUS_SPENT_EACH == 0)
+		answering_count_spent(t, monotime_now().ns - t->now.ns,
+		    slot->received - t->received_before);
+}
+
+void
 answering_begin(struct answering_thread *t, monotime_t now)
 {
 	t->now = now;
+	t->received_before = atomic_load_explicit(&t->slot->received,
+	    memory_order_relaxed);
 	t->received_ns = audit_wants(t->audit, VERDICT_ANSWER) ?
 	    realtime_ns() : 0;
 	/* For the supervisor, should the thread die or hang in this batch. */
@@ -153,6 +186,7 @@ answering_end(struct answering_thread *t)
 	if (t->recorded)
 		audit_wake(t->audit);
 	t->recorded = false;
+	count_batch(t);
 	answering_count_up(&slot->batches);
 	atomic_store_explicit(&slot->busy, 0, memory_order_relaxed);
 }

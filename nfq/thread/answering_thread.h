@@ -24,12 +24,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
+#include <sys/socket.h>
 
 #include "nfq/thread/generation.h"
 #include "policy/audit/audit.h"
 #include "policy/decide.h"
 #include "policy/status/status.h"
 #include "resolver/clock.h"
+#include "resolver/dns/question.h"
 
 /* The answering threads of a worker. */
 struct answering_threads {
@@ -73,6 +75,7 @@ struct answering_thread {
 					 * records are kept */
 	uint32_t rotation;		/* of the addresses in the next answer */
 	bool recorded;			/* a record of this batch waits */
+	uint64_t received_before;	/* the slot's, at the batch's begin */
 };
 
 /*
@@ -149,6 +152,30 @@ answering_go_on(struct answering_thread *thread)
 	answering_count_up(&thread->slot->batches);
 }
 
+/* Counts an answer's response code. */
+static inline void
+answering_count_rcode(struct answering_thread *thread, uint16_t rcode)
+{
+	answering_count_up(&thread->slot->rcodes[rcode < STATUS_RCODES ?
+	    rcode : STATUS_RCODES - 1]);
+}
+
+/* Counts questions that took so long until their answer; ns below 0: none. */
+void answering_count_spent(struct answering_thread *thread, int64_t ns,
+    uint64_t questions);
+
+/* Counts what a question is about; of one that is not PLAIN, no type. */
+static inline void
+answering_count_asked(struct answering_thread *thread,
+    const struct question *question, uint8_t family)
+{
+	const enum status_type type = question->form == QUESTION_PLAIN ?
+	    status_type_of(question->type) : ASKED_OTHER;
+
+	answering_count_up(&thread->slot->asked[family == AF_INET ?
+	    ASKED_IPV4 : ASKED_IPV6][type]);
+}
+
 /* Counts a question and what was decided about it. */
 static inline void
 answering_count(struct answering_thread *thread,
@@ -161,6 +188,8 @@ answering_count(struct answering_thread *thread,
 	answering_count_up(&slot->reasons[decision->reason]);
 	if (decision->reason == REASON_MALFORMED)
 		answering_count_up(&slot->malformed);
+	if (decision->verdict == VERDICT_REFUSE)
+		answering_count_rcode(thread, decision->rcode);
 }
 
 /* Whether anybody wants a record of such a decision. */

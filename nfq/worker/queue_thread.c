@@ -83,8 +83,12 @@ count(struct queue_thread *q, const struct queue_packet *p,
 	else if (is_taken(q, p, i))
 		/* Its questions are counted when they come. */
 		answering_count_up(&q->thread.slot->streams);
-	else
+	else {
 		answering_count(&q->thread, &i->decision);
+		if (i->form == PACKET_OK)
+			answering_count_asked(&q->thread, &i->question,
+			    i->packet.family);
+	}
 }
 
 /* The connection may be accepted as soon as its first packet goes on. */

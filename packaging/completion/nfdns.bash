@@ -4,7 +4,7 @@
 _nfdns()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="check status explain rules table cache doctor replay reload join leave" command= i choices=
+	local commands="check status explain rules table cache metrics doctor replay reload join leave" command= i choices=
 
 	case $previous in
 	-c | -i | -o | -k | --kubeconfig | -w | --write | -a | --against | -r | --report)
@@ -37,6 +37,7 @@ _nfdns()
 	cache,1) choices="stats list get --json --help" ;;
 	cache,*) choices="--json --help" ;;
 	check,*) choices="--strict --defaults --help" ;;
+	metrics,*) choices="--openmetrics --help" ;;
 	doctor,*) choices="--json --report --help" ;;
 	replay,*)
 		choices="--summary --json --write --against --uid --gid --help"

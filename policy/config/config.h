@@ -120,6 +120,7 @@ struct config {
 	struct forward_settings forward;
 	struct policy policy;
 	struct config_audit *audits;	size_t audit_count;
+	uint32_t metrics_interval;	/* seconds; 0: no file of metrics */
 	enum log_level log_level;
 	size_t warnings;		/* that reading it brought */
 	char *text;			/* what was read */

@@ -554,6 +554,13 @@ const struct config_option config_options[] = {
 	  INTEGER, RANGE(0, 1000000), IN(config_audit, sink.rate),
 	  .reload = true },
 
+	{ "metrics.interval", "15",
+	  "Every so many seconds run_dir/metrics.prom is written, which the "
+	  "textfile collector of node_exporter reads; 0: never.",
+	  .allowed = "a number of seconds from 0 to 3600",
+	  INTEGER, RANGE(0, 3600), IN(config, metrics_interval),
+	  .reload = true },
+
 	{ "log.level", "\"info\"",
 	  "Messages of this importance and above are written to stderr.",
 	  .choices = config_log_levels,

@@ -133,6 +133,35 @@ enum status_forward {
 	FORWARD_COUNTERS
 };
 
+/* Types of questions that are counted apart, in this order. */
+enum status_type {
+	ASKED_OTHER,
+	ASKED_A, ASKED_AAAA, ASKED_CNAME, ASKED_HTTPS, ASKED_MX, ASKED_NS,
+	ASKED_PTR, ASKED_SOA, ASKED_SRV, ASKED_SVCB, ASKED_TXT,
+	ASKED_TYPES
+};
+
+enum status_type status_type_of(uint16_t type);
+const char *status_type_text(enum status_type type);	/* "AAAA"; "other" */
+
+enum status_family { ASKED_IPV4, ASKED_IPV6, ASKED_FAMILIES };
+
+/* What kind of thread writes a slot. */
+enum status_slot { SLOT_QUEUE, SLOT_FORWARD, SLOT_STREAM };
+
+#define STATUS_RCODES	24	/* RFC 6895 section 2.3; the last: any other */
+
+/*
+ * How long answers took, up to so many microseconds; the last: above.  Of the
+ * batches of a queue, one in STATUS_SPENT_EACH is measured: a look at the clock
+ * costs a tenth of an answer.  So the numbers of answers are not in it, but how
+ * they are spread.
+ */
+#define STATUS_SPENT	20
+#define STATUS_SPENT_US	{ 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, \
+	10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000, 5000000 }
+#define STATUS_SPENT_EACH 16
+
 /*
  * Written by one thread of the worker only, and aligned to cache lines, so that
  * no two threads write to the same line.  The worker's main thread writes the
@@ -142,6 +171,12 @@ struct status_worker {
 	_Alignas(64) _Atomic uint64_t verdicts[VERDICTS];
 	_Atomic uint64_t reasons[REASONS];
 	_Atomic uint64_t received;
+	_Atomic uint32_t kind;		/* enum status_slot */
+	_Atomic uint64_t asked[ASKED_FAMILIES][ASKED_TYPES];
+	_Atomic uint64_t rcodes[STATUS_RCODES];	/* of what was refused; of the
+				forwarding thread's slot: of all its answers */
+	_Atomic uint64_t spent[STATUS_SPENT];	/* questions, by their time */
+	_Atomic uint64_t spent_ns;	/* the sum of it */
 	_Atomic uint64_t streams;	/* TCP connections sent to lo */
 	_Atomic uint64_t stream[STREAM_COUNTERS];	/* of the TCP thread's slot */
 	_Atomic uint64_t forward[FORWARD_COUNTERS];	/* of the forwarding thread's slot */
@@ -218,6 +253,13 @@ struct status_counters {
 	uint64_t canaries, verdict_errors, audit_lost;
 	uint64_t oldest_generation;	/* that a thread still answers from */
 	uint64_t reasons[REASONS];
+	uint64_t verdicts[VERDICTS];
+	uint64_t asked[2][ASKED_FAMILIES][ASKED_TYPES];	/* over UDP, over TCP */
+	uint64_t received_tcp;
+	uint64_t refusals[STATUS_RCODES];	/* by response code */
+	uint64_t forwarded_rcodes[STATUS_RCODES];
+	uint64_t spent[STATUS_SPENT];
+	uint64_t spent_ns;
 };
 void status_counters(const struct status_page *page, struct status_counters *sum);
 

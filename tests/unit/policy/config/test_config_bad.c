@@ -314,12 +314,14 @@ static const struct {
 	  "audit[0].sample: found 0" },
 	{ "audit[].rate", AUDIT("rate = -1;"),
 	  "audit[0].rate: found -1" },
+	{ "metrics.interval", "metrics = { interval = 3601; };",
+	  "expected a number of seconds from 0 to 3600" },
 	{ "log.level", "log = { level = \"loud\"; };",
 	  "expected \"error\", \"warning\", \"notice\", \"info\" or" },
 	{ "log.level", "log = { level = 7; };", "found 7" },
 	/* Not about one option. */
 	{ "", "run = 1;", "2: run: unknown option; known here: run_dir, user, "
-	  "feed_user, state_dir, feed_run_dir, capture, queue, stream, mesh, forward, policy, audit, log" },
+	  "feed_user, state_dir, feed_run_dir, capture, queue, stream, mesh, forward, policy, audit, metrics, log" },
 	{ "", "queue = { nmber = 1; };", "queue.nmber: unknown option, did you "
 	  "mean \"number\"? known here: number, workers, maxlen, prefilter, "
 	  "absent, overload" },
