@@ -39,7 +39,7 @@ ROOMS = {
     "policy/match": "policy/config policy/decide policy/rule resolver/clock resolver/dns resolver/text"
                     " resolver/sources",
     "policy/audit": "policy/rule resolver/clock resolver/checksum resolver/version policy/decide resolver/dns",
-    "policy/status": "resolver/clock policy/decide policy/config policy/log resolver/dns resolver/text resolver/image"
+    "policy/status": "resolver/clock resolver/version policy/decide policy/config policy/log resolver/dns resolver/text resolver/image"
                      " resolver/feed",
 
     "rules/netlink": "",
@@ -52,7 +52,7 @@ ROOMS = {
                    " resolver/compile policy/config policy/audit policy/status policy/log",
     "nfq/handover": "resolver/clock resolver/fds resolver/dns nfq/queue nfq/process policy/config policy/audit policy/status",
     "nfq/sockets": "resolver/clock resolver/fds resolver/dns policy/log nfq/process",
-    "nfq/thread": "resolver/clock resolver/image resolver/answer policy/audit policy/decide policy/status"
+    "nfq/thread": "resolver/clock resolver/dns resolver/image resolver/answer policy/audit policy/decide policy/status"
                   " policy/config policy/log nfq/queue nfq/process",
     "nfq/stream": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/audit"
                   " policy/status policy/config policy/log nfq/packet nfq/process"
