@@ -3,7 +3,7 @@
 answered, under other questions: for test_push and the benchmark."""
 import json
 
-from netlab import BUILD, Daemon, expect, load_result, subprocess
+from netlab import BUILD, Daemon, end_load, subprocess
 
 ASKED = 10			# services that the other questions are for; never changed
 NAMES_EACH = 3			# of a service: its host and two short names
@@ -44,9 +44,7 @@ class Pushed:
         lines = [f"{host(n)} {address(n)}" for n in range(ASKED)]
         load = self.lab.load(self.lab.NS4, lines, seconds + 70, rate)
         found = self.tool("run", self.lab.NS4, pushes, seconds)
-        expect(load.poll() is None, "the load ended before the pushes")
-        load.terminate()
-        return found, load_result(load)
+        return found, end_load(load)
 
 
 def stages(names):

@@ -128,6 +128,14 @@ class Lab:
         return process
 
 
+def end_load(load):
+    """Ends its asking, and what it found.  So a test decides how long a load takes,
+    and the seconds that it was given are only a bound."""
+    expect(load.poll() is None, "the load ended before its time")
+    load.terminate()
+    return load_result(load)
+
+
 def load_result(load):
     """What dnsload found; all that was to be asked must have been asked."""
     out, err = load.communicate(timeout=120)
