@@ -28,6 +28,15 @@ def cpu_s(pid):
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def unhindered(pid):
+    """Others do not keep this process waiting for a CPU: for tests of what the kernel
+    drops from queues that are not read at once.  Where that is not allowed it stays
+    as it is."""
+    with contextlib.suppress(PermissionError):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            os.sched_setscheduler(int(task), os.SCHED_FIFO, os.sched_param(1))
+
+
 def big_table(path, lines=1_000_000):
     """Puts a table in place that leaves time to get at its compiler."""
     fresh = path.with_suffix(".new")
