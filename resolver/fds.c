@@ -2,6 +2,7 @@
 #include "resolver/fds.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -75,4 +76,27 @@ fds_sender(struct msghdr *message)
 		return sender.uid;
 	}
 	return (uid_t)-1;
+}
+
+int
+fds_write_all(int fd, struct iovec *parts, size_t count)
+{
+	while (count > 0) {
+		ssize_t n = writev(fd, parts, (int)count);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		while (count > 0 && (size_t)n >= parts->iov_len) {
+			n -= (ssize_t)parts->iov_len;
+			parts++;
+			count--;
+		}
+		if (count > 0) {
+			parts->iov_base = (char *)parts->iov_base + n;
+			parts->iov_len -= (size_t)n;
+		}
+	}
+	return 0;
 }

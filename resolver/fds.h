@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Passes descriptors between processes in messages of AF_UNIX sockets:
- * SCM_RIGHTS of unix(7).  The caller sends and receives the messages.
+ * Descriptors: passes them between processes in messages of AF_UNIX sockets
+ * (SCM_RIGHTS of unix(7)), which the caller sends and receives; and writes to
+ * them what one write(2) may not take whole.
  */
 #ifndef NFDNS_RESOLVER_FDS_H
 #define NFDNS_RESOLVER_FDS_H
@@ -9,6 +10,7 @@
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #define FDS_MAX	32		/* in one message */
 
@@ -43,5 +45,13 @@ size_t fds_take(struct msghdr *message, int *fds, size_t room);
 
 /* The sender's user, or (uid_t)-1 if the message has no credentials. */
 uid_t fds_sender(struct msghdr *message);
+
+/*
+ * Writes all parts, in as many writev(2) as it takes; changes the parts.  0 or
+ * a negative errno, after which some of it may be written.  For descriptors
+ * that block.
+ */
+int fds_write_all(int fd, struct iovec *parts, size_t count)
+    __attribute__((warn_unused_result));
 
 #endif

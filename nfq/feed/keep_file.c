@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
+
+#include "resolver/fds.h"
 
 #define FILE_OCTETS_MAX	((off_t)1000 << 20)	/* as of a source's file */
 
@@ -79,28 +80,6 @@ keep_file_is_current(const struct keep_file *file, int directory,
 	    a->st_ctim.tv_nsec == b.st_ctim.tv_nsec;
 }
 
-/* writev(2) until all is written. */
-static int
-write_all(int fd, struct iovec *parts, size_t count)
-{
-	while (count > 0) {
-		ssize_t n = writev(fd, parts, (int)count);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		while (count > 0 && n >= (ssize_t)parts->iov_len) {
-			n -= (ssize_t)parts->iov_len;
-			parts++;
-			count--;
-		}
-		if (count > 0 && n > 0) {
-			parts->iov_base = (char *)parts->iov_base + n;
-			parts->iov_len -= (size_t)n;
-		}
-	}
-	return 0;
-}
-
 static int
 write_new(int directory, const char *fresh, struct iovec *parts)
 {
@@ -111,7 +90,7 @@ write_new(int directory, const char *fresh, struct iovec *parts)
 	    O_NOFOLLOW, 0644);
 	if (fd < 0)
 		return -errno;
-	error = write_all(fd, parts, 2);
+	error = fds_write_all(fd, parts, 2);
 	/* nfdnsd is another user, whatever our umask is. */
 	if (error == 0 && (fchmod(fd, 0644) < 0 || fsync(fd) < 0))
 		error = -errno;

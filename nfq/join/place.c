@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "resolver/fds.h"
+
 #define MAX_BACKUPS	100
 
 /* A file by its directory, which is open, and its name in it. */
@@ -115,22 +117,6 @@ place_look(struct place *place, struct diag *diag)
 	return false;
 }
 
-static int
-write_all(int fd, const char *octets, size_t length)
-{
-	while (length > 0) {
-		const ssize_t n = write(fd, octets, length);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		octets += n;
-		length -= (size_t)n;
-	}
-	return 0;
-}
-
 /* The file that is replaced keeps owner and mode. */
 static int
 set_owner(int fd, const struct spot *spot, const struct place *place)
@@ -155,6 +141,7 @@ set_owner(int fd, const struct spot *spot, const struct place *place)
 static int
 write_fresh(const struct spot *spot, const struct place *place)
 {
+	struct iovec whole = { place->octets, place->length };
 	int error, fd;
 
 	/* Left by a writer that was killed. */
@@ -164,7 +151,7 @@ write_fresh(const struct spot *spot, const struct place *place)
 	    O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	error = write_all(fd, place->octets, place->length);
+	error = fds_write_all(fd, &whole, 1);
 	if (error == 0)
 		error = set_owner(fd, spot, place);
 	if (error == 0 && fsync(fd) < 0)

@@ -25,34 +25,13 @@ set_token(struct kube_credentials *c, char *token)
 	c->token = token;
 }
 
-/*
- * A header's value: visible characters only, so that a file cannot add headers
- * of its own.
- */
-static bool
-is_token(const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] <= ' ' || text[i] > '~')
-			return false;
-	}
-	return length > 0 && length <= TOKEN_MAX;
-}
-
-/* The token without the white space around it; NULL if it is none. */
+/* A copy of the token, to free; NULL if there is none, or no memory. */
 static char *
 copy_token(const char *text, size_t length)
 {
-	static const char space[] = " \t\r\n";
+	const struct span token = small_file_token(text, length, TOKEN_MAX);
 
-	while (length > 0 && strchr(space, text[length - 1]) != NULL &&
-	    text[length - 1] != '\0')
-		length--;
-	while (length > 0 && strchr(space, *text) != NULL && *text != '\0') {
-		text++;
-		length--;
-	}
-	return is_token(text, length) ? strndup(text, length) : NULL;
+	return token.length > 0 ? strndup(token.text, token.length) : NULL;
 }
 
 /*

@@ -47,7 +47,7 @@ read_token(struct link *l, char why[static FEED_TEXT])
 {
 	const char *path = l->options.config->token;
 	struct small_file file;
-	size_t length;
+	struct span token;
 	int error;
 
 	(void)snprintf(why, FEED_TEXT, "no token is configured");
@@ -59,22 +59,16 @@ read_token(struct link *l, char why[static FEED_TEXT])
 		    strerror(-error));
 		return false;
 	}
-	length = strspn(file.octets, " \t\r\n");
-	memmove(file.octets, file.octets + length, file.length - length + 1);
-	/* What is not printable has no place in a header field. */
-	for (length = 0; file.octets[length] > ' ' &&
-	    file.octets[length] < 0x7f && length < LINK_TOKEN_MOST; length++)
-		;
-	if (file.octets[length + strspn(file.octets + length, " \t\r\n")] != '\0')
-		length = 0;
-	file.octets[length] = '\0';
+	token = small_file_token(file.octets, file.length, LINK_TOKEN_MOST);
+	memmove(file.octets, token.text, token.length);
+	file.octets[token.length] = '\0';
 	(void)snprintf(why, FEED_TEXT, "token %.80s: there is none in it", path);
 	small_file_wipe(&l->token);
-	if (length > 0)
+	if (token.length > 0)
 		l->token = file;
 	else
 		small_file_wipe(&file);
-	return length > 0;
+	return token.length > 0;
 }
 
 /*

@@ -14,6 +14,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
+#include "resolver/fds.h"
 #include "resolver/feed/pem.h"
 #include "resolver/feed/small_file.h"
 
@@ -97,22 +98,6 @@ failed:
 	return NULL;
 }
 
-static int
-write_all(int fd, const char *octets, size_t length)
-{
-	while (length > 0) {
-		ssize_t n = write(fd, octets, length);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		octets += n;
-		length -= (size_t)n;
-	}
-	return fsync(fd) != 0 ? -errno : 0;
-}
-
 /* The directory of the file: what was renamed in it stays so after a crash. */
 static int
 sync_directory(const char *path)
@@ -133,8 +118,9 @@ sync_directory(const char *path)
 }
 
 static int
-replace(const char *path, const char *octets, size_t length)
+replace(const char *path, char *octets, size_t length)
 {
+	struct iovec whole = { octets, length };
 	char fresh[PATH_MAX];
 	int fd, error;
 
@@ -146,7 +132,9 @@ replace(const char *path, const char *octets, size_t length)
 	    0600);
 	if (fd < 0)
 		return -errno;
-	error = write_all(fd, octets, length);
+	error = fds_write_all(fd, &whole, 1);
+	if (error == 0 && fsync(fd) != 0)
+		error = -errno;
 	(void)close(fd);
 	if (error == 0 && rename(fresh, path) != 0)
 		error = -errno;

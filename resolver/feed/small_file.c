@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -76,4 +77,26 @@ small_file_wipe(struct small_file *file)
 	free(file->octets);
 	file->octets = NULL;
 	file->length = 0;
+}
+
+static bool
+is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+struct span
+small_file_token(const char *octets, size_t length, size_t most)
+{
+	while (length > 0 && is_space(octets[length - 1]))
+		length--;
+	while (length > 0 && is_space(*octets)) {
+		octets++;
+		length--;
+	}
+	for (size_t i = 0; i < length; i++) {
+		if (octets[i] <= ' ' || octets[i] > '~')
+			length = 0;
+	}
+	return (struct span){ octets, length <= most ? length : 0 };
 }

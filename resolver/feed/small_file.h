@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "resolver/text/span.h"
+
 #define SMALL_FILE_MAX	((size_t)4 << 20)	/* roots are bundles */
 
 struct small_file {
@@ -21,5 +23,12 @@ struct small_file {
 int small_file_read(const char *path, struct small_file *file)
     __attribute__((warn_unused_result));
 void small_file_wipe(struct small_file *file);
+
+/*
+ * The token that octets are, without the white space around it.  Empty if there
+ * is none of at most "most" visible characters: it becomes a header's value,
+ * and nothing may add headers of its own.
+ */
+struct span small_file_token(const char *octets, size_t length, size_t most);
 
 #endif

@@ -29,7 +29,7 @@ ROOMS = {
                         " resolver/kubernetes",
     "resolver/listing": "resolver/dns resolver/text resolver/image",
     # Nothing of the table: it only keeps the files that others compile.
-    "resolver/feed": "resolver/clock resolver/version resolver/dns resolver/text resolver/sources",
+    "resolver/feed": "resolver/clock resolver/fds resolver/version resolver/dns resolver/text resolver/sources",
 
     "policy/log": "",
     "policy/rule": "",
@@ -71,10 +71,10 @@ ROOMS = {
     "nfq/supervisor": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources policy/config"
                       " policy/audit policy/status policy/log policy/decide rules nfq/queue"
                       " nfq/process nfq/handover nfq/sockets nfq/stream nfq/forward nfq/worker",
-    "nfq/feed": "resolver/clock resolver/text resolver/sources resolver/feed policy/config policy/log"
+    "nfq/feed": "resolver/clock resolver/fds resolver/text resolver/sources resolver/feed policy/config policy/log"
                 " policy/status nfq/process",
     # Files of others, read and written; no process but systemctl.
-    "nfq/join": "resolver/text resolver/sources resolver/feed policy/config",
+    "nfq/join": "resolver/fds resolver/text resolver/sources resolver/feed policy/config",
     # Pure but for reading the file: no queue, no rule, no daemon.
     "nfq/replay": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/audit"
                   " policy/config nfq/packet",

@@ -4,6 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/check.h"
@@ -111,6 +115,60 @@ the_sender_is_named_beside_a_descriptor(void)
 	(void)close(out);
 }
 
+static void
+nothing(int number)
+{
+	(void)number;
+}
+
+/*
+ * A pipe that is full after a page, whose reader takes a bit at a time, and each
+ * time a signal that ends the write(2) where it is.
+ */
+static void
+writes_all_parts_however_little_is_taken(void)
+{
+	static char sent[100000], got[sizeof(sent) + 1];
+	struct iovec parts[] = { { sent, 49999 }, { NULL, 0 },
+		{ sent + 49999, 1 }, { sent + 50000, sizeof(sent) - 50000 } };
+	const struct sigaction interrupt = { .sa_handler = nothing };
+	int pipes[2], status;
+	size_t used = 0;
+	ssize_t n;
+	pid_t writer;
+
+	for (size_t i = 0; i < sizeof(sent); i++)
+		sent[i] = (char)(i * 7 % 251);
+	if (pipe2(pipes, O_CLOEXEC) != 0 ||
+	    sigaction(SIGUSR1, &interrupt, NULL) < 0 ||
+	    fcntl(pipes[1], F_SETPIPE_SZ, 4096) < 0 || (writer = fork()) < 0)
+		abort();
+	if (writer == 0)
+		_exit(fds_write_all(pipes[1], parts, 4) == 0 ? 0 : 1);
+	(void)close(pipes[1]);
+	while (used < sizeof(got) && (n = read(pipes[0], got + used,
+	    sizeof(got) - used < 777 ? sizeof(got) - used : 777)) > 0) {
+		used += (size_t)n;
+		(void)kill(writer, SIGUSR1);
+	}
+	CHECK(waitpid(writer, &status, 0) == writer && status == 0);
+	CHECK(used == sizeof(sent) && memcmp(got, sent, used) == 0);
+	(void)close(pipes[0]);
+}
+
+static void
+says_why_it_cannot_write(void)
+{
+	char octet = 'x';
+	struct iovec part = { &octet, 1 };
+	const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+	CHECK(full >= 0);
+	CHECK(fds_write_all(full, &part, 1) == -ENOSPC);
+	(void)close(full);
+	CHECK(fds_write_all(-1, &part, 1) == -EBADF);
+}
+
 int
 main(void)
 {
@@ -119,5 +177,7 @@ main(void)
 	TEST(more_than_there_is_room_for_are_closed);
 	TEST(more_than_were_expected_are_cut_off);
 	TEST(the_sender_is_named_beside_a_descriptor);
+	TEST(writes_all_parts_however_little_is_taken);
+	TEST(says_why_it_cannot_write);
 	return test_summary();
 }

@@ -52,6 +52,27 @@ is_refused(void)
 	CHECK(file.octets == NULL);
 }
 
+static bool
+is_token(const char *octets, size_t length, const char *wanted)
+{
+	const struct span token = small_file_token(octets, length, 5);
+
+	return token.length == strlen(wanted) &&
+	    memcmp(token.text, wanted, token.length) == 0;
+}
+
+static void
+token_is_what_a_header_may_have(void)
+{
+	CHECK(is_token("abcde", 5, "abcde") && is_token("~", 1, "~"));
+	CHECK(is_token("\r\n\t abc \r\n", 10, "abc"));
+	CHECK(is_token("", 0, "") && is_token(" \n", 2, ""));
+	CHECK(is_token("abcdef", 6, ""));
+	CHECK(is_token("a b", 3, "") && is_token("a\nb", 3, ""));
+	CHECK(is_token("a\0b", 3, "") && is_token("a\0", 2, ""));
+	CHECK(is_token("a\x7f", 2, "") && is_token("\xc3\xa4", 2, ""));
+}
+
 int
 main(void)
 {
@@ -59,6 +80,7 @@ main(void)
 		return 1;
 	TEST(is_read_whole);
 	TEST(is_refused);
+	TEST(token_is_what_a_header_may_have);
 	(void)unlink("a");
 	(void)unlink("empty");
 	(void)unlink("fifo");
