@@ -34,7 +34,9 @@ def unhindered(pid):
     as it is."""
     with contextlib.suppress(PermissionError):
         for task in os.listdir(f"/proc/{pid}/task"):
-            os.sched_setscheduler(int(task), os.SCHED_FIFO, os.sched_param(1))
+            # Its children are as all others are.
+            os.sched_setscheduler(int(task), os.SCHED_FIFO | os.SCHED_RESET_ON_FORK,
+                                  os.sched_param(1))
 
 
 def big_table(path, lines=1_000_000):
