@@ -221,6 +221,9 @@ INSTALLED_DATA := \
 	sysusers.conf:$(prefix)/lib/sysusers.d:nfdns.conf \
 	tmpfiles.conf:$(prefix)/lib/tmpfiles.d:nfdns.conf \
 	troubleshooting.md:$(docdir):troubleshooting.md \
+	monitoring/runbook.md:$(docdir):runbook.md \
+	monitoring/nfdns.rules.yml:$(docdir)/examples:nfdns.rules.yml \
+	monitoring/dashboard.json:$(docdir)/examples:dashboard.json \
 	completion/nfdns.bash:$(bashdir):nfdns \
 	completion/nfdnsd.bash:$(bashdir):nfdnsd \
 	completion/nfdns-feed.bash:$(bashdir):nfdns-feed \
