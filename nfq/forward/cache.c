@@ -9,7 +9,7 @@
 #include "nfq/forward/cache_state.h"
 #include "resolver/dns/message.h"
 
-#define MAGIC		UINT64_C(0x6e66646e73633032)	/* changes with the layout */
+#define MAGIC		UINT64_C(0x6e66646e73633033)	/* changes with the layout */
 
 static uint32_t
 index_size(uint32_t entries)
@@ -132,6 +132,19 @@ free_slot(struct cache *c, uint32_t number)
 	c->header->free_slot = number;
 }
 
+/* Moves a slot's times.  False: they are no times. */
+static bool
+shift_slot(struct cache_slot *slot, int64_t shift)
+{
+	int64_t retry = atomic_load(&slot->retry);
+
+	if (retry != 0 && __builtin_add_overflow(retry, shift, &retry))
+		return false;
+	atomic_store(&slot->retry, retry);
+	return !__builtin_add_overflow(slot->stored, shift, &slot->stored) &&
+	    !__builtin_add_overflow(slot->expires, shift, &slot->expires);
+}
+
 /*
  * Makes chains and lists of what the slots say: of a new memory, and of one
  * whose writer may have died at any moment.
@@ -147,7 +160,8 @@ rebuild(struct cache *c, uint8_t *claimed)
 	for (uint32_t i = c->entries; i > 0; i--) {
 		struct cache_slot *slot = &c->slots[i];
 
-		if (is_whole(slot) && claim_blocks(c, slot, claimed)) {
+		if (is_whole(slot) && shift_slot(slot, h->shift) &&
+		    claim_blocks(c, slot, claimed)) {
 			link_slot(c, i);
 			h->used++;
 			h->octets += slot->length;
@@ -156,6 +170,7 @@ rebuild(struct cache *c, uint8_t *claimed)
 		slot->sequence = (slot->sequence + 1) & ~1U;
 		free_slot(c, i);
 	}
+	h->shift = 0;
 	for (uint32_t i = c->block_count; i > 0; i--) {
 		if (claimed[i]) {
 			h->blocks_used++;

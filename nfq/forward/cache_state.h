@@ -31,6 +31,7 @@ struct cache_header {
 	_Atomic uint64_t hits, misses;
 	uint64_t stored, replaced, evicted, flushed, octets;
 	_Atomic uint64_t generation;
+	int64_t shift;			/* ns that all times are to be moved by */
 	uint8_t secret[CACHE_SECRET];
 };
 

@@ -520,6 +520,7 @@ supervisor_stop(struct supervisor *s)
 	}
 	supervisor_stop_stream(s);
 	supervisor_stop_sockets(s);
+	supervisor_save_cache(s);
 	while (s->queue_count > 0)
 		(void)close(s->queues[--s->queue_count]);
 	generation_files_close(&s->generation);

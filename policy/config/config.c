@@ -126,6 +126,7 @@ config_free(struct config *config)
 	free(config->text);
 	free(config->run_dir);
 	free(config->state_dir);
+	free(config->cache_file);
 	free(config->feed_run_dir);
 	free(config->user);
 	free(config);

@@ -118,6 +118,7 @@ struct config {
 	struct mesh mesh;
 	struct answer_settings answers;	/* of "mesh" too, and capture.tcp */
 	struct forward_settings forward;
+	char *cache_file;		/* keeps the cache over a restart; NULL: none */
 	struct policy policy;
 	struct config_audit *audits;	size_t audit_count;
 	uint32_t metrics_interval;	/* seconds; 0: no file of metrics */

@@ -484,6 +484,11 @@ const struct config_option config_options[] = {
 	{ "forward.cache.negative", "true",
 	  "Whether answers without records are kept.",
 	  BOOLEAN, IN(config, forward.cache.negative), .reload = true },
+	{ "forward.cache.save", "\"\"",
+	  "File that keeps the cache over a restart; empty: it begins anew.",
+	  .allowed = "a path, or \"\"",
+	  STRING, .read = config_read_path_or_none, IN(config, cache_file),
+	  .kind = OPTION_TEXT, .reload = true },
 	{ "forward.cache.stale", "86400",
 	  "Seconds that an expired answer may still be given when no upstream "
 	  "answers; 0: never.",

@@ -401,6 +401,8 @@ static const struct {
 	  "type = \"AAAAA\";"), "found \"AAAAA\"" },
 	{ "forward.probes[].interval", PROBE("label = \"a\"; " PROBE_MORE
 	  "interval = 0;"), "found 0" },
+	{ "forward.cache.save", "forward = { cache = { save = 1; }; };",
+	  "save: found 1" },
 	{ "forward.cache.size", "forward = { cache = { size = -1; }; };",
 	  "size: found -1" },
 	{ "forward.cache.min_ttl", "forward = { cache = { min_ttl = -1; }; };",
