@@ -449,12 +449,15 @@ slot_name(const struct cache *c, const struct cache_slot *slot,
 }
 
 uint32_t
-cache_flush(struct cache *c, const struct dns_name *name, bool below)
+cache_flush_part(struct cache *c, const struct dns_name *name, bool below,
+    uint32_t *place, uint32_t most)
 {
+	const uint32_t left = *place < c->entries ? c->entries - *place : 0;
+	const uint32_t end = *place + (left < most ? left : most);
 	uint32_t count = 0;
 	struct dns_name own;
 
-	for (uint32_t i = 1; i <= c->entries; i++) {
+	for (uint32_t i = *place + 1; i <= end; i++) {
 		if (!c->slots[i].taken || !slot_name(c, &c->slots[i], &own))
 			continue;
 		if (below ? !name_is_within(&own, name) :
@@ -464,7 +467,16 @@ cache_flush(struct cache *c, const struct dns_name *name, bool below)
 		count++;
 	}
 	c->header->flushed += count;
+	*place = end < c->entries ? end : 0;
 	return count;
+}
+
+uint32_t
+cache_flush(struct cache *c, const struct dns_name *name, bool below)
+{
+	uint32_t place = 0;
+
+	return cache_flush_part(c, name, below, &place, c->entries);
 }
 
 bool

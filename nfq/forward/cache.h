@@ -130,6 +130,13 @@ uint32_t cache_flush(struct cache *cache, const struct dns_name *name,
     bool below);
 
 /*
+ * The same in parts, so that a large cache holds up nobody: looks at "most" entries
+ * from *place on, 0 at the begin and after the last part.
+ */
+uint32_t cache_flush_part(struct cache *cache, const struct dns_name *name,
+    bool below, uint32_t *place, uint32_t most);
+
+/*
  * Walks all entries, expired ones too: begins with *place 0, false at the end.
  * The key's name is written to "name".
  */

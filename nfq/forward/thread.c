@@ -25,6 +25,7 @@
 
 #define EVENTS		64	/* of one round */
 #define RECEIVES	8	/* from the queue in one round, at most */
+#define FLUSHED_AT_ONCE	20000	/* entries that are looked at in one round */
 #define REPLIES		16	/* from one socket in one round, at most */
 
 static const struct forward_settings *
@@ -254,19 +255,26 @@ forward_take_flush(struct forward_thread *f, const struct flush *flush)
 	return true;
 }
 
-/* The supervisor gives the next order when this one is answered. */
+/*
+ * A part of it in each round, between which packets and replies are handled.  The
+ * supervisor gives the next order when this one is answered.
+ */
 static void
 do_flush(struct forward_thread *f)
 {
 	struct control_message answer = { .kind = CONTROL_FLUSHED,
-		.generation = f->flush.number, .names = CONTROL_NO_CACHE };
+		.generation = f->flush.number };
 	struct cache *cache = f->thread.generation->cache;
 
 	if (!atomic_load(&f->flush_due))
 		return;
 	if (cache != NULL)
-		answer.names = cache_flush(cache, &f->flush.name,
-		    f->flush.below);
+		f->flushed += cache_flush_part(cache, &f->flush.name,
+		    f->flush.below, &f->flush_place, FLUSHED_AT_ONCE);
+	if (cache != NULL && f->flush_place != 0)
+		return;
+	answer.names = cache != NULL ? f->flushed : CONTROL_NO_CACHE;
+	f->flush_place = f->flushed = 0;
 	atomic_store(&f->flush_due, false);
 	(void)!control_send(f->control, &answer, NULL, 0);
 }
@@ -400,6 +408,8 @@ timeout_of(const struct forward_thread *f)
 	    monotime_first(forward_page_next(f),
 	    upstream_sockets_next(&f->sockets)));
 
+	if (atomic_load(&f->flush_due))
+		return 0;
 	return monotime_is_set(next) ?
 	    monotime_poll_timeout(monotime_boot(), next) : -1;
 }

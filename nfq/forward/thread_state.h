@@ -53,7 +53,9 @@ struct forward_thread {
 	int wake;			/* eventfd: a channel has come */
 	_Atomic int fresh;		/* that channel; -1: none */
 	struct flush flush;		/* an order of the main thread, */
-	atomic_bool flush_due;		/* which is to be done */
+	atomic_bool flush_due;		/* which is to be done: */
+	uint32_t flush_place;		/* how far it is, */
+	uint32_t flushed;		/* and what it has removed */
 	atomic_bool look_due;		/* for loops */
 	struct engine *engine;
 	uint64_t generation;		/* whose settings the engine has */

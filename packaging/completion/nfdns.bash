@@ -34,8 +34,8 @@ _nfdns()
 	rules,1) choices="print verify absent sweep --help" ;;
 	table,1) choices="compile list get diff addresses --help" ;;
 	table,*) choices="-i -o --running --json --help" ;;
-	cache,1) choices="stats list get --json --help" ;;
-	cache,*) choices="--json --help" ;;
+	cache,1) choices="stats list get flush --json --help" ;;
+	cache,*) choices="--json --tree --all --help" ;;
 	check,*) choices="--strict --defaults --help" ;;
 	metrics,*) choices="--openmetrics --help" ;;
 	doctor,*) choices="--json --report --help" ;;
