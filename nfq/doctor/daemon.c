@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -165,6 +166,52 @@ check_losses(struct findings *findings, const struct status_page *page)
 		    plural(atomic_load(&page->supervisor->suspects)));
 }
 
+static void
+check_upstream(struct findings *findings, const struct status_upstream *up)
+{
+	const uint64_t trouble = atomic_load(&up->trouble);
+	char buf[RR_TEXT_SIZE];
+
+	switch (atomic_load(&up->state)) {
+	case STATUS_UPSTREAM_LOOP:
+		findings_add(findings, FINDING_BAD, "upstream", "Make it ask "
+		    "nameservers that nfdnsd does not forward to, or put its "
+		    "user into capture.bypass.users.", "%.80s asks this "
+		    "machine again: it is switched off", up->text);
+		break;
+	case STATUS_UPSTREAM_DOWN:
+		findings_add(findings, FINDING_WARNING, "upstream", "Ask it "
+		    "yourself: dig @ADDRESS -p PORT NAME.", "%.80s does not "
+		    "answer: %s", up->text,
+		    forward_status_trouble(trouble, buf));
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+check_forwarding(struct findings *findings, const struct status_page *page)
+{
+	struct status_forwarding *shown =
+	    forward_status_read(page->forwarding);
+	uint32_t up = 0;
+
+	for (uint32_t i = 0; shown != NULL && i < shown->upstreams; i++) {
+		check_upstream(findings, &shown->upstream[i]);
+		up += atomic_load(&shown->upstream[i].state) <=
+		    STATUS_UPSTREAM_PROBING;
+	}
+	if (shown != NULL && up > 0)
+		findings_add(findings, FINDING_OK, "forward", NULL, "%u of %u "
+		    "upstreams answer", up, shown->upstreams);
+	else if (shown != NULL && shown->upstreams > 0)
+		findings_add(findings, FINDING_BAD, "forward", "nfdns status "
+		    "says of each what went wrong last.", "no upstream "
+		    "answers: names of forward.domains fail");
+	free(shown);
+}
+
 void
 daemon_check_status(struct findings *findings, const char *run_dir,
     const struct status_page *page, int error)
@@ -184,6 +231,7 @@ daemon_check_status(struct findings *findings, const char *run_dir,
 	check_state(findings, page);
 	check_table(findings, page);
 	check_losses(findings, page);
+	check_forwarding(findings, page);
 }
 
 /* As "nfdns rules verify".  0 or a negative errno. */
