@@ -303,7 +303,8 @@ question_parse(struct question *q, const uint8_t *message, size_t length)
 {
 	struct wire_reader reader = wire_reader_over(message, length);
 
-	q->edns.present = false;
+	/* All of it: a caller's question may hold the one before. */
+	q->edns = (struct edns){ .present = false };
 	q->form = parse_message(q, &reader);
 	switch (q->form) {
 	case QUESTION_PLAIN:

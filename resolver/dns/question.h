@@ -30,7 +30,7 @@ enum question_form {
 #define QUESTION_RD	0x0100	/* of the flags: recursion desired */
 
 struct edns {
-	bool present;
+	bool present;		/* false: the others are zero */
 	bool dnssec_ok;		/* the DO bit, RFC 3225 */
 	bool keepalive;		/* option edns-tcp-keepalive, RFC 7828 */
 	bool padding;		/* option Padding, RFC 7830 */
@@ -43,7 +43,8 @@ struct edns {
  * class, exactly as sent) from the message.  For forms other than PLAIN, CHAOS
  * and TWO_OPT only form, id and flags mean anything, and wire_length is 0; of
  * a MALFORMED one not even these, since it may have no header.
- * For TWO_OPT edns.present is false: there is no telling which one counts.
+ * For TWO_OPT edns.present is false: there is no telling which one counts; then the
+ * other members of edns mean nothing.
  */
 struct question {
 	enum question_form form;

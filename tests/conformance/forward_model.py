@@ -186,14 +186,14 @@ def reply_octets(spec, query, base=None):
             klass = next((CLASSES[w] for w in words[1:] if w in CLASSES), 1)
             kind = next((number_of(TYPES, w) for w in words[1:] if w not in CLASSES), q.type)
     opt = get("opt")
+    opt = {} if opt is True else opt if isinstance(opt, dict) else None
     out = struct.pack("!6H", ident, flags, questions, len(sections[0]), len(sections[1]),
-                      len(sections[2]) + bool(opt))
+                      len(sections[2]) + (opt is not None))
     if questions:
         out += name + struct.pack("!2H", kind, klass)
     for section in sections:
         out += b"".join(r.octets() for r in section)
-    if opt:
-        opt = opt if isinstance(opt, dict) else {}
+    if opt is not None:
         out += opt_octets(opt.get("size", 1232), opt.get("do", q.opt and q.opt["do"]),
                           options_of(opt), rcode)
     return out
@@ -227,17 +227,28 @@ class Answer:
         self.when = self.octets = self.source = self.passed = None
 
 
+def servers_of(config):
+    """The names of all upstreams that a config mentions."""
+    yield from config.get("upstreams", [])
+    for stub in config.get("stub_domains", []):
+        servers = stub.get("servers", "default")
+        yield from servers if isinstance(servers, list) else []
+    for check in config.get("probes", []):
+        yield check["server"]
+
+
 class World:
     def __init__(self, tool, config, upstreams, seed):
         self.process = subprocess.Popen([str(tool), str(seed)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
         self.config = config
         self.upstreams = {n: Upstream(n, rules) for n, rules in upstreams.items()}
-        self.names = sorted(set(upstreams) | set(config.get("upstreams", [])))
+        self.names = sorted(set(upstreams) | set(servers_of(config)))
         for name in self.names:
             self.upstreams.setdefault(name, Upstream(name, []))
         self.now, self.next, self.order = 0, 0, itertools.count()
         self.events, self.open, self.clients, self.loops = [], {}, {}, {}
+        self.by_clients = set()
         self.numbers = itertools.count(1)
         self.status = None
         self.replying = None
@@ -251,6 +262,9 @@ class World:
 
     def configure(self, values):
         self.config = {**self.config, **values}
+        for name in set(servers_of(self.config)) - set(self.names):
+            self.names.append(name)     # at the end: the others keep their ports
+            self.upstreams[name] = Upstream(name, [])
         self.settings = settings_of(self.config, self.names)
         self.command(settings=self.settings)
 
@@ -298,7 +312,7 @@ class World:
         q = Message(octets)
         ticket = object()
         self.open[number] = ticket
-        probe = q.type == 2 and q.question.hex() == self.settings["probe_name"]
+        probe = self.is_own(q)
         loop = q.type == 16 and LOOP_NAME.fullmatch(text_of(q.question))
         if loop:
             upstream.loop_probes.append(self.now)
@@ -320,6 +334,13 @@ class World:
             self.at(self.now + delay, (number, ticket, upstream.name, ("loop", octets)))
         else:
             self.at(self.now + delay, (number, ticket, upstream.name, reply_octets(reply, octets)))
+
+    def is_own(self, q):
+        """A probe or a self-check: a question that no client asks."""
+        own = {(2, self.settings["probe_name"])} | {
+            (c["type"], c["name"].lower()) for c in self.settings["checks"]}
+        key = (q.type, q.question.lower().hex())
+        return key in own and key not in self.by_clients
 
     def deliver(self, number, ticket, name, octets):
         if isinstance(octets, tuple):
@@ -373,6 +394,8 @@ class World:
             octets = octets[:11] + b"\1" + octets[12:] + opt_octets(1232, True)
         if "raw" in ask:
             octets = bytes.fromhex(ask["raw"])
+        else:
+            self.by_clients.add((number_of(TYPES, ask.get("type", "A")), name.lower().hex()))
         out = []
         for _ in range(ask.get("repeat", 1)):
             number = next(self.numbers)

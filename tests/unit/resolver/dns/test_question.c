@@ -146,6 +146,10 @@ test_question_opt(void)
 	CHECK(PARSE(PLAIN("\1") OPT("\0\0")) == QUESTION_PLAIN);
 	CHECK(parsed.edns.present && parsed.edns.udp_size == 4096);
 	CHECK(parsed.edns.dnssec_ok && parsed.edns.version == 0);
+	/* Nothing of it is left in the next question. */
+	CHECK(PARSE(PLAIN("\0")) == QUESTION_PLAIN);
+	CHECK(!parsed.edns.present && !parsed.edns.dnssec_ok);
+	CHECK(parsed.edns.udp_size == 0);
 	CHECK(PARSE(PLAIN("\1") "\0\0\x29\0\1\xff\7\x7f\xff\0\0") ==
 	    QUESTION_PLAIN);
 	CHECK(parsed.edns.version == 7 && !parsed.edns.dnssec_ok);
