@@ -37,14 +37,14 @@ enum taken {
 
 /* The chain leaves the table: the nameserver has the rest of the answer. */
 static enum stream_next
-chase(struct stream *s, struct stream_connection *c,
+chase(struct stream *s, struct stream_connection *c, uint32_t domain,
     const struct interception *i, const struct received *message)
 {
 	struct stream_chase *chase = stream_chase_new(i, message->octets,
 	    message->length, s->thread.received_ns);
 
 	if (chase != NULL)
-		return stream_relay_chase(s, c, chase);
+		return stream_relay_chase(s, c, domain, chase);
 	return stream_put_failure(s, c, message->octets, message->length,
 	    EDE_NO_REACHABLE_AUTHORITY);
 }
@@ -68,6 +68,39 @@ asker_of(const struct stream *s, const struct stream_connection *c)
 	};
 }
 
+static bool
+is_chain(const struct interception *i)
+{
+	return i->decision.content == ANSWER_CHAIN && i->answer_length > 0;
+}
+
+/* Whether somebody else is asked, about the question or the chain's end. */
+static bool
+is_relayed(const struct interception *i)
+{
+	return i->decision.verdict == VERDICT_PASS ||
+	    i->decision.verdict == VERDICT_FORWARD || is_chain(i);
+}
+
+/* The forward domain of the name that is to be asked for. */
+static uint32_t
+domain_of(const struct stream *s, const struct interception *i)
+{
+	const struct chase chain = { .chain = i->answer,
+		.length = i->answer_length, .target = i->summary.target };
+	uint8_t query[CHASE_QUESTION_MAX];
+	struct question target;
+
+	if (decide_is_for_others(&i->decision))
+		return stream_target_domain(s, &i->question.name);
+	if (!s->options->forward || !is_chain(i))
+		return FORWARD_DOMAINS;
+	question_parse(&target, query,
+	    chase_question(&chain, &i->question, 0, query));
+	return target.form != QUESTION_PLAIN ? FORWARD_DOMAINS :
+	    stream_target_domain(s, &target.name);
+}
+
 /* Answers it, or has it relayed. */
 static enum stream_next
 take_message(struct stream *s, struct stream_connection *c,
@@ -78,6 +111,7 @@ take_message(struct stream *s, struct stream_connection *c,
 	const struct answer_source source =
 	    generation_source(s->thread.generation);
 	struct interception i;
+	uint32_t domain;
 	uint8_t *room;
 
 	if (stream_reserve(s, c, STREAM_FRAME_MAX, &room) == STREAM_CLOSE)
@@ -90,15 +124,21 @@ take_message(struct stream *s, struct stream_connection *c,
 		intercept_stream(&i, &source, octets, length,
 		    s->thread.rotation, room + STREAM_PREFIX,
 		    stream_answer_room(&i.question.edns));
-	if (wants_raw(&i) && !stream_relay_may_be_raw(c)) {
+	domain = domain_of(s, &i);
+	if ((is_relayed(&i) && !stream_relay_may_ask(s, c, domain)) ||
+	    (wants_raw(&i) && !stream_relay_may_be_raw(c))) {
 		*taken = TAKEN_NOT;
 		return STREAM_GO_ON;
+	}
+	if (domain != FORWARD_DOMAINS && !is_chain(&i)) {
+		i.decision.verdict = VERDICT_FORWARD;
+		i.decision.reason = REASON_FORWARD;
 	}
 	answering_count(&s->thread, &i.decision);
 	answering_count_asked(&s->thread, &i.question, i.asker.family);
 	stream_count(s, STREAM_QUESTIONS);
-	if (i.decision.content == ANSWER_CHAIN && i.answer_length > 0)
-		return chase(s, c, &i, message);
+	if (is_chain(&i))
+		return chase(s, c, domain, &i, message);
 	if (i.answer_length > 0)
 		i.answer_length = stream_put_answer(s, room, i.answer_length,
 		    &i.question.edns, EDE_NONE);
@@ -109,9 +149,9 @@ take_message(struct stream *s, struct stream_connection *c,
 	    .received_ns = s->thread.received_ns });
 	if (wants_raw(&i))
 		*taken = TAKEN_RAW;
-	if (i.decision.verdict != VERDICT_PASS || *taken == TAKEN_RAW)
+	if (!is_relayed(&i) || *taken == TAKEN_RAW)
 		return STREAM_GO_ON;
-	return stream_relay_question(s, c, octets, length);
+	return stream_relay_question(s, c, domain, octets, length);
 }
 
 /* Whether another question can be taken, as far as the client is concerned. */

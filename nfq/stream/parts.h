@@ -5,6 +5,7 @@
  *
  *   parts.c       counters, epoll, the audit
  *   output.c      octets for a client
+ *   target.c      whom a connection's questions are relayed to
  *   sockets.c     connections that nfdns-sockets opens
  *   chase.c       questions that need a CNAME's target from the nameserver
  *   pending.c     questions that the nameserver has not answered yet
@@ -96,6 +97,15 @@ enum stream_wait {
 	STREAM_REFUSED,			/* no socket: stream_sockets_next() says so */
 };
 
+/* Whom its questions are relayed to: target.c. */
+struct stream_target {
+	uint32_t domain;		/* of forward; FORWARD_DOMAINS: none, but
+					 * the nameserver that was addressed */
+	uint32_t place;			/* among the domain's upstreams */
+	uint64_t generation;		/* that "domain" is an index of */
+	union sockets_address address;	/* of the upstream */
+};
+
 struct stream_connection {
 	TAILQ_ENTRY(stream_connection) in_all;	/* or in the closed ones */
 	TAILQ_ENTRY(stream_connection) in_client;
@@ -103,6 +113,7 @@ struct stream_connection {
 	TAILQ_ENTRY(stream_connection) in_waiting;
 	struct stream_end client, server;
 	union sockets_address peer, name;	/* of the client, the nameserver */
+	struct stream_target target;
 	struct sender sender;		/* what the queue knew of the client */
 	struct stream_client *of;	/* the client; NULL if closed */
 	struct stream_buffer in;	/* from the client, not handled yet */
@@ -116,6 +127,7 @@ struct stream_connection {
 	bool ended;			/* the client has sent its last octet */
 	bool throttled;			/* too many questions are in flight */
 	bool raw_waits;			/* becomes raw after the last chase */
+	bool target_waits;		/* has another target after the last answer */
 	bool closed;			/* marked: freed at the end of the round */
 	enum stream_wait wait;
 };
@@ -228,12 +240,35 @@ enum stream_next stream_flush(struct stream *s, struct stream_connection *c)
 enum stream_next stream_send_waiting(struct stream *s,
     struct stream_connection *c) STREAM_STEP;
 
+/* target.c: whom a connection's questions are relayed to. */
+
+/* The forward domain that a name belongs to, or FORWARD_DOMAINS. */
+uint32_t stream_target_domain(const struct stream *s,
+    const struct dns_name *name);
+
+/* The nameserver that the client addressed. */
+void stream_target_init(struct stream_connection *c);
+
+/* Whether c's questions are relayed to that domain's upstreams already. */
+bool stream_target_is(const struct stream *s,
+    const struct stream_connection *c, uint32_t domain);
+
+/* From now on they are.  False: none of them is asked over plain TCP. */
+bool stream_target_set(const struct stream *s, struct stream_connection *c,
+    uint32_t domain);
+
+/* Turns to the next one, or to the domain's fallback.  False: there is none. */
+bool stream_target_next(const struct stream *s, struct stream_connection *c);
+
 /* sockets.c: sockets that nfdns-sockets opens. */
 
 void stream_sockets_init(struct stream *s, const struct worker_handover *h);
 void stream_sockets_close(struct stream *s);
 
-/* A request for a socket to c's nameserver, routed as c's packets are. */
+/*
+ * A request for a socket to c's target; if that is the nameserver which the client
+ * addressed, it is routed as the client's packets are.
+ */
 struct sockets_request stream_sockets_request(
     const struct stream_connection *c);
 
@@ -295,17 +330,29 @@ enum stream_next stream_put_chase_failure(struct stream *s,
 
 /* relay.c: the nameserver's end. */
 
-/* Relays a question.  The client gets the answer, or SERVFAIL. */
+/*
+ * Relays a question to the upstreams of a domain, or (FORWARD_DOMAINS) to the
+ * nameserver that the client addressed, if stream_relay_may_ask().  The client
+ * gets the answer, or SERVFAIL.
+ */
 enum stream_next stream_relay_question(struct stream *s,
-    struct stream_connection *c, const uint8_t *message, size_t length)
-    STREAM_STEP;
+    struct stream_connection *c, uint32_t domain, const uint8_t *message,
+    size_t length) STREAM_STEP;
 
 /*
  * Asks for a chain's target.  The client gets the whole answer, or SERVFAIL.
  * Owns chase from then on.
  */
 enum stream_next stream_relay_chase(struct stream *s,
-    struct stream_connection *c, struct stream_chase *chase) STREAM_STEP;
+    struct stream_connection *c, uint32_t domain, struct stream_chase *chase)
+    STREAM_STEP;
+
+/*
+ * Whether something can be asked of that domain's upstreams now.  If not, other
+ * ones have yet to answer, and no message is taken until they have.
+ */
+bool stream_relay_may_ask(const struct stream *s, struct stream_connection *c,
+    uint32_t domain);
 
 /*
  * Whether the connection may become raw now.  It may not while a chain's target

@@ -192,6 +192,7 @@ stream_welcome(struct stream *s, const struct stream_arrival *arrival)
 	}
 	c->peer = arrival->peer;
 	c->name = arrival->name;
+	stream_target_init(c);
 	c->sender = sender;
 	c->client = (struct stream_end){ ROLE_CLIENT, arrival->fd, 0, c };
 	c->server = (struct stream_end){ ROLE_SERVER, -1, 0, c };

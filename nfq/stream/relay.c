@@ -76,7 +76,12 @@ put_failure(struct stream *s, struct stream_connection *c,
 	    p->length - STREAM_PREFIX, error);
 }
 
-/* Answers all pending questions with SERVFAIL; a raw connection ends. */
+static int open_target(struct stream *s, struct stream_connection *c);
+
+/*
+ * The next server of a domain is asked, if there is one; else all pending
+ * questions are answered with SERVFAIL.  A raw connection ends.
+ */
 static enum stream_next
 fail(struct stream *s, struct stream_connection *c, enum extended_error error)
 {
@@ -86,6 +91,9 @@ fail(struct stream *s, struct stream_connection *c, enum extended_error error)
 	close_server(s, c);
 	if (c->raw)
 		return STREAM_CLOSE;
+	if (r->asked.count > 0 && stream_target_next(s, c) &&
+	    open_target(s, c) == 0)
+		return STREAM_GO_ON;
 	while ((p = TAILQ_FIRST(&r->asked.all)) != NULL) {
 		if (put_failure(s, c, p, error) == STREAM_CLOSE)
 			return STREAM_CLOSE;
@@ -104,8 +112,7 @@ begin_server(struct stream *s, struct stream_connection *c, int fd)
 }
 
 /*
- * Connects to the address that the client asked, or asks nfdns-sockets to do
- * so.  0 or a negative errno.
+ * Connects to the target, or asks nfdns-sockets to do so.  0 or a negative errno.
  */
 static int
 open_server(struct stream *s, struct stream_connection *c)
@@ -121,8 +128,8 @@ open_server(struct stream *s, struct stream_connection *c)
 		 * By its mark it is not intercepted again; the bits that are
 		 * not ours route it as the client's packets.
 		 */
-		int fd = sockets_open(&request, c->sender.mark |
-		    s->options->mark_relay);
+		const uint32_t mark = request.has_source ? c->sender.mark : 0;
+		int fd = sockets_open(&request, mark | s->options->mark_relay);
 
 		if (fd < 0)
 			return fd;
@@ -133,6 +140,18 @@ open_server(struct stream *s, struct stream_connection *c)
 	r->since = s->thread.now;
 	stream_pending_send_again(&r->asked);
 	return 0;
+}
+
+/* The target, or what follows it if it cannot be reached at all. */
+static int
+open_target(struct stream *s, struct stream_connection *c)
+{
+	int error;
+
+	do
+		error = open_server(s, c);
+	while (error < 0 && stream_target_next(s, c));
+	return error;
 }
 
 enum stream_next
@@ -147,7 +166,7 @@ stream_relay_opened(struct stream *s, struct stream_connection *c, int fd)
 
 /* Makes sure that there is a relay with a connection, or one is wanted. */
 static int
-prepare(struct stream *s, struct stream_connection *c)
+prepare(struct stream *s, struct stream_connection *c, uint32_t domain)
 {
 	if (c->relay == NULL) {
 		c->relay = calloc(1, sizeof(*c->relay));
@@ -155,7 +174,21 @@ prepare(struct stream *s, struct stream_connection *c)
 			return -ENOMEM;
 		stream_pending_init(&c->relay->asked);
 	}
-	return has_server(c) ? 0 : open_server(s, c);
+	if (!stream_target_is(s, c, domain)) {
+		close_server(s, c);
+		if (!stream_target_set(s, c, domain))
+			return -EHOSTUNREACH;
+	}
+	return has_server(c) ? 0 : open_target(s, c);
+}
+
+bool
+stream_relay_may_ask(const struct stream *s, struct stream_connection *c,
+    uint32_t domain)
+{
+	c->target_waits = c->relay != NULL && c->relay->asked.count > 0 &&
+	    !stream_target_is(s, c, domain);
+	return !c->target_waits;
 }
 
 /* It is sent with the next stream_relay_settle(). */
@@ -169,11 +202,11 @@ append(const struct stream *s, struct stream_relay *r, struct stream_pending *p)
 
 enum stream_next
 stream_relay_question(struct stream *s, struct stream_connection *c,
-    const uint8_t *message, size_t length)
+    uint32_t domain, const uint8_t *message, size_t length)
 {
 	struct stream_pending *p = stream_pending_new(message, length);
 
-	if (p == NULL || prepare(s, c) < 0) {
+	if (p == NULL || prepare(s, c, domain) < 0) {
 		free(p);
 		return stream_put_failure(s, c, message, length,
 		    EDE_NO_REACHABLE_AUTHORITY);
@@ -188,14 +221,14 @@ stream_relay_question(struct stream *s, struct stream_connection *c,
  */
 enum stream_next
 stream_relay_chase(struct stream *s, struct stream_connection *c,
-    struct stream_chase *chase)
+    uint32_t domain, struct stream_chase *chase)
 {
 	uint8_t query[CHASE_QUESTION_MAX];
 	uint16_t id = stream_chase_id(chase);
 	struct stream_pending *p = NULL;
 	enum stream_next next;
 
-	if (prepare(s, c) == 0) {
+	if (prepare(s, c, domain) == 0) {
 		id = stream_pending_free_id(&c->relay->asked, id);
 		p = stream_pending_new(query, stream_chase_question(chase, id, query));
 	}
@@ -226,7 +259,7 @@ enum stream_next
 stream_relay_begin_raw(struct stream *s, struct stream_connection *c)
 {
 	struct stream_relay *r;
-	int error = prepare(s, c);
+	int error = prepare(s, c, FORWARD_DOMAINS);
 
 	if (error < 0)
 		return STREAM_CLOSE;
@@ -273,7 +306,8 @@ stream_relay_has_room(const struct stream *s, const struct stream_connection *c)
 		return true;
 	if (c->raw)
 		return stream_buffer_length(&r->raw) == 0;
-	if (c->raw_waits && r->asked.chases > 0)
+	if ((c->raw_waits && r->asked.chases > 0) ||
+	    (c->target_waits && r->asked.count > 0))
 		return false;
 	return r->asked.count < limits->in_flight && r->asked.octets < limits->buffer;
 }

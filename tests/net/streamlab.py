@@ -97,13 +97,13 @@ class StreamNameserver:
     open.  "seen" has every message, "connections" how many there were.
     """
 
-    def __init__(self, space, address, answer, limit=None):
+    def __init__(self, space, address, answer, limit=None, port=53):
         self.answer, self.limit = answer, limit
         self.seen, self.connections = [], 0
         self.listener = space.socket(family_of(address), socket.SOCK_STREAM)
         self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         with space.inside():
-            self.listener.bind((address, 53))
+            self.listener.bind((address, port))
         self.listener.listen(1024)
         self.selector = selectors.DefaultSelector()
         self.ending, self.end = os.pipe()

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whom a connection's questions are relayed to: the nameserver that the client
+ * addressed, or the upstreams of a forward domain, in their order.  What the
+ * forwarding thread knows of them is not known here: one that is not reached, or
+ * does not answer in time, is followed by the next.
+ */
+#include "nfq/stream/parts.h"
+
+uint32_t
+stream_target_domain(const struct stream *s, const struct dns_name *name)
+{
+	const struct forward_settings *f =
+	    &s->thread.generation->settings.forward;
+	const int domain = s->options->forward ?
+	    forward_settings_domain(f, name) : -1;
+
+	return domain < 0 ? FORWARD_DOMAINS : (uint32_t)domain;
+}
+
+void
+stream_target_init(struct stream_connection *c)
+{
+	c->target.domain = FORWARD_DOMAINS;
+}
+
+bool
+stream_target_is(const struct stream *s, const struct stream_connection *c,
+    uint32_t domain)
+{
+	return c->target.domain == domain && (domain == FORWARD_DOMAINS ||
+	    c->target.generation == s->thread.generation->number);
+}
+
+/* Takes the first server from "place" on that is asked over plain TCP. */
+static bool
+take_from(const struct stream *s, struct stream_connection *c, uint32_t place)
+{
+	const struct forward_settings *f =
+	    &s->thread.generation->settings.forward;
+	const struct forward_domain *domain = &f->domain[c->target.domain];
+
+	for (; place < domain->upstreams; place++) {
+		const struct forward_upstream *up =
+		    &f->upstream[domain->upstream[place]];
+
+		if (up->transport == FORWARD_TLS || up->transport == FORWARD_UDP)
+			continue;
+		(void)sockets_address_make(&c->target.address, (int)up->family,
+		    up->address, (uint16_t)up->port, up->scope);
+		c->target.place = place;
+		return true;
+	}
+	return false;
+}
+
+bool
+stream_target_set(const struct stream *s, struct stream_connection *c,
+    uint32_t domain)
+{
+	stream_target_init(c);
+	c->target.domain = domain;
+	c->target.generation = s->thread.generation->number;
+	return domain == FORWARD_DOMAINS || take_from(s, c, 0);
+}
+
+/* Turns to whom the domain falls back on. */
+static bool
+fall_back(const struct stream *s, struct stream_connection *c)
+{
+	const struct forward_settings *f =
+	    &s->thread.generation->settings.forward;
+	const struct dns_name root = { .length = 1 };
+	const uint32_t fallback = f->domain[c->target.domain].fallback;
+	uint32_t next = FORWARD_DOMAINS;
+
+	if (fallback == FALLBACK_DEFAULT)
+		next = stream_target_domain(s, &root);
+	if (fallback == FALLBACK_NONE || next == c->target.domain ||
+	    (fallback == FALLBACK_DEFAULT && next == FORWARD_DOMAINS))
+		return false;
+	return stream_target_set(s, c, next);
+}
+
+bool
+stream_target_next(const struct stream *s, struct stream_connection *c)
+{
+	if (c->target.domain == FORWARD_DOMAINS ||
+	    c->target.generation != s->thread.generation->number)
+		return false;
+	return take_from(s, c, c->target.place + 1) || fall_back(s, c);
+}
