@@ -136,13 +136,17 @@ free_slot(struct cache *c, uint32_t number)
 static bool
 shift_slot(struct cache_slot *slot, int64_t shift)
 {
-	int64_t retry = atomic_load(&slot->retry);
+	int64_t retry = slot->retry, stored = slot->stored,
+	    expires = slot->expires;
 
-	if (retry != 0 && __builtin_add_overflow(retry, shift, &retry))
+	if ((retry != 0 && __builtin_add_overflow(retry, shift, &retry)) ||
+	    __builtin_add_overflow(stored, shift, &stored) ||
+	    __builtin_add_overflow(expires, shift, &expires))
 		return false;
-	atomic_store(&slot->retry, retry);
-	return !__builtin_add_overflow(slot->stored, shift, &slot->stored) &&
-	    !__builtin_add_overflow(slot->expires, shift, &slot->expires);
+	slot->retry = retry;
+	slot->stored = stored;
+	slot->expires = expires;
+	return true;
 }
 
 /*

@@ -35,21 +35,22 @@ struct cache_header {
 	uint8_t secret[CACHE_SECRET];
 };
 
+/* Readers look at any slot at any time, so all of it is atomic. */
 struct cache_slot {
 	_Atomic uint32_t sequence;
 	_Atomic uint32_t next;		/* of its chain, or of the free ones */
-	uint64_t hash;
-	int64_t stored, expires;	/* ns */
+	_Atomic uint64_t hash;
+	_Atomic int64_t stored, expires;	/* ns */
 	_Atomic int64_t retry;
 	_Atomic uint32_t retry_s;
 	_Atomic uint32_t hits;
-	uint32_t block;			/* its first */
-	uint16_t length;
-	uint16_t type;
-	uint8_t kind;			/* enum cache_kind */
-	uint8_t use;			/* enum cache_use */
-	uint8_t key_flags;
-	uint8_t taken;			/* 0 or 1 */
+	_Atomic uint32_t block;			/* its first */
+	_Atomic uint16_t length;
+	_Atomic uint16_t type;
+	_Atomic uint8_t kind;			/* enum cache_kind */
+	_Atomic uint8_t use;			/* enum cache_use */
+	_Atomic uint8_t key_flags;
+	_Atomic uint8_t taken;			/* 0 or 1 */
 	_Atomic uint8_t prefetched;
 	_Atomic uint8_t referenced;	/* counted down by the clock's hand */
 };
