@@ -164,10 +164,19 @@ take_packets(struct forward_thread *f)
 
 /* Replies */
 
-/* Should a reply end the worker, the packet that asked for it passes. */
+/*
+ * Should a reply end the worker, the packet that asked for it passes, and the
+ * nameserver is asked nothing for a while.
+ */
 static void
-begin_reply(struct forward_thread *f, const struct asking *cause)
+begin_reply(struct forward_thread *f, const struct asking *cause,
+    const struct sockets_request *from)
 {
+	struct window_source source = { .family = (uint32_t)from->family,
+		.port = from->port };
+
+	memcpy(source.address, from->address, sizeof(from->address));
+	window_begin_reply(f->window, &source);
 	if (!cause->known)
 		return;
 	f->window->packets[0] = (struct queue_packet){ .id = cause->id,
@@ -182,7 +191,7 @@ take_replies(struct forward_thread *f, struct upstream_socket *socket)
 	ssize_t n = 0;
 
 	f->asking = socket->cause;
-	begin_reply(f, &socket->cause);
+	begin_reply(f, &socket->cause, &socket->request);
 	for (unsigned int i = 0; i < REPLIES && n >= 0; i++) {
 		const uint32_t attempt = socket->attempt;
 
@@ -194,6 +203,7 @@ take_replies(struct forward_thread *f, struct upstream_socket *socket)
 			engine_error(f->engine, f->boot, attempt, (int)-n);
 	}
 	window_end_batch(f->window);
+	window_end_reply(f->window);
 	f->asking.known = false;
 }
 
@@ -518,6 +528,7 @@ forward_start(struct forward_thread **thread, struct answering_threads *threads,
 	f->thread.slot->kind = SLOT_FORWARD;
 	f->window = &h->window->queues[number];
 	f->suspects = h->suspects;
+	f->sources = h->sources;
 	f->raw = h->raw;
 	f->mark_mask = h->options.mark_mask;
 	f->mark_answered = h->options.mark_answered;

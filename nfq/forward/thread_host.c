@@ -2,6 +2,7 @@
 /* What the engine wants sent, answered, passed. */
 #include "nfq/forward/thread_state.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -19,7 +20,13 @@ host_send(void *arg, uint32_t attempt, const struct forward_upstream *to,
     enum forward_transport transport, const uint8_t *octets, size_t length)
 {
 	struct forward_thread *f = arg;
+	struct window_source source = { .family = to->family,
+		.port = to->port };
 
+	memcpy(source.address, to->address, to->family == AF_INET ? 4 : 16);
+	if (suspects_has(f->sources, window_source_key(&source),
+	    monotime_to_ms(f->thread.now)))
+		return -EHOSTDOWN;	/* its replies have ended workers */
 	return upstream_sockets_send(&f->sockets, attempt, &f->asking, to,
 	    transport, octets, length);
 }

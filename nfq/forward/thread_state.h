@@ -45,6 +45,7 @@ struct forward_thread {
 	struct thread_queue queue;
 	struct window_queue *window;	/* the supervisor sees it */
 	const struct suspects *suspects;	/* NULL: there are none */
+	const struct suspects *sources;	/* nameservers */
 	const int *raw;
 	uint32_t mark_mask;
 	uint32_t mark_answered;

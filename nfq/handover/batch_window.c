@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <xxhash.h>
 
 static size_t
 size_for(unsigned int queues)
@@ -34,8 +37,23 @@ void
 window_clear(struct batch_window *window, unsigned int queues)
 {
 	atomic_store(&window->fault, WINDOW_NO_FAULT);
-	for (unsigned int i = 0; i < queues; i++)
+	for (unsigned int i = 0; i < queues; i++) {
 		atomic_store(&window->queues[i].current, 0);
+		window->queues[i].source.family = 0;
+	}
+}
+
+bool
+window_read_source(const struct window_queue *queue, struct window_source *out)
+{
+	*out = queue->source;
+	return out->family == AF_INET || out->family == AF_INET6;
+}
+
+uint32_t
+window_source_key(const struct window_source *source)
+{
+	return (uint32_t)XXH3_64bits(source, sizeof(*source));
 }
 
 bool

@@ -24,8 +24,16 @@
 #define WINDOW_NO_FAULT		0U
 #define WINDOW_FAULT_ELSEWHERE	UINT32_MAX	/* not in a queue thread */
 
+/* A nameserver whose reply is handled, all zero: none is. */
+struct window_source {
+	uint32_t family;
+	uint32_t port;
+	uint8_t address[16];		/* IPv4: the first four */
+};
+
 struct window_queue {
 	_Alignas(64) _Atomic uint32_t current;	/* 1 + index in packets; 0: none */
+	struct window_source source;
 	struct queue_packet packets[QUEUE_BATCH];
 	_Alignas(64) queue_buffer received[QUEUE_BATCH];	/* the packets' octets */
 };
@@ -61,6 +69,13 @@ void window_clear(struct batch_window *window, unsigned int queues);
 bool window_read(const struct window_queue *queue,
     struct window_packet *packet);
 
+/* Copies the nameserver whose reply the thread is at; false if it is at none. */
+bool window_read_source(const struct window_queue *queue,
+    struct window_source *source);
+
+/* A number for a nameserver, for suspects.h. */
+uint32_t window_source_key(const struct window_source *source);
+
 /*
  * Called by the queue thread before it handles packet number "index" of the
  * batch.  The store comes before whatever crashes this thread, since the
@@ -71,6 +86,22 @@ window_begin_packet(struct window_queue *queue, unsigned int index)
 {
 	atomic_store_explicit(&queue->current, index + 1, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* Called by the forwarding thread before and after it handles replies. */
+static inline void
+window_begin_reply(struct window_queue *queue,
+    const struct window_source *source)
+{
+	queue->source = *source;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void
+window_end_reply(struct window_queue *queue)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	queue->source.family = 0;
 }
 
 /* Called by the queue thread when it is done with all packets of the batch. */

@@ -49,6 +49,7 @@ struct worker_handover {
 	struct batch_window *window;	/* the worker writes it */
 	struct senders *senders;	/* of TCP connections; NULL: not known */
 	const struct suspects *suspects;	/* NULL: there are none */
+	const struct suspects *sources;	/* nameservers: window_source_key() */
 };
 
 /* How many queues there are in all. */

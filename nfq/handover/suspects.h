@@ -4,7 +4,8 @@
  * of a worker, so a user who sends a thousand of them a second would keep the
  * others from their answers.  Such a user is a suspect for a term: the packets
  * of suspects pass unread, as if nfdns were not installed.  Each term is twice
- * as long as the one before.  Times are milliseconds of the monotonic clock,
+ * as long as the one before.  Nameservers whose replies end workers are kept the
+ * same way, by a number: nothing is asked of them for a term.  Times are milliseconds of the monotonic clock,
  * and "now" is a parameter.
  */
 #ifndef NFDNS_NFQ_HANDOVER_SUSPECTS_H
@@ -18,6 +19,7 @@
 #define SUSPECTS		32	/* users that are remembered */
 #define SUSPECTS_CRASH		1	/* points for a packet that crashed a worker */
 #define SUSPECTS_HANG		2	/* for one that hung it, which costs more */
+#define SUSPECTS_REPLY		2	/* for a nameserver's reply */
 #define SUSPECTS_LIMIT		3	/* points that begin the first term... */
 #define SUSPECTS_WINDOW_MS	10000	/* ...with at most this between offences */
 #define SUSPECTS_TERM_MS	10000	/* length of the first term */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/supervisor/worker_death.h"
 
+#include <arpa/inet.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -117,6 +118,44 @@ accuse(struct worker_process *k, uid_t uid, monotime_t now)
 	    (long long)(until_ms - monotime_to_ms(now)) / 1000);
 }
 
+/* Notes a nameserver whose replies do. */
+static void
+accuse_source(struct worker_process *k, const struct window_source *source,
+    monotime_t now)
+{
+	char address[INET6_ADDRSTRLEN] = "?";
+	int64_t until_ms;
+
+	(void)inet_ntop((int)source->family, source->address, address,
+	    sizeof(address));
+	if (!suspects_offend(&k->sources, window_source_key(source),
+	    SUSPECTS_REPLY, monotime_to_ms(now), &until_ms)) {
+		log_warning("a reply of nameserver %s@%u ended the worker",
+		    address, source->port & 0xffff);
+		return;
+	}
+	log_warning("replies of nameserver %s@%u end workers repeatedly: nothing "
+	    "is asked of it for %lld s; see forward.domains", address,
+	    source->port & 0xffff,
+	    (long long)(until_ms - monotime_to_ms(now)) / 1000);
+}
+
+/*
+ * The nameserver whose reply the thread was at that has crashed or hung.  A probe's
+ * reply has no packet.
+ */
+static bool
+find_source(const struct worker_process *k, struct window_source *source)
+{
+	const uint32_t fault = atomic_load(&k->window->fault);
+
+	for (unsigned int i = 0; i < config_queues(k->config); i++)
+		if ((k->hangs != LIFE_MOVES ? i == k->hung : fault == i + 1) &&
+		    window_read_source(&k->window->queues[i], source))
+			return true;
+	return false;
+}
+
 static enum status_death
 cause_of(const struct worker_process *k, int wait_status, bool blamed)
 {
@@ -140,9 +179,11 @@ void
 worker_death_examine(struct worker_process *k, int wait_status,
     monotime_t now, struct life_end *end, char text[static WORKER_DEATH_TEXT])
 {
+	struct window_source source;
 	struct window_packet packet;
 	unsigned int blamed = 0;
 	uid_t uid = (uid_t)-1;
+	const bool reply = may_blame(k, wait_status) && find_source(k, &source);
 
 	text[0] = '\0';
 	for (unsigned int i = 0; may_blame(k, wait_status) &&
@@ -158,10 +199,12 @@ worker_death_examine(struct worker_process *k, int wait_status,
 	 * If several packets may be to blame, the user is not known.  And a
 	 * worker may look blocked because another user's programs take all CPU.
 	 */
-	if (blamed == 1 && k->hangs != LIFE_BLOCKED)
+	if (reply && k->hangs != LIFE_BLOCKED)
+		accuse_source(k, &source, now);
+	else if (blamed == 1 && k->hangs != LIFE_BLOCKED)
 		accuse(k, uid, now);
-	end->cause = cause_of(k, wait_status, blamed > 0);
-	end->blamed = blamed > 0;
+	end->blamed = blamed > 0 || reply;
+	end->cause = cause_of(k, wait_status, end->blamed);
 	end->worked = worker_death_batches(k) != k->batches;
 	end->exited = WIFEXITED(wait_status);
 	atomic_fetch_add(&k->status->supervisor->deaths[end->cause], 1);

@@ -67,6 +67,7 @@ handover_of(const struct worker_process *k, int control)
 	    .window = k->window,
 	    .senders = k->senders,
 	    .suspects = k->has_suspects ? &k->suspects : NULL,
+	    .sources = &k->sources,
 	};
 }
 

@@ -41,6 +41,7 @@ struct worker_process {
 	struct senders *senders;	/* likewise */
 	struct worker_life life;
 	struct suspects suspects;
+	struct suspects sources;	/* nameservers */
 	uint64_t batches;		/* of all threads, when it started */
 	bool has_suspects;		/* it got the list of suspects */
 	monotime_t crashed;		/* when one crashed last; never: none has */

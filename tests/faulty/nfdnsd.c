@@ -8,6 +8,7 @@
  *   poison-judge.*   crashes while it is decided, behind the others' parsing
  *   poison-stack.*   overflows the stack, so that no handler can run
  *   poison-hang.*    never comes to an end
+ *   poison-reply.*   crashes while an upstream's reply to it is read
  *   NFDNS_NO_FORK    fork(2) fails as long as the file of this path exists
  *   NFDNS_NO_WORKER  and here every child ends at once
  */
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nfq/forward/message.h"
 #include "policy/decide.h"
 #include "resolver/dns/question.h"
 
@@ -26,6 +28,12 @@ void __real_question_parse(struct question *q, const uint8_t *message,
     size_t length);
 void __wrap_question_parse(struct question *q, const uint8_t *message,
     size_t length);
+enum message_fit __real_message_fit(struct message *message,
+    const struct question *question, uint16_t id, const uint8_t *mask,
+    const uint8_t *octets, size_t length);
+enum message_fit __wrap_message_fit(struct message *message,
+    const struct question *question, uint16_t id, const uint8_t *mask,
+    const uint8_t *octets, size_t length);
 struct decision __real_decide(const struct facts *facts);
 struct decision __wrap_decide(const struct facts *facts);
 pid_t __real_fork(void);
@@ -83,6 +91,15 @@ __wrap_decide(const struct facts *facts)
 	while (begins_with(q, "poison-hang") && forever)
 		continue;
 	return __real_decide(facts);
+}
+
+enum message_fit
+__wrap_message_fit(struct message *message, const struct question *question,
+    uint16_t id, const uint8_t *mask, const uint8_t *octets, size_t length)
+{
+	if (begins_with(question, "poison-reply"))
+		crash();
+	return __real_message_fit(message, question, id, mask, octets, length);
 }
 
 static bool

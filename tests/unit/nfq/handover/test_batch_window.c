@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -70,6 +71,31 @@ a_hostile_worker_gains_nothing(void)
 		atomic_store(&queue->current, places[i]);
 		CHECK(!window_read(queue, &seen));
 	}
+}
+
+/* Whose reply it was, for a probe's too, which has no packet. */
+static void
+the_nameserver_in_hand_is_seen(void)
+{
+	const struct window_source one = { .family = AF_INET, .port = 53,
+		.address = { 192, 0, 2, 1 } };
+	struct window_source found, other = one;
+
+	CHECK(!window_read_source(queue, &found));
+	window_begin_reply(queue, &one);
+	CHECK(window_read_source(queue, &found) &&
+	    memcmp(&found, &one, sizeof(one)) == 0);
+	other.port = 54;
+	CHECK(window_source_key(&found) == window_source_key(&one));
+	CHECK(window_source_key(&other) != window_source_key(&one));
+	window_end_reply(queue);
+	CHECK(!window_read_source(queue, &found));
+	other.family = 99;	/* a hostile worker's */
+	window_begin_reply(queue, &other);
+	CHECK(!window_read_source(queue, &found));
+	window_begin_reply(queue, &one);
+	window_clear(window, 2);
+	CHECK(!window_read_source(queue, &found));
 }
 
 static int
@@ -147,6 +173,7 @@ main(void)
 	queue = &window->queues[1];
 	TEST(the_packet_in_hand_is_seen);
 	TEST(a_hostile_worker_gains_nothing);
+	TEST(the_nameserver_in_hand_is_seen);
 	TEST(ten_packets_are_kept_for_one_user);
 	TEST(what_is_in_the_way_is_said);
 	window_free(window, 2);
