@@ -322,7 +322,7 @@ drop(struct cache *c, const struct cache_key *key, enum cache_use use)
 static uint32_t
 take_blocks(struct cache *c, const uint8_t *message, size_t length)
 {
-	uint32_t first = 0, *link = &first;
+	uint32_t first = 0, last = 0;
 
 	for (size_t at = 0; at < length; at += CACHE_BLOCK) {
 		size_t n = length - at < CACHE_BLOCK ? length - at :
@@ -332,10 +332,14 @@ take_blocks(struct cache *c, const uint8_t *message, size_t length)
 		c->header->free_block = c->links[block];
 		c->header->blocks_used++;
 		memcpy(c->blocks[block], message + at, n);
-		*link = block;
-		link = &c->links[block];
+		if (last == 0)
+			first = block;
+		else
+			c->links[last] = block;
+		last = block;
 	}
-	*link = 0;
+	if (last != 0)
+		c->links[last] = 0;
 	return first;
 }
 

@@ -61,7 +61,7 @@ struct cache {
 	uint32_t index_mask;
 	struct cache_slot *slots;	/* from 1 */
 	uint32_t entries;
-	uint32_t *links;		/* next block of each, from 1 */
+	_Atomic uint32_t *links;	/* next block of each, from 1 */
 	uint8_t (*blocks)[CACHE_BLOCK];
 	uint32_t block_count;
 };
