@@ -17,6 +17,7 @@ TOP = shared.TOP
 FRAMED = {
     "question": ("hostile", "queries", "responses"),
     "packet": ("packets", "hostile", "queries"),
+    "held": ("packets",),
     "stream": ("hostile", "queries"),
 }
 HERE = TOP / "tests/fuzz"
