@@ -9,6 +9,7 @@
 #include "nfq/forward/course.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 
 #include "nfq/forward/answers.h"
@@ -451,6 +452,12 @@ course_error(struct engine *e, monotime_t now, struct attempt *a, int error)
 	struct pending *p = &e->pending[a->of];
 
 	p->network_error = true;
+	/*
+	 * It would refuse again, and say so less often: hosts limit how many
+	 * ICMP messages they send (RFC 4443 section 2.4(f)).
+	 */
+	if (error == ECONNREFUSED)
+		p->done |= 1U << a->place;
 	attempt_lost(e, now, a, error);
 	attempt_end(e, a);
 	go_on(e, now, p);
