@@ -9,7 +9,7 @@ int
 held_open(struct held_table *t, uint32_t max)
 {
 	SLIST_INIT(&t->free);
-	t->count = 0;
+	t->count = t->most = 0;
 	t->all = calloc(max, sizeof(*t->all));
 	if (t->all == NULL)
 		return -ENOMEM;
@@ -37,7 +37,9 @@ held_take(struct held_table *t, const uint8_t *octets, size_t length)
 	if (packet_parse(&h->packet, h->octets, length) != PACKET_OK)
 		return NULL;
 	SLIST_REMOVE_HEAD(&t->free, entry);
-	t->count++;
+	h->used = true;
+	if (++t->count > t->most)
+		t->most = t->count;
 	return h;
 }
 
@@ -45,5 +47,19 @@ void
 held_give(struct held_table *t, struct held *h)
 {
 	SLIST_INSERT_HEAD(&t->free, h, entry);
+	h->used = false;
 	t->count--;
+}
+
+/* Places that were never in use lie behind the others, untouched. */
+const struct held *
+held_walk(const struct held_table *t, uint32_t *place)
+{
+	while (*place < t->most) {
+		const struct held *h = &t->all[(*place)++];
+
+		if (h->used)
+			return h;
+	}
+	return NULL;
 }

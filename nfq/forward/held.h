@@ -22,6 +22,7 @@
 
 struct held {
 	struct engine_client client;	/* first: a client is its held question */
+	bool used;
 	uint32_t id;			/* of the packet */
 	uint32_t mark;
 	uint32_t device;
@@ -42,6 +43,7 @@ struct held_table {
 	struct held *all;
 	struct held_list free;
 	uint32_t count;			/* in use */
+	uint32_t most;			/* that were ever in use at a time */
 };
 
 /* For so many questions; memory is touched as they come.  0 or -ENOMEM. */
@@ -56,6 +58,9 @@ void held_close(struct held_table *table);
 struct held *held_take(struct held_table *table, const uint8_t *octets,
     size_t length);
 void held_give(struct held_table *table, struct held *held);
+
+/* The next question that waits: begins with *place 0, NULL at the end. */
+const struct held *held_walk(const struct held_table *table, uint32_t *place);
 
 static inline struct held *
 held_of(struct engine_client *client)

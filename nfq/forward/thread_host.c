@@ -115,6 +115,13 @@ cut_answer(const struct held *h, uint8_t *answer)
 }
 
 static void
+give_back(struct forward_thread *f, struct held *h)
+{
+	waiting_end(f->waiting, h->uid);
+	held_give(&f->held, h);
+}
+
+static void
 host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
     size_t length)
 {
@@ -142,7 +149,7 @@ host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
 	h->decision.verdict = rcode == RCODE_NOERROR ? VERDICT_ANSWER :
 	    rcode == RCODE_NXDOMAIN ? VERDICT_NXDOMAIN : VERDICT_REFUSE;
 	record(f, h, answer, length);
-	held_give(&f->held, h);
+	give_back(f, h);
 }
 
 static void
@@ -156,7 +163,7 @@ host_pass(void *arg, struct engine_client *client)
 		h->decision.verdict = VERDICT_PASS;
 		record(f, h, NULL, 0);
 	}
-	held_give(&f->held, h);
+	give_back(f, h);
 }
 
 static void
@@ -166,7 +173,7 @@ host_drop(void *arg, struct engine_client *client)
 	struct held *h = held_of(client);
 
 	queue_drop(f->queue.reader, h->id);
-	held_give(&f->held, h);
+	give_back(f, h);
 }
 
 const struct engine_host forward_host = {

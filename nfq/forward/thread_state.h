@@ -64,6 +64,9 @@ struct forward_thread {
 	bool ending;			/* what is held stays in the queue */
 	struct asking asking;		/* what the engine is asked now */
 	struct held_table held;
+	struct waiting *waiting;	/* what queue threads count */
+	monotime_t checked;		/* when that was last compared with "held" */
+	int32_t over_least, over_most;	/* above "held", since then */
 	struct upstream_sockets sockets;
 	struct interception interception;
 	uint64_t before[FORWARD_COUNTERS];	/* by workers before this one */

@@ -27,6 +27,7 @@
 #include <sys/socket.h>
 
 #include "nfq/thread/generation.h"
+#include "nfq/thread/waiting.h"
 #include "policy/audit/audit.h"
 #include "policy/decide.h"
 #include "policy/status/status.h"
@@ -40,6 +41,7 @@ struct answering_threads {
 	struct status_worker *slots;	/* borrowed: of the status page */
 	atomic_bool stopping;
 	TAILQ_HEAD(, answering_thread) all;
+	struct waiting waiting;		/* if there is a forwarding thread */
 };
 
 struct answering_thread;

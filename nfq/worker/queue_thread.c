@@ -28,10 +28,8 @@ struct queue_thread {
 	uint32_t mark_stream;		/* 0: TCP is not captured */
 	bool relay_marks;		/* a relay can carry the client's mark */
 	bool forwards;			/* there is a forwarding thread, */
-	uint16_t forward_queue;		/* its queue, */
-	struct status_worker *forward_slot;	/* and its slot */
+	uint16_t forward_queue;		/* and its queue */
 	const struct forward_settings *forward;	/* of this batch, or NULL */
-	bool forward_full;
 	struct cache *cache;		/* of this batch, or NULL */
 	struct interception ahead[AHEAD];
 	uint8_t reply[INTERCEPT_REPLY_MAX];
@@ -112,6 +110,13 @@ mark_stream(struct queue_thread *q, const struct queue_packet *p,
 }
 
 static void
+hand_over(struct queue_thread *q, const struct queue_packet *p)
+{
+	waiting_add(&q->thread.threads->waiting, p->uid);
+	queue_hand_over(q->queue.reader, p->id, q->forward_queue);
+}
+
+static void
 answer_packet(struct queue_thread *q, const struct queue_packet *p,
     struct interception *i)
 {
@@ -134,7 +139,7 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 	else if (i->decision.verdict == VERDICT_DROP)
 		queue_drop(reader, p->id);
 	else if (i->decision.verdict == VERDICT_FORWARD)
-		queue_hand_over(reader, p->id, q->forward_queue);
+		hand_over(q, p);
 	else
 		queue_pass(reader, p->id);
 	count(q, p, i);
@@ -162,7 +167,9 @@ set_origin(const struct queue_thread *q, struct interception *i,
 	i->asker.device = p->device;
 	i->asker.now = q->thread.now;
 	i->forward = q->forward;
-	i->forward_full = q->forward_full;
+	i->forward_full = q->forwards && waiting_is_full(
+	    &q->thread.threads->waiting, p->uid, q->forward->limits.user,
+	    q->forward->limits.held);
 }
 
 static void
@@ -209,9 +216,8 @@ answer_packets(struct queue_thread *q, unsigned int first,
 }
 
 /*
- * How many questions wait is known well enough once a batch.  After a reload the
- * cache may hold answers of upstreams that are no longer asked, until the
- * forwarding thread has removed them.
+ * After a reload the cache may hold answers of upstreams that are no longer asked,
+ * until the forwarding thread has removed them.
  */
 static void
 look_at_forwarding(struct queue_thread *q)
@@ -222,9 +228,6 @@ look_at_forwarding(struct queue_thread *q)
 	q->cache = generation->cache != NULL &&
 	    cache_generation(generation->cache) == generation->number ?
 	    generation->cache : NULL;
-	q->forward_full = atomic_load_explicit(
-	    &q->forward_slot->forward[FORWARD_HELD], memory_order_relaxed) >=
-	    q->forward->limits.held;
 }
 
 static void
@@ -290,7 +293,6 @@ queue_thread_start(struct answering_threads *threads,
 	q->mark_stream = options->tcp ? options->mark_stream : 0;
 	q->forwards = options->forward;
 	q->forward_queue = (uint16_t)(options->queue_number + options->queues);
-	q->forward_slot = &threads->slots[options->queues];
 	/* SO_MARK takes a capability that nfdns-sockets does not have. */
 	q->relay_marks = !h->sockets;
 	q->queue_number = (uint16_t)(options->queue_number + number);

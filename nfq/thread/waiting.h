@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How many questions of each user wait for the forwarding thread or for its
+ * answers.  Queue threads count a question when they hand it over, so that one
+ * user's flood is refused where it is read, and does not stand before other
+ * users' questions in the second queue.
+ *
+ * Users share counters by a keyed hash.  What the kernel drops on the way is
+ * never given back: the forwarding thread counts anew at times, and a question
+ * that is handed over meanwhile may be missed until then.
+ */
+#ifndef NFDNS_NFQ_THREAD_WAITING_H
+#define NFDNS_NFQ_THREAD_WAITING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define WAITING_USERS	4096
+
+struct waiting {
+	uint64_t seed;
+	_Atomic int32_t all;
+	_Atomic int32_t users[WAITING_USERS];
+};
+
+/* Nobody waits.  "seed" is unpredictable. */
+void waiting_init(struct waiting *waiting, uint64_t seed);
+
+/* A question of that user is handed over; any thread may call it. */
+void waiting_add(struct waiting *waiting, uid_t uid);
+
+/* It has its answer, or passes. */
+void waiting_end(struct waiting *waiting, uid_t uid);
+
+/* Whether as many wait, of the user or of all, as may.  For any thread. */
+bool waiting_is_full(const struct waiting *waiting, uid_t uid,
+    uint32_t user_max, uint32_t all_max);
+
+/* How many wait, as far as is known. */
+int32_t waiting_all(const struct waiting *waiting);
+
+/* Nobody waits: the caller counts anew. */
+void waiting_clear(struct waiting *waiting);
+
+#endif
