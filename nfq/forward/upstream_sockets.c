@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "nfq/forward/upstream_pool.h"
 #include "nfq/sockets/client.h"
 #include "nfq/sockets/open.h"
 #include "policy/log.h"
@@ -29,6 +30,7 @@ upstream_sockets_init(struct upstream_sockets *w, int epoll, uint32_t mark)
 	TAILQ_INIT(&w->idle);
 	TAILQ_INIT(&w->spare);
 	TAILQ_INIT(&w->waiting);
+	TAILQ_INIT(&w->ready);
 	w->channel = -1;
 }
 
@@ -38,23 +40,12 @@ list_of(struct upstream_sockets *w, uint32_t attempt)
 	return &w->open[attempt % UPSTREAM_SOCKET_LISTS];
 }
 
-/* Closing a socket takes it out of the epoll. */
-static void
-shut(struct upstream_socket *u)
-{
-	if (u->fd >= 0)
-		(void)close(u->fd);
-	u->fd = -1;
-	free(u->buffer);
-	u->buffer = NULL;
-}
-
 /* A UDP socket stays as it is until the round is over. */
 static void
 bury(struct upstream_sockets *w, struct upstream_socket *u)
 {
 	if (u->stream || !u->watched || w->helper)
-		shut(u);
+		upstream_pool_shut(u);
 	if (u->waiting)
 		TAILQ_REMOVE(&w->waiting, u, in_waiting);
 	u->waiting = false;
@@ -67,40 +58,10 @@ bury(struct upstream_sockets *w, struct upstream_socket *u)
 	TAILQ_INSERT_TAIL(&w->dead, u, entry);
 }
 
-static void
-close_idle(struct upstream_sockets *w, struct upstream_socket *u)
-{
-	TAILQ_REMOVE(&w->idle, u, entry);
-	w->idle_count--;
-	shut(u);
-	TAILQ_INSERT_HEAD(&w->spare, u, entry);
-}
-
-/* What its attempt has left is idle from now on, or closed. */
-static void
-lay_down(struct upstream_sockets *w, struct upstream_socket *u,
-    monotime_t now)
-{
-	TAILQ_REMOVE(&w->dead, u, entry);
-	if (u->fd < 0 || w->idle_count >= UPSTREAM_SOCKETS_IDLE ||
-	    sockets_disconnect(u->fd) < 0) {
-		shut(u);
-		TAILQ_INSERT_HEAD(&w->spare, u, entry);
-		return;
-	}
-	u->idle_since = now;
-	TAILQ_INSERT_HEAD(&w->idle, u, entry);
-	w->idle_count++;
-}
-
 monotime_t
 upstream_sockets_next(const struct upstream_sockets *w)
 {
-	const struct upstream_socket *u =
-	    TAILQ_LAST(&w->idle, upstream_socket_list);
-
-	return u == NULL ? MONOTIME_NEVER :
-	    monotime_add_ms(u->idle_since, UPSTREAM_SOCKETS_IDLE_MS);
+	return upstream_pool_next(w);
 }
 
 void
@@ -109,10 +70,25 @@ upstream_sockets_end_round(struct upstream_sockets *w, monotime_t now)
 	struct upstream_socket *u;
 
 	while ((u = TAILQ_FIRST(&w->dead)) != NULL)
-		lay_down(w, u, now);
-	while ((u = TAILQ_LAST(&w->idle, upstream_socket_list)) != NULL &&
-	    monotime_is_past(now, upstream_sockets_next(w)))
-		close_idle(w, u);
+		upstream_pool_rest(w, u, now);
+	upstream_pool_age(w, now);
+}
+
+/* Those that were not opened yet. */
+static void
+forget_ahead(struct upstream_sockets *w)
+{
+	struct upstream_socket *u;
+
+	while ((u = TAILQ_FIRST(&w->waiting)) != NULL) {
+		TAILQ_REMOVE(&w->waiting, u, in_waiting);
+		upstream_pool_spare(w, u);
+	}
+	for (size_t i = 0; i < UPSTREAM_SOCKETS_ASKED; i++) {
+		if (w->asked[i] != NULL)
+			upstream_pool_spare(w, w->asked[i]);
+		w->asked[i] = NULL;
+	}
 }
 
 void
@@ -124,46 +100,11 @@ upstream_sockets_close(struct upstream_sockets *w)
 		while ((u = TAILQ_FIRST(&w->open[i])) != NULL)
 			bury(w, u);
 	upstream_sockets_end_round(w, MONOTIME_NEVER);
-	while ((u = TAILQ_FIRST(&w->idle)) != NULL)
-		close_idle(w, u);
+	forget_ahead(w);
 	if (w->channel >= 0)
 		(void)close(w->channel);
 	w->channel = -1;
-	while ((u = TAILQ_FIRST(&w->spare)) != NULL) {
-		TAILQ_REMOVE(&w->spare, u, entry);
-		free(u);
-	}
-}
-
-static struct upstream_socket *
-new_socket(struct upstream_sockets *w)
-{
-	struct upstream_socket *u = TAILQ_FIRST(&w->spare);
-
-	if (u != NULL)
-		TAILQ_REMOVE(&w->spare, u, entry);
-	else
-		u = malloc(sizeof(*u));
-	if (u != NULL)
-		*u = (struct upstream_socket){ .fd = -1 };
-	return u;
-}
-
-/* An idle socket, which is watched by epoll already, or NULL. */
-static struct upstream_socket *
-take_idle(struct upstream_sockets *w, int family)
-{
-	struct upstream_socket *u;
-
-	TAILQ_FOREACH(u, &w->idle, entry) {
-		if (u->request.family != family)
-			continue;
-		TAILQ_REMOVE(&w->idle, u, entry);
-		w->idle_count--;
-		*u = (struct upstream_socket){ .fd = u->fd, .watched = true };
-		return u;
-	}
-	return NULL;
+	upstream_pool_empty(w);
 }
 
 static struct sockets_request
@@ -297,7 +238,7 @@ use_socket(struct upstream_sockets *w, struct upstream_socket *u, int fd)
 		    u->wanted - LENGTH_OCTETS);
 	}
 	if (error < 0)
-		shut(u);
+		upstream_pool_shut(u);
 	return error;
 }
 
@@ -322,6 +263,10 @@ upstream_sockets_refused(struct upstream_sockets *w, uint32_t *attempt,
 			(void)close(fd);
 		if (u == NULL)
 			continue;
+		if (u->ahead) {
+			upstream_pool_keep(w, u, fd);
+			continue;
+		}
 		*attempt = u->attempt;
 		*error = use_socket(w, u, fd);
 		if (*error < 0)
@@ -342,6 +287,24 @@ upstream_sockets_wants(struct upstream_sockets *w, monotime_t now)
 		return false;
 	w->wanted = now;
 	return true;
+}
+
+/* For one that is used two are asked for, up to a bound, if no attempt waits. */
+static void
+ask_ahead(struct upstream_sockets *w, const struct sockets_request *request)
+{
+	struct upstream_socket *u;
+
+	for (int i = 0; i < 2 && TAILQ_EMPTY(&w->waiting) &&
+	    upstream_pool_wants(w, request); i++) {
+		u = upstream_pool_new(w);
+		if (u == NULL)
+			return;
+		u->ahead = true;
+		u->request = *request;
+		wait_for_socket(w, u);
+		ask(w);
+	}
 }
 
 /* Opens its socket, or connects the one that it has, and sends. */
@@ -366,30 +329,35 @@ upstream_sockets_send(struct upstream_sockets *w, uint32_t attempt, const struct
     const uint8_t *octets, size_t length)
 {
 	const bool stream = transport == FORWARD_TCP;
+	const struct sockets_request request = request_for(to, stream);
 	struct upstream_socket *u = NULL;
 	int error = 0;
 
 	if (transport == FORWARD_TLS || length > UPSTREAM_MESSAGE_MAX)
 		return -EPROTONOSUPPORT;
 	if (!stream)
-		u = take_idle(w, (int)to->family);
+		u = upstream_pool_take(w, &request);
 	if (u == NULL)
-		u = new_socket(w);
+		u = upstream_pool_new(w);
 	if (u == NULL)
 		return -ENOMEM;
 	u->attempt = attempt;
 	u->cause = *cause;
 	u->stream = stream;
 	TAILQ_INSERT_TAIL(list_of(w, attempt), u, entry);
-	u->request = request_for(to, u->stream);
-	if (u->stream || w->helper)
+	u->request = request;
+	if (u->stream || (w->helper && u->fd < 0))
 		error = keep_message(u, octets, length);
-	if (error == 0 && w->helper) {
+	if (error == 0 && w->helper && u->fd >= 0) {
+		error = begin(w, u, octets, length);
+	} else if (error == 0 && w->helper) {
 		wait_for_socket(w, u);
 		ask(w);
 	} else if (error == 0) {
 		error = open_and_send(w, u, octets, length);
 	}
+	if (w->helper && !stream)
+		ask_ahead(w, &u->request);
 	if (error < 0)
 		bury(w, u);
 	return error;
@@ -467,6 +435,6 @@ upstream_sockets_receive(struct upstream_sockets *w, struct upstream_socket *u, 
 	if (n >= 0)
 		u->wanted = LENGTH_OCTETS;	/* of the next message */
 	else if (n != -EAGAIN && n != -EINTR)
-		shut(u);
+		upstream_pool_shut(u);
 	return n;
 }

@@ -8,7 +8,8 @@
  *
  * A UDP socket that the process has opened is used again for another question,
  * which costs half of a new one: it is disconnected, which takes its port away,
- * and connected again.  Idle ones have no port.
+ * and connected again.  Idle ones have no port.  Those of nfdns-sockets are used
+ * once, and some are asked for ahead.
  */
 #ifndef NFDNS_NFQ_FORWARD_UPSTREAM_SOCKETS_H
 #define NFDNS_NFQ_FORWARD_UPSTREAM_SOCKETS_H
@@ -39,6 +40,7 @@ struct upstream_socket {
 	bool stream;
 	bool watched;			/* by epoll */
 	bool over;			/* of no attempt: dead or idle */
+	bool ahead;			/* asked for without an attempt */
 	monotime_t idle_since;
 	uint8_t *buffer;		/* what is to be sent; a stream's: then read */
 	size_t used, wanted;		/* octets of it */
@@ -52,6 +54,8 @@ struct upstream_socket {
 #define UPSTREAM_SOCKET_LISTS	1024
 #define UPSTREAM_SOCKETS_ASKED	64	/* requests on the channel */
 #define UPSTREAM_SOCKETS_IDLE	1024
+#define UPSTREAM_SOCKETS_AHEAD	16	/* for one upstream */
+#define UPSTREAM_SOCKETS_READY	256	/* for all */
 #define UPSTREAM_SOCKETS_IDLE_MS 10000	/* then they are closed */
 TAILQ_HEAD(upstream_socket_list, upstream_socket);
 
@@ -71,6 +75,9 @@ struct upstream_sockets {
 	int channel;			/* -1: none */
 	monotime_t wanted;		/* when a channel was asked for */
 	struct upstream_socket_list waiting;	/* not asked for yet */
+	struct upstream_socket_list ready;	/* the newest first */
+	unsigned int ready_count;
+	monotime_t now;			/* of the last round */
 	struct upstream_socket *asked[UPSTREAM_SOCKETS_ASKED];	/* a ring */
 	unsigned int oldest, asked_count;
 
