@@ -11,8 +11,8 @@
  * and its addresses are all A's or all B's.  A question without an answer
  * after five seconds, for which C libraries wait, is lost; "late" counts those
  * of them that were answered after all, for which -w waits longer at the end.
- * With -f, SERVFAIL and REFUSED are not wrong: "failed" counts those, which are
- * among the lost ones.  SIGTERM ends the asking before -s does.  Prints one JSON
+ * With -f, SERVFAIL, REFUSED and TC are not wrong: "failed" counts those, which
+ * are among the lost ones.  SIGTERM ends the asking before -s does.  Prints one JSON
  * object.
  */
 #include <inttypes.h>
@@ -247,7 +247,8 @@ is_failure(const struct target *target, const uint8_t *octets, size_t length)
 
 	return length >= HEADER + (size_t)target->question_length &&
 	    (octets[2] & 0x80) != 0 &&
-	    (rcode == RCODE_SERVFAIL || rcode == RCODE_REFUSED) &&
+	    (rcode == RCODE_SERVFAIL || rcode == RCODE_REFUSED ||
+	    (octets[2] & 0x02) != 0) &&
 	    memcmp(octets + HEADER, target->question,
 	    target->question_length) == 0;
 }
