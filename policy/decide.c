@@ -6,27 +6,30 @@
  *     responses, other opcodes, no question, other classes, signatures.  Two
  *     questions or two OPTs in one message are FORMERR.
  *  2. Class CH is answered for our own names and passes for all others.
- *  3. Before the first table: pass, or SERVFAIL if so configured.
- *  4. Zone transfers pass.
- *  5. Names that are not the mesh's pass.  In a zone with unknown = "nxdomain",
+ *  3. If a rule of the policy decides, it is done what it says.  Its "answer" is
+ *     rules 4 to 11, as if there were no policy; a question that it answers
+ *     itself is answered BADVERS if its EDNS version is above 0.
+ *  4. Before the first table: pass, or SERVFAIL if so configured.
+ *  5. Zone transfers pass.
+ *  6. Names that are not the mesh's pass.  In a zone with unknown = "nxdomain",
  *     all names are the mesh's.
- *  6. An EDNS version above 0: BADVERS.
- *  7. Records of the type asked for, or a CNAME: the answer.  If the CNAME's
+ *  7. An EDNS version above 0: BADVERS.
+ *  8. Records of the type asked for, or a CNAME: the answer.  If the CNAME's
  *     target is not in the table, stub resolvers take the CNAME for the whole
  *     answer (glibc, musl, Go, Java, node), so TC = 1 makes them ask over TCP,
  *     where the relay asks for the target.  Clients with RD = 0 follow the
  *     CNAME themselves.
- *  8. Names that do not exist, and CNAMEs to such a name: NXDOMAIN.  A question
+ *  9. Names that do not exist, and CNAMEs to such a name: NXDOMAIN.  A question
  *     for the SOA of a zone's apex: the SOA.  Other names without records:
  *     NODATA.
- *  9. An address type that the name lacks: NODATA.
- * 10. Any other type that the name lacks: NODATA if the mesh owns the name.  If
+ * 10. An address type that the name lacks: NODATA.
+ * 11. Any other type that the name lacks: NODATA if the mesh owns the name.  If
  *     the mesh only overlays a public name, the question passes, but HTTPS and
  *     SVCB are NODATA: their hints lead clients round the mesh.
  *
- * With forwarding, two of these outcomes change: a name that passes (rules 3, 5
- * and 10) and belongs to a forward domain is asked of the domain's upstreams,
- * and a chain that leaves the table (rule 7) is followed to its end.
+ * With forwarding, two of these outcomes change: a name that passes (rules 4, 6
+ * and 11) and belongs to a forward domain is asked of the domain's upstreams,
+ * and a chain that leaves the table (rule 8) is followed to its end.
  */
 #include "policy/decide.h"
 
@@ -91,35 +94,35 @@ static struct decision
 pass(enum reason reason)
 {
 	return (struct decision){ VERDICT_PASS, reason, ANSWER_EMPTY,
-		RCODE_NOERROR, 0 };
+		RCODE_NOERROR, 0, EDE_NONE };
 }
 
 static struct decision
 answer(enum reason reason, enum answer_content content)
 {
 	return (struct decision){ VERDICT_ANSWER, reason, content,
-		RCODE_NOERROR, 0 };
+		RCODE_NOERROR, 0, EDE_NONE };
 }
 
 static struct decision
 nodata(enum reason reason)
 {
 	return (struct decision){ VERDICT_NODATA, reason, ANSWER_NEGATIVE,
-		RCODE_NOERROR, 0 };
+		RCODE_NOERROR, 0, EDE_NONE };
 }
 
 static struct decision
 nxdomain(enum reason reason)
 {
 	return (struct decision){ VERDICT_NXDOMAIN, reason, ANSWER_NEGATIVE,
-		RCODE_NXDOMAIN, 0 };
+		RCODE_NXDOMAIN, 0, EDE_NONE };
 }
 
 static struct decision
 refuse(enum reason reason, enum rcode rcode)
 {
 	return (struct decision){ VERDICT_REFUSE, reason, ANSWER_EMPTY,
-		(uint16_t)rcode, 0 };
+		(uint16_t)rcode, 0, EDE_NONE };
 }
 
 static bool
@@ -163,7 +166,7 @@ found_reason(enum entry_kind kind)
 	}
 }
 
-/* Rule 7: a chain that leaves the table. */
+/* Rule 8: a chain that leaves the table. */
 static enum answer_content
 chain_content(const struct facts *facts)
 {
@@ -172,7 +175,7 @@ chain_content(const struct facts *facts)
 	    ANSWER_CHAIN : ANSWER_RECORDS;
 }
 
-/* Rules 9 and 10: the table has the name, but not this type. */
+/* Rules 10 and 11: the table has the name, but not this type. */
 static struct decision
 decide_lacking(const struct facts *facts)
 {
@@ -189,7 +192,7 @@ decide_lacking(const struct facts *facts)
 	return pass(REASON_OTHER_TYPE);
 }
 
-/* Rules 5 to 10: a question in class IN, with a table loaded. */
+/* Rules 6 to 11: a question in class IN, with a table loaded. */
 static struct decision
 decide_name(const struct facts *facts)
 {
@@ -225,19 +228,145 @@ unloaded(const struct lookup *lookup)
 	return d;
 }
 
-/* Rule 3 and those after it. */
+static bool
+is_transfer(const struct question *question)
+{
+	return question->type == TYPE_AXFR || question->type == TYPE_IXFR;
+}
+
+/* Rule 4 and those after it. */
 static struct decision
-decide_plain(const struct facts *facts)
+decide_table(const struct facts *facts)
 {
 	if (!facts->loaded) {
 		return facts->settings->unloaded == UNLOADED_SERVFAIL
 			   ? unloaded(facts->lookup)
 			   : pass(REASON_UNLOADED);
 	}
-	if (facts->question->type == TYPE_AXFR ||
-	    facts->question->type == TYPE_IXFR)
+	if (is_transfer(facts->question))
 		return pass(REASON_TRANSFER);
 	return decide_name(facts);
+}
+
+bool
+ruling_filters(const struct ruling *ruling, uint16_t type)
+{
+	switch (type) {
+	case TYPE_A:
+		return ruling->only == RULE_ONLY_AAAA;
+	case TYPE_AAAA:
+		return ruling->only == RULE_ONLY_A;
+	case TYPE_HTTPS:
+	case TYPE_SVCB:
+		return ruling->strip_https;
+	default:
+		return false;
+	}
+}
+
+/* The records of a fixed answer, or of another name of the table. */
+static struct decision
+decide_records(const struct facts *facts, enum reason reason)
+{
+	const struct lookup *lookup = facts->lookup;
+
+	if (lookup->has_type)
+		return answer(reason, ANSWER_RECORDS);
+	if (lookup->leaves_table)
+		return answer(reason, chain_content(facts));
+	if (lookup->target_unknown || (lookup->entry.kind == ENTRY_NONE &&
+	    facts->ruling->action == RULE_REWRITE))
+		return nxdomain(reason);
+	return nodata(reason);
+}
+
+/* What a rule answers itself. */
+static struct decision
+decide_own(const struct facts *facts, enum reason reason)
+{
+	if (facts->question->edns.present && facts->question->edns.version > 0)
+		return refuse(REASON_EDNS_VERSION, RCODE_BADVERS);
+	switch (facts->ruling->action) {
+	case RULE_NXDOMAIN:
+		return nxdomain(reason);
+	case RULE_REFUSE:
+		return refuse(reason, RCODE_REFUSED);
+	case RULE_NODATA:
+	case RULE_FILTER:
+		return nodata(reason);
+	default:
+		return decide_records(facts, reason);
+	}
+}
+
+/* Whether what the rule says is what follows from the table. */
+static bool
+is_as_without(const struct facts *facts)
+{
+	const struct ruling *ruling = facts->ruling;
+
+	switch (ruling->action) {
+	case RULE_ANSWER:
+	case RULE_NOTHING:
+		return true;
+	case RULE_FILTER:
+		return !ruling_filters(ruling, facts->question->type);
+	case RULE_REWRITE:
+		return !facts->loaded;
+	default:
+		return false;
+	}
+}
+
+/* RFC 8914; a positive answer has none. */
+static enum extended_error
+error_of(const struct facts *facts, const struct decision *decision)
+{
+	if (decision->reason != REASON_POLICY &&
+	    decision->reason != REASON_RATE)
+		return EDE_NONE;
+	switch (decision->verdict) {
+	case VERDICT_REFUSE:
+		return EDE_PROHIBITED;
+	case VERDICT_NXDOMAIN:
+	case VERDICT_NODATA:
+		return facts->ruling->action == RULE_FILTER ? EDE_FILTERED :
+		    EDE_BLOCKED;
+	default:
+		return EDE_NONE;
+	}
+}
+
+/* Rule 3. */
+static struct decision __attribute__((noinline))
+decide_ruled(const struct facts *facts)
+{
+	const struct ruling *ruling = facts->ruling;
+	const enum reason reason = ruling->limited ? REASON_RATE :
+	    REASON_POLICY;
+	struct decision d;
+
+	if (is_as_without(facts))
+		d = decide_table(facts);
+	else if (ruling->action == RULE_PASS)
+		d = pass(is_transfer(facts->question) ? REASON_TRANSFER :
+		    reason);
+	else if (ruling->action == RULE_DROP)
+		d = (struct decision){ .verdict = VERDICT_DROP,
+			.reason = reason, .content = ANSWER_EMPTY };
+	else
+		d = decide_own(facts, reason);
+	d.rule = ruling->rule;
+	d.error = (uint16_t)error_of(facts, &d);
+	return d;
+}
+
+/* Rule 3 and those after it. */
+static struct decision
+decide_plain(const struct facts *facts)
+{
+	return __builtin_expect(facts->ruling != NULL, 0) ?
+	    decide_ruled(facts) : decide_table(facts);
 }
 
 struct decision
@@ -293,7 +422,7 @@ decide_forwarding(const struct facts *facts, enum forwarding forwarding)
 	switch (forwarding) {
 	case FORWARDING_ASK:
 		return (struct decision){ VERDICT_FORWARD, REASON_FORWARD,
-			ANSWER_EMPTY, RCODE_NOERROR, 0 };
+			ANSWER_EMPTY, RCODE_NOERROR, 0, EDE_NONE };
 	case FORWARDING_FULL_REFUSED:
 		return refuse(REASON_FORWARD_FULL, RCODE_REFUSED);
 	case FORWARDING_FULL_SERVFAIL:

@@ -104,6 +104,9 @@ struct ruling {
 	enum rule_action action;
 };
 
+/* Whether a filter leaves no records of the type. */
+bool ruling_filters(const struct ruling *ruling, uint16_t type);
+
 /* All that a decision may depend on.  Borrows everything it points to. */
 struct facts {
 	const struct question *question;
@@ -126,6 +129,7 @@ struct decision {
 	 * name.
 	 */
 	uint16_t rule;
+	uint16_t error;			/* enum extended_error of the answer */
 };
 
 struct decision decide(const struct facts *facts);

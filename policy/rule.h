@@ -65,4 +65,10 @@ enum rule_per { RULE_PER_USER, RULE_PER_CLIENT, RULE_PER_NAME, RULE_PER_RULE };
  */
 enum rule_log { RULE_LOG_USUAL, RULE_LOG_NONE, RULE_LOG_ALL, RULE_LOG_ONLY };
 
+/* A rule's name as a value, for what outlives the generation of the rule. */
+struct rule_name {
+	uint8_t length;			/* 0: none */
+	char text[RULE_NAME_MAX];	/* no NUL */
+};
+
 #endif

@@ -9,6 +9,7 @@ int
 cached_reply(struct interception *i, struct cache *cache,
     uint8_t reply[static INTERCEPT_REPLY_MAX])
 {
+	const uint16_t rule = i->decision.rule;
 	struct cached_ask ask;
 	size_t offset, length;
 
@@ -31,5 +32,6 @@ cached_reply(struct interception *i, struct cache *cache,
 	i->answer_length = length;
 	i->reply_length = packet_reply(&i->packet, reply, length);
 	i->decision = decide_cached(i->answer[3] & DNS_RCODE_MASK);
+	i->decision.rule = rule;
 	return (int)ask.domain;
 }

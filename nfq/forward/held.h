@@ -30,6 +30,7 @@ struct held {
 	gid_t gid;
 	uint64_t received_ns;
 	struct decision decision;
+	struct rule_name rule;
 	struct packet packet;		/* of octets[] */
 	struct chase chase;		/* of chain[], if it is followed */
 	SLIST_ENTRY(held) entry;	/* of the free ones */

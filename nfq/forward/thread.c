@@ -90,6 +90,7 @@ hold(struct forward_thread *f, const struct queue_packet *p)
 	h->gid = p->gid;
 	h->received_ns = f->thread.received_ns;
 	h->decision = i->decision;
+	h->rule = intercept_rule(i);
 	h->client = (struct engine_client){
 		.message = h->packet.payload,
 		.length = h->packet.payload_length,
@@ -125,7 +126,10 @@ take_packet(struct forward_thread *f, const struct queue_packet *p)
 	struct interception *i = &f->interception;
 
 	i->asker = (struct asker){ .now = f->thread.now, .uid = p->uid,
-		.gid = p->gid, .device = p->device };
+		.gid = p->gid, .device = p->device,
+		.time = f->thread.time };
+	f->policy.rules = f->thread.generation->rules;
+	i->policy = f->policy.rules != NULL ? &f->policy : NULL;
 	i->forward = forward_settings_of(f);
 	i->forward_full = false;
 	if (is_suspect(f, p->uid))
@@ -140,6 +144,8 @@ take_packet(struct forward_thread *f, const struct queue_packet *p)
 		queue_reply(f->queue.reader, p->id,
 		    (p->mark & ~f->mark_mask) | f->mark_answered, f->reply,
 		    i->reply_length);
+	else if (i->decision.verdict == VERDICT_DROP)
+		queue_drop(f->queue.reader, p->id);
 	else
 		queue_release_one(f->queue.reader, p->id);
 }

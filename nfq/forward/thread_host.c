@@ -92,6 +92,8 @@ record(struct forward_thread *f, const struct held *h,
 		.answer_length = (uint16_t)length,
 		.question = h->packet.payload,
 		.answer = answer,
+		.rule = h->rule.text,
+		.rule_length = h->rule.length,
 	};
 
 	if (!answering_is_recorded(&f->thread, &h->decision))

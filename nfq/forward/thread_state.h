@@ -69,6 +69,7 @@ struct forward_thread {
 	int32_t over_least, over_most;	/* above "held", since then */
 	struct upstream_sockets sockets;
 	struct interception interception;
+	struct policy_source policy;	/* rules alone: their rates were taken */
 	uint64_t before[FORWARD_COUNTERS];	/* by workers before this one */
 	struct forward_page page;
 	uint64_t gone, rescued;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "policy/match/policy_lookup.h"
 #include "resolver/dns/rr.h"
 #include "resolver/version.h"
 
@@ -31,6 +32,24 @@ is_text_question(const struct question *question)
 	    (question->type == TYPE_TXT || question->type == TYPE_ANY);
 }
 
+/* What the policy says, and what is answered then. */
+static void __attribute__((noinline))
+gather_policy(struct interception *out, struct facts *facts)
+{
+	const struct rules_question question = {
+		.name = &out->question.name,
+		.type = out->question.type,
+		.mesh = policy_is_mesh(&out->lookup),
+		.asker = &out->asker,
+	};
+
+	policy_gather(out->policy, &question, &out->found);
+	if (out->found.ruling.rule == 0)
+		return;
+	facts->ruling = &out->found.ruling;
+	policy_lookup(&out->found, &out->question, &out->lookup);
+}
+
 /* Gathers the facts about the question that decide() needs. */
 static inline void
 gather(struct interception *out, const struct answer_source *source,
@@ -47,6 +66,8 @@ gather(struct interception *out, const struct answer_source *source,
 	if (question->form == QUESTION_PLAIN) {
 		lookup_gather(&out->lookup, source->table, question);
 		facts->lookup = &out->lookup;
+		if (out->policy != NULL)
+			gather_policy(out, facts);
 	} else if (is_text_question(question)) {
 		out->canary = name_equal(&question->name, &canary_name);
 		facts->own_name = out->canary ||
@@ -54,10 +75,24 @@ gather(struct interception *out, const struct answer_source *source,
 	}
 }
 
+struct rule_name
+intercept_rule(const struct interception *in)
+{
+	struct rule_name name = { .length = 0 };
+
+	if (in->decision.rule != 0) {
+		name.length = in->found.rule.name_length;
+		memcpy(name.text, in->found.rule.name, name.length);
+	}
+	return name;
+}
+
 static struct answer_plan
 make_plan(const struct interception *out, const struct facts *facts,
     uint32_t rotation)
 {
+	const bool ruled = out->decision.error != EDE_NONE;
+
 	return (struct answer_plan){
 	    .question = facts->question,
 	    .lookup = facts->lookup,
@@ -67,6 +102,9 @@ make_plan(const struct interception *out, const struct facts *facts,
 	    .settings = facts->settings,
 	    .rotation = rotation,
 	    .text = "nfdns " NFDNS_VERSION,
+	    .error = (enum extended_error)out->decision.error,
+	    .error_text = ruled ? out->found.rule.name : NULL,
+	    .error_length = ruled ? out->found.rule.name_length : 0,
 	};
 }
 
@@ -124,6 +162,8 @@ forwarding_of(const struct interception *out)
 static void
 forward(struct interception *out, const struct facts *facts)
 {
+	const uint16_t rule = out->decision.rule;
+
 	if (decide_is_for_others(&out->decision)) {
 		const enum forwarding forwarding = forwarding_of(out);
 
@@ -133,6 +173,7 @@ forward(struct interception *out, const struct facts *facts)
 	} else if (out->forward->chase != 0 && !out->forward_full &&
 	    decide_leaves_table(facts, &out->decision))
 		out->decision = decide_chase(&out->decision);
+	out->decision.rule = rule;
 }
 
 void
@@ -149,6 +190,7 @@ intercept_parse(struct interception *out, const uint8_t *octets, size_t length,
 	out->asker.protocol = out->packet.protocol;
 	out->asker.port = out->packet.source_port;
 	out->asker.address = out->packet.source;
+	out->asker.nameserver = out->packet.destination;
 	question_parse(&out->question, out->packet.payload,
 	    out->packet.payload_length);
 }
@@ -215,6 +257,7 @@ intercept(struct interception *out, const struct answer_source *source,
 	out->asker.device = 0;
 	out->asker.now = MONOTIME_NEVER;
 	out->forward = NULL;
+	out->policy = NULL;
 	intercept_parse(out, octets, length, whole_length);
 	intercept_answer(out, source, rotation, reply);
 }

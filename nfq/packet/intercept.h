@@ -18,6 +18,7 @@
 #include "nfq/packet/packet.h"
 #include "policy/config/forward_settings.h"
 #include "policy/decide.h"
+#include "policy/match/policy_gather.h"
 #include "resolver/answer/answer.h"
 #include "resolver/image/lookup.h"
 #include "resolver/dns/question.h"
@@ -59,6 +60,12 @@ struct interception {
 	 */
 	const struct forward_settings *forward;
 	bool forward_full;		/* too many wait for answers */
+	/*
+	 * The caller sets it always.  NULL: there are no rules.
+	 */
+	const struct policy_source *policy;
+	struct policy_found found;	/* if there is a policy, and the
+					 * question is PLAIN */
 	struct packet packet;		/* as far as packet.h says */
 	struct question question;	/* when form is PACKET_OK */
 	struct lookup lookup;		/* when the question is PLAIN */
@@ -89,6 +96,9 @@ void intercept_fetch(const struct interception *in, const struct table *table,
 void intercept_answer(struct interception *out,
     const struct answer_source *source, uint32_t rotation,
     uint8_t reply[static INTERCEPT_REPLY_MAX]);
+
+/* The name of the rule that made the decision; of no octets if none did. */
+struct rule_name intercept_rule(const struct interception *in);
 
 /*
  * For a packet with the decision REASON_CHASE: writes the chain of CNAMEs, as a

@@ -26,6 +26,7 @@
 #include "nfq/process/compiler_process.h"
 #include "resolver/compile/compile.h"
 #include "resolver/sources/include.h"
+#include "resolver/sources/source_file.h"
 #include "resolver/sources/source_format.h"
 #include "resolver/compile/source_files.h"
 
@@ -36,6 +37,9 @@
 struct compiler {
 	pid_t pid;
 	struct source_files files;
+	int *sets;		/* files of names of the policy; -1: not open */
+	size_t set_count;
+	bool unloaded;		/* the image is to stand for no table */
 	int channel;		/* our end, non-blocking */
 	int image;
 	time_t deadline;	/* CLOCK_MONOTONIC */
@@ -79,6 +83,10 @@ compiler_free(struct compiler *c)
 	if (c->image >= 0)
 		(void)close(c->image);
 	source_files_close(&c->files);
+	for (size_t i = 0; i < c->set_count; i++)
+		if (c->sets[i] >= 0)
+			(void)close(c->sets[i]);
+	free(c->sets);
 	free(c);
 }
 
@@ -88,7 +96,8 @@ fork_child(struct compiler *c, const struct compiler_job *job, int program)
 {
 	const int job_fd = compiler_job_write(job);
 	/* Allocated before fork(): a child of a threaded process must not. */
-	int *keep = calloc(job->mesh->source_count + 4, sizeof(*keep));
+	int *keep = calloc(job->mesh->source_count + job->policy->set_count +
+	    4, sizeof(*keep));
 	int error = job_fd < 0 ? job_fd : keep == NULL ? -ENOMEM : 0;
 
 	if (error == 0) {
@@ -109,7 +118,9 @@ static int
 spawn(struct compiler *c, const struct config *config, int program)
 {
 	struct compiler_job job = { .mesh = &c->files.mesh,
-		.sources = c->files.fds, .parent = getpid(),
+		.sources = c->files.fds, .policy = &config->policy,
+		.sets = c->sets, .config = config->path,
+		.unloaded = c->unloaded, .parent = getpid(),
 		.uid = config->uid, .gid = config->gid };
 	int ends[2], error;
 
@@ -152,9 +163,46 @@ start(struct compiler *c, const struct config *config, struct diag *diag)
 	return error;
 }
 
-int
-compiler_start(struct compiler **compiler, const struct config *config,
-    struct diag *diag)
+/* The policy's files of names, each an error in diag if it cannot be opened. */
+static int
+open_sets(struct compiler *c, const struct policy *policy, struct diag *diag)
+{
+	int error = 0;
+
+	c->sets = calloc(policy->set_count + 1, sizeof(*c->sets));
+	if (c->sets == NULL)
+		return -ENOMEM;
+	c->set_count = policy->set_count;
+	for (size_t i = 0; i < c->set_count; i++) {
+		const char *path = policy->sets[i].path;
+
+		c->sets[i] = source_file_open(AT_FDCWD, path);
+		if (c->sets[i] < 0) {
+			error = c->sets[i];
+			source_file_refuse(path, error, diag);
+		} else if (!source_file_check(path, c->sets[i], diag))
+			error = -EINVAL;
+	}
+	return error;
+}
+
+/* Files of tables and of the policy: all errors at once. */
+static int
+open_files(struct compiler *c, const struct config *config, struct diag *diag)
+{
+	struct mesh none = config->mesh;
+	int error, sets;
+
+	none.source_count = 0;
+	error = source_files_open(&c->files, c->unloaded ? &none :
+	    &config->mesh, diag);
+	sets = open_sets(c, &config->policy, diag);
+	return error < 0 ? error : sets;
+}
+
+static int
+start_job(struct compiler **compiler, const struct config *config,
+    bool unloaded, struct diag *diag)
 {
 	struct compiler *c = calloc(1, sizeof(*c));
 	int error;
@@ -164,7 +212,8 @@ compiler_start(struct compiler **compiler, const struct config *config,
 		return -ENOMEM;
 	}
 	c->channel = c->image = -1;
-	error = source_files_open(&c->files, &config->mesh, diag);
+	c->unloaded = unloaded;
+	error = open_files(c, config, diag);
 	if (error == 0) {
 		c->deadline = monotonic_seconds() + MAX_SECONDS;
 		error = start(c, config, diag);
@@ -175,6 +224,13 @@ compiler_start(struct compiler **compiler, const struct config *config,
 	}
 	*compiler = c;
 	return 0;
+}
+
+int
+compiler_start(struct compiler **compiler, const struct config *config,
+    struct diag *diag)
+{
+	return start_job(compiler, config, false, diag);
 }
 
 int
@@ -344,11 +400,11 @@ compiler_cancel(struct compiler *c)
 	compiler_free(c);
 }
 
-int
-compiler_run(const struct config *config, struct diag *diag)
+static int
+run_job(const struct config *config, bool unloaded, struct diag *diag)
 {
 	struct compiler *c;
-	int error = compiler_start(&c, config, diag);
+	int error = start_job(&c, config, unloaded, diag);
 
 	if (error < 0)
 		return error;
@@ -363,13 +419,20 @@ compiler_run(const struct config *config, struct diag *diag)
 }
 
 int
-compiler_unloaded(const struct config *config)
+compiler_run(const struct config *config, struct diag *diag)
+{
+	return run_job(config, false, diag);
+}
+
+/* Without rules there is nothing to be read. */
+static int
+unloaded_image(const struct config *config)
 {
 	int fd = make_image(), error;
 
 	if (fd < 0)
 		return fd;
-	error = compile_unloaded(&config->mesh, fd);
+	error = compile_unloaded(&config->mesh, NULL, fd);
 	if (error == 0)
 		error = seal_image(fd);
 	if (error < 0) {
@@ -377,4 +440,11 @@ compiler_unloaded(const struct config *config)
 		return error;
 	}
 	return fd;
+}
+
+int
+compiler_unloaded(const struct config *config, struct diag *diag)
+{
+	return config->policy.rule_count > 0 ? run_job(config, true, diag) :
+	    unloaded_image(config);
 }

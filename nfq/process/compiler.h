@@ -70,10 +70,11 @@ int compiler_finish(struct compiler *compiler, struct diag *diag)
 void compiler_cancel(struct compiler *compiler);
 
 /*
- * An image without names, for a daemon whose first table has not loaded
- * (compile_unloaded()).  An fd or a negative errno.
+ * An image without names, but with the policy's rules, for a daemon whose first
+ * table has not loaded (compile_unloaded()).  An fd, or a negative errno, with
+ * an error in diag if the rules are why.
  */
-int compiler_unloaded(const struct config *config)
+int compiler_unloaded(const struct config *config, struct diag *diag)
     __attribute__((warn_unused_result));
 
 #endif

@@ -15,6 +15,8 @@
 #include "nfq/process/child.h"
 #include "nfq/process/compiler.h"
 #include "nfq/process/sandbox.h"
+#include "policy/config/policy_codec.h"
+#include "policy/match/rules.h"
 #include "resolver/compile/compile.h"
 #include "resolver/compile/mesh_codec.h"
 
@@ -22,12 +24,16 @@
 #define PROCESS_NAME "nfdns-compiler"
 /* The only argument; the number of the job's file follows it. */
 #define JOB_OPTION "--compiler-job="
+#define JOB_PATH_MAX ((size_t)1 << 16)
 
 /* The job as the compiler reads it. */
 struct received {
 	struct compiler_job job;
 	struct mesh mesh;
+	struct policy policy;
 	int *sources;
+	int *sets;
+	char *config;
 };
 
 static void
@@ -85,8 +91,8 @@ compiler_job_write(const struct compiler_job *job)
 	/* Without pointers: they would reveal the parent's address space. */
 	const struct compiler_job plain = { .image = job->image,
 		.channel = job->channel, .parent = job->parent,
-		.uid = job->uid, .gid = job->gid };
-	const size_t count = job->mesh->source_count;
+		.uid = job->uid, .gid = job->gid, .unloaded = job->unloaded };
+	const size_t path = strlen(job->config) + 1;
 	int fd = memfd_create("nfdns-job", MFD_CLOEXEC), copy = -1, error;
 	FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
 
@@ -98,7 +104,14 @@ compiler_job_write(const struct compiler_job *job)
 	}
 	(void)fwrite(&plain, sizeof(plain), 1, file);
 	error = mesh_codec_write(job->mesh, file);
-	(void)fwrite(job->sources, sizeof(*job->sources), count, file);
+	if (error == 0)
+		error = policy_codec_write(job->policy, file);
+	(void)fwrite(job->sources, sizeof(*job->sources),
+	    job->mesh->source_count, file);
+	(void)fwrite(job->sets, sizeof(*job->sets), job->policy->set_count,
+	    file);
+	(void)fwrite(&path, sizeof(path), 1, file);
+	(void)fwrite(job->config, 1, path, file);
 	if (error == 0 && (fflush(file) != 0 ||
 	    (copy = fcntl(fd, F_DUPFD_CLOEXEC, 0)) < 0))
 		error = -errno;
@@ -109,6 +122,31 @@ compiler_job_write(const struct compiler_job *job)
 	if (copy >= 0)
 		(void)close(copy);
 	return error;
+}
+
+/* Room for a path, and the path. */
+static int
+read_path(char **path, FILE *file)
+{
+	size_t size;
+
+	if (fread(&size, sizeof(size), 1, file) != 1 || size > JOB_PATH_MAX)
+		return -EPROTO;
+	*path = calloc(size + 1, 1);
+	if (*path == NULL)
+		return -ENOMEM;
+	return fread(*path, 1, size, file) == size ? 0 : -EPROTO;
+}
+
+/* As many descriptors as there are sources or sets. */
+static int
+read_files(int **files, size_t count, FILE *file)
+{
+	*files = calloc(count + 1, sizeof(**files));
+	if (*files == NULL)
+		return -ENOMEM;
+	return fread(*files, sizeof(**files), count, file) == count ? 0 :
+	    -EPROTO;
 }
 
 /* Reads what compiler_job_write() wrote. */
@@ -123,15 +161,19 @@ read_job(struct received *r, FILE *file)
 	error = mesh_codec_read(&r->mesh, file);
 	if (error < 0)
 		return error;
-	r->sources = calloc(r->mesh.source_count + 1, sizeof(*r->sources));
-	if (r->sources == NULL)
-		return -ENOMEM;
-	if (fread(r->sources, sizeof(*r->sources), r->mesh.source_count,
-	    file) != r->mesh.source_count)
-		return -EPROTO;
+	error = policy_codec_read(&r->policy, file);
+	if (error == 0)
+		error = read_files(&r->sources, r->mesh.source_count, file);
+	if (error == 0)
+		error = read_files(&r->sets, r->policy.set_count, file);
+	if (error == 0)
+		error = read_path(&r->config, file);
 	r->job.mesh = &r->mesh;
 	r->job.sources = r->sources;
-	return 0;
+	r->job.policy = &r->policy;
+	r->job.sets = r->sets;
+	r->job.config = r->config;
+	return error;
 }
 
 /*
@@ -161,12 +203,13 @@ leave_terminal(const int *keep, size_t count)
 static int
 pass_on(const struct compiler_job *job, int job_fd, int program, int *keep)
 {
-	const size_t count = job->mesh->source_count;
-	size_t kept = count;
+	size_t kept = 0;
 	int error;
 
-	if (count > 0)
-		memcpy(keep, job->sources, count * sizeof(*keep));
+	for (size_t i = 0; i < job->mesh->source_count; i++)
+		keep[kept++] = job->sources[i];
+	for (size_t i = 0; i < job->policy->set_count; i++)
+		keep[kept++] = job->sets[i];
 	keep[kept++] = job->image;
 	keep[kept++] = job->channel;
 	keep[kept++] = job_fd;
@@ -197,6 +240,24 @@ compiler_become(const struct compiler_job *job, int job_fd, int program,
 	_exit(refuse(job->channel, "be executed (/proc/self/exe)", error));
 }
 
+/* Both, even if the rules have errors: all errors are reported at once. */
+static int
+compile_all(const struct compiler_job *job, struct diag *diag)
+{
+	struct image_span policy = { .size = 0 };
+	uint8_t *octets = NULL;
+	int rules = rules_build(job->policy, job->config, job->sets, diag,
+	    &octets, &policy.size);
+	int error;
+
+	policy.octets = octets;
+	error = job->unloaded ? compile_unloaded(job->mesh, &policy,
+	    job->image) : compile_confined(job->mesh, job->sources,
+	    &job->channel, &policy, job->image, diag);
+	free(octets);
+	return error < 0 ? error : rules;
+}
+
 /* Gives up its privileges and compiles.  Returns the exit status. */
 static int
 run(const struct compiler_job *job)
@@ -208,8 +269,7 @@ run(const struct compiler_job *job)
 	    (error = child_die_with(job->parent)) < 0 ||
 	    (error = sandbox_compiler_seccomp()) < 0)
 		return refuse(job->channel, "give up its privileges", error);
-	error = compile_confined(job->mesh, job->sources, &job->channel,
-	    job->image, &diag);
+	error = compile_all(job, &diag);
 	write_diag(job->channel, &diag);
 	if (error == -ENOMEM)
 		return COMPILER_NO_MEMORY;

@@ -10,9 +10,11 @@
 #ifndef NFDNS_NFQ_PROCESS_COMPILER_PROCESS_H
 #define NFDNS_NFQ_PROCESS_COMPILER_PROCESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "policy/config/policy.h"
 #include "resolver/image/mesh.h"
 
 /* The compiler's exit status: what compile() returned. */
@@ -26,6 +28,10 @@ enum { COMPILER_DONE = 0, COMPILER_REFUSED = 1, COMPILER_NO_MEMORY = 2,
 struct compiler_job {
 	const struct mesh *mesh;
 	const int *sources;	/* open; one for each of mesh->sources; -1: none */
+	const struct policy *policy;
+	const int *sets;	/* open; one for each of policy->sets */
+	const char *config;	/* path, for messages */
+	bool unloaded;		/* the image is to stand for no table */
 	int image;		/* to write to */
 	int channel;
 	pid_t parent;
@@ -42,7 +48,7 @@ int compiler_job_write(const struct compiler_job *job)
 /*
  * Call in the child after fork(): turns this process into the compiler, which
  * has the job's files and no others.  "program" is the program's file; "keep"
- * has room for the sources' descriptors and four more.  On failure, writes the
+ * has room for the sources' and the sets' descriptors and four more.  On failure, writes the
  * reason to the channel and ends the process.
  */
 _Noreturn void compiler_become(const struct compiler_job *job, int job_fd,

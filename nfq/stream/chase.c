@@ -13,6 +13,7 @@
 
 struct stream_chase {
 	struct decision decision;
+	struct rule_name rule;
 	uint64_t received_ns;
 	size_t target;			/* offset in the chain */
 	size_t question_length, chain_length;
@@ -29,6 +30,7 @@ stream_chase_new(const struct interception *i, const uint8_t *question,
 	if (chase == NULL)
 		return NULL;
 	chase->decision = i->decision;
+	chase->rule = intercept_rule(i);
 	chase->received_ns = received_ns;
 	chase->target = i->summary.target;
 	chase->question_length = length;
@@ -93,12 +95,13 @@ put(struct stream *s, struct stream_connection *c,
 		decision.reason = REASON_UNREACHABLE;
 		stream_count(s, STREAM_UNREACHABLE);
 	}
-	length = stream_put_answer(s, room, length, &asked->edns, error);
+	length = stream_put_answer(s, room, length, &asked->edns, error, 0);
 	decision.rcode = answer[3] & 0xf;
 	stream_record(s, c, &(struct stream_record){
 	    .decision = &decision, .question = chase->octets,
 	    .question_length = chase->question_length, .answer = answer,
-	    .answer_length = length, .received_ns = chase->received_ns });
+	    .answer_length = length, .received_ns = chase->received_ns,
+	    .rule = chase->rule });
 }
 
 enum stream_next

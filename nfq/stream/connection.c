@@ -49,7 +49,7 @@ chase(struct stream *s, struct stream_connection *c, uint32_t domain,
 	    EDE_NO_REACHABLE_AUTHORITY);
 }
 
-/* Borrows the address of c. */
+/* Borrows the addresses of c. */
 static struct asker
 asker_of(const struct stream *s, const struct stream_connection *c)
 {
@@ -65,6 +65,9 @@ asker_of(const struct stream *s, const struct stream_connection *c)
 		.port = ntohs(v4 ? c->peer.v4.sin_port : c->peer.v6.sin6_port),
 		.address = v4 ? (const uint8_t *)&c->peer.v4.sin_addr :
 		    c->peer.v6.sin6_addr.s6_addr,
+		.nameserver = v4 ? (const uint8_t *)&c->name.v4.sin_addr :
+		    c->name.v6.sin6_addr.s6_addr,
+		.time = s->thread.time,
 	};
 }
 
@@ -110,6 +113,9 @@ take_message(struct stream *s, struct stream_connection *c,
 	const size_t length = message->length;
 	const struct answer_source source =
 	    generation_source(s->thread.generation);
+	const struct policy_source *policy =
+	    generation_policy(s->thread.generation);
+	struct policy_source again;
 	struct interception i;
 	uint32_t domain;
 	uint8_t *room;
@@ -118,12 +124,19 @@ take_message(struct stream *s, struct stream_connection *c,
 		return STREAM_CLOSE;
 	i.question.edns.present = false;
 	i.asker = asker_of(s, c);
+	i.policy = policy;
 	intercept_stream(&i, &source, octets, length, s->thread.rotation++,
 	    room + STREAM_PREFIX, STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM);
-	if (i.answer_length > 0 && i.summary.truncated)
+	if (i.answer_length > 0 && i.summary.truncated) {
+		/* The same once more: it takes no second token. */
+		if (policy != NULL)
+			again = (struct policy_source){
+			    .rules = policy->rules };
+		i.policy = policy != NULL ? &again : NULL;
 		intercept_stream(&i, &source, octets, length,
 		    s->thread.rotation, room + STREAM_PREFIX,
 		    stream_answer_room(&i.question.edns));
+	}
 	domain = domain_of(s, &i);
 	if ((is_relayed(&i) && !stream_relay_may_ask(s, c, domain)) ||
 	    (wants_raw(&i) && !stream_relay_may_be_raw(c))) {
@@ -141,12 +154,15 @@ take_message(struct stream *s, struct stream_connection *c,
 		return chase(s, c, domain, &i, message);
 	if (i.answer_length > 0)
 		i.answer_length = stream_put_answer(s, room, i.answer_length,
-		    &i.question.edns, EDE_NONE);
+		    &i.question.edns, EDE_NONE, i.summary.options);
 	stream_record(s, c, &(struct stream_record){
 	    .decision = &i.decision, .question = octets,
 	    .question_length = length, .answer = i.answer,
 	    .answer_length = i.answer_length,
-	    .received_ns = s->thread.received_ns });
+	    .received_ns = s->thread.received_ns,
+	    .rule = intercept_rule(&i) });
+	if (i.decision.verdict == VERDICT_DROP)
+		return STREAM_CLOSE;
 	if (wants_raw(&i))
 		*taken = TAKEN_RAW;
 	if (!is_relayed(&i) || *taken == TAKEN_RAW)

@@ -49,12 +49,12 @@ stream_options_add(const struct stream_options *options,
     const struct edns *asked, uint8_t *answer, size_t length, size_t size)
 {
 	struct wire_writer w = wire_writer_over(answer, size);
-	uint8_t *rdlength = answer + length - RDLENGTH;
+	uint8_t *rdlength = answer + length - options->present - RDLENGTH;
 
 	if (!asked->present)
 		return length;
-	assert(length >= RDLENGTH && length <= size &&
-	    rdlength[0] == 0 && rdlength[1] == 0);
+	assert(length >= RDLENGTH + (size_t)options->present &&
+	    length <= size && wire_load_u16(rdlength) == options->present);
 	w.pos += length;
 	if (options->error != EDE_NONE)
 		put_u16_option(&w, OPTION_EDE, (uint16_t)options->error);
@@ -62,6 +62,7 @@ stream_options_add(const struct stream_options *options,
 		put_u16_option(&w, OPTION_KEEPALIVE, options->idle);
 	if (asked->padding)
 		put_padding(&w);
-	wire_store_u16(rdlength, (uint16_t)(wire_written(&w) - length));
+	wire_store_u16(rdlength, (uint16_t)(wire_written(&w) - length +
+	    options->present));
 	return wire_written(&w);
 }

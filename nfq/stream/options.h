@@ -20,11 +20,12 @@
 struct stream_options {
 	enum extended_error error;	/* EDE_NONE: none */
 	uint16_t idle;			/* idle timeout, in units of 100 ms */
+	uint16_t present;		/* octets of options in the OPT already */
 };
 
 /*
- * Adds options to an answer of "length" octets, which ends with an empty OPT
- * record as answer_build() writes it: the extended error (RFC 8914), and, if
+ * Adds options to an answer of "length" octets, which ends with an OPT record
+ * that has "present" octets of options, as answer_build() writes it: the extended error (RFC 8914), and, if
  * the question asked for them, the idle timeout (RFC 7828 section 3.2.2) and
  * padding (RFC 7830 section 4).  An option that does not fit into "size" octets
  * is left out.  If the question had no OPT, the answer has none and stays as it

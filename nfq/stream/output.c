@@ -112,10 +112,10 @@ stream_answer_room(const struct edns *asked)
 
 size_t
 stream_put_answer(struct stream *s, uint8_t *room, size_t length,
-    const struct edns *asked, enum extended_error error)
+    const struct edns *asked, enum extended_error error, uint16_t present)
 {
 	const struct stream_options options = { error, (uint16_t)
-	    (s->limits.idle_s * IDLE_UNITS_PER_S) };
+	    (s->limits.idle_s * IDLE_UNITS_PER_S), present };
 
 	length = stream_options_add(&options, asked, room + STREAM_PREFIX,
 	    length, STREAM_MESSAGE_MAX);
@@ -145,7 +145,7 @@ stream_put_failure(struct stream *s, struct stream_connection *c,
 	question_parse(&q, question, length);
 	n = answer_build(&plan, room + STREAM_PREFIX, STREAM_MESSAGE_MAX -
 	    STREAM_OPTIONS_ROOM, &summary);
-	n = stream_put_answer(s, room, n, &q.edns, error);
+	n = stream_put_answer(s, room, n, &q.edns, error, 0);
 	stream_count(s, STREAM_UNREACHABLE);
 	stream_record(s, c, &(struct stream_record){
 	    .decision = &decision, .question = question,

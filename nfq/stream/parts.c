@@ -56,6 +56,8 @@ stream_record(struct stream *s, const struct stream_connection *c,
 		.answer_length = (uint16_t)record->answer_length,
 		.question = record->question,
 		.answer = record->answer,
+		.rule = record->rule.text,
+		.rule_length = record->rule.length,
 	};
 
 	if (!answering_is_recorded(&s->thread, record->decision))

@@ -191,6 +191,7 @@ struct stream_record {
 	const uint8_t *question, *answer;
 	size_t question_length, answer_length;
 	uint64_t received_ns;		/* as of the round that read it */
+	struct rule_name rule;
 };
 
 /* Writes an audit record, if the decision is to be recorded. */
@@ -210,11 +211,12 @@ enum stream_next stream_reserve(struct stream *s, struct stream_connection *c,
 /*
  * Finishes an answer of "length" octets at room + STREAM_PREFIX, where "room"
  * is a reserved STREAM_FRAME_MAX: adds options as stream_options_add(), for
- * which STREAM_OPTIONS_ROOM should be left, and the prefix.  Returns the length
+ * which STREAM_OPTIONS_ROOM should be left, behind "present" octets of options
+ * that the OPT has already, and the prefix.  Returns the length
  * of the answer without the prefix.
  */
 size_t stream_put_answer(struct stream *s, uint8_t *room, size_t length,
-    const struct edns *asked, enum extended_error error);
+    const struct edns *asked, enum extended_error error, uint16_t present);
 
 /* The largest answer that leaves room for the options that were asked for. */
 size_t stream_answer_room(const struct edns *asked);

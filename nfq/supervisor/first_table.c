@@ -92,7 +92,7 @@ supervisor_start_table(struct supervisor *s)
 	if (g->image >= 0)
 		g->number = 1;
 	else
-		g->image = compiler_unloaded(s->config);
+		g->image = compiler_unloaded(s->config, &diag);
 	diag_log(&diag);
 	supervisor_leave_report(s, 0, &diag);
 	diag_free(&diag);

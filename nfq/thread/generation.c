@@ -7,6 +7,18 @@
 
 #define LOOK_AGAIN_NS	200000
 
+static bool
+open_rules(struct generation *g, const char **why)
+{
+	size_t size;
+	const uint8_t *octets = table_policy(g->table, &size);
+
+	if (rules_open(&g->rules, octets, size, why) < 0)
+		return false;
+	g->policy.rules = g->rules;
+	return true;
+}
+
 struct generation *
 generation_open(uint64_t number, int image, int settings, const char **why)
 {
@@ -17,9 +29,10 @@ generation_open(uint64_t number, int image, int settings, const char **why)
 		return NULL;
 	g->number = number;
 	*why = settings_read(&g->settings, settings);
-	if (*why == NULL && table_open(&g->table, image, why) == 0)
+	if (*why == NULL && table_open(&g->table, image, why) == 0 &&
+	    open_rules(g, why))
 		return g;
-	free(g);
+	generation_close(g);
 	return NULL;
 }
 
@@ -28,6 +41,7 @@ generation_close(struct generation *g)
 {
 	if (g == NULL)
 		return;
+	rules_close(g->rules);
 	table_close(g->table);
 	free(g);
 }

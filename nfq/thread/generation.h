@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "policy/config/settings.h"
+#include "policy/match/policy_gather.h"
 #include "resolver/answer/settings.h"
 #include "resolver/image/table.h"
 
@@ -25,6 +26,8 @@ struct generation {
 	struct table *table;
 	struct settings settings;
 	struct cache *cache;		/* of forwarding; borrowed; NULL: none */
+	struct rules *rules;		/* NULL: there are none */
+	struct policy_source policy;	/* these, and what is borrowed */
 };
 
 /*
@@ -34,11 +37,19 @@ struct generation {
  */
 struct generation *generation_open(uint64_t number, int image, int settings,
     const char **why) __attribute__((warn_unused_result));
+
 /* What answers of this generation are made from; borrows it. */
 static inline struct answer_source
 generation_source(const struct generation *generation)
 {
 	return answer_source(generation->table, &generation->settings.answers);
+}
+
+/* What questions are asked of the policy with; NULL: there are no rules. */
+static inline const struct policy_source *
+generation_policy(const struct generation *generation)
+{
+	return generation->rules != NULL ? &generation->policy : NULL;
 }
 
 /* No thread may use it any more.  NULL is allowed. */

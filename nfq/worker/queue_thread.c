@@ -54,8 +54,12 @@ record(struct queue_thread *q, const struct queue_packet *p,
 		.answer = i->answer,
 	};
 
+	const struct rule_name rule = intercept_rule(i);
+
 	memcpy(r.client, i->packet.source, octets);
 	memcpy(r.server, i->packet.destination, octets);
+	r.rule = rule.text;
+	r.rule_length = rule.length;
 	answering_record(&q->thread, &i->decision, q->thread.received_ns, &r);
 }
 
@@ -166,10 +170,12 @@ set_origin(const struct queue_thread *q, struct interception *i,
 	i->asker.gid = p->gid;
 	i->asker.device = p->device;
 	i->asker.now = q->thread.now;
+	i->asker.time = q->thread.time;
 	i->forward = q->forward;
 	i->forward_full = q->forwards && waiting_is_full(
 	    &q->thread.threads->waiting, p->uid, q->forward->limits.user,
 	    q->forward->limits.held);
+	i->policy = generation_policy(q->thread.generation);
 }
 
 static void

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "nfq/process/child.h"
@@ -29,6 +30,7 @@
 
 #define AUDIT_FLUSH_MS	1000
 #define COUNT_EVERY_MS	1000
+#define RATE_BITS	16	/* 65,536 token buckets of 16 octets */
 
 struct worker {
 	const struct worker_handover *handover;
@@ -39,6 +41,7 @@ struct worker {
 	struct stream *stream;		/* one of them; NULL: TCP is not captured */
 	struct forward_thread *forward;	/* another; NULL: nothing is forwarded */
 	struct cache_memory cache;	/* of forwarding */
+	struct rate_table *rates;	/* of the policy: it outlives reloads */
 	uint64_t audit_lost_before;	/* by workers before this one */
 };
 
@@ -125,6 +128,19 @@ set_cache(const struct worker *w, struct generation *g, int file,
 	return error;
 }
 
+/* The table of rates, with a secret that the sandbox would not give. */
+static int
+make_rates(struct worker *w)
+{
+	uint8_t secret[RATE_SECRET];
+
+	if (getrandom(secret, sizeof(secret), 0) != (ssize_t)sizeof(secret))
+		return -errno;
+	w->rates = rate_new(RATE_BITS, secret);
+	explicit_bzero(secret, sizeof(secret));
+	return w->rates != NULL ? 0 : -ENOMEM;
+}
+
 /* Starts the threads, which wait, and then restricts system calls. */
 static int
 prepare(struct worker *w)
@@ -144,6 +160,12 @@ prepare(struct worker *w)
 		    strerror(-error));
 		return WORKER_FAILED;
 	}
+	if ((error = make_rates(w)) < 0) {
+		log_error("the worker cannot make the table of rates: %s",
+		    strerror(-error));
+		return WORKER_FAILED;
+	}
+	w->generation->policy.rates = w->rates;
 	(void)close(g->image);		/* mapped */
 	(void)close(g->settings);	/* copied */
 	if (g->cache >= 0)
@@ -230,6 +252,7 @@ take_generation(struct worker *w, const struct control_message *order,
 		next = NULL;
 	}
 	if (next != NULL) {
+		next->policy.rates = w->rates;
 		use_generation(w, next, &files.audit, &fresh);
 		files.audit.count = 0;	/* the audit has them now */
 		answer.kind = CONTROL_GENERATION_OK;
@@ -350,5 +373,6 @@ worker_run(const struct worker_handover *handover)
 	answering_threads_stop(&w.threads);
 	audit_stop(w.audit, AUDIT_FLUSH_MS);
 	generation_close(w.generation);
+	rate_free(w.rates);
 	return WORKER_DONE;
 }

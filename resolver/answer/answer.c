@@ -370,6 +370,24 @@ answer_limit(const struct answer_plan *plan, size_t size)
 	return limit < size ? limit : size;
 }
 
+/* Octets of the option with the extended error. */
+static size_t
+error_octets(const struct answer_plan *plan)
+{
+	return plan->error != EDE_NONE ? 6u + plan->error_length : 0;
+}
+
+/* RFC 8914 section 2. */
+static void
+store_error(const struct answer_plan *plan, uint8_t *p)
+{
+	wire_store_u16(p, OPTION_EDE);
+	wire_store_u16(p + 2, (uint16_t)(2u + plan->error_length));
+	wire_store_u16(p + 4, (uint16_t)plan->error);
+	if (plan->error_length > 0)
+		memcpy(p + 6, plan->error_text, plan->error_length);
+}
+
 /* RFC 6891 section 6.1.2: root, type, our size, upper rcode, version 0, DO. */
 static void
 store_opt(const struct answer_plan *plan, uint8_t p[static OPT_OCTETS])
@@ -380,7 +398,9 @@ store_opt(const struct answer_plan *plan, uint8_t p[static OPT_OCTETS])
 	p[5] = (uint8_t)(plan->rcode >> 4);
 	p[6] = 0;
 	wire_store_u16(p + 7, plan->question->edns.dnssec_ok ? EDNS_DO : 0);
-	wire_store_u16(p + 9, 0);
+	wire_store_u16(p + 9, (uint16_t)error_octets(plan));
+	if (plan->error != EDE_NONE)
+		store_error(plan, p + OPT_OCTETS);
 }
 
 static void
@@ -406,7 +426,7 @@ answer_build(const struct answer_plan *plan, uint8_t *buf, size_t size,
 {
 	const struct question *q = plan->question;
 	size_t limit = answer_limit(plan, size);
-	size_t opt = q->edns.present ? OPT_OCTETS : 0;
+	size_t opt = q->edns.present ? OPT_OCTETS + error_octets(plan) : 0;
 	struct draft d = {
 		.plan = plan,
 		.sections = wire_writer_over(buf, limit - opt),
@@ -414,7 +434,10 @@ answer_build(const struct answer_plan *plan, uint8_t *buf, size_t size,
 		.owner_length = q->name.length,
 	};
 
-	/* Header, question and OPT are 282 octets at most: these always fit. */
+	/*
+	 * Header, question and OPT, with an error's text of up to 63 octets, are
+	 * 351 octets at most: these always fit.
+	 */
 	(void)wire_reserve(&d.sections, HEADER_OCTETS);
 	wire_write_octets(&d.sections, q->wire, q->wire_length);
 	write_sections(&d);
@@ -424,5 +447,6 @@ answer_build(const struct answer_plan *plan, uint8_t *buf, size_t size,
 	summary->answers = d.answers;
 	summary->target = d.owner;
 	summary->truncated = d.truncated;
+	summary->options = (uint16_t)(opt > 0 ? opt - OPT_OCTETS : 0);
 	return wire_written(&d.sections) + opt;
 }

@@ -9,6 +9,7 @@
 
 #include "resolver/answer/settings.h"
 #include "resolver/dns/question.h"
+#include "resolver/dns/rr.h"
 #include "resolver/image/lookup.h"
 
 /* Contents of the answer and authority sections. */
@@ -32,6 +33,9 @@ struct answer_plan {
 	bool stream;			/* TCP: only the buffer limits the size */
 	uint32_t rotation;		/* modulo their number: the first address */
 	const char *text;		/* of ANSWER_TEXT */
+	enum extended_error error;	/* in the OPT, if there is one */
+	const char *error_text;		/* of "error"; no NUL */
+	uint8_t error_length;		/* octets of it, at most 63 */
 };
 
 /* What the answer holds, for counters and audit. */
@@ -39,6 +43,7 @@ struct answer_summary {
 	uint32_t answers;		/* records in the answer section */
 	size_t target;			/* CHAIN: offset of the last target's
 					   name, uncompressed */
+	uint16_t options;		/* octets of options in the OPT */
 	bool truncated;
 };
 
@@ -53,7 +58,8 @@ struct answer_summary {
  * client asks over TCP; not so with "stream", where the caller appends the rest
  * (chase.h).  The question is echoed octet for octet; a form without a question
  * has QDCOUNT 0.  There is an OPT if and only if the question had exactly one
- * and its form is not MANY.  Header: QR, AA (but for "others"), RA set, RD and CD copied, AD and Z
+ * and its form is not MANY; if there is an "error", the OPT has it (RFC 8914).
+ * Header: QR, AA (but for "others"), RA set, RD and CD copied, AD and Z
  * clear.
  */
 size_t answer_build(const struct answer_plan *plan, uint8_t *buf, size_t size,

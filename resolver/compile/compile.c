@@ -176,7 +176,7 @@ int
 compile(const struct mesh *mesh, const int *sources, int image_fd,
     struct diag *diag)
 {
-	return compile_confined(mesh, sources, NULL, image_fd, diag);
+	return compile_confined(mesh, sources, NULL, NULL, image_fd, diag);
 }
 
 /* Reads all sources and writes the image. */
@@ -207,7 +207,8 @@ run(const struct compiling *c, int image_fd)
 
 int
 compile_confined(const struct mesh *mesh, const int *sources,
-    const int *broker, int image_fd, struct diag *diag)
+    const int *broker, const struct image_span *policy, int image_fd,
+    struct diag *diag)
 {
 	struct compiling c = { .given = mesh, .fds = sources, .broker = broker,
 		.diag = diag };
@@ -215,6 +216,8 @@ compile_confined(const struct mesh *mesh, const int *sources,
 
 	if (error == 0 && (c.b = builder_new(c.mesh)) == NULL)
 		error = -ENOMEM;
+	if (error == 0 && policy != NULL)
+		builder_set_policy(c.b, policy);
 	if (error == 0)
 		error = run(&c, image_fd);
 	builder_free(c.b);
@@ -223,7 +226,8 @@ compile_confined(const struct mesh *mesh, const int *sources,
 }
 
 int
-compile_unloaded(const struct mesh *mesh, int image_fd)
+compile_unloaded(const struct mesh *mesh, const struct image_span *policy,
+    int image_fd)
 {
 	struct builder *b = builder_new(mesh);
 	int error;
@@ -231,6 +235,8 @@ compile_unloaded(const struct mesh *mesh, int image_fd)
 	if (b == NULL)
 		return -ENOMEM;
 	builder_set_unloaded(b);
+	if (policy != NULL)
+		builder_set_policy(b, policy);
 	error = builder_write(b, image_fd);
 	builder_free(b);
 	return error;

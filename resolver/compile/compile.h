@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "resolver/text/diag.h"
+#include "resolver/image/builder.h"
 #include "resolver/image/mesh.h"
 
 /*
@@ -25,18 +26,21 @@ int compile(const struct mesh *mesh, const int *sources, int image_fd,
 
 /*
  * The same for a process that cannot open files: it gets included files from
- * *broker (include.h).
+ * *broker (include.h).  The image carries the policy's octets; NULL: none.
  */
 int compile_confined(const struct mesh *mesh, const int *sources,
-    const int *broker, int image_fd, struct diag *diag)
+    const int *broker, const struct image_span *policy, int image_fd,
+    struct diag *diag)
     __attribute__((warn_unused_result));
 
 /*
  * Writes the image that stands for the table until a first one has loaded: the
- * mesh's zones and search list, no names; table_is_loaded() is false.  0 or a
+ * mesh's zones and search list, no names; table_is_loaded() is false.  The policy is as
+ * with compile_confined().  0 or a
  * negative errno.
  */
-int compile_unloaded(const struct mesh *mesh, int image_fd)
+int compile_unloaded(const struct mesh *mesh, const struct image_span *policy,
+    int image_fd)
     __attribute__((warn_unused_result));
 
 #endif

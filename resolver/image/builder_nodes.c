@@ -91,6 +91,12 @@ build_file_path(const struct builder *b, size_t file)
 }
 
 void
+builder_set_policy(struct builder *b, const struct image_span *policy)
+{
+	b->policy = *policy;
+}
+
+void
 builder_set_unloaded(struct builder *b)
 {
 	b->unloaded = true;

@@ -224,6 +224,9 @@ plan_sections(struct plan *plan, const struct builder *b)
 	h->heads = (uint32_t)at;
 	h->head_bits = (uint8_t)plan->filters.heads.bits;
 	at += image_filter_octets(h->head_bits);
+	h->policy = (uint32_t)at;
+	h->policy_size = (uint32_t)b->policy.size;
+	at += image_pad8(b->policy.size);
 	h->slots = (uint32_t)at;
 	at += sizeof(struct image_slot) << h->slot_bits;
 	h->nodes = (uint32_t)at;
@@ -496,6 +499,8 @@ write_image(const struct plan *plan, const struct builder *b, int fd)
 	    image_filter_octets(header.tail_bits));
 	put(out, plan->filters.heads.words,
 	    image_filter_octets(header.head_bits));
+	put(out, b->policy.octets, b->policy.size);
+	put_zeros(out, image_pad8(b->policy.size) - b->policy.size);
 	put_slots(out, plan);
 	put_nodes(out, plan, b);
 	flush(out);

@@ -10,6 +10,8 @@
  *   strings   search list: wire names; zones: u8 unknown policy, wire name;
  *             files of sources: u16 length, path; zeros up to a multiple of 8
  *   filters   tails, then heads: image_filter.h
+ *   policy    octets of the rules that are compiled with the table, zeros up to
+ *             a multiple of 8; only policy/match knows what they mean
  *   slots     a hash table, a power of two of them, open addressing with
  *             linear probing; node 0: empty
  *   nodes     in the order of the slots, each followed by its own records
@@ -35,7 +37,7 @@
 #include <xxhash.h>
 
 #define IMAGE_MAGIC	"nfdnsimg"
-#define IMAGE_VERSION	5
+#define IMAGE_VERSION	6
 
 /* Offsets are 32 bits wide. */
 #define IMAGE_MAX_OCTETS	((uint64_t)UINT32_MAX)
@@ -58,6 +60,8 @@ struct image_header {
 	uint32_t strings;		/* offsets from the start of the image */
 	uint32_t tails;
 	uint32_t heads;
+	uint32_t policy;
+	uint32_t policy_size;		/* octets */
 	uint32_t slots;
 	uint32_t nodes;
 	uint32_t slot_bits;		/* 2^slot_bits slots */

@@ -62,7 +62,8 @@ check_header(const struct image_header *h, size_t size)
 	if (h->strings != sizeof(*h) || h->tails < h->strings ||
 	    h->tails % 8 != 0 ||
 	    h->heads != h->tails + image_filter_octets(h->tail_bits) ||
-	    h->slots != h->heads + image_filter_octets(h->head_bits) ||
+	    h->policy != h->heads + image_filter_octets(h->head_bits) ||
+	    h->slots != h->policy + image_pad8(h->policy_size) ||
 	    h->nodes != h->slots + slots * sizeof(struct image_slot) ||
 	    h->nodes > size)
 		return "sections out of order";

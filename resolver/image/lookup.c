@@ -110,37 +110,59 @@ note_outside(struct lookup *lookup, const struct entry *target)
 	lookup->target_zone_labels = target->zone_labels;
 }
 
+/*
+ * Takes the CNAME at the chain's end; *name becomes its target, and *entry what
+ * the table has under that name.  False: the chain ends there.
+ */
+static bool
+take_cname(struct lookup *lookup, uint16_t type, struct dns_name *name,
+    struct entry *entry)
+{
+	struct rrset *next = lookup->chain + lookup->chain_length;
+
+	/*
+	 * The compiler refuses longer chains, but an image might lie: then
+	 * somebody else has to go on.
+	 */
+	if (lookup->chain_length == LOOKUP_MAX_CHAIN) {
+		lookup->leaves_table = true;
+		return false;
+	}
+	lookup->chain_length++;
+	if (!read_target(name, next)) {
+		lookup->leaves_table = true;
+		return false;
+	}
+	table_find(lookup->table, name, entry);
+	if (entry->node == 0 || is_search(entry)) {
+		note_outside(lookup, entry);
+		return false;
+	}
+	if (find_records(lookup, name, entry, type, next + 1)) {
+		lookup->has_type = true;
+		lookup->chain_length++;
+		return false;
+	}
+	return (entry->flags & NAME_DASHED) == 0;
+}
+
+/* Puts the entry's CNAME, if it has one, at the chain's end. */
+static bool
+has_cname(struct lookup *lookup, const struct entry *entry)
+{
+	return table_rrset(lookup->table, entry->node, TYPE_CNAME,
+	    &lookup->chain[lookup->chain_length]);
+}
+
 /* The CNAMEs from the entry on; *name becomes the last one's target. */
 static void
 gather_chain(struct lookup *lookup, uint16_t type, struct dns_name *name)
 {
 	struct entry entry = {.node = lookup->entry.node};
-	struct rrset *next = lookup->chain;
 
-	while (table_rrset(lookup->table, entry.node, TYPE_CNAME, next)) {
-		/*
-		 * The compiler refuses longer chains, but an image might lie:
-		 * then somebody else has to go on.
-		 */
-		if (next == lookup->chain + LOOKUP_MAX_CHAIN ||
-		    !read_target(name, next++)) {
-			lookup->leaves_table = true;
-			break;
-		}
-		table_find(lookup->table, name, &entry);
-		if (entry.node == 0 || is_search(&entry)) {
-			note_outside(lookup, &entry);
-			break;
-		}
-		if (find_records(lookup, name, &entry, type, next)) {
-			lookup->has_type = true;
-			next++;
-			break;
-		}
-		if (entry.flags & NAME_DASHED)
-			break;
-	}
-	lookup->chain_length = (size_t)(next - lookup->chain);
+	while (has_cname(lookup, &entry) &&
+	    take_cname(lookup, type, name, &entry))
+		;
 }
 
 /*
@@ -208,4 +230,55 @@ lookup_gather(struct lookup *lookup, const struct table *table,
 		lookup->chain_length = 1;
 	else
 		gather_instead(lookup, table, question);
+}
+
+/* No records, and nothing known of the name but the zones entry it lies in. */
+static void
+forget(struct lookup *lookup)
+{
+	lookup->entry.kind = ENTRY_NONE;
+	lookup->entry.flags = 0;
+	lookup->entry.node = 0;
+	lookup->chain_length = 0;
+	lookup->has_type = false;
+	lookup->leaves_table = false;
+	lookup->target_unknown = false;
+	lookup->has_soa = false;
+}
+
+void
+lookup_fixed(struct lookup *lookup, const struct question *question,
+    const struct rrset *rrset)
+{
+	const uint16_t type = question->type;
+	struct dns_name name;
+	struct entry entry;
+
+	forget(lookup);
+	if (rrset == NULL)
+		return;
+	lookup->chain[0] = *rrset;
+	lookup->has_type = rrset->type == type || type == TYPE_ANY;
+	if (lookup->has_type)
+		lookup->chain_length = 1;
+	else
+		while (take_cname(lookup, type, &name, &entry) &&
+		    has_cname(lookup, &entry))
+			;
+}
+
+void
+lookup_other(struct lookup *lookup, const struct question *question,
+    const struct dns_name *name)
+{
+	struct question other = *question;
+
+	other.name = *name;
+	lookup_gather(lookup, lookup->table, &other);
+	if (is_search(&lookup->entry))
+		forget(lookup);
+	/* The SOA of a negative answer would be of the other name. */
+	lookup->entry.in_zone = false;
+	if (lookup->chain_length == 0)
+		lookup->has_soa = false;
 }

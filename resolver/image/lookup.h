@@ -59,6 +59,21 @@ void lookup_gather(struct lookup *lookup, const struct table *table,
     const struct question *question);
 
 /*
+ * Instead of what lookup_gather() has found: no records, or those of *rrset, of
+ * the type asked for or a CNAME, which is followed inside the table.  Borrows
+ * the rrset's data.
+ */
+void lookup_fixed(struct lookup *lookup, const struct question *question,
+    const struct rrset *rrset);
+
+/*
+ * Instead of what lookup_gather() has found: what the table has under another
+ * name, the search list aside.  entry.kind is ENTRY_NONE if it lacks that name.
+ */
+void lookup_other(struct lookup *lookup, const struct question *question,
+    const struct dns_name *name);
+
+/*
  * The node of a host that rdata names, in at most "size" octets; 0 if the table
  * does not have it.  The search list is not applied.
  */

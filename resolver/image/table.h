@@ -48,6 +48,12 @@ int table_peek(int fd, struct table_label *label)
 
 /* False for the image of compile_unloaded(): no table has loaded yet. */
 bool table_is_loaded(const struct table *table);
+
+/*
+ * The octets that builder_set_policy() gave the image, unchecked, aligned to 8;
+ * *size is 0 if there are none.
+ */
+const uint8_t *table_policy(const struct table *table, size_t *size);
 size_t table_names(const struct table *table);
 size_t table_octets(const struct table *table);
 

@@ -155,6 +155,13 @@ table_is_loaded(const struct table *t)
 	return t->loaded;
 }
 
+const uint8_t *
+table_policy(const struct table *t, size_t *size)
+{
+	*size = t->header->policy_size;
+	return t->image + t->header->policy;
+}
+
 size_t
 table_names(const struct table *t)
 {

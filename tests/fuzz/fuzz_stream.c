@@ -37,7 +37,7 @@ static void
 try_message(const struct table *table, const uint8_t *message, size_t length)
 {
 	static uint8_t answer[INTERCEPT_STREAM_MAX];
-	const struct stream_options options = { EDE_NETWORK_ERROR, 100 };
+	const struct stream_options options = { EDE_NETWORK_ERROR, 100, 0 };
 	const size_t room = sizeof(answer) - STREAM_OPTIONS_ROOM;
 	const struct answer_source source = sample_source(table);
 	static struct interception in;

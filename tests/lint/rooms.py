@@ -37,7 +37,7 @@ ROOMS = {
                      " resolver/sources resolver/compile resolver/feed policy/audit policy/decide policy/rule",
     "policy/decide": "policy/rule resolver/clock resolver/dns resolver/image resolver/answer",
     "policy/match": "policy/config policy/decide policy/rule resolver/clock resolver/dns resolver/text"
-                    " resolver/sources",
+                    " resolver/image resolver/sources",
     "policy/audit": "policy/rule resolver/clock resolver/checksum resolver/version policy/decide resolver/dns",
     "policy/status": "resolver/clock resolver/version policy/decide policy/config policy/log resolver/dns resolver/text resolver/image"
                      " resolver/feed",
@@ -47,17 +47,17 @@ ROOMS = {
 
     "nfq/queue": "resolver/clock",
     "nfq/packet": "resolver/clock resolver/checksum resolver/version resolver/dns resolver/image resolver/answer"
-                  " policy/decide policy/config",
+                  " policy/decide policy/match policy/rule policy/config",
     "nfq/process": "resolver/clock resolver/fds resolver/dns resolver/text resolver/image resolver/sources"
-                   " resolver/compile policy/config policy/audit policy/status policy/log",
+                   " resolver/compile policy/config policy/match policy/audit policy/status policy/log",
     "nfq/handover": "resolver/clock resolver/fds resolver/dns nfq/queue nfq/process policy/config policy/audit policy/status",
     "nfq/sockets": "resolver/clock resolver/fds resolver/dns policy/log nfq/process",
-    "nfq/thread": "resolver/clock resolver/dns resolver/image resolver/answer policy/audit policy/decide policy/status"
+    "nfq/thread": "resolver/clock resolver/dns resolver/image resolver/answer policy/audit policy/decide policy/match policy/rule policy/status"
                   " policy/config policy/log nfq/queue nfq/process",
-    "nfq/stream": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/audit"
+    "nfq/stream": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule policy/audit"
                   " policy/status policy/config policy/log nfq/packet nfq/process"
                   " nfq/handover nfq/sockets nfq/thread",
-    "nfq/forward": "resolver/clock resolver/fds resolver/dns resolver/image resolver/answer policy/decide"
+    "nfq/forward": "resolver/clock resolver/fds resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule"
                    " policy/audit policy/status policy/config policy/log nfq/packet nfq/queue nfq/process"
                    " nfq/handover nfq/sockets nfq/thread",
     # Runs the interception for a question that nobody sends; no queue, no socket.
@@ -65,7 +65,7 @@ ROOMS = {
                    " rules nfq/packet nfq/process nfq/forward",
     # Nothing of the sources, and of the configuration only its values.
     "nfq/worker": "resolver/clock resolver/image policy/audit policy/status policy/config policy/log"
-                  " policy/decide nfq/queue nfq/packet nfq/process nfq/handover"
+                  " policy/decide policy/match policy/rule nfq/queue nfq/packet nfq/process nfq/handover"
                   " nfq/thread nfq/stream nfq/forward",
     # Nothing of the packet, and no questions are parsed.
     "nfq/supervisor": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources policy/config"

@@ -59,7 +59,7 @@ open_table(const char *path, bool unloaded, struct answer_settings *settings)
 	report(&diag);
 	if (error == 0) {
 		*settings = config->answers;
-		error = unloaded ? compile_unloaded(&config->mesh, image) :
+		error = unloaded ? compile_unloaded(&config->mesh, NULL, image) :
 		    compile_image(&config->mesh, image);
 	}
 	if (error == 0 && table_open(&table, image, &why) != 0)

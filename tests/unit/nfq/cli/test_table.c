@@ -14,7 +14,9 @@
 static struct config
 config_of(struct mesh_source *one)
 {
-	return (struct config){ .uid = 65534, .gid = 65534, .mesh = { .ttl = 30,
+	static char path[] = "/etc/nfdns/nfdnsd.conf";
+
+	return (struct config){ .path = path, .uid = 65534, .gid = 65534, .mesh = { .ttl = 30,
 	    .domain = name_of("mesh.test"),
 	    .namespace = (char[]){ "own" }, .sources = one,
 	    .source_count = 1 } };

@@ -82,7 +82,7 @@ load_table(struct scenario *s)
 		return true;
 	fd = memfd_create("image", MFD_CLOEXEC);
 	s->mesh.sources = s->sources;
-	error = s->unloaded ? compile_unloaded(&s->mesh, fd) :
+	error = s->unloaded ? compile_unloaded(&s->mesh, NULL, fd) :
 	    compile(&s->mesh, s->fds, fd, &diag);
 	if (error == 0)
 		error = table_open(&s->table, fd, &why);

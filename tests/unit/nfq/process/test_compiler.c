@@ -22,6 +22,7 @@ static char namespace[] = "default";
 /* A config with one source, "hosts" unless told otherwise. */
 static struct mesh_source source;
 static struct config config;
+static char config_path[] = "/etc/nfdns/nfdnsd.conf";
 
 static void
 set_up(const char *format, const char *text)
@@ -30,6 +31,7 @@ set_up(const char *format, const char *text)
 
 	(void)snprintf(path, sizeof(path), "%s/table", directory);
 	memset(&config, 0, sizeof(config));
+	config.path = config_path;
 	config.uid = config.gid = 65534;
 	source = (struct mesh_source){ .path = path, .line = 1,
 		.format = formats_find(format) };
@@ -196,18 +198,20 @@ cancel_leaves_nothing(void)
 static void
 unloaded_image_says_so(void)
 {
+	struct diag diag = DIAG_INIT;
 	struct table *table = NULL;
 	const char *why = "";
 	int image;
 
 	set_up("hosts", "");
-	image = compiler_unloaded(&config);
+	image = compiler_unloaded(&config, &diag);
 	CHECK(image >= 0);
 	CHECK(table_open(&table, image, &why) == 0);
 	CHECK(!table_is_loaded(table));
 	CHECK(table_names(table) == 0);
 	table_close(table);
 	(void)close(image);
+	diag_free(&diag);
 }
 
 int

@@ -180,7 +180,7 @@ senders_are_known(void)
 	senders_free(NULL);
 }
 
-static const struct stream_options plain = { EDE_NONE, 100 };
+static const struct stream_options plain = { EDE_NONE, 100, 0 };
 
 /* An answer with an empty OPT at its end, of that length. */
 static void
@@ -224,7 +224,7 @@ options_that_were_asked_for(void)
 static void
 options_that_nobody_asked_for(void)
 {
-	const struct stream_options failed = { EDE_NETWORK_ERROR, 100 };
+	const struct stream_options failed = { EDE_NETWORK_ERROR, 100, 0 };
 	struct edns asked = { .present = true };
 	uint8_t answer[100];
 

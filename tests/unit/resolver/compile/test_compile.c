@@ -154,7 +154,7 @@ image_of_no_table(void)
 	const char *why;
 	struct table *t;
 
-	CHECK(compile_unloaded(&mesh, fd) == 0);
+	CHECK(compile_unloaded(&mesh, NULL, fd) == 0);
 	MUST(table_open(&t, fd, &why) == 0);
 	CHECK(!table_is_loaded(t) && table_names(t) == 0);
 	table_close(t);

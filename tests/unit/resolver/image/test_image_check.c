@@ -60,6 +60,7 @@ begin_filtered(uint32_t slot_bits, const void *strings, size_t length,
 	h->heads = (uint32_t)m.at;
 	h->head_bits = head_bits;
 	m.at += sizeof(uint64_t) << head_bits;
+	h->policy = (uint32_t)m.at;
 	h->slots = (uint32_t)m.at;
 	m.at += sizeof(struct image_slot) << slot_bits;
 	h->nodes = (uint32_t)m.at;
@@ -310,6 +311,21 @@ sections_are_in_order(void)
 	begin(3, NULL, 0);
 	CHECK(SOUND);
 	m.at--;
+	CHECK(is("sections out of order"));
+}
+
+/* Its octets are others' matter, but they must be there. */
+static void
+the_policy_is_within(void)
+{
+	(void)small();
+	CHECK(SOUND);
+	m.header.policy_size = 8;
+	CHECK(is("sections out of order"));
+	m.header.policy_size = UINT32_MAX;
+	CHECK(is("sections out of order"));
+	m.header.policy_size = 0;
+	m.header.policy += 8;
 	CHECK(is("sections out of order"));
 }
 
@@ -775,6 +791,7 @@ main(void)
 	TEST(lists_have_most);
 	TEST(one_slot_is_empty);
 	TEST(sections_are_in_order);
+	TEST(the_policy_is_within);
 	TEST(filters_are_as_large_as_they_say);
 	TEST(search_names_are_names);
 	TEST(zones_are_zones);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A section while it is built, for the files of this room: rules_build.c has the
+ * rules, build_names.c their names, build_sets.c reads files of names.
+ */
+#ifndef NFDNS_POLICY_MATCH_BUILD_STATE_H
+#define NFDNS_POLICY_MATCH_BUILD_STATE_H
+
+#include "policy/match/section.h"
+
+/* A growable area; all of it is from malloc(3). */
+struct area {
+	uint8_t *octets;
+	size_t size, room;
+};
+
+/* A name that rules say something about. */
+struct build_name {
+	uint32_t name;		/* in OCTETS: length, wire name */
+	uint32_t first;		/* of its entries, from 1; 0: none */
+	uint32_t node;
+	uint8_t labels;
+	bool has_below;		/* one of its entries is for names below */
+};
+
+/* What one rule says about it. */
+struct build_entry {
+	uint32_t code;
+	uint32_t next;
+	uint32_t kind;		/* enum policy_name_kind, not SET */
+};
+
+/* A hash table of numbers from 1. */
+struct build_index {
+	uint32_t *slots;
+	size_t mask, count;
+};
+
+/* The names of a file. */
+struct build_set {
+	struct set_name {
+		uint32_t name;	/* from 1: build_name */
+		uint32_t kind;
+	} *names;
+	size_t count;
+};
+
+struct builder {
+	const struct policy *policy;
+	const char *file;
+	struct diag *diag;
+	int error;		/* the first; from then on nothing is done */
+	struct section_header header;
+	struct area areas[RULES_AREAS];
+	struct area names;	/* struct build_name */
+	struct area entries;	/* struct build_entry */
+	struct area spans;	/* struct section_span: lists, each once */
+	struct build_index by_name;
+	struct build_index by_list;
+	struct build_set *sets;
+};
+
+#define AREA_ITEMS(area, type)	((area)->size / sizeof(type))
+#define AREA_AT(area, type, n)	(&((type *)(void *)(area)->octets)[n])
+
+/*
+ * Room for so many octets more at the end of an area, zeros; NULL after an error
+ * or for lack of memory, which is one.
+ */
+void *build_grow(struct builder *b, struct area *area, size_t octets);
+
+/* Copies octets to the end of AREA_OCTETS, as a span of "items". */
+struct section_span build_octets(struct builder *b, const void *octets,
+    size_t size, size_t items);
+
+/* The number, from 1, of a name; 0 after an error. */
+uint32_t build_name_get(struct builder *b, const struct dns_name *name);
+
+/* Notes that the code is about the name of that number. */
+void build_entry_add(struct builder *b, uint32_t name, uint32_t kind,
+    uint32_t code);
+
+/*
+ * The span of a list, which stands in AREA_LISTS once.  Sorts it.  Returns the
+ * span; *count becomes what is left of it without repetitions.
+ */
+struct section_span build_list(struct builder *b, uint32_t *codes,
+    size_t *count);
+
+/* Lists, nodes, slots and filter of all names. */
+void build_names(struct builder *b);
+
+/*
+ * Reads a file of names; errors go to b->diag.  fd stays open.
+ */
+void build_set_read(struct builder *b, struct build_set *set, const char *path,
+    int fd);
+
+/* Adds a rule's users or groups to entries, if it is found by them. */
+void build_ids_add(struct builder *b, struct area *entries,
+    const struct policy_rule *rule, uint32_t number);
+
+/* The lists of rules for all users and groups of entries, and their table. */
+void build_ids(struct builder *b, struct area *entries);
+
+/* The list of rules that each question has to try. */
+void build_others(struct builder *b);
+
+/* How a rule is found: by its names, its users, its groups, or always. */
+enum found_by { BY_NAME, BY_USER, BY_GROUP, BY_NOTHING };
+
+enum found_by build_found_by(const struct policy_rule *rule);
+
+#endif

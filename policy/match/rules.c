@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Matching.  A question has four lists of rules, each in ascending order: those
+ * for its name, its user, its group, and those found by none of the three.  The
+ * rule with the least number in any of them is tried next, so rules are tried
+ * in their order.
+ */
+#include "policy/match/rules.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <netinet/in.h>
+
+#include "policy/match/section.h"
+
+#define DAY_SECONDS	86400
+#define THURSDAY	4	/* 1 January 1970 */
+
+enum { LIST_NAME, LIST_USER, LIST_GROUP, LIST_OTHER };
+
+unsigned int
+rules_count(const struct rules *rules)
+{
+	return rules != NULL ? rules->header->rule_count : 0;
+}
+
+bool
+rules_need_time(const struct rules *rules)
+{
+	return rules != NULL && rules->header->needs_time != 0;
+}
+
+static struct rules_list
+list_of(const struct rules *r, const struct section_span *span)
+{
+	return (struct rules_list){ r->lists + span->first,
+		r->lists + span->first + span->count };
+}
+
+/* What the slot of that name has; NULL: no rule says anything about it. */
+static inline const struct section_node *
+find_name(const struct rules *r, const uint8_t *octets, size_t length)
+{
+	const uint64_t hash = section_hash(octets, length, r->header->seed);
+	const uint32_t tag = (uint32_t)(hash >> 32);
+	const uint32_t bit = tag & r->filter_mask;
+
+	if ((r->filter[bit / 64] >> bit % 64 & 1) == 0)
+		return NULL;
+	for (uint32_t i = 0; i < SECTION_RUN; i++) {
+		const struct section_slot *slot =
+		    &r->slots[((uint32_t)hash + i) & r->slot_mask];
+		const uint8_t *name = r->octets + slot->name;
+
+		if (slot->name == 0)
+			return NULL;
+		if (slot->tag == tag && name[0] == length &&
+		    memcmp(name + 1, octets, length) == 0)
+			return &r->nodes[slot->node];
+	}
+	return NULL;
+}
+
+/* The codes of rules about the name. */
+static struct rules_list
+find_names(const struct rules *r, const struct dns_name *name)
+{
+	const struct section_node *node = find_name(r, name->octets,
+	    name->length);
+	unsigned int labels = name->labels;
+	size_t start = 0;
+
+	if (node != NULL)
+		return list_of(r, &node->at);
+	for (size_t i = 0; i < r->depths.count; i++) {
+		if (r->depths.labels[i] >= name->labels)
+			continue;
+		for (; labels > r->depths.labels[i]; labels--)
+			start += 1u + name->octets[start];
+		node = find_name(r, name->octets + start,
+		    name->length - start);
+		if (node != NULL)
+			return list_of(r, &node->below);
+	}
+	return (struct rules_list){ NULL, NULL };
+}
+
+static struct rules_list
+find_id(const struct rules *r, enum section_id_kind kind, uint32_t id)
+{
+	const uint32_t start = section_id_hash(kind, id);
+
+	for (uint32_t i = 0; i < SECTION_RUN && i <= r->id_mask; i++) {
+		const struct section_id *slot =
+		    &r->ids[(start + i) & r->id_mask];
+
+		if (slot->kind == ID_NONE)
+			break;
+		if (slot->kind == kind && slot->id == id)
+			return list_of(r, &slot->list);
+	}
+	return (struct rules_list){ NULL, NULL };
+}
+
+/* Seconds since 1970 in local time. */
+static int64_t
+local_time(const struct rules *r, int64_t time)
+{
+	int64_t offset = 0;
+
+	for (size_t i = 0; i < r->zone_count && r->zones[i].from <= time; i++)
+		offset = r->zones[i].offset;
+	return time + offset;
+}
+
+/* The minute of the week, Sunday's first is 0. */
+static uint32_t
+minute_of(const struct rules *r, int64_t time)
+{
+	const int64_t local = local_time(r, time);
+	const int64_t day = local / DAY_SECONDS - (local % DAY_SECONDS < 0);
+	const int64_t second = local - day * DAY_SECONDS;
+
+	return (uint32_t)(((day + THURSDAY) % 7 + 7) % 7 * 1440 + second / 60);
+}
+
+void
+rules_begin(struct rules_cursor *c, const struct rules *r,
+    const struct rules_question *question)
+{
+	const struct asker *asker = question->asker;
+
+	c->rules = r;
+	c->question = question;
+	c->last = 0;
+	c->names = find_names(r, question->name);
+	c->lists[LIST_NAME] = c->names;
+	c->lists[LIST_USER] = find_id(r, ID_USER, asker->uid);
+	c->lists[LIST_GROUP] = find_id(r, ID_GROUP, asker->gid);
+	c->lists[LIST_OTHER] = list_of(r, &r->header->others);
+	c->minute = r->header->needs_time != 0 ?
+	    minute_of(r, asker->time) : 0;
+}
+
+/* Whether a sorted array has the number. */
+static bool
+has_number(const uint32_t *numbers, size_t count, uint32_t number)
+{
+	size_t low = 0;
+
+	while (count > 0) {
+		const size_t half = count / 2;
+
+		if (numbers[low + half] < number) {
+			low += half + 1;
+			count -= half + 1;
+		} else if (numbers[low + half] == number)
+			return true;
+		else
+			count = half;
+	}
+	return false;
+}
+
+static bool
+span_has(const struct rules *r, const struct section_span *span,
+    uint32_t number)
+{
+	return has_number(r->numbers + span->first, span->count, number);
+}
+
+/* Unknown: the kernel named none. */
+static bool
+span_has_id(const struct rules *r, const struct section_span *span, uint32_t id)
+{
+	return id != UINT32_MAX && span_has(r, span, id);
+}
+
+static bool
+is_within(const uint8_t *address, const struct section_prefix *prefix)
+{
+	const uint32_t whole = prefix->length / 8, rest = prefix->length % 8;
+
+	return memcmp(address, prefix->address, whole) == 0 && (rest == 0 ||
+	    (address[whole] ^ prefix->address[whole]) >> (8 - rest) == 0);
+}
+
+/*
+ * Whether one of the prefixes has the address: since they are in order and none
+ * is within another, it can only be the last that does not begin behind it.
+ */
+static bool
+prefixes_have(const struct rules *r, const struct section_span spans[2],
+    uint8_t family, const uint8_t *address)
+{
+	const struct section_span *span = &spans[family == AF_INET6];
+	const struct section_prefix *p = r->prefixes + span->first;
+	const size_t octets = family == AF_INET6 ? 16 : 4;
+	size_t count = span->count;
+
+	if (address == NULL || count == 0)
+		return false;
+	while (count > 1) {
+		const size_t half = count / 2;
+
+		if (memcmp(p[half].address, address, octets) <= 0)
+			p += half;
+		count -= half;
+	}
+	return is_within(address, p);
+}
+
+/* "22:00-06:00" ends on the next day. */
+static bool
+hours_have(const struct rules *r, const struct section_span *span,
+    uint32_t minute)
+{
+	for (uint32_t i = 0; i < span->count; i++) {
+		const uint32_t range = r->numbers[span->first + i];
+		const uint32_t first = range >> 16, end = range & 0xffff;
+
+		if (first < end ? minute >= first && minute < end :
+		    minute >= first || minute < end)
+			return true;
+	}
+	return false;
+}
+
+static bool
+holds(const struct rules_cursor *c, const struct section_conditions *x,
+    enum rule_key key, uint32_t code)
+{
+	const struct rules *r = c->rules;
+	const struct asker *asker = c->question->asker;
+
+	switch (key) {
+	case RULE_NAMES:
+		return has_number(c->names.next,
+		    (size_t)(c->names.end - c->names.next), code);
+	case RULE_TYPES:
+		return span_has(r, &x->types, c->question->type);
+	case RULE_USERS:
+		return span_has_id(r, &x->users, asker->uid);
+	case RULE_GROUPS:
+		return span_has_id(r, &x->groups, asker->gid);
+	case RULE_NAMESERVERS:
+		return prefixes_have(r, x->nameservers, asker->family,
+		    asker->nameserver);
+	case RULE_CLIENTS:
+		return prefixes_have(r, x->clients, asker->family,
+		    asker->address);
+	case RULE_PROTOCOLS:
+		return (x->protocols & (asker->protocol == IPPROTO_TCP ?
+		    RULE_TCP : RULE_UDP)) != 0;
+	case RULE_SOURCE:
+		return (x->source & (c->question->mesh ? RULE_MESH :
+		    RULE_OTHER)) != 0;
+	case RULE_HOURS:
+		return hours_have(r, &x->hours, c->minute % 1440);
+	default:
+		return (x->days >> c->minute / 1440 & 1) != 0;
+	}
+}
+
+/* The first condition that stands against the rule; RULE_KEYS: none. */
+static enum rule_key
+against(const struct rules_cursor *c, const struct section_conditions *x,
+    bool negated, uint32_t code)
+{
+	for (uint32_t keys = x->keys; keys != 0; keys &= keys - 1) {
+		const enum rule_key key = (enum rule_key)__builtin_ctz(keys);
+
+		if (holds(c, x, key, code) == negated)
+			return key;
+	}
+	return RULE_KEYS;
+}
+
+static bool
+read_name(struct dns_name *name, const uint8_t *octets)
+{
+	return name_read_lower(name, octets, NAME_MAX_OCTETS) == 0;
+}
+
+/* Whether the name is one that a rewrite is from. */
+static bool
+is_from(const struct rules_cursor *c, const struct section_rule *rule)
+{
+	const struct dns_name *name = c->question->name;
+	struct dns_name from;
+
+	return read_name(&from, c->rules->octets + rule->from.first) &&
+	    name_is_within(name, &from) &&
+	    (name->labels > from.labels) == (rule->from_below != 0);
+}
+
+static bool
+is_match(const struct rules_cursor *c, unsigned int number,
+    struct rules_miss *miss)
+{
+	const struct section_rule *rule = &c->rules->rules[number - 1];
+
+	miss->negated = false;
+	miss->key = against(c, &rule->match, false, RULES_CODE(number, 0));
+	if (miss->key == RULE_KEYS && rule->action == RULE_REWRITE &&
+	    !is_from(c, rule))
+		miss->key = RULE_NAMES;
+	if (miss->key != RULE_KEYS)
+		return false;
+	miss->negated = true;
+	miss->key = against(c, &rule->not, true, RULES_CODE(number, 1));
+	return miss->key == RULE_KEYS;
+}
+
+/* The number at the head of a list, after those that were tried; 0: the end. */
+static inline unsigned int
+head_of(struct rules_list *list, unsigned int last)
+{
+	for (; list->next < list->end; list->next++)
+		if ((*list->next & 1) == 0 && *list->next >> 1 > last)
+			return *list->next >> 1;
+	return 0;
+}
+
+unsigned int
+rules_next(struct rules_cursor *c)
+{
+	struct rules_miss miss;
+
+	for (;;) {
+		unsigned int least = 0;
+
+		for (size_t i = 0; i < 4; i++) {
+			const unsigned int head = head_of(&c->lists[i],
+			    c->last);
+
+			if (head != 0 && (least == 0 || head < least))
+				least = head;
+		}
+		if (least == 0)
+			return 0;
+		c->last = least;
+		if (is_match(c, least, &miss))
+			return least;
+	}
+}
+
+bool
+rules_matches(const struct rules *rules, unsigned int number,
+    const struct rules_question *question, struct rules_miss *miss)
+{
+	struct rules_cursor cursor;
+
+	rules_begin(&cursor, rules, question);
+	return is_match(&cursor, number, miss);
+}
+
+void
+rules_get(const struct rules *r, unsigned int number, struct rules_rule *rule)
+{
+	const struct section_rule *s = &r->rules[number - 1];
+	const uint8_t *octets = r->octets;
+
+	*rule = (struct rules_rule){
+		.name = (const char *)octets + s->name.first,
+		.name_length = (uint8_t)s->name.count,
+		.line = s->line,
+		.action = (enum rule_action)s->action,
+		.only = (enum rule_only)s->only,
+		.strip_https = s->strip_https != 0,
+		.observe = s->observe != 0,
+		.log = (enum rule_log)s->log,
+		.rate = s->rate,
+		.ttl = s->ttl,
+		.ipv4 = octets + s->ipv4.first,
+		.ipv6 = octets + s->ipv6.first,
+		.ipv4_count = s->ipv4.count,
+		.ipv6_count = s->ipv6.count,
+		.cname = octets + s->cname.first,
+		.from = octets + s->from.first,
+		.to = octets + s->to.first,
+		.from_below = s->from_below != 0,
+		.to_below = s->to_below != 0,
+	};
+}
+
+bool
+rules_rewrite(const struct rules_rule *rule, const struct dns_name *name,
+    struct dns_name *to)
+{
+	struct dns_name from, front, target;
+
+	if (!read_name(&target, rule->to) || !read_name(&from, rule->from))
+		return false;
+	if (!rule->to_below) {
+		*to = target;
+		return true;
+	}
+	if (!name_is_within(name, &from) || name->labels == from.labels)
+		return false;
+	/* What stands before "from". */
+	front.length = (uint8_t)(name->length - from.length + 1);
+	front.labels = (uint8_t)(name->labels - from.labels);
+	memcpy(front.octets, name->octets, front.length - 1u);
+	front.octets[front.length - 1] = 0;
+	return name_join(to, &front, &target) == 0;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Checks a section; all other code trusts it. */
+#include "policy/match/rules.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/match/section.h"
+
+/* Octets of an area's items. */
+static const size_t item_octets[RULES_AREAS] = {
+	[AREA_RULES] = sizeof(struct section_rule),
+	[AREA_ZONES] = sizeof(struct policy_zone),
+	[AREA_FILTER] = sizeof(uint64_t),
+	[AREA_SLOTS] = sizeof(struct section_slot),
+	[AREA_NODES] = sizeof(struct section_node),
+	[AREA_IDS] = sizeof(struct section_id),
+	[AREA_PREFIXES] = sizeof(struct section_prefix),
+	[AREA_LISTS] = sizeof(uint32_t),
+	[AREA_NUMBERS] = sizeof(uint32_t),
+	[AREA_OCTETS] = 1,
+};
+
+struct check {
+	const uint8_t *section;
+	const struct section_header *header;
+};
+
+static size_t
+items_of(const struct check *c, enum rules_area area)
+{
+	return c->header->sizes[area] / item_octets[area];
+}
+
+static const void *
+area_of(const struct check *c, enum rules_area area)
+{
+	return c->section + c->header->offsets[area];
+}
+
+static bool
+has_span(const struct check *c, enum rules_area area,
+    const struct section_span *span, uint64_t item)
+{
+	return span->first + span->count * item <= items_of(c, area);
+}
+
+static const char *
+check_header(const struct section_header *h, size_t size)
+{
+	uint64_t at = section_pad8(sizeof(*h));
+
+	if (size < sizeof(*h) || memcmp(h->magic, SECTION_MAGIC,
+	    sizeof(h->magic)) != 0)
+		return "the policy is not one";
+	if (h->version != SECTION_VERSION || h->header_size != sizeof(*h))
+		return "the policy was made by another version of this program";
+	for (size_t i = 0; i < RULES_AREAS; i++) {
+		if (h->offsets[i] != at || h->sizes[i] > size ||
+		    h->sizes[i] % item_octets[i] != 0)
+			return "areas of the policy out of order";
+		at += section_pad8(h->sizes[i]);
+	}
+	if (at != size || h->total_size != size)
+		return "the policy was cut or grew";
+	if (h->needs_time > 1)
+		return "the policy's flags are out of range";
+	return NULL;
+}
+
+/* Whether a hash table has the size that its header says. */
+static const char *
+check_tables(const struct check *c)
+{
+	const struct section_header *h = c->header;
+
+	if (h->rule_count == 0 || h->rule_count > RULE_MAX ||
+	    items_of(c, AREA_RULES) != h->rule_count ||
+	    items_of(c, AREA_ZONES) > POLICY_ZONES_MAX)
+		return "the policy's rules are not as many as it says";
+	if (h->slot_bits > SECTION_SLOT_BITS_MAX ||
+	    h->id_bits > SECTION_SLOT_BITS_MAX || h->filter_bits < 6 ||
+	    h->filter_bits > SECTION_FILTER_BITS_MAX ||
+	    items_of(c, AREA_SLOTS) != (size_t)1 << h->slot_bits ||
+	    items_of(c, AREA_IDS) != (size_t)1 << h->id_bits ||
+	    items_of(c, AREA_FILTER) != (size_t)1 << (h->filter_bits - 6))
+		return "the policy's tables have another size";
+	if (!has_span(c, AREA_LISTS, &h->others, 1))
+		return "a list of the policy is out of bounds";
+	return NULL;
+}
+
+static const char *
+check_lists(const struct check *c)
+{
+	const uint32_t *lists = area_of(c, AREA_LISTS);
+	const size_t count = items_of(c, AREA_LISTS);
+
+	for (size_t i = 0; i < count; i++)
+		if (lists[i] >> 1 == 0 || lists[i] >> 1 > c->header->rule_count)
+			return "a list of the policy names no rule";
+	return NULL;
+}
+
+static const char *
+check_nodes(const struct check *c)
+{
+	const struct section_node *nodes = area_of(c, AREA_NODES);
+	const size_t count = items_of(c, AREA_NODES);
+
+	for (size_t i = 0; i < count; i++)
+		if (!has_span(c, AREA_LISTS, &nodes[i].at, 1) ||
+		    !has_span(c, AREA_LISTS, &nodes[i].below, 1))
+			return "a list of the policy is out of bounds";
+	return NULL;
+}
+
+/* A name behind its length. */
+static bool
+is_name(const struct check *c, uint32_t at)
+{
+	const uint8_t *octets = area_of(c, AREA_OCTETS);
+	const size_t size = items_of(c, AREA_OCTETS);
+
+	return at < size && octets[at] > 0 && size - at > octets[at];
+}
+
+static const char *
+check_slots(const struct check *c)
+{
+	const struct section_slot *slots = area_of(c, AREA_SLOTS);
+	const struct section_id *ids = area_of(c, AREA_IDS);
+
+	for (size_t i = 0; i < items_of(c, AREA_SLOTS); i++)
+		if (slots[i].name != 0 && (!is_name(c, slots[i].name) ||
+		    slots[i].node >= items_of(c, AREA_NODES)))
+			return "a name of the policy is out of bounds";
+	for (size_t i = 0; i < items_of(c, AREA_IDS); i++)
+		if (!has_span(c, AREA_LISTS, &ids[i].list, 1))
+			return "a list of the policy is out of bounds";
+	/* The places that look-ups begin to look at must be there. */
+	return items_of(c, AREA_OCTETS) == 0 ? "the policy has no names" : NULL;
+}
+
+static bool
+conditions_sound(const struct check *c, const struct section_conditions *x)
+{
+	if (x->keys >> RULE_KEYS != 0)
+		return false;
+	for (size_t i = 0; i < 2; i++)
+		if (!has_span(c, AREA_PREFIXES, &x->nameservers[i], 1) ||
+		    !has_span(c, AREA_PREFIXES, &x->clients[i], 1))
+			return false;
+	return has_span(c, AREA_NUMBERS, &x->types, 1) &&
+	    has_span(c, AREA_NUMBERS, &x->users, 1) &&
+	    has_span(c, AREA_NUMBERS, &x->groups, 1) &&
+	    has_span(c, AREA_NUMBERS, &x->hours, 1);
+}
+
+/* Whether a span of octets is a whole wire name, "skip" octets aside. */
+static bool
+is_wire_name(const struct check *c, const struct section_span *span,
+    uint32_t skip)
+{
+	const uint8_t *octets = area_of(c, AREA_OCTETS);
+	struct dns_name name;
+
+	return span->count > skip && name_read_lower(&name, octets +
+	    span->first + skip, span->count - skip) == 0 &&
+	    name.length == span->count - skip;
+}
+
+static bool
+action_sound(const struct check *c, const struct section_rule *rule)
+{
+	const uint8_t *octets = area_of(c, AREA_OCTETS);
+
+	if (rule->action == RULE_CNAME)
+		return is_wire_name(c, &rule->cname, 2) &&
+		    octets[rule->cname.first] == 0 &&
+		    octets[rule->cname.first + 1] == rule->cname.count - 2;
+	if (rule->action == RULE_REWRITE)
+		return is_wire_name(c, &rule->from, 0) &&
+		    is_wire_name(c, &rule->to, 0);
+	return true;
+}
+
+static bool
+rule_sound(const struct check *c, const struct section_rule *rule)
+{
+	const struct section_span *const octets[] = { &rule->name,
+		&rule->cname, &rule->from, &rule->to };
+
+	for (size_t i = 0; i < sizeof(octets) / sizeof(octets[0]); i++)
+		if (!has_span(c, AREA_OCTETS, octets[i], 1))
+			return false;
+	return has_span(c, AREA_OCTETS, &rule->ipv4, 4) &&
+	    has_span(c, AREA_OCTETS, &rule->ipv6, 16) &&
+	    rule->name.count <= RULE_NAME_MAX &&
+	    rule->action < RULE_ACTIONS && rule->only <= RULE_ONLY_AAAA &&
+	    rule->strip_https <= 1 && rule->observe <= 1 &&
+	    rule->log <= RULE_LOG_ONLY && rule->rate.per <= RULE_PER_RULE &&
+	    rule->rate.limit <= 1000000 && rule->rate.burst <= 1000000 &&
+	    (rule->rate.over == RULE_REFUSE || rule->rate.over == RULE_DROP ||
+	    rule->rate.over == RULE_PASS) &&
+	    conditions_sound(c, &rule->match) &&
+	    conditions_sound(c, &rule->not) && action_sound(c, rule);
+}
+
+static const char *
+check_rules(const struct check *c)
+{
+	const struct section_rule *rules = area_of(c, AREA_RULES);
+	const struct policy_zone *zones = area_of(c, AREA_ZONES);
+
+	for (size_t i = 0; i < c->header->rule_count; i++)
+		if (!rule_sound(c, &rules[i]))
+			return "a rule of the policy is not as it should be";
+	for (size_t i = 0; i < items_of(c, AREA_ZONES); i++)
+		if (zones[i].offset > 86400 || zones[i].offset < -86400)
+			return "the policy's time zone is out of range";
+	return NULL;
+}
+
+static void
+load_depths(struct depths *depths, const uint64_t labels[static 2])
+{
+	for (unsigned int n = NAME_MAX_LABELS + 1; n-- > 0;)
+		if ((labels[n / 64] >> n % 64 & 1) != 0)
+			depths->labels[depths->count++] = (uint8_t)n;
+}
+
+static void
+load(struct rules *r, const struct check *c)
+{
+	const struct section_header *h = c->header;
+
+	r->header = h;
+	r->rules = area_of(c, AREA_RULES);
+	r->zones = area_of(c, AREA_ZONES);
+	r->zone_count = items_of(c, AREA_ZONES);
+	r->filter = area_of(c, AREA_FILTER);
+	r->filter_mask = ((uint32_t)1 << h->filter_bits) - 1;
+	r->slots = area_of(c, AREA_SLOTS);
+	r->slot_mask = ((uint32_t)1 << h->slot_bits) - 1;
+	r->nodes = area_of(c, AREA_NODES);
+	r->ids = area_of(c, AREA_IDS);
+	r->id_mask = ((uint32_t)1 << h->id_bits) - 1;
+	r->prefixes = area_of(c, AREA_PREFIXES);
+	r->lists = area_of(c, AREA_LISTS);
+	r->numbers = area_of(c, AREA_NUMBERS);
+	r->octets = area_of(c, AREA_OCTETS);
+	load_depths(&r->depths, h->below_labels);
+}
+
+int
+rules_open(struct rules **rules, const uint8_t *octets, size_t size,
+    const char **why)
+{
+	const struct check c = { octets, (const void *)octets };
+
+	*rules = NULL;
+	*why = NULL;
+	if (size == 0)
+		return 0;
+	*why = check_header(c.header, size);
+	if (*why == NULL)
+		*why = check_tables(&c);
+	if (*why == NULL)
+		*why = check_lists(&c);
+	if (*why == NULL)
+		*why = check_nodes(&c);
+	if (*why == NULL)
+		*why = check_slots(&c);
+	if (*why == NULL)
+		*why = check_rules(&c);
+	if (*why != NULL)
+		return -EINVAL;
+	*rules = calloc(1, sizeof(**rules));
+	if (*rules == NULL) {
+		*why = "out of memory";
+		return -ENOMEM;
+	}
+	load(*rules, &c);
+	return 0;
+}
+
+void
+rules_close(struct rules *rules)
+{
+	free(rules);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The section of compiled rules, in the byte order of the machine: rules_build.c
+ * writes it, rules_open.c checks it, rules.c reads it; no other file knows the
+ * format.  A header, then the areas in the order of enum rules_area, each
+ * aligned to 8 octets.  Offsets and spans count items of an area from its start.
+ *
+ * What rules say about names stands in one hash table for all of them, a power
+ * of two of slots with linear probing.  A slot's name has two lists of codes:
+ * "at" is for a question for this name, "below" for one below it for which no
+ * deeper name has a "below".  Lists have what names above say, too, so a
+ * question needs one of them.  A code is RULES_CODE(number, excluded): the rule
+ * of this number is for the name, or its "not" excludes the name.  Lists are in
+ * ascending order.
+ *
+ * A filter before the slots, some bits for each name, tells that no rule says
+ * anything about most names.
+ */
+#ifndef NFDNS_POLICY_MATCH_SECTION_H
+#define NFDNS_POLICY_MATCH_SECTION_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <xxhash.h>
+
+#include "policy/match/rules.h"
+
+#define SECTION_MAGIC	"nfdnsrul"
+#define SECTION_VERSION	1
+
+/* Slots that one look-up visits at most. */
+#define SECTION_RUN	256
+#define SECTION_SLOT_BITS_MAX	27
+#define SECTION_FILTER_BITS_MAX	30
+
+#define RULES_CODE(number, excluded) ((uint32_t)(number) << 1 | (excluded))
+
+enum rules_area {
+	AREA_RULES,		/* struct section_rule */
+	AREA_ZONES,		/* struct policy_zone */
+	AREA_FILTER,		/* uint64_t: 2^filter_bits bits */
+	AREA_SLOTS,		/* struct section_slot */
+	AREA_NODES,		/* struct section_node */
+	AREA_IDS,		/* struct section_id: a hash table, too */
+	AREA_PREFIXES,		/* struct section_prefix */
+	AREA_LISTS,		/* uint32_t: codes */
+	AREA_NUMBERS,		/* uint32_t */
+	AREA_OCTETS,		/* texts, names, addresses */
+	RULES_AREAS
+};
+
+struct section_span {
+	uint32_t first;
+	uint32_t count;
+};
+
+struct section_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t header_size;
+	uint64_t total_size;
+	uint64_t below_labels[2];	/* bit n: a name of n labels has a "below" */
+	uint64_t offsets[RULES_AREAS];
+	uint64_t sizes[RULES_AREAS];	/* octets */
+	struct section_span others;	/* the list of rules found by no key */
+	uint32_t rule_count;
+	uint32_t slot_bits;
+	uint32_t filter_bits;
+	uint32_t id_bits;
+	uint32_t seed;			/* of the names' hash */
+	uint32_t needs_time;		/* 0 or 1 */
+};
+
+struct section_slot {
+	uint32_t tag;			/* upper half of the hash */
+	uint32_t name;			/* in OCTETS: length, wire name; 0: empty */
+	uint32_t node;
+};
+
+struct section_node {
+	struct section_span at, below;
+};
+
+enum section_id_kind { ID_NONE, ID_USER, ID_GROUP };
+
+struct section_id {
+	uint32_t kind;
+	uint32_t id;
+	struct section_span list;
+};
+
+struct section_prefix {
+	uint8_t address[16];
+	uint32_t length;		/* bits */
+};
+
+/* Numbers are in ascending order, and so are prefixes, none within another. */
+struct section_conditions {
+	uint32_t keys;			/* bit n: enum rule_key n is given */
+	struct section_span types, users, groups, hours;
+	struct section_span nameservers[2], clients[2];	/* IPv4, IPv6 */
+	uint32_t protocols, source, days;
+};
+
+struct section_rule {
+	struct section_conditions match, not;
+	struct section_span name;	/* in OCTETS, as the other spans are */
+	struct section_span ipv4, ipv6;	/* count: addresses */
+	struct section_span cname;	/* behind its u16 length, which counts */
+	struct section_span from, to;
+	uint32_t from_below, to_below;
+	uint32_t line;
+	uint32_t action, only, strip_https, observe, log;
+	uint32_t ttl;
+	struct policy_rate rate;
+};
+
+static inline uint64_t
+section_hash(const uint8_t *octets, size_t length, uint32_t seed)
+{
+	return XXH3_64bits_withSeed(octets, length, seed);
+}
+
+/* Where the search for a user or group begins. */
+static inline uint32_t
+section_id_hash(uint32_t kind, uint32_t id)
+{
+	const uint32_t x = (id ^ kind << 30) * UINT32_C(0x9e3779b1);
+
+	return x ^ x >> 15;
+}
+
+static inline size_t
+section_pad8(size_t n)
+{
+	return (n + 7) & ~(size_t)7;
+}
+
+/* A section that was checked: rules_open() makes it. */
+struct rules {
+	const struct section_header *header;
+	const struct section_rule *rules;
+	const struct policy_zone *zones;
+	size_t zone_count;
+	const uint64_t *filter;
+	uint32_t filter_mask;
+	const struct section_slot *slots;
+	uint32_t slot_mask;
+	const struct section_node *nodes;
+	const struct section_id *ids;
+	uint32_t id_mask;
+	const struct section_prefix *prefixes;
+	const uint32_t *lists;
+	const uint32_t *numbers;
+	const uint8_t *octets;
+	struct depths {			/* of names with a "below", deepest first */
+		size_t count;
+		uint8_t labels[NAME_MAX_LABELS + 1];
+	} depths;
+};
+
+#endif
