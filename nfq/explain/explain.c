@@ -126,6 +126,7 @@ intercept_question(struct explanation *e)
 		.gid = q->gid, .family = (uint8_t)q->family,
 		.protocol = IPPROTO_TCP, .port = CLIENT_PORT,
 		.address = q->client };
+	in->policy = NULL;
 	in->forward_full = false;
 	in->forward = settings->forward.domains > 0 ||
 	    settings->forward.chase != 0 ? &settings->forward : NULL;

@@ -152,6 +152,7 @@ decide_packet(const struct replay *replay, struct side *side)
 	set_asker(replay, &side->in.asker);
 	side->in.forward = side->forward;
 	side->in.forward_full = false;
+	side->in.policy = NULL;
 	intercept_parse(&side->in, packet->octets, packet->length,
 	    packet->whole_length);
 	intercept_answer(&side->in, &side->source, replay->rotation,
@@ -164,6 +165,7 @@ decide_message(const struct replay *replay, struct side *side,
 {
 	set_asker(replay, &side->in.asker);
 	side->in.forward = NULL;
+	side->in.policy = NULL;
 	intercept_stream(&side->in, &side->source, message, length,
 	    replay->rotation, side->answer, sizeof(side->answer));
 }
