@@ -90,39 +90,54 @@ decide_reason_text(enum reason reason)
 	return reason_texts[reason];
 }
 
+const char *
+decide_action_text(enum rule_action action)
+{
+	static const char *const texts[RULE_ACTIONS] = {
+		[RULE_ANSWER] = "answer", [RULE_PASS] = "pass",
+		[RULE_NXDOMAIN] = "nxdomain", [RULE_NODATA] = "nodata",
+		[RULE_REFUSE] = "refuse", [RULE_DROP] = "drop",
+		[RULE_ADDRESSES] = "addresses", [RULE_CNAME] = "cname",
+		[RULE_REWRITE] = "rewrite", [RULE_FILTER] = "filter",
+		[RULE_NOTHING] = "nothing",
+	};
+
+	return texts[action];
+}
+
 static struct decision
 pass(enum reason reason)
 {
 	return (struct decision){ VERDICT_PASS, reason, ANSWER_EMPTY,
-		RCODE_NOERROR, 0, EDE_NONE };
+		RCODE_NOERROR, 0 };
 }
 
 static struct decision
 answer(enum reason reason, enum answer_content content)
 {
 	return (struct decision){ VERDICT_ANSWER, reason, content,
-		RCODE_NOERROR, 0, EDE_NONE };
+		RCODE_NOERROR, 0 };
 }
 
 static struct decision
 nodata(enum reason reason)
 {
 	return (struct decision){ VERDICT_NODATA, reason, ANSWER_NEGATIVE,
-		RCODE_NOERROR, 0, EDE_NONE };
+		RCODE_NOERROR, 0 };
 }
 
 static struct decision
 nxdomain(enum reason reason)
 {
 	return (struct decision){ VERDICT_NXDOMAIN, reason, ANSWER_NEGATIVE,
-		RCODE_NXDOMAIN, 0, EDE_NONE };
+		RCODE_NXDOMAIN, 0 };
 }
 
 static struct decision
 refuse(enum reason reason, enum rcode rcode)
 {
 	return (struct decision){ VERDICT_REFUSE, reason, ANSWER_EMPTY,
-		(uint16_t)rcode, 0, EDE_NONE };
+		(uint16_t)rcode, 0 };
 }
 
 static bool
@@ -193,7 +208,7 @@ decide_lacking(const struct facts *facts)
 }
 
 /* Rules 6 to 11: a question in class IN, with a table loaded. */
-static struct decision
+static inline struct decision __attribute__((always_inline))
 decide_name(const struct facts *facts)
 {
 	const struct question *question = facts->question;
@@ -234,8 +249,8 @@ is_transfer(const struct question *question)
 	return question->type == TYPE_AXFR || question->type == TYPE_IXFR;
 }
 
-/* Rule 4 and those after it. */
-static struct decision
+/* Rule 4 and those after it.  Inlined for questions without a rule. */
+static inline struct decision __attribute__((always_inline))
 decide_table(const struct facts *facts)
 {
 	if (!facts->loaded) {
@@ -318,25 +333,6 @@ is_as_without(const struct facts *facts)
 	}
 }
 
-/* RFC 8914; a positive answer has none. */
-static enum extended_error
-error_of(const struct facts *facts, const struct decision *decision)
-{
-	if (decision->reason != REASON_POLICY &&
-	    decision->reason != REASON_RATE)
-		return EDE_NONE;
-	switch (decision->verdict) {
-	case VERDICT_REFUSE:
-		return EDE_PROHIBITED;
-	case VERDICT_NXDOMAIN:
-	case VERDICT_NODATA:
-		return facts->ruling->action == RULE_FILTER ? EDE_FILTERED :
-		    EDE_BLOCKED;
-	default:
-		return EDE_NONE;
-	}
-}
-
 /* Rule 3. */
 static struct decision __attribute__((noinline))
 decide_ruled(const struct facts *facts)
@@ -357,24 +353,18 @@ decide_ruled(const struct facts *facts)
 	else
 		d = decide_own(facts, reason);
 	d.rule = ruling->rule;
-	d.error = (uint16_t)error_of(facts, &d);
 	return d;
-}
-
-/* Rule 3 and those after it. */
-static struct decision
-decide_plain(const struct facts *facts)
-{
-	return __builtin_expect(facts->ruling != NULL, 0) ?
-	    decide_ruled(facts) : decide_table(facts);
 }
 
 struct decision
 decide(const struct facts *facts)
 {
+	/* Only questions that are PLAIN have one. */
+	if (__builtin_expect(facts->ruling != NULL, 0))
+		return decide_ruled(facts);
 	/* Nearly all: a jump through the switch's table costs as much as this. */
 	if (__builtin_expect(facts->question->form == QUESTION_PLAIN, 1))
-		return decide_plain(facts);
+		return decide_table(facts);
 	switch (facts->question->form) {
 	case QUESTION_CHAOS:
 		return facts->own_name ? answer(REASON_OWN_NAME, ANSWER_TEXT) :
@@ -394,6 +384,24 @@ decide(const struct facts *facts)
 		return pass(REASON_SIGNED);
 	default:
 		return pass(REASON_MALFORMED);
+	}
+}
+
+enum extended_error
+decide_error(const struct ruling *ruling, const struct decision *decision)
+{
+	if (decision->reason != REASON_POLICY &&
+	    decision->reason != REASON_RATE)
+		return EDE_NONE;
+	switch (decision->verdict) {
+	case VERDICT_REFUSE:
+		return EDE_PROHIBITED;
+	case VERDICT_NXDOMAIN:
+	case VERDICT_NODATA:
+		return ruling->action == RULE_FILTER ? EDE_FILTERED :
+		    EDE_BLOCKED;
+	default:
+		return EDE_NONE;
 	}
 }
 
@@ -422,7 +430,7 @@ decide_forwarding(const struct facts *facts, enum forwarding forwarding)
 	switch (forwarding) {
 	case FORWARDING_ASK:
 		return (struct decision){ VERDICT_FORWARD, REASON_FORWARD,
-			ANSWER_EMPTY, RCODE_NOERROR, 0, EDE_NONE };
+			ANSWER_EMPTY, RCODE_NOERROR, 0 };
 	case FORWARDING_FULL_REFUSED:
 		return refuse(REASON_FORWARD_FULL, RCODE_REFUSED);
 	case FORWARDING_FULL_SERVFAIL:

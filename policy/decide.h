@@ -86,9 +86,10 @@ struct asker {
 	uint32_t device;		/* index of the outgoing interface;
 					 * 0: not known */
 	const uint8_t *address;		/* source, 4 or 16 octets */
+	/* For rules of the policy, and only set if there are any: */
 	const uint8_t *nameserver;	/* destination, as long; NULL: unknown */
-	int64_t time;			/* of day: seconds since 1970; only set if
-					 * rules_need_time() */
+	int64_t time;			/* of day: seconds since 1970; if some rule
+					 * has hours or days */
 };
 
 /*
@@ -129,10 +130,16 @@ struct decision {
 	 * name.
 	 */
 	uint16_t rule;
-	uint16_t error;			/* enum extended_error of the answer */
 };
 
 struct decision decide(const struct facts *facts);
+
+/*
+ * The extended error (RFC 8914) of a decision that a rule made: only if it is a
+ * negative answer or a refusal of the rule's own.
+ */
+enum extended_error decide_error(const struct ruling *ruling,
+    const struct decision *decision);
 
 /* What forwarding makes of a question; FORWARDING_NONE: nothing. */
 enum forwarding {
@@ -168,5 +175,6 @@ struct decision decide_chase(const struct decision *decision);
 
 const char *decide_verdict_text(enum verdict verdict);	/* "pass", "answer", ... */
 const char *decide_reason_text(enum reason reason);	/* "not-mesh", ... */
+const char *decide_action_text(enum rule_action action);	/* "nxdomain", ... */
 
 #endif

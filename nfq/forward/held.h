@@ -15,6 +15,7 @@
 #include "nfq/forward/engine.h"
 #include "nfq/packet/packet.h"
 #include "policy/decide.h"
+#include "policy/match/policy_gather.h"
 #include "resolver/answer/chase.h"
 
 #define HELD_PACKET_MAX	2048
@@ -30,7 +31,7 @@ struct held {
 	gid_t gid;
 	uint64_t received_ns;
 	struct decision decision;
-	struct rule_name rule;
+	struct policy_note note;
 	struct packet packet;		/* of octets[] */
 	struct chase chase;		/* of chain[], if it is followed */
 	SLIST_ENTRY(held) entry;	/* of the free ones */

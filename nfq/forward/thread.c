@@ -90,7 +90,7 @@ hold(struct forward_thread *f, const struct queue_packet *p)
 	h->gid = p->gid;
 	h->received_ns = f->thread.received_ns;
 	h->decision = i->decision;
-	h->rule = intercept_rule(i);
+	h->note = intercept_note(i);
 	h->client = (struct engine_client){
 		.message = h->packet.payload,
 		.length = h->packet.payload_length,

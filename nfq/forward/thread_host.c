@@ -92,12 +92,11 @@ record(struct forward_thread *f, const struct held *h,
 		.answer_length = (uint16_t)length,
 		.question = h->packet.payload,
 		.answer = answer,
-		.rule = h->rule.text,
-		.rule_length = h->rule.length,
 	};
 
-	if (!answering_is_recorded(&f->thread, &h->decision))
+	if (!answering_is_noted(&f->thread, &h->decision, &h->note))
 		return;
+	answering_set_note(&r, &h->note);
 	memcpy(r.client, h->packet.source, octets);
 	memcpy(r.server, h->packet.destination, octets);
 	answering_record(&f->thread, &h->decision, h->received_ns, &r);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/packet/intercept.h"
 
+#include <netinet/in.h>
 #include <string.h>
 
 #include "policy/match/policy_lookup.h"
@@ -43,6 +44,9 @@ gather_policy(struct interception *out, struct facts *facts)
 		.asker = &out->asker,
 	};
 
+	/* A message over TCP has no packet; its asker is whole. */
+	if (out->asker.protocol == IPPROTO_UDP)
+		out->asker.nameserver = out->packet.destination;
 	policy_gather(out->policy, &question, &out->found);
 	if (out->found.ruling.rule == 0)
 		return;
@@ -75,24 +79,53 @@ gather(struct interception *out, const struct answer_source *source,
 	}
 }
 
-struct rule_name
-intercept_rule(const struct interception *in)
+static bool
+has_found(const struct interception *in)
 {
-	struct rule_name name = { .length = 0 };
-
-	if (in->decision.rule != 0) {
-		name.length = in->found.rule.name_length;
-		memcpy(name.text, in->found.rule.name, name.length);
-	}
-	return name;
+	return in->policy != NULL && in->question.form == QUESTION_PLAIN;
 }
 
-static struct answer_plan
+struct policy_note
+intercept_note(const struct interception *in)
+{
+	const struct policy_found *found = &in->found;
+	struct policy_note note = { .would = RULE_NOTHING };
+
+	if (!has_found(in))
+		return note;
+	note.observer = found->observer;
+	note.would = found->would;
+	note.is_logged = found->is_logged;
+	note.is_not_logged = found->is_not_logged;
+	if (in->decision.rule != 0) {
+		note.rule.length = found->rule.name_length;
+		memcpy(note.rule.text, found->rule.name, note.rule.length);
+	}
+	return note;
+}
+
+bool
+intercept_is_recorded(const struct interception *in, bool usual)
+{
+	if (!has_found(in))
+		return usual;
+	return !in->found.is_not_logged && (usual || in->found.is_logged);
+}
+
+/* Says in the answer which rule it comes from, if it is a negative one. */
+static void __attribute__((noinline))
+add_error(const struct interception *out, struct answer_plan *plan)
+{
+	plan->error = decide_error(&out->found.ruling, &out->decision);
+	plan->error_text = out->found.rule.name;
+	plan->error_length = out->found.rule.name_length;
+}
+
+/* Inlined: a copy of it would be the half of its work. */
+static inline struct answer_plan __attribute__((always_inline))
 make_plan(const struct interception *out, const struct facts *facts,
     uint32_t rotation)
 {
-	const bool ruled = out->decision.error != EDE_NONE;
-
 	return (struct answer_plan){
 	    .question = facts->question,
 	    .lookup = facts->lookup,
@@ -102,9 +135,6 @@ make_plan(const struct interception *out, const struct facts *facts,
 	    .settings = facts->settings,
 	    .rotation = rotation,
 	    .text = "nfdns " NFDNS_VERSION,
-	    .error = (enum extended_error)out->decision.error,
-	    .error_text = ruled ? out->found.rule.name : NULL,
-	    .error_length = ruled ? out->found.rule.name_length : 0,
 	};
 }
 
@@ -113,9 +143,11 @@ static void
 act(struct interception *out, const struct facts *facts, uint32_t rotation,
     uint8_t reply[static INTERCEPT_REPLY_MAX])
 {
-	const struct answer_plan plan = make_plan(out, facts, rotation);
+	struct answer_plan plan = make_plan(out, facts, rotation);
 	uint8_t *answer = reply + packet_reply_offset(&out->packet);
 
+	if (__builtin_expect(out->decision.rule != 0, 0))
+		add_error(out, &plan);
 	out->answer_length = answer_build(&plan, answer, ANSWER_UDP_MAX,
 	    &out->summary);
 	out->answer = answer;
@@ -190,7 +222,6 @@ intercept_parse(struct interception *out, const uint8_t *octets, size_t length,
 	out->asker.protocol = out->packet.protocol;
 	out->asker.port = out->packet.source_port;
 	out->asker.address = out->packet.source;
-	out->asker.nameserver = out->packet.destination;
 	question_parse(&out->question, out->packet.payload,
 	    out->packet.payload_length);
 }
@@ -277,6 +308,8 @@ intercept_stream(struct interception *out, const struct answer_source *source,
 	if (!is_answered(out))
 		return;
 	plan = make_plan(out, &facts, rotation);
+	if (out->decision.rule != 0)
+		add_error(out, &plan);
 	plan.stream = true;
 	out->answer_length = answer_build(&plan, answer, size, &out->summary);
 	out->answer = answer;

@@ -97,8 +97,11 @@ void intercept_answer(struct interception *out,
     const struct answer_source *source, uint32_t rotation,
     uint8_t reply[static INTERCEPT_REPLY_MAX]);
 
-/* The name of the rule that made the decision; of no octets if none did. */
-struct rule_name intercept_rule(const struct interception *in);
+/* What the policy says for the audit. */
+struct policy_note intercept_note(const struct interception *in);
+
+/* Whether to record the question, if its decision alone says "usual". */
+bool intercept_is_recorded(const struct interception *in, bool usual);
 
 /*
  * For a packet with the decision REASON_CHASE: writes the chain of CNAMEs, as a

@@ -13,7 +13,7 @@
 
 struct stream_chase {
 	struct decision decision;
-	struct rule_name rule;
+	struct policy_note note;
 	uint64_t received_ns;
 	size_t target;			/* offset in the chain */
 	size_t question_length, chain_length;
@@ -30,7 +30,7 @@ stream_chase_new(const struct interception *i, const uint8_t *question,
 	if (chase == NULL)
 		return NULL;
 	chase->decision = i->decision;
-	chase->rule = intercept_rule(i);
+	chase->note = intercept_note(i);
 	chase->received_ns = received_ns;
 	chase->target = i->summary.target;
 	chase->question_length = length;
@@ -101,7 +101,7 @@ put(struct stream *s, struct stream_connection *c,
 	    .decision = &decision, .question = chase->octets,
 	    .question_length = chase->question_length, .answer = answer,
 	    .answer_length = length, .received_ns = chase->received_ns,
-	    .rule = chase->rule });
+	    .note = chase->note });
 }
 
 enum stream_next

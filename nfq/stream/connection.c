@@ -160,7 +160,7 @@ take_message(struct stream *s, struct stream_connection *c,
 	    .question_length = length, .answer = i.answer,
 	    .answer_length = i.answer_length,
 	    .received_ns = s->thread.received_ns,
-	    .rule = intercept_rule(&i) });
+	    .note = intercept_note(&i) });
 	if (i.decision.verdict == VERDICT_DROP)
 		return STREAM_CLOSE;
 	if (wants_raw(&i))

@@ -56,12 +56,11 @@ stream_record(struct stream *s, const struct stream_connection *c,
 		.answer_length = (uint16_t)record->answer_length,
 		.question = record->question,
 		.answer = record->answer,
-		.rule = record->rule.text,
-		.rule_length = record->rule.length,
 	};
 
-	if (!answering_is_recorded(&s->thread, record->decision))
+	if (!answering_is_noted(&s->thread, record->decision, &record->note))
 		return;
+	answering_set_note(&r, &record->note);
 	(void)sockets_address_split(&c->peer, r.client, &r.client_port);
 	(void)sockets_address_split(&c->name, r.server, &r.server_port);
 	answering_record(&s->thread, record->decision, record->received_ns,

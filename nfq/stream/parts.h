@@ -191,7 +191,7 @@ struct stream_record {
 	const uint8_t *question, *answer;
 	size_t question_length, answer_length;
 	uint64_t received_ns;		/* as of the round that read it */
-	struct rule_name rule;
+	struct policy_note note;
 };
 
 /* Writes an audit record, if the decision is to be recorded. */

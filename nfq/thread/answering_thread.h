@@ -204,6 +204,28 @@ answering_is_recorded(const struct answering_thread *thread,
 	return audit_wants(thread->audit, decision->verdict);
 }
 
+/* The same, with what the policy says. */
+static inline bool
+answering_is_noted(const struct answering_thread *thread,
+    const struct decision *decision, const struct policy_note *note)
+{
+	return !note->is_not_logged &&
+	    (answering_is_recorded(thread, decision) ||
+	    (note->is_logged && audit_wants_any(thread->audit)));
+}
+
+/* What a record says of the policy.  Borrows the note. */
+static inline void
+answering_set_note(struct audit_record *record, const struct policy_note *note)
+{
+	record->rule = note->rule.text;
+	record->rule_length = note->rule.length;
+	record->observer = note->observer.text;
+	record->observer_length = note->observer.length;
+	record->would = (uint8_t)note->would;
+	record->asked = note->is_logged;
+}
+
 /*
  * Records a decision about a question that was read at received_ns (as in
  * struct answering_thread).  The caller has filled in *record but for the

@@ -41,6 +41,7 @@ generation_close(struct generation *g)
 {
 	if (g == NULL)
 		return;
+	free(g->policy.counters);
 	rules_close(g->rules);
 	table_close(g->table);
 	free(g);

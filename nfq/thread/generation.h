@@ -27,7 +27,8 @@ struct generation {
 	struct settings settings;
 	struct cache *cache;		/* of forwarding; borrowed; NULL: none */
 	struct rules *rules;		/* NULL: there are none */
-	struct policy_source policy;	/* these, and what is borrowed */
+	struct policy_source policy;	/* these; rates are borrowed, counters
+					 * are owned and point elsewhere */
 };
 
 /*

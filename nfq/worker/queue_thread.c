@@ -54,12 +54,13 @@ record(struct queue_thread *q, const struct queue_packet *p,
 		.answer = i->answer,
 	};
 
-	const struct rule_name rule = intercept_rule(i);
+	const struct policy_note note = intercept_note(i);
 
+	if (!audit_wants_any(q->thread.audit))
+		return;
 	memcpy(r.client, i->packet.source, octets);
 	memcpy(r.server, i->packet.destination, octets);
-	r.rule = rule.text;
-	r.rule_length = rule.length;
+	answering_set_note(&r, &note);
 	answering_record(&q->thread, &i->decision, q->thread.received_ns, &r);
 }
 
@@ -150,7 +151,8 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 	/* What is no DNS packet has no addresses to record. */
 	if (!i->canary && i->form == PACKET_OK &&
 	    i->decision.verdict != VERDICT_FORWARD &&
-	    answering_is_recorded(&q->thread, &i->decision))
+	    intercept_is_recorded(i,
+	    answering_is_recorded(&q->thread, &i->decision)))
 		record(q, p, i);
 }
 

@@ -141,6 +141,15 @@ make_rates(struct worker *w)
 	return w->rates != NULL ? 0 : -ENOMEM;
 }
 
+/* What a generation's rules take from and count in. */
+static void
+set_policy(struct worker *w, struct generation *g)
+{
+	g->policy.rates = w->rates;
+	g->policy.counters = policy_status_assign(w->handover->status->policy,
+	    g->rules);
+}
+
 /* Starts the threads, which wait, and then restricts system calls. */
 static int
 prepare(struct worker *w)
@@ -165,7 +174,7 @@ prepare(struct worker *w)
 		    strerror(-error));
 		return WORKER_FAILED;
 	}
-	w->generation->policy.rates = w->rates;
+	set_policy(w, w->generation);
 	(void)close(g->image);		/* mapped */
 	(void)close(g->settings);	/* copied */
 	if (g->cache >= 0)
@@ -252,7 +261,7 @@ take_generation(struct worker *w, const struct control_message *order,
 		next = NULL;
 	}
 	if (next != NULL) {
-		next->policy.rates = w->rates;
+		set_policy(w, next);
 		use_generation(w, next, &files.audit, &fresh);
 		files.audit.count = 0;	/* the audit has them now */
 		answer.kind = CONTROL_GENERATION_OK;
@@ -336,6 +345,8 @@ take_orders(struct worker *w)
 
 		atomic_store_explicit(&slot->audit_lost, w->audit_lost_before +
 		    audit_lost(w->audit), memory_order_relaxed);
+		atomic_store_explicit(&w->handover->status->policy->rates_full,
+		    rate_full(w->rates), memory_order_relaxed);
 		if (ready <= 0)
 			continue;
 		error = control_receive(w->control, &order, fds);

@@ -347,6 +347,12 @@ audit_wants(const struct audit *a, enum verdict verdict)
 }
 
 bool
+audit_wants_any(const struct audit *a)
+{
+	return atomic_load_explicit(&a->wants, memory_order_relaxed) != 0;
+}
+
+bool
 audit_put(struct audit *a, unsigned int ring, const struct audit_record *record)
 {
 	return audit_ring_put(&a->rings[ring], record);

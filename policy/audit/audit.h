@@ -50,6 +50,11 @@ struct audit_record {
 	const uint8_t *question;
 	const uint8_t *answer;
 	const char *rule;		/* name of the policy's rule; no NUL */
+	const char *observer;		/* of a rule that only observes; no NUL */
+	uint8_t observer_length;	/* 0: none observed */
+	uint8_t would;			/* enum rule_action: what it would have done */
+	bool asked;			/* a rule's "log" wants the record, whatever
+					 * verdicts a file takes */
 };
 
 /* How records are written; the rows are in format.h. */
@@ -91,6 +96,9 @@ void audit_set_files(
 
 /* Whether any file takes records of that verdict.  For the packet path. */
 bool audit_wants(const struct audit *audit, enum verdict verdict);
+
+/* Whether there is any file. */
+bool audit_wants_any(const struct audit *audit);
 
 /*
  * Puts a record into that ring.  Only the ring's thread may call it, and it

@@ -151,20 +151,37 @@ put_id_or_null(struct json_out *out, const char *key, uint32_t id)
 }
 
 static void
-put_rule(struct json_out *out, const struct audit_record *record)
+put_name(struct json_out *out, const char *name, size_t length)
 {
-	size_t length = record->rule_length;
-
-	if (length == 0) {
-		json_text(out, "\",\"rule\":null");
-		return;
-	}
 	if (length > AUDIT_RULE_MAX)
 		length = AUDIT_RULE_MAX;
-	json_text(out, "\",\"rule\":\"");
 	for (size_t i = 0; i < length; i++)
-		json_escaped(out, (uint8_t)record->rule[i], false);
+		json_escaped(out, (uint8_t)name[i], false);
 	json_char(out, '"');
+}
+
+/* The rule that decided, and one that only observed. */
+static void
+put_rule(struct json_out *out, const struct audit_record *record)
+{
+	json_text(out, record->rule_length == 0 ? "\",\"rule\":null" :
+	    "\",\"rule\":\"");
+	if (record->rule_length > 0)
+		put_name(out, record->rule, record->rule_length);
+	if (record->observer_length == 0)
+		return;
+	json_text(out, ",\"observed\":\"");
+	put_name(out, record->observer, record->observer_length);
+	json_text(out, ",\"would\":\"");
+	json_text(out, decide_action_text((enum rule_action)record->would));
+	json_char(out, '"');
+}
+
+/* Whether it depends on more than numbers. */
+static bool
+has_names(const struct audit_record *record)
+{
+	return record->rule_length > 0 || record->observer_length > 0;
 }
 
 /* A key holds numbers only, so a piece with a rule's name is not kept. */
@@ -179,7 +196,7 @@ put_outcome(struct audit_json *json, struct json_out *out,
 	} };
 	const char *begin = out->pos;
 
-	if (record->rule_length == 0 && piece_put(&json->outcome, &key, out))
+	if (!has_names(record) && piece_put(&json->outcome, &key, out))
 		return;
 	json_text(out, ",\"decision\":\"");
 	json_text(out, decide_verdict_text(record->verdict));
@@ -191,7 +208,7 @@ put_outcome(struct audit_json *json, struct json_out *out,
 	json_text(out, ",\"generation\":");
 	json_number(out, record->generation);
 	json_text(out, ",\"spent_us\":");
-	if (record->rule_length == 0)
+	if (!has_names(record))
 		piece_keep(&json->outcome, &key, begin, out);
 }
 

@@ -220,17 +220,16 @@ format_note(void *state, const struct audit_note *note, char *buf, size_t *seal)
 
 /* Printable ASCII as it is; other octets as RFC 1035 section 5.1 writes them. */
 static void
-put_rule(struct json_out *out, const struct audit_record *record)
+put_rule_name(struct json_out *out, const char *key, const char *name,
+    size_t length)
 {
-	size_t length = record->rule_length;
-
 	if (length == 0)
 		return;
 	if (length > AUDIT_RULE_MAX)
 		length = AUDIT_RULE_MAX;
-	json_text(out, " rule=\"");
+	json_text(out, key);
 	for (size_t i = 0; i < length; i++) {
-		const uint8_t c = (uint8_t)record->rule[i];
+		const uint8_t c = (uint8_t)name[i];
 
 		if (c >= ' ' && c < 0x7f && c != '"' && c != '\\')
 			json_char(out, (char)c);
@@ -240,6 +239,19 @@ put_rule(struct json_out *out, const struct audit_record *record)
 		}
 	}
 	json_char(out, '"');
+}
+
+/* The rule that decided, and one that only observed. */
+static void
+put_rule(struct json_out *out, const struct audit_record *record)
+{
+	put_rule_name(out, " rule=\"", record->rule, record->rule_length);
+	put_rule_name(out, " observed=\"", record->observer,
+	    record->observer_length);
+	if (record->observer_length == 0)
+		return;
+	json_text(out, " would=");
+	json_text(out, decide_action_text((enum rule_action)record->would));
 }
 
 static void

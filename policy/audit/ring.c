@@ -62,7 +62,7 @@ audit_ring_put(struct audit_ring *ring, const struct audit_record *record)
 	uint64_t to_end = AUDIT_RING_SIZE - at, skip;
 	size_t size = sizeof(struct slot) + sizeof(*record) +
 	    record->question_length + record->answer_length +
-	    record->rule_length;
+	    record->rule_length + record->observer_length;
 	struct slot slot;
 	uint8_t *to;
 
@@ -85,7 +85,8 @@ audit_ring_put(struct audit_ring *ring, const struct audit_record *record)
 	to = copy(to, record, sizeof(*record));
 	to = copy(to, record->question, record->question_length);
 	to = copy(to, record->answer, record->answer_length);
-	copy(to, record->rule, record->rule_length);
+	to = copy(to, record->rule, record->rule_length);
+	copy(to, record->observer, record->observer_length);
 	atomic_store_explicit(&ring->head, head + skip + size,
 	    memory_order_release);
 	atomic_store_explicit(&ring->next, number + 1, memory_order_release);
@@ -118,6 +119,7 @@ audit_ring_next(const struct audit_ring *ring, uint64_t *cursor, uint64_t end,
 	record->question = from + sizeof(*record);
 	record->answer = record->question + record->question_length;
 	record->rule = (const char *)record->answer + record->answer_length;
+	record->observer = record->rule + record->rule_length;
 	return true;
 }
 

@@ -2,10 +2,12 @@
 /* A rule of the policy as a whole, and all of them. */
 #include "policy/config/policy.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "policy/config/policy_read.h"
 #include "policy/config/policy_zones.h"
@@ -166,6 +168,25 @@ check_names(const struct config_load *load)
 	free(sorted);
 }
 
+/*
+ * Files of names are opened when the tables are; a configuration that is refused
+ * does not get that far, so that it is told here which are not there.
+ */
+static void
+check_sets(const struct config_load *load)
+{
+	const struct policy *policy = &load->config->policy;
+
+	for (size_t i = 0; load->diag->errors > 0 && i < policy->set_count;
+	    i++)
+		if (policy->sets[i].path != NULL &&
+		    access(policy->sets[i].path, R_OK) < 0)
+			diag_add(load->diag, DIAG_ERROR, load->file,
+			    policy->sets[i].line, "policy: the names in %s "
+			    "cannot be read: %s", policy->sets[i].path,
+			    strerror(errno));
+}
+
 static bool
 has_time(const struct policy_conditions *conditions)
 {
@@ -178,6 +199,7 @@ config_complete_policy(const struct config_load *load)
 	struct policy *policy = &load->config->policy;
 
 	check_names(load);
+	check_sets(load);
 	for (size_t i = 0; i < policy->rule_count; i++)
 		if (has_time(&policy->rules[i].match) ||
 		    has_time(&policy->rules[i].not)) {

@@ -7,14 +7,25 @@
 #ifndef NFDNS_POLICY_MATCH_POLICY_GATHER_H
 #define NFDNS_POLICY_MATCH_POLICY_GATHER_H
 
+#include <stdatomic.h>
+
 #include "policy/decide.h"
 #include "policy/match/rate.h"
 #include "policy/match/rules.h"
+
+/* Questions that a rule matched; several threads count. */
+struct policy_counter {
+	_Atomic uint64_t matched;
+	_Atomic uint64_t observed;	/* of these, while it only observed */
+	_Atomic uint64_t limited;	/* of these, over its rate */
+};
 
 /* A generation's rules and what counts beside them.  Borrows all. */
 struct policy_source {
 	const struct rules *rules;	/* NULL: there are none */
 	struct rate_table *rates;	/* NULL: no rate is taken, all are within */
+	struct policy_counter **counters;	/* each rule's, from the first on;
+					 * NULL: nothing is counted */
 };
 
 /* What was gathered. */
@@ -23,7 +34,19 @@ struct policy_found {
 	struct rules_rule rule;		/* the rule itself, unless 0 */
 	uint16_t observed;		/* the first that would have decided; 0: none */
 	bool observed_limited;		/* it is over its rate */
-	uint16_t logged;		/* the first with log = "only"; 0: none */
+	struct rule_name observer;	/* its name */
+	enum rule_action would;		/* and what it would have done */
+	bool is_logged;			/* a rule wants a record of the question */
+	bool is_not_logged;		/* the rule that decides wants none */
+};
+
+/* What audit records say of it; a value that outlives the generation. */
+struct policy_note {
+	struct rule_name rule;		/* that decides; of no octets: none does */
+	struct rule_name observer;	/* that would have decided; likewise */
+	enum rule_action would;		/* what the observer would have done */
+	bool is_logged;			/* a rule wants a record, */
+	bool is_not_logged;		/* or wants none */
 };
 
 /*

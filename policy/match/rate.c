@@ -64,7 +64,13 @@ rate_free(struct rate_table *table)
 	free(table);
 }
 
-/* A key as octets: the rule's name, what kind it is, and whose it is. */
+#define RECORDS		100	/* a second, that a rule's "log" asks for */
+#define RECORDS_AT_ONCE	1000
+
+/* What a bucket is for. */
+enum bucket_kind { BUCKET_QUESTIONS, BUCKET_RECORDS };
+
+/* A key as octets: its kind, the rule's name, and whose it is. */
 struct key {
 	uint8_t octets[RULE_NAME_MAX + 2 + NAME_MAX_OCTETS];
 	size_t length;
@@ -93,7 +99,10 @@ make_key(struct key *key, const struct rules_rule *rule,
 {
 	const struct asker *asker = question->asker;
 
+	const uint8_t kind = BUCKET_QUESTIONS;
+
 	key->length = 0;
+	put(key, &kind, 1);
 	put(key, &rule->name_length, 1);
 	put(key, rule->name, rule->name_length);
 	switch (rule->rate.per) {
@@ -210,21 +219,18 @@ bucket_for(struct rate_table *table, uint64_t hash, uint64_t owner,
 	return bucket;
 }
 
-bool
-rate_take(struct rate_table *table, const struct rules_rule *rule,
-    const struct rules_question *question)
+/* Takes a token, of which "limit" come a second and "burst" fit. */
+static bool
+take_token(struct rate_table *table, const struct key *key,
+    const struct asker *asker, uint32_t limit, uint32_t burst)
 {
-	const int64_t now = question->asker->now.ns;
-	const int64_t token = SECOND_NS / rule->rate.limit;
-	const int64_t room = token * rule->rate.burst;
-	struct bucket *bucket;
-	struct key key;
-	int64_t before, after;
+	const int64_t now = asker->now.ns;
+	const int64_t token = SECOND_NS / limit;
+	const int64_t room = token * burst;
+	struct bucket *bucket = bucket_for(table, hash_of(table, key),
+	    owner_of(table, asker), now);
+	int64_t before = full_at(bucket), after;
 
-	make_key(&key, rule, question);
-	bucket = bucket_for(table, hash_of(table, &key),
-	    owner_of(table, question->asker), now);
-	before = full_at(bucket);
 	do {
 		after = (before > now ? before : now) + token;
 		if (after - now > room)
@@ -232,6 +238,32 @@ rate_take(struct rate_table *table, const struct rules_rule *rule,
 	} while (!atomic_compare_exchange_weak_explicit(&bucket->full_at,
 	    &before, after, memory_order_relaxed, memory_order_relaxed));
 	return true;
+}
+
+bool
+rate_take(struct rate_table *table, const struct rules_rule *rule,
+    const struct rules_question *question)
+{
+	struct key key;
+
+	make_key(&key, rule, question);
+	return take_token(table, &key, question->asker, rule->rate.limit,
+	    rule->rate.burst);
+}
+
+bool
+rate_take_record(struct rate_table *table, const struct rules_rule *rule,
+    const struct rules_question *question)
+{
+	const uint8_t kind = BUCKET_RECORDS;
+	struct key key = { .length = 0 };
+
+	if (table == NULL)
+		return true;
+	put(&key, &kind, 1);
+	put(&key, rule->name, rule->name_length);
+	return take_token(table, &key, question->asker, RECORDS,
+	    RECORDS_AT_ONCE);
 }
 
 uint64_t

@@ -45,6 +45,13 @@ void rate_free(struct rate_table *table);
 bool rate_take(struct rate_table *table, const struct rules_rule *rule,
     const struct rules_question *question);
 
+/*
+ * The same for an audit record that only the rule's "log" asks for: each rule
+ * has 100 a second of them, 1,000 at once.  True if table is NULL.
+ */
+bool rate_take_record(struct rate_table *table, const struct rules_rule *rule,
+    const struct rules_question *question);
+
 /* How often a bucket gave way to another because its set was full. */
 uint64_t rate_full(const struct rate_table *table);
 

@@ -39,6 +39,7 @@ struct view {
 	char reload_error[STATUS_TEXT];
 	char degraded[STATUS_TEXT];
 	struct status_forwarding *forwarding;	/* a copy */
+	const struct status_policy *policy;
 };
 
 static const char *const state_texts[] = {
@@ -356,6 +357,9 @@ print_json(const struct view *v, const struct feeds_shown *feeds, FILE *out)
 	if (error == 0)
 		error = forward_print_json(v->forwarding, (uint64_t)time(NULL),
 		    json_object_get(root, "forward"));
+	if (error == 0 && json_object_set_new(root, "policy",
+	    policy_status_json(v->policy)) < 0)
+		error = -ENOMEM;
 	if (error == 0 && feeds != NULL && json_object_set_new(root, "feeds",
 	    feeds_shown_json(feeds, (int64_t)time(NULL))) < 0)
 		error = -ENOMEM;
@@ -416,6 +420,7 @@ print_lines(const struct view *v, const struct feeds_shown *feeds, FILE *out)
 		fputc('\n', out);
 	}
 	forward_print(v->forwarding, COLUMN, (uint64_t)time(NULL), out);
+	policy_status_print(v->policy, COLUMN, out);
 	if (feeds != NULL)
 		feeds_shown_print(feeds, COLUMN, (int64_t)time(NULL), out);
 	return ferror(out) ? -EIO : 0;
@@ -429,6 +434,7 @@ status_print(const struct status_page *page, const struct load_report *load,
 	int error;
 
 	collect(&view, page, load);
+	view.policy = page->policy;
 	view.forwarding = forward_status_read(page->forwarding);
 	if (view.forwarding == NULL)
 		return -ENOMEM;

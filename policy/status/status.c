@@ -20,11 +20,14 @@
 
 #define LAYOUT (((uint32_t)sizeof(struct status_worker) << 16 | \
 	(uint32_t)REASONS << 8 | (uint32_t)VERDICTS) ^ \
-	(uint32_t)sizeof(struct status_forwarding))
+	(uint32_t)sizeof(struct status_forwarding) ^ \
+	(uint32_t)sizeof(struct status_policy) << 8)
 
 static_assert(sizeof(struct status_supervisor) <= 4096,
     "the supervisor's part has to fit the smallest page");
 static_assert(sizeof(struct status_worker) < 65536, "see LAYOUT");
+static_assert(sizeof(struct status_worker) % 64 == 0 &&
+    sizeof(struct status_forwarding) % 8 == 0, "what follows is aligned");
 
 static size_t
 page_size(void)
@@ -32,12 +35,16 @@ page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Size of the file: a page for the supervisor, then slots and forwarding. */
+/*
+ * Size of the file: a page for the supervisor, then slots, forwarding and the
+ * policy.
+ */
 static size_t
 size_for(size_t workers)
 {
 	size_t page = page_size(), slots = workers *
-	    sizeof(struct status_worker) + sizeof(struct status_forwarding);
+	    sizeof(struct status_worker) + sizeof(struct status_forwarding) +
+	    sizeof(struct status_policy);
 
 	return page + (slots + page - 1) / page * page;
 }
@@ -76,6 +83,7 @@ set_pointers(struct status_page *page, void *base, size_t workers, int fd)
 	page->workers = (void *)((char *)base + page_size());
 	page->worker_slots = workers;
 	page->forwarding = (void *)(page->workers + workers);
+	page->policy = (void *)(page->forwarding + 1);
 	page->size = size_for(workers);
 	page->fd = fd;
 }

@@ -26,6 +26,7 @@
 #include "policy/decide.h"
 #include "policy/status/forward_status.h"
 #include "policy/status/load_report.h"
+#include "policy/status/policy_status.h"
 
 #define STATUS_MAGIC	0x6e66646e73737431ULL	/* "nfdnsst1" */
 #define STATUS_FILE	"status"		/* in run_dir */
@@ -198,7 +199,8 @@ struct status_page {
 	struct status_supervisor *supervisor;
 	struct status_worker *workers;
 	size_t worker_slots;
-	struct status_forwarding *forwarding;	/* of the workers' part */
+	struct status_forwarding *forwarding;	/* of the workers' part, */
+	struct status_policy *policy;		/* and this as well */
 	size_t size;
 	int fd;			/* with which the daemon's lock is held or tested */
 };

@@ -39,7 +39,7 @@ ROOMS = {
     "policy/match": "policy/config policy/decide policy/rule resolver/clock resolver/dns resolver/text"
                     " resolver/image resolver/sources",
     "policy/audit": "policy/rule resolver/clock resolver/checksum resolver/version policy/decide resolver/dns",
-    "policy/status": "resolver/clock resolver/version policy/decide policy/config policy/log resolver/dns resolver/text resolver/image"
+    "policy/status": "policy/match policy/rule resolver/clock resolver/version policy/decide policy/config policy/log resolver/dns resolver/text resolver/image"
                      " resolver/feed",
 
     "rules/netlink": "",

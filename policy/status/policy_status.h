@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the policy shows on the status page: a place for each of the first rules,
+ * and one for all others together.  The worker's main thread gives places to
+ * rules by their names, so that a rule keeps its numbers over a reload; its
+ * threads count.  Readers trust nothing: the worker writes the page.
+ */
+#ifndef NFDNS_POLICY_STATUS_POLICY_STATUS_H
+#define NFDNS_POLICY_STATUS_POLICY_STATUS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "policy/match/policy_gather.h"
+#include "policy/rule.h"
+
+#define STATUS_RULES	1024		/* places; the one behind them: all others */
+
+struct status_rule {
+	_Atomic uint32_t number;	/* of the rule that has it; 0: none */
+	struct rule_name name;
+	struct policy_counter counter;
+};
+
+struct status_policy {
+	_Atomic uint64_t rates_full;	/* rate_full() */
+	struct status_rule rules[STATUS_RULES + 1];
+};
+
+/*
+ * Gives places to the rules.  Returns the counter of each, as struct
+ * policy_source has them, which the caller frees; NULL without rules or memory.
+ * Only one thread may call it at a time.
+ */
+struct policy_counter **policy_status_assign(struct status_policy *page,
+    const struct rules *rules);
+
+/* Lines for people, and the object "policy" of "status --json". */
+void policy_status_print(const struct status_policy *page, int column,
+    FILE *out);
+json_t *policy_status_json(const struct status_policy *page);
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdint.h>
+
+#include "resolver/dns/rr.h"
+#include "tests/check.h"
+#include "tests/policy.h"
+
+static struct test_policy p;
+static struct dns_name name;
+static struct asker asker;
+static struct rules_question question;
+
+/* A question of a user, over UDP, on a Thursday at midnight UTC. */
+static void
+ask(const char *text, uint16_t type)
+{
+	static const uint8_t client[16] = { 10, 1, 2, 3 };
+	static const uint8_t server[16] = { 192, 0, 2, 53 };
+
+	CHECK(name_from_text(&name, text, strlen(text)) == 0);
+	name_lower(&name);
+	asker = (struct asker){ .uid = 1000, .gid = 100, .family = AF_INET,
+		.protocol = IPPROTO_UDP, .address = client,
+		.nameserver = server };
+	question = (struct rules_question){ &name, type, false, &asker };
+}
+
+/* The numbers of all rules that match, "1 3". */
+static const char *
+matching(void)
+{
+	static char text[2000];
+	struct rules_cursor cursor;
+	unsigned int number;
+	size_t n = 0;
+
+	text[0] = '\0';
+	rules_begin(&cursor, p.rules, &question);
+	while ((number = rules_next(&cursor)) != 0 && n < sizeof(text) - 8)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%u",
+		    n > 0 ? " " : "", number);
+	return text;
+}
+
+static bool
+matches(const char *asked, const char *expected)
+{
+	const char *found;
+
+	ask(asked, TYPE_A);
+	found = matching();
+	if (strcmp(found, expected) != 0)
+		printf("  %s: \"%s\", not \"%s\"\n", asked, found, expected);
+	return strcmp(found, expected) == 0;
+}
+
+#define RULE(match) "{ match = { " match " }; action = \"pass\"; }"
+#define ALL "{ action = \"pass\"; }"
+
+static void
+names_are_exact_below_or_within(void)
+{
+	CHECK(test_policy_make(&p, RULE("names = ( \"a.example\" );") ","
+	    RULE("names = ( \"*.a.example\", \"B.example.\" );") ","
+	    RULE("names = ( \".a.example\" );") "," RULE("names = ( \"*\" );")
+	    "," RULE("names = ( \".\" );"), -1));
+	CHECK(matches("a.example", "1 3 4"));
+	CHECK(matches("A.Example.", "1 3 4"));
+	CHECK(matches("x.a.example", "2 3 4"));
+	CHECK(matches("x.y.z.a.example", "2 3 4"));
+	CHECK(matches("xa.example", "4"));
+	CHECK(matches("b.example", "2 4"));
+	CHECK(matches("x.b.example", "4"));
+	CHECK(matches("example", "4"));
+	CHECK(matches(".", "5"));
+	test_policy_free(&p);
+}
+
+/* "not" takes names out, wherever those of "match" come from. */
+static void
+names_may_be_excluded(void)
+{
+	CHECK(test_policy_make(&p, RULE("names = ( \"*.a\" ); not = { names = "
+	    "( \".b.a\", \"c.a\" ); };") "," RULE("not = { names = ( \"*.a\" );"
+	    " };"), -1));
+	CHECK(matches("x.a", "1"));
+	CHECK(matches("b.a", ""));
+	CHECK(matches("x.b.a", ""));
+	CHECK(matches("c.a", ""));
+	CHECK(matches("x.c.a", "1"));
+	CHECK(matches("a", "2"));
+	CHECK(matches("other", "2"));
+	test_policy_free(&p);
+}
+
+static void
+names_may_stand_in_a_file(void)
+{
+	int file = test_file("# names\n\n  one.example  # with a comment\r\n"
+	    "*.two.example\n.three.example\nFOUR.example.");
+
+	CHECK(test_policy_make(&p, RULE("names = ( \"@/names\", \"five\" );")
+	    "," RULE("names = ( \"@/names\" ); not = { names = ( "
+	    "\"one.example\" ); };"), file));
+	CHECK(matches("one.example", "1"));
+	CHECK(matches("x.two.example", "1 2"));
+	CHECK(matches("two.example", ""));
+	CHECK(matches("three.example", "1 2"));
+	CHECK(matches("x.three.example", "1 2"));
+	CHECK(matches("four.example", "1 2"));
+	CHECK(matches("five", "1"));
+	test_policy_free(&p);
+	(void)close(file);
+}
+
+static bool
+has_error(const char *text)
+{
+	for (size_t i = 0; i < p.diag.kept; i++)
+		if (strstr(p.diag.entries[i].text, text) != NULL)
+			return true;
+	return false;
+}
+
+static void
+all_errors_of_a_file_are_told(void)
+{
+	char text[600];
+	int file;
+
+	memset(text, 'a', sizeof(text));
+	memcpy(text, "good\na..b\n", 10);
+	for (size_t i = 60; i < 500; i += 50)
+		text[i] = '.';
+	memcpy(text + 500, "\nb\\999\n", 8);
+	file = test_file(text);
+	CHECK(!test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
+	CHECK(p.diag.errors == 3);
+	CHECK(has_error("/names:2: found \"a..b\", which is no domain name"));
+	CHECK(has_error("/names:3: a label of this name is longer than 63 "
+	    "octets, or the name longer than 255"));
+	CHECK(has_error("/names:4: found \"b\\999\""));
+	test_policy_free(&p);
+	(void)close(file);
+	/* Nothing in it is a warning. */
+	file = test_file("# none\n");
+	CHECK(test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
+	CHECK(has_error("/names: has no names"));
+	CHECK(matches("a", ""));
+	test_policy_free(&p);
+	(void)close(file);
+}
+
+static void
+a_file_has_a_million_names_at_most(void)
+{
+	const size_t most = RULE_NAMES_MAX;
+	int file = memfd_create("names", MFD_CLOEXEC);
+	FILE *out = fdopen(dup(file), "w");
+
+	for (size_t i = 0; i < most; i++)
+		(void)fprintf(out, "n%zu.example\n", i);
+	(void)fflush(out);
+	CHECK(test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
+	CHECK(matches("n0.example", "1"));
+	CHECK(matches("n999999.example", "1"));
+	CHECK(matches("n1000000.example", ""));
+	CHECK(matches("n17.n18.example", ""));
+	printf("figure: %zu octets for %zu names\n", p.size, most);
+	test_policy_free(&p);
+	(void)fputs("\nn0.example\n", out);
+	(void)fclose(out);
+	CHECK(!test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
+	CHECK(has_error("/names:1000002: more than 1000000 names"));
+	test_policy_free(&p);
+	(void)close(file);
+}
+
+static void
+every_condition_holds_or_not(void)
+{
+	CHECK(test_policy_make(&p, RULE("types = ( \"AAAA\", \"TYPE1\" );") ","
+	    RULE("users = ( 1000, 7 );") "," RULE("groups = ( 100 );") ","
+	    RULE("nameservers = ( \"192.0.2.0/24\", \"::1\" );") ","
+	    RULE("clients = ( \"10.0.0.0/8\", \"10.1.2.0/24\", \"9.0.0.0/8\" "
+	    ");") "," RULE("protocols = ( \"udp\" );") ","
+	    RULE("source = \"other\";"), -1));
+	CHECK(matches("a", "1 2 3 4 5 6 7"));
+	question.type = TYPE_MX;
+	CHECK(strcmp(matching(), "2 3 4 5 6 7") == 0);
+	asker.uid = (uid_t)-1;
+	CHECK(strcmp(matching(), "3 4 5 6 7") == 0);
+	asker.gid = (gid_t)-1;
+	CHECK(strcmp(matching(), "4 5 6 7") == 0);
+	asker.nameserver = (const uint8_t *)"\300\0\3\65";
+	CHECK(strcmp(matching(), "5 6 7") == 0);
+	asker.address = (const uint8_t *)"\13\0\0\1";
+	CHECK(strcmp(matching(), "6 7") == 0);
+	asker.protocol = IPPROTO_TCP;
+	CHECK(strcmp(matching(), "7") == 0);
+	question.mesh = true;
+	CHECK(strcmp(matching(), "") == 0);
+	/* The same octets of the other family are another address. */
+	asker.family = AF_INET6;
+	asker.nameserver = (const uint8_t *)"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1";
+	CHECK(strcmp(matching(), "4") == 0);
+	test_policy_free(&p);
+}
+
+/* What is not known is none of those that "not" names. */
+static void
+every_condition_may_be_negated(void)
+{
+	CHECK(test_policy_make(&p, RULE("not = { types = ( \"MX\" ); };") ","
+	    RULE("not = { users = ( 7 ); };") "," RULE("not = { groups = ( 7 );"
+	    " };") "," RULE("not = { nameservers = ( \"10.0.0.0/8\" ); };") ","
+	    RULE("not = { clients = ( \"192.0.2.0/24\" ); };") ","
+	    RULE("not = { protocols = ( \"tcp\" ); };") ","
+	    RULE("not = { source = \"mesh\"; };") "," RULE("not = { types = "
+	    "( \"TXT\" ); users = ( 1000 ); };"), -1));
+	CHECK(matches("a", "1 2 3 4 5 6 7"));
+	asker.uid = (uid_t)-1;
+	asker.gid = (gid_t)-1;
+	CHECK(strcmp(matching(), "1 2 3 4 5 6 7 8") == 0);
+	asker.uid = asker.gid = 7;
+	question.type = TYPE_MX;
+	question.mesh = true;
+	asker.protocol = IPPROTO_TCP;
+	asker.nameserver = asker.address;
+	CHECK(strcmp(matching(), "5 8") == 0);
+	test_policy_free(&p);
+}
+
+static void
+hours_and_days_are_local(void)
+{
+	const int64_t noon = 1700000000 / 86400 * 86400 + 43200; /* Tuesday */
+	const struct { int64_t plus; const char *expected; } times[] = {
+		{ 0, "1 3" }, { 3600, "3 5" }, { -3601, "3" },
+		{ -3600, "1 3" }, { 10 * 3600 - 1, "3" },
+		{ 10 * 3600, "2 3" }, { 11 * 3600, "2 4" },
+		{ 16 * 3600 - 1, "2 4" }, { 16 * 3600, "4" },
+		{ 35 * 3600, "2" },
+	};
+
+	CHECK(test_policy_make(&p, RULE("hours = ( \"12:00-14:00\" );") ","
+	    RULE("hours = ( \"23:00-05:00\" );") "," RULE("days = ( \"tue\" );")
+	    "," RULE("days = ( \"wed\" );") ","
+	    RULE("hours = ( \"14:00-14:01\" ); days = ( \"tue\", \"sun\" );"),
+	    -1));
+	test_policy_free(&p);
+	/* An hour east of UTC. */
+	(void)setenv("TZ", "XXX-1", 1);
+	CHECK(test_policy_make(&p, RULE("hours = ( \"12:00-14:00\" );") ","
+	    RULE("hours = ( \"23:00-05:00\" );") "," RULE("days = ( \"tue\" );")
+	    "," RULE("days = ( \"wed\" );") ","
+	    RULE("hours = ( \"14:00-14:01\" ); days = ( \"tue\", \"sun\" );"),
+	    -1));
+	CHECK(rules_need_time(p.rules));
+	ask("a", TYPE_A);
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		asker.time = noon + times[i].plus;
+		if (strcmp(matching(), times[i].expected) != 0)
+			printf("  %lld: %s\n", (long long)times[i].plus,
+			    matching());
+		CHECK(strcmp(matching(), times[i].expected) == 0);
+	}
+	/* A clock that is far off is no harm. */
+	asker.time = INT64_MIN / 2;
+	(void)matching();
+	asker.time = INT64_MAX / 2;
+	(void)matching();
+	test_policy_free(&p);
+	(void)unsetenv("TZ");
+}
+
+static void
+summer_time_begins(void)
+{
+	(void)setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	CHECK(test_policy_make(&p, RULE("hours = ( \"12:00-13:00\" );"), -1));
+	ask("a", TYPE_A);
+	/* Of this year, whichever it is: January and July. */
+	for (int month = 0; month < 12; month += 6) {
+		const time_t now = time(NULL);
+		struct tm noon = { .tm_mon = month, .tm_mday = 15,
+			.tm_hour = 12, .tm_isdst = -1 };
+		struct tm here;
+
+		CHECK(localtime_r(&now, &here) != NULL);
+		noon.tm_year = here.tm_year;
+		asker.time = (int64_t)mktime(&noon);
+		CHECK(strcmp(matching(), "1") == 0);
+		asker.time--;
+		CHECK(strcmp(matching(), "") == 0);
+		asker.time += 3600;
+		CHECK(strcmp(matching(), "1") == 0);
+		asker.time++;
+		CHECK(strcmp(matching(), "") == 0);
+	}
+	test_policy_free(&p);
+	(void)unsetenv("TZ");
+	tzset();
+}
+
+/* Found by name, by user, by group or by none: tried in their order. */
+static void
+rules_are_tried_in_order(void)
+{
+	CHECK(test_policy_make(&p, RULE("groups = ( 100 );") ","
+	    RULE("names = ( \"a.b\" );") "," ALL "," RULE("users = ( 1000 );")
+	    "," RULE("names = ( \"*.b\" ); users = ( 1000 );") "," ALL ","
+	    RULE("users = ( 1 ); groups = ( 100 );") ","
+	    RULE("groups = ( 100, 100 ); users = ( 1000, 1000 );"), -1));
+	CHECK(matches("a.b", "1 2 3 4 5 6 8"));
+	test_policy_free(&p);
+}
+
+static void
+a_miss_is_explained(void)
+{
+	struct rules_miss miss;
+
+	CHECK(test_policy_make(&p, RULE("names = ( \"a\" ); types = ( \"A\" );")
+	    "," RULE("not = { users = ( 1000 ); };"), -1));
+	ask("a", TYPE_A);
+	CHECK(rules_matches(p.rules, 1, &question, &miss));
+	question.type = TYPE_MX;
+	CHECK(!rules_matches(p.rules, 1, &question, &miss));
+	CHECK(miss.key == RULE_TYPES && !miss.negated);
+	ask("b", TYPE_MX);
+	CHECK(!rules_matches(p.rules, 1, &question, &miss));
+	CHECK(miss.key == RULE_NAMES && !miss.negated);
+	CHECK(!rules_matches(p.rules, 2, &question, &miss));
+	CHECK(miss.key == RULE_USERS && miss.negated);
+	test_policy_free(&p);
+}
+
+static void
+names_are_rewritten(void)
+{
+	char longest[256], text[NAME_TEXT_SIZE];
+	struct rules_rule rule;
+	struct dns_name to;
+
+	CHECK(test_policy_make(&p, "{ rewrite = { from = \"*.old\"; to = "
+	    "\"*.new.example\"; }; }, { rewrite = { from = \"one\"; to = "
+	    "\"two\"; }; }, { match = { names = ( \"*.x.old\" ); }; rewrite = "
+	    "{ from = \"*.old\"; to = \"all\"; }; }", -1));
+	CHECK(matches("a.b.old", "1"));
+	rules_get(p.rules, 1, &rule);
+	CHECK(rules_rewrite(&rule, &name, &to));
+	CHECK(strcmp(name_to_text(to.octets, text), "a.b.new.example.") == 0);
+	CHECK(matches("old", ""));
+	CHECK(matches("one", "2"));
+	CHECK(matches("x.one", ""));
+	CHECK(matches("a.x.old", "1 3"));
+	rules_get(p.rules, 3, &rule);
+	CHECK(rules_rewrite(&rule, &name, &to));
+	CHECK(strcmp(name_to_text(to.octets, text), "all.") == 0);
+	/* 249 octets in front leave no room for the new end. */
+	memset(longest, 'a', sizeof(longest));
+	for (size_t i = 61; i < 249; i += 62)
+		longest[i] = '.';
+	memcpy(longest + 244, ".old", 5);
+	ask(longest, TYPE_A);
+	rules_get(p.rules, 1, &rule);
+	CHECK(strcmp(matching(), "1") == 0);
+	CHECK(!rules_rewrite(&rule, &name, &to));
+	test_policy_free(&p);
+}
+
+/* So many rules that all questions try. */
+static char *
+rules_for_all(size_t count)
+{
+	static const char one[] = ALL ", ";
+	char *text = calloc(count, sizeof(one) - 1);
+
+	for (size_t i = 0; i < count; i++)
+		memcpy(text + i * (sizeof(one) - 1), one, sizeof(one) - 1);
+	text[count * (sizeof(one) - 1) - 2] = '\0';
+	return text;
+}
+
+static void
+no_question_tries_too_many(void)
+{
+	char *text = rules_for_all(RULES_TRIES);
+
+	CHECK(test_policy_make(&p, text, -1));
+	test_policy_free(&p);
+	free(text);
+	text = rules_for_all(RULES_TRIES + 1);
+	CHECK(!test_policy_make(&p, text, -1));
+	CHECK(has_error("1025 rules would have to be tried for one question"));
+	test_policy_free(&p);
+	free(text);
+}
+
+static void
+no_rules_are_no_octets(void)
+{
+	struct rules *rules;
+	const char *why;
+
+	CHECK(test_policy_make(&p, "", -1));
+	CHECK(p.octets == NULL && p.size == 0 && p.rules == NULL);
+	test_policy_free(&p);
+	CHECK(rules_open(&rules, NULL, 0, &why) == 0 && rules == NULL);
+	CHECK(rules_count(NULL) == 0 && !rules_need_time(NULL));
+}
+
+int
+main(void)
+{
+	(void)setvbuf(stdout, NULL, _IOLBF, 0);
+	TEST(names_are_exact_below_or_within);
+	TEST(names_may_be_excluded);
+	TEST(names_may_stand_in_a_file);
+	TEST(all_errors_of_a_file_are_told);
+	TEST(a_file_has_a_million_names_at_most);
+	TEST(every_condition_holds_or_not);
+	TEST(every_condition_may_be_negated);
+	TEST(hours_and_days_are_local);
+	TEST(summer_time_begins);
+	TEST(rules_are_tried_in_order);
+	TEST(a_miss_is_explained);
+	TEST(names_are_rewritten);
+	TEST(no_question_tries_too_many);
+	TEST(no_rules_are_no_octets);
+	return test_summary();
+}
