@@ -288,7 +288,6 @@ intercept(struct interception *out, const struct answer_source *source,
 	out->asker.device = 0;
 	out->asker.now = MONOTIME_NEVER;
 	out->forward = NULL;
-	out->policy = NULL;
 	intercept_parse(out, octets, length, whole_length);
 	intercept_answer(out, source, rotation, reply);
 }

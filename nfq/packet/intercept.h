@@ -111,7 +111,10 @@ bool intercept_is_recorded(const struct interception *in, bool usual);
 bool intercept_chain(struct interception *out,
     const struct answer_source *source, uint8_t *buf, size_t size);
 
-/* Both halves, for a packet of an unknown user at an unknown time: for tests. */
+/*
+ * Both halves, for a packet of an unknown user at an unknown time, with the
+ * policy that the caller has set: for tests.
+ */
 void intercept(struct interception *out, const struct answer_source *source,
     const uint8_t *octets, size_t length, size_t whole_length,
     uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX]);

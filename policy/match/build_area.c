@@ -18,7 +18,7 @@ build_grow(struct builder *b, struct area *area, size_t octets)
 		b->error = -E2BIG;
 		return NULL;
 	}
-	if (wanted > area->room) {
+	if (wanted > area->room || area->octets == NULL) {
 		const size_t room = wanted + area->room / 2 + 64;
 		uint8_t *grown = realloc(area->octets, room);
 

@@ -85,6 +85,11 @@ class Mesh:
         return self._write("searched", (f"{name}.shop.svc.cluster.local"
                                         for name, _ in self.entries()))
 
+    def blocked(self, count):
+        """Names of rules, none of which is asked for."""
+        return self._write(f"blocked-{count}", (f"host{n}.ads{n % 1000}.example"
+                                                for n in range(count)))
+
     def for_dnsperf(self):
         return self._write("dnsperf", (f"{name} A" for name, _ in self.entries()))
 
@@ -187,7 +192,7 @@ class Nfdns(Subject):
 
     def __init__(self, mesh, passing=False, config=None):
         super().__init__(mesh, passing)
-        self.config = {key: value.replace("@", str(self.lab.directory))
+        self.config = {key: value.replace('path = "@', f'path = "{self.lab.directory}')
                        for key, value in (config or {}).items()}
         self.config.setdefault(
             "tables", f'{{ format = "hosts"; path = "{mesh.hosts()}"; }}')

@@ -3,12 +3,13 @@
  * intercept_batch: the pure path over recorded packets, for counting its
  * instructions.
  *
- *   intercept_batch BATCH LABEL TIMES
+ *   intercept_batch BATCH LABEL TIMES [RULES]
  *
  * Takes the packet with that label in BATCH (lines "label hex") out of a
  * message as the kernel sends it, intercepts it over the sample table, puts the
  * verdict into a message and writes the audit's records, all that TIMES times;
- * prints what became of it.
+ * prints what became of it.  There are so many RULES of the policy, each for one
+ * name, none of them the packet's.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -120,9 +121,43 @@ write_records(struct audit_json *json, const struct interception *i, uint32_t n)
 	return audit_json(json, &r, line, sizeof(line), &seal);
 }
 
+/* A rule for each of so many names of other domains. */
+static struct rules *
+make_rules(size_t count)
+{
+	struct policy policy = { .rule_count = count, .name_count = count };
+	struct diag diag = DIAG_INIT;
+	struct rules *rules = NULL;
+	uint8_t *octets;
+	const char *why;
+	size_t size;
+
+	policy.rules = calloc(count, sizeof(*policy.rules));
+	policy.names = calloc(count, sizeof(*policy.names));
+	MUST(policy.rules != NULL && policy.names != NULL);
+	for (size_t i = 0; i < count; i++) {
+		struct policy_rule *rule = &policy.rules[i];
+		char text[60];
+		int n = snprintf(text, sizeof(text), "host%zu.ads%zu.example",
+		    i, i % 1000);
+
+		MUST(name_from_text(&policy.names[i].name, text,
+		    (size_t)n) == 0);
+		(void)snprintf(rule->name, sizeof(rule->name), "rule-%zu", i);
+		rule->action = RULE_NXDOMAIN;
+		rule->rate.over = RULE_REFUSE;
+		rule->match.names = (struct policy_span){ (uint32_t)i, 1 };
+	}
+	MUST(rules_build(&policy, "rules", NULL, &diag, &octets, &size) == 0);
+	MUST(rules_open(&rules, octets, size, &why) == 0);
+	policy_clear(&policy);
+	return rules;
+}
+
 int
 main(int argc, char **argv)
 {
+	struct policy_source policy = { .rules = NULL };
 	static uint8_t reply[INTERCEPT_REPLY_MAX];
 	static struct audit_json json;
 	static struct interception i;
@@ -135,9 +170,9 @@ main(int argc, char **argv)
 	unsigned long times;
 	size_t length, line = 0;
 
-	if (argc != 4) {
-		(void)fprintf(stderr,
-		    "usage: intercept_batch BATCH LABEL TIMES\n");
+	if (argc != 4 && argc != 5) {
+		(void)fprintf(stderr, "usage: intercept_batch BATCH LABEL "
+		    "TIMES [RULES]\n");
 		return 2;
 	}
 	times = strtoul(argv[3], NULL, 10);
@@ -145,11 +180,14 @@ main(int argc, char **argv)
 	MUST(length > 0);
 	fill_message(&message, length);
 	MUST(queue_reader_new(&reader, -1, NUMBER, received) == 0);
+	if (argc == 5)
+		policy.rules = make_rules(strtoul(argv[4], NULL, 10));
 	table = sample_table(false);
 	source = sample_source(table);
 	for (unsigned long n = 0; n < times; n++) {
 		MUST(queue_message_packet(&message.netlink,
 		    message.netlink.nlmsg_len, &p));
+		i.policy = policy.rules != NULL ? &policy : NULL;
 		intercept(&i, &source, p.octets, p.length, p.whole_length,
 		    (uint32_t)n, reply);
 		if (i.reply_length > 0)
