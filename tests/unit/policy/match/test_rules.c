@@ -251,7 +251,7 @@ hours_and_days_are_local(void)
 	    -1));
 	test_policy_free(&p);
 	/* An hour east of UTC. */
-	(void)setenv("TZ", "XXX-1", 1);
+	(void)setenv("TZ", "HER-1", 1);
 	CHECK(test_policy_make(&p, RULE("hours = ( \"12:00-14:00\" );") ","
 	    RULE("hours = ( \"23:00-05:00\" );") "," RULE("days = ( \"tue\" );")
 	    "," RULE("days = ( \"wed\" );") ","
