@@ -11,11 +11,15 @@
 
 #define TCP_HEADER	20	/* without options */
 #define FRAME		2	/* octets of a length, RFC 7766 section 8 */
+#define RATE_BITS	16
 
 /* One configuration, and what it made of the question in hand. */
 struct side {
 	struct answer_source source;
 	const struct forward_settings *forward;	/* NULL: none */
+	struct rules *rules;			/* NULL: none */
+	struct policy_source policy;		/* these, and rates of its own */
+	struct policy_note note;		/* of the question in hand */
 	struct interception in;
 	uint8_t answer[INTERCEPT_STREAM_MAX];	/* or the reply's packet */
 };
@@ -32,6 +36,24 @@ struct replay {
 	size_t count;
 	struct side sides[REPLAY_SIDES];
 };
+
+/* The image's rules; rates are taken at the times of the capture. */
+static bool
+open_rules(struct side *side, const struct table *table)
+{
+	static const uint8_t secret[RATE_SECRET];	/* nobody attacks a file */
+	const char *why;
+	size_t size;
+	const uint8_t *octets = table_policy(table, &size);
+
+	if (rules_open(&side->rules, octets, size, &why) < 0)
+		return false;
+	if (side->rules == NULL)
+		return true;
+	side->policy = (struct policy_source){ .rules = side->rules,
+		.rates = rate_new(RATE_BITS, secret) };
+	return side->policy.rates != NULL;
+}
 
 struct replay *
 replay_new(const struct replay_side *sides, size_t count, uid_t uid, gid_t gid)
@@ -50,6 +72,10 @@ replay_new(const struct replay_side *sides, size_t count, uid_t uid, gid_t gid)
 		    &s->answers);
 		if (s->forward.domains > 0 || s->forward.chase != 0)
 			replay->sides[i].forward = &s->forward;
+		if (!open_rules(&replay->sides[i], sides[i].table)) {
+			replay_free(replay);
+			return NULL;
+		}
 	}
 	return replay;
 }
@@ -57,6 +83,10 @@ replay_new(const struct replay_side *sides, size_t count, uid_t uid, gid_t gid)
 void
 replay_free(struct replay *replay)
 {
+	for (size_t i = 0; replay != NULL && i < replay->count; i++) {
+		rate_free(replay->sides[i].policy.rates);
+		rules_close(replay->sides[i].rules);
+	}
 	free(replay);
 }
 
@@ -112,17 +142,20 @@ set_asker(const struct replay *replay, struct asker *asker)
 		.protocol = replay->view.protocol,
 		.port = replay->view.source_port,
 		.address = replay->view.source,
+		.nameserver = replay->view.destination,
+		.time = (int64_t)(replay->packet->time_ns / 1000000000),
 	};
 }
 
 static void
-set_record(const struct replay *replay, const struct side *side,
+set_record(const struct replay *replay, struct side *side,
     const uint8_t *question, size_t length, struct audit_record *record)
 {
 	const struct packet *view = &replay->view;
 	const struct decision *decision = &side->in.decision;
 	const size_t octets = view->family == AF_INET ? 4 : 16;
 
+	side->note = intercept_note(&side->in);
 	*record = (struct audit_record){
 		.time_ns = replay->packet->time_ns,
 		.packet_id = UINT32_MAX,
@@ -139,6 +172,11 @@ set_record(const struct replay *replay, const struct side *side,
 		.answer_length = (uint16_t)side->in.answer_length,
 		.question = question,
 		.answer = side->in.answer,
+		.rule = side->note.rule.text,
+		.rule_length = side->note.rule.length,
+		.observer = side->note.observer.text,
+		.observer_length = side->note.observer.length,
+		.would = (uint8_t)side->note.would,
 	};
 	memcpy(record->client, view->source, octets);
 	memcpy(record->server, view->destination, octets);
@@ -152,7 +190,7 @@ decide_packet(const struct replay *replay, struct side *side)
 	set_asker(replay, &side->in.asker);
 	side->in.forward = side->forward;
 	side->in.forward_full = false;
-	side->in.policy = NULL;
+	side->in.policy = side->rules != NULL ? &side->policy : NULL;
 	intercept_parse(&side->in, packet->octets, packet->length,
 	    packet->whole_length);
 	intercept_answer(&side->in, &side->source, replay->rotation,
@@ -165,7 +203,7 @@ decide_message(const struct replay *replay, struct side *side,
 {
 	set_asker(replay, &side->in.asker);
 	side->in.forward = NULL;
-	side->in.policy = NULL;
+	side->in.policy = side->rules != NULL ? &side->policy : NULL;
 	intercept_stream(&side->in, &side->source, message, length,
 	    replay->rotation, side->answer, sizeof(side->answer));
 }

@@ -76,7 +76,7 @@ ROOMS = {
     # Files of others, read and written; no process but systemctl.
     "nfq/join": "resolver/fds resolver/text resolver/sources resolver/feed policy/config",
     # Pure but for reading the file: no queue, no rule, no daemon.
-    "nfq/replay": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/audit"
+    "nfq/replay": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule policy/audit"
                   " policy/config nfq/packet",
     "nfq/doctor": "resolver/version resolver/dns resolver/text resolver/image policy/config policy/status rules nfq/join",
     "nfq/cli": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources resolver/listing"

@@ -23,6 +23,7 @@
 #define WAIT_NS		UINT64_C(2000000000)	/* for the last answers */
 #define BUFFER		(4 << 20)
 #define HEADER		12
+#define BATCH		256		/* questions, before answers are read */
 
 struct user {
 	int fd;
@@ -123,8 +124,8 @@ run(struct load *load, uint64_t rate, uint64_t seconds)
 	for (; now < end; now = now_ns()) {
 		const uint64_t due = (now - begun) * rate / 1000000000U;
 
-		for (; done < due; done++)
-			ask(load, &load->users[done % load->count]);
+		for (unsigned int n = 0; done < due && n < BATCH; n++)
+			ask(load, &load->users[done++ % load->count]);
 		take_answers(load, 1);
 	}
 	while (now_ns() < end + WAIT_NS) {
