@@ -20,6 +20,7 @@ try_packet(const struct table *table, const uint8_t *octets, size_t length,
 
 	/* Views of the one before must not be looked at again. */
 	memset(&in, 0xa5, sizeof(in));
+	in.policy = NULL;
 	intercept(&in, &source, octets, length, whole_length, (uint32_t)length,
 	    reply);
 	fault = interception_fault(&in, octets, reply);

@@ -46,6 +46,7 @@ try_message(const struct table *table, const uint8_t *message, size_t length)
 	size_t whole;
 
 	memset(&in, 0xa5, sizeof(in));
+	in.policy = NULL;
 	intercept_stream(&in, &source, message, length, (uint32_t)length,
 	    answer, room);
 	if ((in.decision.verdict == VERDICT_PASS) != (in.answer_length == 0))

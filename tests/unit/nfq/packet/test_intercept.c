@@ -49,6 +49,7 @@ ask(int family, const char *name, uint16_t type, uint16_t class,
 
 	packet_length = packet_around(packet, family, message, length);
 	memset(&in, 0xa5, sizeof(in));
+	in.policy = NULL;
 	memset(reply, 0xa5, sizeof(reply));
 	intercept(&in, &source, packet, packet_length, packet_length, rotation,
 	    reply);
