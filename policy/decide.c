@@ -393,15 +393,17 @@ decide_error(const struct ruling *ruling, const struct decision *decision)
 	if (decision->reason != REASON_POLICY &&
 	    decision->reason != REASON_RATE)
 		return EDE_NONE;
-	switch (decision->verdict) {
-	case VERDICT_REFUSE:
+	switch (ruling->action) {
+	case RULE_REFUSE:
 		return EDE_PROHIBITED;
-	case VERDICT_NXDOMAIN:
-	case VERDICT_NODATA:
-		return ruling->action == RULE_FILTER ? EDE_FILTERED :
-		    EDE_BLOCKED;
-	default:
+	case RULE_NXDOMAIN:
+	case RULE_NODATA:
+		return EDE_BLOCKED;
+	case RULE_PASS:
+	case RULE_DROP:
 		return EDE_NONE;
+	default:
+		return EDE_FILTERED;
 	}
 }
 

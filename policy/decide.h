@@ -135,8 +135,8 @@ struct decision {
 struct decision decide(const struct facts *facts);
 
 /*
- * The extended error (RFC 8914) of a decision that a rule made: only if it is a
- * negative answer or a refusal of the rule's own.
+ * The extended error (RFC 8914) of a decision that a rule made, if the rule
+ * answers by itself.
  */
 enum extended_error decide_error(const struct ruling *ruling,
     const struct decision *decision);

@@ -176,12 +176,15 @@ span_has_id(const struct rules *r, const struct section_span *span, uint32_t id)
 	return id != UINT32_MAX && span_has(r, span, id);
 }
 
+/* rules_open() does not look at lengths: one that is too long has no address. */
 static bool
-is_within(const uint8_t *address, const struct section_prefix *prefix)
+is_within(const uint8_t *address, size_t octets,
+    const struct section_prefix *prefix)
 {
 	const uint32_t whole = prefix->length / 8, rest = prefix->length % 8;
 
-	return memcmp(address, prefix->address, whole) == 0 && (rest == 0 ||
+	return prefix->length <= 8 * octets &&
+	    memcmp(address, prefix->address, whole) == 0 && (rest == 0 ||
 	    (address[whole] ^ prefix->address[whole]) >> (8 - rest) == 0);
 }
 
@@ -207,7 +210,7 @@ prefixes_have(const struct rules *r, const struct section_span spans[2],
 			p += half;
 		count -= half;
 	}
-	return is_within(address, p);
+	return is_within(address, octets, p);
 }
 
 /* "22:00-06:00" ends on the next day. */
