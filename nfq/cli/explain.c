@@ -9,6 +9,7 @@
 #include "nfq/cli/explain_words.h"
 #include "nfq/cli/message.h"
 #include "nfq/cli/running_table.h"
+#include "nfq/explain/brief.h"
 #include "nfq/explain/json.h"
 #include "nfq/explain/print.h"
 #include "nfq/process/compiler.h"
@@ -40,7 +41,8 @@ const char explain_usage[] =
     "  --at TIME                when: 13:05, 2026-11-22T13:05 or @SECONDS\n"
     "  --edns OCTETS            the client's size (default: 1232; 0: no EDNS)\n"
     "  --configured             by the configured tables, not the daemon's\n"
-    "  --all                    print all policy rules that were looked at\n"
+    "  --all                    print all rules of the policy\n"
+    "  --brief                  one line: the decision, its reason, the records\n"
     "  --json                   print JSON, one object for each question\n"
     "\n"
     "Exit codes: 0 explained, 1 error, 2 usage, 3 nfdnsd is not running (use\n"
@@ -52,6 +54,7 @@ struct ground {
 	struct settings *settings;
 	struct ruleset rules;
 	struct table *table;
+	struct rules *policy;		/* of the table; NULL: there are none */
 	struct shadows *shadows;
 	struct explanation *explanation;
 	char from[256];			/* where the table comes from, in words */
@@ -62,6 +65,7 @@ close_ground(struct ground *g)
 {
 	explain_free(g->explanation);
 	shadows_free(g->shadows);
+	rules_close(g->policy);
 	table_close(g->table);
 	ruleset_free(&g->rules);
 	free(g->settings);
@@ -72,9 +76,15 @@ static int
 map_table(struct ground *g, int fd, const char *what)
 {
 	const char *why = NULL;
-	const int error = table_open(&g->table, fd, &why);
+	int error = table_open(&g->table, fd, &why);
 
 	(void)close(fd);
+	if (error == 0) {
+		size_t size;
+		const uint8_t *octets = table_policy(g->table, &size);
+
+		error = rules_open(&g->policy, octets, size, &why);
+	}
 	if (error == 0)
 		return EXIT_OK;
 	cli_error("%s: %s", what, why);
@@ -160,13 +170,15 @@ static int
 explain_one(struct ground *g, struct explain_words *words)
 {
 	const struct explain_source source = { &g->rules, g->settings,
-		g->table };
+		g->table, g->policy };
 	const struct explain_view view = { g->from, g->shadows, words->all };
 
 	if (!explain_words_complete(words, stderr))
 		return EXIT_USAGE;
 	explain(g->explanation, &source, &words->question);
-	if (!words->json)
+	if (words->brief)
+		explain_print_brief(g->explanation, stdout);
+	else if (!words->json)
 		explain_print(g->explanation, &view, stdout);
 	else if (explain_print_json(g->explanation, &view, stdout) != 0)
 		goto fail;
@@ -210,7 +222,7 @@ explain_many(struct ground *g, const struct explain_words *defaults)
 
 		if (argc == 1)
 			continue;
-		if (!words.json)
+		if (!words.json && !words.brief)
 			fputs(between, stdout);
 		between = "\n";
 		words.many = false;

@@ -178,6 +178,7 @@ static const struct option options[] = {
 	{ "at", required_argument, NULL, 't' },
 	{ "edns", required_argument, NULL, 'e' },
 	{ "configured", no_argument, NULL, 'C' },
+	{ "brief", no_argument, NULL, 'b' },
 	{ "all", no_argument, NULL, 'a' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
@@ -209,6 +210,9 @@ take_option(struct explain_words *words, int option, const char *value,
 		return read_size(words, value, out);
 	case 'C':
 		words->configured = true;
+		return true;
+	case 'b':
+		words->brief = true;
 		return true;
 	case 'a':
 		words->all = true;
@@ -256,7 +260,7 @@ explain_words_read(struct explain_words *words, int argc, char **argv,
 
 	words->has_gid = false;
 	optind = opterr = 0;	/* glibc: start again with another argv */
-	while ((option = getopt_long(argc, argv, ":u:g:n:c:p:t:e:Cajh", options,
+	while ((option = getopt_long(argc, argv, ":u:g:n:c:p:t:e:Cbajh", options,
 	    NULL)) != -1) {
 		if (option == '?' || option == ':') {
 			suggest_option(out, PROGRAM, option, argv, options);

@@ -12,7 +12,7 @@
 struct explain_words {
 	struct explain_question question;
 	bool has_client, has_nameserver, has_gid;
-	bool json, all, configured;
+	bool json, brief, all, configured;
 	bool many;			/* NAME is "-" */
 	bool help;
 };

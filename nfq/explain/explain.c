@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/match/policy_lookup.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
@@ -119,14 +120,16 @@ intercept_question(struct explanation *e)
 	    &settings->answers);
 	const size_t length = write_message(q, e->message,
 	    sizeof(e->message));
+	const struct policy_source policy = { .rules = e->source->policy };
 	struct interception *in = &e->in;
 	size_t whole;
 
 	in->asker = (struct asker){ .now = monotime_from_ms(1), .uid = q->uid,
 		.gid = q->gid, .family = (uint8_t)q->family,
 		.protocol = IPPROTO_TCP, .port = CLIENT_PORT,
-		.address = q->client };
-	in->policy = NULL;
+		.address = q->client, .nameserver = q->nameserver,
+		.time = (int64_t)q->when };
+	in->policy = policy.rules != NULL ? &policy : NULL;
 	in->forward_full = false;
 	in->forward = settings->forward.domains > 0 ||
 	    settings->forward.chase != 0 ? &settings->forward : NULL;
@@ -141,6 +144,51 @@ intercept_question(struct explanation *e)
 	intercept_answer(in, &source, 0, e->reply);
 }
 
+/* The facts that rules look at, by the table before any rule changes it. */
+static void
+set_asked(struct explanation *e)
+{
+	struct lookup lookup;
+
+	lookup_gather(&lookup, e->source->table, &e->in.question);
+	e->asked = (struct rules_question){ .name = &e->in.question.name,
+		.type = e->in.question.type, .mesh = policy_is_mesh(&lookup),
+		.asker = &e->in.asker };
+}
+
+/* The name that the table is asked for, and its entry. */
+static void
+set_sought(struct explanation *e)
+{
+	struct rules_rule rule = { .action = RULE_NOTHING };
+	struct dns_name to;
+
+	if (e->in.decision.rule != 0)
+		rules_get(e->source->policy, e->in.decision.rule, &rule);
+	e->sought = e->in.question.name;
+	e->rewritten = rule.action == RULE_REWRITE &&
+	    rules_rewrite(&rule, &e->sought, &to);
+	if (e->rewritten)
+		e->sought = to;
+	table_find(e->source->table, &e->sought, &e->entry);
+}
+
+enum explain_part
+explain_rule(const struct explanation *e, unsigned int number,
+    struct rules_rule *rule, struct rules_miss *miss)
+{
+	rules_get(e->source->policy, number, rule);
+	if (e->in.decision.rule != 0 && number > e->in.decision.rule)
+		return EXPLAIN_BEHIND;
+	if (!rules_matches(e->source->policy, number, &e->asked, miss))
+		return EXPLAIN_MISSED;
+	if (rule->log == RULE_LOG_ONLY)
+		return EXPLAIN_LOGS;
+	if (rule->action == RULE_NOTHING)
+		return EXPLAIN_COUNTS;
+	return rule->observe ? EXPLAIN_OBSERVES : EXPLAIN_DECIDES;
+}
+
 bool
 explain_is_forwarded(const struct explanation *e)
 {
@@ -151,9 +199,9 @@ explain_is_forwarded(const struct explanation *e)
 static void
 set_found(struct explanation *e)
 {
-	const struct entry *entry = &e->in.lookup.entry;
+	const struct entry *entry = &e->entry;
 
-	e->found = e->in.question.name;
+	e->found = e->sought;
 	if (entry->target_length == 0)
 		return;
 	if (entry->target_search != NULL)
@@ -164,7 +212,7 @@ set_found(struct explanation *e)
 		e->found.octets[entry->target_length] = 0;
 	if (name_read_lower(&e->found, e->found.octets,
 	    sizeof(e->found.octets)) != 0)
-		e->found = e->in.question.name;
+		e->found = e->sought;
 }
 
 void
@@ -181,6 +229,8 @@ explain(struct explanation *e, const struct explain_source *source,
 	if (!e->queued)
 		return;
 	intercept_question(e);
+	set_asked(e);
+	set_sought(e);
 	set_found(e);
 	domain = forward_settings_domain(forward, &e->in.question.name);
 	if (domain >= 0)

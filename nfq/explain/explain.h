@@ -16,6 +16,7 @@
 
 #include "nfq/packet/intercept.h"
 #include "policy/config/settings.h"
+#include "policy/match/rules.h"
 #include "resolver/image/table.h"
 #include "rules/ruleset.h"
 #include "rules/walk.h"
@@ -38,6 +39,7 @@ struct explain_source {
 	const struct ruleset *rules;
 	const struct settings *settings;
 	const struct table *table;
+	const struct rules *policy;	/* NULL: there are none */
 };
 
 /*
@@ -52,7 +54,16 @@ struct explanation {
 	bool queued;			/* false: it leaves; nothing below is set */
 	struct interception in;
 	const struct forward_domain *domain;	/* NULL: of no forward domain */
-	/* The name whose records the table has, if in.lookup.entry has a node. */
+	/* What the rules of the policy look at. */
+	struct rules_question asked;
+	/*
+	 * The name that is sought in the table, the rewritten one if a rule
+	 * rewrites it; its entry; and the name whose records that has, if it has
+	 * a node.
+	 */
+	struct dns_name sought;
+	bool rewritten;
+	struct entry entry;
 	struct dns_name found;
 	uint8_t message[512], packet[1024];
 	uint8_t reply[INTERCEPT_STREAM_MAX];
@@ -67,6 +78,23 @@ void explain(struct explanation *e, const struct explain_source *source,
 
 /* The question's packet, as the kernel's rules see it. */
 struct walk_packet explain_packet(const struct explain_question *question);
+
+/* What one rule of the policy is to a question, in order of precedence. */
+enum explain_part {
+	EXPLAIN_MISSED,			/* *miss does not hold */
+	EXPLAIN_DECIDES,
+	EXPLAIN_OBSERVES,		/* it would have decided */
+	EXPLAIN_LOGS,			/* it only logs */
+	EXPLAIN_COUNTS,			/* it only has a rate, and nothing is over it */
+	EXPLAIN_BEHIND,			/* one before it decided: it was not asked */
+};
+
+/*
+ * What the rule of that number, from 1 to rules_count(), is to the question.  No
+ * rate is taken: all questions are within.
+ */
+enum explain_part explain_rule(const struct explanation *e,
+    unsigned int number, struct rules_rule *rule, struct rules_miss *miss);
 
 /* Whether forwarding answers it, or keeps an answer for it. */
 bool explain_is_forwarded(const struct explanation *e);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "nfq/explain/message_text.h"
+#include "nfq/explain/print_policy.h"
 #include "nfq/explain/words.h"
 #include "resolver/dns/rr.h"
 
@@ -54,7 +55,7 @@ place_json(const char *path, size_t length, unsigned int line)
 static json_t *
 hidden_json(const struct explanation *e, struct shadows *shadows)
 {
-	const enum entry_kind kind = e->in.lookup.entry.kind;
+	const enum entry_kind kind = e->entry.kind;
 	json_t *hidden = json_array();
 	struct shadow found[SHADOWS_MAX];
 	size_t count = 0;
@@ -77,7 +78,7 @@ table_json(const struct explanation *e, struct shadows *shadows)
 		[ENTRY_SEARCH] = "search",
 		[ENTRY_SEARCH_WILDCARD] = "search-wildcard",
 		[ENTRY_EMPTY] = "empty" };
-	const struct entry *entry = &e->in.lookup.entry;
+	const struct entry *entry = &e->entry;
 	char name[NAME_TEXT_SIZE];
 	unsigned int source, line;
 	const char *path;
@@ -85,7 +86,8 @@ table_json(const struct explanation *e, struct shadows *shadows)
 	json_t *object;
 
 	if (entry->node == 0)
-		return json_pack("{s:s}", "found", kinds[entry->kind]);
+		return json_pack("{s:s, s:s}", "found", kinds[entry->kind],
+		    "name", name_to_text(e->sought.octets, name));
 	table_origin(e->source->table, entry->node, &source, &line);
 	path = table_source(e->source->table, source, &length);
 	object = json_pack("{s:s, s:s, s:b, s:o}", "found", kinds[entry->kind],
@@ -207,7 +209,8 @@ explain_print_json(const struct explanation *e,
 	int error = 0;
 
 	if (object != NULL && e->queued && json_object_update_new(object,
-	    json_pack("{s:o, s:o, s:s, s:s, s:o}",
+	    json_pack("{s:o, s:o, s:o, s:s, s:s, s:o}",
+	    "policy", explain_policy_json(e, view->all),
 	    "table", table_json(e, view->shadows),
 	    "forwarding", forwarding_json(e),
 	    "decision", decide_verdict_text(e->in.decision.verdict),

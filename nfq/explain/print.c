@@ -7,6 +7,7 @@
 
 #include "nfq/explain/lines.h"
 #include "nfq/explain/message_text.h"
+#include "nfq/explain/print_policy.h"
 #include "nfq/explain/words.h"
 #include "resolver/dns/rr.h"
 
@@ -109,7 +110,7 @@ print_place(const char *verb, const char *path, size_t length,
 static void
 print_shadows(const struct explanation *e, struct shadows *shadows, FILE *out)
 {
-	const enum entry_kind kind = e->in.lookup.entry.kind;
+	const enum entry_kind kind = e->entry.kind;
 	struct shadow found[SHADOWS_MAX];
 	size_t count;
 	bool all;
@@ -131,7 +132,7 @@ static void
 print_entry(const struct explanation *e, const struct explain_view *view,
     FILE *out)
 {
-	const struct entry *entry = &e->in.lookup.entry;
+	const struct entry *entry = &e->entry;
 	char name[NAME_TEXT_SIZE];
 	unsigned int source, line;
 	const char *path;
@@ -152,8 +153,8 @@ static void
 print_search(const struct explanation *e, FILE *out)
 {
 	char name[NAME_TEXT_SIZE], appended[NAME_TEXT_SIZE];
-	const struct entry *entry = &e->in.lookup.entry;
-	const uint8_t *octets = e->in.question.name.octets;
+	const struct entry *entry = &e->entry;
+	const uint8_t *octets = e->sought.octets;
 
 	if (entry->target_length == 0)
 		return;
@@ -171,14 +172,17 @@ static void
 print_table(const struct explanation *e, const struct explain_view *view,
     FILE *out)
 {
-	const struct entry *entry = &e->in.lookup.entry;
-	const struct dns_name *name = &e->in.question.name;
+	const struct entry *entry = &e->entry;
+	const struct dns_name *name = &e->sought;
 	char text[NAME_TEXT_SIZE];
 
 	if (!table_is_loaded(e->source->table)) {
 		lines_print(out, "Table", "none has loaded yet");
 		return;
 	}
+	if (e->rewritten)
+		lines_print(out, "Rewritten", "to %s",
+		    name_to_text(name->octets, text));
 	print_search(e, out);
 	if (entry->node != 0)
 		print_entry(e, view, out);
@@ -248,6 +252,7 @@ explain_print(const struct explanation *e, const struct explain_view *view,
 		    nameserver);
 		return;
 	}
+	explain_print_policy(e, view->all, out);
 	print_table(e, view, out);
 	print_forwarding(e, out);
 	lines_print(out, "Decision", "%s (%s): %s",

@@ -6,6 +6,9 @@
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "resolver/dns/rr.h"
 
 #define UDP_ROOM_LEAST	512		/* RFC 1035 section 4.2.1 */
 
@@ -38,6 +41,8 @@ static const char *const reasons[REASONS] = {
 	[REASON_CHASE] = "its CNAME leads out of the table and is followed",
 	[REASON_FORWARD_FULL] = "too many questions wait for answers",
 	[REASON_CACHE] = "an upstream's answer is kept",
+	[REASON_POLICY] = "a rule of the policy says so",
+	[REASON_RATE] = "it is over the rate of a rule",
 };
 
 static const char *const ways_found[] = {
@@ -129,4 +134,140 @@ words_room(const struct explain_question *question, uint32_t limit)
 	    UDP_ROOM_LEAST : question->edns_size;
 
 	return room < limit ? room : limit;
+}
+
+const char *
+words_key(enum rule_key key)
+{
+	static const char *const keys[RULE_KEYS] = {
+		[RULE_NAMES] = "names", [RULE_TYPES] = "types",
+		[RULE_USERS] = "users", [RULE_GROUPS] = "groups",
+		[RULE_NAMESERVERS] = "nameservers",
+		[RULE_CLIENTS] = "clients", [RULE_PROTOCOLS] = "protocols",
+		[RULE_SOURCE] = "source", [RULE_HOURS] = "hours",
+		[RULE_DAYS] = "days",
+	};
+
+	return keys[key];
+}
+
+/* What the question has in the place of a condition: "user 33". */
+static void
+put_value(const struct explanation *e, enum rule_key key, char *buf,
+    size_t size)
+{
+	const struct explain_question *q = e->question;
+	char address[INET6_ADDRSTRLEN], type[RR_TEXT_SIZE];
+	struct tm local = { .tm_wday = 0 };
+
+	switch (key) {
+	case RULE_TYPES:
+		(void)snprintf(buf, size, "type %s", rr_type_text(q->type, type));
+		break;
+	case RULE_USERS:
+		(void)put_id(buf, size, "user", q->uid, NULL);
+		break;
+	case RULE_GROUPS:
+		(void)put_id(buf, size, "group", q->gid, NULL);
+		break;
+	case RULE_NAMESERVERS:
+	case RULE_CLIENTS:
+		(void)inet_ntop(q->family, key == RULE_CLIENTS ? q->client :
+		    q->nameserver, address, sizeof(address));
+		(void)snprintf(buf, size, "%s", address);
+		break;
+	case RULE_PROTOCOLS:
+		(void)snprintf(buf, size, "%s", q->stream ? "tcp" : "udp");
+		break;
+	case RULE_SOURCE:
+		(void)snprintf(buf, size, "%s", e->asked.mesh ? "mesh" :
+		    "other");
+		break;
+	case RULE_HOURS:
+	case RULE_DAYS:
+		(void)localtime_r(&q->when, &local);
+		(void)strftime(buf, size, key == RULE_HOURS ? "%H:%M" : "%a",
+		    &local);
+		break;
+	default:
+		(void)snprintf(buf, size, "the name");
+		break;
+	}
+}
+
+const char *
+words_miss(const struct explanation *e, const struct rules_miss *miss,
+    char buf[static WORDS_MISS])
+{
+	char value[WORDS_MISS / 2];
+
+	put_value(e, miss->key, value, sizeof(value));
+	(void)snprintf(buf, WORDS_MISS, miss->negated ?
+	    "%s is in not.%s" : "%s is not in %s", value, words_key(miss->key));
+	return buf;
+}
+
+/* The addresses of a rule, as many as there is room for. */
+static const char *
+addresses(const struct rules_rule *rule, char buf[static WORDS_ACTION])
+{
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (uint32_t i = 0; i < rule->ipv4_count + rule->ipv6_count; i++) {
+		const bool four = i < rule->ipv4_count;
+		const uint8_t *octets = four ? rule->ipv4 + (size_t)i * 4 :
+		    rule->ipv6 + (size_t)(i - rule->ipv4_count) * 16;
+		char text[INET6_ADDRSTRLEN];
+
+		(void)inet_ntop(four ? AF_INET : AF_INET6, octets, text,
+		    sizeof(text));
+		if (n + strlen(text) + 6 > WORDS_ACTION)
+			break;
+		n += (size_t)snprintf(buf + n, WORDS_ACTION - n, "%s%s",
+		    n > 0 ? ", " : "", text);
+	}
+	return buf;
+}
+
+static const char *
+rewriting(const struct rules_rule *rule, char buf[static WORDS_ACTION])
+{
+	char from[NAME_TEXT_SIZE], to[NAME_TEXT_SIZE];
+
+	(void)snprintf(buf, WORDS_ACTION, "rewrite %s%.140s to %s%.140s",
+	    rule->from_below ? "*." : "", name_to_text(rule->from, from),
+	    rule->to_below ? "*." : "", name_to_text(rule->to, to));
+	return buf;
+}
+
+const char *
+words_action(const struct rules_rule *rule, char buf[static WORDS_ACTION])
+{
+	static const char *const actions[RULE_ACTIONS] = {
+		[RULE_ANSWER] = "answer, as if there were no policy",
+		[RULE_PASS] = "pass", [RULE_NXDOMAIN] = "nxdomain",
+		[RULE_NODATA] = "nodata", [RULE_REFUSE] = "refuse",
+		[RULE_DROP] = "drop", [RULE_NOTHING] = "nothing",
+	};
+	static const char *const onlys[] = { "", "only A", "only AAAA" };
+	char name[NAME_TEXT_SIZE];
+
+	switch (rule->action) {
+	case RULE_ADDRESSES:
+		return addresses(rule, buf);
+	case RULE_CNAME:
+		(void)snprintf(buf, WORDS_ACTION, "cname %.280s",
+		    name_to_text(rule->cname + 2, name));
+		return buf;
+	case RULE_REWRITE:
+		return rewriting(rule, buf);
+	case RULE_FILTER:
+		(void)snprintf(buf, WORDS_ACTION, "%s%s%s", onlys[rule->only],
+		    rule->only != RULE_ONLY_BOTH && rule->strip_https ? ", " :
+		    "", rule->strip_https ? "no HTTPS" : "");
+		return buf;
+	default:
+		return actions[rule->action];
+	}
 }

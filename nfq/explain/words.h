@@ -27,6 +27,22 @@ const char *words_found(enum entry_kind kind);
 /* Why, as a sentence's half: "the table has records of this type". */
 const char *words_reason(enum reason reason);
 
+/*
+ * Why a rule of the policy does not match: "user 33 is none of its users".
+ * Lives as long as buf.
+ */
+#define WORDS_MISS	128
+const char *words_miss(const struct explanation *e,
+    const struct rules_miss *miss, char buf[static WORDS_MISS]);
+
+/* The option that says the condition: "match.not.users". */
+const char *words_key(enum rule_key key);
+
+/* What a rule does: "nxdomain", "10.1.1.1", "only A"; lives as long as buf. */
+#define WORDS_ACTION	320
+const char *words_action(const struct rules_rule *rule,
+    char buf[static WORDS_ACTION]);
+
 /* Octets that a UDP answer may have; limit is the configuration's udp_size. */
 unsigned int words_room(const struct explain_question *question,
     uint32_t limit);

@@ -24,7 +24,7 @@ _nfdns()
 	,*) choices="-c --help $commands" ;;
 	explain,*)
 		choices="--uid --gid --client --nameserver --proto --at --edns
-			--configured --all --json --help"
+			--configured --brief --all --json --help"
 		case $previous in
 		--uid) choices=$(compgen -u) ;;
 		--gid) choices=$(compgen -g) ;;

@@ -62,7 +62,7 @@ ROOMS = {
                    " nfq/handover nfq/sockets nfq/thread",
     # Runs the interception for a question that nobody sends; no queue, no socket.
     "nfq/explain": "resolver/clock resolver/dns resolver/text resolver/image resolver/answer policy/config policy/decide"
-                   " rules nfq/packet nfq/process nfq/forward",
+                   " policy/match policy/rule rules nfq/packet nfq/process nfq/forward",
     # Nothing of the sources, and of the configuration only its values.
     "nfq/worker": "resolver/clock resolver/image policy/audit policy/status policy/config policy/log"
                   " policy/decide policy/match policy/rule nfq/queue nfq/packet nfq/process nfq/handover"
@@ -80,7 +80,7 @@ ROOMS = {
                   " policy/config nfq/packet",
     "nfq/doctor": "resolver/version resolver/dns resolver/text resolver/image policy/config policy/status rules nfq/join",
     "nfq/cli": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
-               " policy/config policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/forward nfq/explain nfq/replay nfq/doctor nfq/supervisor nfq/join",
+               " policy/config policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/forward nfq/explain nfq/replay nfq/doctor nfq/supervisor nfq/join",
     "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/supervisor nfq/feed nfq/cli",
 }
 LEVELS = {"nfq": 7, "resolver": 6}		# rooms above each other, at most

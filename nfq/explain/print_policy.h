@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The part of an explanation that is about the policy. */
+#ifndef NFDNS_NFQ_EXPLAIN_PRINT_POLICY_H
+#define NFDNS_NFQ_EXPLAIN_PRINT_POLICY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "nfq/explain/explain.h"
+
+/*
+ * The rules in order, matched or not, with the first condition that does not
+ * hold.  Of many rules, those for other names are only counted, unless "all".
+ */
+void explain_print_policy(const struct explanation *e, bool all, FILE *out);
+
+/* The same as an object; NULL without memory. */
+json_t *explain_policy_json(const struct explanation *e, bool all);
+
+#endif
