@@ -135,27 +135,43 @@ ask_stream(struct interception *out, const struct answer_source *source,
 	out->asker.protocol = IPPROTO_TCP;
 	out->asker.port = 40000;
 	out->asker.address = line->client;
+	out->asker.nameserver = line->nameserver;
 	intercept_stream(out, source, line->message, line->length, 0, answer,
 	    sizeof(answer));
 }
 
+/* The names of rules with these numbers, "-" for none, and a blank. */
+static void
+print_rule(const struct rules *rules, unsigned int number)
+{
+	struct rules_rule rule = { .name = "-", .name_length = 1 };
+
+	if (number != 0)
+		rules_get(rules, number, &rule);
+	printf("%.*s ", rule.name_length, rule.name);
+}
+
 static void
 ask(const struct config *config, const struct answer_source *source,
-    const struct line *line)
+    const struct policy_source *policy, const struct line *line)
 {
 	static struct interception out;
 
 	out = (struct interception){
 		.asker = { .now = monotime_from_ms((int64_t)(line->time * 1000)),
-		    .uid = line->uid, .gid = line->gid },
+		    .time = (int64_t)line->time, .uid = line->uid,
+		    .gid = line->gid },
+		.policy = policy->rules != NULL ? policy : NULL,
 		.forward = config_forwards(config) ? &config->forward : NULL,
 	};
 	if (line->stream)
 		ask_stream(&out, source, line);
 	else
 		ask_datagram(&out, source, line);
-	printf("%s %s - - ", decide_verdict_text(out.decision.verdict),
+	printf("%s %s ", decide_verdict_text(out.decision.verdict),
 	    decide_reason_text(out.decision.reason));
+	print_rule(policy->rules, out.decision.rule);
+	print_rule(policy->rules, out.found.observed);
 	for (size_t i = 0; i < out.answer_length; i++)
 		printf("%02x", out.answer[i]);
 	puts(out.answer_length == 0 ? "-" : "");
@@ -174,13 +190,34 @@ compile_table(const struct config *config, struct diag *diag)
 	return table;
 }
 
+/* The rules of the table, and buckets for their rates. */
+static bool
+open_policy(struct policy_source *policy, struct rules **rules,
+    const struct table *table)
+{
+	static const uint8_t secret[RATE_SECRET] = { 1 };
+	size_t size;
+	const uint8_t *octets = table_policy(table, &size);
+	const char *why = "";
+
+	if (rules_open(rules, octets, size, &why) != 0) {
+		fprintf(stderr, "%s\n", why);
+		return false;
+	}
+	policy->rules = *rules;
+	policy->rates = rate_new(10, secret);
+	return policy->rates != NULL;
+}
+
 int
 main(int argc, char **argv)
 {
 	struct diag diag = DIAG_INIT;
 	struct config *config = NULL;
+	struct policy_source policy = { .rules = NULL };
 	struct answer_source source;
 	struct table *table = NULL;
+	struct rules *rules = NULL;
 	static char text[MAX_LINE];
 	struct line line;
 
@@ -193,7 +230,7 @@ main(int argc, char **argv)
 		table = compile_table(config, &diag);
 	diag_print(&diag, "ask_tool", stderr);
 	diag_free(&diag);
-	if (table == NULL)
+	if (table == NULL || !open_policy(&policy, &rules, table))
 		return EXIT_INVALID;
 	source = answer_source(table, &config->answers);
 	while (fgets(text, sizeof(text), stdin) != NULL) {
@@ -201,8 +238,10 @@ main(int argc, char **argv)
 			fputs("ask_tool: no question\n", stderr);
 			return EXIT_USAGE;
 		}
-		ask(config, &source, &line);
+		ask(config, &source, &policy, &line);
 	}
+	rate_free(policy.rates);
+	rules_close(rules);
 	table_close(table);
 	config_free(config);
 	return EXIT_OK;
