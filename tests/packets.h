@@ -168,7 +168,8 @@ interception_fault(const struct interception *in, const uint8_t *asked,
 {
 	const uint8_t *question, *answer;
 	bool silent = in->decision.verdict == VERDICT_PASS ||
-	    in->decision.verdict == VERDICT_DROP;
+	    in->decision.verdict == VERDICT_DROP ||
+	    in->decision.verdict == VERDICT_FORWARD;
 
 	FAULT_UNLESS(in->decision.verdict < VERDICTS);
 	FAULT_UNLESS(in->decision.reason < REASONS);

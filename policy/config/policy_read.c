@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "policy/config/capture.h"
+#include "policy/config/policy_pattern.h"
 #include "policy/config/value.h"
 #include "resolver/dns/rr.h"
 
@@ -70,27 +71,14 @@ static bool
 read_pattern(const struct config_load *load, const config_setting_t *value,
     const char *text, struct policy_name *name)
 {
-	int error;
+	const int error = policy_pattern_read(name, text, strlen(text));
 
-	name->kind = POLICY_EXACT;
-	if (strcmp(text, "*") == 0)
-		text = "*.";
-	if (strncmp(text, "*.", 2) == 0) {
-		name->kind = POLICY_BELOW;
-		text += 2;
-	} else if (text[0] == '.' && text[1] != '\0') {
-		name->kind = POLICY_WITHIN;
-		text++;
-	}
-	error = name_from_text(&name->name, text, strlen(text));
 	if (error == -ENAMETOOLONG)
 		config_wrong(load, value, "a label of this name is longer than "
 		    "63 octets, or the name longer than 255");
-	else if (error < 0 || (text[0] == '\0' && name->kind == POLICY_EXACT))
+	else if (error < 0)
 		config_wrong(load, value, "found \"%.100s\", which is no domain "
 		    "name", config_setting_get_string(value));
-	else
-		name_lower(&name->name);
 	return error == 0;
 }
 

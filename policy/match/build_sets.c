@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/config/policy_pattern.h"
 #include "policy/match/build_state.h"
 #include "resolver/sources/source_file.h"
 
@@ -40,25 +41,6 @@ trim(struct line *line)
 	}
 }
 
-/* Takes "*." or "." off, which say what kind of name follows. */
-static enum policy_name_kind
-take_kind(struct line *line)
-{
-	size_t skip = 0;
-	enum policy_name_kind kind = POLICY_EXACT;
-
-	if (line->length >= 2 && memcmp(line->text, "*.", 2) == 0) {
-		kind = POLICY_BELOW;
-		skip = 2;
-	} else if (line->length >= 2 && line->text[0] == '.') {
-		kind = POLICY_WITHIN;
-		skip = 1;
-	}
-	line->text += skip;
-	line->length -= skip;
-	return kind;
-}
-
 static void
 refuse(struct builder *b, const char *path, const struct line *line, int error)
 {
@@ -76,17 +58,15 @@ static void
 add_line(struct builder *b, struct build_set *set, const char *path,
     struct line *line)
 {
-	const enum policy_name_kind kind = take_kind(line);
-	struct dns_name name;
-	const int error = name_from_text(&name, line->text, line->length);
+	struct policy_name name;
+	const int error = policy_pattern_read(&name, line->text, line->length);
 
 	if (error < 0) {
 		refuse(b, path, line, error);
 		return;
 	}
-	name_lower(&name);
 	set->names[set->count++] = (struct set_name){
-	    build_name_get(b, &name), kind };
+	    build_name_get(b, &name.name), name.kind };
 }
 
 static size_t

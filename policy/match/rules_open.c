@@ -186,6 +186,19 @@ action_sound(const struct check *c, const struct section_rule *rule)
 	return true;
 }
 
+/* Names of rules go to terminals, logs and clients as they are. */
+static bool
+is_printable(const struct check *c, const struct section_span *span)
+{
+	const uint8_t *octets = area_of(c, AREA_OCTETS);
+
+	for (uint32_t i = 0; i < span->count; i++)
+		if (octets[span->first + i] < 0x21 ||
+		    octets[span->first + i] > 0x7e)
+			return false;
+	return true;
+}
+
 static bool
 rule_sound(const struct check *c, const struct section_rule *rule)
 {
@@ -198,6 +211,7 @@ rule_sound(const struct check *c, const struct section_rule *rule)
 	return has_span(c, AREA_OCTETS, &rule->ipv4, 4) &&
 	    has_span(c, AREA_OCTETS, &rule->ipv6, 16) &&
 	    rule->name.count <= RULE_NAME_MAX &&
+	    is_printable(c, &rule->name) &&
 	    rule->action < RULE_ACTIONS && rule->only <= RULE_ONLY_AAAA &&
 	    rule->strip_https <= 1 && rule->observe <= 1 &&
 	    rule->log <= RULE_LOG_ONLY && rule->rate.per <= RULE_PER_RULE &&
