@@ -126,6 +126,7 @@ intercept_it(const struct forward_settings *settings, const uint8_t *packet,
 		table = sample_table(false);
 	source = sample_source(table);
 	memset(&t.in, 0xa5, sizeof(t.in));
+	t.in.policy = NULL;
 	t.in.asker = (struct asker){ .now = monotime_from_ms(1) };
 	t.in.forward = settings;
 	t.in.forward_full = false;
