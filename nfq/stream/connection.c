@@ -115,7 +115,8 @@ take_message(struct stream *s, struct stream_connection *c,
 	    generation_source(s->thread.generation);
 	const struct policy_source *policy =
 	    generation_policy(s->thread.generation);
-	struct policy_source again;
+	struct policy_source again = { .rules = policy != NULL ?
+	    policy->rules : NULL };
 	struct interception i;
 	uint32_t domain;
 	uint8_t *room;
@@ -124,14 +125,11 @@ take_message(struct stream *s, struct stream_connection *c,
 		return STREAM_CLOSE;
 	i.question.edns.present = false;
 	i.asker = asker_of(s, c);
-	i.policy = policy;
+	i.policy = policy != NULL && c->decided ? &again : policy;
 	intercept_stream(&i, &source, octets, length, s->thread.rotation++,
 	    room + STREAM_PREFIX, STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM);
 	if (i.answer_length > 0 && i.summary.truncated) {
 		/* The same once more: it takes no second token. */
-		if (policy != NULL)
-			again = (struct policy_source){
-			    .rules = policy->rules };
 		i.policy = policy != NULL ? &again : NULL;
 		intercept_stream(&i, &source, octets, length,
 		    s->thread.rotation, room + STREAM_PREFIX,
@@ -141,8 +139,10 @@ take_message(struct stream *s, struct stream_connection *c,
 	if ((is_relayed(&i) && !stream_relay_may_ask(s, c, domain)) ||
 	    (wants_raw(&i) && !stream_relay_may_be_raw(c))) {
 		*taken = TAKEN_NOT;
+		c->decided = true;
 		return STREAM_GO_ON;
 	}
+	c->decided = false;
 	if (domain != FORWARD_DOMAINS && !is_chain(&i)) {
 		i.decision.verdict = VERDICT_FORWARD;
 		i.decision.reason = REASON_FORWARD;

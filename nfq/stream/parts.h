@@ -123,6 +123,8 @@ struct stream_connection {
 	monotime_t message_since;	/* an incomplete message began; or never */
 	monotime_t unread_since;	/* "out" is not empty since; or never */
 	monotime_t raw_since;		/* has a raw place since; or never */
+	bool decided;			/* so was the first message that waits:
+					 * its tokens are taken, it is counted */
 	bool raw;			/* octets are relayed unread */
 	bool ended;			/* the client has sent its last octet */
 	bool throttled;			/* too many questions are in flight */
