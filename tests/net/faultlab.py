@@ -76,7 +76,10 @@ class Nfdns:
         self.daemon.nfdns("reload", ok=0)
 
     def forward(self):
-        return self.daemon.status()["forward"]
+        """Its counters; what the queues' threads refuse for want of room, too."""
+        status = self.daemon.status()
+        full = status["reasons"].get("forward-full", 0)
+        return {**status["forward"], "refused": status["forward"]["refused"] + full}
 
     def close(self):
         expect(self.daemon.process.poll() is None, "nfdnsd ended:", self.daemon.said()[-2000:])

@@ -27,7 +27,7 @@
 #define HEADER		12
 #define MESSAGE_MAX	512
 #define LATER_MAX	65536
-#define STREAMS_MAX	1000
+#define STREAMS_MAX	4000
 #define LIE		"\6\6\6\6"	/* 6.6.6.6 */
 #define FIXED		3		/* standard input, UDP, TCP */
 
