@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/explain/print_policy.h"
 
+#include <string.h>
+
 #include "nfq/explain/lines.h"
 #include "nfq/explain/words.h"
 
@@ -11,6 +13,27 @@ static const char *const parts[] = {
 	[EXPLAIN_OBSERVES] = "observes", [EXPLAIN_LOGS] = "logs",
 	[EXPLAIN_COUNTS] = "counts", [EXPLAIN_BEHIND] = "behind",
 };
+
+/* Rules that no person wrote have a name that no person may give. */
+static bool
+is_written(const struct rules_rule *rule)
+{
+	return memchr(rule->name, ':', rule->name_length) == NULL;
+}
+
+static unsigned int
+count_written(const struct rules *rules)
+{
+	unsigned int written = 0;
+
+	for (unsigned int i = rules_count(rules); i > 0; i--) {
+		struct rules_rule rule;
+
+		rules_get(rules, i, &rule);
+		written += is_written(&rule);
+	}
+	return written;
+}
 
 /* Whether nobody who asks about this name wants to read of the rule. */
 static bool
@@ -70,23 +93,33 @@ print_rule(const struct explanation *e, unsigned int number, bool first,
 	    rule.name_length, rule.name, text, rate);
 }
 
+/* Whether it is printed, "all" aside: of few written rules, each. */
+static bool
+is_shown(const struct explanation *e, unsigned int number, bool few,
+    bool *written)
+{
+	struct rules_rule rule;
+	struct rules_miss miss;
+	const enum explain_part part = explain_rule(e, number, &rule, &miss);
+
+	*written = is_written(&rule);
+	return (few && *written) || !is_far(part, &miss);
+}
+
 void
 explain_print_policy(const struct explanation *e, bool all, FILE *out)
 {
 	const unsigned int count = rules_count(e->source->policy);
+	const bool few = count_written(e->source->policy) <= FEW;
 	unsigned int far = 0, printed = 0;
 
-	if (count == 0)
-		return;
 	for (unsigned int i = 1; i <= count; i++) {
-		struct rules_rule rule;
-		struct rules_miss miss;
+		bool written = true;
 
-		if (!all && count > FEW &&
-		    is_far(explain_rule(e, i, &rule, &miss), &miss))
-			far++;
-		else
+		if (all || is_shown(e, i, few, &written))
 			print_rule(e, i, printed++ == 0, out);
+		else
+			far += written;
 	}
 	if (far > 0)
 		lines_print(out, printed == 0 ? "Policy" : "",
@@ -125,17 +158,20 @@ json_t *
 explain_policy_json(const struct explanation *e, bool all)
 {
 	const unsigned int count = rules_count(e->source->policy);
+	const bool few = count_written(e->source->policy) <= FEW;
 	json_t *rules = json_array();
 
 	for (unsigned int i = 1; i <= count; i++) {
 		struct rules_rule rule;
 		struct rules_miss miss;
-		const enum explain_part part = explain_rule(e, i, &rule,
-		    &miss);
+		enum explain_part part;
+		bool written;
 
-		if (all || count <= FEW || !is_far(part, &miss))
-			(void)json_array_append_new(rules,
-			    rule_json(i, part, &rule, &miss));
+		if (!all && !is_shown(e, i, few, &written))
+			continue;
+		part = explain_rule(e, i, &rule, &miss);
+		(void)json_array_append_new(rules,
+		    rule_json(i, part, &rule, &miss));
 	}
 	return json_pack("{s:i, s:o, s:o, s:o}", "count", (int)count,
 	    "decides", name_json(e, e->in.decision.rule), "observed",

@@ -11,7 +11,8 @@
 
 /*
  * The rules in order, matched or not, with the first condition that does not
- * hold.  Of many rules, those for other names are only counted, unless "all".
+ * hold.  Of many rules, those for other names are only counted, unless "all"; of
+ * those that stand in no configuration, they are not mentioned.
  */
 void explain_print_policy(const struct explanation *e, bool all, FILE *out);
 
