@@ -56,7 +56,7 @@ static size_t
 make_id_lists(struct builder *b, const struct area *entries,
     struct section_id *ids)
 {
-	const struct id_entry *e = AREA_AT(entries, const struct id_entry, 0);
+	const struct id_entry *e = (const void *)entries->octets;
 	const size_t count = AREA_ITEMS(entries, struct id_entry);
 	uint32_t *codes = calloc(count + 1, sizeof(*codes));
 	size_t found = 0;

@@ -79,19 +79,20 @@ copy_prefixes(struct builder *b, const struct policy_span *from, int family)
 	struct area *area = &b->areas[AREA_PREFIXES];
 	const uint32_t first =
 	    (uint32_t)AREA_ITEMS(area, struct section_prefix);
-	const struct policy_prefix *p = b->policy->prefixes + from->first;
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < from->count; i++) {
+		const struct policy_prefix *p =
+		    &b->policy->prefixes[from->first + i];
 		struct section_prefix *to;
 
-		if (p[i].family != family || is_covered(b->policy, from, i))
+		if (p->family != family || is_covered(b->policy, from, i))
 			continue;
 		to = build_grow(b, area, sizeof(*to));
 		if (to == NULL)
 			return (struct section_span){ .count = 0 };
-		memcpy(to->address, p[i].address, sizeof(to->address));
-		to->length = p[i].length;
+		memcpy(to->address, p->address, sizeof(to->address));
+		to->length = p->length;
 		count++;
 	}
 	if (count > 1)
@@ -145,15 +146,18 @@ copy_conditions(struct builder *b, const struct policy_conditions *c)
 static struct section_span
 copy_addresses(struct builder *b, const struct policy_span *from, int family)
 {
-	const struct policy_address *a = b->policy->addresses + from->first;
 	struct section_span span = build_octets(b, NULL, 0, 0);
 
-	for (uint32_t i = 0; i < from->count; i++)
-		if (a[i].family == family) {
-			(void)build_octets(b, a[i].address,
-			    family == AF_INET ? 4 : 16, 1);
-			span.count++;
-		}
+	for (uint32_t i = 0; i < from->count; i++) {
+		const struct policy_address *a =
+		    &b->policy->addresses[from->first + i];
+
+		if (a->family != family)
+			continue;
+		(void)build_octets(b, a->address,
+		    family == AF_INET ? 4 : 16, 1);
+		span.count++;
+	}
 	return span;
 }
 
