@@ -98,6 +98,7 @@ decide_action_text(enum rule_action action)
 		[RULE_NXDOMAIN] = "nxdomain", [RULE_NODATA] = "nodata",
 		[RULE_REFUSE] = "refuse", [RULE_DROP] = "drop",
 		[RULE_ADDRESSES] = "addresses", [RULE_CNAME] = "cname",
+		[RULE_POINTER] = "pointer",
 		[RULE_REWRITE] = "rewrite", [RULE_FILTER] = "filter",
 		[RULE_NOTHING] = "nothing",
 	};

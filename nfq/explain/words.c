@@ -181,7 +181,8 @@ put_value(const struct explanation *e, enum rule_key key, char *buf,
 		break;
 	case RULE_SOURCE:
 		(void)snprintf(buf, size, "%s", e->asked.mesh ? "mesh" :
-		    "other");
+		    e->asked.absent ? "other" :
+		    "other, as long as there is no table,");
 		break;
 	case RULE_HOURS:
 	case RULE_DAYS:
@@ -258,6 +259,10 @@ words_action(const struct rules_rule *rule, char buf[static WORDS_ACTION])
 		return addresses(rule, buf);
 	case RULE_CNAME:
 		(void)snprintf(buf, WORDS_ACTION, "cname %.280s",
+		    name_to_text(rule->cname + 2, name));
+		return buf;
+	case RULE_POINTER:
+		(void)snprintf(buf, WORDS_ACTION, "ptr %.280s",
 		    name_to_text(rule->cname + 2, name));
 		return buf;
 	case RULE_REWRITE:

@@ -41,6 +41,8 @@ gather_policy(struct interception *out, struct facts *facts)
 		.name = &out->question.name,
 		.type = out->question.type,
 		.mesh = policy_is_mesh(&out->lookup),
+		.absent = facts->loaded &&
+		    out->lookup.entry.kind == ENTRY_NONE,
 		.asker = &out->asker,
 	};
 

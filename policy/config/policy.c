@@ -198,6 +198,7 @@ config_complete_policy(const struct config_load *load)
 {
 	struct policy *policy = &load->config->policy;
 
+	config_complete_defaults(load);
 	check_names(load);
 	check_sets(load);
 	for (size_t i = 0; i < policy->rule_count; i++)

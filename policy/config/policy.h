@@ -57,7 +57,8 @@ struct policy_conditions {
 					 * first << 16 | end; end is not in it,
 					 * and below first: over midnight */
 	uint32_t protocols;		/* RULE_UDP, RULE_TCP; 0: not given */
-	uint32_t source;		/* RULE_MESH, RULE_OTHER; 0: not given */
+	uint32_t source;		/* RULE_MESH, RULE_OTHER, RULE_ABSENT;
+					 * 0: not given */
 	uint32_t days;			/* bit 0: Sunday; 0: not given */
 };
 
@@ -75,7 +76,7 @@ struct policy_rule {
 	struct policy_conditions match;
 	struct policy_conditions not;
 	struct policy_span addresses;	/* RULE_ADDRESSES: of policy.addresses */
-	struct dns_name cname;		/* RULE_CNAME: the target */
+	struct dns_name cname;		/* RULE_CNAME, RULE_POINTER: the target */
 	struct policy_name from;	/* RULE_REWRITE: EXACT or BELOW */
 	struct policy_name to;		/* EXACT, or BELOW as "from" */
 	uint32_t ttl;			/* seconds, of addresses and cname */

@@ -34,6 +34,18 @@ look_at_addresses(const struct rules_rule *rule,
 }
 
 static void
+look_at_pointer(const struct rules_rule *rule, const struct question *question,
+    struct lookup *lookup)
+{
+	const struct rrset pointer = { .type = TYPE_PTR, .count = 1,
+		.ttl = rule->ttl, .rdata = rule->cname };
+	const bool asked = question->type == TYPE_PTR ||
+	    question->type == TYPE_ANY;
+
+	lookup_fixed(lookup, question, asked ? &pointer : NULL);
+}
+
+static void
 look_at_cname(const struct rules_rule *rule, const struct question *question,
     struct lookup *lookup)
 {
@@ -67,6 +79,9 @@ policy_lookup(const struct policy_found *found,
 		break;
 	case RULE_CNAME:
 		look_at_cname(&found->rule, question, lookup);
+		break;
+	case RULE_POINTER:
+		look_at_pointer(&found->rule, question, lookup);
 		break;
 	case RULE_REWRITE:
 		look_elsewhere(&found->rule, question, lookup);

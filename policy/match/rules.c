@@ -229,6 +229,13 @@ hours_have(const struct rules *r, const struct section_span *span,
 	return false;
 }
 
+static uint32_t
+source_of(const struct rules_question *question)
+{
+	return question->mesh ? RULE_MESH : question->absent ?
+	    RULE_OTHER | RULE_ABSENT : RULE_OTHER;
+}
+
 static bool
 holds(const struct rules_cursor *c, const struct section_conditions *x,
     enum rule_key key, uint32_t code)
@@ -256,8 +263,7 @@ holds(const struct rules_cursor *c, const struct section_conditions *x,
 		return (x->protocols & (asker->protocol == IPPROTO_TCP ?
 		    RULE_TCP : RULE_UDP)) != 0;
 	case RULE_SOURCE:
-		return (x->source & (c->question->mesh ? RULE_MESH :
-		    RULE_OTHER)) != 0;
+		return (x->source & source_of(c->question)) != 0;
 	case RULE_HOURS:
 		return hours_have(r, &x->hours, c->minute % 1440);
 	default:

@@ -72,7 +72,8 @@ struct rules_rule {
 	const uint8_t *ipv6;
 	uint32_t ipv4_count;
 	uint32_t ipv6_count;
-	const uint8_t *cname;		/* CNAME: rdata, behind its u16 length */
+	const uint8_t *cname;		/* CNAME, POINTER: rdata, behind its u16
+					 * length */
 	const uint8_t *from, *to;	/* REWRITE: wire names, without the "*" */
 	bool from_below, to_below;	/* "*." stands before it */
 };
@@ -85,7 +86,9 @@ void rules_get(const struct rules *rules, unsigned int number,
 struct rules_question {
 	const struct dns_name *name;	/* lower-cased */
 	uint16_t type;
-	bool mesh;			/* the table has the name */
+	bool mesh;			/* the table has the name, */
+	bool absent;			/* or it has loaded, and neither has it
+					 * nor knows of names below it */
 	const struct asker *asker;
 };
 

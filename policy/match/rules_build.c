@@ -200,7 +200,7 @@ add_record(struct builder *b, const struct policy_rule *rule)
 		.rate = rule->rate,
 	}, *to;
 
-	if (rule->action == RULE_CNAME)
+	if (rule->action == RULE_CNAME || rule->action == RULE_POINTER)
 		record.cname = copy_cname(b, &rule->cname);
 	if (rule->action == RULE_REWRITE) {
 		record.from = copy_name(b, &rule->from.name);

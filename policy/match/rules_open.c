@@ -176,7 +176,7 @@ action_sound(const struct check *c, const struct section_rule *rule)
 {
 	const uint8_t *octets = area_of(c, AREA_OCTETS);
 
-	if (rule->action == RULE_CNAME)
+	if (rule->action == RULE_CNAME || rule->action == RULE_POINTER)
 		return is_wire_name(c, &rule->cname, 2) &&
 		    octets[rule->cname.first] == 0 &&
 		    octets[rule->cname.first + 1] == rule->cname.count - 2;

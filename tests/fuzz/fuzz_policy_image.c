@@ -48,7 +48,8 @@ ask(const struct rules *rules, const char *text, uint8_t family)
 		.address = address, .nameserver = address,
 		.time = 1700000000 };
 	struct dns_name name;
-	const struct rules_question question = { &name, 1, false, &asker };
+	const struct rules_question question = { .name = &name,
+			.type = 1, .asker = &asker };
 	struct policy_found found;
 	struct rules_miss miss;
 

@@ -12,7 +12,8 @@
 static struct rate_table *table;
 static struct asker asker;
 static struct dns_name name;
-static const struct rules_question question = { &name, 1, false, &asker };
+static const struct rules_question question = { .name = &name,
+	.type = 1, .asker = &asker };
 
 static struct rules_rule
 rule_of(const char *text, uint32_t limit, uint32_t burst, enum rule_per per)
@@ -151,7 +152,8 @@ take_in_a_thread(void *arg)
 {
 	const struct rules_rule rule = rule_of("t", 1, 100000, RULE_PER_RULE);
 	struct asker own = asker;
-	const struct rules_question mine = { &name, 1, false, &own };
+	const struct rules_question mine = { .name = &name,
+		.type = 1, .asker = &own };
 	unsigned int *taken = arg;
 
 	for (unsigned int i = 0; i < 100000; i++)

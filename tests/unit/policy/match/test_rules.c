@@ -23,7 +23,8 @@ ask(const char *text, uint16_t type)
 	asker = (struct asker){ .uid = 1000, .gid = 100, .family = AF_INET,
 		.protocol = IPPROTO_UDP, .address = client,
 		.nameserver = server };
-	question = (struct rules_question){ &name, type, false, &asker };
+	question = (struct rules_question){ .name = &name,
+		.type = type, .asker = &asker };
 }
 
 /* The numbers of all rules that match, "1 3". */
