@@ -48,8 +48,8 @@ class Mesh:
         return max(found, key=lambda z: z.count("."), default=None)
 
     def has(self, name):
-        """Names above others are known within zones only."""
-        return name in self.records or self.zone_of(name) is not None and (
+        """Names above others are known only where the mesh denies unknown ones."""
+        return name in self.records or self.zones.get(self.zone_of(name)) == "nxdomain" and (
             name in self.zones or any(is_below(other, name) for other in self.records))
 
     def answer(self, name, kind, owner=None):
