@@ -76,7 +76,7 @@ ALL_LDFLAGS = $(HARDEN_LD) $(SANITIZE) $(LDFLAGS)
 ALL_LIBS = $(LIB_LIBS) -lpthread
 
 SHELVES	:= resolver policy rules nfq
-MAINS	:= nfq/nfdnsd.c nfq/nfdns.c nfq/nfdns-sockets.c nfq/nfdns-feed.c
+MAINS	:= nfq/nfdnsd.c nfq/nfdns.c nfq/nfdns-sockets.c nfq/nfdns-feed.c nfq/nfdns-tls.c
 SOURCES	:= $(filter-out $(MAINS),$(sort $(foreach s,$(SHELVES),$(shell find $(s) -name "*.c"))))
 OBJECTS	:= $(SOURCES:%.c=$(BUILD)/%.o)
 LIBRARY	:= $(BUILD)/libnfdns.a
@@ -121,11 +121,11 @@ $(BUILD)/tools/%: $(BUILD)/tests/tools/%.o $(LIBRARY)
 # nfdnsd as it is, but that certain questions crash or hang it, and fork(2) fails
 # on demand: for the tests of what the supervisor does then.
 $(FAULTY): private ALL_LDFLAGS += -Wl,--wrap=question_parse,--wrap=decide,--wrap=message_fit,--wrap=fork
-$(FAULTY): $(BUILD)/nfq/nfdnsd.o $(BUILD)/tests/faulty/nfdnsd.o $(LIBRARY) $(BUILD)/nfdns
+$(FAULTY): $(BUILD)/nfq/nfdnsd.o $(BUILD)/tests/faulty/nfdnsd.o $(LIBRARY) $(BUILD)/nfdns $(BUILD)/nfdns-tls
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(ALL_LIBS)
-	$(Q)ln -sf ../nfdns $(@D)/nfdns
+	$(Q)ln -sf ../nfdns ../nfdns-tls $(@D)/
 
 # A fuzz target with libFuzzer's main, and with one that only replays files.
 $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/fuzz_%.o $(LIBRARY)
@@ -237,6 +237,7 @@ install: all
 	install -Dm755 $(BUILD)/nfdns $(DESTDIR)$(prefix)/sbin/nfdns
 	install -Dm755 $(BUILD)/nfdns-feed $(DESTDIR)$(prefix)/sbin/nfdns-feed
 	install -Dm755 $(BUILD)/nfdns-sockets $(DESTDIR)$(libexecdir)/nfdns/nfdns-sockets
+	install -Dm755 $(BUILD)/nfdns-tls $(DESTDIR)$(libexecdir)/nfdns/nfdns-tls
 	install -Dm755 packaging/hand-over $(DESTDIR)$(libexecdir)/nfdns/hand-over
 	install -Dm755 packaging/stopped $(DESTDIR)$(libexecdir)/nfdns/stopped
 	$(foreach f,$(INSTALLED_DATA) $(INSTALLED_MAN),install -Dm644 \

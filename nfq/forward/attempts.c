@@ -87,6 +87,7 @@ send_it(struct engine *e, monotime_t now, struct attempt *a,
 		ask->mask = a->mask;
 	}
 	a->edns = ask->edns;
+	ask->pad = a->transport == FORWARD_TLS;
 	a->sent = now;
 	length = message_ask(ask, a->id, octets);
 	up->sent++;
@@ -150,7 +151,7 @@ wait_for(const struct engine *e, const struct pending *p,
 
 	if (settings->wait_ms != 0)
 		return settings->wait_ms;
-	if (a->transport == FORWARD_UDP && has_other(p, place))
+	if (a->transport != FORWARD_TCP && has_other(p, place))
 		return upstream_wait_ms(&e->upstream[a->upstream], settings,
 		    is_pressed(e, p));
 	return again < AGAIN_MS ? again : AGAIN_MS;
@@ -200,6 +201,8 @@ attempt_own(struct engine *e, monotime_t now, enum attempt_kind kind,
 
 	if (a == NULL)
 		return false;
+	/* Else its length would tell it from a client's question. */
+	ask.edns = a->transport == FORWARD_TLS;
 	a->of = of;
 	return send_it(e, now, a, to, &ask, wait_ms);
 }
@@ -249,8 +252,8 @@ attempt_replied(struct engine *e, monotime_t now, const struct attempt *a)
 
 	if (!is_known(a))
 		return;
-	/* What a handshake takes is not the server's time. */
-	if (a->transport != FORWARD_UDP && up->srtt_us != 0)
+	/* What a handshake takes is not the server's time; TLS's are rare. */
+	if (a->transport == FORWARD_TCP && up->srtt_us != 0)
 		us = up->srtt_us;
 	upstream_replied(up, now, us > INT32_MAX ? INT32_MAX : (uint32_t)us);
 }

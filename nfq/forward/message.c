@@ -8,6 +8,8 @@
 
 #define FLAGS_OPCODE	0x7800
 #define EDNS_DO		0x8000
+#define OPT_OCTETS	11	/* of the record, without options */
+#define OPTION_HEADER	4
 
 /* Moves behind a name; a pointer must lead back, but not into the header. */
 static bool
@@ -207,19 +209,37 @@ mixed(uint8_t octet, const uint8_t *mask, size_t i)
 	return upper ? (uint8_t)(octet - 'a' + 'A') : octet;
 }
 
+/* Octets of zeros, so that the length tells little of the name. */
+static void
+write_padding(struct wire_writer *w, size_t octets)
+{
+	wire_write_u16(w, OPTION_PADDING);
+	wire_write_u16(w, (uint16_t)octets);
+	while (octets-- > 0)
+		wire_write_u8(w, 0);
+}
+
 static void
 write_opt(struct wire_writer *w, const struct message_ask *ask)
 {
 	const struct message_options *options = ask->options;
+	const size_t length = options != NULL ? options->length : 0;
+	const size_t whole = wire_written(w) + OPT_OCTETS + length +
+	    OPTION_HEADER;
+	const size_t padding = (MESSAGE_PAD - whole % MESSAGE_PAD) %
+	    MESSAGE_PAD;
 
 	wire_write_u8(w, 0);
 	wire_write_u16(w, TYPE_OPT);
 	wire_write_u16(w, MESSAGE_UDP_SIZE);
 	wire_write_u16(w, 0);
 	wire_write_u16(w, ask->question->edns.dnssec_ok ? EDNS_DO : 0);
-	wire_write_u16(w, (uint16_t)(options != NULL ? options->length : 0));
+	wire_write_u16(w, (uint16_t)(length +
+	    (ask->pad ? OPTION_HEADER + padding : 0)));
 	if (options != NULL)
-		wire_write_octets(w, options->octets, options->length);
+		wire_write_octets(w, options->octets, length);
+	if (ask->pad)
+		write_padding(w, padding);
 }
 
 size_t

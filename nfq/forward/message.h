@@ -92,11 +92,14 @@ struct message_ask {
 	const struct message_options *options;	/* may be NULL */
 	bool edns;			/* with an OPT */
 	bool ad;			/* AD: the upstream tells what it validated */
+	bool pad;			/* the OPT has padding (RFC 8467 section 4.1) */
 	const uint8_t *mask;		/* NULL: all lower case */
 };
 
+#define MESSAGE_PAD	128	/* a padded question is so many octets, or twice, ... */
 #define MESSAGE_ASK_MAX \
-	(DNS_HEADER + NAME_MAX_OCTETS + 4 + 11 + MESSAGE_OPTIONS_MAX)
+	(DNS_HEADER + NAME_MAX_OCTETS + 4 + 11 + MESSAGE_OPTIONS_MAX + \
+	4 + MESSAGE_PAD)
 #define MESSAGE_UDP_SIZE 1232	/* of our OPT: no fragments (DNS flag day 2020) */
 
 /* Writes it; RD, CD and DO are the client's.  Returns its length. */

@@ -205,34 +205,18 @@ check_waiting(struct forward_thread *f)
 
 /* Replies */
 
-/*
- * Should a reply end the worker, the packet that asked for it passes, and the
- * nameserver is asked nothing for a while.
- */
-static void
-begin_reply(struct forward_thread *f, const struct asking *cause,
-    const struct sockets_request *from)
-{
-	struct window_source source = { .family = (uint32_t)from->family,
-		.port = from->port };
-
-	memcpy(source.address, from->address, sizeof(from->address));
-	window_begin_reply(f->window, &source);
-	if (!cause->known)
-		return;
-	f->window->packets[0] = (struct queue_packet){ .id = cause->id,
-		.uid = cause->uid };
-	window_begin_packet(f->window, 0);
-}
-
 static void
 take_replies(struct forward_thread *f, struct upstream_socket *socket)
 {
+	const struct sockets_request *from = &socket->request;
+	struct window_source source = { .family = (uint32_t)from->family,
+		.port = from->port };
 	const uint8_t *octets;
 	ssize_t n = 0;
 
 	f->asking = socket->cause;
-	begin_reply(f, &socket->cause, &socket->request);
+	memcpy(source.address, from->address, sizeof(from->address));
+	thread_begin_reply(f, &socket->cause, &source);
 	for (unsigned int i = 0; i < REPLIES && n >= 0; i++) {
 		const uint32_t attempt = socket->attempt;
 
@@ -260,22 +244,35 @@ take_sockets(struct forward_thread *f)
 }
 
 static void
-take_channel(struct forward_thread *f)
+take_channels(struct forward_thread *f)
 {
-	const int fresh = atomic_exchange(&f->fresh, -1);
+	int fresh;
 
-	if (fresh >= 0)
+	if ((fresh = atomic_exchange(&f->fresh[FORWARD_SOCKETS], -1)) >= 0)
 		upstream_sockets_use(&f->sockets, fresh);
+	if ((fresh = atomic_exchange(&f->fresh[FORWARD_TLS_SOCKETS], -1)) >= 0)
+		tls_upstreams_use_sockets(&f->tls, f->boot, fresh);
+	if ((fresh = atomic_exchange(&f->fresh[FORWARD_TLS_PROCESS], -1)) >= 0)
+		tls_upstreams_use(&f->tls, f->boot, fresh);
+}
+
+/* A supervisor that is gone shows elsewhere. */
+static void
+send_order(struct forward_thread *f, enum control_kind kind)
+{
+	const struct control_message order = { .kind = kind };
+
+	(void)!control_send(f->control, &order, NULL, 0);
 }
 
 static void
-want_channel(struct forward_thread *f)
+want_channels(struct forward_thread *f)
 {
-	const struct control_message order = { .kind = CONTROL_SOCKETS_WANTED };
-
-	/* A supervisor that is gone shows elsewhere. */
-	if (upstream_sockets_wants(&f->sockets, f->thread.now))
-		(void)!control_send(f->control, &order, NULL, 0);
+	if (upstream_sockets_wants(&f->sockets, f->thread.now) ||
+	    tls_upstreams_wants_sockets(&f->tls, f->thread.now))
+		send_order(f, CONTROL_SOCKETS_WANTED);
+	if (tls_upstreams_wants(&f->tls, f->thread.now, f->has_tls))
+		send_order(f, CONTROL_TLS_WANTED);
 }
 
 static void
@@ -338,7 +335,7 @@ forward_take_generation(struct forward_thread *f)
 }
 
 void
-forward_take_sockets(struct forward_thread *f, int channel)
+forward_take(struct forward_thread *f, enum forward_channel which, int channel)
 {
 	int before;
 
@@ -347,7 +344,7 @@ forward_take_sockets(struct forward_thread *f, int channel)
 			(void)close(channel);
 		return;
 	}
-	before = atomic_exchange(&f->fresh, channel);
+	before = atomic_exchange(&f->fresh[which], channel);
 	if (before >= 0)
 		(void)close(before);
 	wake(f);
@@ -374,6 +371,11 @@ show_counters(struct forward_thread *f)
 		[FORWARD_LOOPS] = s->loops,
 		[FORWARD_GONE] = f->gone,
 		[FORWARD_RESCUED] = f->rescued,
+		[FORWARD_TLS_CONNECTIONS] = f->tls.stats.connections,
+		[FORWARD_TLS_RESUMED] = f->tls.stats.resumed,
+		[FORWARD_TLS_FAILED] = f->tls.stats.failed,
+		[FORWARD_TLS_AGAIN] = f->tls.stats.again,
+		[FORWARD_TLS_UNASKED] = f->tls.stats.unasked,
 	};
 
 	for (size_t i = 0; i < FORWARD_COUNTERS; i++)
@@ -391,6 +393,7 @@ take_settings(struct forward_thread *f)
 		return;
 	engine_reload(f->engine, f->boot, forward_settings_of(f),
 	    f->thread.generation->cache);
+	thread_tls_note(f, forward_settings_of(f));
 	f->generation = f->thread.generation->number;
 	forward_page_reload(f);
 	if (f->thread.generation->cache != NULL)
@@ -428,10 +431,14 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 	do_flush(f);
 	if (atomic_exchange(&f->look_due, false))
 		engine_look_for_loops(f->engine, f->boot);
-	take_channel(f);
+	take_channels(f);
 	for (int i = 0; i < count; i++) {
 		if (events[i].data.ptr == &f->sockets)
 			take_sockets(f);
+		else if (events[i].data.ptr == &f->tls)
+			thread_tls_take(f, events[i].events);
+		else if (events[i].data.ptr == &f->tls.sockets)
+			tls_upstreams_take_sockets(&f->tls, f->boot);
 		else if (events[i].data.ptr == &f->wake)
 			(void)!read(f->wake, &woken, sizeof(woken));
 		else if (events[i].data.ptr != NULL)
@@ -447,8 +454,9 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 		take_packets(f);
 	else
 		check_waiting(f);
+	thread_tls_tick(f);
 	thread_queue_send(&f->queue);
-	want_channel(f);
+	want_channels(f);
 	upstream_sockets_end_round(&f->sockets, f->boot);
 	show_counters(f);
 	answering_end(&f->thread);
@@ -459,9 +467,10 @@ timeout_of(const struct forward_thread *f)
 {
 	const monotime_t next = monotime_first(engine_next(f->engine),
 	    monotime_first(forward_page_next(f),
-	    upstream_sockets_next(&f->sockets)));
+	    monotime_first(upstream_sockets_next(&f->sockets),
+	    tls_upstreams_next(&f->tls))));
 
-	if (atomic_load(&f->flush_due))
+	if (atomic_load(&f->flush_due) || thread_tls_is_due(f))
 		return 0;
 	return monotime_is_set(next) ?
 	    monotime_poll_timeout(monotime_boot(), next) : -1;
@@ -495,10 +504,12 @@ forward_free(struct answering_thread *thread)
 	f->ending = true;
 	engine_free(f->engine);
 	upstream_sockets_close(&f->sockets);
+	tls_upstreams_close(&f->tls);
 	held_close(&f->held);
 	thread_queue_close(&f->queue);
-	if (f->fresh >= 0)
-		(void)close(f->fresh);
+	for (size_t i = 0; i < FORWARD_CHANNELS; i++)
+		if (f->fresh[i] >= 0)
+			(void)close(f->fresh[i]);
 	if (f->wake >= 0)
 		(void)close(f->wake);
 	if (f->epoll >= 0)
@@ -547,8 +558,10 @@ init(struct forward_thread *f, const struct worker_handover *h,
 	if (epoll_ctl(f->epoll, EPOLL_CTL_ADD, f->wake, &event) < 0)
 		return -errno;
 	upstream_sockets_init(&f->sockets, f->epoll, h->options.mark_relay);
-	f->sockets.helper = h->sockets;
-	f->sockets.uid = h->options.uid;
+	f->sockets.helper = f->tls.helper = h->sockets;
+	f->sockets.uid = f->tls.uid = h->options.uid;
+	tls_upstreams_init(&f->tls, f->epoll, h->options.mark_relay);
+	thread_tls_note(f, settings);
 	f->generation = generation->number;
 	take_cache(generation);
 	f->engine = engine_new(&host, settings, generation->cache,
@@ -571,7 +584,8 @@ forward_start(struct forward_thread **thread, struct answering_threads *threads,
 	if (f == NULL)
 		return -ENOMEM;
 	f->epoll = f->wake = -1;
-	atomic_init(&f->fresh, -1);
+	for (size_t i = 0; i < FORWARD_CHANNELS; i++)
+		atomic_init(&f->fresh[i], -1);
 	f->control = h->control;
 	answering_thread_init(&f->thread, threads, number);
 	f->thread.slot->kind = SLOT_FORWARD;

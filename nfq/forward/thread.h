@@ -26,12 +26,21 @@ int forward_start(struct forward_thread **thread,
     struct answering_threads *threads, const struct worker_handover *handover,
     unsigned int number) __attribute__((warn_unused_result));
 
+/* Channels that the thread gets from the supervisor. */
+enum forward_channel {
+	FORWARD_SOCKETS,	/* to nfdns-sockets, for attempts */
+	FORWARD_TLS_SOCKETS,	/* to it, for connections over TLS */
+	FORWARD_TLS_PROCESS,	/* to nfdns-tls */
+	FORWARD_CHANNELS
+};
+
 /*
- * Called by the main thread: a channel to nfdns-sockets, which the thread owns
- * from then on and uses instead of the one it has; -1: none can be had.  Without
- * a thread the channel is closed.
+ * Called by the main thread: a channel, which the thread owns from then on and
+ * uses instead of the one it has; -1: none can be had.  Without a thread the
+ * channel is closed.
  */
-void forward_take_sockets(struct forward_thread *thread, int channel);
+void forward_take(struct forward_thread *thread, enum forward_channel which,
+    int channel);
 
 /*
  * Called by the main thread when packets get to the queue: what leads back to us

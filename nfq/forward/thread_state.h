@@ -14,6 +14,7 @@
 #include "nfq/forward/engine.h"
 #include "nfq/forward/held.h"
 #include "nfq/forward/thread.h"
+#include "nfq/forward/tls_upstreams.h"
 #include "nfq/forward/upstream_sockets.h"
 #include "nfq/packet/intercept.h"
 #include "nfq/thread/thread_queue.h"
@@ -52,7 +53,7 @@ struct forward_thread {
 	int epoll;
 	int control;			/* for orders: control.h */
 	int wake;			/* eventfd: a channel has come */
-	_Atomic int fresh;		/* that channel; -1: none */
+	_Atomic int fresh[FORWARD_CHANNELS];	/* those; -1: none */
 	struct flush flush;		/* an order of the main thread, */
 	atomic_bool flush_due;		/* which is to be done: */
 	uint32_t flush_place;		/* how far it is, */
@@ -68,6 +69,8 @@ struct forward_thread {
 	monotime_t checked;		/* when that was last compared with "held" */
 	int32_t over_least, over_most;	/* above "held", since then */
 	struct upstream_sockets sockets;
+	struct tls_upstreams tls;
+	bool has_tls;			/* an upstream of the settings is over TLS */
 	struct interception interception;
 	struct policy_source policy;	/* rules alone: their rates were taken */
 	uint64_t before[FORWARD_COUNTERS];	/* by workers before this one */
@@ -114,5 +117,25 @@ void forward_random(struct forward_thread *thread, void *octets, size_t length);
 
 /* Sends the answers whose packets the kernel has dropped: rescue.h. */
 void forward_rescue(struct forward_thread *thread);
+
+/* thread_tls.c */
+
+/*
+ * Should a reply end the worker, the packet that asked for it passes, and the
+ * nameserver is asked nothing for a while.
+ */
+void thread_begin_reply(struct forward_thread *thread,
+    const struct asking *cause, const struct window_source *source);
+
+/* What nfdns-tls says: answers, and connections that are over. */
+void thread_tls_take(struct forward_thread *thread, uint32_t events);
+
+/* What is due, and attempts that have failed meanwhile, which make others. */
+void thread_tls_tick(struct forward_thread *thread);
+bool thread_tls_is_due(const struct forward_thread *thread);
+
+/* New settings: whether nfdns-tls is needed before the first question. */
+void thread_tls_note(struct forward_thread *thread,
+    const struct forward_settings *settings);
 
 #endif

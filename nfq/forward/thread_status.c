@@ -108,6 +108,24 @@ show_upstream(const struct forward_thread *f, struct status_upstream *shown,
 		put(&shown->counters[i], counters[i]);
 }
 
+_Static_assert(STATUS_TLS_TEXT == TLS_TEXT, "the page has room for the reason");
+
+/* Rarely another text: it is written as names are. */
+static void
+show_tls(const struct forward_thread *f, uint32_t i)
+{
+	struct status_forwarding *shown = f->page.shown;
+	const char *why = tls_upstreams_why(&f->tls,
+	    &engine_settings(f->engine)->upstream[i]);
+
+	if (strcmp(shown->upstream[i].tls, why) == 0)
+		return;
+	atomic_fetch_or(&shown->sequence, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+	memset(shown->upstream[i].tls, 0, STATUS_TLS_TEXT);
+	memcpy(shown->upstream[i].tls, why, strlen(why));
+}
+
 static void
 show_probe(struct status_probe *shown, const struct engine_check *check)
 {
@@ -201,6 +219,7 @@ forward_page_show(struct forward_thread *f)
 
 		say_change(f, i, up);
 		show_upstream(f, &shown->upstream[i], up);
+		show_tls(f, i);
 	}
 	for (uint32_t i = 0; i < settings->domains; i++)
 		for (size_t n = 0; n < DOMAIN_COUNTERS; n++)

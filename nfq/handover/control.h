@@ -25,6 +25,8 @@ enum control_kind {
 	CONTROL_RULES,		/* supervisor: they are installed, the start is over */
 	CONTROL_FLUSH,		/* supervisor: flush.h; its number is "generation" */
 	CONTROL_FLUSHED,	/* worker: "names" answers, or CONTROL_NO_CACHE */
+	CONTROL_TLS_WANTED,	/* worker: has no channel to nfdns-tls */
+	CONTROL_TLS,		/* supervisor: one */
 	CONTROL_STOP,		/* supervisor: answer the queue, flush, end */
 	CONTROL_KINDS
 };
@@ -32,7 +34,7 @@ enum control_kind {
 #define CONTROL_TEXT 200
 #define CONTROL_MAX_FDS (4 + AUDIT_MAX_FILES)
 #define CONTROL_NO_CACHE UINT64_MAX
-#define CONTROL_CHANNELS 2	/* for the TCP thread, and for forwarding */
+#define CONTROL_CHANNELS 3	/* for the TCP thread, and two for forwarding */
 
 struct control_message {
 	uint32_t kind;		/* enum control_kind */

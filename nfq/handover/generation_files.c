@@ -37,7 +37,9 @@ generation_files_close(struct generation_files *g)
 		(void)close(g->settings);
 	if (g->cache >= 0)
 		(void)close(g->cache);
-	g->image = g->settings = g->cache = -1;
+	if (g->authorities >= 0)
+		(void)close(g->authorities);
+	g->image = g->settings = g->cache = g->authorities = -1;
 	audit_files_close(&g->audit);
 }
 
@@ -183,6 +185,7 @@ generation_files_take(struct generation_files *g,
 	g->image = fds[IMAGE];
 	g->settings = fds[SETTINGS];
 	g->cache = message->caches == 1 ? fds[OTHERS] : -1;
+	g->authorities = -1;
 	return 0;
 }
 

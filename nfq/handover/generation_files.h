@@ -26,10 +26,13 @@ struct generation_files {
 	int image;			/* sealed memory file: the table; -1: none */
 	int settings;			/* sealed memory file; -1: none */
 	int cache;			/* forward/cache_memory.h; -1: none */
+	int authorities;		/* PEM text for nfdns-tls; -1: none.  Not
+					   sent to the worker */
 	struct audit_files audit;
 };
 
-#define GENERATION_FILES_INIT	{ .image = -1, .settings = -1, .cache = -1 }
+#define GENERATION_FILES_INIT \
+	{ .image = -1, .settings = -1, .cache = -1, .authorities = -1 }
 
 /* Closes what is open; none is, afterwards. */
 void audit_files_close(struct audit_files *files);

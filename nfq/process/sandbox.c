@@ -22,6 +22,8 @@
 #define COMPILER_MEMORY	((rlim_t)4 << 30)
 #define COMPILER_FILE	((rlim_t)4 << 30)
 #define COMPILER_FILES	((rlim_t)4096)
+#define TLS_MEMORY	((rlim_t)512 << 20)
+#define TLS_FILES	((rlim_t)256)
 
 /* What malloc, threads and the C runtime need in each process. */
 static const int calls_of_runtime[] = {
@@ -75,6 +77,11 @@ static const int calls_of_sockets[] = {
     SCMP_SYS(poll),
     SCMP_SYS(ppoll),
     SCMP_SYS(geteuid),
+};
+
+static const int calls_of_tls[] = {
+	SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(epoll_ctl),
+	SCMP_SYS(epoll_create1), SCMP_SYS(recvmsg), SCMP_SYS(getsockopt),
 };
 
 static const int calls_of_compiler[] = {
@@ -334,6 +341,18 @@ limit_compiler(void)
 	return limit(RLIMIT_NOFILE, COMPILER_FILES, COMPILER_FILES);
 }
 
+static int
+limit_tls(void)
+{
+	const rlim_t memory = mapped_now() + TLS_MEMORY;
+	int error;
+
+	if ((error = limit(RLIMIT_AS, memory, memory)) < 0 ||
+	    (error = limit(RLIMIT_CORE, 0, 0)) < 0)
+		return error;
+	return limit(RLIMIT_NOFILE, TLS_FILES, TLS_FILES);
+}
+
 int
 sandbox_worker_privileges(uid_t uid, gid_t gid)
 {
@@ -357,16 +376,37 @@ sandbox_worker_seccomp(enum sandbox_tcp tcp)
 	    MAY_SEND | MAY_SIGNAL | may[tcp]);
 }
 
+/* If the worker's user is root, it is nobody. */
+static int
+drop_all(uid_t uid, gid_t gid)
+{
+	const bool root = uid == 0;
+
+	return drop_privileges(root ? OVERFLOW_ID : uid,
+	    root ? OVERFLOW_ID : gid, -1);
+}
+
 int
 sandbox_compiler_privileges(uid_t uid, gid_t gid)
 {
-	/* If the worker's user is root, the compiler runs as nobody. */
-	const bool root = uid == 0;
-	int error = drop_privileges(root ? OVERFLOW_ID : uid,
-	    root ? OVERFLOW_ID : gid, -1);
+	int error = drop_all(uid, gid);
 
 	/* Limits come second: drop_privileges() reads a file of /proc. */
 	return error < 0 ? error : limit_compiler();
+}
+
+int
+sandbox_tls_privileges(uid_t uid, gid_t gid)
+{
+	const int error = drop_all(uid, gid);
+
+	return error < 0 ? error : limit_tls();
+}
+
+int
+sandbox_tls_seccomp(void)
+{
+	return restrict_calls(calls_of_tls, COUNT(calls_of_tls), MAY_SEND);
 }
 
 int

@@ -61,6 +61,15 @@ int sandbox_clear_ambient(void) __attribute__((warn_unused_result));
 int sandbox_sockets(void) __attribute__((warn_unused_result));
 
 /*
+ * nfdns-tls.  First: no capability, limits on memory and files, and another user
+ * as for the compiler.  Then: only system calls for memory and for the sockets
+ * that it is given.  0 or a negative errno.
+ */
+int sandbox_tls_privileges(uid_t uid, gid_t gid)
+    __attribute__((warn_unused_result));
+int sandbox_tls_seccomp(void) __attribute__((warn_unused_result));
+
+/*
  * nfdns-feed.  The parent only gives up new privileges: its children would
  * inherit a filter.  A child may open files and IP connections, but execute
  * nothing.  Other calls fail with EPERM and do not end the process, because

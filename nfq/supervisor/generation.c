@@ -8,6 +8,7 @@
 #include "nfq/forward/cache_memory.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/supervisor/parts.h"
+#include "policy/config/ca_file.h"
 #include "policy/config/settings.h"
 #include "policy/log.h"
 
@@ -84,10 +85,15 @@ supervisor_open_settings(const struct config *config,
 		what = "the cache";
 		error = supervisor_open_cache(config, before, generation);
 	}
+	if (error >= 0) {
+		what = "the certificates of forward.tls.ca";
+		error = supervisor_open_authorities(config, before,
+		    generation);
+	}
 	if (error >= 0)
 		return 0;
 	diag_add(diag, DIAG_ERROR, NULL, 0, "cannot make a memory file for "
-	    "%s: %s", what, strerror(-error));
+	    "%s: %s", what, ca_file_error(error));
 	generation_files_close(generation);
 	return error;
 }

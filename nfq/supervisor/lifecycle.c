@@ -366,6 +366,7 @@ start_settings(struct supervisor *s)
 	int error = supervisor_open_settings(s->config, NULL,
 	    &s->generation, &diag);
 
+	supervisor_start_tls(s);
 	return fail(&diag, error < 0 ? EXIT_ERROR : EXIT_OK);
 }
 
@@ -511,6 +512,7 @@ supervisor_stop(struct supervisor *s)
 		stop_queueing(s);
 	worker_process_stop(&s->worker, STOP_MS, s->hand_over);
 	worker_process_close(&s->worker);
+	supervisor_stop_tls(s);
 	if (s->hand_over) {
 		conntrack_close(s->zone.conntrack);
 		rules_kernel_leave(s->kernel);

@@ -91,6 +91,20 @@ struct cgroups {
 	monotime_t next;		/* no look before that */
 };
 
+/* nfdns-tls: tls.c. */
+#define TLS_LEAVERS	4
+struct supervisor_tls {
+	int program;			/* or a negative errno */
+	pid_t pid;			/* of the one that the worker has; 0: none */
+	ino_t authorities;		/* that it began with */
+	monotime_t started;
+	bool failed;			/* the last start; logged */
+	struct tls_leaver {
+		pid_t pid;		/* 0: none */
+		monotime_t since;
+	} leavers[TLS_LEAVERS];		/* not needed any more */
+};
+
 struct supervisor {
 	struct config *config;
 	struct fdstore fdstore; /* a predecessor's sockets, until taken */
@@ -107,6 +121,7 @@ struct supervisor {
 	struct routes *routes;
 	struct generation_files generation;	/* of the worker's answers */
 	struct worker_process worker;
+	struct supervisor_tls tls;
 	struct rules_kernel *kernel;
 	struct ruleset set;		/* borrows config */
 	bool has_rules;
@@ -163,6 +178,25 @@ void supervisor_stop_stream(struct supervisor *s);
 void supervisor_give_sockets(struct supervisor *s, const struct config *config);
 /* Call it after a change of devices, routing rules or routes, and often. */
 void supervisor_watch_routes(struct supervisor *s);
+
+/* tls.c */
+
+/*
+ * The authorities that config's upstreams over TLS need, as the generation's
+ * file: that of the generation before if they are the same.  0 or a negative
+ * errno of ca_file_read() or of memory.
+ */
+int supervisor_open_authorities(const struct config *config,
+    const struct generation_files *before, struct generation_files *generation)
+    __attribute__((warn_unused_result));
+void supervisor_start_tls(struct supervisor *s);
+void supervisor_stop_tls(struct supervisor *s);
+/* Starts nfdns-tls, and sends the worker a channel to it. */
+void supervisor_give_tls(struct supervisor *s, monotime_t now);
+/* After a reload: another one, if the authorities have changed. */
+void supervisor_renew_tls(struct supervisor *s, monotime_t now);
+/* Reaps those that have ended.  Call it often. */
+void supervisor_tick_tls(struct supervisor *s, monotime_t now);
 
 /* zone.c: no question is lost to old conntrack entries */
 

@@ -406,6 +406,7 @@ adopt(struct supervisor *s, const struct control_message *answer)
 	atomic_store(&page->cache_fd, (int32_t)s->generation.cache);
 	atomic_store(&page->table_generation, s->generation.number);
 	atomic_store(&page->table_loaded, (uint64_t)time(NULL));
+	supervisor_renew_tls(s, monotime_now());
 	finish(s, NULL);
 }
 

@@ -129,18 +129,17 @@ supervisor_give_sockets(struct supervisor *s, const struct config *config)
 {
 	const struct control_message order = {.kind = CONTROL_SOCKETS};
 	struct sockets_request upstreams[SOCKETS_UPSTREAMS];
-	int channels[CONTROL_CHANNELS] = { -1, -1 };
+	int channels[CONTROL_CHANNELS];
 	size_t count = 0, upstream_count;
 
 	if (s->sockets == NULL)
 		return;			/* no worker of ours asks for it */
 	upstream_count = make_upstreams(&config->forward, upstreams);
-	while (count < CONTROL_CHANNELS) {
+	for (; count < CONTROL_CHANNELS; count++) {
 		channels[count] = sockets_connect_restricted(s->sockets,
 		    upstreams, upstream_count);
 		if (channels[count] < 0)
 			break;
-		count++;
 	}
 	if (count == 0 && !s->sockets_gone)
 		log_warning("socket helper at %s cannot be reached: %s: over "

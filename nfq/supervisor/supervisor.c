@@ -81,6 +81,9 @@ take_messages(struct supervisor *s)
 		case CONTROL_SOCKETS_WANTED:
 			supervisor_give_sockets(s, s->config);
 			break;
+		case CONTROL_TLS_WANTED:
+			supervisor_give_tls(s, monotime_now());
+			break;
 		case CONTROL_GENERATION_OK:
 		case CONTROL_GENERATION_BAD:
 			reload_answered(s, &message);
@@ -141,6 +144,7 @@ take_tick(struct supervisor *s)
 	reload_tick(s, now);
 	take_wish(s, monitor_tick(s, now));
 	zone_tick(s, now);
+	supervisor_tick_tls(s, now);
 	supervisor_cgroups_tick(s, now);
 }
 
@@ -233,6 +237,7 @@ supervisor_run(struct config *config, const char *sockets)
 	s->reload.generation = (struct generation_files)GENERATION_FILES_INIT;
 	s->monitor.canary.canary.fd = -1;
 	s->cgroups.inotify = -1;
+	s->tls.program = -1;
 	s->exit_code = supervisor_start(s);
 	s->stop = s->exit_code != EXIT_OK;
 	while (!s->stop)

@@ -323,7 +323,13 @@ obey(struct worker *w, const struct control_message *order, int *fds)
 		const bool any = order->fd_count > 0;
 
 		stream_take_sockets(w->stream, any ? fds[0] : -1);
-		forward_take_sockets(w->forward, any ? fds[1] : -1);
+		forward_take(w->forward, FORWARD_SOCKETS, any ? fds[1] : -1);
+		forward_take(w->forward, FORWARD_TLS_SOCKETS,
+		    any ? fds[2] : -1);
+		return true;
+	}
+	if (order->kind == CONTROL_TLS && order->fd_count == 1) {
+		forward_take(w->forward, FORWARD_TLS_PROCESS, fds[0]);
 		return true;
 	}
 	for (uint32_t i = 0; i < order->fd_count; i++)

@@ -128,6 +128,7 @@ config_free(struct config *config)
 	free(config->state_dir);
 	free(config->cache_file);
 	free(config->feed_run_dir);
+	free(config->forward_ca);
 	free(config->user);
 	free(config);
 }

@@ -119,6 +119,7 @@ struct config {
 	struct mesh mesh;
 	struct answer_settings answers;	/* of "mesh" too, and capture.tcp */
 	struct forward_settings forward;
+	char *forward_ca;		/* authorities, PEM; "": this machine's */
 	char *cache_file;		/* keeps the cache over a restart; NULL: none */
 	struct policy policy;
 	struct policy_defaults policy_defaults;
@@ -138,6 +139,9 @@ config_forwards(const struct config *config)
 	return config->forward.domains > 0 || config->forward.checks > 0 ||
 	    config->forward.chase != 0;
 }
+
+/* Whether one of the upstreams is asked over TLS. */
+bool config_forwards_tls(const struct config *config);
 
 /* All queues, with consecutive numbers: the workers', then forwarding's. */
 static inline unsigned int

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/config/forward.h"
 
-#include <arpa/inet.h>
-#include <net/if.h>
-#include <stdio.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "policy/config/ca_file.h"
 #include "policy/config/resolv_conf.h"
+#include "policy/config/upstream_text.h"
 #include "policy/config/value.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/name.h"
@@ -44,60 +45,6 @@ config_read_forward_name(const struct config_load *load,
 	config_read_name(load, option, value, &name);
 	if (load->diag->errors == errors)
 		memcpy(domain->name, name.octets, name.length);
-}
-
-/* Splits off "@PORT" at the end.  False: there is one, but it is none. */
-static bool
-split_port(char *text, uint32_t *port)
-{
-	char *at = strchr(text, '@');
-
-	*port = DNS_PORT;
-	if (at == NULL)
-		return true;
-	*at = '\0';
-	return at[1] != '0' && config_number_from_text(at + 1, port) &&
-	    *port <= UINT16_MAX;
-}
-
-/* Splits off "%INTERFACE", which a link-local address needs. */
-static bool
-split_scope(char *text, uint32_t *scope)
-{
-	char *percent = strchr(text, '%');
-
-	*scope = 0;
-	if (percent == NULL)
-		return true;
-	*percent = '\0';
-	*scope = if_nametoindex(percent + 1);
-	return *scope != 0;
-}
-
-/* ADDR, ADDR@PORT, udp://ADDR, tcp://ADDR@PORT; IPv6 without brackets. */
-static bool
-upstream_from_text(struct forward_upstream *upstream, const char *text)
-{
-	char address[INET6_ADDRSTRLEN + IF_NAMESIZE + 8];
-
-	memset(upstream, 0, sizeof(*upstream));
-	if (strncmp(text, "tcp://", 6) == 0)
-		upstream->transport = FORWARD_TCP;
-	else if (strncmp(text, "udp://", 6) == 0)
-		upstream->transport = FORWARD_UDP;
-	if (upstream->transport != FORWARD_AUTO)
-		text += 6;
-	if (strlen(text) >= sizeof(address))
-		return false;
-	(void)snprintf(address, sizeof(address), "%s", text);
-	if (!split_port(address, &upstream->port) ||
-	    !split_scope(address, &upstream->scope))
-		return false;
-	if (inet_pton(AF_INET, address, upstream->address) == 1)
-		upstream->family = AF_INET;
-	else if (inet_pton(AF_INET6, address, upstream->address) == 1)
-		upstream->family = AF_INET6;
-	return upstream->family != 0;
 }
 
 static bool
@@ -204,6 +151,23 @@ add_machine(const struct config_load *load, const config_setting_t *value,
 		    "machine; write their addresses here", RESOLV_CONF_PATH);
 }
 
+/* False: it is none, which was said. */
+static bool
+read_upstream(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value,
+    struct forward_upstream *upstream)
+{
+	const char *text = config_setting_get_string(value), *why;
+
+	if (upstream_from_text(upstream, text, &why))
+		return true;
+	if (why != NULL)
+		config_wrong(load, value, "\"%s\": %s", text, why);
+	else
+		config_expected(load, option, value);
+	return false;
+}
+
 void
 config_read_upstreams(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
@@ -214,8 +178,8 @@ config_read_upstreams(const struct config_load *load,
 
 	if (strcmp(text, "resolv.conf") == 0)
 		add_machine(load, value, domain);
-	else if (!upstream_from_text(&upstream, text))
-		config_expected(load, option, value);
+	else if (!read_upstream(load, option, value, &upstream))
+		return;
 	else if (leads_back(load->config, &upstream))
 		config_wrong(load, value, "what %s asks would come back here; "
 		    "name the nameservers that it asks, or add its address to "
@@ -252,10 +216,8 @@ config_read_probe_server(const struct config_load *load,
 	struct forward_upstream upstream;
 	int index;
 
-	if (!upstream_from_text(&upstream, config_setting_get_string(value))) {
-		config_expected(load, option, value);
+	if (!read_upstream(load, option, value, &upstream))
 		return;
-	}
 	index = index_of(forward_of(load), &upstream);
 	if (index < 0)
 		config_wrong(load, value, "more than %d upstreams in all",
@@ -358,6 +320,58 @@ config_read_forward_domains(const struct config_load *load,
 		f->domains++;
 }
 
+void
+config_read_ca(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	const char *text = config_setting_get_string(value);
+	char **path = to, *octets;
+	size_t length;
+	int error;
+
+	if (text[0] == '\0') {
+		config_store_text(load, to, strdup(text));
+		return;
+	}
+	config_read_path(load, option, value, to);
+	if (*path == NULL)
+		return;
+	error = ca_file_read(*path, &octets, &length);
+	if (error < 0)
+		config_wrong(load, value, "%s: %s", *path,
+		    ca_file_error(error));
+	free(octets);
+}
+
+/* The machine's own authorities are read only where something needs them. */
+static void
+check_roots(const struct config_load *load)
+{
+	const char *ca = load->config->forward_ca;
+	size_t length;
+	char *octets;
+	int error;
+
+	if (!config_forwards_tls(load->config) || ca == NULL || ca[0] != '\0')
+		return;
+	error = ca_file_read(ca, &octets, &length);
+	if (error < 0)
+		diag_add(load->diag, DIAG_ERROR, load->file, 0,
+		    "forward.tls.ca: this machine's certificates of "
+		    "authorities cannot be read: %s: install ca-certificates, "
+		    "or name a file here", ca_file_error(error));
+	free(octets);
+}
+
+bool
+config_forwards_tls(const struct config *config)
+{
+	for (uint32_t i = 0; i < config->forward.upstreams; i++)
+		if (config->forward.upstream[i].transport == FORWARD_TLS)
+			return true;
+	return false;
+}
+
 static bool
 has_root(const struct forward_settings *f)
 {
@@ -373,6 +387,7 @@ config_complete_forward(const struct config_load *load)
 	const struct config_queue *queue = &load->config->queue;
 	struct forward_settings *f = forward_of(load);
 
+	check_roots(load);
 	f->cache.stale = f->cache.stale_s > 0 ? STALE_AFTER_WAIT : STALE_OFF;
 	for (uint32_t i = 0; i < f->domains; i++)
 		if (f->domain[i].fallback == FALLBACK_DEFAULT && !has_root(f))

@@ -6,7 +6,7 @@
 #include "policy/config/setting.h"
 
 config_read_value config_read_forward_domains, config_read_forward_name,
-    config_read_upstreams, config_read_forward_probes,
+    config_read_upstreams, config_read_ca, config_read_forward_probes,
     config_read_probe_label, config_read_probe_server,
     config_read_probe_name, config_read_probe_type;
 

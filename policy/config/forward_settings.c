@@ -41,6 +41,7 @@ forward_settings_defaults(struct forward_settings *settings)
 	settings->limits = (struct forward_limits){
 		.held = 4096, .user = 1024, .domain = 1024,
 	};
+	settings->tls.idle_s = 20;
 }
 
 /* A wire name that ends within its array; lower case if it is a domain's. */
@@ -181,6 +182,9 @@ forward_settings_check(const struct forward_settings *settings)
 	if (wrong == NULL && (limits->held == 0 || limits->held > 65536 ||
 	    limits->user == 0 || limits->domain == 0))
 		wrong = "a limit of forwarding is out of range";
+	if (wrong == NULL && (settings->tls.idle_s == 0 ||
+	    settings->tls.idle_s > S_MAX))
+		wrong = "forward.tls.idle is out of range";
 	if (wrong == NULL && settings->chase > 1)
 		wrong = "forward.chase is out of range";
 	return wrong;

@@ -116,6 +116,10 @@ struct forward_health_settings {
 	uint32_t loop_retry_s;		/* ... and again while there is one */
 };
 
+struct forward_tls_settings {
+	uint32_t idle_s;		/* a connection without questions is closed */
+};
+
 /* Questions held: the limits above which enum forward_full counts. */
 struct forward_limits {
 	uint32_t held;			/* clients in all */
@@ -144,6 +148,7 @@ struct forward_settings {
 	struct forward_attempt_settings attempts;
 	struct forward_health_settings health;
 	struct forward_limits limits;
+	struct forward_tls_settings tls;
 };
 
 /* The values of a configuration that says nothing; no upstreams, no domains. */

@@ -412,7 +412,8 @@ const struct config_option config_options[] = {
 	  "Its nameservers; \"resolv.conf\" stands for those of "
 	  "/etc/resolv.conf that are outside this machine.",
 	  .allowed = "at most 15 of \"ADDRESS\", \"ADDRESS@PORT\", "
-	  "\"tcp://ADDRESS\", \"udp://ADDRESS\" and \"resolv.conf\"",
+	  "\"tcp://ADDRESS\", \"udp://ADDRESS\", \"tls://ADDRESS#NAME\" and "
+	  "\"resolv.conf\"",
 	  STRINGS, .read = config_read_upstreams, .offset = 0, .size = 0,
 	  .required = true, .reload = true },
 	{ "forward.domains[].select", "\"fastest\"",
@@ -505,6 +506,7 @@ const struct config_option config_options[] = {
 	  INTEGER, RANGE(0, 90), IN(config, forward.cache.prefetch),
 	  .reload = true },
 
+#include "policy/config/tls_rows.h"
 #include "policy/config/policy_rows.h"
 
 	{ "audit", "( )",

@@ -87,6 +87,8 @@ print_upstream(const struct status_upstream *up, int column, uint64_t now,
 		(void)fprintf(out, "; last error %s ago: %s",
 		    feed_status_span((int64_t)age(load(&up->trouble_at), now),
 		    span), forward_status_trouble(trouble, buf));
+	if (up->tls[0] != '\0')
+		(void)fprintf(out, "; TLS: %s", up->tls);
 	(void)fputc('\n', out);
 }
 
@@ -160,13 +162,13 @@ upstream_json(const struct status_upstream *up, uint64_t now)
 {
 	const uint64_t trouble = load(&up->trouble);
 	char buf[RR_TEXT_SIZE];
-	json_t *object = json_pack("{s:s, s:s, s:I, s:I, s:s, s:I}",
+	json_t *object = json_pack("{s:s, s:s, s:I, s:I, s:s, s:I, s:s}",
 	    "address", up->text, "state",
 	    forward_status_state(atomic_load(&up->state)), "state_seconds",
 	    number(age(load(&up->since), now)), "srtt_us",
 	    number(atomic_load(&up->srtt_us)), "error",
 	    forward_status_trouble(trouble, buf), "error_seconds",
-	    number(age(load(&up->trouble_at), now)));
+	    number(age(load(&up->trouble_at), now)), "tls_error", up->tls);
 
 	if (object == NULL || add_counters(object, up->counters,
 	    upstream_keys, UPSTREAM_COUNTERS) < 0) {

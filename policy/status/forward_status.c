@@ -41,8 +41,10 @@ mend(struct status_forwarding *f)
 	limit(&f->upstreams, FORWARD_UPSTREAMS);
 	limit(&f->domains, FORWARD_DOMAINS);
 	limit(&f->probes, FORWARD_CHECKS);
-	for (uint32_t i = 0; i < f->upstreams; i++)
+	for (uint32_t i = 0; i < f->upstreams; i++) {
 		mend_text(f->upstream[i].text, FORWARD_UPSTREAM_TEXT);
+		mend_text(f->upstream[i].tls, STATUS_TLS_TEXT);
+	}
 	for (uint32_t i = 0; i < f->domains; i++) {
 		struct status_domain *domain = &f->domain[i];
 

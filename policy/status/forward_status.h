@@ -81,8 +81,11 @@ enum status_probe_count {
 #define PROBE_BUCKETS	13
 #define PROBE_BUCKETS_MS { 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000 }
 
+#define STATUS_TLS_TEXT	256
+
 struct status_upstream {
 	char text[FORWARD_UPSTREAM_TEXT];
+	char tls[STATUS_TLS_TEXT];	/* why TLS fails with it; "": it does not */
 	_Atomic uint32_t state;
 	_Atomic uint32_t srtt_us;	/* 0: unknown */
 	_Atomic uint64_t since;		/* of the state */

@@ -233,6 +233,11 @@ add_forward(struct view *v)
 		[FORWARD_LOOPS] = "loops",
 		[FORWARD_GONE] = "gone",
 		[FORWARD_RESCUED] = "rescued",
+		[FORWARD_TLS_CONNECTIONS] = "tls_connections",
+		[FORWARD_TLS_RESUMED] = "tls_resumed",
+		[FORWARD_TLS_FAILED] = "tls_failed",
+		[FORWARD_TLS_AGAIN] = "tls_again",
+		[FORWARD_TLS_UNASKED] = "tls_unasked",
 	};
 
 	add_number(v, "forward", "questions", v->counters.forwarded);

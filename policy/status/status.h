@@ -131,6 +131,11 @@ enum status_forward {
 	FORWARD_LOOPS,		/* probes of ours that came back */
 	FORWARD_GONE,		/* packets that the kernel dropped while they waited */
 	FORWARD_RESCUED,	/* of these, answered all the same */
+	FORWARD_TLS_CONNECTIONS,	/* to upstreams, with a good certificate */
+	FORWARD_TLS_RESUMED,	/* of these, by the session of an earlier one */
+	FORWARD_TLS_FAILED,	/* connections without any answer */
+	FORWARD_TLS_AGAIN,	/* questions sent once more, by another connection */
+	FORWARD_TLS_UNASKED,	/* answers that nobody asked for */
 	FORWARD_COUNTERS
 };
 

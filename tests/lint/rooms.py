@@ -46,6 +46,7 @@ ROOMS = {
     "rules": "rules/netlink policy/config resolver/dns resolver/text",
 
     "nfq/queue": "resolver/clock",
+    "nfq/tls": "resolver/fds resolver/dns nfq/process",
     "nfq/packet": "resolver/clock resolver/checksum resolver/version resolver/dns resolver/image resolver/answer"
                   " policy/decide policy/match policy/rule policy/config",
     "nfq/process": "resolver/clock resolver/fds resolver/dns resolver/text resolver/image resolver/sources"
@@ -59,7 +60,7 @@ ROOMS = {
                   " nfq/handover nfq/sockets nfq/thread",
     "nfq/forward": "resolver/clock resolver/fds resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule"
                    " policy/audit policy/status policy/config policy/log nfq/packet nfq/queue nfq/process"
-                   " nfq/handover nfq/sockets nfq/thread",
+                   " nfq/handover nfq/sockets nfq/tls nfq/thread",
     # Runs the interception for a question that nobody sends; no queue, no socket.
     "nfq/explain": "resolver/clock resolver/dns resolver/text resolver/image resolver/answer policy/config policy/decide"
                    " policy/match policy/rule rules nfq/packet nfq/process nfq/forward",
@@ -70,7 +71,7 @@ ROOMS = {
     # Nothing of the packet, and no questions are parsed.
     "nfq/supervisor": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources policy/config"
                       " policy/audit policy/status policy/log policy/decide rules nfq/queue"
-                      " nfq/process nfq/handover nfq/sockets nfq/stream nfq/forward nfq/worker",
+                      " nfq/process nfq/handover nfq/sockets nfq/tls nfq/stream nfq/forward nfq/worker",
     "nfq/feed": "resolver/clock resolver/fds resolver/text resolver/sources resolver/feed policy/config policy/log"
                 " policy/status nfq/process",
     # Files of others, read and written; no process but systemctl.
@@ -81,7 +82,8 @@ ROOMS = {
     "nfq/doctor": "resolver/version resolver/dns resolver/text resolver/image policy/config policy/status rules nfq/join",
     "nfq/cli": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
                " policy/config policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/forward nfq/explain nfq/replay nfq/doctor nfq/supervisor nfq/join",
-    "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/supervisor nfq/feed nfq/cli",
+    "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/tls nfq/supervisor nfq/feed"
+           " nfq/cli",
 }
 LEVELS = {"nfq": 7, "resolver": 6}		# rooms above each other, at most
 

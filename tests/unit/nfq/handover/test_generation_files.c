@@ -32,7 +32,7 @@ make(size_t audits)
 {
 	struct generation_files g = { .number = 42, .image = dup(ends[0]),
 		.settings = dup(ends[1]), .cache = audits == 1 ? dup(ends[0]) :
-		-1, .audit.count = audits };
+		-1, .authorities = -1, .audit.count = audits };
 	int pipes[2];
 
 	for (size_t i = 0; i < audits; i++) {

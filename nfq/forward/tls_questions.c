@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/forward/tls_questions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "resolver/dns/wire.h"
+
+static struct tls_question_list *
+attempt_list(struct tls_questions *all, uint32_t attempt)
+{
+	return &all->by_attempt[attempt % TLS_QUESTION_LISTS];
+}
+
+/* Ids are random, and not the other side's to choose. */
+static struct tls_question_list *
+id_list(struct tls_questions *all, uint32_t connection, uint16_t id)
+{
+	return &all->by_id[(connection + id) % TLS_QUESTION_LISTS];
+}
+
+void
+tls_questions_init(struct tls_questions *all)
+{
+	for (size_t i = 0; i < TLS_QUESTION_LISTS; i++) {
+		TAILQ_INIT(&all->by_attempt[i]);
+		TAILQ_INIT(&all->by_id[i]);
+	}
+}
+
+struct tls_question *
+tls_question_new(struct tls_questions *all, uint32_t attempt,
+    const struct asking *cause, const uint8_t *octets, size_t length)
+{
+	struct tls_question *q = calloc(1, sizeof(*q) + length);
+
+	if (q == NULL)
+		return NULL;
+	q->attempt = attempt;
+	q->cause = *cause;
+	q->id = wire_load_u16(octets);
+	q->length = length;
+	memcpy(q->octets, octets, length);
+	TAILQ_INSERT_TAIL(attempt_list(all, attempt), q, by_attempt);
+	return q;
+}
+
+void
+tls_question_move(struct tls_question *q, struct tls_question_list *to)
+{
+	if (q->in != NULL)
+		TAILQ_REMOVE(q->in, q, entry);
+	q->in = to;
+	if (to != NULL)
+		TAILQ_INSERT_TAIL(to, q, entry);
+}
+
+void
+tls_question_free(struct tls_questions *all, struct tls_question *q)
+{
+	tls_question_move(q, NULL);
+	tls_question_sent(all, q, 0);
+	TAILQ_REMOVE(attempt_list(all, q->attempt), q, by_attempt);
+	free(q);
+}
+
+struct tls_question *
+tls_question_of(struct tls_questions *all, uint32_t attempt)
+{
+	struct tls_question *q;
+
+	TAILQ_FOREACH(q, attempt_list(all, attempt), by_attempt)
+		if (q->attempt == attempt)
+			return q;
+	return NULL;
+}
+
+struct tls_question *
+tls_question_by_id(struct tls_questions *all, uint32_t connection, uint16_t id)
+{
+	struct tls_question *q;
+
+	TAILQ_FOREACH(q, id_list(all, connection, id), by_id)
+		if (q->connection == connection && q->id == id)
+			return q;
+	return NULL;
+}
+
+void
+tls_question_sent(struct tls_questions *all, struct tls_question *q,
+    uint32_t connection)
+{
+	if (q->connection != 0)
+		TAILQ_REMOVE(id_list(all, q->connection, q->id), q, by_id);
+	q->connection = connection;
+	if (connection != 0)
+		TAILQ_INSERT_TAIL(id_list(all, connection, q->id), q, by_id);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * nfdns-tls, for the worker's forwarding thread: the process that speaks TLS with
+ * upstreams.  It is started when a worker wants it, with the authorities of the
+ * generation, and ends when the worker closes its channel.  A reload that changes
+ * the authorities starts another.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "nfq/process/child.h"
+#include "nfq/supervisor/parts.h"
+#include "nfq/tls/start.h"
+#include "policy/config/ca_file.h"
+#include "policy/log.h"
+
+#define START_MS	500	/* between two starts, at least */
+#define LEAVE_MS	5000	/* for one that is not needed any more */
+
+static bool
+has_content(int fd, const char *octets, size_t length)
+{
+	struct stat st;
+	void *is;
+	bool same;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size != (off_t)length)
+		return false;
+	is = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
+	if (is == MAP_FAILED)
+		return false;
+	same = memcmp(is, octets, length) == 0;
+	(void)munmap(is, length);
+	return same;
+}
+
+/* A sealed memory file with these octets, or a negative errno. */
+static int
+memory_file(const char *octets, size_t length)
+{
+	const int fd = memfd_create("nfdns-authorities", MFD_CLOEXEC |
+	    MFD_ALLOW_SEALING);
+	ssize_t n;
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	n = write(fd, octets, length);
+	if (n == (ssize_t)length && fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE |
+	    F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+		return fd;
+	error = n >= 0 && n != (ssize_t)length ? -ENOSPC : -errno;
+	(void)close(fd);
+	return error;
+}
+
+int
+supervisor_open_authorities(const struct config *config,
+    const struct generation_files *before, struct generation_files *generation)
+{
+	size_t length;
+	char *octets;
+	int error;
+
+	if (!config_forwards_tls(config))
+		return 0;
+	error = ca_file_read(config->forward_ca, &octets, &length);
+	if (error < 0)
+		return error;
+	if (before != NULL && has_content(before->authorities, octets, length))
+		error = fcntl(before->authorities, F_DUPFD_CLOEXEC, 0);
+	else
+		error = memory_file(octets, length);
+	free(octets);
+	generation->authorities = error < 0 ? -1 : error;
+	return error < 0 ? error : 0;
+}
+
+static ino_t
+inode_of(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
+/* Those that were not ended by their worker are killed, the oldest at once. */
+static void
+dismiss(struct supervisor_tls *tls, monotime_t now)
+{
+	struct tls_leaver *place = NULL;
+
+	if (tls->pid <= 0)
+		return;
+	for (size_t i = 0; i < TLS_LEAVERS; i++)
+		if (tls->leavers[i].pid <= 0)
+			place = &tls->leavers[i];
+	if (place == NULL) {
+		int status;
+
+		place = &tls->leavers[0];
+		(void)kill(place->pid, SIGKILL);
+		(void)child_reap(place->pid, &status);
+	}
+	*place = (struct tls_leaver){ tls->pid, now };
+	tls->pid = 0;
+}
+
+/* Starts one.  Our end of its channel, or a negative errno. */
+static int
+start(struct supervisor *s)
+{
+	struct tls_start start = { .authorities = s->generation.authorities,
+		.parent = getpid(), .uid = s->config->uid,
+		.gid = s->config->gid };
+	struct supervisor_tls *tls = &s->tls;
+	int ends[2];
+	pid_t pid;
+
+	if (tls->program < 0)
+		return tls->program;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	start.channel = ends[1];
+	pid = tls_start(tls->program, &start);
+	(void)close(ends[1]);
+	if (pid < 0) {
+		(void)close(ends[0]);
+		return pid;
+	}
+	tls->pid = pid;
+	tls->authorities = inode_of(s->generation.authorities);
+	return ends[0];
+}
+
+void
+supervisor_give_tls(struct supervisor *s, monotime_t now)
+{
+	const struct control_message order = { .kind = CONTROL_TLS };
+	struct supervisor_tls *tls = &s->tls;
+	int channel;
+
+	if (s->generation.authorities < 0 || (monotime_is_set(tls->started) &&
+	    monotime_ms_since(now, tls->started) < START_MS))
+		return;			/* the worker asks again */
+	dismiss(tls, now);
+	tls->started = now;
+	channel = start(s);
+	if (channel < 0) {
+		if (!tls->failed)
+			log_error("nfdns-tls cannot be started: %s: upstreams "
+			    "over TLS are not asked: is it installed beside "
+			    "nfdnsd?", strerror(-channel));
+		tls->failed = true;
+		return;
+	}
+	tls->failed = false;
+	/* If this fails, the worker is dying, and nfdns-tls ends, too. */
+	(void)!control_send(s->worker.control, &order, &channel, 1);
+	(void)close(channel);
+}
+
+void
+supervisor_renew_tls(struct supervisor *s, monotime_t now)
+{
+	if (s->tls.pid <= 0 || s->generation.authorities < 0 ||
+	    inode_of(s->generation.authorities) == s->tls.authorities)
+		return;
+	s->tls.started = MONOTIME_NEVER;
+	supervisor_give_tls(s, now);
+}
+
+/* Whether it has ended; then *pid is 0. */
+static bool
+reap(pid_t *pid, int *status)
+{
+	if (*pid <= 0 || waitpid(*pid, status, WNOHANG) != *pid)
+		return false;
+	*pid = 0;
+	return true;
+}
+
+void
+supervisor_tick_tls(struct supervisor *s, monotime_t now)
+{
+	char text[CHILD_TEXT];
+	int status = 0;
+
+	/* At the end of its worker it exits with 0. */
+	if (reap(&s->tls.pid, &status) && status != 0)
+		log_error("nfdns-tls ended with %s: its questions are asked "
+		    "again", child_end_text(status, text));
+	for (size_t i = 0; i < TLS_LEAVERS; i++) {
+		struct tls_leaver *leaver = &s->tls.leavers[i];
+
+		if (!reap(&leaver->pid, &status) && leaver->pid > 0 &&
+		    monotime_ms_since(now, leaver->since) > LEAVE_MS)
+			(void)kill(leaver->pid, SIGKILL);
+	}
+}
+
+void
+supervisor_start_tls(struct supervisor *s)
+{
+	s->tls.program = tls_program_open();
+}
+
+void
+supervisor_stop_tls(struct supervisor *s)
+{
+	int status;
+
+	dismiss(&s->tls, MONOTIME_NEVER);
+	for (size_t i = 0; i < TLS_LEAVERS; i++) {
+		if (s->tls.leavers[i].pid <= 0)
+			continue;
+		(void)kill(s->tls.leavers[i].pid, SIGKILL);
+		(void)child_reap(s->tls.leavers[i].pid, &status);
+		s->tls.leavers[i].pid = 0;
+	}
+	if (s->tls.program >= 0)
+		(void)close(s->tls.program);
+	s->tls.program = -1;
+}
