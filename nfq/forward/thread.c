@@ -24,7 +24,6 @@
 #include "policy/log.h"
 
 #define EVENTS		64	/* of one round */
-#define CHECK_EVERY_MS	1000
 #define RECEIVES	8	/* from the queue in one round, at most */
 #define FLUSHED_AT_ONCE	20000	/* entries that are looked at in one round */
 #define REPLIES		16	/* from one socket in one round, at most */
@@ -168,39 +167,6 @@ take_packets(struct forward_thread *f)
 		answering_go_on(&f->thread);
 	}
 	forward_rescue(f);
-}
-
-static void
-count_waiting(struct forward_thread *f)
-{
-	const struct held *h;
-	uint32_t place = 0;
-
-	waiting_clear(f->waiting);
-	while ((h = held_walk(&f->held, &place)) != NULL)
-		waiting_add(f->waiting, h->uid);
-}
-
-/*
- * What queue threads count goes wrong by what the kernel drops, and by what a
- * worker before this one had handed over.  For moments it is above what is held,
- * by packets on their way; wrong is what is so all the time.
- */
-static void
-check_waiting(struct forward_thread *f)
-{
-	const int32_t over = waiting_all(f->waiting) - (int32_t)f->held.count;
-
-	f->over_least = over < f->over_least ? over : f->over_least;
-	f->over_most = over > f->over_most ? over : f->over_most;
-	if (monotime_is_set(f->checked) &&
-	    monotime_ms_since(f->boot, f->checked) < CHECK_EVERY_MS)
-		return;
-	if (f->over_least > 0 || f->over_most < 0)
-		count_waiting(f);
-	f->checked = f->boot;
-	f->over_least = INT32_MAX;
-	f->over_most = INT32_MIN;
 }
 
 /* Replies */
@@ -453,7 +419,7 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 	if (queued)
 		take_packets(f);
 	else
-		check_waiting(f);
+		forward_check_waiting(f);
 	thread_tls_tick(f);
 	thread_queue_send(&f->queue);
 	want_channels(f);

@@ -112,6 +112,13 @@ monotime_t forward_page_next(const struct forward_thread *thread);
 /* What an engine is to call; all get the thread. */
 extern const struct engine_host forward_host;
 
+/*
+ * What queue threads count goes wrong by what the kernel drops, and by what a
+ * worker before this one had handed over.  For moments it is above what is held,
+ * by packets on their way; wrong is what is so all the time.  Looks once a second.
+ */
+void forward_check_waiting(struct forward_thread *f);
+
 /* Unpredictable octets. */
 void forward_random(struct forward_thread *thread, void *octets, size_t length);
 
