@@ -237,6 +237,21 @@ print_answer(const struct explanation *e, FILE *out)
 	message_print(&message, out);
 }
 
+static void
+print_decision(const struct explanation *e, FILE *out)
+{
+	const struct decision *d = &e->in.decision;
+	struct rules_rule rule = { .name_length = 0 };
+	const char *by = d->rule != 0 ? " by rule \"" : "";
+
+	if (d->rule != 0)
+		rules_get(e->source->policy, d->rule, &rule);
+	lines_print(out, "Decision", "%s (%s)%s%.*s%s: %s",
+	    decide_verdict_text(d->verdict), decide_reason_text(d->reason), by,
+	    rule.name_length, d->rule != 0 ? rule.name : "",
+	    d->rule != 0 ? "\"" : "", words_reason(d->reason));
+}
+
 void
 explain_print(const struct explanation *e, const struct explain_view *view,
     FILE *out)
@@ -255,10 +270,7 @@ explain_print(const struct explanation *e, const struct explain_view *view,
 	explain_print_policy(e, view->all, out);
 	print_table(e, view, out);
 	print_forwarding(e, out);
-	lines_print(out, "Decision", "%s (%s): %s",
-	    decide_verdict_text(e->in.decision.verdict),
-	    decide_reason_text(e->in.decision.reason),
-	    words_reason(e->in.decision.reason));
+	print_decision(e, out);
 	if (e->in.decision.verdict == VERDICT_PASS)
 		lines_print(out, "Answer", "the one of %s", nameserver);
 	print_answer(e, out);

@@ -43,25 +43,35 @@ is_far(enum explain_part part, const struct rules_miss *miss)
 	    miss->key == RULE_NAMES && !miss->negated);
 }
 
+/* Where it stands: " (line 12)"; nothing for rules that nobody wrote. */
+static const char *
+place(const struct rules_rule *rule, char buf[static 24])
+{
+	buf[0] = '\0';
+	if (rule->line > 0)
+		(void)snprintf(buf, 24, " (line %u)", rule->line);
+	return buf;
+}
+
 /* What the rule is to the question, in words. */
 static void
 put_part(const struct explanation *e, enum explain_part part,
     const struct rules_rule *rule, const struct rules_miss *miss, char *buf,
     size_t size)
 {
-	char text[WORDS_MISS], action[WORDS_ACTION];
+	char text[WORDS_MISS], action[WORDS_ACTION], line[24];
 
 	switch (part) {
 	case EXPLAIN_MISSED:
 		(void)snprintf(buf, size, "no: %s", words_miss(e, miss, text));
 		break;
 	case EXPLAIN_DECIDES:
-		(void)snprintf(buf, size, "yes, decides: %s (line %u)",
-		    words_action(rule, action), rule->line);
+		(void)snprintf(buf, size, "yes, decides: %s%s",
+		    words_action(rule, action), place(rule, line));
 		break;
 	case EXPLAIN_OBSERVES:
-		(void)snprintf(buf, size, "yes, only observes: %s (line %u)",
-		    words_action(rule, action), rule->line);
+		(void)snprintf(buf, size, "yes, only observes: %s%s",
+		    words_action(rule, action), place(rule, line));
 		break;
 	case EXPLAIN_LOGS:
 		(void)snprintf(buf, size, "yes, only logs");

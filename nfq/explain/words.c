@@ -41,8 +41,8 @@ static const char *const reasons[REASONS] = {
 	[REASON_CHASE] = "its CNAME leads out of the table and is followed",
 	[REASON_FORWARD_FULL] = "too many questions wait for answers",
 	[REASON_CACHE] = "an upstream's answer is kept",
-	[REASON_POLICY] = "a rule of the policy says so",
-	[REASON_RATE] = "it is over the rate of a rule",
+	[REASON_POLICY] = "the policy says so",
+	[REASON_RATE] = "it is over the rate of the rule",
 };
 
 static const char *const ways_found[] = {
