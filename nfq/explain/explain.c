@@ -235,6 +235,12 @@ explain(struct explanation *e, const struct explain_source *source,
 	set_sought(e);
 	set_found(e);
 	domain = forward_settings_domain(forward, &e->in.question.name);
-	if (domain >= 0)
-		e->domain = &forward->domain[domain];
+	if (domain < 0)
+		return;
+	e->domain = &forward->domain[domain];
+	/* As take_message() in nfq/stream/connection.c does. */
+	if (question->stream && decide_is_for_others(&e->in.decision)) {
+		e->in.decision.verdict = VERDICT_FORWARD;
+		e->in.decision.reason = REASON_FORWARD;
+	}
 }

@@ -205,10 +205,8 @@ print_forwarding(const struct explanation *e, FILE *out)
 	if (e->domain == NULL)
 		return;
 	lines_print(out, "Forwarding", "in the domain %s, %s",
-	    name_to_text(e->domain->name, name), e->question->stream ?
-	    "but over TCP the nameserver is asked" :
-	    explain_is_forwarded(e) ? "whose upstreams are asked" :
-	    "but answered here");
+	    name_to_text(e->domain->name, name), explain_is_forwarded(e) ?
+	    "whose upstreams are asked" : "which is not asked");
 	for (uint32_t i = 0; explain_is_forwarded(e) &&
 	    i < e->domain->upstreams; i++) {
 		char text[WORDS_UPSTREAM];
