@@ -18,7 +18,8 @@ int
 main(int argc, char **argv)
 {
 	struct mesh_source source = { 0 };
-	struct config config = { .uid = getuid(), .gid = getgid(),
+	static char path[] = "nfdnsd.conf";	/* for messages; not read */
+	struct config config = { .path = path, .uid = getuid(), .gid = getgid(),
 	    .mesh = { .ttl = 30, .sources = &source,
 	    .source_count = 1 } };
 
