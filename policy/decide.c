@@ -100,6 +100,7 @@ decide_action_text(enum rule_action action)
 		[RULE_ADDRESSES] = "addresses", [RULE_CNAME] = "cname",
 		[RULE_POINTER] = "pointer",
 		[RULE_REWRITE] = "rewrite", [RULE_FILTER] = "filter",
+		[RULE_TCP_ONLY] = "tcp-only",
 		[RULE_NOTHING] = "nothing",
 	};
 
@@ -310,6 +311,8 @@ decide_own(const struct facts *facts, enum reason reason)
 	case RULE_NODATA:
 	case RULE_FILTER:
 		return nodata(reason);
+	case RULE_TCP_ONLY:
+		return answer(reason, ANSWER_CUT);
 	default:
 		return decide_records(facts, reason);
 	}

@@ -13,7 +13,8 @@
 /* Rules are numbered from 1, in the order in which they are tried. */
 #define RULE_MAX	32768		/* of one policy */
 #define RULE_NAME_MAX	63		/* octets of a rule's name */
-#define RULE_NAMES_MAX	1000000		/* names of one file of names */
+#define RULE_NAMES_MAX	1000000		/* names of one file, or records of one zone */
+#define RULE_ZONE_PREFIX "rpz:"		/* of names of a zone's rules */
 
 /* What is done with a question. */
 enum rule_action {
@@ -28,6 +29,7 @@ enum rule_action {
 	RULE_POINTER,		/* a fixed PTR; other types: NODATA */
 	RULE_REWRITE,		/* the table is asked for another name */
 	RULE_FILTER,		/* as RULE_ANSWER, but some types are NODATA */
+	RULE_TCP_ONLY,		/* over UDP truncated; over TCP as RULE_ANSWER */
 	RULE_NOTHING,		/* a rule with only a rate or only a log: what is
 				 * within the limit goes on to the next rule */
 	RULE_ACTIONS

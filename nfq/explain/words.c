@@ -249,7 +249,8 @@ words_action(const struct rules_rule *rule, char buf[static WORDS_ACTION])
 		[RULE_ANSWER] = "answer, as if there were no policy",
 		[RULE_PASS] = "pass", [RULE_NXDOMAIN] = "nxdomain",
 		[RULE_NODATA] = "nodata", [RULE_REFUSE] = "refuse",
-		[RULE_DROP] = "drop", [RULE_NOTHING] = "nothing",
+		[RULE_DROP] = "drop",
+		[RULE_TCP_ONLY] = "over TCP only", [RULE_NOTHING] = "nothing",
 	};
 	static const char *const onlys[] = { "", "only A", "only AAAA" };
 	char name[NAME_TEXT_SIZE];

@@ -36,6 +36,7 @@ static const char *const pods_modes[] = { "disabled", "insecure", "verified",
 /* Of the policy, in the order of their enums in policy/rule.h. */
 static const char *const rule_actions[] = { "answer", "pass", "nxdomain",
 	"nodata", "refuse", "drop", NULL };
+static const char *const rule_formats[] = { "rpz", NULL };
 static const char *const rule_onlys[] = { "A", "AAAA", NULL };
 static const char *const rule_pers[] = { "user", "client", "name", "rule",
 	NULL };

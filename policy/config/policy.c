@@ -17,7 +17,7 @@ static const char *
 given_text(uint32_t given, char text[static CONFIG_TEXT_SIZE])
 {
 	static const char *const words[] = { "action", "addresses", "cname",
-		"rewrite", "only or strip_https" };
+		"rewrite", "only or strip_https", "format" };
 	size_t n = 0;
 
 	text[0] = '\0';
@@ -91,6 +91,33 @@ check_rewrite(const struct config_load *load, const config_setting_t *value,
 		    "\"from\" does not: there is nothing to put there");
 }
 
+/* A zone of policies has names and answers of its own. */
+static void
+check_zone(const struct config_load *load, const config_setting_t *value,
+    const struct policy_rule *rule)
+{
+	const bool whole = (rule->given & GIVEN_ZONE) != 0 && rule->zone != 0 &&
+	    rule->origin.length > 0;
+
+	if (!whole && ((rule->given & GIVEN_ZONE) != 0 || rule->zone != 0 ||
+	    rule->origin.length > 0))
+		config_wrong(load, value, "a zone of policies needs format, "
+		    "path and origin, all three");
+	else if (whole && (rule->match.names.count > 0 ||
+	    rule->not.names.count > 0))
+		config_wrong(load, value, "\"names\" contradicts format: the "
+		    "zone's own names count; take it out");
+	else if (whole && rule->rate.limit > 0)
+		config_wrong(load, value, "\"rate\" contradicts format: give "
+		    "the rate to another rule");
+	else if (whole && strlen(rule->name) + strlen(RULE_ZONE_PREFIX) >
+	    RULE_NAME_MAX)
+		config_wrong(load, value, "\"name\" is longer than %zu "
+		    "characters, and its rules begin with \"%s\"",
+		    RULE_NAME_MAX - strlen(RULE_ZONE_PREFIX),
+		    RULE_ZONE_PREFIX);
+}
+
 /* Members that mean something beside others only. */
 static void
 check_beside(const struct config_load *load, const config_setting_t *value,
@@ -107,6 +134,7 @@ check_beside(const struct config_load *load, const config_setting_t *value,
 	if (rule->rate.burst == 0)
 		rule->rate.burst = rule->rate.limit;
 	check_rewrite(load, value, rule);
+	check_zone(load, value, rule);
 }
 
 void

@@ -75,6 +75,9 @@ struct policy_rule {
 	uint32_t action;		/* enum rule_action */
 	struct policy_conditions match;
 	struct policy_conditions not;
+	uint32_t zone;			/* 0; or these are all rules of a zone of
+					 * policies: from 1, which of policy.sets */
+	struct dns_name origin;		/* its apex */
 	struct policy_span addresses;	/* RULE_ADDRESSES: of policy.addresses */
 	struct dns_name cname;		/* RULE_CNAME, RULE_POINTER: the target */
 	struct policy_name from;	/* RULE_REWRITE: EXACT or BELOW */
@@ -88,10 +91,11 @@ struct policy_rule {
 	uint32_t given;			/* which actions the reader saw */
 };
 
-/* A file of names, "@/path". */
+/* A file of names, "@/path", or a zone of policies. */
 struct policy_set {
 	char *path;
 	uint32_t line;			/* of the config file, for messages */
+	uint32_t zone;			/* 0 or 1: which of them */
 };
 
 /*

@@ -99,7 +99,8 @@ add_set(const struct config_load *load, const config_setting_t *value,
 	}
 	for (size_t i = 0; i < policy->set_count; i++) {
 		name->set = (uint32_t)i;
-		if (strcmp(policy->sets[i].path, path) == 0)
+		if (policy->sets[i].zone == 0 &&
+		    strcmp(policy->sets[i].path, path) == 0)
 			return;
 	}
 	name->set = (uint32_t)policy->set_count;
@@ -366,4 +367,33 @@ config_read_rule_log(const struct config_load *load,
 		return;
 	}
 	memcpy(to, &log, sizeof(log));
+}
+
+void
+config_read_rule_format(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	(void)to;
+	if (strcmp(config_setting_get_string(value), "rpz") != 0)
+		config_expected(load, option, value);
+	current(load)->given |= GIVEN_ZONE;
+}
+
+void
+config_read_rule_path(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct policy *policy = policy_of(load);
+	struct policy_set *grown = config_append(load, policy->sets,
+	    &policy->set_count, sizeof(*grown));
+	const uint32_t set = (uint32_t)policy->set_count;
+
+	if (grown == NULL)
+		return;
+	policy->sets = grown;
+	grown += set - 1;
+	grown->line = config_setting_source_line(value);
+	grown->zone = 1;
+	memcpy(to, &set, sizeof(set));
+	config_read_path(load, option, value, &grown->path);
 }

@@ -12,6 +12,7 @@ enum given {
 	GIVEN_CNAME = 0x04,
 	GIVEN_REWRITE = 0x08,
 	GIVEN_FILTER = 0x10,
+	GIVEN_ZONE = 0x20,
 };
 
 config_read_value config_read_rules, config_read_rule_name,
@@ -21,7 +22,8 @@ config_read_value config_read_rules, config_read_rule_name,
     config_read_rule_hours, config_read_rule_days, config_read_rule_action,
     config_read_rule_addresses, config_read_rule_cname, config_read_rule_only,
     config_read_rule_strip_https, config_read_rule_pattern,
-    config_read_rule_over, config_read_rule_log;
+    config_read_rule_over, config_read_rule_log, config_read_rule_format,
+    config_read_rule_path;
 
 /* Checks what needs all rules, and adds the machine's time zone if one has hours. */
 void config_complete_policy(const struct config_load *load);

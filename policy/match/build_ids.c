@@ -9,7 +9,8 @@
 enum found_by
 build_found_by(const struct policy_rule *rule)
 {
-	return rule->match.names.count > 0 || rule->action == RULE_REWRITE ?
+	return rule->match.names.count > 0 || rule->zone != 0 ||
+	    rule->action == RULE_REWRITE ?
 	    BY_NAME : rule->match.users.count > 0 ? BY_USER :
 	    rule->match.groups.count > 0 ? BY_GROUP : BY_NOTHING;
 }
@@ -138,17 +139,9 @@ build_ids(struct builder *b, struct area *entries)
 void
 build_others(struct builder *b)
 {
-	const struct policy *policy = b->policy;
-	uint32_t *codes = calloc(policy->rule_count, sizeof(*codes));
-	size_t count = 0;
+	size_t count = AREA_ITEMS(&b->others, uint32_t);
 
-	if (codes == NULL) {
-		b->error = -ENOMEM;
-		return;
-	}
-	for (size_t i = 0; i < policy->rule_count; i++)
-		if (build_found_by(&policy->rules[i]) == BY_NOTHING)
-			codes[count++] = RULES_CODE(i + 1, 0);
-	b->header.others = build_list(b, codes, &count);
-	free(codes);
+	if (count > 0)
+		b->header.others = build_list(b, AREA_AT(&b->others, uint32_t,
+		    0), &count);
 }

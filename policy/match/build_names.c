@@ -80,6 +80,12 @@ name_place(const struct builder *b, const uint8_t *octets, size_t length)
 }
 
 uint32_t
+build_name_find(const struct builder *b, const uint8_t *octets, size_t length)
+{
+	return b->by_name.slots != NULL ? *name_place(b, octets, length) : 0;
+}
+
+uint32_t
 build_name_get(struct builder *b, const struct dns_name *name)
 {
 	struct build_name *fresh;
@@ -231,21 +237,45 @@ add_code(struct builder *b, struct codes *codes, uint32_t code)
 	codes->codes[codes->count++] = code;
 }
 
+/* Whether the code is of a zone of policies that has the name: RFC 4592. */
+static bool
+is_reset(const struct builder *b, const struct build_name *name, uint32_t code)
+{
+	for (uint32_t i = name->first; i != 0;) {
+		const struct build_entry *entry =
+		    AREA_AT(&b->entries, struct build_entry, i - 1);
+
+		if (entry->kind == BUILD_RESET) {
+			const struct build_zone *zone = AREA_AT(&b->zones,
+			    struct build_zone, entry->code - 1);
+
+			if (code >> 1 >= zone->first && code >> 1 <= zone->last)
+				return true;
+		}
+		i = entry->next;
+	}
+	return false;
+}
+
 /* The list of the name's own entries of one side, and what it inherits. */
 static struct section_span
 make_list(struct builder *b, const struct build_name *name, bool below,
     const struct section_span *above, struct codes *codes)
 {
 	codes->count = 0;
-	for (uint32_t i = 0; i < above->count; i++)
-		add_code(b, codes, *AREA_AT(&b->areas[AREA_LISTS], uint32_t,
-		    above->first + i));
+	for (uint32_t i = 0; i < above->count; i++) {
+		const uint32_t code = *AREA_AT(&b->areas[AREA_LISTS], uint32_t,
+		    above->first + i);
+
+		if (!is_reset(b, name, code))
+			add_code(b, codes, code);
+	}
 	for (uint32_t i = name->first; i != 0;) {
 		const struct build_entry *entry =
 		    AREA_AT(&b->entries, struct build_entry, i - 1);
 
-		if (entry->kind != (uint32_t)(below ? POLICY_EXACT :
-		    POLICY_BELOW))
+		if (entry->kind != BUILD_RESET && entry->kind !=
+		    (uint32_t)(below ? POLICY_EXACT : POLICY_BELOW))
 			add_code(b, codes, entry->code);
 		i = entry->next;
 	}

@@ -27,7 +27,15 @@ struct build_name {
 struct build_entry {
 	uint32_t code;
 	uint32_t next;
-	uint32_t kind;		/* enum policy_name_kind, not SET */
+	uint32_t kind;		/* enum policy_name_kind, not SET; or: */
+};
+
+/* The entry of a zone of policies: its names above say nothing here. */
+#define BUILD_RESET	(POLICY_SET + 1)
+
+/* Rules of a zone of policies. */
+struct build_zone {
+	uint32_t first, last;	/* their numbers */
 };
 
 /* A hash table of numbers from 1. */
@@ -58,6 +66,10 @@ struct builder {
 	struct build_index by_name;
 	struct build_index by_list;
 	struct build_set *sets;
+	const int *fds;		/* of policy->sets */
+	struct area zones;	/* struct build_zone, numbered from 1 */
+	struct area from;	/* uint32_t: which of policy->rules a rule is of */
+	struct area others;	/* uint32_t: codes of rules found by nothing */
 };
 
 #define AREA_ITEMS(area, type)	((area)->size / sizeof(type))
@@ -75,6 +87,10 @@ struct section_span build_octets(struct builder *b, const void *octets,
 
 /* The number, from 1, of a name; 0 after an error. */
 uint32_t build_name_get(struct builder *b, const struct dns_name *name);
+
+/* The same, 0 if there is none; the name is a suffix in wire format. */
+uint32_t build_name_find(const struct builder *b, const uint8_t *octets,
+    size_t length);
 
 /* Notes that the code is about the name of that number. */
 void build_entry_add(struct builder *b, uint32_t name, uint32_t kind,
@@ -95,6 +111,17 @@ void build_names(struct builder *b);
  */
 void build_set_read(struct builder *b, struct build_set *set, const char *path,
     int fd);
+
+/*
+ * Adds a rule behind the others, which is a copy of one of the policy with
+ * another action or none; its addresses are those given.  Returns its number,
+ * or 0 after an error.
+ */
+uint32_t build_rule_add(struct builder *b, const struct policy_rule *rule,
+    const struct policy_address *addresses, uint32_t from);
+
+/* Adds the rules of a zone of policies, which is policy->rules[from]. */
+void build_zone_add(struct builder *b, uint32_t from);
 
 /* Adds a rule's users or groups to entries, if it is found by them. */
 void build_ids_add(struct builder *b, struct area *entries,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/match/policy_gather.h"
 
+#include <netinet/in.h>
 #include <string.h>
 
 /* What the rule says about the question, if it decides. */
@@ -78,6 +79,9 @@ decides(const struct policy_source *source,
 		return false;
 	}
 	found->ruling = ruling_of(rule, number, limited);
+	if (found->ruling.action == RULE_TCP_ONLY &&
+	    question->asker->protocol == IPPROTO_TCP)
+		found->ruling.action = RULE_ANSWER;
 	found->is_not_logged = rule->log == RULE_LOG_NONE;
 	return true;
 }

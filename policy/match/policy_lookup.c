@@ -88,6 +88,7 @@ policy_lookup(const struct policy_found *found,
 		break;
 	case RULE_NXDOMAIN:
 	case RULE_NODATA:
+	case RULE_TCP_ONLY:
 		lookup_fixed(lookup, question, NULL);
 		break;
 	case RULE_FILTER:

@@ -59,6 +59,20 @@ keep_places(struct status_policy *page, const struct rules *rules,
 	}
 }
 
+/* The rules of a zone of policies have one name, and are counted together. */
+static bool
+is_one_with_previous(const struct rules *rules, unsigned int number)
+{
+	struct rules_rule rule, previous;
+
+	if (number == 1)
+		return false;
+	rules_get(rules, number, &rule);
+	rules_get(rules, number - 1, &previous);
+	return rule.name_length == previous.name_length &&
+	    memcmp(rule.name, previous.name, rule.name_length) == 0;
+}
+
 /* There are as many places as rules that are to have one. */
 static void
 give_places(struct status_policy *page, const struct rules *rules,
@@ -71,6 +85,10 @@ give_places(struct status_policy *page, const struct rules *rules,
 
 		if (counters[n - 1] != NULL)
 			continue;
+		if (is_one_with_previous(rules, n)) {
+			counters[n - 1] = counters[n - 2];
+			continue;
+		}
 		while (atomic_load(&place->number) != 0)
 			place++;
 		rules_get(rules, n, &rule);
@@ -96,7 +114,8 @@ policy_status_assign(struct status_policy *page, const struct rules *rules)
 	keep_places(page, rules, first, counters);
 	give_places(page, rules, first, counters);
 	for (unsigned int n = first; n < all; n++)
-		counters[n] = &page->rules[STATUS_RULES].counter;
+		counters[n] = is_one_with_previous(rules, n + 1) ?
+		    counters[n - 1] : &page->rules[STATUS_RULES].counter;
 	atomic_store(&page->rules[STATUS_RULES].number, all - first);
 	return counters;
 }

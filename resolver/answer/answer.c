@@ -341,6 +341,9 @@ write_sections(struct draft *d)
 	case ANSWER_SOA:
 		write_zone_soa(d);
 		break;
+	case ANSWER_CUT:
+		d->truncated = true;
+		break;
 	case ANSWER_EMPTY:
 		break;
 	}

@@ -20,6 +20,7 @@ enum answer_content {
 	ANSWER_EMPTY,	 /* both empty: FORMERR, SERVFAIL, BADVERS, ... */
 	ANSWER_TEXT,	 /* one CH TXT record with "text" (RFC 4892) */
 	ANSWER_SOA,	 /* the zone's SOA in the answer section */
+	ANSWER_CUT,	 /* both empty and TC=1: the client asks over TCP */
 };
 
 /* What to write.  Borrows all; nothing is kept after answer_build(). */

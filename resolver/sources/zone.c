@@ -21,6 +21,7 @@
 #include "resolver/sources/source_format.h"
 #include "resolver/sources/source_file.h"
 #include "resolver/sources/zone_entry.h"
+#include "resolver/sources/zone_records.h"
 
 /* How deep files may include each other. */
 #define MAX_DEPTH	8
@@ -32,7 +33,9 @@
 /* State that an included file shares with its parent. */
 struct zone {
 	const struct source_text *text;
-	struct builder *builder;
+	struct builder *builder;	/* NULL: "take" takes the records */
+	zone_record_take *take;
+	void *to;			/* of it */
 	struct diag *diag;
 	struct zone_entry entry;
 	ldns_rdf *previous;		/* owner of the record before */
@@ -57,6 +60,10 @@ struct zone_file {
 
 #define WARN(z, file, ...) diag_add((z)->diag, DIAG_WARNING, (file)->path, \
 	(z)->entry.line, __VA_ARGS__)
+/* What is no record: for "take" that is an error. */
+#define SKIP(z, file, format, ...) diag_add((z)->diag, (z)->builder != NULL ? \
+	DIAG_WARNING : DIAG_ERROR, (file)->path, (z)->entry.line, \
+	format "%s", ##__VA_ARGS__, (z)->builder != NULL ? ": ignored" : "")
 #define FAIL(z, file, ...) do { \
 	diag_add((z)->diag, DIAG_ERROR, (file)->path, (z)->entry.line, \
 	    __VA_ARGS__); \
@@ -156,7 +163,7 @@ read_ttl(struct zone *z, const struct zone_file *file, const char *arguments)
 	uint32_t ttl = ldns_str2period(word, &end);
 
 	if (length == 0 || end != word + length || ttl > INT32_MAX) {
-		WARN(z, file, "$TTL \"%.*s\" is no number of seconds: ignored",
+		SKIP(z, file, "$TTL \"%.*s\" is no number of seconds",
 		    (int)(length < SHOWN ? length : SHOWN), word);
 		return;
 	}
@@ -284,15 +291,19 @@ read_directive(struct zone *z, struct zone_file *file, unsigned int number)
 	const char *at = z->entry.text, *word;
 	size_t length = next_word(&at, &word);
 
-	if (length == 7 && strncasecmp(word, "$ORIGIN", length) == 0)
+	if (length == 8 && z->builder == NULL &&
+	    strncasecmp(word, "$INCLUDE", length) == 0)
+		FAIL(z, file, "$INCLUDE does not work in this zone: write what"
+		    " it includes in its place");
+	else if (length == 7 && strncasecmp(word, "$ORIGIN", length) == 0)
 		read_origin(z, file, at);
 	else if (length == 4 && strncasecmp(word, "$TTL", length) == 0)
 		read_ttl(z, file, at);
 	else if (length == 8 && strncasecmp(word, "$INCLUDE", length) == 0)
 		read_include(z, file, number, at);
 	else
-		WARN(z, file, "%.*s is not known here (but $ORIGIN, $TTL and"
-		    " $INCLUDE are): ignored",
+		SKIP(z, file, "%.*s is not known here (but $ORIGIN, $TTL and"
+		    " $INCLUDE are)",
 		    (int)(length < SHOWN ? length : SHOWN), word);
 }
 
@@ -351,24 +362,29 @@ add_record(struct zone *z, const struct zone_file *file, const ldns_rr *rr)
 	int outcome;
 
 	if (ldns_rr_get_class(rr) != LDNS_RR_CLASS_IN) {
-		WARN(z, file, "a class other than IN: ignored");
+		SKIP(z, file, "a class other than IN");
 		return;
 	}
 	if (is_meta_type(type)) {
-		WARN(z, file, "%s is no type of records: ignored",
+		SKIP(z, file, "%s is no type of records",
 		    rr_type_text(type, text));
 		return;
 	}
 	if (owner == NULL || name_read_lower(&name, ldns_rdf_data(owner),
 	    ldns_rdf_size(owner)) != 0) {
-		WARN(z, file, "the owner is no domain name: ignored");
+		SKIP(z, file, "the owner is no domain name");
 		return;
 	}
-	outcome = rdata_of(rr, rdata, &length) ? builder_add(z->builder, &name,
-	    NAME_OWNED | NAME_CLOSEST, type, ttl, rdata, length,
-	    z->entry.line) : -EINVAL;
+	if (!rdata_of(rr, rdata, &length))
+		outcome = -EINVAL;
+	else if (z->builder == NULL)
+		outcome = z->take(z->to, &(struct zone_record){ &name, type,
+		    ttl, rdata, length, z->entry.line });
+	else
+		outcome = builder_add(z->builder, &name, NAME_OWNED |
+		    NAME_CLOSEST, type, ttl, rdata, length, z->entry.line);
 	if (outcome == -EINVAL)
-		WARN(z, file, "not valid data of type %s: ignored",
+		SKIP(z, file, "not valid data of type %s",
 		    rr_type_text(type, text));
 	else if (outcome < 0)
 		z->error = outcome;
@@ -426,12 +442,11 @@ read_record(struct zone *z, const struct zone_file *file)
 	ldns_status status;
 
 	if (z->entry.text[0] == ' ' && z->previous == NULL) {
-		WARN(z, file, "a record without an owner, and none before it:"
-		    " ignored");
+		SKIP(z, file, "a record without an owner, and none before it");
 		return;
 	}
 	if (is_wks(z->entry.text)) {
-		WARN(z, file, "a record of type WKS: ignored");
+		SKIP(z, file, "a record of type WKS");
 		return;
 	}
 	check_origin(z, file);
@@ -440,7 +455,7 @@ read_record(struct zone *z, const struct zone_file *file)
 	if (status == LDNS_STATUS_MEM_ERR)
 		z->error = -ENOMEM;
 	else if (status != LDNS_STATUS_OK || rr == NULL)
-		WARN(z, file, "no record of a zone (%s): ignored",
+		SKIP(z, file, "no record of a zone (%s)",
 		    ldns_get_errorstr_by_id(status));
 	else
 		add_record(z, file, rr);
@@ -451,7 +466,8 @@ static void
 read_file(struct zone *z, struct zone_file *file)
 {
 	/* Which of the builder's files it is: z->entry is another's later. */
-	unsigned int number = builder_file(z->builder);
+	unsigned int number = z->builder != NULL ? builder_file(z->builder) :
+	    0;
 
 	while (z->error == 0 && !z->failed &&
 	    zone_entry_next(&file->cursor, &z->entry)) {
@@ -459,12 +475,34 @@ read_file(struct zone *z, struct zone_file *file)
 			FAIL(z, file, "the entry %s: the file is cut off",
 			    z->entry.fault);
 		else if (z->entry.fault != NULL)
-			WARN(z, file, "the entry %s: ignored", z->entry.fault);
+			SKIP(z, file, "the entry %s", z->entry.fault);
 		else if (z->entry.text[0] == '$')
 			read_directive(z, file, number);
 		else
 			read_record(z, file);
 	}
+}
+
+/* Reads the text from its begin to its end. */
+static int
+read_text(struct zone *z, const struct dns_name *origin, bool has_origin)
+{
+	const struct source_text *text = z->text;
+	struct zone_file file = {
+		.path = text->path,
+		.cursor = { text->data, text->data + text->length, 1 },
+		.has_origin = has_origin,
+	};
+
+	z->entry.text = malloc(ZONE_ENTRY_MAX + 1);
+	if (z->entry.text == NULL)
+		return -ENOMEM;
+	if (set_origin(z, &file, origin))
+		read_file(z, &file);
+	ldns_rdf_deep_free(file.origin_rdf);
+	ldns_rdf_deep_free(z->previous);
+	free(z->entry.text);
+	return z->error;
 }
 
 int
@@ -476,11 +514,7 @@ source_zone_read(const struct source_text *text, struct builder *b,
 	struct dns_name name = { .length = 1 };
 	struct zone z = { .text = text, .builder = b, .diag = diag,
 		.ttl = source_ttl(text) };
-	struct zone_file file = {
-		.path = text->path,
-		.cursor = { text->data, text->data + text->length, 1 },
-		.has_origin = origin != NULL,
-	};
+	int error;
 
 	if (origin != NULL &&
 	    name_from_text(&name, origin, strlen(origin)) != 0) {
@@ -489,17 +523,20 @@ source_zone_read(const struct source_text *text, struct builder *b,
 		return 0;
 	}
 	name_lower(&name);
-	z.entry.text = malloc(ZONE_ENTRY_MAX + 1);
-	if (z.entry.text == NULL)
-		return -ENOMEM;
-	if (set_origin(&z, &file, &name))
-		read_file(&z, &file);
-	if (z.error == 0 && !z.failed && z.records == 0 &&
+	error = read_text(&z, &name, origin != NULL);
+	if (error == 0 && !z.failed && z.records == 0 &&
 	    diag->warnings > warnings)
 		diag_add(diag, DIAG_ERROR, text->path, 0, "holds no record that"
 		    " can be used: is it a zone file?");
-	ldns_rdf_deep_free(file.origin_rdf);
-	ldns_rdf_deep_free(z.previous);
-	free(z.entry.text);
-	return z.error;
+	return error;
+}
+
+int
+zone_records_read(const struct source_text *text, const struct dns_name *origin,
+    uint32_t ttl, zone_record_take *take, void *to, struct diag *diag)
+{
+	struct zone z = { .text = text, .diag = diag, .ttl = ttl,
+		.take = take, .to = to };
+
+	return read_text(&z, origin, true);
 }

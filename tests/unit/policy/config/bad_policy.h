@@ -106,3 +106,24 @@
 	  "policy_defaults.wpad: found 1, expected true or false" },
 	{ "policy_defaults.private_reverse", "policy_defaults = { private_reverse = 1; };",
 	  "policy_defaults.private_reverse: found 1, expected true or false" },
+#define ZONE(text) "policy = ( { name = \"z\"; " text " } );"
+	{ "policy[].format", ZONE("format = \"zone\"; path = \"/z\"; "
+	  "origin = \"z\";"), "found \"zone\", expected \"rpz\"" },
+	{ "policy[].format", ZONE("format = \"rpz\"; path = \"/z\"; "
+	  "origin = \"z\"; action = \"pass\";"),
+	  "found action and format, which contradict each other" },
+	{ "policy[].format", ZONE("format = \"rpz\"; path = \"/z\"; "
+	  "origin = \"z\"; match = { names = [ \"a\" ]; };"),
+	  "\"names\" contradicts format" },
+	{ "policy[].format", ZONE("format = \"rpz\"; path = \"/z\"; "
+	  "origin = \"z\"; rate = { limit = 1; };"),
+	  "\"rate\" contradicts format" },
+	{ "policy[].format", "policy = ( { name = \"a23456789b23456789c234567890z"
+	  "d23456789e23456789f2345678901zz\"; format = \"rpz\"; path = \"/z\"; "
+	  "origin = \"z\"; } );", "\"name\" is longer than 59 characters" },
+	{ "policy[].path", ZONE("format = \"rpz\"; path = \"\"; "
+	  "origin = \"z\";"), "found \"\", expected a path" },
+	{ "policy[].path", ZONE("format = \"rpz\"; origin = \"z\";"),
+	  "needs format, path and origin, all three" },
+	{ "policy[].origin", ZONE("format = \"rpz\"; path = \"/z\"; "
+	  "origin = \"*.z\";"), "expected a domain name without a wildcard" },
