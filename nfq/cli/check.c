@@ -21,6 +21,49 @@ const char check_usage[] =
     "  --strict     treat warnings as errors\n"
     "  --defaults   only print every option with its meaning and default\n";
 
+/*
+ * Rules that rename to one name that no table has: their answer is that the name
+ * does not exist.
+ */
+static void
+check_rewrites(const struct config *config, const struct table *table,
+    struct diag *diag)
+{
+	const struct policy *policy = &config->policy;
+	char text[NAME_TEXT_SIZE];
+
+	for (size_t i = 0; i < policy->rule_count; i++) {
+		const struct policy_rule *rule = &policy->rules[i];
+		struct entry entry;
+
+		if (rule->action != RULE_REWRITE ||
+		    rule->to.kind != POLICY_EXACT)
+			continue;
+		table_find(table, &rule->to.name, &entry);
+		if (entry.kind == ENTRY_NONE)
+			diag_add(diag, DIAG_WARNING, config->path, rule->line,
+			    "policy[%zu]: rule \"%s\" renames to %s, which no "
+			    "table has: the answer is NXDOMAIN; add the name "
+			    "to a table, or use \"cname\"", i, rule->name,
+			    name_to_text(rule->to.name.octets, text));
+	}
+}
+
+/* Closes the image. */
+static void
+check_image(const struct config *config, int image, struct table_label *label,
+    struct diag *diag)
+{
+	struct table *table = NULL;
+	const char *why;
+
+	(void)!table_peek(image, label);
+	if (table_open(&table, image, &why) == 0)
+		check_rewrites(config, table, diag);
+	table_close(table);
+	(void)close(image);
+}
+
 int
 check_everything(const struct config *config, bool strict,
     const char *program)
@@ -36,10 +79,8 @@ check_everything(const struct config *config, bool strict,
 	progress_start("compiling the tables");
 	image = compiler_run(config, &diag);
 	progress_stop();
-	if (image >= 0) {
-		(void)!table_peek(image, &label);
-		(void)close(image);
-	}
+	if (image >= 0)
+		check_image(config, image, &label, &diag);
 	if (strict) {
 		if (config->warnings > 0)
 			diag_add(&diag, DIAG_WARNING, config->path, 0,

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "policy/config/policy_check.h"
 #include "policy/config/policy_read.h"
 #include "policy/config/policy_zones.h"
 
@@ -229,6 +230,8 @@ config_complete_policy(const struct config_load *load)
 	config_complete_defaults(load);
 	check_names(load);
 	check_sets(load);
+	if (load->diag->errors == 0)
+		policy_check_order(policy, load->file, load->diag);
 	for (size_t i = 0; i < policy->rule_count; i++)
 		if (has_time(&policy->rules[i].match) ||
 		    has_time(&policy->rules[i].not)) {

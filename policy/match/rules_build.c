@@ -51,6 +51,45 @@ is_zone(const struct policy *policy, size_t set)
 	return false;
 }
 
+/*
+ * Names that stand in two files: the rule that comes first has them, whatever
+ * the other's says.
+ */
+static void
+check_overlaps(struct builder *b)
+{
+	const struct policy *policy = b->policy;
+	uint32_t *owner = calloc(AREA_ITEMS(&b->names, struct build_name) + 1,
+	    2 * sizeof(*owner));		/* exact, and those below */
+
+	if (owner == NULL)
+		b->error = -ENOMEM;
+	for (uint32_t i = 0; i < policy->set_count && b->error == 0; i++) {
+		const struct build_set *set = &b->sets[i];
+		uint32_t other = 0;
+		size_t both = 0;
+
+		for (size_t k = 0; k < set->count; k++) {
+			uint32_t *place = &owner[2 * set->names[k].name +
+			    (set->names[k].kind != POLICY_EXACT)];
+
+			if (*place == 0)
+				*place = i + 1;
+			if (*place == i + 1)
+				continue;
+			both++;
+			other = *place;
+		}
+		if (both > 0)
+			diag_add(b->diag, DIAG_WARNING, b->file,
+			    policy->sets[i].line, "policy: %zu names of %s are "
+			    "in %s, too; if both are in rules, the first of "
+			    "these has them: take them out of one", both,
+			    policy->sets[i].path, policy->sets[other - 1].path);
+	}
+	free(owner);
+}
+
 static void
 read_sets(struct builder *b)
 {
@@ -63,6 +102,8 @@ read_sets(struct builder *b)
 		if (!is_zone(policy, i))
 			build_set_read(b, &b->sets[i],
 			    policy->sets[i].path, b->fds[i]);
+	if (b->error == 0 && policy->set_count > 1)
+		check_overlaps(b);
 }
 
 static void
