@@ -76,6 +76,7 @@ static const char *const reason_texts[REASONS] = {
 	[REASON_CACHE] = "cache",
 	[REASON_POLICY] = "policy",
 	[REASON_RATE] = "rate",
+	[REASON_UNRECORDED] = "unrecorded",
 };
 
 const char *
@@ -452,6 +453,15 @@ decide_cached(uint8_t rcode)
 	return (struct decision){ .rcode = rcode, .reason = REASON_CACHE,
 		.verdict = rcode == RCODE_NOERROR ? VERDICT_ANSWER :
 		rcode == RCODE_NXDOMAIN ? VERDICT_NXDOMAIN : VERDICT_REFUSE };
+}
+
+struct decision
+decide_unrecorded(bool answerable)
+{
+	if (answerable)
+		return refuse(REASON_UNRECORDED, RCODE_REFUSED);
+	return (struct decision){ .verdict = VERDICT_DROP,
+		.reason = REASON_UNRECORDED };
 }
 
 struct decision

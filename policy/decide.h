@@ -61,6 +61,7 @@ enum reason {
 	REASON_CACHE,		/* name of a forward domain: the answer is kept */
 	REASON_POLICY,		/* a rule says so; its number stands beside it */
 	REASON_RATE,		/* the same: over the rule's limit */
+	REASON_UNRECORDED,	/* a strict audit has no room: refused */
 	REASONS
 };
 
@@ -169,6 +170,12 @@ struct decision decide_forwarding(const struct facts *facts,
 
 /* The decision about such a question whose answer is kept. */
 struct decision decide_cached(uint8_t rcode);
+
+/*
+ * The decision about a question that may not be answered, since nothing can
+ * record it: REFUSED, or dropped if no answer can be made for it.
+ */
+struct decision decide_unrecorded(bool answerable);
 
 /* The decision about a chain that leaves the table and is followed. */
 struct decision decide_chase(const struct decision *decision);

@@ -64,6 +64,8 @@ static const struct command {
 	{ "cache", "get", cmd_cache, NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0 },
 	{ "cache", "flush", cmd_cache, NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0 },
 	{ "doctor", NULL, cmd_doctor, ARGUMENTS, 0 },
+	{ "log", NULL, cmd_log, 0, 0 },	/* prints its help */
+	{ "log", "verify", cmd_log_verify, ARGUMENTS, 0 },
 	{ "replay", NULL, cmd_replay, NEED_CONFIG | ARGUMENTS, 0 },
 	{ "reload", NULL, cmd_reload, NEED_CONFIG | NEED_DAEMON | NEED_ROOT,
 	  0 },
@@ -95,6 +97,8 @@ static const struct {
 	{ "leave", "undo what join did", leave_usage },
 	{ "doctor", "look at what decides whether names are resolved",
 	  doctor_usage },
+	{ "log", "prove that a log of the audit is complete: verify",
+	  log_usage },
 	{ "replay", "what nfdnsd would answer to the packets of a capture",
 	  replay_usage },
 	{ "reload", "make the daemon load configuration and tables again",
@@ -226,9 +230,9 @@ need_of(const struct command *command, int argc, char **argv)
 static void
 print_needs(const char *name, const char *word)
 {
+	const char *title = "\nNeeds:\n";
 	unsigned int tables = 0;
 
-	(void)puts("\nNeeds:");
 	for (size_t i = 0; i < COUNT(commands); i++) {
 		const struct command *c = &commands[i];
 		const char *comma = "";
@@ -236,8 +240,10 @@ print_needs(const char *name, const char *word)
 		if (strcmp(c->name, name) != 0 || (word != NULL &&
 		    !is_word(c->word, word)))
 			continue;
-		if (c->need == 0)
+		if ((c->need & ~(unsigned int)ARGUMENTS) == 0)
 			continue;
+		(void)fputs(title, stdout);
+		title = "";
 		tables += c->tables;
 		(void)printf("  %s %-12s ", c->name,
 		    c->word != NULL ? c->word : "");

@@ -47,6 +47,10 @@ int cmd_cache(const struct config *config, int argc, char **argv);
 extern const char doctor_usage[];
 int cmd_doctor(const struct config *peeked, int argc, char **argv);
 
+extern const char log_usage[];
+int cmd_log(const struct config *config, int argc, char **argv);
+int cmd_log_verify(const struct config *config, int argc, char **argv);
+
 extern const char replay_usage[];
 int cmd_replay(const struct config *config, int argc, char **argv);
 

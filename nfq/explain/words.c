@@ -43,6 +43,7 @@ static const char *const reasons[REASONS] = {
 	[REASON_CACHE] = "an upstream's answer is kept",
 	[REASON_POLICY] = "the policy says so",
 	[REASON_RATE] = "it is over the rate of the rule",
+	[REASON_UNRECORDED] = "a strict audit has no room for its record",
 };
 
 static const char *const ways_found[] = {

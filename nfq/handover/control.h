@@ -43,7 +43,8 @@ struct control_message {
 	uint64_t generation;
 	uint64_t names;		/* READY, GENERATION_OK: of the table */
 	uint64_t octets;
-	uint64_t sinks;		/* GENERATION, AUDIT_FILES: 1 if there are any */
+	uint32_t sinks;		/* GENERATION, AUDIT_FILES: how many, */
+	uint32_t opened;	/* and bit i: the ith has a descriptor */
 	char text[CONTROL_TEXT];
 	uint32_t name_length;		/* FLUSH: of what flush_write() has written */
 	uint8_t name[FLUSH_OCTETS];

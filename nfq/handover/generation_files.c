@@ -24,7 +24,8 @@ void
 audit_files_close(struct audit_files *files)
 {
 	for (size_t i = 0; i < files->count; i++)
-		(void)close(files->files[i].fd);
+		if (files->files[i].fd >= 0)
+			(void)close(files->files[i].fd);
 	files->count = 0;
 }
 
@@ -57,15 +58,17 @@ write_sinks(int memory, const struct audit_files *files)
 }
 
 /*
- * Puts the descriptors of the files and that of their sinks, which the caller
- * closes (fds[0], if there are files), from fds[0] on.  How many, or a negative
+ * Puts the descriptor of the sinks, which the caller closes (fds[0], if there
+ * are sinks), and those of the files from fds[0] on.  How many, or a negative
  * errno.
  */
 static int
-put_audit_files(int *fds, const struct audit_files *files)
+put_audit_files(struct control_message *message, int *fds,
+    const struct audit_files *files)
 {
-	int error;
+	int error, count = 1;
 
+	message->sinks = (uint32_t)files->count;
 	if (files->count == 0)
 		return 0;
 	fds[0] = memfd_create("nfdns-sinks", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -77,8 +80,11 @@ put_audit_files(int *fds, const struct audit_files *files)
 		return error;
 	}
 	for (size_t i = 0; i < files->count; i++)
-		fds[1 + i] = files->files[i].fd;
-	return (int)(1 + files->count);
+		if (files->files[i].fd >= 0) {
+			message->opened |= 1U << i;
+			fds[count++] = files->files[i].fd;
+		}
+	return count;
 }
 
 static bool
@@ -109,15 +115,19 @@ static bool
 take_audit_files(struct audit_files *files,
     const struct control_message *message, const int *fds, uint32_t at)
 {
+	uint32_t next = at + 1;
+
 	files->count = 0;
 	if (message->sinks == 0)
 		return message->fd_count == at;
-	if (message->sinks > 1 || message->fd_count <= at + 1 ||
-	    message->fd_count - at - 1 > AUDIT_MAX_FILES)
+	if (message->sinks > AUDIT_MAX_FILES ||
+	    message->opened >> message->sinks != 0 || message->fd_count !=
+	    at + 1 + (uint32_t)__builtin_popcount(message->opened))
 		return false;
-	files->count = message->fd_count - at - 1;
+	files->count = message->sinks;
 	for (size_t i = 0; i < files->count; i++)
-		files->files[i].fd = fds[at + 1 + i];
+		files->files[i].fd = (message->opened >> i & 1) != 0 ?
+		    fds[next++] : -1;
 	if (!read_sinks(files, fds[at])) {
 		files->count = 0;
 		return false;
@@ -130,11 +140,10 @@ int
 generation_files_send(int socket, const struct generation_files *g)
 {
 	struct control_message message = { .kind = CONTROL_GENERATION,
-		.generation = g->number, .caches = g->cache >= 0 ? 1 : 0,
-		.sinks = g->audit.count > 0 };
+		.generation = g->number, .caches = g->cache >= 0 ? 1 : 0 };
 	const size_t audit = OTHERS + message.caches;
 	int fds[CONTROL_MAX_FDS], error;
-	const int count = put_audit_files(fds + audit, &g->audit);
+	const int count = put_audit_files(&message, fds + audit, &g->audit);
 
 	if (count < 0)
 		return count;
@@ -151,10 +160,9 @@ generation_files_send(int socket, const struct generation_files *g)
 int
 audit_files_send(int socket, const struct audit_files *files)
 {
-	const struct control_message message = { .kind = CONTROL_AUDIT_FILES,
-		.sinks = files->count > 0 };
+	struct control_message message = { .kind = CONTROL_AUDIT_FILES };
 	int fds[CONTROL_MAX_FDS] = { -1 }, error;
-	const int count = put_audit_files(fds, files);
+	const int count = put_audit_files(&message, fds, files);
 
 	if (count < 0)
 		return count;

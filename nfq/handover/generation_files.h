@@ -14,7 +14,10 @@
 #include "nfq/handover/control.h"
 #include "policy/audit/audit.h"
 
-/* Files that records are written to; owned. */
+/*
+ * Files that records are written to; owned.  A descriptor of -1 is a socket that
+ * is not connected; in a CONTROL_AUDIT_FILES, one that stays as it is.
+ */
 struct audit_files {
 	struct audit_file files[AUDIT_MAX_FILES];
 	size_t count;

@@ -265,6 +265,29 @@ intercept_answer(struct interception *out, const struct answer_source *source,
 		act(out, &facts, rotation, reply);
 }
 
+/* What answer_build() needs besides the decision. */
+static struct facts
+unrecorded(struct interception *out, const struct answer_source *source)
+{
+	out->decision = decide_unrecorded(out->question.wire_length > 0);
+	out->answer = NULL;
+	out->answer_length = 0;
+	out->reply_length = 0;
+	return (struct facts){ .question = &out->question,
+		.settings = source->settings, .asker = &out->asker,
+		.loaded = source->loaded };
+}
+
+void
+intercept_refuse(struct interception *out, const struct answer_source *source,
+    uint8_t reply[static INTERCEPT_REPLY_MAX])
+{
+	const struct facts facts = unrecorded(out, source);
+
+	if (is_answered(out))
+		act(out, &facts, 0, reply);
+}
+
 bool
 intercept_chain(struct interception *out, const struct answer_source *source,
     uint8_t *buf, size_t size)
@@ -311,6 +334,21 @@ intercept_stream(struct interception *out, const struct answer_source *source,
 	plan = make_plan(out, &facts, rotation);
 	if (out->decision.rule != 0)
 		add_error(out, &plan);
+	plan.stream = true;
+	out->answer_length = answer_build(&plan, answer, size, &out->summary);
+	out->answer = answer;
+}
+
+void
+intercept_refuse_stream(struct interception *out,
+    const struct answer_source *source, uint8_t *answer, size_t size)
+{
+	const struct facts facts = unrecorded(out, source);
+	struct answer_plan plan;
+
+	if (!is_answered(out))
+		return;
+	plan = make_plan(out, &facts, 0);
 	plan.stream = true;
 	out->answer_length = answer_build(&plan, answer, size, &out->summary);
 	out->answer = answer;

@@ -104,6 +104,13 @@ struct policy_note intercept_note(const struct interception *in);
 bool intercept_is_recorded(const struct interception *in, bool usual);
 
 /*
+ * Instead of what intercept_answer() has decided: REASON_UNRECORDED.
+ */
+void intercept_refuse(struct interception *out,
+    const struct answer_source *source,
+    uint8_t reply[static INTERCEPT_REPLY_MAX]);
+
+/*
  * For a packet with the decision REASON_CHASE: writes the chain of CNAMEs, as a
  * message, into buf of "size" octets, at least 512; answer, answer_length and
  * summary are set.  False: it does not fit.
@@ -127,5 +134,9 @@ void intercept(struct interception *out, const struct answer_source *source,
 void intercept_stream(struct interception *out,
     const struct answer_source *source, const uint8_t *message, size_t length,
     uint32_t rotation, uint8_t *answer, size_t size);
+
+/* intercept_refuse() after intercept_stream(), with the same room. */
+void intercept_refuse_stream(struct interception *out,
+    const struct answer_source *source, uint8_t *answer, size_t size);
 
 #endif

@@ -147,6 +147,10 @@ take_message(struct stream *s, struct stream_connection *c,
 		i.decision.verdict = VERDICT_FORWARD;
 		i.decision.reason = REASON_FORWARD;
 	}
+	if (i.question.wire_length > 0 &&
+	    answering_must_refuse(&s->thread, &i.decision))
+		intercept_refuse_stream(&i, &source, room + STREAM_PREFIX,
+		    STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM);
 	answering_count(&s->thread, &i.decision);
 	answering_count_asked(&s->thread, &i.question, i.asker.family);
 	stream_count(s, STREAM_QUESTIONS);

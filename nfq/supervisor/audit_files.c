@@ -4,9 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "policy/audit/format.h"
@@ -32,74 +36,81 @@ open_file(const char *path)
 	return fd;
 }
 
+/*
+ * A connection to the program that listens there, or a negative errno.  Does not
+ * wait: a program whose backlog is full is as one that is away.
+ */
+static int
+open_socket(const char *path, bool datagrams)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd, error;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(address.sun_path, path, strlen(path));
+	fd = socket(AF_UNIX, (datagrams ? SOCK_DGRAM : SOCK_STREAM) |
+	    SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) ==
+	    0)
+		return fd;
+	error = -errno;
+	(void)close(fd);
+	return error;
+}
+
+/* Whether the peer of a connection is there no more. */
+static bool
+is_gone(int fd, bool datagrams)
+{
+	struct pollfd look = { .fd = fd };
+	struct sockaddr_un address;
+	socklen_t length = sizeof(address);
+
+	if (datagrams)
+		return getpeername(fd, (struct sockaddr *)&address, &length) <
+		    0;
+	return poll(&look, 1, 0) > 0 && (look.revents & (POLLHUP | POLLERR)) !=
+	    0;
+}
+
 static void
 explain(const struct config *config, const struct config_audit *audit,
     int error, struct diag *diag)
 {
+	const char *place = config_audit_place(audit);
+
 	if (error == -EINVAL || error == -ENXIO || error == -EISDIR)
 		diag_add(diag, DIAG_ERROR, config->path, audit->line,
 		    "audit file \"%s\" is not a regular file: remove it or "
-		    "name another", audit->path);
+		    "name another", place);
 	else
 		diag_add(diag, DIAG_ERROR, config->path, audit->line,
 		    "cannot open audit file \"%s\": %s: make its directory, or "
-		    "name another", audit->path, strerror(-error));
+		    "name another", place, strerror(-error));
 }
 
-int
-audit_files_open(
-    struct audit_files *files, const struct config *config, struct diag *diag)
+static bool
+is_same_file(int a, int b)
 {
-	int error = 0;
+	struct stat x, y;
 
-	files->count = 0;
-	for (size_t i = 0; i < config->audit_count; i++) {
-		const struct config_audit *audit = &config->audits[i];
-		int fd = i < AUDIT_MAX_FILES ? open_file(audit->path) : -EMFILE;
-
-		if (fd < 0) {
-			explain(config, audit, fd, diag);
-			error = -EIO;
-			continue;
-		}
-		files->files[files->count++] =
-		    (struct audit_file){.fd = fd, .sink = audit->sink};
-	}
-	if (error < 0)
-		audit_files_close(files);
-	return error;
+	return fstat(a, &x) == 0 && fstat(b, &y) == 0 &&
+	    x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Whether a file at path can be opened or created; 0 or a negative errno. */
-static int
-check_file(const char *path)
+/* A file of before; NULL if the sink is new. */
+static const struct audit_file *
+file_before(const struct audit_files *before, const struct audit_sink *sink)
 {
-	char directory[PATH_MAX];
-	const char *slash = strrchr(path, '/');
-	struct stat st;
-
-	if (stat(path, &st) == 0)
-		return S_ISREG(st.st_mode) ? 0 : -EINVAL;
-	if (errno != ENOENT)
-		return -errno;
-	/* A configuration's paths are absolute. */
-	if (slash == NULL || slash == path || slash - path >= PATH_MAX)
-		return 0;
-	(void)snprintf(directory, sizeof(directory), "%.*s",
-	    (int)(slash - path), path);
-	return stat(directory, &st) < 0 ? -errno : 0;
-}
-
-void
-audit_files_check(const struct config *config, struct diag *diag)
-{
-	for (size_t i = 0; i < config->audit_count; i++) {
-		const struct config_audit *audit = &config->audits[i];
-		int error = check_file(audit->path);
-
-		if (error < 0)
-			explain(config, audit, error, diag);
-	}
+	for (size_t i = 0; before != NULL && i < before->count; i++)
+		if (before->files[i].sink.id == sink->id &&
+		    before->files[i].sink.format == sink->format &&
+		    before->files[i].fd >= 0)
+			return &before->files[i];
+	return NULL;
 }
 
 #define MEND_MAX	((off_t)1 << 30)
@@ -134,16 +145,135 @@ mend(const struct audit_file *file)
 	return 0;
 }
 
-void
-audit_files_mend(const struct audit_files *files)
+static void
+mend_or_tell(const struct audit_file *file, const char *path)
 {
+	int error = mend(file);
+
+	if (error < 0)
+		log_warning("audit file %s: cannot see whether its last record "
+		    "is whole: %s: programs may not read what follows; rename "
+		    "it and send SIGUSR2", path, strerror(-error));
+}
+
+/* A file that no worker has open may end with a part of a record. */
+static int
+open_entry(const struct config_audit *audit, const struct audit_files *before)
+{
+	const struct audit_file *old = file_before(before, &audit->sink);
+	struct audit_file file = { .sink = audit->sink };
+
+	if (audit->path == NULL && old != NULL)
+		return fcntl(old->fd, F_DUPFD_CLOEXEC, 0);
+	if (audit->path == NULL) {
+		file.fd = open_socket(audit->socket,
+		    audit_formats[audit->sink.format]->datagrams);
+		if (file.fd < 0)
+			log_warning("nothing takes audit records at %s: %s; "
+			    "trying again", audit->socket, strerror(-file.fd));
+		return file.fd < 0 ? -1 : file.fd;
+	}
+	file.fd = open_file(audit->path);
+	if (file.fd >= 0 && (old == NULL || !is_same_file(old->fd, file.fd)))
+		mend_or_tell(&file, audit->path);
+	return file.fd;
+}
+
+int
+audit_files_open(struct audit_files *files, const struct config *config,
+    const struct audit_files *before, struct diag *diag)
+{
+	int error = 0;
+
+	files->count = 0;
+	for (size_t i = 0; i < config->audit_count; i++) {
+		const struct config_audit *audit = &config->audits[i];
+		int fd = open_entry(audit, before);
+
+		if (fd < 0 && audit->path != NULL) {
+			explain(config, audit, fd, diag);
+			error = -EIO;
+			continue;
+		}
+		files->files[files->count++] =
+		    (struct audit_file){.fd = fd, .sink = audit->sink};
+	}
+	if (error < 0)
+		audit_files_close(files);
+	return error;
+}
+
+int
+audit_files_open_one(const struct config_audit *audit)
+{
+	return open_file(audit->path);
+}
+
+size_t
+audit_files_connect(struct audit_files *files, const struct config *config,
+    struct audit_files *fresh)
+{
+	size_t connected = 0;
+
+	*fresh = *files;
 	for (size_t i = 0; i < files->count; i++) {
-		int error = mend(&files->files[i]);
+		const struct config_audit *audit = &config->audits[i];
+		const bool datagrams =
+		    audit_formats[audit->sink.format]->datagrams;
+		struct audit_file *file = &files->files[i];
+
+		fresh->files[i].fd = -1;
+		if (audit->path != NULL ||
+		    (file->fd >= 0 && !is_gone(file->fd, datagrams)))
+			continue;
+		fresh->files[i].fd = open_socket(audit->socket, datagrams);
+		if (fresh->files[i].fd < 0)
+			continue;
+		if (file->fd >= 0)
+			(void)close(file->fd);
+		file->fd = fresh->files[i].fd;
+		connected++;
+		log_info("audit records go to %s", audit->socket);
+	}
+	return connected;
+}
+
+/* Whether a file at path can be opened or created; 0 or a negative errno. */
+static int
+check_file(const char *path)
+{
+	char directory[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	struct stat st;
+
+	if (stat(path, &st) == 0)
+		return S_ISREG(st.st_mode) ? 0 : -EINVAL;
+	if (errno != ENOENT)
+		return -errno;
+	/* A configuration's paths are absolute. */
+	if (slash == NULL || slash == path || slash - path >= PATH_MAX)
+		return 0;
+	(void)snprintf(directory, sizeof(directory), "%.*s",
+	    (int)(slash - path), path);
+	return stat(directory, &st) < 0 ? -errno : 0;
+}
+
+void
+audit_files_check(const struct config *config, struct diag *diag)
+{
+	for (size_t i = 0; i < config->audit_count; i++) {
+		const struct config_audit *audit = &config->audits[i];
+		int error = audit->path != NULL ? check_file(audit->path) : 0;
 
 		if (error < 0)
-			log_warning("audit file %zu: cannot see whether its "
-			    "last record is whole: %s: programs may not read "
-			    "what follows; rename it and send SIGUSR2", i + 1,
-			    strerror(-error));
+			explain(config, audit, error, diag);
 	}
+}
+
+void
+audit_files_mend(const struct audit_files *files, const struct config *config)
+{
+	for (size_t i = 0; i < files->count && i < config->audit_count; i++)
+		if (files->files[i].fd >= 0 && config->audits[i].path != NULL)
+			mend_or_tell(&files->files[i], config->audits[i].path);
 }

@@ -2,7 +2,10 @@
 /* Opens the files of a generation besides the table's image. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nfq/forward/cache_file.h"
 #include "nfq/forward/cache_memory.h"
@@ -75,7 +78,8 @@ supervisor_open_settings(const struct config *config,
 {
 	const char *what = "the settings";
 	struct settings settings;
-	int error = audit_files_open(&generation->audit, config, diag);
+	int error = audit_files_open(&generation->audit, config,
+	    before != NULL ? &before->audit : NULL, diag);
 
 	if (error < 0)
 		return error;
@@ -108,7 +112,7 @@ supervisor_reopen_audit_files(struct supervisor *s)
 	s->reload.reopen = s->reload.phase != RELOAD_IDLE;
 	if (s->reload.phase == RELOAD_SWAPPING)
 		return;			/* the worker may have them already */
-	if (audit_files_open(&fresh, s->config, &diag) < 0) {
+	if (audit_files_open(&fresh, s->config, &s->generation.audit, &diag) < 0) {
 		diag_log(&diag);
 		diag_free(&diag);
 		return;
@@ -119,4 +123,66 @@ supervisor_reopen_audit_files(struct supervisor *s)
 	if (audit_files_send(s->worker.control, &fresh) == 0)
 		log_info("audit files reopened");
 	diag_free(&diag);
+}
+
+/* The worker goes on in a new file; the old one has all from before. */
+static bool
+begin_another(const struct config_audit *audit, struct audit_file *file,
+    int64_t now)
+{
+	char name[PATH_MAX];
+	int fd, error = rotate_rename(audit, now, name, sizeof(name));
+
+	if (error < 0) {
+		log_warning("cannot rename audit file %s: %s", audit->path,
+		    strerror(-error));
+		return false;
+	}
+	fd = audit_files_open_one(audit);
+	if (fd < 0) {
+		log_warning("cannot open another audit file %s: %s: the old one "
+		    "goes on", audit->path, strerror(-fd));
+		(void)!rename(name, audit->path);
+		return false;
+	}
+	log_info("audit file %s is %s now", audit->path, name);
+	(void)close(file->fd);
+	file->fd = fd;
+	return true;
+}
+
+/* Renames what is due; fresh has what changed. */
+static bool
+rotate(struct supervisor *s, struct audit_files *fresh, int64_t now)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->config->audit_count; i++) {
+		struct audit_file *file = &s->generation.audit.files[i];
+
+		if (!rotate_is_due(&s->config->audits[i], file->fd, now) ||
+		    !begin_another(&s->config->audits[i], file, now))
+			continue;
+		fresh->files[i].fd = file->fd;
+		any = true;
+		s->rotate.failed = false;
+	}
+	return any;
+}
+
+void
+supervisor_tend_audit(struct supervisor *s)
+{
+	struct audit_files fresh;
+	bool any;
+
+	/* The worker may have the sinks of the next configuration already. */
+	if (s->reload.phase != RELOAD_IDLE || s->generation.audit.count !=
+	    s->config->audit_count)
+		return;
+	any = audit_files_connect(&s->generation.audit, s->config, &fresh) > 0;
+	if (rotate(s, &fresh, (int64_t)(realtime_ns() / 1000000000)) || any)
+		if (audit_files_send(s->worker.control, &fresh) < 0)
+			log_debug("the worker does not take audit files");
+	rotate_go_on(&s->rotate, s->config);
 }

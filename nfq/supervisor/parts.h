@@ -18,6 +18,7 @@
 #include "nfq/supervisor/worker_process.h"
 #include "nfq/sockets/message.h"
 #include "nfq/supervisor/audit_files.h"
+#include "nfq/supervisor/rotate.h"
 #include "nfq/stream/listen.h"
 #include "nfq/forward/rescue.h"
 #include "nfq/supervisor/fdstore.h"
@@ -135,6 +136,7 @@ struct supervisor {
 	struct monitor monitor;
 	struct watch *watch;		/* NULL: files cannot be watched */
 	struct cgroups cgroups;
+	struct rotate_work rotate;
 	char table_error[STATUS_TEXT];	/* why there is no table, or "" */
 	char reload_error[STATUS_TEXT];	/* of a refused reload, until one succeeds */
 	enum reload_wish reload_refused;	/* what the refused reload was to do */
@@ -258,6 +260,11 @@ void supervisor_save_cache(const struct supervisor *s);
 
 /* Opens the audit files again after the old ones were renamed. */
 void supervisor_reopen_audit_files(struct supervisor *s);
+/*
+ * Connects audit sockets whose peer has come or gone, renames files that are due,
+ * and works on closed ones.  Call it often.
+ */
+void supervisor_tend_audit(struct supervisor *s);
 
 /* flush.c */
 

@@ -250,7 +250,7 @@ worker_process_replace(struct worker_process *k, monotime_t now)
 	int status;
 
 	status = reap(k);
-	audit_files_mend(&k->generation->audit);
+	audit_files_mend(&k->generation->audit, k->config);
 	worker_death_tell_unsaid(k, now);
 	worker_death_examine(k, status, now, &end, packet);
 	if (worker_death_distrusts(k, status, now))

@@ -62,7 +62,8 @@ confine(const struct worker_handover *h)
 	for (size_t i = 0; i < STREAM_LISTENERS; i++)
 		keep[count++] = h->listeners[i];
 	for (size_t i = 0; i < g->audit.count; i++)
-		keep[count++] = g->audit.files[i].fd;
+		if (g->audit.files[i].fd >= 0)
+			keep[count++] = g->audit.files[i].fd;
 	keep[count++] = g->image;
 	keep[count++] = g->settings;
 	keep[count++] = g->cache;

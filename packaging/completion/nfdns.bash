@@ -4,10 +4,10 @@
 _nfdns()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="check status explain rules table cache metrics doctor replay reload join leave" command= i choices=
+	local commands="check status explain rules table cache metrics doctor log replay reload join leave" command= i choices=
 
 	case $previous in
-	-c | -i | -o | -k | --kubeconfig | -w | --write | -a | --against | -r | --report)
+	-c | -i | -o | -k | --key | --kubeconfig | -w | --write | -a | --against | -r | --report)
 		compopt -o filenames
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
@@ -36,6 +36,15 @@ _nfdns()
 	table,*) choices="-i -o --running --json --help" ;;
 	cache,1) choices="stats list get flush --json --help" ;;
 	cache,*) choices="--json --tree --all --help" ;;
+	log,1) choices="verify --help" ;;
+	log,*)
+		choices="--key --help"
+		if [[ $word != -* ]]; then
+			compopt -o filenames
+			mapfile -t COMPREPLY < <(compgen -f -- "$word")
+			return
+		fi
+		;;
 	check,*) choices="--strict --defaults --help" ;;
 	metrics,*) choices="--openmetrics --help" ;;
 	doctor,*) choices="--json --report --help" ;;

@@ -40,6 +40,7 @@ enum writer_state {
 struct audit {
 	_Alignas(64) _Atomic uint32_t state;	/* enum writer_state */
 	_Atomic uint32_t wants;		/* AUDIT_VERDICT() of each */
+	_Atomic uint32_t strict;	/* likewise: of sinks that are strict */
 	unsigned int ring_count;
 	/* Orders, as below. */
 	bool stop;
@@ -307,29 +308,30 @@ void
 audit_set_files(struct audit *a, const struct audit_file *files, size_t count)
 {
 	struct timespec limit = monotonic_in(SWITCH_TIMEOUT_NS);
-	uint32_t wants = 0;
+	uint32_t wants = 0, strict = 0;
 	uint64_t mine;
 
 	pthread_mutex_lock(&a->mutex);
 	/* Files that the writer has not taken yet. */
 	for (size_t i = 0; a->ordered != a->carried_out && i < a->next_count;
 	    i++)
-		close(a->next[i].fd);
+		if (a->next[i].fd >= 0)
+			(void)close(a->next[i].fd);
 	a->next_count = 0;
 	for (size_t i = 0; i < count; i++) {
 		int flags = fcntl(files[i].fd, F_GETFL);
 
-		if (i >= AUDIT_MAX_FILES) {
-			close(files[i].fd);
-			continue;
-		}
+		assert(i < AUDIT_MAX_FILES);
 		if (flags >= 0)
 			(void)fcntl(files[i].fd, F_SETFL, flags | O_NONBLOCK);
 		assert(files[i].sink.format < AUDIT_FORMATS);
 		a->next[a->next_count++] = files[i];
 		wants |= files[i].sink.verdicts;
+		if (files[i].sink.strict != 0)
+			strict |= files[i].sink.verdicts;
 	}
 	atomic_store_explicit(&a->wants, wants, memory_order_relaxed);
+	atomic_store_explicit(&a->strict, strict, memory_order_relaxed);
 	mine = ++a->ordered;
 	wake_writer(a);
 	while (a->carried_out < mine && pthread_cond_clockwait(&a->done,
@@ -350,6 +352,17 @@ bool
 audit_wants_any(const struct audit *a)
 {
 	return atomic_load_explicit(&a->wants, memory_order_relaxed) != 0;
+}
+
+bool
+audit_must_refuse(const struct audit *a, unsigned int ring,
+    enum verdict verdict)
+{
+	const uint32_t strict = atomic_load_explicit(&a->strict,
+	    memory_order_relaxed);
+
+	return (strict & AUDIT_VERDICT(verdict)) != 0 &&
+	    !audit_ring_has_room(&a->rings[ring]);
 }
 
 bool

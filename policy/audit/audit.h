@@ -61,6 +61,9 @@ struct audit_record {
 enum audit_format_number {
 	AUDIT_JSON,
 	AUDIT_PCAPNG,
+	AUDIT_DNSTAP,
+	AUDIT_SYSLOG,
+	AUDIT_JOURNAL,
 	AUDIT_FORMATS
 };
 
@@ -69,7 +72,8 @@ extern const char *const audit_format_names[AUDIT_FORMATS + 1];
 
 /* A destination: an open file and what is written to it. */
 struct audit_file {
-	int fd;				/* owned by the audit once given */
+	int fd;				/* owned by the audit once given; -1: a
+					 * socket that is not connected */
 	struct audit_sink sink;
 };
 
@@ -99,6 +103,14 @@ bool audit_wants(const struct audit *audit, enum verdict verdict);
 
 /* Whether there is any file. */
 bool audit_wants_any(const struct audit *audit);
+
+/*
+ * Whether a question with that verdict is to be refused, since a strict sink
+ * wants its record and the ring may have no room for it.  Only the ring's thread
+ * may call it; a record that it puts afterwards finds room.
+ */
+bool audit_must_refuse(const struct audit *audit, unsigned int ring,
+    enum verdict verdict);
 
 /*
  * Puts a record into that ring.  Only the ring's thread may call it, and it

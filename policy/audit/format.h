@@ -36,6 +36,8 @@ struct audit_format {
 	/* Reports about the file; 0 octets if the format has no such note. */
 	size_t (*note)(void *state, const struct audit_note *note, char *buf,
 	    size_t *seal);
+	bool greets;			/* sockets need frame_greet() first */
+	bool datagrams;			/* each piece is one of a socket */
 	/* Ends a record that a pipe took only in part; may be NULL. */
 	const char *cut_end;
 	/*

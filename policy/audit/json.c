@@ -341,6 +341,8 @@ format_note(void *state, const struct audit_note *note, char *buf, size_t *seal)
 	struct json_out out = { .pos = buf, .end = buf + AUDIT_JSON_NOTE_MAX };
 
 	(void)state;
+	if (note->kind == AUDIT_CLOSE)
+		return 0;
 	json_text(&out, "{\"timestamp\":\"");
 	json_second(&out, note->time_ns / 1000000000);
 	json_char(&out, '.');

@@ -21,7 +21,7 @@ struct json_asked {
 };
 
 /* Octets that json_records() leaves free for the rest of the line. */
-#define JSON_RECORDS_RESERVE (768 + 5 * AUDIT_RULE_MAX)
+#define JSON_RECORDS_RESERVE (768 + 2 * 5 * AUDIT_RULE_MAX)
 
 /*
  * Reads a name, which may be compressed, and puts it.  False if there is no

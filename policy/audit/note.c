@@ -10,6 +10,7 @@ audit_note_kind_text(enum audit_note_kind kind)
 		[AUDIT_BEGIN] = "begin",
 		[AUDIT_LOST] = "lost",
 		[AUDIT_END] = "end",
+		[AUDIT_CLOSE] = "close",
 	};
 
 	return texts[kind];
@@ -33,13 +34,79 @@ audit_note_text(struct json_out *out, const struct audit_note *note)
 		put_pair(out, " thread=", note->thread);
 		put_pair(out, " from=", note->from);
 		put_pair(out, " to=", note->to);
-		return;
+	} else {
+		put_pair(out, " written=", note->records);
+		put_pair(out, " skipped=", note->skipped);
+		put_pair(out, " missing=", note->lost);
+		for (unsigned int i = 0; i < note->threads; i++)
+			put_pair(out, i == 0 ? " next=" : ",", note->next[i]);
 	}
-	put_pair(out, " written=", note->records);
-	put_pair(out, " skipped=", note->skipped);
-	put_pair(out, " missing=", note->lost);
-	for (unsigned int i = 0; i < note->threads; i++)
-		put_pair(out, i == 0 ? " next=" : ",", note->next[i]);
+	json_text(out, " seal=");
+}
+
+/* Printable ASCII as it is; other octets as RFC 1035 section 5.1 writes them. */
+static void
+put_rule_name(struct json_out *out, const char *key, const char *name,
+    size_t length)
+{
+	if (length == 0)
+		return;
+	if (length > AUDIT_RULE_MAX)
+		length = AUDIT_RULE_MAX;
+	json_text(out, key);
+	for (size_t i = 0; i < length; i++) {
+		const uint8_t c = (uint8_t)name[i];
+
+		if (c >= ' ' && c < 0x7f && c != '"' && c != '\\')
+			json_char(out, (char)c);
+		else {
+			json_char(out, '\\');
+			json_digits(out, c, 3);
+		}
+	}
+	json_char(out, '"');
+}
+
+/* The rule that decided, and one that only observed. */
+static void
+put_rule(struct json_out *out, const struct audit_record *record)
+{
+	put_rule_name(out, " rule=\"", record->rule, record->rule_length);
+	put_rule_name(out, " observed=\"", record->observer,
+	    record->observer_length);
+	if (record->observer_length == 0)
+		return;
+	json_text(out, " would=");
+	json_text(out, decide_action_text((enum rule_action)record->would));
+}
+
+static void
+put_id(struct json_out *out, const char *key, uint32_t id)
+{
+	json_text(out, key);
+	if (id == UINT32_MAX)
+		json_text(out, "none");
+	else
+		json_number(out, id);
+}
+
+void
+audit_record_text(struct json_out *out, const struct audit_record *record)
+{
+	json_text(out, "decision=");
+	json_text(out, decide_verdict_text(record->verdict));
+	json_text(out, " reason=");
+	json_text(out, decide_reason_text(record->reason));
+	put_rule(out, record);
+	put_id(out, " uid=", record->uid);
+	put_id(out, " gid=", record->gid);
+	json_text(out, " generation=");
+	json_number(out, record->generation);
+	json_text(out, " thread=");
+	json_number(out, record->thread);
+	json_text(out, " number=");
+	json_number(out, record->number);
+	json_text(out, " seal=");
 }
 
 size_t

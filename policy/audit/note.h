@@ -3,6 +3,7 @@
 #ifndef NFDNS_POLICY_AUDIT_NOTE_H
 #define NFDNS_POLICY_AUDIT_NOTE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,12 +13,14 @@
 enum audit_note_kind {
 	AUDIT_BEGIN,			/* a file was opened: its first octets */
 	AUDIT_LOST,			/* records are missing here */
-	AUDIT_END,			/* the last octets before it is closed */
+	AUDIT_END,			/* the last before it is closed */
+	AUDIT_CLOSE,			/* what the format has behind that */
 };
 
 /* What a file says of itself. */
 struct audit_note {
 	enum audit_note_kind kind;
+	bool appended;			/* BEGIN: the file is not empty */
 	uint64_t time_ns;		/* since 1970 */
 	uint64_t run;			/* of the worker: when it started */
 	/* LOST: so many records of a thread, of these numbers, both included. */
@@ -35,8 +38,16 @@ struct audit_note {
 /* Octets that audit_note_text() puts at most. */
 #define AUDIT_NOTE_TEXT (320 + 21 * AUDIT_MAX_RINGS)
 
-/* "event=begin run=... written=0 ...", for formats that have no keys. */
+/* "event=begin run=... written=0 ... seal=", likewise. */
 void audit_note_text(struct json_out *out, const struct audit_note *note);
+
+/* Octets that audit_record_text() puts at most, and a seal. */
+#define AUDIT_RECORD_TEXT (448 + 2 * 4 * AUDIT_RULE_MAX)
+
+/*
+ * "decision=answer ... seal=", for formats that have no keys; the seal follows.
+ */
+void audit_record_text(struct json_out *out, const struct audit_record *record);
 
 /* "begin", "lost", "end". */
 const char *audit_note_kind_text(enum audit_note_kind kind);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/audit/outlet.h"
 
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <assert.h>
 #include <errno.h>
@@ -60,11 +61,24 @@ note_of(const struct audit_outlet *outlet, enum audit_note_kind kind,
 	};
 }
 
+/* Only a socket's peer has to be greeted. */
+static void
+use_file(struct audit_outlet *outlet)
+{
+	struct stat st;
+
+	memset(&outlet->greeting, 0, sizeof(outlet->greeting));
+	outlet->dead = false;
+	outlet->greeted = !outlet->format->greets || (outlet->file.fd >= 0 &&
+	    fstat(outlet->file.fd, &st) == 0 && !S_ISSOCK(st.st_mode));
+}
+
 void
 audit_outlet_open(struct audit_outlet *outlet, const struct audit_file *file,
     const struct audit_format *format, const struct audit_state *state)
 {
 	struct audit_note note;
+	struct stat st;
 
 	assert(format->record_max + 2 * format->note_max <= AUDIT_BUFFER_SIZE);
 	outlet->file = *file;
@@ -75,10 +89,34 @@ audit_outlet_open(struct audit_outlet *outlet, const struct audit_file *file,
 	outlet->stuck = false;
 	outlet->file_records = outlet->file_lost = outlet->file_skipped = 0;
 	memset(outlet->state, 0, sizeof(outlet->state));
+	use_file(outlet);
 	if (outlet->seal.number == 0)
 		outlet->seal.chain = state->run;
 	note = note_of(outlet, AUDIT_BEGIN, state);
+	note.appended = file->fd >= 0 && fstat(file->fd, &st) == 0 &&
+	    S_ISREG(st.st_mode) && st.st_size > 0;
 	put_note(outlet, &note);
+}
+
+bool
+audit_outlet_is_of(const struct audit_outlet *outlet, int fd)
+{
+	struct stat ours, other;
+
+	return outlet->file.fd >= 0 && fd >= 0 &&
+	    fstat(outlet->file.fd, &ours) == 0 && fstat(fd, &other) == 0 &&
+	    ours.st_dev == other.st_dev && ours.st_ino == other.st_ino;
+}
+
+bool
+audit_outlet_connect(struct audit_outlet *outlet, int fd)
+{
+	if (outlet->file.fd >= 0 || fd < 0)
+		return false;
+	outlet->file.fd = fd;
+	outlet->stuck = false;
+	use_file(outlet);
+	return true;
 }
 
 bool
@@ -169,14 +207,56 @@ take_written(struct audit_outlet *outlet, size_t n)
 	}
 }
 
+/*
+ * Sends the first piece.  One that is too long for the socket is lost; other
+ * errors may be temporary.
+ */
+static ssize_t
+send_piece(struct audit_outlet *outlet)
+{
+	const struct audit_piece *piece = piece_at(outlet, 0);
+	ssize_t n = send(outlet->file.fd, outlet->buffer + outlet->begin,
+	    piece->size, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (n < 0 && errno == EMSGSIZE) {
+		outlet->lost += !piece->note;
+		if (piece->loss.count > 0)
+			add_loss(outlet, piece->thread, &piece->loss);
+		n = (ssize_t)piece->size;
+	}
+	return n;
+}
+
+/* Whether a peer that has to be greeted takes frames. */
+static bool
+greet(struct audit_outlet *outlet)
+{
+	int said;
+
+	if (outlet->greeted)
+		return true;
+	said = outlet->dead ? 0 : frame_greet(&outlet->greeting,
+	    outlet->file.fd);
+	outlet->greeted = said > 0;
+	outlet->dead |= said < 0;
+	return outlet->greeted;
+}
+
 void
 audit_outlet_flush(struct audit_outlet *outlet)
 {
 	ssize_t n = 0;
 
 	while (outlet->begin < outlet->end) {
-		n = write(outlet->file.fd, outlet->buffer + outlet->begin,
-		    outlet->end - outlet->begin);
+		if (outlet->file.fd < 0 || !greet(outlet)) {
+			outlet->stuck = true;
+			return;
+		}
+		if (outlet->format->datagrams)
+			n = send_piece(outlet);
+		else
+			n = write(outlet->file.fd, outlet->buffer +
+			    outlet->begin, outlet->end - outlet->begin);
 		if (n < 0 && errno == EINTR)
 			continue;
 		/*
@@ -248,10 +328,12 @@ mend_cut(struct audit_outlet *outlet)
 static void
 write_end(struct audit_outlet *outlet, const struct audit_state *state)
 {
-	const struct audit_note note = note_of(outlet, AUDIT_END, state);
+	struct audit_note note = note_of(outlet, AUDIT_END, state);
 
 	if (!audit_outlet_is_empty(outlet))
 		return;
+	put_note(outlet, &note);
+	note.kind = AUDIT_CLOSE;
 	put_note(outlet, &note);
 	audit_outlet_flush(outlet);
 }
@@ -284,6 +366,7 @@ audit_outlet_close(struct audit_outlet *outlet, const struct audit_state *state)
 	outlet->end = 0;
 	outlet->first = outlet->count = 0;
 	outlet->cut = 0;
-	close(outlet->file.fd);
+	if (outlet->file.fd >= 0)
+		(void)close(outlet->file.fd);
 	outlet->file.fd = -1;
 }

@@ -13,6 +13,7 @@
 
 #include "policy/audit/audit.h"
 #include "policy/audit/format.h"
+#include "policy/audit/frame_stream.h"
 #include "policy/audit/seal.h"
 
 #define AUDIT_BUFFER_SIZE ((size_t)256 << 10)
@@ -36,6 +37,7 @@ struct audit_piece {
 };
 
 struct audit_outlet {
+	bool in_use;			/* outlets.c */
 	struct audit_file file;
 	const struct audit_format *format;
 	char *buffer;			/* borrowed, AUDIT_BUFFER_SIZE */
@@ -52,6 +54,9 @@ struct audit_outlet {
 	/* Since the file was opened. */
 	uint64_t file_records, file_lost, file_skipped;
 	bool stuck;			/* the last write did not take everything */
+	bool greeted;			/* the peer expects frames */
+	bool dead;			/* the peer speaks another language */
+	struct frame_greeting greeting;
 	_Alignas(16) char state[AUDIT_FORMAT_STATE];
 };
 
@@ -63,7 +68,8 @@ struct audit_state {
 };
 
 /*
- * Starts writing to a file, which the outlet owns from now on.  Keeps seals and
+ * Starts writing to a file, which the outlet owns from now on; fd -1: a socket
+ * that is not connected yet, whose records wait in the buffer.  Keeps seals and
  * losses: the new file reports what the file before it did not.
  */
 void audit_outlet_open(struct audit_outlet *outlet,
@@ -100,6 +106,15 @@ bool audit_outlet_is_empty(const struct audit_outlet *outlet);
  */
 bool audit_outlet_tell(struct audit_outlet *outlet,
     const struct audit_state *state);
+
+/* Whether the file is that of the outlet already. */
+bool audit_outlet_is_of(const struct audit_outlet *outlet, int fd);
+
+/*
+ * Gives a socket to an outlet that had none; what waits in the buffer is sent.
+ * False if it had one.
+ */
+bool audit_outlet_connect(struct audit_outlet *outlet, int fd);
 
 /*
  * Writes once more, counts the records that are left as lost, removes a record

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "policy/audit/privacy.h"
 #include "resolver/clock.h"
 
 int
@@ -14,19 +16,19 @@ audit_outlets_init(struct audit_outlets *o, unsigned int threads)
 	memset(o, 0, sizeof(*o));
 	o->threads = threads;
 	o->run = realtime_ns();
-	o->outlet = calloc(AUDIT_MAX_FILES, sizeof(*o->outlet));
+	o->all = calloc(AUDIT_MAX_FILES, sizeof(*o->all));
 	o->buffers = malloc(AUDIT_MAX_FILES * AUDIT_BUFFER_SIZE);
 	o->losses = calloc((size_t)AUDIT_MAX_FILES * threads,
 	    sizeof(*o->losses));
-	if (o->outlet == NULL || o->buffers == NULL || o->losses == NULL)
+	if (o->all == NULL || o->buffers == NULL || o->losses == NULL)
 		return -ENOMEM;
 	if (getrandom(o->secret, sizeof(o->secret), 0) !=
 	    (ssize_t)sizeof(o->secret))
 		return -EIO;
 	for (size_t i = 0; i < AUDIT_MAX_FILES; i++) {
-		o->outlet[i].buffer = o->buffers + i * AUDIT_BUFFER_SIZE;
-		o->outlet[i].losses = o->losses + i * threads;
-		o->outlet[i].threads = threads;
+		o->all[i].buffer = o->buffers + i * AUDIT_BUFFER_SIZE;
+		o->all[i].losses = o->losses + i * threads;
+		o->all[i].threads = threads;
 	}
 	return 0;
 }
@@ -34,7 +36,7 @@ audit_outlets_init(struct audit_outlets *o, unsigned int threads)
 void
 audit_outlets_clear(struct audit_outlets *o)
 {
-	free(o->outlet);
+	free(o->all);
 	free(o->buffers);
 	free(o->losses);
 }
@@ -46,60 +48,96 @@ state_of(const struct audit_outlets *o)
 		.next = o->next };
 }
 
-/* What is kept of an outlet while its place may be given to another. */
-struct memory {
-	uint64_t id;
-	struct audit_seal seal;
-	struct audit_pace pace;
-};
-
-/* Losses stay in their place as long as the sink does, else they go with it. */
 static void
-take_over(struct audit_outlet *outlet, size_t place, uint64_t id,
-    const struct memory *before, size_t count)
+close_outlet(struct audit_outlets *o, struct audit_outlet *outlet)
 {
-	const struct memory *same = NULL;
+	const struct audit_state state = state_of(o);
+	const uint64_t lost = outlet->lost;
 
-	for (size_t i = 0; i < count && same == NULL; i++)
-		if (before[i].id == id)
-			same = &before[i];
+	audit_outlet_close(outlet, &state);
+	atomic_fetch_add_explicit(&o->lost, outlet->lost - lost,
+	    memory_order_relaxed);
+}
+
+/* The outlet of that sink, taken out of "old"; NULL: there is none. */
+static struct audit_outlet *
+take_old(struct audit_outlet **old, size_t count, const struct audit_sink *sink)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct audit_outlet *outlet = old[i];
+
+		if (outlet == NULL || outlet->file.sink.id != sink->id ||
+		    outlet->file.sink.format != sink->format)
+			continue;
+		old[i] = NULL;
+		return outlet;
+	}
+	return NULL;
+}
+
+/* One that is not in use, without a memory. */
+static struct audit_outlet *
+take_free(struct audit_outlets *o)
+{
+	struct audit_outlet *outlet = o->all;
+
+	while (outlet->in_use)
+		outlet++;
 	memset(&outlet->seal, 0, sizeof(outlet->seal));
 	memset(&outlet->pace, 0, sizeof(outlet->pace));
-	if (same != NULL) {
-		outlet->seal = same->seal;
-		outlet->pace = same->pace;
+	memset(outlet->losses, 0, outlet->threads * sizeof(*outlet->losses));
+	outlet->untold = 0;
+	return outlet;
+}
+
+/* The sink's outlet goes on with the file. */
+static void
+go_on(struct audit_outlets *o, struct audit_outlet *outlet,
+    const struct audit_file *file)
+{
+	const struct audit_state state = state_of(o);
+	const bool same = audit_outlet_is_of(outlet, file->fd);
+
+	if (same)
+		(void)close(file->fd);
+	if (same || file->fd < 0 || audit_outlet_connect(outlet, file->fd)) {
+		outlet->file.sink = file->sink;
+		return;
 	}
-	if (place >= count || before[place].id != id) {
-		memset(outlet->losses, 0,
-		    outlet->threads * sizeof(*outlet->losses));
-		outlet->untold = 0;
-	}
+	close_outlet(o, outlet);
+	audit_outlet_open(outlet, file, outlet->format, &state);
 }
 
 void
 audit_outlets_switch(struct audit_outlets *o, const struct audit_file *files,
     size_t count)
 {
-	struct audit_state state = state_of(o);
-	struct memory before[AUDIT_MAX_FILES];
-	const size_t old = o->count;
+	struct audit_outlet *old[AUDIT_MAX_FILES] = { NULL };
+	struct audit_outlet *kept[AUDIT_MAX_FILES] = { NULL };
 
-	for (size_t i = 0; i < old; i++) {
-		struct audit_outlet *outlet = &o->outlet[i];
-		const uint64_t lost = outlet->lost;
-
-		audit_outlet_close(outlet, &state);
-		atomic_fetch_add_explicit(&o->lost, outlet->lost - lost,
-		    memory_order_relaxed);
-		before[i] = (struct memory){ outlet->file.sink.id,
-			outlet->seal, outlet->pace };
-	}
-	for (size_t i = 0; i < count; i++) {
-		take_over(&o->outlet[i], i, files[i].sink.id, before, old);
-		audit_outlet_open(&o->outlet[i], &files[i],
-		    audit_formats[files[i].sink.format], &state);
-	}
+	for (size_t i = 0; i < o->count; i++)
+		old[i] = o->outlet[i];
+	for (size_t i = 0; i < count; i++)
+		kept[i] = take_old(old, o->count, &files[i].sink);
+	for (size_t i = 0; i < o->count; i++)
+		if (old[i] != NULL) {
+			close_outlet(o, old[i]);
+			old[i]->in_use = false;
+		}
 	o->count = count;
+	for (size_t i = 0; i < count; i++) {
+		const struct audit_state state = state_of(o);
+
+		if (kept[i] != NULL)
+			go_on(o, kept[i], &files[i]);
+		else {
+			kept[i] = take_free(o);
+			audit_outlet_open(kept[i], &files[i],
+			    audit_formats[files[i].sink.format], &state);
+			kept[i]->in_use = true;
+		}
+		o->outlet[i] = kept[i];
+	}
 }
 
 /* What was made for a format's first outlet, for the others. */
@@ -112,6 +150,17 @@ static void
 put(struct audit_outlet *outlet, const struct audit_record *record,
     struct made *made, char *to)
 {
+	struct private_record less;
+
+	if (privacy_is_wanted(&outlet->file.sink)) {
+		size_t seal, length;
+
+		privacy_apply(&less, &outlet->file.sink, record);
+		length = outlet->format->record(outlet->state, &less.record, to,
+		    &seal);
+		audit_outlet_end(outlet, record, length, seal);
+		return;
+	}
 	if (made->text == NULL)
 		made->length = outlet->format->record(outlet->state, record, to,
 		    &made->seal);
@@ -130,7 +179,7 @@ audit_outlets_put(struct audit_outlets *o, const struct audit_record *record)
 	audit_outlets_expect(o, record->thread, record->number);
 	o->next[record->thread] = record->number + 1;
 	for (size_t i = 0; i < o->count; i++) {
-		struct audit_outlet *outlet = &o->outlet[i];
+		struct audit_outlet *outlet = o->outlet[i];
 		const struct audit_sink *sink = &outlet->file.sink;
 		char *to;
 
@@ -160,7 +209,7 @@ audit_outlets_expect(struct audit_outlets *o, unsigned int thread,
 	if (number <= expected)
 		return;
 	for (size_t i = 0; i < o->count; i++)
-		audit_outlet_lose(&o->outlet[i], thread, expected, number - 1);
+		audit_outlet_lose(o->outlet[i], thread, expected, number - 1);
 	o->next[thread] = number;
 }
 
@@ -168,7 +217,7 @@ bool
 audit_outlets_have_room(const struct audit_outlets *o)
 {
 	for (size_t i = 0; i < o->count; i++)
-		if (audit_outlet_has_room(&o->outlet[i]))
+		if (audit_outlet_has_room(o->outlet[i]))
 			return true;
 	return o->count == 0;
 }
@@ -177,7 +226,7 @@ bool
 audit_outlets_are_empty(const struct audit_outlets *o)
 {
 	for (size_t i = 0; i < o->count; i++)
-		if (!audit_outlet_is_empty(&o->outlet[i]))
+		if (!audit_outlet_is_empty(o->outlet[i]))
 			return false;
 	return true;
 }
@@ -186,7 +235,7 @@ void
 audit_outlets_flush(struct audit_outlets *o)
 {
 	for (size_t i = 0; i < o->count; i++) {
-		struct audit_outlet *outlet = &o->outlet[i];
+		struct audit_outlet *outlet = o->outlet[i];
 		struct audit_state state;
 
 		audit_outlet_flush(outlet);

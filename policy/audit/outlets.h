@@ -16,9 +16,10 @@
 #include "policy/audit/outlet.h"
 
 struct audit_outlets {
-	struct audit_outlet *outlet;	/* AUDIT_MAX_FILES */
+	struct audit_outlet *all;	/* AUDIT_MAX_FILES */
 	char *buffers;			/* as many */
 	struct audit_loss *losses;	/* as many, each of "threads" */
+	struct audit_outlet *outlet[AUDIT_MAX_FILES];	/* those in use */
 	size_t count;
 	unsigned int threads;
 	uint64_t run;
@@ -33,8 +34,9 @@ int audit_outlets_init(struct audit_outlets *outlets, unsigned int threads)
 void audit_outlets_clear(struct audit_outlets *outlets);
 
 /*
- * Closes the outlets and opens others.  One with the id of one before it goes on
- * with that one's seals, and reports the losses that it had not reported.
+ * Has these outlets from now on.  One with the id of one before it goes on with
+ * that one's seals, and reports the losses that it had not reported; if the file
+ * is the same, or fd is -1, it goes on as if nothing had happened.
  */
 void audit_outlets_switch(struct audit_outlets *outlets,
     const struct audit_file *files, size_t count);

@@ -166,7 +166,6 @@ put_note(char *option, const struct audit_note *note, const char *buf,
 	size_t length;
 
 	audit_note_text(&out, note);
-	json_text(&out, " seal=");
 	*seal = audit_seal_place(&out, buf);
 	assert(!out.full);
 	length = (size_t)(out.pos - text);
@@ -211,57 +210,13 @@ format_note(void *state, const struct audit_note *note, char *buf, size_t *seal)
 	char *end;
 
 	(void)state;
+	if (note->kind == AUDIT_CLOSE)
+		return 0;
 	if (note->kind == AUDIT_BEGIN)
 		end = put_interface(put_section(buf), note, buf, seal);
 	else
 		end = put_statistics(buf, note, seal);
 	return (size_t)(end - buf);
-}
-
-/* Printable ASCII as it is; other octets as RFC 1035 section 5.1 writes them. */
-static void
-put_rule_name(struct json_out *out, const char *key, const char *name,
-    size_t length)
-{
-	if (length == 0)
-		return;
-	if (length > AUDIT_RULE_MAX)
-		length = AUDIT_RULE_MAX;
-	json_text(out, key);
-	for (size_t i = 0; i < length; i++) {
-		const uint8_t c = (uint8_t)name[i];
-
-		if (c >= ' ' && c < 0x7f && c != '"' && c != '\\')
-			json_char(out, (char)c);
-		else {
-			json_char(out, '\\');
-			json_digits(out, c, 3);
-		}
-	}
-	json_char(out, '"');
-}
-
-/* The rule that decided, and one that only observed. */
-static void
-put_rule(struct json_out *out, const struct audit_record *record)
-{
-	put_rule_name(out, " rule=\"", record->rule, record->rule_length);
-	put_rule_name(out, " observed=\"", record->observer,
-	    record->observer_length);
-	if (record->observer_length == 0)
-		return;
-	json_text(out, " would=");
-	json_text(out, decide_action_text((enum rule_action)record->would));
-}
-
-static void
-put_id(struct json_out *out, const char *key, uint32_t id)
-{
-	json_text(out, key);
-	if (id == UINT32_MAX)
-		json_text(out, "none");
-	else
-		json_number(out, id);
 }
 
 static char *
@@ -273,20 +228,7 @@ put_comment(char *option, const struct audit_record *record, const char *buf,
 		.end = text + AUDIT_PCAPNG_COMMENT - 2 * sizeof(uint32_t) };
 	size_t length;
 
-	json_text(&out, "decision=");
-	json_text(&out, decide_verdict_text(record->verdict));
-	json_text(&out, " reason=");
-	json_text(&out, decide_reason_text(record->reason));
-	put_rule(&out, record);
-	put_id(&out, " uid=", record->uid);
-	put_id(&out, " gid=", record->gid);
-	json_text(&out, " generation=");
-	json_number(&out, record->generation);
-	json_text(&out, " thread=");
-	json_number(&out, record->thread);
-	json_text(&out, " number=");
-	json_number(&out, record->number);
-	json_text(&out, " seal=");
+	audit_record_text(&out, record);
 	*seal = audit_seal_place(&out, buf);
 	assert(!out.full);
 	length = (size_t)(out.pos - text);

@@ -16,7 +16,7 @@
 /* Octets around a packet: the block, padding, options but the comment. */
 #define AUDIT_PCAPNG_AROUND 128
 /* Octets of a comment, every octet of the rule's name escaped. */
-#define AUDIT_PCAPNG_COMMENT (384 + 4 * AUDIT_RULE_MAX)
+#define AUDIT_PCAPNG_COMMENT AUDIT_RECORD_TEXT
 /*
  * A record is its question and its answer, both of which may take two packets,
  * and one comment.

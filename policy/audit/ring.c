@@ -15,9 +15,12 @@ struct slot {
 
 static_assert((AUDIT_RING_SIZE & (AUDIT_RING_SIZE - 1)) == 0, "power of two");
 static_assert(sizeof(struct slot) == 16, "a filler has room for its header");
-static_assert(2 * (sizeof(struct audit_record) + 2UL * UINT16_MAX +
-    UINT8_MAX + 32) <
-    AUDIT_RING_SIZE, "the largest record fits, wherever it begins");
+/* Octets of the largest record. */
+#define RECORD_MAX	(sizeof(struct audit_record) + 2UL * UINT16_MAX + \
+    2UL * UINT8_MAX + 32)
+
+static_assert(2 * RECORD_MAX < AUDIT_RING_SIZE,
+    "the largest record fits, wherever it begins");
 
 int
 audit_ring_init(struct audit_ring *ring)
@@ -42,6 +45,14 @@ has_room(struct audit_ring *ring, uint64_t head, uint64_t need)
 	ring->known_tail = atomic_load_explicit(&ring->tail,
 	    memory_order_acquire);
 	return head + need - ring->known_tail <= AUDIT_RING_SIZE;
+}
+
+/* Twice, since up to one record's octets are skipped at the ring's end. */
+bool
+audit_ring_has_room(struct audit_ring *ring)
+{
+	return has_room(ring, atomic_load_explicit(&ring->head,
+	    memory_order_relaxed), 2 * RECORD_MAX);
 }
 
 static uint8_t *

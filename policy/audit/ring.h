@@ -35,6 +35,9 @@ void audit_ring_clear(struct audit_ring *ring);
 /* Copies and numbers the record.  False if there is no room: counted in lost. */
 bool audit_ring_put(struct audit_ring *ring, const struct audit_record *record);
 
+/* Whether there is room for any record.  For the thread that puts. */
+bool audit_ring_has_room(struct audit_ring *ring);
+
 /* The position behind the newest record. */
 uint64_t audit_ring_end(const struct audit_ring *ring);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/audit/seal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <xxhash.h>
@@ -59,4 +60,21 @@ audit_seal_read(struct audit_seal *seal, const char *text)
 {
 	return read_hex(text, &seal->number) && text[DIGITS] == '-' &&
 	    read_hex(text + CHAIN_AT, &seal->chain);
+}
+
+#define KEY_DIGITS	((size_t)2 * SIPHASH_KEY)
+
+bool
+audit_key_from_text(struct audit_key *key, const char *text)
+{
+	if (strspn(text, "0123456789abcdefABCDEF") != KEY_DIGITS ||
+	    (text[KEY_DIGITS] != '\0' && strcmp(text + KEY_DIGITS, "\n") != 0))
+		return false;
+	for (size_t i = 0; i < SIPHASH_KEY; i++) {
+		const char octet[] = { text[2 * i], text[2 * i + 1], '\0' };
+
+		key->octets[i] = (uint8_t)strtoul(octet, NULL, 16);
+	}
+	key->present = true;
+	return true;
 }

@@ -25,6 +25,15 @@ struct audit_key {
 	uint8_t octets[SIPHASH_KEY];
 };
 
+/* Room for a line of a key's file. */
+#define AUDIT_KEY_TEXT (2 * SIPHASH_KEY + 3)
+
+/*
+ * The key of a text of 32 hexadecimal digits, which a line end may follow; false
+ * if it is none.
+ */
+bool audit_key_from_text(struct audit_key *key, const char *text);
+
 /* The last seal of a sink. */
 struct audit_seal {
 	uint64_t number;		/* of pieces, from 1; 0: none yet */

@@ -31,7 +31,8 @@ audit_sink_is_sound(const struct audit_sink *sink)
 	    (sink->verdicts & ~AUDIT_VERDICTS_ALL) != 0 ||
 	    sink->names > AUDIT_FILTER_ITEMS ||
 	    sink->users > AUDIT_FILTER_ITEMS ||
-	    sink->rules > AUDIT_FILTER_ITEMS)
+	    sink->rules > AUDIT_FILTER_ITEMS ||
+	    (sink->hash_names != 0 && !sink->key.present))
 		return false;
 	for (uint32_t i = 0; i < sink->rules; i++)
 		if (sink->rule[i].length > AUDIT_RULE_MAX)

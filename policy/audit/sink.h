@@ -47,7 +47,9 @@ struct audit_sink {
 	uint32_t verdicts;		/* AUDIT_VERDICT() of each */
 	uint32_t sample;		/* one of so many; 0 and 1: all */
 	uint32_t rate;			/* records a second; 0: any number */
-	struct audit_key key;		/* the operator's, for seals */
+	uint32_t strict;		/* refuses what cannot be recorded */
+	uint32_t hide_uid, client_prefix, hash_names;	/* privacy.h */
+	struct audit_key key;		/* the operator's */
 	uint32_t names, users, rules;	/* lengths of the lists */
 	uint32_t user[AUDIT_FILTER_ITEMS];
 	struct audit_name name[AUDIT_FILTER_ITEMS];

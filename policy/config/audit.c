@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/config/audit.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <xxhash.h>
 
 #include "policy/audit/audit.h"
+#include "policy/audit/lines.h"
 #include "policy/config/capture.h"
+#include "policy/config/value.h"
 #include "resolver/dns/name.h"
+
+/* 0 is the default of each. */
+const char *const config_audit_clients[] = { "full", "prefix24", NULL };
+const char *const config_audit_names[] = { "plain", "hash", NULL };
+const char *const config_audit_compress[] = { "none", "gzip", NULL };
 
 void
 config_read_audit_verdict(const struct config_load *load,
@@ -87,18 +97,80 @@ config_read_audit_rule(const struct config_load *load,
 	memcpy(rule->text, text, length);
 }
 
+void
+config_read_audit_key(const struct config_load *load,
+    const struct config_option *option, const config_setting_t *value, void *to)
+{
+	struct audit_sink *sink = to;
+	char text[AUDIT_KEY_TEXT] = "", *path = NULL;
+	FILE *file;
+
+	config_read_path(load, option, value, &path);
+	if (path == NULL)
+		return;
+	file = fopen(path, "re");
+	if (file == NULL)
+		config_wrong(load, value, "%s cannot be read: %s", path,
+		    strerror(errno));
+	else {
+		(void)!fgets(text, sizeof(text), file);
+		(void)fclose(file);
+		if (!audit_key_from_text(&sink->key, text))
+			config_wrong(load, value, "%s has no 32 hexadecimal "
+			    "digits; make a key with: openssl rand -hex 16",
+			    path);
+	}
+	explicit_bzero(text, sizeof(text));
+	free(path);
+}
+
+/* What each format writes to. */
+static void
+check_place(const struct config_load *load, const config_setting_t *value,
+    struct config_audit *audit)
+{
+	const bool file = audit->path != NULL, socket = audit->socket != NULL;
+	const char *usual = audit->sink.format == AUDIT_SYSLOG ?
+	    AUDIT_SYSLOG_PATH : AUDIT_JOURNAL_PATH;
+
+	if (audit->sink.format == AUDIT_SYSLOG ||
+	    audit->sink.format == AUDIT_JOURNAL) {
+		if (file)
+			config_wrong(load, value, "syslog and journal are no "
+			    "files; take \"path\" out");
+		else if (!socket)
+			config_store_text(load, &audit->socket, strdup(usual));
+	} else if (socket && audit->sink.format != AUDIT_DNSTAP)
+		config_wrong(load, value, "only dnstap, syslog and journal go "
+		    "to sockets; take \"socket\" out");
+	else if (file && socket)
+		config_wrong(load, value, "both \"path\" and \"socket\"; take "
+		    "one of the two out");
+	else if (!file && !socket)
+		config_wrong(load, value, "\"path\" is missing");
+	if (audit->sink.hash_names != 0 && !audit->sink.key.present)
+		config_wrong(load, value, "privacy.names = \"hash\" needs a "
+		    "\"key\"");
+	if (!file && (audit->max_size | audit->max_age | audit->max_files |
+	    audit->compress) != 0)
+		config_wrong(load, value, "only files are renamed; take "
+		    "max_size, max_age, max_files and compress out");
+}
+
 /* Two entries for one file would write over each other. */
 static void
 check_twice(const struct config_load *load, const config_setting_t *value,
     const struct config_audit *audit)
 {
-	const struct config *config = load->config;
+	const char *place = config_audit_place(audit), *other;
 
-	for (const struct config_audit *other = config->audits;
-	    audit->path != NULL && other < audit; other++)
-		if (other->path != NULL && strcmp(other->path, audit->path) == 0)
+	for (const struct config_audit *a = load->config->audits; a < audit;
+	    a++) {
+		other = config_audit_place(a);
+		if (other != NULL && strcmp(other, place) == 0)
 			config_wrong(load, value, "%s is in the list already; "
-			    "take one of the two out", audit->path);
+			    "take one of the two out", place);
+	}
 }
 
 void
@@ -107,6 +179,7 @@ config_read_audits(const struct config_load *load,
 {
 	struct config *config = load->config;
 	struct config_audit *grown, *audit;
+	const char *place;
 
 	(void)option;
 	(void)to;
@@ -127,8 +200,10 @@ config_read_audits(const struct config_load *load,
 		audit->sink.verdicts = AUDIT_VERDICTS_USUAL;
 	if (audit->passes)
 		audit->sink.verdicts |= AUDIT_VERDICT(VERDICT_PASS);
-	if (audit->path == NULL)
+	check_place(load, value, audit);
+	place = config_audit_place(audit);
+	if (place == NULL)
 		return;
-	audit->sink.id = XXH3_64bits(audit->path, strlen(audit->path));
+	audit->sink.id = XXH3_64bits(place, strlen(place));
 	check_twice(load, value, audit);
 }

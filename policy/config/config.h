@@ -98,10 +98,21 @@ struct config_queue {
 	bool overload_pass;		/* overload = "pass": fail open */
 };
 
+/* The values of audit[].compress. */
+enum config_compress {
+	COMPRESS_NONE,
+	COMPRESS_GZIP,
+};
+
 struct config_audit {
-	char *path;
+	char *path;			/* of a file; NULL: it is */
+	char *socket;			/* a Unix socket */
 	bool passes;
 	struct audit_sink sink;
+	uint32_t max_size;		/* MiB; 0: any */
+	uint32_t max_age;		/* seconds; 0: any */
+	uint32_t max_files;		/* closed ones that are kept; 0: all */
+	uint32_t compress;		/* enum config_compress */
 	unsigned int line;
 };
 
@@ -142,6 +153,13 @@ config_forwards(const struct config *config)
 
 /* Whether one of the upstreams is asked over TLS. */
 bool config_forwards_tls(const struct config *config);
+
+/* Where an entry of "audit" writes. */
+static inline const char *
+config_audit_place(const struct config_audit *audit)
+{
+	return audit->path != NULL ? audit->path : audit->socket;
+}
 
 /* All queues, with consecutive numbers: the workers', then forwarding's. */
 static inline unsigned int

@@ -10,6 +10,7 @@
 
 #include "policy/audit/audit.h"
 #include "policy/config/audit.h"
+#include "policy/config/audit_rows.h"
 #include "policy/config/capture.h"
 #include "policy/config/forward.h"
 #include "policy/config/mesh.h"
@@ -510,57 +511,7 @@ const struct config_option config_options[] = {
 #include "policy/config/tls_rows.h"
 #include "policy/config/policy_rows.h"
 
-	{ "audit", "( )",
-	  "Files that get a record of each question that was answered.",
-	  .allowed = "at most 16 groups { path = ...; }",
-	  GROUPS, .read = config_read_audits, IN(config, audits),
-	  .reload = true },
-	{ "audit[].format", "\"json\"",
-	  "Format of the records: EVE-style JSON, one object for each line; or "
-	  "packets that Wireshark opens.",
-	  STRING, CHOICE(audit_format_names),
-	  IN(config_audit, sink.format), .reload = true },
-	{ "audit[].path", NULL,
-	  "The file; records are appended.",
-	  .allowed = "a path",
-	  STRING, .read = config_read_path, IN(config_audit, path),
-	  .required = true, .reload = true },
-	{ "audit[].passes", "false",
-	  "Whether questions that passed get a record too.",
-	  BOOLEAN, IN(config_audit, passes), .reload = true },
-	{ "audit[].verdicts", "[ ]",
-	  "Only questions with these verdicts get a record; an empty list is all "
-	  "but \"pass\".",
-	  .allowed = "\"pass\", \"answer\", \"nodata\", \"nxdomain\", "
-	  "\"refuse\", \"drop\" or \"forward\"",
-	  STRINGS, .read = config_read_audit_verdict, IN(config_audit, sink),
-	  .reload = true },
-	{ "audit[].names", "[ ]",
-	  "Only questions for these names get a record; an empty list is all.",
-	  .allowed = "at most 32 names, or \"*.\" and a name for all below it",
-	  STRINGS, .read = config_read_audit_name, IN(config_audit, sink),
-	  .reload = true },
-	{ "audit[].users", "[ ]",
-	  "Only questions of these users get a record; an empty list is all.",
-	  .allowed = "at most 32 names or numbers of users",
-	  STRINGS_INTEGERS, .read = config_read_audit_user,
-	  IN(config_audit, sink), .reload = true },
-	{ "audit[].rules", "[ ]",
-	  "Only questions that these policy rules decided get a record; an empty "
-	  "list is all.",
-	  .allowed = "at most 32 names of rules, of 63 characters each",
-	  STRINGS, .read = config_read_audit_rule, IN(config_audit, sink),
-	  .reload = true },
-	{ "audit[].sample", "1",
-	  "Only one of so many questions gets a record, chosen by a keyed hash of "
-	  "name and client: a client's questions for a name have all a record, or "
-	  "none.",
-	  INTEGER, RANGE(1, 1000000), IN(config_audit, sink.sample),
-	  .reload = true },
-	{ "audit[].rate", "0",
-	  "Records a second at most; 0: any number.",
-	  INTEGER, RANGE(0, 1000000), IN(config_audit, sink.rate),
-	  .reload = true },
+	CONFIG_AUDIT_ROWS
 
 	{ "metrics.interval", "15",
 	  "Every so many seconds run_dir/metrics.prom is written, which the "

@@ -37,6 +37,7 @@ FEATURES = (
     Feature("plain"),
     Feature("audit json", {"more": 'audit = ( { format = "json"; path = "@/audit.json"; } );'}),
     Feature("audit pcapng", {"more": 'audit = ( { format = "pcapng"; path = "@/audit.pcapng"; } );'}),
+    Feature("audit dnstap", {"more": 'audit = ( { format = "dnstap"; path = "@/audit.dnstap"; } );'}),
     Feature("search list", {"mesh": 'search = [ "shop.svc.cluster.local" ];'}, names="searched"),
     Feature("EDNS", options=("-e",)),
     Feature("IPv6", ipv6=True),

@@ -129,10 +129,20 @@ fresh_audit_files_arrive(void)
 	CHECK(control_send(ends[0], &message, many, 2) == 0);
 	CHECK(control_receive(ends[1], &message, fds) == 0);
 	CHECK(audit_files_take(&got, &message, fds) == -EPROTO);
-	message.sinks = 1;
+	message.sinks = message.opened = 1;
 	CHECK(control_send(ends[0], &message, many, 2) == 0);
 	CHECK(control_receive(ends[1], &message, fds) == 0);
 	CHECK(audit_files_take(&got, &message, fds) == -EPROTO);
+	/* One is not open. */
+	sent.audit.files[2].sink.format = AUDIT_JSON;
+	close(sent.audit.files[1].fd);
+	sent.audit.files[1].fd = -1;
+	CHECK(audit_files_send(ends[0], &sent.audit) == 0);
+	CHECK(control_receive(ends[1], &message, fds) == 0);
+	CHECK(audit_files_take(&got, &message, fds) == 0);
+	CHECK(got.count == 3 && got.files[1].fd == -1);
+	CHECK(same_file(got.files[2].fd, sent.audit.files[2].fd));
+	audit_files_close(&got);
 	generation_files_close(&sent);
 }
 
