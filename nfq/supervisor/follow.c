@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files that the supervisor watches: sources and the search list. */
+/* The files that the supervisor watches: sources, zones and the search list. */
 #include <errno.h>
 #include <string.h>
 
@@ -17,6 +17,18 @@ add(struct watch *watch, const char *path, unsigned int what, bool beside)
 	if (error < 0 && !(what == WATCH_FEEDS && error == -ENOENT))
 		log_warning("cannot watch %s: %s: run nfdns reload after a "
 		    "change", path, strerror(-error));
+}
+
+static void
+add_zones(struct watch *watch, const struct policy *policy)
+{
+	for (size_t i = 0; i < policy->rule_count; i++) {
+		const struct policy_rule *rule = &policy->rules[i];
+
+		if (rule->zone != 0 && rule->watch != 0)
+			add(watch, policy->sets[rule->zone - 1].path,
+			    WATCH_TABLES, false);
+	}
 }
 
 struct watch *
@@ -42,5 +54,6 @@ follow_open(const struct config *config)
 			add(watch, source->path, WATCH_TABLES,
 			    source->format->includes);
 	}
+	add_zones(watch, &config->policy);
 	return watch;
 }

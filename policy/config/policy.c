@@ -100,7 +100,10 @@ check_zone(const struct config_load *load, const config_setting_t *value,
 	const bool whole = (rule->given & GIVEN_ZONE) != 0 && rule->zone != 0 &&
 	    rule->origin.length > 0;
 
-	if (!whole && ((rule->given & GIVEN_ZONE) != 0 || rule->zone != 0 ||
+	if (!whole && rule->watch != 0)
+		config_wrong(load, config_setting_get_member(value, "watch"),
+		    "only zones of policies have this option; take it out");
+	else if (!whole && ((rule->given & GIVEN_ZONE) != 0 || rule->zone != 0 ||
 	    rule->origin.length > 0))
 		config_wrong(load, value, "a zone of policies needs format, "
 		    "path and origin, all three");

@@ -125,5 +125,7 @@
 	  "origin = \"z\";"), "found \"\", expected a path" },
 	{ "policy[].path", ZONE("format = \"rpz\"; origin = \"z\";"),
 	  "needs format, path and origin, all three" },
+	{ "policy[].watch", ZONE("action = \"pass\"; watch = true;"),
+	  "policy[0].watch: only zones of policies have this option" },
 	{ "policy[].origin", ZONE("format = \"rpz\"; path = \"/z\"; "
 	  "origin = \"*.z\";"), "expected a domain name without a wildcard" },
