@@ -14,51 +14,59 @@
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
 
-#define END_ROOM	160U	/* for what stands behind the answers */
+#define END_ROOM	192U	/* for what stands behind the answers */
+#define ANSWER_TEXT_MAX	1280	/* of one record's data */
 
-/* The line so far.  What does not fit before "end" is left out as a whole. */
-struct line {
-	char *pos;
-	char *end;
+/* A text that grows up to its end; "full" once something had no room. */
+struct text {
+	char *pos, *end;
 	bool full;
 };
 
-static void put(struct line *line, const char *format, ...)
+static void put(struct text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 static void
-put(struct line *line, const char *format, ...)
+put(struct text *text, const char *format, ...)
 {
-	const size_t room = (size_t)(line->end - line->pos);
+	const size_t room = (size_t)(text->end - text->pos);
 	va_list arguments;
 	int length;
 
 	va_start(arguments, format);
-	length = vsnprintf(line->pos, room, format, arguments);
+	length = vsnprintf(text->pos, room, format, arguments);
 	va_end(arguments);
 	if (length < 0 || (size_t)length >= room) {
-		*line->pos = '\0';
-		line->full = true;
+		*text->pos = '\0';
+		text->full = true;
 	} else
-		line->pos += length;
+		text->pos += length;
+}
+
+/* What others wrote into a log: no octet of it reaches a terminal's control. */
+static void
+put_printable(struct text *text, const char *from)
+{
+	for (; *from != '\0'; from++)
+		put(text, "%c", *from < ' ' || *from > '~' ? '?' : *from);
 }
 
 static void
-put_time(struct line *line, uint64_t time_ns)
+put_time(struct text *text, uint64_t time_ns)
 {
 	const time_t seconds = (time_t)(time_ns / 1000000000U);
 	struct tm tm;
 
 	if (localtime_r(&seconds, &tm) == NULL)
 		memset(&tm, 0, sizeof(tm));
-	put(line, "%04d-%02d-%02d %02d:%02d:%02d.%03u ", tm.tm_year + 1900,
+	put(text, "%04d-%02d-%02d %02d:%02d:%02d.%03u ", tm.tm_year + 1900,
 	    tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
 	    (unsigned int)(time_ns / 1000000U % 1000U));
 }
 
 /* Green: answered here; yellow: without records; red: not answered. */
-static void
-put_verdict(struct line *line, enum verdict verdict, bool colour)
+static const char *
+colour_of(const char *verdict)
 {
 	static const char colours[VERDICTS][6] = {
 		[VERDICT_PASS] = "\033[2m",
@@ -70,137 +78,163 @@ put_verdict(struct line *line, enum verdict verdict, bool colour)
 		[VERDICT_FORWARD] = "\033[36m",
 	};
 
-	put(line, "%s%-8s%s ", colour ? colours[verdict] : "",
-	    decide_verdict_text(verdict), colour ? "\033[m" : "");
+	for (size_t v = 0; v < VERDICTS; v++)
+		if (strcmp(verdict, decide_verdict_text((enum verdict)v)) == 0)
+			return colours[v];
+	return "";
 }
 
-static void
-put_asker(struct line *line, const struct audit_record *record)
+void
+audit_line_begin(struct audit_line_out *out, const struct audit_line *line,
+    bool colour, char octets[static AUDIT_TEXT_MAX])
 {
-	char text[INET6_ADDRSTRLEN];
+	struct text text = { octets, octets + AUDIT_TEXT_MAX - END_ROOM, false };
 
-	put(line, "%s ", inet_ntop(record->family, record->client, text,
-	    sizeof(text)) != NULL ? text : "-");
-	if (record->uid != (uid_t)-1)
-		put(line, "uid %u ", record->uid);
+	put_time(&text, line->time_ns);
+	put(&text, "%s%-8.8s%s ", colour ? colour_of(line->verdict) : "",
+	    line->verdict, colour ? "\033[m" : "");
+	put_printable(&text, line->client);
+	put(&text, " ");
+	if (line->uid != (uid_t)-1)
+		put(&text, "uid %u ", line->uid);
+	if (line->type == NULL)
+		put(&text, "(no question)");
+	else {
+		put(&text, "%-5.16s ", line->type);
+		put_printable(&text, line->name);
+	}
+	*out = (struct audit_line_out){ .pos = text.pos, .end = text.end };
 }
 
-static void
-put_name(struct line *line, const uint8_t *octets)
+void
+audit_line_answer(struct audit_line_out *out, const char *answer)
 {
-	char text[NAME_TEXT_SIZE];
+	struct text text = { out->pos, out->end, false };
 
-	put(line, "%s", name_to_text(octets, text));
-}
-
-/* The first question; a message without one is only said to be that. */
-static void
-put_question(struct line *line, const struct audit_record *record)
-{
-	struct wire_reader r = wire_reader_over(record->question,
-	    record->question_length);
-	char type[RR_TEXT_SIZE];
-	struct dns_name name;
-	uint16_t number;
-
-	wire_skip(&r, DNS_HEADER);
-	if (!name_read_compressed(&name, &r, r.end, NULL)) {
-		put(line, "(no question)");
+	put(&text, out->answers == 0 ? " " : ", ");
+	put_printable(&text, answer);
+	if (text.full || out->omitted > 0) {
+		*out->pos = '\0';
+		out->omitted++;
 		return;
 	}
-	number = wire_read_u16(&r);
-	put(line, "%-5s ", r.failed ? "?" : rr_type_text(number, type));
-	put_name(line, name.octets);
+	out->pos = text.pos;
+	out->answers++;
+}
+
+void
+audit_line_end(struct audit_line_out *out, const struct audit_line *line)
+{
+	struct text text = { out->pos, out->end + END_ROOM, false };
+
+	if (out->omitted > 0)
+		put(&text, " and %u more", out->omitted);
+	put(&text, " (%.32s", line->reason);
+	if (line->rcode != NULL)
+		put(&text, ", %.16s", line->rcode);
+	if (line->stream)
+		put(&text, ", TCP");
+	if (line->truncated)
+		put(&text, ", TC");
+	if (line->rule != NULL) {
+		put(&text, ", rule ");
+		put_printable(&text, line->rule);
+	}
+	put(&text, ")");
+	out->pos = text.pos;
 }
 
 /* RFC 1035 section 5.1; "T" of a layout. */
 static void
-put_strings(struct line *line, struct wire_reader *r)
+put_strings(struct text *text, struct wire_reader *r)
 {
 	const char *before = "\"";
 
 	while (wire_left(r) > 0) {
 		const uint8_t length = wire_read_u8(r);
-		const uint8_t *text = wire_read_octets(r, length);
+		const uint8_t *octets = wire_read_octets(r, length);
 
-		put(line, "%s", before);
-		for (uint8_t i = 0; text != NULL && i < length; i++) {
-			const uint8_t c = text[i];
+		put(text, "%s", before);
+		for (uint8_t i = 0; octets != NULL && i < length; i++) {
+			const uint8_t c = octets[i];
 
 			if (c < ' ' || c > '~')
-				put(line, "\\%03u", c);
-			else if (c == '"' || c == '\\')
-				put(line, "\\%c", c);
+				put(text, "\\%03u", c);
 			else
-				put(line, "%c", c);
+				put(text, c == '"' || c == '\\' ? "\\%c" :
+				    "%c", c);
 		}
-		put(line, "\"");
+		put(text, "\"");
 		before = " \"";
 	}
 }
 
 static void
-put_address(struct line *line, int family, struct wire_reader *r)
+put_address(struct text *text, int family, struct wire_reader *r)
 {
 	const uint8_t *octets = wire_read_octets(r, family == AF_INET ? 4 : 16);
-	char text[INET6_ADDRSTRLEN];
+	char address[INET6_ADDRSTRLEN];
 
-	if (octets != NULL && inet_ntop(family, octets, text, sizeof(text)))
-		put(line, "%s", text);
+	if (octets != NULL &&
+	    inet_ntop(family, octets, address, sizeof(address)) != NULL)
+		put(text, "%s", address);
 }
 
 static void
-put_field(struct line *line, struct wire_reader *r, char field)
+put_field(struct text *text, struct wire_reader *r, char field)
 {
+	char presentation[NAME_TEXT_SIZE];
 	struct dns_name name;
 
 	switch (field) {
 	case 'A':
 	case '6':
-		put_address(line, field == 'A' ? AF_INET : AF_INET6, r);
+		put_address(text, field == 'A' ? AF_INET : AF_INET6, r);
 		break;
 	case '1':
-		put(line, "%u", wire_read_u8(r));
+		put(text, "%u", wire_read_u8(r));
 		break;
 	case '2':
-		put(line, "%u", wire_read_u16(r));
+		put(text, "%u", wire_read_u16(r));
 		break;
 	case '4':
-		put(line, "%u", wire_read_u32(r));
+		put(text, "%u", wire_read_u32(r));
 		break;
 	case 'N':
 		if (name_read_compressed(&name, r, r->end, NULL))
-			put_name(line, name.octets);
+			put(text, "%s", name_to_text(name.octets,
+			    presentation));
 		break;
 	default:
-		put_strings(line, r);
+		put_strings(text, r);
 	}
 }
 
 /* A record's data; of a type that is opaque here, how long it is. */
 static void
-put_rdata(struct line *line, uint16_t type, struct wire_reader *r)
+put_rdata(struct text *text, uint16_t type, struct wire_reader *r)
 {
 	const struct rdata_layout *layout = rdata_layout(type);
-	char text[RR_TEXT_SIZE];
+	char name[RR_TEXT_SIZE];
 
 	if (!layout->text) {
-		put(line, "%s(%zu octets)", rr_type_text(type, text),
+		put(text, "%s(%zu octets)", rr_type_text(type, name),
 		    wire_left(r));
 		return;
 	}
 	for (const char *field = layout->fields; *field != '\0'; field++) {
 		if (field != layout->fields)
-			put(line, " ");
-		put_field(line, r, *field);
+			put(text, " ");
+		put_field(text, r, *field);
 	}
 }
 
-/* One record of the answer section.  False: it is cut off, or has no room. */
+/* One record of the answer section.  False: it is cut off. */
 static bool
-put_record(struct line *line, struct wire_reader *r, const char *before)
+put_record(struct audit_line_out *out, struct wire_reader *r)
 {
-	const struct line old = *line;
+	char octets[ANSWER_TEXT_MAX] = "";
+	struct text text = { octets, octets + sizeof(octets), false };
 	struct wire_reader rdata;
 	struct dns_name owner;
 	uint16_t type, length;
@@ -215,22 +249,23 @@ put_record(struct line *line, struct wire_reader *r, const char *before)
 	if (r->failed)
 		return false;
 	rdata.end = r->pos;
-	put(line, "%s", before);
-	put_rdata(line, type, &rdata);
-	if (!line->full && !rdata.failed)
-		return true;
-	*line = old;
-	*line->pos = '\0';
-	return false;
+	put_rdata(&text, type, &rdata);
+	if (rdata.failed)
+		return false;
+	if (text.full)
+		out->omitted++;
+	else
+		audit_line_answer(out, octets);
+	return true;
 }
 
 static void
-put_answers(struct line *line, const struct audit_record *record)
+put_answers(struct audit_line_out *out, const struct audit_record *record)
 {
 	struct wire_reader r = wire_reader_over(record->answer,
 	    record->answer_length);
 	struct dns_name name;
-	uint16_t questions, answers, n = 0;
+	uint16_t questions, answers;
 
 	wire_skip(&r, 4);
 	questions = wire_read_u16(&r);
@@ -241,51 +276,80 @@ put_answers(struct line *line, const struct audit_record *record)
 			return;
 		wire_skip(&r, 4);
 	}
-	while (n < answers && put_record(line, &r, n > 0 ? ", " : " "))
-		n++;
-	if (!r.failed && n < answers)
-		put(line, " and %u more", answers - n);
+	while (answers-- > 0 && put_record(out, &r))
+		continue;
 }
 
-/* What stands in brackets: why, and what is not usual. */
-static void
-put_reason(struct line *line, const struct audit_record *record)
-{
+/* The texts that a record's line borrows. */
+struct texts {
+	char client[INET6_ADDRSTRLEN];
+	char type[RR_TEXT_SIZE];
+	char name[NAME_TEXT_SIZE];
 	char rcode[RR_TEXT_SIZE];
+	char rule[AUDIT_RULE_MAX + 1];
+};
 
-	put(line, " (%s", decide_reason_text(record->reason));
+/* The first question; a message without one has no type. */
+static void
+set_question(struct audit_line *line, struct texts *texts,
+    const struct audit_record *record)
+{
+	struct wire_reader r = wire_reader_over(record->question,
+	    record->question_length);
+	struct dns_name name;
+	uint16_t type;
+
+	wire_skip(&r, DNS_HEADER);
+	if (!name_read_compressed(&name, &r, r.end, NULL))
+		return;
+	type = wire_read_u16(&r);
+	line->type = r.failed ? "?" : rr_type_text(type, texts->type);
+	line->name = name_to_text(name.octets, texts->name);
+}
+
+static struct audit_line
+line_of(const struct audit_record *record, struct texts *texts)
+{
+	struct audit_line line = {
+		.time_ns = record->time_ns,
+		.verdict = decide_verdict_text(record->verdict),
+		.client = inet_ntop(record->family, record->client,
+		    texts->client, sizeof(texts->client)),
+		.uid = record->uid,
+		.reason = decide_reason_text(record->reason),
+		.stream = record->stream,
+		.truncated = record->answer_length > 3 &&
+		    (record->answer[2] & DNS_FLAG_TC >> 8) != 0,
+	};
+
+	if (line.client == NULL)
+		line.client = "-";
+	set_question(&line, texts, record);
 	if (record->rcode != RCODE_NOERROR &&
 	    record->verdict != VERDICT_NXDOMAIN)
-		put(line, ", %s", rcode_text(record->rcode, rcode));
-	if (record->stream)
-		put(line, ", TCP");
-	if (record->answer_length > 3 && (record->answer[2] & 0x02) != 0)
-		put(line, ", TC");
-	for (uint8_t i = 0; i < record->rule_length &&
-	    i < AUDIT_RULE_MAX; i++) {
-		const char c = record->rule[i];
+		line.rcode = rcode_text(record->rcode, texts->rcode);
+	if (record->rule_length > 0) {
+		const size_t length = record->rule_length < AUDIT_RULE_MAX ?
+		    record->rule_length : AUDIT_RULE_MAX;
 
-		put(line, "%s%c", i == 0 ? ", rule " : "",
-		    c >= ' ' && c <= '~' ? c : '?');
+		memcpy(texts->rule, record->rule, length);
+		texts->rule[length] = '\0';
+		line.rule = texts->rule;
 	}
-	put(line, ")");
+	return line;
 }
 
 size_t
 audit_text(const struct audit_record *record, bool colour,
     char text[static AUDIT_TEXT_MAX])
 {
-	struct line line = { .pos = text,
-		.end = text + AUDIT_TEXT_MAX - END_ROOM };
+	struct texts texts;
+	const struct audit_line line = line_of(record, &texts);
+	struct audit_line_out out;
 
-	put_time(&line, record->time_ns);
-	put_verdict(&line, record->verdict, colour);
-	put_asker(&line, record);
-	put_question(&line, record);
+	audit_line_begin(&out, &line, colour, text);
 	if (record->answer_length > DNS_HEADER)
-		put_answers(&line, record);
-	line.end = text + AUDIT_TEXT_MAX;
-	line.full = false;
-	put_reason(&line, record);
-	return (size_t)(line.pos - text);
+		put_answers(&out, record);
+	audit_line_end(&out, &line);
+	return (size_t)(out.pos - text);
 }

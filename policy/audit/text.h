@@ -28,4 +28,35 @@
 size_t audit_text(const struct audit_record *record, bool colour,
     char line[static AUDIT_TEXT_MAX]);
 
+/* What a line is made of, for whoever has no record.  Borrows all of it. */
+struct audit_line {
+	uint64_t time_ns;		/* since 1970 */
+	const char *verdict;		/* "answer" */
+	const char *client;		/* an address */
+	uid_t uid;			/* (uid_t)-1: not known */
+	const char *type;		/* NULL: there is no question */
+	const char *name;		/* with the final dot */
+	const char *reason;
+	const char *rcode;		/* NULL: NOERROR, or what the verdict says */
+	const char *rule;		/* NULL: none */
+	bool stream;
+	bool truncated;
+};
+
+/*
+ * The same line of these parts; answers are put by audit_line_answer() between
+ * its begin and end.
+ */
+struct audit_line_out {
+	char *pos, *end;		/* of the line; NUL at pos */
+	unsigned int answers;		/* put so far, */
+	unsigned int omitted;		/* and without room */
+};
+
+void audit_line_begin(struct audit_line_out *out,
+    const struct audit_line *line, bool colour,
+    char text[static AUDIT_TEXT_MAX]);
+void audit_line_answer(struct audit_line_out *out, const char *text);
+void audit_line_end(struct audit_line_out *out, const struct audit_line *line);
+
 #endif
