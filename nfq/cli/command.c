@@ -64,7 +64,7 @@ static const struct command {
 	{ "cache", "get", cmd_cache, NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0 },
 	{ "cache", "flush", cmd_cache, NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0 },
 	{ "doctor", NULL, cmd_doctor, ARGUMENTS, 0 },
-	{ "log", NULL, cmd_log, 0, 0 },	/* prints its help */
+	{ "log", NULL, cmd_log, ARGUMENTS, 0 },
 	{ "log", "verify", cmd_log_verify, ARGUMENTS, 0 },
 	{ "replay", NULL, cmd_replay, NEED_CONFIG | ARGUMENTS, 0 },
 	{ "reload", NULL, cmd_reload, NEED_CONFIG | NEED_DAEMON | NEED_ROOT,
@@ -97,7 +97,7 @@ static const struct {
 	{ "leave", "undo what join did", leave_usage },
 	{ "doctor", "look at what decides whether names are resolved",
 	  doctor_usage },
-	{ "log", "prove that a log of the audit is complete: verify",
+	{ "log", "print packet logs; prove that they are complete: verify",
 	  log_usage },
 	{ "replay", "what nfdnsd would answer to the packets of a capture",
 	  replay_usage },

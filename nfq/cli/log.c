@@ -1,384 +1,249 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * "nfdns log verify": proves that a log of the audit is complete, or names what
- * is missing.  The files of one entry of "audit" are one log; they are put in
- * order by their first notes, so they may be given in any.
- */
 #include <errno.h>
 #include <getopt.h>
-#include <stdbool.h>
+#include <poll.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <zlib.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "nfq/cli/commands.h"
 #include "nfq/cli/message.h"
+#include "nfq/logs/log_entry.h"
+#include "nfq/logs/log_filter.h"
+#include "nfq/logs/log_lines.h"
+#include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
-#include "policy/audit/verify.h"
+#include "policy/audit/format.h"
+#include "policy/decide.h"
+#include "resolver/text/suggest.h"
 
 const char log_usage[] =
-    "usage: nfdns log verify [--key FILE] FILE...\n"
+    "usage: nfdns [-c FILE] log [OPTION]... [FILE]...\n"
+    "       nfdns log verify [--key FILE] FILE...\n"
     "\n"
-    "Proves that a log of the audit is complete, or names what is missing.  All\n"
-    "FILEs, also compressed ones (gzip), are of one entry of \"audit\", in any\n"
-    "order; json, pcapng and dnstap can be verified.  Exit code 1: something was\n"
-    "changed or cut out, records were lost, or a file is missing.\n"
+    "Prints the records of packet logs in the format json, a line for each\n"
+    "question; without FILE, of the configuration's first one.  FILEs may be\n"
+    "compressed (gzip); \"-\" is standard input.\n"
     "\n"
-    "  -k, --key FILE   the key of that entry (audit[].key)\n";
+    "  -f, --follow        wait for more, also after the file was rotated\n"
+    "  -n, --name NAME     only this name; * stands for any octets\n"
+    "  -u, --user USER     only this user's, a name or a number\n"
+    "  -r, --rule RULE     only what this rule of the policy decided\n"
+    "  -v, --verdict WORD  only answer, nodata, nxdomain, refuse, drop or pass\n"
+    "  -s, --since TIME    only later than 10m, 2h, 3d ago, than 13:40, or than\n"
+    "                      \"2026-11-22 13:40\", local time\n"
+    "  -F, --format WORD   text, or json: the lines as they are\n"
+    "\n"
+    "verify proves that a log of the audit is complete, or names what is missing.\n"
+    "All FILEs are of one entry of \"audit\", in any order; json, pcapng and\n"
+    "dnstap can be verified.  Exit code 1: something was changed or cut out,\n"
+    "records were lost, or a file is missing.\n"
+    "\n"
+    "  -k, --key FILE      the key of that entry (audit[].key)\n";
 
-#define BUFFER	(2 * AUDIT_PIECE_MAX)
-#define FINDINGS_MAX 1000		/* lines of one file */
+#define LOOK_MS		200	/* how often --follow looks for more */
 
-/* One file of the log. */
-struct log_file {
-	const char *path;
-	bool noted;			/* its first piece is a note: */
-	uint64_t run, number;
-	size_t place;			/* on the command line */
-};
-
-/* A file that is read piece by piece. */
-struct log_reader {
-	gzFile file;
-	enum audit_format_number format;
-	uint8_t *octets;		/* BUFFER */
-	size_t begin, end;
-	uint64_t offset;		/* of begin, in the file's octets */
-	bool over;
-};
-
-struct verify_run {
-	struct audit_verify verify;
-	struct log_file *files;
+struct request {
+	struct log_filter filter;
+	bool follow;
+	bool json;
+	bool colour;
+	char **files;
 	size_t file_count;
-	bool failed;			/* exit code 1 */
-	unsigned int findings;		/* of this file */
 };
 
-/* Reads on; false at the end. */
+static const struct option options[] = {
+	{ "follow", no_argument, NULL, 'f' },
+	{ "name", required_argument, NULL, 'n' },
+	{ "user", required_argument, NULL, 'u' },
+	{ "rule", required_argument, NULL, 'r' },
+	{ "verdict", required_argument, NULL, 'v' },
+	{ "since", required_argument, NULL, 's' },
+	{ "format", required_argument, NULL, 'F' },
+	{ NULL, 0, NULL, 0 },
+};
+
 static bool
-fill(struct log_reader *reader)
+read_user(struct log_filter *filter, const char *text)
 {
-	int n;
+	const struct passwd *user = getpwnam(text);
+	unsigned long number;
+	char *end;
 
-	memmove(reader->octets, reader->octets + reader->begin,
-	    reader->end - reader->begin);
-	reader->end -= reader->begin;
-	reader->begin = 0;
-	n = gzread(reader->file, reader->octets + reader->end,
-	    (unsigned int)(BUFFER - reader->end));
-	reader->over = n <= 0;
-	reader->end += n > 0 ? (size_t)n : 0;
-	return n > 0;
-}
-
-static int
-open_reader(struct log_reader *reader, const char *path)
-{
-	reader->file = gzopen(path, "re");
-	if (reader->file == NULL) {
-		cli_error("%s: cannot be opened: %s", path, strerror(errno));
-		return EXIT_ERROR;
-	}
-	reader->begin = reader->end = 0;
-	reader->offset = 0;
-	reader->over = false;
-	(void)fill(reader);
-	reader->format = audit_reader_format(reader->octets, reader->end);
-	return EXIT_OK;
-}
-
-static void
-skip(struct log_reader *reader, size_t length)
-{
-	reader->begin += length;
-	reader->offset += length;
-}
-
-/* The next piece; false at the end.  *torn: octets that are none of a piece. */
-static bool
-next_piece(struct log_reader *reader, struct audit_reading *reading,
-    size_t *torn)
-{
-	*torn = 0;
-	for (;;) {
-		const uint8_t *octets = reader->octets + reader->begin;
-		const size_t length = reader->end - reader->begin;
-		enum audit_read read = audit_reader_next(reading,
-		    reader->format, octets, length);
-
-		if (read == AUDIT_READ_PIECE)
-			return true;
-		if (read == AUDIT_READ_MORE && length < AUDIT_PIECE_MAX) {
-			if (!reader->over && fill(reader))
-				continue;
-			*torn = length;
-			return false;
-		}
-		*torn = audit_reader_skip(reader->format, octets, length);
-		reading->kind = AUDIT_PIECE_FOREIGN;
-		reading->length = *torn;
+	filter->has_user = true;
+	if (user != NULL) {
+		filter->user = user->pw_uid;
 		return true;
 	}
+	errno = 0;
+	number = strtoul(text, &end, 10);
+	filter->user = (uid_t)number;
+	return text[0] >= '0' && text[0] <= '9' && *end == '\0' &&
+	    errno == 0 && number < UINT32_MAX;
 }
 
-static void finding(struct verify_run *run, const char *path,
-    const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool
+is_verdict(const char *text)
+{
+	for (int v = 0; v < VERDICTS; v++)
+		if (strcmp(text, decide_verdict_text((enum verdict)v)) == 0)
+			return true;
+	return false;
+}
+
+/* One option; NULL, or what is wrong with its value. */
+static const char *
+take_option(struct request *r, int option, const char *value)
+{
+	switch (option) {
+	case 'f':
+		r->follow = true;
+		return NULL;
+	case 'n':
+		r->filter.name = value;
+		return NULL;
+	case 'u':
+		return read_user(&r->filter, value) ? NULL :
+		    "there is no such user";
+	case 'r':
+		r->filter.rule = value;
+		return NULL;
+	case 'v':
+		r->filter.verdict = value;
+		return is_verdict(value) ? NULL : "no verdict: give one such "
+		    "as answer, nodata, nxdomain, refuse, drop or pass";
+	case 's':
+		return log_filter_since(&r->filter.since_ns, value,
+		    (int64_t)time(NULL)) ? NULL : "no time: give one such as "
+		    "10m, 2h, 13:40 or \"2026-11-22 13:40\"";
+	case 'F':
+		r->json = strcmp(value, "json") == 0;
+		return r->json || strcmp(value, "text") == 0 ? NULL :
+		    "neither text nor json";
+	default:
+		return "makes no sense here";
+	}
+}
+
+static bool
+read_options(struct request *r, int argc, char **argv)
+{
+	const char *why = NULL;
+	int option;
+
+	optind = 0;
+	opterr = 0;
+	while (why == NULL && (option = getopt_long(argc, argv, "fn:u:r:v:s:F:",
+	    options, NULL)) != -1) {
+		why = take_option(r, option, optarg);
+		if (why != NULL)
+			suggest_usage(stderr, "nfdns log", "\"%s\": %s",
+			    option == '?' || optarg == NULL ? argv[optind - 1] :
+			    optarg, why);
+	}
+	r->files = argv + optind;
+	r->file_count = (size_t)(argc - optind);
+	r->colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
+	return why == NULL;
+}
 
 static void
-finding(struct verify_run *run, const char *path, const char *format, ...)
+show_line(const struct request *r, struct json_tree *tree, const char *text,
+    size_t length)
 {
-	va_list arguments;
+	static struct log_entry entry;
+	char line[AUDIT_TEXT_MAX];
 
-	run->failed = true;
-	if (++run->findings > FINDINGS_MAX)
+	if (!log_entry_read(&entry, tree, text, length) ||
+	    !log_filter_takes(&r->filter, &entry.line))
 		return;
-	(void)printf("%s: ", path);
-	va_start(arguments, format);
-	(void)vprintf(format, arguments);
-	va_end(arguments);
+	if (r->json)
+		(void)fwrite(text, 1, length, stdout);
+	else
+		(void)fwrite(line, 1, log_entry_text(&entry, r->colour, line),
+		    stdout);
 	(void)putchar('\n');
 }
 
-/* "record 5 of thread 0" or "note", and where it stands. */
-static const char *
-describe(const struct audit_reading *r, uint64_t offset,
-    char text[static 128])
-{
-	if (r->kind == AUDIT_PIECE_RECORD)
-		(void)snprintf(text, 128, "record %llu of thread %llu, at octet "
-		    "%llu", (unsigned long long)r->number,
-		    (unsigned long long)r->thread, (unsigned long long)offset);
-	else
-		(void)snprintf(text, 128, "the note at octet %llu",
-		    (unsigned long long)offset);
-	return text;
-}
-
-static void
-tell(struct verify_run *run, const char *path, unsigned int wrong,
-    const struct audit_reading *r, uint64_t offset)
-{
-	const struct audit_verify *v = &run->verify;
-	char text[128];
-
-	(void)describe(r, offset, text);
-	if ((wrong & AUDIT_UNENDED) != 0)
-		finding(run, path, "the worker that began before %s has left no "
-		    "end: it was killed, with the records that it still held, "
-		    "or the end was cut off", text);
-	if ((wrong & AUDIT_CUT) != 0)
-		finding(run, path, "%llu records or notes are missing before %s: "
-		    "pieces %llu to %llu, or a file with them",
-		    (unsigned long long)v->cut_to - v->cut_from + 1, text,
-		    (unsigned long long)v->cut_from,
-		    (unsigned long long)v->cut_to);
-	if ((wrong & AUDIT_CHANGED) != 0)
-		finding(run, path, "%s was changed, or sealed with another key",
-		    text);
-	if ((wrong & AUDIT_REPEATED) != 0)
-		finding(run, path, "%s is there twice, or out of its order",
-		    text);
-	if ((wrong & AUDIT_STRANGE) != 0)
-		finding(run, path, "%zu octets at octet %llu are no record of "
-		    "nfdns, or one that was changed", r->length,
-		    (unsigned long long)offset);
-	if ((wrong & AUDIT_LOSS) != 0)
-		finding(run, path, "%llu records of thread %llu were lost, for "
-		    "lack of room, between numbers %llu and %llu",
-		    (unsigned long long)r->records,
-		    (unsigned long long)r->thread, (unsigned long long)r->from,
-		    (unsigned long long)r->to);
-	if ((wrong & AUDIT_UNCOUNTED) != 0)
-		finding(run, path, "the counts of %s are not those of the "
-		    "records before it", text);
-	if ((wrong & AUDIT_HEADLESS) != 0)
-		(void)printf("%s: begins with piece %llu of its log: what was "
-		    "before it is in no file that was named\n", path,
-		    (unsigned long long)r->seal.number);
-}
-
-/* A STOP of Frame Streams stands between two runs, and is no record. */
-static bool
-is_stop(const struct log_reader *reader, const struct audit_reading *r)
-{
-	return reader->format == AUDIT_DNSTAP && r->length == 12 &&
-	    memcmp(reader->octets + reader->begin, "\0\0\0\0\0\0\0\4\0\0\0\3",
-	    12) == 0;
-}
-
+/* All lines that are there; with --follow, those that come. */
 static int
-verify_file(struct verify_run *run, const char *path, uint8_t *octets)
+show_file(const struct request *r, const char *path, bool follow)
 {
-	struct log_reader reader = { .octets = octets };
-	struct audit_reading reading;
-	size_t torn;
-	int code = open_reader(&reader, path), error = Z_OK;
+	struct log_lines *lines = log_lines_open(path);
+	struct json_tree tree = JSON_TREE_INIT;
+	enum log_next next = LOG_WAIT;
+	const char *text;
+	size_t length;
 
-	if (code != EXIT_OK)
-		return code;
-	run->findings = 0;
-	while (next_piece(&reader, &reading, &torn)) {
-		const unsigned int wrong = is_stop(&reader, &reading) ? 0 :
-		    audit_verify_piece(&run->verify, &reading,
-		    (char *)reader.octets + reader.begin);
-
-		if (wrong != 0)
-			tell(run, path, wrong, &reading, reader.offset);
-		skip(&reader, reading.length);
+	if (lines == NULL) {
+		cli_error("%s: cannot be read: %s", path, strerror(errno));
+		return EXIT_ERROR;
 	}
-	if (torn > 0)
-		finding(run, path, "the last %zu octets, at octet %llu, are not "
-		    "whole: a record that is being written, or was cut off",
-		    torn, (unsigned long long)reader.offset);
-	if (run->findings > FINDINGS_MAX)
-		(void)printf("%s: %u more findings\n", path, run->findings -
-		    FINDINGS_MAX);
-	(void)gzerror(reader.file, &error);
-	if (error != Z_OK && error != Z_STREAM_END)
-		finding(run, path, "the compressed file is damaged or cut");
-	(void)gzclose(reader.file);
-	return EXIT_OK;
-}
-
-/* Reads a file's first piece, by which files are ordered. */
-static int
-look_at(struct log_file *file, uint8_t *octets)
-{
-	struct log_reader reader = { .octets = octets };
-	struct audit_reading reading;
-	size_t torn;
-	int code = open_reader(&reader, file->path);
-
-	if (code != EXIT_OK)
-		return code;
-	if (reader.format == AUDIT_FORMATS && reader.end > 0) {
-		cli_error("%s: no log in json, pcapng or dnstap", file->path);
-		code = EXIT_ERROR;
-	} else if (reader.end > 0 && next_piece(&reader, &reading, &torn) &&
-	    reading.kind != AUDIT_PIECE_FOREIGN &&
-	    reading.kind != AUDIT_PIECE_RECORD) {
-		file->noted = true;
-		file->run = reading.run;
-		file->number = reading.seal.number;
+	while (!ferror(stdout)) {
+		next = log_lines_next(lines, &text, &length);
+		if (next == LOG_LINE)
+			show_line(r, &tree, text, length);
+		else if (next == LOG_LINE_LONG)
+			continue;
+		else if (next == LOG_BROKEN || !follow)
+			break;
+		else if (fflush(stdout) == 0 && !log_lines_follow(lines))
+			(void)poll(NULL, 0, LOOK_MS);
 	}
-	(void)gzclose(reader.file);
-	return code;
+	if (next == LOG_BROKEN)
+		cli_error("%s: the compressed file is damaged", path);
+	json_tree_free(&tree);
+	log_lines_close(lines);
+	return next == LOG_BROKEN ? EXIT_ERROR : EXIT_OK;
 }
 
-/* Files without a first note stay where they are, behind the others. */
-static int
-compare_files(const void *left, const void *right)
+/* The first file of the configuration that has lines of JSON. */
+static char *
+configured(const char *path)
 {
-	const struct log_file *a = left, *b = right;
+	struct diag diag = DIAG_INIT;
+	struct config *config = NULL;
+	char *found = NULL;
 
-	if (a->noted != b->noted)
-		return a->noted ? -1 : 1;
-	if (a->noted && a->run != b->run)
-		return a->run < b->run ? -1 : 1;
-	if (a->noted && a->number != b->number)
-		return a->number < b->number ? -1 : 1;
-	return a->place < b->place ? -1 : a->place > b->place;
+	if (config_load(&config, path, &diag) != 0)
+		config = NULL;
+	diag_print(&diag, "nfdns", stderr);
+	diag_free(&diag);
+	for (size_t i = 0; config != NULL && i < config->audit_count; i++)
+		if (config->audits[i].sink.format == AUDIT_JSON &&
+		    found == NULL)
+			found = strdup(config->audits[i].path);
+	if (config != NULL && found == NULL)
+		cli_error("log: %s has no entry of \"audit\" with the format "
+		    "\"json\"; name a file", path);
+	config_free(config);
+	return found;
 }
 
-static int
-verify_files(struct verify_run *run)
+int
+cmd_log(const struct config *peeked, int argc, char **argv)
 {
-	uint8_t *octets = malloc(BUFFER);
+	struct request r = { .follow = false };
+	char *path;
 	int code = EXIT_OK;
 
-	if (octets == NULL) {
-		cli_error("out of memory");
-		return EXIT_ERROR;
-	}
-	for (size_t i = 0; i < run->file_count && code == EXIT_OK; i++)
-		code = look_at(&run->files[i], octets);
-	if (run->file_count > 0)
-		qsort(run->files, run->file_count, sizeof(*run->files),
-		    compare_files);
-	for (size_t i = 0; i < run->file_count && code == EXIT_OK; i++)
-		code = verify_file(run, run->files[i].path, octets);
-	free(octets);
-	return code;
-}
-
-static int
-report(const struct verify_run *run)
-{
-	const struct audit_verify *v = &run->verify;
-
-	(void)printf("%llu records, %llu lost, %llu left out by filters: %s%s\n",
-	    (unsigned long long)v->records, (unsigned long long)v->lost,
-	    (unsigned long long)v->skipped,
-	    run->failed ? "not complete" : "complete",
-	    v->begun && !v->ended ? "; the last file is still written, or its "
-	    "end was cut off" : "");
-	return run->failed ? EXIT_ERROR : EXIT_OK;
-}
-
-/* The key in the file; false after a message. */
-static bool
-read_key(struct audit_key *key, const char *path)
-{
-	char text[AUDIT_KEY_TEXT] = "";
-	FILE *file = fopen(path, "re");
-
-	if (file == NULL) {
-		cli_error("%s: cannot be opened: %s", path, strerror(errno));
-		return false;
-	}
-	(void)!fgets(text, sizeof(text), file);
-	(void)fclose(file);
-	if (!audit_key_from_text(key, text))
-		cli_error("%s: no 32 hexadecimal digits", path);
-	explicit_bzero(text, sizeof(text));
-	return key->present;
-}
-
-int
-cmd_log_verify(const struct config *config, int argc, char **argv)
-{
-	static const struct option options[] = {
-		{ "key", required_argument, NULL, 'k' },
-		{ NULL, 0, NULL, 0 },
-	};
-	struct verify_run run = { .failed = false };
-	int option, code;
-
-	(void)config;
-	optind = 2;			/* behind "verify" */
-	while ((option = getopt_long(argc, argv, "k:", options, NULL)) != -1) {
-		if (option != 'k')
-			return EXIT_USAGE;
-		if (!read_key(&run.verify.key, optarg))
-			return EXIT_ERROR;
-	}
-	if (optind >= argc) {
-		(void)fputs(log_usage, stderr);
+	if (!read_options(&r, argc, argv))
 		return EXIT_USAGE;
+	if (r.file_count == 0) {
+		path = configured(peeked->path);
+		code = path != NULL ? show_file(&r, path, r.follow) :
+		    EXIT_ERROR;
+		free(path);
 	}
-	run.file_count = (size_t)(argc - optind);
-	run.files = calloc(run.file_count, sizeof(*run.files));
-	if (run.files == NULL) {
-		cli_error("out of memory");
-		return EXIT_ERROR;
+	for (size_t i = 0; i < r.file_count && code == EXIT_OK; i++)
+		code = show_file(&r, r.files[i],
+		    r.follow && i + 1 == r.file_count);
+	if (code == EXIT_OK && (fflush(stdout) != 0 || ferror(stdout))) {
+		cli_error("log: cannot write: %s", strerror(errno));
+		code = EXIT_ERROR;
 	}
-	for (size_t i = 0; i < run.file_count; i++)
-		run.files[i] = (struct log_file){ .path = argv[optind + (int)i],
-			.place = i };
-	code = verify_files(&run);
-	free(run.files);
-	return code == EXIT_OK ? report(&run) : code;
-}
-
-int
-cmd_log(const struct config *config, int argc, char **argv)
-{
-	(void)config;
-	(void)argc;
-	(void)argv;
-	(void)fputs(log_usage, stderr);
-	return EXIT_USAGE;
+	return code;
 }

@@ -36,9 +36,8 @@ _nfdns()
 	table,*) choices="-i -o --running --json --help" ;;
 	cache,1) choices="stats list get flush --json --help" ;;
 	cache,*) choices="--json --tree --all --help" ;;
-	log,1) choices="verify --help" ;;
 	log,*)
-		choices="--key --help"
+		choices="verify --follow --name --user --rule --verdict --since --format --key --help"
 		if [[ $word != -* ]]; then
 			compopt -o filenames
 			mapfile -t COMPREPLY < <(compgen -f -- "$word")

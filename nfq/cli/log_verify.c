@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * "nfdns log verify": proves that a log of the audit is complete, or names what
+ * is missing.  The files of one entry of "audit" are one log; they are put in
+ * order by their first notes, so they may be given in any.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zlib.h>
+
+#include "nfq/cli/commands.h"
+#include "nfq/cli/message.h"
+#include "nfq/process/exit_code.h"
+#include "policy/audit/verify.h"
+
+#define BUFFER	(2 * AUDIT_PIECE_MAX)
+#define FINDINGS_MAX 1000		/* lines of one file */
+
+/* One file of the log. */
+struct log_file {
+	const char *path;
+	bool noted;			/* its first piece is a note: */
+	uint64_t run, number;
+	size_t place;			/* on the command line */
+};
+
+/* A file that is read piece by piece. */
+struct log_reader {
+	gzFile file;
+	enum audit_format_number format;
+	uint8_t *octets;		/* BUFFER */
+	size_t begin, end;
+	uint64_t offset;		/* of begin, in the file's octets */
+	bool over;
+};
+
+struct verify_run {
+	struct audit_verify verify;
+	struct log_file *files;
+	size_t file_count;
+	bool failed;			/* exit code 1 */
+	unsigned int findings;		/* of this file */
+};
+
+/* Reads on; false at the end. */
+static bool
+fill(struct log_reader *reader)
+{
+	int n;
+
+	memmove(reader->octets, reader->octets + reader->begin,
+	    reader->end - reader->begin);
+	reader->end -= reader->begin;
+	reader->begin = 0;
+	n = gzread(reader->file, reader->octets + reader->end,
+	    (unsigned int)(BUFFER - reader->end));
+	reader->over = n <= 0;
+	reader->end += n > 0 ? (size_t)n : 0;
+	return n > 0;
+}
+
+static int
+open_reader(struct log_reader *reader, const char *path)
+{
+	reader->file = gzopen(path, "re");
+	if (reader->file == NULL) {
+		cli_error("%s: cannot be opened: %s", path, strerror(errno));
+		return EXIT_ERROR;
+	}
+	reader->begin = reader->end = 0;
+	reader->offset = 0;
+	reader->over = false;
+	(void)fill(reader);
+	reader->format = audit_reader_format(reader->octets, reader->end);
+	return EXIT_OK;
+}
+
+static void
+skip(struct log_reader *reader, size_t length)
+{
+	reader->begin += length;
+	reader->offset += length;
+}
+
+/* The next piece; false at the end.  *torn: octets that are none of a piece. */
+static bool
+next_piece(struct log_reader *reader, struct audit_reading *reading,
+    size_t *torn)
+{
+	*torn = 0;
+	for (;;) {
+		const uint8_t *octets = reader->octets + reader->begin;
+		const size_t length = reader->end - reader->begin;
+		enum audit_read read = audit_reader_next(reading,
+		    reader->format, octets, length);
+
+		if (read == AUDIT_READ_PIECE)
+			return true;
+		if (read == AUDIT_READ_MORE && length < AUDIT_PIECE_MAX) {
+			if (!reader->over && fill(reader))
+				continue;
+			*torn = length;
+			return false;
+		}
+		*torn = audit_reader_skip(reader->format, octets, length);
+		reading->kind = AUDIT_PIECE_FOREIGN;
+		reading->length = *torn;
+		return true;
+	}
+}
+
+static void finding(struct verify_run *run, const char *path,
+    const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void
+finding(struct verify_run *run, const char *path, const char *format, ...)
+{
+	va_list arguments;
+
+	run->failed = true;
+	if (++run->findings > FINDINGS_MAX)
+		return;
+	(void)printf("%s: ", path);
+	va_start(arguments, format);
+	(void)vprintf(format, arguments);
+	va_end(arguments);
+	(void)putchar('\n');
+}
+
+/* "record 5 of thread 0" or "note", and where it stands. */
+static const char *
+describe(const struct audit_reading *r, uint64_t offset,
+    char text[static 128])
+{
+	if (r->kind == AUDIT_PIECE_RECORD)
+		(void)snprintf(text, 128, "record %llu of thread %llu, at octet "
+		    "%llu", (unsigned long long)r->number,
+		    (unsigned long long)r->thread, (unsigned long long)offset);
+	else
+		(void)snprintf(text, 128, "the note at octet %llu",
+		    (unsigned long long)offset);
+	return text;
+}
+
+static void
+tell(struct verify_run *run, const char *path, unsigned int wrong,
+    const struct audit_reading *r, uint64_t offset)
+{
+	const struct audit_verify *v = &run->verify;
+	char text[128];
+
+	(void)describe(r, offset, text);
+	if ((wrong & AUDIT_UNENDED) != 0)
+		finding(run, path, "the worker that began before %s has left no "
+		    "end: it was killed, with the records that it still held, "
+		    "or the end was cut off", text);
+	if ((wrong & AUDIT_CUT) != 0)
+		finding(run, path, "%llu records or notes are missing before %s: "
+		    "pieces %llu to %llu, or a file with them",
+		    (unsigned long long)v->cut_to - v->cut_from + 1, text,
+		    (unsigned long long)v->cut_from,
+		    (unsigned long long)v->cut_to);
+	if ((wrong & AUDIT_CHANGED) != 0)
+		finding(run, path, "%s was changed, or sealed with another key",
+		    text);
+	if ((wrong & AUDIT_REPEATED) != 0)
+		finding(run, path, "%s is there twice, or out of its order",
+		    text);
+	if ((wrong & AUDIT_STRANGE) != 0)
+		finding(run, path, "%zu octets at octet %llu are no record of "
+		    "nfdns, or one that was changed", r->length,
+		    (unsigned long long)offset);
+	if ((wrong & AUDIT_LOSS) != 0)
+		finding(run, path, "%llu records of thread %llu were lost, for "
+		    "lack of room, between numbers %llu and %llu",
+		    (unsigned long long)r->records,
+		    (unsigned long long)r->thread, (unsigned long long)r->from,
+		    (unsigned long long)r->to);
+	if ((wrong & AUDIT_UNCOUNTED) != 0)
+		finding(run, path, "the counts of %s are not those of the "
+		    "records before it", text);
+	if ((wrong & AUDIT_HEADLESS) != 0)
+		(void)printf("%s: begins with piece %llu of its log: what was "
+		    "before it is in no file that was named\n", path,
+		    (unsigned long long)r->seal.number);
+}
+
+/* A STOP of Frame Streams stands between two runs, and is no record. */
+static bool
+is_stop(const struct log_reader *reader, const struct audit_reading *r)
+{
+	return reader->format == AUDIT_DNSTAP && r->length == 12 &&
+	    memcmp(reader->octets + reader->begin, "\0\0\0\0\0\0\0\4\0\0\0\3",
+	    12) == 0;
+}
+
+static int
+verify_file(struct verify_run *run, const char *path, uint8_t *octets)
+{
+	struct log_reader reader = { .octets = octets };
+	struct audit_reading reading;
+	size_t torn;
+	int code = open_reader(&reader, path), error = Z_OK;
+
+	if (code != EXIT_OK)
+		return code;
+	run->findings = 0;
+	while (next_piece(&reader, &reading, &torn)) {
+		const unsigned int wrong = is_stop(&reader, &reading) ? 0 :
+		    audit_verify_piece(&run->verify, &reading,
+		    (char *)reader.octets + reader.begin);
+
+		if (wrong != 0)
+			tell(run, path, wrong, &reading, reader.offset);
+		skip(&reader, reading.length);
+	}
+	if (torn > 0)
+		finding(run, path, "the last %zu octets, at octet %llu, are not "
+		    "whole: a record that is being written, or was cut off",
+		    torn, (unsigned long long)reader.offset);
+	if (run->findings > FINDINGS_MAX)
+		(void)printf("%s: %u more findings\n", path, run->findings -
+		    FINDINGS_MAX);
+	(void)gzerror(reader.file, &error);
+	if (error != Z_OK && error != Z_STREAM_END)
+		finding(run, path, "the compressed file is damaged or cut");
+	(void)gzclose(reader.file);
+	return EXIT_OK;
+}
+
+/* Reads a file's first piece, by which files are ordered. */
+static int
+look_at(struct log_file *file, uint8_t *octets)
+{
+	struct log_reader reader = { .octets = octets };
+	struct audit_reading reading;
+	size_t torn;
+	int code = open_reader(&reader, file->path);
+
+	if (code != EXIT_OK)
+		return code;
+	if (reader.format == AUDIT_FORMATS && reader.end > 0) {
+		cli_error("%s: no log in json, pcapng or dnstap", file->path);
+		code = EXIT_ERROR;
+	} else if (reader.end > 0 && next_piece(&reader, &reading, &torn) &&
+	    reading.kind != AUDIT_PIECE_FOREIGN &&
+	    reading.kind != AUDIT_PIECE_RECORD) {
+		file->noted = true;
+		file->run = reading.run;
+		file->number = reading.seal.number;
+	}
+	(void)gzclose(reader.file);
+	return code;
+}
+
+/* Files without a first note stay where they are, behind the others. */
+static int
+compare_files(const void *left, const void *right)
+{
+	const struct log_file *a = left, *b = right;
+
+	if (a->noted != b->noted)
+		return a->noted ? -1 : 1;
+	if (a->noted && a->run != b->run)
+		return a->run < b->run ? -1 : 1;
+	if (a->noted && a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	return a->place < b->place ? -1 : a->place > b->place;
+}
+
+static int
+verify_files(struct verify_run *run)
+{
+	uint8_t *octets = malloc(BUFFER);
+	int code = EXIT_OK;
+
+	if (octets == NULL) {
+		cli_error("out of memory");
+		return EXIT_ERROR;
+	}
+	for (size_t i = 0; i < run->file_count && code == EXIT_OK; i++)
+		code = look_at(&run->files[i], octets);
+	if (run->file_count > 0)
+		qsort(run->files, run->file_count, sizeof(*run->files),
+		    compare_files);
+	for (size_t i = 0; i < run->file_count && code == EXIT_OK; i++)
+		code = verify_file(run, run->files[i].path, octets);
+	free(octets);
+	return code;
+}
+
+static int
+report(const struct verify_run *run)
+{
+	const struct audit_verify *v = &run->verify;
+
+	(void)printf("%llu records, %llu lost, %llu left out by filters: %s%s\n",
+	    (unsigned long long)v->records, (unsigned long long)v->lost,
+	    (unsigned long long)v->skipped,
+	    run->failed ? "not complete" : "complete",
+	    v->begun && !v->ended ? "; the last file is still written, or its "
+	    "end was cut off" : "");
+	return run->failed ? EXIT_ERROR : EXIT_OK;
+}
+
+/* The key in the file; false after a message. */
+static bool
+read_key(struct audit_key *key, const char *path)
+{
+	char text[AUDIT_KEY_TEXT] = "";
+	FILE *file = fopen(path, "re");
+
+	if (file == NULL) {
+		cli_error("%s: cannot be opened: %s", path, strerror(errno));
+		return false;
+	}
+	(void)!fgets(text, sizeof(text), file);
+	(void)fclose(file);
+	if (!audit_key_from_text(key, text))
+		cli_error("%s: no 32 hexadecimal digits", path);
+	explicit_bzero(text, sizeof(text));
+	return key->present;
+}
+
+int
+cmd_log_verify(const struct config *config, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "key", required_argument, NULL, 'k' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct verify_run run = { .failed = false };
+	int option, code;
+
+	(void)config;
+	optind = 2;			/* behind "verify" */
+	while ((option = getopt_long(argc, argv, "k:", options, NULL)) != -1) {
+		if (option != 'k')
+			return EXIT_USAGE;
+		if (!read_key(&run.verify.key, optarg))
+			return EXIT_ERROR;
+	}
+	if (optind >= argc) {
+		(void)fputs(log_usage, stderr);
+		return EXIT_USAGE;
+	}
+	run.file_count = (size_t)(argc - optind);
+	run.files = calloc(run.file_count, sizeof(*run.files));
+	if (run.files == NULL) {
+		cli_error("out of memory");
+		return EXIT_ERROR;
+	}
+	for (size_t i = 0; i < run.file_count; i++)
+		run.files[i] = (struct log_file){ .path = argv[optind + (int)i],
+			.place = i };
+	code = verify_files(&run);
+	free(run.files);
+	return code == EXIT_OK ? report(&run) : code;
+}

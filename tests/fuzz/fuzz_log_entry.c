@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Any octets as a line of a packet log: what is printed is printable. */
+#include <string.h>
+
+#include "nfq/logs/log_entry.h"
+#include "nfq/logs/log_filter.h"
+#include "tests/fuzz/fuzz.h"
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct json_tree tree;
+	static struct log_entry entry;
+	const struct log_filter filter = { .name = "*a*.example" };
+	char text[AUDIT_TEXT_MAX];
+	size_t length;
+
+	if (!log_entry_read(&entry, &tree, (const char *)data, size))
+		return 0;
+	(void)log_filter_takes(&filter, &entry.line);
+	length = log_entry_text(&entry, false, text);
+	check(length < sizeof(text) && length == strlen(text));
+	for (size_t i = 0; i < length; i++)
+		check(text[i] >= ' ' && text[i] <= '~');
+	return 0;
+}
