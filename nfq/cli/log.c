@@ -156,15 +156,17 @@ show_line(const struct request *r, struct json_tree *tree, const char *text,
 {
 	static struct log_entry entry;
 	char line[AUDIT_TEXT_MAX];
+	size_t size;
 
 	if (!log_entry_read(&entry, tree, text, length) ||
 	    !log_filter_takes(&r->filter, &entry.line))
 		return;
 	if (r->json)
 		(void)fwrite(text, 1, length, stdout);
-	else
-		(void)fwrite(line, 1, log_entry_text(&entry, r->colour, line),
-		    stdout);
+	else {
+		size = log_entry_text(&entry, r->colour, line);
+		(void)fwrite(line, 1, size, stdout);
+	}
 	(void)putchar('\n');
 }
 

@@ -2,6 +2,7 @@
 #include "nfq/logs/log_entry.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -10,13 +11,18 @@ static uint64_t
 read_time(const char *text)
 {
 	struct tm tm = { .tm_isdst = 0 };
-	unsigned int fraction = 0;
+	unsigned long fraction = 0;
 	const char *rest;
 	time_t seconds;
+	char *end;
 
 	rest = text != NULL ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
-	if (rest == NULL || sscanf(rest, ".%6u", &fraction) != 1)
+	if (rest == NULL || rest[0] != '.')
 		return 0;
+	/* The audit writes six digits. */
+	fraction = strtoul(rest + 1, &end, 10);
+	if (end != rest + 7)
+		fraction = 0;
 	seconds = timegm(&tm);
 	return seconds < 0 ? 0 : (uint64_t)seconds * 1000000000U +
 	    (uint64_t)fraction * 1000U;
@@ -87,6 +93,8 @@ log_entry_read(struct log_entry *entry, struct json_tree *tree,
 		.reason = text_of(ours, "reason"),
 		.client = text_of(root, "src_ip"),
 		.rule = text_of(ours, "rule"),
+		.observed = text_of(ours, "observed"),
+		.would = text_of(ours, "would"),
 		.uid = (uid_t)-1,
 	};
 	if (line->verdict == NULL || line->reason == NULL || dns == NULL)

@@ -51,6 +51,12 @@ log_filter_name(const char *pattern, const char *name)
 	return p == pattern_length;
 }
 
+static bool
+is_rule(const char *wanted, const char *rule)
+{
+	return rule != NULL && strcmp(wanted, rule) == 0;
+}
+
 bool
 log_filter_takes(const struct log_filter *f, const struct audit_line *line)
 {
@@ -60,8 +66,8 @@ log_filter_takes(const struct log_filter *f, const struct audit_line *line)
 		return false;
 	if (f->has_user && f->user != line->uid)
 		return false;
-	if (f->rule != NULL && (line->rule == NULL ||
-	    strcmp(f->rule, line->rule) != 0))
+	if (f->rule != NULL && !is_rule(f->rule, line->rule) &&
+	    !is_rule(f->rule, line->observed))
 		return false;
 	return f->name == NULL || (line->type != NULL &&
 	    log_filter_name(f->name, line->name));

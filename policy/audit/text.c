@@ -14,7 +14,7 @@
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
 
-#define END_ROOM	192U	/* for what stands behind the answers */
+#define END_ROOM	320U	/* for what stands behind the answers */
 #define ANSWER_TEXT_MAX	1280	/* of one record's data */
 
 /* A text that grows up to its end; "full" once something had no room. */
@@ -139,6 +139,10 @@ audit_line_end(struct audit_line_out *out, const struct audit_line *line)
 	if (line->rule != NULL) {
 		put(&text, ", rule ");
 		put_printable(&text, line->rule);
+	}
+	if (line->observed != NULL && line->would != NULL) {
+		put(&text, ", would %.16s by ", line->would);
+		put_printable(&text, line->observed);
 	}
 	put(&text, ")");
 	out->pos = text.pos;
@@ -287,6 +291,7 @@ struct texts {
 	char name[NAME_TEXT_SIZE];
 	char rcode[RR_TEXT_SIZE];
 	char rule[AUDIT_RULE_MAX + 1];
+	char observed[AUDIT_RULE_MAX + 1];
 };
 
 /* The first question; a message without one has no type. */
@@ -305,6 +310,19 @@ set_question(struct audit_line *line, struct texts *texts,
 	type = wire_read_u16(&r);
 	line->type = r.failed ? "?" : rr_type_text(type, texts->type);
 	line->name = name_to_text(name.octets, texts->name);
+}
+
+/* NULL: no rule. */
+static const char *
+copy_rule(char to[static AUDIT_RULE_MAX + 1], const char *name, uint8_t length)
+{
+	const size_t most = length < AUDIT_RULE_MAX ? length : AUDIT_RULE_MAX;
+
+	if (length == 0)
+		return NULL;
+	memcpy(to, name, most);
+	to[most] = '\0';
+	return to;
 }
 
 static struct audit_line
@@ -328,14 +346,10 @@ line_of(const struct audit_record *record, struct texts *texts)
 	if (record->rcode != RCODE_NOERROR &&
 	    record->verdict != VERDICT_NXDOMAIN)
 		line.rcode = rcode_text(record->rcode, texts->rcode);
-	if (record->rule_length > 0) {
-		const size_t length = record->rule_length < AUDIT_RULE_MAX ?
-		    record->rule_length : AUDIT_RULE_MAX;
-
-		memcpy(texts->rule, record->rule, length);
-		texts->rule[length] = '\0';
-		line.rule = texts->rule;
-	}
+	line.rule = copy_rule(texts->rule, record->rule, record->rule_length);
+	line.observed = copy_rule(texts->observed, record->observer,
+	    record->observer_length);
+	line.would = decide_action_text((enum rule_action)record->would);
 	return line;
 }
 

@@ -39,6 +39,8 @@ struct audit_line {
 	const char *reason;
 	const char *rcode;		/* NULL: NOERROR, or what the verdict says */
 	const char *rule;		/* NULL: none */
+	const char *observed;		/* a rule that only observes; NULL: none */
+	const char *would;		/* what it would have done */
 	bool stream;
 	bool truncated;
 };

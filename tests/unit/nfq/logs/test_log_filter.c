@@ -86,6 +86,10 @@ all_must_hold(void)
 	CHECK(!log_filter_takes(&f, &line));
 	line.rule = "block";
 	CHECK(log_filter_takes(&f, &line));
+	line.rule = NULL;
+	line.observed = "block";
+	CHECK(log_filter_takes(&f, &line));
+	line.rule = "other";
 	f.user = 34;
 	CHECK(!log_filter_takes(&f, &line));
 	f.has_user = false;

@@ -100,8 +100,11 @@ says_what_is_unusual(void)
 	set_answer(&r, OCTETS("\x12\x34\x87\x80\0\1\0\0\0\0\0\0\1a\4mesh\0\0\1\0\1"));
 	r.rcode = 0;
 	r.rule_length = 0;
+	r.observer = "soon";
+	r.observer_length = 4;
+	r.would = RULE_NXDOMAIN;
 	CHECK(is(&r, "2023-11-14 22:13:20.123 answer   192.0.2.7 A     a.mesh."
-	    " (record, TC)"));
+	    " (record, TC, would nxdomain by soon)"));
 }
 
 static void
