@@ -299,9 +299,10 @@ check_firewall(struct findings *findings)
 		    "no chain drops by default at input or output");
 	else
 		findings_add(findings, FINDING_OK, "firewall", NULL, "%zu "
-		    "chain%s drop by default (%s%s); the canary question shows "
+		    "chain%s by default (%s%s); the canary question shows "
 		    "whether answers get through", firewall.count,
-		    plural(firewall.count), firewall.chains[0],
+		    firewall.count == 1 ? " drops" : "s drop",
+		    firewall.chains[0],
 		    firewall.count > 1 ? ", ..." : "");
 }
 
