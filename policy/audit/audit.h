@@ -26,33 +26,33 @@ struct audit; /* rings, files and the writer thread */
 /* Everything about one question; audit_put() copies the octets. */
 struct audit_record {
 	uint64_t time_ns;		/* CLOCK_REALTIME */
-	uint32_t spent_ns;		/* from the batch's recv to the decision */
-	uint32_t packet_id;
 	uint64_t generation;		/* of the table */
-	uid_t uid;			/* (uid_t)-1: the kernel named none */
-	gid_t gid;
+	uint64_t number;		/* of the thread's records, lost ones too,
+					 * from 0; audit_put() gives it, and: */
+	uint16_t thread;		/* the ring */
+	uint16_t queue;			/* the kernel's number; not over TCP */
 	uint16_t client_port;
 	uint16_t server_port;
-	uint16_t queue;			/* the kernel's number; not over TCP */
-	bool stream;			/* over TCP */
-	uint16_t thread;		/* the ring, */
-	uint64_t number;		/* and of its records, lost ones too, from 0;
-					 * audit_put() gives both */
-	uint8_t family;			/* AF_INET or AF_INET6 */
+	uint32_t spent_ns;		/* from the batch's recv to the decision */
+	uint32_t packet_id;
+	uid_t uid;			/* (uid_t)-1: the kernel named none */
+	gid_t gid;
 	uint8_t client[16];
 	uint8_t server[16];
-	enum verdict verdict;
-	enum reason reason;
-	uint8_t rule_length;		/* 0: no rule made the decision */
-	uint16_t rcode;
-	uint16_t question_length;	/* client's message; cut at 512 */
-	uint16_t answer_length;		/* answer's message; 0 if it passed */
 	const uint8_t *question;
 	const uint8_t *answer;
 	const char *rule;		/* name of the policy's rule; no NUL */
 	const char *observer;		/* of a rule that only observes; no NUL */
+	enum verdict verdict;
+	enum reason reason;
+	uint16_t rcode;
+	uint16_t question_length;	/* client's message; cut at 512 */
+	uint16_t answer_length;		/* answer's message; 0 if it passed */
+	uint8_t rule_length;		/* 0: no rule made the decision */
 	uint8_t observer_length;	/* 0: none observed */
+	uint8_t family;			/* AF_INET or AF_INET6 */
 	uint8_t would;			/* enum rule_action: what it would have done */
+	bool stream;			/* over TCP */
 	bool asked;			/* a rule's "log" wants the record, whatever
 					 * verdicts a file takes */
 };
