@@ -16,6 +16,7 @@
 #include "nfq/cli/commands.h"
 #include "nfq/cli/message.h"
 #include "nfq/process/exit_code.h"
+#include "nfq/process/sandbox.h"
 #include "policy/audit/verify.h"
 
 #define BUFFER	(2 * AUDIT_PIECE_MAX)
@@ -24,6 +25,7 @@
 /* One file of the log. */
 struct log_file {
 	const char *path;
+	gzFile file;			/* NULL: not open */
 	bool noted;			/* its first piece is a note: */
 	uint64_t run, number;
 	size_t place;			/* on the command line */
@@ -64,20 +66,17 @@ fill(struct log_reader *reader)
 	return n > 0;
 }
 
-static int
-open_reader(struct log_reader *reader, const char *path)
+/* From the file's beginning. */
+static void
+begin_reader(struct log_reader *reader, gzFile file)
 {
-	reader->file = gzopen(path, "re");
-	if (reader->file == NULL) {
-		cli_error("%s: cannot be opened: %s", path, strerror(errno));
-		return EXIT_ERROR;
-	}
+	reader->file = file;
+	(void)gzrewind(file);
 	reader->begin = reader->end = 0;
 	reader->offset = 0;
 	reader->over = false;
 	(void)fill(reader);
 	reader->format = audit_reader_format(reader->octets, reader->end);
-	return EXIT_OK;
 }
 
 static void
@@ -199,16 +198,17 @@ is_stop(const struct log_reader *reader, const struct audit_reading *r)
 	    12) == 0;
 }
 
-static int
-verify_file(struct verify_run *run, const char *path, uint8_t *octets)
+static void
+verify_file(struct verify_run *run, const struct log_file *file,
+    uint8_t *octets)
 {
+	const char *path = file->path;
 	struct log_reader reader = { .octets = octets };
 	struct audit_reading reading;
 	size_t torn;
-	int code = open_reader(&reader, path), error = Z_OK;
+	int error = Z_OK;
 
-	if (code != EXIT_OK)
-		return code;
+	begin_reader(&reader, file->file);
 	run->findings = 0;
 	while (next_piece(&reader, &reading, &torn)) {
 		const unsigned int wrong = is_stop(&reader, &reading) ? 0 :
@@ -229,8 +229,6 @@ verify_file(struct verify_run *run, const char *path, uint8_t *octets)
 	(void)gzerror(reader.file, &error);
 	if (error != Z_OK && error != Z_STREAM_END)
 		finding(run, path, "the compressed file is damaged or cut");
-	(void)gzclose(reader.file);
-	return EXIT_OK;
 }
 
 /* Reads a file's first piece, by which files are ordered. */
@@ -240,10 +238,9 @@ look_at(struct log_file *file, uint8_t *octets)
 	struct log_reader reader = { .octets = octets };
 	struct audit_reading reading;
 	size_t torn;
-	int code = open_reader(&reader, file->path);
+	int code = EXIT_OK;
 
-	if (code != EXIT_OK)
-		return code;
+	begin_reader(&reader, file->file);
 	if (reader.format == AUDIT_FORMATS && reader.end > 0) {
 		cli_error("%s: no log in json, pcapng or dnstap", file->path);
 		code = EXIT_ERROR;
@@ -254,7 +251,6 @@ look_at(struct log_file *file, uint8_t *octets)
 		file->run = reading.run;
 		file->number = reading.seal.number;
 	}
-	(void)gzclose(reader.file);
 	return code;
 }
 
@@ -273,23 +269,54 @@ compare_files(const void *left, const void *right)
 	return a->place < b->place ? -1 : a->place > b->place;
 }
 
+/*
+ * Opens all files, and then gives up every right: what they hold may be
+ * anybody's.
+ */
+static int
+open_files(struct verify_run *run)
+{
+	int error;
+
+	for (size_t i = 0; i < run->file_count; i++) {
+		struct log_file *file = &run->files[i];
+
+		file->file = gzopen(file->path, "re");
+		if (file->file == NULL) {
+			cli_error("%s: cannot be opened: %s", file->path,
+			    strerror(errno));
+			return EXIT_ERROR;
+		}
+	}
+	error = sandbox_reader();
+	if (error == 0)
+		return EXIT_OK;
+	cli_error("log verify: cannot give up privileges: %s",
+	    strerror(-error));
+	return EXIT_ERROR;
+}
+
 static int
 verify_files(struct verify_run *run)
 {
 	uint8_t *octets = malloc(BUFFER);
-	int code = EXIT_OK;
+	int code;
 
 	if (octets == NULL) {
 		cli_error("out of memory");
 		return EXIT_ERROR;
 	}
+	code = open_files(run);
 	for (size_t i = 0; i < run->file_count && code == EXIT_OK; i++)
 		code = look_at(&run->files[i], octets);
 	if (run->file_count > 0)
 		qsort(run->files, run->file_count, sizeof(*run->files),
 		    compare_files);
 	for (size_t i = 0; i < run->file_count && code == EXIT_OK; i++)
-		code = verify_file(run, run->files[i].path, octets);
+		verify_file(run, &run->files[i], octets);
+	for (size_t i = 0; i < run->file_count; i++)
+		if (run->files[i].file != NULL)
+			(void)gzclose(run->files[i].file);
 	free(octets);
 	return code;
 }
