@@ -16,6 +16,7 @@
 #include "nfq/logs/log_lines.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
+#include "nfq/process/sandbox.h"
 #include "policy/audit/format.h"
 #include "policy/decide.h"
 #include "resolver/text/suggest.h"
@@ -172,18 +173,14 @@ show_line(const struct request *r, struct json_tree *tree, const char *text,
 
 /* All lines that are there; with --follow, those that come. */
 static int
-show_file(const struct request *r, const char *path, bool follow)
+show_lines(const struct request *r, struct log_lines *lines, const char *path,
+    bool follow)
 {
-	struct log_lines *lines = log_lines_open(path);
 	struct json_tree tree = JSON_TREE_INIT;
 	enum log_next next = LOG_WAIT;
 	const char *text;
 	size_t length;
 
-	if (lines == NULL) {
-		cli_error("%s: cannot be read: %s", path, strerror(errno));
-		return EXIT_ERROR;
-	}
 	while (!ferror(stdout)) {
 		next = log_lines_next(lines, &text, &length);
 		if (next == LOG_LINE)
@@ -198,8 +195,52 @@ show_file(const struct request *r, const char *path, bool follow)
 	if (next == LOG_BROKEN)
 		cli_error("%s: the compressed file is damaged", path);
 	json_tree_free(&tree);
-	log_lines_close(lines);
 	return next == LOG_BROKEN ? EXIT_ERROR : EXIT_OK;
+}
+
+/*
+ * Opens all files.  What they hold may be anybody's, so every right is given up
+ * before the first octet is read; not with "follow", which opens the file that
+ * comes after a rotation.
+ */
+static int
+open_all(struct log_lines **lines, char **paths, size_t count, bool follow)
+{
+	int error;
+
+	for (size_t i = 0; i < count; i++) {
+		lines[i] = log_lines_open(paths[i]);
+		if (lines[i] == NULL) {
+			cli_error("%s: cannot be read: %s", paths[i],
+			    strerror(errno));
+			return EXIT_ERROR;
+		}
+	}
+	tzset();	/* it opens the zone's file */
+	error = follow ? 0 : sandbox_reader();
+	if (error == 0)
+		return EXIT_OK;
+	cli_error("log: cannot give up privileges: %s", strerror(-error));
+	return EXIT_ERROR;
+}
+
+static int
+show_files(const struct request *r, char **paths, size_t count)
+{
+	struct log_lines **lines = calloc(count, sizeof(struct log_lines *));
+	int code = EXIT_ERROR;
+
+	if (lines == NULL)
+		cli_error("out of memory");
+	else
+		code = open_all(lines, paths, count, r->follow);
+	for (size_t i = 0; i < count && code == EXIT_OK; i++)
+		code = show_lines(r, lines[i], paths[i],
+		    r->follow && i + 1 == count);
+	for (size_t i = 0; i < count && lines != NULL; i++)
+		log_lines_close(lines[i]);
+	free(lines);
+	return code;
 }
 
 /* The first file of the configuration that has lines of JSON. */
@@ -216,7 +257,7 @@ configured(const char *path)
 	diag_free(&diag);
 	for (size_t i = 0; config != NULL && i < config->audit_count; i++)
 		if (config->audits[i].sink.format == AUDIT_JSON &&
-		    found == NULL)
+		    config->audits[i].path != NULL && found == NULL)
 			found = strdup(config->audits[i].path);
 	if (config != NULL && found == NULL)
 		cli_error("log: %s has no entry of \"audit\" with the format "
@@ -230,19 +271,16 @@ cmd_log(const struct config *peeked, int argc, char **argv)
 {
 	struct request r = { .follow = false };
 	char *path;
-	int code = EXIT_OK;
+	int code;
 
 	if (!read_options(&r, argc, argv))
 		return EXIT_USAGE;
 	if (r.file_count == 0) {
 		path = configured(peeked->path);
-		code = path != NULL ? show_file(&r, path, r.follow) :
-		    EXIT_ERROR;
+		code = path != NULL ? show_files(&r, &path, 1) : EXIT_ERROR;
 		free(path);
-	}
-	for (size_t i = 0; i < r.file_count && code == EXIT_OK; i++)
-		code = show_file(&r, r.files[i],
-		    r.follow && i + 1 == r.file_count);
+	} else
+		code = show_files(&r, r.files, r.file_count);
 	if (code == EXIT_OK && (fflush(stdout) != 0 || ferror(stdout))) {
 		cli_error("log: cannot write: %s", strerror(errno));
 		code = EXIT_ERROR;

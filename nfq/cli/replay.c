@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "nfq/cli/commands.h"
@@ -313,6 +314,7 @@ run_capture(struct run *run, FILE *file)
 	int error, code;
 
 	init_progress(run, file);
+	tzset();	/* it opens the zone's file */
 	error = sandbox_reader();
 	if (replay == NULL || error < 0) {
 		cli_error("replay: %s", strerror(error < 0 ? -error : ENOMEM));
