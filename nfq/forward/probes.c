@@ -213,6 +213,14 @@ question_of(const struct engine *e, const struct attempt *a)
 	}
 }
 
+/* A loop probe of an earlier look: it has another token, and nobody waits. */
+static bool
+is_outdated(const struct engine *e, const struct attempt *a)
+{
+	return a->kind == ATTEMPT_LOOP && a->upstream < FORWARD_UPSTREAMS &&
+	    a->sent.ns < e->upstream[a->upstream].loop_sent.ns;
+}
+
 void
 probe_reply(struct engine *e, monotime_t now, struct attempt *a,
     const uint8_t *octets, size_t length)
@@ -220,6 +228,10 @@ probe_reply(struct engine *e, monotime_t now, struct attempt *a,
 	const struct question q = question_of(e, a);
 	struct message m;
 
+	if (is_outdated(e, a)) {
+		attempt_end(e, a);
+		return;
+	}
 	if (message_fit(&m, &q, a->id, a->mixed ? a->mask : NULL, octets,
 	    length) != FIT_ANSWER) {
 		e->stats.mismatched++;
@@ -244,7 +256,7 @@ probe_lost(struct engine *e, monotime_t now, struct attempt *a, int error)
 		    forward_trouble(TROUBLE_NETWORK, (uint32_t)error));
 		break;
 	case ATTEMPT_LOOP:
-		if (a->upstream < FORWARD_UPSTREAMS)
+		if (a->upstream < FORWARD_UPSTREAMS && !is_outdated(e, a))
 			upstream_loop_over(&e->upstream[a->upstream], now);
 		break;
 	default:

@@ -99,6 +99,7 @@ upstream_loop_probed(struct upstream *up, monotime_t now, uint64_t token,
 {
 	up->loop_probes += sent;
 	up->loop_token = token;
+	up->loop_sent = now;
 	up->loop_open = sent;
 	/* If none could be sent, a loop that was there is there yet. */
 	up->loop_at = sent > 0 || up->state != UPSTREAM_LOOPING ?

@@ -31,6 +31,7 @@ struct upstream {
 	monotime_t probe_at;		/* next probe; NEVER: none is needed */
 	monotime_t loop_at;		/* next loop probe; NEVER: none */
 	uint64_t loop_token;		/* of the last loop probes; 0: none sent */
+	monotime_t loop_sent;		/* when they were sent */
 	uint64_t trouble;	/* the last one: policy/status/forward_status.h */
 	monotime_t trouble_at;
 	/* Counters; sent_tcp and sent_tls are among sent. */
