@@ -437,6 +437,29 @@ lead_back(int n, uint32_t attempt)
 	engine_ask(t.engine, t.now, &t.clients[n]);
 }
 
+/* Its reply has a token that nobody knows any more: it is no forged one. */
+static void
+a_second_look_replaces_the_first(void)
+{
+	uint32_t first;
+
+	prepare();
+	t.settings.health.loops = 1;
+	start();
+	wait_ms(0);
+	first = t.last;
+	CHECK(t.sent[first].open);
+	wait_ms(5);
+	engine_look_for_loops(t.engine, t.now);
+	wait_ms(1);
+	CHECK(t.last != first);
+	reply(first, true);
+	CHECK(engine_stats(t.engine)->mismatched == 0);
+	CHECK(!t.sent[first].open);
+	CHECK(t.sent[t.last].open);
+	finish();
+}
+
 static void
 an_upstream_that_leads_back_is_switched_off(void)
 {
@@ -506,6 +529,7 @@ main(void)
 	TEST(a_clients_own_nameserver_is_not_trusted_by_others);
 	TEST(reload_goes_on_with_questions);
 	TEST(a_removed_server_is_not_asked_again);
+	TEST(a_second_look_replaces_the_first);
 	TEST(an_upstream_that_leads_back_is_switched_off);
 	TEST(what_is_no_question_passes);
 	return test_summary();
