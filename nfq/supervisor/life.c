@@ -12,6 +12,7 @@ life_begin(struct worker_life *life, monotime_t now)
 	life->ready = false;
 	life->started = life->looked = now;
 	life->starting = MONOTIME_NEVER;
+	life->watched_ms = 1;
 	memset(life->slots, 0, sizeof(life->slots));
 }
 
@@ -32,26 +33,27 @@ life_start_failed(struct worker_life *life, monotime_t now)
 bool
 life_look(struct worker_life *life, monotime_t now)
 {
-	const bool away = monotime_ms_since(now, life->looked) >= AWAY_MS;
+	const int64_t gap = monotime_ms_since(now, life->looked);
 
 	life->looked = now;
-	return !away;
+	life->watched_ms += gap < LIFE_VOUCH_MS ? gap : LIFE_VOUCH_MS;
+	return gap < AWAY_MS;
 }
 
 enum life_sign
 life_check(struct worker_life *life, unsigned int slot,
-    const struct life_signs *signs, bool looking, int limit_ms, monotime_t now)
+    const struct life_signs *signs, bool looking, int limit_ms)
 {
 	struct life_slot *s = &life->slots[slot];
 	int64_t still;
 
-	if (!monotime_is_set(s->since) || !looking || !life->ready ||
+	if (s->since == 0 || !looking || !life->ready ||
 	    !signs->has_work || s->batches != signs->batches) {
 		*s = (struct life_slot){ .batches = signs->batches,
-			.since = now, .cpu_ms = signs->cpu_ms };
+			.since = life->watched_ms, .cpu_ms = signs->cpu_ms };
 		return LIFE_MOVES;
 	}
-	still = monotime_ms_since(now, s->since);
+	still = life->watched_ms - s->since;
 	if (still < limit_ms)
 		return LIFE_MOVES;
 	if (signs->stopped)

@@ -17,6 +17,7 @@
 #define LIFE_LOOK_MS	50	/* how often life_look() is to be called */
 #define LIFE_HANG_MS	200	/* without progress: noticed 50 ms later at most */
 #define LIFE_HANG_CPU_MS 50	/* and has used so much CPU; no batch needs it */
+#define LIFE_VOUCH_MS	75	/* what one look counts at most, however late it is */
 #define LIFE_BLOCKED_MS	2000	/* without progress and without the CPU; TCP too */
 #define LIFE_READY_MS	10000	/* from the start of a worker to its first work */
 #define LIFE_START_MS	10000	/* how long fork(2) may fail before giving up */
@@ -45,7 +46,7 @@ enum life_sign {
 
 struct life_slot {
 	uint64_t batches;
-	monotime_t since;	/* the first look at which it stood still */
+	int64_t since;		/* the first look at which it stood still; 0: none */
 	int64_t cpu_ms;		/* CPU time at that look */
 };
 
@@ -53,6 +54,7 @@ struct worker_life {
 	bool ready;
 	monotime_t started;
 	monotime_t looked;
+	int64_t watched_ms;	/* a clock that only looks wind; never 0 */
 	monotime_t starting;	/* fork(2) fails since then; never: it works */
 	unsigned int failures;
 	unsigned int idle;	/* deaths in a row without blame and progress */
@@ -74,7 +76,9 @@ bool life_start_failed(struct worker_life *life, monotime_t now);
 /*
  * Begins a look at all threads.  False: the supervisor itself did not run for
  * so long that it cannot tell which thread stood still; this look only notes
- * the state.
+ * the state.  A look that comes later than it should counts LIFE_VOUCH_MS only:
+ * a virtual machine whose host takes its CPUs away for a moment sees the time
+ * pass, and charges it to whatever program was running.
  */
 bool life_look(struct worker_life *life, monotime_t now);
 
@@ -83,7 +87,7 @@ bool life_look(struct worker_life *life, monotime_t now);
  * finished none.  Before the worker is ready, the result is LIFE_MOVES.
  */
 enum life_sign life_check(struct worker_life *life, unsigned int slot,
-    const struct life_signs *signs, bool looking, int limit_ms, monotime_t now);
+    const struct life_signs *signs, bool looking, int limit_ms);
 
 /* Whether the worker has not become ready in LIFE_READY_MS. */
 bool life_is_late(const struct worker_life *life, monotime_t now);

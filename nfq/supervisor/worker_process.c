@@ -348,7 +348,7 @@ worker_process_look(struct worker_process *k, monotime_t now)
 	for (unsigned int i = 0; i < slots && !k->killed; i++) {
 		const struct life_signs signs = signs_of(k, i);
 		enum life_sign sign = life_check(&k->life, i, &signs, looking,
-		    i < queues ? LIFE_HANG_MS : LIFE_BLOCKED_MS, now);
+		    i < queues ? LIFE_HANG_MS : LIFE_BLOCKED_MS);
 
 		if (sign != LIFE_MOVES)
 			end_hanging(k, i, sign);

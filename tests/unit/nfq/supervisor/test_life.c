@@ -31,7 +31,7 @@ watch_share(int64_t *now, int64_t until, const struct life_signs *signs,
 
 		s.cpu_ms = *now * percent / 100;
 		sign = life_check(&life, 0, &s, life_look(&life, at(*now)),
-		    LIFE_HANG_MS, at(*now));
+		    LIFE_HANG_MS);
 		if (sign != LIFE_MOVES)
 			return *now;
 	}
@@ -96,6 +96,30 @@ a_worker_without_the_cpu_has_time(void)
 	now = START;
 	begin(true);
 	CHECK(watch_share(&now, START + 1000, &signs, 20) >= START + 250);
+	CHECK(sign == LIFE_LOOPS);
+}
+
+/*
+ * A virtual machine without its host's CPUs for a moment: the time is charged to
+ * the worker, which has done nothing wrong and goes on.
+ */
+static void
+a_machine_that_stood_still_blames_no_packet(void)
+{
+	struct life_signs signs = { .has_work = true };
+	int64_t now = START;
+
+	begin(true);
+	for (; signs.batches < 10; signs.batches++) {
+		CHECK(watch(&now, now + 2 * LIFE_LOOK_MS, &signs) == 0);
+		now += LIFE_HANG_MS + 2 * LIFE_LOOK_MS;
+		CHECK(watch(&now, now + 1, &signs) == 0);
+	}
+	/* One that loops is found all the same, however slow the machine is. */
+	for (int n = 0; n < 4 && sign == LIFE_MOVES; n++) {
+		now += LIFE_HANG_MS;
+		(void)watch(&now, now + 1, &signs);
+	}
 	CHECK(sign == LIFE_LOOPS);
 }
 
@@ -282,6 +306,7 @@ main(void)
 	TEST(a_hang_is_noticed_in_300_ms);
 	TEST(a_stopped_worker_is_noticed_as_soon);
 	TEST(a_worker_without_the_cpu_has_time);
+	TEST(a_machine_that_stood_still_blames_no_packet);
 	TEST(an_idle_worker_is_none);
 	TEST(slow_progress_is_progress);
 	TEST(a_supervisor_that_was_away_begins_anew);
