@@ -48,8 +48,10 @@ life_check(struct worker_life *life, unsigned int slot,
 	int64_t still;
 
 	if (s->since == 0 || !looking || !life->ready ||
-	    !signs->has_work || s->batches != signs->batches) {
+	    !signs->has_work || s->batches != signs->batches ||
+	    s->packet != signs->packet) {
 		*s = (struct life_slot){ .batches = signs->batches,
+			.packet = signs->packet,
 			.since = life->watched_ms, .cpu_ms = signs->cpu_ms };
 		return LIFE_MOVES;
 	}

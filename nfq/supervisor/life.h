@@ -27,6 +27,7 @@
 /* The signs of life of one thread of the worker. */
 struct life_signs {
 	uint64_t batches;	/* grows when one is finished */
+	uint32_t packet;	/* which one of the batch is in its hands; 0: none */
 	bool has_work;		/* it is in a batch, or packets wait */
 	bool stopped;		/* the process is stopped: SIGSTOP, SIGTSTP */
 	int64_t cpu_ms;		/* CPU time of the process so far */
@@ -46,6 +47,7 @@ enum life_sign {
 
 struct life_slot {
 	uint64_t batches;
+	uint32_t packet;
 	int64_t since;		/* the first look at which it stood still; 0: none */
 	int64_t cpu_ms;		/* CPU time at that look */
 };
@@ -83,8 +85,9 @@ bool life_start_failed(struct worker_life *life, monotime_t now);
 bool life_look(struct worker_life *life, monotime_t now);
 
 /*
- * Checks one thread in this look: whether it has had work for limit_ms and
- * finished none.  Before the worker is ready, the result is LIFE_MOVES.
+ * Checks one thread in this look: whether it has had work for limit_ms and has
+ * neither finished a batch nor gone to another packet of it.  Before the worker
+ * is ready, the result is LIFE_MOVES.
  */
 enum life_sign life_check(struct worker_life *life, unsigned int slot,
     const struct life_signs *signs, bool looking, int limit_ms);

@@ -296,6 +296,8 @@ signs_of(const struct worker_process *k, unsigned int i)
 	};
 	uint32_t octets, drops;
 
+	if (i < config_queues(k->config))
+		signs.packet = atomic_load(&k->window->queues[i].current);
 	if (!signs.has_work && i < config_queues(k->config) &&
 	    signs.batches == k->life.slots[i].batches)
 		signs.has_work = queue_backlog(k->queues[i], &octets,

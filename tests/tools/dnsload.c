@@ -62,6 +62,7 @@ struct result {
 	uint64_t last_receipt, max_gap, max_latency;
 	uint32_t *latencies;	/* microseconds */
 	size_t latency_room;
+	char first_wrong[80];	/* what it was, and when */
 };
 
 struct load {
@@ -253,6 +254,23 @@ is_failure(const struct target *target, const uint8_t *octets, size_t length)
 	    target->question_length) == 0;
 }
 
+/* One more wrong answer; the first of them is described. */
+static void
+note_wrong(struct result *result, const uint8_t *octets, size_t length,
+    uint64_t latency)
+{
+	if (result->wrong++ > 0)
+		return;
+	if (length < HEADER)
+		(void)snprintf(result->first_wrong, sizeof(result->first_wrong),
+		    "%zu octets", length);
+	else
+		(void)snprintf(result->first_wrong, sizeof(result->first_wrong),
+		    "rcode %d, %d answers, after %" PRIu64 " us, as number %"
+		    PRIu64, octets[3] & 15, octets[6] << 8 | octets[7],
+		    latency / 1000, result->received);
+}
+
 static void
 take_answer(struct load *load, struct client *client, const uint8_t *octets,
     size_t length, uint64_t now)
@@ -265,7 +283,8 @@ take_answer(struct load *load, struct client *client, const uint8_t *octets,
 	slot = length < HEADER ? NULL :
 	    &client->slots[(octets[0] << 8 | octets[1]) & 0xffff];
 	if (slot == NULL || slot->sent == 0) {
-		result->wrong++;	/* nobody asked: a second answer, or junk */
+		/* Nobody asked: a second answer, or junk. */
+		note_wrong(result, octets, length, 0);
 		return;
 	}
 	latency = now - slot->sent;
@@ -278,14 +297,15 @@ take_answer(struct load *load, struct client *client, const uint8_t *octets,
 	}
 	if (latency > LOST_AFTER_NS) {
 		result->late++;
-		result->wrong += side < 0;
+		if (side < 0)
+			note_wrong(result, octets, length, latency);
 		return;
 	}
 	if (result->received < result->latency_room)
 		result->latencies[result->received] = (uint32_t)(latency / 1000);
 	result->received++;
 	if (side < 0)
-		result->wrong++;
+		note_wrong(result, octets, length, latency);
 	else
 		result->side[side]++;
 	if (latency > result->max_latency)
@@ -377,11 +397,11 @@ print(const struct load *load)
 	    ", \"late\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"wrong\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"errors\": %" PRIu64
 	    ", \"old\": %" PRIu64 ", \"new\": %" PRIu64
 	    ", \"max_gap_ms\": %.1f, \"max_ms\": %.1f"
-	    ", \"p50_us\": %" PRIu32 ", \"p99_us\": %" PRIu32 "}\n",
+	    ", \"p50_us\": %" PRIu32 ", \"p99_us\": %" PRIu32 ", \"first_wrong\": \"%s\"}\n",
 	    r->sent, r->received, r->sent - r->received, r->late, r->failed,
 	    r->wrong, r->refused, r->errors, r->side[0], r->side[1], (double)r->max_gap / 1e6,
 	    (double)r->max_latency / 1e6, n > 0 ? r->latencies[n / 2] : 0,
-	    n > 0 ? r->latencies[n - 1 - n / 100] : 0);
+	    n > 0 ? r->latencies[n - 1 - n / 100] : 0, r->first_wrong);
 }
 
 static void

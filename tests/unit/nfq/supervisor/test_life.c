@@ -144,6 +144,19 @@ slow_progress_is_progress(void)
 		CHECK(watch(&now, now + LIFE_HANG_MS, &signs) == 0);
 }
 
+/* A slow machine has not finished a batch for long; each packet of it is quick. */
+static void
+the_next_packet_of_a_batch_is_progress(void)
+{
+	struct life_signs signs = { .has_work = true };
+	int64_t now = START;
+
+	begin(true);
+	for (signs.packet = 1; signs.packet < 64; signs.packet++)
+		CHECK(watch(&now, now + LIFE_HANG_MS / 2, &signs) == 0);
+	CHECK(watch(&now, now + 5000, &signs) != 0);
+}
+
 /* Who slept himself knows nothing of the others' sleep. */
 static void
 a_supervisor_that_was_away_begins_anew(void)
@@ -309,6 +322,7 @@ main(void)
 	TEST(a_machine_that_stood_still_blames_no_packet);
 	TEST(an_idle_worker_is_none);
 	TEST(slow_progress_is_progress);
+	TEST(the_next_packet_of_a_batch_is_progress);
 	TEST(a_supervisor_that_was_away_begins_anew);
 	TEST(a_worker_has_time_to_begin);
 	TEST(a_fork_that_fails_is_tried_for_ten_seconds);
