@@ -16,12 +16,6 @@
 
 #include "nfq/queue/message.h"
 
-/*
- * What a queued message with a DNS question takes of the receive buffer
- * (skb->truesize), octets: measured.
- */
-#define PACKET_TRUESIZE	832
-
 /* What a full socket is to take beyond its limit, octets: some 5,000 packets. */
 #define ROOM		(4U << 20)
 /* How often an answer that found no room is asked for... */
@@ -37,7 +31,7 @@
 static int
 set_buffers(int fd, uint32_t maxlen)
 {
-	uint64_t wanted = (uint64_t)maxlen * PACKET_TRUESIZE / 100 * 85 / 2;
+	uint64_t wanted = (uint64_t)maxlen * QUEUE_PACKET_OCTETS / 100 * 85 / 2;
 	int receive = wanted > INT_MAX / 2 ? INT_MAX / 2 : (int)wanted;
 	int sending = (int)QUEUE_SEND_SIZE;
 

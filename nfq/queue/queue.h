@@ -58,6 +58,18 @@ int queue_backlog(int fd, uint32_t *octets, uint32_t *drops)
     __attribute__((warn_unused_result));
 
 /*
+ * About how many packets so many octets of a receive buffer are.  A queued message
+ * with a question takes 832 (skb->truesize): measured.
+ */
+#define QUEUE_PACKET_OCTETS 832
+
+static inline uint32_t
+queue_packets_of(uint32_t octets)
+{
+	return octets / QUEUE_PACKET_OCTETS + (octets % QUEUE_PACKET_OCTETS > 0);
+}
+
+/*
  * Lets one packet pass that a dead reader had read.  Call it before
  * queue_recover(), which would queue the packet again.  An id that is no longer
  * queued is no error.  0 or a negative errno.

@@ -93,6 +93,8 @@ start_run_dir(struct supervisor *s)
 		    s->config->run_dir, strerror(-error));
 		return EXIT_ERROR;
 	}
+	s->status.supervisor->queue_number = s->config->queue.number;
+	s->status.supervisor->queues = config_queues(s->config);
 	s->has_status = true;
 	return EXIT_OK;
 }

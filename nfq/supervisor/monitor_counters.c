@@ -8,17 +8,18 @@
 #include "nfq/supervisor/parts.h"
 
 /* Columns of /proc/net/netfilter/nfnetlink_queue (nfqnl seq_show()). */
-enum { COLUMN_NUMBER = 0, COLUMN_DROPPED = 5,
+enum { COLUMN_NUMBER = 0, COLUMN_WAITING = 2, COLUMN_DROPPED = 5,
 	COLUMN_USER_DROPPED = 6, COLUMNS = 7 };
 
 /* The kernel's counters of our queues. */
 struct queue_numbers {
 	uint64_t dropped;		/* packets of all, since they were bound */
+	uint32_t waiting[CONFIG_MAX_WORKERS + 1];	/* of each, without verdict */
 };
 
 /*
- * From the sockets: packets that a full socket dropped.  A supervisor that is
- * not root may not read the kernel's list.
+ * From the sockets: packets that a full socket dropped, and about how many are
+ * unread.  A supervisor that is not root may not read the kernel's list.
  */
 static void
 ask_sockets(const struct supervisor *s, struct queue_numbers *numbers)
@@ -26,8 +27,10 @@ ask_sockets(const struct supervisor *s, struct queue_numbers *numbers)
 	for (size_t i = 0; i < s->queue_count; i++) {
 		uint32_t octets, drops;
 
-		if (queue_backlog(s->queues[i], &octets, &drops) == 0)
-			numbers->dropped += drops;
+		if (queue_backlog(s->queues[i], &octets, &drops) < 0)
+			continue;
+		numbers->dropped += drops;
+		numbers->waiting[i] = queue_packets_of(octets);
 	}
 }
 
@@ -53,6 +56,7 @@ read_queues(const struct supervisor *s, struct queue_numbers *numbers)
 		n = column[COLUMN_NUMBER] - s->config->queue.number;
 		if (n >= s->queue_count)
 			continue;	/* another program's */
+		numbers->waiting[n] = (uint32_t)column[COLUMN_WAITING];
 		numbers->dropped += column[COLUMN_DROPPED] +
 		    column[COLUMN_USER_DROPPED];
 	}
@@ -71,6 +75,8 @@ show_counters(struct supervisor *s, const struct queue_numbers *numbers)
 		atomic_store(&page->streams_passed,
 		    packets[COUNTER_STREAMS_FULL]);
 	}
+	for (size_t i = 0; i < s->queue_count; i++)
+		atomic_store(&page->queue_waiting[i], numbers->waiting[i]);
 	if (numbers->dropped > 0)
 		atomic_store(&page->queue_dropped, numbers->dropped);
 }

@@ -33,9 +33,7 @@ count(const struct policy_source *source, const struct rules_rule *rule,
 	if (source->counters == NULL)
 		return;
 	counter = source->counters[number - 1];
-	count_up(&counter->matched);
-	if (rule->observe)
-		count_up(&counter->observed);
+	count_up(rule->observe ? &counter->observed : &counter->enforced);
 	if (limited)
 		count_up(&counter->limited);
 }

@@ -13,11 +13,14 @@
 #include "policy/match/rate.h"
 #include "policy/match/rules.h"
 
-/* Questions that a rule matched; several threads count. */
+/*
+ * Questions that a rule matched, in one of the first two: so their sum never falls
+ * for those who read while threads count.
+ */
 struct policy_counter {
-	_Atomic uint64_t matched;
-	_Atomic uint64_t observed;	/* of these, while it only observed */
-	_Atomic uint64_t limited;	/* of these, over its rate */
+	_Atomic uint64_t enforced;
+	_Atomic uint64_t observed;	/* while it only observed */
+	_Atomic uint64_t limited;	/* of both, over its rate */
 };
 
 /* A generation's rules and what counts beside them.  Borrows all. */

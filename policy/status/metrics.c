@@ -12,6 +12,7 @@
 
 #include "policy/status/metrics_out.h"
 #include "policy/status/metrics_forward.h"
+#include "policy/status/metrics_policy.h"
 #include "resolver/dns/rr.h"
 #include "resolver/version.h"
 
@@ -107,6 +108,22 @@ put_durations(const struct metrics_out *m, const struct status_counters *c)
 }
 
 static void
+put_waiting(const struct metrics_out *m, const struct status_supervisor *s)
+{
+	char number[16];
+
+	metrics_gauge(m, "nfdns_queue_length", "Packets that wait for a "
+	    "verdict; if nfdnsd is not root, those it has not read, about.");
+	for (uint32_t i = 0; i < s->queues && i <= CONFIG_MAX_WORKERS; i++) {
+		(void)snprintf(number, sizeof(number), "%u",
+		    s->queue_number + i);
+		metrics_sample(m, "nfdns_queue_length",
+		    LABELS({ "queue", number }),
+		    atomic_load(&s->queue_waiting[i]));
+	}
+}
+
+static void
 put_queue(const struct metrics_out *m, const struct status_page *page,
     const struct status_counters *c)
 {
@@ -115,6 +132,7 @@ put_queue(const struct metrics_out *m, const struct status_page *page,
 	metrics_one_counter(m, "nfdns_queue_packets_total",
 	    "Packets that the rules sent to the queue.",
 	    atomic_load(&s->rule_packets));
+	put_waiting(m, s);
 	metrics_one_counter(m, "nfdns_queue_unseen_total", "Packets that the "
 	    "rules counted and nfdnsd never read.", c->unseen);
 	metrics_one_counter(m, "nfdns_queue_dropped_total",
@@ -272,7 +290,9 @@ metrics_print(const struct status_page *page, const struct load_report *load,
 	put_durations(&m, &counters);
 	put_queue(&m, page, &counters);
 	put_streams(&m, page, &counters);
-	error = metrics_forward(&m, page, &counters);
+	error = metrics_policy(&m, page->policy);
+	if (error == 0)
+		error = metrics_forward(&m, page, &counters);
 	if (open)
 		(void)fputs("# EOF\n", out);
 	return error < 0 ? error : ferror(out) ? -EIO : 0;

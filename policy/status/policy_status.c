@@ -5,12 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A place as it is read: its name is a text whatever the page has. */
-struct shown {
-	uint32_t number;
-	char name[RULE_NAME_MAX + 1];
-	uint64_t matched, observed, limited;
-};
+/* Whatever the page has, a sum of two fits JSON's numbers. */
+#define COUNT_MASK	((uint64_t)INT64_MAX >> 1)
 
 static uint64_t
 load(const _Atomic uint64_t *value)
@@ -28,7 +24,7 @@ has_name(const struct status_rule *place, const struct rules_rule *rule)
 static void
 clear(struct status_rule *place)
 {
-	atomic_store(&place->counter.matched, 0);
+	atomic_store(&place->counter.enforced, 0);
 	atomic_store(&place->counter.observed, 0);
 	atomic_store(&place->counter.limited, 0);
 	place->name.length = 0;
@@ -120,17 +116,18 @@ policy_status_assign(struct status_policy *page, const struct rules *rules)
 	return counters;
 }
 
-static struct shown
+static struct policy_shown
 shown_of(const struct status_rule *place)
 {
-	struct shown shown = {
+	struct policy_shown shown = {
 		.number = atomic_load(&place->number),
-		.matched = load(&place->counter.matched) & INT64_MAX,
-		.observed = load(&place->counter.observed) & INT64_MAX,
+		.enforced = load(&place->counter.enforced) & COUNT_MASK,
+		.observed = load(&place->counter.observed) & COUNT_MASK,
 		.limited = load(&place->counter.limited) & INT64_MAX,
 	};
 	const uint8_t length = place->name.length;
 
+	shown.matched = shown.enforced + shown.observed;
 	for (size_t i = 0; i < length && i < RULE_NAME_MAX; i++) {
 		const char c = place->name.text[i];
 
@@ -143,28 +140,31 @@ shown_of(const struct status_rule *place)
 static int
 compare_shown(const void *left, const void *right)
 {
-	const struct shown *a = left, *b = right;
+	const struct policy_shown *a = left, *b = right;
 
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* The rules in their order; returns how many there are. */
-static size_t
-read_rules(const struct status_policy *page,
-    struct shown shown[static STATUS_RULES])
+size_t
+policy_status_read(const struct status_policy *page,
+    struct policy_shown **shown, struct policy_shown *others)
 {
+	struct policy_shown *list = calloc(STATUS_RULES, sizeof(*list));
 	size_t count = 0;
 
-	for (size_t i = 0; i < STATUS_RULES; i++) {
-		shown[count] = shown_of(&page->rules[i]);
-		count += shown[count].number != 0;
+	*shown = list;
+	*others = shown_of(&page->rules[STATUS_RULES]);
+	for (size_t i = 0; i < STATUS_RULES && list != NULL; i++) {
+		list[count] = shown_of(&page->rules[i]);
+		count += list[count].number != 0;
 	}
-	qsort(shown, count, sizeof(*shown), compare_shown);
+	if (list != NULL)
+		qsort(list, count, sizeof(*list), compare_shown);
 	return count;
 }
 
 static void
-print_one(const struct shown *shown, const char *name, int column, FILE *out)
+print_one(const struct policy_shown *shown, const char *name, int column, FILE *out)
 {
 	const int width = fprintf(out, "policy.%s", name);
 
@@ -182,9 +182,8 @@ print_one(const struct shown *shown, const char *name, int column, FILE *out)
 void
 policy_status_print(const struct status_policy *page, int column, FILE *out)
 {
-	struct shown *shown = calloc(STATUS_RULES, sizeof(*shown));
-	const struct shown others = shown_of(&page->rules[STATUS_RULES]);
-	const size_t count = shown != NULL ? read_rules(page, shown) : 0;
+	struct policy_shown *shown, others;
+	const size_t count = policy_status_read(page, &shown, &others);
 
 	for (size_t i = 0; i < count; i++)
 		if (shown[i].matched > 0)
@@ -198,7 +197,7 @@ policy_status_print(const struct status_policy *page, int column, FILE *out)
 }
 
 static json_t *
-json_of(const struct shown *shown, const char *name)
+json_of(const struct policy_shown *shown, const char *name)
 {
 	return json_pack("{s:s*, s:I, s:I, s:I}", "name", name, "matched",
 	    (json_int_t)shown->matched, "observed",
@@ -209,9 +208,8 @@ json_of(const struct shown *shown, const char *name)
 json_t *
 policy_status_json(const struct status_policy *page)
 {
-	struct shown *shown = calloc(STATUS_RULES, sizeof(*shown));
-	const struct shown others = shown_of(&page->rules[STATUS_RULES]);
-	const size_t count = shown != NULL ? read_rules(page, shown) : 0;
+	struct policy_shown *shown, others;
+	const size_t count = policy_status_read(page, &shown, &others);
 	json_t *rules = json_array();
 
 	for (size_t i = 0; i < count; i++)

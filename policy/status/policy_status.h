@@ -38,6 +38,22 @@ struct status_policy {
 struct policy_counter **policy_status_assign(struct status_policy *page,
     const struct rules *rules);
 
+/* A place as it is read: its name is a text whatever the page has. */
+struct policy_shown {
+	uint32_t number;		/* of the rule; of the place of all others:
+					 * how many they are; 0: nobody has it */
+	char name[RULE_NAME_MAX + 1];	/* printable; of the others "" */
+	uint64_t matched;		/* enforced and observed */
+	uint64_t enforced, observed, limited;
+};
+
+/*
+ * The rules that have places, in their order, and what the others have.  Returns
+ * their number; the caller frees *shown, which is NULL for lack of memory.
+ */
+size_t policy_status_read(const struct status_policy *page,
+    struct policy_shown **shown, struct policy_shown *others);
+
 /* Lines for people, and the object "policy" of "status --json". */
 void policy_status_print(const struct status_policy *page, int column,
     FILE *out);

@@ -75,6 +75,10 @@ struct status_supervisor {
 	_Atomic uint64_t rule_packets;	/* the queue rules' counters when last read */
 	_Atomic uint64_t surplus;	/* packets over capture.user_rate: passed */
 	_Atomic uint64_t queue_dropped;	/* by the kernel: queue full, or socket full */
+	uint32_t queue_number;		/* of the first queue */
+	uint32_t queues;		/* how many there are */
+	/* Packets of each queue that have no verdict yet, a second ago at most. */
+	_Atomic uint32_t queue_waiting[CONFIG_MAX_WORKERS + 1];
 	_Atomic uint32_t streams[2];	/* TCP connections in the sets: IPv4, IPv6 */
 	_Atomic uint32_t streams_max;	/* room of each set; 0: no TCP */
 	_Atomic uint64_t streams_passed;	/* passed, as a set was full */

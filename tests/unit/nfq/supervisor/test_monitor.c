@@ -120,7 +120,7 @@ rules_kernel_streams(struct rules_kernel *kernel, bool cheap,
 int
 queue_backlog(int fd, uint32_t *octets, uint32_t *drops)
 {
-	*octets = 0;
+	*octets = (uint32_t)(fd - 5) * 832 * 7;
 	*drops = (uint32_t)fd;
 	return world.backlog_error;
 }
@@ -519,13 +519,15 @@ counters_are_the_kernels(void)
 	world.passed = 3;
 	world.proc =
 	    " 5299  1 0 2 8192  9  9  77  1\n"		/* another program's */
-	    " 5300  1 0 2 8192  1  2  77  1\n"
+	    " 5300  1 4 2 8192  1  2  77  1\n"
 	    " 5301  1 0 2 8192 10 20  77  1\n"
 	    " 5302  1 0 2 8192  9  9  77  1\n";
 	(void)tick(0, 1);
 	CHECK(atomic_load(&page.queue_dropped) == 33);
 	CHECK(atomic_load(&page.rule_packets) == 42);
 	CHECK(atomic_load(&page.streams_passed) == 3);
+	CHECK(atomic_load(&page.queue_waiting[0]) == 4);
+	CHECK(atomic_load(&page.queue_waiting[1]) == 0);
 	/* What is not known stays what it was. */
 	world.counter_error = -EINTR;
 	world.passed = 4;
@@ -544,10 +546,13 @@ sockets_tell_who_is_not_root(void)
 	s.queues[1] = 6;
 	(void)tick(0, 1);
 	CHECK(atomic_load(&page.queue_dropped) == 11);
+	CHECK(atomic_load(&page.queue_waiting[0]) == 0);
+	CHECK(atomic_load(&page.queue_waiting[1]) == 7);
 	world.backlog_error = -EOPNOTSUPP;
 	s.queues[0] = 50;
 	(void)tick(TICK_MS, TICK_MS + 1);
 	CHECK(atomic_load(&page.queue_dropped) == 11);
+	CHECK(atomic_load(&page.queue_waiting[1]) == 0);
 }
 
 int
