@@ -189,42 +189,62 @@ show_stats(struct cache *cache, const struct request *r)
 	return EXIT_OK;
 }
 
+enum { OPT_JSON = OPTION_LONG };
+
+static const struct option options[] = {
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ NULL, 0, NULL, 0 },
+};
+const struct command_options cache_options = { ":", options };
+
+/* NAME and TYPE.  False after a message. */
+static bool
+read_question(struct request *r, int argc, char **argv)
+{
+	r->type = TYPE_ANY;
+	r->named = strcmp(r->action, "get") == 0;
+	for (int i = 0; i < argc; i++) {
+		if (r->named && i == 0 && name_from_text(&r->name, argv[i],
+		    strlen(argv[i])) == 0) {
+			name_lower(&r->name);
+		} else if (i != 1 ||
+		    rr_type_from_text(&r->type, argv[i]) != 0) {
+			suggest_usage(stderr, "nfdns cache",
+			    "\"%s\" makes no sense here", argv[i]);
+			return false;
+		}
+	}
+	if (!r->named || argc > 0)
+		return true;
+	suggest_usage(stderr, "nfdns cache", "get needs a NAME");
+	return false;
+}
+
 /* EXIT_OK, or EXIT_USAGE after a message. */
 static int
 read_words(struct request *r, int argc, char **argv)
 {
-	const bool get = strcmp(r->action, "get") == 0;
-	int words = 0;
+	int option;
 
-	r->type = TYPE_ANY;
-	for (int i = 0; i < argc; i++) {
-		if (strcmp(argv[i], "--json") == 0) {
-			r->json = true;
-		} else if (get && words == 0 && argv[i][0] != '-' &&
-		    name_from_text(&r->name, argv[i], strlen(argv[i])) == 0) {
-			name_lower(&r->name);
-			words++;
-		} else if (words != 1 ||
-		    rr_type_from_text(&r->type, argv[i]) != 0) {
-			suggest_usage(stderr, "nfdns cache",
-			    "\"%s\" makes no sense here", argv[i]);
+	optind = opterr = 0;	/* glibc: start again with another argv */
+	while ((option = getopt_long(argc, argv, cache_options.letters,
+	    options, NULL)) != -1) {
+		if (option != OPT_JSON) {
+			suggest_option(stderr, "nfdns cache", option, argv,
+			    options);
 			return EXIT_USAGE;
-		} else {
-			words++;
 		}
+		r->json = true;
 	}
-	r->named = get;
-	if (!get || words > 0)
-		return EXIT_OK;
-	suggest_usage(stderr, "nfdns cache", "get needs a NAME");
-	return EXIT_USAGE;
+	return read_question(r, argc - optind, argv + optind) ? EXIT_OK :
+	    EXIT_USAGE;
 }
 
 int
 cmd_cache(const struct config *config, int argc, char **argv)
 {
 	const bool plain = argc < 2 || argv[1][0] == '-';
-	const int first = plain ? 1 : 2;
+	const int first = plain ? 0 : 1;	/* the word before the options */
 	struct request r = { .action = plain ? "stats" : argv[1] };
 	struct cache_memory memory;
 	int code, fd, error;

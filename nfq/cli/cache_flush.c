@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "nfq/cli/commands.h"
 #include "nfq/cli/daemon_signal.h"
 #include "nfq/cli/message.h"
 #include "nfq/handover/flush.h"
@@ -22,35 +23,63 @@ struct words {
 	struct dns_name name;
 };
 
+enum { OPT_JSON = OPTION_LONG, OPT_TREE, OPT_ALL };
+
+static const struct option options[] = {
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "tree", no_argument, NULL, OPT_TREE },
+	{ "all", no_argument, NULL, OPT_ALL },
+	{ NULL, 0, NULL, 0 },
+};
+const struct command_options cache_flush_options = { ":", options };
+
+/* False after a message. */
+static bool
+read_options(struct words *w, int argc, char **argv)
+{
+	int option;
+
+	optind = opterr = 0;	/* glibc: start again with another argv */
+	while ((option = getopt_long(argc, argv, cache_flush_options.letters,
+	    options, NULL)) != -1) {
+		switch (option) {
+		case OPT_JSON:
+			w->json = true;
+			break;
+		case OPT_TREE:
+			w->tree = true;
+			break;
+		case OPT_ALL:
+			w->all = true;
+			break;
+		default:
+			suggest_option(stderr, "nfdns cache", option, argv,
+			    options);
+			return false;
+		}
+	}
+	return true;
+}
+
 /* EXIT_OK, or EXIT_USAGE after a message. */
 static int
 read_words(struct words *w, int argc, char **argv)
 {
-	const char *wrong = NULL;
-
-	for (int i = 0; i < argc && wrong == NULL; i++) {
-		if (strcmp(argv[i], "--json") == 0) {
-			w->json = true;
-		} else if (strcmp(argv[i], "--tree") == 0) {
-			w->tree = true;
-		} else if (strcmp(argv[i], "--all") == 0) {
-			w->all = true;
-		} else if (!w->named && argv[i][0] != '-' &&
-		    name_from_text(&w->name, argv[i], strlen(argv[i])) == 0) {
-			name_lower(&w->name);
-			w->named = true;
-		} else {
-			wrong = argv[i];
+	if (!read_options(w, argc, argv))
+		return EXIT_USAGE;
+	for (int i = optind; i < argc; i++) {
+		if (w->named || name_from_text(&w->name, argv[i],
+		    strlen(argv[i])) != 0) {
+			suggest_usage(stderr, "nfdns cache",
+			    "\"%s\" makes no sense here", argv[i]);
+			return EXIT_USAGE;
 		}
+		name_lower(&w->name);
+		w->named = true;
 	}
-	if (wrong != NULL)
-		suggest_usage(stderr, "nfdns cache",
-		    "\"%s\" makes no sense here", wrong);
-	else if (w->all == w->named || (w->all && w->tree))
-		suggest_usage(stderr, "nfdns cache", "flush needs a NAME, or "
-		    "--all");
-	else
+	if (w->all != w->named && !(w->all && w->tree))
 		return EXIT_OK;
+	suggest_usage(stderr, "nfdns cache", "flush needs a NAME, or --all");
 	return EXIT_USAGE;
 }
 

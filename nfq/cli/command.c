@@ -37,43 +37,57 @@ static const struct command {
 	 * come from the configuration.
 	 */
 	unsigned int tables;
+	const struct command_options *options;	/* NULL: --help and -c only */
 } commands[] = {
-	{ "check", NULL, cmd_check, NEED_CONFIG, 0 },
-	{ "check", "--strict", cmd_check_strict, NEED_CONFIG, 0 },
-	{ "check", "--defaults", cmd_check_defaults, 0, 0 },
-	{ "status", NULL, cmd_status, NEED_DAEMON, 0 },
-	{ "status", "--json", cmd_status_json, NEED_DAEMON, 0 },
-	{ "explain", NULL, cmd_explain, NEED_CONFIG | ARGUMENTS, 0 },
-	{ "metrics", NULL, cmd_metrics, NEED_DAEMON, 0 },
-	{ "metrics", "--openmetrics", cmd_metrics_open, NEED_DAEMON, 0 },
-	{ "rules", NULL, cmd_rules_print, NEED_CONFIG, 0 },
-	{ "rules", "print", cmd_rules_print, NEED_CONFIG, 0 },
-	{ "rules", "verify", cmd_rules_verify, NEED_CONFIG | NEED_ROOT, 0 },
-	{ "rules", "absent", cmd_rules_absent, NEED_ROOT, 0 },
-	{ "rules", "sweep", cmd_rules_sweep, NEED_ROOT, 0 },
-	{ "table", NULL, cmd_table, 0, 0 },	/* prints its help */
-	{ "table", "compile", cmd_table, NEED_CONFIG, 0 },
-	{ "table", "list", cmd_table, NEED_CONFIG, 1 },
-	{ "table", "get", cmd_table, NEED_CONFIG, 1 },
-	{ "table", "addresses", cmd_table, NEED_CONFIG, 1 },
-	{ "table", "diff", cmd_table, NEED_CONFIG, 2 },
-	{ "cache", NULL, cmd_cache, NEED_DAEMON | NEED_ROOT, 0 },
-	{ "cache", "--json", cmd_cache, NEED_DAEMON | NEED_ROOT, 0 },
-	{ "cache", "stats", cmd_cache, NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0 },
-	{ "cache", "list", cmd_cache, NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0 },
-	{ "cache", "get", cmd_cache, NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0 },
-	{ "cache", "flush", cmd_cache, NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0 },
-	{ "doctor", NULL, cmd_doctor, ARGUMENTS, 0 },
-	{ "log", NULL, cmd_log, ARGUMENTS, 0 },
-	{ "log", "verify", cmd_log_verify, ARGUMENTS, 0 },
-	{ "replay", NULL, cmd_replay, NEED_CONFIG | ARGUMENTS, 0 },
-	{ "reload", NULL, cmd_reload, NEED_CONFIG | NEED_DAEMON | NEED_ROOT,
-	  0 },
+	{ "check", NULL, cmd_check, NEED_CONFIG, 0, NULL },
+	{ "check", "--strict", cmd_check_strict, NEED_CONFIG, 0, NULL },
+	{ "check", "--defaults", cmd_check_defaults, 0, 0, NULL },
+	{ "status", NULL, cmd_status, NEED_DAEMON, 0, NULL },
+	{ "status", "--json", cmd_status_json, NEED_DAEMON, 0, NULL },
+	{ "explain", NULL, cmd_explain,
+	  NEED_CONFIG | ARGUMENTS, 0, &explain_options },
+	{ "metrics", NULL, cmd_metrics, NEED_DAEMON, 0, NULL },
+	{ "metrics", "--openmetrics", cmd_metrics_open, NEED_DAEMON, 0, NULL },
+	{ "rules", NULL, cmd_rules_print, NEED_CONFIG, 0, NULL },
+	{ "rules", "print", cmd_rules_print, NEED_CONFIG, 0, NULL },
+	{ "rules", "verify", cmd_rules_verify,
+	  NEED_CONFIG | NEED_ROOT, 0, NULL },
+	{ "rules", "absent", cmd_rules_absent, NEED_ROOT, 0, NULL },
+	{ "rules", "sweep", cmd_rules_sweep, NEED_ROOT, 0, NULL },
+	{ "table", NULL, cmd_table, 0, 0, NULL },
+	{ "table", "compile", cmd_table,
+	  NEED_CONFIG, 0, &table_compile_options },
+	{ "table", "list", cmd_table, NEED_CONFIG, 1, &table_side_options },
+	{ "table", "get", cmd_table, NEED_CONFIG, 1, &table_side_options },
+	{ "table", "addresses", cmd_table,
+	  NEED_CONFIG, 1, &table_side_options },
+	{ "table", "diff", cmd_table, NEED_CONFIG, 2, &table_side_options },
+	{ "cache", NULL, cmd_cache,
+	  NEED_DAEMON | NEED_ROOT, 0, &cache_options },
+	{ "cache", "--json", cmd_cache,
+	  NEED_DAEMON | NEED_ROOT, 0, &cache_options },
+	{ "cache", "stats", cmd_cache,
+	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, &cache_options },
+	{ "cache", "list", cmd_cache,
+	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, &cache_options },
+	{ "cache", "get", cmd_cache,
+	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, &cache_options },
+	{ "cache", "flush", cmd_cache,
+	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, &cache_flush_options },
+	{ "doctor", NULL, cmd_doctor, ARGUMENTS, 0, &doctor_options },
+	{ "log", NULL, cmd_log, ARGUMENTS, 0, &log_options },
+	{ "log", "verify", cmd_log_verify, ARGUMENTS, 0, &log_verify_options },
+	{ "replay", NULL, cmd_replay,
+	  NEED_CONFIG | ARGUMENTS, 0, &replay_options },
+	{ "reload", NULL, cmd_reload,
+	  NEED_CONFIG | NEED_DAEMON | NEED_ROOT, 0, NULL },
 	{ "reload", "--force", cmd_reload_forced,
-	  NEED_CONFIG | NEED_DAEMON | NEED_ROOT, 0 },
-	{ "join", NULL, cmd_join, NEED_CONFIG | NEED_ROOT | ARGUMENTS, 0 },
-	{ "join", "--print-role", cmd_join_role, 0, 0 },
-	{ "leave", NULL, cmd_leave, NEED_CONFIG | NEED_ROOT | ARGUMENTS, 0 },
+	  NEED_CONFIG | NEED_DAEMON | NEED_ROOT, 0, NULL },
+	{ "join", NULL, cmd_join,
+	  NEED_CONFIG | NEED_ROOT | ARGUMENTS, 0, &join_options },
+	{ "join", "--print-role", cmd_join_role, 0, 0, NULL },
+	{ "leave", NULL, cmd_leave,
+	  NEED_CONFIG | NEED_ROOT | ARGUMENTS, 0, &leave_options },
 };
 
 /* The commands' help; usage NULL: the command prints its own. */
@@ -111,6 +125,43 @@ command_print_list(FILE *out)
 	for (size_t i = 0; i < COUNT(texts); i++)
 		(void)fprintf(out, "  %-8s %s\n", texts[i].name,
 		    texts[i].summary);
+}
+
+/* Those that it takes: struct command_options. */
+static void
+print_options(const struct command *command, const char *word, FILE *out)
+{
+	const struct command_options *options = command->options;
+
+	for (const struct option *o = options->list; o->name != NULL; o++) {
+		const bool letter = o->val < OPTION_LONG;
+
+		if (!letter || strchr(options->letters, o->val) != NULL)
+			(void)fprintf(out, "option\t%s\t%s\t%s\t%c\t%d\n",
+			    command->name, word, o->name,
+			    letter ? o->val : '-', o->has_arg);
+	}
+}
+
+void
+command_print_tables(FILE *out)
+{
+	for (size_t i = 0; i < COUNT(texts); i++)
+		(void)fprintf(out, "command\t%s\t%s\n", texts[i].name,
+		    texts[i].summary);
+	for (size_t i = 0; i < COUNT(commands); i++) {
+		const struct command *c = &commands[i];
+		const bool option = c->word != NULL && c->word[0] == '-';
+		const char *word = c->word != NULL && !option ? c->word : "";
+
+		if (option)
+			(void)fprintf(out, "option\t%s\t\t%s\t-\t0\n",
+			    c->name, c->word + 2);
+		else if (c->word != NULL)
+			(void)fprintf(out, "word\t%s\t%s\n", c->name, word);
+		if (c->options != NULL)
+			print_options(c, word, out);
+	}
 }
 
 static bool

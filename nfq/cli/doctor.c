@@ -33,27 +33,37 @@ struct request {
 	bool json;
 };
 
+static const struct option options[] = {
+	{ "json", no_argument, NULL, 'j' },
+	{ "report", required_argument, NULL, 'r' },
+	{ NULL, 0, NULL, 0 },
+};
+const struct command_options doctor_options = { ":jr:", options };
+
 /* False after a message. */
 static bool
 read_options(struct request *r, int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++) {
-		const char *word = argv[i];
+	int option;
 
-		if (strcmp(word, "-j") == 0 || strcmp(word, "--json") == 0)
+	optind = opterr = 0;	/* glibc: start again with another argv */
+	while ((option = getopt_long(argc, argv, doctor_options.letters,
+	    options, NULL)) != -1) {
+		if (option == 'j')
 			r->json = true;
-		else if ((strcmp(word, "-r") == 0 ||
-		    strcmp(word, "--report") == 0) && i + 1 < argc)
-			r->report = argv[++i];
-		else if (strncmp(word, "--report=", 9) == 0)
-			r->report = word + 9;
+		else if (option == 'r')
+			r->report = optarg;
 		else {
-			suggest_usage(stderr, "nfdns doctor",
-			    "\"%s\" makes no sense here", word);
+			suggest_option(stderr, "nfdns doctor", option, argv,
+			    options);
 			return false;
 		}
 	}
-	return true;
+	if (optind == argc)
+		return true;
+	suggest_usage(stderr, "nfdns doctor", "\"%s\" makes no sense here",
+	    argv[optind]);
+	return false;
 }
 
 /* The running daemon's table; NULL for whoever may not read it. */

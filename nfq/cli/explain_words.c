@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/cli/explain_words.h"
 
+#include "nfq/cli/commands.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <grp.h>
@@ -184,6 +186,8 @@ static const struct option options[] = {
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
+const struct command_options explain_options = { ":u:g:n:c:p:t:e:Cbajh",
+	options };
 
 static bool
 take_option(struct explain_words *words, int option, const char *value,
@@ -260,8 +264,8 @@ explain_words_read(struct explain_words *words, int argc, char **argv,
 
 	words->has_gid = false;
 	optind = opterr = 0;	/* glibc: start again with another argv */
-	while ((option = getopt_long(argc, argv, ":u:g:n:c:p:t:e:Cbajh", options,
-	    NULL)) != -1) {
+	while ((option = getopt_long(argc, argv,
+	    explain_options.letters, options, NULL)) != -1) {
 		if (option == '?' || option == ':') {
 			suggest_option(out, PROGRAM, option, argv, options);
 			return false;

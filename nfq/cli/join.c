@@ -80,6 +80,7 @@ static const struct option options[] = {
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
+const struct command_options join_options = { ":k:nyh", options };
 
 static bool
 take_wait(struct choice *c, const char *text)
@@ -177,8 +178,8 @@ read_choice(struct choice *c, int argc, char **argv)
 	int option;
 
 	optind = opterr = 0;	/* glibc: start again with another argv */
-	while ((option = getopt_long(argc, argv, ":k:nyh", options,
-	    NULL)) != -1)
+	while ((option = getopt_long(argc, argv,
+	    join_options.letters, options, NULL)) != -1)
 		if (!take_option(c, option, argv))
 			return false;
 	return check_choice(c, argc - optind, argv + optind);

@@ -337,16 +337,20 @@ take_names(struct feeds *feeds, int count, char **words)
 	return true;
 }
 
+enum { OPT_NO_STOP = OPTION_LONG };
+
+static const struct option options[] = {
+	{ "dry-run", no_argument, NULL, 'n' },
+	{ "yes", no_argument, NULL, 'y' },
+	{ "no-stop", no_argument, NULL, OPT_NO_STOP },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+const struct command_options leave_options = { ":nyh", options };
+
 int
 cmd_leave(const struct config *config, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "dry-run", no_argument, NULL, 'n' },
-		{ "yes", no_argument, NULL, 'y' },
-		{ "no-stop", no_argument, NULL, 'S' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
 	bool dry_run = false, yes = false;
 	bool units = units_are_there() &&
 	    strcmp(config->path, CONFIG_DEFAULT_PATH) == 0;
@@ -354,13 +358,13 @@ cmd_leave(const struct config *config, int argc, char **argv)
 	int option;
 
 	optind = opterr = 0;	/* glibc: start again with another argv */
-	while ((option = getopt_long(argc, argv, ":nyh", options,
-	    NULL)) != -1) {
+	while ((option = getopt_long(argc, argv,
+	    leave_options.letters, options, NULL)) != -1) {
 		if (option == 'n') {
 			dry_run = true;
 		} else if (option == 'y') {
 			yes = true;
-		} else if (option == 'S') {
+		} else if (option == OPT_NO_STOP) {
 			units = false;
 		} else {
 			suggest_option(stderr, PROGRAM, option, argv, options);

@@ -66,6 +66,7 @@ static const struct option options[] = {
 	{ "format", required_argument, NULL, 'F' },
 	{ NULL, 0, NULL, 0 },
 };
+const struct command_options log_options = { "fn:u:r:v:s:F:", options };
 
 static bool
 read_user(struct log_filter *filter, const char *text)
@@ -137,8 +138,8 @@ read_options(struct request *r, int argc, char **argv)
 
 	optind = 0;
 	opterr = 0;
-	while (why == NULL && (option = getopt_long(argc, argv, "fn:u:r:v:s:F:",
-	    options, NULL)) != -1) {
+	while (why == NULL && (option = getopt_long(argc, argv,
+	    log_options.letters, options, NULL)) != -1) {
 		why = take_option(r, option, optarg);
 		if (why != NULL)
 			suggest_usage(stderr, "nfdns log", "\"%s\": %s",

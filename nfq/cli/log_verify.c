@@ -354,19 +354,22 @@ read_key(struct audit_key *key, const char *path)
 	return key->present;
 }
 
+static const struct option options[] = {
+	{ "key", required_argument, NULL, 'k' },
+	{ NULL, 0, NULL, 0 },
+};
+const struct command_options log_verify_options = { "k:", options };
+
 int
 cmd_log_verify(const struct config *config, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "key", required_argument, NULL, 'k' },
-		{ NULL, 0, NULL, 0 },
-	};
 	struct verify_run run = { .failed = false };
 	int option, code;
 
 	(void)config;
 	optind = 2;			/* behind "verify" */
-	while ((option = getopt_long(argc, argv, "k:", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv,
+	    log_verify_options.letters, options, NULL)) != -1) {
 		if (option != 'k')
 			return EXIT_USAGE;
 		if (!read_key(&run.verify.key, optarg))

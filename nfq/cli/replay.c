@@ -350,26 +350,28 @@ read_number(const char *text, unsigned int *number)
 	return true;
 }
 
+static const struct option options[] = {
+	{ "summary", no_argument, NULL, 's' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "write", required_argument, NULL, 'w' },
+	{ "against", required_argument, NULL, 'a' },
+	{ "uid", required_argument, NULL, 'u' },
+	{ "gid", required_argument, NULL, 'g' },
+	{ NULL, 0, NULL, 0 },
+};
+const struct command_options replay_options = { "sjw:a:u:g:", options };
+
 /* False after a message. */
 static bool
 read_options(struct request *r, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "summary", no_argument, NULL, 's' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "write", required_argument, NULL, 'w' },
-		{ "against", required_argument, NULL, 'a' },
-		{ "uid", required_argument, NULL, 'u' },
-		{ "gid", required_argument, NULL, 'g' },
-		{ NULL, 0, NULL, 0 },
-	};
 	bool good = true;
 	int option;
 
 	optind = 0;
 	opterr = 0;
-	while (good && (option = getopt_long(argc, argv, "sjw:a:u:g:",
-	    options, NULL)) != -1) {
+	while (good && (option = getopt_long(argc, argv,
+	    replay_options.letters, options, NULL)) != -1) {
 		switch (option) {
 		case 's':
 			r->summary = true;
