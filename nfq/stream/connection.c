@@ -152,7 +152,8 @@ take_message(struct stream *s, struct stream_connection *c,
 		intercept_refuse_stream(&i, &source, room + STREAM_PREFIX,
 		    STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM);
 	answering_count(&s->thread, &i.decision);
-	answering_count_asked(&s->thread, &i.question, i.asker.family);
+	answering_count_asked(&s->thread, &i.question, i.asker.family,
+	    i.asker.uid);
 	stream_count(s, STREAM_QUESTIONS);
 	if (is_chain(&i))
 		return chase(s, c, domain, &i, message);

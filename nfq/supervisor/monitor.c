@@ -43,6 +43,7 @@ monitor_tick(struct supervisor *s, monotime_t now)
 		return MONITOR_NOTHING;
 	m->next = monotime_add_ms(now, m->tick_ms);
 	monitor_counters_tick(s);
+	hitters_look(&s->status.hitters, now);
 	supervisor_tend_audit(s);
 	monitor_streams_tick(s, now, true);
 	monitor_canary_tick(s, now);

@@ -23,6 +23,7 @@ answering_threads_init(struct answering_threads *threads,
 	atomic_init(&threads->stopping, false);
 	threads->audit = audit;
 	threads->slots = slots;
+	threads->hitters = NULL;
 	TAILQ_INIT(&threads->all);
 }
 
@@ -169,6 +170,8 @@ answering_begin(struct answering_thread *t, monotime_t now)
 	t->now = now;
 	t->received_before = atomic_load_explicit(&t->slot->received,
 	    memory_order_relaxed);
+	if (t->threads->hitters != NULL)
+		t->hitters = hitters_begin(t->threads->hitters, t->number, now);
 	t->received_ns = audit_wants(t->audit, VERDICT_ANSWER) ?
 	    realtime_ns() : 0;
 	/* For the supervisor, should the thread die or hang in this batch. */

@@ -39,6 +39,7 @@ struct answering_threads {
 	generation_place current;	/* that the next batches are answered from */
 	struct audit *audit;		/* borrowed */
 	struct status_worker *slots;	/* borrowed: of the status page */
+	struct hitters_page *hitters;	/* the same; NULL: none */
 	atomic_bool stopping;
 	TAILQ_HEAD(, answering_thread) all;
 	struct waiting waiting;		/* if there is a forwarding thread */
@@ -80,6 +81,7 @@ struct answering_thread {
 	uint32_t rotation;		/* of the addresses in the next answer */
 	bool recorded;			/* a record of this batch waits */
 	uint64_t received_before;	/* the slot's, at the batch's begin */
+	struct hitters_bank *hitters;	/* of this batch; NULL: nobody watches */
 };
 
 /*
@@ -168,16 +170,22 @@ answering_count_rcode(struct answering_thread *thread, uint16_t rcode)
 void answering_count_spent(struct answering_thread *thread, int64_t ns,
     uint64_t questions);
 
-/* Counts what a question is about; of one that is not PLAIN, no type. */
+/*
+ * Counts what a question is about, and for "nfdns top" its name and its user; of
+ * one that is not PLAIN, no type and no name.
+ */
 static inline void
 answering_count_asked(struct answering_thread *thread,
-    const struct question *question, uint8_t family)
+    const struct question *question, uint8_t family, uid_t uid)
 {
 	const enum status_type type = question->form == QUESTION_PLAIN ?
 	    status_type_of(question->type) : ASKED_OTHER;
 
 	answering_count_up(&thread->slot->asked[family == AF_INET ?
 	    ASKED_IPV4 : ASKED_IPV6][type]);
+	if (thread->hitters != NULL)
+		hitters_question(thread->hitters,
+		    thread->threads->hitters->secret, question, uid);
 }
 
 /* Counts a question and what was decided about it. */

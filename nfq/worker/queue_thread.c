@@ -90,7 +90,7 @@ count(struct queue_thread *q, const struct queue_packet *p,
 		answering_count(&q->thread, &i->decision);
 		if (i->form == PACKET_OK)
 			answering_count_asked(&q->thread, &i->question,
-			    i->packet.family);
+			    i->packet.family, p->uid);
 	}
 }
 

@@ -97,6 +97,7 @@ start_threads(struct worker *w)
 
 	answering_threads_init(&w->threads, w->generation, w->audit,
 	    h->status->workers);
+	w->threads.hitters = h->status->hitters.page;
 	for (unsigned int n = 0; n < queues && error == 0; n++)
 		error = queue_thread_start(&w->threads, h, n);
 	if (error == 0 && h->options.forward)

@@ -21,7 +21,10 @@
 #define LAYOUT (((uint32_t)sizeof(struct status_worker) << 16 | \
 	(uint32_t)REASONS << 8 | (uint32_t)VERDICTS) ^ \
 	(uint32_t)sizeof(struct status_forwarding) ^ \
-	(uint32_t)sizeof(struct status_policy) << 8)
+	(uint32_t)sizeof(struct status_policy) << 8 ^ \
+	(uint32_t)sizeof(struct status_supervisor) << 4)
+
+#define NO_PAGE ((struct status_page){ .fd = -1, .hitters = HITTERS_NONE })
 
 static_assert(sizeof(struct status_supervisor) <= 4096,
     "the supervisor's part has to fit the smallest page");
@@ -126,6 +129,10 @@ make_file(struct status_page *page, int fd, int lock, unsigned int workers)
 	if (base == MAP_FAILED)
 		return -errno;
 	set_pointers(page, base, workers, lock);
+	error = hitters_create(&page->hitters, workers);
+	if (error < 0)
+		return error;
+	page->supervisor->hitters_fd = page->hitters.fd;
 	page->supervisor->size = (uint32_t)size;
 	page->supervisor->workers = workers;
 	page->supervisor->layout = LAYOUT;
@@ -143,7 +150,7 @@ status_create(struct status_page *page, const char *run_dir,
 	int error, fd, lock;
 
 	assert(workers >= 1 && workers <= STATUS_MAX_SLOTS);
-	*page = (struct status_page){ .fd = -1 };
+	*page = NO_PAGE;
 	error = path_of(path, run_dir, "");
 	if (error == 0)
 		error = path_of(fresh, run_dir, ".new");
@@ -215,7 +222,7 @@ map_existing(struct status_page *page, int fd)
 int
 status_open(struct status_page *page, const char *run_dir)
 {
-	struct status_page found = { .fd = -1 };
+	struct status_page found = NO_PAGE;
 	char path[PATH_MAX];
 	int error, fd;
 
@@ -243,6 +250,9 @@ status_forget_supervisor(struct status_page *page)
 	page->supervisor = NULL;
 	close(page->fd);
 	page->fd = -1;
+	if (page->hitters.fd >= 0)
+		close(page->hitters.fd);
+	page->hitters.fd = -1;
 }
 
 void
@@ -253,7 +263,8 @@ status_close(struct status_page *page)
 	status_forget_supervisor(page);
 	if (workers != NULL)
 		munmap(workers, page->size - page_size());
-	*page = (struct status_page){ .fd = -1 };
+	hitters_close(&page->hitters);
+	*page = NO_PAGE;
 }
 
 void

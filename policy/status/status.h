@@ -25,6 +25,7 @@
 #include "policy/config/config.h"
 #include "policy/decide.h"
 #include "policy/status/forward_status.h"
+#include "policy/status/hitters_page.h"
 #include "policy/status/load_report.h"
 #include "policy/status/policy_status.h"
 
@@ -94,6 +95,7 @@ struct status_supervisor {
 	/* The same for why the state is STATUS_DEGRADED. */
 	_Atomic uint32_t degraded_sequence;
 	char degraded[STATUS_TEXT];		/* "" if it is not */
+	_Atomic int32_t hitters_fd;	/* as table_fd: hitters_page.h */
 };
 
 /* What the TCP thread counts about connections. */
@@ -212,6 +214,7 @@ struct status_page {
 	struct status_policy *policy;		/* and this as well */
 	size_t size;
 	int fd;			/* with which the daemon's lock is held or tested */
+	struct hitters hitters;	/* the daemon's; none of readers */
 };
 
 /*

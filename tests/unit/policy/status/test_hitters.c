@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The bounds of space-saving, and what a reader makes of any memory. */
+#include "policy/status/hitters_page.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "tests/check.h"
+
+#define SECRET		0x1234567890abcdefULL
+#define SECOND		INT64_C(1000000000)
+#define KEYS		20000
+#define USER		1000
+
+static uint64_t state = 88172645463325252ULL;
+
+static uint32_t
+any(uint32_t below)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (uint32_t)(state >> 33) % below;
+}
+
+/* Key n about as often as 1/(n + 1): a uniform number of digits, then digits. */
+static uint32_t
+zipf(void)
+{
+	const uint32_t base = 1U << any(15);
+	const uint32_t key = base - 1 + any(base);
+
+	return key < KEYS ? key : any(KEYS);
+}
+
+static uint64_t truth[KEYS];
+
+static void
+count(struct hitters_table *table, uint32_t key)
+{
+	truth[key]++;
+	hitters_count(table, SECRET, (const uint8_t *)&key, sizeof(key));
+}
+
+/* Every key that is kept lies within its bounds, every other below its set's. */
+static void
+check_bounds(const struct hitters_table *table)
+{
+	static bool kept[KEYS];
+	unsigned int wrong = 0, missed = 0;
+	uint64_t least = UINT64_MAX;
+
+	memset(kept, 0, sizeof(kept));
+	for (unsigned int i = 0; i < HITTERS_ROOM; i++) {
+		struct hitters_place p;
+		uint32_t key;
+
+		if (!hitters_place_read(table, i / HITTERS_WAYS,
+		    i % HITTERS_WAYS, &p))
+			continue;
+		memcpy(&key, p.octets, sizeof(key));
+		kept[key] = true;
+		wrong += truth[key] > p.count ||
+		    truth[key] < p.count - p.error;
+	}
+	for (unsigned int set = 0; set < HITTERS_SETS; set++)
+		if (hitters_smallest(table, set) < least)
+			least = hitters_smallest(table, set);
+	for (uint32_t key = 0; key < KEYS; key++)
+		for (unsigned int set = 0; set < HITTERS_SETS; set++)
+			missed += !kept[key] && set == hitters_set(
+			    XXH3_64bits_withSeed(&key, sizeof(key), SECRET)) &&
+			    truth[key] > hitters_smallest(table, set);
+	CHECK(wrong == 0);
+	CHECK(missed == 0);
+}
+
+static struct hitters_table *
+fresh(void)
+{
+	struct hitters_table *table = aligned_alloc(64, sizeof(*table));
+
+	if (table == NULL)
+		abort();
+	memset(table, 0, sizeof(*table));
+	memset(truth, 0, sizeof(truth));
+	return table;
+}
+
+static void
+bounds_hold_for_zipf(void)
+{
+	struct hitters_table *table = fresh();
+
+	for (int i = 0; i < 500000; i++)
+		count(table, zipf());
+	check_bounds(table);
+	free(table);
+}
+
+/* The worst order for this algorithm: keys in turn, each comes after it went. */
+static void
+bounds_hold_for_keys_in_turn(void)
+{
+	struct hitters_table *table = fresh();
+
+	for (uint32_t round = 0; round < 20; round++)
+		for (uint32_t key = 0; key < KEYS; key++)
+			count(table, key);
+	check_bounds(table);
+	free(table);
+}
+
+/* Heavy ones first, then those who would push them out, then both. */
+static void
+a_flood_of_new_keys_pushes_no_heavy_one_out(void)
+{
+	struct hitters_table *table = fresh();
+	uint64_t most = 0;
+	unsigned int found = 0;
+
+	for (uint32_t i = 0; i < 10 * 600; i++)
+		count(table, i % 10);
+	for (uint32_t i = 0; i < 200000; i++) {
+		count(table, 10 + any(KEYS - 10));
+		if (i % 10 == 0)
+			count(table, i / 10 % 10);
+	}
+	check_bounds(table);
+	for (unsigned int set = 0; set < HITTERS_SETS; set++)
+		if (hitters_smallest(table, set) > most)
+			most = hitters_smallest(table, set);
+	for (unsigned int i = 0; i < HITTERS_ROOM; i++) {
+		struct hitters_place p;
+		uint32_t key;
+
+		if (!hitters_place_read(table, i / HITTERS_WAYS,
+		    i % HITTERS_WAYS, &p))
+			continue;
+		memcpy(&key, p.octets, sizeof(key));
+		found += key < 10 && p.count - p.error > most;
+	}
+	CHECK(found == 10);
+	free(table);
+}
+
+static void
+ask(struct hitters_bank *bank, const char *text, uid_t uid)
+{
+	struct question q = { .form = QUESTION_PLAIN };
+
+	CHECK(name_from_text(&q.name, text, strlen(text)) == 0);
+	hitters_question(bank, SECRET, &q, uid);
+}
+
+static bool
+is_named(const struct hitter *hitter, const char *name)
+{
+	char text[NAME_TEXT_SIZE];
+
+	return strcmp(name_to_text(hitter->name.octets, text), name) == 0;
+}
+
+static monotime_t
+at(int64_t seconds)
+{
+	return (monotime_t){ (1000000 + seconds) * SECOND };
+}
+
+/* The daemon's file, and somebody who watches it. */
+static void
+open_both(struct hitters *h, struct hitters *seen)
+{
+	char path[64];
+
+	CHECK(hitters_create(h, 3) == 0);
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", h->fd);
+	CHECK(hitters_watch(seen, open(path, O_RDONLY | O_CLOEXEC)) == 0);
+	hitters_look(h, at(0));
+}
+
+static void
+nothing_is_counted_unless_somebody_watches(void)
+{
+	struct hitters h, seen;
+
+	CHECK(hitters_create(&h, 1) == 0);
+	hitters_look(&h, at(0));
+	CHECK(hitters_begin(h.page, 0, at(1)) == NULL);
+	hitters_close(&h);
+	open_both(&h, &seen);
+	CHECK(hitters_begin(h.page, 0, at(1)) != NULL);
+	hitters_close(&seen);
+	hitters_look(&h, at(2));
+	CHECK(hitters_begin(h.page, 0, at(3)) == NULL);
+	hitters_close(&h);
+}
+
+static void
+all_threads_and_both_windows_are_one_list(void)
+{
+	struct hitters_list list;
+	struct hitters h, seen;
+
+	open_both(&h, &seen);
+	for (int i = 0; i < 3; i++)
+		ask(hitters_begin(h.page, 0, at(9)), "a.example", USER);
+	ask(hitters_begin(h.page, 1, at(11)), "a.example", USER);
+	ask(hitters_begin(h.page, 1, at(11)), "b.example", USER + 1);
+
+	CHECK(hitters_list_read(&list, &seen, HITTERS_NAMES, at(12)) == 0);
+	CHECK(list.count == 2 && list.total == 5 && list.others == 0);
+	CHECK(list.covered_ns == 12 * SECOND);
+	CHECK(is_named(&list.list[0], "a.example.") &&
+	    list.list[0].least == 4 && list.list[0].most == 4);
+	CHECK(is_named(&list.list[1], "b.example.") &&
+	    list.list[1].least == 1 && list.list[1].most == 1);
+	hitters_list_free(&list);
+
+	CHECK(hitters_list_read(&list, &seen, HITTERS_USERS, at(12)) == 0);
+	CHECK(list.count == 2 && list.list[0].uid == USER &&
+	    list.list[0].least == 4);
+	hitters_list_free(&list);
+
+	/* The first window is over. */
+	CHECK(hitters_list_read(&list, &seen, HITTERS_NAMES, at(21)) == 0);
+	CHECK(list.total == 2 && list.covered_ns == 11 * SECOND);
+	hitters_list_free(&list);
+	CHECK(hitters_list_read(&list, &seen, HITTERS_NAMES, at(40)) == 0);
+	CHECK(list.total == 0 && list.count == 0);
+	hitters_list_free(&list);
+	hitters_close(&seen);
+	hitters_close(&h);
+}
+
+/* What was counted for who watched before is of another time. */
+static void
+a_new_watch_begins_with_nothing(void)
+{
+	struct hitters_list list;
+	struct hitters h, seen;
+	char path[64];
+
+	open_both(&h, &seen);
+	ask(hitters_begin(h.page, 0, at(1)), "a.example", USER);
+	hitters_close(&seen);
+	hitters_look(&h, at(2));
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", h.fd);
+	CHECK(hitters_watch(&seen, open(path, O_RDONLY | O_CLOEXEC)) == 0);
+	hitters_look(&h, at(3));
+	CHECK(hitters_list_read(&list, &seen, HITTERS_NAMES, at(4)) == 0);
+	CHECK(list.count == 0 && list.covered_ns == SECOND);
+	hitters_list_free(&list);
+	ask(hitters_begin(h.page, 0, at(4)), "b.example", USER);
+	CHECK(hitters_list_read(&list, &seen, HITTERS_NAMES, at(5)) == 0);
+	CHECK(list.count == 1 && is_named(&list.list[0], "b.example."));
+	hitters_list_free(&list);
+	hitters_close(&seen);
+	hitters_close(&h);
+}
+
+/* The bounds of the sum hold where a table has pushed out what others keep. */
+static void
+bounds_hold_for_sums(void)
+{
+	struct hitters_list list;
+	struct hitters h, seen;
+	unsigned int wrong = 0;
+
+	open_both(&h, &seen);
+	memset(truth, 0, sizeof(truth));
+	for (int i = 0; i < 100000; i++) {
+		const uint32_t key = zipf();
+		char text[32];
+
+		truth[key]++;
+		(void)snprintf(text, sizeof(text), "n%u.example", key);
+		ask(hitters_begin(h.page, any(3), at(5 + (i > 50000) * 10)),
+		    text, USER);
+	}
+	CHECK(hitters_list_read(&list, &seen, HITTERS_NAMES, at(16)) == 0);
+	CHECK(list.total == 100000 && list.count > HITTERS_ROOM / 2);
+	for (size_t i = 0; i < list.count; i++) {
+		char text[NAME_TEXT_SIZE];
+		const unsigned long key = strtoul(name_to_text(
+		    list.list[i].name.octets, text) + 1, NULL, 10);
+
+		wrong += truth[key] < list.list[i].least ||
+		    truth[key] > list.list[i].most;
+		truth[key] = 0;
+	}
+	CHECK(wrong == 0);
+	for (uint32_t key = 0; key < KEYS; key++)
+		wrong += truth[key] > list.others;
+	CHECK(wrong == 0);
+	hitters_list_free(&list);
+	hitters_close(&seen);
+	hitters_close(&h);
+}
+
+/* As a worker that an attacker took over may leave it. */
+static void
+any_memory_is_read(void)
+{
+	struct hitters h, seen;
+
+	open_both(&h, &seen);
+	for (int round = 0; round < 20; round++) {
+		struct hitters_slot *slot = h.page->slot;
+		uint8_t *octets = (uint8_t *)slot;
+		struct hitters_list list;
+
+		for (size_t i = 0; i < 3 * sizeof(*slot); i++)
+			octets[i] = (uint8_t)any(round % 2 == 0 ? 256 : 4);
+		for (size_t i = 0; i < 3; i++) {
+			slot[i].banks[0].since = h.page->since;
+			slot[i].banks[0].window = at(0).ns / (10 * SECOND);
+		}
+		for (int kind = 0; kind < HITTERS_KINDS; kind++) {
+			CHECK(hitters_list_read(&list, &seen,
+			    (enum hitters_kind)kind, at(1)) == 0);
+			CHECK(list.count <= 3 * HITTERS_ROOM);
+			for (size_t i = 0; i < list.count; i++)
+				CHECK(list.list[i].most < UINT64_C(1) << 60);
+			hitters_list_free(&list);
+		}
+	}
+	hitters_close(&seen);
+	hitters_close(&h);
+}
+
+static void
+other_files_are_refused(void)
+{
+	struct hitters h;
+
+	CHECK(hitters_watch(&h, open("/dev/zero", O_RDONLY)) < 0);
+	CHECK(hitters_watch(&h, open("/proc/self/exe", O_RDONLY)) < 0);
+	CHECK(hitters_watch(&h, memfd_create("short", 0)) < 0);
+	CHECK(h.page == NULL && h.fd == -1);
+}
+
+int
+main(void)
+{
+	TEST(bounds_hold_for_zipf);
+	TEST(bounds_hold_for_keys_in_turn);
+	TEST(a_flood_of_new_keys_pushes_no_heavy_one_out);
+	TEST(nothing_is_counted_unless_somebody_watches);
+	TEST(all_threads_and_both_windows_are_one_list);
+	TEST(a_new_watch_begins_with_nothing);
+	TEST(bounds_hold_for_sums);
+	TEST(any_memory_is_read);
+	TEST(other_files_are_refused);
+	return test_summary();
+}
