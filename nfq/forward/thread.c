@@ -359,7 +359,7 @@ take_settings(struct forward_thread *f)
 		return;
 	engine_reload(f->engine, f->boot, forward_settings_of(f),
 	    f->thread.generation->cache);
-	thread_tls_note(f, forward_settings_of(f));
+	thread_streams_note(f, forward_settings_of(f));
 	f->generation = f->thread.generation->number;
 	forward_page_reload(f);
 	if (f->thread.generation->cache != NULL)
@@ -402,7 +402,7 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 		if (events[i].data.ptr == &f->sockets)
 			take_sockets(f);
 		else if (events[i].data.ptr == &f->tls)
-			thread_tls_take(f, events[i].events);
+			thread_streams_take(f, events[i].events);
 		else if (events[i].data.ptr == &f->tls.sockets)
 			tls_upstreams_take_sockets(&f->tls, f->boot);
 		else if (events[i].data.ptr == &f->wake)
@@ -420,7 +420,7 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 		take_packets(f);
 	else
 		forward_check_waiting(f);
-	thread_tls_tick(f);
+	thread_streams_tick(f);
 	thread_queue_send(&f->queue);
 	want_channels(f);
 	upstream_sockets_end_round(&f->sockets, f->boot);
@@ -436,7 +436,7 @@ timeout_of(const struct forward_thread *f)
 	    monotime_first(upstream_sockets_next(&f->sockets),
 	    tls_upstreams_next(&f->tls))));
 
-	if (atomic_load(&f->flush_due) || thread_tls_is_due(f))
+	if (atomic_load(&f->flush_due) || thread_streams_are_due(f))
 		return 0;
 	return monotime_is_set(next) ?
 	    monotime_poll_timeout(monotime_boot(), next) : -1;
@@ -527,7 +527,7 @@ init(struct forward_thread *f, const struct worker_handover *h,
 	f->sockets.helper = f->tls.helper = h->sockets;
 	f->sockets.uid = f->tls.uid = h->options.uid;
 	tls_upstreams_init(&f->tls, f->epoll, h->options.mark_relay);
-	thread_tls_note(f, settings);
+	thread_streams_note(f, settings);
 	f->generation = generation->number;
 	take_cache(generation);
 	f->engine = engine_new(&host, settings, generation->cache,

@@ -125,7 +125,7 @@ void forward_random(struct forward_thread *thread, void *octets, size_t length);
 /* Sends the answers whose packets the kernel has dropped: rescue.h. */
 void forward_rescue(struct forward_thread *thread);
 
-/* thread_tls.c */
+/* thread_streams.c */
 
 /*
  * Should a reply end the worker, the packet that asked for it passes, and the
@@ -135,14 +135,14 @@ void thread_begin_reply(struct forward_thread *thread,
     const struct asking *cause, const struct window_source *source);
 
 /* What nfdns-tls says: answers, and connections that are over. */
-void thread_tls_take(struct forward_thread *thread, uint32_t events);
+void thread_streams_take(struct forward_thread *thread, uint32_t events);
 
 /* What is due, and attempts that have failed meanwhile, which make others. */
-void thread_tls_tick(struct forward_thread *thread);
-bool thread_tls_is_due(const struct forward_thread *thread);
+void thread_streams_tick(struct forward_thread *thread);
+bool thread_streams_are_due(const struct forward_thread *thread);
 
 /* New settings: whether nfdns-tls is needed before the first question. */
-void thread_tls_note(struct forward_thread *thread,
+void thread_streams_note(struct forward_thread *thread,
     const struct forward_settings *settings);
 
 #endif

@@ -84,11 +84,11 @@ error_of(enum tls_end end)
 }
 
 static void
-fail_question(struct tls_upstreams *t, struct tls_question *q, int error)
+fail_question(struct tls_upstreams *t, struct stream_question *q, int error)
 {
-	tls_question_sent(&t->questions, q, 0);
+	stream_question_sent(&t->questions, q, 0);
 	q->error = error;
-	tls_question_move(q, &t->failed);
+	stream_question_move(q, &t->failed);
 }
 
 /* What was under way waits again if it may; else it failed. */
@@ -96,15 +96,15 @@ static void
 take_back(struct tls_upstreams *t, struct tls_upstream *u, bool again,
     int error)
 {
-	struct tls_question *q;
+	struct stream_question *q;
 
 	while ((q = TAILQ_FIRST(&u->sent)) != NULL) {
 		if (!again || q->again > 0) {
 			fail_question(t, q, error);
 			continue;
 		}
-		tls_question_sent(&t->questions, q, 0);
-		tls_question_move(q, &u->waiting);
+		stream_question_sent(&t->questions, q, 0);
+		stream_question_move(q, &u->waiting);
 		q->again++;
 		q->answered = false;
 		t->stats.again++;
@@ -145,7 +145,7 @@ tls_connection_over(struct tls_upstreams *t, monotime_t now,
 {
 	const bool again = u->state == TLS_OPENED_UP && end == TLS_END_PEER;
 	const int error = error_of(end);
-	struct tls_question *q;
+	struct stream_question *q;
 	int64_t wait = RETRY_FIRST_MS;
 
 	take_back(t, u, again, error);
@@ -287,7 +287,7 @@ tls_watch(struct tls_upstreams *t)
 void
 tls_flush(struct tls_upstreams *t, monotime_t now, struct tls_upstream *u)
 {
-	struct tls_question *q;
+	struct stream_question *q;
 
 	if (u->state != TLS_OPENED_UP)
 		return;
@@ -298,8 +298,8 @@ tls_flush(struct tls_upstreams *t, monotime_t now, struct tls_upstream *u)
 			tls_watch(t);
 			break;
 		}
-		tls_question_move(q, &u->sent);
-		tls_question_sent(&t->questions, q, u->connection);
+		stream_question_move(q, &u->sent);
+		stream_question_sent(&t->questions, q, u->connection);
 		u->awaited++;
 		u->idle = MONOTIME_NEVER;
 		if (!monotime_is_set(u->mute))

@@ -69,9 +69,9 @@ works_again(struct tls_upstream *u)
 /* Whether it is for one of the attempts. */
 static bool
 answered(struct tls_upstreams *t, monotime_t now, struct tls_upstream *u,
-    const struct tls_message *m, struct tls_reply *reply)
+    const struct tls_message *m, struct stream_reply *reply)
 {
-	struct tls_question *q = tls_question_by_id(&t->questions,
+	struct stream_question *q = stream_question_by_id(&t->questions,
 	    u->connection, wire_load_u16(m->body));
 
 	if (q == NULL) {
@@ -85,7 +85,7 @@ answered(struct tls_upstreams *t, monotime_t now, struct tls_upstream *u,
 	q->answered = true;
 	u->mute = u->awaited == 0 ? MONOTIME_NEVER :
 	    monotime_add_ms(now, TLS_MUTE_MS);
-	*reply = (struct tls_reply){ .attempt = q->attempt, .cause = q->cause,
+	*reply = (struct stream_reply){ .attempt = q->attempt, .cause = q->cause,
 		.from = &u->to, .octets = m->body, .length = m->length };
 	return true;
 }
@@ -93,7 +93,7 @@ answered(struct tls_upstreams *t, monotime_t now, struct tls_upstream *u,
 /* Takes one message.  Whether it is an answer for an attempt. */
 static bool
 take(struct tls_upstreams *t, monotime_t now, size_t length,
-    struct tls_reply *reply)
+    struct stream_reply *reply)
 {
 	struct tls_upstream *u;
 	struct tls_message m;
@@ -118,7 +118,7 @@ take(struct tls_upstreams *t, monotime_t now, size_t length,
 
 bool
 tls_upstreams_receive(struct tls_upstreams *t, monotime_t now,
-    struct tls_reply *reply)
+    struct stream_reply *reply)
 {
 	ssize_t length = 0;
 	int fd;

@@ -17,7 +17,7 @@ tls_upstreams_init(struct tls_upstreams *t, int epoll, uint32_t mark)
 	t->epoll = epoll;
 	t->mark = mark;
 	t->channel = t->sockets = -1;
-	tls_questions_init(&t->questions);
+	stream_questions_init(&t->questions);
 	TAILQ_INIT(&t->failed);
 }
 
@@ -27,7 +27,7 @@ tls_upstreams_send(struct tls_upstreams *t, monotime_t now, uint32_t attempt,
     const uint8_t *octets, size_t length)
 {
 	struct tls_upstream *u;
-	struct tls_question *q;
+	struct stream_question *q;
 
 	if (length < TLS_DNS_LEAST || length > TLS_BODY_MAX)
 		return -EMSGSIZE;
@@ -38,10 +38,10 @@ tls_upstreams_send(struct tls_upstreams *t, monotime_t now, uint32_t attempt,
 	if (u->state == TLS_IDLE && u->failures > 1 &&
 	    monotime_is_set(u->retry) && !monotime_is_past(now, u->retry))
 		return -ECONNREFUSED;
-	q = tls_question_new(&t->questions, attempt, cause, octets, length);
+	q = stream_question_new(&t->questions, attempt, cause, octets, length);
 	if (q == NULL)
 		return -ENOMEM;
-	tls_question_move(q, &u->waiting);
+	stream_question_move(q, &u->waiting);
 	tls_begin(t, now, u);
 	tls_flush(t, now, u);
 	return 0;
@@ -50,7 +50,7 @@ tls_upstreams_send(struct tls_upstreams *t, monotime_t now, uint32_t attempt,
 bool
 tls_upstreams_forget(struct tls_upstreams *t, monotime_t now, uint32_t attempt)
 {
-	struct tls_question *q = tls_question_of(&t->questions, attempt);
+	struct stream_question *q = stream_question_of(&t->questions, attempt);
 	struct tls_upstream *u;
 
 	if (q == NULL)
@@ -60,7 +60,7 @@ tls_upstreams_forget(struct tls_upstreams *t, monotime_t now, uint32_t attempt)
 		u->awaited--;
 		u->given_up++;
 	}
-	tls_question_free(&t->questions, q);
+	stream_question_free(&t->questions, q);
 	if (u != NULL)
 		tls_rest(t, now, u);
 	return true;
@@ -160,15 +160,15 @@ tls_upstreams_event(struct tls_upstreams *t, monotime_t now, uint32_t events)
 }
 
 bool
-tls_upstreams_failed(struct tls_upstreams *t, struct tls_reply *reply)
+tls_upstreams_failed(struct tls_upstreams *t, struct stream_reply *reply)
 {
-	struct tls_question *q = TAILQ_FIRST(&t->failed);
+	struct stream_question *q = TAILQ_FIRST(&t->failed);
 
 	if (q == NULL)
 		return false;
-	*reply = (struct tls_reply){ .attempt = q->attempt, .cause = q->cause,
+	*reply = (struct stream_reply){ .attempt = q->attempt, .cause = q->cause,
 		.error = q->error };
-	tls_question_free(&t->questions, q);
+	stream_question_free(&t->questions, q);
 	return true;
 }
 
@@ -269,13 +269,13 @@ tls_upstreams_why(const struct tls_upstreams *t,
 void
 tls_upstreams_close(struct tls_upstreams *t)
 {
-	struct tls_question *q;
+	struct stream_question *q;
 
 	tls_lose_channel(t, 0);
 	lose_sockets(t);
 	for (size_t i = 0; i < t->places; i++)
 		while ((q = TAILQ_FIRST(&t->all[i].waiting)) != NULL)
-			tls_question_free(&t->questions, q);
+			stream_question_free(&t->questions, q);
 	while ((q = TAILQ_FIRST(&t->failed)) != NULL)
-		tls_question_free(&t->questions, q);
+		stream_question_free(&t->questions, q);
 }

@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "nfq/forward/tls_questions.h"
+#include "nfq/forward/stream_questions.h"
 #include "nfq/tls/message.h"
 #include "policy/config/forward_settings.h"
 #include "resolver/clock.h"
@@ -38,7 +38,7 @@ struct tls_upstream {
 	struct forward_upstream to;	/* family 0: this place is free */
 	enum tls_upstream_state state;
 	uint32_t connection;		/* its number; 0: none */
-	struct tls_question_list waiting, sent;
+	struct stream_question_list waiting, sent;
 	monotime_t deadline;		/* of the handshake */
 	monotime_t idle;		/* it is closed then, without questions */
 	monotime_t mute;		/* and then, if no answer comes; NEVER: none
@@ -66,8 +66,8 @@ struct tls_upstreams {
 	uint32_t idle_s;
 	size_t places;			/* how many of these were ever taken: */
 	struct tls_upstream all[TLS_UPSTREAMS];
-	struct tls_questions questions;
-	struct tls_question_list failed;
+	struct stream_questions questions;
+	struct stream_question_list failed;
 	struct tls_stats stats;
 	uint32_t last;			/* connection's number */
 
@@ -114,7 +114,7 @@ void tls_upstreams_use_sockets(struct tls_upstreams *t, monotime_t now,
     int channel);
 
 /* What came of an attempt. */
-struct tls_reply {
+struct stream_reply {
 	uint32_t attempt;
 	struct asking cause;
 	const struct forward_upstream *from;	/* of an answer; as octets: */
@@ -129,13 +129,13 @@ void tls_upstreams_event(struct tls_upstreams *t, monotime_t now,
 
 /* The next answer that came; false: there is none now. */
 bool tls_upstreams_receive(struct tls_upstreams *t, monotime_t now,
-    struct tls_reply *reply);
+    struct stream_reply *reply);
 
 /* After events of the channel to nfdns-sockets. */
 void tls_upstreams_take_sockets(struct tls_upstreams *t, monotime_t now);
 
 /* The next attempt that has failed; false: there is none. */
-bool tls_upstreams_failed(struct tls_upstreams *t, struct tls_reply *reply);
+bool tls_upstreams_failed(struct tls_upstreams *t, struct stream_reply *reply);
 
 /* When tls_upstreams_tick() is needed; NEVER: not before another call. */
 monotime_t tls_upstreams_next(const struct tls_upstreams *t);

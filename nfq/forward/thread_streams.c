@@ -20,10 +20,10 @@ thread_begin_reply(struct forward_thread *f, const struct asking *cause,
 
 /* What nfdns-tls says: answers, and connections that are over. */
 void
-thread_tls_take(struct forward_thread *f, uint32_t events)
+thread_streams_take(struct forward_thread *f, uint32_t events)
 {
 	struct window_source source;
-	struct tls_reply reply;
+	struct stream_reply reply;
 
 	tls_upstreams_event(&f->tls, f->boot, events);
 	for (unsigned int i = 0; i < TLS_REPLIES &&
@@ -43,10 +43,10 @@ thread_tls_take(struct forward_thread *f, uint32_t events)
 
 /* What is due, and attempts that have failed meanwhile, which make others. */
 void
-thread_tls_tick(struct forward_thread *f)
+thread_streams_tick(struct forward_thread *f)
 {
 	const monotime_t due = tls_upstreams_next(&f->tls);
-	struct tls_reply reply;
+	struct stream_reply reply;
 
 	if (f->tls.stuck ||
 	    (monotime_is_set(due) && monotime_is_past(f->boot, due)))
@@ -60,7 +60,7 @@ thread_tls_tick(struct forward_thread *f)
 
 /* Whether nfdns-tls is needed; the first question should not wait for it. */
 void
-thread_tls_note(struct forward_thread *f,
+thread_streams_note(struct forward_thread *f,
     const struct forward_settings *settings)
 {
 	f->tls.idle_s = settings->tls.idle_s;
@@ -70,7 +70,7 @@ thread_tls_note(struct forward_thread *f,
 }
 
 bool
-thread_tls_is_due(const struct forward_thread *f)
+thread_streams_are_due(const struct forward_thread *f)
 {
 	return f->tls.stuck || !TAILQ_EMPTY(&f->tls.failed);
 }

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/forward/tls_questions.h"
+#include "nfq/forward/stream_questions.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "resolver/dns/wire.h"
 
-static struct tls_question_list *
-attempt_list(struct tls_questions *all, uint32_t attempt)
+static struct stream_question_list *
+attempt_list(struct stream_questions *all, uint32_t attempt)
 {
-	return &all->by_attempt[attempt % TLS_QUESTION_LISTS];
+	return &all->by_attempt[attempt % STREAM_QUESTION_LISTS];
 }
 
 /* Ids are random, and not the other side's to choose. */
-static struct tls_question_list *
-id_list(struct tls_questions *all, uint32_t connection, uint16_t id)
+static struct stream_question_list *
+id_list(struct stream_questions *all, uint32_t connection, uint16_t id)
 {
-	return &all->by_id[(connection + id) % TLS_QUESTION_LISTS];
+	return &all->by_id[(connection + id) % STREAM_QUESTION_LISTS];
 }
 
 void
-tls_questions_init(struct tls_questions *all)
+stream_questions_init(struct stream_questions *all)
 {
-	for (size_t i = 0; i < TLS_QUESTION_LISTS; i++) {
+	for (size_t i = 0; i < STREAM_QUESTION_LISTS; i++) {
 		TAILQ_INIT(&all->by_attempt[i]);
 		TAILQ_INIT(&all->by_id[i]);
 	}
 }
 
-struct tls_question *
-tls_question_new(struct tls_questions *all, uint32_t attempt,
+struct stream_question *
+stream_question_new(struct stream_questions *all, uint32_t attempt,
     const struct asking *cause, const uint8_t *octets, size_t length)
 {
-	struct tls_question *q = calloc(1, sizeof(*q) + length);
+	struct stream_question *q = calloc(1, sizeof(*q) + length);
 
 	if (q == NULL)
 		return NULL;
@@ -46,7 +46,7 @@ tls_question_new(struct tls_questions *all, uint32_t attempt,
 }
 
 void
-tls_question_move(struct tls_question *q, struct tls_question_list *to)
+stream_question_move(struct stream_question *q, struct stream_question_list *to)
 {
 	if (q->in != NULL)
 		TAILQ_REMOVE(q->in, q, entry);
@@ -56,18 +56,18 @@ tls_question_move(struct tls_question *q, struct tls_question_list *to)
 }
 
 void
-tls_question_free(struct tls_questions *all, struct tls_question *q)
+stream_question_free(struct stream_questions *all, struct stream_question *q)
 {
-	tls_question_move(q, NULL);
-	tls_question_sent(all, q, 0);
+	stream_question_move(q, NULL);
+	stream_question_sent(all, q, 0);
 	TAILQ_REMOVE(attempt_list(all, q->attempt), q, by_attempt);
 	free(q);
 }
 
-struct tls_question *
-tls_question_of(struct tls_questions *all, uint32_t attempt)
+struct stream_question *
+stream_question_of(struct stream_questions *all, uint32_t attempt)
 {
-	struct tls_question *q;
+	struct stream_question *q;
 
 	TAILQ_FOREACH(q, attempt_list(all, attempt), by_attempt)
 		if (q->attempt == attempt)
@@ -75,10 +75,10 @@ tls_question_of(struct tls_questions *all, uint32_t attempt)
 	return NULL;
 }
 
-struct tls_question *
-tls_question_by_id(struct tls_questions *all, uint32_t connection, uint16_t id)
+struct stream_question *
+stream_question_by_id(struct stream_questions *all, uint32_t connection, uint16_t id)
 {
-	struct tls_question *q;
+	struct stream_question *q;
 
 	TAILQ_FOREACH(q, id_list(all, connection, id), by_id)
 		if (q->connection == connection && q->id == id)
@@ -87,7 +87,7 @@ tls_question_by_id(struct tls_questions *all, uint32_t connection, uint16_t id)
 }
 
 void
-tls_question_sent(struct tls_questions *all, struct tls_question *q,
+stream_question_sent(struct stream_questions *all, struct stream_question *q,
     uint32_t connection)
 {
 	if (q->connection != 0)
