@@ -76,7 +76,8 @@ stream_question_of(struct stream_questions *all, uint32_t attempt)
 }
 
 struct stream_question *
-stream_question_by_id(struct stream_questions *all, uint32_t connection, uint16_t id)
+stream_question_by_id(struct stream_questions *all, uint32_t connection,
+    uint16_t id)
 {
 	struct stream_question *q;
 

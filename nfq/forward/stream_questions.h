@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Questions for upstreams over TLS: each waits for a connection, or was sent by
- * one.  A copy of its message is kept, so that it can be sent again.
+ * Questions for upstreams that are asked by streams: each waits for a connection,
+ * or was sent by one.  A copy of its message is kept, so that it can be sent again.
  */
 #ifndef NFDNS_NFQ_FORWARD_STREAM_QUESTIONS_H
 #define NFDNS_NFQ_FORWARD_STREAM_QUESTIONS_H
@@ -27,10 +27,21 @@ struct stream_question {
 	int error;			/* of those that failed; negative */
 	TAILQ_ENTRY(stream_question) by_attempt;
 	TAILQ_ENTRY(stream_question) by_id;	/* while it is sent */
-	struct stream_question_list *in;	/* of its upstream, or those that failed */
+	struct stream_question_list *in;	/* of an upstream or connection, or of
+					   those that failed */
 	TAILQ_ENTRY(stream_question) entry;	/* of that */
 	size_t length;
 	uint8_t octets[];
+};
+
+/* What came of an attempt. */
+struct stream_reply {
+	uint32_t attempt;
+	struct asking cause;
+	const struct forward_upstream *from;	/* of an answer; as octets: */
+	const uint8_t *octets;		/* borrowed until the next call */
+	size_t length;
+	int error;			/* negative: it failed; else an answer */
 };
 
 /* Where they are found. */
@@ -47,9 +58,11 @@ struct stream_question *stream_question_new(struct stream_questions *all,
     size_t length);
 
 /* Puts it at the end of a list, out of the one that it is in. */
-void stream_question_move(struct stream_question *q, struct stream_question_list *to);
+void stream_question_move(struct stream_question *q,
+    struct stream_question_list *to);
 
-void stream_question_free(struct stream_questions *all, struct stream_question *q);
+void stream_question_free(struct stream_questions *all,
+    struct stream_question *q);
 
 /* NULL: there is none. */
 struct stream_question *stream_question_of(struct stream_questions *all,
@@ -58,7 +71,7 @@ struct stream_question *stream_question_by_id(struct stream_questions *all,
     uint32_t connection, uint16_t id);
 
 /* It was sent by that connection; 0: not any more. */
-void stream_question_sent(struct stream_questions *all, struct stream_question *q,
-    uint32_t connection);
+void stream_question_sent(struct stream_questions *all,
+    struct stream_question *q, uint32_t connection);
 
 #endif

@@ -216,8 +216,9 @@ take_channels(struct forward_thread *f)
 
 	if ((fresh = atomic_exchange(&f->fresh[FORWARD_SOCKETS], -1)) >= 0)
 		upstream_sockets_use(&f->sockets, fresh);
-	if ((fresh = atomic_exchange(&f->fresh[FORWARD_TLS_SOCKETS], -1)) >= 0)
-		tls_upstreams_use_sockets(&f->tls, f->boot, fresh);
+	if ((fresh = atomic_exchange(&f->fresh[FORWARD_STREAM_SOCKETS],
+	    -1)) >= 0)
+		thread_streams_use(f, fresh);
 	if ((fresh = atomic_exchange(&f->fresh[FORWARD_TLS_PROCESS], -1)) >= 0)
 		tls_upstreams_use(&f->tls, f->boot, fresh);
 }
@@ -235,7 +236,7 @@ static void
 want_channels(struct forward_thread *f)
 {
 	if (upstream_sockets_wants(&f->sockets, f->thread.now) ||
-	    tls_upstreams_wants_sockets(&f->tls, f->thread.now))
+	    thread_streams_want(f))
 		send_order(f, CONTROL_SOCKETS_WANTED);
 	if (tls_upstreams_wants(&f->tls, f->thread.now, f->has_tls))
 		send_order(f, CONTROL_TLS_WANTED);
@@ -320,6 +321,7 @@ static void
 show_counters(struct forward_thread *f)
 {
 	const struct engine_stats *s = engine_stats(f->engine);
+	const struct tcp_stats *tcp = tcp_upstreams_stats(f->tcp);
 	const uint64_t values[FORWARD_COUNTERS] = {
 		[FORWARD_ANSWERED] = s->answered,
 		[FORWARD_HITS] = s->hits,
@@ -342,6 +344,9 @@ show_counters(struct forward_thread *f)
 		[FORWARD_TLS_FAILED] = f->tls.stats.failed,
 		[FORWARD_TLS_AGAIN] = f->tls.stats.again,
 		[FORWARD_TLS_UNASKED] = f->tls.stats.unasked,
+		[FORWARD_TCP_CONNECTIONS] = tcp->connections,
+		[FORWARD_TCP_AGAIN] = tcp->again,
+		[FORWARD_TCP_UNASKED] = tcp->unasked,
 	};
 
 	for (size_t i = 0; i < FORWARD_COUNTERS; i++)
@@ -401,10 +406,12 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 	for (int i = 0; i < count; i++) {
 		if (events[i].data.ptr == &f->sockets)
 			take_sockets(f);
+		else if (events[i].data.ptr == &f->tcp)
+			thread_tcp_take(f);
 		else if (events[i].data.ptr == &f->tls)
-			thread_streams_take(f, events[i].events);
-		else if (events[i].data.ptr == &f->tls.sockets)
-			tls_upstreams_take_sockets(&f->tls, f->boot);
+			thread_tls_take(f, events[i].events);
+		else if (events[i].data.ptr == &f->dialer)
+			thread_streams_take_sockets(f);
 		else if (events[i].data.ptr == &f->wake)
 			(void)!read(f->wake, &woken, sizeof(woken));
 		else if (events[i].data.ptr != NULL)
@@ -434,7 +441,7 @@ timeout_of(const struct forward_thread *f)
 	const monotime_t next = monotime_first(engine_next(f->engine),
 	    monotime_first(forward_page_next(f),
 	    monotime_first(upstream_sockets_next(&f->sockets),
-	    tls_upstreams_next(&f->tls))));
+	    thread_streams_next(f))));
 
 	if (atomic_load(&f->flush_due) || thread_streams_are_due(f))
 		return 0;
@@ -470,7 +477,7 @@ forward_free(struct answering_thread *thread)
 	f->ending = true;
 	engine_free(f->engine);
 	upstream_sockets_close(&f->sockets);
-	tls_upstreams_close(&f->tls);
+	thread_streams_close(f);
 	held_close(&f->held);
 	thread_queue_close(&f->queue);
 	for (size_t i = 0; i < FORWARD_CHANNELS; i++)
@@ -524,9 +531,11 @@ init(struct forward_thread *f, const struct worker_handover *h,
 	if (epoll_ctl(f->epoll, EPOLL_CTL_ADD, f->wake, &event) < 0)
 		return -errno;
 	upstream_sockets_init(&f->sockets, f->epoll, h->options.mark_relay);
-	f->sockets.helper = f->tls.helper = h->sockets;
-	f->sockets.uid = f->tls.uid = h->options.uid;
-	tls_upstreams_init(&f->tls, f->epoll, h->options.mark_relay);
+	f->sockets.helper = h->sockets;
+	f->sockets.uid = h->options.uid;
+	error = thread_streams_init(f, &h->options, h->sockets);
+	if (error < 0)
+		return error;
 	thread_streams_note(f, settings);
 	f->generation = generation->number;
 	take_cache(generation);

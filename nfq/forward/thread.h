@@ -29,7 +29,7 @@ int forward_start(struct forward_thread **thread,
 /* Channels that the thread gets from the supervisor. */
 enum forward_channel {
 	FORWARD_SOCKETS,	/* to nfdns-sockets, for attempts */
-	FORWARD_TLS_SOCKETS,	/* to it, for connections over TLS */
+	FORWARD_STREAM_SOCKETS,	/* to it, for connections */
 	FORWARD_TLS_PROCESS,	/* to nfdns-tls */
 	FORWARD_CHANNELS
 };

@@ -14,6 +14,8 @@
 #include "nfq/forward/engine.h"
 #include "nfq/forward/held.h"
 #include "nfq/forward/thread.h"
+#include "nfq/forward/dialer.h"
+#include "nfq/forward/tcp_upstreams.h"
 #include "nfq/forward/tls_upstreams.h"
 #include "nfq/forward/upstream_sockets.h"
 #include "nfq/packet/intercept.h"
@@ -69,6 +71,8 @@ struct forward_thread {
 	monotime_t checked;		/* when that was last compared with "held" */
 	int32_t over_least, over_most;	/* above "held", since then */
 	struct upstream_sockets sockets;
+	struct dialer dialer;	/* of the next two: */
+	struct tcp_upstreams *tcp;
 	struct tls_upstreams tls;
 	bool has_tls;			/* an upstream of the settings is over TLS */
 	struct interception interception;
@@ -134,11 +138,23 @@ void forward_rescue(struct forward_thread *thread);
 void thread_begin_reply(struct forward_thread *thread,
     const struct asking *cause, const struct window_source *source);
 
-/* What nfdns-tls says: answers, and connections that are over. */
-void thread_streams_take(struct forward_thread *thread, uint32_t events);
+/* 0 or a negative errno; the thread's sources of events are there. */
+int thread_streams_init(struct forward_thread *thread,
+    const struct worker_options *options, bool helper);
+void thread_streams_close(struct forward_thread *thread);
+
+/* What nfdns-tls says, and what has happened to connections without TLS. */
+void thread_tls_take(struct forward_thread *thread, uint32_t events);
+void thread_tcp_take(struct forward_thread *thread);
+
+/* Sockets of connections: a new channel, what comes by it, if one is needed. */
+void thread_streams_use(struct forward_thread *thread, int channel);
+void thread_streams_take_sockets(struct forward_thread *thread);
+bool thread_streams_want(struct forward_thread *thread);
 
 /* What is due, and attempts that have failed meanwhile, which make others. */
 void thread_streams_tick(struct forward_thread *thread);
+monotime_t thread_streams_next(const struct forward_thread *thread);
 bool thread_streams_are_due(const struct forward_thread *thread);
 
 /* New settings: whether nfdns-tls is needed before the first question. */

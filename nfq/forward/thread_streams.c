@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The forwarding thread and nfdns-tls. */
+/* The forwarding thread and its connections to upstreams, with TLS and without. */
 #include "nfq/forward/thread_state.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #define TLS_REPLIES	64	/* in one round, at most */
 
@@ -18,44 +21,138 @@ thread_begin_reply(struct forward_thread *f, const struct asking *cause,
 	window_begin_packet(f->window, 0);
 }
 
+static void
+take_reply(struct forward_thread *f, const struct stream_reply *reply)
+{
+	struct window_source source = { .family = reply->from->family,
+		.port = reply->from->port };
+
+	f->asking = reply->cause;
+	memcpy(source.address, reply->from->address, sizeof(source.address));
+	thread_begin_reply(f, &reply->cause, &source);
+	engine_reply(f->engine, f->boot, reply->attempt, reply->octets,
+	    reply->length);
+	window_end_batch(f->window);
+	window_end_reply(f->window);
+	f->asking.known = false;
+}
+
 /* What nfdns-tls says: answers, and connections that are over. */
 void
-thread_streams_take(struct forward_thread *f, uint32_t events)
+thread_tls_take(struct forward_thread *f, uint32_t events)
 {
-	struct window_source source;
 	struct stream_reply reply;
 
 	tls_upstreams_event(&f->tls, f->boot, events);
 	for (unsigned int i = 0; i < TLS_REPLIES &&
-	    tls_upstreams_receive(&f->tls, f->boot, &reply); i++) {
-		f->asking = reply.cause;
-		source = (struct window_source){ .family = reply.from->family,
-			.port = reply.from->port };
-		memcpy(source.address, reply.from->address,
-		    sizeof(source.address));
-		thread_begin_reply(f, &reply.cause, &source);
-		engine_reply(f->engine, f->boot, reply.attempt, reply.octets,
-		    reply.length);
-		window_end_batch(f->window);
-		f->asking.known = false;
-	}
+	    tls_upstreams_receive(&f->tls, f->boot, &reply); i++)
+		take_reply(f, &reply);
+}
+
+void
+thread_tcp_take(struct forward_thread *f)
+{
+	struct stream_reply reply;
+
+	tcp_upstreams_wait(f->tcp);
+	while (tcp_upstreams_receive(f->tcp, f->boot, &reply))
+		take_reply(f, &reply);
+}
+
+void
+thread_streams_take_sockets(struct forward_thread *f)
+{
+	uint32_t number;
+	int fd;
+
+	while (dialer_take(&f->dialer, &number, &fd))
+		if (!tls_upstreams_take_socket(&f->tls, f->boot, number, fd) &&
+		    !tcp_upstreams_take_socket(f->tcp, f->boot, number, fd) &&
+		    fd >= 0)
+			(void)close(fd);
+	tcp_upstreams_begin(f->tcp, f->boot);
+}
+
+void
+thread_streams_use(struct forward_thread *f, int channel)
+{
+	dialer_lose(&f->dialer);
+	thread_streams_take_sockets(f);
+	dialer_use(&f->dialer, channel);
+	tls_upstreams_begin(&f->tls, f->boot);
+	tcp_upstreams_begin(f->tcp, f->boot);
+}
+
+bool
+thread_streams_want(struct forward_thread *f)
+{
+	return dialer_wants(&f->dialer, f->boot,
+	    tls_upstreams_any_waits(&f->tls) ||
+	    tcp_upstreams_any_waits(f->tcp));
+}
+
+static bool
+is_due(const struct forward_thread *f, monotime_t at)
+{
+	return monotime_is_set(at) && monotime_is_past(f->boot, at);
+}
+
+static void
+fail(struct forward_thread *f, const struct stream_reply *reply)
+{
+	f->asking = reply->cause;
+	engine_error(f->engine, f->boot, reply->attempt, -reply->error);
+	f->asking.known = false;
 }
 
 /* What is due, and attempts that have failed meanwhile, which make others. */
 void
 thread_streams_tick(struct forward_thread *f)
 {
-	const monotime_t due = tls_upstreams_next(&f->tls);
 	struct stream_reply reply;
 
-	if (f->tls.stuck ||
-	    (monotime_is_set(due) && monotime_is_past(f->boot, due)))
+	if (is_due(f, tcp_upstreams_next(f->tcp)))
+		tcp_upstreams_tick(f->tcp, f->boot);
+	if (f->tls.stuck || is_due(f, tls_upstreams_next(&f->tls)))
 		tls_upstreams_tick(&f->tls, f->boot);
-	while (tls_upstreams_failed(&f->tls, &reply)) {
-		f->asking = reply.cause;
-		engine_error(f->engine, f->boot, reply.attempt, -reply.error);
-	}
-	f->asking.known = false;
+	while (tcp_upstreams_failed(f->tcp, &reply) ||
+	    tls_upstreams_failed(&f->tls, &reply))
+		fail(f, &reply);
+	tcp_upstreams_flush(f->tcp);
+}
+
+monotime_t
+thread_streams_next(const struct forward_thread *f)
+{
+	return monotime_first(tcp_upstreams_next(f->tcp),
+	    tls_upstreams_next(&f->tls));
+}
+
+int
+thread_streams_init(struct forward_thread *f,
+    const struct worker_options *options, bool helper)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &f->tcp };
+	uint64_t seed;
+
+	dialer_init(&f->dialer, f->epoll, options->mark_relay);
+	f->dialer.helper = helper;
+	f->dialer.uid = options->uid;
+	tls_upstreams_init(&f->tls, f->epoll, &f->dialer);
+	forward_random(f, &seed, sizeof(seed));
+	f->tcp = tcp_upstreams_new(&f->dialer, seed);
+	if (f->tcp == NULL)
+		return -ENOMEM;
+	return epoll_ctl(f->epoll, EPOLL_CTL_ADD, tcp_upstreams_fd(f->tcp),
+	    &event) < 0 ? -errno : 0;
+}
+
+void
+thread_streams_close(struct forward_thread *f)
+{
+	tcp_upstreams_free(f->tcp);
+	tls_upstreams_close(&f->tls);
+	dialer_close(&f->dialer);
 }
 
 /* Whether nfdns-tls is needed; the first question should not wait for it. */

@@ -12,8 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "nfq/sockets/client.h"
-#include "nfq/sockets/open.h"
 #include "policy/log.h"
 
 #define HANDSHAKE_MS	3000	/* from the socket to a good certificate */
@@ -216,58 +214,24 @@ tls_hand_over(struct tls_upstreams *t, monotime_t now, struct tls_upstream *u,
 	(void)close(fd);
 }
 
-static struct sockets_request
-request_for(const struct forward_upstream *to)
-{
-	struct sockets_request request = {
-		.kind = SOCKETS_CONNECTION,
-		.family = (int)to->family,
-		.port = (uint16_t)to->port,
-		.scope_id = to->scope,
-	};
-
-	memcpy(request.address, to->address, to->family == AF_INET ? 4 : 16);
-	return request;
-}
-
-static void
-ask_for_socket(struct tls_upstreams *t, monotime_t now, struct tls_upstream *u,
-    const struct sockets_request *request)
-{
-	u->state = TLS_WAITS_SOCKET;
-	if (t->asked_count == TLS_SOCKETS_ASKED ||
-	    sockets_request(t->sockets, request) < 0) {
-		tls_connection_over(t, now, u, TLS_END_NETWORK,
-		    "nfdns-sockets opens no socket for it");
-		return;
-	}
-	t->asked[(t->oldest + t->asked_count++) % TLS_SOCKETS_ASKED] =
-	    u->connection;
-}
-
 /* Begins a connection, if it may. */
 void
 tls_begin(struct tls_upstreams *t, monotime_t now, struct tls_upstream *u)
 {
-	const struct sockets_request request = request_for(&u->to);
 	int fd;
 
 	if (u->state != TLS_IDLE || t->channel < 0 || t->stuck ||
-	    (t->helper && t->sockets < 0) || (monotime_is_set(u->retry) &&
+	    !dialer_ready(t->dialer) || (monotime_is_set(u->retry) &&
 	    !monotime_is_past(now, u->retry)))
 		return;
-	if (++t->last == 0)
-		t->last++;
-	u->connection = t->last;
+	u->connection = dialer_number(t->dialer);
 	u->deadline = monotime_add_ms(now, HANDSHAKE_MS);
 	u->retry = MONOTIME_NEVER;
-	if (t->helper) {
-		ask_for_socket(t, now, u, &request);
-		return;
-	}
-	fd = sockets_open(&request, t->mark);
+	fd = dialer_open(t->dialer, u->connection, &u->to);
 	if (fd >= 0)
 		tls_hand_over(t, now, u, fd);
+	else if (fd == -EINPROGRESS)
+		u->state = TLS_WAITS_SOCKET;
 	else
 		tls_connection_over(t, now, u, TLS_END_NETWORK, strerror(-fd));
 }

@@ -7,16 +7,15 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "nfq/sockets/client.h"
-
 #define WANT_EVERY_MS	1000
 
 void
-tls_upstreams_init(struct tls_upstreams *t, int epoll, uint32_t mark)
+tls_upstreams_init(struct tls_upstreams *t, int epoll,
+    struct dialer *dialer)
 {
 	t->epoll = epoll;
-	t->mark = mark;
-	t->channel = t->sockets = -1;
+	t->dialer = dialer;
+	t->channel = -1;
 	stream_questions_init(&t->questions);
 	TAILQ_INIT(&t->failed);
 }
@@ -66,85 +65,43 @@ tls_upstreams_forget(struct tls_upstreams *t, monotime_t now, uint32_t attempt)
 	return true;
 }
 
-static void
-begin_all(struct tls_upstreams *t, monotime_t now)
+void
+tls_upstreams_begin(struct tls_upstreams *t, monotime_t now)
 {
 	for (size_t i = 0; i < t->places; i++)
 		if (!TAILQ_EMPTY(&t->all[i].waiting))
 			tls_begin(t, now, &t->all[i]);
 }
 
-static bool
-add_channel(const struct tls_upstreams *t, int channel, void *who)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = who };
-
-	if (epoll_ctl(t->epoll, EPOLL_CTL_ADD, channel, &event) == 0)
-		return true;
-	(void)close(channel);
-	return false;
-}
-
 void
 tls_upstreams_use(struct tls_upstreams *t, monotime_t now, int channel)
 {
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = t };
+
 	tls_lose_channel(t, 0);
-	if (!add_channel(t, channel, t))
+	if (epoll_ctl(t->epoll, EPOLL_CTL_ADD, channel, &event) < 0) {
+		(void)close(channel);
 		return;
-	t->channel = channel;
-	begin_all(t, now);
-}
-
-static void
-lose_sockets(struct tls_upstreams *t)
-{
-	if (t->sockets < 0)
-		return;
-	(void)close(t->sockets);
-	t->sockets = -1;
-	t->asked_count = 0;
-	for (size_t i = 0; i < t->places; i++)
-		if (t->all[i].state == TLS_WAITS_SOCKET)
-			tls_reset(&t->all[i]);
-}
-
-void
-tls_upstreams_use_sockets(struct tls_upstreams *t, monotime_t now, int channel)
-{
-	lose_sockets(t);
-	if (!add_channel(t, channel, &t->sockets))
-		return;
-	t->sockets = channel;
-	begin_all(t, now);
-}
-
-void
-tls_upstreams_take_sockets(struct tls_upstreams *t, monotime_t now)
-{
-	struct tls_upstream *u;
-	int fd, error = 0;
-
-	while (t->sockets >= 0 &&
-	    (error = sockets_answer(t->sockets, t->uid, &fd)) == 0) {
-		if (t->asked_count == 0) {
-			if (fd >= 0)
-				(void)close(fd);
-			error = -EPROTO;
-			break;
-		}
-		u = tls_by_connection(t, t->asked[t->oldest]);
-		t->oldest = (t->oldest + 1) % TLS_SOCKETS_ASKED;
-		t->asked_count--;
-		if (u != NULL && u->state == TLS_WAITS_SOCKET && fd >= 0)
-			tls_hand_over(t, now, u, fd);
-		else if (u != NULL && fd < 0)
-			tls_connection_over(t, now, u, TLS_END_NETWORK,
-			    strerror(-fd));
-		else if (fd >= 0)
-			(void)close(fd);
 	}
-	if (error < 0 && error != -EAGAIN)
-		lose_sockets(t);
+	t->channel = channel;
+	tls_upstreams_begin(t, now);
+}
+
+bool
+tls_upstreams_take_socket(struct tls_upstreams *t, monotime_t now,
+    uint32_t connection, int fd)
+{
+	struct tls_upstream *u = tls_by_connection(t, connection);
+
+	if (u == NULL || u->state != TLS_WAITS_SOCKET)
+		return false;
+	if (fd >= 0)
+		tls_hand_over(t, now, u, fd);
+	else if (fd == -EPIPE)
+		tls_reset(u);
+	else
+		tls_connection_over(t, now, u, TLS_END_NETWORK, strerror(-fd));
+	return true;
 }
 
 void
@@ -222,8 +179,8 @@ tls_upstreams_tick(struct tls_upstreams *t, monotime_t now)
 		tls_lose_channel(t, -ETIMEDOUT);
 }
 
-static bool
-any_waits(const struct tls_upstreams *t)
+bool
+tls_upstreams_any_waits(const struct tls_upstreams *t)
 {
 	for (size_t i = 0; i < t->places; i++)
 		if (!TAILQ_EMPTY(&t->all[i].waiting))
@@ -245,15 +202,8 @@ is_time(monotime_t now, monotime_t *last)
 bool
 tls_upstreams_wants(struct tls_upstreams *t, monotime_t now, bool any)
 {
-	return t->channel < 0 && (any || any_waits(t)) &&
+	return t->channel < 0 && (any || tls_upstreams_any_waits(t)) &&
 	    is_time(now, &t->wanted);
-}
-
-bool
-tls_upstreams_wants_sockets(struct tls_upstreams *t, monotime_t now)
-{
-	return t->helper && t->sockets < 0 && any_waits(t) &&
-	    is_time(now, &t->sockets_wanted);
 }
 
 const char *
@@ -272,7 +222,6 @@ tls_upstreams_close(struct tls_upstreams *t)
 	struct stream_question *q;
 
 	tls_lose_channel(t, 0);
-	lose_sockets(t);
 	for (size_t i = 0; i < t->places; i++)
 		while ((q = TAILQ_FIRST(&t->all[i].waiting)) != NULL)
 			stream_question_free(&t->questions, q);

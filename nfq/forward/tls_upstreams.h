@@ -19,13 +19,13 @@
 #include <sys/types.h>
 
 #include "nfq/forward/stream_questions.h"
+#include "nfq/forward/dialer.h"
 #include "nfq/tls/message.h"
 #include "policy/config/forward_settings.h"
 #include "resolver/clock.h"
 
 #define TLS_UPSTREAMS	128	/* those that a reload removed, too */
 _Static_assert(TLS_UPSTREAMS >= 2 * FORWARD_UPSTREAMS, "room for a reload");
-#define TLS_SOCKETS_ASKED TLS_UPSTREAMS
 
 enum tls_upstream_state {
 	TLS_IDLE,		/* no connection */
@@ -62,14 +62,13 @@ struct tls_stats {
 
 struct tls_upstreams {
 	int epoll;			/* borrowed */
-	uint32_t mark;			/* of sockets; 0: none */
+	struct dialer *dialer;	/* borrowed */
 	uint32_t idle_s;
 	size_t places;			/* how many of these were ever taken: */
 	struct tls_upstream all[TLS_UPSTREAMS];
 	struct stream_questions questions;
 	struct stream_question_list failed;
 	struct tls_stats stats;
-	uint32_t last;			/* connection's number */
 
 	/* Of nfdns-tls. */
 	int channel;			/* -1: none */
@@ -78,18 +77,11 @@ struct tls_upstreams {
 	bool lost;			/* the channel broke; logged */
 	monotime_t wanted;		/* when a channel was asked for */
 
-	/* Of nfdns-sockets. */
-	monotime_t sockets_wanted;	/* the same */
-	bool helper;			/* it opens the sockets */
-	uid_t uid;			/* that it has to run as */
-	int sockets;			/* channel; -1: none */
-	uint32_t asked[TLS_SOCKETS_ASKED];	/* connections, a ring; 0: over */
-	unsigned int oldest, asked_count;
-
 	uint8_t octets[TLS_MESSAGE_MAX];
 };
 
-void tls_upstreams_init(struct tls_upstreams *t, int epoll, uint32_t mark);
+void tls_upstreams_init(struct tls_upstreams *t, int epoll,
+    struct dialer *dialer);
 /* Closes all. */
 void tls_upstreams_close(struct tls_upstreams *t);
 
@@ -109,20 +101,6 @@ bool tls_upstreams_forget(struct tls_upstreams *t, monotime_t now,
  */
 void tls_upstreams_use(struct tls_upstreams *t, monotime_t now, int channel);
 
-/* The same of nfdns-sockets; epoll's data is &t->sockets. */
-void tls_upstreams_use_sockets(struct tls_upstreams *t, monotime_t now,
-    int channel);
-
-/* What came of an attempt. */
-struct stream_reply {
-	uint32_t attempt;
-	struct asking cause;
-	const struct forward_upstream *from;	/* of an answer; as octets: */
-	const uint8_t *octets;		/* borrowed until the next call */
-	size_t length;
-	int error;			/* negative: it failed; else an answer */
-};
-
 /* After events of the channel: "events" of epoll(7). */
 void tls_upstreams_event(struct tls_upstreams *t, monotime_t now,
     uint32_t events);
@@ -131,8 +109,15 @@ void tls_upstreams_event(struct tls_upstreams *t, monotime_t now,
 bool tls_upstreams_receive(struct tls_upstreams *t, monotime_t now,
     struct stream_reply *reply);
 
-/* After events of the channel to nfdns-sockets. */
-void tls_upstreams_take_sockets(struct tls_upstreams *t, monotime_t now);
+/*
+ * dialer_take() has brought this socket, which is "t"'s then, or its error.
+ * False: it is for none of these connections.
+ */
+bool tls_upstreams_take_socket(struct tls_upstreams *t, monotime_t now,
+    uint32_t connection, int fd);
+
+/* There is a channel to nfdns-sockets: connections begin that waited for one. */
+void tls_upstreams_begin(struct tls_upstreams *t, monotime_t now);
 
 /* The next attempt that has failed; false: there is none. */
 bool tls_upstreams_failed(struct tls_upstreams *t, struct stream_reply *reply);
@@ -147,8 +132,8 @@ void tls_upstreams_tick(struct tls_upstreams *t, monotime_t now);
  */
 bool tls_upstreams_wants(struct tls_upstreams *t, monotime_t now, bool any);
 
-/* The same of a channel to nfdns-sockets, for questions that wait. */
-bool tls_upstreams_wants_sockets(struct tls_upstreams *t, monotime_t now);
+/* Whether a question waits for a connection. */
+bool tls_upstreams_any_waits(const struct tls_upstreams *t);
 
 /* Why the last connection to that upstream failed; "" if it did not. */
 const char *tls_upstreams_why(const struct tls_upstreams *t,

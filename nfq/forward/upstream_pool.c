@@ -93,7 +93,7 @@ take_idle(struct upstream_sockets *w, int family)
 static bool
 is_for(const struct upstream_socket *u, const struct sockets_request *request)
 {
-	return !u->stream && u->request.family == request->family &&
+	return u->request.family == request->family &&
 	    u->request.port == request->port &&
 	    u->request.scope_id == request->scope_id &&
 	    memcmp(u->request.address, request->address,

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -14,9 +13,7 @@
 #include "nfq/sockets/client.h"
 #include "nfq/sockets/open.h"
 #include "policy/log.h"
-#include "resolver/dns/wire.h"
 
-#define LENGTH_OCTETS	2		/* RFC 1035 section 4.2.2 */
 #define WANT_EVERY_MS	1000
 
 void
@@ -40,11 +37,11 @@ list_of(struct upstream_sockets *w, uint32_t attempt)
 	return &w->open[attempt % UPSTREAM_SOCKET_LISTS];
 }
 
-/* A UDP socket stays as it is until the round is over. */
+/* A socket stays as it is until the round is over. */
 static void
 bury(struct upstream_sockets *w, struct upstream_socket *u)
 {
-	if (u->stream || !u->watched || w->helper)
+	if (!u->watched || w->helper)
 		upstream_pool_shut(u);
 	if (u->waiting)
 		TAILQ_REMOVE(&w->waiting, u, in_waiting);
@@ -108,10 +105,10 @@ upstream_sockets_close(struct upstream_sockets *w)
 }
 
 static struct sockets_request
-request_for(const struct forward_upstream *to, bool stream)
+request_for(const struct forward_upstream *to)
 {
 	struct sockets_request request = {
-		.kind = stream ? SOCKETS_CONNECTION : SOCKETS_ASKING,
+		.kind = SOCKETS_ASKING,
 		.family = (int)to->family,
 		.port = (uint16_t)to->port,
 		.scope_id = to->scope,
@@ -121,34 +118,30 @@ request_for(const struct forward_upstream *to, bool stream)
 	return request;
 }
 
-/* Keeps a message, with its length before it, until it can be sent. */
+/* Keeps a message until it can be sent. */
 static int
 keep_message(struct upstream_socket *u, const uint8_t *octets,
     size_t length)
 {
-	u->buffer = malloc(LENGTH_OCTETS +
-	    (u->stream ? UPSTREAM_MESSAGE_MAX : length));
+	u->buffer = malloc(length);
 	if (u->buffer == NULL)
 		return -ENOMEM;
-	wire_store_u16(u->buffer, (uint16_t)length);
-	memcpy(u->buffer + LENGTH_OCTETS, octets, length);
-	u->wanted = LENGTH_OCTETS + length;
-	u->sending = true;
+	memcpy(u->buffer, octets, length);
+	u->length = length;
 	return 0;
 }
 
-/* The socket is there: a datagram is sent, a connection waits to be made. */
+/* The socket is there: the message is sent. */
 static int
 begin(struct upstream_sockets *w, struct upstream_socket *u,
     const uint8_t *octets, size_t length)
 {
 	struct epoll_event event = {
-		.events = u->stream ? EPOLLOUT : EPOLLIN,
+		.events = EPOLLIN,
 		.data.ptr = u,
 	};
 
-	if (!u->stream && send(u->fd, octets, length, MSG_DONTWAIT |
-	    MSG_NOSIGNAL) < 0)
+	if (send(u->fd, octets, length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		return -errno;
 	if (!u->watched &&
 	    epoll_ctl(w->epoll, EPOLL_CTL_ADD, u->fd, &event) < 0)
@@ -234,8 +227,7 @@ use_socket(struct upstream_sockets *w, struct upstream_socket *u, int fd)
 
 	if (fd >= 0) {
 		u->fd = fd;
-		error = begin(w, u, u->buffer + LENGTH_OCTETS,
-		    u->wanted - LENGTH_OCTETS);
+		error = begin(w, u, u->buffer, u->length);
 	}
 	if (error < 0)
 		upstream_pool_shut(u);
@@ -325,28 +317,21 @@ open_and_send(struct upstream_sockets *w, struct upstream_socket *u,
 
 int
 upstream_sockets_send(struct upstream_sockets *w, uint32_t attempt, const struct asking *cause,
-    const struct forward_upstream *to, enum forward_transport transport,
-    const uint8_t *octets, size_t length)
+    const struct forward_upstream *to, const uint8_t *octets, size_t length)
 {
-	const bool stream = transport == FORWARD_TCP;
-	const struct sockets_request request = request_for(to, stream);
-	struct upstream_socket *u = NULL;
+	const struct sockets_request request = request_for(to);
+	struct upstream_socket *u = upstream_pool_take(w, &request);
 	int error = 0;
 
-	if (transport == FORWARD_TLS || length > UPSTREAM_MESSAGE_MAX)
-		return -EPROTONOSUPPORT;
-	if (!stream)
-		u = upstream_pool_take(w, &request);
 	if (u == NULL)
 		u = upstream_pool_new(w);
 	if (u == NULL)
 		return -ENOMEM;
 	u->attempt = attempt;
 	u->cause = *cause;
-	u->stream = stream;
 	TAILQ_INSERT_TAIL(list_of(w, attempt), u, entry);
 	u->request = request;
-	if (u->stream || (w->helper && u->fd < 0))
+	if (w->helper && u->fd < 0)
 		error = keep_message(u, octets, length);
 	if (error == 0 && w->helper && u->fd >= 0) {
 		error = begin(w, u, octets, length);
@@ -356,7 +341,7 @@ upstream_sockets_send(struct upstream_sockets *w, uint32_t attempt, const struct
 	} else if (error == 0) {
 		error = open_and_send(w, u, octets, length);
 	}
-	if (w->helper && !stream)
+	if (w->helper)
 		ask_ahead(w, &u->request);
 	if (error < 0)
 		bury(w, u);
@@ -376,46 +361,6 @@ upstream_sockets_forget(struct upstream_sockets *w, uint32_t attempt)
 	}
 }
 
-/* Sends what is left; then the socket is read.  0 or a negative errno. */
-static int
-send_rest(struct upstream_sockets *w, struct upstream_socket *u)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = u };
-	const ssize_t n = send(u->fd, u->buffer + u->used,
-	    u->wanted - u->used, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-	if (n < 0)
-		return -errno;
-	u->used += (size_t)n;
-	if (u->used < u->wanted)
-		return -EAGAIN;
-	u->sending = false;
-	u->used = 0;
-	u->wanted = LENGTH_OCTETS;
-	return epoll_ctl(w->epoll, EPOLL_CTL_MOD, u->fd, &event) < 0 ?
-	    -errno : -EAGAIN;
-}
-
-/* Reads up to the end of the length, then of the message. */
-static ssize_t
-receive_stream(struct upstream_socket *u, const uint8_t **octets)
-{
-	while (u->used < u->wanted) {
-		const ssize_t n = recv(u->fd, u->buffer + u->used,
-		    u->wanted - u->used, MSG_DONTWAIT);
-
-		if (n <= 0)
-			return n == 0 ? -ECONNRESET : -errno;
-		u->used += (size_t)n;
-		if (u->used == LENGTH_OCTETS)
-			u->wanted += wire_load_u16(u->buffer);
-	}
-	u->used = 0;
-	*octets = u->buffer + LENGTH_OCTETS;
-	u->wanted -= LENGTH_OCTETS;
-	return (ssize_t)u->wanted;
-}
-
 ssize_t
 upstream_sockets_receive(struct upstream_sockets *w, struct upstream_socket *u, const uint8_t **octets)
 {
@@ -425,16 +370,7 @@ upstream_sockets_receive(struct upstream_sockets *w, struct upstream_socket *u, 
 		(void)!sockets_disconnect(u->fd);	/* a straggler */
 	if (u->over || u->fd < 0)
 		return -EAGAIN;		/* since this round began */
-	if (!u->stream) {
-		n = recv(u->fd, w->datagram, sizeof(w->datagram),
-		    MSG_DONTWAIT);
-		*octets = w->datagram;
-		return n < 0 ? -errno : n;
-	}
-	n = u->sending ? send_rest(w, u) : receive_stream(u, octets);
-	if (n >= 0)
-		u->wanted = LENGTH_OCTETS;	/* of the next message */
-	else if (n != -EAGAIN && n != -EINTR)
-		upstream_pool_shut(u);
-	return n;
+	n = recv(u->fd, w->datagram, sizeof(w->datagram), MSG_DONTWAIT);
+	*octets = w->datagram;
+	return n < 0 ? -errno : n;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sockets of the attempts under way (engine.h): a connected one for each,
+ * The UDP sockets of the attempts under way (engine.h): a connected one for each,
  * with a fresh random port, so that the kernel takes replies only from the
  * server that was asked (RFC 5452 section 9.1).  The process opens them itself,
  * or nfdns-sockets does (nfq/sockets/server.h): then a message waits until its
  * socket comes.
  *
- * A UDP socket that the process has opened is used again for another question,
+ * A socket that the process has opened is used again for another question,
  * which costs half of a new one: it is disconnected, which takes its port away,
  * and connected again.  Idle ones have no port.  Those of nfdns-sockets are used
  * once, and some are asked for ahead.
@@ -37,14 +37,12 @@ struct upstream_socket {
 	int fd;				/* -1: closed, or none yet */
 	uint32_t attempt;
 	struct asking cause;
-	bool stream;
 	bool watched;			/* by epoll */
 	bool over;			/* of no attempt: dead or idle */
 	bool ahead;			/* asked for without an attempt */
 	monotime_t idle_since;
-	uint8_t *buffer;		/* what is to be sent; a stream's: then read */
-	size_t used, wanted;		/* octets of it */
-	bool sending;			/* not all is sent */
+	uint8_t *buffer;		/* what is to be sent */
+	size_t length;			/* octets of it */
 	bool waiting;			/* in that list */
 	struct sockets_request request;
 	TAILQ_ENTRY(upstream_socket) in_waiting;
@@ -95,8 +93,7 @@ void upstream_sockets_close(struct upstream_sockets *all);
  */
 int upstream_sockets_send(struct upstream_sockets *all, uint32_t attempt,
     const struct asking *cause, const struct forward_upstream *to,
-    enum forward_transport transport, const uint8_t *octets, size_t length)
-    __attribute__((warn_unused_result));
+    const uint8_t *octets, size_t length) __attribute__((warn_unused_result));
 
 /*
  * A new channel to nfdns-sockets, in place of the one there is, which is closed:

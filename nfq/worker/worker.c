@@ -326,7 +326,7 @@ obey(struct worker *w, const struct control_message *order, int *fds)
 
 		stream_take_sockets(w->stream, any ? fds[0] : -1);
 		forward_take(w->forward, FORWARD_SOCKETS, any ? fds[1] : -1);
-		forward_take(w->forward, FORWARD_TLS_SOCKETS,
+		forward_take(w->forward, FORWARD_STREAM_SOCKETS,
 		    any ? fds[2] : -1);
 		return true;
 	}

@@ -238,6 +238,9 @@ add_forward(struct view *v)
 		[FORWARD_TLS_FAILED] = "tls_failed",
 		[FORWARD_TLS_AGAIN] = "tls_again",
 		[FORWARD_TLS_UNASKED] = "tls_unasked",
+		[FORWARD_TCP_CONNECTIONS] = "tcp_connections",
+		[FORWARD_TCP_AGAIN] = "tcp_again",
+		[FORWARD_TCP_UNASKED] = "tcp_unasked",
 	};
 
 	add_number(v, "forward", "questions", v->counters.forwarded);

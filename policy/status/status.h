@@ -142,6 +142,9 @@ enum status_forward {
 	FORWARD_TLS_FAILED,	/* connections without any answer */
 	FORWARD_TLS_AGAIN,	/* questions sent once more, by another connection */
 	FORWARD_TLS_UNASKED,	/* answers that nobody asked for */
+	FORWARD_TCP_CONNECTIONS,	/* to upstreams, without TLS; also these: */
+	FORWARD_TCP_AGAIN,
+	FORWARD_TCP_UNASKED,
 	FORWARD_COUNTERS
 };
 

@@ -79,7 +79,7 @@ ask(struct server *server, uint32_t attempt)
 	const struct asking nobody = { .known = false };
 
 	CHECK(upstream_sockets_send(&all, attempt, &nobody, &server->at,
-	    FORWARD_UDP, (const uint8_t *)"ask", 3) == 0);
+	    (const uint8_t *)"ask", 3) == 0);
 }
 
 /* The port that the question came from. */

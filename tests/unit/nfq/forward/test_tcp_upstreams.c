@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Kept connections to upstreams, on the loopback interface; the time is the test's. */
+#include "tests/check.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "nfq/forward/tcp_upstreams.h"
+#include "nfq/sockets/address.h"
+#include "resolver/dns/wire.h"
+
+#define WAIT_MS		5000
+#define LENGTH		20		/* octets of each message */
+#define MANY		1000
+#define QUIET_MS	5		/* for what must not happen */
+
+static struct dialer dialer;
+static struct tcp_upstreams *all;
+static int listener = -1;
+static struct forward_upstream server;
+static monotime_t now;
+
+/* What came of attempts, by their numbers, which are ids, too. */
+static unsigned int answers[MANY];
+static int errors[MANY];
+
+static void
+set_up(void)
+{
+	const struct timeval wait = { .tv_sec = WAIT_MS / 1000 };
+	const uint8_t octets[16] = { 127, 0, 0, 1 };
+	union sockets_address here;
+	socklen_t size = sockets_address_make(&here, AF_INET, octets, 0, 0);
+
+	now = monotime_from_ms(1000);
+	memset(&dialer, 0, sizeof(dialer));
+	memset(answers, 0, sizeof(answers));
+	memset(errors, 0, sizeof(errors));
+	dialer_init(&dialer, -1, 0);
+	all = tcp_upstreams_new(&dialer, 7);
+	CHECK(all != NULL);
+	listener = socket(AF_INET, SOCK_STREAM, 0);
+	CHECK(setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &wait,
+	    sizeof(wait)) == 0);
+	CHECK(bind(listener, &here.any, size) == 0 &&
+	    listen(listener, 512) == 0 &&
+	    getsockname(listener, &here.any, &size) == 0);
+	server = (struct forward_upstream){ .family = AF_INET,
+		.transport = FORWARD_TCP, .port = ntohs(here.v4.sin_port),
+		.address = { 127, 0, 0, 1 } };
+}
+
+static void
+tear_down(void)
+{
+	tcp_upstreams_free(all);
+	(void)close(listener);
+}
+
+static void
+later(int64_t ms)
+{
+	now = monotime_add_ms(now, ms);
+}
+
+static void
+take_failures(void)
+{
+	struct stream_reply reply;
+
+	while (tcp_upstreams_failed(all, &reply))
+		errors[reply.attempt] = reply.error;
+}
+
+/* One round of the loop; as the engine does, an answered attempt is closed. */
+static void
+do_round(void)
+{
+	struct stream_reply reply;
+
+	tcp_upstreams_wait(all);
+	while (tcp_upstreams_receive(all, now, &reply)) {
+		CHECK(reply.length == LENGTH);
+		CHECK(wire_load_u16(reply.octets) == reply.attempt);
+		answers[reply.attempt]++;
+		CHECK(tcp_upstreams_forget(all, now, reply.attempt));
+	}
+	tcp_upstreams_tick(all, now);
+	take_failures();
+	tcp_upstreams_flush(all);
+}
+
+/* Rounds until *what is set, or until nothing comes for so long. */
+static bool
+go_on(const unsigned int *what, int quiet_ms)
+{
+	struct pollfd poll_fd = { tcp_upstreams_fd(all), POLLIN, 0 };
+
+	while (what == NULL || *what == 0) {
+		if (poll(&poll_fd, 1, quiet_ms) <= 0)
+			return false;
+		do_round();
+	}
+	return true;
+}
+
+static void
+ask(uint32_t attempt)
+{
+	const struct asking nobody = { .known = false };
+	uint8_t octets[LENGTH] = { 0 };
+
+	wire_store_u16(octets, (uint16_t)attempt);
+	CHECK(tcp_upstreams_send(all, now, attempt, &nobody, &server, octets,
+	    sizeof(octets)) == 0);
+	tcp_upstreams_flush(all);
+}
+
+/* The server's side */
+
+/* A connection that was made; -1: none comes. */
+static int
+accept_one(void)
+{
+	const struct timeval wait = { .tv_sec = WAIT_MS / 1000 };
+	struct pollfd poll_fd = { listener, POLLIN, 0 };
+	int fd;
+
+	do_round();
+	if (poll(&poll_fd, 1, 0) == 0)
+		(void)go_on(NULL, QUIET_MS);
+	if (poll(&poll_fd, 1, QUIET_MS) == 0)
+		return -1;
+	fd = accept(listener, NULL, NULL);
+	CHECK(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) == 0);
+	(void)go_on(NULL, QUIET_MS);	/* what waited is sent */
+	return fd;
+}
+
+static uint32_t
+hear(int fd)
+{
+	uint8_t octets[2 + LENGTH];
+
+	CHECK(recv(fd, octets, sizeof(octets), MSG_WAITALL) ==
+	    sizeof(octets));
+	CHECK(wire_load_u16(octets) == LENGTH);
+	return wire_load_u16(octets + 2);
+}
+
+/* Whether nothing was sent. */
+static bool
+hears_nothing(int fd)
+{
+	struct pollfd poll_fd = { fd, POLLIN, 0 };
+
+	(void)go_on(NULL, QUIET_MS);
+	return poll(&poll_fd, 1, 0) == 0;
+}
+
+/* Whether the connection was ended. */
+static bool
+is_ended(int fd)
+{
+	uint8_t octet;
+
+	(void)go_on(NULL, QUIET_MS);
+	return recv(fd, &octet, 1, MSG_DONTWAIT) < 0 ? errno == ECONNRESET :
+	    true;
+}
+
+static void
+say(int fd, uint32_t attempt)
+{
+	uint8_t octets[2 + LENGTH] = { 0, LENGTH };
+
+	wire_store_u16(octets + 2, (uint16_t)attempt);
+	CHECK(send(fd, octets, sizeof(octets), MSG_NOSIGNAL) ==
+	    sizeof(octets));
+}
+
+static void
+answer(int fd, uint32_t attempt)
+{
+	say(fd, attempt);
+	CHECK(go_on(&answers[attempt], WAIT_MS));
+}
+
+/* Tests */
+
+static void
+many_questions_share_a_connection(void)
+{
+	int fd;
+
+	set_up();
+	for (uint32_t n = 1; n <= 3; n++)
+		ask(n);
+	fd = accept_one();
+	for (uint32_t n = 1; n <= 3; n++)
+		CHECK(hear(fd) == n);
+	CHECK(accept_one() < 0);
+	/* In any order. */
+	answer(fd, 2);
+	answer(fd, 3);
+	answer(fd, 1);
+	ask(4);
+	CHECK(hear(fd) == 4);
+	answer(fd, 4);
+	CHECK(tcp_upstreams_stats(all)->connections == 1);
+	(void)close(fd);
+	tear_down();
+}
+
+static void
+there_are_few_connections(void)
+{
+	int fds[TCP_CONNECTIONS + 1], count = 0;
+	uint8_t octet;
+
+	set_up();
+	for (uint32_t n = 0; n < MANY; n++) {
+		ask(n);
+		if (n % 100 == 0 && count <= TCP_CONNECTIONS &&
+		    (fds[count] = accept_one()) >= 0)
+			count++;
+	}
+	CHECK(count == TCP_CONNECTIONS);
+	CHECK(tcp_upstreams_stats(all)->connections == TCP_CONNECTIONS);
+	for (int i = 0; i < count; i++) {
+		while (recv(fds[i], &octet, 1, MSG_PEEK | MSG_DONTWAIT) == 1)
+			say(fds[i], hear(fds[i]));
+		(void)go_on(NULL, QUIET_MS);
+		(void)close(fds[i]);
+	}
+	for (uint32_t n = 0; n < MANY; n++)
+		CHECK(answers[n] == 1 && errors[n] == 0);
+	tear_down();
+}
+
+/* RFC 7766 section 6.2.4. */
+static void
+questions_of_a_connection_that_ends_are_asked_again(void)
+{
+	int fd;
+
+	set_up();
+	ask(1);
+	fd = accept_one();
+	CHECK(hear(fd) == 1);
+	answer(fd, 1);
+	ask(2);
+	ask(3);
+	CHECK(hear(fd) == 2 && hear(fd) == 3);
+	(void)close(fd);
+	fd = accept_one();
+	CHECK(hear(fd) == 2 && hear(fd) == 3);
+	CHECK(tcp_upstreams_stats(all)->again == 2);
+	answer(fd, 2);
+	answer(fd, 3);
+	CHECK(errors[2] == 0 && errors[3] == 0);
+	(void)close(fd);
+	tear_down();
+}
+
+/* But a server that only ends connections has failed. */
+static void
+not_for_ever(void)
+{
+	unsigned int connections = 0;
+	int fd;
+
+	set_up();
+	ask(1);
+	while ((fd = accept_one()) >= 0) {
+		(void)hear(fd);
+		(void)close(fd);
+		connections++;
+		(void)go_on(NULL, QUIET_MS);
+	}
+	CHECK(connections == 2);
+	CHECK(errors[1] == -ECONNRESET);
+	tear_down();
+}
+
+static void
+one_answer_a_connection_is_learnt(void)
+{
+	uint64_t again;
+	int fd;
+
+	set_up();
+	for (uint32_t n = 0; n < 40; n++)
+		ask(n);
+	for (int i = 0; i < 200 && (fd = accept_one()) >= 0; i++) {
+		if (!hears_nothing(fd))
+			answer(fd, hear(fd));
+		(void)close(fd);
+	}
+	for (uint32_t n = 0; n < 40; n++)
+		CHECK(answers[n] == 1 && errors[n] == 0);
+	again = tcp_upstreams_stats(all)->again;
+	for (uint32_t n = 100; n < 120; n++)
+		ask(n);
+	for (uint32_t n = 100; n < 120; n++) {
+		fd = accept_one();
+		CHECK(fd >= 0);
+		answer(fd, hear(fd));
+		CHECK(hears_nothing(fd) || is_ended(fd));
+		(void)close(fd);
+	}
+	CHECK(tcp_upstreams_stats(all)->again == again);
+	tear_down();
+}
+
+/* A server that answers in turn: others do not wait behind a slow question. */
+static void
+nobody_waits_behind_a_slow_question(void)
+{
+	int slow[TCP_CONNECTIONS], fd;
+
+	set_up();
+	for (uint32_t n = 0; n < TCP_CONNECTIONS; n++) {
+		ask(n);
+		slow[n] = accept_one();
+		CHECK(slow[n] >= 0 && hear(slow[n]) == n);
+		later(TCP_SLOW_MS);
+	}
+	/* It may be that each answer is late: one question on each from now on. */
+	for (uint32_t n = 10; n < 30; n++) {
+		ask(n);
+		fd = accept_one();
+		CHECK(fd >= 0 && hear(fd) == n);
+		(void)close(fd);
+		tcp_upstreams_forget(all, now, n);
+		do_round();
+	}
+	for (uint32_t n = 0; n < TCP_CONNECTIONS; n++) {
+		answer(slow[n], n);
+		(void)close(slow[n]);
+	}
+	tear_down();
+}
+
+static void
+who_answers_out_of_turn_is_asked_by_few(void)
+{
+	int fd;
+
+	set_up();
+	ask(0);
+	ask(1);
+	fd = accept_one();
+	CHECK(hear(fd) == 0 && hear(fd) == 1);
+	answer(fd, 1);
+	(void)close(fd);
+	(void)close(accept_one());
+	(void)go_on(NULL, QUIET_MS);
+	for (uint32_t n = 10; n < 10 + TCP_CONNECTIONS_SLOW + 4; n++) {
+		ask(n);
+		(void)accept_one();
+		later(TCP_SLOW_MS);
+	}
+	CHECK(tcp_upstreams_stats(all)->connections <=
+	    TCP_CONNECTIONS_SLOW + 2);
+	tear_down();
+}
+
+static void
+a_mute_connection_is_ended(void)
+{
+	int fd, other;
+
+	set_up();
+	ask(1);
+	fd = accept_one();
+	CHECK(hear(fd) == 1);
+	later(3999);
+	CHECK(!is_ended(fd) || errno == EAGAIN);
+	later(1);
+	do_round();
+	other = accept_one();
+	CHECK(other >= 0 && hear(other) == 1);
+	later(4000);
+	do_round();
+	CHECK(errors[1] == -ETIMEDOUT);
+	CHECK(is_ended(fd) && is_ended(other));
+	(void)close(fd);
+	(void)close(other);
+	tear_down();
+}
+
+static void
+answers_that_nobody_asked_for_end_it(void)
+{
+	int fd;
+
+	set_up();
+	ask(1);
+	fd = accept_one();
+	CHECK(hear(fd) == 1);
+	for (uint32_t n = 0; n < 17; n++)
+		say(fd, 500 + n);
+	CHECK(is_ended(fd));
+	CHECK(tcp_upstreams_stats(all)->unasked == 17);
+	(void)close(fd);
+	fd = accept_one();
+	CHECK(hear(fd) == 1);
+	answer(fd, 1);
+	(void)close(fd);
+	/* The answer to a question that was given up is none of these. */
+	ask(2);
+	fd = accept_one();
+	CHECK(hear(fd) == 2);
+	CHECK(tcp_upstreams_forget(all, now, 2));
+	say(fd, 2);
+	(void)go_on(NULL, QUIET_MS);
+	CHECK(tcp_upstreams_stats(all)->unasked == 17);
+	(void)close(fd);
+	tear_down();
+}
+
+/* An answer cannot come by another connection than the question went. */
+static void
+the_connection_must_be_the_same(void)
+{
+	int one, two;
+
+	set_up();
+	ask(1);
+	one = accept_one();
+	CHECK(hear(one) == 1);
+	later(TCP_SLOW_MS);
+	ask(2);
+	two = accept_one();
+	CHECK(two >= 0 && hear(two) == 2);
+	say(two, 1);
+	(void)go_on(NULL, QUIET_MS);
+	CHECK(answers[1] == 0);
+	answer(one, 1);
+	answer(two, 2);
+	(void)close(one);
+	(void)close(two);
+	tear_down();
+}
+
+static void
+a_refused_connection_fails_at_once(void)
+{
+	set_up();
+	(void)close(listener);
+	listener = -1;
+	ask(1);
+	(void)go_on(NULL, QUIET_MS);
+	CHECK(errors[1] == -ECONNREFUSED);
+	tear_down();
+}
+
+static void
+octets_may_drip(void)
+{
+	const uint8_t octets[2 + LENGTH] = { 0, LENGTH, 0, 1 };
+	int fd;
+
+	set_up();
+	ask(1);
+	fd = accept_one();
+	CHECK(hear(fd) == 1);
+	for (size_t i = 0; i < sizeof(octets); i++) {
+		CHECK(answers[1] == 0);
+		CHECK(send(fd, octets + i, 1, 0) == 1);
+		(void)go_on(&answers[1], i + 1 < sizeof(octets) ? 1 : WAIT_MS);
+	}
+	CHECK(answers[1] == 1);
+	(void)close(fd);
+	tear_down();
+}
+
+static void
+idle_ones_are_closed(void)
+{
+	int fd;
+
+	set_up();
+	ask(1);
+	fd = accept_one();
+	answer(fd, hear(fd));
+	later(TCP_IDLE_MS - 1);
+	do_round();
+	CHECK(tcp_upstreams_next(all).ns > now.ns);
+	later(1);
+	do_round();
+	CHECK(is_ended(fd));
+	CHECK(!monotime_is_set(tcp_upstreams_next(all)));
+	(void)close(fd);
+	tear_down();
+}
+
+int
+main(void)
+{
+	TEST(many_questions_share_a_connection);
+	TEST(there_are_few_connections);
+	TEST(questions_of_a_connection_that_ends_are_asked_again);
+	TEST(not_for_ever);
+	TEST(one_answer_a_connection_is_learnt);
+	TEST(nobody_waits_behind_a_slow_question);
+	TEST(who_answers_out_of_turn_is_asked_by_few);
+	TEST(a_mute_connection_is_ended);
+	TEST(answers_that_nobody_asked_for_end_it);
+	TEST(the_connection_must_be_the_same);
+	TEST(a_refused_connection_fails_at_once);
+	TEST(octets_may_drip);
+	TEST(idle_ones_are_closed);
+	return test_summary();
+}
