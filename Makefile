@@ -49,7 +49,7 @@ SANITIZE ?=
 
 LIBRARIES := libnetfilter_queue libmnl libnftnl ldns libconfig jansson \
 	     libxxhash libcap-ng libseccomp libnghttp2 openssl libcurl libcares \
-	     yaml-0.1 libpcap zlib
+	     yaml-0.1 libpcap zlib libzstd
 
 ifeq ($(V),1)
 Q	:=

@@ -29,7 +29,7 @@ struct command_options {
 };
 
 extern const struct command_options explain_options, log_options,
-    log_verify_options, replay_options, doctor_options, join_options,
+    log_pcap_options, log_verify_options, replay_options, doctor_options, join_options,
     leave_options, cache_options, cache_flush_options, table_compile_options,
     table_side_options;
 
@@ -68,6 +68,7 @@ int cmd_doctor(const struct config *peeked, int argc, char **argv);
 
 extern const char log_usage[];
 int cmd_log(const struct config *config, int argc, char **argv);
+int cmd_log_pcap(const struct config *config, int argc, char **argv);
 int cmd_log_verify(const struct config *config, int argc, char **argv);
 
 extern const char replay_usage[];

@@ -6,39 +6,28 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <zlib.h>
-
 #include "nfq/cli/commands.h"
+#include "nfq/cli/log_request.h"
 #include "nfq/cli/message.h"
+#include "nfq/logs/log_pieces.h"
 #include "nfq/process/exit_code.h"
-#include "nfq/process/sandbox.h"
 #include "policy/audit/verify.h"
 
-#define BUFFER	(2 * AUDIT_PIECE_MAX)
 #define FINDINGS_MAX 1000		/* lines of one file */
 
 /* One file of the log. */
 struct log_file {
 	const char *path;
-	gzFile file;			/* NULL: not open */
+	struct log_octets *source;	/* NULL: not open */
 	bool noted;			/* its first piece is a note: */
 	uint64_t run, number;
 	size_t place;			/* on the command line */
-};
-
-/* A file that is read piece by piece. */
-struct log_reader {
-	gzFile file;
-	enum audit_format_number format;
-	uint8_t *octets;		/* BUFFER */
-	size_t begin, end;
-	uint64_t offset;		/* of begin, in the file's octets */
-	bool over;
 };
 
 struct verify_run {
@@ -48,70 +37,6 @@ struct verify_run {
 	bool failed;			/* exit code 1 */
 	unsigned int findings;		/* of this file */
 };
-
-/* Reads on; false at the end. */
-static bool
-fill(struct log_reader *reader)
-{
-	int n;
-
-	memmove(reader->octets, reader->octets + reader->begin,
-	    reader->end - reader->begin);
-	reader->end -= reader->begin;
-	reader->begin = 0;
-	n = gzread(reader->file, reader->octets + reader->end,
-	    (unsigned int)(BUFFER - reader->end));
-	reader->over = n <= 0;
-	reader->end += n > 0 ? (size_t)n : 0;
-	return n > 0;
-}
-
-/* From the file's beginning. */
-static void
-begin_reader(struct log_reader *reader, gzFile file)
-{
-	reader->file = file;
-	(void)gzrewind(file);
-	reader->begin = reader->end = 0;
-	reader->offset = 0;
-	reader->over = false;
-	(void)fill(reader);
-	reader->format = audit_reader_format(reader->octets, reader->end);
-}
-
-static void
-skip(struct log_reader *reader, size_t length)
-{
-	reader->begin += length;
-	reader->offset += length;
-}
-
-/* The next piece; false at the end.  *torn: octets that are none of a piece. */
-static bool
-next_piece(struct log_reader *reader, struct audit_reading *reading,
-    size_t *torn)
-{
-	*torn = 0;
-	for (;;) {
-		const uint8_t *octets = reader->octets + reader->begin;
-		const size_t length = reader->end - reader->begin;
-		enum audit_read read = audit_reader_next(reading,
-		    reader->format, octets, length);
-
-		if (read == AUDIT_READ_PIECE)
-			return true;
-		if (read == AUDIT_READ_MORE && length < AUDIT_PIECE_MAX) {
-			if (!reader->over && fill(reader))
-				continue;
-			*torn = length;
-			return false;
-		}
-		*torn = audit_reader_skip(reader->format, octets, length);
-		reading->kind = AUDIT_PIECE_FOREIGN;
-		reading->length = *torn;
-		return true;
-	}
-}
 
 static void finding(struct verify_run *run, const char *path,
     const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -189,69 +114,64 @@ tell(struct verify_run *run, const char *path, unsigned int wrong,
 		    (unsigned long long)r->seal.number);
 }
 
-/* A STOP of Frame Streams stands between two runs, and is no record. */
-static bool
-is_stop(const struct log_reader *reader, const struct audit_reading *r)
-{
-	return reader->format == AUDIT_DNSTAP && r->length == 12 &&
-	    memcmp(reader->octets + reader->begin, "\0\0\0\0\0\0\0\4\0\0\0\3",
-	    12) == 0;
-}
-
 static void
 verify_file(struct verify_run *run, const struct log_file *file,
     uint8_t *octets)
 {
 	const char *path = file->path;
-	struct log_reader reader = { .octets = octets };
+	struct log_pieces pieces;
 	struct audit_reading reading;
-	size_t torn;
-	int error = Z_OK;
+	enum log_next next;
 
-	begin_reader(&reader, file->file);
+	log_pieces_begin(&pieces, file->source, octets);
 	run->findings = 0;
-	while (next_piece(&reader, &reading, &torn)) {
-		const unsigned int wrong = is_stop(&reader, &reading) ? 0 :
+	while ((next = log_pieces_next(&pieces, &reading)) == LOG_PIECE) {
+		/* A STOP stands between two runs. */
+		const unsigned int wrong =
+		    log_pieces_is_stop(&pieces, &reading) ? 0 :
 		    audit_verify_piece(&run->verify, &reading,
-		    (char *)reader.octets + reader.begin);
+		    (char *)pieces.octets + pieces.begin);
 
 		if (wrong != 0)
-			tell(run, path, wrong, &reading, reader.offset);
-		skip(&reader, reading.length);
+			tell(run, path, wrong, &reading, pieces.offset);
 	}
-	if (torn > 0)
+	if (next == LOG_DAMAGED || log_octets_is_cut(file->source))
+		finding(run, path, "the compressed file is damaged or cut");
+	else if (log_pieces_rest(&pieces) > 0)
 		finding(run, path, "the last %zu octets, at octet %llu, are not "
 		    "whole: a record that is being written, or was cut off",
-		    torn, (unsigned long long)reader.offset);
+		    log_pieces_rest(&pieces),
+		    (unsigned long long)pieces.offset);
 	if (run->findings > FINDINGS_MAX)
 		(void)printf("%s: %u more findings\n", path, run->findings -
 		    FINDINGS_MAX);
-	(void)gzerror(reader.file, &error);
-	if (error != Z_OK && error != Z_STREAM_END)
-		finding(run, path, "the compressed file is damaged or cut");
 }
 
 /* Reads a file's first piece, by which files are ordered. */
 static int
 look_at(struct log_file *file, uint8_t *octets)
 {
-	struct log_reader reader = { .octets = octets };
+	struct log_pieces pieces;
 	struct audit_reading reading;
-	size_t torn;
-	int code = EXIT_OK;
+	enum log_next next;
 
-	begin_reader(&reader, file->file);
-	if (reader.format == AUDIT_FORMATS && reader.end > 0) {
+	log_pieces_begin(&pieces, file->source, octets);
+	next = log_pieces_next(&pieces, &reading);
+	if (!log_octets_rewind(file->source)) {
+		cli_error("%s: cannot be read twice", file->path);
+		return EXIT_ERROR;
+	}
+	if (next == LOG_NONE) {
 		cli_error("%s: no log in json, pcapng or dnstap", file->path);
-		code = EXIT_ERROR;
-	} else if (reader.end > 0 && next_piece(&reader, &reading, &torn) &&
-	    reading.kind != AUDIT_PIECE_FOREIGN &&
+		return EXIT_ERROR;
+	}
+	if (next == LOG_PIECE && reading.kind != AUDIT_PIECE_FOREIGN &&
 	    reading.kind != AUDIT_PIECE_RECORD) {
 		file->noted = true;
 		file->run = reading.run;
 		file->number = reading.seal.number;
 	}
-	return code;
+	return EXIT_OK;
 }
 
 /* Files without a first note stay where they are, behind the others. */
@@ -276,30 +196,25 @@ compare_files(const void *left, const void *right)
 static int
 open_files(struct verify_run *run)
 {
-	int error;
-
 	for (size_t i = 0; i < run->file_count; i++) {
 		struct log_file *file = &run->files[i];
+		const int fd = log_octets_open_file(file->path);
 
-		file->file = gzopen(file->path, "re");
-		if (file->file == NULL) {
+		if (fd >= 0)
+			file->source = log_octets_new(fd);
+		if (file->source == NULL) {
 			cli_error("%s: cannot be opened: %s", file->path,
-			    strerror(errno));
+			    strerror(fd < 0 ? -fd : ENOMEM));
 			return EXIT_ERROR;
 		}
 	}
-	error = sandbox_reader();
-	if (error == 0)
-		return EXIT_OK;
-	cli_error("log verify: cannot give up privileges: %s",
-	    strerror(-error));
-	return EXIT_ERROR;
+	return log_give_up_rights("log verify");
 }
 
 static int
 verify_files(struct verify_run *run)
 {
-	uint8_t *octets = malloc(BUFFER);
+	uint8_t *octets = malloc(LOG_PIECES_OCTETS);
 	int code;
 
 	if (octets == NULL) {
@@ -315,8 +230,7 @@ verify_files(struct verify_run *run)
 	for (size_t i = 0; i < run->file_count && code == EXIT_OK; i++)
 		verify_file(run, &run->files[i], octets);
 	for (size_t i = 0; i < run->file_count; i++)
-		if (run->files[i].file != NULL)
-			(void)gzclose(run->files[i].file);
+		log_octets_free(run->files[i].source);
 	free(octets);
 	return code;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <zlib.h>
+#include <zstd.h>
 
 #include "nfq/process/child.h"
 #include "nfq/process/sandbox.h"
@@ -32,6 +33,18 @@ write_all(int fd, const uint8_t *octets, size_t length)
 	return true;
 }
 
+/* 0 at the end of the file, -1 if it cannot be read. */
+static ssize_t
+read_some(int fd, uint8_t to[static CHUNK])
+{
+	ssize_t n;
+
+	do
+		n = read(fd, to, CHUNK);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
 /* Compresses what the stream has, and writes it. */
 static bool
 deflate_all(z_stream *stream, int out, int flush)
@@ -49,22 +62,18 @@ deflate_all(z_stream *stream, int out, int flush)
 }
 
 static bool
-compress_file(int in, int out)
+to_gzip(int in, int out)
 {
 	z_stream stream = { .zalloc = Z_NULL };
 	uint8_t read_octets[CHUNK];
-	bool well = lseek(in, 0, SEEK_SET) == 0;
+	bool well = true;
 	ssize_t n = 1;
 
 	if (deflateInit2(&stream, LEVEL, Z_DEFLATED, GZIP, MEMORY,
 	    Z_DEFAULT_STRATEGY) != Z_OK)
 		return false;
 	while (well && n > 0) {
-		n = read(in, read_octets, CHUNK);
-		if (n < 0 && errno == EINTR) {
-			n = 1;
-			continue;
-		}
+		n = read_some(in, read_octets);
 		stream.next_in = read_octets;
 		stream.avail_in = n > 0 ? (unsigned int)n : 0;
 		well = n >= 0 && deflate_all(&stream, out,
@@ -74,8 +83,56 @@ compress_file(int in, int out)
 	return well;
 }
 
+/* The same with zstd. */
+static bool
+compress_all(ZSTD_CCtx *context, int out, ZSTD_inBuffer *from,
+    ZSTD_EndDirective end)
+{
+	uint8_t made[CHUNK];
+	size_t left;
+
+	do {
+		ZSTD_outBuffer to = { made, sizeof(made), 0 };
+
+		left = ZSTD_compressStream2(context, &to, from, end);
+		if (ZSTD_isError(left) || !write_all(out, made, to.pos))
+			return false;
+	} while (end == ZSTD_e_end ? left > 0 : from->pos < from->size);
+	return true;
+}
+
+static bool
+to_zstd(int in, int out)
+{
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+	uint8_t read_octets[CHUNK];
+	bool well = context != NULL && !ZSTD_isError(ZSTD_CCtx_setParameter(
+	    context, ZSTD_c_checksumFlag, 1));
+	ssize_t n = 1;
+
+	while (well && n > 0) {
+		ZSTD_inBuffer from = { read_octets, 0, 0 };
+
+		n = read_some(in, read_octets);
+		from.size = n > 0 ? (size_t)n : 0;
+		well = n >= 0 && compress_all(context, out, &from,
+		    n == 0 ? ZSTD_e_end : ZSTD_e_continue);
+	}
+	(void)ZSTD_freeCCtx(context);
+	return well;
+}
+
+static bool
+compress_file(enum compress_format format, int in, int out)
+{
+	if (lseek(in, 0, SEEK_SET) != 0)
+		return false;
+	return format == COMPRESS_TO_ZSTD ? to_zstd(in, out) : to_gzip(in, out);
+}
+
 pid_t
-compress_start(int in, int out, uid_t uid, gid_t gid)
+compress_start(enum compress_format format, int in, int out, uid_t uid,
+    gid_t gid)
 {
 	const pid_t parent = getpid();
 	int keep[] = { in, out };
@@ -88,5 +145,5 @@ compress_start(int in, int out, uid_t uid, gid_t gid)
 	    sandbox_compiler_privileges(uid, gid) < 0 || child_die_with(parent) < 0 ||
 	    sandbox_compiler_seccomp() < 0)
 		_exit(1);
-	_exit(compress_file(in, out) ? 0 : 1);
+	_exit(compress_file(format, in, out) ? 0 : 1);
 }

@@ -90,6 +90,12 @@ static const int calls_of_compiler[] = {
 	SCMP_SYS(recvmsg),	/* of files that a source includes */
 };
 
+static const int calls_of_reader[] = {
+	SCMP_SYS(pread64), SCMP_SYS(readv), SCMP_SYS(pwrite64),
+	SCMP_SYS(ftruncate), SCMP_SYS(fallocate),
+	SCMP_SYS(recvmsg), SCMP_SYS(poll), SCMP_SYS(ppoll),
+};
+
 /* These fail with EACCES; libraries that try them go on without. */
 static const int calls_refused[] = {
 	SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(readlink),
@@ -422,7 +428,8 @@ sandbox_reader(void)
 
 	if (error == 0)
 		error = drop_privileges(OVERFLOW_ID, OVERFLOW_ID, -1);
-	return error < 0 ? error : sandbox_compiler_seccomp();
+	return error < 0 ? error : restrict_calls(calls_of_reader,
+	    COUNT(calls_of_reader), 0);
 }
 
 /* For a program that never has any: refuses to go on with one. */

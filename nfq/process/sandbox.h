@@ -42,8 +42,8 @@ int sandbox_compiler_seccomp(void) __attribute__((warn_unused_result));
 
 /*
  * A command that reads a file which may be anybody's: no capability, and as
- * root the user "nobody"; it can only read and write what is open.  0 or a
- * negative errno.
+ * root the user "nobody"; it can only read and write what is open, and take what
+ * another process opens for it.  0 or a negative errno.
  */
 int sandbox_reader(void) __attribute__((warn_unused_result));
 

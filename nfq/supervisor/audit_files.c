@@ -19,13 +19,15 @@
 /*
  * -EINVAL if it is not a regular file: a fifo without a reader, or a device,
  * would lose the records.  O_NONBLOCK keeps open(2) of a fifo from waiting.
+ * -ELOOP if it is a symbolic link: whoever may write in the directory could lead
+ * records into any file.
  */
 static int
 open_file(const char *path)
 {
 	struct stat st;
 	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC |
-	    O_NONBLOCK | O_NOCTTY, 0640);
+	    O_NONBLOCK | O_NOCTTY | O_NOFOLLOW, 0640);
 
 	if (fd < 0)
 		return -errno;
@@ -82,7 +84,8 @@ explain(const struct config *config, const struct config_audit *audit,
 {
 	const char *place = config_audit_place(audit);
 
-	if (error == -EINVAL || error == -ENXIO || error == -EISDIR)
+	if (error == -EINVAL || error == -ENXIO || error == -EISDIR ||
+	    error == -ELOOP)
 		diag_add(diag, DIAG_ERROR, config->path, audit->line,
 		    "audit file \"%s\" is not a regular file: remove it or "
 		    "name another", place);
@@ -246,7 +249,7 @@ check_file(const char *path)
 	const char *slash = strrchr(path, '/');
 	struct stat st;
 
-	if (stat(path, &st) == 0)
+	if (lstat(path, &st) == 0)
 		return S_ISREG(st.st_mode) ? 0 : -EINVAL;
 	if (errno != ENOENT)
 		return -errno;

@@ -20,10 +20,18 @@
 
 #define STAMP		"%Y%m%d-%H%M%S"
 #define STAMP_OCTETS	15U		/* of its text */
-#define PACKED		".gz"
 #define PARTLY		".part"
 #define MEBI		((off_t)1 << 20)
 #define NAMES_MAX	20000		/* of an entry; what is more waits */
+
+/* By config_audit.compress. */
+static const struct {
+	const char *suffix;
+	enum compress_format format;
+} packings[] = {
+	[COMPRESS_GZIP] = { ".gz", COMPRESS_TO_GZIP },
+	[COMPRESS_ZSTD] = { ".zst", COMPRESS_TO_ZSTD },
+};
 
 bool
 rotate_is_due(const struct config_audit *audit, int fd, int64_t now)
@@ -70,9 +78,16 @@ rotate_rename(const struct config_audit *audit, int64_t now, char *name,
 	return -EEXIST;
 }
 
+static bool
+is_packed(const char *end)
+{
+	return strcmp(end, packings[COMPRESS_GZIP].suffix) == 0 ||
+	    strcmp(end, packings[COMPRESS_ZSTD].suffix) == 0;
+}
+
 /* Whether "name" is "base" with a stamp, a number perhaps, and ".gz" perhaps. */
 static bool
-is_closed_name(const char *name, const char *base, bool *packed)
+is_closed_name(const char *name, const char *base)
 {
 	const size_t length = strlen(base);
 	const char *at = name + length;
@@ -84,8 +99,7 @@ is_closed_name(const char *name, const char *base, bool *packed)
 			return false;
 	if (at[0] == '.' && at[1] >= '0' && at[1] <= '9')
 		at += 1 + strspn(at + 1, "0123456789");
-	*packed = strcmp(at, PACKED) == 0;
-	return *packed || *at == '\0';
+	return *at == '\0' || is_packed(at);
 }
 
 /* The closed files of an entry, the oldest first. */
@@ -133,7 +147,6 @@ find_closed(const struct config_audit *audit)
 	struct closed closed = { .names = NULL };
 	char directory[PATH_MAX];
 	struct dirent *entry;
-	bool packed;
 	DIR *dir;
 
 	(void)snprintf(directory, sizeof(directory), "%.*s", length,
@@ -141,7 +154,7 @@ find_closed(const struct config_audit *audit)
 	dir = opendir(length > 0 ? directory : "/");
 	while (dir != NULL && closed.count < NAMES_MAX &&
 	    (entry = readdir(dir)) != NULL)
-		if (is_closed_name(entry->d_name, slash + 1, &packed))
+		if (is_closed_name(entry->d_name, slash + 1))
 			add_name(&closed, audit->path, length, entry->d_name);
 	if (dir != NULL)
 		(void)closedir(dir);
@@ -172,31 +185,64 @@ is_written(int fd)
 	return false;
 }
 
-/* False if the file has to wait, or cannot be compressed. */
-static bool
-pack(struct rotate_work *work, const struct config *config, const char *name)
+/*
+ * A closed file, or a negative errno.  Whoever may write in the directory may
+ * put anything there: a FIFO would wait for its writer, and a second name of a
+ * file would give it to readers of the log.
+ */
+static int
+open_closed(const char *name)
+{
+	const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW |
+	    O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1)
+		return fd;
+	(void)close(fd);
+	return -EINVAL;
+}
+
+/* A new file for what is compressed, or a negative errno. */
+static int
+open_part(const char *name)
 {
 	char path[PATH_MAX];
-	int in = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), out = -1;
-	pid_t pid = -EAGAIN;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s" PARTLY, name);
+	(void)unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+	return fd < 0 ? -errno : fd;
+}
+
+/* False if the file has to wait, or cannot be compressed. */
+static bool
+pack(struct rotate_work *work, const struct config *config, uint32_t how,
+    const char *name)
+{
+	int in = open_closed(name), out = -1;
+	pid_t pid = in;			/* or why there is none */
 
 	if (in >= 0 && is_written(in)) {
 		(void)close(in);
 		return false;
 	}
-	(void)snprintf(path, sizeof(path), "%s" PARTLY, name);
 	if (in >= 0)
-		out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC |
-		    O_NOFOLLOW, 0640);
+		pid = out = open_part(name);
 	if (out >= 0)
-		pid = compress_start(in, out, config->uid, config->gid);
+		pid = compress_start(packings[how].format, in, out,
+		    config->uid, config->gid);
 	if (pid > 0) {
 		work->packer = pid;
 		work->packed = strdup(name);
+		work->suffix = packings[how].suffix;
 	} else {
 		work->failed = true;
-		log_warning("cannot compress %s: %s", name, strerror(pid < 0 &&
-		    out >= 0 ? -pid : errno));
+		log_warning("cannot compress %s: %s", name, pid == -EINVAL ?
+		    "it is no regular file with one name" : strerror(-pid));
 	}
 	if (in >= 0)
 		(void)close(in);
@@ -215,7 +261,7 @@ take_packed(struct rotate_work *work, int status)
 	if (name == NULL)
 		return;
 	(void)snprintf(part, sizeof(part), "%s" PARTLY, name);
-	(void)snprintf(whole, sizeof(whole), "%s" PACKED, name);
+	(void)snprintf(whole, sizeof(whole), "%s%s", name, work->suffix);
 	if (status == 0 && rename(part, whole) == 0) {
 		(void)unlink(name);
 		return;
@@ -256,13 +302,12 @@ rotate_go_on(struct rotate_work *work, const struct config *config)
 		closed = find_closed(audit);
 		remove_oldest(audit, &closed);
 		for (size_t n = 0; n < closed.count && !packing &&
-		    !work->failed && audit->compress == COMPRESS_GZIP; n++) {
+		    !work->failed && audit->compress != COMPRESS_NONE; n++) {
 			const char *name = closed.names[n];
-			bool packed = strcmp(name + strlen(name) -
-			    strlen(PACKED), PACKED) == 0;
 
-			packing = !packed && access(name, F_OK) == 0 &&
-			    pack(work, config, name);
+			packing = !is_packed(strrchr(name, '.')) &&
+			    access(name, F_OK) == 0 &&
+			    pack(work, config, audit->compress, name);
 		}
 		free_closed(&closed);
 	}

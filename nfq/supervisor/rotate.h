@@ -18,6 +18,7 @@
 struct rotate_work {
 	pid_t packer;			/* 0: none */
 	char *packed;			/* its input */
+	const char *suffix;		/* of what it makes */
 	bool failed;			/* logged; until the next renaming */
 };
 

@@ -100,12 +100,13 @@ audit_record_text(struct json_out *out, const struct audit_record *record)
 	put_rule(out, record);
 	put_id(out, " uid=", record->uid);
 	put_id(out, " gid=", record->gid);
-	json_text(out, " generation=");
-	json_number(out, record->generation);
-	json_text(out, " thread=");
-	json_number(out, record->thread);
-	json_text(out, " number=");
-	json_number(out, record->number);
+	put_pair(out, " generation=", record->generation);
+	put_pair(out, " packet_id=", record->packet_id);
+	put_pair(out, " spent_us=", record->spent_ns / 1000);
+	json_char(out, '.');
+	json_digits(out, record->spent_ns % 1000, 3);
+	put_pair(out, " thread=", record->thread);
+	put_pair(out, " number=", record->number);
 	json_text(out, " seal=");
 }
 

@@ -173,9 +173,9 @@ put_note(char *option, const struct audit_note *note, const char *buf,
 	return put_padding(out.pos, length);
 }
 
+/* What all interfaces have; the options may go on. */
 static char *
-put_interface(char *block, const struct audit_note *note, const char *buf,
-    size_t *seal)
+put_interface(char *block)
 {
 	static const uint8_t resolution = NANOSECONDS;
 	char *to = block_begin(block, BLOCK_INTERFACE);
@@ -185,9 +185,24 @@ put_interface(char *block, const struct audit_note *note, const char *buf,
 	to = put_option_text(to, IF_NAME, "nfdns");
 	to = put_option_text(to, IF_DESCRIPTION,
 	    "questions and answers of nfdns; headers rebuilt from records");
-	to = put_option(to, IF_TSRESOL, &resolution, sizeof(resolution));
-	to = put_note(to, note, buf, seal);
-	return block_end(block, to);
+	return put_option(to, IF_TSRESOL, &resolution, sizeof(resolution));
+}
+
+static char *
+put_beginning(char *buf, const struct audit_note *note, size_t *seal)
+{
+	char *interface = put_section(buf);
+	char *to = put_interface(interface);
+
+	return block_end(interface, put_note(to, note, buf, seal));
+}
+
+size_t
+pcapng_put_head(char *buf)
+{
+	char *interface = put_section(buf);
+
+	return (size_t)(block_end(interface, put_interface(interface)) - buf);
 }
 
 static char *
@@ -213,7 +228,7 @@ format_note(void *state, const struct audit_note *note, char *buf, size_t *seal)
 	if (note->kind == AUDIT_CLOSE)
 		return 0;
 	if (note->kind == AUDIT_BEGIN)
-		end = put_interface(put_section(buf), note, buf, seal);
+		end = put_beginning(buf, note, seal);
 	else
 		end = put_statistics(buf, note, seal);
 	return (size_t)(end - buf);

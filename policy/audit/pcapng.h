@@ -31,6 +31,13 @@
 size_t audit_pcapng(void *state, const struct audit_record *record, char *buf,
     size_t *seal);
 
+/*
+ * Puts the beginning of a capture, section and interface, without a note, into
+ * buf, which has PCAPNG_HEAD_MAX octets; returns how many it put.
+ */
+#define PCAPNG_HEAD_MAX 256
+size_t pcapng_put_head(char *buf);
+
 extern const struct audit_format audit_pcapng_format;
 
 #endif

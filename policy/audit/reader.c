@@ -7,20 +7,16 @@
  */
 #include "policy/audit/reader.h"
 
-#include <endian.h>
 #include <string.h>
 
 #include "policy/audit/frame_stream.h"
+#include "policy/audit/pcapng_block.h"
+#include "policy/audit/proto_field.h"
 
 #define JSON_TAIL	"\"}}\n"
 #define JSON_SEAL	",\"seal\":\""
 #define TEXT_SEAL	" seal="
-#define BLOCK_SECTION	0x0a0d0d0aU
-#define BLOCK_INTERFACE	1U
-#define BLOCK_STATISTICS 5U
-#define BLOCK_PACKET	6U
-#define BLOCK_MIN	12U
-#define COMMENT		1U
+#define EXTRA		3U		/* a field of Dnstap */
 #define MESSAGE_FIELDS	16U		/* that a message of ours has at most */
 
 struct text {
@@ -191,58 +187,18 @@ read_text(struct audit_reading *r, const uint8_t *octets, size_t at,
 	return true;
 }
 
-static uint32_t
-little_u32(const uint8_t *octets)
-{
-	uint32_t value;
-
-	memcpy(&value, octets, sizeof(value));
-	return le32toh(value);
-}
-
-/* Octets of a block before its options; 0 if it is cut or of another kind. */
-static size_t
-options_at(const uint8_t *block, size_t length)
-{
-	size_t packet;
-
-	switch (little_u32(block)) {
-	case BLOCK_SECTION:
-		return 24;
-	case BLOCK_INTERFACE:
-		return 16;
-	case BLOCK_STATISTICS:
-		return 20;
-	case BLOCK_PACKET:
-		packet = length >= 28 ? little_u32(block + 20) : length;
-		return packet < length ? 28 + ((packet + 3) & ~(size_t)3) : 0;
-	default:
-		return 0;
-	}
-}
-
 /* Looks for a comment with a seal in the block at octets[at]. */
 static bool
 read_block(struct audit_reading *r, const uint8_t *octets, size_t at,
     size_t length)
 {
-	const size_t end = at + length - sizeof(uint32_t);
-	size_t option = options_at(octets + at, length);
+	struct pcapng_options options = pcapng_options(octets, at, length);
+	struct pcapng_option option;
 
-	if (option == 0)
-		return false;
-	for (option += at; option + 4 <= end;) {
-		const uint32_t head = little_u32(octets + option);
-		const size_t size = head >> 16;
-
-		option += 4;
-		if ((head & 0xffff) == 0 || size > end - option)
-			return false;
-		if ((head & 0xffff) == COMMENT &&
-		    read_text(r, octets, option, size))
+	while (pcapng_option_next(&options, &option))
+		if (option.code == PCAPNG_COMMENT &&
+		    read_text(r, octets, option.at, option.length))
 			return true;
-		option += (size + 3) & ~(size_t)3;
-	}
 	return false;
 }
 
@@ -263,15 +219,15 @@ next_pcapng(struct audit_reading *r, const uint8_t *octets, size_t length)
 	for (;;) {
 		uint32_t size;
 
-		if (length - at < BLOCK_MIN)
+		if (length - at < PCAPNG_BLOCK_MIN)
 			return AUDIT_READ_MORE;
-		size = little_u32(octets + at + 4);
-		if (size < BLOCK_MIN || size % 4 != 0 ||
+		size = pcapng_u32(octets + at + 4);
+		if (size < PCAPNG_BLOCK_MIN || size % 4 != 0 ||
 		    size > AUDIT_PIECE_MAX - at)
 			return broken_at(r, at);
 		if (size > length - at)
 			return AUDIT_READ_MORE;
-		if (little_u32(octets + at + size - 4) != size)
+		if (pcapng_u32(octets + at + size - 4) != size)
 			return broken_at(r, at);
 		r->length = at + size;
 		if (read_block(r, octets, at, size))
@@ -280,43 +236,20 @@ next_pcapng(struct audit_reading *r, const uint8_t *octets, size_t length)
 	}
 }
 
-/* A varint of a tag or a length; false if there is none. */
-static bool
-read_varint(const uint8_t **at, const uint8_t *end, uint64_t *value)
-{
-	*value = 0;
-	for (unsigned int bits = 0; bits < 63 && *at < end; bits += 7) {
-		const uint8_t octet = *(*at)++;
-
-		*value |= (uint64_t)(octet & 0x7f) << bits;
-		if ((octet & 0x80) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* Looks for the field "extra" of a Dnstap message. */
 static bool
 read_message(struct audit_reading *r, const uint8_t *octets,
     const struct frame *frame)
 {
 	const uint8_t *at = frame->data, *end = at + frame->data_length;
-	uint64_t tag, size;
+	struct proto_field field;
 
-	for (unsigned int fields = 0; at < end && fields < MESSAGE_FIELDS;
-	    fields++) {
-		if (!read_varint(&at, end, &tag) ||
-		    !read_varint(&at, end, &size))
-			return false;
-		if ((tag & 7) == 0)
-			continue;	/* it was a number */
-		if ((tag & 7) != 2 || size > (uint64_t)(end - at))
-			return false;
-		if (tag >> 3 == 3 && read_text(r, octets,
-		    (size_t)(at - octets), (size_t)size))
+	for (unsigned int fields = 0; fields < MESSAGE_FIELDS &&
+	    proto_field_next(&field, &at, end); fields++)
+		if (field.number == EXTRA && field.octets != NULL &&
+		    read_text(r, octets, (size_t)(field.octets - octets),
+		    field.length))
 			return true;
-		at += size;
-	}
 	return false;
 }
 
@@ -368,12 +301,12 @@ begins_well(enum audit_format_number format, const uint8_t *octets,
 		return frame_read(&frame, octets, length) &&
 		    frame.length > 0 && !frame.control &&
 		    read_message(&r, octets, &frame);
-	if (length < BLOCK_MIN)
+	if (length < PCAPNG_BLOCK_MIN)
 		return false;
-	size = little_u32(octets + 4);
-	return size >= BLOCK_MIN && size % 4 == 0 && size <= length &&
-	    options_at(octets, size) > 0 &&
-	    little_u32(octets + size - 4) == size;
+	size = pcapng_u32(octets + 4);
+	return size >= PCAPNG_BLOCK_MIN && size % 4 == 0 && size <= length &&
+	    pcapng_options_at(octets, size) > 0 &&
+	    pcapng_u32(octets + size - 4) == size;
 }
 
 size_t

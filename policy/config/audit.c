@@ -17,7 +17,8 @@
 /* 0 is the default of each. */
 const char *const config_audit_clients[] = { "full", "prefix24", NULL };
 const char *const config_audit_names[] = { "plain", "hash", NULL };
-const char *const config_audit_compress[] = { "none", "gzip", NULL };
+const char *const config_audit_compress[] = { "none", "gzip",
+    "zstd", NULL };
 
 void
 config_read_audit_verdict(const struct config_load *load,

@@ -102,6 +102,7 @@ struct config_queue {
 enum config_compress {
 	COMPRESS_NONE,
 	COMPRESS_GZIP,
+	COMPRESS_ZSTD,
 };
 
 struct config_audit {

@@ -80,7 +80,7 @@ ROOMS = {
     "nfq/replay": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule policy/audit"
                   " policy/config nfq/packet",
     # Files that anybody may have written, read back.
-    "nfq/logs": "resolver/dns resolver/text policy/audit",
+    "nfq/logs": "resolver/fds resolver/dns resolver/text policy/audit nfq/process",
     "nfq/doctor": "resolver/version resolver/dns resolver/text resolver/image policy/config policy/status rules nfq/join",
     "nfq/cli": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
                " policy/config policy/decide policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/forward nfq/explain nfq/replay nfq/doctor nfq/logs nfq/supervisor nfq/join",

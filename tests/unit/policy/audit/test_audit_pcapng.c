@@ -17,6 +17,8 @@
 
 #define FORMAT	(&audit_pcapng_format)
 
+/* What follows in the comment of "blank". */
+#define BEHIND	" packet_id=77 spent_us=22.136" NO_SEAL
 #define NO_SEAL	" thread=0 number=0 seal=" AUDIT_SEAL_BLANK
 
 static char octets[AUDIT_PCAPNG_MAX];
@@ -192,7 +194,7 @@ static void
 a_question_octet_by_octet(void)
 {
 	static const uint8_t expected[] =
-	    "\6\0\0\0\4\1\0\0\0\0\0\0\1\0\xea\x18\0\0\x34\x12"
+	    "\6\0\0\0\x20\1\0\0\0\0\0\0\1\0\xea\x18\0\0\x34\x12"
 	    "\x34\0\0\0\x34\0\0\0"
 	    "\x45\0\0\x34\0\0\x40\0\x40\x11\xb6\x7c\xc0\0\2\7\xc0\0\2\x35"
 	    "\x9c\x40\0\x35\0\x20\xf8\x82"
@@ -201,9 +203,9 @@ a_question_octet_by_octet(void)
 	    "\5\0\10\0\x4d\0\0\0\0\0\0\0"
 	    "\6\0\4\0\xb4\x14\0\0"
 	    "\7\0\11\0\1\0\0\0\0\0\0\0\0\0\0\0"
-	    "\1\0\x7a\0decision=pass reason=not-mesh uid=1000 gid=none "
-	    "generation=123456" NO_SEAL "\0\0"
-	    "\0\0\0\0\4\1\0\0";
+	    "\1\0\x97\0decision=pass reason=not-mesh uid=1000 gid=none "
+	    "generation=123456" BEHIND "\0"
+	    "\0\0\0\0\x20\1\0\0";
 	struct audit_record r = blank;
 	size_t length;
 
@@ -247,7 +249,7 @@ an_answer_comes_later_with_the_comment(void)
 	CHECK(option_in(q.options, q.end, 1, &size) == NULL);
 	CHECK(option_in(a.options, a.end, 7, &size) == NULL);
 	CHECK(has_comment(&a, "decision=answer reason=record uid=1000 gid=100 "
-	    "generation=3" NO_SEAL));
+	    "generation=3" BEHIND));
 }
 
 static void
@@ -265,7 +267,7 @@ a_rule_is_escaped(void)
 	a = packet_at(q.end, end);
 	CHECK(has_comment(&a, "decision=answer reason=record "
 	    "rule=\"a\\034\\092\\010\\255 b\" uid=1000 gid=100 generation=3"
-	    NO_SEAL));
+	    BEHIND));
 }
 
 /* The number that follows a segment's data. */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Records read back from the formats pcapng and dnstap, whose octets may be
+ * anything.
+ */
+#ifndef NFDNS_POLICY_AUDIT_READ_BACK_H
+#define NFDNS_POLICY_AUDIT_READ_BACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/audit/audit.h"
+#include "policy/audit/reader.h"
+
+/* A record, and what it points to. */
+struct audit_read_back {
+	struct audit_record record;
+	char rule[AUDIT_RULE_MAX], observer[AUDIT_RULE_MAX];
+	uint8_t question[UINT16_MAX], answer[UINT16_MAX];
+};
+
+/*
+ * Reads the record of a piece (audit_reader_next()).  What the format does not
+ * keep is 0: "queue", and of a dnstap of another program more.  False: the piece
+ * is no record, or one that makes no sense.
+ */
+bool audit_read_back(struct audit_read_back *back,
+    enum audit_format_number format, const struct audit_reading *reading,
+    const uint8_t *octets);
+
+/* One message of it, added to what is there; read_pcapng.c and read_dnstap.c. */
+void audit_read_back_message(struct audit_read_back *back, bool answer,
+    const uint8_t *octets, size_t length);
+
+/*
+ * The messages, addresses and times of the piece.  *asked_ns: when the question
+ * came; record.time_ns: of the answer, 0 if there is none.  *text: where the
+ * text that ends with the seal begins.  False: there is no question.
+ */
+bool audit_read_pcapng(struct audit_read_back *back, uint64_t *asked_ns,
+    size_t *text, const struct audit_reading *reading, const uint8_t *octets);
+bool audit_read_dnstap(struct audit_read_back *back, uint64_t *asked_ns,
+    size_t *text, const struct audit_reading *reading, const uint8_t *octets);
+
+#endif
