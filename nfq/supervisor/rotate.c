@@ -224,14 +224,15 @@ pack(struct rotate_work *work, const struct config *config, uint32_t how,
     const char *name)
 {
 	int in = open_closed(name), out = -1;
-	pid_t pid = in;			/* or why there is none */
+	pid_t pid;
 
-	if (in >= 0 && is_written(in)) {
+	if (in < 0)
+		return false;		/* it is no log */
+	if (is_written(in)) {
 		(void)close(in);
 		return false;
 	}
-	if (in >= 0)
-		pid = out = open_part(name);
+	pid = out = open_part(name);
 	if (out >= 0)
 		pid = compress_start(packings[how].format, in, out,
 		    config->uid, config->gid);
@@ -241,11 +242,9 @@ pack(struct rotate_work *work, const struct config *config, uint32_t how,
 		work->suffix = packings[how].suffix;
 	} else {
 		work->failed = true;
-		log_warning("cannot compress %s: %s", name, pid == -EINVAL ?
-		    "it is no regular file with one name" : strerror(-pid));
+		log_warning("cannot compress %s: %s", name, strerror(-pid));
 	}
-	if (in >= 0)
-		(void)close(in);
+	(void)close(in);
 	if (out >= 0)
 		(void)close(out);
 	return pid > 0;

@@ -37,7 +37,7 @@ _nfdns()
 	cache,1) choices="stats list get flush --json --help" ;;
 	cache,*) choices="--json --tree --all --help" ;;
 	log,*)
-		choices="verify --follow --name --user --rule --verdict --since --format --key --help"
+		choices="pcap verify --follow --name --user --rule --verdict --since --format --json --key --help"
 		if [[ $word != -* ]]; then
 			compopt -o filenames
 			mapfile -t COMPREPLY < <(compgen -f -- "$word")

@@ -82,7 +82,7 @@ nanoseconds_of(const struct word *word)
 	const char *point = memchr(word->value, '.', word->value_length);
 	const char *end = word->value + word->value_length;
 	uint64_t spent = number_of(word, 0) * 1000;
-	uint32_t unit = 100;
+	uint64_t unit = 100;
 
 	for (; point != NULL && ++point < end && unit > 0; unit /= 10)
 		if (*point >= '0' && *point <= '9')
@@ -238,21 +238,6 @@ rcode_of(const struct audit_record *record)
 		wire_skip(&r, 4);
 	(void)skip_records(&r, records, &extended);
 	return (uint16_t)((extended << 4) | (flags & DNS_RCODE_MASK));
-}
-
-void
-audit_read_back_message(struct audit_read_back *back, bool answer,
-    const uint8_t *octets, size_t length)
-{
-	struct audit_record *r = &back->record;
-	uint16_t *have = answer ? &r->answer_length : &r->question_length;
-	uint8_t *to = answer ? back->answer : back->question;
-
-	if (length > (size_t)UINT16_MAX - *have)
-		length = (size_t)UINT16_MAX - *have;
-	if (length > 0)
-		memcpy(to + *have, octets, length);
-	*have = (uint16_t)(*have + length);
 }
 
 bool

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "policy/audit/audit.h"
 #include "policy/audit/reader.h"
@@ -29,9 +30,21 @@ bool audit_read_back(struct audit_read_back *back,
     enum audit_format_number format, const struct audit_reading *reading,
     const uint8_t *octets);
 
-/* One message of it, added to what is there; read_pcapng.c and read_dnstap.c. */
-void audit_read_back_message(struct audit_read_back *back, bool answer,
-    const uint8_t *octets, size_t length);
+/* Adds octets to a message of it, as many as there is room for. */
+static inline void
+audit_read_back_message(struct audit_read_back *back, bool answer,
+    const uint8_t *octets, size_t length)
+{
+	struct audit_record *r = &back->record;
+	uint16_t *have = answer ? &r->answer_length : &r->question_length;
+	uint8_t *to = answer ? back->answer : back->question;
+
+	if (length > (size_t)UINT16_MAX - *have)
+		length = (size_t)UINT16_MAX - *have;
+	if (length > 0)
+		memcpy(to + *have, octets, length);
+	*have = (uint16_t)(*have + length);
+}
 
 /*
  * The messages, addresses and times of the piece.  *asked_ns: when the question

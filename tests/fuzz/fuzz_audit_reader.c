@@ -1,11 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Logs that "nfdns log verify" reads, of any octets. */
+/*
+ * Logs that "nfdns log" and "nfdns log verify" read, of any octets: of what is
+ * read back a line of JSON can be made.
+ */
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/audit/json.h"
+#include "policy/audit/read_back.h"
 #include "policy/audit/reader.h"
 #include "policy/audit/verify.h"
 #include "tests/fuzz/fuzz.h"
+
+static void
+read_back(enum audit_format_number format, const struct audit_reading *reading,
+    const uint8_t *octets)
+{
+	static struct audit_read_back back;
+	static char line[AUDIT_JSON_MAX];
+	struct audit_json json = { .second.length = 0 };
+	size_t seal, length;
+
+	if (format == AUDIT_JSON ||
+	    !audit_read_back(&back, format, reading, octets))
+		return;
+	length = audit_json(&json, &back.record, line, sizeof(line), &seal);
+	check(length <= sizeof(line) && memchr(line, '\n', length) ==
+	    line + length - 1);
+}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -29,6 +51,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		if (read == AUDIT_READ_PIECE) {
 			check(r.length > 0 && r.length <= size - at);
+			read_back(format, &r, octets + at);
 			(void)audit_verify_piece(&verify, &r,
 			    (char *)octets + at);
 			at += r.length;
