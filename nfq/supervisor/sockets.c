@@ -39,7 +39,7 @@ tell_helper_error(const struct supervisor *s, int error)
 
 /*
  * For answers whose packets the kernel dropped while they waited.  Without
- * CAP_NET_RAW there are none: such a client has to ask again.
+ * CAP_NET_RAW, datagrams carry them (open_carriers()).
  */
 static void
 open_raw(struct supervisor *s)
@@ -47,13 +47,39 @@ open_raw(struct supervisor *s)
 	static const int families[FORWARD_RAWS] = { AF_INET, AF_INET6 };
 
 	for (size_t i = 0; i < FORWARD_RAWS &&
-	    config_forwards(s->config); i++) {
+	    config_forwards(s->config); i++)
 		s->raw[i] = rescue_open(families[i],
 		    s->config->capture.mark_answered);
-		if (s->raw[i] < 0 && i == 0)
-			log_info("forwarding: no raw socket: %s: a question "
-			    "that waits is lost when another program removes a "
-			    "base chain", strerror(-s->raw[i]));
+}
+
+/*
+ * In place of raw sockets that could not be opened.  They are of a process of our
+ * user: the queue thread knows what they send by that.
+ */
+static void
+open_carriers(struct supervisor *s, int channel)
+{
+	static const int families[FORWARD_RAWS] = { AF_INET, AF_INET6 };
+
+	for (size_t i = 0; i < FORWARD_RAWS &&
+	    config_forwards(s->config); i++) {
+		const struct sockets_request request = {
+			.kind = SOCKETS_DATAGRAM, .family = families[i] };
+		int fd, error;
+
+		if (s->raw[i] >= 0)
+			continue;
+		fd = sockets_ask(channel, s->config->uid, &request, ANSWER_MS);
+		error = fd < 0 ? fd : rescue_carry(fd,
+		    ruleset_canary_mark(s->config));
+		if (error == 0)
+			s->raw[i] = fd;
+		else if (fd >= 0)
+			(void)close(fd);
+		if (error < 0 && error != -EAFNOSUPPORT)
+			log_info("forwarding: no socket for answers: %s: a "
+			    "question that waits is lost when another program "
+			    "removes a base chain", strerror(-error));
 	}
 }
 
@@ -80,6 +106,7 @@ supervisor_start_sockets(struct supervisor *s)
 		if (fd == -EAFNOSUPPORT && families[i] == AF_INET6)
 			fd = 0;		/* this kernel has no IPv6 */
 	}
+	open_carriers(s, channel);
 	(void)close(channel);
 	return fd < 0 ? tell_helper_error(s, fd) : EXIT_OK;
 }

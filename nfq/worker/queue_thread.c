@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "nfq/forward/cached_reply.h"
+#include "nfq/forward/rescue.h"
 #include "nfq/handover/senders.h"
 #include "nfq/packet/intercept.h"
 #include "nfq/queue/queue.h"
@@ -24,6 +25,7 @@ struct queue_thread {
 	const struct suspects *suspects;	/* NULL: there are none */
 	uint32_t mark_mask;
 	uint32_t mark_answered;
+	uid_t uid;			/* our own */
 	uint16_t queue_number;
 	uint32_t mark_stream;		/* 0: TCP is not captured */
 	bool relay_marks;		/* a relay can carry the client's mark */
@@ -121,6 +123,19 @@ hand_over(struct queue_thread *q, const struct queue_packet *p)
 	queue_hand_over(q->queue.reader, p->id, q->forward_queue);
 }
 
+/*
+ * An answer of ours whose question the kernel has dropped: rescue.h.  Packets of
+ * our user are queued only with the canary's mark, which takes CAP_NET_ADMIN.
+ */
+static bool
+is_carrier(const struct queue_packet *p, const struct interception *i,
+    struct rescue_packet *carried)
+{
+	return i->form == PACKET_OK && p->length == p->whole_length &&
+	    rescue_carried(carried, i->packet.family, i->packet.payload,
+	    i->packet.payload_length);
+}
+
 static void
 answer_packet(struct queue_thread *q, const struct queue_packet *p,
     struct interception *i)
@@ -128,8 +143,15 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 	const struct answer_source source =
 	    generation_source(q->thread.generation);
 	struct queue_reader *reader = q->queue.reader;
+	struct rescue_packet carried;
 	int domain = -1;
 
+	if (p->uid == q->uid && is_carrier(p, i, &carried)) {
+		queue_reply(reader, p->id, q->mark_answered, carried.octets,
+		    carried.length);
+		answering_count_up(&q->thread.slot->canaries);
+		return;
+	}
 	intercept_answer(i, &source, q->thread.rotation++, q->reply);
 	if (q->cache != NULL)
 		domain = cached_reply(i, q->cache, q->reply);
@@ -301,6 +323,7 @@ queue_thread_start(struct answering_threads *threads,
 	q->suspects = h->suspects;
 	q->mark_mask = options->mark_mask;
 	q->mark_answered = options->mark_answered;
+	q->uid = options->uid;
 	q->mark_stream = options->tcp ? options->mark_stream : 0;
 	q->forwards = options->forward;
 	q->forward_queue = (uint16_t)(options->queue_number + options->queues);
