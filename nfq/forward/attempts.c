@@ -105,13 +105,24 @@ send_it(struct engine *e, monotime_t now, struct attempt *a,
 	return true;
 }
 
-static enum forward_transport
-transport_for(const struct pending *p, const struct forward_upstream *to,
-    uint32_t place)
+static bool
+is_auto(const struct engine *e, uint32_t upstream)
 {
+	return upstream < FORWARD_UPSTREAMS &&
+	    e->settings.upstream[upstream].transport == FORWARD_AUTO;
+}
+
+static enum forward_transport
+transport_for(const struct engine *e, monotime_t now, const struct pending *p,
+    const struct forward_upstream *to, uint32_t place)
+{
+	const uint32_t server = p->order[place];
+
 	if (to->transport != FORWARD_AUTO)
 		return to->transport;
-	return (p->stream >> place & 1) != 0 ? FORWARD_TCP : FORWARD_UDP;
+	return (p->stream >> place & 1) != 0 || (is_auto(e, server) &&
+	    upstream_over_tcp(&e->upstream[server], now,
+	    p->tries[place] > 0)) ? FORWARD_TCP : FORWARD_UDP;
 }
 
 /* Whether another server would be asked before this one is asked again. */
@@ -175,7 +186,8 @@ attempt_ask(struct engine *e, monotime_t now, struct pending *p,
 		return false;
 	to = server == ADDRESSED ? &p->nameserver :
 	    &e->settings.upstream[server];
-	a = take(e, ATTEMPT_QUESTION, server, transport_for(p, to, place));
+	a = take(e, ATTEMPT_QUESTION, server, transport_for(e, now, p, to,
+	    place));
 	if (a == NULL)
 		return false;
 	a->of = pending_number(e, p);
@@ -189,6 +201,13 @@ attempt_ask(struct engine *e, monotime_t now, struct pending *p,
 	return true;
 }
 
+/* One that is silent may be so over UDP alone. */
+static bool
+probe_by_tcp(const struct upstream *up)
+{
+	return up->state == UPSTREAM_DOWN && up->probes % 2 == 0;
+}
+
 bool
 attempt_own(struct engine *e, monotime_t now, enum attempt_kind kind,
     uint32_t upstream, const struct question *question, uint32_t of,
@@ -196,8 +215,12 @@ attempt_own(struct engine *e, monotime_t now, enum attempt_kind kind,
 {
 	const struct forward_upstream *to = &e->settings.upstream[upstream];
 	struct message_ask ask = { .question = question };
+	const bool tcp = kind == ATTEMPT_PROBE ?
+	    probe_by_tcp(&e->upstream[upstream]) :
+	    upstream_over_tcp(&e->upstream[upstream], now, false);
 	struct attempt *a = take(e, kind, upstream,
-	    to->transport == FORWARD_AUTO ? FORWARD_UDP : to->transport);
+	    to->transport != FORWARD_AUTO ? to->transport :
+	    tcp ? FORWARD_TCP : FORWARD_UDP);
 
 	if (a == NULL)
 		return false;
@@ -252,6 +275,9 @@ attempt_replied(struct engine *e, monotime_t now, const struct attempt *a)
 
 	if (!is_known(a))
 		return;
+	if (a->kind == ATTEMPT_PROBE && a->transport == FORWARD_TCP &&
+	    is_auto(e, a->upstream))
+		upstream_tcp_probe_replied(up, now);
 	/* What a handshake takes is not the server's time; TLS's are rare. */
 	if (a->transport == FORWARD_TCP && up->srtt_us != 0)
 		us = up->srtt_us;
@@ -264,6 +290,8 @@ attempt_lost(struct engine *e, monotime_t now, struct attempt *a, int error)
 	if (!a->lost || error != 0)
 		upstream_trouble(&e->upstream[a->upstream], now, error == 0 ?
 		    TROUBLE_TIMEOUT : TROUBLE_NETWORK, (uint32_t)error);
+	if (a->transport == FORWARD_TCP && is_auto(e, a->upstream))
+		upstream_tcp_lost(&e->upstream[a->upstream]);
 	if (!a->lost && is_known(a) &&
 	    e->upstream[a->upstream].state != UPSTREAM_LOOPING)
 		upstream_lost(&e->upstream[a->upstream], now,

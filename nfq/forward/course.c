@@ -354,6 +354,9 @@ course_answer(struct engine *e, monotime_t now, struct attempt *a,
 	struct pending *p = &e->pending[a->of];
 	uint32_t place = a->place;
 
+	if (a->transport == FORWARD_UDP && a->upstream < FORWARD_UPSTREAMS)
+		upstream_udp_answer(&e->upstream[a->upstream], now,
+		    (m->flags & DNS_FLAG_TC) != 0);
 	if ((m->flags & DNS_FLAG_TC) != 0 && may_use_tcp(e, p, a)) {
 		e->stats.truncated++;
 		remember(p, m);

@@ -183,12 +183,17 @@ new_connection(struct tcp_upstreams *t, monotime_t now,
 	return c;
 }
 
-/* Takes it out of all lists but the dead. */
+/*
+ * Takes it out of all lists but the dead.  Closing alone would leave its socket in
+ * the epoll while nfdns-sockets, which has just sent it, has not closed its own.
+ */
 static void
 take_out(struct tcp_upstreams *t, struct tcp_connection *c)
 {
-	if (c->fd >= 0)
+	if (c->fd >= 0) {
+		(void)epoll_ctl(t->epoll, EPOLL_CTL_DEL, c->fd, NULL);
 		(void)close(c->fd);
+	}
 	c->fd = -1;
 	c->state = TCP_OVER;
 	timer_clear(&t->timers, &c->timer);

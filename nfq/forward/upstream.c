@@ -7,6 +7,8 @@
 #define WAIT_PRESSED_MS	20
 #define WAIT_MAX_MS	1000
 #define WAIT_UNKNOWN_MS	400	/* a server on another continent replies in it */
+#define TRUNCATED_MOST	8	/* in a row; then TCP ... */
+#define TCP_MS		60000	/* ... for so long */
 
 const char *
 upstream_state_text(enum upstream_state state)
@@ -54,6 +56,40 @@ upstream_replied(struct upstream *up, monotime_t now, uint32_t rtt_us)
 		up->srtt_us = 1;
 	if (up->state == UPSTREAM_DOWN)
 		set_state(up, now, UPSTREAM_UP);
+}
+
+void
+upstream_udp_answer(struct upstream *up, monotime_t now, bool truncated)
+{
+	up->mute = false;
+	if (!truncated)
+		up->truncated = 0;
+	else if (up->truncated < TRUNCATED_MOST)
+		up->truncated++;
+	if (up->truncated == TRUNCATED_MOST)
+		up->tcp_until = monotime_add_ms(now, TCP_MS);
+}
+
+void
+upstream_tcp_probe_replied(struct upstream *up, monotime_t now)
+{
+	up->mute = true;
+	up->tcp_until = monotime_add_ms(now, TCP_MS);
+}
+
+void
+upstream_tcp_lost(struct upstream *up)
+{
+	up->mute = false;
+	up->truncated = 0;
+	up->tcp_until = MONOTIME_NEVER;
+}
+
+bool
+upstream_over_tcp(const struct upstream *up, monotime_t now, bool again)
+{
+	return (again && up->mute) || (monotime_is_set(up->tcp_until) &&
+	    !monotime_is_past(now, up->tcp_until));
 }
 
 void

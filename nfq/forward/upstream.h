@@ -7,6 +7,10 @@
  * probed from its first loss on until it replies to anything, with any code, and
  * is then up again at once.  One that leads back to us is looping, and is asked
  * nothing but loop probes.
+ *
+ * One that may be asked over UDP and TCP is asked over TCP at once, for a minute,
+ * if it has truncated several answers in a row, or if it was silent over UDP and
+ * then replied to a probe over TCP.  A failure over TCP ends that.
  */
 #ifndef NFDNS_NFQ_FORWARD_UPSTREAM_H
 #define NFDNS_NFQ_FORWARD_UPSTREAM_H
@@ -32,6 +36,9 @@ struct upstream {
 	monotime_t loop_at;		/* next loop probe; NEVER: none */
 	uint64_t loop_token;		/* of the last loop probes; 0: none sent */
 	monotime_t loop_sent;		/* when they were sent */
+	uint32_t truncated;		/* answers over UDP in a row */
+	bool mute;			/* over UDP, but not over TCP */
+	monotime_t tcp_until;		/* it is asked over TCP; NEVER: it is not */
 	uint64_t trouble;	/* the last one: policy/status/forward_status.h */
 	monotime_t trouble_at;
 	/* Counters; sent_tcp and sent_tls are among sent. */
@@ -41,6 +48,19 @@ struct upstream {
 };
 
 const char *upstream_state_text(enum upstream_state state);
+
+/*
+ * What tells how to ask one whose transport is AUTO: an answer over UDP, a reply to
+ * a probe over TCP, an attempt over TCP that was lost.
+ */
+void upstream_udp_answer(struct upstream *upstream, monotime_t now,
+    bool truncated);
+void upstream_tcp_probe_replied(struct upstream *upstream, monotime_t now);
+void upstream_tcp_lost(struct upstream *upstream);
+
+/* Whether it is asked over TCP; "again": an attempt was lost. */
+bool upstream_over_tcp(const struct upstream *upstream, monotime_t now,
+    bool again);
 
 /* An upstream of which nothing is known, to be probed for loops if wanted. */
 void upstream_init(struct upstream *upstream, monotime_t now,

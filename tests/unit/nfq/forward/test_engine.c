@@ -16,6 +16,7 @@
 
 #define CLIENTS 32
 #define SENT 256
+#define NOBODY	UINT32_MAX
 
 static struct {
 	struct forward_settings settings;
@@ -191,6 +192,18 @@ reply(uint32_t attempt, bool right_id)
 	    end + sizeof(record) - 1);
 }
 
+/* A probe's: without records; it had no OPT. */
+static void
+reply_empty(uint32_t attempt)
+{
+	uint8_t octets[512];
+
+	memcpy(octets, t.sent[attempt].octets, t.sent[attempt].length);
+	octets[2] |= 0x80;
+	engine_reply(t.engine, t.now, attempt, octets,
+	    t.sent[attempt].length);
+}
+
 static void
 wait_ms(int64_t ms)
 {
@@ -312,6 +325,37 @@ a_dead_first_server_costs_one_question(void)
 	CHECK(t.fate[0] == ANSWERED);
 	ask(1, 'b');
 	CHECK(t.sent[t.last].port == 2);
+	finish();
+}
+
+/* After UDP was in vain, TCP answers a probe: the next question goes over TCP. */
+static void
+a_server_over_tcp_alone_is_found(void)
+{
+	uint32_t probe = NOBODY;
+
+	prepare();
+	t.settings.domain[0].upstreams = 1;
+	start();
+	for (int n = 0; n < 3; n++) {
+		ask(n, (char)('a' + n));
+		CHECK(t.sent[t.last].transport == FORWARD_UDP);
+		wait_ms(5000);
+	}
+	ask(3, 'd');
+	for (int n = 0; n < 60 && probe == NOBODY; n++) {
+		wait_ms(1000);
+		for (uint32_t i = 0; i < SENT; i++)
+			if (t.sent[i].open &&
+			    t.sent[i].transport == FORWARD_TCP)
+				probe = i;
+	}
+	CHECK(probe != NOBODY);
+	reply_empty(probe);
+	ask(4, 'e');
+	CHECK(t.sent[t.last].transport == FORWARD_TCP);
+	reply(t.last, true);
+	CHECK(t.fate[4] == ANSWERED && rcode() == RCODE_NOERROR);
 	finish();
 }
 
@@ -524,6 +568,7 @@ main(void)
 	TEST(a_client_that_goes_is_forgotten);
 	TEST(forged_replies_lead_to_tcp);
 	TEST(a_dead_first_server_costs_one_question);
+	TEST(a_server_over_tcp_alone_is_found);
 	TEST(a_chain_is_completed);
 	TEST(a_chain_stays_if_its_end_fails);
 	TEST(a_clients_own_nameserver_is_not_trusted_by_others);

@@ -88,11 +88,54 @@ waits(void)
 	CHECK(upstream_wait_ms(&all[0], &settings.attempts, true) == 77);
 }
 
+/* One that only truncates is asked over TCP for a while, then over UDP once. */
+static void
+who_truncates_is_asked_over_tcp(void)
+{
+	const monotime_t over = monotime_add_ms(now, 60000);
+	struct upstream *up = &all[0];
+
+	begin(SELECT_ORDERED);
+	for (int i = 0; i < 7; i++)
+		upstream_udp_answer(up, now, true);
+	upstream_udp_answer(up, now, false);
+	for (int i = 0; i < 7; i++)
+		upstream_udp_answer(up, now, true);
+	CHECK(!upstream_over_tcp(up, now, false));
+	upstream_udp_answer(up, now, true);
+	CHECK(upstream_over_tcp(up, now, false));
+	CHECK(!upstream_over_tcp(up, over, false));
+	upstream_udp_answer(up, over, true);
+	CHECK(upstream_over_tcp(up, over, false));
+	upstream_tcp_lost(up);
+	CHECK(!upstream_over_tcp(up, over, false));
+	upstream_udp_answer(up, over, true);
+	CHECK(!upstream_over_tcp(up, over, false));
+}
+
+static void
+who_is_silent_over_udp_is_asked_over_tcp(void)
+{
+	const monotime_t over = monotime_add_ms(now, 60000);
+	struct upstream *up = &all[0];
+
+	begin(SELECT_ORDERED);
+	upstream_tcp_probe_replied(up, now);
+	CHECK(upstream_over_tcp(up, now, false));
+	/* Then UDP is tried, and TCP at once if that is lost. */
+	CHECK(!upstream_over_tcp(up, over, false));
+	CHECK(upstream_over_tcp(up, over, true));
+	upstream_udp_answer(up, over, false);
+	CHECK(!upstream_over_tcp(up, over, true));
+}
+
 int
 main(void)
 {
 	TEST(orders);
 	TEST(goes_down_and_up_again);
 	TEST(waits);
+	TEST(who_truncates_is_asked_over_tcp);
+	TEST(who_is_silent_over_udp_is_asked_over_tcp);
 	return test_summary();
 }
