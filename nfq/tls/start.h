@@ -15,11 +15,7 @@ struct tls_start {
 	gid_t gid;
 };
 
-/*
- * The program nfdns-tls: beside the one that runs, or where "make install" puts
- * it.  Opened once, at the start, so that an upgrade does not bring a program that
- * this one does not understand.  A descriptor (O_PATH) or a negative errno.
- */
+/* program_open() of nfdns-tls. */
 int tls_program_open(void) __attribute__((warn_unused_result));
 
 /*

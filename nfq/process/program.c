@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/process/program.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nfq/process/child.h"
+#include "nfq/process/sandbox.h"
+
+#define ARGUMENT	"--for-nfdnsd"	/* the numbers follow it */
+#define NUMBER_TEXT	12
+
+int
+program_open(const char *name)
+{
+	static const char *const places[] = { "", "../libexec/nfdns/" };
+	char path[PATH_MAX];
+	const ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char *last;
+	int fd = -1;
+
+	if (n < 0)
+		return -errno;
+	path[n] = '\0';
+	last = strrchr(path, '/');
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && fd < 0 &&
+	    last != NULL; i++) {
+		const size_t room = sizeof(path) - (size_t)(last + 1 - path);
+
+		if (snprintf(last + 1, room, "%s%s", places[i], name) <
+		    (int)room)
+			fd = open(path, O_PATH | O_CLOEXEC);
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+/* The child, up to its new program.  Returns only if that fails. */
+static void
+become(int program, const char *name, const uint32_t *values, size_t count,
+    size_t files)
+{
+	char own[NAME_MAX + 1], argument[] = ARGUMENT;
+	char texts[PROGRAM_VALUES][NUMBER_TEXT];
+	char *arguments[2 + PROGRAM_VALUES + 1] = { own, argument };
+	int keep[PROGRAM_VALUES + 1];
+
+	(void)snprintf(own, sizeof(own), "%s", name);
+	for (size_t i = 0; i < count; i++) {
+		(void)snprintf(texts[i], NUMBER_TEXT, "%" PRIu32, values[i]);
+		arguments[2 + i] = texts[i];
+	}
+	for (size_t i = 0; i < files; i++) {
+		keep[i] = (int)values[i];
+		if (fcntl(keep[i], F_SETFD, 0) < 0)
+			return;
+	}
+	keep[files] = program;
+	if (child_isolate(keep, files + 1) == 0 && sandbox_clear_ambient() == 0)
+		(void)fexecve(program, arguments, environ);
+}
+
+pid_t
+program_start(int program, const char *name, const uint32_t *values,
+    size_t count, size_t files)
+{
+	pid_t pid;
+
+	assert(files <= count && count <= PROGRAM_VALUES);
+	pid = fork();
+	if (pid == 0) {
+		become(program, name, values, count, files);
+		_exit(EXIT_FAILURE);
+	}
+	return pid < 0 ? -errno : pid;
+}
+
+/* Decimal digits.  False: it is none of ours. */
+static bool
+read_number(const char *text, uint32_t *value)
+{
+	unsigned long long number;
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	*value = (uint32_t)number;
+	return errno == 0 && *end == '\0' && number <= UINT32_MAX;
+}
+
+bool
+program_values(int argc, char **argv, uint32_t *values, size_t count)
+{
+	if (argc != (int)count + 2 || strcmp(argv[1], ARGUMENT) != 0)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!read_number(argv[2 + i], &values[i]))
+			return false;
+	return true;
+}
