@@ -49,7 +49,7 @@ SANITIZE ?=
 
 LIBRARIES := libnetfilter_queue libmnl libnftnl ldns libconfig jansson \
 	     libxxhash libcap-ng libseccomp libnghttp2 openssl libcurl libcares \
-	     yaml-0.1 libpcap zlib libzstd
+	     yaml-0.1 libpcap zlib libzstd libmicrohttpd
 
 ifeq ($(V),1)
 Q	:=
@@ -76,7 +76,7 @@ ALL_LDFLAGS = $(HARDEN_LD) $(SANITIZE) $(LDFLAGS)
 ALL_LIBS = $(LIB_LIBS) -lpthread
 
 SHELVES	:= resolver policy rules nfq
-MAINS	:= nfq/nfdnsd.c nfq/nfdns.c nfq/nfdns-sockets.c nfq/nfdns-feed.c nfq/nfdns-tls.c
+MAINS	:= nfq/nfdnsd.c nfq/nfdns.c nfq/nfdns-sockets.c nfq/nfdns-feed.c nfq/nfdns-tls.c nfq/nfdns-metrics.c
 SOURCES	:= $(filter-out $(MAINS),$(sort $(foreach s,$(SHELVES),$(shell find $(s) -name "*.c"))))
 OBJECTS	:= $(SOURCES:%.c=$(BUILD)/%.o)
 LIBRARY	:= $(BUILD)/libnfdns.a
@@ -121,11 +121,11 @@ $(BUILD)/tools/%: $(BUILD)/tests/tools/%.o $(LIBRARY)
 # nfdnsd as it is, but that certain questions crash or hang it, and fork(2) fails
 # on demand: for the tests of what the supervisor does then.
 $(FAULTY): private ALL_LDFLAGS += -Wl,--wrap=question_parse,--wrap=decide,--wrap=message_fit,--wrap=fork
-$(FAULTY): $(BUILD)/nfq/nfdnsd.o $(BUILD)/tests/faulty/nfdnsd.o $(LIBRARY) $(BUILD)/nfdns $(BUILD)/nfdns-tls
+$(FAULTY): $(BUILD)/nfq/nfdnsd.o $(BUILD)/tests/faulty/nfdnsd.o $(LIBRARY) $(BUILD)/nfdns $(BUILD)/nfdns-tls $(BUILD)/nfdns-metrics
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(ALL_LIBS)
-	$(Q)ln -sf ../nfdns ../nfdns-tls $(@D)/
+	$(Q)ln -sf ../nfdns ../nfdns-tls ../nfdns-metrics $(@D)/
 
 # A fuzz target with libFuzzer's main, and with one that only replays files.
 $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/fuzz_%.o $(LIBRARY)
@@ -238,6 +238,7 @@ install: all
 	install -Dm755 $(BUILD)/nfdns-feed $(DESTDIR)$(prefix)/sbin/nfdns-feed
 	install -Dm755 $(BUILD)/nfdns-sockets $(DESTDIR)$(libexecdir)/nfdns/nfdns-sockets
 	install -Dm755 $(BUILD)/nfdns-tls $(DESTDIR)$(libexecdir)/nfdns/nfdns-tls
+	install -Dm755 $(BUILD)/nfdns-metrics $(DESTDIR)$(libexecdir)/nfdns/nfdns-metrics
 	install -Dm755 packaging/hand-over $(DESTDIR)$(libexecdir)/nfdns/hand-over
 	install -Dm755 packaging/stopped $(DESTDIR)$(libexecdir)/nfdns/stopped
 	$(foreach f,$(INSTALLED_DATA) $(INSTALLED_MAN),install -Dm644 \

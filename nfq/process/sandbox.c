@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <netinet/in.h>
 #include <seccomp.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,6 +25,8 @@
 #define COMPILER_FILES	((rlim_t)4096)
 #define TLS_MEMORY	((rlim_t)512 << 20)
 #define TLS_FILES	((rlim_t)256)
+#define METRICS_MEMORY	((rlim_t)128 << 20)
+#define METRICS_FILES	((rlim_t)128)
 
 /* What malloc, threads and the C runtime need in each process. */
 static const int calls_of_runtime[] = {
@@ -82,6 +85,12 @@ static const int calls_of_sockets[] = {
 static const int calls_of_tls[] = {
 	SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(epoll_ctl),
 	SCMP_SYS(epoll_create1), SCMP_SYS(recvmsg), SCMP_SYS(getsockopt),
+};
+
+static const int calls_of_metrics[] = {
+	SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(epoll_ctl),
+	SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(recvfrom),
+	SCMP_SYS(accept4), SCMP_SYS(getsockopt), SCMP_SYS(shutdown),
 };
 
 static const int calls_of_compiler[] = {
@@ -180,12 +189,21 @@ add_connecting(scmp_filter_ctx filter)
 	return error;
 }
 
+/* Options of TCP, such as TCP_NODELAY; none of a lower level. */
+static int
+add_tcp_options(scmp_filter_ctx filter)
+{
+	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(setsockopt),
+	    1, SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)IPPROTO_TCP, 0));
+}
+
 /* What a process may do besides its own calls. */
 enum {
 	MAY_SEND = 1,
 	MAY_STREAM = 2,
 	MAY_CONNECT = 4,
 	MAY_SIGNAL = 8,			/* its own threads */
+	MAY_SET_TCP = 16,
 };
 
 static int
@@ -202,6 +220,8 @@ add_abilities(scmp_filter_ctx filter, unsigned int may)
 		error = add_connecting(filter);
 	if (error == 0 && (may & MAY_SIGNAL) != 0)
 		error = add_signals(filter);
+	if (error == 0 && (may & MAY_SET_TCP) != 0)
+		error = add_tcp_options(filter);
 	return error;
 }
 
@@ -347,16 +367,17 @@ limit_compiler(void)
 	return limit(RLIMIT_NOFILE, COMPILER_FILES, COMPILER_FILES);
 }
 
+/* Of memory that is not mapped yet, and of open files. */
 static int
-limit_tls(void)
+limit_program(rlim_t more, rlim_t files)
 {
-	const rlim_t memory = mapped_now() + TLS_MEMORY;
+	const rlim_t memory = mapped_now() + more;
 	int error;
 
 	if ((error = limit(RLIMIT_AS, memory, memory)) < 0 ||
 	    (error = limit(RLIMIT_CORE, 0, 0)) < 0)
 		return error;
-	return limit(RLIMIT_NOFILE, TLS_FILES, TLS_FILES);
+	return limit(RLIMIT_NOFILE, files, files);
 }
 
 int
@@ -406,7 +427,23 @@ sandbox_tls_privileges(uid_t uid, gid_t gid)
 {
 	const int error = drop_all(uid, gid);
 
-	return error < 0 ? error : limit_tls();
+	return error < 0 ? error : limit_program(TLS_MEMORY, TLS_FILES);
+}
+
+int
+sandbox_metrics_privileges(void)
+{
+	const int error = drop_privileges(OVERFLOW_ID, OVERFLOW_ID, -1);
+
+	return error < 0 ? error :
+	    limit_program(METRICS_MEMORY, METRICS_FILES);
+}
+
+int
+sandbox_metrics_seccomp(void)
+{
+	return restrict_calls(calls_of_metrics, COUNT(calls_of_metrics),
+	    MAY_SEND | MAY_SET_TCP);
 }
 
 int

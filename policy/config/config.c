@@ -131,6 +131,7 @@ config_free(struct config *config)
 	free(config->cache_file);
 	free(config->feed_run_dir);
 	free(config->forward_ca);
+	free(config->metrics_listen.path);
 	free(config->user);
 	free(config);
 }

@@ -13,6 +13,7 @@
 #include "policy/config/audit_rows.h"
 #include "policy/config/capture.h"
 #include "policy/config/forward.h"
+#include "policy/config/listen.h"
 #include "policy/config/mesh.h"
 #include "policy/config/policy_read.h"
 #include "policy/config/row.h"
@@ -518,6 +519,12 @@ const struct config_option config_options[] = {
 	  "textfile collector of node_exporter reads; 0: never.",
 	  .allowed = "a number of seconds from 0 to 3600",
 	  INTEGER, RANGE(0, 3600), IN(config, metrics_interval),
+	  .reload = true },
+
+	{ "metrics.listen", "\"\"",
+	  "Where the same is answered over HTTP, at /metrics.",
+	  .allowed = CONFIG_LISTEN_ALLOWED,
+	  STRING, .read = config_read_listen, IN(config, metrics_listen),
 	  .reload = true },
 
 	{ "log.level", "\"info\"",

@@ -173,6 +173,9 @@ put_daemon(const struct metrics_out *m, const struct status_page *page)
 	metrics_one_counter(m, "nfdns_worker_restarts_total",
 	    "How often the worker was started again.",
 	    atomic_load(&s->restarts));
+	metrics_one_counter(m, "nfdns_metrics_restarts_total", "How often the "
+	    "process behind metrics.listen was started again.",
+	    atomic_load(&s->metrics_restarts));
 	metrics_counter(m, "nfdns_worker_deaths_total",
 	    "What workers died of.");
 	for (size_t i = 0; i < STATUS_DEATHS; i++)
@@ -191,8 +194,7 @@ put_daemon(const struct metrics_out *m, const struct status_page *page)
 }
 
 static void
-put_table(const struct metrics_out *m, const struct status_page *page,
-    const struct load_report *load)
+put_table(const struct metrics_out *m, const struct status_page *page)
 {
 	const struct status_supervisor *s = page->supervisor;
 
@@ -205,6 +207,11 @@ put_table(const struct metrics_out *m, const struct status_page *page,
 	    atomic_load(&s->table_octets));
 	metrics_one_gauge(m, "nfdns_table_loaded_time_seconds",
 	    "When it was loaded, since 1970.", atomic_load(&s->table_loaded));
+}
+
+static void
+put_sources(const struct metrics_out *m, const struct load_report *load)
+{
 	if (load == NULL || load->source_count == 0)
 		return;
 	metrics_gauge(m, "nfdns_table_source_changed_time_seconds",
@@ -272,47 +279,97 @@ put_streams(const struct metrics_out *m, const struct status_page *page,
 			    LABELS({ "reason", closed[i] }), c->stream[i]);
 }
 
-int
-metrics_print(const struct status_page *page, const struct load_report *load,
-    const struct feeds_shown *feeds, bool open, FILE *out)
+/* All that the page says.  0 or -ENOMEM. */
+static int
+put_page(const struct metrics_out *m, const struct status_page *page)
 {
-	const struct metrics_out m = { out, open };
 	struct status_counters counters;
 	int error;
 
 	status_counters(page, &counters);
-	put_build(&m);
-	put_daemon(&m, page);
-	put_table(&m, page, load);
-	put_feeds(&m, feeds);
-	put_requests(&m, &counters);
-	put_responses(&m, &counters);
-	put_durations(&m, &counters);
-	put_queue(&m, page, &counters);
-	put_streams(&m, page, &counters);
-	error = metrics_policy(&m, page->policy);
+	put_build(m);
+	put_daemon(m, page);
+	put_table(m, page);
+	put_requests(m, &counters);
+	put_responses(m, &counters);
+	put_durations(m, &counters);
+	put_queue(m, page, &counters);
+	put_streams(m, page, &counters);
+	error = metrics_policy(m, page->policy);
 	if (error == 0)
-		error = metrics_forward(&m, page, &counters);
+		error = metrics_forward(m, page, &counters);
+	return error;
+}
+
+/* All that files say: gauges, so that it is the same in both formats. */
+static void
+put_reports(FILE *out, const struct load_report *load,
+    const struct feeds_shown *feeds)
+{
+	const struct metrics_out m = { out, false };
+
+	put_sources(&m, load);
+	put_feeds(&m, feeds);
+}
+
+static int
+finish(FILE *out, bool open, int error)
+{
 	if (open)
 		(void)fputs("# EOF\n", out);
 	return error < 0 ? error : ferror(out) ? -EIO : 0;
 }
 
-/* With the ages of what run_dir tells of; without, if it cannot be read. */
+int
+metrics_print(const struct status_page *page, const struct load_report *load,
+    const struct feeds_shown *feeds, bool open, FILE *out)
+{
+	const struct metrics_out m = { out, open };
+	const int error = put_page(&m, page);
+
+	put_reports(out, load, feeds);
+	return finish(out, open, error);
+}
+
+int
+metrics_print_with(const struct status_page *page, const char *reports,
+    bool open, FILE *out)
+{
+	const struct metrics_out m = { out, open };
+	const int error = put_page(&m, page);
+
+	(void)fputs(reports, out);
+	return finish(out, open, error);
+}
+
+int
+metrics_print_reports(const char *run_dir, FILE *out)
+{
+	struct load_report load;
+	struct feeds_shown feeds;
+	int error;
+
+	/* Without the report there are no ages. */
+	(void)!load_report_read(&load, run_dir);
+	error = feeds_shown_read(&feeds, &load);
+	if (error == 0)
+		put_reports(out, &load, &feeds);
+	feeds_shown_free(&feeds);
+	load_report_free(&load);
+	return error;
+}
+
+/* With what the files of run_dir say. */
 static int
 print_with_reports(const struct status_page *page, const char *run_dir,
     FILE *out)
 {
-	struct load_report load;
-	struct feeds_shown feeds;
-	int error = -ENOMEM;
+	const struct metrics_out m = { out, false };
+	int error = put_page(&m, page);
 
-	(void)!load_report_read(&load, run_dir);
-	if (feeds_shown_read(&feeds, &load) == 0)
-		error = metrics_print(page, &load, &feeds, false, out);
-	feeds_shown_free(&feeds);
-	load_report_free(&load);
-	return error;
+	if (error == 0)
+		error = metrics_print_reports(run_dir, out);
+	return finish(out, false, error);
 }
 
 static int

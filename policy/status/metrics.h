@@ -26,6 +26,16 @@ int metrics_print(const struct status_page *page,
     FILE *out) __attribute__((warn_unused_result));
 
 /*
+ * The same in two parts, for who cannot open files: what the page says, with
+ * "reports" behind it; and the reports, which are what run_dir's files say.
+ * 0, -ENOMEM or -EIO.
+ */
+int metrics_print_with(const struct status_page *page, const char *reports,
+    bool open, FILE *out) __attribute__((warn_unused_result));
+int metrics_print_reports(const char *run_dir, FILE *out)
+    __attribute__((warn_unused_result));
+
+/*
  * Replaces run_dir/METRICS_FILE atomically, for the textfile collector of
  * node_exporter: 0644.  0 or a negative errno.
  */

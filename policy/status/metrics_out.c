@@ -85,7 +85,7 @@ metrics_real(const struct metrics_out *m, const char *family,
 {
 	(void)fputs(family, m->out);
 	put_labels(m, labels, 3);
-	(void)fprintf(m->out, " %.9g\n", value);
+	(void)fprintf(m->out, " %.13g\n", value);
 }
 
 void
@@ -126,7 +126,7 @@ metrics_buckets(const struct metrics_out *m, const char *family,
 	}
 	(void)fprintf(m->out, "%s_sum", family);
 	put_labels(m, &labels[1], 1);
-	(void)fprintf(m->out, " %.9g\n%s_count", (double)sum_ns / 1e9, family);
+	(void)fprintf(m->out, " %.13g\n%s_count", (double)sum_ns / 1e9, family);
 	put_labels(m, &labels[1], 1);
 	(void)fprintf(m->out, " %" PRIu64 "\n", total);
 }

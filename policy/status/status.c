@@ -220,24 +220,41 @@ map_existing(struct status_page *page, int fd)
 }
 
 int
-status_open(struct status_page *page, const char *run_dir)
+status_adopt(struct status_page *page, int fd)
 {
-	struct status_page found = NO_PAGE;
-	char path[PATH_MAX];
-	int error, fd;
+	int error;
 
-	*page = found;
-	error = path_of(path, run_dir, "");
+	*page = NO_PAGE;
+	error = map_existing(page, fd);
+	if (error < 0)
+		*page = NO_PAGE;
+	return error;
+}
+
+int
+status_reopen(const char *run_dir)
+{
+	char path[PATH_MAX];
+	int error = path_of(path, run_dir, ""), fd;
+
 	if (error < 0)
 		return error;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	return fd >= 0 ? fd : errno == ELOOP ? -EPROTO : -errno;
+}
+
+int
+status_open(struct status_page *page, const char *run_dir)
+{
+	const int fd = status_reopen(run_dir);
+	int error;
+
+	*page = NO_PAGE;
 	if (fd < 0)
-		return errno == ELOOP ? -EPROTO : -errno;
-	error = map_existing(&found, fd);
+		return fd;
+	error = status_adopt(page, fd);
 	if (error < 0)
-		close(fd);
-	else
-		*page = found;
+		(void)close(fd);
 	return error;
 }
 
