@@ -5,12 +5,15 @@ _nfdns_feed()
 {
 	local word=${COMP_WORDS[COMP_CWORD]}
 
-	if [[ ${COMP_WORDS[COMP_CWORD-1]} = -c ]]; then
+	case ${COMP_WORDS[COMP_CWORD-1]} in
+	-c | --config)
 		compopt -o filenames
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
-	else
-		mapfile -t COMPREPLY < <(compgen -W "-c -d -t --help" -- "$word")
-	fi
+		;;
+	*)
+		mapfile -t COMPREPLY < <(compgen -W "--config --test --defaults --help --version" -- "$word")
+		;;
+	esac
 }
 
 complete -F _nfdns_feed nfdns-feed

@@ -1,75 +1,96 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bash completion for nfdns(8)
+# bash completion for nfdns(8).  tests/lint/test_manual compares what it offers with
+# what the program takes.
+
+# The words that may follow a command.
+_nfdns_words()
+{
+	case $1 in
+	rules) echo print verify absent sweep ;;
+	table) echo compile list get diff addresses ;;
+	cache) echo stats list get flush ;;
+	log) echo pcap verify ;;
+	esac
+}
+
+# The options of a command with its word, "log verify".
+_nfdns_options()
+{
+	case $1 in
+	"") echo --config --version ;;
+	check*) echo --strict --defaults ;;
+	status*) echo --json ;;
+	explain*) echo --uid --gid --client --nameserver --proto --at --edns \
+	    --configured --brief --all --json ;;
+	"table compile") echo --output ;;
+	"table "?*) echo --image --running --json ;;
+	"cache flush") echo --json --tree --all ;;
+	cache*) echo --json ;;
+	metrics*) echo --openmetrics ;;
+	doctor*) echo --json --report ;;
+	"log pcap") echo --name --user --rule --verdict --since ;;
+	"log verify") echo --key ;;
+	log*) echo --follow --name --user --rule --verdict --since --format ;;
+	replay*) echo --summary --json --write --against --uid --gid ;;
+	reload*) echo --force ;;
+	join*) echo --kubeconfig --namespace --print-role --name --dry-run --yes \
+	    --force --no-start --wait ;;
+	leave*) echo --dry-run --yes --no-stop ;;
+	esac
+	echo --help
+}
+
+# What may follow an option that has a value: "files" or words.
+_nfdns_values()
+{
+	case $2 in
+	-c | --config | --image | --output | --write | --against | --report | \
+	    --key | --kubeconfig) echo files ;;
+	-i | -o | -w | -a | -k) echo files ;;
+	-r) [[ $1 = doctor* ]] && echo files ;;
+	--uid | --user) compgen -u ;;
+	--gid) compgen -g ;;
+	--proto) echo udp tcp ;;
+	--verdict) echo answer nodata nxdomain refuse drop pass ;;
+	--format) echo text json ;;
+	--client | --nameserver | --at | --edns | --rule | --since | --name | \
+	    --namespace | --wait) echo ;;
+	*) return 1 ;;
+	esac
+}
 
 _nfdns()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="check status explain rules table cache metrics doctor log replay reload join leave" command= i choices=
+	local commands="check status explain rules table cache metrics doctor log replay reload join leave"
+	local command= sub= choices i
 
-	case $previous in
-	-c | -i | -o | -k | --key | --kubeconfig | -w | --write | -a | --against | -r | --report)
-		compopt -o filenames
-		mapfile -t COMPREPLY < <(compgen -f -- "$word")
-		return
-		;;
-	esac
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		case ${COMP_WORDS[i]} in
-		-c) ((i++)) ;;
+		-c | --config) ((i++)) ;;
 		-*) ;;
 		*) command=${COMP_WORDS[i]}; break ;;
 		esac
 	done
-	case $command,$((COMP_CWORD - i)) in
-	,*) choices="-c --help $commands" ;;
-	explain,*)
-		choices="--uid --gid --client --nameserver --proto --at --edns
-			--configured --brief --all --json --help"
-		case $previous in
-		--uid) choices=$(compgen -u) ;;
-		--gid) choices=$(compgen -g) ;;
-		--proto) choices="udp tcp" ;;
-		esac
-		;;
-	rules,1) choices="print verify absent sweep --help" ;;
-	table,1) choices="compile list get diff addresses --help" ;;
-	table,*) choices="-i -o --running --json --help" ;;
-	cache,1) choices="stats list get flush --json --help" ;;
-	cache,*) choices="--json --tree --all --help" ;;
-	log,*)
-		choices="pcap verify --follow --name --user --rule --verdict --since --format --json --key --help"
-		if [[ $word != -* ]]; then
-			compopt -o filenames
-			mapfile -t COMPREPLY < <(compgen -f -- "$word")
-			return
-		fi
-		;;
-	check,*) choices="--strict --defaults --help" ;;
-	metrics,*) choices="--openmetrics --help" ;;
-	doctor,*) choices="--json --report --help" ;;
-	replay,*)
-		choices="--summary --json --write --against --uid --gid --help"
-		if [[ $word != -* ]]; then
-			compopt -o filenames
-			mapfile -t COMPREPLY < <(compgen -f -- "$word")
-			return
-		fi
-		;;
-	reload,*) choices="--force --help" ;;
-	status,*) choices="--json --help" ;;
-	join,*)
-		choices="--kubeconfig --namespace --print-role --name --dry-run --yes
-			--force --no-start --wait --help"
-		if [[ $word != -* ]]; then
-			compopt -o filenames
-			mapfile -t COMPREPLY < <(compgen -d -- "$word")
-			return
-		fi
-		;;
-	leave,*) choices="--dry-run --yes --no-stop --help" ;;
-	*) choices="--help" ;;
-	esac
-	mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
+	if ((i + 1 < COMP_CWORD)) && [[ " $(_nfdns_words "$command") " = *" ${COMP_WORDS[i+1]} "* ]]; then
+		sub=" ${COMP_WORDS[i+1]}"
+	fi
+	if choices=$(_nfdns_values "$command$sub" "$previous"); then
+		:
+	elif [[ $word = -* ]]; then
+		choices=$(_nfdns_options "$command$sub")
+	elif [[ -z $command ]]; then
+		choices=$commands
+	else
+		choices=
+		((COMP_CWORD == i + 1)) && choices=$(_nfdns_words "$command")
+		[[ $command = @(log|replay|join) ]] && choices+=" files"
+	fi
+	mapfile -t COMPREPLY < <(compgen -W "${choices/files/}" -- "$word")
+	if [[ $choices = *files ]]; then
+		compopt -o filenames
+		mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$word")
+	fi
 }
 
 complete -F _nfdns nfdns

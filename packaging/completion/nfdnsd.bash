@@ -5,12 +5,15 @@ _nfdnsd()
 {
 	local word=${COMP_WORDS[COMP_CWORD]}
 
-	if [[ ${COMP_WORDS[COMP_CWORD-1]} = -[cs] ]]; then
+	case ${COMP_WORDS[COMP_CWORD-1]} in
+	-c | --config | -s | --sockets)
 		compopt -o filenames
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
-	else
-		mapfile -t COMPREPLY < <(compgen -W "-c -s -t --help" -- "$word")
-	fi
+		;;
+	*)
+		mapfile -t COMPREPLY < <(compgen -W "--config --sockets --test --help --version" -- "$word")
+		;;
+	esac
 }
 
 complete -F _nfdnsd nfdnsd
