@@ -189,7 +189,7 @@ answering_end(struct answering_thread *t)
 	t->generation = NULL;
 	generation_put(&t->in_use);
 	if (t->recorded)
-		audit_wake(t->audit);
+		audit_wake(t->audit, t->number);
 	t->recorded = false;
 	count_batch(t);
 	answering_count_up(&slot->batches);

@@ -120,8 +120,12 @@ bool audit_must_refuse(const struct audit *audit, unsigned int ring,
 bool audit_put(struct audit *audit, unsigned int ring,
     const struct audit_record *record);
 
-/* Makes the writer write the records; a system call only if it sleeps. */
-void audit_wake(struct audit *audit);
+/*
+ * Makes the writer write the ring's records, within some ms.  Only the ring's
+ * thread may call it.  A system call only if the writer sleeps, or rests while
+ * the ring fills.
+ */
+void audit_wake(struct audit *audit, unsigned int ring);
 
 /* Records lost so far: no room, or a file that could not be written. */
 uint64_t audit_lost(const struct audit *audit);

@@ -55,6 +55,13 @@ audit_ring_has_room(struct audit_ring *ring)
 	    memory_order_relaxed), 2 * RECORD_MAX);
 }
 
+bool
+audit_ring_is_filling(struct audit_ring *ring)
+{
+	return !has_room(ring, atomic_load_explicit(&ring->head,
+	    memory_order_relaxed), AUDIT_RING_SIZE - AUDIT_RING_SIZE / 4);
+}
+
 static uint8_t *
 copy(uint8_t *to, const void *from, size_t length)
 {

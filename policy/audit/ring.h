@@ -38,6 +38,9 @@ bool audit_ring_put(struct audit_ring *ring, const struct audit_record *record);
 /* Whether there is room for any record.  For the thread that puts. */
 bool audit_ring_has_room(struct audit_ring *ring);
 
+/* Whether a quarter of it waits to be taken.  For the thread that puts. */
+bool audit_ring_is_filling(struct audit_ring *ring);
+
 /* The position behind the newest record. */
 uint64_t audit_ring_end(const struct audit_ring *ring);
 

@@ -51,7 +51,7 @@ put(struct audit *audit, unsigned int number, const struct audit_record *record)
 {
 	bool taken = audit_put(audit, number, record);
 
-	audit_wake(audit);
+	audit_wake(audit, number);
 	return taken;
 }
 
@@ -131,6 +131,30 @@ a_ring_keeps_order_and_counts_what_it_refuses(void)
 	CHECK(taken > 0);
 	printf("figure: ring: %lu of %u records found no room\n", refused,
 	    RING_RECORDS);
+	audit_ring_clear(&ring);
+}
+
+static void
+a_ring_fills_until_it_is_emptied(void)
+{
+	const struct audit_record record = numbered(1);
+	struct audit_record taken;
+	unsigned long most, quarter = 0;
+	uint64_t cursor = 0;
+
+	CHECK(audit_ring_init(&ring) == 0);
+	while (!audit_ring_is_filling(&ring)) {
+		CHECK(audit_ring_put(&ring, &record));
+		quarter++;
+	}
+	for (most = quarter; audit_ring_put(&ring, &record); most++)
+		continue;
+	CHECK(most / quarter == 3 || most / quarter == 4);
+	while (audit_ring_next(&ring, &cursor, audit_ring_end(&ring), &taken))
+		continue;
+	CHECK(audit_ring_is_filling(&ring));
+	audit_ring_release(&ring, cursor);
+	CHECK(!audit_ring_is_filling(&ring));
 	audit_ring_clear(&ring);
 }
 
@@ -450,6 +474,7 @@ main(void)
 {
 	(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	TEST(a_ring_keeps_order_and_counts_what_it_refuses);
+	TEST(a_ring_fills_until_it_is_emptied);
 	TEST(a_blocked_sink_loses_records_and_says_how_many);
 	TEST(many_threads_lose_nothing_uncounted);
 	TEST(files_can_be_moved_away_and_reopened);
