@@ -2,8 +2,8 @@
 /*
  * One round of the loop: replies of upstreams, what is due, new packets, then
  * the verdicts of all.  A verdict for a packet that the kernel has dropped
- * brings ENOENT, behind the packets that wait in the socket, so the last answers
- * are kept for a while (rescue.h).
+ * brings ENOENT, behind the packets that wait in the socket; its answer is sent
+ * then by itself, before other verdicts take its place (rescue.h).
  */
 #include "nfq/forward/thread.h"
 
@@ -158,6 +158,7 @@ take_packets(struct forward_thread *f)
 
 	for (unsigned int i = 0; i < RECEIVES && n == QUEUE_BATCH; i++) {
 		n = thread_queue_receive_now(&f->queue, packets);
+		forward_rescue(f);
 		for (int p = 0; p < n; p++) {
 			window_begin_packet(f->window, (unsigned int)p);
 			take_packet(f, &packets[p]);
@@ -166,7 +167,6 @@ take_packets(struct forward_thread *f)
 		thread_queue_send(&f->queue);
 		answering_go_on(&f->thread);
 	}
-	forward_rescue(f);
 }
 
 /* Replies */

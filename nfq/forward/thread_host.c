@@ -130,27 +130,35 @@ give_back(struct forward_thread *f, struct held *h)
 	held_give(&f->held, h);
 }
 
+/* A link-local address needs its interface: RFC 4007 section 6. */
+static void
+keep_scope(struct forward_thread *f, const struct held *h)
+{
+	const uint8_t *client = h->packet.source;
+
+	if (h->packet.family == AF_INET6 && client[0] == 0xfe &&
+	    (client[1] & 0xc0) == 0x80)
+		f->scopes[f->scope_next++ % THREAD_SCOPES] =
+		    (struct answer_scope){ h->id, h->device };
+}
+
 static void
 host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
     size_t length)
 {
 	struct forward_thread *f = arg;
 	struct held *h = held_of(client);
-	struct kept_answer *kept = &f->kept[f->kept_next++ % THREAD_KEPT];
-	uint8_t *answer = kept->octets + packet_reply_offset(&h->packet);
-	const size_t room = sizeof(kept->octets) -
-	    packet_reply_offset(&h->packet);
+	uint8_t *answer = f->reply + packet_reply_offset(&h->packet);
+	const size_t room = sizeof(f->reply) - packet_reply_offset(&h->packet);
 	uint8_t rcode = octets[3] & DNS_RCODE_MASK;
 
 	memcpy(answer, octets, length < room ? length : room);
 	if (length > room)
 		length = cut_answer(h, answer);
-	kept->id = h->id;
-	kept->device = h->device;
-	kept->length = packet_reply(&h->packet, kept->octets, length);
+	keep_scope(f, h);
 	queue_reply(f->queue.reader, h->id,
-	    (h->mark & ~f->mark_mask) | f->mark_answered, kept->octets,
-	    kept->length);
+	    (h->mark & ~f->mark_mask) | f->mark_answered, f->reply,
+	    packet_reply(&h->packet, f->reply, length));
 	answering_count_rcode(&f->thread, rcode);
 	answering_count_spent(&f->thread, f->thread.now.ns - client->since.ns,
 	    1);
@@ -191,23 +199,28 @@ const struct engine_host forward_host = {
 	.wall = host_wall,
 };
 
+static uint32_t
+scope_of(const struct forward_thread *f, uint32_t id)
+{
+	for (size_t n = 0; n < THREAD_SCOPES; n++)
+		if (f->scopes[n].id == id)
+			return f->scopes[n].device;
+	return 0;
+}
+
 /* Sends the answers whose packets are gone. */
 void
 forward_rescue(struct forward_thread *f)
 {
+	const uint8_t *reply;
+	size_t length;
 	uint32_t id;
 
 	while (queue_next_gone(f->queue.reader, &id)) {
 		f->gone++;
-		for (size_t n = 0; n < THREAD_KEPT; n++) {
-			struct kept_answer *k = &f->kept[n];
-
-			if (k->length == 0 || k->id != id)
-				continue;
-			if (rescue_send(f->raw, k->octets, k->length,
-			    k->device) == 0)
-				f->rescued++;
-			k->length = 0;
-		}
+		reply = queue_lost_reply(f->queue.reader, id, &length);
+		if (reply != NULL && rescue_send(f->raw, reply, length,
+		    scope_of(f, id)) == 0)
+			f->rescued++;
 	}
 }

@@ -33,14 +33,12 @@ struct forward_page {
 	monotime_t said_at[FORWARD_UPSTREAMS];
 };
 
-#define THREAD_KEPT	128	/* answers, for packets that are gone */
+#define THREAD_SCOPES	256	/* of the last answers to link-local addresses */
 
-/* An answer whose verdict was sent. */
-struct kept_answer {
-	uint32_t id;
-	uint32_t device;
-	size_t length;			/* 0: none */
-	uint8_t octets[QUEUE_REPLY_MAX];
+/* An answer that its packet's device is needed for, should the packet be gone. */
+struct answer_scope {
+	uint32_t id;			/* of the packet */
+	uint32_t device;		/* 0: none */
 };
 
 struct forward_thread {
@@ -82,9 +80,9 @@ struct forward_thread {
 	uint64_t gone, rescued;
 	size_t random_left;
 	uint8_t random[1024];
-	unsigned int kept_next;
-	struct kept_answer kept[THREAD_KEPT];
-	uint8_t reply[INTERCEPT_REPLY_MAX];
+	unsigned int scope_next;
+	struct answer_scope scopes[THREAD_SCOPES];
+	uint8_t reply[QUEUE_REPLY_MAX];
 };
 
 

@@ -23,6 +23,7 @@ struct queue_thread {
 	struct window_queue *window;	/* the supervisor sees it */
 	struct senders *senders;
 	const struct suspects *suspects;	/* NULL: there are none */
+	const int *raw;			/* forward/rescue.h; -1: none */
 	uint32_t mark_mask;
 	uint32_t mark_answered;
 	uid_t uid;			/* our own */
@@ -263,9 +264,32 @@ look_at_forwarding(struct queue_thread *q)
 	    generation->cache : NULL;
 }
 
+/*
+ * Packets that the kernel had dropped when their verdicts came (forward/rescue.h):
+ * answers leave by themselves.  What was to pass, or to be handed over, is lost, and
+ * its client asks again.
+ */
+static void
+rescue(struct queue_thread *q)
+{
+	_Atomic uint64_t *counters = q->thread.slot->forward;
+	const uint8_t *reply;
+	size_t length;
+	uint32_t id;
+
+	while (queue_next_gone(q->queue.reader, &id)) {
+		answering_count_up(&counters[FORWARD_GONE]);
+		reply = queue_lost_reply(q->queue.reader, id, &length);
+		if (reply != NULL &&
+		    rescue_send(q->raw, reply, length, 0) == 0)
+			answering_count_up(&counters[FORWARD_RESCUED]);
+	}
+}
+
 static void
 answer_batch(struct queue_thread *q, unsigned int packets)
 {
+	rescue(q);
 	if (packets == 0)
 		return;
 	answering_begin(&q->thread, monotime_now());
@@ -321,6 +345,7 @@ queue_thread_start(struct answering_threads *threads,
 	q->window = &h->window->queues[number];
 	q->senders = h->senders;
 	q->suspects = h->suspects;
+	q->raw = h->raw;
 	q->mark_mask = options->mark_mask;
 	q->mark_answered = options->mark_answered;
 	q->uid = options->uid;
