@@ -17,7 +17,7 @@
 const char log_usage[] =
     "usage: nfdns [-c FILE] log [OPTION]... [FILE]...\n"
     "       nfdns [-c FILE] log pcap [OPTION]... FILE\n"
-    "       nfdns [-c FILE] log verify [--key FILE] FILE...\n"
+    "       nfdns [-c FILE] log verify [--json] [--key FILE] FILE...\n"
     "\n"
     "Prints the records of packet logs, a line for each question; without FILE, of\n"
     "the configuration's first one that is a file.  FILEs are in the format json,\n"
@@ -43,6 +43,7 @@ const char log_usage[] =
     "dnstap can be verified.  Exit code 1: something was changed or cut out,\n"
     "records were lost, or a file is missing.\n"
     "\n"
+    "  -j, --json          one object\n"
     "  -k, --key FILE      the key of that entry (audit[].key)\n";
 
 static void

@@ -6,20 +6,24 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "nfq/cli/commands.h"
+#include "nfq/cli/log_report.h"
 #include "nfq/cli/log_request.h"
 #include "nfq/cli/message.h"
 #include "nfq/logs/log_pieces.h"
 #include "nfq/process/exit_code.h"
 #include "policy/audit/verify.h"
 
-#define FINDINGS_MAX 1000		/* lines of one file */
+#define SECOND		UINT64_C(1000000000)
+#define LOOKS		10U		/* at the end of the last file, */
+#define LOOK_MS		100		/* this far apart */
 
 /* One file of the log. */
 struct log_file {
@@ -34,27 +38,8 @@ struct verify_run {
 	struct audit_verify verify;
 	struct log_file *files;
 	size_t file_count;
-	bool failed;			/* exit code 1 */
-	unsigned int findings;		/* of this file */
+	struct log_report report;
 };
-
-static void finding(struct verify_run *run, const char *path,
-    const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-static void
-finding(struct verify_run *run, const char *path, const char *format, ...)
-{
-	va_list arguments;
-
-	run->failed = true;
-	if (++run->findings > FINDINGS_MAX)
-		return;
-	(void)printf("%s: ", path);
-	va_start(arguments, format);
-	(void)vprintf(format, arguments);
-	va_end(arguments);
-	(void)putchar('\n');
-}
 
 /* "record 5 of thread 0" or "note", and where it stands. */
 static const char *
@@ -71,6 +56,26 @@ describe(const struct audit_reading *r, uint64_t offset,
 	return text;
 }
 
+/* A run that has no end, and the one after it. */
+static void
+tell_unended(struct verify_run *run, const char *path, const char *text)
+{
+	const uint64_t between = run->verify.between;
+
+	if (between == AUDIT_BETWEEN_UNKNOWN)
+		log_report_fault(&run->report, path, "the worker that began before %s has left no "
+		    "end: it was killed, with the records that it still held, "
+		    "or the end was cut off", text);
+	else if (between > 0)
+		log_report_fault(&run->report, path, "the worker that began before %s was killed "
+		    "with %llu records that are in no file, but for those that "
+		    "filters would have left out", text,
+		    (unsigned long long)between);
+	else
+		log_report_remark(&run->report, path, "the worker that began before %s was killed; "
+		    "no record is missing", text);
+}
+
 static void
 tell(struct verify_run *run, const char *path, unsigned int wrong,
     const struct audit_reading *r, uint64_t offset)
@@ -80,71 +85,103 @@ tell(struct verify_run *run, const char *path, unsigned int wrong,
 
 	(void)describe(r, offset, text);
 	if ((wrong & AUDIT_UNENDED) != 0)
-		finding(run, path, "the worker that began before %s has left no "
-		    "end: it was killed, with the records that it still held, "
-		    "or the end was cut off", text);
+		tell_unended(run, path, text);
+	if ((wrong & AUDIT_BETWEEN) != 0)
+		log_report_fault(&run->report, path, "%llu records of other workers are missing "
+		    "before %s: a file with them", (unsigned long long)
+		    v->between, text);
 	if ((wrong & AUDIT_CUT) != 0)
-		finding(run, path, "%llu records or notes are missing before %s: "
+		log_report_fault(&run->report, path, "%llu records or notes are missing before %s: "
 		    "pieces %llu to %llu, or a file with them",
 		    (unsigned long long)v->cut_to - v->cut_from + 1, text,
 		    (unsigned long long)v->cut_from,
 		    (unsigned long long)v->cut_to);
 	if ((wrong & AUDIT_CHANGED) != 0)
-		finding(run, path, "%s was changed, or sealed with another key",
+		log_report_fault(&run->report, path, "%s was changed, or sealed with another key",
 		    text);
 	if ((wrong & AUDIT_REPEATED) != 0)
-		finding(run, path, "%s is there twice, or out of its order",
+		log_report_fault(&run->report, path, "%s is there twice, or out of its order",
 		    text);
 	if ((wrong & AUDIT_STRANGE) != 0)
-		finding(run, path, "%zu octets at octet %llu are no record of "
+		log_report_fault(&run->report, path, "%zu octets at octet %llu are no record of "
 		    "nfdns, or one that was changed", r->length,
 		    (unsigned long long)offset);
 	if ((wrong & AUDIT_LOSS) != 0)
-		finding(run, path, "%llu records of thread %llu were lost, for "
+		log_report_fault(&run->report, path, "%llu records of thread %llu were lost, for "
 		    "lack of room, between numbers %llu and %llu",
 		    (unsigned long long)r->records,
 		    (unsigned long long)r->thread, (unsigned long long)r->from,
 		    (unsigned long long)r->to);
 	if ((wrong & AUDIT_UNCOUNTED) != 0)
-		finding(run, path, "the counts of %s are not those of the "
+		log_report_fault(&run->report, path, "the counts of %s are not those of the "
 		    "records before it", text);
 	if ((wrong & AUDIT_HEADLESS) != 0)
-		(void)printf("%s: begins with piece %llu of its log: what was "
-		    "before it is in no file that was named\n", path,
+		log_report_remark(&run->report, path, "begins with piece %llu of its log: what was "
+		    "before it is in no file that was named",
 		    (unsigned long long)r->seal.number);
+}
+
+/*
+ * Records that were counted may still be on their way into the last file: waits
+ * for them, a second at most.
+ */
+static bool
+wait_for_more(const struct verify_run *run, struct log_pieces *pieces,
+    unsigned int *looks)
+{
+	const struct audit_verify *v = &run->verify;
+
+	if (!run->report.counted.known || v->ended || !v->joined ||
+	    v->run < v->since || v->given >= run->report.counted.sums.recorded ||
+	    ++*looks > LOOKS)
+		return false;
+	(void)poll(NULL, 0, LOOK_MS);
+	log_pieces_again(pieces);
+	return true;
+}
+
+/* As log_pieces_next(). */
+static enum log_next
+verify_pieces(struct verify_run *run, const char *path,
+    struct log_pieces *pieces)
+{
+	struct audit_reading reading;
+	enum log_next next;
+
+	while ((next = log_pieces_next(pieces, &reading)) == LOG_PIECE) {
+		/* A STOP stands between two runs. */
+		const unsigned int wrong =
+		    log_pieces_is_stop(pieces, &reading) ? 0 :
+		    audit_verify_piece(&run->verify, &reading,
+		    (char *)pieces->octets + pieces->begin);
+
+		if (wrong != 0)
+			tell(run, path, wrong, &reading, pieces->offset);
+	}
+	return next;
 }
 
 static void
 verify_file(struct verify_run *run, const struct log_file *file,
-    uint8_t *octets)
+    uint8_t *octets, bool last)
 {
 	const char *path = file->path;
 	struct log_pieces pieces;
-	struct audit_reading reading;
+	unsigned int looks = 0;
 	enum log_next next;
 
 	log_pieces_begin(&pieces, file->source, octets);
-	run->findings = 0;
-	while ((next = log_pieces_next(&pieces, &reading)) == LOG_PIECE) {
-		/* A STOP stands between two runs. */
-		const unsigned int wrong =
-		    log_pieces_is_stop(&pieces, &reading) ? 0 :
-		    audit_verify_piece(&run->verify, &reading,
-		    (char *)pieces.octets + pieces.begin);
-
-		if (wrong != 0)
-			tell(run, path, wrong, &reading, pieces.offset);
-	}
+	do
+		next = verify_pieces(run, path, &pieces);
+	while (next == LOG_END && last && wait_for_more(run, &pieces, &looks));
 	if (next == LOG_DAMAGED || log_octets_is_cut(file->source))
-		finding(run, path, "the compressed file is damaged or cut");
+		log_report_fault(&run->report, path, "the compressed file is damaged or cut");
 	else if (log_pieces_rest(&pieces) > 0)
-		finding(run, path, "the last %zu octets, at octet %llu, are not "
+		log_report_fault(&run->report, path, "the last %zu octets, at octet %llu, are not "
 		    "whole: a record that is being written, or was cut off",
 		    log_pieces_rest(&pieces),
 		    (unsigned long long)pieces.offset);
-	if (run->findings > FINDINGS_MAX)
-		(void)printf("%s: %u more findings\n", path, run->findings -
-		    FINDINGS_MAX);
+	log_report_end_file(&run->report, path);
 }
 
 /* Reads a file's first piece, by which files are ordered. */
@@ -228,25 +265,12 @@ verify_files(struct verify_run *run)
 		qsort(run->files, run->file_count, sizeof(*run->files),
 		    compare_files);
 	for (size_t i = 0; i < run->file_count && code == EXIT_OK; i++)
-		verify_file(run, &run->files[i], octets);
+		verify_file(run, &run->files[i], octets,
+		    i + 1 == run->file_count);
 	for (size_t i = 0; i < run->file_count; i++)
 		log_octets_free(run->files[i].source);
 	free(octets);
 	return code;
-}
-
-static int
-report(const struct verify_run *run)
-{
-	const struct audit_verify *v = &run->verify;
-
-	(void)printf("%llu records, %llu lost, %llu left out by filters: %s%s\n",
-	    (unsigned long long)v->records, (unsigned long long)v->lost,
-	    (unsigned long long)v->skipped,
-	    run->failed ? "not complete" : "complete",
-	    v->begun && !v->ended ? "; the last file is still written, or its "
-	    "end was cut off" : "");
-	return run->failed ? EXIT_ERROR : EXIT_OK;
 }
 
 /* The key in the file; false after a message. */
@@ -269,30 +293,46 @@ read_key(struct audit_key *key, const char *path)
 }
 
 static const struct option options[] = {
+	{ "json", no_argument, NULL, 'j' },
 	{ "key", required_argument, NULL, 'k' },
 	{ NULL, 0, NULL, 0 },
 };
-const struct command_options log_verify_options = { "k:", options };
+const struct command_options log_verify_options = { "jk:", options };
+
+static int
+verify_and_report(struct verify_run *run)
+{
+	int code;
+
+	run->verify.since = run->report.counted.since * SECOND;
+	code = verify_files(run);
+	if (code == EXIT_OK)
+		code = log_report_end(&run->report, &run->verify);
+	json_decref(run->report.list);
+	return code;
+}
 
 int
 cmd_log_verify(const struct config *config, int argc, char **argv)
 {
-	struct verify_run run = { .failed = false };
+	struct verify_run run = { .file_count = 0 };
 	int option, code;
 
-	(void)config;
 	optind = 2;			/* behind "verify" */
 	while ((option = getopt_long(argc, argv,
 	    log_verify_options.letters, options, NULL)) != -1) {
-		if (option != 'k')
+		if (option == 'j')
+			run.report.list = json_array();
+		else if (option != 'k')
 			return EXIT_USAGE;
-		if (!read_key(&run.verify.key, optarg))
+		else if (!read_key(&run.verify.key, optarg))
 			return EXIT_ERROR;
 	}
 	if (optind >= argc) {
 		(void)fputs(log_usage, stderr);
 		return EXIT_USAGE;
 	}
+	log_report_count(&run.report, config->run_dir);
 	run.file_count = (size_t)(argc - optind);
 	run.files = calloc(run.file_count, sizeof(*run.files));
 	if (run.files == NULL) {
@@ -302,7 +342,8 @@ cmd_log_verify(const struct config *config, int argc, char **argv)
 	for (size_t i = 0; i < run.file_count; i++)
 		run.files[i] = (struct log_file){ .path = argv[optind + (int)i],
 			.place = i };
-	code = verify_files(&run);
+	tzset();	/* it opens the zone's file */
+	code = verify_and_report(&run);
 	free(run.files);
-	return code == EXIT_OK ? report(&run) : code;
+	return code;
 }

@@ -263,6 +263,8 @@ answering_record(struct answering_thread *thread,
 	record->verdict = decision->verdict;
 	record->reason = decision->reason;
 	record->rcode = decision->rcode;
+	/* First: a number that is used twice could not be told apart. */
+	answering_count_up(&thread->slot->recorded);
 	(void)audit_put(thread->audit, thread->number, record);
 	thread->recorded = true;
 }

@@ -152,6 +152,20 @@ set_policy(struct worker *w, struct generation *g)
 	    g->rules);
 }
 
+/* Records go on with the numbers that earlier workers came to. */
+static int
+begin_audit(struct worker *w)
+{
+	const struct status_page *page = w->handover->status;
+	uint64_t numbers[AUDIT_MAX_RINGS];
+
+	w->audit_lost_before = atomic_load(&page->workers[0].audit_lost);
+	for (size_t i = 0; i < page->worker_slots; i++)
+		numbers[i] = atomic_load(&page->workers[i].recorded);
+	return audit_start(&w->audit, (unsigned int)page->worker_slots,
+	    numbers);
+}
+
 /* Starts the threads, which wait, and then restricts system calls. */
 static int
 prepare(struct worker *w)
@@ -181,9 +195,7 @@ prepare(struct worker *w)
 	(void)close(g->settings);	/* copied */
 	if (g->cache >= 0)
 		(void)close(g->cache);	/* mapped */
-	w->audit_lost_before = atomic_load(&h->status->workers[0].audit_lost);
-	if ((error = audit_start(&w->audit, (unsigned int)
-	    h->status->worker_slots)) < 0) {
+	if ((error = begin_audit(w)) < 0) {
 		log_error("the worker cannot start the audit's writer: %s",
 		    strerror(-error));
 		return WORKER_FAILED;

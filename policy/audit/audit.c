@@ -277,7 +277,8 @@ free_audit(struct audit *a)
 }
 
 int
-audit_start(struct audit **audit, unsigned int rings)
+audit_start(struct audit **audit, unsigned int rings,
+    const uint64_t *numbers)
 {
 	struct audit *a = aligned_alloc(64, sizeof(*a));
 	int error = -ENOMEM;
@@ -297,9 +298,15 @@ audit_start(struct audit **audit, unsigned int rings)
 	if (error < 0)
 		goto out;
 	for (; a->ring_count < rings; a->ring_count++) {
-		error = audit_ring_init(&a->rings[a->ring_count]);
+		const unsigned int i = a->ring_count;
+
+		error = audit_ring_init(&a->rings[i]);
 		if (error < 0)
 			goto out;
+		if (numbers != NULL) {
+			atomic_store(&a->rings[i].next, numbers[i]);
+			a->outlets.next[i] = numbers[i];
+		}
 	}
 	error = start_thread(a);
 	if (error == 0)

@@ -27,8 +27,9 @@ struct audit; /* rings, files and the writer thread */
 struct audit_record {
 	uint64_t time_ns;		/* CLOCK_REALTIME */
 	uint64_t generation;		/* of the table */
-	uint64_t number;		/* of the thread's records, lost ones too,
-					 * from 0; audit_put() gives it, and: */
+	uint64_t number;		/* of the thread's records, lost ones and
+					 * those of earlier workers too;
+					 * audit_put() gives it, and: */
 	uint16_t thread;		/* the ring */
 	uint16_t queue;			/* the kernel's number; not over TCP */
 	uint16_t client_port;
@@ -79,14 +80,15 @@ struct audit_file {
 
 /*
  * Starts the writer with one ring for each of "rings" threads, AUDIT_MAX_RINGS
- * at most.  Allocates all memory now.  The writer makes these system calls: write, futex, close, fstat,
+ * at most; numbers: of each ring's first record, NULL for 0.  Allocates all
+ * memory now.  The writer makes these system calls: write, futex, close, fstat,
  * ftruncate (of a line that a full disk cut), clock_gettime, the openat of
  * gmtime_r(3), which may fail, and those of a thread's end; audit_set_files()
  * also makes fcntl.
  * Returns 0 and *audit, or a negative errno.
  */
-int audit_start(struct audit **audit, unsigned int rings)
-    __attribute__((warn_unused_result));
+int audit_start(struct audit **audit, unsigned int rings,
+    const uint64_t *numbers) __attribute__((warn_unused_result));
 
 /*
  * Replaces the files.  A file whose sink has the id of one before it goes on

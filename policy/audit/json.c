@@ -11,7 +11,9 @@
 
 #include <sys/socket.h>
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "policy/audit/json_out.h"
 #include "policy/audit/json_record.h"
@@ -21,6 +23,9 @@
 
 static_assert(AUDIT_JSON_MAX > 2 * (5 * NAME_MAX_OCTETS) +
     2 * JSON_RECORDS_RESERVE, "fixed parts and a name always fit");
+
+/* Octets of the longest line, a record or a note. */
+#define LINE_MAX_OCTETS ((size_t)AUDIT_JSON_MAX + AUDIT_JSON_NOTE_MAX)
 
 /* What a piece is made from. */
 struct key {
@@ -372,6 +377,24 @@ format_record(void *state, const struct audit_record *record, char *buf,
 	return audit_json(state, record, buf, AUDIT_JSON_MAX, seal);
 }
 
+/* Behind the last line end: the next line must not begin within another. */
+static off_t
+format_whole(int fd, off_t size)
+{
+	char tail[LINE_MAX_OCTETS];
+	const off_t begin = size > (off_t)sizeof(tail) ?
+	    size - (off_t)sizeof(tail) : 0;
+	const ssize_t have = pread(fd, tail, sizeof(tail), begin);
+	const char *end;
+
+	if (have < 0)
+		return -errno;
+	end = memrchr(tail, '\n', (size_t)have);
+	if (end == NULL)
+		return begin == 0 ? 0 : -EILSEQ;
+	return begin + (end + 1 - tail);
+}
+
 const struct audit_format audit_json_format = {
 	.name = "json",
 	.record_max = AUDIT_JSON_MAX,
@@ -379,4 +402,5 @@ const struct audit_format audit_json_format = {
 	.record = format_record,
 	.note = format_note,
 	.cut_end = "\n",
+	.whole = format_whole,
 };

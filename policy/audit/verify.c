@@ -1,14 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/audit/verify.h"
 
+/*
+ * Records between two runs of which only the second's beginning tells how many
+ * there were.  Another daemon begins at 0 again.
+ */
+static uint64_t
+between_runs(const struct audit_verify *v, const struct audit_reading *r)
+{
+	if (!v->joined || r->kind != AUDIT_PIECE_BEGIN || r->next < v->given ||
+	    (v->given > 0 && r->next == 0))
+		return AUDIT_BETWEEN_UNKNOWN;
+	return r->next - v->given;
+}
+
+static void
+take_first(struct audit_verify *v, const struct audit_reading *r)
+{
+	if (v->has_first || r->kind != AUDIT_PIECE_BEGIN || r->run < v->since)
+		return;
+	v->has_first = true;
+	v->first = r->next;
+}
+
 /* A worker's first piece of a sink: its seal begins with the run. */
 static unsigned int
 begin_run(struct audit_verify *v, const struct audit_reading *r)
 {
 	unsigned int wrong = 0;
 
+	v->between = between_runs(v, r);
 	if (v->begun && !v->ended)
 		wrong |= AUDIT_UNENDED;
+	else if (v->begun && v->between != AUDIT_BETWEEN_UNKNOWN &&
+	    v->between > 0)
+		wrong |= AUDIT_BETWEEN;
+	take_first(v, r);
 	v->run_before = v->run;
 	v->run = r->run;
 	v->begun = true;
@@ -46,9 +73,24 @@ check_sums(const struct audit_verify *v, const struct audit_reading *r)
 	    AUDIT_UNCOUNTED;
 }
 
+/* How many numbers the daemon has given. */
+static void
+count_given(struct audit_verify *v, const struct audit_reading *r)
+{
+	if (r->kind == AUDIT_PIECE_RECORD)
+		v->given++;
+	else if (r->kind == AUDIT_PIECE_LOST)
+		v->given += r->records;
+	else {
+		v->given = r->next;
+		v->joined = true;
+	}
+}
+
 static unsigned int
 count(struct audit_verify *v, const struct audit_reading *r)
 {
+	count_given(v, r);
 	switch (r->kind) {
 	case AUDIT_PIECE_RECORD:
 		v->records++;
@@ -83,6 +125,7 @@ audit_verify_piece(struct audit_verify *v, const struct audit_reading *r,
 		v->begun = true;
 		v->run = r->run;
 		v->seal = r->seal;
+		take_first(v, r);
 		return AUDIT_HEADLESS | count(v, r);
 	}
 	if (note && (!v->begun || r->run != v->run))
@@ -92,7 +135,7 @@ audit_verify_piece(struct audit_verify *v, const struct audit_reading *r,
 		return wrong;
 	/* Sums of what is not whole are those of another log. */
 	if ((wrong & (AUDIT_CHANGED | AUDIT_CUT)) != 0)
-		v->counting = false;
+		v->counting = v->joined = false;
 	v->ended = r->kind == AUDIT_PIECE_END;
 	return wrong | count(v, r);
 }

@@ -19,11 +19,16 @@ enum {
 	AUDIT_CUT = 2,			/* pieces before it are missing */
 	AUDIT_REPEATED = 4,		/* it comes again, or out of its order */
 	AUDIT_LOSS = 8,			/* a note: records were lost */
-	AUDIT_UNENDED = 16,		/* the run before it has no end */
+	AUDIT_UNENDED = 16,		/* the run before it has no end; "between" */
 	AUDIT_UNCOUNTED = 32,		/* the sums of the notes differ */
 	AUDIT_STRANGE = 64,		/* it is none of ours */
 	AUDIT_HEADLESS = 128,		/* the log does not begin here */
+	AUDIT_BETWEEN = 256,		/* runs of one daemon, and records
+					 * between them are missing: "between" */
 };
+
+/* verify->between: it cannot be known. */
+#define AUDIT_BETWEEN_UNKNOWN UINT64_MAX
 
 struct audit_verify {
 	struct audit_key key;
@@ -34,6 +39,16 @@ struct audit_verify {
 	/* Since the last beginning, if "counting". */
 	bool counting;
 	uint64_t next, written, missing;
+	/*
+	 * Numbers of records go on when a worker is replaced: how many the
+	 * daemon had given, by the pieces so far, if "joined" (all threads).
+	 */
+	bool joined;
+	uint64_t given, between;
+	/* The first beginning of a run from then on: how many it had given. */
+	uint64_t since;
+	bool has_first;
+	uint64_t first;
 	/* Of all pieces. */
 	uint64_t records, lost, skipped;
 	/* CUT: the numbers of the missing pieces. */

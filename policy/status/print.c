@@ -294,6 +294,7 @@ collect(struct view *v, const struct status_page *page,
 	add_bool(v, "reload", "ok", reload_ok);
 	add_text(v, "reload", "error", v->reload_error);
 	add_number(v, "reload", "count", atomic_load(&s->reload_sequence) / 2);
+	add_number(v, "audit", "records", v->counters.recorded);
 	add_number(v, "audit", "lost", v->counters.audit_lost);
 }
 

@@ -534,6 +534,7 @@ add_slot(struct status_counters *sum, const struct status_worker *w,
 	sum->canaries += LOAD(canaries);
 	sum->verdict_errors += LOAD(verdict_errors);
 	sum->audit_lost += LOAD(audit_lost);
+	sum->recorded += LOAD(recorded);
 	for (size_t i = 0; i < VERDICTS; i++)
 		sum->verdicts[i] += LOAD(verdicts[i]);
 	for (size_t i = 0; i < REASONS; i++)

@@ -205,6 +205,7 @@ struct status_worker {
 	_Atomic uint32_t last_id;	/* newest packet id read */
 	_Atomic uint32_t busy;		/* 1 between recv and send of a batch */
 	_Atomic uint64_t batches;
+	_Atomic uint64_t recorded;	/* questions that got a number of the audit */
 	_Atomic uint64_t audit_lost;
 	_Atomic uint64_t table_generation;	/* that the thread answers from */
 };
@@ -277,7 +278,7 @@ struct status_counters {
 	uint64_t received, answered, passed, refused, dropped, malformed;
 	uint64_t unseen;	/* counted by the rules, never read: not queued */
 	uint64_t queue_dropped;	/* by the kernel: the larger of its two counts */
-	uint64_t canaries, verdict_errors, audit_lost;
+	uint64_t canaries, verdict_errors, audit_lost, recorded;
 	uint64_t oldest_generation;	/* that a thread still answers from */
 	uint64_t reasons[REASONS];
 	uint64_t verdicts[VERDICTS];
