@@ -49,7 +49,8 @@ SANITIZE ?=
 
 LIBRARIES := libnetfilter_queue libmnl libnftnl ldns libconfig jansson \
 	     libxxhash libcap-ng libseccomp libnghttp2 openssl libcurl libcares \
-	     yaml-0.1 libpcap zlib libzstd libmicrohttpd
+	     yaml-0.1 libpcap zlib libzstd libmicrohttpd \
+	     ncursesw
 
 ifeq ($(V),1)
 Q	:=
@@ -66,7 +67,9 @@ MISSING := $(foreach l,$(LIBRARIES),$(if $(shell $(PKG_CONFIG) --exists $(l) 2>/
 ifneq ($(strip $(MISSING)),)
 $(error cannot find $(MISSING) through $(PKG_CONFIG): run packaging/install-deps, or install the development packages of these libraries)
 endif
-LIB_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES))
+# Those of ncurses name a standard that is older than _GNU_SOURCE.
+LIB_CFLAGS := $(filter-out -D_XOPEN_SOURCE=% -D_DEFAULT_SOURCE,\
+	$(shell $(PKG_CONFIG) --cflags $(LIBRARIES)))
 LIB_LIBS   := $(shell $(PKG_CONFIG) --libs $(LIBRARIES))
 endif
 

@@ -88,13 +88,13 @@ open_table(const char *run_dir)
 static int
 print(const struct findings *findings, const struct request *r)
 {
-	const bool colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
 	int error = 0;
 
 	if (r->json)
 		error = findings_print_json(findings, stdout);
 	else
-		findings_print(findings, colour, stdout);
+		findings_print(findings, cli_has_colour(STDOUT_FILENO),
+		    cli_columns(STDOUT_FILENO), stdout);
 	if (error == 0 && fflush(stdout) != 0)
 		error = -errno;
 	if (error != 0) {

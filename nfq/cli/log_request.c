@@ -127,7 +127,7 @@ log_request_read(struct log_request *r, const struct command_options *allowed,
 	}
 	r->files = argv + optind;
 	r->file_count = (size_t)(argc - optind);
-	r->colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
+	r->colour = cli_has_colour(STDOUT_FILENO);
 	return why == NULL;
 }
 

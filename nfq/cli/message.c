@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
@@ -32,4 +35,21 @@ cli_no_daemon(const char *command, const char *run_dir, int error)
 	    "another version of nfdnsd wrote it; restart nfdnsd" :
 	    strerror(-error));
 	return EXIT_ERROR;
+}
+
+bool
+cli_has_colour(int fd)
+{
+	return isatty(fd) && getenv("NO_COLOR") == NULL;
+}
+
+unsigned int
+cli_columns(int fd)
+{
+	struct winsize size;
+
+	if (ioctl(fd, TIOCGWINSZ, &size) < 0 || size.ws_col == 0 ||
+	    size.ws_col > 80)
+		return 80;
+	return size.ws_col < 40 ? 40 : size.ws_col;
 }

@@ -420,7 +420,7 @@ cmd_replay(const struct config *config, int argc, char **argv)
 	if (file == NULL)
 		return EXIT_ERROR;
 	run.buf = malloc(largest_record());
-	run.colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
+	run.colour = cli_has_colour(STDOUT_FILENO);
 	code = run.buf != NULL ? load_sides(&run, config) : EXIT_ERROR;
 	if (code == EXIT_OK)
 		code = open_output(&run);

@@ -6,8 +6,9 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define COLUMN		19	/* of the text, behind level and topic */
-#define WIDTH		80
+#define COLUMN		19U	/* of the text, behind level and topic */
+#define NARROW		60U	/* below, the text is a line of its own, */
+#define NARROW_COLUMN	6U	/* in that column */
 
 static const struct {
 	const char *name, *colour;
@@ -71,32 +72,39 @@ line_length(const char *text, size_t room)
 
 /* Puts a text whose first line begins in that column; the others do, too. */
 static void
-print_text(const char *text, int column, FILE *out)
+print_text(const char *text, unsigned int column, unsigned int width, FILE *out)
 {
-	size_t length = line_length(text, WIDTH - (size_t)column);
+	size_t length = line_length(text, width - column);
 
 	(void)fprintf(out, "%.*s\n", (int)length, text);
 	for (text += length; *text != '\0'; text += length) {
 		text += *text == ' ';
-		length = line_length(text, WIDTH - (size_t)column);
-		(void)fprintf(out, "%*s%.*s\n", column, "", (int)length, text);
+		length = line_length(text, width - column);
+		(void)fprintf(out, "%*s%.*s\n", (int)column, "", (int)length, text);
 	}
 }
 
 void
-findings_print(const struct findings *findings, bool colour, FILE *out)
+findings_print(const struct findings *findings, bool colour,
+    unsigned int width, FILE *out)
 {
+	const unsigned int column = width < NARROW ? NARROW_COLUMN : COLUMN;
+
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *f = &findings->all[i];
 
-		(void)fprintf(out, "%s%-5s%s %-12s ",
+		(void)fprintf(out, "%s%-5s%s ",
 		    colour ? levels[f->level].colour : "",
-		    levels[f->level].name, colour ? "\033[m" : "", f->topic);
-		print_text(f->text, COLUMN, out);
+		    levels[f->level].name, colour ? "\033[m" : "");
+		if (width < NARROW)
+			(void)fprintf(out, "%s\n%*s", f->topic, (int)column, "");
+		else
+			(void)fprintf(out, "%-12s ", f->topic);
+		print_text(f->text, column, width, out);
 		if (f->todo[0] == '\0')
 			continue;
-		(void)fprintf(out, "%*s-> ", COLUMN, "");
-		print_text(f->todo, COLUMN + 3, out);
+		(void)fprintf(out, "%*s-> ", (int)column, "");
+		print_text(f->todo, column + 3, width, out);
 	}
 }
 

@@ -31,6 +31,7 @@ struct finding {
 };
 
 #define FINDINGS_MAX	64
+#define FINDINGS_WIDTH	80		/* of lines in files */
 
 struct findings {
 	size_t count;
@@ -48,8 +49,12 @@ void findings_add(struct findings *findings, enum finding_level level,
 size_t findings_count(const struct findings *findings,
     enum finding_level level);
 
-/* Two columns, and what to do below; colour: the level has one (ECMA-48). */
-void findings_print(const struct findings *findings, bool colour, FILE *out);
+/*
+ * Two columns, and what to do below; colour: the level has one (ECMA-48).  Lines
+ * have at most "width" characters, at least 40.
+ */
+void findings_print(const struct findings *findings, bool colour,
+    unsigned int width, FILE *out);
 
 /* One JSON array and a line end.  0 or -ENOMEM. */
 int findings_print_json(const struct findings *findings, FILE *out)

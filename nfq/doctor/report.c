@@ -167,7 +167,7 @@ put_findings(const struct report *report, const struct findings *findings)
 	if (uname(&name) == 0)
 		(void)fprintf(out, "nfdns " NFDNS_VERSION ", %s %s %s\n",
 		    name.sysname, name.release, name.machine);
-	findings_print(findings, false, out);
+	findings_print(findings, false, FINDINGS_WIDTH, out);
 	(void)fclose(out);
 }
 

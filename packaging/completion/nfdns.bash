@@ -27,6 +27,7 @@ _nfdns_options()
 	"cache flush") echo --json --tree --all ;;
 	cache*) echo --json ;;
 	metrics*) echo --openmetrics ;;
+	top*) echo --delay --rounds --list --once --json ;;
 	doctor*) echo --json --report ;;
 	"log pcap") echo --name --user --rule --verdict --since ;;
 	"log verify") echo --key ;;
@@ -48,13 +49,14 @@ _nfdns_values()
 	    --key | --kubeconfig) echo files ;;
 	-i | -o | -w | -a | -k) echo files ;;
 	-r) [[ $1 = doctor* ]] && echo files ;;
+	--list) echo names users rules types verdicts decisions latency ;;
 	--uid | --user) compgen -u ;;
 	--gid) compgen -g ;;
 	--proto) echo udp tcp ;;
 	--verdict) echo answer nodata nxdomain refuse drop pass ;;
 	--format) echo text json ;;
 	--client | --nameserver | --at | --edns | --rule | --since | --name | \
-	    --namespace | --wait) echo ;;
+	    --namespace | --wait | --delay | --rounds) echo ;;
 	*) return 1 ;;
 	esac
 }
@@ -62,7 +64,7 @@ _nfdns_values()
 _nfdns()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="check status explain rules table cache metrics doctor log replay reload join leave"
+	local commands="check status top explain rules table cache metrics doctor log replay reload join leave"
 	local command= sub= choices i
 
 	for ((i = 1; i < COMP_CWORD; i++)); do

@@ -107,28 +107,11 @@ pid_number(int32_t pid)
 	return pid > 0 ? (uint64_t)pid : 0;
 }
 
-/* The reason for the degraded state, if a consistent copy could be read. */
-static void
-copy_degraded(struct view *v, const struct status_supervisor *s)
-{
-	for (int i = 0; i < 1000; i++) {
-		uint32_t before = atomic_load(&s->degraded_sequence);
-
-		memcpy(v->degraded, s->degraded, STATUS_TEXT);
-		v->degraded[STATUS_TEXT - 1] = '\0';
-		atomic_thread_fence(memory_order_seq_cst);
-		if ((before & 1) == 0 &&
-		    atomic_load(&s->degraded_sequence) == before)
-			return;
-	}
-}
-
 static void
 add_general(struct view *v, const struct status_supervisor *s, uint64_t now)
 {
 	uint32_t state = atomic_load(&s->state);
 
-	copy_degraded(v, s);
 	add_bool(v, "", "ready",
 	    state == STATUS_READY || state == STATUS_DEGRADED);
 	add_text(v, "", "state",
@@ -276,6 +259,7 @@ collect(struct view *v, const struct status_page *page,
 	memset(v, 0, sizeof(*v));
 	status_counters(page, &v->counters);
 	status_reload_error(page, &reload_ok, v->reload_error);
+	status_degraded(page, v->degraded);
 	add_general(v, s, now);
 	add_table(v, s, now);
 	add_sources(v, load, now);

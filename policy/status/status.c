@@ -284,6 +284,12 @@ status_close(struct status_page *page)
 	*page = NO_PAGE;
 }
 
+bool
+status_lives(const struct status_page *page)
+{
+	return daemon_lives(page->fd, atomic_load(&page->supervisor->pid));
+}
+
 void
 status_remove(struct status_page *page, const char *run_dir)
 {
@@ -355,6 +361,22 @@ status_reload_error(const struct status_page *page, bool *ok,
 		atomic_thread_fence(memory_order_seq_cst);
 		if ((before & 1) == 0 &&
 		    atomic_load(&s->reload_sequence) == before)
+			return;
+	}
+}
+
+void
+status_degraded(const struct status_page *page, char text[static STATUS_TEXT])
+{
+	const struct status_supervisor *s = page->supervisor;
+	uint32_t before;
+
+	for (int i = 0; i < 1000; i++) {
+		before = atomic_load(&s->degraded_sequence);
+		copy_text(text, s->degraded);
+		atomic_thread_fence(memory_order_seq_cst);
+		if ((before & 1) == 0 &&
+		    atomic_load(&s->degraded_sequence) == before)
 			return;
 	}
 }

@@ -245,6 +245,10 @@ int status_open(struct status_page *page, const char *run_dir)
  */
 void status_forget_supervisor(struct status_page *page);
 void status_close(struct status_page *page);
+
+/* Whether the daemon still runs whose page status_open() has mapped. */
+bool status_lives(const struct status_page *page);
+
 /* Closes the page and removes the file. */
 void status_remove(struct status_page *page, const char *run_dir);
 
@@ -321,6 +325,10 @@ void status_flushed(struct status_page *page, uint32_t number,
     uint32_t removed);
 int status_wait_flush(const struct status_page *page, uint32_t number,
     int timeout_ms, uint32_t *removed) __attribute__((warn_unused_result));
+
+/* Copies why the state is STATUS_DEGRADED; text always ends with NUL. */
+void status_degraded(const struct status_page *page,
+    char text[static STATUS_TEXT]);
 
 /* Copies the last reload's outcome; text always ends with NUL. */
 void status_reload_error(const struct status_page *page, bool *ok,

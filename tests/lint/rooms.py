@@ -83,9 +83,11 @@ ROOMS = {
                   " policy/config nfq/packet",
     # Files that anybody may have written, read back.
     "nfq/logs": "resolver/fds resolver/dns resolver/text policy/audit nfq/process",
+    # The daemon's page as rows and cells; one file knows of a terminal.
+    "nfq/top": "resolver/clock resolver/dns policy/decide policy/status",
     "nfq/doctor": "resolver/version resolver/dns resolver/text resolver/image policy/config policy/status rules nfq/join",
     "nfq/cli": "resolver/clock resolver/fds resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
-               " policy/config policy/decide policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/forward nfq/explain nfq/replay nfq/doctor nfq/logs nfq/supervisor nfq/join",
+               " policy/config policy/decide policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/forward nfq/explain nfq/replay nfq/top nfq/doctor nfq/logs nfq/supervisor nfq/join",
     "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/tls nfq/metrics nfq/supervisor nfq/feed"
            " nfq/cli policy/status",
 }

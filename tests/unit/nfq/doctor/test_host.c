@@ -170,7 +170,7 @@ lines(void)
 	    "two lines");
 	findings_add(&findings, FINDING_WARNING, "hosts", NULL, "\033[2J");
 	CHECK(out != NULL);
-	findings_print(&findings, false, out);
+	findings_print(&findings, false, FINDINGS_WIDTH, out);
 	(void)fclose(out);
 	CHECK(strcmp(text, expected) == 0);
 	CHECK(findings_count(&findings, FINDING_BAD) == 1);

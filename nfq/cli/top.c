@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <locale.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nfq/cli/commands.h"
+#include "nfq/cli/message.h"
+#include "nfq/process/exit_code.h"
+#include "nfq/top/draw.h"
+#include "nfq/top/terminal.h"
+#include "policy/status/status.h"
+#include "resolver/text/suggest.h"
+
+const char top_usage[] =
+    "usage: nfdns [-c FILE] top [-d SECONDS] [-n ROUNDS] [-l LIST] [-o] [-j]\n"
+    "\n"
+    "Shows what is asked now: questions a second, latency, and the names, users,\n"
+    "rules, types, verdicts and decisions with the most questions.  The key h\n"
+    "shows what other keys do.  Without a terminal, prints lines.  Only root\n"
+    "sees names and users.\n"
+    "\n"
+    "  -d, --delay SECONDS  between two readings: 0.1 to 3600, 1 by default\n"
+    "  -n, --rounds NUMBER  end after so many readings\n"
+    "  -l, --list LIST      begin with names, users, rules, types, verdicts,\n"
+    "                       decisions or latency; without a terminal, only that\n"
+    "  -o, --once           print lines once\n"
+    "  -j, --json           print one JSON object once\n";
+
+#define LOOK_MS		50	/* how often the start of counting is looked for */
+#define LOOK_MS_MAX	3000
+#define LINES_OF_LIST	10	/* that are printed of each list */
+
+struct top {
+	const char *run_dir;
+	struct status_page page;
+	bool has_page;
+	struct hitters hitters;
+	struct top_model model;
+	struct top_view view;
+	bool only;			/* that list */
+	int delay_ms;
+	unsigned long rounds;		/* 0: without end */
+	bool once, json;
+};
+
+static const struct option options[] = {
+	{ "delay", required_argument, NULL, 'd' },
+	{ "rounds", required_argument, NULL, 'n' },
+	{ "list", required_argument, NULL, 'l' },
+	{ "once", no_argument, NULL, 'o' },
+	{ "json", no_argument, NULL, 'j' },
+	{ NULL, 0, NULL, 0 },
+};
+
+const struct command_options top_options = { "d:n:l:oj", options };
+
+static bool
+read_delay(struct top *t, const char *text)
+{
+	char *end;
+	const double seconds = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !(seconds >= 0.1 && seconds <= 3600))
+		return false;
+	t->delay_ms = (int)(seconds * 1000);
+	return true;
+}
+
+static bool
+read_rounds(struct top *t, const char *text)
+{
+	char *end;
+
+	errno = 0;
+	t->rounds = strtoul(text, &end, 10);
+	return text[0] >= '0' && text[0] <= '9' && *end == '\0' &&
+	    errno == 0 && t->rounds > 0;
+}
+
+/* One option; NULL, or what is wrong with its value. */
+static const char *
+take_option(struct top *t, int option, const char *value)
+{
+	switch (option) {
+	case 'd':
+		return read_delay(t, value) ? NULL :
+		    "no number of seconds from 0.1 to 3600";
+	case 'n':
+		return read_rounds(t, value) ? NULL :
+		    "no number of readings from 1 on";
+	case 'l':
+		t->only = true;
+		return top_list_read(&t->view.list, value) ? NULL :
+		    "no list: give one such as names, users, rules, types, "
+		    "verdicts, decisions or latency";
+	case 'o':
+		t->once = true;
+		return NULL;
+	case 'j':
+		t->once = t->json = true;
+		return NULL;
+	default:
+		return "makes no sense here";
+	}
+}
+
+static bool
+read_options(struct top *t, int argc, char **argv)
+{
+	const char *why = NULL, *word = NULL;
+	int option;
+
+	optind = 0;
+	opterr = 0;
+	while (why == NULL && (option = getopt_long(argc, argv,
+	    top_options.letters, options, NULL)) != -1) {
+		why = take_option(t, option, optarg != NULL ? optarg : "");
+		word = argv[optind - 1];
+	}
+	if (why == NULL && optind < argc) {
+		why = "makes no sense here";
+		word = argv[optind];
+	}
+	if (why != NULL)
+		suggest_usage(stderr, "nfdns top", "\"%s\": %s", word, why);
+	return why == NULL;
+}
+
+/* Only root may; whoever may not sees all but names and users. */
+static void
+watch(struct top *t)
+{
+	const struct status_supervisor *s = t->page.supervisor;
+	char path[64];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/fd/%d",
+	    (int)atomic_load(&s->pid), (int)atomic_load(&s->hitters_fd));
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0)
+		(void)!hitters_watch(&t->hitters, fd);
+}
+
+static void
+leave(struct top *t)
+{
+	hitters_close(&t->hitters);
+	if (t->has_page)
+		status_close(&t->page);
+	t->has_page = false;
+}
+
+/* A daemon that was started again has another page. */
+static int
+enter(struct top *t)
+{
+	int error;
+
+	if (t->has_page && status_lives(&t->page))
+		return 0;
+	leave(t);
+	error = status_open(&t->page, t->run_dir);
+	if (error < 0)
+		return error;
+	t->has_page = true;
+	watch(t);
+	return 0;
+}
+
+/* No daemon is a reading, too. */
+static int
+take_reading(struct top *t)
+{
+	struct top_reading reading = { .running = false };
+	const monotime_t now = monotime_now();
+	const int64_t time = (int64_t)(realtime_ns() / 1000000000);
+	int error = 0;
+
+	if (enter(t) == 0)
+		error = top_read(&reading, &t->page, t->hitters.page != NULL ?
+		    &t->hitters : NULL, now, time);
+	reading.when = now;
+	reading.time = time;
+	if (error < 0)
+		top_reading_free(&reading);
+	else
+		top_model_take(&t->model, &reading);
+	return error;
+}
+
+static int
+draw(struct top *t)
+{
+	unsigned int rows, columns;
+	struct screen screen;
+	int error;
+
+	terminal_size(&rows, &columns);
+	error = screen_new(&screen, rows, columns);
+	if (error == 0)
+		error = top_draw(&screen, &t->model, &t->view);
+	if (error == 0)
+		terminal_show(&screen);
+	screen_free(&screen);
+	return error;
+}
+
+/* Until a key or a signal ends it, or all rounds are over. */
+static int
+show(struct top *t)
+{
+	enum top_wish wish = TOP_READ;
+	monotime_t next = monotime_now();
+	int error = 0, key;
+
+	for (unsigned long round = 0; error == 0 && wish != TOP_QUIT;) {
+		if (wish == TOP_READ || monotime_is_past(monotime_now(), next)) {
+			if (t->rounds > 0 && round++ == t->rounds)
+				break;
+			error = take_reading(t);
+			next = monotime_add_ms(monotime_now(), t->delay_ms);
+		}
+		if (error == 0)
+			error = draw(t);
+		if (error == 0) {
+			key = terminal_key(monotime_poll_timeout(
+			    monotime_now(), next));
+			wish = key < 0 ? TOP_READ :
+			    top_view_key(&t->view, key);
+		}
+	}
+	return error;
+}
+
+/* The daemon looks once a second whether somebody watches. */
+static void
+wait_for_counting(const struct top *t)
+{
+	for (int ms = 0; t->hitters.page != NULL && ms < LOOK_MS_MAX &&
+	    atomic_load(&t->hitters.page->since) == 0; ms += LOOK_MS)
+		(void)poll(NULL, 0, LOOK_MS);
+}
+
+static int
+print(struct top *t)
+{
+	int error = 0;
+
+	wait_for_counting(t);
+	for (unsigned long round = 0; error == 0 && (t->rounds == 0 ||
+	    round < t->rounds); round++) {
+		if (round == 0)
+			error = take_reading(t);
+		(void)poll(NULL, 0, t->delay_ms);
+		if (error == 0)
+			error = take_reading(t);
+		if (error == 0 && round > 0)
+			(void)putchar('\n');
+		if (error == 0)
+			error = t->json ? top_print_json(&t->model, stdout) :
+			    top_print(&t->model, &t->view, t->only,
+			    t->only ? SCREEN_MAX : LINES_OF_LIST, stdout);
+		if (error == 0 && fflush(stdout) != 0)
+			error = -errno;
+	}
+	return error;
+}
+
+static int
+run(struct top *t)
+{
+	int error;
+
+	if (t->once || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		if (t->once && t->rounds == 0)
+			t->rounds = 1;
+		return print(t);
+	}
+	(void)setlocale(LC_CTYPE, "");
+	error = terminal_open(cli_has_colour(STDOUT_FILENO));
+	if (error == 0)
+		error = show(t);
+	terminal_close();
+	return error;
+}
+
+int
+cmd_top(const struct config *config, int argc, char **argv)
+{
+	struct top t = { .run_dir = config->run_dir, .delay_ms = 1000,
+		.hitters = HITTERS_NONE };
+	int error;
+
+	if (!read_options(&t, argc, argv))
+		return EXIT_USAGE;
+	error = enter(&t);
+	if (error < 0)
+		return cli_no_daemon("top", config->run_dir, error);
+	error = run(&t);
+	top_model_free(&t.model);
+	leave(&t);
+	if (error == 0)
+		return EXIT_OK;
+	if (error == -ENOTTY)
+		cli_error("top: the terminal's type (TERM) is unknown, or too "
+		    "simple: set TERM, or use --once");
+	else
+		cli_error("top: cannot print: %s", strerror(-error));
+	return EXIT_ERROR;
+}
