@@ -40,13 +40,16 @@ put_asked(struct json_out *out, const struct audit_record *r,
 {
 	char text[NAME_TEXT_SIZE], type[RR_TEXT_SIZE];
 	struct dns_name name;
-	size_t behind;
+	size_t behind, length;
 
 	if (r->question_length > DNS_HEADER &&
 	    name_read_lower(&name, r->question + DNS_HEADER,
 	    r->question_length - DNS_HEADER) == 0) {
-		put_value(out, style->name, name_to_text(name.octets, text),
-		    style->end);
+		/* As in the JSON records: without the root's dot. */
+		length = strlen(name_to_text(name.octets, text));
+		if (length > 1)
+			text[length - 1] = '\0';
+		put_value(out, style->name, text, style->end);
 		behind = DNS_HEADER + name.length;
 		if (r->question_length >= behind + 2)
 			put_value(out, style->type, rr_type_text(
@@ -68,16 +71,19 @@ put_asked(struct json_out *out, const struct audit_record *r,
 static const struct style syslog_style = { "name=", "type=", "client=",
 	"server=", "rcode=", " " };
 
-/* Host and process are "-": the daemon that takes it knows them better. */
+/*
+ * As syslog(3) writes to /dev/log, but for the time, which may be left out: it
+ * would be local, and without a year.  The record's own stands behind the head.
+ */
 static void
 put_head(struct json_out *out, bool warning, uint64_t time_ns)
 {
-	/* LOG_DAEMON | LOG_WARNING or LOG_INFO; version 1. */
-	json_text(out, warning ? "<28>1 " : "<30>1 ");
+	/* LOG_DAEMON | LOG_WARNING or LOG_INFO. */
+	json_text(out, warning ? "<28>nfdns: time=" : "<30>nfdns: time=");
 	json_second(out, time_ns / 1000000000);
 	json_char(out, '.');
 	json_digits(out, time_ns % 1000000000 / 1000, 6);
-	json_text(out, "Z - nfdns - - - ");
+	json_text(out, "Z ");
 }
 
 static size_t

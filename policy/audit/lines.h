@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Audit records as datagrams for the machine's own logs: the format "syslog", a
- * line with the header of RFC 5424 section 6.2, and "journal", the fields of
- * systemd's native protocol (systemd.journal-fields(7)).  Neither has seals: the
+ * line as programs of this machine write it (RFC 3164 section 4.3: without a time,
+ * the daemon adds it), and "journal", the fields of systemd's native protocol
+ * (systemd.journal-fields(7)).  Neither has seals: the
  * file is that of another program.
  */
 #ifndef NFDNS_POLICY_AUDIT_LINES_H
