@@ -30,7 +30,7 @@ _nfdns_options()
 	top*) echo --delay --rounds --list --once --json ;;
 	doctor*) echo --json --report ;;
 	"log pcap") echo --name --user --rule --verdict --since ;;
-	"log verify") echo --key ;;
+	"log verify") echo --json --key ;;
 	log*) echo --follow --name --user --rule --verdict --since --format ;;
 	replay*) echo --summary --json --write --against --uid --gid ;;
 	reload*) echo --force ;;
