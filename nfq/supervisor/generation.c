@@ -128,20 +128,22 @@ supervisor_reopen_audit_files(struct supervisor *s)
 /* The worker goes on in a new file; the old one has all from before. */
 static bool
 begin_another(const struct config_audit *audit, struct audit_file *file,
-    int64_t now)
+    int64_t now, bool quiet)
 {
 	char name[PATH_MAX];
 	int fd, error = rotate_rename(audit, now, name, sizeof(name));
 
 	if (error < 0) {
-		log_warning("cannot rename audit file %s: %s", audit->path,
-		    strerror(-error));
+		if (!quiet)
+			log_warning("cannot rename audit file %s: %s",
+			    audit->path, strerror(-error));
 		return false;
 	}
 	fd = audit_files_open_one(audit);
 	if (fd < 0) {
-		log_warning("cannot open another audit file %s: %s: the old one "
-		    "goes on", audit->path, strerror(-fd));
+		if (!quiet)
+			log_warning("cannot open another audit file %s: %s: "
+			    "the old one goes on", audit->path, strerror(-fd));
 		(void)!rename(name, audit->path);
 		return false;
 	}
@@ -160,9 +162,15 @@ rotate(struct supervisor *s, struct audit_files *fresh, int64_t now)
 	for (size_t i = 0; i < s->config->audit_count; i++) {
 		struct audit_file *file = &s->generation.audit.files[i];
 
-		if (!rotate_is_due(&s->config->audits[i], file->fd, now) ||
-		    !begin_another(&s->config->audits[i], file, now))
+		if (!rotate_is_due(&s->config->audits[i], file->fd, now))
 			continue;
+		/* It is tried each second, and said once. */
+		if (!begin_another(&s->config->audits[i], file, now,
+		    (s->rotate.told & 1U << i) != 0)) {
+			s->rotate.told |= 1U << i;
+			continue;
+		}
+		s->rotate.told &= ~(1U << i);
 		fresh->files[i].fd = file->fd;
 		any = true;
 		s->rotate.failed = false;

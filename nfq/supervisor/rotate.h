@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "policy/config/config.h"
@@ -19,6 +20,7 @@ struct rotate_work {
 	pid_t packer;			/* 0: none */
 	char *packed;			/* its input */
 	const char *suffix;		/* of what it makes */
+	uint32_t told;			/* entries whose renaming fails: it is logged */
 	bool failed;			/* logged; until the next renaming */
 };
 

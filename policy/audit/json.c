@@ -119,8 +119,11 @@ put_question(struct json_out *out, struct wire_reader *r, struct json_asked *ask
 	json_text(out, "\"}]");
 }
 
-/* Puts the rest of the object "dns"; put_destination() began it. */
-static void
+/*
+ * Puts the rest of the object "dns"; put_destination() began it.  Returns how
+ * many answers are left out.
+ */
+static unsigned int
 put_dns(struct audit_json *json, struct json_out *out,
     const struct audit_record *record)
 {
@@ -131,6 +134,7 @@ put_dns(struct audit_json *json, struct json_out *out,
 	char text[RR_TEXT_SIZE];
 	struct json_asked asked = { 0 };
 	uint16_t questions, answers;
+	unsigned int omitted = 0;
 
 	put_header(json, out, &r, &questions, &answers);
 	if (questions > 0)
@@ -140,9 +144,10 @@ put_dns(struct audit_json *json, struct json_out *out,
 		json_text(out, rcode_text(record->rcode, text));
 		json_char(out, '"');
 		if (answers > 0)
-			json_records(out, &r, &asked, answers);
+			omitted = json_records(out, &r, &asked, answers);
 	}
 	json_char(out, '}');
+	return omitted;
 }
 
 static void
@@ -219,7 +224,7 @@ put_outcome(struct audit_json *json, struct json_out *out,
 
 static void
 put_nfdns(struct audit_json *json, struct json_out *out,
-    const struct audit_record *record)
+    const struct audit_record *record, unsigned int omitted)
 {
 	json_text(out, ",\"nfdns\":{\"packet_id\":");
 	json_number(out, record->packet_id);
@@ -227,6 +232,10 @@ put_nfdns(struct audit_json *json, struct json_out *out,
 	json_number(out, record->spent_ns / 1000);
 	json_char(out, '.');
 	json_digits(out, record->spent_ns % 1000, 3);
+	if (omitted > 0) {
+		json_text(out, ",\"answers_omitted\":");
+		json_number(out, omitted);
+	}
 	json_text(out, ",\"thread\":");
 	json_number(out, record->thread);
 	json_text(out, ",\"number\":");
@@ -310,13 +319,14 @@ audit_json(struct audit_json *json, const struct audit_record *record,
     char *buf, size_t size, size_t *seal)
 {
 	struct json_out out = { .pos = buf, .end = buf + size };
+	unsigned int omitted;
 
 	assert(size >= AUDIT_JSON_MAX);
 	put_time(json, &out, record->time_ns);
 	put_source(json, &out, record);
 	put_destination(json, &out, record);
-	put_dns(json, &out, record);
-	put_nfdns(json, &out, record);
+	omitted = put_dns(json, &out, record);
+	put_nfdns(json, &out, record, omitted);
 	*seal = put_seal(&out, buf);
 	return (size_t)(out.pos - buf);
 }

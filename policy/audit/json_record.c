@@ -11,11 +11,11 @@
 #define GROUP_OVERHEAD (RR_TEXT_SIZE + 8)	/* "TYPE":[], */
 #define MAX_LISTED 256
 
-/* A record of the answer section: where its rdata stands in the line. */
+/* A record of the answer section: what of its text "grouped" repeats. */
 struct listed {
 	uint16_t type;
 	const char *rdata;
-	size_t rdata_length;
+	size_t rdata_length;		/* 0: nothing */
 };
 
 /* Octets of the name if it is not compressed, else 0. */
@@ -134,6 +134,59 @@ put_rdata(struct json_out *out, uint16_t type, const struct wire_reader *rdata)
 	json_char(out, '"');
 }
 
+/* The types whose data "grouped" of EVE has as text, and those as objects. */
+static bool
+is_grouped(uint16_t type)
+{
+	switch (type) {
+	case TYPE_A:
+	case TYPE_AAAA:
+	case TYPE_CNAME:
+	case TYPE_MX:
+	case TYPE_NS:
+	case TYPE_PTR:
+	case TYPE_TXT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static const char *const srv_members[] = { "{\"priority\":", ",\"weight\":",
+	",\"port\":", ",\"name\":" };
+static const char *const soa_members[] = { "{\"mname\":", ",\"rname\":",
+	",\"serial\":", ",\"refresh\":", ",\"retry\":", ",\"expire\":",
+	",\"minimum\":" };
+
+/* The data once more as the object "srv" or "soa"; nothing if it is malformed. */
+static void
+put_object(struct json_out *out, struct listed *listed,
+    const struct wire_reader *rdata)
+{
+	const char *const *members = listed->type == TYPE_SRV ? srv_members :
+	    soa_members;
+	const char *fields = rdata_layout(listed->type)->fields;
+	const struct json_out before = *out;
+	struct wire_reader r = *rdata;
+
+	json_text(out, listed->type == TYPE_SRV ? ",\"srv\":" : ",\"soa\":");
+	listed->rdata = out->pos;
+	for (; *fields != '\0'; fields++) {
+		json_text(out, *members++);
+		if (*fields == 'N')
+			json_char(out, '"');
+		put_field(out, &r, *fields);
+		if (*fields == 'N')
+			json_char(out, '"');
+	}
+	json_char(out, '}');
+	listed->rdata_length = (size_t)(out->pos - listed->rdata);
+	if (r.failed || wire_left(&r) > 0) {
+		*out = before;
+		listed->rdata_length = 0;
+	}
+}
+
 /*
  * Puts the owner of a record.  Usually it is a pointer to the question's name,
  * whose text is in the line already.
@@ -214,7 +267,10 @@ put_answer(struct json_out *out, struct wire_reader *r,
 	listed->type = head->type;
 	listed->rdata = out->pos;
 	put_rdata(out, head->type, &rdata);
-	listed->rdata_length = (size_t)(out->pos - listed->rdata);
+	listed->rdata_length = is_grouped(head->type) ?
+	    (size_t)(out->pos - listed->rdata) : 0;
+	if (head->type == TYPE_SRV || head->type == TYPE_SOA)
+		put_object(out, listed, &rdata);
 	json_char(out, '}');
 	return true;
 }
@@ -223,40 +279,53 @@ static bool
 seen_before(const struct listed *all, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
-		if (all[i].type == all[index].type)
+		if (all[i].type == all[index].type && all[i].rdata_length > 0)
 			return true;
 	return false;
 }
 
-/* Puts the rdata once more, by type, copied from the line itself. */
+/* Puts the data of one type, from the record "first" on. */
 static void
-put_grouped(struct json_out *out, const struct listed *all, size_t count)
+put_group(struct json_out *out, const struct listed *all, size_t first,
+    size_t count)
 {
 	char text[RR_TEXT_SIZE];
 
-	json_text(out, ",\"grouped\":{");
-	for (size_t i = 0; i < count; i++) {
-		if (seen_before(all, i))
+	json_char(out, '"');
+	json_text(out, rr_type_text(all[first].type, text));
+	json_text(out, "\":[");
+	json_octets(out, all[first].rdata, all[first].rdata_length);
+	for (size_t i = first + 1; i < count; i++) {
+		if (all[i].type != all[first].type || all[i].rdata_length == 0)
 			continue;
-		json_text(out, i > 0 ? ",\"" : "\"");
-		json_text(out, rr_type_text(all[i].type, text));
-		json_text(out, "\":[");
+		json_char(out, ',');
 		json_octets(out, all[i].rdata, all[i].rdata_length);
-		for (size_t j = i + 1; j < count; j++) {
-			if (all[j].type != all[i].type)
-				continue;
-			json_char(out, ',');
-			json_octets(out, all[j].rdata, all[j].rdata_length);
-		}
-		json_char(out, ']');
 	}
-	json_char(out, '}');
+	json_char(out, ']');
 }
 
-void
+/* Puts the data once more, by type, copied from the line itself. */
+static void
+put_grouped(struct json_out *out, const struct listed *all, size_t count)
+{
+	const char *before = ",\"grouped\":{";
+
+	for (size_t i = 0; i < count; i++) {
+		if (all[i].rdata_length == 0 || seen_before(all, i))
+			continue;
+		json_text(out, before);
+		put_group(out, all, i, count);
+		before = ",";
+	}
+	if (before[1] == '\0')
+		json_char(out, '}');
+}
+
+unsigned int
 json_records(struct json_out *out, struct wire_reader *r,
     const struct json_asked *asked, uint16_t count)
 {
+	const struct json_out empty = *out;
 	struct listed listed[MAX_LISTED];
 	struct head head = { .octets = NULL };
 	size_t n = 0, grouped = 32;
@@ -280,11 +349,11 @@ json_records(struct json_out *out, struct wire_reader *r,
 		}
 		n++;
 	}
+	if (n == 0) {
+		*out = empty;
+		return count;
+	}
 	json_char(out, ']');
 	put_grouped(out, listed, n);
-	if (n < count) {
-		json_text(out, ",\"answers_omitted\":");
-		json_number(out, count - n);
-	}
+	return (unsigned int)(count - n);
 }
-

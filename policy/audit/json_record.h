@@ -31,10 +31,10 @@ bool json_record_name(struct json_out *out, struct wire_reader *r);
 
 /*
  * Puts the members "answers" and "grouped" for the answer section at the
- * reader. Records that are cut off, or for which there is no room, are not put
- * but counted in "answers_omitted".
+ * reader; neither is ever empty.  Returns how many records are not put: they are
+ * cut off, or there is no room for them.
  */
-void json_records(struct json_out *out, struct wire_reader *r,
+unsigned int json_records(struct json_out *out, struct wire_reader *r,
     const struct json_asked *asked, uint16_t count);
 
 #endif

@@ -188,7 +188,7 @@ an_answer_has_all_that_eve_has(void)
 	CHECK(is_text(root, "dns.grouped.CNAME.0", "api.example.com"));
 	CHECK(is_text(root, "dns.grouped.A.0", "10.0.0.1"));
 	CHECK(is_text(root, "dns.grouped.A.1", "10.0.0.2"));
-	CHECK(at(root, "dns.answers_omitted") == NULL);
+	CHECK(at(root, "nfdns.answers_omitted") == NULL);
 	CHECK(is_number(root, "nfdns.packet_id", 77));
 	CHECK(is_text(root, "nfdns.decision", "answer"));
 	CHECK(is_text(root, "nfdns.reason", "record"));
@@ -339,6 +339,50 @@ data_of_other_types_is_readable(void)
 		CHECK(is_text(root, "dns.answers.0.rdata", cases[i].text));
 		json_decref(root);
 	}
+}
+
+/* "grouped" of EVE has some types only, and SRV and SOA as objects. */
+static void
+data_by_type_is_as_in_eve(void)
+{
+	json_t *root;
+
+	start_message(0x8580, 5);
+	write_question("x.test", TYPE_ANY);
+	write_record(TYPE_SRV, "\0\1\0\2\0\120\1s", 8);	/* cut off */
+	write_record(TYPE_SRV, "\0\1\0\2\0\120\1s\0", 9);
+	write_record(TYPE_SOA, "\xc0\x0c\1h\xc0\x0c\0\0\0\1\0\0\0\2\0\0\0\3\0"
+	    "\0\0\4\0\0\0\5", 26);
+	write_record(65280, "x", 1);
+	write_record(TYPE_TXT, "\1t", 2);
+	root = json_of_answer(blank);
+	CHECK(json_array_size(at(root, "dns.answers")) == 5);
+	CHECK(at(root, "dns.answers.0.srv") == NULL);
+	CHECK(is_number(root, "dns.answers.1.srv.port", 80));
+	CHECK(is_text(root, "dns.answers.1.rdata", "1 2 80 s"));
+	CHECK(is_text(root, "dns.answers.2.soa.rname", "h.x.test"));
+	CHECK(json_object_size(at(root, "dns.grouped")) == 3);
+	CHECK(json_array_size(at(root, "dns.grouped.SRV")) == 1);
+	CHECK(is_text(root, "dns.grouped.SRV.0.name", "s"));
+	CHECK(is_number(root, "dns.grouped.SRV.0.priority", 1));
+	CHECK(is_number(root, "dns.grouped.SRV.0.weight", 2));
+	CHECK(is_text(root, "dns.grouped.SOA.0.mname", "x.test"));
+	CHECK(is_number(root, "dns.grouped.SOA.0.minimum", 5));
+	CHECK(is_text(root, "dns.grouped.TXT.0", "t"));
+	json_decref(root);
+	start_message(0x8580, 1);
+	write_question("x.test", TYPE_ANY);
+	write_record(65280, "", 0);
+	root = json_of_answer(blank);
+	CHECK(at(root, "dns.answers.0") != NULL &&
+	    at(root, "dns.grouped") == NULL);
+	json_decref(root);
+	start_message(0x8580, 1);	/* and there is none */
+	write_question("x.test", TYPE_ANY);
+	root = json_of_answer(blank);
+	CHECK(at(root, "dns.answers") == NULL);
+	CHECK(is_number(root, "nfdns.answers_omitted", 1));
+	json_decref(root);
 }
 
 /* A question for that name of "length" octets has it as name_to_text() does. */
@@ -581,7 +625,7 @@ the_longest_rule_leaves_the_line_whole(void)
 		write_record(TYPE_AAAA, address, sizeof(address));
 	root = json_of_answer(record);
 	CHECK(json_string_length(at(root, "nfdns.rule")) == 4 * AUDIT_RULE_MAX);
-	CHECK(at(root, "dns.answers_omitted") != NULL);
+	CHECK(at(root, "nfdns.answers_omitted") != NULL);
 	json_decref(root);
 }
 
@@ -622,7 +666,7 @@ check_omitted(json_int_t count, size_t at_least)
 	const char *key;
 
 	CHECK(listed >= at_least);
-	CHECK(is_number(root, "dns.answers_omitted",
+	CHECK(is_number(root, "nfdns.answers_omitted",
 	    count - (json_int_t)listed));
 	json_object_foreach(at(root, "dns.grouped"), key, list)
 		grouped += json_array_size(list);
@@ -680,6 +724,7 @@ main(void)
 	TEST(a_passed_question_has_no_answer);
 	TEST(an_error_names_its_code);
 	TEST(data_of_other_types_is_readable);
+	TEST(data_by_type_is_as_in_eve);
 	TEST(names_are_written_as_everywhere_else);
 	TEST(every_label_of_every_length_is_written_as_everywhere_else);
 	TEST(addresses_are_written_as_libc_does);
