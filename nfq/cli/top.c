@@ -278,6 +278,8 @@ run(struct top *t)
 {
 	int error;
 
+	if (t->hitters.page == NULL && !t->only)
+		t->view.list = TOP_VERDICTS;	/* that anybody may see */
 	if (t->once || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		if (t->once && t->rounds == 0)
 			t->rounds = 1;

@@ -179,15 +179,20 @@ status_create(struct status_page *page, const char *run_dir,
 	return error;
 }
 
-/* Trusts nothing in the file. */
+/*
+ * Trusts nothing in the file, not even that it stays as it is: the number of
+ * slots is read once.  It, or -EPROTO.
+ */
 static int
 check_page(const struct status_supervisor *s, size_t size)
 {
+	const uint32_t workers = *(const volatile uint32_t *)&s->workers;
+
 	if (atomic_load(&s->magic) != STATUS_MAGIC || s->layout != LAYOUT ||
-	    s->workers < 1 || s->workers > STATUS_MAX_SLOTS ||
-	    s->size != size || size_for(s->workers) != size)
+	    workers < 1 || workers > STATUS_MAX_SLOTS ||
+	    s->size != size || size_for(workers) != size)
 		return -EPROTO;
-	return 0;
+	return (int)workers;
 }
 
 static int
@@ -208,11 +213,10 @@ map_existing(struct status_page *page, int fd)
 	if (base == MAP_FAILED)
 		return -errno;
 	error = check_page(base, size);
-	if (error == 0) {
-		set_pointers(page, base,
-		    ((struct status_supervisor *)base)->workers, fd);
-		if (!daemon_lives(fd, atomic_load(&page->supervisor->pid)))
-			error = -ESRCH;
+	if (error > 0) {
+		set_pointers(page, base, (size_t)error, fd);
+		error = daemon_lives(fd, atomic_load(&page->supervisor->pid)) ?
+		    0 : -ESRCH;
 	}
 	if (error < 0)
 		munmap(base, size);

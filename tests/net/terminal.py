@@ -64,8 +64,9 @@ class Terminal:
         while time.monotonic() < end:
             if condition(self.rows()):
                 return self.rows()
-            self._read(0.2)
-        return None
+            if not self._read(0.2) and self.process.poll() is not None and not self._read(0):
+                break
+        return self.rows() if condition(self.rows()) else None
 
     def end(self):
         """The exit code, when the program has ended and all of it is read."""
