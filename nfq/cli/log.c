@@ -157,18 +157,6 @@ show_files(const struct log_request *r)
 	return code;
 }
 
-/* The first file among the configuration's logs. */
-static char *
-configured(const char *path)
-{
-	char *found = log_configured(path, AUDIT_FORMATS);
-
-	if (found == NULL)
-		cli_error("log: %s has no entry of \"audit\" with a \"path\"; "
-		    "name a file", path);
-	return found;
-}
-
 int
 cmd_log(const struct config *peeked, int argc, char **argv)
 {
@@ -179,7 +167,8 @@ cmd_log(const struct config *peeked, int argc, char **argv)
 	if (!log_request_read(&r, &log_options, "log", 1, argc, argv))
 		return EXIT_USAGE;
 	if (r.file_count == 0) {
-		path = configured(peeked->path);
+		path = log_configured(peeked->path, AUDIT_FORMATS, "has no "
+		    "entry of \"audit\" with a \"path\"; name a file");
 		if (path == NULL)
 			return EXIT_ERROR;
 		r.files = &path;

@@ -190,13 +190,11 @@ cmd_log_pcap(const struct config *peeked, int argc, char **argv)
 		(void)fputs(log_usage, stderr);
 		return EXIT_USAGE;
 	}
-	path = log_configured(peeked->path, AUDIT_PCAPNG);
-	if (path == NULL) {
-		cli_error("log pcap: %s has no log in pcapng; add { format = "
-		    "\"pcapng\"; path = \"/var/log/nfdns/audit.pcapng\"; } to "
-		    "\"audit\" and run \"nfdns reload\"", peeked->path);
+	path = log_configured(peeked->path, AUDIT_PCAPNG, "has no log in "
+	    "pcapng; add { format = \"pcapng\"; path = \"/var/log/nfdns/"
+	    "audit.pcapng\"; } to \"audit\" and run \"nfdns reload\"");
+	if (path == NULL)
 		return EXIT_ERROR;
-	}
 	take_signals();
 	code = open_and_run(&r, path);
 	free(path);

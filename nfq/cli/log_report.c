@@ -153,6 +153,10 @@ print_counted(const struct log_counted *counted)
 	    (unsigned long long)c->passed, (unsigned long long)c->refused,
 	    (unsigned long long)c->dropped, (unsigned long long)c->forwarded,
 	    (unsigned long long)c->recorded);
+	if (c->recorded < c->received)
+		(void)printf("%llu of them for none: no log takes their "
+		    "verdicts, or a rule's \"log\" leaves them out\n",
+		    (unsigned long long)(c->received - c->recorded));
 }
 
 static bool

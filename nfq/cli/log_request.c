@@ -132,7 +132,8 @@ log_request_read(struct log_request *r, const struct command_options *allowed,
 }
 
 char *
-log_configured(const char *path, enum audit_format_number format)
+log_configured(const char *path, enum audit_format_number format,
+    const char *lacking)
 {
 	struct diag diag = DIAG_INIT;
 	struct config *config = NULL;
@@ -149,6 +150,8 @@ log_configured(const char *path, enum audit_format_number format)
 		    AUDIT_FORMATS || audit->sink.format == format))
 			found = strdup(audit->path);
 	}
+	if (config != NULL && found == NULL)
+		cli_error("%s %s", path, lacking);
 	config_free(config);
 	return found;
 }

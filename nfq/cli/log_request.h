@@ -31,9 +31,11 @@ bool log_request_read(struct log_request *request,
 
 /*
  * The configuration's first log that is a file in this format; AUDIT_FORMATS:
- * in any.  The caller frees it; NULL: there is none.
+ * in any.  The caller frees it; NULL after a message: there is none, and the
+ * message ends with "lacking".
  */
-char *log_configured(const char *path, enum audit_format_number format);
+char *log_configured(const char *path, enum audit_format_number format,
+    const char *lacking);
 
 /* Call it before the first octet of a log is read.  An exit code. */
 int log_give_up_rights(const char *command);

@@ -127,7 +127,9 @@ compress_file(enum compress_format format, int in, int out)
 {
 	if (lseek(in, 0, SEEK_SET) != 0)
 		return false;
-	return format == COMPRESS_TO_ZSTD ? to_zstd(in, out) : to_gzip(in, out);
+	/* The file that it was made from is removed then. */
+	return (format == COMPRESS_TO_ZSTD ? to_zstd(in, out) :
+	    to_gzip(in, out)) && fdatasync(out) == 0;
 }
 
 pid_t

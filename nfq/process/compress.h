@@ -13,7 +13,7 @@ enum compress_format {
 /*
  * Starts a child that writes what "in" holds, from its beginning, to "out",
  * compressed.  As root it changes to uid and gid.  It ends with status 0 when
- * all is written, and dies with this process.  Its pid, which the caller
+ * all is on disk, and dies with this process.  Its pid, which the caller
  * reaps, or a negative errno.
  */
 pid_t compress_start(enum compress_format format, int in, int out, uid_t uid,

@@ -97,6 +97,7 @@ static const int calls_of_compiler[] = {
 	SCMP_SYS(pread64), SCMP_SYS(pwrite64), SCMP_SYS(readv),
 	SCMP_SYS(ftruncate), SCMP_SYS(fallocate),
 	SCMP_SYS(recvmsg),	/* of files that a source includes */
+	SCMP_SYS(fdatasync),	/* of a file that takes the place of another */
 };
 
 static const int calls_of_reader[] = {
