@@ -29,7 +29,7 @@
 
 #define TCP_CONNECTIONS		4	/* to one upstream that answers */
 #define TCP_CONNECTIONS_SLOW	8	/* with those that bring nothing now */
-#define TCP_CONNECTIONS_ALL	4096
+#define TCP_CONNECTIONS_ALL	8192
 #define TCP_AT_ONCE		32	/* more on each: another connection */
 #define TCP_SLOW_MS		250	/* a connection brings nothing */
 #define TCP_IDLE_MS		10000	/* without questions: it is closed */

@@ -51,7 +51,7 @@ struct upstream_socket {
 
 #define UPSTREAM_SOCKET_LISTS	1024
 #define UPSTREAM_SOCKETS_ASKED	64	/* requests on the channel */
-#define UPSTREAM_SOCKETS_IDLE	1024
+#define UPSTREAM_SOCKETS_IDLE	2048	/* as many as a domain's questions */
 #define UPSTREAM_SOCKETS_AHEAD	16	/* for one upstream */
 #define UPSTREAM_SOCKETS_READY	256	/* for all */
 #define UPSTREAM_SOCKETS_IDLE_MS 10000	/* then they are closed */
