@@ -101,6 +101,7 @@ start(struct supervisor *s, monotime_t now)
 	struct metrics_start start = { .listener = m->listen.fd,
 		.reports = m->reports_fd, .alive = m->alive,
 		.parent = getpid() };
+	char text[METRICS_LISTEN_TEXT];
 	pid_t pid;
 
 	if (m->program < 0)
@@ -116,6 +117,8 @@ start(struct supervisor *s, monotime_t now)
 		return (int)pid;
 	m->pid = pid;
 	m->started = m->heard = now;
+	log_info("metrics are answered at %s",
+	    metrics_listen_text(&m->listen.of, text));
 	return 0;
 }
 
