@@ -60,30 +60,35 @@ has_key(const struct hitters_key *key, const uint8_t *octets, size_t length)
 	    memcmp(key->octets, octets, length) == 0;
 }
 
+static unsigned int
+smallest_way(const struct hitters_table *t, unsigned int set)
+{
+	unsigned int smallest = 0;
+
+	for (unsigned int way = 1; way < HITTERS_WAYS; way++)
+		if (load(&t->counts[set][way]) <
+		    load(&t->counts[set][smallest]))
+			smallest = way;
+	return smallest;
+}
+
 void
 hitters_count(struct hitters_table *t, uint64_t secret, const uint8_t *octets,
     size_t length)
 {
 	const uint64_t hash = XXH3_64bits_withSeed(octets, length, secret);
 	const unsigned int set = hitters_set(hash);
-	_Atomic uint64_t *counts = t->counts[set];
-	uint64_t least = UINT64_MAX;
-	unsigned int smallest = 0;
 
 	for (unsigned int way = 0; way < HITTERS_WAYS; way++) {
-		const uint64_t count = load(&counts[way]);
+		_Atomic uint64_t *count = &t->counts[set][way];
 
-		if (load(&t->hashes[set][way]) == hash && count != 0 &&
+		if (load(&t->hashes[set][way]) == hash && load(count) != 0 &&
 		    has_key(&t->keys[set][way], octets, length)) {
-			store(&counts[way], count + 1);
+			store(count, load(count) + 1);
 			return;
 		}
-		if (count < least) {
-			least = count;
-			smallest = way;
-		}
 	}
-	take_over(t, set, smallest, hash, octets, length);
+	take_over(t, set, smallest_way(t, set), hash, octets, length);
 }
 
 static void

@@ -3,6 +3,7 @@
 #include "policy/status/hitters_page.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +147,47 @@ a_flood_of_new_keys_pushes_no_heavy_one_out(void)
 		found += key < 10 && p.count - p.error > most;
 	}
 	CHECK(found == 10);
+	free(table);
+}
+
+#define FLOOD	2000000
+
+static void *
+flood(void *argument)
+{
+	struct hitters_table *table = argument;
+
+	for (uint32_t i = 0; i < FLOOD; i++) {
+		uint8_t key[64];
+
+		memset(key, (int)(i % 251), sizeof(key));
+		memcpy(key, &i, sizeof(i));
+		hitters_count(table, SECRET, key, 4 + i % 60);
+	}
+	return NULL;
+}
+
+/* A key that is read while others take its place is one of them, not a mixture. */
+static void
+no_half_written_key_is_read(void)
+{
+	struct hitters_table *table = fresh();
+	unsigned int wrong = 0, seen = 0;
+	struct hitters_place p;
+	pthread_t writer;
+
+	CHECK(pthread_create(&writer, NULL, flood, table) == 0);
+	do {
+		for (unsigned int i = 0; i < HITTERS_ROOM; i++) {
+			if (!hitters_place_read(table, i / HITTERS_WAYS,
+			    i % HITTERS_WAYS, &p))
+				continue;
+			seen++;
+			wrong += XXH3_64bits_withSeed(p.octets, p.length,
+			    SECRET) != p.hash;
+		}
+	} while (pthread_tryjoin_np(writer, NULL) != 0);
+	CHECK(seen > 0 && wrong == 0);
 	free(table);
 }
 
@@ -351,6 +393,7 @@ main(void)
 	TEST(bounds_hold_for_zipf);
 	TEST(bounds_hold_for_keys_in_turn);
 	TEST(a_flood_of_new_keys_pushes_no_heavy_one_out);
+	TEST(no_half_written_key_is_read);
 	TEST(nothing_is_counted_unless_somebody_watches);
 	TEST(all_threads_and_both_windows_are_one_list);
 	TEST(a_new_watch_begins_with_nothing);
