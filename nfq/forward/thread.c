@@ -413,13 +413,16 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 		else if (events[i].data.ptr == &f->dialer)
 			thread_streams_take_sockets(f);
 		else if (events[i].data.ptr == &f->wake)
-			(void)!read(f->wake, &woken, sizeof(woken));
+			f->errands_left = read(f->wake, &woken,
+			    sizeof(woken)) > 0 || f->errands_left;
 		else if (events[i].data.ptr != NULL)
 			take_replies(f, events[i].data.ptr);
 		else
 			queued = true;
 		answering_go_on(&f->thread);
 	}
+	if (f->errands_left)
+		thread_errands_take(f);
 	due = engine_next(f->engine);
 	if (monotime_is_set(due) && monotime_is_past(f->boot, due))
 		engine_tick(f->engine, f->boot);
@@ -443,7 +446,8 @@ timeout_of(const struct forward_thread *f)
 	    monotime_first(upstream_sockets_next(&f->sockets),
 	    thread_streams_next(f))));
 
-	if (atomic_load(&f->flush_due) || thread_streams_are_due(f))
+	if (atomic_load(&f->flush_due) || f->errands_left ||
+	    thread_streams_are_due(f))
 		return 0;
 	return monotime_is_set(next) ?
 	    monotime_poll_timeout(monotime_boot(), next) : -1;
@@ -475,6 +479,7 @@ forward_free(struct answering_thread *thread)
 	struct forward_thread *f = (struct forward_thread *)thread;
 
 	f->ending = true;
+	errands_runner_leaves(&f->thread.threads->errands);
 	engine_free(f->engine);
 	upstream_sockets_close(&f->sockets);
 	thread_streams_close(f);
@@ -576,6 +581,8 @@ forward_start(struct forward_thread **thread, struct answering_threads *threads,
 	error = init(f, h, number);
 	if (error == 0)
 		error = answering_thread_start(&f->thread, &forward_kind);
+	if (error == 0)
+		errands_run_by(&threads->errands, f->wake);
 	/* On failure the process ends, and all of this with it. */
 	if (error == 0)
 		*thread = f;

@@ -148,10 +148,16 @@ host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
 {
 	struct forward_thread *f = arg;
 	struct held *h = held_of(client);
-	uint8_t *answer = f->reply + packet_reply_offset(&h->packet);
-	const size_t room = sizeof(f->reply) - packet_reply_offset(&h->packet);
 	uint8_t rcode = octets[3] & DNS_RCODE_MASK;
+	uint8_t *answer;
+	size_t room;
 
+	if (client->stream) {
+		thread_errand_answer(f, client, octets, length);
+		return;
+	}
+	answer = f->reply + packet_reply_offset(&h->packet);
+	room = sizeof(f->reply) - packet_reply_offset(&h->packet);
 	memcpy(answer, octets, length < room ? length : room);
 	if (length > room)
 		length = cut_answer(h, answer);
@@ -175,6 +181,10 @@ host_pass(void *arg, struct engine_client *client)
 	struct forward_thread *f = arg;
 	struct held *h = held_of(client);
 
+	if (client->stream) {
+		thread_errand_end(f, client, true);
+		return;
+	}
 	if (!f->ending) {
 		queue_release_one(f->queue.reader, h->id);
 		h->decision.verdict = VERDICT_PASS;
@@ -189,6 +199,10 @@ host_drop(void *arg, struct engine_client *client)
 	struct forward_thread *f = arg;
 	struct held *h = held_of(client);
 
+	if (client->stream) {
+		thread_errand_end(f, client, false);
+		return;
+	}
 	queue_drop(f->queue.reader, h->id);
 	give_back(f, h);
 }

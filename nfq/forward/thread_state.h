@@ -59,6 +59,7 @@ struct forward_thread {
 	uint32_t flush_place;		/* how far it is, */
 	uint32_t flushed;		/* and what it has removed */
 	atomic_bool look_due;		/* for loops */
+	bool errands_left;		/* more than a round takes */
 	struct engine *engine;
 	uint64_t generation;		/* whose settings the engine has */
 	monotime_t boot;		/* the engine's time in this round */
@@ -126,6 +127,17 @@ void forward_random(struct forward_thread *thread, void *octets, size_t length);
 
 /* Sends the answers whose packets the kernel has dropped: rescue.h. */
 void forward_rescue(struct forward_thread *thread);
+
+/* thread_errands.c: clients with "stream" set wait for errands of the TCP thread. */
+
+/* Begins some of those that have come. */
+void thread_errands_take(struct forward_thread *thread);
+
+/* The engine gives such a client back: with an answer, or without. */
+void thread_errand_answer(struct forward_thread *thread,
+    struct engine_client *client, const uint8_t *octets, size_t length);
+void thread_errand_end(struct forward_thread *thread,
+    struct engine_client *client, bool passed);
 
 /* thread_streams.c */
 

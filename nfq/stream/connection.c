@@ -104,6 +104,15 @@ domain_of(const struct stream *s, const struct interception *i)
 	    stream_target_domain(s, &target.name);
 }
 
+static bool
+may_be_raw(struct stream_connection *c)
+{
+	if (c->errand_count == 0)
+		return stream_relay_may_be_raw(c);
+	c->raw_waits = true;
+	return false;
+}
+
 /* Answers it, or has it relayed. */
 static enum stream_next
 take_message(struct stream *s, struct stream_connection *c,
@@ -119,6 +128,7 @@ take_message(struct stream *s, struct stream_connection *c,
 	    policy->rules : NULL };
 	struct interception i;
 	uint32_t domain;
+	bool is_errand;
 	uint8_t *room;
 
 	if (stream_reserve(s, c, STREAM_FRAME_MAX, &room) == STREAM_CLOSE)
@@ -136,8 +146,11 @@ take_message(struct stream *s, struct stream_connection *c,
 		    stream_answer_room(&i.question.edns));
 	}
 	domain = domain_of(s, &i);
-	if ((is_relayed(&i) && !stream_relay_may_ask(s, c, domain)) ||
-	    (wants_raw(&i) && !stream_relay_may_be_raw(c))) {
+	is_errand = is_relayed(&i) && !is_chain(&i) &&
+	    stream_is_errand(s, domain);
+	if ((is_relayed(&i) && !is_errand &&
+	    !stream_relay_may_ask(s, c, domain)) ||
+	    (wants_raw(&i) && !may_be_raw(c))) {
 		*taken = TAKEN_NOT;
 		c->decided = true;
 		return STREAM_GO_ON;
@@ -172,7 +185,8 @@ take_message(struct stream *s, struct stream_connection *c,
 		*taken = TAKEN_RAW;
 	if (!is_relayed(&i) || *taken == TAKEN_RAW)
 		return STREAM_GO_ON;
-	return stream_relay_question(s, c, domain, octets, length);
+	return is_errand ? stream_errand_begin(s, c, octets, length) :
+	    stream_relay_question(s, c, domain, octets, length);
 }
 
 /* Whether another question can be taken, as far as the client is concerned. */
@@ -181,7 +195,7 @@ can_take(struct stream *s, struct stream_connection *c)
 {
 	if (stream_buffer_length(&c->out) > 0)
 		return false;
-	if (stream_relay_has_room(s, c)) {
+	if (stream_relay_has_room(s, c) && stream_errands_have_room(s, c)) {
 		c->throttled = false;
 		return true;
 	}
@@ -307,7 +321,7 @@ static bool
 is_over(const struct stream_connection *c)
 {
 	return c->ended && stream_buffer_length(&c->out) == 0 &&
-	    !stream_relay_is_busy(c);
+	    c->errand_count == 0 && !stream_relay_is_busy(c);
 }
 
 /*
@@ -354,7 +368,8 @@ bool
 stream_is_idle(const struct stream_connection *c)
 {
 	return !c->raw && stream_buffer_length(&c->in) == 0 &&
-	    stream_buffer_length(&c->out) == 0 && !stream_relay_is_busy(c);
+	    stream_buffer_length(&c->out) == 0 && c->errand_count == 0 &&
+	    !stream_relay_is_busy(c);
 }
 
 static bool

@@ -128,10 +128,13 @@ struct stream_connection {
 	bool raw;			/* octets are relayed unread */
 	bool ended;			/* the client has sent its last octet */
 	bool throttled;			/* too many questions are in flight */
-	bool raw_waits;			/* becomes raw after the last chase */
+	bool raw_waits;			/* becomes raw after the last chase or errand */
 	bool target_waits;		/* has another target after the last answer */
 	bool closed;			/* marked: freed at the end of the round */
 	enum stream_wait wait;
+	LIST_HEAD(, errand) errands;	/* that the forwarding thread runs */
+	unsigned int errand_count;
+	size_t errand_octets;		/* of their questions */
 };
 
 /* Sockets that nfdns-sockets may be asked for at a time. */
@@ -253,6 +256,9 @@ uint32_t stream_target_domain(const struct stream *s,
 /* The nameserver that the client addressed. */
 void stream_target_init(struct stream_connection *c);
 
+/* Whether the domain has an upstream that is asked over plain TCP. */
+bool stream_target_is_plain(const struct stream *s, uint32_t domain);
+
 /* Whether c's questions are relayed to that domain's upstreams already. */
 bool stream_target_is(const struct stream *s,
     const struct stream_connection *c, uint32_t domain);
@@ -263,6 +269,27 @@ bool stream_target_set(const struct stream *s, struct stream_connection *c,
 
 /* Turns to the next one, or to the domain's fallback.  False: there is none. */
 bool stream_target_next(const struct stream *s, struct stream_connection *c);
+
+/* errand.c: questions that the forwarding thread asks. */
+
+/* Whether it asks those of this forward domain (or FORWARD_DOMAINS). */
+bool stream_is_errand(const struct stream *s, uint32_t domain);
+
+/* Whether the connection may have one more of them. */
+bool stream_errands_have_room(const struct stream *s,
+    const struct stream_connection *c);
+
+/* Has the question asked; if that cannot be, the client gets SERVFAIL. */
+enum stream_next stream_errand_begin(struct stream *s,
+    struct stream_connection *c, const uint8_t *message, size_t length)
+    STREAM_STEP;
+
+/* One of c's has come back.  The caller frees it. */
+enum stream_next stream_errand_end(struct stream *s,
+    struct stream_connection *c, struct errand *errand) STREAM_STEP;
+
+/* Nobody waits for c's any more. */
+void stream_errands_forget(struct stream_connection *c);
 
 /* sockets.c: sockets that nfdns-sockets opens. */
 

@@ -29,6 +29,7 @@ void
 stream_mark_closed(struct stream *s, struct stream_connection *c)
 {
 	c->closed = true;
+	stream_errands_forget(c);
 	stream_sockets_forget(s, c);
 	TAILQ_REMOVE(&s->all, c, in_all);
 	TAILQ_REMOVE(&c->of->list, c, in_client);
@@ -193,6 +194,7 @@ stream_welcome(struct stream *s, const struct stream_arrival *arrival)
 	c->peer = arrival->peer;
 	c->name = arrival->name;
 	stream_target_init(c);
+	LIST_INIT(&c->errands);
 	c->sender = sender;
 	c->client = (struct stream_end){ ROLE_CLIENT, arrival->fd, 0, c };
 	c->server = (struct stream_end){ ROLE_SERVER, -1, 0, c };

@@ -80,6 +80,23 @@ take_opened(struct stream *s)
 		    opened.connection, opened.fd));
 }
 
+/* What the forwarding thread has asked; the connection may be gone meanwhile. */
+static void
+take_errands(struct stream *s)
+{
+	struct errand *errand;
+
+	while ((errand = errands_back(&s->thread.threads->errands)) != NULL) {
+		struct stream_connection *c = errand->of;
+
+		if (c != NULL) {
+			stream_touch(s, c);
+			finish(s, c, stream_errand_end(s, c, errand));
+		}
+		errand_free(errand);
+	}
+}
+
 static void
 handle(struct stream *s, struct stream_end *end, uint32_t events)
 {
@@ -91,6 +108,7 @@ handle(struct stream *s, struct stream_end *end, uint32_t events)
 		(void)!read(end->fd, &wakes, sizeof(wakes));
 		stream_sockets_take(s);
 		take_opened(s);
+		take_errands(s);
 		break;
 	case ROLE_SOCKETS:
 		take_opened(s);
@@ -220,6 +238,7 @@ init(struct stream *s, const struct worker_handover *h)
 	if (s->epoll < 0 || s->wake.fd < 0)
 		return -errno;
 	stream_watch(s, &s->wake, EPOLLIN);
+	errands_sent_by(&s->thread.threads->errands, s->wake.fd);
 	stream_sockets_init(s, h);
 	for (size_t i = 0; i < STREAM_LISTENERS; i++) {
 		s->listeners[i] = (struct stream_end){ ROLE_LISTENER,
@@ -260,6 +279,7 @@ stream_free(struct stream *s)
 	while ((c = TAILQ_FIRST(&s->all)) != NULL)
 		stream_mark_closed(s, c);
 	stream_free_closed(s);
+	errands_sender_leaves(&s->thread.threads->errands);
 	count_open(s);
 	stream_sockets_close(s);
 	(void)close(s->wake.fd);

@@ -3,9 +3,16 @@
  * Whom a connection's questions are relayed to: the nameserver that the client
  * addressed, or the upstreams of a forward domain, in their order.  What the
  * forwarding thread knows of them is not known here: one that is not reached, or
- * does not answer in time, is followed by the next.
+ * does not answer in time, is followed by the next.  Domains none of whose
+ * upstreams is asked over plain TCP are for errand.c.
  */
 #include "nfq/stream/parts.h"
+
+static bool
+is_plain(const struct forward_upstream *up)
+{
+	return up->transport != FORWARD_TLS && up->transport != FORWARD_UDP;
+}
 
 uint32_t
 stream_target_domain(const struct stream *s, const struct dns_name *name)
@@ -32,6 +39,19 @@ stream_target_is(const struct stream *s, const struct stream_connection *c,
 	    c->target.generation == s->thread.generation->number);
 }
 
+bool
+stream_target_is_plain(const struct stream *s, uint32_t domain)
+{
+	const struct forward_settings *f =
+	    &s->thread.generation->settings.forward;
+	const struct forward_domain *d = &f->domain[domain];
+
+	for (uint32_t i = 0; i < d->upstreams; i++)
+		if (is_plain(&f->upstream[d->upstream[i]]))
+			return true;
+	return false;
+}
+
 /* Takes the first server from "place" on that is asked over plain TCP. */
 static bool
 take_from(const struct stream *s, struct stream_connection *c, uint32_t place)
@@ -44,7 +64,7 @@ take_from(const struct stream *s, struct stream_connection *c, uint32_t place)
 		const struct forward_upstream *up =
 		    &f->upstream[domain->upstream[place]];
 
-		if (up->transport == FORWARD_TLS || up->transport == FORWARD_UDP)
+		if (!is_plain(up))
 			continue;
 		(void)sockets_address_make(&c->target.address, (int)up->family,
 		    up->address, (uint16_t)up->port, up->scope);

@@ -24,6 +24,7 @@ answering_threads_init(struct answering_threads *threads,
 	threads->audit = audit;
 	threads->slots = slots;
 	threads->hitters = NULL;
+	errands_init(&threads->errands);
 	TAILQ_INIT(&threads->all);
 }
 

@@ -26,6 +26,7 @@
 #include <sys/queue.h>
 #include <sys/socket.h>
 
+#include "nfq/thread/errands.h"
 #include "nfq/thread/generation.h"
 #include "nfq/thread/waiting.h"
 #include "policy/audit/audit.h"
@@ -43,6 +44,7 @@ struct answering_threads {
 	atomic_bool stopping;
 	TAILQ_HEAD(, answering_thread) all;
 	struct waiting waiting;		/* if there is a forwarding thread */
+	struct errands errands;		/* of the TCP thread, for that one */
 };
 
 struct answering_thread;

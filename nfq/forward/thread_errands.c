@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Questions that the TCP thread has the engine ask: nfq/thread/errands.h. */
+#include "nfq/forward/thread_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define AT_ONCE		64	/* a round; held packets have their turn between */
+#define DNS_PORT	53
+
+struct errand_client {
+	struct engine_client client;	/* first */
+	struct errand *errand;
+};
+
+static void
+give_back(struct forward_thread *f, struct engine_client *client,
+    enum errand_end end)
+{
+	struct errand_client *c = (struct errand_client *)client;
+
+	c->errand->end = end;
+	errands_return(&f->thread.threads->errands, c->errand);
+	free(c);
+}
+
+void
+thread_errand_answer(struct forward_thread *f, struct engine_client *client,
+    const uint8_t *octets, size_t length)
+{
+	struct errand *errand = ((struct errand_client *)client)->errand;
+
+	errand->answer = malloc(length);
+	if (errand->answer != NULL) {
+		memcpy(errand->answer, octets, length);
+		errand->answer_length = length;
+	}
+	give_back(f, client, errand->answer != NULL ? ERRAND_ANSWERED :
+	    ERRAND_FAILED);
+}
+
+void
+thread_errand_end(struct forward_thread *f, struct engine_client *client,
+    bool passed)
+{
+	give_back(f, client, passed && !f->ending ? ERRAND_PASSED :
+	    ERRAND_FAILED);
+}
+
+static void
+begin(struct forward_thread *f, struct errand *errand)
+{
+	struct errand_client *c = calloc(1, sizeof(*c));
+
+	if (c == NULL) {
+		errands_return(&f->thread.threads->errands, errand);
+		return;
+	}
+	c->errand = errand;
+	c->client = (struct engine_client){
+		.message = errand->octets,
+		.length = errand->length,
+		.uid = errand->uid,
+		.stream = true,
+		.nameserver = { .family = errand->family, .port = DNS_PORT,
+		    .scope = errand->scope },
+	};
+	memcpy(c->client.nameserver.address, errand->address,
+	    sizeof(errand->address));
+	engine_ask(f->engine, f->boot, &c->client);
+}
+
+void
+thread_errands_take(struct forward_thread *f)
+{
+	f->errands_left = true;
+	for (unsigned int i = 0; i < AT_ONCE && f->errands_left; i++) {
+		struct errand *errand =
+		    errands_next(&f->thread.threads->errands);
+
+		f->errands_left = errand != NULL;
+		if (errand != NULL)
+			begin(f, errand);
+	}
+}

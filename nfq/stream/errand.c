@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Questions of a forward domain none of whose upstreams is asked over plain TCP:
+ * the forwarding thread asks them (nfq/thread/errands.h), and the answers go to
+ * the client in the order in which they come (RFC 7766 section 6.2.1.1).
+ */
+#include <sys/socket.h>
+
+#include "nfq/stream/parts.h"
+
+bool
+stream_is_errand(const struct stream *s, uint32_t domain)
+{
+	return domain != FORWARD_DOMAINS && !stream_target_is_plain(s, domain) &&
+	    errands_can_be_run(&s->thread.threads->errands);
+}
+
+bool
+stream_errands_have_room(const struct stream *s,
+    const struct stream_connection *c)
+{
+	/* Octets of a raw connection do not mix with answers of ours. */
+	if (c->raw_waits && c->errand_count > 0)
+		return false;
+	return c->errand_count < s->limits.in_flight &&
+	    c->errand_octets < s->limits.buffer;
+}
+
+static void
+set_nameserver(struct errand *errand, const struct stream_connection *c)
+{
+	uint16_t port;
+
+	errand->family = c->name.any.sa_family;
+	(void)sockets_address_split(&c->name, errand->address, &port);
+	if (errand->family == AF_INET6)
+		errand->scope = c->name.v6.sin6_scope_id;
+}
+
+enum stream_next
+stream_errand_begin(struct stream *s, struct stream_connection *c,
+    const uint8_t *message, size_t length)
+{
+	struct errand *errand = errand_new(message, length);
+
+	if (errand != NULL) {
+		errand->of = c;
+		errand->uid = c->sender.uid;
+		set_nameserver(errand, c);
+		LIST_INSERT_HEAD(&c->errands, errand, in_sender);
+		if (errands_send(&s->thread.threads->errands, errand)) {
+			c->errand_count++;
+			c->errand_octets += length;
+			return STREAM_GO_ON;
+		}
+		LIST_REMOVE(errand, in_sender);
+		errand_free(errand);
+	}
+	return stream_put_failure(s, c, message, length,
+	    EDE_NO_REACHABLE_AUTHORITY);
+}
+
+/* A relay that is busy with another target has no way for it now. */
+static enum stream_next
+pass(struct stream *s, struct stream_connection *c, const struct errand *errand)
+{
+	if (!stream_relay_may_ask(s, c, FORWARD_DOMAINS))
+		return stream_put_failure(s, c, errand->octets, errand->length,
+		    EDE_NO_REACHABLE_AUTHORITY);
+	return stream_relay_question(s, c, FORWARD_DOMAINS, errand->octets,
+	    errand->length);
+}
+
+enum stream_next
+stream_errand_end(struct stream *s, struct stream_connection *c,
+    struct errand *errand)
+{
+	enum stream_next next;
+
+	LIST_REMOVE(errand, in_sender);
+	c->errand_count--;
+	c->errand_octets -= errand->length;
+	if (errand->end == ERRAND_ANSWERED)
+		next = stream_put_message(s, c, errand->answer,
+		    errand->answer_length);
+	else if (errand->end == ERRAND_PASSED)
+		next = pass(s, c, errand);
+	else
+		next = stream_put_failure(s, c, errand->octets, errand->length,
+		    EDE_NO_REACHABLE_AUTHORITY);
+	return next == STREAM_CLOSE ? STREAM_CLOSE : stream_flush(s, c);
+}
+
+void
+stream_errands_forget(struct stream_connection *c)
+{
+	struct errand *errand;
+
+	while ((errand = LIST_FIRST(&c->errands)) != NULL) {
+		LIST_REMOVE(errand, in_sender);
+		errand->of = NULL;
+	}
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Questions that one thread has another ask: those of TCP clients that the
+ * forwarding thread asks upstreams, since it alone speaks TLS and knows which of
+ * them work.  An errand belongs to one thread at a time; the lists between the two
+ * have a lock, which both hold for moments only.
+ */
+#ifndef NFDNS_NFQ_THREAD_ERRANDS_H
+#define NFDNS_NFQ_THREAD_ERRANDS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+
+#define ERRANDS_MAX	4096	/* on their way there, at a time */
+
+enum errand_end {
+	ERRAND_FAILED,		/* nobody can be asked any more */
+	ERRAND_ANSWERED,
+	ERRAND_PASSED,		/* the nameserver is to be asked, by the sender */
+};
+
+struct errand {
+	STAILQ_ENTRY(errand) link;	/* in a list between the threads */
+	LIST_ENTRY(errand) in_sender;	/* the sender's own */
+	void *of;			/* the sender's own; NULL: nobody waits */
+	uid_t uid;
+	/* The nameserver that the client addressed; IPv4: the first four octets. */
+	uint16_t family;
+	uint8_t address[16];
+	uint32_t scope;
+	enum errand_end end;
+	uint8_t *answer;		/* if it is answered: a DNS message */
+	size_t answer_length;
+	size_t length;
+	uint8_t octets[];		/* the question, a DNS message */
+};
+
+STAILQ_HEAD(errand_list, errand);
+
+struct errands {
+	pthread_mutex_t lock;
+	struct errand_list there, back;
+	unsigned int waiting;		/* in "there" */
+	int runner, sender;		/* eventfds to wake them by; -1: no such */
+};
+
+/* Without a runner and a sender; never fails. */
+void errands_init(struct errands *errands);
+
+/* A copy of the question, which belongs to the caller; NULL without memory. */
+struct errand *errand_new(const uint8_t *octets, size_t length);
+void errand_free(struct errand *errand);
+
+/* The threads' eventfds, which they close after the "leave". */
+void errands_run_by(struct errands *errands, int wake);
+void errands_sent_by(struct errands *errands, int wake);
+
+/* The runner ends: what has not been begun goes back, failed. */
+void errands_runner_leaves(struct errands *errands);
+/* The sender ends: what is in the lists is freed, and what comes back later. */
+void errands_sender_leaves(struct errands *errands);
+
+/* Whether anybody runs errands.  For the sender. */
+bool errands_can_be_run(struct errands *errands);
+
+/* The sender gives one away.  False: it keeps it, nobody runs it or too many wait. */
+bool errands_send(struct errands *errands, struct errand *errand);
+/* The runner takes the next one; NULL: there is none. */
+struct errand *errands_next(struct errands *errands);
+/* The runner gives one back that it has taken. */
+void errands_return(struct errands *errands, struct errand *errand);
+/* The sender takes the next one that came back; NULL: there is none. */
+struct errand *errands_back(struct errands *errands);
+
+#endif
