@@ -138,14 +138,14 @@ has_other(const struct pending *p, uint32_t place)
 
 /*
  * A server that has just gone silent makes questions pile up before the first of
- * them is lost: with half the room taken, less is waited for.
+ * them is lost: with a quarter of the room taken, less is waited for.
  */
 static bool
 is_pressed(const struct engine *e, const struct pending *p)
 {
 	const uint32_t most = e->settings.limits.domain;
 
-	return e->under_way[p->domain] > most - most / 2;
+	return e->under_way[p->domain] > most - most / 4 * 3;
 }
 
 /*

@@ -146,17 +146,20 @@ may_carry(const struct tcp_connection *c, bool alone)
 
 /*
  * The one with the fewest questions, but for what the server is known for ("any":
- * there is no other way); NULL: none.
+ * there is no other way), and on which the question's id is free: who is an upstream
+ * and a client's own nameserver gets ids for each.  NULL: none.
  */
 static struct tcp_connection *
-choose(struct tcp_upstream *u, monotime_t now, bool any)
+choose(struct tcp_upstreams *t, struct tcp_upstream *u, monotime_t now,
+    uint16_t id, bool any)
 {
 	const bool alone = !any && tcp_is_alone(u, now);
 	struct tcp_connection *c, *best = NULL;
 
 	TAILQ_FOREACH(c, &u->connections, entry)
 		if (may_carry(c, alone) && (any || !is_slow(c, now)) &&
-		    (best == NULL || c->awaited < best->awaited))
+		    (best == NULL || c->awaited < best->awaited) &&
+		    stream_question_by_id(&t->questions, c->number, id) == NULL)
 			best = c;
 	return best;
 }
@@ -289,7 +292,7 @@ send_waiting(struct tcp_upstreams *t, monotime_t now, struct tcp_upstream *u,
 	struct tcp_connection *c;
 
 	while ((q = TAILQ_FIRST(&u->waiting)) != NULL &&
-	    (c = choose(u, now, any)) != NULL)
+	    (c = choose(t, u, now, q->id, any)) != NULL)
 		if (!put(t, now, c, q))
 			return;
 }

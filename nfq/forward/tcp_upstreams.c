@@ -332,7 +332,7 @@ tcp_upstreams_receive(struct tcp_upstreams *t, monotime_t now,
 		t->reading = NULL;
 		if (c != NULL && c->finished)
 			tcp_over(t, now, c, TCP_END_PEER, -EPROTO);
-		else if (c != NULL)
+		else if (c != NULL && c->upstream->waits > 0)
 			tcp_pump(t, now, c->upstream);
 		if (t->event >= t->event_count)
 			return false;

@@ -113,15 +113,21 @@ go_on(const unsigned int *what, int quiet_ms)
 }
 
 static void
-ask(uint32_t attempt)
+ask_by_id(uint32_t attempt, uint16_t id)
 {
 	const struct asking nobody = { .known = false };
 	uint8_t octets[LENGTH] = { 0 };
 
-	wire_store_u16(octets, (uint16_t)attempt);
+	wire_store_u16(octets, id);
 	CHECK(tcp_upstreams_send(all, now, attempt, &nobody, &server, octets,
 	    sizeof(octets)) == 0);
 	tcp_upstreams_flush(all);
+}
+
+static void
+ask(uint32_t attempt)
+{
+	ask_by_id(attempt, (uint16_t)attempt);
 }
 
 /* The server's side */
@@ -453,6 +459,24 @@ the_connection_must_be_the_same(void)
 }
 
 static void
+an_id_in_use_waits_or_goes_elsewhere(void)
+{
+	int fd;
+
+	set_up();
+	ask(1);
+	fd = accept_one();
+	CHECK(hear(fd) == 1);
+	ask_by_id(2, 1);
+	CHECK(hears_nothing(fd));
+	answer(fd, 1);
+	CHECK(hear(fd) == 1);
+	CHECK(tcp_upstreams_forget(all, now, 2));
+	(void)close(fd);
+	tear_down();
+}
+
+static void
 a_refused_connection_fails_at_once(void)
 {
 	set_up();
@@ -517,6 +541,7 @@ main(void)
 	TEST(a_mute_connection_is_ended);
 	TEST(answers_that_nobody_asked_for_end_it);
 	TEST(the_connection_must_be_the_same);
+	TEST(an_id_in_use_waits_or_goes_elsewhere);
 	TEST(a_refused_connection_fails_at_once);
 	TEST(octets_may_drip);
 	TEST(idle_ones_are_closed);
