@@ -29,6 +29,7 @@
 struct log_file {
 	const char *path;
 	struct log_octets *source;	/* NULL: not open */
+	enum audit_format_number format; /* AUDIT_FORMATS: it is empty */
 	bool noted;			/* its first piece is a note: */
 	uint64_t run, number;
 	size_t place;			/* on the command line */
@@ -202,11 +203,34 @@ look_at(struct log_file *file, uint8_t *octets)
 		cli_error("%s: no log in json, pcapng or dnstap", file->path);
 		return EXIT_ERROR;
 	}
+	file->format = pieces.format;
 	if (next == LOG_PIECE && reading.kind != AUDIT_PIECE_FOREIGN &&
 	    reading.kind != AUDIT_PIECE_RECORD) {
 		file->noted = true;
 		file->run = reading.run;
 		file->number = reading.seal.number;
+	}
+	return EXIT_OK;
+}
+
+/* Files of two logs would look as if each record were there twice. */
+static int
+compare_formats(const struct verify_run *run)
+{
+	const struct log_file *first = NULL;
+
+	for (size_t i = 0; i < run->file_count; i++) {
+		const struct log_file *file = &run->files[i];
+
+		if (file->format == AUDIT_FORMATS)
+			continue;
+		if (first != NULL && first->format != file->format) {
+			cli_error("%s has another format than %s, so it is of "
+			    "another log: verify each log by itself",
+			    file->path, first->path);
+			return EXIT_ERROR;
+		}
+		first = file;
 	}
 	return EXIT_OK;
 }
@@ -261,6 +285,8 @@ verify_files(struct verify_run *run)
 	code = open_files(run);
 	for (size_t i = 0; i < run->file_count && code == EXIT_OK; i++)
 		code = look_at(&run->files[i], octets);
+	if (code == EXIT_OK)
+		code = compare_formats(run);
 	if (run->file_count > 0)
 		qsort(run->files, run->file_count, sizeof(*run->files),
 		    compare_files);
