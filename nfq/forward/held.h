@@ -24,6 +24,7 @@
 struct held {
 	struct engine_client client;	/* first: a client is its held question */
 	bool used;
+	bool lost;			/* the kernel has no such packet any more */
 	uint32_t id;			/* of the packet */
 	uint32_t mark;
 	uint32_t device;

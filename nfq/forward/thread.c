@@ -36,119 +36,6 @@ forward_settings_of(const struct forward_thread *f)
 
 /* New packets */
 
-/* The end of the chain is asked of the nameserver that the client asks. */
-static struct forward_upstream
-nameserver_of(const struct packet *packet, const struct queue_packet *p)
-{
-	struct forward_upstream to = {
-		.family = packet->family,
-		.port = packet->destination_port,
-		.transport = FORWARD_AUTO,
-	};
-
-	memcpy(to.address, packet->destination,
-	    packet->family == AF_INET ? 4 : 16);
-	if (packet->family == AF_INET6 && packet->destination[0] == 0xfe &&
-	    (packet->destination[1] & 0xc0) == 0x80)
-		to.scope = p->device;
-	return to;
-}
-
-static bool
-set_chase(struct forward_thread *f, struct held *h)
-{
-	const struct answer_source source =
-	    generation_source(f->thread.generation);
-	struct interception *i = &f->interception;
-
-	if (!intercept_chain(i, &source, h->chain, sizeof(h->chain)))
-		return false;
-	h->chase = (struct chase){
-		.chain = h->chain,
-		.length = i->answer_length,
-		.target = i->summary.target,
-		.edns = i->question.edns.present,
-	};
-	h->client.chase = &h->chase;
-	return true;
-}
-
-/* False: the packet cannot be held. */
-static bool
-hold(struct forward_thread *f, const struct queue_packet *p)
-{
-	struct interception *i = &f->interception;
-	struct held *h = held_take(&f->held, p->octets, p->length);
-
-	if (h == NULL)
-		return false;
-	h->id = p->id;
-	h->mark = p->mark;
-	h->device = p->device;
-	h->uid = p->uid;
-	h->gid = p->gid;
-	h->received_ns = f->thread.received_ns;
-	h->decision = i->decision;
-	h->note = intercept_note(i);
-	h->client = (struct engine_client){
-		.message = h->packet.payload,
-		.length = h->packet.payload_length,
-		.uid = p->uid,
-		.nameserver = nameserver_of(&h->packet, p),
-	};
-	if (i->decision.reason == REASON_CHASE && !set_chase(f, h)) {
-		held_give(&f->held, h);
-		return false;
-	}
-	f->asking = (struct asking){ true, p->id, p->uid };
-	engine_ask(f->engine, f->boot, &h->client);
-	f->asking.known = false;
-	return true;
-}
-
-static bool
-is_suspect(const struct forward_thread *f, uid_t uid)
-{
-	return f->suspects != NULL && suspects_has(f->suspects, uid,
-	    monotime_to_ms(f->thread.now));
-}
-
-/*
- * The queue's thread has decided this before, perhaps by settings that have
- * changed since: what is none of ours any more is answered, or passes.
- */
-static void
-take_packet(struct forward_thread *f, const struct queue_packet *p)
-{
-	const struct answer_source source =
-	    generation_source(f->thread.generation);
-	struct interception *i = &f->interception;
-
-	i->asker = (struct asker){ .now = f->thread.now, .uid = p->uid,
-		.gid = p->gid, .device = p->device,
-		.time = f->thread.time };
-	f->policy.rules = f->thread.generation->rules;
-	i->policy = f->policy.rules != NULL ? &f->policy : NULL;
-	i->forward = forward_settings_of(f);
-	i->forward_full = false;
-	if (is_suspect(f, p->uid))
-		intercept_unread(i);
-	else
-		intercept_parse(i, p->octets, p->length, p->whole_length);
-	intercept_answer(i, &source, f->thread.rotation++, f->reply);
-	if (i->decision.verdict == VERDICT_FORWARD && hold(f, p))
-		return;
-	waiting_end(f->waiting, p->uid);
-	if (i->reply_length > 0)
-		queue_reply(f->queue.reader, p->id,
-		    (p->mark & ~f->mark_mask) | f->mark_answered, f->reply,
-		    i->reply_length);
-	else if (i->decision.verdict == VERDICT_DROP)
-		queue_drop(f->queue.reader, p->id);
-	else
-		queue_release_one(f->queue.reader, p->id);
-}
-
 /* What does not come at once makes the next round, which costs no more. */
 static void
 take_packets(struct forward_thread *f)
@@ -161,7 +48,7 @@ take_packets(struct forward_thread *f)
 		forward_rescue(f);
 		for (int p = 0; p < n; p++) {
 			window_begin_packet(f->window, (unsigned int)p);
-			take_packet(f, &packets[p]);
+			thread_take_packet(f, &packets[p]);
 		}
 		window_end_batch(f->window);
 		thread_queue_send(&f->queue);
@@ -421,8 +308,10 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 			queued = true;
 		answering_go_on(&f->thread);
 	}
-	if (f->errands_left)
+	if (f->errands_left) {
+		thread_lost_take(f);
 		thread_errands_take(f);
+	}
 	due = engine_next(f->engine);
 	if (monotime_is_set(due) && monotime_is_past(f->boot, due))
 		engine_tick(f->engine, f->boot);

@@ -131,13 +131,26 @@ give_back(struct forward_thread *f, struct held *h)
 }
 
 /* A link-local address needs its interface: RFC 4007 section 6. */
+static bool
+needs_scope(const struct packet *packet)
+{
+	return packet->family == AF_INET6 && packet->source[0] == 0xfe &&
+	    (packet->source[1] & 0xc0) == 0x80;
+}
+
+void
+forward_send_lost(struct forward_thread *f, const struct packet *question,
+    uint32_t device, size_t length)
+{
+	if (rescue_send(f->raw, f->reply, length,
+	    needs_scope(question) ? device : 0) == 0)
+		f->rescued++;
+}
+
 static void
 keep_scope(struct forward_thread *f, const struct held *h)
 {
-	const uint8_t *client = h->packet.source;
-
-	if (h->packet.family == AF_INET6 && client[0] == 0xfe &&
-	    (client[1] & 0xc0) == 0x80)
+	if (needs_scope(&h->packet))
 		f->scopes[f->scope_next++ % THREAD_SCOPES] =
 		    (struct answer_scope){ h->id, h->device };
 }
@@ -150,7 +163,7 @@ host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
 	struct held *h = held_of(client);
 	uint8_t rcode = octets[3] & DNS_RCODE_MASK;
 	uint8_t *answer;
-	size_t room;
+	size_t room, whole;
 
 	if (client->stream) {
 		thread_errand_answer(f, client, octets, length);
@@ -161,10 +174,14 @@ host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
 	memcpy(answer, octets, length < room ? length : room);
 	if (length > room)
 		length = cut_answer(h, answer);
-	keep_scope(f, h);
-	queue_reply(f->queue.reader, h->id,
-	    (h->mark & ~f->mark_mask) | f->mark_answered, f->reply,
-	    packet_reply(&h->packet, f->reply, length));
+	whole = packet_reply(&h->packet, f->reply, length);
+	if (h->lost) {
+		forward_send_lost(f, &h->packet, h->device, whole);
+	} else {
+		keep_scope(f, h);
+		queue_reply(f->queue.reader, h->id, (h->mark & ~f->mark_mask) |
+		    f->mark_answered, f->reply, whole);
+	}
 	answering_count_rcode(&f->thread, rcode);
 	answering_count_spent(&f->thread, f->thread.now.ns - client->since.ns,
 	    1);
@@ -185,7 +202,7 @@ host_pass(void *arg, struct engine_client *client)
 		thread_errand_end(f, client, true);
 		return;
 	}
-	if (!f->ending) {
+	if (!f->ending && !h->lost) {
 		queue_release_one(f->queue.reader, h->id);
 		h->decision.verdict = VERDICT_PASS;
 		record(f, h, NULL, 0);
@@ -203,7 +220,8 @@ host_drop(void *arg, struct engine_client *client)
 		thread_errand_end(f, client, false);
 		return;
 	}
-	queue_drop(f->queue.reader, h->id);
+	if (!h->lost)
+		queue_drop(f->queue.reader, h->id);
 	give_back(f, h);
 }
 

@@ -60,6 +60,7 @@ struct forward_thread {
 	uint32_t flushed;		/* and what it has removed */
 	atomic_bool look_due;		/* for loops */
 	bool errands_left;		/* more than a round takes */
+	bool lost;			/* the packet in hand was dropped on its way */
 	struct engine *engine;
 	uint64_t generation;		/* whose settings the engine has */
 	monotime_t boot;		/* the engine's time in this round */
@@ -127,6 +128,17 @@ void forward_random(struct forward_thread *thread, void *octets, size_t length);
 
 /* Sends the answers whose packets the kernel has dropped: rescue.h. */
 void forward_rescue(struct forward_thread *thread);
+
+/* Sends the reply, which has so many octets, to a question whose packet is lost. */
+void forward_send_lost(struct forward_thread *thread,
+    const struct packet *question, uint32_t device, size_t length);
+
+/* thread_packets.c: a question of the queue, or one whose packet is "lost". */
+void thread_take_packet(struct forward_thread *thread,
+    const struct queue_packet *packet);
+
+/* All that the kernel dropped on their way from the first queue. */
+void thread_lost_take(struct forward_thread *thread);
 
 /* thread_errands.c: clients with "stream" set wait for errands of the TCP thread. */
 

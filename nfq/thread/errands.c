@@ -11,7 +11,8 @@ errands_init(struct errands *e)
 	(void)pthread_mutex_init(&e->lock, NULL);
 	STAILQ_INIT(&e->there);
 	STAILQ_INIT(&e->back);
-	e->waiting = 0;
+	STAILQ_INIT(&e->lost);
+	e->waiting = e->lost_count = 0;
 	e->runner = e->sender = -1;
 }
 
@@ -76,6 +77,8 @@ errands_sent_by(struct errands *e, int fd)
 void
 errands_runner_leaves(struct errands *e)
 {
+	struct lost_question *lost;
+
 	(void)pthread_mutex_lock(&e->lock);
 	e->runner = -1;
 	e->waiting = 0;
@@ -83,6 +86,11 @@ errands_runner_leaves(struct errands *e)
 		free_all(&e->there);
 	STAILQ_CONCAT(&e->back, &e->there);
 	wake(e->sender);
+	while ((lost = STAILQ_FIRST(&e->lost)) != NULL) {
+		STAILQ_REMOVE_HEAD(&e->lost, link);
+		free(lost);
+	}
+	e->lost_count = 0;
 	(void)pthread_mutex_unlock(&e->lock);
 }
 
@@ -151,6 +159,45 @@ errands_return(struct errands *e, struct errand *errand)
 	}
 	(void)pthread_mutex_unlock(&e->lock);
 	errand_free(errand);
+}
+
+bool
+errands_lose(struct errands *e, const struct queue_packet *packet)
+{
+	struct lost_question *lost = malloc(sizeof(*lost) + packet->length);
+	bool taken;
+
+	if (lost == NULL)
+		return false;
+	lost->packet = *packet;
+	lost->packet.octets = lost->octets;
+	memcpy(lost->octets, packet->octets, packet->length);
+	(void)pthread_mutex_lock(&e->lock);
+	taken = e->runner >= 0 && e->lost_count < ERRANDS_MAX;
+	if (taken) {
+		STAILQ_INSERT_TAIL(&e->lost, lost, link);
+		e->lost_count++;
+		wake(e->runner);
+	}
+	(void)pthread_mutex_unlock(&e->lock);
+	if (!taken)
+		free(lost);
+	return taken;
+}
+
+struct lost_question *
+errands_next_lost(struct errands *e)
+{
+	struct lost_question *lost;
+
+	(void)pthread_mutex_lock(&e->lock);
+	lost = STAILQ_FIRST(&e->lost);
+	if (lost != NULL) {
+		STAILQ_REMOVE_HEAD(&e->lost, link);
+		e->lost_count--;
+	}
+	(void)pthread_mutex_unlock(&e->lock);
+	return lost;
 }
 
 struct errand *

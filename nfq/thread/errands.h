@@ -15,6 +15,8 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
+#include "nfq/queue/queue_packet.h"
+
 #define ERRANDS_MAX	4096	/* on their way there, at a time */
 
 enum errand_end {
@@ -41,10 +43,24 @@ struct errand {
 
 STAILQ_HEAD(errand_list, errand);
 
+/*
+ * A question that the kernel dropped when a queue thread handed it over: it is to
+ * be asked all the same, and its answer sent without the packet.
+ */
+struct lost_question {
+	STAILQ_ENTRY(lost_question) link;
+	struct queue_packet packet;	/* of octets[] */
+	uint8_t octets[];
+};
+
+STAILQ_HEAD(lost_list, lost_question);
+
 struct errands {
 	pthread_mutex_t lock;
 	struct errand_list there, back;
 	unsigned int waiting;		/* in "there" */
+	struct lost_list lost;
+	unsigned int lost_count;	/* ERRANDS_MAX at most */
 	int runner, sender;		/* eventfds to wake them by; -1: no such */
 };
 
@@ -73,6 +89,11 @@ bool errands_send(struct errands *errands, struct errand *errand);
 struct errand *errands_next(struct errands *errands);
 /* The runner gives one back that it has taken. */
 void errands_return(struct errands *errands, struct errand *errand);
+/* Any thread has a copy of that packet asked.  False: nobody does. */
+bool errands_lose(struct errands *errands, const struct queue_packet *packet);
+/* The runner takes the next of these, and frees it; NULL: there is none. */
+struct lost_question *errands_next_lost(struct errands *errands);
+
 /* The sender takes the next one that came back; NULL: there is none. */
 struct errand *errands_back(struct errands *errands);
 

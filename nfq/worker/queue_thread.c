@@ -17,6 +17,15 @@
 /* Packets that are looked at together: the CPU keeps some dozen loads apart. */
 #define AHEAD		16
 
+/* The last packets that were handed over, should the kernel have dropped them. */
+#define HANDED		512
+#define HANDED_OCTETS	512		/* longer ones are not kept */
+
+struct handed {
+	struct queue_packet packet;	/* of octets[]; length 0: none */
+	uint8_t octets[HANDED_OCTETS];
+};
+
 struct queue_thread {
 	struct answering_thread thread;
 	struct thread_queue queue;
@@ -31,7 +40,9 @@ struct queue_thread {
 	uint32_t mark_stream;		/* 0: TCP is not captured */
 	bool relay_marks;		/* a relay can carry the client's mark */
 	bool forwards;			/* there is a forwarding thread, */
-	uint16_t forward_queue;		/* and its queue */
+	uint16_t forward_queue;		/* and its queue, */
+	struct handed *handed;		/* HANDED of them, if so */
+	unsigned int handed_next;
 	const struct forward_settings *forward;	/* of this batch, or NULL */
 	struct cache *cache;		/* of this batch, or NULL */
 	struct interception ahead[AHEAD];
@@ -120,6 +131,14 @@ mark_stream(struct queue_thread *q, const struct queue_packet *p,
 static void
 hand_over(struct queue_thread *q, const struct queue_packet *p)
 {
+	struct handed *kept = &q->handed[q->handed_next++ % HANDED];
+
+	kept->packet = *p;
+	kept->packet.octets = kept->octets;
+	if (p->length <= HANDED_OCTETS)
+		memcpy(kept->octets, p->octets, p->length);
+	else
+		kept->packet.length = 0;
 	waiting_add(&q->thread.threads->waiting, p->uid);
 	queue_hand_over(q->queue.reader, p->id, q->forward_queue);
 }
@@ -266,9 +285,22 @@ look_at_forwarding(struct queue_thread *q)
 
 /*
  * Packets that the kernel had dropped when their verdicts came (forward/rescue.h):
- * answers leave by themselves.  What was to pass, or to be handed over, is lost, and
- * its client asks again.
+ * answers leave by themselves, and what was handed over is asked by itself.  What was
+ * to pass is lost, and its client asks again.
  */
+static void
+ask_anyway(struct queue_thread *q, uint32_t id)
+{
+	for (size_t n = 0; n < HANDED; n++) {
+		struct handed *kept = &q->handed[n];
+
+		if (kept->packet.length == 0 || kept->packet.id != id)
+			continue;
+		(void)errands_lose(&q->thread.threads->errands, &kept->packet);
+		kept->packet.length = 0;
+	}
+}
+
 static void
 rescue(struct queue_thread *q)
 {
@@ -283,6 +315,8 @@ rescue(struct queue_thread *q)
 		if (reply != NULL &&
 		    rescue_send(q->raw, reply, length, 0) == 0)
 			answering_count_up(&counters[FORWARD_RESCUED]);
+		else if (reply == NULL && q->handed != NULL)
+			ask_anyway(q, id);
 	}
 }
 
@@ -323,6 +357,7 @@ queue_thread_free(struct answering_thread *thread)
 	struct queue_thread *q = (struct queue_thread *)thread;
 
 	thread_queue_close(&q->queue);
+	free(q->handed);
 	free(q);
 }
 
@@ -341,6 +376,13 @@ queue_thread_start(struct answering_threads *threads,
 
 	if (q == NULL)
 		return -ENOMEM;
+	if (options->forward) {
+		q->handed = calloc(HANDED, sizeof(*q->handed));
+		if (q->handed == NULL) {
+			free(q);
+			return -ENOMEM;
+		}
+	}
 	answering_thread_init(&q->thread, threads, number);
 	q->window = &h->window->queues[number];
 	q->senders = h->senders;

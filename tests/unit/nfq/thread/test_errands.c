@@ -134,6 +134,30 @@ there_is_an_end_to_their_number(void)
 	end();
 }
 
+static void
+lost_questions_go_one_way(void)
+{
+	const uint8_t octets[] = "packet";
+	const struct queue_packet packet = { .id = 7, .uid = 5,
+		.octets = octets, .length = sizeof(octets) };
+	struct lost_question *lost;
+
+	begin();
+	CHECK(errands_lose(&errands, &packet) && is_woken(runner));
+	CHECK(errands_lose(&errands, &packet));
+	lost = errands_next_lost(&errands);
+	MUST(lost != NULL);
+	CHECK(lost->packet.id == 7 && lost->packet.uid == 5);
+	CHECK(lost->packet.octets == lost->octets &&
+	    lost->packet.length == sizeof(octets) &&
+	    memcmp(lost->octets, octets, sizeof(octets)) == 0);
+	free(lost);
+	errands_runner_leaves(&errands);	/* the other one is freed */
+	CHECK(errands_next_lost(&errands) == NULL);
+	CHECK(!errands_lose(&errands, &packet));
+	end();
+}
+
 int
 main(void)
 {
@@ -141,5 +165,6 @@ main(void)
 	TEST(without_a_runner_the_sender_keeps_them);
 	TEST(without_a_sender_they_are_freed);
 	TEST(there_is_an_end_to_their_number);
+	TEST(lost_questions_go_one_way);
 	return test_summary();
 }

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* New questions: of the queue, and those whose packets were lost on the way to it. */
+#include "nfq/forward/thread_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "nfq/queue/queue.h"
+
+/* The end of the chain is asked of the nameserver that the client asks. */
+static struct forward_upstream
+nameserver_of(const struct packet *packet, const struct queue_packet *p)
+{
+	struct forward_upstream to = {
+		.family = packet->family,
+		.port = packet->destination_port,
+		.transport = FORWARD_AUTO,
+	};
+
+	memcpy(to.address, packet->destination,
+	    packet->family == AF_INET ? 4 : 16);
+	if (packet->family == AF_INET6 && packet->destination[0] == 0xfe &&
+	    (packet->destination[1] & 0xc0) == 0x80)
+		to.scope = p->device;
+	return to;
+}
+
+static bool
+set_chase(struct forward_thread *f, struct held *h)
+{
+	const struct answer_source source =
+	    generation_source(f->thread.generation);
+	struct interception *i = &f->interception;
+
+	if (!intercept_chain(i, &source, h->chain, sizeof(h->chain)))
+		return false;
+	h->chase = (struct chase){
+		.chain = h->chain,
+		.length = i->answer_length,
+		.target = i->summary.target,
+		.edns = i->question.edns.present,
+	};
+	h->client.chase = &h->chase;
+	return true;
+}
+
+/* False: the packet cannot be held. */
+static bool
+hold(struct forward_thread *f, const struct queue_packet *p)
+{
+	struct interception *i = &f->interception;
+	struct held *h = held_take(&f->held, p->octets, p->length);
+
+	if (h == NULL)
+		return false;
+	h->id = p->id;
+	h->lost = f->lost;
+	h->mark = p->mark;
+	h->device = p->device;
+	h->uid = p->uid;
+	h->gid = p->gid;
+	h->received_ns = f->thread.received_ns;
+	h->decision = i->decision;
+	h->note = intercept_note(i);
+	h->client = (struct engine_client){
+		.message = h->packet.payload,
+		.length = h->packet.payload_length,
+		.uid = p->uid,
+		.nameserver = nameserver_of(&h->packet, p),
+	};
+	if (i->decision.reason == REASON_CHASE && !set_chase(f, h)) {
+		held_give(&f->held, h);
+		return false;
+	}
+	f->asking = (struct asking){ !f->lost, p->id, p->uid };
+	engine_ask(f->engine, f->boot, &h->client);
+	f->asking.known = false;
+	return true;
+}
+
+static bool
+is_suspect(const struct forward_thread *f, uid_t uid)
+{
+	return f->suspects != NULL && suspects_has(f->suspects, uid,
+	    monotime_to_ms(f->thread.now));
+}
+
+/*
+ * The queue's thread has decided this before, perhaps by settings that have
+ * changed since: what is none of ours any more is answered, or passes.
+ */
+void
+thread_take_packet(struct forward_thread *f, const struct queue_packet *p)
+{
+	const struct answer_source source =
+	    generation_source(f->thread.generation);
+	struct interception *i = &f->interception;
+
+	i->asker = (struct asker){ .now = f->thread.now, .uid = p->uid,
+		.gid = p->gid, .device = p->device,
+		.time = f->thread.time };
+	f->policy.rules = f->thread.generation->rules;
+	i->policy = f->policy.rules != NULL ? &f->policy : NULL;
+	i->forward = &f->thread.generation->settings.forward;
+	i->forward_full = false;
+	if (is_suspect(f, p->uid))
+		intercept_unread(i);
+	else
+		intercept_parse(i, p->octets, p->length, p->whole_length);
+	intercept_answer(i, &source, f->thread.rotation++, f->reply);
+	if (i->decision.verdict == VERDICT_FORWARD && hold(f, p))
+		return;
+	waiting_end(f->waiting, p->uid);
+	if (f->lost) {
+		if (i->reply_length > 0)
+			forward_send_lost(f, &i->packet, p->device,
+			    i->reply_length);
+	} else if (i->reply_length > 0)
+		queue_reply(f->queue.reader, p->id,
+		    (p->mark & ~f->mark_mask) | f->mark_answered, f->reply,
+		    i->reply_length);
+	else if (i->decision.verdict == VERDICT_DROP)
+		queue_drop(f->queue.reader, p->id);
+	else
+		queue_release_one(f->queue.reader, p->id);
+}
+
+void
+thread_lost_take(struct forward_thread *f)
+{
+	struct lost_question *lost;
+
+	f->lost = true;
+	while ((lost = errands_next_lost(&f->thread.threads->errands)) !=
+	    NULL) {
+		thread_take_packet(f, &lost->packet);
+		free(lost);
+	}
+	f->lost = false;
+}
