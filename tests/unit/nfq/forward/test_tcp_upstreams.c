@@ -20,7 +20,7 @@
 #define WAIT_MS		5000
 #define LENGTH		20		/* octets of each message */
 #define MANY		1000
-#define QUIET_MS	5		/* for what must not happen */
+#define QUIET_MS	30		/* for what must not happen */
 
 static struct dialer dialer;
 static struct tcp_upstreams *all;
