@@ -201,6 +201,28 @@ attempt_ask(struct engine *e, monotime_t now, struct pending *p,
 	return true;
 }
 
+uint32_t
+attempt_resume(struct engine *e, struct pending *p, uint32_t place,
+    const struct engine_begun *begun)
+{
+	struct attempt *a = take(e, ATTEMPT_QUESTION, begun->upstream,
+	    FORWARD_UDP);
+
+	if (a == NULL)
+		return ENGINE_NO_ATTEMPT;
+	a->id = begun->id;
+	a->edns = true;
+	a->sent = begun->sent;
+	a->of = pending_number(e, p);
+	a->place = place;
+	TAILQ_INSERT_TAIL(&p->attempts, a, entry);
+	timer_set(&e->timers, &a->timer, monotime_add_ms(begun->sent,
+	    wait_for(e, p, a, place)));
+	p->tries[place]++;
+	p->latest = (uint32_t)(a - e->attempt);
+	return p->latest;
+}
+
 /* One that is silent may be so over UDP alone. */
 static bool
 probe_by_tcp(const struct upstream *up)

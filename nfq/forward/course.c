@@ -14,9 +14,11 @@
 
 #include "nfq/forward/answers.h"
 #include "nfq/forward/attempts.h"
+#include "nfq/forward/reply.h"
 #include "resolver/dns/rr.h"
 
 #define BROKEN_MS	200
+#define FEW_QUESTIONS	8	/* under way in a domain */
 #define MISMATCHES_MAX	32	/* of one attempt, before TCP is tried */
 
 static void
@@ -67,6 +69,19 @@ next_attempt(struct engine *e, monotime_t now, struct pending *p)
 	return false;
 }
 
+/*
+ * Where queue threads ask the usual questions, those that they leave for this are the
+ * sample; but not when there is more than that to do.
+ */
+static bool
+is_explored(struct engine *e, const struct pending *p)
+{
+	if (p->domain < FORWARD_DOMAINS && e->offered[p->domain] &&
+	    e->under_way[p->domain] <= FEW_QUESTIONS)
+		return e->settings.attempts.explore > 0;
+	return engine_random_u64(e) % 100 < e->settings.attempts.explore;
+}
+
 /* Sometimes one more server is asked, so that its speed is known. */
 static void
 explore(struct engine *e, monotime_t now, struct pending *p)
@@ -74,7 +89,7 @@ explore(struct engine *e, monotime_t now, struct pending *p)
 	uint32_t latest = p->latest, place;
 
 	if (pending_domain(e, p)->select != SELECT_FASTEST || p->servers < 2 ||
-	    engine_random_u64(e) % 100 >= e->settings.attempts.explore)
+	    !is_explored(e, p))
 		return;
 	place = 1 + (uint32_t)(engine_random_u64(e) % (p->servers - 1));
 	if (e->upstream[p->order[place]].state == UPSTREAM_UP)
@@ -269,6 +284,23 @@ course_begin(struct engine *e, monotime_t now, struct pending *p)
 	settle(e, now, p);
 }
 
+uint32_t
+course_resume(struct engine *e, struct pending *p,
+    const struct engine_begun *begun)
+{
+	choose_order(e, p);
+	for (uint32_t place = 0; place < p->servers; place++) {
+		if (p->order[place] != begun->upstream)
+			continue;
+		p->deadline = monotime_add_ms(begun->sent,
+		    e->settings.attempts.budget_ms);
+		set_timer(e, p);
+		p->sent = 1;
+		return attempt_resume(e, p, place, begun);
+	}
+	return ENGINE_NO_ATTEMPT;
+}
+
 static void
 remember(struct pending *p, const struct message *m)
 {
@@ -277,38 +309,6 @@ remember(struct pending *p, const struct message *m)
 		return;
 	memcpy(p->last, m->octets, m->length);
 	p->last_length = m->length;
-}
-
-/* A referral to other servers: this one does not serve the name (RFC 1912). */
-static bool
-is_lame(const struct message *m)
-{
-	struct message_record record;
-	bool referral = false;
-
-	if (m->rcode != RCODE_NOERROR || m->count[ANSWERS] > 0 ||
-	    (m->flags & (DNS_FLAG_AA | DNS_FLAG_RA)) != 0)
-		return false;
-	for (size_t at = m->end[ANSWERS]; at < m->end[AUTHORITY]; ) {
-		message_record(m, &at, &record);
-		if (record.type == TYPE_SOA)
-			return false;
-		referral |= record.type == TYPE_NS;
-	}
-	return referral;
-}
-
-static bool
-is_failure(const struct engine *e, const struct message *m)
-{
-	const struct forward_attempt_settings *settings = &e->settings.attempts;
-
-	if (m->rcode > DNS_RCODE_MASK)
-		return true;
-	if ((settings->failure_rcodes >> m->rcode & 1) != 0 || is_lame(m))
-		return true;
-	return settings->failure_nodata && m->rcode == RCODE_NOERROR &&
-	    m->count[ANSWERS] == 0 && (m->flags & DNS_FLAG_TC) == 0;
 }
 
 /* The same server once more, in another way; else it has failed. */
@@ -368,10 +368,10 @@ course_answer(struct engine *e, monotime_t now, struct attempt *a,
 		p->plain |= 1U << place;
 		attempt_end(e, a);
 		ask_again(e, now, p, place);
-	} else if (is_failure(e, m)) {
-		upstream_trouble(&e->upstream[a->upstream], now, is_lame(m) ?
+	} else if (reply_is_failure(&e->settings.attempts, m)) {
+		upstream_trouble(&e->upstream[a->upstream], now, reply_is_lame(m) ?
 		    TROUBLE_LAME : TROUBLE_RCODE, m->rcode);
-		if (!is_lame(m))
+		if (!reply_is_lame(m))
 			remember(p, m);
 		p->done |= 1U << place;
 		attempt_end(e, a);

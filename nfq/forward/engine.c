@@ -127,6 +127,8 @@ struct ask {
 	uint32_t domain;		/* FORWARD_DOMAINS: none */
 	bool kept;
 	bool stale;			/* "entry" is a stale answer */
+	const struct engine_begun *begun;	/* NULL: it was not asked yet */
+	uint32_t attempt;		/* if so, with which it goes on */
 	struct cache_entry entry;
 };
 
@@ -245,7 +247,10 @@ ask_upstreams(struct engine *e, monotime_t now, struct ask *ask)
 	}
 	if (p != NULL) {
 		client_hold(e, client, p);
-		course_begin(e, now, p);
+		if (ask->begun != NULL)
+			ask->attempt = course_resume(e, p, ask->begun);
+		if (ask->attempt == ENGINE_NO_ATTEMPT)
+			course_begin(e, now, p);
 	} else if (ask->stale &&
 	    answer_find(e, now, &client->asked, &ask->entry)) {
 		answer_found(e, now, client, &ask->entry);
@@ -254,10 +259,10 @@ ask_upstreams(struct engine *e, monotime_t now, struct ask *ask)
 	}
 }
 
-void
-engine_ask(struct engine *e, monotime_t now, struct engine_client *client)
+static void
+ask_for(struct engine *e, monotime_t now, struct ask *ask)
 {
-	struct ask ask = { .client = client, .domain = FORWARD_DOMAINS };
+	struct engine_client *client = ask->client;
 	struct message m;
 	int domain;
 
@@ -275,7 +280,7 @@ engine_ask(struct engine *e, monotime_t now, struct engine_client *client)
 		return;
 	}
 	if (m.edns)
-		message_options(&ask.options, &m);
+		message_options(&ask->options, &m);
 	domain = forward_settings_domain(&e->settings, &client->asked.name);
 	if (domain < 0 && client->chase == NULL) {
 		e->stats.passed++;
@@ -283,14 +288,34 @@ engine_ask(struct engine *e, monotime_t now, struct engine_client *client)
 		return;
 	}
 	if (domain >= 0) {
-		ask.domain = client->domain = (uint32_t)domain;
-		ask.kept = e->cache != NULL &&
+		ask->domain = client->domain = (uint32_t)domain;
+		ask->kept = e->cache != NULL &&
 		    e->settings.domain[domain].cache &&
-		    cached_is_common(&client->asked, &ask.options);
+		    cached_is_common(&client->asked, &ask->options);
 	}
 	e->domain[client->domain][DOMAIN_QUESTIONS]++;
-	if (!ask_cache(e, now, &ask))
-		ask_upstreams(e, now, &ask);
+	if (!ask_cache(e, now, ask))
+		ask_upstreams(e, now, ask);
+}
+
+void
+engine_ask(struct engine *e, monotime_t now, struct engine_client *client)
+{
+	struct ask ask = { .client = client, .domain = FORWARD_DOMAINS,
+		.attempt = ENGINE_NO_ATTEMPT };
+
+	ask_for(e, now, &ask);
+}
+
+uint32_t
+engine_resume(struct engine *e, monotime_t now, struct engine_client *client,
+    const struct engine_begun *begun)
+{
+	struct ask ask = { .client = client, .domain = FORWARD_DOMAINS,
+		.begun = begun, .attempt = ENGINE_NO_ATTEMPT };
+
+	ask_for(e, now, &ask);
+	return ask.attempt;
 }
 
 void

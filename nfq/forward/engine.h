@@ -143,6 +143,33 @@ void engine_look_for_loops(struct engine *engine, monotime_t now);
 void engine_ask(struct engine *engine, monotime_t now,
     struct engine_client *client);
 
+/*
+ * The same for a question that was asked already, over UDP: it goes on with that
+ * attempt.  Returns the attempt's number, which is open then as if the host's send()
+ * had just sent it; ENGINE_NO_ATTEMPT: nothing more is awaited for it.
+ */
+#define ENGINE_NO_ATTEMPT	UINT32_MAX
+
+struct engine_begun {
+	uint32_t upstream;		/* index in the settings */
+	uint16_t id;
+	monotime_t sent;
+};
+
+uint32_t engine_resume(struct engine *engine, monotime_t now,
+    struct engine_client *client, const struct engine_begun *begun);
+
+/*
+ * The upstream that a question of that domain may be asked of over UDP, without the
+ * engine, as long as all goes well: index in the settings; -1: none may.  It answers
+ * soon, and is the one that the engine would ask first.
+ */
+int engine_offer(struct engine *engine, monotime_t now, uint32_t domain);
+
+/* So many replies have come from it to such questions, the last ones after so long. */
+void engine_offer_replied(struct engine *engine, monotime_t now,
+    uint32_t upstream, uint64_t sent, uint64_t replies, uint32_t rtt_us);
+
 /* The client gave up (its socket is gone): it is forgotten, not given back. */
 void engine_forget(struct engine *engine, struct engine_client *client);
 

@@ -98,6 +98,7 @@ struct engine {
 	uint32_t users[USERS];
 	uint32_t under_way[FORWARD_DOMAINS + 1];	/* questions, by domain */
 	uint64_t domain[FORWARD_DOMAINS + 1][DOMAIN_COUNTERS];
+	bool offered[FORWARD_DOMAINS];	/* queue threads ask its usual questions */
 	uint32_t turn;
 	uint8_t (*ids)[8192];		/* of streams, by upstream: in use */
 	uint8_t random[RANDOM_OCTETS];

@@ -238,7 +238,8 @@ show_counters(struct forward_thread *f)
 
 	for (size_t i = 0; i < FORWARD_COUNTERS; i++)
 		atomic_store_explicit(&f->thread.slot->forward[i],
-		    i == FORWARD_HELD ? f->held.count :
+		    i == FORWARD_HELD ? f->held.count +
+		    express_board_under_way(f->thread.threads->express) :
 		    f->before[i] + values[i], memory_order_relaxed);
 	forward_page_show(f);
 }
@@ -285,6 +286,7 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 
 	answering_begin(&f->thread, monotime_now());
 	f->boot = monotime_boot();
+	thread_express_count(f);
 	take_settings(f);
 	do_flush(f);
 	if (atomic_exchange(&f->look_due, false))
@@ -323,6 +325,7 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 	thread_queue_send(&f->queue);
 	want_channels(f);
 	upstream_sockets_end_round(&f->sockets, f->boot);
+	thread_express_offer(f);
 	show_counters(f);
 	answering_end(&f->thread);
 }

@@ -45,9 +45,10 @@ set_chase(struct forward_thread *f, struct held *h)
 	return true;
 }
 
-/* False: the packet cannot be held. */
+/* False: the packet cannot be held.  "begun" is NULL, or what it goes on with. */
 static bool
-hold(struct forward_thread *f, const struct queue_packet *p)
+hold(struct forward_thread *f, const struct queue_packet *p,
+    struct begun_question *begun)
 {
 	struct interception *i = &f->interception;
 	struct held *h = held_take(&f->held, p->octets, p->length);
@@ -74,7 +75,10 @@ hold(struct forward_thread *f, const struct queue_packet *p)
 		return false;
 	}
 	f->asking = (struct asking){ !f->lost, p->id, p->uid };
-	engine_ask(f->engine, f->boot, &h->client);
+	if (begun != NULL)
+		thread_express_resume(f, &h->client, begun);
+	else
+		engine_ask(f->engine, f->boot, &h->client);
 	f->asking.known = false;
 	return true;
 }
@@ -90,8 +94,9 @@ is_suspect(const struct forward_thread *f, uid_t uid)
  * The queue's thread has decided this before, perhaps by settings that have
  * changed since: what is none of ours any more is answered, or passes.
  */
-void
-thread_take_packet(struct forward_thread *f, const struct queue_packet *p)
+static void
+take_packet(struct forward_thread *f, const struct queue_packet *p,
+    struct begun_question *begun)
 {
 	const struct answer_source source =
 	    generation_source(f->thread.generation);
@@ -109,7 +114,7 @@ thread_take_packet(struct forward_thread *f, const struct queue_packet *p)
 	else
 		intercept_parse(i, p->octets, p->length, p->whole_length);
 	intercept_answer(i, &source, f->thread.rotation++, f->reply);
-	if (i->decision.verdict == VERDICT_FORWARD && hold(f, p))
+	if (i->decision.verdict == VERDICT_FORWARD && hold(f, p, begun))
 		return;
 	waiting_end(f->waiting, p->uid);
 	if (f->lost) {
@@ -124,6 +129,15 @@ thread_take_packet(struct forward_thread *f, const struct queue_packet *p)
 		queue_drop(f->queue.reader, p->id);
 	else
 		queue_release_one(f->queue.reader, p->id);
+}
+
+void
+thread_take_packet(struct forward_thread *f, const struct queue_packet *p)
+{
+	struct begun_question *begun = thread_express_take(f, p);
+
+	take_packet(f, p, begun);
+	begun_free(begun);
 }
 
 void

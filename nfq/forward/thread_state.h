@@ -33,6 +33,14 @@ struct forward_page {
 	monotime_t said_at[FORWARD_UPSTREAMS];
 };
 
+/* Counts of a queue thread that were seen (nfq/thread/express_board.h). */
+struct express_seen {
+	uint64_t changes;
+	uint64_t sent[FORWARD_UPSTREAMS], replies[FORWARD_UPSTREAMS];
+	uint64_t rtt_us[FORWARD_UPSTREAMS];
+	uint64_t answered[FORWARD_DOMAINS];
+};
+
 #define THREAD_SCOPES	256	/* of the last answers to link-local addresses */
 
 /* An answer that its packet's device is needed for, should the packet be gone. */
@@ -79,6 +87,7 @@ struct forward_thread {
 	struct policy_source policy;	/* rules alone: their rates were taken */
 	uint64_t before[FORWARD_COUNTERS];	/* by workers before this one */
 	struct forward_page page;
+	struct express_seen express[CONFIG_MAX_WORKERS];	/* by queue */
 	uint64_t gone, rescued;
 	size_t random_left;
 	uint8_t random[1024];
@@ -139,6 +148,22 @@ void thread_take_packet(struct forward_thread *thread,
 
 /* All that the kernel dropped on their way from the first queue. */
 void thread_lost_take(struct forward_thread *thread);
+
+/* thread_express.c */
+
+/* What queue threads have counted; before new settings, and in each round. */
+void thread_express_count(struct forward_thread *thread);
+
+/* Says whom they may ask from now on. */
+void thread_express_offer(struct forward_thread *thread);
+
+/* What a queue thread has begun for that packet, or NULL; the caller frees it. */
+struct begun_question *thread_express_take(struct forward_thread *thread,
+    const struct queue_packet *packet);
+
+/* The client's question goes on with it; else it is asked anew. */
+void thread_express_resume(struct forward_thread *thread,
+    struct engine_client *client, struct begun_question *begun);
 
 /* thread_errands.c: clients with "stream" set wait for errands of the TCP thread. */
 

@@ -18,7 +18,8 @@ count_waiting(struct forward_thread *f)
 void
 forward_check_waiting(struct forward_thread *f)
 {
-	const int32_t over = waiting_all(f->waiting) - (int32_t)f->held.count;
+	const int32_t over = waiting_all(f->waiting) - (int32_t)(f->held.count +
+	    express_board_under_way(f->thread.threads->express));
 
 	f->over_least = over < f->over_least ? over : f->over_least;
 	f->over_most = over > f->over_most ? over : f->over_most;

@@ -131,23 +131,29 @@ keep_message(struct upstream_socket *u, const uint8_t *octets,
 	return 0;
 }
 
-/* The socket is there: the message is sent. */
 static int
-begin(struct upstream_sockets *w, struct upstream_socket *u,
-    const uint8_t *octets, size_t length)
+watch(struct upstream_sockets *w, struct upstream_socket *u)
 {
 	struct epoll_event event = {
 		.events = EPOLLIN,
 		.data.ptr = u,
 	};
 
-	if (send(u->fd, octets, length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		return -errno;
 	if (!u->watched &&
 	    epoll_ctl(w->epoll, EPOLL_CTL_ADD, u->fd, &event) < 0)
 		return -errno;
 	u->watched = true;
 	return 0;
+}
+
+/* The socket is there: the message is sent. */
+static int
+begin(struct upstream_sockets *w, struct upstream_socket *u,
+    const uint8_t *octets, size_t length)
+{
+	if (send(u->fd, octets, length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return -errno;
+	return watch(w, u);
 }
 
 static void
@@ -343,6 +349,28 @@ upstream_sockets_send(struct upstream_sockets *w, uint32_t attempt, const struct
 	}
 	if (w->helper)
 		ask_ahead(w, &u->request);
+	if (error < 0)
+		bury(w, u);
+	return error;
+}
+
+int
+upstream_sockets_adopt(struct upstream_sockets *w, uint32_t attempt,
+    const struct asking *cause, const struct forward_upstream *to, int fd)
+{
+	struct upstream_socket *u = upstream_pool_new(w);
+	int error;
+
+	if (u == NULL) {
+		(void)close(fd);
+		return -ENOMEM;
+	}
+	u->fd = fd;
+	u->attempt = attempt;
+	u->cause = *cause;
+	u->request = request_for(to);
+	TAILQ_INSERT_TAIL(list_of(w, attempt), u, entry);
+	error = watch(w, u);
 	if (error < 0)
 		bury(w, u);
 	return error;

@@ -96,6 +96,14 @@ int upstream_sockets_send(struct upstream_sockets *all, uint32_t attempt,
     const uint8_t *octets, size_t length) __attribute__((warn_unused_result));
 
 /*
+ * An attempt goes on with a socket that somebody else has connected to that upstream
+ * and sent its message by; it is taken over in any case.
+ */
+int upstream_sockets_adopt(struct upstream_sockets *all, uint32_t attempt,
+    const struct asking *cause, const struct forward_upstream *to, int fd)
+    __attribute__((warn_unused_result));
+
+/*
  * A new channel to nfdns-sockets, in place of the one there is, which is closed:
  * what was asked for on that one is asked for again.  epoll's data of its events
  * is "all".

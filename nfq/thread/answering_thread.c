@@ -25,6 +25,7 @@ answering_threads_init(struct answering_threads *threads,
 	threads->slots = slots;
 	threads->hitters = NULL;
 	errands_init(&threads->errands);
+	threads->express = NULL;
 	TAILQ_INIT(&threads->all);
 }
 

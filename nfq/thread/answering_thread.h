@@ -27,6 +27,7 @@
 #include <sys/socket.h>
 
 #include "nfq/thread/errands.h"
+#include "nfq/thread/express_board.h"
 #include "nfq/thread/generation.h"
 #include "nfq/thread/waiting.h"
 #include "policy/audit/audit.h"
@@ -45,6 +46,7 @@ struct answering_threads {
 	TAILQ_HEAD(, answering_thread) all;
 	struct waiting waiting;		/* if there is a forwarding thread */
 	struct errands errands;		/* of the TCP thread, for that one */
+	struct express_board *express;	/* of queue threads, the same; NULL: there is none */
 };
 
 struct answering_thread;

@@ -8,46 +8,8 @@
 
 #include "nfq/forward/cached_reply.h"
 #include "nfq/forward/rescue.h"
-#include "nfq/handover/senders.h"
-#include "nfq/packet/intercept.h"
-#include "nfq/queue/queue.h"
-#include "nfq/thread/thread_queue.h"
 #include "nfq/thread/fault.h"
-
-/* Packets that are looked at together: the CPU keeps some dozen loads apart. */
-#define AHEAD		16
-
-/* The last packets that were handed over, should the kernel have dropped them. */
-#define HANDED		512
-#define HANDED_OCTETS	512		/* longer ones are not kept */
-
-struct handed {
-	struct queue_packet packet;	/* of octets[]; length 0: none */
-	uint8_t octets[HANDED_OCTETS];
-};
-
-struct queue_thread {
-	struct answering_thread thread;
-	struct thread_queue queue;
-	struct window_queue *window;	/* the supervisor sees it */
-	struct senders *senders;
-	const struct suspects *suspects;	/* NULL: there are none */
-	const int *raw;			/* forward/rescue.h; -1: none */
-	uint32_t mark_mask;
-	uint32_t mark_answered;
-	uid_t uid;			/* our own */
-	uint16_t queue_number;
-	uint32_t mark_stream;		/* 0: TCP is not captured */
-	bool relay_marks;		/* a relay can carry the client's mark */
-	bool forwards;			/* there is a forwarding thread, */
-	uint16_t forward_queue;		/* and its queue, */
-	struct handed *handed;		/* HANDED of them, if so */
-	unsigned int handed_next;
-	const struct forward_settings *forward;	/* of this batch, or NULL */
-	struct cache *cache;		/* of this batch, or NULL */
-	struct interception ahead[AHEAD];
-	uint8_t reply[INTERCEPT_REPLY_MAX];
-};
+#include "nfq/worker/queue_thread_state.h"
 
 static void
 record(struct queue_thread *q, const struct queue_packet *p,
@@ -129,18 +91,25 @@ mark_stream(struct queue_thread *q, const struct queue_packet *p,
 }
 
 static void
-hand_over(struct queue_thread *q, const struct queue_packet *p)
+forward(struct queue_thread *q, const struct queue_packet *p,
+    const struct interception *i)
 {
-	struct handed *kept = &q->handed[q->handed_next++ % HANDED];
-
-	kept->packet = *p;
-	kept->packet.octets = kept->octets;
-	if (p->length <= HANDED_OCTETS)
-		memcpy(kept->octets, p->octets, p->length);
-	else
-		kept->packet.length = 0;
 	waiting_add(&q->thread.threads->waiting, p->uid);
-	queue_hand_over(q->queue.reader, p->id, q->forward_queue);
+	if (!queue_express_ask(q, p, i))
+		queue_hand_over_packet(q, p);
+}
+
+/*
+ * A batch ACCEPT takes all packets up to its id (queue_pass()), those that are held
+ * too; so they pass one by one as long as any is.
+ */
+static void
+pass(struct queue_thread *q, uint32_t id)
+{
+	if (q->express == NULL || express_is_idle(q->express))
+		queue_pass(q->queue.reader, id);
+	else
+		queue_release_one(q->queue.reader, id);
 }
 
 /*
@@ -189,9 +158,9 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 	else if (i->decision.verdict == VERDICT_DROP)
 		queue_drop(reader, p->id);
 	else if (i->decision.verdict == VERDICT_FORWARD)
-		hand_over(q, p);
+		forward(q, p, i);
 	else
-		queue_pass(reader, p->id);
+		pass(q, p->id);
 	count(q, p, i);
 	/* What is no DNS packet has no addresses to record. */
 	if (!i->canary && i->form == PACKET_OK &&
@@ -268,71 +237,21 @@ answer_packets(struct queue_thread *q, unsigned int first,
 	}
 }
 
-/*
- * After a reload the cache may hold answers of upstreams that are no longer asked,
- * until the forwarding thread has removed them.
- */
-static void
-look_at_forwarding(struct queue_thread *q)
-{
-	const struct generation *generation = q->thread.generation;
-
-	q->forward = &generation->settings.forward;
-	q->cache = generation->cache != NULL &&
-	    cache_generation(generation->cache) == generation->number ?
-	    generation->cache : NULL;
-}
-
-/*
- * Packets that the kernel had dropped when their verdicts came (forward/rescue.h):
- * answers leave by themselves, and what was handed over is asked by itself.  What was
- * to pass is lost, and its client asks again.
- */
-static void
-ask_anyway(struct queue_thread *q, uint32_t id)
-{
-	for (size_t n = 0; n < HANDED; n++) {
-		struct handed *kept = &q->handed[n];
-
-		if (kept->packet.length == 0 || kept->packet.id != id)
-			continue;
-		(void)errands_lose(&q->thread.threads->errands, &kept->packet);
-		kept->packet.length = 0;
-	}
-}
-
-static void
-rescue(struct queue_thread *q)
-{
-	_Atomic uint64_t *counters = q->thread.slot->forward;
-	const uint8_t *reply;
-	size_t length;
-	uint32_t id;
-
-	while (queue_next_gone(q->queue.reader, &id)) {
-		answering_count_up(&counters[FORWARD_GONE]);
-		reply = queue_lost_reply(q->queue.reader, id, &length);
-		if (reply != NULL &&
-		    rescue_send(q->raw, reply, length, 0) == 0)
-			answering_count_up(&counters[FORWARD_RESCUED]);
-		else if (reply == NULL && q->handed != NULL)
-			ask_anyway(q, id);
-	}
-}
-
 static void
 answer_batch(struct queue_thread *q, unsigned int packets)
 {
-	rescue(q);
+	queue_rescue(q);
 	if (packets == 0)
 		return;
 	answering_begin(&q->thread, monotime_now());
 	if (q->forwards)
-		look_at_forwarding(q);
+		queue_look_at_forwarding(q);
 	for (unsigned int n = 0; n < packets; n += AHEAD)
 		answer_packets(q, n, packets - n < AHEAD ? packets - n : AHEAD);
 	window_end_batch(q->window);
 	thread_queue_send(&q->queue);
+	if (q->express != NULL)
+		express_age(q->express, q->thread.now);
 	answering_end(&q->thread);
 }
 
@@ -344,9 +263,16 @@ queue_thread_run(struct answering_thread *thread)
 	int n;
 
 	fault_name_thread(1 + thread->number);
-	while (!answering_is_stopping(thread))
-		answer_batch(q, (unsigned int)thread_queue_receive(&q->queue,
-		    packets));
+	while (!answering_is_stopping(thread)) {
+		if (q->express == NULL || express_is_idle(q->express))
+			n = thread_queue_receive(&q->queue, packets);
+		else if (queue_express_wait(q))
+			n = thread_queue_receive_now(&q->queue, packets);
+		else
+			continue;
+		answer_batch(q, n > 0 ? (unsigned int)n : 0);
+	}
+	queue_express_end(q);
 	while ((n = thread_queue_receive_now(&q->queue, packets)) >= 0)
 		answer_batch(q, (unsigned int)n);
 }
@@ -357,6 +283,7 @@ queue_thread_free(struct answering_thread *thread)
 	struct queue_thread *q = (struct queue_thread *)thread;
 
 	thread_queue_close(&q->queue);
+	express_free(q->express);
 	free(q->handed);
 	free(q);
 }
@@ -365,6 +292,21 @@ static const struct answering_kind queue_kind = {
 	.run = queue_thread_run,
 	.free = queue_thread_free,
 };
+
+static int
+begin_forwarding(struct queue_thread *q, const struct worker_handover *h,
+    unsigned int number)
+{
+	const struct express_options options = {
+		.board = q->thread.threads->express, .number = number,
+		.queue = h->queues[number], .mark = h->options.mark_relay,
+	};
+
+	q->handed = calloc(HANDED, sizeof(*q->handed));
+	if (q->handed == NULL)
+		return -ENOMEM;
+	return express_new(&q->express, &options);
+}
 
 int
 queue_thread_start(struct answering_threads *threads,
@@ -376,17 +318,11 @@ queue_thread_start(struct answering_threads *threads,
 
 	if (q == NULL)
 		return -ENOMEM;
-	if (options->forward) {
-		q->handed = calloc(HANDED, sizeof(*q->handed));
-		if (q->handed == NULL) {
-			free(q);
-			return -ENOMEM;
-		}
-	}
 	answering_thread_init(&q->thread, threads, number);
 	q->window = &h->window->queues[number];
 	q->senders = h->senders;
 	q->suspects = h->suspects;
+	q->sources = h->sources;
 	q->raw = h->raw;
 	q->mark_mask = options->mark_mask;
 	q->mark_answered = options->mark_answered;
@@ -399,6 +335,8 @@ queue_thread_start(struct answering_threads *threads,
 	q->queue_number = (uint16_t)(options->queue_number + number);
 	error = thread_queue_open(&q->queue, h->queues[number],
 	    q->queue_number, q->window->received, q->thread.slot);
+	if (error == 0 && q->forwards)
+		error = begin_forwarding(q, h, number);
 	if (error == 0)
 		error = answering_thread_start(&q->thread, &queue_kind);
 	if (error < 0)

@@ -224,6 +224,7 @@ add_forward(struct view *v)
 		[FORWARD_TCP_CONNECTIONS] = "tcp_connections",
 		[FORWARD_TCP_AGAIN] = "tcp_again",
 		[FORWARD_TCP_UNASKED] = "tcp_unasked",
+		[FORWARD_EXPRESS] = "express",
 	};
 
 	add_number(v, "forward", "questions", v->counters.forwarded);

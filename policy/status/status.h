@@ -146,6 +146,7 @@ enum status_forward {
 	FORWARD_TCP_CONNECTIONS,	/* to upstreams, without TLS; also these: */
 	FORWARD_TCP_AGAIN,
 	FORWARD_TCP_UNASKED,
+	FORWARD_EXPRESS,	/* questions that queue threads asked and answered */
 	FORWARD_COUNTERS
 };
 

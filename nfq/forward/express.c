@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/forward/express.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "nfq/forward/client_message.h"
+#include "nfq/forward/reply.h"
+#include "nfq/sockets/open.h"
+#include "resolver/dns/rr.h"
+
+#define HASH_LISTS	256
+#define DATAGRAM_MAX	65535
+#define IDLE_MS		10000	/* then a socket is closed */
+
+LIST_HEAD(equal_list, express_attempt);
+TAILQ_HEAD(attempt_list, express_attempt);
+
+struct express {
+	struct express_board *board;
+	struct express_counts *counts;
+	int epoll;
+	uint32_t mark;
+	uint64_t seed;
+	monotime_t boot;		/* when express_wait() last returned */
+	monotime_t aged;
+	unsigned int under_way;		/* questions */
+	unsigned int attempts_used, questions_used;	/* ever, of: */
+	struct express_attempt attempts[EXPRESS_QUESTIONS];
+	struct express_question questions[EXPRESS_QUESTIONS];
+	struct attempt_list open;	/* the oldest first */
+	struct attempt_list idle;	/* with a socket or without; the last used first */
+	struct express_questions free;
+	struct equal_list equal[HASH_LISTS];
+	size_t random_left;
+	uint8_t random[1024];
+	uint8_t datagram[DATAGRAM_MAX];
+};
+
+static void
+take_random(struct express *x, void *octets, size_t length)
+{
+	if (x->random_left < length) {
+		if (getrandom(x->random, sizeof(x->random), 0) !=
+		    (ssize_t)sizeof(x->random))
+			abort();
+		x->random_left = sizeof(x->random);
+	}
+	x->random_left -= length;
+	memcpy(octets, x->random + x->random_left, length);
+	explicit_bzero(x->random + x->random_left, length);
+}
+
+int
+express_new(struct express **express, const struct express_options *options)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct express *x = calloc(1, sizeof(*x));
+
+	*express = NULL;
+	if (x == NULL)
+		return -ENOMEM;
+	x->board = options->board;
+	x->counts = &options->board->counts[options->number];
+	x->mark = options->mark;
+	TAILQ_INIT(&x->open);
+	TAILQ_INIT(&x->idle);
+	STAILQ_INIT(&x->free);
+	take_random(x, &x->seed, sizeof(x->seed));
+	x->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (x->epoll < 0 || epoll_ctl(x->epoll, EPOLL_CTL_ADD, options->queue,
+	    &event) < 0) {
+		const int error = -errno;
+
+		express_free(x);
+		return error;
+	}
+	*express = x;
+	return 0;
+}
+
+static void
+close_socket(struct express_attempt *a)
+{
+	if (a->fd >= 0)
+		(void)close(a->fd);
+	a->fd = -1;
+	a->watched = false;
+}
+
+void
+express_free(struct express *x)
+{
+	if (x == NULL)
+		return;
+	for (unsigned int i = 0; i < x->attempts_used; i++)
+		close_socket(&x->attempts[i]);
+	if (x->epoll >= 0)
+		(void)close(x->epoll);
+	free(x);
+}
+
+bool
+express_is_idle(const struct express *x)
+{
+	return x->under_way == 0;
+}
+
+/* Whom to ask */
+
+/* What may change the answer is asked for by the forwarding thread. */
+static bool
+is_usual(const struct express_ask *ask)
+{
+	const struct interception *i = ask->interception;
+	struct message m;
+
+	return i->form == PACKET_OK && i->decision.reason == REASON_FORWARD &&
+	    ask->packet->length <= EXPRESS_OCTETS &&
+	    i->question.form == QUESTION_PLAIN &&
+	    i->question.type != TYPE_TXT &&	/* it may be a loop probe */
+	    message_read(&m, i->packet.payload, i->packet.payload_length) &&
+	    m.options_length == 0;
+}
+
+/* Sometimes it is the forwarding thread's turn, which asks one more server. */
+static bool
+is_exploring(struct express *x, const struct forward_settings *settings,
+    const struct forward_domain *domain)
+{
+	uint32_t random;
+
+	if (domain->select != SELECT_FASTEST || domain->upstreams < 2)
+		return false;
+	take_random(x, &random, sizeof(random));
+	return random % 100 < settings->attempts.explore;
+}
+
+const struct forward_upstream *
+express_upstream(struct express *x, const struct express_ask *ask)
+{
+	const struct forward_settings *settings = ask->settings;
+	int domain, upstream;
+
+	if (!is_usual(ask))
+		return NULL;
+	domain = forward_settings_domain(settings,
+	    &ask->interception->question.name);
+	if (domain < 0)
+		return NULL;
+	upstream = express_board_offered(x->board, (uint32_t)domain,
+	    ask->generation);
+	if (upstream < 0 || (uint32_t)upstream >= settings->upstreams ||
+	    is_exploring(x, settings, &settings->domain[domain]))
+		return NULL;
+	return &settings->upstream[upstream];
+}
+
+/* Questions */
+
+static void
+count(_Atomic uint64_t *counter, uint64_t by)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter,
+	    memory_order_relaxed) + by, memory_order_relaxed);
+}
+
+static const uint8_t *
+moved(const uint8_t *at, const struct express_ask *ask, const uint8_t *to)
+{
+	return to + (at - ask->packet->octets);
+}
+
+/* A copy that stays; its views are of its own octets. */
+static void
+keep(struct express_question *q, const struct express_ask *ask)
+{
+	const struct queue_packet *p = ask->packet;
+	const struct interception *i = ask->interception;
+
+	q->id = p->id;
+	q->mark = p->mark;
+	q->device = p->device;
+	q->uid = p->uid;
+	q->gid = p->gid;
+	q->received_ns = ask->received_ns;
+	q->since = ask->now;
+	q->decision = i->decision;
+	q->note = intercept_note(i);
+	q->length = p->length;
+	memcpy(q->octets, p->octets, p->length);
+	q->packet = i->packet;
+	q->packet.octets = q->octets;
+	q->packet.source = moved(i->packet.source, ask, q->octets);
+	q->packet.destination = moved(i->packet.destination, ask, q->octets);
+	q->packet.payload = moved(i->packet.payload, ask, q->octets);
+	q->question = i->question;
+	q->question.wire = moved(i->question.wire, ask, q->octets);
+}
+
+static struct express_question *
+take_question(struct express *x)
+{
+	struct express_question *q = STAILQ_FIRST(&x->free);
+
+	if (q != NULL)
+		STAILQ_REMOVE_HEAD(&x->free, entry);
+	else if (x->questions_used < EXPRESS_QUESTIONS)
+		q = &x->questions[x->questions_used++];
+	return q;
+}
+
+static void
+count_under_way(struct express *x, int change)
+{
+	x->under_way += (unsigned int)change;
+	atomic_store_explicit(&x->counts->under_way, x->under_way,
+	    memory_order_relaxed);
+}
+
+static void
+hold(struct express *x, struct express_attempt *a, struct express_question *q,
+    const struct express_ask *ask)
+{
+	keep(q, ask);
+	STAILQ_INSERT_TAIL(&a->questions, q, entry);
+	count_under_way(x, 1);
+}
+
+static struct equal_list *
+list_of(struct express *x, const struct question *q)
+{
+	return &x->equal[XXH3_64bits_withSeed(q->name.octets, q->name.length,
+	    x->seed ^ q->type) % HASH_LISTS];
+}
+
+/* The same, for whoever asks: engine_state.c joins by the same. */
+static bool
+is_equal(const struct question *a, const struct question *b)
+{
+	const uint16_t flags = DNS_FLAG_RD | DNS_FLAG_CD;
+
+	return a->type == b->type && a->class == b->class &&
+	    (a->flags & flags) == (b->flags & flags) &&
+	    a->edns.dnssec_ok == b->edns.dnssec_ok &&
+	    name_equal(&a->name, &b->name);
+}
+
+static struct express_attempt *
+find_equal(struct express *x, const struct question *question)
+{
+	struct express_attempt *a;
+
+	LIST_FOREACH(a, list_of(x, question), equal)
+		if (is_equal(&STAILQ_FIRST(&a->questions)->question, question))
+			return a;
+	return NULL;
+}
+
+/* Sockets */
+
+/* 0 or a negative errno; the socket has a port that nothing else had. */
+static int
+connect_socket(struct express *x, struct express_attempt *a,
+    const struct forward_upstream *to)
+{
+	struct sockets_request request = { .kind = SOCKETS_ASKING,
+		.family = (int)to->family, .port = (uint16_t)to->port,
+		.scope_id = to->scope };
+
+	memcpy(request.address, to->address, to->family == AF_INET ? 4 : 16);
+	if (a->fd >= 0 && a->to.family != request.family)
+		close_socket(a);
+	a->to = request;
+	if (a->fd >= 0)
+		return sockets_reconnect(a->fd, &request);
+	a->fd = sockets_open(&request, x->mark);
+	return a->fd < 0 ? a->fd : 0;
+}
+
+static int
+send_question(struct express *x, struct express_attempt *a,
+    const struct forward_upstream *to, const struct express_ask *ask)
+{
+	const struct message_ask message = {
+		.question = &ask->interception->question,
+		.edns = true, .ad = ask->settings->attempts.pass_ad,
+	};
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = a };
+	uint8_t octets[MESSAGE_ASK_MAX];
+	int error = connect_socket(x, a, to);
+	size_t length;
+
+	if (error < 0)
+		return error;
+	take_random(x, &a->id, sizeof(a->id));
+	length = message_ask(&message, a->id, octets);
+	if (send(a->fd, octets, length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return -errno;
+	if (!a->watched &&
+	    epoll_ctl(x->epoll, EPOLL_CTL_ADD, a->fd, &event) < 0)
+		return -errno;
+	a->watched = true;
+	return 0;
+}
+
+static struct express_attempt *
+take_attempt(struct express *x)
+{
+	struct express_attempt *a = TAILQ_FIRST(&x->idle);
+
+	if (a != NULL) {
+		TAILQ_REMOVE(&x->idle, a, entry);
+	} else if (x->attempts_used < EXPRESS_QUESTIONS) {
+		a = &x->attempts[x->attempts_used++];
+		a->fd = -1;
+	}
+	return a;
+}
+
+/* Attempts */
+
+static bool
+begin_attempt(struct express *x, struct express_question *q,
+    const struct forward_upstream *to, const struct express_ask *ask)
+{
+	const struct question *question = &ask->interception->question;
+	const uint32_t upstream = (uint32_t)(to - ask->settings->upstream);
+	struct express_attempt *a = take_attempt(x);
+
+	if (a == NULL)
+		return false;
+	a->sent = monotime_boot();
+	if (send_question(x, a, to, ask) < 0) {
+		close_socket(a);
+		TAILQ_INSERT_TAIL(&x->idle, a, entry);
+		return false;
+	}
+	if (express_is_idle(x))
+		x->boot = a->sent;
+	a->domain = (uint32_t)forward_settings_domain(ask->settings,
+	    &question->name);
+	a->upstream = upstream;
+	a->generation = ask->generation;
+	a->used = true;
+	STAILQ_INIT(&a->questions);
+	TAILQ_INSERT_TAIL(&x->open, a, entry);
+	LIST_INSERT_HEAD(list_of(x, question), a, equal);
+	hold(x, a, q, ask);
+	count(&x->counts->upstream[upstream].sent, 1);
+	count(&x->counts->changes, 1);
+	return true;
+}
+
+enum express_begun
+express_begin(struct express *x, const struct forward_upstream *to,
+    const struct express_ask *ask)
+{
+	struct express_attempt *equal = !ask->settings->attempts.join ? NULL :
+	    find_equal(x, &ask->interception->question);
+	struct express_question *q = take_question(x);
+
+	if (q == NULL)
+		return EXPRESS_NOT;
+	if (equal != NULL) {
+		hold(x, equal, q, ask);
+		return EXPRESS_JOINED;
+	}
+	if (begin_attempt(x, q, to, ask))
+		return EXPRESS_ASKED;
+	STAILQ_INSERT_HEAD(&x->free, q, entry);
+	return EXPRESS_NOT;
+}
+
+/* Replies */
+
+static int
+time_left(const struct express *x)
+{
+	const struct express_attempt *first = TAILQ_FIRST(&x->open);
+
+	return first == NULL ? 0 : monotime_poll_timeout(x->boot,
+	    monotime_add_ms(first->sent, EXPRESS_WAIT_MS));
+}
+
+size_t
+express_wait(struct express *x, bool *queued,
+    struct express_attempt *ready[static EXPRESS_BATCH])
+{
+	struct epoll_event events[EXPRESS_BATCH];
+	int n = epoll_wait(x->epoll, events, EXPRESS_BATCH, time_left(x));
+	size_t count = 0;
+
+	*queued = false;
+	x->boot = monotime_boot();
+	for (int i = 0; i < n; i++) {
+		struct express_attempt *a = events[i].data.ptr;
+
+		if (a == NULL)
+			*queued = true;
+		else if (a->used)
+			ready[count++] = a;
+		else if (sockets_disconnect(a->fd) < 0)	/* a straggler */
+			close_socket(a);
+	}
+	return count;
+}
+
+struct express_attempt *
+express_first(struct express *x)
+{
+	return TAILQ_FIRST(&x->open);
+}
+
+struct express_attempt *
+express_late(struct express *x)
+{
+	struct express_attempt *first = TAILQ_FIRST(&x->open);
+
+	return first != NULL && monotime_is_past(x->boot,
+	    monotime_add_ms(first->sent, EXPRESS_WAIT_MS)) ? first : NULL;
+}
+
+bool
+express_receive(struct express *x, struct express_attempt *a,
+    const struct forward_settings *settings, struct express_reply *reply)
+{
+	const struct question *asked =
+	    &STAILQ_FIRST(&a->questions)->question;
+	const ssize_t n = recv(a->fd, x->datagram, sizeof(x->datagram),
+	    MSG_DONTWAIT);
+
+	*reply = (struct express_reply){ .octets = x->datagram };
+	if (n < 0) {
+		reply->error = errno;
+		return errno != EAGAIN && errno != EINTR;
+	}
+	reply->length = (size_t)n;
+	reply->is_answer = message_fit(&reply->message, asked, a->id, NULL,
+	    x->datagram, (size_t)n) == FIT_ANSWER &&
+	    reply_is_answer(&settings->attempts, &reply->message);
+	return true;
+}
+
+size_t
+express_answer(const struct forward_settings *settings,
+    const struct express_question *q, const struct message *message,
+    uint8_t reply[static QUEUE_REPLY_MAX], struct express_answer *answer)
+{
+	const struct client_message how = {
+		.question = &q->question, .ad = settings->attempts.pass_ad,
+		.ttl = { .max = UINT32_MAX, .soa_max = UINT32_MAX },
+	};
+	uint8_t *octets = reply + packet_reply_offset(&q->packet);
+
+	answer->octets = octets;
+	answer->length = client_message_write(&how, message, octets,
+	    CLIENT_UDP_MAX);
+	return packet_reply(&q->packet, reply, answer->length);
+}
+
+/* The end of an attempt */
+
+void
+express_answered(struct express *x, struct express_attempt *a)
+{
+	const int64_t us = (x->boot.ns - a->sent.ns) / 1000;
+	const struct express_question *q;
+
+	STAILQ_FOREACH(q, &a->questions, entry)
+		count(&x->counts->answered[a->domain], 1);
+	count(&x->counts->upstream[a->upstream].rtt_us, us > 0 ?
+	    (uint64_t)us : 0);
+	count(&x->counts->upstream[a->upstream].replies, 1);
+	count(&x->counts->changes, 1);
+	if (sockets_leave(a->fd) < 0)
+		close_socket(a);
+	express_end(x, a);
+}
+
+/* False without memory: the question is asked anew. */
+static bool
+give(struct express *x, struct express_attempt *a,
+    const struct express_reply *reply)
+{
+	const struct express_question *first = STAILQ_FIRST(&a->questions);
+	struct begun_question *begun = begun_new(first->octets, first->length,
+	    reply != NULL ? reply->octets : NULL,
+	    reply != NULL ? reply->length : 0);
+
+	if (begun == NULL)
+		return false;
+	begun->generation = a->generation;
+	begun->upstream = a->upstream;
+	begun->id = a->id;
+	begun->sent = a->sent;
+	begun->error = reply != NULL ? reply->error : 0;
+	if (begun->error == 0)
+		begun->fd = a->fd;
+	else
+		close_socket(a);
+	/* The socket stays open: closing it here would not end its events. */
+	if (begun->fd >= 0)
+		(void)epoll_ctl(x->epoll, EPOLL_CTL_DEL, a->fd, NULL);
+	express_board_give(x->board, begun);
+	return true;
+}
+
+void
+express_give(struct express *x, struct express_attempt *a,
+    const struct express_reply *reply)
+{
+	if (!give(x, a, reply))
+		close_socket(a);
+	a->fd = -1;
+	a->watched = false;
+}
+
+void
+express_end(struct express *x, struct express_attempt *a)
+{
+	struct express_question *q;
+
+	while ((q = STAILQ_FIRST(&a->questions)) != NULL) {
+		STAILQ_REMOVE_HEAD(&a->questions, entry);
+		STAILQ_INSERT_HEAD(&x->free, q, entry);
+		count_under_way(x, -1);
+	}
+	LIST_REMOVE(a, equal);
+	TAILQ_REMOVE(&x->open, a, entry);
+	TAILQ_INSERT_HEAD(&x->idle, a, entry);
+	a->used = false;
+}
+
+void
+express_age(struct express *x, monotime_t now)
+{
+	struct express_attempt *a;
+
+	if (monotime_ms_since(now, x->aged) < IDLE_MS)
+		return;
+	x->aged = now;
+	TAILQ_FOREACH(a, &x->idle, entry)
+		close_socket(a);
+}

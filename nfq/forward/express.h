@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Questions that a queue thread asks by itself, in the usual case: one upstream is
+ * asked once over UDP, and its reply is the answer.  The packet stays in the thread's
+ * own queue meanwhile, so no other thread has to wake: that is a quarter of the time
+ * that a forwarded question takes (tests/bench/bench --only forward).
+ *
+ * All else is the forwarding thread's, which says by its offers whom a queue thread
+ * may ask (nfq/thread/express_board.h).  What turns out not to be the usual case is
+ * given to it as it stands, with the socket and the reply: nobody is asked again.
+ *
+ * A socket is connected, with a fresh random port and id for each question (RFC 5452
+ * section 9.2).  At most one datagram is read from it here, and for EXPRESS_WAIT_MS
+ * at most: an upstream that is slow, dead or hostile costs the thread no more.
+ *
+ * One thread uses all of this.
+ */
+#ifndef NFDNS_NFQ_FORWARD_EXPRESS_H
+#define NFDNS_NFQ_FORWARD_EXPRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+
+#include "nfq/forward/message.h"
+#include "nfq/packet/intercept.h"
+#include "nfq/queue/queue.h"
+#include "nfq/sockets/message.h"
+#include "nfq/thread/express_board.h"
+#include "policy/config/forward_settings.h"
+#include "policy/decide.h"
+#include "policy/match/policy_gather.h"
+#include "resolver/clock.h"
+
+#define EXPRESS_QUESTIONS	1024	/* under way at a time */
+#define EXPRESS_OCTETS		512	/* of a packet, at most */
+#define EXPRESS_WAIT_MS		100
+#define EXPRESS_BATCH		64	/* attempts with replies, at a time */
+
+/* A question whose packet is held. */
+struct express_question {
+	uint32_t id;			/* of the packet */
+	uint32_t mark;
+	uint32_t device;
+	uid_t uid;
+	gid_t gid;
+	uint64_t received_ns;
+	monotime_t since;		/* when its batch was read */
+	struct decision decision;
+	struct policy_note note;
+	struct packet packet;		/* of octets[] */
+	struct question question;	/* of that packet */
+	STAILQ_ENTRY(express_question) entry;	/* of its attempt, or free */
+	size_t length;
+	uint8_t octets[EXPRESS_OCTETS];
+};
+
+STAILQ_HEAD(express_questions, express_question);
+
+/* A message to an upstream, and all who wait for its reply: equal questions. */
+struct express_attempt {
+	int fd;				/* -1: none */
+	bool watched;			/* by epoll */
+	bool used;
+	uint16_t id;
+	uint32_t domain, upstream;	/* indices in the settings of: */
+	uint64_t generation;
+	monotime_t sent;		/* CLOCK_BOOTTIME */
+	struct sockets_request to;
+	struct express_questions questions;	/* the first was sent */
+	LIST_ENTRY(express_attempt) equal;	/* by hash */
+	TAILQ_ENTRY(express_attempt) entry;	/* by time, or free */
+};
+
+struct express;
+
+/* What a thread that begins has. */
+struct express_options {
+	struct express_board *board;	/* borrowed */
+	unsigned int number;		/* of the thread's counts there */
+	int queue;			/* its queue's socket: borrowed */
+	uint32_t mark;			/* of sockets that it opens; 0: none */
+};
+
+/* 0 and *express, or a negative errno. */
+int express_new(struct express **express, const struct express_options *options)
+    __attribute__((warn_unused_result));
+
+/* Closes all; what is held stays in the queue.  NULL is allowed. */
+void express_free(struct express *express);
+
+/* Whether nothing is held. */
+bool express_is_idle(const struct express *express);
+
+/* A question that is to be forwarded.  Borrows all. */
+struct express_ask {
+	const struct queue_packet *packet;
+	const struct interception *interception;
+	const struct forward_settings *settings;	/* of this batch */
+	uint64_t generation;		/* their number */
+	uint64_t received_ns;
+	monotime_t now;			/* CLOCK_MONOTONIC, of this batch */
+};
+
+/* The upstream that it may be asked of; NULL: the forwarding thread has to ask. */
+const struct forward_upstream *express_upstream(struct express *express,
+    const struct express_ask *ask);
+
+enum express_begun {
+	EXPRESS_NOT,			/* it could not be: nothing has happened */
+	EXPRESS_ASKED,
+	EXPRESS_JOINED,			/* an equal one is under way */
+};
+
+/* Asks that one, and holds the packet. */
+enum express_begun express_begin(struct express *express,
+    const struct forward_upstream *upstream, const struct express_ask *ask)
+    __attribute__((warn_unused_result));
+
+/*
+ * Waits until the queue can be read (*queued), attempts have something to be read, or
+ * one is late.  Returns how many of the first; each lives until it is ended.
+ */
+size_t express_wait(struct express *express, bool *queued,
+    struct express_attempt *ready[static EXPRESS_BATCH]);
+
+/* One that had waited for too long when express_wait() returned, or NULL. */
+struct express_attempt *express_late(struct express *express);
+
+/* Any that is under way, or NULL. */
+struct express_attempt *express_first(struct express *express);
+
+/* What has come for an attempt. */
+struct express_reply {
+	const uint8_t *octets;
+	size_t length;
+	int error;			/* positive; 0: there is a reply */
+	bool is_answer;			/* then there is, too: */
+	struct message message;
+};
+
+/*
+ * Reads it.  False: nothing has come.  What is read lives until the next call.
+ */
+bool express_receive(struct express *express, struct express_attempt *attempt,
+    const struct forward_settings *settings, struct express_reply *reply);
+
+/* The DNS message in a packet. */
+struct express_answer {
+	const uint8_t *octets;
+	size_t length;
+};
+
+/*
+ * Writes the packet that answers one of the attempt's questions, which takes
+ * QUEUE_REPLY_MAX at most, and returns its length.
+ */
+size_t express_answer(const struct forward_settings *settings,
+    const struct express_question *question, const struct message *message,
+    uint8_t reply[static QUEUE_REPLY_MAX], struct express_answer *answer);
+
+/* All of its questions are answered: it is ended, and its time counts. */
+void express_answered(struct express *express, struct express_attempt *attempt);
+
+/*
+ * Gives the attempt to the forwarding thread, with what has come for it, or NULL.
+ * Its questions' packets are to be handed over; then it is ended.
+ */
+void express_give(struct express *express, struct express_attempt *attempt,
+    const struct express_reply *reply);
+void express_end(struct express *express, struct express_attempt *attempt);
+
+/* Closes idle sockets, every ten seconds. */
+void express_age(struct express *express, monotime_t now);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The forwarding thread and the questions that queue threads ask: express.h. */
+#include "nfq/forward/thread_state.h"
+
+#include <string.h>
+
+#define LOST_MS		5000	/* no packet is that long on its way */
+
+static uint64_t
+grown(const _Atomic uint64_t *counter, uint64_t *seen)
+{
+	const uint64_t now = atomic_load_explicit(counter,
+	    memory_order_relaxed);
+	const uint64_t by = now - *seen;
+
+	*seen = now;
+	return by;
+}
+
+static void
+take_counts(struct forward_thread *f, const struct express_counts *counts,
+    struct express_seen *seen)
+{
+	const struct forward_settings *settings = engine_settings(f->engine);
+	uint64_t sent, replies, us, answered;
+
+	if (grown(&counts->changes, &seen->changes) == 0)
+		return;
+	for (uint32_t i = 0; i < settings->upstreams; i++) {
+		sent = grown(&counts->upstream[i].sent, &seen->sent[i]);
+		replies = grown(&counts->upstream[i].replies,
+		    &seen->replies[i]);
+		us = grown(&counts->upstream[i].rtt_us, &seen->rtt_us[i]);
+		engine_offer_replied(f->engine, f->boot, i, sent, replies,
+		    replies == 0 ? 0 : (uint32_t)(us / replies));
+	}
+	for (uint32_t i = 0; i < settings->domains; i++) {
+		answered = grown(&counts->answered[i], &seen->answered[i]);
+		engine_domain(f->engine, i)[DOMAIN_QUESTIONS] += answered;
+		engine_domain(f->engine, i)[DOMAIN_ANSWERED] += answered;
+	}
+}
+
+/*
+ * What queue threads have counted since the last time.  In the moment of a reload a
+ * few may count for another domain.
+ */
+void
+thread_express_count(struct forward_thread *f)
+{
+	struct express_board *board = f->thread.threads->express;
+
+	for (unsigned int q = 0; q < f->page.queues; q++)
+		take_counts(f, &board->counts[q], &f->express[q]);
+	express_board_age(board, monotime_add_ms(f->boot, -LOST_MS));
+}
+
+void
+thread_express_offer(struct forward_thread *f)
+{
+	const struct forward_settings *settings = engine_settings(f->engine);
+
+	for (uint32_t i = 0; i < settings->domains; i++)
+		express_board_offer(f->thread.threads->express, i,
+		    f->generation, engine_offer(f->engine, f->boot, i));
+}
+
+struct begun_question *
+thread_express_take(struct forward_thread *f, const struct queue_packet *p)
+{
+	struct begun_question *begun = express_board_take(
+	    f->thread.threads->express, p->octets, p->length);
+
+	/* Its upstream is one of other settings. */
+	if (begun != NULL && begun->generation != f->generation) {
+		begun_free(begun);
+		return NULL;
+	}
+	return begun;
+}
+
+/* Should it end the worker, its packet is the one in hand. */
+static void
+take_reply(struct forward_thread *f, uint32_t attempt,
+    const struct forward_upstream *from, const struct begun_question *begun)
+{
+	struct window_source source = { .family = from->family,
+		.port = from->port };
+
+	memcpy(source.address, from->address, sizeof(source.address));
+	window_begin_reply(f->window, &source);
+	engine_reply(f->engine, f->boot, attempt,
+	    begun->octets + begun->length, begun->reply_length);
+	window_end_reply(f->window);
+}
+
+void
+thread_express_resume(struct forward_thread *f, struct engine_client *client,
+    struct begun_question *begun)
+{
+	const struct engine_begun sent = { .upstream = begun->upstream,
+		.id = begun->id, .sent = begun->sent };
+	const uint32_t attempt = engine_resume(f->engine, f->boot, client,
+	    &sent);
+	const struct forward_upstream *to;
+	int error = -begun->error;
+
+	if (attempt == ENGINE_NO_ATTEMPT)
+		return;
+	to = &engine_settings(f->engine)->upstream[begun->upstream];
+	if (error == 0)
+		error = upstream_sockets_adopt(&f->sockets, attempt,
+		    &f->asking, to, begun->fd);
+	begun->fd = -1;
+	if (error < 0)
+		engine_error(f->engine, f->boot, attempt, -error);
+	else if (begun->reply_length > 0)
+		take_reply(f, attempt, to, begun);
+}

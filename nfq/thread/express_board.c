@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/thread/express_board.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* An offer: the generation's lower bits, and 1 + the upstream. */
+#define OFFER_BITS	8
+
+_Static_assert(FORWARD_UPSTREAMS < 1 << OFFER_BITS, "an index fits");
+
+struct express_board *
+express_board_new(void)
+{
+	struct express_board *b = calloc(1, sizeof(*b));
+
+	if (b == NULL)
+		return NULL;
+	(void)pthread_mutex_init(&b->lock, NULL);
+	STAILQ_INIT(&b->begun);
+	return b;
+}
+
+static void
+remove_first(struct express_board *b)
+{
+	struct begun_question *first = STAILQ_FIRST(&b->begun);
+
+	STAILQ_REMOVE_HEAD(&b->begun, link);
+	b->begun_count--;
+	begun_free(first);
+}
+
+void
+express_board_free(struct express_board *b)
+{
+	if (b == NULL)
+		return;
+	while (!STAILQ_EMPTY(&b->begun))
+		remove_first(b);
+	free(b);
+}
+
+void
+express_board_offer(struct express_board *b, uint32_t domain,
+    uint64_t generation, int upstream)
+{
+	const uint64_t offer = upstream < 0 ? 0 :
+	    generation << OFFER_BITS | (uint64_t)(upstream + 1);
+
+	if (atomic_load_explicit(&b->offers[domain], memory_order_relaxed) !=
+	    offer)
+		atomic_store_explicit(&b->offers[domain], offer,
+		    memory_order_relaxed);
+}
+
+int
+express_board_offered(const struct express_board *b, uint32_t domain,
+    uint64_t generation)
+{
+	const uint64_t offer = atomic_load_explicit(&b->offers[domain],
+	    memory_order_relaxed);
+	const int upstream = (int)(offer & ((1U << OFFER_BITS) - 1)) - 1;
+
+	/* Indices of other settings mean nothing. */
+	return offer >> OFFER_BITS == (generation << OFFER_BITS) >> OFFER_BITS ?
+	    upstream : -1;
+}
+
+uint32_t
+express_board_under_way(const struct express_board *b)
+{
+	uint32_t sum = 0;
+
+	for (unsigned int i = 0; i < CONFIG_MAX_WORKERS; i++)
+		sum += atomic_load_explicit(&b->counts[i].under_way,
+		    memory_order_relaxed);
+	return sum;
+}
+
+struct begun_question *
+begun_new(const uint8_t *packet, size_t length, const uint8_t *reply,
+    size_t reply_length)
+{
+	struct begun_question *begun =
+	    calloc(1, sizeof(*begun) + length + reply_length);
+
+	if (begun == NULL)
+		return NULL;
+	begun->fd = -1;
+	begun->length = length;
+	begun->reply_length = reply_length;
+	memcpy(begun->octets, packet, length);
+	if (reply_length > 0)
+		memcpy(begun->octets + length, reply, reply_length);
+	return begun;
+}
+
+void
+begun_free(struct begun_question *begun)
+{
+	if (begun == NULL)
+		return;
+	if (begun->fd >= 0)
+		(void)close(begun->fd);
+	free(begun);
+}
+
+void
+express_board_give(struct express_board *b, struct begun_question *begun)
+{
+	(void)pthread_mutex_lock(&b->lock);
+	if (b->begun_count >= EXPRESS_BEGUN)
+		remove_first(b);
+	STAILQ_INSERT_TAIL(&b->begun, begun, link);
+	b->begun_count++;
+	(void)pthread_mutex_unlock(&b->lock);
+}
+
+struct begun_question *
+express_board_take(struct express_board *b, const uint8_t *packet,
+    size_t length)
+{
+	struct begun_question *begun;
+
+	if (b->begun_count == 0)
+		return NULL;
+	(void)pthread_mutex_lock(&b->lock);
+	STAILQ_FOREACH(begun, &b->begun, link)
+		if (begun->length == length &&
+		    memcmp(begun->octets, packet, length) == 0)
+			break;
+	if (begun != NULL) {
+		STAILQ_REMOVE(&b->begun, begun, begun_question, link);
+		b->begun_count--;
+	}
+	(void)pthread_mutex_unlock(&b->lock);
+	return begun;
+}
+
+void
+express_board_age(struct express_board *b, monotime_t before)
+{
+	struct begun_question *first;
+
+	if (b->begun_count == 0)
+		return;
+	(void)pthread_mutex_lock(&b->lock);
+	while ((first = STAILQ_FIRST(&b->begun)) != NULL &&
+	    monotime_is_past(before, first->sent))
+		remove_first(b);
+	(void)pthread_mutex_unlock(&b->lock);
+}

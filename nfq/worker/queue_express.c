@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Questions that the queue thread asks by itself: nfq/forward/express.h. */
+#include "nfq/worker/queue_thread_state.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "nfq/handover/suspects.h"
+
+static struct window_source
+source_of(uint32_t family, uint32_t port, const uint8_t *address)
+{
+	struct window_source source = { .family = family, .port = port };
+
+	memcpy(source.address, address, family == AF_INET ? 4 : 16);
+	return source;
+}
+
+/* Its replies have ended workers. */
+static bool
+is_distrusted(const struct queue_thread *q, const struct forward_upstream *to)
+{
+	const struct window_source source =
+	    source_of(to->family, to->port, to->address);
+
+	return suspects_has(q->sources, window_source_key(&source),
+	    monotime_to_ms(q->thread.now));
+}
+
+bool
+queue_express_ask(struct queue_thread *q, const struct queue_packet *p,
+    const struct interception *i)
+{
+	const struct express_ask ask = {
+		.packet = p, .interception = i, .settings = q->forward,
+		.generation = q->thread.generation->number,
+		.received_ns = q->thread.received_ns, .now = q->thread.now,
+	};
+	_Atomic uint64_t *counters = q->thread.slot->forward;
+	const struct forward_upstream *to;
+
+	if (q->express == NULL)
+		return false;
+	to = express_upstream(q->express, &ask);
+	if (to == NULL || is_distrusted(q, to))
+		return false;
+	switch (express_begin(q->express, to, &ask)) {
+	case EXPRESS_NOT:
+		return false;
+	case EXPRESS_ASKED:
+		answering_count_up(&counters[FORWARD_ATTEMPTS]);
+		break;
+	case EXPRESS_JOINED:
+		answering_count_up(&counters[FORWARD_JOINED]);
+		break;
+	}
+	return true;
+}
+
+static void
+record(struct queue_thread *q, const struct express_question *e,
+    const struct decision *decision, const struct express_answer *answer)
+{
+	const size_t octets = e->packet.family == AF_INET ? 4 : 16;
+	struct audit_record r = {
+		.packet_id = e->id,
+		.queue = q->queue_number,
+		.uid = e->uid,
+		.gid = e->gid,
+		.client_port = e->packet.source_port,
+		.server_port = e->packet.destination_port,
+		.family = e->packet.family,
+		.question_length = (uint16_t)e->packet.payload_length,
+		.answer_length = (uint16_t)answer->length,
+		.question = e->packet.payload,
+		.answer = answer->octets,
+	};
+
+	if (!answering_is_noted(&q->thread, decision, &e->note))
+		return;
+	answering_set_note(&r, &e->note);
+	memcpy(r.client, e->packet.source, octets);
+	memcpy(r.server, e->packet.destination, octets);
+	answering_record(&q->thread, decision, e->received_ns, &r);
+}
+
+static void
+answer(struct queue_thread *q, const struct express_question *e,
+    const struct message *message)
+{
+	_Atomic uint64_t *counters = q->thread.slot->forward;
+	struct decision decision = e->decision;
+	struct express_answer answer;
+	const size_t length = express_answer(q->forward, e, message,
+	    q->express_reply, &answer);
+
+	queue_reply(q->queue.reader, e->id,
+	    (e->mark & ~q->mark_mask) | q->mark_answered, q->express_reply,
+	    length);
+	waiting_end(&q->thread.threads->waiting, e->uid);
+	decision.rcode = (uint8_t)message->rcode;
+	decision.verdict = message->rcode == RCODE_NXDOMAIN ?
+	    VERDICT_NXDOMAIN : VERDICT_ANSWER;
+	answering_count_rcode(&q->thread, message->rcode);
+	answering_count_spent(&q->thread, q->thread.now.ns - e->since.ns, 1);
+	answering_count_up(&counters[FORWARD_ANSWERED]);
+	answering_count_up(&counters[FORWARD_EXPRESS]);
+	record(q, e, &decision, &answer);
+}
+
+/* The forwarding thread goes on with it. */
+static void
+give(struct queue_thread *q, struct express_attempt *a,
+    const struct express_reply *reply)
+{
+	const struct express_question *e;
+
+	express_give(q->express, a, reply);
+	STAILQ_FOREACH(e, &a->questions, entry) {
+		const struct queue_packet packet = {
+			.id = e->id, .mark = e->mark, .device = e->device,
+			.uid = e->uid, .gid = e->gid, .octets = e->octets,
+			.length = e->length, .whole_length = e->length,
+		};
+
+		queue_hand_over_packet(q, &packet);
+	}
+	express_end(q->express, a);
+}
+
+static void
+take_reply(struct queue_thread *q, struct express_attempt *a)
+{
+	const struct express_question *e;
+	struct express_reply reply;
+
+	if (!express_receive(q->express, a, q->forward, &reply))
+		return;
+	if (!reply.is_answer) {
+		give(q, a, &reply);
+		return;
+	}
+	STAILQ_FOREACH(e, &a->questions, entry)
+		answer(q, e, &reply.message);
+	express_answered(q->express, a);
+}
+
+/*
+ * Should a reply end the worker, the packet that asked for it passes, and the
+ * nameserver is asked nothing for a while.
+ */
+static void
+take_replies(struct queue_thread *q, size_t count,
+    struct express_attempt *ready[static EXPRESS_BATCH])
+{
+	for (size_t n = 0; n < count; n++) {
+		const struct sockets_request *to = &ready[n]->to;
+		const struct express_question *first =
+		    STAILQ_FIRST(&ready[n]->questions);
+		const struct window_source source = source_of(
+		    (uint32_t)to->family, to->port, to->address);
+
+		q->window->packets[0] = (struct queue_packet){
+			.id = first->id, .uid = first->uid };
+		window_begin_reply(q->window, &source);
+		window_begin_packet(q->window, 0);
+		take_reply(q, ready[n]);
+	}
+	window_end_batch(q->window);
+	window_end_reply(q->window);
+}
+
+bool
+queue_express_wait(struct queue_thread *q)
+{
+	struct express_attempt *ready[EXPRESS_BATCH], *late;
+	bool queued;
+	const size_t count = express_wait(q->express, &queued, ready);
+
+	if (count == 0 && express_late(q->express) == NULL)
+		return queued;
+	answering_begin(&q->thread, monotime_now());
+	queue_look_at_forwarding(q);
+	take_replies(q, count, ready);
+	while ((late = express_late(q->express)) != NULL)
+		give(q, late, NULL);
+	thread_queue_send(&q->queue);
+	answering_end(&q->thread);
+	return queued;
+}
+
+void
+queue_express_end(struct queue_thread *q)
+{
+	struct express_attempt *a;
+
+	if (q->express == NULL)
+		return;
+	answering_begin(&q->thread, monotime_now());
+	while ((a = express_first(q->express)) != NULL)
+		give(q, a, NULL);
+	thread_queue_send(&q->queue);
+	answering_end(&q->thread);
+	express_free(q->express);
+	q->express = NULL;
+}

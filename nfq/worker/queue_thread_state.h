@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A queue thread's state, for its files only: queue_thread.c answers batches of
+ * packets, queue_express.c asks upstreams by itself, queue_hand_over.c has what both
+ * need.
+ */
+#ifndef NFDNS_NFQ_WORKER_QUEUE_THREAD_STATE_H
+#define NFDNS_NFQ_WORKER_QUEUE_THREAD_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nfq/forward/express.h"
+#include "nfq/handover/handover.h"
+#include "nfq/handover/senders.h"
+#include "nfq/packet/intercept.h"
+#include "nfq/queue/queue.h"
+#include "nfq/thread/answering_thread.h"
+#include "nfq/thread/thread_queue.h"
+
+/* Packets that are looked at together: the CPU keeps some dozen loads apart. */
+#define AHEAD		16
+
+/* The last packets that were handed over, should the kernel have dropped them. */
+#define HANDED		512
+#define HANDED_OCTETS	512		/* longer ones are not kept */
+
+struct handed {
+	struct queue_packet packet;	/* of octets[]; length 0: none */
+	uint8_t octets[HANDED_OCTETS];
+};
+
+struct queue_thread {
+	struct answering_thread thread;
+	struct thread_queue queue;
+	struct window_queue *window;	/* the supervisor sees it */
+	struct senders *senders;
+	const struct suspects *suspects;	/* NULL: there are none */
+	const int *raw;			/* forward/rescue.h; -1: none */
+	uint32_t mark_mask;
+	uint32_t mark_answered;
+	uid_t uid;			/* our own */
+	uint16_t queue_number;
+	uint32_t mark_stream;		/* 0: TCP is not captured */
+	bool relay_marks;		/* a relay can carry the client's mark */
+	bool forwards;			/* there is a forwarding thread, */
+	uint16_t forward_queue;		/* and its queue, */
+	struct handed *handed;		/* HANDED of them, if so */
+	unsigned int handed_next;
+	struct express *express;	/* if so; NULL when the thread ends */
+	const struct suspects *sources;	/* nameservers */
+	const struct forward_settings *forward;	/* of this batch, or NULL */
+	struct cache *cache;		/* of this batch, or NULL */
+	struct interception ahead[AHEAD];
+	uint8_t reply[INTERCEPT_REPLY_MAX];
+	uint8_t express_reply[QUEUE_REPLY_MAX];
+};
+
+/*
+ * queue_express.c: asks an upstream for this packet's question, and holds the packet.  False: the
+ * forwarding thread has to.
+ */
+bool queue_express_ask(struct queue_thread *thread,
+    const struct queue_packet *packet, const struct interception *interception);
+
+/*
+ * Waits for replies and packets, while something is held, and handles the replies.
+ * True: packets can be read.
+ */
+bool queue_express_wait(struct queue_thread *thread);
+
+/* The thread ends: all that is held is handed over, and nothing more is asked. */
+void queue_express_end(struct queue_thread *thread);
+
+/* queue_hand_over.c: what the batch's settings say of forwarding. */
+void queue_look_at_forwarding(struct queue_thread *thread);
+
+/* Hands a packet over to the forwarding thread.  It counts as waiting already. */
+void queue_hand_over_packet(struct queue_thread *thread,
+    const struct queue_packet *packet);
+
+/* Sends the answers of packets that the kernel has dropped: forward/rescue.h. */
+void queue_rescue(struct queue_thread *thread);
+
+#endif
