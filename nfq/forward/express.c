@@ -25,6 +25,8 @@ TAILQ_HEAD(attempt_list, express_attempt);
 struct express {
 	struct express_board *board;
 	struct express_counts *counts;
+	unsigned int number;
+	bool helper;
 	int epoll;
 	uint32_t mark;
 	uint64_t seed;
@@ -68,7 +70,9 @@ express_new(struct express **express, const struct express_options *options)
 		return -ENOMEM;
 	x->board = options->board;
 	x->counts = &options->board->counts[options->number];
+	x->number = options->number;
 	x->mark = options->mark;
+	x->helper = options->helper;
 	TAILQ_INIT(&x->open);
 	TAILQ_INIT(&x->idle);
 	STAILQ_INIT(&x->free);
@@ -265,7 +269,24 @@ find_equal(struct express *x, const struct question *question)
 
 /* Sockets */
 
-/* 0 or a negative errno; the socket has a port that nothing else had. */
+/*
+ * One that nfdns-sockets has connected.  What has come to it before it asks was
+ * guessed by somebody.
+ */
+static int
+take_socket(struct express *x, struct express_attempt *a)
+{
+	uint8_t octet;
+
+	a->fd = express_board_socket(x->board, x->number, a->generation,
+	    a->upstream);
+	if (a->fd < 0)
+		return -EAGAIN;
+	return recv(a->fd, &octet, sizeof(octet), MSG_DONTWAIT) < 0 &&
+	    errno == EAGAIN ? 0 : -EBUSY;
+}
+
+/* 0 or a negative errno; the socket has a random port. */
 static int
 connect_socket(struct express *x, struct express_attempt *a,
     const struct forward_upstream *to)
@@ -278,6 +299,8 @@ connect_socket(struct express *x, struct express_attempt *a,
 	if (a->fd >= 0 && a->to.family != request.family)
 		close_socket(a);
 	a->to = request;
+	if (x->helper)
+		return take_socket(x, a);
 	if (a->fd >= 0)
 		return sockets_reconnect(a->fd, &request);
 	a->fd = sockets_open(&request, x->mark);
@@ -337,6 +360,10 @@ begin_attempt(struct express *x, struct express_question *q,
 	if (a == NULL)
 		return false;
 	a->sent = monotime_boot();
+	a->domain = (uint32_t)forward_settings_domain(ask->settings,
+	    &question->name);
+	a->upstream = upstream;
+	a->generation = ask->generation;
 	if (send_question(x, a, to, ask) < 0) {
 		close_socket(a);
 		TAILQ_INSERT_TAIL(&x->idle, a, entry);
@@ -344,10 +371,6 @@ begin_attempt(struct express *x, struct express_question *q,
 	}
 	if (express_is_idle(x))
 		x->boot = a->sent;
-	a->domain = (uint32_t)forward_settings_domain(ask->settings,
-	    &question->name);
-	a->upstream = upstream;
-	a->generation = ask->generation;
 	a->used = true;
 	STAILQ_INIT(&a->questions);
 	TAILQ_INSERT_TAIL(&x->open, a, entry);
@@ -479,7 +502,7 @@ express_answered(struct express *x, struct express_attempt *a)
 	    (uint64_t)us : 0);
 	count(&x->counts->upstream[a->upstream].replies, 1);
 	count(&x->counts->changes, 1);
-	if (sockets_leave(a->fd) < 0)
+	if (x->helper || sockets_disconnect(a->fd) < 0)
 		close_socket(a);
 	express_end(x, a);
 }

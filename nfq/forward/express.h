@@ -82,6 +82,7 @@ struct express_options {
 	unsigned int number;		/* of the thread's counts there */
 	int queue;			/* its queue's socket: borrowed */
 	uint32_t mark;			/* of sockets that it opens; 0: none */
+	bool helper;			/* nfdns-sockets opens them, for the board */
 };
 
 /* 0 and *express, or a negative errno. */

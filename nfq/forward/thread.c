@@ -372,6 +372,7 @@ forward_free(struct answering_thread *thread)
 
 	f->ending = true;
 	errands_runner_leaves(&f->thread.threads->errands);
+	atomic_store(&f->thread.threads->express->wake, -1);
 	engine_free(f->engine);
 	upstream_sockets_close(&f->sockets);
 	thread_streams_close(f);
@@ -475,6 +476,8 @@ forward_start(struct forward_thread **thread, struct answering_threads *threads,
 		error = answering_thread_start(&f->thread, &forward_kind);
 	if (error == 0)
 		errands_run_by(&threads->errands, f->wake);
+	if (error == 0)
+		atomic_store(&threads->express->wake, f->wake);
 	/* On failure the process ends, and all of this with it. */
 	if (error == 0)
 		*thread = f;

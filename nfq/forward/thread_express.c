@@ -3,6 +3,7 @@
 #include "nfq/forward/thread_state.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define LOST_MS		5000	/* no packet is that long on its way */
 
@@ -26,6 +27,7 @@ take_counts(struct forward_thread *f, const struct express_counts *counts,
 
 	if (grown(&counts->changes, &seen->changes) == 0)
 		return;
+	f->asked_at = f->boot;
 	for (uint32_t i = 0; i < settings->upstreams; i++) {
 		sent = grown(&counts->upstream[i].sent, &seen->sent[i]);
 		replies = grown(&counts->upstream[i].replies,
@@ -55,14 +57,88 @@ thread_express_count(struct forward_thread *f)
 	express_board_age(board, monotime_add_ms(f->boot, -LOST_MS));
 }
 
+/* Upstreams that sockets are laid ready for. */
+struct wanted {
+	unsigned int count;
+	int upstream[EXPRESS_STOCK];
+};
+
+static void
+want(struct wanted *wanted, int upstream)
+{
+	for (unsigned int i = 0; i < wanted->count; i++)
+		if (wanted->upstream[i] == upstream)
+			return;
+	if (upstream >= 0 && wanted->count < EXPRESS_STOCK)
+		wanted->upstream[wanted->count++] = upstream;
+}
+
+static void
+clear(struct express_board *board, unsigned int queue, unsigned int place)
+{
+	const int fd = express_board_clear(board, queue, place);
+
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+/* A port that is open for long can be found: what is not used is closed. */
+static bool
+is_old(const struct forward_thread *f, monotime_t since)
+{
+	return monotime_ms_since(f->boot, since) >= UPSTREAM_SOCKETS_IDLE_MS;
+}
+
+static void
+lay(struct forward_thread *f, unsigned int queue, unsigned int place,
+    int upstream)
+{
+	struct express_board *board = f->thread.threads->express;
+	monotime_t *laid = &f->express[queue].laid[place];
+	int fd;
+
+	if (is_old(f, *laid) || !express_board_holds(board, queue, place,
+	    f->generation, upstream))
+		clear(board, queue, place);
+	else
+		return;
+	if (upstream < 0)
+		return;
+	fd = upstream_sockets_ahead(&f->sockets,
+	    &engine_settings(f->engine)->upstream[upstream]);
+	if (fd >= 0 && !express_board_lay(board, queue, place, f->generation,
+	    (unsigned int)upstream, fd))
+		(void)close(fd);
+	*laid = f->boot;
+}
+
+/* Nothing lies ready where nothing was forwarded for a while. */
+static void
+lay_all(struct forward_thread *f, const struct wanted *wanted)
+{
+	const bool idle = wanted->count == 0 || is_old(f, f->asked_at);
+
+	for (unsigned int q = 0; q < f->page.queues; q++)
+		for (unsigned int n = 0; n < EXPRESS_STOCK; n++)
+			lay(f, q, n, idle ? -1 :
+			    wanted->upstream[n % wanted->count]);
+}
+
 void
 thread_express_offer(struct forward_thread *f)
 {
 	const struct forward_settings *settings = engine_settings(f->engine);
+	struct wanted wanted = { 0 };
 
-	for (uint32_t i = 0; i < settings->domains; i++)
+	for (uint32_t i = 0; i < settings->domains; i++) {
+		const int upstream = engine_offer(f->engine, f->boot, i);
+
+		want(&wanted, upstream);
 		express_board_offer(f->thread.threads->express, i,
-		    f->generation, engine_offer(f->engine, f->boot, i));
+		    f->generation, upstream);
+	}
+	if (f->sockets.helper)
+		lay_all(f, &wanted);
 }
 
 struct begun_question *
@@ -71,6 +147,7 @@ thread_express_take(struct forward_thread *f, const struct queue_packet *p)
 	struct begun_question *begun = express_board_take(
 	    f->thread.threads->express, p->octets, p->length);
 
+	f->asked_at = f->boot;
 	/* Its upstream is one of other settings. */
 	if (begun != NULL && begun->generation != f->generation) {
 		begun_free(begun);

@@ -39,6 +39,7 @@ struct express_seen {
 	uint64_t sent[FORWARD_UPSTREAMS], replies[FORWARD_UPSTREAMS];
 	uint64_t rtt_us[FORWARD_UPSTREAMS];
 	uint64_t answered[FORWARD_DOMAINS];
+	monotime_t laid[EXPRESS_STOCK];	/* sockets for it: when */
 };
 
 #define THREAD_SCOPES	256	/* of the last answers to link-local addresses */
@@ -88,6 +89,7 @@ struct forward_thread {
 	uint64_t before[FORWARD_COUNTERS];	/* by workers before this one */
 	struct forward_page page;
 	struct express_seen express[CONFIG_MAX_WORKERS];	/* by queue */
+	monotime_t asked_at;		/* when something was last forwarded */
 	uint64_t gone, rescued;
 	size_t random_left;
 	uint8_t random[1024];

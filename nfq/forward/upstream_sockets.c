@@ -355,6 +355,23 @@ upstream_sockets_send(struct upstream_sockets *w, uint32_t attempt, const struct
 }
 
 int
+upstream_sockets_ahead(struct upstream_sockets *w,
+    const struct forward_upstream *to)
+{
+	const struct sockets_request request = request_for(to);
+	struct upstream_socket *u = upstream_pool_take(w, &request);
+	int fd = -EAGAIN;
+
+	ask_ahead(w, &request);
+	if (u != NULL) {
+		fd = u->fd;
+		u->fd = -1;
+		upstream_pool_spare(w, u);
+	}
+	return fd;
+}
+
+int
 upstream_sockets_adopt(struct upstream_sockets *w, uint32_t attempt,
     const struct asking *cause, const struct forward_upstream *to, int fd)
 {

@@ -104,6 +104,13 @@ int upstream_sockets_adopt(struct upstream_sockets *all, uint32_t attempt,
     __attribute__((warn_unused_result));
 
 /*
+ * Where nfdns-sockets opens sockets: one that is connected to that upstream, which is
+ * the caller's from now on, or -EAGAIN.  In any case more are asked for ahead.
+ */
+int upstream_sockets_ahead(struct upstream_sockets *all,
+    const struct forward_upstream *to) __attribute__((warn_unused_result));
+
+/*
  * A new channel to nfdns-sockets, in place of the one there is, which is closed:
  * what was asked for on that one is asked for again.  epoll's data of its events
  * is "all".

@@ -177,28 +177,17 @@ connect_asking(int fd, const struct sockets_request *request, uint32_t mark)
 
 /*
  * A port that bind(2) did not choose is given up, too: __udp_disconnect() in
- * net/ipv4/udp.c.
- */
-int
-sockets_leave(int fd)
-{
-	const struct sockaddr none = { .sa_family = AF_UNSPEC };
-
-	return connect(fd, &none, sizeof(none)) < 0 ? -errno : 0;
-}
-
-/*
- * What had come, and the error of an ICMP message, would else be taken for the next
- * question's.
+ * net/ipv4/udp.c.  What had come, and the error of an ICMP message, would else be
+ * taken for the next question's.
  */
 int
 sockets_disconnect(int fd)
 {
-	const int error = sockets_leave(fd);
+	const struct sockaddr none = { .sa_family = AF_UNSPEC };
 	uint8_t octet;
 
-	if (error < 0)
-		return error;
+	if (connect(fd, &none, sizeof(none)) < 0)
+		return -errno;
 	for (int i = 0; i < LEFT_MAX; i++)
 		if (recv(fd, &octet, sizeof(octet), MSG_DONTWAIT) < 0 &&
 		    (errno == EAGAIN || errno == EWOULDBLOCK))

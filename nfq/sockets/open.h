@@ -32,13 +32,7 @@ int sockets_open(const struct sockets_request *request, uint32_t mark)
 int sockets_disconnect(int fd) __attribute__((warn_unused_result));
 
 /*
- * The same, but what had come can still be read, and would be taken for what the
- * next address sends: for a caller that reads with care.
- */
-int sockets_leave(int fd) __attribute__((warn_unused_result));
-
-/*
- * Connects a socket after either of these to the request's address, of the
+ * Connects a socket after sockets_disconnect() to the request's address, of the
  * same family, from a random port that the kernel chooses anew.  What was set on
  * the socket stays.  0 or a negative errno.
  */

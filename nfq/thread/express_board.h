@@ -21,6 +21,7 @@
 #include "policy/config/forward_settings.h"
 #include "resolver/clock.h"
 
+#define EXPRESS_STOCK		16	/* sockets for a queue thread */
 #define EXPRESS_BEGUN		1024	/* on their way to the forwarding thread */
 
 /* Of one queue thread; all only grow, but for "under_way". */
@@ -55,6 +56,9 @@ STAILQ_HEAD(begun_list, begun_question);
 
 struct express_board {
 	_Atomic uint64_t offers[FORWARD_DOMAINS];
+	/* Of nfdns-sockets, connected to an upstream: an offer and the socket. */
+	_Atomic uint64_t stock[CONFIG_MAX_WORKERS][EXPRESS_STOCK];
+	_Atomic int wake;		/* eventfd of the forwarding thread; -1: none */
 	struct express_counts counts[CONFIG_MAX_WORKERS];	/* by queue */
 	pthread_mutex_t lock;		/* of: */
 	struct begun_list begun;	/* the oldest first */
@@ -77,6 +81,28 @@ void express_board_offer(struct express_board *board, uint32_t domain,
 /* A queue thread: the upstream it may ask; -1: the forwarding thread has to. */
 int express_board_offered(const struct express_board *board, uint32_t domain,
     uint64_t generation);
+
+/*
+ * Where nfdns-sockets opens sockets, the forwarding thread lays some ready for each
+ * queue thread, each for one question.  False: that place is taken.
+ */
+bool express_board_lay(struct express_board *board, unsigned int queue,
+    unsigned int place, uint64_t generation, unsigned int upstream, int fd);
+
+/* Whether a place holds one for that upstream; -1: for any. */
+bool express_board_holds(const struct express_board *board,
+    unsigned int queue, unsigned int place, uint64_t generation, int upstream);
+
+/* Takes the socket of a place away; -1: there is none. */
+int express_board_clear(struct express_board *board, unsigned int queue,
+    unsigned int place);
+
+/*
+ * A queue thread takes one that is connected to the upstream; -1: there is none.
+ * Wakes the forwarding thread when few are left.
+ */
+int express_board_socket(struct express_board *board, unsigned int queue,
+    uint64_t generation, unsigned int upstream);
 
 /* So many questions are under way by queue threads. */
 uint32_t express_board_under_way(const struct express_board *board);

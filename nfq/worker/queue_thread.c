@@ -300,6 +300,7 @@ begin_forwarding(struct queue_thread *q, const struct worker_handover *h,
 	const struct express_options options = {
 		.board = q->thread.threads->express, .number = number,
 		.queue = h->queues[number], .mark = h->options.mark_relay,
+		.helper = h->sockets,
 	};
 
 	q->handed = calloc(HANDED, sizeof(*q->handed));
