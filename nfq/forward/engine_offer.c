@@ -2,7 +2,7 @@
 /* Upstreams that queue threads may ask without the engine: express.h. */
 #include "nfq/forward/engine_state.h"
 
-#define SRTT_MOST_US	50000	/* else few packets would stay in the first queue */
+#define SRTT_MOST_US	20000	/* below EXPRESS_WAIT_MS */
 #define WAIT_LEAST_MS	250	/* of a question, before another server is asked */
 
 /* Whether one attempt over UDP is what the engine would begin with. */

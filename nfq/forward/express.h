@@ -36,7 +36,7 @@
 
 #define EXPRESS_QUESTIONS	1024	/* under way at a time */
 #define EXPRESS_OCTETS		512	/* of a packet, at most */
-#define EXPRESS_WAIT_MS		100
+#define EXPRESS_WAIT_MS		30
 #define EXPRESS_BATCH		64	/* attempts with replies, at a time */
 
 /* A question whose packet is held. */
