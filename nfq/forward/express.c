@@ -118,6 +118,18 @@ express_is_idle(const struct express *x)
 
 /* Whom to ask */
 
+/* Cookies and the like are between two hops: they are not handed on. */
+static bool
+hands_options_on(const struct message *m)
+{
+	struct message_options options;
+
+	if (m->options_length == 0)
+		return false;
+	message_options(&options, m);
+	return options.length > 0;
+}
+
 /* What may change the answer is asked for by the forwarding thread. */
 static bool
 is_usual(const struct express_ask *ask)
@@ -130,7 +142,7 @@ is_usual(const struct express_ask *ask)
 	    i->question.form == QUESTION_PLAIN &&
 	    i->question.type != TYPE_TXT &&	/* it may be a loop probe */
 	    message_read(&m, i->packet.payload, i->packet.payload_length) &&
-	    m.options_length == 0;
+	    !hands_options_on(&m);
 }
 
 /* Sometimes it is the forwarding thread's turn, which asks one more server. */
