@@ -187,6 +187,13 @@ count(_Atomic uint64_t *counter, uint64_t by)
 	    memory_order_relaxed) + by, memory_order_relaxed);
 }
 
+/* What was counted before is seen by whoever sees this. */
+static void
+tell_changes(struct express *x)
+{
+	atomic_fetch_add_explicit(&x->counts->changes, 1, memory_order_release);
+}
+
 static const uint8_t *
 moved(const uint8_t *at, const struct express_ask *ask, const uint8_t *to)
 {
@@ -389,7 +396,7 @@ begin_attempt(struct express *x, struct express_question *q,
 	LIST_INSERT_HEAD(list_of(x, question), a, equal);
 	hold(x, a, q, ask);
 	count(&x->counts->upstream[upstream].sent, 1);
-	count(&x->counts->changes, 1);
+	tell_changes(x);
 	return true;
 }
 
@@ -513,7 +520,7 @@ express_answered(struct express *x, struct express_attempt *a)
 	count(&x->counts->upstream[a->upstream].rtt_us, us > 0 ?
 	    (uint64_t)us : 0);
 	count(&x->counts->upstream[a->upstream].replies, 1);
-	count(&x->counts->changes, 1);
+	tell_changes(x);
 	if (x->helper || sockets_disconnect(a->fd) < 0)
 		close_socket(a);
 	express_end(x, a);

@@ -11,7 +11,7 @@ static uint64_t
 grown(const _Atomic uint64_t *counter, uint64_t *seen)
 {
 	const uint64_t now = atomic_load_explicit(counter,
-	    memory_order_relaxed);
+	    memory_order_acquire);
 	const uint64_t by = now - *seen;
 
 	*seen = now;
