@@ -174,22 +174,23 @@ is_answered(const struct interception *out)
 	    out->decision.verdict != VERDICT_FORWARD;
 }
 
+static const enum forwarding forwarding_full[FULL_WAYS] = {
+	[FULL_REFUSED] = FORWARDING_FULL_REFUSED,
+	[FULL_SERVFAIL] = FORWARDING_FULL_SERVFAIL,
+	[FULL_PASS] = FORWARDING_FULL_PASS,
+};
+
 /* What the question's domain says. */
 static enum forwarding
 forwarding_of(const struct interception *out)
 {
-	static const enum forwarding full[FULL_WAYS] = {
-		[FULL_REFUSED] = FORWARDING_FULL_REFUSED,
-		[FULL_SERVFAIL] = FORWARDING_FULL_SERVFAIL,
-		[FULL_PASS] = FORWARDING_FULL_PASS,
-	};
 	const struct forward_settings *f = out->forward;
 	const int domain = forward_settings_domain(f, &out->question.name);
 
 	if (domain < 0)
 		return FORWARDING_NONE;
-	return out->forward_full ? full[f->domain[domain].full] :
-	    FORWARDING_ASK;
+	return out->forward_full ?
+	    forwarding_full[f->domain[domain].full] : FORWARDING_ASK;
 }
 
 /* Names of the mesh never get here, so they do not pay for the domains. */
@@ -265,17 +266,23 @@ intercept_answer(struct interception *out, const struct answer_source *source,
 		act(out, &facts, rotation, reply);
 }
 
-/* What answer_build() needs besides the decision. */
+/* Of another decision instead: what answer_build() needs besides it. */
 static struct facts
-unrecorded(struct interception *out, const struct answer_source *source)
+begin_again(struct interception *out, const struct answer_source *source)
 {
-	out->decision = decide_unrecorded(out->question.wire_length > 0);
 	out->answer = NULL;
 	out->answer_length = 0;
 	out->reply_length = 0;
 	return (struct facts){ .question = &out->question,
 		.settings = source->settings, .asker = &out->asker,
 		.loaded = source->loaded };
+}
+
+static struct facts
+unrecorded(struct interception *out, const struct answer_source *source)
+{
+	out->decision = decide_unrecorded(out->question.wire_length > 0);
+	return begin_again(out, source);
 }
 
 void
@@ -339,17 +346,40 @@ intercept_stream(struct interception *out, const struct answer_source *source,
 	out->answer = answer;
 }
 
+/* Writes what was decided instead, without records. */
+static void
+act_stream(struct interception *out, const struct facts *facts,
+    uint8_t *answer, size_t size)
+{
+	struct answer_plan plan;
+
+	if (!is_answered(out))
+		return;
+	plan = make_plan(out, facts, 0);
+	plan.stream = true;
+	out->answer_length = answer_build(&plan, answer, size, &out->summary);
+	out->answer = answer;
+}
+
+void
+intercept_full_stream(struct interception *out,
+    const struct answer_source *source, enum forward_full full,
+    uint8_t *answer, size_t size)
+{
+	const struct facts facts = begin_again(out, source);
+	const uint16_t rule = out->decision.rule;
+
+	out->others = true;
+	out->decision = decide_forwarding(&facts, forwarding_full[full]);
+	out->decision.rule = rule;
+	act_stream(out, &facts, answer, size);
+}
+
 void
 intercept_refuse_stream(struct interception *out,
     const struct answer_source *source, uint8_t *answer, size_t size)
 {
 	const struct facts facts = unrecorded(out, source);
-	struct answer_plan plan;
 
-	if (!is_answered(out))
-		return;
-	plan = make_plan(out, &facts, 0);
-	plan.stream = true;
-	out->answer_length = answer_build(&plan, answer, size, &out->summary);
-	out->answer = answer;
+	act_stream(out, &facts, answer, size);
 }

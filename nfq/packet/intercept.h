@@ -135,6 +135,14 @@ void intercept_stream(struct interception *out,
     const struct answer_source *source, const uint8_t *message, size_t length,
     uint32_t rotation, uint8_t *answer, size_t size);
 
+/*
+ * Instead of what intercept_stream() has decided about a name of a forward domain:
+ * what the domain says for when too many wait for answers.  With the same room.
+ */
+void intercept_full_stream(struct interception *out,
+    const struct answer_source *source, enum forward_full full,
+    uint8_t *answer, size_t size);
+
 /* intercept_refuse() after intercept_stream(), with the same room. */
 void intercept_refuse_stream(struct interception *out,
     const struct answer_source *source, uint8_t *answer, size_t size);

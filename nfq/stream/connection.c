@@ -104,6 +104,31 @@ domain_of(const struct stream *s, const struct interception *i)
 	    stream_target_domain(s, &target.name);
 }
 
+/* Who is asked about a message, or about its chain's end. */
+struct way {
+	uint32_t domain;		/* the domain's upstreams; FORWARD_DOMAINS:
+					 * the nameserver that was addressed */
+	bool is_errand;
+};
+
+/* A client with his share of errands waiting gets what the domain says instead. */
+static struct way
+way_of(const struct stream *s, const struct stream_connection *c,
+    const struct answer_source *source, struct interception *i, uint8_t *room)
+{
+	struct way way = { .domain = domain_of(s, i) };
+
+	if (!is_relayed(i) || is_chain(i) || !stream_is_errand(s, way.domain))
+		return way;
+	way.is_errand = !stream_errands_are_full(s, c);
+	if (way.is_errand)
+		return way;
+	intercept_full_stream(i, source, stream_target_full(s, way.domain),
+	    room + STREAM_PREFIX, STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM);
+	way.domain = FORWARD_DOMAINS;
+	return way;
+}
+
 static bool
 may_be_raw(struct stream_connection *c)
 {
@@ -127,8 +152,7 @@ take_message(struct stream *s, struct stream_connection *c,
 	struct policy_source again = { .rules = policy != NULL ?
 	    policy->rules : NULL };
 	struct interception i;
-	uint32_t domain;
-	bool is_errand;
+	struct way way;
 	uint8_t *room;
 
 	if (stream_reserve(s, c, STREAM_FRAME_MAX, &room) == STREAM_CLOSE)
@@ -145,18 +169,16 @@ take_message(struct stream *s, struct stream_connection *c,
 		    s->thread.rotation, room + STREAM_PREFIX,
 		    stream_answer_room(&i.question.edns));
 	}
-	domain = domain_of(s, &i);
-	is_errand = is_relayed(&i) && !is_chain(&i) &&
-	    stream_is_errand(s, domain);
-	if ((is_relayed(&i) && !is_errand &&
-	    !stream_relay_may_ask(s, c, domain)) ||
+	way = way_of(s, c, &source, &i, room);
+	if ((is_relayed(&i) && !way.is_errand &&
+	    !stream_relay_may_ask(s, c, way.domain)) ||
 	    (wants_raw(&i) && !may_be_raw(c))) {
 		*taken = TAKEN_NOT;
 		c->decided = true;
 		return STREAM_GO_ON;
 	}
 	c->decided = false;
-	if (domain != FORWARD_DOMAINS && !is_chain(&i)) {
+	if (way.domain != FORWARD_DOMAINS && !is_chain(&i)) {
 		i.decision.verdict = VERDICT_FORWARD;
 		i.decision.reason = REASON_FORWARD;
 	}
@@ -169,7 +191,7 @@ take_message(struct stream *s, struct stream_connection *c,
 	    i.asker.uid);
 	stream_count(s, STREAM_QUESTIONS);
 	if (is_chain(&i))
-		return chase(s, c, domain, &i, message);
+		return chase(s, c, way.domain, &i, message);
 	if (i.answer_length > 0)
 		i.answer_length = stream_put_answer(s, room, i.answer_length,
 		    &i.question.edns, EDE_NONE, i.summary.options);
@@ -185,8 +207,8 @@ take_message(struct stream *s, struct stream_connection *c,
 		*taken = TAKEN_RAW;
 	if (!is_relayed(&i) || *taken == TAKEN_RAW)
 		return STREAM_GO_ON;
-	return is_errand ? stream_errand_begin(s, c, octets, length) :
-	    stream_relay_question(s, c, domain, octets, length);
+	return way.is_errand ? stream_errand_begin(s, c, octets, length) :
+	    stream_relay_question(s, c, way.domain, octets, length);
 }
 
 /* Whether another question can be taken, as far as the client is concerned. */

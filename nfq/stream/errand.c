@@ -16,6 +16,17 @@ stream_is_errand(const struct stream *s, uint32_t domain)
 }
 
 bool
+stream_errands_are_full(const struct stream *s,
+    const struct stream_connection *c)
+{
+	const struct forward_limits *limits =
+	    &s->thread.generation->settings.forward.limits;
+
+	return waiting_is_full(&s->thread.threads->waiting, c->sender.uid,
+	    limits->user, limits->held);
+}
+
+bool
 stream_errands_have_room(const struct stream *s,
     const struct stream_connection *c)
 {

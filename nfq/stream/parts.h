@@ -259,6 +259,9 @@ void stream_target_init(struct stream_connection *c);
 /* Whether the domain has an upstream that is asked over plain TCP. */
 bool stream_target_is_plain(const struct stream *s, uint32_t domain);
 
+/* What that domain says for when too many questions wait. */
+enum forward_full stream_target_full(const struct stream *s, uint32_t domain);
+
 /* Whether c's questions are relayed to that domain's upstreams already. */
 bool stream_target_is(const struct stream *s,
     const struct stream_connection *c, uint32_t domain);
@@ -274,6 +277,10 @@ bool stream_target_next(const struct stream *s, struct stream_connection *c);
 
 /* Whether it asks those of this forward domain (or FORWARD_DOMAINS). */
 bool stream_is_errand(const struct stream *s, uint32_t domain);
+
+/* Whether as many of its user, or of all, wait as may, on whatever connection. */
+bool stream_errands_are_full(const struct stream *s,
+    const struct stream_connection *c);
 
 /* Whether the connection may have one more of them. */
 bool stream_errands_have_room(const struct stream *s,

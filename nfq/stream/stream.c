@@ -84,11 +84,14 @@ take_opened(struct stream *s)
 static void
 take_errands(struct stream *s)
 {
+	struct errand_list list = STAILQ_HEAD_INITIALIZER(list);
 	struct errand *errand;
 
-	while ((errand = errands_back(&s->thread.threads->errands)) != NULL) {
+	errands_back(&s->thread.threads->errands, &list);
+	while ((errand = STAILQ_FIRST(&list)) != NULL) {
 		struct stream_connection *c = errand->of;
 
+		STAILQ_REMOVE_HEAD(&list, link);
 		if (c != NULL) {
 			stream_touch(s, c);
 			finish(s, c, stream_errand_end(s, c, errand));

@@ -52,6 +52,13 @@ stream_target_is_plain(const struct stream *s, uint32_t domain)
 	return false;
 }
 
+enum forward_full
+stream_target_full(const struct stream *s, uint32_t domain)
+{
+	return (enum forward_full)s->thread.generation->settings.forward.
+	    domain[domain].full;
+}
+
 /* Takes the first server from "place" on that is asked over plain TCP. */
 static bool
 take_from(const struct stream *s, struct stream_connection *c, uint32_t place)

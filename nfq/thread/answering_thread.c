@@ -24,7 +24,7 @@ answering_threads_init(struct answering_threads *threads,
 	threads->audit = audit;
 	threads->slots = slots;
 	threads->hitters = NULL;
-	errands_init(&threads->errands);
+	errands_init(&threads->errands, &threads->waiting);
 	threads->express = NULL;
 	TAILQ_INIT(&threads->all);
 }

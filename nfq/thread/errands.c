@@ -6,13 +6,16 @@
 #include <unistd.h>
 
 void
-errands_init(struct errands *e)
+errands_init(struct errands *e, struct waiting *waiting)
 {
 	(void)pthread_mutex_init(&e->lock, NULL);
+	e->waiting = waiting;
+	for (size_t i = 0; i < ERRAND_TURNS; i++)
+		STAILQ_INIT(&e->turns[i].errands);
 	STAILQ_INIT(&e->there);
 	STAILQ_INIT(&e->back);
 	STAILQ_INIT(&e->lost);
-	e->waiting = e->lost_count = 0;
+	e->lost_count = 0;
 	e->runner = e->sender = -1;
 }
 
@@ -47,14 +50,63 @@ wake(int fd)
 		(void)!write(fd, &one, sizeof(one));
 }
 
-static void
-free_all(struct errand_list *list)
+/* A long one counts as several: what a share limits is memory, too. */
+static int32_t
+weight_of(const struct errand *errand)
 {
+	return 1 + (int32_t)(errand->length / ERRAND_OCTETS);
+}
+
+static void
+count_out(struct errands *e, const struct errand *errand)
+{
+	waiting_errands(e->waiting, errand->uid, -weight_of(errand));
+}
+
+/* Nobody is there to take it back. */
+static void
+drop(struct errands *e, struct errand *errand)
+{
+	count_out(e, errand);
+	errand_free(errand);
+}
+
+static struct errand *
+take_next(struct errands *e)
+{
+	struct errand_turn *turn = STAILQ_FIRST(&e->there);
 	struct errand *errand;
 
-	while ((errand = STAILQ_FIRST(list)) != NULL) {
-		STAILQ_REMOVE_HEAD(list, link);
-		errand_free(errand);
+	if (turn == NULL)
+		return NULL;
+	STAILQ_REMOVE_HEAD(&e->there, link);
+	errand = STAILQ_FIRST(&turn->errands);
+	STAILQ_REMOVE_HEAD(&turn->errands, link);
+	if (!STAILQ_EMPTY(&turn->errands))
+		STAILQ_INSERT_TAIL(&e->there, turn, link);
+	return errand;
+}
+
+static void
+put_last(struct errands *e, struct errand *errand)
+{
+	struct errand_turn *turn = &e->turns[
+	    waiting_place(e->waiting, errand->uid) % ERRAND_TURNS];
+
+	if (STAILQ_EMPTY(&turn->errands))
+		STAILQ_INSERT_TAIL(&e->there, turn, link);
+	STAILQ_INSERT_TAIL(&turn->errands, errand, link);
+}
+
+/* It comes back, if somebody is there to take it. */
+static void
+put_back(struct errands *e, struct errand *errand)
+{
+	if (e->sender >= 0) {
+		STAILQ_INSERT_TAIL(&e->back, errand, link);
+		wake(e->sender);
+	} else {
+		drop(e, errand);
 	}
 }
 
@@ -78,14 +130,12 @@ void
 errands_runner_leaves(struct errands *e)
 {
 	struct lost_question *lost;
+	struct errand *errand;
 
 	(void)pthread_mutex_lock(&e->lock);
 	e->runner = -1;
-	e->waiting = 0;
-	if (e->sender < 0)
-		free_all(&e->there);
-	STAILQ_CONCAT(&e->back, &e->there);
-	wake(e->sender);
+	while ((errand = take_next(e)) != NULL)
+		put_back(e, errand);
 	while ((lost = STAILQ_FIRST(&e->lost)) != NULL) {
 		STAILQ_REMOVE_HEAD(&e->lost, link);
 		free(lost);
@@ -97,11 +147,16 @@ errands_runner_leaves(struct errands *e)
 void
 errands_sender_leaves(struct errands *e)
 {
+	struct errand *errand;
+
 	(void)pthread_mutex_lock(&e->lock);
 	e->sender = -1;
-	e->waiting = 0;
-	free_all(&e->there);
-	free_all(&e->back);
+	while ((errand = take_next(e)) != NULL)
+		drop(e, errand);
+	while ((errand = STAILQ_FIRST(&e->back)) != NULL) {
+		STAILQ_REMOVE_HEAD(&e->back, link);
+		drop(e, errand);
+	}
 	(void)pthread_mutex_unlock(&e->lock);
 }
 
@@ -123,10 +178,10 @@ errands_send(struct errands *e, struct errand *errand)
 
 	errand->end = ERRAND_FAILED;
 	(void)pthread_mutex_lock(&e->lock);
-	sent = e->runner >= 0 && e->waiting < ERRANDS_MAX;
+	sent = e->runner >= 0;
 	if (sent) {
-		STAILQ_INSERT_TAIL(&e->there, errand, link);
-		e->waiting++;
+		waiting_errands(e->waiting, errand->uid, weight_of(errand));
+		put_last(e, errand);
 		wake(e->runner);
 	}
 	(void)pthread_mutex_unlock(&e->lock);
@@ -139,11 +194,7 @@ errands_next(struct errands *e)
 	struct errand *errand;
 
 	(void)pthread_mutex_lock(&e->lock);
-	errand = STAILQ_FIRST(&e->there);
-	if (errand != NULL) {
-		STAILQ_REMOVE_HEAD(&e->there, link);
-		e->waiting--;
-	}
+	errand = take_next(e);
 	(void)pthread_mutex_unlock(&e->lock);
 	return errand;
 }
@@ -152,13 +203,8 @@ void
 errands_return(struct errands *e, struct errand *errand)
 {
 	(void)pthread_mutex_lock(&e->lock);
-	if (e->sender >= 0) {
-		STAILQ_INSERT_TAIL(&e->back, errand, link);
-		wake(e->sender);
-		errand = NULL;
-	}
+	put_back(e, errand);
 	(void)pthread_mutex_unlock(&e->lock);
-	errand_free(errand);
 }
 
 bool
@@ -173,7 +219,7 @@ errands_lose(struct errands *e, const struct queue_packet *packet)
 	lost->packet.octets = lost->octets;
 	memcpy(lost->octets, packet->octets, packet->length);
 	(void)pthread_mutex_lock(&e->lock);
-	taken = e->runner >= 0 && e->lost_count < ERRANDS_MAX;
+	taken = e->runner >= 0 && e->lost_count < ERRANDS_LOST;
 	if (taken) {
 		STAILQ_INSERT_TAIL(&e->lost, lost, link);
 		e->lost_count++;
@@ -200,15 +246,14 @@ errands_next_lost(struct errands *e)
 	return lost;
 }
 
-struct errand *
-errands_back(struct errands *e)
+void
+errands_back(struct errands *e, struct errand_list *list)
 {
-	struct errand *errand;
+	const struct errand *errand;
 
 	(void)pthread_mutex_lock(&e->lock);
-	errand = STAILQ_FIRST(&e->back);
-	if (errand != NULL)
-		STAILQ_REMOVE_HEAD(&e->back, link);
+	STAILQ_CONCAT(list, &e->back);
 	(void)pthread_mutex_unlock(&e->lock);
-	return errand;
+	STAILQ_FOREACH(errand, list, link)
+		count_out(e, errand);
 }

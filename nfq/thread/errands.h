@@ -4,6 +4,11 @@
  * forwarding thread asks upstreams, since it alone speaks TLS and knows which of
  * them work.  An errand belongs to one thread at a time; the lists between the two
  * have a lock, which both hold for moments only.
+ *
+ * The runner takes those of each user in turn.  From being sent until it is taken
+ * back or freed, an errand counts as a waiting question of its user (waiting.h),
+ * as several if it is long, also while nobody waits for it any more: a sender that
+ * asks waiting_is_full() before keeps each user to his share of their memory.
  */
 #ifndef NFDNS_NFQ_THREAD_ERRANDS_H
 #define NFDNS_NFQ_THREAD_ERRANDS_H
@@ -16,8 +21,11 @@
 #include <sys/types.h>
 
 #include "nfq/queue/queue_packet.h"
+#include "nfq/thread/waiting.h"
 
-#define ERRANDS_MAX	4096	/* on their way there, at a time */
+#define ERRAND_OCTETS	1024	/* of a question; more count as another one */
+#define ERRAND_TURNS	256	/* users share turns by a keyed hash */
+#define ERRANDS_LOST	4096	/* on their way to the runner, at a time */
 
 enum errand_end {
 	ERRAND_FAILED,		/* nobody can be asked any more */
@@ -55,17 +63,28 @@ struct lost_question {
 
 STAILQ_HEAD(lost_list, lost_question);
 
+/* Users' errands that wait to be run; one is taken, then others have their turn. */
+struct errand_turn {
+	STAILQ_ENTRY(errand_turn) link;	/* if there are any */
+	struct errand_list errands;
+};
+
 struct errands {
 	pthread_mutex_t lock;
-	struct errand_list there, back;
-	unsigned int waiting;		/* in "there" */
+	struct waiting *waiting;	/* borrowed: counts them */
+	struct errand_turn turns[ERRAND_TURNS];
+	STAILQ_HEAD(, errand_turn) there;
+	struct errand_list back;
 	struct lost_list lost;
-	unsigned int lost_count;	/* ERRANDS_MAX at most */
+	unsigned int lost_count;	/* ERRANDS_LOST at most */
 	int runner, sender;		/* eventfds to wake them by; -1: no such */
 };
 
-/* Without a runner and a sender; never fails. */
-void errands_init(struct errands *errands);
+/*
+ * Without a runner and a sender; never fails.  "waiting" is borrowed; who runs
+ * errands has called waiting_init() before.
+ */
+void errands_init(struct errands *errands, struct waiting *waiting);
 
 /* A copy of the question, which belongs to the caller; NULL without memory. */
 struct errand *errand_new(const uint8_t *octets, size_t length);
@@ -83,7 +102,7 @@ void errands_sender_leaves(struct errands *errands);
 /* Whether anybody runs errands.  For the sender. */
 bool errands_can_be_run(struct errands *errands);
 
-/* The sender gives one away.  False: it keeps it, nobody runs it or too many wait. */
+/* The sender gives one away.  False: it keeps it, nobody runs it. */
 bool errands_send(struct errands *errands, struct errand *errand);
 /* The runner takes the next one; NULL: there is none. */
 struct errand *errands_next(struct errands *errands);
@@ -94,7 +113,10 @@ bool errands_lose(struct errands *errands, const struct queue_packet *packet);
 /* The runner takes the next of these, and frees it; NULL: there is none. */
 struct lost_question *errands_next_lost(struct errands *errands);
 
-/* The sender takes the next one that came back; NULL: there is none. */
-struct errand *errands_back(struct errands *errands);
+/*
+ * The sender takes all that have come back; "list" is empty before.  What it sends
+ * meanwhile comes back later, however fast: it gets on with other things.
+ */
+void errands_back(struct errands *errands, struct errand_list *list);
 
 #endif

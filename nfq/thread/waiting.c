@@ -8,12 +8,15 @@ waiting_init(struct waiting *w, uint64_t seed)
 {
 	w->seed = seed;
 	atomic_init(&w->all, 0);
-	for (size_t i = 0; i < WAITING_USERS; i++)
+	atomic_init(&w->errands, 0);
+	for (size_t i = 0; i < WAITING_USERS; i++) {
 		atomic_init(&w->users[i], 0);
+		atomic_init(&w->users_errands[i], 0);
+	}
 }
 
-static size_t
-place_of(const struct waiting *w, uid_t uid)
+size_t
+waiting_place(const struct waiting *w, uid_t uid)
 {
 	return XXH3_64bits_withSeed(&uid, sizeof(uid), w->seed) %
 	    WAITING_USERS;
@@ -23,7 +26,7 @@ void
 waiting_add(struct waiting *w, uid_t uid)
 {
 	atomic_fetch_add_explicit(&w->all, 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&w->users[place_of(w, uid)], 1,
+	atomic_fetch_add_explicit(&w->users[waiting_place(w, uid)], 1,
 	    memory_order_relaxed);
 }
 
@@ -31,26 +34,41 @@ void
 waiting_end(struct waiting *w, uid_t uid)
 {
 	atomic_fetch_sub_explicit(&w->all, 1, memory_order_relaxed);
-	atomic_fetch_sub_explicit(&w->users[place_of(w, uid)], 1,
+	atomic_fetch_sub_explicit(&w->users[waiting_place(w, uid)], 1,
 	    memory_order_relaxed);
 }
 
-/* Below zero: questions that a worker before this one had handed over. */
-static bool
-is_above(int32_t count, uint32_t max)
+void
+waiting_errands(struct waiting *w, uid_t uid, int32_t more)
 {
-	return count > 0 && (uint32_t)count >= max;
+	atomic_fetch_add_explicit(&w->errands, more, memory_order_relaxed);
+	atomic_fetch_add_explicit(&w->users_errands[waiting_place(w, uid)],
+	    more, memory_order_relaxed);
+}
+
+/* Below zero: packets that a worker before this one had handed over. */
+static bool
+is_above(const _Atomic int32_t *packets, const _Atomic int32_t *errands,
+    uint32_t max)
+{
+	const int32_t p = atomic_load_explicit(packets, memory_order_relaxed);
+	const int32_t e = atomic_load_explicit(errands, memory_order_relaxed);
+
+	return (int64_t)(p > 0 ? p : 0) + e >= max;
 }
 
 bool
 waiting_is_full(const struct waiting *w, uid_t uid, uint32_t user_max,
     uint32_t all_max)
 {
-	const int32_t all = waiting_all(w);
+	size_t place;
 
-	return is_above(all, all_max) || (is_above(all, user_max) &&
-	    is_above(atomic_load_explicit(&w->users[place_of(w, uid)],
-	    memory_order_relaxed), user_max));
+	if (is_above(&w->all, &w->errands, all_max))
+		return true;
+	if (!is_above(&w->all, &w->errands, user_max))
+		return false;
+	place = waiting_place(w, uid);
+	return is_above(&w->users[place], &w->users_errands[place], user_max);
 }
 
 int32_t

