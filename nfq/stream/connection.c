@@ -312,8 +312,8 @@ static enum stream_next
 read_client(struct stream *s, struct stream_connection *c)
 {
 	size_t kept = fetch_input(s, c);
-	ssize_t n = recv(c->client.fd, s->input + kept, STREAM_READ,
-	    MSG_DONTWAIT);
+	ssize_t n = recv(c->client.fd, s->input + kept,
+	    c->raw ? STREAM_READ : STREAM_TURN, MSG_DONTWAIT);
 
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		return STREAM_CLOSE;

@@ -59,6 +59,7 @@
 #include "resolver/dns/rr.h"
 
 #define STREAM_READ	65536	/* octets a call */
+#define STREAM_TURN	4096	/* of questions, before others have their turn */
 #define STREAM_EVENTS	64	/* a round */
 
 /* What to do with a connection after a step. */
