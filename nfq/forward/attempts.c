@@ -303,6 +303,9 @@ attempt_replied(struct engine *e, monotime_t now, const struct attempt *a)
 	/* What a handshake takes is not the server's time; TLS's are rare. */
 	if (a->transport == FORWARD_TCP && up->srtt_us != 0)
 		us = up->srtt_us;
+	/* A queue thread has sent it after the round's time was taken. */
+	if (us < 0)
+		us = 0;
 	upstream_replied(up, now, us > INT32_MAX ? INT32_MAX : (uint32_t)us);
 }
 
