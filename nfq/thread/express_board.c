@@ -131,6 +131,16 @@ wake(struct express_board *b)
 		(void)!write(fd, &one, sizeof(one));
 }
 
+/*
+ * Half of all, a quarter, and so on: one upstream among several never has half of
+ * all, and a thread that does not come at once is called again.
+ */
+static bool
+is_few(unsigned int left)
+{
+	return left <= EXPRESS_STOCK / 2 && (left & (left - 1)) == 0;
+}
+
 int
 express_board_socket(struct express_board *b, unsigned int queue,
     uint64_t generation, unsigned int upstream)
@@ -149,7 +159,7 @@ express_board_socket(struct express_board *b, unsigned int queue,
 		    &stock, 0))
 			fd = (int)(uint32_t)stock - 1;
 	}
-	if (left == EXPRESS_STOCK / 2)
+	if (fd >= 0 && is_few(left))
 		wake(b);
 	return fd;
 }

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What queue threads and the forwarding thread leave each other. */
+#include "nfq/thread/express_board.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "tests/check.h"
+
+#define DOMAIN	5
+#define QUEUE	3
+#define TAKEN	5000	/* by one of two threads, at least */
+#define GIVEN	512	/* sockets are open meanwhile */
+#define FILES	64	/* that they hand each other */
+#define PATIENCE_MS 20000
+
+/* Without it there is nothing to test. */
+#define MUST(condition) do { \
+	if (!(condition)) \
+		abort(); \
+} while (0)
+
+static struct express_board *board;
+
+static void
+begin(void)
+{
+	board = express_board_new();
+	MUST(board != NULL);
+}
+
+static void
+end(void)
+{
+	express_board_free(board);
+}
+
+static int
+new_file(void)
+{
+	const int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+
+	MUST(fd >= 0);
+	return fd;
+}
+
+static bool
+is_open(int fd)
+{
+	return fcntl(fd, F_GETFD) >= 0;
+}
+
+static void
+an_offer_is_of_one_generation(void)
+{
+	begin();
+	CHECK(express_board_offered(board, DOMAIN, 0) == -1);
+	CHECK(express_board_offered(board, DOMAIN, 7) == -1);
+	express_board_offer(board, DOMAIN, 7, 0);
+	express_board_offer(board, DOMAIN + 1, 7, FORWARD_UPSTREAMS - 1);
+	CHECK(express_board_offered(board, DOMAIN, 7) == 0);
+	CHECK(express_board_offered(board, DOMAIN + 1, 7) ==
+	    FORWARD_UPSTREAMS - 1);
+	CHECK(express_board_offered(board, DOMAIN, 6) == -1);
+	CHECK(express_board_offered(board, DOMAIN, 8) == -1);
+	CHECK(express_board_offered(board, DOMAIN - 1, 7) == -1);
+	express_board_offer(board, DOMAIN, 7, -1);
+	CHECK(express_board_offered(board, DOMAIN, 7) == -1);
+	CHECK(express_board_offered(board, DOMAIN, 0) == -1);
+	end();
+}
+
+static void
+all_under_way_are_counted(void)
+{
+	begin();
+	CHECK(express_board_under_way(board) == 0);
+	atomic_store(&board->counts[0].under_way, 3);
+	atomic_store(&board->counts[CONFIG_MAX_WORKERS - 1].under_way, 4);
+	CHECK(express_board_under_way(board) == 7);
+	end();
+}
+
+/* Questions that were begun */
+
+static void
+give(const char *packet, uint16_t id, int64_t ms, int fd)
+{
+	struct begun_question *b = begun_new((const uint8_t *)packet,
+	    strlen(packet), (const uint8_t *)"reply", 5);
+
+	MUST(b != NULL);
+	CHECK(b->fd == -1);
+	b->id = id;
+	b->sent = monotime_from_ms(ms);
+	b->fd = fd;
+	express_board_give(board, b);
+}
+
+/* The id of the one that is taken; -1: there is none. */
+static int
+take(const char *packet)
+{
+	struct begun_question *b = express_board_take(board,
+	    (const uint8_t *)packet, strlen(packet));
+	const int id = b != NULL ? b->id : -1;
+
+	if (b != NULL)
+		CHECK(b->length == strlen(packet) && b->reply_length == 5 &&
+		    memcmp(b->octets, packet, b->length) == 0 &&
+		    memcmp(b->octets + b->length, "reply", 5) == 0);
+	begun_free(b);
+	return id;
+}
+
+static void
+they_are_found_by_their_packets(void)
+{
+	begin();
+	CHECK(take("one") == -1);
+	give("one", 1, 1, -1);
+	give("two", 2, 2, -1);
+	give("three", 3, 3, -1);
+	CHECK(take("on") == -1 && take("onee") == -1 && take("owt") == -1);
+	CHECK(take("two") == 2 && take("two") == -1);
+	CHECK(take("three") == 3);	/* the last one: the list's end moves */
+	give("four", 4, 4, -1);
+	CHECK(take("one") == 1 && take("four") == 4);
+	CHECK(board->begun_count == 0 && take("one") == -1);
+	end();
+}
+
+static void
+of_equal_packets_the_first_is_taken(void)
+{
+	begin();
+	give("same", 1, 1, -1);
+	give("other", 2, 2, -1);
+	give("same", 3, 3, -1);
+	CHECK(take("same") == 1 && take("same") == 3 && take("same") == -1);
+	CHECK(take("other") == 2);
+	end();
+}
+
+static void
+who_takes_one_has_its_socket(void)
+{
+	const int fd = new_file();
+	struct begun_question *b;
+
+	begin();
+	give("packet", 1, 1, fd);
+	b = express_board_take(board, (const uint8_t *)"packet", 6);
+	MUST(b != NULL);
+	CHECK(b->fd == fd && is_open(fd));
+	begun_free(b);
+	CHECK(!is_open(fd));
+	begun_free(NULL);
+	end();
+}
+
+/* Their packets were lost: neither memory nor sockets grow without bound. */
+static void
+above_the_bound_the_oldest_is_closed(void)
+{
+	const int first = new_file(), second = new_file();
+	char packet[16];
+
+	begin();
+	give("first", 1, 1, first);
+	give("second", 2, 2, second);
+	for (int n = 2; n < EXPRESS_BEGUN; n++) {
+		(void)snprintf(packet, sizeof(packet), "%d", n);
+		give(packet, 3, 3, -1);
+	}
+	CHECK(is_open(first) && board->begun_count == EXPRESS_BEGUN);
+	give("last", 4, 4, -1);
+	CHECK(!is_open(first) && is_open(second));
+	CHECK(board->begun_count == EXPRESS_BEGUN);
+	CHECK(take("first") == -1 && take("second") == 2 && take("last") == 4);
+	CHECK(!is_open(second));
+	end();
+}
+
+static void
+what_nobody_takes_is_closed_in_time(void)
+{
+	const int old = new_file(), new = new_file(), laid = new_file();
+
+	begin();
+	express_board_age(board, monotime_from_ms(100));
+	give("old", 1, 10, old);
+	give("new", 2, 20, new);
+	express_board_age(board, monotime_from_ms(9));
+	CHECK(is_open(old));
+	express_board_age(board, monotime_from_ms(10));
+	CHECK(!is_open(old) && is_open(new) && take("old") == -1);
+	/* At the end all is. */
+	CHECK(express_board_lay(board, QUEUE, 0, 1, 0, laid));
+	end();
+	CHECK(!is_open(new) && !is_open(laid));
+	express_board_free(NULL);
+}
+
+/* Sockets that lie ready */
+
+/* Numbers that are no descriptors: nothing closes them, as they are taken. */
+static void
+a_place_has_one_socket_for_one_upstream(void)
+{
+	begin();
+	CHECK(!express_board_holds(board, QUEUE, 2, 7, -1));
+	CHECK(express_board_clear(board, QUEUE, 2) == -1);
+	CHECK(express_board_lay(board, QUEUE, 2, 7, 0, 0));
+	CHECK(!express_board_lay(board, QUEUE, 2, 7, 0, 1001));
+	CHECK(express_board_holds(board, QUEUE, 2, 7, -1) &&
+	    express_board_holds(board, QUEUE, 2, 7, 0));
+	CHECK(!express_board_holds(board, QUEUE, 2, 7, 1) &&
+	    !express_board_holds(board, QUEUE, 2, 8, 0) &&
+	    !express_board_holds(board, QUEUE, 1, 7, 0));
+	CHECK(express_board_clear(board, QUEUE, 2) == 0);
+	CHECK(express_board_clear(board, QUEUE, 2) == -1);
+	CHECK(!express_board_holds(board, QUEUE, 2, 7, 0));
+	end();
+}
+
+static void
+a_socket_is_taken_once_and_for_its_upstream(void)
+{
+	begin();
+	CHECK(express_board_socket(board, QUEUE, 7, 0) == -1);
+	CHECK(express_board_lay(board, QUEUE, 4, 7, 0, 1000));
+	CHECK(express_board_lay(board, QUEUE, 5, 7, FORWARD_UPSTREAMS - 1,
+	    1001));
+	CHECK(express_board_socket(board, QUEUE, 7, 1) == -1);
+	CHECK(express_board_socket(board, QUEUE, 8, 0) == -1);
+	CHECK(express_board_socket(board, QUEUE - 1, 7, 0) == -1);
+	CHECK(express_board_socket(board, QUEUE, 7, FORWARD_UPSTREAMS - 1) ==
+	    1001);
+	CHECK(express_board_socket(board, QUEUE, 7, 0) == 1000);
+	CHECK(express_board_socket(board, QUEUE, 7, 0) == -1);
+	CHECK(express_board_lay(board, QUEUE, 4, 7, 0, 1002));
+	CHECK(express_board_socket(board, QUEUE, 7, 0) == 1002);
+	end();
+}
+
+static bool
+is_woken(int fd)
+{
+	uint64_t times;
+
+	return read(fd, &times, sizeof(times)) == (ssize_t)sizeof(times);
+}
+
+/* Takes all of one upstream.  True: more were asked for before the last. */
+static bool
+wakes_in_time(unsigned int upstreams)
+{
+	const int wake = new_file();
+	unsigned int taken = 0, woken = 0;
+
+	begin();
+	CHECK(express_board_lay(board, QUEUE, 0, 1, 0, 1000));
+	CHECK(express_board_socket(board, QUEUE, 1, 0) == 1000);
+	atomic_store(&board->wake, wake);
+	for (unsigned int n = 0; n < EXPRESS_STOCK; n++)
+		CHECK(express_board_lay(board, QUEUE, n, 1, n % upstreams,
+		    1000 + (int)n));
+	while (express_board_socket(board, QUEUE, 1, 0) >= 0) {
+		taken++;
+		if (is_woken(wake) && woken == 0)
+			woken = taken;
+	}
+	CHECK(taken == EXPRESS_STOCK / upstreams);
+	for (unsigned int n = 0; n < EXPRESS_STOCK; n++)
+		(void)express_board_clear(board, QUEUE, n);
+	end();
+	(void)close(wake);
+	return woken > 0 && woken < taken;
+}
+
+static void
+more_are_asked_for_before_none_is_left(void)
+{
+	CHECK(wakes_in_time(1));
+	CHECK(wakes_in_time(2));
+	CHECK(wakes_in_time(4));
+	CHECK(wakes_in_time(8));
+}
+
+/* Two threads: one lays and clears, the other takes, as fast as they can. */
+
+static atomic_bool over;
+static _Atomic int taken;
+static _Atomic int holders[FILES];	/* who has that number, besides the board */
+
+static void
+hold(int file)
+{
+	CHECK(file >= 0 && file < FILES &&
+	    atomic_fetch_add(&holders[file], 1) == 0);
+}
+
+static void
+let_go(int file)
+{
+	CHECK(atomic_fetch_sub(&holders[file], 1) == 1);
+}
+
+/* The numbers that are taken go back to the one who lays. */
+static int back[2];
+
+static void *
+take_sockets(void *arg)
+{
+	(void)arg;
+	while (!atomic_load(&over)) {
+		const int file = express_board_socket(board, QUEUE, 1, 0);
+
+		if (file < 0)
+			continue;
+		hold(file);
+		let_go(file);
+		atomic_fetch_add(&taken, 1);
+		MUST(write(back[1], &file, sizeof(file)) == sizeof(file));
+	}
+	return NULL;
+}
+
+static void
+lay_one(unsigned int place, int *own, unsigned int *count)
+{
+	const int file = own[*count - 1];
+
+	let_go(file);
+	if (express_board_lay(board, QUEUE, place, 1, 0, file))
+		--*count;
+	else
+		hold(file);
+}
+
+static void
+a_socket_has_one_owner_among_two_threads(void)
+{
+	const monotime_t until = monotime_add_ms(monotime_now(), PATIENCE_MS);
+	unsigned int count = FILES, place = 0;
+	int own[FILES], file;
+	pthread_t thread;
+
+	begin();
+	MUST(pipe2(back, O_NONBLOCK | O_CLOEXEC) == 0);
+	for (int n = 0; n < FILES; n++) {
+		own[n] = n;
+		atomic_store(&holders[n], 1);
+	}
+	MUST(pthread_create(&thread, NULL, take_sockets, NULL) == 0);
+	for (unsigned int n = 0; atomic_load(&taken) < TAKEN &&
+	    !monotime_is_past(monotime_now(), until); n++) {
+		place = (place + 7) % EXPRESS_STOCK;
+		if (count > 0)
+			lay_one(place, own, &count);
+		if (n % 3 == 0 && (file = express_board_clear(board, QUEUE,
+		    (place + 3) % EXPRESS_STOCK)) >= 0) {
+			hold(file);
+			own[count++] = file;
+		}
+		while (read(back[0], &file, sizeof(file)) > 0) {
+			hold(file);
+			own[count++] = file;
+		}
+	}
+	atomic_store(&over, true);
+	MUST(pthread_join(thread, NULL) == 0);
+	while (read(back[0], &file, sizeof(file)) > 0)
+		count++;
+	for (unsigned int n = 0; n < EXPRESS_STOCK; n++)
+		count += express_board_clear(board, QUEUE, n) >= 0;
+	CHECK(count == FILES && atomic_load(&taken) >= TAKEN);
+	(void)close(back[0]);
+	(void)close(back[1]);
+	end();
+}
+
+/* One gives questions away, the other takes each of them, and ages the rest. */
+static void *
+give_questions(void *arg)
+{
+	char packet[16];
+
+	(void)arg;
+	for (int n = 0; n < GIVEN; n++) {
+		(void)snprintf(packet, sizeof(packet), "%d", n);
+		give(packet, (uint16_t)n, 1000, new_file());
+		atomic_fetch_add(&board->counts[QUEUE].under_way, 1);
+	}
+	return NULL;
+}
+
+static void
+questions_go_from_thread_to_thread(void)
+{
+	const monotime_t until = monotime_add_ms(monotime_now(), PATIENCE_MS);
+	int before = new_file(), after, next = 0;
+	pthread_t thread;
+	char packet[16];
+
+	begin();
+	MUST(pthread_create(&thread, NULL, give_questions, NULL) == 0);
+	while (next < GIVEN && !monotime_is_past(monotime_now(),
+	    until)) {
+		(void)snprintf(packet, sizeof(packet), "%d", next);
+		next += take(packet) == next;
+		express_board_age(board, monotime_from_ms(999));
+		(void)express_board_under_way(board);
+	}
+	MUST(pthread_join(thread, NULL) == 0);
+	CHECK(next == GIVEN && board->begun_count == 0);
+	CHECK(express_board_under_way(board) == GIVEN);
+	end();
+	after = new_file();
+	CHECK(after == before + 1);	/* all are closed */
+	(void)close(before);
+	(void)close(after);
+}
+
+int
+main(void)
+{
+	TEST(an_offer_is_of_one_generation);
+	TEST(all_under_way_are_counted);
+	TEST(they_are_found_by_their_packets);
+	TEST(of_equal_packets_the_first_is_taken);
+	TEST(who_takes_one_has_its_socket);
+	TEST(above_the_bound_the_oldest_is_closed);
+	TEST(what_nobody_takes_is_closed_in_time);
+	TEST(a_place_has_one_socket_for_one_upstream);
+	TEST(a_socket_is_taken_once_and_for_its_upstream);
+	TEST(more_are_asked_for_before_none_is_left);
+	TEST(a_socket_has_one_owner_among_two_threads);
+	TEST(questions_go_from_thread_to_thread);
+	return test_summary();
+}
