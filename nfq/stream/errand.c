@@ -8,6 +8,12 @@
 
 #include "nfq/stream/parts.h"
 
+/*
+ * Answers come whether the client reads or not, unlike those of a nameserver that
+ * we read from: this is what one connection may have of them, beside one more.
+ */
+#define UNREAD_MAX	((size_t)4 * STREAM_FRAME_MAX)
+
 bool
 stream_is_errand(const struct stream *s, uint32_t domain)
 {
@@ -91,7 +97,8 @@ stream_errand_end(struct stream *s, struct stream_connection *c,
 	LIST_REMOVE(errand, in_sender);
 	c->errand_count--;
 	c->errand_octets -= errand->length;
-	if (errand->end == ERRAND_ANSWERED)
+	if (errand->end == ERRAND_ANSWERED &&
+	    stream_buffer_length(&c->out) < UNREAD_MAX)
 		next = stream_put_message(s, c, errand->answer,
 		    errand->answer_length);
 	else if (errand->end == ERRAND_PASSED)
