@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which questions a queue thread asks by itself, and the sockets for that. */
+#include "tests/express.h"
+
+#define LAST_NAME	"0123456789012345678901234567890123456789."	\
+	"0123456789012345678901234567890123456789."			\
+	"0123456789012345678901234567890123456789."			\
+	"0123456789012345678901234567890123456789.test"
+
+static bool
+may_ask(void)
+{
+	const struct forward_upstream *to = express_upstream(x, &asked);
+
+	CHECK(to == NULL || to == &settings.upstream[0]);
+	return to != NULL;
+}
+
+static void
+only_the_usual_questions_are_asked(void)
+{
+	static const char plain[] = "\0\0\51\4\320\0\0\0\0\0\0";
+	static const char cookie[] =
+	    "\0\0\51\4\320\0\0\0\0\0\14\0\12\0\10abcdefgh";
+	static const char subnet[] =
+	    "\0\0\51\4\320\0\0\0\0\0\10\0\10\0\4\0\1\0\0";
+	static const char both[] =
+	    "\0\0\51\4\320\0\0\0\0\0\10\0\14\0\0\0\3\0\0";	/* padding, NSID */
+
+	begin();
+	make_packet(AF_INET, "a.test", TYPE_A, 1, plain, sizeof(plain) - 1);
+	CHECK(may_ask());
+	make_packet(AF_INET6, LAST_NAME, TYPE_AAAA, 1, NULL, 0);
+	CHECK(may_ask());
+	make_packet(AF_INET, "a.test", TYPE_A, 1, cookie, sizeof(cookie) - 1);
+	CHECK(may_ask());		/* it is not handed on */
+	make_packet(AF_INET, "a.test", TYPE_A, 1, subnet, sizeof(subnet) - 1);
+	CHECK(!may_ask());
+	make_packet(AF_INET, "a.test", TYPE_A, 1, both, sizeof(both) - 1);
+	CHECK(!may_ask());
+	make_packet(AF_INET, "a.test", TYPE_TXT, 1, NULL, 0);
+	CHECK(!may_ask());
+	make_question("a.test", 1);
+	packet.length = EXPRESS_OCTETS;
+	CHECK(may_ask());
+	packet.length = EXPRESS_OCTETS + 1;
+	CHECK(!may_ask());
+	make_question("a.test", 1);
+	in.decision.reason = REASON_CHASE;
+	CHECK(!may_ask());
+	make_question("a.test", 1);
+	in.question.form = QUESTION_CHAOS;
+	CHECK(!may_ask());
+	make_question("a.test", 1);
+	in.form = PACKET_UNREAD;
+	CHECK(!may_ask());
+	end();
+}
+
+static void
+only_an_offered_server_is_asked(void)
+{
+	begin();
+	make_question("a.test", 1);
+	asked.generation = GENERATION + 1;
+	CHECK(!may_ask());
+	asked.generation = GENERATION;
+	CHECK(may_ask());
+	express_board_offer(board, 0, GENERATION, 2);	/* there are two */
+	CHECK(!may_ask());
+	express_board_offer(board, 0, GENERATION, 1);
+	CHECK(express_upstream(x, &asked) == &settings.upstream[1]);
+	express_board_offer(board, 0, GENERATION, -1);
+	CHECK(!may_ask());
+	express_board_offer(board, 0, GENERATION, 0);
+	memcpy(settings.domain[0].name, "\5other", 7);
+	CHECK(!may_ask());
+	end();
+}
+
+/* As many as the settings say are left to the forwarding thread. */
+static void
+some_are_left_for_exploring(void)
+{
+	unsigned int left = 0;
+
+	begin();
+	make_question("a.test", 1);
+	settings.attempts.explore = 100;
+	CHECK(may_ask());		/* not where the order is given */
+	settings.domain[0].select = SELECT_FASTEST;
+	CHECK(!may_ask());
+	settings.attempts.explore = 0;
+	CHECK(may_ask());
+	settings.attempts.explore = 50;
+	for (int n = 0; n < 1000; n++)
+		left += !may_ask();
+	CHECK(left > 300 && left < 700);
+	settings.attempts.explore = 100;
+	settings.domain[0].upstreams = 1;
+	CHECK(may_ask());		/* nor where there is one */
+	end();
+}
+
+static void
+allow_files(void)
+{
+	struct rlimit files;
+
+	MUST(getrlimit(RLIMIT_NOFILE, &files) == 0);
+	files.rlim_cur = files.rlim_max;
+	MUST(setrlimit(RLIMIT_NOFILE, &files) == 0 &&
+	    files.rlim_cur > FILES);
+}
+
+static void
+there_is_an_end_to_their_number(void)
+{
+	const unsigned int before = open_files();
+	struct express_attempt *a;
+	char name[16];
+
+	begin();
+	for (uint16_t n = 0; n < EXPRESS_QUESTIONS; n++) {
+		(void)snprintf(name, sizeof(name), "n%d.test", n);
+		CHECK(ask(name, n) == EXPRESS_ASKED);
+	}
+	CHECK(ask("one-more.test", 1) == EXPRESS_NOT);
+	CHECK(ask("n5.test", 1) == EXPRESS_NOT);
+	CHECK(express_board_under_way(board) == EXPRESS_QUESTIONS);
+	CHECK(counts->upstream[0].sent == EXPRESS_QUESTIONS);
+	a = express_first(x);
+	express_give(x, a, NULL);
+	express_end(x, a);
+	CHECK(ask("n5.test", 1) == EXPRESS_JOINED);
+	CHECK(ask("one-more.test", 1) == EXPRESS_NOT);
+	while ((a = express_first(x)) != NULL) {
+		express_give(x, a, NULL);
+		express_end(x, a);
+	}
+	CHECK(express_is_idle(x) && board->begun_count == EXPRESS_QUESTIONS);
+	CHECK(ask("one-more.test", 1) == EXPRESS_ASKED);
+	end();
+	CHECK(open_files() == before);
+}
+
+/* A socket of nfdns-sockets, in that place; its port. */
+static uint16_t
+lay(unsigned int place, unsigned int upstream, union sockets_address *at)
+{
+	const struct forward_upstream *to = &settings.upstream[upstream];
+	struct sockets_request request = { .kind = SOCKETS_ASKING,
+		.family = (int)to->family, .port = (uint16_t)to->port };
+	socklen_t size = sizeof(*at);
+	int fd;
+
+	memcpy(request.address, to->address, sizeof(to->address));
+	fd = sockets_open(&request, 0);
+	MUST(fd >= 0 && getsockname(fd, &at->any, &size) == 0);
+	CHECK(express_board_lay(board, NUMBER, place, GENERATION, upstream,
+	    fd));
+	return ntohs(at->any.sa_family == AF_INET ? at->v4.sin_port :
+	    at->v6.sin6_port);
+}
+
+static void
+sockets_of_others_are_used_once(void)
+{
+	union sockets_address at;
+	struct express_attempt *a;
+	struct express_reply r;
+	unsigned int files;
+	uint16_t port;
+
+	begin_with(true);
+	files = open_files();
+	CHECK(ask("a.test", 1) == EXPRESS_NOT);
+	for (unsigned int n = 0; n < 4; n++) {
+		port = lay(n, 0, &at);
+		CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+		CHECK(hear(&servers[0]) == port);
+		CHECK(ask("b.test", 2) == EXPRESS_NOT);
+		CHECK(ask("a.test", 3) == EXPRESS_JOINED);
+		reply(&servers[0]);
+		a = wait_one();
+		CHECK(express_receive(x, a, &settings, &r) && r.is_answer);
+		express_answered(x, a);
+		CHECK(express_is_idle(x) && open_files() == files);
+	}
+	/* One that is handed over lives on there. */
+	(void)lay(0, 0, &at);
+	CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+	a = express_first(x);
+	express_give(x, a, NULL);
+	express_end(x, a);
+	CHECK(open_files() == files + 1 && ask("b.test", 2) == EXPRESS_NOT);
+	end();
+}
+
+static void
+a_socket_for_another_server_is_not_used(void)
+{
+	union sockets_address at;
+	uint16_t port;
+
+	begin_with(true);
+	port = lay(0, 1, &at);
+	CHECK(ask("a.test", 1) == EXPRESS_NOT);
+	make_question("a.test", 1);
+	asked.generation++;
+	CHECK(ask_of(1) == EXPRESS_NOT);
+	make_question("a.test", 1);
+	CHECK(ask_of(1) == EXPRESS_ASKED && hear(&servers[1]) == port);
+	CHECK(hears_nothing(&servers[0]));
+	end();
+}
+
+/* Somebody has guessed its port, and has sent a reply before the question. */
+static void
+a_socket_that_was_found_is_not_used(void)
+{
+	struct server *s = &servers[0];
+	union sockets_address at;
+	unsigned int files;
+	uint16_t port;
+
+	begin_with(true);
+	files = open_files();
+	(void)lay(0, 0, &at);
+	s->client = at;
+	s->size = sizeof(at.v4);
+	send_back(s, (const uint8_t *)"forged", 6);
+	CHECK(ask("a.test", 1) == EXPRESS_NOT);
+	CHECK(hears_nothing(s) && open_files() == files);
+	CHECK(express_is_idle(x) && counts->upstream[0].sent == 0);
+	port = lay(0, 0, &at);
+	CHECK(ask("a.test", 1) == EXPRESS_ASKED && hear(s) == port);
+	end();
+}
+
+static void
+answer_one(unsigned int upstream)
+{
+	struct express_attempt *a;
+	struct express_reply r;
+
+	make_question("a.test", 1);
+	CHECK(ask_of(upstream) == EXPRESS_ASKED);
+	(void)hear(&servers[upstream]);
+	reply(&servers[upstream]);
+	a = wait_one();
+	CHECK(express_receive(x, a, &settings, &r) && r.is_answer);
+	express_answered(x, a);
+}
+
+static void
+idle_sockets_are_closed_in_time(void)
+{
+	const monotime_t now = monotime_from_ms(1000000);
+	unsigned int files;
+
+	begin();
+	files = open_files();
+	express_age(x, now);
+	CHECK(ask("b.test", 2) == EXPRESS_ASKED);
+	(void)hear(&servers[0]);
+	answer_one(0);
+	CHECK(open_files() == files + 2);
+	express_age(x, monotime_add_ms(now, 9999));
+	CHECK(open_files() == files + 2);
+	express_age(x, monotime_add_ms(now, 10000));
+	CHECK(open_files() == files + 1);	/* that of b.test */
+	answer_one(0);
+	CHECK(open_files() == files + 2);
+	end();
+}
+
+static void
+both_families_in_turn(void)
+{
+	unsigned int files;
+
+	begin();
+	answer_one(1);
+	files = open_files();
+	for (unsigned int n = 0; n < 6; n++)
+		answer_one(n % 2);
+	CHECK(open_files() == files);
+	CHECK(counts->upstream[0].replies == 3 &&
+	    counts->upstream[1].replies == 4);
+	end();
+}
+
+/* A second reply to the last question, and one to the port that it had. */
+static void
+stragglers_are_nobodys_replies(void)
+{
+	struct express_attempt *a;
+	struct express_reply r;
+	struct server late;
+
+	begin();
+	for (unsigned int n = 0; n < 8; n++) {
+		CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+		(void)hear(&servers[0]);
+		late = servers[0];
+		reply(&late);
+		reply(&late);
+		a = wait_one();
+		CHECK(express_receive(x, a, &settings, &r) && r.is_answer);
+		express_answered(x, a);
+		CHECK(ask("b.test", 2) == EXPRESS_ASKED);
+		(void)hear(&servers[0]);
+		reply(&late);
+		reply(&servers[0]);
+		a = wait_one();
+		CHECK(express_receive(x, a, &settings, &r) && r.is_answer);
+		CHECK(!express_receive(x, a, &settings, &r));
+		express_answered(x, a);
+	}
+	end();
+}
+
+static void
+the_queue_is_waited_for_besides(void)
+{
+	const uint64_t one = 1;
+	struct express_attempt *ready[EXPRESS_BATCH];
+	bool queued = false;
+
+	begin();
+	CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+	MUST(write(queue, &one, sizeof(one)) == sizeof(one));
+	CHECK(express_wait(x, &queued, ready) == 0 && queued);
+	CHECK(express_late(x) == NULL || !express_is_idle(x));
+	(void)hear(&servers[0]);
+	reply(&servers[0]);
+	CHECK(wait_ready(ready) == 1);
+	CHECK(express_wait(x, &queued, ready) == 1 && queued);
+	end();
+}
+
+/* The thread ends in the middle of it all. */
+static void
+the_end_closes_all(void)
+{
+	const unsigned int before = open_files();
+	union sockets_address at;
+
+	for (int helper = 0; helper < 2; helper++) {
+		begin_with(helper);
+		for (unsigned int n = 0; helper && n < EXPRESS_STOCK; n++)
+			(void)lay(n, 0, &at);
+		answer_one(0);
+		CHECK(ask("b.test", 2) == EXPRESS_ASKED);
+		CHECK(ask("c.test", 3) == EXPRESS_ASKED);
+		CHECK(ask("c.test", 4) == EXPRESS_JOINED);
+		end();
+		CHECK(open_files() == before);
+	}
+	express_free(NULL);
+}
+
+/* A queue that cannot be waited for. */
+static void
+a_beginning_that_fails_leaves_nothing(void)
+{
+	const unsigned int before = open_files();
+	struct express_options options = { .queue = -1 };
+
+	options.board = express_board_new();
+	MUST(options.board != NULL);
+	CHECK(express_new(&x, &options) == -EBADF && x == NULL);
+	express_board_free(options.board);
+	CHECK(open_files() == before);
+}
+
+int
+main(void)
+{
+	allow_files();
+	TEST(only_the_usual_questions_are_asked);
+	TEST(only_an_offered_server_is_asked);
+	TEST(some_are_left_for_exploring);
+	TEST(there_is_an_end_to_their_number);
+	TEST(sockets_of_others_are_used_once);
+	TEST(a_socket_for_another_server_is_not_used);
+	TEST(a_socket_that_was_found_is_not_used);
+	TEST(idle_sockets_are_closed_in_time);
+	TEST(both_families_in_turn);
+	TEST(stragglers_are_nobodys_replies);
+	TEST(the_queue_is_waited_for_besides);
+	TEST(the_end_closes_all);
+	TEST(a_beginning_that_fails_leaves_nothing);
+	return test_summary();
+}
