@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A question that a queue thread asks by itself: any octets as its packet, and any
+ * behind it as the upstream's reply.  What the client gets is a sound packet, and
+ * octet for octet what the forwarding thread would have made of the same reply.
+ *
+ * The packet's source port chooses settings: bit 0 pass_ad, bit 1 failure_nodata,
+ * bit 2 which codes are failures; bit 3 leaves the reply's id as it is.
+ */
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include "nfq/forward/client_message.h"
+#include "nfq/forward/engine.h"
+#include "nfq/forward/express.h"
+#include "nfq/forward/reply.h"
+#include "resolver/dns/message.h"
+#include "resolver/dns/wire.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/packets.h"
+
+#define ID	0x4e46
+
+static struct {
+	struct interception in;
+	struct express_question q;
+	struct engine_client client;
+	bool waits, given;
+	size_t length;			/* of the engine's answer: */
+	uint8_t answer[ENGINE_MESSAGE_MAX];
+} t;
+
+static int
+host_send(void *arg, uint32_t attempt, const struct forward_upstream *to,
+    enum forward_transport transport, const uint8_t *octets, size_t length)
+{
+	(void)arg, (void)attempt, (void)to, (void)transport, (void)octets;
+	(void)length;
+	return 0;
+}
+
+static void
+host_close(void *arg, uint32_t attempt)
+{
+	(void)arg, (void)attempt;
+}
+
+static void
+host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
+    size_t length)
+{
+	(void)arg;
+	check(client == &t.client && t.waits && length <= sizeof(t.answer));
+	t.waits = false;
+	t.length = length;
+	memcpy(t.answer, octets, length);
+}
+
+static void
+host_give_back(void *arg, struct engine_client *client)
+{
+	(void)arg;
+	check(client == &t.client && t.waits);
+	t.waits = false;
+}
+
+static void
+host_random(void *arg, void *octets, size_t length)
+{
+	(void)arg;
+	memset(octets, 0x5a, length);
+}
+
+static uint32_t
+host_wall(void *arg)
+{
+	(void)arg;
+	return 1800000000;
+}
+
+static void
+make_settings(struct forward_settings *s, uint16_t port)
+{
+	forward_settings_defaults(s);
+	s->upstreams = 1;
+	s->upstream[0] = (struct forward_upstream){ .family = AF_INET,
+		.port = 53 };
+	s->domains = 1;
+	s->domain[0] = (struct forward_domain){ .upstreams = 1 };
+	s->health.loops = 0;
+	s->limits.held = 1;
+	s->attempts.pass_ad = port & 1;
+	s->attempts.failure_nodata = port >> 1 & 1;
+	if ((port & 4) != 0)
+		s->attempts.failure_rcodes = 0;
+	check(forward_settings_check(s) == NULL);
+}
+
+/* Where the packet ends by its own length. */
+static size_t
+packet_end(const uint8_t *data, size_t size)
+{
+	size_t end = size;
+
+	if (size >= 20 && data[0] >> 4 == 4)
+		end = wire_load_u16(data + 2);
+	else if (size >= 40 && data[0] >> 4 == 6)
+		end = 40U + wire_load_u16(data + 4);
+	return end < size ? end : size;
+}
+
+/* Whether the queue's thread would ask for this packet by itself. */
+static bool
+is_asked(const struct forward_settings *settings, const uint8_t *packet,
+    size_t length)
+{
+	static struct express_board *board;
+	static struct express *express;
+	const struct queue_packet p = { .octets = packet, .length = length,
+		.whole_length = length };
+	const struct express_ask ask = { .packet = &p, .interception = &t.in,
+		.settings = settings, .generation = 1 };
+
+	if (board == NULL) {
+		struct express_options options = {
+			.queue = eventfd(0, EFD_CLOEXEC) };
+
+		options.board = board = express_board_new();
+		check(board != NULL && express_new(&express, &options) == 0);
+		express_board_offer(board, 0, 1, 0);
+	}
+	t.in.decision = (struct decision){ .verdict = VERDICT_FORWARD,
+		.reason = REASON_FORWARD };
+	return express_upstream(express, &ask) != NULL;
+}
+
+/* What stays of the packet, as it is held. */
+static void
+hold(const uint8_t *packet, size_t length)
+{
+	struct interception copy = { 0 };
+
+	check(length <= EXPRESS_OCTETS);
+	memcpy(t.q.octets, packet, length);
+	t.q.length = length;
+	intercept_parse(&copy, t.q.octets, length, length);
+	check(copy.form == PACKET_OK);
+	t.q.packet = copy.packet;
+	t.q.question = copy.question;
+}
+
+/* The engine goes on with the question, and gets the reply. */
+static void
+resume(const struct forward_settings *settings, const uint8_t *reply,
+    size_t length)
+{
+	static const struct engine_host host = { .send = host_send,
+		.close = host_close, .answer = host_answer,
+		.pass = host_give_back, .drop = host_give_back,
+		.random = host_random, .wall = host_wall };
+	const monotime_t now = monotime_from_ms(100000);
+	const struct engine_begun begun = { .id = ID,
+		.sent = monotime_from_ms(99990) };
+	struct engine *engine = engine_new(&host, settings, NULL, now);
+	uint32_t attempt;
+
+	check(engine != NULL);
+	t.client = (struct engine_client){ .message = t.q.packet.payload,
+		.length = t.q.packet.payload_length };
+	t.waits = true;
+	t.length = 0;
+	attempt = engine_resume(engine, now, &t.client, &begun);
+	check(attempt != ENGINE_NO_ATTEMPT && t.waits);
+	engine_reply(engine, now, attempt, reply, length);
+	t.given = !t.waits;
+	for (int i = 0; i < 9 && t.waits; i++)
+		engine_tick(engine, monotime_add_ms(now, 1000 * i));
+	check(!t.waits);
+	engine_free(engine);
+}
+
+/* The reply is an answer: what the client gets of it. */
+static void
+check_answer(const struct forward_settings *settings,
+    const struct message *reply)
+{
+	uint8_t *out = malloc(QUEUE_REPLY_MAX);
+	struct express_answer answer;
+	struct message m;
+
+	check(out != NULL);
+	t.in.reply_length = express_answer(settings, &t.q, reply, out,
+	    &answer);
+	t.in.answer_length = answer.length;
+	check(t.in.reply_length <= QUEUE_REPLY_MAX);
+	check(answer.octets + answer.length == out + t.in.reply_length);
+	check(answer.length <= client_message_limit(&t.q.question, false,
+	    CLIENT_UDP_MAX));
+	check(header_fault(&t.in, t.q.octets, out) == NULL);
+	check(message_read(&m, answer.octets, answer.length));
+	check(m.id == t.q.question.id && (m.flags & DNS_FLAG_QR) != 0 &&
+	    m.rcode == reply->rcode && m.count[QUESTIONS] == 1 &&
+	    m.edns == t.q.question.edns.present);
+	check(memcmp(answer.octets + DNS_HEADER, t.q.question.wire,
+	    t.q.question.wire_length) == 0);
+	check(t.given && t.length == answer.length &&
+	    memcmp(t.answer, answer.octets, answer.length) == 0);
+	free(out);
+}
+
+static void
+take_reply(const struct forward_settings *settings, const uint8_t *octets,
+    size_t length, bool any_id)
+{
+	uint8_t *copy = malloc(length > 0 ? length : 1);
+	struct message m;
+
+	check(copy != NULL);
+	memcpy(copy, octets, length);
+	if (!any_id && length >= 2)
+		wire_store_u16(copy, ID);
+	resume(settings, copy, length);
+	if (message_fit(&m, &t.q.question, ID, NULL, copy, length) ==
+	    FIT_ANSWER && reply_is_answer(&settings->attempts, &m))
+		check_answer(settings, &m);
+	free(copy);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct forward_settings settings;
+	const size_t end = packet_end(data, size);
+
+	memset(&t.in, 0xa5, sizeof(t.in));
+	t.in.policy = NULL;
+	t.in.asker = (struct asker){ .now = monotime_from_ms(1) };
+	intercept_parse(&t.in, data, end, end);
+	if (t.in.form != PACKET_OK)
+		return 0;
+	make_settings(&settings, t.in.packet.source_port);
+	if (!is_asked(&settings, data, end))
+		return 0;
+	hold(data, end);
+	take_reply(&settings, data + end, size - end,
+	    (t.in.packet.source_port & 8) != 0);
+	return 0;
+}
