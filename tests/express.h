@@ -40,6 +40,7 @@ static struct express_board *board;
 static struct express *x;
 static struct express_counts *counts;
 static int queue;
+static unsigned int most = 2 * EXPRESS_QUESTIONS;
 static uint8_t octets[1024];	/* of the packet */
 static struct queue_packet packet;
 static struct interception in;
@@ -77,7 +78,7 @@ static inline void
 begin_with(bool helper)
 {
 	struct express_options options = { .number = NUMBER,
-		.helper = helper };
+		.helper = helper, .most = most };
 
 	memset(&settings, 0, sizeof(settings));
 	forward_settings_defaults(&settings);

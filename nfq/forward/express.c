@@ -27,6 +27,7 @@ struct express {
 	struct express_counts *counts;
 	unsigned int number;
 	bool helper;
+	unsigned int most;
 	int epoll;
 	uint32_t mark;
 	uint64_t seed;
@@ -73,6 +74,7 @@ express_new(struct express **express, const struct express_options *options)
 	x->number = options->number;
 	x->mark = options->mark;
 	x->helper = options->helper;
+	x->most = options->most;
 	TAILQ_INIT(&x->open);
 	TAILQ_INIT(&x->idle);
 	STAILQ_INIT(&x->free);
@@ -232,6 +234,8 @@ take_question(struct express *x)
 {
 	struct express_question *q = STAILQ_FIRST(&x->free);
 
+	if (x->under_way >= x->most)
+		return NULL;
 	if (q != NULL)
 		STAILQ_REMOVE_HEAD(&x->free, entry);
 	else if (x->questions_used < EXPRESS_QUESTIONS)

@@ -34,7 +34,7 @@
 #include "policy/match/policy_gather.h"
 #include "resolver/clock.h"
 
-#define EXPRESS_QUESTIONS	1024	/* under way at a time */
+#define EXPRESS_QUESTIONS	1024	/* under way at a time, at most */
 #define EXPRESS_OCTETS		512	/* of a packet, at most */
 #define EXPRESS_WAIT_MS		30
 #define EXPRESS_BATCH		64	/* attempts with replies, at a time */
@@ -83,6 +83,7 @@ struct express_options {
 	int queue;			/* its queue's socket: borrowed */
 	uint32_t mark;			/* of sockets that it opens; 0: none */
 	bool helper;			/* nfdns-sockets opens them, for the board */
+	unsigned int most;		/* questions that are held at a time */
 };
 
 /* 0 and *express, or a negative errno. */

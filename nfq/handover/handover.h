@@ -24,6 +24,7 @@ struct worker_options {
 	gid_t gid;
 	uint16_t queue_number;		/* of the first queue */
 	unsigned int queues;		/* with consecutive numbers */
+	uint32_t maxlen;		/* packets that each can hold */
 	bool forward;			/* behind them, one for forwarding */
 	bool tcp;			/* TCP is captured */
 	uint32_t mark_mask;		/* capture.mark_mask, and in it: */

@@ -41,6 +41,7 @@ options_of(const struct config *config)
 	    .gid = config->gid,
 	    .queue_number = config->queue.number,
 	    .queues = config->queue.workers,
+	    .maxlen = config->queue.maxlen,
 	    .forward = config_forwards(config),
 	    .tcp = capture->tcp,
 	    .mark_mask = capture->mark_mask,

@@ -11,6 +11,9 @@
 #include "nfq/thread/fault.h"
 #include "nfq/worker/queue_thread_state.h"
 
+/* Of the queue's room: that part may be taken by questions that wait for upstreams. */
+#define QUEUE_SHARE	4
+
 static void
 record(struct queue_thread *q, const struct queue_packet *p,
     const struct interception *i)
@@ -300,7 +303,7 @@ begin_forwarding(struct queue_thread *q, const struct worker_handover *h,
 	const struct express_options options = {
 		.board = q->thread.threads->express, .number = number,
 		.queue = h->queues[number], .mark = h->options.mark_relay,
-		.helper = h->sockets,
+		.helper = h->sockets, .most = h->options.maxlen / QUEUE_SHARE,
 	};
 
 	q->handed = calloc(HANDED, sizeof(*q->handed));

@@ -144,6 +144,30 @@ there_is_an_end_to_their_number(void)
 	CHECK(open_files() == before);
 }
 
+/* The others of the queue's places are for packets that wait for nobody. */
+static void
+no_more_are_held_than_may_be(void)
+{
+	struct express_attempt *a;
+
+	most = 3;
+	begin();
+	CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+	CHECK(ask("a.test", 2) == EXPRESS_JOINED);
+	CHECK(ask("b.test", 3) == EXPRESS_ASKED);
+	CHECK(ask("a.test", 4) == EXPRESS_NOT);
+	CHECK(ask("c.test", 5) == EXPRESS_NOT);
+	a = express_first(x);
+	express_give(x, a, NULL);
+	express_end(x, a);
+	CHECK(ask("c.test", 5) == EXPRESS_ASKED);
+	CHECK(ask("b.test", 6) == EXPRESS_JOINED);
+	CHECK(ask("b.test", 7) == EXPRESS_NOT);
+	CHECK(express_board_under_way(board) == 3);
+	end();
+	most = 2 * EXPRESS_QUESTIONS;
+}
+
 /* A socket of nfdns-sockets, in that place; its port. */
 static uint16_t
 lay(unsigned int place, unsigned int upstream, union sockets_address *at)
@@ -383,6 +407,7 @@ main(void)
 	TEST(only_an_offered_server_is_asked);
 	TEST(some_are_left_for_exploring);
 	TEST(there_is_an_end_to_their_number);
+	TEST(no_more_are_held_than_may_be);
 	TEST(sockets_of_others_are_used_once);
 	TEST(a_socket_for_another_server_is_not_used);
 	TEST(a_socket_that_was_found_is_not_used);
