@@ -311,6 +311,75 @@ idle_sockets_are_few_and_closed_in_the_end(void)
 	tear_down();
 }
 
+/* A socket that is connected to the server, as nfdns-sockets opens it. */
+static int
+connected(const struct server *server)
+{
+	struct sockets_request request = { .kind = SOCKETS_ASKING,
+		.family = (int)server->at.family,
+		.port = (uint16_t)server->at.port };
+	int fd;
+
+	memcpy(request.address, server->at.address, sizeof(request.address));
+	fd = sockets_open(&request, 0);
+	CHECK(fd >= 0);
+	return fd;
+}
+
+/* Another thread has asked by a socket of its own: the reply is for us. */
+static void
+a_socket_that_has_asked_is_taken_over(void)
+{
+	const struct asking nobody = { .known = false };
+	struct server server;
+	const uint8_t *octets;
+	struct upstream_socket *u;
+	int fd;
+
+	set_up();
+	serve(&server, AF_INET);
+	fd = connected(&server);
+	CHECK(send(fd, "ask", 3, 0) == 3);
+	(void)hear(&server);
+	reply(&server, "early");	/* before it is taken over, */
+	CHECK(upstream_sockets_adopt(&all, 7, &nobody, &server.at, fd) == 0);
+	reply(&server, "late");		/* and behind that */
+	u = wait_for_event();
+	CHECK(u->attempt == 7 && brings(u, "early") && brings(u, "late"));
+	CHECK(upstream_sockets_receive(&all, u, &octets) == -EAGAIN);
+	/* Then it is one of ours. */
+	end(7);
+	CHECK(all.idle_count == 1);
+	ask(&server, 8);
+	(void)hear(&server);
+	reply(&server, "right");
+	CHECK(wait_for_event() == u && u->attempt == 8 && brings(u, "right"));
+	(void)close(server.fd);
+	tear_down();
+}
+
+/* No epoll takes it: it is closed all the same. */
+static void
+one_that_cannot_be_taken_over_is_closed(void)
+{
+	const struct asking nobody = { .known = false };
+	const int before = open_files();
+	struct server server;
+	int fd;
+
+	set_up();
+	serve(&server, AF_INET);
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	CHECK(upstream_sockets_adopt(&all, 7, &nobody, &server.at, fd) ==
+	    -EPERM);
+	upstream_sockets_forget(&all, 7);
+	upstream_sockets_end_round(&all, begun);
+	CHECK(all.idle_count == 0);
+	(void)close(server.fd);
+	tear_down();
+	CHECK(open_files() == before);
+}
+
 /* This process is nfdns-sockets, too: how many requests it has answered. */
 static int
 open_asked(int channel)
@@ -420,11 +489,47 @@ a_socket_that_was_found_is_not_used(void)
 	tear_down();
 }
 
+/* For another thread, which uses them: ours are asked for besides. */
+static void
+sockets_are_given_away(void)
+{
+	const int channel = set_up_helper(), before = open_files();
+	struct server server, other;
+	int fd;
+
+	serve(&server, AF_INET);
+	serve(&other, AF_INET);
+	CHECK(upstream_sockets_ahead(&all, &server.at) == -EAGAIN);
+	CHECK(open_asked(channel) == 2);
+	take_opened();
+	CHECK(all.ready_count == 2);
+	CHECK(upstream_sockets_ahead(&all, &other.at) == -EAGAIN);
+	fd = upstream_sockets_ahead(&all, &server.at);
+	CHECK(fd >= 0 && all.ready_count == 1);
+	CHECK(send(fd, "ask", 3, 0) == 3);
+	(void)hear(&server);
+	CHECK(open_asked(channel) == 4);
+	take_opened();
+	CHECK(all.ready_count == 5);
+	/* Ours closes none that was given away. */
+	upstream_sockets_end_round(&all,
+	    monotime_add_ms(begun, 2 * UPSTREAM_SOCKETS_IDLE_MS));
+	CHECK(all.ready_count == 0 && open_files() == before + 3);
+	CHECK(close(fd) == 0);
+	(void)close(server.fd);
+	(void)close(other.fd);
+	(void)close(channel);
+	tear_down();
+}
+
 int
 main(void)
 {
 	TEST(sockets_are_opened_ahead);
 	TEST(a_socket_that_was_found_is_not_used);
+	TEST(sockets_are_given_away);
+	TEST(a_socket_that_has_asked_is_taken_over);
+	TEST(one_that_cannot_be_taken_over_is_closed);
 	TEST(ports_are_random_over_ipv4);
 	TEST(ports_are_random_over_ipv6);
 	TEST(replies_to_the_last_question_are_lost);
