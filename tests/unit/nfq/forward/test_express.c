@@ -239,6 +239,32 @@ silence_is_handed_over(void)
 	end();
 }
 
+/* Its socket is still open, and the next question has its place. */
+static void
+a_reply_to_what_was_handed_over_wakes_nobody(void)
+{
+	struct express_attempt *ready[EXPRESS_BATCH], *a;
+	struct server first;
+	bool queued;
+
+	begin();
+	CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+	(void)hear(&servers[0]);
+	first = servers[0];
+	a = express_first(x);
+	express_give(x, a, NULL);
+	express_end(x, a);
+	CHECK(ask("b.test", 2) == EXPRESS_ASKED && express_first(x) == a);
+	reply(&first);
+	do
+		CHECK(express_wait(x, &queued, ready) == 0);
+	while (express_late(x) == NULL);
+	(void)hear(&servers[0]);
+	reply(&servers[0]);
+	CHECK(wait_one() == a);
+	end();
+}
+
 int
 main(void)
 {
@@ -249,5 +275,6 @@ main(void)
 	TEST(what_is_no_answer_is_handed_over);
 	TEST(a_refusal_is_handed_over);
 	TEST(silence_is_handed_over);
+	TEST(a_reply_to_what_was_handed_over_wakes_nobody);
 	return test_summary();
 }

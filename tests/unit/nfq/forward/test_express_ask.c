@@ -305,13 +305,13 @@ both_families_in_turn(void)
 	unsigned int files;
 
 	begin();
-	answer_one(1);
+	answer_one(0);
 	files = open_files();
-	for (unsigned int n = 0; n < 6; n++)
+	for (unsigned int n = 1; n < 7; n++)
 		answer_one(n % 2);
 	CHECK(open_files() == files);
-	CHECK(counts->upstream[0].replies == 3 &&
-	    counts->upstream[1].replies == 4);
+	CHECK(counts->upstream[0].replies == 4 &&
+	    counts->upstream[1].replies == 3);
 	end();
 }
 
