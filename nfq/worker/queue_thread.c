@@ -247,6 +247,7 @@ answer_batch(struct queue_thread *q, unsigned int packets)
 	if (packets == 0)
 		return;
 	answering_begin(&q->thread, monotime_now());
+	q->batch = packets;
 	if (q->forwards)
 		queue_look_at_forwarding(q);
 	for (unsigned int n = 0; n < packets; n += AHEAD)

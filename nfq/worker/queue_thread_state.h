@@ -51,6 +51,7 @@ struct queue_thread {
 	const struct suspects *sources;	/* nameservers */
 	const struct forward_settings *forward;	/* of this batch, or NULL */
 	struct cache *cache;		/* of this batch, or NULL */
+	unsigned int batch;		/* packets of it */
 	struct interception ahead[AHEAD];
 	uint8_t reply[INTERCEPT_REPLY_MAX];
 	uint8_t express_reply[QUEUE_REPLY_MAX];
