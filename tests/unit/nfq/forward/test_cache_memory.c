@@ -127,6 +127,21 @@ only_such_a_file_is_opened(void)
 	close(fd);
 }
 
+/* Writes until it is killed; says when something can be found. */
+static void
+write_for_ever(int fd, int begun)
+{
+	struct cache_memory m;
+
+	if (cache_memory_open(&m, fd, ENTRIES) < 0)
+		_exit(1);
+	for (unsigned int n = 0;; n++) {
+		store(m.cache, n % 40, (uint8_t)n, 100 + n * 37 % 2000);
+		if (n == 40 && write(begun, "", 1) != 1)
+			_exit(1);
+	}
+}
+
 /*
  * Another process writes, is killed at any moment, and its successor goes on;
  * this one reads copies.
@@ -137,22 +152,19 @@ nothing_is_torn(void)
 	const int fd = cache_memory_new(ENTRIES);
 	struct cache_memory m;
 	unsigned int whole = 0;
-	int status;
+	int status, begun[2];
+	char octet;
 
-	MUST(fd >= 0);
+	MUST(fd >= 0 && pipe(begun) == 0);
 	MUST(cache_memory_open(&m, fd, ENTRIES) == 0);
 	cache_memory_close(&m);
 	for (unsigned int turn = 0; turn < 20; turn++) {
 		const pid_t pid = fork();
 
 		MUST(pid >= 0);
-		if (pid == 0) {
-			if (cache_memory_open(&m, fd, ENTRIES) < 0)
-				_exit(1);
-			for (unsigned int n = 0;; n++)
-				store(m.cache, n % 40, (uint8_t)n,
-				    100 + n * 37 % 2000);
-		}
+		if (pid == 0)
+			write_for_ever(fd, begun[1]);
+		MUST(read(begun[0], &octet, 1) == 1);
 		for (unsigned int i = 0; i < 30; i++) {
 			if (cache_memory_copy(&m, fd) < 0)
 				continue;
@@ -173,6 +185,8 @@ nothing_is_torn(void)
 		store(m.cache, n, 0x44, 1500);
 	CHECK(filled_with(m.cache, 3 * ENTRIES - 1) == 0x44);
 	cache_memory_close(&m);
+	close(begun[0]);
+	close(begun[1]);
 	close(fd);
 }
 
