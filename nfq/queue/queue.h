@@ -136,7 +136,7 @@ void queue_drop(struct queue_reader *reader, uint32_t id);
 void queue_hand_over(struct queue_reader *reader, uint32_t id, uint16_t number);
 /*
  * Lets this packet pass, and no other: for a reader that keeps packets, since
- * queue_pass() takes all up to the id.  Such a reader never calls that.
+ * queue_pass() takes all up to the id.  It calls that only while it keeps none.
  */
 void queue_release_one(struct queue_reader *reader, uint32_t id);
 void queue_reply(struct queue_reader *reader, uint32_t id, uint32_t mark,

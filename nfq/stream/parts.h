@@ -10,6 +10,7 @@
  *   chase.c       questions that need a CNAME's target from the nameserver
  *   pending.c     questions that the nameserver has not answered yet
  *   relay.c       the nameserver's end of a connection
+ *   errand.c      questions that the forwarding thread asks
  *   connection.c  the client's end
  *   places.c      all connections, and which one is closed for another
  *   accept.c      new connections

@@ -190,13 +190,13 @@ struct status_worker {
 	_Atomic uint64_t received;
 	_Atomic uint32_t kind;		/* enum status_slot */
 	_Atomic uint64_t asked[ASKED_FAMILIES][ASKED_TYPES];
-	_Atomic uint64_t rcodes[STATUS_RCODES];	/* of what was refused; of the
-				forwarding thread's slot: of all its answers */
+	_Atomic uint64_t rcodes[STATUS_RCODES];	/* of what was refused, and
+				of all answers of upstreams */
 	_Atomic uint64_t spent[STATUS_SPENT];	/* questions, by their time */
 	_Atomic uint64_t spent_ns;	/* the sum of it */
 	_Atomic uint64_t streams;	/* TCP connections sent to lo */
 	_Atomic uint64_t stream[STREAM_COUNTERS];	/* of the TCP thread's slot */
-	_Atomic uint64_t forward[FORWARD_COUNTERS];	/* of the forwarding thread's slot */
+	_Atomic uint64_t forward[FORWARD_COUNTERS];	/* of all slots together */
 	/* Answers from the cache, by the domain's place in the settings. */
 	_Atomic uint64_t domain_hits[FORWARD_DOMAINS];
 	_Atomic uint64_t malformed;
