@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "nfq/feed/feed.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
+#include "nfq/process/options.h"
 #include "policy/config/feed_config.h"
 #include "policy/log.h"
-#include "resolver/text/suggest.h"
 #include "resolver/version.h"
 
 static const char usage[] =
@@ -24,13 +23,18 @@ static const char usage[] =
     "  -h, --help          this text\n"
     "  -V, --version       the version\n";
 
-static const struct option options[] = {
+static const struct option all[] = {
 	{ "config", required_argument, NULL, 'c' },
 	{ "test", no_argument, NULL, 't' },
 	{ "defaults", no_argument, NULL, 'd' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ NULL, 0, NULL, 0 },
+};
+
+static const struct options options = {
+	.name = "nfdns-feed", .usage = usage,
+	.version = "nfdns-feed " NFDNS_VERSION, .letters = ":c:tdhV", .all = all,
 };
 
 static int
@@ -62,12 +66,10 @@ main(int argc, char **argv)
 {
 	const char *path = FEED_CONFIG_DEFAULT_PATH;
 	bool test = false;
-	int option;
+	int option, code;
 
 	log_set_level(LOG_LEVEL_INFO);
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":c:tdhV", options,
-	    NULL)) != -1) {
+	while ((option = options_next(&options, argc, argv, &code)) > 0) {
 		switch (option) {
 		case 'c':
 			path = optarg;
@@ -78,22 +80,9 @@ main(int argc, char **argv)
 		case 'd':
 			feed_config_print_defaults(stdout);
 			return EXIT_OK;
-		case 'h':
-			(void)fputs(usage, stdout);
-			return EXIT_OK;
-		case 'V':
-			(void)puts("nfdns-feed " NFDNS_VERSION);
-			return EXIT_OK;
-		default:
-			suggest_option(stderr, "nfdns-feed", option, argv,
-			    options);
-			return EXIT_USAGE;
 		}
 	}
-	if (optind < argc) {
-		suggest_usage(stderr, "nfdns-feed", "unknown argument \"%s\"",
-		    argv[optind]);
-		return EXIT_USAGE;
-	}
+	if (option == OPTIONS_EXIT)
+		return code;
 	return run(path, test);
 }

@@ -9,6 +9,7 @@
 #include "nfq/metrics/start.h"
 #include "nfq/process/child.h"
 #include "nfq/process/exit_code.h"
+#include "nfq/process/options.h"
 #include "nfq/process/sandbox.h"
 #include "policy/log.h"
 #include "resolver/version.h"
@@ -69,16 +70,5 @@ main(int argc, char **argv)
 	log_set_level(LOG_LEVEL_INFO);
 	if (metrics_start_read(&start, argc, argv))
 		return run(&start);
-	if (argc == 2 && (strcmp(argv[1], "-V") == 0 ||
-	    strcmp(argv[1], "--version") == 0)) {
-		(void)puts("nfdns-metrics " NFDNS_VERSION);
-		return EXIT_OK;
-	}
-	if (argc == 2 && (strcmp(argv[1], "-h") == 0 ||
-	    strcmp(argv[1], "--help") == 0)) {
-		(void)fputs(usage, stdout);
-		return EXIT_OK;
-	}
-	(void)fputs(usage, stderr);
-	return EXIT_USAGE;
+	return options_by_hand(usage, "nfdns-metrics " NFDNS_VERSION, argc, argv);
 }

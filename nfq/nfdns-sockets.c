@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +10,8 @@
 #include "nfq/process/sandbox.h"
 #include "nfq/supervisor/fdstore.h"
 #include "policy/log.h"
-#include "resolver/text/suggest.h"
 #include "nfq/process/exit_code.h"
+#include "nfq/process/options.h"
 #include "resolver/version.h"
 
 static const char usage[] =
@@ -24,10 +23,15 @@ static const char usage[] =
     "  -h, --help          show this text\n"
     "  -V, --version       show the version\n";
 
-static const struct option options[] = {
+static const struct option all[] = {
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ NULL, 0, NULL, 0 },
+};
+
+static const struct options options = {
+	.name = "nfdns-sockets", .usage = usage,
+	.version = "nfdns-sockets " NFDNS_VERSION, .letters = ":hV", .all = all,
 };
 
 static int
@@ -84,28 +88,10 @@ run(void)
 int
 main(int argc, char **argv)
 {
-	int option;
+	int code;
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":hV", options, NULL)) != -1) {
-		switch (option) {
-		case 'h':
-			(void)fputs(usage, stdout);
-			return EXIT_OK;
-		case 'V':
-			(void)puts("nfdns-sockets " NFDNS_VERSION);
-			return EXIT_OK;
-		default:
-			suggest_option(stderr, "nfdns-sockets", option, argv,
-			    options);
-			return EXIT_USAGE;
-		}
-	}
-	if (optind < argc) {
-		suggest_usage(stderr, "nfdns-sockets",
-		    "unknown argument \"%s\"", argv[optind]);
-		return EXIT_USAGE;
-	}
+	if (options_next(&options, argc, argv, &code) == OPTIONS_EXIT)
+		return code;
 	log_set_level(LOG_LEVEL_INFO);
 	return run();
 }

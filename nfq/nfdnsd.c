@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -10,7 +9,7 @@
 #include "policy/config/config.h"
 #include "policy/log.h"
 #include "nfq/process/exit_code.h"
-#include "resolver/text/suggest.h"
+#include "nfq/process/options.h"
 #include "resolver/version.h"
 
 static const char usage[] =
@@ -28,13 +27,18 @@ static const char usage[] =
     "  -h, --help          show this text\n"
     "  -V, --version       show the version\n";
 
-static const struct option options[] = {
+static const struct option all[] = {
 	{ "config", required_argument, NULL, 'c' },
 	{ "sockets", required_argument, NULL, 's' },
 	{ "test", no_argument, NULL, 't' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ NULL, 0, NULL, 0 },
+};
+
+static const struct options options = {
+	.name = "nfdnsd", .usage = usage, .version = "nfdnsd " NFDNS_VERSION,
+	.letters = ":c:s:thV", .all = all,
 };
 
 /* Reads the config, and either checks the rest of it or runs with it. */
@@ -67,13 +71,11 @@ main(int argc, char **argv)
 {
 	const char *path = CONFIG_DEFAULT_PATH, *sockets = NULL;
 	bool test = false;
-	int option;
+	int option, code;
 
 	compiler_enter(argc, argv);
 	log_set_level(LOG_LEVEL_INFO);
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":c:s:thV", options,
-	    NULL)) != -1) {
+	while ((option = options_next(&options, argc, argv, &code)) > 0) {
 		switch (option) {
 		case 'c':
 			path = optarg;
@@ -84,21 +86,9 @@ main(int argc, char **argv)
 		case 't':
 			test = true;
 			break;
-		case 'h':
-			(void)fputs(usage, stdout);
-			return EXIT_OK;
-		case 'V':
-			(void)puts("nfdnsd " NFDNS_VERSION);
-			return EXIT_OK;
-		default:
-			suggest_option(stderr, "nfdnsd", option, argv, options);
-			return EXIT_USAGE;
 		}
 	}
-	if (optind < argc) {
-		suggest_usage(stderr, "nfdnsd", "unknown argument \"%s\"",
-		    argv[optind]);
-		return EXIT_USAGE;
-	}
+	if (option == OPTIONS_EXIT)
+		return code;
 	return run(path, sockets, test);
 }

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Command lines of daemons: what is printed where, and how main() goes on. */
+#include "nfq/process/options.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "nfq/process/exit_code.h"
+#include "tests/check.h"
+
+#define WORDS	8
+#define USAGE	"usage: test\n"
+#define VERSION	"test 1.2.3"
+
+static const struct option all[] = {
+	{ "config", required_argument, NULL, 'c' },
+	{ "test", no_argument, NULL, 't' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const struct options options = {
+	.name = "test", .usage = USAGE, .version = VERSION,
+	.letters = ":c:thV", .all = all,
+};
+
+static struct {
+	int argc;
+	char *argv[WORDS + 1];
+	int code;			/* of main() */
+	char out[400], err[400];
+	char seen[WORDS + 1];		/* letters of options */
+	char value[40];			/* of the last that has one */
+} t;
+
+static void
+set_words(va_list words)
+{
+	memset(&t, 0, sizeof(t));
+	t.argv[t.argc++] = (char[]){ "test" };
+	while (t.argc <= WORDS && (t.argv[t.argc] = va_arg(words, char *)) !=
+	    NULL)
+		t.argc++;
+	optind = 0;		/* glibc: start again with another argv */
+}
+
+/* As main() of a daemon does. */
+static int
+read_options(void)
+{
+	int option, code;
+
+	for (size_t n = 0; n < WORDS && (option = options_next(&options,
+	    t.argc, t.argv, &code)) > 0; n++) {
+		t.seen[n] = (char)option;
+		if (optarg != NULL)
+			(void)snprintf(t.value, sizeof(t.value), "%s", optarg);
+	}
+	return option == OPTIONS_EXIT ? code : -1;
+}
+
+static int
+read_by_hand(void)
+{
+	return options_by_hand(USAGE, VERSION, t.argc, t.argv);
+}
+
+/* Into memory what the function writes to standard output and error. */
+static void
+capture(int (*function)(void))
+{
+	const int out = dup(1), err = dup(2);
+	const int to[2] = { memfd_create("out", 0), memfd_create("err", 0) };
+
+	(void)fflush(stdout);
+	CHECK(dup2(to[0], 1) == 1 && dup2(to[1], 2) == 2);
+	t.code = function();
+	(void)fflush(stdout);
+	CHECK(dup2(out, 1) == 1 && dup2(err, 2) == 2);
+	CHECK(pread(to[0], t.out, sizeof(t.out) - 1, 0) >= 0);
+	CHECK(pread(to[1], t.err, sizeof(t.err) - 1, 0) >= 0);
+	(void)close(out);
+	(void)close(err);
+	(void)close(to[0]);
+	(void)close(to[1]);
+}
+
+/* The words after the program's name; NULL ends them. */
+static void
+run(int (*function)(void), ...)
+{
+	va_list words;
+
+	va_start(words, function);
+	set_words(words);
+	va_end(words);
+	capture(function);
+}
+
+static bool
+said(int code, const char *out, const char *err)
+{
+	return t.code == code && strcmp(t.out, out) == 0 &&
+	    strcmp(t.err, err) == 0;
+}
+
+static void
+a_programs_own_options_are_its_own(void)
+{
+	run(read_options, NULL);
+	CHECK(said(-1, "", "") && strcmp(t.seen, "") == 0);
+	run(read_options, "-t", "--config", "/a", "-c/b", NULL);
+	CHECK(said(-1, "", "") && strcmp(t.seen, "tcc") == 0);
+	CHECK(strcmp(t.value, "/b") == 0);
+}
+
+static void
+help_and_version_go_to_stdout(void)
+{
+	run(read_options, "-t", "--help", "--wrong", NULL);
+	CHECK(said(EXIT_OK, USAGE, "") && strcmp(t.seen, "t") == 0);
+	run(read_options, "-V", NULL);
+	CHECK(said(EXIT_OK, VERSION "\n", ""));
+}
+
+static void
+what_is_wrong_goes_to_stderr(void)
+{
+	run(read_options, "--tset", NULL);
+	CHECK(said(EXIT_USAGE, "", "test: unknown option \"--tset\", did you "
+	    "mean \"--test\"? See test --help\n"));
+	run(read_options, "-c", NULL);
+	CHECK(said(EXIT_USAGE, "", "test: option \"-c\" needs a value; see "
+	    "test --help\n"));
+	run(read_options, "-t", "more", NULL);
+	CHECK(said(EXIT_USAGE, "", "test: unknown argument \"more\"; see "
+	    "test --help\n"));
+	run(read_options, "-x", NULL);
+	CHECK(said(EXIT_USAGE, "", "test: unknown option \"-x\"; see test "
+	    "--help\n"));
+}
+
+static void
+a_started_program_is_run_by_hand(void)
+{
+	static const char *const versions[] = { "-V", "--version" };
+	static const char *const helps[] = { "-h", "--help" };
+
+	for (size_t i = 0; i < 2; i++) {
+		run(read_by_hand, versions[i], NULL);
+		CHECK(said(EXIT_OK, VERSION "\n", ""));
+		run(read_by_hand, helps[i], NULL);
+		CHECK(said(EXIT_OK, USAGE, ""));
+	}
+	run(read_by_hand, NULL);
+	CHECK(said(EXIT_USAGE, "", USAGE));
+	run(read_by_hand, "-h", "-V", NULL);
+	CHECK(said(EXIT_USAGE, "", USAGE));
+	run(read_by_hand, "1", NULL);
+	CHECK(said(EXIT_USAGE, "", USAGE));
+}
+
+int
+main(void)
+{
+	TEST(a_programs_own_options_are_its_own);
+	TEST(help_and_version_go_to_stdout);
+	TEST(what_is_wrong_goes_to_stderr);
+	TEST(a_started_program_is_run_by_hand);
+	return test_summary();
+}
