@@ -153,13 +153,20 @@ default_domain(const struct engine *e, const struct pending *p)
 	    (uint32_t)found;
 }
 
+/* Whether its servers are not even asked: none of them is up. */
+static bool
+fails_fast(const struct engine *e, const struct pending *p)
+{
+	return e->settings.health.fail_fast &&
+	    p->down == (1U << p->servers) - 1;
+}
+
 /* Asks the first servers of the question's domain. */
 static void
 begin_round(struct engine *e, monotime_t now, struct pending *p)
 {
 	choose_order(e, p);
-	if (e->settings.health.fail_fast &&
-	    p->down == (1U << p->servers) - 1)
+	if (fails_fast(e, p))
 		p->servers = 0;
 	if (!next_attempt(e, now, p))
 		return;
@@ -289,6 +296,9 @@ course_resume(struct engine *e, struct pending *p,
     const struct engine_begun *begun)
 {
 	choose_order(e, p);
+	/* What has replied is up, whatever is known of it. */
+	if (!begun->replied && fails_fast(e, p))
+		return ENGINE_NO_ATTEMPT;
 	for (uint32_t place = 0; place < p->servers; place++) {
 		if (p->order[place] != begun->upstream)
 			continue;

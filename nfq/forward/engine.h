@@ -153,6 +153,7 @@ void engine_ask(struct engine *engine, monotime_t now,
 struct engine_begun {
 	uint32_t upstream;		/* index in the settings */
 	uint16_t id;
+	bool replied;			/* what came follows by engine_reply() */
 	monotime_t sent;
 };
 

@@ -176,7 +176,8 @@ thread_express_resume(struct forward_thread *f, struct engine_client *client,
     struct begun_question *begun)
 {
 	const struct engine_begun sent = { .upstream = begun->upstream,
-		.id = begun->id, .sent = begun->sent };
+		.id = begun->id, .replied = begun->reply_length > 0,
+		.sent = begun->sent };
 	const uint32_t attempt = engine_resume(f->engine, f->boot, client,
 	    &sent);
 	const struct forward_upstream *to;

@@ -6,16 +6,13 @@
 
 #define ID	0x4e46
 
-/*
- * Client n's question was asked of that upstream so many milliseconds ago; a negative
- * number: since this round began.
- */
+/* As resume() below; "replied": a reply has come. */
 static uint32_t
-resume(int n, char name, uint32_t upstream, int64_t ms_ago)
+resume_with(int n, char name, uint32_t upstream, int64_t ms_ago, bool replied)
 {
 	struct engine_client *client = client_of(n, name, 0, NULL);
 	const struct engine_begun begun = { .upstream = upstream, .id = ID,
-		.sent = monotime_add_ms(t.now, -ms_ago) };
+		.replied = replied, .sent = monotime_add_ms(t.now, -ms_ago) };
 	const uint32_t attempt = engine_resume(t.engine, t.now, client,
 	    &begun);
 	struct message_ask ask = { .question = &client->question,
@@ -30,6 +27,16 @@ resume(int n, char name, uint32_t upstream, int64_t ms_ago)
 	t.sent[attempt].length = message_ask(&ask, ID,
 	    t.sent[attempt].octets);
 	return attempt;
+}
+
+/*
+ * Client n's question was asked of that upstream so many milliseconds ago; a negative
+ * number: since this round began.
+ */
+static uint32_t
+resume(int n, char name, uint32_t upstream, int64_t ms_ago)
+{
+	return resume_with(n, name, upstream, ms_ago, false);
 }
 
 /* A reply with a code and without records. */
@@ -260,6 +267,36 @@ a_server_that_went_down_may_still_reply(void)
 	finish();
 }
 
+/* As a question that begins; but a reply shows that its server is up. */
+static void
+it_fails_fast_if_no_server_is_up(void)
+{
+	uint32_t attempt;
+
+	prepare();
+	t.settings.domain[0].cache = 0;
+	t.settings.health.fail_fast = 1;
+	start();
+	engine_upstream(t.engine, 0)->state = UPSTREAM_DOWN;
+	engine_upstream(t.engine, 1)->state = UPSTREAM_DOWN;
+	CHECK(resume(0, 'a', 0, 1) == ENGINE_NO_ATTEMPT);
+	CHECK(t.fate[0] == ANSWERED && rcode() == RCODE_SERVFAIL);
+	CHECK(t.sends == 0 && engine_stats(t.engine)->held == 0);
+	attempt = resume_with(1, 'b', 0, 1, true);
+	CHECK(attempt != ENGINE_NO_ATTEMPT);
+	reply_code(attempt, 2, RCODE_NOERROR);
+	CHECK(t.sends == 1 && t.sent[t.last].port == 1 &&
+	    t.sent[t.last].transport == FORWARD_TCP);
+	reply(t.last, true);
+	CHECK(t.fate[1] == ANSWERED && rcode() == RCODE_NOERROR);
+	/* Now one of them is up. */
+	attempt = resume(2, 'c', 1, 1);
+	CHECK(attempt != ENGINE_NO_ATTEMPT && t.fate[2] == ASKED);
+	reply(attempt, true);
+	CHECK(t.fate[2] == ANSWERED && rcode() == RCODE_NOERROR);
+	finish();
+}
+
 static void
 limits_hold(void)
 {
@@ -380,6 +417,7 @@ main(void)
 	TEST(a_server_of_another_domain_is_not_gone_on_with);
 	TEST(a_server_that_leads_back_is_not_gone_on_with);
 	TEST(a_server_that_went_down_may_still_reply);
+	TEST(it_fails_fast_if_no_server_is_up);
 	TEST(limits_hold);
 	TEST(the_budget_counts_from_when_it_was_sent);
 	TEST(reload_goes_on_with_it);
