@@ -5,6 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nfq/forward/message.h"
+
+_Static_assert(BEGUN_REPLY_MAX == MESSAGE_UDP_SIZE,
+    "what servers are asked for at most can be handed over");
+
 #define LOST_MS		5000	/* no packet is that long on its way */
 
 static uint64_t

@@ -179,7 +179,7 @@ struct begun_question *
 begun_new(const uint8_t *packet, size_t length, const uint8_t *reply,
     size_t reply_length)
 {
-	struct begun_question *begun =
+	struct begun_question *begun = reply_length > BEGUN_REPLY_MAX ? NULL :
 	    calloc(1, sizeof(*begun) + length + reply_length);
 
 	if (begun == NULL)

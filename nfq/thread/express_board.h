@@ -23,6 +23,7 @@
 
 #define EXPRESS_STOCK		16	/* sockets for a queue thread */
 #define EXPRESS_BEGUN		1024	/* on their way to the forwarding thread */
+#define BEGUN_REPLY_MAX		1232	/* as the question asked for; at most 2 MiB in all */
 
 /* Of one queue thread; all only grow, but for "under_way". */
 struct express_counts {
@@ -107,7 +108,11 @@ int express_board_socket(struct express_board *board, unsigned int queue,
 /* So many questions are under way by queue threads. */
 uint32_t express_board_under_way(const struct express_board *board);
 
-/* A copy of the packet and of the reply; NULL without memory. */
+/*
+ * A copy of the packet and of the reply.  NULL without memory, and for a longer reply
+ * than BEGUN_REPLY_MAX, which only a faulty or hostile server sends: the packet goes
+ * without it then, and the question is asked anew.
+ */
 struct begun_question *begun_new(const uint8_t *packet, size_t length,
     const uint8_t *reply, size_t reply_length);
 

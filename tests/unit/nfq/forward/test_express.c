@@ -179,6 +179,34 @@ what_is_no_answer_is_handed_over(void)
 	end();
 }
 
+/* Its packet goes alone: the forwarding thread asks anew. */
+static void
+a_reply_that_is_too_long_is_not_handed_over(void)
+{
+	static uint8_t message[UINT16_MAX - 28];
+	const size_t lengths[] = { BEGUN_REPLY_MAX + 1, sizeof(message) };
+	struct express_attempt *a;
+	struct express_reply r;
+
+	begin();
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		const unsigned int files = open_files();
+
+		CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+		(void)hear(&servers[0]);
+		(void)reply_of(&servers[0], message);
+		message[3] |= RCODE_SERVFAIL;
+		send_back(&servers[0], message, lengths[i]);
+		a = wait_one();
+		CHECK(express_receive(x, a, &settings, &r) && !r.is_answer);
+		express_give(x, a, &r);
+		express_end(x, a);
+		CHECK(take("a.test", 1) == NULL && board->begun_count == 0);
+		CHECK(express_is_idle(x) && open_files() == files);
+	}
+	end();
+}
+
 static void
 a_refusal_is_handed_over(void)
 {
@@ -273,6 +301,7 @@ main(void)
 	TEST(equal_questions_are_asked_once);
 	TEST(others_are_asked_by_themselves);
 	TEST(what_is_no_answer_is_handed_over);
+	TEST(a_reply_that_is_too_long_is_not_handed_over);
 	TEST(a_refusal_is_handed_over);
 	TEST(silence_is_handed_over);
 	TEST(a_reply_to_what_was_handed_over_wakes_nobody);

@@ -145,6 +145,23 @@ of_equal_packets_the_first_is_taken(void)
 	end();
 }
 
+/* A server may send 64 KiB to each of all questions that the board keeps. */
+static void
+a_reply_is_kept_up_to_what_was_asked_for(void)
+{
+	static const uint8_t reply[UINT16_MAX];
+	struct begun_question *b = begun_new((const uint8_t *)"packet", 6,
+	    reply, BEGUN_REPLY_MAX);
+
+	MUST(b != NULL);
+	CHECK(b->reply_length == BEGUN_REPLY_MAX);
+	begun_free(b);
+	CHECK(begun_new((const uint8_t *)"packet", 6, reply,
+	    BEGUN_REPLY_MAX + 1) == NULL);
+	CHECK(begun_new((const uint8_t *)"packet", 6, reply, UINT16_MAX) ==
+	    NULL);
+}
+
 static void
 who_takes_one_has_its_socket(void)
 {
@@ -433,6 +450,7 @@ main(void)
 	TEST(all_under_way_are_counted);
 	TEST(they_are_found_by_their_packets);
 	TEST(of_equal_packets_the_first_is_taken);
+	TEST(a_reply_is_kept_up_to_what_was_asked_for);
 	TEST(who_takes_one_has_its_socket);
 	TEST(above_the_bound_the_oldest_is_closed);
 	TEST(what_nobody_takes_is_closed_in_time);
