@@ -9,7 +9,6 @@
  */
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 
 #include "nfq/forward/client_message.h"
 #include "nfq/forward/engine.h"
@@ -17,7 +16,7 @@
 #include "nfq/forward/reply.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/wire.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/packet_and_reply.h"
 #include "tests/packets.h"
 
 #define ID	0x4e46
@@ -41,12 +40,6 @@ host_send(void *arg, uint32_t attempt, const struct forward_upstream *to,
 }
 
 static void
-host_close(void *arg, uint32_t attempt)
-{
-	(void)arg, (void)attempt;
-}
-
-static void
 host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
     size_t length)
 {
@@ -66,48 +59,15 @@ host_give_back(void *arg, struct engine_client *client)
 }
 
 static void
-host_random(void *arg, void *octets, size_t length)
-{
-	(void)arg;
-	memset(octets, 0x5a, length);
-}
-
-static uint32_t
-host_wall(void *arg)
-{
-	(void)arg;
-	return 1800000000;
-}
-
-static void
 make_settings(struct forward_settings *s, uint16_t port)
 {
-	forward_settings_defaults(s);
-	s->upstreams = 1;
-	s->upstream[0] = (struct forward_upstream){ .family = AF_INET,
-		.port = 53 };
-	s->domains = 1;
-	s->domain[0] = (struct forward_domain){ .upstreams = 1 };
-	s->health.loops = 0;
+	one_upstream(s);
 	s->limits.held = 1;
 	s->attempts.pass_ad = port & 1;
 	s->attempts.failure_nodata = port >> 1 & 1;
 	if ((port & 4) != 0)
 		s->attempts.failure_rcodes = 0;
 	check(forward_settings_check(s) == NULL);
-}
-
-/* Where the packet ends by its own length. */
-static size_t
-packet_end(const uint8_t *data, size_t size)
-{
-	size_t end = size;
-
-	if (size >= 20 && data[0] >> 4 == 4)
-		end = wire_load_u16(data + 2);
-	else if (size >= 40 && data[0] >> 4 == 6)
-		end = 40U + wire_load_u16(data + 4);
-	return end < size ? end : size;
 }
 
 /* Whether the queue's thread would ask for this packet by itself. */

@@ -6,13 +6,12 @@
  * to the one that went in.
  */
 #include <string.h>
-#include <sys/socket.h>
 
 #include "nfq/forward/cached_reply.h"
 #include "nfq/forward/held.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/wire.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/packet_and_reply.h"
 #include "tests/packets.h"
 
 #define ENTRIES	16
@@ -35,12 +34,6 @@ host_send(void *arg, uint32_t attempt, const struct forward_upstream *to,
 	t.attempt = attempt;
 	t.id = wire_load_u16(octets);
 	return 0;
-}
-
-static void
-host_close(void *arg, uint32_t attempt)
-{
-	(void)arg, (void)attempt;
 }
 
 /* As thread_host.c: turns the held packet round. */
@@ -72,46 +65,14 @@ host_give_back(void *arg, struct engine_client *client)
 }
 
 static void
-host_random(void *arg, void *octets, size_t length)
-{
-	(void)arg;
-	memset(octets, 0x5a, length);
-}
-
-static uint32_t
-host_wall(void *arg)
-{
-	(void)arg;
-	return 1800000000;
-}
-
-static void
 make_settings(struct forward_settings *s)
 {
-	forward_settings_defaults(s);
-	s->upstreams = 1;
-	s->upstream[0] = (struct forward_upstream){ .family = AF_INET,
-		.port = 53, .transport = FORWARD_UDP };
-	s->domains = 1;
-	s->domain[0] = (struct forward_domain){ .upstreams = 1, .cache = 1,
-		.negative_max_s = 60 };
-	s->health.loops = 0;
+	one_upstream(s);
+	s->domain[0].cache = 1;
+	s->domain[0].negative_max_s = 60;
 	s->limits.held = 4;
 	s->cache.size = ENTRIES;
 	check(forward_settings_check(s) == NULL);
-}
-
-/* Where the packet ends by its own length. */
-static size_t
-packet_end(const uint8_t *data, size_t size)
-{
-	size_t end = size;
-
-	if (size >= 20 && data[0] >> 4 == 4)
-		end = wire_load_u16(data + 2);
-	else if (size >= 40 && data[0] >> 4 == 6)
-		end = 40U + wire_load_u16(data + 4);
-	return end < size ? end : size;
 }
 
 /* False: it is not forwarded. */
