@@ -62,13 +62,12 @@ static void
 take_replies(struct forward_thread *f, struct upstream_socket *socket)
 {
 	const struct sockets_request *from = &socket->request;
-	struct window_source source = { .family = (uint32_t)from->family,
-		.port = from->port };
+	const struct window_source source = window_source_of(
+	    (uint32_t)from->family, from->port, from->address);
 	const uint8_t *octets;
 	ssize_t n = 0;
 
 	f->asking = socket->cause;
-	memcpy(source.address, from->address, sizeof(from->address));
 	thread_begin_reply(f, &socket->cause, &source);
 	for (unsigned int i = 0; i < REPLIES && n >= 0; i++) {
 		const uint32_t attempt = socket->attempt;

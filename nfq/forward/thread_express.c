@@ -2,7 +2,6 @@
 /* The forwarding thread and the questions that queue threads ask: express.h. */
 #include "nfq/forward/thread_state.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "nfq/forward/message.h"
@@ -166,10 +165,9 @@ static void
 take_reply(struct forward_thread *f, uint32_t attempt,
     const struct forward_upstream *from, const struct begun_question *begun)
 {
-	struct window_source source = { .family = from->family,
-		.port = from->port };
+	const struct window_source source = window_source_of(from->family,
+	    from->port, from->address);
 
-	memcpy(source.address, from->address, sizeof(source.address));
 	window_begin_reply(f->window, &source);
 	engine_reply(f->engine, f->boot, attempt,
 	    begun->octets + begun->length, begun->reply_length);

@@ -20,10 +20,9 @@ host_send(void *arg, uint32_t attempt, const struct forward_upstream *to,
     enum forward_transport transport, const uint8_t *octets, size_t length)
 {
 	struct forward_thread *f = arg;
-	struct window_source source = { .family = to->family,
-		.port = to->port };
+	const struct window_source source = window_source_of(to->family,
+	    to->port, to->address);
 
-	memcpy(source.address, to->address, to->family == AF_INET ? 4 : 16);
 	if (suspects_has(f->sources, window_source_key(&source),
 	    monotime_to_ms(f->thread.now)))
 		return -EHOSTDOWN;	/* its replies have ended workers */

@@ -3,7 +3,6 @@
 #include "nfq/forward/thread_state.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -24,11 +23,10 @@ thread_begin_reply(struct forward_thread *f, const struct asking *cause,
 static void
 take_reply(struct forward_thread *f, const struct stream_reply *reply)
 {
-	struct window_source source = { .family = reply->from->family,
-		.port = reply->from->port };
+	const struct window_source source = window_source_of(
+	    reply->from->family, reply->from->port, reply->from->address);
 
 	f->asking = reply->cause;
-	memcpy(source.address, reply->from->address, sizeof(source.address));
 	thread_begin_reply(f, &reply->cause, &source);
 	engine_reply(f->engine, f->boot, reply->attempt, reply->octets,
 	    reply->length);

@@ -43,6 +43,15 @@ window_clear(struct batch_window *window, unsigned int queues)
 	}
 }
 
+struct window_source
+window_source_of(uint32_t family, uint32_t port, const uint8_t *address)
+{
+	struct window_source source = { .family = family, .port = port };
+
+	memcpy(source.address, address, family == AF_INET ? 4 : 16);
+	return source;
+}
+
 bool
 window_read_source(const struct window_queue *queue, struct window_source *out)
 {

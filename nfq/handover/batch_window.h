@@ -31,6 +31,10 @@ struct window_source {
 	uint8_t address[16];		/* IPv4: the first four */
 };
 
+/* "address" has 4 octets of IPv4 (AF_INET) or 16 of IPv6, which are copied. */
+struct window_source window_source_of(uint32_t family, uint32_t port,
+    const uint8_t *address);
+
 struct window_queue {
 	_Alignas(64) _Atomic uint32_t current;	/* 1 + index in packets; 0: none */
 	struct window_source source;

@@ -98,6 +98,25 @@ the_nameserver_in_hand_is_seen(void)
 	CHECK(!window_read_source(queue, &found));
 }
 
+/* So that accusing it and asking it use the same key. */
+static void
+of_an_ipv4_address_four_octets_count(void)
+{
+	static const uint8_t a[16] = { 192, 0, 2, 1 };
+	static const uint8_t b[16] = { 192, 0, 2, 1, 9, 9, 9, 9, 9, 9, 9, 9 };
+	const struct window_source four[] = {
+		window_source_of(AF_INET, 53, a), window_source_of(AF_INET, 53, b),
+	}, six[] = {
+		window_source_of(AF_INET6, 53, a), window_source_of(AF_INET6, 53, b),
+	};
+
+	CHECK(four[0].family == AF_INET && four[0].port == 53 &&
+	    memcmp(four[0].address, a, sizeof(a)) == 0);
+	CHECK(window_source_key(&four[0]) == window_source_key(&four[1]));
+	CHECK(memcmp(six[1].address, b, sizeof(b)) == 0);
+	CHECK(window_source_key(&six[0]) != window_source_key(&six[1]));
+}
+
 static int
 count_files(bool remove)
 {
@@ -174,6 +193,7 @@ main(void)
 	TEST(the_packet_in_hand_is_seen);
 	TEST(a_hostile_worker_gains_nothing);
 	TEST(the_nameserver_in_hand_is_seen);
+	TEST(of_an_ipv4_address_four_octets_count);
 	TEST(ten_packets_are_kept_for_one_user);
 	TEST(what_is_in_the_way_is_said);
 	window_free(window, 2);
