@@ -167,7 +167,10 @@ uint32_t engine_resume(struct engine *engine, monotime_t now,
  */
 int engine_offer(struct engine *engine, monotime_t now, uint32_t domain);
 
-/* So many replies have come from it to such questions, the last ones after so long. */
+/*
+ * So many replies have come from it to such questions, the last one after so long; 0:
+ * perhaps from one that other settings have in its place, so they only count.
+ */
 void engine_offer_replied(struct engine *engine, monotime_t now,
     uint32_t upstream, uint64_t sent, uint64_t replies, uint32_t rtt_us);
 

@@ -55,7 +55,10 @@ engine_offer_replied(struct engine *e, monotime_t now, uint32_t upstream,
 	up->sent += sent;
 	if (replies == 0)
 		return;
+	up->replies += replies;
+	if (rtt_us == 0)
+		return;
 	upstream_udp_answer(up, now, false);
 	upstream_replied(up, now, rtt_us);
-	up->replies += replies - 1;
+	up->replies--;			/* it has counted one of them */
 }

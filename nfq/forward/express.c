@@ -521,8 +521,8 @@ express_answered(struct express *x, struct express_attempt *a)
 
 	STAILQ_FOREACH(q, &a->questions, entry)
 		count(&x->counts->answered[a->domain], 1);
-	count(&x->counts->upstream[a->upstream].rtt_us, us > 0 ?
-	    (uint64_t)us : 0);
+	atomic_store_explicit(&x->counts->upstream[a->upstream].last,
+	    express_board_reply(a->generation, us), memory_order_relaxed);
 	count(&x->counts->upstream[a->upstream].replies, 1);
 	tell_changes(x);
 	if (x->helper || sockets_disconnect(a->fd) < 0)

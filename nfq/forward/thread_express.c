@@ -27,7 +27,7 @@ take_counts(struct forward_thread *f, const struct express_counts *counts,
     struct express_seen *seen)
 {
 	const struct forward_settings *settings = engine_settings(f->engine);
-	uint64_t sent, replies, us, answered;
+	uint64_t sent, replies, last, answered;
 
 	if (grown(&counts->changes, &seen->changes) == 0)
 		return;
@@ -36,9 +36,10 @@ take_counts(struct forward_thread *f, const struct express_counts *counts,
 		sent = grown(&counts->upstream[i].sent, &seen->sent[i]);
 		replies = grown(&counts->upstream[i].replies,
 		    &seen->replies[i]);
-		us = grown(&counts->upstream[i].rtt_us, &seen->rtt_us[i]);
+		last = atomic_load_explicit(&counts->upstream[i].last,
+		    memory_order_relaxed);
 		engine_offer_replied(f->engine, f->boot, i, sent, replies,
-		    replies == 0 ? 0 : (uint32_t)(us / replies));
+		    express_board_reply_us(last, f->generation));
 	}
 	for (uint32_t i = 0; i < settings->domains; i++) {
 		answered = grown(&counts->answered[i], &seen->answered[i]);
@@ -49,7 +50,8 @@ take_counts(struct forward_thread *f, const struct express_counts *counts,
 
 /*
  * What queue threads have counted since the last time.  In the moment of a reload a
- * few may count for another domain.
+ * few may count for another domain or upstream, but nothing is learnt of an upstream
+ * by replies of another one.
  */
 void
 thread_express_count(struct forward_thread *f)

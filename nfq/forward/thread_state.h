@@ -37,7 +37,6 @@ struct forward_page {
 struct express_seen {
 	uint64_t changes;
 	uint64_t sent[FORWARD_UPSTREAMS], replies[FORWARD_UPSTREAMS];
-	uint64_t rtt_us[FORWARD_UPSTREAMS];
 	uint64_t answered[FORWARD_DOMAINS];
 	monotime_t laid[EXPRESS_STOCK];	/* sockets for it: when */
 };

@@ -164,6 +164,19 @@ express_board_socket(struct express_board *b, unsigned int queue,
 	return fd;
 }
 
+uint64_t
+express_board_reply(uint64_t generation, int64_t us)
+{
+	return generation << 32 | (us < 1 ? 1 : us > UINT32_MAX ? UINT32_MAX :
+	    (uint32_t)us);
+}
+
+uint32_t
+express_board_reply_us(uint64_t reply, uint64_t generation)
+{
+	return reply >> 32 == (generation << 32) >> 32 ? (uint32_t)reply : 0;
+}
+
 uint32_t
 express_board_under_way(const struct express_board *b)
 {

@@ -31,7 +31,7 @@ struct express_counts {
 	_Atomic uint64_t changes;	/* of any of those below */
 	struct {
 		_Atomic uint64_t sent, replies;
-		_Atomic uint64_t rtt_us;	/* the sum of the replies' */
+		_Atomic uint64_t last;	/* reply: express_board_reply() */
 	} upstream[FORWARD_UPSTREAMS];
 	_Atomic uint64_t answered[FORWARD_DOMAINS];	/* questions */
 };
@@ -104,6 +104,15 @@ int express_board_clear(struct express_board *board, unsigned int queue,
  */
 int express_board_socket(struct express_board *board, unsigned int queue,
     uint64_t generation, unsigned int upstream);
+
+/*
+ * What is kept of the last reply: how long it took, and which generation's settings
+ * have the upstream.
+ */
+uint64_t express_board_reply(uint64_t generation, int64_t us);
+
+/* How long, in microseconds, 1 at least; 0: it is of another generation. */
+uint32_t express_board_reply_us(uint64_t reply, uint64_t generation);
 
 /* So many questions are under way by queue threads. */
 uint32_t express_board_under_way(const struct express_board *board);

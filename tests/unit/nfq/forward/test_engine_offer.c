@@ -271,9 +271,15 @@ replies_to_queue_threads_count(void)
 	up->state = UPSTREAM_DOWN;
 	engine_offer_replied(t.engine, t.now, 0, 1, 1, 9000);
 	CHECK(up->state == UPSTREAM_UP && offer() == 0);
-	/* A mean of less than a microsecond is one. */
-	engine_offer_replied(t.engine, t.now, 1, 1, 1, 0);
-	CHECK(engine_upstream(t.engine, 1)->srtt_us == 1);
+	/* Those of another server that had its place say nothing, either. */
+	up = engine_upstream(t.engine, 1);
+	up->state = UPSTREAM_DOWN;
+	up->lost = 3;
+	up->truncated = 2;
+	engine_offer_replied(t.engine, t.now, 1, 1, 4, 0);
+	CHECK(up->sent == 1 && up->replies == 4);
+	CHECK(up->srtt_us == 0 && up->state == UPSTREAM_DOWN &&
+	    up->lost == 3 && up->truncated == 2);
 	finish();
 }
 

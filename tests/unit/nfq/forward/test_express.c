@@ -90,6 +90,43 @@ equal_questions_are_asked_once(void)
 	end();
 }
 
+/* Answers the question that the server gets next. */
+static void
+answer_next(void)
+{
+	struct express_attempt *a;
+	struct express_reply r;
+
+	(void)hear(&servers[0]);
+	reply(&servers[0]);
+	a = wait_one();
+	CHECK(express_receive(x, a, &settings, &r) && r.is_answer);
+	express_answered(x, a);
+}
+
+static uint32_t
+last_reply(uint64_t generation)
+{
+	return express_board_reply_us(atomic_load(&counts->upstream[0].last),
+	    generation);
+}
+
+/* A reload comes while both are under way. */
+static void
+replies_count_for_the_settings_of_their_questions(void)
+{
+	begin();
+	CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+	make_question("b.test", 2);
+	asked.generation = GENERATION + 1;
+	CHECK(ask_of(0) == EXPRESS_ASKED);
+	answer_next();
+	CHECK(last_reply(GENERATION) > 0 && last_reply(GENERATION + 1) == 0);
+	answer_next();
+	CHECK(last_reply(GENERATION) == 0 && last_reply(GENERATION + 1) > 0);
+	end();
+}
+
 static void
 others_are_asked_by_themselves(void)
 {
@@ -299,6 +336,7 @@ main(void)
 	TEST(a_question_is_answered);
 	TEST(ports_and_ids_change);
 	TEST(equal_questions_are_asked_once);
+	TEST(replies_count_for_the_settings_of_their_questions);
 	TEST(others_are_asked_by_themselves);
 	TEST(what_is_no_answer_is_handed_over);
 	TEST(a_reply_that_is_too_long_is_not_handed_over);

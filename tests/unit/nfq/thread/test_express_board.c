@@ -84,6 +84,30 @@ all_under_way_are_counted(void)
 	end();
 }
 
+static void
+a_reply_is_of_one_generation(void)
+{
+	static const struct {
+		int64_t us;
+		uint32_t kept;
+	} times[] = {
+		{ 1, 1 }, { 12345, 12345 }, { 0, 1 }, { -5, 1 },
+		{ UINT32_MAX, UINT32_MAX }, { INT64_MAX, UINT32_MAX },
+	};
+	const uint64_t high = (1ULL << 40) + 7;
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		const uint64_t reply = express_board_reply(high, times[i].us);
+
+		CHECK(express_board_reply_us(reply, high) == times[i].kept);
+		CHECK(express_board_reply_us(reply, high + 1) == 0);
+		CHECK(express_board_reply_us(reply, high - 1) == 0);
+	}
+	/* None has come. */
+	CHECK(express_board_reply_us(0, 0) == 0);
+	CHECK(express_board_reply_us(0, 7) == 0);
+}
+
 /* Questions that were begun */
 
 static void
@@ -448,6 +472,7 @@ main(void)
 {
 	TEST(an_offer_is_of_one_generation);
 	TEST(all_under_way_are_counted);
+	TEST(a_reply_is_of_one_generation);
 	TEST(they_are_found_by_their_packets);
 	TEST(of_equal_packets_the_first_is_taken);
 	TEST(a_reply_is_kept_up_to_what_was_asked_for);
