@@ -3,14 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "resolver/fds.h"
+#include "resolver/replace.h"
 
 #define FILE_OCTETS_MAX	((off_t)1000 << 20)	/* as of a source's file */
 
@@ -80,32 +79,12 @@ keep_file_is_current(const struct keep_file *file, int directory,
 	    a->st_ctim.tv_nsec == b.st_ctim.tv_nsec;
 }
 
-static int
-write_new(int directory, const char *fresh, struct iovec *parts)
-{
-	int fd, error;
-
-	(void)unlinkat(directory, fresh, 0);
-	fd = openat(directory, fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC |
-	    O_NOFOLLOW, 0644);
-	if (fd < 0)
-		return -errno;
-	error = fds_write_all(fd, parts, 2);
-	/* nfdnsd is another user, whatever our umask is. */
-	if (error == 0 && (fchmod(fd, 0644) < 0 || fsync(fd) < 0))
-		error = -errno;
-	if (close(fd) < 0 && error == 0)
-		error = -errno;
-	return error;
-}
-
 int
 keep_file_rename(int directory, const char *from, const char *to)
 {
 	if (renameat(directory, from, directory, to) < 0)
 		return -errno;
-	/* Too late to undo: the rename counts, even if it may not last. */
-	(void)fsync(directory);
+	replace_sync_directory(directory, to);
 	return 0;
 }
 
@@ -113,20 +92,21 @@ int
 keep_file_write(int directory, const char *name,
     const struct feed_header *header, const void *table)
 {
-	char fresh[NAME_MAX + 1], text[FEED_FILE_HEADER_MAX];
+	char text[FEED_FILE_HEADER_MAX];
 	struct iovec parts[2] = {
 		{ text, feed_file_header_write(header, text) },
 		{ (void *)(uintptr_t)table, header->length },
 	};
-	int error;
+	struct replace file;
+	int error = replace_begin(&file, directory, name, 0644);
 
-	(void)snprintf(fresh, sizeof(fresh), "%s.new", name);
-	error = write_new(directory, fresh, parts);
-	if (error == 0)
-		error = keep_file_rename(directory, fresh, name);
 	if (error < 0)
-		(void)unlinkat(directory, fresh, 0);
-	return error;
+		return error;
+	error = fds_write_all(file.fd, parts, 2);
+	/* nfdnsd is another user, whatever our umask is. */
+	if (error == 0 && fchmod(file.fd, 0644) < 0)
+		error = -errno;
+	return replace_end(&file, REPLACE_DURABLY, error);
 }
 
 void

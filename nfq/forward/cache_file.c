@@ -3,10 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +13,8 @@
 
 #include "nfq/forward/cache_memory.h"
 #include "nfq/forward/cache_state.h"
+#include "resolver/fds.h"
+#include "resolver/replace.h"
 
 #define FILE_MAGIC	UINT64_C(0x6e66646e73636631)	/* "nfdnscf1" */
 #define PIECE		65536
@@ -39,20 +39,6 @@ header_of(const struct forward_settings *settings)
 	return h;
 }
 
-static int
-write_all(int fd, const uint8_t *octets, size_t length)
-{
-	while (length > 0) {
-		const ssize_t n = write(fd, octets, length);
-
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		octets += n;
-		length -= (size_t)n;
-	}
-	return 0;
-}
-
 /* Copies so many octets between the files' places, and hashes them. */
 static int
 copy(int from, int to, uint64_t octets, XXH128_canonical_t *hash)
@@ -72,7 +58,7 @@ copy(int from, int to, uint64_t octets, XXH128_canonical_t *hash)
 			break;
 		}
 		(void)XXH3_128bits_update(state, piece, (size_t)n);
-		error = write_all(to, piece, (size_t)n);
+		error = fds_write_all(to, &(struct iovec){ piece, (size_t)n }, 1);
 		octets -= (uint64_t)n;
 	}
 	if (error == 0)
@@ -102,25 +88,14 @@ int
 cache_file_save(int fd, const struct forward_settings *settings,
     const char *path)
 {
-	char fresh[PATH_MAX];
-	int file, error;
-	const int n = snprintf(fresh, sizeof(fresh), "%s.new", path);
+	struct replace file;
+	int error = replace_begin(&file, AT_FDCWD, path, 0600);
 
-	if (n < 0 || (size_t)n >= sizeof(fresh))
-		return -ENAMETOOLONG;
-	(void)unlink(fresh);
-	file = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-	    0600);
-	if (file < 0)
-		return -errno;
-	/* No fsync(2): the hash shows what a crash of the machine cut off. */
-	error = save_to(file, fd, settings);
-	(void)close(file);
-	if (error == 0 && rename(fresh, path) < 0)
-		error = -errno;
 	if (error < 0)
-		(void)unlink(fresh);
-	return error;
+		return error;
+	/* The hash shows what a crash of the machine cut off. */
+	return replace_end(&file, REPLACE_QUICKLY,
+	    save_to(file.fd, fd, settings));
 }
 
 /* Only root and we may have written it. */

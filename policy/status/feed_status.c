@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "resolver/feed/text.h"
+#include "resolver/replace.h"
 #include "resolver/text/json_tree.h"
 
 #define SEEN	".seen"			/* beside NAME.table */
@@ -119,56 +120,43 @@ feed_status_json(const struct feed_report *report)
 }
 
 static int
-path_of(char path[static PATH_MAX], const char *directory, const char *name,
-    const char *ending)
+path_of(char path[static PATH_MAX], const char *directory, const char *name)
 {
-	int n = snprintf(path, PATH_MAX, "%s/%s.json%s", directory, name,
-	    ending);
+	int n = snprintf(path, PATH_MAX, "%s/%s.json", directory, name);
 
 	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
 static int
-write_file(const char *path, const json_t *object)
+write_object(int fd, const json_t *object)
 {
-	int fd, error = 0;
-
-	(void)unlink(path);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-	    0644);
-	if (fd < 0)
-		return -errno;
 	if (fchmod(fd, 0644) < 0)	/* whatever the umask is */
-		error = -errno;
-	if (error == 0 && json_dumpfd(object, fd, JSON_INDENT(1)) < 0)
-		error = errno != 0 ? -errno : -EIO;
-	if (close(fd) < 0 && error == 0)
-		error = -errno;
-	return error;
+		return -errno;
+	errno = 0;
+	if (json_dumpfd(object, fd, JSON_INDENT(1)) < 0)
+		return errno != 0 ? -errno : -EIO;
+	return 0;
 }
 
 int
 feed_status_write(const struct feed_report *report, const char *directory,
     const char *name)
 {
-	char path[PATH_MAX], fresh[PATH_MAX];
+	char path[PATH_MAX];
+	struct replace file;
 	json_t *object;
-	int error = path_of(path, directory, name, "");
+	int error = path_of(path, directory, name);
 
-	if (error == 0)
-		error = path_of(fresh, directory, name, ".new");
 	if (error < 0)
 		return error;
 	object = feed_status_json(report);
 	if (object == NULL)
 		return -ENOMEM;
-	errno = 0;
-	error = write_file(fresh, object);
+	error = replace_begin(&file, AT_FDCWD, path, 0644);
+	if (error == 0)
+		error = replace_end(&file, REPLACE_QUICKLY,
+		    write_object(file.fd, object));
 	json_decref(object);
-	if (error == 0 && rename(fresh, path) < 0)
-		error = -errno;
-	if (error < 0)
-		(void)unlink(fresh);
 	return error;
 }
 
@@ -177,7 +165,7 @@ feed_status_remove(const char *directory, const char *name)
 {
 	char path[PATH_MAX];
 
-	if (path_of(path, directory, name, "") == 0)
+	if (path_of(path, directory, name) == 0)
 		(void)unlink(path);
 }
 
@@ -252,7 +240,7 @@ feed_status_read(struct feed_report *report, const char *directory,
     const char *name)
 {
 	char path[PATH_MAX], text[FEED_STATUS_MAX];
-	int error = path_of(path, directory, name, ""), fd;
+	int error = path_of(path, directory, name), fd;
 	struct stat st;
 	ssize_t n = 0;
 

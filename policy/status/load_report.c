@@ -21,14 +21,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "resolver/replace.h"
+
 #define VERSION		2
 #define OCTETS_MAX	((size_t)1 << 20)	/* of a file that is read */
 
 static int
-path_of(char path[static PATH_MAX], const char *run_dir, const char *suffix)
+path_of(char path[static PATH_MAX], const char *run_dir)
 {
-	int n = snprintf(path, PATH_MAX, "%s/" LOAD_REPORT_FILE "%s", run_dir,
-	    suffix);
+	int n = snprintf(path, PATH_MAX, "%s/" LOAD_REPORT_FILE, run_dir);
 
 	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
@@ -75,37 +76,24 @@ int
 load_report_write(const struct config *config, uint32_t sequence,
     uint64_t names, bool has_table, const struct diag *diag)
 {
-	const char *run_dir = config->run_dir;
-	char path[PATH_MAX], fresh[PATH_MAX];
-	int error = path_of(path, run_dir, "");
+	char path[PATH_MAX];
+	struct replace file;
 	FILE *out;
-	int fd;
+	int error = path_of(path, config->run_dir);
 
-	if (error == 0)
-		error = path_of(fresh, run_dir, ".new");
 	if (error < 0)
 		return error;
-	(void)unlink(fresh);
-	fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-	    0644);
-	out = fd >= 0 ? fdopen(fd, "w") : NULL;
-	if (out == NULL) {
-		error = -errno;
-		if (fd >= 0)
-			(void)close(fd);
-	} else {
-		write_lines(out, sequence, names, config, has_table, diag);
-		if (ferror(out))
-			error = -EIO;
-		if (fclose(out) != 0 && error == 0)
-			error = -errno;
+	error = replace_begin(&file, AT_FDCWD, path, 0644);
+	if (error == 0) {
+		out = replace_stream(&file);
+		if (out != NULL)
+			write_lines(out, sequence, names, config, has_table,
+			    diag);
+		error = replace_end(&file, REPLACE_QUICKLY,
+		    out == NULL ? -errno : 0);
 	}
-	if (error == 0 && rename(fresh, path) < 0)
-		error = -errno;
-	if (error < 0) {
-		(void)unlink(fresh);
+	if (error < 0)
 		(void)unlink(path);	/* no report is better than an old one */
-	}
 	return error;
 }
 
@@ -311,7 +299,7 @@ int
 load_report_read(struct load_report *report, const char *run_dir)
 {
 	char path[PATH_MAX], *text;
-	int error = path_of(path, run_dir, "");
+	int error = path_of(path, run_dir);
 
 	*report = (struct load_report){ .diag = DIAG_INIT };
 	if (error < 0)
@@ -345,6 +333,6 @@ load_report_remove(const char *run_dir)
 {
 	char path[PATH_MAX];
 
-	if (path_of(path, run_dir, "") == 0)
+	if (path_of(path, run_dir) == 0)
 		(void)unlink(path);
 }

@@ -5,8 +5,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,6 +12,7 @@
 #include "policy/status/metrics_forward.h"
 #include "policy/status/metrics_policy.h"
 #include "resolver/dns/rr.h"
+#include "resolver/replace.h"
 #include "resolver/version.h"
 
 static void
@@ -373,41 +372,27 @@ print_with_reports(const struct status_page *page, const char *run_dir,
 }
 
 static int
-path_of(char path[static PATH_MAX], const char *run_dir, const char *suffix)
+path_of(char path[static PATH_MAX], const char *run_dir)
 {
-	return snprintf(path, PATH_MAX, "%s/" METRICS_FILE "%s", run_dir,
-	    suffix) < PATH_MAX ? 0 : -ENAMETOOLONG;
+	return snprintf(path, PATH_MAX, "%s/" METRICS_FILE, run_dir) <
+	    PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
 int
 metrics_write(const struct status_page *page, const char *run_dir)
 {
-	char path[PATH_MAX], fresh[PATH_MAX];
-	int error = path_of(path, run_dir, ""), fd;
+	char path[PATH_MAX];
+	struct replace file;
 	FILE *out;
+	int error = path_of(path, run_dir);
 
 	if (error == 0)
-		error = path_of(fresh, run_dir, ".new");
+		error = replace_begin(&file, AT_FDCWD, path, 0644);
 	if (error < 0)
 		return error;
-	(void)unlink(fresh);
-	fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-	    0644);
-	out = fd >= 0 ? fdopen(fd, "w") : NULL;
-	if (out == NULL) {
-		error = -errno;
-		if (fd >= 0)
-			(void)close(fd);
-	} else {
-		error = print_with_reports(page, run_dir, out);
-		if (fclose(out) != 0 && error == 0)
-			error = -errno;
-	}
-	if (error == 0 && rename(fresh, path) < 0)
-		error = -errno;
-	if (error < 0)
-		(void)unlink(fresh);
-	return error;
+	out = replace_stream(&file);
+	error = out == NULL ? -errno : print_with_reports(page, run_dir, out);
+	return replace_end(&file, REPLACE_QUICKLY, error);
 }
 
 void
@@ -415,6 +400,6 @@ metrics_remove(const char *run_dir)
 {
 	char path[PATH_MAX];
 
-	if (path_of(path, run_dir, "") == 0)
+	if (path_of(path, run_dir) == 0)
 		(void)unlink(path);
 }

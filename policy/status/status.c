@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "resolver/replace.h"
+
 /* How often a wait for a reload checks that the daemon is alive. */
 #define SLICE_NS 200000000L
 
@@ -53,9 +55,9 @@ size_for(size_t workers)
 }
 
 static int
-path_of(char path[static PATH_MAX], const char *run_dir, const char *suffix)
+path_of(char path[static PATH_MAX], const char *run_dir)
 {
-	int n = snprintf(path, PATH_MAX, "%s/" STATUS_FILE "%s", run_dir, suffix);
+	int n = snprintf(path, PATH_MAX, "%s/" STATUS_FILE, run_dir);
 
 	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
@@ -146,31 +148,23 @@ int
 status_create(struct status_page *page, const char *run_dir,
     unsigned int workers)
 {
-	char path[PATH_MAX], fresh[PATH_MAX];
-	int error, fd, lock;
+	char path[PATH_MAX];
+	struct replace file;
+	int error, lock;
 
 	assert(workers >= 1 && workers <= STATUS_MAX_SLOTS);
 	*page = NO_PAGE;
-	error = path_of(path, run_dir, "");
-	if (error == 0)
-		error = path_of(fresh, run_dir, ".new");
+	error = path_of(path, run_dir);
 	if (error == 0)
 		error = check_nobody_has(path);
-	if (error < 0)
+	if (error == 0)
+		error = replace_begin(&file, AT_FDCWD, path, 0644);
+	if (error != 0)
 		return error;
-	if (unlink(fresh) < 0 && errno != ENOENT)
-		return -errno;
-	fd = open(fresh, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-	    0644);
-	if (fd < 0)
-		return -errno;
-	lock = open(fresh, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	error = make_file(page, fd, lock, workers);
-	close(fd);
-	if (error == 0 && rename(fresh, path) < 0)
-		error = -errno;
+	lock = open(file.fresh, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	error = replace_end(&file, REPLACE_QUICKLY,
+	    make_file(page, file.fd, lock, workers));
 	if (error < 0) {
-		unlink(fresh);
 		if (page->supervisor != NULL)
 			status_close(page);
 		else if (lock >= 0)
@@ -239,7 +233,7 @@ int
 status_reopen(const char *run_dir)
 {
 	char path[PATH_MAX];
-	int error = path_of(path, run_dir, ""), fd;
+	int error = path_of(path, run_dir), fd;
 
 	if (error < 0)
 		return error;
@@ -299,7 +293,7 @@ status_remove(struct status_page *page, const char *run_dir)
 {
 	char path[PATH_MAX];
 
-	if (path_of(path, run_dir, "") == 0)
+	if (path_of(path, run_dir) == 0)
 		unlink(path);
 	status_close(page);
 }

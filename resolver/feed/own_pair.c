@@ -3,11 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <openssl/ec.h>
 #include <openssl/err.h>
@@ -17,6 +15,7 @@
 #include "resolver/fds.h"
 #include "resolver/feed/pem.h"
 #include "resolver/feed/small_file.h"
+#include "resolver/replace.h"
 
 EVP_PKEY *
 own_pair_key(void)
@@ -98,49 +97,17 @@ failed:
 	return NULL;
 }
 
-/* The directory of the file: what was renamed in it stays so after a crash. */
 static int
-sync_directory(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char directory[PATH_MAX];
-	int fd, error;
-
-	(void)snprintf(directory, sizeof(directory), "%.*s",
-	    slash != NULL ? (int)(slash - path) + 1 : 1,
-	    slash != NULL ? path : ".");
-	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	error = fsync(fd) != 0 ? -errno : 0;
-	(void)close(fd);
-	return error;
-}
-
-static int
-replace(const char *path, char *octets, size_t length)
+write_pair(const char *path, char *octets, size_t length)
 {
 	struct iovec whole = { octets, length };
-	char fresh[PATH_MAX];
-	int fd, error;
+	struct replace file;
+	int error = replace_begin(&file, AT_FDCWD, path, 0600);
 
-	if (snprintf(fresh, sizeof(fresh), "%s.new", path) >=
-	    (int)sizeof(fresh))
-		return -ENAMETOOLONG;
-	(void)unlink(fresh);
-	fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-	    0600);
-	if (fd < 0)
-		return -errno;
-	error = fds_write_all(fd, &whole, 1);
-	if (error == 0 && fsync(fd) != 0)
-		error = -errno;
-	(void)close(fd);
-	if (error == 0 && rename(fresh, path) != 0)
-		error = -errno;
-	if (error != 0)
-		(void)unlink(fresh);
-	return error != 0 ? error : sync_directory(path);
+	if (error < 0)
+		return error;
+	error = fds_write_all(file.fd, &whole, 1);
+	return replace_end(&file, REPLACE_DURABLY, error);
 }
 
 int
@@ -162,7 +129,7 @@ own_pair_write(const char *path, EVP_PKEY *key, const struct span *chain,
 	bio = print_pair(key, chain, count);
 	if (bio != NULL) {
 		length = BIO_get_mem_data(bio, &pem);
-		error = replace(path, pem, (size_t)length);
+		error = write_pair(path, pem, (size_t)length);
 	}
 	BIO_free(bio);
 	if (error != 0)

@@ -18,6 +18,7 @@ ROOMS = {
     "resolver/clock": "",
     "resolver/checksum": "",
     "resolver/fds": "",
+    "resolver/replace": "",
     "resolver/version": "",
     "resolver/dns": "",
     "resolver/text": "",
@@ -29,7 +30,7 @@ ROOMS = {
                         " resolver/kubernetes",
     "resolver/listing": "resolver/dns resolver/text resolver/image",
     # Nothing of the table: it only keeps the files that others compile.
-    "resolver/feed": "resolver/clock resolver/fds resolver/version resolver/dns resolver/text resolver/sources",
+    "resolver/feed": "resolver/clock resolver/fds resolver/replace resolver/version resolver/dns resolver/text resolver/sources",
 
     "policy/log": "",
     "policy/rule": "",
@@ -39,7 +40,7 @@ ROOMS = {
     "policy/match": "policy/config policy/decide policy/rule resolver/clock resolver/dns resolver/text"
                     " resolver/image resolver/sources",
     "policy/audit": "policy/rule resolver/clock resolver/checksum resolver/version policy/decide resolver/dns",
-    "policy/status": "policy/match policy/rule resolver/clock resolver/version policy/decide policy/config policy/log resolver/dns resolver/text resolver/image"
+    "policy/status": "policy/match policy/rule resolver/clock resolver/replace resolver/version policy/decide policy/config policy/log resolver/dns resolver/text resolver/image"
                      " resolver/feed",
 
     "rules/netlink": "",
@@ -60,7 +61,7 @@ ROOMS = {
     "nfq/stream": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule policy/audit"
                   " policy/status policy/config policy/log nfq/packet nfq/process"
                   " nfq/handover nfq/sockets nfq/thread",
-    "nfq/forward": "resolver/clock resolver/fds resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule"
+    "nfq/forward": "resolver/clock resolver/fds resolver/replace resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule"
                    " policy/audit policy/status policy/config policy/log nfq/packet nfq/queue nfq/process"
                    " nfq/handover nfq/sockets nfq/tls nfq/thread",
     # Runs the interception for a question that nobody sends; no queue, no socket.
@@ -74,7 +75,7 @@ ROOMS = {
     "nfq/supervisor": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources policy/config"
                       " policy/audit policy/status policy/log policy/decide rules nfq/queue"
                       " nfq/process nfq/handover nfq/sockets nfq/tls nfq/metrics nfq/stream nfq/forward nfq/worker",
-    "nfq/feed": "resolver/clock resolver/fds resolver/text resolver/sources resolver/feed policy/config policy/log"
+    "nfq/feed": "resolver/clock resolver/fds resolver/replace resolver/text resolver/sources resolver/feed policy/config policy/log"
                 " policy/status nfq/process",
     # Files of others, read and written; no process but systemctl.
     "nfq/join": "resolver/fds resolver/text resolver/sources resolver/feed policy/config",

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Replaces a file at one go: whoever opens it gets the old one or the new one,
+ * never a part.  The new one is written as PATH.new and then renamed.
+ */
+#ifndef NFDNS_RESOLVER_REPLACE_H
+#define NFDNS_RESOLVER_REPLACE_H
+
+#include <limits.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+enum replace_how {
+	REPLACE_QUICKLY,	/* a crash of the machine may leave either or none */
+	REPLACE_DURABLY,	/* on the disk before replace_end() returns */
+};
+
+/* One file on its way; between replace_begin() and replace_end(). */
+struct replace {
+	int fd;				/* for reading and writing */
+	FILE *stream;			/* replace_stream()'s, or NULL */
+	int directory;			/* borrowed, or AT_FDCWD */
+	const char *path;		/* borrowed; relative to it */
+	char fresh[PATH_MAX];
+};
+
+/*
+ * Creates PATH.new, empty; "directory" and "mode" as for openat(2), so the umask
+ * counts.  It removes what has that name, be it a link or what a writer left that
+ * was killed, and follows no link.  0 or a negative errno; then there is nothing
+ * to end.
+ */
+int replace_begin(struct replace *r, int directory, const char *path,
+    mode_t mode) __attribute__((warn_unused_result));
+
+/* A stream over fd, which replace_end() closes; NULL and errno. */
+FILE *replace_stream(struct replace *r) __attribute__((warn_unused_result));
+
+/*
+ * If "error" is 0, makes the file whole and renames it; if it is a negative errno,
+ * or if that fails, removes PATH.new and leaves PATH as it was.  Returns the first
+ * error, or 0.
+ */
+int replace_end(struct replace *r, enum replace_how how, int error)
+    __attribute__((warn_unused_result));
+
+/*
+ * Syncs the directory of a path (as for openat(2)) after a rename.  Failure is not
+ * told: the rename cannot be undone, and counts even if a crash of the machine
+ * undoes it.
+ */
+void replace_sync_directory(int directory, const char *path);
+
+#endif
