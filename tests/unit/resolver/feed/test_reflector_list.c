@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A reflector's first objects: from initial events, or from a list in pages. */
+#include "tests/unit/resolver/feed/reflector_server.h"
+
+static void
+initial_events(void)
+{
+	begin("services");
+	CHECK(strcmp(ask(), "/api/v1/services?watch=1&allowWatchBookmarks=true"
+	    "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+	    "&timeoutSeconds=300") == 0);
+	reflector_head(&r, now, 200);
+	CHECK(say(EVENT("ADDED", "a", "3") EVENT("ADDED", "b", "4")));
+	CHECK(!reflector_is_settled(&r) && r.mirror.store.count == 0);
+	CHECK(say("{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{"
+	    "\"resourceVersion\":\"9\",\"annotations\":{"
+	    "\"k8s.io/initial-events-end\":\"true\"}}}}"));
+	CHECK(reflector_is_settled(&r) && r.mirror.store.count == 2);
+	CHECK(say(EVENT("DELETED", "a", "11")));
+	CHECK(r.mirror.store.count == 1);
+	end_whole();
+	CHECK(cause == FEED_CAUSE_PLANNED);
+	CHECK(strcmp(query(), "watch=1&allowWatchBookmarks=true"
+	    "&resourceVersion=11&timeoutSeconds=300") == 0);
+}
+
+static void
+initial_events_refused(void)
+{
+	static const unsigned int codes[] = { 400, 405, 422 };
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		begin("services");
+		(void)ask();
+		refuse(codes[i], "Invalid");
+		CHECK(cause == FEED_CAUSES && !r.failing);
+		CHECK(reflector_is_due(&r, now));
+		CHECK(strcmp(query(), "limit=500&resourceVersion=0") == 0);
+	}
+}
+
+/* An old server that only ignores what it does not know. */
+static void
+initial_events_without_end(void)
+{
+	begin("services");
+	(void)ask();
+	reflector_head(&r, now, 200);
+	CHECK(say(EVENT("ADDED", "a", "3")));
+	CHECK(!say("{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{"
+	    "\"resourceVersion\":\"9\"}}}"));
+	lose(FEED_CAUSE_PROTOCOL);
+	CHECK(asks("limit=500&resourceVersion=0"));
+	begin("services");
+	(void)ask();
+	reflector_head(&r, now, 200);
+	now = reflector_deadline(&r);
+	CHECK(reflector_is_silent(&r, now));
+	lose(FEED_CAUSE_TIMEOUT);
+	CHECK(cause == FEED_CAUSES);
+	CHECK(asks("limit=500&resourceVersion=0"));
+	begin("services");
+	(void)ask();
+	answer(200, EVENT("ADDED", "a", "3"));
+	CHECK(asks("limit=500&resourceVersion=0"));
+}
+
+/* No answer at all says nothing about WatchList. */
+static void
+initial_events_unreachable(void)
+{
+	begin("services");
+	(void)ask();
+	lose(FEED_CAUSE_CONNECT);
+	CHECK(cause == FEED_CAUSE_CONNECT && r.failing);
+	CHECK(asks("sendInitialEvents"));
+}
+
+static void
+list_in_pages(void)
+{
+	begin("services");
+	(void)ask();
+	refuse(422, "Invalid");
+	(void)ask();
+	answer(200, PAGE("x+/="));
+	CHECK(!reflector_is_settled(&r) && reflector_is_due(&r, now));
+	CHECK(strcmp(query(), "limit=500&continue=x%2B%2F%3D") == 0);
+	answer(200, PAGE("y"));
+	CHECK(!reflector_is_settled(&r) && r.mirror.store.count == 0);
+	CHECK(asks("continue=y"));
+	answer(200, LIST("12"));
+	CHECK(reflector_is_settled(&r) && r.mirror.store.count == 3);
+	CHECK(asks("watch=1") && strstr(target, "resourceVersion=12"));
+}
+
+/* 410 of a page: the whole list, in one, at the version first asked for. */
+static void
+page_expired(void)
+{
+	begin("services");
+	(void)ask();
+	refuse(422, "Invalid");
+	(void)ask();
+	answer(200, PAGE("x"));
+	(void)ask();
+	refuse(410, "Expired");
+	CHECK(reflector_is_due(&r, now) && !r.failing);
+	CHECK(strcmp(query(), "resourceVersion=0") == 0);
+	answer(200, LIST("12"));
+	CHECK(r.mirror.store.count == 1);
+	CHECK(asks("resourceVersion=12"));
+}
+
+/* A list that fails in the middle begins anew; what was there stays. */
+static void
+page_lost(void)
+{
+	begin("services");
+	(void)ask();
+	refuse(422, "Invalid");
+	(void)ask();
+	answer(200, PAGE("x"));
+	(void)ask();
+	reflector_head(&r, now, 200);
+	(void)say("{\"items\":[{\"metadata\":{\"name\":\"lost\"}}");
+	lose(FEED_CAUSE_RESET);
+	CHECK(cause == FEED_CAUSE_RESET);
+	CHECK(asks("limit=500&resourceVersion=0"));
+	answer(200, LIST("12"));
+	CHECK(r.mirror.store.count == 1);
+}
+
+/* cg/tools/cache/reflector_test.go: the lists are at "0", "10" and "". */
+static void
+K19_expired_exact(void)
+{
+	begin("services");
+	(void)ask();
+	refuse(422, "Invalid");
+	CHECK(strcmp(query(), "limit=500&resourceVersion=0") == 0);
+	answer(200, LIST("10"));
+	(void)ask();
+	refuse(410, "Expired");
+	CHECK(strcmp(query(), "resourceVersion=10") == 0);
+	refuse(410, "Expired");
+	CHECK(strcmp(query(), "limit=500") == 0);
+	answer(200, LIST("20"));
+	CHECK(asks("resourceVersion=20") && !r.failing);
+	/* A server that cannot even do that is not asked at once. */
+	refuse(410, "Expired");
+	(void)ask();
+	refuse(410, "Expired");
+	(void)ask();
+	refuse(410, "Expired");
+	CHECK(r.failing && !reflector_is_due(&r, now));
+}
+
+/* One octet a second would be for ever. */
+static void
+list_that_trickles(void)
+{
+	begin("services");
+	r.no_initial = true;
+	(void)ask();
+	reflector_head(&r, now, 200);
+	for (int i = 0; i < 599; i++) {
+		now = monotime_add_ms(now, 1000);
+		CHECK(!reflector_is_silent(&r, now));
+		CHECK(say(" "));
+	}
+	CHECK(reflector_is_silent(&r, monotime_add_ms(now, 1000)));
+}
+
+static void
+resync(void)
+{
+	watch_from_10();
+	now = monotime_add_ms(now, REFLECTOR_RESYNC + 1000);
+	end_whole();
+	CHECK(cause == FEED_CAUSE_PLANNED);
+	CHECK(strcmp(query(), "limit=500") == 0);
+	answer(200, LIST("11"));
+	reflector_relist(&r, now);
+	CHECK(strcmp(query(), "limit=500") == 0);
+}
+
+static void
+in_a_namespace(void)
+{
+	begin("pods");
+	r.namespace = "a b";
+	CHECK(strstr(ask(), "/api/v1/namespaces/a%20b/pods?fieldSelector="
+	    "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed&watch=1") ==
+	    target);
+}
+
+static void
+objects_beyond_the_limit(void)
+{
+	begin("services");
+	reflector_free(&r);
+	reflector_init(&r, kind_of("services"), NULL, 60, 7);
+	r.no_initial = true;
+	(void)ask();
+	reflector_head(&r, now, 200);
+	CHECK(!say(LIST("10")));
+	end_whole();
+	CHECK(cause == FEED_CAUSE_CONTENT && !r.mirror.synced);
+	CHECK(strstr(r.error, "limit") != NULL);
+}
+
+/* A list counts when it is whole, wherever it is lost. */
+static void
+list_lost_at_each_octet(void)
+{
+	static const char list[] = LIST("10");
+
+	for (size_t n = 0; n < sizeof(list); n++) {
+		begin("services");
+		(void)ask();
+		refuse(422, "Invalid");
+		(void)ask();
+		reflector_head(&r, now, 200);
+		(void)reflector_body(&r, now, list, n);
+		lose(FEED_CAUSE_RESET);
+		CHECK(!reflector_is_settled(&r) && r.mirror.store.count == 0);
+		CHECK(asks("resourceVersion=0"));
+		answer(200, list);
+		CHECK(reflector_is_settled(&r) && r.mirror.store.count == 1);
+	}
+}
+
+int
+main(void)
+{
+	begin("services");
+	TEST(initial_events);
+	TEST(initial_events_refused);
+	TEST(initial_events_without_end);
+	TEST(initial_events_unreachable);
+	TEST(list_in_pages);
+	TEST(page_expired);
+	TEST(page_lost);
+	TEST(K19_expired_exact);
+	TEST(list_that_trickles);
+	TEST(resync);
+	TEST(in_a_namespace);
+	TEST(objects_beyond_the_limit);
+	TEST(list_lost_at_each_octet);
+	reflector_free(&r);
+	return test_summary();
+}
