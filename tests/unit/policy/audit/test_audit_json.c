@@ -1,57 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "policy/audit/json.h"
-
-#include <sys/socket.h>
-#include <arpa/inet.h>
-#include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#include "resolver/dns/name.h"
-#include "resolver/dns/rr.h"
-#include "resolver/dns/wire.h"
-#include "tests/check.h"
-
-static char line[AUDIT_JSON_MAX + 1];
-static size_t seal;
-
-/* One for all tests: what it keeps from line to line must never show. */
-static struct audit_json formatter;
-
-/* 2026-11-20T20:25:00.123456 UTC */
-#define SOME_TIME (1795206300ULL * 1000000000 + 123456789)
-
-static const struct audit_record blank = {
-	.time_ns = SOME_TIME,
-	.spent_ns = 4207,
-	.packet_id = 77,
-	.generation = 3,
-	.uid = 1000,
-	.gid = 100,
-	.client_port = 40000,
-	.server_port = 53,
-	.family = AF_INET,
-	.client = { 192, 0, 2, 7 },
-	.server = { 192, 0, 2, 53 },
-	.verdict = VERDICT_ANSWER,
-	.reason = REASON_RECORD,
-};
-
-/* A message in the making. */
-static uint8_t message[8192];
-static struct wire_writer w;
-
-static void
-start_message(uint16_t flags, uint16_t answers)
-{
-	w = wire_writer_over(message, sizeof(message));
-	wire_write_u16(&w, 0x1234);
-	wire_write_u16(&w, flags);
-	wire_write_u16(&w, 1);
-	wire_write_u16(&w, answers);
-	wire_write_u32(&w, 0);
-}
+/* The fields of a record's line. */
+#include "tests/unit/policy/audit/json_line.h"
 
 static void
 write_name(const char *text)
@@ -80,73 +29,6 @@ write_record(uint16_t type, const void *rdata, uint16_t length)
 	wire_write_u32(&w, 30);
 	wire_write_u16(&w, length);
 	wire_write_octets(&w, rdata, length);
-}
-
-/* The record's line, checked to be one line of JSON; NULL if it is not. */
-static json_t *
-json_of(const struct audit_record *record)
-{
-	size_t length = audit_json(&formatter, record, line, AUDIT_JSON_MAX,
-	    &seal);
-	json_error_t error;
-	json_t *root;
-
-	CHECK(length > 1 && length <= AUDIT_JSON_MAX);
-	line[length] = '\0';
-	CHECK(line[length - 1] == '\n');
-	CHECK(memchr(line, '\n', length - 1) == NULL);
-	root = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
-	if (root == NULL) {
-		printf("  %s: %s\n", error.text, line);
-		CHECK(0);
-	}
-	return root;
-}
-
-static json_t *
-json_of_answer(struct audit_record record)
-{
-	record.answer = message;
-	record.answer_length = (uint16_t)wire_written(&w);
-	record.question = NULL;
-	record.question_length = 0;
-	return json_of(&record);
-}
-
-/* Follows "a.b.c"; a number is an index. */
-static json_t *
-at(json_t *value, const char *path)
-{
-	char key[32];
-
-	while (*path != '\0' && value != NULL) {
-		size_t length = strcspn(path, ".");
-
-		snprintf(key, sizeof(key), "%.*s", (int)length, path);
-		value = json_is_array(value) ?
-		    json_array_get(value, strtoul(key, NULL, 10)) :
-		    json_object_get(value, key);
-		path += length + (path[length] == '.');
-	}
-	return value;
-}
-
-static bool
-is_text(json_t *root, const char *path, const char *expected)
-{
-	const char *text = json_string_value(at(root, path));
-
-	if (text != NULL && strcmp(text, expected) == 0)
-		return true;
-	printf("  %s is %s\n", path, text != NULL ? text : "no text");
-	return false;
-}
-
-static bool
-is_number(json_t *root, const char *path, json_int_t expected)
-{
-	return json_is_integer(at(root, path)) &&
-	    json_integer_value(at(root, path)) == expected;
 }
 
 static void
@@ -385,159 +267,6 @@ data_by_type_is_as_in_eve(void)
 	json_decref(root);
 }
 
-/* A question for that name of "length" octets has it as name_to_text() does. */
-static void
-check_name(uint16_t flags, const uint8_t *name, size_t length)
-{
-	char text[NAME_TEXT_SIZE], expected[NAME_TEXT_SIZE];
-	json_t *root;
-
-	start_message(flags, 0);
-	wire_write_octets(&w, name, length);
-	wire_write_u32(&w, 0x00010001);
-	root = json_of_answer(blank);
-	snprintf(text, sizeof(text), "%s.",
-	    json_string_value(at(root, "dns.queries.0.rrname")));
-	name_to_text(name, expected);
-	CHECK(strcmp(text, expected) == 0);
-	if (test_failed_here)
-		printf("  %s, %s\n", text, expected);
-	json_decref(root);
-}
-
-static void
-names_are_written_as_everywhere_else(void)
-{
-	srandom(2);
-	for (int i = 0; i < 5000; i++) {
-		size_t labels = 1 + (size_t)random() % 5;
-		size_t length = 0;
-		uint8_t name[256];
-
-		for (size_t l = 0; l < labels; l++) {
-			size_t n = 1 + (size_t)random() % 40;
-
-			name[length++] = (uint8_t)n;
-			while (n-- > 0)
-				name[length++] = (uint8_t)random();
-		}
-		name[length++] = 0;
-		check_name(0x8580, name, length);
-		if (test_failed_here)
-			return;
-	}
-}
-
-/* Of plain octets and of those that look like some: lengths, dots, \\200. */
-static void
-every_label_of_every_length_is_written_as_everywhere_else(void)
-{
-	static const char fill[] = "a-_Z09~!#,.\"\\ \x7f\x80\xff\1\x2e";
-
-	for (unsigned int i = 0; i < 63 * 2 * sizeof(fill); i++) {
-		const uint8_t first = (uint8_t)(i % 63 + 1);
-		const uint8_t second = i / 63 % 2 == 0 ? first : 46;
-		uint8_t name[2 * 64 + 1];
-
-		memset(name, 'a', sizeof(name));
-		name[0] = first;
-		name[first] = (uint8_t)fill[i / 63 / 2];
-		name[1 + first] = second;
-		name[2 + first + second] = 0;
-		check_name(0x0100, name, 3U + first + second);
-		if (test_failed_here)
-			return;
-	}
-}
-
-/* Groups that are zero, small or any, so there are runs of all lengths. */
-static void
-addresses_are_written_as_libc_does(void)
-{
-	struct audit_record record = blank;
-	char expected[INET6_ADDRSTRLEN];
-
-	srandom(4);
-	for (int i = 0; i < 20000; i++) {
-		json_t *root;
-
-		for (int j = 0; j < 16; j += 2) {
-			long value = random() >> 2, kind = random() % 4;
-
-			value &= kind < 2 ? 0 : kind == 2 ? 0xff : 0xffff;
-			value |= j == 10 && i % 5 == 0 ? 0xffff : 0;
-			record.client[j] = (uint8_t)(value >> 8);
-			record.client[j + 1] = (uint8_t)value;
-		}
-		record.family = i % 4 == 0 ? AF_INET : AF_INET6;
-		start_message(0x8580, 0);
-		root = json_of_answer(record);
-		CHECK(inet_ntop(record.family, record.client, expected,
-		    sizeof(expected)) != NULL);
-		CHECK(is_text(root, "src_ip", expected));
-		json_decref(root);
-		if (test_failed_here)
-			return;
-	}
-}
-
-static void
-times_are_written_as_libc_does(void)
-{
-	struct audit_record record = blank;
-	char expected[64];
-
-	srandom(5);
-	for (int i = 0; i < 40000; i++) {
-		/* Every day for a hundred years, then any time there is. */
-		time_t second = i < 36525 ? i * 86400L + random() % 86400 :
-		    (time_t)(((uint64_t)random() << 33) / 1000000000);
-		struct tm tm;
-		json_t *root;
-
-		record.time_ns = (uint64_t)second * 1000000000 + 1999;
-		start_message(0x8580, 0);
-		root = json_of_answer(record);
-		CHECK(gmtime_r(&second, &tm) != NULL && strftime(expected,
-		    sizeof(expected), "%Y-%m-%dT%H:%M:%S.000001+0000", &tm) > 0);
-		CHECK(is_text(root, "timestamp", expected));
-		json_decref(root);
-		if (test_failed_here)
-			return;
-	}
-}
-
-static void
-numbers_of_every_width_are_written(void)
-{
-	struct audit_record record = blank;
-
-	start_message(0x8580, 0);
-	for (uint64_t power = 1;; power *= 10) {
-		for (int64_t i = -1; i <= 1; i++) {
-			json_t *root;
-
-			/* jansson reads no more than 63 bits. */
-			record.generation = (power + (uint64_t)i) & INT64_MAX;
-			root = json_of_answer(record);
-			CHECK(is_number(root, "nfdns.generation",
-			    (json_int_t)record.generation));
-			json_decref(root);
-		}
-		if (power > UINT64_MAX / 10)
-			break;
-	}
-	for (uint32_t ns = 0; ns < 2000000; ns += 997) {
-		char expected[32];
-
-		record.spent_ns = ns;
-		json_decref(json_of_answer(record));
-		snprintf(expected, sizeof(expected), "\"spent_us\":%u.%03u,\"",
-		    ns / 1000, ns % 1000);
-		CHECK(strstr(line, expected) != NULL);
-	}
-}
-
 /*
  * A record and one that differs in a single thing, in turns: each line is what
  * a formatter writes that has seen no other.
@@ -629,33 +358,6 @@ the_longest_rule_leaves_the_line_whole(void)
 	json_decref(root);
 }
 
-static void
-any_octets_make_a_whole_line(void)
-{
-	uint8_t noise[2000];
-
-	srandom(3);
-	for (int i = 0; i < 20000; i++) {
-		struct audit_record record = blank;
-		size_t length = (size_t)random() % sizeof(noise);
-
-		for (size_t j = 0; j < length; j++)
-			noise[j] = (uint8_t)(random() % 7 == 0 ? 0xc0 :
-			    random() % (i % 2 == 0 ? 256 : 40));
-		record.answer = noise;
-		record.answer_length = i % 3 == 0 ? 0 : (uint16_t)length;
-		record.question = noise;
-		record.question_length = (uint16_t)length;
-		record.verdict = (enum verdict)(i % VERDICTS);
-		record.reason = (enum reason)(i % REASONS);
-		record.rcode = (uint16_t)i;
-		record.time_ns = (uint64_t)random() << 32;
-		json_decref(json_of(&record));
-		if (test_failed_here)
-			return;
-	}
-}
-
 /* Listed and left out add up, in a line that fits, and both lists agree. */
 static void
 check_omitted(json_int_t count, size_t at_least)
@@ -725,15 +427,9 @@ main(void)
 	TEST(an_error_names_its_code);
 	TEST(data_of_other_types_is_readable);
 	TEST(data_by_type_is_as_in_eve);
-	TEST(names_are_written_as_everywhere_else);
-	TEST(every_label_of_every_length_is_written_as_everywhere_else);
-	TEST(addresses_are_written_as_libc_does);
-	TEST(times_are_written_as_libc_does);
-	TEST(numbers_of_every_width_are_written);
 	TEST(a_line_says_nothing_of_the_one_before);
 	TEST(the_rule_is_named);
 	TEST(the_longest_rule_leaves_the_line_whole);
-	TEST(any_octets_make_a_whole_line);
 	TEST(what_does_not_fit_is_left_out_and_counted);
 	return test_summary();
 }
