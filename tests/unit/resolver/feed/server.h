@@ -356,7 +356,7 @@ server_reset(struct peer *p, uint32_t error)
 	server_write(p);
 }
 
-static void
+static inline void
 server_goaway(struct peer *p, uint32_t error, const char *text)
 {
 	(void)nghttp2_submit_goaway(p->session, 0, INT32_MAX, error,

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The tables of a session: acknowledged, refused, held, offered again. */
+#include "tests/unit/resolver/feed/session.h"
+
+/* FEED X6: no version and no nonce at first, and each answer once. */
+static void
+asks_and_acks(void)
+{
+	const struct asked *a;
+
+	begin();
+	a = asked(0, 0);
+	CHECK(a->has_node && *a->version == '\0' && *a->nonce == '\0');
+	CHECK(!status.connected);
+	push(0, "1", "one");
+	a = asked(0, 1);
+	CHECK(!a->has_node && strcmp(a->version, "1") == 0 &&
+	    strcmp(a->nonce, "nonce-1") == 0 && *a->refusal == '\0');
+	UNTIL(status.connected);
+	CHECK(offers == 1 && strcmp(offered, "one") == 0);
+	CHECK(strcmp(status.version, "1") == 0 && *status.error == '\0');
+	settle();
+	CHECK(server.peers[0].count == 2 && status.pushes == 1);
+	end();
+}
+
+static void
+nack_has_the_version_before(void)
+{
+	const struct asked *a;
+
+	begin();
+	connect_and_push();
+	verdict = FEED_REFUSED;
+	push(0, "2", "two");
+	a = asked(0, 2);
+	CHECK(strcmp(a->version, "1") == 0 && strcmp(a->nonce, "nonce-2") == 0);
+	CHECK(strcmp(a->refusal, "not liked") == 0);
+	CHECK(status.nacks == 1 && *status.error != '\0');
+	CHECK(!status.connected);		/* to what it would have us use */
+	settle();
+	CHECK(server.peers[0].count == 3);
+	end();
+}
+
+/* Nothing but a new stream makes istiod repeat what was refused. */
+static void
+refused_tables_are_asked_for_again(void)
+{
+	begin();
+	connect_and_push();
+	verdict = FEED_REFUSED;
+	push(0, "2", "two");
+	UNTIL(status.nacks == 1);
+	pass_ms(XDS_REFUSED_MS / 2 - 1);
+	CHECK(server.count == 1);
+	pass_ms(XDS_REFUSED_MS / 2 + 1);
+	CHECK(asked(1, 0)->has_node);
+	verdict = FEED_APPLIED;
+	push(1, "3", "two");
+	UNTIL(status.connected && server.peers[0].cancelled);
+	CHECK(*status.error == '\0');
+	end();
+}
+
+/* istiod repeats a table on a new stream only; it is asked for it once. */
+static void
+held_tables_are_asked_for_again(void)
+{
+	begin();
+	connect_and_push();
+	verdict = FEED_HELD;
+	push(0, "2", "two");
+	CHECK(*asked(0, 2)->refusal == '\0');
+	UNTIL(offers == 2);
+	pass_ms(XDS_HELD_MS / 2 - 1);
+	CHECK(server.count == 1);
+	pass_ms(XDS_HELD_MS / 2 + 1);
+	CHECK(asked(1, 0)->has_node && status.connected);
+	CHECK(!server.peers[0].cancelled);
+	push(1, "3", "three");			/* held as well: enough asked */
+	UNTIL(server.peers[0].cancelled && offers == 3);
+	pass_ms(10 * XDS_HELD_MS);
+	CHECK(server.count == 2);
+	verdict = FEED_APPLIED;
+	push(1, "4", "one");
+	UNTIL(offers == 4);
+	verdict = FEED_HELD;			/* another hold */
+	push(1, "5", "two");
+	UNTIL(offers == 5);
+	pass_ms(XDS_HELD_MS);
+	CHECK(asked(2, 0)->has_node);
+	CHECK(status.connected && *status.error == '\0' && errors == 0);
+	end();
+}
+
+/* The host is given the newest of several; each is answered. */
+static void
+what_comes_at_once_is_one_table(void)
+{
+	begin();
+	CHECK(asked(0, 0)->has_node);
+	push(0, "1", "one");
+	push(0, "2", "two");
+	push(0, "3", "three");
+	(void)asked(0, 3);
+	settle();
+	CHECK(strcmp(offered, "three") == 0 && offers < 3);
+	CHECK(server.peers[0].count == 4);
+	CHECK(strcmp(asked(0, 3)->nonce, "nonce-3") == 0);
+	end();
+}
+
+static void
+strange_responses(void)
+{
+	begin();
+	connect_and_push();
+	server_push(&server.peers[0], "2", DISCOVERY_NAME_TABLE, NULL, NULL);
+	CHECK(strcmp(asked(0, 2)->version, "2") == 0);	/* zero resources: ACK */
+	CHECK(offers == 1 && status.nacks == 0);
+	server_push(&server.peers[0], "3", DISCOVERY_NAME_TABLE, "other", "x");
+	CHECK(*asked(0, 3)->refusal != '\0');
+	server_push(&server.peers[0], "4", "other", "other", "x");
+	push(0, "5", "five");
+	/* An answer to another type would subscribe to it. */
+	CHECK(strcmp(asked(0, 4)->nonce, "nonce-5") == 0);
+	CHECK(strcmp(offered, "five") == 0);
+	end();
+}
+
+/* The disk is full: the table stays in memory until it is kept. */
+static void
+what_cannot_be_kept_is_offered_again(void)
+{
+	begin();
+	(void)asked(0, 0);
+	verdict = FEED_FAILED;
+	push(0, "1", "one");
+	CHECK(*asked(0, 1)->refusal == '\0');	/* there is no fault in it */
+	CHECK(offers == 1 && !status.connected && *status.error != '\0');
+	pass_ms(XDS_AGAIN_MS);
+	CHECK(offers == 2 && !status.connected);
+	verdict = FEED_APPLIED;
+	pass_ms(2 * XDS_AGAIN_MS);
+	CHECK(offers == 3 && strcmp(offered, "one") == 0);
+	UNTIL(status.connected);
+	CHECK(*status.error == '\0');
+	pass_ms(60000);
+	CHECK(offers == 3);
+	end();
+}
+
+/* That says nothing of a stream that began since, and has brought nothing. */
+static void
+what_is_kept_late_connects_nobody(void)
+{
+	begin();
+	(void)asked(0, 0);
+	verdict = FEED_FAILED;
+	push(0, "1", "one");
+	(void)asked(0, 1);
+	server.is_deaf = true;
+	server_hang_up(&server.peers[0]);
+	settle();
+	pass_ms(BACKOFF_FIRST_MS);
+	UNTIL(server.count == 2);
+	verdict = FEED_APPLIED;
+	pass_ms(XDS_AGAIN_MS - BACKOFF_FIRST_MS);
+	CHECK(offers == 2 && !status.connected);
+	CHECK(*status.error != '\0');
+	end();
+}
+
+/* However fast a server repeats what is refused. */
+static void
+a_refusal_is_reported_once(void)
+{
+	begin();
+	connect_and_push();
+	verdict = FEED_REFUSED;
+	for (unsigned int i = 2; i < 10; i++) {
+		push(0, i % 2 == 0 ? "2" : "3", "two");
+		(void)asked(0, i);
+	}
+	CHECK(status.nacks == 8 && errors == 1);
+	end();
+}
+
+/* Each push is answered; how often one is kept has a bound. */
+static void
+a_mad_server_is_kept_slowly(void)
+{
+	const unsigned int pushes = 3000;
+	char text[16] = "";
+
+	begin();
+	connect_and_push();
+	for (unsigned int i = 0; i < pushes; i++) {
+		(void)snprintf(text, sizeof(text), "%u", i);
+		push(0, text, text);
+		UNTIL(server.peers[0].count == i + 3);
+		now = monotime_add_ms(now, 10);
+	}
+	printf("figure: %u tables in %u s: %u are kept\n", pushes,
+	    pushes / 100, offers);
+	CHECK(offers <= (XDS_KEEP_CREDIT_MS + pushes * 10) /
+	    (XDS_KEEP_SHARE * XDS_KEEP_MS) + 2);
+	CHECK(offers > pushes * 10 / (XDS_KEEP_SHARE * XDS_KEEP_MS));
+	CHECK(status.connected && *status.error == '\0' && status.nacks == 0);
+	pass_ms(XDS_KEEP_SHARE * XDS_KEEP_MS);
+	CHECK(strcmp(offered, text) == 0);	/* the last one is kept */
+	pass_ms(XDS_KEEP_CREDIT_MS);
+	offers = 0;
+	push(0, "rare", "rare");
+	UNTIL(offers == 1);			/* and a rare one at once */
+	end();
+}
+
+/* Nobody was there to refuse it when it was answered. */
+static void
+what_came_too_soon_may_be_bad(void)
+{
+	begin();
+	connect_and_push();
+	session.spent = monotime_add_ms(now, 2 * XDS_KEEP_CREDIT_MS);
+	verdict = FEED_REFUSED;
+	push(0, "2", "two");
+	CHECK(*asked(0, 2)->refusal == '\0' && status.connected);
+	CHECK(offers == 1);
+	pass_ms(XDS_KEEP_CREDIT_MS);
+	CHECK(offers == 2 && !status.connected && *status.error != '\0');
+	pass_ms(XDS_REFUSED_MS);
+	CHECK(asked(1, 0)->has_node);
+	push(1, "3", "three");
+	CHECK(*asked(1, 1)->refusal != '\0');
+	end();
+}
+
+int
+main(void)
+{
+	TEST(asks_and_acks);
+	TEST(nack_has_the_version_before);
+	TEST(refused_tables_are_asked_for_again);
+	TEST(held_tables_are_asked_for_again);
+	TEST(what_comes_at_once_is_one_table);
+	TEST(strange_responses);
+	TEST(what_cannot_be_kept_is_offered_again);
+	TEST(a_mad_server_is_kept_slowly);
+	TEST(what_came_too_soon_may_be_bad);
+	TEST(what_is_kept_late_connects_nobody);
+	TEST(a_refusal_is_reported_once);
+	return test_summary();
+}
