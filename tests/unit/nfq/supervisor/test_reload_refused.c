@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reloads that files, table, worker or kernel refuse: all stays as it was. */
+#include <signal.h>
+
+#include "tests/unit/nfq/supervisor/reload_bench.h"
+
+/* What is wrong before the compiler starts, or in it. */
+static void
+errors_are_refused_before_anything_changes(void)
+{
+	static const struct {
+		const char *mesh, *more, *error;
+	} cases[] = {
+		{ "", "nonsense = 1;", "nonsense" },
+		{ "", "queue = { number = 1; };", "queue.number" },
+		{ "", "audit = ( { path = \"/nowhere/x\"; } );", "/nowhere/x" },
+	};
+	unsigned int files;
+
+	begin(1);
+	files = open_files();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		configure(cases[i].mesh, cases[i].more);
+		reload_begin(&s, RELOAD_ALL);
+		CHECK(ended(cases[i].error) && all_is_as_before());
+		CHECK(strncmp(s.reload_error, "reload refused: ", 16) == 0);
+	}
+	configure("", "");
+	CHECK(unlink(table_path) == 0);
+	reload_begin(&s, RELOAD_ALL);
+	CHECK(ended(table_path) && all_is_as_before());
+	/* Found in the child. */
+	write_file(table_path, "x");
+	configure("", "");
+	write_file(config_path, "run_dir = \"%s\";\nuser = \"65533\";\n"
+	    "mesh = { tables = ( { format = \"nds\"; path = \"%s\"; } ); };\n",
+	    directory, table_path);
+	reload_begin(&s, RELOAD_ALL);
+	CHECK(s.reload.phase == RELOAD_COMPILING);
+	compile(0);
+	CHECK(ended(table_path) && all_is_as_before());
+	CHECK(kernel.installed == 0 && open_files() == files);
+	end();
+}
+
+static void
+a_table_that_shrinks_has_to_be_forced(void)
+{
+	begin(200);
+	fill_table(20);
+	reload_begin(&s, RELOAD_ALL);
+	compile(0);
+	CHECK(ended("shrink_limit") && all_is_as_before());
+	go_to_swapping(RELOAD_FORCED);
+	answer(CONTROL_GENERATION_OK, 2);
+	CHECK(ended(NULL));
+	end();
+}
+
+static void
+a_worker_that_refuses_keeps_the_old_one(void)
+{
+	unsigned int files;
+
+	begin(1);
+	files = open_files();
+	go_to_swapping(RELOAD_ALL);
+	answer(CONTROL_GENERATION_BAD, 2);
+	CHECK(ended("so says the worker") && all_is_as_before());
+	CHECK(kernel.installed == 0 && open_files() == files);
+	/* The number is free again. */
+	go_to_swapping(RELOAD_ALL);
+	CHECK(s.reload.generation.number == 2);
+	answer(CONTROL_GENERATION_OK, 2);
+	CHECK(ended(NULL) && s.reload_error[0] == '\0');
+	end();
+}
+
+static const char *const bypass =
+    "capture = { bypass = { users = [ 4711 ]; }; };";
+
+static void
+rules_are_installed_and_undone(void)
+{
+	begin(1);
+	configure("", bypass);
+	go_to_swapping(RELOAD_ALL);
+	CHECK(kernel.installed == 1 && kernel.last == &s.reload.set);
+	answer(CONTROL_GENERATION_BAD, 2);
+	CHECK(kernel.installed == 2 && kernel.last == &s.set);
+	CHECK(ended("so says the worker") && all_is_as_before());
+	/* And if even that cannot be done, it is logged. */
+	go_to_swapping(RELOAD_ALL);
+	kernel.error = -EPERM;
+	answer(CONTROL_GENERATION_BAD, 2);
+	CHECK(kernel.installed == 4 && ended("so says the worker"));
+	/* A kernel that refuses: the worker hears nothing. */
+	reload_begin(&s, RELOAD_ALL);
+	compile(0);
+	CHECK(ended("the kernel refuses") && all_is_as_before());
+	CHECK(kernel.installed == 5);
+	kernel.error = 0;
+	go_to_swapping(RELOAD_ALL);
+	answer(CONTROL_GENERATION_OK, 2);
+	CHECK(ended(NULL) && kernel.installed == 6);
+	end();
+}
+
+static void
+workers_that_die_are_asked_again(void)
+{
+	struct generation_files got = GENERATION_FILES_INIT;
+
+	begin(1);
+	configure("", bypass);
+	reload_worker_replaced(&s, at(0));	/* no reload: nothing is sent */
+	CHECK(sent_nothing());
+	go_to_swapping(RELOAD_ALL);
+	for (int i = 1; i < SWAP_TRIES; i++) {
+		reload_worker_replaced(&s, at(i));
+		CHECK(sent_generation(&got) && got.number == 2);
+		generation_files_close(&got);
+	}
+	reload_worker_replaced(&s, at(SWAP_TRIES));
+	CHECK(ended("5 workers in a row died") && all_is_as_before());
+	CHECK(kernel.installed == 2 && kernel.last == &s.set);
+	end();
+}
+
+/* A child that stands for the worker's process. */
+static pid_t
+sleeper(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		for (;;)
+			(void)pause();
+	return pid;
+}
+
+static void
+a_worker_has_half_a_minute(void)
+{
+	struct generation_files got = GENERATION_FILES_INIT;
+	int status = 0;
+
+	begin(1);
+	go_to_swapping(RELOAD_ALL);
+	s.worker.pid = sleeper();
+	reload_tick(&s, at(SWAP_MS - 1));
+	CHECK(!s.worker.killed);
+	reload_tick(&s, at(SWAP_MS));
+	CHECK(s.worker.killed);
+	CHECK(waitpid(s.worker.pid, &status, 0) == s.worker.pid &&
+	    WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	reload_tick(&s, at(SWAP_MS + 1));	/* once is enough */
+	/* The next one has a time of its own. */
+	s.worker.killed = false;
+	s.worker.pid = sleeper();
+	reload_worker_replaced(&s, at(SWAP_MS + 2));
+	CHECK(sent_generation(&got));
+	generation_files_close(&got);
+	reload_tick(&s, at(2 * SWAP_MS + 1));
+	CHECK(!s.worker.killed);
+	worker_process_kill(&s.worker);
+	CHECK(waitpid(s.worker.pid, &status, 0) == s.worker.pid);
+	s.worker.pid = 0;
+	end();
+}
+
+static void
+a_refusal_stays_until_as_much_succeeds(void)
+{
+	begin(1);
+	configure("", "nonsense = 1;");
+	reload_begin(&s, RELOAD_ALL);
+	CHECK(s.reload_refused == RELOAD_ALL && s.reload_error[0] != '\0');
+	fill_table(2);
+	go_to_swapping(RELOAD_TABLES);
+	answer(CONTROL_GENERATION_OK, 2);
+	CHECK(ended(NULL) && s.reload_error[0] != '\0');
+	configure("", "");
+	go_to_swapping(RELOAD_ALL);
+	answer(CONTROL_GENERATION_OK, 3);
+	CHECK(ended(NULL) && s.reload_error[0] == '\0');
+	end();
+}
+
+int
+main(int argc, char **argv)
+{
+	compiler_enter(argc, argv);
+	if (!open_directory())
+		return 1;
+	TEST(errors_are_refused_before_anything_changes);
+	TEST(a_table_that_shrinks_has_to_be_forced);
+	TEST(a_worker_that_refuses_keeps_the_old_one);
+	TEST(rules_are_installed_and_undone);
+	TEST(workers_that_die_are_asked_again);
+	TEST(a_worker_has_half_a_minute);
+	TEST(a_refusal_stays_until_as_much_succeeds);
+	remove_directory();
+	return test_summary();
+}
