@@ -27,7 +27,7 @@ static const char usage[] =
 
 /* All that it needs is open; then it gives up every right but to serve. */
 static int
-serve(const struct metrics_start *start, const struct status_page *page,
+serve(const struct metrics_start *start, struct status_page *page,
     const struct metrics_reports *reports)
 {
 	struct peers peers;

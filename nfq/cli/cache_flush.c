@@ -121,7 +121,7 @@ show(const struct words *w, uint32_t removed)
 
 /* The request is there: makes the daemon read it, and waits. */
 static int
-ask(const struct status_page *page, const struct words *w,
+ask(struct status_page *page, const struct words *w,
     const struct flush *flush, const char *run_dir)
 {
 	const int value = (int)flush->number;
@@ -134,7 +134,7 @@ ask(const struct status_page *page, const struct words *w,
 	error = status_wait_flush(page, flush->number, WAIT_MS, &removed);
 	if (error == 0)
 		return show(w, removed);
-	if (error == -ESRCH)
+	if (error != -ETIMEDOUT)
 		return cli_no_daemon("cache", run_dir, error);
 	cli_error("cache: no result yet: the worker does not answer; see nfdns "
 	    "status");

@@ -32,7 +32,7 @@ cli_no_daemon(const char *command, const char *run_dir, int error)
 	}
 	cli_error("%s: cannot read the status page in run_dir \"%s\": %s",
 	    command, run_dir, error == -EPROTO ?
-	    "another version of nfdnsd wrote it; restart nfdnsd" :
+	    "it is cut off, or of another version of nfdnsd; restart nfdnsd" :
 	    strerror(-error));
 	return EXIT_ERROR;
 }

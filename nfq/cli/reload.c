@@ -35,7 +35,7 @@ const char reload_usage[] =
  * wrote them, so the daemon starts another one after it, and that one is ours.
  */
 static int
-wait_for_ours(const struct status_page *page, uint32_t before)
+wait_for_ours(struct status_page *page, uint32_t before)
 {
 	const uint32_t ours = before % 2 == 1 ? before + 3 : before + 2;
 	int error = 0;
@@ -109,6 +109,11 @@ reload(const struct config *config, bool force)
 		return cli_no_daemon("reload", config->run_dir, error);
 	if (force)
 		pending_use(config);
+	error = status_refresh(&page);
+	if (error < 0) {
+		status_close(&page);
+		return cli_no_daemon("reload", config->run_dir, error);
+	}
 	before = atomic_load(&page.supervisor->reload_sequence);
 	error = daemon_signal(&page, config->run_dir, "reload", SIGHUP,
 	    force ? &forced : NULL);
@@ -117,14 +122,12 @@ reload(const struct config *config, bool force)
 		return error == -ESRCH ? EXIT_NOT_RUNNING : EXIT_ERROR;
 	}
 	error = wait_for_ours(&page, before);
-	if (error == -ESRCH)
-		code = cli_no_daemon("reload", config->run_dir, error);
+	if (error == 0)
+		code = show_outcome(config, &page);
 	else if (error == -ETIMEDOUT)
 		cli_error("reload: no result yet; see nfdns status");
-	else if (error < 0)
-		cli_error("reload: %s", strerror(-error));
 	else
-		code = show_outcome(config, &page);
+		code = cli_no_daemon("reload", config->run_dir, error);
 	status_close(&page);
 	return code;
 }

@@ -20,22 +20,28 @@
  * after, and if it changed, the open is tried again.
  */
 static int
-open_file(const struct status_page *page, const _Atomic int32_t *place)
+open_file(struct status_page *page, const _Atomic int32_t *place)
 {
 	const struct status_supervisor *s = page->supervisor;
 
 	for (;;) {
 		uint64_t generation = atomic_load(&s->table_generation);
 		char path[64];
-		int fd;
+		int fd, error;
 
 		(void)snprintf(path, sizeof(path), "/proc/%d/fd/%d",
 		    (int)atomic_load(&s->pid), (int)atomic_load(place));
 		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (generation == atomic_load(&s->table_generation))
-			return fd < 0 ? -errno : fd;
+		if (fd < 0)
+			fd = -errno;
+		error = status_refresh(page);
+		if (error == 0 &&
+		    generation == atomic_load(&s->table_generation))
+			return fd;
 		if (fd >= 0)
 			(void)close(fd);
+		if (error < 0)
+			return error;
 	}
 }
 
@@ -65,8 +71,8 @@ open_running(const char *run_dir, bool cache, int *exit_code)
 	else if (fd == -EACCES || fd == -EPERM)
 		cli_error("%s: may not open the %s of nfdnsd; run as root",
 		    what, what);
-	else if (fd == -ENOENT)
-		*exit_code = cli_no_daemon(what, run_dir, -ESRCH);
+	else if (fd == -ENOENT || fd == -EPROTO)
+		*exit_code = cli_no_daemon(what, run_dir, fd);
 	else
 		cli_error("%s: cannot open the %s of nfdnsd: %s", what, what,
 		    strerror(-fd));
@@ -87,7 +93,7 @@ running_cache_open(const char *run_dir, int *exit_code)
 
 /* Both files of one generation: a reload in between is noticed. */
 static int
-open_both(const struct status_page *page, struct running_files *files)
+open_both(struct status_page *page, struct running_files *files)
 {
 	const struct status_supervisor *s = page->supervisor;
 

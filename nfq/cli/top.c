@@ -157,13 +157,14 @@ leave(struct top *t)
 	t->has_page = false;
 }
 
-/* A daemon that was started again has another page. */
+/* Reads the page; a daemon that was started again has another one. */
 static int
 enter(struct top *t)
 {
 	int error;
 
-	if (t->has_page && status_lives(&t->page))
+	if (t->has_page && status_lives(&t->page) &&
+	    status_refresh(&t->page) == 0)
 		return 0;
 	leave(t);
 	error = status_open(&t->page, t->run_dir);
@@ -181,11 +182,13 @@ take_reading(struct top *t)
 	struct top_reading reading = { .running = false };
 	const monotime_t now = monotime_now();
 	const int64_t time = (int64_t)(realtime_ns() / 1000000000);
-	int error = 0;
+	int error = enter(t);
 
-	if (enter(t) == 0)
+	if (error == 0)
 		error = top_read(&reading, &t->page, t->hitters.page != NULL ?
 		    &t->hitters : NULL, now, time);
+	else if (error != -EPROTO)
+		error = 0;
 	reading.when = now;
 	reading.time = time;
 	if (error < 0)
@@ -313,6 +316,8 @@ cmd_top(const struct config *config, int argc, char **argv)
 	if (error == -ENOTTY)
 		cli_error("top: the terminal's type (TERM) is unknown, or too "
 		    "simple: set TERM, or use --once");
+	else if (error == -EPROTO)
+		return cli_no_daemon("top", config->run_dir, error);
 	else
 		cli_error("top: cannot print: %s", strerror(-error));
 	return EXIT_ERROR;

@@ -223,8 +223,8 @@ daemon_check_status(struct findings *findings, const char *run_dir,
 		    error == -EPROTO ? "systemctl restart nfdnsd" :
 		    "systemctl start nfdnsd; if it does not start, "
 		    "journalctl -u nfdnsd says why.",
-		    error == -EPROTO ? "another version of nfdnsd runs "
-		    "(run_dir %s)" : "nfdnsd does not run (run_dir %s)",
+		    error == -EPROTO ? "another version of nfdnsd runs, or "
+		    "its status page is cut off (run_dir %s)" : "nfdnsd does not run (run_dir %s)",
 		    run_dir);
 		return;
 	}

@@ -28,12 +28,12 @@ static const struct {
 	[FIXED_METHOD] = { MHD_HTTP_METHOD_NOT_ALLOWED,
 	    "only GET and HEAD are allowed\n" },
 	[FIXED_FAILED] = { MHD_HTTP_SERVICE_UNAVAILABLE,
-	    "no memory: ask again\n" },
+	    "no numbers: ask again, or see nfdns status\n" },
 };
 
 struct http {
 	struct MHD_Daemon *daemon;
-	const struct status_page *page;
+	struct status_page *page;
 	const struct metrics_reports *reports;
 	struct peers *peers;
 	struct peer *adding;		/* in http_add() */
@@ -66,7 +66,7 @@ response_of(size_t length, const char *octets, enum MHD_ResponseMemoryMode mode,
 	return NULL;
 }
 
-/* The numbers as they are now; NULL without memory. */
+/* The numbers as they are now; NULL without memory, or if the page is cut off. */
 static struct MHD_Response *
 print_text(struct http *http, enum metrics_format format)
 {
@@ -77,9 +77,12 @@ print_text(struct http *http, enum metrics_format format)
 	};
 	char *octets = NULL;
 	size_t length = 0;
-	FILE *out = open_memstream(&octets, &length);
+	FILE *out;
 	int error;
 
+	if (status_refresh(http->page) < 0)
+		return NULL;
+	out = open_memstream(&octets, &length);
 	if (out == NULL)
 		return NULL;
 	metrics_reports_read(http->reports, http->reported);
@@ -174,7 +177,7 @@ make_fixed(struct http *http)
 }
 
 struct http *
-http_new(const struct status_page *page,
+http_new(struct status_page *page,
     const struct metrics_reports *reports, struct peers *peers)
 {
 	struct http *http = calloc(1, sizeof(*http));

@@ -14,7 +14,7 @@
 struct http;
 
 /* Borrows page, reports and peers.  NULL for lack of memory or descriptors. */
-struct http *http_new(const struct status_page *page,
+struct http *http_new(struct status_page *page,
     const struct metrics_reports *reports, struct peers *peers);
 void http_free(struct http *http);
 

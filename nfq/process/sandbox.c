@@ -91,6 +91,7 @@ static const int calls_of_metrics[] = {
 	SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(epoll_ctl),
 	SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(recvfrom),
 	SCMP_SYS(accept4), SCMP_SYS(getsockopt), SCMP_SYS(shutdown),
+	SCMP_SYS(pread64),
 };
 
 static const int calls_of_compiler[] = {

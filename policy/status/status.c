@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Creates, maps, checks and writes the page, and waits for its changes. */
+/* Creates, reads, checks and writes the page, and waits for its changes. */
 #include "policy/status/status.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -17,8 +15,8 @@
 
 #include "resolver/replace.h"
 
-/* How often a wait for a reload checks that the daemon is alive. */
-#define SLICE_NS 200000000L
+#define LOOK_NS		5000000L	/* how often a wait for a change looks */
+#define READS_MAX	100		/* for a copy whose texts are whole */
 
 #define LAYOUT (((uint32_t)sizeof(struct status_worker) << 16 | \
 	(uint32_t)REASONS << 8 | (uint32_t)VERDICTS) ^ \
@@ -173,28 +171,89 @@ status_create(struct status_page *page, const char *run_dir,
 	return error;
 }
 
-/*
- * Trusts nothing in the file, not even that it stays as it is: the number of
- * slots is read once.  It, or -EPROTO.
- */
+/* Trusts nothing in the copy.  The number of slots, or -EPROTO. */
 static int
 check_page(const struct status_supervisor *s, size_t size)
 {
-	const uint32_t workers = *(const volatile uint32_t *)&s->workers;
-
 	if (atomic_load(&s->magic) != STATUS_MAGIC || s->layout != LAYOUT ||
-	    workers < 1 || workers > STATUS_MAX_SLOTS ||
-	    s->size != size || size_for(workers) != size)
+	    s->workers < 1 || s->workers > STATUS_MAX_SLOTS ||
+	    s->size != size || size_for(s->workers) != size)
 		return -EPROTO;
-	return (int)workers;
+	return (int)s->workers;
 }
 
+/* The file may have become shorter: -EPROTO. */
 static int
-map_existing(struct status_page *page, int fd)
+read_at(int fd, void *to, size_t size, size_t from)
 {
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < size) {
+		n = pread(fd, (char *)to + done, size - done,
+		    (off_t)(from + done));
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n == 0)
+			return -EPROTO;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+/* They grow when the page's texts change. */
+struct sequences {
+	uint32_t reload, degraded, forwarding;
+};
+
+static int
+read_sequences(const struct status_page *page, struct sequences *now)
+{
+	const struct status_supervisor *s = page->supervisor;
+	const struct {
+		const void *at;
+		uint32_t *to;
+	} words[] = {
+		{ &s->reload_sequence, &now->reload },
+		{ &s->degraded_sequence, &now->degraded },
+		{ &page->forwarding->sequence, &now->forwarding },
+	};
+	int error = 0;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && error == 0;
+	    i++)
+		error = read_at(page->fd, words[i].to, sizeof(*words[i].to),
+		    (size_t)((const char *)words[i].at - (const char *)s));
+	return error;
+}
+
+int
+status_refresh(struct status_page *page)
+{
+	struct sequences before, after;
+	int error, slots;
+
+	error = read_sequences(page, &before);
+	for (int i = 0; i < READS_MAX && error == 0; i++) {
+		error = read_at(page->fd, page->supervisor, page->size, 0);
+		if (error == 0)
+			error = read_sequences(page, &after);
+		if (error < 0 || memcmp(&before, &after, sizeof(after)) == 0)
+			break;
+		before = after;
+	}
+	if (error < 0)
+		return error;
+	slots = check_page(page->supervisor, page->size);
+	return slots == (int)page->worker_slots ? 0 : -EPROTO;
+}
+
+/* The number of slots that the file has, by its first octets. */
+static int
+read_slots(int fd)
+{
+	struct status_supervisor s;
 	struct stat st;
-	size_t size;
-	void *base;
 	int error;
 
 	if (fstat(fd, &st) < 0)
@@ -202,16 +261,33 @@ map_existing(struct status_page *page, int fd)
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)size_for(1) ||
 	    st.st_size > (off_t)size_for(STATUS_MAX_SLOTS))
 		return -EPROTO;
-	size = (size_t)st.st_size;
-	base = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	error = read_at(fd, &s, sizeof(s), 0);
+	return error < 0 ? error : check_page(&s, (size_t)st.st_size);
+}
+
+/*
+ * A copy, and no mapping of the file: whoever may write it may cut it off, and
+ * then a reader would die of SIGBUS.
+ */
+static int
+copy_existing(struct status_page *page, int fd)
+{
+	const int slots = read_slots(fd);
+	const size_t size = slots < 0 ? 0 : size_for((size_t)slots);
+	void *base;
+	int error;
+
+	if (slots < 0)
+		return slots;
+	base = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (base == MAP_FAILED)
 		return -errno;
-	error = check_page(base, size);
-	if (error > 0) {
-		set_pointers(page, base, (size_t)error, fd);
-		error = daemon_lives(fd, atomic_load(&page->supervisor->pid)) ?
-		    0 : -ESRCH;
-	}
+	set_pointers(page, base, (size_t)slots, fd);
+	error = status_refresh(page);
+	if (error == 0 &&
+	    !daemon_lives(fd, atomic_load(&page->supervisor->pid)))
+		error = -ESRCH;
 	if (error < 0)
 		munmap(base, size);
 	return error;
@@ -223,7 +299,7 @@ status_adopt(struct status_page *page, int fd)
 	int error;
 
 	*page = NO_PAGE;
-	error = map_existing(page, fd);
+	error = copy_existing(page, fd);
 	if (error < 0)
 		*page = NO_PAGE;
 	return error;
@@ -327,8 +403,6 @@ status_reload_end(struct status_page *page, const char *error)
 	s->reload_time = (uint64_t)time(NULL);
 	copy_text(s->reload_error, error != NULL ? error : "");
 	atomic_fetch_add(&s->reload_sequence, 1);
-	syscall(SYS_futex, &s->reload_sequence, FUTEX_WAKE, INT_MAX, NULL, NULL,
-	    0);
 }
 
 void
@@ -389,41 +463,39 @@ now_ns(void)
 }
 
 /*
- * Waits for a change of *futex, which is "seen", for a moment of the time that
- * is left.  0, -ETIMEDOUT, or -ESRCH if the daemon has ended.
+ * Waits for a moment of the time that is left, and reads the supervisor's part
+ * anew.  0, -ETIMEDOUT, -EPROTO, or -ESRCH if the daemon has ended.
  */
 static int
-wait_change(const struct status_page *page, const _Atomic uint32_t *futex,
-    uint32_t seen, int64_t deadline)
+look_again(struct status_page *page, int64_t deadline)
 {
 	const int64_t left = deadline - now_ns();
-	struct timespec slice = { 0, SLICE_NS };
+	struct timespec pause = { 0, LOOK_NS };
 
-	if (!daemon_lives(page->fd, atomic_load(&page->supervisor->pid)))
+	if (!status_lives(page))
 		return -ESRCH;
 	if (left <= 0)
 		return -ETIMEDOUT;
-	if (left < SLICE_NS)
-		slice.tv_nsec = (long)left;
-	/* Not FUTEX_PRIVATE: another process wakes this one. */
-	syscall(SYS_futex, futex, FUTEX_WAIT, seen, &slice, NULL, 0);
-	return 0;
+	if (left < LOOK_NS)
+		pause.tv_nsec = (long)left;
+	(void)nanosleep(&pause, NULL);
+	return read_at(page->fd, page->supervisor, sizeof(*page->supervisor),
+	    0);
 }
 
 int
-status_wait_reload(const struct status_page *page, uint32_t before,
-    int timeout_ms)
+status_wait_reload(struct status_page *page, uint32_t before, int timeout_ms)
 {
 	const struct status_supervisor *s = page->supervisor;
 	const int64_t deadline = now_ns() + (int64_t)timeout_ms * 1000000;
-	int error = 0;
+	int error = status_refresh(page);
 
 	while (error == 0) {
 		uint32_t now = atomic_load(&s->reload_sequence);
 
 		if ((now & 1) == 0 && now != before)
-			return 0;
-		error = wait_change(page, &s->reload_sequence, now, deadline);
+			return status_refresh(page);
+		error = look_again(page, deadline);
 	}
 	return error;
 }
@@ -435,28 +507,24 @@ status_flushed(struct status_page *page, uint32_t number, uint32_t removed)
 
 	atomic_store(&s->flushed[number % STATUS_FLUSHES],
 	    (uint64_t)number << 32 | removed);
-	atomic_fetch_add(&s->flush_sequence, 1);
-	syscall(SYS_futex, &s->flush_sequence, FUTEX_WAKE, INT_MAX, NULL, NULL,
-	    0);
 }
 
 int
-status_wait_flush(const struct status_page *page, uint32_t number,
+status_wait_flush(struct status_page *page, uint32_t number,
     int timeout_ms, uint32_t *removed)
 {
 	const struct status_supervisor *s = page->supervisor;
 	const int64_t deadline = now_ns() + (int64_t)timeout_ms * 1000000;
-	int error = 0;
+	int error = status_refresh(page);
 
 	while (error == 0) {
-		const uint32_t seen = atomic_load(&s->flush_sequence);
 		const uint64_t outcome =
 		    atomic_load(&s->flushed[number % STATUS_FLUSHES]);
 
 		*removed = (uint32_t)outcome;
 		if (outcome >> 32 == number)
 			return 0;
-		error = wait_change(page, &s->flush_sequence, seen, deadline);
+		error = look_again(page, deadline);
 	}
 	return error;
 }

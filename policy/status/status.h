@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The status page: one file in run_dir.  The daemon's processes map and write
- * it, and "nfdns status" maps and reads it.  There is no protocol and no
- * socket, and a counter costs the packet path one relaxed store.
+ * it, and "nfdns status" reads it.  There is no protocol and no socket, and a
+ * counter costs the packet path one relaxed store.
  *
  * The page has two parts with a page boundary between them, since they have
  * different writers: the supervisor's part; and that of the worker, one slot
@@ -87,9 +87,8 @@ struct status_supervisor {
 	/* Outcomes of flushes, in the place number % STATUS_FLUSHES: number << 32
 	   | answers that were removed. */
 	_Atomic uint64_t flushed[STATUS_FLUSHES];
-	_Atomic uint32_t flush_sequence;	/* grows with each; a futex */
 	/* A reload's outcome: the three below are valid when sequence is even. */
-	_Atomic uint32_t reload_sequence;	/* odd during a reload; a futex */
+	_Atomic uint32_t reload_sequence;	/* odd during a reload */
 	uint32_t reload_ok;
 	uint64_t reload_time;
 	char reload_error[STATUS_TEXT];		/* first error, "" if ok */
@@ -211,7 +210,10 @@ struct status_worker {
 	_Atomic uint64_t table_generation;	/* that the thread answers from */
 };
 
-/* A process's mapping of the page: pointers into shared memory. */
+/*
+ * The page of a process: pointers into memory that the daemon's processes share,
+ * or into a reader's own copy.
+ */
 struct status_page {
 	struct status_supervisor *supervisor;
 	struct status_worker *workers;
@@ -232,12 +234,19 @@ int status_create(struct status_page *page, const char *run_dir,
     unsigned int workers) __attribute__((warn_unused_result));
 
 /*
- * Maps an existing page read-only and checks it.  Returns 0; -ENOENT if there
- * is none; -ESRCH if its daemon has ended (a new process with the same pid does
- * not hold the lock); -EPROTO if it is not a status page, or that of another
- * version; or another negative errno.
+ * Copies an existing page and checks it.  Returns 0; -ENOENT if there is none;
+ * -ESRCH if its daemon has ended (a new process with the same pid does not hold
+ * the lock); -EPROTO if it is not a status page, or that of another version; or
+ * another negative errno.
  */
 int status_open(struct status_page *page, const char *run_dir)
+    __attribute__((warn_unused_result));
+
+/*
+ * Copies it anew, for its changes since.  0, -EPROTO if it is no status page any
+ * more, or another negative errno; then the copy means nothing.
+ */
+int status_refresh(struct status_page *page)
     __attribute__((warn_unused_result));
 
 /*
@@ -247,7 +256,7 @@ int status_open(struct status_page *page, const char *run_dir)
 void status_forget_supervisor(struct status_page *page);
 void status_close(struct status_page *page);
 
-/* Whether the daemon still runs whose page status_open() has mapped. */
+/* Whether the daemon still runs whose page status_open() has copied. */
 bool status_lives(const struct status_page *page);
 
 /* Closes the page and removes the file. */
@@ -264,7 +273,7 @@ int status_reopen(const char *run_dir) __attribute__((warn_unused_result));
 
 /*
  * The supervisor marks the begin and the end of a reload.  "error" is the first
- * error, NULL if the reload succeeded.  The end wakes status_wait_reload().
+ * error, NULL if the reload succeeded.
  */
 void status_reload_begin(struct status_page *page);
 void status_reload_end(struct status_page *page, const char *error);
@@ -312,10 +321,10 @@ void status_log(const struct status_page *page);
 
 /*
  * Waits until reload_sequence is even and differs from "before", for at most
- * timeout_ms.  The caller reads "before" before it sends SIGHUP.
- * 0, -ETIMEDOUT, or -ESRCH if the daemon has ended.
+ * timeout_ms; the copy is of then.  The caller reads "before" before it sends
+ * SIGHUP.  0, -ETIMEDOUT, -ESRCH if the daemon has ended, or as status_refresh().
  */
-int status_wait_reload(const struct status_page *page, uint32_t before,
+int status_wait_reload(struct status_page *page, uint32_t before,
     int timeout_ms) __attribute__((warn_unused_result));
 
 /*
@@ -324,7 +333,7 @@ int status_wait_reload(const struct status_page *page, uint32_t before,
  */
 void status_flushed(struct status_page *page, uint32_t number,
     uint32_t removed);
-int status_wait_flush(const struct status_page *page, uint32_t number,
+int status_wait_flush(struct status_page *page, uint32_t number,
     int timeout_ms, uint32_t *removed) __attribute__((warn_unused_result));
 
 /* Copies why the state is STATUS_DEGRADED; text always ends with NUL. */

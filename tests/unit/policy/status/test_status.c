@@ -16,26 +16,6 @@
 static char dir[] = "/tmp/nfdns-status-XXXXXX";
 static char file[64];
 
-static bool
-is_read_only(const void *address)
-{
-	unsigned long from, to;
-	char mode[8] = "", *text = NULL;
-	size_t size = 0;
-	bool found = false;
-	FILE *maps = fopen("/proc/self/maps", "r");
-
-	while (maps != NULL && getline(&text, &size, maps) > 0)
-		if (sscanf(text, "%lx-%lx %7s", &from, &to, mode) == 3 &&
-		    (unsigned long)address >= from &&
-		    (unsigned long)address < to)
-			found = strcmp(mode, "r--s") == 0;
-	free(text);
-	if (maps != NULL)
-		fclose(maps);
-	return found;
-}
-
 static void
 what_the_daemon_writes_others_read(void)
 {
@@ -53,8 +33,9 @@ what_the_daemon_writes_others_read(void)
 
 	CHECK(status_open(&seen, dir) == 0);
 	CHECK(seen.worker_slots == 3 && seen.size == page.size);
-	CHECK(is_read_only(seen.supervisor) && is_read_only(seen.workers));
 	atomic_store(&page.workers[2].received, 42);
+	CHECK(atomic_load(&seen.workers[2].received) == 0);
+	CHECK(status_refresh(&seen) == 0);
 	CHECK(atomic_load(&seen.workers[2].received) == 42);
 	CHECK(status_create(&seen, dir, 1) == -EBUSY);
 	CHECK(status_open(&seen, dir) == 0);
@@ -151,6 +132,43 @@ another_process_of_its_number_is_not_the_daemon(void)
 	close(page.fd);
 	page.fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	CHECK(status_open(&seen, dir) == -ESRCH);
+	status_remove(&page, dir);
+}
+
+/* Reads all of it; a mapping of a file that is cut off would end the test. */
+static uint64_t
+sum_of(const struct status_page *page)
+{
+	const uint8_t *octets = (const void *)page->supervisor;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < page->size; i++)
+		sum += octets[i];
+	return sum;
+}
+
+static void
+a_page_that_is_cut_off_is_an_error(void)
+{
+	struct status_page page, seen;
+	uint32_t removed;
+	off_t size;
+
+	CHECK(status_create(&page, dir, 2) == 0);
+	CHECK(status_open(&seen, dir) == 0);
+	size = (off_t)seen.size;
+	for (off_t cut = size - 1; cut > 0; cut /= 2) {
+		CHECK(truncate(file, cut) == 0);
+		CHECK(sum_of(&seen) > 0);
+		CHECK(status_refresh(&seen) == -EPROTO);
+		CHECK(status_wait_reload(&seen, 0, 10000) == -EPROTO);
+		CHECK(status_wait_flush(&seen, 1, 10000, &removed) == -EPROTO);
+	}
+	/* As long as it was, but empty. */
+	CHECK(truncate(file, 0) == 0 && truncate(file, size) == 0);
+	CHECK(status_refresh(&seen) == -EPROTO);
+	status_close(&seen);
+	CHECK(status_open(&seen, dir) == -EPROTO);
 	status_remove(&page, dir);
 }
 
@@ -465,7 +483,7 @@ the_outcome_of_a_reload_is_waited_for(void)
 	status_reload_error(&seen, &ok, text);
 	CHECK(!ok && strcmp(text, "nfdnsd.conf:3: no") == 0);
 
-	/* One that waits in another process is woken. */
+	/* So does one that waits in another process. */
 	CHECK(pipe2(go, O_CLOEXEC) == 0);
 	child = fork();
 	if (child == 0) {
@@ -477,6 +495,7 @@ the_outcome_of_a_reload_is_waited_for(void)
 	status_reload_end(&page, NULL);
 	CHECK(waitpid(child, &go[0], 0) == child);
 	CHECK(WIFEXITED(go[0]) && WEXITSTATUS(go[0]) == 0);
+	CHECK(status_refresh(&seen) == 0);
 	status_reload_error(&seen, &ok, text);
 	CHECK(ok && text[0] == '\0');
 	status_close(&seen);
@@ -494,6 +513,7 @@ main(void)
 	TEST(a_worker_keeps_its_own_part_only);
 	TEST(a_daemon_that_is_gone_is_seen_to_be);
 	TEST(another_process_of_its_number_is_not_the_daemon);
+	TEST(a_page_that_is_cut_off_is_an_error);
 	TEST(nothing_in_the_file_is_believed);
 	TEST(what_forwarding_shows_is_not_believed);
 	TEST(counters_are_sums);
