@@ -110,4 +110,15 @@ realtime_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/*
+ * The same in whole seconds.  When a second begins, time(3) may be behind for a
+ * tick (lib/vdso/gettimeofday.c reads the seconds of the last one), so the two
+ * must not be compared.
+ */
+static inline int64_t
+realtime_s(void)
+{
+	return (int64_t)(realtime_ns() / 1000000000);
+}
+
 #endif

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "nfq/process/diag_print.h"
 #include "nfq/supervisor/parts.h"
@@ -76,7 +75,7 @@ supervisor_start_table(struct supervisor *s)
 	struct diag diag = DIAG_INIT;
 
 	s->watch = follow_open(s->config);
-	monitor_feeds_apply(s->config, (int64_t)time(NULL));
+	monitor_feeds_apply(s->config, realtime_s());
 	g->image = compile_table(s, &diag);
 	if (g->image < 0 && g->image != -EINTR) {
 		const int error = compile_without_feeds(s, g->image);

@@ -161,7 +161,7 @@ check(struct supervisor *s)
 	    config_again(&r->config, s->config, &r->diag) :
 	    config_load(&r->config, s->config->path, &r->diag)) < 0)
 		return -EINVAL;
-	monitor_feeds_apply(r->config, (int64_t)time(NULL));
+	monitor_feeds_apply(r->config, realtime_s());
 	(void)!config_check_reload(s->config, r->config, &r->diag);
 	(void)!ruleset_build(&r->set, r->config, RULES_FULL, &r->diag);
 	(void)!supervisor_open_settings(r->config, &s->generation,

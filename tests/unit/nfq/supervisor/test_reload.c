@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reloads that arrive, and what is wished for meanwhile. */
 #include <sys/stat.h>
+#include <time.h>
 
 #include "policy/config/settings.h"
 #include "resolver/image/table.h"
@@ -69,6 +70,44 @@ audit_files_are_part_of_it(void)
 	CHECK(ended(NULL) && s.generation.audit.count == 1);
 	end();
 	CHECK(unlink(audit_path) == 0);
+}
+
+/* As the kernel's may: behind the clock for a while after a second has begun. */
+time_t
+time(time_t *out)
+{
+	const time_t now = (time_t)realtime_s() - 1;
+
+	if (out != NULL)
+		*out = now;
+	return now;
+}
+
+/* The monitor wants a reload in the very second in which a table expires. */
+static void
+a_table_that_has_expired_is_left_out(void)
+{
+	const struct timespec written = { .tv_sec = (time_t)realtime_s() - 3 };
+	const struct mesh_source *source;
+	char path[100];
+
+	begin(1);
+	(void)snprintf(path, sizeof(path), "%s/mesh.table", directory);
+	write_file(path, "any");
+	CHECK(utimensat(AT_FDCWD, path, (struct timespec[]){ written, written },
+	    0) == 0);
+	write_file(config_path, "run_dir = \"%s\";\nuser = \"65533\";\n"
+	    "state_dir = \"%s\";\nfeed_run_dir = \"%s\";\nmesh = { tables = ( "
+	    "{ format = \"feed\"; feed = \"mesh\"; stale_after = 1; "
+	    "expire_after = 2; } ); };\n", directory, directory, directory);
+	reload_begin(&s, RELOAD_ALL);
+	CHECK(s.reload.phase == RELOAD_COMPILING);
+	if (s.reload.phase == RELOAD_COMPILING) {
+		source = &s.reload.config->mesh.sources[0];
+		CHECK(source->age == AGE_EXPIRED && source->left_out);
+	}
+	end();
+	CHECK(unlink(path) == 0);
 }
 
 static void
@@ -204,6 +243,7 @@ main(int argc, char **argv)
 		return 1;
 	TEST(everything_arrives_and_is_adopted);
 	TEST(audit_files_are_part_of_it);
+	TEST(a_table_that_has_expired_is_left_out);
 	TEST(tables_that_are_the_same_change_nothing);
 	TEST(a_worker_that_is_gone_does_not_matter);
 	TEST(what_is_wished_for_meanwhile_follows);
