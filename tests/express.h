@@ -165,7 +165,7 @@ make_question(const char *name, uint16_t id)
 
 /* The buffer of a packet is the next one's as soon as it is held. */
 static inline enum express_begun
-ask_of(unsigned int upstream)
+hold_for(unsigned int upstream)
 {
 	const enum express_begun begun = express_begin(x,
 	    &settings.upstream[upstream], &asked);
@@ -173,6 +173,21 @@ ask_of(unsigned int upstream)
 	memset(octets, 0xa5, sizeof(octets));
 	memset(&in, 0xa5, sizeof(in));
 	return begun;
+}
+
+/* Asked at once; what cannot be asked is not held. */
+static inline enum express_begun
+ask_of(unsigned int upstream)
+{
+	const uint64_t generation = asked.generation;
+	const enum express_begun begun = hold_for(upstream);
+	struct express_attempt *a = express_next(x);
+
+	CHECK((a != NULL) == (begun == EXPRESS_HELD));
+	if (a == NULL || express_send(x, a, &settings, generation) == 0)
+		return begun;
+	express_end(x, a);
+	return EXPRESS_NOT;
 }
 
 static inline enum express_begun

@@ -12,12 +12,10 @@
 
 #include "nfq/forward/client_message.h"
 #include "nfq/forward/reply.h"
-#include "nfq/sockets/open.h"
 #include "resolver/dns/rr.h"
 
 #define HASH_LISTS	256
 #define DATAGRAM_MAX	65535
-#define IDLE_MS		10000	/* then a socket is closed */
 
 LIST_HEAD(equal_list, express_attempt);
 TAILQ_HEAD(attempt_list, express_attempt);
@@ -25,20 +23,18 @@ TAILQ_HEAD(attempt_list, express_attempt);
 struct express {
 	struct express_board *board;
 	struct express_counts *counts;
-	unsigned int number;
-	bool helper;
 	unsigned int most;
 	int epoll;
-	uint32_t mark;
 	uint64_t seed;
 	monotime_t boot;		/* when express_wait() last returned */
-	monotime_t aged;
 	unsigned int under_way;		/* questions */
 	unsigned int attempts_used, questions_used;	/* ever, of: */
 	struct express_attempt attempts[EXPRESS_QUESTIONS];
 	struct express_question questions[EXPRESS_QUESTIONS];
-	struct attempt_list open;	/* the oldest first */
-	struct attempt_list idle;	/* with a socket or without; the last used first */
+	struct attempt_list waiting;	/* to be sent, and */
+	struct attempt_list sent;	/* sent: the oldest first */
+	struct attempt_list idle;	/* the last used first */
+	struct express_sockets sockets;
 	struct express_questions free;
 	struct equal_list equal[HASH_LISTS];
 	size_t random_left;
@@ -71,11 +67,9 @@ express_new(struct express **express, const struct express_options *options)
 		return -ENOMEM;
 	x->board = options->board;
 	x->counts = &options->board->counts[options->number];
-	x->number = options->number;
-	x->mark = options->mark;
-	x->helper = options->helper;
 	x->most = options->most;
-	TAILQ_INIT(&x->open);
+	TAILQ_INIT(&x->waiting);
+	TAILQ_INIT(&x->sent);
 	TAILQ_INIT(&x->idle);
 	STAILQ_INIT(&x->free);
 	take_random(x, &x->seed, sizeof(x->seed));
@@ -87,17 +81,14 @@ express_new(struct express **express, const struct express_options *options)
 		express_free(x);
 		return error;
 	}
+	x->sockets.board = options->board;
+	x->sockets.number = options->number;
+	x->sockets.helper = options->helper;
+	x->sockets.mark = options->mark;
+	x->sockets.epoll = x->epoll;
+	express_sockets_init(&x->sockets);
 	*express = x;
 	return 0;
-}
-
-static void
-close_socket(struct express_attempt *a)
-{
-	if (a->fd >= 0)
-		(void)close(a->fd);
-	a->fd = -1;
-	a->watched = false;
 }
 
 void
@@ -105,8 +96,7 @@ express_free(struct express *x)
 {
 	if (x == NULL)
 		return;
-	for (unsigned int i = 0; i < x->attempts_used; i++)
-		close_socket(&x->attempts[i]);
+	express_sockets_free(&x->sockets);
 	if (x->epoll >= 0)
 		(void)close(x->epoll);
 	free(x);
@@ -290,117 +280,63 @@ find_equal(struct express *x, const struct question *question)
 	return NULL;
 }
 
-/* Sockets */
-
-/*
- * One that nfdns-sockets has connected.  What has come to it before it asks was
- * guessed by somebody.
- */
-static int
-take_socket(struct express *x, struct express_attempt *a)
-{
-	uint8_t octet;
-
-	a->fd = express_board_socket(x->board, x->number, a->generation,
-	    a->upstream);
-	if (a->fd < 0)
-		return -EAGAIN;
-	return recv(a->fd, &octet, sizeof(octet), MSG_DONTWAIT) < 0 &&
-	    errno == EAGAIN ? 0 : -EBUSY;
-}
-
-/* 0 or a negative errno; the socket has a random port. */
-static int
-connect_socket(struct express *x, struct express_attempt *a,
-    const struct forward_upstream *to)
-{
-	struct sockets_request request = { .kind = SOCKETS_ASKING,
-		.family = (int)to->family, .port = (uint16_t)to->port,
-		.scope_id = to->scope };
-
-	memcpy(request.address, to->address, to->family == AF_INET ? 4 : 16);
-	if (a->fd >= 0 && a->to.family != request.family)
-		close_socket(a);
-	a->to = request;
-	if (x->helper)
-		return take_socket(x, a);
-	if (a->fd >= 0)
-		return sockets_reconnect(a->fd, &request);
-	a->fd = sockets_open(&request, x->mark);
-	return a->fd < 0 ? a->fd : 0;
-}
-
-static int
-send_question(struct express *x, struct express_attempt *a,
-    const struct forward_upstream *to, const struct express_ask *ask)
-{
-	const struct message_ask message = {
-		.question = &ask->interception->question,
-		.edns = true, .ad = ask->settings->attempts.pass_ad,
-	};
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = a };
-	uint8_t octets[MESSAGE_ASK_MAX];
-	int error = connect_socket(x, a, to);
-	size_t length;
-
-	if (error < 0)
-		return error;
-	take_random(x, &a->id, sizeof(a->id));
-	length = message_ask(&message, a->id, octets);
-	if (send(a->fd, octets, length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		return -errno;
-	if (!a->watched &&
-	    epoll_ctl(x->epoll, EPOLL_CTL_ADD, a->fd, &event) < 0)
-		return -errno;
-	a->watched = true;
-	return 0;
-}
+/* Attempts */
 
 static struct express_attempt *
 take_attempt(struct express *x)
 {
 	struct express_attempt *a = TAILQ_FIRST(&x->idle);
 
-	if (a != NULL) {
-		TAILQ_REMOVE(&x->idle, a, entry);
-	} else if (x->attempts_used < EXPRESS_QUESTIONS) {
+	if (a == NULL && x->attempts_used < EXPRESS_QUESTIONS) {
 		a = &x->attempts[x->attempts_used++];
-		a->fd = -1;
+		TAILQ_INSERT_HEAD(&x->idle, a, entry);
 	}
 	return a;
 }
 
-/* Attempts */
+static struct attempt_list *
+list_of_state(struct express *x, enum express_state state)
+{
+	switch (state) {
+	case EXPRESS_WAITING:
+		return &x->waiting;
+	case EXPRESS_SENT:
+		return &x->sent;
+	default:
+		return &x->idle;
+	}
+}
+
+/* The last of its list; of idle ones the first, whose memory is at hand. */
+static void
+change_state(struct express *x, struct express_attempt *a,
+    enum express_state state)
+{
+	TAILQ_REMOVE(list_of_state(x, a->state), a, entry);
+	a->state = state;
+	if (state == EXPRESS_IDLE)
+		TAILQ_INSERT_HEAD(&x->idle, a, entry);
+	else
+		TAILQ_INSERT_TAIL(list_of_state(x, state), a, entry);
+}
 
 static bool
 begin_attempt(struct express *x, struct express_question *q,
     const struct forward_upstream *to, const struct express_ask *ask)
 {
 	const struct question *question = &ask->interception->question;
-	const uint32_t upstream = (uint32_t)(to - ask->settings->upstream);
 	struct express_attempt *a = take_attempt(x);
 
 	if (a == NULL)
 		return false;
-	a->sent = monotime_boot();
 	a->domain = (uint32_t)forward_settings_domain(ask->settings,
 	    &question->name);
-	a->upstream = upstream;
+	a->upstream = (uint32_t)(to - ask->settings->upstream);
 	a->generation = ask->generation;
-	if (send_question(x, a, to, ask) < 0) {
-		close_socket(a);
-		TAILQ_INSERT_TAIL(&x->idle, a, entry);
-		return false;
-	}
-	if (express_is_idle(x))
-		x->boot = a->sent;
-	a->used = true;
 	STAILQ_INIT(&a->questions);
-	TAILQ_INSERT_TAIL(&x->open, a, entry);
+	change_state(x, a, EXPRESS_WAITING);
 	LIST_INSERT_HEAD(list_of(x, question), a, equal);
 	hold(x, a, q, ask);
-	count(&x->counts->upstream[upstream].sent, 1);
-	tell_changes(x);
 	return true;
 }
 
@@ -419,9 +355,66 @@ express_begin(struct express *x, const struct forward_upstream *to,
 		return EXPRESS_JOINED;
 	}
 	if (begin_attempt(x, q, to, ask))
-		return EXPRESS_ASKED;
+		return EXPRESS_HELD;
 	STAILQ_INSERT_HEAD(&x->free, q, entry);
 	return EXPRESS_NOT;
+}
+
+struct express_attempt *
+express_next(struct express *x)
+{
+	return TAILQ_FIRST(&x->waiting);
+}
+
+static int
+send_question(struct express *x, struct express_attempt *a,
+    const struct forward_settings *settings)
+{
+	const struct message_ask message = {
+		.question = &STAILQ_FIRST(&a->questions)->question,
+		.edns = true, .ad = settings->attempts.pass_ad,
+	};
+	uint8_t octets[MESSAGE_ASK_MAX];
+	size_t length;
+
+	take_random(x, &a->id, sizeof(a->id));
+	length = message_ask(&message, a->id, octets);
+	return send(a->socket->fd, octets, length,
+	    MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static void
+close_socket(struct express *x, struct express_attempt *a)
+{
+	express_sockets_close(&x->sockets, a->socket);
+	a->socket = NULL;
+}
+
+/* After a reload the upstream may be another. */
+int
+express_send(struct express *x, struct express_attempt *a,
+    const struct forward_settings *settings, uint64_t generation)
+{
+	int error;
+
+	if (a->generation != generation)
+		return -ESTALE;
+	a->sent = monotime_boot();
+	a->socket = express_sockets_take(&x->sockets, a,
+	    &settings->upstream[a->upstream], a->upstream, generation, a->sent);
+	if (a->socket == NULL)
+		return -EAGAIN;
+	error = send_question(x, a, settings);
+	if (error < 0) {
+		close_socket(x, a);
+		return error;
+	}
+	if (TAILQ_EMPTY(&x->sent))
+		x->boot = a->sent;
+	change_state(x, a, EXPRESS_SENT);
+	count(&x->counts->upstream[a->upstream].sent, 1);
+	tell_changes(x);
+	return 0;
 }
 
 /* Replies */
@@ -429,9 +422,9 @@ express_begin(struct express *x, const struct forward_upstream *to,
 static int
 time_left(const struct express *x)
 {
-	const struct express_attempt *first = TAILQ_FIRST(&x->open);
+	const struct express_attempt *first = TAILQ_FIRST(&x->sent);
 
-	return first == NULL ? 0 : monotime_poll_timeout(x->boot,
+	return first == NULL || !TAILQ_EMPTY(&x->waiting) ? 0 : monotime_poll_timeout(x->boot,
 	    monotime_add_ms(first->sent, EXPRESS_WAIT_MS));
 }
 
@@ -443,31 +436,36 @@ express_wait(struct express *x, bool *queued,
 	int n = epoll_wait(x->epoll, events, EXPRESS_BATCH, time_left(x));
 	size_t count = 0;
 
-	*queued = false;
+	/* Behind so many sockets the queue may be waiting, too. */
+	*queued = n == EXPRESS_BATCH;
 	x->boot = monotime_boot();
 	for (int i = 0; i < n; i++) {
-		struct express_attempt *a = events[i].data.ptr;
+		struct express_socket *from = events[i].data.ptr;
 
-		if (a == NULL)
+		if (from == NULL)
 			*queued = true;
-		else if (a->used)
-			ready[count++] = a;
-		else if (sockets_disconnect(a->fd) < 0)	/* a straggler */
-			close_socket(a);
+		else if (from->attempt != NULL)
+			ready[count++] = from->attempt;
+		else		/* a straggler */
+			express_sockets_close(&x->sockets, from);
 	}
+	if (n < EXPRESS_BATCH)
+		express_sockets_are_empty(&x->sockets);
 	return count;
 }
 
 struct express_attempt *
 express_first(struct express *x)
 {
-	return TAILQ_FIRST(&x->open);
+	struct express_attempt *a = TAILQ_FIRST(&x->sent);
+
+	return a != NULL ? a : TAILQ_FIRST(&x->waiting);
 }
 
 struct express_attempt *
 express_late(struct express *x)
 {
-	struct express_attempt *first = TAILQ_FIRST(&x->open);
+	struct express_attempt *first = TAILQ_FIRST(&x->sent);
 
 	return first != NULL && monotime_is_past(x->boot,
 	    monotime_add_ms(first->sent, EXPRESS_WAIT_MS)) ? first : NULL;
@@ -479,7 +477,7 @@ express_receive(struct express *x, struct express_attempt *a,
 {
 	const struct question *asked =
 	    &STAILQ_FIRST(&a->questions)->question;
-	const ssize_t n = recv(a->fd, x->datagram, sizeof(x->datagram),
+	const ssize_t n = recv(a->socket->fd, x->datagram, sizeof(x->datagram),
 	    MSG_DONTWAIT);
 
 	*reply = (struct express_reply){ .octets = x->datagram };
@@ -525,8 +523,8 @@ express_answered(struct express *x, struct express_attempt *a)
 	    express_board_reply(a->generation, us), memory_order_relaxed);
 	count(&x->counts->upstream[a->upstream].replies, 1);
 	tell_changes(x);
-	if (x->helper || sockets_disconnect(a->fd) < 0)
-		close_socket(a);
+	express_sockets_done(&x->sockets, a->socket);
+	a->socket = NULL;
 	express_end(x, a);
 }
 
@@ -547,13 +545,11 @@ give(struct express *x, struct express_attempt *a,
 	begun->id = a->id;
 	begun->sent = a->sent;
 	begun->error = reply != NULL ? reply->error : 0;
-	if (begun->error == 0)
-		begun->fd = a->fd;
-	else
-		close_socket(a);
-	/* The socket stays open: closing it here would not end its events. */
-	if (begun->fd >= 0)
-		(void)epoll_ctl(x->epoll, EPOLL_CTL_DEL, a->fd, NULL);
+	if (begun->error == 0) {
+		begun->fd = a->socket->fd;
+		express_sockets_give(&x->sockets, a->socket);
+		a->socket = NULL;
+	}
 	express_board_give(x->board, begun);
 	return true;
 }
@@ -562,10 +558,8 @@ void
 express_give(struct express *x, struct express_attempt *a,
     const struct express_reply *reply)
 {
-	if (!give(x, a, reply))
-		close_socket(a);
-	a->fd = -1;
-	a->watched = false;
+	if (!give(x, a, reply) || a->socket != NULL)
+		close_socket(x, a);
 }
 
 void
@@ -579,19 +573,13 @@ express_end(struct express *x, struct express_attempt *a)
 		count_under_way(x, -1);
 	}
 	LIST_REMOVE(a, equal);
-	TAILQ_REMOVE(&x->open, a, entry);
-	TAILQ_INSERT_HEAD(&x->idle, a, entry);
-	a->used = false;
+	change_state(x, a, EXPRESS_IDLE);
+	if (express_is_idle(x))
+		express_sockets_rest(&x->sockets);
 }
 
 void
 express_age(struct express *x, monotime_t now)
 {
-	struct express_attempt *a;
-
-	if (monotime_ms_since(now, x->aged) < IDLE_MS)
-		return;
-	x->aged = now;
-	TAILQ_FOREACH(a, &x->idle, entry)
-		close_socket(a);
+	express_sockets_age(&x->sockets, now);
 }

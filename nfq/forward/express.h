@@ -5,13 +5,15 @@
  * own queue meanwhile, so no other thread has to wake: that is a quarter of the time
  * that a forwarded question takes (tests/bench/bench --only forward).
  *
+ * They are held first and sent by turns: the thread looks at its queue in between,
+ * since a name of the mesh takes it a tenth of the time and waits for nobody.
+ *
  * All else is the forwarding thread's, which says by its offers whom a queue thread
  * may ask (nfq/thread/express_board.h).  What turns out not to be the usual case is
  * given to it as it stands, with the socket and the reply: nobody is asked again.
  *
- * A socket is connected, with a fresh random port and id for each question (RFC 5452
- * section 9.2).  At most one datagram is read from it here, and for EXPRESS_WAIT_MS
- * at most: an upstream that is slow, dead or hostile costs the thread no more.
+ * At most one datagram is read for each question here, and for EXPRESS_WAIT_MS at
+ * most: an upstream that is slow, dead or hostile costs the thread no more.
  *
  * One thread uses all of this.
  */
@@ -24,10 +26,10 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
+#include "nfq/forward/express_sockets.h"
 #include "nfq/forward/message.h"
 #include "nfq/packet/intercept.h"
 #include "nfq/queue/queue.h"
-#include "nfq/sockets/message.h"
 #include "nfq/thread/express_board.h"
 #include "policy/config/forward_settings.h"
 #include "policy/decide.h"
@@ -37,7 +39,7 @@
 #define EXPRESS_QUESTIONS	1024	/* under way at a time, at most */
 #define EXPRESS_OCTETS		512	/* of a packet, at most */
 #define EXPRESS_WAIT_MS		30
-#define EXPRESS_BATCH		64	/* attempts with replies, at a time */
+#define EXPRESS_BATCH		32	/* attempts with replies, at a time */
 
 /* A question whose packet is held. */
 struct express_question {
@@ -59,19 +61,23 @@ struct express_question {
 
 STAILQ_HEAD(express_questions, express_question);
 
+enum express_state {
+	EXPRESS_IDLE,
+	EXPRESS_WAITING,		/* to be sent */
+	EXPRESS_SENT,
+};
+
 /* A message to an upstream, and all who wait for its reply: equal questions. */
 struct express_attempt {
-	int fd;				/* -1: none */
-	bool watched;			/* by epoll */
-	bool used;
+	enum express_state state;
+	struct express_socket *socket;	/* NULL: none */
 	uint16_t id;
 	uint32_t domain, upstream;	/* indices in the settings of: */
 	uint64_t generation;
 	monotime_t sent;		/* CLOCK_BOOTTIME */
-	struct sockets_request to;
 	struct express_questions questions;	/* the first was sent */
 	LIST_ENTRY(express_attempt) equal;	/* by hash */
-	TAILQ_ENTRY(express_attempt) entry;	/* by time, or free */
+	TAILQ_ENTRY(express_attempt) entry;	/* of those in its state */
 };
 
 struct express;
@@ -112,18 +118,29 @@ const struct forward_upstream *express_upstream(struct express *express,
 
 enum express_begun {
 	EXPRESS_NOT,			/* it could not be: nothing has happened */
-	EXPRESS_ASKED,
+	EXPRESS_HELD,
 	EXPRESS_JOINED,			/* an equal one is under way */
 };
 
-/* Asks that one, and holds the packet. */
+/* Holds the packet; that one is asked when it is its turn, by express_send(). */
 enum express_begun express_begin(struct express *express,
     const struct forward_upstream *upstream, const struct express_ask *ask)
     __attribute__((warn_unused_result));
 
+/* The attempt that is to be sent next, or NULL. */
+struct express_attempt *express_next(struct express *express);
+
+/*
+ * Sends it.  0, or a negative errno: nobody was asked.  Its questions' packets are to
+ * be handed over then, and it is to be ended.
+ */
+int express_send(struct express *express, struct express_attempt *attempt,
+    const struct forward_settings *settings, uint64_t generation)
+    __attribute__((warn_unused_result));
+
 /*
  * Waits until the queue can be read (*queued), attempts have something to be read, or
- * one is late.  Returns how many of the first; each lives until it is ended.
+ * one is late; not at all while something is to be sent.  Returns how many of the first; each lives until it is ended.
  */
 size_t express_wait(struct express *express, bool *queued,
     struct express_attempt *ready[static EXPRESS_BATCH]);

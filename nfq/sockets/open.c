@@ -177,22 +177,59 @@ connect_asking(int fd, const struct sockets_request *request, uint32_t mark)
 
 /*
  * A port that bind(2) did not choose is given up, too: __udp_disconnect() in
- * net/ipv4/udp.c.  What had come, and the error of an ICMP message, would else be
- * taken for the next question's.
+ * net/ipv4/udp.c.
  */
 int
-sockets_disconnect(int fd)
+sockets_release_port(int fd)
 {
 	const struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	return connect(fd, &none, sizeof(none)) < 0 ? -errno : 0;
+}
+
+int
+sockets_keep_source(int fd)
+{
+	union sockets_address source = { .any.sa_family = AF_UNSPEC };
+	socklen_t size = sizeof(source);
+	int error;
+
+	if (getsockname(fd, &source.any, &size) < 0)
+		return -errno;
+	error = sockets_release_port(fd);
+	if (error == 0)
+		error = switch_on(fd, SOL_IP, IP_BIND_ADDRESS_NO_PORT);
+	if (error < 0)
+		return error;
+	if (source.any.sa_family == AF_INET)
+		source.v4.sin_port = 0;
+	else
+		source.v6.sin6_port = 0;
+	return bind(fd, &source.any, size) < 0 ? -errno : 0;
+}
+
+int
+sockets_drain(int fd)
+{
 	uint8_t octet;
 
-	if (connect(fd, &none, sizeof(none)) < 0)
-		return -errno;
 	for (int i = 0; i < LEFT_MAX; i++)
 		if (recv(fd, &octet, sizeof(octet), MSG_DONTWAIT) < 0 &&
 		    (errno == EAGAIN || errno == EWOULDBLOCK))
 			return 0;
 	return -EBUSY;
+}
+
+/*
+ * What had come, and the error of an ICMP message, would else be taken for the next
+ * question's.
+ */
+int
+sockets_disconnect(int fd)
+{
+	const int error = sockets_release_port(fd);
+
+	return error < 0 ? error : sockets_drain(fd);
 }
 
 int

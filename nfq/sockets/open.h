@@ -32,6 +32,20 @@ int sockets_open(const struct sockets_request *request, uint32_t mark)
 int sockets_disconnect(int fd) __attribute__((warn_unused_result));
 
 /*
+ * The two parts of that: it gives up its address and port; it forgets what had come
+ * (-EBUSY: too much had).
+ */
+int sockets_release_port(int fd) __attribute__((warn_unused_result));
+int sockets_drain(int fd) __attribute__((warn_unused_result));
+
+/*
+ * Gives up its port, and keeps the source address that the kernel has chosen for it:
+ * connecting it again takes less time, but does not follow a change of the routes or
+ * of the machine's addresses.  0, or a negative errno as above.
+ */
+int sockets_keep_source(int fd) __attribute__((warn_unused_result));
+
+/*
  * Connects a socket after sockets_disconnect() to the request's address, of the
  * same family, from a random port that the kernel chooses anew.  What was set on
  * the socket stays.  0 or a negative errno.

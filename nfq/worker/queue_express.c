@@ -8,34 +8,24 @@
 #include "nfq/handover/suspects.h"
 
 /*
- * With more packets at a time the queue is busy.  A question that is asked here takes
- * the thread four times as long as one that is handed over, and others' mesh names
- * wait behind it.
+ * An upstream is asked for so many questions before the queue is looked at again.
+ * Each takes the thread ten times as long as a mesh name, which may wait there.
  */
-#define BUSY		16
-
-static struct window_source
-source_of(uint32_t family, uint32_t port, const uint8_t *address)
-{
-	struct window_source source = { .family = family, .port = port };
-
-	memcpy(source.address, address, family == AF_INET ? 4 : 16);
-	return source;
-}
+#define AT_A_TIME	16
 
 /* Its replies have ended workers. */
 static bool
 is_distrusted(const struct queue_thread *q, const struct forward_upstream *to)
 {
 	const struct window_source source =
-	    source_of(to->family, to->port, to->address);
+	    window_source_of(to->family, to->port, to->address);
 
 	return suspects_has(q->sources, window_source_key(&source),
 	    monotime_to_ms(q->thread.now));
 }
 
 bool
-queue_express_ask(struct queue_thread *q, const struct queue_packet *p,
+queue_express_hold(struct queue_thread *q, const struct queue_packet *p,
     const struct interception *i)
 {
 	const struct express_ask ask = {
@@ -43,25 +33,18 @@ queue_express_ask(struct queue_thread *q, const struct queue_packet *p,
 		.generation = q->thread.generation->number,
 		.received_ns = q->thread.received_ns, .now = q->thread.now,
 	};
-	_Atomic uint64_t *counters = q->thread.slot->forward;
 	const struct forward_upstream *to;
+	enum express_begun begun;
 
-	if (q->express == NULL || q->batch > BUSY)
+	if (q->express == NULL)
 		return false;
 	to = express_upstream(q->express, &ask);
 	if (to == NULL || is_distrusted(q, to))
 		return false;
-	switch (express_begin(q->express, to, &ask)) {
-	case EXPRESS_NOT:
-		return false;
-	case EXPRESS_ASKED:
-		answering_count_up(&counters[FORWARD_ATTEMPTS]);
-		break;
-	case EXPRESS_JOINED:
-		answering_count_up(&counters[FORWARD_JOINED]);
-		break;
-	}
-	return true;
+	begun = express_begin(q->express, to, &ask);
+	if (begun == EXPRESS_JOINED)
+		answering_count_up(&q->thread.slot->forward[FORWARD_JOINED]);
+	return begun != EXPRESS_NOT;
 }
 
 static void
@@ -115,14 +98,12 @@ answer(struct queue_thread *q, const struct express_question *e,
 	record(q, e, &decision, &answer);
 }
 
-/* The forwarding thread goes on with it. */
+/* The forwarding thread gets its packets. */
 static void
-give(struct queue_thread *q, struct express_attempt *a,
-    const struct express_reply *reply)
+end(struct queue_thread *q, struct express_attempt *a)
 {
 	const struct express_question *e;
 
-	express_give(q->express, a, reply);
 	STAILQ_FOREACH(e, &a->questions, entry) {
 		const struct queue_packet packet = {
 			.id = e->id, .mark = e->mark, .device = e->device,
@@ -133,6 +114,46 @@ give(struct queue_thread *q, struct express_attempt *a,
 		queue_hand_over_packet(q, &packet);
 	}
 	express_end(q->express, a);
+}
+
+/* The forwarding thread goes on with it. */
+static void
+give(struct queue_thread *q, struct express_attempt *a,
+    const struct express_reply *reply)
+{
+	if (a->state == EXPRESS_SENT)
+		express_give(q->express, a, reply);
+	end(q, a);
+}
+
+/* Should one end the worker, its packet is the one in hand. */
+void
+queue_express_send(struct queue_thread *q)
+{
+	_Atomic uint64_t *counters = q->thread.slot->forward;
+	struct express_attempt *a;
+
+	if (q->express == NULL || express_next(q->express) == NULL)
+		return;
+	answering_begin(&q->thread, monotime_now());
+	queue_look_at_forwarding(q);
+	for (unsigned int n = 0; n < AT_A_TIME &&
+	    (a = express_next(q->express)) != NULL; n++) {
+		const struct express_question *first =
+		    STAILQ_FIRST(&a->questions);
+
+		q->window->packets[0] = (struct queue_packet){
+			.id = first->id, .uid = first->uid };
+		window_begin_packet(q->window, 0);
+		if (express_send(q->express, a, q->forward,
+		    q->thread.generation->number) == 0)
+			answering_count_up(&counters[FORWARD_ATTEMPTS]);
+		else
+			end(q, a);
+	}
+	window_end_batch(q->window);
+	thread_queue_send(&q->queue);
+	answering_end(&q->thread);
 }
 
 static void
@@ -161,10 +182,10 @@ take_replies(struct queue_thread *q, size_t count,
     struct express_attempt *ready[static EXPRESS_BATCH])
 {
 	for (size_t n = 0; n < count; n++) {
-		const struct sockets_request *to = &ready[n]->to;
+		const struct sockets_request *to = &ready[n]->socket->to;
 		const struct express_question *first =
 		    STAILQ_FIRST(&ready[n]->questions);
-		const struct window_source source = source_of(
+		const struct window_source source = window_source_of(
 		    (uint32_t)to->family, to->port, to->address);
 
 		q->window->packets[0] = (struct queue_packet){

@@ -98,7 +98,7 @@ forward(struct queue_thread *q, const struct queue_packet *p,
     const struct interception *i)
 {
 	waiting_add(&q->thread.threads->waiting, p->uid);
-	if (!queue_express_ask(q, p, i))
+	if (!queue_express_hold(q, p, i))
 		queue_hand_over_packet(q, p);
 }
 
@@ -247,7 +247,6 @@ answer_batch(struct queue_thread *q, unsigned int packets)
 	if (packets == 0)
 		return;
 	answering_begin(&q->thread, monotime_now());
-	q->batch = packets;
 	if (q->forwards)
 		queue_look_at_forwarding(q);
 	for (unsigned int n = 0; n < packets; n += AHEAD)
@@ -273,8 +272,10 @@ queue_thread_run(struct answering_thread *thread)
 		else if (queue_express_wait(q))
 			n = thread_queue_receive_now(&q->queue, packets);
 		else
-			continue;
-		answer_batch(q, n > 0 ? (unsigned int)n : 0);
+			n = -EAGAIN;
+		if (n != -EAGAIN)
+			answer_batch(q, n > 0 ? (unsigned int)n : 0);
+		queue_express_send(q);
 	}
 	queue_express_end(q);
 	while ((n = thread_queue_receive_now(&q->queue, packets)) >= 0)

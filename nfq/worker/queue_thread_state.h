@@ -51,18 +51,20 @@ struct queue_thread {
 	const struct suspects *sources;	/* nameservers */
 	const struct forward_settings *forward;	/* of this batch, or NULL */
 	struct cache *cache;		/* of this batch, or NULL */
-	unsigned int batch;		/* packets of it */
 	struct interception ahead[AHEAD];
 	uint8_t reply[INTERCEPT_REPLY_MAX];
 	uint8_t express_reply[QUEUE_REPLY_MAX];
 };
 
 /*
- * queue_express.c: asks an upstream for this packet's question, and holds the packet.  False: the
- * forwarding thread has to.
+ * queue_express.c: holds the packet, if an upstream may be asked its question by this
+ * thread.  False: the forwarding thread has to.
  */
-bool queue_express_ask(struct queue_thread *thread,
+bool queue_express_hold(struct queue_thread *thread,
     const struct queue_packet *packet, const struct interception *interception);
+
+/* Asks some of the questions that are held. */
+void queue_express_send(struct queue_thread *thread);
 
 /*
  * Waits for replies and packets, while something is held, and handles the replies.

@@ -13,7 +13,7 @@ a_question_is_answered(void)
 	make_question("a.test", 77);
 	CHECK(express_upstream(x, &asked) == &settings.upstream[0]);
 	CHECK(express_is_idle(x) && express_first(x) == NULL);
-	CHECK(ask_of(0) == EXPRESS_ASKED);
+	CHECK(ask_of(0) == EXPRESS_HELD);
 	CHECK(!express_is_idle(x) && express_board_under_way(board) == 1);
 	(void)hear(&servers[0]);
 	CHECK(servers[0].octets[2] == 1 && servers[0].octets[11] == 1);
@@ -44,7 +44,7 @@ ports_and_ids_change(void)
 
 	begin();
 	for (uint16_t n = 0; n < ROUNDS; n++) {
-		CHECK(ask("a.test", n) == EXPRESS_ASKED);
+		CHECK(ask("a.test", n) == EXPRESS_HELD);
 		same_port += ports[hear(&servers[0])]++ > 0;
 		same_id += ids[word_at(servers[0].octets)]++ > 0;
 		files = n == 0 ? open_files() : files;
@@ -67,7 +67,7 @@ equal_questions_are_asked_once(void)
 	struct express_reply r;
 
 	begin();
-	CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+	CHECK(ask("a.test", 1) == EXPRESS_HELD);
 	CHECK(ask("A.tEst", 2) == EXPRESS_JOINED);
 	make_packet(AF_INET6, "a.test", TYPE_A, 3, NULL, 0);
 	CHECK(ask_of(0) == EXPRESS_JOINED);
@@ -86,7 +86,7 @@ equal_questions_are_asked_once(void)
 	express_answered(x, a);
 	CHECK(counts->answered[0] == 3 && counts->upstream[0].replies == 1);
 	/* What is answered is joined no more. */
-	CHECK(ask("a.test", 4) == EXPRESS_ASKED);
+	CHECK(ask("a.test", 4) == EXPRESS_HELD);
 	end();
 }
 
@@ -116,10 +116,10 @@ static void
 replies_count_for_the_settings_of_their_questions(void)
 {
 	begin();
-	CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+	CHECK(ask("a.test", 1) == EXPRESS_HELD);
 	make_question("b.test", 2);
 	asked.generation = GENERATION + 1;
-	CHECK(ask_of(0) == EXPRESS_ASKED);
+	CHECK(ask_of(0) == EXPRESS_HELD);
 	answer_next();
 	CHECK(last_reply(GENERATION) > 0 && last_reply(GENERATION + 1) == 0);
 	answer_next();
@@ -131,21 +131,21 @@ static void
 others_are_asked_by_themselves(void)
 {
 	begin();
-	CHECK(ask("a.test", 1) == EXPRESS_ASKED);
-	CHECK(ask("b.test", 2) == EXPRESS_ASKED);
+	CHECK(ask("a.test", 1) == EXPRESS_HELD);
+	CHECK(ask("b.test", 2) == EXPRESS_HELD);
 	make_packet(AF_INET, "a.test", TYPE_AAAA, 3, NULL, 0);
-	CHECK(ask_of(0) == EXPRESS_ASKED);
+	CHECK(ask_of(0) == EXPRESS_HELD);
 	make_packet(AF_INET, "a.test", TYPE_A, 4,
 	    "\0\0\51\4\320\0\0\200\0\0\0", 11);	/* DO */
-	CHECK(ask_of(0) == EXPRESS_ASKED);
+	CHECK(ask_of(0) == EXPRESS_HELD);
 	make_packet(AF_INET, "a.test", TYPE_A, 5,
 	    "\0\0\51\4\320\0\0\0\0\0\0", 11);
 	CHECK(ask_of(0) == EXPRESS_JOINED);
 	make_question("a.test", 6);
 	in.question.flags |= DNS_FLAG_CD;
-	CHECK(ask_of(0) == EXPRESS_ASKED);
+	CHECK(ask_of(0) == EXPRESS_HELD);
 	settings.attempts.join = 0;
-	CHECK(ask("a.test", 7) == EXPRESS_ASKED);
+	CHECK(ask("a.test", 7) == EXPRESS_HELD);
 	CHECK(counts->upstream[0].sent == 6);
 	end();
 }
@@ -198,7 +198,7 @@ what_is_no_answer_is_handed_over(void)
 
 	begin();
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-		CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+		CHECK(ask("a.test", 1) == EXPRESS_HELD);
 		(void)hear(&servers[0]);
 		length = reply_of(&servers[0], message);
 		message[changes[i].at] ^= changes[i].bits;
@@ -206,7 +206,7 @@ what_is_no_answer_is_handed_over(void)
 		hand_over(message, length);
 	}
 	for (length = 0; length < 16; length += 5) {
-		CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+		CHECK(ask("a.test", 1) == EXPRESS_HELD);
 		(void)hear(&servers[0]);
 		(void)reply_of(&servers[0], message);
 		send_back(&servers[0], message, length);
@@ -229,7 +229,7 @@ a_reply_that_is_too_long_is_not_handed_over(void)
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		const unsigned int files = open_files();
 
-		CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+		CHECK(ask("a.test", 1) == EXPRESS_HELD);
 		(void)hear(&servers[0]);
 		(void)reply_of(&servers[0], message);
 		message[3] |= RCODE_SERVFAIL;
@@ -256,7 +256,7 @@ a_refusal_is_handed_over(void)
 	(void)close(servers[0].fd);
 	servers[0].fd = -1;
 	files = open_files();
-	CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+	CHECK(ask("a.test", 1) == EXPRESS_HELD);
 	a = wait_one();
 	CHECK(express_receive(x, a, &settings, &r));
 	CHECK(!r.is_answer && r.error == ECONNREFUSED);
@@ -277,8 +277,8 @@ silence_is_handed_over(void)
 	struct begun_question *b;
 
 	begin();
-	CHECK(ask("a.test", 1) == EXPRESS_ASKED);
-	CHECK(ask("b.test", 2) == EXPRESS_ASKED);
+	CHECK(ask("a.test", 1) == EXPRESS_HELD);
+	CHECK(ask("b.test", 2) == EXPRESS_HELD);
 	CHECK(ask("a.test", 3) == EXPRESS_JOINED);
 	CHECK(express_late(x) == NULL);
 	(void)hear(&servers[0]);
@@ -313,13 +313,13 @@ a_reply_to_what_was_handed_over_wakes_nobody(void)
 	bool queued;
 
 	begin();
-	CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+	CHECK(ask("a.test", 1) == EXPRESS_HELD);
 	(void)hear(&servers[0]);
 	first = servers[0];
 	a = express_first(x);
 	express_give(x, a, NULL);
 	express_end(x, a);
-	CHECK(ask("b.test", 2) == EXPRESS_ASKED && express_first(x) == a);
+	CHECK(ask("b.test", 2) == EXPRESS_HELD && express_first(x) == a);
 	reply(&first);
 	do
 		CHECK(express_wait(x, &queued, ready) == 0);

@@ -123,7 +123,7 @@ there_is_an_end_to_their_number(void)
 	begin();
 	for (uint16_t n = 0; n < EXPRESS_QUESTIONS; n++) {
 		(void)snprintf(name, sizeof(name), "n%d.test", n);
-		CHECK(ask(name, n) == EXPRESS_ASKED);
+		CHECK(ask(name, n) == EXPRESS_HELD);
 	}
 	CHECK(ask("one-more.test", 1) == EXPRESS_NOT);
 	CHECK(ask("n5.test", 1) == EXPRESS_NOT);
@@ -139,7 +139,7 @@ there_is_an_end_to_their_number(void)
 		express_end(x, a);
 	}
 	CHECK(express_is_idle(x) && board->begun_count == EXPRESS_QUESTIONS);
-	CHECK(ask("one-more.test", 1) == EXPRESS_ASKED);
+	CHECK(ask("one-more.test", 1) == EXPRESS_HELD);
 	end();
 	CHECK(open_files() == before);
 }
@@ -152,20 +152,68 @@ no_more_are_held_than_may_be(void)
 
 	most = 3;
 	begin();
-	CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+	CHECK(ask("a.test", 1) == EXPRESS_HELD);
 	CHECK(ask("a.test", 2) == EXPRESS_JOINED);
-	CHECK(ask("b.test", 3) == EXPRESS_ASKED);
+	CHECK(ask("b.test", 3) == EXPRESS_HELD);
 	CHECK(ask("a.test", 4) == EXPRESS_NOT);
 	CHECK(ask("c.test", 5) == EXPRESS_NOT);
 	a = express_first(x);
 	express_give(x, a, NULL);
 	express_end(x, a);
-	CHECK(ask("c.test", 5) == EXPRESS_ASKED);
+	CHECK(ask("c.test", 5) == EXPRESS_HELD);
 	CHECK(ask("b.test", 6) == EXPRESS_JOINED);
 	CHECK(ask("b.test", 7) == EXPRESS_NOT);
 	CHECK(express_board_under_way(board) == 3);
 	end();
 	most = 2 * EXPRESS_QUESTIONS;
+}
+
+/* A mesh name that comes behind them is answered before they are asked. */
+static void
+they_wait_for_their_turn(void)
+{
+	struct express_attempt *ready[EXPRESS_BATCH], *first;
+	bool queued;
+
+	begin();
+	make_question("a.test", 1);
+	CHECK(hold_for(0) == EXPRESS_HELD);
+	make_question("b.test", 2);
+	CHECK(hold_for(0) == EXPRESS_HELD);
+	make_question("a.test", 3);
+	CHECK(hold_for(0) == EXPRESS_JOINED && !express_is_idle(x));
+	CHECK(hears_nothing(&servers[0]) && counts->upstream[0].sent == 0);
+	/* Nothing is waited for as long as there is something to be sent. */
+	CHECK(express_wait(x, &queued, ready) == 0 && !queued);
+	CHECK(express_late(x) == NULL);
+	first = express_next(x);
+	CHECK(express_first(x) == first);
+	CHECK(STAILQ_FIRST(&first->questions)->id == 1);
+	CHECK(express_send(x, first, &settings, GENERATION) == 0);
+	(void)hear(&servers[0]);
+	CHECK(servers[0].octets[DNS_HEADER + 1] == 'a');
+	CHECK(hears_nothing(&servers[0]) && express_next(x) != first);
+	reply(&servers[0]);
+	CHECK(wait_one() == first);
+	end();
+}
+
+/* Its upstream may be another one in the new settings. */
+static void
+nobody_is_asked_by_settings_of_before(void)
+{
+	struct express_attempt *a;
+
+	begin();
+	make_question("a.test", 1);
+	CHECK(hold_for(0) == EXPRESS_HELD);
+	a = express_next(x);
+	CHECK(express_send(x, a, &settings, GENERATION + 1) == -ESTALE);
+	express_end(x, a);
+	CHECK(express_is_idle(x) && express_next(x) == NULL);
+	CHECK(hears_nothing(&servers[0]) && board->begun_count == 0);
+	CHECK(ask("a.test", 1) == EXPRESS_HELD);
+	end();
 }
 
 /* A socket of nfdns-sockets, in that place; its port. */
@@ -201,7 +249,7 @@ sockets_of_others_are_used_once(void)
 	CHECK(ask("a.test", 1) == EXPRESS_NOT);
 	for (unsigned int n = 0; n < 4; n++) {
 		port = lay(n, 0, &at);
-		CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+		CHECK(ask("a.test", 1) == EXPRESS_HELD);
 		CHECK(hear(&servers[0]) == port);
 		CHECK(ask("b.test", 2) == EXPRESS_NOT);
 		CHECK(ask("a.test", 3) == EXPRESS_JOINED);
@@ -213,7 +261,7 @@ sockets_of_others_are_used_once(void)
 	}
 	/* One that is handed over lives on there. */
 	(void)lay(0, 0, &at);
-	CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+	CHECK(ask("a.test", 1) == EXPRESS_HELD);
 	a = express_first(x);
 	express_give(x, a, NULL);
 	express_end(x, a);
@@ -234,7 +282,7 @@ a_socket_for_another_server_is_not_used(void)
 	asked.generation++;
 	CHECK(ask_of(1) == EXPRESS_NOT);
 	make_question("a.test", 1);
-	CHECK(ask_of(1) == EXPRESS_ASKED && hear(&servers[1]) == port);
+	CHECK(ask_of(1) == EXPRESS_HELD && hear(&servers[1]) == port);
 	CHECK(hears_nothing(&servers[0]));
 	end();
 }
@@ -258,7 +306,7 @@ a_socket_that_was_found_is_not_used(void)
 	CHECK(hears_nothing(s) && open_files() == files);
 	CHECK(express_is_idle(x) && counts->upstream[0].sent == 0);
 	port = lay(0, 0, &at);
-	CHECK(ask("a.test", 1) == EXPRESS_ASKED && hear(s) == port);
+	CHECK(ask("a.test", 1) == EXPRESS_HELD && hear(s) == port);
 	end();
 }
 
@@ -269,7 +317,7 @@ answer_one(unsigned int upstream)
 	struct express_reply r;
 
 	make_question("a.test", 1);
-	CHECK(ask_of(upstream) == EXPRESS_ASKED);
+	CHECK(ask_of(upstream) == EXPRESS_HELD);
 	(void)hear(&servers[upstream]);
 	reply(&servers[upstream]);
 	a = wait_one();
@@ -286,7 +334,7 @@ idle_sockets_are_closed_in_time(void)
 	begin();
 	files = open_files();
 	express_age(x, now);
-	CHECK(ask("b.test", 2) == EXPRESS_ASKED);
+	CHECK(ask("b.test", 2) == EXPRESS_HELD);
 	(void)hear(&servers[0]);
 	answer_one(0);
 	CHECK(open_files() == files + 2);
@@ -325,7 +373,7 @@ stragglers_are_nobodys_replies(void)
 
 	begin();
 	for (unsigned int n = 0; n < 8; n++) {
-		CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+		CHECK(ask("a.test", 1) == EXPRESS_HELD);
 		(void)hear(&servers[0]);
 		late = servers[0];
 		reply(&late);
@@ -333,7 +381,7 @@ stragglers_are_nobodys_replies(void)
 		a = wait_one();
 		CHECK(express_receive(x, a, &settings, &r) && r.is_answer);
 		express_answered(x, a);
-		CHECK(ask("b.test", 2) == EXPRESS_ASKED);
+		CHECK(ask("b.test", 2) == EXPRESS_HELD);
 		(void)hear(&servers[0]);
 		reply(&late);
 		reply(&servers[0]);
@@ -345,6 +393,70 @@ stragglers_are_nobodys_replies(void)
 	end();
 }
 
+/* The same while other questions are under way: its socket is not the next one's. */
+static void
+stragglers_are_found_beside_others(void)
+{
+	struct express_attempt *ready[EXPRESS_BATCH], *a;
+	struct express_reply r;
+	struct server late;
+	bool queued;
+
+	begin();
+	for (unsigned int n = 0; n < 8; n++) {
+		CHECK(ask("other.test", 9) != EXPRESS_NOT);
+		(void)(n == 0 && hear(&servers[0]));
+		CHECK(ask("a.test", 1) == EXPRESS_HELD);
+		(void)hear(&servers[0]);
+		late = servers[0];
+		reply(&late);
+		reply(&late);
+		a = wait_one();
+		CHECK(express_receive(x, a, &settings, &r) && r.is_answer);
+		express_answered(x, a);
+		if (n % 2 == 0)
+			CHECK(express_wait(x, &queued, ready) == 0);
+		CHECK(ask("b.test", 2) == EXPRESS_HELD);
+		(void)hear(&servers[0]);
+		reply(&late);
+		reply(&servers[0]);
+		a = wait_one();
+		CHECK(express_receive(x, a, &settings, &r) && r.is_answer);
+		CHECK(!express_receive(x, a, &settings, &r));
+		express_answered(x, a);
+	}
+	end();
+}
+
+/* However many questions wait, only as many sockets are open as are asked at a time. */
+static void
+the_last_used_socket_is_used_next(void)
+{
+	unsigned int files;
+	char name[16];
+
+	begin();
+	files = open_files();
+	for (uint16_t n = 0; n < ROUNDS; n++) {
+		(void)snprintf(name, sizeof(name), "n%d.test", n);
+		make_question(name, n);
+		CHECK(hold_for(0) == EXPRESS_HELD);
+	}
+	for (uint16_t n = 0; n < ROUNDS; n++) {
+		struct express_attempt *a = express_next(x);
+		struct express_reply r;
+
+		CHECK(express_send(x, a, &settings, GENERATION) == 0);
+		(void)hear(&servers[0]);
+		reply(&servers[0]);
+		CHECK(wait_one() == a);
+		CHECK(express_receive(x, a, &settings, &r) && r.is_answer);
+		express_answered(x, a);
+	}
+	CHECK(express_is_idle(x) && open_files() <= files + 2);
+	end();
+}
+
 static void
 the_queue_is_waited_for_besides(void)
 {
@@ -353,7 +465,7 @@ the_queue_is_waited_for_besides(void)
 	bool queued = false;
 
 	begin();
-	CHECK(ask("a.test", 1) == EXPRESS_ASKED);
+	CHECK(ask("a.test", 1) == EXPRESS_HELD);
 	MUST(write(queue, &one, sizeof(one)) == sizeof(one));
 	CHECK(express_wait(x, &queued, ready) == 0 && queued);
 	CHECK(express_late(x) == NULL || !express_is_idle(x));
@@ -376,8 +488,8 @@ the_end_closes_all(void)
 		for (unsigned int n = 0; helper && n < EXPRESS_STOCK; n++)
 			(void)lay(n, 0, &at);
 		answer_one(0);
-		CHECK(ask("b.test", 2) == EXPRESS_ASKED);
-		CHECK(ask("c.test", 3) == EXPRESS_ASKED);
+		CHECK(ask("b.test", 2) == EXPRESS_HELD);
+		CHECK(ask("c.test", 3) == EXPRESS_HELD);
 		CHECK(ask("c.test", 4) == EXPRESS_JOINED);
 		end();
 		CHECK(open_files() == before);
@@ -408,12 +520,16 @@ main(void)
 	TEST(some_are_left_for_exploring);
 	TEST(there_is_an_end_to_their_number);
 	TEST(no_more_are_held_than_may_be);
+	TEST(they_wait_for_their_turn);
+	TEST(nobody_is_asked_by_settings_of_before);
 	TEST(sockets_of_others_are_used_once);
 	TEST(a_socket_for_another_server_is_not_used);
 	TEST(a_socket_that_was_found_is_not_used);
 	TEST(idle_sockets_are_closed_in_time);
 	TEST(both_families_in_turn);
 	TEST(stragglers_are_nobodys_replies);
+	TEST(stragglers_are_found_beside_others);
+	TEST(the_last_used_socket_is_used_next);
 	TEST(the_queue_is_waited_for_besides);
 	TEST(the_end_closes_all);
 	TEST(a_beginning_that_fails_leaves_nothing);

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/forward/express_sockets.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "nfq/sockets/open.h"
+
+#define IDLE_MS		10000	/* then a socket is closed */
+#define SOURCE_MS	1000	/* then its source may be another */
+#define OFTEN		8	/* times that it was used, then it keeps its source */
+
+void
+express_sockets_init(struct express_sockets *s)
+{
+	TAILQ_INIT(&s->idle);
+	TAILQ_INIT(&s->resting);
+	TAILQ_INIT(&s->closed);
+}
+
+void
+express_sockets_free(struct express_sockets *s)
+{
+	for (unsigned int i = 0; i < s->used; i++)
+		if (s->sockets[i].fd >= 0)
+			(void)close(s->sockets[i].fd);
+}
+
+static void
+put(struct express_socket_list *list, struct express_socket *one)
+{
+	one->list = list;
+	TAILQ_INSERT_HEAD(list, one, entry);
+}
+
+static void
+take_out(struct express_socket *one)
+{
+	if (one->list != NULL)
+		TAILQ_REMOVE(one->list, one, entry);
+	one->list = NULL;
+}
+
+static struct express_socket *
+take_first(struct express_socket_list *list)
+{
+	struct express_socket *one = TAILQ_FIRST(list);
+
+	if (one != NULL)
+		take_out(one);
+	return one;
+}
+
+static void
+forget(struct express_sockets *s, struct express_socket *one)
+{
+	take_out(one);
+	*one = (struct express_socket){ .fd = -1 };
+	put(&s->closed, one);
+}
+
+void
+express_sockets_close(struct express_sockets *s, struct express_socket *one)
+{
+	if (one->fd >= 0)
+		(void)close(one->fd);
+	forget(s, one);
+}
+
+static struct express_socket *
+take_closed(struct express_sockets *s)
+{
+	struct express_socket *one = take_first(&s->closed);
+
+	if (one == NULL && s->used < EXPRESS_SOCKETS) {
+		one = &s->sockets[s->used++];
+		one->fd = -1;
+	}
+	return one;
+}
+
+static bool
+may_be_used(const struct express_socket *one, int family, monotime_t now)
+{
+	return one->to.family == family && (!one->keeps_source ||
+	    monotime_ms_since(now, one->opened) < SOURCE_MS);
+}
+
+/* One of before, or a closed one; NULL: there is none. */
+static struct express_socket *
+take_any(struct express_sockets *s, int family, monotime_t now)
+{
+	struct express_socket *one = take_first(&s->idle);
+
+	if (one != NULL && !may_be_used(one, family, now)) {
+		express_sockets_close(s, one);
+		one = NULL;
+	}
+	return one != NULL ? one : take_closed(s);
+}
+
+/*
+ * One that nfdns-sockets has connected.  What has come to it before it asks was
+ * guessed by somebody.
+ */
+static bool
+take_laid(struct express_sockets *s, struct express_socket *one,
+    uint32_t upstream, uint64_t generation)
+{
+	uint8_t octet;
+
+	one->fd = express_board_socket(s->board, s->number, generation,
+	    upstream);
+	return one->fd >= 0 &&
+	    recv(one->fd, &octet, sizeof(octet), MSG_DONTWAIT) < 0 &&
+	    errno == EAGAIN;
+}
+
+/* The source that it keeps may be gone: then a new one is opened. */
+static bool
+connect_to(struct express_sockets *s, struct express_socket *one,
+    monotime_t now)
+{
+	struct sockets_request to = one->to;
+
+	if (one->fd >= 0 && sockets_reconnect(one->fd, &to) == 0)
+		return true;
+	if (one->fd >= 0)
+		(void)close(one->fd);
+	*one = (struct express_socket){ .to = to, .opened = now,
+		.fd = sockets_open(&to, s->mark) };
+	return one->fd >= 0;
+}
+
+static bool
+watch(const struct express_sockets *s, struct express_socket *one)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = one };
+
+	if (!one->watched)
+		one->watched = epoll_ctl(s->epoll, EPOLL_CTL_ADD, one->fd,
+		    &event) == 0;
+	return one->watched;
+}
+
+struct express_socket *
+express_sockets_take(struct express_sockets *s, struct express_attempt *attempt,
+    const struct forward_upstream *to, uint32_t index, uint64_t generation,
+    monotime_t now)
+{
+	struct express_socket *one = take_any(s, (int)to->family, now);
+	bool connected;
+
+	if (one == NULL)
+		return NULL;
+	one->to = (struct sockets_request){ .kind = SOCKETS_ASKING,
+		.family = (int)to->family, .port = (uint16_t)to->port,
+		.scope_id = to->scope };
+	memcpy(one->to.address, to->address, to->family == AF_INET ? 4 : 16);
+	connected = s->helper ? take_laid(s, one, index, generation) :
+	    connect_to(s, one, now);
+	if (!connected || !watch(s, one)) {
+		express_sockets_close(s, one);
+		return NULL;
+	}
+	one->attempt = attempt;
+	return one;
+}
+
+/* 0 or a negative errno. */
+static int
+disconnect(struct express_socket *one)
+{
+	if (one->keeps_source || one->to.family != AF_INET ||
+	    ++one->uses < OFTEN)
+		return sockets_release_port(one->fd);
+	one->keeps_source = true;
+	return sockets_keep_source(one->fd);
+}
+
+void
+express_sockets_done(struct express_sockets *s, struct express_socket *one)
+{
+	one->attempt = NULL;
+	if (s->helper || disconnect(one) < 0)
+		express_sockets_close(s, one);
+	else
+		put(&s->resting, one);
+}
+
+void
+express_sockets_give(struct express_sockets *s, struct express_socket *one)
+{
+	/* It stays open: closing it here would not end its events. */
+	(void)epoll_ctl(s->epoll, EPOLL_CTL_DEL, one->fd, NULL);
+	forget(s, one);
+}
+
+/* So that the last used is the first again. */
+void
+express_sockets_are_empty(struct express_sockets *s)
+{
+	struct express_socket *one;
+
+	while ((one = TAILQ_LAST(&s->resting, express_socket_list)) != NULL) {
+		take_out(one);
+		put(&s->idle, one);
+	}
+}
+
+void
+express_sockets_rest(struct express_sockets *s)
+{
+	struct express_socket *one;
+
+	while ((one = TAILQ_LAST(&s->resting, express_socket_list)) != NULL) {
+		take_out(one);
+		if (sockets_drain(one->fd) < 0)
+			express_sockets_close(s, one);
+		else
+			put(&s->idle, one);
+	}
+}
+
+static void
+close_all(struct express_sockets *s, struct express_socket_list *list)
+{
+	struct express_socket *one;
+
+	while ((one = take_first(list)) != NULL)
+		express_sockets_close(s, one);
+}
+
+void
+express_sockets_age(struct express_sockets *s, monotime_t now)
+{
+	if (monotime_ms_since(now, s->aged) < IDLE_MS)
+		return;
+	s->aged = now;
+	close_all(s, &s->idle);
+	close_all(s, &s->resting);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The UDP sockets of questions that a queue thread asks (express.h): a connected one
+ * for each question, with a fresh random port (RFC 5452 section 9.2).  The thread
+ * opens them by itself, and uses them again, or takes those that nfdns-sockets has
+ * opened, each for one question.
+ *
+ * What makes them cheap, of which the kernel's part is by far the largest:
+ * - The one that was used last is taken first: its memory is at hand.
+ * - A socket without a port can get nothing more; whether something had come before
+ *   is seen by the next epoll_wait(2), and needs no look at each.
+ * - One that is used often keeps its source address for a second, so the kernel need
+ *   not find that before it looks for the route (ip_route_connect() in
+ *   include/net/route.h), nor enter the socket in its lists anew.
+ *
+ * One thread uses all of this.
+ */
+#ifndef NFDNS_NFQ_FORWARD_EXPRESS_SOCKETS_H
+#define NFDNS_NFQ_FORWARD_EXPRESS_SOCKETS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "nfq/sockets/message.h"
+#include "nfq/thread/express_board.h"
+#include "policy/config/forward_settings.h"
+#include "resolver/clock.h"
+
+#define EXPRESS_SOCKETS		1024
+
+struct express_attempt;
+struct express_socket_list;
+
+struct express_socket {
+	int fd;				/* -1: none */
+	bool watched;			/* by epoll */
+	bool keeps_source;
+	unsigned int uses;		/* without keeping its source */
+	monotime_t opened;		/* CLOCK_BOOTTIME */
+	struct express_attempt *attempt;	/* NULL: nobody's */
+	struct sockets_request to;
+	struct express_socket_list *list;	/* that has it; NULL: it is taken */
+	TAILQ_ENTRY(express_socket) entry;
+};
+
+TAILQ_HEAD(express_socket_list, express_socket);
+
+struct express_sockets {
+	struct express_board *board;	/* borrowed */
+	unsigned int number;		/* of the thread there */
+	bool helper;			/* nfdns-sockets opens them, for the board */
+	uint32_t mark;			/* of those that the thread opens; 0: none */
+	int epoll;			/* borrowed */
+	monotime_t aged;
+	unsigned int used;		/* ever, of: */
+	struct express_socket sockets[EXPRESS_SOCKETS];
+	struct express_socket_list idle;	/* the last used first */
+	struct express_socket_list resting;	/* used since the last wait */
+	struct express_socket_list closed;
+};
+
+/* In zeroed memory, behind the members up to "epoll". */
+void express_sockets_init(struct express_sockets *sockets);
+
+/* Closes them all. */
+void express_sockets_free(struct express_sockets *sockets);
+
+/*
+ * One that is connected to the upstream, whose index it is in the settings of that
+ * generation, for the attempt; NULL: there is none to be had.  Events of it come
+ * with its address.
+ */
+struct express_socket *express_sockets_take(struct express_sockets *sockets,
+    struct express_attempt *attempt, const struct forward_upstream *upstream,
+    uint32_t index, uint64_t generation, monotime_t now)
+    __attribute__((warn_unused_result));
+
+/* Its question is answered: nothing reaches it any more. */
+void express_sockets_done(struct express_sockets *sockets,
+    struct express_socket *socket);
+
+/* Somebody else has its descriptor now, and closes it. */
+void express_sockets_give(struct express_sockets *sockets,
+    struct express_socket *socket);
+
+/* Closes it. */
+void express_sockets_close(struct express_sockets *sockets,
+    struct express_socket *socket);
+
+/*
+ * After an epoll_wait(2) that has told of all that have something to be read: those
+ * that were nobody's were closed.
+ */
+void express_sockets_are_empty(struct express_sockets *sockets);
+
+/* Before the thread waits for something else. */
+void express_sockets_rest(struct express_sockets *sockets);
+
+/* Closes idle ones, every ten seconds of that clock. */
+void express_sockets_age(struct express_sockets *sockets, monotime_t now);
+
+#endif
