@@ -7,6 +7,7 @@
 #define NFDNS_TESTS_EXPRESS_H
 
 #include "nfq/forward/express.h"
+#include "nfq/forward/fresh_answers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,6 +38,7 @@ static struct server {
 
 static struct forward_settings settings;
 static struct express_board *board;
+static struct fresh_answers *fresh;
 static struct express *x;
 static struct express_counts *counts;
 static int queue;
@@ -92,7 +94,10 @@ begin_with(bool helper)
 	board = express_board_new();
 	queue = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	MUST(board != NULL && queue >= 0);
+	fresh = fresh_answers_new();
+	MUST(fresh != NULL);
 	options.board = board;
+	options.fresh = fresh;
 	options.queue = queue;
 	MUST(express_new(&x, &options) == 0);
 	counts = &board->counts[NUMBER];
@@ -110,6 +115,7 @@ end(void)
 {
 	express_free(x);
 	express_board_free(board);
+	fresh_answers_free(fresh);
 	(void)close(queue);
 	(void)close(servers[0].fd);
 	(void)close(servers[1].fd);
@@ -283,14 +289,14 @@ take(const char *name, uint16_t id)
 
 /* Answers one question, and looks at the packet; its octets are in octets[]. */
 static inline void
-check_answer(const struct express_question *q, const struct message *m,
+check_answer(const struct express_question *q, const struct express_reply *r,
     uint16_t id)
 {
 	struct express_answer answer;
 	struct message message;
 	const char *fault;
 
-	in.reply_length = express_answer(&settings, q, m, out, &answer);
+	in.reply_length = express_answer(&settings, q, r, out, &answer);
 	in.answer_length = answer.length;
 	CHECK(answer.octets + answer.length == out + in.reply_length);
 	CHECK(message_read(&message, answer.octets, answer.length));

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "nfq/forward/cached_answer.h"
 #include "nfq/forward/client_message.h"
 #include "nfq/forward/keep.h"
 #include "resolver/dns/wire.h"
@@ -94,20 +95,12 @@ answer_full(struct engine *e, struct engine_client *client,
 	answer_client(e, client, &given);
 }
 
-static struct cache_key
-key_of(const struct question *q)
-{
-	return (struct cache_key){ .name = &q->name, .type = q->type,
-		.dnssec_ok = q->edns.dnssec_ok,
-		.checking_disabled = (q->flags & DNS_FLAG_CD) != 0 };
-}
-
 bool
 answer_find(struct engine *e, monotime_t now, const struct question *asked,
     struct cache_entry *entry)
 {
 	const struct forward_cache_settings *cache = &e->settings.cache;
-	const struct cache_key key = key_of(asked);
+	const struct cache_key key = cached_key(asked);
 
 	return e->cache != NULL && cache_find(e->cache, now, &key,
 	    cache->stale != STALE_OFF ? cache->stale_s : 0, entry, e->found);
@@ -165,7 +158,7 @@ static void
 keep_it(struct engine *e, monotime_t now, const struct pending *p,
     const struct message *m, struct answer_given *given)
 {
-	const struct cache_key key = key_of(&p->asked);
+	const struct cache_key key = cached_key(&p->asked);
 	const struct keep_limits limits = { .cache = &e->settings.cache,
 		.negative_max_s = pending_domain(e, p)->negative_max_s,
 		.wall_s = e->host.wall(e->host.arg) };
@@ -230,7 +223,7 @@ void
 answer_keep_failure(struct engine *e, monotime_t now, const struct pending *p,
     uint16_t rcode, uint16_t ede)
 {
-	const struct cache_key key = key_of(&p->asked);
+	const struct cache_key key = cached_key(&p->asked);
 	uint8_t wire[NAME_MAX_OCTETS + 4];
 	struct question q = { .wire = wire,
 		.wire_length = p->asked.name.length + 4U };

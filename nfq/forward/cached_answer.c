@@ -31,14 +31,20 @@ cached_is_common(const struct question *q,
 	    q->type != TYPE_AXFR && q->type != TYPE_IXFR && !options->others;
 }
 
+struct cache_key
+cached_key(const struct question *q)
+{
+	return (struct cache_key){ .name = &q->name, .type = q->type,
+		.dnssec_ok = q->edns.dnssec_ok,
+		.checking_disabled = (q->flags & DNS_FLAG_CD) != 0 };
+}
+
 size_t
 cached_answer(struct cache *cache, const struct forward_settings *settings,
     monotime_t now, const struct cached_ask *ask, uint8_t *out, size_t size)
 {
 	const struct question *q = ask->question;
-	const struct cache_key key = { .name = &q->name, .type = q->type,
-		.dnssec_ok = q->edns.dnssec_ok,
-		.checking_disabled = (q->flags & DNS_FLAG_CD) != 0 };
+	const struct cache_key key = cached_key(q);
 	struct client_message how = { .question = q, .cached = true,
 		.ad = settings->attempts.pass_ad,
 		.ttl = { 0, UINT32_MAX, UINT32_MAX, 0 } };

@@ -35,6 +35,9 @@ size_t cached_answer(struct cache *cache,
 bool cached_prefetch_due(const struct forward_cache_settings *settings,
     monotime_t now, const struct cache_entry *entry);
 
+/* What the answer to a question is kept under; its name is the question's. */
+struct cache_key cached_key(const struct question *question);
+
 /* Whether an answer depends on nothing but the key of the cache. */
 bool cached_is_common(const struct question *question,
     const struct message_options *options);

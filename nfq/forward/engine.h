@@ -115,6 +115,7 @@ struct engine_check {
 };
 
 struct engine;
+struct fresh_answer;
 
 /*
  * An engine with valid settings, which are copied.  "host" is copied; "cache"
@@ -173,6 +174,10 @@ int engine_offer(struct engine *engine, monotime_t now, uint32_t domain);
  */
 void engine_offer_replied(struct engine *engine, monotime_t now,
     uint32_t upstream, uint64_t sent, uint64_t replies, uint32_t rtt_us);
+
+/* Keeps what has come for one, if there is a cache.  Borrowed. */
+void engine_offer_keep(struct engine *engine,
+    const struct fresh_answer *answer);
 
 /* The client gave up (its socket is gone): it is forgotten, not given back. */
 void engine_forget(struct engine *engine, struct engine_client *client);

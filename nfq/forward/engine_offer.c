@@ -2,6 +2,8 @@
 /* Upstreams that queue threads may ask without the engine: express.h. */
 #include "nfq/forward/engine_state.h"
 
+#include "nfq/forward/fresh_answers.h"
+
 #define SRTT_MOST_US	20000	/* below EXPRESS_WAIT_MS */
 #define WAIT_LEAST_MS	250	/* of a question, before another server is asked */
 
@@ -35,8 +37,8 @@ engine_offer(struct engine *e, monotime_t now, uint32_t domain)
 	uint32_t order[FORWARD_PER_DOMAIN];
 
 	e->offered[domain] = false;
-	if (domain >= e->settings.domains || (d->cache && e->cache != NULL) ||
-	    !has_one_choice(d) || (attempts->wait_ms != 0 &&
+	if (domain >= e->settings.domains || !has_one_choice(d) ||
+	    (attempts->wait_ms != 0 &&
 	    attempts->wait_ms < WAIT_LEAST_MS) ||
 	    attempts->budget_ms < 2 * WAIT_LEAST_MS ||
 	    upstream_order(d, e->upstream, 0, 0, order) == 0 ||
@@ -61,4 +63,13 @@ engine_offer_replied(struct engine *e, monotime_t now, uint32_t upstream,
 	upstream_udp_answer(up, now, false);
 	upstream_replied(up, now, rtt_us);
 	up->replies--;			/* it has counted one of them */
+}
+
+void
+engine_offer_keep(struct engine *e, const struct fresh_answer *answer)
+{
+	if (e->cache != NULL)
+		cache_store(e->cache, answer->received, &answer->key,
+		    answer->kind, answer->ttl_s, answer->octets,
+		    answer->length);
 }

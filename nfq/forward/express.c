@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/forward/express.h"
+#include "nfq/forward/express_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,37 +10,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "nfq/forward/client_message.h"
-#include "nfq/forward/reply.h"
+#include "nfq/forward/express_keep.h"
 #include "resolver/dns/rr.h"
-
-#define HASH_LISTS	256
-#define DATAGRAM_MAX	65535
-
-LIST_HEAD(equal_list, express_attempt);
-TAILQ_HEAD(attempt_list, express_attempt);
-
-struct express {
-	struct express_board *board;
-	struct express_counts *counts;
-	unsigned int most;
-	int epoll;
-	uint64_t seed;
-	monotime_t boot;		/* when express_wait() last returned */
-	unsigned int under_way;		/* questions */
-	unsigned int attempts_used, questions_used;	/* ever, of: */
-	struct express_attempt attempts[EXPRESS_QUESTIONS];
-	struct express_question questions[EXPRESS_QUESTIONS];
-	struct attempt_list waiting;	/* to be sent, and */
-	struct attempt_list sent;	/* sent: the oldest first */
-	struct attempt_list idle;	/* the last used first */
-	struct express_sockets sockets;
-	struct express_questions free;
-	struct equal_list equal[HASH_LISTS];
-	size_t random_left;
-	uint8_t random[1024];
-	uint8_t datagram[DATAGRAM_MAX];
-};
 
 static void
 take_random(struct express *x, void *octets, size_t length)
@@ -66,6 +37,7 @@ express_new(struct express **express, const struct express_options *options)
 	if (x == NULL)
 		return -ENOMEM;
 	x->board = options->board;
+	x->fresh = options->fresh;
 	x->counts = &options->board->counts[options->number];
 	x->most = options->most;
 	TAILQ_INIT(&x->waiting);
@@ -150,6 +122,14 @@ is_exploring(struct express *x, const struct forward_settings *settings,
 	return random % 100 < settings->attempts.explore;
 }
 
+/* No reply is being read, so its place is free. */
+static enum express_cached
+cached(struct express *x, const struct express_ask *ask, uint32_t domain)
+{
+	return express_cached(ask, domain, x->fresh, monotime_boot(),
+	    x->datagram);
+}
+
 const struct forward_upstream *
 express_upstream(struct express *x, const struct express_ask *ask)
 {
@@ -165,7 +145,8 @@ express_upstream(struct express *x, const struct express_ask *ask)
 	upstream = express_board_offered(x->board, (uint32_t)domain,
 	    ask->generation);
 	if (upstream < 0 || (uint32_t)upstream >= settings->upstreams ||
-	    is_exploring(x, settings, &settings->domain[domain]))
+	    is_exploring(x, settings, &settings->domain[domain]) ||
+	    cached(x, ask, (uint32_t)domain) == EXPRESS_THERE)
 		return NULL;
 	return &settings->upstream[upstream];
 }
@@ -250,11 +231,11 @@ hold(struct express *x, struct express_attempt *a, struct express_question *q,
 	count_under_way(x, 1);
 }
 
-static struct equal_list *
+static struct express_equal *
 list_of(struct express *x, const struct question *q)
 {
 	return &x->equal[XXH3_64bits_withSeed(q->name.octets, q->name.length,
-	    x->seed ^ q->type) % HASH_LISTS];
+	    x->seed ^ q->type) % EXPRESS_LISTS];
 }
 
 /* The same, for whoever asks: engine_state.c joins by the same. */
@@ -294,7 +275,7 @@ take_attempt(struct express *x)
 	return a;
 }
 
-static struct attempt_list *
+static struct express_attempts *
 list_of_state(struct express *x, enum express_state state)
 {
 	switch (state) {
@@ -333,6 +314,7 @@ begin_attempt(struct express *x, struct express_question *q,
 	    &question->name);
 	a->upstream = (uint32_t)(to - ask->settings->upstream);
 	a->generation = ask->generation;
+	a->kept = express_is_kept(ask, a->domain);
 	STAILQ_INIT(&a->questions);
 	change_state(x, a, EXPRESS_WAITING);
 	LIST_INSERT_HEAD(list_of(x, question), a, equal);
@@ -415,98 +397,6 @@ express_send(struct express *x, struct express_attempt *a,
 	count(&x->counts->upstream[a->upstream].sent, 1);
 	tell_changes(x);
 	return 0;
-}
-
-/* Replies */
-
-static int
-time_left(const struct express *x)
-{
-	const struct express_attempt *first = TAILQ_FIRST(&x->sent);
-
-	return first == NULL || !TAILQ_EMPTY(&x->waiting) ? 0 : monotime_poll_timeout(x->boot,
-	    monotime_add_ms(first->sent, EXPRESS_WAIT_MS));
-}
-
-size_t
-express_wait(struct express *x, bool *queued,
-    struct express_attempt *ready[static EXPRESS_BATCH])
-{
-	struct epoll_event events[EXPRESS_BATCH];
-	int n = epoll_wait(x->epoll, events, EXPRESS_BATCH, time_left(x));
-	size_t count = 0;
-
-	/* Behind so many sockets the queue may be waiting, too. */
-	*queued = n == EXPRESS_BATCH;
-	x->boot = monotime_boot();
-	for (int i = 0; i < n; i++) {
-		struct express_socket *from = events[i].data.ptr;
-
-		if (from == NULL)
-			*queued = true;
-		else if (from->attempt != NULL)
-			ready[count++] = from->attempt;
-		else		/* a straggler */
-			express_sockets_close(&x->sockets, from);
-	}
-	if (n < EXPRESS_BATCH)
-		express_sockets_are_empty(&x->sockets);
-	return count;
-}
-
-struct express_attempt *
-express_first(struct express *x)
-{
-	struct express_attempt *a = TAILQ_FIRST(&x->sent);
-
-	return a != NULL ? a : TAILQ_FIRST(&x->waiting);
-}
-
-struct express_attempt *
-express_late(struct express *x)
-{
-	struct express_attempt *first = TAILQ_FIRST(&x->sent);
-
-	return first != NULL && monotime_is_past(x->boot,
-	    monotime_add_ms(first->sent, EXPRESS_WAIT_MS)) ? first : NULL;
-}
-
-bool
-express_receive(struct express *x, struct express_attempt *a,
-    const struct forward_settings *settings, struct express_reply *reply)
-{
-	const struct question *asked =
-	    &STAILQ_FIRST(&a->questions)->question;
-	const ssize_t n = recv(a->socket->fd, x->datagram, sizeof(x->datagram),
-	    MSG_DONTWAIT);
-
-	*reply = (struct express_reply){ .octets = x->datagram };
-	if (n < 0) {
-		reply->error = errno;
-		return errno != EAGAIN && errno != EINTR;
-	}
-	reply->length = (size_t)n;
-	reply->is_answer = message_fit(&reply->message, asked, a->id, NULL,
-	    x->datagram, (size_t)n) == FIT_ANSWER &&
-	    reply_is_answer(&settings->attempts, &reply->message);
-	return true;
-}
-
-size_t
-express_answer(const struct forward_settings *settings,
-    const struct express_question *q, const struct message *message,
-    uint8_t reply[static QUEUE_REPLY_MAX], struct express_answer *answer)
-{
-	const struct client_message how = {
-		.question = &q->question, .ad = settings->attempts.pass_ad,
-		.ttl = { .max = UINT32_MAX, .soa_max = UINT32_MAX },
-	};
-	uint8_t *octets = reply + packet_reply_offset(&q->packet);
-
-	answer->octets = octets;
-	answer->length = client_message_write(&how, message, octets,
-	    CLIENT_UDP_MAX);
-	return packet_reply(&q->packet, reply, answer->length);
 }
 
 /* The end of an attempt */

@@ -12,6 +12,9 @@
  * may ask (nfq/thread/express_board.h).  What turns out not to be the usual case is
  * given to it as it stands, with the socket and the reply: nobody is asked again.
  *
+ * Where a domain has a cache, only what is not in it is asked here, and the answer is
+ * on its way there before the client has it (nfq/forward/fresh_answers.h).
+ *
  * At most one datagram is read for each question here, and for EXPRESS_WAIT_MS at
  * most: an upstream that is slow, dead or hostile costs the thread no more.
  *
@@ -26,6 +29,7 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
+#include "nfq/forward/client_message.h"
 #include "nfq/forward/express_sockets.h"
 #include "nfq/forward/message.h"
 #include "nfq/packet/intercept.h"
@@ -72,6 +76,7 @@ struct express_attempt {
 	enum express_state state;
 	struct express_socket *socket;	/* NULL: none */
 	uint16_t id;
+	bool kept;			/* by the cache, if it may be */
 	uint32_t domain, upstream;	/* indices in the settings of: */
 	uint64_t generation;
 	monotime_t sent;		/* CLOCK_BOOTTIME */
@@ -80,11 +85,14 @@ struct express_attempt {
 	TAILQ_ENTRY(express_attempt) entry;	/* of those in its state */
 };
 
+struct cache;
 struct express;
+struct fresh_answers;
 
 /* What a thread that begins has. */
 struct express_options {
 	struct express_board *board;	/* borrowed */
+	struct fresh_answers *fresh;	/* borrowed */
 	unsigned int number;		/* of the thread's counts there */
 	int queue;			/* its queue's socket: borrowed */
 	uint32_t mark;			/* of sockets that it opens; 0: none */
@@ -108,6 +116,8 @@ struct express_ask {
 	const struct interception *interception;
 	const struct forward_settings *settings;	/* of this batch */
 	uint64_t generation;		/* their number */
+	bool caches;			/* there is a cache, and */
+	struct cache *cache;		/* this is it; NULL: not at this moment */
 	uint64_t received_ns;
 	monotime_t now;			/* CLOCK_MONOTONIC, of this batch */
 };
@@ -156,8 +166,9 @@ struct express_reply {
 	const uint8_t *octets;
 	size_t length;
 	int error;			/* positive; 0: there is a reply */
-	bool is_answer;			/* then there is, too: */
+	bool is_answer;			/* then there are, too: */
 	struct message message;
+	struct message_ttl ttl;		/* for clients */
 };
 
 /*
@@ -165,6 +176,18 @@ struct express_reply {
  */
 bool express_receive(struct express *express, struct express_attempt *attempt,
     const struct forward_settings *settings, struct express_reply *reply);
+
+/*
+ * Before anybody gets an answer: the cache gets it, if the domain has one and it may
+ * be kept, and the TTLs are bounded as the cache's are.
+ */
+void express_keep(struct express *express,
+    const struct express_attempt *attempt,
+    const struct forward_settings *settings, uint64_t generation,
+    struct express_reply *reply);
+
+/* After its verdicts are sent: wakes the forwarding thread, should it have to keep. */
+void express_tell(struct express *express);
 
 /* The DNS message in a packet. */
 struct express_answer {
@@ -177,8 +200,8 @@ struct express_answer {
  * QUEUE_REPLY_MAX at most, and returns its length.
  */
 size_t express_answer(const struct forward_settings *settings,
-    const struct express_question *question, const struct message *message,
-    uint8_t reply[static QUEUE_REPLY_MAX], struct express_answer *answer);
+    const struct express_question *question, const struct express_reply *reply,
+    uint8_t octets[static QUEUE_REPLY_MAX], struct express_answer *answer);
 
 /* All of its questions are answered: it is ended, and its time counts. */
 void express_answered(struct express *express, struct express_attempt *attempt);

@@ -287,6 +287,7 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 	f->boot = monotime_boot();
 	thread_express_count(f);
 	take_settings(f);
+	thread_express_keep(f);
 	do_flush(f);
 	if (atomic_exchange(&f->look_due, false))
 		engine_look_for_loops(f->engine, f->boot);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "nfq/forward/cache.h"
 #include "nfq/handover/suspects.h"
 
 /*
@@ -31,6 +32,8 @@ queue_express_hold(struct queue_thread *q, const struct queue_packet *p,
 	const struct express_ask ask = {
 		.packet = p, .interception = i, .settings = q->forward,
 		.generation = q->thread.generation->number,
+		.caches = q->thread.generation->cache != NULL,
+		.cache = q->cache,
 		.received_ns = q->thread.received_ns, .now = q->thread.now,
 	};
 	const struct forward_upstream *to;
@@ -76,22 +79,23 @@ record(struct queue_thread *q, const struct express_question *e,
 
 static void
 answer(struct queue_thread *q, const struct express_question *e,
-    const struct message *message)
+    const struct express_reply *reply)
 {
+	const uint16_t rcode = reply->message.rcode;
 	_Atomic uint64_t *counters = q->thread.slot->forward;
 	struct decision decision = e->decision;
 	struct express_answer answer;
-	const size_t length = express_answer(q->forward, e, message,
+	const size_t length = express_answer(q->forward, e, reply,
 	    q->express_reply, &answer);
 
 	queue_reply(q->queue.reader, e->id,
 	    (e->mark & ~q->mark_mask) | q->mark_answered, q->express_reply,
 	    length);
 	waiting_end(&q->thread.threads->waiting, e->uid);
-	decision.rcode = (uint8_t)message->rcode;
-	decision.verdict = message->rcode == RCODE_NXDOMAIN ?
+	decision.rcode = (uint8_t)rcode;
+	decision.verdict = rcode == RCODE_NXDOMAIN ?
 	    VERDICT_NXDOMAIN : VERDICT_ANSWER;
-	answering_count_rcode(&q->thread, message->rcode);
+	answering_count_rcode(&q->thread, rcode);
 	answering_count_spent(&q->thread, q->thread.now.ns - e->since.ns, 1);
 	answering_count_up(&counters[FORWARD_ANSWERED]);
 	answering_count_up(&counters[FORWARD_EXPRESS]);
@@ -168,8 +172,13 @@ take_reply(struct queue_thread *q, struct express_attempt *a)
 		give(q, a, &reply);
 		return;
 	}
-	STAILQ_FOREACH(e, &a->questions, entry)
-		answer(q, e, &reply.message);
+	express_keep(q->express, a, q->forward, q->thread.generation->number,
+	    &reply);
+	STAILQ_FOREACH(e, &a->questions, entry) {
+		answer(q, e, &reply);
+		if (a->kept && q->cache != NULL)
+			cache_count(q->cache, NULL);
+	}
 	express_answered(q->express, a);
 }
 
@@ -213,6 +222,7 @@ queue_express_wait(struct queue_thread *q)
 	while ((late = express_late(q->express)) != NULL)
 		give(q, late, NULL);
 	thread_queue_send(&q->queue);
+	express_tell(q->express);
 	answering_end(&q->thread);
 	return queued;
 }

@@ -4,15 +4,19 @@
  * behind it as the upstream's reply.  What the client gets is a sound packet, and
  * octet for octet what the forwarding thread would have made of the same reply.
  *
+ * If the domain has a cache, the same is kept, too.
+ *
  * The packet's source port chooses settings: bit 0 pass_ad, bit 1 failure_nodata,
- * bit 2 which codes are failures; bit 3 leaves the reply's id as it is.
+ * bit 2 which codes are failures; bit 3 leaves the reply's id as it is; bit 4 a cache,
+ * bit 5 one with narrow limits.
  */
 #include <string.h>
 #include <sys/eventfd.h>
 
+#include "nfq/forward/cached_answer.h"
 #include "nfq/forward/client_message.h"
 #include "nfq/forward/engine.h"
-#include "nfq/forward/express.h"
+#include "nfq/forward/express_keep.h"
 #include "nfq/forward/reply.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/wire.h"
@@ -20,6 +24,8 @@
 #include "tests/packets.h"
 
 #define ID	0x4e46
+#define ENTRIES	4	/* of the cache */
+#define NOW	monotime_from_ms(100000)
 
 static struct {
 	struct interception in;
@@ -28,6 +34,9 @@ static struct {
 	bool waits, given;
 	size_t length;			/* of the engine's answer: */
 	uint8_t answer[ENGINE_MESSAGE_MAX];
+	void *memory;			/* of the cache: */
+	struct cache *cache;		/* NULL: there is none */
+	struct fresh_answers *fresh;
 } t;
 
 static int
@@ -67,7 +76,36 @@ make_settings(struct forward_settings *s, uint16_t port)
 	s->attempts.failure_nodata = port >> 1 & 1;
 	if ((port & 4) != 0)
 		s->attempts.failure_rcodes = 0;
+	s->domain[0].cache = (port & 16) != 0;
+	if ((port & 32) != 0) {
+		s->cache.min_ttl_s = 60;
+		s->cache.max_ttl_s = 90;
+		s->domain[0].negative_max_s = 10;
+	}
 	check(forward_settings_check(s) == NULL);
+}
+
+/* An empty one for each input. */
+static void
+begin_cache(bool cached)
+{
+	static const uint8_t secret[CACHE_SECRET];
+
+	t.cache = NULL;
+	t.memory = cached ? calloc(1, cache_octets(ENTRIES)) : NULL;
+	if (t.fresh == NULL)
+		t.fresh = fresh_answers_new();
+	check(t.fresh != NULL && (!cached || t.memory != NULL));
+	if (cached)
+		t.cache = cache_open(t.memory, ENTRIES, secret);
+	check(!cached || t.cache != NULL);
+}
+
+static void
+end_cache(void)
+{
+	cache_close(t.cache);
+	free(t.memory);
 }
 
 /* Whether the queue's thread would ask for this packet by itself. */
@@ -80,11 +118,12 @@ is_asked(const struct forward_settings *settings, const uint8_t *packet,
 	const struct queue_packet p = { .octets = packet, .length = length,
 		.whole_length = length };
 	const struct express_ask ask = { .packet = &p, .interception = &t.in,
-		.settings = settings, .generation = 1 };
+		.settings = settings, .generation = 1,
+		.caches = t.cache != NULL, .cache = t.cache };
 
 	if (board == NULL) {
 		struct express_options options = {
-			.queue = eventfd(0, EFD_CLOEXEC) };
+			.queue = eventfd(0, EFD_CLOEXEC), .fresh = t.fresh };
 
 		options.board = board = express_board_new();
 		check(board != NULL && express_new(&express, &options) == 0);
@@ -119,10 +158,11 @@ resume(const struct forward_settings *settings, const uint8_t *reply,
 		.close = host_close, .answer = host_answer,
 		.pass = host_give_back, .drop = host_give_back,
 		.random = host_random, .wall = host_wall };
-	const monotime_t now = monotime_from_ms(100000);
+	const monotime_t now = NOW;
 	const struct engine_begun begun = { .id = ID,
 		.sent = monotime_from_ms(99990) };
-	struct engine *engine = engine_new(&host, settings, NULL, now);
+	struct engine *engine = engine_new(&host, settings, t.cache,
+	    now);
 	uint32_t attempt;
 
 	check(engine != NULL);
@@ -140,17 +180,60 @@ resume(const struct forward_settings *settings, const uint8_t *reply,
 	engine_free(engine);
 }
 
+/* What the engine has kept of the same. */
+static void
+check_kept(const struct fresh_answer *fresh)
+{
+	const struct cache_key key = cached_key(&t.q.question);
+	uint8_t found[CACHE_MESSAGE_MAX];
+	struct cache_entry entry;
+
+	if (!cache_find(t.cache, NOW, &key, 0, &entry, found)) {
+		check(fresh == NULL);
+		return;
+	}
+	check(fresh != NULL && fresh->generation == 1);
+	check(fresh->key.type == key.type &&
+	    fresh->key.dnssec_ok == key.dnssec_ok &&
+	    fresh->key.checking_disabled == key.checking_disabled &&
+	    name_equal(fresh->key.name, key.name));
+	check(fresh->kind == entry.kind && entry.stored.ns == NOW.ns &&
+	    monotime_ms_since(entry.expires, NOW) == fresh->ttl_s * 1000LL);
+	check(fresh->length == entry.length &&
+	    memcmp(fresh->octets, found, entry.length) == 0);
+}
+
+static void
+keep_answer(const struct forward_settings *settings,
+    struct express_reply *reply)
+{
+	const struct express_keeper keeper = { .settings = settings,
+		.generation = 1, .received = NOW, .wall_s = host_wall(NULL),
+		.fresh = t.fresh };
+
+	if (t.cache == NULL || (t.q.question.flags & DNS_FLAG_RD) == 0)
+		return;
+	express_keep_reply(&keeper, &t.q.question, reply);
+	check_kept(fresh_answers_first(t.fresh));
+	if (fresh_answers_first(t.fresh) != NULL)
+		fresh_answers_remove_first(t.fresh);
+	check(fresh_answers_first(t.fresh) == NULL);
+}
+
 /* The reply is an answer: what the client gets of it. */
 static void
 check_answer(const struct forward_settings *settings,
     const struct message *reply)
 {
+	struct express_reply taken = { .message = *reply,
+		.ttl = { .max = UINT32_MAX, .soa_max = UINT32_MAX } };
 	uint8_t *out = malloc(QUEUE_REPLY_MAX);
 	struct express_answer answer;
 	struct message m;
 
 	check(out != NULL);
-	t.in.reply_length = express_answer(settings, &t.q, reply, out,
+	keep_answer(settings, &taken);
+	t.in.reply_length = express_answer(settings, &t.q, &taken, out,
 	    &answer);
 	t.in.answer_length = answer.length;
 	check(t.in.reply_length <= QUEUE_REPLY_MAX);
@@ -200,10 +283,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (t.in.form != PACKET_OK)
 		return 0;
 	make_settings(&settings, t.in.packet.source_port);
-	if (!is_asked(&settings, data, end))
-		return 0;
-	hold(data, end);
-	take_reply(&settings, data + end, size - end,
-	    (t.in.packet.source_port & 8) != 0);
+	begin_cache(settings.domain[0].cache);
+	if (is_asked(&settings, data, end)) {
+		hold(data, end);
+		take_reply(&settings, data + end, size - end,
+		    (t.in.packet.source_port & 8) != 0);
+	}
+	end_cache();
 	return 0;
 }

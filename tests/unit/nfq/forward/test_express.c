@@ -24,7 +24,7 @@ a_question_is_answered(void)
 	q = STAILQ_FIRST(&a->questions);
 	CHECK(q->id == 77 && q->uid == 1000 && q->gid == 100 && q->mark == 5 &&
 	    q->device == 3 && STAILQ_NEXT(q, entry) == NULL);
-	check_answer(q, &r.message, 77);
+	check_answer(q, &r, 77);
 	express_answered(x, a);
 	CHECK(express_is_idle(x) && express_board_under_way(board) == 0);
 	CHECK(counts->upstream[0].sent == 1 &&
@@ -80,7 +80,7 @@ equal_questions_are_asked_once(void)
 	q = STAILQ_FIRST(&a->questions);
 	for (uint16_t id = 1; id <= 3; id++, q = STAILQ_NEXT(q, entry)) {
 		MUST(q != NULL);
-		check_answer(q, &r.message, id);
+		check_answer(q, &r, id);
 	}
 	CHECK(q == NULL);
 	express_answered(x, a);

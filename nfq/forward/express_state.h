@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A queue thread's own questions (express.h), for their files only: express.c has
+ * whom to ask, what is held and how it ends, express_replies.c what comes for it.
+ */
+#ifndef NFDNS_NFQ_FORWARD_EXPRESS_STATE_H
+#define NFDNS_NFQ_FORWARD_EXPRESS_STATE_H
+
+#include "nfq/forward/express.h"
+#include "nfq/forward/fresh_answers.h"
+
+#define EXPRESS_LISTS		256
+#define EXPRESS_DATAGRAM_MAX	65535
+
+LIST_HEAD(express_equal, express_attempt);
+TAILQ_HEAD(express_attempts, express_attempt);
+
+struct express {
+	struct express_board *board;
+	struct fresh_answers *fresh;
+	bool tells;			/* something new is there */
+	struct express_counts *counts;
+	unsigned int most;
+	int epoll;
+	uint64_t seed;
+	monotime_t boot;		/* when express_wait() last returned */
+	unsigned int under_way;		/* questions */
+	unsigned int attempts_used, questions_used;	/* ever, of: */
+	struct express_attempt attempts[EXPRESS_QUESTIONS];
+	struct express_question questions[EXPRESS_QUESTIONS];
+	struct express_attempts waiting;	/* to be sent, and */
+	struct express_attempts sent;	/* sent: the oldest first */
+	struct express_attempts idle;	/* the last used first */
+	struct express_sockets sockets;
+	struct express_questions free;
+	struct express_equal equal[EXPRESS_LISTS];
+	size_t random_left;
+	uint8_t random[1024];
+	uint8_t datagram[EXPRESS_DATAGRAM_MAX];
+};
+
+#endif
