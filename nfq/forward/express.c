@@ -40,11 +40,11 @@ express_new(struct express **express, const struct express_options *options)
 	x->fresh = options->fresh;
 	x->counts = &options->board->counts[options->number];
 	x->most = options->most;
-	TAILQ_INIT(&x->waiting);
 	TAILQ_INIT(&x->sent);
 	TAILQ_INIT(&x->idle);
 	STAILQ_INIT(&x->free);
 	take_random(x, &x->seed, sizeof(x->seed));
+	express_turns_init(&x->turns, x->seed);
 	x->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (x->epoll < 0 || epoll_ctl(x->epoll, EPOLL_CTL_ADD, options->queue,
 	    &event) < 0) {
@@ -275,30 +275,24 @@ take_attempt(struct express *x)
 	return a;
 }
 
-static struct express_attempts *
-list_of_state(struct express *x, enum express_state state)
-{
-	switch (state) {
-	case EXPRESS_WAITING:
-		return &x->waiting;
-	case EXPRESS_SENT:
-		return &x->sent;
-	default:
-		return &x->idle;
-	}
-}
-
-/* The last of its list; of idle ones the first, whose memory is at hand. */
+/* Idle ones: the last used first, whose memory is at hand. */
 static void
 change_state(struct express *x, struct express_attempt *a,
     enum express_state state)
 {
-	TAILQ_REMOVE(list_of_state(x, a->state), a, entry);
-	a->state = state;
-	if (state == EXPRESS_IDLE)
-		TAILQ_INSERT_HEAD(&x->idle, a, entry);
+	if (a->state == EXPRESS_WAITING)
+		express_turns_remove(&x->turns, a);
 	else
-		TAILQ_INSERT_TAIL(list_of_state(x, state), a, entry);
+		TAILQ_REMOVE(a->state == EXPRESS_SENT ? &x->sent : &x->idle, a,
+		    entry);
+	a->state = state;
+	if (state == EXPRESS_WAITING)
+		express_turns_add(&x->turns, a,
+		    STAILQ_FIRST(&a->questions)->uid);
+	else if (state == EXPRESS_SENT)
+		TAILQ_INSERT_TAIL(&x->sent, a, entry);
+	else
+		TAILQ_INSERT_HEAD(&x->idle, a, entry);
 }
 
 static bool
@@ -316,9 +310,9 @@ begin_attempt(struct express *x, struct express_question *q,
 	a->generation = ask->generation;
 	a->kept = express_is_kept(ask, a->domain);
 	STAILQ_INIT(&a->questions);
-	change_state(x, a, EXPRESS_WAITING);
 	LIST_INSERT_HEAD(list_of(x, question), a, equal);
 	hold(x, a, q, ask);
+	change_state(x, a, EXPRESS_WAITING);
 	return true;
 }
 
@@ -334,6 +328,8 @@ express_begin(struct express *x, const struct forward_upstream *to,
 		return EXPRESS_NOT;
 	if (equal != NULL) {
 		hold(x, equal, q, ask);
+		if (equal->state == EXPRESS_WAITING)
+			express_turns_join(&x->turns, equal, q->uid);
 		return EXPRESS_JOINED;
 	}
 	if (begin_attempt(x, q, to, ask))
@@ -345,7 +341,7 @@ express_begin(struct express *x, const struct forward_upstream *to,
 struct express_attempt *
 express_next(struct express *x)
 {
-	return TAILQ_FIRST(&x->waiting);
+	return express_turns_next(&x->turns);
 }
 
 static int

@@ -5,7 +5,7 @@
  * own queue meanwhile, so no other thread has to wake: that is a quarter of the time
  * that a forwarded question takes (tests/bench/bench --only forward).
  *
- * They are held first and sent by turns: the thread looks at its queue in between,
+ * They are held first and sent by turns of their users: the thread looks at its queue in between,
  * since a name of the mesh takes it a tenth of the time and waits for nobody.
  *
  * All else is the forwarding thread's, which says by its offers whom a queue thread
@@ -67,13 +67,14 @@ STAILQ_HEAD(express_questions, express_question);
 
 enum express_state {
 	EXPRESS_IDLE,
-	EXPRESS_WAITING,		/* to be sent */
+	EXPRESS_WAITING,		/* for its turn */
 	EXPRESS_SENT,
 };
 
 /* A message to an upstream, and all who wait for its reply: equal questions. */
 struct express_attempt {
 	enum express_state state;
+	struct express_turn *turn;	/* it waits for; NULL: for none */
 	struct express_socket *socket;	/* NULL: none */
 	uint16_t id;
 	bool kept;			/* by the cache, if it may be */
@@ -82,11 +83,12 @@ struct express_attempt {
 	monotime_t sent;		/* CLOCK_BOOTTIME */
 	struct express_questions questions;	/* the first was sent */
 	LIST_ENTRY(express_attempt) equal;	/* by hash */
-	TAILQ_ENTRY(express_attempt) entry;	/* of those in its state */
+	TAILQ_ENTRY(express_attempt) entry;	/* of its turn, or of those in its state */
 };
 
 struct cache;
 struct express;
+struct express_turn;
 struct fresh_answers;
 
 /* What a thread that begins has. */

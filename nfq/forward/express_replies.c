@@ -13,7 +13,7 @@ time_left(const struct express *x)
 {
 	const struct express_attempt *first = TAILQ_FIRST(&x->sent);
 
-	return first == NULL || !TAILQ_EMPTY(&x->waiting) ? 0 :
+	return first == NULL || express_turns_next(&x->turns) != NULL ? 0 :
 	    monotime_poll_timeout(x->boot, monotime_add_ms(first->sent,
 	    EXPRESS_WAIT_MS));
 }
@@ -49,7 +49,7 @@ express_first(struct express *x)
 {
 	struct express_attempt *a = TAILQ_FIRST(&x->sent);
 
-	return a != NULL ? a : TAILQ_FIRST(&x->waiting);
+	return a != NULL ? a : express_turns_next(&x->turns);
 }
 
 struct express_attempt *

@@ -7,13 +7,13 @@
 #define NFDNS_NFQ_FORWARD_EXPRESS_STATE_H
 
 #include "nfq/forward/express.h"
+#include "nfq/forward/express_turns.h"
 #include "nfq/forward/fresh_answers.h"
 
 #define EXPRESS_LISTS		256
 #define EXPRESS_DATAGRAM_MAX	65535
 
 LIST_HEAD(express_equal, express_attempt);
-TAILQ_HEAD(express_attempts, express_attempt);
 
 struct express {
 	struct express_board *board;
@@ -28,8 +28,8 @@ struct express {
 	unsigned int attempts_used, questions_used;	/* ever, of: */
 	struct express_attempt attempts[EXPRESS_QUESTIONS];
 	struct express_question questions[EXPRESS_QUESTIONS];
-	struct express_attempts waiting;	/* to be sent, and */
-	struct express_attempts sent;	/* sent: the oldest first */
+	struct express_turns turns;	/* of those to be sent */
+	struct express_attempts sent;	/* the oldest first */
 	struct express_attempts idle;	/* the last used first */
 	struct express_sockets sockets;
 	struct express_questions free;
