@@ -186,9 +186,12 @@ static inline enum express_begun
 ask_of(unsigned int upstream)
 {
 	const uint64_t generation = asked.generation;
-	const enum express_begun begun = hold_for(upstream);
-	struct express_attempt *a = express_next(x);
+	enum express_begun begun;
+	struct express_attempt *a;
 
+	express_board_offer(board, 0, generation, (int)upstream);
+	begun = hold_for(upstream);
+	a = express_next(x);
 	CHECK((a != NULL) == (begun == EXPRESS_HELD));
 	if (a == NULL || express_send(x, a, &settings, generation) == 0)
 		return begun;

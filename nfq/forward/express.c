@@ -368,14 +368,22 @@ close_socket(struct express *x, struct express_attempt *a)
 	a->socket = NULL;
 }
 
-/* After a reload the upstream may be another. */
+/* Since it was held, its upstream may have become silent, or another by a reload. */
+static bool
+is_offered(const struct express *x, const struct express_attempt *a,
+    uint64_t generation)
+{
+	return a->generation == generation && express_board_offered(x->board,
+	    a->domain, generation) == (int)a->upstream;
+}
+
 int
 express_send(struct express *x, struct express_attempt *a,
     const struct forward_settings *settings, uint64_t generation)
 {
 	int error;
 
-	if (a->generation != generation)
+	if (!is_offered(x, a, generation))
 		return -ESTALE;
 	a->sent = monotime_boot();
 	a->socket = express_sockets_take(&x->sockets, a,

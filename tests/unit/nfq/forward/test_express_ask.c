@@ -198,6 +198,29 @@ they_wait_for_their_turn(void)
 	end();
 }
 
+/* While they waited it became silent, or another is better. */
+static void
+nobody_is_asked_whose_offer_is_withdrawn(void)
+{
+	struct express_attempt *a;
+
+	begin();
+	make_question("a.test", 1);
+	CHECK(hold_for(0) == EXPRESS_HELD);
+	make_question("b.test", 2);
+	CHECK(hold_for(0) == EXPRESS_HELD);
+	express_board_offer(board, 0, GENERATION, 1);
+	a = express_next(x);
+	CHECK(express_send(x, a, &settings, GENERATION) == -ESTALE);
+	express_end(x, a);
+	express_board_offer(board, 0, GENERATION, -1);
+	a = express_next(x);
+	CHECK(express_send(x, a, &settings, GENERATION) == -ESTALE);
+	express_end(x, a);
+	CHECK(hears_nothing(&servers[0]) && counts->upstream[0].sent == 0);
+	end();
+}
+
 /* Its upstream may be another one in the new settings. */
 static void
 nobody_is_asked_by_settings_of_before(void)
@@ -521,6 +544,7 @@ main(void)
 	TEST(there_is_an_end_to_their_number);
 	TEST(no_more_are_held_than_may_be);
 	TEST(they_wait_for_their_turn);
+	TEST(nobody_is_asked_whose_offer_is_withdrawn);
 	TEST(nobody_is_asked_by_settings_of_before);
 	TEST(sockets_of_others_are_used_once);
 	TEST(a_socket_for_another_server_is_not_used);
