@@ -12,6 +12,7 @@
 #define IDLE_MS		10000	/* then a socket is closed */
 #define SOURCE_MS	1000	/* then its source may be another */
 #define OFTEN		8	/* times that it was used, then it keeps its source */
+#define LOOKED_AT	8	/* of idle sockets, for one that will do */
 
 void
 express_sockets_init(struct express_sockets *s)
@@ -82,24 +83,56 @@ take_closed(struct express_sockets *s)
 	return one;
 }
 
+/* A source is good for one address, and not for long. */
 static bool
-may_be_used(const struct express_socket *one, int family, monotime_t now)
+is_old(const struct express_socket *one, monotime_t now)
 {
-	return one->to.family == family && (!one->keeps_source ||
-	    monotime_ms_since(now, one->opened) < SOURCE_MS);
+	return one->keeps_source &&
+	    monotime_ms_since(now, one->opened) >= SOURCE_MS;
 }
 
-/* One of before, or a closed one; NULL: there is none. */
-static struct express_socket *
-take_any(struct express_sockets *s, int family, monotime_t now)
+static bool
+may_be_used(const struct express_socket *one, const struct sockets_request *to)
 {
-	struct express_socket *one = take_first(&s->idle);
+	return one->to.family == to->family && (!one->keeps_source ||
+	    (one->to.scope_id == to->scope_id &&
+	    memcmp(one->to.address, to->address, sizeof(to->address)) == 0));
+}
 
-	if (one != NULL && !may_be_used(one, family, now)) {
-		express_sockets_close(s, one);
-		one = NULL;
+/* One of before; NULL: none of the last ones will do. */
+static struct express_socket *
+take_idle(struct express_sockets *s, const struct sockets_request *to,
+    monotime_t now)
+{
+	struct express_socket *one = TAILQ_FIRST(&s->idle), *next;
+
+	for (int n = 0; one != NULL && n < LOOKED_AT; n++, one = next) {
+		next = TAILQ_NEXT(one, entry);
+		if (is_old(one, now)) {
+			express_sockets_close(s, one);
+		} else if (may_be_used(one, to)) {
+			take_out(one);
+			return one;
+		}
 	}
-	return one != NULL ? one : take_closed(s);
+	return NULL;
+}
+
+/* One of before, or a closed one; NULL: all are taken. */
+static struct express_socket *
+take_any(struct express_sockets *s, const struct sockets_request *to,
+    monotime_t now)
+{
+	struct express_socket *one = take_idle(s, to, now);
+
+	if (one == NULL)
+		one = take_closed(s);
+	if (one == NULL && (one = TAILQ_LAST(&s->idle,
+	    express_socket_list)) != NULL) {
+		express_sockets_close(s, one);
+		take_out(one);
+	}
+	return one;
 }
 
 /*
@@ -151,15 +184,17 @@ express_sockets_take(struct express_sockets *s, struct express_attempt *attempt,
     const struct forward_upstream *to, uint32_t index, uint64_t generation,
     monotime_t now)
 {
-	struct express_socket *one = take_any(s, (int)to->family, now);
-	bool connected;
-
-	if (one == NULL)
-		return NULL;
-	one->to = (struct sockets_request){ .kind = SOCKETS_ASKING,
+	struct sockets_request request = { .kind = SOCKETS_ASKING,
 		.family = (int)to->family, .port = (uint16_t)to->port,
 		.scope_id = to->scope };
-	memcpy(one->to.address, to->address, to->family == AF_INET ? 4 : 16);
+	struct express_socket *one;
+	bool connected;
+
+	memcpy(request.address, to->address, to->family == AF_INET ? 4 : 16);
+	one = take_any(s, &request, now);
+	if (one == NULL)
+		return NULL;
+	one->to = request;
 	connected = s->helper ? take_laid(s, one, index, generation) :
 	    connect_to(s, one, now);
 	if (!connected || !watch(s, one)) {

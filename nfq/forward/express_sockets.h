@@ -9,9 +9,10 @@
  * - The one that was used last is taken first: its memory is at hand.
  * - A socket without a port can get nothing more; whether something had come before
  *   is seen by the next epoll_wait(2), and needs no look at each.
- * - One that is used often keeps its source address for a second, so the kernel need
- *   not find that before it looks for the route (ip_route_connect() in
- *   include/net/route.h), nor enter the socket in its lists anew.
+ * - One that is used often keeps its source address for a second, for one upstream's
+ *   address: the kernel need not find that before it looks for the route
+ *   (ip_route_connect() in include/net/route.h), nor enter the socket in its lists
+ *   anew.
  *
  * One thread uses all of this.
  */

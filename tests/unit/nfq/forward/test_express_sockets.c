@@ -140,6 +140,43 @@ what_is_used_often_keeps_its_source_for_a_second(void)
 	end();
 }
 
+/* To another address the kernel may choose another source. */
+static void
+a_source_is_for_one_address(void)
+{
+	struct express_socket *one, *two;
+	uint16_t port;
+
+	begin(AF_INET);
+	one = use(OFTEN, 0);
+	CHECK(source_of(one, &port) == 1);
+	to.address[3] = 2;
+	two = use(1, 0);
+	CHECK(two != one && source_of(two, &port) == 0);
+	CHECK(use(OFTEN, 0) == two);
+	/* Both stay, and another port of the same address makes no difference. */
+	to.address[3] = 1;
+	to.port++;
+	CHECK(use(2, 0) == one && source_of(one, &port) == 1);
+	end();
+}
+
+static void
+the_place_of_an_idle_one_can_be_had(void)
+{
+	struct express_socket *one;
+
+	begin(AF_INET);
+	one = use(OFTEN, 0);
+	s->used = EXPRESS_SOCKETS;
+	to.address[3] = 2;
+	CHECK(take(0) == one && !one->keeps_source);
+	CHECK(express_sockets_take(s, attempt, &to, 0, 1, start) == NULL);
+	for (unsigned int n = 1; n < EXPRESS_SOCKETS; n++)
+		s->sockets[n].fd = -1;
+	end();
+}
+
 /* The address of the machine that it keeps is no longer there. */
 static void
 a_source_that_is_gone_is_not_kept(void)
@@ -247,6 +284,8 @@ main(void)
 {
 	TEST(idle_ones_have_no_port);
 	TEST(what_is_used_often_keeps_its_source_for_a_second);
+	TEST(a_source_is_for_one_address);
+	TEST(the_place_of_an_idle_one_can_be_had);
 	TEST(a_source_that_is_gone_is_not_kept);
 	TEST(none_is_used_twice_without_a_look);
 	TEST(before_a_wait_elsewhere_each_is_looked_at);
