@@ -5,8 +5,9 @@
  * own queue meanwhile, so no other thread has to wake: that is a quarter of the time
  * that a forwarded question takes (tests/bench/bench --only forward).
  *
- * They are held first and sent by turns of their users: the thread looks at its queue in between,
- * since a name of the mesh takes it a tenth of the time and waits for nobody.
+ * They are held first, and sent a few at a time, by turns of their users: the thread
+ * looks at its queue in between, since a name of the mesh takes it a tenth of the time
+ * and is not to wait.
  *
  * All else is the forwarding thread's, which says by its offers whom a queue thread
  * may ask (nfq/thread/express_board.h).  What turns out not to be the usual case is
@@ -152,7 +153,8 @@ int express_send(struct express *express, struct express_attempt *attempt,
 
 /*
  * Waits until the queue can be read (*queued), attempts have something to be read, or
- * one is late; not at all while something is to be sent.  Returns how many of the first; each lives until it is ended.
+ * one is late; not at all while something is to be sent.  Returns how many attempts
+ * have; each lives until it is ended.
  */
 size_t express_wait(struct express *express, bool *queued,
     struct express_attempt *ready[static EXPRESS_BATCH]);

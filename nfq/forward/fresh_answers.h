@@ -4,8 +4,8 @@
  * forwarding thread: it alone writes the cache.
  *
  * A question whose answer is here is the forwarding thread's, which takes all that is
- * here into the cache before it looks at questions.  So nobody is asked twice, however
- * soon the client asks again.
+ * here into the cache before it looks at questions.  So no upstream is asked again for
+ * what a client has had an answer to, however soon that is asked again.
  */
 #ifndef NFDNS_NFQ_FORWARD_FRESH_ANSWERS_H
 #define NFDNS_NFQ_FORWARD_FRESH_ANSWERS_H

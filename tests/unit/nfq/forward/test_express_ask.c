@@ -386,42 +386,60 @@ both_families_in_turn(void)
 	end();
 }
 
-/* A second reply to the last question, and one to the port that it had. */
-static void
-stragglers_are_nobodys_replies(void)
+/* a.test is answered; a second reply has come.  Where that was sent to. */
+static struct server
+answer_twice(void)
 {
 	struct express_attempt *a;
 	struct express_reply r;
 	struct server late;
 
+	CHECK(ask("a.test", 1) == EXPRESS_HELD);
+	(void)hear(&servers[0]);
+	late = servers[0];
+	reply(&late);
+	reply(&late);
+	a = wait_one();
+	CHECK(express_receive(x, a, &settings, &r) && r.is_answer);
+	express_answered(x, a);
+	return late;
+}
+
+/* b.test gets its reply alone, though another is sent to the port of before. */
+static void
+answer_behind(struct server *late)
+{
+	struct express_attempt *a;
+	struct express_reply r;
+
+	CHECK(ask("b.test", 2) == EXPRESS_HELD);
+	(void)hear(&servers[0]);
+	reply(late);
+	reply(&servers[0]);
+	a = wait_one();
+	CHECK(express_receive(x, a, &settings, &r) && r.is_answer);
+	CHECK(!express_receive(x, a, &settings, &r));
+	express_answered(x, a);
+}
+
+static void
+stragglers_are_nobodys_replies(void)
+{
+	struct server late;
+
 	begin();
 	for (unsigned int n = 0; n < 8; n++) {
-		CHECK(ask("a.test", 1) == EXPRESS_HELD);
-		(void)hear(&servers[0]);
-		late = servers[0];
-		reply(&late);
-		reply(&late);
-		a = wait_one();
-		CHECK(express_receive(x, a, &settings, &r) && r.is_answer);
-		express_answered(x, a);
-		CHECK(ask("b.test", 2) == EXPRESS_HELD);
-		(void)hear(&servers[0]);
-		reply(&late);
-		reply(&servers[0]);
-		a = wait_one();
-		CHECK(express_receive(x, a, &settings, &r) && r.is_answer);
-		CHECK(!express_receive(x, a, &settings, &r));
-		express_answered(x, a);
+		late = answer_twice();
+		answer_behind(&late);
 	}
 	end();
 }
 
-/* The same while other questions are under way: its socket is not the next one's. */
+/* The same while another question is under way: their socket is not the next one's. */
 static void
 stragglers_are_found_beside_others(void)
 {
-	struct express_attempt *ready[EXPRESS_BATCH], *a;
-	struct express_reply r;
+	struct express_attempt *ready[EXPRESS_BATCH];
 	struct server late;
 	bool queued;
 
@@ -429,24 +447,10 @@ stragglers_are_found_beside_others(void)
 	for (unsigned int n = 0; n < 8; n++) {
 		CHECK(ask("other.test", 9) != EXPRESS_NOT);
 		(void)(n == 0 && hear(&servers[0]));
-		CHECK(ask("a.test", 1) == EXPRESS_HELD);
-		(void)hear(&servers[0]);
-		late = servers[0];
-		reply(&late);
-		reply(&late);
-		a = wait_one();
-		CHECK(express_receive(x, a, &settings, &r) && r.is_answer);
-		express_answered(x, a);
+		late = answer_twice();
 		if (n % 2 == 0)
 			CHECK(express_wait(x, &queued, ready) == 0);
-		CHECK(ask("b.test", 2) == EXPRESS_HELD);
-		(void)hear(&servers[0]);
-		reply(&late);
-		reply(&servers[0]);
-		a = wait_one();
-		CHECK(express_receive(x, a, &settings, &r) && r.is_answer);
-		CHECK(!express_receive(x, a, &settings, &r));
-		express_answered(x, a);
+		answer_behind(&late);
 	}
 	end();
 }
