@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -266,6 +267,35 @@ there_is_an_end_to_their_number(void)
 	end();
 }
 
+/* Nothing is lost by it: as soon as there are some, all goes on. */
+static void
+without_descriptors_none_is_taken(void)
+{
+	struct rlimit files, none;
+	struct express_socket *one;
+
+	begin(AF_INET);
+	one = use(OFTEN, 0);
+	MUST(getrlimit(RLIMIT_NOFILE, &files) == 0);
+	none = files;
+	none.rlim_cur = 0;
+	MUST(setrlimit(RLIMIT_NOFILE, &none) == 0);
+	/* One that is idle needs none, */
+	CHECK(take(0) == one);
+	for (unsigned int n = 0; n < 3; n++)
+		CHECK(express_sockets_take(s, attempt, &to, 0, 1,
+		    start) == NULL);
+	/* but its second is over then. */
+	express_sockets_done(s, one);
+	express_sockets_are_empty(s);
+	CHECK(express_sockets_take(s, attempt, &to, 0, 1,
+	    monotime_add_ms(start, SOURCE_MS)) == NULL);
+	MUST(setrlimit(RLIMIT_NOFILE, &files) == 0);
+	(void)use(1, SOURCE_MS);
+	CHECK(s->used <= 2);
+	end();
+}
+
 /* Descriptor, and place, are free after a failure. */
 static void
 what_cannot_be_connected_is_closed(void)
@@ -291,6 +321,7 @@ main(void)
 	TEST(before_a_wait_elsewhere_each_is_looked_at);
 	TEST(one_for_another_family_is_opened_anew);
 	TEST(there_is_an_end_to_their_number);
+	TEST(without_descriptors_none_is_taken);
 	TEST(what_cannot_be_connected_is_closed);
 	return test_summary();
 }
