@@ -13,6 +13,12 @@
 #include "nfq/forward/express_keep.h"
 #include "resolver/dns/rr.h"
 
+/*
+ * With so many questions under way a port serves several.  Few hosts come there but by
+ * a flood; a page that is loaded asks for some ten names.
+ */
+#define MANY_UNDER_WAY	64
+
 static void
 take_random(struct express *x, void *octets, size_t length)
 {
@@ -220,6 +226,8 @@ count_under_way(struct express *x, int change)
 	x->under_way += (unsigned int)change;
 	atomic_store_explicit(&x->counts->under_way, x->under_way,
 	    memory_order_relaxed);
+	if (x->under_way < MANY_UNDER_WAY)
+		express_sockets_keep_ports(&x->sockets, false);
 }
 
 static void
@@ -385,6 +393,8 @@ express_send(struct express *x, struct express_attempt *a,
 
 	if (!is_offered(x, a, generation))
 		return -ESTALE;
+	express_sockets_keep_ports(&x->sockets,
+	    !settings->attempts.fresh_ports && x->under_way >= MANY_UNDER_WAY);
 	a->sent = monotime_boot();
 	a->socket = express_sockets_take(&x->sockets, a,
 	    &settings->upstream[a->upstream], a->upstream, generation, a->sent);

@@ -13,10 +13,13 @@
 #define SOURCE_MS	1000	/* then its source may be another */
 #define OFTEN		8	/* times that it was used, then it keeps its source */
 #define LOOKED_AT	8	/* of idle sockets, for one that will do */
+#define PORT_QUESTIONS	16
+#define PORT_MS		20
 
 void
 express_sockets_init(struct express_sockets *s)
 {
+	TAILQ_INIT(&s->ready);
 	TAILQ_INIT(&s->idle);
 	TAILQ_INIT(&s->resting);
 	TAILQ_INIT(&s->closed);
@@ -71,6 +74,38 @@ express_sockets_close(struct express_sockets *s, struct express_socket *one)
 	forget(s, one);
 }
 
+/* 0 or a negative errno. */
+static int
+disconnect(struct express_socket *one)
+{
+	if (one->keeps_source || one->to.family != AF_INET ||
+	    ++one->uses < OFTEN)
+		return sockets_release_port(one->fd);
+	one->keeps_source = true;
+	return sockets_keep_source(one->fd);
+}
+
+/* One that nfdns-sockets has opened is of no more use then. */
+static void
+give_up_port(struct express_sockets *s, struct express_socket *one)
+{
+	one->asked = 0;
+	if (s->helper || disconnect(one) < 0)
+		express_sockets_close(s, one);
+	else
+		put(&s->resting, one);
+}
+
+void
+express_sockets_keep_ports(struct express_sockets *s, bool keeps)
+{
+	struct express_socket *one;
+
+	s->keeps_ports = keeps;
+	while (!keeps && (one = take_first(&s->ready)) != NULL)
+		give_up_port(s, one);
+}
+
 static struct express_socket *
 take_closed(struct express_sockets *s)
 {
@@ -99,7 +134,42 @@ may_be_used(const struct express_socket *one, const struct sockets_request *to)
 	    memcmp(one->to.address, to->address, sizeof(to->address)) == 0));
 }
 
-/* One of before; NULL: none of the last ones will do. */
+static bool
+is_connected_to(const struct express_socket *one,
+    const struct sockets_request *to)
+{
+	return one->to.family == to->family && one->to.port == to->port &&
+	    one->to.scope_id == to->scope_id &&
+	    memcmp(one->to.address, to->address, sizeof(to->address)) == 0;
+}
+
+static bool
+has_old_port(const struct express_socket *one, monotime_t now)
+{
+	return monotime_ms_since(now, one->connected) >= PORT_MS;
+}
+
+/* One that kept its port; NULL: none of the last ones will do. */
+static struct express_socket *
+take_ready(struct express_sockets *s, const struct sockets_request *to,
+    monotime_t now)
+{
+	struct express_socket *one = TAILQ_FIRST(&s->ready), *next;
+
+	for (int n = 0; one != NULL && n < LOOKED_AT; n++, one = next) {
+		next = TAILQ_NEXT(one, entry);
+		if (has_old_port(one, now)) {
+			take_out(one);
+			give_up_port(s, one);
+		} else if (is_connected_to(one, to)) {
+			take_out(one);
+			return one;
+		}
+	}
+	return NULL;
+}
+
+/* The same without a port. */
 static struct express_socket *
 take_idle(struct express_sockets *s, const struct sockets_request *to,
     monotime_t now)
@@ -118,7 +188,22 @@ take_idle(struct express_sockets *s, const struct sockets_request *to,
 	return NULL;
 }
 
-/* One of before, or a closed one; NULL: all are taken. */
+/* One of others is closed, the one that was used the longest ago. */
+static struct express_socket *
+take_place(struct express_sockets *s)
+{
+	struct express_socket *one = TAILQ_LAST(&s->idle, express_socket_list);
+
+	if (one == NULL)
+		one = TAILQ_LAST(&s->ready, express_socket_list);
+	if (one != NULL) {
+		express_sockets_close(s, one);
+		take_out(one);
+	}
+	return one;
+}
+
+/* One without a port, open or closed; NULL: all are taken. */
 static struct express_socket *
 take_any(struct express_sockets *s, const struct sockets_request *to,
     monotime_t now)
@@ -127,12 +212,7 @@ take_any(struct express_sockets *s, const struct sockets_request *to,
 
 	if (one == NULL)
 		one = take_closed(s);
-	if (one == NULL && (one = TAILQ_LAST(&s->idle,
-	    express_socket_list)) != NULL) {
-		express_sockets_close(s, one);
-		take_out(one);
-	}
-	return one;
+	return one != NULL ? one : take_place(s);
 }
 
 /*
@@ -179,6 +259,27 @@ watch(const struct express_sockets *s, struct express_socket *one)
 	return one->watched;
 }
 
+/* One that is to have a port of its own; NULL: there is none to be had. */
+static struct express_socket *
+connect_any(struct express_sockets *s, const struct sockets_request *to,
+    uint32_t upstream, uint64_t generation, monotime_t now)
+{
+	struct express_socket *one = take_any(s, to, now);
+	bool connected;
+
+	if (one == NULL)
+		return NULL;
+	one->to = *to;
+	connected = s->helper ? take_laid(s, one, upstream, generation) :
+	    connect_to(s, one, now);
+	if (!connected || !watch(s, one)) {
+		express_sockets_close(s, one);
+		return NULL;
+	}
+	one->connected = now;
+	return one;
+}
+
 struct express_socket *
 express_sockets_take(struct express_sockets *s, struct express_attempt *attempt,
     const struct forward_upstream *to, uint32_t index, uint64_t generation,
@@ -188,42 +289,26 @@ express_sockets_take(struct express_sockets *s, struct express_attempt *attempt,
 		.family = (int)to->family, .port = (uint16_t)to->port,
 		.scope_id = to->scope };
 	struct express_socket *one;
-	bool connected;
 
 	memcpy(request.address, to->address, to->family == AF_INET ? 4 : 16);
-	one = take_any(s, &request, now);
+	one = take_ready(s, &request, now);
+	if (one == NULL)
+		one = connect_any(s, &request, index, generation, now);
 	if (one == NULL)
 		return NULL;
-	one->to = request;
-	connected = s->helper ? take_laid(s, one, index, generation) :
-	    connect_to(s, one, now);
-	if (!connected || !watch(s, one)) {
-		express_sockets_close(s, one);
-		return NULL;
-	}
 	one->attempt = attempt;
+	one->asked++;
 	return one;
-}
-
-/* 0 or a negative errno. */
-static int
-disconnect(struct express_socket *one)
-{
-	if (one->keeps_source || one->to.family != AF_INET ||
-	    ++one->uses < OFTEN)
-		return sockets_release_port(one->fd);
-	one->keeps_source = true;
-	return sockets_keep_source(one->fd);
 }
 
 void
 express_sockets_done(struct express_sockets *s, struct express_socket *one)
 {
 	one->attempt = NULL;
-	if (s->helper || disconnect(one) < 0)
-		express_sockets_close(s, one);
+	if (s->keeps_ports && one->asked < PORT_QUESTIONS)
+		put(&s->ready, one);
 	else
-		put(&s->resting, one);
+		give_up_port(s, one);
 }
 
 void
@@ -275,6 +360,7 @@ express_sockets_age(struct express_sockets *s, monotime_t now)
 	if (monotime_ms_since(now, s->aged) < IDLE_MS)
 		return;
 	s->aged = now;
+	close_all(s, &s->ready);
 	close_all(s, &s->idle);
 	close_all(s, &s->resting);
 }

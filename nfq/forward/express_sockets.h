@@ -3,9 +3,16 @@
  * The UDP sockets of questions that a queue thread asks (express.h): a connected one
  * for each question, with a fresh random port (RFC 5452 section 9.2).  The thread
  * opens them by itself, and uses them again, or takes those that nfdns-sockets has
- * opened, each for one question.
+ * opened.
  *
- * What makes them cheap, of which the kernel's part is by far the largest:
+ * A fresh port is a quarter of what a question costs: two connect(2), an entry of
+ * conntrack, and the hash tables of both.  So while many are under way
+ * (express_sockets_keep_ports()), and only then, a port serves PORT_QUESTIONS one
+ * after the other, for PORT_MS at most, and none after anything came to it but the
+ * reply that was awaited.  Who forges replies has one guess at each port and id, as
+ * with fresh ones, and less time to find a port than a scan of them takes.
+ *
+ * What else makes them cheap:
  * - The one that was used last is taken first: its memory is at hand.
  * - A socket without a port can get nothing more; whether something had come before
  *   is seen by the next epoll_wait(2), and needs no look at each.
@@ -38,7 +45,9 @@ struct express_socket {
 	bool watched;			/* by epoll */
 	bool keeps_source;
 	unsigned int uses;		/* without keeping its source */
-	monotime_t opened;		/* CLOCK_BOOTTIME */
+	unsigned int asked;		/* questions, from its port; 0: it has none */
+	monotime_t opened;		/* CLOCK_BOOTTIME, as is: */
+	monotime_t connected;		/* when it got its port */
 	struct express_attempt *attempt;	/* NULL: nobody's */
 	struct sockets_request to;
 	struct express_socket_list *list;	/* that has it; NULL: it is taken */
@@ -56,7 +65,9 @@ struct express_sockets {
 	monotime_t aged;
 	unsigned int used;		/* ever, of: */
 	struct express_socket sockets[EXPRESS_SOCKETS];
-	struct express_socket_list idle;	/* the last used first */
+	bool keeps_ports;
+	struct express_socket_list ready;	/* with a port, the last used first */
+	struct express_socket_list idle;	/* without; the last used first */
 	struct express_socket_list resting;	/* used since the last wait */
 	struct express_socket_list closed;
 };
@@ -77,7 +88,13 @@ struct express_socket *express_sockets_take(struct express_sockets *sockets,
     uint32_t index, uint64_t generation, monotime_t now)
     __attribute__((warn_unused_result));
 
-/* Its question is answered: nothing reaches it any more. */
+/*
+ * Whether, from now on, a port may serve several questions.  False: those that are
+ * nobody's give theirs up.
+ */
+void express_sockets_keep_ports(struct express_sockets *sockets, bool keeps);
+
+/* Its question is answered: nothing reaches it any more, unless it keeps its port. */
 void express_sockets_done(struct express_sockets *sockets,
     struct express_socket *socket);
 

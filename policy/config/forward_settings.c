@@ -122,7 +122,7 @@ check_attempts(const struct forward_attempt_settings *attempts)
 	    attempts->budget_ms == 0 || attempts->explore > 100 ||
 	    attempts->failure_rcodes > UINT16_MAX ||
 	    attempts->failure_nodata > 1 || attempts->join > 1 ||
-	    attempts->pass_ad > 1)
+	    attempts->pass_ad > 1 || attempts->fresh_ports > 1)
 		return "a setting of attempts is out of range";
 	return NULL;
 }

@@ -102,6 +102,7 @@ struct forward_attempt_settings {
 	uint32_t failure_nodata;	/* 0 or 1: so is an answer without records */
 	uint32_t join;			/* 0 or 1: equal questions are asked once */
 	uint32_t pass_ad;		/* 0 or 1: the AD flag is handed on */
+	uint32_t fresh_ports;		/* 0 or 1: also while many are under way */
 };
 
 struct forward_health_settings {

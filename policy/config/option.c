@@ -440,6 +440,11 @@ const struct config_option config_options[] = {
 	  "Whether CNAMEs of the mesh that lead out of it are followed to their "
 	  "end over UDP too; without, clients are told to ask over TCP.",
 	  BOOLEAN, IN(config, forward.chase), .reload = true },
+	{ "forward.fresh_ports", "false",
+	  "Whether each question to an upstream has a source port of its own even "
+	  "while more than 64 are under way; else a port then serves up to 16, one "
+	  "after the other.",
+	  BOOLEAN, IN(config, forward.attempts.fresh_ports), .reload = true },
 
 	{ "forward.probes", "( )",
 	  "Questions that nfdnsd asks at an interval, to show whether a nameserver "

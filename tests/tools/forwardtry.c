@@ -117,7 +117,7 @@ static const struct row attempt_rows[] = {
 	ROW(attempts, wait_ms), ROW(attempts, budget_ms),
 	ROW(attempts, explore), ROW(attempts, failure_rcodes),
 	ROW(attempts, failure_nodata), ROW(attempts, join),
-	ROW(attempts, pass_ad), { NULL, 0 }
+	ROW(attempts, pass_ad), ROW(attempts, fresh_ports), { NULL, 0 }
 };
 static const struct row health_rows[] = {
 	ROW(health, losses), ROW(health, probe_ms), ROW(health, probe_max_ms),

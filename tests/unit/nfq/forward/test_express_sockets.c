@@ -14,6 +14,8 @@
 
 #define OFTEN		8	/* uses, then a socket keeps its source */
 #define SOURCE_MS	1000
+#define PORT_QUESTIONS	16
+#define PORT_MS		20
 
 static struct express_sockets *s;
 static struct forward_upstream to;
@@ -309,6 +311,124 @@ what_cannot_be_connected_is_closed(void)
 	end();
 }
 
+/* It asks and has its answer.  The port that it had. */
+static uint16_t
+ask(int64_t ms)
+{
+	struct express_socket *one = take(ms);
+	uint16_t port;
+
+	(void)source_of(one, &port);
+	express_sockets_done(s, one);
+	return port;
+}
+
+static void
+while_many_are_under_way_a_port_serves_several(void)
+{
+	static const int families[] = { AF_INET, AF_INET6 };
+
+	for (size_t i = 0; i < 2; i++) {
+		uint16_t port;
+
+		begin(families[i]);
+		express_sockets_keep_ports(s, true);
+		port = ask(0);
+		CHECK(port != 0);
+		for (unsigned int n = 1; n < PORT_QUESTIONS; n++)
+			CHECK(ask(0) == port);
+		CHECK(ask(0) != port);
+		end();
+	}
+}
+
+static void
+a_port_serves_for_a_short_time(void)
+{
+	uint16_t port;
+
+	begin(AF_INET);
+	express_sockets_keep_ports(s, true);
+	port = ask(0);
+	CHECK(ask(PORT_MS - 1) == port);
+	CHECK(ask(PORT_MS) != port);
+	CHECK(ask(PORT_MS) != port);
+	end();
+}
+
+static void
+a_port_has_one_question_at_a_time(void)
+{
+	struct express_socket *one, *two;
+	uint16_t first, second;
+
+	begin(AF_INET);
+	express_sockets_keep_ports(s, true);
+	one = take(0);
+	two = take(0);
+	(void)source_of(one, &first);
+	(void)source_of(two, &second);
+	CHECK(one != two && first != second);
+	end();
+}
+
+static void
+ports_are_given_up_as_soon_as_few_are_under_way(void)
+{
+	struct express_socket *one, *two;
+	uint16_t port;
+
+	begin(AF_INET);
+	express_sockets_keep_ports(s, true);
+	one = take(0);
+	two = take(0);
+	express_sockets_done(s, one);
+	(void)source_of(one, &port);
+	CHECK(port != 0);
+	express_sockets_keep_ports(s, false);
+	(void)source_of(one, &port);
+	CHECK(port == 0);
+	express_sockets_done(s, two);
+	(void)source_of(two, &port);
+	CHECK(port == 0);
+	/* As others: something may have come to them meanwhile. */
+	CHECK(take(0) != one);
+	end();
+}
+
+static void
+a_port_is_for_one_upstream(void)
+{
+	const uint16_t first = (begin(AF_INET),
+	    express_sockets_keep_ports(s, true), ask(0));
+
+	to.port++;
+	CHECK(ask(0) != first);
+	to.port--;
+	CHECK(ask(0) == first);
+	to.address[3] = 2;
+	CHECK(ask(0) != first);
+	end();
+}
+
+/* Those of other upstreams do not stand in the way. */
+static void
+the_place_of_one_with_a_port_can_be_had(void)
+{
+	struct express_socket *one;
+
+	begin(AF_INET);
+	express_sockets_keep_ports(s, true);
+	one = take(0);
+	express_sockets_done(s, one);
+	s->used = EXPRESS_SOCKETS;
+	to.port++;
+	CHECK(take(0) == one && one->to.port == to.port);
+	for (unsigned int n = 1; n < EXPRESS_SOCKETS; n++)
+		s->sockets[n].fd = -1;
+	end();
+}
+
 int
 main(void)
 {
@@ -323,5 +443,11 @@ main(void)
 	TEST(there_is_an_end_to_their_number);
 	TEST(without_descriptors_none_is_taken);
 	TEST(what_cannot_be_connected_is_closed);
+	TEST(while_many_are_under_way_a_port_serves_several);
+	TEST(a_port_serves_for_a_short_time);
+	TEST(a_port_has_one_question_at_a_time);
+	TEST(ports_are_given_up_as_soon_as_few_are_under_way);
+	TEST(a_port_is_for_one_upstream);
+	TEST(the_place_of_one_with_a_port_can_be_had);
 	return test_summary();
 }

@@ -368,6 +368,7 @@ static const struct {
 	{ "forward.cache.prefetch",
 	  "forward = { cache = { prefetch = 91; }; };", "found 91" },
 	{ "forward.chase", "forward = { chase = \"yes\"; };", "found \"yes\"" },
+	{ "forward.fresh_ports", "forward = { fresh_ports = 1; };", "found 1" },
 	{ "forward.chase", "queue = { number = 65535; }; "
 	  "forward = { chase = true; };", "forwarding needs one more queue" },
 	{ "", "((((((((((", "2: syntax error" },
