@@ -4,11 +4,9 @@
 #include "nfq/cli/commands.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <grp.h>
 #include <netinet/in.h>
 #include <pwd.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,6 +14,7 @@
 #include "policy/config/resolv_conf.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/rr.h"
+#include "resolver/text/number.h"
 #include "resolver/text/suggest.h"
 
 #define PROGRAM		"nfdns explain"
@@ -31,28 +30,14 @@ explain_words_defaults(struct explain_words *words)
 	};
 }
 
-/* A whole number; false if the text is none, or above the limit. */
-static bool
-read_number(const char *text, unsigned long long limit,
-    unsigned long long *number)
-{
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	return errno == 0 && *end == '\0' && *number <= limit;
-}
-
 static bool
 read_user(struct explain_words *words, const char *text, FILE *out)
 {
 	struct explain_question *q = &words->question;
 	const struct passwd *user;
-	unsigned long long number;
+	uint64_t number;
 
-	if (read_number(text, UINT32_MAX - 1, &number)) {
+	if (number_from_text(text, UINT32_MAX - 1, &number)) {
 		q->uid = (uid_t)number;
 		user = getpwuid(q->uid);
 	} else {
@@ -73,10 +58,10 @@ static bool
 read_group(struct explain_words *words, const char *text, FILE *out)
 {
 	const struct group *group;
-	unsigned long long number;
+	uint64_t number;
 
 	words->has_gid = true;
-	if (read_number(text, UINT32_MAX - 1, &number)) {
+	if (number_from_text(text, UINT32_MAX - 1, &number)) {
 		words->question.gid = (gid_t)number;
 		return true;
 	}
@@ -119,10 +104,10 @@ read_time(struct explain_words *words, const char *text, FILE *out)
 {
 	const char *const formats[] = { "%H:%M", "%H:%M:%S",
 		"%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M" };
-	unsigned long long seconds;
+	uint64_t seconds;
 
-	if (*text == '@' && read_number(text + 1, INT32_MAX * 64ULL,
-	    &seconds)) {
+	if (*text == '@' &&
+	    number_from_text(text + 1, INT32_MAX * 64ULL, &seconds)) {
 		words->question.when = (time_t)seconds;
 		return true;
 	}
@@ -160,9 +145,9 @@ read_protocol(struct explain_words *words, const char *text, FILE *out)
 static bool
 read_size(struct explain_words *words, const char *text, FILE *out)
 {
-	unsigned long long size;
+	uint64_t size;
 
-	if (!read_number(text, UINT16_MAX, &size)) {
+	if (!number_from_text(text, UINT16_MAX, &size)) {
 		suggest_usage(out, PROGRAM, "\"%s\" is no size in octets: write "
 		    "0 for a question without EDNS", text);
 		return false;

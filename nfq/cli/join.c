@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <sys/types.h>
-#include <errno.h>
 #include <getopt.h>
 #include <grp.h>
 #include <stdio.h>
@@ -20,6 +19,7 @@
 #include "nfq/process/exit_code.h"
 #include "policy/status/status.h"
 #include "resolver/sources/feed_file.h"
+#include "resolver/text/number.h"
 #include "resolver/text/suggest.h"
 
 #define PROGRAM		"nfdns join"
@@ -85,13 +85,12 @@ const struct command_options join_options = { ":k:nyh", options };
 static bool
 take_wait(struct choice *c, const char *text)
 {
-	char *end;
+	uint64_t seconds;
 
-	errno = 0;
-	c->wait = strtol(text, &end, 10);
-	if (errno == 0 && *text != '\0' && *end == '\0' && c->wait >= 0 &&
-	    c->wait <= MAX_WAIT_S)
+	if (number_from_text(text, MAX_WAIT_S, &seconds)) {
+		c->wait = (long)seconds;
 		return true;
+	}
 	suggest_usage(stderr, PROGRAM, "\"%s\" is not a number of seconds from "
 	    "0 to %d", text, MAX_WAIT_S);
 	return false;

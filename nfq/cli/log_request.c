@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/cli/log_request.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include "nfq/process/sandbox.h"
 #include "policy/config/config.h"
 #include "policy/decide.h"
+#include "resolver/text/number.h"
 #include "resolver/text/suggest.h"
 
 static const struct option options[] = {
@@ -46,19 +46,17 @@ static bool
 read_user(struct log_filter *filter, const char *text)
 {
 	const struct passwd *user = getpwnam(text);
-	unsigned long number;
-	char *end;
+	uint64_t number;
 
 	filter->has_user = true;
 	if (user != NULL) {
 		filter->user = user->pw_uid;
 		return true;
 	}
-	errno = 0;
-	number = strtoul(text, &end, 10);
+	if (!number_from_text(text, UINT32_MAX - 1, &number))
+		return false;
 	filter->user = (uid_t)number;
-	return text[0] >= '0' && text[0] <= '9' && *end == '\0' &&
-	    errno == 0 && number < UINT32_MAX;
+	return true;
 }
 
 static bool

@@ -24,6 +24,7 @@
 #include "policy/config/settings.h"
 #include "resolver/clock.h"
 #include "resolver/image/table.h"
+#include "resolver/text/number.h"
 #include "resolver/text/suggest.h"
 
 const char replay_usage[] =
@@ -336,17 +337,13 @@ run_capture(struct run *run, FILE *file)
 }
 
 static bool
-read_number(const char *text, unsigned int *number)
+read_id(const char *text, unsigned int *id)
 {
-	unsigned long value;
-	char *end;
+	uint64_t number;
 
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 ||
-	    value >= UINT32_MAX)
+	if (!number_from_text(text, UINT32_MAX - 1, &number))
 		return false;
-	*number = (unsigned int)value;
+	*id = (unsigned int)number;
 	return true;
 }
 
@@ -386,10 +383,10 @@ read_options(struct request *r, int argc, char **argv)
 			r->against = optarg;
 			break;
 		case 'u':
-			good = read_number(optarg, &r->uid);
+			good = read_id(optarg, &r->uid);
 			break;
 		case 'g':
-			good = read_number(optarg, &r->gid);
+			good = read_id(optarg, &r->gid);
 			break;
 		default:
 			good = false;

@@ -16,6 +16,7 @@
 #include "nfq/top/draw.h"
 #include "nfq/top/terminal.h"
 #include "policy/status/status.h"
+#include "resolver/text/number.h"
 #include "resolver/text/suggest.h"
 
 const char top_usage[] =
@@ -46,7 +47,7 @@ struct top {
 	struct top_view view;
 	bool only;			/* that list */
 	int delay_ms;
-	unsigned long rounds;		/* 0: without end */
+	uint64_t rounds;		/* 0: without end */
 	bool once, json;
 };
 
@@ -76,12 +77,7 @@ read_delay(struct top *t, const char *text)
 static bool
 read_rounds(struct top *t, const char *text)
 {
-	char *end;
-
-	errno = 0;
-	t->rounds = strtoul(text, &end, 10);
-	return text[0] >= '0' && text[0] <= '9' && *end == '\0' &&
-	    errno == 0 && t->rounds > 0;
+	return number_from_text(text, UINT64_MAX, &t->rounds) && t->rounds > 0;
 }
 
 /* One option; NULL, or what is wrong with its value. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "resolver/text/json_tree.h"
+#include "resolver/text/number.h"
 
 #define MAX_SMALL	((size_t)64 << 10)	/* octets */
 #define MAX_LARGE	((size_t)1 << 20)
@@ -135,14 +136,11 @@ is_server(const char *text)
 {
 	const char *colon = strrchr(text, ':');
 	const size_t length = colon != NULL ? (size_t)(colon - text) : 0;
-	char host[TEXT_MAX + 1], *end;
-	unsigned long port;
+	char host[TEXT_MAX + 1];
+	uint64_t port;
 
 	if (length == 0 || length > TEXT_MAX ||
-	    !isdigit((unsigned char)colon[1]))
-		return false;
-	port = strtoul(colon + 1, &end, 10);
-	if (*end != '\0' || port < 1 || port > UINT16_MAX)
+	    !number_from_text(colon + 1, UINT16_MAX, &port) || port == 0)
 		return false;
 	memcpy(host, text, length);
 	host[length] = '\0';

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "resolver/fds.h"
+#include "resolver/text/number.h"
 
 /* $NOTIFY_SOCKET as an address.  Its length, 0 if there is none, or -EINVAL. */
 static int
@@ -87,17 +88,12 @@ notify_reloading(void)
 	return notify(state);
 }
 
-/* Digits and nothing else. */
-static int
-parse_number(uint64_t *value, const char *text)
+static bool
+read_variable(const char *variable, uint64_t *value)
 {
-	char *end;
+	const char *text = getenv(variable);
 
-	if (text == NULL || text[0] < '0' || text[0] > '9')
-		return -EINVAL;
-	errno = 0;
-	*value = strtoull(text, &end, 10);
-	return errno != 0 || *end != '\0' ? -EINVAL : 0;
+	return text != NULL && number_from_text(text, UINT64_MAX, value);
 }
 
 uint64_t
@@ -105,11 +101,11 @@ notify_watchdog_usec(void)
 {
 	uint64_t usec, pid;
 
-	if (parse_number(&usec, getenv("WATCHDOG_USEC")) < 0)
+	if (!read_variable("WATCHDOG_USEC", &usec))
 		return 0;
 	/* sd_watchdog_enabled(3): without WATCHDOG_PID any process may. */
 	if (getenv("WATCHDOG_PID") != NULL &&
-	    (parse_number(&pid, getenv("WATCHDOG_PID")) < 0 ||
+	    (!read_variable("WATCHDOG_PID", &pid) ||
 	    pid != (uint64_t)getpid()))
 		return 0;
 	return usec;

@@ -13,6 +13,7 @@
 
 #include "nfq/process/child.h"
 #include "nfq/process/sandbox.h"
+#include "resolver/text/number.h"
 
 #define ARGUMENT	"--for-nfdnsd"	/* the numbers follow it */
 #define NUMBER_TEXT	12
@@ -81,28 +82,17 @@ program_start(int program, const char *name, const uint32_t *values,
 	return pid < 0 ? -errno : pid;
 }
 
-/* Decimal digits.  False: it is none of ours. */
-static bool
-read_number(const char *text, uint32_t *value)
-{
-	unsigned long long number;
-	char *end;
-
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	errno = 0;
-	number = strtoull(text, &end, 10);
-	*value = (uint32_t)number;
-	return errno == 0 && *end == '\0' && number <= UINT32_MAX;
-}
-
 bool
 program_values(int argc, char **argv, uint32_t *values, size_t count)
 {
+	uint64_t number;
+
 	if (argc != (int)count + 2 || strcmp(argv[1], ARGUMENT) != 0)
 		return false;
-	for (size_t i = 0; i < count; i++)
-		if (!read_number(argv[2 + i], &values[i]))
+	for (size_t i = 0; i < count; i++) {
+		if (!number_from_text(argv[2 + i], UINT32_MAX, &number))
 			return false;
+		values[i] = (uint32_t)number;
+	}
 	return true;
 }

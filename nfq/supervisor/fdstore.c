@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/supervisor/fdstore.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "nfq/process/notify.h"
+#include "resolver/text/number.h"
 
 #define FIRST_FD 3		/* SD_LISTEN_FDS_START */
 #define QUEUE_PREFIX "queue-"
@@ -16,18 +16,14 @@
 const char *const fdstore_listeners[2] = {"listener-4", "listener-6"};
 
 /* The number in an environment variable, 0 if there is none. */
-static unsigned long
+static uint64_t
 number_of(const char *variable)
 {
 	const char *text = getenv(variable);
-	unsigned long value;
-	char *end;
+	uint64_t value;
 
-	if (text == NULL || text[0] < '0' || text[0] > '9')
-		return 0;
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	return errno != 0 || *end != '\0' ? 0 : value;
+	return text != NULL && number_from_text(text, UINT64_MAX, &value) ?
+	    value : 0;
 }
 
 /* Takes the next of the names, which colons separate; "" at the end. */
@@ -45,11 +41,11 @@ next_name(char name[static FDSTORE_NAME], const char **names)
 void
 fdstore_open(struct fdstore *store)
 {
-	unsigned long count = number_of("LISTEN_FDS");
+	uint64_t count = number_of("LISTEN_FDS");
 	const char *names = getenv("LISTEN_FDNAMES");
 
 	store->count = 0;
-	if (number_of("LISTEN_PID") != (unsigned long)getpid())
+	if (number_of("LISTEN_PID") != (uint64_t)getpid())
 		count = 0;
 	if (count > FDSTORE_MAX)
 		count = FDSTORE_MAX;
@@ -88,14 +84,11 @@ fdstore_take_queue(struct fdstore *store, uint16_t *number)
 
 	for (size_t i = 0; i < store->count; i++) {
 		const char *text = store->items[i].name;
-		unsigned long value;
-		char *end;
+		uint64_t value;
 
-		if (strncmp(text, QUEUE_PREFIX, strlen(QUEUE_PREFIX)) != 0)
-			continue;
-		text += strlen(QUEUE_PREFIX);
-		value = strtoul(text, &end, 10);
-		if (end == text || *end != '\0' || value > UINT16_MAX)
+		if (strncmp(text, QUEUE_PREFIX, strlen(QUEUE_PREFIX)) != 0 ||
+		    !number_from_text(text + strlen(QUEUE_PREFIX), UINT16_MAX,
+		    &value))
 			continue;
 		*number = (uint16_t)value;
 		fdstore_queue_name(name, *number);

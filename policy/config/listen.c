@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "resolver/text/number.h"
+
 #define UNIX		"unix:"
 #define PATH_OCTETS	100	/* sockaddr_un has room for 107 */
 #define HOST_OCTETS	64
@@ -35,14 +37,12 @@ split(const char *text, char host[static HOST_OCTETS])
 static bool
 read_port(const char *text, uint16_t *port)
 {
-	const size_t digits = strspn(text, "0123456789");
-	unsigned long number;
+	uint64_t number;
 
-	if (digits == 0 || digits > 5 || text[digits] != '\0')
+	if (!number_from_text(text, PORT_MAX, &number) || number < PORT_MIN)
 		return false;
-	number = strtoul(text, NULL, 10);
 	*port = (uint16_t)number;
-	return number >= PORT_MIN && number <= PORT_MAX;
+	return true;
 }
 
 enum host { HOST_NONE, HOST_LOOPBACK, HOST_OTHER };

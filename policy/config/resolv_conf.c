@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "resolver/text/number.h"
+
 /* What is behind this is not read; real files have a few hundred octets. */
 #define MAX_OCTETS 65536
 
@@ -53,16 +55,12 @@ static uint32_t
 scope_from_text(const char *text)
 {
 	unsigned int index = if_nametoindex(text);
-	unsigned long number;
-	char *end;
+	uint64_t number;
 
 	if (index != 0)
 		return index;
-	errno = 0;
-	number = strtoul(text, &end, 10);
-	if (errno != 0 || end == text || *end != '\0' || number > UINT32_MAX)
-		return 0;
-	return (uint32_t)number;
+	return number_from_text(text, UINT32_MAX, &number) ? (uint32_t)number :
+	    0;
 }
 
 static void

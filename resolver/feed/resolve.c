@@ -2,7 +2,6 @@
 #include "resolver/feed/resolve.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -10,6 +9,8 @@
 #include <string.h>
 
 #include <ares.h>
+
+#include "resolver/text/number.h"
 
 struct resolve {
 	ares_channel channel;
@@ -23,16 +24,11 @@ struct resolve {
 static bool
 read_port(const char *text, uint16_t *port)
 {
-	unsigned long n;
-	char *end;
+	uint64_t number;
 
-	if (*text < '0' || *text > '9')
+	if (!number_from_text(text, UINT16_MAX, &number) || number == 0)
 		return false;
-	errno = 0;
-	n = strtoul(text, &end, 10);
-	if (errno != 0 || *end != '\0' || n == 0 || n > 65535)
-		return false;
-	*port = (uint16_t)n;
+	*port = (uint16_t)number;
 	return true;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reader of ServiceEntry. */
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "resolver/dns/name.h"
 #include "resolver/kubernetes/istio_objects.h"
 #include "resolver/kubernetes/readers.h"
+#include "resolver/text/number.h"
 
 /* One entry while it is read. */
 struct entry_reading {
@@ -20,8 +20,8 @@ static uint8_t
 read_whole_prefix(const char *text, uint8_t octets[static 16], bool *prefix)
 {
 	const char *slash = strchr(text, '/');
-	char address[64], *end;
-	unsigned long bits;
+	char address[64];
+	uint64_t bits;
 	uint8_t length;
 
 	*prefix = false;
@@ -30,9 +30,7 @@ read_whole_prefix(const char *text, uint8_t octets[static 16], bool *prefix)
 	memcpy(address, text, (size_t)(slash - text));
 	address[slash - text] = '\0';
 	length = kubernetes_address(address, octets);
-	bits = strtoul(slash + 1, &end, 10);
-	if (length == 0 || slash[1] < '0' || slash[1] > '9' || *end != '\0' ||
-	    bits > length * 8UL)
+	if (length == 0 || !number_from_text(slash + 1, length * 8UL, &bits))
 		return 0;
 	*prefix = true;
 	return bits == length * 8UL ? length : 0;

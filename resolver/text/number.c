@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/text/number.h"
+
+bool
+number_from_text(const char *text, uint64_t most, uint64_t *number)
+{
+	uint64_t value = 0;
+
+	if (*text == '\0')
+		return false;
+	for (; *text != '\0'; text++) {
+		const uint64_t digit = (uint64_t)(*text - '0');
+
+		if (*text < '0' || *text > '9' || digit > most ||
+		    value > (most - digit) / 10)
+			return false;
+		value = value * 10 + digit;
+	}
+	*number = value;
+	return true;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "resolver/text/number.h"
+
+#include "tests/check.h"
+
+#define UNTOUCHED 4711
+
+static uint64_t
+value_of(const char *text, uint64_t most)
+{
+	uint64_t number = UNTOUCHED;
+	const bool good = number_from_text(text, most, &number);
+
+	CHECK(good || number == UNTOUCHED);
+	return good ? number : UNTOUCHED;
+}
+
+static void
+digits_are_a_number(void)
+{
+	CHECK(value_of("0", 0) == 0);
+	CHECK(value_of("53", UINT16_MAX) == 53);
+	CHECK(value_of("0000000000000000000000007", 7) == 7);
+	CHECK(value_of("18446744073709551615", UINT64_MAX) == UINT64_MAX);
+}
+
+static void
+anything_else_is_none(void)
+{
+	static const char *const texts[] = { "", " ", " 1", "1 ", "+1", "-1",
+		"-0", "0x10", "1.0", "1e3", "one", "1\n", "\xb1", ":", "/" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		CHECK(value_of(texts[i], UINT64_MAX) == UNTOUCHED);
+}
+
+static void
+more_than_the_most_is_none(void)
+{
+	CHECK(value_of("1", 0) == UNTOUCHED);
+	CHECK(value_of("9", 8) == UNTOUCHED && value_of("8", 8) == 8);
+	CHECK(value_of("65536", UINT16_MAX) == UNTOUCHED);
+	CHECK(value_of("65535", UINT16_MAX) == UINT16_MAX);
+	CHECK(value_of("655350", UINT16_MAX) == UNTOUCHED);
+	CHECK(value_of("18446744073709551616", UINT64_MAX) == UNTOUCHED);
+	CHECK(value_of("99999999999999999999", UINT64_MAX) == UNTOUCHED);
+	CHECK(value_of("184467440737095516150", UINT64_MAX) == UNTOUCHED);
+}
+
+int
+main(void)
+{
+	TEST(digits_are_a_number);
+	TEST(anything_else_is_none);
+	TEST(more_than_the_most_is_none);
+	return test_summary();
+}
