@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The file "hosts", which istioctl wants to be added to /etc/hosts. */
-#include <arpa/inet.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 #include "nfq/join/workload.h"
+#include "resolver/text/host.h"
 
 #define BLANKS	" \t\r"
 #define LINE_MAX_LENGTH	1024
@@ -41,14 +42,13 @@ read_line(struct workload *w, const char *path, unsigned int line, char *text,
     struct diag *diag)
 {
 	char *save = NULL, *address, *name;
-	unsigned char octets[16];
+	uint8_t octets[16];
 
 	text[strcspn(text, "#")] = '\0';
 	address = strtok_r(text, BLANKS, &save);
 	if (address == NULL)
 		return;
-	if (inet_pton(AF_INET, address, octets) != 1 &&
-	    inet_pton(AF_INET6, address, octets) != 1) {
+	if (host_address(address, octets) == AF_UNSPEC) {
 		diag_add(diag, DIAG_ERROR, path, line, "\"%.64s\" is not an "
 		    "address; a line is ADDRESS NAME", address);
 		return;

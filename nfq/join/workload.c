@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/join/workload.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <openssl/err.h>
@@ -9,10 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "resolver/text/host.h"
 #include "resolver/text/json_tree.h"
-#include "resolver/text/number.h"
 
 #define MAX_SMALL	((size_t)64 << 10)	/* octets */
 #define MAX_LARGE	((size_t)1 << 20)
@@ -108,46 +108,19 @@ take_texts(struct workload *w, struct diag *diag)
 	}
 }
 
-static bool
-is_address(const char *text)
-{
-	unsigned char octets[16];
-
-	return inet_pton(AF_INET, text, octets) == 1 ||
-	    inet_pton(AF_INET6, text, octets) == 1;
-}
-
 static void
 take_address(struct workload *w, struct diag *diag)
 {
 	struct variable v = look_up(w, "ISTIO_SVC_IP");
+	uint8_t address[16];
 
 	if (v.value == NULL)
 		return;
-	if (is_address(v.value))
+	if (host_address(v.value, address) != AF_UNSPEC)
 		keep(&w->node.ip, v.value, diag);
 	else
 		diag_add(diag, DIAG_ERROR, v.path, v.line,
 		    "ISTIO_SVC_IP is \"%.80s\", which is no address", v.value);
-}
-
-static bool
-is_server(const char *text)
-{
-	const char *colon = strrchr(text, ':');
-	const size_t length = colon != NULL ? (size_t)(colon - text) : 0;
-	char host[TEXT_MAX + 1];
-	uint64_t port;
-
-	if (length == 0 || length > TEXT_MAX ||
-	    !number_from_text(colon + 1, UINT16_MAX, &port) || port == 0)
-		return false;
-	memcpy(host, text, length);
-	host[length] = '\0';
-	if (host[0] != '[')
-		return is_of(host, "-.", TEXT_MAX);
-	host[length - 1] = '\0';
-	return text[length - 1] == ']' && is_address(host + 1);
 }
 
 /*
@@ -166,7 +139,7 @@ take_server(struct workload *w, struct diag *diag)
 	for (size_t i = 0; v.value == NULL && i < 3; i++)
 		v = look_up(w, keys[i]);
 	if (v.value != NULL) {
-		if (is_server(v.value))
+		if (host_is_server(v.value))
 			keep(&w->server, v.value, diag);
 		else
 			diag_add(diag, DIAG_ERROR, v.path, v.line, "\"%.80s\" "
@@ -180,7 +153,7 @@ take_server(struct workload *w, struct diag *diag)
 	    space.value : "istio-system", port.value != NULL ? port.value :
 	    DEFAULT_PORT) < 0)
 		w->server = NULL;
-	if (w->server != NULL && is_server(w->server))
+	if (w->server != NULL && host_is_server(w->server))
 		return;
 	diag_add(diag, DIAG_ERROR, space.value != NULL ? space.path : port.path,
 	    space.value != NULL ? space.line : port.line, "\"%.80s\" is not "

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "policy/config/value.h"
+#include "resolver/text/host.h"
 
 /* A 32-bit number written as such or in quotes. */
 static bool
@@ -372,11 +373,8 @@ prefix_from_text(const char *text, struct config_prefix *prefix)
 		return false;
 	memcpy(address, text, length);
 	address[length] = '\0';
-	if (inet_pton(AF_INET, address, prefix->address) == 1)
-		prefix->family = AF_INET;
-	else if (inet_pton(AF_INET6, address, prefix->address) == 1)
-		prefix->family = AF_INET6;
-	else
+	prefix->family = (uint8_t)host_address(address, prefix->address);
+	if (prefix->family == AF_UNSPEC)
 		return false;
 	prefix->length = prefix->family == AF_INET ? 32 : 128;
 	if (slash == NULL)

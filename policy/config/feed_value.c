@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/config/feed_value.h"
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "policy/config/feed_config.h"
 #include "policy/config/value.h"
+#include "resolver/text/host.h"
 
 #define TEXT_MAX_LENGTH	253
 #define DEFAULT_LIMIT	((uint64_t)256 << 20)
@@ -31,8 +32,7 @@ is_address(const char *text)
 {
 	uint8_t octets[16];
 
-	return inet_pton(AF_INET, text, octets) == 1 ||
-	    inet_pton(AF_INET6, text, octets) == 1;
+	return host_address(text, octets) != AF_UNSPEC;
 }
 
 void
@@ -80,39 +80,13 @@ feed_read_namespaces(const struct config_load *load,
 	free(text);
 }
 
-/* The host of "HOST:PORT" and of "[ADDRESS]:PORT", and whether all is well. */
-static bool
-is_server(const char *text)
-{
-	const char *colon = strrchr(text, ':');
-	char host[TEXT_MAX_LENGTH + 1];
-	size_t length = colon != NULL ? (size_t)(colon - text) : 0;
-	uint8_t octets[16];
-	uint32_t port;
-
-	if (length == 0 || length >= sizeof(host) ||
-	    !config_number_from_text(colon + 1, &port) || port < 1 ||
-	    port > UINT16_MAX)
-		return false;
-	memcpy(host, text, length);
-	host[length] = '\0';
-	if (host[0] == '[') {
-		if (host[length - 1] != ']')
-			return false;
-		host[length - 1] = '\0';
-		return inet_pton(AF_INET6, host + 1, octets) == 1;
-	}
-	return strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	    "0123456789-_.") == length;
-}
-
 void
 feed_read_server(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
 {
 	const char *text = config_setting_get_string(value);
 
-	if (is_server(text))
+	if (host_is_server(text))
 		config_store_text(load, to, strdup(text));
 	else
 		config_expected(load, option, value);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/config/mesh.h"
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "policy/config/value.h"
 #include "resolver/compile/formats.h"
 #include "resolver/sources/feed_file.h"
+#include "resolver/text/host.h"
 
 #define STALE_AFTER_S	600		/* as the row of the option says */
 
@@ -101,8 +102,7 @@ config_read_addresses(const struct config_load *load,
 	const char *text = config_setting_get_string(value);
 	uint8_t octets[16];
 
-	if (inet_pton(AF_INET, text, octets) == 1 ||
-	    inet_pton(AF_INET6, text, octets) == 1)
+	if (host_address(text, octets) != AF_UNSPEC)
 		append_text(load, to, text);
 	else
 		config_expected(load, option, value);

@@ -9,6 +9,7 @@
 #include "policy/config/policy_pattern.h"
 #include "policy/config/value.h"
 #include "resolver/dns/rr.h"
+#include "resolver/text/host.h"
 
 #define DAY_MINUTES	(24 * 60)
 
@@ -274,14 +275,12 @@ config_read_rule_addresses(const struct config_load *load,
 {
 	struct policy *policy = policy_of(load);
 	const char *text = config_setting_get_string(value);
-	struct policy_address address = { .family = AF_INET }, *grown;
+	struct policy_address address = { .family = AF_UNSPEC }, *grown;
 
-	if (inet_pton(AF_INET, text, address.address) != 1) {
-		address.family = AF_INET6;
-		if (inet_pton(AF_INET6, text, address.address) != 1) {
-			config_expected(load, option, value);
-			return;
-		}
+	address.family = (uint8_t)host_address(text, address.address);
+	if (address.family == AF_UNSPEC) {
+		config_expected(load, option, value);
+		return;
 	}
 	grown = config_append(load, policy->addresses, &policy->address_count,
 	    sizeof(*grown));

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "resolver/text/host.h"
 #include "resolver/text/number.h"
 
 /* What is behind this is not read; real files have a few hundred octets. */
@@ -81,11 +82,8 @@ add_server(struct resolv_conf *conf, const struct word *word)
 
 	server = &conf->servers[conf->server_count];
 	memset(server, 0, sizeof(*server));
-	if (inet_pton(AF_INET, text, server->address) == 1)
-		server->family = AF_INET;
-	else if (inet_pton(AF_INET6, text, server->address) == 1)
-		server->family = AF_INET6;
-	else
+	server->family = host_address(text, server->address);
+	if (server->family == AF_UNSPEC)
 		return;
 	if (scope != NULL)
 		server->scope_id = scope_from_text(scope);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/config/upstream_text.h"
 
-#include <arpa/inet.h>
 #include <net/if.h>
 #include <stddef.h>
 #include <string.h>
@@ -10,9 +9,7 @@
 #include "policy/config/value.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/name.h"
-
-#define HOST_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" \
-	"0123456789-_."
+#include "resolver/text/host.h"
 
 static const struct scheme {
 	const char *text;
@@ -33,15 +30,6 @@ scheme_of(const char *text)
 	while (strncmp(text, s->text, strlen(s->text)) != 0)
 		s++;
 	return s;
-}
-
-static bool
-is_address(const char *text)
-{
-	struct in6_addr address;
-
-	return inet_pton(AF_INET, text, &address) == 1 ||
-	    inet_pton(AF_INET6, text, &address) == 1;
 }
 
 /* Splits off "@PORT" at the end.  False: there is one, but it is none. */
@@ -90,6 +78,7 @@ static const char *
 split_name(char *text, struct forward_upstream *upstream)
 {
 	char *hash = strchr(text, '#');
+	uint8_t address[16];
 	struct dns_name name;
 	size_t length;
 
@@ -102,7 +91,7 @@ split_name(char *text, struct forward_upstream *upstream)
 	if (length == 0)
 		return "no name follows #: write the one that the certificate "
 		    "is for, or leave # out if that is the address";
-	if (is_address(hash))
+	if (host_address(hash, address) != AF_UNSPEC)
 		return "an address follows #: leave it out, and the "
 		    "certificate has to be for the upstream's address";
 	if (hash[length - 1] == '.')
@@ -142,10 +131,7 @@ upstream_from_text(struct forward_upstream *upstream, const char *text,
 	if (address == NULL || !split_scope(address, &upstream->scope))
 		return false;
 	*why = NULL;
-	if (inet_pton(AF_INET, address, upstream->address) == 1)
-		upstream->family = AF_INET;
-	else if (inet_pton(AF_INET6, address, upstream->address) == 1)
-		upstream->family = AF_INET6;
+	upstream->family = (uint32_t)host_address(address, upstream->address);
 	if (upstream->family == 0 && scheme->transport == FORWARD_TLS)
 		*why = "an address has to follow tls://; the name comes behind "
 		    "it: tls://192.0.2.53#dns.example";

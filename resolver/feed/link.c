@@ -176,7 +176,7 @@ link_new(const struct link_options *options, monotime_t now)
 	l->end.status = GRPC_UNAVAILABLE;
 	set_deadline(l, LINK_RESOLVING, LINK_RESOLVE_MS, now);
 	if (config->server == NULL ||
-	    !resolve_split(config->server, l->host, &port)) {
+	    !host_split(config->server, l->host, &port)) {
 		link_fail(l, FEED_CAUSE_CONNECT, "server is not HOST:PORT");
 		return l;
 	}

@@ -10,6 +10,7 @@
 #include "resolver/feed/small_file.h"
 #include "resolver/feed/tls.h"
 #include "resolver/feed/transport.h"
+#include "resolver/text/host.h"
 
 enum link_state {
 	LINK_RESOLVING,
@@ -26,7 +27,7 @@ struct link {
 	struct link_options options;
 	enum link_state state;
 	monotime_t deadline;		/* of the state */
-	char host[FEED_TEXT];
+	char host[HOST_TEXT];
 	struct resolve *resolve;
 	struct resolve_addresses addresses;
 	size_t tried;			/* of them, from options.turn on */

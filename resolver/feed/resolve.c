@@ -10,8 +10,6 @@
 
 #include <ares.h>
 
-#include "resolver/text/number.h"
-
 struct resolve {
 	ares_channel channel;
 	bool has_channel;
@@ -20,41 +18,6 @@ struct resolve {
 	const char *why;		/* c-ares' static text */
 	struct resolve_addresses found;
 };
-
-static bool
-read_port(const char *text, uint16_t *port)
-{
-	uint64_t number;
-
-	if (!number_from_text(text, UINT16_MAX, &number) || number == 0)
-		return false;
-	*port = (uint16_t)number;
-	return true;
-}
-
-bool
-resolve_split(const char *server, char host[static FEED_TEXT], uint16_t *port)
-{
-	const char *colon = strrchr(server, ':'), *begin = server;
-	size_t length;
-
-	if (colon == NULL)
-		return false;
-	length = (size_t)(colon - server);
-	if (*server == '[') {
-		if (length < 2 || colon[-1] != ']')
-			return false;
-		begin++;
-		length -= 2;
-	} else if (memchr(server, ':', length) != NULL) {
-		return false;
-	}
-	if (length == 0 || length >= FEED_TEXT)
-		return false;
-	memcpy(host, begin, length);
-	host[length] = '\0';
-	return read_port(colon + 1, port);
-}
 
 static bool
 add(struct resolve_addresses *all, const void *address, size_t length)

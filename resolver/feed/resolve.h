@@ -27,12 +27,6 @@ struct resolve_addresses {
 	size_t count;
 };
 
-/*
- * Divides "HOST:PORT", "[IPV6]:PORT".  False if it is neither or does not fit.
- */
-bool resolve_split(const char *server, char host[static FEED_TEXT],
-    uint16_t *port);
-
 /* Adds an address that is written as such.  False if it is none, or if full. */
 bool resolve_literal(const char *text, uint16_t port,
     struct resolve_addresses *addresses);

@@ -1,49 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* "HOST:PORT", addresses as they are written, and names of /etc/hosts. */
+/* Addresses as they are written, and names of /etc/hosts. */
 #include "resolver/feed/resolve.h"
 
 #include <string.h>
 
 #include "tests/check.h"
-
-static bool
-splits(const char *server, const char *host, uint16_t port)
-{
-	char found[FEED_TEXT];
-	uint16_t number = 0;
-
-	return resolve_split(server, found, &number) &&
-	    strcmp(found, host) == 0 && number == port;
-}
-
-static bool
-is_refused(const char *server)
-{
-	char host[FEED_TEXT];
-	uint16_t port;
-
-	return !resolve_split(server, host, &port);
-}
-
-static void
-host_and_port(void)
-{
-	char long_one[FEED_TEXT + 16];
-
-	CHECK(splits("istiod.istio-system.svc:15012",
-	    "istiod.istio-system.svc", 15012));
-	CHECK(splits("192.0.2.1:1", "192.0.2.1", 1));
-	CHECK(splits("[2001:db8::1]:65535", "2001:db8::1", 65535));
-	CHECK(is_refused("istiod") && is_refused("istiod:"));
-	CHECK(is_refused(":15012") && is_refused("[]:15012"));
-	CHECK(is_refused("istiod:0") && is_refused("istiod:65536"));
-	CHECK(is_refused("istiod:15012x") && is_refused("istiod:-1"));
-	CHECK(is_refused("2001:db8::1:15012") && is_refused("[2001:db8::1:15012"));
-	CHECK(is_refused("istiod:99999999999999999999") && is_refused(""));
-	memset(long_one, 'a', sizeof(long_one));
-	memcpy(long_one + sizeof(long_one) - 3, ":1", 3);
-	CHECK(is_refused(long_one));
-}
 
 static void
 literals(void)
@@ -98,7 +59,6 @@ localhost(void)
 int
 main(void)
 {
-	TEST(host_and_port);
 	TEST(literals);
 	TEST(localhost);
 	return test_summary();
