@@ -410,6 +410,35 @@ newServer({{address="{self.lab.NS4}:53", healthCheckMode="up"}})
 {what}""")])
 
 
+class GoForward(Behind):
+    """What CoreDNS does, on its library: goforward/main.go."""
+    label, program = "goforward", "go"
+    library = pathlib.Path("/usr/share/gocode/src/github.com/miekg/dns")
+
+    def build(self):
+        if not self.library.is_dir():
+            raise Failure("miekg/dns is not installed, which CoreDNS is built on: packaging/install-deps --bench")
+        here = BUILD / "bench/go"
+        here.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(
+            ["go", "build", "-o", str(here / "goforward"), "."], text=True, check=False,
+            cwd=pathlib.Path(__file__).resolve().parent / "goforward",
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env=dict(os.environ, GO111MODULE="off", GOPATH=f"{here}:{self.library.parents[3]}",
+                     GOCACHE=f"{here}/cache", GOFLAGS="", CGO_ENABLED="0"))
+        if done.returncode != 0:
+            raise Failure(f"goforward does not build: {done.stdout}")
+        # The server's user need not be allowed to read the directory of the build.
+        program = self.lab.directory / "goforward"
+        shutil.copy(here / "goforward", program)
+        program.chmod(0o755)
+        return program
+
+    def launch(self):
+        self.popen([self.build(), f"{LOCAL}:{PORT}", f"{self.lab.NS4}:53",
+                    CACHED if self.cached else 0])
+
+
 ANSWERING = (Nfdns, Echo, Direct, Dnsmasq, Unbound, Knot, Dnsdist)
 PASSING = (Nfdns, Nothing, Dnsmasq, Unbound, Knot, Dnsdist)
-FORWARDING = (Forwarding, Dnsmasq, Unbound, Dnsdist)
+FORWARDING = (Forwarding, Dnsmasq, Unbound, Dnsdist, GoForward)
