@@ -17,7 +17,7 @@
  * With so many questions under way a port serves several.  Few hosts come there but by
  * a flood; a page that is loaded asks for some ten names.
  */
-#define MANY_UNDER_WAY	64
+#define MANY_UNDER_WAY	32
 
 static void
 take_random(struct express *x, void *octets, size_t length)

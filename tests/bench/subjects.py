@@ -217,11 +217,19 @@ class Nfdns(Subject):
 class Forwarding(Nfdns):
     """What is not the mesh's is asked of the real nameserver, for the client."""
 
-    def __init__(self, mesh, passing=True, cached=False):
+    def __init__(self, mesh, passing=True, cached=False, more=""):
         super().__init__(mesh, passing, config={"more": f"""
 forward = {{ domains = ( {{
 	name = "."; upstreams = [ "{Lab.NS4}" ]; cache = {str(cached).lower()};
-}} ); }};"""})
+}} ); {more} }};"""})
+
+
+class FreshPorts(Forwarding):
+    """The same, with a port for each question also while many are under way."""
+    label = "fresh_ports"
+
+    def __init__(self, mesh):
+        super().__init__(mesh, more="fresh_ports = true;")
 
 
 class Workers(Nfdns):

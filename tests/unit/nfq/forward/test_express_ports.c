@@ -6,7 +6,7 @@
  */
 #include "tests/express.h"
 
-#define MANY		64	/* questions, under way */
+#define MANY		32	/* questions, under way */
 #define COUNT		200	/* at once */
 #define PORT_QUESTIONS	16
 #define TURNS		100	/* at most, until the machine had the time */
