@@ -189,13 +189,10 @@ show_stats(struct cache *cache, const struct request *r)
 	return EXIT_OK;
 }
 
-enum { OPT_JSON = OPTION_LONG };
-
-static const struct option options[] = {
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ NULL, 0, NULL, 0 },
+const struct command_option cache_options[] = {
+	OPTION_FLAG("json", 0, struct request, json),
+	{ .name = NULL },
 };
-const struct command_options cache_options = { ":", options };
 
 /* NAME and TYPE.  False after a message. */
 static bool
@@ -224,20 +221,11 @@ read_question(struct request *r, int argc, char **argv)
 static int
 read_words(struct request *r, int argc, char **argv)
 {
-	int option;
+	const int first = command_options_read(cache_options, "nfdns cache", r,
+	    argc, argv);
 
-	optind = opterr = 0;	/* glibc: start again with another argv */
-	while ((option = getopt_long(argc, argv, cache_options.letters,
-	    options, NULL)) != -1) {
-		if (option != OPT_JSON) {
-			suggest_option(stderr, "nfdns cache", option, argv,
-			    options);
-			return EXIT_USAGE;
-		}
-		r->json = true;
-	}
-	return read_question(r, argc - optind, argv + optind) ? EXIT_OK :
-	    EXIT_USAGE;
+	return first >= 0 && read_question(r, argc - first, argv + first) ?
+	    EXIT_OK : EXIT_USAGE;
 }
 
 int

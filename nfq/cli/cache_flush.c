@@ -23,51 +23,23 @@ struct words {
 	struct dns_name name;
 };
 
-enum { OPT_JSON = OPTION_LONG, OPT_TREE, OPT_ALL };
-
-static const struct option options[] = {
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "tree", no_argument, NULL, OPT_TREE },
-	{ "all", no_argument, NULL, OPT_ALL },
-	{ NULL, 0, NULL, 0 },
+const struct command_option cache_flush_options[] = {
+	OPTION_FLAG("json", 0, struct words, json),
+	OPTION_FLAG("tree", 0, struct words, tree),
+	OPTION_FLAG("all", 0, struct words, all),
+	{ .name = NULL },
 };
-const struct command_options cache_flush_options = { ":", options };
-
-/* False after a message. */
-static bool
-read_options(struct words *w, int argc, char **argv)
-{
-	int option;
-
-	optind = opterr = 0;	/* glibc: start again with another argv */
-	while ((option = getopt_long(argc, argv, cache_flush_options.letters,
-	    options, NULL)) != -1) {
-		switch (option) {
-		case OPT_JSON:
-			w->json = true;
-			break;
-		case OPT_TREE:
-			w->tree = true;
-			break;
-		case OPT_ALL:
-			w->all = true;
-			break;
-		default:
-			suggest_option(stderr, "nfdns cache", option, argv,
-			    options);
-			return false;
-		}
-	}
-	return true;
-}
 
 /* EXIT_OK, or EXIT_USAGE after a message. */
 static int
 read_words(struct words *w, int argc, char **argv)
 {
-	if (!read_options(w, argc, argv))
+	const int first = command_options_read(cache_flush_options,
+	    "nfdns cache", w, argc, argv);
+
+	if (first < 0)
 		return EXIT_USAGE;
-	for (int i = optind; i < argc; i++) {
+	for (int i = first; i < argc; i++) {
 		if (w->named || name_from_text(&w->name, argv[i],
 		    strlen(argv[i])) != 0) {
 			suggest_usage(stderr, "nfdns cache",

@@ -37,7 +37,7 @@ static const struct command {
 	 * come from the configuration.
 	 */
 	unsigned int tables;
-	const struct command_options *options;	/* NULL: --help and -c only */
+	const struct command_option *options;	/* NULL: --help and -c only */
 } commands[] = {
 	{ "check", NULL, cmd_check, NEED_CONFIG, 0, NULL },
 	{ "check", "--strict", cmd_check_strict, NEED_CONFIG, 0, NULL },
@@ -45,10 +45,10 @@ static const struct command {
 	{ "status", NULL, cmd_status, NEED_DAEMON, 0, NULL },
 	{ "status", "--json", cmd_status_json, NEED_DAEMON, 0, NULL },
 	{ "explain", NULL, cmd_explain,
-	  NEED_CONFIG | ARGUMENTS, 0, &explain_options },
+	  NEED_CONFIG | ARGUMENTS, 0, explain_options },
 	{ "metrics", NULL, cmd_metrics, NEED_DAEMON, 0, NULL },
 	{ "metrics", "--openmetrics", cmd_metrics_open, NEED_DAEMON, 0, NULL },
-	{ "top", NULL, cmd_top, NEED_DAEMON | ARGUMENTS, 0, &top_options },
+	{ "top", NULL, cmd_top, NEED_DAEMON | ARGUMENTS, 0, top_options },
 	{ "rules", NULL, cmd_rules_print, NEED_CONFIG, 0, NULL },
 	{ "rules", "print", cmd_rules_print, NEED_CONFIG, 0, NULL },
 	{ "rules", "verify", cmd_rules_verify,
@@ -57,39 +57,39 @@ static const struct command {
 	{ "rules", "sweep", cmd_rules_sweep, NEED_ROOT, 0, NULL },
 	{ "table", NULL, cmd_table, 0, 0, NULL },
 	{ "table", "compile", cmd_table,
-	  NEED_CONFIG, 0, &table_compile_options },
-	{ "table", "list", cmd_table, NEED_CONFIG, 1, &table_side_options },
-	{ "table", "get", cmd_table, NEED_CONFIG, 1, &table_side_options },
+	  NEED_CONFIG, 0, table_compile_options },
+	{ "table", "list", cmd_table, NEED_CONFIG, 1, table_side_options },
+	{ "table", "get", cmd_table, NEED_CONFIG, 1, table_side_options },
 	{ "table", "addresses", cmd_table,
-	  NEED_CONFIG, 1, &table_side_options },
-	{ "table", "diff", cmd_table, NEED_CONFIG, 2, &table_side_options },
+	  NEED_CONFIG, 1, table_side_options },
+	{ "table", "diff", cmd_table, NEED_CONFIG, 2, table_side_options },
 	{ "cache", NULL, cmd_cache,
-	  NEED_DAEMON | NEED_ROOT, 0, &cache_options },
+	  NEED_DAEMON | NEED_ROOT, 0, cache_options },
 	{ "cache", "--json", cmd_cache,
-	  NEED_DAEMON | NEED_ROOT, 0, &cache_options },
+	  NEED_DAEMON | NEED_ROOT, 0, cache_options },
 	{ "cache", "stats", cmd_cache,
-	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, &cache_options },
+	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, cache_options },
 	{ "cache", "list", cmd_cache,
-	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, &cache_options },
+	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, cache_options },
 	{ "cache", "get", cmd_cache,
-	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, &cache_options },
+	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, cache_options },
 	{ "cache", "flush", cmd_cache,
-	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, &cache_flush_options },
-	{ "doctor", NULL, cmd_doctor, ARGUMENTS, 0, &doctor_options },
-	{ "log", NULL, cmd_log, ARGUMENTS, 0, &log_options },
-	{ "log", "pcap", cmd_log_pcap, ARGUMENTS, 0, &log_pcap_options },
-	{ "log", "verify", cmd_log_verify, ARGUMENTS, 0, &log_verify_options },
+	  NEED_DAEMON | NEED_ROOT | ARGUMENTS, 0, cache_flush_options },
+	{ "doctor", NULL, cmd_doctor, ARGUMENTS, 0, doctor_options },
+	{ "log", NULL, cmd_log, ARGUMENTS, 0, log_options },
+	{ "log", "pcap", cmd_log_pcap, ARGUMENTS, 0, log_pcap_options },
+	{ "log", "verify", cmd_log_verify, ARGUMENTS, 0, log_verify_options },
 	{ "replay", NULL, cmd_replay,
-	  NEED_CONFIG | ARGUMENTS, 0, &replay_options },
+	  NEED_CONFIG | ARGUMENTS, 0, replay_options },
 	{ "reload", NULL, cmd_reload,
 	  NEED_CONFIG | NEED_DAEMON | NEED_ROOT, 0, NULL },
 	{ "reload", "--force", cmd_reload_forced,
 	  NEED_CONFIG | NEED_DAEMON | NEED_ROOT, 0, NULL },
 	{ "join", NULL, cmd_join,
-	  NEED_CONFIG | NEED_ROOT | ARGUMENTS, 0, &join_options },
+	  NEED_CONFIG | NEED_ROOT | ARGUMENTS, 0, join_options },
 	{ "join", "--print-role", cmd_join_role, 0, 0, NULL },
 	{ "leave", NULL, cmd_leave,
-	  NEED_CONFIG | NEED_ROOT | ARGUMENTS, 0, &leave_options },
+	  NEED_CONFIG | NEED_ROOT | ARGUMENTS, 0, leave_options },
 };
 
 /* The commands' help; usage NULL: the command prints its own. */
@@ -130,20 +130,15 @@ command_print_list(FILE *out)
 		    texts[i].summary);
 }
 
-/* Those that it takes: struct command_options. */
 static void
 print_options(const struct command *command, const char *word, FILE *out)
 {
-	const struct command_options *options = command->options;
+	const struct command_option *o = command->options;
 
-	for (const struct option *o = options->list; o->name != NULL; o++) {
-		const bool letter = o->val < OPTION_LONG;
-
-		if (!letter || strchr(options->letters, o->val) != NULL)
-			(void)fprintf(out, "option\t%s\t%s\t%s\t%c\t%d\n",
-			    command->name, word, o->name,
-			    letter ? o->val : '-', o->has_arg);
-	}
+	for (; o->name != NULL; o++)
+		(void)fprintf(out, "option\t%s\t%s\t%s\t%c\t%d\n",
+		    command->name, word, o->name,
+		    o->letter != 0 ? o->letter : '-', o->valued);
 }
 
 void
@@ -171,15 +166,6 @@ static bool
 is_help(const char *word)
 {
 	return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0;
-}
-
-static bool
-asks_for_help(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++)
-		if (is_help(argv[i]))
-			return true;
-	return false;
 }
 
 static bool
@@ -411,7 +397,7 @@ command_run(const char *path, int argc, char **argv)
 
 	if (command == NULL)
 		return EXIT_USAGE;
-	if (asks_for_help(argc, argv))
+	if (command_options_ask_help(argc, argv))
 		return print_help(command, argc, argv);
 	need = need_of(command, argc, argv);
 	if ((need & NEED_DAEMON) != 0 && path != NULL && !is_readable(path))

@@ -10,28 +10,16 @@
 #ifndef NFDNS_NFQ_CLI_COMMANDS_H
 #define NFDNS_NFQ_CLI_COMMANDS_H
 
-#include <getopt.h>
 #include <stdbool.h>
 
+#include "nfq/cli/command_options.h"
 #include "policy/config/config.h"
 
-/*
- * What a command gives getopt_long(3).  An option whose value is a letter that
- * "letters" lacks is not taken; those without a letter begin at OPTION_LONG.  The
- * table of commands has it, and completions and nfdns(8) are compared with it:
- * tests/lint/test_manual.
- */
-#define OPTION_LONG 256
-
-struct command_options {
-	const char *letters;
-	const struct option *list;
-};
-
-extern const struct command_options explain_options, log_options,
-    log_pcap_options, log_verify_options, replay_options, doctor_options, join_options,
-    leave_options, cache_options, cache_flush_options, table_compile_options,
-    table_side_options, top_options;
+extern const struct command_option explain_options[], log_options[],
+    log_pcap_options[], log_verify_options[], replay_options[],
+    doctor_options[], join_options[], leave_options[], cache_options[],
+    cache_flush_options[], table_compile_options[], table_side_options[],
+    top_options[];
 
 /*
  * Every cmd_ function returns the exit code (nfq/process/exit_code.h); argv[0]

@@ -33,36 +33,23 @@ struct request {
 	bool json;
 };
 
-static const struct option options[] = {
-	{ "json", no_argument, NULL, 'j' },
-	{ "report", required_argument, NULL, 'r' },
-	{ NULL, 0, NULL, 0 },
+const struct command_option doctor_options[] = {
+	OPTION_FLAG("json", 'j', struct request, json),
+	OPTION_TEXT("report", 'r', struct request, report),
+	{ .name = NULL },
 };
-const struct command_options doctor_options = { ":jr:", options };
 
 /* False after a message. */
 static bool
-read_options(struct request *r, int argc, char **argv)
+read_words(struct request *r, int argc, char **argv)
 {
-	int option;
+	const int first = command_options_read(doctor_options, "nfdns doctor",
+	    r, argc, argv);
 
-	optind = opterr = 0;	/* glibc: start again with another argv */
-	while ((option = getopt_long(argc, argv, doctor_options.letters,
-	    options, NULL)) != -1) {
-		if (option == 'j')
-			r->json = true;
-		else if (option == 'r')
-			r->report = optarg;
-		else {
-			suggest_option(stderr, "nfdns doctor", option, argv,
-			    options);
-			return false;
-		}
-	}
-	if (optind == argc)
-		return true;
+	if (first < 0 || first == argc)
+		return first == argc;
 	suggest_usage(stderr, "nfdns doctor", "\"%s\" makes no sense here",
-	    argv[optind]);
+	    argv[first]);
 	return false;
 }
 
@@ -138,7 +125,7 @@ cmd_doctor(const struct config *peeked, int argc, char **argv)
 	char why[REPORT_WHY];
 	int error, code;
 
-	if (findings == NULL || !read_options(&request, argc, argv)) {
+	if (findings == NULL || !read_words(&request, argc, argv)) {
 		free(findings);
 		return EXIT_USAGE;
 	}

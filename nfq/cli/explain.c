@@ -173,7 +173,7 @@ explain_one(struct ground *g, struct explain_words *words)
 		g->table, g->policy };
 	const struct explain_view view = { g->from, g->shadows, words->all };
 
-	if (!explain_words_complete(words, stderr))
+	if (!explain_words_complete(words))
 		return EXIT_USAGE;
 	explain(g->explanation, &source, &words->question);
 	if (words->brief)
@@ -226,8 +226,7 @@ explain_many(struct ground *g, const struct explain_words *defaults)
 			fputs(between, stdout);
 		between = "\n";
 		words.many = false;
-		if (explain_words_read(&words, argc, argv, stderr) &&
-		    !words.many && !words.help)
+		if (explain_words_read(&words, argc, argv) && !words.many)
 			one = explain_one(g, &words);
 		if (one == EXIT_USAGE && words.json)
 			puts("{\"error\":\"usage\"}");
@@ -245,7 +244,7 @@ cmd_explain(const struct config *config, int argc, char **argv)
 	int code;
 
 	explain_words_defaults(&words);
-	if (!explain_words_read(&words, argc, argv, stderr))
+	if (!explain_words_read(&words, argc, argv))
 		return EXIT_USAGE;
 	code = open_ground(&g, words.configured);
 	if (code == EXIT_OK)

@@ -14,6 +14,7 @@
 #include "policy/config/resolv_conf.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/rr.h"
+#include "resolver/text/host.h"
 #include "resolver/text/number.h"
 #include "resolver/text/suggest.h"
 
@@ -30,86 +31,97 @@ explain_words_defaults(struct explain_words *words)
 	};
 }
 
-static bool
-read_user(struct explain_words *words, const char *text, FILE *out)
+static const char *
+read_user(void *to, const char *value)
 {
+	struct explain_words *words = to;
 	struct explain_question *q = &words->question;
 	const struct passwd *user;
 	uint64_t number;
 
-	if (number_from_text(text, UINT32_MAX - 1, &number)) {
+	if (number_from_text(value, UINT32_MAX - 1, &number)) {
 		q->uid = (uid_t)number;
 		user = getpwuid(q->uid);
 	} else {
-		user = getpwnam(text);
-		if (user == NULL) {
-			suggest_usage(out, PROGRAM, "there is no user \"%s\"",
-			    text);
-			return false;
-		}
+		user = getpwnam(value);
+		if (user == NULL)
+			return "there is no such user";
 		q->uid = user->pw_uid;
 	}
 	if (!words->has_gid)
 		q->gid = user != NULL ? user->pw_gid : (gid_t)-1;
-	return true;
+	return NULL;
 }
 
-static bool
-read_group(struct explain_words *words, const char *text, FILE *out)
+static const char *
+read_group(void *to, const char *value)
 {
+	struct explain_words *words = to;
 	const struct group *group;
 	uint64_t number;
 
 	words->has_gid = true;
-	if (number_from_text(text, UINT32_MAX - 1, &number)) {
+	if (number_from_text(value, UINT32_MAX - 1, &number)) {
 		words->question.gid = (gid_t)number;
-		return true;
+		return NULL;
 	}
-	group = getgrnam(text);
-	if (group == NULL) {
-		suggest_usage(out, PROGRAM, "there is no group \"%s\"", text);
-		return false;
-	}
+	group = getgrnam(value);
+	if (group == NULL)
+		return "there is no such group";
 	words->question.gid = group->gr_gid;
-	return true;
+	return NULL;
 }
 
 /* Both addresses are of one version of IP, which the first one sets. */
-static bool
+static const char *
 read_address(struct explain_words *words, const char *text,
-    uint8_t address[static 16], bool *given, FILE *out)
+    uint8_t address[static 16], bool *given)
 {
 	struct explain_question *q = &words->question;
-	const int family = strchr(text, ':') != NULL ? AF_INET6 : AF_INET;
 	const bool other = address == q->client ? words->has_nameserver :
 	    words->has_client;
+	const int family = host_address(text, address);
 
-	if (inet_pton(family, text, address) != 1) {
-		suggest_usage(out, PROGRAM, "\"%s\" is no address", text);
-		return false;
-	}
-	if (other && family != q->family) {
-		suggest_usage(out, PROGRAM, "client and nameserver are of "
-		    "different versions of IP");
-		return false;
-	}
+	if (family == AF_UNSPEC)
+		return "no address";
+	if (other && family != q->family)
+		return "client and nameserver are of different versions of IP";
 	q->family = family;
 	*given = true;
-	return true;
+	return NULL;
+}
+
+static const char *
+read_nameserver(void *to, const char *value)
+{
+	struct explain_words *words = to;
+
+	return read_address(words, value, words->question.nameserver,
+	    &words->has_nameserver);
+}
+
+static const char *
+read_client(void *to, const char *value)
+{
+	struct explain_words *words = to;
+
+	return read_address(words, value, words->question.client,
+	    &words->has_client);
 }
 
 /* "13:05" of today, "2026-11-22T13:05", or "@SECONDS" since 1970. */
-static bool
-read_time(struct explain_words *words, const char *text, FILE *out)
+static const char *
+read_time(void *to, const char *value)
 {
 	const char *const formats[] = { "%H:%M", "%H:%M:%S",
 		"%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M" };
+	struct explain_words *words = to;
 	uint64_t seconds;
 
-	if (*text == '@' &&
-	    number_from_text(text + 1, INT32_MAX * 64ULL, &seconds)) {
+	if (*value == '@' &&
+	    number_from_text(value + 1, INT32_MAX * 64ULL, &seconds)) {
 		words->question.when = (time_t)seconds;
-		return true;
+		return NULL;
 	}
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		struct tm local;
@@ -120,121 +132,72 @@ read_time(struct explain_words *words, const char *text, FILE *out)
 			break;
 		local.tm_sec = 0;
 		local.tm_isdst = -1;
-		end = strptime(text, formats[i], &local);
+		end = strptime(value, formats[i], &local);
 		if (end == NULL || *end != '\0')
 			continue;
 		words->question.when = mktime(&local);
-		return true;
+		return NULL;
 	}
-	suggest_usage(out, PROGRAM, "\"%s\" is no time: write 13:05, "
-	    "2026-11-22T13:05 or @SECONDS since 1970", text);
-	return false;
+	return "no time: write 13:05, 2026-11-22T13:05 or @SECONDS since 1970";
 }
 
-static bool
-read_protocol(struct explain_words *words, const char *text, FILE *out)
+static const char *
+read_protocol(void *to, const char *value)
 {
-	words->question.stream = strcmp(text, "tcp") == 0;
-	if (words->question.stream || strcmp(text, "udp") == 0)
-		return true;
-	suggest_usage(out, PROGRAM, "\"%s\" is no protocol: write udp or tcp",
-	    text);
-	return false;
+	struct explain_words *words = to;
+
+	words->question.stream = strcmp(value, "tcp") == 0;
+	return words->question.stream || strcmp(value, "udp") == 0 ? NULL :
+	    "no protocol: write udp or tcp";
 }
 
-static bool
-read_size(struct explain_words *words, const char *text, FILE *out)
+static const char *
+read_size(void *to, const char *value)
 {
+	struct explain_words *words = to;
 	uint64_t size;
 
-	if (!number_from_text(text, UINT16_MAX, &size)) {
-		suggest_usage(out, PROGRAM, "\"%s\" is no size in octets: write "
-		    "0 for a question without EDNS", text);
-		return false;
-	}
+	if (!number_from_text(value, UINT16_MAX, &size))
+		return "no size in octets: write 0 for a question without EDNS";
 	words->question.edns_size = (uint16_t)size;
-	return true;
+	return NULL;
 }
 
-static const struct option options[] = {
-	{ "uid", required_argument, NULL, 'u' },
-	{ "gid", required_argument, NULL, 'g' },
-	{ "nameserver", required_argument, NULL, 'n' },
-	{ "client", required_argument, NULL, 'c' },
-	{ "proto", required_argument, NULL, 'p' },
-	{ "at", required_argument, NULL, 't' },
-	{ "edns", required_argument, NULL, 'e' },
-	{ "configured", no_argument, NULL, 'C' },
-	{ "brief", no_argument, NULL, 'b' },
-	{ "all", no_argument, NULL, 'a' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+const struct command_option explain_options[] = {
+	OPTION_READ("uid", 'u', read_user),
+	OPTION_READ("gid", 'g', read_group),
+	OPTION_READ("nameserver", 'n', read_nameserver),
+	OPTION_READ("client", 'c', read_client),
+	OPTION_READ("proto", 'p', read_protocol),
+	OPTION_READ("at", 't', read_time),
+	OPTION_READ("edns", 'e', read_size),
+	OPTION_FLAG("configured", 'C', struct explain_words, configured),
+	OPTION_FLAG("brief", 'b', struct explain_words, brief),
+	OPTION_FLAG("all", 'a', struct explain_words, all),
+	OPTION_FLAG("json", 'j', struct explain_words, json),
+	{ .name = NULL },
 };
-const struct command_options explain_options = { ":u:g:n:c:p:t:e:Cbajh",
-	options };
-
-static bool
-take_option(struct explain_words *words, int option, const char *value,
-    FILE *out)
-{
-	struct explain_question *q = &words->question;
-
-	switch (option) {
-	case 'u':
-		return read_user(words, value, out);
-	case 'g':
-		return read_group(words, value, out);
-	case 'n':
-		return read_address(words, value, q->nameserver,
-		    &words->has_nameserver, out);
-	case 'c':
-		return read_address(words, value, q->client,
-		    &words->has_client, out);
-	case 'p':
-		return read_protocol(words, value, out);
-	case 't':
-		return read_time(words, value, out);
-	case 'e':
-		return read_size(words, value, out);
-	case 'C':
-		words->configured = true;
-		return true;
-	case 'b':
-		words->brief = true;
-		return true;
-	case 'a':
-		words->all = true;
-		return true;
-	case 'j':
-		words->json = true;
-		return true;
-	default:
-		words->help = true;
-		return true;
-	}
-}
 
 /* NAME [TYPE], or "-". */
 static bool
-take_words(struct explain_words *words, int count, char **word, FILE *out)
+take_words(struct explain_words *words, int count, char **word)
 {
 	struct explain_question *q = &words->question;
 
 	words->many = count == 1 && strcmp(word[0], "-") == 0;
-	if (words->many || words->help)
+	if (words->many)
 		return true;
 	if (count < 1 || count > 2) {
-		suggest_usage(out, PROGRAM, count < 1 ? "a name is missing" :
+		suggest_usage(stderr, PROGRAM, count < 1 ? "a name is missing" :
 		    "too many arguments");
 		return false;
 	}
 	if (name_from_text(&q->name, word[0], strlen(word[0])) != 0) {
-		suggest_usage(out, PROGRAM, "\"%s\" is no domain name", word[0]);
+		suggest_usage(stderr, PROGRAM, "\"%s\" is no domain name", word[0]);
 		return false;
 	}
 	if (count > 1 && rr_type_from_text(&q->type, word[1]) != 0) {
-		suggest_usage(out, PROGRAM, "\"%s\" is no type: give one such as "
+		suggest_usage(stderr, PROGRAM, "\"%s\" is no type: give one such as "
 		    "A, AAAA or TYPE65", word[1]);
 		return false;
 	}
@@ -242,23 +205,14 @@ take_words(struct explain_words *words, int count, char **word, FILE *out)
 }
 
 bool
-explain_words_read(struct explain_words *words, int argc, char **argv,
-    FILE *out)
+explain_words_read(struct explain_words *words, int argc, char **argv)
 {
-	int option;
+	int first;
 
 	words->has_gid = false;
-	optind = opterr = 0;	/* glibc: start again with another argv */
-	while ((option = getopt_long(argc, argv,
-	    explain_options.letters, options, NULL)) != -1) {
-		if (option == '?' || option == ':') {
-			suggest_option(out, PROGRAM, option, argv, options);
-			return false;
-		}
-		if (!take_option(words, option, optarg, out))
-			return false;
-	}
-	return take_words(words, argc - optind, argv + optind, out);
+	first = command_options_read(explain_options, PROGRAM, words, argc,
+	    argv);
+	return first >= 0 && take_words(words, argc - first, argv + first);
 }
 
 static void
@@ -316,14 +270,14 @@ choose_client(struct explain_question *q)
 }
 
 bool
-explain_words_complete(struct explain_words *words, FILE *out)
+explain_words_complete(struct explain_words *words)
 {
 	struct explain_question *q = &words->question;
 
 	if (!words->has_nameserver)
 		choose_nameserver(words);
 	if (!words->has_client && !choose_client(q)) {
-		suggest_usage(out, PROGRAM, "this machine has no route to the "
+		suggest_usage(stderr, PROGRAM, "this machine has no route to the "
 		    "nameserver; give --client ADDRESS");
 		return false;
 	}

@@ -4,7 +4,6 @@
 #define NFDNS_NFQ_CLI_EXPLAIN_WORDS_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "nfq/explain/explain.h"
 
@@ -14,7 +13,6 @@ struct explain_words {
 	bool has_client, has_nameserver, has_gid;
 	bool json, brief, all, configured;
 	bool many;			/* NAME is "-" */
-	bool help;
 };
 
 /* The caller's own user, now, over UDP, with EDNS. */
@@ -22,16 +20,15 @@ void explain_words_defaults(struct explain_words *words);
 
 /*
  * Reads options and words; argv[0] is skipped.  What is not given stays as it
- * is.  False after a message to "out".
+ * is.  False after a message.
  */
-bool explain_words_read(struct explain_words *words, int argc, char **argv,
-    FILE *out);
+bool explain_words_read(struct explain_words *words, int argc, char **argv);
 
 /*
  * Chooses addresses that were not given: the first nameserver of resolv.conf(5),
  * and the address of this machine that is used towards it.  False after a
- * message to "out": the two are of different versions of IP.
+ * message: the two are of different versions of IP.
  */
-bool explain_words_complete(struct explain_words *words, FILE *out);
+bool explain_words_complete(struct explain_words *words);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <sys/types.h>
-#include <getopt.h>
 #include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,93 +56,48 @@ const char join_usage[] =
 
 struct choice {
 	bool dry_run, yes, no_start;
+	bool role;			/* only goes alone */
 	long wait;			/* seconds; -1: not said */
 	const char *namespaces[MAX_NAMESPACES];
 	const char *disabled[3];	/* units, then NULL */
 	struct join_request request;
 };
 
-/* Options without a short form. */
-enum { OPT_NAMESPACE = 256, OPT_NAME, OPT_FORCE, OPT_NO_START, OPT_WAIT,
-	OPT_ROLE };
-
-static const struct option options[] = {
-	{ "kubeconfig", required_argument, NULL, 'k' },
-	{ "namespace", required_argument, NULL, OPT_NAMESPACE },
-	{ "print-role", no_argument, NULL, OPT_ROLE },
-	{ "name", required_argument, NULL, OPT_NAME },
-	{ "dry-run", no_argument, NULL, 'n' },
-	{ "yes", no_argument, NULL, 'y' },
-	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "no-start", no_argument, NULL, OPT_NO_START },
-	{ "wait", required_argument, NULL, OPT_WAIT },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-const struct command_options join_options = { ":k:nyh", options };
-
-static bool
-take_wait(struct choice *c, const char *text)
+static const char *
+read_wait(void *to, const char *value)
 {
+	struct choice *c = to;
 	uint64_t seconds;
 
-	if (number_from_text(text, MAX_WAIT_S, &seconds)) {
-		c->wait = (long)seconds;
-		return true;
-	}
-	suggest_usage(stderr, PROGRAM, "\"%s\" is not a number of seconds from "
-	    "0 to %d", text, MAX_WAIT_S);
-	return false;
+	if (!number_from_text(value, MAX_WAIT_S, &seconds))
+		return "not a number of seconds from 0 to 86400";
+	c->wait = (long)seconds;
+	return NULL;
 }
 
-static bool
-take_namespace(struct choice *c, const char *text)
+static const char *
+read_namespace(void *to, const char *value)
 {
-	if (c->request.namespace_count == MAX_NAMESPACES) {
-		suggest_usage(stderr, PROGRAM, "more than %d namespaces",
-		    MAX_NAMESPACES);
-		return false;
-	}
-	c->namespaces[c->request.namespace_count++] = text;
-	return true;
+	struct choice *c = to;
+
+	if (c->request.namespace_count == MAX_NAMESPACES)
+		return "more than 64 namespaces";
+	c->namespaces[c->request.namespace_count++] = value;
+	return NULL;
 }
 
-/* One option; false after a message. */
-static bool
-take_option(struct choice *c, int option, char **argv)
-{
-	switch (option) {
-	case 'k':
-		c->request.kubeconfig = optarg;
-		return true;
-	case OPT_NAMESPACE:
-		return take_namespace(c, optarg);
-	case OPT_NAME:
-		c->request.name = optarg;
-		return true;
-	case 'n':
-		c->dry_run = true;
-		return true;
-	case 'y':
-		c->yes = true;
-		return true;
-	case OPT_FORCE:
-		c->request.force = true;
-		return true;
-	case OPT_NO_START:
-		c->no_start = true;
-		return true;
-	case OPT_WAIT:
-		return take_wait(c, optarg);
-	case OPT_ROLE:
-		suggest_usage(stderr, PROGRAM,
-		    "\"--print-role\" goes with nothing else");
-		return false;
-	default:
-		suggest_option(stderr, PROGRAM, option, argv, options);
-		return false;
-	}
-}
+const struct command_option join_options[] = {
+	OPTION_TEXT("kubeconfig", 'k', struct choice, request.kubeconfig),
+	OPTION_READ("namespace", 0, read_namespace),
+	OPTION_FLAG("print-role", 0, struct choice, role),
+	OPTION_TEXT("name", 0, struct choice, request.name),
+	OPTION_FLAG("dry-run", 'n', struct choice, dry_run),
+	OPTION_FLAG("yes", 'y', struct choice, yes),
+	OPTION_FLAG("force", 0, struct choice, request.force),
+	OPTION_FLAG("no-start", 0, struct choice, no_start),
+	OPTION_READ("wait", 0, read_wait),
+	{ .name = NULL },
+};
 
 /* What does not go together; false after a message. */
 static bool
@@ -152,7 +106,9 @@ check_choice(struct choice *c, int words, char **word)
 	struct join_request *r = &c->request;
 	const char *why = NULL;
 
-	if (words > 1)
+	if (c->role)
+		why = "\"--print-role\" goes with nothing else";
+	else if (words > 1)
 		why = "more than one directory";
 	else if (words == 1 && r->kubeconfig != NULL)
 		why = "a directory and a kubeconfig: join them one after the "
@@ -174,14 +130,10 @@ check_choice(struct choice *c, int words, char **word)
 static bool
 read_choice(struct choice *c, int argc, char **argv)
 {
-	int option;
+	const int first = command_options_read(join_options, PROGRAM, c, argc,
+	    argv);
 
-	optind = opterr = 0;	/* glibc: start again with another argv */
-	while ((option = getopt_long(argc, argv,
-	    join_options.letters, options, NULL)) != -1)
-		if (!take_option(c, option, argv))
-			return false;
-	return check_choice(c, argc - optind, argv + optind);
+	return first >= 0 && check_choice(c, argc - first, argv + first);
 }
 
 /* What the plan says, in words. */

@@ -7,7 +7,6 @@
 #include <sys/types.h>
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,43 +336,31 @@ take_names(struct feeds *feeds, int count, char **words)
 	return true;
 }
 
-enum { OPT_NO_STOP = OPTION_LONG };
-
-static const struct option options[] = {
-	{ "dry-run", no_argument, NULL, 'n' },
-	{ "yes", no_argument, NULL, 'y' },
-	{ "no-stop", no_argument, NULL, OPT_NO_STOP },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+struct choice {
+	bool dry_run, yes, no_stop;
 };
-const struct command_options leave_options = { ":nyh", options };
+
+const struct command_option leave_options[] = {
+	OPTION_FLAG("dry-run", 'n', struct choice, dry_run),
+	OPTION_FLAG("yes", 'y', struct choice, yes),
+	OPTION_FLAG("no-stop", 0, struct choice, no_stop),
+	{ .name = NULL },
+};
 
 int
 cmd_leave(const struct config *config, int argc, char **argv)
 {
-	bool dry_run = false, yes = false;
-	bool units = units_are_there() &&
-	    strcmp(config->path, CONFIG_DEFAULT_PATH) == 0;
+	struct choice choice = { .yes = false };
 	struct feeds feeds = { .count = 0 };
-	int option;
+	const int first = command_options_read(leave_options, PROGRAM, &choice,
+	    argc, argv);
+	const bool units = !choice.no_stop && units_are_there() &&
+	    strcmp(config->path, CONFIG_DEFAULT_PATH) == 0;
 
-	optind = opterr = 0;	/* glibc: start again with another argv */
-	while ((option = getopt_long(argc, argv,
-	    leave_options.letters, options, NULL)) != -1) {
-		if (option == 'n') {
-			dry_run = true;
-		} else if (option == 'y') {
-			yes = true;
-		} else if (option == OPT_NO_STOP) {
-			units = false;
-		} else {
-			suggest_option(stderr, PROGRAM, option, argv, options);
-			return EXIT_USAGE;
-		}
-	}
-	if (!take_names(&feeds, argc - optind, argv + optind))
+	if (first < 0 || !take_names(&feeds, argc - first, argv + first))
 		return EXIT_USAGE;
-	if (optind == argc)
+	if (first == argc)
 		find_feeds(config, &feeds);
-	return show_and_leave(config, &feeds, units, yes, dry_run);
+	return show_and_leave(config, &feeds, units, choice.yes,
+	    choice.dry_run);
 }

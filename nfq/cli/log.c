@@ -164,7 +164,7 @@ cmd_log(const struct config *peeked, int argc, char **argv)
 	char *path = NULL;
 	int code;
 
-	if (!log_request_read(&r, &log_options, "log", 1, argc, argv))
+	if (!log_request_read(&r, log_options, "nfdns log", argc, argv))
 		return EXIT_USAGE;
 	if (r.file_count == 0) {
 		path = log_configured(peeked->path, AUDIT_FORMATS, "has no "

@@ -183,7 +183,8 @@ cmd_log_pcap(const struct config *peeked, int argc, char **argv)
 	char *path;
 	int code;
 
-	if (!log_request_read(&r, &log_pcap_options, "log pcap", 2, argc, argv))
+	if (!log_request_read(&r, log_pcap_options, "nfdns log pcap", argc - 1,
+	    argv + 1))
 		return EXIT_USAGE;
 	if (r.file_count != 1 ||
 	    (strcmp(r.files[0], "-") == 0 && isatty(STDOUT_FILENO))) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/cli/log_request.h"
 
-#include <getopt.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,44 +18,20 @@
 #include "resolver/text/number.h"
 #include "resolver/text/suggest.h"
 
-static const struct option options[] = {
-	{ "follow", no_argument, NULL, 'f' },
-	{ "name", required_argument, NULL, 'n' },
-	{ "user", required_argument, NULL, 'u' },
-	{ "rule", required_argument, NULL, 'r' },
-	{ "verdict", required_argument, NULL, 'v' },
-	{ "since", required_argument, NULL, 's' },
-	{ "format", required_argument, NULL, 'F' },
-	{ NULL, 0, NULL, 0 },
-};
-const struct command_options log_options = { "fn:u:r:v:s:F:", options };
-
-/* The same without the first and the last. */
-static const struct option pcap_options[] = {
-	{ "name", required_argument, NULL, 'n' },
-	{ "user", required_argument, NULL, 'u' },
-	{ "rule", required_argument, NULL, 'r' },
-	{ "verdict", required_argument, NULL, 'v' },
-	{ "since", required_argument, NULL, 's' },
-	{ NULL, 0, NULL, 0 },
-};
-const struct command_options log_pcap_options = { "n:u:r:v:s:", pcap_options };
-
-static bool
-read_user(struct log_filter *filter, const char *text)
+static const char *
+read_user(void *to, const char *value)
 {
-	const struct passwd *user = getpwnam(text);
+	struct log_request *r = to;
+	const struct passwd *user = getpwnam(value);
 	uint64_t number;
 
-	filter->has_user = true;
-	if (user != NULL) {
-		filter->user = user->pw_uid;
-		return true;
-	}
-	if (!number_from_text(text, UINT32_MAX - 1, &number))
-		return false;
-	filter->user = (uid_t)number;
-	return true;
+	if (user != NULL)
+		number = user->pw_uid;
+	else if (!number_from_text(value, UINT32_MAX - 1, &number))
+		return "there is no such user";
+	r->filter.has_user = true;
+	r->filter.user = (uid_t)number;
+	return NULL;
 }
 
 static bool
@@ -68,65 +43,67 @@ is_verdict(const char *text)
 	return false;
 }
 
-/* One option; NULL, or what is wrong with its value. */
 static const char *
-take_option(struct log_request *r, int option, const char *value)
+read_verdict(void *to, const char *value)
 {
-	switch (option) {
-	case 'f':
-		r->follow = true;
-		return NULL;
-	case 'n':
-		r->filter.name = value;
-		return NULL;
-	case 'u':
-		return read_user(&r->filter, value) ? NULL :
-		    "there is no such user";
-	case 'r':
-		r->filter.rule = value;
-		return NULL;
-	case 'v':
-		r->filter.verdict = value;
-		return is_verdict(value) ? NULL : "no verdict: give one such "
-		    "as answer, nodata, nxdomain, refuse, drop or pass";
-	case 's':
-		return log_filter_since(&r->filter.since_ns, value,
-		    (int64_t)time(NULL)) ? NULL : "no time: give one such as "
-		    "10m, 2h, 13:40 or \"2026-11-22 13:40\"";
-	case 'F':
-		r->json = strcmp(value, "json") == 0;
-		return r->json || strcmp(value, "text") == 0 ? NULL :
-		    "neither text nor json";
-	default:
-		return "makes no sense here";
-	}
+	struct log_request *r = to;
+
+	r->filter.verdict = value;
+	return is_verdict(value) ? NULL : "no verdict: give one such as answer, "
+	    "nodata, nxdomain, refuse, drop or pass";
 }
 
-bool
-log_request_read(struct log_request *r, const struct command_options *allowed,
-    const char *command, int words, int argc, char **argv)
+static const char *
+read_since(void *to, const char *value)
 {
-	const char *why = NULL;
-	char name[32];
-	int option;
+	struct log_request *r = to;
 
-	(void)snprintf(name, sizeof(name), "nfdns %s", command);
-	argc -= words - 1;
-	argv += words - 1;
-	optind = 0;
-	opterr = 0;
-	while (why == NULL && (option = getopt_long(argc, argv,
-	    allowed->letters, allowed->list, NULL)) != -1) {
-		why = take_option(r, option, optarg);
-		if (why != NULL)
-			suggest_usage(stderr, name, "\"%s\": %s",
-			    option == '?' || optarg == NULL ? argv[optind - 1] :
-			    optarg, why);
-	}
-	r->files = argv + optind;
-	r->file_count = (size_t)(argc - optind);
+	return log_filter_since(&r->filter.since_ns, value,
+	    (int64_t)time(NULL)) ? NULL : "no time: give one such as 10m, 2h, "
+	    "13:40 or \"2026-11-22 13:40\"";
+}
+
+static const char *
+read_format(void *to, const char *value)
+{
+	struct log_request *r = to;
+
+	r->json = strcmp(value, "json") == 0;
+	return r->json || strcmp(value, "text") == 0 ? NULL :
+	    "neither text nor json";
+}
+
+#define FILTERS \
+	OPTION_TEXT("name", 'n', struct log_request, filter.name), \
+	OPTION_READ("user", 'u', read_user), \
+	OPTION_TEXT("rule", 'r', struct log_request, filter.rule), \
+	OPTION_READ("verdict", 'v', read_verdict), \
+	OPTION_READ("since", 's', read_since)
+
+const struct command_option log_options[] = {
+	FILTERS,
+	OPTION_FLAG("follow", 'f', struct log_request, follow),
+	OPTION_READ("format", 'F', read_format),
+	{ .name = NULL },
+};
+
+const struct command_option log_pcap_options[] = {
+	FILTERS,
+	{ .name = NULL },
+};
+
+bool
+log_request_read(struct log_request *r, const struct command_option *table,
+    const char *program, int argc, char **argv)
+{
+	const int first = command_options_read(table, program, r, argc, argv);
+
+	if (first < 0)
+		return false;
+	r->files = argv + first;
+	r->file_count = (size_t)(argc - first);
 	r->colour = cli_has_colour(STDOUT_FILENO);
-	return why == NULL;
+	return true;
 }
 
 char *

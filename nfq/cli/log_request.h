@@ -19,15 +19,15 @@ struct log_request {
 	size_t file_count;
 };
 
-struct command_options;			/* commands.h */
+struct command_option;			/* command_options.h */
 
 /*
- * Reads the options behind the "words" words of the command, "log" or "log
- * pcap".  False after a message: one makes no sense.
+ * Reads options and files; argv[0] is the command's last word.  False after a
+ * message as of "program".
  */
 bool log_request_read(struct log_request *request,
-    const struct command_options *allowed, const char *command, int words,
-    int argc, char **argv);
+    const struct command_option *table, const char *program, int argc,
+    char **argv);
 
 /*
  * The configuration's first log that is a file in this format; AUDIT_FORMATS:

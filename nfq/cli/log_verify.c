@@ -5,7 +5,6 @@
  * order by their first notes, so they may be given in any.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -40,6 +39,8 @@ struct verify_run {
 	struct log_file *files;
 	size_t file_count;
 	struct log_report report;
+	const char *key;		/* NULL: none */
+	bool json;
 };
 
 /* "record 5 of thread 0" or "note", and where it stands. */
@@ -318,12 +319,11 @@ read_key(struct audit_key *key, const char *path)
 	return key->present;
 }
 
-static const struct option options[] = {
-	{ "json", no_argument, NULL, 'j' },
-	{ "key", required_argument, NULL, 'k' },
-	{ NULL, 0, NULL, 0 },
+const struct command_option log_verify_options[] = {
+	OPTION_FLAG("json", 'j', struct verify_run, json),
+	OPTION_TEXT("key", 'k', struct verify_run, key),
+	{ .name = NULL },
 };
-const struct command_options log_verify_options = { "jk:", options };
 
 static int
 verify_and_report(struct verify_run *run)
@@ -342,31 +342,31 @@ int
 cmd_log_verify(const struct config *config, int argc, char **argv)
 {
 	struct verify_run run = { .file_count = 0 };
-	int option, code;
+	int first, code;
 
-	optind = 2;			/* behind "verify" */
-	while ((option = getopt_long(argc, argv,
-	    log_verify_options.letters, options, NULL)) != -1) {
-		if (option == 'j')
-			run.report.list = json_array();
-		else if (option != 'k')
-			return EXIT_USAGE;
-		else if (!read_key(&run.verify.key, optarg))
-			return EXIT_ERROR;
-	}
-	if (optind >= argc) {
+	argc--;				/* "log" */
+	argv++;
+	first = command_options_read(log_verify_options, "nfdns log verify",
+	    &run, argc, argv);
+	if (first < 0)
+		return EXIT_USAGE;
+	if (first == argc) {
 		(void)fputs(log_usage, stderr);
 		return EXIT_USAGE;
 	}
+	if (run.key != NULL && !read_key(&run.verify.key, run.key))
+		return EXIT_ERROR;
+	if (run.json)
+		run.report.list = json_array();
 	log_report_count(&run.report, config->run_dir);
-	run.file_count = (size_t)(argc - optind);
+	run.file_count = (size_t)(argc - first);
 	run.files = calloc(run.file_count, sizeof(*run.files));
 	if (run.files == NULL) {
 		cli_error("out of memory");
 		return EXIT_ERROR;
 	}
 	for (size_t i = 0; i < run.file_count; i++)
-		run.files[i] = (struct log_file){ .path = argv[optind + (int)i],
+		run.files[i] = (struct log_file){ .path = argv[first + (int)i],
 			.place = i };
 	tzset();	/* it opens the zone's file */
 	code = verify_and_report(&run);

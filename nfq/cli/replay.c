@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -336,71 +335,59 @@ run_capture(struct run *run, FILE *file)
 	return code;
 }
 
-static bool
+static const char *
 read_id(const char *text, unsigned int *id)
 {
 	uint64_t number;
 
 	if (!number_from_text(text, UINT32_MAX - 1, &number))
-		return false;
+		return "not the number of a user or group";
 	*id = (unsigned int)number;
-	return true;
+	return NULL;
 }
 
-static const struct option options[] = {
-	{ "summary", no_argument, NULL, 's' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "write", required_argument, NULL, 'w' },
-	{ "against", required_argument, NULL, 'a' },
-	{ "uid", required_argument, NULL, 'u' },
-	{ "gid", required_argument, NULL, 'g' },
-	{ NULL, 0, NULL, 0 },
+static const char *
+read_uid(void *to, const char *value)
+{
+	struct request *r = to;
+
+	return read_id(value, &r->uid);
+}
+
+static const char *
+read_gid(void *to, const char *value)
+{
+	struct request *r = to;
+
+	return read_id(value, &r->gid);
+}
+
+const struct command_option replay_options[] = {
+	OPTION_FLAG("summary", 's', struct request, summary),
+	OPTION_FLAG("json", 'j', struct request, json),
+	OPTION_TEXT("write", 'w', struct request, write),
+	OPTION_TEXT("against", 'a', struct request, against),
+	OPTION_READ("uid", 'u', read_uid),
+	OPTION_READ("gid", 'g', read_gid),
+	{ .name = NULL },
 };
-const struct command_options replay_options = { "sjw:a:u:g:", options };
 
 /* False after a message. */
 static bool
-read_options(struct request *r, int argc, char **argv)
+read_words(struct request *r, int argc, char **argv)
 {
-	bool good = true;
-	int option;
+	const int first = command_options_read(replay_options, "nfdns replay",
+	    r, argc, argv);
 
-	optind = 0;
-	opterr = 0;
-	while (good && (option = getopt_long(argc, argv,
-	    replay_options.letters, options, NULL)) != -1) {
-		switch (option) {
-		case 's':
-			r->summary = true;
-			break;
-		case 'j':
-			r->json = true;
-			break;
-		case 'w':
-			r->write = optarg;
-			break;
-		case 'a':
-			r->against = optarg;
-			break;
-		case 'u':
-			good = read_id(optarg, &r->uid);
-			break;
-		case 'g':
-			good = read_id(optarg, &r->gid);
-			break;
-		default:
-			good = false;
-		}
-	}
-	if (!good)
-		suggest_usage(stderr, "nfdns replay", "\"%s\" makes no sense "
-		    "here", argv[optind - 1]);
-	else if (optind + 1 != argc)
+	if (first < 0)
+		return false;
+	if (first + 1 != argc) {
 		suggest_usage(stderr, "nfdns replay", "give one capture, or "
 		    "\"-\" for standard input");
-	else
-		r->capture = argv[optind];
-	return r->capture != NULL;
+		return false;
+	}
+	r->capture = argv[first];
+	return true;
 }
 
 int
@@ -411,7 +398,7 @@ cmd_replay(const struct config *config, int argc, char **argv)
 	FILE *file;
 	int code;
 
-	if (!read_options(&request, argc, argv))
+	if (!read_words(&request, argc, argv))
 		return EXIT_USAGE;
 	file = open_capture(request.capture);
 	if (file == NULL)

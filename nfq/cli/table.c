@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +38,7 @@ struct request {
 
 struct action {
 	const char *name;
-	const struct command_options *options;
+	const struct command_option *options;
 	int min_words, max_words;
 	unsigned int min_sides, max_sides;
 	int (*run)(const struct request *);
@@ -52,29 +51,52 @@ static int table_get(const struct request *);
 static int table_given(const struct request *);
 static int table_diff(const struct request *);
 
-static const struct option options[] = {
-	{ "image", required_argument, NULL, 'i' },
-	{ "running", no_argument, NULL, 'r' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+static const char *
+take_side(struct request *r, const char *image)
+{
+	if (r->side_count < 2)
+		r->sides[r->side_count].image = image;
+	r->side_count++;
+	return NULL;
+}
+
+static const char *
+take_image(void *to, const char *value)
+{
+	return take_side(to, value);
+}
+
+static const char *
+take_running(void *to, const char *value)
+{
+	(void)value;
+	return take_side(to, NULL);
+}
+
+const struct command_option table_compile_options[] = {
+	OPTION_TEXT("output", 'o', struct request, output),
+	{ .name = NULL },
 };
-const struct command_options table_compile_options = { "o:h", options };
-const struct command_options table_side_options = { "i:rjh", options };
+
+const struct command_option table_side_options[] = {
+	OPTION_READ("image", 'i', take_image),
+	{ "running", 'r', false, 0, take_running },
+	OPTION_FLAG("json", 'j', struct request, json),
+	{ .name = NULL },
+};
 
 static const struct action actions[] = {
-	{ "compile", &table_compile_options, 0, 0, 0, 0, table_compile,
+	{ "compile", table_compile_options, 0, 0, 0, 0, table_compile,
 	  "nfdns table compile -o FILE\n"
 	  "  Compiles the configuration's tables into one image.\n"
 	  "  -o, --output FILE  write the image to FILE, replaced atomically\n" },
-	{ "list", &table_side_options, 0, 0, 0, 1, table_list,
+	{ "list", table_side_options, 0, 0, 0, 1, table_list,
 	  "nfdns table list [-i IMAGE | --running] [--json]\n"
 	  "  Prints every record of the table, sorted by name.\n"
 	  "  -i, --image IMAGE  read this image, not the configured tables\n"
 	  "  -r, --running      read the running daemon's table\n"
 	  "  -j, --json         one JSON object for each name\n" },
-	{ "get", &table_side_options, 1, 2, 0, 1, table_get,
+	{ "get", table_side_options, 1, 2, 0, 1, table_get,
 	  "nfdns table get [-i IMAGE | --running] [--json] NAME [TYPE]\n"
 	  "  Prints what the table holds for NAME, how it was found and which\n"
 	  "  source defines it.  Exit code 1: the table has no such name or type.\n"
@@ -82,14 +104,14 @@ static const struct action actions[] = {
 	  "  -i, --image IMAGE  read this image, not the configured tables\n"
 	  "  -r, --running      read the running daemon's table\n"
 	  "  -j, --json         as one JSON object\n" },
-	{ "addresses", &table_side_options, 0, 0, 0, 1, table_given,
+	{ "addresses", table_side_options, 0, 0, 0, 1, table_given,
 	  "nfdns table addresses [-i IMAGE | --running] [--json]\n"
 	  "  Prints the addresses of 240.240.0.0/16 and 2001:2::/48 in use, sorted,\n"
 	  "  each with the ServiceEntry host that has it.\n"
 	  "  -i, --image IMAGE  read this image, not the configured tables\n"
 	  "  -r, --running      read the running daemon's table\n"
 	  "  -j, --json         one JSON object for each address\n" },
-	{ "diff", &table_side_options, 0, 0, 1, 2, table_diff,
+	{ "diff", table_side_options, 0, 0, 1, 2, table_diff,
 	  "nfdns table diff [--json] SIDE [SIDE]\n"
 	  "  Prints the records that only the second SIDE has (+), and those that\n"
 	  "  only the first has (-).  SIDE is -i IMAGE or --running; without a\n"
@@ -407,44 +429,20 @@ static int
 read_options(const struct action *action, struct request *r, int argc,
     char **argv)
 {
-	int option;
+	int first;
 
 	(void)snprintf(r->program, sizeof(r->program), "nfdns table %s",
 	    action->name);
-	optind = opterr = 0;	/* glibc: start again with another argv */
-	while ((option = getopt_long(argc, argv, ":i:ro:jh",
-	    action->options->list, NULL)) != -1) {
-		if (option == '?' || option == ':')
-			suggest_option(stderr, r->program, option, argv,
-			    action->options->list);
-		else if (strchr(action->options->letters, option) == NULL) {
-			suggest_usage(stderr, r->program,
-			    "option \"-%c\" is not for this command", option);
-			option = '?';
-		}
-		switch (option) {
-		case 'i':
-		case 'r':
-			if (r->side_count < 2)
-				r->sides[r->side_count].image =
-				    option == 'i' ? optarg : NULL;
-			r->side_count++;
-			break;
-		case 'o':
-			r->output = optarg;
-			break;
-		case 'j':
-			r->json = true;
-			break;
-		case 'h':
-			fputs(action->help, stdout);
-			return EXIT_OK;
-		default:	/* a message was printed */
-			return EXIT_USAGE;
-		}
+	if (command_options_ask_help(argc, argv)) {
+		fputs(action->help, stdout);
+		return EXIT_OK;
 	}
-	r->words = argv + optind;
-	r->word_count = argc - optind;
+	first = command_options_read(action->options, r->program, r, argc,
+	    argv);
+	if (first < 0)
+		return EXIT_USAGE;
+	r->words = argv + first;
+	r->word_count = argc - first;
 	return check_number(action, r);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <locale.h>
 #include <poll.h>
 #include <stdio.h>
@@ -51,82 +50,62 @@ struct top {
 	bool once, json;
 };
 
-static const struct option options[] = {
-	{ "delay", required_argument, NULL, 'd' },
-	{ "rounds", required_argument, NULL, 'n' },
-	{ "list", required_argument, NULL, 'l' },
-	{ "once", no_argument, NULL, 'o' },
-	{ "json", no_argument, NULL, 'j' },
-	{ NULL, 0, NULL, 0 },
+static const char *
+read_delay(void *to, const char *value)
+{
+	struct top *t = to;
+	char *end;
+	const double seconds = strtod(value, &end);
+
+	if (end == value || *end != '\0' ||
+	    !(seconds >= 0.1 && seconds <= 3600))
+		return "no number of seconds from 0.1 to 3600";
+	t->delay_ms = (int)(seconds * 1000);
+	return NULL;
+}
+
+static const char *
+read_rounds(void *to, const char *value)
+{
+	struct top *t = to;
+
+	return number_from_text(value, UINT64_MAX, &t->rounds) &&
+	    t->rounds > 0 ? NULL : "no number of readings from 1 on";
+}
+
+static const char *
+read_list(void *to, const char *value)
+{
+	struct top *t = to;
+
+	t->only = true;
+	return top_list_read(&t->view.list, value) ? NULL :
+	    "no list: give one such as names, users, rules, types, verdicts, "
+	    "decisions or latency";
+}
+
+const struct command_option top_options[] = {
+	OPTION_READ("delay", 'd', read_delay),
+	OPTION_READ("rounds", 'n', read_rounds),
+	OPTION_READ("list", 'l', read_list),
+	OPTION_FLAG("once", 'o', struct top, once),
+	OPTION_FLAG("json", 'j', struct top, json),
+	{ .name = NULL },
 };
 
-const struct command_options top_options = { "d:n:l:oj", options };
-
+/* False after a message. */
 static bool
-read_delay(struct top *t, const char *text)
+read_words(struct top *t, int argc, char **argv)
 {
-	char *end;
-	const double seconds = strtod(text, &end);
+	const int first = command_options_read(top_options, "nfdns top", t,
+	    argc, argv);
 
-	if (end == text || *end != '\0' || !(seconds >= 0.1 && seconds <= 3600))
-		return false;
-	t->delay_ms = (int)(seconds * 1000);
-	return true;
-}
-
-static bool
-read_rounds(struct top *t, const char *text)
-{
-	return number_from_text(text, UINT64_MAX, &t->rounds) && t->rounds > 0;
-}
-
-/* One option; NULL, or what is wrong with its value. */
-static const char *
-take_option(struct top *t, int option, const char *value)
-{
-	switch (option) {
-	case 'd':
-		return read_delay(t, value) ? NULL :
-		    "no number of seconds from 0.1 to 3600";
-	case 'n':
-		return read_rounds(t, value) ? NULL :
-		    "no number of readings from 1 on";
-	case 'l':
-		t->only = true;
-		return top_list_read(&t->view.list, value) ? NULL :
-		    "no list: give one such as names, users, rules, types, "
-		    "verdicts, decisions or latency";
-	case 'o':
-		t->once = true;
-		return NULL;
-	case 'j':
-		t->once = t->json = true;
-		return NULL;
-	default:
-		return "makes no sense here";
-	}
-}
-
-static bool
-read_options(struct top *t, int argc, char **argv)
-{
-	const char *why = NULL, *word = NULL;
-	int option;
-
-	optind = 0;
-	opterr = 0;
-	while (why == NULL && (option = getopt_long(argc, argv,
-	    top_options.letters, options, NULL)) != -1) {
-		why = take_option(t, option, optarg != NULL ? optarg : "");
-		word = argv[optind - 1];
-	}
-	if (why == NULL && optind < argc) {
-		why = "makes no sense here";
-		word = argv[optind];
-	}
-	if (why != NULL)
-		suggest_usage(stderr, "nfdns top", "\"%s\": %s", word, why);
-	return why == NULL;
+	t->once |= t->json;
+	if (first < 0 || first == argc)
+		return first == argc;
+	suggest_usage(stderr, "nfdns top", "\"%s\" makes no sense here",
+	    argv[first]);
+	return false;
 }
 
 /* Only root may; whoever may not sees all but names and users. */
@@ -299,7 +278,7 @@ cmd_top(const struct config *config, int argc, char **argv)
 		.hitters = HITTERS_NONE };
 	int error;
 
-	if (!read_options(&t, argc, argv))
+	if (!read_words(&t, argc, argv))
 		return EXIT_USAGE;
 	error = enter(&t);
 	if (error < 0)

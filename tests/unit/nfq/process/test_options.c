@@ -6,10 +6,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "nfq/process/exit_code.h"
+#include "tests/captured.h"
 #include "tests/check.h"
 
 #define WORDS	8
@@ -33,7 +32,7 @@ static struct {
 	int argc;
 	char *argv[WORDS + 1];
 	int code;			/* of main() */
-	char out[400], err[400];
+	struct captured said;
 	char seen[WORDS + 1];		/* letters of options */
 	char value[40];			/* of the last that has one */
 } t;
@@ -70,26 +69,6 @@ read_by_hand(void)
 	return options_by_hand(USAGE, VERSION, t.argc, t.argv);
 }
 
-/* Into memory what the function writes to standard output and error. */
-static void
-capture(int (*function)(void))
-{
-	const int out = dup(1), err = dup(2);
-	const int to[2] = { memfd_create("out", 0), memfd_create("err", 0) };
-
-	(void)fflush(stdout);
-	CHECK(dup2(to[0], 1) == 1 && dup2(to[1], 2) == 2);
-	t.code = function();
-	(void)fflush(stdout);
-	CHECK(dup2(out, 1) == 1 && dup2(err, 2) == 2);
-	CHECK(pread(to[0], t.out, sizeof(t.out) - 1, 0) >= 0);
-	CHECK(pread(to[1], t.err, sizeof(t.err) - 1, 0) >= 0);
-	(void)close(out);
-	(void)close(err);
-	(void)close(to[0]);
-	(void)close(to[1]);
-}
-
 /* The words after the program's name; NULL ends them. */
 static void
 run(int (*function)(void), ...)
@@ -99,14 +78,16 @@ run(int (*function)(void), ...)
 	va_start(words, function);
 	set_words(words);
 	va_end(words);
-	capture(function);
+	captured_begin(&t.said);
+	t.code = function();
+	captured_end(&t.said);
 }
 
 static bool
 said(int code, const char *out, const char *err)
 {
-	return t.code == code && strcmp(t.out, out) == 0 &&
-	    strcmp(t.err, err) == 0;
+	return t.code == code && strcmp(t.said.out, out) == 0 &&
+	    strcmp(t.said.err, err) == 0;
 }
 
 static void
