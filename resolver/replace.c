@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int
@@ -18,7 +19,11 @@ replace_begin(struct replace *r, int directory, const char *path, mode_t mode)
 	(void)unlinkat(directory, r->fresh, 0);
 	r->fd = openat(directory, r->fresh, O_RDWR | O_CREAT | O_EXCL |
 	    O_CLOEXEC | O_NOFOLLOW, mode);
-	return r->fd < 0 ? -errno : 0;
+	if (r->fd < 0)
+		return -errno;
+	if (fchmod(r->fd, mode) < 0)
+		return replace_end(r, REPLACE_QUICKLY, -errno);
+	return 0;
 }
 
 FILE *

@@ -25,10 +25,11 @@ struct replace {
 };
 
 /*
- * Creates PATH.new, empty; "directory" and "mode" as for openat(2), so the umask
- * counts.  It removes what has that name, be it a link or what a writer left that
- * was killed, and follows no link.  0 or a negative errno; then there is nothing
- * to end.
+ * Creates PATH.new, empty; "directory" as for openat(2).  It has that mode whatever
+ * the umask is, which a unit of systemd has without knowing this file: who else reads
+ * it is for its writer to say.  It removes what has that name, be it a link or what a
+ * writer left that was killed, and follows no link.  0 or a negative errno; then
+ * there is nothing to end.
  */
 int replace_begin(struct replace *r, int directory, const char *path,
     mode_t mode) __attribute__((warn_unused_result));

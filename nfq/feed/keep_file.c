@@ -98,14 +98,12 @@ keep_file_write(int directory, const char *name,
 		{ (void *)(uintptr_t)table, header->length },
 	};
 	struct replace file;
+	/* nfdnsd, which reads it, is another user. */
 	int error = replace_begin(&file, directory, name, 0644);
 
 	if (error < 0)
 		return error;
 	error = fds_write_all(file.fd, parts, 2);
-	/* nfdnsd is another user, whatever our umask is. */
-	if (error == 0 && fchmod(file.fd, 0644) < 0)
-		error = -errno;
 	return replace_end(&file, REPLACE_DURABLY, error);
 }
 

@@ -130,8 +130,6 @@ path_of(char path[static PATH_MAX], const char *directory, const char *name)
 static int
 write_object(int fd, const json_t *object)
 {
-	if (fchmod(fd, 0644) < 0)	/* whatever the umask is */
-		return -errno;
 	errno = 0;
 	if (json_dumpfd(object, fd, JSON_INDENT(1)) < 0)
 		return errno != 0 ? -errno : -EIO;

@@ -123,7 +123,7 @@ make_file(struct status_page *page, int fd, int lock, unsigned int workers)
 	error = posix_fallocate(fd, 0, (off_t)size);
 	if (error != 0)
 		return -error;
-	if (fchmod(fd, 0644) < 0 || fcntl(lock, F_OFD_SETLK, &all) < 0)
+	if (fcntl(lock, F_OFD_SETLK, &all) < 0)
 		return -errno;
 	base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (base == MAP_FAILED)
