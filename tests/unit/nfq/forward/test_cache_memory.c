@@ -158,7 +158,8 @@ nothing_is_torn(void)
 	MUST(fd >= 0 && pipe(begun) == 0);
 	MUST(cache_memory_open(&m, fd, ENTRIES) == 0);
 	cache_memory_close(&m);
-	for (unsigned int turn = 0; turn < 20; turn++) {
+	for (unsigned int turn = 0; turn < 20 || (whole == 0 &&
+	    turn < 2000); turn++) {
 		const pid_t pid = fork();
 
 		MUST(pid >= 0);
