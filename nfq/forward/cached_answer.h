@@ -19,7 +19,7 @@ struct cached_ask {
 	const uint8_t *message;		/* as sent */
 	size_t length;
 	const struct question *question;	/* of that message */
-	uint32_t domain;		/* forward_settings_domain() */
+	uint32_t domain;		/* its place in the settings */
 };
 
 /*

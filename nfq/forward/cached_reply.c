@@ -21,8 +21,7 @@ cached_reply(struct interception *i, struct cache *cache,
 		.message = i->packet.payload,
 		.length = i->packet.payload_length,
 		.question = &i->question,
-		.domain = (uint32_t)forward_settings_domain(i->forward,
-		    &i->question.name),
+		.domain = i->domain,
 	};
 	length = cached_answer(cache, i->forward, monotime_boot(), &ask,
 	    reply + offset, INTERCEPT_REPLY_MAX - offset);

@@ -130,29 +130,25 @@ is_exploring(struct express *x, const struct forward_settings *settings,
 
 /* No reply is being read, so its place is free. */
 static enum express_cached
-cached(struct express *x, const struct express_ask *ask, uint32_t domain)
+cached(struct express *x, const struct express_ask *ask)
 {
-	return express_cached(ask, domain, x->fresh, monotime_boot(),
-	    x->datagram);
+	return express_cached(ask, x->fresh, monotime_boot(), x->datagram);
 }
 
 const struct forward_upstream *
 express_upstream(struct express *x, const struct express_ask *ask)
 {
 	const struct forward_settings *settings = ask->settings;
-	int domain, upstream;
+	uint32_t domain;
+	int upstream;
 
 	if (!is_usual(ask))
 		return NULL;
-	domain = forward_settings_domain(settings,
-	    &ask->interception->question.name);
-	if (domain < 0)
-		return NULL;
-	upstream = express_board_offered(x->board, (uint32_t)domain,
-	    ask->generation);
+	domain = ask->interception->domain;
+	upstream = express_board_offered(x->board, domain, ask->generation);
 	if (upstream < 0 || (uint32_t)upstream >= settings->upstreams ||
 	    is_exploring(x, settings, &settings->domain[domain]) ||
-	    cached(x, ask, (uint32_t)domain) == EXPRESS_THERE)
+	    cached(x, ask) == EXPRESS_THERE)
 		return NULL;
 	return &settings->upstream[upstream];
 }
@@ -312,11 +308,10 @@ begin_attempt(struct express *x, struct express_question *q,
 
 	if (a == NULL)
 		return false;
-	a->domain = (uint32_t)forward_settings_domain(ask->settings,
-	    &question->name);
+	a->domain = ask->interception->domain;
 	a->upstream = (uint32_t)(to - ask->settings->upstream);
 	a->generation = ask->generation;
-	a->kept = express_is_kept(ask, a->domain);
+	a->kept = express_is_kept(ask);
 	STAILQ_INIT(&a->questions);
 	LIST_INSERT_HEAD(list_of(x, question), a, equal);
 	hold(x, a, q, ask);

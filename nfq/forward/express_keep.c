@@ -19,20 +19,20 @@ is_there(const struct express_ask *ask, struct fresh_answers *fresh,
 }
 
 bool
-express_is_kept(const struct express_ask *ask, uint32_t domain)
+express_is_kept(const struct express_ask *ask)
 {
 	const struct message_options none = { .length = 0 };
+	const struct interception *i = ask->interception;
 
-	return ask->caches && ask->settings->domain[domain].cache &&
-	    cached_is_common(&ask->interception->question, &none);
+	return ask->caches && ask->settings->domain[i->domain].cache &&
+	    cached_is_common(&i->question, &none);
 }
 
 enum express_cached
-express_cached(const struct express_ask *ask, uint32_t domain,
-    struct fresh_answers *fresh, monotime_t now,
-    uint8_t found[static CACHE_MESSAGE_MAX])
+express_cached(const struct express_ask *ask, struct fresh_answers *fresh,
+    monotime_t now, uint8_t found[static CACHE_MESSAGE_MAX])
 {
-	if (!express_is_kept(ask, domain))
+	if (!express_is_kept(ask))
 		return EXPRESS_UNCACHED;
 	/* In the moment of a reload it is not to be read. */
 	return ask->cache == NULL || is_there(ask, fresh, now, found) ?

@@ -17,16 +17,15 @@ enum express_cached {
 };
 
 /*
- * What a question of that domain is to the cache.  A stale answer, one that is soon
- * to expire and a failure that is kept are the forwarding thread's.  "found" is
- * overwritten.
+ * What a question is to the cache.  A stale answer, one that is soon to expire and
+ * a failure that is kept are the forwarding thread's.  "found" is overwritten.
  */
 enum express_cached express_cached(const struct express_ask *ask,
-    uint32_t domain, struct fresh_answers *fresh, monotime_t now,
+    struct fresh_answers *fresh, monotime_t now,
     uint8_t found[static CACHE_MESSAGE_MAX]);
 
 /* Whether its answer is kept, if it is one that may be. */
-bool express_is_kept(const struct express_ask *ask, uint32_t domain);
+bool express_is_kept(const struct express_ask *ask);
 
 struct express_keeper {
 	const struct forward_settings *settings;	/* that it was asked by, */

@@ -182,13 +182,14 @@ static const enum forwarding forwarding_full[FULL_WAYS] = {
 
 /* What the question's domain says. */
 static enum forwarding
-forwarding_of(const struct interception *out)
+forwarding_of(struct interception *out)
 {
 	const struct forward_settings *f = out->forward;
 	const int domain = forward_settings_domain(f, &out->question.name);
 
 	if (domain < 0)
 		return FORWARDING_NONE;
+	out->domain = (uint32_t)domain;
 	return out->forward_full ?
 	    forwarding_full[f->domain[domain].full] : FORWARDING_ASK;
 }

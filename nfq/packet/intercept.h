@@ -60,6 +60,9 @@ struct interception {
 	 */
 	const struct forward_settings *forward;
 	bool forward_full;		/* too many wait for answers */
+	uint32_t domain;		/* of a packet's name, its place in forward:
+					 * when the reason is FORWARD or
+					 * FORWARD_FULL */
 	/*
 	 * The caller sets it always.  NULL: there are no rules.
 	 */

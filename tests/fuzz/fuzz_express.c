@@ -131,6 +131,7 @@ is_asked(const struct forward_settings *settings, const uint8_t *packet,
 	}
 	t.in.decision = (struct decision){ .verdict = VERDICT_FORWARD,
 		.reason = REASON_FORWARD };
+	t.in.domain = 0;
 	return express_upstream(express, &ask) != NULL;
 }
 

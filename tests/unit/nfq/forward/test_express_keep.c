@@ -37,7 +37,7 @@ look(const char *name, uint16_t type, bool secure)
 	make_packet(AF_INET, name, type, 1, DO_OPT, secure ? 11 : 0);
 	asked.caches = true;
 	asked.cache = cache;
-	return express_cached(&asked, 0, fresh, monotime_boot(), found);
+	return express_cached(&asked, fresh, monotime_boot(), found);
 }
 
 /* A message as the cache has them: it finds them by their question. */
@@ -136,14 +136,14 @@ what_the_cache_has_nothing_to_do_with(void)
 {
 	begin_cached();
 	make_question("a.test", 1);
-	CHECK(express_cached(&asked, 0, fresh, asked.now, found) ==
+	CHECK(express_cached(&asked, fresh, asked.now, found) ==
 	    EXPRESS_UNCACHED);		/* there is none */
 	asked.caches = true;		/* there is one, not to be read now */
-	CHECK(express_cached(&asked, 0, fresh, asked.now, found) ==
-	    EXPRESS_THERE && express_is_kept(&asked, 0));
+	CHECK(express_cached(&asked, fresh, asked.now, found) ==
+	    EXPRESS_THERE && express_is_kept(&asked));
 	CHECK(express_upstream(x, &asked) == NULL);
 	in.question.flags &= (uint16_t)~DNS_FLAG_RD;
-	CHECK(express_cached(&asked, 0, fresh, asked.now, found) ==
+	CHECK(express_cached(&asked, fresh, asked.now, found) ==
 	    EXPRESS_UNCACHED);
 	CHECK(express_upstream(x, &asked) != NULL);
 	settings.domain[0].cache = 0;
