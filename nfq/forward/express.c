@@ -169,37 +169,19 @@ tell_changes(struct express *x)
 	atomic_fetch_add_explicit(&x->counts->changes, 1, memory_order_release);
 }
 
-static const uint8_t *
-moved(const uint8_t *at, const struct express_ask *ask, const uint8_t *to)
-{
-	return to + (at - ask->packet->octets);
-}
-
 /* A copy that stays; its views are of its own octets. */
 static void
 keep(struct express_question *q, const struct express_ask *ask)
 {
-	const struct queue_packet *p = ask->packet;
 	const struct interception *i = ask->interception;
 
-	q->id = p->id;
-	q->mark = p->mark;
-	q->device = p->device;
-	q->uid = p->uid;
-	q->gid = p->gid;
-	q->received_ns = ask->received_ns;
+	held_packet_keep(&q->held, ask->packet, i, ask->received_ns,
+	    q->octets);
+	q->length = ask->packet->length;
 	q->since = ask->now;
-	q->decision = i->decision;
-	q->note = intercept_note(i);
-	q->length = p->length;
-	memcpy(q->octets, p->octets, p->length);
-	q->packet = i->packet;
-	q->packet.octets = q->octets;
-	q->packet.source = moved(i->packet.source, ask, q->octets);
-	q->packet.destination = moved(i->packet.destination, ask, q->octets);
-	q->packet.payload = moved(i->packet.payload, ask, q->octets);
 	q->question = i->question;
-	q->question.wire = moved(i->question.wire, ask, q->octets);
+	q->question.wire = q->held.packet.payload +
+	    (i->question.wire - i->packet.payload);
 }
 
 static struct express_question *
@@ -292,7 +274,7 @@ change_state(struct express *x, struct express_attempt *a,
 	a->state = state;
 	if (state == EXPRESS_WAITING)
 		express_turns_add(&x->turns, a,
-		    STAILQ_FIRST(&a->questions)->uid);
+		    STAILQ_FIRST(&a->questions)->held.uid);
 	else if (state == EXPRESS_SENT)
 		TAILQ_INSERT_TAIL(&x->sent, a, entry);
 	else
@@ -332,7 +314,7 @@ express_begin(struct express *x, const struct forward_upstream *to,
 	if (equal != NULL) {
 		hold(x, equal, q, ask);
 		if (equal->state == EXPRESS_WAITING)
-			express_turns_join(&x->turns, equal, q->uid);
+			express_turns_join(&x->turns, equal, q->held.uid);
 		return EXPRESS_JOINED;
 	}
 	if (begin_attempt(x, q, to, ask))

@@ -32,6 +32,7 @@
 
 #include "nfq/forward/client_message.h"
 #include "nfq/forward/express_sockets.h"
+#include "nfq/forward/held_packet.h"
 #include "nfq/forward/message.h"
 #include "nfq/packet/intercept.h"
 #include "nfq/queue/queue.h"
@@ -48,16 +49,8 @@
 
 /* A question whose packet is held. */
 struct express_question {
-	uint32_t id;			/* of the packet */
-	uint32_t mark;
-	uint32_t device;
-	uid_t uid;
-	gid_t gid;
-	uint64_t received_ns;
+	struct held_packet held;	/* of octets[] */
 	monotime_t since;		/* when its batch was read */
-	struct decision decision;
-	struct policy_note note;
-	struct packet packet;		/* of octets[] */
 	struct question question;	/* of that packet */
 	STAILQ_ENTRY(express_question) entry;	/* of its attempt, or free */
 	size_t length;

@@ -118,10 +118,10 @@ express_answer(const struct forward_settings *settings,
 		.question = &q->question, .ad = settings->attempts.pass_ad,
 		.ttl = reply->ttl,
 	};
-	uint8_t *octets = packet + packet_reply_offset(&q->packet);
+	uint8_t *octets = packet + packet_reply_offset(&q->held.packet);
 
 	answer->octets = octets;
 	answer->length = client_message_write(&how, &reply->message, octets,
 	    CLIENT_UDP_MAX);
-	return packet_reply(&q->packet, packet, answer->length);
+	return packet_reply(&q->held.packet, packet, answer->length);
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 int
 held_open(struct held_table *t, uint32_t max)
@@ -27,14 +26,11 @@ held_close(struct held_table *t)
 }
 
 struct held *
-held_take(struct held_table *t, const uint8_t *octets, size_t length)
+held_take(struct held_table *t, size_t length)
 {
 	struct held *h = SLIST_FIRST(&t->free);
 
 	if (h == NULL || length > sizeof(h->octets))
-		return NULL;
-	memcpy(h->octets, octets, length);
-	if (packet_parse(&h->packet, h->octets, length) != PACKET_OK)
 		return NULL;
 	SLIST_REMOVE_HEAD(&t->free, entry);
 	h->used = true;

@@ -13,9 +13,7 @@
 #include <sys/types.h>
 
 #include "nfq/forward/engine.h"
-#include "nfq/packet/packet.h"
-#include "policy/decide.h"
-#include "policy/match/policy_gather.h"
+#include "nfq/forward/held_packet.h"
 #include "resolver/answer/chase.h"
 
 #define HELD_PACKET_MAX	2048
@@ -23,17 +21,9 @@
 
 struct held {
 	struct engine_client client;	/* first: a client is its held question */
+	struct held_packet held;	/* of octets[] */
 	bool used;
 	bool lost;			/* the kernel has no such packet any more */
-	uint32_t id;			/* of the packet */
-	uint32_t mark;
-	uint32_t device;
-	uid_t uid;
-	gid_t gid;
-	uint64_t received_ns;
-	struct decision decision;
-	struct policy_note note;
-	struct packet packet;		/* of octets[] */
 	struct chase chase;		/* of chain[], if it is followed */
 	SLIST_ENTRY(held) entry;	/* of the free ones */
 	uint8_t octets[HELD_PACKET_MAX];
@@ -55,11 +45,10 @@ int held_open(struct held_table *table, uint32_t max)
 void held_close(struct held_table *table);
 
 /*
- * Takes a free place and copies a packet that packet_parse() has accepted; NULL:
+ * Takes a free place for a packet of that length, for held_packet_keep(); NULL:
  * there is none, or the packet is longer than HELD_PACKET_MAX.
  */
-struct held *held_take(struct held_table *table, const uint8_t *octets,
-    size_t length);
+struct held *held_take(struct held_table *table, size_t length);
 void held_give(struct held_table *table, struct held *held);
 
 /* The next question that waits: begins with *place 0, NULL at the end. */

@@ -84,29 +84,10 @@ host_wall(void *arg)
 }
 
 static void
-record(struct forward_thread *f, const struct held *h,
-    const uint8_t *answer, size_t length)
+record(struct forward_thread *f, const struct held *h, const uint8_t *answer,
+    size_t length)
 {
-	const size_t octets = h->packet.family == AF_INET ? 4 : 16;
-	struct audit_record r = {
-		.packet_id = h->id,
-		.uid = h->uid,
-		.gid = h->gid,
-		.client_port = h->packet.source_port,
-		.server_port = h->packet.destination_port,
-		.family = h->packet.family,
-		.question_length = (uint16_t)h->packet.payload_length,
-		.answer_length = (uint16_t)length,
-		.question = h->packet.payload,
-		.answer = answer,
-	};
-
-	if (!answering_is_noted(&f->thread, &h->decision, &h->note))
-		return;
-	answering_set_note(&r, &h->note);
-	memcpy(r.client, h->packet.source, octets);
-	memcpy(r.server, h->packet.destination, octets);
-	answering_record(&f->thread, &h->decision, h->received_ns, &r);
+	held_packet_record(&h->held, &f->thread, 0, answer, length);
 }
 
 /* Only the question, and TC: the answer is longer than a packet can be here. */
@@ -125,7 +106,7 @@ cut_answer(const struct held *h, uint8_t *answer)
 static void
 give_back(struct forward_thread *f, struct held *h)
 {
-	waiting_end(f->waiting, h->uid);
+	waiting_end(f->waiting, h->held.uid);
 	held_give(&f->held, h);
 }
 
@@ -149,9 +130,9 @@ forward_send_lost(struct forward_thread *f, const struct packet *question,
 static void
 keep_scope(struct forward_thread *f, const struct held *h)
 {
-	if (needs_scope(&h->packet))
+	if (needs_scope(&h->held.packet))
 		f->scopes[f->scope_next++ % THREAD_SCOPES] =
-		    (struct answer_scope){ h->id, h->device };
+		    (struct answer_scope){ h->held.id, h->held.device };
 }
 
 static void
@@ -168,24 +149,24 @@ host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
 		thread_errand_answer(f, client, octets, length);
 		return;
 	}
-	answer = f->reply + packet_reply_offset(&h->packet);
-	room = sizeof(f->reply) - packet_reply_offset(&h->packet);
+	answer = f->reply + packet_reply_offset(&h->held.packet);
+	room = sizeof(f->reply) - packet_reply_offset(&h->held.packet);
 	memcpy(answer, octets, length < room ? length : room);
 	if (length > room)
 		length = cut_answer(h, answer);
-	whole = packet_reply(&h->packet, f->reply, length);
+	whole = packet_reply(&h->held.packet, f->reply, length);
 	if (h->lost) {
-		forward_send_lost(f, &h->packet, h->device, whole);
+		forward_send_lost(f, &h->held.packet, h->held.device, whole);
 	} else {
 		keep_scope(f, h);
-		queue_reply(f->queue.reader, h->id, (h->mark & ~f->mark_mask) |
+		queue_reply(f->queue.reader, h->held.id, (h->held.mark & ~f->mark_mask) |
 		    f->mark_answered, f->reply, whole);
 	}
 	answering_count_rcode(&f->thread, rcode);
 	answering_count_spent(&f->thread, f->thread.now.ns - client->since.ns,
 	    1);
-	h->decision.rcode = rcode;
-	h->decision.verdict = rcode == RCODE_NOERROR ? VERDICT_ANSWER :
+	h->held.decision.rcode = rcode;
+	h->held.decision.verdict = rcode == RCODE_NOERROR ? VERDICT_ANSWER :
 	    rcode == RCODE_NXDOMAIN ? VERDICT_NXDOMAIN : VERDICT_REFUSE;
 	record(f, h, answer, length);
 	give_back(f, h);
@@ -202,8 +183,8 @@ host_pass(void *arg, struct engine_client *client)
 		return;
 	}
 	if (!f->ending && !h->lost) {
-		queue_release_one(f->queue.reader, h->id);
-		h->decision.verdict = VERDICT_PASS;
+		queue_release_one(f->queue.reader, h->held.id);
+		h->held.decision.verdict = VERDICT_PASS;
 		record(f, h, NULL, 0);
 	}
 	give_back(f, h);
@@ -220,7 +201,7 @@ host_drop(void *arg, struct engine_client *client)
 		return;
 	}
 	if (!h->lost)
-		queue_drop(f->queue.reader, h->id);
+		queue_drop(f->queue.reader, h->held.id);
 	give_back(f, h);
 }
 

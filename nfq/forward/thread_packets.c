@@ -51,24 +51,17 @@ hold(struct forward_thread *f, const struct queue_packet *p,
     struct begun_question *begun)
 {
 	struct interception *i = &f->interception;
-	struct held *h = held_take(&f->held, p->octets, p->length);
+	struct held *h = held_take(&f->held, p->length);
 
 	if (h == NULL)
 		return false;
-	h->id = p->id;
+	held_packet_keep(&h->held, p, i, f->thread.received_ns, h->octets);
 	h->lost = f->lost;
-	h->mark = p->mark;
-	h->device = p->device;
-	h->uid = p->uid;
-	h->gid = p->gid;
-	h->received_ns = f->thread.received_ns;
-	h->decision = i->decision;
-	h->note = intercept_note(i);
 	h->client = (struct engine_client){
-		.message = h->packet.payload,
-		.length = h->packet.payload_length,
+		.message = h->held.packet.payload,
+		.length = h->held.packet.payload_length,
 		.uid = p->uid,
-		.nameserver = nameserver_of(&h->packet, p),
+		.nameserver = nameserver_of(&i->packet, p),
 	};
 	if (i->decision.reason == REASON_CHASE && !set_chase(f, h)) {
 		held_give(&f->held, h);

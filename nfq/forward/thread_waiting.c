@@ -12,7 +12,7 @@ count_waiting(struct forward_thread *f)
 
 	waiting_clear(f->waiting);
 	while ((h = held_walk(&f->held, &place)) != NULL)
-		waiting_add(f->waiting, h->uid);
+		waiting_add(f->waiting, h->held.uid);
 }
 
 void

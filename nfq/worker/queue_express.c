@@ -2,9 +2,6 @@
 /* Questions that the queue thread asks by itself: nfq/forward/express.h. */
 #include "nfq/worker/queue_thread_state.h"
 
-#include <string.h>
-#include <sys/socket.h>
-
 #include "nfq/forward/cache.h"
 #include "nfq/handover/suspects.h"
 
@@ -51,55 +48,29 @@ queue_express_hold(struct queue_thread *q, const struct queue_packet *p,
 }
 
 static void
-record(struct queue_thread *q, const struct express_question *e,
-    const struct decision *decision, const struct express_answer *answer)
-{
-	const size_t octets = e->packet.family == AF_INET ? 4 : 16;
-	struct audit_record r = {
-		.packet_id = e->id,
-		.queue = q->queue_number,
-		.uid = e->uid,
-		.gid = e->gid,
-		.client_port = e->packet.source_port,
-		.server_port = e->packet.destination_port,
-		.family = e->packet.family,
-		.question_length = (uint16_t)e->packet.payload_length,
-		.answer_length = (uint16_t)answer->length,
-		.question = e->packet.payload,
-		.answer = answer->octets,
-	};
-
-	if (!answering_is_noted(&q->thread, decision, &e->note))
-		return;
-	answering_set_note(&r, &e->note);
-	memcpy(r.client, e->packet.source, octets);
-	memcpy(r.server, e->packet.destination, octets);
-	answering_record(&q->thread, decision, e->received_ns, &r);
-}
-
-static void
-answer(struct queue_thread *q, const struct express_question *e,
+answer(struct queue_thread *q, struct express_question *e,
     const struct express_reply *reply)
 {
 	const uint16_t rcode = reply->message.rcode;
 	_Atomic uint64_t *counters = q->thread.slot->forward;
-	struct decision decision = e->decision;
+	struct held_packet *h = &e->held;
 	struct express_answer answer;
 	const size_t length = express_answer(q->forward, e, reply,
 	    q->express_reply, &answer);
 
-	queue_reply(q->queue.reader, e->id,
-	    (e->mark & ~q->mark_mask) | q->mark_answered, q->express_reply,
+	queue_reply(q->queue.reader, h->id,
+	    (h->mark & ~q->mark_mask) | q->mark_answered, q->express_reply,
 	    length);
-	waiting_end(&q->thread.threads->waiting, e->uid);
-	decision.rcode = (uint8_t)rcode;
-	decision.verdict = rcode == RCODE_NXDOMAIN ?
+	waiting_end(&q->thread.threads->waiting, h->uid);
+	h->decision.rcode = (uint8_t)rcode;
+	h->decision.verdict = rcode == RCODE_NXDOMAIN ?
 	    VERDICT_NXDOMAIN : VERDICT_ANSWER;
 	answering_count_rcode(&q->thread, rcode);
 	answering_count_spent(&q->thread, q->thread.now.ns - e->since.ns, 1);
 	answering_count_up(&counters[FORWARD_ANSWERED]);
 	answering_count_up(&counters[FORWARD_EXPRESS]);
-	record(q, e, &decision, &answer);
+	held_packet_record(h, &q->thread, q->queue_number, answer.octets,
+	    answer.length);
 }
 
 /* The forwarding thread gets its packets. */
@@ -109,9 +80,10 @@ end(struct queue_thread *q, struct express_attempt *a)
 	const struct express_question *e;
 
 	STAILQ_FOREACH(e, &a->questions, entry) {
+		const struct held_packet *h = &e->held;
 		const struct queue_packet packet = {
-			.id = e->id, .mark = e->mark, .device = e->device,
-			.uid = e->uid, .gid = e->gid, .octets = e->octets,
+			.id = h->id, .mark = h->mark, .device = h->device,
+			.uid = h->uid, .gid = h->gid, .octets = e->octets,
 			.length = e->length, .whole_length = e->length,
 		};
 
@@ -143,8 +115,8 @@ queue_express_send(struct queue_thread *q)
 	queue_look_at_forwarding(q);
 	for (unsigned int n = 0; n < AT_A_TIME &&
 	    (a = express_next(q->express)) != NULL; n++) {
-		const struct express_question *first =
-		    STAILQ_FIRST(&a->questions);
+		const struct held_packet *first =
+		    &STAILQ_FIRST(&a->questions)->held;
 
 		q->window->packets[0] = (struct queue_packet){
 			.id = first->id, .uid = first->uid };
@@ -163,7 +135,7 @@ queue_express_send(struct queue_thread *q)
 static void
 take_reply(struct queue_thread *q, struct express_attempt *a)
 {
-	const struct express_question *e;
+	struct express_question *e;
 	struct express_reply reply;
 
 	if (!express_receive(q->express, a, q->forward, &reply))
@@ -192,8 +164,8 @@ take_replies(struct queue_thread *q, size_t count,
 {
 	for (size_t n = 0; n < count; n++) {
 		const struct sockets_request *to = &ready[n]->socket->to;
-		const struct express_question *first =
-		    STAILQ_FIRST(&ready[n]->questions);
+		const struct held_packet *first =
+		    &STAILQ_FIRST(&ready[n]->questions)->held;
 		const struct window_source source = window_source_of(
 		    (uint32_t)to->family, to->port, to->address);
 

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "nfq/forward/cached_reply.h"
+#include "nfq/forward/held_packet.h"
 #include "nfq/forward/rescue.h"
 #include "nfq/thread/fault.h"
 #include "nfq/worker/queue_thread_state.h"
@@ -18,27 +19,19 @@ static void
 record(struct queue_thread *q, const struct queue_packet *p,
     const struct interception *i)
 {
-	const size_t octets = i->packet.family == AF_INET ? 4 : 16;
+	const struct policy_note note = intercept_note(i);
 	struct audit_record r = {
 		.packet_id = p->id,
 		.queue = q->queue_number,
 		.uid = p->uid,
 		.gid = p->gid,
-		.client_port = i->packet.source_port,
-		.server_port = i->packet.destination_port,
-		.family = i->packet.family,
-		.question_length = (uint16_t)(i->packet.payload_length),
 		.answer_length = (uint16_t)i->answer_length,
-		.question = i->packet.payload,
 		.answer = i->answer,
 	};
 
-	const struct policy_note note = intercept_note(i);
-
 	if (!audit_wants_any(q->thread.audit))
 		return;
-	memcpy(r.client, i->packet.source, octets);
-	memcpy(r.server, i->packet.destination, octets);
+	held_packet_describe(&r, &i->packet);
 	answering_set_note(&r, &note);
 	answering_record(&q->thread, &i->decision, q->thread.received_ns, &r);
 }

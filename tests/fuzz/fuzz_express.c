@@ -139,15 +139,13 @@ is_asked(const struct forward_settings *settings, const uint8_t *packet,
 static void
 hold(const uint8_t *packet, size_t length)
 {
-	struct interception copy = { 0 };
+	const struct queue_packet p = { .octets = packet, .length = length };
 
 	check(length <= EXPRESS_OCTETS);
-	memcpy(t.q.octets, packet, length);
+	held_packet_keep(&t.q.held, &p, &t.in, 0, t.q.octets);
 	t.q.length = length;
-	intercept_parse(&copy, t.q.octets, length, length);
-	check(copy.form == PACKET_OK);
-	t.q.packet = copy.packet;
-	t.q.question = copy.question;
+	question_parse(&t.q.question, t.q.held.packet.payload,
+	    t.q.held.packet.payload_length);
 }
 
 /* The engine goes on with the question, and gets the reply. */
@@ -167,8 +165,8 @@ resume(const struct forward_settings *settings, const uint8_t *reply,
 	uint32_t attempt;
 
 	check(engine != NULL);
-	t.client = (struct engine_client){ .message = t.q.packet.payload,
-		.length = t.q.packet.payload_length };
+	t.client = (struct engine_client){ .message = t.q.held.packet.payload,
+		.length = t.q.held.packet.payload_length };
 	t.waits = true;
 	t.length = 0;
 	attempt = engine_resume(engine, now, &t.client, &begun);

@@ -42,12 +42,13 @@ host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
     size_t length)
 {
 	struct held *h = held_of(client);
-	const size_t before = packet_reply_offset(&h->packet);
+	const struct packet *packet = &h->held.packet;
+	const size_t before = packet_reply_offset(packet);
 
 	(void)arg;
 	check(t.waits && before + length <= sizeof(t.out));
 	memcpy(t.out + before, octets, length);
-	check(packet_reply(&h->packet, t.out, length) == before + length);
+	check(packet_reply(packet, t.out, length) == before + length);
 	check(length >= DNS_HEADER &&
 	    wire_load_u16(octets) == client->question.id &&
 	    (octets[2] & 0x80) != 0);
@@ -101,7 +102,8 @@ static void
 forward_it(struct engine *engine, monotime_t now, const uint8_t *packet,
     size_t length, const uint8_t *reply, size_t reply_length)
 {
-	struct held *h = held_take(&t.held, packet, length);
+	const struct queue_packet p = { .octets = packet, .length = length };
+	struct held *h = held_take(&t.held, length);
 	uint8_t *copy = malloc(reply_length + 1);
 
 	check(copy != NULL);
@@ -109,8 +111,9 @@ forward_it(struct engine *engine, monotime_t now, const uint8_t *packet,
 		free(copy);
 		return;
 	}
-	h->client = (struct engine_client){ .message = h->packet.payload,
-		.length = h->packet.payload_length };
+	held_packet_keep(&h->held, &p, &t.in, 0, h->octets);
+	h->client = (struct engine_client){ .message = h->held.packet.payload,
+		.length = h->held.packet.payload_length };
 	t.waits = true;
 	engine_ask(engine, now, &h->client);
 	memcpy(copy, reply, reply_length);

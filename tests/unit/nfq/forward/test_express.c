@@ -22,8 +22,9 @@ a_question_is_answered(void)
 	CHECK(a == express_first(x));
 	CHECK(express_receive(x, a, &settings, &r) && r.is_answer);
 	q = STAILQ_FIRST(&a->questions);
-	CHECK(q->id == 77 && q->uid == 1000 && q->gid == 100 && q->mark == 5 &&
-	    q->device == 3 && STAILQ_NEXT(q, entry) == NULL);
+	CHECK(q->held.id == 77 && q->held.uid == 1000 && q->held.gid == 100 &&
+	    q->held.mark == 5 && q->held.device == 3 &&
+	    STAILQ_NEXT(q, entry) == NULL);
 	check_answer(q, &r, 77);
 	express_answered(x, a);
 	CHECK(express_is_idle(x) && express_board_under_way(board) == 0);
@@ -283,7 +284,7 @@ silence_is_handed_over(void)
 	CHECK(express_late(x) == NULL);
 	(void)hear(&servers[0]);
 	a = wait_late();
-	CHECK(STAILQ_FIRST(&a->questions)->id == 1);	/* the oldest first */
+	CHECK(STAILQ_FIRST(&a->questions)->held.id == 1);	/* the oldest first */
 	CHECK(monotime_ms_since(monotime_boot(), a->sent) >= EXPRESS_WAIT_MS);
 	express_give(x, a, NULL);
 	express_end(x, a);
@@ -296,7 +297,7 @@ silence_is_handed_over(void)
 	(void)fcntl(b->fd, F_SETFL, 0);
 	CHECK(recv(b->fd, out, sizeof(out), 0) > DNS_HEADER);
 	a = wait_late();
-	CHECK(STAILQ_FIRST(&a->questions)->id == 2);
+	CHECK(STAILQ_FIRST(&a->questions)->held.id == 2);
 	express_give(x, a, NULL);
 	express_end(x, a);
 	CHECK(express_is_idle(x) && express_late(x) == NULL);

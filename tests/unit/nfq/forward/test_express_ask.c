@@ -188,7 +188,7 @@ they_wait_for_their_turn(void)
 	CHECK(express_late(x) == NULL);
 	first = express_next(x);
 	CHECK(express_first(x) == first);
-	CHECK(STAILQ_FIRST(&first->questions)->id == 1);
+	CHECK(STAILQ_FIRST(&first->questions)->held.id == 1);
 	CHECK(express_send(x, first, &settings, GENERATION) == 0);
 	(void)hear(&servers[0]);
 	CHECK(servers[0].octets[DNS_HEADER + 1] == 'a');
