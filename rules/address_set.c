@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "resolver/text/host.h"
 #include "rules/address_set.h"
 
 size_t
@@ -25,14 +26,8 @@ prefix_compare(const void *left, const void *right)
 static bool
 prefix_holds(const struct config_prefix *outer, const struct config_prefix *inner)
 {
-	size_t whole = outer->length / 8;
-	unsigned int rest = outer->length % 8;
-
-	if (outer->length > inner->length ||
-	    memcmp(outer->address, inner->address, whole) != 0)
-		return false;
-	return rest == 0 ||
-	    (outer->address[whole] ^ inner->address[whole]) >> (8 - rest) == 0;
+	return outer->length <= inner->length &&
+	    host_same_bits(outer->address, inner->address, outer->length);
 }
 
 int

@@ -6,6 +6,8 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
+#include "resolver/text/host.h"
+
 #define DNS_PORT 53
 
 /* A subject's octets, as the kernel's registers have them. */
@@ -91,17 +93,6 @@ value_of(enum subject subject, const struct walk_packet *packet)
 }
 
 static bool
-has_prefix(const struct config_prefix *prefix, const uint8_t *address)
-{
-	const size_t whole = prefix->length / 8;
-	const unsigned int rest = prefix->length % 8;
-
-	return memcmp(prefix->address, address, whole) == 0 &&
-	    (rest == 0 || (uint8_t)((prefix->address[whole] ^ address[whole]) >>
-	    (8 - rest)) == 0);
-}
-
-static bool
 is_in_set(const struct ruleset *set, const char *name,
     const struct walk_packet *packet)
 {
@@ -111,7 +102,8 @@ is_in_set(const struct ruleset *set, const char *name,
 		if (strcmp(s->name, name) != 0 || s->family != packet->family)
 			continue;
 		for (size_t j = 0; j < s->count; j++)
-			if (has_prefix(&s->prefixes[j], packet->destination))
+			if (host_same_bits(s->prefixes[j].address,
+			    packet->destination, s->prefixes[j].length))
 				return true;
 	}
 	return false;

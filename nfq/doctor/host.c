@@ -14,6 +14,7 @@
 
 #include "policy/config/resolv_conf.h"
 #include "resolver/dns/name.h"
+#include "resolver/text/host.h"
 
 #define MAX_FILE	((size_t)256 * 1024)
 #define SHOWN_NAMES	3
@@ -57,10 +58,7 @@ exists(const char *root, const char *name)
 static bool
 is_loopback(const struct resolv_server *server)
 {
-	static const uint8_t loopback[16] = { [15] = 1 };
-
-	return server->family == AF_INET ? server->address[0] == 127 :
-	    memcmp(server->address, loopback, sizeof(loopback)) == 0;
+	return host_is_loopback(server->family, server->address);
 }
 
 void

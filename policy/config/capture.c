@@ -391,13 +391,9 @@ static bool
 prefix_covers(const struct config_prefix *wide,
     const struct config_prefix *narrow)
 {
-	struct config_prefix cut = *narrow;
-
-	if (wide->family != narrow->family || wide->length > narrow->length)
-		return false;
-	cut.length = wide->length;
-	clear_host_bits(&cut);
-	return memcmp(cut.address, wide->address, sizeof(cut.address)) == 0;
+	return wide->family == narrow->family &&
+	    wide->length <= narrow->length &&
+	    host_same_bits(wide->address, narrow->address, wide->length);
 }
 
 /*

@@ -13,6 +13,7 @@
 #include "resolver/dns/message.h"
 #include "resolver/dns/name.h"
 #include "resolver/dns/rr.h"
+#include "resolver/text/host.h"
 
 #define NEGATIVE_MAX_S	30		/* TTL of negative answers, at most */
 
@@ -48,28 +49,14 @@ config_read_forward_name(const struct config_load *load,
 }
 
 static bool
-is_loopback(const struct forward_upstream *upstream)
-{
-	static const uint8_t v6[16] = { [15] = 1 };
-
-	return upstream->family == AF_INET ? upstream->address[0] == 127 :
-	    memcmp(upstream->address, v6, sizeof(v6)) == 0;
-}
-
-static bool
 is_within(const struct forward_upstream *upstream,
     const struct config_prefix *prefixes, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		const struct config_prefix *p = &prefixes[i];
-		const size_t whole = p->length / 8, rest = p->length % 8;
-
-		if (p->family == (int)upstream->family &&
-		    memcmp(p->address, upstream->address, whole) == 0 &&
-		    (rest == 0 || (p->address[whole] ^
-		    upstream->address[whole]) >> (8 - rest) == 0))
+	for (size_t i = 0; i < count; i++)
+		if (prefixes[i].family == (int)upstream->family &&
+		    host_same_bits(prefixes[i].address, upstream->address,
+		    prefixes[i].length))
 			return true;
-	}
 	return false;
 }
 
@@ -82,7 +69,8 @@ leads_back(const struct config *config, const struct forward_upstream *upstream)
 {
 	const struct config_capture *capture = &config->capture;
 
-	return is_loopback(upstream) && upstream->port == DNS_PORT &&
+	return host_is_loopback((int)upstream->family, upstream->address) &&
+	    upstream->port == DNS_PORT &&
 	    !is_within(upstream, capture->bypass.destinations,
 	    capture->bypass.destination_count) &&
 	    (capture->any_nameserver || is_within(upstream,

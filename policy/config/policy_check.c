@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "resolver/text/host.h"
+
 /* Rules with names of which each is compared with each. */
 #define PAIRS_MAX	4096
 
@@ -26,13 +28,9 @@ static bool
 prefix_covers(const struct policy_prefix *wide,
     const struct policy_prefix *narrow)
 {
-	const unsigned int whole = wide->length / 8, rest = wide->length % 8;
-
 	return wide->family == narrow->family &&
 	    wide->length <= narrow->length &&
-	    memcmp(wide->address, narrow->address, whole) == 0 &&
-	    (rest == 0 || (wide->address[whole] ^ narrow->address[whole]) >>
-	    (8 - rest) == 0);
+	    host_same_bits(wide->address, narrow->address, wide->length);
 }
 
 /* Whether each item of one span is within some item of the other. */

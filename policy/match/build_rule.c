@@ -6,6 +6,7 @@
 
 #include "policy/match/build_state.h"
 #include "resolver/dns/wire.h"
+#include "resolver/text/host.h"
 
 static int
 compare_numbers(const void *left, const void *right)
@@ -37,13 +38,9 @@ copy_numbers(struct builder *b, const struct policy_span *from, bool sorted)
 static bool
 covers(const struct policy_prefix *wide, const struct policy_prefix *narrow)
 {
-	const unsigned int whole = wide->length / 8, rest = wide->length % 8;
-
 	return wide->family == narrow->family &&
 	    wide->length <= narrow->length &&
-	    memcmp(wide->address, narrow->address, whole) == 0 && (rest == 0 ||
-	    (wide->address[whole] ^ narrow->address[whole]) >>
-	    (8 - rest) == 0);
+	    host_same_bits(wide->address, narrow->address, wide->length);
 }
 
 static int

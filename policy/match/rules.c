@@ -12,6 +12,7 @@
 #include <netinet/in.h>
 
 #include "policy/match/section.h"
+#include "resolver/text/host.h"
 
 #define DAY_SECONDS	86400
 #define THURSDAY	4	/* 1 January 1970 */
@@ -181,11 +182,8 @@ static bool
 is_within(const uint8_t *address, size_t octets,
     const struct section_prefix *prefix)
 {
-	const uint32_t whole = prefix->length / 8, rest = prefix->length % 8;
-
 	return prefix->length <= 8 * octets &&
-	    memcmp(address, prefix->address, whole) == 0 && (rest == 0 ||
-	    (address[whole] ^ prefix->address[whole]) >> (8 - rest) == 0);
+	    host_same_bits(address, prefix->address, prefix->length);
 }
 
 /*

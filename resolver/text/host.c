@@ -21,6 +21,15 @@ host_address(const char *text, uint8_t address[static 16])
 }
 
 bool
+host_is_loopback(int family, const uint8_t address[static 16])
+{
+	static const uint8_t v6[16] = { [15] = 1 };
+
+	return family == AF_INET ? address[0] == 127 :
+	    memcmp(address, v6, sizeof(v6)) == 0;
+}
+
+bool
 host_split(const char *text, char host[static HOST_TEXT], uint16_t *port)
 {
 	const char *colon = strrchr(text, ':');

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Of the names of hosts, dots between the labels among them. */
 #define HOST_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" \
@@ -17,6 +18,19 @@
  * AF_INET6, or AF_UNSPEC if it is none; octets behind it are undefined.
  */
 int host_address(const char *text, uint8_t address[static 16]);
+
+/* Whether the first so many bits of two addresses are the same. */
+static inline bool
+host_same_bits(const uint8_t *a, const uint8_t *b, unsigned int bits)
+{
+	const unsigned int whole = bits / 8, rest = bits % 8;
+
+	return memcmp(a, b, whole) == 0 &&
+	    (rest == 0 || (a[whole] ^ b[whole]) >> (8 - rest) == 0);
+}
+
+/* ::1, or any of 127.0.0.0/8. */
+bool host_is_loopback(int family, const uint8_t address[static 16]);
 
 /*
  * Divides "HOST:PORT"; brackets are taken off.  False if the text is none, the

@@ -83,11 +83,36 @@ addresses(void)
 	CHECK(host_address("[::1]", address) == AF_UNSPEC);
 }
 
+static void
+loopback_addresses(void)
+{
+	static const uint8_t v4[16] = { 127, 9, 9, 9 }, v6[16] = { [15] = 1 },
+		other[16] = { 128 };
+
+	CHECK(host_is_loopback(AF_INET, v4) && !host_is_loopback(AF_INET6, v4));
+	CHECK(host_is_loopback(AF_INET6, v6) && !host_is_loopback(AF_INET, v6));
+	CHECK(!host_is_loopback(AF_INET, other));
+}
+
+static void
+bits_of_addresses(void)
+{
+	static const uint8_t a[16] = { 10, 0, 0x81 }, b[16] = { 10, 0, 0x80 },
+		c[16] = { 11 };
+
+	CHECK(host_same_bits(a, b, 0) && host_same_bits(a, c, 7));
+	CHECK(!host_same_bits(a, c, 8) && host_same_bits(a, b, 16));
+	CHECK(host_same_bits(a, b, 23) && !host_same_bits(a, b, 24));
+	CHECK(!host_same_bits(a, b, 128) && host_same_bits(a, a, 128));
+}
+
 int
 main(void)
 {
 	TEST(host_and_port);
 	TEST(servers);
 	TEST(addresses);
+	TEST(loopback_addresses);
+	TEST(bits_of_addresses);
 	return test_summary();
 }
