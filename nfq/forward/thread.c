@@ -225,6 +225,7 @@ show_counters(struct forward_thread *f)
 		[FORWARD_LOOPS] = s->loops,
 		[FORWARD_GONE] = f->gone,
 		[FORWARD_RESCUED] = f->rescued,
+		[FORWARD_ABANDONED] = f->abandoned,
 		[FORWARD_TLS_CONNECTIONS] = f->tls.stats.connections,
 		[FORWARD_TLS_RESUMED] = f->tls.stats.resumed,
 		[FORWARD_TLS_FAILED] = f->tls.stats.failed,
@@ -377,6 +378,7 @@ forward_free(struct answering_thread *thread)
 	upstream_sockets_close(&f->sockets);
 	thread_streams_close(f);
 	held_close(&f->held);
+	client_sockets_close(&f->clients);
 	thread_queue_close(&f->queue);
 	for (size_t i = 0; i < FORWARD_CHANNELS; i++)
 		if (f->fresh[i] >= 0)
@@ -435,6 +437,7 @@ init(struct forward_thread *f, const struct worker_handover *h,
 	if (error < 0)
 		return error;
 	thread_streams_note(f, settings);
+	thread_late_init(f, h->known_socket);
 	f->generation = generation->number;
 	take_cache(generation);
 	f->engine = engine_new(&host, settings, generation->cache,

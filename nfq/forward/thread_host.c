@@ -135,6 +135,18 @@ keep_scope(struct forward_thread *f, const struct held *h)
 		    (struct answer_scope){ h->held.id, h->held.device };
 }
 
+/* Nobody would get the answer, and the nameserver an ICMP error for it. */
+static void
+abandon(struct forward_thread *f, struct held *h)
+{
+	if (!h->lost)
+		queue_drop(f->queue.reader, h->held.id);
+	f->abandoned++;
+	h->held.decision.verdict = VERDICT_DROP;
+	record(f, h, NULL, 0);
+	give_back(f, h);
+}
+
 static void
 host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
     size_t length)
@@ -147,6 +159,10 @@ host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
 
 	if (client->stream) {
 		thread_errand_answer(f, client, octets, length);
+		return;
+	}
+	if (thread_late_is_abandoned(f, h)) {
+		abandon(f, h);
 		return;
 	}
 	answer = f->reply + packet_reply_offset(&h->held.packet);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nfq/forward/client_sockets.h"
 #include "nfq/forward/engine.h"
 #include "nfq/forward/fresh_answers.h"
 #include "nfq/forward/held.h"
@@ -90,7 +91,8 @@ struct forward_thread {
 	struct forward_page page;
 	struct express_seen express[CONFIG_MAX_WORKERS];	/* by queue */
 	monotime_t asked_at;		/* when something was last forwarded */
-	uint64_t gone, rescued;
+	uint64_t gone, rescued, abandoned;
+	struct client_sockets clients;
 	size_t random_left;
 	uint8_t random[1024];
 	unsigned int scope_next;
@@ -143,6 +145,15 @@ void forward_rescue(struct forward_thread *thread);
 /* Sends the reply, which has so many octets, to a question whose packet is lost. */
 void forward_send_lost(struct forward_thread *thread,
     const struct packet *question, uint32_t device, size_t length);
+
+/* thread_late.c */
+
+/* Begins to ask the kernel for the clients of late answers; logs if it cannot. */
+void thread_late_init(struct forward_thread *thread, int known_socket);
+
+/* Whether the question has waited for long, and its client has closed its socket. */
+bool thread_late_is_abandoned(struct forward_thread *thread,
+    const struct held *held);
 
 /* thread_packets.c: a question of the queue, or one whose packet is "lost". */
 void thread_take_packet(struct forward_thread *thread,

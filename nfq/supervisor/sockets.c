@@ -83,6 +83,22 @@ open_carriers(struct supervisor *s, int channel)
 	}
 }
 
+/*
+ * By which the worker finds out whether the kernel knows of UDP sockets.  Nothing is
+ * sent by it.
+ */
+static void
+open_known_socket(struct supervisor *s, int channel)
+{
+	const struct sockets_request request = {
+		.kind = SOCKETS_ASKING, .family = AF_INET,
+		.address = { 127, 0, 0, 1 }, .port = DNS_PORT };
+
+	if (config_forwards(s->config))
+		s->known_socket = channel < 0 ? sockets_open(&request, 0) :
+		    sockets_ask(channel, s->config->uid, &request, ANSWER_MS);
+}
+
 /* Gets one UDP socket for each family, for canaries. */
 int
 supervisor_start_sockets(struct supervisor *s)
@@ -91,8 +107,10 @@ supervisor_start_sockets(struct supervisor *s)
 	int channel, fd = 0;
 
 	open_raw(s);
-	if (s->sockets == NULL)
+	if (s->sockets == NULL) {
+		open_known_socket(s, -1);
 		return EXIT_OK;
+	}
 	s->canary_sockets.given = true;
 	channel = sockets_connect(s->sockets);
 	if (channel < 0)
@@ -107,6 +125,7 @@ supervisor_start_sockets(struct supervisor *s)
 			fd = 0;		/* this kernel has no IPv6 */
 	}
 	open_carriers(s, channel);
+	open_known_socket(s, channel);
 	(void)close(channel);
 	return fd < 0 ? tell_helper_error(s, fd) : EXIT_OK;
 }
@@ -124,6 +143,9 @@ supervisor_stop_sockets(struct supervisor *s)
 			(void)close(s->raw[i]);
 		s->raw[i] = -1;
 	}
+	if (s->known_socket >= 0)
+		(void)close(s->known_socket);
+	s->known_socket = -1;
 }
 
 /* The upstreams on other ports than 53, as requests; their number. */

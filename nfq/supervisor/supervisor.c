@@ -235,6 +235,7 @@ supervisor_run(struct config *config, const char *sockets)
 		s->listeners[i] = -1;
 	for (size_t i = 0; i < FORWARD_RAWS; i++)
 		s->raw[i] = -1;
+	s->known_socket = -1;
 	s->reload.generation = (struct generation_files)GENERATION_FILES_INIT;
 	s->monitor.canary.canary.fd = -1;
 	s->cgroups.inotify = -1;

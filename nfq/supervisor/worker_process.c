@@ -59,6 +59,7 @@ handover_of(const struct worker_process *k, int control)
 	    .options = options_of(k->config),
 	    .queues = k->queues,
 	    .raw = k->raw,
+	    .known_socket = k->known_socket,
 	    .listeners = k->listeners,
 	    .sockets = k->sockets,
 	    .generation = k->generation,

@@ -51,7 +51,7 @@ static int
 confine(const struct worker_handover *h)
 {
 	int keep[CONFIG_MAX_WORKERS + 1 + AUDIT_MAX_FILES + STREAM_LISTENERS +
-	    FORWARD_RAWS + 4];
+	    FORWARD_RAWS + 5];
 	const struct generation_files *g = h->generation;
 	size_t count = 0;
 	int error;
@@ -60,6 +60,7 @@ confine(const struct worker_handover *h)
 		keep[count++] = h->queues[i];
 	for (size_t i = 0; i < FORWARD_RAWS; i++)
 		keep[count++] = h->raw[i];
+	keep[count++] = h->known_socket;
 	for (size_t i = 0; i < STREAM_LISTENERS; i++)
 		keep[count++] = h->listeners[i];
 	for (size_t i = 0; i < g->audit.count; i++)

@@ -128,6 +128,9 @@ metrics_forward(const struct metrics_out *m, const struct status_page *page,
 	metrics_one_counter(m, "nfdns_forward_mismatched_total",
 	    "Replies to other questions than those asked, as forged ones are.",
 	    c->forward[FORWARD_MISMATCHED]);
+	metrics_one_counter(m, "nfdns_forward_abandoned_total",
+	    "Late answers that were dropped, since the client had closed its "
+	    "socket.", c->forward[FORWARD_ABANDONED]);
 	if (f->upstreams > 0) {
 		put_upstream_states(m, f);
 		put_upstreams(m, f, "nfdns_forward_upstream_sent_total",

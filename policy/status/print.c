@@ -216,6 +216,7 @@ add_forward(struct view *v)
 		[FORWARD_LOOPS] = "loops",
 		[FORWARD_GONE] = "gone",
 		[FORWARD_RESCUED] = "rescued",
+		[FORWARD_ABANDONED] = "abandoned",
 		[FORWARD_TLS_CONNECTIONS] = "tls_connections",
 		[FORWARD_TLS_RESUMED] = "tls_resumed",
 		[FORWARD_TLS_FAILED] = "tls_failed",

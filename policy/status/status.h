@@ -137,6 +137,7 @@ enum status_forward {
 	FORWARD_LOOPS,		/* probes of ours that came back */
 	FORWARD_GONE,		/* packets that the kernel dropped while they waited */
 	FORWARD_RESCUED,	/* of these, answered all the same */
+	FORWARD_ABANDONED,	/* late answers, dropped: the client's socket was gone */
 	FORWARD_TLS_CONNECTIONS,	/* to upstreams, with a good certificate */
 	FORWARD_TLS_RESUMED,	/* of these, by the session of an earlier one */
 	FORWARD_TLS_FAILED,	/* connections without any answer */
