@@ -80,6 +80,13 @@ monotime_is_past(monotime_t now, monotime_t deadline)
 	return now.ns >= deadline.ns;
 }
 
+/* The same of a deadline that may be never. */
+static inline bool
+monotime_is_due(monotime_t now, monotime_t deadline)
+{
+	return monotime_is_set(deadline) && monotime_is_past(now, deadline);
+}
+
 /* The earlier of two moments; one that is never does not count. */
 static inline monotime_t
 monotime_first(monotime_t a, monotime_t b)

@@ -12,12 +12,6 @@
 #define LOOP_WAIT_MS	2000
 #define CHECK_WAIT_MS	5000
 
-static bool
-is_due(monotime_t at, monotime_t now)
-{
-	return monotime_is_set(at) && monotime_is_past(now, at);
-}
-
 static struct question
 own_question(const uint8_t *name, uint16_t type, bool rd)
 {
@@ -130,13 +124,13 @@ probes_send(struct engine *e, monotime_t now)
 	for (uint32_t i = 0; i < e->settings.upstreams; i++) {
 		struct upstream *up = &e->upstream[i];
 
-		if (is_due(up->probe_at, now))
+		if (monotime_is_due(now, up->probe_at))
 			probe_health(e, now, i);
-		if (is_due(up->loop_at, now))
+		if (monotime_is_due(now, up->loop_at))
 			probe_loop(e, now, i);
 	}
 	for (uint32_t i = 0; i < e->settings.checks; i++)
-		if (is_due(e->check_at[i], now))
+		if (monotime_is_due(now, e->check_at[i]))
 			send_check(e, now, i);
 }
 

@@ -26,6 +26,7 @@ stream_questions_init(struct stream_questions *all)
 		TAILQ_INIT(&all->by_attempt[i]);
 		TAILQ_INIT(&all->by_id[i]);
 	}
+	TAILQ_INIT(&all->failed);
 }
 
 struct stream_question *
@@ -96,4 +97,27 @@ stream_question_sent(struct stream_questions *all, struct stream_question *q,
 	q->connection = connection;
 	if (connection != 0)
 		TAILQ_INSERT_TAIL(id_list(all, connection, q->id), q, by_id);
+}
+
+void
+stream_question_fail(struct stream_questions *all, struct stream_question *q,
+    int error)
+{
+	stream_question_sent(all, q, 0);
+	q->error = error;
+	stream_question_move(q, &all->failed);
+}
+
+bool
+stream_questions_failed(struct stream_questions *all,
+    struct stream_reply *reply)
+{
+	struct stream_question *q = TAILQ_FIRST(&all->failed);
+
+	if (q == NULL)
+		return false;
+	*reply = (struct stream_reply){ .attempt = q->attempt,
+		.cause = q->cause, .error = q->error };
+	stream_question_free(all, q);
+	return true;
 }

@@ -48,6 +48,7 @@ struct stream_reply {
 struct stream_questions {
 	struct stream_question_list by_attempt[STREAM_QUESTION_LISTS];
 	struct stream_question_list by_id[STREAM_QUESTION_LISTS];
+	struct stream_question_list failed;
 };
 
 void stream_questions_init(struct stream_questions *all);
@@ -73,5 +74,13 @@ struct stream_question *stream_question_by_id(struct stream_questions *all,
 /* It was sent by that connection; 0: not any more. */
 void stream_question_sent(struct stream_questions *all,
     struct stream_question *q, uint32_t connection);
+
+/* It failed, for a negative errno, and is not sent any more. */
+void stream_question_fail(struct stream_questions *all,
+    struct stream_question *q, int error);
+
+/* Frees one that failed, and says which it was; false: there is none. */
+bool stream_questions_failed(struct stream_questions *all,
+    struct stream_reply *reply);
 
 #endif

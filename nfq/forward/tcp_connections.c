@@ -66,20 +66,12 @@ watch(struct tcp_upstreams *t, struct tcp_connection *c, int operation)
 }
 
 static void
-fail_question(struct tcp_upstreams *t, struct stream_question *q, int error)
-{
-	stream_question_sent(&t->questions, q, 0);
-	q->error = error;
-	stream_question_move(q, &t->failed);
-}
-
-static void
 fail_waiting(struct tcp_upstreams *t, struct tcp_upstream *u, int error)
 {
 	struct stream_question *q;
 
 	while ((q = TAILQ_FIRST(&u->waiting)) != NULL)
-		fail_question(t, q, error);
+		stream_question_fail(&t->questions, q, error);
 	t->waits -= u->waits;
 	u->waits = 0;
 }
@@ -378,7 +370,7 @@ take_back(struct tcp_upstreams *t, struct tcp_connection *c, enum tcp_end end,
 
 	while ((q = TAILQ_FIRST(&c->sent)) != NULL) {
 		if (q->again >= most) {
-			fail_question(t, q, error);
+			stream_question_fail(&t->questions, q, error);
 			continue;
 		}
 		stream_question_sent(&t->questions, q, 0);

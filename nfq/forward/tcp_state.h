@@ -73,7 +73,6 @@ struct tcp_upstreams {
 	uint32_t upstream_count;
 	uint32_t waits;			/* questions that wait for connections */
 	struct stream_questions questions;
-	struct stream_question_list failed;
 	struct tcp_upstream_list upstreams, by_host[TCP_HOSTS];
 	struct tcp_connection_list by_number[TCP_LISTS], unsent, dead;
 	struct timers timers;

@@ -18,7 +18,6 @@ static void
 init_lists(struct tcp_upstreams *t)
 {
 	stream_questions_init(&t->questions);
-	TAILQ_INIT(&t->failed);
 	TAILQ_INIT(&t->upstreams);
 	TAILQ_INIT(&t->unsent);
 	TAILQ_INIT(&t->dead);
@@ -167,7 +166,7 @@ tcp_upstreams_forget(struct tcp_upstreams *t, monotime_t now, uint32_t attempt)
 		return false;
 	if (q->connection != 0)
 		forget_sent(t, now, q);
-	else if (q->in == &t->failed)
+	else if (q->in == &t->questions.failed)
 		stream_question_free(&t->questions, q);
 	else
 		forget_waiting(t, now, q);
@@ -189,14 +188,7 @@ tcp_upstreams_flush(struct tcp_upstreams *t)
 bool
 tcp_upstreams_failed(struct tcp_upstreams *t, struct stream_reply *reply)
 {
-	struct stream_question *q = TAILQ_FIRST(&t->failed);
-
-	if (q == NULL)
-		return false;
-	*reply = (struct stream_reply){ .attempt = q->attempt,
-		.cause = q->cause, .error = q->error };
-	stream_question_free(&t->questions, q);
-	return true;
+	return stream_questions_failed(&t->questions, reply);
 }
 
 /* Answers */
@@ -427,7 +419,7 @@ tcp_upstreams_free(struct tcp_upstreams *t)
 		TAILQ_REMOVE(&t->upstreams, u, entry);
 		free(u);
 	}
-	free_questions(t, &t->failed);
+	free_questions(t, &t->questions.failed);
 	free_dead(t);
 	timers_free(&t->timers);
 	if (t->epoll >= 0)

@@ -316,7 +316,7 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 		thread_errands_take(f);
 	}
 	due = engine_next(f->engine);
-	if (monotime_is_set(due) && monotime_is_past(f->boot, due))
+	if (monotime_is_due(f->boot, due))
 		engine_tick(f->engine, f->boot);
 	if (queued)
 		take_packets(f);

@@ -89,12 +89,6 @@ thread_streams_want(struct forward_thread *f)
 	    tcp_upstreams_any_waits(f->tcp));
 }
 
-static bool
-is_due(const struct forward_thread *f, monotime_t at)
-{
-	return monotime_is_set(at) && monotime_is_past(f->boot, at);
-}
-
 static void
 fail(struct forward_thread *f, const struct stream_reply *reply)
 {
@@ -109,9 +103,10 @@ thread_streams_tick(struct forward_thread *f)
 {
 	struct stream_reply reply;
 
-	if (is_due(f, tcp_upstreams_next(f->tcp)))
+	if (monotime_is_due(f->boot, tcp_upstreams_next(f->tcp)))
 		tcp_upstreams_tick(f->tcp, f->boot);
-	if (f->tls.stuck || is_due(f, tls_upstreams_next(&f->tls)))
+	if (f->tls.stuck ||
+	    monotime_is_due(f->boot, tls_upstreams_next(&f->tls)))
 		tls_upstreams_tick(&f->tls, f->boot);
 	while (tcp_upstreams_failed(f->tcp, &reply) ||
 	    tls_upstreams_failed(&f->tls, &reply))
@@ -167,5 +162,5 @@ thread_streams_note(struct forward_thread *f,
 bool
 thread_streams_are_due(const struct forward_thread *f)
 {
-	return f->tls.stuck || !TAILQ_EMPTY(&f->tls.failed);
+	return f->tls.stuck || !TAILQ_EMPTY(&f->tls.questions.failed);
 }

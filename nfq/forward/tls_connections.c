@@ -81,14 +81,6 @@ error_of(enum tls_end end)
 	return errors[end];
 }
 
-static void
-fail_question(struct tls_upstreams *t, struct stream_question *q, int error)
-{
-	stream_question_sent(&t->questions, q, 0);
-	q->error = error;
-	stream_question_move(q, &t->failed);
-}
-
 /* What was under way waits again if it may; else it failed. */
 static void
 take_back(struct tls_upstreams *t, struct tls_upstream *u, bool again,
@@ -98,7 +90,7 @@ take_back(struct tls_upstreams *t, struct tls_upstream *u, bool again,
 
 	while ((q = TAILQ_FIRST(&u->sent)) != NULL) {
 		if (!again || q->again > 0) {
-			fail_question(t, q, error);
+			stream_question_fail(&t->questions, q, error);
 			continue;
 		}
 		stream_question_sent(&t->questions, q, 0);
@@ -160,7 +152,7 @@ tls_connection_over(struct tls_upstreams *t, monotime_t now,
 	tell_failure(u, why);
 	tls_reset(u);
 	while (!again && (q = TAILQ_FIRST(&u->waiting)) != NULL)
-		fail_question(t, q, error);
+		stream_question_fail(&t->questions, q, error);
 }
 
 /* Whether nfdns-tls has it; if not, it does not take orders at all. */

@@ -17,7 +17,6 @@ tls_upstreams_init(struct tls_upstreams *t, int epoll,
 	t->dialer = dialer;
 	t->channel = -1;
 	stream_questions_init(&t->questions);
-	TAILQ_INIT(&t->failed);
 }
 
 int
@@ -119,14 +118,7 @@ tls_upstreams_event(struct tls_upstreams *t, monotime_t now, uint32_t events)
 bool
 tls_upstreams_failed(struct tls_upstreams *t, struct stream_reply *reply)
 {
-	struct stream_question *q = TAILQ_FIRST(&t->failed);
-
-	if (q == NULL)
-		return false;
-	*reply = (struct stream_reply){ .attempt = q->attempt, .cause = q->cause,
-		.error = q->error };
-	stream_question_free(&t->questions, q);
-	return true;
+	return stream_questions_failed(&t->questions, reply);
 }
 
 /* Time */
@@ -148,22 +140,16 @@ tls_upstreams_next(const struct tls_upstreams *t)
 	return next;
 }
 
-static bool
-is_due(monotime_t now, monotime_t at)
-{
-	return monotime_is_set(at) && monotime_is_past(now, at);
-}
-
 static void
 tick_one(struct tls_upstreams *t, monotime_t now, struct tls_upstream *u)
 {
-	if (is_due(now, u->deadline)) {
+	if (monotime_is_due(now, u->deadline)) {
 		tls_give_up(t, now, u, TLS_END_NETWORK, "the TLS handshake takes "
 		    "too long");
-	} else if (is_due(now, u->mute)) {
+	} else if (monotime_is_due(now, u->mute)) {
 		u->answered = false;
 		tls_give_up(t, now, u, TLS_END_PEER, "it does not answer");
-	} else if (is_due(now, u->idle)) {
+	} else if (monotime_is_due(now, u->idle)) {
 		tls_close_idle(t, u);
 	}
 	if (!TAILQ_EMPTY(&u->waiting))
@@ -225,6 +211,6 @@ tls_upstreams_close(struct tls_upstreams *t)
 	for (size_t i = 0; i < t->places; i++)
 		while ((q = TAILQ_FIRST(&t->all[i].waiting)) != NULL)
 			stream_question_free(&t->questions, q);
-	while ((q = TAILQ_FIRST(&t->failed)) != NULL)
+	while ((q = TAILQ_FIRST(&t->questions.failed)) != NULL)
 		stream_question_free(&t->questions, q);
 }

@@ -67,7 +67,6 @@ struct tls_upstreams {
 	size_t places;			/* how many of these were ever taken: */
 	struct tls_upstream all[TLS_UPSTREAMS];
 	struct stream_questions questions;
-	struct stream_question_list failed;
 	struct tls_stats stats;
 
 	/* Of nfdns-tls. */
