@@ -156,7 +156,7 @@ take_reading(struct top *t)
 {
 	struct top_reading reading = { .running = false };
 	const monotime_t now = monotime_now();
-	const int64_t time = (int64_t)(realtime_ns() / 1000000000);
+	const int64_t time = realtime_s();
 	int error = enter(t);
 
 	if (error == 0)

@@ -80,7 +80,7 @@ static uint32_t
 host_wall(void *arg)
 {
 	(void)arg;
-	return (uint32_t)(realtime_ns() / 1000000000);
+	return (uint32_t)realtime_s();
 }
 
 static void

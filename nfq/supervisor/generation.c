@@ -189,7 +189,7 @@ supervisor_tend_audit(struct supervisor *s)
 	    s->config->audit_count)
 		return;
 	any = audit_files_connect(&s->generation.audit, s->config, &fresh) > 0;
-	if (rotate(s, &fresh, (int64_t)(realtime_ns() / 1000000000)) || any)
+	if (rotate(s, &fresh, realtime_s()) || any)
 		if (audit_files_send(s->worker.control, &fresh) < 0)
 			log_debug("the worker does not take audit files");
 	rotate_go_on(&s->rotate, s->config);

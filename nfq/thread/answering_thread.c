@@ -181,7 +181,7 @@ answering_begin(struct answering_thread *t, monotime_t now)
 	atomic_store_explicit(&t->slot->busy, 1, memory_order_relaxed);
 	t->generation = generation_get(&t->in_use, &t->threads->current);
 	if (rules_need_time(t->generation->rules))
-		t->time = (int64_t)(realtime_ns() / 1000000000);
+		t->time = realtime_s();
 }
 
 void

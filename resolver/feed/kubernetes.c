@@ -142,7 +142,7 @@ start(struct feed *f)
 	if (error == 0)
 		error = add_reflectors(f);
 	kube_credentials_init(&f->credentials, f->config->kubeconfig);
-	f->host->status->since = (int64_t)(realtime_ns() / 1000000000);
+	f->host->status->since = realtime_s();
 	return error;
 }
 
@@ -197,7 +197,7 @@ show(struct feed *f)
 	set_text(f, status->error, error);
 	if (status->connected != connected) {
 		status->connected = connected;
-		status->since = (int64_t)(realtime_ns() / 1000000000);
+		status->since = realtime_s();
 		report(f, FEED_NOTICE, connected ? "connected" :
 		    "lost the API server; the last table stays");
 		f->dirty = true;
@@ -235,7 +235,7 @@ send_request(struct feed *f, size_t i, monotime_t now)
 
 	reflector_start(r, now, random_number(), target);
 	status->attempts++;
-	status->attempted = (int64_t)(realtime_ns() / 1000000000);
+	status->attempted = realtime_s();
 	f->dirty = true;
 	if (kube_transfer_start(&f->transfers[i], &login, target,
 	    r->failing) != 0)
@@ -475,7 +475,7 @@ go_on(struct feed *f)
 		end_request(f, t->reflector, now, &end);
 	if (news.life)
 		f->host->status->last_life =
-		    (int64_t)(realtime_ns() / 1000000000);
+		    realtime_s();
 	if (news.peer[0] != '\0')
 		set_text(f, f->host->status->peer, news.peer);
 	collect(f, now);
@@ -492,7 +492,7 @@ kubernetes_run(const struct feed_config *config, const struct feed_host *host)
 		outcome = go_on(&f);
 	if (outcome == 1 && host->status->connected) {
 		host->status->connected = false;
-		host->status->since = (int64_t)(realtime_ns() / 1000000000);
+		host->status->since = realtime_s();
 		host->changed(host->arg);
 	}
 	stop(&f);

@@ -111,7 +111,7 @@ prepare_tls(struct link *l, struct tls_client *client)
 	if (l->options.config->plaintext)
 		return true;
 	error = tls_client_new(client, l->options.config, l->host,
-	    (int64_t)(realtime_ns() / 1000000000), l->options.refused, why);
+	    realtime_s(), l->options.refused, why);
 	if (error != 0) {
 		link_fail(l, FEED_CAUSE_TLS, "%s", why);
 		return false;

@@ -11,12 +11,6 @@
 #include "resolver/feed/text.h"
 #include "resolver/feed/xds_table.h"
 
-static int64_t
-real_seconds(void)
-{
-	return (int64_t)(realtime_ns() / 1000000000);
-}
-
 /* splitmix64: jitter need not be secret. */
 static uint64_t
 next_random(struct xds_session *x)
@@ -48,7 +42,7 @@ xds_session_init(struct xds_session *session, const struct feed_config *config,
 	*session = (struct xds_session){ .config = config, .host = host,
 		.retry = now, .refused_ms = XDS_REFUSED_MS,
 		.ping_ms = KEEPALIVE_INTERVAL_MS, .random = seed };
-	host->status->since = real_seconds();
+	host->status->since = realtime_s();
 	if (config->ca)
 		ca_init(&session->ca, config, host, now);
 }
@@ -73,7 +67,7 @@ set_connected(struct xds_session *x)
 
 	if (connected != status->connected) {
 		status->connected = connected;
-		status->since = real_seconds();
+		status->since = realtime_s();
 		x->changed = true;
 	}
 }
@@ -90,7 +84,7 @@ start_stream(struct xds_session *x, monotime_t now)
 
 	node_machine_read(&x->config->node, &x->machine);
 	status->attempts++;
-	status->attempted = real_seconds();
+	status->attempted = realtime_s();
 	x->changed = true;
 	return ads_new(&options, &x->machine, now);
 }
@@ -384,7 +378,7 @@ step_stream(struct xds_session *x, struct ads *a, const struct pollfd *fds,
 		return;
 	ads_step(a, fds, count, now);
 	if (link_take_life(a->link)) {
-		int64_t second = real_seconds();
+		int64_t second = realtime_s();
 
 		x->changed |= x->host->status->last_life != second;
 		x->host->status->last_life = second;
@@ -451,7 +445,7 @@ xds_session_step(struct xds_session *session, const struct pollfd *fds,
 	step_stream(x, next, fds + current_fds, next_fds, now);
 	if (x->config->ca)
 		ca_step(&x->ca, fds + current_fds + next_fds, ca_fds, now,
-		    real_seconds(), next_random(x));
+		    realtime_s(), next_random(x));
 	if (x->next != NULL && link_ended(x->next->link) != NULL)
 		end_next(x, now);
 	if (x->current != NULL && link_ended(x->current->link) != NULL)
