@@ -94,12 +94,6 @@ read_key(const struct kube_pem *pem, char why[static FEED_TEXT])
 }
 
 static bool
-is_there(const struct kube_pem *pem)
-{
-	return pem->octets != NULL || pem->path != NULL;
-}
-
-static bool
 load_pair(struct kube_tls *tls, const struct kube_access *access,
     char why[static FEED_TEXT])
 {
@@ -129,13 +123,13 @@ kube_tls_load(struct kube_tls *tls, const struct kube_access *access,
 {
 	struct kube_tls read = { .roots = NULL };
 
-	if (is_there(&access->roots)) {
+	if (kube_pem_is_there(&access->roots)) {
 		read.roots = read_certificates(&access->roots,
 		    "certificate-authority", why);
 		if (read.roots == NULL)
 			return -EINVAL;
 	}
-	if (is_there(&access->cert) && !load_pair(&read, access, why)) {
+	if (kube_pem_is_there(&access->cert) && !load_pair(&read, access, why)) {
 		kube_tls_free(&read);
 		return -EINVAL;
 	}

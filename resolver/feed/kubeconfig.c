@@ -221,12 +221,6 @@ refuse(struct reading *r, const struct yaml_node *user)
 	}
 }
 
-static bool
-has(const struct kube_pem *pem)
-{
-	return pem->octets != NULL || pem->path != NULL;
-}
-
 static void
 read_user(struct reading *r, const struct yaml_node *user)
 {
@@ -237,11 +231,11 @@ read_user(struct reading *r, const struct yaml_node *user)
 	read_pem(r, user, "client-key", &a->key);
 	a->token = copy(r, text_of(r, user, "token"));
 	a->token_file = copy_path(r, text_of(r, user, "tokenFile"));
-	if (has(&a->cert) != has(&a->key))
+	if (kube_pem_is_there(&a->cert) != kube_pem_is_there(&a->key))
 		fail(r, user, "client-certificate and client-key are both"
 		    " needed");
 	if (a->server != NULL && strncasecmp(a->server, "https:", 6) != 0 &&
-	    (has(&a->cert) || a->token != NULL || a->token_file != NULL))
+	    (kube_pem_is_there(&a->cert) || a->token != NULL || a->token_file != NULL))
 		fail(r, user, "credentials are for https:// servers only");
 }
 

@@ -20,6 +20,12 @@ struct kube_pem {
 	char *path;			/* NULL with octets, or if there is none */
 };
 
+static inline bool
+kube_pem_is_there(const struct kube_pem *pem)
+{
+	return pem->octets != NULL || pem->path != NULL;
+}
+
 /* Owns all of its texts, any of which may be NULL. */
 struct kube_access {
 	char *server;			/* "https://HOST:PORT", no "/" at its end */
