@@ -332,21 +332,14 @@ audit_json(struct audit_json *json, const struct audit_record *record,
 }
 
 static void
-put_pair(struct json_out *out, const char *key, uint64_t number)
-{
-	json_text(out, key);
-	json_number(out, number);
-}
-
-static void
 put_counts(struct json_out *out, const struct audit_note *note)
 {
-	put_pair(out, ",\"written\":", note->records);
-	put_pair(out, ",\"skipped\":", note->skipped);
-	put_pair(out, ",\"missing\":", note->lost);
+	json_pair(out, ",\"written\":", note->records);
+	json_pair(out, ",\"skipped\":", note->skipped);
+	json_pair(out, ",\"missing\":", note->lost);
 	json_text(out, ",\"next\":[");
 	for (unsigned int i = 0; i < note->threads; i++)
-		put_pair(out, i == 0 ? "" : ",", note->next[i]);
+		json_pair(out, i == 0 ? "" : ",", note->next[i]);
 	json_char(out, ']');
 }
 
@@ -365,12 +358,12 @@ format_note(void *state, const struct audit_note *note, char *buf, size_t *seal)
 	json_text(&out, "+0000\",\"event_type\":\"stats\",\"nfdns\":"
 	    "{\"event\":\"");
 	json_text(&out, audit_note_kind_text(note->kind));
-	put_pair(&out, "\",\"run\":", note->run);
+	json_pair(&out, "\",\"run\":", note->run);
 	if (note->kind == AUDIT_LOST) {
-		put_pair(&out, ",\"records\":", note->lost_now);
-		put_pair(&out, ",\"thread\":", note->thread);
-		put_pair(&out, ",\"from\":", note->from);
-		put_pair(&out, ",\"to\":", note->to);
+		json_pair(&out, ",\"records\":", note->lost_now);
+		json_pair(&out, ",\"thread\":", note->thread);
+		json_pair(&out, ",\"from\":", note->from);
+		json_pair(&out, ",\"to\":", note->to);
 	} else
 		put_counts(&out, note);
 	*seal = put_seal(&out, buf);

@@ -62,6 +62,14 @@ json_bool(struct json_out *out, const char *key, bool value)
 
 void json_number(struct json_out *out, uint64_t number);
 
+/* The key, as it is, and the number. */
+static inline void
+json_pair(struct json_out *out, const char *key, uint64_t number)
+{
+	json_text(out, key);
+	json_number(out, number);
+}
+
 /* The lowest "width" digits (20 at most), with leading zeros. */
 void json_digits(struct json_out *out, uint64_t number, size_t width);
 

@@ -16,30 +16,23 @@ audit_note_kind_text(enum audit_note_kind kind)
 	return texts[kind];
 }
 
-static void
-put_pair(struct json_out *out, const char *key, uint64_t number)
-{
-	json_text(out, key);
-	json_number(out, number);
-}
-
 void
 audit_note_text(struct json_out *out, const struct audit_note *note)
 {
 	json_text(out, "event=");
 	json_text(out, audit_note_kind_text(note->kind));
-	put_pair(out, " run=", note->run);
+	json_pair(out, " run=", note->run);
 	if (note->kind == AUDIT_LOST) {
-		put_pair(out, " records=", note->lost_now);
-		put_pair(out, " thread=", note->thread);
-		put_pair(out, " from=", note->from);
-		put_pair(out, " to=", note->to);
+		json_pair(out, " records=", note->lost_now);
+		json_pair(out, " thread=", note->thread);
+		json_pair(out, " from=", note->from);
+		json_pair(out, " to=", note->to);
 	} else {
-		put_pair(out, " written=", note->records);
-		put_pair(out, " skipped=", note->skipped);
-		put_pair(out, " missing=", note->lost);
+		json_pair(out, " written=", note->records);
+		json_pair(out, " skipped=", note->skipped);
+		json_pair(out, " missing=", note->lost);
 		for (unsigned int i = 0; i < note->threads; i++)
-			put_pair(out, i == 0 ? " next=" : ",", note->next[i]);
+			json_pair(out, i == 0 ? " next=" : ",", note->next[i]);
 	}
 	json_text(out, " seal=");
 }
@@ -100,13 +93,13 @@ audit_record_text(struct json_out *out, const struct audit_record *record)
 	put_rule(out, record);
 	put_id(out, " uid=", record->uid);
 	put_id(out, " gid=", record->gid);
-	put_pair(out, " generation=", record->generation);
-	put_pair(out, " packet_id=", record->packet_id);
-	put_pair(out, " spent_us=", record->spent_ns / 1000);
+	json_pair(out, " generation=", record->generation);
+	json_pair(out, " packet_id=", record->packet_id);
+	json_pair(out, " spent_us=", record->spent_ns / 1000);
 	json_char(out, '.');
 	json_digits(out, record->spent_ns % 1000, 3);
-	put_pair(out, " thread=", record->thread);
-	put_pair(out, " number=", record->number);
+	json_pair(out, " thread=", record->thread);
+	json_pair(out, " number=", record->number);
 	json_text(out, " seal=");
 }
 
