@@ -121,8 +121,8 @@ build_entry_add(struct builder *b, uint32_t number, uint32_t kind,
 	name->has_below |= kind != POLICY_EXACT;
 }
 
-static int
-compare_codes(const void *left, const void *right)
+int
+build_compare_numbers(const void *left, const void *right)
 {
 	const uint32_t a = *(const uint32_t *)left;
 	const uint32_t b = *(const uint32_t *)right;
@@ -160,7 +160,7 @@ build_list(struct builder *b, uint32_t *codes, size_t *count)
 	size_t kept = 0, at;
 
 	if (*count > 1)
-		qsort(codes, *count, sizeof(*codes), compare_codes);
+		qsort(codes, *count, sizeof(*codes), build_compare_numbers);
 	for (size_t i = 0; i < *count; i++)
 		if (kept == 0 || codes[i] != codes[kept - 1])
 			codes[kept++] = codes[i];

@@ -8,15 +8,6 @@
 #include "resolver/dns/wire.h"
 #include "resolver/text/host.h"
 
-static int
-compare_numbers(const void *left, const void *right)
-{
-	const uint32_t a = *(const uint32_t *)left;
-	const uint32_t b = *(const uint32_t *)right;
-
-	return a < b ? -1 : a > b;
-}
-
 /* Copies numbers of the policy, sorted if they are looked for. */
 static struct section_span
 copy_numbers(struct builder *b, const struct policy_span *from, bool sorted)
@@ -31,7 +22,7 @@ copy_numbers(struct builder *b, const struct policy_span *from, bool sorted)
 	memcpy(to, b->policy->numbers + from->first,
 	    from->count * sizeof(*to));
 	if (sorted)
-		qsort(to, from->count, sizeof(*to), compare_numbers);
+		qsort(to, from->count, sizeof(*to), build_compare_numbers);
 	return span;
 }
 

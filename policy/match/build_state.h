@@ -103,6 +103,9 @@ void build_entry_add(struct builder *b, uint32_t name, uint32_t kind,
 struct section_span build_list(struct builder *b, uint32_t *codes,
     size_t *count);
 
+/* For qsort(3), of uint32_t. */
+int build_compare_numbers(const void *left, const void *right);
+
 /* Lists, nodes, slots and filter of all names. */
 void build_names(struct builder *b);
 
