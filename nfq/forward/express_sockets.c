@@ -135,15 +135,6 @@ may_be_used(const struct express_socket *one, const struct sockets_request *to)
 }
 
 static bool
-is_connected_to(const struct express_socket *one,
-    const struct sockets_request *to)
-{
-	return one->to.family == to->family && one->to.port == to->port &&
-	    one->to.scope_id == to->scope_id &&
-	    memcmp(one->to.address, to->address, sizeof(to->address)) == 0;
-}
-
-static bool
 has_old_port(const struct express_socket *one, monotime_t now)
 {
 	return monotime_ms_since(now, one->connected) >= PORT_MS;
@@ -161,7 +152,7 @@ take_ready(struct express_sockets *s, const struct sockets_request *to,
 		if (has_old_port(one, now)) {
 			take_out(one);
 			give_up_port(s, one);
-		} else if (is_connected_to(one, to)) {
+		} else if (sockets_request_same(&one->to, to)) {
 			take_out(one);
 			return one;
 		}

@@ -90,16 +90,6 @@ take_idle(struct upstream_sockets *w, int family)
 	return NULL;
 }
 
-static bool
-is_for(const struct upstream_socket *u, const struct sockets_request *request)
-{
-	return u->request.family == request->family &&
-	    u->request.port == request->port &&
-	    u->request.scope_id == request->scope_id &&
-	    memcmp(u->request.address, request->address,
-	    sizeof(request->address)) == 0;
-}
-
 /*
  * A socket that was opened ahead for that upstream, or NULL.  What comes to one
  * before it is used was guessed by somebody.
@@ -112,7 +102,7 @@ take_ready(struct upstream_sockets *w, const struct sockets_request *request)
 
 	for (u = TAILQ_FIRST(&w->ready); u != NULL; u = next) {
 		next = TAILQ_NEXT(u, entry);
-		if (!is_for(u, request))
+		if (!sockets_request_same(&u->request, request))
 			continue;
 		if (recv(u->fd, &octet, sizeof(octet), MSG_DONTWAIT) >= 0 ||
 		    errno != EAGAIN) {
@@ -157,10 +147,11 @@ upstream_pool_wants(const struct upstream_sockets *w,
 	unsigned int count = 0;
 
 	TAILQ_FOREACH(u, &w->ready, entry)
-		count += is_for(u, request);
+		count += sockets_request_same(&u->request, request);
 	for (unsigned int i = 0; i < w->asked_count; i++) {
 		u = w->asked[(w->oldest + i) % UPSTREAM_SOCKETS_ASKED];
-		count += u != NULL && u->ahead && is_for(u, request);
+		count += u != NULL && u->ahead &&
+		    sockets_request_same(&u->request, request);
 	}
 	return count < UPSTREAM_SOCKETS_AHEAD &&
 	    w->ready_count < UPSTREAM_SOCKETS_READY;

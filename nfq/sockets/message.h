@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define SOCKETS_REQUEST_LENGTH 48
 #define SOCKETS_ANSWER_LENGTH 8
@@ -42,6 +43,16 @@ struct sockets_request {
 	uint8_t source[16];	/* as address; zeros unless has_source */
 	uint32_t device;	/* interface index; 0 unless has_source */
 };
+
+/* Whether both are for the same address and port. */
+static inline bool
+sockets_request_same(const struct sockets_request *a,
+    const struct sockets_request *b)
+{
+	return a->family == b->family && a->port == b->port &&
+	    a->scope_id == b->scope_id &&
+	    memcmp(a->address, b->address, sizeof(a->address)) == 0;
+}
 
 void sockets_request_write(const struct sockets_request *request,
     uint8_t octets[static SOCKETS_REQUEST_LENGTH]);
