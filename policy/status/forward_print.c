@@ -36,12 +36,6 @@ load(const _Atomic uint64_t *value)
 	return atomic_load_explicit(value, memory_order_relaxed);
 }
 
-static uint64_t
-age(uint64_t then, uint64_t now)
-{
-	return then == 0 || then > now ? 0 : now - then;
-}
-
 /* Lines */
 
 static void __attribute__((format(printf, 5, 6)))
@@ -78,15 +72,16 @@ print_upstream(const struct status_upstream *up, int column, uint64_t now,
 
 	line("upstream", up->text, column, out, "%s for %s",
 	    forward_status_state(atomic_load(&up->state)),
-	    feed_status_span((int64_t)age(load(&up->since), now), span));
+	    feed_status_span((int64_t)status_age(load(&up->since), now),
+	    span));
 	if (srtt != 0)
 		(void)fprintf(out, ", %u.%u ms", srtt / 1000,
 		    srtt % 1000 / 100);
 	print_counters(up->counters, upstream_keys, 0, UPSTREAM_COUNTERS, out);
 	if (trouble != 0)
 		(void)fprintf(out, "; last error %s ago: %s",
-		    feed_status_span((int64_t)age(load(&up->trouble_at), now),
-		    span), forward_status_trouble(trouble, buf));
+		    feed_status_span((int64_t)status_age(load(&up->trouble_at),
+		    now), span), forward_status_trouble(trouble, buf));
 	if (up->tls[0] != '\0')
 		(void)fprintf(out, "; TLS: %s", up->tls);
 	(void)fputc('\n', out);
@@ -165,10 +160,10 @@ upstream_json(const struct status_upstream *up, uint64_t now)
 	json_t *object = json_pack("{s:s, s:s, s:I, s:I, s:s, s:I, s:s}",
 	    "address", up->text, "state",
 	    forward_status_state(atomic_load(&up->state)), "state_seconds",
-	    number(age(load(&up->since), now)), "srtt_us",
+	    number(status_age(load(&up->since), now)), "srtt_us",
 	    number(atomic_load(&up->srtt_us)), "error",
 	    forward_status_trouble(trouble, buf), "error_seconds",
-	    number(age(load(&up->trouble_at), now)), "tls_error", up->tls);
+	    number(status_age(load(&up->trouble_at), now)), "tls_error", up->tls);
 
 	if (object == NULL || add_counters(object, up->counters,
 	    upstream_keys, UPSTREAM_COUNTERS) < 0) {

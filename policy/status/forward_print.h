@@ -8,6 +8,13 @@
 
 #include "policy/status/forward_status.h"
 
+/* Seconds since then; 0 if it never happened or the clock was set back. */
+static inline uint64_t
+status_age(uint64_t then, uint64_t now)
+{
+	return then == 0 || then > now ? 0 : now - then;
+}
+
 /*
  * One line for each upstream, domain and probe, "forward.upstream.NAME  VALUE",
  * the value at that column.  "shown" is of forward_status_read(); "now" as its

@@ -94,13 +94,6 @@ add_bool(struct view *v, const char *section, const char *key, bool yes)
 	add_item(v, &item);
 }
 
-/* Seconds since then; 0 if it never happened or the clock was set back. */
-static uint64_t
-age(uint64_t then, uint64_t now)
-{
-	return then == 0 || then > now ? 0 : now - then;
-}
-
 static uint64_t
 pid_number(int32_t pid)
 {
@@ -120,7 +113,8 @@ add_general(struct view *v, const struct status_supervisor *s, uint64_t now)
 	add_number(v, "", "pid", pid_number(atomic_load(&s->pid)));
 	add_number(v, "", "worker_pid",
 	    pid_number(atomic_load(&s->worker_pid)));
-	add_number(v, "", "uptime_seconds", age(atomic_load(&s->started), now));
+	add_number(v, "", "uptime_seconds",
+	    status_age(atomic_load(&s->started), now));
 }
 
 static void
@@ -132,7 +126,7 @@ add_table(struct view *v, const struct status_supervisor *s, uint64_t now)
 	add_number(v, "table", "names", atomic_load(&s->table_names));
 	add_number(v, "table", "octets", atomic_load(&s->table_octets));
 	add_number(v, "table", "age_seconds",
-	    age(atomic_load(&s->table_loaded), now));
+	    status_age(atomic_load(&s->table_loaded), now));
 }
 
 /* How long ago the table's files changed. */
@@ -143,7 +137,7 @@ add_sources(struct view *v, const struct load_report *load, uint64_t now)
 		const int64_t changed = load->sources[i].changed;
 
 		add_number(v, "source_age_seconds", load->sources[i].path,
-		    age(changed > 0 ? (uint64_t)changed : 0, now));
+		    status_age(changed > 0 ? (uint64_t)changed : 0, now));
 	}
 }
 
