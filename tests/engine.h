@@ -41,6 +41,8 @@ static struct {
 		size_t length;
 	} sent[SENT];
 	uint32_t last, sends;
+	int send_error;			/* negative; 0: sends go out */
+	uint32_t unsent;
 } t;
 
 static inline int
@@ -49,6 +51,10 @@ host_send(void *arg, uint32_t attempt, const struct forward_upstream *to,
 {
 	(void)arg;
 	CHECK(attempt < SENT && !t.sent[attempt].open);
+	if (t.send_error != 0) {
+		t.unsent++;
+		return t.send_error;
+	}
 	t.sent[attempt].open = true;
 	t.sent[attempt].transport = transport;
 	t.sent[attempt].port = to->port;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A server is asked; when its reply is late or a failure, the next one is, and
- * all attempts stay open: whichever is answered first counts.  A question ends
+ * all attempts stay open: whichever is answered first counts.  If nothing can be sent
+ * to any of them, all are tried again for a moment.  A question ends
  * with an answer, or when every server has failed, or when its time is over;
  * then its domain's fallback, a stale answer, the last failed reply and SERVFAIL
  * are tried in this order.
@@ -18,6 +19,8 @@
 #include "resolver/dns/rr.h"
 
 #define BROKEN_MS	200
+#define UNSENT_MS	50	/* before servers are tried again that could not be asked */
+#define UNSENT_TIMES	10
 #define FEW_QUESTIONS	8	/* under way in a domain */
 #define MISMATCHES_MAX	32	/* of one attempt, before TCP is tried */
 
@@ -28,6 +31,7 @@ choose_order(struct engine *e, struct pending *p)
 	    e->turn++, engine_random_u64(e), p->order);
 	memset(p->tries, 0, sizeof(p->tries));
 	p->done = p->plain = p->stream = p->down = p->sent = 0;
+	p->unsent = false;
 	for (uint32_t i = 0; i < p->servers; i++)
 		if (e->upstream[p->order[i]].state != UPSTREAM_UP)
 			p->down |= 1U << i;
@@ -64,7 +68,7 @@ next_attempt(struct engine *e, monotime_t now, struct pending *p)
 		if (attempt_ask(e, now, p, place))
 			return true;
 		p->done |= 1U << place;
-		p->network_error = true;
+		p->network_error = p->unsent = true;
 	}
 	return false;
 }
@@ -100,10 +104,8 @@ explore(struct engine *e, monotime_t now, struct pending *p)
 static void
 set_timer(struct engine *e, struct pending *p)
 {
-	bool stale = monotime_is_set(p->stale_at) &&
-	    p->stale_at.ns < p->deadline.ns;
-
-	timer_set(&e->timers, &p->timer, stale ? p->stale_at : p->deadline);
+	timer_set(&e->timers, &p->timer, monotime_first(p->deadline,
+	    monotime_first(p->stale_at, p->again_at)));
 }
 
 void
@@ -262,6 +264,23 @@ all_lost(const struct pending *p)
 	return true;
 }
 
+/*
+ * The link is down, an address is being changed, descriptors are used up: such things
+ * often pass at once.  Who can get something else gets that.
+ */
+static bool
+wait_to_send(struct engine *e, monotime_t now, struct pending *p)
+{
+	if (!p->unsent || p->again == UNSENT_TIMES || p->last_length > 0 ||
+	    monotime_is_set(p->stale_at) || TAILQ_EMPTY(&p->clients) ||
+	    pending_domain(e, p)->fallback == FALLBACK_PASS)
+		return false;
+	p->again++;
+	p->again_at = monotime_add_ms(now, UNSENT_MS);
+	set_timer(e, p);
+	return true;
+}
+
 /* No further attempt is possible: waits, falls back, or fails. */
 static void
 settle(struct engine *e, monotime_t now, struct pending *p)
@@ -270,8 +289,9 @@ settle(struct engine *e, monotime_t now, struct pending *p)
 		return;
 	if (fall_back(e, now, p) && !all_lost(p))
 		return;
-	if (TAILQ_EMPTY(&p->attempts) ||
-	    pending_domain(e, p)->fallback == FALLBACK_PASS)
+	if ((TAILQ_EMPTY(&p->attempts) ||
+	    pending_domain(e, p)->fallback == FALLBACK_PASS) &&
+	    !wait_to_send(e, now, p))
 		fail(e, now, p);
 }
 
@@ -497,6 +517,14 @@ course_timer(struct engine *e, monotime_t now, struct pending *p)
 {
 	if (monotime_is_past(now, p->deadline)) {
 		fail(e, now, p);
+		return;
+	}
+	if (monotime_is_set(p->again_at) &&
+	    monotime_is_past(now, p->again_at)) {
+		p->again_at = MONOTIME_NEVER;
+		set_timer(e, p);
+		begin_round(e, now, p);
+		settle(e, now, p);
 		return;
 	}
 	p->stale_given = answer_stale(e, now, p);

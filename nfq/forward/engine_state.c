@@ -70,7 +70,9 @@ pending_new(struct engine *e, const struct question *asked, uint32_t domain)
 	p->servers = p->done = p->down = p->plain = p->stream = p->sent = 0;
 	memset(p->order, 0, sizeof(p->order));
 	memset(p->tries, 0, sizeof(p->tries));
-	p->stale_at = MONOTIME_NEVER;
+	p->unsent = false;
+	p->again = 0;
+	p->stale_at = p->again_at = MONOTIME_NEVER;
 	p->last_length = 0;
 	p->next = NONE;
 	p->domain = domain;

@@ -72,6 +72,9 @@ struct pending {
 	uint32_t plain;			/* bit: it is asked without OPT */
 	uint32_t stream;		/* bit: it is asked over TCP */
 	uint32_t sent;			/* attempts of this round */
+	bool unsent;			/* to a server of this round nothing could be */
+	uint32_t again;			/* rounds that began anew for that */
+	monotime_t again_at;		/* NEVER: none is to */
 	monotime_t stale_at;		/* NEVER: no stale answer is there */
 	monotime_t deadline;
 	size_t last_length;
