@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-#define FDS_MAX	32		/* in one message */
+#define FDS_MAX	253		/* in one message: SCM_MAX_FD of include/net/scm.h */
 
 /* Ancillary part of a message: descriptors, the sender's credentials. */
 union fds_ancillary {

@@ -9,6 +9,7 @@
 
 #include "nfq/sockets/client.h"
 #include "nfq/sockets/open.h"
+#include "nfq/sockets/received.h"
 
 #define WANT_EVERY_MS	1000
 
@@ -24,7 +25,7 @@ void
 dialer_lose(struct dialer *d)
 {
 	if (d->channel >= 0)
-		(void)close(d->channel);
+		sockets_leave(d->channel);
 	d->channel = -1;
 }
 
@@ -50,9 +51,8 @@ dialer_ready(const struct dialer *d)
 	    (d->channel >= 0 && d->asked_count < DIALER_ASKED);
 }
 
-int
-dialer_open(struct dialer *d, uint32_t number,
-    const struct forward_upstream *to)
+static struct sockets_request
+request_for(const struct forward_upstream *to)
 {
 	struct sockets_request request = {
 		.kind = SOCKETS_CONNECTION,
@@ -60,17 +60,43 @@ dialer_open(struct dialer *d, uint32_t number,
 		.port = (uint16_t)to->port,
 		.scope_id = to->scope,
 	};
-	int error;
 
 	memcpy(request.address, to->address, to->family == AF_INET ? 4 : 16);
+	return request;
+}
+
+int
+dialer_open(struct dialer *d, uint32_t number,
+    const struct forward_upstream *to)
+{
+	const struct sockets_request request = request_for(to);
+	int error;
+
 	if (!d->helper)
 		return sockets_open(&request, d->mark);
 	error = sockets_request(d->channel, &request);
 	if (error < 0)
 		return error;
 	d->asked[(d->oldest + d->asked_count++) % DIALER_ASKED] =
-	    number;
+	    (struct dialer_asked){ number, request };
 	return -EINPROGRESS;
+}
+
+int
+dialer_check(const struct dialer *d, int fd, const struct forward_upstream *to)
+{
+	const struct sockets_request request = request_for(to);
+
+	return d->helper ? sockets_check_peer(fd, &request) : 0;
+}
+
+void
+dialer_shut(const struct dialer *d, int fd)
+{
+	if (d->helper)
+		sockets_discard(fd);
+	else
+		(void)close(fd);
 }
 
 void
@@ -79,7 +105,7 @@ dialer_use(struct dialer *d, int channel)
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = d };
 
 	if (epoll_ctl(d->epoll, EPOLL_CTL_ADD, channel, &event) < 0) {
-		(void)close(channel);
+		sockets_leave(channel);
 		return;
 	}
 	d->channel = channel;
@@ -88,24 +114,23 @@ dialer_use(struct dialer *d, int channel)
 bool
 dialer_take(struct dialer *d, uint32_t *number, int *fd)
 {
+	const struct dialer_asked *asked = &d->asked[d->oldest];
 	int error = -EPIPE;
 
 	if (d->channel >= 0)
-		error = sockets_answer(d->channel, d->uid, fd);
+		error = sockets_answer(d->channel, d->uid,
+		    d->asked_count > 0 ? &asked->request : NULL, fd);
 	if (error == -EAGAIN)
 		return false;
-	if (error == 0 && d->asked_count == 0) {
-		if (*fd >= 0)
-			(void)close(*fd);
+	if (error == 0 && d->asked_count == 0)
 		error = -EPROTO;
-	}
 	if (error < 0) {
 		dialer_lose(d);
 		*fd = -EPIPE;
 	}
 	if (d->asked_count == 0)
 		return false;
-	*number = d->asked[d->oldest];
+	*number = asked->number;
 	d->oldest = (d->oldest + 1) % DIALER_ASKED;
 	d->asked_count--;
 	return true;

@@ -11,10 +11,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "nfq/sockets/message.h"
 #include "policy/config/forward_settings.h"
 #include "resolver/clock.h"
 
 #define DIALER_ASKED	128	/* requests on the channel */
+
+/* A connection that a socket was asked for. */
+struct dialer_asked {
+	uint32_t number;
+	struct sockets_request request;
+};
 
 struct dialer {
 	int epoll;			/* borrowed */
@@ -24,7 +31,7 @@ struct dialer {
 	uid_t uid;			/* that it has to run as */
 	int channel;			/* -1: none */
 	monotime_t wanted;		/* when a channel was asked for */
-	uint32_t asked[DIALER_ASKED];	/* connections, a ring */
+	struct dialer_asked asked[DIALER_ASKED];	/* a ring */
 	unsigned int oldest, asked_count;
 };
 
@@ -45,6 +52,16 @@ bool dialer_ready(const struct dialer *dialer);
  */
 int dialer_open(struct dialer *dialer, uint32_t number,
     const struct forward_upstream *to) __attribute__((warn_unused_result));
+
+/*
+ * Of a connection that has been made: whether it is to that upstream (0), or a
+ * negative errno.
+ */
+int dialer_check(const struct dialer *dialer, int fd,
+    const struct forward_upstream *to) __attribute__((warn_unused_result));
+
+/* Closes a socket that was opened, which may wait for nothing. */
+void dialer_shut(const struct dialer *dialer, int fd);
 
 /*
  * A new channel to nfdns-sockets.  dialer_take() must have been called,

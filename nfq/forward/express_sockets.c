@@ -66,9 +66,15 @@ forget(struct express_sockets *s, struct express_socket *one)
 	put(&s->closed, one);
 }
 
+/*
+ * Closing a socket ends its events, unless nfdns-sockets still has it, too: then they
+ * would be taken for those of the next one in this place, and never end.
+ */
 void
 express_sockets_close(struct express_sockets *s, struct express_socket *one)
 {
+	if (s->helper && one->watched)
+		(void)epoll_ctl(s->epoll, EPOLL_CTL_DEL, one->fd, NULL);
 	if (one->fd >= 0)
 		(void)close(one->fd);
 	forget(s, one);

@@ -187,7 +187,7 @@ take_out(struct tcp_upstreams *t, struct tcp_connection *c)
 {
 	if (c->fd >= 0) {
 		(void)epoll_ctl(t->epoll, EPOLL_CTL_DEL, c->fd, NULL);
-		(void)close(c->fd);
+		dialer_shut(t->dialer, c->fd);
 	}
 	c->fd = -1;
 	c->state = TCP_OVER;
@@ -315,6 +315,8 @@ opened(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c)
 
 	if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
 		error = errno;
+	if (error == 0)
+		error = -dialer_check(t->dialer, c->fd, &c->upstream->to);
 	if (error != 0) {
 		tcp_over(t, now, c, TCP_END_PEER, -error);
 		return;

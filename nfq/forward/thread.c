@@ -20,6 +20,7 @@
 #include "nfq/process/child.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/queue/queue.h"
+#include "nfq/sockets/client.h"
 #include "nfq/thread/fault.h"
 #include "policy/log.h"
 
@@ -187,19 +188,24 @@ forward_take_generation(struct forward_thread *f)
 		wake(f);
 }
 
+/* One that is not used. */
+static void
+close_channel(size_t which, int channel)
+{
+	if (channel >= 0 && which == FORWARD_TLS_PROCESS)
+		(void)close(channel);
+	else if (channel >= 0)
+		sockets_leave(channel);
+}
+
 void
 forward_take(struct forward_thread *f, enum forward_channel which, int channel)
 {
-	int before;
-
 	if (f == NULL || channel < 0) {
-		if (channel >= 0)
-			(void)close(channel);
+		close_channel(which, channel);
 		return;
 	}
-	before = atomic_exchange(&f->fresh[which], channel);
-	if (before >= 0)
-		(void)close(before);
+	close_channel(which, atomic_exchange(&f->fresh[which], channel));
 	wake(f);
 }
 
@@ -381,8 +387,7 @@ forward_free(struct answering_thread *thread)
 	client_sockets_close(&f->clients);
 	thread_queue_close(&f->queue);
 	for (size_t i = 0; i < FORWARD_CHANNELS; i++)
-		if (f->fresh[i] >= 0)
-			(void)close(f->fresh[i]);
+		close_channel(i, f->fresh[i]);
 	if (f->wake >= 0)
 		(void)close(f->wake);
 	if (f->epoll >= 0)

@@ -67,7 +67,7 @@ thread_streams_take_sockets(struct forward_thread *f)
 		if (!tls_upstreams_take_socket(&f->tls, f->boot, number, fd) &&
 		    !tcp_upstreams_take_socket(f->tcp, f->boot, number, fd) &&
 		    fd >= 0)
-			(void)close(fd);
+			dialer_shut(&f->dialer, fd);
 	tcp_upstreams_begin(f->tcp, f->boot);
 }
 

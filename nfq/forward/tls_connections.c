@@ -203,7 +203,7 @@ tls_hand_over(struct tls_upstreams *t, monotime_t now, struct tls_upstream *u,
 		tls_connection_over(t, now, u, TLS_END_FULL,
 		    "nfdns-tls does not take it");
 	}
-	(void)close(fd);
+	dialer_shut(t->dialer, fd);
 }
 
 /* Begins a connection, if it may. */

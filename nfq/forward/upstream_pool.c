@@ -4,17 +4,24 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "nfq/sockets/open.h"
 
-/* Closing a socket takes it out of the epoll. */
+/*
+ * Closing a socket takes it out of the epoll, unless nfdns-sockets still has it, too:
+ * then its events would be taken for another one's, and never end.
+ */
 void
-upstream_pool_shut(struct upstream_socket *u)
+upstream_pool_shut(struct upstream_sockets *w, struct upstream_socket *u)
 {
+	if (u->watched && u->fd >= 0 && w->helper)
+		(void)epoll_ctl(w->epoll, EPOLL_CTL_DEL, u->fd, NULL);
 	if (u->fd >= 0)
 		(void)close(u->fd);
+	u->watched = false;
 	u->fd = -1;
 	free(u->buffer);
 	u->buffer = NULL;
@@ -23,7 +30,7 @@ upstream_pool_shut(struct upstream_socket *u)
 void
 upstream_pool_spare(struct upstream_sockets *w, struct upstream_socket *u)
 {
-	upstream_pool_shut(u);
+	upstream_pool_shut(w, u);
 	TAILQ_INSERT_HEAD(&w->spare, u, entry);
 }
 
@@ -130,6 +137,8 @@ upstream_pool_keep(struct upstream_sockets *w, struct upstream_socket *u,
     int fd)
 {
 	u->fd = fd;
+	if (fd < 0)
+		w->refused = w->now;
 	if (fd < 0 || w->ready_count >= UPSTREAM_SOCKETS_READY) {
 		upstream_pool_spare(w, u);
 		return;
@@ -146,6 +155,10 @@ upstream_pool_wants(const struct upstream_sockets *w,
 	const struct upstream_socket *u;
 	unsigned int count = 0;
 
+	/* Asked again at once, who refuses at once would keep both busy. */
+	if (monotime_is_set(w->refused) && monotime_ms_since(w->now,
+	    w->refused) < UPSTREAM_SOCKETS_REFUSED_MS)
+		return false;
 	TAILQ_FOREACH(u, &w->ready, entry)
 		count += sockets_request_same(&u->request, request);
 	for (unsigned int i = 0; i < w->asked_count; i++) {

@@ -5,8 +5,9 @@
 
 #include "nfq/forward/upstream_sockets.h"
 
-/* Closes its socket, which takes it out of the epoll, and frees its buffer. */
-void upstream_pool_shut(struct upstream_socket *socket);
+/* Takes its socket out of the epoll and closes it, and frees its buffer. */
+void upstream_pool_shut(struct upstream_sockets *all,
+    struct upstream_socket *socket);
 
 /* One without a socket, or NULL without memory. */
 struct upstream_socket *upstream_pool_new(struct upstream_sockets *all);

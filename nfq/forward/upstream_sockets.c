@@ -42,7 +42,7 @@ static void
 bury(struct upstream_sockets *w, struct upstream_socket *u)
 {
 	if (!u->watched || w->helper)
-		upstream_pool_shut(u);
+		upstream_pool_shut(w, u);
 	if (u->waiting)
 		TAILQ_REMOVE(&w->waiting, u, in_waiting);
 	u->waiting = false;
@@ -99,7 +99,7 @@ upstream_sockets_close(struct upstream_sockets *w)
 	upstream_sockets_end_round(w, MONOTIME_NEVER);
 	forget_ahead(w);
 	if (w->channel >= 0)
-		(void)close(w->channel);
+		sockets_leave(w->channel);
 	w->channel = -1;
 	upstream_pool_empty(w);
 }
@@ -200,14 +200,14 @@ lose_channel(struct upstream_sockets *w, int error)
 
 	if (w->channel < 0)
 		return;
-	(void)close(w->channel);
+	sockets_leave(w->channel);
 	w->channel = -1;
 	while (w->asked_count > 0)
 		if ((u = take_oldest(w)) != NULL)
 			wait_for_socket(w, u);
 	if (error < 0 && !w->lost)
 		log_warning("forwarding: nfdns-sockets is gone: %s",
-		    strerror(-error));
+		    sockets_why_left(error));
 	w->lost = error < 0;
 }
 
@@ -218,7 +218,7 @@ upstream_sockets_use(struct upstream_sockets *w, int channel)
 
 	lose_channel(w, 0);
 	if (epoll_ctl(w->epoll, EPOLL_CTL_ADD, channel, &event) < 0) {
-		(void)close(channel);
+		sockets_leave(channel);
 		return;
 	}
 	w->channel = channel;
@@ -236,8 +236,20 @@ use_socket(struct upstream_sockets *w, struct upstream_socket *u, int fd)
 		error = begin(w, u, u->buffer, u->length);
 	}
 	if (error < 0)
-		upstream_pool_shut(u);
+		upstream_pool_shut(w, u);
 	return error;
+}
+
+/* What has come for the oldest: as sockets_answer(). */
+static int
+take_answer(const struct upstream_sockets *w, int *fd)
+{
+	const struct upstream_socket *u = w->asked_count == 0 ? NULL :
+	    w->asked[w->oldest];
+	const int error = sockets_answer(w->channel, w->uid,
+	    u != NULL ? &u->request : NULL, fd);
+
+	return error == 0 && w->asked_count == 0 ? -EPROTO : error;
 }
 
 bool
@@ -247,18 +259,9 @@ upstream_sockets_refused(struct upstream_sockets *w, uint32_t *attempt,
 	struct upstream_socket *u;
 	int fd, result = 0;
 
-	while (w->channel >= 0 &&
-	    (result = sockets_answer(w->channel, w->uid, &fd)) == 0) {
-		if (w->asked_count == 0) {
-			if (fd >= 0)
-				(void)close(fd);
-			result = -EPROTO;
-			break;
-		}
+	while (w->channel >= 0 && (result = take_answer(w, &fd)) == 0) {
 		w->lost = false;
 		u = take_oldest(w);
-		if (u == NULL && fd >= 0)
-			(void)close(fd);
 		if (u == NULL)
 			continue;
 		if (u->ahead) {

@@ -54,6 +54,7 @@ struct upstream_socket {
 #define UPSTREAM_SOCKETS_IDLE	2048	/* as many as a domain's questions */
 #define UPSTREAM_SOCKETS_AHEAD	16	/* for one upstream */
 #define UPSTREAM_SOCKETS_READY	256	/* for all */
+#define UPSTREAM_SOCKETS_REFUSED_MS 1000 /* none is asked for ahead then */
 #define UPSTREAM_SOCKETS_IDLE_MS 10000	/* then they are closed */
 TAILQ_HEAD(upstream_socket_list, upstream_socket);
 
@@ -75,6 +76,7 @@ struct upstream_sockets {
 	struct upstream_socket_list waiting;	/* not asked for yet */
 	struct upstream_socket_list ready;	/* the newest first */
 	unsigned int ready_count;
+	monotime_t refused;		/* when one was, that was asked for ahead */
 	monotime_t now;			/* of the last round */
 	struct upstream_socket *asked[UPSTREAM_SOCKETS_ASKED];	/* a ring */
 	unsigned int oldest, asked_count;

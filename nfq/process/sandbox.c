@@ -64,7 +64,8 @@ static const int calls_of_worker[] = {
 
 static const int calls_of_stream[] = {
 	SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(epoll_ctl),
-	SCMP_SYS(accept4), SCMP_SYS(getsockname), SCMP_SYS(shutdown),
+	SCMP_SYS(accept4), SCMP_SYS(getsockname), SCMP_SYS(getpeername),
+	SCMP_SYS(shutdown),
 };
 
 /* Without these calls, existing sockets cannot reach other addresses. */
@@ -199,6 +200,15 @@ add_tcp_options(scmp_filter_ctx filter)
 	    1, SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)IPPROTO_TCP, 0));
 }
 
+/* That closing a socket of others does not wait: nfq/sockets/received.h. */
+static int
+add_linger(scmp_filter_ctx filter)
+{
+	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(setsockopt),
+	    2, SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)SOL_SOCKET, 0),
+	    SCMP_A2(SCMP_CMP_EQ, (scmp_datum_t)SO_LINGER, 0));
+}
+
 /* What a process may do besides its own calls. */
 enum {
 	MAY_SEND = 1,
@@ -218,6 +228,8 @@ add_abilities(scmp_filter_ctx filter, unsigned int may)
 	if (error == 0 && (may & MAY_STREAM) != 0)
 		error = add_calls(filter, SCMP_ACT_ALLOW, calls_of_stream,
 		    COUNT(calls_of_stream));
+	if (error == 0 && (may & MAY_STREAM) != 0)
+		error = add_linger(filter);
 	if (error == 0 && (may & MAY_CONNECT) != 0)
 		error = add_connecting(filter);
 	if (error == 0 && (may & MAY_SIGNAL) != 0)

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "nfq/sockets/received.h"
 #include "resolver/fds.h"
 
 int
@@ -23,6 +24,18 @@ sockets_channel_send(int channel, const uint8_t *octets, size_t length, int fd)
 	return 0;
 }
 
+/* What has come: 0 or a negative errno, as sockets_channel_receive(). */
+static int
+judge(ssize_t length, int flags, size_t descriptors, uid_t sender)
+{
+	/* An empty message has a sender, if SO_PASSCRED is on; the end has none. */
+	if (length == 0 && descriptors == 0 && sender == (uid_t)-1)
+		return -ECONNRESET;
+	if (length == 0 || descriptors > 1 || (flags & MSG_TRUNC) != 0)
+		return -EPROTO;
+	return (flags & MSG_CTRUNC) != 0 ? -EMFILE : 0;
+}
+
 int
 sockets_channel_receive(int channel, struct sockets_received *received)
 {
@@ -30,22 +43,23 @@ sockets_channel_receive(int channel, struct sockets_received *received)
 	union fds_ancillary ancillary;
 	struct msghdr header = { .msg_iov = &iov, .msg_iovlen = 1 };
 	ssize_t length;
-	size_t sockets;
+	int fds[FDS_MAX], error;
+	size_t count;
 
 	received->fd = -1;
 	received->uid = (uid_t)-1;
-	fds_expect(&header, &ancillary, 1);
+	/* Room for all, since the kernel closes those that it has no room for. */
+	fds_expect(&header, &ancillary, FDS_MAX);
 	length = recvmsg(channel, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	if (length < 0)
 		return errno == EINTR ? -EAGAIN : -errno;
 	received->length = (size_t)length;
 	received->uid = fds_sender(&header);
-	sockets = fds_take(&header, &received->fd, 1);
-	if (sockets <= 1 && length > 0 &&
-	    (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0)
-		return 0;
-	if (received->fd >= 0)
-		(void)close(received->fd);
-	received->fd = -1;
-	return length == 0 ? -ECONNRESET : -EPROTO;
+	count = fds_take(&header, fds, FDS_MAX);
+	error = judge(length, header.msg_flags, count, received->uid);
+	if (error == 0 && count == 1)
+		received->fd = fds[0];
+	for (size_t i = 0; i < count && error != 0; i++)
+		sockets_discard(fds[i]);
+	return error;
 }

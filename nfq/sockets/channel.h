@@ -25,8 +25,9 @@ int sockets_channel_send(int channel, const uint8_t *octets, size_t length,
 
 /*
  * 0; -EAGAIN if there is no message; -ECONNRESET if the peer is gone; -EPROTO
- * if the message is longer than any of ours or carries more than one
- * descriptor.
+ * if the message is empty, or longer than any of ours, or carries more than one
+ * descriptor; -EMFILE if there is no room for its descriptor.  The message is
+ * gone then, too.
  */
 int sockets_channel_receive(int channel, struct sockets_received *received)
     __attribute__((warn_unused_result));

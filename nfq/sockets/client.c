@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "nfq/sockets/channel.h"
+#include "nfq/sockets/received.h"
 #include "resolver/clock.h"
 
 int
@@ -34,6 +35,22 @@ sockets_connect(const char *path)
 	return error;
 }
 
+/* The kernel would close what is in it, too, which may take long: received.h. */
+void
+sockets_leave(int channel)
+{
+	struct sockets_received received;
+	int error;
+
+	(void)shutdown(channel, SHUT_RDWR);	/* no more comes */
+	do {
+		error = sockets_channel_receive(channel, &received);
+		if (error == 0 && received.fd >= 0)
+			sockets_discard(received.fd);
+	} while (error == 0 || error == -EPROTO || error == -EMFILE);
+	(void)close(channel);
+}
+
 int
 sockets_connect_restricted(const char *path,
     const struct sockets_request *upstreams, size_t count)
@@ -49,7 +66,7 @@ sockets_connect_restricted(const char *path,
 		error = sockets_request(fd, &restriction);
 	if (error == 0)
 		return fd;
-	(void)close(fd);
+	sockets_leave(fd);
 	return error;
 }
 
@@ -79,18 +96,35 @@ understand(const struct sockets_received *received, uid_t uid, int *fd)
 }
 
 int
-sockets_answer(int channel, uid_t uid, int *fd)
+sockets_answer(int channel, uid_t uid, const struct sockets_request *asked,
+    int *fd)
 {
 	struct sockets_received received;
 	int error = sockets_channel_receive(channel, &received);
 
 	*fd = -1;
+	/* That answer is lost, but no other. */
+	if (error == -EMFILE && received.uid == uid) {
+		*fd = -EMFILE;
+		return 0;
+	}
 	if (error != 0)
 		return error;
 	error = understand(&received, uid, fd);
-	if (error < 0 && received.fd >= 0)
-		(void)close(received.fd);
+	if (error == 0 && *fd >= 0 && asked != NULL)
+		error = sockets_check(*fd, asked);
+	if (received.fd >= 0 && (error < 0 || asked == NULL)) {
+		sockets_discard(received.fd);
+		*fd = -1;
+	}
 	return error;
+}
+
+const char *
+sockets_why_left(int error)
+{
+	return error == -EPROTO ? "it sent what was not asked for" :
+	    strerror(-error);
 }
 
 int
@@ -111,7 +145,7 @@ sockets_ask(int channel, uid_t uid, const struct sockets_request *request,
 			return -ETIMEDOUT;
 		if (poll(&wait, 1, left) <= 0)
 			continue;
-		error = sockets_answer(channel, uid, &fd);
+		error = sockets_answer(channel, uid, request, &fd);
 		if (error == 0)
 			return fd;
 		if (error != -EAGAIN)

@@ -9,7 +9,10 @@
 
 #include "nfq/sockets/message.h"
 
-/* A channel to the listener at path, or a negative errno.  Never waits. */
+/*
+ * A channel to the listener at path, or a negative errno.  Never waits.  It ends by
+ * sockets_leave().
+ */
 int sockets_connect(const char *path) __attribute__((warn_unused_result));
 
 /*
@@ -27,13 +30,22 @@ int sockets_request(int channel, const struct sockets_request *request)
     __attribute__((warn_unused_result));
 
 /*
- * Takes the next answer: 0, and *fd is the socket (the caller's) or the
- * negative errno with which opening it failed; -EAGAIN if there is no answer
- * yet.  After any other error, close the channel: -EPERM (another user than uid
- * answers; the rules do not bypass its sockets), -ECONNRESET, -EPROTO.
+ * Takes the next answer, which is to the oldest request that has none: "asked", or
+ * NULL if it is of no use any more; then what comes is closed.  0, and *fd is the
+ * socket (the caller's; received.h), the negative errno with which opening it
+ * failed, or without use -1; -EAGAIN if there is no answer yet.  After any other
+ * error, leave the channel: -EPERM (another user than uid answers; the rules do not
+ * bypass its sockets), -ECONNRESET, -EPROTO (it is not what was asked for, too).
  */
-int sockets_answer(int channel, uid_t uid, int *fd)
+int sockets_answer(int channel, uid_t uid,
+    const struct sockets_request *asked, int *fd)
     __attribute__((warn_unused_result));
+
+/* Says why a channel has to be left, after sockets_answer(). */
+const char *sockets_why_left(int error);
+
+/* Closes a channel, and what is still in it. */
+void sockets_leave(int channel);
 
 /* Requests and waits.  The socket, the caller's, or a negative errno. */
 int sockets_ask(int channel, uid_t uid, const struct sockets_request *request,

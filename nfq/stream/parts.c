@@ -5,6 +5,9 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "nfq/sockets/client.h"
+#include "nfq/sockets/received.h"
+
 void
 stream_count(struct stream *s, enum status_stream counter)
 {
@@ -31,7 +34,13 @@ stream_close_end(struct stream *s, struct stream_end *end)
 	if (end->fd < 0)
 		return;
 	stream_watch(s, end, 0);
-	(void)close(end->fd);
+	/* Clients' have options of a listener that it has opened. */
+	if (end->role == ROLE_SOCKETS)
+		sockets_leave(end->fd);
+	else if (s->sockets.used)
+		sockets_end(end->fd);
+	else
+		(void)close(end->fd);
 	end->fd = -1;
 }
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "nfq/sockets/open.h"
+#include "nfq/sockets/received.h"
 #include "nfq/stream/pending.h"
 
 #define WRITE_AT_ONCE 64	/* questions a call */
@@ -482,14 +483,23 @@ read_server(struct stream *s, struct stream_connection *c)
 	    take_answers(s, c, kept + (size_t)n);
 }
 
-static enum stream_next
-finish_connect(struct stream *s, struct stream_connection *c)
+/* What nfdns-sockets has connected is checked. */
+static bool
+is_connected(const struct stream *s, const struct stream_connection *c)
 {
+	const struct sockets_request request = stream_sockets_request(c);
 	socklen_t size = sizeof(int);
 	int error = 0;
 
-	if (getsockopt(c->server.fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0 ||
-	    error != 0)
+	return getsockopt(c->server.fd, SOL_SOCKET, SO_ERROR, &error,
+	    &size) == 0 && error == 0 && (!s->sockets.used ||
+	    sockets_check_peer(c->server.fd, &request) == 0);
+}
+
+static enum stream_next
+finish_connect(struct stream *s, struct stream_connection *c)
+{
+	if (!is_connected(s, c))
 		return fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
 	c->relay->connecting = false;
 	c->relay->since = s->thread.now;

@@ -11,7 +11,6 @@
  */
 #include <assert.h>
 #include <errno.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -43,7 +42,7 @@ stream_sockets_close(struct stream *s)
 	int fresh = atomic_exchange(&s->sockets.fresh, NOTHING_NEW);
 
 	if (fresh >= 0)
-		(void)close(fresh);
+		sockets_leave(fresh);
 	stream_close_end(s, &s->sockets.end);
 }
 
@@ -171,10 +170,27 @@ lose_channel(struct stream *s, int error)
 		    "of the option \"user\"");
 	else if (!o->lost)
 		log_warning("TCP: nfdns-sockets is gone: %s",
-		    strerror(-error));
+		    sockets_why_left(error));
 	o->lost = true;
 	o->error = error;
 	want_channel(s);
+}
+
+/* What has come for the oldest: as sockets_answer(). */
+static int
+take_answer(const struct stream *s, int *fd)
+{
+	const struct stream_sockets *o = &s->sockets;
+	const struct stream_connection *c = o->count == 0 ? NULL :
+	    o->asked[o->oldest];
+	struct sockets_request request;
+	int error;
+
+	if (c != NULL)
+		request = stream_sockets_request(c);
+	error = sockets_answer(o->end.fd, s->options->uid,
+	    c != NULL ? &request : NULL, fd);
+	return error == 0 && o->count == 0 ? -EPROTO : error;
 }
 
 /* The result for the oldest: its socket or errno.  False: none has come. */
@@ -182,13 +198,8 @@ static bool
 receive(struct stream *s, int *fd)
 {
 	struct stream_sockets *o = &s->sockets;
-	int error = sockets_answer(o->end.fd, s->options->uid, fd);
+	int error = take_answer(s, fd);
 
-	if (error == 0 && o->count == 0) {
-		if (*fd >= 0)
-			(void)close(*fd);
-		error = -EPROTO;	/* nothing was asked for */
-	}
 	if (error != 0) {
 		if (error != -EAGAIN)
 			lose_channel(s, error);
@@ -210,8 +221,6 @@ next_asked(struct stream *s, struct stream_opened *opened)
 		opened->connection = take_oldest(o);
 		if (opened->connection != NULL)
 			return true;
-		if (opened->fd >= 0)
-			(void)close(opened->fd);
 	}
 	/* Requests on a channel that is gone. */
 	while (o->end.fd < 0 && o->count > 0) {
@@ -261,7 +270,7 @@ stream_sockets_take(struct stream *s)
 	if (fresh < 0)
 		return;
 	if (o->end.fd >= 0) {
-		(void)close(fresh);	/* it was asked for twice */
+		sockets_leave(fresh);	/* it was asked for twice */
 		return;
 	}
 	assert(o->count == 0);
@@ -283,6 +292,6 @@ stream_sockets_give(struct stream *s, int channel)
 	    &s->sockets.fresh, channel >= 0 ? channel : NONE_TO_BE_HAD);
 
 	if (before >= 0)
-		(void)close(before);
+		sockets_leave(before);
 	stream_wake(s);
 }

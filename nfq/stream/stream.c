@@ -13,6 +13,7 @@
 
 #include "nfq/process/child.h"
 #include "nfq/process/exit_code.h"
+#include "nfq/sockets/client.h"
 #include "nfq/stream/parts.h"
 #include "policy/log.h"
 
@@ -328,5 +329,5 @@ stream_take_sockets(struct stream *s, int channel)
 	if (s != NULL)
 		stream_sockets_give(s, channel);
 	else if (channel >= 0)
-		(void)close(channel);
+		sockets_leave(channel);
 }

@@ -24,6 +24,7 @@
 #include "rules/ruleset.h"
 
 #define MESSAGE_MAX	512
+#define LEFT_MAX	1024	/* datagrams, as many as a socket's buffer takes */
 
 /* The canary's destination if resolv.conf has no nameserver. */
 static const struct resolv_server own_address = {
@@ -77,7 +78,8 @@ forget_last(int fd)
 
 	(void)connect(fd, &nowhere, sizeof(nowhere));
 	(void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
-	while (recv(fd, &octet, sizeof(octet), MSG_DONTWAIT | MSG_TRUNC) >= 0)
+	for (int i = 0; i < LEFT_MAX && recv(fd, &octet, sizeof(octet),
+	    MSG_DONTWAIT) >= 0; i++)
 		;
 }
 
@@ -121,7 +123,7 @@ send_to(struct canary *c, const struct config *config,
 	/* Connected: only answers from that nameserver's address arrive. */
 	if (setsockopt(c->fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark)) < 0 ||
 	    connect(c->fd, &address.any, size) < 0 ||
-	    send(c->fd, message, length, 0) < 0) {
+	    send(c->fd, message, length, MSG_DONTWAIT) < 0) {
 		error = -errno;
 		canary_close(c);
 	}
@@ -132,7 +134,8 @@ int
 canary_receive(struct canary *c)
 {
 	uint8_t message[MESSAGE_MAX];
-	ssize_t length = recv(c->fd, message, sizeof(message), 0);
+	ssize_t length = recv(c->fd, message, sizeof(message),
+	    MSG_DONTWAIT);
 
 	if (length < 0)
 		return errno == EINTR ? -EAGAIN : -errno;

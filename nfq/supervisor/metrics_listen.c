@@ -124,7 +124,7 @@ open_ip(const struct config_listen *of, const char *sockets, uid_t uid)
 	if (channel < 0)
 		return channel;
 	fd = sockets_ask(channel, uid, &request, ANSWER_MS);
-	(void)close(channel);
+	sockets_leave(channel);
 	return fd;
 }
 

@@ -126,7 +126,7 @@ supervisor_start_sockets(struct supervisor *s)
 	}
 	open_carriers(s, channel);
 	open_known_socket(s, channel);
-	(void)close(channel);
+	sockets_leave(channel);
 	return fd < 0 ? tell_helper_error(s, fd) : EXIT_OK;
 }
 
@@ -180,6 +180,7 @@ supervisor_give_sockets(struct supervisor *s, const struct config *config)
 	struct sockets_request upstreams[SOCKETS_UPSTREAMS];
 	int channels[CONTROL_CHANNELS];
 	size_t count = 0, upstream_count;
+	bool all, sent;
 
 	if (s->sockets == NULL)
 		return;			/* no worker of ours asks for it */
@@ -195,11 +196,17 @@ supervisor_give_sockets(struct supervisor *s, const struct config *config)
 		    "TCP, only names of the mesh are answered, and nothing is "
 		    "forwarded", s->sockets, strerror(-channels[0]));
 	s->sockets_gone = count == 0;
+	all = count == CONTROL_CHANNELS;
 	/* If this fails, the worker is dying. */
-	(void)!control_send(s->worker.control, &order, channels,
-	    count == CONTROL_CHANNELS ? count : 0);
-	while (count > 0)
-		(void)close(channels[--count]);
+	sent = control_send(s->worker.control, &order, channels,
+	    all ? count : 0) == 0;
+	while (count > 0) {
+		count--;
+		if (all && sent)
+			(void)close(channels[count]);	/* the worker's now */
+		else
+			sockets_leave(channels[count]);
+	}
 }
 
 static void
@@ -240,7 +247,7 @@ ask_listener(const struct supervisor *s, const struct sockets_request *request)
 	if (channel < 0)
 		return channel;
 	fd = sockets_ask(channel, s->config->uid, request, ANSWER_MS);
-	(void)close(channel);
+	sockets_leave(channel);
 	return fd;
 }
 

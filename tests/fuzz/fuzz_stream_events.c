@@ -17,6 +17,7 @@
 #include "nfq/stream/parts.h"
 #include "policy/log.h"
 #include "resolver/dns/wire.h"
+#include "tests/any_socket.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/packets.h"
 

@@ -29,7 +29,7 @@ class Sockets:
     def __init__(self, lab, user=None, directory=BUILD):
         self.lab, self.user = lab, user or nobody()
         self.path = lab.directory / "sockets"
-        self.program = shutil.copy(directory / "nfdns-sockets", lab.directory)
+        self.command = self.prepare(directory)
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.listener.bind(str(self.path))
         self.path.chmod(0o666)
@@ -38,6 +38,10 @@ class Sockets:
         self.wake, self.end = os.pipe()
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
+
+    def prepare(self, directory):
+        """Words that run it."""
+        return [shutil.copy(directory / "nfdns-sockets", self.lab.directory)]
 
     def _serve(self):
         while True:
@@ -50,7 +54,7 @@ class Sockets:
         with open(self.lab.directory / "sockets.log", "ab") as log:
             self.process = self.lab.vm.popen(
                 [sys.executable, "-c", HAND_OVER, 1, self.listener.fileno(),
-                 *as_user(self.user), self.program],
+                 *as_user(self.user), *self.command],
                 pass_fds=[self.listener.fileno()], stdout=log, stderr=log,
                 env=dict(os.environ, NAMES_HERE="nfdns-sockets.socket"))
         self.starts += 1

@@ -522,9 +522,71 @@ sockets_are_given_away(void)
 	tear_down();
 }
 
+/* It keeps copies of sockets, to which something comes when they are closed here. */
+static void
+copies_of_sockets_have_no_events(void)
+{
+	const int channel = set_up_helper();
+	struct upstream_socket *u;
+	struct server server;
+	struct epoll_event event;
+	int copy;
+
+	serve(&server, AF_INET);
+	ask(&server, 0);
+	CHECK(open_asked(channel) == 3);
+	take_opened();
+	(void)hear(&server);
+	u = TAILQ_FIRST(&all.open[0]);
+	copy = dup(u->fd);
+	end(0);
+	reply(&server, "late");
+	CHECK(epoll_wait(all.epoll, &event, 1, 0) == 0);
+	(void)close(copy);
+	(void)close(server.fd);
+	(void)close(channel);
+	tear_down();
+}
+
+/* Refused at once, and asked again at once, both would do nothing else. */
+static void
+who_refuses_is_asked_ahead_no_more_for_a_while(void)
+{
+	const int channel = set_up_helper();
+	uint8_t octets[SOCKETS_ANSWER_LENGTH];
+	struct sockets_received received;
+	struct server server;
+	int count = 0;
+
+	serve(&server, AF_INET);
+	upstream_sockets_end_round(&all, begun);
+	sockets_answer_write(EMFILE, octets);
+	for (int round = 0; round < 20; round++) {
+		CHECK(upstream_sockets_ahead(&all, &server.at) == -EAGAIN);
+		for (; sockets_channel_receive(channel, &received) == 0;
+		    count++)
+			CHECK(sockets_channel_send(channel, octets,
+			    sizeof(octets), -1) == 0);
+		if (round == 0)
+			take_opened();
+	}
+	CHECK(count == 2);
+	upstream_sockets_end_round(&all,
+	    monotime_add_ms(begun, UPSTREAM_SOCKETS_REFUSED_MS));
+	CHECK(upstream_sockets_ahead(&all, &server.at) == -EAGAIN);
+	CHECK(open_asked(channel) == 2);
+	take_opened();
+	CHECK(all.ready_count == 2);
+	(void)close(server.fd);
+	(void)close(channel);
+	tear_down();
+}
+
 int
 main(void)
 {
+	TEST(copies_of_sockets_have_no_events);
+	TEST(who_refuses_is_asked_ahead_no_more_for_a_while);
 	TEST(sockets_are_opened_ahead);
 	TEST(a_socket_that_was_found_is_not_used);
 	TEST(sockets_are_given_away);

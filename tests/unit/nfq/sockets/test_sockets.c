@@ -14,6 +14,8 @@
 #include "nfq/sockets/client.h"
 
 static int ours, theirs;
+static const struct sockets_request asked = { .kind = SOCKETS_DATAGRAM,
+	.family = AF_INET };
 
 static void
 set_up(void)
@@ -99,32 +101,41 @@ static int
 hear(const uint8_t *octets, size_t length, int with, int *fd)
 {
 	CHECK(sockets_channel_send(theirs, octets, length, with) == 0);
-	return sockets_answer(ours, geteuid(), fd);
+	return sockets_answer(ours, geteuid(), &asked, fd);
 }
 
 static void
 answers_bring_a_socket_or_an_error(void)
 {
 	uint8_t octets[SOCKETS_ANSWER_LENGTH + 1] = {0};
+	const int sent = socket(AF_INET, SOCK_DGRAM, 0);
 	int fd;
 
 	set_up();
-	CHECK(sockets_answer(ours, geteuid(), &fd) == -EAGAIN && fd == -1);
+	CHECK(sockets_answer(ours, geteuid(), &asked, &fd) == -EAGAIN &&
+	    fd == -1);
 	sockets_answer_write(0, octets);
-	CHECK(hear(octets, SOCKETS_ANSWER_LENGTH, STDIN_FILENO, &fd) == 0);
+	CHECK(hear(octets, SOCKETS_ANSWER_LENGTH, sent, &fd) == 0);
 	CHECK(fd > STDERR_FILENO && (fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+	CHECK((fcntl(fd, F_GETFL) & O_NONBLOCK) != 0);
 	(void)close(fd);
+	/* Nobody wants it any more; or it is none of that kind. */
+	CHECK(sockets_channel_send(theirs, octets, SOCKETS_ANSWER_LENGTH,
+	    sent) == 0);
+	CHECK(sockets_answer(ours, geteuid(), NULL, &fd) == 0 && fd == -1);
+	CHECK(hear(octets, SOCKETS_ANSWER_LENGTH, STDIN_FILENO, &fd) ==
+	    -EPROTO && fd == -1);
 	sockets_answer_write(ENETUNREACH, octets);
 	CHECK(hear(octets, SOCKETS_ANSWER_LENGTH, -1, &fd) == 0);
 	CHECK(fd == -ENETUNREACH);
 	/* What makes no sense; and what came with it is closed. */
-	CHECK(
-	    hear(octets, SOCKETS_ANSWER_LENGTH, STDIN_FILENO, &fd) == -EPROTO);
+	CHECK(hear(octets, SOCKETS_ANSWER_LENGTH, sent, &fd) == -EPROTO);
 	CHECK(fcntl(ours > theirs ? ours + 1 : theirs + 1, F_GETFD) < 0);
 	CHECK(hear(octets, SOCKETS_ANSWER_LENGTH + 1, -1, &fd) == -EPROTO);
 	sockets_answer_write(0, octets);
 	CHECK(hear(octets, SOCKETS_ANSWER_LENGTH, -1, &fd) == -EPROTO);
 	CHECK(fd == -1);
+	(void)close(sent);
 	tear_down();
 }
 
@@ -138,9 +149,10 @@ others_answer_in_vain(void)
 	sockets_answer_write(0, octets);
 	CHECK(sockets_channel_send(
 		  theirs, octets, sizeof(octets), STDIN_FILENO) == 0);
-	CHECK(sockets_answer(ours, geteuid() + 1, &fd) == -EPERM && fd == -1);
+	CHECK(sockets_answer(ours, geteuid() + 1, &asked, &fd) == -EPERM &&
+	    fd == -1);
 	(void)close(theirs);
-	CHECK(sockets_answer(ours, geteuid(), &fd) == -ECONNRESET);
+	CHECK(sockets_answer(ours, geteuid(), &asked, &fd) == -ECONNRESET);
 	CHECK(sockets_request(ours, &(struct sockets_request){
 					.kind = SOCKETS_RESTRICT}) == -EPIPE);
 	tear_down();

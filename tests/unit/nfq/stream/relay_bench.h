@@ -17,6 +17,7 @@
 #include "nfq/stream/stream.h"
 #include "policy/log.h"
 #include "resolver/dns/wire.h"
+#include "tests/any_socket.h"
 #include "tests/check.h"
 #include "tests/image.h"
 
