@@ -78,35 +78,37 @@ client_socket_request(const struct client_socket *s, uint32_t sequence,
 	memcpy(octets, &r, sizeof(r));
 }
 
-static int
-take_reply(const struct nlmsghdr *message, void *found)
-{
-	if (message->nlmsg_type == SOCK_DIAG_BY_FAMILY &&
-	    mnl_nlmsg_get_payload_len(message) >=
-	    sizeof(struct inet_diag_msg))
-		*(bool *)found = true;
-	return MNL_CB_OK;
-}
-
 /*
- * mnl_cb_run() refuses other numbers by EPROTO, checks the lengths of errors, and
- * negates what stands in them.
+ * One message, and all of it: the kernel puts each into a datagram of its own.  Not
+ * mnl_cb_run(), which takes lengths from 2^31 on for negative ones and goes back.
  */
 int
 client_socket_reply(const uint8_t *octets, size_t length, uint32_t sequence)
 {
-	bool found = false;
+	struct nlmsghdr header;
+	int error;
 
-	if (mnl_cb_run(octets, length, sequence, 0, take_reply, &found) < 0)
-		return errno > 0 ? -errno : -EBADMSG;
-	return found ? 0 : -EBADMSG;
+	if (length < sizeof(header))
+		return -EBADMSG;
+	memcpy(&header, octets, sizeof(header));
+	if (header.nlmsg_len < sizeof(header) || header.nlmsg_len > length)
+		return -EBADMSG;
+	if (header.nlmsg_seq != sequence)
+		return -EPROTO;
+	length = header.nlmsg_len - sizeof(header);
+	if (header.nlmsg_type == SOCK_DIAG_BY_FAMILY)
+		return length >= sizeof(struct inet_diag_msg) ? 0 : -EBADMSG;
+	if (header.nlmsg_type != NLMSG_ERROR || length < sizeof(error))
+		return -EBADMSG;
+	memcpy(&error, octets + sizeof(header), sizeof(error));
+	return error < 0 ? error : -EBADMSG;
 }
 
 /* As client_socket_reply(). */
 static int
 ask(struct client_sockets *all, const struct client_socket *s)
 {
-	_Alignas(struct nlmsghdr) uint8_t octets[REPLY_SIZE];
+	uint8_t octets[REPLY_SIZE];
 	ssize_t length;
 	int error = -EPROTO;
 

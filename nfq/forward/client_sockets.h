@@ -49,10 +49,9 @@ void client_socket_request(const struct client_socket *socket,
     uint32_t sequence, uint8_t octets[static CLIENT_SOCKET_REQUEST]);
 
 /*
- * Reads what the kernel says to the question with that number; the octets are
- * aligned as struct nlmsghdr.  0: there is such a socket; -ENOENT: none, or no
- * module; -EPROTO: this is an answer to something else; or another negative
- * errno.
+ * Reads what the kernel says to the question with that number.  0: there is such a
+ * socket; -ENOENT: none, or no module; -EPROTO: this is an answer to something else;
+ * or another negative errno.
  */
 int client_socket_reply(const uint8_t *octets, size_t length, uint32_t sequence)
     __attribute__((warn_unused_result));
