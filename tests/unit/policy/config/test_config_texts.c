@@ -8,21 +8,7 @@
 #include "policy/config/option.h"
 #include "resolver/compile/formats.h"
 #include "tests/check.h"
-
-/* Reads a file of the checkout; the caller frees. */
-static char *
-slurp(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	char *text = calloc(1, 1 << 17);
-
-	CHECK(f != NULL);
-	if (f == NULL || text == NULL)
-		return text;
-	text[fread(text, 1, (1 << 17) - 1, f)] = '\0';
-	fclose(f);
-	return text;
-}
+#include "tests/unit/policy/config/manual.h"
 
 /* Two values of libconfig, as their text. */
 static bool
@@ -169,56 +155,11 @@ the_packaged_file_loads(void)
 	free(example);
 }
 
-/* The manual as one line, one blank between words. */
-static void
-flatten(char *text)
-{
-	char *to = text;
-
-	for (const char *from = text; *from != '\0'; from++)
-		if (*from != '\n' && *from != ' ')
-			*to++ = *from;
-		else if (to > text && to[-1] != ' ')
-			*to++ = ' ';
-	*to = '\0';
-}
-
 static void
 the_manual_agrees_with_the_table(void)
 {
-	char *manual = slurp("packaging/man/nfdnsd.conf.5");
-	char buf[CONFIG_TEXT_SIZE], *at, *end, expected[2 * CONFIG_TEXT_SIZE];
-
-	flatten(manual);
-	for (size_t i = 0; i < config_option_count; i++) {
-		const struct config_option *o = &config_options[i];
-
-		snprintf(expected, sizeof(expected), ".It Va %s ", o->path);
-		at = strstr(manual, expected);
-		if (at == NULL) {
-			printf("  missing: %s\n", expected);
-			CHECK(0);
-			continue;
-		}
-		end = strstr(at + 1, " .It Va ");
-		if (end != NULL)
-			*end = '\0';
-		snprintf(expected, sizeof(expected), "Default: %s.",
-		    o->fallback != NULL ? o->fallback : "");
-		if (o->fallback != NULL && strstr(at, expected) == NULL) {
-			printf("  %s: \"%s\"\n", o->path, expected);
-			CHECK(0);
-		}
-		if (!o->about_allows && strstr(at,
-		    config_option_expected(o, buf)) == NULL) {
-			printf("  %s: \"%s\"\n", o->path,
-			    config_option_expected(o, buf));
-			CHECK(0);
-		}
-		if (end != NULL)
-			*end = ' ';
-	}
-	free(manual);
+	check_manual("packaging/man/nfdnsd.conf.5", config_options,
+	    config_option_count);
 }
 
 int

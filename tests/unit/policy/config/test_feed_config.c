@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/check.h"
+#include "tests/unit/policy/config/manual.h"
 
 #define PATH	"/etc/nfdns/feed.conf"
 #define XDS	"name = \"m\"; type = \"xds\"; server = \"a:1\"; "
@@ -234,72 +235,11 @@ bad_files_are_refused(void)
 	    says(":4: feeds[1].name: found 3"));
 }
 
-/* Reads a file of the checkout; the caller frees. */
-static char *
-slurp(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	char *text = calloc(1, 1 << 17);
-
-	CHECK(f != NULL);
-	if (f == NULL || text == NULL)
-		return text;
-	text[fread(text, 1, (1 << 17) - 1, f)] = '\0';
-	fclose(f);
-	return text;
-}
-
-/* The manual as one line, one blank between words. */
-static void
-flatten(char *text)
-{
-	char *to = text;
-
-	for (const char *from = text; *from != '\0'; from++)
-		if (*from != '\n' && *from != ' ')
-			*to++ = *from;
-		else if (to > text && to[-1] != ' ')
-			*to++ = ' ';
-	*to = '\0';
-}
-
-static void
-check_manual_entry(const char *manual, const struct config_option *o)
-{
-	char expected[2 * CONFIG_TEXT_SIZE], buf[CONFIG_TEXT_SIZE], *entry;
-	const char *at, *end;
-
-	snprintf(expected, sizeof(expected), ".It Va %s ", o->path);
-	at = strstr(manual, expected);
-	if (at == NULL) {
-		printf("  missing: %s\n", expected);
-		CHECK(0);
-		return;
-	}
-	end = strstr(at + 1, " .It Va ");
-	entry = strndup(at, end != NULL ? (size_t)(end - at) : strlen(at));
-	snprintf(expected, sizeof(expected), "Default: %s.",
-	    o->fallback != NULL ? o->fallback : "");
-	if (o->fallback != NULL && strstr(entry, expected) == NULL) {
-		printf("  %s: \"%s\"\n", o->path, expected);
-		CHECK(0);
-	}
-	if (strstr(entry, config_option_expected(o, buf)) == NULL) {
-		printf("  %s: \"%s\"\n", o->path, buf);
-		CHECK(0);
-	}
-	free(entry);
-}
-
 static void
 the_manual_agrees_with_the_table(void)
 {
-	char *manual = slurp("packaging/man/feed.conf.5");
-
-	flatten(manual);
-	for (size_t i = 0; i < feed_option_count; i++)
-		check_manual_entry(manual, &feed_options[i]);
-	free(manual);
+	check_manual("packaging/man/feed.conf.5", feed_options,
+	    feed_option_count);
 }
 
 int
