@@ -15,6 +15,7 @@
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
 #include "tests/check.h"
+#include "tests/unit/resolver/answer/record_is.h"
 
 /* A question with its message, the lookup for it, and the answer. */
 static struct {
@@ -87,24 +88,6 @@ build(size_t size)
 	ldns_pkt_free(t.packet);
 	t.packet = NULL;
 	CHECK(ldns_wire2pkt(&t.packet, t.octets, t.length) == LDNS_STATUS_OK);
-}
-
-/* The nth record of a list is this, in ldns' words. */
-static inline bool
-record_is(const ldns_rr_list *list, size_t n, const char *text)
-{
-	char *got;
-	bool same;
-
-	if (n >= ldns_rr_list_rr_count(list))
-		return false;
-	got = ldns_rr2str(ldns_rr_list_rr(list, n));
-	got[strcspn(got, "\n")] = '\0';
-	same = strcmp(got, text) == 0;
-	if (!same)
-		printf("  %s\n", got);
-	free(got);
-	return same;
 }
 
 static inline size_t

@@ -12,6 +12,7 @@
 #include "resolver/answer/answer.h"
 #include "resolver/answer/chase.h"
 #include "resolver/dns/rr.h"
+#include "tests/unit/resolver/answer/record_is.h"
 
 #define ASKED "\3www\4mesh\4test\0"
 #define TARGET "\3far\7example\0"
@@ -124,22 +125,6 @@ join(size_t size)
 	return error;
 }
 
-static bool
-record_is(const ldns_rr_list *list, size_t n, const char *text)
-{
-	char *got;
-	bool same;
-
-	if (n >= ldns_rr_list_rr_count(list))
-		return false;
-	got = ldns_rr2str(ldns_rr_list_rr(list, n));
-	got[strcspn(got, "\n")] = '\0';
-	same = strcmp(got, text) == 0;
-	if (!same)
-		printf("  %s\n", got);
-	free(got);
-	return same;
-}
 #define ANSWER_IS(n, text) record_is(ldns_pkt_answer(t.packet), n, text)
 #define CNAME_TEXT "WWW.mesh.test.\t30\tIN\tCNAME\tfar.example."
 
