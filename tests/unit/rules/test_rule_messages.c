@@ -20,6 +20,7 @@
 #include "rules/expressions.h"
 #include "rules/ruleset.h"
 #include "tests/check.h"
+#include "tests/unit/rules/plain_config.h"
 
 #define EXPECTED "tests/unit/rules/messages.expected"
 
@@ -79,18 +80,6 @@ print_messages(const char *title, const struct config *config,
 	diag_free(&diag);
 }
 
-static struct config_prefix
-prefix(const char *address, uint8_t length)
-{
-	struct config_prefix made = {
-		.family = strchr(address, ':') != NULL ? AF_INET6 : AF_INET,
-		.length = length,
-	};
-
-	CHECK(inet_pton(made.family, address, made.address) == 1);
-	return made;
-}
-
 static void
 print_all(FILE *out)
 {
@@ -101,23 +90,12 @@ print_all(FILE *out)
 	struct config_prefix addresses[] = {
 		prefix("169.254.169.254", 32), prefix("fd00::", 8),
 	};
-	struct config config = {
-		.path = (char[]){ "test.conf" },
-		.capture = {
-			.any_nameserver = true,
-			.mark_mask = 0x70000000,
-			.mark_passed = 0x10000000,
-			.mark_answered = 0x20000000,
-			.mark_stream = 0x40000000,
-			.zone = 53,
-		},
-		.queue = { .number = 5300, .workers = 1 },
-		.stream = {
-			.port = 5353, .tracked = 1000, .idle_s = 7,
-			.relay_s = 15, .unread_s = 20, .message_s = 3,
-		},
-	};
+	struct config config = plain;
 
+	config.stream = (struct config_stream){
+		.port = 5353, .tracked = 1000, .idle_s = 7, .relay_s = 15,
+		.unread_s = 20, .message_s = 3,
+	};
 	fputs("# SPDX-License-Identifier: GPL-2.0-or-later\n", out);
 	print_messages("plain", &config, RULES_FULL, out);
 	print_messages("plain, canary", &config, RULES_CANARY, out);

@@ -11,31 +11,7 @@
 #include "rules/cgroup.h"
 #include "rules/ruleset.h"
 #include "tests/check.h"
-
-static const struct config plain = {
-	.path = (char[]){ "test.conf" },
-	.capture = {
-		.any_nameserver = true,
-		.mark_mask = 0x70000000,
-		.mark_passed = 0x10000000,
-		.mark_answered = 0x20000000,
-		.mark_stream = 0x40000000,
-		.zone = 53,
-	},
-	.queue = { .number = 5300, .workers = 1 },
-};
-
-static struct config_prefix
-prefix(const char *address, uint8_t length)
-{
-	struct config_prefix made = {
-		.family = strchr(address, ':') != NULL ? AF_INET6 : AF_INET,
-		.length = length,
-	};
-
-	CHECK(inet_pton(made.family, address, made.address) == 1);
-	return made;
-}
+#include "tests/unit/rules/plain_config.h"
 
 /* The text of the rules, to be freed; NULL if they could not be made. */
 static char *
