@@ -19,6 +19,7 @@
 #include "nfq/sockets/open.h"
 #include "resolver/dns/message.h"
 #include "tests/check.h"
+#include "tests/loopback.h"
 #include "tests/packets.h"
 
 #define GENERATION	7
@@ -52,27 +53,12 @@ static uint8_t out[QUEUE_REPLY_MAX];
 static inline void
 serve(unsigned int number, int family)
 {
-	struct forward_upstream *at = &settings.upstream[number];
 	const struct timeval wait = { .tv_sec = WAIT_MS / 1000 };
-	struct server *server = &servers[number];
-	uint8_t address[16] = { 127, 0, 0, 1 };
-	union sockets_address here;
-	socklen_t size;
+	const int fd = loopback_server(family, &settings.upstream[number]);
 
-	if (family == AF_INET6) {
-		memset(address, 0, sizeof(address));
-		address[15] = 1;
-	}
-	server->fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	size = sockets_address_make(&here, family, address, 0, 0);
-	MUST(server->fd >= 0 && bind(server->fd, &here.any, size) == 0);
-	MUST(setsockopt(server->fd, SOL_SOCKET, SO_RCVTIMEO, &wait,
+	MUST(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait,
 	    sizeof(wait)) == 0);
-	MUST(getsockname(server->fd, &here.any, &size) == 0);
-	*at = (struct forward_upstream){ .family = (uint32_t)family,
-		.port = ntohs(family == AF_INET ? here.v4.sin_port :
-		    here.v6.sin6_port) };
-	memcpy(at->address, address, sizeof(address));
+	servers[number].fd = fd;
 }
 
 /* Two servers for all names; the first is offered. */

@@ -10,6 +10,7 @@
 
 #include "nfq/sockets/address.h"
 #include "tests/check.h"
+#include "tests/loopback.h"
 #include "tests/packets.h"
 
 #define OFTEN		8	/* uses, then a socket keeps its source */
@@ -26,22 +27,7 @@ static int server;
 static void
 begin(int family)
 {
-	uint8_t address[16] = { 127, 0, 0, 1 };
-	union sockets_address here;
-	socklen_t size;
-
-	if (family == AF_INET6) {
-		memset(address, 0, sizeof(address));
-		address[15] = 1;
-	}
-	server = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	size = sockets_address_make(&here, family, address, 0, 0);
-	MUST(server >= 0 && bind(server, &here.any, size) == 0);
-	MUST(getsockname(server, &here.any, &size) == 0);
-	to = (struct forward_upstream){ .family = (uint32_t)family,
-		.port = ntohs(family == AF_INET ? here.v4.sin_port :
-		    here.v6.sin6_port) };
-	memcpy(to.address, address, sizeof(address));
+	server = loopback_server(family, &to);
 	s = calloc(1, sizeof(*s));
 	MUST(s != NULL);
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
