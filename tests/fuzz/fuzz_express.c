@@ -255,13 +255,10 @@ static void
 take_reply(const struct forward_settings *settings, const uint8_t *octets,
     size_t length, bool any_id)
 {
-	uint8_t *copy = malloc(length > 0 ? length : 1);
+	uint8_t *copy = reply_with_id(octets, length, any_id && length >= 2 ?
+	    wire_load_u16(octets) : ID);
 	struct message m;
 
-	check(copy != NULL);
-	memcpy(copy, octets, length);
-	if (!any_id && length >= 2)
-		wire_store_u16(copy, ID);
 	resume(settings, copy, length);
 	if (message_fit(&m, &t.q.question, ID, NULL, copy, length) ==
 	    FIT_ANSWER && reply_is_answer(&settings->attempts, &m))

@@ -104,22 +104,16 @@ forward_it(struct engine *engine, monotime_t now, const uint8_t *packet,
 {
 	const struct queue_packet p = { .octets = packet, .length = length };
 	struct held *h = held_take(&t.held, length);
-	uint8_t *copy = malloc(reply_length + 1);
+	uint8_t *copy;
 
-	check(copy != NULL);
-	if (h == NULL) {
-		free(copy);
+	if (h == NULL)
 		return;
-	}
 	held_packet_keep(&h->held, &p, &t.in, 0, h->octets);
 	h->client = (struct engine_client){ .message = h->held.packet.payload,
 		.length = h->held.packet.payload_length };
 	t.waits = true;
 	engine_ask(engine, now, &h->client);
-	memcpy(copy, reply, reply_length);
-	if (reply_length >= 2)
-		wire_store_u16(copy, t.id);
-	copy = realloc(copy, reply_length > 0 ? reply_length : 1);
+	copy = reply_with_id(reply, reply_length, t.id);
 	engine_reply(engine, now, t.attempt, copy, reply_length);
 	free(copy);
 	for (int i = 0; i < 9 && t.waits; i++)

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Any octets as a file of names of a rule: errors, or rules that can be opened. */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "policy/match/rules.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/rules_of_file.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -18,24 +12,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct policy policy = { .rules = &rule, .rule_count = 1,
 		.names = &name, .name_count = 1, .sets = &set,
 		.set_count = 1 };
-	struct diag diag = DIAG_INIT;
-	struct rules *rules = NULL;
-	uint8_t *octets = NULL;
-	const char *why;
-	size_t length;
-	int fd = memfd_create("names", MFD_CLOEXEC), error;
+	uint8_t *octets;
+	struct rules *rules = rules_of_file(&policy, data, size, &octets);
 
-	check(fd >= 0 && write(fd, data, size) == (ssize_t)size);
-	error = rules_build(&policy, "/etc/test.conf", &fd, &diag, &octets,
-	    &length);
-	check((error == 0) == (diag.errors == 0));
-	for (size_t i = 0; i < diag.kept; i++)
-		check(strchr(diag.entries[i].text, '\n') == NULL);
-	if (error == 0)
-		check(rules_open(&rules, octets, length, &why) == 0);
 	rules_close(rules);
 	free(octets);
-	diag_free(&diag);
-	(void)close(fd);
 	return 0;
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Any octets as a response policy zone: errors, or rules that can be opened. */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "policy/match/policy_gather.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/rules_of_file.h"
 
 /* A question that each of the rules may be about. */
 static void
@@ -36,29 +31,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct policy_set set = { .path = (char[]){ "/zone" }, .zone = 1 };
 	const struct policy policy = { .rules = &rule, .rule_count = 1,
 		.sets = &set, .set_count = 1 };
-	struct diag diag = DIAG_INIT;
-	struct rules *rules = NULL;
-	uint8_t *octets = NULL;
-	const char *why;
-	size_t length;
-	int fd = memfd_create("zone", MFD_CLOEXEC), error;
+	uint8_t *octets;
+	struct rules *rules;
 
-	check(fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	check(name_from_text(&rule.origin, "rpz", 3) == 0);
-	error = rules_build(&policy, "/etc/test.conf", &fd, &diag, &octets,
-	    &length);
-	check((error == 0) == (diag.errors == 0));
-	for (size_t i = 0; i < diag.kept; i++)
-		check(strchr(diag.entries[i].text, '\n') == NULL);
-	if (error == 0)
-		check(rules_open(&rules, octets, length, &why) == 0);
+	rules = rules_of_file(&policy, data, size, &octets);
 	if (rules != NULL) {
 		ask(rules, "a.b.example");
 		ask(rules, "evil.com");
 	}
 	rules_close(rules);
 	free(octets);
-	diag_free(&diag);
-	(void)close(fd);
 	return 0;
 }

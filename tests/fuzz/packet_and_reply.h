@@ -40,6 +40,19 @@ one_upstream(struct forward_settings *s)
 	s->health.loops = 0;
 }
 
+/* A reply in memory of exactly its size, with that id; the caller frees it. */
+static inline uint8_t *
+reply_with_id(const uint8_t *octets, size_t length, uint16_t id)
+{
+	uint8_t *copy = malloc(length > 0 ? length : 1);
+
+	check(copy != NULL);
+	memcpy(copy, octets, length);
+	if (length >= 2)
+		wire_store_u16(copy, id);
+	return copy;
+}
+
 /* For struct engine_host. */
 
 static inline void
