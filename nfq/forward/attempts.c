@@ -325,6 +325,15 @@ attempt_lost(struct engine *e, monotime_t now, struct attempt *a, int error)
 	timer_clear(&e->timers, &a->timer);
 }
 
+void
+attempt_unsent(struct engine *e, monotime_t now, struct attempt *a, int error)
+{
+	upstream_trouble(&e->upstream[a->upstream], now, TROUBLE_NETWORK,
+	    (uint32_t)error);
+	e->stats.attempts--;
+	attempt_end(e, a);
+}
+
 struct attempt *
 attempt_of(struct engine *e, uint32_t number)
 {

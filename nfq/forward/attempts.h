@@ -41,6 +41,10 @@ void attempt_replied(struct engine *e, monotime_t now,
 void attempt_lost(struct engine *e, monotime_t now, struct attempt *a,
     int error);
 
+/* It was not sent, which says nothing of the server, and is ended. */
+void attempt_unsent(struct engine *e, monotime_t now, struct attempt *a,
+    int error);
+
 /* Marks an id as used, or no longer, on the streams to an upstream. */
 void attempt_flip_id(struct engine *e, uint32_t upstream, uint16_t id);
 

@@ -497,6 +497,17 @@ course_error(struct engine *e, monotime_t now, struct attempt *a, int error)
 }
 
 void
+course_unsent(struct engine *e, monotime_t now, struct attempt *a, int error)
+{
+	struct pending *p = &e->pending[a->of];
+
+	p->done |= 1U << a->place;
+	p->network_error = p->unsent = true;
+	attempt_unsent(e, now, a, error);
+	go_on(e, now, p);
+}
+
+void
 course_late(struct engine *e, monotime_t now, struct attempt *a)
 {
 	struct pending *p = &e->pending[a->of];

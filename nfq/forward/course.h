@@ -26,6 +26,10 @@ void course_reply(struct engine *e, monotime_t now, struct attempt *a,
 void course_error(struct engine *e, monotime_t now, struct attempt *a,
     int error);
 
+/* One of its attempts was not sent; "error" is positive. */
+void course_unsent(struct engine *e, monotime_t now, struct attempt *a,
+    int error);
+
 /* One of its attempts is late: it stays open, and another may begin. */
 void course_late(struct engine *e, monotime_t now, struct attempt *a);
 

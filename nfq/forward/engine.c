@@ -375,6 +375,17 @@ engine_error(struct engine *e, monotime_t now, uint32_t attempt, int error)
 		attempt_over(e, now, a, error);
 }
 
+void
+engine_unsent(struct engine *e, monotime_t now, uint32_t attempt, int error)
+{
+	struct attempt *a = attempt_of(e, attempt);
+
+	if (a != NULL && a->kind == ATTEMPT_QUESTION)
+		course_unsent(e, now, a, error);
+	else if (a != NULL)
+		attempt_over(e, now, a, error);
+}
+
 monotime_t
 engine_next(const struct engine *e)
 {

@@ -190,6 +190,13 @@ void engine_reply(struct engine *engine, monotime_t now, uint32_t attempt,
 void engine_error(struct engine *engine, monotime_t now, uint32_t attempt,
     int error);
 
+/*
+ * An attempt's message could not be sent, which turned out after engine_host.send:
+ * that says nothing of the server, but of this machine.  "error" is positive.
+ */
+void engine_unsent(struct engine *engine, monotime_t now, uint32_t attempt,
+    int error);
+
 /* When engine_tick() is needed next; MONOTIME_NEVER: not before another call. */
 monotime_t engine_next(const struct engine *engine);
 

@@ -85,7 +85,7 @@ take_replies(struct forward_thread *f, struct upstream_socket *socket)
 	f->asking.known = false;
 }
 
-/* Sockets that nfdns-sockets has opened; what it refuses has failed. */
+/* Sockets that nfdns-sockets has opened; for what it refuses nothing was sent. */
 static void
 take_sockets(struct forward_thread *f)
 {
@@ -93,7 +93,7 @@ take_sockets(struct forward_thread *f)
 	int error;
 
 	while (upstream_sockets_refused(&f->sockets, &attempt, &error))
-		engine_error(f->engine, f->boot, attempt, -error);
+		engine_unsent(f->engine, f->boot, attempt, -error);
 }
 
 static void

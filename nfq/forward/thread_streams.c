@@ -89,11 +89,24 @@ thread_streams_want(struct forward_thread *f)
 	    tcp_upstreams_any_waits(f->tcp));
 }
 
+/* No descriptor, no memory, no place for one more connection. */
+static bool
+is_ours(int error)
+{
+	return error == -EMFILE || error == -ENFILE || error == -ENOMEM ||
+	    error == -ENOBUFS;
+}
+
 static void
 fail(struct forward_thread *f, const struct stream_reply *reply)
 {
 	f->asking = reply->cause;
-	engine_error(f->engine, f->boot, reply->attempt, -reply->error);
+	if (is_ours(reply->error))
+		engine_unsent(f->engine, f->boot, reply->attempt,
+		    -reply->error);
+	else
+		engine_error(f->engine, f->boot, reply->attempt,
+		    -reply->error);
 	f->asking.known = false;
 }
 

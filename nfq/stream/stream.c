@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,10 +246,15 @@ init(struct stream *s, const struct worker_handover *h)
 	errands_sent_by(&s->thread.threads->errands, s->wake.fd);
 	stream_sockets_init(s, h);
 	for (size_t i = 0; i < STREAM_LISTENERS; i++) {
-		s->listeners[i] = (struct stream_end){ ROLE_LISTENER,
-			h->listeners[i], 0, NULL };
-		if (h->listeners[i] >= 0)
-			stream_watch(s, &s->listeners[i], EPOLLIN);
+		const int fd = h->listeners[i];
+
+		s->listeners[i] = (struct stream_end){ ROLE_LISTENER, fd, 0,
+			NULL };
+		if (fd < 0)
+			continue;
+		/* nfdns-sockets may have a copy, which can make it block. */
+		(void)fcntl(fd, F_SETFL, O_NONBLOCK);
+		stream_watch(s, &s->listeners[i], EPOLLIN);
 	}
 	return 0;
 }

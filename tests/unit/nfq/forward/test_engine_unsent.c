@@ -158,9 +158,30 @@ the_end_comes_while_it_waits(void)
 	CHECK(t.fate[0] != ASKED);
 }
 
+/* Who opens sockets for us says so later: that is as if we had tried ourselves. */
+static void
+what_another_could_not_send_is_the_same(void)
+{
+	prepare();
+	start();
+	ask(0, 'a');
+	for (int n = 0; n < 2; n++)
+		engine_unsent(t.engine, t.now, t.last, EMFILE);
+	CHECK(t.fate[0] == ASKED && t.sends == 2);
+	CHECK(engine_stats(t.engine)->attempts == 0);
+	CHECK(engine_upstream(t.engine, 0)->state == UPSTREAM_UP);
+	CHECK(engine_upstream(t.engine, 0)->lost == 0);
+	wait_ms(AGAIN_MS);
+	CHECK(t.sends == 3);
+	reply(t.last, true);
+	CHECK(t.fate[0] == ANSWERED && rcode() == RCODE_NOERROR);
+	finish();
+}
+
 int
 main(void)
 {
+	TEST(what_another_could_not_send_is_the_same);
 	TEST(it_is_asked_as_soon_as_it_can_be);
 	TEST(it_fails_after_half_a_second);
 	TEST(silence_afterwards_is_waited_for_as_ever);
