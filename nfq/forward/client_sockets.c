@@ -149,6 +149,8 @@ read_known(struct client_socket *s, int fd)
 	union sockets_address own, other;
 	socklen_t size = sizeof(own);
 
+	if (fd < 0)
+		return fd;
 	if (getsockname(fd, &own.any, &size) < 0)
 		return -errno;
 	size = sizeof(other);

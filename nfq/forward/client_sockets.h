@@ -74,7 +74,8 @@ struct client_sockets {
 /*
  * Opens the socket to the kernel and looks for "known", a UDP socket that is
  * connected and stays open.  0, or a negative errno, and then nothing is known of any
- * client: -ENOENT, the kernel has no module udp_diag; -EBADF, known is negative.
+ * client: -ENOENT, the kernel has no module udp_diag; or "known", the negative errno
+ * with which it could not be opened.
  */
 int client_sockets_open(struct client_sockets *all, int known, monotime_t now)
     __attribute__((warn_unused_result));

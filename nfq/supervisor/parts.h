@@ -137,7 +137,7 @@ struct supervisor {
 	struct canary_sockets canary_sockets;
 	int listeners[STREAM_LISTENERS];	/* -1: none */
 	int raw[FORWARD_RAWS];	/* nfq/forward/rescue.h; -1: none */
-	int known_socket;	/* nfq/forward/client_sockets.h; negative: none */
+	int known_socket;	/* nfq/forward/client_sockets.h; or a negative errno */
 	struct routes *routes;
 	struct generation_files generation;	/* of the worker's answers */
 	struct worker_process worker;
