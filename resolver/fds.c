@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -97,6 +98,25 @@ fds_write_all(int fd, struct iovec *parts, size_t count)
 			parts->iov_base = (char *)parts->iov_base + n;
 			parts->iov_len -= (size_t)n;
 		}
+	}
+	return 0;
+}
+
+int
+fds_read_all(int fd, void *octets, size_t size, size_t *length)
+{
+	*length = 0;
+	while (*length < size) {
+		const ssize_t n = read(fd, (uint8_t *)octets + *length,
+		    size - *length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		*length += (size_t)n;
 	}
 	return 0;
 }

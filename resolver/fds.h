@@ -2,7 +2,7 @@
 /*
  * Descriptors: passes them between processes in messages of AF_UNIX sockets
  * (SCM_RIGHTS of unix(7)), which the caller sends and receives; and writes to
- * them what one write(2) may not take whole.
+ * them and reads from them what one write(2) or read(2) may not take whole.
  */
 #ifndef NFDNS_RESOLVER_FDS_H
 #define NFDNS_RESOLVER_FDS_H
@@ -52,6 +52,13 @@ uid_t fds_sender(struct msghdr *message);
  * that block.
  */
 int fds_write_all(int fd, struct iovec *parts, size_t count)
+    __attribute__((warn_unused_result));
+
+/*
+ * Reads until the end of the file, at most "size" octets; *length is how many
+ * came, also after an error.  0 or a negative errno.
+ */
+int fds_read_all(int fd, void *octets, size_t size, size_t *length)
     __attribute__((warn_unused_result));
 
 #endif

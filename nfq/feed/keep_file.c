@@ -17,22 +17,15 @@
 static int
 read_whole(struct keep_file *file, int fd)
 {
-	size_t size = (size_t)file->stat.st_size, got = 0;
+	const size_t size = (size_t)file->stat.st_size;
+	size_t got;
+	int error;
 
 	file->octets = malloc(size + 1);
 	if (file->octets == NULL)
 		return -ENOMEM;
-	while (got < size) {
-		ssize_t n = pread(fd, file->octets + got, size - got,
-		    (off_t)got);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n == 0)
-			return -EPROTO;
-		got += n > 0 ? (size_t)n : 0;
-	}
-	return 0;
+	error = fds_read_all(fd, file->octets, size, &got);
+	return error == 0 && got < size ? -EPROTO : error;
 }
 
 int

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "resolver/fds.h"
+
 int
 input_directory(const char *path, struct diag *diag)
 {
@@ -25,23 +27,14 @@ input_directory(const char *path, struct diag *diag)
 static int
 read_whole(struct input *input, int fd, size_t limit)
 {
+	int error;
+
 	input->octets = malloc(limit + 2);
 	if (input->octets == NULL)
 		return -ENOMEM;
-	while (input->length <= limit) {
-		ssize_t n = read(fd, input->octets + input->length,
-		    limit + 1 - input->length);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		input->length += (size_t)n;
-	}
+	error = fds_read_all(fd, input->octets, limit + 1, &input->length);
 	input->octets[input->length] = '\0';
-	return input->length > limit ? -EFBIG : 0;
+	return error == 0 && input->length > limit ? -EFBIG : error;
 }
 
 static int

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "resolver/fds.h"
+
 #define MARK	"-----BEGIN CERTIFICATE-----"
 #define MARK_TRUSTED "-----BEGIN TRUSTED CERTIFICATE-----"
 
@@ -47,18 +49,10 @@ open_regular(const char *path, size_t *size)
 static int
 read_all(int fd, char *octets, size_t size, size_t *length)
 {
-	*length = 0;
-	while (*length < size) {
-		const ssize_t n = read(fd, octets + *length, size - *length);
+	const int error = fds_read_all(fd, octets, size, length);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		*length += (size_t)n;
-	}
+	if (error < 0)
+		return error;
 	octets[*length] = '\0';
 	return memmem(octets, *length, MARK, strlen(MARK)) != NULL ||
 	    memmem(octets, *length, MARK_TRUSTED, strlen(MARK_TRUSTED)) != NULL ?

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "policy/config/syntax.h"
+#include "resolver/fds.h"
 #include "resolver/text/suggest.h"
 
 /* Opens path without waiting for the writer of a fifo. */
@@ -45,23 +46,17 @@ open_regular(const char *path, struct diag *diag)
 char *
 config_file_read(const char *path, size_t *length, struct diag *diag)
 {
-	char *text = NULL;
-	ssize_t n = 1;
-	int fd = open_regular(path, diag);
+	char *text;
+	int fd = open_regular(path, diag), error;
 
 	if (fd < 0)
 		return NULL;
-	*length = 0;
 	text = malloc(CONFIG_MAX_OCTETS);
-	while (text != NULL && n != 0 && *length < CONFIG_MAX_OCTETS) {
-		n = read(fd, text + *length, CONFIG_MAX_OCTETS - *length);
-		if (n < 0 && errno != EINTR)
-			break;
-		*length += n > 0 ? (size_t)n : 0;
-	}
-	if (text == NULL || n < 0) {
+	error = text == NULL ? -ENOMEM :
+	    fds_read_all(fd, text, CONFIG_MAX_OCTETS, length);
+	if (error < 0) {
 		diag_add(diag, DIAG_ERROR, path, 0, "cannot be read: %s",
-		    strerror(errno));
+		    strerror(-error));
 		free(text);
 		text = NULL;
 	}

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "resolver/fds.h"
 #include "resolver/text/host.h"
 #include "resolver/text/number.h"
 
@@ -170,7 +171,6 @@ int
 resolv_conf_read(struct resolv_conf *conf, const char *path)
 {
 	size_t length = 0;
-	ssize_t n = 0;
 	char *text;
 	int fd, error = 0;
 
@@ -181,18 +181,10 @@ resolv_conf_read(struct resolv_conf *conf, const char *path)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		error = -errno;
-	while (fd >= 0 && length < MAX_OCTETS) {
-		n = read(fd, text + length, MAX_OCTETS - length);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			error = -errno;
-		if (n <= 0)
-			break;
-		length += (size_t)n;
+	else {
+		error = fds_read_all(fd, text, MAX_OCTETS, &length);
+		(void)close(fd);
 	}
-	if (fd >= 0)
-		close(fd);
 	resolv_conf_parse(conf, text, length);
 	free(text);
 	if (!conf->search_given)

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "resolver/fds.h"
 #include "resolver/replace.h"
 
 #define VERSION		2
@@ -104,7 +105,6 @@ read_file(const char *path, int *error)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	char *text = NULL;
 	struct stat st;
-	ssize_t n = 0;
 	size_t length = 0;
 
 	*error = 0;
@@ -117,14 +117,10 @@ read_file(const char *path, int *error)
 		*error = -EPROTO;
 	else if ((text = malloc((size_t)st.st_size + 1)) == NULL)
 		*error = -ENOMEM;
-	while (text != NULL && *error == 0 &&
-	    length < (size_t)st.st_size) {
-		n = read(fd, text + length, (size_t)st.st_size - length);
-		if (n <= 0)
-			*error = n < 0 ? -errno : -EPROTO;
-		else
-			length += (size_t)n;
-	}
+	else
+		*error = fds_read_all(fd, text, (size_t)st.st_size, &length);
+	if (*error == 0 && length < (size_t)st.st_size)
+		*error = -EPROTO;
 	(void)close(fd);
 	if (text == NULL || *error < 0) {
 		free(text);

@@ -9,28 +9,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "resolver/fds.h"
+
 /* All of size octets and then the end of the file. */
 static int
 read_all(int fd, char *octets, size_t size)
 {
-	size_t used = 0;
-
+	size_t used;
 	/* One octet more than there should be: it may have grown. */
-	while (used <= size) {
-		ssize_t n = read(fd, octets + used, size + 1 - used);
+	int error = fds_read_all(fd, octets, size + 1, &used);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		used += (size_t)n;
-	}
-	if (used != size)
-		return -EAGAIN;
-	octets[used] = '\0';
-	return 0;
+	if (error == 0 && used != size)
+		error = -EAGAIN;
+	octets[error == 0 ? used : 0] = '\0';
+	return error;
 }
 
 static int

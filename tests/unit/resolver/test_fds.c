@@ -169,6 +169,36 @@ says_why_it_cannot_write(void)
 	CHECK(fds_write_all(-1, &part, 1) == -EBADF);
 }
 
+/* A pipe gives it in pieces. */
+static void
+reads_all_there_is(void)
+{
+	static char sent[100000], got[sizeof(sent) + 1];
+	int pipes[2], status;
+	size_t length = 7;
+	pid_t writer;
+
+	for (size_t i = 0; i < sizeof(sent); i++)
+		sent[i] = (char)(i * 7 % 251);
+	if (pipe2(pipes, O_CLOEXEC) != 0 ||
+	    fcntl(pipes[1], F_SETPIPE_SZ, 4096) < 0 || (writer = fork()) < 0)
+		abort();
+	if (writer == 0) {
+		struct iovec part = { sent, sizeof(sent) };
+
+		_exit(fds_write_all(pipes[1], &part, 1) == 0 ? 0 : 1);
+	}
+	(void)close(pipes[1]);
+	CHECK(fds_read_all(pipes[0], got, 5, &length) == 0 && length == 5);
+	CHECK(fds_read_all(pipes[0], got + 5, sizeof(got) - 5, &length) == 0);
+	CHECK(length == sizeof(sent) - 5);
+	CHECK(memcmp(got, sent, sizeof(sent)) == 0);
+	CHECK(fds_read_all(pipes[0], got, 1, &length) == 0 && length == 0);
+	CHECK(waitpid(writer, &status, 0) == writer && status == 0);
+	(void)close(pipes[0]);
+	CHECK(fds_read_all(-1, got, 1, &length) == -EBADF && length == 0);
+}
+
 int
 main(void)
 {
@@ -178,6 +208,7 @@ main(void)
 	TEST(more_than_were_expected_are_cut_off);
 	TEST(the_sender_is_named_beside_a_descriptor);
 	TEST(writes_all_parts_however_little_is_taken);
+	TEST(reads_all_there_is);
 	TEST(says_why_it_cannot_write);
 	return test_summary();
 }
