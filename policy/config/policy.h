@@ -13,6 +13,7 @@
 
 #include "policy/rule.h"
 #include "resolver/dns/name.h"
+#include "resolver/text/host.h"
 
 /* Items first to first + count - 1 of one of the arrays; count 0: not given. */
 struct policy_span {
@@ -38,6 +39,16 @@ struct policy_prefix {
 	uint8_t family;		/* AF_INET or AF_INET6 */
 	uint8_t length;		/* bits */
 };
+
+/* Whether all addresses of the one are in the other. */
+static inline bool
+policy_prefix_covers(const struct policy_prefix *wide,
+    const struct policy_prefix *narrow)
+{
+	return wide->family == narrow->family &&
+	    wide->length <= narrow->length &&
+	    host_same_bits(wide->address, narrow->address, wide->length);
+}
 
 /* An address of an answer. */
 struct policy_address {

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "resolver/text/host.h"
-
 /* Rules with names of which each is compared with each. */
 #define PAIRS_MAX	4096
 
@@ -22,15 +20,6 @@ name_covers(const struct policy_name *wide, const struct policy_name *narrow)
 	/* Of the apex itself only what is below it, if wide has only that. */
 	return wide->kind == POLICY_WITHIN || narrow->kind == POLICY_BELOW ||
 	    narrow->name.labels > wide->name.labels;
-}
-
-static bool
-prefix_covers(const struct policy_prefix *wide,
-    const struct policy_prefix *narrow)
-{
-	return wide->family == narrow->family &&
-	    wide->length <= narrow->length &&
-	    host_same_bits(wide->address, narrow->address, wide->length);
 }
 
 /* Whether each item of one span is within some item of the other. */
@@ -61,7 +50,7 @@ covers_name(const void *wide, const void *narrow)
 static bool
 covers_prefix(const void *wide, const void *narrow)
 {
-	return prefix_covers(wide, narrow);
+	return policy_prefix_covers(wide, narrow);
 }
 
 static bool

@@ -6,7 +6,6 @@
 
 #include "policy/match/build_state.h"
 #include "resolver/dns/wire.h"
-#include "resolver/text/host.h"
 
 /* Copies numbers of the policy, sorted if they are looked for. */
 static struct section_span
@@ -26,14 +25,6 @@ copy_numbers(struct builder *b, const struct policy_span *from, bool sorted)
 	return span;
 }
 
-static bool
-covers(const struct policy_prefix *wide, const struct policy_prefix *narrow)
-{
-	return wide->family == narrow->family &&
-	    wide->length <= narrow->length &&
-	    host_same_bits(wide->address, narrow->address, wide->length);
-}
-
 static int
 compare_prefixes(const void *left, const void *right)
 {
@@ -51,8 +42,8 @@ is_covered(const struct policy *policy, const struct policy_span *span,
 	const struct policy_prefix *p = policy->prefixes + span->first;
 
 	for (uint32_t k = 0; k < span->count; k++)
-		if (k != i && covers(&p[k], &p[i]) && (!covers(&p[i], &p[k]) ||
-		    k < i))
+		if (k != i && policy_prefix_covers(&p[k], &p[i]) &&
+		    (!policy_prefix_covers(&p[i], &p[k]) || k < i))
 			return true;
 	return false;
 }
