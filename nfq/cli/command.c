@@ -12,6 +12,7 @@
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
 #include "policy/config/config.h"
+#include "resolver/text/given.h"
 #include "resolver/text/suggest.h"
 
 /* What a subcommand needs; --help names it in this order. */
@@ -168,19 +169,13 @@ is_help(const char *word)
 	return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0;
 }
 
-static bool
-is_word(const char *a, const char *b)
-{
-	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
 /* The row of a command line's first two words, or NULL. */
 static const struct command *
 find_row(const char *name, const char *word)
 {
 	for (size_t i = 0; i < COUNT(commands); i++)
 		if (strcmp(commands[i].name, name) == 0 &&
-		    is_word(commands[i].word, word))
+		    text_is_same(commands[i].word, word))
 			return &commands[i];
 	return NULL;
 }
@@ -278,7 +273,7 @@ print_needs(const char *name, const char *word)
 		const char *comma = "";
 
 		if (strcmp(c->name, name) != 0 || (word != NULL &&
-		    !is_word(c->word, word)))
+		    !text_is_same(c->word, word)))
 			continue;
 		if ((c->need & ~(unsigned int)ARGUMENTS) == 0)
 			continue;

@@ -11,15 +11,6 @@
 
 #define POLL_MS		1000
 
-/* Logs what there is and returns code, for the steps' last line. */
-static int
-fail(struct diag *diag, int code)
-{
-	diag_log(diag);
-	diag_free(diag);
-	return code;
-}
-
 /* As compiler_run(), but SIGTERM ends it.  An fd or a negative errno. */
 static int
 compile_table(struct supervisor *s, struct diag *diag)
@@ -86,8 +77,11 @@ supervisor_start_table(struct supervisor *s)
 		    diag_first_error(&diag) : strerror(-g->image));
 		g->image = error;
 	}
-	if (g->image == -EINTR)
-		return fail(&diag, EXIT_ERROR);
+	if (g->image == -EINTR) {
+		diag_log(&diag);
+		diag_free(&diag);
+		return EXIT_ERROR;
+	}
 	if (g->image >= 0)
 		g->number = 1;
 	else

@@ -7,6 +7,7 @@
 
 #include "policy/config/feed_value.h"
 #include "policy/config/file.h"
+#include "resolver/text/given.h"
 
 static void
 free_texts(char **texts, size_t count)
@@ -88,12 +89,6 @@ feed_config_load(struct feeds_config **config, const char *path,
 }
 
 static bool
-same_text(const char *a, const char *b)
-{
-	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
-static bool
 same_texts(char *const *a, size_t a_count, char *const *b, size_t b_count)
 {
 	if (a_count != b_count)
@@ -113,11 +108,11 @@ same_node(const struct feed_node *a, const struct feed_node *b)
 		if (strcmp(a->labels[i].key, b->labels[i].key) != 0 ||
 		    strcmp(a->labels[i].value, b->labels[i].value) != 0)
 			return false;
-	return same_text(a->namespace, b->namespace) &&
-	    same_text(a->cluster, b->cluster) &&
-	    same_text(a->network, b->network) &&
-	    same_text(a->service_account, b->service_account) &&
-	    same_text(a->ip, b->ip) && a->own_address == b->own_address;
+	return text_is_same(a->namespace, b->namespace) &&
+	    text_is_same(a->cluster, b->cluster) &&
+	    text_is_same(a->network, b->network) &&
+	    text_is_same(a->service_account, b->service_account) &&
+	    text_is_same(a->ip, b->ip) && a->own_address == b->own_address;
 }
 
 bool
@@ -125,13 +120,13 @@ feed_config_same(const struct feed_config *a, const struct feed_config *b)
 {
 	return strcmp(a->name, b->name) == 0 && a->type == b->type &&
 	    a->limit == b->limit && a->plaintext == b->plaintext && a->ca == b->ca &&
-	    same_text(a->server, b->server) &&
+	    text_is_same(a->server, b->server) &&
 	    same_texts(a->addresses, a->address_count, b->addresses,
 	    b->address_count) &&
-	    same_text(a->root_cert, b->root_cert) &&
-	    same_text(a->cert, b->cert) && same_text(a->key, b->key) &&
-	    same_text(a->token, b->token) && same_node(&a->node, &b->node) &&
-	    same_text(a->kubeconfig, b->kubeconfig) &&
+	    text_is_same(a->root_cert, b->root_cert) &&
+	    text_is_same(a->cert, b->cert) && text_is_same(a->key, b->key) &&
+	    text_is_same(a->token, b->token) && same_node(&a->node, &b->node) &&
+	    text_is_same(a->kubeconfig, b->kubeconfig) &&
 	    same_texts(a->namespaces, a->namespace_count, b->namespaces,
 	    b->namespace_count) && a->pods == b->pods;
 }

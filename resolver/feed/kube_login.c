@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "resolver/feed/small_file.h"
+#include "resolver/text/given.h"
 
 #define TOKEN_MAX	((size_t)64 << 10)
 
@@ -87,18 +88,12 @@ load_access(struct kube_credentials *c, struct kube_access *access)
 	    getenv("KUBERNETES_SERVICE_PORT"), KUBECONFIG_POD, c->error);
 }
 
-static bool
-is_same(const char *a, const char *b)
-{
-	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
 /* Takes it over.  A token is for its server, and counts while its file does. */
 static void
 set_access(struct kube_credentials *c, struct kube_access *access)
 {
-	if (!is_same(c->access.server, access->server) ||
-	    !is_same(c->access.token_file, access->token_file)) {
+	if (!text_is_same(c->access.server, access->server) ||
+	    !text_is_same(c->access.token_file, access->token_file)) {
 		set_token(c, NULL);
 		c->token_read = c->loaded = false;
 	}

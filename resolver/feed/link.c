@@ -8,15 +8,10 @@
 #include <string.h>
 
 #include "resolver/feed/route_watch.h"
+#include "resolver/text/given.h"
 
 /* Tries the next address; defined below, since trying may fail at once. */
 static void start_addresses(struct link *l, monotime_t now);
-
-static bool
-is_text(const char *text)
-{
-	return text != NULL && *text != '\0';
-}
 
 /* This address is of no use; is there another? */
 static void
@@ -51,7 +46,7 @@ read_token(struct link *l, char why[static FEED_TEXT])
 	int error;
 
 	(void)snprintf(why, FEED_TEXT, "no token is configured");
-	if (!is_text(path))
+	if (!text_is_given(path))
 		return false;
 	error = small_file_read(path, &file);
 	if (error != 0) {
@@ -93,7 +88,7 @@ choose_identity(struct link *l, const struct tls_client *client)
 	}
 	if (read_token(l, why))
 		return true;
-	if (!is_text(config->cert) && !is_text(config->token))
+	if (!text_is_given(config->cert) && !text_is_given(config->token))
 		return true;			/* nobody is what was asked for */
 	link_fail(l, FEED_CAUSE_TLS, "%.140s%s%.100s", client->why,
 	    *client->why != '\0' ? ", and " : "", why);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "resolver/text/given.h"
 #include "resolver/version.h"
 
 #define FIRST_IPV4	"192.0.2.1"
@@ -22,12 +23,6 @@ enum { NODE_ID = 1, NODE_CLUSTER = 2, NODE_METADATA = 3, NODE_USER_AGENT = 6,
 	NODE_USER_AGENT_VERSION = 7 };
 enum { STRUCT_FIELDS = 1, ENTRY_KEY = 1, ENTRY_VALUE = 2, VALUE_STRING = 3,
 	VALUE_STRUCT = 5 };
-
-static bool
-is_set(const char *text)
-{
-	return text != NULL && *text != '\0';
-}
 
 static void
 take_ipv4(struct node_machine *machine, const struct sockaddr *address)
@@ -79,7 +74,7 @@ node_machine_read(const struct feed_node *node, struct node_machine *machine)
 		*machine->name = '\0';
 	/* '~' divides the parts of the node's id, a dot its namespace. */
 	machine->name[strcspn(machine->name, ".~")] = '\0';
-	if (!is_set(node->ip))
+	if (!text_is_given(node->ip))
 		read_addresses(machine);
 	else
 		(void)snprintf(strchr(node->ip, ':') == NULL ? machine->ipv4 :
@@ -104,7 +99,7 @@ write_string(struct protobuf_writer *w, const char *key, const char *text)
 static void
 write_if_set(struct protobuf_writer *w, const char *key, const char *text)
 {
-	if (is_set(text))
+	if (text_is_given(text))
 		write_string(w, key, text);
 }
 
@@ -168,8 +163,8 @@ void
 node_write(struct protobuf_writer *writer, uint32_t field,
     const struct feed_node *node, const struct node_machine *machine)
 {
-	const char *namespace = is_set(node->namespace) ? node->namespace :
-	    "default";
+	const char *namespace = text_is_given(node->namespace) ?
+	    node->namespace : "default";
 	const char *ip = *machine->ipv4 != '\0' ? machine->ipv4 :
 	    *machine->ipv6 != '\0' ? machine->ipv6 : FIRST_IPV4;
 	size_t begin = protobuf_begin(writer);
