@@ -200,17 +200,20 @@ thread_express_resume(struct forward_thread *f, struct engine_client *client,
 	const uint32_t attempt = engine_resume(f->engine, f->boot, client,
 	    &sent);
 	const struct forward_upstream *to;
-	int error = -begun->error;
+	int error;
 
 	if (attempt == ENGINE_NO_ATTEMPT)
 		return;
+	if (begun->error != 0) {
+		engine_error(f->engine, f->boot, attempt, begun->error);
+		return;
+	}
 	to = &engine_settings(f->engine)->upstream[begun->upstream];
-	if (error == 0)
-		error = upstream_sockets_adopt(&f->sockets, attempt,
-		    &f->asking, to, begun->fd);
+	error = upstream_sockets_adopt(&f->sockets, attempt, &f->asking, to,
+	    begun->fd);
 	begun->fd = -1;
-	if (error < 0)
-		engine_error(f->engine, f->boot, attempt, -error);
+	if (error < 0)		/* that is not the server's fault */
+		engine_unsent(f->engine, f->boot, attempt, -error);
 	else if (begun->reply_length > 0)
 		take_reply(f, attempt, to, begun);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Questions of a TCP client that a nameserver answers. */
+#include <fcntl.h>
+
 #include "tests/unit/nfq/stream/relay_bench.h"
 
 static void
@@ -284,6 +286,24 @@ clients_go_at_any_time(void)
 	}
 }
 
+/* Somebody else has the listener, too, and has made it block. */
+static void
+listeners_do_not_block(void)
+{
+	const int listeners[STREAM_LISTENERS] = {
+		socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), -1 };
+	struct stream *other;
+
+	begin(false);
+	CHECK(listen(listeners[0], 1) == 0);
+	b->handover.listeners = listeners;
+	MUST(stream_new(&other, &b->threads, &b->handover, 0) == 0);
+	CHECK((fcntl(listeners[0], F_GETFL) & O_NONBLOCK) != 0);
+	stream_free(other);
+	(void)close(listeners[0]);
+	end();
+}
+
 int
 main(void)
 {
@@ -301,6 +321,7 @@ main(void)
 	TEST(chains_are_completed);
 	TEST(own_connections);
 	TEST(clients_go_at_any_time);
+	TEST(listeners_do_not_block);
 	audit_stop(audit, 1000);
 	return test_summary();
 }
