@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "resolver/feed/text.h"
+#include "resolver/text/number.h"
 
 #define STATUS_MOST	999999
 
@@ -50,16 +51,6 @@ read_number(const char *text, size_t length, unsigned int otherwise)
 	return length > 0 ? n : otherwise;
 }
 
-static int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* grpc-message is percent-encoded; what is encoded wrongly stays as it is. */
 static void
 read_message(const char *value, size_t length, char out[static FEED_TEXT])
@@ -68,12 +59,18 @@ read_message(const char *value, size_t length, char out[static FEED_TEXT])
 	size_t used = 0;
 
 	for (size_t i = 0; i < length && used < sizeof(decoded); i++) {
-		bool escaped = value[i] == '%' && i + 2 < length &&
-		    hex_digit(value[i + 1]) >= 0 && hex_digit(value[i + 2]) >= 0;
+		int high = -1, low = -1;
 
-		decoded[used++] = (char)(!escaped ? value[i] :
-		    hex_digit(value[i + 1]) << 4 | hex_digit(value[i + 2]));
-		i += escaped ? 2 : 0;
+		if (value[i] == '%' && i + 2 < length) {
+			high = number_hex_digit(value[i + 1]);
+			low = number_hex_digit(value[i + 2]);
+		}
+		if (high >= 0 && low >= 0) {
+			decoded[used++] = (char)(high << 4 | low);
+			i += 2;
+		} else {
+			decoded[used++] = value[i];
+		}
 	}
 	feed_text_clean(out, FEED_TEXT, decoded, used);
 }

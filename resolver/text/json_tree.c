@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "resolver/text/number.h"
 #include "resolver/text/utf8.h"
 
 #define BLOCK_NODES 512
@@ -92,18 +93,6 @@ peek(struct parse *p)
 	return p->at < p->end ? *p->at : '\0';
 }
 
-static int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 /* Four hex digits at p->at, or -1. */
 static int32_t
 take_hex(struct parse *p)
@@ -111,7 +100,7 @@ take_hex(struct parse *p)
 	int32_t value = 0;
 
 	for (int i = 0; i < 4; i++, p->at++) {
-		int digit = p->at < p->end ? hex_digit(*p->at) : -1;
+		int digit = p->at < p->end ? number_hex_digit(*p->at) : -1;
 
 		if (digit < 0)
 			return -1;

@@ -19,3 +19,13 @@ number_from_text(const char *text, uint64_t most, uint64_t *number)
 	*number = value;
 	return true;
 }
+
+int
+number_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}

@@ -12,4 +12,7 @@
  */
 bool number_from_text(const char *text, uint64_t most, uint64_t *number);
 
+/* 0 to 15, of a hexadecimal digit of either case; -1: it is none. */
+int number_hex_digit(char c);
+
 #endif

@@ -47,11 +47,26 @@ more_than_the_most_is_none(void)
 	CHECK(value_of("184467440737095516150", UINT64_MAX) == UNTOUCHED);
 }
 
+static void
+hexadecimal_digits(void)
+{
+	static const char digits[] = "0123456789abcdef", upper[] = "ABCDEF";
+
+	for (int i = 0; i < 16; i++)
+		CHECK(number_hex_digit(digits[i]) == i);
+	for (int i = 0; i < 6; i++)
+		CHECK(number_hex_digit(upper[i]) == 10 + i);
+	CHECK(number_hex_digit('g') == -1 && number_hex_digit('G') == -1);
+	CHECK(number_hex_digit('/') == -1 && number_hex_digit(':') == -1);
+	CHECK(number_hex_digit('@') == -1 && number_hex_digit('\0') == -1);
+}
+
 int
 main(void)
 {
 	TEST(digits_are_a_number);
 	TEST(anything_else_is_none);
 	TEST(more_than_the_most_is_none);
+	TEST(hexadecimal_digits);
 	return test_summary();
 }
