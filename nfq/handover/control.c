@@ -28,6 +28,20 @@ control_send(int socket, const struct control_message *message, const int *fds,
 	return 0;
 }
 
+/* 0, or a negative errno as control_receive(). */
+static int
+judge(const struct control_message *message, ssize_t length, int flags,
+    size_t files)
+{
+	if (length != (ssize_t)sizeof(*message) || (flags & MSG_TRUNC) != 0 ||
+	    message->kind >= CONTROL_KINDS ||
+	    message->name_length > FLUSH_OCTETS)
+		return -EPROTO;
+	if ((flags & MSG_CTRUNC) != 0)
+		return -EMFILE;
+	return message->fd_count == files ? 0 : -EPROTO;
+}
+
 int
 control_receive(int socket, struct control_message *message, int *fds)
 {
@@ -36,6 +50,7 @@ control_receive(int socket, struct control_message *message, int *fds)
 	struct msghdr header = { .msg_iov = &iov, .msg_iovlen = 1 };
 	ssize_t length;
 	size_t count;
+	int error;
 
 	fds_expect(&header, &ancillary, CONTROL_MAX_FDS);
 	length = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
@@ -44,13 +59,11 @@ control_receive(int socket, struct control_message *message, int *fds)
 	if (length == 0)
 		return -ECONNRESET;
 	count = fds_take(&header, fds, CONTROL_MAX_FDS);
-	if (length != (ssize_t)sizeof(*message) ||
-	    (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 ||
-	    message->kind >= CONTROL_KINDS ||
-	    message->name_length > FLUSH_OCTETS || message->fd_count != count) {
+	error = judge(message, length, header.msg_flags, count);
+	if (error < 0) {
 		for (size_t i = 0; i < count && i < CONTROL_MAX_FDS; i++)
 			(void)close(fds[i]);
-		return -EPROTO;
+		return error;
 	}
 	message->text[CONTROL_TEXT - 1] = '\0';
 	return 0;

@@ -60,7 +60,8 @@ int control_send(int socket, const struct control_message *message,
 /*
  * Receives; fds has room for CONTROL_MAX_FDS and becomes the caller's, in
  * message->fd_count.  0, -ECONNRESET when the peer is gone, -EPROTO for a
- * message of the wrong size or kind, -EAGAIN.
+ * message of the wrong size or kind, -EAGAIN.  -EMFILE: the message is right, but
+ * its files have not come, for want of descriptors.
  */
 int control_receive(int socket, struct control_message *message, int *fds)
     __attribute__((warn_unused_result));

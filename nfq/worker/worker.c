@@ -359,13 +359,25 @@ obey(struct worker *w, const struct control_message *order, int *fds)
 	return order->kind != CONTROL_STOP;
 }
 
+/*
+ * The old files were renamed, and may be compressed now: what is written there is
+ * lost.  Another worker begins with the new ones.
+ */
+static void
+end_for_files(void)
+{
+	log_error("no descriptor is left for another audit file: raise "
+	    "LimitNOFILE");
+	_exit(WORKER_FAILED);
+}
+
 /* Returns at CONTROL_STOP; ends the process if the supervisor is gone. */
 static void
 take_orders(struct worker *w)
 {
 	struct status_worker *slot = &w->handover->status->workers[0];
 	struct pollfd wait = { .fd = w->control, .events = POLLIN };
-	struct control_message order;
+	struct control_message order = { .kind = CONTROL_KINDS };
 	int fds[CONTROL_MAX_FDS];
 
 	for (;;) {
@@ -380,6 +392,8 @@ take_orders(struct worker *w)
 		error = control_receive(w->control, &order, fds);
 		if (error == -ECONNRESET)
 			_exit(WORKER_FAILED);
+		if (error == -EMFILE && order.kind == CONTROL_AUDIT_FILES)
+			end_for_files();
 		if (error == 0 && !obey(w, &order, fds))
 			return;
 	}

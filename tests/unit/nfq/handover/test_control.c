@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -140,9 +141,37 @@ text_is_always_terminated(void)
 	tear_down();
 }
 
+/* What was said is known. */
+static void
+no_descriptor_is_left_for_files(void)
+{
+	const struct control_message sent = { .kind = CONTROL_AUDIT_FILES };
+	const int out[2] = { STDIN_FILENO, STDIN_FILENO };
+	int fds[CONTROL_MAX_FDS], first_free;
+	struct rlimit files, few;
+	struct control_message got;
+
+	set_up();
+	first_free = fcntl(STDIN_FILENO, F_DUPFD, 0);
+	(void)close(first_free);
+	CHECK(getrlimit(RLIMIT_NOFILE, &files) == 0);
+	for (int left = 0; left < 2; left++) {
+		CHECK(control_send(ends[0], &sent, out, 2) == 0);
+		few = files;
+		few.rlim_cur = (rlim_t)(first_free + left);
+		CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+		CHECK(control_receive(ends[1], &got, fds) == -EMFILE);
+		CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
+		CHECK(got.kind == CONTROL_AUDIT_FILES);
+		CHECK(fcntl(first_free, F_GETFD) < 0);
+	}
+	tear_down();
+}
+
 int
 main(void)
 {
+	TEST(no_descriptor_is_left_for_files);
 	TEST(message_arrives_as_sent);
 	TEST(files_arrive_in_order);
 	TEST(too_many_files_are_not_sent);
