@@ -1,18 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Any octets as feed.conf: a configuration or errors, one a line. */
-#include <string.h>
-
 #include "policy/config/feed_config.h"
-#include "tests/fuzz/fuzz.h"
-
-/* As in fuzz_config.c. */
-const char *__lsan_default_suppressions(void);
-
-const char *
-__lsan_default_suppressions(void)
-{
-	return "leak:libconfig";
-}
+#include "tests/fuzz/config_file.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -22,10 +11,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int error = feed_config_parse(&config, "/etc/fuzz.conf",
 	    (const char *)data, size, &diag);
 
-	check((error == 0) == (config != NULL));
-	check((error == 0) == (diag.errors == 0));
-	for (size_t i = 0; i < diag.kept; i++)
-		check(strchr(diag.entries[i].text, '\n') == NULL);
+	check_outcome(error, config, &diag);
 	if (error == 0) {
 		check(config->feed_count > 0);
 		check(feed_config_same(&config->feeds[0], &config->feeds[0]));
