@@ -28,7 +28,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
-#include <sys/types.h>
 
 #include "nfq/forward/client_message.h"
 #include "nfq/forward/express_sockets.h"
@@ -38,8 +37,6 @@
 #include "nfq/queue/queue.h"
 #include "nfq/thread/express_board.h"
 #include "policy/config/forward_settings.h"
-#include "policy/decide.h"
-#include "policy/match/policy_gather.h"
 #include "resolver/clock.h"
 
 #define EXPRESS_QUESTIONS	1024	/* under way at a time, at most */

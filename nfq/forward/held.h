@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
-#include <sys/types.h>
 
 #include "nfq/forward/engine.h"
 #include "nfq/forward/held_packet.h"
