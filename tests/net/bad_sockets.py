@@ -203,7 +203,8 @@ def die(stand, channel, wanted):
 
 
 def silent(stand, channel, wanted):
-    pass
+    """Until its mood is another: then it leaves the channel, on which answers are owed."""
+    stand.owing.add(channel)
 
 
 def refuse(error):
@@ -238,7 +239,7 @@ class Stand:
         self.channels, self.copies = [], []
         told = directory / "counts"	# by one before this
         self.counts = {(m, k): n for m, k, n in json.loads(told.read_text())} if told.exists() else {}
-        self.restricted = set()
+        self.restricted, self.owing = set(), set()
         self.liar = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.liar.bind(("127.0.0.1", 0))
         self.mute = socket.create_server(("127.0.0.1", 0), backlog=64)
@@ -263,6 +264,7 @@ class Stand:
         elif not self.serve(ready):
             self.channels.remove(ready)
             self.restricted.discard(ready)
+            self.owing.discard(ready)
             ready.close()
 
     def lie(self):
@@ -294,6 +296,8 @@ class Stand:
         told.write_text(json.dumps([[*key, n] for key, n in self.counts.items()]))
         told.rename(self.directory / "counts")
         self.now = channel
+        if channel in self.owing and mood != "silent":
+            return False
         if mood in SAYINGS:
             return SAYINGS[mood](self, channel, wanted)
         fds = GIFTS[mood](self, wanted)
