@@ -28,6 +28,7 @@
 #define RECEIVES	8	/* from the queue in one round, at most */
 #define FLUSHED_AT_ONCE	20000	/* entries that are looked at in one round */
 #define REPLIES		16	/* from one socket in one round, at most */
+#define IDLE_PART	4	/* of the descriptors that there may be */
 
 static const struct forward_settings *
 forward_settings_of(const struct forward_thread *f)
@@ -410,7 +411,7 @@ init(struct forward_thread *f, const struct worker_handover *h,
 	const struct forward_settings *settings = &generation->settings.forward;
 	struct engine_host host = forward_host;
 	struct epoll_event event = { .events = EPOLLIN };
-	uint64_t seed;
+	uint64_t seed, files;
 	int error;
 
 	host.arg = f;
@@ -436,6 +437,10 @@ init(struct forward_thread *f, const struct worker_handover *h,
 	if (epoll_ctl(f->epoll, EPOLL_CTL_ADD, f->wake, &event) < 0)
 		return -errno;
 	upstream_sockets_init(&f->sockets, f->epoll, h->options.mark_relay);
+	/* Each question has a socket; idle ones leave descriptors to others. */
+	files = child_raise_files();
+	if (files / IDLE_PART < f->sockets.idle_most)
+		f->sockets.idle_most = (unsigned int)(files / IDLE_PART);
 	f->sockets.helper = h->sockets;
 	f->sockets.uid = h->options.uid;
 	error = thread_streams_init(f, &h->options, h->sockets);
@@ -478,7 +483,6 @@ forward_start(struct forward_thread **thread, struct answering_threads *threads,
 	f->mark_answered = h->options.mark_answered;
 	for (size_t i = 0; i < FORWARD_COUNTERS; i++)
 		f->before[i] = atomic_load(&f->thread.slot->forward[i]);
-	(void)child_raise_files();	/* each question has a socket */
 	error = init(f, h, number);
 	if (error == 0)
 		error = answering_thread_start(&f->thread, &forward_kind);

@@ -56,7 +56,7 @@ upstream_pool_rest(struct upstream_sockets *w, struct upstream_socket *u,
     monotime_t now)
 {
 	TAILQ_REMOVE(&w->dead, u, entry);
-	if (u->fd < 0 || w->idle_count >= UPSTREAM_SOCKETS_IDLE ||
+	if (u->fd < 0 || w->idle_count >= w->idle_most ||
 	    sockets_disconnect(u->fd) < 0) {
 		upstream_pool_spare(w, u);
 		return;

@@ -21,6 +21,7 @@ upstream_sockets_init(struct upstream_sockets *w, int epoll, uint32_t mark)
 {
 	w->epoll = epoll;
 	w->mark = mark;
+	w->idle_most = UPSTREAM_SOCKETS_IDLE;
 	for (size_t i = 0; i < UPSTREAM_SOCKET_LISTS; i++)
 		TAILQ_INIT(&w->open[i]);
 	TAILQ_INIT(&w->dead);

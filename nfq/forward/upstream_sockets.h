@@ -65,6 +65,7 @@ struct upstream_sockets {
 	struct upstream_socket_list dead;	/* ended in this round */
 	struct upstream_socket_list idle;	/* the last used first */
 	unsigned int idle_count;
+	unsigned int idle_most;
 	struct upstream_socket_list spare;	/* without sockets */
 
 	/* Of nfdns-sockets. */

@@ -311,6 +311,25 @@ idle_sockets_are_few_and_closed_in_the_end(void)
 	tear_down();
 }
 
+/* Where the process may have few descriptors. */
+static void
+idle_sockets_are_as_few_as_was_said(void)
+{
+	struct server server;
+
+	set_up();
+	all.idle_most = 2;
+	serve(&server, AF_INET);
+	for (unsigned int n = 0; n < 5; n++)
+		ask(&server, n);
+	for (unsigned int n = 0; n < 5; n++)
+		upstream_sockets_forget(&all, n);
+	upstream_sockets_end_round(&all, begun);
+	CHECK(all.idle_count == 2);
+	(void)close(server.fd);
+	tear_down();
+}
+
 /* A socket that is connected to the server, as nfdns-sockets opens it. */
 static int
 connected(const struct server *server)
@@ -598,5 +617,6 @@ main(void)
 	TEST(another_server_is_not_heard);
 	TEST(errors_of_the_last_question_are_lost);
 	TEST(idle_sockets_are_few_and_closed_in_the_end);
+	TEST(idle_sockets_are_as_few_as_was_said);
 	return test_summary();
 }
