@@ -13,7 +13,7 @@
 #define SOURCE_MS	1000	/* then its source may be another */
 #define OFTEN		8	/* times that it was used, then it keeps its source */
 #define LOOKED_AT	8	/* of idle sockets, for one that will do */
-#define PORT_QUESTIONS	16
+#define PORT_QUESTIONS	64
 #define PORT_MS		20
 
 void

@@ -442,7 +442,7 @@ const struct config_option config_options[] = {
 	  BOOLEAN, IN(config, forward.chase), .reload = true },
 	{ "forward.fresh_ports", "false",
 	  "Whether each question to an upstream has a source port of its own even "
-	  "while more than 32 are under way; else a port then serves up to 16, one "
+	  "while more than 32 are under way; else a port then serves up to 64, one "
 	  "after the other.",
 	  BOOLEAN, IN(config, forward.attempts.fresh_ports), .reload = true },
 

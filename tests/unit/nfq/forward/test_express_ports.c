@@ -8,7 +8,7 @@
 
 #define MANY		32	/* questions, under way */
 #define COUNT		200	/* at once */
-#define PORT_QUESTIONS	16
+#define PORT_QUESTIONS	64
 #define TURNS		100	/* at most, until the machine had the time */
 
 static uint16_t ports[COUNT];

@@ -15,7 +15,7 @@
 
 #define OFTEN		8	/* uses, then a socket keeps its source */
 #define SOURCE_MS	1000
-#define PORT_QUESTIONS	16
+#define PORT_QUESTIONS	64
 #define PORT_MS		20
 
 static struct express_sockets *s;
