@@ -24,7 +24,7 @@
 #include "tests/packets.h"
 
 #define ID	0x4e46
-#define ENTRIES	4	/* of the cache */
+#define ENTRIES	16	/* of the cache: a message as long as may be fits in */
 #define NOW	monotime_from_ms(100000)
 
 static struct {
