@@ -7,10 +7,10 @@
  *
  * A fresh port is a quarter of what a question costs: two connect(2), an entry of
  * conntrack, and the hash tables of both.  So while many are under way
- * (express_sockets_keep_ports()), and only then, a port serves PORT_QUESTIONS one
- * after the other, for PORT_MS at most, and none after anything came to it but the
- * reply that was awaited.  Who forges replies has one guess at each port and id, as
- * with fresh ones, and less time to find a port than a scan of them takes.
+ * (express_sockets_keep_ports()), and only then, a port serves up to 64 one after the
+ * other, for 20 ms at most.  One to which anything came but the reply that was awaited
+ * serves no more: who forges replies has one guess at each port and id, as with fresh
+ * ones, and less time to find a port than a scan of them takes.
  *
  * What else makes them cheap:
  * - The one that was used last is taken first: its memory is at hand.

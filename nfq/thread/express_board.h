@@ -85,7 +85,8 @@ int express_board_offered(const struct express_board *board, uint32_t domain,
 
 /*
  * Where nfdns-sockets opens sockets, the forwarding thread lays some ready for each
- * queue thread, each for one question.  False: that place is taken.
+ * queue thread, each for one question, or for several while many are under way.
+ * False: that place is taken.
  */
 bool express_board_lay(struct express_board *board, unsigned int queue,
     unsigned int place, uint64_t generation, unsigned int upstream, int fd);
