@@ -48,7 +48,7 @@ HARDEN_LD ?= -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed
 SANITIZE ?=
 
 LIBRARIES := libnetfilter_queue libmnl libnftnl ldns libconfig jansson \
-	     libxxhash libcap-ng libseccomp libnghttp2 openssl libcurl libcares \
+	     libidn2 libxxhash libcap-ng libseccomp libnghttp2 openssl libcurl libcares \
 	     yaml-0.1 libpcap zlib libzstd libmicrohttpd \
 	     ncursesw
 

@@ -17,6 +17,7 @@
 #include "nfq/process/exit_code.h"
 #include "resolver/clock.h"
 #include "resolver/dns/rr.h"
+#include "resolver/idn.h"
 #include "resolver/text/suggest.h"
 
 const char cache_usage[] =
@@ -201,7 +202,7 @@ read_question(struct request *r, int argc, char **argv)
 	r->type = TYPE_ANY;
 	r->named = strcmp(r->action, "get") == 0;
 	for (int i = 0; i < argc; i++) {
-		if (r->named && i == 0 && name_from_text(&r->name, argv[i],
+		if (r->named && i == 0 && idn_name_from_text(&r->name, argv[i],
 		    strlen(argv[i])) == 0) {
 			name_lower(&r->name);
 		} else if (i != 1 ||

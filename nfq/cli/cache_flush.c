@@ -13,6 +13,7 @@
 #include "nfq/handover/flush.h"
 #include "nfq/process/exit_code.h"
 #include "policy/status/status.h"
+#include "resolver/idn.h"
 #include "resolver/text/suggest.h"
 
 #define WAIT_MS	10000	/* the daemon replaces a hanging worker in less */
@@ -40,7 +41,7 @@ read_words(struct words *w, int argc, char **argv)
 	if (first < 0)
 		return EXIT_USAGE;
 	for (int i = first; i < argc; i++) {
-		if (w->named || name_from_text(&w->name, argv[i],
+		if (w->named || idn_name_from_text(&w->name, argv[i],
 		    strlen(argv[i])) != 0) {
 			suggest_usage(stderr, "nfdns cache",
 			    "\"%s\" makes no sense here", argv[i]);

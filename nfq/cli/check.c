@@ -88,6 +88,7 @@ check_everything(const struct config *config, bool strict,
 		diag_be_strict(&diag);
 	}
 	diag_print(&diag, program, stderr);
+	diag_print_notes(&diag, stdout);
 	code = image < 0 || diag.errors > 0 ? EXIT_INVALID : EXIT_OK;
 	if (code == EXIT_OK) {
 		(void)printf("%s: ", config->path);

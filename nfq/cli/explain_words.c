@@ -14,6 +14,7 @@
 #include "policy/config/resolv_conf.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/rr.h"
+#include "resolver/idn.h"
 #include "resolver/text/host.h"
 #include "resolver/text/number.h"
 #include "resolver/text/suggest.h"
@@ -192,7 +193,7 @@ take_words(struct explain_words *words, int count, char **word)
 		    "too many arguments");
 		return false;
 	}
-	if (name_from_text(&q->name, word[0], strlen(word[0])) != 0) {
+	if (idn_name_from_text(&q->name, word[0], strlen(word[0])) != 0) {
 		suggest_usage(stderr, PROGRAM, "\"%s\" is no domain name", word[0]);
 		return false;
 	}

@@ -16,6 +16,7 @@
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
 #include "resolver/dns/rr.h"
+#include "resolver/idn.h"
 #include "resolver/image/table.h"
 #include "resolver/listing/table_addresses.h"
 #include "resolver/listing/table_diff.h"
@@ -253,7 +254,7 @@ table_get(const struct request *r)
 	struct table *table;
 	int exit_code, found;
 
-	if (name_from_text(&name, text, strlen(text)) != 0) {
+	if (idn_name_from_text(&name, text, strlen(text)) != 0) {
 		cli_error("\"%s\" is no domain name", text);
 		return EXIT_USAGE;
 	}

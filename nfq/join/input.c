@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "resolver/fds.h"
+#include "resolver/text/bom.h"
 
 int
 input_directory(const char *path, struct diag *diag)
@@ -33,8 +34,12 @@ read_whole(struct input *input, int fd, size_t limit)
 	if (input->octets == NULL)
 		return -ENOMEM;
 	error = fds_read_all(fd, input->octets, limit + 1, &input->length);
+	if (error == 0 && input->length > limit)
+		return -EFBIG;
+	if (error == 0 && !bom_take(input->octets, &input->length))
+		error = -EILSEQ;
 	input->octets[input->length] = '\0';
-	return error == 0 && input->length > limit ? -EFBIG : error;
+	return error;
 }
 
 static int
@@ -69,6 +74,8 @@ input_read(struct input *input, int directory, const char *directory_path,
 	else if (error == -EINVAL)
 		diag_add(diag, DIAG_ERROR, input->path, 0,
 		    "is not a regular file");
+	else if (error == -EILSEQ)
+		diag_add(diag, DIAG_ERROR, input->path, 0, BOM_UTF16);
 	else if (error == -EFBIG)
 		diag_add(diag, DIAG_ERROR, input->path, 0,
 		    "is larger than %zu octets; is it the right file?", limit);

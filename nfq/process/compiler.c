@@ -2,8 +2,8 @@
 /*
  * Parent side; compiler_process.c has the child's.
  *
- * The child sends lines through a socket.  "E TEXT" and "W TEXT" are an error
- * and a warning.  "I NUMBER NAME" asks for a file that the child may not open
+ * The child sends lines through a socket.  "E TEXT", "W TEXT" and "N TEXT" are
+ * an error, a warning and a note.  "I NUMBER NAME" asks for a file that the child may not open
  * itself (resolver/sources/include.h); the parent sends it back.  The parent
  * trusts none of it: it cuts, counts and escapes lines like any other input.
  */
@@ -179,7 +179,7 @@ open_sets(struct compiler *c, const struct policy *policy, struct diag *diag)
 		c->sets[i] = source_file_open(AT_FDCWD, path);
 		if (c->sets[i] < 0) {
 			error = c->sets[i];
-			source_file_refuse(path, error, diag);
+			source_file_refuse(path, error, "policy", diag);
 		} else if (!source_file_check(path, c->sets[i], diag))
 			error = -EINVAL;
 	}
@@ -269,8 +269,9 @@ take_line(struct compiler *c, struct diag *diag)
 		    serve(c, c->line + 2) < 0)
 			end_child(c);
 	} else if (++c->lines <= MAX_LINES && c->fill > 2)
-		diag_add(diag, c->line[0] == 'W' ? DIAG_WARNING : DIAG_ERROR,
-		    NULL, 0, "%s", c->line + 2);
+		diag_add(diag, c->line[0] == 'W' ? DIAG_WARNING :
+		    c->line[0] == 'N' ? DIAG_NOTE : DIAG_ERROR, NULL, 0, "%s",
+		    c->line + 2);
 	c->fill = 0;
 }
 

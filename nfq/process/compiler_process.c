@@ -62,8 +62,8 @@ static void
 write_diag(int channel, const struct diag *diag)
 {
 	for (size_t i = 0; i < diag->kept; i++)
-		write_line(channel, diag->entries[i].level == DIAG_ERROR ?
-		    'E' : 'W', diag->entries[i].text);
+		write_line(channel, "EWN"[diag->entries[i].level],
+		    diag->entries[i].text);
 	if (diag_dropped(diag) > 0) {
 		char text[64];
 

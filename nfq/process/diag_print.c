@@ -9,9 +9,14 @@
 void
 diag_log(const struct diag *diag)
 {
+	static const enum log_level levels[] = {
+		[DIAG_ERROR] = LOG_LEVEL_ERROR,
+		[DIAG_WARNING] = LOG_LEVEL_WARNING,
+		[DIAG_NOTE] = LOG_LEVEL_INFO,
+	};
+
 	for (size_t i = 0; i < diag->kept; i++)
-		log_line(diag->entries[i].level == DIAG_ERROR ?
-		    LOG_LEVEL_ERROR : LOG_LEVEL_WARNING, "%s",
+		log_line(levels[diag->entries[i].level], "%s",
 		    diag->entries[i].text);
 	if (diag_dropped(diag) > 0)
 		log_notice("and %zu more like these", diag_dropped(diag));
@@ -29,8 +34,9 @@ void
 diag_print(const struct diag *diag, const char *program, FILE *out)
 {
 	for (size_t i = 0; i < diag->kept; i++)
-		print_line(program, diag->entries[i].level,
-		    diag->entries[i].text, out);
+		if (diag->entries[i].level != DIAG_NOTE)
+			print_line(program, diag->entries[i].level,
+			    diag->entries[i].text, out);
 	if (diag_dropped(diag) > 0)
 		(void)fprintf(out, "%s: and %zu more like these\n", program,
 		    diag_dropped(diag));
@@ -46,6 +52,14 @@ diag_print_error(const char *program, const char *format, va_list arguments)
 	print_line(program, DIAG_ERROR, text != NULL ? text : "out of memory",
 	    stderr);
 	free(text);
+}
+
+void
+diag_print_notes(const struct diag *diag, FILE *out)
+{
+	for (size_t i = 0; i < diag->kept; i++)
+		if (diag->entries[i].level == DIAG_NOTE)
+			(void)fprintf(out, "%s\n", diag->entries[i].text);
 }
 
 static const char *

@@ -18,9 +18,12 @@ void diag_log(const struct diag *diag);
 
 /*
  * Writes every entry to out as "PROGRAM: error: TEXT" or
- * "PROGRAM: warning: TEXT".
+ * "PROGRAM: warning: TEXT", but notes.
  */
 void diag_print(const struct diag *diag, const char *program, FILE *out);
+
+/* Writes the notes alone, a line each. */
+void diag_print_notes(const struct diag *diag, FILE *out);
 
 /* Writes one error in that form to stderr; format has no line end. */
 void diag_print_error(const char *program, const char *format,

@@ -13,6 +13,7 @@
 #include "policy/config/capture.h"
 #include "policy/config/value.h"
 #include "resolver/dns/name.h"
+#include "resolver/idn.h"
 
 /* 0 is the default of each. */
 const char *const config_audit_clients[] = { "full", "prefix24", NULL };
@@ -58,7 +59,7 @@ config_read_audit_name(const struct config_load *load,
 	name = &sink->name[sink->names];
 	name->below = strncmp(text, "*.", 2) == 0;
 	text += name->below ? 2 : 0;
-	if (name_from_text(&name->name, text, strlen(text)) < 0) {
+	if (idn_name_from_text(&name->name, text, strlen(text)) < 0) {
 		config_wrong(load, value, "this is no name: a label is empty or "
 		    "longer than 63 octets, or the name longer than 255");
 		return;

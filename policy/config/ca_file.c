@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "resolver/fds.h"
+#include "resolver/text/bom.h"
 
 #define MARK	"-----BEGIN CERTIFICATE-----"
 #define MARK_TRUSTED "-----BEGIN TRUSTED CERTIFICATE-----"
@@ -53,6 +54,7 @@ read_all(int fd, char *octets, size_t size, size_t *length)
 
 	if (error < 0)
 		return error;
+	(void)bom_take(octets, length);
 	octets[*length] = '\0';
 	return memmem(octets, *length, MARK, strlen(MARK)) != NULL ||
 	    memmem(octets, *length, MARK_TRUSTED, strlen(MARK_TRUSTED)) != NULL ?

@@ -12,6 +12,7 @@
 
 #include "policy/config/syntax.h"
 #include "resolver/fds.h"
+#include "resolver/text/bom.h"
 #include "resolver/text/suggest.h"
 
 /* Opens path without waiting for the writer of a fifo. */
@@ -54,9 +55,14 @@ config_file_read(const char *path, size_t *length, struct diag *diag)
 	text = malloc(CONFIG_MAX_OCTETS);
 	error = text == NULL ? -ENOMEM :
 	    fds_read_all(fd, text, CONFIG_MAX_OCTETS, length);
-	if (error < 0) {
+	if (error < 0)
 		diag_add(diag, DIAG_ERROR, path, 0, "cannot be read: %s",
 		    strerror(-error));
+	else if (!bom_take(text, length)) {
+		diag_add(diag, DIAG_ERROR, path, 0, BOM_UTF16);
+		error = -EILSEQ;
+	}
+	if (error < 0) {
 		free(text);
 		text = NULL;
 	}

@@ -13,6 +13,7 @@
 #include "resolver/dns/message.h"
 #include "resolver/dns/name.h"
 #include "resolver/dns/rr.h"
+#include "resolver/idn.h"
 #include "resolver/text/host.h"
 
 #define NEGATIVE_MAX_S	30		/* TTL of negative answers, at most */
@@ -222,7 +223,7 @@ config_read_probe_name(const struct config_load *load,
 	struct forward_check *check = to;
 	struct dns_name name;
 
-	if (name_from_text(&name, text, strlen(text)) != 0) {
+	if (idn_name_from_text(&name, text, strlen(text)) != 0) {
 		config_expected(load, option, value);
 		return;
 	}

@@ -5,40 +5,63 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Whether a star stands in it that no backslash stands before. */
+#include "resolver/idn.h"
+
+/*
+ * Whether it is made of what names are made of, escapes and octets of UTF-8:
+ * anything else belongs to another format, and would match nothing.
+ */
 static bool
-has_star(const char *text, size_t length)
+is_written_well(const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
-		if (text[i] == '\\')
+		const uint8_t c = (uint8_t)text[i];
+
+		if (c == '\\')
 			i++;
-		else if (text[i] == '*')
-			return true;
+		else if (!((c | 0x20) >= 'a' && (c | 0x20) <= 'z') &&
+		    !(c >= '0' && c <= '9') && c != '.' && c != '-' &&
+		    c != '_' && c < 0x80)
+			return false;
 	}
-	return false;
+	return true;
 }
 
 int
 policy_pattern_read(struct policy_name *name, const char *text, size_t length)
 {
+	const bool all = length == 1 && text[0] == '*';
 	size_t skip = 0;
 	int error;
 
 	name->kind = POLICY_EXACT;
-	if (length == 1 && text[0] == '*') {
+	if (all || (length >= 2 && memcmp(text, "*.", 2) == 0)) {
 		name->kind = POLICY_BELOW;
-		skip = 1;
-	} else if (length >= 2 && memcmp(text, "*.", 2) == 0) {
-		name->kind = POLICY_BELOW;
-		skip = 2;
+		skip = all ? 1 : 2;
 	} else if (length >= 2 && text[0] == '.') {
 		name->kind = POLICY_WITHIN;
 		skip = 1;
 	}
-	if (length == 0 || has_star(text + skip, length - skip))
+	if (length == 0 || !is_written_well(text + skip, length - skip))
 		return -EINVAL;
-	error = name_from_text(&name->name, text + skip, length - skip);
+	error = idn_name_from_text(&name->name, text + skip, length - skip);
+	/* Nobody means all names by "*." or "..". */
+	if (error == 0 && name->name.labels == 0 && skip > 0 && !all)
+		error = -EINVAL;
 	if (error == 0)
 		name_lower(&name->name);
 	return error;
+}
+
+const char *
+policy_pattern_why(int error)
+{
+	switch (error) {
+	case -ENAMETOOLONG:
+		return "has a label over 63 octets, or is over 255 octets long";
+	case -EILSEQ:
+		return IDN_REFUSED;
+	default:
+		return "is no domain name";
+	}
 }

@@ -74,12 +74,10 @@ read_pattern(const struct config_load *load, const config_setting_t *value,
 {
 	const int error = policy_pattern_read(name, text, strlen(text));
 
-	if (error == -ENAMETOOLONG)
-		config_wrong(load, value, "a label of this name is longer than "
-		    "63 octets, or the name longer than 255");
-	else if (error < 0)
-		config_wrong(load, value, "found \"%.100s\", which is no domain "
-		    "name", config_setting_get_string(value));
+	if (error < 0)
+		config_wrong(load, value, "found \"%.100s\", which %s",
+		    config_setting_get_string(value),
+		    policy_pattern_why(error));
 	return error == 0;
 }
 

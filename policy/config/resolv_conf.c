@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "resolver/fds.h"
+#include "resolver/text/bom.h"
 #include "resolver/text/host.h"
 #include "resolver/text/number.h"
 
@@ -185,6 +186,7 @@ resolv_conf_read(struct resolv_conf *conf, const char *path)
 		error = fds_read_all(fd, text, MAX_OCTETS, &length);
 		(void)close(fd);
 	}
+	(void)bom_take(text, &length);
 	resolv_conf_parse(conf, text, length);
 	free(text);
 	if (!conf->search_given)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "resolver/dns/name.h"
+#include "resolver/idn.h"
 #include "resolver/sources/feed_file.h"
 
 #define RUN_DIR_MAX 200
@@ -200,11 +201,14 @@ config_read_name(const struct config_load *load,
 {
 	const char *text = config_setting_get_string(value);
 	struct dns_name *name = to;
-	int error = name_from_text(name, text, strlen(text));
+	int error = idn_name_from_text(name, text, strlen(text));
 
 	if (error == -ENAMETOOLONG)
 		config_wrong(load, value, "a label of this name is longer than "
 		    "63 octets, or the name longer than 255");
+	else if (error == -EILSEQ)
+		config_wrong(load, value, "found \"%.100s\", which "
+		    IDN_REFUSED, text);
 	else if (error < 0 || name->labels == 0 ||
 	    memcmp(name->octets, "\1*", 2) == 0)
 		config_expected(load, option, value);

@@ -1,131 +1,127 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Files of names: one a line, as in the list "names" of a rule; blanks around
- * it, empty lines and what follows a "#" mean nothing.
- */
-#include <errno.h>
+/* Files of names, in any of the formats that list_line.h knows. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/config/policy_pattern.h"
 #include "policy/match/build_state.h"
+#include "policy/match/list_line.h"
 #include "resolver/sources/source_file.h"
 
-#define BLANKS " \t\r\f\v"
+#define TOLD	10		/* lines of a file that are not read, at most */
+#define SHOWN	100		/* octets of each of them */
 
-/* A line without its end, blanks and comment. */
-struct line {
-	const char *text;
-	size_t length;
-	unsigned int number;
+/* A file while it is read. */
+struct reading {
+	struct builder *b;
+	struct build_set *set;
+	const char *path;
+	uint32_t number;	/* of the set, from 1 */
+	unsigned int line;
+	size_t unread;		/* lines */
 };
 
-static bool
-is_blank(char c)
-{
-	return c != '\0' && strchr(BLANKS, c) != NULL;
-}
-
+/* Notes a name once; lists have many for IPv4 and for IPv6. */
 static void
-trim(struct line *line)
+add_name(struct reading *r, const struct policy_name *name)
 {
-	const char *hash = memchr(line->text, '#', line->length);
+	const uint32_t number = build_name_get(r->b, &name->name);
+	const uint8_t kind = (uint8_t)(1 << name->kind);
+	struct build_name *known;
+	struct set_name *fresh;
 
-	if (hash != NULL)
-		line->length = (size_t)(hash - line->text);
-	while (line->length > 0 && is_blank(line->text[line->length - 1]))
-		line->length--;
-	while (line->length > 0 && is_blank(line->text[0])) {
-		line->text++;
-		line->length--;
+	if (number == 0)
+		return;
+	known = AREA_AT(&r->b->names, struct build_name, number - 1);
+	if (known->set != r->number) {
+		known->set = r->number;
+		known->set_kinds = 0;
+		r->set->distinct++;
 	}
+	if ((known->set_kinds & kind) != 0)
+		return;
+	known->set_kinds |= kind;
+	fresh = build_grow(r->b, &r->set->names, sizeof(*fresh));
+	if (fresh != NULL)
+		*fresh = (struct set_name){ number, name->kind };
 }
 
 static void
-refuse(struct builder *b, const char *path, const struct line *line, int error)
+tell_unread(struct reading *r, const struct list_line *line)
 {
-	if (error == -ENAMETOOLONG)
-		diag_add(b->diag, DIAG_ERROR, path, line->number, "a label of "
-		    "this name is longer than 63 octets, or the name longer "
-		    "than 255");
-	else
-		diag_add(b->diag, DIAG_ERROR, path, line->number, "found "
-		    "\"%.*s\", which is no domain name",
-		    line->length > 100 ? 100 : (int)line->length, line->text);
+	if (r->unread++ < TOLD)
+		diag_add(r->b->diag, DIAG_WARNING, r->path, r->line, "not read: "
+		    "\"%.*s\" %s", SPAN_SHOWN(line->text, SHOWN), line->why);
 }
 
 static void
-add_line(struct builder *b, struct build_set *set, const char *path,
-    struct line *line)
+read_line(struct reading *r, struct span text)
 {
 	struct policy_name name;
-	const int error = policy_pattern_read(&name, line->text, line->length);
+	struct list_line line;
 
-	if (error < 0) {
-		refuse(b, path, line, error);
-		return;
-	}
-	set->names[set->count++] = (struct set_name){
-	    build_name_get(b, &name.name), name.kind };
-}
-
-static size_t
-count_lines(const char *text, size_t length)
-{
-	size_t lines = 1;
-
-	for (const char *at = text; (at = memchr(at, '\n',
-	    length - (size_t)(at - text))) != NULL; at++)
-		lines++;
-	return lines;
+	list_line_begin(&line, text);
+	while (list_line_next(&line, &name))
+		add_name(r, &name);
+	if (line.why != NULL)
+		tell_unread(r, &line);
 }
 
 static void
-read_lines(struct builder *b, struct build_set *set, const char *path,
-    const char *text, size_t length)
+read_lines(struct reading *r, const char *text, size_t length)
 {
 	const char *end = text + length;
-	struct line line = { .number = 0 };
 
-	while (text < end && b->error == 0) {
+	while (text < end && r->b->error == 0) {
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
+		const struct span line = { text,
+			(size_t)((stop != NULL ? stop : end) - text) };
 
-		line.text = text;
-		line.length = (size_t)((stop != NULL ? stop : end) - text);
-		line.number++;
+		r->line++;
 		text += line.length + 1;
-		trim(&line);
-		if (line.length == 0)
-			continue;
-		if (set->count == RULE_NAMES_MAX) {
-			diag_add(b->diag, DIAG_ERROR, path, line.number, "more "
-			    "than %d names; make two files of it",
-			    RULE_NAMES_MAX);
+		read_line(r, line);
+		if (build_set_count(r->set) > RULE_NAMES_MAX) {
+			diag_add(r->b->diag, DIAG_ERROR, r->path, r->line,
+			    "more than %d names; make two files of it and name "
+			    "both in the rule", RULE_NAMES_MAX);
 			return;
 		}
-		add_line(b, set, path, &line);
 	}
+}
+
+/* What became of the file as a whole. */
+static void
+tell_counts(struct reading *r)
+{
+	struct diag *diag = r->b->diag;
+	const size_t names = r->set->distinct;
+
+	if (r->unread > TOLD)
+		diag_add(diag, DIAG_WARNING, r->path, 0, "%zu lines are not "
+		    "read; the first %d are told above", r->unread, TOLD);
+	if (names == 0 && r->unread > 0)
+		diag_add(diag, DIAG_WARNING, r->path, 0, "is no list of names "
+		    "that can be read, so that rules with this file match "
+		    "nothing; formats: nfdnsd-policy(5)");
+	else if (names == 0)
+		diag_add(diag, DIAG_WARNING, r->path, 0, "has no names, so "
+		    "that rules with this file match nothing");
+	else
+		diag_add_count(diag, r->path, names, "name");
 }
 
 void
 build_set_read(struct builder *b, struct build_set *set, const char *path,
     int fd)
 {
-	size_t length, lines;
+	struct reading r = { .b = b, .set = set, .path = path,
+		.number = (uint32_t)(set - b->sets) + 1 };
+	size_t length;
 	char *text = source_file_read(path, fd, &length, b->diag);
 
 	if (text == NULL)
 		return;
-	lines = count_lines(text, length);
-	if (lines > RULE_NAMES_MAX)
-		lines = RULE_NAMES_MAX;
-	set->names = calloc(lines, sizeof(*set->names));
-	if (set->names == NULL)
-		b->error = -ENOMEM;
-	else
-		read_lines(b, set, path, text, length);
-	if (set->count == 0 && b->error == 0)
-		diag_add(b->diag, DIAG_WARNING, path, 0, "has no names, so "
-		    "that rules with this file match nothing");
+	read_lines(&r, text, length);
+	if (b->error == 0)
+		tell_counts(&r);
 	free(text);
 }

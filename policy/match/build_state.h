@@ -19,6 +19,8 @@ struct build_name {
 	uint32_t name;		/* in OCTETS: length, wire name */
 	uint32_t first;		/* of its entries, from 1; 0: none */
 	uint32_t node;
+	uint32_t set;		/* the last that had it, from 1 */
+	uint8_t set_kinds;	/* bit n: as enum policy_name_kind n */
 	uint8_t labels;
 	bool has_below;		/* one of its entries is for names below */
 };
@@ -44,13 +46,15 @@ struct build_index {
 	size_t mask, count;
 };
 
-/* The names of a file. */
+/* A name of a file; one may be in it as more than one kind. */
+struct set_name {
+	uint32_t name;		/* from 1: build_name */
+	uint32_t kind;
+};
+
 struct build_set {
-	struct set_name {
-		uint32_t name;	/* from 1: build_name */
-		uint32_t kind;
-	} *names;
-	size_t count;
+	struct area names;	/* struct set_name, each once */
+	size_t distinct;	/* different names */
 };
 
 struct builder {
@@ -74,6 +78,12 @@ struct builder {
 
 #define AREA_ITEMS(area, type)	((area)->size / sizeof(type))
 #define AREA_AT(area, type, n)	(&((type *)(void *)(area)->octets)[n])
+
+static inline size_t
+build_set_count(const struct build_set *set)
+{
+	return AREA_ITEMS(&set->names, struct set_name);
+}
 
 /*
  * Room for so many octets more at the end of an area, zeros; NULL after an error

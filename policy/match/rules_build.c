@@ -19,9 +19,12 @@ add_name(struct builder *b, const struct policy_name *name, uint32_t code)
 		return;
 	}
 	set = &b->sets[name->set];
-	for (size_t i = 0; i < set->count && b->error == 0; i++)
-		build_entry_add(b, set->names[i].name, set->names[i].kind,
-		    code);
+	for (size_t i = 0; i < build_set_count(set) && b->error == 0; i++) {
+		const struct set_name *one =
+		    AREA_AT(&set->names, const struct set_name, i);
+
+		build_entry_add(b, one->name, one->kind, code);
+	}
 }
 
 static void
@@ -69,9 +72,11 @@ check_overlaps(struct builder *b)
 		uint32_t other = 0;
 		size_t both = 0;
 
-		for (size_t k = 0; k < set->count; k++) {
-			uint32_t *place = &owner[2 * set->names[k].name +
-			    (set->names[k].kind != POLICY_EXACT)];
+		for (size_t k = 0; k < build_set_count(set); k++) {
+			const struct set_name *one =
+			    AREA_AT(&set->names, const struct set_name, k);
+			uint32_t *place = &owner[2 * one->name +
+			    (one->kind != POLICY_EXACT)];
 
 			if (*place == 0)
 				*place = i + 1;
@@ -292,7 +297,7 @@ builder_clear(struct builder *b)
 	for (size_t i = 0; i < RULES_AREAS; i++)
 		free(b->areas[i].octets);
 	for (size_t i = 0; b->sets != NULL && i < b->policy->set_count; i++)
-		free(b->sets[i].names);
+		free(b->sets[i].names.octets);
 	free(b->sets);
 	free(b->names.octets);
 	free(b->entries.octets);

@@ -69,8 +69,9 @@ write_lines(FILE *out, uint32_t sequence, uint64_t names,
 			    mesh->sources[i].changed, mesh->sources[i].path);
 	write_feeds(out, config);
 	for (size_t i = 0; i < diag->kept; i++)
-		fprintf(out, "%c %s\n", diag->entries[i].level == DIAG_ERROR ?
-		    'E' : 'W', diag->entries[i].text);
+		if (diag->entries[i].level != DIAG_NOTE)
+			fprintf(out, "%c %s\n", diag->entries[i].level ==
+			    DIAG_ERROR ? 'E' : 'W', diag->entries[i].text);
 }
 
 int

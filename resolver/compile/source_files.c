@@ -105,7 +105,7 @@ add_source(struct source_files *files, struct mesh_source *source,
 		return add_kept(files, source, diag);
 	fd = source_file_open(AT_FDCWD, source->path);
 	if (fd < 0) {
-		source_file_refuse(source->path, fd, diag);
+		source_file_refuse(source->path, fd, "mesh.tables", diag);
 		return fd;
 	}
 	source->changed = changed(fd);

@@ -12,6 +12,7 @@
 
 #include "resolver/feed/small_file.h"
 #include "resolver/feed/text.h"
+#include "resolver/text/bom.h"
 #include "resolver/text/yaml_tree.h"
 
 struct reading {
@@ -305,7 +306,7 @@ kubeconfig_load(struct kube_access *access, const char *path,
 		    why);
 	else if (error != -ENOMEM) {
 		(void)snprintf(why, FEED_TEXT, "%.150s: %s", path,
-		    strerror(-error));
+		    error == -EILSEQ ? BOM_UTF16 : strerror(-error));
 		error = -EINVAL;
 	}
 	small_file_wipe(&file);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "resolver/fds.h"
+#include "resolver/text/bom.h"
 
 /* All of size octets and then the end of the file. */
 static int
@@ -42,7 +43,11 @@ read_fd(int fd, struct small_file *file)
 	if (file->octets == NULL)
 		return -ENOMEM;
 	error = read_all(fd, file->octets, file->length);
-	if (error != 0)
+	if (error == 0 && !bom_take(file->octets, &file->length))
+		error = -EILSEQ;
+	if (error == 0)
+		file->octets[file->length] = '\0';
+	else
 		small_file_wipe(file);
 	return error;
 }

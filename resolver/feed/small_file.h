@@ -17,7 +17,8 @@ struct small_file {
 /*
  * Reads a regular file whole, without blocking on a fifo.  Returns 0, or a
  * negative errno: -EINVAL for what is not a regular file, -EFBIG, -EAGAIN if it
- * changed its length meanwhile.  small_file_wipe() overwrites and frees the
+ * changed its length meanwhile, -EILSEQ for UTF-16.  A byte order mark is left
+ * out.  small_file_wipe() overwrites and frees the
  * octets, since they may be a key; it accepts one of zeros.
  */
 int small_file_read(const char *path, struct small_file *file)

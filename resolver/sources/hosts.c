@@ -10,6 +10,7 @@
 
 #include "resolver/dns/reverse.h"
 #include "resolver/dns/rr.h"
+#include "resolver/idn.h"
 #include "resolver/sources/source_format.h"
 
 /* How much of a hostile word a message shows. */
@@ -111,12 +112,13 @@ add_name(struct hosts_line *line, struct builder *b, const char *word,
     size_t length)
 {
 	struct dns_name name, reverse;
-	int error = name_from_text(&name, word, length);
+	int error = idn_name_from_text(&name, word, length);
 
 	if (error != 0 || name.labels == 0) {
 		WARN(line, "\"%.*s\" %s: ignored", shown(length), word,
 		    error == -ENAMETOOLONG ?
 		    "has a label over 63 or is over 255 octets long" :
+		    error == -EILSEQ ? IDN_REFUSED :
 		    "is no domain name");
 		return 0;
 	}

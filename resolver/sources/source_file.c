@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "resolver/text/bom.h"
+
 int
 source_file_open(int directory, const char *path)
 {
@@ -19,17 +21,21 @@ source_file_open(int directory, const char *path)
 }
 
 void
-source_file_refuse(const char *path, int error, struct diag *diag)
+source_file_refuse(const char *path, int error, const char *option,
+    struct diag *diag)
 {
-	const char *advice = "";
+	const char *why = strerror(-error);
 
 	if (error == -ENOENT)
-		advice = ": write it or take it out of mesh.tables";
+		diag_add(diag, DIAG_ERROR, path, 0, "cannot be opened: %s: "
+		    "write it or take it out of %s", why, option);
 	else if (error == -EMFILE)
-		advice = ": make the tables of fewer files, or raise"
-		    " LimitNOFILE";
-	diag_add(diag, DIAG_ERROR, path, 0, "cannot be opened: %s%s",
-	    strerror(-error), advice);
+		diag_add(diag, DIAG_ERROR, path, 0, "cannot be opened: %s: "
+		    "name fewer files in %s, or raise LimitNOFILE", why,
+		    option);
+	else
+		diag_add(diag, DIAG_ERROR, path, 0, "cannot be opened: %s",
+		    why);
 }
 
 /* The error for something that is not a regular file. */
@@ -110,11 +116,12 @@ source_file_read(const char *path, int fd, size_t *length, struct diag *diag)
 		return NULL;
 	}
 	got = read_up_to(fd, data, (size_t)st.st_size + 1);
-	if (got == (ssize_t)st.st_size) {
-		*length = (size_t)got;
+	*length = got > 0 ? (size_t)got : 0;
+	if (got == (ssize_t)st.st_size && bom_take(data, length))
 		return data;
-	}
-	if (got < 0)
+	if (got == (ssize_t)st.st_size)
+		diag_add(diag, DIAG_ERROR, path, 0, BOM_UTF16);
+	else if (got < 0)
 		diag_add(diag, DIAG_ERROR, path, 0,
 		    "cannot be read: %s", strerror((int)-got));
 	else

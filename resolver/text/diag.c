@@ -39,15 +39,15 @@ one_line(const char *text)
 
 /*
  * Where the next entry goes, or NULL if it is only counted.  An error that
- * comes after a hundred warnings must not be lost: it takes the place of the
- * last of them.
+ * comes after a hundred warnings must not be lost, nor may a note: it takes the
+ * place of the last of them.
  */
 static struct diag_entry *
 slot_for(struct diag *diag, enum diag_level level)
 {
 	if (diag->kept < DIAG_MAX_KEPT)
 		return &diag->entries[diag->kept++];
-	if (level != DIAG_ERROR)
+	if (level == DIAG_WARNING)
 		return NULL;
 	for (size_t i = diag->kept; i-- > 0;) {
 		if (diag->entries[i].level == DIAG_WARNING) {
@@ -63,7 +63,8 @@ static bool
 has_room(const struct diag *diag, enum diag_level level)
 {
 	return diag->kept < DIAG_MAX_KEPT ||
-	    (level == DIAG_ERROR && diag->errors < DIAG_MAX_KEPT);
+	    (level != DIAG_WARNING &&
+	    diag->errors + diag->notes < DIAG_MAX_KEPT);
 }
 
 /* Takes ownership of text; NULL if there was no memory for it. */
@@ -74,8 +75,10 @@ keep(struct diag *diag, enum diag_level level, char *text)
 
 	if (level == DIAG_ERROR)
 		diag->errors++;
-	else
+	else if (level == DIAG_WARNING)
 		diag->warnings++;
+	else
+		diag->notes++;
 	if (entry == NULL) {
 		free(text);
 		return;
@@ -125,11 +128,38 @@ diag_add(struct diag *diag, enum diag_level level, const char *file,
 	free(whole);
 }
 
+/* With commas between the thousands. */
+static const char *
+grouped(size_t count, char text[static 32])
+{
+	size_t digits = 0, at = 31;
+
+	text[at] = '\0';
+	do {
+		if (digits > 0 && digits % 3 == 0)
+			text[--at] = ',';
+		text[--at] = (char)('0' + count % 10);
+		digits++;
+	} while ((count /= 10) > 0);
+	return text + at;
+}
+
+void
+diag_add_count(struct diag *diag, const char *file, size_t count,
+    const char *unit)
+{
+	char text[32];
+
+	diag_add(diag, DIAG_NOTE, file, 0, "%s %s%s", grouped(count, text),
+	    unit, count == 1 ? "" : "s");
+}
+
 void
 diag_be_strict(struct diag *diag)
 {
 	for (size_t i = 0; i < diag->kept; i++)
-		diag->entries[i].level = DIAG_ERROR;
+		if (diag->entries[i].level == DIAG_WARNING)
+			diag->entries[i].level = DIAG_ERROR;
 	diag->errors += diag->warnings;
 	diag->warnings = 0;
 }
@@ -137,7 +167,7 @@ diag_be_strict(struct diag *diag)
 size_t
 diag_dropped(const struct diag *diag)
 {
-	return diag->errors + diag->warnings - diag->kept;
+	return diag->errors + diag->warnings + diag->notes - diag->kept;
 }
 
 void

@@ -13,14 +13,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum diag_level { DIAG_ERROR, DIAG_WARNING };
+/* A note says nothing bad: how many names a file has. */
+enum diag_level { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE };
 
 struct diag_entry {
 	enum diag_level level;
 	char *text;		/* "FILE:LINE: what is wrong; what to do", one line */
 };
 
-/* At most DIAG_MAX_KEPT entries are kept; all are counted. */
+/*
+ * At most DIAG_MAX_KEPT entries are kept; all are counted.  Errors and notes
+ * take the place of warnings.
+ */
 #define DIAG_MAX_KEPT 100
 
 /* Start from DIAG_INIT; owns its texts. */
@@ -29,6 +33,7 @@ struct diag {
 	size_t kept;
 	size_t errors;
 	size_t warnings;
+	size_t notes;
 };
 
 #define DIAG_INIT { .kept = 0 }
@@ -44,6 +49,10 @@ void diag_add(struct diag *diag, enum diag_level level, const char *file,
 
 /* Adds an entry whose text is complete, such as one read from a pipe. */
 void diag_add_text(struct diag *diag, enum diag_level level, const char *text);
+
+/* Adds a note, "FILE: 1,234 names"; unit is the word without the "s". */
+void diag_add_count(struct diag *diag, const char *file, size_t count,
+    const char *unit);
 
 /* Makes every warning an error. */
 void diag_be_strict(struct diag *diag);

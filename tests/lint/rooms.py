@@ -22,9 +22,11 @@ ROOMS = {
     "resolver/version": "",
     "resolver/dns": "",
     "resolver/text": "",
+    # Never in the packet path.
+    "resolver/idn": "resolver/dns",
     "resolver/image": "resolver/dns resolver/text",
     "resolver/answer": "resolver/dns resolver/image",
-    "resolver/sources": "resolver/fds resolver/dns resolver/text resolver/image",
+    "resolver/sources": "resolver/fds resolver/idn resolver/dns resolver/text resolver/image",
     "resolver/kubernetes": "resolver/dns resolver/text resolver/image resolver/sources",
     "resolver/compile": "resolver/version resolver/dns resolver/text resolver/image resolver/sources"
                         " resolver/kubernetes",
@@ -34,7 +36,7 @@ ROOMS = {
 
     "policy/log": "",
     "policy/rule": "",
-    "policy/config": "policy/log resolver/fds resolver/dns resolver/text resolver/image resolver/answer"
+    "policy/config": "policy/log resolver/fds resolver/idn resolver/dns resolver/text resolver/image resolver/answer"
                      " resolver/sources resolver/compile resolver/feed policy/audit policy/decide policy/rule",
     "policy/decide": "policy/rule resolver/clock resolver/dns resolver/image resolver/answer",
     "policy/match": "policy/config policy/decide policy/rule resolver/clock resolver/dns resolver/text"
@@ -87,7 +89,7 @@ ROOMS = {
     # The daemon's page as rows and cells; one file knows of a terminal.
     "nfq/top": "resolver/clock resolver/dns policy/decide policy/status",
     "nfq/doctor": "resolver/version resolver/dns resolver/text resolver/image policy/config policy/status rules nfq/join",
-    "nfq/cli": "resolver/clock resolver/fds resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
+    "nfq/cli": "resolver/clock resolver/fds resolver/idn resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
                " policy/config policy/decide policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/forward nfq/explain nfq/replay nfq/top nfq/doctor nfq/logs nfq/supervisor nfq/join",
     "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/tls nfq/metrics nfq/supervisor nfq/feed"
            " nfq/cli policy/status",
