@@ -13,7 +13,8 @@
 /* Rules are numbered from 1, in the order in which they are tried. */
 #define RULE_MAX	32768		/* of one policy */
 #define RULE_NAME_MAX	63		/* octets of a rule's name */
-#define RULE_NAMES_MAX	1000000		/* names of one file, or records of one zone */
+#define RULE_NAMES_MAX	1000000		/* records of one zone of policies */
+#define RULE_LIST_MAX	4000000		/* names of one file: 150 MiB a million to compile */
 #define RULE_ZONE_PREFIX "rpz:"		/* of names of a zone's rules */
 
 /* What is done with a question. */

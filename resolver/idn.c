@@ -42,6 +42,7 @@ error_of(int idn)
 	switch (idn) {
 	case IDN2_MALLOC:
 		return -ENOMEM;
+	case IDN2_PUNYCODE_BIG_OUTPUT:
 	case IDN2_TOO_BIG_LABEL:
 	case IDN2_TOO_BIG_DOMAIN:
 		return -ENAMETOOLONG;

@@ -79,10 +79,10 @@ read_lines(struct reading *r, const char *text, size_t length)
 		r->line++;
 		text += line.length + 1;
 		read_line(r, line);
-		if (build_set_count(r->set) > RULE_NAMES_MAX) {
+		if (build_set_count(r->set) > RULE_LIST_MAX) {
 			diag_add(r->b->diag, DIAG_ERROR, r->path, r->line,
 			    "more than %d names; make two files of it and name "
-			    "both in the rule", RULE_NAMES_MAX);
+			    "both in the rule", RULE_LIST_MAX);
 			return;
 		}
 	}

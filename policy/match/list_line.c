@@ -128,7 +128,7 @@ without_comment(struct span text)
 	const char *hash = memchr(text.text, '#', text.length);
 	const size_t at = hash != NULL ? (size_t)(hash - text.text) : 0;
 
-	if (hash == NULL)
+	if (hash == NULL || text.text[0] == '!')
 		return text;
 	if (at == 0 ? begins(text, "##.") || begins(text, "##[") ||
 	    (!begins(text, "##") && is_cosmetic(text)) :

@@ -125,7 +125,7 @@ has_error(const char *text)
 }
 
 static void
-all_errors_of_a_file_are_told(void)
+lines_that_are_not_read_are_told(void)
 {
 	char text[600];
 	int file;
@@ -136,12 +136,14 @@ all_errors_of_a_file_are_told(void)
 		text[i] = '.';
 	memcpy(text + 500, "\nb\\999\n", 8);
 	file = test_file(text);
-	CHECK(!test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
-	CHECK(p.diag.errors == 3);
-	CHECK(has_error("/names:2: found \"a..b\", which is no domain name"));
-	CHECK(has_error("/names:3: a label of this name is longer than 63 "
-	    "octets, or the name longer than 255"));
-	CHECK(has_error("/names:4: found \"b\\999\""));
+	CHECK(test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
+	CHECK(p.diag.errors == 0 && p.diag.warnings == 3);
+	CHECK(has_error("/names:2: not read: \"a..b\" is no domain name"));
+	CHECK(has_error("/names:3: not read: \"aaa"));
+	CHECK(has_error("has a label over 63 octets, or is over 255 octets"));
+	CHECK(has_error("/names:4: not read: \"b\\999\""));
+	CHECK(has_error("/names: 1 name"));
+	CHECK(matches("good", "1"));
 	test_policy_free(&p);
 	(void)close(file);
 	/* Nothing in it is a warning. */
@@ -154,9 +156,56 @@ all_errors_of_a_file_are_told(void)
 }
 
 static void
-a_file_has_a_million_names_at_most(void)
+the_first_ten_lines_are_told_and_all_are_counted(void)
 {
-	const size_t most = RULE_NAMES_MAX;
+	char text[4000] = "one.example\n";
+	int file;
+
+	for (int i = 0; i < 1000; i++)
+		strcat(text, "a/\n");
+	file = test_file(text);
+	CHECK(test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
+	CHECK(p.diag.warnings == 11 && p.diag.notes == 1);
+	CHECK(has_error("/names:11: not read: \"a/\""));
+	CHECK(!has_error("/names:12:"));
+	CHECK(has_error("/names: 1000 lines are not read; the first 10"));
+	test_policy_free(&p);
+	(void)close(file);
+	/* A list of nothing else. */
+	file = test_file(text + strlen("one.example\n"));
+	CHECK(test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
+	CHECK(has_error("/names: is no list of names that can be read, so "
+	    "that rules with this file match nothing"));
+	test_policy_free(&p);
+	(void)close(file);
+}
+
+/* Lists for IPv4 and IPv6 have every name twice; formats may be mixed. */
+static void
+a_name_counts_once(void)
+{
+	int file = test_file("\xef\xbb\xbf" "0.0.0.0 a.example\n:: a.example\n"
+	    "||a.example^\nA.EXAMPLE\nb.example\n");
+
+	CHECK(test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
+	CHECK(p.diag.warnings == 0 && has_error("/names: 2 names"));
+	CHECK(matches("a.example", "1"));
+	CHECK(matches("x.a.example", "1"));
+	CHECK(matches("b.example", "1"));
+	CHECK(matches("x.b.example", ""));
+	test_policy_free(&p);
+	(void)close(file);
+	file = test_file("\xff\xfe" "a");
+	CHECK(!test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
+	CHECK(p.diag.errors == 1 && has_error("/names: is UTF-16 text"));
+	test_policy_free(&p);
+	(void)close(file);
+}
+
+static void
+a_file_has_four_million_names_at_most(void)
+{
+	const size_t most = 1000000;
 	int file = memfd_create("names", MFD_CLOEXEC);
 	FILE *out = fdopen(dup(file), "w");
 
@@ -170,10 +219,11 @@ a_file_has_a_million_names_at_most(void)
 	CHECK(matches("n17.n18.example", ""));
 	printf("figure: %zu octets for %zu names\n", p.size, most);
 	test_policy_free(&p);
-	(void)fputs("\nn0.example\n", out);
+	for (size_t i = most; i <= RULE_LIST_MAX; i++)
+		(void)fprintf(out, "n%zu.example\n", i);
 	(void)fclose(out);
 	CHECK(!test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
-	CHECK(has_error("/names:1000002: more than 1000000 names"));
+	CHECK(has_error("/names:4000001: more than 4000000 names"));
 	test_policy_free(&p);
 	(void)close(file);
 }
@@ -420,8 +470,10 @@ main(void)
 	TEST(names_are_exact_below_or_within);
 	TEST(names_may_be_excluded);
 	TEST(names_may_stand_in_a_file);
-	TEST(all_errors_of_a_file_are_told);
-	TEST(a_file_has_a_million_names_at_most);
+	TEST(lines_that_are_not_read_are_told);
+	TEST(the_first_ten_lines_are_told_and_all_are_counted);
+	TEST(a_name_counts_once);
+	TEST(a_file_has_four_million_names_at_most);
 	TEST(every_condition_holds_or_not);
 	TEST(every_condition_may_be_negated);
 	TEST(hours_and_days_are_local);

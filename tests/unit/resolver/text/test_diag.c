@@ -65,6 +65,29 @@ an_error_is_kept_after_any_number_of_warnings(void)
 	diag_free(&diag);
 }
 
+/* A note is no warning, not even if warnings are errors. */
+static void
+a_note_is_kept_and_is_no_warning(void)
+{
+	struct diag diag = DIAG_INIT;
+
+	for (int i = 0; i < DIAG_MAX_KEPT; i++)
+		diag_add(&diag, DIAG_WARNING, NULL, 0, "w");
+	diag_add_count(&diag, "f", 500001, "name");
+	CHECK(strcmp(diag.entries[DIAG_MAX_KEPT - 1].text,
+	    "f: 500,001 names") == 0);
+	CHECK(diag_dropped(&diag) == 1);
+	diag_be_strict(&diag);
+	CHECK(diag.errors == DIAG_MAX_KEPT && diag.notes == 1);
+	CHECK(diag.entries[DIAG_MAX_KEPT - 1].level == DIAG_NOTE);
+	diag_free(&diag);
+	diag_add_count(&diag, "f", 1, "name");
+	diag_add_count(&diag, "f", 1000, "name");
+	CHECK(strcmp(diag.entries[0].text, "f: 1 name") == 0);
+	CHECK(strcmp(diag.entries[1].text, "f: 1,000 names") == 0);
+	diag_free(&diag);
+}
+
 int
 main(void)
 {
@@ -72,5 +95,6 @@ main(void)
 	TEST(one_entry_is_one_line);
 	TEST(counts_go_on_when_full);
 	TEST(an_error_is_kept_after_any_number_of_warnings);
+	TEST(a_note_is_kept_and_is_no_warning);
 	return test_summary();
 }
