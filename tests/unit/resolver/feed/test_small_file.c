@@ -34,6 +34,10 @@ is_read_whole(void)
 	put("empty", "");
 	CHECK(small_file_read("empty", &file) == 0 && file.length == 0);
 	small_file_wipe(&file);
+	put("marked", "\xef\xbb\xbf" "one");
+	CHECK(small_file_read("marked", &file) == 0);
+	CHECK(file.length == 3 && strcmp(file.octets, "one") == 0);
+	small_file_wipe(&file);
 	small_file_wipe(&file);
 }
 
@@ -49,6 +53,8 @@ is_refused(void)
 	put("large", "");
 	CHECK(truncate("large", (off_t)SMALL_FILE_MAX + 1) == 0);
 	CHECK(small_file_read("large", &file) == -EFBIG);
+	put("utf16", "\xff\xfe" "a");
+	CHECK(small_file_read("utf16", &file) == -EILSEQ);
 	CHECK(file.octets == NULL);
 }
 
