@@ -29,7 +29,7 @@
 	  "Whether the zone file is read again when it changes.",
 	  BOOLEAN, IN(policy_rule, watch), .reload = true },
 	{ "policy[].match.names", NULL,
-	  "Names that it is for: one, all below one, all within one, or those of a file, one a line.",
+	  "Names that it is for: one, all below one, all within one, or those of a list in a file: see nfdnsd-policy(5).",
 	  .allowed = NAMES, STRINGS, .read = config_read_rule_names,
 	  .if_empty = EMPTY, IN(policy_rule, match.names), .reload = true },
 	{ "policy[].match.types", NULL,
