@@ -78,7 +78,7 @@ what_idna_does_not_allow_is_refused(void)
 			printf("  %zu: %s\n", i, got);
 	}
 	for (int i = 0; i < 70; i++)
-		strcat(longest, "\xc3\xbc\xc3\xb6");
+		memcpy(longest + 4 * i, "\xc3\xbc\xc3\xb6", 5);
 	CHECK(strcmp(read_name(longest), "ENAMETOOLONG") == 0);
 }
 
