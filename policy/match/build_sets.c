@@ -60,7 +60,8 @@ read_line(struct reading *r, struct span text)
 	struct list_line line;
 
 	list_line_begin(&line, text);
-	while (list_line_next(&line, &name))
+	while (build_set_count(r->set) <= RULE_LIST_MAX &&
+	    list_line_next(&line, &name))
 		add_name(r, &name);
 	if (line.why != NULL)
 		tell_unread(r, &line);

@@ -239,7 +239,8 @@ says_nothing(struct span text)
 {
 	return text.length == 0 || text.text[0] == ';' ||
 	    (text.text[0] == '!' && !begins(text, "!#include")) ||
-	    (text.text[0] == '[' && text.text[text.length - 1] == ']') ||
+	    ((begins(text, "[Ad") || begins(text, "[uBlock")) &&
+	    text.text[text.length - 1] == ']') ||
 	    span_equal(text, span_of("server:"));
 }
 
@@ -263,7 +264,8 @@ list_line_begin(struct list_line *line, struct span text)
 static bool
 is_head(struct span word)
 {
-	if (word.length > 4 && strncasecmp(word.text, "ip6-", 4) == 0)
+	if (word.length > 4 && strncasecmp(word.text, "ip6-", 4) == 0 &&
+	    memchr(word.text, '.', word.length) == NULL)
 		return true;
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
 		if (strlen(heads[i]) == word.length &&
@@ -296,8 +298,10 @@ read_name(struct list_line *line, struct span word, struct policy_name *name)
 			name->kind = POLICY_WITHIN;
 		return true;
 	}
-	line->why = error == 0 || error == -EINVAL ? looks_like(line->text) :
-	    policy_pattern_why(error);
+	/* Once: a line may have a million of them. */
+	if (line->why == NULL)
+		line->why = error == 0 || error == -EINVAL ?
+		    looks_like(line->text) : policy_pattern_why(error);
 	return false;
 }
 

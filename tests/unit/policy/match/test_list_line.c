@@ -3,6 +3,7 @@
 #include "policy/match/list_line.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/check.h"
@@ -85,6 +86,8 @@ hosts(void)
 	    { "fe80::1%lo0 localhost", "" }, { "ff02::1 ip6-allnodes", "" },
 	    { "::1 localhost ip6-localhost ip6-loopback", "" },
 	    { "0.0.0.0 0.0.0.0", "" },
+	    { "0.0.0.0 ip6-ads.example localhost.example",
+	      "ip6-ads.example. localhost.example." },
 	    { "10.1.2.3 a.example", "! gives a name an address.." },
 	    { "2001:db8::1 a.example", "! gives a name an address.." },
 	    { "0.0.0.0 *.a.example b.example", "b.example. ! is a pattern.." },
@@ -94,6 +97,23 @@ hosts(void)
 	    { "0.0.0.0", "! is an address.." }, { "::1", "! is an address.." },
 	    { "0.0.0.256 a.example", "! is more than a name.." },
 	    { "a.example b.example", "! is more than a name.." });
+}
+
+/* Costs grow with the line, not with its square. */
+static void
+a_line_of_a_million_words(void)
+{
+	const size_t size = 8 + 3 * 1000000;
+	char *text = malloc(size);
+	struct policy_name name;
+	struct list_line line;
+
+	memcpy(text, "0.0.0.0 ", 8);
+	for (size_t i = 8; i < size; i += 3)
+		memcpy(text + i, "a/ ", 3);
+	list_line_begin(&line, (struct span){ text, size });
+	CHECK(!list_line_next(&line, &name) && line.why != NULL);
+	free(text);
 }
 
 static void
@@ -165,7 +185,8 @@ no_names(void)
 	    { "\"a.example\"", "! is no domain name" },
 	    { "1.2.3.4", "! is an address.." },
 	    { "10.0.0.0/8", "! is a path.." },
-	    { "[a", "! is no domain name" }, { "<html>", "! is no domain name" },
+	    { "[a", "! is no domain name" },
+	    { "[ads.example]", "! is no domain name" }, { "<html>", "! is no domain name" },
 	    { "\xff.example", "! is neither ASCII.." },
 	    { "a.example IN CNAME .", "! is more than a name.." },
 	    { "a\\999.example", "! is no domain name" });
@@ -181,6 +202,7 @@ main(void)
 {
 	TEST(plain_names);
 	TEST(hosts);
+	TEST(a_line_of_a_million_words);
 	TEST(names_with_all_below);
 	TEST(nothing_to_block);
 	TEST(no_names);
