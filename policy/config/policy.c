@@ -213,7 +213,7 @@ check_sets(const struct config_load *load)
 	    i++)
 		if (policy->sets[i].path != NULL &&
 		    access(policy->sets[i].path, R_OK) < 0)
-			diag_add(load->diag, DIAG_ERROR, load->file,
+			diag_add(load->diag, DIAG_WARNING, load->file,
 			    policy->sets[i].line, "policy: the names in %s "
 			    "cannot be read: %s", policy->sets[i].path,
 			    strerror(errno));

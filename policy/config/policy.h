@@ -131,6 +131,7 @@ struct policy {
 	struct policy_set *sets;	size_t set_count;
 	struct policy_zone zones[POLICY_ZONES_MAX];
 	size_t zone_count;		/* 0: no rule has hours or days */
+	uint32_t refuse_unloaded;	/* 0 or 1: policy_unloaded = "refuse" */
 };
 
 /* Frees what it owns, and empties it. */

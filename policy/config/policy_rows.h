@@ -7,6 +7,12 @@
 	  .allowed = "at most 32768 groups { match = ...; action = ...; }",
 	  GROUPS, .read = config_read_rules, .items = RULE_MAX,
 	  IN(config, policy), .reload = true },
+	{ "policy_unloaded", "\"pass\"",
+	  "What happens to questions that a file of rules could decide (a zone "
+	  "of policies, a file of names) while it cannot be used and no rules "
+	  "of it are kept in state_dir: as if it had no names, or REFUSED.",
+	  STRING, CHOICE(pass_refuse), IN(config, policy.refuse_unloaded),
+	  .reload = true },
 	{ "policy[].name", NULL,
 	  "The rule's name, in logs and counters; without, its number.",
 	  .allowed = "letters, digits, '-', '_' and '.', at most 63",

@@ -9,7 +9,6 @@
 
 #include "policy/config/policy_pattern.h"
 #include "policy/match/build_state.h"
-#include "resolver/sources/source_file.h"
 
 #define BLANKS " \t\r\f\v"
 
@@ -108,24 +107,19 @@ read_lines(struct builder *b, struct build_set *set, const char *path,
 }
 
 void
-build_set_read(struct builder *b, struct build_set *set, const char *path,
-    int fd)
+build_set_read(struct builder *b, struct build_set *set,
+    const struct source_text *text)
 {
-	size_t length, lines;
-	char *text = source_file_read(path, fd, &length, b->diag);
+	size_t lines = count_lines(text->data, text->length);
 
-	if (text == NULL)
-		return;
-	lines = count_lines(text, length);
 	if (lines > RULE_NAMES_MAX)
 		lines = RULE_NAMES_MAX;
 	set->names = calloc(lines, sizeof(*set->names));
 	if (set->names == NULL)
 		b->error = -ENOMEM;
 	else
-		read_lines(b, set, path, text, length);
+		read_lines(b, set, text->path, text->data, text->length);
 	if (set->count == 0 && b->error == 0)
-		diag_add(b->diag, DIAG_WARNING, path, 0, "has no names, so "
+		diag_add(b->diag, DIAG_WARNING, text->path, 0, "has no names, so "
 		    "that rules with this file match nothing");
-	free(text);
 }

@@ -204,7 +204,7 @@ unloaded_image_says_so(void)
 	int image;
 
 	set_up("hosts", "");
-	image = compiler_unloaded(&config, &diag);
+	image = compiler_unloaded(&config, &feeds, &diag);
 	CHECK(image >= 0);
 	CHECK(table_open(&table, image, &why) == 0);
 	CHECK(!table_is_loaded(table));
