@@ -13,6 +13,7 @@
 
 #include "policy/config/config.h"
 #include "policy/match/rules.h"
+#include "resolver/sources/source_file.h"
 
 /* A compiled policy; all of it is owned. */
 struct test_policy {
@@ -43,6 +44,27 @@ test_policy_free(struct test_policy *p)
 	diag_free(&p->diag);
 }
 
+/* What is wrong with the file is an error here, and none of the policy's files. */
+static inline int
+test_policy_build(struct test_policy *p, int file)
+{
+	const struct policy *policy = &p->config->policy;
+	struct rules_file files[2] = { { .diag = &p->diag } };
+	char *data = NULL;
+	int error;
+
+	if (policy->set_count > 0) {
+		files[0].text.path = policy->sets[0].path;
+		data = source_file_read(policy->sets[0].path, file,
+		    &files[0].text.length, &p->diag);
+	}
+	files[0].text.data = data;
+	error = rules_build(policy, "/etc/test.conf", files, &p->diag,
+	    &p->octets, &p->size);
+	free(data);
+	return error;
+}
+
 /*
  * Compiles "policy = ( TEXT );" with one file of names.  False if there was an
  * error, which p->diag has.
@@ -62,8 +84,7 @@ test_policy_make(struct test_policy *p, const char *text, int file)
 	free(whole);
 	if (!good)
 		return false;
-	if (rules_build(&p->config->policy, "/etc/test.conf", &file, &p->diag,
-	    &p->octets, &p->size) < 0)
+	if (test_policy_build(p, file) < 0)
 		return false;
 	if (rules_open(&p->rules, p->octets, p->size, &why) == 0)
 		return true;

@@ -3,9 +3,10 @@
  * Parent side; compiler_process.c has the child's.
  *
  * The child sends lines through a socket.  "E TEXT", "W TEXT" and "N TEXT" are
- * an error, a warning and a note.  "I NUMBER NAME" asks for a file that the child may not open
- * itself (resolver/sources/include.h); the parent sends it back.  The parent
- * trusts none of it: it cuts, counts and escapes lines like any other input.
+ * an error, a warning and a note.  "I NUMBER NAME" asks for a file that the child
+ * may not open itself (resolver/sources/include.h); the parent sends it back.
+ * "F ..." and "K ..." are about files of rules (rule_feeds.h).  The parent trusts
+ * none of it: it cuts, counts and escapes lines like any other input.
  */
 #include "nfq/process/compiler.h"
 
@@ -26,7 +27,6 @@
 #include "nfq/process/compiler_process.h"
 #include "resolver/compile/compile.h"
 #include "resolver/sources/include.h"
-#include "resolver/sources/source_file.h"
 #include "resolver/sources/source_format.h"
 #include "resolver/compile/source_files.h"
 
@@ -37,8 +37,7 @@
 struct compiler {
 	pid_t pid;
 	struct source_files files;
-	int *sets;		/* files of names of the policy; -1: not open */
-	size_t set_count;
+	struct rule_feeds *feeds;	/* the caller's */
 	bool unloaded;		/* the image is to stand for no table */
 	int channel;		/* our end, non-blocking */
 	int image;
@@ -83,10 +82,6 @@ compiler_free(struct compiler *c)
 	if (c->image >= 0)
 		(void)close(c->image);
 	source_files_close(&c->files);
-	for (size_t i = 0; i < c->set_count; i++)
-		if (c->sets[i] >= 0)
-			(void)close(c->sets[i]);
-	free(c->sets);
 	free(c);
 }
 
@@ -96,8 +91,8 @@ fork_child(struct compiler *c, const struct compiler_job *job, int program)
 {
 	const int job_fd = compiler_job_write(job);
 	/* Allocated before fork(): a child of a threaded process must not. */
-	int *keep = calloc(job->mesh->source_count + job->policy->set_count +
-	    4, sizeof(*keep));
+	int *keep = calloc(job->mesh->source_count +
+	    2 * job->policy->set_count + 4, sizeof(*keep));
 	int error = job_fd < 0 ? job_fd : keep == NULL ? -ENOMEM : 0;
 
 	if (error == 0) {
@@ -115,11 +110,12 @@ fork_child(struct compiler *c, const struct compiler_job *job, int program)
 
 /* Makes the image file, the channel and the child.  0 or a negative errno. */
 static int
-spawn(struct compiler *c, const struct config *config, int program)
+spawn(struct compiler *c, const struct config *config,
+    const struct rules_feed_input *inputs, int program)
 {
 	struct compiler_job job = { .mesh = &c->files.mesh,
 		.sources = c->files.fds, .policy = &config->policy,
-		.sets = c->sets, .config = config->path,
+		.inputs = inputs, .config = config->path,
 		.unloaded = c->unloaded, .parent = getpid(),
 		.uid = config->uid, .gid = config->gid };
 	int ends[2], error;
@@ -147,15 +143,21 @@ start(struct compiler *c, const struct config *config, struct diag *diag)
 	 * it: both sides must have the same job format.
 	 */
 	int program = open("/proc/self/exe", O_PATH | O_CLOEXEC), error;
+	struct rules_feed_input *inputs = calloc(c->feeds->count + 1,
+	    sizeof(*inputs));
 
 	if (program < 0) {
 		error = -errno;
 		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot start the compiler "
 		    "process: /proc/self/exe cannot be opened: %s: is /proc "
 		    "mounted?", strerror(-error));
+		free(inputs);
 		return error;
 	}
-	error = spawn(c, config, program);
+	for (size_t i = 0; i < c->feeds->count && inputs != NULL; i++)
+		inputs[i] = c->feeds->list[i].input;
+	error = inputs == NULL ? -ENOMEM : spawn(c, config, inputs, program);
+	free(inputs);
 	if (error < 0)
 		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot start the compiler "
 		    "process: %s", strerror(-error));
@@ -163,46 +165,19 @@ start(struct compiler *c, const struct config *config, struct diag *diag)
 	return error;
 }
 
-/* The policy's files of names, each an error in diag if it cannot be opened. */
-static int
-open_sets(struct compiler *c, const struct policy *policy, struct diag *diag)
-{
-	int error = 0;
-
-	c->sets = calloc(policy->set_count + 1, sizeof(*c->sets));
-	if (c->sets == NULL)
-		return -ENOMEM;
-	c->set_count = policy->set_count;
-	for (size_t i = 0; i < c->set_count; i++) {
-		const char *path = policy->sets[i].path;
-
-		c->sets[i] = source_file_open(AT_FDCWD, path);
-		if (c->sets[i] < 0) {
-			error = c->sets[i];
-			source_file_refuse(path, error, "policy", diag);
-		} else if (!source_file_check(path, c->sets[i], diag))
-			error = -EINVAL;
-	}
-	return error;
-}
-
-/* Files of tables and of the policy: all errors at once. */
 static int
 open_files(struct compiler *c, const struct config *config, struct diag *diag)
 {
 	struct mesh none = config->mesh;
-	int error, sets;
 
 	none.source_count = 0;
-	error = source_files_open(&c->files, c->unloaded ? &none :
+	return source_files_open(&c->files, c->unloaded ? &none :
 	    &config->mesh, diag);
-	sets = open_sets(c, &config->policy, diag);
-	return error < 0 ? error : sets;
 }
 
 static int
 start_job(struct compiler **compiler, const struct config *config,
-    bool unloaded, struct diag *diag)
+    struct rule_feeds *feeds, bool unloaded, struct diag *diag)
 {
 	struct compiler *c = calloc(1, sizeof(*c));
 	int error;
@@ -213,6 +188,7 @@ start_job(struct compiler **compiler, const struct config *config,
 	}
 	c->channel = c->image = -1;
 	c->unloaded = unloaded;
+	c->feeds = feeds;
 	error = open_files(c, config, diag);
 	if (error == 0) {
 		c->deadline = monotonic_seconds() + MAX_SECONDS;
@@ -228,9 +204,9 @@ start_job(struct compiler **compiler, const struct config *config,
 
 int
 compiler_start(struct compiler **compiler, const struct config *config,
-    struct diag *diag)
+    struct rule_feeds *feeds, struct diag *diag)
 {
-	return start_job(compiler, config, false, diag);
+	return start_job(compiler, config, feeds, false, diag);
 }
 
 int
@@ -267,6 +243,13 @@ take_line(struct compiler *c, struct diag *diag)
 	if (c->line[0] == 'I' && c->fill > 2) {
 		if (++c->includes > INCLUDE_MAX_FILES ||
 		    serve(c, c->line + 2) < 0)
+			end_child(c);
+	} else if (c->line[0] == 'F' && c->fill > 2) {
+		if (!rule_feeds_report(c->feeds, c->line + 2, diag))
+			end_child(c);
+	} else if (c->line[0] == 'K' && c->fill > 2) {
+		if (include_answer(c->channel, rule_feeds_draft(c->feeds,
+		    c->line + 2)) < 0)
 			end_child(c);
 	} else if (++c->lines <= MAX_LINES && c->fill > 2)
 		diag_add(diag, c->line[0] == 'W' ? DIAG_WARNING :
@@ -402,10 +385,11 @@ compiler_cancel(struct compiler *c)
 }
 
 static int
-run_job(const struct config *config, bool unloaded, struct diag *diag)
+run_job(const struct config *config, struct rule_feeds *feeds, bool unloaded,
+    struct diag *diag)
 {
 	struct compiler *c;
-	int error = start_job(&c, config, unloaded, diag);
+	int error = start_job(&c, config, feeds, unloaded, diag);
 
 	if (error < 0)
 		return error;
@@ -422,7 +406,14 @@ run_job(const struct config *config, bool unloaded, struct diag *diag)
 int
 compiler_run(const struct config *config, struct diag *diag)
 {
-	return run_job(config, false, diag);
+	struct rule_feeds feeds;
+	int image = rule_feeds_open(&feeds, config, NULL, RULE_FEEDS_READ,
+	    diag);
+
+	if (image == 0)
+		image = run_job(config, &feeds, false, diag);
+	rule_feeds_close(&feeds);
+	return image;
 }
 
 /* Without rules there is nothing to be read. */
@@ -444,8 +435,9 @@ unloaded_image(const struct config *config)
 }
 
 int
-compiler_unloaded(const struct config *config, struct diag *diag)
+compiler_unloaded(const struct config *config, struct rule_feeds *feeds,
+    struct diag *diag)
 {
-	return config->policy.rule_count > 0 ? run_job(config, true, diag) :
-	    unloaded_image(config);
+	return config->policy.rule_count > 0 ?
+	    run_job(config, feeds, true, diag) : unloaded_image(config);
 }

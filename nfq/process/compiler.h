@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 
+#include "nfq/process/rule_feeds.h"
 #include "policy/config/config.h"
 #include "resolver/text/diag.h"
 
@@ -30,7 +31,8 @@
 void compiler_enter(int argc, char **argv);
 
 /*
- * Opens config's sources and compiles them in a child.  Returns the fd of a
+ * Opens config's sources and compiles them in a child; the last good rules are
+ * used as they are kept, and none are kept.  Returns the fd of a
  * sealed memory file with the image, the caller's; or a negative errno with at
  * least one error in diag (also if the child was killed or ran out of time or
  * memory).
@@ -45,9 +47,14 @@ int compiler_run(const struct config *config, struct diag *diag)
  */
 struct compiler;		/* owns the child, its pipe and the memory file */
 
-/* 0 and *compiler, or a negative errno with an error in diag. */
+/*
+ * 0 and *compiler, or a negative errno with an error in diag.  "feeds" are
+ * config's, just opened, and stay until compiler_finish() or compiler_cancel();
+ * compiler_finish() leaves them for rule_feeds_commit().
+ */
 int compiler_start(struct compiler **compiler, const struct config *config,
-    struct diag *diag) __attribute__((warn_unused_result));
+    struct rule_feeds *feeds, struct diag *diag)
+    __attribute__((warn_unused_result));
 
 /* For poll(2). */
 int compiler_fd(const struct compiler *compiler);
@@ -74,7 +81,7 @@ void compiler_cancel(struct compiler *compiler);
  * table has not loaded (compile_unloaded()).  An fd, or a negative errno, with
  * an error in diag if the rules are why.
  */
-int compiler_unloaded(const struct config *config, struct diag *diag)
-    __attribute__((warn_unused_result));
+int compiler_unloaded(const struct config *config, struct rule_feeds *feeds,
+    struct diag *diag) __attribute__((warn_unused_result));
 
 #endif

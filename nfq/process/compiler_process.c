@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,9 +17,11 @@
 #include "nfq/process/compiler.h"
 #include "nfq/process/sandbox.h"
 #include "policy/config/policy_codec.h"
-#include "policy/match/rules.h"
+#include "resolver/clock.h"
 #include "resolver/compile/compile.h"
 #include "resolver/compile/mesh_codec.h"
+#include "resolver/fds.h"
+#include "resolver/sources/include.h"
 
 /* What ps(1) shows: 15 octets at most. */
 #define PROCESS_NAME "nfdns-compiler"
@@ -32,7 +35,7 @@ struct received {
 	struct mesh mesh;
 	struct policy policy;
 	int *sources;
-	int *sets;
+	struct rules_feed_input *inputs;
 	char *config;
 };
 
@@ -108,7 +111,7 @@ compiler_job_write(const struct compiler_job *job)
 		error = policy_codec_write(job->policy, file);
 	(void)fwrite(job->sources, sizeof(*job->sources),
 	    job->mesh->source_count, file);
-	(void)fwrite(job->sets, sizeof(*job->sets), job->policy->set_count,
+	(void)fwrite(job->inputs, sizeof(*job->inputs), job->policy->set_count,
 	    file);
 	(void)fwrite(&path, sizeof(path), 1, file);
 	(void)fwrite(job->config, 1, path, file);
@@ -138,15 +141,16 @@ read_path(char **path, FILE *file)
 	return fread(*path, 1, size, file) == size ? 0 : -EPROTO;
 }
 
-/* As many descriptors as there are sources or sets. */
+/* An array, of as many items as there are sources or sets. */
 static int
-read_files(int **files, size_t count, FILE *file)
+read_items(void *items, size_t size, size_t count, FILE *file)
 {
-	*files = calloc(count + 1, sizeof(**files));
-	if (*files == NULL)
+	void **array = items;
+
+	*array = calloc(count + 1, size);
+	if (*array == NULL)
 		return -ENOMEM;
-	return fread(*files, sizeof(**files), count, file) == count ? 0 :
-	    -EPROTO;
+	return fread(*array, size, count, file) == count ? 0 : -EPROTO;
 }
 
 /* Reads what compiler_job_write() wrote. */
@@ -163,15 +167,17 @@ read_job(struct received *r, FILE *file)
 		return error;
 	error = policy_codec_read(&r->policy, file);
 	if (error == 0)
-		error = read_files(&r->sources, r->mesh.source_count, file);
+		error = read_items(&r->sources, sizeof(*r->sources),
+		    r->mesh.source_count, file);
 	if (error == 0)
-		error = read_files(&r->sets, r->policy.set_count, file);
+		error = read_items(&r->inputs, sizeof(*r->inputs),
+		    r->policy.set_count, file);
 	if (error == 0)
 		error = read_path(&r->config, file);
 	r->job.mesh = &r->mesh;
 	r->job.sources = r->sources;
 	r->job.policy = &r->policy;
-	r->job.sets = r->sets;
+	r->job.inputs = r->inputs;
 	r->job.config = r->config;
 	return error;
 }
@@ -208,8 +214,10 @@ pass_on(const struct compiler_job *job, int job_fd, int program, int *keep)
 
 	for (size_t i = 0; i < job->mesh->source_count; i++)
 		keep[kept++] = job->sources[i];
-	for (size_t i = 0; i < job->policy->set_count; i++)
-		keep[kept++] = job->sets[i];
+	for (size_t i = 0; i < job->policy->set_count; i++) {
+		keep[kept++] = job->inputs[i].file;
+		keep[kept++] = job->inputs[i].kept;
+	}
 	keep[kept++] = job->image;
 	keep[kept++] = job->channel;
 	keep[kept++] = job_fd;
@@ -240,14 +248,93 @@ compiler_become(const struct compiler_job *job, int job_fd, int program,
 	_exit(refuse(job->channel, "be executed (/proc/self/exe)", error));
 }
 
+/* Writes the text and its header to a file that the parent has given. */
+static int
+write_kept(int fd, const struct feed_header *header, const char *text)
+{
+	char head[FEED_FILE_HEADER_MAX];
+	struct iovec parts[2] = {
+		{ head, feed_file_header_write(header, head) },
+		{ (void *)(uintptr_t)text, header->length },
+	};
+	const int error = fds_write_all(fd, parts, 2);
+
+	return error < 0 ? error : fdatasync(fd) < 0 ? -errno : 0;
+}
+
+/*
+ * Has the parent keep a file of rules that is good and another one than before.
+ * If the first file that it gives has no room, it gives one in memory.
+ */
+static void
+keep_text(int channel, unsigned int number, const struct rules_feed *feed,
+    const char *path)
+{
+	struct feed_header header = { .format = RULES_FEED_FORMAT,
+		.time = realtime_s(), .names = feed->names,
+		.length = feed->length,
+		.hash = feed_file_hash(feed->text, feed->length) };
+	char line[COMPILER_LINE];
+	int error = 0;
+
+	(void)snprintf(header.source, sizeof(header.source), "%s", path);
+	for (int tries = 0; tries < 2; tries++) {
+		const int length = snprintf(line, sizeof(line), "K %u %d\n",
+		    number, -error);
+		const int fd = include_request(channel, line, (size_t)length);
+
+		if (fd < 0)
+			return;		/* the parent knows why */
+		error = write_kept(fd, &header, feed->text);
+		(void)close(fd);
+		if (error == 0)
+			return;
+	}
+}
+
+static void
+report_feed(int channel, unsigned int number, const struct rules_feed *feed)
+{
+	char text[COMPILER_LINE];
+
+	(void)snprintf(text, sizeof(text), "%u %u %" PRIu64 " %" PRId64 " %016"
+	    PRIx64 " %016" PRIx64 " %s", number, (unsigned int)feed->state,
+	    feed->names, feed->time, feed->hash.high, feed->hash.low,
+	    feed->why);
+	write_line(channel, 'F', text);
+}
+
+/* The policy's section, in *octets, and what has become of its files. */
+static int
+compile_rules(const struct compiler_job *job, struct diag *diag,
+    uint8_t **octets, size_t *size)
+{
+	const struct policy *policy = job->policy;
+	struct rules_feed *feeds = calloc(policy->set_count + 1,
+	    sizeof(*feeds));
+	int error = feeds == NULL ? -ENOMEM : rules_feeds_build(policy,
+	    job->config, job->inputs, job->mesh->shrink_limit, feeds, diag,
+	    octets, size);
+
+	for (unsigned int i = 0; i < policy->set_count && error == 0; i++) {
+		report_feed(job->channel, i, &feeds[i]);
+		if (feeds[i].text != NULL)
+			keep_text(job->channel, i, &feeds[i],
+			    policy->sets[i].path);
+	}
+	if (feeds != NULL)
+		rules_feeds_clear(feeds, policy->set_count);
+	free(feeds);
+	return error;
+}
+
 /* Both, even if the rules have errors: all errors are reported at once. */
 static int
 compile_all(const struct compiler_job *job, struct diag *diag)
 {
 	struct image_span policy = { .size = 0 };
 	uint8_t *octets = NULL;
-	int rules = rules_build(job->policy, job->config, job->sets, diag,
-	    &octets, &policy.size);
+	int rules = compile_rules(job, diag, &octets, &policy.size);
 	int error;
 
 	policy.octets = octets;

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "policy/config/policy.h"
+#include "policy/match/rules_feeds.h"
 #include "resolver/image/mesh.h"
 
 /* The compiler's exit status: what compile() returned. */
@@ -29,7 +30,7 @@ struct compiler_job {
 	const struct mesh *mesh;
 	const int *sources;	/* open; one for each of mesh->sources; -1: none */
 	const struct policy *policy;
-	const int *sets;	/* open; one for each of policy->sets */
+	const struct rules_feed_input *inputs;	/* one for each of policy->sets */
 	const char *config;	/* path, for messages */
 	bool unloaded;		/* the image is to stand for no table */
 	int image;		/* to write to */
@@ -48,8 +49,8 @@ int compiler_job_write(const struct compiler_job *job)
 /*
  * Call in the child after fork(): turns this process into the compiler, which
  * has the job's files and no others.  "program" is the program's file; "keep"
- * has room for the sources' and the sets' descriptors and four more.  On failure, writes the
- * reason to the channel and ends the process.
+ * has room for the sources' descriptors, twice as many as there are sets, and four
+ * more.  On failure, writes the reason to the channel and ends the process.
  */
 _Noreturn void compiler_become(const struct compiler_job *job, int job_fd,
     int program, int *keep);

@@ -13,11 +13,16 @@
 
 /* As compiler_run(), but SIGTERM ends it.  An fd or a negative errno. */
 static int
-compile_table(struct supervisor *s, struct diag *diag)
+compile_once(struct supervisor *s, enum rule_feeds_wish wish,
+    struct diag *diag)
 {
 	struct compiler *c;
-	int error = compiler_start(&c, s->config, diag);
+	int error;
 
+	rule_feeds_close(&s->feeds);
+	error = rule_feeds_open(&s->feeds, s->config, NULL, wish, diag);
+	if (error == 0)
+		error = compiler_start(&c, s->config, &s->feeds, diag);
 	if (error < 0)
 		return error;
 	for (;;) {
@@ -35,6 +40,33 @@ compile_table(struct supervisor *s, struct diag *diag)
 			return compiler_finish(c, diag);
 		compiler_check_time(c);
 	}
+}
+
+/*
+ * Errors of tables and rules are -EINVAL.  If the compiler fails otherwise, a file
+ * of rules may be why: then it is not read.
+ */
+static int
+compile_table(struct supervisor *s, struct diag *diag)
+{
+	int image = compile_once(s, RULE_FEEDS_KEEP, diag);
+
+	if (image < 0 && image != -EINVAL && image != -EINTR &&
+	    s->config->policy.set_count > 0)
+		image = compile_once(s, RULE_FEEDS_SAFE, diag);
+	return image;
+}
+
+static int
+make_empty(struct supervisor *s, struct diag *diag)
+{
+	int image;
+
+	rule_feeds_close(&s->feeds);
+	image = rule_feeds_open(&s->feeds, s->config, NULL, RULE_FEEDS_KEEP,
+	    diag);
+	return image < 0 ? image :
+	    compiler_unloaded(s->config, &s->feeds, diag);
 }
 
 /*
@@ -85,7 +117,13 @@ supervisor_start_table(struct supervisor *s)
 	if (g->image >= 0)
 		g->number = 1;
 	else
-		g->image = compiler_unloaded(s->config, &diag);
+		g->image = make_empty(s, &diag);
+	if (g->image >= 0) {
+		struct rule_feeds feeds = s->feeds;
+
+		memset(&s->feeds, 0, sizeof(s->feeds));
+		supervisor_take_feeds(s, &feeds);
+	}
 	diag_log(&diag);
 	supervisor_leave_report(s, 0, &diag);
 	diag_free(&diag);

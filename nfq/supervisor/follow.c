@@ -20,14 +20,32 @@ add(struct watch *watch, const char *path, unsigned int what, bool beside)
 }
 
 static void
-add_zones(struct watch *watch, const struct policy *policy)
+add_sets(struct watch *watch, const struct policy *policy,
+    const struct policy_span *names)
+{
+	for (uint32_t i = 0; i < names->count; i++) {
+		const struct policy_name *name =
+		    &policy->names[names->first + i];
+
+		if (name->kind == POLICY_SET)
+			add(watch, policy->sets[name->set].path, WATCH_TABLES,
+			    false);
+	}
+}
+
+static void
+add_rules(struct watch *watch, const struct policy *policy)
 {
 	for (size_t i = 0; i < policy->rule_count; i++) {
 		const struct policy_rule *rule = &policy->rules[i];
 
-		if (rule->zone != 0 && rule->watch != 0)
+		if (rule->watch == 0)
+			continue;
+		if (rule->zone != 0)
 			add(watch, policy->sets[rule->zone - 1].path,
 			    WATCH_TABLES, false);
+		add_sets(watch, policy, &rule->match.names);
+		add_sets(watch, policy, &rule->not.names);
 	}
 }
 
@@ -54,6 +72,6 @@ follow_open(const struct config *config)
 			add(watch, source->path, WATCH_TABLES,
 			    source->format->includes);
 	}
-	add_zones(watch, &config->policy);
+	add_rules(watch, &config->policy);
 	return watch;
 }

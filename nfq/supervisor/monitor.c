@@ -55,6 +55,8 @@ monitor_tick(struct supervisor *s, monotime_t now)
 	if (monitor_feeds_tick(s, (int64_t)(realtime_ns() / 1000000), now) ==
 	    MONITOR_RELOAD)
 		wish = MONITOR_RELOAD;
+	if (supervisor_feeds_tick(s) == MONITOR_RELOAD)
+		wish = MONITOR_RELOAD;
 	if (monitor_rules_tick(s, now)) {
 		monitor_streams_tick(s, now, false);
 		supervisor_watch_routes(s);

@@ -60,6 +60,7 @@ struct reload {
 	bool rules_changed;		/* and are installed, once SWAPPING */
 	struct generation_files generation;	/* the next one */
 	struct compiler *compiler;
+	struct rule_feeds feeds;	/* what it makes of them */
 	struct watch *watch;		/* of a new config */
 	bool reopen;			/* reopen audit files when it is over */
 	bool unchanged;			/* the table is the same and stays */
@@ -157,6 +158,8 @@ struct supervisor {
 	struct watch *watch;		/* NULL: files cannot be watched */
 	struct cgroups cgroups;
 	struct rotate_work rotate;
+	struct rule_feeds feeds;	/* whose rules are in force */
+	char feeds_problem[STATUS_TEXT];	/* of them, or "" */
 	char table_error[STATUS_TEXT];	/* why there is no table, or "" */
 	char reload_error[STATUS_TEXT];	/* of a refused reload, until one succeeds */
 	enum reload_wish reload_refused;	/* what the refused reload was to do */
@@ -249,6 +252,13 @@ void zone_leave(struct supervisor *s, const struct ruleset *leaving);
 void zone_left(struct supervisor *s);
 /* Every LIFE_LOOK_MS. */
 void zone_tick(struct supervisor *s, monotime_t now);
+
+/* rule_feeds.c: files of rules that others write */
+
+/* The rules of "next" are in force: it becomes the supervisor's, and is emptied. */
+void supervisor_take_feeds(struct supervisor *s, struct rule_feeds *next);
+/* Whether a file that is not in use has changed.  Call it once a second. */
+enum monitor_wish supervisor_feeds_tick(struct supervisor *s);
 
 /* state.c */
 

@@ -38,6 +38,7 @@ discard(struct reload *r)
 {
 	compiler_cancel(r->compiler);
 	r->compiler = NULL;
+	rule_feeds_close(&r->feeds);
 	watch_close(r->watch);
 	r->watch = NULL;
 	ruleset_free(&r->set);
@@ -120,6 +121,8 @@ finish(struct supervisor *s, const char *error)
 		    atomic_load(&s->status.supervisor->table_names));
 	if (r->unchanged)
 		take_times(&s->config->mesh, &r->config->mesh);
+	if (error == NULL)
+		supervisor_take_feeds(s, &r->feeds);
 	note_outcome(s, error);
 	/* First: "nfdns reload" reads these as soon as the reload ends. */
 	supervisor_show_state(s);
@@ -170,7 +173,11 @@ check(struct supervisor *s)
 		return -EINVAL;
 	if (r->wish != RELOAD_TABLES)
 		r->watch = follow_open(r->config);
-	return compiler_start(&r->compiler, r->config, &r->diag);
+	if (rule_feeds_open(&r->feeds, r->config, &s->feeds,
+	    r->wish == RELOAD_FORCED ? RULE_FEEDS_FORCE : RULE_FEEDS_KEEP,
+	    &r->diag) < 0)
+		return -ENOMEM;
+	return compiler_start(&r->compiler, r->config, &r->feeds, &r->diag);
 }
 
 void

@@ -20,6 +20,7 @@ supervisor_show_state(struct supervisor *s)
 		? "the set of intercepted TCP connections "
 		  "is full: new ones are not answered from the mesh"
 	    : s->reload_error[0] != '\0' ? s->reload_error
+	    : s->feeds_problem[0] != '\0' ? s->feeds_problem
 	    : s->monitor.feeds.problem[0] != '\0' ? s->monitor.feeds.problem
 					 : NULL;
 	char state[STATUS_TEXT + 32];

@@ -23,6 +23,7 @@ static const char *const auto_off[] = { "auto", "off", NULL };
 static const char *const pass_drop[] = { "pass", "drop", NULL };
 static const char *const drop_pass[] = { "drop", "pass", NULL };
 static const char *const pass_nxdomain[] = { "pass", "nxdomain", NULL };
+static const char *const pass_refuse[] = { "pass", "refuse", NULL };
 static const char *const pass_servfail[] = { "pass", "servfail", NULL };
 static const char *const auto_allocate_modes[] = { "none", "ipv4", "ipv6",
 	"both", NULL };
@@ -77,7 +78,7 @@ const struct config_option config_options[] = {
 	  .reload = true },
 	{ "state_dir", "\"" CONFIG_DEFAULT_STATE_DIR "\"",
 	  "Directory where nfdns-feed keeps its tables (state_dir of "
-	  "feed.conf(5)).",
+	  "feed.conf(5)), and nfdnsd in \"rules\" the last good files of rules.",
 	  .allowed = "an absolute path of at most 200 octets",
 	  STRING, .read = config_read_directory, IN(config, state_dir),
 	  .kind = OPTION_TEXT, .reload = true },
@@ -287,7 +288,8 @@ const struct config_option config_options[] = {
 	{ "mesh.shrink_limit", "50",
 	  "Percent of its names that a table of more than 100 names may lose "
 	  "in a reload; a reload that would lose more is refused unless "
-	  "forced.",
+	  "forced.  Likewise of a file of rules, which the last good one "
+	  "stands in for.",
 	  INTEGER, RANGE(1, 100), IN(config, mesh.shrink_limit),
 	  .reload = true },
 	{ "mesh.tables", "( )",

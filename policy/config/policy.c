@@ -92,6 +92,16 @@ check_rewrite(const struct config_load *load, const config_setting_t *value,
 		    "\"from\" does not: there is nothing to put there");
 }
 
+/* Whether one of these names stands for those of a file. */
+static bool
+has_file(const struct policy *policy, const struct policy_span *names)
+{
+	for (uint32_t i = 0; i < names->count; i++)
+		if (policy->names[names->first + i].kind == POLICY_SET)
+			return true;
+	return false;
+}
+
 /* A zone of policies has names and answers of its own. */
 static void
 check_zone(const struct config_load *load, const config_setting_t *value,
@@ -100,9 +110,12 @@ check_zone(const struct config_load *load, const config_setting_t *value,
 	const bool whole = (rule->given & GIVEN_ZONE) != 0 && rule->zone != 0 &&
 	    rule->origin.length > 0;
 
-	if (!whole && rule->watch != 0)
+	if (!whole && rule->watch != 0 &&
+	    !has_file(&load->config->policy, &rule->match.names) &&
+	    !has_file(&load->config->policy, &rule->not.names))
 		config_wrong(load, config_setting_get_member(value, "watch"),
-		    "only zones of policies have this option; take it out");
+		    "the rule has neither a zone nor a file of names; take it "
+		    "out");
 	else if (!whole && ((rule->given & GIVEN_ZONE) != 0 || rule->zone != 0 ||
 	    rule->origin.length > 0))
 		config_wrong(load, value, "a zone of policies needs format, "
@@ -213,7 +226,7 @@ check_sets(const struct config_load *load)
 	    i++)
 		if (policy->sets[i].path != NULL &&
 		    access(policy->sets[i].path, R_OK) < 0)
-			diag_add(load->diag, DIAG_ERROR, load->file,
+			diag_add(load->diag, DIAG_WARNING, load->file,
 			    policy->sets[i].line, "policy: the names in %s "
 			    "cannot be read: %s", policy->sets[i].path,
 			    strerror(errno));

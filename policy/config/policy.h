@@ -89,7 +89,7 @@ struct policy_rule {
 	uint32_t zone;			/* 0; or these are all rules of a zone of
 					 * policies: from 1, which of policy.sets */
 	struct dns_name origin;		/* its apex */
-	uint32_t watch;			/* 0 or 1: rules follow the file */
+	uint32_t watch;			/* 0 or 1: rules follow the files */
 	struct policy_span addresses;	/* RULE_ADDRESSES: of policy.addresses */
 	struct dns_name cname;		/* RULE_CNAME, RULE_POINTER: the target */
 	struct policy_name from;	/* RULE_REWRITE: EXACT or BELOW */
@@ -131,6 +131,7 @@ struct policy {
 	struct policy_set *sets;	size_t set_count;
 	struct policy_zone zones[POLICY_ZONES_MAX];
 	size_t zone_count;		/* 0: no rule has hours or days */
+	uint32_t refuse_unloaded;	/* 0 or 1: policy_unloaded = "refuse" */
 };
 
 /* Frees what it owns, and empties it. */

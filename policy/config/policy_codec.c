@@ -56,6 +56,9 @@ policy_codec_write(const struct policy *p, FILE *file)
 	if (error == 0)
 		error = write_array(file, p->zones, p->zone_count,
 		    sizeof(p->zones[0]));
+	if (error == 0)
+		error = write_octets(file, &p->refuse_unloaded,
+		    sizeof(p->refuse_unloaded));
 	return error == 0 ? write_sets(p, file) : error;
 }
 
@@ -147,6 +150,9 @@ read_all(struct policy *p, FILE *file)
 	if (error == 0)
 		error = read_octets(file, p->zones,
 		    p->zone_count * sizeof(p->zones[0]));
+	if (error == 0)
+		error = read_octets(file, &p->refuse_unloaded,
+		    sizeof(p->refuse_unloaded));
 	return error == 0 ? read_sets(p, file) : error;
 }
 

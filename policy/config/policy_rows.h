@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The options of the policy: rows of the table in option.c, which includes this. */
 
+	{ "policy_unloaded", "\"pass\"",
+	  "What happens to questions that a file of rules could decide (a zone "
+	  "of policies, a file of names) while it cannot be used and no rules "
+	  "of it are kept in state_dir: as if it had no names, or REFUSED.",
+	  STRING, CHOICE(pass_refuse), IN(config, policy.refuse_unloaded),
+	  .reload = true },
 	{ "policy", "( )",
 	  "Rules about who may resolve what, in order; the first that matches "
 	  "decides.",
@@ -26,7 +32,8 @@
 	  STRING, .read = config_read_name, IN(policy_rule, origin),
 	  .reload = true },
 	{ "policy[].watch", "false",
-	  "Whether the zone file is read again when it changes.",
+	  "Whether the zone file, or a file of names, is read again when it "
+	  "changes.",
 	  BOOLEAN, IN(policy_rule, watch), .reload = true },
 	{ "policy[].match.names", NULL,
 	  "Names that it is for: one, all below one, all within one, or those of a list in a file: see nfdnsd-policy(5).",

@@ -5,7 +5,6 @@
 
 #include "policy/match/build_state.h"
 #include "policy/match/list_line.h"
-#include "resolver/sources/source_file.h"
 
 #define TOLD	10		/* lines of a file that are not read, at most */
 #define SHOWN	100		/* octets of each of them */
@@ -100,9 +99,8 @@ tell_counts(struct reading *r)
 		diag_add(diag, DIAG_WARNING, r->path, 0, "%zu lines are not "
 		    "read; the first %d are told above", r->unread, TOLD);
 	if (names == 0 && r->unread > 0)
-		diag_add(diag, DIAG_WARNING, r->path, 0, "is no list of names "
-		    "that can be read, so that rules with this file match "
-		    "nothing; formats: nfdnsd-policy(5)");
+		diag_add(diag, DIAG_ERROR, r->path, 0, "is not a list of names "
+		    "that can be read; formats: nfdnsd-policy(5)");
 	else if (names == 0)
 		diag_add(diag, DIAG_WARNING, r->path, 0, "has no names, so "
 		    "that rules with this file match nothing");
@@ -111,18 +109,13 @@ tell_counts(struct reading *r)
 }
 
 void
-build_set_read(struct builder *b, struct build_set *set, const char *path,
-    int fd)
+build_set_read(struct builder *b, struct build_set *set,
+    const struct source_text *text)
 {
-	struct reading r = { .b = b, .set = set, .path = path,
+	struct reading r = { .b = b, .set = set, .path = text->path,
 		.number = (uint32_t)(set - b->sets) + 1 };
-	size_t length;
-	char *text = source_file_read(path, fd, &length, b->diag);
 
-	if (text == NULL)
-		return;
-	read_lines(&r, text, length);
+	read_lines(&r, text->data, text->length);
 	if (b->error == 0)
 		tell_counts(&r);
-	free(text);
 }

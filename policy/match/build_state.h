@@ -6,6 +6,7 @@
 #ifndef NFDNS_POLICY_MATCH_BUILD_STATE_H
 #define NFDNS_POLICY_MATCH_BUILD_STATE_H
 
+#include "policy/match/rules.h"
 #include "policy/match/section.h"
 
 /* A growable area; all of it is from malloc(3). */
@@ -70,7 +71,8 @@ struct builder {
 	struct build_index by_name;
 	struct build_index by_list;
 	struct build_set *sets;
-	const int *fds;		/* of policy->sets */
+	struct rules_file *files;	/* of policy->sets */
+	size_t file_errors;	/* of all of them */
 	struct area zones;	/* struct build_zone, numbered from 1 */
 	struct area from;	/* uint32_t: which of policy->rules a rule is of */
 	struct area others;	/* uint32_t: codes of rules found by nothing */
@@ -119,11 +121,9 @@ int build_compare_numbers(const void *left, const void *right);
 /* Lists, nodes, slots and filter of all names. */
 void build_names(struct builder *b);
 
-/*
- * Reads a file of names; errors go to b->diag.  fd stays open.
- */
-void build_set_read(struct builder *b, struct build_set *set, const char *path,
-    int fd);
+/* Reads a file of names; errors go to b->diag. */
+void build_set_read(struct builder *b, struct build_set *set,
+    const struct source_text *text);
 
 /*
  * Adds a rule behind the others, which is a copy of one of the policy with

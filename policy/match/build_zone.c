@@ -13,7 +13,6 @@
 
 #include "policy/match/build_state.h"
 #include "resolver/dns/rr.h"
-#include "resolver/sources/source_file.h"
 #include "resolver/sources/zone_records.h"
 
 #define TYPE_DNSKEY	48
@@ -497,19 +496,13 @@ tell_left_out(const struct zone *z)
 }
 
 static void
-read_zone(struct zone *z, int fd)
+read_zone(struct zone *z, struct rules_file *file)
 {
 	const size_t errors = z->b->diag->errors;
-	struct source_text text = { .path = z->path };
-	char *data = source_file_read(z->path, fd, &text.length, z->b->diag);
-	int error;
+	int error = zone_records_read(&file->text, &z->entry->origin,
+	    z->entry->ttl, take_record, z, z->b->diag);
 
-	if (data == NULL)
-		return;
-	text.data = data;
-	error = zone_records_read(&text, &z->entry->origin, z->entry->ttl,
-	    take_record, z, z->b->diag);
-	free(data);
+	file->names = AREA_ITEMS(&z->triggers, struct trigger);
 	if (error < 0 && error != -EFBIG && z->b->error == 0)
 		z->b->error = error;
 	tell_left_out(z);
@@ -531,7 +524,7 @@ build_zone_add(struct builder *b, uint32_t from)
 	if (z.groups == NULL)
 		b->error = -ENOMEM;
 	else
-		read_zone(&z, b->fds[entry->zone - 1]);
+		read_zone(&z, &b->files[entry->zone - 1]);
 	free(z.groups);
 	free(z.triggers.octets);
 	free(z.data.octets);

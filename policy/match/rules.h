@@ -23,21 +23,30 @@
 #include "policy/decide.h"
 #include "policy/rule.h"
 #include "resolver/dns/name.h"
+#include "resolver/sources/source_text.h"
 #include "resolver/text/diag.h"
 
 /* Rules that one question may have to try: README, "Policy". */
 #define RULES_TRIES	1024
 
+/* One of policy->sets in memory; borrows all. */
+struct rules_file {
+	struct source_text text;	/* data NULL: not loaded, so that the rules
+					 * are what policy.refuse_unloaded says */
+	struct diag *diag;		/* takes what is wrong with it */
+	size_t names;			/* that it has; set by rules_build() */
+};
+
 /*
- * Compiles the policy.  sets are the open files of policy->sets, which are read
- * from their position on and stay open; *octets is from malloc(3), and the
- * caller's.  A policy without rules has a section of no octets: *octets is NULL.
- * "file" is the configuration's path, for messages.
- * Returns 0; -EINVAL after errors in diag, all that there are; or -ENOMEM.
+ * Compiles the policy, with one of "files" for each of its sets.  *octets is from
+ * malloc(3), and the caller's.  A policy without rules has a section of no octets:
+ * *octets is NULL.  "path" is the configuration's, for messages.
+ * Returns 0; -EINVAL after errors in diag, all that there are; -EBADMSG if only
+ * files have errors; or -ENOMEM.
  */
-int rules_build(const struct policy *policy, const char *file, const int *sets,
-    struct diag *diag, uint8_t **octets, size_t *size)
-    __attribute__((warn_unused_result));
+int rules_build(const struct policy *policy, const char *path,
+    struct rules_file *files, struct diag *diag, uint8_t **octets,
+    size_t *size) __attribute__((warn_unused_result));
 
 struct rules;			/* borrows the section's octets */
 

@@ -95,6 +95,46 @@ check_overlaps(struct builder *b)
 	free(owner);
 }
 
+/*
+ * What is wrong between begin_file() and end_file() is wrong with that file; only
+ * a lack of memory is not.
+ */
+static struct diag *
+begin_file(struct builder *b, size_t set)
+{
+	struct diag *outer = b->diag;
+
+	b->diag = b->files[set].diag;
+	return outer;
+}
+
+static void
+end_file(struct builder *b, size_t set, struct diag *outer)
+{
+	if (b->error < 0 && b->error != -ENOMEM) {
+		if (b->error == -E2BIG || b->diag->errors == 0)
+			diag_add(b->diag, DIAG_ERROR, b->files[set].text.path,
+			    0, "cannot be used: %s", strerror(-b->error));
+		b->error = 0;
+	}
+	b->file_errors += b->diag->errors;
+	b->diag = outer;
+}
+
+static void
+read_set(struct builder *b, size_t set)
+{
+	struct rules_file *file = &b->files[set];
+	struct diag *outer;
+
+	if (file->text.data == NULL)
+		return;
+	outer = begin_file(b, set);
+	build_set_read(b, &b->sets[set], &file->text);
+	file->names = b->sets[set].distinct;
+	end_file(b, set, outer);
+}
+
 static void
 read_sets(struct builder *b)
 {
@@ -105,16 +145,15 @@ read_sets(struct builder *b)
 		b->error = -ENOMEM;
 	for (size_t i = 0; i < policy->set_count && b->error == 0; i++)
 		if (!is_zone(policy, i))
-			build_set_read(b, &b->sets[i],
-			    policy->sets[i].path, b->fds[i]);
+			read_set(b, i);
 	if (b->error == 0 && policy->set_count > 1)
 		check_overlaps(b);
 }
 
 static void
-add_rule(struct builder *b, struct area *id_entries, uint32_t i)
+add_rule(struct builder *b, struct area *id_entries,
+    const struct policy_rule *rule, uint32_t i)
 {
-	const struct policy_rule *rule = &b->policy->rules[i];
 	const uint32_t number = build_rule_add(b, rule,
 	    rule->addresses.count > 0 ?
 	    &b->policy->addresses[rule->addresses.first] : NULL, i);
@@ -131,16 +170,89 @@ add_rule(struct builder *b, struct area *id_entries, uint32_t i)
 		*code = RULES_CODE(number, 0);
 }
 
+/* Whether one of these files is not loaded. */
+static bool
+is_unloaded(const struct builder *b, const struct policy_span *names)
+{
+	for (uint32_t i = 0; i < names->count; i++) {
+		const struct policy_name *name =
+		    &b->policy->names[names->first + i];
+
+		if (name->kind == POLICY_SET &&
+		    b->files[name->set].text.data == NULL)
+			return true;
+	}
+	return false;
+}
+
+/* Whether what a rule decides is never less than what there is without it. */
+static bool
+allows(const struct policy_rule *rule)
+{
+	return rule->action == RULE_ANSWER || rule->action == RULE_PASS;
+}
+
+/*
+ * policy_unloaded = "refuse": what the file's rules could decide is refused, with
+ * all their other conditions.  A rule that allows needs its names to do so, one
+ * that only observes, counts or limits decides nothing.  No name of the mesh is
+ * refused for want of a file, unless the rule is for the mesh's names.
+ */
+static void
+add_refusal(struct builder *b, struct area *id_entries,
+    const struct policy_rule *entry, uint32_t i)
+{
+	struct policy_rule rule = *entry;
+
+	if (b->policy->refuse_unloaded == 0 || entry->observe != 0 ||
+	    (entry->zone == 0 && (entry->action == RULE_NOTHING ||
+	    allows(entry))))
+		return;
+	rule.zone = 0;
+	rule.match.names = rule.addresses = (struct policy_span){ .count = 0 };
+	rule.action = RULE_REFUSE;
+	rule.rate.limit = 0;
+	if (rule.match.source == 0)
+		rule.match.source = RULE_OTHER;
+	add_rule(b, id_entries, &rule, i);
+}
+
+static void
+add_zone(struct builder *b, struct area *id_entries, uint32_t i)
+{
+	const struct policy_rule *rule = &b->policy->rules[i];
+	const uint32_t set = rule->zone - 1;
+	struct diag *outer;
+
+	if (b->files[set].text.data == NULL) {
+		add_refusal(b, id_entries, rule, i);
+		return;
+	}
+	outer = begin_file(b, set);
+	build_zone_add(b, i);
+	end_file(b, set, outer);
+}
+
 static void
 add_rules(struct builder *b, struct area *id_entries)
 {
 	const struct policy *policy = b->policy;
 
-	for (uint32_t i = 0; i < policy->rule_count && b->error == 0; i++)
-		if (policy->rules[i].zone != 0)
-			build_zone_add(b, i);
-		else
-			add_rule(b, id_entries, i);
+	for (uint32_t i = 0; i < policy->rule_count && b->error == 0; i++) {
+		const struct policy_rule *rule = &policy->rules[i];
+
+		if (rule->zone != 0) {
+			add_zone(b, id_entries, i);
+			continue;
+		}
+		/* Without its exceptions it would allow these, too. */
+		if (policy->refuse_unloaded != 0 && rule->observe == 0 &&
+		    allows(rule) && is_unloaded(b, &rule->not.names))
+			continue;
+		add_rule(b, id_entries, rule, i);
+		if (is_unloaded(b, &rule->match.names))
+			add_refusal(b, id_entries, rule, i);
+	}
 }
 
 /* How many rules a list makes a question try, and the last of them. */
@@ -285,6 +397,8 @@ run(struct builder *b, uint8_t **octets, size_t *size)
 		check_tries(b);
 	if (b->error == 0 && b->diag->errors > errors)
 		b->error = -EINVAL;
+	if (b->error == 0 && b->file_errors > 0)
+		b->error = -EBADMSG;
 	/* A zone of policies may have none. */
 	if (b->error == 0 && b->areas[AREA_RULES].size > 0)
 		join(b, octets, size);
@@ -310,11 +424,12 @@ builder_clear(struct builder *b)
 }
 
 int
-rules_build(const struct policy *policy, const char *file, const int *sets,
-    struct diag *diag, uint8_t **octets, size_t *size)
+rules_build(const struct policy *policy, const char *path,
+    struct rules_file *files, struct diag *diag, uint8_t **octets,
+    size_t *size)
 {
-	struct builder b = { .policy = policy, .file = file, .diag = diag,
-		.fds = sets };
+	struct builder b = { .policy = policy, .file = path, .diag = diag,
+		.files = files };
 
 	*octets = NULL;
 	*size = 0;
@@ -323,7 +438,7 @@ rules_build(const struct policy *policy, const char *file, const int *sets,
 	run(&b, octets, size);
 	builder_clear(&b);
 	if (b.error == -E2BIG) {
-		diag_add(diag, DIAG_ERROR, file, 0, "policy: too large: the "
+		diag_add(diag, DIAG_ERROR, path, 0, "policy: too large: the "
 		    "names of its rules would exceed 4 GiB");
 		return -EINVAL;
 	}

@@ -209,6 +209,24 @@ put_table(const struct metrics_out *m, const struct status_page *page)
 }
 
 static void
+put_rule_files(const struct metrics_out *m, const struct status_page *page)
+{
+	static const char family[] = "nfdns_policy_files";
+	static const char *const states[STATUS_RULE_FILES] = {
+		[STATUS_RULES_CURRENT] = "current",
+		[STATUS_RULES_KEPT] = "kept",
+		[STATUS_RULES_UNLOADED] = "unloaded",
+	};
+
+	metrics_gauge(m, family, "Files of rules (zones of policies, files of "
+	    "names), by what is in force: the file, its last good rules, or "
+	    "none of it.");
+	for (size_t i = 0; i < STATUS_RULE_FILES; i++)
+		metrics_sample(m, family, LABELS({ "state", states[i] }),
+		    atomic_load(&page->supervisor->rule_files[i]));
+}
+
+static void
 put_sources(const struct metrics_out *m, const struct load_report *load)
 {
 	if (load == NULL || load->source_count == 0)
@@ -289,6 +307,7 @@ put_page(const struct metrics_out *m, const struct status_page *page)
 	put_build(m);
 	put_daemon(m, page);
 	put_table(m, page);
+	put_rule_files(m, page);
 	put_requests(m, &counters);
 	put_responses(m, &counters);
 	put_durations(m, &counters);

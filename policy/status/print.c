@@ -29,7 +29,7 @@ struct item {
 };
 
 #define MAX_ITEMS ((size_t)REASONS + (size_t)STREAM_COUNTERS + \
-	(size_t)FORWARD_COUNTERS + 49 + LOAD_REPORT_SOURCES)
+	(size_t)FORWARD_COUNTERS + 52 + LOAD_REPORT_SOURCES)
 
 /* Everything that is printed; owns the texts of the items. */
 struct view {
@@ -274,6 +274,12 @@ collect(struct view *v, const struct status_page *page,
 	add_bool(v, "reload", "ok", reload_ok);
 	add_text(v, "reload", "error", v->reload_error);
 	add_number(v, "reload", "count", atomic_load(&s->reload_sequence) / 2);
+	add_number(v, "policy_files", "current",
+	    atomic_load(&s->rule_files[STATUS_RULES_CURRENT]));
+	add_number(v, "policy_files", "kept",
+	    atomic_load(&s->rule_files[STATUS_RULES_KEPT]));
+	add_number(v, "policy_files", "unloaded",
+	    atomic_load(&s->rule_files[STATUS_RULES_UNLOADED]));
 	add_number(v, "audit", "records", v->counters.recorded);
 	add_number(v, "audit", "lost", v->counters.audit_lost);
 }

@@ -8,6 +8,8 @@
 #ifndef NFDNS_RESOLVER_SOURCES_INCLUDE_H
 #define NFDNS_RESOLVER_SOURCES_INCLUDE_H
 
+#include <stddef.h>
+
 /* Most files that one compilation may include. */
 #define INCLUDE_MAX_FILES	100
 /* Longest name, in octets. */
@@ -31,6 +33,14 @@ int include_open(const char *source_path, const char *name)
  */
 int include_ask(int broker, unsigned int source, const char *name)
     __attribute__((warn_unused_result));
+
+/*
+ * The same for any request, a whole line, and for any answer: a descriptor, which
+ * stays the caller's, or a negative errno.
+ */
+int include_request(int broker, const char *line, size_t length)
+    __attribute__((warn_unused_result));
+int include_answer(int broker, int fd) __attribute__((warn_unused_result));
 
 /*
  * The broker's side: opens the file and answers through broker.  Returns 0, or

@@ -6,28 +6,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "resolver/text/utf8.h"
+
 /*
- * One line of printable text: control characters are escaped, octets above
- * 0x7f stay, since paths and names in messages are usually UTF-8.
+ * One line of printable text: control characters are escaped, those of C1 too, and
+ * what is no UTF-8, since whoever shows the line takes it for that.
  * NULL without memory.
  */
 static char *
 one_line(const char *text)
 {
 	static const char hex[] = "0123456789abcdef";
-	size_t length = strlen(text);
-	char *line = malloc(length * 4 + 1);
+	const char *end = text + strlen(text);
+	char *line = malloc((size_t)(end - text) * 4 + 1);
 	char *p = line;
 
 	if (line == NULL)
 		return NULL;
-	for (; *text != '\0'; text++) {
-		unsigned char c = (unsigned char)*text;
+	while (text < end) {
+		const unsigned char c = (unsigned char)*text;
+		size_t length = utf8_length(text, end);
 
-		if (c >= 0x20 && c != 0x7f) {
-			*p++ = *text;
+		if (c < 0x20 || c == 0x7f || (c == 0xc2 &&
+		    (unsigned char)text[1] < 0xa0))
+			length = 0;
+		if (length > 0) {
+			p = mempcpy(p, text, length);
+			text += length;
 			continue;
 		}
+		text++;
 		*p++ = '\\';
 		*p++ = 'x';
 		*p++ = hex[c >> 4];

@@ -54,7 +54,7 @@ ROOMS = {
     "nfq/metrics": "resolver/clock policy/status nfq/process",
     "nfq/packet": "resolver/clock resolver/checksum resolver/version resolver/dns resolver/image resolver/answer"
                   " policy/decide policy/match policy/rule policy/config",
-    "nfq/process": "resolver/clock resolver/fds resolver/dns resolver/text resolver/image resolver/sources"
+    "nfq/process": "resolver/clock resolver/fds resolver/replace resolver/dns resolver/text resolver/image resolver/sources"
                    " resolver/compile policy/config policy/match policy/audit policy/status policy/log",
     "nfq/handover": "resolver/clock resolver/fds resolver/dns nfq/queue nfq/process policy/config policy/audit policy/status",
     "nfq/sockets": "resolver/clock resolver/fds resolver/dns policy/log nfq/process",

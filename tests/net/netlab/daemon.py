@@ -62,6 +62,9 @@ class Daemon:
             kind = "nds" if nds is not None else "hosts"
             self.table.write_text(json.dumps(nds) if nds is not None else hosts or "")
             tables = f'{{ format = "{kind}"; path = "{self.table}"; }}'
+        self.state = self.directory / "state"
+        if "state_dir" not in more:
+            more = f'state_dir = "{self.state}";\n{more}'
         self.config.write_text(f"""
 run_dir = "{self.run_dir}";
 user = "{nobody()}";

@@ -9,6 +9,8 @@
 	{ "policy", "policy = ( { match = { types = [ \"A\" ]; }; } );",
 	  "policy[0]: the rule does nothing" },
 	{ "policy", "policy = 3;", "found 3" },
+	{ "policy_unloaded", "policy_unloaded = \"drop\";",
+	  "found \"drop\", expected \"pass\" or \"refuse\"" },
 	{ "policy[].name", "policy = ( { name = \"a:b\"; log = \"only\"; } );",
 	  "policy[0].name: found \"a:b\", expected letters" },
 	{ "policy[].name", "policy = ( { name = \"a\"; log = \"only\"; }, "
@@ -126,6 +128,6 @@
 	{ "policy[].path", ZONE("format = \"rpz\"; origin = \"z\";"),
 	  "needs format, path and origin, all three" },
 	{ "policy[].watch", ZONE("action = \"pass\"; watch = true;"),
-	  "policy[0].watch: only zones of policies have this option" },
+	  "policy[0].watch: the rule has neither a zone nor a file of names" },
 	{ "policy[].origin", ZONE("format = \"rpz\"; path = \"/z\"; "
 	  "origin = \"*.z\";"), "expected a domain name without a wildcard" },

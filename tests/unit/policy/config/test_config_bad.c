@@ -243,7 +243,9 @@ static const struct {
 	{ "log.level", "log = { level = 7; };", "found 7" },
 	/* Not about one option. */
 	{ "", "run = 1;", "2: run: unknown option; known here: run_dir, user, "
-	  "feed_user, state_dir, feed_run_dir, capture, queue, stream, mesh, forward, policy, policy_defaults, audit, metrics, log" },
+	  "feed_user, state_dir, feed_run_dir, capture, queue, stream, mesh, "
+	  "forward, policy_unloaded, policy, policy_defaults, audit, metrics, "
+	  "log" },
 	{ "", "queue = { nmber = 1; };", "queue.nmber: unknown option, did you "
 	  "mean \"number\"? known here: number, workers, maxlen, prefilter, "
 	  "absent, overload" },
