@@ -75,43 +75,45 @@ name_of(struct rule_feed *feed, const struct policy *policy, size_t set)
 	    hash.high ^ hash.low);
 }
 
-/* Only root and this daemon's user may have written it. */
+/* Only root and this process's user may have written it; or the daemon's. */
 static bool
-is_ours(const struct stat *st, const struct config *config)
+is_ours(const struct rule_feeds *feeds, const struct stat *st,
+    const struct config *config)
 {
 	return (st->st_mode & (S_IWGRP | S_IWOTH)) == 0 && (st->st_uid == 0 ||
-	    st->st_uid == geteuid() || st->st_uid == config->uid);
+	    st->st_uid == geteuid() ||
+	    (!feeds->keep && st->st_uid == config->uid));
 }
 
 /* A descriptor or a negative errno. */
 static int
-open_directory(const char *state_dir, const char *path, bool create,
-    const struct config *config)
+open_directory(const struct rule_feeds *feeds, const struct config *config)
 {
 	struct stat st;
 	int fd;
 
-	if (create) {
-		(void)mkdir(state_dir, 0755);
-		(void)mkdir(path, 0700);
+	if (feeds->keep && config->policy.set_count > 0) {
+		(void)mkdir(config->state_dir, 0755);
+		(void)mkdir(feeds->path, 0700);
 	}
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	fd = open(feeds->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) == 0 && is_ours(&st, config))
+	if (fstat(fd, &st) == 0 && is_ours(feeds, &st, config))
 		return fd;
 	(void)close(fd);
 	return -EPERM;
 }
 
 static const char *
-why_not(const struct stat *st, const struct config *config)
+why_not(const struct rule_feeds *feeds, const struct stat *st,
+    const struct config *config)
 {
 	if (!S_ISREG(st->st_mode))
 		return "it is no regular file";
 	if ((uint64_t)st->st_size > KEPT_MAX)
 		return "it is too large";
-	return is_ours(st, config) ? NULL : "other users may write it";
+	return is_ours(feeds, st, config) ? NULL : "other users may write it";
 }
 
 /* A descriptor, or -1. */
@@ -130,7 +132,7 @@ open_kept(const struct rule_feeds *feeds, const struct rule_feed *feed,
 	if (fd < 0 && errno == ENOENT)
 		return -1;
 	why = fd < 0 || fstat(fd, &st) < 0 ? strerror(errno) :
-	    why_not(&st, config);
+	    why_not(feeds, &st, config);
 	if (why == NULL)
 		return fd;
 	if (fd >= 0)
@@ -215,8 +217,7 @@ rule_feeds_open(struct rule_feeds *feeds, const struct config *config,
 		feeds->path = NULL;
 		return -ENOMEM;
 	}
-	feeds->directory = open_directory(config->state_dir, feeds->path,
-	    feeds->keep && policy->set_count > 0, config);
+	feeds->directory = open_directory(feeds, config);
 	for (; feeds->count < policy->set_count; feeds->count++) {
 		struct rule_feed *feed = &feeds->list[feeds->count];
 
@@ -388,8 +389,9 @@ rule_feeds_commit(struct rule_feeds *feeds)
 		if (feed->drafting) {
 			const int fd = fcntl(feed->draft.fd, F_DUPFD_CLOEXEC,
 			    0);
+			/* The compiler has put it on the disk: no wait here. */
 			const int error = replace_end(&feed->draft,
-			    REPLACE_DURABLY, 0);
+			    REPLACE_QUICKLY, 0);
 
 			feed->drafting = false;
 			if (error < 0)

@@ -139,7 +139,8 @@ shrinks(const struct work *w, unsigned int limit)
 	const uint64_t before = w->header.names, now = w->file->names;
 	struct feed_hash hash;
 
-	if (w->kept == NULL || w->accepted || w->input->forced || now >= before)
+	if (w->kept == NULL || w->accepted || w->input->forced ||
+	    now >= before || limit >= 100)
 		return false;
 	if (now == 0)
 		return true;

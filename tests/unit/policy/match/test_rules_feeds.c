@@ -93,7 +93,7 @@ unloaded_pass_is_no_names(void)
 	CHECK(action("x.example", false) == RULE_ACTIONS);
 	CHECK(action("own.example", false) == RULE_DROP);
 	drop();
-	build(ZONE REST, false, "x CNAME\n", NULL);
+	build(ZONE REST, false, "x CNAME (\n", NULL);
 	CHECK(feed.state == RULES_FEED_UNLOADED && feed.why[0] != '\0');
 	CHECK(action("x", false) == RULE_ACTIONS);
 	drop();
@@ -166,12 +166,16 @@ kept_ones_stand_in(void)
 	CHECK(action("bad.example", false) == RULE_DROP);
 	CHECK(action("x.example", false) == RULE_ACTIONS);
 	drop();
-	build(LIST("drop", ""), false, "good.example\na..b\n", kept);
+	free(kept);
+	kept = keep("bad.example CNAME .\n", 1);
+	build(ZONE, false, "good.example CNAME .\nx CNAME (\n", kept);
 	CHECK(feed.state == RULES_FEED_KEPT);
-	CHECK(strncmp(feed.why, "/names:2: ", 10) == 0);
-	CHECK(action("bad.example", false) == RULE_DROP);
+	CHECK(strncmp(feed.why, "/zone:2: ", 9) == 0);
+	CHECK(action("bad.example", false) == RULE_NXDOMAIN);
 	CHECK(action("good.example", false) == RULE_ACTIONS);
 	drop();
+	free(kept);
+	kept = keep("bad.example\n", 1);
 	/* Another one is to be kept, the same is not. */
 	build(LIST("drop", ""), false, "other.example\n", kept);
 	CHECK(feed.state == RULES_FEED_CURRENT && feed.text != NULL);
@@ -218,10 +222,10 @@ lost_names_are_held(void)
 	drop();
 	free(kept);
 	/* Kept ones that are of no use are no reason to use none. */
-	kept = keep("a..example\n", 1000);
-	build(LIST("drop", ""), false, "c.example\n", kept);
+	kept = keep("a CNAME (\n", 1000);
+	build(ZONE, false, "c.example CNAME .\n", kept);
 	CHECK(feed.state == RULES_FEED_CURRENT);
-	CHECK(action("c.example", false) == RULE_DROP);
+	CHECK(action("c.example", false) == RULE_NXDOMAIN);
 	drop();
 	free(kept);
 }

@@ -31,6 +31,10 @@ one_entry_is_one_line(void)
 	    "f\\x0a:1: a\\x0ab\\x1b[31m\\x7f \xc3\xa9") == 0);
 	diag_add_text(&diag, DIAG_WARNING, "x\ry");
 	CHECK(strcmp(diag.entries[1].text, "x\\x0dy") == 0);
+	/* Of a file of rules that is none (issue 22): no UTF-8; C1. */
+	diag_add_text(&diag, DIAG_WARNING, "\x91 \xc3 \xc2\x9b \xc2\xa0");
+	CHECK(strcmp(diag.entries[2].text,
+	    "\\x91 \\xc3 \\xc2\\x9b \xc2\xa0") == 0);
 	diag_free(&diag);
 }
 
