@@ -76,6 +76,8 @@ static const char *const reason_texts[REASONS] = {
 	[REASON_CACHE] = "cache",
 	[REASON_POLICY] = "policy",
 	[REASON_RATE] = "rate",
+	[REASON_UNANSWERABLE] = "unanswerable",
+	[REASON_UNJUDGED] = "unjudged",
 	[REASON_UNRECORDED] = "unrecorded",
 };
 

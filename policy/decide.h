@@ -61,6 +61,10 @@ enum reason {
 	REASON_CACHE,		/* name of a forward domain: the answer is kept */
 	REASON_POLICY,		/* a rule says so; its number stands beside it */
 	REASON_RATE,		/* the same: over the rule's limit */
+	REASON_UNANSWERABLE,	/* from a foreign address or to several hosts, and
+				 * no rule denies it: pass */
+	REASON_UNJUDGED,	/* its user or its question is not known, and a
+				 * rule could deny it: drop */
 	REASON_UNRECORDED,	/* a strict audit has no room: refused */
 	REASONS
 };

@@ -95,6 +95,12 @@ expressions_comment(const struct nftnl_rule *rule)
 	return comment;
 }
 
+static bool
+begins_with(const char *text, const char *beginning)
+{
+	return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
 enum rules_counter
 expressions_counter(const struct nftnl_rule *rule, uint64_t *packets)
 {
@@ -118,12 +124,11 @@ expressions_counter(const struct nftnl_rule *rule, uint64_t *packets)
 			queues = true;
 	}
 	nftnl_expr_iter_destroy(expressions);
-	if (strcmp(comment, RULES_COMMENT_FULL) == 0)
+	if (begins_with(comment, RULES_COMMENT_FULL))
 		return COUNTER_STREAMS_FULL;
-	if (strncmp(comment, RULES_COMMENT_SURPLUS,
-	    sizeof(RULES_COMMENT_SURPLUS) - 1) == 0)
+	if (begins_with(comment, RULES_COMMENT_SURPLUS))
 		return COUNTER_SURPLUS;
 	return queues && strcmp(comment, RULES_COMMENT_CANARY) != 0 &&
-	    strcmp(comment, RULES_COMMENT_REPEATED) != 0 ?
+	    !begins_with(comment, RULES_COMMENT_REPEATED) ?
 	    COUNTER_QUESTIONS : RULES_COUNTERS;
 }

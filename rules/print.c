@@ -69,8 +69,10 @@ ruleset_print(const struct ruleset *set, FILE *out)
 	fputs("# The table of nfdns.  The running daemon puts it in by itself, "
 	    "adds \"flags owner\"\n"
 	    "# and, on a kernel without the queue statement, uses the xt "
-	    "target NFQUEUE instead.\n"
-	    "table inet " RULES_TABLE " {\n", out);
+	    "target NFQUEUE instead.\n", out);
+	fprintf(out, "# Packets that a full queue has no room for %s.\n",
+	    set->fail_open ? "pass unread" : "are dropped");
+	fputs("table inet " RULES_TABLE " {\n", out);
 	if (set->tcp) {
 		print_streams(set, RULES_STREAMS4, "ipv4_addr", out);
 		print_streams(set, RULES_STREAMS6, "ipv6_addr", out);

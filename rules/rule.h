@@ -98,6 +98,7 @@ const char *subject_name(enum subject subject);
 enum statement_kind {
 	STATEMENT_COUNTER,
 	STATEMENT_ACCEPT,
+	STATEMENT_DROP,
 	STATEMENT_QUEUE,
 	STATEMENT_MARK,		/* mark = (mark & keep) ^ flip */
 	STATEMENT_ZONE,		/* ct original zone set */

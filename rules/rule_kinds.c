@@ -69,6 +69,34 @@ when_marked(struct rule *rule, const struct ruleset *set,
 }
 
 void
+when_passed(struct rule *rule, const struct ruleset *set)
+{
+	rule_when(rule, condition_masked(SUBJECT_MARK, OPERATOR_EQUAL,
+	    set->mark_passed, set->mark_passed));
+}
+
+/*
+ * A packet without one has no user to compare with: nft_meta_get_eval_skugid()
+ * breaks off the rule.  No user has the number (uid_t)-1.
+ */
+void
+when_owned(struct rule *rule)
+{
+	rule_when(rule, condition_number(SUBJECT_SKUID, OPERATOR_DIFFERENT,
+	    UINT32_MAX));
+}
+
+struct rule *
+add_marked(struct ruleset *set, enum rules_chain chain, uint32_t value,
+    const char *comment)
+{
+	struct rule *rule = add_rule(set, chain, "%s", comment);
+
+	when_marked(rule, set, OPERATOR_EQUAL, value);
+	return rule;
+}
+
+void
 when_destination_in(struct rule *rule, const struct address_set *set)
 {
 	bool ipv4 = set->family == AF_INET;
@@ -97,6 +125,13 @@ then_accept(struct rule *rule)
 {
 	then(rule, STATEMENT_COUNTER);
 	then(rule, STATEMENT_ACCEPT);
+}
+
+void
+then_drop(struct rule *rule)
+{
+	then(rule, STATEMENT_COUNTER);
+	then(rule, STATEMENT_DROP);
 }
 
 void

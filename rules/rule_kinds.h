@@ -23,6 +23,13 @@ void when_connection(struct rule *rule);
 /* Our own bits of the mark have, or have not, that value. */
 void when_marked(struct rule *rule, const struct ruleset *set,
     enum condition_operator operator, uint32_t value);
+/* Appends a rule for packets whose mark has that value in our own bits. */
+struct rule *add_marked(struct ruleset *set, enum rules_chain chain,
+    uint32_t value, const char *comment);
+/* Given to the queue as a question, whatever else its mark says. */
+void when_passed(struct rule *rule, const struct ruleset *set);
+/* Sent by a socket of this network namespace that a program has open. */
+void when_owned(struct rule *rule);
 /* To an address in the set of that family. */
 void when_destination_in(struct rule *rule, const struct address_set *set);
 /* Of TCP flags FIN, SYN, RST and ACK, it has SYN alone. */
@@ -32,6 +39,8 @@ void when_first(struct rule *rule, enum condition_operator operator);
 void then(struct rule *rule, enum statement_kind kind);
 /* Counted, and on its way. */
 void then_accept(struct rule *rule);
+/* Counted, and gone. */
+void then_drop(struct rule *rule);
 void then_set_bits(struct rule *rule, uint32_t bits);
 void then_clear_bits(struct rule *rule, uint32_t bits);
 /* Counted, and to the queue. */

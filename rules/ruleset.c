@@ -6,20 +6,27 @@
  *           2  the canary: before the bypasses, which must not hide a queue
  *              that does not work from it
  *           3  whoever is to see the real nameservers: out, not queued
- *           4  questions: marked as passed, counted, queued; one that comes
- *              with that mark was queued before (NF_REPEAT gives a dead
- *              worker's packets to the next) and is not counted again
- *           5  the first packet of a TCP connection: counted, queued
+ *           4  marked as passed already: queued before (NF_REPEAT gives a dead
+ *              worker's packets to the next), and not counted again
+ *           5  what no answer can be given to: out, not queued
+ *           6  questions: marked as passed, counted, queued
+ *           7  the first packet of a TCP connection: counted, queued
  *              Before each rule that counts and queues, if users have a rate,
  *              one of the same condition for packets over it: out, not queued
- * stream    6  our own packets of what is remembered: renew it, or end it soon
- *           7  a first packet marked as "stream" by the verdict: remembered, or
+ * stream    8  our own packets of what is remembered: renew it, or end it soon
+ *           9  a first packet marked as "stream" by the verdict: remembered, or
  *              released when there are too many
- *           8  any other first packet: forgotten, whatever was before
- *           9  later packets of what is remembered: marked, too; data renews it
- * verdict  10  still marked as passed: mark cleared, conntrack zone if wanted
- *          11  marked as answered or stream: no conntrack entry
- * arrival  12  marked as stream, from lo: to our listener
+ *          10  any other first packet: forgotten, whatever was before
+ *          11  later packets of what is remembered: marked, too; data renews it
+ * verdict  12  still marked as passed: mark cleared, conntrack zone if wanted
+ *          13  marked as answered or stream: no conntrack entry
+ * arrival  14  marked as stream, from lo: to our listener
+ *
+ * Where a rule of the policy could deny a question, nothing that a program sends
+ * goes by unread.  What no answer can be given to is queued as well, marked so;
+ * what is over a user's rate, and a connection that the set has no room for, is
+ * dropped; and what comes again is marked if its socket is closed, since the
+ * queue names no user then.
  *
  * On TCP: the mark leads a packet to the routing table of routes.h and so to
  * lo.  The queue does that for the first packet when it comes back with the
@@ -36,19 +43,19 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/netfilter.h>
-#include <linux/rtnetlink.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "rules/cgroup.h"
+#include "rules/question_rules.h"
 #include "rules/rule_kinds.h"
 #include "rules/ruleset.h"
 #include "rules/stream_rules.h"
 
 /* Rules that there are whatever the config says: at most this many. */
-#define FIXED_RULES (24 + STREAM_RULES)
+#define FIXED_RULES (12 + QUESTION_RULES + STREAM_RULES)
 
 static const char *const set_names[RULES_SETS] = {
 	[SET_BYPASS4] = "bypass4",
@@ -96,6 +103,18 @@ uint32_t
 ruleset_relay_mark(const struct config *config)
 {
 	return config->capture.mark_answered | config->capture.mark_stream;
+}
+
+uint32_t
+ruleset_unanswerable_mark(const struct config *config)
+{
+	return config->capture.mark_passed | config->capture.mark_answered;
+}
+
+uint32_t
+ruleset_orphan_mark(const struct config *config)
+{
+	return config->capture.mark_passed | config->capture.mark_stream;
 }
 
 static void
@@ -187,98 +206,6 @@ add_bypass_destinations(struct ruleset *set)
 	}
 }
 
-/*
- * An answer to a foreign address would leave the machine, and one to a group of
- * hosts would come from no host.
- */
-static void
-add_unanswerable(struct ruleset *set)
-{
-	const uint8_t multicast4[4] = { 224 }, multicast6[16] = { 0xff };
-	struct rule *rule = add_rule(set, CHAIN_QUESTION,
-	    "from an address that is not local");
-
-	rule_when(rule, condition_number(SUBJECT_FIB_SADDR_TYPE,
-	    OPERATOR_DIFFERENT, RTN_LOCAL));
-	then_accept(rule);
-	rule = add_rule(set, CHAIN_QUESTION, "to a broadcast address");
-	when_family(rule, true);
-	rule_when(rule, condition_number(SUBJECT_FIB_DADDR_TYPE,
-	    OPERATOR_EQUAL, RTN_BROADCAST));
-	then_accept(rule);
-	rule = add_rule(set, CHAIN_QUESTION, "to a multicast address (IPv4)");
-	when_family(rule, true);
-	rule_when(rule, condition_prefix(SUBJECT_IP_DADDR, multicast4, 4));
-	then_accept(rule);
-	rule = add_rule(set, CHAIN_QUESTION, "to a multicast address (IPv6)");
-	when_family(rule, false);
-	rule_when(rule, condition_prefix(SUBJECT_IP6_DADDR, multicast6, 8));
-	then_accept(rule);
-}
-
-/* What is queued: UDP or TCP, to the nameservers in a set, or to any. */
-struct queued {
-	bool tcp;
-	enum rules_set_id nameservers;	/* or RULES_SETS */
-	const char *comment;
-};
-
-/*
- * UDP and port 53 are matched here once more, although the first rules let all
- * else go: no edit of those can then queue a packet of another protocol.
- */
-static void
-when_queued(struct rule *rule, const struct ruleset *set,
-    const struct queued *what)
-{
-	if (what->tcp) {
-		when_connection(rule);
-		when_first(rule, OPERATOR_EQUAL);
-	} else {
-		when_question(rule);
-	}
-	if (what->nameservers < RULES_SETS)
-		when_destination_in(rule, &set->sets[what->nameservers]);
-}
-
-/*
- * With a conntrack zone, a port's surplus has to be in it like what passes the
- * queue: see add_verdicts().  Passed TCP connections are in none.
- */
-static void
-add_surplus(struct ruleset *set, const struct queued *what)
-{
-	struct rule *rule = add_rule(set, CHAIN_QUESTION,
-	    RULES_COMMENT_SURPLUS "%s", what->comment);
-
-	when_queued(rule, set, what);
-	rule_then(rule, (struct statement){
-		.kind = STATEMENT_USER_OVER, .rate = set->user_rate,
-	});
-	if (set->zone != 0 && !what->tcp)
-		then_set_bits(rule, set->mark_passed);
-	then_accept(rule);
-}
-
-/*
- * A rule that queues, behind the one that takes what is over the user's rate.
- * A question's mark is set before: the queue takes the packet with it.  A
- * connection's first packet is queued with the mark as it is.
- */
-static void
-add_queued(struct ruleset *set, const struct queued *what)
-{
-	struct rule *rule;
-
-	if (set->user_rate > 0)
-		add_surplus(set, what);
-	rule = add_rule(set, CHAIN_QUESTION, "%s", what->comment);
-	when_queued(rule, set, what);
-	if (!what->tcp)
-		then_set_bits(rule, set->mark_passed);
-	then_queue(rule, set);
-}
-
 /* Every bit of ours is set in its mark. */
 static void
 add_canary(struct ruleset *set)
@@ -294,74 +221,34 @@ add_canary(struct ruleset *set)
 	then_queue(rule, set);
 }
 
-static void
-add_repeated(struct ruleset *set)
-{
-	struct rule *rule = add_rule(set, CHAIN_QUESTION,
-	    RULES_COMMENT_REPEATED);
-
-	when_marked(rule, set, OPERATOR_EQUAL, set->mark_passed);
-	when_question(rule);
-	then_set_bits(rule, set->mark_passed);
-	then_queue(rule, set);
-}
-
-static void
-add_questions(struct ruleset *set, bool any_nameserver)
-{
-	static const struct queued any = { false, RULES_SETS, "questions" };
-	static const struct queued named[] = {
-		{ false, SET_NAMESERVERS4, "questions to IPv4 nameservers" },
-		{ false, SET_NAMESERVERS6, "questions to IPv6 nameservers" },
-	};
-
-	add_repeated(set);
-	if (any_nameserver)
-		add_queued(set, &any);
-	for (size_t i = 0; i < 2; i++)
-		if (set->sets[named[i].nameservers].count > 0)
-			add_queued(set, &named[i]);
-}
-
-static void
-add_connections(struct ruleset *set, bool any_nameserver)
-{
-	static const struct queued any = { true, RULES_SETS, "connections" };
-	static const struct queued named[] = {
-		{ true, SET_NAMESERVERS4, "connections to IPv4 nameservers" },
-		{ true, SET_NAMESERVERS6, "connections to IPv6 nameservers" },
-	};
-
-	if (any_nameserver)
-		add_queued(set, &any);
-	for (size_t i = 0; i < 2; i++)
-		if (set->sets[named[i].nameservers].count > 0)
-			add_queued(set, &named[i]);
-}
-
-/* Appends a rule for packets whose mark has that value in our own bits. */
-static struct rule *
-add_marked(struct ruleset *set, enum rules_chain chain, uint32_t value,
-    const char *comment)
-{
-	struct rule *rule = add_rule(set, chain, "%s", comment);
-
-	when_marked(rule, set, OPERATOR_EQUAL, value);
-	return rule;
-}
-
 /* Passed: the mark goes, and the packet into the zone unless that is 0. */
 static void
 add_passed(struct ruleset *set, uint16_t zone, const char *comment)
 {
-	struct rule *rule = add_marked(set, CHAIN_VERDICT, set->mark_passed,
-	    comment);
+	struct rule *rule = add_rule(set, CHAIN_VERDICT, "%s", comment);
 
+	when_passed(rule, set);
 	then(rule, STATEMENT_COUNTER);
 	if (zone != 0)
 		rule_then(rule, (struct statement){
 			.kind = STATEMENT_ZONE, .zone = zone,
 		});
+	then_clear_bits(rule, set->mark_mask);
+	then(rule, STATEMENT_ACCEPT);
+}
+
+/*
+ * A connection is in no zone.  The rule is there whatever the policy says: to
+ * take it out would drop what is queued.
+ */
+static void
+add_passed_connections(struct ruleset *set)
+{
+	struct rule *rule = add_marked(set, CHAIN_VERDICT,
+	    set->mark_unanswerable, "passed: connections");
+
+	when_protocol(rule, OPERATOR_EQUAL, IPPROTO_TCP);
+	then(rule, STATEMENT_COUNTER);
 	then_clear_bits(rule, set->mark_mask);
 	then(rule, STATEMENT_ACCEPT);
 }
@@ -390,6 +277,8 @@ add_verdicts(struct ruleset *set, enum rules_stage stage)
 		    "passed: conntrack zone %u", set->zone);
 	if (set->zone != 0 && stage == RULES_LEAVING)
 		add_passed(set, 0, "passed");
+	if (set->zone != 0 && set->tcp)
+		add_passed_connections(set);
 	add_passed(set, set->zone, passed);
 	add_untracked(set, set->mark_answered, "answered: not tracked");
 	if (set->tcp)
@@ -448,6 +337,8 @@ set_values(struct ruleset *set, const struct config *config)
 		.mark_answered = config->capture.mark_answered,
 		.mark_stream = config->capture.mark_stream,
 		.mark_relay = ruleset_relay_mark(config),
+		.mark_unanswerable = ruleset_unanswerable_mark(config),
+		.mark_orphan = ruleset_orphan_mark(config),
 		.tcp = config->capture.tcp,
 		.stream_port = config->stream.port,
 		.streams_max = config->stream.tracked,
@@ -456,6 +347,9 @@ set_values(struct ruleset *set, const struct config *config)
 		.queue_number = config->queue.number,
 		.queue_count = (uint16_t)config->queue.workers,
 		.queue_bypass = !config->queue.absent_drop,
+		.denies = policy_could_deny(&config->policy),
+		.fail_open = config->queue.overload_pass &&
+		    !policy_could_deny(&config->policy),
 	};
 	set_times(set, &config->stream);
 	for (size_t i = 0; i < RULES_SETS; i++) {
@@ -511,10 +405,7 @@ ruleset_build(struct ruleset *set, const struct config *config,
 		if (rc != 0)
 			goto fail;
 		add_bypass_destinations(set);
-		add_unanswerable(set);
-		add_questions(set, capture->any_nameserver);
-		if (set->tcp)
-			add_connections(set, capture->any_nameserver);
+		question_rules_add(set, capture->any_nameserver);
 	}
 	if (set->tcp)
 		stream_rules_add(set);

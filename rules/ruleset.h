@@ -36,10 +36,10 @@ enum rules_stage {
 
 /* Comments of the rules whose counters do not count users' questions. */
 #define RULES_COMMENT_CANARY	"canary"
-#define RULES_COMMENT_REPEATED	"repeated: counted before"
+#define RULES_COMMENT_REPEATED	"repeated: "	/* what they begin with */
 /* Of the rule whose counter says how often a set of connections was full. */
-#define RULES_COMMENT_FULL	"too many to remember: not intercepted"
-/* Comments of rules that pass what is over a user's rate begin with this. */
+#define RULES_COMMENT_FULL	"too many to remember: "
+/* Comments of rules for what is over a user's rate begin with this. */
 #define RULES_COMMENT_SURPLUS	"over capture.user_rate: "
 
 /* The sets of addresses; also their places in ruleset.sets. */
@@ -91,6 +91,7 @@ struct ruleset {
 	size_t count, room;	/* of them: in use, allocated */
 	struct address_set sets[RULES_SETS];	/* count 0: not in use */
 	uint32_t mark_mask, mark_passed, mark_answered, mark_stream, mark_relay;
+	uint32_t mark_unanswerable, mark_orphan;
 	bool tcp;
 	uint16_t stream_port;
 	uint32_t streams_max;		/* connections in each set */
@@ -100,6 +101,8 @@ struct ruleset {
 	uint16_t queue_number;
 	uint16_t queue_count;	/* > 1: spread by CPU (fanout) */
 	bool queue_bypass;
+	bool denies;		/* nothing of a program goes by unread */
+	bool fail_open;		/* queues pass what they have no room for */
 };
 
 /*
@@ -135,5 +138,13 @@ uint32_t ruleset_canary_mark(const struct config *config);
  * are not queued.
  */
 uint32_t ruleset_relay_mark(const struct config *config);
+
+/*
+ * Marks of packets in the queue, where the policy could deny: no answer can be
+ * given, since the source is foreign or the destination is a group of hosts; and
+ * one that is queued again after its socket was closed.
+ */
+uint32_t ruleset_unanswerable_mark(const struct config *config);
+uint32_t ruleset_orphan_mark(const struct config *config);
 
 #endif

@@ -45,14 +45,21 @@ print_accept(const struct statement *statement, FILE *out)
 }
 
 static void
-encode_accept(struct expr_builder *b, const struct statement *statement,
-    enum queue_form form)
+print_drop(const struct statement *statement, FILE *out)
 {
 	(void)statement;
+	fputs(" drop", out);
+}
+
+static void
+encode_verdict(struct expr_builder *b, const struct statement *statement,
+    enum queue_form form)
+{
 	(void)form;
 	expr_add(b, "immediate");
 	expr_put_u32(b, NFTNL_EXPR_IMM_DREG, NFT_REG_VERDICT);
-	expr_put_u32(b, NFTNL_EXPR_IMM_VERDICT, NF_ACCEPT);
+	expr_put_u32(b, NFTNL_EXPR_IMM_VERDICT,
+	    statement->kind == STATEMENT_DROP ? NF_DROP : NF_ACCEPT);
 }
 
 static void
@@ -292,7 +299,8 @@ static const struct {
 	const char *remedy;
 } rows[STATEMENTS] = {
 	[STATEMENT_COUNTER] = { print_counter, encode_counter, NULL },
-	[STATEMENT_ACCEPT] = { print_accept, encode_accept, NULL },
+	[STATEMENT_ACCEPT] = { print_accept, encode_verdict, NULL },
+	[STATEMENT_DROP] = { print_drop, encode_verdict, NULL },
 	[STATEMENT_QUEUE] = { print_queue, encode_queue,
 	    "load module nft_queue, or use a kernel with CONFIG_NFT_QUEUE, or "
 	    "with CONFIG_NFT_COMPAT and CONFIG_NETFILTER_XT_TARGET_NFQUEUE" },

@@ -137,19 +137,25 @@ add_first(struct ruleset *set, bool marked, const char *comment)
 /*
  * A first packet that is marked but finds the set full loses the mark, and so
  * gets its own route back: it goes to the nameserver like one that passed, and
- * the packets behind it follow.
+ * the packets behind it follow.  Nobody would read those: where the policy could
+ * deny one, the connection is not made, and TCP tries again.
  */
 static void
 add_full(struct ruleset *set)
 {
-	struct rule *rule = add_rule(set, CHAIN_STREAM, RULES_COMMENT_FULL);
+	struct rule *rule = add_rule(set, CHAIN_STREAM, RULES_COMMENT_FULL "%s",
+	    set->denies ? "dropped" : "not intercepted");
 
 	when_marked(rule, set, OPERATOR_EQUAL, set->mark_stream);
 	when_protocol(rule, OPERATOR_EQUAL, IPPROTO_TCP);
 	when_first(rule, OPERATOR_EQUAL);
-	then(rule, STATEMENT_COUNTER);
-	then_clear_bits(rule, set->mark_mask);
-	then(rule, STATEMENT_ACCEPT);
+	if (set->denies) {
+		then_drop(rule);
+	} else {
+		then(rule, STATEMENT_COUNTER);
+		then_clear_bits(rule, set->mark_mask);
+		then(rule, STATEMENT_ACCEPT);
+	}
 	rule->remedy = "set capture.tcp = false";
 }
 

@@ -43,6 +43,8 @@ static const char *const reasons[REASONS] = {
 	[REASON_CACHE] = "an upstream's answer is kept",
 	[REASON_POLICY] = "the policy says so",
 	[REASON_RATE] = "it is over the rate of the rule",
+	[REASON_UNANSWERABLE] = "no answer would come back to it",
+	[REASON_UNJUDGED] = "a rule could deny it, and it cannot be judged",
 	[REASON_UNRECORDED] = "a strict audit has no room for its record",
 };
 

@@ -76,6 +76,29 @@ hold(struct forward_thread *f, const struct queue_packet *p,
 	return true;
 }
 
+/*
+ * The queue names no user once the socket is closed.  Nobody waits for the answer
+ * then, but a rule could deny a name that it leads to.
+ */
+static bool
+is_unjudged(struct forward_thread *f, const struct queue_packet *p)
+{
+	struct interception *i = &f->interception;
+	struct held *h;
+
+	if (p->uid != (uid_t)-1 || !intercept_drop_unowned(i))
+		return false;
+	answering_count(&f->thread, &i->decision);
+	h = i->form == PACKET_OK ? held_take(&f->held, p->length) : NULL;
+	if (h != NULL) {
+		held_packet_keep(&h->held, p, i, f->thread.received_ns,
+		    h->octets);
+		held_packet_record(&h->held, &f->thread, 0, NULL, 0);
+		held_give(&f->held, h);
+	}
+	return true;
+}
+
 static bool
 is_suspect(const struct forward_thread *f, uid_t uid)
 {
@@ -107,7 +130,8 @@ take_packet(struct forward_thread *f, const struct queue_packet *p,
 	else
 		intercept_parse(i, p->octets, p->length, p->whole_length);
 	intercept_answer(i, &source, f->thread.rotation++, f->reply);
-	if (i->decision.verdict == VERDICT_FORWARD && hold(f, p, begun))
+	if (!is_unjudged(f, p) && i->decision.verdict == VERDICT_FORWARD &&
+	    hold(f, p, begun))
 		return;
 	waiting_end(f->waiting, p->uid);
 	if (f->lost) {

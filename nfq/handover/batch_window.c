@@ -43,6 +43,71 @@ window_clear(struct batch_window *window, unsigned int queues)
 	}
 }
 
+static struct window_owner
+owner_of(const struct queue_packet *packet)
+{
+	const XXH128_hash_t hash = XXH3_128bits(packet->octets,
+	    packet->length);
+
+	return (struct window_owner){ { hash.low64, hash.high64 },
+		packet->uid, packet->gid };
+}
+
+/*
+ * A buffer has the last message that was read into it, also if the worker died
+ * before it had looked at it.
+ */
+static void
+keep_owner(struct batch_window *window, const queue_buffer received)
+{
+	struct queue_packet packet;
+
+	if (!queue_read_again(received, &packet) || packet.octets == NULL)
+		return;
+	/* If its owner was not known, an older worker's may be kept already. */
+	if (packet.uid != (uid_t)-1)
+		window->owners[window->next++ % WINDOW_OWNERS] =
+		    owner_of(&packet);
+}
+
+void
+window_forget(struct batch_window *window, unsigned int queues)
+{
+	memset(window, 0, size_for(queues));
+}
+
+void
+window_keep_owners(struct batch_window *window, unsigned int queues)
+{
+	for (unsigned int i = 0; i < queues; i++)
+		for (unsigned int n = 0; n < QUEUE_BATCH; n++)
+			keep_owner(window, window->queues[i].received[n]);
+}
+
+bool
+window_find_owner(const struct batch_window *window,
+    struct queue_packet *packet)
+{
+	struct window_owner wanted;
+
+	if (packet->octets == NULL)
+		return false;
+	wanted = owner_of(packet);
+	/* The newest first: a port may have had another user. */
+	for (uint32_t n = 1; n <= WINDOW_OWNERS; n++) {
+		const struct window_owner *owner =
+		    &window->owners[(window->next - n) % WINDOW_OWNERS];
+
+		if (memcmp(owner->packet, wanted.packet,
+		    sizeof(wanted.packet)) == 0) {
+			packet->uid = owner->uid;
+			packet->gid = owner->gid;
+			return true;
+		}
+	}
+	return false;
+}
+
 struct window_source
 window_source_of(uint32_t family, uint32_t port, const uint8_t *address)
 {

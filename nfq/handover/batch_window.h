@@ -42,8 +42,22 @@ struct window_queue {
 	_Alignas(64) queue_buffer received[QUEUE_BATCH];	/* the packets' octets */
 };
 
+/*
+ * The senders of packets that dead workers had read.  The kernel queues those
+ * again, but names no user once the socket is closed.
+ */
+#define WINDOW_OWNERS	2048		/* the last; a batch of each of 32 queues */
+
+struct window_owner {
+	uint64_t packet[2];		/* hash of its octets */
+	uid_t uid;
+	gid_t gid;
+};
+
 struct batch_window {
 	_Atomic uint32_t fault;		/* the thread that crashed: fault.h */
+	uint32_t next;			/* of owners, which go round */
+	struct window_owner owners[WINDOW_OWNERS];
 	struct window_queue queues[];
 };
 
@@ -72,6 +86,19 @@ void window_clear(struct batch_window *window, unsigned int queues);
  */
 bool window_read(const struct window_queue *queue,
     struct window_packet *packet);
+
+/* Forgets these owners, too, and what is in the buffers. */
+void window_forget(struct batch_window *window, unsigned int queues);
+
+/*
+ * Keeps the owners of what is in the queues' buffers.  For a new worker, before
+ * its threads read anything.
+ */
+void window_keep_owners(struct batch_window *window, unsigned int queues);
+
+/* Sets the user and the group of a packet whose owner is kept; false: it is not. */
+bool window_find_owner(const struct batch_window *window,
+    struct queue_packet *packet);
 
 /* Copies the nameserver whose reply the thread is at; false if it is at none. */
 bool window_read_source(const struct window_queue *queue,

@@ -28,6 +28,8 @@ struct worker_options {
 	bool forward;			/* behind them, one for forwarding */
 	bool tcp;			/* TCP is captured */
 	uint32_t mark_mask;		/* capture.mark_mask, and in it: */
+	uint32_t mark_passed;		/* of questions, */
+	uint32_t mark_unanswerable;	/* and ruleset_unanswerable_mark() */
 	uint32_t mark_answered;		/* of packets that are answers */
 	uint32_t mark_stream;		/* of packets to the TCP thread */
 	uint32_t mark_relay;		/* of connections that the worker opens */

@@ -87,6 +87,31 @@ read_entry(struct entry *e, uint64_t hash, uint64_t *tag,
 	return true;
 }
 
+/*
+ * In a full set, an entry of the user that has most of them: nobody's flood makes
+ * the connections of others unknown.
+ */
+static size_t
+find_victim(struct entry *set, unsigned int turn)
+{
+	unsigned int most = 0;
+	size_t found = 0;
+
+	for (size_t n = 0; n < WAYS; n++) {
+		const size_t i = (turn + n) % WAYS;
+		const uint64_t uid = atomic_load(&set[i].user) >> 32;
+		unsigned int count = 0;
+
+		for (size_t j = 0; j < WAYS; j++)
+			count += atomic_load(&set[j].user) >> 32 == uid;
+		if (count > most) {
+			most = count;
+			found = i;
+		}
+	}
+	return found;
+}
+
 void
 senders_put(struct senders *s, const struct sender_ends *ends,
     const struct sender *sender)
@@ -108,8 +133,8 @@ senders_put(struct senders *s, const struct sender_ends *ends,
 			place = i;
 	}
 	if (place == WAYS)
-		place = atomic_fetch_add_explicit(&s->turn, 1,
-		    memory_order_relaxed) % WAYS;
+		place = find_victim(set, atomic_fetch_add_explicit(&s->turn, 1,
+		    memory_order_relaxed));
 	atomic_store(&set[place].user, user);
 	atomic_store(&set[place].path, path);
 	atomic_store(&set[place].tag, combine(hash, user, path));

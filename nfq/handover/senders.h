@@ -7,7 +7,7 @@
  * forked from the supervisor share the table's memory, so the sender of a
  * connection that waits to be accepted is known after the worker was replaced.
  * There are no locks.  An entry that is not taken out is overwritten after some
- * 16,000 others.
+ * 16,000 others, those of the user with most entries first.
  */
 #ifndef NFDNS_NFQ_HANDOVER_SENDERS_H
 #define NFDNS_NFQ_HANDOVER_SENDERS_H

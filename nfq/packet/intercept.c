@@ -296,6 +296,82 @@ intercept_refuse(struct interception *out, const struct answer_source *source,
 		act(out, &facts, 0, reply);
 }
 
+static void
+unanswer(struct interception *out, enum verdict verdict)
+{
+	out->decision.verdict = verdict;
+	out->answer = NULL;
+	out->answer_length = 0;
+	out->reply_length = 0;
+}
+
+/* Who has sent a packet that has no question; what is not known stays 0. */
+static struct asker
+sender_of(const struct interception *in)
+{
+	struct asker asker = in->asker;
+
+	asker.protocol = 0;
+	asker.address = asker.nameserver = NULL;
+	if (in->form == PACKET_STREAM) {
+		asker.family = in->packet.family;
+		asker.protocol = IPPROTO_TCP;
+		asker.address = in->packet.source;
+		asker.nameserver = in->packet.destination;
+	}
+	return asker;
+}
+
+/* asker: as rules_could_deny() has it. */
+static bool
+drop_unjudged(struct interception *out, const struct asker *asker)
+{
+	if (out->policy == NULL ||
+	    !rules_could_deny(out->policy->rules, asker))
+		return false;
+	out->decision = (struct decision){ .reason = REASON_UNJUDGED };
+	unanswer(out, VERDICT_DROP);
+	return true;
+}
+
+bool
+intercept_drop_unowned(struct interception *out)
+{
+	return drop_unjudged(out, NULL);
+}
+
+void
+intercept_drop_unread(struct interception *out)
+{
+	const struct asker asker = sender_of(out);
+
+	if (drop_unjudged(out, &asker) && out->form == PACKET_STREAM) {
+		out->question.form = QUESTION_NONE;
+		out->packet.payload = out->packet.octets;
+		out->packet.payload_length = 0;
+	}
+}
+
+void
+intercept_only_judge(struct interception *out)
+{
+	struct decision *d = &out->decision;
+
+	if (out->form != PACKET_OK) {
+		intercept_drop_unread(out);
+		return;
+	}
+	if (d->verdict == VERDICT_PASS || d->verdict == VERDICT_DROP)
+		return;
+	if (d->reason == REASON_POLICY || d->reason == REASON_RATE ||
+	    d->reason == REASON_UNRECORDED) {
+		unanswer(out, VERDICT_DROP);
+		return;
+	}
+	pass(out, REASON_UNANSWERABLE);
+	unanswer(out, VERDICT_PASS);
+}
+
 bool
 intercept_chain(struct interception *out, const struct answer_source *source,
     uint8_t *buf, size_t size)

@@ -114,6 +114,27 @@ void intercept_refuse(struct interception *out,
     uint8_t reply[static INTERCEPT_REPLY_MAX]);
 
 /*
+ * Instead of what intercept_answer() has decided, for a packet to which no answer
+ * can be given: it is dropped if a rule denies it, or if no question can be read
+ * in it and a rule could deny one.  Else it passes.
+ */
+void intercept_only_judge(struct interception *out);
+
+/*
+ * Instead of what was decided, for a packet whose form is not PACKET_OK: it is
+ * dropped if a rule could deny its sender something.  Of a first packet of TCP,
+ * the audit can have the addresses then.
+ */
+void intercept_drop_unread(struct interception *out);
+
+/*
+ * Instead of what intercept_answer() or intercept_stream() has decided, where the
+ * user is not known: it is dropped if a rule could deny anybody something.  False:
+ * none could, and nothing has changed.
+ */
+bool intercept_drop_unowned(struct interception *out);
+
+/*
  * For a packet with the decision REASON_CHASE: writes the chain of CNAMEs, as a
  * message, into buf of "size" octets, at least 512; answer, answer_length and
  * summary are set.  False: it does not fit.

@@ -236,6 +236,19 @@ set_length(int fd, uint16_t number, uint32_t maxlen)
 	return queue_message_send(fd, buf, nlh->nlmsg_len);
 }
 
+int
+queue_set_overload(int fd, uint16_t number, bool fail_open)
+{
+	_Alignas(8) uint8_t buf[QUEUE_SMALL_MESSAGE];
+	struct nlmsghdr *nlh;
+
+	nlh = nfq_nlmsg_put((char *)buf, NFQNL_MSG_CONFIG, number);
+	mnl_attr_put_u32(nlh, NFQA_CFG_FLAGS,
+	    htonl(fail_open ? NFQA_CFG_F_FAIL_OPEN : 0U));
+	mnl_attr_put_u32(nlh, NFQA_CFG_MASK, htonl(NFQA_CFG_F_FAIL_OPEN));
+	return queue_message_send(fd, buf, nlh->nlmsg_len);
+}
+
 /*
  * The kernel says EPERM for a missing capability and for a queue that another
  * socket has.  PF_BIND does nothing since 3.8 but needs the capability too,
@@ -309,8 +322,14 @@ peek_packet(int fd, uint32_t *id)
 	}
 }
 
+static const int verdicts[] = {
+	[QUEUE_REPEAT] = NF_REPEAT,
+	[QUEUE_PASS] = NF_ACCEPT,
+	[QUEUE_DROP] = NF_DROP,
+};
+
 int
-queue_recover(int fd, uint16_t number, uint32_t last_id, bool accept)
+queue_recover(int fd, uint16_t number, uint32_t last_id, enum queue_fate fate)
 {
 	_Alignas(8) uint8_t buf[QUEUE_SMALL_MESSAGE];
 	struct nlmsghdr *nlh;
@@ -329,7 +348,7 @@ queue_recover(int fd, uint16_t number, uint32_t last_id, bool accept)
 	if (error != 0)
 		return error;
 	nlh = queue_message_verdict(buf, NFQNL_MSG_VERDICT_BATCH, number,
-	    id - 1, accept ? NF_ACCEPT : NF_REPEAT);
+	    id - 1, verdicts[fate]);
 	limit = make_room(fd);
 	error = queue_message_send(fd, buf, nlh->nlmsg_len);
 	if (limit > 0)
@@ -338,11 +357,11 @@ queue_recover(int fd, uint16_t number, uint32_t last_id, bool accept)
 }
 
 int
-queue_release(int fd, uint16_t number, uint32_t id)
+queue_release(int fd, uint16_t number, uint32_t id, enum queue_fate fate)
 {
 	_Alignas(8) uint8_t buf[QUEUE_SMALL_MESSAGE];
 	const struct nlmsghdr *nlh = queue_message_verdict(buf,
-	    NFQNL_MSG_VERDICT, number, id, NF_ACCEPT);
+	    NFQNL_MSG_VERDICT, number, id, verdicts[fate]);
 
 	return queue_message_send(fd, buf, nlh->nlmsg_len);
 }
@@ -360,9 +379,10 @@ queue_adopt(int fd, uint16_t number, uint32_t maxlen, bool fail_open)
 	 * It is not known how far the dead daemon had read.  A verdict covers
 	 * half of all ids before its own: two cover all.
 	 */
-	error = queue_recover(fd, number, 0, false);
+	error = queue_recover(fd, number, 0, QUEUE_REPEAT);
 	if (error == 0)
-		error = queue_recover(fd, number, 0x80000000, false);
+		error = queue_recover(fd, number, 0x80000000,
+		    QUEUE_REPEAT);
 	if (error == 0)
 		error = set_length(fd, number, maxlen);
 	if (error == 0)

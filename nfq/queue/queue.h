@@ -41,13 +41,27 @@ int queue_adopt(int fd, uint16_t number, uint32_t maxlen, bool fail_open)
     __attribute__((warn_unused_result));
 
 /*
- * Gives a verdict to the packets that a dead reader had read: they are put back
- * (NF_REPEAT), or pass if "accept", up to the first one that still waits in the
- * socket.  last_id is the newest that the dead reader is known to have read, 0
+ * Whether the queue passes packets that it has no room for, from now on.  While
+ * others read; what the kernel answers they read.  0 or a negative errno.
+ */
+int queue_set_overload(int fd, uint16_t number, bool fail_open)
+    __attribute__((warn_unused_result));
+
+/* What becomes of packets that a dead reader had read. */
+enum queue_fate {
+	QUEUE_REPEAT,		/* they are put back: NF_REPEAT */
+	QUEUE_PASS,
+	QUEUE_DROP,
+};
+
+/*
+ * Gives a verdict to the packets that a dead reader had read, up to the first one
+ * that still waits in the socket.  last_id is the newest that the dead reader is known to have read, 0
  * if it read none.  No thread may read meanwhile.  Packets that are put back
  * come again with new ids.  0 or a negative errno.
  */
-int queue_recover(int fd, uint16_t number, uint32_t last_id, bool accept)
+int queue_recover(int fd, uint16_t number, uint32_t last_id,
+    enum queue_fate fate)
     __attribute__((warn_unused_result));
 
 /*
@@ -70,11 +84,11 @@ queue_packets_of(uint32_t octets)
 }
 
 /*
- * Lets one packet pass that a dead reader had read.  Call it before
+ * The same for one packet that a dead reader had read.  Call it before
  * queue_recover(), which would queue the packet again.  An id that is no longer
  * queued is no error.  0 or a negative errno.
  */
-int queue_release(int fd, uint16_t number, uint32_t id)
+int queue_release(int fd, uint16_t number, uint32_t id, enum queue_fate fate)
     __attribute__((warn_unused_result));
 
 struct queue_reader;			/* of one thread; owns no fd */
@@ -96,6 +110,13 @@ void queue_reader_free(struct queue_reader *reader);
  */
 int queue_receive(struct queue_reader *reader,
     struct queue_packet packets[static QUEUE_BATCH]);
+
+/*
+ * The packet whose message is in a buffer that some reader has read into; it
+ * borrows from that.  The buffer may hold anything.  False: it holds no packet.
+ */
+bool queue_read_again(const queue_buffer received,
+    struct queue_packet *packet);
 
 /* The same without waiting: -EAGAIN if there is nothing. */
 int queue_receive_now(struct queue_reader *reader,

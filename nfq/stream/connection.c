@@ -169,6 +169,9 @@ take_message(struct stream *s, struct stream_connection *c,
 		    s->thread.rotation, room + STREAM_PREFIX,
 		    stream_answer_room(&i.question.edns));
 	}
+	/* Its first packet's sender was forgotten: senders.h. */
+	if (c->sender.uid == (uid_t)-1)
+		(void)intercept_drop_unowned(&i);
 	way = way_of(s, c, &source, &i, room);
 	if ((is_relayed(&i) && !way.is_errand &&
 	    !stream_relay_may_ask(s, c, way.domain)) ||

@@ -126,30 +126,27 @@ explain_queue(uint16_t number, int error)
 }
 
 static int
-open_queue(const struct config *config, uint16_t number)
+open_queue(const struct supervisor *s, uint16_t number)
 {
-	const struct config_queue *queue = &config->queue;
-
-	return queue_open(number, queue->maxlen, queue->overload_pass);
+	return queue_open(number, s->config->queue.maxlen, s->set.fail_open);
 }
 
 /* Takes the predecessor's queue with its packets, else opens a new one. */
 static int
 take_queue(struct supervisor *s, uint16_t number)
 {
-	const struct config_queue *queue = &s->config->queue;
 	int inherited, error, fd;
 	char name[FDSTORE_NAME];
 
 	fdstore_queue_name(name, number);
 	inherited = fdstore_take(&s->fdstore, name);
 	if (inherited < 0)
-		return open_queue(s->config, number);
-	error = queue_adopt(inherited, number, queue->maxlen,
-	    queue->overload_pass);
+		return open_queue(s, number);
+	error = queue_adopt(inherited, number, s->config->queue.maxlen,
+	    s->set.fail_open);
 	if (error == 0)
 		return inherited;
-	fd = open_queue(s->config, number);
+	fd = open_queue(s, number);
 	/* The inherited socket works, so it is the one that has the queue. */
 	if (fd == -EBUSY && error == -ETIMEDOUT) {
 		log_warning("queue %u: keeps the previous daemon's settings: "
@@ -292,7 +289,7 @@ empty_queues(struct supervisor *s)
 	while ((fd = fdstore_take_queue(&s->fdstore, &number)) >= 0) {
 		fdstore_queue_name(name, number);
 		if (queue_adopt(fd, number, s->config->queue.maxlen,
-		    s->config->queue.overload_pass) < 0)
+		    s->set.fail_open) < 0)
 			log_warning("queue %u: packets that waited in it are lost",
 			    number);
 		fdstore_forget(name);

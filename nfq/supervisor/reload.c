@@ -24,6 +24,7 @@
 
 #include "nfq/process/notify.h"
 #include "nfq/process/diag_print.h"
+#include "nfq/queue/queue.h"
 #include "nfq/supervisor/parts.h"
 #include "policy/log.h"
 #include "resolver/image/table.h"
@@ -259,6 +260,17 @@ send_generation(struct supervisor *s, monotime_t now)
 		log_debug("the worker does not listen: %s", strerror(-error));
 }
 
+/* The kernel refuses these flags to nobody who has the queue. */
+static void
+set_overload(const struct supervisor *s, const struct ruleset *before,
+    const struct ruleset *now)
+{
+	for (size_t i = 0; i < s->queue_count &&
+	    before->fail_open != now->fail_open; i++)
+		(void)!queue_set_overload(s->queues[i],
+		    (uint16_t)(now->queue_number + i), now->fail_open);
+}
+
 static void
 undo_rules(struct supervisor *s)
 {
@@ -270,6 +282,7 @@ undo_rules(struct supervisor *s)
 		return;
 	if (rules_kernel_install(s->kernel, &s->set, &s->features, &diag) < 0)
 		diag_log(&diag);
+	set_overload(s, &s->reload.set, &s->set);
 	diag_free(&diag);
 }
 
@@ -370,6 +383,7 @@ compiled(struct supervisor *s, monotime_t now)
 			return;
 		}
 		r->rules_changed = true;
+		set_overload(s, &s->set, &r->set);
 	}
 	r->phase = RELOAD_SWAPPING;
 	send_generation(s, now);

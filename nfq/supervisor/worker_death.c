@@ -84,21 +84,29 @@ keep(const struct worker_process *k, uint16_t number,
 		    "report", path);
 }
 
+enum queue_fate
+worker_death_fate(const struct worker_process *k)
+{
+	return policy_could_deny(&k->config->policy) ? QUEUE_DROP : QUEUE_PASS;
+}
+
 static void
 blame(struct worker_process *k, unsigned int queue,
     const struct window_packet *packet, char text[static WORKER_DEATH_TEXT])
 {
 	const uint16_t number = (uint16_t)(k->config->queue.number + queue);
-	int error = queue_release(k->queues[queue], number, packet->id);
+	const enum queue_fate fate = worker_death_fate(k);
+	int error = queue_release(k->queues[queue], number, packet->id, fate);
 	char user[24];
 
 	if (error < 0)
-		log_warning("queue %u: packet %u cannot pass: %s", number,
+		log_warning("queue %u: no verdict for packet %u: %s", number,
 		    packet->id, strerror(-error));
 	keep(k, number, packet);
 	user_text(user, packet->uid);
 	(void)snprintf(text, WORKER_DEATH_TEXT, " while it handled packet %u of "
-	    "queue %u, of %s, which passes", packet->id, number, user);
+	    "queue %u, of %s, which %s", packet->id, number, user,
+	    fate == QUEUE_DROP ? "is dropped" : "passes");
 	atomic_fetch_add(&k->status->supervisor->poison_packets, 1);
 }
 
@@ -257,6 +265,8 @@ worker_death_tell(struct worker_process *k, int status, const char *packet,
 	    next == LIFE_OVER ? ""
 	    : next == LIFE_ANOTHER
 		? ": starting another"
+		: worker_death_fate(k) == QUEUE_DROP
+		? ": starting another, the packets that it held are dropped"
 		: ": starting another, the packets that it held pass");
 }
 

@@ -13,11 +13,14 @@
 
 #define WORKER_DEATH_TEXT 160
 
+/* What becomes of packets that no worker is to read: dropped if a rule could deny. */
+enum queue_fate worker_death_fate(const struct worker_process *worker);
+
 /*
  * Examines a death.  Call it after the worker is reaped and before its packets
  * are queued again.  wait_status is that of waitpid(2).  A packet to blame
- * passes, so that it cannot kill the next worker; it is counted, and a copy is
- * kept for a bug report (quarantine.h).  "text" describes the packet; "" if
+ * does not get to the next worker (worker_death_fate()); it is counted, and a copy
+ * is kept for a bug report (quarantine.h).  "text" describes the packet; "" if
  * there is none.
  */
 void worker_death_examine(struct worker_process *worker, int wait_status,

@@ -45,6 +45,8 @@ options_of(const struct config *config)
 	    .forward = config_forwards(config),
 	    .tcp = capture->tcp,
 	    .mark_mask = capture->mark_mask,
+	    .mark_passed = capture->mark_passed,
+	    .mark_unanswerable = ruleset_unanswerable_mark(config),
 	    .mark_answered = capture->mark_answered,
 	    .mark_stream = capture->mark_stream,
 	    .mark_relay = ruleset_relay_mark(config),
@@ -90,14 +92,14 @@ reap(struct worker_process *k)
 
 static void
 recover_queues(const struct worker_process *k, unsigned int first,
-    bool accept)
+    enum queue_fate fate)
 {
 	for (unsigned int i = first; i < config_queues(k->config); i++) {
 		const uint16_t number =
 		    (uint16_t)(k->config->queue.number + i);
 		const uint32_t last_id =
 		    atomic_load(&k->status->workers[i].last_id);
-		int error = queue_recover(k->queues[i], number, last_id, accept);
+		int error = queue_recover(k->queues[i], number, last_id, fate);
 
 		if (error < 0)
 			log_warning("queue %u: cannot put back what the worker "
@@ -165,7 +167,7 @@ worker_process_start(struct worker_process *k, monotime_t now)
 		error = -errno;
 		worker_process_kill(k);
 		(void)reap(k);
-		recover_queues(k, 0, false);
+		recover_queues(k, 0, QUEUE_REPEAT);
 	}
 	return error;
 }
@@ -255,10 +257,13 @@ worker_process_replace(struct worker_process *k, monotime_t now)
 	audit_files_mend(&k->generation->audit, k->config);
 	worker_death_tell_unsaid(k, now);
 	worker_death_examine(k, status, now, &end, packet);
-	if (worker_death_distrusts(k, status, now))
+	if (worker_death_distrusts(k, status, now)) {
 		forget_cache(k);
+		window_forget(k->window, config_queues(k->config));
+	}
 	next = life_end(&k->life, &end, now);
-	recover_queues(k, 0, next != LIFE_ANOTHER);
+	recover_queues(k, 0, next == LIFE_ANOTHER ? QUEUE_REPEAT :
+	    worker_death_fate(k));
 	worker_death_tell(k, status, packet, next);
 	return next == LIFE_OVER ? WORKER_PROCESS_OVER : start_again(k, now);
 }
@@ -393,9 +398,9 @@ worker_process_stop(struct worker_process *k, int timeout_ms, bool successor)
 	if (successor)
 		return;
 	if (WIFSIGNALED(status) || WEXITSTATUS(status) != WORKER_DONE)
-		recover_queues(k, 0, true);
+		recover_queues(k, 0, QUEUE_PASS);
 	else
-		recover_queues(k, k->config->queue.workers, true);
+		recover_queues(k, k->config->queue.workers, QUEUE_PASS);
 }
 
 int

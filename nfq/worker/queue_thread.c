@@ -27,6 +27,7 @@ record(struct queue_thread *q, const struct queue_packet *p,
 		.gid = p->gid,
 		.answer_length = (uint16_t)i->answer_length,
 		.answer = i->answer,
+		.stream = i->form == PACKET_STREAM,
 	};
 
 	if (!audit_wants_any(q->thread.audit))
@@ -46,7 +47,21 @@ is_taken(const struct queue_thread *q, const struct queue_packet *p,
     const struct interception *i)
 {
 	return i->form == PACKET_STREAM && q->mark_stream != 0 &&
+	    (p->mark & q->mark_mask) != q->mark_unanswerable &&
 	    (q->relay_marks || (p->mark & ~q->mark_mask) == 0);
+}
+
+/* Of a connection that is not made, the addresses are recorded. */
+static bool
+is_dropped_stream(const struct interception *i)
+{
+	return i->form == PACKET_STREAM && i->decision.verdict == VERDICT_DROP;
+}
+
+static bool
+is_odd(const struct queue_thread *q, const struct queue_packet *p)
+{
+	return __builtin_expect((p->mark & q->mark_odd) != 0, 0);
 }
 
 static void
@@ -55,7 +70,7 @@ count(struct queue_thread *q, const struct queue_packet *p,
 {
 	if (i->canary)
 		answering_count_up(&q->thread.slot->canaries);
-	else if (is_taken(q, p, i))
+	else if (!is_dropped_stream(i) && is_taken(q, p, i))
 		/* Its questions are counted when they come. */
 		answering_count_up(&q->thread.slot->streams);
 	else {
@@ -121,6 +136,27 @@ is_carrier(const struct queue_packet *p, const struct interception *i,
 	    i->packet.payload_length);
 }
 
+/*
+ * What the marks of ruleset.h say, where a rule could deny: no answer can be
+ * given, or the packet has come again without its user.  A connection that is not
+ * taken over would go on unread.
+ */
+static void __attribute__((noinline))
+judge_odd(const struct queue_thread *q, const struct queue_packet *p,
+    struct interception *i)
+{
+	const bool unanswerable =
+	    (p->mark & q->mark_mask) == q->mark_unanswerable;
+
+	if (p->uid == (uid_t)-1 && i->form != PACKET_STREAM &&
+	    intercept_drop_unowned(i))
+		return;
+	if (unanswerable)
+		intercept_only_judge(i);
+	else if (i->form == PACKET_STREAM)
+		intercept_drop_unread(i);
+}
+
 static void
 answer_packet(struct queue_thread *q, const struct queue_packet *p,
     struct interception *i)
@@ -143,23 +179,25 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 	if (!i->canary && i->form == PACKET_OK &&
 	    answering_must_refuse(&q->thread, &i->decision))
 		intercept_refuse(i, &source, q->reply);
+	if (is_odd(q, p) || (i->form == PACKET_STREAM && !is_taken(q, p, i)))
+		judge_odd(q, p, i);
 	if (domain >= 0)
 		answering_count_up(&q->thread.slot->domain_hits[domain]);
 	if (i->reply_length > 0)
 		queue_reply(reader, p->id,
 		    (p->mark & ~q->mark_mask) | q->mark_answered,
 		    q->reply, i->reply_length);
-	else if (is_taken(q, p, i))
-		mark_stream(q, p, i);
 	else if (i->decision.verdict == VERDICT_DROP)
 		queue_drop(reader, p->id);
+	else if (is_taken(q, p, i))
+		mark_stream(q, p, i);
 	else if (i->decision.verdict == VERDICT_FORWARD)
 		forward(q, p, i);
 	else
 		pass(q, p->id);
 	count(q, p, i);
 	/* What is no DNS packet has no addresses to record. */
-	if (!i->canary && i->form == PACKET_OK &&
+	if (!i->canary && (i->form == PACKET_OK || is_dropped_stream(i)) &&
 	    i->decision.verdict != VERDICT_FORWARD &&
 	    intercept_is_recorded(i,
 	    answering_is_recorded(&q->thread, &i->decision)))
@@ -212,12 +250,14 @@ static void
 answer_packets(struct queue_thread *q, unsigned int first,
     unsigned int packets)
 {
-	const struct queue_packet *p = &q->window->packets[first];
+	struct queue_packet *p = &q->window->packets[first];
 	struct interception *i = q->ahead;
 	unsigned int n;
 
 	for (n = 0; n < packets; n++) {
 		window_begin_packet(q->window, first + n);
+		if (is_odd(q, &p[n]) && p[n].uid == (uid_t)-1)
+			(void)window_find_owner(q->windows, &p[n]);
 		set_origin(q, &i[n], &p[n]);
 		if (is_suspect(q, p[n].uid))
 			intercept_unread(&i[n]);
@@ -324,7 +364,10 @@ queue_thread_start(struct answering_threads *threads,
 	q->suspects = h->suspects;
 	q->sources = h->sources;
 	q->raw = h->raw;
+	q->windows = h->window;
 	q->mark_mask = options->mark_mask;
+	q->mark_odd = options->mark_mask & ~options->mark_passed;
+	q->mark_unanswerable = options->mark_unanswerable;
 	q->mark_answered = options->mark_answered;
 	q->uid = options->uid;
 	q->mark_stream = options->tcp ? options->mark_stream : 0;

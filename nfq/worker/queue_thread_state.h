@@ -34,10 +34,13 @@ struct queue_thread {
 	struct answering_thread thread;
 	struct thread_queue queue;
 	struct window_queue *window;	/* the supervisor sees it */
+	const struct batch_window *windows;	/* of all queues */
 	struct senders *senders;
 	const struct suspects *suspects;	/* NULL: there are none */
 	const int *raw;			/* forward/rescue.h; -1: none */
 	uint32_t mark_mask;
+	uint32_t mark_odd;		/* more of the mask than passed: rare */
+	uint32_t mark_unanswerable;
 	uint32_t mark_answered;
 	uid_t uid;			/* our own */
 	uint16_t queue_number;

@@ -97,6 +97,7 @@ start_threads(struct worker *w)
 	const unsigned int queues = h->options.queues;
 	int error = 0;
 
+	window_keep_owners(h->window, handover_queues(h));
 	answering_threads_init(&w->threads, w->generation, w->audit,
 	    h->status->workers);
 	w->threads.hitters = h->status->hitters.page;

@@ -110,7 +110,8 @@ const struct config_option config_options[] = {
 	  INTEGER, RANGE(0, 65534), IN(config, capture.zone) },
 	{ "capture.user_rate", "0",
 	  "Questions a second of one user that are captured; those above the "
-	  "limit pass.  0: no limit.",
+	  "limit pass, or are dropped where the policy could deny one.  0: no "
+	  "limit.",
 	  INTEGER, RANGE(0, 1000000), IN(config, capture.user_rate),
 	  .reload = true },
 	{ "capture.bypass.users", "[ ]",
@@ -170,7 +171,8 @@ const struct config_option config_options[] = {
 	  "What happens to questions while no daemon reads the queue.",
 	  STRING, CHOICE(pass_drop), IN(config, queue.absent_drop) },
 	{ "queue.overload", "\"drop\"",
-	  "What happens to questions while the queue is full.",
+	  "What happens to questions while the queue is full; they are dropped "
+	  "in any case where the policy could deny one.",
 	  STRING, CHOICE(drop_pass), IN(config, queue.overload_pass) },
 
 	{ "stream.connections", "1024",
@@ -217,7 +219,8 @@ const struct config_option config_options[] = {
 	  INTEGER, RANGE(1, 600), IN(config, stream.relay_s), .reload = true },
 	{ "stream.tracked", "65536",
 	  "TCP connections that the rules keep track of, open or just closed, "
-	  "for each version of IP; those above go to their nameservers.",
+	  "for each version of IP; those above go to their nameservers, or are "
+	  "dropped where the policy could deny a question.",
 	  INTEGER, RANGE(1024, 1048576), IN(config, stream.tracked) },
 	{ "stream.port", "5300",
 	  "Port of 127.0.0.1 and ::1 where intercepted connections end.",

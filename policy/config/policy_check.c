@@ -164,3 +164,19 @@ policy_check_order(const struct policy *policy, const char *file,
 		if (policy->rules[i].line != 0)
 			check_rule(policy, i, named <= PAIRS_MAX, file, diag);
 }
+
+void
+policy_check_unread(bool overload_passes, uint32_t user_rate,
+    const char *file, struct diag *diag)
+{
+	if (overload_passes)
+		diag_add(diag, DIAG_WARNING, file, 0, "queue.overload: a policy "
+		    "that denies questions has no use for \"pass\": what a full "
+		    "queue has no room for is dropped; write overload = "
+		    "\"drop\"");
+	if (user_rate > 0)
+		diag_add(diag, DIAG_WARNING, file, 0, "capture.user_rate: the "
+		    "policy denies questions, so a user's questions above %u a "
+		    "second are dropped and do not pass; write user_rate = 0, or "
+		    "give rules a rate", (unsigned int)user_rate);
+}

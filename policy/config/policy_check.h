@@ -3,6 +3,9 @@
 #ifndef NFDNS_POLICY_CONFIG_POLICY_CHECK_H
 #define NFDNS_POLICY_CONFIG_POLICY_CHECK_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "policy/config/policy.h"
 #include "resolver/text/diag.h"
 
@@ -14,5 +17,12 @@
  */
 void policy_check_order(const struct policy *policy, const char *file,
     struct diag *diag);
+
+/*
+ * For a policy that could deny: warns of settings that have packets go by unread,
+ * and that do not hold then: queue.overload = "pass" and capture.user_rate.
+ */
+void policy_check_unread(bool overload_passes, uint32_t user_rate,
+    const char *file, struct diag *diag);
 
 #endif

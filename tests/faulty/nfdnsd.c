@@ -11,6 +11,7 @@
  *   poison-reply.*   crashes while an upstream's reply to it is read
  *   NFDNS_NO_FORK    fork(2) fails as long as the file of this path exists
  *   NFDNS_NO_WORKER  and here every child ends at once
+ *   NFDNS_NO_SENDERS  if it is set, senders of connections are forgotten
  */
 #include <errno.h>
 #include <signal.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include "nfq/forward/message.h"
+#include "nfq/handover/senders.h"
 #include "policy/decide.h"
 #include "resolver/dns/question.h"
 
@@ -36,6 +38,10 @@ enum message_fit __wrap_message_fit(struct message *message,
     const uint8_t *octets, size_t length);
 struct decision __real_decide(const struct facts *facts);
 struct decision __wrap_decide(const struct facts *facts);
+void __real_senders_put(struct senders *senders,
+    const struct sender_ends *ends, const struct sender *sender);
+void __wrap_senders_put(struct senders *senders,
+    const struct sender_ends *ends, const struct sender *sender);
 pid_t __real_fork(void);
 pid_t __wrap_fork(void);
 
@@ -123,4 +129,13 @@ __wrap_fork(void)
 	if (child == 0 && is_there("NFDNS_NO_WORKER"))
 		_exit(1);
 	return child;
+}
+
+/* As if others' connections had taken its place.  No file can be looked for here. */
+void
+__wrap_senders_put(struct senders *senders, const struct sender_ends *ends,
+    const struct sender *sender)
+{
+	if (getenv("NFDNS_NO_SENDERS") == NULL)
+		__real_senders_put(senders, ends, sender);
 }

@@ -219,7 +219,8 @@ obey(const char *order, const char *first, const char *second)
 	} else if (strcmp(order, "recover") == 0) {
 		result = queue_recover(fd, number,
 		    (uint32_t)strtoul(first, NULL, 10),
-		    strcmp(second, "accept") == 0);
+		    strcmp(second, "accept") == 0 ? QUEUE_PASS :
+		    QUEUE_REPEAT);
 	} else if (strcmp(order, "adopt") == 0) {
 		result = queue_adopt(fd, number,
 		    (uint32_t)strtoul(first, NULL, 10), false);

@@ -83,6 +83,7 @@ print_messages(const char *title, const struct config *config,
 static void
 print_all(FILE *out)
 {
+	struct policy_rule denies = { .line = 1, .action = RULE_REFUSE };
 	uid_t users[] = { 998, 0 };
 	gid_t groups[] = { 4294967294U };
 	struct config_mark marks[] = { { 0x539, 0xfff }, { 7, UINT32_MAX } };
@@ -118,6 +119,13 @@ print_all(FILE *out)
 	config.queue.absent_drop = true;
 	print_messages("all, named nameservers", &config, RULES_FULL, out);
 	print_messages("all, canary", &config, RULES_CANARY, out);
+	config = plain;
+	config.capture.tcp = true;
+	config.capture.user_rate = 70;
+	config.policy.rules = &denies;
+	config.policy.rule_count = 1;
+	print_messages("a policy that denies", &config, RULES_FULL, out);
+	print_messages("the same, leaving", &config, RULES_LEAVING, out);
 }
 
 /* The first line in which both differ is printed. */

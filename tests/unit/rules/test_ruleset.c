@@ -60,15 +60,14 @@ plain_rules(void)
 		"\t\tmeta mark & 0x70000000 == 0x70000000 udp dport 53 "
 		"meta mark set meta mark & 0x9fffffff | 0x10000000 counter "
 		"queue flags bypass to 5300 comment \"canary\"\n",
-		"\t\tmeta mark & 0x70000000 == 0x10000000 udp dport 53 "
-		"meta mark set meta mark | 0x10000000 counter "
-		"queue flags bypass to 5300 comment \"repeated: counted "
-		"before\"\n",
+		"\t\tmeta mark & 0x10000000 == 0x10000000 udp dport 53 "
+		"counter queue flags bypass to 5300 comment \"repeated: "
+		"counted before\"\n",
 		"\t\tudp dport 53 meta mark set meta mark | 0x10000000 counter "
 		"queue flags bypass to 5300 comment \"questions\"\n\t}\n",
 		"chain verdict {\n",
 		"type filter hook output priority -305; policy accept;\n",
-		"\t\tmeta mark & 0x70000000 == 0x10000000 counter "
+		"\t\tmeta mark & 0x10000000 == 0x10000000 counter "
 		"ct original zone set 53 meta mark set meta mark & 0x8fffffff "
 		"accept comment \"passed: conntrack zone 53\"\n",
 		"\t\tmeta mark & 0x70000000 == 0x20000000 counter notrack accept "
@@ -291,6 +290,61 @@ rate_of_users(void)
 	free(text);
 }
 
+/* Where the policy could deny, no packet of a program goes by unread: issue 22. */
+static void
+nothing_goes_by_unread(void)
+{
+	static const char *const parts[] = {
+		"# Packets that a full queue has no room for are dropped.\n",
+		"comment \"bypass: user 998\"",
+		"meta mark & 0x10000000 == 0x10000000 udp dport 53 meta skuid != "
+		"4294967295 counter queue flags bypass to 5300 comment "
+		"\"repeated: counted before\"\n",
+		"meta mark & 0x70000000 == 0x10000000 udp dport 53 meta mark set "
+		"meta mark | 0x50000000 comment \"repeated: its socket is "
+		"closed\"\n",
+		"meta mark & 0x10000000 == 0x10000000 udp dport 53 counter queue "
+		"flags bypass to 5300 comment \"repeated: of no socket\"\n",
+		"fib saddr type != local counter meta mark set meta mark | "
+		"0x20000000 comment",
+		"fib daddr type broadcast counter meta mark set",
+		"meta mark & 0x70000000 == 0x20000000 meta skuid != 4294967295 "
+		"meta mark set meta mark | 0x10000000 comment",
+		"meta mark & 0x70000000 == 0x20000000 counter meta mark set "
+		"meta mark & 0x8fffffff accept comment \"of no program\"\n",
+		"packets } counter drop comment \"over capture.user_rate: "
+		"questions\"\n",
+		"packets } counter drop comment \"over capture.user_rate: "
+		"connections\"\n",
+		"meta mark & 0x70000000 == 0x30000000 meta l4proto tcp counter "
+		"meta mark set meta mark & 0x8fffffff accept",
+		"syn counter drop comment \"too many to remember: dropped\"\n",
+		NULL
+	};
+	struct policy_rule rule = { .line = 1, .action = RULE_REFUSE };
+	uid_t users[] = { 998 };
+	struct config config = plain;
+	char *text;
+
+	config.capture.tcp = true;
+	config.capture.user_rate = 70;
+	config.capture.bypass.users = users;
+	config.capture.bypass.user_count = 1;
+	config.queue.overload_pass = true;
+	config.policy.rules = &rule;
+	config.policy.rule_count = 1;
+	text = printed(&config, RULES_FULL);
+	CHECK(in_order(text, parts));
+	free(text);
+	/* Rules that only observe deny nothing. */
+	rule.observe = 1;
+	text = printed(&config, RULES_FULL);
+	CHECK(text != NULL && strstr(text, " drop") == NULL &&
+	    strstr(text, "meta skuid != ") == NULL &&
+	    strstr(text, "no room for pass unread.\n") != NULL);
+	free(text);
+}
+
 static void
 queue_statement(void)
 {
@@ -465,6 +519,7 @@ main(void)
 	TEST(leaving_passes_without_a_zone);
 	TEST(only_the_named_nameservers);
 	TEST(rate_of_users);
+	TEST(nothing_goes_by_unread);
 	TEST(queue_statement);
 	TEST(intervals);
 	TEST(sets_do_not_overlap);

@@ -147,6 +147,33 @@ ends_of(unsigned int n)
 	return ends;
 }
 
+/* One user's flood takes only places of its own: issue 22, item 6. */
+static void
+senders_of_others_stay(void)
+{
+	struct senders *senders = senders_new();
+	unsigned int known = 0;
+
+	CHECK(senders != NULL);
+	if (senders == NULL)
+		return;
+	for (unsigned int n = 0; n < 60000; n++) {
+		const struct sender_ends ends = ends_of(n);
+		const bool other = n >= 30000 && n < 31000;
+
+		/* Whatever its group. */
+		senders_put(senders, &ends, &(struct sender){
+		    other ? 2 : 1, n, 0, 0 });
+	}
+	for (unsigned int n = 30000; n < 31000; n++) {
+		const struct sender_ends ends = ends_of(n);
+
+		known += senders_take(senders, &ends).uid == 2;
+	}
+	CHECK(known > 850);
+	senders_free(senders);
+}
+
 /* As many as can wait at a listener, and a flood of others before them. */
 static void
 senders_are_known(void)
@@ -245,6 +272,7 @@ main(void)
 	TEST(buffer_keeps_the_order);
 	TEST(clients_are_counted);
 	TEST(senders_are_known);
+	TEST(senders_of_others_stay);
 	TEST(options_that_were_asked_for);
 	TEST(options_that_nobody_asked_for);
 	return test_summary();

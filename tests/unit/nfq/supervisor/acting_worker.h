@@ -58,27 +58,29 @@ static struct worker_process k;
 
 /* What was asked of the kernel's queue since expect_nothing(). */
 static struct {
-	unsigned int recovered, accepted, released;
+	unsigned int recovered, accepted, dropped, released;
 	uint32_t released_id;
 	int error;		/* that it answers with */
 	uint32_t backlog;	/* octets that wait */
 } kernel;
 
 int
-queue_recover(int fd, uint16_t number, uint32_t last_id, bool accept)
+queue_recover(int fd, uint16_t number, uint32_t last_id, enum queue_fate fate)
 {
 	CHECK(fd == queues[0] && number == QUEUE && last_id == 9);
 	kernel.recovered++;
-	kernel.accepted += accept;
+	kernel.accepted += fate == QUEUE_PASS;
+	kernel.dropped += fate == QUEUE_DROP;
 	return kernel.error;
 }
 
 int
-queue_release(int fd, uint16_t number, uint32_t id)
+queue_release(int fd, uint16_t number, uint32_t id, enum queue_fate fate)
 {
 	CHECK(fd == queues[0] && number == QUEUE);
 	kernel.released++;
 	kernel.released_id = id;
+	kernel.dropped += fate == QUEUE_DROP;
 	return kernel.error;
 }
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The rules of chain "question" that queue packets, and what may not be queued. */
+#ifndef NFDNS_RULES_QUESTION_RULES_H
+#define NFDNS_RULES_QUESTION_RULES_H
+
+#include <stdbool.h>
+
+#include "rules/ruleset.h"
+
+/* Appends them, behind the bypasses: there are at most so many. */
+#define QUESTION_RULES	19
+void question_rules_add(struct ruleset *set, bool any_nameserver);
+
+#endif
