@@ -57,6 +57,8 @@ test_policy_build(struct test_policy *p, int file)
 		files[0].text.path = policy->sets[0].path;
 		data = source_file_read(policy->sets[0].path, file,
 		    &files[0].text.length, &p->diag);
+		if (data == NULL && file >= 0)
+			return -EINVAL;
 	}
 	files[0].text.data = data;
 	error = rules_build(policy, "/etc/test.conf", files, &p->diag,

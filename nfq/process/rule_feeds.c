@@ -154,8 +154,7 @@ open_file(struct rule_feed *feed)
 	(void)rule_feed_changed(feed);
 	fd = source_file_open(AT_FDCWD, feed->path);
 	if (fd < 0)
-		diag_add(&diag, DIAG_ERROR, feed->path, 0, "cannot be opened: "
-		    "%s", strerror(-fd));
+		source_file_refuse(feed->path, fd, "policy", &diag);
 	else if (!source_file_check(feed->path, fd, &diag)) {
 		(void)close(fd);
 		fd = -1;

@@ -115,6 +115,12 @@ build_set_read(struct builder *b, struct build_set *set,
 	struct reading r = { .b = b, .set = set, .path = text->path,
 		.number = (uint32_t)(set - b->sets) + 1 };
 
+	/* As after a crash, where blocks were not written: half a list. */
+	if (memchr(text->data, '\0', text->length) != NULL) {
+		diag_add(b->diag, DIAG_ERROR, text->path, 0, "has an octet of "
+		    "the value 0, so it is not a text, or half of one");
+		return;
+	}
 	read_lines(&r, text->data, text->length);
 	if (b->error == 0)
 		tell_counts(&r);

@@ -173,9 +173,15 @@ the_first_ten_lines_are_told_and_all_are_counted(void)
 	(void)close(file);
 	/* A list of nothing else. */
 	file = test_file(text + strlen("one.example\n"));
-	CHECK(test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
-	CHECK(has_error("/names: is no list of names that can be read, so "
-	    "that rules with this file match nothing"));
+	CHECK(!test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
+	CHECK(has_error("/names: is not a list of names that can be read"));
+	test_policy_free(&p);
+	(void)close(file);
+	/* The blocks that a crash has left unwritten. */
+	file = memfd_create("names", MFD_CLOEXEC);
+	CHECK(write(file, "one.example\n\0\0\0\0", 16) == 16);
+	CHECK(!test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
+	CHECK(has_error("/names: has an octet of the value 0"));
 	test_policy_free(&p);
 	(void)close(file);
 }
