@@ -3,6 +3,7 @@
 #ifndef NFDNS_TESTS_POLICY_H
 #define NFDNS_TESTS_POLICY_H
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>

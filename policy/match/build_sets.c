@@ -108,6 +108,33 @@ tell_counts(struct reading *r)
 		diag_add_count(diag, r->path, names, "name");
 }
 
+/*
+ * What tells without reading it that it cannot be used: whoever waits for the
+ * last good list should not wait for millions of lines.
+ */
+static bool
+looks_sound(struct builder *b, const struct source_text *text)
+{
+	const char *at = text->data, *end = at + text->length;
+	size_t lines = 0;
+
+	/* As after a crash, where blocks were not written: half a list. */
+	if (memchr(at, '\0', text->length) != NULL) {
+		diag_add(b->diag, DIAG_ERROR, text->path, 0, "has an octet of "
+		    "the value 0, so it is not a text, or half of one");
+		return false;
+	}
+	while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+		at++;
+		lines++;
+	}
+	if (lines <= RULE_LIST_MAX)
+		return true;
+	diag_add(b->diag, DIAG_ERROR, text->path, 0, "has more than %d lines; "
+	    "make two files of it and name both in the rule", RULE_LIST_MAX);
+	return false;
+}
+
 void
 build_set_read(struct builder *b, struct build_set *set,
     const struct source_text *text)
@@ -115,12 +142,8 @@ build_set_read(struct builder *b, struct build_set *set,
 	struct reading r = { .b = b, .set = set, .path = text->path,
 		.number = (uint32_t)(set - b->sets) + 1 };
 
-	/* As after a crash, where blocks were not written: half a list. */
-	if (memchr(text->data, '\0', text->length) != NULL) {
-		diag_add(b->diag, DIAG_ERROR, text->path, 0, "has an octet of "
-		    "the value 0, so it is not a text, or half of one");
+	if (!looks_sound(b, text))
 		return;
-	}
 	read_lines(&r, text->data, text->length);
 	if (b->error == 0)
 		tell_counts(&r);

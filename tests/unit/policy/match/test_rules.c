@@ -225,11 +225,19 @@ a_file_has_four_million_names_at_most(void)
 	CHECK(matches("n17.n18.example", ""));
 	printf("figure: %zu octets for %zu names\n", p.size, most);
 	test_policy_free(&p);
-	for (size_t i = most; i <= RULE_LIST_MAX; i++)
-		(void)fprintf(out, "n%zu.example\n", i);
+	/* Several on a line. */
+	for (size_t i = most; i <= RULE_LIST_MAX; i += 2)
+		(void)fprintf(out, "0.0.0.0 n%zu.example n%zu.example\n", i,
+		    i + 1);
+	(void)fflush(out);
+	CHECK(!test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
+	CHECK(has_error("/names:2500001: more than 4000000 names"));
+	test_policy_free(&p);
+	for (size_t i = 0; i < RULE_LIST_MAX / 2; i++)
+		(void)fprintf(out, "#\n");
 	(void)fclose(out);
 	CHECK(!test_policy_make(&p, RULE("names = ( \"@/names\" );"), file));
-	CHECK(has_error("/names:4000001: more than 4000000 names"));
+	CHECK(has_error("/names: has more than 4000000 lines"));
 	test_policy_free(&p);
 	(void)close(file);
 }
