@@ -49,9 +49,8 @@ chase(struct stream *s, struct stream_connection *c, uint32_t domain,
 	    EDE_NO_REACHABLE_AUTHORITY);
 }
 
-/* Borrows the addresses of c. */
-static struct asker
-asker_of(const struct stream *s, const struct stream_connection *c)
+struct asker
+stream_asker(const struct stream *s, const struct stream_connection *c)
 {
 	const bool v4 = c->peer.any.sa_family == AF_INET;
 
@@ -158,7 +157,7 @@ take_message(struct stream *s, struct stream_connection *c,
 	if (stream_reserve(s, c, STREAM_FRAME_MAX, &room) == STREAM_CLOSE)
 		return STREAM_CLOSE;
 	i.question.edns.present = false;
-	i.asker = asker_of(s, c);
+	i.asker = stream_asker(s, c);
 	i.policy = policy != NULL && c->decided ? &again : policy;
 	intercept_stream(&i, &source, octets, length, s->thread.rotation++,
 	    room + STREAM_PREFIX, STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM);

@@ -508,6 +508,57 @@ table_soa(const struct table *t, const struct dns_name *name,
 	return false;
 }
 
+_Static_assert(TABLE_ALIASES == 1 + IMAGE_ORIGINS, "of an alias of those");
+
+/* The node that a set follows. */
+static const struct image_node *
+owner_of(const struct table *t, uint32_t set)
+{
+	const struct image_set *s = (const void *)(t->image + set);
+
+	return (const void *)((const uint8_t *)s - 4u * s->back);
+}
+
+bool
+table_is_alias(const struct table *t, uint32_t node)
+{
+	const uint32_t set = node_at(t, node)->set;
+	const struct image_set *s = (const void *)(t->image + set);
+
+	return set != node + 4u * s->back || s->origins != 0;
+}
+
+unsigned int
+table_labels(const struct table *t, uint32_t node)
+{
+	struct dns_name name;
+
+	(void)table_load_name(&name, node_name(node_at(t, node)));
+	return name.labels;
+}
+
+bool
+table_alias(const struct table *t, uint32_t node, unsigned int index,
+    struct dns_name *name, bool *wildcard)
+{
+	const struct image_node *n = node_at(t, node), *owner;
+	const uint32_t *origins;
+	unsigned int count;
+
+	owner = owner_of(t, n->set);
+	if (owner == n || index-- > 0) {
+		origins = image_origins(t->image, n->set, &count);
+		if (owner == n)
+			index++;
+		if (index >= count)
+			return false;
+		owner = owner_of(t, origins[index]);
+	}
+	(void)table_load_name(name, node_name(owner));
+	*wildcard = (owner->flags & IMAGE_WILDCARD) != 0;
+	return true;
+}
+
 void
 table_origin(const struct table *t, uint32_t node, unsigned int *source,
     unsigned int *line)
