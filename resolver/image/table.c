@@ -546,10 +546,10 @@ table_alias(const struct table *t, uint32_t node, unsigned int index,
 	unsigned int count;
 
 	owner = owner_of(t, n->set);
-	if (owner == n || index-- > 0) {
+	if (owner == n || index > 0) {
 		origins = image_origins(t->image, n->set, &count);
-		if (owner == n)
-			index++;
+		if (owner != n)
+			index--;
 		if (index >= count)
 			return false;
 		owner = owner_of(t, origins[index]);
