@@ -33,20 +33,27 @@ is_text_question(const struct question *question)
 	    (question->type == TYPE_TXT || question->type == TYPE_ANY);
 }
 
-/* Another rule decides instead; what those before it have noted stays. */
+/* What rules for more names have noted; that of those before them stays. */
 static void
-take_found(struct interception *out, const struct policy_found *found)
+add_notes(struct policy_found *to, const struct policy_found *from)
 {
-	const struct policy_found before = out->found;
-
-	out->found = *found;
-	out->found.is_logged |= before.is_logged;
-	if (before.observed == 0)
+	to->is_logged |= from->is_logged;
+	if (to->observed != 0)
 		return;
-	out->found.observed = before.observed;
-	out->found.observed_limited = before.observed_limited;
-	out->found.observer = before.observer;
-	out->found.would = before.would;
+	to->observed = from->observed;
+	to->observed_limited = from->observed_limited;
+	to->observer = from->observer;
+	to->would = from->would;
+}
+
+/* Another rule decides instead. */
+static void
+take_ruling(struct policy_found *to, const struct policy_found *from)
+{
+	to->ruling = from->ruling;
+	to->rule = from->rule;
+	to->judged = from->judged;
+	to->is_not_logged = from->is_not_logged;
 }
 
 /* What rules look at; the lookup is the question's own. */
@@ -93,9 +100,10 @@ gather_of_rule(struct interception *out, const struct rules_question *question)
 	policy_names_add_chain(&names, &out->lookup);
 	policy_gather_names(out->policy, question, &names, POLICY_OF_RULE,
 	    out->found.ruling.rule, &found);
+	add_notes(&out->found, &found);
 	if (found.ruling.rule == 0)
 		return;
-	take_found(out, &found);
+	take_ruling(&out->found, &found);
 	policy_lookup(&out->found, &out->question, &out->lookup);
 }
 
@@ -475,7 +483,8 @@ is_denied(struct interception *out, const struct answer_source *source,
 	out->decision = decide_unreadable();
 	if (judged == POLICY_UNREADABLE)
 		return true;
-	take_found(out, &found);
+	add_notes(&out->found, &found);
+	take_ruling(&out->found, &found);
 	facts->ruling = &out->found.ruling;
 	policy_lookup(&out->found, &out->question, &out->lookup);
 	out->decision = decide(facts);

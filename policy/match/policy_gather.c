@@ -231,7 +231,9 @@ try_rule(struct gathering *g, unsigned int number, struct policy_found *found)
 	bool decided;
 
 	rules_get(g->source->rules, number, &found->rule);
-	if (!asked && zone_has_asked(g, &found->rule)) {
+	/* Of no concern: its own zone's word for the name asked, or that name. */
+	if ((other == 0 && g->scope == POLICY_OF_RULE) ||
+	    (!asked && zone_has_asked(g, &found->rule))) {
 		go_on(g, number, false);
 		return false;
 	}

@@ -162,6 +162,9 @@ a_rule_counts_once(void)
 	CHECK(count_of(1) == 2 && count_of(2) == 2);
 	CHECK(AFTER("none", "x.a") == 3);
 	CHECK(count_of(1) == 3 && count_of(3) == 2);
+	/* Of a rule's target: what else matches the name asked does not count. */
+	CHECK(OF_RULE(1, "x.b", "y") == 0);
+	CHECK(count_of(2) == 2 && found.observed == 0);
 	end();
 }
 
