@@ -49,27 +49,6 @@ chase(struct stream *s, struct stream_connection *c, uint32_t domain,
 	    EDE_NO_REACHABLE_AUTHORITY);
 }
 
-struct asker
-stream_asker(const struct stream *s, const struct stream_connection *c)
-{
-	const bool v4 = c->peer.any.sa_family == AF_INET;
-
-	return (struct asker){
-		.now = s->thread.now,
-		.uid = c->sender.uid,
-		.gid = c->sender.gid,
-		.device = c->sender.device,
-		.family = (uint8_t)c->peer.any.sa_family,
-		.protocol = IPPROTO_TCP,
-		.port = ntohs(v4 ? c->peer.v4.sin_port : c->peer.v6.sin6_port),
-		.address = v4 ? (const uint8_t *)&c->peer.v4.sin_addr :
-		    c->peer.v6.sin6_addr.s6_addr,
-		.nameserver = v4 ? (const uint8_t *)&c->name.v4.sin_addr :
-		    c->name.v6.sin6_addr.s6_addr,
-		.time = s->thread.time,
-	};
-}
-
 static bool
 is_chain(const struct interception *i)
 {

@@ -181,6 +181,10 @@ struct stream {
 
 /* parts.c */
 
+/* Who asks on the connection, in this round.  Borrows the addresses of c. */
+struct asker stream_asker(const struct stream *s,
+    const struct stream_connection *c);
+
 void stream_count(struct stream *s, enum status_stream counter);
 
 /* Makes epoll wait for these events on an end; 0: for none. */
@@ -454,10 +458,6 @@ bool stream_deny(struct stream *s, struct stream_connection *c,
     const struct stream_judged *judged, enum stream_next *next);
 
 /* connection.c: the client's end. */
-
-/* Who asks on the connection, in this round.  Borrows the addresses of c. */
-struct asker stream_asker(const struct stream *s,
-    const struct stream_connection *c);
 
 /* Makes the connection raw, after stream_admit_raw() has given it a place. */
 enum stream_next stream_client_begin_raw(struct stream *s,
