@@ -467,6 +467,12 @@ decide_unrecorded(bool answerable)
 }
 
 struct decision
+decide_unreadable(void)
+{
+	return refuse(REASON_MALFORMED, RCODE_SERVFAIL);
+}
+
+struct decision
 decide_chase(const struct decision *decision)
 {
 	struct decision chase = *decision;

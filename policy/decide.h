@@ -32,7 +32,8 @@ enum verdict {
 /* Why; decide_reason_text() has their names in audit log and scenarios. */
 enum reason {
 	REASON_NOT_MESH,	/* the name is not in the table: pass */
-	REASON_MALFORMED,	/* packet or message that does not parse: pass */
+	REASON_MALFORMED,	/* packet or message that does not parse: pass; an
+				 * answer whose names rules cannot judge: SERVFAIL */
 	REASON_NOT_QUERY,	/* QR = 1, or another opcode: pass */
 	REASON_NO_QUESTION,	/* QDCOUNT = 0: pass */
 	REASON_CLASS,		/* class other than IN: pass */
@@ -59,7 +60,8 @@ enum reason {
 	REASON_CHASE,		/* CNAMEs that leave the table are followed */
 	REASON_FORWARD_FULL,	/* too many questions wait for their answers */
 	REASON_CACHE,		/* name of a forward domain: the answer is kept */
-	REASON_POLICY,		/* a rule says so; its number stands beside it */
+	REASON_POLICY,		/* a rule says so, of the name asked or one that it
+				 * is answered from; its number stands beside it */
 	REASON_RATE,		/* the same: over the rule's limit */
 	REASON_UNANSWERABLE,	/* from a foreign address or to several hosts, and
 				 * no rule denies it: pass */
@@ -180,6 +182,9 @@ struct decision decide_cached(uint8_t rcode);
  * record it: REFUSED, or dropped if no answer can be made for it.
  */
 struct decision decide_unrecorded(bool answerable);
+
+/* The decision about an answer whose names no rule could judge: SERVFAIL. */
+struct decision decide_unreadable(void);
 
 /* The decision about a chain that leaves the table and is followed. */
 struct decision decide_chase(const struct decision *decision);

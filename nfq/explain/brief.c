@@ -47,11 +47,16 @@ print_rule(const struct explanation *e, unsigned int number, const char *how,
 void
 explain_print_brief(const struct explanation *e, FILE *out)
 {
+	char name[NAME_TEXT_SIZE];
+
 	if (e->queued) {
 		fprintf(out, "%s (%s)",
 		    decide_verdict_text(e->in.decision.verdict),
 		    decide_reason_text(e->in.decision.reason));
 		print_rule(e, e->in.decision.rule, "", out);
+		if (explain_judged(e) != NULL)
+			fprintf(out, " for %s", name_to_text(
+			    explain_judged(e)->octets, name));
 		print_records(e, out);
 		if (e->source->policy != NULL)
 			print_rule(e, e->in.found.observed, ", observed", out);

@@ -162,17 +162,22 @@ set_asked(struct explanation *e)
 static void
 set_sought(struct explanation *e)
 {
-	struct rules_rule rule = { .action = RULE_NOTHING };
 	struct dns_name to;
 
-	if (e->in.decision.rule != 0)
-		rules_get(e->source->policy, e->in.decision.rule, &rule);
 	e->sought = e->in.question.name;
-	e->rewritten = rule.action == RULE_REWRITE &&
-	    rules_rewrite(&rule, &e->sought, &to);
+	e->rewritten = e->in.decision.rule != 0 &&
+	    e->in.found.rule.action == RULE_REWRITE &&
+	    policy_rewrite(&e->in.found, &e->sought, &to);
 	if (e->rewritten)
 		e->sought = to;
 	table_find(e->source->table, &e->sought, &e->entry);
+}
+
+const struct dns_name *
+explain_judged(const struct explanation *e)
+{
+	return e->in.decision.rule != 0 && e->in.found.judged.length > 0 ?
+	    &e->in.found.judged : NULL;
 }
 
 enum explain_part
@@ -182,7 +187,8 @@ explain_rule(const struct explanation *e, unsigned int number,
 	rules_get(e->source->policy, number, rule);
 	if (e->in.decision.rule != 0 && number > e->in.decision.rule)
 		return EXPLAIN_BEHIND;
-	if (!rules_matches(e->source->policy, number, &e->asked, miss))
+	if ((number != e->in.decision.rule || explain_judged(e) == NULL) &&
+	    !rules_matches(e->source->policy, number, &e->asked, miss))
 		return EXPLAIN_MISSED;
 	if (rule->log == RULE_LOG_ONLY)
 		return EXPLAIN_LOGS;

@@ -96,6 +96,12 @@ enum explain_part {
 enum explain_part explain_rule(const struct explanation *e,
     unsigned int number, struct rules_rule *rule, struct rules_miss *miss);
 
+/*
+ * The name that the rule which decides denies, if it is not the one asked but one
+ * that this is answered from; NULL: there is none.
+ */
+const struct dns_name *explain_judged(const struct explanation *e);
+
 /* Whether forwarding answers it, or keeps an answer for it. */
 bool explain_is_forwarded(const struct explanation *e);
 

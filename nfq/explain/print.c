@@ -214,6 +214,9 @@ print_forwarding(const struct explanation *e, FILE *out)
 		lines_print(out, "", "%s", words_upstream(
 		    &f->upstream[e->domain->upstream[i]], text));
 	}
+	if (explain_is_forwarded(e) && e->source->policy != NULL)
+		lines_print(out, "", "rules judge the names of the answer's "
+		    "CNAMEs, too, when it comes");
 }
 
 static void

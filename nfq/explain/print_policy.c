@@ -90,7 +90,7 @@ static void
 print_rule(const struct explanation *e, unsigned int number, bool first,
     FILE *out)
 {
-	char text[LINES_TEXT / 2], rate[64] = "";
+	char text[LINES_TEXT / 2], rate[64] = "", name[NAME_TEXT_SIZE];
 	struct rules_rule rule;
 	struct rules_miss miss;
 	const enum explain_part part = explain_rule(e, number, &rule, &miss);
@@ -101,6 +101,9 @@ print_rule(const struct explanation *e, unsigned int number, bool first,
 		    "a second", rule.rate.limit);
 	lines_print(out, first ? "Policy" : "", "%u \"%.*s\": %s%s", number,
 	    rule.name_length, rule.name, text, rate);
+	if (part == EXPLAIN_DECIDES && explain_judged(e) != NULL)
+		lines_print(out, "", "it denies %s, from which the name is "
+		    "answered", name_to_text(explain_judged(e)->octets, name));
 }
 
 /* Whether it is printed, "all" aside: of few written rules, each. */
@@ -164,6 +167,15 @@ name_json(const struct explanation *e, unsigned int number)
 	return json_stringn(rule.name, rule.name_length);
 }
 
+static json_t *
+judged_json(const struct explanation *e)
+{
+	char text[NAME_TEXT_SIZE];
+
+	return explain_judged(e) == NULL ? json_null() :
+	    json_string(name_to_text(explain_judged(e)->octets, text));
+}
+
 json_t *
 explain_policy_json(const struct explanation *e, bool all)
 {
@@ -183,8 +195,9 @@ explain_policy_json(const struct explanation *e, bool all)
 		(void)json_array_append_new(rules,
 		    rule_json(i, part, &rule, &miss));
 	}
-	return json_pack("{s:i, s:o, s:o, s:o}", "count", (int)count,
-	    "decides", name_json(e, e->in.decision.rule), "observed",
+	return json_pack("{s:i, s:o, s:o, s:o, s:o}", "count", (int)count,
+	    "decides", name_json(e, e->in.decision.rule), "judged",
+	    judged_json(e), "observed",
 	    name_json(e, count > 0 ? e->in.found.observed : 0), "rules",
 	    rules);
 }

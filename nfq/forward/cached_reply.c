@@ -6,8 +6,8 @@
 #include "resolver/dns/message.h"
 
 int
-cached_reply(struct interception *i, struct cache *cache,
-    uint8_t reply[static INTERCEPT_REPLY_MAX])
+cached_reply(struct interception *i, const struct answer_source *source,
+    struct cache *cache, uint8_t reply[static INTERCEPT_REPLY_MAX])
 {
 	const uint16_t rule = i->decision.rule;
 	struct cached_ask ask;
@@ -27,6 +27,9 @@ cached_reply(struct interception *i, struct cache *cache,
 	    reply + offset, INTERCEPT_REPLY_MAX - offset);
 	if (length == 0)
 		return -1;
+	if (intercept_judge(i, source, &(struct policy_answer){
+	    reply + offset, length, 0 }, reply))
+		return (int)ask.domain;
 	i->answer = reply + offset;
 	i->answer_length = length;
 	i->reply_length = packet_reply(&i->packet, reply, length);

@@ -12,10 +12,12 @@
  * Called after intercept_answer(), for a packet with settings.  If the question
  * is of a forward domain and its answer is kept, decision, answer and reply become
  * those; else nothing changes.  So it is too if forwarding is full: what is kept
- * takes no place there.  Returns the domain's place in the settings, or -1 if
+ * takes no place there.  If a rule denies a name of the answer, they become what
+ * that rule says.  Returns the domain's place in the settings, or -1 if
  * nothing changed.
  */
-int cached_reply(struct interception *interception, struct cache *cache,
+int cached_reply(struct interception *interception,
+    const struct answer_source *source, struct cache *cache,
     uint8_t reply[static INTERCEPT_REPLY_MAX]);
 
 #endif

@@ -32,6 +32,48 @@ held_packet_keep(struct held_packet *h, const struct queue_packet *p,
 	h->packet.payload = moved(from->payload, p->octets, octets);
 }
 
+/* What is noted of the question stays; the rule that decides is another. */
+static void
+take_note(struct held_packet *h, const struct interception *i)
+{
+	const struct policy_note before = h->note;
+
+	h->note = intercept_note(i);
+	h->note.is_logged |= before.is_logged;
+	if (before.observer.length == 0)
+		return;
+	h->note.observer = before.observer;
+	h->note.would = before.would;
+}
+
+bool
+held_packet_deny(struct held_packet *h, const struct answering_thread *thread,
+    struct interception *i, const struct policy_answer *answer,
+    uint8_t reply[static INTERCEPT_REPLY_MAX])
+{
+	const struct answer_source source =
+	    generation_source(thread->generation);
+
+	i->policy = generation_policy(thread->generation);
+	if (i->policy == NULL)
+		return false;
+	i->asker = (struct asker){ .now = thread->now, .uid = h->uid,
+		.gid = h->gid, .device = h->device,
+		.family = h->packet.family, .protocol = h->packet.protocol,
+		.port = h->packet.source_port, .address = h->packet.source,
+		.time = thread->time };
+	i->packet = h->packet;
+	question_parse(&i->question, i->packet.payload,
+	    i->packet.payload_length);
+	i->decision = h->decision;
+	i->found = (struct policy_found){ .would = RULE_NOTHING };
+	if (!intercept_judge(i, &source, answer, reply))
+		return false;
+	h->decision = i->decision;
+	take_note(h, i);
+	return true;
+}
+
 void
 held_packet_record(const struct held_packet *h, struct answering_thread *thread,
     uint16_t queue, const uint8_t *answer, size_t length)

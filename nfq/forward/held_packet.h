@@ -43,6 +43,18 @@ void held_packet_record(const struct held_packet *held,
     struct answering_thread *thread, uint16_t queue, const uint8_t *answer,
     size_t length);
 
+/*
+ * Before the client of a held packet gets an answer that others gave: the rules judge
+ * the answer's names, for this asker.  "known" of its records are the table's, and
+ * were judged.  False: the answer is the client's.  True: it is not; i has the
+ * decision and the reply, if there is one, and *held what to record.  i is of no
+ * other use meanwhile; the octets may lie in "reply".
+ */
+bool held_packet_deny(struct held_packet *held,
+    const struct answering_thread *thread, struct interception *i,
+    const struct policy_answer *answer,
+    uint8_t reply[static INTERCEPT_REPLY_MAX]);
+
 /* What a record says of any packet whose form is PACKET_OK.  Borrows it. */
 void held_packet_describe(struct audit_record *record,
     const struct packet *packet);

@@ -12,6 +12,7 @@
 #include "nfq/queue/queue.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/rr.h"
+#include "resolver/dns/wire.h"
 
 #define FLAG_TC		0x0200
 
@@ -147,6 +148,34 @@ abandon(struct forward_thread *f, struct held *h)
 	give_back(f, h);
 }
 
+/* The CNAMEs of the table at the head of an answer were judged with the question. */
+static unsigned int
+known_records(const struct held *h)
+{
+	return h->client.chase != NULL ? wire_load_u16(h->chain + 6) : 0;
+}
+
+/* A rule denies a name of the answer: the client gets what the rule says. */
+static void
+deny(struct forward_thread *f, struct held *h)
+{
+	const struct interception *i = &f->interception;
+
+	if (h->lost && i->reply_length > 0)
+		forward_send_lost(f, &h->held.packet, h->held.device,
+		    i->reply_length);
+	else if (!h->lost && i->reply_length > 0) {
+		keep_scope(f, h);
+		queue_reply(f->queue.reader, h->held.id, (h->held.mark &
+		    ~f->mark_mask) | f->mark_answered, f->reply,
+		    i->reply_length);
+	} else if (!h->lost)
+		queue_drop(f->queue.reader, h->held.id);
+	answering_count_rcode(&f->thread, i->decision.rcode);
+	record(f, h, i->answer, i->answer_length);
+	give_back(f, h);
+}
+
 static void
 host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
     size_t length)
@@ -163,6 +192,12 @@ host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
 	}
 	if (thread_late_is_abandoned(f, h)) {
 		abandon(f, h);
+		return;
+	}
+	if (held_packet_deny(&h->held, &f->thread, &f->interception,
+	    &(struct policy_answer){ octets, length, known_records(h) },
+	    f->reply)) {
+		deny(f, h);
 		return;
 	}
 	answer = f->reply + packet_reply_offset(&h->held.packet);

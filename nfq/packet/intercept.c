@@ -33,11 +33,37 @@ is_text_question(const struct question *question)
 	    (question->type == TYPE_TXT || question->type == TYPE_ANY);
 }
 
-/* What the policy says, and what is answered then. */
-static void __attribute__((noinline))
-gather_policy(struct interception *out, struct facts *facts)
+/* What rules for more names have noted; that of those before them stays. */
+static void
+add_notes(struct policy_found *to, const struct policy_found *from)
 {
-	const struct rules_question question = {
+	to->is_logged |= from->is_logged;
+	if (to->observed != 0)
+		return;
+	to->observed = from->observed;
+	to->observed_limited = from->observed_limited;
+	to->observer = from->observer;
+	to->would = from->would;
+}
+
+/* Another rule decides instead. */
+static void
+take_ruling(struct policy_found *to, const struct policy_found *from)
+{
+	to->ruling = from->ruling;
+	to->rule = from->rule;
+	to->judged = from->judged;
+	to->is_not_logged = from->is_not_logged;
+}
+
+/* What rules look at; the lookup is the question's own. */
+static inline struct rules_question
+rules_question_of(struct interception *out, const struct facts *facts)
+{
+	/* A message over TCP has no packet; its asker is whole. */
+	if (out->asker.protocol == IPPROTO_UDP)
+		out->asker.nameserver = out->packet.destination;
+	return (struct rules_question){
 		.name = &out->question.name,
 		.type = out->question.type,
 		.mesh = policy_is_mesh(&out->lookup),
@@ -45,15 +71,60 @@ gather_policy(struct interception *out, struct facts *facts)
 		    out->lookup.entry.kind == ENTRY_NONE,
 		.asker = &out->asker,
 	};
+}
 
-	/* A message over TCP has no packet; its asker is whole. */
-	if (out->asker.protocol == IPPROTO_UDP)
-		out->asker.nameserver = out->packet.destination;
-	policy_gather(out->policy, &question, &out->found);
+/* The rules, for the name asked and those that the table answers it from. */
+static void __attribute__((noinline))
+gather_names(struct interception *out, const struct rules_question *question)
+{
+	struct policy_names names;
+
+	names.count = 0;
+	policy_names_collect(&names, &out->question, &out->lookup);
+	policy_gather_names(out->policy, question, &names, POLICY_WITH_ASKED,
+	    0, &out->found);
+}
+
+/* The names that the table has the rule's answer from. */
+static void __attribute__((noinline))
+gather_of_rule(struct interception *out, const struct rules_question *question)
+{
+	struct policy_found found;
+	struct policy_names names;
+	struct dns_name to;
+
+	names.count = 0;
+	if (out->found.ruling.action == RULE_REWRITE &&
+	    policy_rewrite(&out->found, &out->question.name, &to))
+		policy_names_add(&names, out->lookup.table, &to);
+	policy_names_add_chain(&names, &out->lookup);
+	policy_gather_names(out->policy, question, &names, POLICY_OF_RULE,
+	    out->found.ruling.rule, &found);
+	add_notes(&out->found, &found);
+	if (found.ruling.rule == 0)
+		return;
+	take_ruling(&out->found, &found);
+	policy_lookup(&out->found, &out->question, &out->lookup);
+}
+
+/* What the policy says, and what is answered then. */
+static void __attribute__((noinline))
+gather_policy(struct interception *out, struct facts *facts)
+{
+	const struct rules_question question = rules_question_of(out, facts);
+	enum rule_action action;
+
+	if (policy_names_may_be(&out->lookup))
+		gather_names(out, &question);
+	else
+		policy_gather(out->policy, &question, &out->found);
 	if (out->found.ruling.rule == 0)
 		return;
 	facts->ruling = &out->found.ruling;
 	policy_lookup(&out->found, &out->question, &out->lookup);
+	action = out->found.ruling.action;
+	if (action == RULE_CNAME || action == RULE_REWRITE)
+		gather_of_rule(out, &question);
 }
 
 /* Gathers the facts about the question that decide() needs. */
@@ -102,6 +173,8 @@ intercept_note(const struct interception *in)
 	if (in->decision.rule != 0) {
 		note.rule.length = found->rule.name_length;
 		memcpy(note.rule.text, found->rule.name, note.rule.length);
+		note.judged_length = found->judged.length;
+		memcpy(note.judged, found->judged.octets, note.judged_length);
 	}
 	return note;
 }
@@ -134,6 +207,7 @@ make_plan(const struct interception *out, const struct facts *facts,
 	    .content = out->decision.content,
 	    .rcode = out->decision.rcode,
 	    .others = out->others,
+	    .bare = out->policy != NULL,
 	    .settings = facts->settings,
 	    .rotation = rotation,
 	    .text = "nfdns " NFDNS_VERSION,
@@ -423,7 +497,7 @@ intercept_stream(struct interception *out, const struct answer_source *source,
 	out->answer = answer;
 }
 
-/* Writes what was decided instead, without records. */
+/* Writes what was decided instead. */
 static void
 act_stream(struct interception *out, const struct facts *facts,
     uint8_t *answer, size_t size)
@@ -433,6 +507,8 @@ act_stream(struct interception *out, const struct facts *facts,
 	if (!is_answered(out))
 		return;
 	plan = make_plan(out, facts, 0);
+	if (out->decision.rule != 0)
+		add_error(out, &plan);
 	plan.stream = true;
 	out->answer_length = answer_build(&plan, answer, size, &out->summary);
 	out->answer = answer;
@@ -459,4 +535,65 @@ intercept_refuse_stream(struct interception *out,
 	const struct facts facts = unrecorded(out, source);
 
 	act_stream(out, &facts, answer, size);
+}
+
+/* Rules that deny a name of the answer.  False: there is none. */
+static bool
+is_denied(struct interception *out, const struct answer_source *source,
+    const struct policy_answer *given, struct facts *facts)
+{
+	struct rules_question question;
+	struct policy_found found;
+	enum policy_judged judged;
+
+	if (!has_found(out))
+		return false;
+	*facts = begin_again(out, source);
+	lookup_gather(&out->lookup, source->table, &out->question);
+	facts->lookup = &out->lookup;
+	question = rules_question_of(out, facts);
+	judged = policy_judge_answer(out->policy, &question,
+	    out->decision.rule, given, &found);
+	if (judged == POLICY_ALLOWED)
+		return false;
+	out->others = false;
+	out->decision = decide_unreadable();
+	if (judged == POLICY_UNREADABLE)
+		return true;
+	add_notes(&out->found, &found);
+	take_ruling(&out->found, &found);
+	facts->ruling = &out->found.ruling;
+	policy_lookup(&out->found, &out->question, &out->lookup);
+	out->decision = decide(facts);
+	/* What is denied here is not followed out of the table once more. */
+	if (out->decision.content == ANSWER_CHAIN)
+		out->decision.content = ANSWER_RECORDS;
+	return true;
+}
+
+bool
+intercept_judge(struct interception *out, const struct answer_source *source,
+    const struct policy_answer *given,
+    uint8_t reply[static INTERCEPT_REPLY_MAX])
+{
+	struct facts facts;
+
+	if (!is_denied(out, source, given, &facts))
+		return false;
+	if (is_answered(out))
+		act(out, &facts, 0, reply);
+	return true;
+}
+
+bool
+intercept_judge_stream(struct interception *out,
+    const struct answer_source *source, const struct policy_answer *given,
+    uint8_t *answer, size_t size)
+{
+	struct facts facts;
+
+	if (!is_denied(out, source, given, &facts))
+		return false;
+	act_stream(out, &facts, answer, size);
+	return true;
 }

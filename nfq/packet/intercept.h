@@ -19,6 +19,7 @@
 #include "policy/config/forward_settings.h"
 #include "policy/decide.h"
 #include "policy/match/policy_gather.h"
+#include "policy/match/policy_names.h"
 #include "resolver/answer/answer.h"
 #include "resolver/image/lookup.h"
 #include "resolver/dns/question.h"
@@ -165,6 +166,25 @@ void intercept_stream(struct interception *out,
  */
 void intercept_full_stream(struct interception *out,
     const struct answer_source *source, enum forward_full full,
+    uint8_t *answer, size_t size);
+
+/*
+ * For an answer that is not the table's, before the client gets it: fresh, kept, of
+ * an upstream or of a nameserver that was asked for a chain's end.  Asker, policy,
+ * packet, question and decision are those of intercept_answer() for the packet; of
+ * "found", nothing but what may be noted need be set.  True: a rule denies a name
+ * of the answer, or nobody can read its names; decision, found and reply are the
+ * rule's then, for this asker, and intercept_note() says which name.  False: the
+ * answer is the client's; answer and reply lengths are 0, nothing else has changed.
+ * "given" may lie in "reply".
+ */
+bool intercept_judge(struct interception *out,
+    const struct answer_source *source, const struct policy_answer *given,
+    uint8_t reply[static INTERCEPT_REPLY_MAX]);
+
+/* The same over TCP: the answer is written to "answer", of size octets. */
+bool intercept_judge_stream(struct interception *out,
+    const struct answer_source *source, const struct policy_answer *given,
     uint8_t *answer, size_t size);
 
 /* intercept_refuse() after intercept_stream(), with the same room. */

@@ -176,6 +176,8 @@ set_record(const struct replay *replay, struct side *side,
 		.rule_length = side->note.rule.length,
 		.observer = side->note.observer.text,
 		.observer_length = side->note.observer.length,
+		.judged = side->note.judged,
+		.judged_length = side->note.judged_length,
 		.would = (uint8_t)side->note.would,
 	};
 	memcpy(record->client, view->source, octets);

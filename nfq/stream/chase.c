@@ -125,6 +125,7 @@ stream_put_chase(struct stream *s, struct stream_connection *c,
 {
 	struct question asked;
 	const struct chase view = view_of(chase, &asked);
+	enum stream_next next;
 	uint8_t *room;
 	size_t joined;
 
@@ -134,6 +135,13 @@ stream_put_chase(struct stream *s, struct stream_connection *c,
 	    stream_answer_room(&asked.edns), &joined) < 0)
 		return stream_put_chase_failure(s, c, chase,
 		    EDE_NETWORK_ERROR);
+	if (stream_deny(s, c, &(struct stream_judged){
+	    .question = chase->octets,
+	    .question_length = chase->question_length,
+	    .rule = chase->decision.rule,
+	    .answer = { room + STREAM_PREFIX, joined,
+	    wire_load_u16(view.chain + 6) } }, &next))
+		return next;
 	put(s, c, chase, &asked, room, joined, EDE_NONE);
 	return STREAM_GO_ON;
 }

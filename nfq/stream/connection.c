@@ -49,28 +49,6 @@ chase(struct stream *s, struct stream_connection *c, uint32_t domain,
 	    EDE_NO_REACHABLE_AUTHORITY);
 }
 
-/* Borrows the addresses of c. */
-static struct asker
-asker_of(const struct stream *s, const struct stream_connection *c)
-{
-	const bool v4 = c->peer.any.sa_family == AF_INET;
-
-	return (struct asker){
-		.now = s->thread.now,
-		.uid = c->sender.uid,
-		.gid = c->sender.gid,
-		.device = c->sender.device,
-		.family = (uint8_t)c->peer.any.sa_family,
-		.protocol = IPPROTO_TCP,
-		.port = ntohs(v4 ? c->peer.v4.sin_port : c->peer.v6.sin6_port),
-		.address = v4 ? (const uint8_t *)&c->peer.v4.sin_addr :
-		    c->peer.v6.sin6_addr.s6_addr,
-		.nameserver = v4 ? (const uint8_t *)&c->name.v4.sin_addr :
-		    c->name.v6.sin6_addr.s6_addr,
-		.time = s->thread.time,
-	};
-}
-
 static bool
 is_chain(const struct interception *i)
 {
@@ -158,7 +136,7 @@ take_message(struct stream *s, struct stream_connection *c,
 	if (stream_reserve(s, c, STREAM_FRAME_MAX, &room) == STREAM_CLOSE)
 		return STREAM_CLOSE;
 	i.question.edns.present = false;
-	i.asker = asker_of(s, c);
+	i.asker = stream_asker(s, c);
 	i.policy = policy != NULL && c->decided ? &again : policy;
 	intercept_stream(&i, &source, octets, length, s->thread.rotation++,
 	    room + STREAM_PREFIX, STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM);

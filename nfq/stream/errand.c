@@ -92,12 +92,17 @@ enum stream_next
 stream_errand_end(struct stream *s, struct stream_connection *c,
     struct errand *errand)
 {
+	const struct stream_judged judged = { .question = errand->octets,
+		.question_length = errand->length,
+		.answer = { errand->answer, errand->answer_length, 0 } };
 	enum stream_next next;
 
 	LIST_REMOVE(errand, in_sender);
 	c->errand_count--;
 	c->errand_octets -= errand->length;
-	if (errand->end == ERRAND_ANSWERED &&
+	if (errand->end == ERRAND_ANSWERED && stream_deny(s, c, &judged, &next))
+		;
+	else if (errand->end == ERRAND_ANSWERED &&
 	    stream_buffer_length(&c->out) < UNREAD_MAX)
 		next = stream_put_message(s, c, errand->answer,
 		    errand->answer_length);

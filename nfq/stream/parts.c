@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/stream/parts.h"
 
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -74,4 +75,25 @@ stream_record(struct stream *s, const struct stream_connection *c,
 	(void)sockets_address_split(&c->name, r.server, &r.server_port);
 	answering_record(&s->thread, record->decision, record->received_ns,
 	    &r);
+}
+
+struct asker
+stream_asker(const struct stream *s, const struct stream_connection *c)
+{
+	const bool v4 = c->peer.any.sa_family == AF_INET;
+
+	return (struct asker){
+		.now = s->thread.now,
+		.uid = c->sender.uid,
+		.gid = c->sender.gid,
+		.device = c->sender.device,
+		.family = (uint8_t)c->peer.any.sa_family,
+		.protocol = IPPROTO_TCP,
+		.port = ntohs(v4 ? c->peer.v4.sin_port : c->peer.v6.sin6_port),
+		.address = v4 ? (const uint8_t *)&c->peer.v4.sin_addr :
+		    c->peer.v6.sin6_addr.s6_addr,
+		.nameserver = v4 ? (const uint8_t *)&c->name.v4.sin_addr :
+		    c->name.v6.sin6_addr.s6_addr,
+		.time = s->thread.time,
+	};
 }

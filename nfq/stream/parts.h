@@ -181,6 +181,10 @@ struct stream {
 
 /* parts.c */
 
+/* Who asks on the connection, in this round.  Borrows the addresses of c. */
+struct asker stream_asker(const struct stream *s,
+    const struct stream_connection *c);
+
 void stream_count(struct stream *s, enum status_stream counter);
 
 /* Makes epoll wait for these events on an end; 0: for none. */
@@ -434,6 +438,24 @@ bool stream_relay_has_room(const struct stream *s,
 bool stream_relay_is_busy(const struct stream_connection *c);
 
 void stream_relay_free(struct stream_connection *c);
+
+/* judge.c */
+
+/* An answer that others gave, and the question that it is for; borrows all. */
+struct stream_judged {
+	const uint8_t *question;	/* the client's message */
+	size_t question_length;
+	uint16_t rule;			/* that decided about it; 0: none */
+	struct policy_answer answer;	/* as the client would get it */
+};
+
+/*
+ * Before the client gets an answer that is not the table's.  True: a rule denies one
+ * of its names, the client has what that rule says, it is recorded, and *next is the
+ * step.  False: nothing has happened, the answer is the client's.
+ */
+bool stream_deny(struct stream *s, struct stream_connection *c,
+    const struct stream_judged *judged, enum stream_next *next);
 
 /* connection.c: the client's end. */
 

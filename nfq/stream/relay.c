@@ -414,6 +414,26 @@ send_waiting(struct stream *s, struct stream_connection *c)
 	return next;
 }
 
+/*
+ * What the client's own nameserver says is the client's.  Upstreams of a domain
+ * are asked by us.
+ */
+static enum stream_next
+put_relayed(struct stream *s, struct stream_connection *c,
+    const struct stream_pending *p, const uint8_t *message, size_t length)
+{
+	const struct stream_judged judged = {
+		.question = stream_pending_message(p),
+		.question_length = p->length - STREAM_PREFIX,
+		.answer = { message, length, 0 } };
+	enum stream_next next;
+
+	if (!stream_target_is(s, c, FORWARD_DOMAINS) &&
+	    stream_deny(s, c, &judged, &next))
+		return next;
+	return stream_put_message(s, c, message, length);
+}
+
 /* One message of the nameserver: to the client, if it waits for it. */
 static enum stream_next
 deliver(struct stream *s, struct stream_connection *c, const uint8_t *message,
@@ -429,7 +449,7 @@ deliver(struct stream *s, struct stream_connection *c, const uint8_t *message,
 	r->answers = true;
 	r->since = s->thread.now;
 	if (p->chase == NULL)
-		next = stream_put_message(s, c, message, length);
+		next = put_relayed(s, c, p, message, length);
 	else if (stream_pending_is_chased(p, message, length))
 		next = stream_put_chase(s, c, p->chase, message, length);
 	else

@@ -235,6 +235,8 @@ answering_set_note(struct audit_record *record, const struct policy_note *note)
 	record->rule_length = note->rule.length;
 	record->observer = note->observer.text;
 	record->observer_length = note->observer.length;
+	record->judged = note->judged;
+	record->judged_length = note->judged_length;
 	record->would = (uint8_t)note->would;
 	record->asked = note->is_logged;
 }

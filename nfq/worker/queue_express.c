@@ -47,6 +47,26 @@ queue_express_hold(struct queue_thread *q, const struct queue_packet *p,
 	return begun != EXPRESS_NOT;
 }
 
+/* A rule denies a name of the answer: the client gets what the rule says. */
+static void
+deny(struct queue_thread *q, struct held_packet *h)
+{
+	const struct interception *i = q->ahead;
+
+	if (i->reply_length > 0)
+		queue_reply(q->queue.reader, h->id, (h->mark &
+		    ~q->mark_mask) | q->mark_answered, q->reply,
+		    i->reply_length);
+	else
+		queue_drop(q->queue.reader, h->id);
+	waiting_end(&q->thread.threads->waiting, h->uid);
+	answering_count_rcode(&q->thread, i->decision.rcode);
+	answering_count_up(&q->thread.slot->forward[FORWARD_ANSWERED]);
+	answering_count_up(&q->thread.slot->forward[FORWARD_EXPRESS]);
+	held_packet_record(h, &q->thread, q->queue_number, i->answer,
+	    i->answer_length);
+}
+
 static void
 answer(struct queue_thread *q, struct express_question *e,
     const struct express_reply *reply)
@@ -58,6 +78,11 @@ answer(struct queue_thread *q, struct express_question *e,
 	const size_t length = express_answer(q->forward, e, reply,
 	    q->express_reply, &answer);
 
+	if (held_packet_deny(h, &q->thread, q->ahead, &(struct policy_answer){
+	    answer.octets, answer.length, 0 }, q->reply)) {
+		deny(q, h);
+		return;
+	}
 	queue_reply(q->queue.reader, h->id,
 	    (h->mark & ~q->mark_mask) | q->mark_answered, q->express_reply,
 	    length);

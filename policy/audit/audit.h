@@ -44,6 +44,8 @@ struct audit_record {
 	const uint8_t *answer;
 	const char *rule;		/* name of the policy's rule; no NUL */
 	const char *observer;		/* of a rule that only observes; no NUL */
+	const uint8_t *judged;		/* the name that the rule denies, in wire
+					 * form, if it is not the one asked */
 	enum verdict verdict;
 	enum reason reason;
 	uint16_t rcode;
@@ -51,6 +53,7 @@ struct audit_record {
 	uint16_t answer_length;		/* answer's message; 0 if it passed */
 	uint8_t rule_length;		/* 0: no rule made the decision */
 	uint8_t observer_length;	/* 0: none observed */
+	uint8_t judged_length;		/* 0: none */
 	uint8_t family;			/* AF_INET or AF_INET6 */
 	uint8_t would;			/* enum rule_action: what it would have done */
 	bool stream;			/* over TCP */

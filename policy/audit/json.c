@@ -178,6 +178,11 @@ put_rule(struct json_out *out, const struct audit_record *record)
 	    "\",\"rule\":\"");
 	if (record->rule_length > 0)
 		put_name(out, record->rule, record->rule_length);
+	if (record->judged_length > 0) {
+		json_text(out, ",\"judged\":\"");
+		json_name(out, record->judged, record->judged_length);
+		json_char(out, '"');
+	}
 	if (record->observer_length == 0)
 		return;
 	json_text(out, ",\"observed\":\"");

@@ -12,6 +12,7 @@
 
 #include "policy/audit/audit.h"
 #include "policy/audit/json_out.h"
+#include "resolver/dns/name.h"
 #include "resolver/dns/wire.h"
 
 /* The question's name in the line; length 0 if it is not there. */
@@ -21,7 +22,7 @@ struct json_asked {
 };
 
 /* Octets that json_records() leaves free for the rest of the line. */
-#define JSON_RECORDS_RESERVE (768 + 2 * 5 * AUDIT_RULE_MAX)
+#define JSON_RECORDS_RESERVE (800 + 2 * 5 * AUDIT_RULE_MAX + 5 * NAME_MAX_OCTETS)
 
 /*
  * Reads a name, which may be compressed, and puts it.  False if there is no

@@ -12,7 +12,7 @@
 #include "resolver/dns/wire.h"
 
 #define HEAD_MAX	128U
-#define FIELDS_MAX	1024U
+#define FIELDS_MAX	(1040U + 4U * NAME_MAX_OCTETS)
 #define LINE_OCTETS	(HEAD_MAX + AUDIT_TEXT_MAX + AUDIT_RECORD_TEXT + \
     FIELDS_MAX + NAME_TEXT_SIZE)
 /* "2026-11-22 13:40:01.123 ", which the logs have themselves. */
@@ -162,6 +162,11 @@ journal_record(void *state, const struct audit_record *record, char *buf,
 	put_value(&out, "NFDNS_REASON=", decide_reason_text(record->reason),
 	    "\n");
 	(void)put_rule(&out, "NFDNS_RULE=", record->rule, record->rule_length);
+	if (record->judged_length > 0) {
+		json_text(&out, "NFDNS_JUDGED=");
+		audit_name_text(&out, record->judged, record->judged_length);
+		json_char(&out, '\n');
+	}
 	if (put_rule(&out, "NFDNS_OBSERVED=", record->observer,
 	    record->observer_length))
 		put_value(&out, "NFDNS_WOULD=", decide_action_text(

@@ -60,11 +60,42 @@ put_rule_name(struct json_out *out, const char *key, const char *name,
 	json_char(out, '"');
 }
 
+static bool
+is_plain(uint8_t c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	    (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '*';
+}
+
+void
+audit_name_text(struct json_out *out, const uint8_t *octets, size_t length)
+{
+	size_t at = 0, end;
+
+	while (at < length && octets[at] != 0) {
+		if (at > 0)
+			json_char(out, '.');
+		for (end = at + 1 + octets[at]; ++at < end && at < length; )
+			if (is_plain(octets[at]))
+				json_char(out, (char)octets[at]);
+			else {
+				json_char(out, '\\');
+				json_digits(out, octets[at], 3);
+			}
+	}
+	if (at == 0)
+		json_char(out, '.');
+}
+
 /* The rule that decided, and one that only observed. */
 static void
 put_rule(struct json_out *out, const struct audit_record *record)
 {
 	put_rule_name(out, " rule=\"", record->rule, record->rule_length);
+	if (record->judged_length > 0) {
+		json_text(out, " judged=");
+		audit_name_text(out, record->judged, record->judged_length);
+	}
 	put_rule_name(out, " observed=\"", record->observer,
 	    record->observer_length);
 	if (record->observer_length == 0)

@@ -9,6 +9,7 @@
 
 #include "policy/audit/audit.h"
 #include "policy/audit/json_out.h"
+#include "resolver/dns/name.h"
 
 enum audit_note_kind {
 	AUDIT_BEGIN,			/* a file was opened: its first octets */
@@ -42,12 +43,19 @@ struct audit_note {
 void audit_note_text(struct json_out *out, const struct audit_note *note);
 
 /* Octets that audit_record_text() puts at most, and a seal. */
-#define AUDIT_RECORD_TEXT (448 + 2 * 4 * AUDIT_RULE_MAX)
+#define AUDIT_RECORD_TEXT (464 + 2 * 4 * AUDIT_RULE_MAX + 4 * NAME_MAX_OCTETS)
 
 /*
  * "decision=answer ... seal=", for formats that have no keys; the seal follows.
  */
 void audit_record_text(struct json_out *out, const struct audit_record *record);
+
+/*
+ * A name without its final dot, in characters that need no quotes: all that are no
+ * letters, digits, "-", "_" or "*" are \DDD.  The root is ".".
+ */
+void audit_name_text(struct json_out *out, const uint8_t *octets,
+    size_t length);
 
 /* "begin", "lost", "end". */
 const char *audit_note_kind_text(enum audit_note_kind kind);

@@ -151,6 +151,11 @@ take_names(struct audit_read_back *back, const struct word *word)
 	else if (is(word->key, word->key_length, "rule")) {
 		r->rule = back->rule;
 		r->rule_length = copy_name(back->rule, word);
+	} else if (is(word->key, word->key_length, "judged") &&
+	    name_from_text(&back->judged, word->value,
+	    word->value_length) == 0) {
+		r->judged = back->judged.octets;
+		r->judged_length = back->judged.length;
 	} else if (is(word->key, word->key_length, "observed")) {
 		r->observer = back->observer;
 		r->observer_length = copy_name(back->observer, word);

@@ -13,11 +13,13 @@
 
 #include "policy/audit/audit.h"
 #include "policy/audit/reader.h"
+#include "resolver/dns/name.h"
 
 /* A record, and what it points to. */
 struct audit_read_back {
 	struct audit_record record;
 	char rule[AUDIT_RULE_MAX], observer[AUDIT_RULE_MAX];
+	struct dns_name judged;
 	uint8_t question[UINT16_MAX], answer[UINT16_MAX];
 };
 

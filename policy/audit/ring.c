@@ -17,7 +17,7 @@ static_assert((AUDIT_RING_SIZE & (AUDIT_RING_SIZE - 1)) == 0, "power of two");
 static_assert(sizeof(struct slot) == 16, "a filler has room for its header");
 /* Octets of the largest record. */
 #define RECORD_MAX	(sizeof(struct audit_record) + 2UL * UINT16_MAX + \
-    2UL * UINT8_MAX + 32)
+    3UL * UINT8_MAX + 32)
 
 static_assert(2 * RECORD_MAX < AUDIT_RING_SIZE,
     "the largest record fits, wherever it begins");
@@ -80,7 +80,8 @@ audit_ring_put(struct audit_ring *ring, const struct audit_record *record)
 	uint64_t to_end = AUDIT_RING_SIZE - at, skip;
 	size_t size = sizeof(struct slot) + sizeof(*record) +
 	    record->question_length + record->answer_length +
-	    record->rule_length + record->observer_length;
+	    record->rule_length + record->observer_length +
+	    record->judged_length;
 	struct slot slot;
 	uint8_t *to;
 
@@ -104,7 +105,8 @@ audit_ring_put(struct audit_ring *ring, const struct audit_record *record)
 	to = copy(to, record->question, record->question_length);
 	to = copy(to, record->answer, record->answer_length);
 	to = copy(to, record->rule, record->rule_length);
-	copy(to, record->observer, record->observer_length);
+	to = copy(to, record->observer, record->observer_length);
+	copy(to, record->judged, record->judged_length);
 	atomic_store_explicit(&ring->head, head + skip + size,
 	    memory_order_release);
 	atomic_store_explicit(&ring->next, number + 1, memory_order_release);
@@ -138,6 +140,8 @@ audit_ring_next(const struct audit_ring *ring, uint64_t *cursor, uint64_t end,
 	record->answer = record->question + record->question_length;
 	record->rule = (const char *)record->answer + record->answer_length;
 	record->observer = record->rule + record->rule_length;
+	record->judged = (const uint8_t *)record->observer +
+	    record->observer_length;
 	return true;
 }
 

@@ -14,7 +14,7 @@
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
 
-#define END_ROOM	320U	/* for what stands behind the answers */
+#define END_ROOM	(336U + NAME_TEXT_SIZE)	/* for what stands behind the answers */
 #define ANSWER_TEXT_MAX	1280	/* of one record's data */
 
 /* A text that grows up to its end; "full" once something had no room. */
@@ -139,6 +139,10 @@ audit_line_end(struct audit_line_out *out, const struct audit_line *line)
 	if (line->rule != NULL) {
 		put(&text, ", rule ");
 		put_printable(&text, line->rule);
+	}
+	if (line->judged != NULL) {
+		put(&text, " for ");
+		put_printable(&text, line->judged);
 	}
 	if (line->observed != NULL && line->would != NULL) {
 		put(&text, ", would %.16s by ", line->would);
@@ -292,6 +296,7 @@ struct texts {
 	char rcode[RR_TEXT_SIZE];
 	char rule[AUDIT_RULE_MAX + 1];
 	char observed[AUDIT_RULE_MAX + 1];
+	char judged[NAME_TEXT_SIZE];
 };
 
 /* The first question; a message without one has no type. */
@@ -325,6 +330,20 @@ copy_rule(char to[static AUDIT_RULE_MAX + 1], const char *name, uint8_t length)
 	return to;
 }
 
+/* As in the JSON records: without the root's dot.  NULL: no name. */
+static const char *
+judged_text(struct texts *texts, const struct audit_record *record)
+{
+	size_t length;
+
+	if (record->judged_length == 0)
+		return NULL;
+	length = strlen(name_to_text(record->judged, texts->judged));
+	if (length > 1)
+		texts->judged[length - 1] = '\0';
+	return texts->judged;
+}
+
 static struct audit_line
 line_of(const struct audit_record *record, struct texts *texts)
 {
@@ -347,6 +366,7 @@ line_of(const struct audit_record *record, struct texts *texts)
 	    record->verdict != VERDICT_NXDOMAIN)
 		line.rcode = rcode_text(record->rcode, texts->rcode);
 	line.rule = copy_rule(texts->rule, record->rule, record->rule_length);
+	line.judged = judged_text(texts, record);
 	line.observed = copy_rule(texts->observed, record->observer,
 	    record->observer_length);
 	line.would = decide_action_text((enum rule_action)record->would);

@@ -13,7 +13,7 @@
 #include "policy/audit/audit.h"
 
 /* Octets of a line at most; the answers that do not fit are counted. */
-#define AUDIT_TEXT_MAX 4096
+#define AUDIT_TEXT_MAX 5120
 
 /*
  * Writes the line, without a line end and NUL-terminated, for example
@@ -39,6 +39,8 @@ struct audit_line {
 	const char *reason;
 	const char *rcode;		/* NULL: NOERROR, or what the verdict says */
 	const char *rule;		/* NULL: none */
+	const char *judged;		/* the name that it denies, if that is not
+					 * the one asked; NULL: it is */
 	const char *observed;		/* a rule that only observes; NULL: none */
 	const char *would;		/* what it would have done */
 	bool stream;

@@ -53,20 +53,25 @@ observe(const struct rules_rule *rule, unsigned int number, bool limited,
 	    rule->action;
 }
 
-/* Whether the rule ends the search; if it only observes, that is noted. */
-static bool
+/*
+ * Whether the rule ends the search; if it only observes, that is noted.  "again":
+ * it has counted for this question, and its rate was not used up.
+ */
+static inline bool __attribute__((always_inline))
 decides(const struct policy_source *source,
     const struct rules_question *question, unsigned int number,
-    struct policy_found *found)
+    bool again, struct policy_found *found)
 {
 	const struct rules_rule *rule = &found->rule;
 	const bool limited = rule->rate.limit > 0 && source->rates != NULL &&
-	    !rate_take(source->rates, rule, question);
+	    !again && !rate_take(source->rates, rule, question);
 
-	count(source, rule, number, limited);
+	if (!again)
+		count(source, rule, number, limited);
 	/* What is only observed is of use only if it is told. */
-	if (rule->log == RULE_LOG_ALL || rule->log == RULE_LOG_ONLY ||
-	    (rule->observe && rule->log != RULE_LOG_NONE))
+	if (!again && (rule->log == RULE_LOG_ALL ||
+	    rule->log == RULE_LOG_ONLY ||
+	    (rule->observe && rule->log != RULE_LOG_NONE)))
 		found->is_logged = found->is_logged ||
 		    rate_take_record(source->rates, rule, question);
 	if (rule->log == RULE_LOG_ONLY ||
@@ -84,6 +89,18 @@ decides(const struct policy_source *source,
 	return true;
 }
 
+static void
+begin(struct policy_found *found)
+{
+	found->ruling.rule = 0;
+	found->judged.length = 0;
+	found->observed = 0;
+	found->observed_limited = false;
+	found->observer.length = 0;
+	found->is_logged = false;
+	found->is_not_logged = false;
+}
+
 void
 policy_gather(const struct policy_source *source,
     const struct rules_question *question, struct policy_found *found)
@@ -91,18 +108,172 @@ policy_gather(const struct policy_source *source,
 	struct rules_cursor cursor;
 	unsigned int number;
 
-	found->ruling.rule = 0;
-	found->observed = 0;
-	found->observed_limited = false;
-	found->observer.length = 0;
-	found->is_logged = false;
-	found->is_not_logged = false;
+	begin(found);
 	if (source->rules == NULL)
 		return;
 	rules_begin(&cursor, source->rules, question);
 	while ((number = rules_next(&cursor)) != 0) {
 		rules_get(source->rules, number, &found->rule);
-		if (decides(source, question, number, found))
+		if (decides(source, question, number, false, found))
 			return;
 	}
+}
+
+/* The name asked is the first, then come the others. */
+struct gathering {
+	const struct policy_source *source;
+	enum policy_scope scope;
+	unsigned int rule;		/* of POLICY_OF_RULE */
+	unsigned int count;
+	struct side {
+		struct rules_question question;
+		struct rules_cursor cursor;
+		unsigned int next;	/* rule that matches; 0: none is left */
+	} sides[1 + POLICY_NAMES_MAX];
+};
+
+static void
+begin_side(struct gathering *g, const struct rules_question *question,
+    const struct dns_name *name)
+{
+	struct side *side = &g->sides[g->count++];
+
+	side->question = *question;
+	side->question.name = name;
+	rules_begin(&side->cursor, g->source->rules, &side->question);
+	side->next = rules_next(&side->cursor);
+}
+
+/* The least of the rules that are next; 0: there is none. */
+static unsigned int
+next_rule(const struct gathering *g)
+{
+	unsigned int least = 0;
+
+	for (unsigned int i = 0; i < g->count; i++)
+		if (g->sides[i].next != 0 &&
+		    (least == 0 || g->sides[i].next < least))
+			least = g->sides[i].next;
+	return least;
+}
+
+/* The first of the other names that the rule matches; 0: none. */
+static unsigned int
+first_other(const struct gathering *g, unsigned int number)
+{
+	for (unsigned int i = 1; i < g->count; i++)
+		if (g->sides[i].next == number)
+			return i;
+	return 0;
+}
+
+/* All names that the rule matches go on; the others end there if they are settled. */
+static void
+go_on(struct gathering *g, unsigned int number, bool settled)
+{
+	for (unsigned int i = 0; i < g->count; i++) {
+		struct side *side = &g->sides[i];
+
+		if (side->next == number)
+			side->next = settled && i > 0 ? 0 :
+			    rules_next(&side->cursor);
+	}
+}
+
+/* Whether the zone that the rule is of says something of the name asked, too. */
+static bool
+zone_has_asked(const struct gathering *g, const struct rules_rule *rule)
+{
+	const size_t prefix = sizeof(RULE_ZONE_PREFIX) - 1;
+	struct rules_rule asked;
+
+	if (g->sides[0].next == 0 || g->scope == POLICY_OF_RULE ||
+	    rule->name_length < prefix ||
+	    memcmp(rule->name, RULE_ZONE_PREFIX, prefix) != 0)
+		return false;
+	rules_get(g->source->rules, g->sides[0].next, &asked);
+	return asked.name_length == rule->name_length &&
+	    memcmp(asked.name, rule->name, rule->name_length) == 0;
+}
+
+static bool
+denies(const struct gathering *g, const struct ruling *ruling)
+{
+	switch (ruling->action) {
+	case RULE_ANSWER:
+	case RULE_PASS:
+	case RULE_NOTHING:
+		return false;
+	case RULE_FILTER:
+		return ruling_filters(ruling, g->sides[0].question.type);
+	case RULE_CNAME:
+	case RULE_REWRITE:
+		return g->scope != POLICY_OF_RULE;
+	default:
+		return true;
+	}
+}
+
+/* Whether a rule that the name asked matches was gathered for it before. */
+static bool
+has_counted(const struct gathering *g, unsigned int number)
+{
+	return g->scope == POLICY_AFTER_ASKED ||
+	    (g->scope == POLICY_OF_RULE && number <= g->rule);
+}
+
+/* One rule for all names.  Whether it ends the search. */
+static bool
+try_rule(struct gathering *g, unsigned int number, struct policy_found *found)
+{
+	const bool asked = g->sides[0].next == number;
+	const unsigned int other = first_other(g, number);
+	bool decided;
+
+	rules_get(g->source->rules, number, &found->rule);
+	/* Of no concern: its own zone's word for the name asked, or that name. */
+	if ((other == 0 && g->scope == POLICY_OF_RULE) ||
+	    (!asked && zone_has_asked(g, &found->rule))) {
+		go_on(g, number, false);
+		return false;
+	}
+	decided = decides(g->source, &g->sides[0].question, number,
+	    asked && has_counted(g, number), found);
+	if (decided && asked && g->scope == POLICY_WITH_ASKED)
+		return true;
+	if (decided && asked && g->scope == POLICY_AFTER_ASKED) {
+		found->ruling.rule = 0;
+		return true;
+	}
+	if (decided && other != 0 && denies(g, &found->ruling)) {
+		found->judged = *g->sides[other].question.name;
+		return true;
+	}
+	found->ruling.rule = 0;
+	found->is_not_logged = false;
+	go_on(g, number, decided);
+	return false;
+}
+
+void
+policy_gather_names(const struct policy_source *source,
+    const struct rules_question *question, const struct policy_names *names,
+    enum policy_scope scope, unsigned int rule, struct policy_found *found)
+{
+	struct gathering g;
+	unsigned int number;
+
+	begin(found);
+	if (source->rules == NULL)
+		return;
+	g.source = source;
+	g.scope = scope;
+	g.rule = rule;
+	g.count = 0;
+	begin_side(&g, question, question->name);
+	for (unsigned int i = 0; i < names->count; i++)
+		begin_side(&g, question, &names->names[i]);
+	while ((number = next_rule(&g)) != 0)
+		if (try_rule(&g, number, found))
+			return;
 }

@@ -35,6 +35,11 @@ struct policy_source {
 struct policy_found {
 	struct ruling ruling;		/* of the rule that decides; rule 0: none */
 	struct rules_rule rule;		/* the rule itself, unless 0 */
+	/*
+	 * The name that it denies, if that is not the one asked; of no octets
+	 * otherwise, and no name.
+	 */
+	struct dns_name judged;
 	uint16_t observed;		/* the first that would have decided; 0: none */
 	bool observed_limited;		/* it is over its rate */
 	struct rule_name observer;	/* its name */
@@ -50,6 +55,8 @@ struct policy_note {
 	enum rule_action would;		/* what the observer would have done */
 	bool is_logged;			/* a rule wants a record, */
 	bool is_not_logged;		/* or wants none */
+	uint8_t judged_length;		/* of the name that the rule denies, if */
+	uint8_t judged[NAME_MAX_OCTETS];	/* it is not the one asked */
 };
 
 /*
@@ -58,5 +65,40 @@ struct policy_note {
  */
 void policy_gather(const struct policy_source *source,
     const struct rules_question *question, struct policy_found *found);
+
+/* Names that a question is answered from: policy_names.h. */
+#define POLICY_NAMES_MAX	96
+
+struct policy_names {
+	unsigned int count;
+	struct dns_name names[POLICY_NAMES_MAX];	/* lower-cased */
+};
+
+/* What becomes of the name asked beside them. */
+enum policy_scope {
+	POLICY_WITH_ASKED,		/* as policy_gather(), with more names */
+	/*
+	 * It was gathered before, and the rules that it matches have counted; what
+	 * they say of it goes before later rules, as above.
+	 */
+	POLICY_AFTER_ASKED,
+	/*
+	 * The same, but "rule" has decided to answer from these names.  A rule for
+	 * one of them that answers from yet another is not followed.
+	 */
+	POLICY_OF_RULE,
+};
+
+/*
+ * The same for several names.  The conditions are the question's, only the name
+ * differs.  Rules are tried in their order, each once for all names: the first that
+ * decides about the name asked, or denies one of the others, decides, and takes the
+ * rate of the question.  A rule that lets one of the others be answered or pass
+ * ends the search for that name.  Within a response policy zone, the name asked
+ * goes before the others.
+ */
+void policy_gather_names(const struct policy_source *source,
+    const struct rules_question *question, const struct policy_names *names,
+    enum policy_scope scope, unsigned int rule, struct policy_found *found);
 
 #endif

@@ -55,13 +55,21 @@ look_at_cname(const struct rules_rule *rule, const struct question *question,
 	lookup_fixed(lookup, question, &cname);
 }
 
+bool
+policy_rewrite(const struct policy_found *found, const struct dns_name *asked,
+    struct dns_name *to)
+{
+	return rules_rewrite(&found->rule,
+	    found->judged.length > 0 ? &found->judged : asked, to);
+}
+
 static void
-look_elsewhere(const struct rules_rule *rule, const struct question *question,
-    struct lookup *lookup)
+look_elsewhere(const struct policy_found *found,
+    const struct question *question, struct lookup *lookup)
 {
 	struct dns_name to;
 
-	if (rules_rewrite(rule, &question->name, &to))
+	if (policy_rewrite(found, &question->name, &to))
 		lookup_other(lookup, question, &to);
 	else
 		lookup_fixed(lookup, question, NULL);
@@ -84,7 +92,7 @@ policy_lookup(const struct policy_found *found,
 		look_at_pointer(&found->rule, question, lookup);
 		break;
 	case RULE_REWRITE:
-		look_elsewhere(&found->rule, question, lookup);
+		look_elsewhere(found, question, lookup);
 		break;
 	case RULE_NXDOMAIN:
 	case RULE_NODATA:

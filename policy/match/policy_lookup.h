@@ -12,6 +12,10 @@
 /* Whether the table has a name, for the condition "source". */
 bool policy_is_mesh(const struct lookup *lookup);
 
+/* The name that a RULE_REWRITE answers from; false: there can be none. */
+bool policy_rewrite(const struct policy_found *found,
+    const struct dns_name *asked, struct dns_name *to);
+
 /*
  * Makes *lookup, which is the question's, what the rule that decides answers
  * from.  It borrows from the rules' section then, too.

@@ -315,7 +315,7 @@ names_hosts(const struct draft *d)
 {
 	const struct lookup *lookup = d->plan->lookup;
 
-	return lookup->has_type && !d->truncated &&
+	return lookup->has_type && !d->truncated && !d->plan->bare &&
 	       draft_names_hosts(lookup->chain[lookup->chain_length - 1].type);
 }
 

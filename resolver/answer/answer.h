@@ -32,6 +32,8 @@ struct answer_plan {
 	const struct answer_settings *settings;
 	bool others;			/* not our name: the answer has no AA */
 	bool stream;			/* TCP: only the buffer limits the size */
+	bool bare;			/* no addresses of hosts that records name: no
+					 * rule has judged these */
 	uint32_t rotation;		/* modulo their number: the first address */
 	const char *text;		/* of ANSWER_TEXT */
 	enum extended_error error;	/* in the OPT, if there is one */

@@ -160,13 +160,50 @@ set_add(struct builder *b, uint32_t set, uint16_t type, uint32_t ttl,
 	return error != 0 ? error : BUILDER_ADDED;
 }
 
-/* Joins all records of set "from" to set "to". */
+/* Notes whose records the set has, too.  0, -E2BIG, or -ENOSPC: of too many. */
+static int
+add_origin(struct builder *b, uint32_t set, uint32_t origin)
+{
+	uint32_t *origins = BUILD_AT(b, struct build_set, set)->origins;
+
+	for (size_t i = 0; i < IMAGE_ORIGINS; i++) {
+		if (origins[i] == origin)
+			return 0;
+		if (origins[i] == 0) {
+			origins[i] = origin;
+			return build_count_octets(b, sizeof(origin));
+		}
+	}
+	return -ENOSPC;
+}
+
+/* The set itself, and those that were joined to it. */
+static int
+add_origins(struct builder *b, uint32_t to, uint32_t from)
+{
+	const struct build_set *set = BUILD_AT(b, struct build_set, from);
+	int error = add_origin(b, to, from);
+
+	for (size_t i = 0; i < IMAGE_ORIGINS && set->origins[i] != 0 &&
+	    error == 0; i++)
+		if (set->origins[i] != to)
+			error = add_origin(b, to, set->origins[i]);
+	return error;
+}
+
+/*
+ * Joins all records of set "from" to set "to", unless that has those of too many
+ * names: rules judge each of them.
+ */
 static int
 set_join(struct builder *b, uint32_t to, uint32_t from)
 {
 	uint32_t rrset, record;
-	int outcome = BUILDER_DUPLICATE;
+	int outcome = add_origins(b, to, from);
 
+	if (outcome != 0)
+		return outcome == -ENOSPC ? BUILDER_DUPLICATE : outcome;
+	outcome = BUILDER_DUPLICATE;
 	for (rrset = BUILD_AT(b, struct build_set, from)->first; rrset != 0;
 	    rrset = BUILD_AT(b, struct build_rrset, rrset)->next) {
 		for (record = BUILD_AT(b, struct build_rrset, rrset)->first;

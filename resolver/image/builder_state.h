@@ -16,6 +16,7 @@
 #include "resolver/image/arena.h"
 #include "resolver/image/builder.h"
 #include "resolver/image/builder_index.h"
+#include "resolver/image/image.h"
 #include "resolver/image/mesh.h"
 
 struct build_node {
@@ -35,6 +36,7 @@ struct build_set {
 	uint32_t owner;		/* the node that may change it; others are aliases */
 	uint32_t first;		/* RRset */
 	uint32_t image;		/* where it goes in the image */
+	uint32_t origins[IMAGE_ORIGINS];	/* sets that were joined to it */
 };
 
 struct build_rrset {

@@ -60,10 +60,31 @@ has_own_set(const struct builder *b, const struct build_node *node,
 	    BUILD_AT(b, const struct build_set, node->set)->owner == handle;
 }
 
+/* The sets that were joined to it and still have records. */
+static uint8_t
+origins_of(const struct builder *b, uint32_t set, uint32_t *offsets)
+{
+	const struct build_set *s = BUILD_AT(b, const struct build_set, set);
+	uint8_t count = 0;
+
+	for (size_t i = 0; i < IMAGE_ORIGINS && s->origins[i] != 0; i++) {
+		const struct build_set *origin = BUILD_AT(b,
+		    const struct build_set, s->origins[i]);
+
+		if (origin->first == 0)
+			continue;
+		if (offsets != NULL)
+			offsets[count] = origin->image;
+		count++;
+	}
+	return count;
+}
+
 static size_t
 set_octets(const struct builder *b, uint32_t set)
 {
-	size_t octets = sizeof(struct image_set);
+	size_t octets = sizeof(struct image_set) +
+	    origins_of(b, set, NULL) * sizeof(uint32_t);
 	const struct build_rrset *rrset;
 
 	for (uint32_t handle = BUILD_AT(b, struct build_set, set)->first;
@@ -423,10 +444,13 @@ put_rrset(struct image_out *out, const struct builder *b,
 }
 
 static void
-put_set(struct image_out *out, const struct builder *b, uint32_t set)
+put_set(struct image_out *out, const struct builder *b, uint32_t set,
+    size_t back)
 {
 	uint32_t first = BUILD_AT(b, const struct build_set, set)->first;
-	struct image_set head = { 0 };
+	uint32_t origins[IMAGE_ORIGINS];
+	struct image_set head = { .back = (uint8_t)(back / 4),
+		.origins = origins_of(b, set, origins) };
 	const struct build_rrset *rrset;
 	uint32_t handle;
 
@@ -439,6 +463,7 @@ put_set(struct image_out *out, const struct builder *b, uint32_t set)
 		rrset = BUILD_AT(b, const struct build_rrset, handle);
 		put_rrset(out, b, rrset);
 	}
+	put(out, origins, head.origins * sizeof(uint32_t));
 }
 
 static void
@@ -462,7 +487,7 @@ put_node(struct image_out *out, const struct builder *b, uint32_t handle)
 	memcpy(place, &head, sizeof(head));
 	memcpy(place + sizeof(head), node->octets, node->length);
 	if (has_own_set(b, node, handle))
-		put_set(out, b, node->set);
+		put_set(out, b, node->set, octets);
 }
 
 static void

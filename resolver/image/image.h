@@ -20,10 +20,12 @@
  * a name, its records and their data into one or two cache lines.
  *
  * A node is an image_node, the name, zeros up to a multiple of 4; then, unless
- * it is an alias or has none, its set: an image_set, and for each RRset an
- * image_rrset, rdata, zeros up to a multiple of 4.  An alias points at the set
- * of another node.  A node without a set is an empty non-terminal (RFC 4592
- * section 2.2.2).  The node of a wildcard holds the name without the "*".
+ * it is an alias or has none, its set: an image_set, for each RRset an
+ * image_rrset, rdata, zeros up to a multiple of 4, and the offsets of the sets
+ * that were joined to it.  An alias points at the set of another node, which the
+ * set leads to: rules judge both names.  A node without a set is an empty
+ * non-terminal (RFC 4592 section 2.2.2).  The node of a wildcard holds the name
+ * without the "*".
  *
  * Rdata is in wire format, uncompressed: of one fixed length, tightly packed
  * (A, AAAA), or each behind its length in network order (all others).
@@ -37,7 +39,7 @@
 #include <xxhash.h>
 
 #define IMAGE_MAGIC	"nfdnsimg"
-#define IMAGE_VERSION	6
+#define IMAGE_VERSION	7
 
 /* Offsets are 32 bits wide. */
 #define IMAGE_MAX_OCTETS	((uint64_t)UINT32_MAX)
@@ -85,8 +87,14 @@ struct image_node {
 #define IMAGE_WILDCARD	0x80		/* flag of a node */
 
 struct image_set {
-	uint32_t count;			/* RRsets, at least 1 */
+	uint16_t count;			/* RRsets, at least 1 */
+	uint8_t back;			/* its node begins so many times 4 octets
+					 * before it */
+	uint8_t origins;		/* sets of other names whose records it has,
+					 * too: u32 offsets behind the RRsets */
 };
+
+#define IMAGE_ORIGINS	3		/* of one set, at most */
 
 struct image_rrset {
 	uint16_t type;
@@ -106,6 +114,22 @@ static inline size_t
 image_pad8(size_t n)
 {
 	return (n + 7) & ~(size_t)7;
+}
+
+/* The offsets of the sets that were joined to the one at that offset. */
+static inline const uint32_t *
+image_origins(const uint8_t *image, uint32_t offset, unsigned int *count)
+{
+	const struct image_set *set = (const void *)(image + offset);
+	const uint8_t *at = (const uint8_t *)(set + 1);
+
+	*count = set->origins;
+	for (uint32_t n = *count > 0 ? set->count : 0; n > 0; n--) {
+		const struct image_rrset *rrset = (const void *)at;
+
+		at += sizeof(*rrset) + image_pad4(rrset->size);
+	}
+	return (const void *)at;
 }
 
 /* A filter of 2^bits words. */

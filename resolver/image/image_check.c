@@ -161,9 +161,9 @@ check_rrset(const struct check *c, const struct image_rrset *rrset,
 	return NULL;
 }
 
-/* Steps over the set at *at. */
+/* Steps over the set at *at, of the node that begins there. */
 static const char *
-check_set(struct check *c, uint64_t *at)
+check_set(struct check *c, uint64_t node, uint64_t *at)
 {
 	uint64_t bit = (*at - c->header->nodes) / 4;
 	const struct image_set *set;
@@ -173,6 +173,8 @@ check_set(struct check *c, uint64_t *at)
 	set = (const void *)(c->image + *at);
 	if (set->count == 0)
 		return "empty set of records";
+	if (node + 4u * set->back != *at || set->origins > IMAGE_ORIGINS)
+		return "set of records of another name";
 	c->sets[bit / 8] |= (uint8_t)(1 << bit % 8);
 	*at += sizeof(*set);
 	for (uint32_t i = 0; i < set->count; i++) {
@@ -190,6 +192,10 @@ check_set(struct check *c, uint64_t *at)
 			return why;
 		*at += image_pad4(rrset->size);
 	}
+	if (c->size - *at < set->origins * sizeof(uint32_t))
+		return "records cut off";
+	*at += set->origins * sizeof(uint32_t);
+	c->aliases |= set->origins > 0;
 	return NULL;
 }
 
@@ -197,6 +203,7 @@ check_set(struct check *c, uint64_t *at)
 static const char *
 check_node(struct check *c, uint64_t *at)
 {
+	const uint64_t begin = *at;
 	const struct image_node *node;
 	uint64_t end;
 
@@ -218,7 +225,7 @@ check_node(struct check *c, uint64_t *at)
 		return NULL;
 	c->names++;
 	if (node->set == end)
-		return check_set(c, at);
+		return check_set(c, begin, at);
 	c->aliases = true;
 	return NULL;
 }
@@ -252,7 +259,17 @@ check_nodes(struct check *c)
 	return NULL;
 }
 
-/* Whether every alias points at the start of a set. */
+/* Whether a set begins there. */
+static bool
+is_set(const struct check *c, uint32_t offset)
+{
+	const uint64_t bit = ((uint64_t)offset - c->header->nodes) / 4;
+
+	return offset >= c->header->nodes && offset < c->size &&
+	    offset % 4 == 0 && (c->sets[bit / 8] & 1 << bit % 8) != 0;
+}
+
+/* Whether every alias, and what was joined to its set, points at a set. */
 static const char *
 check_aliases(const struct check *c)
 {
@@ -261,19 +278,20 @@ check_aliases(const struct check *c)
 
 	for (size_t i = 0; i >> h->slot_bits == 0; i++) {
 		const struct image_node *node;
-		uint64_t bit;
+		const uint32_t *origins;
+		unsigned int count;
 
 		if (slots[i].node == 0)
 			continue;
 		node = (const void *)(c->image + slots[i].node);
 		if (node->set == 0)
 			continue;
-		if (node->set < h->nodes || node->set >= c->size ||
-		    node->set % 4 != 0)
+		if (!is_set(c, node->set))
 			return "alias points astray";
-		bit = (node->set - h->nodes) / 4;
-		if ((c->sets[bit / 8] & 1 << bit % 8) == 0)
-			return "alias points astray";
+		origins = image_origins(c->image, node->set, &count);
+		for (; count > 0; count--)
+			if (!is_set(c, *origins++))
+				return "alias points astray";
 	}
 	return NULL;
 }

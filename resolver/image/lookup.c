@@ -4,9 +4,8 @@
 #include "resolver/image/dashed.h"
 #include "resolver/dns/rr.h"
 
-/* The one target of a CNAME RRset, lower-cased. */
-static bool
-read_target(struct dns_name *target, const struct rrset *cname)
+bool
+lookup_read_target(struct dns_name *target, const struct rrset *cname)
 {
 	const uint8_t *rdata = cname->rdata;
 	size_t length = cname->rdlength;
@@ -40,7 +39,7 @@ uint32_t
 lookup_follow(const struct table *table, const struct rrset *cname,
     struct dns_name *target)
 {
-	return read_target(target, cname) ? find_host(table, target) : 0;
+	return lookup_read_target(target, cname) ? find_host(table, target) : 0;
 }
 
 /* The node's RRset that answers the type by itself. */
@@ -129,7 +128,7 @@ take_cname(struct lookup *lookup, uint16_t type, struct dns_name *name,
 		return false;
 	}
 	lookup->chain_length++;
-	if (!read_target(name, next)) {
+	if (!lookup_read_target(name, next)) {
 		lookup->leaves_table = true;
 		return false;
 	}

@@ -43,6 +43,9 @@ struct lookup {
 	struct rrset chain[LOOKUP_MAX_CHAIN + 1];
 };
 
+/* The one target of a CNAME RRset, lower-cased.  False: it is no name. */
+bool lookup_read_target(struct dns_name *target, const struct rrset *cname);
+
 /*
  * The node of a CNAME RRset's target, or 0; *target becomes its name.  The
  * search list is not applied: a target is absolute.

@@ -15,18 +15,6 @@
 /* About the part of a CPU's second-level cache that a table can use. */
 #define CACHED_OCTETS	((size_t)1 << 20)
 
-static inline const struct image_node *
-node_at(const struct table *t, uint32_t node)
-{
-	return (const void *)(t->image + node);
-}
-
-static inline const uint8_t *
-node_name(const struct image_node *node)
-{
-	return (const uint8_t *)(node + 1);
-}
-
 bool
 table_is_large(const struct table *t)
 {
@@ -45,7 +33,7 @@ table_fetch(const struct table *t, const struct dns_name *name,
 	if (part == TABLE_SLOT) {
 		__builtin_prefetch(slot);
 	} else if (slot->node != 0) {
-		__builtin_prefetch(node_at(t, slot->node));
+		__builtin_prefetch(table_node(t, slot->node));
 		__builtin_prefetch(t->image + slot->node + 64);
 	}
 }
@@ -68,12 +56,12 @@ probe(const struct table *t, const uint8_t *octets, size_t length,
 			return 0;
 		if (slot->tag != tag)
 			continue;
-		node = node_at(t, slot->node);
+		node = table_node(t, slot->node);
 		/* Its records begin about there; fetch both lines at once. */
 		__builtin_prefetch((const uint8_t *)node + 64);
 		if (node->length == length &&
 		    (node->flags & IMAGE_WILDCARD) == wildcard &&
-		    memcmp(node_name(node), octets, length) == 0)
+		    memcmp(table_node_name(node), octets, length) == 0)
 			return slot->node;
 	}
 }
@@ -161,7 +149,7 @@ find_wildcard(const struct table *t, const uint8_t *octets, size_t length,
 		    IMAGE_WILDCARD);
 		if (node == 0)
 			continue;
-		flags = node_at(t, node)->flags & (NAME_CLOSEST | NAME_DASHED);
+		flags = table_node(t, node)->flags & (NAME_CLOSEST | NAME_DASHED);
 		if (flags == 0 || is_for(t, flags, octets, length, front))
 			return node;
 	}
@@ -199,7 +187,7 @@ found(const struct table *t, struct entry *entry, enum entry_kind kind,
 {
 	entry->kind = kind;
 	entry->node = node;
-	entry->flags = node_at(t, node)->flags & (uint8_t)~IMAGE_WILDCARD;
+	entry->flags = table_node(t, node)->flags & (uint8_t)~IMAGE_WILDCARD;
 }
 
 /*
@@ -225,10 +213,10 @@ find_target(const struct table *t, const struct dns_name *name,
 	uint8_t octets[NAME_MAX_OCTETS];
 	size_t length = cut(octets, name, search);
 	uint32_t node = find_node(t, octets, length, 0);
-	bool exact = node != 0 && node_at(t, node)->set != 0;
+	bool exact = node != 0 && table_node(t, node)->set != 0;
 
 	entry->target_length = (uint8_t)(length - 1);
-	if (exact && shorter == ((node_at(t, node)->flags & NAME_SHORT) != 0)) {
+	if (exact && shorter == ((table_node(t, node)->flags & NAME_SHORT) != 0)) {
 		found(t, entry, ENTRY_SEARCH, node);
 		return true;
 	}
@@ -262,7 +250,7 @@ find_further(const struct table *t, const struct dns_name *name,
 			continue;
 		memcpy(octets + length, search->octets, search->length);
 		node = find_node(t, octets, length + search->length, 0);
-		if (node == 0 || node_at(t, node)->set == 0)
+		if (node == 0 || table_node(t, node)->set == 0)
 			continue;
 		found(t, entry, ENTRY_SEARCH, node);
 		entry->target_length = (uint8_t)length;
@@ -421,7 +409,7 @@ table_find(const struct table *t, const struct dns_name *name,
 		return;
 	head = has_head(t, image_head(name->octets));
 	exact = head ? probe(t, name->octets, name->length, 0) : 0;
-	if (exact != 0 && node_at(t, exact)->set != 0)
+	if (exact != 0 && table_node(t, exact)->set != 0)
 		found(t, entry, ENTRY_EXACT, exact);
 	else if (!find_other(t, name, tail, head, entry) && exact != 0)
 		entry->kind = ENTRY_EMPTY;
@@ -441,7 +429,7 @@ view(struct rrset *rrset, const struct image_rrset *head)
 static const struct image_rrset *
 first_rrset(const struct table *t, uint32_t node, uint32_t *count)
 {
-	uint32_t offset = node != 0 ? node_at(t, node)->set : 0;
+	uint32_t offset = node != 0 ? table_node(t, node)->set : 0;
 	const struct image_set *set;
 
 	*count = 0;
@@ -512,8 +500,8 @@ void
 table_origin(const struct table *t, uint32_t node, unsigned int *source,
     unsigned int *line)
 {
-	*source = node != 0 ? node_at(t, node)->source : 0;
-	*line = node != 0 ? node_at(t, node)->line : 0;
+	*source = node != 0 ? table_node(t, node)->source : 0;
+	*line = node != 0 ? table_node(t, node)->line : 0;
 }
 
 bool
@@ -525,10 +513,10 @@ table_next(const struct table *t, size_t *cursor, struct dns_name *name,
 		struct dns_name plain;
 
 		*node = t->slots[*cursor].node;
-		n = node_at(t, *node);
+		n = table_node(t, *node);
 		if (*node == 0 || n->set == 0)
 			continue;
-		(void)table_load_name(&plain, node_name(n));
+		(void)table_load_name(&plain, table_node_name(n));
 		*name = plain;
 		if (n->flags & IMAGE_WILDCARD) {
 			memcpy(name->octets, "\1*", 2);

@@ -134,6 +134,23 @@ bool table_rrset_at(const struct table *table, uint32_t node, size_t index,
     struct rrset *rrset);
 
 /*
+ * The names whose records a node with records has under a name that the table
+ * made: short names, alternate hosts.  The nth of them; of a wildcard, without
+ * its "*".  False behind the last: most nodes have none.
+ */
+bool table_alias(const struct table *table, uint32_t node, unsigned int index,
+    struct dns_name *name, bool *wildcard);
+
+/* Whether there are any. */
+bool table_is_alias(const struct table *table, uint32_t node);
+
+/* How many labels the node's name has; a wildcard's without its "*". */
+unsigned int table_labels(const struct table *table, uint32_t node);
+
+/* So many there are at most. */
+#define TABLE_ALIASES	4
+
+/*
  * File and line of a node.  Files are numbered: first the sources in the order
  * of the configuration, then the files that these include.
  */

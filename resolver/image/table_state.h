@@ -34,6 +34,18 @@ struct table {
 	struct mesh_zone zones[MESH_MAX_ZONES];	/* deepest first */
 };
 
+static inline const struct image_node *
+table_node(const struct table *t, uint32_t node)
+{
+	return (const void *)(t->image + node);
+}
+
+static inline const uint8_t *
+table_node_name(const struct image_node *node)
+{
+	return (const uint8_t *)(node + 1);
+}
+
 /* Reads a name of the image.  Returns the octet behind it. */
 const uint8_t *table_load_name(struct dns_name *name, const uint8_t *octets);
 

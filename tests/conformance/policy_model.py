@@ -108,7 +108,7 @@ def hours_match(text, minute):
 
 
 def one_holds(key, wanted, question, name, mesh, files):
-    """Whether one condition of "match" or "not" holds."""
+    """Whether one condition of "match" or "not" holds; all but "names" are the question's."""
     local = datetime.datetime.fromtimestamp(question.time)
     if key == "names":
         return any(name_matches(p, name, files) for p in wanted)
@@ -125,7 +125,7 @@ def one_holds(key, wanted, question, name, mesh, files):
     if key == "protocols":
         return question.protocol in wanted
     if key == "source":
-        return ("mesh" if name in mesh.records else "other") in wanted
+        return ("mesh" if question.name.lower() in mesh.records else "other") in wanted
     if key == "hours":
         return any(hours_match(h, local.hour * 60 + local.minute) for h in wanted)
     if key == "days":
@@ -227,6 +227,40 @@ def does_something(rule):
                ("action", "addresses", "cname", "rewrite", "only", "strip_https"))
 
 
+def target_of(rule, name):
+    """The name that a rule has the question answered from, if there is one."""
+    if "cname" in rule:
+        return rule["cname"].lower()
+    return rewritten(rule["rewrite"], name) if "rewrite" in rule else None
+
+
+def denies(rule, question):
+    """Whether a rule for a target denies it; a second change of the name is not made."""
+    if "cname" in rule or "rewrite" in rule or rule.get("action") in ("answer", "pass"):
+        return False
+    if "action" in rule or "addresses" in rule:
+        return True
+    if question.type in ADDRESS_TYPES:
+        return rule.get("only", question.type) != question.type
+    return question.type in HINT_TYPES and bool(rule.get("strip_https"))
+
+
+def of_target(rules, by, question, mesh, files):
+    """(the rule that denies the target of the rule "by", or None; the first that observes)."""
+    target = target_of(by, question.name.lower())
+    if target is None or ("cname" in by and question.type == "CNAME"):
+        return None, None
+    observed = None
+    for rule in rules:
+        if not rule_matches(rule, question, target, mesh, files) or \
+           rule.get("log") == "only" or not does_something(rule):
+            continue
+        if rule.get("mode") != "observe":
+            return (rule if denies(rule, question) else None), observed
+        observed = observed or rule["name"]
+    return None, observed
+
+
 def decide(rules, question, mesh, files):
     name = question.name.lower()
     observed = None
@@ -238,8 +272,10 @@ def decide(rules, question, mesh, files):
         if rule.get("mode") == "observe":
             observed = observed or rule["name"]
             continue
+        other, also = of_target(rules, rule, question, mesh, files)
+        rule = other or rule
         return dataclasses.replace(act(rule, question, name, mesh), rule=rule["name"],
-                                   observed=observed)
+                                   observed=observed or also)
     return dataclasses.replace(mesh.answer(name, question.type), observed=observed)
 
 

@@ -48,7 +48,16 @@ static void
 read_node(const struct table *table, uint32_t node)
 {
 	struct rrset rrset, again;
+	struct dns_name name;
+	unsigned int aliases = 0;
+	bool wildcard;
 
+	while (table_alias(table, node, aliases, &name, &wildcard)) {
+		check(name.length > 0 && name.length <= NAME_MAX_OCTETS);
+		aliases++;
+	}
+	check(aliases <= TABLE_ALIASES);
+	check((aliases > 0) == table_is_alias(table, node));
 	for (size_t i = 0; table_rrset_at(table, node, i, &rrset); i++) {
 		const uint8_t *at = rrset.rdata;
 

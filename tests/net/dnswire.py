@@ -136,13 +136,14 @@ class Message:
 def reply(octets, records=(), rcode=0, flags=0, answers_owner=None):
     """A reply as miekg/dns SetReply makes it: RD copied, no OPT, no compression.
 
-    records: (type, ttl, rdata octets); owner is the question's name unless given.
+    records: (type, ttl, rdata octets[, owner]); owner is the question's name unless given.
     """
     message = Message(octets)
     out = struct.pack("!6H", message.id, QR | message.flags & (RD | 0x7800) | flags | rcode,
                       len(message.questions), len(records), 0, 0)
     out += octets[12:message.question_end]
-    for kind, ttl, rdata in records:
-        owner = name_octets(answers_owner) if answers_owner else b"\xc0\x0c"
+    for kind, ttl, rdata, *own in records:
+        given = own[0] if own else answers_owner
+        owner = name_octets(given) if given else b"\xc0\x0c"
         out += owner + struct.pack("!HHIH", TYPES[kind], 1, ttl, len(rdata)) + rdata
     return out

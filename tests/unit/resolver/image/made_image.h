@@ -26,6 +26,7 @@ static struct {
 		uint8_t octets[ROOM];
 	};
 	size_t at;
+	size_t node;		/* where the last one begins */
 	uint8_t *guarded;	/* ends at the forbidden page */
 } m;
 
@@ -86,6 +87,7 @@ node(unsigned int in_slot, const void *name, size_t length, uint32_t set)
 	struct image_node head = { .length = (uint8_t)length };
 
 	slot(in_slot)->node = (uint32_t)m.at;
+	m.node = m.at;
 	m.header.node_count++;
 	m.header.name_count += set != NONE;
 	put(&head, sizeof(head));
@@ -96,11 +98,13 @@ node(unsigned int in_slot, const void *name, size_t length, uint32_t set)
 }
 
 static inline struct image_set *
-set_of(uint32_t count)
+set_of(uint16_t count)
 {
 	struct image_set *made = (void *)(m.octets + m.at);
+	const struct image_set head = { .count = count,
+		.back = (uint8_t)((m.at - m.node) / 4) };
 
-	put(&count, sizeof(count));
+	put(&head, sizeof(head));
 	return made;
 }
 

@@ -132,6 +132,70 @@ aliases_share_until_they_differ(void)
 	builder_free(b);
 }
 
+/* The nth name that a name is short for, "" behind the last; wildcards with "*". */
+static const char *
+short_for(const struct table *t, const char *text, unsigned int n)
+{
+	static char name[NAME_TEXT_SIZE + 2];
+	struct dns_name whole;
+	bool wildcard;
+
+	if (!table_alias(t, find(t, text).node, n, &whole, &wildcard))
+		return "";
+	memcpy(name, "*.", 2);
+	(void)name_to_text(whole.octets, name + 2);
+	return wildcard ? name : name + 2;
+}
+
+static void
+aliases_lead_to_their_owners(void)
+{
+	struct builder *b = builder_new(&plain);
+	struct table *t;
+
+	CHECK(add_address(b, "one.mesh", 0, "10.0.0.1") == BUILDER_ADDED);
+	CHECK(add_address(b, "two.mesh", 0, "10.0.0.2") == BUILDER_ADDED);
+	CHECK(add_address(b, "*.mesh", 0, "10.0.0.3") == BUILDER_ADDED);
+	CHECK(alias(b, "one.mesh", "one") == BUILDER_ADDED);
+	CHECK(alias(b, "*.mesh", "*.w") == BUILDER_ADDED);
+	CHECK(alias(b, "one", "again") == BUILDER_ADDED);
+	/* Of several, by joining and by an addition of its own. */
+	CHECK(alias(b, "one.mesh", "both") == BUILDER_ADDED);
+	CHECK(alias(b, "two.mesh", "both") == BUILDER_ADDED);
+	CHECK(alias(b, "one.mesh", "more") == BUILDER_ADDED);
+	CHECK(add_address(b, "more", 0, "10.0.0.9") == BUILDER_ADDED);
+	CHECK(alias(b, "both", "third") == BUILDER_ADDED);
+	CHECK(add_address(b, "third", 0, "10.0.0.8") == BUILDER_ADDED);
+	/* Of more than are kept it gets no records. */
+	CHECK(add_address(b, "last.mesh", 0, "10.0.0.7") == BUILDER_ADDED);
+	CHECK(alias(b, "last.mesh", "third") == BUILDER_DUPLICATE);
+	/* What a name has lost it has from nobody. */
+	CHECK(add_address(b, "gone.mesh", 0, "10.0.0.6") == BUILDER_ADDED);
+	CHECK(add_address(b, "kept", 0, "10.0.0.5") == BUILDER_ADDED);
+	CHECK(alias(b, "gone.mesh", "kept") == BUILDER_ADDED);
+	builder_drop(b, &(struct dns_name){ .length = 11, .labels = 2,
+	    .octets = "\4gone\4mesh" }, TYPE_A);
+	t = table_of(b);
+	CHECK(strcmp(short_for(t, "one.mesh", 0), "") == 0);
+	CHECK(strcmp(short_for(t, "one", 0), "one.mesh.") == 0);
+	CHECK(strcmp(short_for(t, "one", 1), "") == 0);
+	CHECK(strcmp(short_for(t, "again", 0), "one.mesh.") == 0);
+	CHECK(strcmp(short_for(t, "x.y.w", 0), "*.mesh.") == 0);
+	CHECK(strcmp(short_for(t, "both", 0), "one.mesh.") == 0);
+	CHECK(strcmp(short_for(t, "both", 1), "two.mesh.") == 0);
+	CHECK(strcmp(short_for(t, "both", 2), "") == 0);
+	CHECK(strcmp(short_for(t, "more", 0), "one.mesh.") == 0);
+	CHECK(strcmp(short_for(t, "third", 0), "both.") == 0);
+	CHECK(strcmp(short_for(t, "third", 2), "two.mesh.") == 0);
+	CHECK(strcmp(address_of(t, find(t, "third").node, TYPE_A, 2),
+	    "10.0.0.8") == 0);
+	CHECK(strcmp(short_for(t, "kept", 0), "") == 0);
+	CHECK(!table_is_alias(t, find(t, "one.mesh").node));
+	CHECK(table_is_alias(t, find(t, "both").node));
+	table_close(t);
+	builder_free(b);
+}
+
 static void
 every_type_is_carried(void)
 {
@@ -306,6 +370,7 @@ main(void)
 	TEST(lowest_ttl_counts);
 	TEST(first_source_has_the_name);
 	TEST(aliases_share_until_they_differ);
+	TEST(aliases_lead_to_their_owners);
 	TEST(every_type_is_carried);
 	TEST(data_that_is_none_of_its_type);
 	TEST(same_additions_same_octets);

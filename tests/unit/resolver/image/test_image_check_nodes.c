@@ -293,6 +293,69 @@ aliases_point_at_sets(void)
 	CHECK(is("alias points astray"));
 }
 
+/* Rules judge the name that a set leads to. */
+static void
+sets_lead_to_their_nodes(void)
+{
+	struct image_set *set;
+
+	for (unsigned int back = 0; back < 256; back++) {
+		begin(1, NULL, 0);
+		(void)node(0, "\1a", 3, OWN);
+		set = set_of(1);
+		(void)rrset(TYPE_A, 4, 1, "\12\0\0\1", 4);
+		set->back = (uint8_t)back;
+		CHECK(back == 4 ? SOUND :
+		    is("set of records of another name"));
+	}
+}
+
+/* "a.", and "b." whose set has the records of that at "offset" behind a's, too. */
+static struct image_set *
+with_origin(uint32_t offset, unsigned int times)
+{
+	struct image_node *a;
+	struct image_set *set;
+	uint32_t origin;
+
+	begin(2, NULL, 0);
+	a = node(0, "\1a", 3, OWN);
+	(void)set_of(1);
+	(void)rrset(TYPE_A, 4, 1, "\12\0\0\1", 4);
+	(void)node(2, "\1b", 3, OWN);
+	set = set_of(1);
+	(void)rrset(TYPE_A, 4, 1, "\12\0\0\1", 4);
+	set->origins = (uint8_t)times;
+	origin = a->set + offset;
+	for (; times > 0; times--)
+		put(&origin, sizeof(origin));
+	return set;
+}
+
+static void
+origins_are_sets(void)
+{
+	(void)with_origin(0, 1);
+	CHECK(SOUND);
+	(void)with_origin(0, IMAGE_ORIGINS);
+	CHECK(SOUND);
+	(void)with_origin(0, IMAGE_ORIGINS + 1);
+	CHECK(is("set of records of another name"));
+	for (uint32_t n = 1; n <= 4; n++) {
+		(void)with_origin(n, 1);
+		CHECK(is("alias points astray"));
+		(void)with_origin((uint32_t)-n, 1);
+		CHECK(is("alias points astray"));
+	}
+	(void)with_origin(UINT32_MAX / 2, 2);
+	CHECK(is("alias points astray"));
+	(void)with_origin(0, 2);
+	m.at -= 4;
+	CHECK(is("records cut off"));
+	with_origin(0, 2)->origins = 1;
+	CHECK(is("octets behind the last node"));
+}
+
 static void
 every_set_has_its_bit(void)
 {
@@ -323,6 +386,8 @@ main(void)
 	TEST(slots_point_at_nodes);
 	TEST(counts_are_right);
 	TEST(aliases_point_at_sets);
+	TEST(sets_lead_to_their_nodes);
+	TEST(origins_are_sets);
 	TEST(every_set_has_its_bit);
 	return test_summary();
 }

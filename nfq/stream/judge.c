@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Answers of others before the client gets them: rules judge their names. */
+#include "nfq/stream/options.h"
+#include "nfq/stream/parts.h"
+#include "resolver/dns/wire.h"
+
+/* The question once more, as it was taken: intercept_judge_stream(). */
+static bool
+begin(const struct stream *s, const struct stream_connection *c,
+    const struct stream_judged *judged, struct interception *i)
+{
+	i->policy = generation_policy(s->thread.generation);
+	if (i->policy == NULL)
+		return false;
+	i->asker = stream_asker(s, c);
+	i->others = false;
+	i->decision = (struct decision){ .verdict = VERDICT_FORWARD,
+		.reason = REASON_FORWARD, .rule = judged->rule };
+	i->found = (struct policy_found){ .would = RULE_NOTHING };
+	i->summary.options = 0;
+	question_parse(&i->question, judged->question,
+	    judged->question_length);
+	return true;
+}
+
+bool
+stream_deny(struct stream *s, struct stream_connection *c,
+    const struct stream_judged *judged, enum stream_next *next)
+{
+	const struct answer_source source =
+	    generation_source(s->thread.generation);
+	struct interception i;
+	uint8_t *room;
+
+	if (!begin(s, c, judged, &i))
+		return false;
+	*next = stream_reserve(s, c, STREAM_FRAME_MAX, &room);
+	if (*next == STREAM_CLOSE)
+		return true;
+	if (!intercept_judge_stream(&i, &source, &judged->answer,
+	    room + STREAM_PREFIX, STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM))
+		return false;
+	if (i.answer_length > 0)
+		i.answer_length = stream_put_answer(s, room, i.answer_length,
+		    &i.question.edns, EDE_NONE, i.summary.options);
+	stream_record(s, c, &(struct stream_record){
+	    .decision = &i.decision, .question = judged->question,
+	    .question_length = judged->question_length, .answer = i.answer,
+	    .answer_length = i.answer_length,
+	    .received_ns = s->thread.received_ns,
+	    .note = intercept_note(&i) });
+	if (i.decision.verdict == VERDICT_DROP)
+		*next = STREAM_CLOSE;
+	return true;
+}
