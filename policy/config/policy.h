@@ -8,6 +8,7 @@
 #ifndef NFDNS_POLICY_CONFIG_POLICY_H
 #define NFDNS_POLICY_CONFIG_POLICY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -121,6 +122,15 @@ struct policy_zone {
 
 #define POLICY_ZONES_MAX 32
 
+/* Whether a rule of that action and rate denies some of what it matches. */
+static inline bool
+policy_action_denies(uint32_t action, const struct policy_rate *rate)
+{
+	return (action != RULE_ANSWER && action != RULE_PASS &&
+	    action != RULE_NOTHING) ||
+	    (rate->limit > 0 && rate->over != RULE_PASS);
+}
+
 /* Growable arrays; all is owned. */
 struct policy {
 	struct policy_rule *rules;	size_t rule_count;
@@ -132,6 +142,12 @@ struct policy {
 	struct policy_zone zones[POLICY_ZONES_MAX];
 	size_t zone_count;		/* 0: no rule has hours or days */
 };
+
+/*
+ * Whether some rule that is enforced denies something to somebody, as far as
+ * the configuration tells before it is compiled: a zone of policies does.
+ */
+bool policy_could_deny(const struct policy *policy);
 
 /* Frees what it owns, and empties it. */
 void policy_clear(struct policy *policy);

@@ -352,6 +352,79 @@ rules_next(struct rules_cursor *c)
 	}
 }
 
+static bool
+is_known(const struct asker *asker, enum rule_key key)
+{
+	switch (key) {
+	case RULE_NAMESERVERS:
+		return asker->nameserver != NULL;
+	case RULE_CLIENTS:
+		return asker->address != NULL;
+	case RULE_PROTOCOLS:
+		return asker->protocol != 0;
+	default:
+		return true;	/* a user that is not known is none of a list */
+	}
+}
+
+/* Whether the conditions on the asker hold; what is not known is "guess". */
+static bool
+asker_meets(const struct rules_cursor *c, const struct section_rule *rule,
+    bool guess)
+{
+	for (unsigned int n = 0; n < 2; n++) {
+		const struct section_conditions *x = n == 0 ? &rule->match :
+		    &rule->not;
+		uint32_t keys = x->keys & SECTION_ASKER_KEYS;
+
+		for (; keys != 0; keys &= keys - 1) {
+			const enum rule_key key =
+			    (enum rule_key)__builtin_ctz(keys);
+
+			if (is_known(c->question->asker, key) ?
+			    holds(c, x, key, 0) == (n == 1) : !guess)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Those that allow all were sorted out before the first that denies. */
+static bool
+could_deny_anybody(const struct rules *r)
+{
+	for (size_t i = 0; i < r->deny_count; i++)
+		if (r->denies[i].denies != 0)
+			return true;
+	return r->more_denies;
+}
+
+bool
+rules_could_deny(const struct rules *r, const struct asker *asker)
+{
+	const struct rules_question question = { .asker = asker };
+	struct rules_cursor cursor = { .rules = r, .question = &question };
+	unsigned int protocol;
+
+	if (r == NULL || asker == NULL)
+		return r != NULL && could_deny_anybody(r);
+	if (r->header->needs_time != 0)
+		cursor.minute = minute_of(r, asker->time);
+	protocol = asker->protocol == IPPROTO_TCP ? RULE_TCP :
+	    asker->protocol == IPPROTO_UDP ? RULE_UDP : RULE_TCP | RULE_UDP;
+	for (size_t i = 0; i < r->deny_count; i++) {
+		const struct section_deny *d = &r->denies[i];
+
+		if ((d->denies & protocol) != 0 &&
+		    asker_meets(&cursor, d->rule, true))
+			return true;
+		if ((d->allows & protocol) == protocol &&
+		    asker_meets(&cursor, d->rule, false))
+			return false;
+	}
+	return r->more_denies;
+}
+
 bool
 rules_matches(const struct rules *rules, unsigned int number,
     const struct rules_question *question, struct rules_miss *miss)

@@ -56,6 +56,20 @@ unsigned int rules_count(const struct rules *rules);
 /* Whether some rule has hours or days, so that asker.time must be set. */
 bool rules_need_time(const struct rules *rules);
 
+/*
+ * Whether some rule could deny a question of this asker whose name, type and
+ * source nobody can read: conditions on those are taken as met by a rule that
+ * denies, and as not met by one that allows.  A rule denies unless its action is
+ * answer or pass; one with a rate denies unless "over" is pass; tcp-only denies
+ * over UDP; one that only observes or logs does not deny.  An earlier rule that allows all questions of this asker ends the
+ * search, as it does for a question that can be read.
+ * What the asker does not know (protocol 0, an address that is NULL) may be
+ * anything.  asker NULL: whether a question of anybody could be denied.
+ * It costs at most as many looks as RULES_TRIES, whatever the rules.  Where
+ * there are more sets of conditions on askers, those left could deny anybody.
+ */
+bool rules_could_deny(const struct rules *rules, const struct asker *asker);
+
 /* A rule, apart from its conditions.  Borrows from the section. */
 struct rules_rule {
 	const char *name;		/* no NUL */

@@ -266,6 +266,7 @@ load(struct rules *r, const struct check *c)
 	r->numbers = area_of(c, AREA_NUMBERS);
 	r->octets = area_of(c, AREA_OCTETS);
 	load_depths(&r->depths, h->below_labels);
+	r->deny_count = section_find_denies(r, r->denies, &r->more_denies);
 }
 
 int

@@ -136,6 +136,28 @@ section_pad8(size_t n)
 	return (n + 7) & ~(size_t)7;
 }
 
+/* Conditions that ask nothing of the question itself, only of the asker. */
+#define SECTION_ASKER_KEYS (1u << RULE_USERS | 1u << RULE_GROUPS | \
+	1u << RULE_NAMESERVERS | 1u << RULE_CLIENTS | 1u << RULE_PROTOCOLS | \
+	1u << RULE_HOURS | 1u << RULE_DAYS)
+
+/*
+ * A rule that speaks for all rules with the same conditions on the asker, for
+ * rules_could_deny().  Bits are RULE_UDP and RULE_TCP.
+ */
+struct section_deny {
+	const struct section_rule *rule;
+	uint8_t denies;			/* some question */
+	uint8_t allows;			/* every question */
+};
+
+/*
+ * Fills "denies", of RULES_TRIES items, from the rules in their order, and
+ * returns how many there are; *more: there would be others.
+ */
+size_t section_find_denies(const struct rules *rules,
+    struct section_deny *denies, bool *more);
+
 /* A section that was checked: rules_open() makes it. */
 struct rules {
 	const struct section_header *header;
@@ -157,6 +179,9 @@ struct rules {
 		size_t count;
 		uint8_t labels[NAME_MAX_LABELS + 1];
 	} depths;
+	bool more_denies;		/* than there is room for: all are denied */
+	size_t deny_count;
+	struct section_deny denies[RULES_TRIES];
 };
 
 #endif

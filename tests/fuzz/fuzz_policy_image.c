@@ -56,6 +56,7 @@ ask(const struct rules *rules, const char *text, uint8_t family)
 	check(name_from_text(&name, text, strlen(text)) == 0);
 	policy_gather(&source, &question, &found);
 	check(found.ruling.rule <= rules_count(rules));
+	check(!rules_could_deny(rules, &asker) || rules_could_deny(rules, NULL));
 	for (unsigned int i = 1; i <= rules_count(rules) && i < 100; i++) {
 		(void)rules_matches(rules, i, &question, &miss);
 		look_at_rule(rules, i, &name);
