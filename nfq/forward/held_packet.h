@@ -43,7 +43,10 @@ void held_packet_record(const struct held_packet *held,
     struct answering_thread *thread, uint16_t queue, const uint8_t *answer,
     size_t length);
 
-/* What a record says of any packet whose form is PACKET_OK.  Borrows it. */
+/*
+ * What a record says of any packet that intercept_parse() was given and whose
+ * family is known.  Borrows it.
+ */
 void held_packet_describe(struct audit_record *record,
     const struct packet *packet);
 

@@ -16,16 +16,6 @@ static const struct dns_name version_name = {
 	.length = 15, .labels = 2, .octets = "\007version\005nfdns",
 };
 
-/* Sets the decision: the packet passes, for this reason. */
-static void
-pass(struct interception *out, enum reason reason)
-{
-	out->decision = (struct decision){
-		.verdict = VERDICT_PASS,
-		.reason = reason,
-	};
-}
-
 static bool
 is_text_question(const struct question *question)
 {
@@ -50,10 +40,45 @@ gather_policy(struct interception *out, struct facts *facts)
 	if (out->asker.protocol == IPPROTO_UDP)
 		out->asker.nameserver = out->packet.destination;
 	policy_gather(out->policy, &question, &out->found);
+	out->judged = true;
 	if (out->found.ruling.rule == 0)
 		return;
 	facts->ruling = &out->found.ruling;
-	policy_lookup(&out->found, &out->question, &out->lookup);
+	if (out->question.form == QUESTION_PLAIN)
+		policy_lookup(&out->found, &out->question, &out->lookup);
+}
+
+/* Whether a rule could deny somebody whose question nobody can read. */
+static bool
+could_deny(const struct interception *out, const struct answer_source *source)
+{
+	return out->policy != NULL &&
+	    source->settings->unreadable == UNREADABLE_DROP &&
+	    rules_could_deny(out->policy->rules, &out->asker);
+}
+
+/* Of a message that the table does not answer, only the policy says anything. */
+static void __attribute__((noinline))
+gather_other(struct interception *out, const struct answer_source *source,
+    struct facts *facts)
+{
+	struct question *question = &out->question;
+
+	if (is_text_question(question)) {
+		out->canary = name_equal(&question->name, &canary_name);
+		facts->own_name = out->canary ||
+		    name_equal(&question->name, &version_name);
+	}
+	if (out->policy == NULL || facts->own_name)
+		return;
+	if (question->readable) {
+		lookup_gather(&out->lookup, source->table, question);
+		gather_policy(out, facts);
+		/* Default rules are for plain questions, not for what signs. */
+		if (facts->ruling != NULL && out->found.rule.line == 0)
+			facts->ruling = NULL;
+	} else
+		facts->could_deny = could_deny(out, source);
 }
 
 /* Gathers the facts about the question that decide() needs. */
@@ -74,17 +99,8 @@ gather(struct interception *out, const struct answer_source *source,
 		facts->lookup = &out->lookup;
 		if (out->policy != NULL)
 			gather_policy(out, facts);
-	} else if (is_text_question(question)) {
-		out->canary = name_equal(&question->name, &canary_name);
-		facts->own_name = out->canary ||
-		    name_equal(&question->name, &version_name);
-	}
-}
-
-static bool
-has_found(const struct interception *in)
-{
-	return in->policy != NULL && in->question.form == QUESTION_PLAIN;
+	} else
+		gather_other(out, source, facts);
 }
 
 struct policy_note
@@ -93,7 +109,7 @@ intercept_note(const struct interception *in)
 	const struct policy_found *found = &in->found;
 	struct policy_note note = { .would = RULE_NOTHING };
 
-	if (!has_found(in))
+	if (!in->judged)
 		return note;
 	note.observer = found->observer;
 	note.would = found->would;
@@ -109,7 +125,7 @@ intercept_note(const struct interception *in)
 bool
 intercept_is_recorded(const struct interception *in, bool usual)
 {
-	if (!has_found(in))
+	if (!in->judged)
 		return usual;
 	return !in->found.is_not_logged && (usual || in->found.is_logged);
 }
@@ -160,7 +176,7 @@ act(struct interception *out, const struct facts *facts, uint32_t rotation,
 static void
 begin(struct interception *out)
 {
-	out->canary = out->others = false;
+	out->canary = out->others = out->judged = false;
 	out->answer = NULL;
 	out->answer_length = 0;
 	out->reply_length = 0;
@@ -212,22 +228,42 @@ forward(struct interception *out, const struct facts *facts)
 	out->decision.rule = rule;
 }
 
+/* What is known of a packet that is no question, and of its asker. */
+static void
+set_unread(struct interception *out)
+{
+	const bool known = out->packet.family != 0;
+
+	if (out->form != PACKET_STREAM)
+		out->packet.source_port = out->packet.destination_port = 0;
+	out->packet.payload = NULL;
+	out->packet.payload_length = 0;
+	out->asker.family = out->packet.family;
+	out->asker.protocol = 0;
+	out->asker.port = 0;
+	out->asker.address = known ? out->packet.source : NULL;
+	out->asker.nameserver = known ? out->packet.destination : NULL;
+}
+
 void
 intercept_parse(struct interception *out, const uint8_t *octets, size_t length,
     size_t whole_length)
 {
-	out->packet.family = 0;
-	out->form = PACKET_MALFORMED;
-	if (length == whole_length)
-		out->form = packet_parse(&out->packet, octets, length);
-	if (out->form != PACKET_OK)
+	out->form = packet_parse(&out->packet, octets, length, whole_length);
+	if (out->form != PACKET_OK) {
+		set_unread(out);
 		return;
+	}
 	out->asker.family = out->packet.family;
 	out->asker.protocol = out->packet.protocol;
 	out->asker.port = out->packet.source_port;
 	out->asker.address = out->packet.source;
 	question_parse(&out->question, out->packet.payload,
 	    out->packet.payload_length);
+	if (__builtin_expect(out->packet.cut, 0)) {
+		out->question.form = QUESTION_MALFORMED;
+		out->question.edns.present = false;
+	}
 }
 
 void
@@ -235,6 +271,14 @@ intercept_unread(struct interception *out)
 {
 	out->packet.family = 0;
 	out->form = PACKET_UNREAD;
+	set_unread(out);
+}
+
+void
+intercept_untaken(struct interception *out)
+{
+	out->form = PACKET_UNTAKEN;
+	out->asker.protocol = IPPROTO_TCP;
 }
 
 void
@@ -245,6 +289,17 @@ intercept_fetch(const struct interception *in, const struct table *table,
 		table_fetch(table, &in->question.name, part);
 }
 
+/* What is no question; a connection that is taken has none yet. */
+static struct decision
+decide_packet(const struct interception *out, const struct answer_source *source)
+{
+	if (out->form == PACKET_STREAM)
+		return decide_unread(REASON_NO_QUESTION, false);
+	return decide_unread(out->form == PACKET_UNTAKEN ? REASON_NO_QUESTION :
+	    out->form == PACKET_UNREAD ? REASON_SUSPECT : REASON_MALFORMED,
+	    could_deny(out, source));
+}
+
 void
 intercept_answer(struct interception *out, const struct answer_source *source,
     uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX])
@@ -253,10 +308,7 @@ intercept_answer(struct interception *out, const struct answer_source *source,
 
 	begin(out);
 	if (out->form != PACKET_OK) {
-		/* A connection has no question yet. */
-		pass(out, out->form == PACKET_STREAM ? REASON_NO_QUESTION :
-		    out->form == PACKET_UNREAD ? REASON_SUSPECT :
-		    REASON_MALFORMED);
+		out->decision = decide_packet(out, source);
 		return;
 	}
 	gather(out, source, &facts);
@@ -305,6 +357,8 @@ intercept_chain(struct interception *out, const struct answer_source *source,
 
 	gather(out, source, &facts);
 	plan = make_plan(out, &facts, 0);
+	if (out->decision.rule != 0)
+		add_error(out, &plan);
 	plan.stream = true;
 	out->answer_length = answer_build(&plan, buf, size, &out->summary);
 	out->answer = buf;

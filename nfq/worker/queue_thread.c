@@ -121,6 +121,14 @@ is_carrier(const struct queue_packet *p, const struct interception *i,
 	    i->packet.payload_length);
 }
 
+/* What is no DNS packet is told only if it is dropped, and has addresses. */
+static bool
+is_told(const struct interception *i)
+{
+	return i->form == PACKET_OK ||
+	    (i->decision.verdict == VERDICT_DROP && i->packet.family != 0);
+}
+
 static void
 answer_packet(struct queue_thread *q, const struct queue_packet *p,
     struct interception *i)
@@ -158,8 +166,7 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 	else
 		pass(q, p->id);
 	count(q, p, i);
-	/* What is no DNS packet has no addresses to record. */
-	if (!i->canary && i->form == PACKET_OK &&
+	if (!i->canary && is_told(i) &&
 	    i->decision.verdict != VERDICT_FORWARD &&
 	    intercept_is_recorded(i,
 	    answering_is_recorded(&q->thread, &i->decision)))
@@ -224,6 +231,8 @@ answer_packets(struct queue_thread *q, unsigned int first,
 		else
 			intercept_parse(&i[n], p[n].octets, p[n].length,
 			    p[n].whole_length);
+		if (i[n].form == PACKET_STREAM && !is_taken(q, &p[n], &i[n]))
+			intercept_untaken(&i[n]);
 	}
 	if (packets > 1 && table_is_large(q->thread.generation->table))
 		fetch_packets(q, first, packets);

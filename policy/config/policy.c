@@ -235,6 +235,8 @@ config_complete_policy(const struct config_load *load)
 	check_sets(load);
 	if (load->diag->errors == 0)
 		policy_check_order(policy, load->file, load->diag);
+	policy_check_gaps(policy, !load->config->queue.absent_drop,
+	    load->config->capture.tcp, load->file, load->diag);
 	for (size_t i = 0; i < policy->rule_count; i++)
 		if (has_time(&policy->rules[i].match) ||
 		    has_time(&policy->rules[i].not)) {
@@ -263,8 +265,8 @@ policy_could_deny(const struct policy *policy)
 	for (size_t i = 0; i < policy->rule_count; i++) {
 		const struct policy_rule *rule = &policy->rules[i];
 
-		if (rule->observe == 0 && rule->log != RULE_LOG_ONLY &&
-		    (rule->zone != 0 ||
+		if (rule->line != 0 && rule->observe == 0 &&
+		    rule->log != RULE_LOG_ONLY && (rule->zone != 0 ||
 		    policy_action_denies(rule->action, &rule->rate)))
 			return true;
 	}

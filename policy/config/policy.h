@@ -145,7 +145,8 @@ struct policy {
 
 /*
  * Whether some rule that is enforced denies something to somebody, as far as
- * the configuration tells before it is compiled: a zone of policies does.
+ * the configuration tells before it is compiled: a zone of policies does, default
+ * rules do not.
  */
 bool policy_could_deny(const struct policy *policy);
 

@@ -164,3 +164,20 @@ policy_check_order(const struct policy *policy, const char *file,
 		if (policy->rules[i].line != 0)
 			check_rule(policy, i, named <= PAIRS_MAX, file, diag);
 }
+
+void
+policy_check_gaps(const struct policy *policy, bool absent_passes, bool tcp,
+    const char *file, struct diag *diag)
+{
+	if (!policy_could_deny(policy))
+		return;
+	if (absent_passes)
+		diag_add(diag, DIAG_WARNING, file, 0, "queue.absent: with "
+		    "\"pass\" no rule of the policy holds while nfdnsd does not "
+		    "run: what it denies is resolved then; write absent = "
+		    "\"drop\" if that must not be");
+	if (!tcp)
+		diag_add(diag, DIAG_WARNING, file, 0, "capture.tcp: without it "
+		    "no rule of the policy holds over TCP: what it denies is "
+		    "resolved that way; write tcp = true");
+}

@@ -15,4 +15,12 @@
 void policy_check_order(const struct policy *policy, const char *file,
     struct diag *diag);
 
+/*
+ * Warns of settings by which questions get past rules that deny something: while
+ * no daemon reads the queue (queue.absent = "pass"), and over TCP (capture.tcp =
+ * false).
+ */
+void policy_check_gaps(const struct policy *policy, bool absent_passes, bool tcp,
+    const char *file, struct diag *diag);
+
 #endif

@@ -7,6 +7,11 @@
 	  .allowed = "at most 32768 groups { match = ...; action = ...; }",
 	  GROUPS, .read = config_read_rules, .items = RULE_MAX,
 	  IN(config, policy), .reload = true },
+	{ "policy_unreadable", "\"drop\"",
+	  "What happens to a packet or message in which no question can be read, of "
+	  "somebody to whom a rule could deny something.",
+	  STRING, CHOICE(drop_pass), IN(config, answers.unreadable),
+	  .reload = true },
 	{ "policy[].name", NULL,
 	  "The rule's name, in logs and counters; without, its number.",
 	  .allowed = "letters, digits, '-', '_' and '.', at most 63",

@@ -26,7 +26,8 @@ what_of(const struct section_rule *rule)
 {
 	struct section_deny d = { .rule = rule };
 
-	if (rule->observe || rule->log == RULE_LOG_ONLY)
+	/* Default rules (line 0) keep names at home; they deny nobody anything. */
+	if (rule->observe || rule->log == RULE_LOG_ONLY || rule->line == 0)
 		return d;
 	d.denies = denied_by(rule);
 	if (rule->action != RULE_NOTHING &&
