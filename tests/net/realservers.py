@@ -61,6 +61,7 @@ server:
   use-syslog: no
   logfile: "/dev/null"
   num-threads: 1
+  incoming-num-tcp: 200
   do-ip6: no
   root-hints: ""
   module-config: "iterator"
