@@ -44,6 +44,7 @@ static const char *const reasons[REASONS] = {
 	[REASON_POLICY] = "the policy says so",
 	[REASON_RATE] = "it is over the rate of the rule",
 	[REASON_UNRECORDED] = "a strict audit has no room for its record",
+	[REASON_UNREADABLE] = "no question can be read, and a rule could deny one",
 };
 
 static const char *const ways_found[] = {

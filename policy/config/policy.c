@@ -235,8 +235,6 @@ config_complete_policy(const struct config_load *load)
 	check_sets(load);
 	if (load->diag->errors == 0)
 		policy_check_order(policy, load->file, load->diag);
-	policy_check_gaps(policy, !load->config->queue.absent_drop,
-	    load->config->capture.tcp, load->file, load->diag);
 	for (size_t i = 0; i < policy->rule_count; i++)
 		if (has_time(&policy->rules[i].match) ||
 		    has_time(&policy->rules[i].not)) {
