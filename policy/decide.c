@@ -382,7 +382,7 @@ decide_denied(const struct facts *facts, enum reason reason)
 {
 	struct decision d;
 
-	if (facts->question->form == QUESTION_RESPONSE)
+	if (facts->question->flags & QUESTION_QR)
 		return drop(reason);
 	switch (facts->ruling->action) {
 	case RULE_DROP:

@@ -13,7 +13,6 @@
 
 #define HEADER_OCTETS	12
 #define FIXED_OCTETS	10	/* of a record, behind its owner */
-#define FLAG_QR		0x8000
 #define FLAGS_OPCODE	0x7800
 #define POINTER_BITS	0xc0	/* RFC 1035 section 4.1.4 */
 
@@ -364,7 +363,7 @@ parse_message(struct question *q, struct wire_reader *r)
 	counts.before = wire_load_u16(header + 6);
 	counts.before += wire_load_u16(header + 8);
 	counts.all = counts.before + wire_load_u16(header + 10);
-	if (q->flags & FLAG_QR)
+	if (q->flags & QUESTION_QR)
 		return take_first(q, r, questions, QUESTION_RESPONSE);
 	if (q->flags & FLAGS_OPCODE)
 		return take_first(q, r, questions, QUESTION_OPCODE);

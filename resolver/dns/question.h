@@ -27,7 +27,8 @@ enum question_form {
 	QUESTION_FORMS
 };
 
-#define QUESTION_RD	0x0100	/* of the flags: recursion desired */
+#define QUESTION_QR	0x8000	/* of the flags: a response */
+#define QUESTION_RD	0x0100	/* recursion desired */
 
 struct edns {
 	bool present;		/* false: the others are zero */

@@ -129,6 +129,7 @@ test_decide_forms_by_rule(void)
 	/* Two nfdns would answer each other's answers for ever. */
 	ruling.action = RULE_REFUSE;
 	question.form = QUESTION_RESPONSE;
+	question.flags = QUESTION_QR;
 	CHECK(decides(VERDICT_DROP, REASON_POLICY, ANSWER_EMPTY, 0));
 	facts.ruling = NULL;
 	facts.could_deny = true;
