@@ -256,17 +256,3 @@ policy_clear(struct policy *policy)
 	free(policy->addresses);
 	memset(policy, 0, sizeof(*policy));
 }
-
-bool
-policy_could_deny(const struct policy *policy)
-{
-	for (size_t i = 0; i < policy->rule_count; i++) {
-		const struct policy_rule *rule = &policy->rules[i];
-
-		if (rule->line != 0 && rule->observe == 0 &&
-		    rule->log != RULE_LOG_ONLY && (rule->zone != 0 ||
-		    policy_action_denies(rule->action, &rule->rate)))
-			return true;
-	}
-	return false;
-}

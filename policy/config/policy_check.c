@@ -165,6 +165,20 @@ policy_check_order(const struct policy *policy, const char *file,
 			check_rule(policy, i, named <= PAIRS_MAX, file, diag);
 }
 
+bool
+policy_could_deny(const struct policy *policy)
+{
+	for (size_t i = 0; i < policy->rule_count; i++) {
+		const struct policy_rule *rule = &policy->rules[i];
+
+		if (rule->line != 0 && rule->observe == 0 &&
+		    rule->log != RULE_LOG_ONLY && (rule->zone != 0 ||
+		    policy_action_denies(rule->action, &rule->rate)))
+			return true;
+	}
+	return false;
+}
+
 void
 policy_check_gaps(const struct policy *policy, bool absent_passes, bool tcp,
     const char *file, struct diag *diag)
