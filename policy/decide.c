@@ -4,8 +4,12 @@
  *
  *  1. A message passes if nfdns does not understand it or must not answer it:
  *     responses, other opcodes, no question, other classes, signatures.  Two
- *     questions or two OPTs in one message are FORMERR.
- *  2. Class CH is answered for our own names and passes for all others.
+ *     questions or two OPTs in one message are FORMERR.  But first the policy
+ *     judges it: if some nameserver might find a question in it, a rule that
+ *     denies that question denies the message; if none can be read, it is dropped
+ *     if a rule could deny its asker something (policy_unreadable).
+ *  2. Class CH is answered for our own names, whatever rules say, and as rule 1
+ *     says for all others.
  *  3. If a rule of the policy decides, it is done what it says.  Its "answer" is
  *     rules 4 to 11, as if there were no policy; a question that it answers
  *     itself is answered BADVERS if its EDNS version is above 0.
@@ -79,6 +83,7 @@ static const char *const reason_texts[REASONS] = {
 	[REASON_UNANSWERABLE] = "unanswerable",
 	[REASON_UNJUDGED] = "unjudged",
 	[REASON_UNRECORDED] = "unrecorded",
+	[REASON_UNREADABLE] = "unreadable",
 };
 
 const char *
@@ -143,6 +148,13 @@ refuse(enum reason reason, enum rcode rcode)
 {
 	return (struct decision){ VERDICT_REFUSE, reason, ANSWER_EMPTY,
 		(uint16_t)rcode, 0 };
+}
+
+static struct decision
+drop(enum reason reason)
+{
+	return (struct decision){ .verdict = VERDICT_DROP, .reason = reason,
+		.content = ANSWER_EMPTY };
 }
 
 static bool
@@ -355,23 +367,48 @@ decide_ruled(const struct facts *facts)
 		d = pass(is_transfer(facts->question) ? REASON_TRANSFER :
 		    reason);
 	else if (ruling->action == RULE_DROP)
-		d = (struct decision){ .verdict = VERDICT_DROP,
-			.reason = reason, .content = ANSWER_EMPTY };
+		d = drop(reason);
 	else
 		d = decide_own(facts, reason);
 	d.rule = ruling->rule;
 	return d;
 }
 
-struct decision
-decide(const struct facts *facts)
+/*
+ * What a rule makes of a question that is not PLAIN and that it denies: an answer
+ * without records and without OPT, since the question's class or OPT may be
+ * anything.  A response is not answered, or two of us would never stop.
+ */
+static struct decision
+decide_denied(const struct facts *facts, enum reason reason)
 {
-	/* Only questions that are PLAIN have one. */
-	if (__builtin_expect(facts->ruling != NULL, 0))
-		return decide_ruled(facts);
-	/* Nearly all: a jump through the switch's table costs as much as this. */
-	if (__builtin_expect(facts->question->form == QUESTION_PLAIN, 1))
-		return decide_table(facts);
+	struct decision d;
+
+	if (facts->question->flags & QUESTION_QR)
+		return drop(reason);
+	switch (facts->ruling->action) {
+	case RULE_DROP:
+		return drop(reason);
+	case RULE_NXDOMAIN:
+		d = nxdomain(reason);
+		break;
+	case RULE_NODATA:
+	case RULE_FILTER:
+		d = nodata(reason);
+		break;
+	case RULE_TCP_ONLY:
+		return answer(reason, ANSWER_CUT);
+	default:
+		d = refuse(reason, RCODE_REFUSED);
+	}
+	d.content = ANSWER_EMPTY;
+	return d;
+}
+
+/* Rules 1 and 2, without a policy. */
+static struct decision
+decide_form(const struct facts *facts)
+{
 	switch (facts->question->form) {
 	case QUESTION_CHAOS:
 		return facts->own_name ? answer(REASON_OWN_NAME, ANSWER_TEXT) :
@@ -394,9 +431,59 @@ decide(const struct facts *facts)
 	}
 }
 
+/* Whether a rule that denies a PLAIN question with such an action denies this. */
+static bool
+is_denied(const struct facts *facts)
+{
+	const struct ruling *ruling = facts->ruling;
+
+	return ruling->action == RULE_REWRITE || (!is_as_without(facts) &&
+	    ruling->action != RULE_PASS);
+}
+
+/* The same with one: a rule can only make less of such a message. */
+static struct decision __attribute__((noinline))
+decide_other(const struct facts *facts)
+{
+	struct decision d = decide_form(facts);
+
+	if (facts->could_deny)
+		return decide_unread(d.reason, true);
+	if (facts->ruling == NULL)
+		return d;
+	if (is_denied(facts))
+		d = decide_denied(facts, facts->ruling->limited ? REASON_RATE :
+		    REASON_POLICY);
+	d.rule = facts->ruling->rule;
+	return d;
+}
+
+struct decision
+decide(const struct facts *facts)
+{
+	/* Nearly all: a jump through the switch's table costs as much as this. */
+	if (__builtin_expect(facts->question->form != QUESTION_PLAIN, 0))
+		return decide_other(facts);
+	if (__builtin_expect(facts->ruling != NULL, 0))
+		return decide_ruled(facts);
+	return decide_table(facts);
+}
+
+struct decision
+decide_unread(enum reason reason, bool could_deny)
+{
+	if (!could_deny)
+		return pass(reason);
+	return drop(reason == REASON_SUSPECT ? reason : REASON_UNREADABLE);
+}
+
 enum extended_error
 decide_error(const struct ruling *ruling, const struct decision *decision)
 {
+	/* A chain that is followed may also be one of the table. */
+	if (decision->reason == REASON_CHASE)
+		return ruling->action == RULE_CNAME ||
+		    ruling->action == RULE_REWRITE ? EDE_FILTERED : EDE_NONE;
 	if (decision->reason != REASON_POLICY &&
 	    decision->reason != REASON_RATE)
 		return EDE_NONE;

@@ -55,7 +55,8 @@ enum reason {
 	REASON_UNKNOWN_NAME,	/* under a zone with unknown = "nxdomain" */
 	REASON_OWN_NAME,	/* CHAOS TXT of nfdns itself */
 	REASON_UNREACHABLE,	/* TCP: the nameserver did not answer: SERVFAIL */
-	REASON_SUSPECT,		/* the user's packets ended workers: pass */
+	REASON_SUSPECT,		/* the user's packets ended workers: pass;
+				 * dropped where a rule could deny */
 	REASON_FORWARD,		/* name of a forward domain */
 	REASON_CHASE,		/* CNAMEs that leave the table are followed */
 	REASON_FORWARD_FULL,	/* too many questions wait for their answers */
@@ -68,6 +69,8 @@ enum reason {
 	REASON_UNJUDGED,	/* its user or its question is not known, and a
 				 * rule could deny it: drop */
 	REASON_UNRECORDED,	/* a strict audit has no room: refused */
+	REASON_UNREADABLE,	/* no question to judge, of somebody whom a rule
+				 * could deny: dropped */
 	REASONS
 };
 
@@ -124,6 +127,8 @@ struct facts {
 	const struct ruling *ruling;	/* NULL: no rule decides */
 	bool loaded;			/* a table has loaded: table_is_loaded() */
 	bool own_name;			/* canary.nfdns or version.nfdns, CH TXT */
+	bool could_deny;		/* the question cannot be read, and a rule
+					 * could deny the asker something */
 };
 
 struct decision {
@@ -140,6 +145,12 @@ struct decision {
 };
 
 struct decision decide(const struct facts *facts);
+
+/*
+ * The decision about a packet without a question that can be read, which passes
+ * for this reason unless a rule could deny its asker something.
+ */
+struct decision decide_unread(enum reason reason, bool could_deny);
 
 /*
  * The extended error (RFC 8914) of a decision that a rule made, if the rule

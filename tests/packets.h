@@ -187,7 +187,8 @@ interception_fault(const struct interception *in, const uint8_t *asked,
 	answer = in->answer;
 	FAULT_UNLESS(word_at(answer) == word_at(question));
 	FAULT_UNLESS((question[2] & 0x80) == 0 && (answer[2] & 0x80) != 0);
-	FAULT_UNLESS((question[2] & 0x78) == 0 && (answer[2] & 0x78) == 0);
+	FAULT_UNLESS((question[2] & 0x78) == (answer[2] & 0x78));
+	FAULT_UNLESS((question[2] & 0x78) == 0 || in->judged);
 	FAULT_UNLESS(in->answer_length <= 1232);
 	FAULT_UNLESS(in->answer_length <= 512 || in->question.edns.present);
 	if (in->question.wire_length > 0)

@@ -8,6 +8,7 @@
 #include "nfq/supervisor/audit_files.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/cli/progress.h"
+#include "policy/config/policy_check.h"
 #include "resolver/image/table.h"
 #include "rules/ruleset.h"
 
@@ -76,6 +77,11 @@ check_everything(const struct config *config, bool strict,
 	if (ruleset_build(&set, config, RULES_FULL, &diag) == 0)
 		ruleset_free(&set);
 	audit_files_check(config, &diag);
+	policy_check_gaps(&config->policy, &(struct policy_gaps){
+	    .absent_passes = !config->queue.absent_drop,
+	    .overload_passes = config->queue.overload_pass,
+	    .tcp = config->capture.tcp,
+	    .user_rate = config->capture.user_rate }, config->path, &diag);
 	progress_start("compiling the tables");
 	image = compiler_run(config, &diag);
 	progress_stop();

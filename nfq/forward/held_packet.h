@@ -55,7 +55,10 @@ bool held_packet_deny(struct held_packet *held,
     const struct policy_answer *answer,
     uint8_t reply[static INTERCEPT_REPLY_MAX]);
 
-/* What a record says of any packet whose form is PACKET_OK.  Borrows it. */
+/*
+ * What a record says of any packet that intercept_parse() was given and whose
+ * family is known.  Borrows it.
+ */
 void held_packet_describe(struct audit_record *record,
     const struct packet *packet);
 

@@ -16,16 +16,6 @@ static const struct dns_name version_name = {
 	.length = 15, .labels = 2, .octets = "\007version\005nfdns",
 };
 
-/* Sets the decision: the packet passes, for this reason. */
-static void
-pass(struct interception *out, enum reason reason)
-{
-	out->decision = (struct decision){
-		.verdict = VERDICT_PASS,
-		.reason = reason,
-	};
-}
-
 static bool
 is_text_question(const struct question *question)
 {
@@ -118,13 +108,49 @@ gather_policy(struct interception *out, struct facts *facts)
 		gather_names(out, &question);
 	else
 		policy_gather(out->policy, &question, &out->found);
+	out->judged = true;
 	if (out->found.ruling.rule == 0)
 		return;
 	facts->ruling = &out->found.ruling;
+	if (out->question.form != QUESTION_PLAIN)
+		return;
 	policy_lookup(&out->found, &out->question, &out->lookup);
 	action = out->found.ruling.action;
 	if (action == RULE_CNAME || action == RULE_REWRITE)
 		gather_of_rule(out, &question);
+}
+
+/* Whether a rule could deny somebody whose question nobody can read. */
+static bool
+could_deny(const struct interception *out, const struct answer_source *source)
+{
+	return out->policy != NULL &&
+	    source->settings->unreadable == UNREADABLE_DROP &&
+	    rules_could_deny(out->policy->rules, &out->asker);
+}
+
+/* Of a message that the table does not answer, only the policy says anything. */
+static void __attribute__((noinline))
+gather_other(struct interception *out, const struct answer_source *source,
+    struct facts *facts)
+{
+	struct question *question = &out->question;
+
+	if (is_text_question(question)) {
+		out->canary = name_equal(&question->name, &canary_name);
+		facts->own_name = out->canary ||
+		    name_equal(&question->name, &version_name);
+	}
+	if (out->policy == NULL || facts->own_name)
+		return;
+	if (question->readable) {
+		lookup_gather(&out->lookup, source->table, question);
+		gather_policy(out, facts);
+		/* Default rules are for plain questions, not for what signs. */
+		if (facts->ruling != NULL && out->found.rule.line == 0)
+			facts->ruling = NULL;
+	} else
+		facts->could_deny = could_deny(out, source);
 }
 
 /* Gathers the facts about the question that decide() needs. */
@@ -145,17 +171,8 @@ gather(struct interception *out, const struct answer_source *source,
 		facts->lookup = &out->lookup;
 		if (out->policy != NULL)
 			gather_policy(out, facts);
-	} else if (is_text_question(question)) {
-		out->canary = name_equal(&question->name, &canary_name);
-		facts->own_name = out->canary ||
-		    name_equal(&question->name, &version_name);
-	}
-}
-
-static bool
-has_found(const struct interception *in)
-{
-	return in->policy != NULL && in->question.form == QUESTION_PLAIN;
+	} else
+		gather_other(out, source, facts);
 }
 
 struct policy_note
@@ -164,7 +181,7 @@ intercept_note(const struct interception *in)
 	const struct policy_found *found = &in->found;
 	struct policy_note note = { .would = RULE_NOTHING };
 
-	if (!has_found(in))
+	if (!in->judged)
 		return note;
 	note.observer = found->observer;
 	note.would = found->would;
@@ -182,7 +199,7 @@ intercept_note(const struct interception *in)
 bool
 intercept_is_recorded(const struct interception *in, bool usual)
 {
-	if (!has_found(in))
+	if (!in->judged)
 		return usual;
 	return !in->found.is_not_logged && (usual || in->found.is_logged);
 }
@@ -234,7 +251,7 @@ act(struct interception *out, const struct facts *facts, uint32_t rotation,
 static void
 begin(struct interception *out)
 {
-	out->canary = out->others = false;
+	out->canary = out->others = out->judged = false;
 	out->answer = NULL;
 	out->answer_length = 0;
 	out->reply_length = 0;
@@ -286,22 +303,42 @@ forward(struct interception *out, const struct facts *facts)
 	out->decision.rule = rule;
 }
 
+/* What is known of a packet that is no question, and of its asker. */
+static void
+set_unread(struct interception *out)
+{
+	const bool known = out->packet.family != 0;
+
+	if (out->form != PACKET_STREAM)
+		out->packet.source_port = out->packet.destination_port = 0;
+	out->packet.payload = NULL;
+	out->packet.payload_length = 0;
+	out->asker.family = out->packet.family;
+	out->asker.protocol = 0;
+	out->asker.port = 0;
+	out->asker.address = known ? out->packet.source : NULL;
+	out->asker.nameserver = known ? out->packet.destination : NULL;
+}
+
 void
 intercept_parse(struct interception *out, const uint8_t *octets, size_t length,
     size_t whole_length)
 {
-	out->packet.family = 0;
-	out->form = PACKET_MALFORMED;
-	if (length == whole_length)
-		out->form = packet_parse(&out->packet, octets, length);
-	if (out->form != PACKET_OK)
+	out->form = packet_parse(&out->packet, octets, length, whole_length);
+	if (out->form != PACKET_OK) {
+		set_unread(out);
 		return;
+	}
 	out->asker.family = out->packet.family;
 	out->asker.protocol = out->packet.protocol;
 	out->asker.port = out->packet.source_port;
 	out->asker.address = out->packet.source;
 	question_parse(&out->question, out->packet.payload,
 	    out->packet.payload_length);
+	if (__builtin_expect(out->packet.cut, 0)) {
+		out->question.form = QUESTION_MALFORMED;
+		out->question.edns.present = false;
+	}
 }
 
 void
@@ -309,6 +346,14 @@ intercept_unread(struct interception *out)
 {
 	out->packet.family = 0;
 	out->form = PACKET_UNREAD;
+	set_unread(out);
+}
+
+void
+intercept_untaken(struct interception *out)
+{
+	out->form = PACKET_UNTAKEN;
+	out->asker.protocol = IPPROTO_TCP;
 }
 
 void
@@ -319,6 +364,17 @@ intercept_fetch(const struct interception *in, const struct table *table,
 		table_fetch(table, &in->question.name, part);
 }
 
+/* What is no question; a connection that is taken has none yet. */
+static struct decision
+decide_packet(const struct interception *out, const struct answer_source *source)
+{
+	if (out->form == PACKET_STREAM)
+		return decide_unread(REASON_NO_QUESTION, false);
+	return decide_unread(out->form == PACKET_UNTAKEN ? REASON_NO_QUESTION :
+	    out->form == PACKET_UNREAD ? REASON_SUSPECT : REASON_MALFORMED,
+	    could_deny(out, source));
+}
+
 void
 intercept_answer(struct interception *out, const struct answer_source *source,
     uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX])
@@ -327,10 +383,7 @@ intercept_answer(struct interception *out, const struct answer_source *source,
 
 	begin(out);
 	if (out->form != PACKET_OK) {
-		/* A connection has no question yet. */
-		pass(out, out->form == PACKET_STREAM ? REASON_NO_QUESTION :
-		    out->form == PACKET_UNREAD ? REASON_SUSPECT :
-		    REASON_MALFORMED);
+		out->decision = decide_packet(out, source);
 		return;
 	}
 	gather(out, source, &facts);
@@ -379,51 +432,15 @@ unanswer(struct interception *out, enum verdict verdict)
 	out->reply_length = 0;
 }
 
-/* Who has sent a packet that has no question; what is not known stays 0. */
-static struct asker
-sender_of(const struct interception *in)
-{
-	struct asker asker = in->asker;
-
-	asker.protocol = 0;
-	asker.address = asker.nameserver = NULL;
-	if (in->form == PACKET_STREAM) {
-		asker.family = in->packet.family;
-		asker.protocol = IPPROTO_TCP;
-		asker.address = in->packet.source;
-		asker.nameserver = in->packet.destination;
-	}
-	return asker;
-}
-
-/* asker: as rules_could_deny() has it. */
-static bool
-drop_unjudged(struct interception *out, const struct asker *asker)
+bool
+intercept_drop_unowned(struct interception *out)
 {
 	if (out->policy == NULL ||
-	    !rules_could_deny(out->policy->rules, asker))
+	    !rules_could_deny(out->policy->rules, NULL))
 		return false;
 	out->decision = (struct decision){ .reason = REASON_UNJUDGED };
 	unanswer(out, VERDICT_DROP);
 	return true;
-}
-
-bool
-intercept_drop_unowned(struct interception *out)
-{
-	return drop_unjudged(out, NULL);
-}
-
-void
-intercept_drop_unread(struct interception *out)
-{
-	const struct asker asker = sender_of(out);
-
-	if (drop_unjudged(out, &asker) && out->form == PACKET_STREAM) {
-		out->question.form = QUESTION_NONE;
-		out->packet.payload = out->packet.octets;
-		out->packet.payload_length = 0;
-	}
 }
 
 void
@@ -431,10 +448,6 @@ intercept_only_judge(struct interception *out)
 {
 	struct decision *d = &out->decision;
 
-	if (out->form != PACKET_OK) {
-		intercept_drop_unread(out);
-		return;
-	}
 	if (d->verdict == VERDICT_PASS || d->verdict == VERDICT_DROP)
 		return;
 	if (d->reason == REASON_POLICY || d->reason == REASON_RATE ||
@@ -442,7 +455,7 @@ intercept_only_judge(struct interception *out)
 		unanswer(out, VERDICT_DROP);
 		return;
 	}
-	pass(out, REASON_UNANSWERABLE);
+	*d = (struct decision){ .reason = REASON_UNANSWERABLE };
 	unanswer(out, VERDICT_PASS);
 }
 
@@ -455,6 +468,8 @@ intercept_chain(struct interception *out, const struct answer_source *source,
 
 	gather(out, source, &facts);
 	plan = make_plan(out, &facts, 0);
+	if (out->decision.rule != 0)
+		add_error(out, &plan);
 	plan.stream = true;
 	out->answer_length = answer_build(&plan, buf, size, &out->summary);
 	out->answer = buf;
@@ -546,8 +561,9 @@ is_denied(struct interception *out, const struct answer_source *source,
 	struct policy_found found;
 	enum policy_judged judged;
 
-	if (!has_found(out))
+	if (out->policy == NULL || out->question.form != QUESTION_PLAIN)
 		return false;
+	out->judged = true;
 	*facts = begin_again(out, source);
 	lookup_gather(&out->lookup, source->table, &out->question);
 	facts->lookup = &out->lookup;

@@ -51,7 +51,7 @@ struct interception {
 	size_t reply_length;		/* 0: no reply; it passes or is dropped */
 	/*
 	 * For a packet, the caller sets time, uid, gid and device, and
-	 * intercept_parse() the rest when form is PACKET_OK.  For a message
+	 * intercept_parse() the rest, as far as it is known.  For a message
 	 * over TCP, the caller sets all of it.
 	 */
 	struct asker asker;
@@ -68,23 +68,30 @@ struct interception {
 	 * The caller sets it always.  NULL: there are no rules.
 	 */
 	const struct policy_source *policy;
-	struct policy_found found;	/* if there is a policy, and the
-					 * question is PLAIN */
+	bool judged;			/* by the policy: found is set */
+	struct policy_found found;
 	struct packet packet;		/* as far as packet.h says */
 	struct question question;	/* when form is PACKET_OK */
-	struct lookup lookup;		/* when the question is PLAIN */
+	struct lookup lookup;		/* when the question is PLAIN or judged */
 };
 
 /*
  * The first half needs only the packet.  length is what the queue delivered,
- * whole_length what the packet had (NFQA_CAP_LEN), in octets.  A packet that
- * the queue cut passes, as MALFORMED; octets may be NULL then.
+ * whole_length what the packet had (NFQA_CAP_LEN), in octets.  The message of a
+ * packet that the queue cut is MALFORMED, but may be readable.  octets may be
+ * NULL if length is 0.
  */
 void intercept_parse(struct interception *out, const uint8_t *octets,
     size_t length, size_t whole_length);
 
-/* Instead of intercept_parse(): the packet passes, whatever it holds. */
+/*
+ * Instead of intercept_parse(): the packet passes, whatever it holds; or it is
+ * dropped, if a rule could deny its user something.
+ */
 void intercept_unread(struct interception *out);
+
+/* Behind intercept_parse(): the same of a connection (STREAM) that nobody takes. */
+void intercept_untaken(struct interception *out);
 
 /*
  * Between the halves, for each of several packets: loads into the CPU's cache
@@ -116,17 +123,9 @@ void intercept_refuse(struct interception *out,
 
 /*
  * Instead of what intercept_answer() has decided, for a packet to which no answer
- * can be given: it is dropped if a rule denies it, or if no question can be read
- * in it and a rule could deny one.  Else it passes.
+ * can be given: it is dropped if a rule denies it.  Else it passes.
  */
 void intercept_only_judge(struct interception *out);
-
-/*
- * Instead of what was decided, for a packet whose form is not PACKET_OK: it is
- * dropped if a rule could deny its sender something.  Of a first packet of TCP,
- * the audit can have the addresses then.
- */
-void intercept_drop_unread(struct interception *out);
 
 /*
  * Instead of what intercept_answer() or intercept_stream() has decided, where the

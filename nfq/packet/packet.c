@@ -83,8 +83,9 @@ ipv4_options(struct wire_reader options)
 	return options.failed ? PACKET_MALFORMED : PACKET_OK;
 }
 
+/* "missing": octets that are not here, at the end. */
 static enum packet_form
-ipv4_parse(struct packet *packet, struct wire_reader *r)
+ipv4_parse(struct packet *packet, struct wire_reader *r, size_t missing)
 {
 	const uint8_t *header = wire_read_octets(r, IPV4_HEADER), *options;
 	size_t length;
@@ -96,7 +97,7 @@ ipv4_parse(struct packet *packet, struct wire_reader *r)
 	packet->destination = header + 16;
 	length = (size_t)(header[0] & 0x0f) * 4;
 	if (length < IPV4_HEADER ||
-	    wire_load_u16(header + 2) != IPV4_HEADER + wire_left(r))
+	    wire_load_u16(header + 2) != IPV4_HEADER + wire_left(r) + missing)
 		return PACKET_MALFORMED;
 	if ((wire_load_u16(header + 6) & IPV4_FRAGMENT_BITS) != 0)
 		return PACKET_FRAGMENT;
@@ -181,7 +182,7 @@ ipv6_extensions(struct packet *packet, struct wire_reader *r, uint8_t next)
 }
 
 static enum packet_form
-ipv6_parse(struct packet *packet, struct wire_reader *r)
+ipv6_parse(struct packet *packet, struct wire_reader *r, size_t missing)
 {
 	const uint8_t *header = wire_read_octets(r, IPV6_HEADER);
 	enum packet_form form;
@@ -191,7 +192,7 @@ ipv6_parse(struct packet *packet, struct wire_reader *r)
 	packet->family = AF_INET6;
 	packet->source = header + 8;
 	packet->destination = header + 24;
-	if (wire_load_u16(header + 4) != wire_left(r))
+	if (wire_load_u16(header + 4) != wire_left(r) + missing)
 		return PACKET_MALFORMED;
 	form = ipv6_extensions(packet, r, header[6]);
 	if (form != PACKET_OK)
@@ -203,7 +204,7 @@ ipv6_parse(struct packet *packet, struct wire_reader *r)
 }
 
 static enum packet_form
-udp_parse(struct packet *packet, struct wire_reader *r)
+udp_parse(struct packet *packet, struct wire_reader *r, size_t missing)
 {
 	size_t left = wire_left(r);
 	const uint8_t *header = wire_read_octets(r, UDP_HEADER);
@@ -215,13 +216,14 @@ udp_parse(struct packet *packet, struct wire_reader *r)
 	if (packet->destination_port != DNS_PORT)
 		return PACKET_NOT_DNS;
 	/* nfdns does not interpret octets behind UDP's end (RFC 9868). */
-	if (wire_load_u16(header + 4) != left)
+	if (wire_load_u16(header + 4) != left + missing)
 		return PACKET_MALFORMED;
 	/* RFC 768: a source port of 0 says that no answer is wanted. */
 	if (packet->source_port == 0)
 		return PACKET_ADDRESS;
 	packet->payload = header + UDP_HEADER;
 	packet->payload_length = left - UDP_HEADER;
+	packet->cut = missing > 0;
 	return PACKET_OK;
 }
 
@@ -246,26 +248,28 @@ tcp_parse(struct packet *packet, struct wire_reader *r)
 }
 
 enum packet_form
-packet_parse(struct packet *packet, const uint8_t *octets, size_t length)
+packet_parse(struct packet *packet, const uint8_t *octets, size_t length,
+    size_t whole_length)
 {
+	const size_t missing = whole_length - length;
 	struct wire_reader r = wire_reader_over(octets, length);
 	enum packet_form form = PACKET_MALFORMED;
 
 	packet->family = 0;
 	packet->octets = octets;
-	if (length == 0)
+	if (length == 0 || length > whole_length)
 		return PACKET_MALFORMED;
 	if (octets[0] >> 4 == 4)
-		form = ipv4_parse(packet, &r);
+		form = ipv4_parse(packet, &r, missing);
 	else if (octets[0] >> 4 == 6)
-		form = ipv6_parse(packet, &r);
+		form = ipv6_parse(packet, &r, missing);
 	if (form != PACKET_OK)
 		return form;
 	packet->ip_header = wire_offset(&r);
 	if (packet->ip_header > PACKET_HEADERS_MAX - UDP_HEADER)
 		return PACKET_NOT_UDP;
 	return packet->protocol == IPPROTO_TCP ? tcp_parse(packet, &r) :
-	    udp_parse(packet, &r);
+	    udp_parse(packet, &r, missing);
 }
 
 size_t

@@ -20,6 +20,7 @@ enum packet_form {
 	PACKET_ADDRESS,		/* no reply from or to such an address or port */
 	PACKET_MALFORMED,	/* contradictory lengths, truncated headers */
 	PACKET_UNREAD,		/* intercept_unread() */
+	PACKET_UNTAKEN,		/* intercept_untaken() */
 };
 
 /* The longest headers of a packet that is answered, UDP's included. */
@@ -27,7 +28,7 @@ enum packet_form {
 
 /*
  * Borrows the packet's octets.  All members are set if the form is PACKET_OK;
- * all but the payload if it is PACKET_STREAM; source and destination whenever
+ * all but the payload's if it is PACKET_STREAM; source and destination whenever
  * family is not 0.
  */
 struct packet {
@@ -41,17 +42,19 @@ struct packet {
 	uint16_t destination_port;
 	const uint8_t *payload;	/* of UDP */
 	size_t payload_length;
+	bool cut;		/* the payload is longer, but this is all of it here */
 };
 
 /*
  * Parses any octets.  Accepts IPv4 with options and IPv6 with hop-by-hop and
  * destination options (RFC 8200 section 4), but no source route, routing header
- * (RFC 5095) or home address (RFC 6275).  The length fields must agree with
- * "length" and with each other, so jumbograms are MALFORMED.  Checksums are not
+ * (RFC 5095) or home address (RFC 6275).  "length" octets are there of the
+ * packet's whole_length; the length fields must agree with that and with each
+ * other, so jumbograms are MALFORMED.  Checksums are not
  * checked: in outgoing packets they may be partial.
  */
 enum packet_form packet_parse(struct packet *packet, const uint8_t *octets,
-    size_t length);
+    size_t length, size_t whole_length);
 
 /* The offset of the DNS answer in the reply. */
 size_t packet_reply_offset(const struct packet *packet);

@@ -122,7 +122,8 @@ replay_read(struct replay *replay, const struct capture_packet *packet)
 	if (packet->length != packet->whole_length)
 		return REPLAY_OTHER;
 	replay->view.protocol = 0;
-	form = packet_parse(&replay->view, packet->octets, packet->length);
+	form = packet_parse(&replay->view, packet->octets, packet->length,
+	    packet->whole_length);
 	if (form == PACKET_OK)
 		replay->waiting = true;
 	else if (replay->view.protocol == IPPROTO_TCP &&

@@ -10,7 +10,9 @@
 #include "nfq/stream/options.h"
 
 /*
- * Messages that only the nameserver can make sense of, with all that follows.
+ * Messages to which there may be any answers, or none: those of the nameserver
+ * go to the client unmatched from then on.  What the client sends is framed and
+ * judged message by message as before.
  */
 static bool
 wants_raw(const struct interception *i)
@@ -96,7 +98,8 @@ way_of(const struct stream *s, const struct stream_connection *c,
 {
 	struct way way = { .domain = domain_of(s, i) };
 
-	if (!is_relayed(i) || is_chain(i) || !stream_is_errand(s, way.domain))
+	if (!is_relayed(i) || is_chain(i) ||
+	    !stream_is_errand(s, c, way.domain))
 		return way;
 	way.is_errand = !stream_errands_are_full(s, c);
 	if (way.is_errand)
@@ -105,15 +108,6 @@ way_of(const struct stream *s, const struct stream_connection *c,
 	    room + STREAM_PREFIX, STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM);
 	way.domain = FORWARD_DOMAINS;
 	return way;
-}
-
-static bool
-may_be_raw(struct stream_connection *c)
-{
-	if (c->errand_count == 0)
-		return stream_relay_may_be_raw(c);
-	c->raw_waits = true;
-	return false;
 }
 
 /* Answers it, or has it relayed. */
@@ -151,14 +145,14 @@ take_message(struct stream *s, struct stream_connection *c,
 	if (c->sender.uid == (uid_t)-1)
 		(void)intercept_drop_unowned(&i);
 	way = way_of(s, c, &source, &i, room);
-	if ((is_relayed(&i) && !way.is_errand &&
-	    !stream_relay_may_ask(s, c, way.domain)) ||
-	    (wants_raw(&i) && !may_be_raw(c))) {
+	if (is_relayed(&i) && !way.is_errand &&
+	    !stream_relay_may_ask(s, c, way.domain))
 		*taken = TAKEN_NOT;
-		c->decided = true;
+	else if (wants_raw(&i) && !c->raw)
+		*taken = TAKEN_RAW;
+	c->decided = *taken != TAKEN;
+	if (c->decided)
 		return STREAM_GO_ON;
-	}
-	c->decided = false;
 	if (way.domain != FORWARD_DOMAINS && !is_chain(&i)) {
 		i.decision.verdict = VERDICT_FORWARD;
 		i.decision.reason = REASON_FORWARD;
@@ -184,12 +178,11 @@ take_message(struct stream *s, struct stream_connection *c,
 	    .note = intercept_note(&i) });
 	if (i.decision.verdict == VERDICT_DROP)
 		return STREAM_CLOSE;
-	if (wants_raw(&i))
-		*taken = TAKEN_RAW;
-	if (!is_relayed(&i) || *taken == TAKEN_RAW)
+	if (!is_relayed(&i))
 		return STREAM_GO_ON;
 	return way.is_errand ? stream_errand_begin(s, c, octets, length) :
-	    stream_relay_question(s, c, way.domain, octets, length);
+	    stream_relay_question(s, c, way.domain, octets, length,
+	    wants_raw(&i));
 }
 
 /* Whether another question can be taken, as far as the client is concerned. */
@@ -202,7 +195,7 @@ can_take(struct stream *s, struct stream_connection *c)
 		c->throttled = false;
 		return true;
 	}
-	if (!c->throttled && !c->raw)
+	if (!c->throttled)
 		stream_count(s, STREAM_THROTTLED);
 	c->throttled = true;
 	return false;
@@ -222,15 +215,14 @@ keep_input(struct stream *s, struct stream_connection *c,
 }
 
 /*
- * Takes whole messages, as many as can be, up to one from which on the
- * connection has to be raw.
+ * Takes whole messages from the thread's buffer, as many as can be, up to one from
+ * which on the connection has to be raw.
  */
 static enum stream_next
-take_messages(struct stream *s, struct stream_connection *c,
-    struct stream_input input)
+take_messages(struct stream *s, struct stream_connection *c, size_t length)
 {
 	struct received message;
-	struct stream_input rest = input;
+	struct stream_input input = { s->input, length }, rest = input;
 	enum taken what = TAKEN;
 	bool taken = false;
 
@@ -251,19 +243,6 @@ take_messages(struct stream *s, struct stream_connection *c,
 	return what == TAKEN_RAW ? STREAM_WANTS_RAW : STREAM_GO_ON;
 }
 
-/* Takes what is in the thread's buffer. */
-static enum stream_next
-take_input(struct stream *s, struct stream_connection *c, size_t length)
-{
-	const struct stream_input input = { s->input, length };
-
-	if (!c->raw)
-		return take_messages(s, c, input);
-	if (c->ended)
-		stream_relay_end(c);
-	return stream_relay_octets(c, input.octets, input.left);
-}
-
 /* What was kept goes back to the thread's buffer.  Returns its length. */
 static size_t
 fetch_input(struct stream *s, struct stream_connection *c)
@@ -277,16 +256,13 @@ fetch_input(struct stream *s, struct stream_connection *c)
 	return kept;
 }
 
-/* From here on the nameserver has the word. */
+/* The message that wants it is the first of those that were kept. */
 enum stream_next
 stream_client_begin_raw(struct stream *s, struct stream_connection *c)
 {
 	stream_count(s, STREAM_RAW);
 	c->raw = true;
-	c->message_since = MONOTIME_NEVER;
-	if (stream_relay_begin_raw(s, c) == STREAM_CLOSE)
-		return STREAM_CLOSE;
-	return take_input(s, c, fetch_input(s, c));
+	return take_messages(s, c, fetch_input(s, c));
 }
 
 static enum stream_next
@@ -294,13 +270,13 @@ read_client(struct stream *s, struct stream_connection *c)
 {
 	size_t kept = fetch_input(s, c);
 	ssize_t n = recv(c->client.fd, s->input + kept,
-	    c->raw ? STREAM_READ : STREAM_TURN, MSG_DONTWAIT);
+	    STREAM_TURN, MSG_DONTWAIT);
 
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		return STREAM_CLOSE;
 	if (n == 0)
 		c->ended = true;
-	return take_input(s, c, kept + (n > 0 ? (size_t)n : 0));
+	return take_messages(s, c, kept + (n > 0 ? (size_t)n : 0));
 }
 
 enum stream_next
@@ -338,14 +314,13 @@ take_kept(struct stream *s, struct stream_connection *c)
 
 	do {
 		next = STREAM_GO_ON;
-		if (!c->raw && stream_buffer_length(&c->in) > 0 &&
-		    can_take(s, c))
-			next = take_input(s, c, fetch_input(s, c));
+		if (stream_buffer_length(&c->in) > 0 && can_take(s, c))
+			next = take_messages(s, c, fetch_input(s, c));
 		if (next != STREAM_GO_ON)
 			return next;
 		if (stream_relay_settle(s, c) == STREAM_CLOSE)
 			return STREAM_CLOSE;
-	} while (!c->raw && c->throttled && can_take(s, c));
+	} while (c->throttled && can_take(s, c));
 	return STREAM_GO_ON;
 }
 

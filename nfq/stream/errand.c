@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Questions of a forward domain none of whose upstreams is asked over plain TCP:
+ * Questions of a forward domain none of whose upstreams is asked over plain TCP, and
+ * those of a raw connection, whose relay stays with the nameserver:
  * the forwarding thread asks them (nfq/thread/errands.h), and the answers go to
  * the client in the order in which they come (RFC 7766 section 6.2.1.1).
  */
@@ -15,9 +16,11 @@
 #define UNREAD_MAX	((size_t)4 * STREAM_FRAME_MAX)
 
 bool
-stream_is_errand(const struct stream *s, uint32_t domain)
+stream_is_errand(const struct stream *s, const struct stream_connection *c,
+    uint32_t domain)
 {
-	return domain != FORWARD_DOMAINS && !stream_target_is_plain(s, domain) &&
+	return domain != FORWARD_DOMAINS &&
+	    (c->raw || !stream_target_is_plain(s, domain)) &&
 	    errands_can_be_run(&s->thread.threads->errands);
 }
 
@@ -36,9 +39,6 @@ bool
 stream_errands_have_room(const struct stream *s,
     const struct stream_connection *c)
 {
-	/* Octets of a raw connection do not mix with answers of ours. */
-	if (c->raw_waits && c->errand_count > 0)
-		return false;
 	return c->errand_count < s->limits.in_flight &&
 	    c->errand_octets < s->limits.buffer;
 }
@@ -85,7 +85,7 @@ pass(struct stream *s, struct stream_connection *c, const struct errand *errand)
 		return stream_put_failure(s, c, errand->octets, errand->length,
 		    EDE_NO_REACHABLE_AUTHORITY);
 	return stream_relay_question(s, c, FORWARD_DOMAINS, errand->octets,
-	    errand->length);
+	    errand->length, false);
 }
 
 enum stream_next

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/stream/options.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "resolver/dns/wire.h"
@@ -49,12 +48,15 @@ stream_options_add(const struct stream_options *options,
     const struct edns *asked, uint8_t *answer, size_t length, size_t size)
 {
 	struct wire_writer w = wire_writer_over(answer, size);
-	uint8_t *rdlength = answer + length - options->present - RDLENGTH;
+	const size_t behind = RDLENGTH + (size_t)options->present;
+	uint8_t *rdlength;
 
-	if (!asked->present)
+	if (!asked->present || length < behind || length > size)
 		return length;
-	assert(length >= RDLENGTH + (size_t)options->present &&
-	    length <= size && wire_load_u16(rdlength) == options->present);
+	rdlength = answer + length - behind;
+	/* Whatever stands there else is no OPT of ours. */
+	if (wire_load_u16(rdlength) != options->present)
+		return length;
 	w.pos += length;
 	if (options->error != EDE_NONE)
 		put_u16_option(&w, OPTION_EDE, (uint16_t)options->error);

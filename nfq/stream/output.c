@@ -76,19 +76,6 @@ stream_reserve(struct stream *s, struct stream_connection *c, size_t length,
 }
 
 enum stream_next
-stream_put_octets(struct stream *s, struct stream_connection *c,
-    const uint8_t *octets, size_t length)
-{
-	uint8_t *room;
-
-	if (stream_reserve(s, c, length, &room) == STREAM_CLOSE)
-		return STREAM_CLOSE;
-	memcpy(room, octets, length);
-	s->output_used += length;
-	return STREAM_GO_ON;
-}
-
-enum stream_next
 stream_put_message(struct stream *s, struct stream_connection *c,
     const uint8_t *message, size_t length)
 {

@@ -19,8 +19,12 @@
  * Only these files and the tests of this room include this header.
  *
  * "Connection" means the client's connection, with the one to its nameserver,
- * if there is one.  A raw connection relays octets in both directions unread,
- * as a zone transfer needs it.
+ * if there is one.  A raw connection is one whose client has sent a message to
+ * which there may be any answers, or none (a zone transfer, what the parser leaves
+ * alone): messages of the nameserver go to the client whether a question waits for
+ * them or not.  What the client sends is framed and judged message by message on
+ * each connection, as long as it lasts, or policies would end with the first such
+ * message.
  *
  * A step that finds that a connection has ended does not close it.  It returns
  * STREAM_CLOSE, and so does each of its callers, up to stream.c, which marks
@@ -127,10 +131,9 @@ struct stream_connection {
 	monotime_t raw_since;		/* has a raw place since; or never */
 	bool decided;			/* so was the first message that waits:
 					 * its tokens are taken, it is counted */
-	bool raw;			/* octets are relayed unread */
+	bool raw;			/* the nameserver's messages are not matched */
 	bool ended;			/* the client has sent its last octet */
 	bool throttled;			/* too many questions are in flight */
-	bool raw_waits;			/* becomes raw after the last chase or errand */
 	bool target_waits;		/* has another target after the last answer */
 	bool closed;			/* marked: freed at the end of the round */
 	enum stream_wait wait;
@@ -232,12 +235,9 @@ size_t stream_put_answer(struct stream *s, uint8_t *room, size_t length,
 /* The largest answer that leaves room for the options that were asked for. */
 size_t stream_answer_room(const struct edns *asked);
 
-/* Puts a message with its prefix; or octets of a raw connection. */
+/* Puts a message with its prefix. */
 enum stream_next stream_put_message(struct stream *s,
     struct stream_connection *c, const uint8_t *message, size_t length)
-    STREAM_STEP;
-enum stream_next stream_put_octets(struct stream *s,
-    struct stream_connection *c, const uint8_t *octets, size_t length)
     STREAM_STEP;
 
 /* Puts SERVFAIL, for a question that could not be relayed. */
@@ -281,8 +281,9 @@ bool stream_target_next(const struct stream *s, struct stream_connection *c);
 
 /* errand.c: questions that the forwarding thread asks. */
 
-/* Whether it asks those of this forward domain (or FORWARD_DOMAINS). */
-bool stream_is_errand(const struct stream *s, uint32_t domain);
+/* Whether it asks c's questions of this forward domain (or FORWARD_DOMAINS). */
+bool stream_is_errand(const struct stream *s, const struct stream_connection *c,
+    uint32_t domain);
 
 /* Whether as many of its user, or of all, wait as may, on whatever connection. */
 bool stream_errands_are_full(const struct stream *s,
@@ -377,11 +378,12 @@ enum stream_next stream_put_chase_failure(struct stream *s,
 /*
  * Relays a question to the upstreams of a domain, or (FORWARD_DOMAINS) to the
  * nameserver that the client addressed, if stream_relay_may_ask().  The client
- * gets the answer, or SERVFAIL.
+ * gets the answer, or SERVFAIL.  unmatched: the connection is raw, and the message
+ * is forgotten when it is sent.
  */
 enum stream_next stream_relay_question(struct stream *s,
     struct stream_connection *c, uint32_t domain, const uint8_t *message,
-    size_t length) STREAM_STEP;
+    size_t length, bool unmatched) STREAM_STEP;
 
 /*
  * Asks for a chain's target.  The client gets the whole answer, or SERVFAIL.
@@ -397,22 +399,6 @@ enum stream_next stream_relay_chase(struct stream *s,
  */
 bool stream_relay_may_ask(const struct stream *s, struct stream_connection *c,
     uint32_t domain);
-
-/*
- * Whether the connection may become raw now.  It may not while a chain's target
- * is asked for, since the nameserver's answer to that is not for the client.
- * Then no message is taken until it may.
- */
-bool stream_relay_may_be_raw(struct stream_connection *c);
-
-/* From now on octets are relayed unread; and relays octets of the client. */
-enum stream_next stream_relay_begin_raw(struct stream *s,
-    struct stream_connection *c) STREAM_STEP;
-enum stream_next stream_relay_octets(struct stream_connection *c,
-    const uint8_t *octets, size_t length) STREAM_STEP;
-
-/* The client of a raw connection has sent its last octet. */
-void stream_relay_end(struct stream_connection *c);
 
 /* Handles events of the nameserver's socket. */
 enum stream_next stream_relay_ready(struct stream *s,

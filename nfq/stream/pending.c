@@ -23,6 +23,7 @@ stream_pending_new(const uint8_t *message, size_t length)
 	if (p == NULL)
 		return NULL;
 	p->chase = NULL;
+	p->unmatched = false;
 	p->length = STREAM_PREFIX + length;
 	stream_frame_put(p->octets, length);
 	memcpy(p->octets + STREAM_PREFIX, message, length);
@@ -84,15 +85,18 @@ void
 stream_pending_sent(struct stream_pendings *list, size_t n)
 {
 	while (n > 0) {
-		size_t left = list->unsent->length - list->sent;
+		struct stream_pending *p = list->unsent;
+		size_t left = p->length - list->sent;
 
 		if (n < left) {
 			list->sent += n;
 			return;
 		}
 		n -= left;
-		list->unsent = TAILQ_NEXT(list->unsent, link);
+		list->unsent = TAILQ_NEXT(p, link);
 		list->sent = 0;
+		if (p->unmatched)
+			stream_pending_drop(list, p);
 	}
 }
 

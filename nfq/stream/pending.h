@@ -18,6 +18,7 @@ struct stream_chase;
 struct stream_pending {
 	TAILQ_ENTRY(stream_pending) link;
 	struct stream_chase *chase;	/* owned; NULL: the client's own question */
+	bool unmatched;			/* forgotten as soon as it is sent */
 	size_t length;			/* of octets */
 	uint8_t octets[];		/* as they are sent: prefix and message */
 };

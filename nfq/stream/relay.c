@@ -9,7 +9,6 @@
  */
 #include "nfq/stream/parts.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +26,10 @@
 struct stream_relay {
 	struct stream_pendings asked;
 	struct stream_buffer in;	/* part of a message from there */
-	struct stream_buffer raw;	/* octets for there, in raw mode */
 	monotime_t since;		/* when something last happened */
 	bool connecting;
 	bool answers;			/* this connection had an answer */
 	bool shut;			/* our last octet is sent */
-	bool half_closed;		/* the client's last octet is here */
 };
 
 /* Whether there is a connection to the nameserver, or one is wanted. */
@@ -62,7 +59,6 @@ stream_relay_free(struct stream_connection *c)
 		return;
 	stream_pending_clear(&r->asked);
 	stream_buffer_clear(&r->in);
-	stream_buffer_clear(&r->raw);
 	free(r);
 	c->relay = NULL;
 }
@@ -176,6 +172,9 @@ prepare(struct stream *s, struct stream_connection *c, uint32_t domain)
 		stream_pending_init(&c->relay->asked);
 	}
 	if (!stream_target_is(s, c, domain)) {
+		/* Nobody knows whether this nameserver has said all. */
+		if (c->raw && has_server(c))
+			return -EHOSTUNREACH;
 		close_server(s, c);
 		if (!stream_target_set(s, c, domain))
 			return -EHOSTUNREACH;
@@ -203,15 +202,19 @@ append(const struct stream *s, struct stream_relay *r, struct stream_pending *p)
 
 enum stream_next
 stream_relay_question(struct stream *s, struct stream_connection *c,
-    uint32_t domain, const uint8_t *message, size_t length)
+    uint32_t domain, const uint8_t *message, size_t length, bool unmatched)
 {
 	struct stream_pending *p = stream_pending_new(message, length);
 
 	if (p == NULL || prepare(s, c, domain) < 0) {
 		free(p);
+		/* What nobody understands has no answer of ours. */
+		if (unmatched)
+			return STREAM_CLOSE;
 		return stream_put_failure(s, c, message, length,
 		    EDE_NO_REACHABLE_AUTHORITY);
 	}
+	p->unmatched = unmatched;
 	append(s, c->relay, p);
 	return STREAM_GO_ON;
 }
@@ -245,59 +248,6 @@ stream_relay_chase(struct stream *s, struct stream_connection *c,
 }
 
 bool
-stream_relay_may_be_raw(struct stream_connection *c)
-{
-	c->raw_waits = c->relay != NULL && c->relay->asked.chases > 0;
-	return !c->raw_waits;
-}
-
-/*
- * Questions that are on their way stay so, those that are not go first among
- * the octets; from here on nobody but client and nameserver knows what they
- * are.
- */
-enum stream_next
-stream_relay_begin_raw(struct stream *s, struct stream_connection *c)
-{
-	struct stream_relay *r;
-	int error = prepare(s, c, FORWARD_DOMAINS);
-
-	if (error < 0)
-		return STREAM_CLOSE;
-	r = c->relay;
-	assert(r->asked.chases == 0);
-	for (struct stream_pending *p = r->asked.unsent; p != NULL && error == 0;
-	    p = TAILQ_NEXT(p, link)) {
-		size_t sent = p == r->asked.unsent ? r->asked.sent : 0;
-
-		error = stream_buffer_put(&r->raw, p->octets + sent,
-		    p->length - sent);
-	}
-	if (error == 0 && r->in.octets != NULL)
-		error = stream_buffer_put(&c->out, r->in.octets + r->in.start,
-		    stream_buffer_length(&r->in));
-	if (stream_buffer_length(&c->out) > 0 && !monotime_is_set(c->unread_since))
-		c->unread_since = s->thread.now;
-	stream_buffer_clear(&r->in);
-	stream_pending_clear(&r->asked);
-	return error < 0 ? STREAM_CLOSE : STREAM_GO_ON;
-}
-
-enum stream_next
-stream_relay_octets(struct stream_connection *c, const uint8_t *octets,
-    size_t length)
-{
-	return stream_buffer_put(&c->relay->raw, octets, length) < 0 ?
-	    STREAM_CLOSE : STREAM_GO_ON;
-}
-
-void
-stream_relay_end(struct stream_connection *c)
-{
-	c->relay->half_closed = true;
-}
-
-bool
 stream_relay_has_room(const struct stream *s, const struct stream_connection *c)
 {
 	const struct stream_relay *r = c->relay;
@@ -305,10 +255,7 @@ stream_relay_has_room(const struct stream *s, const struct stream_connection *c)
 
 	if (r == NULL)
 		return true;
-	if (c->raw)
-		return stream_buffer_length(&r->raw) == 0;
-	if ((c->raw_waits && r->asked.chases > 0) ||
-	    (c->target_waits && r->asked.count > 0))
+	if (c->target_waits && r->asked.count > 0)
 		return false;
 	return r->asked.count < limits->in_flight && r->asked.octets < limits->buffer;
 }
@@ -370,28 +317,14 @@ send_questions(struct stream *s, struct stream_connection *c)
 	return STREAM_GO_ON;
 }
 
-static enum stream_next
-send_raw(struct stream *s, struct stream_connection *c)
-{
-	struct stream_relay *r = c->relay;
-	ssize_t n = send(c->server.fd, r->raw.octets + r->raw.start,
-	    stream_buffer_length(&r->raw), MSG_DONTWAIT | MSG_NOSIGNAL);
-
-	if (n > 0)
-		stream_buffer_take(&r->raw, (size_t)n);
-	else if (n < 0 && errno != EAGAIN && errno != EINTR)
-		return lose_server(s, c);
-	return STREAM_GO_ON;
-}
-
 /* Passes the client's end on, behind its last octet. */
 static void
 pass_end(struct stream_connection *c)
 {
 	struct stream_relay *r = c->relay;
 
-	if (!c->raw || !r->half_closed || r->shut || c->server.fd < 0 ||
-	    stream_buffer_length(&r->raw) > 0)
+	if (!c->raw || !c->ended || c->throttled || c->target_waits ||
+	    r->shut || c->server.fd < 0 || r->asked.unsent != NULL)
 		return;
 	r->shut = true;
 	(void)shutdown(c->server.fd, SHUT_WR);
@@ -406,11 +339,10 @@ send_waiting(struct stream *s, struct stream_connection *c)
 
 	if (c->server.fd < 0 || r->connecting)
 		return STREAM_GO_ON;
-	if (c->raw && stream_buffer_length(&r->raw) > 0)
-		next = send_raw(s, c);
-	else if (!c->raw && r->asked.unsent != NULL)
+	if (r->asked.unsent != NULL)
 		next = send_questions(s, c);
-	pass_end(c);
+	if (next == STREAM_GO_ON)
+		pass_end(c);
 	return next;
 }
 
@@ -434,7 +366,10 @@ put_relayed(struct stream *s, struct stream_connection *c,
 	return stream_put_message(s, c, message, length);
 }
 
-/* One message of the nameserver: to the client, if it waits for it. */
+/*
+ * One message of the nameserver: to the client, if it waits for it, or if nobody
+ * knows what it waits for.
+ */
 static enum stream_next
 deliver(struct stream *s, struct stream_connection *c, const uint8_t *message,
     size_t length)
@@ -444,10 +379,14 @@ deliver(struct stream *s, struct stream_connection *c, const uint8_t *message,
 	    message, length);
 	enum stream_next next;
 
-	if (p == NULL)
+	if (p == NULL && !c->raw)
 		return STREAM_GO_ON;
 	r->answers = true;
 	r->since = s->thread.now;
+	c->active = c->raw ? s->thread.now : c->active;
+	if (p == NULL || (c->raw && p->chase != NULL &&
+	    !stream_pending_is_chased(p, message, length)))
+		return stream_put_message(s, c, message, length);
 	if (p->chase == NULL)
 		next = put_relayed(s, c, p, message, length);
 	else if (stream_pending_is_chased(p, message, length))
@@ -476,15 +415,6 @@ take_answers(struct stream *s, struct stream_connection *c, size_t length)
 }
 
 static enum stream_next
-take_octets(struct stream *s, struct stream_connection *c, size_t length)
-{
-	c->active = s->thread.now;
-	if (stream_put_octets(s, c, s->input, length) == STREAM_CLOSE)
-		return STREAM_CLOSE;
-	return stream_flush(s, c);
-}
-
-static enum stream_next
 read_server(struct stream *s, struct stream_connection *c)
 {
 	struct stream_relay *r = c->relay;
@@ -499,8 +429,7 @@ read_server(struct stream *s, struct stream_connection *c)
 	if (kept > 0)
 		memcpy(s->input, r->in.octets + r->in.start, kept);
 	stream_buffer_clear(&r->in);
-	return c->raw ? take_octets(s, c, (size_t)n) :
-	    take_answers(s, c, kept + (size_t)n);
+	return take_answers(s, c, kept + (size_t)n);
 }
 
 /* What nfdns-sockets has connected is checked. */
@@ -554,8 +483,7 @@ stream_relay_settle(struct stream *s, struct stream_connection *c)
 	/* While the client does not read, neither do we. */
 	if (!r->connecting && stream_buffer_length(&c->out) == 0)
 		events |= EPOLLIN;
-	if (r->connecting || (c->raw ? stream_buffer_length(&r->raw) > 0 :
-	    r->asked.unsent != NULL))
+	if (r->connecting || r->asked.unsent != NULL)
 		events |= EPOLLOUT;
 	stream_watch(s, &c->server, events);
 	return STREAM_GO_ON;

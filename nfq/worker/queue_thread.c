@@ -27,7 +27,7 @@ record(struct queue_thread *q, const struct queue_packet *p,
 		.gid = p->gid,
 		.answer_length = (uint16_t)i->answer_length,
 		.answer = i->answer,
-		.stream = i->form == PACKET_STREAM,
+		.stream = i->form == PACKET_UNTAKEN,
 	};
 
 	if (!audit_wants_any(q->thread.audit))
@@ -51,13 +51,6 @@ is_taken(const struct queue_thread *q, const struct queue_packet *p,
 	    (q->relay_marks || (p->mark & ~q->mark_mask) == 0);
 }
 
-/* Of a connection that is not made, the addresses are recorded. */
-static bool
-is_dropped_stream(const struct interception *i)
-{
-	return i->form == PACKET_STREAM && i->decision.verdict == VERDICT_DROP;
-}
-
 static bool
 is_odd(const struct queue_thread *q, const struct queue_packet *p)
 {
@@ -70,7 +63,7 @@ count(struct queue_thread *q, const struct queue_packet *p,
 {
 	if (i->canary)
 		answering_count_up(&q->thread.slot->canaries);
-	else if (!is_dropped_stream(i) && is_taken(q, p, i))
+	else if (is_taken(q, p, i))
 		/* Its questions are counted when they come. */
 		answering_count_up(&q->thread.slot->streams);
 	else {
@@ -138,23 +131,25 @@ is_carrier(const struct queue_packet *p, const struct interception *i,
 
 /*
  * What the marks of ruleset.h say, where a rule could deny: no answer can be
- * given, or the packet has come again without its user.  A connection that is not
- * taken over would go on unread.
+ * given, or the packet has come again without its user.
  */
 static void __attribute__((noinline))
 judge_odd(const struct queue_thread *q, const struct queue_packet *p,
     struct interception *i)
 {
-	const bool unanswerable =
-	    (p->mark & q->mark_mask) == q->mark_unanswerable;
-
 	if (p->uid == (uid_t)-1 && i->form != PACKET_STREAM &&
 	    intercept_drop_unowned(i))
 		return;
-	if (unanswerable)
+	if ((p->mark & q->mark_mask) == q->mark_unanswerable)
 		intercept_only_judge(i);
-	else if (i->form == PACKET_STREAM)
-		intercept_drop_unread(i);
+}
+
+/* What is no DNS packet is told only if it is dropped, and has addresses. */
+static bool
+is_told(const struct interception *i)
+{
+	return i->form == PACKET_OK ||
+	    (i->decision.verdict == VERDICT_DROP && i->packet.family != 0);
 }
 
 static void
@@ -179,7 +174,7 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 	if (!i->canary && i->form == PACKET_OK &&
 	    answering_must_refuse(&q->thread, &i->decision))
 		intercept_refuse(i, &source, q->reply);
-	if (is_odd(q, p) || (i->form == PACKET_STREAM && !is_taken(q, p, i)))
+	if (is_odd(q, p))
 		judge_odd(q, p, i);
 	if (domain >= 0)
 		answering_count_up(&q->thread.slot->domain_hits[domain]);
@@ -196,8 +191,7 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 	else
 		pass(q, p->id);
 	count(q, p, i);
-	/* What is no DNS packet has no addresses to record. */
-	if (!i->canary && (i->form == PACKET_OK || is_dropped_stream(i)) &&
+	if (!i->canary && is_told(i) &&
 	    i->decision.verdict != VERDICT_FORWARD &&
 	    intercept_is_recorded(i,
 	    answering_is_recorded(&q->thread, &i->decision)))
@@ -264,6 +258,8 @@ answer_packets(struct queue_thread *q, unsigned int first,
 		else
 			intercept_parse(&i[n], p[n].octets, p[n].length,
 			    p[n].whole_length);
+		if (i[n].form == PACKET_STREAM && !is_taken(q, &p[n], &i[n]))
+			intercept_untaken(&i[n]);
 	}
 	if (packets > 1 && table_is_large(q->thread.generation->table))
 		fetch_packets(q, first, packets);

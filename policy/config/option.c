@@ -186,12 +186,11 @@ const struct config_option config_options[] = {
 	  INTEGER, RANGE(1, 65536), IN(config, stream.per_client),
 	  .reload = true },
 	{ "stream.raw", "64",
-	  "TCP connections in all that are relayed unread, such as zone "
-	  "transfers; above this, as with stream.connections.",
+	  "TCP connections in all whose answers are not matched to questions, "
+	  "such as zone transfers; above this, as with stream.connections.",
 	  INTEGER, RANGE(0, 65536), IN(config, stream.raw), .reload = true },
 	{ "stream.raw_lifetime", "3600",
-	  "Seconds until a connection that is relayed unread is closed, in "
-	  "use or not.",
+	  "Seconds until such a connection is closed, in use or not.",
 	  INTEGER, RANGE(1, 86400), IN(config, stream.raw_lifetime_s),
 	  .reload = true },
 	{ "stream.in_flight", "128",

@@ -248,9 +248,6 @@ config_complete_policy(const struct config_load *load)
 	check_sets(load);
 	if (load->diag->errors == 0)
 		policy_check_order(policy, load->file, load->diag);
-	if (policy_could_deny(policy))
-		policy_check_unread(load->config->queue.overload_pass,
-		    load->config->capture.user_rate, load->file, load->diag);
 	for (size_t i = 0; i < policy->rule_count; i++)
 		if (has_time(&policy->rules[i].match) ||
 		    has_time(&policy->rules[i].not)) {
@@ -271,18 +268,4 @@ policy_clear(struct policy *policy)
 	free(policy->prefixes);
 	free(policy->addresses);
 	memset(policy, 0, sizeof(*policy));
-}
-
-bool
-policy_could_deny(const struct policy *policy)
-{
-	for (size_t i = 0; i < policy->rule_count; i++) {
-		const struct policy_rule *rule = &policy->rules[i];
-
-		if (rule->line != 0 && rule->observe == 0 &&
-		    rule->log != RULE_LOG_ONLY && (rule->zone != 0 ||
-		    policy_action_denies(rule->action, &rule->rate)))
-			return true;
-	}
-	return false;
 }

@@ -165,18 +165,43 @@ policy_check_order(const struct policy *policy, const char *file,
 			check_rule(policy, i, named <= PAIRS_MAX, file, diag);
 }
 
+bool
+policy_could_deny(const struct policy *policy)
+{
+	for (size_t i = 0; i < policy->rule_count; i++) {
+		const struct policy_rule *rule = &policy->rules[i];
+
+		if (rule->line != 0 && rule->observe == 0 &&
+		    rule->log != RULE_LOG_ONLY && (rule->zone != 0 ||
+		    policy_action_denies(rule->action, &rule->rate)))
+			return true;
+	}
+	return false;
+}
+
 void
-policy_check_unread(bool overload_passes, uint32_t user_rate,
+policy_check_gaps(const struct policy *policy, const struct policy_gaps *gaps,
     const char *file, struct diag *diag)
 {
-	if (overload_passes)
+	if (!policy_could_deny(policy))
+		return;
+	if (gaps->absent_passes)
+		diag_add(diag, DIAG_WARNING, file, 0, "queue.absent: with "
+		    "\"pass\" no rule of the policy holds while nfdnsd does not "
+		    "run: what it denies is resolved then; write absent = "
+		    "\"drop\" if that must not be");
+	if (!gaps->tcp)
+		diag_add(diag, DIAG_WARNING, file, 0, "capture.tcp: without it "
+		    "no rule of the policy holds over TCP: what it denies is "
+		    "resolved that way; write tcp = true");
+	if (gaps->overload_passes)
 		diag_add(diag, DIAG_WARNING, file, 0, "queue.overload: a policy "
 		    "that denies questions has no use for \"pass\": what a full "
 		    "queue has no room for is dropped; write overload = "
 		    "\"drop\"");
-	if (user_rate > 0)
+	if (gaps->user_rate > 0)
 		diag_add(diag, DIAG_WARNING, file, 0, "capture.user_rate: the "
 		    "policy denies questions, so a user's questions above %u a "
 		    "second are dropped and do not pass; write user_rate = 0, or "
-		    "give rules a rate", (unsigned int)user_rate);
+		    "give rules a rate", (unsigned int)gaps->user_rate);
 }

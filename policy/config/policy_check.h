@@ -18,11 +18,20 @@
 void policy_check_order(const struct policy *policy, const char *file,
     struct diag *diag);
 
+/* Settings by which questions get past a policy, or that do not hold beside one. */
+struct policy_gaps {
+	bool absent_passes;	/* queue.absent */
+	bool overload_passes;	/* queue.overload */
+	bool tcp;		/* capture.tcp */
+	uint32_t user_rate;	/* capture.user_rate; 0: none */
+};
+
 /*
- * For a policy that could deny: warns of settings that have packets go by unread,
- * and that do not hold then: queue.overload = "pass" and capture.user_rate.
+ * For a policy that could deny something: warns of those by which what it denies
+ * is resolved (queue.absent = "pass", capture.tcp = false), and of those that do
+ * not hold then (queue.overload = "pass", capture.user_rate).
  */
-void policy_check_unread(bool overload_passes, uint32_t user_rate,
-    const char *file, struct diag *diag);
+void policy_check_gaps(const struct policy *policy,
+    const struct policy_gaps *gaps, const char *file, struct diag *diag);
 
 #endif

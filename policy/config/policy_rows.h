@@ -187,6 +187,11 @@
 	  .allowed = "true, false or \"only\"",
 	  .types = OPTION_BOOLEAN | OPTION_STRING, .read = config_read_rule_log,
 	  IN(policy_rule, log), .reload = true },
+	{ "policy_unreadable", "\"drop\"",
+	  "What happens to a packet or message in which no question can be read, of "
+	  "somebody to whom a rule could deny something.",
+	  STRING, CHOICE(drop_pass), IN(config, answers.unreadable),
+	  .reload = true },
 	{ "policy_defaults.enabled", "false",
 	  "Whether the names below are answered here, behind all rules and "
 	  "what a table, mesh.zones and forward.domains have.",

@@ -26,6 +26,7 @@ static const struct row {
 	ROW("mesh.udp_size", answers.udp_size, 512, 4096),
 	ROW("mesh.suppress_https", answers.suppress_https, 0, 1),
 	ROW("mesh.unloaded", answers.unloaded, 0, UNLOADED_SERVFAIL),
+	ROW("policy_unreadable", answers.unreadable, 0, UNREADABLE_PASS),
 	ROW("capture.tcp", answers.tcp, 0, 1),
 	ROW("stream.connections", stream.connections, 1, 65536),
 	ROW("stream.per_client", stream.per_client, 1, 65536),

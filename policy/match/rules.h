@@ -70,7 +70,8 @@ bool rules_need_time(const struct rules *rules);
  * source nobody can read: conditions on those are taken as met by a rule that
  * denies, and as not met by one that allows.  A rule denies unless its action is
  * answer or pass; one with a rate denies unless "over" is pass; tcp-only denies
- * over UDP; one that only observes or logs does not deny.  An earlier rule that allows all questions of this asker ends the
+ * over UDP; one that only observes or logs does not deny, nor a default rule.  An
+ * earlier rule that allows all questions of this asker ends the
  * search, as it does for a question that can be read.
  * What the asker does not know (protocol 0, an address that is NULL) may be
  * anything.  asker NULL: whether a question of anybody could be denied.

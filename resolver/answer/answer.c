@@ -22,6 +22,7 @@
 #define STREAM_MAX	65535	/* RFC 1035 section 4.2.2 */
 
 #define FLAG_QR 0x8000
+#define FLAGS_OPCODE 0x7800
 #define FLAG_AA 0x0400
 #define FLAG_TC 0x0200
 #define FLAG_RA 0x0080
@@ -413,7 +414,7 @@ store_header(const struct draft *d, uint8_t p[static HEADER_OCTETS])
 	uint32_t flags = FLAG_QR | FLAG_RA | (d->plan->others ? 0 : FLAG_AA);
 	uint32_t questions = q->wire_length > 0;
 
-	flags |= q->flags & (QUESTION_RD | FLAG_CD);
+	flags |= q->flags & (FLAGS_OPCODE | QUESTION_RD | FLAG_CD);
 	flags |= d->plan->rcode & RCODE_HEADER_BITS;
 	if (d->truncated)
 		flags |= FLAG_TC;

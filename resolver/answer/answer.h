@@ -62,8 +62,8 @@ struct answer_summary {
  * (chase.h).  The question is echoed octet for octet; a form without a question
  * has QDCOUNT 0.  There is an OPT if and only if the question had exactly one
  * and its form is not MANY; if there is an "error", the OPT has it (RFC 8914).
- * Header: QR, AA (but for "others"), RA set, RD and CD copied, AD and Z
- * clear.
+ * Header: QR, AA (but for "others"), RA set, opcode, RD and CD copied, AD and
+ * Z clear.
  */
 size_t answer_build(const struct answer_plan *plan, uint8_t *buf, size_t size,
     struct answer_summary *summary);

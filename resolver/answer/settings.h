@@ -15,6 +15,9 @@
 /* What happens to questions until a first table has loaded. */
 enum answer_unloaded { UNLOADED_PASS, UNLOADED_SERVFAIL };
 
+/* What happens to packets without a readable question where a rule could deny. */
+enum answer_unreadable { UNREADABLE_DROP, UNREADABLE_PASS };
+
 /* All fields are 32 bits wide, so the value has no padding. */
 struct answer_settings {
 	uint32_t negative_ttl;		/* seconds; RFC 2308 section 5 */
@@ -22,6 +25,7 @@ struct answer_settings {
 	uint32_t suppress_https;	/* 0 or 1: HTTPS and SVCB are NODATA */
 	uint32_t tcp;			/* 0 or 1: TCP questions are answered, too */
 	uint32_t unloaded;		/* enum answer_unloaded */
+	uint32_t unreadable;		/* enum answer_unreadable */
 };
 
 /* What answers are made from.  Borrows both. */

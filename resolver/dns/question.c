@@ -6,12 +6,13 @@
  */
 #include "resolver/dns/question.h"
 
+#include <string.h>
+
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
 
 #define HEADER_OCTETS	12
 #define FIXED_OCTETS	10	/* of a record, behind its owner */
-#define FLAG_QR		0x8000
 #define FLAGS_OPCODE	0x7800
 #define POINTER_BITS	0xc0	/* RFC 1035 section 4.1.4 */
 
@@ -27,6 +28,7 @@
 #define POINTER_STEPS	3
 #define RECORD_STEPS	5
 #define OPTION_STEPS	2
+#define MAX_POINTERS	16	/* of a question's name */
 
 struct parser {
 	struct wire_reader reader;
@@ -235,22 +237,96 @@ take_records(struct question *q, struct wire_reader reader,
 	return p.opts < 2 ? QUESTION_PLAIN : QUESTION_TWO_OPT;
 }
 
-/* The question section; what follows it is at the reader's position then. */
+/*
+ * A name whose pointers may lead to anywhere, header and octets behind the
+ * question included.  *behind is what follows it.  False: it has none, or too
+ * many of them.
+ */
 static bool
+read_pointed(struct dns_name *name, const struct wire_reader *r,
+    const uint8_t **behind)
+{
+	const size_t size = (size_t)(r->end - r->base);
+	size_t at = wire_offset(r), length = 0;
+	unsigned int pointers = 0, labels = 0;
+
+	while (at < size && r->base[at] != 0) {
+		const size_t octet = r->base[at];
+
+		if (octet >= POINTER_BITS) {
+			if (at + 1 >= size || pointers == MAX_POINTERS)
+				return false;
+			if (pointers++ == 0)
+				*behind = r->base + at + 2;
+			at = (octet & ~(size_t)POINTER_BITS) << 8 |
+			    r->base[at + 1];
+			continue;
+		}
+		if (octet > NAME_MAX_LABEL || size - at <= octet ||
+		    length + octet + 2 > NAME_MAX_OCTETS)
+			return false;
+		memcpy(name->octets + length, r->base + at, octet + 1);
+		length += octet + 1;
+		at += octet + 1;
+		labels++;
+	}
+	if (at >= size || pointers == 0)
+		return false;
+	name->octets[length] = 0;
+	name->length = (uint8_t)(length + 1);
+	name->labels = (uint8_t)labels;
+	name_lower(name);
+	return true;
+}
+
+/* The octets of type and class. */
+static void
+take_type(struct question *q, const uint8_t *octets)
+{
+	q->type = wire_load_u16(octets);
+	q->class = wire_load_u16(octets + 2);
+	q->readable = true;
+}
+
+/* A question that only a nameserver which follows pointers would find. */
+static void __attribute__((noinline))
+take_pointed(struct question *q, const struct wire_reader *r)
+{
+	const uint8_t *behind = NULL;
+
+	if (read_pointed(&q->name, r, &behind) && r->end - behind >= 4)
+		take_type(q, behind);
+}
+
+/* The question section; what follows it is at the reader's position then. */
+static inline bool
 take_question(struct question *q, struct wire_reader *r)
 {
-	const uint8_t *behind;
+	const uint8_t *octets;
 
-	if (name_read_lower(&q->name, r->pos, wire_left(r)) != 0)
+	if (name_read_lower(&q->name, r->pos, wire_left(r)) != 0) {
+		take_pointed(q, r);
 		return false;
+	}
+	octets = wire_read_octets(r, q->name.length + 4u);
+	if (octets == NULL)
+		return false;
+	q->wire = octets;
 	q->wire_length = q->name.length + 4u;
-	q->wire = wire_read_octets(r, q->wire_length);
-	if (q->wire == NULL)
-		return false;
-	behind = q->wire + q->name.length;
-	q->type = wire_load_u16(behind);
-	q->class = wire_load_u16(behind + 2);
+	take_type(q, octets + q->name.length);
 	return true;
+}
+
+/* A form that the header decides: its first question is of use to policies. */
+static enum question_form __attribute__((noinline))
+take_first(struct question *q, struct wire_reader *r, uint16_t questions,
+    enum question_form form)
+{
+	if (questions > 0)
+		(void)take_question(q, r);
+	if (form != QUESTION_OPCODE)
+		q->wire_length = 0;
+	return form;
 }
 
 /* The form of a message whose header promises one question. */
@@ -287,14 +363,14 @@ parse_message(struct question *q, struct wire_reader *r)
 	counts.before = wire_load_u16(header + 6);
 	counts.before += wire_load_u16(header + 8);
 	counts.all = counts.before + wire_load_u16(header + 10);
-	if (q->flags & FLAG_QR)
-		return QUESTION_RESPONSE;
+	if (q->flags & QUESTION_QR)
+		return take_first(q, r, questions, QUESTION_RESPONSE);
 	if (q->flags & FLAGS_OPCODE)
-		return QUESTION_OPCODE;
+		return take_first(q, r, questions, QUESTION_OPCODE);
 	if (questions == 0)
 		return QUESTION_NONE;
 	if (questions > 1)
-		return QUESTION_MANY;
+		return take_first(q, r, questions, QUESTION_MANY);
 	return parse_body(q, r, &counts);
 }
 
@@ -305,18 +381,11 @@ question_parse(struct question *q, const uint8_t *message, size_t length)
 
 	/* All of it: a caller's question may hold the one before. */
 	q->edns = (struct edns){ .present = false };
+	q->readable = false;
+	q->wire = NULL;
+	q->wire_length = 0;
 	q->form = parse_message(q, &reader);
-	switch (q->form) {
-	case QUESTION_PLAIN:
-	case QUESTION_CHAOS:
-		return;
-	case QUESTION_TWO_OPT:
-		/* Which of the two would it be? */
+	/* Of two OPTs, which one would it be?  And who believes a bad one? */
+	if (q->form != QUESTION_PLAIN && q->form != QUESTION_CHAOS)
 		q->edns.present = false;
-		return;
-	default:
-		q->edns.present = false;
-		q->wire = NULL;
-		q->wire_length = 0;
-	}
 }

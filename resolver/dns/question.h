@@ -12,7 +12,7 @@
 
 #include "resolver/dns/name.h"
 
-/* What kind of message it is; only the first two can get a real answer. */
+/* What kind of message it is; the table answers only the first two. */
 enum question_form {
 	QUESTION_PLAIN,		/* one question, class IN, opcode QUERY */
 	QUESTION_CHAOS,		/* the same in class CH (RFC 4892) */
@@ -27,7 +27,8 @@ enum question_form {
 	QUESTION_FORMS
 };
 
-#define QUESTION_RD	0x0100	/* of the flags: recursion desired */
+#define QUESTION_QR	0x8000	/* of the flags: a response */
+#define QUESTION_RD	0x0100	/* recursion desired */
 
 struct edns {
 	bool present;		/* false: the others are zero */
@@ -40,11 +41,18 @@ struct edns {
 
 /*
  * A value, but for "wire", which borrows the question section (name, type and
- * class, exactly as sent) from the message.  For forms other than PLAIN, CHAOS
- * and TWO_OPT only form, id and flags mean anything, and wire_length is 0; of
- * a MALFORMED one not even these, since it may have no header.
- * For TWO_OPT edns.present is false: there is no telling which one counts; then the
- * other members of edns mean nothing.
+ * class, exactly as sent) from the message.
+ *
+ * Of a message with a question that some nameserver might find, whatever its form
+ * and whatever stands behind the question, name, type and class are those of the
+ * first one: "readable".  Policies judge it by them.  Of others only form, id and
+ * flags mean anything; of a MALFORMED one not even these, since it may have no
+ * header.
+ *
+ * An answer can echo the question if wire_length is not 0: for readable ones but
+ * for MANY, RESPONSE and names with compression pointers.
+ * For forms other than PLAIN and CHAOS edns.present is false: there is no telling
+ * which OPT counts, or whether one does; then its other members mean nothing.
  */
 struct question {
 	enum question_form form;
@@ -52,6 +60,7 @@ struct question {
 	uint16_t flags;		/* the second word of the header, as sent */
 	uint16_t type;
 	uint16_t class;
+	bool readable;
 	struct edns edns;
 	const uint8_t *wire;
 	size_t wire_length;
@@ -61,8 +70,9 @@ struct question {
 /*
  * Parses a whole UDP payload.  Any octets are allowed; the outcome is in
  * q->form.  All counted records of all sections must lie within the message;
- * octets behind the last one are ignored.  No compression in the question's
- * name (there is nothing before it to point to); in later owner names pointers
+ * octets behind the last one are ignored.  A question whose name has compression
+ * pointers is MALFORMED (there is nothing before it to point to), but readable:
+ * dnsmasq follows pointers to anywhere in the message.  In later owner names they
  * may only point backwards.  An OPT outside the additional section, with an
  * owner other than the root, or (version 0) whose options overrun it, is
  * MALFORMED, and so is a TSIG that is not the last record.  Two OPTs in class

@@ -48,7 +48,7 @@ one(struct table *tables[2], const uint8_t *octets, size_t length)
 	struct packet packet;
 	int i;
 
-	printf("%s", forms[packet_parse(&packet, octets, length)]);
+	printf("%s", forms[packet_parse(&packet, octets, length, length)]);
 	for (i = 0; i < 2; i++)
 		one_table(tables[i], octets, length);
 	printf("\n");

@@ -49,7 +49,8 @@ static char
 wish(const struct queue_packet *queued, struct packet *packet)
 {
 	if (queued->length < queued->whole_length ||
-	    packet_parse(packet, queued->octets, queued->length) != PACKET_OK ||
+	    packet_parse(packet, queued->octets, queued->length,
+	    queued->length) != PACKET_OK ||
 	    packet->payload_length == 0)
 		return 'P';
 	return (char)packet->payload[0];

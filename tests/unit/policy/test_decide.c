@@ -101,6 +101,44 @@ test_decide_forms(void)
 	CHECK(decides(VERDICT_ANSWER, REASON_OWN_NAME, ANSWER_TEXT, 0));
 }
 
+/* A rule can only make less of a message that the table leaves alone. */
+static void
+test_decide_forms_by_rule(void)
+{
+	struct ruling ruling = { .rule = 7, .action = RULE_REFUSE };
+
+	reset();
+	facts.lookup = NULL;
+	facts.ruling = &ruling;
+	question.form = QUESTION_SIGNED;
+	CHECK(refuses(REASON_POLICY, RCODE_REFUSED));
+	CHECK(decide(&facts).rule == 7);
+	ruling.action = RULE_ADDRESSES;
+	CHECK(refuses(REASON_POLICY, RCODE_REFUSED));
+	ruling.action = RULE_NXDOMAIN;
+	CHECK(decides(VERDICT_NXDOMAIN, REASON_POLICY, ANSWER_EMPTY,
+	    RCODE_NXDOMAIN));
+	ruling.action = RULE_TCP_ONLY;
+	CHECK(decides(VERDICT_ANSWER, REASON_POLICY, ANSWER_CUT, 0));
+	ruling.action = RULE_DROP;
+	CHECK(decides(VERDICT_DROP, REASON_POLICY, ANSWER_EMPTY, 0));
+	ruling.action = RULE_PASS;
+	CHECK(passes(REASON_SIGNED));
+	ruling.action = RULE_ANSWER;
+	CHECK(passes(REASON_SIGNED));
+	/* Two nfdns would answer each other's answers for ever. */
+	ruling.action = RULE_REFUSE;
+	question.form = QUESTION_RESPONSE;
+	question.flags = QUESTION_QR;
+	CHECK(decides(VERDICT_DROP, REASON_POLICY, ANSWER_EMPTY, 0));
+	facts.ruling = NULL;
+	facts.could_deny = true;
+	question.form = QUESTION_NONE;
+	CHECK(decides(VERDICT_DROP, REASON_UNREADABLE, ANSWER_EMPTY, 0));
+	facts.could_deny = false;
+	CHECK(passes(REASON_NO_QUESTION));
+}
+
 static void
 test_decide_unloaded(void)
 {
@@ -269,6 +307,7 @@ int
 main(void)
 {
 	TEST(test_decide_forms);
+	TEST(test_decide_forms_by_rule);
 	TEST(test_decide_unloaded);
 	TEST(test_decide_transfer);
 	TEST(test_decide_unknown_name);

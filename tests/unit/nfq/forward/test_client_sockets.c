@@ -35,7 +35,7 @@ socket_of(const uint8_t *octets, size_t length)
 {
 	struct packet packet;
 
-	CHECK(packet_parse(&packet, octets, length) == PACKET_OK);
+	CHECK(packet_parse(&packet, octets, length, length) == PACKET_OK);
 	return client_socket_of(&packet, 7);
 }
 

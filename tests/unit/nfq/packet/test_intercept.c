@@ -187,7 +187,7 @@ not_whole_passes(void)
 	    reply);
 	CHECK(in.decision.verdict == VERDICT_PASS);
 	CHECK(in.decision.reason == REASON_MALFORMED);
-	CHECK(in.form == PACKET_MALFORMED && in.packet.family == 0);
+	CHECK(in.form == PACKET_MALFORMED);
 	CHECK(in.reply_length == 0 && in.answer_length == 0);
 	intercept(&in, &source, NULL, 0, 1, 0, reply);
 	CHECK(in.decision.verdict == VERDICT_PASS);

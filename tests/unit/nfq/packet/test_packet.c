@@ -78,7 +78,7 @@ form_of_octets(const uint8_t *octets, size_t length)
 	enum packet_form form;
 
 	memcpy(copy + 1, octets, length);
-	form = packet_parse(&packet, copy + 1, length);
+	form = packet_parse(&packet, copy + 1, length, length);
 	free(copy);
 	return form;
 }
@@ -122,14 +122,14 @@ test_parse_ipv4(void)
 	struct made m = ipv4("", 0, 33);
 	struct packet p;
 
-	CHECK(packet_parse(&p, m.octets, m.length) == PACKET_OK);
+	CHECK(packet_parse(&p, m.octets, m.length, m.length) == PACKET_OK);
 	CHECK(p.family == AF_INET);
 	CHECK(p.ip_header == 20);
 	CHECK(p.source == m.octets + 12 && p.destination == m.octets + 16);
 	CHECK(p.source_port == 40001 && p.destination_port == 53);
 	CHECK(p.payload == m.octets + 28 && p.payload_length == 33);
 	m = ipv4("", 0, 0);
-	CHECK(packet_parse(&p, m.octets, m.length) == PACKET_OK);
+	CHECK(packet_parse(&p, m.octets, m.length, m.length) == PACKET_OK);
 	CHECK(p.payload_length == 0);
 }
 
@@ -245,7 +245,7 @@ test_parse_ipv6(void)
 	struct made m = ipv6(17, "", 0, 12);
 	struct packet p;
 
-	CHECK(packet_parse(&p, m.octets, m.length) == PACKET_OK);
+	CHECK(packet_parse(&p, m.octets, m.length, m.length) == PACKET_OK);
 	CHECK(p.family == AF_INET6);
 	CHECK(p.ip_header == 40);
 	CHECK(p.source == m.octets + 8 && p.destination == m.octets + 24);
@@ -253,7 +253,7 @@ test_parse_ipv6(void)
 	/* Hop-by-hop, then destination options of 16 octets. */
 	m = ipv6(0, "\x3c\0\x05\x02\0\0\x01\0" "\x11\x01\x01\x0c\0\0\0\0"
 	    "\0\0\0\0\0\0\0\0", 24, 12);
-	CHECK(packet_parse(&p, m.octets, m.length) == PACKET_OK);
+	CHECK(packet_parse(&p, m.octets, m.length, m.length) == PACKET_OK);
 	CHECK(p.ip_header == 64);
 	CHECK(p.payload_length == 12);
 	/* All of Pad1. */
@@ -279,24 +279,24 @@ test_parse_tcp(void)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		v4[33] = cases[i].flags;
-		CHECK(packet_parse(&p, v4, sizeof(v4)) == cases[i].form);
+		CHECK(packet_parse(&p, v4, sizeof(v4), sizeof(v4)) == cases[i].form);
 	}
 	v4[33] = 0x02;
 	for (size_t i = 0; i < sizeof(v4); i++)
 		CHECK(form_of_octets(v4, i) == PACKET_MALFORMED);
 	v4[32] = 0x40;				/* header below 20 octets */
-	CHECK(packet_parse(&p, v4, sizeof(v4)) == PACKET_MALFORMED);
+	CHECK(packet_parse(&p, v4, sizeof(v4), sizeof(v4)) == PACKET_MALFORMED);
 	v4[32] = 0x60;				/* longer than the packet */
-	CHECK(packet_parse(&p, v4, sizeof(v4)) == PACKET_MALFORMED);
+	CHECK(packet_parse(&p, v4, sizeof(v4), sizeof(v4)) == PACKET_MALFORMED);
 	v4[32] = 0x50;
 	v4[23] = 54;
-	CHECK(packet_parse(&p, v4, sizeof(v4)) == PACKET_NOT_DNS);
+	CHECK(packet_parse(&p, v4, sizeof(v4), sizeof(v4)) == PACKET_NOT_DNS);
 
 	v6[8] = v6[24] = 0x20;
 	v6[23] = 1, v6[39] = 53;
 	memcpy(v6 + 40, v4 + 20, 20);
 	v6[43] = 53;
-	CHECK(packet_parse(&p, v6, sizeof(v6)) == PACKET_STREAM);
+	CHECK(packet_parse(&p, v6, sizeof(v6), sizeof(v6)) == PACKET_STREAM);
 	CHECK(p.source_port == 0x8000 && p.destination_port == 53 &&
 	    p.family == AF_INET6);
 }
@@ -364,7 +364,7 @@ check_reply(const struct made *m, size_t payload)
 	struct packet p, back;
 	size_t length, i, at;
 
-	CHECK(packet_parse(&p, m->octets, m->length) == PACKET_OK);
+	CHECK(packet_parse(&p, m->octets, m->length, m->length) == PACKET_OK);
 	at = packet_reply_offset(&p);
 	CHECK(at == p.ip_header + 8);
 	for (i = 0; i < payload; i++)
@@ -375,7 +375,7 @@ check_reply(const struct made *m, size_t payload)
 		CHECK(reply[at + i] == (uint8_t)(i * 13 + 5));
 
 	/* Its own port is not 53, so it parses as that and no further. */
-	CHECK(packet_parse(&back, reply, length) == PACKET_NOT_DNS);
+	CHECK(packet_parse(&back, reply, length, length) == PACKET_NOT_DNS);
 	CHECK(back.family == p.family);
 	CHECK(back.ip_header == p.ip_header);
 	CHECK(back.source_port == 53 && back.destination_port == p.source_port);
@@ -397,7 +397,7 @@ test_reply_ipv4(void)
 
 	for (i = 0; i < sizeof(payloads) / sizeof(payloads[0]); i++)
 		check_reply(&m, payloads[i]);
-	CHECK(packet_parse(&p, m.octets, m.length) == PACKET_OK);
+	CHECK(packet_parse(&p, m.octets, m.length, m.length) == PACKET_OK);
 	CHECK(packet_reply(&p, reply, 100) == 136);
 	CHECK(memcmp(reply, m.octets, 2) == 0);		/* length, TOS */
 	CHECK(reply[2] == 0 && reply[3] == 136);
@@ -418,7 +418,7 @@ test_reply_ipv6(void)
 
 	check_reply(&m, 1);
 	check_reply(&m, 1232);
-	CHECK(packet_parse(&p, m.octets, m.length) == PACKET_OK);
+	CHECK(packet_parse(&p, m.octets, m.length, m.length) == PACKET_OK);
 	CHECK(packet_reply(&p, reply, 100) == 164);
 	CHECK(memcmp(reply, m.octets, 4) == 0);		/* class, flow label */
 	CHECK(reply[4] == 0 && reply[5] == 124);
@@ -434,7 +434,7 @@ test_reply_zero_checksum(void)
 	uint8_t reply[256] = { 0 };
 	struct packet p;
 
-	CHECK(packet_parse(&p, m.octets, m.length) == PACKET_OK);
+	CHECK(packet_parse(&p, m.octets, m.length, m.length) == PACKET_OK);
 	packet_reply(&p, reply, 2);
 	/* Putting the checksum itself into the payload makes the sum ffff. */
 	memcpy(reply + 48, reply + 46, 2);

@@ -132,6 +132,8 @@ static const struct {
 	{ "queue.maxlen", "queue = { maxlen = 127; };", "from 128 to 1048576" },
 	{ "queue.prefilter", "queue = { prefilter = \"on\"; };",
 	  "found \"on\", expected \"auto\" or \"off\"" },
+	{ "policy_unreadable", "policy_unreadable = \"refuse\";",
+	  "found \"refuse\"" },
 	{ "queue.absent", "queue = { absent = \"fail\"; };",
 	  "expected \"pass\" or \"drop\"" },
 	{ "queue.overload", "queue = { overload = false; };",
@@ -244,8 +246,8 @@ static const struct {
 	/* Not about one option. */
 	{ "", "run = 1;", "2: run: unknown option; known here: run_dir, user, "
 	  "feed_user, state_dir, feed_run_dir, capture, queue, stream, mesh, "
-	  "forward, policy_unloaded, policy, policy_defaults, audit, metrics, "
-	  "log" },
+	  "forward, policy_unloaded, policy, policy_unreadable, "
+	  "policy_defaults, audit, metrics, log" },
 	{ "", "queue = { nmber = 1; };", "queue.nmber: unknown option, did you "
 	  "mean \"number\"? known here: number, workers, maxlen, prefilter, "
 	  "absent, overload" },

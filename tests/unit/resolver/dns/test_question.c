@@ -85,8 +85,77 @@ test_question_cut(void)
 	CHECK(parse(message, sizeof(message) - 1) == QUESTION_PLAIN);
 	for (length = 0; length < sizeof(message) - 1; length++) {
 		CHECK(parse(message, length) == QUESTION_MALFORMED);
-		CHECK(parsed.wire_length == 0 && !parsed.edns.present);
+		/* What is cut is behind the question, or it is one no more. */
+		CHECK(parsed.readable == (length >= 12 + 20));
+		CHECK(parsed.wire_length == (parsed.readable ? 20 : 0));
+		CHECK(!parsed.edns.present);
 	}
+}
+
+static bool
+is_readable(const char *name)
+{
+	struct dns_name wanted;
+
+	CHECK(name_from_text(&wanted, name, strlen(name)) == 0);
+	return parsed.readable && parsed.type == TYPE_A &&
+	    name_equal(&parsed.name, &wanted);
+}
+
+/* Some server finds a question in each of these: policies judge it. */
+static void
+test_question_is_readable_in_any_form(void)
+{
+#define WHOLE	"host.mesh.test"
+#define QUESTION_OF(flags, qd, ar) HEADER(flags, qd, "\0", "\0", ar) NAME IN_A
+	CHECK(PARSE(QUESTION_OF("\x81\0", "\1", "\0")) == QUESTION_RESPONSE);
+	CHECK(is_readable(WHOLE) && parsed.wire_length == 0);
+	CHECK(PARSE(QUESTION_OF("\x28\0", "\1", "\0")) == QUESTION_OPCODE);
+	CHECK(is_readable(WHOLE) && parsed.wire_length == 20);
+	CHECK(PARSE(QUESTION_OF(RD, "\7", "\0")) == QUESTION_MANY);
+	CHECK(is_readable(WHOLE) && parsed.wire_length == 0);
+	CHECK(PARSE(QUESTION_OF(RD, "\1", "\1")) == QUESTION_MALFORMED);
+	CHECK(is_readable(WHOLE) && parsed.wire_length == 20);
+	CHECK(PARSE(HEADER(RD, "\1", "\0", "\0", "\0") NAME "\0\1\0\377") ==
+	    QUESTION_CLASS);
+	CHECK(is_readable(WHOLE) && parsed.class == 255);
+	CHECK(PARSE(HEADER(RD, "\0", "\0", "\0", "\0") NAME IN_A) ==
+	    QUESTION_NONE);
+	CHECK(!parsed.readable);
+	CHECK(PARSE(HEADER(RD, "\2", "\0", "\0", "\0")) == QUESTION_MANY);
+	CHECK(!parsed.readable);
+}
+
+/* As dnsmasq reads them: to the header's zeros, ahead, and more than one. */
+static void
+test_question_name_with_pointers(void)
+{
+#define FRONT HEADER(RD, "\1", "\0", "\0", "\0")
+	CHECK(PARSE(FRONT "\4HoSt\4mesh\4test\xc0\x08" IN_A) ==
+	    QUESTION_MALFORMED);
+	CHECK(is_readable(WHOLE) && parsed.wire_length == 0);
+	CHECK(PARSE(FRONT "\xc0\x12" IN_A NAME) == QUESTION_MALFORMED);
+	CHECK(is_readable(WHOLE));
+	CHECK(PARSE(FRONT "\4HoSt\xc0\x17" IN_A "\xc0\x19\4mesh\4test\0") ==
+	    QUESTION_MALFORMED);
+	CHECK(is_readable(WHOLE));
+	CHECK(PARSE(FRONT "\xc0\x08" IN_A) == QUESTION_MALFORMED);
+	CHECK(is_readable("."));
+	/* In a circle, out of the message, cut, of no type. */
+	CHECK(PARSE(FRONT "\xc0\x0c" IN_A) == QUESTION_MALFORMED);
+	CHECK(!parsed.readable);
+	CHECK(PARSE(FRONT "\4HoSt\xc0\x0c" IN_A) == QUESTION_MALFORMED);
+	CHECK(!parsed.readable);
+	CHECK(PARSE(FRONT "\xff\xff" IN_A) == QUESTION_MALFORMED);
+	CHECK(!parsed.readable);
+	CHECK(PARSE(FRONT "\4HoSt\xc0") == QUESTION_MALFORMED);
+	CHECK(!parsed.readable);
+	CHECK(PARSE(FRONT "\xc0\x08\0\1\0") == QUESTION_MALFORMED);
+	CHECK(!parsed.readable);
+	CHECK(PARSE(FRONT "\xc0\x12" IN_A "\4HoSt\4mes") == QUESTION_MALFORMED);
+	CHECK(!parsed.readable);
+	CHECK(PARSE(FRONT "\xc0\x12" IN_A "\x41z\0") == QUESTION_MALFORMED);
+	CHECK(!parsed.readable);
 }
 
 /* What the header says is said whatever follows, and in this order. */
@@ -117,7 +186,7 @@ test_question_classes(void)
 	CHECK(parsed.class == CLASS_CH && parsed.type == TYPE_TXT);
 	CHECK(PARSE(HEADER(RD, "\1", "\0", "\0", "\0") NAME "\0\1\0\4") ==
 	    QUESTION_CLASS);
-	CHECK(parsed.wire_length == 0);
+	CHECK(parsed.wire_length == 20);
 	CHECK(PARSE(HEADER(RD, "\1", "\0", "\0", "\0") NAME "\0\1\0\377") ==
 	    QUESTION_CLASS);
 	CHECK(PARSE(HEADER(RD, "\1", "\0", "\0", "\0") NAME "\0\1\1\1") ==
@@ -196,7 +265,7 @@ test_question_signed(void)
 {
 #define TSIG "\3key\0\0\xfa\0\xff\0\0\0\0\0\0"
 	CHECK(PARSE(PLAIN("\1") TSIG) == QUESTION_SIGNED);
-	CHECK(parsed.wire_length == 0);
+	CHECK(parsed.wire_length == 20 && parsed.readable);
 	CHECK(PARSE(PLAIN("\2") OPT("\0\0") TSIG) == QUESTION_SIGNED);
 	CHECK(parsed.edns.present == false);
 	CHECK(PARSE(PLAIN("\2") TSIG OPT("\0\0")) == QUESTION_MALFORMED);
@@ -371,7 +440,7 @@ test_question_cost(void)
 {
 	CHECK(parse_records(20) == QUESTION_PLAIN);
 	CHECK(parse_records(200) == QUESTION_MALFORMED);
-	CHECK(parsed.wire_length == 0);
+	CHECK(parsed.readable);
 	CHECK(parse_options(30) == QUESTION_PLAIN);
 	CHECK(parsed.edns.present && parsed.edns.padding);
 	CHECK(!parsed.edns.keepalive);
@@ -395,6 +464,8 @@ main(void)
 {
 	TEST(test_question_plain);
 	TEST(test_question_cut);
+	TEST(test_question_is_readable_in_any_form);
+	TEST(test_question_name_with_pointers);
 	TEST(test_question_header_forms);
 	TEST(test_question_classes);
 	TEST(test_question_name);
