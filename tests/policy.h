@@ -62,7 +62,8 @@ test_policy_make(struct test_policy *p, const char *text, int file)
 	free(whole);
 	if (!good)
 		return false;
-	if (rules_build(&p->config->policy, "/etc/test.conf", &file, &p->diag,
+	if (rules_build(&p->config->policy, "/etc/test.conf",
+	    &(struct rules_files){ .fds = &file }, &p->diag,
 	    &p->octets, &p->size) < 0)
 		return false;
 	if (rules_open(&p->rules, p->octets, p->size, &why) == 0)

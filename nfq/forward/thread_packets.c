@@ -39,7 +39,7 @@ set_chase(struct forward_thread *f, struct held *h)
 		.chain = h->chain,
 		.length = i->answer_length,
 		.target = i->summary.target,
-		.edns = i->question.edns.present,
+		.opt = chase_opt(i->question.edns.present, i->summary.options),
 	};
 	h->client.chase = &h->chase;
 	return true;

@@ -114,11 +114,12 @@ intercept_is_recorded(const struct interception *in, bool usual)
 	return !in->found.is_not_logged && (usual || in->found.is_logged);
 }
 
-/* Says in the answer which rule it comes from, if it is a negative one. */
+/* Says in the answer which rule it comes from. */
 static void __attribute__((noinline))
-add_error(const struct interception *out, struct answer_plan *plan)
+add_error(const struct interception *out, const struct decision *decision,
+    struct answer_plan *plan)
 {
-	plan->error = decide_error(&out->found.ruling, &out->decision);
+	plan->error = decide_error(&out->found.ruling, decision);
 	plan->error_text = out->found.rule.name;
 	plan->error_length = out->found.rule.name_length;
 }
@@ -149,7 +150,7 @@ act(struct interception *out, const struct facts *facts, uint32_t rotation,
 	uint8_t *answer = reply + packet_reply_offset(&out->packet);
 
 	if (__builtin_expect(out->decision.rule != 0, 0))
-		add_error(out, &plan);
+		add_error(out, &out->decision, &plan);
 	out->answer_length = answer_build(&plan, answer, ANSWER_UDP_MAX,
 	    &out->summary);
 	out->answer = answer;
@@ -301,11 +302,17 @@ intercept_chain(struct interception *out, const struct answer_source *source,
     uint8_t *buf, size_t size)
 {
 	struct answer_plan plan;
+	struct decision decision;
 	struct facts facts;
 
 	gather(out, source, &facts);
 	plan = make_plan(out, &facts, 0);
 	plan.stream = true;
+	if (facts.ruling != NULL) {
+		/* out->decision is to ask for the chain's end. */
+		decision = decide(&facts);
+		add_error(out, &decision, &plan);
+	}
 	out->answer_length = answer_build(&plan, buf, size, &out->summary);
 	out->answer = buf;
 	return !out->summary.truncated;
@@ -341,7 +348,7 @@ intercept_stream(struct interception *out, const struct answer_source *source,
 		return;
 	plan = make_plan(out, &facts, rotation);
 	if (out->decision.rule != 0)
-		add_error(out, &plan);
+		add_error(out, &out->decision, &plan);
 	plan.stream = true;
 	out->answer_length = answer_build(&plan, answer, size, &out->summary);
 	out->answer = answer;

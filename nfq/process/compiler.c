@@ -37,7 +37,8 @@
 struct compiler {
 	pid_t pid;
 	struct source_files files;
-	int *sets;		/* files of names of the policy; -1: not open */
+	int *sets;		/* files of the policy; -1: not open */
+	char **zones;		/* paths of those that may include others, or NULL */
 	size_t set_count;
 	bool unloaded;		/* the image is to stand for no table */
 	int channel;		/* our end, non-blocking */
@@ -83,10 +84,13 @@ compiler_free(struct compiler *c)
 	if (c->image >= 0)
 		(void)close(c->image);
 	source_files_close(&c->files);
-	for (size_t i = 0; i < c->set_count; i++)
+	for (size_t i = 0; i < c->set_count; i++) {
 		if (c->sets[i] >= 0)
 			(void)close(c->sets[i]);
+		free(c->zones[i]);
+	}
 	free(c->sets);
+	free(c->zones);
 	free(c);
 }
 
@@ -170,7 +174,8 @@ open_sets(struct compiler *c, const struct policy *policy, struct diag *diag)
 	int error = 0;
 
 	c->sets = calloc(policy->set_count + 1, sizeof(*c->sets));
-	if (c->sets == NULL)
+	c->zones = calloc(policy->set_count + 1, sizeof(*c->zones));
+	if (c->sets == NULL || c->zones == NULL)
 		return -ENOMEM;
 	c->set_count = policy->set_count;
 	for (size_t i = 0; i < c->set_count; i++) {
@@ -182,6 +187,9 @@ open_sets(struct compiler *c, const struct policy *policy, struct diag *diag)
 			source_file_refuse(path, error, diag);
 		} else if (!source_file_check(path, c->sets[i], diag))
 			error = -EINVAL;
+		if (policy->sets[i].zone != 0 &&
+		    (c->zones[i] = strdup(path)) == NULL)
+			error = -ENOMEM;
 	}
 	return error;
 }
@@ -246,18 +254,30 @@ end_child(struct compiler *c)
 	(void)kill(c->pid, SIGKILL);
 }
 
+/* The file of that number, if it may include others: the policy's come last. */
+static const char *
+including(const struct compiler *c, unsigned long number)
+{
+	const struct mesh *mesh = &c->files.mesh;
+
+	if (number < mesh->source_count)
+		return mesh->sources[number].format->includes ?
+		    mesh->sources[number].path : NULL;
+	number -= mesh->source_count;
+	return number < c->set_count ? c->zones[number] : NULL;
+}
+
 /* Answers "NUMBER NAME", only for a zone file of the config. */
 static int
 serve(const struct compiler *c, const char *request)
 {
-	const struct mesh *mesh = &c->files.mesh;
 	char *end;
-	unsigned long source = strtoul(request, &end, 10);
+	const unsigned long number = strtoul(request, &end, 10);
+	const char *path = end == request || *end != ' ' ? NULL :
+	    including(c, number);
 
-	if (end == request || *end != ' ' || source >= mesh->source_count ||
-	    !mesh->sources[source].format->includes)
-		return -EPROTO;
-	return include_serve(c->channel, mesh->sources[source].path, end + 1);
+	return path == NULL ? -EPROTO :
+	    include_serve(c->channel, path, end + 1);
 }
 
 static void

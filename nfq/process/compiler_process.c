@@ -246,7 +246,9 @@ compile_all(const struct compiler_job *job, struct diag *diag)
 {
 	struct image_span policy = { .size = 0 };
 	uint8_t *octets = NULL;
-	int rules = rules_build(job->policy, job->config, job->sets, diag,
+	const struct rules_files files = { job->sets, &job->channel,
+		(unsigned int)job->mesh->source_count };
+	int rules = rules_build(job->policy, job->config, &files, diag,
 	    &octets, &policy.size);
 	int error;
 

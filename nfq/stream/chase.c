@@ -16,6 +16,7 @@ struct stream_chase {
 	struct policy_note note;
 	uint64_t received_ns;
 	size_t target;			/* offset in the chain */
+	uint16_t options;		/* octets of options in the chain's OPT */
 	size_t question_length, chain_length;
 	uint8_t octets[];		/* the client's message, then the chain */
 };
@@ -33,6 +34,7 @@ stream_chase_new(const struct interception *i, const uint8_t *question,
 	chase->note = intercept_note(i);
 	chase->received_ns = received_ns;
 	chase->target = i->summary.target;
+	chase->options = i->summary.options;
 	chase->question_length = length;
 	chase->chain_length = i->answer_length;
 	memcpy(chase->octets, question, length);
@@ -61,7 +63,7 @@ view_of(const struct stream_chase *chase, struct question *asked)
 		.chain = chase->octets + chase->question_length,
 		.length = chase->chain_length,
 		.target = chase->target,
-		.edns = asked->edns.present,
+		.opt = chase_opt(asked->edns.present, chase->options),
 	};
 }
 
@@ -95,7 +97,8 @@ put(struct stream *s, struct stream_connection *c,
 		decision.reason = REASON_UNREACHABLE;
 		stream_count(s, STREAM_UNREACHABLE);
 	}
-	length = stream_put_answer(s, room, length, &asked->edns, error, 0);
+	length = stream_put_answer(s, room, length, &asked->edns, error,
+	    chase->options);
 	decision.rcode = answer[3] & 0xf;
 	stream_record(s, c, &(struct stream_record){
 	    .decision = &decision, .question = chase->octets,

@@ -27,7 +27,7 @@ add_zones(struct watch *watch, const struct policy *policy)
 
 		if (rule->zone != 0 && rule->watch != 0)
 			add(watch, policy->sets[rule->zone - 1].path,
-			    WATCH_TABLES, false);
+			    WATCH_TABLES, true);
 	}
 }
 

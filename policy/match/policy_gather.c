@@ -101,7 +101,7 @@ policy_gather(const struct policy_source *source,
 		return;
 	rules_begin(&cursor, source->rules, question);
 	while ((number = rules_next(&cursor)) != 0) {
-		rules_get(source->rules, number, &found->rule);
+		rules_get_for(&cursor, number, &found->rule);
 		if (decides(source, question, number, found))
 			return;
 	}

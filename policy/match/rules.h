@@ -28,18 +28,27 @@
 /* Rules that one question may have to try: README, "Policy". */
 #define RULES_TRIES	1024
 
+/* The files of policy->sets, and who opens what they include. */
+struct rules_files {
+	const int *fds;			/* open; they stay so */
+	const int *broker;		/* for include_ask(); NULL: include_open() */
+	unsigned int first;		/* the first file's number, for the broker */
+};
+
 /*
- * Compiles the policy.  sets are the open files of policy->sets, which are read
- * from their position on and stay open; *octets is from malloc(3), and the
- * caller's.  A policy without rules has a section of no octets: *octets is NULL.
+ * Compiles the policy.  files may be NULL if there are none; *octets is from
+ * malloc(3), and the caller's.  A policy without rules has a section of no octets: *octets is NULL.
  * "file" is the configuration's path, for messages.
  * Returns 0; -EINVAL after errors in diag, all that there are; or -ENOMEM.
  */
-int rules_build(const struct policy *policy, const char *file, const int *sets,
-    struct diag *diag, uint8_t **octets, size_t *size)
+int rules_build(const struct policy *policy, const char *file,
+    const struct rules_files *files, struct diag *diag, uint8_t **octets,
+    size_t *size)
     __attribute__((warn_unused_result));
 
 struct rules;			/* borrows the section's octets */
+struct section_code;
+struct section_rrset;
 
 /*
  * Checks a section; it is aligned to 8 octets and stays until rules_close().
@@ -67,20 +76,25 @@ struct rules_rule {
 	bool observe;
 	enum rule_log log;
 	struct policy_rate rate;	/* limit 0: none */
-	uint32_t ttl;			/* of addresses and cname */
-	const uint8_t *ipv4;		/* ADDRESSES: packed */
-	const uint8_t *ipv6;
-	uint32_t ipv4_count;
-	uint32_t ipv6_count;
-	const uint8_t *cname;		/* CNAME, POINTER: rdata, behind its u16
-					 * length */
+	const struct section_rrset *records;	/* for rules_rrset(); NULL: none */
+	const uint8_t *octets;		/* likewise */
 	const uint8_t *from, *to;	/* REWRITE: wire names, without the "*" */
 	bool from_below, to_below;	/* "*." stands before it */
 };
 
-/* number is from 1 to rules_count(). */
+/*
+ * number is from 1 to rules_count().  A rule of a zone of policies has its records
+ * by rules_get_for() only.
+ */
 void rules_get(const struct rules *rules, unsigned int number,
     struct rules_rule *rule);
+
+/*
+ * The nth set of records of a rule's answer, from 0; CNAME_BELOW has one CNAME, to
+ * the end of the target.  False: there are no more.  Borrows from the section.
+ */
+bool rules_rrset(const struct rules_rule *rule, unsigned int n,
+    struct rrset *rrset);
 
 /* What rules look at.  Borrows all. */
 struct rules_question {
@@ -97,7 +111,7 @@ struct rules_cursor {
 	const struct rules *rules;
 	const struct rules_question *question;
 	struct rules_list {
-		const uint32_t *next, *end;
+		const struct section_code *next, *end;
 	} lists[4];			/* by name, user, group; all others */
 	struct rules_list names;	/* what the rules say of the name */
 	unsigned int last;
@@ -110,6 +124,10 @@ void rules_begin(struct rules_cursor *cursor, const struct rules *rules,
 
 /* The number of the next rule that matches; 0: none. */
 unsigned int rules_next(struct rules_cursor *cursor);
+
+/* As rules_get(), with what the rule answers for the cursor's question. */
+void rules_get_for(const struct rules_cursor *cursor, unsigned int number,
+    struct rules_rule *rule);
 
 /* A condition that does not hold. */
 struct rules_miss {

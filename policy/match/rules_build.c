@@ -15,13 +15,13 @@ add_name(struct builder *b, const struct policy_name *name, uint32_t code)
 
 	if (name->kind != POLICY_SET) {
 		build_entry_add(b, build_name_get(b, &name->name), name->kind,
-		    code);
+		    code, 0);
 		return;
 	}
 	set = &b->sets[name->set];
 	for (size_t i = 0; i < set->count && b->error == 0; i++)
 		build_entry_add(b, set->names[i].name, set->names[i].kind,
-		    code);
+		    code, 0);
 }
 
 static void
@@ -101,7 +101,7 @@ read_sets(struct builder *b)
 	for (size_t i = 0; i < policy->set_count && b->error == 0; i++)
 		if (!is_zone(policy, i))
 			build_set_read(b, &b->sets[i],
-			    policy->sets[i].path, b->fds[i]);
+			    policy->sets[i].path, b->files->fds[i]);
 	if (b->error == 0 && policy->set_count > 1)
 		check_overlaps(b);
 }
@@ -113,7 +113,7 @@ add_rule(struct builder *b, struct area *id_entries, uint32_t i)
 	const uint32_t number = build_rule_add(b, rule,
 	    rule->addresses.count > 0 ?
 	    &b->policy->addresses[rule->addresses.first] : NULL, i);
-	uint32_t *code;
+	struct section_code *code;
 
 	if (number == 0)
 		return;
@@ -123,7 +123,7 @@ add_rule(struct builder *b, struct area *id_entries, uint32_t i)
 		return;
 	code = build_grow(b, &b->others, sizeof(*code));
 	if (code != NULL)
-		*code = RULES_CODE(number, 0);
+		code->code = RULES_CODE(number, 0);
 }
 
 static void
@@ -146,8 +146,8 @@ tries_of(const struct builder *b, const struct section_span *span,
 	size_t tries = 0;
 
 	for (uint32_t i = 0; i < span->count; i++) {
-		const uint32_t code = *AREA_AT(&b->areas[AREA_LISTS],
-		    const uint32_t, span->first + i);
+		const uint32_t code = AREA_AT(&b->areas[AREA_LISTS],
+		    const struct section_code, span->first + i)->code;
 
 		tries += (code & 1) == 0;
 		if ((code & 1) == 0)
@@ -302,14 +302,16 @@ builder_clear(struct builder *b)
 	free(b->others.octets);
 	free(b->by_name.slots);
 	free(b->by_list.slots);
+	free(b->by_records.slots);
 }
 
 int
-rules_build(const struct policy *policy, const char *file, const int *sets,
-    struct diag *diag, uint8_t **octets, size_t *size)
+rules_build(const struct policy *policy, const char *file,
+    const struct rules_files *files, struct diag *diag, uint8_t **octets,
+    size_t *size)
 {
 	struct builder b = { .policy = policy, .file = file, .diag = diag,
-		.fds = sets };
+		.files = files };
 
 	*octets = NULL;
 	*size = 0;

@@ -16,7 +16,6 @@
 #include "resolver/dns/wire.h"
 
 #define HEADER_OCTETS	12
-#define OPT_OCTETS	11
 #define OPT_SIZE	65535	/* a datagram's limit: over TCP it means nothing */
 #define FLAG_QR		0x8000
 #define FLAG_TC		0x0200
@@ -232,27 +231,26 @@ finish(const struct chase *chase, struct joint *j, uint16_t reply_flags,
 		wire_store_u16(count, (uint16_t)(wire_load_u16(count) +
 		    copied[i]));
 	}
-	if (!chase->edns)
+	if (chase->opt == 0)
 		return;
-	memcpy(j->out.pos, chase->chain + chase->length - OPT_OCTETS,
-	    OPT_OCTETS);
+	memcpy(j->out.pos, chase->chain + chase->length - chase->opt,
+	    chase->opt);
 	j->out.pos[5] = (uint8_t)(j->rcode >> 4);
-	j->out.pos += OPT_OCTETS;
+	j->out.pos += chase->opt;
 }
 
 int
 chase_join(const struct chase *chase, const uint8_t *message, size_t length,
     uint8_t *out, size_t size, size_t *out_length)
 {
-	size_t opt = chase->edns ? OPT_OCTETS : 0;
 	struct joint j = {
 		.in = wire_reader_over(message, length),
-		.out = wire_writer_over(out, size - opt),
+		.out = wire_writer_over(out, size - chase->opt),
 		.steps = STEPS_MAX,
 	};
 	uint16_t flags, counts[3], copied[3] = { 0 };
 
-	wire_write_octets(&j.out, chase->chain, chase->length - opt);
+	wire_write_octets(&j.out, chase->chain, chase->length - chase->opt);
 	note_name(&j, HEADER_OCTETS);
 	note_name(&j, chase->target);
 	if (!read_front(&j, &flags, counts) ||
@@ -261,7 +259,7 @@ chase_join(const struct chase *chase, const uint8_t *message, size_t length,
 	if (j.out.full)
 		return -EMSGSIZE;
 	/* A code that the client has no way to be told. */
-	if (j.rcode > FLAGS_RCODE && !chase->edns)
+	if (j.rcode > FLAGS_RCODE && chase->opt == 0)
 		j.rcode = RCODE_SERVFAIL;
 	finish(chase, &j, flags, copied);
 	*out_length = wire_written(&j.out);
@@ -288,11 +286,11 @@ chase_question(const struct chase *chase, const struct question *asked,
 	wire_write_u16(&w, id);
 	wire_write_u16(&w, asked->flags & (QUESTION_RD | FLAG_CD));
 	wire_write_u32(&w, 1u << 16);
-	wire_write_u32(&w, chase->edns);
+	wire_write_u32(&w, chase->opt > 0);
 	wire_write_octets(&w, target, (size_t)(end + 1 - target));
 	wire_write_u16(&w, asked->type);
 	wire_write_u16(&w, CLASS_IN);
-	if (chase->edns) {
+	if (chase->opt > 0) {
 		wire_write_u8(&w, 0);
 		wire_write_u16(&w, TYPE_OPT);
 		wire_write_u16(&w, OPT_SIZE);

@@ -24,8 +24,15 @@ struct chase {
 	const uint8_t *chain;		/* the client's answer so far, a message */
 	size_t length;
 	size_t target;			/* offset of the target's name in it */
-	bool edns;			/* the client's question had an OPT */
+	size_t opt;			/* octets of the OPT at its end; 0: none */
 };
+
+/* That of an answer to such a question, with so many octets of options. */
+static inline size_t
+chase_opt(bool edns, size_t options)
+{
+	return edns ? 11 + options : 0;
+}
 
 /*
  * Writes the question for the target.  Type, RD, CD, DO and whether there is an
@@ -46,7 +53,7 @@ bool chase_is_answer(const uint8_t *question, size_t question_length,
 /*
  * Writes the client's answer: the chain, all records of the nameserver's answer
  * except OPT and TSIG, its TC flag, and its response code (RFC 6604 section 3).
- * It ends with an OPT without options if the client's question had an OPT.  The
+ * It ends with the chain's OPT, if there is one.  The
  * message may be any octets.  The chain takes at most half of the size octets.
  * Returns 0 and *out_length; -EBADMSG if the message is no DNS answer, or one
  * whose compressed names cost too much to read; or -EMSGSIZE if the result does

@@ -30,7 +30,7 @@ try_join(const struct chase *chase, const uint8_t *data, size_t size,
 	if (error == 0) {
 		check(length >= chase->length && length <= room);
 		check(memcmp(out + 12, chase->chain + 12,
-		    chase->length - 12 - (chase->edns ? 11 : 0)) == 0);
+		    chase->length - 12 - chase->opt) == 0);
 		error = chase_join(chase, out, length, again, 65535 + 128,
 		    &other);
 		check(error == 0 || error == -EMSGSIZE);
@@ -43,7 +43,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct chase chase = { .chain = chain, .length = sizeof(chain) - 1,
-		.target = 36, .edns = true };
+		.target = 36, .opt = 11 };
 	struct question asked = { .type = TYPE_A };
 	uint8_t question[CHASE_QUESTION_MAX];
 	size_t length = chase_question(&chase, &asked, 0x4944, question);

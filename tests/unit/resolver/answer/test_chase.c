@@ -62,7 +62,8 @@ begin(uint16_t type, bool edns)
 	}
 	question_parse(&t.question, message, length);
 	CHECK(t.question.form == QUESTION_PLAIN);
-	t.chase = (struct chase){ .chain = t.chain, .edns = edns };
+	t.chase = (struct chase){ .chain = t.chain,
+		.opt = chase_opt(edns, 0) };
 	t.chase.length = answer_build(&plan, t.chain, sizeof(t.chain),
 	    &summary);
 	t.chase.target = summary.target;
@@ -74,7 +75,7 @@ begin(uint16_t type, bool edns)
 static void
 reply(uint8_t rcode)
 {
-	size_t opt = t.chase.edns ? 11 : 0;
+	size_t opt = t.chase.opt;
 
 	t.reply_length = t.query_length - opt;
 	memcpy(t.reply, t.query, t.reply_length);
