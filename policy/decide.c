@@ -106,6 +106,7 @@ decide_action_text(enum rule_action action)
 		[RULE_NXDOMAIN] = "nxdomain", [RULE_NODATA] = "nodata",
 		[RULE_REFUSE] = "refuse", [RULE_DROP] = "drop",
 		[RULE_ADDRESSES] = "addresses", [RULE_CNAME] = "cname",
+		[RULE_CNAME_BELOW] = "cname", [RULE_RECORDS] = "records",
 		[RULE_POINTER] = "pointer",
 		[RULE_REWRITE] = "rewrite", [RULE_FILTER] = "filter",
 		[RULE_TCP_ONLY] = "tcp-only",
@@ -306,6 +307,10 @@ decide_records(const struct facts *facts, enum reason reason)
 		return answer(reason, ANSWER_RECORDS);
 	if (lookup->leaves_table)
 		return answer(reason, chain_content(facts));
+	/* As RFC 6672 section 2.2 has it of DNAME, and unbound and BIND here. */
+	if (facts->ruling->action == RULE_CNAME_BELOW &&
+	    lookup->chain_length == 0)
+		return refuse(reason, RCODE_YXDOMAIN);
 	if (lookup->target_unknown || (lookup->entry.kind == ENTRY_NONE &&
 	    facts->ruling->action == RULE_REWRITE))
 		return nxdomain(reason);
@@ -483,6 +488,7 @@ decide_error(const struct ruling *ruling, const struct decision *decision)
 	/* A chain that is followed may also be one of the table. */
 	if (decision->reason == REASON_CHASE)
 		return ruling->action == RULE_CNAME ||
+		    ruling->action == RULE_CNAME_BELOW ||
 		    ruling->action == RULE_REWRITE ? EDE_FILTERED : EDE_NONE;
 	if (decision->reason != REASON_POLICY &&
 	    decision->reason != REASON_RATE)

@@ -27,6 +27,8 @@ enum rule_action {
 	RULE_DROP,		/* no answer; over TCP the connection is closed */
 	RULE_ADDRESSES,		/* fixed addresses; other types: NODATA */
 	RULE_CNAME,		/* a fixed CNAME, followed as one of the table */
+	RULE_CNAME_BELOW,	/* a CNAME to the name asked and a fixed end */
+	RULE_RECORDS,		/* fixed records; other types: NODATA */
 	RULE_POINTER,		/* a fixed PTR; other types: NODATA */
 	RULE_REWRITE,		/* the table is asked for another name */
 	RULE_FILTER,		/* as RULE_ANSWER, but some types are NODATA */

@@ -184,7 +184,10 @@ enum explain_part
 explain_rule(const struct explanation *e, unsigned int number,
     struct rules_rule *rule, struct rules_miss *miss)
 {
-	rules_get(e->source->policy, number, rule);
+	struct rules_cursor cursor;
+
+	rules_begin(&cursor, e->source->policy, &e->asked);
+	rules_get_for(&cursor, number, rule);
 	if (e->in.decision.rule != 0 && number > e->in.decision.rule)
 		return EXPLAIN_BEHIND;
 	if ((number != e->in.decision.rule || explain_judged(e) == NULL) &&

@@ -6,9 +6,12 @@
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "resolver/dns/rdata.h"
 #include "resolver/dns/rr.h"
+#include "resolver/dns/wire.h"
 
 #define UDP_ROOM_LEAST	512		/* RFC 1035 section 4.2.1 */
 
@@ -212,26 +215,59 @@ words_miss(const struct explanation *e, const struct rules_miss *miss,
 	return buf;
 }
 
-/* The addresses of a rule, as many as there is room for. */
-static const char *
-addresses(const struct rules_rule *rule, char buf[static WORDS_ACTION])
+/* The records of a set behind "buf"; false: there is no room. */
+static bool
+put_set(const struct rrset *set, char *buf, size_t *n)
 {
+	const uint8_t *rdata = set->rdata;
+	const bool plain = set->rdlength != 0 || set->type == TYPE_CNAME;
+	char type[RR_TEXT_SIZE];
+
+	for (uint32_t i = 0; i < set->count; i++) {
+		const size_t skip = set->rdlength != 0 ? 0 : 2;
+		const size_t length = skip == 0 ? set->rdlength :
+		    wire_load_u16(rdata);
+		char *text = rdata_to_text(set->type, rdata + skip, length);
+		int put;
+
+		if (text == NULL)
+			return false;
+		put = snprintf(buf + *n, WORDS_ACTION - *n, "%s%s%s%s",
+		    *n > 0 ? ", " : "", plain ? "" :
+		    rr_type_text(set->type, type), plain ? "" : " ", text);
+		free(text);
+		if (put < 0 || (size_t)put >= WORDS_ACTION - *n) {
+			buf[*n] = '\0';
+			return false;
+		}
+		*n += (size_t)put;
+		rdata += skip + length;
+	}
+	return true;
+}
+
+/* The records of a rule, as many as there is room for. */
+static const char *
+records(const struct rules_rule *rule, char buf[static WORDS_ACTION])
+{
+	struct rrset set;
 	size_t n = 0;
 
 	buf[0] = '\0';
-	for (uint32_t i = 0; i < rule->ipv4_count + rule->ipv6_count; i++) {
-		const bool four = i < rule->ipv4_count;
-		const uint8_t *octets = four ? rule->ipv4 + (size_t)i * 4 :
-		    rule->ipv6 + (size_t)(i - rule->ipv4_count) * 16;
-		char text[INET6_ADDRSTRLEN];
+	for (unsigned int i = 0; rules_rrset(rule, i, &set) &&
+	    put_set(&set, buf, &n); i++)
+		;
+	return n > 0 ? buf : "records of the name";
+}
 
-		(void)inet_ntop(four ? AF_INET : AF_INET6, octets, text,
-		    sizeof(text));
-		if (n + strlen(text) + 6 > WORDS_ACTION)
-			break;
-		n += (size_t)snprintf(buf + n, WORDS_ACTION - n, "%s%s",
-		    n > 0 ? ", " : "", text);
-	}
+static const char *
+target(const struct rules_rule *rule, const char *before,
+    char buf[static WORDS_ACTION])
+{
+	char text[WORDS_ACTION];
+
+	(void)snprintf(buf, WORDS_ACTION, "%s%.280s", before,
+	    records(rule, text));
 	return buf;
 }
 
@@ -257,19 +293,17 @@ words_action(const struct rules_rule *rule, char buf[static WORDS_ACTION])
 		[RULE_TCP_ONLY] = "over TCP only", [RULE_NOTHING] = "nothing",
 	};
 	static const char *const onlys[] = { "", "only A", "only AAAA" };
-	char name[NAME_TEXT_SIZE];
 
 	switch (rule->action) {
 	case RULE_ADDRESSES:
-		return addresses(rule, buf);
+	case RULE_RECORDS:
+		return records(rule, buf);
 	case RULE_CNAME:
-		(void)snprintf(buf, WORDS_ACTION, "cname %.280s",
-		    name_to_text(rule->cname + 2, name));
-		return buf;
+		return target(rule, "cname ", buf);
+	case RULE_CNAME_BELOW:
+		return target(rule, "cname to the name and ", buf);
 	case RULE_POINTER:
-		(void)snprintf(buf, WORDS_ACTION, "ptr %.280s",
-		    name_to_text(rule->cname + 2, name));
-		return buf;
+		return target(rule, "", buf);
 	case RULE_REWRITE:
 		return rewriting(rule, buf);
 	case RULE_FILTER:

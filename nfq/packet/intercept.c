@@ -116,7 +116,8 @@ gather_policy(struct interception *out, struct facts *facts)
 		return;
 	policy_lookup(&out->found, &out->question, &out->lookup);
 	action = out->found.ruling.action;
-	if (action == RULE_CNAME || action == RULE_REWRITE)
+	if (action == RULE_CNAME || action == RULE_CNAME_BELOW ||
+	    action == RULE_REWRITE)
 		gather_of_rule(out, &question);
 }
 
@@ -204,7 +205,7 @@ intercept_is_recorded(const struct interception *in, bool usual)
 	return !in->found.is_not_logged && (usual || in->found.is_logged);
 }
 
-/* Says in the answer which rule it comes from, if it is a negative one. */
+/* Says in the answer which rule it comes from. */
 static void __attribute__((noinline))
 add_error(const struct interception *out, struct answer_plan *plan)
 {
@@ -463,10 +464,19 @@ bool
 intercept_chain(struct interception *out, const struct answer_source *source,
     uint8_t *buf, size_t size)
 {
+	const struct policy_source *policy = out->policy;
+	const struct policy_source again = { .rules = policy != NULL ?
+	    policy->rules : NULL };
+	const struct policy_found found = out->found;
 	struct answer_plan plan;
 	struct facts facts;
 
+	/* The lookup once more; the rules have counted the question already. */
+	out->policy = policy != NULL ? &again : NULL;
 	gather(out, source, &facts);
+	out->policy = policy;
+	if (out->judged)
+		out->found = found;
 	plan = make_plan(out, &facts, 0);
 	if (out->decision.rule != 0)
 		add_error(out, &plan);

@@ -222,18 +222,31 @@ end_child(struct compiler *c)
 	(void)kill(c->pid, SIGKILL);
 }
 
+/* The file of that number, if it may include others: the policy's come last. */
+static const char *
+including(const struct compiler *c, unsigned long number)
+{
+	const struct mesh *mesh = &c->files.mesh;
+
+	if (number < mesh->source_count)
+		return mesh->sources[number].format->includes ?
+		    mesh->sources[number].path : NULL;
+	number -= mesh->source_count;
+	return number < c->feeds->count && c->feeds->list[number].is_zone ?
+	    c->feeds->list[number].path : NULL;
+}
+
 /* Answers "NUMBER NAME", only for a zone file of the config. */
 static int
 serve(const struct compiler *c, const char *request)
 {
-	const struct mesh *mesh = &c->files.mesh;
 	char *end;
-	unsigned long source = strtoul(request, &end, 10);
+	const unsigned long number = strtoul(request, &end, 10);
+	const char *path = end == request || *end != ' ' ? NULL :
+	    including(c, number);
 
-	if (end == request || *end != ' ' || source >= mesh->source_count ||
-	    !mesh->sources[source].format->includes)
-		return -EPROTO;
-	return include_serve(c->channel, mesh->sources[source].path, end + 1);
+	return path == NULL ? -EPROTO :
+	    include_serve(c->channel, path, end + 1);
 }
 
 static void

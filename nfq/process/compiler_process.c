@@ -310,11 +310,14 @@ compile_rules(const struct compiler_job *job, struct diag *diag,
     uint8_t **octets, size_t *size)
 {
 	const struct policy *policy = job->policy;
+	const struct rules_feeds_job rules = { .policy = policy,
+		.path = job->config, .inputs = job->inputs,
+		.limit = job->mesh->shrink_limit, .broker = &job->channel,
+		.first = (unsigned int)job->mesh->source_count };
 	struct rules_feed *feeds = calloc(policy->set_count + 1,
 	    sizeof(*feeds));
-	int error = feeds == NULL ? -ENOMEM : rules_feeds_build(policy,
-	    job->config, job->inputs, job->mesh->shrink_limit, feeds, diag,
-	    octets, size);
+	int error = feeds == NULL ? -ENOMEM : rules_feeds_build(&rules, feeds,
+	    diag, octets, size);
 
 	for (unsigned int i = 0; i < policy->set_count && error == 0; i++) {
 		report_feed(job->channel, i, &feeds[i]);

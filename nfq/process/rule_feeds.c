@@ -222,6 +222,7 @@ rule_feeds_open(struct rule_feeds *feeds, const struct config *config,
 
 		feed->input.file = feed->input.kept = feed->memory = -1;
 		feed->path = strdup(policy->sets[feeds->count].path);
+		feed->is_zone = policy->sets[feeds->count].zone != 0;
 		if (feed->path == NULL)
 			return -ENOMEM;
 		name_of(feed, policy, feeds->count);

@@ -36,6 +36,7 @@ struct rule_feed_stamp {
 
 struct rule_feed {
 	char *path;			/* the file that others write */
+	bool is_zone;			/* of policies, so that it may include files */
 	char name[RULE_FEED_NAME];	/* in the directory; of path and origin */
 	struct rules_feed_input input;	/* whose descriptors are owned */
 	struct rule_feed_stamp written;	/* of the open file; all zero: none */

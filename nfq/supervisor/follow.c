@@ -43,7 +43,7 @@ add_rules(struct watch *watch, const struct policy *policy)
 			continue;
 		if (rule->zone != 0)
 			add(watch, policy->sets[rule->zone - 1].path,
-			    WATCH_TABLES, false);
+			    WATCH_TABLES, true);
 		add_sets(watch, policy, &rule->match.names);
 		add_sets(watch, policy, &rule->not.names);
 	}

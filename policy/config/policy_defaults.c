@@ -18,7 +18,8 @@ struct default_rule {
 };
 
 static const char *const application_dns[] = { "use-application-dns.net", NULL };
-static const char *const resolver_arpa[] = { "_dns.resolver.arpa", NULL };
+/* RFC 9462 section 4: the domain is the resolver's own. */
+static const char *const resolver_arpa[] = { ".resolver.arpa", NULL };
 static const char *const localhost[] = { ".localhost", NULL };
 static const char *const localhost_reverse[] = {
 	"1.0.0.127.in-addr.arpa",
@@ -56,6 +57,9 @@ static const char *const private_reverse[] = {
 	"*.8.b.d.0.1.0.0.2.ip6.arpa", NULL
 };
 
+/* RFC 8375 section 4 and RFC 6762 section 22.1. */
+static const char *const private_names[] = { "*.home.arpa", "*.local", NULL };
+
 #define SWITCH(member)	offsetof(struct policy_defaults, member)
 
 static const struct default_rule default_rules[] = {
@@ -77,6 +81,8 @@ static const struct default_rule default_rules[] = {
 	  RULE_NXDOMAIN, RULE_OTHER, wpad },
 	{ "private-reverse", SWITCH(private_reverse),
 	  RULE_NXDOMAIN, RULE_ABSENT, private_reverse },
+	{ "private-names", SWITCH(private_reverse),
+	  RULE_NXDOMAIN, RULE_ABSENT, private_names },
 };
 
 /* The next name of a span, the last of the policy's; NULL: no memory. */
@@ -178,6 +184,10 @@ except_domains(const struct config_load *load, struct policy_rule *rule)
 	const struct mesh *mesh = &load->config->mesh;
 	const struct forward_settings *forward = &load->config->forward;
 
+	if (mesh->domain.length > 0)
+		except(load, rule, &mesh->domain);
+	for (size_t i = 0; i < mesh->search_count; i++)
+		except(load, rule, &mesh->search[i]);
 	for (size_t i = 0; i < mesh->zone_count; i++)
 		except(load, rule, &mesh->zones[i].name);
 	for (uint32_t i = 0; i < forward->domains; i++) {

@@ -16,13 +16,14 @@ struct config_load;
 struct policy_defaults {
 	bool enabled;		/* without, none of the others counts */
 	bool application_dns;	/* use-application-dns.net, NXDOMAIN */
-	bool resolver_arpa;	/* _dns.resolver.arpa (RFC 9462), no records */
+	bool resolver_arpa;	/* resolver.arpa (RFC 9462), no records */
 	bool localhost;		/* and its reverse: RFC 6761 section 6.3 */
 	bool onion;		/* NXDOMAIN: RFC 7686 section 2 */
 	bool invalid;		/* NXDOMAIN: RFC 6761 section 6.4 */
 	bool test;		/* NXDOMAIN: RFC 6761 section 6.2 */
 	bool wpad;		/* alone and with the search list, NXDOMAIN */
-	bool private_reverse;	/* NXDOMAIN: RFC 6303 section 4, RFC 7793 */
+	bool private_reverse;	/* NXDOMAIN: RFC 6303 section 4, RFC 7793,
+				 * RFC 8375 section 4, RFC 6762 section 22 */
 };
 
 /*

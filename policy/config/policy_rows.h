@@ -203,7 +203,7 @@
 	  BOOLEAN, IN(config, policy_defaults.application_dns),
 	  .reload = true },
 	{ "policy_defaults.resolver_arpa", "true",
-	  "Whether _dns.resolver.arpa has no records, so that clients do not "
+	  "Whether resolver.arpa has no records, so that clients do not "
 	  "leave for encrypted DNS.",
 	  BOOLEAN, IN(config, policy_defaults.resolver_arpa),
 	  .reload = true },
@@ -230,6 +230,7 @@
 	  BOOLEAN, IN(config, policy_defaults.wpad),
 	  .reload = true },
 	{ "policy_defaults.private_reverse", "false",
-	  "Whether reverse names of private addresses do not exist.",
+	  "Whether reverse names of private addresses, and names below "
+	  "home.arpa and local, do not exist.",
 	  BOOLEAN, IN(config, policy_defaults.private_reverse),
 	  .reload = true },

@@ -59,7 +59,7 @@ make_id_lists(struct builder *b, const struct area *entries,
 {
 	const struct id_entry *e = (const void *)entries->octets;
 	const size_t count = AREA_ITEMS(entries, struct id_entry);
-	uint32_t *codes = calloc(count + 1, sizeof(*codes));
+	struct section_code *codes = calloc(count + 1, sizeof(*codes));
 	size_t found = 0;
 
 	if (codes == NULL)
@@ -70,7 +70,7 @@ make_id_lists(struct builder *b, const struct area *entries,
 
 		for (; i < count && e[i].kind == e[first].kind &&
 		    e[i].id == e[first].id; i++)
-			codes[i - first] = e[i].code;
+			codes[i - first] = (struct section_code){ e[i].code, 0 };
 		length = i - first;
 		ids[found].kind = e[first].kind;
 		ids[found].id = e[first].id;
@@ -139,9 +139,9 @@ build_ids(struct builder *b, struct area *entries)
 void
 build_others(struct builder *b)
 {
-	size_t count = AREA_ITEMS(&b->others, uint32_t);
+	size_t count = AREA_ITEMS(&b->others, struct section_code);
 
 	if (count > 0)
-		b->header.others = build_list(b, AREA_AT(&b->others, uint32_t,
-		    0), &count);
+		b->header.others = build_list(b, AREA_AT(&b->others,
+		    struct section_code, 0), &count);
 }

@@ -21,9 +21,8 @@ name_at(const struct builder *b, uint32_t number)
 	return AREA_AT(&b->names, struct build_name, number - 1);
 }
 
-/* Makes room for one more; false: there is no memory. */
-static bool
-index_grow(struct builder *b, struct build_index *index,
+bool
+build_index_grow(struct builder *b, struct build_index *index,
     uint64_t (*hash)(const struct builder *, uint32_t))
 {
 	const size_t size = index->slots == NULL ? 256 : 2 * (index->mask + 1);
@@ -91,7 +90,7 @@ build_name_get(struct builder *b, const struct dns_name *name)
 	struct build_name *fresh;
 	uint32_t *place;
 
-	if (b->error != 0 || !index_grow(b, &b->by_name, name_hash))
+	if (b->error != 0 || !build_index_grow(b, &b->by_name, name_hash))
 		return 0;
 	place = name_place(b, name->octets, name->length);
 	if (*place != 0)
@@ -108,7 +107,7 @@ build_name_get(struct builder *b, const struct dns_name *name)
 
 void
 build_entry_add(struct builder *b, uint32_t number, uint32_t kind,
-    uint32_t code)
+    uint32_t code, uint32_t records)
 {
 	struct build_entry *entry = build_grow(b, &b->entries, sizeof(*entry));
 	struct build_name *name;
@@ -116,9 +115,53 @@ build_entry_add(struct builder *b, uint32_t number, uint32_t kind,
 	if (entry == NULL || number == 0)
 		return;
 	name = name_at(b, number);
-	*entry = (struct build_entry){ code, name->first, kind };
+	*entry = (struct build_entry){ { code, records }, name->first, kind };
 	name->first = (uint32_t)AREA_ITEMS(&b->entries, struct build_entry);
 	name->has_below |= kind != POLICY_EXACT;
+}
+
+void
+build_resets_add(struct builder *b, uint32_t number, uint32_t zone)
+{
+	const struct build_name *own = AREA_AT(&b->names, struct build_name,
+	    number - 1);
+	const uint8_t *octets = b->areas[AREA_OCTETS].octets + own->name;
+	struct dns_name name, suffix;
+	unsigned int above = own->labels;
+
+	if (name_read_lower(&name, octets + 1, octets[0]) < 0)
+		return;
+	for (uint32_t found = 0; found == 0; ) {
+		size_t start;
+
+		if (above-- == 0)
+			return;
+		start = name_suffix_offset(&name, above);
+		found = build_name_find(b, name.octets + start,
+		    name.length - start);
+		if (found != 0 && !AREA_AT(&b->names, struct build_name,
+		    found - 1)->has_below)
+			found = 0;
+	}
+	for (unsigned int n = name.labels; n > above && b->error == 0; n--) {
+		const size_t start = name_suffix_offset(&name, n);
+
+		if (name_read_lower(&suffix, name.octets + start,
+		    name.length - start) == 0)
+			build_entry_add(b, build_name_get(b, &suffix),
+			    BUILD_RESET, zone, 0);
+	}
+}
+
+enum policy_name_kind
+build_kind_take(struct dns_name *name)
+{
+	if (name->labels == 0 || memcmp(name->octets, "\001*", 2) != 0)
+		return POLICY_EXACT;
+	name->length = (uint8_t)(name->length - 2);
+	name->labels--;
+	memmove(name->octets, name->octets + 2, name->length);
+	return POLICY_BELOW;
 }
 
 int
@@ -130,43 +173,52 @@ build_compare_numbers(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
+/* By code: of one code and one name there are no two answers. */
+static int
+compare_codes(const void *left, const void *right)
+{
+	const struct section_code *a = left, *b = right;
+
+	return a->code < b->code ? -1 : a->code > b->code;
+}
+
 static uint64_t
 list_hash(const struct builder *b, uint32_t number)
 {
 	const struct section_span *span =
 	    AREA_AT(&b->spans, struct section_span, number - 1);
 
-	return XXH3_64bits(AREA_AT(&b->areas[AREA_LISTS], uint32_t,
-	    span->first), span->count * sizeof(uint32_t));
+	return XXH3_64bits(AREA_AT(&b->areas[AREA_LISTS], struct section_code,
+	    span->first), span->count * sizeof(struct section_code));
 }
 
 static bool
-is_list(const struct builder *b, uint32_t number, const uint32_t *codes,
-    size_t count)
+is_list(const struct builder *b, uint32_t number,
+    const struct section_code *codes, size_t count)
 {
 	const struct section_span *span =
 	    AREA_AT(&b->spans, struct section_span, number - 1);
 
 	return span->count == count && memcmp(AREA_AT(&b->areas[AREA_LISTS],
-	    uint32_t, span->first), codes, count * sizeof(*codes)) == 0;
+	    struct section_code, span->first), codes, count * sizeof(*codes)) == 0;
 }
 
 struct section_span
-build_list(struct builder *b, uint32_t *codes, size_t *count)
+build_list(struct builder *b, struct section_code *codes, size_t *count)
 {
 	struct area *lists = &b->areas[AREA_LISTS];
 	struct section_span span = { .count = 0 }, *noted;
-	uint32_t *room;
+	struct section_code *room;
 	size_t kept = 0, at;
 
 	if (*count > 1)
-		qsort(codes, *count, sizeof(*codes), build_compare_numbers);
+		qsort(codes, *count, sizeof(*codes), compare_codes);
 	for (size_t i = 0; i < *count; i++)
-		if (kept == 0 || codes[i] != codes[kept - 1])
+		if (kept == 0 || codes[i].code != codes[kept - 1].code)
 			codes[kept++] = codes[i];
 	*count = kept;
 	if (kept == 0 || b->error != 0 ||
-	    !index_grow(b, &b->by_list, list_hash))
+	    !build_index_grow(b, &b->by_list, list_hash))
 		return span;
 	at = (size_t)XXH3_64bits(codes, kept * sizeof(*codes)) &
 	    b->by_list.mask;
@@ -174,7 +226,7 @@ build_list(struct builder *b, uint32_t *codes, size_t *count)
 		if (is_list(b, b->by_list.slots[at], codes, kept))
 			return *AREA_AT(&b->spans, struct section_span,
 			    b->by_list.slots[at] - 1);
-	span.first = (uint32_t)AREA_ITEMS(lists, uint32_t);
+	span.first = (uint32_t)AREA_ITEMS(lists, struct section_code);
 	span.count = (uint32_t)kept;
 	room = build_grow(b, lists, kept * sizeof(*room));
 	noted = build_grow(b, &b->spans, sizeof(*noted));
@@ -215,16 +267,17 @@ inherited(const struct builder *b, const struct build_name *name)
 
 /* Codes of a list while it is put together. */
 struct codes {
-	uint32_t *codes;
+	struct section_code *codes;
 	size_t count, room;
 };
 
 static void
-add_code(struct builder *b, struct codes *codes, uint32_t code)
+add_code(struct builder *b, struct codes *codes,
+    const struct section_code *code)
 {
 	if (codes->count == codes->room) {
 		const size_t room = codes->room * 2 + 64;
-		uint32_t *grown = reallocarray(codes->codes, room,
+		struct section_code *grown = reallocarray(codes->codes, room,
 		    sizeof(*grown));
 
 		if (grown == NULL) {
@@ -234,7 +287,7 @@ add_code(struct builder *b, struct codes *codes, uint32_t code)
 		codes->codes = grown;
 		codes->room = room;
 	}
-	codes->codes[codes->count++] = code;
+	codes->codes[codes->count++] = *code;
 }
 
 /* Whether the code is of a zone of policies that has the name: RFC 4592. */
@@ -247,7 +300,7 @@ is_reset(const struct builder *b, const struct build_name *name, uint32_t code)
 
 		if (entry->kind == BUILD_RESET) {
 			const struct build_zone *zone = AREA_AT(&b->zones,
-			    struct build_zone, entry->code - 1);
+			    struct build_zone, entry->code.code - 1);
 
 			if (code >> 1 >= zone->first && code >> 1 <= zone->last)
 				return true;
@@ -264,11 +317,12 @@ make_list(struct builder *b, const struct build_name *name, bool below,
 {
 	codes->count = 0;
 	for (uint32_t i = 0; i < above->count; i++) {
-		const uint32_t code = *AREA_AT(&b->areas[AREA_LISTS], uint32_t,
-		    above->first + i);
+		/* A copy: the list may move. */
+		const struct section_code code = *AREA_AT(&b->areas[AREA_LISTS],
+		    struct section_code, above->first + i);
 
-		if (!is_reset(b, name, code))
-			add_code(b, codes, code);
+		if (!is_reset(b, name, code.code))
+			add_code(b, codes, &code);
 	}
 	for (uint32_t i = name->first; i != 0;) {
 		const struct build_entry *entry =
@@ -276,7 +330,7 @@ make_list(struct builder *b, const struct build_name *name, bool below,
 
 		if (entry->kind != BUILD_RESET && entry->kind !=
 		    (uint32_t)(below ? POLICY_EXACT : POLICY_BELOW))
-			add_code(b, codes, entry->code);
+			add_code(b, codes, &entry->code);
 		i = entry->next;
 	}
 	return build_list(b, codes->codes, &codes->count);

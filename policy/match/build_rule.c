@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "policy/match/build_state.h"
+#include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
 
 /* Copies numbers of the policy, sorted if they are looked for. */
@@ -118,39 +119,66 @@ copy_conditions(struct builder *b, const struct policy_conditions *c)
 	};
 }
 
-/* The addresses of one family. */
-static struct section_span
-copy_addresses(struct builder *b, const struct policy_address *a, size_t count,
-    int family)
-{
-	struct section_span span = build_octets(b, NULL, 0, 0);
-
-	for (size_t i = 0; i < count; i++)
-		if (a[i].family == family) {
-			(void)build_octets(b, a[i].address,
-			    family == AF_INET ? 4 : 16, 1);
-			span.count++;
-		}
-	return span;
-}
-
 static struct section_span
 copy_name(struct builder *b, const struct dns_name *name)
 {
 	return build_octets(b, name->octets, name->length, name->length);
 }
 
-/* The target as the record of an RRset: behind its length. */
-static struct section_span
-copy_cname(struct builder *b, const struct dns_name *name)
+/* The addresses of one family as a set of records. */
+static void
+add_addresses(struct builder *b, const struct policy_rule *rule,
+    const struct policy_address *a, int family)
 {
-	uint8_t length[2];
-	struct section_span span;
+	const size_t length = family == AF_INET ? 4 : 16;
+	struct section_rrset rrset = { .ttl = rule->ttl,
+		.type = family == AF_INET ? TYPE_A : TYPE_AAAA };
+	struct area octets = { .octets = NULL };
 
-	wire_store_u16(length, name->length);
-	span = build_octets(b, length, sizeof(length), name->length + 2u);
-	(void)copy_name(b, name);
-	return span;
+	for (uint32_t i = 0; i < rule->addresses.count; i++) {
+		uint8_t *to = a[i].family != family ? NULL :
+		    build_grow(b, &octets, length);
+
+		if (to == NULL)
+			continue;
+		memcpy(to, a[i].address, length);
+		rrset.count++;
+	}
+	rrset.size = (uint32_t)octets.size;
+	if (rrset.count > 0)
+		build_rrset_add(b, &rrset, octets.octets);
+	free(octets.octets);
+}
+
+static void
+add_target(struct builder *b, const struct policy_rule *rule, uint16_t type)
+{
+	uint8_t octets[2 + NAME_MAX_OCTETS];
+
+	wire_store_u16(octets, rule->cname.length);
+	memcpy(octets + 2, rule->cname.octets, rule->cname.length);
+	build_rrset_add(b, &(struct section_rrset){ .type = type, .count = 1,
+		.ttl = rule->ttl, .size = rule->cname.length + 2u }, octets);
+}
+
+/* What the rule answers, whatever the name; 0: no records. */
+static uint32_t
+add_records(struct builder *b, const struct policy_rule *rule,
+    const struct policy_address *addresses)
+{
+	const size_t first = AREA_ITEMS(&b->areas[AREA_RRSETS],
+	    struct section_rrset);
+
+	if (rule->zone != 0)
+		return 0;
+	if (rule->action == RULE_ADDRESSES) {
+		add_addresses(b, rule, addresses, AF_INET);
+		add_addresses(b, rule, addresses, AF_INET6);
+	} else if (rule->action == RULE_CNAME)
+		add_target(b, rule, TYPE_CNAME);
+	else if (rule->action == RULE_POINTER)
+		add_target(b, rule, TYPE_PTR);
+	return build_records_end(b, first);
 }
 
 uint32_t
@@ -162,23 +190,17 @@ build_rule_add(struct builder *b, const struct policy_rule *rule,
 		.not = copy_conditions(b, &rule->not),
 		.name = build_octets(b, rule->name, strlen(rule->name),
 		    strlen(rule->name)),
-		.ipv4 = copy_addresses(b, addresses, rule->addresses.count,
-		    AF_INET),
-		.ipv6 = copy_addresses(b, addresses, rule->addresses.count,
-		    AF_INET6),
+		.records = add_records(b, rule, addresses),
 		.line = rule->line,
 		.action = rule->action,
 		.only = rule->only,
 		.strip_https = rule->strip_https,
 		.observe = rule->observe,
 		.log = rule->log,
-		.ttl = rule->ttl,
 		.rate = rule->rate,
 	}, *to;
 	uint32_t *noted;
 
-	if (rule->action == RULE_CNAME || rule->action == RULE_POINTER)
-		record.cname = copy_cname(b, &rule->cname);
 	if (rule->action == RULE_REWRITE) {
 		record.from = copy_name(b, &rule->from.name);
 		record.to = copy_name(b, &rule->to.name);

@@ -28,7 +28,7 @@ struct build_name {
 
 /* What one rule says about it. */
 struct build_entry {
-	uint32_t code;
+	struct section_code code;
 	uint32_t next;
 	uint32_t kind;		/* enum policy_name_kind, not SET; or: */
 };
@@ -70,12 +70,13 @@ struct builder {
 	struct area spans;	/* struct section_span: lists, each once */
 	struct build_index by_name;
 	struct build_index by_list;
+	struct build_index by_records;
 	struct build_set *sets;
 	struct rules_file *files;	/* of policy->sets */
 	size_t file_errors;	/* of all of them */
 	struct area zones;	/* struct build_zone, numbered from 1 */
 	struct area from;	/* uint32_t: which of policy->rules a rule is of */
-	struct area others;	/* uint32_t: codes of rules found by nothing */
+	struct area others;	/* struct section_code: rules found by nothing */
 };
 
 #define AREA_ITEMS(area, type)	((area)->size / sizeof(type))
@@ -104,16 +105,44 @@ uint32_t build_name_get(struct builder *b, const struct dns_name *name);
 uint32_t build_name_find(const struct builder *b, const uint8_t *octets,
     size_t length);
 
-/* Notes that the code is about the name of that number. */
+/* Takes "*." off the name, POLICY_BELOW then; else POLICY_EXACT. */
+enum policy_name_kind build_kind_take(struct dns_name *name);
+
+/* Notes that the code is about the name of that number; "records" go with it. */
 void build_entry_add(struct builder *b, uint32_t name, uint32_t kind,
-    uint32_t code);
+    uint32_t code, uint32_t records);
+
+/*
+ * Notes where wildcards of the zone's names above end: at the name of that number
+ * and at those between it and the first above about which there are rules for names
+ * below.
+ */
+void build_resets_add(struct builder *b, uint32_t number, uint32_t zone);
 
 /*
  * The span of a list, which stands in AREA_LISTS once.  Sorts it.  Returns the
  * span; *count becomes what is left of it without repetitions.
  */
-struct section_span build_list(struct builder *b, uint32_t *codes,
+struct section_span build_list(struct builder *b, struct section_code *codes,
     size_t *count);
+
+/* Makes room for one more in an index; false: there is no memory. */
+bool build_index_grow(struct builder *b, struct build_index *index,
+    uint64_t (*hash)(const struct builder *, uint32_t));
+
+/*
+ * Adds a set of records behind the last one: octets as in struct rrset.  Sets
+ * that follow each other become one answer by build_records_end().
+ */
+void build_rrset_add(struct builder *b, const struct section_rrset *rrset,
+    const uint8_t *octets);
+
+/*
+ * Ends the answer that begins with the set of number "first" (AREA_ITEMS() of
+ * AREA_RRSETS before it).  Returns its number from 1, that of an equal one if there
+ * is one; 0 after an error, or if it has no sets.
+ */
+uint32_t build_records_end(struct builder *b, size_t first);
 
 /* For qsort(3), of uint32_t. */
 int build_compare_numbers(const void *left, const void *right);

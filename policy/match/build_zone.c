@@ -1,57 +1,68 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Response policy zones as rules: draft-vixie-dnsop-dns-rpz, triggers by the
- * name of the question.  Names with the same answer are one rule.  Within a
- * zone the record decides that DNS would find for the name (RFC 4592): the name
- * itself, else the wildcard right below the closest name that the zone has.
+ * name of the question.  A zone has one rule for each action; the records that a
+ * name answers stand beside the name.  Within a zone the record decides that DNS
+ * would find for the name (RFC 4592): the name itself, else the wildcard right
+ * below the closest name that the zone has.
+ *
+ * Records that contradict others, or mean nothing here, are left out with a
+ * warning, so that one of them does not cost the whole feed.  A name is never let
+ * through for that: if nothing else stands at it, it is NODATA.
  */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "policy/match/build_state.h"
+#include "resolver/dns/rdata.h"
 #include "resolver/dns/rr.h"
+#include "resolver/dns/wire.h"
 #include "resolver/sources/zone_records.h"
 
 #define TYPE_DNSKEY	48
 #define TYPE_NSEC3	50
 #define TYPE_NSEC3PARAM	51
-#define GROUP_SLOTS	((size_t)4 * RULE_MAX)	/* a power of two */
-#define ADDRESSES_MAX	1024			/* of one name */
-#define ACTION_NONE	RULE_ACTIONS		/* a trigger that is left out */
+#define RECORDS_MAX	(4 * RULE_NAMES_MAX)	/* of one zone */
+#define SET_MAX		1024		/* records of one name and type */
+#define TOLD_MAX	10		/* records that warnings name, of a zone */
 
-/* What is no rule here, each kind told once. */
-enum left_out {
-	OUT_IP, OUT_CLIENT_IP, OUT_NSIP, OUT_NSDNAME, OUT_TYPE, OUT_WILDCARD,
-	OUT_ACTION, OUT_KINDS
+/* Triggers that are no rule here, each kind told once. */
+enum left_out { OUT_IP, OUT_CLIENT_IP, OUT_NSIP, OUT_NSDNAME, OUT_KINDS };
+
+/* What a record says of its name; the least at a name decides. */
+enum rank {
+	RANK_ACTION,			/* a CNAME: an action, or a target */
+	RANK_DATA,			/* a record that is answered */
+	RANK_UNKNOWN			/* what cannot be understood */
 };
 
 /* A record that is a trigger's, or one of several. */
 struct trigger {
 	uint32_t name;			/* from 1: build_name */
-	uint32_t kind;			/* POLICY_EXACT, POLICY_BELOW */
-	uint32_t action;
-	uint32_t data;			/* offset; length, rdata */
+	uint8_t kind;			/* POLICY_EXACT, POLICY_BELOW */
+	uint8_t rank;
+	uint8_t action;
+	uint16_t type;
+	uint32_t data;			/* offset; u16 length, rdata */
 	uint32_t ttl;
+	uint32_t number;		/* in the order of the file */
 	uint32_t line;
-};
-
-/* An answer that names share: a rule. */
-struct group {
-	uint32_t number;		/* of the rule; 0: empty slot */
-	uint32_t key, size;		/* in the area of keys */
+	uint32_t path;			/* which of the zone's files */
 };
 
 struct zone {
 	struct builder *b;
 	uint32_t from;			/* which of policy->rules */
 	const struct policy_rule *entry;
-	const char *path;
-	struct area triggers, data, keys;
-	struct group *groups;
-	size_t records;
+	struct area paths;		/* char *: the zone's, then included files */
+	struct area triggers, data;
+	uint32_t rules[RULE_ACTIONS];	/* their numbers; 0: not made yet */
+	size_t records, names;
+	size_t told;			/* records left out, each with a reason */
+	size_t outside;			/* of these, the zone's name is another */
 	size_t left_out[OUT_KINDS];
 	unsigned int left_out_line[OUT_KINDS];
 };
@@ -71,13 +82,6 @@ static const struct {
 	{ "\014rpz-passthru", RULE_ANSWER }, { "\010rpz-drop", RULE_DROP },
 	{ "\014rpz-tcp-only", RULE_TCP_ONLY }, { "\001*", RULE_NODATA },
 };
-
-static void
-leave_out(struct zone *z, enum left_out kind, unsigned int line)
-{
-	if (z->left_out[kind]++ == 0)
-		z->left_out_line[kind] = line;
-}
 
 /* Whether the last label of a name is this one. */
 static bool
@@ -110,28 +114,25 @@ cut_origin(const struct zone *z, struct dns_name *name)
 	return true;
 }
 
-/* Takes "*." off. */
-static enum policy_name_kind
-take_kind(struct dns_name *name)
+/* Whether the last label is one that the draft keeps for triggers. */
+static bool
+ends_reserved(const struct dns_name *name)
 {
-	if (name->labels == 0 || memcmp(name->octets, "\001*", 2) != 0)
-		return POLICY_EXACT;
-	name->length = (uint8_t)(name->length - 2);
-	name->labels--;
-	memmove(name->octets, name->octets + 2, name->length);
-	return POLICY_BELOW;
+	const uint8_t *label;
+
+	if (name->labels == 0)
+		return false;
+	label = name->octets + name_suffix_offset(name, 1);
+	return label[0] > 4 && memcmp(label + 1, "rpz-", 4) == 0;
 }
 
 /*
  * What a CNAME to that target says.  One to the trigger itself is the old way to
- * write rpz-passthru.
+ * write rpz-passthru.  RULE_ACTIONS: nothing that is known.
  */
-static uint32_t
-action_of(struct zone *z, const struct dns_name *target,
-    const struct dns_name *trigger, unsigned int line)
+static enum rule_action
+action_of(const struct dns_name *target, const struct dns_name *trigger)
 {
-	enum left_out kind = OUT_WILDCARD;
-
 	if (target->labels == 0)
 		return RULE_NXDOMAIN;
 	if (name_equal(target, trigger))
@@ -140,57 +141,84 @@ action_of(struct zone *z, const struct dns_name *target,
 	    sizeof(named_actions[0]); i++)
 		if (ends_with(target, named_actions[i].name))
 			return named_actions[i].action;
-	if (target->labels == 1 && target->octets[0] > 4 &&
-	    memcmp(target->octets + 1, "rpz-", 4) == 0)
-		kind = OUT_ACTION;
-	else if (memcmp(target->octets, "\001*", 2) != 0)
-		return RULE_CNAME;
-	leave_out(z, kind, line);
-	return ACTION_NONE;
+	if (target->labels == 1 && ends_reserved(target))
+		return RULE_ACTIONS;
+	return memcmp(target->octets, "\001*", 2) == 0 ? RULE_CNAME_BELOW :
+	    RULE_CNAME;
 }
 
-static bool
-has_data(const struct trigger *t)
+/* The number of the record's file. */
+static uint32_t
+path_of(struct zone *z, const char *path)
 {
-	return t->action == RULE_ADDRESSES || t->action == RULE_CNAME;
+	const size_t count = AREA_ITEMS(&z->paths, char *);
+	char **fresh;
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(*AREA_AT(&z->paths, char *, i), path) == 0)
+			return (uint32_t)i;
+	fresh = build_grow(z->b, &z->paths, sizeof(*fresh));
+	if (fresh != NULL && (*fresh = strdup(path)) == NULL) {
+		z->paths.size -= sizeof(*fresh);
+		z->b->error = -ENOMEM;
+	}
+	return (uint32_t)count;
 }
 
 static uint32_t
-add_data(struct zone *z, const uint8_t *octets, uint8_t length)
+add_data(struct zone *z, const uint8_t *octets, uint16_t length)
 {
 	const uint32_t at = (uint32_t)z->data.size;
-	uint8_t *to = build_grow(z->b, &z->data, length + 1u);
+	uint8_t *to = build_grow(z->b, &z->data, length + 2u);
 
 	if (to == NULL)
 		return 0;
-	to[0] = length;
-	memcpy(to + 1, octets, length);
+	wire_store_u16(to, length);
+	memcpy(to + 2, octets, length);
 	return at;
 }
 
-/* What a record of a trigger says, and its data. */
+/* Counts a record that is left out, and names it if there are few. */
+static void __attribute__((format(printf, 4, 5)))
+leave_out_record(struct zone *z, const char *path, unsigned int line,
+    const char *format, ...)
+{
+	char text[NAME_TEXT_SIZE + 200];
+	va_list ap;
+
+	if (z->told++ >= TOLD_MAX)
+		return;
+	va_start(ap, format);
+	(void)vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	diag_add(z->b->diag, DIAG_WARNING, path, line, "left out: %s", text);
+}
+
+/* What a CNAME of a trigger says, and its target. */
 static void
-read_action(struct zone *z, const struct dns_name *trigger,
+read_cname(struct zone *z, const struct dns_name *trigger,
     const struct zone_record *record, struct trigger *t)
 {
 	struct dns_name target;
+	enum rule_action action = RULE_ACTIONS;
+	size_t skip = 0;
 
-	t->action = ACTION_NONE;
-	if (record->type == TYPE_CNAME) {
-		if (name_read_lower(&target, record->rdata,
-		    record->length) == 0)
-			t->action = action_of(z, &target, trigger,
-			    record->line);
-		if (t->action == RULE_CNAME)
-			t->data = add_data(z, target.octets, target.length);
-	} else if ((record->type == TYPE_A && record->length == 4) ||
-	    (record->type == TYPE_AAAA && record->length == 16)) {
-		t->action = RULE_ADDRESSES;
-		t->data = add_data(z, record->rdata, (uint8_t)record->length);
-	} else
-		leave_out(z, OUT_TYPE, record->line);
-	if (has_data(t))
-		t->ttl = record->ttl;
+	if (name_read_lower(&target, record->rdata, record->length) == 0)
+		action = action_of(&target, trigger);
+	if (action == RULE_ACTIONS) {
+		leave_out_record(z, record->path, record->line, "a CNAME to a "
+		    "name \"rpz-...\" that means nothing here; if nothing else "
+		    "stands at the name, it is answered NODATA");
+		t->rank = RANK_UNKNOWN;
+		return;
+	}
+	t->rank = RANK_ACTION;
+	t->action = (uint8_t)action;
+	if (action == RULE_CNAME_BELOW)
+		skip = 2;		/* "*." */
+	if (action == RULE_CNAME || action == RULE_CNAME_BELOW)
+		t->data = add_data(z, target.octets + skip,
+		    (uint16_t)(target.length - skip));
 }
 
 /*
@@ -201,15 +229,46 @@ static void
 add_trigger(struct zone *z, const struct dns_name *whole,
     const struct zone_record *record)
 {
-	struct trigger t = { .line = record->line }, *to;
+	struct trigger t = { .line = record->line, .type = record->type,
+		.ttl = record->ttl, .path = path_of(z, record->path),
+		.number = (uint32_t)z->records }, *to;
 	struct dns_name name = *whole;
 
-	t.kind = take_kind(&name);
-	read_action(z, whole, record, &t);
+	t.kind = (uint8_t)build_kind_take(&name);
+	if (record->type == TYPE_CNAME)
+		read_cname(z, whole, record, &t);
+	else {
+		t.rank = RANK_DATA;
+		t.action = RULE_RECORDS;
+		t.data = add_data(z, record->rdata, record->length);
+	}
 	t.name = build_name_get(z->b, &name);
 	to = build_grow(z->b, &z->triggers, sizeof(*to));
 	if (to != NULL)
 		*to = t;
+}
+
+/* Whether the name is a trigger of another kind, which is noted. */
+static bool
+is_other_trigger(struct zone *z, const struct dns_name *name,
+    const struct zone_record *record)
+{
+	char text[NAME_TEXT_SIZE];
+
+	if (!ends_reserved(name))
+		return false;
+	for (size_t i = 0; i < sizeof(other_triggers) /
+	    sizeof(other_triggers[0]); i++)
+		if (ends_with(name, other_triggers[i].label)) {
+			const enum left_out kind = other_triggers[i].kind;
+
+			if (z->left_out[kind]++ == 0)
+				z->left_out_line[kind] = record->line;
+			return true;
+		}
+	leave_out_record(z, record->path, record->line, "%s is no trigger that "
+	    "is known here, and no name", name_to_text(name->octets, text));
+	return true;
 }
 
 static int
@@ -219,218 +278,205 @@ take_record(void *to, const struct zone_record *record)
 	struct dns_name name = *record->name;
 	char text[NAME_TEXT_SIZE];
 
-	if (++z->records > RULE_NAMES_MAX) {
-		diag_add(z->b->diag, DIAG_ERROR, z->path, record->line, "more "
-		    "than %d records; make two zones of it", RULE_NAMES_MAX);
+	if (!cut_origin(z, &name)) {
+		z->outside++;
+		leave_out_record(z, record->path, record->line, "%s does not "
+		    "end with the zone's name; look at \"origin\" and at final "
+		    "dots", name_to_text(name.octets, text));
+		return 0;
+	}
+	if (name.labels == 0 || is_signature(record->type) ||
+	    is_other_trigger(z, &name, record))
+		return 0;
+	if (++z->records > RECORDS_MAX) {
+		diag_add(z->b->diag, DIAG_ERROR, record->path, record->line,
+		    "more than %d records; make two zones of it", RECORDS_MAX);
 		return -EFBIG;
 	}
-	if (!cut_origin(z, &name)) {
-		diag_add(z->b->diag, DIAG_ERROR, z->path, record->line, "%s "
-		    "does not end with the zone's name; look at \"origin\" and "
-		    "at final dots", name_to_text(name.octets, text));
-		return 0;
-	}
-	if (name.labels == 0 || is_signature(record->type))
-		return 0;
-	for (size_t i = 0; i < sizeof(other_triggers) /
-	    sizeof(other_triggers[0]); i++)
-		if (ends_with(&name, other_triggers[i].label)) {
-			leave_out(z, other_triggers[i].kind, record->line);
-			return 0;
-		}
 	add_trigger(z, &name, record);
 	return z->b->error;
 }
 
+/* Data behind their lengths: any order will do. */
+static int
+compare_data(const uint8_t *x, const uint8_t *y)
+{
+	const uint16_t n = wire_load_u16(x), m = wire_load_u16(y);
+
+	return n != m ? (n < m ? -1 : 1) : memcmp(x + 2, y + 2, n);
+}
+
+/* By name; at a name those that decide first, sets of records together. */
 static int
 compare_triggers(const void *left, const void *right, void *data)
 {
 	const struct trigger *a = left, *b = right;
-	const uint8_t *octets = data, *x, *y;
+	const uint8_t *octets = data;
+	int order = 0;
 
 	if (a->name != b->name)
 		return a->name < b->name ? -1 : 1;
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
-	if (a->action != b->action)
-		return a->action < b->action ? -1 : 1;
-	if (!has_data(a))
-		return 0;
-	x = octets + a->data;
-	y = octets + b->data;
-	return x[0] != y[0] ? (x[0] < y[0] ? -1 : 1) :
-	    memcmp(x + 1, y + 1, x[0]);
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	if (a->rank == RANK_DATA && a->type != b->type)
+		return a->type < b->type ? -1 : 1;
+	if (a->rank == RANK_DATA)
+		order = compare_data(octets + a->data, octets + b->data);
+	if (order != 0)
+		return order;
+	return a->number < b->number ? -1 : 1;
 }
 
-/* The key of a group: its action, TTL and data, in the area of keys' end. */
-static uint32_t
-add_key(struct zone *z, const struct trigger *t, size_t count)
+static const char *
+path_at(const struct zone *z, const struct trigger *t)
 {
-	const uint32_t at = (uint32_t)z->keys.size;
-	uint32_t *head = build_grow(z->b, &z->keys, 2 * sizeof(*head));
-
-	if (head == NULL)
-		return at;
-	head[0] = t->action;
-	for (size_t i = 0; i < count; i++)
-		if (i == 0 || t[i].ttl < head[1])
-			head[1] = t[i].ttl;
-	for (size_t i = 0; i < count && has_data(t); i++) {
-		const uint8_t *data = z->data.octets + t[i].data;
-		uint8_t *to = build_grow(z->b, &z->keys, data[0] + 1u);
-
-		if (to != NULL)
-			memcpy(to, data, data[0] + 1u);
-	}
-	/* The next one is aligned, too. */
-	(void)build_grow(z->b, &z->keys, -z->keys.size & 3);
-	return at;
+	return *AREA_AT(&z->paths, char *, t->path);
 }
 
-/* A new rule for these records, all of one action. */
+static bool
+has_equal_data(const struct zone *z, const struct trigger *a,
+    const struct trigger *b)
+{
+	return compare_data(z->data.octets + a->data,
+	    z->data.octets + b->data) == 0;
+}
+
+/* Whether a CNAME says what the one that decides says. */
+static bool
+says_the_same(const struct zone *z, const struct trigger *first,
+    const struct trigger *t)
+{
+	return t->rank == RANK_ACTION && t->action == first->action &&
+	    ((t->action != RULE_CNAME && t->action != RULE_CNAME_BELOW) ||
+	    has_equal_data(z, first, t));
+}
+
+/* Those beside a CNAME: RFC 1034 section 3.6.2. */
+static void
+leave_others_out(struct zone *z, const struct trigger *t, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (t[i].rank != RANK_UNKNOWN && !says_the_same(z, t, &t[i]))
+			leave_out_record(z, path_at(z, &t[i]), t[i].line, "a "
+			    "name with a CNAME has no other records, and this "
+			    "one has the CNAME of line %u", t[0].line);
+}
+
+/* The records of one type, which stand together. */
+static void
+add_set(struct zone *z, const struct trigger *t, size_t count)
+{
+	const bool fixed = rdata_fixed_length(t->type) != 0;
+	struct section_rrset rrset = { .type = t->type, .ttl = t->ttl };
+	struct area octets = { .octets = NULL };
+
+	for (size_t i = 0; i < count; i++) {
+		const uint8_t *data = z->data.octets + t[i].data;
+		const size_t skip = fixed ? 2 : 0;
+		const size_t size = wire_load_u16(data) + 2 - skip;
+		uint8_t *to;
+
+		/* RFC 2181 section 5.2: they are to be equal. */
+		if (t[i].ttl < rrset.ttl)
+			rrset.ttl = t[i].ttl;
+		if (i > 0 && has_equal_data(z, &t[i - 1], &t[i]))
+			continue;
+		if (rrset.count == SET_MAX) {
+			leave_out_record(z, path_at(z, &t[i]), t[i].line, "more "
+			    "than %d records of one name and type", SET_MAX);
+			continue;
+		}
+		to = build_grow(z->b, &octets, size);
+		if (to == NULL)
+			break;
+		memcpy(to, data + skip, size);
+		rrset.count++;
+	}
+	rrset.size = (uint32_t)octets.size;
+	if (z->b->error == 0)
+		build_rrset_add(z->b, &rrset, octets.octets);
+	free(octets.octets);
+}
+
+/* The records of a name, of all types. */
 static uint32_t
-add_rule(struct zone *z, const struct trigger *t, size_t count, uint32_t ttl)
+add_sets(struct zone *z, const struct trigger *t, size_t count)
+{
+	const size_t first = AREA_ITEMS(&z->b->areas[AREA_RRSETS],
+	    struct section_rrset);
+	size_t types = 0, end;
+
+	while (count > 0 && t[count - 1].rank != RANK_DATA)
+		count--;
+	for (size_t i = 0; i < count && z->b->error == 0; i = end) {
+		for (end = i + 1; end < count && t[end].type == t[i].type;)
+			end++;
+		if (types++ < SECTION_RRSETS_MAX)
+			add_set(z, &t[i], end - i);
+		else
+			leave_out_record(z, path_at(z, &t[i]), t[i].line, "more "
+			    "than %d types of records of one name",
+			    SECTION_RRSETS_MAX);
+	}
+	return build_records_end(z->b, first);
+}
+
+/* What the CNAME answers; 0 if it only names an action. */
+static uint32_t
+add_cname(struct zone *z, const struct trigger *t)
+{
+	const size_t first = AREA_ITEMS(&z->b->areas[AREA_RRSETS],
+	    struct section_rrset);
+
+	if (t->action == RULE_CNAME || t->action == RULE_CNAME_BELOW)
+		add_set(z, t, 1);
+	return build_records_end(z->b, first);
+}
+
+/* The number of the zone's rule with this action; 0 after an error. */
+static uint32_t
+rule_of(struct zone *z, enum rule_action action)
 {
 	struct policy_rule rule = *z->entry;
-	struct policy_address *addresses = calloc(count, sizeof(*addresses));
-	uint32_t number = 0;
 
-	if (addresses == NULL) {
-		z->b->error = -ENOMEM;
+	if (z->rules[action] != 0)
+		return z->rules[action];
+	if (AREA_ITEMS(&z->b->areas[AREA_RULES], struct section_rule) >=
+	    RULE_MAX) {
+		diag_add(z->b->diag, DIAG_ERROR, z->b->file, z->entry->line,
+		    "policy: more than %d rules in all", RULE_MAX);
 		return 0;
 	}
 	(void)snprintf(rule.name, sizeof(rule.name), RULE_ZONE_PREFIX "%.*s",
 	    (int)(RULE_NAME_MAX - strlen(RULE_ZONE_PREFIX)), z->entry->name);
-	rule.action = t->action;
-	rule.ttl = ttl;
+	rule.action = action;
 	rule.addresses = (struct policy_span){ .count = 0 };
-	for (size_t i = 0; t->action == RULE_ADDRESSES && i < count; i++) {
-		const uint8_t *data = z->data.octets + t[i].data;
-
-		addresses[i].family = data[0] == 4 ? AF_INET : AF_INET6;
-		memcpy(addresses[i].address, data + 1, data[0]);
-		rule.addresses.count++;
-	}
-	if (t->action == RULE_CNAME && name_read_lower(&rule.cname,
-	    z->data.octets + t->data + 1, z->data.octets[t->data]) < 0)
-		z->b->error = -EINVAL;
-	number = build_rule_add(z->b, &rule, addresses, z->from);
-	free(addresses);
-	return number;
-}
-
-/* The number of the rule for these records; 0 after an error. */
-static uint32_t
-rule_of(struct zone *z, const struct trigger *t, size_t count)
-{
-	const uint32_t key = add_key(z, t, count);
-	const uint32_t size = (uint32_t)z->keys.size - key;
-	const uint8_t *octets = z->keys.octets + key;
-	size_t at;
-
-	if (z->b->error != 0)
-		return 0;
-	at = (size_t)XXH3_64bits(octets, size) & (GROUP_SLOTS - 1);
-	for (; z->groups[at].number != 0; at = (at + 1) & (GROUP_SLOTS - 1))
-		if (z->groups[at].size == size && memcmp(z->keys.octets +
-		    z->groups[at].key, octets, size) == 0) {
-			z->keys.size = key;
-			return z->groups[at].number;
-		}
-	if (AREA_ITEMS(&z->b->areas[AREA_RULES], struct section_rule) >=
-	    RULE_MAX) {
-		diag_add(z->b->diag, DIAG_ERROR, z->path, t->line, "more than "
-		    "%d rules in all: names with different answers are "
-		    "different rules; let more names share an answer",
-		    RULE_MAX);
-		return 0;
-	}
-	z->groups[at] = (struct group){ .key = key, .size = size,
-		.number = add_rule(z, t, count, *AREA_AT(&z->keys,
-		    const uint32_t, key / sizeof(uint32_t) + 1)) };
-	return z->groups[at].number;
-}
-
-/* Leaves one of those that say the same. */
-static size_t
-without_repetitions(const struct zone *z, struct trigger *t, size_t count)
-{
-	size_t kept = 1;
-
-	for (size_t i = 1; i < count; i++)
-		if (compare_triggers(&t[kept - 1], &t[i],
-		    z->data.octets) != 0)
-			t[kept++] = t[i];
-	return kept;
+	return z->rules[action] = build_rule_add(z->b, &rule, NULL, z->from);
 }
 
 /* The records of one trigger.  False: no more rules are possible. */
 static bool
-add_group(struct zone *z, struct trigger *t, size_t count)
+add_group(struct zone *z, const struct trigger *t, size_t count)
 {
-	size_t kept = without_repetitions(z, t, count);
-	uint32_t number;
+	enum rule_action action = RULE_NODATA;
+	uint32_t records = 0, number;
 
-	/* Behind all others. */
-	while (kept > 0 && t[kept - 1].action == ACTION_NONE)
-		kept--;
-	if (kept == 0)
-		return true;
-	if (kept > 1 && (t[0].action != RULE_ADDRESSES ||
-	    t[kept - 1].action != RULE_ADDRESSES)) {
-		diag_add(z->b->diag, DIAG_ERROR, z->path, t[1].line, "a name "
-		    "with a CNAME has no other records (RFC 1034 section "
-		    "3.6.2), and this one has those of line %u, too",
-		    t[0].line);
-		return true;
+	if (t->rank == RANK_ACTION) {
+		leave_others_out(z, t, count);
+		action = (enum rule_action)t->action;
+		records = add_cname(z, t);
+	} else if (t->rank == RANK_DATA) {
+		action = RULE_RECORDS;
+		records = add_sets(z, t, count);
 	}
-	if (kept > ADDRESSES_MAX) {
-		diag_add(z->b->diag, DIAG_ERROR, z->path, t[0].line, "more "
-		    "than %d addresses of one name", ADDRESSES_MAX);
-		return true;
-	}
-	number = rule_of(z, t, kept);
+	number = rule_of(z, action);
 	if (number == 0)
 		return false;
-	build_entry_add(z->b, t->name, t->kind, RULES_CODE(number, 0));
+	build_entry_add(z->b, t->name, t->kind, RULES_CODE(number, 0),
+	    records);
 	return true;
-}
-
-/*
- * Where wildcards of names above end: at the trigger's name and at those between
- * it and the first above about which there are rules for names below.
- */
-static void
-add_resets(struct builder *b, uint32_t number, uint32_t zone)
-{
-	const struct build_name *own = AREA_AT(&b->names, struct build_name,
-	    number - 1);
-	const uint8_t *octets = b->areas[AREA_OCTETS].octets + own->name;
-	struct dns_name name, suffix;
-	unsigned int above = own->labels;
-
-	if (name_read_lower(&name, octets + 1, octets[0]) < 0)
-		return;
-	for (uint32_t found = 0; found == 0; ) {
-		size_t start;
-
-		if (above-- == 0)
-			return;
-		start = name_suffix_offset(&name, above);
-		found = build_name_find(b, name.octets + start,
-		    name.length - start);
-		if (found != 0 && !AREA_AT(&b->names, struct build_name,
-		    found - 1)->has_below)
-			found = 0;
-	}
-	for (unsigned int n = name.labels; n > above && b->error == 0; n--) {
-		const size_t start = name_suffix_offset(&name, n);
-
-		if (name_read_lower(&suffix, name.octets + start,
-		    name.length - start) == 0)
-			build_entry_add(b, build_name_get(b, &suffix),
-			    BUILD_RESET, zone);
-	}
 }
 
 static void
@@ -442,6 +488,12 @@ add_groups(struct zone *z, struct trigger *t, size_t count)
 		for (end = i + 1; end < count && t[end].name == t[i].name &&
 		    t[end].kind == t[i].kind;)
 			end++;
+		if (z->names++ == RULE_NAMES_MAX) {
+			diag_add(z->b->diag, DIAG_ERROR, path_at(z, &t[i]), 0,
+			    "more than %d names; make two zones of it",
+			    RULE_NAMES_MAX);
+			return;
+		}
 		if (!add_group(z, &t[i], end - i))
 			return;
 	}
@@ -467,14 +519,14 @@ add_triggers(struct zone *z)
 	    struct section_rule);
 	for (size_t i = 0; i < count && z->b->error == 0; i++) {
 		if (t[i].name != last)
-			add_resets(z->b, t[i].name,
+			build_resets_add(z->b, t[i].name,
 			    (uint32_t)AREA_ITEMS(zones, struct build_zone));
 		last = t[i].name;
 	}
 }
 
 static void
-tell_left_out(const struct zone *z)
+tell_left_out(const struct zone *z, const char *path)
 {
 	static const char *const texts[OUT_KINDS] = {
 		[OUT_IP] = "triggers rpz-ip, by addresses of answers",
@@ -482,17 +534,28 @@ tell_left_out(const struct zone *z)
 		    "ask; a rule with \"clients\" does that",
 		[OUT_NSIP] = "triggers rpz-nsip, by addresses of nameservers",
 		[OUT_NSDNAME] = "triggers rpz-nsdname, by names of nameservers",
-		[OUT_TYPE] = "records of types other than A, AAAA and CNAME",
-		[OUT_WILDCARD] = "CNAMEs to names that begin with \"*\"",
-		[OUT_ACTION] = "CNAMEs to names \"rpz-...\" that mean nothing "
-		    "here",
 	};
 
 	for (size_t i = 0; i < OUT_KINDS; i++)
 		if (z->left_out[i] > 0)
-			diag_add(z->b->diag, DIAG_WARNING, z->path,
+			diag_add(z->b->diag, DIAG_WARNING, path,
 			    z->left_out_line[i], "left out: %s (%zu of them, "
 			    "this is the first)", texts[i], z->left_out[i]);
+	if (z->told > TOLD_MAX)
+		diag_add(z->b->diag, DIAG_WARNING, path, 0, "left out: %zu "
+		    "records more", z->told - TOLD_MAX);
+}
+
+/* A zone without triggers; if all records are another zone's, its origin is wrong. */
+static void
+tell_empty(const struct zone *z, const char *path)
+{
+	if (z->outside > 0)
+		diag_add(z->b->diag, DIAG_ERROR, path, 0, "none of its names "
+		    "ends with the zone's name: look at \"origin\"");
+	else
+		diag_add(z->b->diag, DIAG_WARNING, path, 0, "has no names, so "
+		    "that its rules match nothing");
 }
 
 static void
@@ -505,28 +568,24 @@ read_zone(struct zone *z, struct rules_file *file)
 	file->names = AREA_ITEMS(&z->triggers, struct trigger);
 	if (error < 0 && error != -EFBIG && z->b->error == 0)
 		z->b->error = error;
-	tell_left_out(z);
 	if (z->triggers.size > 0 && z->b->error == 0)
 		add_triggers(z);
 	else if (z->b->diag->errors == errors && z->b->error == 0)
-		diag_add(z->b->diag, DIAG_WARNING, z->path, 0, "has no names, "
-		    "so that its rules match nothing");
+		tell_empty(z, file->text.path);
+	tell_left_out(z, file->text.path);
 }
 
 void
 build_zone_add(struct builder *b, uint32_t from)
 {
 	const struct policy_rule *entry = &b->policy->rules[from];
-	struct zone z = { .b = b, .from = from, .entry = entry,
-		.path = b->policy->sets[entry->zone - 1].path };
+	const uint32_t set = entry->zone - 1;
+	struct zone z = { .b = b, .from = from, .entry = entry };
 
-	z.groups = calloc(GROUP_SLOTS, sizeof(*z.groups));
-	if (z.groups == NULL)
-		b->error = -ENOMEM;
-	else
-		read_zone(&z, &b->files[entry->zone - 1]);
-	free(z.groups);
+	read_zone(&z, &b->files[set]);
+	for (size_t i = 0; i < AREA_ITEMS(&z.paths, char *); i++)
+		free(*AREA_AT(&z.paths, char *, i));
+	free(z.paths.octets);
 	free(z.triggers.octets);
 	free(z.data.octets);
-	free(z.keys.octets);
 }

@@ -113,7 +113,7 @@ policy_gather(const struct policy_source *source,
 		return;
 	rules_begin(&cursor, source->rules, question);
 	while ((number = rules_next(&cursor)) != 0) {
-		rules_get(source->rules, number, &found->rule);
+		rules_get_for(&cursor, number, &found->rule);
 		if (decides(source, question, number, false, found))
 			return;
 	}
@@ -207,6 +207,7 @@ denies(const struct gathering *g, const struct ruling *ruling)
 	case RULE_FILTER:
 		return ruling_filters(ruling, g->sides[0].question.type);
 	case RULE_CNAME:
+	case RULE_CNAME_BELOW:
 	case RULE_REWRITE:
 		return g->scope != POLICY_OF_RULE;
 	default:
@@ -230,7 +231,8 @@ try_rule(struct gathering *g, unsigned int number, struct policy_found *found)
 	const unsigned int other = first_other(g, number);
 	bool decided;
 
-	rules_get(g->source->rules, number, &found->rule);
+	rules_get_for(&g->sides[asked ? 0 : other].cursor, number,
+	    &found->rule);
 	/* Of no concern: its own zone's word for the name asked, or that name. */
 	if ((other == 0 && g->scope == POLICY_OF_RULE) ||
 	    (!asked && zone_has_asked(g, &found->rule))) {

@@ -2,6 +2,7 @@
 #include "policy/match/policy_lookup.h"
 
 #include "resolver/dns/rr.h"
+#include "resolver/dns/wire.h"
 
 bool
 policy_is_mesh(const struct lookup *lookup)
@@ -10,49 +11,35 @@ policy_is_mesh(const struct lookup *lookup)
 	    lookup->entry.kind != ENTRY_EMPTY;
 }
 
-/* The rule's addresses of the type asked for; ANY: of the first that it has. */
+/* The rule's records of the type asked for, or its CNAME; ANY: all of them. */
 static void
-look_at_addresses(const struct rules_rule *rule,
-    const struct question *question, struct lookup *lookup)
+look_at_records(const struct rules_rule *rule, const struct question *question,
+    struct lookup *lookup)
 {
-	const bool any = question->type == TYPE_ANY;
-	struct rrset rrset = { .ttl = rule->ttl };
+	struct rrset found[LOOKUP_MAX_CHAIN + 1];
+	size_t count = 0;
 
-	if ((any || question->type == TYPE_A) && rule->ipv4_count > 0) {
-		rrset.type = TYPE_A;
-		rrset.rdlength = 4;
-		rrset.count = rule->ipv4_count;
-		rrset.rdata = rule->ipv4;
-	} else if ((any || question->type == TYPE_AAAA) &&
-	    rule->ipv6_count > 0) {
-		rrset.type = TYPE_AAAA;
-		rrset.rdlength = 16;
-		rrset.count = rule->ipv6_count;
-		rrset.rdata = rule->ipv6;
-	}
-	lookup_fixed(lookup, question, rrset.count > 0 ? &rrset : NULL);
+	for (unsigned int n = 0; count < LOOKUP_MAX_CHAIN + 1 &&
+	    rules_rrset(rule, n, &found[count]); n++)
+		count += question->type == TYPE_ANY ||
+		    found[count].type == question->type ||
+		    found[count].type == TYPE_CNAME;
+	lookup_fixed(lookup, question, found, count);
 }
 
 static void
-look_at_pointer(const struct rules_rule *rule, const struct question *question,
+look_below(const struct rules_rule *rule, const struct question *question,
     struct lookup *lookup)
 {
-	const struct rrset pointer = { .type = TYPE_PTR, .count = 1,
-		.ttl = rule->ttl, .rdata = rule->cname };
-	const bool asked = question->type == TYPE_PTR ||
-	    question->type == TYPE_ANY;
+	struct rrset cname;
+	struct dns_name end;
 
-	lookup_fixed(lookup, question, asked ? &pointer : NULL);
-}
-
-static void
-look_at_cname(const struct rules_rule *rule, const struct question *question,
-    struct lookup *lookup)
-{
-	const struct rrset cname = { .type = TYPE_CNAME, .count = 1,
-		.ttl = rule->ttl, .rdata = rule->cname };
-
-	lookup_fixed(lookup, question, &cname);
+	if (rules_rrset(rule, 0, &cname) && cname.type == TYPE_CNAME &&
+	    name_read_lower(&end, cname.rdata + 2,
+	    wire_load_u16(cname.rdata)) == 0)
+		lookup_below(lookup, question, &end, cname.ttl);
+	else
+		lookup_fixed(lookup, question, NULL, 0);
 }
 
 bool
@@ -72,7 +59,7 @@ look_elsewhere(const struct policy_found *found,
 	if (policy_rewrite(found, &question->name, &to))
 		lookup_other(lookup, question, &to);
 	else
-		lookup_fixed(lookup, question, NULL);
+		lookup_fixed(lookup, question, NULL, 0);
 }
 
 void
@@ -83,13 +70,13 @@ policy_lookup(const struct policy_found *found,
 
 	switch (ruling->action) {
 	case RULE_ADDRESSES:
-		look_at_addresses(&found->rule, question, lookup);
-		break;
 	case RULE_CNAME:
-		look_at_cname(&found->rule, question, lookup);
-		break;
 	case RULE_POINTER:
-		look_at_pointer(&found->rule, question, lookup);
+	case RULE_RECORDS:
+		look_at_records(&found->rule, question, lookup);
+		break;
+	case RULE_CNAME_BELOW:
+		look_below(&found->rule, question, lookup);
 		break;
 	case RULE_REWRITE:
 		look_elsewhere(found, question, lookup);
@@ -97,11 +84,11 @@ policy_lookup(const struct policy_found *found,
 	case RULE_NXDOMAIN:
 	case RULE_NODATA:
 	case RULE_TCP_ONLY:
-		lookup_fixed(lookup, question, NULL);
+		lookup_fixed(lookup, question, NULL, 0);
 		break;
 	case RULE_FILTER:
 		if (ruling_filters(ruling, question->type))
-			lookup_fixed(lookup, question, NULL);
+			lookup_fixed(lookup, question, NULL, 0);
 		break;
 	default:
 		break;

@@ -12,6 +12,7 @@
 #include <netinet/in.h>
 
 #include "policy/match/section.h"
+#include "resolver/dns/rdata.h"
 #include "resolver/text/host.h"
 
 #define DAY_SECONDS	86400
@@ -143,6 +144,27 @@ rules_begin(struct rules_cursor *c, const struct rules *r,
 	    minute_of(r, asker->time) : 0;
 }
 
+/* Where a list has the code; NULL: it has not. */
+static const struct section_code *
+find_code(const struct rules_list *list, uint32_t code)
+{
+	const struct section_code *low = list->next;
+	size_t count = (size_t)(list->end - low);
+
+	while (count > 0) {
+		const size_t half = count / 2;
+
+		if (low[half].code == code)
+			return &low[half];
+		if (low[half].code < code) {
+			low += half + 1;
+			count -= half + 1;
+		} else
+			count = half;
+	}
+	return NULL;
+}
+
 /* Whether a sorted array has the number. */
 static bool
 has_number(const uint32_t *numbers, size_t count, uint32_t number)
@@ -243,8 +265,7 @@ holds(const struct rules_cursor *c, const struct section_conditions *x,
 
 	switch (key) {
 	case RULE_NAMES:
-		return has_number(c->names.next,
-		    (size_t)(c->names.end - c->names.next), code);
+		return find_code(&c->names, code) != NULL;
 	case RULE_TYPES:
 		return span_has(r, &x->types, c->question->type);
 	case RULE_USERS:
@@ -324,8 +345,8 @@ static inline unsigned int
 head_of(struct rules_list *list, unsigned int last)
 {
 	for (; list->next < list->end; list->next++)
-		if ((*list->next & 1) == 0 && *list->next >> 1 > last)
-			return *list->next >> 1;
+		if ((list->next->code & 1) == 0 && list->next->code >> 1 > last)
+			return list->next->code >> 1;
 	return 0;
 }
 
@@ -435,6 +456,12 @@ rules_matches(const struct rules *rules, unsigned int number,
 	return is_match(&cursor, number, miss);
 }
 
+static const struct section_rrset *
+records_at(const struct rules *r, uint32_t number)
+{
+	return number != 0 ? &r->rrsets[number - 1] : NULL;
+}
+
 void
 rules_get(const struct rules *r, unsigned int number, struct rules_rule *rule)
 {
@@ -451,17 +478,43 @@ rules_get(const struct rules *r, unsigned int number, struct rules_rule *rule)
 		.observe = s->observe != 0,
 		.log = (enum rule_log)s->log,
 		.rate = s->rate,
-		.ttl = s->ttl,
-		.ipv4 = octets + s->ipv4.first,
-		.ipv6 = octets + s->ipv6.first,
-		.ipv4_count = s->ipv4.count,
-		.ipv6_count = s->ipv6.count,
-		.cname = octets + s->cname.first,
+		.records = records_at(r, s->records),
+		.octets = octets,
 		.from = octets + s->from.first,
 		.to = octets + s->to.first,
 		.from_below = s->from_below != 0,
 		.to_below = s->to_below != 0,
 	};
+}
+
+void
+rules_get_for(const struct rules_cursor *c, unsigned int number,
+    struct rules_rule *rule)
+{
+	const struct section_code *found;
+
+	rules_get(c->rules, number, rule);
+	if (rule->action != RULE_RECORDS && rule->action != RULE_CNAME &&
+	    rule->action != RULE_CNAME_BELOW)
+		return;
+	found = find_code(&c->names, RULES_CODE(number, 0));
+	if (found != NULL && found->records != 0)
+		rule->records = records_at(c->rules, found->records);
+}
+
+bool
+rules_rrset(const struct rules_rule *rule, unsigned int n, struct rrset *rrset)
+{
+	const struct section_rrset *s = rule->records;
+
+	for (; s != NULL && n > 0; n--)
+		s = s->is_last != 0 ? NULL : s + 1;
+	if (s == NULL)
+		return false;
+	*rrset = (struct rrset){ .type = s->type, .count = s->count,
+		.rdlength = rdata_fixed_length(s->type), .ttl = s->ttl,
+		.rdata = rule->octets + s->rdata };
+	return true;
 }
 
 bool

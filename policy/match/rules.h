@@ -49,6 +49,8 @@ int rules_build(const struct policy *policy, const char *path,
     size_t *size) __attribute__((warn_unused_result));
 
 struct rules;			/* borrows the section's octets */
+struct section_code;
+struct section_rrset;
 
 /*
  * Checks a section; it is aligned to 8 octets and stays until rules_close().
@@ -91,20 +93,25 @@ struct rules_rule {
 	bool observe;
 	enum rule_log log;
 	struct policy_rate rate;	/* limit 0: none */
-	uint32_t ttl;			/* of addresses and cname */
-	const uint8_t *ipv4;		/* ADDRESSES: packed */
-	const uint8_t *ipv6;
-	uint32_t ipv4_count;
-	uint32_t ipv6_count;
-	const uint8_t *cname;		/* CNAME, POINTER: rdata, behind its u16
-					 * length */
+	const struct section_rrset *records;	/* for rules_rrset(); NULL: none */
+	const uint8_t *octets;		/* likewise */
 	const uint8_t *from, *to;	/* REWRITE: wire names, without the "*" */
 	bool from_below, to_below;	/* "*." stands before it */
 };
 
-/* number is from 1 to rules_count(). */
+/*
+ * number is from 1 to rules_count().  A rule of a zone of policies has its records
+ * by rules_get_for() only.
+ */
 void rules_get(const struct rules *rules, unsigned int number,
     struct rules_rule *rule);
+
+/*
+ * The nth set of records of a rule's answer, from 0; CNAME_BELOW has one CNAME, to
+ * the end of the target.  False: there are no more.  Borrows from the section.
+ */
+bool rules_rrset(const struct rules_rule *rule, unsigned int n,
+    struct rrset *rrset);
 
 /* What rules look at.  Borrows all. */
 struct rules_question {
@@ -121,7 +128,7 @@ struct rules_cursor {
 	const struct rules *rules;
 	const struct rules_question *question;
 	struct rules_list {
-		const uint32_t *next, *end;
+		const struct section_code *next, *end;
 	} lists[4];			/* by name, user, group; all others */
 	struct rules_list names;	/* what the rules say of the name */
 	unsigned int last;
@@ -134,6 +141,10 @@ void rules_begin(struct rules_cursor *cursor, const struct rules *rules,
 
 /* The number of the next rule that matches; 0: none. */
 unsigned int rules_next(struct rules_cursor *cursor);
+
+/* As rules_get(), with what the rule answers for the cursor's question. */
+void rules_get_for(const struct rules_cursor *cursor, unsigned int number,
+    struct rules_rule *rule);
 
 /* A condition that does not hold. */
 struct rules_miss {

@@ -15,7 +15,7 @@ add_name(struct builder *b, const struct policy_name *name, uint32_t code)
 
 	if (name->kind != POLICY_SET) {
 		build_entry_add(b, build_name_get(b, &name->name), name->kind,
-		    code);
+		    code, 0);
 		return;
 	}
 	set = &b->sets[name->set];
@@ -23,7 +23,7 @@ add_name(struct builder *b, const struct policy_name *name, uint32_t code)
 		const struct set_name *one =
 		    AREA_AT(&set->names, const struct set_name, i);
 
-		build_entry_add(b, one->name, one->kind, code);
+		build_entry_add(b, one->name, one->kind, code, 0);
 	}
 }
 
@@ -157,7 +157,7 @@ add_rule(struct builder *b, struct area *id_entries,
 	const uint32_t number = build_rule_add(b, rule,
 	    rule->addresses.count > 0 ?
 	    &b->policy->addresses[rule->addresses.first] : NULL, i);
-	uint32_t *code;
+	struct section_code *code;
 
 	if (number == 0)
 		return;
@@ -167,7 +167,7 @@ add_rule(struct builder *b, struct area *id_entries,
 		return;
 	code = build_grow(b, &b->others, sizeof(*code));
 	if (code != NULL)
-		*code = RULES_CODE(number, 0);
+		code->code = RULES_CODE(number, 0);
 }
 
 /* Whether one of these files is not loaded. */
@@ -263,8 +263,8 @@ tries_of(const struct builder *b, const struct section_span *span,
 	size_t tries = 0;
 
 	for (uint32_t i = 0; i < span->count; i++) {
-		const uint32_t code = *AREA_AT(&b->areas[AREA_LISTS],
-		    const uint32_t, span->first + i);
+		const uint32_t code = AREA_AT(&b->areas[AREA_LISTS],
+		    const struct section_code, span->first + i)->code;
 
 		tries += (code & 1) == 0;
 		if ((code & 1) == 0)
@@ -421,6 +421,7 @@ builder_clear(struct builder *b)
 	free(b->others.octets);
 	free(b->by_name.slots);
 	free(b->by_list.slots);
+	free(b->by_records.slots);
 }
 
 int

@@ -219,9 +219,8 @@ finish(struct work *w, struct diag *diag)
 }
 
 static int
-build(const struct policy *policy, const char *path, struct work *works,
-    struct rules_file *files, unsigned int limit, struct diag *diag,
-    uint8_t **octets, size_t *size)
+build(const struct rules_feeds_job *job, struct work *works,
+    struct rules_file *files, struct diag *diag, uint8_t **octets, size_t *size)
 {
 	bool again = true;
 	int error = 0;
@@ -230,11 +229,11 @@ build(const struct policy *policy, const char *path, struct work *works,
 		struct diag attempt = DIAG_INIT;
 
 		again = false;
-		error = rules_build(policy, path, files, &attempt, octets,
-		    size);
-		for (size_t i = 0; i < policy->set_count && error != -ENOMEM;
-		    i++)
-			again |= review(&works[i], limit, diag);
+		error = rules_build(job->policy, job->path, files, &attempt,
+		    octets, size);
+		for (size_t i = 0; i < job->policy->set_count &&
+		    error != -ENOMEM; i++)
+			again |= review(&works[i], job->limit, diag);
 		if (!again) {
 			take_over(diag, &attempt, false, NULL);
 			break;
@@ -247,27 +246,27 @@ build(const struct policy *policy, const char *path, struct work *works,
 }
 
 int
-rules_feeds_build(const struct policy *policy, const char *path,
-    const struct rules_feed_input *inputs, unsigned int limit,
+rules_feeds_build(const struct rules_feeds_job *job,
     struct rules_feed *feeds, struct diag *diag, uint8_t **octets,
     size_t *size)
 {
-	const size_t count = policy->set_count;
+	const size_t count = job->policy->set_count;
 	struct work *works = calloc(count + 1, sizeof(*works));
 	struct rules_file *files = calloc(count + 1, sizeof(*files));
 	int error = works == NULL || files == NULL ? -ENOMEM : 0;
 
-	for (size_t i = 0; i < count && error == 0; i++) {
-		works[i] = (struct work){ .input = &inputs[i],
+	for (unsigned int i = 0; i < count && error == 0; i++) {
+		works[i] = (struct work){ .input = &job->inputs[i],
 			.feed = &feeds[i], .file = &files[i] };
-		files[i].text.path = policy->sets[i].path;
+		files[i].text.path = job->policy->sets[i].path;
+		files[i].text.broker = job->broker;
+		files[i].text.number = job->first + i;
 		files[i].diag = &works[i].diag;
 		read_kept(&works[i], diag);
 		read_file(&works[i], diag);
 	}
 	if (error == 0)
-		error = build(policy, path, works, files, limit, diag, octets,
-		    size);
+		error = build(job, works, files, diag, octets, size);
 	for (size_t i = 0; works != NULL && i < count; i++) {
 		if (error == 0)
 			finish(&works[i], diag);

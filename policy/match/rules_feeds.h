@@ -48,14 +48,23 @@ struct rules_feed {
 	size_t length;
 };
 
+/* What is compiled; borrows all. */
+struct rules_feeds_job {
+	const struct policy *policy;
+	const char *path;		/* of the configuration, for messages */
+	const struct rules_feed_input *inputs;	/* one for each of policy->sets */
+	unsigned int limit;		/* share of its names in percent that a file
+					 * may lose */
+	const int *broker;		/* for what zones include: source_text.h; */
+	unsigned int first;		/* the number of the first file there */
+};
+
 /*
- * As rules_build(); "inputs" has one for each of policy->sets, and "feeds" room
- * for as many, which the caller clears.  "limit" is the share of its names in
- * percent that a file may lose.  What is wrong with a file is a warning in diag,
- * but for the first error, which is "why".
+ * As rules_build(); "feeds" has room for one for each of policy->sets, and the
+ * caller clears them.  What is wrong with a file is a warning in diag, but for the
+ * first error, which is "why".
  */
-int rules_feeds_build(const struct policy *policy, const char *path,
-    const struct rules_feed_input *inputs, unsigned int limit,
+int rules_feeds_build(const struct rules_feeds_job *job,
     struct rules_feed *feeds, struct diag *diag, uint8_t **octets,
     size_t *size) __attribute__((warn_unused_result));
 

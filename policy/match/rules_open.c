@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "policy/match/section.h"
+#include "resolver/dns/rdata.h"
+#include "resolver/dns/rr.h"
+#include "resolver/dns/wire.h"
 
 /* Octets of an area's items. */
 static const size_t item_octets[RULES_AREAS] = {
@@ -17,7 +20,8 @@ static const size_t item_octets[RULES_AREAS] = {
 	[AREA_NODES] = sizeof(struct section_node),
 	[AREA_IDS] = sizeof(struct section_id),
 	[AREA_PREFIXES] = sizeof(struct section_prefix),
-	[AREA_LISTS] = sizeof(uint32_t),
+	[AREA_LISTS] = sizeof(struct section_code),
+	[AREA_RRSETS] = sizeof(struct section_rrset),
 	[AREA_NUMBERS] = sizeof(uint32_t),
 	[AREA_OCTETS] = 1,
 };
@@ -94,13 +98,78 @@ check_tables(const struct check *c)
 static const char *
 check_lists(const struct check *c)
 {
-	const uint32_t *lists = area_of(c, AREA_LISTS);
+	const struct section_code *lists = area_of(c, AREA_LISTS);
 	const size_t count = items_of(c, AREA_LISTS);
 
 	for (size_t i = 0; i < count; i++)
-		if (lists[i] >> 1 == 0 || lists[i] >> 1 > c->header->rule_count)
+		if (lists[i].code >> 1 == 0 ||
+		    lists[i].code >> 1 > c->header->rule_count ||
+		    lists[i].records > items_of(c, AREA_RRSETS))
 			return "a list of the policy names no rule";
 	return NULL;
+}
+
+/* The records of a set, each behind its length. */
+static bool
+records_sound(const struct section_rrset *rrset, const uint8_t *octets)
+{
+	const size_t size = rrset->size;
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < rrset->count; i++) {
+		size_t n;
+
+		if (size - at < 2)
+			return false;
+		n = wire_load_u16(octets + at);
+		at += 2;
+		if (size - at < n ||
+		    !rdata_valid(rrset->type, octets + at, n))
+			return false;
+		at += n;
+	}
+	return at == size;
+}
+
+static bool
+rrset_sound(const struct section_rrset *rrset, const uint8_t *octets)
+{
+	const size_t fixed = rdata_fixed_length(rrset->type);
+
+	/* What follows a CNAME in an answer belongs to its one target. */
+	if (rrset->count == 0 || rrset->is_last > 1 ||
+	    (rrset->type == TYPE_CNAME && rrset->count > 1))
+		return false;
+	return fixed != 0 ? rrset->size == rrset->count * fixed :
+	    records_sound(rrset, octets);
+}
+
+/*
+ * Their data lie behind each other, so each octet is looked at once; and every
+ * answer has its end.
+ */
+static const char *
+check_rrsets(const struct check *c)
+{
+	const struct section_rrset *rrsets = area_of(c, AREA_RRSETS);
+	const uint8_t *octets = area_of(c, AREA_OCTETS);
+	const size_t count = items_of(c, AREA_RRSETS);
+	uint64_t end = 0;
+	size_t run = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct section_rrset *rrset = &rrsets[i];
+
+		if (rrset->rdata < end || (uint64_t)rrset->rdata +
+		    rrset->size > items_of(c, AREA_OCTETS) ||
+		    !rrset_sound(rrset, octets + rrset->rdata))
+			return "records of the policy are not as they should be";
+		end = (uint64_t)rrset->rdata + rrset->size;
+		run = rrset->is_last != 0 ? 0 : run + 1;
+		if (run == SECTION_RRSETS_MAX)
+			break;
+	}
+	return run == 0 ? NULL : "records of the policy have no end";
 }
 
 static const char *
@@ -158,32 +227,23 @@ conditions_sound(const struct check *c, const struct section_conditions *x)
 	    has_span(c, AREA_NUMBERS, &x->hours, 1);
 }
 
-/* Whether a span of octets is a whole wire name, "skip" octets aside. */
+/* Whether a span of octets is a whole wire name. */
 static bool
-is_wire_name(const struct check *c, const struct section_span *span,
-    uint32_t skip)
+is_wire_name(const struct check *c, const struct section_span *span)
 {
 	const uint8_t *octets = area_of(c, AREA_OCTETS);
 	struct dns_name name;
 
-	return span->count > skip && name_read_lower(&name, octets +
-	    span->first + skip, span->count - skip) == 0 &&
-	    name.length == span->count - skip;
+	return name_read_lower(&name, octets + span->first,
+	    span->count) == 0 && name.length == span->count;
 }
 
 static bool
 action_sound(const struct check *c, const struct section_rule *rule)
 {
-	const uint8_t *octets = area_of(c, AREA_OCTETS);
-
-	if (rule->action == RULE_CNAME || rule->action == RULE_POINTER)
-		return is_wire_name(c, &rule->cname, 2) &&
-		    octets[rule->cname.first] == 0 &&
-		    octets[rule->cname.first + 1] == rule->cname.count - 2;
-	if (rule->action == RULE_REWRITE)
-		return is_wire_name(c, &rule->from, 0) &&
-		    is_wire_name(c, &rule->to, 0);
-	return true;
+	return rule->records <= items_of(c, AREA_RRSETS) &&
+	    (rule->action != RULE_REWRITE || (is_wire_name(c, &rule->from) &&
+	    is_wire_name(c, &rule->to)));
 }
 
 /* Names of rules go to terminals, logs and clients as they are. */
@@ -203,14 +263,12 @@ static bool
 rule_sound(const struct check *c, const struct section_rule *rule)
 {
 	const struct section_span *const octets[] = { &rule->name,
-		&rule->cname, &rule->from, &rule->to };
+		&rule->from, &rule->to };
 
 	for (size_t i = 0; i < sizeof(octets) / sizeof(octets[0]); i++)
 		if (!has_span(c, AREA_OCTETS, octets[i], 1))
 			return false;
-	return has_span(c, AREA_OCTETS, &rule->ipv4, 4) &&
-	    has_span(c, AREA_OCTETS, &rule->ipv6, 16) &&
-	    rule->name.count <= RULE_NAME_MAX &&
+	return rule->name.count <= RULE_NAME_MAX &&
 	    is_printable(c, &rule->name) &&
 	    rule->action < RULE_ACTIONS && rule->only <= RULE_ONLY_AAAA &&
 	    rule->strip_https <= 1 && rule->observe <= 1 &&
@@ -263,6 +321,7 @@ load(struct rules *r, const struct check *c)
 	r->id_mask = ((uint32_t)1 << h->id_bits) - 1;
 	r->prefixes = area_of(c, AREA_PREFIXES);
 	r->lists = area_of(c, AREA_LISTS);
+	r->rrsets = area_of(c, AREA_RRSETS);
 	r->numbers = area_of(c, AREA_NUMBERS);
 	r->octets = area_of(c, AREA_OCTETS);
 	load_depths(&r->depths, h->below_labels);
@@ -284,6 +343,8 @@ rules_open(struct rules **rules, const uint8_t *octets, size_t size,
 		*why = check_tables(&c);
 	if (*why == NULL)
 		*why = check_lists(&c);
+	if (*why == NULL)
+		*why = check_rrsets(&c);
 	if (*why == NULL)
 		*why = check_nodes(&c);
 	if (*why == NULL)

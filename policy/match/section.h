@@ -10,8 +10,9 @@
  * "at" is for a question for this name, "below" for one below it for which no
  * deeper name has a "below".  Lists have what names above say, too, so a
  * question needs one of them.  A code is RULES_CODE(number, excluded): the rule
- * of this number is for the name, or its "not" excludes the name.  Lists are in
- * ascending order.
+ * of this number is for the name, or its "not" excludes the name.  Beside it
+ * stand the records that the rule answers for this name; without any, it answers
+ * the rule's own.  Lists are in ascending order of codes.
  *
  * A filter before the slots, some bits for each name, tells that no rule says
  * anything about most names.
@@ -26,7 +27,7 @@
 #include "policy/match/rules.h"
 
 #define SECTION_MAGIC	"nfdnsrul"
-#define SECTION_VERSION	1
+#define SECTION_VERSION	2
 
 /* Slots that one look-up visits at most. */
 #define SECTION_RUN	256
@@ -43,7 +44,8 @@ enum rules_area {
 	AREA_NODES,		/* struct section_node */
 	AREA_IDS,		/* struct section_id: a hash table, too */
 	AREA_PREFIXES,		/* struct section_prefix */
-	AREA_LISTS,		/* uint32_t: codes */
+	AREA_LISTS,		/* struct section_code */
+	AREA_RRSETS,		/* struct section_rrset */
 	AREA_NUMBERS,		/* uint32_t */
 	AREA_OCTETS,		/* texts, names, addresses */
 	RULES_AREAS
@@ -52,6 +54,24 @@ enum rules_area {
 struct section_span {
 	uint32_t first;
 	uint32_t count;
+};
+
+struct section_code {
+	uint32_t code;
+	uint32_t records;		/* of AREA_RRSETS, from 1: the first; 0: none */
+};
+
+/* Types at one name. */
+#define SECTION_RRSETS_MAX	64
+
+/* A set of records; those of one answer lie behind each other. */
+struct section_rrset {
+	uint32_t rdata;			/* in OCTETS; in ascending order */
+	uint32_t size;
+	uint32_t ttl;
+	uint16_t type;
+	uint16_t count;			/* records, as in struct rrset */
+	uint32_t is_last;		/* 0 or 1 */
 };
 
 struct section_header {
@@ -105,13 +125,11 @@ struct section_conditions {
 struct section_rule {
 	struct section_conditions match, not;
 	struct section_span name;	/* in OCTETS, as the other spans are */
-	struct section_span ipv4, ipv6;	/* count: addresses */
-	struct section_span cname;	/* behind its u16 length, which counts */
 	struct section_span from, to;
+	uint32_t records;		/* as in struct section_code */
 	uint32_t from_below, to_below;
 	uint32_t line;
 	uint32_t action, only, strip_https, observe, log;
-	uint32_t ttl;
 	struct policy_rate rate;
 };
 
@@ -172,7 +190,8 @@ struct rules {
 	const struct section_id *ids;
 	uint32_t id_mask;
 	const struct section_prefix *prefixes;
-	const uint32_t *lists;
+	const struct section_code *lists;
+	const struct section_rrset *rrsets;
 	const uint32_t *numbers;
 	const uint8_t *octets;
 	struct depths {			/* of names with a "below", deepest first */

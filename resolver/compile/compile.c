@@ -66,6 +66,7 @@ read_text(const struct compiling *c, size_t i, struct source_text *text)
 		.mesh = c->mesh,
 		.source = source,
 		.broker = c->broker,
+		.number = (unsigned int)i,
 		.file = (unsigned int)i,
 	};
 	data = source_file_read(source->path, c->fds[i], &text->length,

@@ -37,6 +37,7 @@ static const struct mnemonic rcodes[] = {
 	{ RCODE_NOERROR, "NOERROR" }, { RCODE_FORMERR, "FORMERR" },
 	{ RCODE_SERVFAIL, "SERVFAIL" }, { RCODE_NXDOMAIN, "NXDOMAIN" },
 	{ RCODE_NOTIMP, "NOTIMP" }, { RCODE_REFUSED, "REFUSED" },
+	{ RCODE_YXDOMAIN, "YXDOMAIN" },
 	{ 6, "YXDOMAIN" }, { 7, "YXRRSET" }, { 8, "NXRRSET" },
 	{ 9, "NOTAUTH" }, { 10, "NOTZONE" }, { RCODE_BADVERS, "BADVERS" },
 	{ 23, "BADCOOKIE" },

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "resolver/image/lookup.h"
 
+#include <string.h>
+
 #include "resolver/image/dashed.h"
 #include "resolver/dns/rr.h"
 
@@ -247,23 +249,45 @@ forget(struct lookup *lookup)
 
 void
 lookup_fixed(struct lookup *lookup, const struct question *question,
-    const struct rrset *rrset)
+    const struct rrset *rrsets, size_t count)
 {
 	const uint16_t type = question->type;
 	struct dns_name name;
 	struct entry entry;
 
 	forget(lookup);
-	if (rrset == NULL)
+	if (count == 0)
 		return;
-	lookup->chain[0] = *rrset;
-	lookup->has_type = rrset->type == type || type == TYPE_ANY;
+	if (count > LOOKUP_MAX_CHAIN + 1)
+		count = LOOKUP_MAX_CHAIN + 1;
+	memcpy(lookup->chain, rrsets, count * sizeof(*rrsets));
+	lookup->has_type = rrsets->type == type || type == TYPE_ANY;
 	if (lookup->has_type)
-		lookup->chain_length = 1;
+		lookup->chain_length = count;
 	else
 		while (take_cname(lookup, type, &name, &entry) &&
 		    has_cname(lookup, &entry))
 			;
+}
+
+void
+lookup_below(struct lookup *lookup, const struct question *question,
+    const struct dns_name *end, uint32_t ttl)
+{
+	const struct rrset cname = { .type = TYPE_CNAME, .count = 1,
+		.ttl = ttl, .rdata = lookup->target };
+	struct dns_name target;
+
+	if (name_join(&target, &question->name, end) != 0) {
+		forget(lookup);
+		return;
+	}
+	lookup->target[0] = 0;
+	lookup->target[1] = target.length;
+	memcpy(lookup->target + 2, target.octets, target.length);
+	/* A client that mixes the case finds its own octets again. */
+	memcpy(lookup->target + 2, question->wire, question->name.length - 1u);
+	lookup_fixed(lookup, question, &cname, 1);
 }
 
 void

@@ -41,6 +41,7 @@ struct lookup {
 	struct rrset soa;
 	uint8_t dashed[16];	/* the address in the question's name */
 	struct rrset chain[LOOKUP_MAX_CHAIN + 1];
+	uint8_t target[2 + NAME_MAX_OCTETS];	/* data of a CNAME that is made */
 };
 
 /* The one target of a CNAME RRset, lower-cased.  False: it is no name. */
@@ -62,12 +63,19 @@ void lookup_gather(struct lookup *lookup, const struct table *table,
     const struct question *question);
 
 /*
- * Instead of what lookup_gather() has found: no records, or those of *rrset, of
- * the type asked for or a CNAME, which is followed inside the table.  Borrows
- * the rrset's data.
+ * Instead of what lookup_gather() has found: the count sets of records at rrsets,
+ * all of the type asked for, or one CNAME, which is followed inside the table.  At
+ * most LOOKUP_MAX_CHAIN + 1 are taken.  Borrows the sets' data.
  */
 void lookup_fixed(struct lookup *lookup, const struct question *question,
-    const struct rrset *rrset);
+    const struct rrset *rrsets, size_t count);
+
+/*
+ * The same with a CNAME from the question's name to the one that consists of it
+ * and of "end"; no records if that would be longer than 255 octets.
+ */
+void lookup_below(struct lookup *lookup, const struct question *question,
+    const struct dns_name *end, uint32_t ttl);
 
 /*
  * Instead of what lookup_gather() has found: what the table has under another

@@ -17,6 +17,7 @@ struct source_text {
 	const struct mesh_source *source;	/* options; NULL: defaults */
 	unsigned int file;	/* its number in the builder */
 	const int *broker;	/* for include_ask(); NULL: include_open() */
+	unsigned int number;	/* of the source, for the broker */
 };
 
 /* TTL of the source's records, in seconds. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Master files (RFC 1035 section 5): $ORIGIN, $TTL (RFC 2308 section 4),
- * $INCLUDE, wildcards (RFC 4592), unknown types (RFC 3597).  This code splits
- * the text into entries, which gives every message its line; ldns reads the
- * records.
+ * $INCLUDE, $GENERATE as BIND has it, wildcards (RFC 4592), unknown types (RFC
+ * 3597).  This code splits the text into entries, which gives every message its
+ * line; ldns reads the records.
  *
  * A record that cannot be used is ignored with a warning.  A file that ends in
  * the middle of an entry is an error, and so is an included file that cannot be
@@ -22,13 +22,14 @@
 #include "resolver/sources/source_file.h"
 #include "resolver/sources/zone_entry.h"
 #include "resolver/sources/zone_records.h"
+#include "resolver/sources/zone_words.h"
 
 /* How deep files may include each other. */
 #define MAX_DEPTH	8
 /* How much of a hostile word a message shows. */
 #define SHOWN		100
-/* As default TTL: marks a record without one (RFC 2181 section 8). */
-#define TTL_NONE	UINT32_C(0xfffffffe)
+/* Records that $GENERATE may make of one source. */
+#define GENERATE_MAX	1000000
 
 /* State that an included file shares with its parent. */
 struct zone {
@@ -44,6 +45,7 @@ struct zone {
 	bool warned_origin;
 	size_t records;
 	unsigned int files;		/* included so far */
+	size_t generated;		/* records, so far */
 	int error;			/* of the builder, sticky */
 	bool failed;			/* an error is in diag */
 };
@@ -71,6 +73,8 @@ struct zone_file {
 } while (0)
 
 static void read_file(struct zone *z, struct zone_file *file);
+static void read_generate(struct zone *z, const struct zone_file *file,
+    const char *arguments);
 
 /* Whether text ends with a dot that is not escaped. */
 static bool
@@ -119,30 +123,11 @@ read_name(const struct zone_file *file, const char *text, size_t length,
 	return error;
 }
 
-/* The next word at *at, which is moved behind it; quotes are taken off. */
-static size_t
-next_word(const char **at, const char **word)
-{
-	size_t length;
-
-	*at += strspn(*at, " ");
-	if (**at == '"') {
-		*word = *at + 1;
-		length = strcspn(*word, "\"");
-		*at = *word + length + ((*word)[length] == '"');
-		return length;
-	}
-	*word = *at;
-	length = strcspn(*at, " ");
-	*at += length;
-	return length;
-}
-
 static void
 read_origin(struct zone *z, struct zone_file *file, const char *arguments)
 {
 	const char *word;
-	size_t length = next_word(&arguments, &word);
+	size_t length = zone_word(&arguments, &word);
 	struct dns_name name;
 
 	if (length == 0 || read_name(file, word, length, &name) != 0) {
@@ -158,11 +143,11 @@ read_origin(struct zone *z, struct zone_file *file, const char *arguments)
 static void
 read_ttl(struct zone *z, const struct zone_file *file, const char *arguments)
 {
-	const char *word, *end = NULL;
-	size_t length = next_word(&arguments, &word);
-	uint32_t ttl = ldns_str2period(word, &end);
+	const char *word;
+	size_t length = zone_word(&arguments, &word);
+	uint32_t ttl;
 
-	if (length == 0 || end != word + length || ttl > INT32_MAX) {
+	if (!zone_ttl(word, length, &ttl)) {
 		SKIP(z, file, "$TTL \"%.*s\" is no number of seconds",
 		    (int)(length < SHOWN ? length : SHOWN), word);
 		return;
@@ -195,8 +180,7 @@ open_included(const struct zone *z, const char *name)
 		return -EMFILE;
 	if (text->broker == NULL)
 		return include_open(text->path, name);
-	return include_ask(*text->broker,
-	    (unsigned int)(text->source - text->mesh->sources), name);
+	return include_ask(*text->broker, text->number, name);
 }
 
 /* The path for messages: beside the source, unless it is absolute. */
@@ -225,17 +209,19 @@ read_included(struct zone *z, const struct zone_file *parent, const char *path,
 	ldns_rdf *previous = z->previous;
 	size_t length = 0;
 	char *data = source_file_read(path, fd, &length, z->diag);
-	int number;
+	int number = 0;
 
 	if (data == NULL) {
 		z->failed = true;
 		return;
 	}
-	number = builder_file_add(z->builder, path);
+	if (z->builder != NULL)
+		number = builder_file_add(z->builder, path);
 	if (number < 0) {
 		z->error = number;
 	} else if (set_origin(z, &file, origin)) {
-		builder_file_set(z->builder, (unsigned int)number);
+		if (z->builder != NULL)
+			builder_file_set(z->builder, (unsigned int)number);
 		z->previous = NULL;
 		file.cursor = (struct zone_cursor){ data, data + length, 1 };
 		read_file(z, &file);
@@ -251,8 +237,8 @@ read_include(struct zone *z, const struct zone_file *file,
     unsigned int number, const char *arguments)
 {
 	const char *word, *origin_word;
-	size_t length = next_word(&arguments, &word);
-	size_t origin_length = next_word(&arguments, &origin_word);
+	size_t length = zone_word(&arguments, &word);
+	size_t origin_length = zone_word(&arguments, &origin_word);
 	struct dns_name origin = file->origin;
 	char *name = strndup(word, length), *path = NULL;
 	int fd = -1;
@@ -276,7 +262,8 @@ read_include(struct zone *z, const struct zone_file *file,
 		z->files++;
 		name_lower(&origin);
 		read_included(z, file, path, fd, &origin);
-		builder_file_set(z->builder, number);
+		if (z->builder != NULL)
+			builder_file_set(z->builder, number);
 	}
 	if (fd >= 0)
 		(void)close(fd);
@@ -289,21 +276,19 @@ static void
 read_directive(struct zone *z, struct zone_file *file, unsigned int number)
 {
 	const char *at = z->entry.text, *word;
-	size_t length = next_word(&at, &word);
+	size_t length = zone_word(&at, &word);
 
-	if (length == 8 && z->builder == NULL &&
-	    strncasecmp(word, "$INCLUDE", length) == 0)
-		FAIL(z, file, "$INCLUDE does not work in this zone: write what"
-		    " it includes in its place");
-	else if (length == 7 && strncasecmp(word, "$ORIGIN", length) == 0)
+	if (length == 7 && strncasecmp(word, "$ORIGIN", length) == 0)
 		read_origin(z, file, at);
 	else if (length == 4 && strncasecmp(word, "$TTL", length) == 0)
 		read_ttl(z, file, at);
 	else if (length == 8 && strncasecmp(word, "$INCLUDE", length) == 0)
 		read_include(z, file, number, at);
+	else if (length == 9 && strncasecmp(word, "$GENERATE", length) == 0)
+		read_generate(z, file, at);
 	else
-		SKIP(z, file, "%.*s is not known here (but $ORIGIN, $TTL and"
-		    " $INCLUDE are)",
+		SKIP(z, file, "%.*s is not known here (but $ORIGIN, $TTL,"
+		    " $INCLUDE and $GENERATE are)",
 		    (int)(length < SHOWN ? length : SHOWN), word);
 }
 
@@ -335,36 +320,17 @@ rdata_of(const ldns_rr *rr, uint8_t octets[static UINT16_MAX],
 	return true;
 }
 
-/* RFC 1035 has no rule for a first record without a TTL: it gets the mesh's. */
-static uint32_t
-ttl_of(struct zone *z, const ldns_rr *rr)
-{
-	uint32_t ttl = ldns_rr_ttl(rr);
-
-	if (ttl == TTL_NONE)
-		return z->ttl;
-	if (ttl > INT32_MAX)
-		ttl = 0;		/* RFC 2181 section 8 */
-	if (!z->ttl_given)
-		z->ttl = ttl;
-	return ttl;
-}
-
 static void
-add_record(struct zone *z, const struct zone_file *file, const ldns_rr *rr)
+add_record(struct zone *z, const struct zone_file *file, const ldns_rr *rr,
+    uint32_t ttl)
 {
 	const ldns_rdf *owner = ldns_rr_owner(rr);
 	uint16_t type = (uint16_t)ldns_rr_get_type(rr), length;
 	uint8_t rdata[UINT16_MAX];
 	char text[RR_TEXT_SIZE];
 	struct dns_name name;
-	uint32_t ttl = ttl_of(z, rr);
 	int outcome;
 
-	if (ldns_rr_get_class(rr) != LDNS_RR_CLASS_IN) {
-		SKIP(z, file, "a class other than IN");
-		return;
-	}
 	if (is_meta_type(type)) {
 		SKIP(z, file, "%s is no type of records",
 		    rr_type_text(type, text));
@@ -379,7 +345,7 @@ add_record(struct zone *z, const struct zone_file *file, const ldns_rr *rr)
 		outcome = -EINVAL;
 	else if (z->builder == NULL)
 		outcome = z->take(z->to, &(struct zone_record){ &name, type,
-		    ttl, rdata, length, z->entry.line });
+		    ttl, rdata, length, file->path, z->entry.line });
 	else
 		outcome = builder_add(z->builder, &name, NAME_OWNED |
 		    NAME_CLOSEST, type, ttl, rdata, length, z->entry.line);
@@ -408,49 +374,48 @@ check_origin(struct zone *z, const struct zone_file *file)
 	    (int)(length < SHOWN ? length : SHOWN), text);
 }
 
-/* Whether a word in front of the type is its TTL or its class. */
-static bool
-precedes_type(const char *word, size_t length)
-{
-	return (word[0] >= '0' && word[0] <= '9') ||
-	    (length == 2 && strncasecmp(word, "IN", 2) == 0);
-}
-
 /*
  * WKS, which no program asks for (RFC 1123 section 2.2), names protocols and
  * services: ldns would ask this machine for their numbers.
  */
 static bool
-is_wks(const char *text)
+is_wks(const struct zone_front *front)
 {
-	const char *word;
-	size_t length;
-
-	if (text[0] != ' ')
-		(void)next_word(&text, &word);
-	do
-		length = next_word(&text, &word);
-	while (length > 0 && precedes_type(word, length));
-	return (length == 3 && strncasecmp(word, "WKS", 3) == 0) ||
-	    (length == 6 && strncasecmp(word, "TYPE11", 6) == 0);
+	return (front->type_length == 3 &&
+	    strncasecmp(front->type, "WKS", 3) == 0) ||
+	    (front->type_length == 6 &&
+	    strncasecmp(front->type, "TYPE11", 6) == 0);
 }
 
-static void
+/* RFC 1035 has no rule for a first record without a TTL: it gets the mesh's. */
+static uint32_t
+ttl_of(struct zone *z, const struct zone_front *front)
+{
+	if (front->has_ttl && !z->ttl_given)
+		z->ttl = front->ttl;
+	return front->has_ttl ? front->ttl : z->ttl;
+}
+
+/* False: the entry is no record. */
+static bool
 read_record(struct zone *z, const struct zone_file *file)
 {
+	struct zone_front front;
 	ldns_rr *rr = NULL;
 	ldns_status status;
 
 	if (z->entry.text[0] == ' ' && z->previous == NULL) {
 		SKIP(z, file, "a record without an owner, and none before it");
-		return;
+		return false;
 	}
-	if (is_wks(z->entry.text)) {
-		SKIP(z, file, "a record of type WKS");
-		return;
+	zone_front_take(&front, z->entry.text);
+	if (front.fault != NULL || is_wks(&front)) {
+		SKIP(z, file, "%s", front.fault != NULL ? front.fault :
+		    "a record of type WKS");
+		return false;
 	}
 	check_origin(z, file);
-	status = ldns_rr_new_frm_str(&rr, z->entry.text, TTL_NONE,
+	status = ldns_rr_new_frm_str(&rr, z->entry.text, 0,
 	    file->origin_rdf, &z->previous);
 	if (status == LDNS_STATUS_MEM_ERR)
 		z->error = -ENOMEM;
@@ -458,8 +423,56 @@ read_record(struct zone *z, const struct zone_file *file)
 		SKIP(z, file, "no record of a zone (%s)",
 		    ldns_get_errorstr_by_id(status));
 	else
-		add_record(z, file, rr);
+		add_record(z, file, rr, ttl_of(z, &front));
 	ldns_rr_free(rr);
+	return status == LDNS_STATUS_OK;
+}
+
+/* One record for each number of the range; the first that is none ends it. */
+static void
+generate(struct zone *z, const struct zone_file *file,
+    const struct zone_range *range, const char *template)
+{
+	bool good = true;
+
+	for (uint64_t n = range->first; n <= range->last && good &&
+	    z->error == 0; n += range->step) {
+		if (++z->generated > GENERATE_MAX) {
+			FAIL(z, file, "$GENERATE makes more than %d records",
+			    GENERATE_MAX);
+			return;
+		}
+		z->entry.length = zone_generate(template, (uint32_t)n,
+		    z->entry.text, ZONE_ENTRY_MAX + 1);
+		if (z->entry.length == 0) {
+			SKIP(z, file, "$GENERATE: for number %u, no valid"
+			    " text", (unsigned int)n);
+			return;
+		}
+		good = read_record(z, file);
+	}
+}
+
+static void
+read_generate(struct zone *z, const struct zone_file *file,
+    const char *arguments)
+{
+	const char *word;
+	size_t length = zone_word(&arguments, &word);
+	struct zone_range range;
+	char *template;
+
+	if (!zone_range_read(&range, word, length)) {
+		SKIP(z, file, "$GENERATE \"%.*s\" is no range such as 1-100 or"
+		    " 0-254/2", (int)(length < SHOWN ? length : SHOWN), word);
+		return;
+	}
+	template = strdup(arguments + strspn(arguments, " "));
+	if (template == NULL)
+		z->error = -ENOMEM;
+	else
+		generate(z, file, &range, template);
+	free(template);
 }
 
 static void
@@ -479,7 +492,7 @@ read_file(struct zone *z, struct zone_file *file)
 		else if (z->entry.text[0] == '$')
 			read_directive(z, file, number);
 		else
-			read_record(z, file);
+			(void)read_record(z, file);
 	}
 }
 

@@ -16,6 +16,7 @@ struct zone_record {
 	uint32_t ttl;			/* seconds */
 	const uint8_t *rdata;		/* uncompressed */
 	uint16_t length;
+	const char *path;		/* of the file with the record */
 	unsigned int line;
 };
 
@@ -27,8 +28,8 @@ typedef int zone_record_take(void *to, const struct zone_record *record);
 
 /*
  * Gives each record of the text to "take"; ttl is that of records before the
- * first that has one.  $INCLUDE is refused, and so is each entry that is no
- * record: errors in diag, all that there are.
+ * first that has one.  Each entry that is no record is refused: errors in diag,
+ * all that there are.  Of the text: path, data, broker and number.
  * Returns 0, or the negative errno that ended the reading.
  */
 int zone_records_read(const struct source_text *text,

@@ -64,14 +64,17 @@ compile(const uint8_t *data, size_t size)
 	const size_t skip = middle != NULL ? kept + 1 : 0;
 	struct rules_feed_input input = { .file = file_of(data + skip,
 		size - skip), .kept = file_of(data, kept) };
+	/* Nobody answers at this socket: what is included cannot be had. */
+	static const int nobody = -1;
 	struct rules_feed feed = { .text = NULL };
 	struct diag diag = DIAG_INIT;
 	uint8_t *octets = NULL;
 	size_t length;
 
 	/* Whatever stands in the files, they are no error. */
-	check(rules_feeds_build(&policy, "/etc/test.conf", &input, 50, &feed,
-	    &diag, &octets, &length) == 0);
+	check(rules_feeds_build(&(struct rules_feeds_job){ .policy = &policy,
+	    .path = "/etc/test.conf", .inputs = &input, .limit = 50,
+	    .broker = &nobody }, &feed, &diag, &octets, &length) == 0);
 	check(diag.errors == 0);
 	check(feed.state < RULES_FEED_STATES);
 	rules_feeds_clear(&feed, 1);

@@ -19,10 +19,13 @@ rules_of_file(const struct policy *policy, const uint8_t *data, size_t size,
 {
 	struct diag diag = DIAG_INIT;
 	struct rules *rules = NULL;
+	/* Nobody answers at this socket: what is included cannot be had. */
+	static const int none = -1;
 	const char *why;
 	size_t length;
 	struct rules_file file = { .text = { .path = "/etc/names",
-		.data = (const char *)data, .length = size }, .diag = &diag };
+		.data = (const char *)data, .length = size, .broker = &none },
+		.diag = &diag };
 	int error;
 
 	*octets = NULL;

@@ -31,8 +31,10 @@ build(const char *rules, bool refuse, const char *file, const char *kept)
 	free(whole);
 	input.file = test_file(file);
 	input.kept = test_file(kept);
-	CHECK(rules_feeds_build(&p.config->policy, "/etc/test.conf", &input, 50,
-	    &feed, &p.diag, &p.octets, &p.size) == 0);
+	CHECK(rules_feeds_build(&(struct rules_feeds_job){
+	    .policy = &p.config->policy, .path = "/etc/test.conf",
+	    .inputs = &input, .limit = 50 }, &feed, &p.diag, &p.octets,
+	    &p.size) == 0);
 	CHECK(p.diag.errors == 0);
 	CHECK(rules_open(&p.rules, p.octets, p.size, &why) == 0);
 }

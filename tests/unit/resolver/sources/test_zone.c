@@ -129,8 +129,16 @@ one_bad_entry_and_the_rest_works(void)
 		    " the same line: ignored" },
 		{ "x. TXT y\\", "T:2: the entry has a '\\' at the end of a"
 		    " line: ignored" },
-		{ "$GENERATE 1-2 x A 10.0.0.1", "T:2: $GENERATE is not known"
-		    " here (but $ORIGIN, $TTL and $INCLUDE are): ignored" },
+		{ "$DATE 1-2", "T:2: $DATE is not known here (but $ORIGIN,"
+		    " $TTL, $INCLUDE and $GENERATE are): ignored" },
+		{ "$GENERATE 2-1 x. A 10.0.0.1", "T:2: $GENERATE \"2-1\" is no"
+		    " range such as 1-100 or 0-254/2: ignored" },
+		{ "$GENERATE 1-2 x${0,300}. A 10.0.0.1", "T:2: $GENERATE: for"
+		    " number 1, no valid text: ignored" },
+		{ "x. 2147483648 A 10.0.0.1", "T:2: a TTL that is no number of"
+		    " seconds up to 2147483647: ignored" },
+		{ "x. 60 IN 60 A 10.0.0.1", "T:2: two TTLs or two classes:"
+		    " ignored" },
 		{ "$TTL soon", "T:2: $TTL \"soon\" is no number of seconds:"
 		    " ignored" },
 		{ "x A 10.0.0.1", "T:2: \"x\" has no final dot and there is no"
@@ -155,6 +163,62 @@ one_bad_entry_and_the_rest_works(void)
 		    line_of(r.table, "behind") == 3);
 		reading_free(&r);
 	}
+}
+
+/* Issue 22, item 7: RFC 1035 section 5.1 has TTL and class in either order. */
+static void
+ttl_and_class_in_either_order(void)
+{
+	static const struct {
+		const char *front;
+		uint32_t ttl;
+	} good[] = {
+		{ "60 IN", 60 }, { "IN 61", 61 }, { "in 1m2s", 62 },
+		{ "CLASS1 63", 63 }, { "64", 64 }, { "IN", 7 }, { "", 7 },
+		{ "2147483647 IN", 2147483647 }, { "1w IN", 604800 },
+	};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		char text[100];
+		struct reading r;
+		struct rrset rrset;
+
+		(void)snprintf(text, sizeof(text), "$TTL 7\nx. %s TYPE65280 "
+		    "\\# 1 ff\n", good[i].front);
+		r = read_text("zone", &mesh, text);
+		CHECK(r.diag.warnings == 0 && table_rrset(r.table,
+		    find(r.table, "x").node, 65280, &rrset) &&
+		    rrset.ttl == good[i].ttl);
+		reading_free(&r);
+	}
+}
+
+static void
+records_are_generated(void)
+{
+	struct reading r = read_text("zone", &mesh, "$GENERATE 1-3 n$. 60 A "
+	    "10.0.0.$\n$GENERATE 8-12/2 h${-8,3,x}. AAAA fd00::$\n"
+	    "$GENERATE 16-16 ${0,7,n}.arpa. PTR a\\$.\n"
+	    "$GENERATE 5-5 m$. TXT \"$$ $\"\n");
+	struct rrset rrset;
+
+	CHECK(r.diag.errors == 0 && r.diag.warnings == 0);
+	CHECK(strcmp(address_of(r.table, find(r.table, "n3").node, TYPE_A, 0),
+	    "10.0.0.3") == 0);
+	CHECK(find(r.table, "n4").kind == ENTRY_NONE);
+	CHECK(strcmp(address_of(r.table, find(r.table, "h004").node, TYPE_AAAA,
+	    0), "fd00::12") == 0);
+	CHECK(find(r.table, "h001").kind == ENTRY_NONE);
+	CHECK(table_rrset(r.table, find(r.table, "0.1.0.0.arpa").node, TYPE_PTR,
+	    &rrset) && memcmp(rrset.rdata, "\0\4\2a$\0", 6) == 0);
+	CHECK(table_rrset(r.table, find(r.table, "m5").node, TYPE_TXT,
+	    &rrset) && memcmp(rrset.rdata + 2, "\3$ 5", 4) == 0);
+	reading_free(&r);
+	r = read_text("zone", &mesh, "a. A 10.0.0.1\n$GENERATE 0-999999 n. A "
+	    "10.0.0.1\n$GENERATE 0-2 m$. A 10.0.0.1\n");
+	CHECK(said(&r, DIAG_ERROR, "T:3: $GENERATE makes more than 1000000 "
+	    "records"));
+	reading_free(&r);
 }
 
 static void
@@ -335,6 +399,8 @@ main(void)
 	TEST(ttl_of_the_record_before);
 	TEST(data_of_any_type);
 	TEST(one_bad_entry_and_the_rest_works);
+	TEST(ttl_and_class_in_either_order);
+	TEST(records_are_generated);
 	TEST(half_a_zone_is_none);
 	TEST(no_zone_file_at_all);
 	TEST(includes);
