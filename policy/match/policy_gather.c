@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/match/policy_gather.h"
 
+#include <limits.h>
 #include <netinet/in.h>
 #include <string.h>
 
@@ -257,13 +258,31 @@ try_rule(struct gathering *g, unsigned int number, struct policy_found *found)
 	return false;
 }
 
+/*
+ * Later rules have no say of where a fixed CNAME leads: whoever wrote the rule has
+ * chosen its target, a walled garden before a rule that refuses all.  To rename is
+ * no choice of one name.
+ */
+static unsigned int
+last_rule(const struct gathering *g)
+{
+	struct rules_rule rule;
+
+	if (g->scope != POLICY_OF_RULE || g->rule == 0 ||
+	    g->rule > rules_count(g->source->rules))
+		return UINT_MAX;
+	rules_get(g->source->rules, g->rule, &rule);
+	return rule.action == RULE_CNAME || rule.action == RULE_CNAME_BELOW ?
+	    g->rule : UINT_MAX;
+}
+
 void
 policy_gather_names(const struct policy_source *source,
     const struct rules_question *question, const struct policy_names *names,
     enum policy_scope scope, unsigned int rule, struct policy_found *found)
 {
 	struct gathering g;
-	unsigned int number;
+	unsigned int number, last;
 
 	begin(found);
 	if (source->rules == NULL)
@@ -275,7 +294,8 @@ policy_gather_names(const struct policy_source *source,
 	begin_side(&g, question, question->name);
 	for (unsigned int i = 0; i < names->count; i++)
 		begin_side(&g, question, &names->names[i]);
-	while ((number = next_rule(&g)) != 0)
+	last = last_rule(&g);
+	while ((number = next_rule(&g)) != 0 && number <= last)
 		if (try_rule(&g, number, found))
 			return;
 }

@@ -84,7 +84,8 @@ enum policy_scope {
 	POLICY_AFTER_ASKED,
 	/*
 	 * The same, but "rule" has decided to answer from these names.  A rule for
-	 * one of them that answers from yet another is not followed.
+	 * one of them that answers from yet another is not followed.  Where a fixed
+	 * CNAME leads, only earlier rules deny.
 	 */
 	POLICY_OF_RULE,
 };

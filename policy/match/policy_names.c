@@ -218,7 +218,8 @@ answers_elsewhere(const struct rules *rules, unsigned int number)
 	if (number == 0 || number > rules_count(rules))
 		return false;
 	rules_get(rules, number, &rule);
-	return rule.action == RULE_CNAME || rule.action == RULE_REWRITE;
+	return rule.action == RULE_CNAME || rule.action == RULE_CNAME_BELOW ||
+	    rule.action == RULE_REWRITE;
 }
 
 enum policy_judged

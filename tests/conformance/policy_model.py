@@ -252,6 +252,8 @@ def of_target(rules, by, question, mesh, files):
         return None, None
     observed = None
     for rule in rules:
+        if rule is by and "cname" in by:
+            break		# later rules have no say of where it leads
         if not rule_matches(rule, question, target, mesh, files) or \
            rule.get("log") == "only" or not does_something(rule):
             continue

@@ -111,6 +111,16 @@ rules_are_tried_in_their_order(void)
 	CHECK(OF_RULE(5, "www", "www") == 0);
 	CHECK(OF_RULE(1, "ok", "x.b") == 3);
 	end();
+	/* Where a fixed CNAME leads, only earlier rules deny. */
+	begin("{ name = \"1\"; match = { names = [ \"www\" ]; }; cname = \"x.b\"; },"
+	    "{ name = \"2\"; match = { names = [ \"x.b\" ]; }; action = \"refuse\"; },"
+	    "{ name = \"3\"; match = { names = [ \"x.o\" ]; }; "
+	    "rewrite = { from = \"x.o\"; to = \"x.b\"; }; },"
+	    "{ name = \"4\"; action = \"refuse\"; }", NULL);
+	CHECK(OF_RULE(1, "www", "x.b") == 0);
+	CHECK(OF_RULE(3, "x.o", "x.b") == 2 && judged("x.b"));
+	CHECK(OF_RULE(3, "x.o", "x.c") == 4 && judged("x.c"));
+	end();
 }
 
 static void
