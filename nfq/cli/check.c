@@ -83,7 +83,7 @@ check_everything(const struct config *config, bool strict,
 	    .tcp = config->capture.tcp,
 	    .user_rate = config->capture.user_rate }, config->path, &diag);
 	progress_start("compiling the tables");
-	image = compiler_run(config, &diag);
+	image = compiler_check(config, &diag);
 	progress_stop();
 	if (image >= 0)
 		check_image(config, image, &label, &diag);

@@ -416,17 +416,29 @@ run_job(const struct config *config, struct rule_feeds *feeds, bool unloaded,
 	return compiler_finish(c, diag);
 }
 
-int
-compiler_run(const struct config *config, struct diag *diag)
+static int
+run_once(const struct config *config, enum rule_feeds_wish wish,
+    struct diag *diag)
 {
 	struct rule_feeds feeds;
-	int image = rule_feeds_open(&feeds, config, NULL, RULE_FEEDS_READ,
-	    diag);
+	int image = rule_feeds_open(&feeds, config, NULL, wish, diag);
 
 	if (image == 0)
 		image = run_job(config, &feeds, false, diag);
 	rule_feeds_close(&feeds);
 	return image;
+}
+
+int
+compiler_run(const struct config *config, struct diag *diag)
+{
+	return run_once(config, RULE_FEEDS_READ, diag);
+}
+
+int
+compiler_check(const struct config *config, struct diag *diag)
+{
+	return run_once(config, RULE_FEEDS_CHECK, diag);
 }
 
 /* Without rules there is nothing to be read. */

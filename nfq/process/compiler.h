@@ -41,6 +41,13 @@ int compiler_run(const struct config *config, struct diag *diag)
     __attribute__((warn_unused_result));
 
 /*
+ * The same for who wants to know what is wrong: a file of rules that cannot be used
+ * is an error in diag, though nfdnsd would start with its last good rules.
+ */
+int compiler_check(const struct config *config, struct diag *diag)
+    __attribute__((warn_unused_result));
+
+/*
  * The same in steps, for an event loop: compiler_start(); compiler_read()
  * whenever compiler_fd() is readable, until it returns false; then
  * compiler_finish().

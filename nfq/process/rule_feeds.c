@@ -205,7 +205,9 @@ rule_feeds_open(struct rule_feeds *feeds, const struct config *config,
 {
 	const struct policy *policy = &config->policy;
 
-	*feeds = (struct rule_feeds){ .keep = wish != RULE_FEEDS_READ,
+	*feeds = (struct rule_feeds){ .keep = wish != RULE_FEEDS_READ &&
+		    wish != RULE_FEEDS_CHECK,
+		.strict = wish == RULE_FEEDS_CHECK,
 		.refuse_unloaded = policy->refuse_unloaded != 0,
 		.directory = -ENOENT };
 	if (policy->set_count == 0 && !feeds->keep)
@@ -298,7 +300,8 @@ rule_feeds_report(struct rule_feeds *feeds, const char *report,
 	if (report[at] == ' ' && report[at + 1] != '\0')
 		take_reason(feed, report + at + 1);
 	explain(feeds, feed, when);
-	diag_add(diag, DIAG_WARNING, NULL, 0, "%s", feed->problem);
+	diag_add(diag, feeds->strict && state != RULES_FEED_HELD ? DIAG_ERROR :
+	    DIAG_WARNING, NULL, 0, "%s", feed->problem);
 	return true;
 }
 

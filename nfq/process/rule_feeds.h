@@ -55,6 +55,7 @@ struct rule_feeds {
 	struct rule_feed *list;		/* one for each of policy.sets */
 	size_t count;
 	bool keep;			/* and not only read what is kept */
+	bool strict;			/* one that cannot be used is an error */
 	bool refuse_unloaded;
 	int directory;			/* or a negative errno */
 	char *path;			/* of the directory */
@@ -64,6 +65,7 @@ struct rule_feeds {
 /* What the caller wants of them. */
 enum rule_feeds_wish {
 	RULE_FEEDS_READ,	/* as they are kept; nothing is written */
+	RULE_FEEDS_CHECK,	/* likewise; a file that cannot be used is an error */
 	RULE_FEEDS_KEEP,	/* the good ones are kept */
 	RULE_FEEDS_FORCE,	/* likewise, however few names they have */
 	RULE_FEEDS_SAFE,	/* of the kept ones only */
@@ -81,7 +83,7 @@ int rule_feeds_open(struct rule_feeds *feeds, const struct config *config,
 
 /*
  * The compiler's report "NUMBER STATE NAMES TIME HIGH LOW WHY".  False: it is
- * none.  Adds a warning to diag if the file is not in use.
+ * none.  Adds a warning to diag if the file is not in use, or an error, as wished.
  */
 bool rule_feeds_report(struct rule_feeds *feeds, const char *report,
     struct diag *diag) __attribute__((warn_unused_result));
