@@ -13,6 +13,7 @@
 #include "nfq/logs/log_follow.h"
 #include "nfq/logs/log_line.h"
 #include "nfq/process/exit_code.h"
+#include "resolver/text/printable.h"
 
 const char log_usage[] =
     "usage: nfdns [-c FILE] log [OPTION]... [FILE]...\n"
@@ -58,7 +59,7 @@ show_line(const struct log_request *r, struct json_tree *tree,
 	    !log_filter_takes(&r->filter, &entry.line))
 		return;
 	if (r->json)
-		(void)fwrite(found->text, 1, found->length, stdout);
+		printable_put_json(found->text, found->length, stdout);
 	else {
 		size = log_entry_text(&entry, r->colour, line);
 		(void)fwrite(line, 1, size, stdout);

@@ -7,6 +7,7 @@
 
 #include "nfq/cli/message.h"
 #include "nfq/process/exit_code.h"
+#include "resolver/text/printable.h"
 
 #define FAULTS_MAX	1000U		/* lines of one file */
 #define FAULT_TEXT	384U
@@ -32,7 +33,7 @@ static void
 say(struct log_report *report, const char *path, bool fault, const char *text)
 {
 	if (report->list == NULL)
-		(void)printf("%s: %s\n", path, text);
+		printable_line(stdout, "%s: %s", path, text);
 	else				/* a path may be no UTF-8 */
 		(void)json_array_append_new(report->list,
 		    json_pack("{so*, sb, ss}", "file", json_string(path),
@@ -217,7 +218,7 @@ print_json(struct log_report *report, const struct audit_verify *v)
 	    "counters", counted_object(&report->counted, v),
 	    "findings", report->list);
 	const bool well = all != NULL &&
-	    json_dumpf(all, stdout, JSON_COMPACT) == 0;
+	    json_dumpf(all, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) == 0;
 
 	json_decref(all);
 	report->list = NULL;

@@ -6,34 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * One line of printable text: control characters are escaped, octets above
- * 0x7f stay, since paths and names in messages are usually UTF-8.
- * NULL without memory.
- */
+#include "resolver/text/printable.h"
+
+/* One line of printable text; NULL without memory. */
 static char *
 one_line(const char *text)
 {
-	static const char hex[] = "0123456789abcdef";
-	size_t length = strlen(text);
-	char *line = malloc(length * 4 + 1);
-	char *p = line;
+	const size_t length = strlen(text);
+	const size_t size = length * PRINTABLE_GROWTH + 1;
+	char *line = malloc(size);
 
-	if (line == NULL)
-		return NULL;
-	for (; *text != '\0'; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c >= 0x20 && c != 0x7f) {
-			*p++ = *text;
-			continue;
-		}
-		*p++ = '\\';
-		*p++ = 'x';
-		*p++ = hex[c >> 4];
-		*p++ = hex[c & 15];
-	}
-	*p = '\0';
+	if (line != NULL)
+		(void)printable_text(line, size, text, length);
 	return line;
 }
 

@@ -32,14 +32,15 @@ ROOMS = {
     # Nothing of the table: it only keeps the files that others compile.
     "resolver/feed": "resolver/clock resolver/fds resolver/replace resolver/version resolver/dns resolver/text resolver/sources",
 
-    "policy/log": "",
+    "policy/log": "resolver/text",
     "policy/rule": "",
     "policy/config": "policy/log resolver/fds resolver/dns resolver/text resolver/image resolver/answer"
                      " resolver/sources resolver/compile resolver/feed policy/audit policy/decide policy/rule",
     "policy/decide": "policy/rule resolver/clock resolver/dns resolver/image resolver/answer",
     "policy/match": "policy/config policy/decide policy/rule resolver/clock resolver/dns resolver/text"
                     " resolver/image resolver/sources",
-    "policy/audit": "policy/rule resolver/clock resolver/checksum resolver/version policy/decide resolver/dns",
+    "policy/audit": "policy/rule resolver/clock resolver/checksum resolver/version policy/decide resolver/dns"
+                    " resolver/text",
     "policy/status": "policy/match policy/rule resolver/clock resolver/fds resolver/replace resolver/version policy/decide policy/config policy/log resolver/dns resolver/text resolver/image"
                      " resolver/feed",
 
