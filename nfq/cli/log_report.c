@@ -9,7 +9,8 @@
 #include "nfq/process/exit_code.h"
 #include "resolver/text/printable.h"
 
-#define FAULTS_MAX	1000U		/* lines of one file */
+#define FAULT_LINES	10U		/* of one file, */
+#define FAULTS_MAX	1000U		/* and of its members in JSON */
 #define FAULT_TEXT	384U
 #define TIME_TEXT	32U
 
@@ -40,6 +41,12 @@ say(struct log_report *report, const char *path, bool fault, const char *text)
 		    "fault", fault, "text", text));
 }
 
+static unsigned int
+most_of(const struct log_report *report)
+{
+	return report->list == NULL ? FAULT_LINES : FAULTS_MAX;
+}
+
 void
 log_report_fault(struct log_report *report, const char *path,
     const char *format, ...)
@@ -48,7 +55,7 @@ log_report_fault(struct log_report *report, const char *path,
 	va_list arguments;
 
 	report->failed = true;
-	if (++report->findings > FAULTS_MAX)
+	if (++report->findings > most_of(report))
 		return;
 	va_start(arguments, format);
 	(void)vsnprintf(text, sizeof(text), format, arguments);
@@ -72,9 +79,12 @@ log_report_remark(struct log_report *report, const char *path,
 void
 log_report_end_file(struct log_report *report, const char *path)
 {
-	if (report->findings > FAULTS_MAX)
-		log_report_remark(report, path, "%u more findings",
-		    report->findings - FAULTS_MAX);
+	const unsigned int most = most_of(report);
+
+	if (report->findings > most)
+		log_report_remark(report, path, "%u more findings%s",
+		    report->findings - most, report->list == NULL ?
+		    "; --json lists them" : "");
 	report->findings = 0;
 }
 

@@ -120,7 +120,8 @@ findings_print_json(const struct findings *findings, FILE *out)
 		    json_array_append_new(all, one) != 0)
 			error = -ENOMEM;
 	}
-	if (error == 0 && json_dumpf(all, out, JSON_COMPACT | JSON_ENSURE_ASCII) != 0)
+	if (error == 0 && json_dumpf(all, out,
+	    JSON_COMPACT | JSON_ENSURE_ASCII) != 0)
 		error = -ENOMEM;
 	json_decref(all);
 	(void)fputc('\n', out);

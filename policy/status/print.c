@@ -353,7 +353,8 @@ print_json(const struct view *v, const struct feeds_shown *feeds, FILE *out)
 	if (error == 0 && feeds != NULL && json_object_set_new(root, "feeds",
 	    feeds_shown_json(feeds, (int64_t)time(NULL))) < 0)
 		error = -ENOMEM;
-	if (error == 0 && (json_dumpf(root, out, JSON_COMPACT | JSON_ENSURE_ASCII) < 0 ||
+	if (error == 0 && (json_dumpf(root, out,
+	    JSON_COMPACT | JSON_ENSURE_ASCII) < 0 ||
 	    fputc('\n', out) == EOF))
 		error = -EIO;
 	json_decref(root);

@@ -137,7 +137,8 @@ table_describe(const struct table *table, uint32_t node, uint8_t flags,
 static int
 dump_line(json_t *object, int error, FILE *out)
 {
-	if (error == 0 && json_dumpf(object, out, JSON_COMPACT | JSON_ENSURE_ASCII) != 0)
+	if (error == 0 && json_dumpf(object, out,
+	    JSON_COMPACT | JSON_ENSURE_ASCII) != 0)
 		error = ferror(out) ? -EIO : -ENOMEM;
 	if (error == 0 && fputc('\n', out) == EOF)
 		error = -EIO;
