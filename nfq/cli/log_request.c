@@ -49,8 +49,8 @@ read_verdict(void *to, const char *value)
 	struct log_request *r = to;
 
 	r->filter.verdict = value;
-	return is_verdict(value) ? NULL : "no verdict: give one such as answer, "
-	    "nodata, nxdomain, refuse, drop or pass";
+	return is_verdict(value) ? NULL : "not a verdict: answer, "
+	    "nodata, nxdomain, refuse, drop, pass or forward";
 }
 
 static const char *

@@ -96,6 +96,8 @@ put(struct stream *s, struct stream_connection *c,
 		stream_count(s, STREAM_UNREACHABLE);
 	}
 	length = stream_put_answer(s, room, length, &asked->edns, error, 0);
+	if (error == EDE_NONE)
+		decision.verdict = decide_verdict_of(answer, length);
 	decision.rcode = answer[3] & 0xf;
 	stream_record(s, c, &(struct stream_record){
 	    .decision = &decision, .question = chase->octets,

@@ -84,7 +84,7 @@ ROOMS = {
     "nfq/replay": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule policy/audit"
                   " policy/config nfq/packet",
     # Files that anybody may have written, read back.
-    "nfq/logs": "resolver/fds resolver/dns resolver/text policy/audit nfq/process",
+    "nfq/logs": "resolver/fds resolver/dns resolver/text policy/audit policy/decide nfq/process",
     # The daemon's page as rows and cells; one file knows of a terminal.
     "nfq/top": "resolver/clock resolver/dns policy/decide policy/status",
     "nfq/doctor": "resolver/version resolver/dns resolver/text resolver/image policy/config policy/status rules nfq/join",
