@@ -87,13 +87,6 @@ decide_verdict_text(enum verdict verdict)
 	return verdict_texts[verdict];
 }
 
-bool
-decide_is_forwarded(enum reason reason)
-{
-	return reason == REASON_FORWARD || reason == REASON_CHASE ||
-	    reason == REASON_CACHE || reason == REASON_FORWARD_FULL;
-}
-
 const char *
 decide_reason_text(enum reason reason)
 {

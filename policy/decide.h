@@ -192,7 +192,12 @@ struct decision decide_chase(const struct decision *decision);
  * Whether such a question is for others: of a forward domain, answered or not, or
  * with a chain that is followed.
  */
-bool decide_is_forwarded(enum reason reason);
+static inline bool
+decide_is_forwarded(enum reason reason)
+{
+	return reason == REASON_FORWARD || reason == REASON_CHASE ||
+	    reason == REASON_CACHE || reason == REASON_FORWARD_FULL;
+}
 
 const char *decide_verdict_text(enum verdict verdict);	/* "pass", "answer", ... */
 const char *decide_reason_text(enum reason reason);	/* "not-mesh", ... */

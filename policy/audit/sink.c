@@ -147,7 +147,8 @@ audit_sink_takes(const struct audit_sink *sink, struct audit_pace *pace,
     const struct audit_record *record, struct audit_asked *asked,
     const uint8_t secret[static SIPHASH_KEY])
 {
-	if (!takes_verdict(sink, record) || !takes_user(sink, record) || !takes_rule(sink, record))
+	if (!takes_verdict(sink, record) || !takes_user(sink, record) ||
+	    !takes_rule(sink, record))
 		return false;
 	if (sink->names > 0 || sink->sample > 1)
 		read_name(record, asked);
