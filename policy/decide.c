@@ -37,7 +37,9 @@
  */
 #include "policy/decide.h"
 
+#include "resolver/dns/message.h"
 #include "resolver/dns/rr.h"
+#include "resolver/dns/wire.h"
 
 static const char *const verdict_texts[VERDICTS] = {
 	[VERDICT_PASS] = "pass",
@@ -542,12 +544,69 @@ decide_forwarding(const struct facts *facts, enum forwarding forwarding)
 	}
 }
 
-struct decision
-decide_cached(uint8_t rcode)
+/* Behind a name, which may be compressed: RFC 1035, 4.1.4. */
+static void
+skip_name(struct wire_reader *r)
 {
-	return (struct decision){ .rcode = rcode, .reason = REASON_CACHE,
-		.verdict = rcode == RCODE_NOERROR ? VERDICT_ANSWER :
-		rcode == RCODE_NXDOMAIN ? VERDICT_NXDOMAIN : VERDICT_REFUSE };
+	uint8_t length;
+
+	while ((length = wire_read_u8(r)) != 0) {
+		if (length >= 0xc0) {
+			wire_skip(r, 1);
+			return;
+		}
+		wire_skip(r, length);
+	}
+}
+
+/* Whether the answer section has a record of the type asked for. */
+static bool
+has_type_asked(const uint8_t *message, size_t length)
+{
+	struct wire_reader r = wire_reader_over(message, length);
+	uint16_t questions, answers, type, asked = TYPE_ANY;
+
+	wire_skip(&r, 4);
+	questions = wire_read_u16(&r);
+	answers = wire_read_u16(&r);
+	wire_skip(&r, 4);
+	for (; questions > 0 && !r.failed; questions--) {
+		skip_name(&r);
+		asked = wire_read_u16(&r);
+		wire_skip(&r, 2);
+	}
+	for (; answers > 0 && !r.failed; answers--) {
+		skip_name(&r);
+		type = wire_read_u16(&r);
+		wire_skip(&r, 6);
+		wire_skip(&r, wire_read_u16(&r));
+		if (!r.failed && (type == asked || asked == TYPE_ANY))
+			return true;
+	}
+	return false;
+}
+
+enum verdict
+decide_verdict_of(const uint8_t *message, size_t length)
+{
+	switch (message[3] & DNS_RCODE_MASK) {
+	case RCODE_NOERROR:
+		return (message[2] & DNS_FLAG_TC >> 8) != 0 ||
+		    has_type_asked(message, length) ? VERDICT_ANSWER :
+		    VERDICT_NODATA;
+	case RCODE_NXDOMAIN:
+		return VERDICT_NXDOMAIN;
+	default:
+		return VERDICT_REFUSE;
+	}
+}
+
+struct decision
+decide_cached(const uint8_t *message, size_t length)
+{
+	return (struct decision){ .rcode = message[3] & DNS_RCODE_MASK,
+		.reason = REASON_CACHE,
+		.verdict = decide_verdict_of(message, length) };
 }
 
 struct decision

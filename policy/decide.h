@@ -185,8 +185,16 @@ bool decide_leaves_table(const struct facts *facts,
 struct decision decide_forwarding(const struct facts *facts,
     enum forwarding forwarding);
 
+/*
+ * What the answer of a nameserver says: ANSWER, NXDOMAIN, REFUSE (any other
+ * response code), or NODATA if no record of the type asked for is in it
+ * (RFC 2308, 2.2).  An answer that is cut has the records: ANSWER.  Any octets,
+ * at least a header.
+ */
+enum verdict decide_verdict_of(const uint8_t *message, size_t length);
+
 /* The decision about such a question whose answer is kept. */
-struct decision decide_cached(uint8_t rcode);
+struct decision decide_cached(const uint8_t *message, size_t length);
 
 /*
  * The decision about a question that may not be answered, since nothing can
@@ -199,6 +207,17 @@ struct decision decide_unreadable(void);
 
 /* The decision about a chain that leaves the table and is followed. */
 struct decision decide_chase(const struct decision *decision);
+
+/*
+ * Whether such a question is for others: of a forward domain, answered or not, or
+ * with a chain that is followed.
+ */
+static inline bool
+decide_is_forwarded(enum reason reason)
+{
+	return reason == REASON_FORWARD || reason == REASON_CHASE ||
+	    reason == REASON_CACHE || reason == REASON_FORWARD_FULL;
+}
 
 const char *decide_verdict_text(enum verdict verdict);	/* "pass", "answer", ... */
 const char *decide_reason_text(enum reason reason);	/* "not-mesh", ... */

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "resolver/text/printable.h"
+
 /*
  * Room for the text and for each of its octets as \xNN.  A line stays below
  * PIPE_BUF (pipe(7)), so that lines of several processes never mix.
@@ -77,26 +79,6 @@ put_prefix(char *line, size_t size, enum log_level level)
 	return n > 0 ? (size_t)n : 0;
 }
 
-static size_t
-put_escaped(char *line, size_t size, const char *text)
-{
-	static const char hex[] = "0123456789abcdef";
-	size_t n = 0;
-
-	for (; *text != '\0' && n + 4 <= size; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c < 0x20 || c == 0x7f) {
-			line[n++] = '\\';
-			line[n++] = 'x';
-			line[n++] = hex[c >> 4];
-			line[n++] = hex[c & 15];
-		} else
-			line[n++] = (char)c;
-	}
-	return n;
-}
-
 void
 log_line(enum log_level level, const char *format, ...)
 {
@@ -117,7 +99,9 @@ log_line(enum log_level level, const char *format, ...)
 		memcpy(text + sizeof(text) - 4, "...", 4);
 
 	n = put_prefix(line, sizeof(line), level);
-	n += put_escaped(line + n, sizeof(line) - n - 1, text);
+	(void)printable_text(line + n, sizeof(line) - n - 1, text,
+	    strlen(text));
+	n += strlen(line + n);
 	line[n++] = '\n';
 	do
 		done = write(STDERR_FILENO, line, n);

@@ -117,8 +117,9 @@ show_entry(struct cache *cache, monotime_t now, const struct request *r,
 	json_t *object, *records = NULL;
 
 	if (!r->json) {
-		(void)printf("%s\t%s\t%s\t%lld s\t%u hits%s%s\n", shown->name,
+		(void)printf("%s\t%s\t%s\t%lld s\t%u hit%s%s%s\n", shown->name,
 		    shown->type, kinds[e->kind], shown->left, e->hits,
+		    e->hits == 1 ? "" : "s",
 		    shown->key.dnssec_ok ? "\tDO" : "",
 		    shown->key.checking_disabled ? "\tCD" : "");
 		if (r->named)

@@ -75,6 +75,7 @@ leave(struct flush *flush, const char *run_dir)
 static int
 show(const struct words *w, uint32_t removed)
 {
+	const char *plural = removed == 1 ? "" : "s";
 	char text[NAME_TEXT_SIZE];
 
 	if (removed == STATUS_NOT_FLUSHED) {
@@ -84,9 +85,9 @@ show(const struct words *w, uint32_t removed)
 	if (w->json)
 		(void)printf("{\"removed\": %u}\n", removed);
 	else if (w->all)
-		(void)printf("%u answers removed\n", removed);
+		(void)printf("%u answer%s removed\n", removed, plural);
 	else
-		(void)printf("%u answers for %s%s removed\n", removed,
+		(void)printf("%u answer%s for %s%s removed\n", removed, plural,
 		    name_to_text(w->name.octets, text),
 		    w->tree ? " and all names below it" : "");
 	return EXIT_OK;

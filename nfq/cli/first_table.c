@@ -17,6 +17,7 @@
 #include "resolver/clock.h"
 #include "resolver/image/table.h"
 #include "resolver/listing/table_list.h"
+#include "resolver/text/printable.h"
 
 #define LOOK_MS		100
 #define EXAMPLE_NAMES	100000	/* to compile more takes seconds */
@@ -100,7 +101,7 @@ static int
 has_come(const struct config *config, const char *feed, const char *namespace,
     const struct feed_report *report)
 {
-	(void)printf("Connected to %s: %" PRIu64 " name%s.\n",
+	printable_line(stdout, "Connected to %s: %" PRIu64 " name%s.",
 	    report->status.peer, report->kept.names,
 	    report->kept.names == 1 ? "" : "s");
 	if (report->kept.names > EXAMPLE_NAMES)

@@ -19,6 +19,7 @@
 #include "policy/status/status.h"
 #include "resolver/sources/feed_file.h"
 #include "resolver/text/number.h"
+#include "resolver/text/printable.h"
 #include "resolver/text/suggest.h"
 
 #define PROGRAM		"nfdns join"
@@ -147,7 +148,7 @@ print_place(const struct place *place)
 
 	if (place->state == PLACE_OTHER && place->backup)
 		word = "is replaced; the old one is kept as .backup";
-	(void)printf("  %-46s %s\n", place->path, word);
+	printable_line(stdout, "  %-46s %s", place->path, word);
 }
 
 /* The lines that are added to nfdnsd.conf. */
@@ -166,8 +167,8 @@ print_added(const struct place *place, const char *name)
 		if (memmem(at, length, mark, strlen(mark)) != NULL) {
 			const size_t blank = strspn(at, " \t");
 
-			(void)printf("    + %.*s\n", (int)(length - blank),
-			    at + blank);
+			printable_line(stdout, "    + %.*s",
+			    (int)(length - blank), at + blank);
 		}
 		at += length + (end != NULL);
 	}
@@ -194,9 +195,10 @@ print_token(const struct join_plan *plan)
 static void
 print_plan(const struct join_plan *plan, const struct choice *c)
 {
-	(void)printf("Feed \"%s\": from %s\n", c->request.name, plan->peer);
+	printable_line(stdout, "Feed \"%s\": from %s", c->request.name,
+	    plan->peer);
 	if (plan->self != NULL)
-		(void)printf("This machine: %s\n", plan->self);
+		printable_line(stdout, "This machine: %s", plan->self);
 	(void)puts("Files:");
 	for (size_t i = 0; i < plan->count; i++) {
 		print_place(&plan->places[i]);
@@ -211,11 +213,11 @@ print_plan(const struct join_plan *plan, const struct choice *c)
 		    "says.\n", plan->old_namespace);
 	for (size_t i = 0; i < 3; i++)
 		if (plan->copied[i] != NULL)
-			(void)printf("User " FEED_GROUP " gets a copy of "
-			    "%s.\n", plan->copied[i]);
+			printable_line(stdout, "User " FEED_GROUP " gets a "
+			    "copy of %s.", plan->copied[i]);
 	if (plan->token_file != NULL)
-		(void)printf("The token stays in %s, which user " FEED_GROUP
-		    " must be able to read.\n", plan->token_file);
+		printable_line(stdout, "The token stays in %s, which user "
+		    FEED_GROUP " must be able to read.", plan->token_file);
 	if (c->request.units)
 		(void)puts("Units: " UNITS_FEED " and " UNITS_DAEMON
 		    " are enabled and started.");

@@ -13,6 +13,7 @@
 #include "nfq/logs/log_follow.h"
 #include "nfq/logs/log_line.h"
 #include "nfq/process/exit_code.h"
+#include "resolver/text/printable.h"
 
 const char log_usage[] =
     "usage: nfdns [-c FILE] log [OPTION]... [FILE]...\n"
@@ -27,7 +28,8 @@ const char log_usage[] =
     "  -n, --name NAME     only this name; * stands for any octets\n"
     "  -u, --user USER     only this user's, a name or a number\n"
     "  -r, --rule RULE     only what this rule of the policy decided\n"
-    "  -v, --verdict WORD  only answer, nodata, nxdomain, refuse, drop or pass\n"
+    "  -v, --verdict WORD  only answer, nodata, nxdomain, refuse, drop or pass;\n"
+    "                      forward: what was asked elsewhere, whatever came of it\n"
     "  -s, --since TIME    only later than 10m, 2h, 3d ago, than 13:40, or than\n"
     "                      \"2026-11-22 13:40\", local time\n"
     "  -F, --format WORD   text, or json: the lines as they are, and records of\n"
@@ -58,7 +60,7 @@ show_line(const struct log_request *r, struct json_tree *tree,
 	    !log_filter_takes(&r->filter, &entry.line))
 		return;
 	if (r->json)
-		(void)fwrite(found->text, 1, found->length, stdout);
+		printable_put_json(found->text, found->length, stdout);
 	else {
 		size = log_entry_text(&entry, r->colour, line);
 		(void)fwrite(line, 1, size, stdout);

@@ -7,8 +7,10 @@
 
 #include "nfq/cli/message.h"
 #include "nfq/process/exit_code.h"
+#include "resolver/text/printable.h"
 
-#define FAULTS_MAX	1000U		/* lines of one file */
+#define FAULT_LINES	10U		/* of one file, */
+#define FAULTS_MAX	1000U		/* and of its members in JSON */
 #define FAULT_TEXT	384U
 #define TIME_TEXT	32U
 
@@ -32,11 +34,17 @@ static void
 say(struct log_report *report, const char *path, bool fault, const char *text)
 {
 	if (report->list == NULL)
-		(void)printf("%s: %s\n", path, text);
+		printable_line(stdout, "%s: %s", path, text);
 	else				/* a path may be no UTF-8 */
 		(void)json_array_append_new(report->list,
 		    json_pack("{so*, sb, ss}", "file", json_string(path),
 		    "fault", fault, "text", text));
+}
+
+static unsigned int
+most_of(const struct log_report *report)
+{
+	return report->list == NULL ? FAULT_LINES : FAULTS_MAX;
 }
 
 void
@@ -47,7 +55,7 @@ log_report_fault(struct log_report *report, const char *path,
 	va_list arguments;
 
 	report->failed = true;
-	if (++report->findings > FAULTS_MAX)
+	if (++report->findings > most_of(report))
 		return;
 	va_start(arguments, format);
 	(void)vsnprintf(text, sizeof(text), format, arguments);
@@ -71,9 +79,12 @@ log_report_remark(struct log_report *report, const char *path,
 void
 log_report_end_file(struct log_report *report, const char *path)
 {
-	if (report->findings > FAULTS_MAX)
-		log_report_remark(report, path, "%u more findings",
-		    report->findings - FAULTS_MAX);
+	const unsigned int most = most_of(report);
+
+	if (report->findings > most)
+		log_report_remark(report, path, "%u more findings%s",
+		    report->findings - most, report->list == NULL ?
+		    "; --json lists them" : "");
 	report->findings = 0;
 }
 
@@ -217,7 +228,7 @@ print_json(struct log_report *report, const struct audit_verify *v)
 	    "counters", counted_object(&report->counted, v),
 	    "findings", report->list);
 	const bool well = all != NULL &&
-	    json_dumpf(all, stdout, JSON_COMPACT) == 0;
+	    json_dumpf(all, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) == 0;
 
 	json_decref(all);
 	report->list = NULL;

@@ -49,8 +49,8 @@ read_verdict(void *to, const char *value)
 	struct log_request *r = to;
 
 	r->filter.verdict = value;
-	return is_verdict(value) ? NULL : "no verdict: give one such as answer, "
-	    "nodata, nxdomain, refuse, drop or pass";
+	return is_verdict(value) ? NULL : "not a verdict: answer, "
+	    "nodata, nxdomain, refuse, drop, pass or forward";
 }
 
 static const char *
@@ -59,7 +59,7 @@ read_since(void *to, const char *value)
 	struct log_request *r = to;
 
 	return log_filter_since(&r->filter.since_ns, value,
-	    (int64_t)time(NULL)) ? NULL : "no time: give one such as 10m, 2h, "
+	    (int64_t)time(NULL)) ? NULL : "not a time: give one such as 10m, 2h, "
 	    "13:40 or \"2026-11-22 13:40\"";
 }
 

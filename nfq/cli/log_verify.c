@@ -19,6 +19,7 @@
 #include "nfq/logs/log_pieces.h"
 #include "nfq/process/exit_code.h"
 #include "policy/audit/verify.h"
+#include "resolver/text/suggest.h"
 
 #define SECOND		UINT64_C(1000000000)
 #define LOOKS		10U		/* at the end of the last file, */
@@ -43,18 +44,30 @@ struct verify_run {
 	bool json;
 };
 
-/* "record 5 of thread 0" or "note", and where it stands. */
+#define PLACE_TEXT	32U
+#define PIECE_TEXT	128U
+
+/* "line 5" of JSON, or "octet 4711" of what has no lines. */
 static const char *
-describe(const struct audit_reading *r, uint64_t offset,
-    char text[static 128])
+place_of(const struct log_pieces *pieces, char text[static PLACE_TEXT])
+{
+	(void)snprintf(text, PLACE_TEXT, "%s %llu",
+	    pieces->line > 0 ? "line" : "octet", (unsigned long long)
+	    (pieces->line > 0 ? pieces->line : pieces->offset));
+	return text;
+}
+
+/* "record 5 of thread 0" or "the note", and where it stands. */
+static const char *
+describe(const struct audit_reading *r, const char *place,
+    char text[static PIECE_TEXT])
 {
 	if (r->kind == AUDIT_PIECE_RECORD)
-		(void)snprintf(text, 128, "record %llu of thread %llu, at octet "
-		    "%llu", (unsigned long long)r->number,
-		    (unsigned long long)r->thread, (unsigned long long)offset);
+		(void)snprintf(text, PIECE_TEXT, "record %llu of thread %llu, "
+		    "at %s", (unsigned long long)r->number,
+		    (unsigned long long)r->thread, place);
 	else
-		(void)snprintf(text, 128, "the note at octet %llu",
-		    (unsigned long long)offset);
+		(void)snprintf(text, PIECE_TEXT, "the note at %s", place);
 	return text;
 }
 
@@ -80,12 +93,12 @@ tell_unended(struct verify_run *run, const char *path, const char *text)
 
 static void
 tell(struct verify_run *run, const char *path, unsigned int wrong,
-    const struct audit_reading *r, uint64_t offset)
+    const struct audit_reading *r, const struct log_pieces *pieces)
 {
 	const struct audit_verify *v = &run->verify;
-	char text[128];
+	char text[PIECE_TEXT], place[PLACE_TEXT];
 
-	(void)describe(r, offset, text);
+	(void)describe(r, place_of(pieces, place), text);
 	if ((wrong & AUDIT_UNENDED) != 0)
 		tell_unended(run, path, text);
 	if ((wrong & AUDIT_BETWEEN) != 0)
@@ -105,9 +118,8 @@ tell(struct verify_run *run, const char *path, unsigned int wrong,
 		log_report_fault(&run->report, path, "%s is there twice, or out of its order",
 		    text);
 	if ((wrong & AUDIT_STRANGE) != 0)
-		log_report_fault(&run->report, path, "%zu octets at octet %llu are no record of "
-		    "nfdns, or one that was changed", r->length,
-		    (unsigned long long)offset);
+		log_report_fault(&run->report, path, "%zu octets at %s are no record of nfdns, "
+		    "or one that was changed", r->length, place);
 	if ((wrong & AUDIT_LOSS) != 0)
 		log_report_fault(&run->report, path, "%llu records of thread %llu were lost, for "
 		    "lack of room, between numbers %llu and %llu",
@@ -158,7 +170,7 @@ verify_pieces(struct verify_run *run, const char *path,
 		    (char *)pieces->octets + pieces->begin);
 
 		if (wrong != 0)
-			tell(run, path, wrong, &reading, pieces->offset);
+			tell(run, path, wrong, &reading, pieces);
 	}
 	return next;
 }
@@ -168,6 +180,7 @@ verify_file(struct verify_run *run, const struct log_file *file,
     uint8_t *octets, bool last)
 {
 	const char *path = file->path;
+	char place[PLACE_TEXT];
 	struct log_pieces pieces;
 	unsigned int looks = 0;
 	enum log_next next;
@@ -179,10 +192,9 @@ verify_file(struct verify_run *run, const struct log_file *file,
 	if (next == LOG_DAMAGED || log_octets_is_cut(file->source))
 		log_report_fault(&run->report, path, "the compressed file is damaged or cut");
 	else if (log_pieces_rest(&pieces) > 0)
-		log_report_fault(&run->report, path, "the last %zu octets, at octet %llu, are not "
-		    "whole: a record that is being written, or was cut off",
-		    log_pieces_rest(&pieces),
-		    (unsigned long long)pieces.offset);
+		log_report_fault(&run->report, path, "the last %zu octets, at %s, are not whole: "
+		    "a record that is being written, or was cut off",
+		    log_pieces_rest(&pieces), place_of(&pieces, place));
 	log_report_end_file(&run->report, path);
 }
 
@@ -351,7 +363,8 @@ cmd_log_verify(const struct config *config, int argc, char **argv)
 	if (first < 0)
 		return EXIT_USAGE;
 	if (first == argc) {
-		(void)fputs(log_usage, stderr);
+		suggest_usage(stderr, "nfdns log verify", "name the files of "
+		    "a log, such as /var/log/nfdns/audit.json*");
 		return EXIT_USAGE;
 	}
 	if (run.key != NULL && !read_key(&run.verify.key, run.key))

@@ -342,7 +342,8 @@ write_output(const struct request *r, int fd, int image)
 		cli_error("%s: %s", r->output, why);
 		return EXIT_ERROR;
 	}
-	printf("%zu names, %zu octets\n", table_names(table),
+	printf("%zu name%s, %zu octets\n", table_names(table),
+	    table_names(table) == 1 ? "" : "s",
 	    table_octets(table));
 	table_close(table);
 	return EXIT_OK;

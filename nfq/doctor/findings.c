@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "resolver/text/printable.h"
+
 #define COLUMN		19U	/* of the text, behind level and topic */
 #define NARROW		60U	/* below, the text is a line of its own, */
 #define NARROW_COLUMN	6U	/* in that column */
@@ -19,19 +21,12 @@ static const struct {
 	[FINDING_UNKNOWN] = { "?", "\033[2m" },
 };
 
-static void
-make_printable(char *text)
-{
-	for (; *text != '\0'; text++)
-		if (*text < ' ' || *text > '~')
-			*text = '?';
-}
-
 void
 findings_add(struct findings *findings, enum finding_level level,
     const char *topic, const char *todo, const char *format, ...)
 {
 	struct finding *f = &findings->all[findings->count];
+	char text[sizeof(f->text)];
 	va_list arguments;
 
 	if (findings->count == FINDINGS_MAX)
@@ -40,11 +35,12 @@ findings_add(struct findings *findings, enum finding_level level,
 	f->level = level;
 	f->topic = topic;
 	va_start(arguments, format);
-	(void)vsnprintf(f->text, sizeof(f->text), format, arguments);
+	(void)vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	(void)snprintf(f->todo, sizeof(f->todo), "%s", todo != NULL ? todo : "");
-	make_printable(f->text);
-	make_printable(f->todo);
+	(void)printable_text(f->text, sizeof(f->text), text, strlen(text));
+	if (todo == NULL)
+		todo = "";
+	(void)printable_text(f->todo, sizeof(f->todo), todo, strlen(todo));
 }
 
 size_t
@@ -124,7 +120,8 @@ findings_print_json(const struct findings *findings, FILE *out)
 		    json_array_append_new(all, one) != 0)
 			error = -ENOMEM;
 	}
-	if (error == 0 && json_dumpf(all, out, JSON_COMPACT) != 0)
+	if (error == 0 && json_dumpf(all, out,
+	    JSON_COMPACT | JSON_ENSURE_ASCII) != 0)
 		error = -ENOMEM;
 	json_decref(all);
 	(void)fputc('\n', out);

@@ -39,7 +39,7 @@ struct findings {
 };
 
 /*
- * Adds one; todo may be NULL.  Octets that are not printable ASCII become "?",
+ * Adds one; todo may be NULL.  Texts become as printable_text() writes them,
  * since they may come from anybody's file.
  */
 void findings_add(struct findings *findings, enum finding_level level,

@@ -5,19 +5,22 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "resolver/text/printable.h"
+
 #define WIDTH	80
 #define INDENT	12
 
 void
 lines_print(FILE *out, const char *heading, const char *format, ...)
 {
-	char text[LINES_TEXT];
+	char given[LINES_TEXT], text[LINES_TEXT];
 	const char *at = text;
 	va_list arguments;
 
 	va_start(arguments, format);
-	(void)vsnprintf(text, sizeof(text), format, arguments);
+	(void)vsnprintf(given, sizeof(given), format, arguments);
 	va_end(arguments);
+	(void)printable_text(text, sizeof(text), given, strlen(given));
 	fprintf(out, "%-*s", INDENT, heading);
 	for (size_t column = INDENT; *at != '\0';) {
 		const size_t length = strcspn(at, " ");

@@ -33,7 +33,7 @@ cached_reply(struct interception *i, const struct answer_source *source,
 	i->answer = reply + offset;
 	i->answer_length = length;
 	i->reply_length = packet_reply(&i->packet, reply, length);
-	i->decision = decide_cached(i->answer[3] & DNS_RCODE_MASK);
+	i->decision = decide_cached(i->answer, length);
 	i->decision.rule = rule;
 	return (int)ask.domain;
 }

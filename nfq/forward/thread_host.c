@@ -216,8 +216,7 @@ host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
 	answering_count_rcode(&f->thread, rcode);
 	answering_count_spent(&f->thread, f->boot.ns - client->since.ns, 1);
 	h->held.decision.rcode = rcode;
-	h->held.decision.verdict = rcode == RCODE_NOERROR ? VERDICT_ANSWER :
-	    rcode == RCODE_NXDOMAIN ? VERDICT_NXDOMAIN : VERDICT_REFUSE;
+	h->held.decision.verdict = decide_verdict_of(answer, length);
 	record(f, h, answer, length);
 	give_back(f, h);
 }

@@ -57,12 +57,27 @@ is_rule(const char *wanted, const char *rule)
 	return rule != NULL && strcmp(wanted, rule) == 0;
 }
 
+/* The same as "verdicts" of an audit takes. */
+static bool
+is_verdict(const char *wanted, const struct audit_line *line)
+{
+	if (strcmp(wanted, line->verdict) == 0)
+		return true;
+	if (strcmp(wanted, decide_verdict_text(VERDICT_FORWARD)) != 0)
+		return false;
+	for (unsigned int r = 0; r < REASONS; r++)
+		if (decide_is_forwarded((enum reason)r) &&
+		    strcmp(line->reason, decide_reason_text((enum reason)r)) == 0)
+			return true;
+	return false;
+}
+
 bool
 log_filter_takes(const struct log_filter *f, const struct audit_line *line)
 {
 	if (line->time_ns < f->since_ns)
 		return false;
-	if (f->verdict != NULL && strcmp(f->verdict, line->verdict) != 0)
+	if (f->verdict != NULL && !is_verdict(f->verdict, line))
 		return false;
 	if (f->has_user && f->user != line->uid)
 		return false;

@@ -44,9 +44,25 @@ fill(struct log_pieces *p)
 	return n;
 }
 
+/* The line after the piece that was given out last. */
+static uint64_t
+next_line(const struct log_pieces *p)
+{
+	const uint8_t *at = p->octets + p->begin, *const end = at + p->taken;
+	uint64_t line = p->line;
+
+	while (line > 0 && at < end &&
+	    (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+		line++;
+		at++;
+	}
+	return line;
+}
+
 static void
 take(struct log_pieces *p)
 {
+	p->line = next_line(p);
 	p->begin += p->taken;
 	p->offset += p->taken;
 	p->taken = 0;
@@ -66,6 +82,7 @@ find_format(struct log_pieces *p)
 	}
 	p->format = audit_reader_format(p->octets + p->begin,
 	    p->end - p->begin);
+	p->line = p->format == AUDIT_JSON;
 	return p->format == AUDIT_FORMATS ? LOG_NONE : LOG_PIECE;
 }
 
@@ -127,9 +144,12 @@ log_pieces_rest(const struct log_pieces *p)
 void
 log_pieces_again(struct log_pieces *p)
 {
+	const uint64_t line = next_line(p);
 	const int error = log_pieces_begin_at(p, p->source, p->octets,
 	    p->format, p->again);
 
+	if (error == 0)
+		p->line = line;
 	if (error == -ERANGE && log_octets_rewind(p->source))
 		log_pieces_begin(p, p->source, p->octets);
 }

@@ -19,6 +19,7 @@ struct log_pieces {
 	size_t begin, end;		/* begin: of the piece given out last */
 	size_t taken;			/* its octets */
 	uint64_t offset;		/* of begin, in the log's octets */
+	uint64_t line;			/* of begin, from 1; 0: not of JSON */
 	uint64_t again;			/* where log_pieces_again() goes on */
 };
 
@@ -28,7 +29,7 @@ void log_pieces_begin(struct log_pieces *pieces, struct log_octets *source,
 
 /*
  * The same from that octet of a plain file on, which has this format; as
- * log_octets_seek().
+ * log_octets_seek().  Its line is not known.
  */
 int log_pieces_begin_at(struct log_pieces *pieces, struct log_octets *source,
     uint8_t *octets, enum audit_format_number format, uint64_t offset)

@@ -88,6 +88,14 @@ refuse(int channel, const char *what, int error)
 	return COMPILER_NO_SANDBOX;
 }
 
+/* A list without files is NULL, which fwrite(3) must not get (C11, 7.1.4). */
+static void
+write_files(const int *files, size_t count, FILE *file)
+{
+	if (count > 0)
+		(void)fwrite(files, sizeof(*files), count, file);
+}
+
 int
 compiler_job_write(const struct compiler_job *job)
 {
@@ -109,10 +117,10 @@ compiler_job_write(const struct compiler_job *job)
 	error = mesh_codec_write(job->mesh, file);
 	if (error == 0)
 		error = policy_codec_write(job->policy, file);
-	(void)fwrite(job->sources, sizeof(*job->sources),
-	    job->mesh->source_count, file);
-	(void)fwrite(job->inputs, sizeof(*job->inputs), job->policy->set_count,
-	    file);
+	write_files(job->sources, job->mesh->source_count, file);
+	if (job->policy->set_count > 0)
+		(void)fwrite(job->inputs, sizeof(*job->inputs),
+		    job->policy->set_count, file);
 	(void)fwrite(&path, sizeof(path), 1, file);
 	(void)fwrite(job->config, 1, path, file);
 	if (error == 0 && (fflush(file) != 0 ||

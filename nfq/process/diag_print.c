@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "policy/log.h"
+#include "resolver/text/printable.h"
 
 void
 diag_log(const struct diag *diag)
@@ -26,7 +27,7 @@ static void
 print_line(const char *program, enum diag_level level, const char *text,
     FILE *out)
 {
-	(void)fprintf(out, "%s: %s: %s\n", program,
+	printable_line(out, "%s: %s: %s", program,
 	    level == DIAG_ERROR ? "error" : "warning", text);
 }
 

@@ -99,6 +99,8 @@ put(struct stream *s, struct stream_connection *c,
 	}
 	length = stream_put_answer(s, room, length, &asked->edns, error,
 	    chase->options);
+	if (error == EDE_NONE)
+		decision.verdict = decide_verdict_of(answer, length);
 	decision.rcode = answer[3] & 0xf;
 	stream_record(s, c, &(struct stream_record){
 	    .decision = &decision, .question = chase->octets,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -76,6 +77,57 @@ is_gone(int fd, bool datagrams)
 		    0;
 	return poll(&look, 1, 0) > 0 && (look.revents & (POLLHUP | POLLERR)) !=
 	    0;
+}
+
+/*
+ * Makes the directory of a file, if nobody but this process's user could have
+ * put something else there; not "really": says whether it can.  0 or a negative
+ * errno.
+ */
+static int
+make_directory(const char *path, bool really)
+{
+	char directory[PATH_MAX];
+	struct stat st;
+	char *slash;
+
+	(void)snprintf(directory, sizeof(directory), "%s", path);
+	for (int level = 0; level < 2; level++) {
+		slash = strrchr(directory, '/');
+		if (slash == NULL || slash == directory)
+			return -ENOENT;
+		*slash = '\0';
+	}
+	if (lstat(directory, &st) < 0)
+		return -errno;
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
+	    (st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+		return -ENOENT;
+	*slash = '/';
+	if (!really)
+		return 0;
+	return mkdir(directory, 0750) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+static int
+open_or_make(const char *path)
+{
+	const int fd = open_file(path);
+
+	return fd == -ENOENT && make_directory(path, true) == 0 ? open_file(path) :
+	    fd;
+}
+
+/* The log is off, until the file can be opened. */
+static void
+warn(const struct config *config, const struct config_audit *audit, int error,
+    bool goes_on, struct diag *diag)
+{
+	diag_add(diag, DIAG_WARNING, config->path, audit->line,
+	    "cannot open audit file \"%s\": %s: %s until it can be opened; "
+	    "make its directory, or name another", config_audit_place(audit),
+	    strerror(-error), goes_on ? "the file that is open goes on" :
+	    "nothing is recorded there");
 }
 
 static void
@@ -176,10 +228,22 @@ open_entry(const struct config_audit *audit, const struct audit_files *before)
 			    "trying again", audit->socket, strerror(-file.fd));
 		return file.fd < 0 ? -1 : file.fd;
 	}
-	file.fd = open_file(audit->path);
+	file.fd = open_or_make(audit->path);
 	if (file.fd >= 0 && (old == NULL || !is_same_file(old->fd, file.fd)))
 		mend_or_tell(&file, audit->path);
 	return file.fd;
+}
+
+/* What is open goes on; -1: nothing is. */
+static int
+same_as_before(const struct audit_files *before, const struct audit_sink *sink)
+{
+	const struct audit_file *old = file_before(before, sink);
+
+	const int fd = old == NULL ? -1 :
+	    fcntl(old->fd, F_DUPFD_CLOEXEC, 0);
+
+	return fd < 0 ? -1 : fd;
 }
 
 int
@@ -193,7 +257,14 @@ audit_files_open(struct audit_files *files, const struct config *config,
 		const struct config_audit *audit = &config->audits[i];
 		int fd = open_entry(audit, before);
 
-		if (fd < 0 && audit->path != NULL) {
+		/* A daemon that has started once starts again. */
+		if (fd < 0 && audit->path != NULL && (before == NULL ||
+		    fd == -ENOENT)) {
+			const int why = fd;
+
+			fd = same_as_before(before, &audit->sink);
+			warn(config, audit, why, fd >= 0, diag);
+		} else if (fd < 0 && audit->path != NULL) {
 			explain(config, audit, fd, diag);
 			error = -EIO;
 			continue;
@@ -226,17 +297,23 @@ audit_files_connect(struct audit_files *files, const struct config *config,
 		struct audit_file *file = &files->files[i];
 
 		fresh->files[i].fd = -1;
-		if (audit->path != NULL ||
-		    (file->fd >= 0 && !is_gone(file->fd, datagrams)))
+		if (file->fd >= 0 && (audit->path != NULL ||
+		    !is_gone(file->fd, datagrams)))
 			continue;
-		fresh->files[i].fd = open_socket(audit->socket, datagrams);
-		if (fresh->files[i].fd < 0)
+		fresh->files[i].fd = audit->path != NULL ?
+		    open_or_make(audit->path) :
+		    open_socket(audit->socket, datagrams);
+		if (fresh->files[i].fd < 0) {
+			fresh->files[i].fd = -1;
 			continue;
+		}
 		if (file->fd >= 0)
 			(void)close(file->fd);
 		file->fd = fresh->files[i].fd;
 		connected++;
-		log_info("audit records go to %s", audit->socket);
+		if (audit->path != NULL)
+			mend_or_tell(file, audit->path);
+		log_info("audit records go to %s", config_audit_place(audit));
 	}
 	return connected;
 }
@@ -261,6 +338,43 @@ check_file(const char *path)
 	return stat(directory, &st) < 0 ? -errno : 0;
 }
 
+#define LOGROTATE	"/etc/logrotate.d/nfdns"
+
+/* Whether a pattern of that file takes the path: two would rename it. */
+static bool
+is_rotated(const char *path)
+{
+	FILE *file = fopen(LOGROTATE, "re");
+	char line[1024], *rest, *word;
+	bool found = false;
+
+	while (file != NULL && !found &&
+	    fgets(line, sizeof(line), file) != NULL) {
+		line[strcspn(line, "#\n")] = '\0';
+		for (word = strtok_r(line, " \t\"{", &rest); word != NULL &&
+		    !found; word = strtok_r(NULL, " \t\"{", &rest))
+			found = word[0] == '/' &&
+			    fnmatch(word, path, FNM_PATHNAME) == 0;
+	}
+	if (file != NULL)
+		(void)fclose(file);
+	return found;
+}
+
+static void
+check_rotation(const struct config *config, const struct config_audit *audit,
+    struct diag *diag)
+{
+	if ((audit->max_size | audit->max_age) == 0 ||
+	    !is_rotated(audit->path))
+		return;
+	diag_add(diag, DIAG_WARNING, config->path, audit->line,
+	    "audit file \"%s\" has max_size or max_age, and " LOGROTATE
+	    " takes it, too: both would rename it; give it another name, such "
+	    "as one that ends in .jsonl, or take max_size and max_age out",
+	    audit->path);
+}
+
 void
 audit_files_check(const struct config *config, struct diag *diag)
 {
@@ -268,9 +382,32 @@ audit_files_check(const struct config *config, struct diag *diag)
 		const struct config_audit *audit = &config->audits[i];
 		int error = audit->path != NULL ? check_file(audit->path) : 0;
 
-		if (error < 0)
+		if (audit->path != NULL)
+			check_rotation(config, audit, diag);
+		if (error == -ENOENT && make_directory(audit->path, false) < 0)
+			warn(config, audit, error, false, diag);
+		else if (error < 0 && error != -ENOENT)
 			explain(config, audit, error, diag);
 	}
+}
+
+bool
+audit_files_problem(const struct audit_files *files,
+    const struct config *config, char *text, size_t size)
+{
+	for (size_t i = 0; i < files->count && i < config->audit_count; i++) {
+		const char *path = config->audits[i].path;
+		int error;
+
+		if (path == NULL || files->files[i].fd >= 0)
+			continue;
+		error = check_file(path);
+		(void)snprintf(text, size, "audit file %s cannot be opened: "
+		    "%s: nothing is recorded there", path, error < 0 ?
+		    strerror(-error) : "no permission");
+		return true;
+	}
+	return false;
 }
 
 void

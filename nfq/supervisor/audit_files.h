@@ -9,9 +9,11 @@
 
 /*
  * Opens config's audit files for appending and creates those that do not exist
- * (0640: the worker's group may read).  Each file that cannot be opened is an
- * error in diag; then none stays open.  A socket that nobody listens at is none:
- * it stays -1, for audit_files_connect().  before: those that a worker has open,
+ * (0640: the worker's group may read), and their directory if its parent belongs
+ * to this process's user alone.  A file that cannot be opened at the start, or
+ * whose directory is missing, is a warning in diag: what was open goes on, or it
+ * stays -1, for audit_files_connect().  At a reload each other one is an error;
+ * then none stays open.  A socket that nobody listens at stays -1, too.  before: those that a worker has open,
  * or NULL; their connections are kept.  Other files are mended first, as by
  * audit_files_mend().  The caller closes them with audit_files_close().  0 or
  * -EIO.
@@ -25,8 +27,8 @@ int audit_files_open_one(const struct config_audit *audit)
     __attribute__((warn_unused_result));
 
 /*
- * Connects the sockets of files, which are those of config, that are not
- * connected or whose peer has gone.  *fresh becomes what to send to the worker:
+ * Opens what is not open, and connects the sockets of files, which are those of
+ * config, that are not connected or whose peer has gone.  *fresh becomes what to send to the worker:
  * only the new connections are in it, and it owns none.  How many.
  */
 size_t audit_files_connect(struct audit_files *files,
@@ -34,10 +36,14 @@ size_t audit_files_connect(struct audit_files *files,
 
 /*
  * Checks the paths without creating a file.  A path that is not a regular file,
- * or whose directory does not exist, is an error in diag, as in
- * audit_files_open().
+ * is an error in diag, and a directory that does not exist, and will not be
+ * made, a warning.
  */
 void audit_files_check(const struct config *config, struct diag *diag);
+
+/* Whether a file is not open; why, for people. */
+bool audit_files_problem(const struct audit_files *files,
+    const struct config *config, char *text, size_t size);
 
 /*
  * Removes what a worker that was killed in the middle of a write left of its

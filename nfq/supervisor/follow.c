@@ -5,6 +5,7 @@
 
 #include "nfq/supervisor/parts.h"
 #include "policy/log.h"
+#include "policy/config/capture.h"
 #include "policy/config/resolv_conf.h"
 #include "resolver/sources/source_format.h"
 
@@ -61,6 +62,8 @@ follow_open(const struct config *config)
 		    "change", strerror(-error));
 		return NULL;
 	}
+	add(watch, CONFIG_PASSWD, WATCH_USERS, false);
+	add(watch, CONFIG_GROUP, WATCH_USERS, false);
 	if (config->machine_search || config->machine_upstreams)
 		add(watch, RESOLV_CONF_PATH, WATCH_RESOLV, false);
 	for (size_t i = 0; i < mesh->source_count; i++) {

@@ -117,6 +117,7 @@ supervisor_reopen_audit_files(struct supervisor *s)
 		diag_free(&diag);
 		return;
 	}
+	diag_log(&diag);
 	audit_files_close(&s->generation.audit);
 	s->generation.audit = fresh;
 	/* If the worker is dying, the next one starts with the new files. */
@@ -189,6 +190,8 @@ supervisor_tend_audit(struct supervisor *s)
 	    s->config->audit_count)
 		return;
 	any = audit_files_connect(&s->generation.audit, s->config, &fresh) > 0;
+	if (any)
+		supervisor_show_state(s);
 	if (rotate(s, &fresh, realtime_s()) || any)
 		if (audit_files_send(s->worker.control, &fresh) < 0)
 			log_debug("the worker does not take audit files");

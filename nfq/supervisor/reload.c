@@ -351,7 +351,8 @@ is_wanted(struct supervisor *s)
 	    table_peek(s->generation.image, &old) < 0)
 		return true;		/* the worker will say what is wrong */
 	if (r->wish == RELOAD_TABLES && s->generation.number > 0 &&
-	    new.checksum == old.checksum && has_same_forward(s)) {
+	    new.checksum == old.checksum && has_same_forward(s) &&
+	    r->config->absent_ids == s->config->absent_ids) {
 		r->unchanged = true;
 		finish(s, NULL);
 		return false;

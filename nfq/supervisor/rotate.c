@@ -20,7 +20,7 @@
 
 #define STAMP		"%Y%m%d-%H%M%S"
 #define STAMP_OCTETS	15U		/* of its text */
-#define PARTLY		".part"
+#define PARTLY		".part"	/* behind a dot and the name */
 #define MEBI		((off_t)1 << 20)
 #define NAMES_MAX	20000		/* of an entry; what is more waits */
 
@@ -85,21 +85,52 @@ is_packed(const char *end)
 	    strcmp(end, packings[COMPRESS_ZSTD].suffix) == 0;
 }
 
-/* Whether "name" is "base" with a stamp, a number perhaps, and ".gz" perhaps. */
-static bool
-is_closed_name(const char *name, const char *base)
+/* What follows "base", a stamp and perhaps a number in the name; NULL: no such. */
+static const char *
+behind_stamp(const char *name, const char *base)
 {
 	const size_t length = strlen(base);
 	const char *at = name + length;
 
 	if (strncmp(name, base, length) != 0 || *at++ != '.')
-		return false;
+		return NULL;
 	for (unsigned int i = 0; i < STAMP_OCTETS; i++, at++)
 		if (i == 8 ? *at != '-' : *at < '0' || *at > '9')
-			return false;
+			return NULL;
 	if (at[0] == '.' && at[1] >= '0' && at[1] <= '9')
 		at += 1 + strspn(at + 1, "0123456789");
-	return *at == '\0' || is_packed(at);
+	return at;
+}
+
+/* Whether "name" is "base" with a stamp, a number perhaps, and ".gz" perhaps. */
+static bool
+is_closed_name(const char *name, const char *base)
+{
+	const char *rest = behind_stamp(name, base);
+
+	return rest != NULL && (*rest == '\0' || is_packed(rest));
+}
+
+/* Whether it is a name of part_path(). */
+static bool
+is_part_name(const char *name, const char *base)
+{
+	const char *rest = *name == '.' ? behind_stamp(name + 1, base) : NULL;
+
+	return rest != NULL && strcmp(rest, PARTLY) == 0;
+}
+
+/*
+ * Where a file is compressed: in its directory, so that rename(2) ends it, and
+ * under a name that no pattern such as "audit.json*" matches.
+ */
+static void
+part_path(const char *name, char path[static PATH_MAX])
+{
+	const char *slash = strrchr(name, '/');
+
+	(void)snprintf(path, PATH_MAX, "%.*s/.%s" PARTLY,
+	    (int)(slash - name), name, slash + 1);
 }
 
 /* The closed files of an entry, the oldest first. */
@@ -139,8 +170,9 @@ add_name(struct closed *closed, const char *directory, int length,
 		closed->count++;
 }
 
+/* "packing": a process makes such a part; others were left by a crash. */
 static struct closed
-find_closed(const struct config_audit *audit)
+find_closed(const struct config_audit *audit, bool packing)
 {
 	const char *slash = strrchr(audit->path, '/');
 	const int length = (int)(slash - audit->path);
@@ -156,6 +188,8 @@ find_closed(const struct config_audit *audit)
 	    (entry = readdir(dir)) != NULL)
 		if (is_closed_name(entry->d_name, slash + 1))
 			add_name(&closed, audit->path, length, entry->d_name);
+		else if (!packing && is_part_name(entry->d_name, slash + 1))
+			(void)unlinkat(dirfd(dir), entry->d_name, 0);
 	if (dir != NULL)
 		(void)closedir(dir);
 	if (closed.count > 0)
@@ -212,7 +246,7 @@ open_part(const char *name)
 	char path[PATH_MAX];
 	int fd;
 
-	(void)snprintf(path, sizeof(path), "%s" PARTLY, name);
+	part_path(name, path);
 	(void)unlink(path);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
 	return fd < 0 ? -errno : fd;
@@ -259,7 +293,7 @@ take_packed(struct rotate_work *work, int status)
 
 	if (name == NULL)
 		return;
-	(void)snprintf(part, sizeof(part), "%s" PARTLY, name);
+	part_path(name, part);
 	(void)snprintf(whole, sizeof(whole), "%s%s", name, work->suffix);
 	if (status == 0 && rename(part, whole) == 0) {
 		(void)unlink(name);
@@ -298,7 +332,7 @@ rotate_go_on(struct rotate_work *work, const struct config *config)
 		if (audit->path == NULL ||
 		    (audit->max_files | audit->compress) == 0)
 			continue;
-		closed = find_closed(audit);
+		closed = find_closed(audit, packing);
 		remove_oldest(audit, &closed);
 		for (size_t n = 0; n < closed.count && !packing &&
 		    !work->failed && audit->compress != COMPRESS_NONE; n++) {

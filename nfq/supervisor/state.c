@@ -12,6 +12,7 @@
 void
 supervisor_show_state(struct supervisor *s)
 {
+	char audit[STATUS_TEXT] = "";
 	const char *why =
 	    s->table_error[0] != '\0' ? s->table_error
 	    : s->monitor.canary.unanswered
@@ -22,6 +23,8 @@ supervisor_show_state(struct supervisor *s)
 	    : s->reload_error[0] != '\0' ? s->reload_error
 	    : s->feeds_problem[0] != '\0' ? s->feeds_problem
 	    : s->monitor.feeds.problem[0] != '\0' ? s->monitor.feeds.problem
+	    : audit_files_problem(&s->generation.audit, s->config, audit,
+	    sizeof(audit)) ? audit
 					 : NULL;
 	char state[STATUS_TEXT + 32];
 

@@ -162,7 +162,9 @@ follow_ready(struct supervisor *s)
 
 	if (changed & WATCH_RESOLV)
 		take_wish(s, monitor_resolv_conf(s));
-	if (changed & (WATCH_TABLES | WATCH_FEEDS))
+	/* The same text, read again: users have other numbers. */
+	if ((changed & (WATCH_TABLES | WATCH_FEEDS)) != 0 ||
+	    ((changed & WATCH_USERS) != 0 && s->config->absent_ids > 0))
 		reload_begin(s, RELOAD_TABLES);
 }
 

@@ -16,6 +16,7 @@ struct watch;			/* owns its descriptors */
 #define WATCH_TABLES	0x01
 #define WATCH_RESOLV	0x02
 #define WATCH_FEEDS	0x04	/* reported at once: replaced by rename(2) */
+#define WATCH_USERS	0x08	/* passwd(5), group(5) */
 
 /* 0 and *watch, or a negative errno. */
 int watch_open(struct watch **watch) __attribute__((warn_unused_result));

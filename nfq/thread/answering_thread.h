@@ -214,7 +214,9 @@ static inline bool
 answering_is_recorded(const struct answering_thread *thread,
     const struct decision *decision)
 {
-	return audit_wants(thread->audit, decision->verdict);
+	return audit_wants(thread->audit, decision->verdict) ||
+	    (decide_is_forwarded(decision->reason) &&
+	    audit_wants(thread->audit, VERDICT_FORWARD));
 }
 
 /* The same, with what the policy says. */
@@ -247,7 +249,8 @@ answering_must_refuse(const struct answering_thread *thread,
     const struct decision *decision)
 {
 	return audit_must_refuse(thread->audit, thread->number,
-	    decision->verdict);
+	    decision->verdict) || (decide_is_forwarded(decision->reason) &&
+	    audit_must_refuse(thread->audit, thread->number, VERDICT_FORWARD));
 }
 
 /*

@@ -88,8 +88,7 @@ answer(struct queue_thread *q, struct express_question *e,
 	    length);
 	waiting_end(&q->thread.threads->waiting, h->uid);
 	h->decision.rcode = (uint8_t)rcode;
-	h->decision.verdict = rcode == RCODE_NXDOMAIN ?
-	    VERDICT_NXDOMAIN : VERDICT_ANSWER;
+	h->decision.verdict = decide_verdict_of(answer.octets, answer.length);
 	answering_count_rcode(&q->thread, rcode);
 	answering_count_spent(&q->thread, q->thread.now.ns - e->since.ns, 1);
 	answering_count_up(&counters[FORWARD_ANSWERED]);

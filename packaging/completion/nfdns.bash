@@ -53,7 +53,7 @@ _nfdns_values()
 	--uid | --user) compgen -u ;;
 	--gid) compgen -g ;;
 	--proto) echo udp tcp ;;
-	--verdict) echo answer nodata nxdomain refuse drop pass ;;
+	--verdict) echo answer nodata nxdomain refuse drop pass forward ;;
 	--format) echo text json ;;
 	--client | --nameserver | --at | --edns | --rule | --since | --name | \
 	    --namespace | --wait | --delay | --rounds) echo ;;

@@ -129,14 +129,26 @@ takes_now(const struct audit_sink *sink, const struct audit_record *record,
 	return true;
 }
 
+/* "forward" is all that was to be asked elsewhere, whatever came of it. */
+static bool
+takes_verdict(const struct audit_sink *sink, const struct audit_record *record)
+{
+	uint32_t verdicts = AUDIT_VERDICT(record->verdict);
+
+	if (decide_is_forwarded(record->reason) &&
+	    (record->verdict != VERDICT_PASS ||
+	    sink->verdicts != AUDIT_VERDICTS_USUAL))
+		verdicts |= AUDIT_VERDICT(VERDICT_FORWARD);
+	return record->asked || (sink->verdicts & verdicts) != 0;
+}
+
 bool
 audit_sink_takes(const struct audit_sink *sink, struct audit_pace *pace,
     const struct audit_record *record, struct audit_asked *asked,
     const uint8_t secret[static SIPHASH_KEY])
 {
-	if ((!record->asked &&
-	    (sink->verdicts & AUDIT_VERDICT(record->verdict)) == 0) ||
-	    !takes_user(sink, record) || !takes_rule(sink, record))
+	if (!takes_verdict(sink, record) || !takes_user(sink, record) ||
+	    !takes_rule(sink, record))
 		return false;
 	if (sink->names > 0 || sink->sample > 1)
 		read_name(record, asked);

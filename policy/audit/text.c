@@ -13,8 +13,9 @@
 #include "resolver/dns/rdata.h"
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
+#include "resolver/text/printable.h"
 
-#define END_ROOM	(336U + NAME_TEXT_SIZE)	/* for what stands behind the answers */
+#define END_ROOM	(1024U + NAME_TEXT_SIZE)	/* for what stands behind the answers */
 #define ANSWER_TEXT_MAX	1280	/* of one record's data */
 
 /* A text that grows up to its end; "full" once something had no room. */
@@ -43,12 +44,18 @@ put(struct text *text, const char *format, ...)
 		text->pos += length;
 }
 
-/* What others wrote into a log: no octet of it reaches a terminal's control. */
+/* What others wrote into a log, and spaces up to "least" octets. */
 static void
-put_printable(struct text *text, const char *from)
+put_foreign(struct text *text, const char *from, size_t least, size_t most)
 {
-	for (; *from != '\0'; from++)
-		put(text, "%c", *from < ' ' || *from > '~' ? '?' : *from);
+	const size_t room = (size_t)(text->end - text->pos);
+	const size_t length = printable_text(text->pos, room, from,
+	    strnlen(from, most));
+
+	text->full |= length >= room;
+	text->pos += strlen(text->pos);
+	if (length < least)
+		put(text, "%*s", (int)(least - length), "");
 }
 
 static void
@@ -91,17 +98,19 @@ audit_line_begin(struct audit_line_out *out, const struct audit_line *line,
 	struct text text = { octets, octets + AUDIT_TEXT_MAX - END_ROOM, false };
 
 	put_time(&text, line->time_ns);
-	put(&text, "%s%-8.8s%s ", colour ? colour_of(line->verdict) : "",
-	    line->verdict, colour ? "\033[m" : "");
-	put_printable(&text, line->client);
+	put(&text, "%s", colour ? colour_of(line->verdict) : "");
+	put_foreign(&text, line->verdict, 8, 8);
+	put(&text, "%s ", colour ? "\033[m" : "");
+	put_foreign(&text, line->client, 0, NAME_TEXT_SIZE);
 	put(&text, " ");
 	if (line->uid != (uid_t)-1)
 		put(&text, "uid %u ", line->uid);
 	if (line->type == NULL)
 		put(&text, "(no question)");
 	else {
-		put(&text, "%-5.16s ", line->type);
-		put_printable(&text, line->name);
+		put_foreign(&text, line->type, 5, 16);
+		put(&text, " ");
+		put_foreign(&text, line->name, 0, NAME_TEXT_SIZE);
 	}
 	*out = (struct audit_line_out){ .pos = text.pos, .end = text.end };
 }
@@ -112,7 +121,7 @@ audit_line_answer(struct audit_line_out *out, const char *answer)
 	struct text text = { out->pos, out->end, false };
 
 	put(&text, out->answers == 0 ? " " : ", ");
-	put_printable(&text, answer);
+	put_foreign(&text, answer, 0, AUDIT_TEXT_MAX);
 	if (text.full || out->omitted > 0) {
 		*out->pos = '\0';
 		out->omitted++;
@@ -129,24 +138,29 @@ audit_line_end(struct audit_line_out *out, const struct audit_line *line)
 
 	if (out->omitted > 0)
 		put(&text, " and %u more", out->omitted);
-	put(&text, " (%.32s", line->reason);
-	if (line->rcode != NULL)
-		put(&text, ", %.16s", line->rcode);
+	put(&text, " (");
+	put_foreign(&text, line->reason, 0, 32);
+	if (line->rcode != NULL) {
+		put(&text, ", ");
+		put_foreign(&text, line->rcode, 0, 16);
+	}
 	if (line->stream)
 		put(&text, ", TCP");
 	if (line->truncated)
 		put(&text, ", TC");
 	if (line->rule != NULL) {
 		put(&text, ", rule ");
-		put_printable(&text, line->rule);
+		put_foreign(&text, line->rule, 0, AUDIT_RULE_MAX);
 	}
 	if (line->judged != NULL) {
 		put(&text, " for ");
-		put_printable(&text, line->judged);
+		put_foreign(&text, line->judged, 0, NAME_TEXT_SIZE);
 	}
 	if (line->observed != NULL && line->would != NULL) {
-		put(&text, ", would %.16s by ", line->would);
-		put_printable(&text, line->observed);
+		put(&text, ", would ");
+		put_foreign(&text, line->would, 0, 16);
+		put(&text, " by ");
+		put_foreign(&text, line->observed, 0, AUDIT_RULE_MAX);
 	}
 	put(&text, ")");
 	out->pos = text.pos;

@@ -23,7 +23,7 @@
  *
  * in one line; the time is local (TZ).  The octets of question and answer may
  * be anything; what is not printable ASCII is written as RFC 1035 section 5.1
- * does.  colour: the verdict has an ECMA-48 colour.  Returns the length.
+ * does, and other texts as printable_text() does.  colour: the verdict has an ECMA-48 colour.  Returns the length.
  */
 size_t audit_text(const struct audit_record *record, bool colour,
     char line[static AUDIT_TEXT_MAX]);

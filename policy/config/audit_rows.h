@@ -34,11 +34,13 @@
 	  STRING, .read = config_read_audit_key, IN(config_audit, sink), \
 	  .reload = true }, \
 	{ "audit[].passes", "false", \
-	  "Whether questions that passed get a record too.", \
+	  "Whether questions that passed get a record too.  Such a record has no " \
+	  "answer: the nameserver's does not come through nfdnsd.", \
 	  BOOLEAN, IN(config_audit, passes), .reload = true }, \
 	{ "audit[].verdicts", "[ ]", \
 	  "Only questions with these verdicts get a record; an empty list is all " \
-	  "but \"pass\".", \
+	  "but \"pass\".  \"forward\" is each question for a forward domain and " \
+	  "each chain that was followed, whatever came of it.", \
 	  .allowed = "\"pass\", \"answer\", \"nodata\", \"nxdomain\", " \
 	  "\"refuse\", \"drop\" or \"forward\"", \
 	  STRINGS, .read = config_read_audit_verdict, IN(config_audit, sink), \

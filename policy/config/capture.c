@@ -13,6 +13,7 @@
 
 #include "policy/config/value.h"
 #include "resolver/text/host.h"
+#include "resolver/text/suggest.h"
 
 /* A 32-bit number written as such or in quotes. */
 static bool
@@ -88,12 +89,33 @@ id_of(const config_setting_t *value, uint32_t *number)
 	return number_of(value, number) && *number != UINT32_MAX;
 }
 
+/*
+ * The end of a message: the first close name of those in the machine's file;
+ * other sources (LDAP) may have too many.
+ */
+static const char *
+close_name(const char *name, const char *path, char text[static SUGGEST_TEXT])
+{
+	FILE *file = fopen(path, "re");
+	char line[512] = "";
+	struct suggest suggest;
+
+	suggest_start(&suggest, name);
+	while (file != NULL && suggest.best == NULL &&
+	    fgets(line, sizeof(line), file) != NULL)
+		suggest_offer(&suggest, line, strcspn(line, ":\n"));
+	if (file != NULL)
+		(void)fclose(file);
+	return suggest_text(&suggest, text);
+}
+
 void
 config_read_user(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
 {
 	struct config *config = load->config;
 	const struct passwd *entry;
+	char near[SUGGEST_TEXT];
 	uint32_t number;
 	char *text;
 
@@ -110,11 +132,12 @@ config_read_user(const struct config_load *load,
 		text = strdup(config_setting_get_string(value));
 		entry = text != NULL ? getpwnam(text) : NULL;
 		if (text != NULL && entry == NULL) {
-			config_wrong(load, value, "there is no user \"%.60s\"; "
+			config_wrong(load, value, "there is no user \"%.60s\"%s "
 			    "create it (useradd --system --no-create-home "
 			    "--shell /usr/sbin/nologin %.60s, or "
-			    "systemd-sysusers) or name another",
-			    text, text);
+			    "systemd-sysusers) or name another", text,
+			    close_name(text, CONFIG_PASSWD, near)[0] != '\0' ?
+			    near : ";", text);
 			free(text);
 			return;
 		}
@@ -132,28 +155,52 @@ config_read_user(const struct config_load *load,
 		    "a user of its own");
 }
 
+/* A user or group that is not there matches nobody until it is. */
+static void
+tell_absent(const struct config_load *load, const config_setting_t *value,
+    bool users)
+{
+	const char *name = config_setting_get_string(value);
+	const char *what = users ? "user" : "group";
+	char text[SUGGEST_TEXT];
+
+	load->config->absent_ids++;
+	(void)close_name(name, users ? CONFIG_PASSWD : CONFIG_GROUP, text);
+	config_doubtful(load, value, "there is no %s \"%.60s\" on this "
+	    "machine%s nobody matches it until there is one", what, name,
+	    text[0] != '\0' ? text : ":");
+}
+
+/* Text that is no number. */
+static bool
+is_name(const struct config_load *load, const struct config_option *option,
+    const config_setting_t *value)
+{
+	uint32_t number;
+
+	if (config_setting_type(value) == CONFIG_TYPE_STRING &&
+	    !number_of(value, &number))
+		return true;
+	config_expected(load, option, value);
+	return false;
+}
+
 bool
 config_user_of(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value,
     uint32_t *uid)
 {
-	const bool is_text = config_setting_type(value) == CONFIG_TYPE_STRING;
 	const struct passwd *entry;
 
-	if (number_of(value, uid) && *uid != UINT32_MAX)
+	if (id_of(value, uid))
 		return true;
-	if (!is_text || number_of(value, uid)) {
-		config_expected(load, option, value);
+	if (!is_name(load, option, value))
 		return false;
-	}
 	entry = getpwnam(config_setting_get_string(value));
+	*uid = entry != NULL ? entry->pw_uid : CONFIG_NOBODY;
 	if (entry == NULL)
-		config_wrong(load, value, "there is no user \"%.60s\" on this "
-		    "machine; take it out, or write its number",
-		    config_setting_get_string(value));
-	else
-		*uid = entry->pw_uid;
-	return entry != NULL;
+		tell_absent(load, value, true);
+	return true;
 }
 
 void
@@ -163,7 +210,7 @@ config_read_users(const struct config_load *load,
 	uint32_t uid;
 
 	assert(to == &load->config->capture.bypass);
-	if (config_user_of(load, option, value, &uid))
+	if (config_user_of(load, option, value, &uid) && uid != CONFIG_NOBODY)
 		add_user(load, uid);
 }
 
@@ -183,23 +230,17 @@ config_group_of(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value,
     uint32_t *gid)
 {
-	const bool is_text = config_setting_type(value) == CONFIG_TYPE_STRING;
 	const struct group *entry;
 
-	if (number_of(value, gid) && *gid != UINT32_MAX)
+	if (id_of(value, gid))
 		return true;
-	if (!is_text || number_of(value, gid)) {
-		config_expected(load, option, value);
+	if (!is_name(load, option, value))
 		return false;
-	}
 	entry = getgrnam(config_setting_get_string(value));
+	*gid = entry != NULL ? entry->gr_gid : CONFIG_NOBODY;
 	if (entry == NULL)
-		config_wrong(load, value, "there is no group \"%.60s\" on this "
-		    "machine; take it out, or write its number",
-		    config_setting_get_string(value));
-	else
-		*gid = entry->gr_gid;
-	return entry != NULL;
+		tell_absent(load, value, false);
+	return true;
 }
 
 void
@@ -209,7 +250,7 @@ config_read_groups(const struct config_load *load,
 	struct config_bypass *bypass = to;
 	uint32_t gid;
 
-	if (config_group_of(load, option, value, &gid))
+	if (config_group_of(load, option, value, &gid) && gid != CONFIG_NOBODY)
 		add_number(load, &bypass->groups, &bypass->group_count, gid);
 }
 

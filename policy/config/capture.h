@@ -12,9 +12,21 @@ config_read_value config_read_user, config_read_feed_user, config_read_mark_mask
     config_read_groups, config_read_marks, config_read_cgroups,
     config_read_classids, config_read_prefixes, config_read_nameservers;
 
+/* Where users and groups are looked for first (nsswitch.conf(5): "files"). */
+#define CONFIG_PASSWD	"/etc/passwd"
+#define CONFIG_GROUP	"/etc/group"
+
+/*
+ * The number of a user or group that is not there.  An empty list would be all,
+ * so it is a number that no question has: adduser(8) and systemd give none such,
+ * and -1 is that of a user who is not known.
+ */
+#define CONFIG_NOBODY	(UINT32_MAX - 1)
+
 /*
  * A user, a group, an address or prefix of a setting, by name or number.  False
- * after an error in load->diag.
+ * after an error in load->diag.  A user or group that does not exist (yet) is a
+ * warning, and has the number CONFIG_NOBODY; load->config counts it.
  */
 bool config_user_of(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value,

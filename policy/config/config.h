@@ -147,6 +147,7 @@ struct config {
 	struct config_listen metrics_listen;
 	enum log_level log_level;
 	size_t warnings;		/* that reading it brought */
+	size_t absent_ids;		/* users and groups that there are not (yet) */
 	char *text;			/* what was read */
 	bool machine_search;		/* the search list is resolv.conf's */
 	bool machine_upstreams;		/* and so are upstreams */

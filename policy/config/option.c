@@ -116,7 +116,8 @@ const struct config_option config_options[] = {
 	  .reload = true },
 	{ "capture.bypass.users", "[ ]",
 	  "Users whose questions are not captured; the worker's user is "
-	  "always one of them.",
+	  "always one of them.  A user or group that does not exist matches "
+	  "nobody, here and everywhere, until there is one.",
 	  .allowed = "names or numbers of users",
 	  STRINGS_INTEGERS, .read = config_read_users,
 	  IN(config, capture.bypass), .reload = true },

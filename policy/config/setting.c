@@ -39,20 +39,39 @@ config_setting_path(const config_setting_t *setting, bool pattern,
 	return buf;
 }
 
+static void
+add_about(const struct config_load *load, enum diag_level level,
+    const config_setting_t *value, const char *format, va_list arguments)
+{
+	char path[CONFIG_TEXT_SIZE], text[2 * CONFIG_TEXT_SIZE];
+
+	if (vsnprintf(text, sizeof(text), format, arguments) < 0)
+		text[0] = '\0';
+	diag_add(load->diag, level, load->file,
+	    config_setting_source_line(value), "%s: %s",
+	    config_setting_path(value, false, path), text);
+}
+
 void
 config_wrong(const struct config_load *load, const config_setting_t *value,
     const char *format, ...)
 {
-	char path[CONFIG_TEXT_SIZE], text[2 * CONFIG_TEXT_SIZE];
 	va_list arguments;
 
 	va_start(arguments, format);
-	if (vsnprintf(text, sizeof(text), format, arguments) < 0)
-		text[0] = '\0';
+	add_about(load, DIAG_ERROR, value, format, arguments);
 	va_end(arguments);
-	diag_add(load->diag, DIAG_ERROR, load->file,
-	    config_setting_source_line(value), "%s: %s",
-	    config_setting_path(value, false, path), text);
+}
+
+void
+config_doubtful(const struct config_load *load, const config_setting_t *value,
+    const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	add_about(load, DIAG_WARNING, value, format, arguments);
+	va_end(arguments);
 }
 
 /* What stands in the file, in short. */

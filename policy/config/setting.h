@@ -125,6 +125,11 @@ void config_wrong(const struct config_load *load,
     const config_setting_t *value, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same as a warning: the configuration is valid. */
+void config_doubtful(const struct config_load *load,
+    const config_setting_t *value, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /*
  * Grows an array by one item of zeros.  Returns the new array; or NULL, after
  * an error in load->diag, and the old one stays as it was.

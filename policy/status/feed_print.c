@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "resolver/feed/text.h"
+#include "resolver/text/printable.h"
 
 static const char *const health_words[] = {
 	[FEED_HEALTHY] = "current",
@@ -76,9 +77,8 @@ line(const struct feed_shown *f, const char *key, int column, FILE *out,
 
 	(void)fprintf(out, "%*s", width < column ? column - width : 1, "");
 	va_start(arguments, format);
-	(void)vfprintf(out, format, arguments);
+	printable_vline(out, format, arguments);
 	va_end(arguments);
-	(void)fputc('\n', out);
 }
 
 static const char *

@@ -9,6 +9,7 @@
 
 #include "policy/status/feed_status.h"
 #include "resolver/dns/name.h"
+#include "resolver/text/printable.h"
 
 static const char *const upstream_keys[UPSTREAM_COUNTERS] = {
 	[UPSTREAM_SENT] = "sent", [UPSTREAM_SENT_TCP] = "sent_tcp",
@@ -42,9 +43,10 @@ static void __attribute__((format(printf, 5, 6)))
 line(const char *what, const char *name, int column, FILE *out,
     const char *format, ...)
 {
-	const int width = fprintf(out, "forward.%s.%s", what, name);
+	int width = fprintf(out, "forward.%s.", what);
 	va_list arguments;
 
+	width += printable_put(name, out);
 	(void)fprintf(out, "%*s", width < column ? column - width : 1, "");
 	va_start(arguments, format);
 	(void)vfprintf(out, format, arguments);
@@ -82,8 +84,10 @@ print_upstream(const struct status_upstream *up, int column, uint64_t now,
 		(void)fprintf(out, "; last error %s ago: %s",
 		    feed_status_span((int64_t)status_age(load(&up->trouble_at),
 		    now), span), forward_status_trouble(trouble, buf));
-	if (up->tls[0] != '\0')
-		(void)fprintf(out, "; TLS: %s", up->tls);
+	if (up->tls[0] != '\0') {
+		(void)fputs("; TLS: ", out);
+		(void)printable_put(up->tls, out);
+	}
 	(void)fputc('\n', out);
 }
 

@@ -14,6 +14,7 @@
 
 #include "policy/status/feed_print.h"
 #include "policy/status/forward_print.h"
+#include "resolver/text/printable.h"
 
 #define COLUMN	26		/* of the values, in the lines */
 
@@ -358,28 +359,12 @@ print_json(const struct view *v, const struct feeds_shown *feeds, FILE *out)
 	if (error == 0 && feeds != NULL && json_object_set_new(root, "feeds",
 	    feeds_shown_json(feeds, (int64_t)time(NULL))) < 0)
 		error = -ENOMEM;
-	if (error == 0 && (json_dumpf(root, out, JSON_COMPACT) < 0 ||
+	if (error == 0 && (json_dumpf(root, out,
+	    JSON_COMPACT | JSON_ENSURE_ASCII) < 0 ||
 	    fputc('\n', out) == EOF))
 		error = -EIO;
 	json_decref(root);
 	return error;
-}
-
-/* Returns the number of octets. */
-static int
-print_text(const char *text, FILE *out)
-{
-	int width = 0;
-
-	for (; *text != '\0'; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c < 0x20 || c == 0x7f)
-			width += fprintf(out, "\\x%02x", c);
-		else if (fputc(c, out) != EOF)
-			width++;
-	}
-	return width;
 }
 
 /* Omits empty texts, and zero counters of long lists. */
@@ -404,10 +389,10 @@ print_lines(const struct view *v, const struct feeds_shown *feeds, FILE *out)
 			continue;
 		width = fprintf(out, "%s%s", item->section,
 		    item->section[0] != '\0' ? "." : "");
-		width += print_text(item->key, out);
+		width += printable_put(item->key, out);
 		fprintf(out, "%*s", width < COLUMN ? COLUMN - width : 1, "");
 		if (item->kind == ITEM_TEXT)
-			(void)print_text(item->text, out);
+			(void)printable_put(item->text, out);
 		else if (item->kind == ITEM_BOOL)
 			fputs(item->number != 0 ? "yes" : "no", out);
 		else

@@ -9,6 +9,7 @@
 #include "resolver/dns/rdata.h"
 #include "resolver/dns/rr.h"
 #include "resolver/listing/table_list.h"
+#include "resolver/text/printable.h"
 
 /* Notes on names whose answers are made from the question. */
 static const char dashed_note[] =
@@ -136,7 +137,8 @@ table_describe(const struct table *table, uint32_t node, uint8_t flags,
 static int
 dump_line(json_t *object, int error, FILE *out)
 {
-	if (error == 0 && json_dumpf(object, out, JSON_COMPACT) != 0)
+	if (error == 0 && json_dumpf(object, out,
+	    JSON_COMPACT | JSON_ENSURE_ASCII) != 0)
 		error = ferror(out) ? -EIO : -ENOMEM;
 	if (error == 0 && fputc('\n', out) == EOF)
 		error = -EIO;
@@ -227,19 +229,19 @@ has_wanted(const struct table *table, uint32_t node, uint16_t type)
 static void
 print_origin(const struct table *table, const struct entry *entry, FILE *out)
 {
+	char where[sizeof(", line ") + 3 * sizeof(int)] = "";
 	unsigned int source, line;
 	const char *path;
 	size_t length;
 
 	table_origin(table, entry->node, &source, &line);
 	path = table_source(table, source, &length);
-	if (path != NULL)
-		fprintf(out, "; from %.*s", (int)length, path);
-	else
-		fprintf(out, "; from table %u", source + 1);
 	if (line != 0)
-		fprintf(out, ", line %u", line);
-	fputc('\n', out);
+		(void)snprintf(where, sizeof(where), ", line %u", line);
+	if (path != NULL)
+		printable_line(out, "; from %.*s%s", (int)length, path, where);
+	else
+		fprintf(out, "; from table %u%s\n", source + 1, where);
 }
 
 int

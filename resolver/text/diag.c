@@ -6,42 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "resolver/text/utf8.h"
+#include "resolver/text/printable.h"
 
-/*
- * One line of printable text: control characters are escaped, those of C1 too, and
- * what is no UTF-8, since whoever shows the line takes it for that.
- * NULL without memory.
- */
+/* One line of printable text; NULL without memory. */
 static char *
 one_line(const char *text)
 {
-	static const char hex[] = "0123456789abcdef";
-	const char *end = text + strlen(text);
-	char *line = malloc((size_t)(end - text) * 4 + 1);
-	char *p = line;
+	const size_t length = strlen(text);
+	const size_t size = length * PRINTABLE_GROWTH + 1;
+	char *line = malloc(size);
 
-	if (line == NULL)
-		return NULL;
-	while (text < end) {
-		const unsigned char c = (unsigned char)*text;
-		size_t length = utf8_length(text, end);
-
-		if (c < 0x20 || c == 0x7f || (c == 0xc2 &&
-		    (unsigned char)text[1] < 0xa0))
-			length = 0;
-		if (length > 0) {
-			p = mempcpy(p, text, length);
-			text += length;
-			continue;
-		}
-		text++;
-		*p++ = '\\';
-		*p++ = 'x';
-		*p++ = hex[c >> 4];
-		*p++ = hex[c & 15];
-	}
-	*p = '\0';
+	if (line != NULL)
+		(void)printable_text(line, size, text, length);
 	return line;
 }
 

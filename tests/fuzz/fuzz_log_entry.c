@@ -4,6 +4,7 @@
 
 #include "nfq/logs/log_entry.h"
 #include "nfq/logs/log_filter.h"
+#include "resolver/text/printable.h"
 #include "tests/fuzz/fuzz.h"
 
 int
@@ -12,7 +13,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct json_tree tree;
 	static struct log_entry entry;
 	const struct log_filter filter = { .name = "*a*.example" };
-	char text[AUDIT_TEXT_MAX];
+	char text[AUDIT_TEXT_MAX], again[AUDIT_TEXT_MAX];
 	size_t length;
 
 	if (!log_entry_read(&entry, &tree, (const char *)data, size))
@@ -20,7 +21,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)log_filter_takes(&filter, &entry.line);
 	length = log_entry_text(&entry, false, text);
 	check(length < sizeof(text) && length == strlen(text));
-	for (size_t i = 0; i < length; i++)
-		check(text[i] >= ' ' && text[i] <= '~');
+	check(printable_text(again, sizeof(again), text, length) == length);
 	return 0;
 }

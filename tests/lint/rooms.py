@@ -34,14 +34,15 @@ ROOMS = {
     # Nothing of the table: it only keeps the files that others compile.
     "resolver/feed": "resolver/clock resolver/fds resolver/replace resolver/version resolver/dns resolver/text resolver/sources",
 
-    "policy/log": "",
+    "policy/log": "resolver/text",
     "policy/rule": "",
     "policy/config": "policy/log resolver/fds resolver/idn resolver/dns resolver/text resolver/image resolver/answer"
                      " resolver/sources resolver/compile resolver/feed policy/audit policy/decide policy/rule",
     "policy/decide": "policy/rule resolver/clock resolver/dns resolver/image resolver/answer",
     "policy/match": "policy/config policy/decide policy/rule resolver/clock resolver/dns resolver/text"
                     " resolver/image resolver/sources",
-    "policy/audit": "policy/rule resolver/clock resolver/checksum resolver/version policy/decide resolver/dns",
+    "policy/audit": "policy/rule resolver/clock resolver/checksum resolver/version policy/decide resolver/dns"
+                    " resolver/text",
     "policy/status": "policy/match policy/rule resolver/clock resolver/fds resolver/replace resolver/version policy/decide policy/config policy/log resolver/dns resolver/text resolver/image"
                      " resolver/feed",
 
@@ -85,7 +86,7 @@ ROOMS = {
     "nfq/replay": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule policy/audit"
                   " policy/config nfq/packet",
     # Files that anybody may have written, read back.
-    "nfq/logs": "resolver/fds resolver/dns resolver/text policy/audit nfq/process",
+    "nfq/logs": "resolver/fds resolver/dns resolver/text policy/audit policy/decide nfq/process",
     # The daemon's page as rows and cells; one file knows of a terminal.
     "nfq/top": "resolver/clock resolver/dns policy/decide policy/status",
     "nfq/doctor": "resolver/version resolver/dns resolver/text resolver/image policy/config policy/status rules nfq/join",

@@ -303,6 +303,41 @@ test_decide_texts(void)
 	}
 }
 
+#define HEAD(flags, answers) "\x12\x34" flags "\0\1\0" answers "\0\0\0\0"
+#define A_MESH	"\1a\4mesh\0"
+#define VERDICT_OF(text) \
+	decide_verdict_of((const uint8_t *)(text), sizeof(text) - 1)
+
+/* Issue 23, 16: an answer of others without records of the type is NODATA. */
+static void
+test_decide_verdict_of(void)
+{
+	static const char a[] = HEAD("\x81\x80", "\1") A_MESH "\0\1\0\1"
+	    "\xc0\x0c\0\1\0\1\0\0\0\x1e\0\4\12\0\0\1";
+
+	CHECK(VERDICT_OF(a) == VERDICT_ANSWER);
+	/* No header is read behind the end; what is cut off has no record. */
+	for (size_t length = 12; length < sizeof(a) - 1; length++)
+		CHECK(decide_verdict_of((const uint8_t *)a, length) ==
+		    VERDICT_NODATA);
+	CHECK(VERDICT_OF(HEAD("\x81\x80", "\0") A_MESH "\0\17\0\1") ==
+	    VERDICT_NODATA);
+	CHECK(VERDICT_OF(HEAD("\x83\x80", "\0") A_MESH "\0\17\0\1") ==
+	    VERDICT_ANSWER);
+	CHECK(VERDICT_OF(HEAD("\x81\x83", "\0") A_MESH "\0\17\0\1") ==
+	    VERDICT_NXDOMAIN);
+	CHECK(VERDICT_OF(HEAD("\x81\x82", "\0") A_MESH "\0\17\0\1") ==
+	    VERDICT_REFUSE);
+	/* A CNAME alone; the same for who asks for it, or for anything. */
+#define CNAME	"\xc0\x0c\0\5\0\1\0\0\0\x1e\0\4\1b\xc0\x0e"
+	CHECK(VERDICT_OF(HEAD("\x81\x80", "\1") A_MESH "\0\34\0\1" CNAME) ==
+	    VERDICT_NODATA);
+	CHECK(VERDICT_OF(HEAD("\x81\x80", "\1") A_MESH "\0\5\0\1" CNAME) ==
+	    VERDICT_ANSWER);
+	CHECK(VERDICT_OF(HEAD("\x81\x80", "\1") A_MESH "\0\377\0\1" CNAME) ==
+	    VERDICT_ANSWER);
+}
+
 int
 main(void)
 {
@@ -316,6 +351,7 @@ main(void)
 	TEST(test_decide_leads_nowhere);
 	TEST(test_decide_empty_name);
 	TEST(test_decide_lacking_type);
+	TEST(test_decide_verdict_of);
 	TEST(test_decide_texts);
 	return test_summary();
 }

@@ -159,7 +159,7 @@ lines(void)
 	    "bad   daemon       nfdnsd does not run, and this is a text that is so long that\n"
 	    "                   it takes two lines\n"
 	    "                   -> Start it.\n"
-	    "warn  hosts        ?[2J\n";
+	    "warn  hosts        \\x1b[2J\n";
 	static struct findings findings;
 	char text[400] = "";
 	FILE *out = fmemopen(text, sizeof(text), "w");

@@ -93,16 +93,19 @@ others_are_left_out(void)
 	    NULL));
 }
 
-/* No octet of a log controls the terminal. */
+/* Issue 23, 14: no octet of a log controls the terminal, whatever the member. */
 static void
 hostile_lines(void)
 {
-	CHECK(is("{\"dns\":{\"rrname\":\"\\u001b[2J\",\"rrtype\":\"A\","
-	    "\"answers\":[{\"rdata\":\"\\u0007\"},{\"rdata\":1},3]},"
-	    "\"src_ip\":\"\\u001b\",\"nfdns\":{\"decision\":\"answer\","
-	    "\"reason\":\"record\",\"rule\":\"\\u009b\"}}",
-	    "1970-01-01 00:00:00.000 answer   ? A     ?[2J. ? (record, rule "
-	    "?" "?)"));
+	CHECK(is("{\"dns\":{\"rrname\":\"\\u001b[2J\",\"rrtype\":\"A\\u001bc\","
+	    "\"answers\":[{\"rdata\":\"\\u0007\"},{\"rdata\":1},3],"
+	    "\"rcode\":\"\\u001b[R\"},"
+	    "\"src_ip\":\"\\u001b\",\"nfdns\":{\"decision\":\"\\u001b[5n\","
+	    "\"reason\":\"\\u001b]0;x\\u0007\",\"rule\":\"\\u009b\","
+	    "\"observed\":\"\\u007f\",\"would\":\"\\u001b[1m\"}}",
+	    "1970-01-01 00:00:00.000 \\x1b[5n  \\x1b A\\x1bc \\x1b[2J. \\x07"
+	    " (\\x1b]0;x\\x07, \\x1b[R, rule \\xc2\\x9b, would \\x1b[1m by "
+	    "\\x7f)"));
 }
 
 int

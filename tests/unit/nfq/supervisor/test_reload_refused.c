@@ -13,7 +13,8 @@ errors_are_refused_before_anything_changes(void)
 	} cases[] = {
 		{ "", "nonsense = 1;", "nonsense" },
 		{ "", "queue = { number = 1; };", "queue.number" },
-		{ "", "audit = ( { path = \"/nowhere/x\"; } );", "/nowhere/x" },
+		{ "", "audit = ( { path = \"/dev/null/x\"; } );",
+		  "/dev/null/x" },
 	};
 	unsigned int files;
 

@@ -88,6 +88,34 @@ each_filter_takes_what_it_names(void)
 	CHECK(takes(&sink, &record));
 }
 
+/* Issue 23, 16: "forward" took nothing, since no UDP question ends so. */
+static void
+forward_is_what_was_asked_elsewhere(void)
+{
+	static struct audit_sink sink;
+	struct audit_record record = record_of("git.corp.example");
+
+	sink.verdicts = AUDIT_VERDICT(VERDICT_FORWARD);
+	record.verdict = VERDICT_ANSWER;
+	record.reason = REASON_RECORD;
+	CHECK(!takes(&sink, &record));
+	record.reason = REASON_FORWARD;
+	CHECK(takes(&sink, &record));
+	record.reason = REASON_CACHE;
+	CHECK(takes(&sink, &record));
+	record.verdict = VERDICT_NODATA;
+	record.reason = REASON_CHASE;
+	CHECK(takes(&sink, &record));
+	record.verdict = VERDICT_PASS;
+	record.reason = REASON_FORWARD_FULL;
+	CHECK(takes(&sink, &record));
+	sink.verdicts = AUDIT_VERDICT(VERDICT_ANSWER);
+	CHECK(!takes(&sink, &record));
+	/* All but what passed. */
+	sink.verdicts = AUDIT_VERDICTS_USUAL;
+	CHECK(!takes(&sink, &record));
+}
+
 static void
 a_sample_is_stable_and_of_the_size(void)
 {
@@ -208,6 +236,7 @@ int
 main(void)
 {
 	TEST(each_filter_takes_what_it_names);
+	TEST(forward_is_what_was_asked_elsewhere);
 	TEST(a_sample_is_stable_and_of_the_size);
 	TEST(a_rate_is_kept_in_each_second);
 	TEST(what_is_out_of_bounds_is_refused);

@@ -96,7 +96,7 @@ says_what_is_unusual(void)
 	r.rule = "no\x1b[2J";
 	r.rule_length = 6;
 	CHECK(is(&r, "2023-11-14 22:13:20.123 refuse   192.0.2.7 A     a.mesh."
-	    " (forward-full, REFUSED, rule no?[2J)"));
+	    " (forward-full, REFUSED, rule no\\x1b[2J)"));
 	set_answer(&r, OCTETS("\x12\x34\x87\x80\0\1\0\0\0\0\0\0\1a\4mesh\0\0\1\0\1"));
 	r.rcode = 0;
 	r.rule_length = 0;
