@@ -11,7 +11,6 @@
 #include "nfq/join/units.h"
 #include "policy/status/load_report.h"
 #include "resolver/version.h"
-#include "rules/firewall.h"
 #include "rules/kernel.h"
 #include "rules/routes.h"
 #include "rules/ruleset.h"
@@ -89,11 +88,15 @@ check_state(struct findings *findings, const struct status_page *page)
 	why[sizeof(why) - 1] = '\0';
 	if (state == STATUS_READY)
 		findings_add(findings, FINDING_OK, "daemon", NULL, "nfdnsd "
-		    NFDNS_VERSION " is ready, pid %d; the canary question is "
-		    "answered", (int)atomic_load(&s->pid));
+		    NFDNS_VERSION " is ready, pid %d",
+		    (int)atomic_load(&s->pid));
 	else if (state == STATUS_DEGRADED)
-		findings_add(findings, FINDING_BAD, "daemon", "nfdns status "
-		    "and journalctl -u nfdnsd say more.",
+		findings_add(findings, FINDING_BAD, "daemon",
+		    strstr(why, "canary") == NULL ? "nfdns status and "
+		    "journalctl -u nfdnsd say more." :
+		    findings_have_obstacle(findings) ? "Mend what the first "
+		    "line \"" FINDING_OBSTACLE "\" names." : "The lines "
+		    "\"canary\" say what arrives now.",
 		    "nfdnsd is degraded: %s", why);
 	else
 		findings_add(findings, FINDING_WARNING, "daemon",
@@ -284,28 +287,6 @@ check_ruleset(struct findings *findings, const struct config *config,
 	diag_free(&differences);
 }
 
-static void
-check_firewall(struct findings *findings)
-{
-	struct firewall firewall;
-	const int error = firewall_read(&firewall);
-
-	if (error < 0)
-		findings_add(findings, FINDING_UNKNOWN, "firewall",
-		    error == -EPERM ? AS_ROOT : NULL, "the chains of other "
-		    "tables cannot be read: %s", strerror(-error));
-	else if (firewall.count == 0)
-		findings_add(findings, FINDING_OK, "firewall", NULL,
-		    "no chain drops by default at input or output");
-	else
-		findings_add(findings, FINDING_OK, "firewall", NULL, "%zu "
-		    "chain%s by default (%s%s); the canary question shows "
-		    "whether answers get through", firewall.count,
-		    firewall.count == 1 ? " drops" : "s drop",
-		    firewall.chains[0],
-		    firewall.count > 1 ? ", ..." : "");
-}
-
 void
 daemon_check_rules(struct findings *findings, const struct config *config)
 {
@@ -321,5 +302,4 @@ daemon_check_rules(struct findings *findings, const struct config *config)
 		    problems.kept > 0 ? problems.entries[0].text :
 		    "out of memory");
 	diag_free(&problems);
-	check_firewall(findings);
 }

@@ -43,8 +43,51 @@ findings_add(struct findings *findings, enum finding_level level,
 	(void)vsnprintf(f->text, sizeof(f->text), format, arguments);
 	va_end(arguments);
 	(void)snprintf(f->todo, sizeof(f->todo), "%s", todo != NULL ? todo : "");
+	f->paste[0] = '\0';
 	make_printable(f->text);
 	make_printable(f->todo);
+}
+
+void
+findings_paste(struct findings *findings, const char *format, ...)
+{
+	struct finding *f = &findings->all[findings->count - 1];
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(f->paste, sizeof(f->paste), format, arguments);
+	va_end(arguments);
+	make_printable(f->paste);
+}
+
+void
+findings_sort(struct findings *findings)
+{
+	static const enum finding_level order[FINDING_LEVELS] = { FINDING_BAD,
+	    FINDING_WARNING, FINDING_UNKNOWN, FINDING_OK };
+	size_t placed = 0;
+
+	for (size_t level = 0; level < FINDING_LEVELS; level++)
+		for (size_t i = placed; i < findings->count; i++) {
+			const struct finding one = findings->all[i];
+
+			if (one.level != order[level])
+				continue;
+			memmove(&findings->all[placed + 1],
+			    &findings->all[placed],
+			    (i - placed) * sizeof(one));
+			findings->all[placed++] = one;
+		}
+}
+
+bool
+findings_have_obstacle(const struct findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (findings->all[i].level == FINDING_BAD &&
+		    strcmp(findings->all[i].topic, FINDING_OBSTACLE) == 0)
+			return true;
+	return false;
 }
 
 size_t
@@ -101,10 +144,12 @@ findings_print(const struct findings *findings, bool colour,
 		else
 			(void)fprintf(out, "%-12s ", f->topic);
 		print_text(f->text, column, width, out);
-		if (f->todo[0] == '\0')
-			continue;
-		(void)fprintf(out, "%*s-> ", (int)column, "");
-		print_text(f->todo, column + 3, width, out);
+		if (f->todo[0] != '\0') {
+			(void)fprintf(out, "%*s-> ", (int)column, "");
+			print_text(f->todo, column + 3, width, out);
+		}
+		if (f->paste[0] != '\0')
+			(void)fprintf(out, "      %s\n", f->paste);
 	}
 }
 
@@ -121,6 +166,8 @@ findings_print_json(const struct findings *findings, FILE *out)
 
 		if (one == NULL || (f->todo[0] != '\0' && json_object_set_new(
 		    one, "todo", json_string(f->todo)) != 0) ||
+		    (f->paste[0] != '\0' && json_object_set_new(one, "paste",
+		    json_string(f->paste)) != 0) ||
 		    json_array_append_new(all, one) != 0)
 			error = -ENOMEM;
 	}
