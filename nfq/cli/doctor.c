@@ -108,7 +108,7 @@ look_at_servers(struct findings *findings, const struct config *config,
 	servers_ask(servers, config, runs);
 	if (config != NULL)
 		chains_check(findings, config, servers->asks, servers->count);
-	servers_check(findings, servers);
+	servers_check(findings, servers, runs ? config : NULL);
 	free(servers);
 }
 
@@ -125,11 +125,14 @@ look(struct findings *findings, const struct config *peeked,
 	daemon_check_config(findings, peeked->path, *config, &diag);
 	diag_free(&diag);
 	*error = status_open(page, peeked->run_dir);
-	look_at_servers(findings, *config, *error == 0);
-	daemon_check_status(findings, peeked->run_dir, *error == 0 ? page :
-	    NULL, *error);
+	/* Causes before what comes of them. */
+	if (*error != 0)
+		daemon_check_status(findings, peeked->run_dir, NULL, *error);
 	if (*config != NULL)
 		daemon_check_rules(findings, *config);
+	look_at_servers(findings, *config, *error == 0);
+	if (*error == 0)
+		daemon_check_status(findings, peeked->run_dir, page, 0);
 	if (*error == 0)
 		table = open_table(peeked->run_dir);
 	host_check(findings, "", table);

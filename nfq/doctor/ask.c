@@ -170,8 +170,9 @@ take_message(struct ask *ask, const uint8_t *octets, size_t length)
 	answers = wire_read_u16(&r);
 	if (r.failed || id != ask->id || (flags & DNS_FLAG_QR) == 0)
 		return false;
+	ask->rcode = (uint8_t)(flags & DNS_RCODE_MASK);
 	end(ask, !ask->canary || (answers == 1 &&
-	    (flags & DNS_RCODE_MASK) == RCODE_NOERROR) ? ASK_ANSWERED :
+	    ask->rcode == RCODE_NOERROR) ? ASK_ANSWERED :
 	    ASK_PASSED, 0);
 	return true;
 }

@@ -33,6 +33,7 @@ struct ask {
 	uint32_t mark;			/* of the socket; 0: none */
 	enum ask_result result;
 	int error;			/* errno of ASK_FAILED */
+	uint8_t rcode;			/* of what answered */
 	uint8_t source[16];		/* the address that it was sent from, */
 	uint16_t source_port;		/* and port */
 	bool has_source;

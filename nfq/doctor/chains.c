@@ -154,16 +154,18 @@ tell(struct check *check, const struct trip *trip,
 		findings_add(check->findings, FINDING_BAD, FINDING_OBSTACLE,
 		    "If that is not meant so, paste this line, and mend the "
 		    "program that made the chain (for Istio's agent: "
-		    "ISTIO_META_DNS_CAPTURE=false).", "%s %sredirects %s (%s) "
+		    "ISTIO_META_DNS_CAPTURE=false).", "%s %s%s %s (%s) "
 		    "to port %u: whoever listens there answers what nfdnsd "
 		    "lets pass or forwards", where, may,
+		    v->certain ? "redirects" : "redirect",
 		    subjects[trip->kind], transport, v->port);
 	else if (v->effect == FIREWALL_REDIRECTS)
 		findings_add(check->findings, FINDING_BAD, FINDING_OBSTACLE,
 		    "If that is not meant so, paste this line, and mend the "
-		    "program that made the chain.", "%s %ssends %s (%s) "
+		    "program that made the chain.", "%s %s%s %s (%s) "
 		    "elsewhere: whoever listens there answers what nfdnsd "
 		    "lets pass or forwards", where, may,
+		    v->certain ? "redirects" : "redirect",
 		    subjects[trip->kind], transport);
 	else if (v->effect == FIREWALL_QUEUES)
 		findings_add(check->findings, FINDING_WARNING, FINDING_OBSTACLE,
@@ -273,6 +275,15 @@ has_failed(const struct ask *ask)
 	return ask->result != ASK_ANSWERED;
 }
 
+/* The user as whom nfdns-sockets opens sockets. */
+static uid_t
+asking_user(const struct config *config)
+{
+	const struct passwd *user = getpwnam("nfdns-sockets");
+
+	return user != NULL ? user->pw_uid : config->uid;
+}
+
 /* Programs' questions, and what the real nameserver replies. */
 static void
 check_question(struct check *check, const struct ask *ask, uid_t uid)
@@ -282,8 +293,14 @@ check_question(struct check *check, const struct ask *ask, uid_t uid)
 	struct trip in = inward(ask, PACKET_REPLY, (uid_t)-1);
 
 	out.failed = in.failed = has_failed(ask);
-	if (visit(check, &out, &early, NULL, interface) ||
-	    visit(check, &out, &late, NULL, interface))
+	if (visit(check, &out, &early, NULL, interface))
+		return;
+	if (ask->tcp && check->config->capture.tcp) {
+		/* Behind the queue, nfdnsd asks for the program. */
+		out.packet.mark = ruleset_relay_mark(check->config);
+		out.packet.uid = asking_user(check->config);
+	}
+	if (visit(check, &out, &late, NULL, interface))
 		return;
 	(void)visit(check, &out, &leaving, NULL, interface);
 	in.packet.ct_state = FIREWALL_CT_ESTABLISHED;
@@ -323,15 +340,6 @@ check_stream(struct check *check, const struct ask *ask, uid_t uid)
 	(void)visit(check, &trip, &leaving, NULL, "lo");
 	(void)visit(check, &trip, &arriving, "lo", NULL);
 	(void)visit(check, &trip, &inside, "lo", NULL);
-}
-
-/* The user as whom nfdns-sockets opens sockets. */
-static uid_t
-asking_user(const struct config *config)
-{
-	const struct passwd *user = getpwnam("nfdns-sockets");
-
-	return user != NULL ? user->pw_uid : config->uid;
 }
 
 static void

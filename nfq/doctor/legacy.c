@@ -30,6 +30,7 @@ struct reading {
 	const char *program;
 	char table[NAME];
 	bool unanswered;
+	bool accepted[2];		/* a rule before: UDP, TCP */
 };
 
 static void
@@ -82,6 +83,26 @@ is_any(const char *word, const char *const *words)
 	return false;
 }
 
+/* Whether it has no condition but protocol and port. */
+static bool
+is_plain(const struct rule *rule)
+{
+	static const char *const known[] = { "-A", "-p", "-m", "--dport",
+	    "--dports", "--comment", "-j", "--to-ports", "--to-destination",
+	    "--reject-with", NULL };
+	static const char *const modules[] = { "udp", "tcp", "multiport",
+	    "comment", NULL };
+
+	for (size_t i = 0; i < rule->count; i++)
+		if (strcmp(rule->words[i], "!") == 0 ||
+		    (rule->words[i][0] == '-' &&
+		    !is_any(rule->words[i], known)) ||
+		    (strcmp(rule->words[i], "-m") == 0 && i + 1 < rule->count &&
+		    !is_any(rule->words[i + 1], modules)))
+			return false;
+	return true;
+}
+
 static void
 tell_rule(const struct reading *r, const struct rule *rule, const char *target,
     bool redirects)
@@ -91,7 +112,8 @@ tell_rule(const struct reading *r, const struct rule *rule, const char *target,
 
 	if (to == NULL)
 		to = value_of(rule, "--to-destination");
-	findings_add(r->findings, FINDING_BAD, FINDING_OBSTACLE, "If that is not "
+	findings_add(r->findings, is_plain(rule) ? FINDING_BAD :
+	    FINDING_WARNING, FINDING_OBSTACLE, "If that is not "
 	    "meant so, paste this line, and mend the program that made the "
 	    "rule.", "%s: a rule of table %s, chain %s (-j %s%s%s) %s "
 	    "questions to port 53: %s", r->program, r->table, rule->words[1],
@@ -105,14 +127,16 @@ tell_rule(const struct reading *r, const struct rule *rule, const char *target,
 }
 
 static void
-take_rule(const struct reading *r, char *line)
+take_rule(struct reading *r, char *line)
 {
 	static const char *const nats[] = { "REDIRECT", "DNAT", NULL };
 	static const char *const drops[] = { "DROP", "REJECT", NULL };
 	static const char *const foreign[] = { "PREROUTING", "FORWARD",
 	    "INPUT", NULL };
+	static const char *const accepts[] = { "ACCEPT", NULL };
 	const char *target;
 	struct rule rule;
+	bool tcp;
 
 	split(&rule, line);
 	target = value_of(&rule, "-j");
@@ -120,7 +144,14 @@ take_rule(const struct reading *r, char *line)
 	    (!has_port53(value_of(&rule, "--dport")) &&
 	    !has_port53(value_of(&rule, "--dports"))))
 		return;
-	if (is_any(target, nats))
+	tcp = value_of(&rule, "-p") != NULL &&
+	    strcmp(value_of(&rule, "-p"), "tcp") == 0;
+	if (r->accepted[tcp])
+		return;
+	if (is_any(target, accepts) && is_plain(&rule) &&
+	    strcmp(rule.words[1], "OUTPUT") == 0)
+		r->accepted[tcp] = true;
+	else if (is_any(target, nats))
 		tell_rule(r, &rule, target, true);
 	else if (is_any(target, drops))
 		tell_rule(r, &rule, target, false);
@@ -130,20 +161,24 @@ take_rule(const struct reading *r, char *line)
 static void
 take_policy(const struct reading *r, const char *line)
 {
-	char chain[NAME], policy[NAME];
+	char chain[NAME], policy[NAME], stream[16] = "";
 
 	if (!r->unanswered || sscanf(line, ":%63s %63s", chain, policy) != 2 ||
 	    strcmp(policy, "DROP") != 0 || (strcmp(chain, "OUTPUT") != 0 &&
 	    strcmp(chain, "INPUT") != 0))
 		return;
+	if (r->config->capture.tcp)
+		(void)snprintf(stream, sizeof(stream), " 0x%08x",
+		    r->config->capture.mark_stream);
 	findings_add(r->findings, FINDING_BAD, FINDING_OBSTACLE, "Paste this line, "
 	    "and write it into that firewall's configuration, too.",
 	    "%s: chain %s of table %s drops by default, and may drop nfdnsd's "
 	    "answers: the canary question is not answered", r->program, chain,
 	    r->table);
-	findings_paste(r->findings, "%s -t %s -I %s -m mark --mark "
-	    "0x%08x/0x%08x -j ACCEPT", r->program, r->table, chain,
-	    r->config->capture.mark_answered, r->config->capture.mark_mask);
+	findings_paste(r->findings, "for mark in 0x%08x%s; do %s -t %s -I %s "
+	    "-m mark --mark $mark/0x%08x -j ACCEPT; done",
+	    r->config->capture.mark_answered, stream, r->program, r->table,
+	    chain, r->config->capture.mark_mask);
 }
 
 void
@@ -155,10 +190,11 @@ legacy_check_text(struct findings *findings, const struct config *config,
 	char *line;
 
 	while ((line = strsep(&text, "\n")) != NULL)
-		if (*line == '*')
+		if (*line == '*') {
 			(void)snprintf(r.table, sizeof(r.table), "%s",
 			    line + 1);
-		else if (*line == ':')
+			r.accepted[0] = r.accepted[1] = false;
+		} else if (*line == ':')
 			take_policy(&r, line);
 		else if (strncmp(line, "-A ", 3) == 0)
 			take_rule(&r, line);

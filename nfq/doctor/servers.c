@@ -41,6 +41,18 @@ is_listed(const struct servers *servers, const struct resolv_server *server)
 	return false;
 }
 
+/* Whether the questions of this user go by nfdnsd. */
+static bool
+is_bypassed(const struct config *config)
+{
+	const struct config_bypass *bypass = &config->capture.bypass;
+
+	for (size_t i = 0; i < bypass->user_count; i++)
+		if (bypass->users[i] == geteuid())
+			return true;
+	return false;
+}
+
 /*
  * The canary's mark leads past capture.bypass, as the daemon's own; over TCP no
  * rule knows it, and only root may set one.
@@ -55,9 +67,10 @@ add_server(struct servers *servers, const struct resolv_server *server,
 	add(servers, server, false, true, 0);
 	if (config == NULL)
 		return;
-	add(servers, server, true, false,
-	    geteuid() == 0 ? ruleset_canary_mark(config) : 0);
-	if (config->capture.tcp)
+	if (geteuid() == 0 || !is_bypassed(config))
+		add(servers, server, true, false,
+		    geteuid() == 0 ? ruleset_canary_mark(config) : 0);
+	if (config->capture.tcp && !is_bypassed(config))
 		add(servers, server, true, true, 0);
 }
 
@@ -146,12 +159,15 @@ check_nameserver(struct findings *findings, const struct servers *servers,
 {
 	if (udp->result != ASK_ANSWERED)
 		tell_dead(findings, servers, udp, address);
-	else if (tcp->result != ASK_ANSWERED)
+	else if (tcp->result != ASK_ANSWERED ||
+	    (tcp->rcode == RCODE_SERVFAIL && udp->rcode != RCODE_SERVFAIL))
 		findings_add(findings, FINDING_WARNING, "nameserver",
 		    findings_have_obstacle(findings) ? OBSTACLE : "Let it "
 		    "answer over TCP port 53: programs ask so again after a "
 		    "truncated answer.", "nameserver %s answers over UDP; over "
-		    "TCP it %s", address, result_text(tcp));
+		    "TCP it %s", address, tcp->result == ASK_ANSWERED ?
+		    "cannot be reached (nfdnsd says SERVFAIL)" :
+		    result_text(tcp));
 	else
 		findings_add(findings, FINDING_OK, "nameserver", NULL,
 		    "nameserver %s answers over UDP and TCP", address);
@@ -191,9 +207,18 @@ check_canary(struct findings *findings, const struct ask *ask,
 }
 
 void
-servers_check(struct findings *findings, const struct servers *servers)
+servers_check(struct findings *findings, const struct servers *servers,
+    const struct config *config)
 {
 	char address[INET6_ADDRSTRLEN];
+
+	if (config != NULL && is_bypassed(config))
+		findings_add(findings, FINDING_UNKNOWN, "canary", "Run nfdns "
+		    "doctor as another user.", "questions of user %u go by "
+		    "nfdnsd (capture.bypass.users)%s",
+		    (unsigned int)geteuid(), geteuid() == 0 ?
+		    "; the canary over TCP was not sent" :
+		    ": no canary question was sent");
 
 	for (size_t i = 0; i < servers->count; i++) {
 		const struct ask *ask = &servers->asks[i];

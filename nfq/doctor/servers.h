@@ -32,7 +32,9 @@ struct servers {
 void servers_ask(struct servers *servers, const struct config *config,
     bool runs);
 
-void servers_check(struct findings *findings, const struct servers *servers);
+/* config as above. */
+void servers_check(struct findings *findings, const struct servers *servers,
+    const struct config *config);
 
 /*
  * Has getent(1) look some names of the table up, as programs do; ends after some

@@ -59,6 +59,13 @@ struct rule_outcome {
 void walk_rule_expressions(struct walk *walk, struct nftnl_rule *rule,
     struct rule_outcome *outcome);
 
+/* The set of that name in the table; NULL: there is none. */
+struct nftnl_set *lookup_set(const struct walk *walk, const char *name);
+
+/* The element that has the key, or the one for all others; NULL: none. */
+struct nftnl_set_elem *lookup_element(struct nftnl_set *set,
+    const uint8_t *key, size_t length);
+
 /* A match of xtables, in its kernel form; what is not known is MATCH_MAYBE. */
 enum firewall_match xt_match(const struct firewall_packet *packet,
     bool mark_unknown, const char *name, uint32_t revision, const void *info,
