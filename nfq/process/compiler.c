@@ -179,7 +179,7 @@ open_sets(struct compiler *c, const struct policy *policy, struct diag *diag)
 		c->sets[i] = source_file_open(AT_FDCWD, path);
 		if (c->sets[i] < 0) {
 			error = c->sets[i];
-			source_file_refuse(path, error, diag);
+			source_file_refuse(path, error, "policy", diag);
 		} else if (!source_file_check(path, c->sets[i], diag))
 			error = -EINVAL;
 	}

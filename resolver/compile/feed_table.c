@@ -32,7 +32,7 @@ open_file(const struct mesh_source *source, struct diag *diag)
 	else if (error == -ELOOP)
 		refuse(source->path, "it is a symbolic link", diag);
 	else if (error < 0)
-		source_file_refuse(source->path, error, diag);
+		source_file_refuse(source->path, error, "mesh.tables", diag);
 	if (error == 0 && !source_file_check(source->path, fd, diag)) {
 		(void)close(fd);
 		return -EINVAL;

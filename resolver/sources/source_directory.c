@@ -106,7 +106,7 @@ open_file(const struct reading *r, struct source_directory_file *file,
 		if (error == -ENOENT && fstatat(dirfd(r->stream), name, &st,
 		    AT_SYMLINK_NOFOLLOW) != 0)
 			return false;
-		source_file_refuse(file->path, error, r->diag);
+		source_file_refuse(file->path, error, "mesh.tables", r->diag);
 	} else if (fstat(file->fd, &st) == 0 && S_ISDIR(st.st_mode)) {
 		diag_add(r->diag, DIAG_WARNING, file->path, 0, "is ignored:"
 		    " directories in a directory are not read");

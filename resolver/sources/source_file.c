@@ -19,17 +19,21 @@ source_file_open(int directory, const char *path)
 }
 
 void
-source_file_refuse(const char *path, int error, struct diag *diag)
+source_file_refuse(const char *path, int error, const char *option,
+    struct diag *diag)
 {
-	const char *advice = "";
+	const char *why = strerror(-error);
 
 	if (error == -ENOENT)
-		advice = ": write it or take it out of mesh.tables";
+		diag_add(diag, DIAG_ERROR, path, 0, "cannot be opened: %s: "
+		    "write it or take it out of %s", why, option);
 	else if (error == -EMFILE)
-		advice = ": make the tables of fewer files, or raise"
-		    " LimitNOFILE";
-	diag_add(diag, DIAG_ERROR, path, 0, "cannot be opened: %s%s",
-	    strerror(-error), advice);
+		diag_add(diag, DIAG_ERROR, path, 0, "cannot be opened: %s: "
+		    "name fewer files in %s, or raise LimitNOFILE", why,
+		    option);
+	else
+		diag_add(diag, DIAG_ERROR, path, 0, "cannot be opened: %s",
+		    why);
 }
 
 /* The error for something that is not a regular file. */

@@ -14,11 +14,13 @@
 /*
  * Opens the file for reading, without blocking on a fifo; "directory" as with
  * openat(2).  Returns an fd that the caller closes, or a negative errno.
- * source_file_refuse() turns that errno into an error in diag.
+ * source_file_refuse() turns that errno into an error in diag; "option" is the
+ * one that names the file.
  */
 int source_file_open(int directory, const char *path)
     __attribute__((warn_unused_result));
-void source_file_refuse(const char *path, int error, struct diag *diag);
+void source_file_refuse(const char *path, int error, const char *option,
+    struct diag *diag);
 
 /* Whether fd is a regular file of allowed size; if not, adds an error. */
 bool source_file_check(const char *path, int fd, struct diag *diag);
