@@ -48,6 +48,43 @@ is_wanted(const struct reading *r, uint32_t family, const char *table)
 }
 
 static int
+receive_table(const struct nlmsghdr *message, void *data)
+{
+	const struct reading *r = data;
+	struct nftnl_table *table = nftnl_table_alloc();
+
+	if (table == NULL)
+		return -ENOMEM;
+	if (nftnl_table_nlmsg_parse(message, table) == 0 &&
+	    (nftnl_table_get_u32(table, NFTNL_TABLE_FLAGS) &
+	    NFT_TABLE_F_DORMANT) != 0)
+		nftnl_table_list_add_tail(table, r->firewall->dormant);
+	else
+		nftnl_table_free(table);
+	return 0;
+}
+
+/* No packet comes to the chains of such a table. */
+static bool
+is_dormant(const struct firewall *firewall, const struct nftnl_chain *chain)
+{
+	struct nftnl_table_list_iter *tables =
+	    nftnl_table_list_iter_create(firewall->dormant);
+	struct nftnl_table *table = NULL;
+
+	while (tables != NULL &&
+	    (table = nftnl_table_list_iter_next(tables)) != NULL)
+		if (nftnl_table_get_u32(table, NFTNL_TABLE_FAMILY) ==
+		    nftnl_chain_get_u32(chain, NFTNL_CHAIN_FAMILY) &&
+		    strcmp(nftnl_table_get_str(table, NFTNL_TABLE_NAME),
+		    nftnl_chain_get_str(chain, NFTNL_CHAIN_TABLE)) == 0)
+			break;
+	if (tables != NULL)
+		nftnl_table_list_iter_destroy(tables);
+	return table != NULL;
+}
+
+static int
 receive_chain(const struct nlmsghdr *message, void *data)
 {
 	const struct reading *r = data;
@@ -58,7 +95,8 @@ receive_chain(const struct nlmsghdr *message, void *data)
 	if (nftnl_chain_nlmsg_parse(message, chain) == 0 &&
 	    nftnl_chain_get_str(chain, NFTNL_CHAIN_NAME) != NULL &&
 	    is_wanted(r, nftnl_chain_get_u32(chain, NFTNL_CHAIN_FAMILY),
-	    nftnl_chain_get_str(chain, NFTNL_CHAIN_TABLE)))
+	    nftnl_chain_get_str(chain, NFTNL_CHAIN_TABLE)) &&
+	    !is_dormant(r->firewall, chain))
 		nftnl_chain_list_add_tail(chain, r->firewall->chains);
 	else
 		nftnl_chain_free(chain);
@@ -165,13 +203,16 @@ read_all(struct netlink *netlink, struct firewall *firewall, const char *own)
 	uint32_t before = 0, after = 0;
 	int error;
 
+	firewall->dormant = nftnl_table_list_alloc();
 	firewall->chains = nftnl_chain_list_alloc();
 	firewall->rules = nftnl_rule_list_alloc();
 	firewall->sets = nftnl_set_list_alloc();
-	if (firewall->chains == NULL || firewall->rules == NULL ||
-	    firewall->sets == NULL)
+	if (firewall->dormant == NULL || firewall->chains == NULL ||
+	    firewall->rules == NULL || firewall->sets == NULL)
 		return -ENOMEM;
 	error = netlink_generation(netlink, &before);
+	if (error == 0)
+		error = read_kind(netlink, NFT_MSG_GETTABLE, receive_table, &r);
 	if (error == 0)
 		error = read_kind(netlink, NFT_MSG_GETCHAIN, receive_chain, &r);
 	if (error == 0)
@@ -188,6 +229,8 @@ read_all(struct netlink *netlink, struct firewall *firewall, const char *own)
 static void
 forget(struct firewall *firewall)
 {
+	if (firewall->dormant != NULL)
+		nftnl_table_list_free(firewall->dormant);
 	if (firewall->chains != NULL)
 		nftnl_chain_list_free(firewall->chains);
 	if (firewall->rules != NULL)

@@ -36,6 +36,7 @@ struct firewall_packet {
 	uint16_t source_port, destination_port;	/* host order; 0: unknown */
 	uint8_t tcp_flags;
 	uint32_t mark;
+	bool mark_unknown;		/* a rule may have changed it */
 	uint32_t ct_state;		/* FIREWALL_CT_; as "ct state" of nft */
 	uid_t uid;			/* of its socket; (uid_t)-1: it has none */
 	const char *in, *out;		/* interfaces; NULL: none at this hook */

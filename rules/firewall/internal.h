@@ -7,11 +7,13 @@
 #include <libnftnl/expr.h>
 #include <libnftnl/rule.h>
 #include <libnftnl/set.h>
+#include <libnftnl/table.h>
 
 #include "rules/firewall/firewall.h"
 
 struct firewall {
-	struct nftnl_chain_list *chains;
+	struct nftnl_table_list *dormant;	/* tables that are switched off */
+	struct nftnl_chain_list *chains;	/* of the others */
 	struct nftnl_rule_list *rules;	/* of all chains, in order */
 	struct nftnl_set_list *sets;	/* with their elements */
 };
@@ -35,7 +37,6 @@ struct registers {
 struct walk {
 	const struct firewall *firewall;
 	struct firewall_packet packet;	/* rules may change its mark */
-	bool mark_unknown;
 	uint32_t family;		/* of the table */
 	const char *table;
 	struct registers registers;
@@ -68,8 +69,7 @@ struct nftnl_set_elem *lookup_element(struct nftnl_set *set,
 
 /* A match of xtables, in its kernel form; what is not known is MATCH_MAYBE. */
 enum firewall_match xt_match(const struct firewall_packet *packet,
-    bool mark_unknown, const char *name, uint32_t revision, const void *info,
-    size_t length);
+    const char *name, uint32_t revision, const void *info, size_t length);
 
 /* A target of xtables: FIREWALL_PASSES and *ends false if the rules go on. */
 enum firewall_effect xt_target(const char *name, bool *ends);

@@ -168,6 +168,7 @@ walk_base(const struct firewall *firewall, const struct nftnl_chain *chain,
 	    nftnl_chain_get_u32(chain, NFTNL_CHAIN_POLICY) == NF_DROP)
 		harm(&walk, verdict, &policy, name, 0);
 	packet->mark = walk.packet.mark;
+	packet->mark_unknown = walk.packet.mark_unknown;
 }
 
 /* The chain there with the lowest priority above "after", or NULL. */

@@ -101,7 +101,7 @@ load_meta(struct walk *walk, uint32_t key, uint32_t reg)
 		put(walk, reg, &ethertype, sizeof(ethertype));
 	else if (key == NFT_META_L4PROTO)
 		put_u8(walk, reg, p->protocol);
-	else if (key == NFT_META_MARK && !walk->mark_unknown)
+	else if (key == NFT_META_MARK && !p->mark_unknown)
 		put_u32(walk, reg, p->mark);
 	else if (key == NFT_META_SKUID && p->uid != (uid_t)-1)
 		put_u32(walk, reg, p->uid);
@@ -345,7 +345,7 @@ load_immediate(struct walk *walk, const struct nftnl_expr *e,
 }
 
 static void
-change_mark(struct walk *walk, const struct nftnl_expr *e)
+change_mark(struct walk *walk, const struct nftnl_expr *e, bool sure)
 {
 	const uint8_t *value;
 
@@ -353,7 +353,7 @@ change_mark(struct walk *walk, const struct nftnl_expr *e)
 		return;
 	value = get(walk, nftnl_expr_get_u32(e, NFTNL_EXPR_META_SREG),
 	    sizeof(walk->packet.mark));
-	walk->mark_unknown = value == NULL;
+	walk->packet.mark_unknown = value == NULL || !sure;
 	if (value != NULL)
 		memcpy(&walk->packet.mark, value, sizeof(walk->packet.mark));
 }
@@ -438,7 +438,7 @@ take_xt_match(const struct walk *walk, const struct nftnl_expr *e)
 	uint32_t length = 0;
 	const void *info = nftnl_expr_get(e, NFTNL_EXPR_MT_INFO, &length);
 
-	return xt_match(&walk->packet, walk->mark_unknown,
+	return xt_match(&walk->packet,
 	    nftnl_expr_get_str(e, NFTNL_EXPR_MT_NAME),
 	    nftnl_expr_get_u32(e, NFTNL_EXPR_MT_REV), info, length);
 }
@@ -461,7 +461,8 @@ take_expression(struct walk *walk, const char *name, const struct nftnl_expr *e,
 		load_meta(walk, nftnl_expr_get_u32(e, NFTNL_EXPR_META_KEY),
 		    nftnl_expr_get_u32(e, NFTNL_EXPR_META_DREG));
 	else if (strcmp(name, "meta") == 0)
-		change_mark(walk, e);
+		change_mark(walk, e, outcome->match == MATCH_YES &&
+		    !walk->unsure && !walk->doubt);
 	else if (strcmp(name, "payload") == 0 &&
 	    nftnl_expr_is_set(e, NFTNL_EXPR_PAYLOAD_DREG))
 		load_payload(walk, e, nftnl_expr_get_u32(e,

@@ -168,14 +168,14 @@ static const struct {
 };
 
 enum firewall_match
-xt_match(const struct firewall_packet *packet, bool mark_unknown,
-    const char *name, uint32_t revision, const void *info, size_t length)
+xt_match(const struct firewall_packet *packet, const char *name,
+    uint32_t revision, const void *info, size_t length)
 {
 	for (size_t i = 0; i < sizeof(matches) / sizeof(matches[0]); i++)
 		if (name != NULL && strcmp(name, matches[i].name) == 0 &&
 		    revision == matches[i].revision &&
 		    length >= matches[i].size && info != NULL &&
-		    !(matches[i].of_mark && mark_unknown))
+		    !(matches[i].of_mark && packet->mark_unknown))
 			return matches[i].match(packet, info);
 	return MATCH_MAYBE;
 }
