@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "nfq/feed/feed.h"
 #include "nfq/process/diag_print.h"
@@ -44,6 +47,10 @@ run(const char *path, bool test)
 	struct feeds_config *config;
 	int error = feed_config_load(&config, path, &diag);
 
+	if (error == 0 && access(config->state_dir, W_OK | X_OK) < 0)
+		diag_add(&diag, DIAG_WARNING, path, 0, "state_dir %s: %s: this "
+		    "user cannot keep tables there", config->state_dir,
+		    strerror(errno));
 	if (test)
 		diag_print(&diag, "nfdns-feed", stderr);
 	else

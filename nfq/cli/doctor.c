@@ -7,10 +7,12 @@
 
 #include "nfq/cli/commands.h"
 #include "nfq/cli/message.h"
+#include "nfq/doctor/chains.h"
 #include "nfq/doctor/daemon.h"
 #include "nfq/doctor/findings.h"
 #include "nfq/doctor/host.h"
 #include "nfq/doctor/report.h"
+#include "nfq/doctor/servers.h"
 #include "nfq/cli/running_table.h"
 #include "nfq/process/exit_code.h"
 #include "policy/status/status.h"
@@ -20,9 +22,11 @@
 const char doctor_usage[] =
     "usage: nfdns [-c FILE] doctor [--json] [--report FILE.tar.gz]\n"
     "\n"
-    "Looks at all that decides whether programs of this machine resolve mesh\n"
-    "names, and prints a line for each: ok, warn, bad, or \"?\" for what only\n"
-    "root can see, and what to do.  Changes nothing.  Exit code 1 if a line is\n"
+    "Looks at all that decides whether programs of this machine resolve names,\n"
+    "and prints a line for each, the worst first: bad, warn, \"?\" for what only\n"
+    "root can see, or ok; what to do; and a command to paste where one helps.\n"
+    "Asks each nameserver, and nfdnsd's canary question, which takes two seconds\n"
+    "at most if one does not answer.  Changes nothing.  Exit code 1 if a line is\n"
     "bad.\n"
     "\n"
     "  -j, --json         print one JSON array\n"
@@ -92,6 +96,22 @@ print(const struct findings *findings, const struct request *r)
 	    EXIT_OK;
 }
 
+/* What is in the way first, then what does not arrive because of it. */
+static void
+look_at_servers(struct findings *findings, const struct config *config,
+    bool runs)
+{
+	struct servers *servers = malloc(sizeof(*servers));
+
+	if (servers == NULL)
+		return;
+	servers_ask(servers, config, runs);
+	if (config != NULL)
+		chains_check(findings, config, servers->asks, servers->count);
+	servers_check(findings, servers, runs ? config : NULL);
+	free(servers);
+}
+
 /* The configuration may be broken: peeked has its path and run_dir at least. */
 static void
 look(struct findings *findings, const struct config *peeked,
@@ -105,14 +125,21 @@ look(struct findings *findings, const struct config *peeked,
 	daemon_check_config(findings, peeked->path, *config, &diag);
 	diag_free(&diag);
 	*error = status_open(page, peeked->run_dir);
-	daemon_check_status(findings, peeked->run_dir, *error == 0 ? page :
-	    NULL, *error);
+	/* Causes before what comes of them. */
+	if (*error != 0)
+		daemon_check_status(findings, peeked->run_dir, NULL, *error);
 	if (*config != NULL)
 		daemon_check_rules(findings, *config);
+	look_at_servers(findings, *config, *error == 0);
+	if (*error == 0)
+		daemon_check_status(findings, peeked->run_dir, page, 0);
 	if (*error == 0)
 		table = open_table(peeked->run_dir);
 	host_check(findings, "", table);
+	if (table != NULL)
+		servers_check_names(findings, table);
 	table_close(table);
+	findings_sort(findings);
 }
 
 int

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <sys/types.h>
-#include <grp.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 #include "resolver/text/suggest.h"
 
 #define PROGRAM		"nfdns join"
-#define FEED_GROUP	"nfdns-feed"
+#define FEED_USER	"nfdns-feed"	/* if feed_user is a number */
 #define WAIT_S		60
 #define MAX_WAIT_S	86400
 #define MAX_NAMESPACES	64
@@ -137,6 +137,12 @@ read_choice(struct choice *c, int argc, char **argv)
 	return first >= 0 && check_choice(c, argc - first, argv + first);
 }
 
+static const char *
+feed_user(const struct config *config)
+{
+	return config->feed_user != NULL ? config->feed_user : FEED_USER;
+}
+
 /* What the plan says, in words. */
 
 static void
@@ -213,11 +219,17 @@ print_plan(const struct join_plan *plan, const struct choice *c)
 		    "says.\n", plan->old_namespace);
 	for (size_t i = 0; i < 3; i++)
 		if (plan->copied[i] != NULL)
-			printable_line(stdout, "User " FEED_GROUP " gets a "
-			    "copy of %s.", plan->copied[i]);
+			printable_line(stdout, "User %s gets a copy of %s.",
+			    feed_user(c->request.config), plan->copied[i]);
 	if (plan->token_file != NULL)
-		printable_line(stdout, "The token stays in %s, which user "
-		    FEED_GROUP " must be able to read.", plan->token_file);
+		printable_line(stdout, "The token stays in %s, which user %s "
+		    "must be able to read.", plan->token_file,
+		    feed_user(c->request.config));
+	if (plan->insecure)
+		(void)puts("Warning: insecure-skip-tls-verify stands in the "
+		    "kubeconfig: ANYBODY between here and\nthe API server can "
+		    "read the token and say what names mean.  Put\n"
+		    "certificate-authority-data in its place.");
 	if (c->request.units)
 		(void)puts("Units: " UNITS_FEED " and " UNITS_DAEMON
 		    " are enabled and started.");
@@ -272,6 +284,22 @@ start_units(const struct join_plan *plan)
 	    (!plan->agent || must(renew)) && must(feed) && must(daemon);
 }
 
+/* What the packages make elsewhere: the feed's user and its directory. */
+static void
+say_what_lacks(const struct config *config)
+{
+	const char *user = feed_user(config);
+
+	if (getpwnam(user) == NULL)
+		(void)printf("There is no user %s, and only root can read the "
+		    "token and keys in feeds/.  Make\nit, and join again:\n"
+		    "  useradd --system --no-create-home %s\n", user, user);
+	if (access(config->state_dir, F_OK) < 0)
+		(void)printf("There is no directory state_dir, where the feed "
+		    "keeps its table.  Make it:\n"
+		    "  install -d -o %s %s\n", user, config->state_dir);
+}
+
 /* Where no systemd does it: a daemon that runs is told, the rest is said. */
 static int
 say_what_to_start(const struct config *config)
@@ -287,9 +315,10 @@ say_what_to_start(const struct config *config)
 	} else {
 		(void)printf("Start:\n  nfdnsd -c %s\n", config->path);
 	}
-	(void)printf("Start, as user " FEED_GROUP ", or send it SIGHUP:\n"
-	    "  nfdns-feed -c %.*s/feed.conf\n", (int)(slash - config->path),
-	    config->path);
+	say_what_lacks(config);
+	(void)printf("Start, as user %s, or send it SIGHUP:\n"
+	    "  nfdns-feed -c %.*s/feed.conf\n", feed_user(config),
+	    (int)(slash - config->path), config->path);
 	(void)fflush(stdout);
 	return code;
 }
@@ -368,13 +397,13 @@ find_disabled(struct choice *c)
 static int
 join(struct choice *c)
 {
-	const struct group *group = getgrnam(FEED_GROUP);
+	const struct passwd *user = getpwnam(feed_user(c->request.config));
 	struct join_plan plan = { .count = 0 };
 	struct diag diag = DIAG_INIT;
 	int code = EXIT_INVALID;
 	bool good;
 
-	c->request.group = group != NULL && geteuid() == 0 ? group->gr_gid :
+	c->request.group = user != NULL && geteuid() == 0 ? user->pw_gid :
 	    (gid_t)-1;
 	c->request.now = (int64_t)time(NULL);
 	find_disabled(c);

@@ -23,6 +23,8 @@
 #include "resolver/listing/table_print.h"
 #include "resolver/text/suggest.h"
 
+#define OUTSIDE_TEXT	(NAME_TEXT_SIZE + 80)
+
 /* What the command line asked for. */
 struct request {
 	const struct config *config;
@@ -245,6 +247,24 @@ table_given(const struct request *r)
 	return finish_output(EXIT_OK);
 }
 
+/* What a client gets for a name that is in no table and no zone. */
+static const char *
+outside(const struct config *config, const struct dns_name *name,
+    char text[static OUTSIDE_TEXT])
+{
+	const int index = forward_settings_domain(&config->forward, name);
+	const struct forward_domain *longest;
+	char domain[NAME_TEXT_SIZE];
+
+	if (index < 0)
+		return "gets what its nameserver answers";
+	longest = &config->forward.domain[index];
+	(void)snprintf(text, OUTSIDE_TEXT, "gets what the upstreams of "
+	    "\"%s\" answer (forward.domains, line %u)",
+	    name_to_text(longest->name, domain), longest->line);
+	return text;
+}
+
 static int
 table_get(const struct request *r)
 {
@@ -252,6 +272,7 @@ table_get(const struct request *r)
 	uint16_t type = TYPE_ANY;
 	struct dns_name name;
 	struct table *table;
+	char text_outside[OUTSIDE_TEXT], owner[NAME_TEXT_SIZE];
 	int exit_code, found;
 
 	if (idn_name_from_text(&name, text, strlen(text)) != 0) {
@@ -268,7 +289,11 @@ table_get(const struct request *r)
 	if (table == NULL)
 		return exit_code;
 	found = r->json ? table_print_find_json(table, &name, type, stdout) :
-	    table_print_find(table, &name, type, stdout);
+	    table_print_find(table, &name, type,
+	    outside(r->config, &name, text_outside), stdout);
+	if (found >= 0 && !r->json && r->config->policy.rule_count > 0)
+		printf("; a rule of the policy may say otherwise: nfdns explain "
+		    "%s\n", name_to_text(name.octets, owner));
 	table_close(table);
 	if (found < 0) {
 		cli_error("cannot print the name: %s",

@@ -9,9 +9,10 @@
 #include <time.h>
 
 #include "nfq/join/units.h"
+#include "policy/status/feed_print.h"
+#include "policy/status/feed_status.h"
 #include "policy/status/load_report.h"
 #include "resolver/version.h"
-#include "rules/firewall.h"
 #include "rules/kernel.h"
 #include "rules/routes.h"
 #include "rules/ruleset.h"
@@ -89,11 +90,15 @@ check_state(struct findings *findings, const struct status_page *page)
 	why[sizeof(why) - 1] = '\0';
 	if (state == STATUS_READY)
 		findings_add(findings, FINDING_OK, "daemon", NULL, "nfdnsd "
-		    NFDNS_VERSION " is ready, pid %d; the canary question is "
-		    "answered", (int)atomic_load(&s->pid));
+		    NFDNS_VERSION " is ready, pid %d",
+		    (int)atomic_load(&s->pid));
 	else if (state == STATUS_DEGRADED)
-		findings_add(findings, FINDING_BAD, "daemon", "nfdns status "
-		    "and journalctl -u nfdnsd say more.",
+		findings_add(findings, FINDING_BAD, "daemon",
+		    strstr(why, "canary") == NULL ? "nfdns status and "
+		    "journalctl -u nfdnsd say more." :
+		    findings_have_obstacle(findings) ? "Mend what the first "
+		    "line \"" FINDING_OBSTACLE "\" names." : "The lines "
+		    "\"canary\" say what arrives now.",
 		    "nfdnsd is degraded: %s", why);
 	else
 		findings_add(findings, FINDING_WARNING, "daemon",
@@ -212,6 +217,45 @@ check_forwarding(struct findings *findings, const struct status_page *page)
 	free(shown);
 }
 
+/* The text says what to do where it can be told. */
+static void
+check_feed(struct findings *findings, const struct feed_shown *feed)
+{
+	const int64_t now = (int64_t)time(NULL);
+	const enum feed_health health = feed_status_health(&feed->report,
+	    feed->table_time, feed->stale_after, now);
+	char text[FEED_HEALTH_TEXT];
+
+	if (feed_status_text(health, feed->name, &feed->report,
+	    feed->stale_after, now, text) == NULL) {
+		findings_add(findings, FINDING_OK, "feed", NULL,
+		    "feed %.60s is current", feed->name);
+		return;
+	}
+	findings_add(findings, health == FEED_WAITS || health == FEED_STALE ?
+	    FINDING_BAD : FINDING_WARNING, "feed", feed->report.running ?
+	    "nfdns status shows what its server said last; names may be old "
+	    "until it answers." : "Start nfdns-feed; journalctl -u nfdns-feed "
+	    "says why it ended.", "%s", text);
+	if (!feed->report.running && units_are_there())
+		findings_paste(findings, "systemctl start nfdns-feed");
+}
+
+static void
+check_feeds(struct findings *findings, const char *run_dir)
+{
+	struct load_report load;
+	struct feeds_shown feeds;
+
+	if (load_report_read(&load, run_dir) != 0)
+		return;
+	if (feeds_shown_read(&feeds, &load) == 0)
+		for (size_t i = 0; i < feeds.count; i++)
+			check_feed(findings, &feeds.list[i]);
+	feeds_shown_free(&feeds);
+	load_report_free(&load);
+}
+
 void
 daemon_check_status(struct findings *findings, const char *run_dir,
     const struct status_page *page, int error)
@@ -221,13 +265,16 @@ daemon_check_status(struct findings *findings, const char *run_dir,
 	if (page == NULL) {
 		findings_add(findings, FINDING_BAD, "daemon",
 		    error == -EPROTO ? "systemctl restart nfdnsd" :
-		    "systemctl start nfdnsd; if it does not start, "
+		    "Start it: systemctl start nfdnsd; if it does not start, "
 		    "journalctl -u nfdnsd says why.",
 		    error == -EPROTO ? "another version of nfdnsd runs, or "
 		    "its status page is cut off (run_dir %s)" : "nfdnsd does not run (run_dir %s)",
 		    run_dir);
+		if (units_are_there())
+			findings_paste(findings, "systemctl restart nfdnsd");
 		return;
 	}
+	check_feeds(findings, run_dir);
 	check_state(findings, page);
 	check_table(findings, page);
 	check_losses(findings, page);
@@ -272,8 +319,9 @@ check_ruleset(struct findings *findings, const struct config *config,
 		findings_add(findings, FINDING_OK, "rules", NULL, "table inet "
 		    RULES_TABLE " in the kernel is as configured");
 	else if (state == RULES_ABSENT)
-		findings_add(findings, FINDING_BAD, "rules", "Start nfdnsd; "
-		    "without its rules all questions go to the nameservers.",
+		findings_add(findings, FINDING_BAD, "rules", "If nfdnsd runs, "
+		    "nfdns reload puts them back; else start it.  Without "
+		    "them all questions go to the nameservers.",
 		    "table inet " RULES_TABLE " is not in the kernel");
 	else
 		findings_add(findings, FINDING_BAD, "rules", "Run nfdns "
@@ -282,28 +330,6 @@ check_ruleset(struct findings *findings, const struct config *config,
 		    plural(differences.errors), differences.kept > 0 ?
 		    differences.entries[0].text : "");
 	diag_free(&differences);
-}
-
-static void
-check_firewall(struct findings *findings)
-{
-	struct firewall firewall;
-	const int error = firewall_read(&firewall);
-
-	if (error < 0)
-		findings_add(findings, FINDING_UNKNOWN, "firewall",
-		    error == -EPERM ? AS_ROOT : NULL, "the chains of other "
-		    "tables cannot be read: %s", strerror(-error));
-	else if (firewall.count == 0)
-		findings_add(findings, FINDING_OK, "firewall", NULL,
-		    "no chain drops by default at input or output");
-	else
-		findings_add(findings, FINDING_OK, "firewall", NULL, "%zu "
-		    "chain%s by default (%s%s); the canary question shows "
-		    "whether answers get through", firewall.count,
-		    firewall.count == 1 ? " drops" : "s drop",
-		    firewall.chains[0],
-		    firewall.count > 1 ? ", ..." : "");
 }
 
 void
@@ -321,5 +347,4 @@ daemon_check_rules(struct findings *findings, const struct config *config)
 		    problems.kept > 0 ? problems.entries[0].text :
 		    "out of memory");
 	diag_free(&problems);
-	check_firewall(findings);
 }

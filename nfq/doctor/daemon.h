@@ -18,7 +18,7 @@ void daemon_check_config(struct findings *findings, const char *path,
 void daemon_check_status(struct findings *findings, const char *run_dir,
     const struct status_page *page, int error);
 
-/* The kernel's rules against those of config; others' firewalls. */
+/* The kernel's rules against those of config. */
 void daemon_check_rules(struct findings *findings, const struct config *config);
 
 #endif

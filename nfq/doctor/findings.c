@@ -37,10 +37,54 @@ findings_add(struct findings *findings, enum finding_level level,
 	va_start(arguments, format);
 	(void)vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
+	f->paste[0] = '\0';
 	(void)printable_text(f->text, sizeof(f->text), text, strlen(text));
 	if (todo == NULL)
 		todo = "";
 	(void)printable_text(f->todo, sizeof(f->todo), todo, strlen(todo));
+}
+
+void
+findings_paste(struct findings *findings, const char *format, ...)
+{
+	struct finding *f = &findings->all[findings->count - 1];
+	char text[sizeof(f->paste)];
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	(void)printable_text(f->paste, sizeof(f->paste), text, strlen(text));
+}
+
+void
+findings_sort(struct findings *findings)
+{
+	static const enum finding_level order[FINDING_LEVELS] = { FINDING_BAD,
+	    FINDING_WARNING, FINDING_UNKNOWN, FINDING_OK };
+	size_t placed = 0;
+
+	for (size_t level = 0; level < FINDING_LEVELS; level++)
+		for (size_t i = placed; i < findings->count; i++) {
+			const struct finding one = findings->all[i];
+
+			if (one.level != order[level])
+				continue;
+			memmove(&findings->all[placed + 1],
+			    &findings->all[placed],
+			    (i - placed) * sizeof(one));
+			findings->all[placed++] = one;
+		}
+}
+
+bool
+findings_have_obstacle(const struct findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (findings->all[i].level == FINDING_BAD &&
+		    strcmp(findings->all[i].topic, FINDING_OBSTACLE) == 0)
+			return true;
+	return false;
 }
 
 size_t
@@ -97,10 +141,12 @@ findings_print(const struct findings *findings, bool colour,
 		else
 			(void)fprintf(out, "%-12s ", f->topic);
 		print_text(f->text, column, width, out);
-		if (f->todo[0] == '\0')
-			continue;
-		(void)fprintf(out, "%*s-> ", (int)column, "");
-		print_text(f->todo, column + 3, width, out);
+		if (f->todo[0] != '\0') {
+			(void)fprintf(out, "%*s-> ", (int)column, "");
+			print_text(f->todo, column + 3, width, out);
+		}
+		if (f->paste[0] != '\0')
+			(void)fprintf(out, "      %s\n", f->paste);
 	}
 }
 
@@ -117,6 +163,8 @@ findings_print_json(const struct findings *findings, FILE *out)
 
 		if (one == NULL || (f->todo[0] != '\0' && json_object_set_new(
 		    one, "todo", json_string(f->todo)) != 0) ||
+		    (f->paste[0] != '\0' && json_object_set_new(one, "paste",
+		    json_string(f->paste)) != 0) ||
 		    json_array_append_new(all, one) != 0)
 			error = -ENOMEM;
 	}

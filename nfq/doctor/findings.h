@@ -20,7 +20,7 @@ enum finding_level {
 	FINDING_LEVELS
 };
 
-#define FINDING_TEXT	300
+#define FINDING_TEXT	480
 
 /* A value.  "todo" is a sentence, empty if there is nothing to do. */
 struct finding {
@@ -28,6 +28,7 @@ struct finding {
 	const char *topic;		/* a word; static text */
 	char text[FINDING_TEXT];
 	char todo[FINDING_TEXT];
+	char paste[FINDING_TEXT];	/* a command that mends it, or empty */
 };
 
 #define FINDINGS_MAX	64
@@ -46,12 +47,26 @@ void findings_add(struct findings *findings, enum finding_level level,
     const char *topic, const char *todo, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/*
+ * The last finding gets a command line, which is printed as one line whatever
+ * the width, so that it can be pasted.
+ */
+void findings_paste(struct findings *findings, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Bad ones first, then warnings, unknown ones, and what is ok; else as added. */
+void findings_sort(struct findings *findings);
+
+/* Whether a line says that something is in the way of packets. */
+bool findings_have_obstacle(const struct findings *findings);
+#define FINDING_OBSTACLE	"firewall"	/* its topic */
+
 size_t findings_count(const struct findings *findings,
     enum finding_level level);
 
 /*
  * Two columns, and what to do below; colour: the level has one (ECMA-48).  Lines
- * have at most "width" characters, at least 40.
+ * but those to paste have at most "width" characters, at least 40.
  */
 void findings_print(const struct findings *findings, bool colour,
     unsigned int width, FILE *out);

@@ -4,14 +4,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "nfq/doctor/program.h"
 #include "nfq/join/units.h"
 #include "policy/status/feed_print.h"
 #include "policy/status/load_report.h"
@@ -77,37 +76,6 @@ copy(const struct report *report, const char *from, const char *name)
 	(void)close(fd);
 }
 
-/* Runs a program, its output to fd; its exit status or a negative errno. */
-static int
-run(const char *const *words, int output)
-{
-	union {
-		const char *const *words;
-		char *const *argv;	/* as posix_spawn(3) wants it */
-	} arguments = { .words = words };
-	posix_spawn_file_actions_t actions;
-	pid_t pid = -1;
-	int error, status;
-
-	if (posix_spawn_file_actions_init(&actions) != 0)
-		return -ENOMEM;
-	error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO,
-	    "/dev/null", O_RDONLY, 0);
-	if (error == 0)
-		error = posix_spawn_file_actions_adddup2(&actions, output,
-		    STDOUT_FILENO);
-	if (error == 0)
-		error = posix_spawnp(&pid, words[0], &actions, NULL,
-		    arguments.argv, environ);
-	(void)posix_spawn_file_actions_destroy(&actions);
-	if (error != 0)
-		return -error;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -EINTR;
-}
-
 static void
 put_journal(const struct report *report)
 {
@@ -115,9 +83,9 @@ put_journal(const struct report *report)
 
 	if (!units_are_there() || (out = create(report, "journal")) == NULL)
 		return;
-	(void)!run((const char *const[]){ "journalctl", "--no-pager", "-n",
+	(void)!program_run((const char *const[]){ "journalctl", "--no-pager", "-n",
 	    "1000", "-u", "nfdnsd", "-u", "nfdns-feed", "-u", "nfdns-sockets",
-	    NULL }, fileno(out));
+	    NULL }, fileno(out), 0, -1);
 	(void)fclose(out);
 }
 
@@ -224,8 +192,8 @@ archive(const struct report *report, const char *file,
 		    "is there already; name another file" : strerror(-error));
 		return error;
 	}
-	error = run((const char *const[]){ "tar", "-C", report->path, "-czf",
-	    "-", NAME, NULL }, output);
+	error = program_run((const char *const[]){ "tar", "-C", report->path, "-czf",
+	    "-", NAME, NULL }, output, 0, -1);
 	if (error == 0 && close(output) < 0)
 		error = -errno;
 	if (error == 0)

@@ -233,7 +233,10 @@ print_answer(const struct explanation *e, FILE *out)
 	else
 		lines_print(out, "Answer", "%zu octets of at most %u%s",
 		    e->in.answer_length, words_room(e->question, limit),
-		    e->in.summary.truncated ? ": cut, TCP has the whole" : "");
+		    !e->in.summary.truncated ? "" :
+		    e->source->settings->answers.tcp ?
+		    ": cut, TCP has the whole" : ": cut; over TCP the "
+		    "nameserver is asked, not nfdnsd (capture.tcp = false)");
 	fputc('\n', out);
 	message_print(&message, out);
 }

@@ -99,13 +99,17 @@ cluster_env_read(struct env *env, const char *text, size_t length,
 		return;
 	}
 	for (const char *at = text; at < stop; line++) {
-		const char *end = memchr(at, '\n', (size_t)(stop - at));
+		const char *next, *end = memchr(at, '\n', (size_t)(stop - at));
 
 		if (end == NULL)
 			end = stop;
+		next = end < stop ? end + 1 : stop;
+		/* Line ends of DOS, which editors and mail put there. */
+		if (end > at && end[-1] == '\r')
+			end--;
 		if (at < end && *at != '#')
 			read_line(env, at, end, line, value, diag);
-		at = end < stop ? end + 1 : stop;
+		at = next;
 	}
 	free(value);
 }

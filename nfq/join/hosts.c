@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The file "hosts", which istioctl wants to be added to /etc/hosts. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
@@ -9,6 +11,7 @@
 
 #define BLANKS	" \t\r"
 #define LINE_MAX_LENGTH	1024
+#define OTHER_SIZE	256
 
 /* Whether server, "HOST:PORT", is of that host. */
 static bool
@@ -39,7 +42,7 @@ add_address(struct workload *w, const char *path, unsigned int line,
 
 static void
 read_line(struct workload *w, const char *path, unsigned int line, char *text,
-    struct diag *diag)
+    char other[static OTHER_SIZE], struct diag *diag)
 {
 	char *save = NULL, *address, *name;
 	uint8_t octets[16];
@@ -53,11 +56,32 @@ read_line(struct workload *w, const char *path, unsigned int line, char *text,
 		    "address; a line is ADDRESS NAME", address);
 		return;
 	}
-	while ((name = strtok_r(NULL, BLANKS, &save)) != NULL)
+	while ((name = strtok_r(NULL, BLANKS, &save)) != NULL) {
 		if (w->server != NULL && is_host(w->server, name)) {
 			add_address(w, path, line, address, diag);
 			return;
 		}
+		(void)snprintf(other, OTHER_SIZE, "%.250s", name);
+	}
+}
+
+/* Without an address, the feed asks DNS for istiod: few clusters are in it. */
+static void
+warn_without(const struct workload *w, const char *path, const char *other,
+    struct diag *diag)
+{
+	if (w->server == NULL || w->address_count > 0)
+		return;
+	if (other[0] == '\0')
+		diag_add(diag, DIAG_WARNING, path, 0, "is empty: nfdns-feed "
+		    "asks DNS for the address of %s; if that has none, add a "
+		    "line \"ADDRESS NAME\" (istioctl writes it with "
+		    "--ingressIP ADDRESS)", w->server);
+	else
+		diag_add(diag, DIAG_WARNING, path, 0, "has an address of %s, "
+		    "but none of %s, which mesh.yaml names as "
+		    "discoveryAddress: they are of different revisions; make "
+		    "the files again with istioctl", other, w->server);
 }
 
 void
@@ -65,7 +89,7 @@ workload_read_hosts(struct workload *workload, const char *path,
     const char *text, size_t length, struct diag *diag)
 {
 	const char *const stop = text + length;
-	char copy[LINE_MAX_LENGTH];
+	char copy[LINE_MAX_LENGTH], other[OTHER_SIZE] = "";
 	unsigned int line = 1;
 
 	for (const char *at = text; at < stop; line++) {
@@ -78,8 +102,9 @@ workload_read_hosts(struct workload *workload, const char *path,
 		} else {
 			memcpy(copy, at, n);
 			copy[n] = '\0';
-			read_line(workload, path, line, copy, diag);
+			read_line(workload, path, line, copy, other, diag);
 		}
 		at += n + (end != NULL);
 	}
+	warn_without(workload, path, other, diag);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/config/file.h"
 #include "resolver/feed/kube_kind.h"
 #include "resolver/feed/kubeconfig.h"
 #include "resolver/feed/small_file.h"
@@ -127,16 +128,42 @@ copy_of(const char *text)
 	return text != NULL ? strdup(text) : NULL;
 }
 
+static bool
+check_token_file(const struct kube_access *access, const char *path,
+    struct diag *diag)
+{
+	struct small_file file;
+	int error;
+
+	if (access->token_file == NULL)
+		return true;
+	error = small_file_read(access->token_file, &file);
+	if (error == 0 && file.length == 0)
+		error = -ENODATA;
+	small_file_wipe(&file);
+	if (error == 0)
+		return true;
+	diag_add(diag, DIAG_ERROR, path, 0, "tokenFile %s: %s; write the token "
+	    "there, or name the file that has it (a relative path is relative "
+	    "to the kubeconfig)", access->token_file, strerror(-error));
+	return false;
+}
+
 bool
 kubeconfig_copy_make(struct kubeconfig_copy *copy, const char *path,
     struct diag *diag)
 {
 	struct kube_access access = { .server = NULL };
 	char why[FEED_TEXT] = "";
-	int error = kubeconfig_load(&access, path, why);
+	char *absolute = config_file_absolute(path);
 	bool good = false;
 	FILE *out;
+	int error;
 
+	/* The copy lies elsewhere: what is relative in it becomes absolute. */
+	error = absolute != NULL ? kubeconfig_load(&access, absolute, why) :
+	    -ENOMEM;
+	free(absolute);
 	if (error != 0) {
 		diag_add(diag, DIAG_ERROR, NULL, 0, "%s",
 		    error == -ENOMEM ? "out of memory" : why);
@@ -144,11 +171,13 @@ kubeconfig_copy_make(struct kubeconfig_copy *copy, const char *path,
 	}
 	out = open_memstream(&copy->text, &copy->length);
 	if (out != NULL) {
-		good = put_all(out, &access, copy->files, diag);
+		good = check_token_file(&access, path, diag) &&
+		    put_all(out, &access, copy->files, diag);
 		good = fclose(out) == 0 && good;
 	}
 	copy->server = copy_of(access.server);
 	copy->token_file = copy_of(access.token_file);
+	copy->insecure = access.insecure;
 	kube_access_free(&access);
 	if (copy->server != NULL && good)
 		return true;

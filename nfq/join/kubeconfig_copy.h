@@ -19,6 +19,7 @@ struct kubeconfig_copy {
 	size_t length;
 	char *server;			/* "https://HOST:PORT" */
 	char *token_file;		/* stays a file, since it rotates; or NULL */
+	bool insecure;			/* insecure-skip-tls-verify */
 	char *files[3];			/* that are copied into it; NULL: none */
 };
 

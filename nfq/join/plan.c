@@ -337,6 +337,7 @@ plan_kubernetes(struct join_plan *plan, const struct join_request *request,
 		path = add_own(plan, request, "kubeconfig", copy.text,
 		    copy.length, true, diag);
 		plan->peer = strdup(copy.server);
+		plan->insecure = copy.insecure;
 		plan->token_file = copy.token_file;
 		copy.token_file = NULL;
 		memcpy(plan->copied, copy.files, sizeof(plan->copied));

@@ -44,6 +44,7 @@ struct join_plan {
 	bool agent;			/* a certificate of Istio's agent is used */
 	int64_t token_end;		/* 0: not known, or no token */
 	char *token_file;		/* that stays where it is; or NULL */
+	bool insecure;			/* the server's certificate is not verified */
 	char *copied[3];		/* files that the kubeconfig named; or NULL */
 };
 

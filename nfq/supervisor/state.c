@@ -16,7 +16,8 @@ supervisor_show_state(struct supervisor *s)
 	const char *why =
 	    s->table_error[0] != '\0' ? s->table_error
 	    : s->monitor.canary.unanswered
-		? "the canary question is not answered"
+		? "the canary question is not answered: nfdns doctor finds "
+		  "out why"
 	    : s->monitor.streams.full
 		? "the set of intercepted TCP connections "
 		  "is full: new ones are not answered from the mesh"

@@ -221,6 +221,9 @@ config_read_feed_user(const struct config_load *load,
 {
 	const bool is_default = config_setting_source_line(value) == 0;
 
+	if (config_setting_type(value) == CONFIG_TYPE_STRING)
+		config_store_text(load, &load->config->feed_user,
+		    strdup(config_setting_get_string(value)));
 	if (!is_default || getpwnam(config_setting_get_string(value)) != NULL)
 		config_read_users(load, option, value, to);
 }

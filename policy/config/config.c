@@ -133,6 +133,7 @@ config_free(struct config *config)
 	free(config->forward_ca);
 	free(config->metrics_listen.path);
 	free(config->user);
+	free(config->feed_user);
 	free(config);
 }
 

@@ -130,6 +130,7 @@ struct config {
 	char *state_dir;		/* where nfdns-feed keeps tables */
 	char *feed_run_dir;		/* where it says how it is */
 	char *user;
+	char *feed_user;		/* nfdns-feed's; NULL: a number */
 	uid_t uid;
 	gid_t gid;
 	struct config_capture capture;

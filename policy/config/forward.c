@@ -299,7 +299,8 @@ config_read_forward_domains(const struct config_load *load,
 		return;
 	}
 	*domain = (struct forward_domain){ .cache = 1,
-		.negative_max_s = NEGATIVE_MAX_S };
+		.negative_max_s = NEGATIVE_MAX_S,
+		.line = config_setting_source_line(value) };
 	config_option_read_members(load, "forward.domains[].", value, domain);
 	if (load->diag->errors == errors && domain->upstreams == 0)
 		config_wrong(load, value, "\"upstreams\" is empty");
@@ -370,6 +371,25 @@ has_root(const struct forward_settings *f)
 	return false;
 }
 
+/* A zone with unknown = "nxdomain" answers for all names in it. */
+static void
+check_shadowed(const struct config_load *load,
+    const struct forward_domain *domain)
+{
+	const struct dns_name name = name_of(domain);
+	const struct mesh_zone *zone = mesh_zone_of(&load->config->mesh, &name);
+	char text[NAME_TEXT_SIZE], other[NAME_TEXT_SIZE];
+
+	if (zone == NULL || zone->unknown != ZONE_NXDOMAIN)
+		return;
+	diag_add(load->diag, DIAG_WARNING, load->file, domain->line,
+	    "forward.domains: nothing is ever forwarded for \"%s\": the zone "
+	    "\"%s\" of mesh.zones (line %u, unknown = \"nxdomain\") answers "
+	    "for all names in it; set unknown = \"pass\" there, or take one "
+	    "of the two out", name_to_text(name.octets, text),
+	    name_to_text(zone->name.octets, other), zone->line);
+}
+
 void
 config_complete_forward(const struct config_load *load)
 {
@@ -383,6 +403,8 @@ config_complete_forward(const struct config_load *load)
 			diag_add(load->diag, DIAG_ERROR, load->file, 0,
 			    "forward.domains[%u].fallback: \"default\" needs a "
 			    "domain \".\"", i);
+	for (uint32_t i = 0; i < f->domains; i++)
+		check_shadowed(load, &f->domain[i]);
 	if (config_forwards(load->config) &&
 	    queue->number + queue->workers > UINT16_MAX)
 		diag_add(load->diag, DIAG_ERROR, load->file, 0,

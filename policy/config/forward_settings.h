@@ -72,6 +72,7 @@ struct forward_domain {
 	uint32_t full;			/* enum forward_full */
 	uint32_t cache;			/* 0 or 1 */
 	uint32_t negative_max_s;	/* TTL of negative answers, at most */
+	uint32_t line;			/* of the config file, for messages */
 };
 
 enum forward_stale { STALE_OFF, STALE_AFTER_WAIT, STALE_AT_ONCE, STALE_WAYS };

@@ -230,6 +230,7 @@ config_read_zones(const struct config_load *load,
 		config_wrong(load, value, "more than %d zones", MESH_MAX_ZONES);
 		return;
 	}
+	zone->line = config_setting_source_line(value);
 	config_option_read_members(load, "mesh.zones[].", value, zone);
 	if (load->diag->errors != errors)
 		return;

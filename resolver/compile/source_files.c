@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -99,13 +100,17 @@ add_source(struct source_files *files, struct mesh_source *source,
     struct diag *diag)
 {
 	struct stat st;
+	char option[64];
 	int fd;
 
 	if (source->format->kept)
 		return add_kept(files, source, diag);
 	fd = source_file_open(AT_FDCWD, source->path);
 	if (fd < 0) {
-		source_file_refuse(source->path, fd, "mesh.tables", diag);
+		(void)snprintf(option, sizeof(option), source->line == 0 ?
+		    "mesh.tables" : "mesh.tables, line %u of the "
+		    "configuration", source->line);
+		source_file_refuse(source->path, fd, option, diag);
 		return fd;
 	}
 	source->changed = changed(fd);

@@ -90,7 +90,9 @@ struct mesh_texts {
 #define MESH_ZONE_FIELDS(VALUE) \
 	VALUE(struct dns_name, name) \
 		/* lower-cased */ \
-	VALUE(enum zone_unknown, unknown)
+	VALUE(enum zone_unknown, unknown) \
+	VALUE(unsigned int, line)
+		/* of the config file, for messages */
 
 #define MESH_FIELDS(VALUE, TEXT, ARRAY) \
 	VALUE(struct dns_name, domain) \

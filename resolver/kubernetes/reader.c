@@ -187,6 +187,26 @@ look_ahead(struct list_head *head)
 		note_head(head, &key, &value);
 }
 
+/* What the API server says instead of objects (metav1.Status). */
+static bool
+is_refusal(const struct json_node *value)
+{
+	return strcmp(text_or(value, "kind", ""), "Status") == 0 &&
+	    strcmp(text_or(value, "apiVersion", "v1"), "v1") == 0 &&
+	    strcmp(text_or(value, "status", "Failure"), "Success") != 0;
+}
+
+static void
+refuse_status(struct reading *r, const struct json_node *value,
+    unsigned int line)
+{
+	diag_add(r->k->diag, DIAG_ERROR, r->k->text->path, line,
+	    "holds no objects but the API server's refusal: \"%.300s\" (%s); "
+	    "mend what writes the file", text_or(value, "message", ""),
+	    text_or(value, "reason", "no reason given"));
+	r->error = -EINVAL;
+}
+
 /* Reads one object. */
 static void
 read_range(struct reading *r, struct list_head *head,
@@ -213,6 +233,10 @@ read_range(struct reading *r, struct list_head *head,
 		return;
 	}
 	r->seen_any = true;
+	if (is_refusal(value)) {
+		refuse_status(r, value, range->line);
+		return;
+	}
 	r->error = read_object(k, head, value, range->line);
 }
 
@@ -275,6 +299,11 @@ report_scan(const struct reading *r)
 		diag_add(r->k->diag, DIAG_ERROR, path, scan->line, "expected"
 		    " %s, found the end of the file: it is cut off",
 		    scan->expected);
+		return;
+	}
+	if (json_scan_sees_yaml(scan)) {
+		diag_add(r->k->diag, DIAG_ERROR, path, scan->line, "is YAML: "
+		    "expected JSON, as \"kubectl get ... -o json\" writes it");
 		return;
 	}
 	found[1] = *scan->at;

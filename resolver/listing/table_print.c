@@ -246,7 +246,7 @@ print_origin(const struct table *table, const struct entry *entry, FILE *out)
 
 int
 table_print_find(const struct table *table, const struct dns_name *name,
-    uint16_t type, FILE *out)
+    uint16_t type, const char *outside, FILE *out)
 {
 	char owner[NAME_TEXT_SIZE], target[NAME_TEXT_SIZE];
 	struct entry entry;
@@ -258,7 +258,7 @@ table_print_find(const struct table *table, const struct dns_name *name,
 		fprintf(out, "; %s is not in the table: a client %s\n", owner,
 		    entry.in_zone && entry.unknown == ZONE_NXDOMAIN ?
 		    "gets NXDOMAIN, as mesh.zones says" :
-		    "gets what its nameserver answers");
+		    outside);
 		return 0;
 	}
 	(void)target_text(name, &entry, target);

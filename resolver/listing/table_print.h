@@ -23,10 +23,12 @@ int table_print_json(const struct table *table, FILE *out)
 /*
  * Prints the records of one type (TYPE_ANY: all types) that the table has for a
  * lower-case name, how they were found and their source.  Returns 1 if there
- * are records, 0 if not, or a negative errno.
+ * are records, 0 if not, or a negative errno.  "outside" says what a client gets
+ * for a name of no table and no zone ("is answered by ...").
  */
 int table_print_find(const struct table *table, const struct dns_name *name,
-    uint16_t type, FILE *out) __attribute__((warn_unused_result));
+    uint16_t type, const char *outside, FILE *out)
+    __attribute__((warn_unused_result));
 int table_print_find_json(const struct table *table,
     const struct dns_name *name, uint16_t type, FILE *out)
     __attribute__((warn_unused_result));

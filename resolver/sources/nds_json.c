@@ -234,6 +234,13 @@ report_scan(struct form *f)
 		    " not the JSON form of a name table", scan->expected);
 		return;
 	}
+	if (json_scan_sees_yaml(scan)) {
+		diag_add(f->nds.diag, DIAG_ERROR, f->nds.text->path,
+		    scan->line, "is YAML: expected the JSON of a name table; "
+		    "for Kubernetes objects set format = \"kubernetes\" and "
+		    "write them with \"kubectl get ... -o json\"");
+		return;
+	}
 	found[1] = *scan->at;
 	if (*scan->at == '\0')
 		memcpy(found, "NUL", 4);

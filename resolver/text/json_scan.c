@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "resolver/text/json_scan.h"
 
+#include <ctype.h>
 #include <string.h>
 
 struct json_scan
@@ -226,4 +227,24 @@ json_range_is(const struct json_range *string, const char *text)
 {
 	return string->plain && string->length == strlen(text) + 2 &&
 	    memcmp(string->text + 1, text, string->length - 2) == 0;
+}
+
+bool
+json_scan_sees_yaml(const struct json_scan *scan)
+{
+	const char *at = scan->at, *end = scan->end, *key;
+
+	if (scan->depth != 0)
+		return false;
+	while (at < end && strchr("# \t\r\n", *at) != NULL && *at != '\0')
+		if (*at++ == '#')
+			while (at < end && *at != '\n')
+				at++;
+	if (end - at >= 2 && at[0] == '-' && (at[1] == '-' || at[1] == ' '))
+		return true;
+	key = at;
+	while (at < end && (isalnum((unsigned char)*at) || *at == '_' ||
+	    *at == '-' || *at == '.'))
+		at++;
+	return at > key && at < end && *at == ':';
 }

@@ -59,6 +59,12 @@ bool json_scan_value(struct json_scan *scan, struct json_range *value);
 /* Whether only white space is left; anything else is an error. */
 bool json_scan_end(struct json_scan *scan);
 
+/*
+ * After an error, for its message: whether what stands there instead of the
+ * first value is a line of YAML ("key: ...", "- ...", "---"), after comments.
+ */
+bool json_scan_sees_yaml(const struct json_scan *scan);
+
 /* Whether the string without its quotes is exactly that text. */
 bool json_range_is(const struct json_range *string, const char *text);
 

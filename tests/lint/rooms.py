@@ -47,6 +47,8 @@ ROOMS = {
                      " resolver/feed",
 
     "rules/netlink": "",
+    # Others' chains: knows no rule of ours.
+    "rules/firewall": "rules/netlink",
     "rules": "rules/netlink policy/config resolver/dns resolver/text",
 
     "nfq/queue": "resolver/clock",
@@ -89,7 +91,8 @@ ROOMS = {
     "nfq/logs": "resolver/fds resolver/dns resolver/text policy/audit policy/decide nfq/process",
     # The daemon's page as rows and cells; one file knows of a terminal.
     "nfq/top": "resolver/clock resolver/dns policy/decide policy/status",
-    "nfq/doctor": "resolver/version resolver/dns resolver/text resolver/image policy/config policy/status rules nfq/join",
+    "nfq/doctor": "resolver/clock resolver/version resolver/dns resolver/text resolver/image policy/config policy/decide policy/status"
+                  " rules rules/firewall nfq/join",
     "nfq/cli": "resolver/clock resolver/fds resolver/idn resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
                " policy/config policy/decide policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/forward nfq/explain nfq/replay nfq/top nfq/doctor nfq/logs nfq/supervisor nfq/join",
     "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/tls nfq/metrics nfq/supervisor nfq/feed"

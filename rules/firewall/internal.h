@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of this room share. */
+#ifndef NFDNS_RULES_FIREWALL_INTERNAL_H
+#define NFDNS_RULES_FIREWALL_INTERNAL_H
+
+#include <libnftnl/chain.h>
+#include <libnftnl/expr.h>
+#include <libnftnl/rule.h>
+#include <libnftnl/set.h>
+#include <libnftnl/table.h>
+
+#include "rules/firewall/firewall.h"
+
+struct firewall {
+	struct nftnl_table_list *dormant;	/* tables that are switched off */
+	struct nftnl_chain_list *chains;	/* of the others */
+	struct nftnl_rule_list *rules;	/* of all chains, in order */
+	struct nftnl_set_list *sets;	/* with their elements */
+};
+
+/* "ip", "ip6" or "inet"; NULL: packets of ours do not go there. */
+const char *firewall_family(uint32_t family);
+
+/* The number of an interface; 0: none. */
+uint32_t firewall_interface(const char *name);
+
+enum firewall_match { MATCH_NO, MATCH_MAYBE, MATCH_YES };
+
+/* nf_tables' registers: words of 32 bits; "known" for each octet. */
+#define REGISTER_OCTETS	64
+struct registers {
+	uint8_t octets[REGISTER_OCTETS];
+	bool known[REGISTER_OCTETS];
+};
+
+/* A packet on its way through one base chain. */
+struct walk {
+	const struct firewall *firewall;
+	struct firewall_packet packet;	/* rules may change its mark */
+	uint32_t family;		/* of the table */
+	const char *table;
+	struct registers registers;
+	bool unsure;			/* a rule before may have let it pass */
+	bool doubt;			/* the jump to here may not hold */
+	unsigned int depth;
+	size_t steps;			/* rules so far */
+};
+
+/* What one rule says.  "verdict" as in the kernel: NF_ACCEPT, NFT_JUMP ... */
+struct rule_outcome {
+	enum firewall_match match;
+	bool has_verdict;
+	int32_t verdict;
+	const char *chain;		/* of NFT_JUMP, NFT_GOTO; borrowed */
+	enum firewall_effect effect;	/* if not FIREWALL_PASSES, it is terminal */
+	uint16_t port;
+};
+
+/* Goes through the expressions of a rule. */
+void walk_rule_expressions(struct walk *walk, struct nftnl_rule *rule,
+    struct rule_outcome *outcome);
+
+/* The set of that name in the table; NULL: there is none. */
+struct nftnl_set *lookup_set(const struct walk *walk, const char *name);
+
+/* The element that has the key, or the one for all others; NULL: none. */
+struct nftnl_set_elem *lookup_element(struct nftnl_set *set,
+    const uint8_t *key, size_t length);
+
+/* A match of xtables, in its kernel form; what is not known is MATCH_MAYBE. */
+enum firewall_match xt_match(const struct firewall_packet *packet,
+    const char *name, uint32_t revision, const void *info, size_t length);
+
+/* A target of xtables: FIREWALL_PASSES and *ends false if the rules go on. */
+enum firewall_effect xt_target(const char *name, bool *ends);
+
+#endif
