@@ -247,12 +247,12 @@ read_pointed(struct dns_name *name, const struct wire_reader *r,
     const uint8_t **behind)
 {
 	const size_t size = (size_t)(r->end - r->base);
-	size_t at = wire_offset(r), length = 0;
+	size_t at = wire_offset(r), length = 0, octet;
 	unsigned int pointers = 0, labels = 0;
 
-	while (at < size && r->base[at] != 0) {
-		const size_t octet = r->base[at];
-
+	if (at >= size)
+		return false;
+	while ((octet = r->base[at]) != 0) {
 		if (octet >= POINTER_BITS) {
 			if (at + 1 >= size || pointers == MAX_POINTERS)
 				return false;
@@ -260,17 +260,20 @@ read_pointed(struct dns_name *name, const struct wire_reader *r,
 				*behind = r->base + at + 2;
 			at = (octet & ~(size_t)POINTER_BITS) << 8 |
 			    r->base[at + 1];
+			if (at >= size)
+				return false;
 			continue;
 		}
-		if (octet > NAME_MAX_LABEL || size - at <= octet ||
-		    length + octet + 2 > NAME_MAX_OCTETS)
+		/* One more octet follows each label.  One branch: it has to cost little. */
+		if ((octet > NAME_MAX_LABEL) | (size - at <= octet + 1) |
+		    (length + octet + 2 > NAME_MAX_OCTETS))
 			return false;
 		memcpy(name->octets + length, r->base + at, octet + 1);
 		length += octet + 1;
 		at += octet + 1;
 		labels++;
 	}
-	if (at >= size || pointers == 0)
+	if (pointers == 0)
 		return false;
 	name->octets[length] = 0;
 	name->length = (uint8_t)(length + 1);
