@@ -305,7 +305,7 @@ forward(struct interception *out, const struct facts *facts)
 }
 
 /* What is known of a packet that is no question, and of its asker. */
-static void
+static void __attribute__((noinline))
 set_unread(struct interception *out)
 {
 	const bool known = out->packet.family != 0;
@@ -321,8 +321,21 @@ set_unread(struct interception *out)
 	out->asker.nameserver = known ? out->packet.destination : NULL;
 }
 
-void
-intercept_parse(struct interception *out, const uint8_t *octets, size_t length,
+/* A message that is not whole: of use only to the policy. */
+static void __attribute__((noinline))
+parse_cut(struct interception *out, size_t whole_length)
+{
+	if (packet_is_cut(&out->packet, whole_length)) {
+		out->question.form = QUESTION_MALFORMED;
+		out->question.edns.present = false;
+	} else {
+		out->form = PACKET_MALFORMED;
+		set_unread(out);
+	}
+}
+
+static inline void __attribute__((always_inline))
+parse(struct interception *out, const uint8_t *octets, size_t length,
     size_t whole_length)
 {
 	out->form = packet_parse(&out->packet, octets, length, whole_length);
@@ -336,10 +349,15 @@ intercept_parse(struct interception *out, const uint8_t *octets, size_t length,
 	out->asker.address = out->packet.source;
 	question_parse(&out->question, out->packet.payload,
 	    out->packet.payload_length);
-	if (__builtin_expect(out->packet.cut, 0)) {
-		out->question.form = QUESTION_MALFORMED;
-		out->question.edns.present = false;
-	}
+	if (__builtin_expect(out->packet.missing != 0, 0))
+		parse_cut(out, whole_length);
+}
+
+void
+intercept_parse(struct interception *out, const uint8_t *octets, size_t length,
+    size_t whole_length)
+{
+	parse(out, octets, length, whole_length);
 }
 
 void
@@ -496,7 +514,7 @@ intercept(struct interception *out, const struct answer_source *source,
 	out->asker.device = 0;
 	out->asker.now = MONOTIME_NEVER;
 	out->forward = NULL;
-	intercept_parse(out, octets, length, whole_length);
+	parse(out, octets, length, whole_length);
 	intercept_answer(out, source, rotation, reply);
 }
 

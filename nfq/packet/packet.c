@@ -83,9 +83,19 @@ ipv4_options(struct wire_reader options)
 	return options.failed ? PACKET_MALFORMED : PACKET_OK;
 }
 
-/* "missing": octets that are not here, at the end. */
+/*
+ * Whether a length field is wrong, where "here" octets are left of the packet.
+ * Nearly all are as long as they say; packet_is_cut() looks at the others again.
+ */
+static inline bool
+is_wrong(const struct packet *packet, size_t said, size_t here)
+{
+	return said != here && (packet->missing > UINT16_MAX ||
+	    said != here + packet->missing);
+}
+
 static enum packet_form
-ipv4_parse(struct packet *packet, struct wire_reader *r, size_t missing)
+ipv4_parse(struct packet *packet, struct wire_reader *r)
 {
 	const uint8_t *header = wire_read_octets(r, IPV4_HEADER), *options;
 	size_t length;
@@ -97,7 +107,8 @@ ipv4_parse(struct packet *packet, struct wire_reader *r, size_t missing)
 	packet->destination = header + 16;
 	length = (size_t)(header[0] & 0x0f) * 4;
 	if (length < IPV4_HEADER ||
-	    wire_load_u16(header + 2) != IPV4_HEADER + wire_left(r) + missing)
+	    is_wrong(packet, wire_load_u16(header + 2),
+	    IPV4_HEADER + wire_left(r)))
 		return PACKET_MALFORMED;
 	if ((wire_load_u16(header + 6) & IPV4_FRAGMENT_BITS) != 0)
 		return PACKET_FRAGMENT;
@@ -182,7 +193,7 @@ ipv6_extensions(struct packet *packet, struct wire_reader *r, uint8_t next)
 }
 
 static enum packet_form
-ipv6_parse(struct packet *packet, struct wire_reader *r, size_t missing)
+ipv6_parse(struct packet *packet, struct wire_reader *r)
 {
 	const uint8_t *header = wire_read_octets(r, IPV6_HEADER);
 	enum packet_form form;
@@ -192,7 +203,7 @@ ipv6_parse(struct packet *packet, struct wire_reader *r, size_t missing)
 	packet->family = AF_INET6;
 	packet->source = header + 8;
 	packet->destination = header + 24;
-	if (wire_load_u16(header + 4) != wire_left(r) + missing)
+	if (is_wrong(packet, wire_load_u16(header + 4), wire_left(r)))
 		return PACKET_MALFORMED;
 	form = ipv6_extensions(packet, r, header[6]);
 	if (form != PACKET_OK)
@@ -204,7 +215,7 @@ ipv6_parse(struct packet *packet, struct wire_reader *r, size_t missing)
 }
 
 static enum packet_form
-udp_parse(struct packet *packet, struct wire_reader *r, size_t missing)
+udp_parse(struct packet *packet, struct wire_reader *r)
 {
 	size_t left = wire_left(r);
 	const uint8_t *header = wire_read_octets(r, UDP_HEADER);
@@ -216,14 +227,13 @@ udp_parse(struct packet *packet, struct wire_reader *r, size_t missing)
 	if (packet->destination_port != DNS_PORT)
 		return PACKET_NOT_DNS;
 	/* nfdns does not interpret octets behind UDP's end (RFC 9868). */
-	if (wire_load_u16(header + 4) != left + missing)
+	if (is_wrong(packet, wire_load_u16(header + 4), left))
 		return PACKET_MALFORMED;
 	/* RFC 768: a source port of 0 says that no answer is wanted. */
 	if (packet->source_port == 0)
 		return PACKET_ADDRESS;
 	packet->payload = header + UDP_HEADER;
 	packet->payload_length = left - UDP_HEADER;
-	packet->cut = missing > 0;
 	return PACKET_OK;
 }
 
@@ -251,25 +261,37 @@ enum packet_form
 packet_parse(struct packet *packet, const uint8_t *octets, size_t length,
     size_t whole_length)
 {
-	const size_t missing = whole_length - length;
 	struct wire_reader r = wire_reader_over(octets, length);
 	enum packet_form form = PACKET_MALFORMED;
 
 	packet->family = 0;
 	packet->octets = octets;
-	if (length == 0 || length > whole_length)
+	packet->missing = whole_length - length;
+	if (length == 0)
 		return PACKET_MALFORMED;
 	if (octets[0] >> 4 == 4)
-		form = ipv4_parse(packet, &r, missing);
+		form = ipv4_parse(packet, &r);
 	else if (octets[0] >> 4 == 6)
-		form = ipv6_parse(packet, &r, missing);
+		form = ipv6_parse(packet, &r);
 	if (form != PACKET_OK)
 		return form;
 	packet->ip_header = wire_offset(&r);
 	if (packet->ip_header > PACKET_HEADERS_MAX - UDP_HEADER)
 		return PACKET_NOT_UDP;
 	return packet->protocol == IPPROTO_TCP ? tcp_parse(packet, &r) :
-	    udp_parse(packet, &r, missing);
+	    udp_parse(packet, &r);
+}
+
+bool
+packet_is_cut(const struct packet *packet, size_t whole_length)
+{
+	const uint8_t *octets = packet->octets;
+	const size_t udp = wire_load_u16(octets + packet->ip_header + 4);
+	const size_t ip = packet->family == AF_INET ?
+	    wire_load_u16(octets + 2) :
+	    (size_t)IPV6_HEADER + wire_load_u16(octets + 4);
+
+	return ip == whole_length && packet->ip_header + udp == whole_length;
 }
 
 size_t

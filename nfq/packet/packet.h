@@ -42,19 +42,25 @@ struct packet {
 	uint16_t destination_port;
 	const uint8_t *payload;	/* of UDP */
 	size_t payload_length;
-	bool cut;		/* the payload is longer, but this is all of it here */
+	size_t missing;		/* octets at its end that the queue has cut off */
 };
 
 /*
  * Parses any octets.  Accepts IPv4 with options and IPv6 with hop-by-hop and
  * destination options (RFC 8200 section 4), but no source route, routing header
  * (RFC 5095) or home address (RFC 6275).  "length" octets are there of the
- * packet's whole_length; the length fields must agree with that and with each
- * other, so jumbograms are MALFORMED.  Checksums are not
+ * packet's whole_length; the length fields must agree with that or, where the queue
+ * has cut it, with what is there, so jumbograms are MALFORMED.  Checksums are not
  * checked: in outgoing packets they may be partial.
  */
 enum packet_form packet_parse(struct packet *packet, const uint8_t *octets,
     size_t length, size_t whole_length);
+
+/*
+ * For a packet that is PACKET_OK with octets missing: whether its length fields are
+ * those of the whole packet.
+ */
+bool packet_is_cut(const struct packet *packet, size_t whole_length);
 
 /* The offset of the DNS answer in the reply. */
 size_t packet_reply_offset(const struct packet *packet);

@@ -247,12 +247,12 @@ read_pointed(struct dns_name *name, const struct wire_reader *r,
     const uint8_t **behind)
 {
 	const size_t size = (size_t)(r->end - r->base);
-	size_t at = wire_offset(r), length = 0;
+	size_t at = wire_offset(r), length = 0, octet;
 	unsigned int pointers = 0, labels = 0;
 
-	while (at < size && r->base[at] != 0) {
-		const size_t octet = r->base[at];
-
+	if (at >= size)
+		return false;
+	while ((octet = r->base[at]) != 0) {
 		if (octet >= POINTER_BITS) {
 			if (at + 1 >= size || pointers == MAX_POINTERS)
 				return false;
@@ -260,17 +260,20 @@ read_pointed(struct dns_name *name, const struct wire_reader *r,
 				*behind = r->base + at + 2;
 			at = (octet & ~(size_t)POINTER_BITS) << 8 |
 			    r->base[at + 1];
+			if (at >= size)
+				return false;
 			continue;
 		}
-		if (octet > NAME_MAX_LABEL || size - at <= octet ||
-		    length + octet + 2 > NAME_MAX_OCTETS)
+		/* One more octet follows each label.  One branch: it has to cost little. */
+		if ((octet > NAME_MAX_LABEL) | (size - at <= octet + 1) |
+		    (length + octet + 2 > NAME_MAX_OCTETS))
 			return false;
 		memcpy(name->octets + length, r->base + at, octet + 1);
 		length += octet + 1;
 		at += octet + 1;
 		labels++;
 	}
-	if (at >= size || pointers == 0)
+	if (pointers == 0)
 		return false;
 	name->octets[length] = 0;
 	name->length = (uint8_t)(length + 1);
@@ -288,13 +291,24 @@ take_type(struct question *q, const uint8_t *octets)
 	q->readable = true;
 }
 
+/* There is none that anybody could read. */
+static enum question_form
+take_none(struct question *q, enum question_form form)
+{
+	q->readable = false;
+	q->wire = NULL;
+	q->wire_length = 0;
+	return form;
+}
+
 /* A question that only a nameserver which follows pointers would find. */
 static void __attribute__((noinline))
-take_pointed(struct question *q, const struct wire_reader *r)
+take_pointed(struct question *q, struct wire_reader r)
 {
 	const uint8_t *behind = NULL;
 
-	if (read_pointed(&q->name, r, &behind) && r->end - behind >= 4)
+	(void)take_none(q, QUESTION_NONE);
+	if (read_pointed(&q->name, &r, &behind) && r.end - behind >= 4)
 		take_type(q, behind);
 }
 
@@ -305,12 +319,14 @@ take_question(struct question *q, struct wire_reader *r)
 	const uint8_t *octets;
 
 	if (name_read_lower(&q->name, r->pos, wire_left(r)) != 0) {
-		take_pointed(q, r);
+		take_pointed(q, *r);
 		return false;
 	}
 	octets = wire_read_octets(r, q->name.length + 4u);
-	if (octets == NULL)
+	if (octets == NULL) {
+		(void)take_none(q, QUESTION_NONE);
 		return false;
+	}
 	q->wire = octets;
 	q->wire_length = q->name.length + 4u;
 	take_type(q, octets + q->name.length);
@@ -319,11 +335,12 @@ take_question(struct question *q, struct wire_reader *r)
 
 /* A form that the header decides: its first question is of use to policies. */
 static enum question_form __attribute__((noinline))
-take_first(struct question *q, struct wire_reader *r, uint16_t questions,
+take_first(struct question *q, struct wire_reader r, uint16_t questions,
     enum question_form form)
 {
+	(void)take_none(q, form);
 	if (questions > 0)
-		(void)take_question(q, r);
+		(void)take_question(q, &r);
 	if (form != QUESTION_OPCODE)
 		q->wire_length = 0;
 	return form;
@@ -356,7 +373,7 @@ parse_message(struct question *q, struct wire_reader *r)
 	uint16_t questions;
 
 	if (header == NULL)
-		return QUESTION_MALFORMED;
+		return take_none(q, QUESTION_MALFORMED);
 	q->id = wire_load_u16(header);
 	q->flags = wire_load_u16(header + 2);
 	questions = wire_load_u16(header + 4);
@@ -364,13 +381,13 @@ parse_message(struct question *q, struct wire_reader *r)
 	counts.before += wire_load_u16(header + 8);
 	counts.all = counts.before + wire_load_u16(header + 10);
 	if (q->flags & QUESTION_QR)
-		return take_first(q, r, questions, QUESTION_RESPONSE);
+		return take_first(q, *r, questions, QUESTION_RESPONSE);
 	if (q->flags & FLAGS_OPCODE)
-		return take_first(q, r, questions, QUESTION_OPCODE);
+		return take_first(q, *r, questions, QUESTION_OPCODE);
 	if (questions == 0)
-		return QUESTION_NONE;
+		return take_none(q, QUESTION_NONE);
 	if (questions > 1)
-		return take_first(q, r, questions, QUESTION_MANY);
+		return take_first(q, *r, questions, QUESTION_MANY);
 	return parse_body(q, r, &counts);
 }
 
@@ -381,9 +398,6 @@ question_parse(struct question *q, const uint8_t *message, size_t length)
 
 	/* All of it: a caller's question may hold the one before. */
 	q->edns = (struct edns){ .present = false };
-	q->readable = false;
-	q->wire = NULL;
-	q->wire_length = 0;
 	q->form = parse_message(q, &reader);
 	/* Of two OPTs, which one would it be?  And who believes a bad one? */
 	if (q->form != QUESTION_PLAIN && q->form != QUESTION_CHAOS)

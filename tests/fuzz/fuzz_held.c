@@ -78,22 +78,17 @@ make_settings(struct forward_settings *s)
 
 /* False: it is not forwarded. */
 static bool
-intercept_it(const struct forward_settings *settings, const uint8_t *packet,
+intercept_it(const struct answer_source *source,
+    const struct forward_settings *settings, const uint8_t *packet,
     size_t length)
 {
-	static struct table *table;
-	struct answer_source source;
-
-	if (table == NULL)
-		table = sample_table(false);
-	source = sample_source(table);
 	memset(&t.in, 0xa5, sizeof(t.in));
 	t.in.policy = NULL;
 	t.in.asker = (struct asker){ .now = monotime_from_ms(1) };
 	t.in.forward = settings;
 	t.in.forward_full = false;
 	intercept_parse(&t.in, packet, length, length);
-	intercept_answer(&t.in, &source, 0, t.out);
+	intercept_answer(&t.in, source, 0, t.out);
 	return t.in.form == PACKET_OK &&
 	    t.in.decision.verdict == VERDICT_FORWARD;
 }
@@ -130,20 +125,26 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.random = host_random, .wall = host_wall };
 	static struct forward_settings settings;
 	static uint8_t secret[CACHE_SECRET];
+	static struct table *table;
+	struct answer_source source;
 	const size_t end = packet_end(data, size);
 	const monotime_t now = monotime_boot();
 	void *memory = calloc(1, cache_octets(ENTRIES));
 	struct cache *cache = cache_open(memory, ENTRIES, secret);
 	struct engine *engine;
 
+	if (table == NULL)
+		table = sample_table(false);
+	source = sample_source(table);
 	make_settings(&settings);
 	engine = engine_new(&host, &settings, cache, now);
 	check(cache != NULL && engine != NULL &&
 	    held_open(&t.held, settings.limits.held) == 0);
-	if (intercept_it(&settings, data, end)) {
+	if (intercept_it(&source, &settings, data, end)) {
 		forward_it(engine, now, data, end, data + end, size - end);
-		if (intercept_it(&settings, data, end)) {
-			int domain = cached_reply(&t.in, cache, t.out);
+		if (intercept_it(&source, &settings, data, end)) {
+			int domain = cached_reply(&t.in, &source, cache,
+			    t.out);
 
 			check(domain < 0 ||
 			    interception_fault(&t.in, data, t.out) == NULL);

@@ -53,7 +53,7 @@ read_node(const struct table *table, uint32_t node)
 	bool wildcard;
 
 	while (table_alias(table, node, aliases, &name, &wildcard)) {
-		check(name.length > 0 && name.length <= NAME_MAX_OCTETS);
+		check(name.length > 0);
 		aliases++;
 	}
 	check(aliases <= TABLE_ALIASES);

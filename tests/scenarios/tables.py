@@ -238,10 +238,24 @@ def owner_of(name):
     return name.rstrip(".").lower()
 
 
+def labels_of(octets):
+    """A name in wire format, without pointers, as text."""
+    text = ""
+    while octets[0] > 0:
+        text += octets[1:octets[0] + 1].decode() + "."
+        octets = octets[octets[0] + 1:]
+    return text
+
+
 def text_of(record, row):
     data = record.data
     if isinstance(data, tuple):
         data = " ".join(str(d) for d in data)
+    # As dig prints them.
+    if isinstance(data, bytes) and record.type == "MX":
+        data = f"{int.from_bytes(data[:2], 'big')} {labels_of(data[2:])}"
+    if isinstance(data, str) and record.type == "TXT" and not data.startswith('"'):
+        data = f'"{data}"'
     if isinstance(data, bytes):
         data = data.hex()
     ttl = f" ttl={record.ttl}" if "ttl=" in row.answer else ""

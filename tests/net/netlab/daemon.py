@@ -62,8 +62,8 @@ class Daemon:
             kind = "nds" if nds is not None else "hosts"
             self.table.write_text(json.dumps(nds) if nds is not None else hosts or "")
             tables = f'{{ format = "{kind}"; path = "{self.table}"; }}'
+        self.state = getattr(self, "state", self.directory / "state")
         if "state_dir" not in more:
-            self.state = self.directory / "state"
             more = f'state_dir = "{self.state}";\n{more}'
         self.config.write_text(f"""
 run_dir = "{self.run_dir}";
