@@ -147,6 +147,7 @@ express_upstream(struct express *x, const struct express_ask *ask)
 	domain = ask->interception->domain;
 	upstream = express_board_offered(x->board, domain, ask->generation);
 	if (upstream < 0 || (uint32_t)upstream >= settings->upstreams ||
+	    !monotime_is_past(x->boot, x->doubted[upstream]) ||
 	    is_exploring(x, settings, &settings->domain[domain]) ||
 	    cached(x, ask) == EXPRESS_THERE)
 		return NULL;
@@ -293,7 +294,9 @@ begin_attempt(struct express *x, struct express_question *q,
 	a->domain = ask->interception->domain;
 	a->upstream = (uint32_t)(to - ask->settings->upstream);
 	a->generation = ask->generation;
-	a->kept = express_is_kept(ask);
+	/* As engine.c: where equal ones do not join, only the first. */
+	a->kept = express_is_kept(ask) && (ask->settings->attempts.join ||
+	    find_equal(x, question) == NULL);
 	STAILQ_INIT(&a->questions);
 	LIST_INSERT_HEAD(list_of(x, question), a, equal);
 	hold(x, a, q, ask);
@@ -359,7 +362,8 @@ is_offered(const struct express *x, const struct express_attempt *a,
     uint64_t generation)
 {
 	return a->generation == generation && express_board_offered(x->board,
-	    a->domain, generation) == (int)a->upstream;
+	    a->domain, generation) == (int)a->upstream &&
+	    monotime_is_past(x->boot, x->doubted[a->upstream]);
 }
 
 int
