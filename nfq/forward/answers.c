@@ -106,6 +106,16 @@ answer_find(struct engine *e, monotime_t now, const struct question *asked,
 	    cache->stale != STALE_OFF ? cache->stale_s : 0, entry, e->found);
 }
 
+bool
+answer_stands(struct engine *e, monotime_t now, const struct cache_key *key,
+    monotime_t since)
+{
+	struct cache_entry entry;
+
+	return cache_find(e->cache, now, key, 0, &entry, e->found) &&
+	    entry.kind != CACHE_FAILURE && entry.stored.ns > since.ns;
+}
+
 /* The message found, as what a client is given of it. */
 static bool
 found_given(struct engine *e, monotime_t now, const struct cache_entry *entry,
@@ -171,6 +181,8 @@ keep_it(struct engine *e, monotime_t now, const struct pending *p,
 		return;
 	if (keep.kind != CACHE_POSITIVE)
 		given->soa_max = keep.ttl_s;
+	if (answer_stands(e, now, &key, p->begun))
+		return;
 	length = keep_write(&keep, m, &p->asked, &limits, e->found);
 	if (length > 0)
 		cache_store(e->cache, now, &key, keep.kind, keep.ttl_s,

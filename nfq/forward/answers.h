@@ -31,6 +31,13 @@ void answer_found(struct engine *e, monotime_t now,
     struct engine_client *client, const struct cache_entry *entry);
 
 /*
+ * Whether an answer to the key was stored after that time.  Who has asked since then
+ * keeps none: two that ask the same at a time are not two guesses for a forger.
+ */
+bool answer_stands(struct engine *e, monotime_t now,
+    const struct cache_key *key, monotime_t since);
+
+/*
  * All clients of a question get an upstream's message, and the cache, if it may
  * be kept.  "ede" is for a failure that is handed on.
  */

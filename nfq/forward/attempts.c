@@ -81,7 +81,8 @@ send_it(struct engine *e, monotime_t now, struct attempt *a,
 	size_t length;
 	int error;
 
-	if (to->mix_case && a->transport == FORWARD_UDP) {
+	if ((to->mix_case || upstream_is_forged(up, now)) &&
+	    a->transport == FORWARD_UDP) {
 		a->mixed = true;
 		engine_random(e, a->mask, sizeof(a->mask));
 		ask->mask = a->mask;

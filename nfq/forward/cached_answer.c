@@ -28,7 +28,8 @@ cached_is_common(const struct question *q,
     const struct message_options *options)
 {
 	return q->form == QUESTION_PLAIN && (q->flags & DNS_FLAG_RD) != 0 &&
-	    q->type != TYPE_AXFR && q->type != TYPE_IXFR && !options->others;
+	    q->type != TYPE_AXFR && q->type != TYPE_IXFR &&
+	    options->length == 0;
 }
 
 struct cache_key

@@ -22,7 +22,7 @@
 #define UNSENT_MS	50	/* before servers are tried again that could not be asked */
 #define UNSENT_TIMES	10
 #define FEW_QUESTIONS	8	/* under way in a domain */
-#define MISMATCHES_MAX	32	/* of one attempt, before TCP is tried */
+#define MISMATCHES_MAX	16	/* of one attempt */
 
 static void
 choose_order(struct engine *e, struct pending *p)
@@ -419,7 +419,12 @@ course_answer(struct engine *e, monotime_t now, struct attempt *a,
 	}
 }
 
-/* Replies to something else: skipped, but too many of them are an attack. */
+/*
+ * Replies to something else: skipped, but too many of them are an attack.  Its port is
+ * known then, so the attempt ends.  The same server is asked over TCP, where that may
+ * be; else the next attempt has a port of its own, there are few of them, and letters
+ * are to be guessed, too (draft-vixie-dnsext-dns0x20), for a minute.
+ */
 static void
 mismatch(struct engine *e, monotime_t now, struct attempt *a)
 {
@@ -428,11 +433,17 @@ mismatch(struct engine *e, monotime_t now, struct attempt *a)
 
 	e->stats.mismatched++;
 	e->upstream[a->upstream].mismatched++;
-	if (++a->mismatched < MISMATCHES_MAX || !may_use_tcp(e, p, a))
+	if (++a->mismatched < MISMATCHES_MAX)
 		return;
-	p->stream |= 1U << place;
-	attempt_end(e, a);
-	ask_again(e, now, p, place);
+	e->upstream[a->upstream].forged = now;
+	if (may_use_tcp(e, p, a)) {
+		p->stream |= 1U << place;
+		attempt_end(e, a);
+		ask_again(e, now, p, place);
+	} else {
+		attempt_end(e, a);
+		go_on(e, now, p);
+	}
 }
 
 /*

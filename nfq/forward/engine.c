@@ -143,9 +143,16 @@ begin(struct engine *e, monotime_t now, const struct ask *ask)
 	p->timer.owner |= PENDING_BIT;
 	p->options = ask->options;
 	p->kept = ask->kept;
+	p->begun = ask->begun != NULL ? ask->begun->sent : now;
 	if (ask->domain == FORWARD_DOMAINS)
 		p->nameserver = client->nameserver;
-	else if (e->settings.attempts.join && ask->options.length == 0)
+	/*
+	 * Where equal ones do not join, only the first is kept: else each port that
+	 * they are asked from would be one more guess at what all others get.
+	 */
+	else if (pending_find(e, &p->asked, &p->options) != NULL)
+		p->kept = false;
+	else
 		pending_share(e, p);
 	if (ask->stale && e->settings.cache.stale == STALE_AFTER_WAIT)
 		p->stale_at = monotime_add_ms(now,
@@ -160,7 +167,7 @@ refresh(struct engine *e, monotime_t now, const struct ask *ask)
 	struct pending *p;
 
 	if (e->under_way[ask->domain] >= e->settings.limits.domain ||
-	    pending_find(e, &ask->client->asked) != NULL)
+	    pending_find(e, &ask->client->asked, &ask->options) != NULL)
 		return;
 	p = begin(e, now, ask);
 	if (p == NULL)
@@ -214,7 +221,8 @@ join(struct engine *e, monotime_t now, struct ask *ask)
 {
 	struct engine_client *client = ask->client;
 	struct pending *p = ask->domain == FORWARD_DOMAINS ||
-	    ask->options.length > 0 ? NULL : pending_find(e, &client->asked);
+	    !e->settings.attempts.join ? NULL :
+	    pending_find(e, &client->asked, &ask->options);
 
 	if (p == NULL)
 		return false;

@@ -2,6 +2,7 @@
 /* Upstreams that queue threads may ask without the engine: express.h. */
 #include "nfq/forward/engine_state.h"
 
+#include "nfq/forward/answers.h"
 #include "nfq/forward/fresh_answers.h"
 
 #define SRTT_MOST_US	20000	/* below EXPRESS_WAIT_MS */
@@ -16,7 +17,7 @@ is_simple(const struct engine *e, monotime_t now, uint32_t upstream)
 
 	return (to->transport == FORWARD_AUTO ||
 	    to->transport == FORWARD_UDP) && !to->mix_case &&
-	    up->state == UPSTREAM_UP && up->lost == 0 && up->srtt_us != 0 &&
+	    !upstream_is_forged(up, now) && up->state == UPSTREAM_UP && up->lost == 0 && up->srtt_us != 0 &&
 	    up->srtt_us <= SRTT_MOST_US && (to->transport == FORWARD_UDP ||
 	    !upstream_over_tcp(up, now, false));
 }
@@ -68,7 +69,8 @@ engine_offer_replied(struct engine *e, monotime_t now, uint32_t upstream,
 void
 engine_offer_keep(struct engine *e, const struct fresh_answer *answer)
 {
-	if (e->cache != NULL)
+	if (e->cache != NULL && !answer_stands(e, answer->received,
+	    &answer->key, answer->asked))
 		cache_store(e->cache, answer->received, &answer->key,
 		    answer->kind, answer->ttl_s, answer->octets,
 		    answer->length);

@@ -39,11 +39,15 @@ form_of(const struct question *q)
 }
 
 static uint32_t *
-bucket_of(struct engine *e, const struct question *q)
+bucket_of(struct engine *e, const struct question *q,
+    const struct message_options *options)
 {
 	uint64_t hash = XXH3_64bits_withSeed(q->name.octets, q->name.length,
 	    e->seed ^ form_of(q));
 
+	if (options->length > 0)
+		hash = XXH3_64bits_withSeed(options->octets, options->length,
+		    hash);
 	return &e->index[hash % e->index_size];
 }
 
@@ -58,7 +62,6 @@ pending_new(struct engine *e, const struct question *asked, uint32_t domain)
 	e->free_pending = p->next;
 	memset(p, 0, offsetof(struct pending, options));
 	p->options.length = 0;
-	p->options.subnet = p->options.others = false;
 	p->used = true;
 	p->asked = *asked;
 	p->asked.wire = NULL;
@@ -92,7 +95,7 @@ pending_free(struct engine *e, struct pending *p)
 {
 	assert(TAILQ_EMPTY(&p->clients) && TAILQ_EMPTY(&p->attempts));
 	if (p->shared) {
-		uint32_t *at = bucket_of(e, &p->asked);
+		uint32_t *at = bucket_of(e, &p->asked, &p->options);
 
 		while (*at != pending_number(e, p))
 			at = &e->pending[*at].next;
@@ -107,15 +110,19 @@ pending_free(struct engine *e, struct pending *p)
 }
 
 struct pending *
-pending_find(struct engine *e, const struct question *asked)
+pending_find(struct engine *e, const struct question *asked,
+    const struct message_options *options)
 {
-	for (uint32_t i = *bucket_of(e, asked); i != NONE;
+	for (uint32_t i = *bucket_of(e, asked, options); i != NONE;
 	    i = e->pending[i].next) {
 		struct pending *p = &e->pending[i];
 
 		if (form_of(&p->asked) == form_of(asked) &&
 		    p->asked.class == asked->class &&
-		    name_equal(&p->asked.name, &asked->name))
+		    name_equal(&p->asked.name, &asked->name) &&
+		    p->options.length == options->length &&
+		    memcmp(p->options.octets, options->octets,
+		        options->length) == 0)
 			return p;
 	}
 	return NULL;
@@ -124,7 +131,7 @@ pending_find(struct engine *e, const struct question *asked)
 void
 pending_share(struct engine *e, struct pending *p)
 {
-	uint32_t *at = bucket_of(e, &p->asked);
+	uint32_t *at = bucket_of(e, &p->asked, &p->options);
 
 	p->shared = true;
 	p->next = *at;

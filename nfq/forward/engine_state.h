@@ -75,6 +75,7 @@ struct pending {
 	bool unsent;			/* to a server of this round nothing could be */
 	uint32_t again;			/* rounds that began anew for that */
 	monotime_t again_at;		/* NEVER: none is to */
+	monotime_t begun;		/* when it was first asked */
 	monotime_t stale_at;		/* NEVER: no stale answer is there */
 	monotime_t deadline;
 	size_t last_length;
@@ -120,8 +121,9 @@ struct pending *pending_new(struct engine *e, const struct question *asked,
 /* Without clients and attempts. */
 void pending_free(struct engine *e, struct pending *p);
 uint32_t pending_number(const struct engine *e, const struct pending *p);
-/* The pending question that an equal one joins, or NULL. */
-struct pending *pending_find(struct engine *e, const struct question *asked);
+/* The pending question that an equal one with these options joins, or NULL. */
+struct pending *pending_find(struct engine *e, const struct question *asked,
+    const struct message_options *options);
 void pending_share(struct engine *e, struct pending *p);
 
 /* Whether a limit forbids to hold one more client of a user. */

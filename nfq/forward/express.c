@@ -128,6 +128,16 @@ is_exploring(struct express *x, const struct forward_settings *settings,
 	return random % 100 < settings->attempts.explore;
 }
 
+/* After a reply to something else.  An idle thread's x->boot is an old one. */
+static bool
+is_doubted(const struct express *x, uint32_t upstream)
+{
+	const monotime_t until = x->doubted[upstream];
+
+	return monotime_is_set(until) &&
+	    !monotime_is_past(monotime_boot(), until);
+}
+
 /* No reply is being read, so its place is free. */
 static enum express_cached
 cached(struct express *x, const struct express_ask *ask)
@@ -147,6 +157,7 @@ express_upstream(struct express *x, const struct express_ask *ask)
 	domain = ask->interception->domain;
 	upstream = express_board_offered(x->board, domain, ask->generation);
 	if (upstream < 0 || (uint32_t)upstream >= settings->upstreams ||
+	    is_doubted(x, (uint32_t)upstream) ||
 	    is_exploring(x, settings, &settings->domain[domain]) ||
 	    cached(x, ask) == EXPRESS_THERE)
 		return NULL;
@@ -293,7 +304,9 @@ begin_attempt(struct express *x, struct express_question *q,
 	a->domain = ask->interception->domain;
 	a->upstream = (uint32_t)(to - ask->settings->upstream);
 	a->generation = ask->generation;
-	a->kept = express_is_kept(ask);
+	/* As engine.c: where equal ones do not join, only the first. */
+	a->kept = express_is_kept(ask) && (ask->settings->attempts.join ||
+	    find_equal(x, question) == NULL);
 	STAILQ_INIT(&a->questions);
 	LIST_INSERT_HEAD(list_of(x, question), a, equal);
 	hold(x, a, q, ask);
@@ -359,7 +372,8 @@ is_offered(const struct express *x, const struct express_attempt *a,
     uint64_t generation)
 {
 	return a->generation == generation && express_board_offered(x->board,
-	    a->domain, generation) == (int)a->upstream;
+	    a->domain, generation) == (int)a->upstream &&
+	    !is_doubted(x, a->upstream);
 }
 
 int

@@ -17,7 +17,9 @@
  * on its way there before the client has it (nfq/forward/fresh_answers.h).
  *
  * At most one datagram is read for each question here, and for EXPRESS_WAIT_MS at
- * most: an upstream that is slow, dead or hostile costs the thread no more.
+ * most: an upstream that is slow, dead or hostile costs the thread no more.  If it is a
+ * reply to something else, the upstream's questions are the forwarding thread's for a
+ * while: it counts such replies, and here each question would be one more guess.
  *
  * One thread uses all of this.
  */

@@ -50,6 +50,7 @@ put(const struct express_keeper *k, const struct question *question,
 	if (answer == NULL)
 		return;
 	answer->generation = k->generation;
+	answer->asked = k->asked;
 	answer->received = k->received;
 	answer->kind = keep->kind;
 	answer->ttl_s = keep->ttl_s;

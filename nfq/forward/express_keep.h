@@ -31,7 +31,7 @@ struct express_keeper {
 	const struct forward_settings *settings;	/* that it was asked by, */
 	uint64_t generation;		/* their number, */
 	uint32_t domain;		/* and the question's place there */
-	monotime_t received;		/* CLOCK_BOOTTIME */
+	monotime_t asked, received;	/* CLOCK_BOOTTIME */
 	uint32_t wall_s;		/* since 1970 */
 	struct fresh_answers *fresh;
 };

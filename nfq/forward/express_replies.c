@@ -8,6 +8,8 @@
 #include "nfq/forward/express_keep.h"
 #include "nfq/forward/reply.h"
 
+#define DOUBT_MS	1000
+
 static int
 time_left(const struct express *x)
 {
@@ -69,6 +71,7 @@ express_receive(struct express *x, struct express_attempt *a,
 	    &STAILQ_FIRST(&a->questions)->question;
 	const ssize_t n = recv(a->socket->fd, x->datagram, sizeof(x->datagram),
 	    MSG_DONTWAIT);
+	enum message_fit fit;
 
 	*reply = (struct express_reply){ .octets = x->datagram,
 		.ttl = { .max = UINT32_MAX, .soa_max = UINT32_MAX } };
@@ -77,8 +80,11 @@ express_receive(struct express *x, struct express_attempt *a,
 		return errno != EAGAIN && errno != EINTR;
 	}
 	reply->length = (size_t)n;
-	reply->is_answer = message_fit(&reply->message, asked, a->id, NULL,
-	    x->datagram, (size_t)n) == FIT_ANSWER &&
+	fit = message_fit(&reply->message, asked, a->id, NULL, x->datagram,
+	    (size_t)n);
+	if (fit == FIT_OTHER)
+		x->doubted[a->upstream] = monotime_add_ms(x->boot, DOUBT_MS);
+	reply->is_answer = fit == FIT_ANSWER &&
 	    reply_is_answer(&settings->attempts, &reply->message);
 	return true;
 }
@@ -90,7 +96,7 @@ express_keep(struct express *x, const struct express_attempt *a,
 {
 	const struct express_keeper keeper = { .settings = settings,
 		.generation = generation, .domain = a->domain,
-		.received = x->boot, .wall_s = (uint32_t)realtime_s(),
+		.asked = a->sent, .received = x->boot, .wall_s = (uint32_t)realtime_s(),
 		.fresh = x->fresh };
 
 	/* After a reload its domain may have another place, or be gone. */

@@ -151,8 +151,15 @@ static struct express_socket *
 take_ready(struct express_sockets *s, const struct sockets_request *to,
     monotime_t now)
 {
-	struct express_socket *one = TAILQ_FIRST(&s->ready), *next;
+	struct express_socket *one, *next;
 
+	/* Those below were used before, and may never be looked at again. */
+	while ((one = TAILQ_LAST(&s->ready, express_socket_list)) != NULL &&
+	    has_old_port(one, now)) {
+		take_out(one);
+		give_up_port(s, one);
+	}
+	one = TAILQ_FIRST(&s->ready);
 	for (int n = 0; one != NULL && n < LOOKED_AT; n++, one = next) {
 		next = TAILQ_NEXT(one, entry);
 		if (has_old_port(one, now)) {

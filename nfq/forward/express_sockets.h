@@ -8,7 +8,7 @@
  * A fresh port is a quarter of what a question costs: two connect(2), an entry of
  * conntrack, and the hash tables of both.  So while many are under way
  * (express_sockets_keep_ports()), and only then, a port serves up to 64 one after the
- * other, for 20 ms at most.  One to which anything came but the reply that was awaited
+ * other, the last one asked 20 ms after the first at most.  One to which anything came but the reply that was awaited
  * serves no more: who forges replies has one guess at each port and id, as with fresh
  * ones, and less time to find a port than a scan of them takes.
  *

@@ -25,6 +25,7 @@ struct express {
 	uint64_t seed;
 	monotime_t boot;		/* when express_wait() last returned */
 	unsigned int under_way;		/* questions */
+	monotime_t doubted[FORWARD_UPSTREAMS];	/* until then it is not asked */
 	unsigned int attempts_used, questions_used;	/* ever, of: */
 	struct express_attempt attempts[EXPRESS_QUESTIONS];
 	struct express_question questions[EXPRESS_QUESTIONS];

@@ -25,7 +25,7 @@
 struct fresh_answer {
 	STAILQ_ENTRY(fresh_answer) link;
 	uint64_t generation;		/* of the settings that it was asked by */
-	monotime_t received;		/* CLOCK_BOOTTIME */
+	monotime_t asked, received;	/* CLOCK_BOOTTIME */
 	struct cache_key key;		/* its name is: */
 	struct dns_name name;
 	enum cache_kind kind;

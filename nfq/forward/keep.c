@@ -154,8 +154,8 @@ has_scope(const struct message *m)
 }
 
 static bool
-keep_denial(struct keep *keep, const struct message *m, bool aliased,
-    const struct keep_limits *limits, uint32_t ttl)
+keep_denial(struct keep *keep, const struct message *m, uint16_t type,
+    bool aliased, const struct keep_limits *limits, uint32_t ttl)
 {
 	uint32_t soa;
 
@@ -163,8 +163,13 @@ keep_denial(struct keep *keep, const struct message *m, bool aliased,
 		return false;
 	if (soa < ttl)
 		ttl = soa;
-	/* A chain's denial is of its end, and says nothing of the first name. */
-	keep->kind = m->rcode == RCODE_NXDOMAIN && !aliased ? CACHE_NXDOMAIN :
+	/*
+	 * A chain's denial is of its end, and says nothing of the first name.  That
+	 * of a rare type is kept for the type: with 65,536 types, asked at once, a
+	 * forger would have as many guesses at the name.
+	 */
+	keep->kind = m->rcode == RCODE_NXDOMAIN && !aliased &&
+	    (type == TYPE_A || type == TYPE_AAAA) ? CACHE_NXDOMAIN :
 	    CACHE_NODATA;
 	keep->ttl_s = ttl < limits->negative_max_s ? ttl :
 	    limits->negative_max_s;
@@ -193,7 +198,7 @@ keep_reply(struct keep *keep, const struct message *m,
 	if (ttl > cache->max_ttl_s)
 		ttl = cache->max_ttl_s;
 	if (end == CHAIN_OPEN)
-		return keep_denial(keep, m, aliased, limits, ttl);
+		return keep_denial(keep, m, q->type, aliased, limits, ttl);
 	*keep = (struct keep){ CACHE_POSITIVE, ttl };
 	return ttl > 0 && m->rcode == RCODE_NOERROR;
 }

@@ -182,20 +182,13 @@ message_options(struct message_options *options, const struct message *m)
 	struct message_option option;
 	size_t offset = 0;
 
-	options->subnet = options->others = false;
 	while (message_option(m, &offset, &option)) {
 		if (between_hops(option.code))
 			continue;
-		if (option.code == OPTION_SUBNET)
-			options->subnet = true;
-		else
-			options->others = true;
 		wire_write_u16(&w, option.code);
 		wire_write_u16(&w, option.length);
 		wire_write_octets(&w, option.octets, option.length);
 	}
-	if (w.full)
-		options->subnet = options->others = false;
 	options->length = w.full ? 0 : wire_written(&w);
 }
 

@@ -74,8 +74,6 @@ uint16_t message_ede(const struct message *message);
 #define MESSAGE_OPTIONS_MAX 512
 struct message_options {
 	size_t length;
-	bool subnet;			/* Client Subnet (RFC 7871) is among them */
-	bool others;			/* options that may change the answer */
 	uint8_t octets[MESSAGE_OPTIONS_MAX];
 };
 

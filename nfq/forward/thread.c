@@ -344,7 +344,7 @@ timeout_of(const struct forward_thread *f)
 	const monotime_t next = monotime_first(engine_next(f->engine),
 	    monotime_first(forward_page_next(f),
 	    monotime_first(upstream_sockets_next(&f->sockets),
-	    thread_streams_next(f))));
+	    monotime_first(f->lay_at, thread_streams_next(f)))));
 
 	if (atomic_load(&f->flush_due) || f->errands_left ||
 	    thread_streams_are_due(f))

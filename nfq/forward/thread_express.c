@@ -10,6 +10,8 @@ _Static_assert(BEGUN_REPLY_MAX == MESSAGE_UDP_SIZE,
     "what servers are asked for at most can be handed over");
 
 #define LOST_MS		5000	/* no packet is that long on its way */
+#define STOCK_OF_FEW	4	/* sockets for a queue thread, unless ... */
+#define MANY_SENT	32	/* so many questions are asked a second */
 
 static uint64_t
 grown(const _Atomic uint64_t *counter, uint64_t *seen)
@@ -38,6 +40,7 @@ take_counts(struct forward_thread *f, const struct express_counts *counts,
 		    &seen->replies[i]);
 		last = atomic_load_explicit(&counts->upstream[i].last,
 		    memory_order_relaxed);
+		f->sent_lately += sent;
 		engine_offer_replied(f->engine, f->boot, i, sent, replies,
 		    express_board_reply_us(last, f->generation));
 	}
@@ -106,7 +109,7 @@ clear(struct express_board *board, unsigned int queue, unsigned int place)
 static bool
 is_old(const struct forward_thread *f, monotime_t since)
 {
-	return monotime_ms_since(f->boot, since) >= UPSTREAM_SOCKETS_IDLE_MS;
+	return monotime_ms_since(f->boot, since) >= UPSTREAM_SOCKETS_AHEAD_MS;
 }
 
 static void
@@ -132,16 +135,38 @@ lay(struct forward_thread *f, unsigned int queue, unsigned int place,
 	*laid = f->boot;
 }
 
-/* Nothing lies ready where nothing was forwarded for a while. */
+static unsigned int
+stock_of(struct forward_thread *f)
+{
+	const bool many = f->sent_lately > MANY_SENT;
+
+	if (is_old(f, f->sent_since)) {
+		f->many_sent = many;
+		f->sent_lately = 0;
+		f->sent_since = f->boot;
+	}
+	return many || f->many_sent ? EXPRESS_STOCK : STOCK_OF_FEW;
+}
+
+/*
+ * Nothing lies ready where nothing was forwarded for a while; the next round looks at
+ * the latest when what is laid now is old.
+ */
 static void
 lay_all(struct forward_thread *f, const struct wanted *wanted)
 {
 	const bool idle = wanted->count == 0 || is_old(f, f->asked_at);
+	const unsigned int stock = idle ? 0 : stock_of(f);
 
 	for (unsigned int q = 0; q < f->page.queues; q++)
 		for (unsigned int n = 0; n < EXPRESS_STOCK; n++)
-			lay(f, q, n, idle ? -1 :
-			    wanted->upstream[n % wanted->count]);
+			if (idle)
+				clear(f->thread.threads->express, q, n);
+			else
+				lay(f, q, n, n >= stock ? -1 :
+				    wanted->upstream[n % wanted->count]);
+	f->lay_at = idle ? MONOTIME_NEVER : monotime_add_ms(f->boot,
+	    UPSTREAM_SOCKETS_AHEAD_MS);
 }
 
 void

@@ -91,6 +91,10 @@ struct forward_thread {
 	struct forward_page page;
 	struct express_seen express[CONFIG_MAX_WORKERS];	/* by queue */
 	monotime_t asked_at;		/* when something was last forwarded */
+	monotime_t lay_at;		/* when sockets are laid anew, or NEVER */
+	monotime_t sent_since;		/* what queue threads ask is counted: */
+	uint64_t sent_lately;
+	bool many_sent;			/* many, before that */
 	uint64_t gone, rescued, abandoned;
 	struct client_sockets clients;
 	size_t random_left;

@@ -9,6 +9,7 @@
 #define WAIT_UNKNOWN_MS	400	/* a server on another continent replies in it */
 #define TRUNCATED_MOST	8	/* in a row; then TCP ... */
 #define TCP_MS		60000	/* ... for so long */
+#define FORGED_MS	60000
 
 const char *
 upstream_state_text(enum upstream_state state)
@@ -29,6 +30,13 @@ upstream_init(struct upstream *up, monotime_t now,
 	up->since = now;
 	if (health->loops)
 		up->loop_at = now;
+}
+
+bool
+upstream_is_forged(const struct upstream *up, monotime_t now)
+{
+	return monotime_is_set(up->forged) &&
+	    monotime_ms_since(now, up->forged) < FORGED_MS;
 }
 
 static void

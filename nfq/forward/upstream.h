@@ -44,6 +44,7 @@ struct upstream {
 	/* Counters; sent_tcp and sent_tls are among sent. */
 	uint64_t sent, sent_tcp, sent_tls, replies, losses, errors;
 	uint64_t timeouts, failures, mismatched;
+	monotime_t forged;		/* when wrong replies last ended an attempt */
 	uint64_t probes, loop_probes;
 };
 
@@ -65,6 +66,9 @@ bool upstream_over_tcp(const struct upstream *upstream, monotime_t now,
 /* An upstream of which nothing is known, to be probed for loops if wanted. */
 void upstream_init(struct upstream *upstream, monotime_t now,
     const struct forward_health_settings *health);
+
+/* Whether that is so lately that the case of names is mixed: more to be guessed. */
+bool upstream_is_forged(const struct upstream *upstream, monotime_t now);
 
 /* A reply came, after so long. */
 void upstream_replied(struct upstream *upstream, monotime_t now,

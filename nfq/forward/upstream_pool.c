@@ -172,19 +172,31 @@ upstream_pool_wants(const struct upstream_sockets *w,
 
 /* When the one that was used or opened before the others is closed. */
 static monotime_t
-end_of(const struct upstream_socket_list *list)
+end_of(const struct upstream_socket_list *list, int64_t ms)
 {
 	const struct upstream_socket *u =
 	    TAILQ_LAST(list, upstream_socket_list);
 
 	return u == NULL ? MONOTIME_NEVER :
-	    monotime_add_ms(u->idle_since, UPSTREAM_SOCKETS_IDLE_MS);
+	    monotime_add_ms(u->idle_since, ms);
+}
+
+static monotime_t
+end_of_idle(const struct upstream_sockets *w)
+{
+	return end_of(&w->idle, UPSTREAM_SOCKETS_IDLE_MS);
+}
+
+static monotime_t
+end_of_ready(const struct upstream_sockets *w)
+{
+	return end_of(&w->ready, UPSTREAM_SOCKETS_AHEAD_MS);
 }
 
 monotime_t
 upstream_pool_next(const struct upstream_sockets *w)
 {
-	return monotime_first(end_of(&w->idle), end_of(&w->ready));
+	return monotime_first(end_of_idle(w), end_of_ready(w));
 }
 
 void
@@ -193,10 +205,10 @@ upstream_pool_age(struct upstream_sockets *w, monotime_t now)
 	struct upstream_socket *u;
 
 	while ((u = TAILQ_LAST(&w->idle, upstream_socket_list)) != NULL &&
-	    monotime_is_past(now, end_of(&w->idle)))
+	    monotime_is_past(now, end_of_idle(w)))
 		close_idle(w, u);
 	while ((u = TAILQ_LAST(&w->ready, upstream_socket_list)) != NULL &&
-	    monotime_is_past(now, end_of(&w->ready)))
+	    monotime_is_past(now, end_of_ready(w)))
 		close_ready(w, u);
 	w->now = now;
 }

@@ -52,7 +52,8 @@ struct upstream_socket {
 #define UPSTREAM_SOCKET_LISTS	1024
 #define UPSTREAM_SOCKETS_ASKED	64	/* requests on the channel */
 #define UPSTREAM_SOCKETS_IDLE	2048	/* as many as a domain's questions */
-#define UPSTREAM_SOCKETS_AHEAD	16	/* for one upstream */
+#define UPSTREAM_SOCKETS_AHEAD	8	/* for one upstream, and ... */
+#define UPSTREAM_SOCKETS_AHEAD_MS 1000	/* so long: any user sees their ports */
 #define UPSTREAM_SOCKETS_READY	256	/* for all */
 #define UPSTREAM_SOCKETS_REFUSED_MS 1000 /* none is asked for ahead then */
 #define UPSTREAM_SOCKETS_IDLE_MS 10000	/* then they are closed */

@@ -37,20 +37,6 @@ enum taken {
 	TAKEN_RAW,			/* the connection is to be raw from it on */
 };
 
-/* The chain leaves the table: the nameserver has the rest of the answer. */
-static enum stream_next
-chase(struct stream *s, struct stream_connection *c, uint32_t domain,
-    const struct interception *i, const struct received *message)
-{
-	struct stream_chase *chase = stream_chase_new(i, message->octets,
-	    message->length, s->thread.received_ns);
-
-	if (chase != NULL)
-		return stream_relay_chase(s, c, domain, chase);
-	return stream_put_failure(s, c, message->octets, message->length,
-	    EDE_NO_REACHABLE_AUTHORITY);
-}
-
 static bool
 is_chain(const struct interception *i)
 {
@@ -91,6 +77,21 @@ struct way {
 	bool is_errand;
 };
 
+/* The chain leaves the table: somebody else has the rest of the answer. */
+static enum stream_next
+chase(struct stream *s, struct stream_connection *c, const struct way *way,
+    const struct interception *i, const struct received *message)
+{
+	struct stream_chase *chase = stream_chase_new(i, message->octets,
+	    message->length, s->thread.received_ns);
+
+	if (chase == NULL)
+		return stream_put_failure(s, c, message->octets,
+		    message->length, EDE_NO_REACHABLE_AUTHORITY);
+	return way->is_errand ? stream_errand_chase(s, c, chase) :
+	    stream_relay_chase(s, c, way->domain, chase);
+}
+
 /* A client with his share of errands waiting gets what the domain says instead. */
 static struct way
 way_of(const struct stream *s, const struct stream_connection *c,
@@ -98,11 +99,10 @@ way_of(const struct stream *s, const struct stream_connection *c,
 {
 	struct way way = { .domain = domain_of(s, i) };
 
-	if (!is_relayed(i) || is_chain(i) ||
-	    !stream_is_errand(s, c, way.domain))
+	if (!is_relayed(i) || !stream_is_errand(s, c, way.domain))
 		return way;
 	way.is_errand = !stream_errands_are_full(s, c);
-	if (way.is_errand)
+	if (way.is_errand || is_chain(i))
 		return way;
 	intercept_full_stream(i, source, stream_target_full(s, way.domain),
 	    room + STREAM_PREFIX, STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM);
@@ -166,7 +166,7 @@ take_message(struct stream *s, struct stream_connection *c,
 	    i.asker.uid);
 	stream_count(s, STREAM_QUESTIONS);
 	if (is_chain(&i))
-		return chase(s, c, way.domain, &i, message);
+		return chase(s, c, &way, &i, message);
 	if (i.answer_length > 0)
 		i.answer_length = stream_put_answer(s, room, i.answer_length,
 		    &i.question.edns, EDE_NONE, i.summary.options);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Questions of a forward domain none of whose upstreams is asked over plain TCP, and
- * those of a raw connection, whose relay stays with the nameserver:
- * the forwarding thread asks them (nfq/thread/errands.h), and the answers go to
+ * Questions of a forward domain not all of whose upstreams are asked over plain TCP,
+ * and those of a raw connection, whose relay stays with the nameserver; chains that end
+ * in such a domain, too: the forwarding thread asks them (nfq/thread/errands.h), and the answers go to
  * the client in the order in which they come (RFC 7766 section 6.2.1.1).
  */
 #include <sys/socket.h>
@@ -54,27 +54,77 @@ set_nameserver(struct errand *errand, const struct stream_connection *c)
 		errand->scope = c->name.v6.sin6_scope_id;
 }
 
+static size_t
+octets_of(const struct errand *errand)
+{
+	return errand->length + errand->chain_length;
+}
+
+/* Owns chase if it is sent.  False: nobody has it asked. */
+static bool
+send_it(struct stream *s, struct stream_connection *c, const uint8_t *message,
+    size_t length, struct stream_chase *chase)
+{
+	struct errand *errand = errand_new(message, length);
+	const size_t octets = length +
+	    (chase != NULL ? stream_chase_octets(chase) : 0);
+
+	if (errand == NULL)
+		return false;
+	errand->of = c;
+	errand->uid = c->sender.uid;
+	errand->chain = chase;
+	errand->chain_length = octets - length;
+	set_nameserver(errand, c);
+	LIST_INSERT_HEAD(&c->errands, errand, in_sender);
+	if (!errands_send(&s->thread.threads->errands, errand)) {
+		LIST_REMOVE(errand, in_sender);
+		errand->chain = NULL;
+		errand_free(errand);
+		return false;
+	}
+	c->errand_count++;
+	c->errand_octets += octets;
+	return true;
+}
+
 enum stream_next
 stream_errand_begin(struct stream *s, struct stream_connection *c,
     const uint8_t *message, size_t length)
 {
-	struct errand *errand = errand_new(message, length);
+	return send_it(s, c, message, length, NULL) ? STREAM_GO_ON :
+	    stream_put_failure(s, c, message, length,
+	        EDE_NO_REACHABLE_AUTHORITY);
+}
 
-	if (errand != NULL) {
-		errand->of = c;
-		errand->uid = c->sender.uid;
-		set_nameserver(errand, c);
-		LIST_INSERT_HEAD(&c->errands, errand, in_sender);
-		if (errands_send(&s->thread.threads->errands, errand)) {
-			c->errand_count++;
-			c->errand_octets += length;
-			return STREAM_GO_ON;
-		}
-		LIST_REMOVE(errand, in_sender);
-		errand_free(errand);
-	}
-	return stream_put_failure(s, c, message, length,
+enum stream_next
+stream_errand_chase(struct stream *s, struct stream_connection *c,
+    struct stream_chase *chase)
+{
+	uint8_t query[CHASE_QUESTION_MAX];
+	const size_t length = stream_chase_question(chase,
+	    stream_chase_id(chase), query);
+	enum stream_next next;
+
+	if (send_it(s, c, query, length, chase))
+		return STREAM_GO_ON;
+	next = stream_put_chase_failure(s, c, chase,
 	    EDE_NO_REACHABLE_AUTHORITY);
+	stream_chase_free(chase);
+	return next;
+}
+
+/* An end that nobody has is SERVFAIL, as over UDP: no other has it. */
+static enum stream_next
+end_chase(struct stream *s, struct stream_connection *c,
+    const struct errand *errand)
+{
+	return errand->end == ERRAND_ANSWERED &&
+	    stream_buffer_length(&c->out) < UNREAD_MAX ?
+	    stream_put_chase(s, c, errand->chain, errand->answer,
+	        errand->answer_length) :
+	    stream_put_chase_failure(s, c, errand->chain,
+	        EDE_NO_REACHABLE_AUTHORITY);
 }
 
 /* A relay that is busy with another target has no way for it now. */
@@ -99,8 +149,10 @@ stream_errand_end(struct stream *s, struct stream_connection *c,
 
 	LIST_REMOVE(errand, in_sender);
 	c->errand_count--;
-	c->errand_octets -= errand->length;
-	if (errand->end == ERRAND_ANSWERED && stream_deny(s, c, &judged, &next))
+	c->errand_octets -= octets_of(errand);
+	if (errand->chain != NULL)
+		next = end_chase(s, c, errand);
+	else if (errand->end == ERRAND_ANSWERED && stream_deny(s, c, &judged, &next))
 		;
 	else if (errand->end == ERRAND_ANSWERED &&
 	    stream_buffer_length(&c->out) < UNREAD_MAX)

@@ -262,7 +262,7 @@ uint32_t stream_target_domain(const struct stream *s,
 /* The nameserver that the client addressed. */
 void stream_target_init(struct stream_connection *c);
 
-/* Whether the domain has an upstream that is asked over plain TCP. */
+/* Whether all its upstreams, and those it falls back on, are asked over plain TCP. */
 bool stream_target_is_plain(const struct stream *s, uint32_t domain);
 
 /* What that domain says for when too many questions wait. */
@@ -272,7 +272,7 @@ enum forward_full stream_target_full(const struct stream *s, uint32_t domain);
 bool stream_target_is(const struct stream *s,
     const struct stream_connection *c, uint32_t domain);
 
-/* From now on they are.  False: none of them is asked over plain TCP. */
+/* From now on they are.  False: not all of them are asked over plain TCP. */
 bool stream_target_set(const struct stream *s, struct stream_connection *c,
     uint32_t domain);
 
@@ -280,6 +280,8 @@ bool stream_target_set(const struct stream *s, struct stream_connection *c,
 bool stream_target_next(const struct stream *s, struct stream_connection *c);
 
 /* errand.c: questions that the forwarding thread asks. */
+
+struct stream_chase;
 
 /* Whether it asks c's questions of this forward domain (or FORWARD_DOMAINS). */
 bool stream_is_errand(const struct stream *s, const struct stream_connection *c,
@@ -297,6 +299,10 @@ bool stream_errands_have_room(const struct stream *s,
 enum stream_next stream_errand_begin(struct stream *s,
     struct stream_connection *c, const uint8_t *message, size_t length)
     STREAM_STEP;
+
+/* The same for a chain's end.  Owns chase from then on. */
+enum stream_next stream_errand_chase(struct stream *s,
+    struct stream_connection *c, struct stream_chase *chase) STREAM_STEP;
 
 /* One of c's has come back.  The caller frees it. */
 enum stream_next stream_errand_end(struct stream *s,

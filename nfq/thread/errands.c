@@ -37,6 +37,7 @@ errand_free(struct errand *errand)
 	if (errand == NULL)
 		return;
 	free(errand->answer);
+	free(errand->chain);
 	free(errand);
 }
 
@@ -54,7 +55,8 @@ wake(int fd)
 static int32_t
 weight_of(const struct errand *errand)
 {
-	return 1 + (int32_t)(errand->length / ERRAND_OCTETS);
+	return 1 + (int32_t)((errand->length + errand->chain_length) /
+	    ERRAND_OCTETS);
 }
 
 static void

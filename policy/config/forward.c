@@ -16,6 +16,7 @@
 #include "resolver/idn.h"
 #include "resolver/text/host.h"
 
+#define LAST_PRIVILEGED 1023	/* port: ip(7) */
 #define NEGATIVE_MAX_S	30		/* TTL of negative answers, at most */
 
 static struct forward_settings *
@@ -140,6 +141,27 @@ add_machine(const struct config_load *load, const config_setting_t *value,
 		    "machine; write their addresses here", RESOLV_CONF_PATH);
 }
 
+/*
+ * Any user may bind such a port: at a loopback address while the nameserver does not
+ * run, and at any of IPv6 (IPV6_FREEBIND, ipv6_can_nonlocal_bind() in
+ * include/net/ipv6.h).  IPv4 sends nothing from an address that is not there.
+ */
+static void
+warn_of_forgers(const struct config_load *load, const config_setting_t *value,
+    const struct forward_upstream *up)
+{
+	if (up->port <= LAST_PRIVILEGED || up->transport == FORWARD_TLS)
+		return;
+	if (!host_is_loopback((int)up->family, up->address) &&
+	    (up->family == AF_INET || up->transport == FORWARD_TCP))
+		return;
+	diag_add(load->diag, DIAG_WARNING, load->file,
+	    config_setting_source_line(value), "forward.domains[].upstreams: "
+	    "any user of this machine may bind port %u of \"%s\", and guess or "
+	    "give its answers; use a port below 1024, or tls://", up->port,
+	    config_setting_get_string(value));
+}
+
 /* False: it is none, which was said. */
 static bool
 read_upstream(const struct config_load *load,
@@ -173,8 +195,10 @@ config_read_upstreams(const struct config_load *load,
 		config_wrong(load, value, "what %s asks would come back here; "
 		    "name the nameservers that it asks, or add its address to "
 		    "capture.bypass.destinations", text);
-	else
+	else {
+		warn_of_forgers(load, value, &upstream);
 		add_upstream(load, value, domain, &upstream);
+	}
 }
 
 /* Probes */

@@ -236,6 +236,10 @@ a_guess_ends_its_port(void)
 		CHECK(express_receive(x, a, &settings, &r) && !r.is_answer);
 		express_give(x, a, &r);
 		express_end(x, a);
+		/* Each port would be one guess more (issue 23, item 9). */
+		CHECK(express_send(x, express_next(x), &settings,
+		    GENERATION) == -ESTALE);
+		trust_again();
 	}
 	end();
 }
@@ -270,6 +274,7 @@ a_guess_before_the_question_is_no_answer(void)
 		}
 		express_give(x, a, &r);
 		express_end(x, a);
+		trust_again();
 	}
 	CHECK(guessed > 0 && board->begun_count == guessed);
 	end();

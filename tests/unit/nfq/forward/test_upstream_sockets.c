@@ -457,7 +457,7 @@ sockets_are_opened_ahead(void)
 	}
 	(void)hear(&server);
 	upstream_sockets_end_round(&all,
-	    monotime_add_ms(begun, UPSTREAM_SOCKETS_IDLE_MS));
+	    monotime_add_ms(begun, UPSTREAM_SOCKETS_AHEAD_MS));
 	CHECK(all.ready_count == 0);
 	(void)close(server.fd);
 	(void)close(channel);

@@ -279,6 +279,34 @@ all_errors_come_at_once_with_their_lines(void)
 			printf("  %s\n", diag.entries[j].text);
 }
 
+/* Issue 23, item 9: any user may bind a port above 1023 at these. */
+static void
+upstreams_that_users_can_forge_are_told(void)
+{
+	static const struct {
+		const char *upstream;
+		size_t warnings;
+	} cases[] = {
+		{ "[2001:db8::53]@5353", 1 }, { "udp://127.0.0.1@1024", 1 },
+		{ "udp://[fe80::1%lo]@5353", 1 }, { "::1@5353", 1 },
+		{ "tcp://127.0.0.1@5353", 1 }, { "tcp://[2001:db8::53]@5353", 0 },
+		{ "127.0.0.1@1023", 0 }, { "192.0.2.53@5353", 0 },
+		{ "tls://[2001:db8::53]@8853", 0 }, { "2001:db8::53", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[256];
+		struct config *c;
+
+		(void)snprintf(text, sizeof(text), "forward = { domains = ( { "
+		    "name = \"a.test\"; upstreams = [ \"%s\" ]; } ); };",
+		    cases[i].upstream);
+		c = parse(text);
+		CHECK(c != NULL && diag.warnings == cases[i].warnings);
+		config_free(c);
+	}
+}
+
 static void
 the_worker_may_have_any_number(void)
 {
@@ -549,6 +577,7 @@ main(void)
 	TEST(a_feed_keeps_its_table_in_state_dir);
 	TEST(the_user_of_the_feed_is_bypassed);
 	TEST(all_errors_come_at_once_with_their_lines);
+	TEST(upstreams_that_users_can_forge_are_told);
 	TEST(the_worker_may_have_any_number);
 	TEST(workers_can_follow_the_machine);
 	TEST(paths_that_are_no_file_are_refused);
