@@ -304,7 +304,11 @@ forward(struct interception *out, const struct facts *facts)
 	out->decision.rule = rule;
 }
 
-/* What is known of a packet that is no question, and of its asker. */
+/*
+ * What is known of a packet that is no question, and of its asker.  With a
+ * routing header, which any user may send (IPV6_RTHDR), or a source route, the
+ * destination is only the next hop: its nameserver is not known.
+ */
 static void
 set_unread(struct interception *out)
 {
@@ -318,7 +322,8 @@ set_unread(struct interception *out)
 	out->asker.protocol = 0;
 	out->asker.port = 0;
 	out->asker.address = known ? out->packet.source : NULL;
-	out->asker.nameserver = known ? out->packet.destination : NULL;
+	out->asker.nameserver = known && out->form != PACKET_NOT_UDP &&
+	    out->form != PACKET_UNREAD ? out->packet.destination : NULL;
 }
 
 void
