@@ -348,10 +348,11 @@ intercept_parse(struct interception *out, const uint8_t *octets, size_t length,
 }
 
 void
-intercept_unread(struct interception *out)
+intercept_unread(struct interception *out, const uint8_t *octets,
+    size_t length)
 {
-	out->packet.family = 0;
 	out->form = PACKET_UNREAD;
+	packet_addresses(&out->packet, octets, length);
 	set_unread(out);
 }
 
