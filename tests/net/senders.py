@@ -14,6 +14,7 @@ UDP_CORK, UDP_SEGMENT, UDP_NO_CHECK6_TX = 1, 103, 101
 SO_NO_CHECK, SO_ZEROCOPY, MSG_ZEROCOPY, MSG_FASTOPEN = 11, 60, 0x4000000, 0x20000000
 TCP_FASTOPEN_CONNECT, IP_UNICAST_IF = 30, 50
 IPV6_RTHDR, SOL_UDP = 57, 17
+CLONE_NEWUSER = 0x10000000
 HOP = "2001:db8::53"		# of routes to a nameserver
 WAIT_S = 1			# a connection whose first packet is dropped
 
@@ -177,6 +178,30 @@ def udp_cut_by_mtu(server, message, _):
     """Fragments: what a server does not read stands behind the question."""
     sock = datagrams(server)
     sock.send(message + bytes(2500))
+    return sock
+
+
+def udp_user_namespace(server, message, _):
+    """A socket of somebody who is nobody, or root, in a user namespace."""
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        try:
+            if ctypes.CDLL(None).unshare(CLONE_NEWUSER) == 0:
+                made = socket.socket(family(server), socket.SOCK_DGRAM)
+                socket.send_fds(theirs, [b" "], [made.fileno()])
+        finally:
+            os._exit(0)
+    theirs.close()
+    os.waitpid(child, 0)
+    with ours:
+        files = socket.recv_fds(ours, 1, 1)[1]
+    if not files:
+        raise OSError(errno.EPERM, "no user namespace")
+    sock = socket.socket(fileno=files[0])
+    sock.settimeout(WAIT_S)
+    sock.connect((server, 53))
+    sock.send(message)
     return sock
 
 
