@@ -126,7 +126,7 @@ take_packet(struct forward_thread *f, const struct queue_packet *p,
 	i->forward = &f->thread.generation->settings.forward;
 	i->forward_full = false;
 	if (is_suspect(f, p->uid))
-		intercept_unread(i);
+		intercept_unread(i, p->octets, p->length);
 	else
 		intercept_parse(i, p->octets, p->length, p->whole_length);
 	intercept_answer(i, &source, f->thread.rotation++, f->reply);

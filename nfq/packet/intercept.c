@@ -304,7 +304,11 @@ forward(struct interception *out, const struct facts *facts)
 	out->decision.rule = rule;
 }
 
-/* What is known of a packet that is no question, and of its asker. */
+/*
+ * What is known of a packet that is no question, and of its asker.  With a
+ * routing header, which any user may send (IPV6_RTHDR), or a source route, the
+ * destination is only the next hop: its nameserver is not known.
+ */
 static void __attribute__((noinline))
 set_unread(struct interception *out)
 {
@@ -318,7 +322,8 @@ set_unread(struct interception *out)
 	out->asker.protocol = 0;
 	out->asker.port = 0;
 	out->asker.address = known ? out->packet.source : NULL;
-	out->asker.nameserver = known ? out->packet.destination : NULL;
+	out->asker.nameserver = known && out->form != PACKET_NOT_UDP &&
+	    out->form != PACKET_UNREAD ? out->packet.destination : NULL;
 }
 
 /* A message that is not whole: of use only to the policy. */
@@ -361,10 +366,11 @@ intercept_parse(struct interception *out, const uint8_t *octets, size_t length,
 }
 
 void
-intercept_unread(struct interception *out)
+intercept_unread(struct interception *out, const uint8_t *octets,
+    size_t length)
 {
-	out->packet.family = 0;
 	out->form = PACKET_UNREAD;
+	packet_addresses(&out->packet, octets, length);
 	set_unread(out);
 }
 

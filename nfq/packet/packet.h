@@ -62,6 +62,13 @@ enum packet_form packet_parse(struct packet *packet, const uint8_t *octets,
  */
 bool packet_is_cut(const struct packet *packet, size_t whole_length);
 
+/*
+ * Instead of packet_parse(): only the addresses, which stand at fixed places of
+ * the fixed header.  Reads no more than that; family is 0 if it is not whole.
+ */
+void packet_addresses(struct packet *packet, const uint8_t *octets,
+    size_t length);
+
 /* The offset of the DNS answer in the reply. */
 size_t packet_reply_offset(const struct packet *packet);
 

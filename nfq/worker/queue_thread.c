@@ -254,7 +254,7 @@ answer_packets(struct queue_thread *q, unsigned int first,
 			(void)window_find_owner(q->windows, &p[n]);
 		set_origin(q, &i[n], &p[n]);
 		if (is_suspect(q, p[n].uid))
-			intercept_unread(&i[n]);
+			intercept_unread(&i[n], p[n].octets, p[n].length);
 		else
 			intercept_parse(&i[n], p[n].octets, p[n].length,
 			    p[n].whole_length);

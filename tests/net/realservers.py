@@ -11,6 +11,7 @@ NAMES = ("denied.example", "ok.example", "sub.denied.example")
 SERVERS = ("dnsmasq", "unbound", "knot", "nsd")
 ADDRESSES = {"dnsmasq": "192.0.2.61", "unbound": "192.0.2.62", "knot": "192.0.2.63",
              "nsd": "192.0.2.64"}
+ADDRESSES6 = {name: "2001:db8::" + ADDRESSES[name][-2:] for name in SERVERS}
 
 
 def zone():
@@ -29,7 +30,9 @@ class RealServers:
             if shutil.which({"knot": "knotd"}.get(name, name)) is None:
                 raise Skip(f"{name} is not installed")
             space.ip("addr", "add", ADDRESSES[name] + "/32", "dev", "lo")
-            getattr(self, name)(ADDRESSES[name])
+            # Not at lo: the VM looks for it with neighbour discovery.
+            space.ip("addr", "add", ADDRESSES6[name] + "/128", "dev", "ns0", "nodad")
+            getattr(self, name)(ADDRESSES[name], ADDRESSES6[name])
 
     def run(self, address, *command):
         process = self.lab.start(self.space, command, stdout=subprocess.DEVNULL,
@@ -41,18 +44,20 @@ class RealServers:
         path.write_text(text)
         return path
 
-    def dnsmasq(self, address):
-        self.lab.dnsmasq(self.space, address, "--local=/#/", *(
+    def dnsmasq(self, address, address6):
+        self.lab.dnsmasq(self.space, [address, address6], "--local=/#/", *(
             f"--host-record={name},{ADDRESS}" for name in NAMES), *(
             f"--txt-record={name},{TEXT}" for name in NAMES))
 
-    def unbound(self, address):
+    def unbound(self, address, address6):
         data = "".join(f"local-data: '{name}. 60 A {ADDRESS}'\n"
                        f"local-data: '{name}. 60 TXT \"{TEXT}\"'\n" for name in NAMES)
         self.run(address, "unbound", "-d", "-c", self.write("unbound.conf", f"""
 server:
   interface: {address}
+  interface: {address6}
   access-control: 0.0.0.0/0 allow
+  access-control: ::/0 allow
   do-daemonize: no
   username: ""
   chroot: ""
@@ -62,7 +67,6 @@ server:
   logfile: "/dev/null"
   num-threads: 1
   incoming-num-tcp: 200
-  do-ip6: no
   root-hints: ""
   module-config: "iterator"
   local-zone: "." static
@@ -72,30 +76,35 @@ remote-control:
   control-enable: no
 """))
 
-    def knot(self, address):
+    def knot(self, address, address6):
         place = self.directory / "knot"
         place.mkdir()
         self.run(address, "knotd", "-c", self.write("knot.conf", f"""
 server:
     rundir: {place}
-    listen: {address}@53
+    listen: [{address}@53, {address6}@53]
     user: root
     udp-workers: 1
     tcp-workers: 1
     background-workers: 1
 database:
     storage: {place}
+acl:
+  - id: anybody
+    action: transfer
 zone:
   - domain: example
     file: {self.directory}/zone
+    acl: anybody
     journal-content: none
     zonefile-sync: -1
 """))
 
-    def nsd(self, address):
+    def nsd(self, address, address6):
         self.run(address, "nsd", "-d", "-c", self.write("nsd.conf", f"""
 server:
     ip-address: {address}
+    ip-address: {address6}
     server-count: 1
     username: ""
     chroot: ""
@@ -112,4 +121,6 @@ remote-control:
 zone:
     name: example
     zonefile: {self.directory}/zone
+    provide-xfr: 0.0.0.0/0 NOKEY
+    provide-xfr: ::/0 NOKEY
 """))
