@@ -50,6 +50,19 @@ offer(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 	return verdict;
 }
 
+static bool
+tick(void *arg)
+{
+	struct feeding *f = arg;
+	const int error = feed_keep_follow(f->keep);
+
+	atomic_fetch_add(&f->page->ticks, 1);
+	atomic_store(&f->page->shut_out, error == -EROFS);
+	if (error != 0)
+		changed(f);
+	return error > 0;
+}
+
 static void
 report(void *arg, enum feed_level level, const char *text)
 {
@@ -97,7 +110,8 @@ feed_child_become(const struct feeds_config *config,
 	const struct feed_host host = {
 		.arg = &f, .stop_fd = stop_fd, .status = &page->status,
 		.state_dir = config->state_dir,
-		.offer = offer, .changed = changed, .report = report,
+		.offer = offer, .changed = changed, .tick = tick,
+		.report = report,
 	};
 	int error = confine(feed, stop_fd, parent);
 

@@ -15,7 +15,8 @@
 #define FILE_NAME_SIZE	(FEED_FILE_NAME_MAX + 16)
 
 struct feed_keep {
-	int directory;
+	char *path;			/* state_dir */
+	int directory;			/* it, as it was found there */
 	char name[FEED_FILE_NAME_MAX + 1];
 	char table[FILE_NAME_SIZE], pending[FILE_NAME_SIZE];	/* of files */
 	struct keep_file file;		/* the one in use */
@@ -101,6 +102,25 @@ drop_pending(struct feed_keep *k)
 	show_held(k, NULL);
 }
 
+/* A descriptor of a directory that this user may write, or a negative errno. */
+static int
+open_directory(const char *path)
+{
+	const bool made = mkdir(path, 0755) == 0;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error;
+
+	if (fd < 0)
+		return -errno;
+	/* nfdnsd reads there, whatever the umask of a unit is. */
+	if (made)
+		(void)fchmod(fd, 0755);
+	if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) == 0)
+		return fd;
+	error = -errno;
+	(void)close(fd);
+	return error;
+}
+
 int
 feed_keep_open(struct feed_keep **keep, const char *state_dir,
     const char *name, struct feed_kept *shown)
@@ -111,13 +131,11 @@ feed_keep_open(struct feed_keep **keep, const char *state_dir,
 	*keep = NULL;
 	if (k == NULL)
 		return -ENOMEM;
-	(void)mkdir(state_dir, 0755);
-	k->directory = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (k->directory < 0 || faccessat(k->directory, ".", W_OK | X_OK,
-	    AT_EACCESS) < 0) {
-		error = -errno;
-		if (k->directory >= 0)
-			(void)close(k->directory);
+	k->path = strdup(state_dir);
+	k->directory = k->path != NULL ? open_directory(k->path) : -ENOMEM;
+	if (k->directory < 0) {
+		error = k->directory;
+		free(k->path);
 		free(k);
 		return error;
 	}
@@ -141,6 +159,7 @@ feed_keep_close(struct feed_keep *k)
 	table_names_close(&k->names);
 	keep_file_clear(&k->file);
 	(void)close(k->directory);
+	free(k->path);
 	free(k);
 }
 
@@ -165,6 +184,67 @@ succeed(struct feed_keep *k)
 		log_notice("feed %s: tables can be kept again", k->name);
 	k->failing = false;
 	k->shown->error[0] = '\0';
+}
+
+/* Nobody removes or replaces a directory that is open without this. */
+static bool
+is_in_place(const struct feed_keep *k)
+{
+	struct stat open, there;
+
+	return fstat(k->directory, &open) == 0 && stat(k->path, &there) == 0 &&
+	    open.st_dev == there.st_dev && open.st_ino == there.st_ino;
+}
+
+/*
+ * The table in use is what the control plane has said, whatever stands in the
+ * other directory.  What was held back there or here is held back again once it
+ * is offered.
+ */
+static int
+bring_table(struct feed_keep *k, int directory)
+{
+	struct keep_file file;
+	const char *why;
+	int error = 0;
+
+	if (k->file.octets != NULL) {
+		error = keep_file_read(&file, directory, k->table, &why);
+		if (error < 0 || !feed_file_hash_equal(file.header.hash,
+		    k->file.header.hash))
+			error = keep_file_write(directory, k->table,
+			    &k->file.header, k->file.table);
+		keep_file_clear(&file);
+	}
+	if (error == 0)
+		(void)unlinkat(directory, k->pending, 0);
+	return error;
+}
+
+int
+feed_keep_follow(struct feed_keep *k)
+{
+	char why[FEED_TEXT];
+	int directory, error;
+
+	if (is_in_place(k))
+		return 0;
+	directory = open_directory(k->path);
+	error = directory < 0 ? directory : bring_table(k, directory);
+	if (error < 0) {
+		if (directory >= 0)
+			(void)close(directory);
+		(void)fail(k, error, why);
+		return error;
+	}
+	(void)close(k->directory);
+	k->directory = directory;
+	read_table(k);
+	read_pending(k);
+	log_notice("feed %s: state_dir \"%s\" is another directory than before: "
+	    "the table is kept there from now on", k->name, k->path);
+	succeed(k);
+	return 1;
 }
 
 /* More than half of the names would be gone. */
@@ -277,6 +357,9 @@ feed_keep_offer(struct feed_keep *k, const struct feed_table *table,
 	int error;
 
 	why[0] = '\0';
+	error = feed_keep_follow(k);
+	if (error < 0)
+		return fail(k, error, why);
 	look_again(k);
 	if (k->file.octets != NULL && strcmp(k->file.header.format,
 	    table->format) == 0 && feed_file_hash_equal(k->file.header.hash,

@@ -81,6 +81,7 @@ enum feed_cause {
 };
 
 #define FEED_TEXT	256		/* octets, with NUL */
+#define FEED_TICK_MS	2000
 
 /*
  * What is known of a feed: for nfdns status and metrics.  Texts are printable:
@@ -141,6 +142,11 @@ struct feed_host {
 	    char why[FEED_TEXT]);
 	/* *status has changed. */
 	void (*changed)(void *arg);
+	/*
+	 * To be called every FEED_TICK_MS at the latest: a sign of life.  True:
+	 * what could not be kept can be kept by now, and is to be offered again.
+	 */
+	bool (*tick)(void *arg);
 	void (*report)(void *arg, enum feed_level level, const char *text);
 };
 

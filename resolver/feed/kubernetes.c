@@ -22,7 +22,6 @@
 #include "resolver/feed/text.h"
 
 #define COMPLAINT_MS	60000		/* at most one in that time */
-#define LONGEST_WAIT_MS	60000
 
 struct feed {
 	const struct feed_config *config;
@@ -435,7 +434,7 @@ earlier(monotime_t *least, monotime_t other)
 static int
 wait_ms(const struct feed *f, monotime_t now)
 {
-	monotime_t least = monotime_add_ms(now, LONGEST_WAIT_MS);
+	monotime_t least = monotime_add_ms(now, FEED_TICK_MS);
 
 	for (size_t i = 0; i < f->count; i++) {
 		monotime_t due = reflector_deadline(&f->reflectors[i]);
@@ -463,6 +462,8 @@ go_on(struct feed *f)
 	struct kube_transfer *t;
 	int outcome;
 
+	if (f->host->tick(f->host->arg))
+		f->offer.again = MONOTIME_NEVER;
 	give_up_silent(f, now);
 	confirm(f, now);
 	send_requests(f, now);
