@@ -44,7 +44,7 @@ offer(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 {
 	struct feeding *f = arg;
 	enum feed_verdict verdict = feed_keep_offer(f->keep, table,
-	    f->page->status.peer, (int64_t)time(NULL), why);
+	    f->page->status.peer, (int64_t)time(NULL), monotime_now(), why);
 
 	changed(f);
 	return verdict;

@@ -23,6 +23,9 @@ struct feed_keep {
 	struct table_names names;	/* of it */
 	bool holds;			/* there is a pending one: */
 	struct feed_hash held;
+	char held_source[FEED_FILE_TEXT];
+	uint64_t lasting_names;		/* what the loss has left, all the time */
+	monotime_t lasts;		/* since then; never: not since the start */
 	bool failing;			/* the last one could not be kept */
 	struct feed_kept *shown;
 };
@@ -67,6 +70,8 @@ show_held(struct feed_keep *k, const struct feed_header *held)
 {
 	k->holds = held != NULL;
 	k->held = held != NULL ? held->hash : (struct feed_hash){ 0, 0 };
+	(void)snprintf(k->held_source, sizeof(k->held_source), "%s",
+	    held != NULL ? held->source : "");
 	k->shown->held_names = held != NULL ? held->names : 0;
 	k->shown->held_since = held != NULL ? held->time : 0;
 }
@@ -80,6 +85,8 @@ read_pending(struct feed_keep *k)
 	if (keep_file_read(&file, k->directory, k->pending, &why) < 0)
 		memset(&file, 0, sizeof(file));
 	show_held(k, file.octets != NULL ? &file.header : NULL);
+	k->lasting_names = file.header.names;
+	k->lasts = MONOTIME_NEVER;
 	keep_file_clear(&file);
 }
 
@@ -247,32 +254,73 @@ feed_keep_follow(struct feed_keep *k)
 	return 1;
 }
 
-/* More than half of the names would be gone. */
+/* More than half of the names would be gone, or all of a few. */
 static bool
-shrinks(const struct feed_keep *k, const struct name_table_delta *delta)
+shrinks(const struct feed_keep *k, const struct feed_header *header,
+    const struct name_table_delta *delta)
 {
-	return k->file.header.names > KEEP_SHRINK_FREE &&
-	    delta->removed * 2 > k->file.header.names;
+	const uint64_t names = k->file.header.names;
+
+	return names > 0 && (header->names == 0 ||
+	    (names > KEEP_SHRINK_FREE && delta->removed * 2 > names));
+}
+
+/* Whether a loss is the one that is held back; it may come and go a little. */
+static bool
+is_lasting(const struct feed_keep *k, uint64_t names)
+{
+	const uint64_t before = k->lasting_names;
+	const uint64_t differ = names > before ? names - before :
+	    before - names;
+
+	return k->holds && differ <= before / 10;
+}
+
+/* Whether what is held back, or as much, is the truth by now. */
+static bool
+is_believed(struct feed_keep *k, const struct feed_header *header, bool whole,
+    monotime_t tick)
+{
+	if (!is_lasting(k, header->names))
+		return false;
+	if (!monotime_is_set(k->lasts))
+		k->lasts = tick;
+	if (monotime_ms_since(tick, k->lasts) >= KEEP_BELIEVE_MS)
+		return true;
+	return whole && feed_file_hash_equal(k->held, header->hash) &&
+	    strcmp(k->held_source, header->source) != 0;
 }
 
 static enum feed_verdict
 hold(struct feed_keep *k, struct feed_header *header,
     const struct feed_table *table, const struct name_table_delta *delta,
-    char why[static FEED_TEXT])
+    monotime_t tick, char why[static FEED_TEXT])
 {
-	int error;
+	const bool lasting = is_lasting(k, header->names);
+	int error = 0;
 
+	(void)snprintf(why, FEED_TEXT, "it lacks %zu of %llu names: that is "
+	    "believed after %d minutes of the same, or if a server at another "
+	    "address says so", delta->removed,
+	    (unsigned long long)k->file.header.names, KEEP_BELIEVE_MS / 60000);
+	if (k->holds && feed_file_hash_equal(k->held, header->hash)) {
+		succeed(k);
+		return FEED_HELD;
+	}
 	/* It becomes the table in use only by being confirmed. */
 	header->confirmed = true;
+	if (lasting)
+		header->time = k->shown->held_since;
 	error = keep_file_write(k->directory, k->pending, header,
 	    table->octets);
 	if (error < 0)
 		return fail(k, error, why);
 	succeed(k);
 	show_held(k, header);
-	(void)snprintf(why, FEED_TEXT, "it lacks %zu of %llu names and waits to "
-	    "be sent again", delta->removed,
-	    (unsigned long long)k->file.header.names);
+	if (lasting)
+		return FEED_HELD;
+	k->lasting_names = header->names;
+	k->lasts = tick;
 	log_warning("feed %s: a table is held back: %s; if it is meant, nfdns "
 	    "reload --force", k->name, why);
 	return FEED_HELD;
@@ -323,18 +371,16 @@ tell(struct feed_keep *k, const struct feed_header *header,
 static enum feed_verdict
 keep_table(struct feed_keep *k, struct feed_header *header,
     const struct feed_table *table, struct table_names *names,
-    char why[static FEED_TEXT])
+    monotime_t tick, char why[static FEED_TEXT])
 {
 	struct name_table_delta delta;
-	const bool again = k->holds &&
-	    feed_file_hash_equal(k->held, header->hash);
 	int error = table_names_compare(&k->names, names, &delta);
 
 	if (error < 0)
 		return fail(k, error, why);
-	if (shrinks(k, &delta) && !again)
-		return hold(k, header, table, &delta, why);
-	header->confirmed = again;
+	header->confirmed = shrinks(k, header, &delta);
+	if (header->confirmed && !is_believed(k, header, table->whole, tick))
+		return hold(k, header, table, &delta, tick, why);
 	error = keep_file_write(k->directory, k->table, header, table->octets);
 	if (error < 0)
 		return fail(k, error, why);
@@ -346,7 +392,8 @@ keep_table(struct feed_keep *k, struct feed_header *header,
 
 enum feed_verdict
 feed_keep_offer(struct feed_keep *k, const struct feed_table *table,
-    const char *source, int64_t now, char why[static FEED_TEXT])
+    const char *source, int64_t now, monotime_t tick,
+    char why[static FEED_TEXT])
 {
 	struct feed_header header = {
 		.time = now, .length = table->length,
@@ -380,7 +427,7 @@ feed_keep_offer(struct feed_keep *k, const struct feed_table *table,
 	    table->version);
 	(void)snprintf(header.source, sizeof(header.source), "%s", source);
 	header.names = table_names_count(&names);
-	verdict = keep_table(k, &header, table, &names, why);
+	verdict = keep_table(k, &header, table, &names, tick, why);
 	table_names_close(&names);
 	return verdict;
 }

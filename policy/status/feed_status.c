@@ -372,8 +372,8 @@ feed_status_text(enum feed_health health, const char *name,
 		break;
 	case FEED_SHRUNK:
 		(void)snprintf(text, FEED_HEALTH_TEXT, "feed %s holds back a "
-		    "table of %llu names, the one in use has %llu: if it is "
-		    "meant, nfdns reload --force", name,
+		    "table of %llu names, the one in use has %llu: believed "
+		    "after 5 minutes, or by nfdns reload --force", name,
 		    (unsigned long long)report->kept.held_names,
 		    (unsigned long long)report->kept.names);
 		break;

@@ -112,12 +112,13 @@ struct feed_table {
 	const char *version;		/* opaque; "" if it has none */
 	const uint8_t *octets;
 	size_t length;
+	bool whole;			/* one answer of one server, the status's peer */
 };
 
 enum feed_verdict {
 	FEED_APPLIED,			/* kept, and the daemon will see it */
 	FEED_SAME,			/* equal to the one that is kept */
-	FEED_HELD,			/* loses too many names: waits for a second push */
+	FEED_HELD,			/* loses too many names: waits to be believed */
 	FEED_REFUSED,			/* cannot be decoded: the old one stays */
 	FEED_FAILED,			/* cannot be kept: disk full.  Offer it again */
 };

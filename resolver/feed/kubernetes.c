@@ -35,6 +35,7 @@ struct feed {
 	struct kube_offer offer;
 	char *held;			/* the table that the host holds back */
 	size_t held_length;
+	enum feed_verdict verdict;	/* the last one */
 	bool offered;			/* a table, since the start */
 	bool dirty;			/* *host->status has changed */
 	monotime_t complained;
@@ -325,12 +326,15 @@ offer_text(struct feed *f, char *text, size_t length, monotime_t now)
 	status->nacks += verdict == FEED_REFUSED;
 	f->offered = true;
 	f->dirty = true;
-	if (verdict != FEED_APPLIED && verdict != FEED_SAME) {
+	/* While it is as before, each table would say it again. */
+	if (verdict != FEED_APPLIED && verdict != FEED_SAME &&
+	    (verdict != f->verdict || verdict == FEED_REFUSED)) {
 		(void)snprintf(text_why, sizeof(text_why), "table %s: %s",
 		    verdict == FEED_HELD ? "held back" : verdict ==
 		    FEED_REFUSED ? "refused" : "not kept", why);
 		report(f, FEED_ERROR, text_why);
 	}
+	f->verdict = verdict;
 	kube_offer_verdict(&f->offer, now, random_number(), verdict,
 	    objects(f));
 	hold(f, verdict, text, length);

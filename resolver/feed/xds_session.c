@@ -295,13 +295,19 @@ refuse_table(struct xds_session *x, const char *why, monotime_t now)
 	    XDS_REFUSED_MOST_MS : x->refused_ms * 2;
 }
 
-/* The same table on a stream of its own confirms it; another may end the hold. */
+/* The same table of another server confirms it; another may end the hold. */
 static void
 hold_table(struct xds_session *x, monotime_t now)
 {
-	if (!x->holds && !monotime_is_set(x->replace))
-		x->replace = monotime_add_ms(now, XDS_HELD_MS / 2 +
-		    backoff_spread(XDS_HELD_MS / 2, next_random(x)));
+	const int64_t least = x->holds ? XDS_HELD_LONG_MS * 10 / 11 :
+	    XDS_HELD_MS / 2;
+	const int64_t most = x->holds ? XDS_HELD_LONG_MS : XDS_HELD_MS;
+
+	x->turn = 1;
+	if (monotime_is_set(x->replace))
+		return;
+	x->replace = monotime_add_ms(now, least +
+	    backoff_spread(most - least, next_random(x)));
 	x->holds = true;
 }
 

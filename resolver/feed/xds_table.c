@@ -81,7 +81,7 @@ take(struct xds_session *x, struct ads *a, char why[static FEED_TEXT],
 	const struct feed_table table = { .format = "nds-proto",
 		.version = x->host->status->version,
 		.octets = (const uint8_t *)response->table.text,
-		.length = response->table.length };
+		.length = response->table.length, .whole = true };
 	enum xds_table result = XDS_TABLE_TOO_SOON;
 
 	if (monotime_is_past(now, affordable(x)))

@@ -130,6 +130,13 @@ summary(void)
 	printf("\n");
 }
 
+static bool
+tick(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -137,7 +144,7 @@ main(int argc, char **argv)
 	struct feed_config config = { .name = name, .type = FEED_XDS,
 		.node = { .namespace = namespace, .cluster = cluster } };
 	const struct feed_host host = { .stop_fd = STDIN_FILENO,
-		.status = &status, .offer = offer, .changed = changed,
+		.status = &status, .tick = tick, .offer = offer, .changed = changed,
 		.report = report };
 	char *address;
 	int error;
