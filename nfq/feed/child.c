@@ -51,6 +51,13 @@ offer(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 }
 
 static bool
+is_sound(void *arg, const struct feed_table *table, char why[FEED_TEXT])
+{
+	(void)arg;
+	return feed_keep_is_sound(table, why);
+}
+
+static bool
 tick(void *arg)
 {
 	struct feeding *f = arg;
@@ -110,8 +117,8 @@ feed_child_become(const struct feeds_config *config,
 	const struct feed_host host = {
 		.arg = &f, .stop_fd = stop_fd, .status = &page->status,
 		.state_dir = config->state_dir,
-		.offer = offer, .changed = changed, .tick = tick,
-		.report = report,
+		.offer = offer, .is_sound = is_sound, .changed = changed,
+		.tick = tick, .report = report,
 	};
 	int error = confine(feed, stop_fd, parent);
 

@@ -390,6 +390,18 @@ keep_table(struct feed_keep *k, struct feed_header *header,
 	return FEED_APPLIED;
 }
 
+bool
+feed_keep_is_sound(const struct feed_table *table, char why[static FEED_TEXT])
+{
+	struct table_names names;
+	const int error = table_names_open(&names, table->format,
+	    table->octets, table->length, why, FEED_TEXT);
+
+	if (error == 0)
+		table_names_close(&names);
+	return error != -EBADMSG;
+}
+
 enum feed_verdict
 feed_keep_offer(struct feed_keep *k, const struct feed_table *table,
     const char *source, int64_t now, monotime_t tick,

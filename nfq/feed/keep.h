@@ -40,6 +40,10 @@ enum feed_verdict feed_keep_offer(struct feed_keep *keep,
     const struct feed_table *table, const char *source, int64_t now,
     monotime_t tick, char why[static FEED_TEXT]);
 
+/* Whether such a table could be kept; if not, why is one line. */
+bool feed_keep_is_sound(const struct feed_table *table,
+    char why[static FEED_TEXT]);
+
 /*
  * Follows state_dir when it was removed, or another one stands in its place (a
  * mount, a backup): the table in use is written there.  Says what is wrong as

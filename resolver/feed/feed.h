@@ -141,6 +141,12 @@ struct feed_host {
 	/* "why" is for NACK: one short line, filled in if not applied. */
 	enum feed_verdict (*offer)(void *arg, const struct feed_table *table,
 	    char why[FEED_TEXT]);
+	/*
+	 * Whether it can be decoded, and "why" not: for a table that is answered
+	 * before it is offered.
+	 */
+	bool (*is_sound)(void *arg, const struct feed_table *table,
+	    char why[FEED_TEXT]);
 	/* *status has changed. */
 	void (*changed)(void *arg);
 	/*

@@ -50,12 +50,12 @@ xds_session_init(struct xds_session *session, const struct feed_config *config,
 void
 xds_session_end(struct xds_session *session)
 {
+	/* It was accepted. */
+	xds_table_last(session);
 	ca_end(&session->ca);
 	ads_free(session->next);
 	ads_free(session->current);
-	free(session->again.message);
 	session->next = session->current = NULL;
-	session->again.message = NULL;
 }
 
 static void
@@ -72,6 +72,12 @@ set_connected(struct xds_session *x)
 	}
 }
 
+static void
+overtaken(void *arg, struct ads *a)
+{
+	xds_table_overtaken(arg, a);
+}
+
 /* A stream of its own link; NULL: no memory. */
 static struct ads *
 start_stream(struct xds_session *x, monotime_t now)
@@ -82,11 +88,18 @@ start_stream(struct xds_session *x, monotime_t now)
 		.refused = x->refused };
 	struct feed_status *status = x->host->status;
 
+	struct ads *stream;
+
 	node_machine_read(&x->config->node, &x->machine);
 	status->attempts++;
 	status->attempted = realtime_s();
 	x->changed = true;
-	return ads_new(&options, &x->machine, now);
+	stream = ads_new(&options, &x->machine, now);
+	if (stream != NULL) {
+		stream->overtaken = overtaken;
+		stream->arg = x;
+	}
+	return stream;
 }
 
 static void
