@@ -41,6 +41,8 @@ take_file(struct feed_keep *k, const struct keep_file *file,
 	k->names = *names;
 	k->shown->names = file->header.names;
 	k->shown->octets = file->header.length;
+	(void)snprintf(k->shown->version, sizeof(k->shown->version), "%s",
+	    file->header.version);
 	/* Last: without a time there is no table. */
 	k->shown->time = file->octets != NULL ? file->header.time : 0;
 }

@@ -146,17 +146,31 @@ start(struct feed *f)
 	return error;
 }
 
-/* The status's error: the first of a reflector, or that of the credentials. */
+/*
+ * The status's error: that of the credentials, of a kind without which there is no
+ * table, or else the first of a kind.
+ */
 static const char *
 current_error(const struct feed *f)
 {
+	const char *first = "";
+	int most = 0, weight;
+
 	if (f->credentials.error[0] != '\0')
 		return f->credentials.error;
 	for (size_t i = 0; i < f->count; i++) {
-		if (f->reflectors[i].error[0] != '\0')
-			return f->reflectors[i].error;
+		const struct reflector *r = &f->reflectors[i];
+
+		if (r->error[0] == '\0')
+			continue;
+		weight = 1 + (r->mirror.kind->needed ? 1 : 0) +
+		    (reflector_is_settled(r) ? 0 : 2);
+		if (weight > most) {
+			most = weight;
+			first = r->error;
+		}
 	}
-	return "";
+	return first;
 }
 
 /*
