@@ -177,8 +177,8 @@ what_is_wrong_is_said(void)
 	r.kept.held_names = 3;
 	r.kept.names = 900;
 	CHECK(strstr(feed_status_text(FEED_SHRUNK, "m", &r, 600, 1600, text),
-	    "3 names, the one in use has 900: believed after 5 minutes, or by nfdns reload "
-	    "--force") != NULL);
+	    "3 names, the one in use has 900: believed after 5 minutes, or by "
+	    "nfdns reload --force") != NULL);
 	CHECK(strcmp(feed_status_text(FEED_CERTIFICATE, "m", &r, 600, 100000,
 	    text), "feed m: its certificate has ended: renew it") == 0);
 	CHECK(strcmp(feed_status_text(FEED_CERTIFICATE, "m", &r, 600,
