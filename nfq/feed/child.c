@@ -44,10 +44,30 @@ offer(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 {
 	struct feeding *f = arg;
 	enum feed_verdict verdict = feed_keep_offer(f->keep, table,
-	    f->page->status.peer, (int64_t)time(NULL), why);
+	    f->page->status.peer, (int64_t)time(NULL), monotime_now(), why);
 
 	changed(f);
 	return verdict;
+}
+
+static bool
+is_sound(void *arg, const struct feed_table *table, char why[FEED_TEXT])
+{
+	(void)arg;
+	return feed_keep_is_sound(table, why);
+}
+
+static bool
+tick(void *arg)
+{
+	struct feeding *f = arg;
+	const int error = feed_keep_follow(f->keep);
+
+	atomic_fetch_add(&f->page->ticks, 1);
+	atomic_store(&f->page->shut_out, error == -EROFS);
+	if (error != 0)
+		changed(f);
+	return error > 0;
 }
 
 static void
@@ -97,7 +117,8 @@ feed_child_become(const struct feeds_config *config,
 	const struct feed_host host = {
 		.arg = &f, .stop_fd = stop_fd, .status = &page->status,
 		.state_dir = config->state_dir,
-		.offer = offer, .changed = changed, .report = report,
+		.offer = offer, .is_sound = is_sound, .changed = changed,
+		.tick = tick, .report = report,
 	};
 	int error = confine(feed, stop_fd, parent);
 

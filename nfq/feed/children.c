@@ -170,13 +170,49 @@ start_child(const struct children *children, struct feed_child *c,
 		return;
 	}
 	c->pid = pid;
-	c->started = now;
+	c->started = c->heard = now;
 	atomic_store(&c->page->changed, true);
+}
+
+/* One that hangs, or was stopped, is not there; it can only be killed. */
+static void
+listen(struct feed_child *c, bool was_away, monotime_t now)
+{
+	const unsigned int ticks = atomic_load(&c->page->ticks);
+
+	if (ticks != c->ticks || was_away)
+		c->heard = now;
+	c->ticks = ticks;
+	if (c->pid == 0 || c->stopping ||
+	    monotime_ms_since(now, c->heard) < CHILDREN_HUNG_MS)
+		return;
+	log_error("feed %s: its process has given no sign of life for %d s: it "
+	    "is killed, and another one starts", c->name,
+	    CHILDREN_HUNG_MS / 1000);
+	(void)kill(c->pid, SIGKILL);
+	/* Until it is gone, which a disk that hangs may delay. */
+	c->heard = now;
+}
+
+bool
+children_are_shut_out(const struct children *children)
+{
+	for (size_t i = 0; i < children->count; i++)
+		if (children->list[i].pid != 0 &&
+		    atomic_load(&children->list[i].page->shut_out))
+			return true;
+	return false;
 }
 
 void
 children_tick(struct children *children, monotime_t now)
 {
+	const bool was_away = monotime_is_set(children->ticked) &&
+	    monotime_ms_since(now, children->ticked) > CHILDREN_AWAY_MS;
+
+	children->ticked = now;
+	for (size_t i = 0; i < children->count; i++)
+		listen(&children->list[i], was_away, now);
 	for (size_t i = 0; i < children->count; i++) {
 		struct feed_child *c = &children->list[i];
 
@@ -205,6 +241,7 @@ note_death(struct feed_child *c, int wait_status, monotime_t now)
 	    c->delay_ms * 2 : CHILDREN_RESTART_MAX_MS;
 	c->report.restarts++;
 	c->page->status.connected = false;
+	atomic_store(&c->page->shut_out, false);
 	c->page->status.since = (int64_t)time(NULL);
 	atomic_store(&c->page->changed, true);
 }
@@ -241,7 +278,7 @@ keep_seen(struct feed_child *c, const char *state_dir, monotime_t now)
 
 /* "now": seconds of the same clock that the child's times are of. */
 static void
-fill_report(struct feed_child *c, int64_t now)
+fill_report(struct feed_child *c, int64_t now, monotime_t monotime)
 {
 	struct feed_report *r = &c->report;
 
@@ -251,6 +288,9 @@ fill_report(struct feed_child *c, int64_t now)
 	    feed_config_type_name(c->feed->type));
 	r->written = now;
 	r->running = c->pid != 0;
+	if (r->running && monotime_ms_since(monotime, c->heard) >=
+	    CHILDREN_SILENT_MS)
+		r->running = r->status.connected = false;
 	if (r->status.connected && r->status.last_life > r->current)
 		r->current = r->status.last_life;
 	/* The time of day was set back: what lies ahead would never be old. */
@@ -272,7 +312,7 @@ children_report(struct children *children, monotime_t now)
 		if (!atomic_exchange(&c->page->changed, false) &&
 		    age < (int64_t)FEED_STATUS_BEAT_S * 1000)
 			continue;
-		fill_report(c, (int64_t)time(NULL));
+		fill_report(c, (int64_t)time(NULL), now);
 		error = feed_status_write(&c->report,
 		    children->config->run_dir, c->name);
 		if (error < 0 && monotime_is_set(c->written))

@@ -18,6 +18,9 @@
 #define CHILDREN_RESTART_MAX_MS	30000
 #define CHILDREN_STEADY_MS	60000	/* who lived so long begins anew */
 #define CHILDREN_STOP_MS	5000	/* then it is killed */
+#define CHILDREN_SILENT_MS	20000	/* without a sign of life: so it is shown, */
+#define CHILDREN_HUNG_MS	60000	/* and then it is replaced */
+#define CHILDREN_AWAY_MS	5000	/* this process was stopped itself */
 
 struct feed_child {
 	char name[FEED_FILE_NAME_MAX + 1];
@@ -25,6 +28,8 @@ struct feed_child {
 	pid_t pid;			/* 0: none */
 	int stop;			/* eventfd; the child's stop_fd */
 	struct feed_page *page;		/* shared memory */
+	unsigned int ticks;		/* of the page, as seen last, */
+	monotime_t heard;		/* and when they were others than before */
 	monotime_t started;
 	monotime_t next;		/* its start, or its being killed */
 	int delay_ms;
@@ -38,6 +43,7 @@ struct children {
 	const struct feeds_config *config;
 	struct feed_child *list;	/* no two of a name but for one that ends */
 	size_t count;
+	monotime_t ticked;
 };
 
 /*
@@ -56,6 +62,9 @@ void children_ended(struct children *children, pid_t pid, int wait_status,
 
 /* Writes the status files that are due. */
 void children_report(struct children *children, monotime_t now);
+
+/* A feed's process sees another state_dir than the machine, and may not write. */
+bool children_are_shut_out(const struct children *children);
 
 /* Asks all to end, and kills those that do not.  Frees. */
 void children_stop(struct children *children);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -17,12 +18,16 @@
 #include "nfq/process/sandbox.h"
 #include "policy/log.h"
 
+#define SHUT_OUT_MS	3000
+
 struct feed_parent {
 	struct feeds_config *config;
 	const char *path;
 	struct children children;
 	int signals;
 	bool stop;
+	int code;			/* to end with */
+	monotime_t shut_out;		/* since then; never: it is not */
 };
 
 static int
@@ -95,6 +100,28 @@ take_signals(struct feed_parent *p, monotime_t now)
 	}
 }
 
+/*
+ * In a unit of its own view of the machine, what was bound to state_dir is gone
+ * with it, and the rest is read-only: only a new start of the unit binds the new
+ * one.  Not at once, so that such starts are never too many for systemd.
+ */
+static void
+leave_if_shut_out(struct feed_parent *p, monotime_t now)
+{
+	if (!children_are_shut_out(&p->children))
+		p->shut_out = MONOTIME_NEVER;
+	else if (!monotime_is_set(p->shut_out))
+		p->shut_out = now;
+	else if (monotime_ms_since(now, p->shut_out) >= SHUT_OUT_MS &&
+	    getenv("NOTIFY_SOCKET") != NULL && !p->stop) {
+		log_error("state_dir \"%s\" was replaced, and the new one is "
+		    "read-only for this process: it ends, so that its unit "
+		    "starts it with that one", p->config->state_dir);
+		p->stop = true;
+		p->code = EXIT_ERROR;
+	}
+}
+
 static void
 loop_once(struct feed_parent *p)
 {
@@ -103,6 +130,7 @@ loop_once(struct feed_parent *p)
 
 	children_tick(&p->children, now);
 	children_report(&p->children, now);
+	leave_if_shut_out(p, now);
 	if (poll(&wait, 1, children_timeout(&p->children, now)) > 0)
 		take_signals(p, monotime_now());
 }
@@ -137,16 +165,17 @@ feed_run(struct feeds_config *config, const char *path)
 {
 	struct feed_parent p = { .config = config, .path = path, .signals = -1,
 		.children = { .config = config } };
-	int code = start(&p);
 
-	if (code == EXIT_OK)
+	p.code = start(&p);
+	p.stop = p.code != EXIT_OK;
+	if (!p.stop)
 		(void)notify("READY=1");
-	while (code == EXIT_OK && !p.stop)
+	while (!p.stop)
 		loop_once(&p);
 	(void)notify("STOPPING=1");
 	children_stop(&p.children);
 	if (p.signals >= 0)
 		(void)close(p.signals);
 	feed_config_free(p.config);
-	return code;
+	return p.code;
 }

@@ -15,13 +15,17 @@
 #define FILE_NAME_SIZE	(FEED_FILE_NAME_MAX + 16)
 
 struct feed_keep {
-	int directory;
+	char *path;			/* state_dir */
+	int directory;			/* it, as it was found there */
 	char name[FEED_FILE_NAME_MAX + 1];
 	char table[FILE_NAME_SIZE], pending[FILE_NAME_SIZE];	/* of files */
 	struct keep_file file;		/* the one in use */
 	struct table_names names;	/* of it */
 	bool holds;			/* there is a pending one: */
 	struct feed_hash held;
+	char held_source[FEED_FILE_TEXT];
+	uint64_t lasting_names;		/* what the loss has left, all the time */
+	monotime_t lasts;		/* since then; never: not since the start */
 	bool failing;			/* the last one could not be kept */
 	struct feed_kept *shown;
 };
@@ -37,6 +41,8 @@ take_file(struct feed_keep *k, const struct keep_file *file,
 	k->names = *names;
 	k->shown->names = file->header.names;
 	k->shown->octets = file->header.length;
+	(void)snprintf(k->shown->version, sizeof(k->shown->version), "%s",
+	    file->header.version);
 	/* Last: without a time there is no table. */
 	k->shown->time = file->octets != NULL ? file->header.time : 0;
 }
@@ -66,6 +72,8 @@ show_held(struct feed_keep *k, const struct feed_header *held)
 {
 	k->holds = held != NULL;
 	k->held = held != NULL ? held->hash : (struct feed_hash){ 0, 0 };
+	(void)snprintf(k->held_source, sizeof(k->held_source), "%s",
+	    held != NULL ? held->source : "");
 	k->shown->held_names = held != NULL ? held->names : 0;
 	k->shown->held_since = held != NULL ? held->time : 0;
 }
@@ -79,6 +87,8 @@ read_pending(struct feed_keep *k)
 	if (keep_file_read(&file, k->directory, k->pending, &why) < 0)
 		memset(&file, 0, sizeof(file));
 	show_held(k, file.octets != NULL ? &file.header : NULL);
+	k->lasting_names = file.header.names;
+	k->lasts = MONOTIME_NEVER;
 	keep_file_clear(&file);
 }
 
@@ -101,6 +111,25 @@ drop_pending(struct feed_keep *k)
 	show_held(k, NULL);
 }
 
+/* A descriptor of a directory that this user may write, or a negative errno. */
+static int
+open_directory(const char *path)
+{
+	const bool made = mkdir(path, 0755) == 0;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error;
+
+	if (fd < 0)
+		return -errno;
+	/* nfdnsd reads there, whatever the umask of a unit is. */
+	if (made)
+		(void)fchmod(fd, 0755);
+	if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) == 0)
+		return fd;
+	error = -errno;
+	(void)close(fd);
+	return error;
+}
+
 int
 feed_keep_open(struct feed_keep **keep, const char *state_dir,
     const char *name, struct feed_kept *shown)
@@ -111,13 +140,11 @@ feed_keep_open(struct feed_keep **keep, const char *state_dir,
 	*keep = NULL;
 	if (k == NULL)
 		return -ENOMEM;
-	(void)mkdir(state_dir, 0755);
-	k->directory = open(state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (k->directory < 0 || faccessat(k->directory, ".", W_OK | X_OK,
-	    AT_EACCESS) < 0) {
-		error = -errno;
-		if (k->directory >= 0)
-			(void)close(k->directory);
+	k->path = strdup(state_dir);
+	k->directory = k->path != NULL ? open_directory(k->path) : -ENOMEM;
+	if (k->directory < 0) {
+		error = k->directory;
+		free(k->path);
 		free(k);
 		return error;
 	}
@@ -141,6 +168,7 @@ feed_keep_close(struct feed_keep *k)
 	table_names_close(&k->names);
 	keep_file_clear(&k->file);
 	(void)close(k->directory);
+	free(k->path);
 	free(k);
 }
 
@@ -167,32 +195,134 @@ succeed(struct feed_keep *k)
 	k->shown->error[0] = '\0';
 }
 
-/* More than half of the names would be gone. */
+/* Nobody removes or replaces a directory that is open without this. */
 static bool
-shrinks(const struct feed_keep *k, const struct name_table_delta *delta)
+is_in_place(const struct feed_keep *k)
 {
-	return k->file.header.names > KEEP_SHRINK_FREE &&
-	    delta->removed * 2 > k->file.header.names;
+	struct stat open, there;
+
+	return fstat(k->directory, &open) == 0 && stat(k->path, &there) == 0 &&
+	    open.st_dev == there.st_dev && open.st_ino == there.st_ino;
+}
+
+/*
+ * The table in use is what the control plane has said, whatever stands in the
+ * other directory.  What was held back there or here is held back again once it
+ * is offered.
+ */
+static int
+bring_table(struct feed_keep *k, int directory)
+{
+	struct keep_file file;
+	const char *why;
+	int error = 0;
+
+	if (k->file.octets != NULL) {
+		error = keep_file_read(&file, directory, k->table, &why);
+		if (error < 0 || !feed_file_hash_equal(file.header.hash,
+		    k->file.header.hash))
+			error = keep_file_write(directory, k->table,
+			    &k->file.header, k->file.table);
+		keep_file_clear(&file);
+	}
+	if (error == 0)
+		(void)unlinkat(directory, k->pending, 0);
+	return error;
+}
+
+int
+feed_keep_follow(struct feed_keep *k)
+{
+	char why[FEED_TEXT];
+	int directory, error;
+
+	if (is_in_place(k))
+		return 0;
+	directory = open_directory(k->path);
+	error = directory < 0 ? directory : bring_table(k, directory);
+	if (error < 0) {
+		if (directory >= 0)
+			(void)close(directory);
+		(void)fail(k, error, why);
+		return error;
+	}
+	(void)close(k->directory);
+	k->directory = directory;
+	read_table(k);
+	read_pending(k);
+	log_notice("feed %s: state_dir \"%s\" is another directory than before: "
+	    "the table is kept there from now on", k->name, k->path);
+	succeed(k);
+	return 1;
+}
+
+/* More than half of the names would be gone, or all of a few. */
+static bool
+shrinks(const struct feed_keep *k, const struct feed_header *header,
+    const struct name_table_delta *delta)
+{
+	const uint64_t names = k->file.header.names;
+
+	return names > 0 && (header->names == 0 ||
+	    (names > KEEP_SHRINK_FREE && delta->removed * 2 > names));
+}
+
+/* Whether a loss is the one that is held back; it may come and go a little. */
+static bool
+is_lasting(const struct feed_keep *k, uint64_t names)
+{
+	const uint64_t before = k->lasting_names;
+	const uint64_t differ = names > before ? names - before :
+	    before - names;
+
+	return k->holds && differ <= before / 10;
+}
+
+/* Whether what is held back, or as much, is the truth by now. */
+static bool
+is_believed(struct feed_keep *k, const struct feed_header *header, bool whole,
+    monotime_t tick)
+{
+	if (!is_lasting(k, header->names))
+		return false;
+	if (!monotime_is_set(k->lasts))
+		k->lasts = tick;
+	if (monotime_ms_since(tick, k->lasts) >= KEEP_BELIEVE_MS)
+		return true;
+	return whole && feed_file_hash_equal(k->held, header->hash) &&
+	    strcmp(k->held_source, header->source) != 0;
 }
 
 static enum feed_verdict
 hold(struct feed_keep *k, struct feed_header *header,
     const struct feed_table *table, const struct name_table_delta *delta,
-    char why[static FEED_TEXT])
+    monotime_t tick, char why[static FEED_TEXT])
 {
-	int error;
+	const bool lasting = is_lasting(k, header->names);
+	int error = 0;
 
+	(void)snprintf(why, FEED_TEXT, "it lacks %zu of %llu names: that is "
+	    "believed after %d minutes of the same, or if a server at another "
+	    "address says so", delta->removed,
+	    (unsigned long long)k->file.header.names, KEEP_BELIEVE_MS / 60000);
+	if (k->holds && feed_file_hash_equal(k->held, header->hash)) {
+		succeed(k);
+		return FEED_HELD;
+	}
 	/* It becomes the table in use only by being confirmed. */
 	header->confirmed = true;
+	if (lasting)
+		header->time = k->shown->held_since;
 	error = keep_file_write(k->directory, k->pending, header,
 	    table->octets);
 	if (error < 0)
 		return fail(k, error, why);
 	succeed(k);
 	show_held(k, header);
-	(void)snprintf(why, FEED_TEXT, "it lacks %zu of %llu names and waits to "
-	    "be sent again", delta->removed,
-	    (unsigned long long)k->file.header.names);
+	if (lasting)
+		return FEED_HELD;
+	k->lasting_names = header->names;
+	k->lasts = tick;
 	log_warning("feed %s: a table is held back: %s; if it is meant, nfdns "
 	    "reload --force", k->name, why);
 	return FEED_HELD;
@@ -243,18 +373,16 @@ tell(struct feed_keep *k, const struct feed_header *header,
 static enum feed_verdict
 keep_table(struct feed_keep *k, struct feed_header *header,
     const struct feed_table *table, struct table_names *names,
-    char why[static FEED_TEXT])
+    monotime_t tick, char why[static FEED_TEXT])
 {
 	struct name_table_delta delta;
-	const bool again = k->holds &&
-	    feed_file_hash_equal(k->held, header->hash);
 	int error = table_names_compare(&k->names, names, &delta);
 
 	if (error < 0)
 		return fail(k, error, why);
-	if (shrinks(k, &delta) && !again)
-		return hold(k, header, table, &delta, why);
-	header->confirmed = again;
+	header->confirmed = shrinks(k, header, &delta);
+	if (header->confirmed && !is_believed(k, header, table->whole, tick))
+		return hold(k, header, table, &delta, tick, why);
 	error = keep_file_write(k->directory, k->table, header, table->octets);
 	if (error < 0)
 		return fail(k, error, why);
@@ -264,9 +392,22 @@ keep_table(struct feed_keep *k, struct feed_header *header,
 	return FEED_APPLIED;
 }
 
+bool
+feed_keep_is_sound(const struct feed_table *table, char why[static FEED_TEXT])
+{
+	struct table_names names;
+	const int error = table_names_open(&names, table->format,
+	    table->octets, table->length, why, FEED_TEXT);
+
+	if (error == 0)
+		table_names_close(&names);
+	return error != -EBADMSG;
+}
+
 enum feed_verdict
 feed_keep_offer(struct feed_keep *k, const struct feed_table *table,
-    const char *source, int64_t now, char why[static FEED_TEXT])
+    const char *source, int64_t now, monotime_t tick,
+    char why[static FEED_TEXT])
 {
 	struct feed_header header = {
 		.time = now, .length = table->length,
@@ -277,6 +418,9 @@ feed_keep_offer(struct feed_keep *k, const struct feed_table *table,
 	int error;
 
 	why[0] = '\0';
+	error = feed_keep_follow(k);
+	if (error < 0)
+		return fail(k, error, why);
 	look_again(k);
 	if (k->file.octets != NULL && strcmp(k->file.header.format,
 	    table->format) == 0 && feed_file_hash_equal(k->file.header.hash,
@@ -297,7 +441,7 @@ feed_keep_offer(struct feed_keep *k, const struct feed_table *table,
 	    table->version);
 	(void)snprintf(header.source, sizeof(header.source), "%s", source);
 	header.names = table_names_count(&names);
-	verdict = keep_table(k, &header, table, &names, why);
+	verdict = keep_table(k, &header, table, &names, tick, why);
 	table_names_close(&names);
 	return verdict;
 }

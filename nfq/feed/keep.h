@@ -4,10 +4,12 @@
  * (resolver/sources/feed_file.h), replaced by rename(2), so that nfdnsd has its
  * names before any connection exists.
  *
- * A table that loses more than half of more than KEEP_SHRINK_FREE names looks
- * like a control plane that has just begun to learn.  It is held in
- * NAME.pending until the same table comes again, or an operator renames it
- * (nfdns reload --force).
+ * A table that loses more than half of more than KEEP_SHRINK_FREE names, or the
+ * last one, looks like a control plane that has just begun to learn.  It is held in
+ * NAME.pending until the loss has been the same for KEEP_BELIEVE_MS (to a tenth of
+ * the names that are left), or until a server at another address sends the same
+ * table, or until an operator renames it (nfdns reload --force).  A second answer of
+ * the same server proves nothing.
  */
 #ifndef NFDNS_NFQ_FEED_KEEP_H
 #define NFDNS_NFQ_FEED_KEEP_H
@@ -15,7 +17,8 @@
 #include "policy/status/feed_status.h"
 #include "resolver/feed/feed.h"
 
-#define KEEP_SHRINK_FREE 100		/* names: a smaller table may lose all */
+#define KEEP_SHRINK_FREE 100		/* names: a smaller table may lose most */
+#define KEEP_BELIEVE_MS	300000
 
 struct feed_keep;			/* owns the directory and the table's copy */
 
@@ -30,12 +33,24 @@ int feed_keep_open(struct feed_keep **keep, const char *state_dir,
 
 /*
  * Keeps a table that was received from "source", if it is sound and another one
- * than before.  "now" is CLOCK_REALTIME seconds.  Logs what changed.  "why" is
+ * than before.  "now" is CLOCK_REALTIME seconds, "tick" the same moment.  Logs what changed.  "why" is
  * one line, set unless the verdict is FEED_APPLIED or FEED_SAME.
  */
 enum feed_verdict feed_keep_offer(struct feed_keep *keep,
     const struct feed_table *table, const char *source, int64_t now,
+    monotime_t tick, char why[static FEED_TEXT]);
+
+/* Whether such a table could be kept; if not, why is one line. */
+bool feed_keep_is_sound(const struct feed_table *table,
     char why[static FEED_TEXT]);
+
+/*
+ * Follows state_dir when it was removed, or another one stands in its place (a
+ * mount, a backup): the table in use is written there.  Says what is wrong as
+ * long as that fails.  1: it is another one since this call; 0: it is as it was; or
+ * a negative errno.  Costs two calls of stat(2).
+ */
+int feed_keep_follow(struct feed_keep *keep);
 
 /* NULL is allowed. */
 void feed_keep_close(struct feed_keep *keep);

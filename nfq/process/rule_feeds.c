@@ -92,10 +92,8 @@ open_directory(const struct rule_feeds *feeds, const struct config *config)
 	struct stat st;
 	int fd;
 
-	if (feeds->keep && config->policy.set_count > 0) {
-		(void)mkdir(config->state_dir, 0755);
+	if (feeds->keep && config->policy.set_count > 0)
 		(void)mkdir(feeds->path, 0700);
-	}
 	fd = open(feeds->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
@@ -198,6 +196,48 @@ open_feed(struct rule_feeds *feeds, struct rule_feed *feed,
 		feed->input.accepted = before->held;
 }
 
+static void
+cannot_keep(struct rule_feeds *feeds, const struct rule_feed *feed, int error)
+{
+	(void)snprintf(feeds->trouble, sizeof(feeds->trouble), "%s: its rules "
+	    "cannot be kept for the next start: %s: %s: mend that, and run "
+	    "nfdns reload", feed->path, feeds->path, error == -EPERM ?
+	    "another user owns it, or may write there" : strerror(-error));
+}
+
+/* Whether a and b, any of which may be a negative errno, are the same one. */
+static bool
+is_same_directory(int a, int b)
+{
+	struct stat sa, sb;
+
+	return fstat(a, &sa) == 0 && fstat(b, &sb) == 0 &&
+	    sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+bool
+rule_feeds_moved(struct rule_feeds *feeds, const struct config *config)
+{
+	int fd;
+
+	if (!feeds->keep || feeds->count == 0)
+		return false;
+	fd = open_directory(feeds, config);
+	if (fd < 0 || is_same_directory(fd, feeds->directory)) {
+		if (fd >= 0)
+			(void)close(fd);
+		else if (feeds->trouble[0] == '\0')
+			cannot_keep(feeds, &feeds->list[0], fd);
+		return false;
+	}
+	if (feeds->directory >= 0)
+		(void)close(feeds->directory);
+	feeds->directory = fd;
+	for (size_t i = 0; i < feeds->count; i++)
+		feeds->list[i].input.unsaved = true;
+	return true;
+}
+
 int
 rule_feeds_open(struct rule_feeds *feeds, const struct config *config,
     const struct rule_feeds *before, enum rule_feeds_wish wish,
@@ -218,6 +258,9 @@ rule_feeds_open(struct rule_feeds *feeds, const struct config *config,
 		feeds->path = NULL;
 		return -ENOMEM;
 	}
+	/* Later it is for its owner, nfdns-feed, to make it anew. */
+	if (feeds->keep && before == NULL && policy->set_count > 0)
+		(void)mkdir(config->state_dir, 0755);
 	feeds->directory = open_directory(feeds, config);
 	for (; feeds->count < policy->set_count; feeds->count++) {
 		struct rule_feed *feed = &feeds->list[feeds->count];
@@ -230,8 +273,9 @@ rule_feeds_open(struct rule_feeds *feeds, const struct config *config,
 		name_of(feed, policy, feeds->count);
 		open_feed(feeds, feed, config, find(before, feed->name), wish,
 		    diag);
+		/* Another path, or another directory there. */
 		if (before != NULL && before->path != NULL &&
-		    strcmp(before->path, feeds->path) != 0)
+		    !is_same_directory(before->directory, feeds->directory))
 			feed->input.unsaved = true;
 	}
 	return 0;
@@ -303,15 +347,6 @@ rule_feeds_report(struct rule_feeds *feeds, const char *report,
 	diag_add(diag, feeds->strict && state != RULES_FEED_HELD ? DIAG_ERROR :
 	    DIAG_WARNING, NULL, 0, "%s", feed->problem);
 	return true;
-}
-
-static void
-cannot_keep(struct rule_feeds *feeds, const struct rule_feed *feed, int error)
-{
-	(void)snprintf(feeds->trouble, sizeof(feeds->trouble), "%s: its rules "
-	    "cannot be kept for the next start: %s: %s: mend that, and run "
-	    "nfdns reload", feed->path, feeds->path, error == -EPERM ?
-	    "another user owns it, or may write there" : strerror(-error));
 }
 
 /* Without a file on a disk, the rules survive at least the next reload. */

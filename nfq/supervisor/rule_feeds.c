@@ -67,8 +67,17 @@ supervisor_take_feeds(struct supervisor *s, struct rule_feeds *next)
 enum monitor_wish
 supervisor_feeds_tick(struct supervisor *s)
 {
+	const bool had_trouble = s->feeds.trouble[0] != '\0';
 	enum monitor_wish wish = MONITOR_NOTHING;
 
+	if (rule_feeds_moved(&s->feeds, s->config))
+		wish = MONITOR_RELOAD;
+	if (!had_trouble && s->feeds.trouble[0] != '\0') {
+		log_warning("%s", s->feeds.trouble);
+		rule_feeds_problem(&s->feeds, s->feeds_problem,
+		    sizeof(s->feeds_problem));
+		supervisor_show_state(s);
+	}
 	for (size_t i = 0; i < s->feeds.count; i++) {
 		struct rule_feed *feed = &s->feeds.list[i];
 

@@ -26,6 +26,8 @@
 
 /* Interval of looks for a directory that does not exist. */
 #define RETRY_MS	1000
+/* The same for all: of what is mounted over a directory there is no event. */
+#define LOOK_MS		4000
 
 /* The kernel's limit: MAXSYMLINKS in include/linux/namei.h. */
 #define MAX_LINKS	40
@@ -62,6 +64,7 @@ struct watch {
 	bool at_once;			/* a WATCH_FEEDS has changed */
 	bool armed;			/* the timer */
 	bool lost;			/* a directory does not exist: try again */
+	monotime_t looked;
 	struct written written[MAX_WRITTEN];
 	size_t written_count;
 };
@@ -260,10 +263,8 @@ watch_add(struct watch *w, const char *path, unsigned int what, bool beside)
 	w->file_count++;
 	error = watch_file(w, file);
 	file->stamp = file_stamp_of(file->path);
-	if (error != 0) {
-		w->lost = true;
-		arm(w, RETRY_MS);
-	}
+	w->lost |= error != 0;
+	arm(w, w->lost ? RETRY_MS : LOOK_MS);
 	return error;
 }
 
@@ -483,14 +484,17 @@ watch_next(struct watch *w, monotime_t now)
 
 	w->armed &= !expired;
 	w->stirred = false;
-	if (read_events(w) || w->lost)
+	if (read_events(w) || w->lost || !monotime_is_set(w->looked) ||
+	    monotime_ms_since(now, w->looked) >= LOOK_MS) {
 		compare(w);
+		w->looked = now;
+	}
 	if (nothing_before)
 		w->since = now;
 	if (w->changed != 0)
 		changed = take_changed(w, expired, now);
-	if (w->lost && !w->armed)
-		arm(w, RETRY_MS);
+	if (!w->armed)
+		arm(w, w->lost ? RETRY_MS : LOOK_MS);
 	if (w->at_once)
 		changed |= WATCH_FEEDS;
 	w->at_once = false;

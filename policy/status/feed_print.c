@@ -17,6 +17,7 @@ static const char *const health_words[] = {
 	[FEED_STALE] = "stale",
 	[FEED_CERTIFICATE] = "certificate",
 	[FEED_SHRUNK] = "held",
+	[FEED_NOT_KEPT] = "not kept",
 };
 
 static void
@@ -126,9 +127,9 @@ print_table(const struct feed_shown *f, int column, int64_t now, FILE *out)
 	else if (f->table_time != 0)
 		line(f, "table", column, out, "current %s ago",
 		    since(f->table_time, now, span));
-	if (f->report.status.version[0] != '\0')
+	if (k->version[0] != '\0')
 		line(f, "version", column, out, "%.50s",
-		    f->report.status.version);
+		    k->version);
 	if (k->held_since != 0)
 		line(f, "held", column, out, "%" PRIu64 " names for %s: nfdns "
 		    "reload --force uses it", k->held_names,

@@ -47,7 +47,7 @@ static const struct field fields[] = {
 	FIELD("attempts", FIELD_NUMBER, status.attempts),
 	FIELD("peer", FIELD_TEXT, status.peer),
 	FIELD("error", FIELD_TEXT, status.error),
-	FIELD("version", FIELD_TEXT, status.version),
+	FIELD("version", FIELD_TEXT, kept.version),
 	FIELD("pushes", FIELD_NUMBER, status.pushes),
 	FIELD("same", FIELD_NUMBER, status.same),
 	FIELD("nacks", FIELD_NUMBER, status.nacks),
@@ -321,6 +321,8 @@ feed_status_health(const struct feed_report *report, int64_t table_time,
 	if (now - feed_status_current(report, table_time, now) >
 	    (int64_t)stale_after)
 		return FEED_STALE;
+	if (report->kept.error[0] != '\0')
+		return FEED_NOT_KEPT;
 	if (report->kept.held_since != 0)
 		return FEED_SHRUNK;
 	if (s->cert_end != 0 && s->cert_end > s->cert_begin &&
@@ -370,10 +372,15 @@ feed_status_text(enum feed_health health, const char *name,
 		    "feed %s is stale, without a sign of life for more than %s:"
 		    " %.60s", name, feed_status_span(stale_after, span), why);
 		break;
+	case FEED_NOT_KEPT:
+		(void)snprintf(text, FEED_HEALTH_TEXT, "feed %s: %.90s: the "
+		    "table in use grows old: make room there, or it writable",
+		    name, report->kept.error);
+		break;
 	case FEED_SHRUNK:
 		(void)snprintf(text, FEED_HEALTH_TEXT, "feed %s holds back a "
-		    "table of %llu names, the one in use has %llu: if it is "
-		    "meant, nfdns reload --force", name,
+		    "table of %llu names, the one in use has %llu: believed "
+		    "after 5 minutes, or by nfdns reload --force", name,
 		    (unsigned long long)report->kept.held_names,
 		    (unsigned long long)report->kept.names);
 		break;

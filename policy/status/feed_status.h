@@ -21,6 +21,7 @@ struct feed_kept {
 	int64_t time;			/* of the table in use; 0: there is none */
 	uint64_t names;			/* of it */
 	uint64_t octets;
+	char version[FEED_TEXT];	/* of it, not of one that came later */
 	uint64_t added, removed, changed;	/* by it, against the one before */
 	int64_t held_since;		/* a table waits to be confirmed; 0: none */
 	uint64_t held_names;
@@ -80,6 +81,7 @@ enum feed_health {
 	FEED_STALE,
 	FEED_CERTIFICATE,		/* ends soon */
 	FEED_SHRUNK,			/* a table waits to be confirmed */
+	FEED_NOT_KEPT,			/* a newer table than the one in use */
 };
 
 /* When the table was current last: a report may be missing (all zero). */

@@ -129,12 +129,10 @@ take_message(struct ads *a, uint8_t *octets, size_t length, monotime_t now)
 		a->strange++;
 		return;
 	}
-	if (a->message != NULL) {
-		ads_answer(a, NULL);
-		ads_drop(a);
-	} else {
+	if (a->message != NULL)
+		a->overtaken(a->arg, a);
+	else
 		a->came = now;
-	}
 	a->message = octets;
 	a->response = response;
 	a->is_answered = false;

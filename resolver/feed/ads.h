@@ -39,6 +39,9 @@ struct ads {
 	bool is_answered;
 	monotime_t came;
 	struct discovery_response response;
+	/* A newer one is there: answers the response and drops it. */
+	void (*overtaken)(void *arg, struct ads *ads);
+	void *arg;
 };
 
 /* Config and machine are borrowed.  NULL: no memory.  free accepts NULL. */
@@ -53,7 +56,7 @@ void ads_step(struct ads *ads, const struct pollfd *fds, size_t count,
 
 /*
  * The newest response, which is to be answered; NULL: none is due.  Those that
- * it overtook were accepted.
+ * it overtook were given to overtaken().
  */
 const struct discovery_response *ads_response(struct ads *ads, monotime_t now);
 

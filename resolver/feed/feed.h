@@ -81,6 +81,7 @@ enum feed_cause {
 };
 
 #define FEED_TEXT	256		/* octets, with NUL */
+#define FEED_TICK_MS	2000
 
 /*
  * What is known of a feed: for nfdns status and metrics.  Texts are printable:
@@ -111,12 +112,13 @@ struct feed_table {
 	const char *version;		/* opaque; "" if it has none */
 	const uint8_t *octets;
 	size_t length;
+	bool whole;			/* one answer of one server, the status's peer */
 };
 
 enum feed_verdict {
 	FEED_APPLIED,			/* kept, and the daemon will see it */
 	FEED_SAME,			/* equal to the one that is kept */
-	FEED_HELD,			/* loses too many names: waits for a second push */
+	FEED_HELD,			/* loses too many names: waits to be believed */
 	FEED_REFUSED,			/* cannot be decoded: the old one stays */
 	FEED_FAILED,			/* cannot be kept: disk full.  Offer it again */
 };
@@ -139,8 +141,19 @@ struct feed_host {
 	/* "why" is for NACK: one short line, filled in if not applied. */
 	enum feed_verdict (*offer)(void *arg, const struct feed_table *table,
 	    char why[FEED_TEXT]);
+	/*
+	 * Whether it can be decoded, and "why" not: for a table that is answered
+	 * before it is offered.
+	 */
+	bool (*is_sound)(void *arg, const struct feed_table *table,
+	    char why[FEED_TEXT]);
 	/* *status has changed. */
 	void (*changed)(void *arg);
+	/*
+	 * To be called every FEED_TICK_MS at the latest: a sign of life.  True:
+	 * what could not be kept can be kept by now, and is to be offered again.
+	 */
+	bool (*tick)(void *arg);
 	void (*report)(void *arg, enum feed_level level, const char *text);
 };
 

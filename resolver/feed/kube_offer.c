@@ -41,11 +41,13 @@ kube_offer_verdict(struct kube_offer *offer, monotime_t now, uint64_t random,
 	offer->first = offer->last = offer->again = MONOTIME_NEVER;
 	if (verdict != FEED_HELD) {
 		offer->confirm = offer->asked = MONOTIME_NEVER;
+		offer->looked = false;
 		return;
 	}
 	offer->held = objects;
 	if (!monotime_is_set(offer->confirm))
-		offer->confirm = monotime_add_ms(now, KUBE_OFFER_CONFIRM_MS);
+		offer->confirm = monotime_add_ms(now, offer->looked ?
+		    KUBE_OFFER_BELIEVE_MS : KUBE_OFFER_CONFIRM_MS);
 }
 
 bool
@@ -65,5 +67,6 @@ kube_offer_is_confirmed(struct kube_offer *offer, size_t objects)
 	size_t held = offer->held;
 
 	offer->confirm = offer->asked = MONOTIME_NEVER;
+	offer->looked = true;
 	return objects <= held + held / 10;
 }

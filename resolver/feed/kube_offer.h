@@ -5,7 +5,8 @@
  *
  * A table that the host holds back because it lost most of its names has to be
  * confirmed: after a while all objects are listed anew from the API server's
- * own storage.  If they are still as few, the same table is offered again.
+ * own storage.  If they are still as few, the same table is offered again; and once
+ * more when the loss has lasted.
  */
 #ifndef NFDNS_RESOLVER_FEED_KUBE_OFFER_H
 #define NFDNS_RESOLVER_FEED_KUBE_OFFER_H
@@ -21,6 +22,7 @@
 #define KUBE_OFFER_QUIET_MS	100	/* without another change */
 #define KUBE_OFFER_MOST_MS	10000	/* from the first change */
 #define KUBE_OFFER_CONFIRM_MS	10000
+#define KUBE_OFFER_BELIEVE_MS	301000	/* then the host may believe it */
 
 /* Start from zeros. */
 struct kube_offer {
@@ -29,6 +31,7 @@ struct kube_offer {
 	monotime_t again;		/* the host could not keep it: not before */
 	monotime_t confirm;		/* when to list anew; never: nothing is held */
 	monotime_t asked;		/* that was begun */
+	bool looked;			/* it was asked once at least */
 	size_t held;			/* objects of the table that is held */
 	struct backoff backoff;
 };

@@ -44,7 +44,10 @@ kube_status_read(struct kube_status *status, struct json_tree *tree,
 		status->retry_after = (unsigned int)number;
 	status->expired = reason != NULL && (strcmp(reason, "Expired") == 0 ||
 	    strcmp(reason, "Gone") == 0);
-	status->too_large = has_cause(details, "ResourceVersionTooLarge");
+	/* Before Kubernetes 1.18.6 the message alone says it. */
+	status->too_large = has_cause(details, "ResourceVersionTooLarge") ||
+	    (message != NULL &&
+	    strstr(message, "Too large resource version") != NULL);
 	if (message != NULL)
 		feed_text_clean(status->message, sizeof(status->message),
 		    message, strlen(message));

@@ -22,7 +22,6 @@
 #include "resolver/feed/text.h"
 
 #define COMPLAINT_MS	60000		/* at most one in that time */
-#define LONGEST_WAIT_MS	60000
 
 struct feed {
 	const struct feed_config *config;
@@ -36,6 +35,7 @@ struct feed {
 	struct kube_offer offer;
 	char *held;			/* the table that the host holds back */
 	size_t held_length;
+	enum feed_verdict verdict;	/* the last one */
 	bool offered;			/* a table, since the start */
 	bool dirty;			/* *host->status has changed */
 	monotime_t complained;
@@ -146,17 +146,31 @@ start(struct feed *f)
 	return error;
 }
 
-/* The status's error: the first of a reflector, or that of the credentials. */
+/*
+ * The status's error: that of the credentials, of a kind without which there is no
+ * table, or else the first of a kind.
+ */
 static const char *
 current_error(const struct feed *f)
 {
+	const char *first = "";
+	int most = 0, weight;
+
 	if (f->credentials.error[0] != '\0')
 		return f->credentials.error;
 	for (size_t i = 0; i < f->count; i++) {
-		if (f->reflectors[i].error[0] != '\0')
-			return f->reflectors[i].error;
+		const struct reflector *r = &f->reflectors[i];
+
+		if (r->error[0] == '\0')
+			continue;
+		weight = 1 + (r->mirror.kind->needed ? 1 : 0) +
+		    (reflector_is_settled(r) ? 0 : 2);
+		if (weight > most) {
+			most = weight;
+			first = r->error;
+		}
 	}
-	return "";
+	return first;
 }
 
 /*
@@ -326,12 +340,15 @@ offer_text(struct feed *f, char *text, size_t length, monotime_t now)
 	status->nacks += verdict == FEED_REFUSED;
 	f->offered = true;
 	f->dirty = true;
-	if (verdict != FEED_APPLIED && verdict != FEED_SAME) {
+	/* While it is as before, each table would say it again. */
+	if (verdict != FEED_APPLIED && verdict != FEED_SAME &&
+	    (verdict != f->verdict || verdict == FEED_REFUSED)) {
 		(void)snprintf(text_why, sizeof(text_why), "table %s: %s",
 		    verdict == FEED_HELD ? "held back" : verdict ==
 		    FEED_REFUSED ? "refused" : "not kept", why);
 		report(f, FEED_ERROR, text_why);
 	}
+	f->verdict = verdict;
 	kube_offer_verdict(&f->offer, now, random_number(), verdict,
 	    objects(f));
 	hold(f, verdict, text, length);
@@ -435,7 +452,7 @@ earlier(monotime_t *least, monotime_t other)
 static int
 wait_ms(const struct feed *f, monotime_t now)
 {
-	monotime_t least = monotime_add_ms(now, LONGEST_WAIT_MS);
+	monotime_t least = monotime_add_ms(now, FEED_TICK_MS);
 
 	for (size_t i = 0; i < f->count; i++) {
 		monotime_t due = reflector_deadline(&f->reflectors[i]);
@@ -463,6 +480,8 @@ go_on(struct feed *f)
 	struct kube_transfer *t;
 	int outcome;
 
+	if (f->host->tick(f->host->arg))
+		f->offer.again = MONOTIME_NEVER;
 	give_up_silent(f, now);
 	confirm(f, now);
 	send_requests(f, now);

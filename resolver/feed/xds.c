@@ -32,11 +32,18 @@ suspended_ns(void)
 static bool
 wait_and_step(struct xds_session *session, struct pollfd *fds, int64_t *slept)
 {
+	const struct feed_host *host = session->host;
 	monotime_t now = monotime_now();
-	size_t count = xds_session_poll(session, fds + FDS_OWN, now);
-	int timeout = monotime_poll_timeout(now,
-	    xds_session_deadline(session, now));
+	size_t count;
+	int timeout;
 
+	if (host->tick(host->arg))
+		xds_session_keeps_again(session, now);
+	count = xds_session_poll(session, fds + FDS_OWN, now);
+	timeout = monotime_poll_timeout(now,
+	    xds_session_deadline(session, now));
+	if (timeout < 0 || timeout > FEED_TICK_MS)
+		timeout = FEED_TICK_MS;
 	if (poll(fds, (nfds_t)(count + FDS_OWN), timeout) < 0 && errno != EINTR)
 		return false;
 	now = monotime_now();

@@ -50,12 +50,12 @@ xds_session_init(struct xds_session *session, const struct feed_config *config,
 void
 xds_session_end(struct xds_session *session)
 {
+	/* It was accepted. */
+	xds_table_last(session);
 	ca_end(&session->ca);
 	ads_free(session->next);
 	ads_free(session->current);
-	free(session->again.message);
 	session->next = session->current = NULL;
-	session->again.message = NULL;
 }
 
 static void
@@ -72,6 +72,12 @@ set_connected(struct xds_session *x)
 	}
 }
 
+static void
+overtaken(void *arg, struct ads *a)
+{
+	xds_table_overtaken(arg, a);
+}
+
 /* A stream of its own link; NULL: no memory. */
 static struct ads *
 start_stream(struct xds_session *x, monotime_t now)
@@ -82,11 +88,18 @@ start_stream(struct xds_session *x, monotime_t now)
 		.refused = x->refused };
 	struct feed_status *status = x->host->status;
 
+	struct ads *stream;
+
 	node_machine_read(&x->config->node, &x->machine);
 	status->attempts++;
 	status->attempted = realtime_s();
 	x->changed = true;
-	return ads_new(&options, &x->machine, now);
+	stream = ads_new(&options, &x->machine, now);
+	if (stream != NULL) {
+		stream->overtaken = overtaken;
+		stream->arg = x;
+	}
+	return stream;
 }
 
 static void
@@ -295,13 +308,19 @@ refuse_table(struct xds_session *x, const char *why, monotime_t now)
 	    XDS_REFUSED_MOST_MS : x->refused_ms * 2;
 }
 
-/* The same table on a stream of its own confirms it; another may end the hold. */
+/* The same table of another server confirms it; another may end the hold. */
 static void
 hold_table(struct xds_session *x, monotime_t now)
 {
-	if (!x->holds && !monotime_is_set(x->replace))
-		x->replace = monotime_add_ms(now, XDS_HELD_MS / 2 +
-		    backoff_spread(XDS_HELD_MS / 2, next_random(x)));
+	const int64_t least = x->holds ? XDS_HELD_LONG_MS * 10 / 11 :
+	    XDS_HELD_MS / 2;
+	const int64_t most = x->holds ? XDS_HELD_LONG_MS : XDS_HELD_MS;
+
+	x->turn = 1;
+	if (monotime_is_set(x->replace))
+		return;
+	x->replace = monotime_add_ms(now, least +
+	    backoff_spread(most - least, next_random(x)));
 	x->holds = true;
 }
 
@@ -505,6 +524,12 @@ xds_session_deadline(struct xds_session *session, monotime_t now)
 	if (x->again.message != NULL)
 		lower(&deadline, x->again.when);
 	return deadline;
+}
+
+void
+xds_session_keeps_again(struct xds_session *session, monotime_t now)
+{
+	session->again.when = now;
 }
 
 void

@@ -47,8 +47,12 @@
 #define XDS_KEEP_OCTETS	20000
 #define XDS_KEEP_SHARE	5
 #define XDS_KEEP_CREDIT_MS 10000
-/* After a held table a new stream makes istiod repeat it, or better it. */
+/*
+ * After a held table a new stream makes istiod repeat it, or better it: soon, to
+ * another address if there is one, and when it may be believed.
+ */
 #define XDS_HELD_MS	20000
+#define XDS_HELD_LONG_MS 330000
 /* An address or route is no reason to try anew more often. */
 #define XDS_HURRY_MS	5000
 /* A certificate and key that do not match: somebody is writing them. */
@@ -82,7 +86,7 @@ struct xds_session {
 	int64_t refused_ms;
 	int64_t ping_ms;
 	size_t turn;			/* of addresses */
-	bool holds;			/* the host holds a table: asked anew, once */
+	bool holds;			/* the host holds a table: asked anew */
 	bool gave_time;			/* to whoever writes the pair */
 	bool refused;			/* the pair, by the server */
 	bool changed;			/* the status, for the host */
@@ -111,6 +115,9 @@ void xds_session_step(struct xds_session *session, const struct pollfd *fds,
 
 /* This machine's addresses or routes have changed. */
 void xds_session_routes_changed(struct xds_session *session, monotime_t now);
+
+/* What the host could not keep is offered again at once. */
+void xds_session_keeps_again(struct xds_session *session, monotime_t now);
 
 /* The machine slept: whoever was connected may be gone. */
 void xds_session_suspect(struct xds_session *session, monotime_t now);

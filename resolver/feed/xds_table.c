@@ -72,20 +72,32 @@ offer(struct xds_session *x, const struct feed_table *table,
 	return XDS_TABLE_ACCEPTED;
 }
 
+/* The response's table; its version is the status's from now on. */
+static struct feed_table
+table_of(struct xds_session *x, const struct discovery_response *response)
+{
+	struct feed_status *status = x->host->status;
+
+	feed_text_clean(status->version, sizeof(status->version),
+	    response->version.text, response->version.length);
+	return (struct feed_table){ .format = "nds-proto",
+		.version = status->version,
+		.octets = (const uint8_t *)response->table.text,
+		.length = response->table.length, .whole = true };
+}
+
 /* Offers the response's table, and answers. */
 static enum xds_table
 take(struct xds_session *x, struct ads *a, char why[static FEED_TEXT],
     monotime_t now)
 {
-	const struct discovery_response *response = &a->response;
-	const struct feed_table table = { .format = "nds-proto",
-		.version = x->host->status->version,
-		.octets = (const uint8_t *)response->table.text,
-		.length = response->table.length };
+	const struct feed_table table = table_of(x, &a->response);
 	enum xds_table result = XDS_TABLE_TOO_SOON;
 
 	if (monotime_is_past(now, affordable(x)))
 		result = offer(x, &table, why, now);
+	else if (!x->host->is_sound(x->host->arg, &table, why))
+		result = XDS_TABLE_REFUSED;
 	ads_answer(a, result == XDS_TABLE_REFUSED ? why : NULL);
 	/* There is nothing wrong with it: it is ours to keep. */
 	if (result == XDS_TABLE_TOO_SOON)
@@ -135,6 +147,43 @@ xds_table_take(struct xds_session *session, struct ads *ads,
 	}
 	ads_drop(ads);
 	return result;
+}
+
+void
+xds_table_overtaken(struct xds_session *session, struct ads *ads)
+{
+	struct xds_session *x = session;
+	const struct discovery_response *response = &ads->response;
+	const char *fault = find_fault(response);
+	char why[FEED_TEXT];
+	struct feed_table table;
+
+	if (response->tables + response->others + response->broken == 0) {
+		ads_answer(ads, NULL);
+		ads_drop(ads);
+		return;
+	}
+	x->host->status->pushes++;
+	table = table_of(x, response);
+	if (fault == NULL && !x->host->is_sound(x->host->arg, &table, why))
+		fault = why;
+	x->host->status->nacks += fault != NULL;
+	ads_answer(ads, fault);
+	if (fault == NULL)
+		postpone(x, ads, &table, affordable(x));
+	ads_drop(ads);
+}
+
+void
+xds_table_last(struct xds_session *session)
+{
+	struct xds_again *again = &session->again;
+	char why[FEED_TEXT];
+
+	if (again->message != NULL)
+		(void)session->host->offer(session->host->arg, &again->table,
+		    why);
+	forget(again);
 }
 
 enum xds_table

@@ -16,7 +16,8 @@ enum xds_table {
 
 /*
  * Answers and drops the stream's response.  "why" is filled in if refused.
- * A table that comes too soon is accepted before anybody has looked into it.
+ * A table that comes too soon is accepted if it can be decoded: it or a newer one
+ * that can is kept later, whatever comes between.
  */
 enum xds_table xds_table_take(struct xds_session *session, struct ads *ads,
     char why[static FEED_TEXT], monotime_t now);
@@ -27,5 +28,11 @@ enum xds_table xds_table_take(struct xds_session *session, struct ads *ads,
  */
 enum xds_table xds_table_again(struct xds_session *session,
     char why[static FEED_TEXT], monotime_t now);
+
+/* The same of a response before the newest of the stream, which is not offered. */
+void xds_table_overtaken(struct xds_session *session, struct ads *ads);
+
+/* Offers what was accepted and is not kept, now or never, and forgets it. */
+void xds_table_last(struct xds_session *session);
 
 #endif

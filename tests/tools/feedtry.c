@@ -130,6 +130,22 @@ summary(void)
 	printf("\n");
 }
 
+static bool
+is_sound(void *arg, const struct feed_table *table, char why[FEED_TEXT])
+{
+	(void)arg;
+	(void)table;
+	(void)why;
+	return true;
+}
+
+static bool
+tick(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -137,7 +153,7 @@ main(int argc, char **argv)
 	struct feed_config config = { .name = name, .type = FEED_XDS,
 		.node = { .namespace = namespace, .cluster = cluster } };
 	const struct feed_host host = { .stop_fd = STDIN_FILENO,
-		.status = &status, .offer = offer, .changed = changed,
+		.status = &status, .is_sound = is_sound, .tick = tick, .offer = offer, .changed = changed,
 		.report = report };
 	char *address;
 	int error;

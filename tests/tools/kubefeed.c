@@ -113,6 +113,22 @@ report(void *arg, enum feed_level level, const char *text)
 	printf("report %s %s\n", names[level], text);
 }
 
+static bool
+is_sound(void *arg, const struct feed_table *table, char why[FEED_TEXT])
+{
+	(void)arg;
+	(void)table;
+	(void)why;
+	return true;
+}
+
+static bool
+tick(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -120,7 +136,7 @@ main(int argc, char **argv)
 	struct feed_config config = { .type = FEED_KUBERNETES,
 	    .limit = (uint64_t)256 << 20 };
 	const struct feed_host host = { .arg = &tool, .stop_fd = STDIN_FILENO,
-	    .status = &tool.status, .offer = offer, .changed = changed,
+	    .status = &tool.status, .is_sound = is_sound, .tick = tick, .offer = offer, .changed = changed,
 	    .report = report };
 	int i = 3, error;
 

@@ -263,6 +263,41 @@ who_does_not_listen_is_killed(void)
 	feed_config_free(other);
 }
 
+/* Stopped, or in a circle: shown after 20 s, and replaced after a minute. */
+static void
+item_26_who_is_silent_is_replaced(void)
+{
+	struct feeds_config *config = config_of((const char *[]){ "a" }, 1);
+	pid_t first;
+
+	CHECK(children_want(&children, config, false, now()) == 0);
+	tick(0);
+	first = find("a")->pid;
+	wait_changed(find("a"));
+	for (int i = 0; i < 50; i++) {
+		atomic_fetch_add(&find("a")->page->ticks, 1);
+		tick(2000);
+	}
+	children_report(&children, now());
+	CHECK(find("a")->report.running && find("a")->report.status.connected);
+	/* This process itself was stopped: that says nothing of the other. */
+	tick(3600000);
+	CHECK(kill(first, 0) == 0);
+	for (int i = 0; i < 11; i++)
+		tick(2000);
+	children_report(&children, now());
+	CHECK(!find("a")->report.running &&
+	    !find("a")->report.status.connected && kill(first, 0) == 0);
+	for (int i = 0; i < 20; i++)
+		tick(2000);
+	take_death();
+	tick(CHILDREN_RESTART_MS);
+	CHECK(find("a")->pid > 0 && find("a")->pid != first);
+	CHECK(find("a")->report.restarts == 1);
+	children_stop(&children);
+	feed_config_free(config);
+}
+
 static void
 status_is_written_when_it_changes(void)
 {
@@ -319,6 +354,7 @@ main(void)
 	TEST(the_dead_are_not_kept);
 	TEST(what_lies_ahead_is_now);
 	TEST(who_does_not_listen_is_killed);
+	TEST(item_26_who_is_silent_is_replaced);
 	TEST(status_is_written_when_it_changes);
 	clean();
 	CHECK(rmdir(directory) == 0);

@@ -49,14 +49,14 @@ names(int last, bool descend)
 		to = put(to, 1, entry, (size_t)(at - entry));
 	}
 	return (struct feed_table){ "nds-proto", "v", octets,
-		(size_t)(to - octets) };
+		(size_t)(to - octets), true };
 }
 
 static struct feed_table
 objects(const char *text)
 {
 	return (struct feed_table){ "kubernetes", "v", (const uint8_t *)text,
-		strlen(text) };
+		strlen(text), false };
 }
 
 static enum feed_verdict
@@ -64,7 +64,8 @@ offer(struct feed_table table)
 {
 	char why[FEED_TEXT];
 
-	return feed_keep_offer(keep, &table, "192.0.2.1:15012", 1000, why);
+	return feed_keep_offer(keep, &table, "192.0.2.1:15012", 1000,
+	    monotime_from_ms(1), why);
 }
 
 static void

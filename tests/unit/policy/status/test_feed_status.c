@@ -135,6 +135,7 @@ static void
 a_feed_is_healthy_or_not(void)
 {
 	struct feed_report r = example(), none;
+	char text[FEED_HEALTH_TEXT];
 
 	memset(&none, 0, sizeof(none));
 	CHECK(feed_status_health(&r, 950, 600, 1600) == FEED_HEALTHY);
@@ -151,6 +152,12 @@ a_feed_is_healthy_or_not(void)
 	CHECK(feed_status_health(&r, 950, 600, 75001) == FEED_CERTIFICATE);
 	r.kept.held_since = 74000;
 	CHECK(feed_status_health(&r, 950, 600, 75001) == FEED_SHRUNK);
+	/* Issue 23, item 26: a full disk is not "current". */
+	(void)snprintf(r.kept.error, sizeof(r.kept.error), "disk full");
+	CHECK(feed_status_health(&r, 950, 600, 75001) == FEED_NOT_KEPT);
+	CHECK(strstr(feed_status_text(FEED_NOT_KEPT, "m", &r, 600, 1600, text),
+	    "feed m: disk full: the table in use") != NULL);
+	r.kept.error[0] = '\0';
 }
 
 static void
@@ -170,8 +177,8 @@ what_is_wrong_is_said(void)
 	r.kept.held_names = 3;
 	r.kept.names = 900;
 	CHECK(strstr(feed_status_text(FEED_SHRUNK, "m", &r, 600, 1600, text),
-	    "3 names, the one in use has 900: if it is meant, nfdns reload "
-	    "--force") != NULL);
+	    "3 names, the one in use has 900: believed after 5 minutes, or by "
+	    "nfdns reload --force") != NULL);
 	CHECK(strcmp(feed_status_text(FEED_CERTIFICATE, "m", &r, 600, 100000,
 	    text), "feed m: its certificate has ended: renew it") == 0);
 	CHECK(strcmp(feed_status_text(FEED_CERTIFICATE, "m", &r, 600,

@@ -38,6 +38,16 @@ offer(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 	return verdict;
 }
 
+static bool unsound;		/* the next ones that are not offered */
+
+static inline bool
+is_sound(void *arg, const struct feed_table *table, char why[FEED_TEXT])
+{
+	(void)arg;
+	(void)snprintf(why, FEED_TEXT, "not sound");
+	return !unsound && (table->length == 0 || table->octets[0] != '!');
+}
+
 static inline void
 changed(void *arg)
 {
@@ -61,8 +71,9 @@ begin(void)
 	config = (struct feed_config){ .name = name, .server = target,
 		.plaintext = true };
 	host = (struct feed_host){ .stop_fd = -1, .status = &status,
-		.offer = offer, .changed = changed, .report = report };
+		.offer = offer, .is_sound = is_sound, .changed = changed, .report = report };
 	verdict = FEED_APPLIED;
+	unsound = false;
 	offers = errors = 0;
 	now = monotime_from_ms(1000000);
 	xds_session_init(&session, &config, &host, 42, now);

@@ -37,6 +37,15 @@ offer(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 	return FEED_APPLIED;
 }
 
+static bool
+is_sound(void *arg, const struct feed_table *table, char why[FEED_TEXT])
+{
+	(void)arg;
+	(void)table;
+	(void)why;
+	return true;
+}
+
 static void
 changed(void *arg)
 {
@@ -66,7 +75,8 @@ begin(long sends, long takes, long calls)
 	config = (struct feed_config){ .name = name, .server = target,
 		.plaintext = true };
 	host = (struct feed_host){ .stop_fd = -1, .status = &status,
-		.offer = offer, .changed = changed, .report = report };
+		.offer = offer, .is_sound = is_sound, .changed = changed,
+		.report = report };
 	now = monotime_from_ms(1000000);
 	xds_session_init(&session, &config, &host, 42, now);
 }

@@ -81,9 +81,10 @@ held_and_confirmed(void)
 	CHECK(kube_offer_is_confirmed(&offer, 11));
 	CHECK(!monotime_is_set(offer.asked));
 	kube_offer_verdict(&offer, at(40000), 0, FEED_HELD, 10);
-	CHECK(kube_offer_confirms(&offer, at(80000)));
+	CHECK(!kube_offer_confirms(&offer, at(340999)));
+	CHECK(kube_offer_confirms(&offer, at(341000)));
 	CHECK(!kube_offer_is_confirmed(&offer, 12));
-	CHECK(!kube_offer_confirms(&offer, at(200000)));
+	CHECK(!kube_offer_confirms(&offer, at(900000)));
 }
 
 /* Changes while one waits do not put off its confirmation. */

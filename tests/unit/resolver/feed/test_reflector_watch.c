@@ -54,6 +54,19 @@ watch_expired(void)
 	}
 }
 
+/* API servers before 1.18.6 give no cause. */
+static void
+item_28_version_too_large_by_its_message(void)
+{
+	watch_from_10();
+	CHECK(!say(GONE));
+	end_whole();
+	answer(504, "{\"code\":504,\"reason\":\"Timeout\",\"message\":"
+	    "\"Timeout: Too large resource version: 10, current: 5\"}");
+	CHECK(reflector_is_due(&r, now));
+	CHECK(strcmp(query(), "limit=500") == 0);
+}
+
 static void
 version_too_large(void)
 {
@@ -197,6 +210,7 @@ main(void)
 	begin("services");
 	TEST(K24_resource_version_update);
 	TEST(watch_expired);
+	TEST(item_28_version_too_large_by_its_message);
 	TEST(version_too_large);
 	TEST(watch_too_short);
 	TEST(watch_lost);

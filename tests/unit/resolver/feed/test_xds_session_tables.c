@@ -63,7 +63,7 @@ refused_tables_are_asked_for_again(void)
 	end();
 }
 
-/* istiod repeats a table on a new stream only; it is asked for it once. */
+/* istiod repeats a table on a new stream only; asked soon, and when it has lasted. */
 static void
 held_tables_are_asked_for_again(void)
 {
@@ -78,7 +78,7 @@ held_tables_are_asked_for_again(void)
 	pass_ms(XDS_HELD_MS / 2 + 1);
 	CHECK(asked(1, 0)->has_node && status.connected);
 	CHECK(!server.peers[0].cancelled);
-	push(1, "3", "three");			/* held as well: enough asked */
+	push(1, "3", "three");			/* held as well: it has to last */
 	UNTIL(server.peers[0].cancelled && offers == 3);
 	pass_ms(10 * XDS_HELD_MS);
 	CHECK(server.count == 2);
@@ -88,7 +88,7 @@ held_tables_are_asked_for_again(void)
 	verdict = FEED_HELD;			/* another hold */
 	push(1, "5", "two");
 	UNTIL(offers == 5);
-	pass_ms(XDS_HELD_MS);
+	pass_ms(XDS_HELD_LONG_MS);
 	CHECK(asked(2, 0)->has_node);
 	CHECK(status.connected && *status.error == '\0' && errors == 0);
 	end();
@@ -237,6 +237,52 @@ what_came_too_soon_may_be_bad(void)
 	end();
 }
 
+/* What was accepted is kept, whatever comes before its time has come. */
+static void
+item_25_what_was_accepted_is_kept(void)
+{
+	begin();
+	connect_and_push();
+	session.spent = monotime_add_ms(now, 2 * XDS_KEEP_CREDIT_MS);
+	push(0, "2", "two");
+	CHECK(*asked(0, 2)->refusal == '\0');
+	push(0, "3", "!garbage");
+	CHECK(*asked(0, 3)->refusal != '\0' && offers == 1);
+	pass_ms(XDS_KEEP_CREDIT_MS);
+	CHECK(offers == 2 && strcmp(offered, "two") == 0);
+	end();
+}
+
+/* Also if all come at once: what is overtaken is looked into. */
+static void
+item_25_before_garbage_at_once(void)
+{
+	begin();
+	connect_and_push();
+	push(0, "2", "two");
+	push(0, "3", "three");
+	push(0, "4", "!garbage");
+	verdict = FEED_REFUSED;
+	UNTIL(offers >= 2);
+	verdict = FEED_APPLIED;
+	settle();
+	CHECK(*asked(0, 3)->refusal == '\0' && *asked(0, 4)->refusal != '\0');
+	CHECK(strcmp(offered, "three") == 0);
+	end();
+}
+
+static void
+item_25_at_the_end(void)
+{
+	begin();
+	connect_and_push();
+	session.spent = monotime_add_ms(now, 2 * XDS_KEEP_CREDIT_MS);
+	push(0, "2", "two");
+	CHECK(*asked(0, 2)->refusal == '\0' && offers == 1);
+	end();
+	CHECK(offers == 2 && strcmp(offered, "two") == 0);
+}
+
 int
 main(void)
 {
@@ -248,6 +294,9 @@ main(void)
 	TEST(strange_responses);
 	TEST(what_cannot_be_kept_is_offered_again);
 	TEST(a_mad_server_is_kept_slowly);
+	TEST(item_25_what_was_accepted_is_kept);
+	TEST(item_25_before_garbage_at_once);
+	TEST(item_25_at_the_end);
 	TEST(what_came_too_soon_may_be_bad);
 	TEST(what_is_kept_late_connects_nobody);
 	TEST(a_refusal_is_reported_once);
