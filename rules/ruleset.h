@@ -93,7 +93,7 @@ struct ruleset {
 	uint32_t mark_mask, mark_passed, mark_answered, mark_stream, mark_relay;
 	uint32_t mark_unanswerable, mark_orphan;
 	bool tcp;
-	uint16_t stream_port;
+	uint16_t stream_ports[2];	/* of the listeners: IPv4, IPv6 */
 	uint32_t streams_max;		/* connections in each set */
 	unsigned int stream_new_s, stream_open_s;
 	uint16_t zone;
@@ -113,6 +113,12 @@ struct ruleset {
 int ruleset_build(struct ruleset *set, const struct config *config,
     enum rules_stage stage, struct diag *diag) __attribute__((warn_unused_result));
 void ruleset_free(struct ruleset *set);
+
+/*
+ * The ports that the listeners got (IPv4, IPv6), in place of stream.port: the
+ * rules lead connections there.
+ */
+void ruleset_listen_at(struct ruleset *set, const uint16_t ports[static 2]);
 
 const struct rules_chain_form *rules_chain_form(enum rules_chain chain);
 /* Whether the set has rules for that chain. */

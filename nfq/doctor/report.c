@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "nfq/doctor/daemon.h"
 #include "nfq/join/units.h"
 #include "policy/status/feed_print.h"
 #include "policy/status/load_report.h"
@@ -146,8 +147,7 @@ put_rules(const struct report *report, const struct config *config)
 	struct ruleset set;
 	FILE *out = create(report, "rules.nft");
 
-	if (out != NULL && ruleset_build(&set, config, RULES_FULL,
-	    &problems) == 0) {
+	if (out != NULL && daemon_rules(&set, config, &problems) == 0) {
 		(void)!ruleset_print(&set, out);
 		ruleset_free(&set);
 	}

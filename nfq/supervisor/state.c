@@ -22,6 +22,8 @@ supervisor_show_state(struct supervisor *s)
 	    : s->reload_error[0] != '\0' ? s->reload_error
 	    : s->feeds_problem[0] != '\0' ? s->feeds_problem
 	    : s->monitor.feeds.problem[0] != '\0' ? s->monitor.feeds.problem
+	    : s->metrics.unanswered
+		? "metrics.listen is not answered: the log says why"
 					 : NULL;
 	char state[STATUS_TEXT + 32];
 
