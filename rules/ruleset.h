@@ -67,12 +67,14 @@ enum rules_set_id {
 #define RULES_STREAMS_S		60	/* default of the sets; every rule sets its own */
 
 /*
- * The set of users who asked lately.  Each has a budget of user_rate packets,
- * which fills up again within one second, so an older entry says nothing.  While
+ * The set of users who asked lately.  Each has a budget of user_rate packets a
+ * second, which fills up again within one, so an older entry says nothing.  What
+ * comes at once waits in the queue before others' questions: it is less.  While
  * the set is full, new users are not limited: no question is passed by mistake.
  */
 #define RULES_USERS		"users"
 #define RULES_USERS_MAX		16384
+#define RULES_USERS_BURST	2000	/* as many at once, at most */
 #define RULES_USERS_S		2
 
 /* Packets that rules count for the status, each kind by one rule or more. */

@@ -108,10 +108,10 @@ const struct config_option config_options[] = {
 	{ "capture.zone", "53",
 	  "Conntrack zone of questions that pass; 0: no zone of their own.",
 	  INTEGER, RANGE(0, 65534), IN(config, capture.zone) },
-	{ "capture.user_rate", "0",
-	  "Questions a second of one user that are captured; those above the "
-	  "limit pass, or are dropped where the policy could deny one.  0: no "
-	  "limit.",
+	{ "capture.user_rate", "20000",
+	  "Questions a second of one user, but root, that are captured; those "
+	  "above the limit pass, or are dropped where the policy could deny "
+	  "one.  0: no limit.",
 	  INTEGER, RANGE(0, 1000000), IN(config, capture.user_rate),
 	  .reload = true },
 	{ "capture.bypass.users", "[ ]",
