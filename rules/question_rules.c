@@ -97,7 +97,8 @@ when_queued(struct rule *rule, const struct ruleset *set,
 }
 
 /*
- * With a conntrack zone, a port's surplus has to be in it like what passes the
+ * Root can stop the daemon anyway, and asks for others.  With a conntrack zone, a
+ * port's surplus has to be in it like what passes the
  * queue: see add_verdicts().  Passed TCP connections are in none.
  */
 static void
@@ -107,8 +108,11 @@ add_surplus(struct ruleset *set, const struct queued *what)
 	    RULES_COMMENT_SURPLUS "%s", what->comment);
 
 	when_queued(rule, set, what);
+	rule_when(rule, condition_number(SUBJECT_SKUID, OPERATOR_DIFFERENT, 0));
 	rule_then(rule, (struct statement){
-		.kind = STATEMENT_USER_OVER, .rate = set->user_rate,
+		.kind = STATEMENT_USER_OVER,
+		.limit = { set->user_rate, set->user_rate < RULES_USERS_BURST ?
+		    set->user_rate : RULES_USERS_BURST },
 	});
 	if (set->denies) {
 		then_drop(rule);

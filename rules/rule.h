@@ -127,7 +127,8 @@ struct statement {
 			unsigned int seconds;	/* 0: the set's own time */
 		} change;
 		uint16_t zone;
-		uint32_t rate;			/* packets a second */
+		/* Packets a second, and how many of them at once. */
+		struct { uint32_t rate, burst; } limit;
 	};
 };
 

@@ -340,7 +340,7 @@ set_values(struct ruleset *set, const struct config *config)
 		.mark_unanswerable = ruleset_unanswerable_mark(config),
 		.mark_orphan = ruleset_orphan_mark(config),
 		.tcp = config->capture.tcp,
-		.stream_port = config->stream.port,
+		.stream_ports = { config->stream.port, config->stream.port },
 		.streams_max = config->stream.tracked,
 		.zone = config->capture.zone,
 		.user_rate = config->capture.user_rate,
@@ -414,6 +414,19 @@ ruleset_build(struct ruleset *set, const struct config *config,
 fail:
 	ruleset_free(set);
 	return rc;
+}
+
+void
+ruleset_listen_at(struct ruleset *set, const uint16_t ports[static 2])
+{
+	memcpy(set->stream_ports, ports, sizeof(set->stream_ports));
+	for (size_t i = 0; i < set->count; i++)
+		for (size_t j = 0; j < set->rules[i].statement_count; j++) {
+			struct statement *s = &set->rules[i].statements[j];
+
+			if (s->kind == STATEMENT_TPROXY)
+				s->tproxy.port = ports[s->tproxy.ipv4 ? 0 : 1];
+		}
 }
 
 /* The next condition on a cgroup from rule *i on, which is then behind it. */

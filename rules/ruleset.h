@@ -67,12 +67,14 @@ enum rules_set_id {
 #define RULES_STREAMS_S		60	/* default of the sets; every rule sets its own */
 
 /*
- * The set of users who asked lately.  Each has a budget of user_rate packets,
- * which fills up again within one second, so an older entry says nothing.  While
+ * The set of users who asked lately.  Each has a budget of user_rate packets a
+ * second, which fills up again within one, so an older entry says nothing.  What
+ * comes at once waits in the queue before others' questions: it is less.  While
  * the set is full, new users are not limited: no question is passed by mistake.
  */
 #define RULES_USERS		"users"
 #define RULES_USERS_MAX		16384
+#define RULES_USERS_BURST	2000	/* as many at once, at most */
 #define RULES_USERS_S		2
 
 /* Packets that rules count for the status, each kind by one rule or more. */
@@ -93,7 +95,7 @@ struct ruleset {
 	uint32_t mark_mask, mark_passed, mark_answered, mark_stream, mark_relay;
 	uint32_t mark_unanswerable, mark_orphan;
 	bool tcp;
-	uint16_t stream_port;
+	uint16_t stream_ports[2];	/* of the listeners: IPv4, IPv6 */
 	uint32_t streams_max;		/* connections in each set */
 	unsigned int stream_new_s, stream_open_s;
 	uint16_t zone;
@@ -113,6 +115,12 @@ struct ruleset {
 int ruleset_build(struct ruleset *set, const struct config *config,
     enum rules_stage stage, struct diag *diag) __attribute__((warn_unused_result));
 void ruleset_free(struct ruleset *set);
+
+/*
+ * The ports that the listeners got (IPv4, IPv6), in place of stream.port: the
+ * rules lead connections there.
+ */
+void ruleset_listen_at(struct ruleset *set, const uint16_t ports[static 2]);
 
 const struct rules_chain_form *rules_chain_form(enum rules_chain chain);
 /* Whether the set has rules for that chain. */

@@ -262,8 +262,8 @@ static void
 print_user_over(const struct statement *statement, FILE *out)
 {
 	fprintf(out, " update @" RULES_USERS " { meta skuid limit rate over %"
-	    PRIu32 "/second burst %" PRIu32 " packets }", statement->rate,
-	    statement->rate);
+	    PRIu32 "/second burst %" PRIu32 " packets }", statement->limit.rate,
+	    statement->limit.burst);
 }
 
 static void
@@ -284,9 +284,11 @@ encode_user_over(struct expr_builder *b, const struct statement *statement,
 		b->failed = true;
 		return;
 	}
-	nftnl_expr_set_u64(limit, NFTNL_EXPR_LIMIT_RATE, statement->rate);
+	nftnl_expr_set_u64(limit, NFTNL_EXPR_LIMIT_RATE,
+	    statement->limit.rate);
 	nftnl_expr_set_u64(limit, NFTNL_EXPR_LIMIT_UNIT, 1);	/* second */
-	nftnl_expr_set_u32(limit, NFTNL_EXPR_LIMIT_BURST, statement->rate);
+	nftnl_expr_set_u32(limit, NFTNL_EXPR_LIMIT_BURST,
+	    statement->limit.burst);
 	nftnl_expr_set_u32(limit, NFTNL_EXPR_LIMIT_TYPE, NFT_LIMIT_PKTS);
 	nftnl_expr_set_u32(limit, NFTNL_EXPR_LIMIT_FLAGS, NFT_LIMIT_F_INV);
 	nftnl_expr_add_expr(b->last, NFTNL_EXPR_DYNSET_EXPR, limit);

@@ -218,7 +218,8 @@ add_to_listener(struct ruleset *set, bool ipv4)
 	when_connection(rule);
 	then(rule, STATEMENT_COUNTER);
 	rule_then(rule, (struct statement){
-		.kind = STATEMENT_TPROXY, .tproxy = { ipv4, set->stream_port },
+		.kind = STATEMENT_TPROXY, .tproxy = { ipv4,
+		    set->stream_ports[ipv4 ? 0 : 1] },
 	});
 	then(rule, STATEMENT_ACCEPT);
 }

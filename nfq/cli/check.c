@@ -80,8 +80,7 @@ check_everything(const struct config *config, bool strict,
 	policy_check_gaps(&config->policy, &(struct policy_gaps){
 	    .absent_passes = !config->queue.absent_drop,
 	    .overload_passes = config->queue.overload_pass,
-	    .tcp = config->capture.tcp,
-	    .user_rate = config->capture.user_rate }, config->path, &diag);
+	    .tcp = config->capture.tcp }, config->path, &diag);
 	progress_start("compiling the tables");
 	image = compiler_check(config, &diag);
 	progress_stop();

@@ -5,6 +5,7 @@
 
 #include "nfq/cli/commands.h"
 #include "nfq/cli/message.h"
+#include "nfq/doctor/daemon.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
 #include "rules/kernel.h"
@@ -143,7 +144,7 @@ static int
 build(struct ruleset *set, const struct config *config)
 {
 	struct diag problems = DIAG_INIT;
-	int rc = ruleset_build(set, config, RULES_FULL, &problems);
+	int rc = daemon_rules(set, config, &problems);
 
 	diag_print(&problems, "nfdns", stderr);
 	diag_free(&problems);

@@ -332,13 +332,29 @@ check_ruleset(struct findings *findings, const struct config *config,
 	diag_free(&differences);
 }
 
+int
+daemon_rules(struct ruleset *set, const struct config *config,
+    struct diag *diag)
+{
+	int error = ruleset_build(set, config, RULES_FULL, diag);
+	struct status_page page;
+
+	if (error != 0 || !config->capture.tcp ||
+	    status_open(&page, config->run_dir) < 0)
+		return error;
+	if (page.supervisor->stream_ports[0] != 0)
+		ruleset_listen_at(set, page.supervisor->stream_ports);
+	status_close(&page);
+	return 0;
+}
+
 void
 daemon_check_rules(struct findings *findings, const struct config *config)
 {
 	struct diag problems = DIAG_INIT;
 	struct ruleset set;
 
-	if (ruleset_build(&set, config, RULES_FULL, &problems) == 0) {
+	if (daemon_rules(&set, config, &problems) == 0) {
 		check_ruleset(findings, config, &set);
 		ruleset_free(&set);
 	} else

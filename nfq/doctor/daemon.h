@@ -6,6 +6,7 @@
 #include "nfq/doctor/findings.h"
 #include "policy/config/config.h"
 #include "policy/status/status.h"
+#include "rules/ruleset.h"
 
 /* The configuration that was read, or NULL with its first error in "diag". */
 void daemon_check_config(struct findings *findings, const char *path,
@@ -17,6 +18,13 @@ void daemon_check_config(struct findings *findings, const char *path,
  */
 void daemon_check_status(struct findings *findings, const char *run_dir,
     const struct status_page *page, int error);
+
+/*
+ * ruleset_build() with the ports of the running daemon's listeners, if there is
+ * one that can be asked.
+ */
+int daemon_rules(struct ruleset *set, const struct config *config,
+    struct diag *diag) __attribute__((warn_unused_result));
 
 /* The kernel's rules against those of config. */
 void daemon_check_rules(struct findings *findings, const struct config *config);

@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "nfq/doctor/daemon.h"
 #include "nfq/doctor/program.h"
 #include "nfq/join/units.h"
 #include "policy/status/feed_print.h"
@@ -114,8 +115,7 @@ put_rules(const struct report *report, const struct config *config)
 	struct ruleset set;
 	FILE *out = create(report, "rules.nft");
 
-	if (out != NULL && ruleset_build(&set, config, RULES_FULL,
-	    &problems) == 0) {
+	if (out != NULL && daemon_rules(&set, config, &problems) == 0) {
 		(void)!ruleset_print(&set, out);
 		ruleset_free(&set);
 	}

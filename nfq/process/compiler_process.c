@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "nfq/process/child.h"
@@ -356,6 +357,23 @@ compile_all(const struct compiler_job *job, struct diag *diag)
 	return error < 0 ? error : rules;
 }
 
+/* Octets of all files that it has from the start. */
+static uint64_t
+octets_of(const struct compiler_job *job)
+{
+	uint64_t octets = 0;
+	struct stat st;
+
+	for (size_t i = 0; i < job->mesh->source_count; i++)
+		if (job->sources[i] >= 0 && fstat(job->sources[i], &st) == 0)
+			octets += (uint64_t)st.st_size;
+	for (size_t i = 0; i < job->policy->set_count; i++)
+		if (job->inputs[i].file >= 0 &&
+		    fstat(job->inputs[i].file, &st) == 0)
+			octets += (uint64_t)st.st_size;
+	return octets;
+}
+
 /* Gives up its privileges and compiles.  Returns the exit status. */
 static int
 run(const struct compiler_job *job)
@@ -363,7 +381,8 @@ run(const struct compiler_job *job)
 	static struct diag diag = DIAG_INIT;	/* too large for a small stack */
 	int error;
 
-	if ((error = sandbox_compiler_privileges(job->uid, job->gid)) < 0 ||
+	if ((error = sandbox_compiler_privileges(job->uid, job->gid,
+	    octets_of(job))) < 0 ||
 	    (error = child_die_with(job->parent)) < 0 ||
 	    (error = sandbox_compiler_seccomp()) < 0)
 		return refuse(job->channel, "give up its privileges", error);
@@ -372,6 +391,18 @@ run(const struct compiler_job *job)
 	if (error == -ENOMEM)
 		return COMPILER_NO_MEMORY;
 	return error < 0 || diag.errors > 0 ? COMPILER_REFUSED : COMPILER_DONE;
+}
+
+/* When memory ends, the daemon goes on with the table that it has. */
+static void
+go_first(void)
+{
+	const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	(void)!write(fd, "1000", 4);
+	(void)close(fd);
 }
 
 void
@@ -386,6 +417,7 @@ compiler_enter(int argc, char **argv)
 		return;
 	/* fexecve(2) names the process after the descriptor's number. */
 	(void)prctl(PR_SET_NAME, PROCESS_NAME, 0, 0, 0);
+	go_first();
 	file = fdopen((int)strtol(argv[1] + skip, NULL, 10), "r");
 	error = file == NULL ? -errno : read_job(&r, file);
 	if (file != NULL)

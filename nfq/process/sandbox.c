@@ -20,7 +20,9 @@
 /* "nobody" on every Linux: the user that unmapped users are shown as. */
 #define OVERFLOW_ID 65534
 
-#define COMPILER_MEMORY	((rlim_t)4 << 30)
+#define COMPILER_MEMORY	((rlim_t)4 << 30)	/* in any case */
+#define COMPILER_LEAST	((rlim_t)1 << 30)	/* for files that others include */
+#define COMPILER_TIMES	128			/* what the tables have */
 #define COMPILER_FILE	((rlim_t)4 << 30)
 #define COMPILER_FILES	((rlim_t)4096)
 #define TLS_MEMORY	((rlim_t)512 << 20)
@@ -365,10 +367,13 @@ mapped_now(void)
 }
 
 static int
-limit_compiler(void)
+limit_compiler(uint64_t octets)
 {
+	const rlim_t room = octets > COMPILER_MEMORY / COMPILER_TIMES ?
+	    COMPILER_MEMORY : octets * COMPILER_TIMES + COMPILER_LEAST;
 	/* Added to what is mapped: a sanitizer's shadow alone is terabytes. */
-	const rlim_t memory = mapped_now() + COMPILER_MEMORY;
+	const rlim_t memory = mapped_now() + (room < COMPILER_MEMORY ? room :
+	    COMPILER_MEMORY);
 	int error;
 
 	if ((error = limit(RLIMIT_AS, memory, memory)) < 0 ||
@@ -428,12 +433,12 @@ drop_all(uid_t uid, gid_t gid)
 }
 
 int
-sandbox_compiler_privileges(uid_t uid, gid_t gid)
+sandbox_compiler_privileges(uid_t uid, gid_t gid, uint64_t octets)
 {
 	int error = drop_all(uid, gid);
 
 	/* Limits come second: drop_privileges() reads a file of /proc. */
-	return error < 0 ? error : limit_compiler();
+	return error < 0 ? error : limit_compiler(octets);
 }
 
 int

@@ -141,7 +141,8 @@ sockets_request_permit(const struct sockets_request *request,
 		    rights->upstream_count < SOCKETS_UPSTREAMS ? 0 : -EPERM;
 	case SOCKETS_LISTENER:
 		return !rights->restricted && is_loopback(request) &&
-		    request->port >= FIRST_FREE_PORT ? 0 : -EPERM;
+		    (request->port >= FIRST_FREE_PORT ||
+		    request->port == 0) ? 0 : -EPERM;
 	default:
 		return request->kind == SOCKETS_RESTRICT ? 0 : -EPERM;
 	}

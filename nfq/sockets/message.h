@@ -33,7 +33,7 @@ struct sockets_request {
 	/* Not of DATAGRAM and RESTRICT; IPv4 stands in the first 4 octets. */
 	uint8_t address[16];
 	uint32_t scope_id;	/* by IPv6, not of LISTENER */
-	uint16_t port;
+	uint16_t port;		/* of LISTENER 0: one that the kernel chooses */
 	/*
 	 * Of CONNECTION: the client's address, which becomes the connection's
 	 * source, and the interface of the client's first packet (0: not
@@ -73,8 +73,8 @@ struct sockets_rights {
 /*
  * Whether a client may have what it asks for: sockets that are connected to
  * port 53 of any address or to one of its upstreams; unless "restricted", also
- * UDP sockets, listeners at 127.0.0.1 and ::1 on an unprivileged port, and more
- * upstreams.  0 or -EPERM.
+ * UDP sockets, listeners at 127.0.0.1 and ::1 on an unprivileged port or one that
+ * the kernel chooses, and more upstreams.  0 or -EPERM.
  */
 int sockets_request_permit(const struct sockets_request *request,
     const struct sockets_rights *rights) __attribute__((warn_unused_result));

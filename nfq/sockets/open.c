@@ -144,7 +144,9 @@ bind_listener(int fd, const struct sockets_request *request)
 	const bool v6 = request->family == AF_INET6;
 	union sockets_address to;
 	const socklen_t size = address_of(request, &to);
-	int error = switch_on(fd, SOL_SOCKET, SO_REUSEADDR);
+	/* One that the kernel chooses must not be shared with another socket. */
+	int error = request->port != 0 ?
+	    switch_on(fd, SOL_SOCKET, SO_REUSEADDR) : 0;
 
 	if (error == 0)
 		error = v6 ? switch_on(fd, SOL_IPV6, IPV6_FREEBIND) :

@@ -52,8 +52,13 @@ is_bound_as(int fd, const struct sockets_request *request)
 	union sockets_address name = { .any.sa_family = AF_UNSPEC };
 	socklen_t size = sizeof(name);
 
-	return getsockname(fd, &name.any, &size) == 0 &&
-	    is_address(&name, request);
+	if (getsockname(fd, &name.any, &size) < 0)
+		return false;
+	if (request->port == 0 && name.any.sa_family == AF_INET)
+		name.v4.sin_port = 0;
+	else if (request->port == 0 && name.any.sa_family == AF_INET6)
+		name.v6.sin6_port = 0;
+	return is_address(&name, request);
 }
 
 static bool

@@ -13,10 +13,10 @@
 #define BACKLOG 4096
 
 struct sockets_request
-stream_listen_request(size_t which, const struct config *config)
+stream_listen_request(size_t which, uint16_t port)
 {
 	struct sockets_request request = {
-	    .kind = SOCKETS_LISTENER, .port = (uint16_t)config->stream.port};
+	    .kind = SOCKETS_LISTENER, .port = port};
 
 	if (which == 0) {
 		request.family = AF_INET;
@@ -46,11 +46,10 @@ stream_listen_begin(int fd, size_t which, const struct config *config)
 	return -errno;
 }
 
-bool
-stream_listen_is_there(int fd, size_t which, const struct config *config)
+uint16_t
+stream_listen_port(int fd, size_t which)
 {
-	const struct sockets_request wanted =
-	    stream_listen_request(which, config);
+	const struct sockets_request wanted = stream_listen_request(which, 0);
 	union sockets_address name = { .any.sa_family = AF_UNSPEC };
 	socklen_t size = sizeof(name);
 	uint8_t octets[16];
@@ -60,12 +59,11 @@ stream_listen_is_there(int fd, size_t which, const struct config *config)
 
 	if (getsockname(fd, &name.any, &size) < 0 ||
 	    name.any.sa_family != wanted.family)
-		return false;
+		return 0;
 	size = sizeof(listens);
 	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) < 0 ||
 	    listens == 0)
-		return false;
+		return 0;
 	length = sockets_address_split(&name, octets, &port);
-	return memcmp(octets, wanted.address, length) == 0 &&
-	    port == wanted.port;
+	return memcmp(octets, wanted.address, length) == 0 ? port : 0;
 }

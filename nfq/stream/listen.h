@@ -15,9 +15,11 @@
 
 #define STREAM_LISTENERS 2
 
-/* The request for listening socket number "which": sockets_open() opens it. */
-struct sockets_request stream_listen_request(
-    size_t which, const struct config *config);
+/*
+ * The request for listening socket number "which" at that port, or at one that
+ * the kernel chooses (0): sockets_open() opens it.
+ */
+struct sockets_request stream_listen_request(size_t which, uint16_t port);
 
 /*
  * Makes the socket transparent (ip(7), IP_TRANSPARENT), so that accepted
@@ -27,7 +29,10 @@ struct sockets_request stream_listen_request(
 int stream_listen_begin(int fd, size_t which, const struct config *config)
     __attribute__((warn_unused_result));
 
-/* Whether fd, from a predecessor, is a listening socket as config wants it. */
-bool stream_listen_is_there(int fd, size_t which, const struct config *config);
+/*
+ * The port of fd, from a predecessor or just opened, or 0 if that is no listening
+ * socket "which".
+ */
+uint16_t stream_listen_port(int fd, size_t which);
 
 #endif

@@ -128,7 +128,8 @@ look(struct supervisor *s, monotime_t now)
 	if (c->inotify >= 0)
 		drop_events(c);
 	follow(s);
-	error = ruleset_build(&set, s->config, RULES_FULL, &diag);
+	error = supervisor_build_rules(s, &set, s->config, RULES_FULL,
+	    &diag);
 	if (error == 0)
 		error = install(s, &set, &diag);
 	if (error != 0) {

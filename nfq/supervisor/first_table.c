@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nfq/process/diag_print.h"
 #include "nfq/supervisor/parts.h"
@@ -69,20 +70,41 @@ make_empty(struct supervisor *s, struct diag *diag)
 	    compiler_unloaded(s->config, &s->feeds, diag);
 }
 
+static bool
+is_missing(const struct mesh_source *source)
+{
+	return source->feed == NULL && access(source->path, F_OK) < 0 &&
+	    errno == ENOENT;
+}
+
+/* Whether there is a table of no feed. */
+static bool
+has_files(const struct mesh *mesh)
+{
+	for (size_t i = 0; i < mesh->source_count; i++)
+		if (mesh->sources[i].feed == NULL &&
+		    !is_missing(&mesh->sources[i]))
+			return true;
+	return false;
+}
+
 /*
- * A feed's table that is damaged does not keep the other tables from being
- * used: all of feeds are left out until a reload succeeds.  "error" is what
- * compiling all has brought.  The image's fd or a negative errno.
+ * A feed's table that is damaged, or a file that is not there, does not keep the
+ * other tables from being used: all of feeds, and such files, are left out until a
+ * reload succeeds.  "error" is what compiling all has brought.  The image's fd or a
+ * negative errno.
  */
 static int
-compile_without_feeds(struct supervisor *s, int error)
+compile_the_rest(struct supervisor *s, int error)
 {
 	struct mesh *mesh = &s->config->mesh;
 	struct diag diag = DIAG_INIT;
+	const bool files = has_files(mesh);
 	bool any = false;
 
 	for (size_t i = 0; i < mesh->source_count; i++)
-		if (mesh->sources[i].feed != NULL)
+		if (mesh->sources[i].feed != NULL ||
+		    (files && is_missing(&mesh->sources[i])))
 			any = mesh->sources[i].left_out = true;
 	if (any)
 		error = compile_table(s, &diag);
@@ -101,10 +123,10 @@ supervisor_start_table(struct supervisor *s)
 	monitor_feeds_apply(s->config, realtime_s());
 	g->image = compile_table(s, &diag);
 	if (g->image < 0 && g->image != -EINTR) {
-		const int error = compile_without_feeds(s, g->image);
+		const int error = compile_the_rest(s, g->image);
 
 		(void)snprintf(s->table_error, sizeof(s->table_error), "%s: %s",
-		    error < 0 ? "no table" : "no table of any feed",
+		    error < 0 ? "no table" : "tables are left out",
 		    diag_first_error(&diag) != NULL ?
 		    diag_first_error(&diag) : strerror(-g->image));
 		g->image = error;

@@ -263,7 +263,7 @@ static int
 install_canary(struct supervisor *s, enum rules_stage stage, struct diag *diag)
 {
 	struct ruleset set;
-	int error = ruleset_build(&set, s->config, stage, diag);
+	int error = supervisor_build_rules(s, &set, s->config, stage, diag);
 
 	if (error == 0) {
 		if (stage == RULES_LEAVING)

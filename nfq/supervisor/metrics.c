@@ -204,8 +204,8 @@ supervisor_start_metrics(struct supervisor *s)
 	s->metrics.program = metrics_program_open();
 }
 
-void
-supervisor_tick_metrics(struct supervisor *s, monotime_t now)
+static void
+tick(struct supervisor *s, monotime_t now)
 {
 	struct supervisor_metrics *m = &s->metrics;
 	const struct config_listen *wanted = &s->config->metrics_listen;
@@ -213,12 +213,26 @@ supervisor_tick_metrics(struct supervisor *s, monotime_t now)
 	/* After a reload. */
 	if (m->listen.fd >= 0 && !metrics_listen_same(&m->listen.of, wanted))
 		stop(m);
-	if (!metrics_listen_wanted(wanted))
+	if (!metrics_listen_wanted(wanted)) {
+		m->error = 0;
 		return;
+	}
 	if (m->pid > 0)
 		watch_process(s, now);
 	else
 		begin(s, now);
+}
+
+void
+supervisor_tick_metrics(struct supervisor *s, monotime_t now)
+{
+	struct supervisor_metrics *m = &s->metrics;
+
+	tick(s, now);
+	if (m->unanswered == (m->error != 0))
+		return;
+	m->unanswered = m->error != 0;
+	supervisor_show_state(s);
 }
 
 void

@@ -123,6 +123,7 @@ struct supervisor_metrics {
 	monotime_t report;		/* time to write reports */
 	unsigned int failures;		/* in a row */
 	int error;			/* of the last start; each is logged once */
+	bool unanswered;		/* as the state shows it */
 };
 
 struct supervisor {
@@ -191,6 +192,13 @@ int supervisor_start_table(struct supervisor *s)
 int supervisor_start_sockets(struct supervisor *s)
     __attribute__((warn_unused_result));
 void supervisor_stop_sockets(struct supervisor *s);
+/*
+ * ruleset_build() with the listeners' ports, which they have from
+ * supervisor_start_stream() on.
+ */
+int supervisor_build_rules(const struct supervisor *s, struct ruleset *set,
+    const struct config *config, enum rules_stage stage, struct diag *diag)
+    __attribute__((warn_unused_result));
 /* Listeners and policy routing, if TCP is captured.  Returns an exit code. */
 int supervisor_start_stream(struct supervisor *s)
     __attribute__((warn_unused_result));

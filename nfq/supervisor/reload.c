@@ -167,7 +167,8 @@ check(struct supervisor *s)
 		return -EINVAL;
 	monitor_feeds_apply(r->config, realtime_s());
 	(void)!config_check_reload(s->config, r->config, &r->diag);
-	(void)!ruleset_build(&r->set, r->config, RULES_FULL, &r->diag);
+	(void)!supervisor_build_rules(s, &r->set, r->config, RULES_FULL,
+	    &r->diag);
 	(void)!supervisor_open_settings(r->config, &s->generation,
 	    &r->generation, &r->diag);
 	if (r->diag.errors > 0)

@@ -5,11 +5,12 @@
  * routing, and the worker's channel to nfdns-sockets.  The supervisor gets its
  * own sockets at the start and does not need nfdns-sockets afterwards.
  *
- * The listeners come before the routes: if another daemon has their port, this
- * daemon must not touch its routes.
+ * Any user can take any port of 127.0.0.1, so the listeners have what the kernel
+ * gives, and the rules name that.
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,6 +23,8 @@
 #include "resolver/dns/message.h"
 
 #define ANSWER_MS	5000	/* the service manager may have to start it */
+#define PORT_TRIES	64	/* of ports that may be taken */
+#define FIRST_PORT	1024	/* a bit: lower ports need a capability */
 
 static int
 tell_helper_error(const struct supervisor *s, int error)
@@ -111,10 +114,18 @@ supervisor_start_sockets(struct supervisor *s)
 		open_known_socket(s, -1);
 		return EXIT_OK;
 	}
-	s->canary_sockets.given = true;
 	channel = sockets_connect(s->sockets);
+	if (channel == -ENOENT || channel == -ECONNREFUSED) {
+		log_warning("socket helper at %s is not there: %s: nfdnsd opens "
+		    "its sockets itself; systemctl start nfdns-sockets.socket, "
+		    "then restart nfdnsd", s->sockets, strerror(-channel));
+		s->sockets = NULL;
+		open_known_socket(s, -1);
+		return EXIT_OK;
+	}
 	if (channel < 0)
 		return tell_helper_error(s, channel);
+	s->canary_sockets.given = true;
 	for (size_t i = 0; i < CANARY_SOCKETS && fd >= 0; i++) {
 		const struct sockets_request request = {
 		    .kind = SOCKETS_DATAGRAM, .family = families[i]};
@@ -214,24 +225,27 @@ tell_listen_error(const struct supervisor *s, size_t which, int error)
 {
 	const char *host = which == 0 ? "127.0.0.1" : "[::1]";
 	const char *remedy =
-	    error == -EADDRINUSE
-		? "change stream.port, or stop the program that listens there"
-	    : error == -EPERM && s->sockets != NULL
-		? "stream.port has to be 1024 or higher"
-	    : error == -EPERM ? "run as root or through systemd"
-			      : "set capture.tcp = false";
+	    error == -EADDRINUSE ? "stop the program that has all ports there"
+	    : error == -EPERM && s->sockets == NULL
+		? "run as root or through systemd"
+	    : "set capture.tcp = false";
 
-	log_error("cannot listen for intercepted connections at %s:%u: %s: %s",
-	    host, s->config->stream.port, strerror(-error), remedy);
+	log_error("cannot listen for intercepted connections at %s: %s: %s",
+	    host, strerror(-error), remedy);
 }
 
 /* The predecessor's listener, in which connections may wait, or -1. */
 static int
 inherit_listener(struct supervisor *s, size_t which)
 {
+	const uint16_t wanted = s->config->stream.port;
 	int fd = fdstore_take(&s->fdstore, fdstore_listeners[which]);
+	uint16_t port;
 
-	if (fd < 0 || stream_listen_is_there(fd, which, s->config))
+	if (fd < 0)
+		return -1;
+	port = stream_listen_port(fd, which);
+	if (port != 0 && (wanted == 0 || port == wanted))
 		return fd;
 	fdstore_forget(fdstore_listeners[which]);
 	(void)close(fd);
@@ -251,17 +265,15 @@ ask_listener(const struct supervisor *s, const struct sockets_request *request)
 	return fd;
 }
 
-/* The socket or a negative errno. */
+/* At that port, or one that the kernel chooses (0).  Or a negative errno. */
 static int
-open_listener(struct supervisor *s, size_t which)
+listen_at(struct supervisor *s, size_t which, uint16_t port)
 {
 	const struct sockets_request request =
-	    stream_listen_request(which, s->config);
-	int fd = inherit_listener(s, which), error;
+	    stream_listen_request(which, port);
+	int fd = s->sockets != NULL ? ask_listener(s, &request) :
+	    sockets_open(&request, 0), error;
 
-	if (fd < 0)
-		fd = s->sockets != NULL ? ask_listener(s, &request)
-					: sockets_open(&request, 0);
 	if (fd < 0)
 		return fd;
 	error = stream_listen_begin(fd, which, s->config);
@@ -271,20 +283,67 @@ open_listener(struct supervisor *s, size_t which)
 	return error;
 }
 
+/*
+ * A user may have all ports that the kernel chooses from
+ * (net.ipv4.ip_local_port_range), and an older nfdns-sockets, which is still
+ * there after an upgrade, gives none that is not named (-EPERM).
+ */
+static int
+listen_somewhere(struct supervisor *s, size_t which)
+{
+	int fd = listen_at(s, which, 0);
+	uint16_t port;
+
+	for (int i = 0; i < PORT_TRIES && (fd == -EADDRINUSE ||
+	    (fd == -EPERM && s->sockets != NULL)); i++) {
+		if (getrandom(&port, sizeof(port), 0) !=
+		    (ssize_t)sizeof(port))
+			return -EIO;
+		fd = listen_at(s, which, port | FIRST_PORT);
+	}
+	return fd;
+}
+
+/* The socket or a negative errno. */
+static int
+open_listener(struct supervisor *s, size_t which)
+{
+	const uint16_t port = s->config->stream.port;
+	int fd = inherit_listener(s, which);
+
+	if (fd >= 0)
+		return fd;
+	if (port == 0)
+		return listen_somewhere(s, which);
+	fd = listen_at(s, which, port);
+	if (fd != -EADDRINUSE && fd != -EPERM)
+		return fd;
+	log_warning("stream.port: cannot listen at %s:%u: %s: the kernel "
+	    "chooses another port; take stream.port out of the configuration",
+	    which == 0 ? "127.0.0.1" : "[::1]", port, strerror(-fd));
+	return listen_somewhere(s, which);
+}
+
 static int
 open_listeners(struct supervisor *s)
 {
+	uint16_t *ports = s->status.supervisor->stream_ports;
+
 	for (size_t i = 0; i < STREAM_LISTENERS; i++) {
 		int fd = open_listener(s, i);
 
-		if (fd == -EAFNOSUPPORT && i > 0)
-			continue;	/* this kernel has no IPv6 */
+		if (fd == -EAFNOSUPPORT && i > 0) {
+			ports[i] = ports[0];	/* this kernel has no IPv6 */
+			continue;
+		}
 		if (fd < 0) {
 			tell_listen_error(s, i, fd);
 			return fd;
 		}
 		s->listeners[i] = fd;
+		ports[i] = stream_listen_port(fd, i);
 	}
+	ruleset_listen_at(&s->set, ports);
 	return 0;
 }
 
@@ -312,6 +371,17 @@ supervisor_start_stream(struct supervisor *s)
 	diag_log(&diag);
 	diag_free(&diag);
 	return error == 0 ? EXIT_OK : EXIT_ERROR;
+}
+
+int
+supervisor_build_rules(const struct supervisor *s, struct ruleset *set,
+    const struct config *config, enum rules_stage stage, struct diag *diag)
+{
+	int error = ruleset_build(set, config, stage, diag);
+
+	if (error == 0)
+		ruleset_listen_at(set, s->status.supervisor->stream_ports);
+	return error;
 }
 
 void

@@ -74,7 +74,7 @@ struct config_capture {
 
 /* What intercepted TCP connections may cost, and what of the kernel they use. */
 struct config_stream {
-	uint16_t port;			/* of the listeners, on 127.0.0.1 and ::1 */
+	uint16_t port;			/* of the listeners; 0: a free one */
 	uint32_t table;			/* routing table */
 	uint32_t priority;		/* of the rule that leads to it */
 	unsigned int connections;	/* in all */

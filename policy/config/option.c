@@ -108,10 +108,10 @@ const struct config_option config_options[] = {
 	{ "capture.zone", "53",
 	  "Conntrack zone of questions that pass; 0: no zone of their own.",
 	  INTEGER, RANGE(0, 65534), IN(config, capture.zone) },
-	{ "capture.user_rate", "0",
-	  "Questions a second of one user that are captured; those above the "
-	  "limit pass, or are dropped where the policy could deny one.  0: no "
-	  "limit.",
+	{ "capture.user_rate", "20000",
+	  "Questions a second of one user, but root, that are captured; those "
+	  "above the limit pass, or are dropped where the policy could deny "
+	  "one.  0: no limit.",
 	  INTEGER, RANGE(0, 1000000), IN(config, capture.user_rate),
 	  .reload = true },
 	{ "capture.bypass.users", "[ ]",
@@ -222,9 +222,10 @@ const struct config_option config_options[] = {
 	  "for each version of IP; those above go to their nameservers, or are "
 	  "dropped where the policy could deny a question.",
 	  INTEGER, RANGE(1024, 1048576), IN(config, stream.tracked) },
-	{ "stream.port", "5300",
-	  "Port of 127.0.0.1 and ::1 where intercepted connections end.",
-	  INTEGER, RANGE(1, 65535), IN(config, stream.port) },
+	{ "stream.port", "0",
+	  "Port of 127.0.0.1 and ::1 where intercepted connections end; 0, or "
+	  "one that is taken: the kernel chooses a free one.",
+	  INTEGER, RANGE(0, 65535), IN(config, stream.port) },
 	{ "stream.table", "5300",
 	  "Routing table for the packets of intercepted connections.",
 	  INTEGER, RANGE(256, 2147483647), IN(config, stream.table) },

@@ -199,9 +199,4 @@ policy_check_gaps(const struct policy *policy, const struct policy_gaps *gaps,
 		    "that denies questions has no use for \"pass\": what a full "
 		    "queue has no room for is dropped; write overload = "
 		    "\"drop\"");
-	if (gaps->user_rate > 0)
-		diag_add(diag, DIAG_WARNING, file, 0, "capture.user_rate: the "
-		    "policy denies questions, so a user's questions above %u a "
-		    "second are dropped and do not pass; write user_rate = 0, or "
-		    "give rules a rate", (unsigned int)gaps->user_rate);
 }

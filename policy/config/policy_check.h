@@ -23,13 +23,12 @@ struct policy_gaps {
 	bool absent_passes;	/* queue.absent */
 	bool overload_passes;	/* queue.overload */
 	bool tcp;		/* capture.tcp */
-	uint32_t user_rate;	/* capture.user_rate; 0: none */
 };
 
 /*
  * For a policy that could deny something: warns of those by which what it denies
- * is resolved (queue.absent = "pass", capture.tcp = false), and of those that do
- * not hold then (queue.overload = "pass", capture.user_rate).
+ * is resolved (queue.absent = "pass", capture.tcp = false), and of one that does
+ * not hold then (queue.overload = "pass").
  */
 void policy_check_gaps(const struct policy *policy,
     const struct policy_gaps *gaps, const char *file, struct diag *diag);

@@ -89,6 +89,8 @@ struct status_supervisor {
 	uint32_t queues;		/* how many there are */
 	/* Packets of each queue that have no verdict yet, a second ago at most. */
 	_Atomic uint32_t queue_waiting[CONFIG_MAX_WORKERS + 1];
+	/* Of the listeners on 127.0.0.1 and ::1; 0: no TCP, or not yet. */
+	uint16_t stream_ports[2];
 	_Atomic uint32_t streams[2];	/* TCP connections in the sets: IPv4, IPv6 */
 	_Atomic uint32_t streams_max;	/* room of each set; 0: no TCP */
 	_Atomic uint64_t streams_passed;	/* passed, as a set was full */

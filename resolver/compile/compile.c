@@ -72,6 +72,8 @@ read_text(const struct compiling *c, size_t i, struct source_text *text)
 	data = source_file_read(source->path, c->fds[i], &text->length,
 	    c->diag);
 	text->data = data;
+	if (data != NULL)
+		builder_allow(c->b, text->length);
 	if (data != NULL && c->given->sources[i].format->kept &&
 	    !feed_table_enter(text, c->diag)) {
 		free(data);
@@ -140,6 +142,37 @@ is_read(const struct compiling *c, size_t i)
 	return false;
 }
 
+static void
+report_error(const struct compiling *c, const struct mesh_source *source,
+    int error)
+{
+	char name[NAME_TEXT_SIZE];
+
+	if (error == -EFBIG && builder_last_name(c->b, name))
+		diag_add(c->diag, DIAG_ERROR, source->path, 0, "the table would "
+		    "exceed 64 times its sources and 64 MiB: the last name is "
+		    "%s: remove what makes so many names or records of so "
+		    "little text", name);
+	else
+		diag_add(c->diag, DIAG_ERROR, source->path, 0, "%s",
+		    error == -E2BIG ? "the table would exceed 4 GiB: remove"
+		    " names" : error == -ENOMEM ? "not enough memory for its"
+		    " names" : strerror(-error));
+}
+
+/* An answer has no room for more than a few thousand records. */
+static void
+report_crowded(const struct compiling *c)
+{
+	char name[NAME_TEXT_SIZE];
+	const size_t count = builder_crowded(c->b, name);
+
+	if (count > 0)
+		diag_add(c->diag, DIAG_WARNING, NULL, 0, "%s has more than %d "
+		    "records of a type: %zu records of it and of names like it "
+		    "are left out", name, BUILDER_RECORDS_MAX, count);
+}
+
 /* Returns 0 even after errors in diag, so that all sources are read. */
 static int
 add_source(const struct compiling *c, size_t i)
@@ -154,10 +187,7 @@ add_source(const struct compiling *c, size_t i)
 	if (error == 0)
 		report_shadowed(c->b, source, c->diag);
 	else
-		diag_add(c->diag, DIAG_ERROR, source->path, 0, "%s",
-		    error == -E2BIG ? "the table would exceed 4 GiB: remove"
-		    " names" : error == -ENOMEM ? "not enough memory for its"
-		    " names" : strerror(-error));
+		report_error(c, source, error);
 	return error;
 }
 
@@ -199,6 +229,7 @@ run(const struct compiling *c, int image_fd)
 	/* Feeds that have brought nothing yet are no table without names. */
 	if (there == 0 && c->mesh->source_count > 0)
 		builder_set_unloaded(c->b);
+	report_crowded(c);
 	error = write_image(c->b, image_fd, c->diag);
 	if (error != 0)
 		diag_add(c->diag, DIAG_ERROR, NULL, 0, "cannot write the table"

@@ -105,6 +105,11 @@ add_source(struct source_files *files, struct mesh_source *source,
 
 	if (source->format->kept)
 		return add_kept(files, source, diag);
+	if (source->left_out) {
+		diag_add(diag, DIAG_WARNING, source->path, 0, "is left out: it "
+		    "is not there; write it, then nfdns reload");
+		return add_file(files, source, strdup(source->path), -1);
+	}
 	fd = source_file_open(AT_FDCWD, source->path);
 	if (fd < 0) {
 		(void)snprintf(option, sizeof(option), source->line == 0 ?

@@ -137,6 +137,13 @@ set_add(struct builder *b, uint32_t set, uint16_t type, uint32_t ttl,
 	tag = record_tag(rrset_handle, rdata, length);
 	if (record_exists(b, rrset_handle, tag, rdata, length))
 		return BUILDER_DUPLICATE;
+	if (BUILD_AT(b, struct build_rrset, rrset_handle)->count ==
+	    BUILDER_RECORDS_MAX) {
+		if (b->crowded++ == 0)
+			b->crowded_node = BUILD_AT(b, struct build_set,
+			    set)->owner;
+		return BUILDER_DUPLICATE;
+	}
 	error = build_count_octets(b, octets);
 	if (error == 0)
 		error = arena_take(&b->arena, sizeof(*record) + length,

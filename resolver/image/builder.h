@@ -75,7 +75,8 @@ enum builder_added {
  * a wildcard.  flags are NAME_* (mesh.h).  ttl is in seconds.  rdata is in wire
  * format, uncompressed, rdlength octets, and copied.  line is its line in the
  * file (0: unknown).  Returns enum builder_added, -EINVAL if rdata is malformed
- * for the type, -ENOMEM, or -E2BIG if the image would exceed 4 GiB.
+ * for the type, -ENOMEM, -E2BIG if the image would exceed 4 GiB, or -EFBIG
+ * (builder_allow()).
  */
 int builder_add(struct builder *b, const struct dns_name *owner, uint8_t flags,
     uint16_t type, uint32_t ttl, const void *rdata, uint16_t rdlength,
@@ -120,6 +121,24 @@ void builder_drop(struct builder *b, const struct dns_name *owner,
 
 /* Whether records of that type were ever added. */
 bool builder_has(const struct builder *b, uint16_t type);
+
+/*
+ * A record type of a name has at most so many records; those above are left out.
+ * No answer has room for more: 64 KiB over TCP hold 4,095 addresses.
+ */
+#define BUILDER_RECORDS_MAX	4096
+
+/* How many records were left out, and of which name the first, if any. */
+size_t builder_crowded(const struct builder *b, char name[static NAME_TEXT_SIZE]);
+
+/*
+ * So many octets of sources are read: the image may have 64 times as many as all of
+ * them, or 64 MiB, whichever is more.  Above that, additions are -EFBIG.
+ */
+void builder_allow(struct builder *b, size_t octets);
+
+/* The name of the last addition: what an error is about.  False: none yet. */
+bool builder_last_name(const struct builder *b, char name[static NAME_TEXT_SIZE]);
 
 /*
  * How many names of the current source are ignored because an earlier source

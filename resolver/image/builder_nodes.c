@@ -188,11 +188,20 @@ builder_owned(const struct builder *b, const struct dns_name *name)
 	return n->set != 0 && (n->flags & NAME_OWNED) != 0;
 }
 
+/* A few octets of a source must not become an image that fills the memory. */
+#define IMAGE_TIMES		64
+#define IMAGE_FREE_OCTETS	((uint64_t)64 << 20)
+
 int
 build_count_octets(struct builder *b, size_t n)
 {
+	const uint64_t most = b->source_octets * IMAGE_TIMES;
+
 	if (b->image_octets + n > IMAGE_MAX_OCTETS)
 		return -E2BIG;
+	if (b->source_octets > 0 && b->image_octets + n > IMAGE_FREE_OCTETS &&
+	    b->image_octets + n > most)
+		return -EFBIG;
 	b->image_octets += n;
 	return 0;
 }
@@ -279,19 +288,58 @@ builder_shadowed(const struct builder *b)
 }
 
 void
+builder_allow(struct builder *b, size_t octets)
+{
+	b->source_octets += octets;
+}
+
+static void
+node_name(const struct build_node *node, struct dns_name *name)
+{
+	const size_t star = node->flags & IMAGE_WILDCARD ? 2 : 0;
+
+	memcpy(name->octets, "\1*", star);
+	memcpy(name->octets + star, node->octets, node->length);
+	name->length = (uint8_t)(node->length + star);
+	name->labels = (uint8_t)(node->labels + star / 2);
+}
+
+static bool
+node_text(const struct builder *b, uint32_t node,
+    char text[static NAME_TEXT_SIZE])
+{
+	struct dns_name name;
+
+	if (node == 0)
+		return false;
+	node_name(BUILD_AT(b, const struct build_node, node), &name);
+	(void)name_to_text(name.octets, text);
+	return true;
+}
+
+bool
+builder_last_name(const struct builder *b, char name[static NAME_TEXT_SIZE])
+{
+	return node_text(b, b->recent != 0 ? b->recent : b->last_node, name);
+}
+
+size_t
+builder_crowded(const struct builder *b, char name[static NAME_TEXT_SIZE])
+{
+	(void)node_text(b, b->crowded_node, name);
+	return b->crowded;
+}
+
+void
 builder_shadow(const struct builder *b, size_t n, struct builder_shadow *shadow)
 {
 	const struct build_shadow *kept = &b->shadows[n];
 	const struct build_node *node =
 	    BUILD_AT(b, const struct build_node, kept->node);
-	size_t star = node->flags & IMAGE_WILDCARD ? 2 : 0;
 
 	shadow->path = build_file_path(b, kept->file);
 	shadow->line = kept->line;
 	shadow->winner_path = build_file_path(b, node->file);
 	shadow->winner_line = node->line;
-	memcpy(shadow->name.octets, "\1*", star);
-	memcpy(shadow->name.octets + star, node->octets, node->length);
-	shadow->name.length = (uint8_t)(node->length + star);
-	shadow->name.labels = (uint8_t)(node->labels + star / 2);
+	node_name(node, &shadow->name);
 }

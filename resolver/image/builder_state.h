@@ -65,6 +65,9 @@ struct builder {
 	size_t name_count;		/* nodes with records */
 	size_t node_count;
 	uint64_t image_octets;		/* of the nodes, at most */
+	uint64_t source_octets;		/* of what they come from */
+	size_t crowded;			/* records that were left out */
+	uint32_t crowded_node;		/* whose, the first of them */
 	unsigned int source;
 	unsigned int file;		/* where the next additions stand */
 	char **files;			/* numbered behind the mesh's sources */
@@ -99,7 +102,10 @@ struct build_key {
 
 struct build_key build_key_of(const struct dns_name *name);
 
-/* Counts n octets of the image.  0, or -E2BIG above IMAGE_MAX_OCTETS. */
+/*
+ * Counts n octets of the image.  0, or -E2BIG above IMAGE_MAX_OCTETS, or -EFBIG
+ * above what builder_allow() allows.
+ */
 int build_count_octets(struct builder *b, size_t n)
     __attribute__((warn_unused_result));
 

@@ -215,8 +215,10 @@ read_included(struct zone *z, const struct zone_file *parent, const char *path,
 		z->failed = true;
 		return;
 	}
-	if (z->builder != NULL)
+	if (z->builder != NULL) {
+		builder_allow(z->builder, length);
 		number = builder_file_add(z->builder, path);
+	}
 	if (number < 0) {
 		z->error = number;
 	} else if (set_origin(z, &file, origin)) {

@@ -26,7 +26,7 @@
 #include "tests/tools/load.h"
 
 #define LOST_AFTER_NS	((uint64_t)5000000000)
-#define SOCKETS_MAX	64
+#define SOCKETS_MAX	1024
 #define SECONDS_MAX	3600
 #define RATE_MAX	200000
 #define NAMES_MAX	1000000

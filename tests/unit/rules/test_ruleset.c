@@ -254,12 +254,14 @@ rate_of_users(void)
 		"\t\tflags dynamic,timeout\n\t\ttimeout 2s\n\t}\n",
 		"comment \"canary\"", "comment \"bypass: user 998\"",
 		"comment \"repeated: counted before\"",
-		"\t\tudp dport 53 update @users { meta skuid limit rate over "
+		"\t\tudp dport 53 meta skuid != 0 update @users { "
+		"meta skuid limit rate over "
 		"70/second burst 70 packets } meta mark set meta mark | "
 		"0x10000000 counter accept comment \"over capture.user_rate: "
 		"questions\"\n\t\tudp dport 53 meta mark set",
 		"\t\ttcp dport 53 tcp flags & (fin | syn | rst | ack) == syn "
-		"update @users { meta skuid limit rate over 70/second burst 70 "
+		"meta skuid != 0 update @users { meta skuid limit rate over "
+		"70/second burst 70 "
 		"packets } counter accept comment \"over capture.user_rate: "
 		"connections\"\n\t\ttcp dport 53",
 		"chain verdict", NULL

@@ -168,8 +168,8 @@ static const struct {
 	{ "stream.tracked", "stream = { tracked = 1023; };",
 	  "stream.tracked: found 1023, expected a whole number from 1024 to "
 	  "1048576" },
-	{ "stream.port", "stream = { port = 0; };",
-	  "stream.port: found 0, expected a whole number from 1 to "
+	{ "stream.port", "stream = { port = -1; };",
+	  "stream.port: found -1, expected a whole number from 0 to "
 	  "65535" },
 	{ "stream.table", "stream = { table = 255; };",
 	  "stream.table: found 255, expected a whole number from 256 to "
