@@ -183,7 +183,8 @@ static void
 test_lookup_target_unknown(void)
 {
 	mesh.zone_count = 1;
-	mesh.zones[0] = (struct mesh_zone){ make("mesh.test"), ZONE_NXDOMAIN };
+	mesh.zones[0] = (struct mesh_zone){ .name = make("mesh.test"),
+	    .unknown = ZONE_NXDOMAIN };
 	begin();
 	add_cname("a.test", "gone.mesh.test");
 	gather("a.test", TYPE_A);

@@ -184,7 +184,8 @@ longest_search_list(void)
 		(void)snprintf(text, sizeof(text), "s%02d", i);
 		mesh.search[i] = name_of(text);
 	}
-	mesh.zones[0] = (struct mesh_zone){ name_of("out"), ZONE_PASS };
+	mesh.zones[0] = (struct mesh_zone){ .name = name_of("out"),
+	    .unknown = ZONE_PASS };
 	t = table_with(&mesh, (const char *const[]){ "a", "b.s31", "c.out",
 	    NULL });
 	e = find(t, "a.s00");
@@ -234,9 +235,12 @@ zones(void)
 	struct table *t;
 	struct entry e;
 
-	mesh.zones[0] = (struct mesh_zone){ name_of("mesh"), ZONE_NXDOMAIN };
-	mesh.zones[1] = (struct mesh_zone){ name_of("in.pass.mesh"), ZONE_PASS };
-	mesh.zones[2] = (struct mesh_zone){ name_of("soft"), ZONE_PASS };
+	mesh.zones[0] = (struct mesh_zone){ .name = name_of("mesh"),
+	    .unknown = ZONE_NXDOMAIN };
+	mesh.zones[1] = (struct mesh_zone){ .name = name_of("in.pass.mesh"),
+	    .unknown = ZONE_PASS };
+	mesh.zones[2] = (struct mesh_zone){ .name = name_of("soft"),
+	    .unknown = ZONE_PASS };
 	t = table_with(&mesh, (const char *const[]){ "a.b.c.mesh",
 	    "x.in.pass.mesh", "y.z.soft", "*.wild.mesh", NULL });
 
@@ -279,7 +283,8 @@ non_terminals_give_way(void)
 	struct table *t;
 	struct entry e;
 
-	mesh.zones[0] = (struct mesh_zone){ name_of("mesh"), ZONE_NXDOMAIN };
+	mesh.zones[0] = (struct mesh_zone){ .name = name_of("mesh"),
+	    .unknown = ZONE_NXDOMAIN };
 	mesh.search[0] = name_of("mesh");
 	t = table_with(&mesh, (const char *const[]){ "x.a.mesh", "a",
 	    "y.b.w.mesh", "*.w.mesh", NULL });

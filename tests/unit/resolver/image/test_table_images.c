@@ -22,7 +22,8 @@ small_image(size_t *size)
 	struct builder *b;
 	uint8_t *image;
 
-	mesh.zones[0] = (struct mesh_zone){ name_of("z"), ZONE_NXDOMAIN };
+	mesh.zones[0] = (struct mesh_zone){ .name = name_of("z"),
+	    .unknown = ZONE_NXDOMAIN };
 	mesh.search[0] = name_of("s");
 	b = builder_new(&mesh);
 	MUST(add_address(b, "a.z", 0, "10.0.0.1") == 0);

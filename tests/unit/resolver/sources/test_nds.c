@@ -210,10 +210,10 @@ left_out_of_a_zone_that_has_no_other_names(void)
 	struct mesh owner = mesh;
 	struct reading r;
 
-	owner.zones[0] = (struct mesh_zone){ name_of("mesh.test"),
-		ZONE_NXDOMAIN };
-	owner.zones[1] = (struct mesh_zone){ name_of("open.mesh.test"),
-		ZONE_PASS };
+	owner.zones[0] = (struct mesh_zone){ .name = name_of("mesh.test"),
+	    .unknown = ZONE_NXDOMAIN };
+	owner.zones[1] = (struct mesh_zone){ .name = name_of("open.mesh.test"),
+	    .unknown = ZONE_PASS };
 	owner.zone_count = 2;
 	r = read_text("nds", &owner, entry);
 	CHECK(r.diag.warnings == 3);
