@@ -114,18 +114,10 @@ supervisor_start_sockets(struct supervisor *s)
 		open_known_socket(s, -1);
 		return EXIT_OK;
 	}
+	s->canary_sockets.given = true;
 	channel = sockets_connect(s->sockets);
-	if (channel == -ENOENT || channel == -ECONNREFUSED) {
-		log_warning("socket helper at %s is not there: %s: nfdnsd opens "
-		    "its sockets itself; systemctl start nfdns-sockets.socket, "
-		    "then restart nfdnsd", s->sockets, strerror(-channel));
-		s->sockets = NULL;
-		open_known_socket(s, -1);
-		return EXIT_OK;
-	}
 	if (channel < 0)
 		return tell_helper_error(s, channel);
-	s->canary_sockets.given = true;
 	for (size_t i = 0; i < CANARY_SOCKETS && fd >= 0; i++) {
 		const struct sockets_request request = {
 		    .kind = SOCKETS_DATAGRAM, .family = families[i]};

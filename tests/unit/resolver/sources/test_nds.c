@@ -402,28 +402,34 @@ cut_off_at_every_octet(void)
 	}
 }
 
-static void
-a_name_with_many_addresses(void)
+static size_t
+addresses_left_of(unsigned int count)
 {
 	char *text = NULL;
-	struct rrset rrset;
+	struct rrset rrset = { .count = 0 };
 	struct reading r;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
 	MUST(out != NULL);
 	fputs("{\"table\":{\"many\":{\"ips\":[", out);
-	for (unsigned int i = 0; i < 5000; i++)
+	for (unsigned int i = 0; i < count; i++)
 		fprintf(out, "%s\"10.0.%u.%u\"", i > 0 ? "," : "", i >> 8,
 		    i & 255);
 	fputs("]}}}", out);
 	MUST(fclose(out) == 0);
 	r = read_octets("nds", &mesh, text, length);
-	CHECK(silent(&r));
-	CHECK(table_rrset(r.table, find(r.table, "many").node, TYPE_A,
-	    &rrset) && rrset.count == 5000);
+	CHECK(table_rrset(r.table, find(r.table, "many").node, TYPE_A, &rrset));
 	reading_free(&r);
 	free(text);
+	return rrset.count;
+}
+
+static void
+a_name_with_many_addresses(void)
+{
+	CHECK(addresses_left_of(4096) == 4096);
+	CHECK(addresses_left_of(5000) == 4096);
 }
 
 /* An earlier table has the host: its short names are still this one's. */
