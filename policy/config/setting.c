@@ -39,7 +39,7 @@ config_setting_path(const config_setting_t *setting, bool pattern,
 	return buf;
 }
 
-static void
+static void __attribute__((format(printf, 4, 0)))
 add_about(const struct config_load *load, enum diag_level level,
     const config_setting_t *value, const char *format, va_list arguments)
 {

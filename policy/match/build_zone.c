@@ -530,8 +530,7 @@ tell_left_out(const struct zone *z, const char *path)
 {
 	static const char *const texts[OUT_KINDS] = {
 		[OUT_IP] = "triggers rpz-ip, by addresses of answers",
-		[OUT_CLIENT_IP] = "triggers rpz-client-ip, which a rule with "
-		    "\"clients\" can replace",
+		[OUT_CLIENT_IP] = "triggers rpz-client-ip; a rule has \"clients\"",
 		[OUT_NSIP] = "triggers rpz-nsip, by addresses of nameservers",
 		[OUT_NSDNAME] = "triggers rpz-nsdname, by names of nameservers",
 	};

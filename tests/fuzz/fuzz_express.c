@@ -274,6 +274,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memset(&t.in, 0xa5, sizeof(t.in));
 	t.in.policy = NULL;
+	t.in.judged = false;
 	t.in.asker = (struct asker){ .now = monotime_from_ms(1) };
 	intercept_parse(&t.in, data, end, end);
 	if (t.in.form != PACKET_OK)
