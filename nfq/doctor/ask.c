@@ -90,7 +90,7 @@ take_source(struct ask *ask)
 		struct sockaddr any;
 		struct sockaddr_in v4;
 		struct sockaddr_in6 v6;
-	} own;
+	} own = { .v6 = { .sin6_port = 0 } };
 	socklen_t size = sizeof(own);
 
 	if (getsockname(ask->fd, &own.any, &size) < 0)

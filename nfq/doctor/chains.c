@@ -100,7 +100,7 @@ paste(struct check *check, const struct trip *trip,
 			    c->mark_stream);
 	} else {
 		(void)snprintf(what, sizeof(what), "meta l4proto { tcp, udp } "
-		    "th %s %u %saccept", trip->kind == PACKET_REPLY ? "sport" :
+		    "th %s %d %saccept", trip->kind == PACKET_REPLY ? "sport" :
 		    "dport", trip->kind == PACKET_REPLY ? DNS_PORT :
 		    trip->packet.destination_port, trip->kind ==
 		    PACKET_REPLY ? "ct state established " : "");
@@ -315,14 +315,12 @@ check_answer(struct check *check, const struct ask *ask, uid_t uid)
 	const char *interface = interface_of(check, ask);
 	struct trip trip = inward(ask, PACKET_ANSWER,
 	    ask->tcp ? (uid_t)-1 : uid);
-	bool stopped;
 
 	trip.failed = has_failed(ask);
 	trip.packet.ct_state = FIREWALL_CT_UNTRACKED;
 	trip.packet.mark = check->config->capture.mark_answered;
-	stopped = visit(check, &trip, &late, NULL, ask->tcp ? "lo" : interface);
-	if (!stopped)
-		stopped = visit(check, &trip, &leaving, NULL, "lo");
+	if (!visit(check, &trip, &late, NULL, ask->tcp ? "lo" : interface))
+		(void)visit(check, &trip, &leaving, NULL, "lo");
 	(void)visit(check, &trip, &arriving, "lo", NULL);
 	(void)visit(check, &trip, &inside, "lo", NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/process/rule_feeds.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -316,34 +317,51 @@ explain(const struct rule_feeds *feeds, struct rule_feed *feed, int64_t when)
 		    (unsigned long long)feed->names, date);
 }
 
+/* The next number of a line; the octets may be an attacker's. */
+static bool
+take_number(const char **at, int base, uint64_t most, uint64_t *value)
+{
+	char *end;
+
+	while (**at == ' ')
+		++*at;
+	if (!isxdigit((unsigned char)**at))
+		return false;
+	errno = 0;
+	*value = strtoull(*at, &end, base);
+	if (errno != 0 || end == *at || *value > most)
+		return false;
+	*at = end;
+	return true;
+}
+
 bool
 rule_feeds_report(struct rule_feeds *feeds, const char *report,
     struct diag *diag)
 {
 	struct rule_feed *feed;
 	struct feed_hash hash;
-	unsigned int number, state;
-	uint64_t names;
-	int64_t when;
-	int at = 0;
+	uint64_t number, state, names, when;
 
-	/* Octets of a process that may be an attacker's: only numbers count. */
-	if (sscanf(report, "%9u %1u %19" SCNu64 " %19" SCNd64 " %16" SCNx64
-	    " %16" SCNx64 "%n", &number, &state, &names, &when, &hash.high,
-	    &hash.low, &at) != 6 || at == 0 || number >= feeds->count ||
-	    state >= RULES_FEED_STATES)
+	if (!take_number(&report, 10, UINT32_MAX, &number) ||
+	    !take_number(&report, 10, RULES_FEED_STATES - 1, &state) ||
+	    !take_number(&report, 10, INT64_MAX, &names) ||
+	    !take_number(&report, 10, INT64_MAX, &when) ||
+	    !take_number(&report, 16, UINT64_MAX, &hash.high) ||
+	    !take_number(&report, 16, UINT64_MAX, &hash.low) ||
+	    number >= feeds->count)
 		return false;
 	feed = &feeds->list[number];
-	feed->state = state;
+	feed->state = (enum rules_feed_state)state;
 	feed->names = names;
 	feed->held = hash;
 	if (state == RULES_FEED_CURRENT) {
 		feed->problem[0] = '\0';
 		return true;
 	}
-	if (report[at] == ' ' && report[at + 1] != '\0')
-		take_reason(feed, report + at + 1);
-	explain(feeds, feed, when);
+	if (report[0] == ' ' && report[1] != '\0')
+		take_reason(feed, report + 1);
+	explain(feeds, feed, (int64_t)when);
 	diag_add(diag, feeds->strict && state != RULES_FEED_HELD ? DIAG_ERROR :
 	    DIAG_WARNING, NULL, 0, "%s", feed->problem);
 	return true;
@@ -362,10 +380,11 @@ int
 rule_feeds_draft(struct rule_feeds *feeds, const char *request)
 {
 	struct rule_feed *feed;
-	unsigned int number;
-	int failed, error;
+	uint64_t number, failed;
+	int error;
 
-	if (sscanf(request, "%9u %9d", &number, &failed) != 2 || failed < 0 ||
+	if (!take_number(&request, 10, UINT32_MAX, &number) ||
+	    !take_number(&request, 10, INT32_MAX, &failed) ||
 	    number >= feeds->count)
 		return -EPROTO;
 	feed = &feeds->list[number];
@@ -374,7 +393,7 @@ rule_feeds_draft(struct rule_feeds *feeds, const char *request)
 	if (feed->drafting) {
 		feed->drafting = false;
 		error = replace_end(&feed->draft, REPLACE_QUICKLY,
-		    failed > 0 ? -failed : -EIO);
+		    failed > 0 ? -(int)failed : -EIO);
 		return draft_in_memory(feeds, feed, error);
 	}
 	/* A zone that stands in two rules has one file. */

@@ -8,7 +8,7 @@
 
 #include "policy/match/section.h"
 
-#define SLOTS	(4 * RULES_TRIES)	/* a power of two */
+#define SLOTS	((size_t)4 * RULES_TRIES)	/* a power of two */
 #define BOTH	(RULE_UDP | RULE_TCP)
 
 static uint8_t

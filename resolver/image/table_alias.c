@@ -12,7 +12,7 @@ owner_of(const struct table *t, uint32_t set)
 {
 	const struct image_set *s = (const void *)(t->image + set);
 
-	return (const void *)((const uint8_t *)s - 4u * s->back);
+	return (const void *)((const uint8_t *)s - (size_t)4 * s->back);
 }
 
 bool

@@ -22,9 +22,9 @@ static size_t
 place_of(uint32_t reg)
 {
 	if (reg >= NFT_REG_1 && reg <= NFT_REG_4)
-		return (reg - NFT_REG_1) * NFT_REG_SIZE;
+		return (size_t)(reg - NFT_REG_1) * NFT_REG_SIZE;
 	if (reg >= NFT_REG32_00 && reg <= NFT_REG32_15)
-		return (reg - NFT_REG32_00) * NFT_REG32_SIZE;
+		return (size_t)(reg - NFT_REG32_00) * NFT_REG32_SIZE;
 	return REGISTER_OCTETS;
 }
 
@@ -162,7 +162,7 @@ load_payload(struct walk *walk, const struct nftnl_expr *e, uint32_t reg)
 	write_headers(&walk->packet, octets[0], known[0], octets[1], known[1]);
 	/* The rest of the last word is clear. */
 	if (at + length < REGISTER_OCTETS && length % NFT_REG32_SIZE != 0) {
-		const size_t end = at + (length + 3) / 4 * 4;
+		const size_t end = at + (size_t)(length + 3) / 4 * 4;
 
 		memset(walk->registers.octets + at + length, 0,
 		    end - at - length);

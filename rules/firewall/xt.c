@@ -150,21 +150,19 @@ match_comment(const struct firewall_packet *p, const void *info)
 
 static const struct {
 	const char *name;
-	uint32_t revision;
 	size_t size;			/* of its info, at least */
-	bool of_mark;
 	enum firewall_match (*match)(const struct firewall_packet *packet,
 	    const void *info);
+	uint32_t revision;
+	bool of_mark;
 } matches[] = {
-	{ "comment", 0, 0, false, match_comment },
-	{ "udp", 0, sizeof(struct xt_udp), false, match_udp },
-	{ "tcp", 0, sizeof(struct xt_tcp), false, match_tcp },
-	{ "owner", 1, sizeof(struct xt_owner_match_info), false, match_owner },
-	{ "conntrack", 3, sizeof(struct xt_conntrack_mtinfo3), false,
-	    match_conntrack },
-	{ "mark", 1, sizeof(struct xt_mark_mtinfo1), true, match_mark },
-	{ "multiport", 1, sizeof(struct xt_multiport_v1), false,
-	    match_multiport },
+	{ "comment", 0, match_comment, 0, false },
+	{ "udp", sizeof(struct xt_udp), match_udp, 0, false },
+	{ "tcp", sizeof(struct xt_tcp), match_tcp, 0, false },
+	{ "owner", sizeof(struct xt_owner_match_info), match_owner, 1, false },
+	{ "conntrack", sizeof(struct xt_conntrack_mtinfo3), match_conntrack, 3, false },
+	{ "mark", sizeof(struct xt_mark_mtinfo1), match_mark, 1, true },
+	{ "multiport", sizeof(struct xt_multiport_v1), match_multiport, 1, false },
 };
 
 enum firewall_match
