@@ -419,7 +419,7 @@ compiler_enter(int argc, char **argv)
 	(void)prctl(PR_SET_NAME, PROCESS_NAME, 0, 0, 0);
 	go_first();
 	file = fdopen((int)strtol(argv[1] + skip, NULL, 10), "r");
-	error = file == NULL ? -errno : read_job(&r, file);
+	error = file == NULL ? -EPROTO : read_job(&r, file);
 	if (file != NULL)
 		(void)fclose(file);
 	_exit(error < 0 ? refuse(r.job.channel, "read what to do", error) :

@@ -24,7 +24,7 @@ compile_once(struct supervisor *s, enum rule_feeds_wish wish,
 	error = rule_feeds_open(&s->feeds, s->config, NULL, wish, diag);
 	if (error == 0)
 		error = compiler_start(&c, s->config, &s->feeds, diag);
-	if (error < 0)
+	if (error != 0)
 		return error;
 	for (;;) {
 		struct pollfd wait[] = {
