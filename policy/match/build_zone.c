@@ -25,7 +25,7 @@
 #define TYPE_DNSKEY	48
 #define TYPE_NSEC3	50
 #define TYPE_NSEC3PARAM	51
-#define RECORDS_MAX	(4 * RULE_NAMES_MAX)	/* of one zone */
+#define RECORDS_MAX	((size_t)4 * RULE_NAMES_MAX)	/* of one zone */
 #define SET_MAX		1024		/* records of one name and type */
 #define TOLD_MAX	10		/* records that warnings name, of a zone */
 
@@ -290,7 +290,7 @@ take_record(void *to, const struct zone_record *record)
 		return 0;
 	if (++z->records > RECORDS_MAX) {
 		diag_add(z->b->diag, DIAG_ERROR, record->path, record->line,
-		    "more than %d records; make two zones of it", RECORDS_MAX);
+		    "more than %zu records; make two zones of it", RECORDS_MAX);
 		return -EFBIG;
 	}
 	add_trigger(z, &name, record);

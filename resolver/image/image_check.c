@@ -173,7 +173,7 @@ check_set(struct check *c, uint64_t node, uint64_t *at)
 	set = (const void *)(c->image + *at);
 	if (set->count == 0)
 		return "empty set of records";
-	if (node + 4u * set->back != *at || set->origins > IMAGE_ORIGINS)
+	if (node + (size_t)4 * set->back != *at || set->origins > IMAGE_ORIGINS)
 		return "set of records of another name";
 	c->sets[bit / 8] |= (uint8_t)(1 << bit % 8);
 	*at += sizeof(*set);
