@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
@@ -312,6 +313,40 @@ signs_of(const struct worker_process *k, unsigned int i)
 	return signs;
 }
 
+/* Reads a file of a thread of the worker into text; empty if it may not be seen. */
+static void
+read_thread_file(const struct worker_process *k, unsigned int slot,
+    const char *name, char *text, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%u/%s", (int)k->pid,
+	    atomic_load(&k->status->workers[slot].thread), name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, size - 1);
+	text[n > 0 ? n : 0] = '\0';
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+/*
+ * Whether a thread would run if it had a CPU, by "(name) STATE" of proc_pid_stat(5).
+ * Other programs, or the host of a virtual machine, keep it from running: another
+ * worker would not run sooner.
+ */
+static bool
+waits_for_cpu(const struct worker_process *k, unsigned int slot)
+{
+	char text[128];
+	const char *name_end;
+
+	read_thread_file(k, slot, "stat", text, sizeof(text));
+	name_end = strrchr(text, ')');
+	return name_end != NULL && strncmp(name_end, ") R", 3) == 0;
+}
+
 /* No packet stops a process, so the next worker gets the packet. */
 static void
 end_hanging(struct worker_process *k, unsigned int i, enum life_sign sign)
@@ -322,15 +357,21 @@ end_hanging(struct worker_process *k, unsigned int i, enum life_sign sign)
 		[LIFE_BLOCKED] = "makes no progress",
 	};
 	struct window_packet packet = { .id = 0 };
+	char wchan[64];
 
+	/* "0" outside of the kernel, and for those who may not look. */
+	read_thread_file(k, i, "wchan", wchan, sizeof(wchan));
+	if (wchan[0] == '\0')
+		memcpy(wchan, "0", 2);
 	if (i < config_queues(k->config)) {
-		log_error("queue %u: the worker %s: killing it",
-		    k->config->queue.number + i, texts[sign]);
+		log_error("queue %u: the worker %s (wchan %s): killing it",
+		    k->config->queue.number + i, texts[sign], wchan);
 		k->held.known = sign != LIFE_STOPPED &&
 		    window_read(&k->window->queues[i], &packet);
 		k->held.id = packet.id;
 	} else {
-		log_error("TCP: the worker %s: killing it", texts[sign]);
+		log_error("TCP: the worker %s (wchan %s): killing it",
+		    texts[sign], wchan);
 	}
 	k->hung = i;
 	k->hangs = sign;
@@ -359,7 +400,8 @@ worker_process_look(struct worker_process *k, monotime_t now)
 		enum life_sign sign = life_check(&k->life, i, &signs, looking,
 		    i < queues ? LIFE_HANG_MS : LIFE_BLOCKED_MS);
 
-		if (sign != LIFE_MOVES)
+		if (sign != LIFE_MOVES &&
+		    (sign != LIFE_BLOCKED || !waits_for_cpu(k, i)))
 			end_hanging(k, i, sign);
 	}
 	return WORKER_PROCESS_SAME;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <unistd.h>
 
 /* Only interrupts a system call that waits. */
 static void
@@ -56,6 +57,7 @@ start(void *argument)
 {
 	struct answering_thread *t = argument;
 
+	atomic_store(&t->slot->thread, (uint32_t)gettid());
 	pass_gate(t);			/* it is up */
 	pass_gate(t);			/* it may begin */
 	t->kind->run(t);

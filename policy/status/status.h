@@ -216,6 +216,7 @@ struct status_worker {
 	_Atomic uint64_t verdict_errors;
 	_Atomic uint32_t last_id;	/* newest packet id read */
 	_Atomic uint32_t busy;		/* 1 between recv and send of a batch */
+	_Atomic uint32_t thread;	/* gettid(2) */
 	_Atomic uint64_t batches;
 	_Atomic uint64_t recorded;	/* questions that got a number of the audit */
 	_Atomic uint64_t audit_lost;
