@@ -3,8 +3,11 @@
 # make            the programs, in build/
 # make demo       install what is needed, build, show it at work (root)
 # make demo-feed  the same for joining a mesh (root)
-# make check      install what is needed, build, run every test (root)
+# make quick      unit tests, scenarios, lint: between edits (2 minutes)
+# make check      install what is needed, build, run every test (root; 15 minutes
+#                 with two CPUs)
 # make unit       only the unit tests; make lint only the analyses
+# make check-analysers  clang-tidy and gcc -fanalyzer over all (10 minutes)
 # make check-long what of the tests takes many minutes: longer loads, more of them
 #                 (root; 15 minutes)
 # make fuzz       60 seconds of each fuzz target (FUZZ_SECONDS=...)
@@ -61,7 +64,7 @@ say	= $(if $(Q),@printf '  %-5s %s\n' $(1) $(2))
 
 # Goals that build nothing do not need the libraries, and those that install
 # them must run before they are looked for.
-LATE_GOALS := demo demo-feed check check-long coverage deps demo-deps demo-feed-deps clean lint fuzz bench bench-quick bench-check
+LATE_GOALS := demo demo-feed check check-analysers check-long quick coverage deps demo-deps demo-feed-deps clean lint fuzz bench bench-quick bench-check
 ifneq ($(filter-out $(LATE_GOALS),$(or $(MAKECMDGOALS),all)),)
 MISSING := $(foreach l,$(LIBRARIES),$(if $(shell $(PKG_CONFIG) --exists $(l) 2>/dev/null && echo y),,$(l)))
 ifneq ($(strip $(MISSING)),)
@@ -177,6 +180,14 @@ unit: unit-tests
 lint:
 	$(Q)BUILD=$(BUILD) tests/run --only lint
 
+# What one runs between edits.
+quick: deps
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) WERROR=-Werror all unit-tests
+	$(Q)BUILD=$(BUILD) tests/run --quick
+
+check-analysers: deps
+	$(Q)BUILD=$(BUILD) tests/run --long test_analysers
+
 # A build of its own.  A test that fails is shown, and what it has run counts.
 COVERAGE ?= unit net
 COVERAGE_BUILD := $(BUILD)-coverage
@@ -273,6 +284,6 @@ clean:
 
 -include $(shell [ -d $(BUILD) ] && find $(BUILD) -maxdepth 6 \( -path $(BUILD)/deb -o -path $(BUILD)/rpm -o -path $(BUILD)/vm \) -prune -o -type f -name '*.d' -print)
 
-.PHONY: all bench bench-check bench-quick check check-clients check-long check-packages check-vm clean coverage deb demo demo-deps demo-feed demo-feed-deps deps fuzz fuzz-targets install lint \
+.PHONY: all bench bench-check bench-quick check check-analysers check-clients check-long check-packages check-vm clean coverage deb demo demo-deps demo-feed demo-feed-deps deps fuzz fuzz-targets install lint \
 	print-cflags replay-targets tools unit unit-tests
 .SECONDARY:
