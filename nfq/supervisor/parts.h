@@ -13,9 +13,7 @@
 
 #include "nfq/handover/flush.h"
 #include "nfq/process/compiler.h"
-#include "nfq/metrics/reports.h"
 #include "nfq/supervisor/canary.h"
-#include "nfq/supervisor/metrics_listen.h"
 #include "nfq/supervisor/monitor.h"
 #include "nfq/supervisor/worker_process.h"
 #include "nfq/sockets/message.h"
@@ -109,23 +107,6 @@ struct supervisor_tls {
 	} leavers[TLS_LEAVERS];		/* not needed any more */
 };
 
-/* nfdns-metrics: metrics.c. */
-struct supervisor_metrics {
-	int program;			/* or a negative errno */
-	struct metrics_listen listen;
-	struct metrics_reports *reports;	/* NULL: not made yet */
-	int reports_fd;			/* to be read by the process */
-	int alive;			/* an eventfd: it adds to it */
-	pid_t pid;			/* 0: none */
-	monotime_t started;
-	monotime_t heard;		/* its last sign of life */
-	monotime_t next;		/* start; none before */
-	monotime_t report;		/* time to write reports */
-	unsigned int failures;		/* in a row */
-	int error;			/* of the last start; each is logged once */
-	bool unanswered;		/* as the state shows it */
-};
-
 struct supervisor {
 	struct config *config;
 	struct fdstore fdstore; /* a predecessor's sockets, until taken */
@@ -144,7 +125,6 @@ struct supervisor {
 	struct generation_files generation;	/* of the worker's answers */
 	struct worker_process worker;
 	struct supervisor_tls tls;
-	struct supervisor_metrics metrics;
 	struct rules_kernel *kernel;
 	struct ruleset set;		/* borrows config */
 	bool has_rules;
@@ -230,15 +210,6 @@ void supervisor_give_tls(struct supervisor *s, monotime_t now);
 void supervisor_renew_tls(struct supervisor *s, monotime_t now);
 /* Reaps those that have ended.  Call it often. */
 void supervisor_tick_tls(struct supervisor *s, monotime_t now);
-
-/* metrics.c */
-
-void supervisor_start_metrics(struct supervisor *s);
-/* Starts, watches and ends the process as the configuration wants it. */
-void supervisor_tick_metrics(struct supervisor *s, monotime_t now);
-/* After a reload: what failed may work now. */
-void supervisor_renew_metrics(struct supervisor *s);
-void supervisor_stop_metrics(struct supervisor *s);
 
 /* zone.c: no question is lost to old conntrack entries */
 

@@ -430,7 +430,6 @@ adopt(struct supervisor *s, const struct control_message *answer)
 	atomic_store(&page->table_generation, s->generation.number);
 	atomic_store(&page->table_loaded, (uint64_t)time(NULL));
 	supervisor_renew_tls(s, monotime_now());
-	supervisor_renew_metrics(s);
 	finish(s, NULL);
 }
 

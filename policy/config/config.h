@@ -117,13 +117,6 @@ struct config_audit {
 	unsigned int line;
 };
 
-/* The value of metrics.listen. */
-struct config_listen {
-	char *path;			/* of a Unix socket; NULL: none, or IP */
-	int family;			/* AF_INET, AF_INET6: its loopback address; 0 */
-	uint16_t port;
-};
-
 struct config {
 	char *path;			/* of the file itself */
 	char *run_dir;
@@ -145,7 +138,6 @@ struct config {
 	struct policy_defaults policy_defaults;
 	struct config_audit *audits;	size_t audit_count;
 	uint32_t metrics_interval;	/* seconds; 0: no file of metrics */
-	struct config_listen metrics_listen;
 	enum log_level log_level;
 	size_t warnings;		/* that reading it brought */
 	size_t absent_ids;		/* users and groups that there are not (yet) */

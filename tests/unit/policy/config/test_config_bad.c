@@ -234,7 +234,8 @@ static const struct {
 	  "audit[0].sample: found 0" },
 	{ "audit[].rate", AUDIT("rate = -1;"),
 	  "audit[0].rate: found -1" },
-#include "tests/unit/policy/config/bad_metrics.h"
+	{ "metrics.interval", "metrics = { interval = 3601; };",
+	  "expected a number of seconds from 0 to 3600" },
 	{ "log.level", "log = { level = \"loud\"; };",
 	  "expected \"error\", \"warning\", \"notice\", \"info\" or" },
 	{ "log.level", "log = { level = 7; };", "found 7" },
