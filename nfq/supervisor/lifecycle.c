@@ -505,7 +505,6 @@ supervisor_stop(struct supervisor *s)
 		status_set_state(&s->status, STATUS_STOPPING, NULL);
 	}
 	monitor_stop(s);
-	rotate_stop(&s->rotate);
 	watch_close(s->watch);
 	s->watch = NULL;
 	supervisor_stop_cgroups(s);

@@ -18,7 +18,6 @@
 #include "nfq/supervisor/worker_process.h"
 #include "nfq/sockets/message.h"
 #include "nfq/supervisor/audit_files.h"
-#include "nfq/supervisor/rotate.h"
 #include "nfq/stream/listen.h"
 #include "nfq/forward/rescue.h"
 #include "nfq/supervisor/fdstore.h"
@@ -138,7 +137,10 @@ struct supervisor {
 	struct monitor monitor;
 	struct watch *watch;		/* NULL: files cannot be watched */
 	struct cgroups cgroups;
-	struct rotate_work rotate;
+	struct {
+		uint32_t told;		/* entries whose renaming failed; logged */
+		bool trimmed;		/* to max_files, since the last reload */
+	} rotation;
 	struct rule_feeds feeds;	/* whose rules are in force */
 	char feeds_problem[STATUS_TEXT];	/* of them, or "" */
 	char table_error[STATUS_TEXT];	/* why there is no table, or "" */
@@ -280,7 +282,7 @@ void supervisor_save_cache(const struct supervisor *s);
 void supervisor_reopen_audit_files(struct supervisor *s);
 /*
  * Connects audit sockets whose peer has come or gone, renames files that are due,
- * and works on closed ones.  Call it often.
+ * and removes the oldest of them.  Call it often.
  */
 void supervisor_tend_audit(struct supervisor *s);
 

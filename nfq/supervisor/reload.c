@@ -420,6 +420,7 @@ adopt(struct supervisor *s, const struct control_message *answer)
 		r->watch = old_watch;
 	}
 	s->worker.config = s->config;
+	s->rotation.trimmed = false;
 	s->table_error[0] = '\0';
 	log_change_level(s->config->log_level);
 	atomic_store(&page->table_names, answer->names);

@@ -98,13 +98,6 @@ struct config_queue {
 	bool overload_pass;		/* overload = "pass": fail open */
 };
 
-/* The values of audit[].compress. */
-enum config_compress {
-	COMPRESS_NONE,
-	COMPRESS_GZIP,
-	COMPRESS_ZSTD,
-};
-
 struct config_audit {
 	char *path;			/* of a file; NULL: it is */
 	char *socket;			/* a Unix socket */
@@ -113,7 +106,6 @@ struct config_audit {
 	uint32_t max_size;		/* MiB; 0: any */
 	uint32_t max_age;		/* seconds; 0: any */
 	uint32_t max_files;		/* closed ones that are kept; 0: all */
-	uint32_t compress;		/* enum config_compress */
 	unsigned int line;
 };
 
