@@ -52,7 +52,7 @@ SANITIZE ?=
 
 LIBRARIES := libnetfilter_queue libmnl libnftnl ldns libconfig jansson \
 	     libidn2 libxxhash libcap-ng libseccomp libnghttp2 openssl libcurl libcares \
-	     yaml-0.1 libpcap zlib libzstd libmicrohttpd \
+	     yaml-0.1 libpcap zlib libzstd \
 	     ncursesw
 
 ifeq ($(V),1)
@@ -82,7 +82,7 @@ ALL_LDFLAGS = $(HARDEN_LD) $(SANITIZE) $(LDFLAGS)
 ALL_LIBS = $(LIB_LIBS) -lpthread
 
 SHELVES	:= resolver policy rules nfq
-MAINS	:= nfq/nfdnsd.c nfq/nfdns.c nfq/nfdns-sockets.c nfq/nfdns-feed.c nfq/nfdns-tls.c nfq/nfdns-metrics.c
+MAINS	:= nfq/nfdnsd.c nfq/nfdns.c nfq/nfdns-sockets.c nfq/nfdns-feed.c nfq/nfdns-tls.c
 SOURCES	:= $(filter-out $(MAINS),$(sort $(foreach s,$(SHELVES),$(shell find $(s) -name "*.c"))))
 OBJECTS	:= $(SOURCES:%.c=$(BUILD)/%.o)
 LIBRARY	:= $(BUILD)/libnfdns.a
@@ -127,11 +127,11 @@ $(BUILD)/tools/%: $(BUILD)/tests/tools/%.o $(LIBRARY)
 # nfdnsd as it is, but that certain questions crash or hang it, and fork(2) fails
 # on demand: for the tests of what the supervisor does then.
 $(FAULTY): private ALL_LDFLAGS += -Wl,--wrap=question_parse,--wrap=decide,--wrap=message_fit,--wrap=fork,--wrap=senders_put
-$(FAULTY): $(BUILD)/nfq/nfdnsd.o $(BUILD)/tests/faulty/nfdnsd.o $(LIBRARY) $(BUILD)/nfdns $(BUILD)/nfdns-tls $(BUILD)/nfdns-metrics
+$(FAULTY): $(BUILD)/nfq/nfdnsd.o $(BUILD)/tests/faulty/nfdnsd.o $(LIBRARY) $(BUILD)/nfdns $(BUILD)/nfdns-tls
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(ALL_LIBS)
-	$(Q)ln -sf ../nfdns ../nfdns-tls ../nfdns-metrics $(@D)/
+	$(Q)ln -sf ../nfdns ../nfdns-tls $(@D)/
 
 # A fuzz target with libFuzzer's main, and with one that only replays files.
 $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/fuzz_%.o $(LIBRARY)
@@ -230,6 +230,8 @@ INSTALLED_DATA := \
 	systemd/nfdns-feed.service:$(unitdir):nfdns-feed.service \
 	systemd/nfdns-feed-renew.path:$(unitdir):nfdns-feed-renew.path \
 	systemd/nfdns-feed-renew.service:$(unitdir):nfdns-feed-renew.service \
+	systemd/nfdns-metrics.socket:$(unitdir):nfdns-metrics.socket \
+	systemd/nfdns-metrics@.service:$(unitdir):nfdns-metrics@.service \
 	systemd/nfdns-sockets.socket:$(unitdir):nfdns-sockets.socket \
 	systemd/nfdns-sockets.service:$(unitdir):nfdns-sockets.service \
 	sysusers.conf:$(prefix)/lib/sysusers.d:nfdns.conf \
@@ -252,7 +254,6 @@ install: all
 	install -Dm755 $(BUILD)/nfdns-feed $(DESTDIR)$(prefix)/sbin/nfdns-feed
 	install -Dm755 $(BUILD)/nfdns-sockets $(DESTDIR)$(libexecdir)/nfdns/nfdns-sockets
 	install -Dm755 $(BUILD)/nfdns-tls $(DESTDIR)$(libexecdir)/nfdns/nfdns-tls
-	install -Dm755 $(BUILD)/nfdns-metrics $(DESTDIR)$(libexecdir)/nfdns/nfdns-metrics
 	install -Dm755 packaging/hand-over $(DESTDIR)$(libexecdir)/nfdns/hand-over
 	install -Dm755 packaging/stopped $(DESTDIR)$(libexecdir)/nfdns/stopped
 	$(foreach f,$(INSTALLED_DATA) $(INSTALLED_MAN),install -Dm644 \

@@ -49,6 +49,7 @@ static const struct command {
 	  NEED_CONFIG | ARGUMENTS, 0, explain_options },
 	{ "metrics", NULL, cmd_metrics, NEED_DAEMON, 0, NULL },
 	{ "metrics", "--openmetrics", cmd_metrics_open, NEED_DAEMON, 0, NULL },
+	{ "metrics", "--http", cmd_metrics_http, NEED_DAEMON, 0, NULL },
 	{ "top", NULL, cmd_top, NEED_DAEMON | ARGUMENTS, 0, top_options },
 	{ "rules", NULL, cmd_rules_print, NEED_CONFIG, 0, NULL },
 	{ "rules", "print", cmd_rules_print, NEED_CONFIG, 0, NULL },

@@ -41,6 +41,7 @@ int cmd_top(const struct config *config, int argc, char **argv);
 extern const char metrics_usage[];
 int cmd_metrics(const struct config *config, int argc, char **argv);
 int cmd_metrics_open(const struct config *config, int argc, char **argv);
+int cmd_metrics_http(const struct config *config, int argc, char **argv);
 
 extern const char rules_usage[];
 int cmd_rules_print(const struct config *config, int argc, char **argv);

@@ -27,8 +27,6 @@
 #define COMPILER_FILES	((rlim_t)4096)
 #define TLS_MEMORY	((rlim_t)512 << 20)
 #define TLS_FILES	((rlim_t)256)
-#define METRICS_MEMORY	((rlim_t)128 << 20)
-#define METRICS_FILES	((rlim_t)128)
 
 /* What malloc, threads and the C runtime need in each process. */
 static const int calls_of_runtime[] = {
@@ -90,13 +88,6 @@ static const int calls_of_tls[] = {
 	SCMP_SYS(epoll_create1), SCMP_SYS(recvmsg), SCMP_SYS(getsockopt),
 };
 
-static const int calls_of_metrics[] = {
-	SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(epoll_ctl),
-	SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(recvfrom),
-	SCMP_SYS(accept4), SCMP_SYS(getsockopt), SCMP_SYS(shutdown),
-	SCMP_SYS(pread64),
-};
-
 static const int calls_of_compiler[] = {
 	SCMP_SYS(pread64), SCMP_SYS(pwrite64), SCMP_SYS(readv),
 	SCMP_SYS(ftruncate), SCMP_SYS(fallocate),
@@ -107,7 +98,7 @@ static const int calls_of_compiler[] = {
 static const int calls_of_reader[] = {
 	SCMP_SYS(pread64), SCMP_SYS(readv), SCMP_SYS(pwrite64),
 	SCMP_SYS(ftruncate), SCMP_SYS(fallocate),
-	SCMP_SYS(recvmsg), SCMP_SYS(poll), SCMP_SYS(ppoll),
+	SCMP_SYS(recvmsg), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(shutdown),
 };
 
 /* These fail with EACCES; libraries that try them go on without. */
@@ -194,14 +185,6 @@ add_connecting(scmp_filter_ctx filter)
 	return error;
 }
 
-/* Options of TCP, such as TCP_NODELAY; none of a lower level. */
-static int
-add_tcp_options(scmp_filter_ctx filter)
-{
-	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(setsockopt),
-	    1, SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)IPPROTO_TCP, 0));
-}
-
 /* That closing a socket of others does not wait: nfq/sockets/received.h. */
 static int
 add_linger(scmp_filter_ctx filter)
@@ -217,7 +200,6 @@ enum {
 	MAY_STREAM = 2,
 	MAY_CONNECT = 4,
 	MAY_SIGNAL = 8,			/* its own threads */
-	MAY_SET_TCP = 16,
 };
 
 static int
@@ -236,8 +218,6 @@ add_abilities(scmp_filter_ctx filter, unsigned int may)
 		error = add_connecting(filter);
 	if (error == 0 && (may & MAY_SIGNAL) != 0)
 		error = add_signals(filter);
-	if (error == 0 && (may & MAY_SET_TCP) != 0)
-		error = add_tcp_options(filter);
 	return error;
 }
 
@@ -447,22 +427,6 @@ sandbox_tls_privileges(uid_t uid, gid_t gid)
 	const int error = drop_all(uid, gid);
 
 	return error < 0 ? error : limit_program(TLS_MEMORY, TLS_FILES);
-}
-
-int
-sandbox_metrics_privileges(void)
-{
-	const int error = drop_privileges(OVERFLOW_ID, OVERFLOW_ID, -1);
-
-	return error < 0 ? error :
-	    limit_program(METRICS_MEMORY, METRICS_FILES);
-}
-
-int
-sandbox_metrics_seccomp(void)
-{
-	return restrict_calls(calls_of_metrics, COUNT(calls_of_metrics),
-	    MAY_SEND | MAY_SET_TCP);
 }
 
 int

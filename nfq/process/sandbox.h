@@ -72,14 +72,6 @@ int sandbox_tls_privileges(uid_t uid, gid_t gid)
 int sandbox_tls_seccomp(void) __attribute__((warn_unused_result));
 
 /*
- * nfdns-metrics.  First: no capability, limits on memory and files, and as root
- * the user "nobody".  Then: only system calls for memory, and for its listener
- * and what comes by it.  0 or a negative errno.
- */
-int sandbox_metrics_privileges(void) __attribute__((warn_unused_result));
-int sandbox_metrics_seccomp(void) __attribute__((warn_unused_result));
-
-/*
  * nfdns-feed.  The parent only gives up new privileges: its children would
  * inherit a filter.  A child may open files and IP connections, but execute
  * nothing.  Other calls fail with EPERM and do not end the process, because

@@ -11,6 +11,7 @@
 #include "nfq/forward/cache_memory.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/supervisor/parts.h"
+#include "nfq/supervisor/rotate.h"
 #include "policy/config/ca_file.h"
 #include "policy/config/settings.h"
 #include "policy/log.h"
@@ -167,14 +168,14 @@ rotate(struct supervisor *s, struct audit_files *fresh, int64_t now)
 			continue;
 		/* It is tried each second, and said once. */
 		if (!begin_another(&s->config->audits[i], file, now,
-		    (s->rotate.told & 1U << i) != 0)) {
-			s->rotate.told |= 1U << i;
+		    (s->rotation.told & 1U << i) != 0)) {
+			s->rotation.told |= 1U << i;
 			continue;
 		}
-		s->rotate.told &= ~(1U << i);
+		s->rotation.told &= ~(1U << i);
+		rotate_remove_oldest(&s->config->audits[i]);
 		fresh->files[i].fd = file->fd;
 		any = true;
-		s->rotate.failed = false;
 	}
 	return any;
 }
@@ -195,5 +196,8 @@ supervisor_tend_audit(struct supervisor *s)
 	if (rotate(s, &fresh, realtime_s()) || any)
 		if (audit_files_send(s->worker.control, &fresh) < 0)
 			log_debug("the worker does not take audit files");
-	rotate_go_on(&s->rotate, s->config);
+	for (size_t i = 0; i < s->config->audit_count && !s->rotation.trimmed;
+	    i++)
+		rotate_remove_oldest(&s->config->audits[i]);
+	s->rotation.trimmed = true;
 }

@@ -367,7 +367,6 @@ start_settings(struct supervisor *s)
 	    &s->generation, &diag);
 
 	supervisor_start_tls(s);
-	supervisor_start_metrics(s);
 	return fail(&diag, error < 0 ? EXIT_ERROR : EXIT_OK);
 }
 
@@ -506,7 +505,6 @@ supervisor_stop(struct supervisor *s)
 		status_set_state(&s->status, STATUS_STOPPING, NULL);
 	}
 	monitor_stop(s);
-	rotate_stop(&s->rotate);
 	watch_close(s->watch);
 	s->watch = NULL;
 	supervisor_stop_cgroups(s);
@@ -515,7 +513,6 @@ supervisor_stop(struct supervisor *s)
 	worker_process_stop(&s->worker, STOP_MS, s->hand_over);
 	worker_process_close(&s->worker);
 	supervisor_stop_tls(s);
-	supervisor_stop_metrics(s);
 	if (s->hand_over) {
 		conntrack_close(s->zone.conntrack);
 		rules_kernel_leave(s->kernel);

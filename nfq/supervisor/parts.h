@@ -13,14 +13,11 @@
 
 #include "nfq/handover/flush.h"
 #include "nfq/process/compiler.h"
-#include "nfq/metrics/reports.h"
 #include "nfq/supervisor/canary.h"
-#include "nfq/supervisor/metrics_listen.h"
 #include "nfq/supervisor/monitor.h"
 #include "nfq/supervisor/worker_process.h"
 #include "nfq/sockets/message.h"
 #include "nfq/supervisor/audit_files.h"
-#include "nfq/supervisor/rotate.h"
 #include "nfq/stream/listen.h"
 #include "nfq/forward/rescue.h"
 #include "nfq/supervisor/fdstore.h"
@@ -109,23 +106,6 @@ struct supervisor_tls {
 	} leavers[TLS_LEAVERS];		/* not needed any more */
 };
 
-/* nfdns-metrics: metrics.c. */
-struct supervisor_metrics {
-	int program;			/* or a negative errno */
-	struct metrics_listen listen;
-	struct metrics_reports *reports;	/* NULL: not made yet */
-	int reports_fd;			/* to be read by the process */
-	int alive;			/* an eventfd: it adds to it */
-	pid_t pid;			/* 0: none */
-	monotime_t started;
-	monotime_t heard;		/* its last sign of life */
-	monotime_t next;		/* start; none before */
-	monotime_t report;		/* time to write reports */
-	unsigned int failures;		/* in a row */
-	int error;			/* of the last start; each is logged once */
-	bool unanswered;		/* as the state shows it */
-};
-
 struct supervisor {
 	struct config *config;
 	struct fdstore fdstore; /* a predecessor's sockets, until taken */
@@ -144,7 +124,6 @@ struct supervisor {
 	struct generation_files generation;	/* of the worker's answers */
 	struct worker_process worker;
 	struct supervisor_tls tls;
-	struct supervisor_metrics metrics;
 	struct rules_kernel *kernel;
 	struct ruleset set;		/* borrows config */
 	bool has_rules;
@@ -158,7 +137,10 @@ struct supervisor {
 	struct monitor monitor;
 	struct watch *watch;		/* NULL: files cannot be watched */
 	struct cgroups cgroups;
-	struct rotate_work rotate;
+	struct {
+		uint32_t told;		/* entries whose renaming failed; logged */
+		bool trimmed;		/* to max_files, since the last reload */
+	} rotation;
 	struct rule_feeds feeds;	/* whose rules are in force */
 	char feeds_problem[STATUS_TEXT];	/* of them, or "" */
 	char table_error[STATUS_TEXT];	/* why there is no table, or "" */
@@ -231,15 +213,6 @@ void supervisor_renew_tls(struct supervisor *s, monotime_t now);
 /* Reaps those that have ended.  Call it often. */
 void supervisor_tick_tls(struct supervisor *s, monotime_t now);
 
-/* metrics.c */
-
-void supervisor_start_metrics(struct supervisor *s);
-/* Starts, watches and ends the process as the configuration wants it. */
-void supervisor_tick_metrics(struct supervisor *s, monotime_t now);
-/* After a reload: what failed may work now. */
-void supervisor_renew_metrics(struct supervisor *s);
-void supervisor_stop_metrics(struct supervisor *s);
-
 /* zone.c: no question is lost to old conntrack entries */
 
 /*
@@ -309,7 +282,7 @@ void supervisor_save_cache(const struct supervisor *s);
 void supervisor_reopen_audit_files(struct supervisor *s);
 /*
  * Connects audit sockets whose peer has come or gone, renames files that are due,
- * and works on closed ones.  Call it often.
+ * and removes the oldest of them.  Call it often.
  */
 void supervisor_tend_audit(struct supervisor *s);
 

@@ -420,6 +420,7 @@ adopt(struct supervisor *s, const struct control_message *answer)
 		r->watch = old_watch;
 	}
 	s->worker.config = s->config;
+	s->rotation.trimmed = false;
 	s->table_error[0] = '\0';
 	log_change_level(s->config->log_level);
 	atomic_store(&page->table_names, answer->names);
@@ -430,7 +431,6 @@ adopt(struct supervisor *s, const struct control_message *answer)
 	atomic_store(&page->table_generation, s->generation.number);
 	atomic_store(&page->table_loaded, (uint64_t)time(NULL));
 	supervisor_renew_tls(s, monotime_now());
-	supervisor_renew_metrics(s);
 	finish(s, NULL);
 }
 

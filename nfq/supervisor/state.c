@@ -26,8 +26,6 @@ supervisor_show_state(struct supervisor *s)
 	    : s->monitor.feeds.problem[0] != '\0' ? s->monitor.feeds.problem
 	    : audit_files_problem(&s->generation.audit, s->config, audit,
 	    sizeof(audit)) ? audit
-	    : s->metrics.unanswered
-		? "metrics.listen is not answered: the log says why"
 					 : NULL;
 	char state[STATUS_TEXT + 32];
 

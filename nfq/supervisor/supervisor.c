@@ -145,7 +145,6 @@ take_tick(struct supervisor *s)
 	take_wish(s, monitor_tick(s, now));
 	zone_tick(s, now);
 	supervisor_tick_tls(s, now);
-	supervisor_tick_metrics(s, now);
 	supervisor_cgroups_tick(s, now);
 }
 
@@ -241,9 +240,7 @@ supervisor_run(struct config *config, const char *sockets)
 	s->reload.generation = (struct generation_files)GENERATION_FILES_INIT;
 	s->monitor.canary.canary.fd = -1;
 	s->cgroups.inotify = -1;
-	s->tls.program = s->metrics.program = -1;
-	s->metrics.listen = (struct metrics_listen)METRICS_LISTEN_INIT;
-	s->metrics.reports_fd = s->metrics.alive = -1;
+	s->tls.program = -1;
 	s->exit_code = supervisor_start(s);
 	s->stop = s->exit_code != EXIT_OK;
 	while (!s->stop)

@@ -361,8 +361,8 @@ obey(struct worker *w, const struct control_message *order, int *fds)
 }
 
 /*
- * The old files were renamed, and may be compressed now: what is written there is
- * lost.  Another worker begins with the new ones.
+ * The old files were renamed, and logrotate may compress them: what is written
+ * there then is lost.  Another worker begins with the new ones.
  */
 static void
 end_for_files(void)

@@ -26,7 +26,7 @@ _nfdns_options()
 	"table "?*) echo --image --running --json ;;
 	"cache flush") echo --json --tree --all ;;
 	cache*) echo --json ;;
-	metrics*) echo --openmetrics ;;
+	metrics*) echo --openmetrics --http ;;
 	top*) echo --delay --rounds --list --once --json ;;
 	doctor*) echo --json --report ;;
 	"log pcap") echo --name --user --rule --verdict --since ;;

@@ -18,8 +18,6 @@
 /* 0 is the default of each. */
 const char *const config_audit_clients[] = { "full", "prefix24", NULL };
 const char *const config_audit_names[] = { "plain", "hash", NULL };
-const char *const config_audit_compress[] = { "none", "gzip",
-    "zstd", NULL };
 
 void
 config_read_audit_verdict(const struct config_load *load,
@@ -153,10 +151,9 @@ check_place(const struct config_load *load, const config_setting_t *value,
 	if (audit->sink.hash_names != 0 && !audit->sink.key.present)
 		config_wrong(load, value, "privacy.names = \"hash\" needs a "
 		    "\"key\"");
-	if (!file && (audit->max_size | audit->max_age | audit->max_files |
-	    audit->compress) != 0)
+	if (!file && (audit->max_size | audit->max_age | audit->max_files) != 0)
 		config_wrong(load, value, "only files are renamed; take "
-		    "max_size, max_age, max_files and compress out");
+		    "max_size, max_age and max_files out");
 }
 
 /* Two entries for one file would write over each other. */

@@ -5,8 +5,7 @@
 
 #include "policy/config/setting.h"
 
-extern const char *const config_audit_clients[], *const config_audit_names[],
-    *const config_audit_compress[];
+extern const char *const config_audit_clients[], *const config_audit_names[];
 
 config_read_value config_read_audits, config_read_audit_verdict,
     config_read_audit_name, config_read_audit_user, config_read_audit_rule,

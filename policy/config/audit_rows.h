@@ -100,10 +100,6 @@
 	{ "audit[].max_files", "0", \
 	  "How many renamed files are kept; the oldest are removed; 0: all.", \
 	  INTEGER, RANGE(0, 10000), IN(config_audit, max_files), \
-	  .reload = true }, \
-	{ "audit[].compress", "\"none\"", \
-	  "How renamed files are compressed.", \
-	  STRING, CHOICE(config_audit_compress), IN(config_audit, compress), \
 	  .reload = true },
 
 #endif

@@ -98,13 +98,6 @@ struct config_queue {
 	bool overload_pass;		/* overload = "pass": fail open */
 };
 
-/* The values of audit[].compress. */
-enum config_compress {
-	COMPRESS_NONE,
-	COMPRESS_GZIP,
-	COMPRESS_ZSTD,
-};
-
 struct config_audit {
 	char *path;			/* of a file; NULL: it is */
 	char *socket;			/* a Unix socket */
@@ -113,15 +106,7 @@ struct config_audit {
 	uint32_t max_size;		/* MiB; 0: any */
 	uint32_t max_age;		/* seconds; 0: any */
 	uint32_t max_files;		/* closed ones that are kept; 0: all */
-	uint32_t compress;		/* enum config_compress */
 	unsigned int line;
-};
-
-/* The value of metrics.listen. */
-struct config_listen {
-	char *path;			/* of a Unix socket; NULL: none, or IP */
-	int family;			/* AF_INET, AF_INET6: its loopback address; 0 */
-	uint16_t port;
 };
 
 struct config {
@@ -145,7 +130,6 @@ struct config {
 	struct policy_defaults policy_defaults;
 	struct config_audit *audits;	size_t audit_count;
 	uint32_t metrics_interval;	/* seconds; 0: no file of metrics */
-	struct config_listen metrics_listen;
 	enum log_level log_level;
 	size_t warnings;		/* that reading it brought */
 	size_t absent_ids;		/* users and groups that there are not (yet) */

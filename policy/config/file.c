@@ -204,6 +204,21 @@ report_unknown(const struct config_load *load, const config_setting_t *setting)
 	    guess[0] != '\0' ? guess : ";", known_keys(load, pattern, keys));
 }
 
+/* Whether it is an option of earlier versions; warns of it. */
+static bool
+is_removed(const struct config_load *load, const config_setting_t *setting,
+    const char *path)
+{
+	const struct config_removed *r = load->removed;
+
+	while (r != NULL && r->path != NULL && strcmp(r->path, path) != 0)
+		r++;
+	if (r == NULL || r->path == NULL)
+		return false;
+	config_doubtful(load, setting, "not an option any more: %s", r->instead);
+	return true;
+}
+
 /*
  * Refuses what is in the file and not in the table of options.  Goes down only
  * where the table does, so never deep.
@@ -220,6 +235,8 @@ check_keys(const struct config_load *load, const config_setting_t *group)
 		const struct config_option *option;
 
 		config_setting_path(s, true, path);
+		if (is_removed(load, s, path))
+			continue;
 		option = config_option_among(load, path);
 		if (option != NULL) {
 			if ((option->types & OPTION_GROUP) != 0 &&

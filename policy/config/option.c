@@ -13,7 +13,6 @@
 #include "policy/config/audit_rows.h"
 #include "policy/config/capture.h"
 #include "policy/config/forward.h"
-#include "policy/config/listen.h"
 #include "policy/config/mesh.h"
 #include "policy/config/policy_read.h"
 #include "policy/config/row.h"
@@ -532,12 +531,6 @@ const struct config_option config_options[] = {
 	  INTEGER, RANGE(0, 3600), IN(config, metrics_interval),
 	  .reload = true },
 
-	{ "metrics.listen", "\"\"",
-	  "Where the same is answered over HTTP, at /metrics.",
-	  .allowed = CONFIG_LISTEN_ALLOWED,
-	  STRING, .read = config_read_listen, IN(config, metrics_listen),
-	  .reload = true },
-
 	{ "log.level", "\"info\"",
 	  "Messages of this importance and above are written to stderr.",
 	  .choices = config_log_levels,
@@ -547,6 +540,16 @@ const struct config_option config_options[] = {
 
 const size_t config_option_count =
     sizeof(config_options) / sizeof(config_options[0]);
+
+const struct config_removed config_removed[] = {
+	{ "metrics.listen", "nothing listens; take it out, and run \"systemctl "
+	  "enable --now nfdns-metrics.socket\" for 127.0.0.1:9153, or see "
+	  "nfdns metrics --http in nfdns(8)" },
+	{ "audit[].compress", "renamed files stay as they are; take it out, and "
+	  "for compressed files max_size and max_age, too: then logrotate renames "
+	  "and compresses the log" },
+	{ NULL, NULL },
+};
 
 const struct config_option *
 config_option_find(const char *path)

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "policy/status/feed_print.h"
+#include "policy/status/load_report.h"
 #include "policy/status/metrics_out.h"
 #include "policy/status/metrics_forward.h"
 #include "policy/status/metrics_policy.h"
@@ -172,9 +174,6 @@ put_daemon(const struct metrics_out *m, const struct status_page *page)
 	metrics_one_counter(m, "nfdns_worker_restarts_total",
 	    "How often the worker was started again.",
 	    atomic_load(&s->restarts));
-	metrics_one_counter(m, "nfdns_metrics_restarts_total", "How often the "
-	    "process behind metrics.listen was started again.",
-	    atomic_load(&s->metrics_restarts));
 	metrics_counter(m, "nfdns_worker_deaths_total",
 	    "What workers died of.");
 	for (size_t i = 0; i < STATUS_DEATHS; i++)
@@ -229,7 +228,7 @@ put_rule_files(const struct metrics_out *m, const struct status_page *page)
 static void
 put_sources(const struct metrics_out *m, const struct load_report *load)
 {
-	if (load == NULL || load->source_count == 0)
+	if (load->source_count == 0)
 		return;
 	metrics_gauge(m, "nfdns_table_source_changed_time_seconds",
 	    "When a source of the table changed, since 1970.");
@@ -244,7 +243,7 @@ put_feeds(const struct metrics_out *m, const struct feeds_shown *feeds)
 {
 	static const char current[] = "nfdns_feed_current_time_seconds";
 
-	if (feeds == NULL || feeds->count == 0)
+	if (feeds->count == 0)
 		return;
 	metrics_gauge(m, current, "When a feed's table was current last, "
 	    "since 1970; 0: never.");
@@ -319,49 +318,9 @@ put_page(const struct metrics_out *m, const struct status_page *page)
 	return error;
 }
 
-/* All that files say: gauges, so that it is the same in both formats. */
-static void
-put_reports(FILE *out, const struct load_report *load,
-    const struct feeds_shown *feeds)
-{
-	const struct metrics_out m = { out, false };
-
-	put_sources(&m, load);
-	put_feeds(&m, feeds);
-}
-
+/* What the files of run_dir say. */
 static int
-finish(FILE *out, bool open, int error)
-{
-	if (open)
-		(void)fputs("# EOF\n", out);
-	return error < 0 ? error : ferror(out) ? -EIO : 0;
-}
-
-int
-metrics_print(const struct status_page *page, const struct load_report *load,
-    const struct feeds_shown *feeds, bool open, FILE *out)
-{
-	const struct metrics_out m = { out, open };
-	const int error = put_page(&m, page);
-
-	put_reports(out, load, feeds);
-	return finish(out, open, error);
-}
-
-int
-metrics_print_with(const struct status_page *page, const char *reports,
-    bool open, FILE *out)
-{
-	const struct metrics_out m = { out, open };
-	const int error = put_page(&m, page);
-
-	(void)fputs(reports, out);
-	return finish(out, open, error);
-}
-
-int
-metrics_print_reports(const char *run_dir, FILE *out)
+put_files(const struct metrics_out *m, const char *run_dir)
 {
 	struct load_report load;
 	struct feeds_shown feeds;
@@ -370,24 +329,27 @@ metrics_print_reports(const char *run_dir, FILE *out)
 	/* Without the report there are no ages. */
 	(void)!load_report_read(&load, run_dir);
 	error = feeds_shown_read(&feeds, &load);
-	if (error == 0)
-		put_reports(out, &load, &feeds);
+	if (error == 0) {
+		put_sources(m, &load);
+		put_feeds(m, &feeds);
+	}
 	feeds_shown_free(&feeds);
 	load_report_free(&load);
 	return error;
 }
 
-/* With what the files of run_dir say. */
-static int
-print_with_reports(const struct status_page *page, const char *run_dir,
+int
+metrics_print(const struct status_page *page, const char *run_dir, bool open,
     FILE *out)
 {
-	const struct metrics_out m = { out, false };
+	const struct metrics_out m = { out, open };
 	int error = put_page(&m, page);
 
 	if (error == 0)
-		error = metrics_print_reports(run_dir, out);
-	return finish(out, false, error);
+		error = put_files(&m, run_dir);
+	if (open)
+		(void)fputs("# EOF\n", out);
+	return error < 0 ? error : ferror(out) ? -EIO : 0;
 }
 
 static int
@@ -410,7 +372,8 @@ metrics_write(const struct status_page *page, const char *run_dir)
 	if (error < 0)
 		return error;
 	out = replace_stream(&file);
-	error = out == NULL ? -errno : print_with_reports(page, run_dir, out);
+	error = out == NULL ? -errno :
+	    metrics_print(page, run_dir, false, out);
 	return replace_end(&file, REPLACE_QUICKLY, error);
 }
 

@@ -294,41 +294,22 @@ copy_existing(struct status_page *page, int fd)
 }
 
 int
-status_adopt(struct status_page *page, int fd)
-{
-	int error;
-
-	*page = NO_PAGE;
-	error = copy_existing(page, fd);
-	if (error < 0)
-		*page = NO_PAGE;
-	return error;
-}
-
-int
-status_reopen(const char *run_dir)
+status_open(struct status_page *page, const char *run_dir)
 {
 	char path[PATH_MAX];
 	int error = path_of(path, run_dir), fd;
 
+	*page = NO_PAGE;
 	if (error < 0)
 		return error;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	return fd >= 0 ? fd : errno == ELOOP ? -EPROTO : -errno;
-}
-
-int
-status_open(struct status_page *page, const char *run_dir)
-{
-	const int fd = status_reopen(run_dir);
-	int error;
-
-	*page = NO_PAGE;
 	if (fd < 0)
-		return fd;
-	error = status_adopt(page, fd);
-	if (error < 0)
+		return errno == ELOOP ? -EPROTO : -errno;
+	error = copy_existing(page, fd);
+	if (error < 0) {
+		*page = NO_PAGE;
 		(void)close(fd);
+	}
 	return error;
 }
 

@@ -72,7 +72,6 @@ struct status_supervisor {
 	_Atomic uint64_t started;
 	_Atomic uint64_t restarts;	/* of the worker */
 	_Atomic uint64_t deaths[STATUS_DEATHS];
-	_Atomic uint64_t metrics_restarts;	/* of the process of metrics.listen */
 	_Atomic uint64_t poison_packets;	/* packets that killed a worker; they passed */
 	_Atomic uint64_t suspects;	/* users whose packets pass unread now */
 	_Atomic uint64_t table_generation;	/* 0: never loaded */
@@ -274,15 +273,6 @@ bool status_lives(const struct status_page *page);
 
 /* Closes the page and removes the file. */
 void status_remove(struct status_page *page, const char *run_dir);
-
-/*
- * The same by a descriptor, which becomes the page's.  It stays the caller's if
- * there is an error.
- */
-int status_adopt(struct status_page *page, int fd)
-    __attribute__((warn_unused_result));
-/* A descriptor for it, or a negative errno. */
-int status_reopen(const char *run_dir) __attribute__((warn_unused_result));
 
 /*
  * The supervisor marks the begin and the end of a reload.  "error" is the first

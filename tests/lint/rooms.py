@@ -53,8 +53,6 @@ ROOMS = {
 
     "nfq/queue": "resolver/clock",
     "nfq/tls": "resolver/fds resolver/dns nfq/process",
-    # Sees the status page, and what it is given; opens nothing.
-    "nfq/metrics": "resolver/clock policy/status nfq/process",
     "nfq/packet": "resolver/clock resolver/checksum resolver/version resolver/dns resolver/image resolver/answer"
                   " policy/decide policy/match policy/rule policy/config",
     "nfq/process": "resolver/clock resolver/fds resolver/replace resolver/dns resolver/text resolver/image resolver/sources"
@@ -79,7 +77,7 @@ ROOMS = {
     # Nothing of the packet, and no questions are parsed.
     "nfq/supervisor": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources policy/config"
                       " policy/audit policy/status policy/log policy/decide rules nfq/queue"
-                      " nfq/process nfq/handover nfq/sockets nfq/tls nfq/metrics nfq/stream nfq/forward nfq/worker",
+                      " nfq/process nfq/handover nfq/sockets nfq/tls nfq/stream nfq/forward nfq/worker",
     "nfq/feed": "resolver/clock resolver/fds resolver/replace resolver/text resolver/sources resolver/feed policy/config policy/log"
                 " policy/status nfq/process",
     # Files of others, read and written; no process but systemctl.
@@ -95,8 +93,8 @@ ROOMS = {
                   " rules rules/firewall nfq/join",
     "nfq/cli": "resolver/clock resolver/fds resolver/idn resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
                " policy/config policy/decide policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/forward nfq/explain nfq/replay nfq/top nfq/doctor nfq/logs nfq/supervisor nfq/join",
-    "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/tls nfq/metrics nfq/supervisor nfq/feed"
-           " nfq/cli policy/status",
+    "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/tls nfq/supervisor nfq/feed"
+           " nfq/cli",
 }
 LEVELS = {"nfq": 7, "resolver": 6}		# rooms above each other, at most
 

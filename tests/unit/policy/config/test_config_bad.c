@@ -218,10 +218,8 @@ static const struct {
 	  "audit[0].max_age: found -1" },
 	{ "audit[].max_files", AUDIT("max_files = -1;"),
 	  "audit[0].max_files: found -1" },
-	{ "audit[].compress", AUDIT("compress = \"lz4\";"),
-	  "audit[0].compress: found \"lz4\"" },
-	{ "audit[].compress", "audit = ( { format = \"journal\"; "
-	  "compress = \"gzip\"; } );", "only files are renamed" },
+	{ "audit[].max_files", "audit = ( { format = \"journal\"; "
+	  "max_files = 2; } );", "only files are renamed" },
 	{ "audit[].verdicts", AUDIT("verdicts = [ \"ok\" ];"),
 	  "audit[0].verdicts[0]: found \"ok\"" },
 	{ "audit[].names", AUDIT("names = [ \"a..b\" ];"),
@@ -234,7 +232,8 @@ static const struct {
 	  "audit[0].sample: found 0" },
 	{ "audit[].rate", AUDIT("rate = -1;"),
 	  "audit[0].rate: found -1" },
-#include "tests/unit/policy/config/bad_metrics.h"
+	{ "metrics.interval", "metrics = { interval = 3601; };",
+	  "expected a number of seconds from 0 to 3600" },
 	{ "log.level", "log = { level = \"loud\"; };",
 	  "expected \"error\", \"warning\", \"notice\", \"info\" or" },
 	{ "log.level", "log = { level = 7; };", "found 7" },
