@@ -112,6 +112,18 @@ way_of(const struct stream *s, const struct stream_connection *c,
 	return way;
 }
 
+/* NULL: out of memory. */
+static struct stream_asked *
+asked_new(const struct stream *s, const struct interception *i)
+{
+	struct stream_asked *asked = malloc(sizeof(*asked));
+
+	if (asked != NULL)
+		*asked = (struct stream_asked){ i->decision, intercept_note(i),
+			s->thread.received_ns };
+	return asked;
+}
+
 /* Has it asked elsewhere.  For a domain, it is recorded with its answer. */
 static enum stream_next
 ask(struct stream *s, struct stream_connection *c, const struct way *way,
@@ -121,12 +133,10 @@ ask(struct stream *s, struct stream_connection *c, const struct way *way,
 		wants_raw(i) };
 
 	if (way->domain != FORWARD_DOMAINS) {
-		q.asked = malloc(sizeof(*q.asked));
+		q.asked = asked_new(s, i);
 		if (q.asked == NULL)
 			return stream_put_failure(s, c, &q,
 			    EDE_NO_REACHABLE_AUTHORITY);
-		*q.asked = (struct stream_asked){ i->decision,
-			intercept_note(i), s->thread.received_ns };
 	}
 	return way->is_errand ? stream_errand_begin(s, c, &q) :
 	    stream_relay_question(s, c, way->domain, &q);
