@@ -79,6 +79,7 @@ static const char *const reason_texts[REASONS] = {
 	[REASON_FORWARD] = "forward",
 	[REASON_CHASE] = "chase",
 	[REASON_FORWARD_FULL] = "forward-full",
+	[REASON_FORWARD_DENIED] = "forward-denied",
 	[REASON_CACHE] = "cache",
 	[REASON_POLICY] = "policy",
 	[REASON_RATE] = "rate",
@@ -621,7 +622,7 @@ decide_unrecorded(bool answerable)
 struct decision
 decide_unreadable(void)
 {
-	return refuse(REASON_MALFORMED, RCODE_SERVFAIL);
+	return refuse(REASON_FORWARD_DENIED, RCODE_SERVFAIL);
 }
 
 struct decision

@@ -32,8 +32,7 @@ enum verdict {
 /* Why; decide_reason_text() has their names in audit log and scenarios. */
 enum reason {
 	REASON_NOT_MESH,	/* the name is not in the table: pass */
-	REASON_MALFORMED,	/* packet or message that does not parse: pass; an
-				 * answer whose names rules cannot judge: SERVFAIL */
+	REASON_MALFORMED,	/* packet or message that does not parse: pass */
 	REASON_NOT_QUERY,	/* QR = 1, or another opcode: pass */
 	REASON_NO_QUESTION,	/* QDCOUNT = 0: pass */
 	REASON_CLASS,		/* class other than IN: pass */
@@ -60,6 +59,8 @@ enum reason {
 	REASON_FORWARD,		/* name of a forward domain */
 	REASON_CHASE,		/* CNAMEs that leave the table are followed */
 	REASON_FORWARD_FULL,	/* too many questions wait for their answers */
+	REASON_FORWARD_DENIED,	/* the answer that others gave: a rule denies one of
+				 * its names, or none could judge them: SERVFAIL */
 	REASON_CACHE,		/* name of a forward domain: the answer is kept */
 	REASON_POLICY,		/* a rule says so, of the name asked or one that it
 				 * is answered from; its number stands beside it */
@@ -216,7 +217,8 @@ static inline bool
 decide_is_forwarded(enum reason reason)
 {
 	return reason == REASON_FORWARD || reason == REASON_CHASE ||
-	    reason == REASON_CACHE || reason == REASON_FORWARD_FULL;
+	    reason == REASON_CACHE || reason == REASON_FORWARD_FULL ||
+	    reason == REASON_FORWARD_DENIED;
 }
 
 const char *decide_verdict_text(enum verdict verdict);	/* "pass", "answer", ... */

@@ -303,15 +303,15 @@ learn_table(struct rules_kernel *kernel)
 {
 	struct nft_dump dump;
 	uint64_t counted[RULES_COUNTERS];
-	int rc = nft_dump_read(&kernel->netlink, &dump);
+	int rc = nft_dump_read(&kernel->netlink, false, &dump);
 
 	if (rc == -ENOENT)
 		return 0;
 	if (rc != 0)
 		return rc;
 	kernel->installed = true;
-	kernel->features.owner = (nftnl_table_get_u32(dump.table,
-	    NFTNL_TABLE_FLAGS) & NFT_TABLE_F_OWNER) != 0;
+	kernel->features.owner = (nft_dump_flags(&dump, NFPROTO_INET,
+	    RULES_TABLE) & NFT_TABLE_F_OWNER) != 0;
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
 		kernel->chains[chain] = nftnl_chain_list_lookup_byname(
 		    dump.chains, rules_chain_form(chain)->name) != NULL;

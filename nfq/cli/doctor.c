@@ -109,6 +109,8 @@ look_at_servers(struct findings *findings, const struct config *config,
 	if (config != NULL)
 		chains_check(findings, config, servers->asks, servers->count);
 	servers_check(findings, servers, runs ? config : NULL);
+	if (config != NULL)
+		servers_check_upstreams(findings, servers, config);
 	free(servers);
 }
 

@@ -268,8 +268,10 @@ replay_all(struct run *run, struct capture *capture, struct replay *replay,
 	while ((more = capture_next(capture, &packet, why)) > 0) {
 		replay_summary_packet(&run->summary,
 		    replay_read(replay, &packet), packet.time_ns);
-		while (replay_decide(replay, record))
+		while (replay_decide(replay, record)) {
+			run->summary.unjudged += replay_is_unjudged(replay);
 			take_question(run, record);
+		}
 		if (ferror(stdout))
 			break;
 		if (run->size > 0 && ++count % 4096 == 0)
@@ -289,6 +291,8 @@ finish(struct run *run)
 	else if (run->request->summary)
 		replay_summary_print(&run->summary, run->request->capture,
 		    stdout);
+	else
+		replay_summary_print_unjudged(&run->summary, stderr);
 	if (run->out != NULL && (fflush(run->out) != 0 || ferror(run->out)))
 		error = -errno;
 	if (fflush(stdout) != 0 || ferror(stdout))

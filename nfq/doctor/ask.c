@@ -18,7 +18,7 @@
 #include "resolver/dns/wire.h"
 
 #define QUESTION_MAX	64
-#define ASKS_MAX	64		/* at once */
+#define ASKS_MAX	256		/* at once */
 
 /* Behind two octets of length, which UDP leaves out; returns octets in all. */
 static size_t
@@ -120,12 +120,12 @@ send_question(struct ask *ask)
 }
 
 static int
-connect_to(int fd, const struct resolv_server *server)
+connect_to(int fd, const struct resolv_server *server, uint16_t port)
 {
 	struct sockaddr_in v4 = { .sin_family = AF_INET,
-	    .sin_port = htons(DNS_PORT) };
+	    .sin_port = htons(port) };
 	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
-	    .sin6_port = htons(DNS_PORT), .sin6_scope_id = server->scope_id };
+	    .sin6_port = htons(port), .sin6_scope_id = server->scope_id };
 
 	memcpy(&v4.sin_addr, server->address, 4);
 	memcpy(&v6.sin6_addr, server->address, 16);
@@ -148,7 +148,7 @@ begin(struct ask *ask)
 		end_with_errno(ask, errno);
 		return;
 	}
-	if (connect_to(ask->fd, &ask->server) < 0 && errno != EINPROGRESS) {
+	if (connect_to(ask->fd, &ask->server, ask->port) < 0 && errno != EINPROGRESS) {
 		end_with_errno(ask, errno);
 		return;
 	}

@@ -24,6 +24,7 @@ enum ask_result {
 
 struct ask {
 	struct resolv_server server;
+	uint16_t port;
 	bool tcp;
 	/*
 	 * CHAOS TXT canary.nfdns, which nfdnsd answers; else the nameservers of

@@ -208,12 +208,13 @@ check_forwarding(struct findings *findings, const struct status_page *page)
 		    STATUS_UPSTREAM_PROBING;
 	}
 	if (shown != NULL && up > 0)
-		findings_add(findings, FINDING_OK, "forward", NULL, "%u of %u "
-		    "upstreams answer", up, shown->upstreams);
+		findings_add(findings, FINDING_OK, "forward", NULL, "nfdnsd "
+		    "takes %u of %u upstreams for alive", up,
+		    shown->upstreams);
 	else if (shown != NULL && shown->upstreams > 0)
 		findings_add(findings, FINDING_BAD, "forward", "nfdns status "
-		    "says of each what went wrong last.", "no upstream "
-		    "answers: names of forward.domains fail");
+		    "says of each what went wrong last.", "nfdnsd has no "
+		    "upstream that answers: names of forward.domains fail");
 	free(shown);
 }
 

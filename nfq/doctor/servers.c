@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "nfq/doctor/program.h"
+#include "resolver/dns/message.h"
 #include "resolver/dns/name.h"
 #include "resolver/dns/rr.h"
 #include "rules/ruleset.h"
@@ -27,7 +28,8 @@ add(struct servers *servers, const struct resolv_server *server, bool canary,
     bool tcp, uint32_t mark)
 {
 	servers->asks[servers->count++] = (struct ask){ .server = *server,
-	    .canary = canary, .tcp = tcp, .mark = mark, .fd = -1 };
+	    .port = DNS_PORT, .canary = canary, .tcp = tcp, .mark = mark,
+	    .fd = -1 };
 }
 
 static bool
@@ -74,11 +76,43 @@ add_server(struct servers *servers, const struct resolv_server *server,
 		add(servers, server, true, true, 0);
 }
 
+static void
+add_upstream(struct servers *servers, const struct config *config,
+    uint32_t number, bool tcp)
+{
+	const struct forward_upstream *up = &config->forward.upstream[number];
+	struct ask *ask = &servers->asks[servers->all];
+
+	servers->upstream[servers->all++ - servers->count] = number;
+	*ask = (struct ask){ .server = { .family = (int)up->family,
+		.scope_id = up->scope }, .port = (uint16_t)up->port,
+		.tcp = tcp, .fd = -1,
+		.mark = geteuid() == 0 ? ruleset_relay_mark(config) : 0 };
+	memcpy(ask->server.address, up->address, sizeof(up->address));
+}
+
+/* Not over TLS: that is for nfdns-tls. */
+static void
+add_upstreams(struct servers *servers, const struct config *config)
+{
+	const struct forward_settings *f = &config->forward;
+
+	for (uint32_t i = 0; i < f->upstreams; i++) {
+		const uint32_t transport = f->upstream[i].transport;
+
+		if (transport == FORWARD_AUTO || transport == FORWARD_UDP)
+			add_upstream(servers, config, i, false);
+		if (transport == FORWARD_AUTO || transport == FORWARD_TCP)
+			add_upstream(servers, config, i, true);
+	}
+}
+
 void
 servers_ask(struct servers *servers, const struct config *config, bool runs)
 {
 	const struct resolv_server own = { .family = AF_INET,
 	    .address = { 127, 0, 0, 1 } };
+	const struct config *given = config;
 	struct resolv_conf conf;
 
 	servers->count = 0;
@@ -92,7 +126,10 @@ servers_ask(struct servers *servers, const struct config *config, bool runs)
 	if (resolv_conf_read(&conf, RESOLVED_CONF) == 0)
 		for (size_t i = 0; i < conf.server_count; i++)
 			add_server(servers, &conf.servers[i], config);
-	ask_all(servers->asks, servers->count, WAIT_MS);
+	servers->all = servers->count;
+	if (given != NULL)
+		add_upstreams(servers, given);
+	ask_all(servers->asks, servers->all, WAIT_MS);
 }
 
 static const char *
@@ -103,7 +140,7 @@ result_text(const struct ask *ask)
 		return "does not answer within two seconds";
 	case ASK_REFUSED:
 		return ask->tcp ? "refuses or ends the connection" :
-		    "has nobody who listens at port 53";
+		    "has nobody who listens at its port";
 	case ASK_BLOCKED:
 		return "cannot be asked: a chain drops the question";
 	case ASK_NO_ROUTE:
@@ -231,6 +268,76 @@ servers_check(struct findings *findings, const struct servers *servers,
 			check_nameserver(findings, servers, ask, ask + 1,
 			    address);
 	}
+}
+
+/* Whether an upstream answered as it is asked first; "failed": what did not. */
+static bool
+is_answering(const struct servers *servers, uint32_t number,
+    const struct ask **failed)
+{
+	bool answers = false, asked = false;
+
+	*failed = NULL;
+	for (size_t i = servers->count; i < servers->all; i++) {
+		if (servers->upstream[i - servers->count] != number)
+			continue;
+		if (servers->asks[i].result == ASK_ANSWERED)
+			answers = answers || !asked;
+		else if (*failed == NULL)
+			*failed = &servers->asks[i];
+		asked = true;
+	}
+	return answers;
+}
+
+/* Of one whose upstreams all have been asked, and none answered. */
+static void
+check_domain(struct findings *findings, const struct servers *servers,
+    const struct forward_settings *f, const struct forward_domain *domain)
+{
+	char name[NAME_TEXT_SIZE];
+	const struct ask *failed;
+
+	for (uint32_t i = 0; i < domain->upstreams; i++)
+		if (f->upstream[domain->upstream[i]].transport == FORWARD_TLS ||
+		    is_answering(servers, domain->upstream[i], &failed))
+			return;
+	if (domain->upstreams > 0)
+		findings_add(findings, FINDING_BAD, "forward",
+		    findings_have_obstacle(findings) ? OBSTACLE : "Start one "
+		    "of its upstreams, or name another in forward.domains.",
+		    "no upstream of %.200s answers", name_to_text(domain->name,
+		    name));
+}
+
+void
+servers_check_upstreams(struct findings *findings,
+    const struct servers *servers, const struct config *config)
+{
+	const struct forward_settings *f = &config->forward;
+	char text[FORWARD_UPSTREAM_TEXT];
+	uint32_t answering = 0, asked = 0;
+
+	for (uint32_t i = 0; i < f->upstreams; i++) {
+		const struct ask *failed;
+		const bool answers = is_answering(servers, i, &failed);
+
+		asked += f->upstream[i].transport != FORWARD_TLS;
+		answering += answers;
+		if (failed != NULL)
+			findings_add(findings, FINDING_WARNING, "upstream",
+			    findings_have_obstacle(findings) ? OBSTACLE :
+			    "Ask it yourself: dig @ADDRESS -p PORT NAME.",
+			    "upstream %.120s %s%s", forward_upstream_text(
+			    &f->upstream[i], text), answers ?
+			    "answers over UDP; over TCP it " : "",
+			    result_text(failed));
+	}
+	for (uint32_t i = 0; i < f->domains; i++)
+		check_domain(findings, servers, f, &f->domain[i]);
+	if (answering > 0)
+		findings_add(findings, FINDING_OK, "upstream", NULL, "%u of %u "
+		    "upstreams answered doctor", answering, asked);
 }
 
 /* 0: found; 2: not found (getent(1)); else a negative errno. */

@@ -20,9 +20,12 @@
 #define SERVERS_MAX	(2 * RESOLV_CONF_MAX_SERVERS)
 #define SERVERS_ASKS	4
 
+/* Behind them upstreams of forward.domains, but those over TLS: UDP, TCP or both. */
 struct servers {
-	struct ask asks[SERVERS_MAX * SERVERS_ASKS];
-	size_t count;
+	struct ask asks[SERVERS_MAX * SERVERS_ASKS + 2 * FORWARD_UPSTREAMS];
+	size_t count;			/* of nameservers */
+	size_t all;
+	uint32_t upstream[2 * FORWARD_UPSTREAMS];	/* which asks[count + i] is */
 };
 
 /*
@@ -31,6 +34,10 @@ struct servers {
  */
 void servers_ask(struct servers *servers, const struct config *config,
     bool runs);
+
+/* Which upstreams answered, and domains without any that did. */
+void servers_check_upstreams(struct findings *findings,
+    const struct servers *servers, const struct config *config);
 
 /* config as above. */
 void servers_check(struct findings *findings, const struct servers *servers,

@@ -43,6 +43,7 @@ static const char *const reasons[REASONS] = {
 	[REASON_FORWARD] = "its domain has nameservers of its own",
 	[REASON_CHASE] = "its CNAME leads out of the table and is followed",
 	[REASON_FORWARD_FULL] = "too many questions wait for answers",
+	[REASON_FORWARD_DENIED] = "the policy denies a name of the answer",
 	[REASON_CACHE] = "an upstream's answer is kept",
 	[REASON_POLICY] = "the policy says so",
 	[REASON_RATE] = "it is over the rate of the rule",

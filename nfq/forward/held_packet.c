@@ -32,20 +32,6 @@ held_packet_keep(struct held_packet *h, const struct queue_packet *p,
 	h->packet.payload = moved(from->payload, p->octets, octets);
 }
 
-/* What is noted of the question stays; the rule that decides is another. */
-static void
-take_note(struct held_packet *h, const struct interception *i)
-{
-	const struct policy_note before = h->note;
-
-	h->note = intercept_note(i);
-	h->note.is_logged |= before.is_logged;
-	if (before.observer.length == 0)
-		return;
-	h->note.observer = before.observer;
-	h->note.would = before.would;
-}
-
 bool
 held_packet_deny(struct held_packet *h, const struct answering_thread *thread,
     struct interception *i, const struct policy_answer *answer,
@@ -70,7 +56,7 @@ held_packet_deny(struct held_packet *h, const struct answering_thread *thread,
 	if (!intercept_judge(i, &source, answer, reply))
 		return false;
 	h->decision = i->decision;
-	take_note(h, i);
+	h->note = intercept_note_again(i, &h->note);
 	return true;
 }
 

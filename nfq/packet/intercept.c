@@ -197,6 +197,20 @@ intercept_note(const struct interception *in)
 	return note;
 }
 
+struct policy_note
+intercept_note_again(const struct interception *in,
+    const struct policy_note *before)
+{
+	struct policy_note note = intercept_note(in);
+
+	note.is_logged |= before->is_logged;
+	if (before->observer.length > 0) {
+		note.observer = before->observer;
+		note.would = before->would;
+	}
+	return note;
+}
+
 bool
 intercept_is_recorded(const struct interception *in, bool usual)
 {
@@ -632,6 +646,7 @@ intercept_judge(struct interception *out, const struct answer_source *source,
 		return false;
 	if (is_answered(out))
 		act(out, &facts, 0, reply);
+	out->decision.reason = REASON_FORWARD_DENIED;
 	return true;
 }
 
@@ -645,5 +660,6 @@ intercept_judge_stream(struct interception *out,
 	if (!is_denied(out, source, given, &facts))
 		return false;
 	act_stream(out, &facts, answer, size);
+	out->decision.reason = REASON_FORWARD_DENIED;
 	return true;
 }

@@ -113,6 +113,10 @@ void intercept_answer(struct interception *out,
 /* What the policy says for the audit. */
 struct policy_note intercept_note(const struct interception *in);
 
+/* The same after intercept_judge(): what was noted of the question before stays. */
+struct policy_note intercept_note_again(const struct interception *in,
+    const struct policy_note *before);
+
 /* Whether to record the question, if its decision alone says "usual". */
 bool intercept_is_recorded(const struct interception *in, bool usual);
 

@@ -18,37 +18,18 @@
 #define SUFFIX		".rules"
 #define KEPT_MAX	(RULES_FEED_MAX + FEED_FILE_HEADER_MAX)
 
-/* "result" is of stat(2) or fstat(2). */
-static struct rule_feed_stamp
-stamp_of(int result, const struct stat *st)
-{
-	struct rule_feed_stamp stamp;
-
-	memset(&stamp, 0, sizeof(stamp));	/* padding: it is compared */
-	if (result == 0) {
-		stamp.device = st->st_dev;
-		stamp.inode = st->st_ino;
-		stamp.size = st->st_size;
-		stamp.modified = st->st_mtim;
-		stamp.changed = st->st_ctim;
-	}
-	return stamp;
-}
-
 bool
 rule_feed_changed(struct rule_feed *feed)
 {
-	const struct rule_feed_stamp before = feed->seen;
-	struct stat st;
+	const struct file_stamp before = feed->seen;
 
-	feed->seen = stamp_of(stat(feed->path, &st), &st);
-	return memcmp(&before, &feed->seen, sizeof(before)) != 0;
+	feed->seen = file_stamp_of(feed->path);
+	return !file_stamp_equal(&before, &feed->seen);
 }
 
 /* Another file, or written to; another owner or mode is not enough. */
 static bool
-is_written_again(const struct rule_feed_stamp *a,
-    const struct rule_feed_stamp *b)
+is_written_again(const struct file_stamp *a, const struct file_stamp *b)
 {
 	return a->device != b->device || a->inode != b->inode ||
 	    a->modified.tv_sec != b->modified.tv_sec ||
@@ -162,7 +143,8 @@ open_file(struct rule_feed *feed)
 		(void)snprintf(feed->problem, sizeof(feed->problem), "%s",
 		    diag.entries[0].text);
 	feed->input.file = fd < 0 ? -1 : fd;
-	feed->written = stamp_of(fd < 0 ? -1 : fstat(fd, &st), &st);
+	if (fd >= 0 && fstat(fd, &st) == 0)
+		feed->written = file_stamp_of_stat(&st);
 	diag_free(&diag);
 }
 

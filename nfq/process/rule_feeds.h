@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "nfq/process/file_stamp.h"
 #include "policy/config/config.h"
 #include "policy/match/rules_feeds.h"
 #include "resolver/replace.h"
@@ -26,21 +27,13 @@
 #define RULE_FEED_NAME	32
 #define RULE_FEED_TEXT	(2 * RULES_FEED_TEXT)
 
-/* What tells that a file was written again, or that it may be used by now. */
-struct rule_feed_stamp {
-	dev_t device;
-	ino_t inode;
-	off_t size;
-	struct timespec modified, changed;
-};
-
 struct rule_feed {
 	char *path;			/* the file that others write */
 	bool is_zone;			/* of policies, so that it may include files */
 	char name[RULE_FEED_NAME];	/* in the directory; of path and origin */
 	struct rules_feed_input input;	/* whose descriptors are owned */
-	struct rule_feed_stamp written;	/* of the open file; all zero: none */
-	struct rule_feed_stamp seen;	/* of what was at path last */
+	struct file_stamp written;	/* of the open file; all zero: none */
+	struct file_stamp seen;		/* of what was at path last */
 	enum rules_feed_state state;
 	uint64_t names;
 	struct feed_hash held;		/* of a file that waits to be confirmed */

@@ -209,6 +209,11 @@ decide_message(const struct replay *replay, struct side *side,
 	side->in.policy = side->rules != NULL ? &side->policy : NULL;
 	intercept_stream(&side->in, &side->source, message, length,
 	    replay->rotation, side->answer, sizeof(side->answer));
+	if (side->forward == NULL || !decide_is_for_others(&side->in.decision) ||
+	    forward_settings_domain(side->forward, &side->in.question.name) < 0)
+		return;
+	side->in.decision.verdict = VERDICT_FORWARD;
+	side->in.decision.reason = REASON_FORWARD;
 }
 
 /* The next message of the segment; NULL: none that is whole. */
@@ -247,6 +252,26 @@ replay_decide(struct replay *replay, struct audit_record *record)
 	}
 	replay->rotation++;
 	return true;
+}
+
+/* Over TCP, a chain that leaves the table is always followed. */
+static bool
+is_unjudged(const struct replay *replay, const struct side *side)
+{
+	const struct decision *d = &side->in.decision;
+
+	return side->rules != NULL && (d->verdict == VERDICT_FORWARD ||
+	    (replay->stream && d->content == ANSWER_CHAIN)) &&
+	    rules_could_deny(side->rules, &side->in.asker);
+}
+
+bool
+replay_is_unjudged(const struct replay *replay)
+{
+	for (size_t i = 0; i < replay->count; i++)
+		if (is_unjudged(replay, &replay->sides[i]))
+			return true;
+	return false;
 }
 
 bool

@@ -56,6 +56,12 @@ enum replay_content replay_read(struct replay *replay,
  */
 bool replay_decide(struct replay *replay, struct audit_record *record);
 
+/*
+ * Whether the question of the last replay_decide() has an answer of others in which
+ * a rule could deny names, for either side: a capture does not show it.
+ */
+bool replay_is_unjudged(const struct replay *replay);
+
 /* Whether the two records decide the same and answer octet for octet the same. */
 bool replay_is_same(const struct audit_record *a, const struct audit_record *b);
 

@@ -84,6 +84,17 @@ print_changes(const struct replay_summary *summary, FILE *out)
 }
 
 void
+replay_summary_print_unjudged(const struct replay_summary *summary, FILE *out)
+{
+	if (summary->unjudged > 0)
+		(void)fprintf(out, "%" PRIu64 " question%s %s forwarded: rules "
+		    "of the policy may deny names in the answers, which replay "
+		    "does not see\n", summary->unjudged,
+		    plural(summary->unjudged),
+		    summary->unjudged == 1 ? "is" : "are");
+}
+
+void
 replay_summary_print(const struct replay_summary *summary, const char *name,
     FILE *out)
 {
@@ -103,6 +114,7 @@ replay_summary_print(const struct replay_summary *summary, const char *name,
 		    summary->packets[REPLAY_CONNECTION],
 		    summary->packets[REPLAY_OTHER],
 		    summary->packets[REPLAY_NO_IP]);
+	replay_summary_print_unjudged(summary, out);
 	if (summary->compares)
 		print_changes(summary, out);
 }
@@ -150,11 +162,12 @@ json_changes(const struct replay_summary *summary)
 int
 replay_summary_print_json(const struct replay_summary *summary, FILE *out)
 {
-	json_t *object = json_pack("{s:I, s:{s:I, s:I}, s:o}",
+	json_t *object = json_pack("{s:I, s:{s:I, s:I}, s:o, s:I}",
 	    "packets", (json_int_t)sum(summary->packets, REPLAY_CONTENTS),
 	    "questions", "udp", (json_int_t)summary->udp,
 	    "tcp", (json_int_t)summary->tcp,
-	    "decisions", json_decisions(summary));
+	    "decisions", json_decisions(summary),
+	    "unjudged", (json_int_t)summary->unjudged);
 	int error = -ENOMEM;
 
 	if (object == NULL)

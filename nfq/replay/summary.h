@@ -15,6 +15,7 @@ struct replay_summary {
 	uint64_t udp, tcp;			/* questions */
 	uint64_t first_ns, last_ns;		/* times of packets */
 	uint64_t reasons[VERDICTS][REASONS];	/* of the first side */
+	uint64_t unjudged;			/* replay_is_unjudged() */
 	bool compares;				/* there are two sides: */
 	uint64_t differ;
 	uint64_t changes[VERDICTS][VERDICTS];	/* those that differ */
@@ -26,6 +27,10 @@ void replay_summary_packet(struct replay_summary *summary,
 /* One question's records, of one side or of two. */
 void replay_summary_question(struct replay_summary *summary,
     const struct audit_record *record);
+
+/* One line about answers that rules would judge, if there are any. */
+void replay_summary_print_unjudged(const struct replay_summary *summary,
+    FILE *out);
 
 /* As a person reads it; name is the capture's. */
 void replay_summary_print(const struct replay_summary *summary,

@@ -12,9 +12,7 @@
 #include "resolver/dns/wire.h"
 
 struct stream_chase {
-	struct decision decision;
-	struct policy_note note;
-	uint64_t received_ns;
+	struct stream_asked asked;
 	size_t target;			/* offset in the chain */
 	uint16_t options;		/* octets of options in the chain's OPT */
 	size_t question_length, chain_length;
@@ -30,9 +28,8 @@ stream_chase_new(const struct interception *i, const uint8_t *question,
 
 	if (chase == NULL)
 		return NULL;
-	chase->decision = i->decision;
-	chase->note = intercept_note(i);
-	chase->received_ns = received_ns;
+	chase->asked = (struct stream_asked){ i->decision, intercept_note(i),
+	    received_ns };
 	chase->target = i->summary.target;
 	chase->options = i->summary.options;
 	chase->question_length = length;
@@ -89,12 +86,11 @@ put(struct stream *s, struct stream_connection *c,
     const struct stream_chase *chase, const struct question *asked,
     uint8_t *room, size_t length, enum extended_error error)
 {
-	struct decision decision = chase->decision;
+	struct decision decision = chase->asked.decision;
 	const uint8_t *answer = room + STREAM_PREFIX;
 
 	if (error != EDE_NONE) {
 		decision.verdict = VERDICT_REFUSE;
-		decision.reason = REASON_UNREACHABLE;
 		stream_count(s, STREAM_UNREACHABLE);
 	}
 	length = stream_put_answer(s, room, length, &asked->edns, error,
@@ -105,8 +101,8 @@ put(struct stream *s, struct stream_connection *c,
 	stream_record(s, c, &(struct stream_record){
 	    .decision = &decision, .question = chase->octets,
 	    .question_length = chase->question_length, .answer = answer,
-	    .answer_length = length, .received_ns = chase->received_ns,
-	    .note = chase->note });
+	    .answer_length = length, .received_ns = chase->asked.received_ns,
+	    .note = chase->asked.note });
 }
 
 enum stream_next
@@ -143,7 +139,7 @@ stream_put_chase(struct stream *s, struct stream_connection *c,
 	if (stream_deny(s, c, &(struct stream_judged){
 	    .question = chase->octets,
 	    .question_length = chase->question_length,
-	    .rule = chase->decision.rule,
+	    .asked = &chase->asked,
 	    .answer = { room + STREAM_PREFIX, joined,
 	    wire_load_u16(view.chain + 6) } }, &next))
 		return next;

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -86,8 +87,9 @@ chase(struct stream *s, struct stream_connection *c, const struct way *way,
 	    message->length, s->thread.received_ns);
 
 	if (chase == NULL)
-		return stream_put_failure(s, c, message->octets,
-		    message->length, EDE_NO_REACHABLE_AUTHORITY);
+		return stream_put_failure(s, c, &(struct stream_question){
+		    message->octets, message->length, NULL, false },
+		    EDE_NO_REACHABLE_AUTHORITY);
 	return way->is_errand ? stream_errand_chase(s, c, chase) :
 	    stream_relay_chase(s, c, way->domain, chase);
 }
@@ -108,6 +110,36 @@ way_of(const struct stream *s, const struct stream_connection *c,
 	    room + STREAM_PREFIX, STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM);
 	way.domain = FORWARD_DOMAINS;
 	return way;
+}
+
+/* NULL: out of memory. */
+static struct stream_asked *
+asked_new(const struct stream *s, const struct interception *i)
+{
+	struct stream_asked *asked = malloc(sizeof(*asked));
+
+	if (asked != NULL)
+		*asked = (struct stream_asked){ i->decision, intercept_note(i),
+			s->thread.received_ns };
+	return asked;
+}
+
+/* Has it asked elsewhere.  For a domain, it is recorded with its answer. */
+static enum stream_next
+ask(struct stream *s, struct stream_connection *c, const struct way *way,
+    const struct interception *i, const struct received *message)
+{
+	struct stream_question q = { message->octets, message->length, NULL,
+		wants_raw(i) };
+
+	if (way->domain != FORWARD_DOMAINS) {
+		q.asked = asked_new(s, i);
+		if (q.asked == NULL)
+			return stream_put_failure(s, c, &q,
+			    EDE_NO_REACHABLE_AUTHORITY);
+	}
+	return way->is_errand ? stream_errand_begin(s, c, &q) :
+	    stream_relay_question(s, c, way->domain, &q);
 }
 
 /* Answers it, or has it relayed. */
@@ -170,6 +202,8 @@ take_message(struct stream *s, struct stream_connection *c,
 	if (i.answer_length > 0)
 		i.answer_length = stream_put_answer(s, room, i.answer_length,
 		    &i.question.edns, EDE_NONE, i.summary.options);
+	if (is_relayed(&i) && way.domain != FORWARD_DOMAINS)
+		return ask(s, c, &way, &i, message);
 	stream_record(s, c, &(struct stream_record){
 	    .decision = &i.decision, .question = octets,
 	    .question_length = length, .answer = i.answer,
@@ -178,11 +212,7 @@ take_message(struct stream *s, struct stream_connection *c,
 	    .note = intercept_note(&i) });
 	if (i.decision.verdict == VERDICT_DROP)
 		return STREAM_CLOSE;
-	if (!is_relayed(&i))
-		return STREAM_GO_ON;
-	return way.is_errand ? stream_errand_begin(s, c, octets, length) :
-	    stream_relay_question(s, c, way.domain, octets, length,
-	    wants_raw(&i));
+	return is_relayed(&i) ? ask(s, c, &way, &i, message) : STREAM_GO_ON;
 }
 
 /* Whether another question can be taken, as far as the client is concerned. */

@@ -5,6 +5,7 @@
  * in such a domain, too: the forwarding thread asks them (nfq/thread/errands.h), and the answers go to
  * the client in the order in which they come (RFC 7766 section 6.2.1.1).
  */
+#include <stdlib.h>
 #include <sys/socket.h>
 
 #include "nfq/stream/parts.h"
@@ -60,13 +61,13 @@ octets_of(const struct errand *errand)
 	return errand->length + errand->chain_length;
 }
 
-/* Owns chase if it is sent.  False: nobody has it asked. */
+/* Owns chase and q->asked if it is sent.  False: nobody has it asked. */
 static bool
-send_it(struct stream *s, struct stream_connection *c, const uint8_t *message,
-    size_t length, struct stream_chase *chase)
+send_it(struct stream *s, struct stream_connection *c,
+    const struct stream_question *q, struct stream_chase *chase)
 {
-	struct errand *errand = errand_new(message, length);
-	const size_t octets = length +
+	struct errand *errand = errand_new(q->octets, q->length);
+	const size_t octets = q->length +
 	    (chase != NULL ? stream_chase_octets(chase) : 0);
 
 	if (errand == NULL)
@@ -74,12 +75,13 @@ send_it(struct stream *s, struct stream_connection *c, const uint8_t *message,
 	errand->of = c;
 	errand->uid = c->sender.uid;
 	errand->chain = chase;
-	errand->chain_length = octets - length;
+	errand->chain_length = octets - q->length;
+	errand->asked = q->asked;
 	set_nameserver(errand, c);
 	LIST_INSERT_HEAD(&c->errands, errand, in_sender);
 	if (!errands_send(&s->thread.threads->errands, errand)) {
 		LIST_REMOVE(errand, in_sender);
-		errand->chain = NULL;
+		errand->chain = errand->asked = NULL;
 		errand_free(errand);
 		return false;
 	}
@@ -90,11 +92,15 @@ send_it(struct stream *s, struct stream_connection *c, const uint8_t *message,
 
 enum stream_next
 stream_errand_begin(struct stream *s, struct stream_connection *c,
-    const uint8_t *message, size_t length)
+    const struct stream_question *q)
 {
-	return send_it(s, c, message, length, NULL) ? STREAM_GO_ON :
-	    stream_put_failure(s, c, message, length,
-	        EDE_NO_REACHABLE_AUTHORITY);
+	enum stream_next next;
+
+	if (send_it(s, c, q, NULL))
+		return STREAM_GO_ON;
+	next = stream_put_failure(s, c, q, EDE_NO_REACHABLE_AUTHORITY);
+	free(q->asked);
+	return next;
 }
 
 enum stream_next
@@ -102,11 +108,11 @@ stream_errand_chase(struct stream *s, struct stream_connection *c,
     struct stream_chase *chase)
 {
 	uint8_t query[CHASE_QUESTION_MAX];
-	const size_t length = stream_chase_question(chase,
-	    stream_chase_id(chase), query);
+	const struct stream_question q = { query, stream_chase_question(chase,
+	    stream_chase_id(chase), query), NULL, false };
 	enum stream_next next;
 
-	if (send_it(s, c, query, length, chase))
+	if (send_it(s, c, &q, chase))
 		return STREAM_GO_ON;
 	next = stream_put_chase_failure(s, c, chase,
 	    EDE_NO_REACHABLE_AUTHORITY);
@@ -127,24 +133,31 @@ end_chase(struct stream *s, struct stream_connection *c,
 	        EDE_NO_REACHABLE_AUTHORITY);
 }
 
+static struct stream_question
+question_of(const struct errand *errand)
+{
+	return (struct stream_question){ errand->octets, errand->length,
+	    errand->asked, false };
+}
+
 /* A relay that is busy with another target has no way for it now. */
 static enum stream_next
 pass(struct stream *s, struct stream_connection *c, const struct errand *errand)
 {
+	struct stream_question q = question_of(errand);
+
 	if (!stream_relay_may_ask(s, c, FORWARD_DOMAINS))
-		return stream_put_failure(s, c, errand->octets, errand->length,
-		    EDE_NO_REACHABLE_AUTHORITY);
-	return stream_relay_question(s, c, FORWARD_DOMAINS, errand->octets,
-	    errand->length, false);
+		return stream_put_failure(s, c, &q, EDE_NO_REACHABLE_AUTHORITY);
+	stream_record_asked(s, c, &q, NULL, 0);
+	q.asked = NULL;
+	return stream_relay_question(s, c, FORWARD_DOMAINS, &q);
 }
 
 enum stream_next
 stream_errand_end(struct stream *s, struct stream_connection *c,
     struct errand *errand)
 {
-	const struct stream_judged judged = { .question = errand->octets,
-		.question_length = errand->length,
-		.answer = { errand->answer, errand->answer_length, 0 } };
+	const struct stream_question q = question_of(errand);
 	enum stream_next next;
 
 	LIST_REMOVE(errand, in_sender);
@@ -152,26 +165,26 @@ stream_errand_end(struct stream *s, struct stream_connection *c,
 	c->errand_octets -= octets_of(errand);
 	if (errand->chain != NULL)
 		next = end_chase(s, c, errand);
-	else if (errand->end == ERRAND_ANSWERED && stream_deny(s, c, &judged, &next))
-		;
 	else if (errand->end == ERRAND_ANSWERED &&
 	    stream_buffer_length(&c->out) < UNREAD_MAX)
-		next = stream_put_message(s, c, errand->answer,
+		next = stream_put_asked(s, c, &q, errand->answer,
 		    errand->answer_length);
 	else if (errand->end == ERRAND_PASSED)
 		next = pass(s, c, errand);
 	else
-		next = stream_put_failure(s, c, errand->octets, errand->length,
-		    EDE_NO_REACHABLE_AUTHORITY);
+		next = stream_put_failure(s, c, &q, EDE_NO_REACHABLE_AUTHORITY);
 	return next == STREAM_CLOSE ? STREAM_CLOSE : stream_flush(s, c);
 }
 
 void
-stream_errands_forget(struct stream_connection *c)
+stream_errands_forget(struct stream *s, struct stream_connection *c)
 {
 	struct errand *errand;
 
 	while ((errand = LIST_FIRST(&c->errands)) != NULL) {
+		const struct stream_question q = question_of(errand);
+
+		stream_record_asked(s, c, &q, NULL, 0);
 		LIST_REMOVE(errand, in_sender);
 		errand->of = NULL;
 	}

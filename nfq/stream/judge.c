@@ -15,7 +15,7 @@ begin(const struct stream *s, const struct stream_connection *c,
 	i->asker = stream_asker(s, c);
 	i->others = false;
 	i->decision = (struct decision){ .verdict = VERDICT_FORWARD,
-		.reason = REASON_FORWARD, .rule = judged->rule };
+		.reason = REASON_FORWARD, .rule = judged->asked->decision.rule };
 	i->found = (struct policy_found){ .would = RULE_NOTHING };
 	i->summary.options = 0;
 	question_parse(&i->question, judged->question,
@@ -36,7 +36,7 @@ stream_deny(struct stream *s, struct stream_connection *c,
 		return false;
 	*next = stream_reserve(s, c, STREAM_FRAME_MAX, &room);
 	if (*next == STREAM_CLOSE)
-		return true;
+		return false;
 	if (!intercept_judge_stream(&i, &source, &judged->answer,
 	    room + STREAM_PREFIX, STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM))
 		return false;
@@ -47,9 +47,24 @@ stream_deny(struct stream *s, struct stream_connection *c,
 	    .decision = &i.decision, .question = judged->question,
 	    .question_length = judged->question_length, .answer = i.answer,
 	    .answer_length = i.answer_length,
-	    .received_ns = s->thread.received_ns,
-	    .note = intercept_note(&i) });
+	    .received_ns = judged->asked->received_ns,
+	    .note = intercept_note_again(&i, &judged->asked->note) });
 	if (i.decision.verdict == VERDICT_DROP)
 		*next = STREAM_CLOSE;
 	return true;
+}
+
+enum stream_next
+stream_put_asked(struct stream *s, struct stream_connection *c,
+    const struct stream_question *asked, const uint8_t *answer, size_t length)
+{
+	const struct stream_judged judged = { .question = asked->octets,
+		.question_length = asked->length, .asked = asked->asked,
+		.answer = { answer, length, 0 } };
+	enum stream_next next;
+
+	if (stream_deny(s, c, &judged, &next))
+		return next;
+	stream_record_asked(s, c, asked, answer, length);
+	return stream_put_message(s, c, answer, length);
 }

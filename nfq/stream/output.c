@@ -113,7 +113,7 @@ stream_put_answer(struct stream *s, uint8_t *room, size_t length,
 
 enum stream_next
 stream_put_failure(struct stream *s, struct stream_connection *c,
-    const uint8_t *question, size_t length, enum extended_error error)
+    const struct stream_question *asked, enum extended_error error)
 {
 	const struct decision decision = {
 		.verdict = VERDICT_REFUSE, .reason = REASON_UNREACHABLE,
@@ -129,14 +129,18 @@ stream_put_failure(struct stream *s, struct stream_connection *c,
 
 	if (stream_reserve(s, c, STREAM_FRAME_MAX, &room) == STREAM_CLOSE)
 		return STREAM_CLOSE;
-	question_parse(&q, question, length);
+	question_parse(&q, asked->octets, asked->length);
 	n = answer_build(&plan, room + STREAM_PREFIX, STREAM_MESSAGE_MAX -
 	    STREAM_OPTIONS_ROOM, &summary);
 	n = stream_put_answer(s, room, n, &q.edns, error, 0);
 	stream_count(s, STREAM_UNREACHABLE);
-	stream_record(s, c, &(struct stream_record){
-	    .decision = &decision, .question = question,
-	    .question_length = length, .answer = room + STREAM_PREFIX,
-	    .answer_length = n, .received_ns = s->thread.received_ns });
+	if (asked->asked != NULL)
+		stream_record_asked(s, c, asked, room + STREAM_PREFIX, n);
+	else
+		stream_record(s, c, &(struct stream_record){
+		    .decision = &decision, .question = asked->octets,
+		    .question_length = asked->length,
+		    .answer = room + STREAM_PREFIX, .answer_length = n,
+		    .received_ns = s->thread.received_ns });
 	return STREAM_GO_ON;
 }

@@ -213,6 +213,31 @@ void stream_record(struct stream *s, const struct stream_connection *c,
     const struct stream_record *record);
 
 /*
+ * What is noted of a question for a forward domain until it has its answer: it is
+ * recorded with that, once.
+ */
+struct stream_asked {
+	struct decision decision;
+	struct policy_note note;
+	uint64_t received_ns;
+};
+
+/* A question that others are asked; borrows the octets. */
+struct stream_question {
+	const uint8_t *octets;		/* the client's message */
+	size_t length;
+	struct stream_asked *asked;	/* by malloc(3); NULL: it is recorded */
+	bool unmatched;			/* forgotten as soon as it is sent */
+};
+
+/*
+ * Records a question with its answer; NULL: it has none.  Nothing happens if it is
+ * recorded.
+ */
+void stream_record_asked(struct stream *s, const struct stream_connection *c,
+    const struct stream_question *asked, const uint8_t *answer, size_t length);
+
+/*
  * output.c: octets for the client of the current connection are collected in
  * the thread's buffer.  If there is no room, a put sends what is there.  A step
  * that puts something calls stream_flush() before it returns STREAM_GO_ON.
@@ -240,9 +265,9 @@ enum stream_next stream_put_message(struct stream *s,
     struct stream_connection *c, const uint8_t *message, size_t length)
     STREAM_STEP;
 
-/* Puts SERVFAIL, for a question that could not be relayed. */
+/* Puts SERVFAIL, for a question that could not be relayed, and records it. */
 enum stream_next stream_put_failure(struct stream *s,
-    struct stream_connection *c, const uint8_t *question, size_t length,
+    struct stream_connection *c, const struct stream_question *asked,
     enum extended_error error) STREAM_STEP;
 
 /* Sends what was put.  What the socket does not take waits in c->out. */
@@ -295,9 +320,12 @@ bool stream_errands_are_full(const struct stream *s,
 bool stream_errands_have_room(const struct stream *s,
     const struct stream_connection *c);
 
-/* Has the question asked; if that cannot be, the client gets SERVFAIL. */
+/*
+ * Has the question asked; if that cannot be, the client gets SERVFAIL.  Owns
+ * what is noted of it from then on.
+ */
 enum stream_next stream_errand_begin(struct stream *s,
-    struct stream_connection *c, const uint8_t *message, size_t length)
+    struct stream_connection *c, const struct stream_question *asked)
     STREAM_STEP;
 
 /* The same for a chain's end.  Owns chase from then on. */
@@ -309,7 +337,7 @@ enum stream_next stream_errand_end(struct stream *s,
     struct stream_connection *c, struct errand *errand) STREAM_STEP;
 
 /* Nobody waits for c's any more. */
-void stream_errands_forget(struct stream_connection *c);
+void stream_errands_forget(struct stream *s, struct stream_connection *c);
 
 /* sockets.c: sockets that nfdns-sockets opens. */
 
@@ -384,12 +412,12 @@ enum stream_next stream_put_chase_failure(struct stream *s,
 /*
  * Relays a question to the upstreams of a domain, or (FORWARD_DOMAINS) to the
  * nameserver that the client addressed, if stream_relay_may_ask().  The client
- * gets the answer, or SERVFAIL.  unmatched: the connection is raw, and the message
- * is forgotten when it is sent.
+ * gets the answer, or SERVFAIL.  unmatched: the connection is raw.  Owns what is
+ * noted of it from then on.
  */
 enum stream_next stream_relay_question(struct stream *s,
-    struct stream_connection *c, uint32_t domain, const uint8_t *message,
-    size_t length, bool unmatched) STREAM_STEP;
+    struct stream_connection *c, uint32_t domain,
+    const struct stream_question *asked) STREAM_STEP;
 
 /*
  * Asks for a chain's target.  The client gets the whole answer, or SERVFAIL.
@@ -429,7 +457,7 @@ bool stream_relay_has_room(const struct stream *s,
 /* Whether the client waits for something from the nameserver. */
 bool stream_relay_is_busy(const struct stream_connection *c);
 
-void stream_relay_free(struct stream_connection *c);
+void stream_relay_free(struct stream *s, struct stream_connection *c);
 
 /* judge.c */
 
@@ -437,7 +465,7 @@ void stream_relay_free(struct stream_connection *c);
 struct stream_judged {
 	const uint8_t *question;	/* the client's message */
 	size_t question_length;
-	uint16_t rule;			/* that decided about it; 0: none */
+	const struct stream_asked *asked;	/* what is noted of it */
 	struct policy_answer answer;	/* as the client would get it */
 };
 
@@ -448,6 +476,11 @@ struct stream_judged {
  */
 bool stream_deny(struct stream *s, struct stream_connection *c,
     const struct stream_judged *judged, enum stream_next *next);
+
+/* Puts the answer of a forward domain, or what a rule says instead; records it. */
+enum stream_next stream_put_asked(struct stream *s, struct stream_connection *c,
+    const struct stream_question *asked, const uint8_t *answer, size_t length)
+    STREAM_STEP;
 
 /* connection.c: the client's end. */
 

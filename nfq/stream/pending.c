@@ -23,6 +23,7 @@ stream_pending_new(const uint8_t *message, size_t length)
 	if (p == NULL)
 		return NULL;
 	p->chase = NULL;
+	p->asked = NULL;
 	p->unmatched = false;
 	p->length = STREAM_PREFIX + length;
 	stream_frame_put(p->octets, length);
@@ -61,6 +62,7 @@ stream_pending_drop(struct stream_pendings *list, struct stream_pending *p)
 	list->count--;
 	list->chases -= p->chase != NULL;
 	list->octets -= cost_of(p);
+	free(p->asked);
 	stream_chase_free(p->chase);
 	free(p);
 }
@@ -72,6 +74,7 @@ stream_pending_clear(struct stream_pendings *list)
 
 	for (p = TAILQ_FIRST(&list->all); p != NULL; p = next) {
 		next = TAILQ_NEXT(p, link);
+		free(p->asked);
 		stream_chase_free(p->chase);
 		free(p);
 	}

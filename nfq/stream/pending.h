@@ -13,11 +13,13 @@
 
 #include "nfq/stream/frame.h"
 
+struct stream_asked;
 struct stream_chase;
 
 struct stream_pending {
 	TAILQ_ENTRY(stream_pending) link;
 	struct stream_chase *chase;	/* owned; NULL: the client's own question */
+	struct stream_asked *asked;	/* owned; NULL: recorded */
 	bool unmatched;			/* forgotten as soon as it is sent */
 	size_t length;			/* of octets */
 	uint8_t octets[];		/* as they are sent: prefix and message */

@@ -29,7 +29,7 @@ void
 stream_mark_closed(struct stream *s, struct stream_connection *c)
 {
 	c->closed = true;
-	stream_errands_forget(c);
+	stream_errands_forget(s, c);
 	stream_sockets_forget(s, c);
 	TAILQ_REMOVE(&s->all, c, in_all);
 	TAILQ_REMOVE(&c->of->list, c, in_client);
@@ -53,7 +53,7 @@ stream_free_closed(struct stream *s)
 		TAILQ_REMOVE(&s->dead, c, in_all);
 		stream_close_end(s, &c->client);
 		stream_close_end(s, &c->server);
-		stream_relay_free(c);
+		stream_relay_free(s, c);
 		stream_buffer_clear(&c->in);
 		stream_buffer_clear(&c->out);
 		free(c);

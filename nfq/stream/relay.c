@@ -50,13 +50,26 @@ close_server(struct stream *s, struct stream_connection *c)
 	c->relay->connecting = false;
 }
 
+static struct stream_question
+question_of(const struct stream_pending *p)
+{
+	return (struct stream_question){ stream_pending_message(p),
+	    p->length - STREAM_PREFIX, p->asked, p->unmatched };
+}
+
 void
-stream_relay_free(struct stream_connection *c)
+stream_relay_free(struct stream *s, struct stream_connection *c)
 {
 	struct stream_relay *r = c->relay;
+	struct stream_pending *p;
 
 	if (r == NULL)
 		return;
+	TAILQ_FOREACH(p, &r->asked.all, link) {
+		const struct stream_question q = question_of(p);
+
+		stream_record_asked(s, c, &q, NULL, 0);
+	}
 	stream_pending_clear(&r->asked);
 	stream_buffer_clear(&r->in);
 	free(r);
@@ -67,10 +80,11 @@ static enum stream_next
 put_failure(struct stream *s, struct stream_connection *c,
     const struct stream_pending *p, enum extended_error error)
 {
+	const struct stream_question q = question_of(p);
+
 	return p->chase != NULL ?
 	    stream_put_chase_failure(s, c, p->chase, error) :
-	    stream_put_failure(s, c, stream_pending_message(p),
-	    p->length - STREAM_PREFIX, error);
+	    stream_put_failure(s, c, &q, error);
 }
 
 static int open_target(struct stream *s, struct stream_connection *c);
@@ -202,19 +216,21 @@ append(const struct stream *s, struct stream_relay *r, struct stream_pending *p)
 
 enum stream_next
 stream_relay_question(struct stream *s, struct stream_connection *c,
-    uint32_t domain, const uint8_t *message, size_t length, bool unmatched)
+    uint32_t domain, const struct stream_question *q)
 {
-	struct stream_pending *p = stream_pending_new(message, length);
+	struct stream_pending *p = stream_pending_new(q->octets, q->length);
+	enum stream_next next;
 
 	if (p == NULL || prepare(s, c, domain) < 0) {
-		free(p);
 		/* What nobody understands has no answer of ours. */
-		if (unmatched)
-			return STREAM_CLOSE;
-		return stream_put_failure(s, c, message, length,
-		    EDE_NO_REACHABLE_AUTHORITY);
+		next = q->unmatched ? STREAM_CLOSE : stream_put_failure(s, c,
+		    q, EDE_NO_REACHABLE_AUTHORITY);
+		free(p);
+		free(q->asked);
+		return next;
 	}
-	p->unmatched = unmatched;
+	p->unmatched = q->unmatched;
+	p->asked = q->asked;
 	append(s, c->relay, p);
 	return STREAM_GO_ON;
 }
@@ -354,16 +370,10 @@ static enum stream_next
 put_relayed(struct stream *s, struct stream_connection *c,
     const struct stream_pending *p, const uint8_t *message, size_t length)
 {
-	const struct stream_judged judged = {
-		.question = stream_pending_message(p),
-		.question_length = p->length - STREAM_PREFIX,
-		.answer = { message, length, 0 } };
-	enum stream_next next;
+	const struct stream_question q = question_of(p);
 
-	if (!stream_target_is(s, c, FORWARD_DOMAINS) &&
-	    stream_deny(s, c, &judged, &next))
-		return next;
-	return stream_put_message(s, c, message, length);
+	return q.asked == NULL ? stream_put_message(s, c, message, length) :
+	    stream_put_asked(s, c, &q, message, length);
 }
 
 /*

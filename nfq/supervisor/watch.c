@@ -22,7 +22,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "nfq/supervisor/file_stamp.h"
+#include "nfq/process/file_stamp.h"
 
 /* Interval of looks for a directory that does not exist. */
 #define RETRY_MS	1000

@@ -38,6 +38,7 @@ errand_free(struct errand *errand)
 		return;
 	free(errand->answer);
 	free(errand->chain);
+	free(errand->asked);
 	free(errand);
 }
 

@@ -45,8 +45,11 @@ struct errand {
 	enum errand_end end;
 	uint8_t *answer;		/* if it is answered: a DNS message */
 	size_t answer_length;
-	/* The sender's own, by malloc(3): the chain whose end is asked for, or NULL. */
-	void *chain;
+	/*
+	 * The sender's own, by malloc(3): the chain whose end is asked for, or NULL;
+	 * and what it notes of the question, or NULL.
+	 */
+	void *chain, *asked;
 	size_t chain_length;
 	size_t length;
 	uint8_t octets[];		/* the question, a DNS message */

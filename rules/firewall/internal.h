@@ -3,22 +3,22 @@
 #ifndef NFDNS_RULES_FIREWALL_INTERNAL_H
 #define NFDNS_RULES_FIREWALL_INTERNAL_H
 
-#include <libnftnl/chain.h>
+#include <stdio.h>
+
 #include <libnftnl/expr.h>
-#include <libnftnl/rule.h>
-#include <libnftnl/set.h>
-#include <libnftnl/table.h>
 
 #include "rules/firewall/firewall.h"
+#include "rules/netlink/nft_dump.h"
 
 struct firewall {
-	struct nftnl_table_list *dormant;	/* tables that are switched off */
-	struct nftnl_chain_list *chains;	/* of the others */
-	struct nftnl_rule_list *rules;	/* of all chains, in order */
-	struct nftnl_set_list *sets;	/* with their elements */
+	struct nft_dump dump;		/* of others' tables */
 };
 
-/* "ip", "ip6" or "inet"; NULL: packets of ours do not go there. */
+/* Whether packets come to it by a hook: its table is not switched off. */
+bool firewall_is_base(const struct firewall *firewall,
+    const struct nftnl_chain *chain);
+
+/* "ip", "ip6" or "inet". */
 const char *firewall_family(uint32_t family);
 
 /* The number of an interface; 0: none. */
@@ -43,7 +43,7 @@ struct walk {
 	bool unsure;			/* a rule before may have let it pass */
 	bool doubt;			/* the jump to here may not hold */
 	unsigned int depth;
-	size_t steps;			/* rules so far */
+	size_t steps;			/* rules looked at so far */
 };
 
 /* What one rule says.  "verdict" as in the kernel: NF_ACCEPT, NFT_JUMP ... */

@@ -16,7 +16,7 @@
 #include "rules/firewall/internal.h"
 
 #define MAX_DEPTH	16		/* NFT_JUMP_STACK_SIZE */
-#define MAX_STEPS	((size_t)1000000)	/* rules, of one base chain */
+#define MAX_STEPS	((size_t)2000000)	/* rules looked at, of one base chain */
 
 /* What a chain does, as far as the one before it has to know. */
 enum chain_end { END_FALLS, END_RETURNS, END_ACCEPTS, END_HARMS };
@@ -95,7 +95,7 @@ walk_chain(struct walk *walk, const char *chain,
 
 	if (walk->depth >= MAX_DEPTH)
 		return END_FALLS;
-	rules = nftnl_rule_list_iter_create(walk->firewall->rules);
+	rules = nftnl_rule_list_iter_create(walk->firewall->dump.rules);
 	if (rules == NULL)
 		return END_FALLS;
 	walk->depth++;
@@ -103,16 +103,16 @@ walk_chain(struct walk *walk, const char *chain,
 	    (rule = nftnl_rule_list_iter_next(rules)) != NULL) {
 		struct rule_outcome outcome = { .match = MATCH_YES };
 
+		if (walk->steps++ >= MAX_STEPS) {
+			walk->unsure = true;
+			break;
+		}
 		if (nftnl_rule_get_u32(rule, NFTNL_RULE_FAMILY) !=
 		    walk->family || strcmp(nftnl_rule_get_str(rule,
 		    NFTNL_RULE_TABLE), walk->table) != 0 ||
 		    strcmp(nftnl_rule_get_str(rule, NFTNL_RULE_CHAIN),
 		    chain) != 0)
 			continue;
-		if (walk->steps++ >= MAX_STEPS) {
-			walk->unsure = true;
-			break;
-		}
 		walk_rule_expressions(walk, rule, &outcome);
 		if (outcome.match == MATCH_NO)
 			continue;
@@ -126,13 +126,13 @@ walk_chain(struct walk *walk, const char *chain,
 
 /* Tables of inet and ip (or ip6) at one hook: one list, by priority. */
 static bool
-is_there(const struct nftnl_chain *chain, const struct firewall_place *place,
-    const struct firewall_packet *packet)
+is_there(const struct firewall *firewall, const struct nftnl_chain *chain,
+    const struct firewall_place *place, const struct firewall_packet *packet)
 {
 	const char *type = nftnl_chain_get_str(chain, NFTNL_CHAIN_TYPE);
 	int priority;
 
-	if (!nftnl_chain_is_set(chain, NFTNL_CHAIN_HOOKNUM) || type == NULL ||
+	if (!firewall_is_base(firewall, chain) || type == NULL ||
 	    nftnl_chain_get_u32(chain, NFTNL_CHAIN_HOOKNUM) != place->hook ||
 	    !is_packets_family(nftnl_chain_get_u32(chain, NFTNL_CHAIN_FAMILY),
 	    packet))
@@ -177,7 +177,7 @@ next_chain(const struct firewall *firewall, const struct firewall_place *place,
     const struct firewall_packet *packet, const struct nftnl_chain *after)
 {
 	struct nftnl_chain_list_iter *chains =
-	    nftnl_chain_list_iter_create(firewall->chains);
+	    nftnl_chain_list_iter_create(firewall->dump.chains);
 	struct nftnl_chain *chain, *best = NULL;
 	bool behind = after == NULL;
 
@@ -192,7 +192,7 @@ next_chain(const struct firewall *firewall, const struct firewall_place *place,
 			behind = true;
 			continue;
 		}
-		if (!is_there(chain, place, packet) || (after != NULL &&
+		if (!is_there(firewall, chain, place, packet) || (after != NULL &&
 		    (priority < last || (priority == last && !behind))))
 			continue;
 		if (best == NULL || priority <
@@ -230,7 +230,7 @@ size_t
 firewall_drop_policies(const struct firewall *firewall, char *name, size_t size)
 {
 	struct nftnl_chain_list_iter *chains =
-	    nftnl_chain_list_iter_create(firewall->chains);
+	    nftnl_chain_list_iter_create(firewall->dump.chains);
 	struct nftnl_chain *chain;
 	size_t count = 0;
 
@@ -238,7 +238,7 @@ firewall_drop_policies(const struct firewall *firewall, char *name, size_t size)
 	    (chain = nftnl_chain_list_iter_next(chains)) != NULL) {
 		uint32_t hook;
 
-		if (!nftnl_chain_is_set(chain, NFTNL_CHAIN_HOOKNUM) ||
+		if (!firewall_is_base(firewall, chain) ||
 		    nftnl_chain_get_u32(chain, NFTNL_CHAIN_POLICY) != NF_DROP)
 			continue;
 		hook = nftnl_chain_get_u32(chain, NFTNL_CHAIN_HOOKNUM);

@@ -11,7 +11,7 @@ struct nftnl_set *
 lookup_set(const struct walk *walk, const char *name)
 {
 	struct nftnl_set_list_iter *sets =
-	    nftnl_set_list_iter_create(walk->firewall->sets);
+	    nftnl_set_list_iter_create(walk->firewall->dump.sets);
 	struct nftnl_set *set = NULL;
 
 	while (sets != NULL && name != NULL &&

@@ -289,6 +289,9 @@ take_element(struct walk *walk, const struct nftnl_expr *e,
 			put(walk, to, data, length);
 		return;
 	}
+	/* libnftnl reads what is not there from NULL. */
+	if (!nftnl_set_elem_is_set(elem, NFTNL_SET_ELEM_VERDICT))
+		return;
 	outcome->has_verdict = true;
 	outcome->verdict = (int32_t)nftnl_set_elem_get_u32(elem,
 	    NFTNL_SET_ELEM_VERDICT);

@@ -20,6 +20,8 @@ struct nlmsghdr *
 netlink_request(struct netlink *netlink, char *buffer, uint16_t type,
     uint16_t flags)
 {
+	/* libmnl 1.0.4 leaves the octets behind a text as they are. */
+	memset(buffer, 0, NETLINK_REQUEST_MAX);
 	return nftnl_nlmsg_build_hdr(buffer, type, NFPROTO_INET, flags,
 	    ++netlink->sequence);
 }

@@ -1,184 +1,224 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "rules/netlink/nft_dump.h"
 
 /* How often a read starts again because another program changed the rules. */
 #define READ_TRIES	10
 
-static int
-receive_table(const struct nlmsghdr *message, void *data)
+/* Packets of ours see tables of these families only. */
+static bool
+is_family(uint32_t family)
 {
-	return nftnl_table_nlmsg_parse(message, data) < 0 ? -errno : 0;
+	return family == NFPROTO_INET || family == NFPROTO_IPV4 ||
+	    family == NFPROTO_IPV6;
+}
+
+/* Older kernels send the objects of all tables, whatever was asked for. */
+static bool
+is_wanted(const struct nft_dump *dump, uint32_t family, const char *table)
+{
+	const bool own = family == NFPROTO_INET && table != NULL &&
+	    strcmp(table, dump->own) == 0;
+
+	return dump->others ? table != NULL && !own && is_family(family) : own;
+}
+
+/* Others may have what this libnftnl cannot read: it is left out. */
+static int
+unreadable(const struct nft_dump *dump)
+{
+	return dump->others ? 0 : -errno;
 }
 
 static int
-read_table(struct netlink *netlink, struct nft_dump *dump)
+take_table(const struct nlmsghdr *message, struct nft_dump *dump)
 {
-	_Alignas(struct nlmsghdr) char buffer[NETLINK_REQUEST_MAX];
-	struct nlmsghdr *message = netlink_request(netlink, buffer,
-	    NFT_MSG_GETTABLE, NLM_F_ACK);
+	struct nftnl_table *table = nftnl_table_alloc();
+	int rc = 0;
 
-	dump->table = nftnl_table_alloc();
-	if (dump->table == NULL)
+	if (table == NULL)
 		return -ENOMEM;
-	mnl_attr_put_strz(message, NFTA_TABLE_NAME, netlink->table);
-	return netlink_talk(netlink, message, receive_table, dump->table);
+	if (nftnl_table_nlmsg_parse(message, table) < 0)
+		rc = unreadable(dump);
+	else if (is_wanted(dump, nftnl_table_get_u32(table,
+	    NFTNL_TABLE_FAMILY), nftnl_table_get_str(table, NFTNL_TABLE_NAME))) {
+		nftnl_table_list_add_tail(table, dump->tables);
+		return 0;
+	}
+	nftnl_table_free(table);
+	return rc;
 }
 
-/* Older kernels send the chains and rules of all tables of the family. */
-struct object_list {
-	const char *table;			/* of which objects are kept */
-	struct nftnl_chain_list *chains;	/* to which they are added */
-	struct nftnl_rule_list *rules;
-};
-
 static int
-receive_chain(const struct nlmsghdr *message, void *data)
+take_chain(const struct nlmsghdr *message, struct nft_dump *dump)
 {
-	const struct object_list *list = data;
 	struct nftnl_chain *chain = nftnl_chain_alloc();
+	int rc = 0;
 
 	if (chain == NULL)
 		return -ENOMEM;
-	if (nftnl_chain_nlmsg_parse(message, chain) < 0) {
-		nftnl_chain_free(chain);
-		return -errno;
+	if (nftnl_chain_nlmsg_parse(message, chain) < 0)
+		rc = unreadable(dump);
+	else if (nftnl_chain_get_str(chain, NFTNL_CHAIN_NAME) != NULL &&
+	    is_wanted(dump, nftnl_chain_get_u32(chain, NFTNL_CHAIN_FAMILY),
+	    nftnl_chain_get_str(chain, NFTNL_CHAIN_TABLE))) {
+		nftnl_chain_list_add_tail(chain, dump->chains);
+		return 0;
 	}
-	const char *table = nftnl_chain_get_str(chain, NFTNL_CHAIN_TABLE);
-	if (table != NULL && strcmp(table, list->table) == 0)
-		nftnl_chain_list_add_tail(chain, list->chains);
-	else
-		nftnl_chain_free(chain);
-	return 0;
+	nftnl_chain_free(chain);
+	return rc;
 }
 
 static int
-read_chains(struct netlink *netlink, struct nft_dump *dump)
+take_rule(const struct nlmsghdr *message, struct nft_dump *dump)
 {
-	_Alignas(struct nlmsghdr) char buffer[NETLINK_REQUEST_MAX];
-
-	dump->chains = nftnl_chain_list_alloc();
-	if (dump->chains == NULL)
-		return -ENOMEM;
-	return netlink_talk(netlink, netlink_request(netlink, buffer,
-	    NFT_MSG_GETCHAIN, NLM_F_DUMP), receive_chain, &(struct object_list){
-	    .table = netlink->table, .chains = dump->chains });
-}
-
-static int
-receive_rule(const struct nlmsghdr *message, void *data)
-{
-	const struct object_list *list = data;
 	struct nftnl_rule *rule = nftnl_rule_alloc();
+	int rc = 0;
 
 	if (rule == NULL)
 		return -ENOMEM;
-	if (nftnl_rule_nlmsg_parse(message, rule) < 0) {
-		nftnl_rule_free(rule);
-		return -errno;
+	if (nftnl_rule_nlmsg_parse(message, rule) < 0)
+		rc = unreadable(dump);
+	else if (nftnl_rule_get_str(rule, NFTNL_RULE_CHAIN) != NULL &&
+	    is_wanted(dump, nftnl_rule_get_u32(rule, NFTNL_RULE_FAMILY),
+	    nftnl_rule_get_str(rule, NFTNL_RULE_TABLE))) {
+		nftnl_rule_list_add_tail(rule, dump->rules);
+		return 0;
 	}
-	const char *table = nftnl_rule_get_str(rule, NFTNL_RULE_TABLE);
-	if (table != NULL && strcmp(table, list->table) == 0)
-		nftnl_rule_list_add_tail(rule, list->rules);
-	else
-		nftnl_rule_free(rule);
-	return 0;
+	nftnl_rule_free(rule);
+	return rc;
 }
 
 static int
-read_rules(struct netlink *netlink, struct nftnl_rule_list **rules)
+take_set(const struct nlmsghdr *message, struct nft_dump *dump)
+{
+	struct nftnl_set *set = nftnl_set_alloc();
+	int rc = 0;
+
+	if (set == NULL)
+		return -ENOMEM;
+	if (nftnl_set_nlmsg_parse(message, set) < 0)
+		rc = unreadable(dump);
+	else if (nftnl_set_get_str(set, NFTNL_SET_NAME) != NULL &&
+	    is_wanted(dump, nftnl_set_get_u32(set, NFTNL_SET_FAMILY),
+	    nftnl_set_get_str(set, NFTNL_SET_TABLE))) {
+		nftnl_set_list_add_tail(set, dump->sets);
+		return 0;
+	}
+	nftnl_set_free(set);
+	return rc;
+}
+
+int
+nft_dump_take(const struct nlmsghdr *message, void *data)
+{
+	struct nft_dump *dump = data;
+
+	switch (NFNL_MSG_TYPE(message->nlmsg_type)) {
+	case NFT_MSG_NEWTABLE:
+		return take_table(message, dump);
+	case NFT_MSG_NEWCHAIN:
+		return take_chain(message, dump);
+	case NFT_MSG_NEWRULE:
+		return take_rule(message, dump);
+	case NFT_MSG_NEWSET:
+		return take_set(message, dump);
+	case NFT_MSG_NEWSETELEM:
+		return dump->filled == NULL || nftnl_set_elems_nlmsg_parse(
+		    message, dump->filled) >= 0 ? 0 : unreadable(dump);
+	default:
+		return 0;
+	}
+}
+
+/* Asks for objects of one kind; attribute: with the table's name. */
+static int
+read_kind(struct netlink *netlink, uint16_t type, uint16_t attribute,
+    struct nft_dump *dump)
 {
 	_Alignas(struct nlmsghdr) char buffer[NETLINK_REQUEST_MAX];
-	struct nlmsghdr *message = netlink_request(netlink, buffer,
-	    NFT_MSG_GETRULE, NLM_F_DUMP);
+	const bool one = type == NFT_MSG_GETTABLE && !dump->others;
+	struct nlmsghdr *message = netlink_request(netlink, buffer, type,
+	    one ? NLM_F_ACK : NLM_F_DUMP);
+	struct nfgenmsg *head = mnl_nlmsg_get_payload(message);
 
-	*rules = nftnl_rule_list_alloc();
-	if (*rules == NULL)
-		return -ENOMEM;
-	mnl_attr_put_strz(message, NFTA_RULE_TABLE, netlink->table);
-	return netlink_talk(netlink, message, receive_rule,
-	    &(struct object_list){ .table = netlink->table, .rules = *rules });
+	if (dump->others)
+		head->nfgen_family = AF_UNSPEC;
+	else
+		mnl_attr_put_strz(message, attribute, netlink->table);
+	return netlink_talk(netlink, message, nft_dump_take, dump);
 }
 
 int
 nft_dump_read_rules(struct netlink *netlink, struct nftnl_rule_list **rules)
 {
+	struct nft_dump dump;
 	int rc = -EINTR;
 
+	*rules = NULL;
 	for (int tries = 0; rc == -EINTR && tries < READ_TRIES; tries++) {
-		rc = read_rules(netlink, rules);
-		if (rc != 0 && *rules != NULL) {
-			nftnl_rule_list_free(*rules);
-			*rules = NULL;
+		rc = nft_dump_init(&dump, netlink->table, false);
+		if (rc == 0)
+			rc = read_kind(netlink, NFT_MSG_GETRULE,
+			    NFTA_RULE_TABLE, &dump);
+		if (rc == 0) {
+			*rules = dump.rules;
+			dump.rules = NULL;
 		}
+		nft_dump_free(&dump);
 	}
 	return rc;
 }
 
 static int
-receive_set(const struct nlmsghdr *message, void *data)
-{
-	struct nftnl_set *set = nftnl_set_alloc();
-
-	if (set == NULL)
-		return -ENOMEM;
-	if (nftnl_set_nlmsg_parse(message, set) < 0) {
-		nftnl_set_free(set);
-		return -errno;
-	}
-	nftnl_set_list_add_tail(set, data);
-	return 0;
-}
-
-static int
-receive_elements(const struct nlmsghdr *message, void *data)
-{
-	return nftnl_set_elems_nlmsg_parse(message, data) < 0 ? -errno : 0;
-}
-
-static int
-read_elements(struct netlink *netlink, struct nftnl_set *set)
+read_elements(struct netlink *netlink, struct nft_dump *dump)
 {
 	_Alignas(struct nlmsghdr) char buffer[NETLINK_REQUEST_MAX];
 	struct nlmsghdr *message = netlink_request(netlink, buffer,
 	    NFT_MSG_GETSETELEM, NLM_F_DUMP);
+	struct nfgenmsg *head = mnl_nlmsg_get_payload(message);
+	int rc;
 
-	mnl_attr_put_strz(message, NFTA_SET_ELEM_LIST_TABLE, netlink->table);
+	head->nfgen_family = (uint8_t)nftnl_set_get_u32(dump->filled,
+	    NFTNL_SET_FAMILY);
+	mnl_attr_put_strz(message, NFTA_SET_ELEM_LIST_TABLE,
+	    nftnl_set_get_str(dump->filled, NFTNL_SET_TABLE));
 	mnl_attr_put_strz(message, NFTA_SET_ELEM_LIST_SET,
-	    nftnl_set_get_str(set, NFTNL_SET_NAME));
-	return netlink_talk(netlink, message, receive_elements, set);
+	    nftnl_set_get_str(dump->filled, NFTNL_SET_NAME));
+	rc = netlink_talk(netlink, message, nft_dump_take, dump);
+	return rc == -ENOENT ? -EINTR : rc;	/* it went meanwhile */
 }
 
-/* Such a set may be large, and nobody wants certain elements in it. */
+/* Ours that rules fill may be large, and nobody wants certain elements in them. */
 static bool
-is_filled_by_rules(const struct nftnl_set *set)
+is_read(const struct nft_dump *dump, const struct nftnl_set *set)
 {
-	return (nftnl_set_get_u32(set, NFTNL_SET_FLAGS) & NFT_SET_EVAL) != 0;
+	return dump->others ||
+	    (nftnl_set_get_u32(set, NFTNL_SET_FLAGS) & NFT_SET_EVAL) == 0;
 }
 
 int
 nft_dump_read_sets(struct netlink *netlink, struct nftnl_set_list **sets)
 {
-	_Alignas(struct nlmsghdr) char buffer[NETLINK_REQUEST_MAX];
-	struct nlmsghdr *message = netlink_request(netlink, buffer,
-	    NFT_MSG_GETSET, NLM_F_DUMP);
-	int rc;
+	struct nft_dump dump;
+	int rc = nft_dump_init(&dump, netlink->table, false);
 
-	*sets = nftnl_set_list_alloc();
-	if (*sets == NULL)
-		return -ENOMEM;
-	mnl_attr_put_strz(message, NFTA_SET_TABLE, netlink->table);
-	rc = netlink_talk(netlink, message, receive_set, *sets);
-	if (rc != 0) {
-		nftnl_set_list_free(*sets);
-		*sets = NULL;
+	*sets = NULL;
+	if (rc == 0)
+		rc = read_kind(netlink, NFT_MSG_GETSET, NFTA_SET_TABLE, &dump);
+	if (rc == 0) {
+		*sets = dump.sets;
+		dump.sets = NULL;
 	}
+	nft_dump_free(&dump);
 	return rc;
 }
 
@@ -186,17 +226,17 @@ static int
 read_sets(struct netlink *netlink, struct nft_dump *dump)
 {
 	struct nftnl_set_list_iter *sets;
-	struct nftnl_set *set;
-	int rc = nft_dump_read_sets(netlink, &dump->sets);
+	int rc = read_kind(netlink, NFT_MSG_GETSET, NFTA_SET_TABLE, dump);
 
 	if (rc != 0)
 		return rc;
 	sets = nftnl_set_list_iter_create(dump->sets);
 	if (sets == NULL)
 		return -ENOMEM;
-	while (rc == 0 && (set = nftnl_set_list_iter_next(sets)) != NULL)
-		if (!is_filled_by_rules(set))
-			rc = read_elements(netlink, set);
+	while (rc == 0 &&
+	    (dump->filled = nftnl_set_list_iter_next(sets)) != NULL)
+		if (is_read(dump, dump->filled))
+			rc = read_elements(netlink, dump);
 	nftnl_set_list_iter_destroy(sets);
 	return rc;
 }
@@ -290,38 +330,54 @@ read_all(struct netlink *netlink, struct nft_dump *dump)
 	int rc = netlink_generation(netlink, &before);
 
 	if (rc == 0)
-		rc = read_table(netlink, dump);
+		rc = read_kind(netlink, NFT_MSG_GETTABLE, NFTA_TABLE_NAME,
+		    dump);
 	if (rc == 0)
-		rc = read_chains(netlink, dump);
+		rc = read_kind(netlink, NFT_MSG_GETCHAIN, NFTA_CHAIN_TABLE,
+		    dump);
 	if (rc == 0)
 		rc = read_sets(netlink, dump);
 	if (rc == 0)
-		rc = read_rules(netlink, &dump->rules);
+		rc = read_kind(netlink, NFT_MSG_GETRULE, NFTA_RULE_TABLE, dump);
 	if (rc == 0)
 		rc = netlink_generation(netlink, &after);
 	return rc == 0 && before != after ? -EINTR : rc;
 }
 
 int
-nft_dump_read(struct netlink *netlink, struct nft_dump *dump)
+nft_dump_read(struct netlink *netlink, bool others, struct nft_dump *dump)
 {
 	int rc = -EINTR;
 
 	memset(dump, 0, sizeof(*dump));
 	for (int tries = 0; rc == -EINTR && tries < READ_TRIES; tries++) {
 		nft_dump_free(dump);
-		rc = read_all(netlink, dump);
+		rc = nft_dump_init(dump, netlink->table, others);
+		if (rc == 0)
+			rc = read_all(netlink, dump);
 	}
 	if (rc != 0)
 		nft_dump_free(dump);
 	return rc;
 }
 
+int
+nft_dump_init(struct nft_dump *dump, const char *own, bool others)
+{
+	*dump = (struct nft_dump){ .own = own, .others = others,
+		.tables = nftnl_table_list_alloc(),
+		.chains = nftnl_chain_list_alloc(),
+		.sets = nftnl_set_list_alloc(),
+		.rules = nftnl_rule_list_alloc() };
+	return dump->tables != NULL && dump->chains != NULL &&
+	    dump->sets != NULL && dump->rules != NULL ? 0 : -ENOMEM;
+}
+
 void
 nft_dump_free(struct nft_dump *dump)
 {
-	if (dump->table != NULL)
-		nftnl_table_free(dump->table);
+	if (dump->tables != NULL)
+		nftnl_table_list_free(dump->tables);
 	if (dump->chains != NULL)
 		nftnl_chain_list_free(dump->chains);
 	if (dump->sets != NULL)
@@ -329,4 +385,23 @@ nft_dump_free(struct nft_dump *dump)
 	if (dump->rules != NULL)
 		nftnl_rule_list_free(dump->rules);
 	memset(dump, 0, sizeof(*dump));
+}
+
+uint32_t
+nft_dump_flags(const struct nft_dump *dump, uint32_t family, const char *name)
+{
+	struct nftnl_table_list_iter *tables =
+	    nftnl_table_list_iter_create(dump->tables);
+	const struct nftnl_table *table;
+	uint32_t flags = 0;
+
+	while (tables != NULL &&
+	    (table = nftnl_table_list_iter_next(tables)) != NULL)
+		if (nftnl_table_get_u32(table, NFTNL_TABLE_FAMILY) == family &&
+		    strcmp(nftnl_table_get_str(table, NFTNL_TABLE_NAME),
+		    name) == 0)
+			flags = nftnl_table_get_u32(table, NFTNL_TABLE_FLAGS);
+	if (tables != NULL)
+		nftnl_table_list_iter_destroy(tables);
+	return flags;
 }

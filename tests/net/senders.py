@@ -16,6 +16,8 @@ TCP_FASTOPEN_CONNECT, IP_UNICAST_IF = 30, 50
 IPV6_RTHDR, SOL_UDP = 57, 17
 CLONE_NEWUSER = 0x10000000
 HOP = "2001:db8::53"		# of routes to a nameserver
+ON_DEVICE = (socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"vm0")
+ZEROCOPY = (socket.SOL_SOCKET, SO_ZEROCOPY, 1)
 WAIT_S = 1			# a connection whose first packet is dropped
 
 
@@ -31,12 +33,44 @@ def octets_of(address):
     return socket.inet_pton(family(address), address)
 
 
-def datagrams(server, protocol=0, connected=True):
-    sock = socket.socket(family(server), socket.SOCK_DGRAM, protocol)
+def opened(server, kind, *options, protocol=0):
+    """A socket with these options, (level, name, value) each."""
+    sock = socket.socket(family(server), kind, protocol)
     sock.settimeout(WAIT_S)
-    if connected:
-        sock.connect((server, 53))
+    for option in options:
+        sock.setsockopt(*option)
     return sock
+
+
+def datagrams(server, *options, protocol=0):
+    sock = opened(server, socket.SOCK_DGRAM, *options, protocol=protocol)
+    sock.connect((server, 53))
+    return sock
+
+
+def sent(server, message, *options, flags=0, protocol=0):
+    """By one call on a connected UDP socket."""
+    sock = datagrams(server, *options, protocol=protocol)
+    sock.send(message, flags)
+    return sock
+
+
+def sent_to(server, message, *options):
+    """The same on one that is not connected."""
+    sock = opened(server, socket.SOCK_DGRAM, *options)
+    sock.sendto(message, (server, 53))
+    return sock
+
+
+def low_port(server, kind):
+    """Port 53, which the VM lets users have."""
+    sock = opened(server, kind, (socket.SOL_SOCKET, socket.SO_REUSEADDR, 1))
+    sock.bind(("::" if is_ipv6(server) else "0.0.0.0", 53))
+    return sock
+
+
+def mapped(server):
+    return server if is_ipv6(server) else "::ffff:" + server
 
 
 def udp_segments(server, message, _):
@@ -49,18 +83,14 @@ def udp_segments(server, message, _):
 
 def udp_segments_other_first(server, message, other):
     """The first segment is a question that is allowed, padded behind its end."""
-    sock = datagrams(server)
-    sock.setsockopt(SOL_UDP, UDP_SEGMENT, len(message))
-    sock.send(other.ljust(len(message), b"\0") + message)
-    return sock
+    return sent(server, other.ljust(len(message), b"\0") + message,
+                (SOL_UDP, UDP_SEGMENT, len(message)))
 
 
 def udp_segments_last(server, message, _):
     """All but the last segment are larger, and no questions."""
-    sock = datagrams(server)
-    sock.setsockopt(SOL_UDP, UDP_SEGMENT, 2 * len(message) + 1)
-    sock.send(bytes(2 * (2 * len(message) + 1)) + message)
-    return sock
+    size = 2 * len(message) + 1
+    return sent(server, bytes(2 * size) + message, (SOL_UDP, UDP_SEGMENT, size))
 
 
 def udp_more(server, message, _):
@@ -72,8 +102,7 @@ def udp_more(server, message, _):
 
 
 def udp_cork(server, message, _):
-    sock = datagrams(server)
-    sock.setsockopt(SOL_UDP, UDP_CORK, 1)
+    sock = datagrams(server, (SOL_UDP, UDP_CORK, 1))
     sock.send(message[:13])
     sock.send(message[13:])
     sock.setsockopt(SOL_UDP, UDP_CORK, 0)
@@ -81,10 +110,7 @@ def udp_cork(server, message, _):
 
 
 def udp_zerocopy(server, message, _):
-    sock = datagrams(server)
-    sock.setsockopt(socket.SOL_SOCKET, SO_ZEROCOPY, 1)
-    sock.send(message, MSG_ZEROCOPY)
-    return sock
+    return sent(server, message, ZEROCOPY, flags=MSG_ZEROCOPY)
 
 
 def sendfile(sock, octets):
@@ -101,24 +127,16 @@ def udp_sendfile(server, message, _):
 
 
 def udp_no_checksum(server, message, _):
-    sock = datagrams(server)
-    if is_ipv6(server):
-        sock.setsockopt(SOL_UDP, UDP_NO_CHECK6_TX, 1)
-    else:
-        sock.setsockopt(socket.SOL_SOCKET, SO_NO_CHECK, 1)
-    sock.send(message)
-    return sock
+    return sent(server, message, (SOL_UDP, UDP_NO_CHECK6_TX, 1) if is_ipv6(server) else
+                (socket.SOL_SOCKET, SO_NO_CHECK, 1))
 
 
 def udp_lite(server, message, _):
-    sock = datagrams(server, 136)
-    sock.send(message)
-    return sock
+    return sent(server, message, protocol=136)
 
 
 def udp_reconnected(server, message, other):
-    sock = datagrams(server)
-    sock.send(other)
+    sock = sent(server, other)
     sock.connect((server, 5353))
     sock.connect((server, 53))
     sock.send(message)
@@ -126,43 +144,28 @@ def udp_reconnected(server, message, other):
 
 
 def udp_not_connected(server, message, _):
-    sock = datagrams(server, connected=False)
-    sock.sendto(message, (server, 53))
-    return sock
+    return sent_to(server, message)
 
 
 def udp_on_device(server, message, _):
-    sock = datagrams(server, connected=False)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"vm0")
-    sock.sendto(message, (server, 53))
-    return sock
+    return sent_to(server, message, ON_DEVICE)
 
 
 def udp_unicast_device(server, message, _):
-    sock = datagrams(server, connected=False)
     index = socket.htonl(socket.if_nametoindex("vm0"))
-    sock.setsockopt(*((socket.IPPROTO_IPV6, 76) if is_ipv6(server) else
-                      (socket.IPPROTO_IP, IP_UNICAST_IF)), index)
-    sock.sendto(message, (server, 53))
-    return sock
+    return sent_to(server, message, (socket.IPPROTO_IPV6, 76, index) if is_ipv6(server) else
+                   (socket.IPPROTO_IP, IP_UNICAST_IF, index))
 
 
 def udp_odd_header(server, message, _):
-    sock = datagrams(server)
-    for level, option, value in (
-            ((socket.IPPROTO_IPV6, socket.IPV6_TCLASS, 0xff),
-             (socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS, 2)) if is_ipv6(server) else
-            ((socket.IPPROTO_IP, socket.IP_TOS, 0xff), (socket.IPPROTO_IP, socket.IP_TTL, 2))):
-        sock.setsockopt(level, option, value)
-    sock.send(message)
-    return sock
+    return sent(server, message, *(
+        ((socket.IPPROTO_IPV6, socket.IPV6_TCLASS, 0xff),
+         (socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS, 2)) if is_ipv6(server) else
+        ((socket.IPPROTO_IP, socket.IP_TOS, 0xff), (socket.IPPROTO_IP, socket.IP_TTL, 2))))
 
 
 def udp_source_53(server, message, _):
-    """The VM lets users have low ports."""
-    sock = datagrams(server, connected=False)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.bind(("::" if is_ipv6(server) else "0.0.0.0", 53))
+    sock = low_port(server, socket.SOCK_DGRAM)
     sock.connect((server, 53))
     sock.send(message)
     return sock
@@ -170,15 +173,12 @@ def udp_source_53(server, message, _):
 
 def udp_mapped(server, message, _):
     """An IPv6 socket to an IPv4 nameserver."""
-    server = server if is_ipv6(server) else "::ffff:" + server
-    return udp_not_connected(server, message, _)
+    return sent_to(mapped(server), message)
 
 
 def udp_cut_by_mtu(server, message, _):
     """Fragments: what a server does not read stands behind the question."""
-    sock = datagrams(server)
-    sock.send(message + bytes(2500))
-    return sock
+    return sent(server, message + bytes(2500))
 
 
 def udp_user_namespace(server, message, _):
@@ -205,11 +205,9 @@ def udp_user_namespace(server, message, _):
     return sock
 
 
-def with_options(sock, server, options):
-    if is_ipv6(server):
-        raise OSError(errno.EPROTONOSUPPORT, "of IPv4")
-    sock.setsockopt(socket.IPPROTO_IP, socket.IP_OPTIONS, options)
-    return sock
+def only(ipv6, server):
+    if is_ipv6(server) != ipv6:
+        raise OSError(errno.EPROTONOSUPPORT, "of the other family")
 
 
 def route_options(kind, server):
@@ -226,59 +224,37 @@ OPTIONS = {
 }
 
 
-def optioned(options):
+def optioned(ipv6, option):
+    """Both ways with an option, which is (level, name, value), of the server."""
     def udp(server, message, _):
-        sock = with_options(datagrams(server, connected=False), server, options(server))
-        sock.sendto(message, (server, 53))
-        return sock
+        only(ipv6, server)
+        return sent_to(server, message, option(server))
 
-    def tcp(server, message, other):
-        sock = with_options(socket.socket(family(server), socket.SOCK_STREAM), server,
-                            options(server))
-        return tcp_plain(server, message, other, sock)
+    def tcp(server, message, _):
+        only(ipv6, server)
+        return streamed(server, message, option(server))
     return udp, tcp
-
-
-def route_header(server, hops):
-    """RFC 8754 section 2; the kernel puts "server" in the first place."""
-    if not is_ipv6(server):
-        raise OSError(errno.EPROTONOSUPPORT, "of IPv6")
-    return (bytes([0, 2 * len(hops), 4, len(hops) - 1, len(hops) - 1, 0, 0, 0]) +
-            b"".join(map(octets_of, hops)))
 
 
 def routed(*hops):
-    def udp(server, message, _):
-        sock = datagrams(server, connected=False)
-        sock.setsockopt(socket.IPPROTO_IPV6, IPV6_RTHDR, route_header(server, [server, *hops]))
-        sock.sendto(message, (server, 53))
-        return sock
-
-    def tcp(server, message, other):
-        sock = socket.socket(family(server), socket.SOCK_STREAM)
-        sock.setsockopt(socket.IPPROTO_IPV6, IPV6_RTHDR, route_header(server, [server, *hops]))
-        return tcp_plain(server, message, other, sock)
-    return udp, tcp
+    """RFC 8754 section 2; the kernel puts "server" in the first place."""
+    last = len(hops)
+    head = bytes([0, 2 * last + 2, 4, last, last, 0, 0, 0])
+    return optioned(True, lambda server: (socket.IPPROTO_IPV6, IPV6_RTHDR, head + b"".join(
+        map(octets_of, [server, *hops]))))
 
 
 def extended(option):
     """Headers that only root may send."""
-    def udp(server, message, _):
-        if not is_ipv6(server):
-            raise OSError(errno.EPROTONOSUPPORT, "of IPv6")
-        sock = datagrams(server, connected=False)
-        sock.setsockopt(socket.IPPROTO_IPV6, option, bytes([0, 0, 1, 4, 0, 0, 0, 0]))
-        sock.sendto(message, (server, 53))
-        return sock
-    return udp
+    return optioned(True, lambda _: (socket.IPPROTO_IPV6, option, bytes([0, 0, 1, 4, 0, 0, 0, 0])))[0]
 
 
 def framed(message):
     return struct.pack("!H", len(message)) + message
 
 
-def connected(server, sock=None, protocol=0):
-    sock = sock or socket.socket(family(server), socket.SOCK_STREAM, protocol)
+def connected(server, sock=None):
+    sock = sock or opened(server, socket.SOCK_STREAM)
     sock.settimeout(WAIT_S)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.connect((server, 53))
@@ -291,18 +267,20 @@ def tcp_plain(server, message, _, sock=None):
     return sock
 
 
+def streamed(server, message, *options, protocol=0):
+    return tcp_plain(server, message, None,
+                     opened(server, socket.SOCK_STREAM, *options, protocol=protocol))
+
+
 def tcp_fastopen(server, message, _):
     """Octets in the first packet: the second time, the client has a cookie."""
-    sock = socket.socket(family(server), socket.SOCK_STREAM)
-    sock.settimeout(WAIT_S)
+    sock = opened(server, socket.SOCK_STREAM)
     sock.sendto(framed(message), MSG_FASTOPEN, (server, 53))
     return sock
 
 
 def tcp_fastopen_connect(server, message, _):
-    sock = socket.socket(family(server), socket.SOCK_STREAM)
-    sock.setsockopt(socket.IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1)
-    return tcp_plain(server, message, _, sock)
+    return streamed(server, message, (socket.IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1))
 
 
 def tcp_empty_frames(server, message, _):
@@ -329,23 +307,23 @@ def tcp_half_closed(server, message, other):
     return sock
 
 
-def tcp_urgent_prefix(server, message, _):
-    """An urgent octet in the middle of the length: not part of the stream."""
+def with_urgent(server, message, at):
+    """An urgent octet, which is not part of the stream."""
     sock = connected(server)
     octets = framed(message)
-    sock.send(octets[:1])
+    sock.send(octets[:at])
     sock.send(b"\xff", socket.MSG_OOB)
-    sock.sendall(octets[1:])
+    sock.sendall(octets[at:])
     return sock
+
+
+def tcp_urgent_prefix(server, message, _):
+    """In the middle of the length."""
+    return with_urgent(server, message, 1)
 
 
 def tcp_urgent_message(server, message, _):
-    sock = connected(server)
-    octets = framed(message)
-    sock.send(octets[:20])
-    sock.send(b"\xff", socket.MSG_OOB)
-    sock.sendall(octets[20:])
-    return sock
+    return with_urgent(server, message, 20)
 
 
 def tcp_urgent_start(server, message, _):
@@ -355,9 +333,8 @@ def tcp_urgent_start(server, message, _):
     return sock
 
 
-def tcp_multipath(server, message, other):
-    return tcp_plain(server, message, other,
-                     socket.socket(family(server), socket.SOCK_STREAM, 262))
+def tcp_multipath(server, message, _):
+    return streamed(server, message, protocol=262)
 
 
 def tcp_again(server, message, other):
@@ -367,7 +344,7 @@ def tcp_again(server, message, other):
     first.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     source = first.getsockname()[:2]
     first.close()
-    sock = socket.socket(family(server), socket.SOCK_STREAM)
+    sock = opened(server, socket.SOCK_STREAM)
     sock.bind(source)
     return tcp_plain(server, message, other, sock)
 
@@ -395,33 +372,29 @@ def tcp_sendfile(server, message, _):
 
 
 def tcp_zerocopy(server, message, _):
-    sock = connected(server)
-    sock.setsockopt(socket.SOL_SOCKET, SO_ZEROCOPY, 1)
+    sock = connected(server, opened(server, socket.SOCK_STREAM, ZEROCOPY))
     sock.send(framed(message), MSG_ZEROCOPY)
     return sock
 
 
 def tcp_source_53(server, message, other):
-    sock = socket.socket(family(server), socket.SOCK_STREAM)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.bind(("::" if is_ipv6(server) else "0.0.0.0", 53))
+    sock = low_port(server, socket.SOCK_STREAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     return tcp_plain(server, message, other, sock)
 
 
 def tcp_mapped(server, message, other):
-    return tcp_plain(server if is_ipv6(server) else "::ffff:" + server, message, other)
+    return tcp_plain(mapped(server), message, other)
 
 
-def tcp_on_device(server, message, other):
-    sock = socket.socket(family(server), socket.SOCK_STREAM)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"vm0")
-    return tcp_plain(server, message, other, sock)
+def tcp_on_device(server, message, _):
+    return streamed(server, message, ON_DEVICE)
 
 
 WAYS = {name: way for name, way in sorted(globals().items()) if name.startswith(("udp_", "tcp_"))}
 for _name, _options in OPTIONS.items():
-    WAYS["udp_" + _name], WAYS["tcp_" + _name] = optioned(_options)
+    WAYS["udp_" + _name], WAYS["tcp_" + _name] = optioned(False, lambda server, of=_options: (
+        socket.IPPROTO_IP, socket.IP_OPTIONS, of(server)))
 WAYS["udp_route_ends"], WAYS["tcp_route_ends"] = routed()
 WAYS["udp_route"], WAYS["tcp_route"] = routed(HOP)
 WAYS["udp_hop_by_hop"], WAYS["udp_destination_options"] = extended(54), extended(59)

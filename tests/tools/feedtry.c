@@ -18,6 +18,7 @@
 
 #include "resolver/feed/text.h"
 #include "resolver/feed/xds.h"
+#include "tests/feed_host.h"
 
 static struct feed_status status;
 static const char *refused;
@@ -57,11 +58,9 @@ changed(void *arg)
 static void
 report(void *arg, enum feed_level level, const char *text)
 {
-	static const char *const names[] = { "error", "notice", "debug" };
-
 	(void)arg;
 	if (level != FEED_DEBUG || verbose)
-		printf("%s: %s\n", names[level], text);
+		printf("%s: %s\n", feed_levels[level], text);
 }
 
 static int
@@ -130,22 +129,6 @@ summary(void)
 	printf("\n");
 }
 
-static bool
-is_sound(void *arg, const struct feed_table *table, char why[FEED_TEXT])
-{
-	(void)arg;
-	(void)table;
-	(void)why;
-	return true;
-}
-
-static bool
-tick(void *arg)
-{
-	(void)arg;
-	return false;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -153,7 +136,8 @@ main(int argc, char **argv)
 	struct feed_config config = { .name = name, .type = FEED_XDS,
 		.node = { .namespace = namespace, .cluster = cluster } };
 	const struct feed_host host = { .stop_fd = STDIN_FILENO,
-		.status = &status, .is_sound = is_sound, .tick = tick, .offer = offer, .changed = changed,
+		.status = &status, .is_sound = feed_is_sound, .tick = feed_tick,
+		.offer = offer, .changed = changed,
 		.report = report };
 	char *address;
 	int error;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "resolver/feed/kubernetes.h"
+#include "tests/feed_host.h"
 
 struct tool {
 	const char *path;
@@ -107,26 +108,8 @@ changed(void *arg)
 static void
 report(void *arg, enum feed_level level, const char *text)
 {
-	static const char *const names[] = { "error", "notice", "debug" };
-
 	(void)arg;
-	printf("report %s %s\n", names[level], text);
-}
-
-static bool
-is_sound(void *arg, const struct feed_table *table, char why[FEED_TEXT])
-{
-	(void)arg;
-	(void)table;
-	(void)why;
-	return true;
-}
-
-static bool
-tick(void *arg)
-{
-	(void)arg;
-	return false;
+	printf("report %s %s\n", feed_levels[level], text);
 }
 
 int
@@ -136,7 +119,8 @@ main(int argc, char **argv)
 	struct feed_config config = { .type = FEED_KUBERNETES,
 	    .limit = (uint64_t)256 << 20 };
 	const struct feed_host host = { .arg = &tool, .stop_fd = STDIN_FILENO,
-	    .status = &tool.status, .is_sound = is_sound, .tick = tick, .offer = offer, .changed = changed,
+	    .status = &tool.status, .is_sound = feed_is_sound, .tick = feed_tick,
+	    .offer = offer, .changed = changed,
 	    .report = report };
 	int i = 3, error;
 

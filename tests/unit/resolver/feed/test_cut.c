@@ -9,6 +9,7 @@
 
 #include "resolver/feed/xds_session.h"
 #include "tests/check.h"
+#include "tests/feed_host.h"
 #include "tests/no_memory.h"
 #include "tests/unit/resolver/feed/server.h"
 
@@ -35,15 +36,6 @@ offer(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 	(void)snprintf(last, sizeof(last), "%.*s", (int)table->length,
 	    (const char *)table->octets);
 	return FEED_APPLIED;
-}
-
-static bool
-is_sound(void *arg, const struct feed_table *table, char why[FEED_TEXT])
-{
-	(void)arg;
-	(void)table;
-	(void)why;
-	return true;
 }
 
 static void
@@ -75,7 +67,7 @@ begin(long sends, long takes, long calls)
 	config = (struct feed_config){ .name = name, .server = target,
 		.plaintext = true };
 	host = (struct feed_host){ .stop_fd = -1, .status = &status,
-		.offer = offer, .is_sound = is_sound, .changed = changed,
+		.offer = offer, .is_sound = feed_is_sound, .changed = changed,
 		.report = report };
 	now = monotime_from_ms(1000000);
 	xds_session_init(&session, &config, &host, 42, now);

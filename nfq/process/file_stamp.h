@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Identity and state of a file, to tell whether it was replaced or changed. */
-#ifndef NFDNS_NFQ_SUPERVISOR_FILE_STAMP_H
-#define NFDNS_NFQ_SUPERVISOR_FILE_STAMP_H
+#ifndef NFDNS_NFQ_PROCESS_FILE_STAMP_H
+#define NFDNS_NFQ_PROCESS_FILE_STAMP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +22,9 @@ struct file_stamp {
  * very many files only some are read.
  */
 struct file_stamp file_stamp_of(const char *path);
+
+/* Of a file that fstat(2) has told of, and which is no directory. */
+struct file_stamp file_stamp_of_stat(const struct stat *st);
 
 bool file_stamp_equal(const struct file_stamp *a, const struct file_stamp *b);
 

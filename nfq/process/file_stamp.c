@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/supervisor/file_stamp.h"
+#include "nfq/process/file_stamp.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -9,8 +9,8 @@
 /* More than a directory source may have (source_directory.h). */
 #define MAX_FILES	1024
 
-static struct file_stamp
-stamp_of_file(const struct stat *st)
+struct file_stamp
+file_stamp_of_stat(const struct stat *st)
 {
 	struct file_stamp stamp;
 
@@ -32,7 +32,7 @@ hash_file(DIR *directory, const char *name)
 
 	if (fstatat(dirfd(directory), name, &st, 0) != 0)
 		return 0;
-	stamp = stamp_of_file(&st);
+	stamp = file_stamp_of_stat(&st);
 	return XXH3_64bits_withSeed(&stamp, sizeof(stamp),
 	    XXH3_64bits(name, strlen(name)));
 }
@@ -68,7 +68,7 @@ file_stamp_of(const char *path)
 	if (stat(path, &st) != 0)
 		return stamp;
 	if (!S_ISDIR(st.st_mode))
-		return stamp_of_file(&st);
+		return file_stamp_of_stat(&st);
 	/* Without the directory's times: hidden files change them, too. */
 	stamp.device = st.st_dev;
 	stamp.inode = st.st_ino;
