@@ -26,7 +26,7 @@ struct worker_options {
 	unsigned int queues;		/* with consecutive numbers */
 	uint32_t maxlen;		/* packets that each can hold */
 	bool forward;			/* behind them, one for forwarding */
-	bool tcp;			/* TCP is captured */
+	bool tcp;			/* TCP is captured, and there are listeners */
 	uint32_t mark_mask;		/* capture.mark_mask, and in it: */
 	uint32_t mark_passed;		/* of questions, */
 	uint32_t mark_unanswerable;	/* and ruleset_unanswerable_mark() */

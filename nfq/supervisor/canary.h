@@ -25,6 +25,13 @@ struct canary_sockets {
 	int fds[CANARY_SOCKETS];
 };
 
+/* Whether a canary can be sent at all. */
+static inline bool
+canary_has_socket(const struct canary_sockets *sockets)
+{
+	return !sockets->given || sockets->fds[0] >= 0;
+}
+
 /*
  * Sends a canary to each nameserver of /etc/resolv.conf to which there is a
  * route (127.0.0.1 if the file names none), and waits.  Returns 0 if nfdnsd

@@ -74,9 +74,11 @@ supervisor_open_cache(const struct config *config, const struct generation_files
 
 int
 supervisor_open_settings(const struct config *config,
-    const struct generation_files *before,
-    struct generation_files *generation, struct diag *diag)
+    const struct supervisor *s, struct generation_files *generation,
+    struct diag *diag)
 {
+	const struct generation_files *before =
+	    generation == &s->generation ? NULL : &s->generation;
 	const char *what = "the settings";
 	struct settings settings;
 	int error = audit_files_open(&generation->audit, config,
@@ -92,8 +94,7 @@ supervisor_open_settings(const struct config *config,
 	}
 	if (error >= 0) {
 		what = "the certificates of forward.tls.ca";
-		error = supervisor_open_authorities(config, before,
-		    generation);
+		error = supervisor_open_authorities(config, s, generation);
 	}
 	if (error >= 0)
 		return 0;

@@ -2,9 +2,9 @@
 /*
  * The life cycle of the daemon, in order:
  *
- *   signals, run_dir, status page, rules (as values), table, queues, sockets
- *   from nfdns-sockets, TCP listeners and routes, audit files, worker, the
- *   canary's rule, the canary, all rules, ready
+ *   signals, run_dir, status page, rules (as values), table, queues, sockets,
+ *   TCP listeners and routes, audit files, worker, the canary's rule, the canary
+ *   (if there is a socket for it), all rules, ready
  *
  * and the stop in reverse order.  A packet is queued only while a worker can
  * answer it, and the worker ends only after the queue is empty.
@@ -309,6 +309,14 @@ has_other_rules(const struct supervisor *s)
 	return error != 0 || state != RULES_EQUAL;
 }
 
+/* Without a socket, none is asked until there is one: sockets.c. */
+static int
+ask_canary(const struct supervisor *s, struct diag *diag)
+{
+	return canary_has_socket(&s->canary_sockets) ? canary_ask(s->config,
+	    &s->canary_sockets, CANARY_MS, diag) : 0;
+}
+
 /*
  * The canary tests the way before any user's question takes it.  With a
  * predecessor, users' questions are queued already, so the full rules come
@@ -323,16 +331,14 @@ put_rules(struct supervisor *s, struct diag *diag)
 		error = zone_install(s, has_other_rules(s), diag);
 		if (error == 0) {
 			empty_queues(s);
-			error = canary_ask(s->config,
-			    &s->canary_sockets, CANARY_MS, diag);
+			error = ask_canary(s, diag);
 		}
 		return error;
 	}
 	error = install_canary(s, RULES_CANARY, diag);
 	s->has_rules = error == 0;
 	if (error == 0)
-		error = canary_ask(s->config, &s->canary_sockets, CANARY_MS,
-		    diag);
+		error = ask_canary(s, diag);
 	if (error < 0)
 		return error;
 	return zone_install(s, s->set.zone != 0, diag);
@@ -363,7 +369,7 @@ static int
 start_settings(struct supervisor *s)
 {
 	struct diag diag = DIAG_INIT;
-	int error = supervisor_open_settings(s->config, NULL,
+	int error = supervisor_open_settings(s->config, s,
 	    &s->generation, &diag);
 
 	supervisor_start_tls(s);
@@ -382,10 +388,8 @@ keep_sockets(struct supervisor *s)
 		    name, (uint16_t)(s->config->queue.number + i));
 		error = fdstore_keep(name, s->queues[i]);
 	}
-	for (size_t i = 0; i < STREAM_LISTENERS && error == 0; i++)
-		if (s->listeners[i] >= 0)
-			error =
-			    fdstore_keep(fdstore_listeners[i], s->listeners[i]);
+	if (error == 0)
+		error = supervisor_keep_listeners(s);
 	if (error < 0)
 		log_warning("cannot leave the sockets with the service manager:"
 		    " %s: a restart loses questions", strerror(-error));
@@ -446,7 +450,6 @@ supervisor_start(struct supervisor *s)
 	    supervisor_start_table,
 	    start_queues,
 	    supervisor_start_sockets,
-	    supervisor_start_stream,
 	    start_settings,
 	    start_worker,
 	    start_rules,

@@ -6,6 +6,7 @@
 #include "nfq/supervisor/parts.h"
 
 #define TICK_MS		1000
+#define ABSENT_MS	10000
 
 void
 monitor_start(struct supervisor *s, monotime_t now)
@@ -24,6 +25,7 @@ monitor_start(struct supervisor *s, monotime_t now)
 	monitor_canary_start(&m->canary, m->watchdog.patience_ms, m->tick_ms,
 	    now);
 	m->rules.next = monotime_add_ms(now, MONITOR_RULES_MS);
+	m->absent.seen = s->config->absent;
 	(void)resolv_conf_read(&m->resolv_conf, RESOLV_CONF_PATH);
 }
 
@@ -31,6 +33,33 @@ void
 monitor_stop(struct supervisor *s)
 {
 	canary_close(&s->monitor.canary.canary);
+}
+
+/*
+ * Whether some of what the machine lacked is there now: reads the text again, as
+ * the reload would.  A reload that is refused is not tried again for the same.
+ */
+static enum monitor_wish
+look_for_absent(struct supervisor *s, monotime_t now)
+{
+	struct monitor_absent *m = &s->monitor.absent;
+	enum monitor_wish wish = MONITOR_NOTHING;
+	struct diag diag = DIAG_INIT;
+	struct config *again;
+
+	if (s->config->absent == 0 || s->reload.phase != RELOAD_IDLE ||
+	    !monotime_is_past(now, m->next))
+		return MONITOR_NOTHING;
+	m->next = monotime_add_ms(now, ABSENT_MS);
+	if (config_again(&again, s->config, &diag) == 0) {
+		if (again->absent != m->seen &&
+		    again->absent != s->config->absent)
+			wish = MONITOR_RELOAD;
+		m->seen = again->absent;
+		config_free(again);
+	}
+	diag_free(&diag);
+	return wish;
 }
 
 enum monitor_wish
@@ -45,6 +74,7 @@ monitor_tick(struct supervisor *s, monotime_t now)
 	monitor_counters_tick(s);
 	hitters_look(&s->status.hitters, now);
 	supervisor_tend_audit(s);
+	supervisor_retry_sockets(s);
 	monitor_streams_tick(s, now, true);
 	monitor_canary_tick(s, now);
 	monitor_metrics_tick(s, now);
@@ -55,7 +85,8 @@ monitor_tick(struct supervisor *s, monotime_t now)
 	if (monitor_feeds_tick(s, (int64_t)(realtime_ns() / 1000000), now) ==
 	    MONITOR_RELOAD)
 		wish = MONITOR_RELOAD;
-	if (supervisor_feeds_tick(s) == MONITOR_RELOAD)
+	if (supervisor_feeds_tick(s) == MONITOR_RELOAD ||
+	    look_for_absent(s, now) == MONITOR_RELOAD)
 		wish = MONITOR_RELOAD;
 	if (monitor_rules_tick(s, now)) {
 		monitor_streams_tick(s, now, false);

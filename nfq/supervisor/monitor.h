@@ -63,12 +63,19 @@ struct monitor_metrics {
 	int error;			/* of the last time: each is logged once */
 };
 
+/* What the configuration names and the machine lacks: config->absent. */
+struct monitor_absent {
+	monotime_t next;		/* look */
+	size_t seen;			/* how much it was at the last one */
+};
+
 struct monitor {
 	int tick_ms;
 	monotime_t next;		/* tick */
 	struct monitor_canary canary;
 	struct monitor_watchdog watchdog;
 	struct monitor_rules rules;
+	struct monitor_absent absent;
 	struct monitor_streams streams;
 	struct monitor_feeds feeds;
 	struct monitor_metrics metrics;
@@ -78,12 +85,12 @@ struct monitor {
 /* What the caller is to do after a tick. */
 enum monitor_wish {
 	MONITOR_NOTHING,
-	MONITOR_RELOAD,			/* the tables: the search list changed */
+	MONITOR_RELOAD,			/* the same text, read again */
 };
 
 /* monitor.c */
 
-/* Call it after the start's canary was answered, before the first tick. */
+/* Call it at the end of the start, before the first tick. */
 void monitor_start(struct supervisor *s, monotime_t now);
 /* Ends a canary in flight; allowed before monitor_start() if its fd is -1. */
 void monitor_stop(struct supervisor *s);

@@ -116,6 +116,8 @@ struct supervisor {
 	size_t queue_count;
 	const char *sockets; /* path of nfdns-sockets; NULL: none */
 	bool sockets_gone;   /* no answer there; logged */
+	int helper;	     /* a channel that is to answer; -1: none */
+	char sockets_problem[STATUS_TEXT]; /* why sockets are missing, or "" */
 	struct canary_sockets canary_sockets;
 	int listeners[STREAM_LISTENERS];	/* -1: none */
 	int raw[FORWARD_RAWS];	/* nfq/forward/rescue.h; -1: none */
@@ -170,19 +172,28 @@ int supervisor_start_table(struct supervisor *s)
 
 /* sockets.c */
 
-/* Gets the canaries' sockets from nfdns-sockets, if used.  An exit code. */
+/*
+ * Opens what sockets the configuration needs, by nfdns-sockets if used;
+ * sockets_problem says why some are missing.  With TCP captured, policy routing,
+ * too.  An exit code.
+ */
 int supervisor_start_sockets(struct supervisor *s)
     __attribute__((warn_unused_result));
 void supervisor_stop_sockets(struct supervisor *s);
 /*
  * ruleset_build() with the listeners' ports, which they have from
- * supervisor_start_stream() on.
+ * supervisor_start_sockets() on.
  */
 int supervisor_build_rules(const struct supervisor *s, struct ruleset *set,
     const struct config *config, enum rules_stage stage, struct diag *diag)
     __attribute__((warn_unused_result));
-/* Listeners and policy routing, if TCP is captured.  Returns an exit code. */
-int supervisor_start_stream(struct supervisor *s)
+/*
+ * Tries again to get what the start could not, and uses it.  Call it once a second,
+ * and if helper is readable.
+ */
+void supervisor_retry_sockets(struct supervisor *s);
+/* Stores the listeners with the service manager.  0 or a negative errno. */
+int supervisor_keep_listeners(const struct supervisor *s)
     __attribute__((warn_unused_result));
 /* A half-started one is allowed.  For a successor the routes stay. */
 void supervisor_stop_stream(struct supervisor *s);
@@ -198,11 +209,12 @@ void supervisor_watch_routes(struct supervisor *s);
 
 /*
  * The authorities that config's upstreams over TLS need, as the generation's
- * file: that of the generation before if they are the same.  0 or a negative
- * errno of ca_file_read() or of memory.
+ * file: that of the generation in use if they are the same, or if the same file
+ * is missing.  -1 for a file that has always been missing.  0 or a negative errno
+ * of ca_file_read() or of memory.
  */
 int supervisor_open_authorities(const struct config *config,
-    const struct generation_files *before, struct generation_files *generation)
+    const struct supervisor *s, struct generation_files *generation)
     __attribute__((warn_unused_result));
 void supervisor_start_tls(struct supervisor *s);
 void supervisor_stop_tls(struct supervisor *s);
@@ -258,13 +270,13 @@ void supervisor_leave_report(const struct supervisor *s, uint32_t sequence,
 /*
  * Opens a generation's files besides its table: the audit files, config's
  * settings, and the memory of the cache, which is that of the generation before
- * if it has the size that config wants; "before" is NULL at the start.  Each file
- * that cannot be opened is an error in diag; then none stays open.  0 or a
+ * if it has the size that config wants; at the start "generation" is s's own.  Each
+ * file that cannot be opened is an error in diag; then none stays open.  0 or a
  * negative errno.
  */
 int supervisor_open_settings(const struct config *config,
-    const struct generation_files *before,
-    struct generation_files *generation, struct diag *diag)
+    const struct supervisor *s, struct generation_files *generation,
+    struct diag *diag)
     __attribute__((warn_unused_result));
 
 /*

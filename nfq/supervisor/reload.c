@@ -169,8 +169,8 @@ check(struct supervisor *s)
 	(void)!config_check_reload(s->config, r->config, &r->diag);
 	(void)!supervisor_build_rules(s, &r->set, r->config, RULES_FULL,
 	    &r->diag);
-	(void)!supervisor_open_settings(r->config, &s->generation,
-	    &r->generation, &r->diag);
+	(void)!supervisor_open_settings(r->config, s, &r->generation,
+	    &r->diag);
 	if (r->diag.errors > 0)
 		return -EINVAL;
 	if (r->wish != RELOAD_TABLES)
@@ -353,7 +353,7 @@ is_wanted(struct supervisor *s)
 		return true;		/* the worker will say what is wrong */
 	if (r->wish == RELOAD_TABLES && s->generation.number > 0 &&
 	    new.checksum == old.checksum && has_same_forward(s) &&
-	    r->config->absent_ids == s->config->absent_ids) {
+	    r->config->absent == s->config->absent) {
 		r->unchanged = true;
 		finish(s, NULL);
 		return false;

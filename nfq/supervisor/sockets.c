@@ -3,12 +3,18 @@
  * The supervisor's IP sockets, which it opens itself or gets from nfdns-sockets
  * (nfq/sockets/server.h): the canaries', the TCP listeners with their policy
  * routing, and the worker's channel to nfdns-sockets.  The supervisor gets its
- * own sockets at the start and does not need nfdns-sockets afterwards.
+ * own sockets at the start and does not need nfdns-sockets afterwards.  What it
+ * cannot get then costs no name over UDP: it starts without, and tries again each
+ * second.  Until it has all, no worker takes connections: they pass, or are
+ * dropped where the policy could deny their questions.
  *
  * Any user can take any port of 127.0.0.1, so the listeners have what the kernel
  * gives, and the rules name that.
  */
 #include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -22,27 +28,49 @@
 #include "policy/log.h"
 #include "resolver/dns/message.h"
 
-#define ANSWER_MS	5000	/* the service manager may have to start it */
+#define FIRST_MS	1000	/* the service manager may have to start it */
+#define ANSWER_MS	500	/* to what follows */
 #define PORT_TRIES	64	/* of ports that may be taken */
 #define FIRST_PORT	1024	/* a bit: lower ports need a capability */
 
-static int
-tell_helper_error(const struct supervisor *s, int error)
+/* Logs a problem that is not the last one, and keeps it for the state. */
+static void __attribute__((format(printf, 2, 3)))
+tell_problem(struct supervisor *s, const char *format, ...)
 {
+	char text[STATUS_TEXT];
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (vsnprintf(text, sizeof(text), format, arguments) < 0)
+		text[0] = '\0';
+	va_end(arguments);
+	if (strcmp(text, s->sockets_problem) == 0)
+		return;
+	memcpy(s->sockets_problem, text, sizeof(text));
+	log_warning("%s; until then names over TCP are not answered%s", text,
+	    s->sockets != NULL && config_forwards(s->config) ?
+	    ", and none is forwarded" : "");
+	if (s->ready)
+		supervisor_show_state(s);
+}
+
+static void
+tell_helper_error(struct supervisor *s, int error)
+{
+	s->sockets_gone = true;
 	if (error == -EPERM)
-		log_error("socket helper at %s must run as user \"%s\", whose "
-		    "packets the rules bypass: set User= in "
+		tell_problem(s, "socket helper at %s must run as user \"%s\", "
+		    "whose packets the rules bypass: set User= in "
 		    "nfdns-sockets.service", s->sockets, s->config->user);
 	else
-		log_error("socket helper at %s opens no sockets: %s: systemctl "
-		    "start nfdns-sockets.socket, or start nfdnsd without "
-		    "--sockets", s->sockets, strerror(-error));
-	return EXIT_ERROR;
+		tell_problem(s, "socket helper at %s opens no sockets: %s: "
+		    "systemctl start nfdns-sockets.socket", s->sockets,
+		    error == -EAGAIN ? "no answer" : strerror(-error));
 }
 
 /*
- * For answers whose packets the kernel dropped while they waited.  Without
- * CAP_NET_RAW, datagrams carry them (open_carriers()).
+ * For answers whose packets the kernel dropped while they waited.  Where
+ * nfdns-sockets opens the sockets, datagrams carry them (open_carriers()).
  */
 static void
 open_raw(struct supervisor *s)
@@ -56,8 +84,8 @@ open_raw(struct supervisor *s)
 }
 
 /*
- * In place of raw sockets that could not be opened.  They are of a process of our
- * user: the queue thread knows what they send by that.
+ * In place of raw sockets, which nfdns-sockets cannot open.  They are of a process
+ * of our user: the queue thread knows what they send by that.
  */
 static void
 open_carriers(struct supervisor *s, int channel)
@@ -102,35 +130,84 @@ open_known_socket(struct supervisor *s, int channel)
 		    sockets_ask(channel, s->config->uid, &request, ANSWER_MS);
 }
 
-/* Gets one UDP socket for each family, for canaries. */
-int
-supervisor_start_sockets(struct supervisor *s)
+/*
+ * The first socket, for canaries over IPv4; the channel is s->helper then.  If
+ * nothing comes within timeout_ms, it is waited for by the next call (-EAGAIN):
+ * the service manager has taken the request.  A descriptor or a negative errno.
+ */
+static int
+ask_first(struct supervisor *s, int timeout_ms)
 {
-	static const int families[CANARY_SOCKETS] = { AF_INET, AF_INET6 };
-	int channel, fd = 0;
+	const struct sockets_request request = {
+		.kind = SOCKETS_DATAGRAM, .family = AF_INET };
+	struct pollfd wait = { .events = POLLIN };
+	int error = 0, fd = -1;
 
-	open_raw(s);
-	if (s->sockets == NULL) {
-		open_known_socket(s, -1);
-		return EXIT_OK;
+	if (s->helper < 0) {
+		s->helper = sockets_connect(s->sockets);
+		if (s->helper < 0)
+			return s->helper;
+		error = sockets_request(s->helper, &request);
 	}
-	s->canary_sockets.given = true;
-	channel = sockets_connect(s->sockets);
-	if (channel < 0)
-		return tell_helper_error(s, channel);
-	for (size_t i = 0; i < CANARY_SOCKETS && fd >= 0; i++) {
-		const struct sockets_request request = {
-		    .kind = SOCKETS_DATAGRAM, .family = families[i]};
+	wait.fd = s->helper;
+	if (error == 0) {
+		(void)poll(&wait, 1, timeout_ms);
+		error = sockets_answer(s->helper, s->config->uid, &request,
+		    &fd);
+	}
+	return error == 0 ? fd : error;
+}
 
-		fd = sockets_ask(channel, s->config->uid, &request, ANSWER_MS);
-		s->canary_sockets.fds[i] = fd >= 0 ? fd : -1;
-		if (fd == -EAFNOSUPPORT && families[i] == AF_INET6)
-			fd = 0;		/* this kernel has no IPv6 */
+static void
+leave_helper(struct supervisor *s)
+{
+	if (s->helper >= 0)
+		sockets_leave(s->helper);
+	s->helper = -1;
+}
+
+/* One UDP socket for each family, for canaries, and those of forwarding. */
+static int
+ask_sockets(struct supervisor *s, int timeout_ms)
+{
+	const struct sockets_request request = {
+		.kind = SOCKETS_DATAGRAM, .family = AF_INET6 };
+	int *fds = s->canary_sockets.fds, fd = ask_first(s, timeout_ms);
+
+	if (fd == -EAGAIN)
+		return fd;
+	if (fd >= 0) {
+		fds[0] = fd;
+		fd = sockets_ask(s->helper, s->config->uid, &request,
+		    ANSWER_MS);
+		fds[1] = fd >= 0 ? fd : -1;
 	}
-	open_carriers(s, channel);
-	open_known_socket(s, channel);
-	sockets_leave(channel);
-	return fd < 0 ? tell_helper_error(s, fd) : EXIT_OK;
+	if (fd == -EAFNOSUPPORT && fds[0] >= 0)
+		fd = 0;			/* this kernel has no IPv6 */
+	if (fd >= 0) {
+		open_carriers(s, s->helper);
+		open_known_socket(s, s->helper);
+	} else if (fds[0] >= 0) {
+		(void)close(fds[0]);
+		fds[0] = -1;
+	}
+	leave_helper(s);
+	return fd < 0 ? fd : 0;
+}
+
+/* Canaries' sockets and those of forwarding, unless they are there. */
+static int
+open_sockets(struct supervisor *s, int timeout_ms)
+{
+	const bool asked = s->helper >= 0 || timeout_ms > 0;
+	int error;
+
+	if (s->sockets == NULL || s->canary_sockets.fds[0] >= 0)
+		return 0;
+	error = ask_sockets(s, timeout_ms);
+	if (error < 0 && (error != -EAGAIN || asked))
+		tell_helper_error(s, error);
+	return error;
 }
 
 void
@@ -141,6 +218,7 @@ supervisor_stop_sockets(struct supervisor *s)
 			(void)close(s->canary_sockets.fds[i]);
 		s->canary_sockets.fds[i] = -1;
 	}
+	leave_helper(s);
 	for (size_t i = 0; i < FORWARD_RAWS; i++) {
 		if (s->raw[i] >= 0)
 			(void)close(s->raw[i]);
@@ -213,7 +291,7 @@ supervisor_give_sockets(struct supervisor *s, const struct config *config)
 }
 
 static void
-tell_listen_error(const struct supervisor *s, size_t which, int error)
+tell_listen_error(struct supervisor *s, size_t which, int error)
 {
 	const char *host = which == 0 ? "127.0.0.1" : "[::1]";
 	const char *remedy =
@@ -222,8 +300,8 @@ tell_listen_error(const struct supervisor *s, size_t which, int error)
 		? "run as root or through systemd"
 	    : "set capture.tcp = false";
 
-	log_error("cannot listen for intercepted connections at %s: %s: %s",
-	    host, strerror(-error), remedy);
+	tell_problem(s, "cannot listen for intercepted connections at %s: %s: "
+	    "%s", host, strerror(-error), remedy);
 }
 
 /* The predecessor's listener, in which connections may wait, or -1. */
@@ -316,29 +394,6 @@ open_listener(struct supervisor *s, size_t which)
 	return listen_somewhere(s, which);
 }
 
-static int
-open_listeners(struct supervisor *s)
-{
-	uint16_t *ports = s->status.supervisor->stream_ports;
-
-	for (size_t i = 0; i < STREAM_LISTENERS; i++) {
-		int fd = open_listener(s, i);
-
-		if (fd == -EAFNOSUPPORT && i > 0) {
-			ports[i] = ports[0];	/* this kernel has no IPv6 */
-			continue;
-		}
-		if (fd < 0) {
-			tell_listen_error(s, i, fd);
-			return fd;
-		}
-		s->listeners[i] = fd;
-		ports[i] = stream_listen_port(fd, i);
-	}
-	ruleset_listen_at(&s->set, ports);
-	return 0;
-}
-
 static void
 close_listeners(struct supervisor *s)
 {
@@ -349,20 +404,100 @@ close_listeners(struct supervisor *s)
 	}
 }
 
+/* All or none, unless they are there.  0 or a negative errno. */
+static int
+open_listeners(struct supervisor *s)
+{
+	uint16_t *ports = s->status.supervisor->stream_ports;
+
+	if (!s->config->capture.tcp || s->listeners[0] >= 0)
+		return 0;
+	for (size_t i = 0; i < STREAM_LISTENERS; i++) {
+		int fd = open_listener(s, i);
+
+		if (fd == -EAFNOSUPPORT && i > 0) {
+			ports[i] = ports[0];	/* this kernel has no IPv6 */
+			continue;
+		}
+		if (fd < 0) {
+			tell_listen_error(s, i, fd);
+			close_listeners(s);
+			return fd;
+		}
+		s->listeners[i] = fd;
+		ports[i] = stream_listen_port(fd, i);
+	}
+	ruleset_listen_at(&s->set, ports);
+	return 0;
+}
+
 int
-supervisor_start_stream(struct supervisor *s)
+supervisor_start_sockets(struct supervisor *s)
 {
 	struct diag diag = DIAG_INIT;
-	int error = 0;
+	int error;
 
+	if (s->sockets == NULL) {
+		open_raw(s);
+		open_known_socket(s, -1);
+	}
+	s->canary_sockets.given = s->sockets != NULL;
+	if (open_sockets(s, FIRST_MS) == 0)
+		(void)!open_listeners(s);
 	if (!s->config->capture.tcp)
 		return EXIT_OK;
-	error = open_listeners(s);
-	if (error == 0)
-		error = routes_install(&s->routes, s->config, &diag);
+	error = routes_install(&s->routes, s->config, &diag);
 	diag_log(&diag);
 	diag_free(&diag);
 	return error == 0 ? EXIT_OK : EXIT_ERROR;
+}
+
+/*
+ * All is there now: rules lead connections to the listeners, and another worker
+ * takes them; the questions that this one holds wait for it.
+ */
+static void
+use_sockets(struct supervisor *s)
+{
+	struct diag diag = DIAG_INIT;
+
+	if (rules_kernel_install(s->kernel, &s->set, &s->features, &diag) < 0) {
+		tell_problem(s, "rules for intercepted connections: %s",
+		    diag_first_error(&diag) != NULL ?
+		    diag_first_error(&diag) : "cannot be installed");
+		diag_free(&diag);
+		return;
+	}
+	diag_free(&diag);
+	s->sockets_problem[0] = '\0';
+	s->sockets_gone = false;
+	log_notice("sockets are open: another worker starts, which answers "
+	    "over TCP, too");
+	(void)!supervisor_keep_listeners(s);
+	s->worker.known_socket = s->known_socket;
+	worker_process_kill(&s->worker);
+	supervisor_show_state(s);
+}
+
+void
+supervisor_retry_sockets(struct supervisor *s)
+{
+	/* A reload has rules of its own, with the ports that were known. */
+	if (s->sockets_problem[0] != '\0' && s->reload.phase == RELOAD_IDLE &&
+	    open_sockets(s, 0) == 0 && open_listeners(s) == 0)
+		use_sockets(s);
+}
+
+int
+supervisor_keep_listeners(const struct supervisor *s)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < STREAM_LISTENERS && error == 0; i++)
+		if (s->listeners[i] >= 0)
+			error = fdstore_keep(fdstore_listeners[i],
+			    s->listeners[i]);
+	return error;
 }
 
 int

@@ -13,11 +13,14 @@ void
 supervisor_show_state(struct supervisor *s)
 {
 	char audit[STATUS_TEXT] = "";
+	const bool no_tls = config_forwards_tls(s->config) &&
+	    s->generation.authorities < 0;
 	const char *why =
 	    s->table_error[0] != '\0' ? s->table_error
 	    : s->monitor.canary.unanswered
 		? "the canary question is not answered: nfdns doctor finds "
 		  "out why"
+	    : s->sockets_problem[0] != '\0' ? s->sockets_problem
 	    : s->monitor.streams.full
 		? "the set of intercepted TCP connections "
 		  "is full: new ones are not answered from the mesh"
@@ -26,6 +29,8 @@ supervisor_show_state(struct supervisor *s)
 	    : s->monitor.feeds.problem[0] != '\0' ? s->monitor.feeds.problem
 	    : audit_files_problem(&s->generation.audit, s->config, audit,
 	    sizeof(audit)) ? audit
+	    : no_tls ? "the certificates of forward.tls.ca are missing: "
+		"upstreams over TLS are not asked"
 					 : NULL;
 	char state[STATUS_TEXT + 32];
 

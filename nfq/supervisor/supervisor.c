@@ -163,12 +163,13 @@ follow_ready(struct supervisor *s)
 		take_wish(s, monitor_resolv_conf(s));
 	/* The same text, read again: users have other numbers. */
 	if ((changed & (WATCH_TABLES | WATCH_FEEDS)) != 0 ||
-	    ((changed & WATCH_USERS) != 0 && s->config->absent_ids > 0))
+	    ((changed & WATCH_USERS) != 0 && s->config->absent > 0))
 		reload_begin(s, RELOAD_TABLES);
 }
 
 enum { WAIT_DEATH, WAIT_CONTROL, WAIT_SIGNALS, WAIT_TIMER, WAIT_COMPILER,
-	WAIT_CANARY, WAIT_DEVICES, WAIT_WATCH, WAIT_CGROUPS, WAITS };
+	WAIT_CANARY, WAIT_DEVICES, WAIT_WATCH, WAIT_CGROUPS, WAIT_HELPER,
+	WAITS };
 
 /* poll(2) ignores descriptors that are -1. */
 static void
@@ -187,6 +188,7 @@ loop_once(struct supervisor *s)
 						      : -1},
 	    [WAIT_WATCH] = {.fd = s->watch != NULL ? watch_fd(s->watch) : -1},
 	    [WAIT_CGROUPS] = {.fd = supervisor_cgroups_fd(s)},
+	    [WAIT_HELPER] = {.fd = s->helper},
 	};
 
 	for (int i = 0; i < WAITS; i++)
@@ -200,14 +202,18 @@ loop_once(struct supervisor *s)
 		replace_worker(s);
 	if (wait[WAIT_CANARY].revents != 0)
 		monitor_canary_ready(s, monotime_now());
-	if (wait[WAIT_DEVICES].revents != 0)
+	if (wait[WAIT_DEVICES].revents != 0) {
 		supervisor_watch_routes(s);
+		s->monitor.absent.next = MONOTIME_NEVER;	/* at the tick */
+	}
 	if (wait[WAIT_COMPILER].revents != 0 && s->reload.compiler != NULL)
 		reload_compiler_ready(s, monotime_now());
 	if (wait[WAIT_WATCH].revents != 0)
 		follow_ready(s);
 	if (wait[WAIT_CGROUPS].revents != 0)
 		supervisor_cgroups_changed(s, monotime_now());
+	if (wait[WAIT_HELPER].revents != 0 && s->helper >= 0)
+		supervisor_retry_sockets(s);
 	if (wait[WAIT_TIMER].revents != 0)
 		take_tick(s);
 	if (wait[WAIT_SIGNALS].revents != 0)
@@ -236,7 +242,7 @@ supervisor_run(struct config *config, const char *sockets)
 		s->listeners[i] = -1;
 	for (size_t i = 0; i < FORWARD_RAWS; i++)
 		s->raw[i] = -1;
-	s->known_socket = -1;
+	s->known_socket = s->helper = -1;
 	s->reload.generation = (struct generation_files)GENERATION_FILES_INIT;
 	s->monitor.canary.canary.fd = -1;
 	s->cgroups.inotify = -1;

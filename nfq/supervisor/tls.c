@@ -62,26 +62,42 @@ memory_file(const char *octets, size_t length)
 	return error;
 }
 
+/*
+ * Those of the generation before go on while the same file is missing.  Without
+ * any, no upstream is asked over TLS; the reader of the configuration says so.
+ * A descriptor, -1 for none, or a negative errno.
+ */
+static int
+without_authorities(const struct config *config, const struct supervisor *s)
+{
+	if (s->generation.authorities < 0)
+		return -1;
+	return strcmp(config->forward_ca, s->config->forward_ca) != 0 ?
+	    -ENOENT : fcntl(s->generation.authorities, F_DUPFD_CLOEXEC, 0);
+}
+
 int
 supervisor_open_authorities(const struct config *config,
-    const struct generation_files *before, struct generation_files *generation)
+    const struct supervisor *s, struct generation_files *generation)
 {
 	size_t length;
 	char *octets;
-	int error;
+	int error, fd;
 
 	if (!config_forwards_tls(config))
 		return 0;
 	error = ca_file_read(config->forward_ca, &octets, &length);
-	if (error < 0)
+	if (error == -ENOENT)
+		fd = without_authorities(config, s);
+	else if (error < 0)
 		return error;
-	if (before != NULL && has_content(before->authorities, octets, length))
-		error = fcntl(before->authorities, F_DUPFD_CLOEXEC, 0);
+	else if (has_content(s->generation.authorities, octets, length))
+		fd = fcntl(s->generation.authorities, F_DUPFD_CLOEXEC, 0);
 	else
-		error = memory_file(octets, length);
+		fd = memory_file(octets, length);
 	free(octets);
-	generation->authorities = error < 0 ? -1 : error;
-	return error < 0 ? error : 0;
+	generation->authorities = fd < 0 ? -1 : fd;
+	return fd < -1 ? fd : 0;
 }
 
 static ino_t

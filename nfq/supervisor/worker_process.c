@@ -33,8 +33,9 @@ close_control(struct worker_process *k)
 }
 
 static struct worker_options
-options_of(const struct config *config)
+options_of(const struct worker_process *k)
 {
+	const struct config *config = k->config;
 	const struct config_capture *capture = &config->capture;
 
 	return (struct worker_options){
@@ -44,7 +45,7 @@ options_of(const struct config *config)
 	    .queues = config->queue.workers,
 	    .maxlen = config->queue.maxlen,
 	    .forward = config_forwards(config),
-	    .tcp = capture->tcp,
+	    .tcp = k->listeners[0] >= 0,
 	    .mark_mask = capture->mark_mask,
 	    .mark_passed = capture->mark_passed,
 	    .mark_unanswerable = ruleset_unanswerable_mark(config),
@@ -59,7 +60,7 @@ static struct worker_handover
 handover_of(const struct worker_process *k, int control)
 {
 	return (struct worker_handover){
-	    .options = options_of(k->config),
+	    .options = options_of(k),
 	    .queues = k->queues,
 	    .raw = k->raw,
 	    .known_socket = k->known_socket,

@@ -28,7 +28,7 @@
 struct worker_process {
 	const struct config *config;
 	const int *queues;
-	const int *listeners;		/* for TCP */
+	const int *listeners;		/* for TCP; -1: it is not taken */
 	const int *raw;			/* as in worker_handover */
 	int known_socket;		/* as in worker_handover */
 	bool sockets;			/* as in worker_handover */

@@ -216,10 +216,17 @@ audit_outlets_expect(struct audit_outlets *o, unsigned int thread,
 bool
 audit_outlets_have_room(const struct audit_outlets *o)
 {
-	for (size_t i = 0; i < o->count; i++)
-		if (audit_outlet_has_room(o->outlet[i]))
-			return true;
-	return o->count == 0;
+	bool any = o->count == 0;
+
+	for (size_t i = 0; i < o->count; i++) {
+		const struct audit_outlet *outlet = o->outlet[i];
+		const bool room = audit_outlet_has_room(outlet);
+
+		if (!room && outlet->file.sink.strict != 0)
+			return false;
+		any |= room;
+	}
+	return any;
 }
 
 bool

@@ -50,7 +50,10 @@ void audit_outlets_put(struct audit_outlets *outlets,
 void audit_outlets_expect(struct audit_outlets *outlets, unsigned int thread,
     uint64_t number);
 
-/* Whether one of them has room for a record, or there is none. */
+/*
+ * Whether a record may be put: one of them has room for it, and each strict one, or
+ * there is none.
+ */
 bool audit_outlets_have_room(const struct audit_outlets *outlets);
 bool audit_outlets_are_empty(const struct audit_outlets *outlets);
 

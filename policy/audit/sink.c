@@ -71,7 +71,8 @@ takes_name(const struct audit_sink *sink, const struct audit_asked *asked)
 static bool
 takes_user(const struct audit_sink *sink, const struct audit_record *record)
 {
-	for (uint32_t i = 0; i < sink->users; i++)
+	/* A user who is not known is none of a list. */
+	for (uint32_t i = 0; record->uid != UINT32_MAX && i < sink->users; i++)
 		if (sink->user[i] == record->uid)
 			return true;
 	return sink->users == 0;

@@ -164,9 +164,8 @@ tell_absent(const struct config_load *load, const config_setting_t *value,
 	const char *what = users ? "user" : "group";
 	char text[SUGGEST_TEXT];
 
-	load->config->absent_ids++;
 	(void)close_name(name, users ? CONFIG_PASSWD : CONFIG_GROUP, text);
-	config_doubtful(load, value, "there is no %s \"%.60s\" on this "
+	config_absent(load, value, "there is no %s \"%.60s\" on this "
 	    "machine%s nobody matches it until there is one", what, name,
 	    text[0] != '\0' ? text : ":");
 }

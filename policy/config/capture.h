@@ -18,15 +18,16 @@ config_read_value config_read_user, config_read_feed_user, config_read_mark_mask
 
 /*
  * The number of a user or group that is not there.  An empty list would be all,
- * so it is a number that no question has: adduser(8) and systemd give none such,
- * and -1 is that of a user who is not known.
+ * so the list has the one number that no process can have (INVALID_UID in
+ * include/linux/uidgid.h).  It is also that of a user who is not known: what
+ * compares with a list takes it for nobody's.
  */
-#define CONFIG_NOBODY	(UINT32_MAX - 1)
+#define CONFIG_NOBODY	UINT32_MAX
 
 /*
  * A user, a group, an address or prefix of a setting, by name or number.  False
  * after an error in load->diag.  A user or group that does not exist (yet) is a
- * warning, and has the number CONFIG_NOBODY; load->config counts it.
+ * warning, and has the number CONFIG_NOBODY.
  */
 bool config_user_of(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value,

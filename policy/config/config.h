@@ -132,7 +132,8 @@ struct config {
 	uint32_t metrics_interval;	/* seconds; 0: no file of metrics */
 	enum log_level log_level;
 	size_t warnings;		/* that reading it brought */
-	size_t absent_ids;		/* users and groups that there are not (yet) */
+	size_t absent;			/* what the machine has not (yet): users,
+					 * groups, interfaces, certificates */
 	char *text;			/* what was read */
 	bool machine_search;		/* the search list is resolv.conf's */
 	bool machine_upstreams;		/* and so are upstreams */
@@ -184,7 +185,8 @@ void config_free(struct config *config);
 
 /*
  * The same text once more, whatever stands in the file by now, with what the
- * machine has changed meanwhile: the search list, numbers of users.
+ * machine has changed meanwhile: the search list, numbers of users, what was
+ * absent.
  */
 int config_again(struct config **config, const struct config *running,
     struct diag *diag) __attribute__((warn_unused_result));

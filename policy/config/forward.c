@@ -133,6 +133,10 @@ add_machine(const struct config_load *load, const config_setting_t *value,
 
 		memcpy(upstream.address, server->address,
 		    server->family == AF_INET ? 4 : 16);
+		if (server->absent)
+			config_absent(load, value, "%s names a nameserver at "
+			    "an interface that is not on this machine: it is "
+			    "not asked until there is one", RESOLV_CONF_PATH);
 		if (!leads_back(load->config, &upstream))
 			add_upstream(load, value, domain, &upstream);
 	}
@@ -170,8 +174,11 @@ read_upstream(const struct config_load *load,
 {
 	const char *text = config_setting_get_string(value), *why;
 
-	if (upstream_from_text(upstream, text, &why))
+	if (upstream_from_text(upstream, text, &why)) {
+		if (why != NULL)
+			config_absent(load, value, "\"%s\": %s", text, why);
 		return true;
+	}
 	if (why != NULL)
 		config_wrong(load, value, "\"%s\": %s", text, why);
 	else
@@ -351,7 +358,11 @@ config_read_ca(const struct config_load *load,
 	if (*path == NULL)
 		return;
 	error = ca_file_read(*path, &octets, &length);
-	if (error < 0)
+	if (error == -ENOENT)
+		config_absent(load, value, "%s: %s: upstreams over TLS are not "
+		    "asked until it is there; put the certificates there, or "
+		    "name another file", *path, ca_file_error(error));
+	else if (error < 0)
 		config_wrong(load, value, "%s: %s", *path,
 		    ca_file_error(error));
 	free(octets);
@@ -369,11 +380,14 @@ check_roots(const struct config_load *load)
 	if (!config_forwards_tls(load->config) || ca == NULL || ca[0] != '\0')
 		return;
 	error = ca_file_read(ca, &octets, &length);
+	load->config->absent += error == -ENOENT;
 	if (error < 0)
-		diag_add(load->diag, DIAG_ERROR, load->file, 0,
-		    "forward.tls.ca: this machine's certificates of "
-		    "authorities cannot be read: %s: install ca-certificates, "
-		    "or name a file here", ca_file_error(error));
+		diag_add(load->diag, error == -ENOENT ? DIAG_WARNING :
+		    DIAG_ERROR, load->file, 0, "forward.tls.ca: this machine's "
+		    "certificates of authorities cannot be read: %s: upstreams "
+		    "over TLS are not asked until they are there; install "
+		    "ca-certificates, or name a file here",
+		    ca_file_error(error));
 	free(octets);
 }
 

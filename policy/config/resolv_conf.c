@@ -89,6 +89,7 @@ add_server(struct resolv_conf *conf, const struct word *word)
 		return;
 	if (scope != NULL)
 		server->scope_id = scope_from_text(scope);
+	server->absent = scope != NULL && server->scope_id == 0;
 	conf->server_count++;
 }
 

@@ -17,6 +17,7 @@ struct resolv_server {
 	int family;			/* AF_INET or AF_INET6 */
 	uint8_t address[16];
 	uint32_t scope_id;		/* of a link-local address, else 0 */
+	bool absent;			/* there is no such interface */
 };
 
 /* A value. */

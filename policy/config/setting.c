@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/config/config.h"
+
 /* Writes the path of setting's parents and its own; returns its length. */
 static size_t
 put_path(const config_setting_t *setting, bool pattern, char *buf, size_t size)
@@ -64,7 +66,7 @@ config_wrong(const struct config_load *load, const config_setting_t *value,
 }
 
 void
-config_doubtful(const struct config_load *load, const config_setting_t *value,
+config_absent(const struct config_load *load, const config_setting_t *value,
     const char *format, ...)
 {
 	va_list arguments;
@@ -72,6 +74,7 @@ config_doubtful(const struct config_load *load, const config_setting_t *value,
 	va_start(arguments, format);
 	add_about(load, DIAG_WARNING, value, format, arguments);
 	va_end(arguments);
+	load->config->absent++;
 }
 
 /* What stands in the file, in short. */

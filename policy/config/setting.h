@@ -133,8 +133,11 @@ void config_wrong(const struct config_load *load,
     const config_setting_t *value, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same as a warning: the configuration is valid. */
-void config_doubtful(const struct config_load *load,
+/*
+ * The same as a warning: the configuration is valid, but the machine lacks what
+ * it names, which config->absent counts: it is looked for again.
+ */
+void config_absent(const struct config_load *load,
     const config_setting_t *value, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -45,18 +45,23 @@ split_port(char *text, uint32_t *port)
 	    *port <= UINT16_MAX;
 }
 
-/* Splits off "%INTERFACE", which a link-local address needs. */
+/*
+ * Splits off "%INTERFACE", which a link-local address needs.  False: that cannot be
+ * an interface's name (dev_valid_name() in net/core/dev.c).
+ */
 static bool
-split_scope(char *text, uint32_t *scope)
+split_scope(char *text, struct forward_upstream *upstream, bool *absent)
 {
 	char *percent = strchr(text, '%');
 
-	*scope = 0;
+	*absent = false;
 	if (percent == NULL)
 		return true;
-	*percent = '\0';
-	*scope = if_nametoindex(percent + 1);
-	return *scope != 0;
+	*percent++ = '\0';
+	upstream->scope = if_nametoindex(percent);
+	*absent = upstream->scope == 0;
+	return percent[0] != '\0' && strlen(percent) < IF_NAMESIZE &&
+	    strpbrk(percent, "/: \t") == NULL;
 }
 
 /* Takes brackets off, which only IPv6 may have.  NULL: one is missing. */
@@ -110,6 +115,7 @@ upstream_from_text(struct forward_upstream *upstream, const char *text,
 {
 	const struct scheme *scheme = scheme_of(text);
 	char copy[FORWARD_UPSTREAM_TEXT], *address;
+	bool absent;
 
 	*why = NULL;
 	memset(upstream, 0, sizeof(*upstream));
@@ -128,10 +134,13 @@ upstream_from_text(struct forward_upstream *upstream, const char *text,
 	if (!split_port(copy, &upstream->port))
 		return false;
 	address = without_brackets(copy);
-	if (address == NULL || !split_scope(address, &upstream->scope))
+	if (address == NULL || !split_scope(address, upstream, &absent))
 		return false;
 	*why = NULL;
 	upstream->family = (uint32_t)host_address(address, upstream->address);
+	if (upstream->family != 0 && absent)
+		*why = "there is no interface of that name on this machine: a "
+		    "link-local address is not asked until there is one";
 	if (upstream->family == 0 && scheme->transport == FORWARD_TLS)
 		*why = "an address has to follow tls://; the name comes behind "
 		    "it: tls://192.0.2.53#dns.example";

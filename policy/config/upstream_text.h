@@ -13,6 +13,7 @@
  * ADDRESS, ADDRESS@PORT, udp://ADDRESS, tcp://ADDRESS@PORT and
  * tls://ADDRESS@PORT#NAME, where NAME is whom the certificate is for (RFC 8310
  * section 8.1); IPv6 with or without brackets, link-local with %INTERFACE.
+ * True: it is one; *why is NULL, or says what the machine lacks to ask it.
  * False: it is none; *why is a text that says so, or NULL if the allowed forms
  * say enough.
  */

@@ -13,7 +13,7 @@
  * of them that were answered after all, for which -w waits longer at the end.
  * With -f, SERVFAIL, REFUSED and TC are not wrong: "failed" counts those, which
  * are among the lost ones.  SIGTERM ends the asking before -s does.  Prints one JSON
- * object.
+ * object; where the machine is too slow for the rate, "asking_ms" is more than -s.
  */
 #include <inttypes.h>
 #include <poll.h>
@@ -59,6 +59,7 @@ struct client {
 struct result {
 	uint64_t sent, received, wrong, late, failed, side[2], refused,
 	    errors;
+	uint64_t asking;	/* from the first question to the last */
 	uint64_t last_receipt, max_gap, max_latency;
 	uint32_t *latencies;	/* microseconds */
 	size_t latency_room;
@@ -364,6 +365,7 @@ run(struct load *load)
 			    load->client_count],
 			    left < BATCH ? (unsigned int)left : BATCH) == 0)
 				break;
+			result->asking = now_ns() - start;
 		}
 		for (unsigned int i = 0; i < load->client_count; i++) {
 			receive_all(load, &load->clients[i]);
@@ -396,10 +398,11 @@ print(const struct load *load)
 	printf("{\"sent\": %" PRIu64 ", \"received\": %" PRIu64 ", \"lost\": %" PRIu64
 	    ", \"late\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"wrong\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"errors\": %" PRIu64
 	    ", \"old\": %" PRIu64 ", \"new\": %" PRIu64
-	    ", \"max_gap_ms\": %.1f, \"max_ms\": %.1f"
+	    ", \"asking_ms\": %.1f, \"max_gap_ms\": %.1f, \"max_ms\": %.1f"
 	    ", \"p50_us\": %" PRIu32 ", \"p99_us\": %" PRIu32 ", \"first_wrong\": \"%s\"}\n",
 	    r->sent, r->received, r->sent - r->received, r->late, r->failed,
-	    r->wrong, r->refused, r->errors, r->side[0], r->side[1], (double)r->max_gap / 1e6,
+	    r->wrong, r->refused, r->errors, r->side[0], r->side[1],
+	    (double)r->asking / 1e6, (double)r->max_gap / 1e6,
 	    (double)r->max_latency / 1e6, n > 0 ? r->latencies[n / 2] : 0,
 	    n > 0 ? r->latencies[n - 1 - n / 100] : 0, r->first_wrong);
 }

@@ -54,6 +54,7 @@ static struct config config;
 static struct status_page page;
 static struct generation_files generation = GENERATION_FILES_INIT;
 static const int queues[] = { -1 };
+static const int listeners[] = { -1, -1 };
 static struct worker_process k;
 
 /* What was asked of the kernel's queue since expect_nothing(). */
@@ -202,6 +203,7 @@ open_one(void)
 	k = (struct worker_process)WORKER_PROCESS_INIT;
 	k.config = &config;
 	k.queues = queues;
+	k.listeners = listeners;
 	k.generation = &generation;
 	k.status = &page;
 	CHECK(worker_process_open(&k) == 0);

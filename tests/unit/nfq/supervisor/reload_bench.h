@@ -156,7 +156,7 @@ begin(unsigned int names)
 	s.generation.number = 1;
 	s.generation.image = compiler_run(s.config, &diag);
 	CHECK(s.generation.image >= 0);
-	CHECK(supervisor_open_settings(s.config, NULL, &s.generation,
+	CHECK(supervisor_open_settings(s.config, &s, &s.generation,
 	    &diag) == 0);
 	CHECK(status_create(&s.status, directory, 1) == 0);
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK |

@@ -133,6 +133,12 @@ supervisor_show_state(struct supervisor *of)
 }
 
 void
+supervisor_retry_sockets(struct supervisor *of)
+{
+	CHECK(of == &s);
+}
+
+void
 supervisor_watch_routes(struct supervisor *of)
 {
 	CHECK(of == &s);

@@ -75,7 +75,13 @@ each_filter_takes_what_it_names(void)
 	sink.users = 1;
 	sink.user[0] = 33;
 	CHECK(!takes(&sink, &record));
-	record.uid = 33;
+	/* CONFIG_NOBODY is also who is not known. */
+	sink.user[0] = UINT32_MAX;
+	record.uid = UINT32_MAX;
+	CHECK(!takes(&sink, &record));
+	record.uid = UINT32_MAX - 1;
+	CHECK(!takes(&sink, &record));
+	sink.user[0] = record.uid = 33;
 	CHECK(takes(&sink, &record));
 	sink.rules = 1;
 	sink.rule[0].length = 3;

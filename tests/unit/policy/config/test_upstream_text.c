@@ -28,7 +28,8 @@ each_form_is_read(void)
 		char text[FORWARD_UPSTREAM_TEXT];
 		const char *why;
 
-		CHECK(upstream_from_text(&upstream, forms[i][0], &why));
+		CHECK(upstream_from_text(&upstream, forms[i][0], &why) &&
+		    why == NULL);
 		CHECK(strcmp(forward_upstream_text(&upstream, text),
 		    forms[i][1]) == 0);
 		CHECK((upstream.transport == FORWARD_TLS) ==
@@ -42,7 +43,8 @@ what_is_none_is_refused(void)
 	static const char *const none[] = { "", "@53", "192.0.2.1@", "[::1", "::1]",
 		"[192.0.2.1]", "192.0.2.1#a", "tls://", "tls://#a", "tls://[]#a",
 		"tls://192.0.2.1:853", "tls://192.0.2.1@99999#a",
-		"tls://192.0.2.1@53@54#a", "tls://fe80::1%nowhere0#a",
+		"tls://192.0.2.1@53@54#a", "tls://fe80::1%#a", "fe80::1%a/b",
+		"fe80::1%sixteen-letters0",
 		"https://192.0.2.1", "tls://192.0.2.1#[::1]", "tls://tls://::1" };
 	char long_one[700] = "tls://192.0.2.1#";
 

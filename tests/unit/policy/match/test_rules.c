@@ -273,6 +273,28 @@ every_condition_holds_or_not(void)
 	test_policy_free(&p);
 }
 
+/* Issue 23, 20: whatever number a process has, or if it has none. */
+static void
+who_is_not_there_is_nobody(void)
+{
+	static const uint32_t numbers[] = { 0, 65534, UINT32_MAX - 1,
+		UINT32_MAX };
+
+	CHECK(test_policy_make(&p, RULE("users = ( \"no-such-user-1\" );") ","
+	    RULE("groups = ( \"no-such-group\" );") ","
+	    RULE("users = ( \"no-such-user-1\", 7 );") ","
+	    RULE("not = { users = ( \"no-such-user-1\" ); };") ","
+	    RULE("not = { groups = ( \"no-such-group\" ); };"), -1));
+	CHECK(matches("a", "4 5"));
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		asker.uid = asker.gid = numbers[i];
+		CHECK(strcmp(matching(), "4 5") == 0);
+	}
+	asker.uid = 7;
+	CHECK(strcmp(matching(), "3 4 5") == 0);
+	test_policy_free(&p);
+}
+
 /* What is not known is none of those that "not" names. */
 static void
 every_condition_may_be_negated(void)
@@ -489,6 +511,7 @@ main(void)
 	TEST(a_name_counts_once);
 	TEST(a_file_has_four_million_names_at_most);
 	TEST(every_condition_holds_or_not);
+	TEST(who_is_not_there_is_nobody);
 	TEST(every_condition_may_be_negated);
 	TEST(hours_and_days_are_local);
 	TEST(summer_time_begins);
