@@ -19,8 +19,14 @@
 
 #define KEEP_SHRINK_FREE 100		/* names: a smaller table may lose most */
 #define KEEP_BELIEVE_MS	300000
+#define KEEP_TELL_MS	60000
+/*
+ * A table may have one name for so many octets of the feed's limit: names of two
+ * tables are all that is kept in memory.
+ */
+#define KEEP_NAME_OCTETS 64
 
-struct feed_keep;			/* owns the directory and the table's copy */
+struct feed_keep;			/* owns the directory and the table's names */
 
 /*
  * Opens state_dir, which must be this user's, and reads the table in it, if
@@ -28,7 +34,7 @@ struct feed_keep;			/* owns the directory and the table's copy */
  * until feed_keep_close().  0, or a negative errno for state_dir.
  */
 int feed_keep_open(struct feed_keep **keep, const char *state_dir,
-    const char *name, struct feed_kept *shown)
+    const char *name, size_t most_names, struct feed_kept *shown)
     __attribute__((warn_unused_result));
 
 /*
@@ -41,8 +47,14 @@ enum feed_verdict feed_keep_offer(struct feed_keep *keep,
     monotime_t tick, char why[static FEED_TEXT]);
 
 /* Whether such a table could be kept; if not, why is one line. */
-bool feed_keep_is_sound(const struct feed_table *table,
-    char why[static FEED_TEXT]);
+bool feed_keep_is_sound(const struct feed_keep *keep,
+    const struct feed_table *table, char why[static FEED_TEXT]);
+
+/*
+ * Tells of the tables that were kept: of one at once, and of those that follow within
+ * KEEP_TELL_MS in one line.  To be called now and then; what is wrong is told at once.
+ */
+void feed_keep_tell(struct feed_keep *keep, monotime_t tick);
 
 /*
  * Follows state_dir when it was removed, or another one stands in its place (a

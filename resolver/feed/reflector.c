@@ -33,14 +33,14 @@ struct ending {
 
 void
 reflector_init(struct reflector *r, const struct kube_kind *kind,
-    const char *namespace, size_t limit, uint64_t random)
+    const char *namespace, struct kube_room *room, uint64_t random)
 {
 	*r = (struct reflector){
 		.namespace = namespace,
 		.ask = REFLECTOR_ASK_INITIAL,
 		.from = REFLECTOR_FROM_CACHE,
 	};
-	kube_mirror_init(&r->mirror, kind, limit, random);
+	kube_mirror_init(&r->mirror, kind, room, random);
 }
 
 void
@@ -429,5 +429,5 @@ bool
 reflector_is_settled(const struct reflector *r)
 {
 	return r->mirror.synced || r->absent ||
-	    (r->refused && !r->mirror.kind->needed);
+	    (r->refused && !r->mirror.kind->needed && !r->mirror.dropped);
 }

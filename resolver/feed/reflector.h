@@ -87,7 +87,7 @@ struct reflector_end {
 
 /* "random" seeds the store.  The first request is due at once. */
 void reflector_init(struct reflector *r, const struct kube_kind *kind,
-    const char *namespace, size_t limit, uint64_t random);
+    const char *namespace, struct kube_room *room, uint64_t random);
 void reflector_free(struct reflector *r);
 
 /* Whether a request is to be sent now. */

@@ -41,6 +41,8 @@ postpone(struct xds_session *x, struct ads *a, const struct feed_table *table,
 	forget(again);
 	again->message = ads_take(a);
 	again->table = *table;
+	again->part = *table->parts;
+	again->table.parts = &again->part;
 	(void)snprintf(again->version, sizeof(again->version), "%s",
 	    table->version);
 	again->table.version = again->version;
@@ -74,16 +76,18 @@ offer(struct xds_session *x, const struct feed_table *table,
 
 /* The response's table; its version is the status's from now on. */
 static struct feed_table
-table_of(struct xds_session *x, const struct discovery_response *response)
+table_of(struct xds_session *x, const struct discovery_response *response,
+    struct iovec *part)
 {
 	struct feed_status *status = x->host->status;
 
 	feed_text_clean(status->version, sizeof(status->version),
 	    response->version.text, response->version.length);
+	*part = (struct iovec){ (void *)(uintptr_t)response->table.text,
+		response->table.length };
 	return (struct feed_table){ .format = "nds-proto",
-		.version = status->version,
-		.octets = (const uint8_t *)response->table.text,
-		.length = response->table.length, .whole = true };
+		.version = status->version, .parts = part, .part_count = 1,
+		.length = part->iov_len, .whole = true };
 }
 
 /* Offers the response's table, and answers. */
@@ -91,7 +95,8 @@ static enum xds_table
 take(struct xds_session *x, struct ads *a, char why[static FEED_TEXT],
     monotime_t now)
 {
-	const struct feed_table table = table_of(x, &a->response);
+	struct iovec part;
+	const struct feed_table table = table_of(x, &a->response, &part);
 	enum xds_table result = XDS_TABLE_TOO_SOON;
 
 	if (monotime_is_past(now, affordable(x)))
@@ -157,6 +162,7 @@ xds_table_overtaken(struct xds_session *session, struct ads *ads)
 	const char *fault = find_fault(response);
 	char why[FEED_TEXT];
 	struct feed_table table;
+	struct iovec part;
 
 	if (response->tables + response->others + response->broken == 0) {
 		ads_answer(ads, NULL);
@@ -164,7 +170,7 @@ xds_table_overtaken(struct xds_session *session, struct ads *ads)
 		return;
 	}
 	x->host->status->pushes++;
-	table = table_of(x, response);
+	table = table_of(x, response, &part);
 	if (fault == NULL && !x->host->is_sound(x->host->arg, &table, why))
 		fault = why;
 	x->host->status->nacks += fault != NULL;
