@@ -31,7 +31,7 @@ struct feed_keep {
 	size_t most_names;
 	bool holds;			/* there is a pending one: */
 	struct feed_hash held;
-	char held_source[FEED_FILE_TEXT];
+	char held_server[FEED_TEXT];	/* who said it; "": not known */
 	uint64_t lasting_names;		/* what the loss has left, all the time */
 	monotime_t lasts;		/* since then; never: not since the start */
 	bool failing;			/* the last one could not be kept */
@@ -76,8 +76,7 @@ show_held(struct feed_keep *k, const struct feed_header *held)
 {
 	k->holds = held != NULL;
 	k->held = held != NULL ? held->hash : (struct feed_hash){ 0, 0 };
-	(void)snprintf(k->held_source, sizeof(k->held_source), "%s",
-	    held != NULL ? held->source : "");
+	k->held_server[0] = '\0';
 	k->shown->held_names = held != NULL ? held->names : 0;
 	k->shown->held_since = held != NULL ? held->time : 0;
 }
@@ -324,10 +323,24 @@ is_lasting(const struct feed_keep *k, uint64_t names)
 	return k->holds && differ <= before / 10;
 }
 
+/*
+ * Whether it is another server that says the same.  An address does not tell: one
+ * server may have several, and several one.  A server that gives no name, as every
+ * one before a start of this process, is taken for the same one.
+ */
+static bool
+is_another(struct feed_keep *k, const char *server)
+{
+	if (k->held_server[0] == '\0')
+		(void)snprintf(k->held_server, sizeof(k->held_server), "%s",
+		    server);
+	return server[0] != '\0' && strcmp(k->held_server, server) != 0;
+}
+
 /* Whether what is held back, or as much, is the truth by now. */
 static bool
-is_believed(struct feed_keep *k, const struct feed_header *header, bool whole,
-    monotime_t tick)
+is_believed(struct feed_keep *k, const struct feed_header *header,
+    const char *server, monotime_t tick)
 {
 	if (!is_lasting(k, header->names))
 		return false;
@@ -335,8 +348,8 @@ is_believed(struct feed_keep *k, const struct feed_header *header, bool whole,
 		k->lasts = tick;
 	if (monotime_ms_since(tick, k->lasts) >= KEEP_BELIEVE_MS)
 		return true;
-	return whole && feed_file_hash_equal(k->held, header->hash) &&
-	    strcmp(k->held_source, header->source) != 0;
+	return feed_file_hash_equal(k->held, header->hash) &&
+	    is_another(k, server);
 }
 
 static enum feed_verdict
@@ -349,8 +362,8 @@ hold(struct feed_keep *k, struct feed_header *header,
 	int error;
 
 	(void)snprintf(why, FEED_TEXT, "it lacks %zu of %llu names: that is "
-	    "believed after %d minutes of the same, or if a server at another "
-	    "address says so", delta->removed,
+	    "believed after %d minutes of the same, or if another server says "
+	    "so", delta->removed,
 	    (unsigned long long)k->file.header.names, KEEP_BELIEVE_MS / 60000);
 	if (k->holds && feed_file_hash_equal(k->held, header->hash)) {
 		succeed(k);
@@ -367,6 +380,7 @@ hold(struct feed_keep *k, struct feed_header *header,
 		return fail(k, error, why);
 	succeed(k);
 	show_held(k, header);
+	(void)is_another(k, table->server);
 	if (lasting)
 		return FEED_HELD;
 	k->lasting_names = header->names;
@@ -411,7 +425,7 @@ keep_table(struct feed_keep *k, struct feed_header *header,
 
 	table_names_compare(&k->names, names, &delta);
 	header->confirmed = shrinks(k, header, &delta);
-	if (header->confirmed && !is_believed(k, header, table->whole, tick))
+	if (header->confirmed && !is_believed(k, header, table->server, tick))
 		return hold(k, header, table, &delta, tick, why);
 	error = keep_file_write(&file, k->directory, k->table, header, table);
 	if (error < 0)

@@ -7,9 +7,10 @@
  * A table that loses more than half of more than KEEP_SHRINK_FREE names, or the
  * last one, looks like a control plane that has just begun to learn.  It is held in
  * NAME.pending until the loss has been the same for KEEP_BELIEVE_MS (to a tenth of
- * the names that are left), or until a server at another address sends the same
- * table, or until an operator renames it (nfdns reload --force).  A second answer of
- * the same server proves nothing.
+ * the names that are left), or until another server sends the same table, or until
+ * an operator renames it (nfdns reload --force).  A second answer of the same server
+ * proves nothing, whatever address it has: servers are told apart by the names that
+ * they give themselves (istiod: its pod's, in DiscoveryResponse.control_plane).
  */
 #ifndef NFDNS_NFQ_FEED_KEEP_H
 #define NFDNS_NFQ_FEED_KEEP_H

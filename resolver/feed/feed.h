@@ -114,7 +114,7 @@ struct feed_table {
 	const struct iovec *parts;	/* its octets, in this order */
 	size_t part_count;
 	size_t length;			/* of all parts */
-	bool whole;			/* one answer of one server, the status's peer */
+	const char *server;		/* who says so: its own name; "": not known */
 };
 
 enum feed_verdict {

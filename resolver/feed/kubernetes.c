@@ -305,7 +305,8 @@ offer_list(struct feed *f, const struct kube_list *list, monotime_t now)
 	struct feed_status *status = f->host->status;
 	const struct feed_table table = { .format = "kubernetes",
 	    .version = status->version, .parts = list->parts,
-	    .part_count = list->count, .length = list->length };
+	    .part_count = list->count, .length = list->length,
+	    .server = "" };
 	char why[FEED_TEXT] = "", text_why[FEED_TEXT + 40];
 	enum feed_verdict verdict = f->host->offer(f->host->arg, &table, why);
 

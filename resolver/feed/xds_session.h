@@ -63,7 +63,7 @@ struct xds_again {
 	uint8_t *message;		/* NULL: there is none */
 	struct feed_table table;	/* borrows from all of these */
 	struct iovec part;
-	char version[FEED_TEXT];
+	char version[FEED_TEXT], server[FEED_TEXT];
 	monotime_t when;
 	int64_t delay_ms;
 };

@@ -20,7 +20,7 @@ static char directory[] = "/tmp/nfdns-keep-XXXXXX";
 static struct feed_kept shown;
 static struct feed_keep *keep;
 static char why[FEED_TEXT];
-static const char *source = "192.0.2.1:15012";
+static const char *source = "192.0.2.1:15012", *server = "istiod-1";
 static int64_t tick_ms = 1;
 
 /* Good until the next call. */
@@ -33,7 +33,7 @@ one_part(const char *format, const char *version, const void *octets,
 	part = (struct iovec){ (void *)(uintptr_t)octets, length };
 	return (struct feed_table){ .format = format, .version = version,
 		.parts = &part, .part_count = 1, .length = length,
-		.whole = strcmp(format, "nds-proto") == 0 };
+		.server = strcmp(format, "nds-proto") == 0 ? server : "" };
 }
 
 /* A NameTable of names nFIRST to nLAST, each with one address. */
@@ -244,26 +244,47 @@ item_27_another_server_confirms(void)
 	CHECK(there("mesh.pending").names == 149);
 	/* Another such table is not the same one. */
 	CHECK(offer(1, 148, "192.0.2.7") == FEED_HELD);
-	start();
-	CHECK(shown.held_names == 148);
-	CHECK(offer(1, 148, "192.0.2.7") == FEED_HELD);
-	source = "192.0.2.2:15012";
+	server = "istiod-2";
 	/* It must say the same. */
 	CHECK(offer(1, 147, "192.0.2.7") == FEED_HELD);
-	source = "192.0.2.1:15012";
+	server = "istiod-1";
 	CHECK(offer(1, 147, "192.0.2.7") == FEED_APPLIED);
 	CHECK(offer(1, 148, "192.0.2.7") == FEED_APPLIED);
 	CHECK(offer(1, 300, "192.0.2.7") == FEED_APPLIED);
 	CHECK(offer(1, 148, "192.0.2.7") == FEED_HELD);
-	source = "192.0.2.2:15012";
+	/* Whose word it was is not known any more: the next one's. */
+	start();
+	CHECK(shown.held_names == 148);
+	server = "istiod-2";
+	CHECK(offer(1, 148, "192.0.2.7") == FEED_HELD);
+	CHECK(offer(1, 148, "192.0.2.7") == FEED_HELD);
+	server = "istiod-1";
 	CHECK(offer(1, 148, "192.0.2.7") == FEED_APPLIED);
-	source = "192.0.2.1:15012";
 	CHECK(there("mesh.table").names == 148 && shown.names == 148);
 	CHECK(there("mesh.table").confirmed && shown.held_since == 0);
 	CHECK(there("mesh.pending").names == 0);
 	/* A flag of this one table. */
 	CHECK(offer(1, 149, "192.0.2.7") == FEED_APPLIED);
 	CHECK(!there("mesh.table").confirmed);
+}
+
+/* One istiod with an IPv4 and an IPv6 address, and one that does not say who it is. */
+static void
+item_27_another_address_proves_nothing(void)
+{
+	static const char *const names_of[] = { "istiod-1", "" };
+
+	for (size_t i = 0; i < 2; i++) {
+		start_anew();
+		server = names_of[i];
+		CHECK(offer(1, 300, "192.0.2.7") == FEED_APPLIED);
+		CHECK(offer(1, 148, "192.0.2.7") == FEED_HELD);
+		source = "[2001:db8::1]:15012";
+		CHECK(offer(1, 148, "192.0.2.7") == FEED_HELD);
+		source = "192.0.2.1:15012";
+		CHECK(offer(1, 148, "192.0.2.7") == FEED_HELD);
+	}
+	server = "istiod-1";
 }
 
 static void
@@ -474,6 +495,7 @@ main(void)
 	TEST(item_27_most_names_are_lost_only_after_five_minutes);
 	TEST(item_27_another_loss_begins_anew);
 	TEST(item_27_another_server_confirms);
+	TEST(item_27_another_address_proves_nothing);
 	TEST(item_11_no_names_after_some_wait);
 	TEST(half_of_the_names_may_go);
 	TEST(the_old_table_ends_the_wait);

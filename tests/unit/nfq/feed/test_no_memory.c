@@ -32,14 +32,14 @@ put(uint8_t *to, uint8_t field, const void *octets, size_t length)
 
 /* Good for the call that it is made for. */
 static struct feed_table
-one_part(const char *format, const void *octets, size_t length, bool whole)
+one_part(const char *format, const void *octets, size_t length)
 {
 	static struct iovec parts[4];
 	static unsigned int next;
 	struct iovec *part = &parts[next++ % 4];
 
 	*part = (struct iovec){ (void *)(uintptr_t)octets, length };
-	return (struct feed_table){ format, "v", part, 1, length, whole };
+	return (struct feed_table){ format, "v", part, 1, length, "one" };
 }
 
 /* A NameTable of the names 100 to last, which ascend or descend. */
@@ -60,13 +60,13 @@ names(int last, bool descend)
 		at = put(at, 2, value, (size_t)(end - value));
 		to = put(to, 1, entry, (size_t)(at - entry));
 	}
-	return one_part("nds-proto", octets, (size_t)(to - octets), true);
+	return one_part("nds-proto", octets, (size_t)(to - octets));
 }
 
 static struct feed_table
 objects(const char *text)
 {
-	return one_part("kubernetes", text, strlen(text), false);
+	return one_part("kubernetes", text, strlen(text));
 }
 
 static enum feed_verdict
