@@ -454,7 +454,7 @@ item_28_a_line_a_minute(void)
 	feed_keep_tell(keep, monotime_from_ms(tick_ms));
 	tick_ms++;
 	feed_keep_tell(keep, monotime_from_ms(tick_ms));
-	tick_ms += 2 * KEEP_TELL_MS;
+	tick_ms += (int64_t)2 * KEEP_TELL_MS;
 	feed_keep_tell(keep, monotime_from_ms(tick_ms));
 	/* After a quiet minute the next one is told at once. */
 	CHECK(offer(2, 9, "192.0.2.8") == FEED_APPLIED);
