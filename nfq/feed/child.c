@@ -53,8 +53,9 @@ offer(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 static bool
 is_sound(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 {
-	(void)arg;
-	return feed_keep_is_sound(table, why);
+	const struct feeding *f = arg;
+
+	return feed_keep_is_sound(f->keep, table, why);
 }
 
 static bool
@@ -63,6 +64,7 @@ tick(void *arg)
 	struct feeding *f = arg;
 	const int error = feed_keep_follow(f->keep);
 
+	feed_keep_tell(f->keep, monotime_now());
 	atomic_fetch_add(&f->page->ticks, 1);
 	atomic_store(&f->page->shut_out, error == -EROFS);
 	if (error != 0)
@@ -125,7 +127,7 @@ feed_child_become(const struct feeds_config *config,
 	if (error < 0)
 		_exit(EXIT_ERROR);
 	error = feed_keep_open(&f.keep, config->state_dir, feed->name,
-	    &page->kept);
+	    (size_t)(feed->limit / KEEP_NAME_OCTETS), &page->kept);
 	if (error < 0) {
 		log_error("feed %s: cannot write to state_dir \"%s\": %s: it "
 		    "must belong to the user of nfdns-feed", feed->name,

@@ -14,6 +14,13 @@
 
 #define FILE_NAME_SIZE	(FEED_FILE_NAME_MAX + 16)
 
+/* Tables that were kept since a line told of one. */
+struct untold {
+	unsigned int tables;
+	struct table_delta delta;	/* the sum */
+	monotime_t told;		/* never: none was */
+};
+
 struct feed_keep {
 	char *path;			/* state_dir */
 	int directory;			/* it, as it was found there */
@@ -21,12 +28,14 @@ struct feed_keep {
 	char table[FILE_NAME_SIZE], pending[FILE_NAME_SIZE];	/* of files */
 	struct keep_file file;		/* the one in use */
 	struct table_names names;	/* of it */
+	size_t most_names;
 	bool holds;			/* there is a pending one: */
 	struct feed_hash held;
-	char held_source[FEED_FILE_TEXT];
+	char held_server[FEED_TEXT];	/* who said it; "": not known */
 	uint64_t lasting_names;		/* what the loss has left, all the time */
 	monotime_t lasts;		/* since then; never: not since the start */
 	bool failing;			/* the last one could not be kept */
+	struct untold untold;
 	struct feed_kept *shown;
 };
 
@@ -35,7 +44,7 @@ static void
 take_file(struct feed_keep *k, const struct keep_file *file,
     const struct table_names *names)
 {
-	table_names_close(&k->names);
+	table_names_free(&k->names);
 	keep_file_clear(&k->file);
 	k->file = *file;
 	k->names = *names;
@@ -44,26 +53,21 @@ take_file(struct feed_keep *k, const struct keep_file *file,
 	(void)snprintf(k->shown->version, sizeof(k->shown->version), "%s",
 	    file->header.version);
 	/* Last: without a time there is no table. */
-	k->shown->time = file->octets != NULL ? file->header.time : 0;
+	k->shown->time = file->fd >= 0 ? file->header.time : 0;
 }
 
 static void
 read_table(struct feed_keep *k)
 {
-	struct table_names names = { .kind = TABLE_NAMES_NONE };
+	struct table_names names;
 	struct keep_file file;
-	char text[FEED_TEXT];
 	const char *why;
-	int error = keep_file_read(&file, k->directory, k->table, &why);
+	int error = keep_file_read(&file, k->directory, k->table, &names, &why);
 
 	if (error < 0 && error != -ENOENT)
 		log_warning("feed %s: the kept table %s is not used: %s: it "
 		    "is replaced by the next one", k->name, k->table,
 		    error == -EPROTO ? why : strerror(-error));
-	/* Names that cannot be read are none: then all are new. */
-	if (error == 0)
-		(void)!table_names_open(&names, file.header.format, file.table,
-		    file.header.length, text, sizeof(text));
 	take_file(k, &file, &names);
 }
 
@@ -72,8 +76,7 @@ show_held(struct feed_keep *k, const struct feed_header *held)
 {
 	k->holds = held != NULL;
 	k->held = held != NULL ? held->hash : (struct feed_hash){ 0, 0 };
-	(void)snprintf(k->held_source, sizeof(k->held_source), "%s",
-	    held != NULL ? held->source : "");
+	k->held_server[0] = '\0';
 	k->shown->held_names = held != NULL ? held->names : 0;
 	k->shown->held_since = held != NULL ? held->time : 0;
 }
@@ -81,14 +84,16 @@ show_held(struct feed_keep *k, const struct feed_header *held)
 static void
 read_pending(struct feed_keep *k)
 {
+	struct table_names names;
 	struct keep_file file;
 	const char *why;
+	int error = keep_file_read(&file, k->directory, k->pending, &names,
+	    &why);
 
-	if (keep_file_read(&file, k->directory, k->pending, &why) < 0)
-		memset(&file, 0, sizeof(file));
-	show_held(k, file.octets != NULL ? &file.header : NULL);
+	show_held(k, error == 0 ? &file.header : NULL);
 	k->lasting_names = file.header.names;
 	k->lasts = MONOTIME_NEVER;
+	table_names_free(&names);
 	keep_file_clear(&file);
 }
 
@@ -132,7 +137,7 @@ open_directory(const char *path)
 
 int
 feed_keep_open(struct feed_keep **keep, const char *state_dir,
-    const char *name, struct feed_kept *shown)
+    const char *name, size_t most_names, struct feed_kept *shown)
 {
 	struct feed_keep *k = calloc(1, sizeof(*k));
 	int error;
@@ -149,6 +154,8 @@ feed_keep_open(struct feed_keep **keep, const char *state_dir,
 		return error;
 	}
 	k->shown = shown;
+	k->most_names = most_names;
+	k->file = KEEP_FILE_NONE;
 	memset(shown, 0, sizeof(*shown));
 	(void)snprintf(k->name, sizeof(k->name), "%s", name);
 	(void)snprintf(k->table, sizeof(k->table), "%s" FEED_FILE_TABLE, name);
@@ -160,12 +167,45 @@ feed_keep_open(struct feed_keep **keep, const char *state_dir,
 	return 0;
 }
 
+/* What was kept and is not told yet. */
+static void
+tell(struct feed_keep *k, monotime_t tick, const char *why)
+{
+	const struct untold *u = &k->untold;
+	char tables[64] = "table";
+
+	if (u->tables > 1)
+		(void)snprintf(tables, sizeof(tables), "%u tables in the last "
+		    "minute, the last one", u->tables);
+	log_info("feed %s: %s of %llu names: %zu added, %zu removed, %zu "
+	    "changed%s", k->name, tables,
+	    (unsigned long long)k->file.header.names, u->delta.added,
+	    u->delta.removed, u->delta.changed, why);
+	k->untold = (struct untold){ .told = tick };
+}
+
+static bool
+may_tell(const struct feed_keep *k, monotime_t tick)
+{
+	return !monotime_is_set(k->untold.told) ||
+	    monotime_ms_since(tick, k->untold.told) >= KEEP_TELL_MS;
+}
+
+void
+feed_keep_tell(struct feed_keep *k, monotime_t tick)
+{
+	if (k->untold.tables > 0 && may_tell(k, tick))
+		tell(k, tick, "");
+}
+
 void
 feed_keep_close(struct feed_keep *k)
 {
 	if (k == NULL)
 		return;
-	table_names_close(&k->names);
+	if (k->untold.tables > 0)
+		tell(k, MONOTIME_NEVER, "");
+	table_names_free(&k->names);
 	keep_file_clear(&k->file);
 	(void)close(k->directory);
 	free(k->path);
@@ -213,17 +253,22 @@ is_in_place(const struct feed_keep *k)
 static int
 bring_table(struct feed_keep *k, int directory)
 {
+	struct table_names names;
 	struct keep_file file;
 	const char *why;
 	int error = 0;
 
-	if (k->file.octets != NULL) {
-		error = keep_file_read(&file, directory, k->table, &why);
+	if (k->file.fd >= 0) {
+		error = keep_file_read(&file, directory, k->table, &names,
+		    &why);
 		if (error < 0 || !feed_file_hash_equal(file.header.hash,
 		    k->file.header.hash))
-			error = keep_file_write(directory, k->table,
-			    &k->file.header, k->file.table);
+			error = keep_file_copy(&k->file, directory, k->table);
 		keep_file_clear(&file);
+		table_names_free(&names);
+		/* What was damaged in the old one is lost. */
+		if (error == -EPROTO)
+			error = 0;
 	}
 	if (error == 0)
 		(void)unlinkat(directory, k->pending, 0);
@@ -259,7 +304,7 @@ feed_keep_follow(struct feed_keep *k)
 /* More than half of the names would be gone, or all of a few. */
 static bool
 shrinks(const struct feed_keep *k, const struct feed_header *header,
-    const struct name_table_delta *delta)
+    const struct table_delta *delta)
 {
 	const uint64_t names = k->file.header.names;
 
@@ -278,10 +323,24 @@ is_lasting(const struct feed_keep *k, uint64_t names)
 	return k->holds && differ <= before / 10;
 }
 
+/*
+ * Whether it is another server that says the same.  An address does not tell: one
+ * server may have several, and several one.  A server that gives no name, as every
+ * one before a start of this process, is taken for the same one.
+ */
+static bool
+is_another(struct feed_keep *k, const char *server)
+{
+	if (k->held_server[0] == '\0')
+		(void)snprintf(k->held_server, sizeof(k->held_server), "%s",
+		    server);
+	return server[0] != '\0' && strcmp(k->held_server, server) != 0;
+}
+
 /* Whether what is held back, or as much, is the truth by now. */
 static bool
-is_believed(struct feed_keep *k, const struct feed_header *header, bool whole,
-    monotime_t tick)
+is_believed(struct feed_keep *k, const struct feed_header *header,
+    const char *server, monotime_t tick)
 {
 	if (!is_lasting(k, header->names))
 		return false;
@@ -289,21 +348,22 @@ is_believed(struct feed_keep *k, const struct feed_header *header, bool whole,
 		k->lasts = tick;
 	if (monotime_ms_since(tick, k->lasts) >= KEEP_BELIEVE_MS)
 		return true;
-	return whole && feed_file_hash_equal(k->held, header->hash) &&
-	    strcmp(k->held_source, header->source) != 0;
+	return feed_file_hash_equal(k->held, header->hash) &&
+	    is_another(k, server);
 }
 
 static enum feed_verdict
 hold(struct feed_keep *k, struct feed_header *header,
-    const struct feed_table *table, const struct name_table_delta *delta,
+    const struct feed_table *table, const struct table_delta *delta,
     monotime_t tick, char why[static FEED_TEXT])
 {
 	const bool lasting = is_lasting(k, header->names);
-	int error = 0;
+	struct keep_file file;
+	int error;
 
 	(void)snprintf(why, FEED_TEXT, "it lacks %zu of %llu names: that is "
-	    "believed after %d minutes of the same, or if a server at another "
-	    "address says so", delta->removed,
+	    "believed after %d minutes of the same, or if another server says "
+	    "so", delta->removed,
 	    (unsigned long long)k->file.header.names, KEEP_BELIEVE_MS / 60000);
 	if (k->holds && feed_file_hash_equal(k->held, header->hash)) {
 		succeed(k);
@@ -313,12 +373,14 @@ hold(struct feed_keep *k, struct feed_header *header,
 	header->confirmed = true;
 	if (lasting)
 		header->time = k->shown->held_since;
-	error = keep_file_write(k->directory, k->pending, header,
-	    table->octets);
+	error = keep_file_write(&file, k->directory, k->pending, header,
+	    table);
+	keep_file_clear(&file);
 	if (error < 0)
 		return fail(k, error, why);
 	succeed(k);
 	show_held(k, header);
+	(void)is_another(k, table->server);
 	if (lasting)
 		return FEED_HELD;
 	k->lasting_names = header->names;
@@ -328,45 +390,27 @@ hold(struct feed_keep *k, struct feed_header *header,
 	return FEED_HELD;
 }
 
-/* The new table, which is in its file, becomes the one in use. */
+/* The file is the one in use, and these are its names. */
 static void
-adopt(struct feed_keep *k, const struct feed_header *header,
-    const void *octets, struct table_names *names)
+note(struct feed_keep *k, const struct table_delta *delta, size_t faulty,
+    monotime_t tick)
 {
-	struct keep_file file = { .header = *header };
+	struct table_delta *all = &k->untold.delta;
 
-	file.octets = malloc(header->length + 1);
-	if (file.octets == NULL || fstatat(k->directory, k->table, &file.stat,
-	    AT_SYMLINK_NOFOLLOW) < 0) {
-		/* It is compared with nothing next time. */
-		keep_file_clear(&file);
-		file.header = *header;
-		table_names_close(names);
-	} else {
-		memcpy(file.octets, octets, header->length);
-		file.table = file.octets;
-		table_names_move(names, file.table);
-	}
-	take_file(k, &file, names);
-	k->shown->time = header->time;
-	memset(names, 0, sizeof(*names));
-	drop_pending(k);
-}
-
-static void
-tell(struct feed_keep *k, const struct feed_header *header,
-    const struct name_table_delta *delta, uint64_t faulty)
-{
 	k->shown->added = delta->added;
 	k->shown->removed = delta->removed;
 	k->shown->changed = delta->changed;
-	log_info("feed %s: table of %llu names: %zu added, %zu removed, %zu "
-	    "changed%s", k->name, (unsigned long long)header->names,
-	    delta->added, delta->removed, delta->changed, header->confirmed ?
-	    "; that many are gone was confirmed" : "");
+	k->untold.tables++;
+	all->added += delta->added;
+	all->removed += delta->removed;
+	all->changed += delta->changed;
+	if (k->file.header.confirmed)
+		tell(k, tick, "; that many are gone was confirmed");
+	else
+		feed_keep_tell(k, tick);
 	if (faulty > 0)
-		log_warning("feed %s: %llu entries of the table cannot be used "
-		    "and are ignored", k->name, (unsigned long long)faulty);
+		log_warning("feed %s: %zu entries of the table cannot be used "
+		    "and are ignored", k->name, faulty);
 }
 
 /* A sound table that differs from the one in use. */
@@ -375,33 +419,49 @@ keep_table(struct feed_keep *k, struct feed_header *header,
     const struct feed_table *table, struct table_names *names,
     monotime_t tick, char why[static FEED_TEXT])
 {
-	struct name_table_delta delta;
-	int error = table_names_compare(&k->names, names, &delta);
+	struct table_delta delta;
+	struct keep_file file;
+	int error;
 
-	if (error < 0)
-		return fail(k, error, why);
+	table_names_compare(&k->names, names, &delta);
 	header->confirmed = shrinks(k, header, &delta);
-	if (header->confirmed && !is_believed(k, header, table->whole, tick))
+	if (header->confirmed && !is_believed(k, header, table->server, tick))
 		return hold(k, header, table, &delta, tick, why);
-	error = keep_file_write(k->directory, k->table, header, table->octets);
+	error = keep_file_write(&file, k->directory, k->table, header, table);
 	if (error < 0)
 		return fail(k, error, why);
 	succeed(k);
-	tell(k, header, &delta, table_names_faulty(names));
-	adopt(k, header, table->octets, names);
+	take_file(k, &file, names);
+	note(k, &delta, names->faulty, tick);
+	memset(names, 0, sizeof(*names));
+	drop_pending(k);
 	return FEED_APPLIED;
 }
 
 bool
-feed_keep_is_sound(const struct feed_table *table, char why[static FEED_TEXT])
+feed_keep_is_sound(const struct feed_keep *k, const struct feed_table *table,
+    char why[static FEED_TEXT])
 {
-	struct table_names names;
-	const int error = table_names_open(&names, table->format,
-	    table->octets, table->length, why, FEED_TEXT);
+	return table_names_read(NULL, table->format, table->parts,
+	    table->part_count, k->most_names, why, FEED_TEXT) != -EBADMSG;
+}
 
-	if (error == 0)
-		table_names_close(&names);
-	return error != -EBADMSG;
+static struct feed_hash
+hash_of(const struct feed_table *table, struct XXH3_state_s *state)
+{
+	for (size_t i = 0; i < table->part_count; i++)
+		feed_file_hash_add(state, table->parts[i].iov_base,
+		    table->parts[i].iov_len);
+	return feed_file_hash_end(state);
+}
+
+static bool
+is_in_use(const struct feed_keep *k, const struct feed_table *table,
+    struct feed_hash hash)
+{
+	return k->file.fd >= 0 &&
+	    strcmp(k->file.header.format, table->format) == 0 &&
+	    feed_file_hash_equal(k->file.header.hash, hash);
 }
 
 enum feed_verdict
@@ -409,28 +469,27 @@ feed_keep_offer(struct feed_keep *k, const struct feed_table *table,
     const char *source, int64_t now, monotime_t tick,
     char why[static FEED_TEXT])
 {
-	struct feed_header header = {
-		.time = now, .length = table->length,
-		.hash = feed_file_hash(table->octets, table->length),
-	};
+	struct feed_header header = { .time = now, .length = table->length };
+	struct XXH3_state_s *state = feed_file_hash_begin();
 	struct table_names names;
 	enum feed_verdict verdict;
 	int error;
 
 	why[0] = '\0';
+	if (state == NULL)
+		return fail(k, -ENOMEM, why);
+	header.hash = hash_of(table, state);
 	error = feed_keep_follow(k);
 	if (error < 0)
 		return fail(k, error, why);
 	look_again(k);
-	if (k->file.octets != NULL && strcmp(k->file.header.format,
-	    table->format) == 0 && feed_file_hash_equal(k->file.header.hash,
-	    header.hash)) {
+	if (is_in_use(k, table, header.hash)) {
 		succeed(k);
 		drop_pending(k);
 		return FEED_SAME;
 	}
-	error = table_names_open(&names, table->format, table->octets,
-	    table->length, why, FEED_TEXT);
+	error = table_names_read(&names, table->format, table->parts,
+	    table->part_count, k->most_names, why, FEED_TEXT);
 	if (error == -EBADMSG)
 		return FEED_REFUSED;
 	if (error < 0)
@@ -440,8 +499,8 @@ feed_keep_offer(struct feed_keep *k, const struct feed_table *table,
 	(void)snprintf(header.version, sizeof(header.version), "%s",
 	    table->version);
 	(void)snprintf(header.source, sizeof(header.source), "%s", source);
-	header.names = table_names_count(&names);
+	header.names = names.count;
 	verdict = keep_table(k, &header, table, &names, tick, why);
-	table_names_close(&names);
+	table_names_free(&names);
 	return verdict;
 }

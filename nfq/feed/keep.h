@@ -7,9 +7,10 @@
  * A table that loses more than half of more than KEEP_SHRINK_FREE names, or the
  * last one, looks like a control plane that has just begun to learn.  It is held in
  * NAME.pending until the loss has been the same for KEEP_BELIEVE_MS (to a tenth of
- * the names that are left), or until a server at another address sends the same
- * table, or until an operator renames it (nfdns reload --force).  A second answer of
- * the same server proves nothing.
+ * the names that are left), or until another server sends the same table, or until
+ * an operator renames it (nfdns reload --force).  A second answer of the same server
+ * proves nothing, whatever address it has: servers are told apart by the names that
+ * they give themselves (istiod: its pod's, in DiscoveryResponse.control_plane).
  */
 #ifndef NFDNS_NFQ_FEED_KEEP_H
 #define NFDNS_NFQ_FEED_KEEP_H
@@ -19,8 +20,14 @@
 
 #define KEEP_SHRINK_FREE 100		/* names: a smaller table may lose most */
 #define KEEP_BELIEVE_MS	300000
+#define KEEP_TELL_MS	60000
+/*
+ * A table may have one name for so many octets of the feed's limit: names of two
+ * tables are all that is kept in memory.
+ */
+#define KEEP_NAME_OCTETS 64
 
-struct feed_keep;			/* owns the directory and the table's copy */
+struct feed_keep;			/* owns the directory and the table's names */
 
 /*
  * Opens state_dir, which must be this user's, and reads the table in it, if
@@ -28,7 +35,7 @@ struct feed_keep;			/* owns the directory and the table's copy */
  * until feed_keep_close().  0, or a negative errno for state_dir.
  */
 int feed_keep_open(struct feed_keep **keep, const char *state_dir,
-    const char *name, struct feed_kept *shown)
+    const char *name, size_t most_names, struct feed_kept *shown)
     __attribute__((warn_unused_result));
 
 /*
@@ -41,8 +48,14 @@ enum feed_verdict feed_keep_offer(struct feed_keep *keep,
     monotime_t tick, char why[static FEED_TEXT]);
 
 /* Whether such a table could be kept; if not, why is one line. */
-bool feed_keep_is_sound(const struct feed_table *table,
-    char why[static FEED_TEXT]);
+bool feed_keep_is_sound(const struct feed_keep *keep,
+    const struct feed_table *table, char why[static FEED_TEXT]);
+
+/*
+ * Tells of the tables that were kept: of one at once, and of those that follow within
+ * KEEP_TELL_MS in one line.  To be called now and then; what is wrong is told at once.
+ */
+void feed_keep_tell(struct feed_keep *keep, monotime_t tick);
 
 /*
  * Follows state_dir when it was removed, or another one stands in its place (a

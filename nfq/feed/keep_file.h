@@ -1,39 +1,52 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files of keep.h in their directory: read whole, replaced at one go. */
+/*
+ * The files of keep.h in their directory: replaced at one go, and read through a
+ * window, so that a table that is kept takes no memory.
+ */
 #ifndef NFDNS_NFQ_FEED_KEEP_FILE_H
 #define NFDNS_NFQ_FEED_KEEP_FILE_H
 
 #include <stddef.h>
 #include <sys/stat.h>
 
+#include "nfq/feed/table_names.h"
+#include "resolver/feed/feed.h"
 #include "resolver/sources/feed_file.h"
 
-/* One of state_dir's tables in memory; all zero: there is none. */
+/* One of state_dir's tables, open: it can be read also when it is replaced. */
 struct keep_file {
 	struct feed_header header;
-	char *octets;			/* the file, of malloc(3) */
-	const char *table;		/* in it */
+	int fd;				/* -1: there is none */
 	struct stat stat;
 };
 
+#define KEEP_FILE_NONE	(struct keep_file){ .fd = -1 }
+
 /*
- * Reads "name" in the directory: a sound regular file, no link.  0; -ENOENT;
- * -EPROTO and *why; or another negative errno.  With an error, *file is empty.
+ * Opens "name" in the directory: a sound regular file, no link.  Its names are those
+ * of no format if they cannot be read.  0; -ENOENT; -EPROTO and *why; or another
+ * negative errno.  With an error there is no file and no name.
  */
 int keep_file_read(struct keep_file *file, int directory, const char *name,
-    const char **why) __attribute__((warn_unused_result));
+    struct table_names *names, const char **why)
+    __attribute__((warn_unused_result));
 
 /* Whether "name" is still the very file that was read. */
 bool keep_file_is_current(const struct keep_file *file, int directory,
     const char *name);
 
 /*
- * Makes "name" a file of that header and table, by rename, and on the disk
- * before this returns.  0 or a negative errno; then "name" is what it was.
+ * Makes "name" a file of that header and table, by rename, and on the disk before
+ * this returns.  0 and *file, which is open; or a negative errno, and "name" is what
+ * it was.
  */
-int keep_file_write(int directory, const char *name,
-    const struct feed_header *header, const void *table)
+int keep_file_write(struct keep_file *file, int directory, const char *name,
+    const struct feed_header *header, const struct feed_table *table)
     __attribute__((warn_unused_result));
+
+/* The same of what is in the file; -EPROTO if it was damaged since. */
+int keep_file_copy(const struct keep_file *file, int directory,
+    const char *name) __attribute__((warn_unused_result));
 
 /* rename(2) within the directory, on the disk before this returns. */
 int keep_file_rename(int directory, const char *from, const char *to)

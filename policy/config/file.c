@@ -215,7 +215,9 @@ is_removed(const struct config_load *load, const config_setting_t *setting,
 		r++;
 	if (r == NULL || r->path == NULL)
 		return false;
-	config_doubtful(load, setting, "not an option any more: %s", r->instead);
+	diag_add(load->diag, DIAG_WARNING, load->file,
+	    config_setting_source_line(setting),
+	    "%s: not an option any more: %s", path, r->instead);
 	return true;
 }
 

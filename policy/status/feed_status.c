@@ -374,7 +374,7 @@ feed_status_text(enum feed_health health, const char *name,
 		break;
 	case FEED_NOT_KEPT:
 		(void)snprintf(text, FEED_HEALTH_TEXT, "feed %s: %.90s: the "
-		    "table in use grows old: make room there, or it writable",
+		    "table in use grows old: make room there, or make it writable",
 		    name, report->kept.error);
 		break;
 	case FEED_SHRUNK:

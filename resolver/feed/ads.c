@@ -134,6 +134,7 @@ take_message(struct ads *a, uint8_t *octets, size_t length, monotime_t now)
 	else
 		a->came = now;
 	a->message = octets;
+	a->message_length = length;
 	a->response = response;
 	a->is_answered = false;
 	a->answered = true;
@@ -145,6 +146,12 @@ watch(struct ads *a, monotime_t now)
 {
 	size_t inside = link_inside(a->link);
 
+	/* It is for us to go on. */
+	if (link_waits(a->link)) {
+		a->progress = 0;
+		a->deadline = monotime_add_ms(now, ADS_PROGRESS_MS);
+		return;
+	}
 	if (!a->asked || (a->answered && inside == 0)) {
 		a->progress = 0;
 		return;

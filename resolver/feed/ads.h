@@ -36,6 +36,7 @@ struct ads {
 	unsigned int strange;		/* responses of other types */
 	/* The newest response, until it is dropped. */
 	uint8_t *message;
+	size_t message_length;
 	bool is_answered;
 	monotime_t came;
 	struct discovery_response response;

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "resolver/clock.h"
 
@@ -106,13 +107,14 @@ struct feed_status {
 	int64_t cert_end;
 };
 
-/* A whole table as it came; borrowed for the call. */
+/* A whole table as it came; borrowed for the call, which does not copy it. */
 struct feed_table {
 	const char *format;		/* a row of the table of formats: "nds-proto" */
 	const char *version;		/* opaque; "" if it has none */
-	const uint8_t *octets;
-	size_t length;
-	bool whole;			/* one answer of one server, the status's peer */
+	const struct iovec *parts;	/* its octets, in this order */
+	size_t part_count;
+	size_t length;			/* of all parts */
+	const char *server;		/* who says so: its own name; "": not known */
 };
 
 enum feed_verdict {

@@ -79,6 +79,8 @@ grpc_reader_put(struct grpc_reader *r, const uint8_t **octets, size_t *length)
 		if (read != GRPC_MORE)
 			return read;
 	}
+	if (grpc_reader_waits(r))
+		return GRPC_WAIT;
 	while (r->length < r->announced && *length > 0) {
 		size_t room;
 
@@ -108,6 +110,14 @@ bool
 grpc_reader_is_inside(const struct grpc_reader *reader)
 {
 	return reader->prefix_length > 0;
+}
+
+bool
+grpc_reader_waits(const struct grpc_reader *reader)
+{
+	return reader->prefix_length == GRPC_PREFIX && reader->length == 0 &&
+	    reader->held > 0 && reader->announced + reader->held >
+	    reader->limit + reader->limit / 8;
 }
 
 void

@@ -44,6 +44,7 @@ void grpc_prefix_write(uint8_t out[static GRPC_PREFIX], uint32_t length);
  */
 struct grpc_reader {
 	uint64_t limit;			/* octets of one message */
+	uint64_t held;			/* octets of other messages in memory */
 	uint8_t prefix[GRPC_PREFIX];
 	size_t prefix_length;
 	uint8_t *octets;		/* of the message that is coming */
@@ -57,6 +58,7 @@ enum grpc_read {
 	GRPC_MESSAGE,			/* grpc_reader_take() it, then go on */
 	GRPC_COMPRESSED,		/* the flag is not 0: none was offered */
 	GRPC_TOO_LONG,			/* over the limit */
+	GRPC_WAIT,			/* it has no room beside those held: none is taken */
 	GRPC_NO_MEMORY,
 };
 
@@ -69,6 +71,12 @@ uint8_t *grpc_reader_take(struct grpc_reader *reader, size_t *length);
 
 /* Part of a message is there. */
 bool grpc_reader_is_inside(const struct grpc_reader *reader);
+
+/*
+ * A message is announced that has no room: with those that are held it would be
+ * longer than the limit and an eighth of it.
+ */
+bool grpc_reader_waits(const struct grpc_reader *reader);
 void grpc_reader_free(struct grpc_reader *reader);
 
 #define GRPC_BODY_KEPT	256		/* of an answer that is not gRPC */

@@ -28,6 +28,8 @@ struct http2 {
 	struct grpc_reader reader;
 	struct grpc_reply reply;
 	struct messages messages;
+	uint8_t *waiting;		/* DATA behind what has no room */
+	size_t waiting_length;
 	size_t header_octets;		/* of this block */
 	unsigned int idle_frames;
 	bool interim;			/* this block is a 1xx answer */
@@ -128,6 +130,7 @@ keep_message(struct http2 *h)
 		return false;
 	}
 	STAILQ_INSERT_TAIL(&h->messages, m, next);
+	h->reader.held += m->length;
 	h->idle_frames = 0;
 	return true;
 }
@@ -150,31 +153,79 @@ end_by_framing(struct http2 *h, enum grpc_read read)
 	http2_cancel(h);
 }
 
+/* Takes messages out of the octets: how many were taken. */
+static size_t
+take_messages(struct http2 *h, const uint8_t *octets, size_t length)
+{
+	const size_t whole = length;
+	enum grpc_read read = GRPC_MORE;
+
+	while (length > 0 && (read == GRPC_MORE || read == GRPC_MESSAGE)) {
+		read = grpc_reader_put(&h->reader, &octets, &length);
+		if (read == GRPC_MESSAGE && !keep_message(h))
+			read = GRPC_NO_MEMORY;
+	}
+	if (read == GRPC_WAIT)
+		return whole - length;
+	if (read != GRPC_MESSAGE && read != GRPC_MORE)
+		end_by_framing(h, read);
+	return whole;
+}
+
+/* They are not consumed: the peer sends a window of them at most. */
+static bool
+keep_waiting(struct http2 *h, const uint8_t *octets, size_t length)
+{
+	uint8_t *waiting = realloc(h->waiting, h->waiting_length + length);
+
+	if (waiting == NULL)
+		return false;
+	memcpy(waiting + h->waiting_length, octets, length);
+	h->waiting = waiting;
+	h->waiting_length += length;
+	return true;
+}
+
 static int
 on_data(nghttp2_session *session, uint8_t flags, int32_t stream,
     const uint8_t *octets, size_t length, void *arg)
 {
 	struct http2 *h = arg;
-	enum grpc_read read;
+	size_t taken = length;
 
-	(void)session;
 	(void)flags;
-	if (stream != h->stream || h->state.ended)
-		return 0;
-	if (!h->reply.is_grpc) {
+	if (stream == h->stream && !h->state.ended && !h->reply.is_grpc)
 		grpc_reply_body(&h->reply, octets, length);
-		return 0;
-	}
-	while (length > 0) {
-		read = grpc_reader_put(&h->reader, &octets, &length);
-		if (read == GRPC_MESSAGE && !keep_message(h))
-			read = GRPC_NO_MEMORY;
-		if (read != GRPC_MESSAGE && read != GRPC_MORE) {
-			end_by_framing(h, read);
-			break;
-		}
-	}
+	else if (stream == h->stream && !h->state.ended)
+		taken = h->waiting_length > 0 ? 0 :
+		    take_messages(h, octets, length);
+	if (taken < length && !keep_waiting(h, octets + taken, length - taken))
+		end_by_framing(h, GRPC_NO_MEMORY);
+	/* An error says that there is no such stream any more. */
+	(void)nghttp2_session_consume(session, stream, taken);
 	return 0;
+}
+
+void
+http2_hold(struct http2 *http2, uint64_t octets)
+{
+	uint8_t *waiting = http2->waiting;
+	const size_t length = http2->waiting_length;
+	size_t taken;
+
+	http2->reader.held = octets;
+	if (length == 0 || grpc_reader_waits(&http2->reader))
+		return;
+	taken = http2->state.ended ? length :
+	    take_messages(http2, waiting, length);
+	(void)nghttp2_session_consume(http2->session, http2->stream, taken);
+	http2->waiting_length = length - taken;
+	if (taken < length) {
+		memmove(waiting, waiting + taken, length - taken);
+	} else {
+		free(waiting);
+		http2->waiting = NULL;
+	}
 }
 
 static void
@@ -356,6 +407,7 @@ struct http2 *
 http2_new(uint64_t limit)
 {
 	nghttp2_session_callbacks *callbacks = NULL;
+	nghttp2_option *option = NULL;
 	struct http2 *h = calloc(1, sizeof(*h));
 	int error;
 
@@ -365,7 +417,14 @@ http2_new(uint64_t limit)
 	h->reader.limit = limit;
 	error = set_callbacks(&callbacks);
 	if (error == 0)
-		error = nghttp2_session_client_new(&h->session, callbacks, h);
+		error = nghttp2_option_new(&option);
+	if (error == 0) {
+		/* What waits for room is not to be followed by more. */
+		nghttp2_option_set_no_auto_window_update(option, 1);
+		error = nghttp2_session_client_new2(&h->session, callbacks, h,
+		    option);
+	}
+	nghttp2_option_del(option);
 	nghttp2_session_callbacks_del(callbacks);
 	if (error == 0)
 		error = submit_settings(h->session);
@@ -388,6 +447,7 @@ http2_free(struct http2 *http2)
 	while ((octets = http2_message(http2, &length)) != NULL)
 		free(octets);
 	grpc_reader_free(&http2->reader);
+	free(http2->waiting);
 	free(http2->unsent);
 	free(http2);
 }
@@ -504,6 +564,18 @@ size_t
 http2_inside(const struct http2 *http2)
 {
 	return http2->reader.prefix_length + http2->reader.length;
+}
+
+size_t
+http2_coming(const struct http2 *http2)
+{
+	return http2_waits(http2) ? 0 : http2->reader.announced;
+}
+
+bool
+http2_waits(const struct http2 *http2)
+{
+	return grpc_reader_waits(&http2->reader);
 }
 
 bool

@@ -80,6 +80,20 @@ uint8_t *http2_message(struct http2 *http2, size_t *length);
 /* Octets that are here of a message that is not whole; 0: there is none. */
 size_t http2_inside(const struct http2 *http2);
 
+/*
+ * A message that is announced, and its octets, for which memory is taken as they
+ * come; 0: there is none, or it waits for room.
+ */
+size_t http2_coming(const struct http2 *http2);
+bool http2_waits(const struct http2 *http2);
+
+/*
+ * So many octets of other messages are in memory, with those of http2_message()
+ * until this is called again.  A message for which that leaves no room waits: the
+ * peer may send a window of it, and pings go on.
+ */
+void http2_hold(struct http2 *http2, uint64_t octets);
+
 /* What is to be written next; false: nothing.  Then how much of it was. */
 bool http2_output(struct http2 *http2, const uint8_t **octets, size_t *length);
 void http2_written(struct http2 *http2, size_t length);

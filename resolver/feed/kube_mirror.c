@@ -10,13 +10,12 @@
 
 void
 kube_mirror_init(struct kube_mirror *mirror, const struct kube_kind *kind,
-    size_t limit, uint64_t random)
+    struct kube_room *room, uint64_t random)
 {
 	*mirror = (struct kube_mirror){
 		.kind = kind,
-		.limit = limit,
-		.store = KUBE_STORE_INIT(random),
-		.staged = KUBE_STORE_INIT(random),
+		.store = KUBE_STORE_INIT(random, room),
+		.staged = KUBE_STORE_INIT(random, room),
 		.split = JSON_SPLIT_INIT,
 		.slim = KUBE_SLIM_INIT,
 		.tree = JSON_TREE_INIT,
@@ -61,6 +60,23 @@ note_change(struct kube_mirror *m, const struct kube_store *store)
 		m->changed = true;
 }
 
+/*
+ * Where there is no room for a list beside what the one before it has left, that
+ * goes: no table is made until the list has ended, and the kept one stays in use.
+ */
+static bool
+has_room(struct kube_mirror *m, const struct kube_store *store)
+{
+	const struct kube_room *room = store->room;
+
+	if (room->used > room->limit && store == &m->staged) {
+		kube_store_clear(&m->store);
+		m->dropped = true;
+		m->synced = false;
+	}
+	return room->used <= room->limit;
+}
+
 /* Keeps an object. */
 static enum kube_result
 put(struct kube_mirror *m, struct kube_store *store,
@@ -84,7 +100,7 @@ put(struct kube_mirror *m, struct kube_store *store,
 		return broken(m, "no memory for the objects");
 	if (error > 0)
 		note_change(m, store);
-	if (store->octets > m->limit)
+	if (!has_room(m, store))
 		return broken(m, "the objects are larger than the feed's"
 		    " limit; raise it in feed.conf");
 	return KUBE_GOES_ON;
@@ -108,6 +124,7 @@ commit(struct kube_mirror *m)
 {
 	kube_store_replace(&m->store, &m->staged);
 	m->synced = true;
+	m->dropped = false;
 	m->changed = true;
 }
 
@@ -314,6 +331,7 @@ kube_mirror_clear(struct kube_mirror *m)
 	if (m->store.count > 0)
 		m->changed = true;
 	kube_store_clear(&m->store);
+	m->dropped = false;
 	m->version[0] = m->page[0] = '\0';
 }
 

@@ -40,7 +40,6 @@ struct kube_mirror {
 	const struct kube_kind *kind;
 	struct kube_store store;
 	struct kube_store staged;	/* a list that has not ended */
-	size_t limit;			/* octets of each of them */
 
 	enum kube_body body;
 	struct json_split split;
@@ -52,6 +51,7 @@ struct kube_mirror {
 	char page[KUBE_PAGE_SIZE];	/* of the list's next page; "": none */
 	unsigned int pages;		/* of the list, so far */
 	bool synced;			/* the store has been whole once */
+	bool dropped;			/* the store, for a list: no room for both */
 	bool changed;			/* the store; the owner clears it */
 	uint64_t events;		/* of this body */
 
@@ -61,8 +61,9 @@ struct kube_mirror {
 	char complaint[FEED_TEXT];
 };
 
+/* "room" is shared with the feed's other mirrors. */
 void kube_mirror_init(struct kube_mirror *mirror, const struct kube_kind *kind,
-    size_t limit, uint64_t random);
+    struct kube_room *room, uint64_t random);
 
 /* A body begins.  A list without a page begins anew. */
 void kube_mirror_begin(struct kube_mirror *mirror, enum kube_body body);

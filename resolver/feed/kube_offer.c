@@ -30,7 +30,7 @@ kube_offer_is_due(const struct kube_offer *offer, monotime_t now)
 
 void
 kube_offer_verdict(struct kube_offer *offer, monotime_t now, uint64_t random,
-    enum feed_verdict verdict, size_t objects)
+    enum feed_verdict verdict)
 {
 	if (verdict == FEED_FAILED) {
 		offer->again = monotime_add_ms(now,
@@ -44,7 +44,6 @@ kube_offer_verdict(struct kube_offer *offer, monotime_t now, uint64_t random,
 		offer->looked = false;
 		return;
 	}
-	offer->held = objects;
 	if (!monotime_is_set(offer->confirm))
 		offer->confirm = monotime_add_ms(now, offer->looked ?
 		    KUBE_OFFER_BELIEVE_MS : KUBE_OFFER_CONFIRM_MS);
@@ -61,12 +60,9 @@ kube_offer_confirms(struct kube_offer *offer, monotime_t now)
 	return true;
 }
 
-bool
-kube_offer_is_confirmed(struct kube_offer *offer, size_t objects)
+void
+kube_offer_looked(struct kube_offer *offer)
 {
-	size_t held = offer->held;
-
 	offer->confirm = offer->asked = MONOTIME_NEVER;
 	offer->looked = true;
-	return objects <= held + held / 10;
 }

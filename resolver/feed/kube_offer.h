@@ -5,8 +5,7 @@
  *
  * A table that the host holds back because it lost most of its names has to be
  * confirmed: after a while all objects are listed anew from the API server's
- * own storage.  If they are still as few, the same table is offered again; and once
- * more when the loss has lasted.
+ * own storage and offered again; and once more when the loss has lasted.
  */
 #ifndef NFDNS_RESOLVER_FEED_KUBE_OFFER_H
 #define NFDNS_RESOLVER_FEED_KUBE_OFFER_H
@@ -32,7 +31,6 @@ struct kube_offer {
 	monotime_t confirm;		/* when to list anew; never: nothing is held */
 	monotime_t asked;		/* that was begun */
 	bool looked;			/* it was asked once at least */
-	size_t held;			/* objects of the table that is held */
 	struct backoff backoff;
 };
 
@@ -43,17 +41,14 @@ void kube_offer_change(struct kube_offer *offer, monotime_t now);
 bool kube_offer_is_due(const struct kube_offer *offer, monotime_t now);
 monotime_t kube_offer_deadline(const struct kube_offer *offer);
 
-/* A table of so many objects was offered. */
+/* A table was offered. */
 void kube_offer_verdict(struct kube_offer *offer, monotime_t now,
-    uint64_t random, enum feed_verdict verdict, size_t objects);
+    uint64_t random, enum feed_verdict verdict);
 
 /* Whether to list all objects anew now; it is asked for once. */
 bool kube_offer_confirms(struct kube_offer *offer, monotime_t now);
 
-/*
- * All were listed since kube_offer_confirms(): whether the held table is right,
- * with so many objects now.  Either way nothing is held any more.
- */
-bool kube_offer_is_confirmed(struct kube_offer *offer, size_t objects);
+/* All were listed since kube_offer_confirms(): what there is now is offered. */
+void kube_offer_looked(struct kube_offer *offer);
 
 #endif

@@ -13,13 +13,17 @@ struct kube_object {
 	uint64_t hash;
 	size_t key_length;
 	size_t length;			/* of the text */
-	char octets[];			/* the key, a NUL, the text */
+	char octets[];			/* the key, a NUL, BETWEEN, the text */
 };
+
+/* What stands between two objects of the list, with each but the first. */
+#define BETWEEN		",\n"
+#define BETWEEN_LENGTH	(sizeof(BETWEEN) - 1)
 
 static const char *
 text_of(const struct kube_object *object)
 {
-	return object->octets + object->key_length + 1;
+	return object->octets + object->key_length + 1 + BETWEEN_LENGTH;
 }
 
 /* The pointer to the object, or to the NULL where it would be. */
@@ -68,7 +72,8 @@ drop(struct kube_store *store, struct kube_object **at)
 
 	*at = object->next;
 	store->count--;
-	store->octets -= object->key_length + object->length;
+	store->room->used -= object->key_length + object->length +
+	    KUBE_OBJECT_COST;
 	free(object);
 }
 
@@ -86,7 +91,8 @@ kube_store_put(struct kube_store *store, const char *key, const char *text,
 	if (*at != NULL && (*at)->length == length &&
 	    memcmp(text_of(*at), text, length) == 0)
 		return 0;
-	object = malloc(sizeof(*object) + key_length + 1 + length);
+	object = malloc(sizeof(*object) + key_length + 1 + BETWEEN_LENGTH +
+	    length);
 	if (object == NULL)
 		return -ENOMEM;
 	if (*at != NULL)
@@ -94,10 +100,11 @@ kube_store_put(struct kube_store *store, const char *key, const char *text,
 	*object = (struct kube_object){ .next = *at, .hash = hash,
 	    .key_length = key_length, .length = length };
 	memcpy(object->octets, key, key_length + 1);
-	memcpy(object->octets + key_length + 1, text, length);
+	memcpy(object->octets + key_length + 1, BETWEEN, BETWEEN_LENGTH);
+	memcpy(object->octets + key_length + 1 + BETWEEN_LENGTH, text, length);
 	*at = object;
 	store->count++;
-	store->octets += key_length + length;
+	store->room->used += key_length + length + KUBE_OBJECT_COST;
 	return 1;
 }
 
@@ -120,11 +127,12 @@ kube_store_remove(struct kube_store *store, const char *key)
 void
 kube_store_replace(struct kube_store *store, struct kube_store *from)
 {
-	uint64_t seed = store->seed;
+	const struct kube_store empty = KUBE_STORE_INIT(store->seed,
+	    store->room);
 
 	kube_store_clear(store);
 	*store = *from;
-	*from = (struct kube_store)KUBE_STORE_INIT(seed);
+	*from = empty;
 }
 
 void
@@ -139,71 +147,70 @@ kube_store_clear(struct kube_store *store)
 	store->slot_count = 0;
 }
 
+/* While they are sorted, the parts' bases are objects. */
 static int
 compare(const void *a, const void *b)
 {
-	const struct kube_object *const *one = a, *const *other = b;
+	const struct iovec *one = a, *other = b;
+	const struct kube_object *x = one->iov_base, *y = other->iov_base;
 
-	return strcmp((*one)->octets, (*other)->octets);
+	return strcmp(x->octets, y->octets);
 }
 
 /* Octets of the text, by its parts: head, objects with what is between, tail. */
-static const char head[] = "{\"apiVersion\":\"v1\",\"kind\":\"List\","
-    "\"items\":[";
-static const char tail[] = "\n]}\n";
+static char head[] = "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[";
+static char tail[] = "\n]}\n";
 
-static char *
-write_store(char *to, const struct kube_store *store,
-    const struct kube_object **sorted, bool *first)
+static void
+add(struct kube_list *list, char *text, size_t length)
 {
-	size_t count = 0;
+	list->parts[list->count++] = (struct iovec){ text, length };
+	list->length += length;
+}
 
-	for (size_t i = 0; i < store->slot_count; i++) {
+static void
+add_store(struct kube_list *list, const struct kube_store *store)
+{
+	struct iovec *first = list->parts + list->count;
+
+	for (size_t i = 0, n = 0; i < store->slot_count; i++)
 		for (struct kube_object *o = store->slots[i]; o != NULL;
 		    o = o->next)
-			sorted[count++] = o;
+			first[n++].iov_base = o;
+	if (store->count > 0)
+		qsort(first, store->count, sizeof(*first), compare);
+	for (size_t i = 0; i < store->count; i++) {
+		struct kube_object *object = first[i].iov_base;
+		/* The very first one has no comma before it. */
+		const size_t skip = list->count == 1 ? 1 : 0;
+
+		add(list, object->octets + object->key_length + 1 + skip,
+		    BETWEEN_LENGTH - skip + object->length);
 	}
-	if (count > 0)
-		qsort(sorted, count, sizeof(*sorted), compare);
-	for (size_t i = 0; i < count; i++) {
-		if (!*first)
-			*to++ = ',';
-		*first = false;
-		*to++ = '\n';
-		memcpy(to, text_of(sorted[i]), sorted[i]->length);
-		to += sorted[i]->length;
-	}
-	return to;
 }
 
 int
 kube_list_make(const struct kube_store *const *stores, size_t count,
-    char **text, size_t *length)
+    struct kube_list *list)
 {
-	size_t size = sizeof(head) + sizeof(tail), most = 1;
-	const struct kube_object **sorted;
-	bool first = true;
-	char *to;
+	size_t parts = 2;
 
-	for (size_t i = 0; i < count; i++) {
-		size += stores[i]->octets + 2 * stores[i]->count;
-		if (stores[i]->count > most)
-			most = stores[i]->count;
-	}
-	sorted = calloc(most, sizeof(const struct kube_object *));
-	*text = to = malloc(size);
-	if (sorted == NULL || to == NULL) {
-		free(sorted);
-		free(to);
-		*text = NULL;
-		return -ENOMEM;
-	}
-	memcpy(to, head, sizeof(head) - 1);
-	to += sizeof(head) - 1;
 	for (size_t i = 0; i < count; i++)
-		to = write_store(to, stores[i], sorted, &first);
-	memcpy(to, tail, sizeof(tail) - 1);
-	*length = (size_t)(to - *text) + sizeof(tail) - 1;
-	free(sorted);
+		parts += stores[i]->count;
+	*list = (struct kube_list){ .parts = calloc(parts,
+	    sizeof(*list->parts)) };
+	if (list->parts == NULL)
+		return -ENOMEM;
+	add(list, head, sizeof(head) - 1);
+	for (size_t i = 0; i < count; i++)
+		add_store(list, stores[i]);
+	add(list, tail, sizeof(tail) - 1);
 	return 0;
+}
+
+void
+kube_list_free(struct kube_list *list)
+{
+	free(list->parts);
+	*list = (struct kube_list){ .parts = NULL };
 }

@@ -9,17 +9,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
-/* Start from KUBE_STORE_INIT(random number); owns its objects. */
+/* Octets that the stores of a feed may take together, and do. */
+struct kube_room {
+	size_t limit;
+	size_t used;			/* keys, texts and KUBE_OBJECT_COST each */
+};
+
+#define KUBE_OBJECT_COST	64	/* octets: the object, its slot, malloc(3) */
+
+/* Start from KUBE_STORE_INIT(random number, room); owns its objects. */
 struct kube_store {
 	struct kube_object **slots;
 	size_t slot_count;		/* a power of two; 0 at first */
 	size_t count;
-	size_t octets;			/* of all keys and texts */
+	struct kube_room *room;		/* shared; not checked here */
 	uint64_t seed;			/* names are chosen by strangers */
 };
 
-#define KUBE_STORE_INIT(random) { .seed = (random) }
+#define KUBE_STORE_INIT(random, room_) { .seed = (random), .room = (room_) }
 
 /*
  * Adds or replaces.  Key and text are copied; the key ends with a NUL.  Returns
@@ -37,12 +46,20 @@ void kube_store_replace(struct kube_store *store, struct kube_store *from);
 /* Frees the objects; the store is empty then, and can be used. */
 void kube_store_clear(struct kube_store *store);
 
+/* A text in parts, of which only the array is its own. */
+struct kube_list {
+	struct iovec *parts;
+	size_t count;
+	size_t length;			/* octets of all */
+};
+
 /*
  * One JSON List of the objects of all stores, an object a line; in the order of
- * the stores, then of the keys, so that equal states are equal octets.  Returns
- * 0 and *text, which the caller frees, or -ENOMEM.
+ * the stores, then of the keys, so that equal states are equal octets.  It borrows
+ * from the stores, which must stay as they are.  0 or -ENOMEM.
  */
 int kube_list_make(const struct kube_store *const *stores, size_t count,
-    char **text, size_t *length) __attribute__((warn_unused_result));
+    struct kube_list *list) __attribute__((warn_unused_result));
+void kube_list_free(struct kube_list *list);
 
 #endif

@@ -32,9 +32,8 @@ struct feed {
 	const struct kube_store **stores;
 	size_t count;
 	struct kube_credentials credentials;
+	struct kube_room room;		/* of all stores */
 	struct kube_offer offer;
-	char *held;			/* the table that the host holds back */
-	size_t held_length;
 	enum feed_verdict verdict;	/* the last one */
 	bool offered;			/* a table, since the start */
 	bool dirty;			/* *host->status has changed */
@@ -85,7 +84,7 @@ add_reflector(struct feed *f, const struct kube_kind *kind,
 	struct reflector *r = &f->reflectors[f->count];
 	int error;
 
-	reflector_init(r, kind, namespace, f->config->limit, random_number());
+	reflector_init(r, kind, namespace, &f->room, random_number());
 	error = kube_transfer_init(&f->transfers[f->count], f->http, r);
 	if (error != 0)
 		return error;
@@ -129,7 +128,6 @@ stop(struct feed *f)
 	free(f->transfers);
 	free(f->reflectors);
 	free(f->stores);
-	free(f->held);
 	kube_credentials_free(&f->credentials);
 	kube_http_free(f->http);
 }
@@ -300,38 +298,15 @@ is_settled(const struct feed *f)
 	return true;
 }
 
-static size_t
-objects(const struct feed *f)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < f->count; i++)
-		count += f->stores[i]->count;
-	return count;
-}
-
-/* Remembers a table that is held, to offer it again. */
+/* Offers it; the host does not keep its parts. */
 static void
-hold(struct feed *f, enum feed_verdict verdict, char *text, size_t length)
-{
-	free(f->held);
-	f->held = NULL;
-	if (verdict == FEED_HELD) {
-		f->held = text;
-		f->held_length = length;
-	} else {
-		free(text);
-	}
-}
-
-/* Offers a text, which is then the feed's to free. */
-static void
-offer_text(struct feed *f, char *text, size_t length, monotime_t now)
+offer_list(struct feed *f, const struct kube_list *list, monotime_t now)
 {
 	struct feed_status *status = f->host->status;
 	const struct feed_table table = { .format = "kubernetes",
-	    .version = status->version, .octets = (const uint8_t *)text,
-	    .length = length };
+	    .version = status->version, .parts = list->parts,
+	    .part_count = list->count, .length = list->length,
+	    .server = "" };
 	char why[FEED_TEXT] = "", text_why[FEED_TEXT + 40];
 	enum feed_verdict verdict = f->host->offer(f->host->arg, &table, why);
 
@@ -349,26 +324,24 @@ offer_text(struct feed *f, char *text, size_t length, monotime_t now)
 		report(f, FEED_ERROR, text_why);
 	}
 	f->verdict = verdict;
-	kube_offer_verdict(&f->offer, now, random_number(), verdict,
-	    objects(f));
-	hold(f, verdict, text, length);
+	kube_offer_verdict(&f->offer, now, random_number(), verdict);
 }
 
 static void
 offer(struct feed *f, monotime_t now)
 {
-	char *text;
-	size_t length;
+	struct kube_list list;
 
 	if (!is_settled(f) || !kube_offer_is_due(&f->offer, now))
 		return;
-	if (kube_list_make(f->stores, f->count, &text, &length) != 0) {
+	if (kube_list_make(f->stores, f->count, &list) != 0) {
 		report(f, FEED_ERROR, "no memory for the table");
 		kube_offer_verdict(&f->offer, now, random_number(),
-		    FEED_FAILED, 0);
+		    FEED_FAILED);
 		return;
 	}
-	offer_text(f, text, length, now);
+	offer_list(f, &list, now);
+	kube_list_free(&list);
 }
 
 /*
@@ -392,8 +365,6 @@ are_listed(const struct feed *f, monotime_t since)
 static void
 confirm(struct feed *f, monotime_t now)
 {
-	char *text = f->held;
-
 	if (kube_offer_confirms(&f->offer, now)) {
 		for (size_t i = 0; i < f->count; i++) {
 			if (!f->reflectors[i].mirror.synced)
@@ -406,10 +377,7 @@ confirm(struct feed *f, monotime_t now)
 	if (!monotime_is_set(f->offer.asked) ||
 	    !are_listed(f, f->offer.asked))
 		return;
-	if (kube_offer_is_confirmed(&f->offer, objects(f)) && text != NULL) {
-		f->held = NULL;
-		offer_text(f, text, f->held_length, now);
-	}
+	kube_offer_looked(&f->offer);
 	kube_offer_change(&f->offer, now);
 }
 
@@ -504,7 +472,8 @@ go_on(struct feed *f)
 int
 kubernetes_run(const struct feed_config *config, const struct feed_host *host)
 {
-	struct feed f = { .config = config, .host = host };
+	struct feed f = { .config = config, .host = host,
+	    .room = { .limit = config->limit } };
 	int outcome = start(&f);
 
 	while (outcome == 0)

@@ -26,6 +26,8 @@
 #define LINK_HANDSHAKE_MS 5000
 #define LINK_SETTLE_MS	5000
 
+#define LINK_LIMIT_DEFAULT ((uint64_t)256 << 20)	/* of config->limit */
+
 struct link;
 
 struct link_options {
@@ -81,6 +83,11 @@ bool link_has_more(const struct link *link);
 
 /* Octets of the message that is coming; 0: none is. */
 size_t link_inside(const struct link *link);
+
+/* See http2_coming(), http2_waits() and http2_hold(). */
+size_t link_coming(const struct link *link);
+bool link_waits(const struct link *link);
+void link_hold(struct link *link, uint64_t octets);
 
 bool link_is_open(const struct link *link);	/* the call may be answered */
 bool link_is_going(const struct link *link);	/* the server said GOAWAY */

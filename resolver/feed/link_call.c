@@ -9,7 +9,6 @@
 
 #define READ_SIZE	((size_t)16 << 10)
 #define READS_A_STEP	64		/* then the others have their turn */
-#define LIMIT_DEFAULT	((uint64_t)256 << 20)
 
 void
 link_fail(struct link *l, enum feed_cause cause, const char *format, ...)
@@ -49,7 +48,7 @@ link_call_begin(struct link *l)
 			"authorization", bearer };
 	}
 	l->http2 = http2_new(config->limit != 0 ? config->limit :
-	    LIMIT_DEFAULT);
+	    LINK_LIMIT_DEFAULT);
 	error = l->http2 != NULL ? http2_call(l->http2, &request) : -ENOMEM;
 	explicit_bzero(bearer, sizeof(bearer));
 	return error;
@@ -235,6 +234,33 @@ size_t
 link_inside(const struct link *link)
 {
 	return link->http2 != NULL ? http2_inside(link->http2) : 0;
+}
+
+size_t
+link_coming(const struct link *link)
+{
+	return link->http2 != NULL ? http2_coming(link->http2) : 0;
+}
+
+bool
+link_waits(const struct link *link)
+{
+	return link->http2 != NULL && http2_waits(link->http2);
+}
+
+void
+link_hold(struct link *link, uint64_t octets)
+{
+	const bool waited = link_waits(link);
+
+	if (link->http2 == NULL)
+		return;
+	http2_hold(link->http2, octets);
+	/* What had to wait is looked at now; the peer may send more. */
+	if (waited && !link_waits(link) && link->state != LINK_FAILED) {
+		link->has_more = true;
+		link_flush(link);
+	}
 }
 
 bool

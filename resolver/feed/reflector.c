@@ -33,14 +33,14 @@ struct ending {
 
 void
 reflector_init(struct reflector *r, const struct kube_kind *kind,
-    const char *namespace, size_t limit, uint64_t random)
+    const char *namespace, struct kube_room *room, uint64_t random)
 {
 	*r = (struct reflector){
 		.namespace = namespace,
 		.ask = REFLECTOR_ASK_INITIAL,
 		.from = REFLECTOR_FROM_CACHE,
 	};
-	kube_mirror_init(&r->mirror, kind, limit, random);
+	kube_mirror_init(&r->mirror, kind, room, random);
 }
 
 void
@@ -177,6 +177,29 @@ delay_ms(struct reflector *r, const struct ending *e, bool slowly)
 	return delay > asked * 1000LL ? delay : asked * 1000LL;
 }
 
+/*
+ * A watch that was let in has failed by what it said.  After some of these the
+ * objects are listed.  A server that is asked for patience (429) is not asked for
+ * more; one that has trouble (500) once, at the newest version, since the one that
+ * is watched from may be the trouble: then until a watch has brought anything, the
+ * same watch again.
+ */
+static void
+stumble(struct reflector *r, const struct ending *e)
+{
+	const bool refused = e->cause == FEED_CAUSE_STATUS;
+
+	if (refused && (r->mirror.status.code == 429 || r->listed_newest))
+		return;
+	if (++r->stumbles < REFLECTOR_STUMBLES)
+		return;
+	r->stumbles = 0;
+	r->ask = REFLECTOR_ASK_LIST;
+	if (refused)
+		r->from = REFLECTOR_FROM_LATEST;
+	r->listed_newest = refused;
+}
+
 static enum feed_cause
 fail(struct reflector *r, const struct ending *e, bool slowly)
 {
@@ -185,11 +208,8 @@ fail(struct reflector *r, const struct ending *e, bool slowly)
 	if (r->http != 429)
 		r->mirror.page[0] = '\0';
 	if (r->ask == REFLECTOR_ASK_WATCH && r->http == 200 &&
-	    e->cause != FEED_CAUSE_RESET &&
-	    ++r->stumbles >= REFLECTOR_STUMBLES) {
-		r->stumbles = 0;
-		r->ask = REFLECTOR_ASK_LIST;
-	}
+	    e->cause != FEED_CAUSE_RESET)
+		stumble(r, e);
 	set_error(r, r->http == 200 ? 0 : r->http, e->why);
 	return e->cause;
 }
@@ -388,6 +408,8 @@ reflector_end(struct reflector *r, monotime_t now, uint64_t random,
 	    .why = end->why };
 
 	r->running = false;
+	if (r->ask == REFLECTOR_ASK_WATCH && r->mirror.events > 0)
+		r->listed_newest = false;
 	switch (outcome_of(r, end, &e)) {
 	case OUTCOME_LISTED:
 		listed(r, now);
@@ -429,5 +451,5 @@ bool
 reflector_is_settled(const struct reflector *r)
 {
 	return r->mirror.synced || r->absent ||
-	    (r->refused && !r->mirror.kind->needed);
+	    (r->refused && !r->mirror.kind->needed && !r->mirror.dropped);
 }

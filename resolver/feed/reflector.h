@@ -16,6 +16,8 @@
  *   403       slowly again; the other kinds go on
  *   404       the kind does not exist here: asked again every few minutes
  *   429, lost connections and the rest    the same again, with back-off
+ *   500 within a watch        the same watch, three times; then a list at the newest
+ *             version; then the same watch without lists
  */
 #ifndef NFDNS_RESOLVER_FEED_REFLECTOR_H
 #define NFDNS_RESOLVER_FEED_REFLECTOR_H
@@ -65,6 +67,7 @@ struct reflector {
 	bool refused;			/* 403, twice in a row */
 	unsigned int denials;		/* 401s, 403s or 404s in a row */
 	unsigned int stumbles;		/* watches that broke by what they said */
+	bool listed_newest;		/* and that did not help: no list again */
 	unsigned int http;		/* status of the answer; 0: none yet */
 	enum kube_result result;	/* of its body so far */
 	monotime_t due;			/* of the next request */
@@ -87,7 +90,7 @@ struct reflector_end {
 
 /* "random" seeds the store.  The first request is due at once. */
 void reflector_init(struct reflector *r, const struct kube_kind *kind,
-    const char *namespace, size_t limit, uint64_t random);
+    const char *namespace, struct kube_room *room, uint64_t random);
 void reflector_free(struct reflector *r);
 
 /* Whether a request is to be sent now. */

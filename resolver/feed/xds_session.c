@@ -451,6 +451,34 @@ start_streams(struct xds_session *x, monotime_t now)
 	}
 }
 
+static uint64_t
+held_by(const struct ads *a)
+{
+	return a != NULL && a->message != NULL ? a->message_length : 0;
+}
+
+static size_t
+coming_to(const struct ads *a)
+{
+	return a != NULL ? link_coming(a->link) : 0;
+}
+
+/*
+ * One message of the longest kind is in memory at a time, with what is no more than
+ * an eighth of it: while it waits to be kept, the next one waits at the server.
+ */
+static void
+share_room(struct xds_session *x)
+{
+	const uint64_t held = held_by(x->current) + held_by(x->next) +
+	    (x->again.message != NULL ? x->again.table.length : 0);
+
+	if (x->current != NULL)
+		link_hold(x->current->link, held + coming_to(x->next));
+	if (x->next != NULL)
+		link_hold(x->next->link, held + coming_to(x->current));
+}
+
 void
 xds_session_step(struct xds_session *session, const struct pollfd *fds,
     monotime_t now)
@@ -473,6 +501,7 @@ xds_session_step(struct xds_session *session, const struct pollfd *fds,
 	want_replacement(x, now);
 	start_streams(x, now);
 	take_again(x, now);
+	share_room(x);
 	set_connected(x);
 	if (x->changed)
 		x->host->changed(x->host->arg);

@@ -61,8 +61,9 @@
 /* A table that the host could not keep, or that came too soon. */
 struct xds_again {
 	uint8_t *message;		/* NULL: there is none */
-	struct feed_table table;	/* borrows from message and version */
-	char version[FEED_TEXT];
+	struct feed_table table;	/* borrows from all of these */
+	struct iovec part;
+	char version[FEED_TEXT], server[FEED_TEXT];
 	monotime_t when;
 	int64_t delay_ms;
 };

@@ -41,9 +41,14 @@ postpone(struct xds_session *x, struct ads *a, const struct feed_table *table,
 	forget(again);
 	again->message = ads_take(a);
 	again->table = *table;
+	again->part = *table->parts;
+	again->table.parts = &again->part;
 	(void)snprintf(again->version, sizeof(again->version), "%s",
 	    table->version);
 	again->table.version = again->version;
+	(void)snprintf(again->server, sizeof(again->server), "%s",
+	    table->server);
+	again->table.server = again->server;
 	again->delay_ms = XDS_AGAIN_MS;
 	again->when = when;
 }
@@ -72,18 +77,30 @@ offer(struct xds_session *x, const struct feed_table *table,
 	return XDS_TABLE_ACCEPTED;
 }
 
-/* The response's table; its version is the status's from now on. */
-static struct feed_table
-table_of(struct xds_session *x, const struct discovery_response *response)
+/* A response's table, and what it borrows. */
+struct taken {
+	struct feed_table table;
+	struct iovec part;
+	char server[FEED_TEXT];
+};
+
+/* Its version is the status's from now on. */
+static void
+table_of(struct xds_session *x, const struct discovery_response *response,
+    struct taken *taken)
 {
 	struct feed_status *status = x->host->status;
 
 	feed_text_clean(status->version, sizeof(status->version),
 	    response->version.text, response->version.length);
-	return (struct feed_table){ .format = "nds-proto",
-		.version = status->version,
-		.octets = (const uint8_t *)response->table.text,
-		.length = response->table.length, .whole = true };
+	feed_text_clean(taken->server, sizeof(taken->server),
+	    response->server.text, response->server.length);
+	taken->part = (struct iovec){ (void *)(uintptr_t)response->table.text,
+		response->table.length };
+	taken->table = (struct feed_table){ .format = "nds-proto",
+		.version = status->version, .parts = &taken->part,
+		.part_count = 1, .length = taken->part.iov_len,
+		.server = taken->server };
 }
 
 /* Offers the response's table, and answers. */
@@ -91,19 +108,20 @@ static enum xds_table
 take(struct xds_session *x, struct ads *a, char why[static FEED_TEXT],
     monotime_t now)
 {
-	const struct feed_table table = table_of(x, &a->response);
 	enum xds_table result = XDS_TABLE_TOO_SOON;
+	struct taken taken;
 
+	table_of(x, &a->response, &taken);
 	if (monotime_is_past(now, affordable(x)))
-		result = offer(x, &table, why, now);
-	else if (!x->host->is_sound(x->host->arg, &table, why))
+		result = offer(x, &taken.table, why, now);
+	else if (!x->host->is_sound(x->host->arg, &taken.table, why))
 		result = XDS_TABLE_REFUSED;
 	ads_answer(a, result == XDS_TABLE_REFUSED ? why : NULL);
 	/* There is nothing wrong with it: it is ours to keep. */
 	if (result == XDS_TABLE_TOO_SOON)
-		postpone(x, a, &table, affordable(x));
+		postpone(x, a, &taken.table, affordable(x));
 	else if (result == XDS_TABLE_POSTPONED)
-		postpone(x, a, &table, monotime_add_ms(now, XDS_AGAIN_MS));
+		postpone(x, a, &taken.table, monotime_add_ms(now, XDS_AGAIN_MS));
 	else if (result != XDS_TABLE_REFUSED)
 		forget(&x->again);
 	return result;
@@ -156,7 +174,7 @@ xds_table_overtaken(struct xds_session *session, struct ads *ads)
 	const struct discovery_response *response = &ads->response;
 	const char *fault = find_fault(response);
 	char why[FEED_TEXT];
-	struct feed_table table;
+	struct taken taken;
 
 	if (response->tables + response->others + response->broken == 0) {
 		ads_answer(ads, NULL);
@@ -164,13 +182,14 @@ xds_table_overtaken(struct xds_session *session, struct ads *ads)
 		return;
 	}
 	x->host->status->pushes++;
-	table = table_of(x, response);
-	if (fault == NULL && !x->host->is_sound(x->host->arg, &table, why))
+	table_of(x, response, &taken);
+	if (fault == NULL &&
+	    !x->host->is_sound(x->host->arg, &taken.table, why))
 		fault = why;
 	x->host->status->nacks += fault != NULL;
 	ads_answer(ads, fault);
 	if (fault == NULL)
-		postpone(x, ads, &table, affordable(x));
+		postpone(x, ads, &taken.table, affordable(x));
 	ads_drop(ads);
 }
 

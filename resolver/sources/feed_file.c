@@ -36,6 +36,32 @@ feed_file_hash(const void *octets, size_t length)
 	return (struct feed_hash){ hash.high64, hash.low64 };
 }
 
+struct XXH3_state_s *
+feed_file_hash_begin(void)
+{
+	XXH3_state_t *state = XXH3_createState();
+
+	if (state != NULL)
+		(void)XXH3_128bits_reset(state);
+	return state;
+}
+
+void
+feed_file_hash_add(struct XXH3_state_s *state, const void *octets,
+    size_t length)
+{
+	(void)XXH3_128bits_update(state, octets, length);
+}
+
+struct feed_hash
+feed_file_hash_end(struct XXH3_state_s *state)
+{
+	const XXH128_hash_t hash = XXH3_128bits_digest(state);
+
+	(void)XXH3_freeState(state);
+	return (struct feed_hash){ hash.high64, hash.low64 };
+}
+
 bool
 feed_file_hash_equal(struct feed_hash a, struct feed_hash b)
 {

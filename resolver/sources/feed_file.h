@@ -50,6 +50,15 @@ struct feed_header {
 bool feed_file_name_is_valid(const char *name);
 
 struct feed_hash feed_file_hash(const void *octets, size_t length);
+
+/* The same of octets that come in pieces; _end() frees.  NULL: no memory. */
+struct XXH3_state_s;			/* of xxhash.h */
+struct XXH3_state_s *feed_file_hash_begin(void)
+    __attribute__((warn_unused_result));
+void feed_file_hash_add(struct XXH3_state_s *state, const void *octets,
+    size_t length);
+struct feed_hash feed_file_hash_end(struct XXH3_state_s *state);
+
 bool feed_file_hash_equal(struct feed_hash a, struct feed_hash b);
 
 /*

@@ -118,28 +118,4 @@ bool name_table_find(const struct name_table *table, struct span host,
 bool name_table_counts(const struct name_table *table,
     const struct name_table_entry *entry);
 
-enum name_table_change {
-	NAME_TABLE_ADDED,
-	NAME_TABLE_REMOVED,
-	NAME_TABLE_CHANGED,
-};
-
-struct name_table_delta {
-	size_t added, removed, changed;
-};
-
-/* "entry" is the new one, or the old one of a removed name. */
-typedef void name_table_changed(void *arg, enum name_table_change change,
-    const struct name_table_entry *entry);
-
-/*
- * What differs between two tables, in no particular order.  A name is changed
- * if its entry has other octets.  Takes time in proportion to the names, and
- * memory only if the hosts of one table ascend and those of the other do not.
- * "changed" may be NULL.  0, -ENOMEM or -E2BIG.
- */
-int name_table_compare(const struct name_table *old,
-    const struct name_table *new, struct name_table_delta *delta,
-    name_table_changed *changed, void *arg);
-
 #endif

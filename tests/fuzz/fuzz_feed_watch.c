@@ -9,19 +9,20 @@
 
 #include "resolver/feed/kube_mirror.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/parts.h"
 
 #define LIMIT	100000
 
 static void
-feed(struct kube_mirror *m, uint8_t choice, size_t piece, const uint8_t *data,
-    size_t size)
+feed(struct kube_mirror *m, struct kube_room *room, uint8_t choice,
+    size_t piece, const uint8_t *data, size_t size)
 {
 	static const enum kube_body bodies[] = { KUBE_BODY_LIST,
 	    KUBE_BODY_INITIAL, KUBE_BODY_WATCH, KUBE_BODY_REFUSAL };
 	enum kube_result result = KUBE_GOES_ON;
 
 	kube_mirror_init(m, &kube_kinds[(choice >> 2) % kube_kind_count],
-	    LIMIT, 1);
+	    room, 1);
 	kube_mirror_begin(m, bodies[choice & 3]);
 	for (size_t at = 0; at < size && result == KUBE_GOES_ON; at += piece) {
 		size_t n = size - at < piece ? size - at : piece;
@@ -35,7 +36,7 @@ feed(struct kube_mirror *m, uint8_t choice, size_t piece, const uint8_t *data,
 	if (result == KUBE_GOES_ON)
 		result = kube_mirror_end(m);
 	check(result != KUBE_BROKEN || m->why != NULL);
-	check(m->store.octets <= LIMIT + size);
+	check(room->used <= LIMIT + size + KUBE_OBJECT_COST);
 }
 
 /* The table; the caller frees it. */
@@ -43,9 +44,13 @@ static char *
 table_of(const struct kube_mirror *m, size_t *length)
 {
 	const struct kube_store *const stores[] = { &m->store };
+	struct kube_list list;
 	char *text;
 
-	check(kube_list_make(stores, 1, &text, length) == 0);
+	check(kube_list_make(stores, 1, &list) == 0);
+	text = parts_join(list.parts, list.count, length);
+	check(list.length == *length);
+	kube_list_free(&list);
 	return text;
 }
 
@@ -66,14 +71,15 @@ check_table(const char *text, size_t length)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct kube_room room[2] = { { LIMIT, 0 }, { LIMIT, 0 } };
 	struct kube_mirror one, other;
 	size_t length, again;
 	char *text, *second;
 
 	if (size < 2)
 		return 0;
-	feed(&one, data[0], 1 + data[1] % 64U, data + 2, size - 2);
-	feed(&other, data[0], size, data + 2, size - 2);
+	feed(&one, &room[0], data[0], 1 + data[1] % 64U, data + 2, size - 2);
+	feed(&other, &room[1], data[0], size, data + 2, size - 2);
 	text = table_of(&one, &length);
 	second = table_of(&other, &again);
 	check_table(text, length);

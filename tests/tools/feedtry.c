@@ -28,12 +28,13 @@ static XXH64_hash_t last;
 static enum feed_verdict
 offer(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 {
-	XXH64_hash_t hash = XXH3_64bits(table->octets, table->length);
+	const void *octets = table->parts->iov_base;	/* all of it */
+	XXH64_hash_t hash = XXH3_64bits(octets, table->length);
 	bool same = hash == last;
 
 	(void)arg;
 	if (refused != NULL && table->length >= strlen(refused) &&
-	    memcmp(table->octets, refused, strlen(refused)) == 0) {
+	    memcmp(octets, refused, strlen(refused)) == 0) {
 		(void)snprintf(why, FEED_TEXT, "it begins with %s", refused);
 		printf("refused %s\n", table->version);
 		return FEED_REFUSED;

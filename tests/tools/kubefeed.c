@@ -15,35 +15,38 @@
 
 #include "resolver/feed/kubernetes.h"
 #include "tests/feed_host.h"
+#include "tests/parts.h"
+
+/* A table as one text. */
+struct text {
+	char *octets;
+	size_t length;
+};
 
 struct tool {
 	const char *path;
-	char *kept, *held;
-	size_t kept_length, held_length;
+	struct text kept, held;
 	struct feed_status status;
 	unsigned int offers;
 };
 
 static bool
-is_same(const char *text, size_t length, const struct feed_table *table)
+is_same(const struct text *a, const struct text *b)
 {
-	return text != NULL && length == table->length &&
-	    memcmp(text, table->octets, length) == 0;
+	return a->octets != NULL && a->length == b->length &&
+	    memcmp(a->octets, b->octets, a->length) == 0;
 }
 
 static void
-keep(char **text, size_t *length, const struct feed_table *table)
+keep(struct text *to, struct text *from)
 {
-	free(*text);
-	*text = malloc(table->length);
-	if (*text == NULL)
-		abort();
-	memcpy(*text, table->octets, table->length);
-	*length = table->length;
+	free(to->octets);
+	*to = *from;
+	from->octets = NULL;
 }
 
 static bool
-write_table(const char *path, const struct feed_table *table)
+write_table(const char *path, const struct text *table)
 {
 	char temporary[4096];
 	FILE *file;
@@ -59,14 +62,13 @@ write_table(const char *path, const struct feed_table *table)
 }
 
 static enum feed_verdict
-judge(struct tool *tool, const struct feed_table *table,
-    char why[static FEED_TEXT])
+judge(struct tool *tool, struct text *table, char why[static FEED_TEXT])
 {
-	if (is_same(tool->kept, tool->kept_length, table))
+	if (is_same(&tool->kept, table))
 		return FEED_SAME;
-	if (table->length < tool->kept_length / 2 &&
-	    !is_same(tool->held, tool->held_length, table)) {
-		keep(&tool->held, &tool->held_length, table);
+	if (table->length < tool->kept.length / 2 &&
+	    !is_same(&tool->held, table)) {
+		keep(&tool->held, table);
 		(void)snprintf(why, FEED_TEXT, "it lost more than half");
 		return FEED_HELD;
 	}
@@ -74,7 +76,7 @@ judge(struct tool *tool, const struct feed_table *table,
 		(void)snprintf(why, FEED_TEXT, "it cannot be written");
 		return FEED_FAILED;
 	}
-	keep(&tool->kept, &tool->kept_length, table);
+	keep(&tool->kept, table);
 	return FEED_APPLIED;
 }
 
@@ -84,8 +86,13 @@ offer(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 	static const char *const names[] = { "applied", "same", "held",
 		"refused", "failed" };
 	struct tool *tool = arg;
-	enum feed_verdict verdict = judge(tool, table, why);
+	struct text text;
+	enum feed_verdict verdict;
 
+	text.octets = parts_join(table->parts, table->part_count,
+	    &text.length);
+	verdict = judge(tool, &text, why);
+	free(text.octets);
 	printf("offer %u %s %zu %s %s\n", ++tool->offers, names[verdict],
 	    table->length, table->format, table->version);
 	return verdict;
@@ -138,8 +145,8 @@ main(int argc, char **argv)
 	config.namespaces = argv + i;
 	config.namespace_count = (size_t)(argc - i);
 	error = kubernetes_run(&config, &host);
-	free(tool.kept);
-	free(tool.held);
+	free(tool.kept.octets);
+	free(tool.held.octets);
 	if (error != 0)
 		fprintf(stderr, "kubefeed: %s\n", strerror(-error));
 	return error != 0;

@@ -65,11 +65,12 @@ def names(octets):
     return {name: list(info.ips) for name, info in read.table.items()}
 
 
-def response(octets, version="1", nonce=None, type_url=TYPE, inner=TYPE):
+def response(octets, version="1", nonce=None, type_url=TYPE, inner=TYPE,
+             identity="istiod of the test"):
     """A DiscoveryResponse's octets around those of resources (bytes, or a list)."""
     made = ads.DiscoveryResponse(version_info=version, type_url=type_url,
                                  nonce=f"nonce-{version}" if nonce is None else nonce)
-    made.control_plane.identifier = "istiod of the test"
+    made.control_plane.identifier = identity
     for one in [octets] if isinstance(octets, bytes) else octets:
         made.resources.add(type_url=inner, value=one)
     return made.SerializeToString()

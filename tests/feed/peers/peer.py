@@ -123,12 +123,13 @@ class Istiod(Talker):
     """Says what it is asked, and remembers what it is told.
 
     pair, roots: its certificate, and the PEM of those who sign its clients';
-    without them it speaks in clear text.  age, grace: seconds of a connection."""
+    without them it speaks in clear text.  age, grace: seconds of a connection.
+    identity: by which it says who it is."""
 
     def __init__(self, stack="core", pair=None, roots=None, age=None, grace=None, port=0,
-                 host="127.0.0.1", space=None, more=()):
+                 host="127.0.0.1", space=None, identity="istiod-1", more=()):
         self.directory = tempfile.TemporaryDirectory(prefix="nfdns-istiod-")
-        self.host, self.version = host, 0
+        self.host, self.version, self.identity = host, 0, identity
         dash = "--" if stack == "core" else "-"
         words = [PEERS / "istiod_core" if stack == "core" else go_program("istiod_go"),
                  f"{dash}listen={host}:{port}"]
@@ -168,7 +169,7 @@ class Istiod(Talker):
     def response(self, names):
         """A DiscoveryResponse of the next version, of {name: address}."""
         self.version += 1
-        return messages.response(messages.table(names), str(self.version))
+        return messages.response(messages.table(names), str(self.version), identity=self.identity)
 
     def has(self, names):
         """What streams are given from now on that begin."""

@@ -15,11 +15,26 @@
 #include "tests/check.h"
 
 static char directory[] = "/tmp/nfdns-keep-XXXXXX";
+#define MOST_NAMES 1000
+
 static struct feed_kept shown;
 static struct feed_keep *keep;
 static char why[FEED_TEXT];
-static const char *source = "192.0.2.1:15012";
+static const char *source = "192.0.2.1:15012", *server = "istiod-1";
 static int64_t tick_ms = 1;
+
+/* Good until the next call. */
+static struct feed_table
+one_part(const char *format, const char *version, const void *octets,
+    size_t length)
+{
+	static struct iovec part;
+
+	part = (struct iovec){ (void *)(uintptr_t)octets, length };
+	return (struct feed_table){ .format = format, .version = version,
+		.parts = &part, .part_count = 1, .length = length,
+		.server = strcmp(format, "nds-proto") == 0 ? server : "" };
+}
 
 /* A NameTable of names nFIRST to nLAST, each with one address. */
 static struct feed_table
@@ -48,7 +63,7 @@ names(int first, int last, const char *address)
 		memcpy(p, address, address_length);
 		n = (size_t)(p + address_length - octets);
 	}
-	return (struct feed_table){ "nds-proto", "v", octets, n, true };
+	return one_part("nds-proto", "v", octets, n);
 }
 
 static enum feed_verdict
@@ -71,7 +86,7 @@ static void
 start(void)
 {
 	feed_keep_close(keep);
-	CHECK(feed_keep_open(&keep, directory, "mesh", &shown) == 0);
+	CHECK(feed_keep_open(&keep, directory, "mesh", MOST_NAMES, &shown) == 0);
 }
 
 /* With an empty directory. */
@@ -95,10 +110,13 @@ there(const char *name)
 	int fd = open(directory, O_RDONLY | O_DIRECTORY);
 	struct feed_header header = { .names = 0 };
 	struct keep_file file;
+	struct table_names found;
 	const char *reason;
 
-	if (keep_file_read(&file, fd, name, &reason) == 0)
+	if (keep_file_read(&file, fd, name, &found, &reason) == 0)
 		header = file.header;
+	CHECK(found.count == header.names);
+	table_names_free(&found);
 	keep_file_clear(&file);
 	close(fd);
 	return header;
@@ -156,7 +174,8 @@ what_cannot_be_decoded_is_refused(void)
 	start_anew();
 	CHECK(offer(1, 3, "192.0.2.7") == FEED_APPLIED);
 	table = names(1, 5, "192.0.2.7");
-	table.length--;
+	table = one_part("nds-proto", "v", table.parts->iov_base,
+	    table.length - 1);
 	CHECK(offer_at(&table, 1000) == FEED_REFUSED && why[0] != '\0');
 	table.format = "hosts";
 	CHECK(offer_at(&table, 1000) == FEED_REFUSED && why[0] != '\0');
@@ -225,26 +244,47 @@ item_27_another_server_confirms(void)
 	CHECK(there("mesh.pending").names == 149);
 	/* Another such table is not the same one. */
 	CHECK(offer(1, 148, "192.0.2.7") == FEED_HELD);
-	start();
-	CHECK(shown.held_names == 148);
-	CHECK(offer(1, 148, "192.0.2.7") == FEED_HELD);
-	source = "192.0.2.2:15012";
+	server = "istiod-2";
 	/* It must say the same. */
 	CHECK(offer(1, 147, "192.0.2.7") == FEED_HELD);
-	source = "192.0.2.1:15012";
+	server = "istiod-1";
 	CHECK(offer(1, 147, "192.0.2.7") == FEED_APPLIED);
 	CHECK(offer(1, 148, "192.0.2.7") == FEED_APPLIED);
 	CHECK(offer(1, 300, "192.0.2.7") == FEED_APPLIED);
 	CHECK(offer(1, 148, "192.0.2.7") == FEED_HELD);
-	source = "192.0.2.2:15012";
+	/* Whose word it was is not known any more: the next one's. */
+	start();
+	CHECK(shown.held_names == 148);
+	server = "istiod-2";
+	CHECK(offer(1, 148, "192.0.2.7") == FEED_HELD);
+	CHECK(offer(1, 148, "192.0.2.7") == FEED_HELD);
+	server = "istiod-1";
 	CHECK(offer(1, 148, "192.0.2.7") == FEED_APPLIED);
-	source = "192.0.2.1:15012";
 	CHECK(there("mesh.table").names == 148 && shown.names == 148);
 	CHECK(there("mesh.table").confirmed && shown.held_since == 0);
 	CHECK(there("mesh.pending").names == 0);
 	/* A flag of this one table. */
 	CHECK(offer(1, 149, "192.0.2.7") == FEED_APPLIED);
 	CHECK(!there("mesh.table").confirmed);
+}
+
+/* One istiod with an IPv4 and an IPv6 address, and one that does not say who it is. */
+static void
+item_27_another_address_proves_nothing(void)
+{
+	static const char *const names_of[] = { "istiod-1", "" };
+
+	for (size_t i = 0; i < 2; i++) {
+		start_anew();
+		server = names_of[i];
+		CHECK(offer(1, 300, "192.0.2.7") == FEED_APPLIED);
+		CHECK(offer(1, 148, "192.0.2.7") == FEED_HELD);
+		source = "[2001:db8::1]:15012";
+		CHECK(offer(1, 148, "192.0.2.7") == FEED_HELD);
+		source = "192.0.2.1:15012";
+		CHECK(offer(1, 148, "192.0.2.7") == FEED_HELD);
+	}
+	server = "istiod-1";
 }
 
 static void
@@ -301,17 +341,16 @@ objects_are_counted_and_compared(void)
 		"\"namespace\":\"n\"},\"spec\":1},{\"kind\":\"Service\","
 		"\"metadata\":{\"name\":\"b\",\"namespace\":\"m\"}}]}",
 	};
-	struct feed_table table = { "kubernetes", "", NULL, 0, false };
+	struct feed_table table;
 
 	start_anew();
 	for (size_t i = 0; i < 2; i++) {
-		table.octets = (const uint8_t *)texts[i];
-		table.length = strlen(texts[i]);
+		table = one_part("kubernetes", "", texts[i], strlen(texts[i]));
 		CHECK(offer_at(&table, 1000) == FEED_APPLIED);
 		CHECK(shown.names == 2);
 	}
 	CHECK(shown.added == 1 && shown.removed == 1 && shown.changed == 1);
-	table.length--;
+	table = one_part("kubernetes", "", texts[1], strlen(texts[1]) - 1);
 	CHECK(offer_at(&table, 1000) == FEED_REFUSED && why[0] != '\0');
 }
 
@@ -319,11 +358,11 @@ objects_are_counted_and_compared(void)
 static void
 a_feed_may_change_its_type(void)
 {
-	struct feed_table table = { "kubernetes", "",
-		(const uint8_t *)"{\"items\":[]}", 12, false };
+	struct feed_table table;
 
 	start_anew();
 	CHECK(offer(1, 300, "192.0.2.7") == FEED_APPLIED);
+	table = one_part("kubernetes", "", "{\"items\":[]}", 12);
 	CHECK(offer_at(&table, 1000) == FEED_HELD);
 	tick_ms += KEEP_BELIEVE_MS;
 	CHECK(offer_at(&table, 1000) == FEED_APPLIED);
@@ -366,12 +405,81 @@ what_is_no_table_there_is_replaced(void)
 	    shown.error[0] == '\0');
 }
 
+/* What the log says meanwhile is in "said". */
+static char said[4096];
+
+static void
+listen_to_log(int saved)
+{
+	static FILE *file;
+	size_t n;
+
+	if (saved < 0) {
+		file = tmpfile();
+		CHECK(dup2(fileno(file), STDERR_FILENO) >= 0);
+		log_change_level(LOG_LEVEL_INFO);
+		return;
+	}
+	log_change_level(LOG_LEVEL_ERROR);
+	CHECK(dup2(saved, STDERR_FILENO) >= 0);
+	close(saved);
+	rewind(file);
+	n = fread(said, 1, sizeof(said) - 1, file);
+	said[n] = '\0';
+	fclose(file);
+}
+
+static unsigned int
+lines_said(void)
+{
+	unsigned int lines = 0;
+
+	for (const char *p = said; *p != '\0'; p++)
+		lines += *p == '\n';
+	return lines;
+}
+
+static void
+item_28_a_line_a_minute(void)
+{
+	const int saved = dup(STDERR_FILENO);
+
+	start_anew();
+	listen_to_log(-1);
+	for (int i = 1; i <= 8; i++, tick_ms += 1000) {
+		CHECK(offer(1, i, "192.0.2.7") == FEED_APPLIED);
+		feed_keep_tell(keep, monotime_from_ms(tick_ms));
+	}
+	tick_ms += KEEP_TELL_MS - 8000 - 1;
+	feed_keep_tell(keep, monotime_from_ms(tick_ms));
+	tick_ms++;
+	feed_keep_tell(keep, monotime_from_ms(tick_ms));
+	tick_ms += (int64_t)2 * KEEP_TELL_MS;
+	feed_keep_tell(keep, monotime_from_ms(tick_ms));
+	/* After a quiet minute the next one is told at once. */
+	CHECK(offer(2, 9, "192.0.2.8") == FEED_APPLIED);
+	/* What is not told at the end is told then. */
+	CHECK(offer(1, 9, "192.0.2.8") == FEED_APPLIED);
+	CHECK(offer(1, 8, "192.0.2.8") == FEED_APPLIED);
+	start();
+	listen_to_log(saved);
+	CHECK(strstr(said, "feed mesh: table of 1 names: 1 added, 0 removed, "
+	    "0 changed\n"));
+	CHECK(strstr(said, "feed mesh: 7 tables in the last minute, the last "
+	    "one of 8 names: 7 added, 0 removed, 0 changed\n"));
+	CHECK(strstr(said, "feed mesh: table of 8 names: 1 added, 1 removed, "
+	    "7 changed\n"));
+	CHECK(strstr(said, "feed mesh: 2 tables in the last minute, the last "
+	    "one of 8 names: 1 added, 1 removed, 0 changed\n"));
+	CHECK(lines_said() == 4);
+}
+
 static void
 a_directory_is_needed(void)
 {
 	struct feed_keep *none;
 
-	CHECK(feed_keep_open(&none, "/dev/null", "mesh", &shown) < 0);
+	CHECK(feed_keep_open(&none, "/dev/null", "mesh", MOST_NAMES, &shown) < 0);
 	CHECK(none == NULL);
 	feed_keep_close(none);
 }
@@ -387,6 +495,7 @@ main(void)
 	TEST(item_27_most_names_are_lost_only_after_five_minutes);
 	TEST(item_27_another_loss_begins_anew);
 	TEST(item_27_another_server_confirms);
+	TEST(item_27_another_address_proves_nothing);
 	TEST(item_11_no_names_after_some_wait);
 	TEST(half_of_the_names_may_go);
 	TEST(the_old_table_ends_the_wait);
@@ -394,6 +503,7 @@ main(void)
 	TEST(objects_are_counted_and_compared);
 	TEST(a_feed_may_change_its_type);
 	TEST(what_is_no_table_there_is_replaced);
+	TEST(item_28_a_line_a_minute);
 	TEST(a_directory_is_needed);
 	start_anew();
 	feed_keep_close(keep);

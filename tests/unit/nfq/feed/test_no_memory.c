@@ -30,6 +30,18 @@ put(uint8_t *to, uint8_t field, const void *octets, size_t length)
 	return to + length;
 }
 
+/* Good for the call that it is made for. */
+static struct feed_table
+one_part(const char *format, const void *octets, size_t length)
+{
+	static struct iovec parts[4];
+	static unsigned int next;
+	struct iovec *part = &parts[next++ % 4];
+
+	*part = (struct iovec){ (void *)(uintptr_t)octets, length };
+	return (struct feed_table){ format, "v", part, 1, length, "one" };
+}
+
 /* A NameTable of the names 100 to last, which ascend or descend. */
 static struct feed_table
 names(int last, bool descend)
@@ -48,15 +60,13 @@ names(int last, bool descend)
 		at = put(at, 2, value, (size_t)(end - value));
 		to = put(to, 1, entry, (size_t)(at - entry));
 	}
-	return (struct feed_table){ "nds-proto", "v", octets,
-		(size_t)(to - octets), true };
+	return one_part("nds-proto", octets, (size_t)(to - octets));
 }
 
 static struct feed_table
 objects(const char *text)
 {
-	return (struct feed_table){ "kubernetes", "v", (const uint8_t *)text,
-		strlen(text), false };
+	return one_part("kubernetes", text, strlen(text));
 }
 
 static enum feed_verdict
@@ -78,7 +88,7 @@ start(struct feed_table table)
 	(void)unlink(path);
 	(void)snprintf(path, sizeof(path), "%s/mesh.pending", directory);
 	(void)unlink(path);
-	CHECK(feed_keep_open(&keep, directory, "mesh", &shown) == 0);
+	CHECK(feed_keep_open(&keep, directory, "mesh", 1000, &shown) == 0);
 	CHECK(offer(table) == FEED_APPLIED);
 }
 
@@ -86,14 +96,16 @@ start(struct feed_table table)
 static uint64_t
 names_there(void)
 {
+	struct table_names names;
 	struct keep_file file;
 	const char *why;
 	char path[64];
 	uint64_t count;
 
 	(void)snprintf(path, sizeof(path), "%s/mesh.table", directory);
-	CHECK(keep_file_read(&file, AT_FDCWD, path, &why) == 0);
+	CHECK(keep_file_read(&file, AT_FDCWD, path, &names, &why) == 0);
 	count = file.header.names;
+	table_names_free(&names);
 	keep_file_clear(&file);
 	return count;
 }
@@ -134,9 +146,9 @@ static void
 a_table_is_kept_or_not(void)
 {
 	CHECK(each_fails(names(109, false), 10, names(119, false),
-	    FEED_APPLIED) == 0);
+	    FEED_APPLIED) >= 1);
 	CHECK(each_fails(names(109, false), 10, names(119, true),
-	    FEED_APPLIED) >= 2);
+	    FEED_APPLIED) >= 1);
 }
 
 /* What differs cannot be found without memory: it is not taken for nothing. */
@@ -144,7 +156,7 @@ static void
 a_loss_is_held_all_the_same(void)
 {
 	CHECK(each_fails(names(399, false), 300, names(109, true),
-	    FEED_HELD) >= 2);
+	    FEED_HELD) >= 1);
 }
 
 static void
@@ -165,7 +177,7 @@ what_was_kept_is_read_or_not(void)
 		start(names(399, true));
 		feed_keep_close(keep);
 		no_memory_after(n);
-		error = feed_keep_open(&keep, directory, "mesh", &shown);
+		error = feed_keep_open(&keep, directory, "mesh", 1000, &shown);
 		no_memory_in = -1;
 		if (!no_memory_failed) {
 			CHECK(n >= 2 && error == 0 && shown.names == 300);

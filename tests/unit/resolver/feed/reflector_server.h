@@ -13,6 +13,7 @@
 
 #include "tests/check.h"
 
+static struct kube_room room;
 static struct reflector r;
 static monotime_t now;
 static char target[REFLECTOR_TARGET_SIZE];
@@ -33,7 +34,8 @@ begin(const char *plural)
 {
 	reflector_free(&r);
 	now = monotime_from_ms(1000000);
-	reflector_init(&r, kind_of(plural), NULL, 1 << 20, 7);
+	room.limit = 1 << 20;
+	reflector_init(&r, kind_of(plural), NULL, &room, 7);
 }
 
 /* Passes time until the next request is due, and sends it: what it asks. */

@@ -33,7 +33,7 @@ offer(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 	(void)arg;
 	offers++;
 	(void)snprintf(offered, sizeof(offered), "%.*s", (int)table->length,
-	    (const char *)table->octets);
+	    (const char *)table->parts->iov_base);
 	(void)snprintf(why, FEED_TEXT, "not liked");
 	return verdict;
 }
@@ -45,7 +45,8 @@ is_sound(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 {
 	(void)arg;
 	(void)snprintf(why, FEED_TEXT, "not sound");
-	return !unsound && (table->length == 0 || table->octets[0] != '!');
+	return !unsound && (table->length == 0 ||
+	    *(const char *)table->parts->iov_base != '!');
 }
 
 static inline void

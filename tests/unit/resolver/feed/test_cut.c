@@ -34,7 +34,7 @@ offer(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 	(void)arg;
 	(void)why;
 	(void)snprintf(last, sizeof(last), "%.*s", (int)table->length,
-	    (const char *)table->octets);
+	    (const char *)table->parts->iov_base);
 	return FEED_APPLIED;
 }
 

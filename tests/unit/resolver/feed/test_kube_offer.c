@@ -30,7 +30,7 @@ quiet_first(void)
 	kube_offer_change(&offer, at(90));
 	CHECK(!kube_offer_is_due(&offer, at(189)));
 	CHECK(kube_offer_is_due(&offer, at(190)));
-	kube_offer_verdict(&offer, at(190), 0, FEED_APPLIED, 1);
+	kube_offer_verdict(&offer, at(190), 0, FEED_APPLIED);
 	CHECK(!kube_offer_is_due(&offer, at(100000)));
 }
 
@@ -51,10 +51,10 @@ not_kept(void)
 {
 	begin();
 	kube_offer_change(&offer, at(0));
-	kube_offer_verdict(&offer, at(100), 400, FEED_FAILED, 1);
+	kube_offer_verdict(&offer, at(100), 400, FEED_FAILED);
 	CHECK(!kube_offer_is_due(&offer, at(499)));
 	CHECK(kube_offer_is_due(&offer, at(500)));
-	kube_offer_verdict(&offer, at(500), 0, FEED_APPLIED, 1);
+	kube_offer_verdict(&offer, at(500), 0, FEED_APPLIED);
 	CHECK(!kube_offer_is_due(&offer, at(100000)));
 }
 
@@ -63,7 +63,7 @@ refused(void)
 {
 	begin();
 	kube_offer_change(&offer, at(0));
-	kube_offer_verdict(&offer, at(100), 0, FEED_REFUSED, 1);
+	kube_offer_verdict(&offer, at(100), 0, FEED_REFUSED);
 	CHECK(!kube_offer_is_due(&offer, at(100000)));
 	CHECK(!kube_offer_confirms(&offer, at(100000)));
 }
@@ -73,17 +73,17 @@ held_and_confirmed(void)
 {
 	begin();
 	kube_offer_change(&offer, at(0));
-	kube_offer_verdict(&offer, at(100), 0, FEED_HELD, 10);
+	kube_offer_verdict(&offer, at(100), 0, FEED_HELD);
 	CHECK(!kube_offer_confirms(&offer, at(10099)));
 	CHECK(kube_offer_confirms(&offer, at(10100)));
 	CHECK(!kube_offer_confirms(&offer, at(10101)));
 	CHECK(monotime_is_set(offer.asked));
-	CHECK(kube_offer_is_confirmed(&offer, 11));
+	kube_offer_looked(&offer);
 	CHECK(!monotime_is_set(offer.asked));
-	kube_offer_verdict(&offer, at(40000), 0, FEED_HELD, 10);
+	kube_offer_verdict(&offer, at(40000), 0, FEED_HELD);
 	CHECK(!kube_offer_confirms(&offer, at(340999)));
 	CHECK(kube_offer_confirms(&offer, at(341000)));
-	CHECK(!kube_offer_is_confirmed(&offer, 12));
+	kube_offer_looked(&offer);
 	CHECK(!kube_offer_confirms(&offer, at(900000)));
 }
 
@@ -92,10 +92,10 @@ static void
 held_with_changes(void)
 {
 	begin();
-	kube_offer_verdict(&offer, at(0), 0, FEED_HELD, 10);
-	kube_offer_verdict(&offer, at(7000), 0, FEED_HELD, 9);
+	kube_offer_verdict(&offer, at(0), 0, FEED_HELD);
+	kube_offer_verdict(&offer, at(7000), 0, FEED_HELD);
 	CHECK(kube_offer_confirms(&offer, at(10000)));
-	kube_offer_verdict(&offer, at(11000), 0, FEED_APPLIED, 900);
+	kube_offer_verdict(&offer, at(11000), 0, FEED_APPLIED);
 	CHECK(!monotime_is_set(offer.asked) &&
 	    !kube_offer_confirms(&offer, at(90000)));
 }

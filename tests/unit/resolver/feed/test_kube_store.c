@@ -8,22 +8,38 @@
 
 #include "resolver/feed/kube_slim.h"
 #include "tests/check.h"
+#include "tests/parts.h"
 
-static struct kube_store a = KUBE_STORE_INIT(1), b = KUBE_STORE_INIT(2);
+static struct kube_room room;
+static struct kube_store a = KUBE_STORE_INIT(1, &room);
+static struct kube_store b = KUBE_STORE_INIT(2, &room);
 static struct kube_slim slim = KUBE_SLIM_INIT;
 static struct kube_meta meta;
 static const char *why;
+
+/* The list of stores, which the caller frees. */
+static char *
+list_of(const struct kube_store *const *stores, size_t count, size_t *length)
+{
+	struct kube_list list;
+	char *text;
+
+	CHECK(kube_list_make(stores, count, &list) == 0);
+	text = parts_join(list.parts, list.count, length);
+	CHECK(list.length == *length);
+	kube_list_free(&list);
+	return text;
+}
 
 /* The table of both stores. */
 static bool
 list_is(const char *wanted)
 {
 	const struct kube_store *const stores[] = { &a, &b };
-	char *text;
 	size_t length;
+	char *text = list_of(stores, 2, &length);
 	bool right;
 
-	CHECK(kube_list_make(stores, 2, &text, &length) == 0);
 	right = length == strlen(wanted) && memcmp(text, wanted, length) == 0;
 	if (!right)
 		printf("  %.*s\n", (int)length, text);
@@ -44,13 +60,14 @@ put_and_remove(void)
 	CHECK(kube_store_put(&b, "m/a", "3", 1) == 1);
 	CHECK(list_is(HEAD "\n1,\n2,\n3\n]}\n"));
 	CHECK(kube_store_put(&a, "n/a", "11", 2) == 1);
-	CHECK(a.count == 2 && a.octets == 3 + 3 + 2 + 1);
+	CHECK(a.count == 2 && room.used == 3 * (3 + KUBE_OBJECT_COST) +
+	    2 + 1 + 1);
 	CHECK(kube_store_remove(&a, "n/b") && !kube_store_remove(&a, "n/b"));
 	CHECK(list_is(HEAD "\n11,\n3\n]}\n"));
 	kube_store_replace(&a, &b);
 	CHECK(b.count == 0 && list_is(HEAD "\n3\n]}\n"));
 	kube_store_clear(&a);
-	CHECK(a.octets == 0 && list_is(HEAD "\n]}\n"));
+	CHECK(room.used == 0 && list_is(HEAD "\n]}\n"));
 }
 
 /* In whatever order they came. */
@@ -67,7 +84,7 @@ many_in_order(void)
 		(void)snprintf(text, sizeof(text), "%u ", i * 2654435761U);
 		CHECK(kube_store_put(&a, key, text, strlen(text)) == 1);
 	}
-	CHECK(kube_list_make(stores, 1, &made, &length) == 0);
+	made = list_of(stores, 1, &length);
 	made[length - 1] = '\0';
 	for (at = strchr(made, '\n'); at != NULL && at[1] != ']';
 	    at = strchr(at + 1, '\n')) {

@@ -200,7 +200,8 @@ objects_beyond_the_limit(void)
 {
 	begin("services");
 	reflector_free(&r);
-	reflector_init(&r, kind_of("services"), NULL, 60, 7);
+	room.limit = 60 + KUBE_OBJECT_COST;
+	reflector_init(&r, kind_of("services"), NULL, &room, 7);
 	r.no_initial = true;
 	(void)ask();
 	reflector_head(&r, now, 200);
@@ -208,6 +209,30 @@ objects_beyond_the_limit(void)
 	end_whole();
 	CHECK(cause == FEED_CAUSE_CONTENT && !r.mirror.synced);
 	CHECK(strstr(r.error, "limit") != NULL);
+}
+
+/* Without room for both, what is listed anew takes the place of what was. */
+static void
+item_28_a_list_without_room_beside_the_store(void)
+{
+	watch_from_10();
+	room.limit = room.used + room.used / 2;
+	for (int lost = 1; lost >= 0; lost--) {
+		const size_t before = room.used;
+
+		reflector_relist(&r, now);
+		(void)ask();
+		reflector_head(&r, now, 200);
+		CHECK(say(LIST("30")));
+		/* The kept table stays in use: none is made of a part. */
+		CHECK(!reflector_is_settled(&r) && room.used <= room.limit);
+		CHECK(r.mirror.store.count == 0 && before > 0);
+		if (lost)
+			lose(FEED_CAUSE_RESET);
+		else
+			end_whole();
+	}
+	CHECK(reflector_is_settled(&r) && r.mirror.store.count == 1);
 }
 
 /* A list counts when it is whole, wherever it is lost. */
@@ -247,6 +272,7 @@ main(void)
 	TEST(resync);
 	TEST(in_a_namespace);
 	TEST(objects_beyond_the_limit);
+	TEST(item_28_a_list_without_room_beside_the_store);
 	TEST(list_lost_at_each_octet);
 	reflector_free(&r);
 	return test_summary();

@@ -158,10 +158,71 @@ watch_that_stumbles(void)
 		CHECK(asks("watch=1"));
 		reflector_head(&r, now, 200);
 	}
-	CHECK(!say("{\"type\":\"ERROR\",\"object\":{\"code\":500}}"));
+	CHECK(!say("{\"type\":\"ODD\",\"object\":{}}"));
 	end_whole();
-	CHECK(cause == FEED_CAUSE_STATUS);
 	CHECK(strcmp(query(), "resourceVersion=10") == 0);
+}
+
+/* A watch that is let in and ends with that status: when the next request is due. */
+static int64_t
+end_with(const char *status)
+{
+	const monotime_t before = now;
+
+	CHECK(!say(status));
+	end_whole();
+	CHECK(cause == FEED_CAUSE_STATUS && r.failing);
+	return monotime_ms_since(reflector_deadline(&r), before);
+}
+
+static void
+item_28_patience_within_a_watch(void)
+{
+	static const char many[] = "{\"type\":\"ERROR\",\"object\":{"
+	    "\"code\":429,\"reason\":\"TooManyRequests\",\"details\":{"
+	    "\"retryAfterSeconds\":1}}}";
+
+	watch_from_10();
+	for (int i = 0; i < 20; i++) {
+		CHECK(end_with(many) >= 1000);
+		CHECK(asks("watch=1") && strstr(target, "&resourceVersion=10&"));
+		reflector_head(&r, now, 200);
+	}
+	/* The server lets it in each time: that ends no back-off. */
+	CHECK(r.backoff.ceiling_ms > 10000);
+}
+
+static void
+item_28_trouble_within_a_watch(void)
+{
+	static const char trouble[] = "{\"type\":\"ERROR\",\"object\":{"
+	    "\"code\":500,\"reason\":\"InternalError\"}}";
+
+	watch_from_10();
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 2; i++) {
+			(void)end_with(trouble);
+			CHECK(asks("watch=1"));
+			reflector_head(&r, now, 200);
+		}
+		(void)end_with(trouble);
+		CHECK(strcmp(query(), "limit=500") == 0);
+		answer(200, LIST("10"));
+		CHECK(asks("&resourceVersion=10&"));
+		reflector_head(&r, now, 200);
+		/* The version was not the trouble: no more lists. */
+		for (int i = 0; i < 10; i++) {
+			(void)end_with(trouble);
+			CHECK(asks("watch=1"));
+			reflector_head(&r, now, 200);
+		}
+		CHECK(r.backoff.ceiling_ms > 10000);
+		/* Until a watch works again. */
+		CHECK(say(EVENT("ADDED", "x", "10")));
+		lose(FEED_CAUSE_RESET);
+		CHECK(asks("watch=1"));
+		reflector_head(&r, now, 200);
+	}
 }
 
 static void
@@ -217,6 +278,8 @@ main(void)
 	TEST(watch_cut_within_an_event);
 	TEST(watch_silent);
 	TEST(watch_that_stumbles);
+	TEST(item_28_patience_within_a_watch);
+	TEST(item_28_trouble_within_a_watch);
 	TEST(object_that_is_left_out);
 	TEST(watch_lost_at_each_octet);
 	reflector_free(&r);

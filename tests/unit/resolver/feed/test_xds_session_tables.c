@@ -283,6 +283,43 @@ item_25_at_the_end(void)
 	CHECK(offers == 2 && strcmp(offered, "two") == 0);
 }
 
+/*
+ * While a table waits to be kept, one that has no room beside it is not taken from
+ * the server; however much that sends, and whatever else it asks, the stream lives.
+ */
+static void
+item_28_a_table_waits_for_room(void)
+{
+	char one[700], other[700];
+
+	memset(one, '1', sizeof(one) - 1);
+	memset(other, '2', sizeof(other) - 1);
+	one[sizeof(one) - 1] = other[sizeof(other) - 1] = '\0';
+	begin();
+	config.limit = 1000;
+	verdict = FEED_FAILED;
+	CHECK(asked(0, 0)->has_node);
+	push(0, "1", one);
+	CHECK(strcmp(asked(0, 1)->nonce, "nonce-1") == 0);
+	push(0, "2", other);
+	push(0, "3", "three");
+	settle();
+	CHECK(server.peers[0].count == 2 && status.pushes == 1 && offers == 1);
+	/* The one that waits is tried again, for longer than a table may take. */
+	for (int i = 0; i < 4; i++)
+		pass_ms(ADS_PROGRESS_MS / 2);
+	CHECK(server.count == 1 && offers > 1 && offered[0] == '1');
+	CHECK(server.peers[0].count == 2);
+	verdict = FEED_APPLIED;
+	pass_ms(XDS_AGAIN_MOST_MS);
+	CHECK(strcmp(asked(0, 2)->nonce, "nonce-2") == 0);
+	CHECK(strcmp(asked(0, 3)->nonce, "nonce-3") == 0);
+	UNTIL(strcmp(offered, "three") == 0);
+	CHECK(status.pushes == 3 && server.count == 1);
+	config.limit = 0;
+	end();
+}
+
 int
 main(void)
 {
@@ -300,5 +337,6 @@ main(void)
 	TEST(what_came_too_soon_may_be_bad);
 	TEST(what_is_kept_late_connects_nobody);
 	TEST(a_refusal_is_reported_once);
+	TEST(item_28_a_table_waits_for_room);
 	return test_summary();
 }
