@@ -210,6 +210,7 @@ is_removed(const struct config_load *load, const config_setting_t *setting,
     const char *path)
 {
 	const struct config_removed *r = load->removed;
+	char here[CONFIG_TEXT_SIZE];
 
 	while (r != NULL && r->path != NULL && strcmp(r->path, path) != 0)
 		r++;
@@ -217,7 +218,8 @@ is_removed(const struct config_load *load, const config_setting_t *setting,
 		return false;
 	diag_add(load->diag, DIAG_WARNING, load->file,
 	    config_setting_source_line(setting),
-	    "%s: not an option any more: %s", path, r->instead);
+	    "%s: not an option any more: %s",
+	    config_setting_path(setting, false, here), r->instead);
 	return true;
 }
 
