@@ -447,7 +447,8 @@ init(struct forward_thread *f, const struct worker_handover *h,
 	if (error < 0)
 		return error;
 	thread_streams_note(f, settings);
-	thread_late_init(f, h->known_socket);
+	if (h->options.forward)
+		thread_late_init(f, h->known_socket);
 	f->generation = generation->number;
 	take_cache(generation);
 	f->engine = engine_new(&host, settings, generation->cache,

@@ -193,7 +193,6 @@ stream_welcome(struct stream *s, const struct stream_arrival *arrival)
 	}
 	c->peer = arrival->peer;
 	c->name = arrival->name;
-	stream_target_init(c);
 	LIST_INIT(&c->errands);
 	c->sender = sender;
 	c->client = (struct stream_end){ ROLE_CLIENT, arrival->fd, 0, c };

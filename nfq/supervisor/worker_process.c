@@ -43,6 +43,7 @@ options_of(const struct config *config)
 	    .queues = config->queue.workers,
 	    .maxlen = config->queue.maxlen,
 	    .forward = config_forwards(config),
+	    .asks = config_asks(config),
 	    .tcp = capture->tcp,
 	    .mark_mask = capture->mark_mask,
 	    .mark_passed = capture->mark_passed,
