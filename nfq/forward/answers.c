@@ -7,7 +7,11 @@
 #include "nfq/forward/cached_answer.h"
 #include "nfq/forward/client_message.h"
 #include "nfq/forward/keep.h"
+#include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
+
+#define EDE_OCTETS	6	/* an option with the code alone */
+#define RDLENGTH_AT	9	/* in an OPT */
 
 /* The chain alone, in e->out: all else of it does not fit. */
 static size_t
@@ -24,30 +28,58 @@ chain_truncated(struct engine *e, const struct chase *chase, size_t limit)
 	return length;
 }
 
+/* Says in the OPT of a chain in e->out why it has no other end. */
+static size_t
+add_error(struct engine *e, struct engine_client *client, uint16_t ede,
+    size_t length, size_t limit)
+{
+	uint8_t *end = e->out + length;
+
+	if (client->chase->opt == 0 || ede == EDE_NONE ||
+	    length + EDE_OCTETS > limit)
+		return length;
+	wire_store_u16(end, OPTION_EDE);
+	wire_store_u16(end + 2, 2);
+	wire_store_u16(end + 4, ede);
+	client->options = (uint16_t)(client->options + EDE_OCTETS);
+	wire_store_u16(end - (client->chase->opt - RDLENGTH_AT),
+	    client->options);
+	return length + EDE_OCTETS;
+}
+
 /* The chain, and what was said of its end; in e->out. */
 static size_t
-write_chase(struct engine *e, const struct engine_client *client,
+write_chase(struct engine *e, struct engine_client *client,
     const struct client_message *how, const struct answer_given *given)
 {
 	const struct chase *chase = client->chase;
 	struct client_message whole = *how;
 	size_t limit = client_message_limit(&client->question, client->stream,
 	    sizeof(e->out));
-	size_t length, joined;
-	int error;
+	uint16_t ede = how->ede;
+	size_t length;
+	int error = -ENODATA;
 
-	if (given->message == NULL)
-		return chase->length <= limit ? chase_fail(chase, e->out) :
-		    chain_truncated(e, chase, limit);
 	whole.question = &client->asked;
 	whole.stream = true;
-	length = client_message_write(&whole, given->message, e->whole,
-	    sizeof(e->whole));
-	error = chase_join(chase, e->whole, length, e->out, limit, &joined);
-	if (error == 0)
-		return joined;
-	return error == -EMSGSIZE || chase->length > limit ?
-	    chain_truncated(e, chase, limit) : chase_fail(chase, e->out);
+	whole.options = NULL;
+	if (given->message != NULL) {
+		length = client_message_write(&whole, given->message, e->whole,
+		    sizeof(e->whole));
+		/* Over a stream, nothing is larger: it has no room beside OPT. */
+		error = client->stream && (wire_load_u16(e->whole + 2) &
+		    DNS_FLAG_TC) != 0 ? -EMSGSIZE : chase_join(chase,
+		    e->whole, length, e->out, limit, &length);
+	}
+	if (chase->length > limit || (error == -EMSGSIZE && !client->stream))
+		return chain_truncated(e, chase, limit);
+	if (error != 0)
+		length = chase_fail(chase, e->out);
+	if (error != 0 && ede == EDE_NONE)
+		ede = EDE_NETWORK_ERROR;
+	client->options = chase->opt > 0 ?
+	    (uint16_t)(chase->opt - chase_opt(true, 0)) : 0;
+	return add_error(e, client, ede, length, limit);
 }
 
 void
@@ -60,9 +92,11 @@ answer_client(struct engine *e, struct engine_client *client,
 		.ede = given->ede,
 		.ttl = { given->ttl_min, given->ttl_max, given->soa_max,
 		    given->age },
+		.options = &client->options,
 	};
 	size_t length;
 
+	client->options = 0;
 	if (client->chase != NULL)
 		length = write_chase(e, client, &how, given);
 	else if (given->message != NULL)

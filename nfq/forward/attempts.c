@@ -56,8 +56,13 @@ take(struct engine *e, enum attempt_kind kind, uint32_t upstream,
 {
 	struct attempt *a = TAILQ_FIRST(&e->free_attempts);
 
-	if (a == NULL)
+	if (a == NULL && e->attempts_used == e->attempts)
 		return NULL;
+	if (a == NULL) {
+		a = &e->attempt[e->attempts_used];
+		a->timer.owner = e->attempts_used++;
+		TAILQ_INSERT_HEAD(&e->free_attempts, a, entry);
+	}
 	a->upstream = upstream;
 	a->transport = transport;
 	if (!choose_id(e, a))

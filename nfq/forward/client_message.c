@@ -79,6 +79,8 @@ write_opt(struct wire_writer *w, const struct client_message *how,
 	wire_write_u16(w, (uint16_t)(rcode >> 4 << 8));
 	wire_write_u16(w, how->question->edns.dnssec_ok ? EDNS_DO : 0);
 	wire_write_u16(w, (uint16_t)length);
+	if (how->options != NULL)
+		*how->options = (uint16_t)length;
 	wire_write_octets(w, options.octets, options.length);
 	if (ede) {
 		wire_write_u16(w, OPTION_EDE);

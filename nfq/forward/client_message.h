@@ -24,6 +24,7 @@ struct client_message {
 	bool cached;			/* not authoritative, whoever said so */
 	struct message_ttl ttl;
 	uint16_t ede;			/* EDE_NONE: those of the message */
+	uint16_t *options;		/* NULL, or set to the octets of its OPT's */
 };
 
 /* No answer over UDP is longer, whatever the client offers. */

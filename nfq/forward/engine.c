@@ -18,17 +18,12 @@
 #define DUE_AT_ONCE	64	/* a server's silence ends many waits together */
 #define PENDING_BIT	0x80000000U	/* of a timer's owner */
 
+/* Memory of the pools is touched as it is used: most machines need little of it. */
 static void
-fill_pools(struct engine *e)
+empty_pools(struct engine *e)
 {
 	TAILQ_INIT(&e->free_attempts);
-	for (uint32_t i = e->attempts; i-- > 0; ) {
-		e->attempt[i].timer.owner = i;
-		TAILQ_INSERT_HEAD(&e->free_attempts, &e->attempt[i], entry);
-	}
-	for (uint32_t i = 0; i < e->pendings; i++)
-		e->pending[i].next = i + 1 < e->pendings ? i + 1 : NONE;
-	e->free_pending = 0;
+	e->free_pending = NONE;
 	for (uint32_t i = 0; i < e->index_size; i++)
 		e->index[i] = NONE;
 }
@@ -59,7 +54,7 @@ engine_new(const struct engine_host *host,
 		engine_free(e);
 		return NULL;
 	}
-	fill_pools(e);
+	empty_pools(e);
 	e->seed = engine_random_u64(e);
 	for (uint32_t i = 0; i < PLACES; i++)
 		upstream_init(&e->upstream[i], now, &settings->health);

@@ -50,6 +50,8 @@ struct engine_client {
 	monotime_t since;
 	uint32_t domain;		/* for counters; FORWARD_DOMAINS: none */
 	uint32_t held;			/* its question, for limits */
+	uint16_t options;		/* octets of them in the OPT that ends its answer;
+					 * if it has "stream" set */
 	TAILQ_ENTRY(engine_client) entry;
 };
 

@@ -56,10 +56,14 @@ pending_new(struct engine *e, const struct question *asked, uint32_t domain)
 {
 	struct pending *p;
 
-	if (e->free_pending == NONE)
+	if (e->free_pending == NONE && e->pendings_used == e->pendings)
 		return NULL;
-	p = &e->pending[e->free_pending];
-	e->free_pending = p->next;
+	if (e->free_pending == NONE) {
+		p = &e->pending[e->pendings_used++];
+	} else {
+		p = &e->pending[e->free_pending];
+		e->free_pending = p->next;
+	}
 	memset(p, 0, offsetof(struct pending, options));
 	p->options.length = 0;
 	p->used = true;

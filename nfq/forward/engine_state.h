@@ -93,10 +93,10 @@ struct engine {
 	struct engine_stats stats;
 	struct timers timers;
 	struct attempt *attempt;
-	uint32_t attempts;
+	uint32_t attempts, attempts_used;	/* of these were ever taken */
 	struct attempts free_attempts;
 	struct pending *pending;
-	uint32_t pendings, free_pending;
+	uint32_t pendings, pendings_used, free_pending;
 	uint32_t *index, index_size;	/* pending questions by their hash */
 	uint64_t seed;
 	uint32_t users[USERS];

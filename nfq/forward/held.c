@@ -9,13 +9,9 @@ held_open(struct held_table *t, uint32_t max)
 {
 	SLIST_INIT(&t->free);
 	t->count = t->most = 0;
+	t->max = max;
 	t->all = calloc(max, sizeof(*t->all));
-	if (t->all == NULL)
-		return -ENOMEM;
-	/* The last freed is taken first, so few places are ever touched. */
-	for (uint32_t i = max; i > 0; i--)
-		SLIST_INSERT_HEAD(&t->free, &t->all[i - 1], entry);
-	return 0;
+	return t->all == NULL ? -ENOMEM : 0;
 }
 
 void
@@ -30,12 +26,14 @@ held_take(struct held_table *t, size_t length)
 {
 	struct held *h = SLIST_FIRST(&t->free);
 
-	if (h == NULL || length > sizeof(h->octets))
+	if (length > sizeof(h->octets) || (h == NULL && t->most == t->max))
 		return NULL;
-	SLIST_REMOVE_HEAD(&t->free, entry);
+	if (h != NULL)
+		SLIST_REMOVE_HEAD(&t->free, entry);
+	else
+		h = &t->all[t->most++];
 	h->used = true;
-	if (++t->count > t->most)
-		t->most = t->count;
+	t->count++;
 	return h;
 }
 

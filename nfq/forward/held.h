@@ -33,9 +33,9 @@ SLIST_HEAD(held_list, held);
 
 struct held_table {
 	struct held *all;
-	struct held_list free;
+	struct held_list free;		/* those of the first "most" */
 	uint32_t count;			/* in use */
-	uint32_t most;			/* that were ever in use at a time */
+	uint32_t most, max;		/* that were ever in use, and may be */
 };
 
 /* For so many questions; memory is touched as they come.  0 or -ENOMEM. */

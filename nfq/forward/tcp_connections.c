@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "resolver/dns/wire.h"
+
 #define CONNECT_MS	3000
 #define RETRY_MS	1000	/* after one that could not be made, beside others */
 #define MUTE_MS		4000	/* no answer comes, although some are awaited */
@@ -49,16 +51,17 @@ tcp_set_timer(struct tcp_upstreams *t, monotime_t now,
 		timer_set(&t->timers, &c->timer,
 		    monotime_add_ms(c->heard, MUTE_MS));
 	else
-		timer_set(&t->timers, &c->timer,
-		    monotime_add_ms(now, TCP_IDLE_MS));
+		timer_set(&t->timers, &c->timer, monotime_add_ms(now,
+		    tcp_is_tunnel(c->upstream) ? t->tls_idle_s * INT64_C(1000) :
+		    TCP_IDLE_MS));
 }
 
 static void
 watch(struct tcp_upstreams *t, struct tcp_connection *c, int operation)
 {
 	struct epoll_event event = {
-		.events = EPOLLIN | (c->state == TCP_OPENING || c->blocked ?
-		    EPOLLOUT : 0),
+		.events = EPOLLIN | (c->blocked || (c->state == TCP_OPENING &&
+		    !tcp_is_tunnel(c->upstream)) ? EPOLLOUT : 0),
 		.data.ptr = c,
 	};
 
@@ -78,6 +81,17 @@ fail_waiting(struct tcp_upstreams *t, struct tcp_upstream *u, int error)
 
 /* Sending */
 
+/*
+ * Of what waits, what goes out at once: over TLS one question, which has a record of
+ * its own then.  dnsdist leaves the second one of a record until something comes.
+ */
+static size_t
+at_once(const struct tcp_connection *c, const uint8_t *octets, size_t left)
+{
+	return tcp_is_tunnel(c->upstream) ?
+	    FRAMES_LENGTH + (size_t)wire_load_u16(octets) : left;
+}
+
 /* A connection that broke shows when it is read. */
 void
 tcp_flush(struct tcp_upstreams *t, struct tcp_connection *c)
@@ -88,7 +102,8 @@ tcp_flush(struct tcp_upstreams *t, struct tcp_connection *c)
 	size_t left;
 
 	while ((octets = frames_out_octets(&c->out, &left), left > 0) &&
-	    (n = send(c->fd, octets, left, MSG_DONTWAIT | MSG_NOSIGNAL)) >= 0)
+	    (n = send(c->fd, octets, at_once(c, octets, left),
+	    MSG_DONTWAIT | MSG_NOSIGNAL)) >= 0)
 		frames_out_sent(&c->out, (size_t)n);
 	c->blocked = left > 0;
 	if (c->blocked != was)
@@ -174,6 +189,7 @@ new_connection(struct tcp_upstreams *t, monotime_t now,
 	TAILQ_INSERT_HEAD(&t->by_number[c->number % TCP_LISTS], c, by_number);
 	u->count++;
 	t->count++;
+	t->tunnels += tcp_is_tunnel(u);
 	tcp_set_timer(t, now, c);
 	return c;
 }
@@ -187,7 +203,10 @@ take_out(struct tcp_upstreams *t, struct tcp_connection *c)
 {
 	if (c->fd >= 0) {
 		(void)epoll_ctl(t->epoll, EPOLL_CTL_DEL, c->fd, NULL);
-		dialer_shut(t->dialer, c->fd);
+		if (tcp_is_tunnel(c->upstream))
+			(void)close(c->fd);
+		else
+			dialer_shut(t->dialer, c->fd);
 	}
 	c->fd = -1;
 	c->state = TCP_OVER;
@@ -202,16 +221,22 @@ take_out(struct tcp_upstreams *t, struct tcp_connection *c)
 	frames_out_free(&c->out);
 	c->upstream->count--;
 	t->count--;
+	t->tunnels -= tcp_is_tunnel(c->upstream);
 }
 
-void
+int
 tcp_take_socket(struct tcp_upstreams *t, monotime_t now,
     struct tcp_connection *c, int fd)
 {
+	if (tcp_is_tunnel(c->upstream))
+		fd = tcp_tunnel_open(t, c, fd);
+	if (fd < 0)
+		return fd;
 	c->fd = fd;
 	c->state = TCP_OPENING;
 	tcp_set_timer(t, now, c);
 	watch(t, c, EPOLL_CTL_ADD);
+	return 0;
 }
 
 /* 0 or a negative errno. */
@@ -221,17 +246,20 @@ begin(struct tcp_upstreams *t, monotime_t now, struct tcp_upstream *u)
 	struct tcp_connection *c;
 	int fd;
 
-	if (t->count >= TCP_CONNECTIONS_ALL)
+	if (t->count >= TCP_CONNECTIONS_ALL ||
+	    (tcp_is_tunnel(u) && t->tunnels >= TLS_CONNECTIONS))
 		return -ENOBUFS;
 	c = new_connection(t, now, u);
 	if (c == NULL)
 		return -ENOMEM;
 	fd = dialer_open(t->dialer, c->number, &u->to);
+	if (fd == -EINPROGRESS)
+		return 0;
 	if (fd >= 0)
-		tcp_take_socket(t, now, c, fd);
-	else if (fd != -EINPROGRESS)
+		fd = tcp_take_socket(t, now, c, fd);
+	if (fd < 0)
 		take_out(t, c);
-	return fd < 0 && fd != -EINPROGRESS ? fd : 0;
+	return fd;
 }
 
 struct tcp_view {
@@ -271,7 +299,8 @@ wants_another(struct tcp_upstream *u, monotime_t now)
 	if (v.slow >= TCP_CONNECTIONS && !u->parallel)
 		u->alone_until = monotime_add_ms(now, ALONE_MS);
 	if (tcp_is_alone(u, now))
-		return v.coming < u->waits;
+		return v.coming < u->waits &&
+		    (!tcp_is_tunnel(u) || u->count < TCP_TUNNELS);
 	return v.good + v.coming < TCP_CONNECTIONS && u->count < most &&
 	    v.load > (v.good + v.coming) * TCP_AT_ONCE;
 }
@@ -298,17 +327,29 @@ tcp_pump(struct tcp_upstreams *t, monotime_t now, struct tcp_upstream *u)
 
 	send_waiting(t, now, u, false);
 	while (error == 0 && may && dialer_ready(t->dialer) &&
-	    wants_another(u, now))
+	    tcp_tunnels_are_ready(t, u) && wants_another(u, now))
 		error = begin(t, now, u);
 	if (u->waits == 0 || look(u, now).coming > 0)
 		return;
 	send_waiting(t, now, u, true);
+	if (!may)
+		error = -ECONNREFUSED;
 	if (error < 0 && TAILQ_EMPTY(&u->connections))
 		fail_waiting(t, u, error);
 }
 
+void
+tcp_opened(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c)
+{
+	c->state = TCP_OPEN;
+	tcp_stats_of(t, c->upstream)->connections++;
+	tcp_set_timer(t, now, c);
+	watch(t, c, EPOLL_CTL_MOD);
+	tcp_pump(t, now, c->upstream);
+}
+
 static void
-opened(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c)
+connected(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c)
 {
 	socklen_t size = sizeof(int);
 	int error = 0;
@@ -317,15 +358,10 @@ opened(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c)
 		error = errno;
 	if (error == 0)
 		error = -dialer_check(t->dialer, c->fd, &c->upstream->to);
-	if (error != 0) {
+	if (error != 0)
 		tcp_over(t, now, c, TCP_END_PEER, -error);
-		return;
-	}
-	c->state = TCP_OPEN;
-	t->stats.connections++;
-	tcp_set_timer(t, now, c);
-	watch(t, c, EPOLL_CTL_MOD);
-	tcp_pump(t, now, c->upstream);
+	else
+		tcp_opened(t, now, c);
 }
 
 void
@@ -333,7 +369,7 @@ tcp_writable(struct tcp_upstreams *t, monotime_t now,
     struct tcp_connection *c)
 {
 	if (c->state == TCP_OPENING) {
-		opened(t, now, c);
+		connected(t, now, c);
 		return;
 	}
 	tcp_flush(t, c);
@@ -381,7 +417,7 @@ take_back(struct tcp_upstreams *t, struct tcp_connection *c, enum tcp_end end,
 		t->waits++;
 		q->again++;
 		q->answered = false;
-		t->stats.again++;
+		tcp_stats_of(t, u)->again++;
 	}
 }
 
@@ -397,6 +433,8 @@ tcp_over(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c,
 	/* Alone, each question tells whether the server can be reached. */
 	u->retry = was_open || u->count == 1 || end == TCP_END_OURS ?
 	    MONOTIME_NEVER : monotime_add_ms(now, RETRY_MS);
+	if (tcp_is_tunnel(u))
+		tcp_tunnel_over(t, now, c, end, error);
 	take_out(t, c);
 	take_back(t, c, end, error);
 	if (!was_open && end == TCP_END_PEER && TAILQ_EMPTY(&u->connections))
@@ -421,7 +459,8 @@ tcp_end_all(struct tcp_upstreams *t, struct tcp_upstream *u)
 void
 tcp_release(struct tcp_upstreams *t, monotime_t now, struct tcp_upstream *u)
 {
-	const bool known = u->parallel || tcp_is_alone(u, now);
+	const bool known = u->parallel || tcp_is_alone(u, now) ||
+	    u->failures > 0;
 
 	if (u->waits > 0 || u->count > 0 ||
 	    (known && t->upstream_count <= UPSTREAMS_KEPT))

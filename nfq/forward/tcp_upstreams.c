@@ -9,7 +9,6 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "nfq/tls/message.h"
 #include "resolver/dns/wire.h"
 
 #define UNASKED_MAX	16
@@ -36,6 +35,7 @@ tcp_upstreams_new(struct dialer *dialer, uint64_t seed)
 		return NULL;
 	t->dialer = dialer;
 	t->seed = seed;
+	t->channel = -1;
 	init_lists(t);
 	t->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (t->epoll < 0 || timers_init(&t->timers, TCP_CONNECTIONS_ALL) < 0) {
@@ -101,11 +101,16 @@ tcp_upstreams_send(struct tcp_upstreams *t, monotime_t now, uint32_t attempt,
 	struct stream_question *q;
 	struct tcp_upstream *u;
 
-	if (length < TLS_DNS_LEAST || length > TLS_BODY_MAX)
+	if (length < FRAMES_LEAST || length > (to->transport == FORWARD_TLS ?
+	    TLS_COPY - FRAMES_LENGTH : FRAMES_MOST))
 		return -EMSGSIZE;
 	u = upstream_of(t, now, to);
 	if (u == NULL)
 		return -ENOMEM;
+	/* TLS has failed just now, more than once. */
+	if (TAILQ_EMPTY(&u->connections) && monotime_is_set(u->retry) &&
+	    !monotime_is_past(now, u->retry))
+		return -ECONNREFUSED;
 	q = stream_question_new(&t->questions, attempt, cause, octets, length);
 	if (q == NULL) {
 		tcp_release(t, now, u);
@@ -222,7 +227,7 @@ unasked(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c)
 		tcp_set_timer(t, now, c);
 		return true;
 	}
-	t->stats.unasked++;
+	tcp_stats_of(t, c->upstream)->unasked++;
 	return ++c->unasked <= UNASKED_MAX;
 }
 
@@ -234,7 +239,8 @@ note_answer(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c,
 
 	c->upstream->parallel |= first != q && !first->answered;
 	q->answered = true;
-	c->answers++;
+	if (c->answers++ == 0 && tcp_is_tunnel(c->upstream))
+		tcp_tunnel_works(c->upstream);
 	c->awaited--;
 	c->heard = now;
 	tcp_set_timer(t, now, c);
@@ -286,29 +292,54 @@ read_message(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c,
 	return false;
 }
 
+/* Of a tunnel, nfdns-tls has said before why, or that it is made. */
+static void
+end_by_peer(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c,
+    int error)
+{
+	const enum tcp_state was = c->state;
+
+	if (tcp_is_tunnel(c->upstream))
+		tcp_tunnels_receive(t, now);
+	if (c->state == was)
+		tcp_over(t, now, c, TCP_END_PEER, error);
+}
+
 static void
 take_event(struct tcp_upstreams *t, monotime_t now,
     const struct epoll_event *event)
 {
 	struct tcp_connection *c = event->data.ptr;
+	size_t count = 0;
 	ssize_t n;
 
-	if (c->state != TCP_OVER && (c->state == TCP_OPENING ||
+	if (event->data.ptr == t) {
+		tcp_tunnels_receive(t, now);
+		return;
+	}
+	if (c->state == TCP_OPENING && tcp_is_tunnel(c->upstream))
+		end_by_peer(t, now, c, -ECONNRESET);
+	else if (c->state == TCP_OPENING || (c->state == TCP_OPEN &&
 	    (event->events & EPOLLOUT) != 0))
 		tcp_writable(t, now, c);
 	if (c->state != TCP_OPEN)
 		return;
-	n = recv(c->fd, t->octets, sizeof(t->octets), MSG_DONTWAIT);
-	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-		tcp_over(t, now, c, TCP_END_PEER, n == 0 ? -ECONNRESET :
-		    -errno);
+	do {
+		n = recv(c->fd, t->octets + count, sizeof(t->octets) - count,
+		    MSG_DONTWAIT);
+		count += n > 0 ? (size_t)n : 0;
+		/* A tunnel gives one record at a time. */
+	} while (n > 0 && tcp_is_tunnel(c->upstream) &&
+	    sizeof(t->octets) - count >= TLS_COPY);
+	if (count == 0 && (n == 0 || (errno != EAGAIN && errno != EINTR))) {
+		end_by_peer(t, now, c, n == 0 ? -ECONNRESET : -errno);
 		return;
 	}
-	if (n < 0)
+	if (count == 0)
 		return;
 	t->reading = c;
 	t->at = 0;
-	t->end = (size_t)n;
+	t->end = count;
 }
 
 bool
@@ -343,8 +374,8 @@ tcp_upstreams_take_socket(struct tcp_upstreams *t, monotime_t now,
 	if (c == NULL || c->state != TCP_WAITS_SOCKET)
 		return false;
 	if (fd >= 0)
-		tcp_take_socket(t, now, c, fd);
-	else
+		fd = tcp_take_socket(t, now, c, fd);
+	if (fd < 0)
 		tcp_over(t, now, c, fd == -EPIPE ? TCP_END_OURS : TCP_END_PEER,
 		    fd);
 	return true;
@@ -373,6 +404,8 @@ tcp_upstreams_next(const struct tcp_upstreams *t)
 {
 	const struct timer *first = timers_first(&t->timers);
 
+	if (t->stuck)
+		return monotime_from_ms(1);	/* long ago */
 	return first == NULL ? MONOTIME_NEVER : first->at;
 }
 
@@ -381,6 +414,8 @@ tcp_upstreams_tick(struct tcp_upstreams *t, monotime_t now)
 {
 	struct timer *first;
 
+	if (t->stuck)
+		tcp_tunnels_lose(t, now, -ETIMEDOUT);
 	while ((first = timers_first(&t->timers)) != NULL &&
 	    monotime_is_past(now, first->at)) {
 		struct tcp_connection *c = (struct tcp_connection *)first;
@@ -392,9 +427,9 @@ tcp_upstreams_tick(struct tcp_upstreams *t, monotime_t now)
 }
 
 const struct tcp_stats *
-tcp_upstreams_stats(const struct tcp_upstreams *t)
+tcp_upstreams_stats(const struct tcp_upstreams *t, bool tls)
 {
-	return &t->stats;
+	return &t->stats[tls];
 }
 
 static void
@@ -421,6 +456,8 @@ tcp_upstreams_free(struct tcp_upstreams *t)
 	}
 	free_questions(t, &t->questions.failed);
 	free_dead(t);
+	if (t->channel >= 0)
+		(void)close(t->channel);
 	timers_free(&t->timers);
 	if (t->epoll >= 0)
 		(void)close(t->epoll);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Upstreams that are asked over TCP: a few connections to each, which are kept for
+ * Upstreams that are asked over TCP, with TLS or without: a few connections to each, which are kept for
  * a while and carry many questions at a time (RFC 7766 section 6.2).  Answers come
  * in any order and are matched by connection and id here, by question in the
  * engine.
@@ -12,6 +12,10 @@
  *	one that answers in turn, and has questions wait behind a slow one: each
  *	connection carries one at a time.
  * So no question waits behind others' longer than with a connection of its own.
+ *
+ * TLS itself runs in nfdns-tls (nfq/tls/), which gets each connection's socket and one
+ * end of a stream; without it, questions wait.  Nothing is ever asked in clear text
+ * instead (RFC 8310 section 5.1).
  *
  * How many questions wait is for the engine to limit.  "now" is of CLOCK_BOOTTIME.
  */
@@ -33,12 +37,15 @@
 #define TCP_AT_ONCE		32	/* more on each: another connection */
 #define TCP_SLOW_MS		250	/* a connection brings nothing */
 #define TCP_IDLE_MS		10000	/* without questions: it is closed */
+#define TCP_TUNNELS		16	/* over TLS to one upstream, in any case */
 
 struct tcp_upstreams;
 
 /* Counters; all only grow. */
 struct tcp_stats {
-	uint64_t connections;		/* that were made */
+	uint64_t connections;		/* that were made, */
+	uint64_t resumed;		/* with a session of TLS that was there */
+	uint64_t failed;		/* over TLS, without any answer */
 	uint64_t again;			/* questions that were sent once more */
 	uint64_t unasked;		/* answers that nobody asked for */
 };
@@ -96,6 +103,25 @@ bool tcp_upstreams_any_waits(const struct tcp_upstreams *t);
 monotime_t tcp_upstreams_next(const struct tcp_upstreams *t);
 void tcp_upstreams_tick(struct tcp_upstreams *t, monotime_t now);
 
-const struct tcp_stats *tcp_upstreams_stats(const struct tcp_upstreams *t);
+/* Seconds that a connection over TLS is kept without a question. */
+void tcp_upstreams_set_idle(struct tcp_upstreams *t, uint32_t tls_idle_s);
+
+/* A new channel to nfdns-tls, in place of the one there is; before a "begin". */
+void tcp_upstreams_use_tls(struct tcp_upstreams *t, monotime_t now,
+    int channel);
+
+/*
+ * Whether nfdns-tls is needed ("any": an upstream of the settings is asked over
+ * TLS) and has not been asked for in the last second; then it counts as asked for.
+ */
+bool tcp_upstreams_want_tls(struct tcp_upstreams *t, monotime_t now, bool any);
+
+/* Why the last connection over TLS to that upstream failed; "" if it did not. */
+const char *tcp_upstreams_why(const struct tcp_upstreams *t,
+    const struct forward_upstream *to);
+
+/* Of connections with TLS or without. */
+const struct tcp_stats *tcp_upstreams_stats(const struct tcp_upstreams *t,
+    bool tls);
 
 #endif

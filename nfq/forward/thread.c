@@ -107,8 +107,11 @@ take_channels(struct forward_thread *f)
 	if ((fresh = atomic_exchange(&f->fresh[FORWARD_STREAM_SOCKETS],
 	    -1)) >= 0)
 		thread_streams_use(f, fresh);
-	if ((fresh = atomic_exchange(&f->fresh[FORWARD_TLS_PROCESS], -1)) >= 0)
-		tls_upstreams_use(&f->tls, f->boot, fresh);
+	fresh = atomic_exchange(&f->fresh[FORWARD_TLS_PROCESS], -1);
+	if (fresh >= 0) {
+		tcp_upstreams_use_tls(f->tcp, f->boot, fresh);
+		tcp_upstreams_begin(f->tcp, f->boot);
+	}
 }
 
 /* A supervisor that is gone shows elsewhere. */
@@ -126,7 +129,7 @@ want_channels(struct forward_thread *f)
 	if (upstream_sockets_wants(&f->sockets, f->thread.now) ||
 	    thread_streams_want(f))
 		send_order(f, CONTROL_SOCKETS_WANTED);
-	if (tls_upstreams_wants(&f->tls, f->thread.now, f->has_tls))
+	if (tcp_upstreams_want_tls(f->tcp, f->thread.now, f->has_tls))
 		send_order(f, CONTROL_TLS_WANTED);
 }
 
@@ -214,7 +217,8 @@ static void
 show_counters(struct forward_thread *f)
 {
 	const struct engine_stats *s = engine_stats(f->engine);
-	const struct tcp_stats *tcp = tcp_upstreams_stats(f->tcp);
+	const struct tcp_stats *tcp = tcp_upstreams_stats(f->tcp, false);
+	const struct tcp_stats *tls = tcp_upstreams_stats(f->tcp, true);
 	const uint64_t values[FORWARD_COUNTERS] = {
 		[FORWARD_ANSWERED] = s->answered,
 		[FORWARD_HITS] = s->hits,
@@ -233,11 +237,11 @@ show_counters(struct forward_thread *f)
 		[FORWARD_GONE] = f->gone,
 		[FORWARD_RESCUED] = f->rescued,
 		[FORWARD_ABANDONED] = f->abandoned,
-		[FORWARD_TLS_CONNECTIONS] = f->tls.stats.connections,
-		[FORWARD_TLS_RESUMED] = f->tls.stats.resumed,
-		[FORWARD_TLS_FAILED] = f->tls.stats.failed,
-		[FORWARD_TLS_AGAIN] = f->tls.stats.again,
-		[FORWARD_TLS_UNASKED] = f->tls.stats.unasked,
+		[FORWARD_TLS_CONNECTIONS] = tls->connections,
+		[FORWARD_TLS_RESUMED] = tls->resumed,
+		[FORWARD_TLS_FAILED] = tls->failed,
+		[FORWARD_TLS_AGAIN] = tls->again,
+		[FORWARD_TLS_UNASKED] = tls->unasked,
 		[FORWARD_TCP_CONNECTIONS] = tcp->connections,
 		[FORWARD_TCP_AGAIN] = tcp->again,
 		[FORWARD_TCP_UNASKED] = tcp->unasked,
@@ -305,8 +309,6 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 			take_sockets(f);
 		else if (events[i].data.ptr == &f->tcp)
 			thread_tcp_take(f);
-		else if (events[i].data.ptr == &f->tls)
-			thread_tls_take(f, events[i].events);
 		else if (events[i].data.ptr == &f->dialer)
 			thread_streams_take_sockets(f);
 		else if (events[i].data.ptr == &f->wake)
@@ -344,10 +346,9 @@ timeout_of(const struct forward_thread *f)
 	const monotime_t next = monotime_first(engine_next(f->engine),
 	    monotime_first(forward_page_next(f),
 	    monotime_first(upstream_sockets_next(&f->sockets),
-	    monotime_first(f->lay_at, thread_streams_next(f)))));
+	    monotime_first(f->lay_at, tcp_upstreams_next(f->tcp)))));
 
-	if (atomic_load(&f->flush_due) || f->errands_left ||
-	    thread_streams_are_due(f))
+	if (atomic_load(&f->flush_due) || f->errands_left)
 		return 0;
 	return monotime_is_set(next) ?
 	    monotime_poll_timeout(monotime_boot(), next) : -1;
@@ -447,7 +448,8 @@ init(struct forward_thread *f, const struct worker_handover *h,
 	if (error < 0)
 		return error;
 	thread_streams_note(f, settings);
-	thread_late_init(f, h->known_socket);
+	if (h->options.forward)
+		thread_late_init(f, h->known_socket);
 	f->generation = generation->number;
 	take_cache(generation);
 	f->engine = engine_new(&host, settings, generation->cache,

@@ -34,6 +34,7 @@ thread_errand_answer(struct forward_thread *f, struct engine_client *client,
 	if (errand->answer != NULL) {
 		memcpy(errand->answer, octets, length);
 		errand->answer_length = length;
+		errand->options = client->options;
 	}
 	give_back(f, client, errand->answer != NULL ? ERRAND_ANSWERED :
 	    ERRAND_FAILED);
@@ -62,8 +63,9 @@ begin(struct forward_thread *f, struct errand *errand)
 		.length = errand->length,
 		.uid = errand->uid,
 		.stream = true,
+		.chase = errand->chase.length > 0 ? &errand->chase : NULL,
 		.nameserver = { .family = errand->family, .port = DNS_PORT,
-		    .scope = errand->scope },
+		    .scope = errand->scope, .transport = FORWARD_AUTO },
 	};
 	memcpy(c->client.nameserver.address, errand->address,
 	    sizeof(errand->address));

@@ -27,11 +27,8 @@ host_send(void *arg, uint32_t attempt, const struct forward_upstream *to,
 	if (suspects_has(f->sources, window_source_key(&source),
 	    monotime_to_ms(f->thread.now)))
 		return -EHOSTDOWN;	/* its replies have ended workers */
-	if (transport == FORWARD_TCP)
+	if (transport != FORWARD_UDP)
 		return tcp_upstreams_send(f->tcp, f->boot, attempt,
-		    &f->asking, to, octets, length);
-	if (transport == FORWARD_TLS)
-		return tls_upstreams_send(&f->tls, f->boot, attempt,
 		    &f->asking, to, octets, length);
 	return upstream_sockets_send(&f->sockets, attempt, &f->asking, to,
 	    octets, length);
@@ -42,8 +39,7 @@ host_close(void *arg, uint32_t attempt)
 {
 	struct forward_thread *f = arg;
 
-	if (!tcp_upstreams_forget(f->tcp, f->boot, attempt) &&
-	    !tls_upstreams_forget(&f->tls, f->boot, attempt))
+	if (!tcp_upstreams_forget(f->tcp, f->boot, attempt))
 		upstream_sockets_forget(&f->sockets, attempt);
 }
 

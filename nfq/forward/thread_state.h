@@ -18,7 +18,6 @@
 #include "nfq/forward/thread.h"
 #include "nfq/forward/dialer.h"
 #include "nfq/forward/tcp_upstreams.h"
-#include "nfq/forward/tls_upstreams.h"
 #include "nfq/forward/upstream_sockets.h"
 #include "nfq/packet/intercept.h"
 #include "nfq/thread/thread_queue.h"
@@ -81,9 +80,8 @@ struct forward_thread {
 	monotime_t checked;		/* when that was last compared with "held" */
 	int32_t over_least, over_most;	/* above "held", since then */
 	struct upstream_sockets sockets;
-	struct dialer dialer;	/* of the next two: */
+	struct dialer dialer;	/* of: */
 	struct tcp_upstreams *tcp;
-	struct tls_upstreams tls;
 	bool has_tls;			/* an upstream of the settings is over TLS */
 	struct interception interception;
 	struct policy_source policy;	/* rules alone: their rates were taken */
@@ -210,8 +208,7 @@ int thread_streams_init(struct forward_thread *thread,
     const struct worker_options *options, bool helper);
 void thread_streams_close(struct forward_thread *thread);
 
-/* What nfdns-tls says, and what has happened to connections without TLS. */
-void thread_tls_take(struct forward_thread *thread, uint32_t events);
+/* What has happened to connections, and what nfdns-tls says of those over TLS. */
 void thread_tcp_take(struct forward_thread *thread);
 
 /* Sockets of connections: a new channel, what comes by it, if one is needed. */
@@ -221,8 +218,6 @@ bool thread_streams_want(struct forward_thread *thread);
 
 /* What is due, and attempts that have failed meanwhile, which make others. */
 void thread_streams_tick(struct forward_thread *thread);
-monotime_t thread_streams_next(const struct forward_thread *thread);
-bool thread_streams_are_due(const struct forward_thread *thread);
 
 /* New settings: whether nfdns-tls is needed before the first question. */
 void thread_streams_note(struct forward_thread *thread,

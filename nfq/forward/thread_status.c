@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "nfq/tls/message.h"
 #include "policy/log.h"
 
 #define IDLE_MS		1000	/* queue threads answer from the cache meanwhile */
@@ -115,7 +116,7 @@ static void
 show_tls(const struct forward_thread *f, uint32_t i)
 {
 	struct status_forwarding *shown = f->page.shown;
-	const char *why = tls_upstreams_why(&f->tls,
+	const char *why = tcp_upstreams_why(f->tcp,
 	    &engine_settings(f->engine)->upstream[i]);
 
 	if (strcmp(shown->upstream[i].tls, why) == 0)

@@ -6,8 +6,6 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define TLS_REPLIES	64	/* in one round, at most */
-
 void
 thread_begin_reply(struct forward_thread *f, const struct asking *cause,
     const struct window_source *source)
@@ -35,18 +33,6 @@ take_reply(struct forward_thread *f, const struct stream_reply *reply)
 	f->asking.known = false;
 }
 
-/* What nfdns-tls says: answers, and connections that are over. */
-void
-thread_tls_take(struct forward_thread *f, uint32_t events)
-{
-	struct stream_reply reply;
-
-	tls_upstreams_event(&f->tls, f->boot, events);
-	for (unsigned int i = 0; i < TLS_REPLIES &&
-	    tls_upstreams_receive(&f->tls, f->boot, &reply); i++)
-		take_reply(f, &reply);
-}
-
 void
 thread_tcp_take(struct forward_thread *f)
 {
@@ -64,8 +50,7 @@ thread_streams_take_sockets(struct forward_thread *f)
 	int fd;
 
 	while (dialer_take(&f->dialer, &number, &fd))
-		if (!tls_upstreams_take_socket(&f->tls, f->boot, number, fd) &&
-		    !tcp_upstreams_take_socket(f->tcp, f->boot, number, fd) &&
+		if (!tcp_upstreams_take_socket(f->tcp, f->boot, number, fd) &&
 		    fd >= 0)
 			dialer_shut(&f->dialer, fd);
 	tcp_upstreams_begin(f->tcp, f->boot);
@@ -77,7 +62,6 @@ thread_streams_use(struct forward_thread *f, int channel)
 	dialer_lose(&f->dialer);
 	thread_streams_take_sockets(f);
 	dialer_use(&f->dialer, channel);
-	tls_upstreams_begin(&f->tls, f->boot);
 	tcp_upstreams_begin(f->tcp, f->boot);
 }
 
@@ -85,7 +69,6 @@ bool
 thread_streams_want(struct forward_thread *f)
 {
 	return dialer_wants(&f->dialer, f->boot,
-	    tls_upstreams_any_waits(&f->tls) ||
 	    tcp_upstreams_any_waits(f->tcp));
 }
 
@@ -118,20 +101,9 @@ thread_streams_tick(struct forward_thread *f)
 
 	if (monotime_is_due(f->boot, tcp_upstreams_next(f->tcp)))
 		tcp_upstreams_tick(f->tcp, f->boot);
-	if (f->tls.stuck ||
-	    monotime_is_due(f->boot, tls_upstreams_next(&f->tls)))
-		tls_upstreams_tick(&f->tls, f->boot);
-	while (tcp_upstreams_failed(f->tcp, &reply) ||
-	    tls_upstreams_failed(&f->tls, &reply))
+	while (tcp_upstreams_failed(f->tcp, &reply))
 		fail(f, &reply);
 	tcp_upstreams_flush(f->tcp);
-}
-
-monotime_t
-thread_streams_next(const struct forward_thread *f)
-{
-	return monotime_first(tcp_upstreams_next(f->tcp),
-	    tls_upstreams_next(&f->tls));
 }
 
 int
@@ -144,7 +116,6 @@ thread_streams_init(struct forward_thread *f,
 	dialer_init(&f->dialer, f->epoll, options->mark_relay);
 	f->dialer.helper = helper;
 	f->dialer.uid = options->uid;
-	tls_upstreams_init(&f->tls, f->epoll, &f->dialer);
 	forward_random(f, &seed, sizeof(seed));
 	f->tcp = tcp_upstreams_new(&f->dialer, seed);
 	if (f->tcp == NULL)
@@ -157,7 +128,6 @@ void
 thread_streams_close(struct forward_thread *f)
 {
 	tcp_upstreams_free(f->tcp);
-	tls_upstreams_close(&f->tls);
 	dialer_close(&f->dialer);
 }
 
@@ -166,14 +136,8 @@ void
 thread_streams_note(struct forward_thread *f,
     const struct forward_settings *settings)
 {
-	f->tls.idle_s = settings->tls.idle_s;
+	tcp_upstreams_set_idle(f->tcp, settings->tls.idle_s);
 	f->has_tls = false;
 	for (uint32_t i = 0; i < settings->upstreams; i++)
 		f->has_tls |= settings->upstream[i].transport == FORWARD_TLS;
-}
-
-bool
-thread_streams_are_due(const struct forward_thread *f)
-{
-	return f->tls.stuck || !TAILQ_EMPTY(&f->tls.questions.failed);
 }

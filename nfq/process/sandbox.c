@@ -26,7 +26,7 @@
 #define COMPILER_FILE	((rlim_t)4 << 30)
 #define COMPILER_FILES	((rlim_t)4096)
 #define TLS_MEMORY	((rlim_t)512 << 20)
-#define TLS_FILES	((rlim_t)256)
+#define TLS_FILES	((rlim_t)640)	/* two for each of TLS_CONNECTIONS */
 
 /* What malloc, threads and the C runtime need in each process. */
 static const int calls_of_runtime[] = {
@@ -86,6 +86,7 @@ static const int calls_of_sockets[] = {
 static const int calls_of_tls[] = {
 	SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(epoll_ctl),
 	SCMP_SYS(epoll_create1), SCMP_SYS(recvmsg), SCMP_SYS(getsockopt),
+	SCMP_SYS(shutdown), SCMP_SYS(recvfrom),
 };
 
 static const int calls_of_compiler[] = {
@@ -185,6 +186,14 @@ add_connecting(scmp_filter_ctx filter)
 	return error;
 }
 
+/* Pairs that are connected to each other alone: one end goes to nfdns-tls. */
+static int
+add_pairs(scmp_filter_ctx filter)
+{
+	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socketpair),
+	    1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)AF_UNIX, 0));
+}
+
 /* That closing a socket of others does not wait: nfq/sockets/received.h. */
 static int
 add_linger(scmp_filter_ctx filter)
@@ -214,6 +223,8 @@ add_abilities(scmp_filter_ctx filter, unsigned int may)
 		    COUNT(calls_of_stream));
 	if (error == 0 && (may & MAY_STREAM) != 0)
 		error = add_linger(filter);
+	if (error == 0 && (may & MAY_STREAM) != 0)
+		error = add_pairs(filter);
 	if (error == 0 && (may & MAY_CONNECT) != 0)
 		error = add_connecting(filter);
 	if (error == 0 && (may & MAY_SIGNAL) != 0)

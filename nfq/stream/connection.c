@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -31,188 +30,114 @@ struct received {
 	size_t length;
 };
 
-/* What has become of it; it stays where it is unless it was taken. */
-enum taken {
-	TAKEN,
-	TAKEN_NOT,			/* but later */
-	TAKEN_RAW,			/* the connection is to be raw from it on */
-};
-
 static bool
 is_chain(const struct interception *i)
 {
 	return i->decision.content == ANSWER_CHAIN && i->answer_length > 0;
 }
 
-/* Whether somebody else is asked, about the question or the chain's end. */
-static bool
-is_relayed(const struct interception *i)
-{
-	return i->decision.verdict == VERDICT_PASS ||
-	    i->decision.verdict == VERDICT_FORWARD || is_chain(i);
-}
-
-/* The forward domain of the name that is to be asked for. */
-static uint32_t
+/* The forward domain of a name that is not ours; -1: none. */
+static int
 domain_of(const struct stream *s, const struct interception *i)
 {
-	const struct chase chain = { .chain = i->answer,
-		.length = i->answer_length, .target = i->summary.target };
-	uint8_t query[CHASE_QUESTION_MAX];
-	struct question target;
-
-	if (decide_is_for_others(&i->decision))
-		return stream_target_domain(s, &i->question.name);
-	if (!s->options->forward || !is_chain(i))
-		return FORWARD_DOMAINS;
-	question_parse(&target, query,
-	    chase_question(&chain, &i->question, 0, query));
-	return target.form != QUESTION_PLAIN ? FORWARD_DOMAINS :
-	    stream_target_domain(s, &target.name);
+	return decide_is_for_others(&i->decision) ?
+	    forward_settings_domain(&s->thread.generation->settings.forward,
+	    &i->question.name) : -1;
 }
 
-/* Who is asked about a message, or about its chain's end. */
-struct way {
-	uint32_t domain;		/* the domain's upstreams; FORWARD_DOMAINS:
-					 * the nameserver that was addressed */
-	bool is_errand;
-};
-
-/* The chain leaves the table: somebody else has the rest of the answer. */
-static enum stream_next
-chase(struct stream *s, struct stream_connection *c, const struct way *way,
-    const struct interception *i, const struct received *message)
+/*
+ * Decides about the message, whose answer is written behind room's prefix.  True:
+ * the forwarding thread is to ask for the answer, or for the end of a chain; a
+ * client with his share of such questions waiting gets what the domain says instead.
+ */
+static bool
+decide_message(struct stream *s, const struct stream_connection *c,
+    const struct received *message, uint8_t *room, struct interception *i)
 {
-	struct stream_chase *chase = stream_chase_new(i, message->octets,
-	    message->length, s->thread.received_ns);
+	const struct generation *generation = s->thread.generation;
+	const struct answer_source source = generation_source(generation);
+	const struct policy_source *policy = generation_policy(generation);
+	const struct policy_source again = { .rules = policy != NULL ?
+	    policy->rules : NULL };
+	uint8_t *answer = room + STREAM_PREFIX;
+	const size_t size = STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM;
+	int domain;
 
-	if (chase == NULL)
-		return stream_put_failure(s, c, &(struct stream_question){
-		    message->octets, message->length, NULL, false },
-		    EDE_NO_REACHABLE_AUTHORITY);
-	return way->is_errand ? stream_errand_chase(s, c, chase) :
-	    stream_relay_chase(s, c, way->domain, chase);
-}
-
-/* A client with his share of errands waiting gets what the domain says instead. */
-static struct way
-way_of(const struct stream *s, const struct stream_connection *c,
-    const struct answer_source *source, struct interception *i, uint8_t *room)
-{
-	struct way way = { .domain = domain_of(s, i) };
-
-	if (!is_relayed(i) || !stream_is_errand(s, c, way.domain))
-		return way;
-	way.is_errand = !stream_errands_are_full(s, c);
-	if (way.is_errand || is_chain(i))
-		return way;
-	intercept_full_stream(i, source, stream_target_full(s, way.domain),
-	    room + STREAM_PREFIX, STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM);
-	way.domain = FORWARD_DOMAINS;
-	return way;
-}
-
-/* NULL: out of memory. */
-static struct stream_asked *
-asked_new(const struct stream *s, const struct interception *i)
-{
-	struct stream_asked *asked = malloc(sizeof(*asked));
-
-	if (asked != NULL)
-		*asked = (struct stream_asked){ i->decision, intercept_note(i),
-			s->thread.received_ns };
-	return asked;
-}
-
-/* Has it asked elsewhere.  For a domain, it is recorded with its answer. */
-static enum stream_next
-ask(struct stream *s, struct stream_connection *c, const struct way *way,
-    const struct interception *i, const struct received *message)
-{
-	struct stream_question q = { message->octets, message->length, NULL,
-		wants_raw(i) };
-
-	if (way->domain != FORWARD_DOMAINS) {
-		q.asked = asked_new(s, i);
-		if (q.asked == NULL)
-			return stream_put_failure(s, c, &q,
-			    EDE_NO_REACHABLE_AUTHORITY);
+	i->question.edns.present = false;
+	i->asker = stream_asker(s, c);
+	i->policy = policy != NULL && c->decided ? &again : policy;
+	intercept_stream(i, &source, message->octets, message->length,
+	    s->thread.rotation++, answer, size);
+	if (i->answer_length > 0 && i->summary.truncated) {
+		/* The same once more: it takes no second token. */
+		i->policy = policy != NULL ? &again : NULL;
+		intercept_stream(i, &source, message->octets, message->length,
+		    s->thread.rotation, answer,
+		    stream_answer_room(&i->question.edns));
 	}
-	return way->is_errand ? stream_errand_begin(s, c, &q) :
-	    stream_relay_question(s, c, way->domain, &q);
+	i->policy = policy;
+	/* Its first packet's sender was forgotten: senders.h. */
+	if (c->sender.uid == (uid_t)-1)
+		(void)intercept_drop_unowned(i);
+	domain = domain_of(s, i);
+	if (domain >= 0 && stream_errands_are_full(s, c)) {
+		intercept_full_stream(i, &source, (enum forward_full)
+		    generation->settings.forward.domain[domain].full,
+		    answer, size);
+		return false;
+	}
+	return domain >= 0 || is_chain(i);
 }
 
-/* Answers it, or has it relayed. */
+/* Answers it, or has it asked or relayed; or it has to be raw from it on. */
 static enum stream_next
 take_message(struct stream *s, struct stream_connection *c,
-    const struct received *message, enum taken *taken)
+    const struct received *message)
 {
-	const uint8_t *octets = message->octets;
-	const size_t length = message->length;
-	const struct answer_source source =
-	    generation_source(s->thread.generation);
-	const struct policy_source *policy =
-	    generation_policy(s->thread.generation);
-	struct policy_source again = { .rules = policy != NULL ?
-	    policy->rules : NULL };
 	struct interception i;
-	struct way way;
+	bool is_errand;
 	uint8_t *room;
 
 	if (stream_reserve(s, c, STREAM_FRAME_MAX, &room) == STREAM_CLOSE)
 		return STREAM_CLOSE;
-	i.question.edns.present = false;
-	i.asker = stream_asker(s, c);
-	i.policy = policy != NULL && c->decided ? &again : policy;
-	intercept_stream(&i, &source, octets, length, s->thread.rotation++,
-	    room + STREAM_PREFIX, STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM);
-	if (i.answer_length > 0 && i.summary.truncated) {
-		/* The same once more: it takes no second token. */
-		i.policy = policy != NULL ? &again : NULL;
-		intercept_stream(&i, &source, octets, length,
-		    s->thread.rotation, room + STREAM_PREFIX,
-		    stream_answer_room(&i.question.edns));
-	}
-	/* Its first packet's sender was forgotten: senders.h. */
-	if (c->sender.uid == (uid_t)-1)
-		(void)intercept_drop_unowned(&i);
-	way = way_of(s, c, &source, &i, room);
-	if (is_relayed(&i) && !way.is_errand &&
-	    !stream_relay_may_ask(s, c, way.domain))
-		*taken = TAKEN_NOT;
-	else if (wants_raw(&i) && !c->raw)
-		*taken = TAKEN_RAW;
-	c->decided = *taken != TAKEN;
+	is_errand = decide_message(s, c, message, room, &i);
+	c->decided = wants_raw(&i) && !c->raw;
 	if (c->decided)
-		return STREAM_GO_ON;
-	if (way.domain != FORWARD_DOMAINS && !is_chain(&i)) {
+		return STREAM_WANTS_RAW;
+	if (is_errand && !is_chain(&i)) {
 		i.decision.verdict = VERDICT_FORWARD;
 		i.decision.reason = REASON_FORWARD;
 	}
 	if (i.question.wire_length > 0 &&
-	    answering_must_refuse(&s->thread, &i.decision))
+	    answering_must_refuse(&s->thread, &i.decision)) {
+		const struct answer_source source =
+		    generation_source(s->thread.generation);
+
 		intercept_refuse_stream(&i, &source, room + STREAM_PREFIX,
 		    STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM);
+	}
 	answering_count(&s->thread, &i.decision);
 	answering_count_asked(&s->thread, &i.question, i.asker.family,
 	    i.asker.uid);
 	stream_count(s, STREAM_QUESTIONS);
-	if (is_chain(&i))
-		return chase(s, c, &way, &i, message);
+	/* It is recorded with its end. */
+	if (is_chain(&i) || i.decision.verdict == VERDICT_FORWARD)
+		return stream_errand_begin(s, c, &i, message->octets,
+		    message->length);
 	if (i.answer_length > 0)
 		i.answer_length = stream_put_answer(s, room, i.answer_length,
 		    &i.question.edns, EDE_NONE, i.summary.options);
-	if (is_relayed(&i) && way.domain != FORWARD_DOMAINS)
-		return ask(s, c, &way, &i, message);
 	stream_record(s, c, &(struct stream_record){
-	    .decision = &i.decision, .question = octets,
-	    .question_length = length, .answer = i.answer,
+	    .decision = &i.decision, .question = message->octets,
+	    .question_length = message->length, .answer = i.answer,
 	    .answer_length = i.answer_length,
 	    .received_ns = s->thread.received_ns,
 	    .note = intercept_note(&i) });
 	if (i.decision.verdict == VERDICT_DROP)
 		return STREAM_CLOSE;
-	return is_relayed(&i) ? ask(s, c, &way, &i, message) : STREAM_GO_ON;
+	return i.decision.verdict != VERDICT_PASS ? STREAM_GO_ON :
+	    stream_relay_question(s, c, message->octets, message->length,
+	    wants_raw(&i));
 }
 
 /* Whether another question can be taken, as far as the client is concerned. */
@@ -253,24 +178,22 @@ take_messages(struct stream *s, struct stream_connection *c, size_t length)
 {
 	struct received message;
 	struct stream_input input = { s->input, length }, rest = input;
-	enum taken what = TAKEN;
+	enum stream_next next = STREAM_GO_ON;
 	bool taken = false;
 
-	while (can_take(s, c) &&
+	while (next == STREAM_GO_ON && can_take(s, c) &&
 	    stream_frame_next(&rest, &message.octets, &message.length)) {
-		if (take_message(s, c, &message, &what) == STREAM_CLOSE)
-			return STREAM_CLOSE;
-		if (what != TAKEN)
-			break;
-		taken = true;
-		input = rest;
+		next = take_message(s, c, &message);
+		if (next == STREAM_GO_ON)
+			input = rest;
+		taken |= next == STREAM_GO_ON;
 	}
-	if (stream_flush(s, c) == STREAM_CLOSE ||
+	if (next == STREAM_CLOSE || stream_flush(s, c) == STREAM_CLOSE ||
 	    keep_input(s, c, &input, taken) == STREAM_CLOSE)
 		return STREAM_CLOSE;
-	if (what != TAKEN)
+	if (next == STREAM_WANTS_RAW)
 		c->message_since = MONOTIME_NEVER;	/* it is here, and waits for us */
-	return what == TAKEN_RAW ? STREAM_WANTS_RAW : STREAM_GO_ON;
+	return next;
 }
 
 /* What was kept goes back to the thread's buffer.  Returns its length. */

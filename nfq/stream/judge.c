@@ -7,7 +7,7 @@
 /* The question once more, as it was taken: intercept_judge_stream(). */
 static bool
 begin(const struct stream *s, const struct stream_connection *c,
-    const struct stream_judged *judged, struct interception *i)
+    const struct errand *errand, struct interception *i)
 {
 	i->policy = generation_policy(s->thread.generation);
 	if (i->policy == NULL)
@@ -15,56 +15,41 @@ begin(const struct stream *s, const struct stream_connection *c,
 	i->asker = stream_asker(s, c);
 	i->others = false;
 	i->decision = (struct decision){ .verdict = VERDICT_FORWARD,
-		.reason = REASON_FORWARD, .rule = judged->asked->decision.rule };
+		.reason = REASON_FORWARD, .rule = errand->decision.rule };
 	i->found = (struct policy_found){ .would = RULE_NOTHING };
 	i->summary.options = 0;
-	question_parse(&i->question, judged->question,
-	    judged->question_length);
+	question_parse(&i->question, errand->octets, errand->length);
 	return true;
 }
 
 bool
 stream_deny(struct stream *s, struct stream_connection *c,
-    const struct stream_judged *judged, enum stream_next *next)
+    const struct errand *errand, const struct policy_answer *answer,
+    enum stream_next *next)
 {
 	const struct answer_source source =
 	    generation_source(s->thread.generation);
 	struct interception i;
 	uint8_t *room;
 
-	if (!begin(s, c, judged, &i))
+	if (!begin(s, c, errand, &i))
 		return false;
 	*next = stream_reserve(s, c, STREAM_FRAME_MAX, &room);
 	if (*next == STREAM_CLOSE)
 		return false;
-	if (!intercept_judge_stream(&i, &source, &judged->answer,
+	if (!intercept_judge_stream(&i, &source, answer,
 	    room + STREAM_PREFIX, STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM))
 		return false;
 	if (i.answer_length > 0)
 		i.answer_length = stream_put_answer(s, room, i.answer_length,
 		    &i.question.edns, EDE_NONE, i.summary.options);
 	stream_record(s, c, &(struct stream_record){
-	    .decision = &i.decision, .question = judged->question,
-	    .question_length = judged->question_length, .answer = i.answer,
+	    .decision = &i.decision, .question = errand->octets,
+	    .question_length = errand->length, .answer = i.answer,
 	    .answer_length = i.answer_length,
-	    .received_ns = judged->asked->received_ns,
-	    .note = intercept_note_again(&i, &judged->asked->note) });
+	    .received_ns = errand->received_ns,
+	    .note = intercept_note_again(&i, &errand->note) });
 	if (i.decision.verdict == VERDICT_DROP)
 		*next = STREAM_CLOSE;
 	return true;
-}
-
-enum stream_next
-stream_put_asked(struct stream *s, struct stream_connection *c,
-    const struct stream_question *asked, const uint8_t *answer, size_t length)
-{
-	const struct stream_judged judged = { .question = asked->octets,
-		.question_length = asked->length, .asked = asked->asked,
-		.answer = { answer, length, 0 } };
-	enum stream_next next;
-
-	if (stream_deny(s, c, &judged, &next))
-		return next;
-	stream_record_asked(s, c, asked, answer, length);
-	return stream_put_message(s, c, answer, length);
 }

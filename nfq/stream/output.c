@@ -113,34 +113,31 @@ stream_put_answer(struct stream *s, uint8_t *room, size_t length,
 
 enum stream_next
 stream_put_failure(struct stream *s, struct stream_connection *c,
-    const struct stream_question *asked, enum extended_error error)
+    const struct stream_record *of, enum extended_error error)
 {
-	const struct decision decision = {
-		.verdict = VERDICT_REFUSE, .reason = REASON_UNREACHABLE,
-		.rcode = RCODE_SERVFAIL,
-	};
+	struct decision decision = of->decision != NULL ? *of->decision :
+	    (struct decision){ .reason = REASON_UNREACHABLE };
 	struct answer_summary summary;
 	struct question q;
 	struct answer_plan plan = { .question = &q, .content = ANSWER_EMPTY,
 		.rcode = RCODE_SERVFAIL, .stream = true,
 		.settings = &s->thread.generation->settings.answers };
+	struct stream_record record = *of;
 	uint8_t *room;
 	size_t n;
 
 	if (stream_reserve(s, c, STREAM_FRAME_MAX, &room) == STREAM_CLOSE)
 		return STREAM_CLOSE;
-	question_parse(&q, asked->octets, asked->length);
+	question_parse(&q, of->question, of->question_length);
 	n = answer_build(&plan, room + STREAM_PREFIX, STREAM_MESSAGE_MAX -
 	    STREAM_OPTIONS_ROOM, &summary);
 	n = stream_put_answer(s, room, n, &q.edns, error, 0);
 	stream_count(s, STREAM_UNREACHABLE);
-	if (asked->asked != NULL)
-		stream_record_asked(s, c, asked, room + STREAM_PREFIX, n);
-	else
-		stream_record(s, c, &(struct stream_record){
-		    .decision = &decision, .question = asked->octets,
-		    .question_length = asked->length,
-		    .answer = room + STREAM_PREFIX, .answer_length = n,
-		    .received_ns = s->thread.received_ns });
+	decision.verdict = VERDICT_REFUSE;
+	decision.rcode = RCODE_SERVFAIL;
+	record.decision = &decision;
+	record.answer = room + STREAM_PREFIX;
+	record.answer_length = n;
+	stream_record(s, c, &record);
 	return STREAM_GO_ON;
 }

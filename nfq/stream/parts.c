@@ -77,27 +77,6 @@ stream_record(struct stream *s, const struct stream_connection *c,
 	    &r);
 }
 
-void
-stream_record_asked(struct stream *s, const struct stream_connection *c,
-    const struct stream_question *asked, const uint8_t *answer, size_t length)
-{
-	struct decision decision;
-
-	if (asked->asked == NULL)
-		return;
-	decision = asked->asked->decision;
-	if (answer != NULL) {
-		decision.rcode = answer[3] & 0xf;
-		decision.verdict = decide_verdict_of(answer, length);
-	}
-	stream_record(s, c, &(struct stream_record){
-	    .decision = &decision, .question = asked->octets,
-	    .question_length = asked->length, .answer = answer,
-	    .answer_length = length,
-	    .received_ns = asked->asked->received_ns,
-	    .note = asked->asked->note });
-}
-
 struct asker
 stream_asker(const struct stream *s, const struct stream_connection *c)
 {

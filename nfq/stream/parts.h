@@ -5,12 +5,11 @@
  *
  *   parts.c       counters, epoll, the audit
  *   output.c      octets for a client
- *   target.c      whom a connection's questions are relayed to
  *   sockets.c     connections that nfdns-sockets opens
- *   chase.c       questions that need a CNAME's target from the nameserver
  *   pending.c     questions that the nameserver has not answered yet
  *   relay.c       the nameserver's end of a connection
- *   errand.c      questions that the forwarding thread asks
+ *   errand.c      questions that the forwarding thread asks: names of forward domains,
+ *                 and ends of chains of CNAMEs that leave the table
  *   connection.c  the client's end
  *   places.c      all connections, and which one is closed for another
  *   accept.c      new connections
@@ -60,7 +59,6 @@
 #include "resolver/clock.h"
 #include "policy/config/settings.h"
 #include "policy/status/status.h"
-#include "resolver/answer/chase.h"
 #include "resolver/dns/rr.h"
 
 #define STREAM_READ	65536	/* octets a call */
@@ -103,15 +101,6 @@ enum stream_wait {
 	STREAM_REFUSED,			/* no socket: stream_sockets_next() says so */
 };
 
-/* Whom its questions are relayed to: target.c. */
-struct stream_target {
-	uint32_t domain;		/* of forward; FORWARD_DOMAINS: none, but
-					 * the nameserver that was addressed */
-	uint32_t place;			/* among the domain's upstreams */
-	uint64_t generation;		/* that "domain" is an index of */
-	union sockets_address address;	/* of the upstream */
-};
-
 struct stream_connection {
 	TAILQ_ENTRY(stream_connection) in_all;	/* or in the closed ones */
 	TAILQ_ENTRY(stream_connection) in_client;
@@ -119,7 +108,6 @@ struct stream_connection {
 	TAILQ_ENTRY(stream_connection) in_waiting;
 	struct stream_end client, server;
 	union sockets_address peer, name;	/* of the client, the nameserver */
-	struct stream_target target;
 	struct sender sender;		/* what the queue knew of the client */
 	struct stream_client *of;	/* the client; NULL if closed */
 	struct stream_buffer in;	/* from the client, not handled yet */
@@ -134,7 +122,6 @@ struct stream_connection {
 	bool raw;			/* the nameserver's messages are not matched */
 	bool ended;			/* the client has sent its last octet */
 	bool throttled;			/* too many questions are in flight */
-	bool target_waits;		/* has another target after the last answer */
 	bool closed;			/* marked: freed at the end of the round */
 	enum stream_wait wait;
 	LIST_HEAD(, errand) errands;	/* that the forwarding thread runs */
@@ -213,31 +200,6 @@ void stream_record(struct stream *s, const struct stream_connection *c,
     const struct stream_record *record);
 
 /*
- * What is noted of a question for a forward domain until it has its answer: it is
- * recorded with that, once.
- */
-struct stream_asked {
-	struct decision decision;
-	struct policy_note note;
-	uint64_t received_ns;
-};
-
-/* A question that others are asked; borrows the octets. */
-struct stream_question {
-	const uint8_t *octets;		/* the client's message */
-	size_t length;
-	struct stream_asked *asked;	/* by malloc(3); NULL: it is recorded */
-	bool unmatched;			/* forgotten as soon as it is sent */
-};
-
-/*
- * Records a question with its answer; NULL: it has none.  Nothing happens if it is
- * recorded.
- */
-void stream_record_asked(struct stream *s, const struct stream_connection *c,
-    const struct stream_question *asked, const uint8_t *answer, size_t length);
-
-/*
  * output.c: octets for the client of the current connection are collected in
  * the thread's buffer.  If there is no room, a put sends what is there.  A step
  * that puts something calls stream_flush() before it returns STREAM_GO_ON.
@@ -265,9 +227,12 @@ enum stream_next stream_put_message(struct stream *s,
     struct stream_connection *c, const uint8_t *message, size_t length)
     STREAM_STEP;
 
-/* Puts SERVFAIL, for a question that could not be relayed, and records it. */
+/*
+ * Puts SERVFAIL for a question that could not be asked elsewhere, and records it: "of"
+ * has the question, and its decision unless it was relayed.
+ */
 enum stream_next stream_put_failure(struct stream *s,
-    struct stream_connection *c, const struct stream_question *asked,
+    struct stream_connection *c, const struct stream_record *of,
     enum extended_error error) STREAM_STEP;
 
 /* Sends what was put.  What the socket does not take waits in c->out. */
@@ -278,39 +243,7 @@ enum stream_next stream_flush(struct stream *s, struct stream_connection *c)
 enum stream_next stream_send_waiting(struct stream *s,
     struct stream_connection *c) STREAM_STEP;
 
-/* target.c: whom a connection's questions are relayed to. */
-
-/* The forward domain that a name belongs to, or FORWARD_DOMAINS. */
-uint32_t stream_target_domain(const struct stream *s,
-    const struct dns_name *name);
-
-/* The nameserver that the client addressed. */
-void stream_target_init(struct stream_connection *c);
-
-/* Whether all its upstreams, and those it falls back on, are asked over plain TCP. */
-bool stream_target_is_plain(const struct stream *s, uint32_t domain);
-
-/* What that domain says for when too many questions wait. */
-enum forward_full stream_target_full(const struct stream *s, uint32_t domain);
-
-/* Whether c's questions are relayed to that domain's upstreams already. */
-bool stream_target_is(const struct stream *s,
-    const struct stream_connection *c, uint32_t domain);
-
-/* From now on they are.  False: not all of them are asked over plain TCP. */
-bool stream_target_set(const struct stream *s, struct stream_connection *c,
-    uint32_t domain);
-
-/* Turns to the next one, or to the domain's fallback.  False: there is none. */
-bool stream_target_next(const struct stream *s, struct stream_connection *c);
-
 /* errand.c: questions that the forwarding thread asks. */
-
-struct stream_chase;
-
-/* Whether it asks c's questions of this forward domain (or FORWARD_DOMAINS). */
-bool stream_is_errand(const struct stream *s, const struct stream_connection *c,
-    uint32_t domain);
 
 /* Whether as many of its user, or of all, wait as may, on whatever connection. */
 bool stream_errands_are_full(const struct stream *s,
@@ -321,16 +254,12 @@ bool stream_errands_have_room(const struct stream *s,
     const struct stream_connection *c);
 
 /*
- * Has the question asked; if that cannot be, the client gets SERVFAIL.  Owns
- * what is noted of it from then on.
+ * Has the question asked, or the end of the chain that its answer is; if that cannot
+ * be, the client gets SERVFAIL.
  */
 enum stream_next stream_errand_begin(struct stream *s,
-    struct stream_connection *c, const struct stream_question *asked)
-    STREAM_STEP;
-
-/* The same for a chain's end.  Owns chase from then on. */
-enum stream_next stream_errand_chase(struct stream *s,
-    struct stream_connection *c, struct stream_chase *chase) STREAM_STEP;
+    struct stream_connection *c, const struct interception *i,
+    const uint8_t *message, size_t length) STREAM_STEP;
 
 /* One of c's has come back.  The caller frees it. */
 enum stream_next stream_errand_end(struct stream *s,
@@ -344,10 +273,7 @@ void stream_errands_forget(struct stream *s, struct stream_connection *c);
 void stream_sockets_init(struct stream *s, const struct worker_handover *h);
 void stream_sockets_close(struct stream *s);
 
-/*
- * A request for a socket to c's target; if that is the nameserver which the client
- * addressed, it is routed as the client's packets are.
- */
+/* A request for a socket to c's nameserver, routed as the client's packets are. */
 struct sockets_request stream_sockets_request(
     const struct stream_connection *c);
 
@@ -378,61 +304,16 @@ void stream_sockets_take(struct stream *s);
 /* Asks for a channel again, if one is missing. */
 void stream_sockets_tick(struct stream *s);
 
-/* chase.c: questions that need a CNAME's target from the nameserver. */
-
-struct stream_chase;
-
-/* Copies a question and its answer, an ANSWER_CHAIN.  NULL: out of memory. */
-struct stream_chase *stream_chase_new(const struct interception *i,
-    const uint8_t *question, size_t length, uint64_t received_ns);
-void stream_chase_free(struct stream_chase *chase);
-/* Octets that it keeps. */
-size_t stream_chase_octets(const struct stream_chase *chase);
-/* The id of the client's question. */
-uint16_t stream_chase_id(const struct stream_chase *chase);
-
-/* Writes the question for the target, as chase_question().  Its length. */
-size_t stream_chase_question(const struct stream_chase *chase, uint16_t id,
-    uint8_t buf[static CHASE_QUESTION_MAX]);
-
-/*
- * Puts the answer: the chain, followed by the nameserver's answer for the
- * target.  If that is no DNS message, or too long, or if there is none, the
- * chain with SERVFAIL.
- */
-enum stream_next stream_put_chase(struct stream *s,
-    struct stream_connection *c, const struct stream_chase *chase,
-    const uint8_t *message, size_t length) STREAM_STEP;
-enum stream_next stream_put_chase_failure(struct stream *s,
-    struct stream_connection *c, const struct stream_chase *chase,
-    enum extended_error error) STREAM_STEP;
-
 /* relay.c: the nameserver's end. */
 
 /*
- * Relays a question to the upstreams of a domain, or (FORWARD_DOMAINS) to the
- * nameserver that the client addressed, if stream_relay_may_ask().  The client
- * gets the answer, or SERVFAIL.  unmatched: the connection is raw.  Owns what is
- * noted of it from then on.
+ * Relays a question to the nameserver that the client addressed.  The client
+ * gets the answer, or SERVFAIL.  unmatched: the connection is raw, and the message
+ * is forgotten when it is sent.
  */
 enum stream_next stream_relay_question(struct stream *s,
-    struct stream_connection *c, uint32_t domain,
-    const struct stream_question *asked) STREAM_STEP;
-
-/*
- * Asks for a chain's target.  The client gets the whole answer, or SERVFAIL.
- * Owns chase from then on.
- */
-enum stream_next stream_relay_chase(struct stream *s,
-    struct stream_connection *c, uint32_t domain, struct stream_chase *chase)
-    STREAM_STEP;
-
-/*
- * Whether something can be asked of that domain's upstreams now.  If not, other
- * ones have yet to answer, and no message is taken until they have.
- */
-bool stream_relay_may_ask(const struct stream *s, struct stream_connection *c,
-    uint32_t domain);
+    struct stream_connection *c, const uint8_t *message, size_t length,
+    bool unmatched) STREAM_STEP;
 
 /* Handles events of the nameserver's socket. */
 enum stream_next stream_relay_ready(struct stream *s,
@@ -457,30 +338,18 @@ bool stream_relay_has_room(const struct stream *s,
 /* Whether the client waits for something from the nameserver. */
 bool stream_relay_is_busy(const struct stream_connection *c);
 
-void stream_relay_free(struct stream *s, struct stream_connection *c);
+void stream_relay_free(struct stream_connection *c);
 
 /* judge.c */
 
-/* An answer that others gave, and the question that it is for; borrows all. */
-struct stream_judged {
-	const uint8_t *question;	/* the client's message */
-	size_t question_length;
-	const struct stream_asked *asked;	/* what is noted of it */
-	struct policy_answer answer;	/* as the client would get it */
-};
-
 /*
- * Before the client gets an answer that is not the table's.  True: a rule denies one
- * of its names, the client has what that rule says, it is recorded, and *next is the
- * step.  False: nothing has happened, the answer is the client's.
+ * Before the client gets an answer that is not the table's, as it would get it.  True:
+ * a rule denies one of its names, the client has what that rule says, it is recorded,
+ * and *next is the step.  False: nothing has happened, the answer is the client's.
  */
 bool stream_deny(struct stream *s, struct stream_connection *c,
-    const struct stream_judged *judged, enum stream_next *next);
-
-/* Puts the answer of a forward domain, or what a rule says instead; records it. */
-enum stream_next stream_put_asked(struct stream *s, struct stream_connection *c,
-    const struct stream_question *asked, const uint8_t *answer, size_t length)
-    STREAM_STEP;
+    const struct errand *errand, const struct policy_answer *answer,
+    enum stream_next *next);
 
 /* connection.c: the client's end. */
 

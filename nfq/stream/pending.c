@@ -4,10 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfq/stream/parts.h"
-#include "resolver/answer/chase.h"
-#include "resolver/dns/wire.h"
-
 void
 stream_pending_init(struct stream_pendings *list)
 {
@@ -22,20 +18,11 @@ stream_pending_new(const uint8_t *message, size_t length)
 
 	if (p == NULL)
 		return NULL;
-	p->chase = NULL;
-	p->asked = NULL;
 	p->unmatched = false;
 	p->length = STREAM_PREFIX + length;
 	stream_frame_put(p->octets, length);
 	memcpy(p->octets + STREAM_PREFIX, message, length);
 	return p;
-}
-
-static size_t
-cost_of(const struct stream_pending *p)
-{
-	return p->length +
-	    (p->chase != NULL ? stream_chase_octets(p->chase) : 0);
 }
 
 void
@@ -47,8 +34,7 @@ stream_pending_append(struct stream_pendings *list, struct stream_pending *p)
 		list->sent = 0;
 	}
 	list->count++;
-	list->chases += p->chase != NULL;
-	list->octets += cost_of(p);
+	list->octets += p->length;
 }
 
 void
@@ -60,10 +46,7 @@ stream_pending_drop(struct stream_pendings *list, struct stream_pending *p)
 	}
 	TAILQ_REMOVE(&list->all, p, link);
 	list->count--;
-	list->chases -= p->chase != NULL;
-	list->octets -= cost_of(p);
-	free(p->asked);
-	stream_chase_free(p->chase);
+	list->octets -= p->length;
 	free(p);
 }
 
@@ -74,14 +57,12 @@ stream_pending_clear(struct stream_pendings *list)
 
 	for (p = TAILQ_FIRST(&list->all); p != NULL; p = next) {
 		next = TAILQ_NEXT(p, link);
-		free(p->asked);
-		stream_chase_free(p->chase);
 		free(p);
 	}
 	TAILQ_INIT(&list->all);
 	list->unsent = NULL;
 	list->sent = list->octets = 0;
-	list->count = list->chases = 0;
+	list->count = 0;
 }
 
 void
@@ -110,53 +91,19 @@ stream_pending_send_again(struct stream_pendings *list)
 	list->sent = 0;
 }
 
-static bool
-is_taken(const struct stream_pendings *list, uint16_t id)
-{
-	const struct stream_pending *p;
-
-	TAILQ_FOREACH(p, &list->all, link) {
-		if (wire_load_u16(stream_pending_message(p)) == id)
-			return true;
-	}
-	return false;
-}
-
-uint16_t
-stream_pending_free_id(struct stream_pendings *list, uint16_t id)
-{
-	/* stream.in_flight lets far fewer than 65,536 be pending. */
-	while (is_taken(list, id))
-		id = list->next_id++;
-	return id;
-}
-
-bool
-stream_pending_is_chased(const struct stream_pending *p, const uint8_t *message,
-    size_t length)
-{
-	return p->chase != NULL && chase_is_answer(stream_pending_message(p),
-	    p->length - STREAM_PREFIX, message, length);
-}
-
 struct stream_pending *
 stream_pending_find(struct stream_pendings *list, const uint8_t *message,
     size_t length)
 {
-	struct stream_pending *p, *chased = NULL;
+	struct stream_pending *p;
 
 	if (length < 2)
 		return NULL;
 	TAILQ_FOREACH(p, &list->all, link) {
 		if (p == list->unsent)
 			break;
-		if (memcmp(stream_pending_message(p), message, 2) != 0)
-			continue;
-		if (p->chase == NULL ||
-		    stream_pending_is_chased(p, message, length))
+		if (memcmp(stream_pending_message(p), message, 2) == 0)
 			return p;
-		if (chased == NULL)
-			chased = p;
 	}
-	return chased;
+	return NULL;
 }

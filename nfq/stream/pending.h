@@ -13,13 +13,8 @@
 
 #include "nfq/stream/frame.h"
 
-struct stream_asked;
-struct stream_chase;
-
 struct stream_pending {
 	TAILQ_ENTRY(stream_pending) link;
-	struct stream_chase *chase;	/* owned; NULL: the client's own question */
-	struct stream_asked *asked;	/* owned; NULL: recorded */
 	bool unmatched;			/* forgotten as soon as it is sent */
 	size_t length;			/* of octets */
 	uint8_t octets[];		/* as they are sent: prefix and message */
@@ -30,9 +25,7 @@ struct stream_pendings {
 	struct stream_pending *unsent;	/* the first not sent completely, or NULL */
 	size_t sent;			/* octets of that one that were sent */
 	unsigned int count;
-	unsigned int chases;		/* of these */
-	size_t octets;			/* of all, with what their chases keep */
-	uint16_t next_id;		/* that a chase tries next */
+	size_t octets;			/* of all */
 };
 
 static inline const uint8_t *
@@ -47,7 +40,7 @@ void stream_pending_init(struct stream_pendings *list);
 struct stream_pending *stream_pending_new(const uint8_t *message,
     size_t length);
 
-/* Appends p, which the list owns from then on.  p->chase must be set before. */
+/* Appends p, which the list owns from then on. */
 void stream_pending_append(struct stream_pendings *list,
     struct stream_pending *p);
 
@@ -60,20 +53,11 @@ void stream_pending_clear(struct stream_pendings *list);
 void stream_pending_sent(struct stream_pendings *list, size_t n);
 void stream_pending_send_again(struct stream_pendings *list);
 
-/* Returns id if no question of the list has it, else an id that none has. */
-uint16_t stream_pending_free_id(struct stream_pendings *list, uint16_t id);
-
 /*
  * The question that has the id of a message of the nameserver, if it was sent;
- * else NULL.  If both a chase and a question of the client have that id, the
- * chase is found only if the message answers it.  A chase that alone has the id
- * is found in any case: ask stream_pending_is_chased().
+ * else NULL.
  */
 struct stream_pending *stream_pending_find(struct stream_pendings *list,
-    const uint8_t *message, size_t length);
-
-/* Whether p is a chase and the message answers its question. */
-bool stream_pending_is_chased(const struct stream_pending *p,
     const uint8_t *message, size_t length);
 
 #endif

@@ -53,7 +53,7 @@ stream_free_closed(struct stream *s)
 		TAILQ_REMOVE(&s->dead, c, in_all);
 		stream_close_end(s, &c->client);
 		stream_close_end(s, &c->server);
-		stream_relay_free(s, c);
+		stream_relay_free(c);
 		stream_buffer_clear(&c->in);
 		stream_buffer_clear(&c->out);
 		free(c);
@@ -193,7 +193,6 @@ stream_welcome(struct stream *s, const struct stream_arrival *arrival)
 	}
 	c->peer = arrival->peer;
 	c->name = arrival->name;
-	stream_target_init(c);
 	LIST_INIT(&c->errands);
 	c->sender = sender;
 	c->client = (struct stream_end){ ROLE_CLIENT, arrival->fd, 0, c };

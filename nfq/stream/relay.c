@@ -50,49 +50,20 @@ close_server(struct stream *s, struct stream_connection *c)
 	c->relay->connecting = false;
 }
 
-static struct stream_question
-question_of(const struct stream_pending *p)
-{
-	return (struct stream_question){ stream_pending_message(p),
-	    p->length - STREAM_PREFIX, p->asked, p->unmatched };
-}
-
 void
-stream_relay_free(struct stream *s, struct stream_connection *c)
+stream_relay_free(struct stream_connection *c)
 {
 	struct stream_relay *r = c->relay;
-	struct stream_pending *p;
 
 	if (r == NULL)
 		return;
-	TAILQ_FOREACH(p, &r->asked.all, link) {
-		const struct stream_question q = question_of(p);
-
-		stream_record_asked(s, c, &q, NULL, 0);
-	}
 	stream_pending_clear(&r->asked);
 	stream_buffer_clear(&r->in);
 	free(r);
 	c->relay = NULL;
 }
 
-static enum stream_next
-put_failure(struct stream *s, struct stream_connection *c,
-    const struct stream_pending *p, enum extended_error error)
-{
-	const struct stream_question q = question_of(p);
-
-	return p->chase != NULL ?
-	    stream_put_chase_failure(s, c, p->chase, error) :
-	    stream_put_failure(s, c, &q, error);
-}
-
-static int open_target(struct stream *s, struct stream_connection *c);
-
-/*
- * The next server of a domain is asked, if there is one; else all pending
- * questions are answered with SERVFAIL.  A raw connection ends.
- */
+/* All pending questions are answered with SERVFAIL.  A raw connection ends. */
 static enum stream_next
 fail(struct stream *s, struct stream_connection *c, enum extended_error error)
 {
@@ -102,11 +73,12 @@ fail(struct stream *s, struct stream_connection *c, enum extended_error error)
 	close_server(s, c);
 	if (c->raw)
 		return STREAM_CLOSE;
-	if (r->asked.count > 0 && stream_target_next(s, c) &&
-	    open_target(s, c) == 0)
-		return STREAM_GO_ON;
 	while ((p = TAILQ_FIRST(&r->asked.all)) != NULL) {
-		if (put_failure(s, c, p, error) == STREAM_CLOSE)
+		if (stream_put_failure(s, c, &(struct stream_record){
+		    .question = stream_pending_message(p),
+		    .question_length = p->length - STREAM_PREFIX,
+		    .received_ns = s->thread.received_ns },
+		    error) == STREAM_CLOSE)
 			return STREAM_CLOSE;
 		stream_pending_drop(&r->asked, p);
 	}
@@ -123,7 +95,7 @@ begin_server(struct stream *s, struct stream_connection *c, int fd)
 }
 
 /*
- * Connects to the target, or asks nfdns-sockets to do so.  0 or a negative errno.
+ * Connects to it, or asks nfdns-sockets to do so.  0 or a negative errno.
  */
 static int
 open_server(struct stream *s, struct stream_connection *c)
@@ -139,8 +111,8 @@ open_server(struct stream *s, struct stream_connection *c)
 		 * By its mark it is not intercepted again; the bits that are
 		 * not ours route it as the client's packets.
 		 */
-		const uint32_t mark = request.has_source ? c->sender.mark : 0;
-		int fd = sockets_open(&request, mark | s->options->mark_relay);
+		int fd = sockets_open(&request,
+		    c->sender.mark | s->options->mark_relay);
 
 		if (fd < 0)
 			return fd;
@@ -151,18 +123,6 @@ open_server(struct stream *s, struct stream_connection *c)
 	r->since = s->thread.now;
 	stream_pending_send_again(&r->asked);
 	return 0;
-}
-
-/* The target, or what follows it if it cannot be reached at all. */
-static int
-open_target(struct stream *s, struct stream_connection *c)
-{
-	int error;
-
-	do
-		error = open_server(s, c);
-	while (error < 0 && stream_target_next(s, c));
-	return error;
 }
 
 enum stream_next
@@ -177,7 +137,7 @@ stream_relay_opened(struct stream *s, struct stream_connection *c, int fd)
 
 /* Makes sure that there is a relay with a connection, or one is wanted. */
 static int
-prepare(struct stream *s, struct stream_connection *c, uint32_t domain)
+prepare(struct stream *s, struct stream_connection *c)
 {
 	if (c->relay == NULL) {
 		c->relay = calloc(1, sizeof(*c->relay));
@@ -185,24 +145,7 @@ prepare(struct stream *s, struct stream_connection *c, uint32_t domain)
 			return -ENOMEM;
 		stream_pending_init(&c->relay->asked);
 	}
-	if (!stream_target_is(s, c, domain)) {
-		/* Nobody knows whether this nameserver has said all. */
-		if (c->raw && has_server(c))
-			return -EHOSTUNREACH;
-		close_server(s, c);
-		if (!stream_target_set(s, c, domain))
-			return -EHOSTUNREACH;
-	}
-	return has_server(c) ? 0 : open_target(s, c);
-}
-
-bool
-stream_relay_may_ask(const struct stream *s, struct stream_connection *c,
-    uint32_t domain)
-{
-	c->target_waits = c->relay != NULL && c->relay->asked.count > 0 &&
-	    !stream_target_is(s, c, domain);
-	return !c->target_waits;
+	return has_server(c) ? 0 : open_server(s, c);
 }
 
 /* It is sent with the next stream_relay_settle(). */
@@ -216,49 +159,21 @@ append(const struct stream *s, struct stream_relay *r, struct stream_pending *p)
 
 enum stream_next
 stream_relay_question(struct stream *s, struct stream_connection *c,
-    uint32_t domain, const struct stream_question *q)
+    const uint8_t *message, size_t length, bool unmatched)
 {
-	struct stream_pending *p = stream_pending_new(q->octets, q->length);
-	enum stream_next next;
+	struct stream_pending *p = stream_pending_new(message, length);
 
-	if (p == NULL || prepare(s, c, domain) < 0) {
-		/* What nobody understands has no answer of ours. */
-		next = q->unmatched ? STREAM_CLOSE : stream_put_failure(s, c,
-		    q, EDE_NO_REACHABLE_AUTHORITY);
+	if (p == NULL || prepare(s, c) < 0) {
 		free(p);
-		free(q->asked);
-		return next;
-	}
-	p->unmatched = q->unmatched;
-	p->asked = q->asked;
-	append(s, c->relay, p);
-	return STREAM_GO_ON;
-}
-
-/*
- * The id is the client's own, or, if another of its questions has that, one
- * that none has.  A later one may have the same: see stream_pending_find().
- */
-enum stream_next
-stream_relay_chase(struct stream *s, struct stream_connection *c,
-    uint32_t domain, struct stream_chase *chase)
-{
-	uint8_t query[CHASE_QUESTION_MAX];
-	uint16_t id = stream_chase_id(chase);
-	struct stream_pending *p = NULL;
-	enum stream_next next;
-
-	if (prepare(s, c, domain) == 0) {
-		id = stream_pending_free_id(&c->relay->asked, id);
-		p = stream_pending_new(query, stream_chase_question(chase, id, query));
-	}
-	if (p == NULL) {
-		next = stream_put_chase_failure(s, c, chase,
+		/* What nobody understands has no answer of ours. */
+		if (unmatched)
+			return STREAM_CLOSE;
+		return stream_put_failure(s, c, &(struct stream_record){
+		    .question = message, .question_length = length,
+		    .received_ns = s->thread.received_ns },
 		    EDE_NO_REACHABLE_AUTHORITY);
-		stream_chase_free(chase);
-		return next;
 	}
-	p->chase = chase;
+	p->unmatched = unmatched;
 	append(s, c->relay, p);
 	return STREAM_GO_ON;
 }
@@ -271,8 +186,6 @@ stream_relay_has_room(const struct stream *s, const struct stream_connection *c)
 
 	if (r == NULL)
 		return true;
-	if (c->target_waits && r->asked.count > 0)
-		return false;
 	return r->asked.count < limits->in_flight && r->asked.octets < limits->buffer;
 }
 
@@ -339,7 +252,7 @@ pass_end(struct stream_connection *c)
 {
 	struct stream_relay *r = c->relay;
 
-	if (!c->raw || !c->ended || c->throttled || c->target_waits ||
+	if (!c->raw || !c->ended || c->throttled ||
 	    r->shut || c->server.fd < 0 || r->asked.unsent != NULL)
 		return;
 	r->shut = true;
@@ -363,22 +276,8 @@ send_waiting(struct stream *s, struct stream_connection *c)
 }
 
 /*
- * What the client's own nameserver says is the client's.  Upstreams of a domain
- * are asked by us.
- */
-static enum stream_next
-put_relayed(struct stream *s, struct stream_connection *c,
-    const struct stream_pending *p, const uint8_t *message, size_t length)
-{
-	const struct stream_question q = question_of(p);
-
-	return q.asked == NULL ? stream_put_message(s, c, message, length) :
-	    stream_put_asked(s, c, &q, message, length);
-}
-
-/*
  * One message of the nameserver: to the client, if it waits for it, or if nobody
- * knows what it waits for.
+ * knows what it waits for.  What the client's own nameserver says is the client's.
  */
 static enum stream_next
 deliver(struct stream *s, struct stream_connection *c, const uint8_t *message,
@@ -387,24 +286,15 @@ deliver(struct stream *s, struct stream_connection *c, const uint8_t *message,
 	struct stream_relay *r = c->relay;
 	struct stream_pending *p = stream_pending_find(&r->asked,
 	    message, length);
-	enum stream_next next;
 
 	if (p == NULL && !c->raw)
 		return STREAM_GO_ON;
 	r->answers = true;
 	r->since = s->thread.now;
 	c->active = c->raw ? s->thread.now : c->active;
-	if (p == NULL || (c->raw && p->chase != NULL &&
-	    !stream_pending_is_chased(p, message, length)))
-		return stream_put_message(s, c, message, length);
-	if (p->chase == NULL)
-		next = put_relayed(s, c, p, message, length);
-	else if (stream_pending_is_chased(p, message, length))
-		next = stream_put_chase(s, c, p->chase, message, length);
-	else
-		next = put_failure(s, c, p, EDE_NETWORK_ERROR);
-	stream_pending_drop(&r->asked, p);
-	return next;
+	if (p != NULL)
+		stream_pending_drop(&r->asked, p);
+	return stream_put_message(s, c, message, length);
 }
 
 static enum stream_next

@@ -78,20 +78,14 @@ take_out(struct stream_sockets *o, struct stream_connection *c)
 struct sockets_request
 stream_sockets_request(const struct stream_connection *c)
 {
-	const bool addressed = c->target.domain == FORWARD_DOMAINS;
-	const union sockets_address *to = addressed ? &c->name :
-	    &c->target.address;
 	struct sockets_request request = { .kind = SOCKETS_CONNECTION,
-		.family = to->any.sa_family };
+		.family = c->name.any.sa_family, .has_source = true,
+		.device = c->sender.device };
 	uint16_t port;
 
-	(void)sockets_address_split(to, request.address, &request.port);
+	(void)sockets_address_split(&c->name, request.address, &request.port);
 	if (request.family == AF_INET6)
-		request.scope_id = to->v6.sin6_scope_id;
-	if (!addressed)
-		return request;
-	request.has_source = true;
-	request.device = c->sender.device;
+		request.scope_id = c->name.v6.sin6_scope_id;
 	(void)sockets_address_split(&c->peer, request.source, &port);
 	return request;
 }

@@ -45,6 +45,7 @@ options_of(const struct worker_process *k)
 	    .queues = config->queue.workers,
 	    .maxlen = config->queue.maxlen,
 	    .forward = config_forwards(config),
+	    .asks = config_asks(config),
 	    .tcp = k->listeners[0] >= 0,
 	    .mark_mask = capture->mark_mask,
 	    .mark_passed = capture->mark_passed,

@@ -20,14 +20,20 @@ errands_init(struct errands *e, struct waiting *waiting)
 }
 
 struct errand *
-errand_new(const uint8_t *octets, size_t length)
+errand_new(const uint8_t *octets, size_t length, const struct chase *chase)
 {
-	struct errand *errand = calloc(1, sizeof(*errand) + length);
+	struct errand *errand = calloc(1, sizeof(*errand) + length +
+	    (chase != NULL ? chase->length : 0));
 
 	if (errand == NULL)
 		return NULL;
 	errand->length = length;
 	memcpy(errand->octets, octets, length);
+	if (chase != NULL) {
+		memcpy(errand->octets + length, chase->chain, chase->length);
+		errand->chase = *chase;
+		errand->chase.chain = errand->octets + length;
+	}
 	return errand;
 }
 
@@ -37,8 +43,6 @@ errand_free(struct errand *errand)
 	if (errand == NULL)
 		return;
 	free(errand->answer);
-	free(errand->chain);
-	free(errand->asked);
 	free(errand);
 }
 
@@ -56,8 +60,7 @@ wake(int fd)
 static int32_t
 weight_of(const struct errand *errand)
 {
-	return 1 + (int32_t)((errand->length + errand->chain_length) /
-	    ERRAND_OCTETS);
+	return 1 + (int32_t)(errand_octets(errand) / ERRAND_OCTETS);
 }
 
 static void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Questions that one thread has another ask: those of TCP clients that the
- * forwarding thread asks upstreams, since it alone speaks TLS and knows which of
+ * forwarding thread asks upstreams, since it has the cache and knows which of
  * them work.  An errand belongs to one thread at a time; the lists between the two
  * have a lock, which both hold for moments only.
  *
@@ -22,6 +22,9 @@
 
 #include "nfq/queue/queue_packet.h"
 #include "nfq/thread/waiting.h"
+#include "policy/decide.h"
+#include "policy/match/policy_gather.h"
+#include "resolver/answer/chase.h"
 
 #define ERRAND_OCTETS	1024	/* of a question; more count as another one */
 #define ERRAND_TURNS	256	/* users share turns by a keyed hash */
@@ -43,14 +46,16 @@ struct errand {
 	uint8_t address[16];
 	uint32_t scope;
 	enum errand_end end;
-	uint8_t *answer;		/* if it is answered: a DNS message */
+	uint8_t *answer;		/* if it is answered: a DNS message, */
 	size_t answer_length;
-	/*
-	 * The sender's own, by malloc(3): the chain whose end is asked for, or NULL;
-	 * and what it notes of the question, or NULL.
-	 */
-	void *chain, *asked;
-	size_t chain_length;
+	uint16_t options;		/* octets of options in the OPT that ends it */
+	/* The chain whose end is asked for, in octets[], too; of length 0: none. */
+	struct chase chase;
+	/* The sender's, for the record of the answer. */
+	uint16_t chain_options;		/* as "options", of the chain alone */
+	struct decision decision;
+	struct policy_note note;
+	uint64_t received_ns;
 	size_t length;
 	uint8_t octets[];		/* the question, a DNS message */
 };
@@ -92,9 +97,20 @@ struct errands {
  */
 void errands_init(struct errands *errands, struct waiting *waiting);
 
-/* A copy of the question, which belongs to the caller; NULL without memory. */
-struct errand *errand_new(const uint8_t *octets, size_t length);
+/*
+ * A copy of the question, and of the chain unless that is NULL; it belongs to the
+ * caller.  NULL without memory.
+ */
+struct errand *errand_new(const uint8_t *octets, size_t length,
+    const struct chase *chase);
 void errand_free(struct errand *errand);
+
+/* What it keeps of its client's. */
+static inline size_t
+errand_octets(const struct errand *errand)
+{
+	return errand->length + errand->chase.length;
+}
 
 /* The threads' eventfds, which they close after the "leave". */
 void errands_run_by(struct errands *errands, int wake);

@@ -2,8 +2,8 @@
 #include "nfq/tls/connection.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -11,20 +11,27 @@
 
 #include <openssl/err.h>
 
+#define TURNS		4	/* buffers on each way, before others have their turn */
+
 int
 tls_connection_open(struct tls_connection *c, struct tls_context *context,
-    uint32_t number, int fd, const struct tls_peer *peer)
+    uint32_t number, const int fds[static TLS_FDS], const struct tls_peer *peer)
 {
 	*c = (struct tls_connection){ .number = number, .fd = -1,
-		.verified = { .peer = *peer } };
+		.verified = { .peer = *peer }, .reads = EPOLLIN,
+		.writes = EPOLLOUT };
+	c->ways = calloc(1, sizeof(*c->ways));
 	c->ssl = tls_context_connection(context, &c->verified);
-	if (c->ssl == NULL || SSL_set_fd(c->ssl, fd) != 1) {
+	if (c->ways == NULL || c->ssl == NULL ||
+	    SSL_set_fd(c->ssl, fds[0]) != 1) {
 		SSL_free(c->ssl);
+		free(c->ways);
 		ERR_clear_error();
-		c->ssl = NULL;
+		*c = (struct tls_connection){ .fd = -1 };
 		return -ENOMEM;
 	}
-	c->fd = fd;
+	c->fd = fds[0];
+	c->stream = fds[1];
 	return 0;
 }
 
@@ -32,42 +39,47 @@ void
 tls_connection_close(struct tls_connection *c)
 {
 	/* Says goodbye if that is possible at once (RFC 8446 section 6.1). */
-	if (c->opened && c->end == TLS_END_PEER && c->why[0] == '\0')
+	if (c->opened && c->why[0] == '\0' && !c->ways->out.passed)
 		(void)SSL_shutdown(c->ssl);
 	ERR_clear_error();
 	SSL_free(c->ssl);
-	frames_in_free(&c->in);
-	frames_out_free(&c->out);
-	if (c->fd >= 0)
-		(void)close(c->fd);
+	free(c->ways);
+	(void)close(c->fd);
+	(void)shutdown(c->stream, SHUT_RDWR);	/* should there be copies */
+	(void)close(c->stream);
 	*c = (struct tls_connection){ .fd = -1 };
 }
 
 static int
-over(struct tls_connection *c, enum tls_end end, const char *why)
+over(struct tls_connection *c, enum tls_status status, const char *why)
 {
-	c->end = end;
+	c->status = status;
 	if (why != c->why)
 		(void)snprintf(c->why, sizeof(c->why), "%s", why);
 	return -ECONNRESET;
 }
 
-/* OpenSSL reported an error: 0 if it only has to wait. */
+#define ENDED	1	/* result: the server has ended the connection, as it may */
+
+/* OpenSSL reported an error.  0 if it only has to wait, for the event in *waits. */
 static int
-failed(struct tls_connection *c, int result)
+failed(struct tls_connection *c, int result, uint32_t *waits)
 {
 	const int saved = errno, what = SSL_get_error(c->ssl, result);
-	enum tls_end end;
+	enum tls_status status;
 
 	if (what == SSL_ERROR_WANT_READ || what == SSL_ERROR_WANT_WRITE) {
+		*waits = what == SSL_ERROR_WANT_READ ? EPOLLIN : EPOLLOUT;
 		ERR_clear_error();
 		return 0;
 	}
-	end = tls_context_explain(c->ssl, result, saved, &c->verified, c->why);
-	/* Before that, the server has said nothing that could be lost. */
-	if (!c->opened && end == TLS_END_PEER)
-		end = TLS_END_HANDSHAKE;
-	return over(c, end, c->why);
+	status = tls_context_explain(c->ssl, result, saved, &c->verified,
+	    c->why);
+	if (status != TLS_ENDED || !c->opened)
+		return over(c, status != TLS_ENDED ? status : TLS_FAILED,
+		    c->why);
+	c->why[0] = '\0';
+	return ENDED;
 }
 
 static int
@@ -79,7 +91,7 @@ connect_work(struct tls_connection *c)
 	if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
 		error = errno;
 	if (error != 0)
-		return over(c, TLS_END_NETWORK, strerror(error));
+		return over(c, TLS_NETWORK, strerror(error));
 	c->connected = true;
 	return 0;
 }
@@ -93,100 +105,162 @@ handshake_work(struct tls_connection *c)
 	errno = 0;
 	result = SSL_connect(c->ssl);
 	if (result != 1)
-		return failed(c, result);
+		return failed(c, result, &c->reads);
 	c->opened = true;
+	c->reads = EPOLLIN;
 	return 0;
 }
 
-static int
-write_work(struct tls_connection *c)
+static bool
+is_empty(const struct tls_way *way)
 {
-	const uint8_t *octets;
-	size_t length;
-	int result;
-
-	for (;;) {
-		octets = frames_out_octets(&c->out, &length);
-		if (length == 0)
-			return 0;
-		ERR_clear_error();
-		errno = 0;
-		result = SSL_write(c->ssl, octets,
-		    length > INT_MAX ? INT_MAX : (int)length);
-		if (result <= 0)
-			return failed(c, result);
-		frames_out_sent(&c->out, (size_t)result);
-	}
+	return way->begin == way->end;
 }
 
-/* Reads up to the end of a message. */
-static int
-read_work(struct tls_connection *c)
+static void
+took(struct tls_way *way, size_t count)
 {
-	ssize_t length;
-	uint8_t *to;
-	size_t room;
+	way->begin += count;
+	if (is_empty(way))
+		way->begin = way->end = 0;
+}
+
+/* What the other process has written, and its end. */
+static void
+read_stream(struct tls_connection *c, struct tls_way *out)
+{
+	const ssize_t n = recv(c->stream, out->octets, sizeof(out->octets),
+	    MSG_DONTWAIT);
+
+	if (n > 0)
+		out->end = (size_t)n;
+	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		out->ended = true;
+}
+
+/* To the server.  Whether there may be more to do is in *again. */
+static int
+copy_out(struct tls_connection *c, bool *again)
+{
+	struct tls_way *out = &c->ways->out;
 	int result;
 
-	c->more = false;
-	while (c->message == NULL) {
-		to = frames_in_room(&c->in, &room);
-		if (to == NULL)
-			return over(c, TLS_END_FULL, "out of memory");
-		ERR_clear_error();
-		errno = 0;
-		result = SSL_read(c->ssl, to, (int)room);
-		if (result <= 0)
-			return failed(c, result);
-		length = frames_in_took(&c->in, (size_t)result, &c->message);
-		if (length < 0)
-			return over(c, TLS_END_GARBAGE, "what came is no DNS");
-		c->message_length = (size_t)length;
+	if (is_empty(out) && !out->ended)
+		read_stream(c, out);
+	if (is_empty(out) && (!out->ended || out->passed))
+		return 0;
+	ERR_clear_error();
+	errno = 0;
+	if (is_empty(out)) {
+		/* Only that way: the server may still answer. */
+		out->passed = true;
+		(void)SSL_shutdown(c->ssl);
+		return 0;
 	}
-	c->more = true;
+	result = SSL_write(c->ssl, out->octets + out->begin,
+	    (int)(out->end - out->begin));
+	if (result > 0) {
+		took(out, (size_t)result);
+		c->writes = EPOLLOUT;
+		*again = true;
+		return 0;
+	}
+	result = failed(c, result, &c->writes);
+	if (result == ENDED) {
+		/* Nobody takes it; what the server has sent may still come. */
+		took(out, out->end - out->begin);
+		out->ended = out->passed = true;
+	}
+	return result < 0 ? result : 0;
+}
+
+/* What the server has sent, and its end. */
+static int
+read_server(struct tls_connection *c, struct tls_way *in)
+{
+	int result;
+
+	ERR_clear_error();
+	errno = 0;
+	result = SSL_read(c->ssl, in->octets, sizeof(in->octets));
+	if (result > 0) {
+		in->end = (size_t)result;
+		c->reads = EPOLLIN;
+		return 0;
+	}
+	result = failed(c, result, &c->reads);
+	in->ended = result == ENDED;
+	return result < 0 ? result : 0;
+}
+
+/* From the server. */
+static int
+copy_in(struct tls_connection *c, bool *again)
+{
+	struct tls_way *in = &c->ways->in;
+	ssize_t n;
+
+	if (is_empty(in) && !in->ended && read_server(c, in) < 0)
+		return -ECONNRESET;
+	if (is_empty(in) && in->ended && !in->passed) {
+		in->passed = true;
+		(void)shutdown(c->stream, SHUT_WR);
+	}
+	if (is_empty(in))
+		return 0;
+	n = send(c->stream, in->octets + in->begin, in->end - in->begin,
+	    MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 :
+		    over(c, TLS_ENDED, "");
+	took(in, (size_t)n);
+	*again = true;
 	return 0;
-}
-
-int
-tls_connection_ask(struct tls_connection *c, const uint8_t *message,
-    size_t length)
-{
-	const int error = frames_out_put(&c->out, message, length);
-
-	if (error == -ENOBUFS)
-		return over(c, TLS_END_UNREAD, "the server does not read "
-		    "questions");
-	if (error < 0)
-		return over(c, TLS_END_FULL, "out of memory");
-	return c->opened ? write_work(c) : 0;
 }
 
 int
 tls_connection_work(struct tls_connection *c)
 {
+	bool again = true;
 	int error = 0;
 
 	if (!c->connected)
 		error = connect_work(c);
 	if (error == 0 && !c->opened)
 		error = handshake_work(c);
-	if (error == 0 && c->opened)
-		error = write_work(c);
-	if (error == 0 && c->opened)
-		error = read_work(c);
+	for (int i = 0; i < TURNS && error == 0 && again && c->announced; i++) {
+		again = false;
+		error = copy_out(c, &again);
+		if (error == 0)
+			error = copy_in(c, &again);
+	}
+	if (error == 0 && c->ways->in.passed && c->ways->out.passed)
+		return over(c, TLS_ENDED, "");
 	return error;
 }
 
 uint32_t
 tls_connection_events(const struct tls_connection *c)
 {
-	size_t waits;
+	const struct tls_way *out = &c->ways->out, *in = &c->ways->in;
 
 	if (!c->connected)
 		return EPOLLOUT;
 	if (!c->opened)
-		return SSL_want_write(c->ssl) ? EPOLLOUT : EPOLLIN;
-	(void)frames_out_octets(&c->out, &waits);
-	return (c->message == NULL ? EPOLLIN : 0) |
-	    (waits > 0 ? EPOLLOUT : 0);
+		return c->reads;
+	if (!c->announced)
+		return 0;
+	return (is_empty(in) && !in->ended ? c->reads : 0) |
+	    (is_empty(out) ? 0 : c->writes);
+}
+
+uint32_t
+tls_connection_stream_events(const struct tls_connection *c)
+{
+	const struct tls_way *out = &c->ways->out, *in = &c->ways->in;
+
+	if (c->why[0] != '\0')
+		return 0;
+	return (c->announced && is_empty(out) && !out->ended ? EPOLLIN : 0) |
+	    (is_empty(in) ? 0 : EPOLLOUT);
 }

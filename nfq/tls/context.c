@@ -183,7 +183,7 @@ tls_context_connection(struct tls_context *context, struct tls_verified *v)
 	return ssl;
 }
 
-enum tls_end
+enum tls_status
 tls_context_explain(const SSL *ssl, int result, int saved_errno,
     const struct tls_verified *v, char text[static TLS_TEXT])
 {
@@ -194,19 +194,19 @@ tls_context_explain(const SSL *ssl, int result, int saved_errno,
 	ERR_clear_error();
 	if (v->why[0] != '\0') {
 		memcpy(text, v->why, TLS_TEXT);
-		return TLS_END_CERTIFICATE;
+		return TLS_CERTIFICATE;
 	}
 	if (what == SSL_ERROR_SYSCALL && saved_errno != 0) {
 		(void)snprintf(text, TLS_TEXT, "%s", strerror(saved_errno));
-		return TLS_END_PEER;
+		return TLS_ENDED;
 	}
 	if (what == SSL_ERROR_ZERO_RETURN || what == SSL_ERROR_SYSCALL ||
 	    ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
 		(void)snprintf(text, TLS_TEXT, "the server closed the "
 		    "connection");
-		return TLS_END_PEER;
+		return TLS_ENDED;
 	}
 	(void)snprintf(text, TLS_TEXT, "TLS: %s", reason != NULL ? reason :
 	    "unknown error");
-	return TLS_END_HANDSHAKE;
+	return TLS_FAILED;
 }

@@ -48,7 +48,7 @@ SSL *tls_context_connection(struct tls_context *context,
     struct tls_verified *verified);
 
 /* Why a handshake failed, in words: text. */
-enum tls_end tls_context_explain(const SSL *ssl, int result, int saved_errno,
+enum tls_status tls_context_explain(const SSL *ssl, int result, int saved_errno,
     const struct tls_verified *verified, char text[static TLS_TEXT]);
 
 #endif

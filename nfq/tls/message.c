@@ -11,7 +11,7 @@
 #include "resolver/fds.h"
 
 /* The first octet of every message; the two programs must be of one build. */
-#define VERSION		1
+#define VERSION		2
 
 /* Address families in messages. */
 enum { WIRE_IPV4 = 4, WIRE_IPV6 = 6 };
@@ -20,34 +20,14 @@ enum { WIRE_IPV4 = 4, WIRE_IPV6 = 6 };
 
 void
 tls_message_write(uint8_t header[static TLS_HEADER], enum tls_kind kind,
-    uint32_t connection, uint8_t detail)
+    uint32_t connection, enum tls_status status)
 {
 	header[0] = VERSION;
 	header[1] = (uint8_t)kind;
-	header[2] = detail;
+	header[2] = (uint8_t)status;
 	header[3] = 0;
 	wire_store_u16(header + 4, (uint16_t)(connection >> 16));
 	wire_store_u16(header + 6, (uint16_t)connection);
-}
-
-/* Whether a message of that kind may have such a detail and body. */
-static bool
-is_sound(const struct tls_message *m)
-{
-	switch (m->kind) {
-	case TLS_ASK:
-	case TLS_ANSWER:
-		return m->detail == 0 && m->length >= TLS_DNS_LEAST;
-	case TLS_OPEN:
-		return m->detail == 0 && m->length >= PEER_FIXED &&
-		    m->length <= TLS_PEER_MAX;
-	case TLS_CLOSE:
-		return m->detail == 0 && m->length == 0;
-	case TLS_OPENED:
-		return m->detail <= 1 && m->length == 0;
-	default:
-		return m->detail < TLS_ENDS && m->length < TLS_TEXT;
-	}
 }
 
 int
@@ -55,17 +35,19 @@ tls_message_parse(struct tls_message *m, const uint8_t *octets, size_t length)
 {
 	struct wire_reader r = wire_reader_over(octets, length);
 	const uint8_t version = wire_read_u8(&r), kind = wire_read_u8(&r);
-	uint8_t zero;
+	const uint8_t status = wire_read_u8(&r), zero = wire_read_u8(&r);
+	const uint8_t statuses = kind == TLS_STATUS ? TLS_STATUSES : 1;
 
-	m->detail = wire_read_u8(&r);
-	zero = wire_read_u8(&r);
 	m->connection = wire_read_u32(&r);
-	if (r.failed || version != VERSION || kind >= TLS_KINDS || zero != 0)
+	if (r.failed || version != VERSION || kind >= TLS_KINDS || zero != 0 ||
+	    status >= statuses)
 		return -EPROTO;
 	m->kind = kind;
+	m->status = status;
 	m->body = octets + TLS_HEADER;
 	m->length = length - TLS_HEADER;
-	return m->length <= TLS_BODY_MAX && is_sound(m) ? 0 : -EPROTO;
+	return m->length < (kind == TLS_STATUS ? TLS_TEXT :
+	    TLS_PEER_MAX) ? 0 : -EPROTO;
 }
 
 size_t
@@ -120,7 +102,7 @@ tls_text(char text[static TLS_TEXT], const uint8_t *octets, size_t length)
 
 int
 tls_channel_send(int channel, const uint8_t header[static TLS_HEADER],
-    const void *body, size_t length, int fd)
+    const void *body, size_t length, const int *fds)
 {
 	/* Both are only read. */
 	struct iovec parts[2] = {
@@ -130,15 +112,25 @@ tls_channel_send(int channel, const uint8_t header[static TLS_HEADER],
 	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
 	union fds_ancillary ancillary;
 
-	fds_attach(&message, &ancillary, &fd, fd >= 0 ? 1 : 0);
+	fds_attach(&message, &ancillary, fds, fds != NULL ? TLS_FDS : 0);
 	if (sendmsg(channel, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return errno == EINTR || errno == ENOBUFS ? -EAGAIN : -errno;
 	return 0;
 }
 
+void
+tls_channel_discard(int fds[static TLS_FDS])
+{
+	for (size_t i = 0; i < TLS_FDS; i++) {
+		if (fds[i] >= 0)
+			(void)close(fds[i]);
+		fds[i] = -1;
+	}
+}
+
 ssize_t
 tls_channel_receive(int channel, uint8_t octets[static TLS_MESSAGE_MAX],
-    int *fd)
+    int fds[static TLS_FDS])
 {
 	struct iovec part = { octets, TLS_MESSAGE_MAX };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
@@ -146,17 +138,16 @@ tls_channel_receive(int channel, uint8_t octets[static TLS_MESSAGE_MAX],
 	ssize_t length;
 	size_t count;
 
-	*fd = -1;
-	fds_expect(&message, &ancillary, 1);
+	for (size_t i = 0; i < TLS_FDS; i++)
+		fds[i] = -1;
+	fds_expect(&message, &ancillary, TLS_FDS);
 	length = recvmsg(channel, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	if (length < 0)
 		return errno == EINTR ? -EAGAIN : -errno;
-	count = fds_take(&message, fd, 1);
-	if (length > 0 && count <= 1 &&
+	count = fds_take(&message, fds, TLS_FDS);
+	if (length > 0 && (count == 0 || count == TLS_FDS) &&
 	    (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0)
 		return length;
-	if (*fd >= 0)
-		(void)close(*fd);
-	*fd = -1;
+	tls_channel_discard(fds);
 	return length == 0 ? -ECONNRESET : -EPROTO;
 }

@@ -4,16 +4,15 @@
  * SOCK_SEQPACKET pair.  Each is a header of TLS_HEADER octets and a body; neither
  * side trusts the other's.
  *
- *	TLS_OPEN	-> a connected (or connecting) TCP socket comes with it;
- *			   the body says whom its certificate has to be for
- *	TLS_ASK		-> a DNS message for that connection
- *	TLS_CLOSE	-> the connection is not needed any more
- *	TLS_OPENED	<- the handshake is over and the certificate is good
- *	TLS_ANSWER	<- a DNS message that came by that connection
- *	TLS_CLOSED	<- the connection is over; the body says why
+ *	TLS_OPEN	-> with it come a connected (or connecting) TCP socket, and
+ *			   one end of a stream whose octets go over it in TLS, each
+ *			   message (SOCK_SEQPACKET) as a record; the body says whom
+ *			   the certificate has to be for
+ *	TLS_STATUS	<- once when the certificate is good: octets may come from
+ *			   then on; or, before the stream ends, the reason
  *
  * Connections have numbers that the forwarding thread chooses; it uses none
- * twice.  After TLS_CLOSED or TLS_CLOSE nothing with that number counts.
+ * twice.  A connection ends when its stream does.
  */
 #ifndef NFDNS_NFQ_TLS_MESSAGE_H
 #define NFDNS_NFQ_TLS_MESSAGE_H
@@ -23,27 +22,26 @@
 #include <sys/types.h>
 
 #define TLS_HEADER	8		/* octets */
-#define TLS_BODY_MAX	65535		/* a DNS message over a stream */
-#define TLS_MESSAGE_MAX	(TLS_HEADER + TLS_BODY_MAX)
 #define TLS_PEER_NAME	256		/* with NUL */
 #define TLS_TEXT	256		/* with NUL */
-#define TLS_DNS_LEAST	12		/* RFC 1035 section 4.1.1 */
+#define TLS_PEER_MAX	(20 + TLS_PEER_NAME)	/* octets of a peer */
+#define TLS_MESSAGE_MAX	(TLS_HEADER + TLS_PEER_MAX)
+#define TLS_FDS		2		/* descriptors of TLS_OPEN */
+#define TLS_CONNECTIONS	256		/* at a time */
+#define TLS_COPY	16384		/* octets of a record: RFC 8446 section 5.1 */
 
-enum tls_kind {
-	TLS_OPEN, TLS_ASK, TLS_CLOSE, TLS_OPENED, TLS_ANSWER, TLS_CLOSED,
-	TLS_KINDS
-};
+enum tls_kind { TLS_OPEN, TLS_STATUS, TLS_KINDS };
 
-/* Why a connection is over. */
-enum tls_end {
-	TLS_END_PEER,		/* the server closed it, or reset it */
-	TLS_END_NETWORK,	/* it could not be made */
-	TLS_END_HANDSHAKE,	/* TLS failed */
-	TLS_END_CERTIFICATE,	/* of somebody else, expired, not trusted */
-	TLS_END_GARBAGE,	/* what came is no DNS over TLS */
-	TLS_END_UNREAD,		/* the server does not read */
-	TLS_END_FULL,		/* nfdns-tls has no room for another */
-	TLS_ENDS
+/* What has become of a connection; from TLS_ENDED on, it is over. */
+enum tls_status {
+	TLS_OPENED,		/* the certificate is good */
+	TLS_RESUMED,		/* was, when this session began */
+	TLS_ENDED,		/* by the server, as it may; never sent */
+	TLS_NETWORK,		/* it could not be made, or broke */
+	TLS_FAILED,		/* TLS has */
+	TLS_CERTIFICATE,	/* of somebody else, expired, not trusted */
+	TLS_FULL,		/* nfdns-tls has no room for another */
+	TLS_STATUSES
 };
 
 /* Whom a connection leads to, and whose certificate is accepted. */
@@ -58,20 +56,19 @@ struct tls_peer {
 struct tls_message {
 	enum tls_kind kind;
 	uint32_t connection;
-	uint8_t detail;			/* OPENED: 1 resumed; CLOSED: enum tls_end */
+	enum tls_status status;		/* of TLS_STATUS, whose body says why */
 	const uint8_t *body;
 	size_t length;
 };
 
 void tls_message_write(uint8_t header[static TLS_HEADER], enum tls_kind kind,
-    uint32_t connection, uint8_t detail);
+    uint32_t connection, enum tls_status status);
 
 /* 0; or -EPROTO: none that a side could have written. */
 int tls_message_parse(struct tls_message *message, const uint8_t *octets,
     size_t length) __attribute__((warn_unused_result));
 
 /* The body of TLS_OPEN; the length of what was written. */
-#define TLS_PEER_MAX	(20 + TLS_PEER_NAME)
 size_t tls_peer_write(const struct tls_peer *peer,
     uint8_t octets[static TLS_PEER_MAX]);
 
@@ -87,19 +84,22 @@ const char *tls_text(char text[static TLS_TEXT], const uint8_t *octets,
     size_t length);
 
 /*
- * Sends one message, with a copy of fd unless that is -1, without waiting.  0 or
- * a negative errno: -EAGAIN if there is no room.
+ * Sends one message, with copies of TLS_FDS descriptors unless fds is NULL, without
+ * waiting.  0 or a negative errno: -EAGAIN if there is no room.
  */
 int tls_channel_send(int channel, const uint8_t header[static TLS_HEADER],
-    const void *body, size_t length, int fd)
+    const void *body, size_t length, const int *fds)
     __attribute__((warn_unused_result));
 
 /*
- * Receives one: its length, and *fd is the caller's or -1; -EAGAIN;
- * -ECONNRESET if the other side is gone; -EPROTO for one that is too long or
- * has more than one descriptor.
+ * Receives one: its length, and in fds either TLS_FDS descriptors, the caller's, or
+ * -1 each; -EAGAIN; -ECONNRESET if the other side is gone; -EPROTO for one that is
+ * too long or has another number of descriptors.
  */
 ssize_t tls_channel_receive(int channel, uint8_t octets[static TLS_MESSAGE_MAX],
-    int *fd) __attribute__((warn_unused_result));
+    int fds[static TLS_FDS]) __attribute__((warn_unused_result));
+
+/* Closes those that came. */
+void tls_channel_discard(int fds[static TLS_FDS]);
 
 #endif

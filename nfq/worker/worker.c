@@ -84,7 +84,7 @@ confine(const struct worker_handover *h)
 static enum sandbox_tcp
 tcp_calls(const struct worker_handover *h)
 {
-	if (!h->options.tcp && !h->options.forward)
+	if (!h->options.asks)
 		return SANDBOX_NO_TCP;
 	return h->sockets ? SANDBOX_TCP : SANDBOX_TCP_CONNECTS;
 }
@@ -101,7 +101,7 @@ start_threads(struct worker *w)
 	answering_threads_init(&w->threads, w->generation, w->audit,
 	    h->status->workers);
 	w->threads.hitters = h->status->hitters.page;
-	if (h->options.forward) {
+	if (h->options.asks) {
 		w->threads.express = express_board_new();
 		w->threads.fresh = fresh_answers_new();
 		error = w->threads.express == NULL ||
@@ -109,7 +109,7 @@ start_threads(struct worker *w)
 	}
 	for (unsigned int n = 0; n < queues && error == 0; n++)
 		error = queue_thread_start(&w->threads, h, n);
-	if (error == 0 && h->options.forward)
+	if (error == 0 && h->options.asks)
 		error = forward_start(&w->forward, &w->threads, h, queues);
 	if (error == 0 && h->options.tcp)
 		error = stream_start(&w->stream, &w->threads, h,

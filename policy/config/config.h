@@ -139,12 +139,22 @@ struct config {
 	bool machine_upstreams;		/* and so are upstreams */
 };
 
-/* Whether there is anything for a forwarding thread, with a queue of its own. */
+/* Whether packets may be forwarded: they wait in a queue of their own. */
 static inline bool
 config_forwards(const struct config *config)
 {
 	return config->forward.domains > 0 || config->forward.checks > 0 ||
 	    config->forward.chase != 0;
+}
+
+/*
+ * Whether there is a forwarding thread, with that queue: chains of CNAMEs that leave
+ * the table have their ends over TCP in any case.
+ */
+static inline bool
+config_asks(const struct config *config)
+{
+	return config_forwards(config) || config->capture.tcp;
 }
 
 /* Whether one of the upstreams is asked over TLS. */
@@ -161,7 +171,7 @@ config_audit_place(const struct config_audit *audit)
 static inline unsigned int
 config_queues(const struct config *config)
 {
-	return config->queue.workers + (config_forwards(config) ? 1 : 0);
+	return config->queue.workers + (config_asks(config) ? 1 : 0);
 }
 
 /*

@@ -121,10 +121,6 @@ check_values(const struct settings *settings)
 		if (value < rows[i].min || value > rows[i].max)
 			return "a setting is out of its range";
 	}
-	/* Without either of them nobody looks at the rest. */
-	if (settings->forward.domains == 0 && settings->forward.checks == 0 &&
-	    settings->forward.chase == 0)
-		return NULL;
 	return forward_settings_check(&settings->forward);
 }
 

@@ -299,27 +299,3 @@ chase_question(const struct chase *chase, const struct question *asked,
 	}
 	return wire_written(&w);
 }
-
-bool
-chase_is_answer(const uint8_t *question, size_t question_length,
-    const uint8_t *message, size_t length)
-{
-	struct dns_name asked, echoed;
-	uint16_t flags;
-
-	if (length < HEADER_OCTETS || memcmp(message, question, 2) != 0)
-		return false;
-	flags = wire_load_u16(message + 2);
-	if (!(flags & FLAG_QR) || (flags & FLAGS_OPCODE) != 0)
-		return false;
-	if (wire_load_u16(message + 4) == 0)
-		return (flags & FLAGS_RCODE) != 0;
-	if (name_read_lower(&asked, question + HEADER_OCTETS,
-	    question_length - HEADER_OCTETS) != 0 ||
-	    name_read_lower(&echoed, message + HEADER_OCTETS,
-	    length - HEADER_OCTETS) != 0 || !name_equal(&asked, &echoed))
-		return false;
-	return length - HEADER_OCTETS >= echoed.length + 4u &&
-	    memcmp(question + HEADER_OCTETS + asked.length,
-	    message + HEADER_OCTETS + echoed.length, 4) == 0;
-}

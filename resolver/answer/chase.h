@@ -43,14 +43,6 @@ size_t chase_question(const struct chase *chase, const struct question *asked,
     uint16_t id, uint8_t buf[static CHASE_QUESTION_MAX]);
 
 /*
- * Whether a message answers the question that chase_question() wrote: the same
- * id and the same question, in any case of letters, or an error without a
- * question.
- */
-bool chase_is_answer(const uint8_t *question, size_t question_length,
-    const uint8_t *message, size_t length);
-
-/*
  * Writes the client's answer: the chain, all records of the nameserver's answer
  * except OPT and TSIG, its TC flag, and its response code (RFC 6604 section 3).
  * It ends with the chain's OPT, if there is one.  The

@@ -46,11 +46,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.target = 36, .opt = 11 };
 	struct question asked = { .type = TYPE_A };
 	uint8_t question[CHASE_QUESTION_MAX];
-	size_t length = chase_question(&chase, &asked, 0x4944, question);
 	uint8_t failure[sizeof(chain)];
 
-	check(length <= sizeof(question));
-	(void)chase_is_answer(question, length, data, size);
+	check(chase_question(&chase, &asked, 0x4944, question) <=
+	    sizeof(question));
 	check(chase_fail(&chase, failure) == chase.length);
 	try_join(&chase, data, size, 65535);
 	try_join(&chase, data, size, 256);

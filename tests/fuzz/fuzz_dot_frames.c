@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Any octets as what an upstream sends over TLS, in pieces: the first octet says
+ * Any octets as what an upstream sends over TCP or TLS, in pieces: the first octet says
  * how long these are.  The same messages come out as when all is there at once; and
  * going out again, they are the same octets.
  */
 #include <string.h>
 
-#include "nfq/tls/frames.h"
-#include "nfq/tls/message.h"
+#include "nfq/forward/frames.h"
 #include "tests/fuzz/fuzz.h"
 
 /* The message at *at, if it is whole; false: not, or it is too short for DNS. */
@@ -17,7 +16,7 @@ next(const uint8_t *data, size_t size, size_t at, size_t *length)
 	if (size - at < FRAMES_LENGTH)
 		return false;
 	*length = (size_t)data[at] << 8 | data[at + 1];
-	return *length >= TLS_DNS_LEAST && size - at - FRAMES_LENGTH >= *length;
+	return *length >= FRAMES_LEAST && size - at - FRAMES_LENGTH >= *length;
 }
 
 /* It goes out as it came in. */

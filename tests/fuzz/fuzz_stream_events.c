@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -61,7 +62,7 @@ struct bench {
 	monotime_t now;
 	int clients[CLIENTS], servers[SERVERS];	/* their ends; -1: none */
 	int sockets;				/* its end of the channel */
-	int control[2];
+	int control[2], runner;
 };
 
 static uint8_t
@@ -211,6 +212,25 @@ give_channel(struct bench *b, uint8_t how)
 	stream_take_sockets(b->stream, pair[0]);
 }
 
+/* The forwarding thread has taken the next question of a domain; what came of it. */
+static void
+run_errand(struct bench *b, uint8_t how)
+{
+	struct errand *errand = errands_next(&b->threads.errands);
+
+	if (errand == NULL)
+		return;
+	errand->end = how % 3;
+	if (errand->end == ERRAND_ANSWERED) {
+		errand->answer = malloc(errand->length);
+		check(errand->answer != NULL);
+		memcpy(errand->answer, errand->octets, errand->length);
+		errand->answer_length = errand->length;
+		errand->answer[2] |= 0x80;	/* QR */
+	}
+	errands_return(&b->threads.errands, errand);
+}
+
 static void
 run_round(struct bench *b)
 {
@@ -289,6 +309,8 @@ happen(struct bench *b, struct schedule *s)
 		b->now = monotime_add_ms(b->now, who * 20);
 		break;
 	case ROUND:
+		if (who & 0x80)
+			run_errand(b, who);
 		run_round(b);
 		break;
 	}
@@ -315,6 +337,12 @@ begin(struct bench *b, struct table *table, uint8_t how)
 	b->generation.settings.answers = (struct answer_settings){
 		.negative_ttl = 5, .udp_size = 1232, .tcp = 1 };
 	b->generation.table = table;
+	forward_settings_defaults(&b->generation.settings.forward);
+	if (how & 8) {
+		b->generation.settings.forward.domains = 1;
+		b->generation.settings.forward.domain[0] =
+		    (struct forward_domain){ .name = "\7example" };
+	}
 	check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
 	    b->control) == 0);
 	b->handover = (struct worker_handover){.options.uid = geteuid(),
@@ -327,6 +355,7 @@ begin(struct bench *b, struct table *table, uint8_t how)
 static void
 end(struct bench *b)
 {
+	errands_runner_leaves(&b->threads.errands);
 	stream_free(b->stream);
 	for (size_t i = 0; i < CLIENTS; i++)
 		drop(&b->clients[i]);
@@ -335,6 +364,7 @@ end(struct bench *b)
 	drop(&b->sockets);
 	drop(&b->control[0]);
 	drop(&b->control[1]);
+	drop(&b->runner);
 }
 
 static unsigned int
@@ -364,6 +394,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	files = open_files();
 	begin(&b, table, next(&s));
 	answering_threads_init(&b.threads, &b.generation, audit, &b.slot);
+	waiting_init(&b.threads.waiting, 1);
+	b.runner = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	errands_run_by(&b.threads.errands, b.runner);
 	check(stream_new(&b.stream, &b.threads, &b.handover, 0) == 0);
 	for (unsigned int i = 0; s.left > 0 && i < 2000; i++)
 		happen(&b, &s);

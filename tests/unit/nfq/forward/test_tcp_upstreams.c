@@ -15,6 +15,7 @@
 
 #include "nfq/forward/tcp_upstreams.h"
 #include "nfq/sockets/address.h"
+#include "nfq/tls/message.h"
 #include "resolver/dns/wire.h"
 
 #define WAIT_MS		5000
@@ -221,7 +222,7 @@ many_questions_share_a_connection(void)
 	ask(4);
 	CHECK(hear(fd) == 4);
 	answer(fd, 4);
-	CHECK(tcp_upstreams_stats(all)->connections == 1);
+	CHECK(tcp_upstreams_stats(all, false)->connections == 1);
 	(void)close(fd);
 	tear_down();
 }
@@ -240,7 +241,7 @@ there_are_few_connections(void)
 			count++;
 	}
 	CHECK(count == TCP_CONNECTIONS);
-	CHECK(tcp_upstreams_stats(all)->connections == TCP_CONNECTIONS);
+	CHECK(tcp_upstreams_stats(all, false)->connections == TCP_CONNECTIONS);
 	for (int i = 0; i < count; i++) {
 		while (recv(fds[i], &octet, 1, MSG_PEEK | MSG_DONTWAIT) == 1)
 			say(fds[i], hear(fds[i]));
@@ -269,7 +270,7 @@ questions_of_a_connection_that_ends_are_asked_again(void)
 	(void)close(fd);
 	fd = accept_one();
 	CHECK(hear(fd) == 2 && hear(fd) == 3);
-	CHECK(tcp_upstreams_stats(all)->again == 2);
+	CHECK(tcp_upstreams_stats(all, false)->again == 2);
 	answer(fd, 2);
 	answer(fd, 3);
 	CHECK(errors[2] == 0 && errors[3] == 0);
@@ -313,7 +314,7 @@ one_answer_a_connection_is_learnt(void)
 	}
 	for (uint32_t n = 0; n < 40; n++)
 		CHECK(answers[n] == 1 && errors[n] == 0);
-	again = tcp_upstreams_stats(all)->again;
+	again = tcp_upstreams_stats(all, false)->again;
 	for (uint32_t n = 100; n < 120; n++)
 		ask(n);
 	for (uint32_t n = 100; n < 120; n++) {
@@ -323,7 +324,7 @@ one_answer_a_connection_is_learnt(void)
 		CHECK(hears_nothing(fd) || is_ended(fd));
 		(void)close(fd);
 	}
-	CHECK(tcp_upstreams_stats(all)->again == again);
+	CHECK(tcp_upstreams_stats(all, false)->again == again);
 	tear_down();
 }
 
@@ -375,7 +376,7 @@ who_answers_out_of_turn_is_asked_by_few(void)
 		(void)accept_one();
 		later(TCP_SLOW_MS);
 	}
-	CHECK(tcp_upstreams_stats(all)->connections <=
+	CHECK(tcp_upstreams_stats(all, false)->connections <=
 	    TCP_CONNECTIONS_SLOW + 2);
 	tear_down();
 }
@@ -416,7 +417,7 @@ answers_that_nobody_asked_for_end_it(void)
 	for (uint32_t n = 0; n < 17; n++)
 		say(fd, 500 + n);
 	CHECK(is_ended(fd));
-	CHECK(tcp_upstreams_stats(all)->unasked == 17);
+	CHECK(tcp_upstreams_stats(all, false)->unasked == 17);
 	(void)close(fd);
 	fd = accept_one();
 	CHECK(hear(fd) == 1);
@@ -429,7 +430,7 @@ answers_that_nobody_asked_for_end_it(void)
 	CHECK(tcp_upstreams_forget(all, now, 2));
 	say(fd, 2);
 	(void)go_on(NULL, QUIET_MS);
-	CHECK(tcp_upstreams_stats(all)->unasked == 17);
+	CHECK(tcp_upstreams_stats(all, false)->unasked == 17);
 	(void)close(fd);
 	tear_down();
 }
@@ -528,6 +529,173 @@ idle_ones_are_closed(void)
 	tear_down();
 }
 
+/* Over TLS: the test is nfdns-tls, too. */
+
+static int tls;				/* its end of the channel */
+
+/* Whether a stream was ended. */
+static bool
+hears_end(int fd)
+{
+	uint8_t octet;
+
+	(void)go_on(NULL, QUIET_MS);
+	return recv(fd, &octet, 1, MSG_DONTWAIT) == 0;
+}
+
+static void
+set_up_tls(void)
+{
+	int ends[2];
+
+	set_up();
+	server.transport = FORWARD_TLS;
+	tcp_upstreams_set_idle(all, 20);
+	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0,
+	    ends) == 0);
+	tcp_upstreams_use_tls(all, now, ends[0]);
+	tcp_upstreams_begin(all, now);
+	tls = ends[1];
+}
+
+static void
+tear_down_tls(void)
+{
+	(void)close(tls);
+	tear_down();
+}
+
+/* Its end of the stream of the next connection, and its number; -1: none comes. */
+static int
+take_tunnel(uint32_t *number)
+{
+	uint8_t octets[TLS_MESSAGE_MAX];
+	struct tls_message m;
+	struct tls_peer peer;
+	int fds[TLS_FDS];
+	ssize_t length = tls_channel_receive(tls, octets, fds);
+
+	if (length < 0)
+		return -1;
+	CHECK(tls_message_parse(&m, octets, (size_t)length) == 0 &&
+	    m.kind == TLS_OPEN && fds[0] >= 0);
+	CHECK(tls_peer_parse(&peer, m.body, m.length) == 0 &&
+	    peer.port == server.port && peer.address[0] == 127);
+	(void)close(fds[0]);
+	*number = m.connection;
+	return fds[1];
+}
+
+static void
+tell(uint32_t number, enum tls_status status, const char *why)
+{
+	uint8_t header[TLS_HEADER];
+
+	tls_message_write(header, TLS_STATUS, number, status);
+	CHECK(tls_channel_send(tls, header, why, strlen(why), NULL) == 0);
+}
+
+static void
+tunnels_carry_questions(void)
+{
+	uint32_t number;
+	int fd;
+
+	set_up_tls();
+	ask(1);
+	ask(2);
+	fd = take_tunnel(&number);
+	CHECK(fd >= 0 && hears_nothing(fd));
+	tell(number, TLS_RESUMED, "");
+	(void)go_on(NULL, QUIET_MS);
+	/* Each is a message of its own, which becomes a record. */
+	CHECK(hear(fd) == 1 && hear(fd) == 2);
+	say(fd, 2);
+	answer(fd, 1);
+	CHECK(answers[2] == 1);
+	CHECK(tcp_upstreams_stats(all, true)->connections == 1 &&
+	    tcp_upstreams_stats(all, true)->resumed == 1);
+	later(TCP_IDLE_MS);
+	do_round();
+	CHECK(!hears_end(fd));
+	later(20000);
+	do_round();
+	CHECK(hears_end(fd) && tcp_upstreams_stats(all, true)->failed == 0);
+	(void)close(fd);
+	tear_down_tls();
+}
+
+/* Also if the stream's end is seen first. */
+static void
+a_refusal_has_its_reason(void)
+{
+	uint32_t number;
+	int fd;
+
+	set_up_tls();
+	for (uint32_t n = 1; n <= 2; n++) {
+		ask(n);
+		fd = take_tunnel(&number);
+		CHECK(fd >= 0 && strcmp(tcp_upstreams_why(all, &server),
+		    n == 1 ? "" : "expired?") == 0);
+		tell(number, TLS_CERTIFICATE, "expired\n");
+		(void)close(fd);
+		(void)go_on(NULL, QUIET_MS);
+		CHECK(errors[n] == -EPROTO && answers[n] == 0);
+		CHECK(strcmp(tcp_upstreams_why(all, &server), "expired?") == 0);
+	}
+	/* Twice is enough for a while. */
+	CHECK(tcp_upstreams_send(all, now, 3, &(struct asking){ 0 }, &server,
+	    (const uint8_t[LENGTH]){ 0 }, LENGTH) == -ECONNREFUSED);
+	later(100);
+	ask(3);
+	fd = take_tunnel(&number);
+	tell(number, TLS_OPENED, "");
+	(void)go_on(NULL, QUIET_MS);
+	answer(fd, hear(fd));
+	CHECK(tcp_upstreams_why(all, &server)[0] == '\0');
+	(void)close(fd);
+	tear_down_tls();
+}
+
+static void
+another_nfdns_tls_is_asked_again(void)
+{
+	uint32_t number, other;
+	int fd, ends[2];
+
+	set_up_tls();
+	ask(1);
+	fd = take_tunnel(&number);
+	tell(number, TLS_OPENED, "");
+	(void)go_on(NULL, QUIET_MS);
+	CHECK(hear(fd) == 1);
+	(void)close(tls);
+	(void)close(fd);
+	(void)go_on(NULL, QUIET_MS);
+	CHECK(errors[1] == 0 && tcp_upstreams_want_tls(all, now, false) &&
+	    !tcp_upstreams_want_tls(all, now, true));
+	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0,
+	    ends) == 0);
+	tls = ends[1];
+	tcp_upstreams_use_tls(all, now, ends[0]);
+	tcp_upstreams_begin(all, now);
+	fd = take_tunnel(&other);
+	CHECK(fd >= 0 && other != number);
+	/* What it says of others is nothing; what makes no sense ends it. */
+	tell(number, TLS_OPENED, "");
+	tell(other, TLS_OPENED, "");
+	(void)go_on(NULL, QUIET_MS);
+	answer(fd, hear(fd));
+	CHECK(tcp_upstreams_stats(all, true)->failed == 0);
+	CHECK(send(tls, "x", 1, MSG_NOSIGNAL) == 1);
+	(void)go_on(NULL, QUIET_MS);
+	later(1000);
+	CHECK(hears_end(fd) && tcp_upstreams_want_tls(all, now, true));
+	(void)close(fd);
+	tear_down_tls();
+}
+
 int
 main(void)
 {
@@ -545,5 +713,8 @@ main(void)
 	TEST(a_refused_connection_fails_at_once);
 	TEST(octets_may_drip);
 	TEST(idle_ones_are_closed);
+	TEST(tunnels_carry_questions);
+	TEST(a_refusal_has_its_reason);
+	TEST(another_nfdns_tls_is_asked_again);
 	return test_summary();
 }

@@ -7,8 +7,10 @@
 #define NFDNS_TESTS_UNIT_NFQ_STREAM_RELAY_BENCH_H
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -33,7 +35,7 @@ struct bench {
 	struct stream *stream;
 	monotime_t now;
 	int client, server, channel;	/* the test's ends; -1: none */
-	int control[2];
+	int control[2], runner;		/* runner: as the forwarding thread */
 };
 
 static struct bench bench, *const b = &bench;
@@ -107,6 +109,7 @@ begin(bool sockets)
 		.connections = 6, .per_client = 4, .raw = 2, .raw_lifetime_s = 50,
 		.in_flight = 8, .idle_s = 40, .message_s = 20, .unread_s = 30,
 		.relay_s = 5, .buffer = 4096 };
+	forward_settings_defaults(&b->generation.settings.forward);
 	b->status.workers = &b->slot;
 	b->generation.settings.answers = (struct answer_settings){
 		.negative_ttl = 5, .udp_size = 1232, .tcp = 1 };
@@ -117,6 +120,9 @@ begin(bool sockets)
 		.listeners = none, .sockets = sockets,
 		.control = b->control[0], .status = &b->status };
 	answering_threads_init(&b->threads, &b->generation, audit, &b->slot);
+	waiting_init(&b->threads.waiting, 1);
+	b->runner = eventfd(0, EFD_CLOEXEC);
+	errands_run_by(&b->threads.errands, b->runner);
 	MUST(stream_new(&b->stream, &b->threads, &b->handover, 0) == 0);
 	make_pair(SOCK_STREAM, pair);
 	memset(&arrival, 0, sizeof(arrival));
@@ -140,7 +146,9 @@ begin(bool sockets)
 static inline void
 end(void)
 {
+	errands_runner_leaves(&b->threads.errands);
 	stream_free(b->stream);
+	drop(&b->runner);
 	drop(&b->client);
 	drop(&b->server);
 	drop(&b->channel);
@@ -268,23 +276,32 @@ client_is_closed(void)
 	return recv(b->client, &octet, 1, MSG_DONTWAIT | MSG_PEEK) == 0;
 }
 
-/* The nameserver gets the chain's target, and says this about it. */
+/*
+ * The forwarding thread gets the chain of the question with that id, and knows this of
+ * its end; ERRAND_ANSWERED: a message with the response code.
+ */
 static inline void
-answer_target(uint16_t id, unsigned int rcode, bool other)
+answer_chain(uint16_t id, enum errand_end end, unsigned int rcode)
 {
-	static uint8_t message[65536];
 	const struct dns_name target = name_of("target.public.example");
-	const ssize_t length = take(b->server, message);
+	struct errand *errand = errands_next(&b->threads.errands);
 
-	CHECK(length > 12 && wire_load_u16(message) == id &&
-	    memcmp(message + 12, target.octets, target.length) == 0);
-	if (length <= 12)
+	CHECK(errand != NULL && wire_load_u16(errand->octets) == id &&
+	    errand->chase.length > 0 && memcmp(errand->chase.chain +
+	    errand->chase.target, target.octets, target.length) == 0);
+	if (errand == NULL)
 		return;
-	message[2] |= 0x80;
-	message[3] = (uint8_t)rcode;
-	if (other)
-		message[13] ^= 1;
-	say(b->server, message, (size_t)length);
+	errand->end = end;
+	if (end == ERRAND_ANSWERED) {
+		errand->answer = malloc(errand->chase.length);
+		MUST(errand->answer != NULL);
+		errand->answer_length = errand->chase.length;
+		memcpy(errand->answer, errand->chase.chain,
+		    errand->answer_length);
+		errand->answer[3] |= (uint8_t)rcode;
+	}
+	errands_return(&b->threads.errands, errand);
+	run();
 }
 
 #endif

@@ -53,7 +53,7 @@ static char run_dir[] = "/tmp/nfdns-worker-XXXXXX";
 static struct config config;
 static struct status_page page;
 static struct generation_files generation = GENERATION_FILES_INIT;
-static const int queues[] = { -1 };
+static const int queues[] = { -1, -1 };
 static const int listeners[] = { -1, -1 };
 static struct worker_process k;
 
@@ -68,7 +68,8 @@ static struct {
 int
 queue_recover(int fd, uint16_t number, uint32_t last_id, enum queue_fate fate)
 {
-	CHECK(fd == queues[0] && number == QUEUE && last_id == 9);
+	CHECK(fd == queues[0] && number >= QUEUE &&
+	    last_id == 9);
 	kernel.recovered++;
 	kernel.accepted += fate == QUEUE_PASS;
 	kernel.dropped += fate == QUEUE_DROP;
@@ -199,7 +200,8 @@ open_one(void)
 		memset(&page.workers[i], 0, sizeof(page.workers[i]));
 	for (size_t i = 0; i < STATUS_DEATHS; i++)
 		atomic_store(&page.supervisor->deaths[i], 0);
-	atomic_store(&page.workers[0].last_id, 9);
+	for (size_t i = 0; i < page.worker_slots; i++)
+		atomic_store(&page.workers[i].last_id, 9);
 	k = (struct worker_process)WORKER_PROCESS_INIT;
 	k.config = &config;
 	k.queues = queues;
@@ -304,7 +306,7 @@ open_directory(void)
 
 	(void)setrlimit(RLIMIT_CORE, &no_core);
 	log_set_level(LOG_LEVEL_ERROR);
-	return mkdtemp(run_dir) != NULL && status_create(&page, run_dir, 2) == 0;
+	return mkdtemp(run_dir) != NULL && status_create(&page, run_dir, 3) == 0;
 }
 
 static inline void

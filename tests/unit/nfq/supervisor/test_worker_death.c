@@ -217,9 +217,9 @@ the_tcp_thread_is_watched_too(void)
 	open_one();
 	config.capture.tcp = true;
 	start_ready(IGNORES, 0);
-	atomic_store(&page.workers[1].busy, 1);
+	atomic_store(&page.workers[2].busy, 1);
 	CHECK(look_until(0, 5000) >= LIFE_BLOCKED_MS);
-	CHECK(k.hung == 1 && k.hangs == LIFE_BLOCKED);
+	CHECK(k.hung == 2 && k.hangs == LIFE_BLOCKED);
 	CHECK(replace(OBEYS, 5000) == WORKER_PROCESS_STARTED);
 	CHECK(kernel.released == 0);
 	close_one();

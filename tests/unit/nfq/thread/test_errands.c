@@ -76,7 +76,7 @@ static struct errand *
 new(const char *text)
 {
 	struct errand *errand = errand_new((const uint8_t *)text,
-	    strlen(text));
+	    strlen(text), NULL);
 
 	MUST(errand != NULL);
 	return errand;
@@ -211,7 +211,7 @@ static void
 a_long_one_counts_as_several(void)
 {
 	static const uint8_t octets[UINT16_MAX];
-	struct errand *errand = errand_new(octets, sizeof(octets));
+	struct errand *errand = errand_new(octets, sizeof(octets), NULL);
 
 	begin();
 	MUST(errand != NULL);

@@ -39,6 +39,7 @@ settings_file(void)
 	int fd;
 
 	settings_of(&settings, &config);
+	forward_settings_defaults(&settings.forward);
 	MUST((fd = settings_write(&settings)) >= 0);
 	return fd;
 }

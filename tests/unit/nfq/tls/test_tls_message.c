@@ -12,16 +12,16 @@
 static uint8_t octets[TLS_MESSAGE_MAX];
 
 static int
-parse(enum tls_kind kind, uint8_t detail, size_t length)
+parse(enum tls_kind kind, enum tls_status status, size_t length)
 {
 	struct tls_message m;
 	int error;
 
-	tls_message_write(octets, kind, 0x12345678, detail);
+	tls_message_write(octets, kind, 0x12345678, status);
 	error = tls_message_parse(&m, octets, TLS_HEADER + length);
 	if (error == 0)
 		CHECK(m.kind == kind && m.connection == 0x12345678 &&
-		    m.detail == detail && m.length == length &&
+		    m.status == status && m.length == length &&
 		    m.body == octets + TLS_HEADER);
 	return error;
 }
@@ -29,19 +29,15 @@ parse(enum tls_kind kind, uint8_t detail, size_t length)
 static void
 only_what_a_side_writes_is_taken(void)
 {
-	CHECK(parse(TLS_ASK, 0, 12) == 0 && parse(TLS_ASK, 0, 65535) == 0);
-	CHECK(parse(TLS_ASK, 0, 11) == -EPROTO);
-	CHECK(parse(TLS_ASK, 1, 12) == -EPROTO);
-	CHECK(parse(TLS_ANSWER, 0, 12) == 0);
-	CHECK(parse(TLS_ANSWER, 0, 11) == -EPROTO);
-	CHECK(parse(TLS_CLOSE, 0, 0) == 0 && parse(TLS_CLOSE, 0, 1) == -EPROTO);
-	CHECK(parse(TLS_OPENED, 1, 0) == 0 && parse(TLS_OPENED, 2, 0) == -EPROTO);
-	CHECK(parse(TLS_CLOSED, TLS_END_FULL, TLS_TEXT - 1) == 0);
-	CHECK(parse(TLS_CLOSED, TLS_ENDS, 0) == -EPROTO);
-	CHECK(parse(TLS_CLOSED, 0, TLS_TEXT) == -EPROTO);
-	CHECK(parse(TLS_OPEN, 0, 19) == -EPROTO);
+	CHECK(parse(TLS_OPEN, 0, TLS_PEER_MAX - 1) == 0);
+	CHECK(parse(TLS_OPEN, 0, TLS_PEER_MAX) == -EPROTO);
+	CHECK(parse(TLS_OPEN, 1, 20) == -EPROTO);
+	CHECK(parse(TLS_STATUS, TLS_RESUMED, 0) == 0);
+	CHECK(parse(TLS_STATUS, TLS_FULL, TLS_TEXT - 1) == 0);
+	CHECK(parse(TLS_STATUS, TLS_STATUSES, 0) == -EPROTO);
+	CHECK(parse(TLS_STATUS, TLS_FULL, TLS_TEXT) == -EPROTO);
 	CHECK(parse(TLS_KINDS, 0, 12) == -EPROTO);
-	tls_message_write(octets, TLS_CLOSE, 1, 0);
+	tls_message_write(octets, TLS_STATUS, 1, 0);
 	octets[0]++;			/* another version */
 	CHECK(tls_message_parse(&(struct tls_message){ .kind = TLS_OPEN },
 	    octets, TLS_HEADER) == -EPROTO);
@@ -70,23 +66,28 @@ a_peer_comes_back(void)
 }
 
 static void
-a_socket_goes_with_its_message(void)
+two_descriptors_go_with_their_message(void)
 {
 	uint8_t header[TLS_HEADER];
-	int ends[2], fd = -1;
+	int ends[2], fds[TLS_FDS];
 
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
 	tls_message_write(header, TLS_OPEN, 7, 0);
-	CHECK(tls_channel_send(ends[0], header, "body", 4, ends[0]) == 0);
-	CHECK(tls_channel_receive(ends[1], octets, &fd) == TLS_HEADER + 4);
-	CHECK(fd >= 0 && (fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+	CHECK(tls_channel_send(ends[0], header, "body", 4, ends) == 0);
+	CHECK(tls_channel_receive(ends[1], octets, fds) == TLS_HEADER + 4);
+	for (size_t i = 0; i < TLS_FDS; i++)
+		CHECK(fds[i] >= 0 && (fcntl(fds[i], F_GETFD) & FD_CLOEXEC) != 0);
 	CHECK(memcmp(octets + TLS_HEADER, "body", 4) == 0);
-	close(fd);
-	CHECK(tls_channel_receive(ends[1], octets, &fd) == -EAGAIN && fd == -1);
-	close(ends[0]);
-	CHECK(tls_channel_receive(ends[1], octets, &fd) == -ECONNRESET);
-	CHECK(tls_channel_send(ends[1], header, "", 0, -1) == -EPIPE);
-	close(ends[1]);
+	tls_channel_discard(fds);
+	CHECK(tls_channel_receive(ends[1], octets, fds) == -EAGAIN &&
+	    fds[0] == -1 && fds[1] == -1);
+	CHECK(tls_channel_send(ends[0], header, "", 0, NULL) == 0);
+	CHECK(tls_channel_receive(ends[1], octets, fds) == TLS_HEADER &&
+	    fds[0] == -1);
+	(void)close(ends[0]);
+	CHECK(tls_channel_receive(ends[1], octets, fds) == -ECONNRESET);
+	CHECK(tls_channel_send(ends[1], header, "", 0, NULL) == -EPIPE);
+	(void)close(ends[1]);
 }
 
 static void
@@ -108,7 +109,7 @@ main(void)
 {
 	TEST(only_what_a_side_writes_is_taken);
 	TEST(a_peer_comes_back);
-	TEST(a_socket_goes_with_its_message);
+	TEST(two_descriptors_go_with_their_message);
 	TEST(texts_of_strangers_are_made_printable);
 	return test_summary();
 }

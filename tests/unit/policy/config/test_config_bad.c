@@ -366,7 +366,7 @@ static const struct {
 	{ "forward.chase", "forward = { chase = \"yes\"; };", "found \"yes\"" },
 	{ "forward.fresh_ports", "forward = { fresh_ports = 1; };", "found 1" },
 	{ "forward.chase", "queue = { number = 65535; }; "
-	  "forward = { chase = true; };", "forwarding needs one more queue" },
+	  "forward = { chase = true; };", "need one more queue" },
 	{ "", "((((((((((", "2: syntax error" },
 	{ "", "a = \377\376;", "2: syntax error" },
 	/* Where to look, and not where the parser gave up. */

@@ -28,6 +28,7 @@ settings_arrive_as_sent(void)
 	int fd;
 
 	settings_of(&sent, &config);
+	forward_settings_defaults(&sent.forward);
 	fd = settings_write(&sent);
 	CHECK(fd >= 0 && settings_read(&got, fd) == NULL);
 	CHECK(memcmp(&sent, &got, sizeof(sent)) == 0);
@@ -78,6 +79,7 @@ what_is_not_sound_changes_nothing(void)
 	char larger[sizeof(good) + 1] = { 0 };
 
 	settings_of(&good, &config);
+	forward_settings_defaults(&good.forward);
 	memcpy(larger, &good, sizeof(good));
 	CHECK(is_refused(file_of(&good, sizeof(good), false), "not sealed"));
 	CHECK(is_refused(file_of(larger, sizeof(larger), true), "size"));

@@ -3,14 +3,16 @@
  * DNS messages in a stream (RFC 1035 section 4.2.2, RFC 7858 section 3.3): two
  * octets of length before each.  Makes no system call.
  */
-#ifndef NFDNS_NFQ_TLS_FRAMES_H
-#define NFDNS_NFQ_TLS_FRAMES_H
+#ifndef NFDNS_NFQ_FORWARD_FRAMES_H
+#define NFDNS_NFQ_FORWARD_FRAMES_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #define FRAMES_LENGTH	2		/* octets of a length */
+#define FRAMES_LEAST	12		/* of a message: RFC 1035 section 4.1.1 */
+#define FRAMES_MOST	65535
 #define FRAMES_OUT_MAX	(256U << 10)	/* octets that may wait to be sent */
 
 /* What comes in: whole messages out of pieces.  All zero: nothing came. */
@@ -19,7 +21,7 @@ struct frames_in {
 	size_t used;
 };
 
-#define FRAMES_IN_MAX	(FRAMES_LENGTH + 65535)
+#define FRAMES_IN_MAX	(FRAMES_LENGTH + FRAMES_MOST)
 
 /*
  * Where the next octets go, and how many at most, so that no more than one

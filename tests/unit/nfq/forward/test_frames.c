@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/tls/frames.h"
+#include "nfq/forward/frames.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/tls/frames.h"
+#include "nfq/forward/frames.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfq/tls/message.h"
 #include "resolver/dns/wire.h"
 
 #define OUT_FIRST	4096		/* octets */
@@ -37,7 +36,7 @@ frames_in_took(struct frames_in *in, size_t count, const uint8_t **message)
 	in->used += count;
 	if (in->used < FRAMES_LENGTH)
 		return 0;
-	if (wanted(in) < FRAMES_LENGTH + TLS_DNS_LEAST)
+	if (wanted(in) < FRAMES_LENGTH + FRAMES_LEAST)
 		return -EPROTO;
 	if (in->used < wanted(in))
 		return 0;
