@@ -135,11 +135,6 @@ draw_numbers(struct screen *s, unsigned int row, const struct top_model *m)
 static unsigned int
 draw_latency(struct screen *s, unsigned int row, const struct top_model *m)
 {
-	static const struct {
-		const char *title;
-		unsigned int permille;
-	} shown[] = { { "p50", 500 }, { "p90", 900 }, { "p99", 990 },
-		{ "p99.9", 999 } };
 	uint64_t counts[STATUS_SPENT], ns, all = 0;
 	unsigned int column = DRAW_LABELS + 1;
 	char text[TOP_TEXT];
@@ -148,12 +143,11 @@ draw_latency(struct screen *s, unsigned int row, const struct top_model *m)
 	for (size_t i = 0; i < STATUS_SPENT; i++)
 		all += counts[i];
 	(void)screen_put(s, row, 0, STYLE_PLAIN, "latency");
-	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]) &&
-	    column + 12 <= s->columns; i++) {
+	for (size_t i = 0; i < LATENCIES && column + 12 <= s->columns; i++) {
 		column = screen_put(s, row, column, STYLE_PLAIN, "%s ",
-		    shown[i].title);
+		    latencies[i].title);
 		column = 2 + screen_put(s, row, column, STYLE_STRONG, "%s",
-		    latency_text(latency_bucket(counts, shown[i].permille),
+		    latency_text(latency_bucket(counts, latencies[i].permille),
 		    text));
 	}
 	if (all > 0 && column + 14 <= s->columns)
