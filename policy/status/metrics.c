@@ -251,7 +251,7 @@ put_feeds(const struct metrics_out *m, const struct feeds_shown *feeds)
 	for (size_t i = 0; i < feeds->count; i++)
 		metrics_real(m, current,
 		    LABELS({ "feed", feeds->list[i].name }),
-		    (double)feeds->list[i].report.current / 1000.0);
+		    (double)feeds->list[i].report.current);
 	metrics_gauge(m, "nfdns_feed_names", "Names of a feed's table.");
 	for (size_t i = 0; i < feeds->count; i++)
 		metrics_sample(m, "nfdns_feed_names",
