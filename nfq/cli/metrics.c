@@ -20,19 +20,11 @@ static int
 show(const struct config *config, bool open)
 {
 	struct status_page page;
-	struct load_report load;
-	struct feeds_shown feeds;
 	int error = status_open(&page, config->run_dir);
 
 	if (error < 0)
 		return cli_no_daemon("metrics", config->run_dir, error);
-	/* If that fails, the page is still worth printing. */
-	(void)!load_report_read(&load, config->run_dir);
-	error = feeds_shown_read(&feeds, &load);
-	if (error == 0)
-		error = metrics_print(&page, &load, &feeds, open, stdout);
-	feeds_shown_free(&feeds);
-	load_report_free(&load);
+	error = metrics_print(&page, config->run_dir, open, stdout);
 	status_close(&page);
 	if (error == 0 && fflush(stdout) != 0)
 		error = -errno;

@@ -8,13 +8,6 @@
 
 #define NUMBER_WIDTH	10
 
-static const char *const states[] = {
-	[STATUS_STARTING] = "starting",
-	[STATUS_READY] = "ready",
-	[STATUS_DEGRADED] = "degraded",
-	[STATUS_STOPPING] = "stopping",
-};
-
 static uint64_t
 seconds_since(const struct top_reading *r, uint64_t then)
 {
@@ -40,8 +33,8 @@ draw_clock(struct screen *s, const struct top_reading *r, unsigned int used)
 static unsigned int
 draw_title(struct screen *s, const struct top_reading *r)
 {
-	const uint32_t state = r->state < sizeof(states) / sizeof(states[0]) ?
-	    r->state : STATUS_STARTING;
+	const uint32_t state = r->state <= STATUS_STOPPING ? r->state :
+	    STATUS_STARTING;
 	char text[TOP_TEXT];
 	unsigned int column = screen_put(s, 0, 0, STYLE_STRONG, "nfdns top - ");
 
@@ -50,7 +43,7 @@ draw_title(struct screen *s, const struct top_reading *r)
 		    "nfdnsd is not running");
 	else {
 		column = screen_put(s, 0, column, state == STATUS_READY ?
-		    STYLE_GOOD : STYLE_BAD, "%s", states[state]);
+		    STYLE_GOOD : STYLE_BAD, "%s", status_state_text(state));
 		column = screen_put(s, 0, column, STYLE_PLAIN, ", up %s",
 		    span_text(seconds_since(r, r->started), text));
 	}

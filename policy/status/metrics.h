@@ -10,26 +10,19 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "policy/status/feed_print.h"
-#include "policy/status/load_report.h"
 #include "policy/status/status.h"
 
 #define METRICS_FILE	"metrics.prom"	/* in run_dir */
 
 /*
- * Prints all metrics; load and feeds may be NULL.  "open": OpenMetrics, which
- * names a counter's family without "_total" and ends with "# EOF".
- * 0, -ENOMEM or -EIO.
+ * Prints all metrics: what the page says, and what run_dir's files do.  "open":
+ * OpenMetrics, which names a counter's family without "_total" and ends with
+ * "# EOF".  0, -ENOMEM or -EIO.
  */
-int metrics_print(const struct status_page *page,
-    const struct load_report *load, const struct feeds_shown *feeds, bool open,
-    FILE *out) __attribute__((warn_unused_result));
+int metrics_print(const struct status_page *page, const char *run_dir,
+    bool open, FILE *out) __attribute__((warn_unused_result));
 
-/*
- * The same in two parts, for who cannot open files: what the page says, with
- * "reports" behind it; and the reports, which are what run_dir's files say.
- * 0, -ENOMEM or -EIO.
- */
+/* In two parts, for a process that cannot open files: "reports" is the second. */
 int metrics_print_with(const struct status_page *page, const char *reports,
     bool open, FILE *out) __attribute__((warn_unused_result));
 int metrics_print_reports(const char *run_dir, FILE *out)

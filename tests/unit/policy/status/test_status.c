@@ -268,7 +268,7 @@ what_forwarding_shows_is_not_believed(void)
 		free(shown);
 		for (int json = 0; json < 2; json++) {
 			out = open_memstream(&text, &size);
-			CHECK(out != NULL && status_print(&page, NULL, NULL,
+			CHECK(out != NULL && status_print(&page, NULL,
 			    json == 1, out) == 0);
 			CHECK(fclose(out) == 0);
 			for (size_t j = 0; j < size; j++)
@@ -326,7 +326,7 @@ printed(const struct status_page *page, bool json)
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	CHECK(status_print(page, NULL, NULL, json, out) == 0);
+	CHECK(status_print(page, NULL, json, out) == 0);
 	fclose(out);
 	return text;
 }
