@@ -73,15 +73,15 @@ enum fact_kind {
 
 struct fact {
 	enum facts_list list;
+	enum fact_kind kind;
 	/* A section of nfdns status, "" for the top.  NULL: of the elements. */
 	const char *section;
 	const char *key;		/* NULL: the element's label, or not shown */
-	enum fact_kind kind;
 	size_t offset, size;
-	uint32_t mask;			/* of FACT_FLAG; of FACT_LIST: which */
 	const char *metric;		/* its family; NULL: none */
 	const char *label;		/* whose value is the key; NULL: the list's */
 	const char *help;		/* in the first row of a family */
+	uint32_t mask;			/* of FACT_FLAG; of FACT_LIST: which */
 };
 
 extern const struct fact facts_table[];
