@@ -15,15 +15,14 @@ static inline const struct json_node *
 json_read(const char *text, size_t length)
 {
 	static struct json_tree tree = JSON_TREE_INIT;
-	struct json_scan scan = json_scan_over(text, length);
-	const struct json_node *root = NULL;
-	const char *why = "not one value";
-	struct json_range range;
+	const struct json_range whole = { .text = text, .length = length,
+	    .line = 1 };
+	const struct json_node *root;
 	unsigned int where;
+	const char *why;
 	int error;
 
-	if (json_scan_value(&scan, &range) && json_scan_end(&scan))
-		root = json_tree_take(&tree, &range, &error, &why, &where);
+	root = json_tree_take(&tree, &whole, &error, &why, &where);
 	if (root == NULL)
 		printf("  %s: %.*s\n", why, (int)length, text);
 	return root;

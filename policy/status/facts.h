@@ -51,6 +51,7 @@ enum fact_kind {
 	FACT_NUMBER,
 	FACT_COUNT,			/* a number that its element's line says */
 	FACT_AGE,			/* a moment, shown as seconds since then */
+	FACT_MICROSECONDS,		/* seconds as a metric */
 	FACT_FLAG,			/* the number's bit of the mask */
 	/* Texts: */
 	FACT_CHARS,

@@ -209,17 +209,16 @@ take_object(const struct json_node *root, struct feed_report *report)
 int
 feed_status_parse(struct feed_report *report, const char *text, size_t length)
 {
-	struct json_scan scan = json_scan_over(text, length);
+	const struct json_range whole = { .text = text, .length = length,
+	    .line = 1 };
 	struct json_tree tree = JSON_TREE_INIT;
-	const struct json_node *root = NULL;
-	struct json_range range;
+	const struct json_node *root;
 	const char *why;
 	unsigned int line;
-	int error = -EPROTO;
+	int error;
 
 	memset(report, 0, sizeof(*report));
-	if (json_scan_value(&scan, &range) && json_scan_end(&scan))
-		root = json_tree_take(&tree, &range, &error, &why, &line);
+	root = json_tree_take(&tree, &whole, &error, &why, &line);
 	if (root != NULL)
 		error = take_object(root, report);
 	else if (error != -ENOMEM)

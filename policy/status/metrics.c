@@ -220,18 +220,6 @@ put_waiting(FILE *out, const char *family,
 }
 
 static void
-put_srtt(FILE *out, const char *family,
-    const struct status_facts *f)
-{
-	for (uint32_t i = 0; i < f->forwarding->upstreams; i++) {
-		const struct status_upstream *up = &f->forwarding->upstream[i];
-
-		put_real(out, family, LABELS({ "upstream", up->text }),
-		    (double)atomic_load(&up->srtt_us) / 1e6);
-	}
-}
-
-static void
 put_probes(FILE *out, const char *family,
     const struct status_facts *f)
 {
@@ -263,7 +251,6 @@ static const struct made {
 	{ "nfdns_dns_responses_total", put_responses },
 	{ "nfdns_dns_request_duration_seconds", put_durations },
 	{ "nfdns_queue_length", put_waiting },
-	{ "nfdns_forward_upstream_srtt_seconds", put_srtt },
 	{ "nfdns_forward_probe_duration_seconds", put_probes },
 };
 
@@ -290,9 +277,10 @@ put_fact(FILE *out, const struct fact *fact,
 		    fact_key(f, fact, element, buf) });
 		const uint64_t number = fact_number(fact, element);
 
-		if (fact->kind == FACT_AGE)
-			put_real(out, fact->metric, label,
-			    (double)(int64_t)number);
+		if (fact->kind == FACT_AGE || fact->kind == FACT_MICROSECONDS)
+			put_real(out, fact->metric, label, fact->kind ==
+			    FACT_AGE ? (double)(int64_t)number :
+			    (double)number / 1e6);
 		else
 			put_sample(out, fact->metric, label, number);
 	}

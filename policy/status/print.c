@@ -229,6 +229,7 @@ write_fact(const struct status_facts *f, const struct fact *fact,
 		break;
 	case FACT_NUMBER:
 	case FACT_COUNT:
+	case FACT_MICROSECONDS:
 		json_write_number(w, key, number);
 		break;
 	case FACT_AGE:
