@@ -124,16 +124,14 @@ put_buckets(FILE *out, const char *family, const struct label *label,
 /* Samples that are no single fact */
 
 static void
-put_build(FILE *out, const char *family,
-    const struct status_facts *f)
+put_build(FILE *out, const char *family, const struct status_facts *f)
 {
 	(void)f;
 	put_sample(out, family, LABELS({ "version", NFDNS_VERSION }), 1);
 }
 
 static void
-put_requests(FILE *out, const char *family,
-    const struct status_facts *f)
+put_requests(FILE *out, const char *family, const struct status_facts *f)
 {
 	static const char *const protocols[] = { "udp", "tcp" };
 	static const char *const versions[] = { "4", "6" };
@@ -179,8 +177,7 @@ put_rcodes(FILE *out, const char *family,
 }
 
 static void
-put_responses(FILE *out, const char *family,
-    const struct status_facts *f)
+put_responses(FILE *out, const char *family, const struct status_facts *f)
 {
 	const struct status_counters *c = &f->c;
 
@@ -195,8 +192,7 @@ put_responses(FILE *out, const char *family,
 }
 
 static void
-put_durations(FILE *out, const char *family,
-    const struct status_facts *f)
+put_durations(FILE *out, const char *family, const struct status_facts *f)
 {
 	static const uint32_t bounds[] = STATUS_SPENT_US;
 
@@ -205,8 +201,7 @@ put_durations(FILE *out, const char *family,
 }
 
 static void
-put_waiting(FILE *out, const char *family,
-    const struct status_facts *f)
+put_waiting(FILE *out, const char *family, const struct status_facts *f)
 {
 	const struct status_supervisor *s = &f->s;
 	char number[16];
@@ -220,8 +215,7 @@ put_waiting(FILE *out, const char *family,
 }
 
 static void
-put_probes(FILE *out, const char *family,
-    const struct status_facts *f)
+put_probes(FILE *out, const char *family, const struct status_facts *f)
 {
 	static const uint32_t bounds_ms[] = PROBE_BUCKETS_MS;
 	uint32_t bounds[PROBE_BUCKETS - 1];
@@ -255,8 +249,7 @@ static const struct made {
 };
 
 static void
-put_fact(FILE *out, const struct fact *fact,
-    const struct status_facts *f)
+put_fact(FILE *out, const struct fact *fact, const struct status_facts *f)
 {
 	static const char *const labels[FACTS_LISTS] = {
 		[FACTS_REASONS] = "reason",
