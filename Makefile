@@ -50,7 +50,7 @@ HARDEN	?= -fPIE -fstack-protector-strong -fstack-clash-protection \
 HARDEN_LD ?= -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed
 SANITIZE ?=
 
-LIBRARIES := libnetfilter_queue libmnl libnftnl ldns libconfig jansson \
+LIBRARIES := libnetfilter_queue libmnl libnftnl ldns libconfig \
 	     libidn2 libxxhash libcap-ng libseccomp libnghttp2 openssl libcurl libcares \
 	     yaml-0.1 libpcap zlib libzstd \
 	     ncursesw
@@ -143,6 +143,9 @@ $(BUILD)/replay/%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(L
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+# The reader of JSON is compared with another one.
+$(BUILD)/fuzz/json $(BUILD)/replay/json: private ALL_LIBS += -ljansson
 
 # Counts what messages cost; of use only where all is built by tests/fuzz/test_cost.
 $(BUILD)/cost: $(BUILD)/tests/fuzz/cost.o $(LIBRARY)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "resolver/clock.h"
 #include "resolver/dns/rr.h"
 #include "resolver/idn.h"
+#include "resolver/text/json_write.h"
 #include "resolver/text/suggest.h"
 
 const char cache_usage[] =
@@ -64,7 +64,7 @@ struct shown {
 
 static void
 show_record(const struct message *m, const struct message_record *record,
-    json_t *array)
+    struct json_write *w)
 {
 	struct wire_reader r = wire_reader_over(m->octets, m->length);
 	char owner[NAME_TEXT_SIZE], buf[RR_TEXT_SIZE];
@@ -77,20 +77,18 @@ show_record(const struct message *m, const struct message_record *record,
 	    (data = message_data_text(m, record)) == NULL)
 		return;
 	(void)name_to_text(name.octets, owner);
-	if (array == NULL)
+	if (w == NULL)
 		(void)printf("  %s\t%u\t%s\t%s\n", owner, record->ttl, type,
 		    data);
 	else
-		(void)json_array_append_new(array, json_pack(
-		    "{s:s, s:I, s:s, s:s}", "name", owner, "ttl",
-		    (json_int_t)record->ttl, "type", type, "data", data));
+		message_write_record(w, owner, record->ttl, type, data);
 	free(data);
 }
 
 /* The records of an entry, with the TTLs that they were stored with. */
 static void
 show_records(struct cache *cache, monotime_t now, const struct shown *shown,
-    json_t *array)
+    struct json_write *w)
 {
 	static uint8_t octets[CACHE_MESSAGE_MAX];
 	struct message_record record;
@@ -105,7 +103,7 @@ show_records(struct cache *cache, monotime_t now, const struct shown *shown,
 	at = m.end[QUESTIONS];
 	while (at < m.end[ANSWERS]) {
 		message_record(&m, &at, &record);
-		show_record(&m, &record, array);
+		show_record(&m, &record, w);
 	}
 }
 
@@ -114,7 +112,7 @@ show_entry(struct cache *cache, monotime_t now, const struct request *r,
     const struct shown *shown)
 {
 	const struct cache_entry *e = &shown->entry;
-	json_t *object, *records = NULL;
+	struct json_write w = { .out = stdout };
 
 	if (!r->json) {
 		(void)printf("%s\t%s\t%s\t%lld s\t%u hit%s%s%s\n", shown->name,
@@ -126,19 +124,22 @@ show_entry(struct cache *cache, monotime_t now, const struct request *r,
 			show_records(cache, now, shown, NULL);
 		return;
 	}
-	object = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:b, s:b}",
-	    "name", shown->name, "type", shown->type, "kind", kinds[e->kind],
-	    "left_seconds", (json_int_t)shown->left, "hits",
-	    (json_int_t)e->hits, "octets", (json_int_t)e->length,
-	    "dnssec_ok", (int)shown->key.dnssec_ok,
-	    "checking_disabled", (int)shown->key.checking_disabled);
-	if (r->named && (records = json_array()) != NULL) {
-		show_records(cache, now, shown, records);
-		(void)json_object_set_new(object, "records", records);
+	json_write_open(&w, NULL, '{');
+	json_write_text(&w, "name", shown->name);
+	json_write_text(&w, "type", shown->type);
+	json_write_text(&w, "kind", kinds[e->kind]);
+	json_write_integer(&w, "left_seconds", shown->left);
+	json_write_number(&w, "hits", e->hits);
+	json_write_number(&w, "octets", e->length);
+	json_write_bool(&w, "dnssec_ok", shown->key.dnssec_ok);
+	json_write_bool(&w, "checking_disabled", shown->key.checking_disabled);
+	if (r->named) {
+		json_write_open(&w, "records", '[');
+		show_records(cache, now, shown, &w);
+		json_write_close(&w, ']');
 	}
-	(void)json_dumpf(object, stdout, JSON_COMPACT);
-	(void)putchar('\n');
-	json_decref(object);
+	json_write_close(&w, '}');
+	(void)!json_write_end(&w);
 }
 
 static bool

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/cli/log_report.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "nfq/cli/message.h"
@@ -13,6 +16,19 @@
 #define FAULTS_MAX	1000U		/* and of its members in JSON */
 #define FAULT_TEXT	384U
 #define TIME_TEXT	32U
+
+int
+log_report_json(struct log_report *report)
+{
+	FILE *out = open_memstream(&report->findings_json,
+	    &report->findings_length);
+
+	if (out == NULL)
+		return -ENOMEM;
+	report->list = (struct json_write){ .out = out, .ascii = true };
+	json_write_open(&report->list, NULL, '[');
+	return 0;
+}
 
 void
 log_report_count(struct log_report *report, const char *run_dir)
@@ -33,18 +49,23 @@ log_report_count(struct log_report *report, const char *run_dir)
 static void
 say(struct log_report *report, const char *path, bool fault, const char *text)
 {
-	if (report->list == NULL)
+	struct json_write *w = &report->list;
+
+	if (w->out == NULL) {
 		printable_line(stdout, "%s: %s", path, text);
-	else				/* a path may be no UTF-8 */
-		(void)json_array_append_new(report->list,
-		    json_pack("{so*, sb, ss}", "file", json_string(path),
-		    "fault", fault, "text", text));
+		return;
+	}
+	json_write_open(w, NULL, '{');
+	json_write_text(w, "file", path);
+	json_write_bool(w, "fault", fault);
+	json_write_text(w, "text", text);
+	json_write_close(w, '}');
 }
 
 static unsigned int
 most_of(const struct log_report *report)
 {
-	return report->list == NULL ? FAULT_LINES : FAULTS_MAX;
+	return report->list.out == NULL ? FAULT_LINES : FAULTS_MAX;
 }
 
 void
@@ -83,7 +104,7 @@ log_report_end_file(struct log_report *report, const char *path)
 
 	if (report->findings > most)
 		log_report_remark(report, path, "%u more findings%s",
-		    report->findings - most, report->list == NULL ?
+		    report->findings - most, report->list.out == NULL ?
 		    "; --json lists them" : "");
 	report->findings = 0;
 }
@@ -191,59 +212,75 @@ print_text(const struct log_report *report, const struct audit_verify *v)
 	    "cut off" : "");
 }
 
-static json_t *
-integer(uint64_t number)
-{
-	return json_integer((json_int_t)number);
-}
-
-/* NULL if no daemon runs: then there is no such member. */
-static json_t *
-counted_object(const struct log_counted *counted, const struct audit_verify *v)
+/* If no daemon runs there is no such member. */
+static void
+write_counted(struct json_write *w, const struct log_counted *counted,
+    const struct audit_verify *v)
 {
 	const struct status_counters *c = &counted->sums;
 	const bool compared = relation_of(counted, v) == COMPARED;
 
 	if (!counted->known)
-		return NULL;
-	return json_pack("{so, so, so, so, so, so, so, so, so, so, sb, so*, "
-	    "so*}", "since", integer(counted->since),
-	    "packets", integer(counted->packets),
-	    "unseen", integer(c->unseen), "received", integer(c->received),
-	    "answered", integer(c->answered), "passed", integer(c->passed),
-	    "refused", integer(c->refused), "dropped", integer(c->dropped),
-	    "forwarded", integer(c->forwarded),
-	    "records", integer(c->recorded), "compared", compared,
-	    "first", compared && v->has_first ? integer(v->first) : NULL,
-	    "not_in_files", compared ? integer(ahead_of(counted, v)) : NULL);
+		return;
+	json_write_open(w, "counters", '{');
+	json_write_number(w, "since", counted->since);
+	json_write_number(w, "packets", counted->packets);
+	json_write_number(w, "unseen", c->unseen);
+	json_write_number(w, "received", c->received);
+	json_write_number(w, "answered", c->answered);
+	json_write_number(w, "passed", c->passed);
+	json_write_number(w, "refused", c->refused);
+	json_write_number(w, "dropped", c->dropped);
+	json_write_number(w, "forwarded", c->forwarded);
+	json_write_number(w, "records", c->recorded);
+	json_write_bool(w, "compared", compared);
+	if (compared && v->has_first)
+		json_write_number(w, "first", v->first);
+	if (compared)
+		json_write_number(w, "not_in_files", ahead_of(counted, v));
+	json_write_close(w, '}');
 }
 
-static bool
+static int
 print_json(struct log_report *report, const struct audit_verify *v)
 {
-	json_t *all = json_pack("{sb, so, so, so, sb, so*, so}",
-	    "complete", !report->failed, "records", integer(v->records),
-	    "lost", integer(v->lost), "left_out", integer(v->skipped),
-	    "ended", !is_unended(v),
-	    "counters", counted_object(&report->counted, v),
-	    "findings", report->list);
-	const bool well = all != NULL &&
-	    json_dumpf(all, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) == 0;
+	struct json_write w = { .out = stdout, .ascii = true };
 
-	json_decref(all);
-	report->list = NULL;
-	(void)putchar('\n');
-	return well;
+	json_write_close(&report->list, ']');
+	if (fflush(report->list.out) != 0)
+		w.error = -ENOMEM;
+	json_write_open(&w, NULL, '{');
+	json_write_bool(&w, "complete", !report->failed);
+	json_write_number(&w, "records", v->records);
+	json_write_number(&w, "lost", v->lost);
+	json_write_number(&w, "left_out", v->skipped);
+	json_write_bool(&w, "ended", !is_unended(v));
+	write_counted(&w, &report->counted, v);
+	json_write_raw(&w, "findings", report->findings_json);
+	json_write_close(&w, '}');
+	return json_write_end(&w);
 }
 
 int
 log_report_end(struct log_report *report, const struct audit_verify *v)
 {
-	if (report->list == NULL)
+	int error = 0;
+
+	if (report->list.out == NULL)
 		print_text(report, v);
-	else if (!print_json(report, v)) {
-		cli_error("out of memory");
+	else
+		error = print_json(report, v);
+	if (error < 0) {
+		cli_error("log verify: cannot print: %s", strerror(-error));
 		return EXIT_ERROR;
 	}
 	return report->failed ? EXIT_ERROR : EXIT_OK;
+}
+
+void
+log_report_free(struct log_report *report)
+{
+	if (report->list.out != NULL)
+		(void)fclose(report->list.out);
+	free(report->findings_json);
 }

@@ -6,10 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <jansson.h>
-
 #include "policy/audit/verify.h"
 #include "policy/status/status.h"
+#include "resolver/text/json_write.h"
 
 /* What nfdnsd has counted since it started, from its status page. */
 struct log_counted {
@@ -21,10 +20,18 @@ struct log_counted {
 
 struct log_report {
 	struct log_counted counted;
-	json_t *list;			/* of the findings; NULL: as text */
+	struct json_write list;		/* of the findings; out NULL: as text */
+	char *findings_json;		/* what it has written */
+	size_t findings_length;
 	bool failed;			/* something is wrong */
 	unsigned int findings;		/* of this file */
 };
+
+/*
+ * For "--json": findings are kept until log_report_end().  0 or -ENOMEM.
+ */
+int log_report_json(struct log_report *report)
+    __attribute__((warn_unused_result));
 
 /* Reads the status page in run_dir, if a daemon runs.  Before any log is read. */
 void log_report_count(struct log_report *report, const char *run_dir);
@@ -41,5 +48,6 @@ void log_report_end_file(struct log_report *report, const char *path);
 /* The sums.  Returns the exit code. */
 int log_report_end(struct log_report *report,
     const struct audit_verify *verify);
+void log_report_free(struct log_report *report);
 
 #endif

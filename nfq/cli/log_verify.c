@@ -346,7 +346,7 @@ verify_and_report(struct verify_run *run)
 	code = verify_files(run);
 	if (code == EXIT_OK)
 		code = log_report_end(&run->report, &run->verify);
-	json_decref(run->report.list);
+	log_report_free(&run->report);
 	return code;
 }
 
@@ -369,12 +369,11 @@ cmd_log_verify(const struct config *config, int argc, char **argv)
 	}
 	if (run.key != NULL && !read_key(&run.verify.key, run.key))
 		return EXIT_ERROR;
-	if (run.json)
-		run.report.list = json_array();
 	log_report_count(&run.report, config->run_dir);
 	run.file_count = (size_t)(argc - first);
 	run.files = calloc(run.file_count, sizeof(*run.files));
-	if (run.files == NULL) {
+	if (run.files == NULL ||
+	    (run.json && log_report_json(&run.report) < 0)) {
 		cli_error("out of memory");
 		return EXIT_ERROR;
 	}

@@ -5,7 +5,6 @@
 
 #include "nfq/cli/commands.h"
 #include "nfq/cli/message.h"
-#include "policy/status/feed_print.h"
 #include "policy/status/status.h"
 #include "nfq/process/exit_code.h"
 
@@ -22,8 +21,6 @@ static int
 show(const struct config *config, bool json)
 {
 	struct status_page page;
-	struct load_report load;
-	struct feeds_shown feeds;
 	int error = status_open(&page, config->run_dir);
 	uint32_t state;
 
@@ -33,13 +30,7 @@ show(const struct config *config, bool json)
 		return cli_no_daemon("status", config->run_dir, error);
 	}
 	state = atomic_load(&page.supervisor->state);
-	/* If that fails, the page is still worth printing. */
-	(void)!load_report_read(&load, config->run_dir);
-	error = feeds_shown_read(&feeds, &load);
-	if (error == 0)
-		error = status_print(&page, &load, &feeds, json, stdout);
-	feeds_shown_free(&feeds);
-	load_report_free(&load);
+	error = status_print(&page, config->run_dir, json, stdout);
 	status_close(&page);
 	if (error < 0) {
 		cli_error("status: cannot print: %s", strerror(-error));

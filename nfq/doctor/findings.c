@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/doctor/findings.h"
 
-#include <errno.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <string.h>
 
+#include "resolver/text/json_write.h"
 #include "resolver/text/printable.h"
 
 #define COLUMN		19U	/* of the text, behind level and topic */
@@ -153,25 +152,22 @@ findings_print(const struct findings *findings, bool colour,
 int
 findings_print_json(const struct findings *findings, FILE *out)
 {
-	json_t *all = json_array();
-	int error = all != NULL ? 0 : -ENOMEM;
+	struct json_write w = { .out = out, .ascii = true };
 
-	for (size_t i = 0; i < findings->count && error == 0; i++) {
+	json_write_open(&w, NULL, '[');
+	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *f = &findings->all[i];
-		json_t *one = json_pack("{s:s, s:s, s:s}", "level",
-		    levels[f->level].name, "topic", f->topic, "text", f->text);
 
-		if (one == NULL || (f->todo[0] != '\0' && json_object_set_new(
-		    one, "todo", json_string(f->todo)) != 0) ||
-		    (f->paste[0] != '\0' && json_object_set_new(one, "paste",
-		    json_string(f->paste)) != 0) ||
-		    json_array_append_new(all, one) != 0)
-			error = -ENOMEM;
+		json_write_open(&w, NULL, '{');
+		json_write_text(&w, "level", levels[f->level].name);
+		json_write_text(&w, "topic", f->topic);
+		json_write_text(&w, "text", f->text);
+		if (f->todo[0] != '\0')
+			json_write_text(&w, "todo", f->todo);
+		if (f->paste[0] != '\0')
+			json_write_text(&w, "paste", f->paste);
+		json_write_close(&w, '}');
 	}
-	if (error == 0 && json_dumpf(all, out,
-	    JSON_COMPACT | JSON_ENSURE_ASCII) != 0)
-		error = -ENOMEM;
-	json_decref(all);
-	(void)fputc('\n', out);
-	return error;
+	json_write_close(&w, ']');
+	return json_write_end(&w);
 }

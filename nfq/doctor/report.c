@@ -13,7 +13,6 @@
 #include "nfq/doctor/daemon.h"
 #include "nfq/doctor/program.h"
 #include "nfq/join/units.h"
-#include "policy/status/feed_print.h"
 #include "policy/status/load_report.h"
 #include "resolver/version.h"
 #include "rules/ruleset.h"
@@ -94,17 +93,11 @@ static void
 put_status(const struct report *report, const char *run_dir,
     const struct status_page *page)
 {
-	struct load_report load;
-	struct feeds_shown feeds;
 	FILE *out = create(report, "status.json");
 
 	if (out == NULL)
 		return;
-	(void)!load_report_read(&load, run_dir);
-	if (feeds_shown_read(&feeds, &load) == 0)
-		(void)!status_print(page, &load, &feeds, true, out);
-	feeds_shown_free(&feeds);
-	load_report_free(&load);
+	(void)!status_print(page, run_dir, true, out);
 	(void)fclose(out);
 }
 

@@ -45,6 +45,18 @@ message_data_text(const struct message *m, const struct message_record *record)
 	    rdata_to_text(record->type, octets, length) : NULL;
 }
 
+void
+message_write_record(struct json_write *w, const char *owner, uint32_t ttl,
+    const char *type, const char *data)
+{
+	json_write_open(w, NULL, '{');
+	json_write_text(w, "name", owner);
+	json_write_number(w, "ttl", ttl);
+	json_write_text(w, "type", type);
+	json_write_text(w, "data", data);
+	json_write_close(w, '}');
+}
+
 int
 message_error(const struct message *m, char text[static MESSAGE_ERROR_TEXT])
 {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "nfq/forward/message.h"
+#include "resolver/text/json_write.h"
 
 /*
  * The data of a record with its names written out, in presentation format; to be
@@ -24,6 +25,10 @@ int message_error(const struct message *message,
 
 /* "Blocked", or NULL for codes that this program never sends. */
 const char *message_error_name(int code);
+
+/* A record as an object, an element of the open array. */
+void message_write_record(struct json_write *w, const char *owner,
+    uint32_t ttl, const char *type, const char *data);
 
 /* Prints the whole message as dig(1) does, without the lines about the server. */
 void message_print(const struct message *message, FILE *out);

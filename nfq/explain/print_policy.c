@@ -140,49 +140,54 @@ explain_print_policy(const struct explanation *e, bool all, FILE *out)
 		    "decides", far);
 }
 
-static json_t *
-rule_json(unsigned int number, enum explain_part part,
-    const struct rules_rule *rule, const struct rules_miss *miss)
+static void
+write_rule(unsigned int number, enum explain_part part,
+    const struct rules_rule *rule, const struct rules_miss *miss,
+    struct json_write *w)
 {
 	char action[WORDS_ACTION], missed[32];
 
-	(void)snprintf(missed, sizeof(missed), "match.%s%s",
-	    part == EXPLAIN_MISSED && miss->negated ? "not." : "",
-	    part == EXPLAIN_MISSED ? words_key(miss->key) : "");
-	return json_pack("{s:i, s:s%, s:i, s:s, s:s, s:s*}", "number",
-	    (int)number, "name", rule->name, (size_t)rule->name_length, "line",
-	    (int)rule->line, "outcome", parts[part], "action",
-	    words_action(rule, action), "missed",
-	    part == EXPLAIN_MISSED ? missed : NULL);
+	json_write_open(w, NULL, '{');
+	json_write_number(w, "number", number);
+	json_write_octets(w, "name", rule->name, rule->name_length);
+	json_write_number(w, "line", rule->line);
+	json_write_text(w, "outcome", parts[part]);
+	json_write_text(w, "action", words_action(rule, action));
+	if (part == EXPLAIN_MISSED) {
+		(void)snprintf(missed, sizeof(missed), "match.%s%s",
+		    miss->negated ? "not." : "", words_key(miss->key));
+		json_write_text(w, "missed", missed);
+	}
+	json_write_close(w, '}');
 }
 
-static json_t *
-name_json(const struct explanation *e, unsigned int number)
+static void
+write_name(const struct explanation *e, const char *key, unsigned int number,
+    struct json_write *w)
 {
-	struct rules_rule rule;
+	struct rules_rule rule = { .name = NULL };
 
-	if (number == 0)
-		return json_null();
-	rules_get(e->source->policy, number, &rule);
-	return json_stringn(rule.name, rule.name_length);
+	if (number != 0)
+		rules_get(e->source->policy, number, &rule);
+	json_write_octets(w, key, rule.name, rule.name_length);
 }
 
-static json_t *
-judged_json(const struct explanation *e)
-{
-	char text[NAME_TEXT_SIZE];
-
-	return explain_judged(e) == NULL ? json_null() :
-	    json_string(name_to_text(explain_judged(e)->octets, text));
-}
-
-json_t *
-explain_policy_json(const struct explanation *e, bool all)
+void
+explain_write_policy(const struct explanation *e, bool all,
+    struct json_write *w)
 {
 	const unsigned int count = rules_count(e->source->policy);
 	const bool few = count_written(e->source->policy) <= FEW;
-	json_t *rules = json_array();
+	const struct dns_name *judged = explain_judged(e);
+	char text[NAME_TEXT_SIZE];
 
+	json_write_open(w, "policy", '{');
+	json_write_number(w, "count", count);
+	write_name(e, "decides", e->in.decision.rule, w);
+	json_write_text(w, "judged", judged == NULL ? NULL :
+	    name_to_text(judged->octets, text));
+	write_name(e, "observed", count > 0 ? e->in.found.observed : 0, w);
+	json_write_open(w, "rules", '[');
 	for (unsigned int i = 1; i <= count; i++) {
 		struct rules_rule rule;
 		struct rules_miss miss;
@@ -192,12 +197,8 @@ explain_policy_json(const struct explanation *e, bool all)
 		if (!all && !is_shown(e, i, few, &written))
 			continue;
 		part = explain_rule(e, i, &rule, &miss);
-		(void)json_array_append_new(rules,
-		    rule_json(i, part, &rule, &miss));
+		write_rule(i, part, &rule, &miss, w);
 	}
-	return json_pack("{s:i, s:o, s:o, s:o, s:o}", "count", (int)count,
-	    "decides", name_json(e, e->in.decision.rule), "judged",
-	    judged_json(e), "observed",
-	    name_json(e, count > 0 ? e->in.found.observed : 0), "rules",
-	    rules);
+	json_write_close(w, ']');
+	json_write_close(w, '}');
 }

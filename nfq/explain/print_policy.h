@@ -3,11 +3,11 @@
 #ifndef NFDNS_NFQ_EXPLAIN_PRINT_POLICY_H
 #define NFDNS_NFQ_EXPLAIN_PRINT_POLICY_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "nfq/explain/explain.h"
+#include "resolver/text/json_write.h"
 
 /*
  * The rules in order, matched or not, with the first condition that does not
@@ -16,7 +16,8 @@
  */
 void explain_print_policy(const struct explanation *e, bool all, FILE *out);
 
-/* The same as an object; NULL without memory. */
-json_t *explain_policy_json(const struct explanation *e, bool all);
+/* The same as the member "policy". */
+void explain_write_policy(const struct explanation *e, bool all,
+    struct json_write *w);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/replay/summary.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
+
+#include "resolver/text/json_write.h"
 
 void
 replay_summary_packet(struct replay_summary *summary,
@@ -119,66 +119,61 @@ replay_summary_print(const struct replay_summary *summary, const char *name,
 		print_changes(summary, out);
 }
 
-static json_t *
-json_decisions(const struct replay_summary *summary)
+static void
+write_decisions(const struct replay_summary *summary, struct json_write *w)
 {
-	json_t *all = json_object();
-
+	json_write_open(w, "decisions", '{');
 	for (size_t v = 0; v < VERDICTS; v++) {
-		json_t *reasons;
-
 		if (sum(summary->reasons[v], REASONS) == 0)
 			continue;
-		reasons = json_object();
+		json_write_open(w, decide_verdict_text((enum verdict)v), '{');
 		for (size_t r = 0; r < REASONS; r++)
 			if (summary->reasons[v][r] > 0)
-				(void)json_object_set_new(reasons,
+				json_write_number(w,
 				    decide_reason_text((enum reason)r),
-				    json_integer((json_int_t)
-				    summary->reasons[v][r]));
-		(void)json_object_set_new(all,
-		    decide_verdict_text((enum verdict)v), reasons);
+				    summary->reasons[v][r]);
+		json_write_close(w, '}');
 	}
-	return all;
+	json_write_close(w, '}');
 }
 
-static json_t *
-json_changes(const struct replay_summary *summary)
+static void
+write_changes(const struct replay_summary *summary, struct json_write *w)
 {
-	json_t *all = json_array();
-
+	json_write_number(w, "differ", summary->differ);
+	json_write_open(w, "changes", '[');
 	for (size_t a = 0; a < VERDICTS; a++)
-		for (size_t b = 0; b < VERDICTS; b++)
-			if (summary->changes[a][b] > 0)
-				(void)json_array_append_new(all, json_pack(
-				    "{s:s, s:s, s:I}", "from",
-				    decide_verdict_text((enum verdict)a),
-				    "to", decide_verdict_text((enum verdict)b),
-				    "questions",
-				    (json_int_t)summary->changes[a][b]));
-	return all;
+		for (size_t b = 0; b < VERDICTS; b++) {
+			if (summary->changes[a][b] == 0)
+				continue;
+			json_write_open(w, NULL, '{');
+			json_write_text(w, "from",
+			    decide_verdict_text((enum verdict)a));
+			json_write_text(w, "to",
+			    decide_verdict_text((enum verdict)b));
+			json_write_number(w, "questions",
+			    summary->changes[a][b]);
+			json_write_close(w, '}');
+		}
+	json_write_close(w, ']');
 }
 
 int
 replay_summary_print_json(const struct replay_summary *summary, FILE *out)
 {
-	json_t *object = json_pack("{s:I, s:{s:I, s:I}, s:o, s:I}",
-	    "packets", (json_int_t)sum(summary->packets, REPLAY_CONTENTS),
-	    "questions", "udp", (json_int_t)summary->udp,
-	    "tcp", (json_int_t)summary->tcp,
-	    "decisions", json_decisions(summary),
-	    "unjudged", (json_int_t)summary->unjudged);
-	int error = -ENOMEM;
+	struct json_write w = { .out = out };
 
-	if (object == NULL)
-		return error;
-	if (!summary->compares || (json_object_set_new(object, "differ",
-	    json_integer((json_int_t)summary->differ)) == 0 &&
-	    json_object_set_new(object, "changes",
-	    json_changes(summary)) == 0))
-		error = json_dumpf(object, out, JSON_COMPACT) == 0 ? 0 :
-		    -ENOMEM;
-	json_decref(object);
-	(void)fputc('\n', out);
-	return error;
+	json_write_open(&w, NULL, '{');
+	json_write_number(&w, "packets",
+	    sum(summary->packets, REPLAY_CONTENTS));
+	json_write_open(&w, "questions", '{');
+	json_write_number(&w, "udp", summary->udp);
+	json_write_number(&w, "tcp", summary->tcp);
+	json_write_close(&w, '}');
+	write_decisions(summary, &w);
+	json_write_number(&w, "unjudged", summary->unjudged);
+	if (summary->compares)
+		write_changes(summary, &w);
+	json_write_close(&w, '}');
+	return json_write_end(&w);
 }

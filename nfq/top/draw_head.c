@@ -8,13 +8,6 @@
 
 #define NUMBER_WIDTH	10
 
-static const char *const states[] = {
-	[STATUS_STARTING] = "starting",
-	[STATUS_READY] = "ready",
-	[STATUS_DEGRADED] = "degraded",
-	[STATUS_STOPPING] = "stopping",
-};
-
 static uint64_t
 seconds_since(const struct top_reading *r, uint64_t then)
 {
@@ -40,8 +33,8 @@ draw_clock(struct screen *s, const struct top_reading *r, unsigned int used)
 static unsigned int
 draw_title(struct screen *s, const struct top_reading *r)
 {
-	const uint32_t state = r->state < sizeof(states) / sizeof(states[0]) ?
-	    r->state : STATUS_STARTING;
+	const uint32_t state = r->state <= STATUS_STOPPING ? r->state :
+	    STATUS_STARTING;
 	char text[TOP_TEXT];
 	unsigned int column = screen_put(s, 0, 0, STYLE_STRONG, "nfdns top - ");
 
@@ -50,7 +43,7 @@ draw_title(struct screen *s, const struct top_reading *r)
 		    "nfdnsd is not running");
 	else {
 		column = screen_put(s, 0, column, state == STATUS_READY ?
-		    STYLE_GOOD : STYLE_BAD, "%s", states[state]);
+		    STYLE_GOOD : STYLE_BAD, "%s", status_state_text(state));
 		column = screen_put(s, 0, column, STYLE_PLAIN, ", up %s",
 		    span_text(seconds_since(r, r->started), text));
 	}
@@ -135,11 +128,6 @@ draw_numbers(struct screen *s, unsigned int row, const struct top_model *m)
 static unsigned int
 draw_latency(struct screen *s, unsigned int row, const struct top_model *m)
 {
-	static const struct {
-		const char *title;
-		unsigned int permille;
-	} shown[] = { { "p50", 500 }, { "p90", 900 }, { "p99", 990 },
-		{ "p99.9", 999 } };
 	uint64_t counts[STATUS_SPENT], ns, all = 0;
 	unsigned int column = DRAW_LABELS + 1;
 	char text[TOP_TEXT];
@@ -148,12 +136,11 @@ draw_latency(struct screen *s, unsigned int row, const struct top_model *m)
 	for (size_t i = 0; i < STATUS_SPENT; i++)
 		all += counts[i];
 	(void)screen_put(s, row, 0, STYLE_PLAIN, "latency");
-	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]) &&
-	    column + 12 <= s->columns; i++) {
+	for (size_t i = 0; i < LATENCIES && column + 12 <= s->columns; i++) {
 		column = screen_put(s, row, column, STYLE_PLAIN, "%s ",
-		    shown[i].title);
+		    latencies[i].title);
 		column = 2 + screen_put(s, row, column, STYLE_STRONG, "%s",
-		    latency_text(latency_bucket(counts, shown[i].permille),
+		    latency_text(latency_bucket(counts, latencies[i].permille),
 		    text));
 	}
 	if (all > 0 && column + 14 <= s->columns)

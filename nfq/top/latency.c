@@ -6,6 +6,10 @@
 
 static const uint32_t bounds[] = STATUS_SPENT_US;
 
+const struct latency latencies[LATENCIES] = {
+	{ "p50", 500 }, { "p90", 900 }, { "p99", 990 }, { "p99.9", 999 },
+};
+
 unsigned int
 latency_bucket(const uint64_t counts[static STATUS_SPENT],
     unsigned int permille)

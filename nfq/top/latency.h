@@ -17,6 +17,13 @@
 unsigned int latency_bucket(const uint64_t counts[static STATUS_SPENT],
     unsigned int permille);
 
+/* What is shown of the histogram. */
+#define LATENCIES	4U
+extern const struct latency {
+	const char *title;		/* "p99" */
+	unsigned int permille;
+} latencies[LATENCIES];
+
 #define TOP_TEXT	32
 
 /* A bucket's bound: "<10us", "<2ms", ">5s"; "-" for LATENCY_NONE. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What "nfdns top" prints where it has no terminal. */
 #include <errno.h>
-#include <jansson.h>
 
 #include "nfq/top/draw_parts.h"
 #include "nfq/top/latency.h"
+#include "resolver/text/json_write.h"
 
 #define HEAD_ROWS	10
 #define HEAD_COLUMNS	80
@@ -67,76 +67,67 @@ top_print(const struct top_model *m, const struct top_view *view, bool only,
 	return error < 0 ? error : ferror(out) ? -EIO : 0;
 }
 
-/* JSON has no numbers above 2^63, and a hostile page has any. */
-static json_t *
-number(uint64_t value)
+static void
+write_rows(struct json_write *w, const struct top_rows *rows)
 {
-	return json_integer((json_int_t)(value & INT64_MAX));
-}
-
-static json_t *
-json_of_rows(const struct top_rows *rows)
-{
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < rows->count && array != NULL; i++) {
+	json_write_number(w, "total", rows->total);
+	json_write_open(w, "rows", '[');
+	for (size_t i = 0; i < rows->count; i++) {
 		const struct top_row *r = &rows->rows[i];
 
-		if (json_array_append_new(array, json_pack(
-		    "{s:s, s:o, s:o, s:f}", "name", r->label, "count",
-		    number(r->count), "more", number(r->more), "rate",
-		    r->rate)) < 0) {
-			json_decref(array);
-			array = NULL;
-		}
+		json_write_open(w, NULL, '{');
+		json_write_text(w, "name", r->label);
+		json_write_number(w, "count", r->count);
+		json_write_number(w, "more", r->more);
+		json_write_real(w, "rate", r->rate);
+		json_write_close(w, '}');
 	}
-	return array;
+	json_write_close(w, ']');
 }
 
 /* The list and what is known of those that are not in it. */
-static json_t *
-json_of_list(const struct top_model *m, enum top_list list)
+static void
+write_list(struct json_write *w, const struct top_model *m,
+    enum top_list list)
 {
 	const struct hitters_list *h = list == TOP_NAMES ?
 	    &m->now.hitters[HITTERS_NAMES] : list == TOP_USERS ?
 	    &m->now.hitters[HITTERS_USERS] : NULL;
 	struct top_rows rows;
-	json_t *object = NULL;
+	const int error = top_rows_read(&rows, m, list, TOP_BY_COUNT);
 
-	if (top_rows_read(&rows, m, list, TOP_BY_COUNT) == 0)
-		object = json_pack("{s:o, s:o}", "total", number(rows.total),
-		    "rows", json_of_rows(&rows));
+	if (error < 0)
+		w->error = error;
+	json_write_open(w, top_list_text(list), '{');
+	write_rows(w, &rows);
+	if (h != NULL) {
+		json_write_real(w, "seconds", (double)h->covered_ns / 1e9);
+		json_write_number(w, "not_listed", h->others);
+	}
+	json_write_close(w, '}');
 	top_rows_free(&rows);
-	if (object != NULL && h != NULL)
-		(void)json_object_update_new(object, json_pack("{s:f, s:o}",
-		    "seconds", (double)h->covered_ns / 1e9, "not_listed",
-		    number(h->others)));
-	return object;
 }
 
-/* The upper bound in microseconds; null: above all, or nothing was measured. */
-static json_t *
-json_of_percentile(const uint64_t counts[static STATUS_SPENT],
-    unsigned int permille)
+/* Upper bounds in microseconds; null: above all, or nothing was measured. */
+static void
+write_latency(struct json_write *w, const struct top_model *m)
 {
 	static const uint32_t bounds[] = STATUS_SPENT_US;
-	const unsigned int bucket = latency_bucket(counts, permille);
-
-	return bucket < STATUS_SPENT - 1 ? number(bounds[bucket]) :
-	    json_null();
-}
-
-static json_t *
-json_of_latency(const struct top_model *m)
-{
 	uint64_t counts[STATUS_SPENT], ns;
 
 	top_model_spent(m, counts, &ns);
-	return json_pack("{s:o, s:o, s:o, s:o}",
-	    "p50", json_of_percentile(counts, 500),
-	    "p90", json_of_percentile(counts, 900),
-	    "p99", json_of_percentile(counts, 990),
-	    "p99.9", json_of_percentile(counts, 999));
+	json_write_open(w, "latency_us", '{');
+	for (size_t i = 0; i < LATENCIES; i++) {
+		const unsigned int bucket = latency_bucket(counts,
+		    latencies[i].permille);
+
+		if (bucket < STATUS_SPENT - 1)
+			json_write_number(w, latencies[i].title,
+			    bounds[bucket]);
+		else
+			json_write_text(w, latencies[i].title, NULL);
+	}
+	json_write_close(w, '}');
 }
 
 int
@@ -144,24 +135,19 @@ top_print_json(const struct top_model *m, FILE *out)
 {
 	const struct status_counters *now = &m->now.counters;
 	const struct status_counters *before = &m->before.counters;
-	json_t *object = json_pack("{s:I, s:b, s:o, s:o, s:f, s:o}",
-	    "time", (json_int_t)m->now.time,
-	    "ready", m->now.state == STATUS_READY ||
-	    m->now.state == STATUS_DEGRADED,
-	    "received", number(now->received),
-	    "unseen", number(now->unseen),
-	    "rate", top_rate(m, before->received, now->received),
-	    "latency_us", json_of_latency(m));
-	int error = object == NULL ? -ENOMEM : 0;
+	struct json_write w = { .out = out };
 
-	for (int i = 0; i < TOP_LISTS && error == 0; i++)
-		if (json_object_set_new(object,
-		    top_list_text((enum top_list)i),
-		    json_of_list(m, (enum top_list)i)) < 0)
-			error = -ENOMEM;
-	if (error == 0 && json_dumpf(object, out, JSON_COMPACT) < 0)
-		error = -EIO;
-	(void)fputc('\n', out);
-	json_decref(object);
-	return error;
+	json_write_open(&w, NULL, '{');
+	json_write_integer(&w, "time", m->now.time);
+	json_write_bool(&w, "ready", m->now.state == STATUS_READY ||
+	    m->now.state == STATUS_DEGRADED);
+	json_write_number(&w, "received", now->received);
+	json_write_number(&w, "unseen", now->unseen);
+	json_write_real(&w, "rate",
+	    top_rate(m, before->received, now->received));
+	write_latency(&w, m);
+	for (int i = 0; i < TOP_LISTS; i++)
+		write_list(&w, m, (enum top_list)i);
+	json_write_close(&w, '}');
+	return json_write_end(&w);
 }

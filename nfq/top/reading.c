@@ -29,8 +29,7 @@ top_read(struct top_reading *r, const struct status_page *page,
 	*r = (struct top_reading){ .when = now, .time = time };
 	read_supervisor(r, page);
 	status_counters(page, &r->counters);
-	r->rule_count = policy_status_read(page->policy, &r->rules,
-	    &r->other_rules);
+	r->rule_count = policy_status_read(page->policy, &r->rules) + 1;
 	if (r->rules == NULL)
 		return -ENOMEM;
 	r->watches = hitters != NULL;

@@ -28,9 +28,8 @@ struct top_reading {
 	uint64_t restarts;
 	uint64_t table_generation, table_names, table_loaded;
 	struct status_counters counters;
-	struct policy_shown *rules;	/* of the policy, */
+	struct policy_shown *rules;	/* of the policy; "(others)" is last */
 	size_t rule_count;
-	struct policy_shown other_rules;	/* and those without a place */
 	bool watches;			/* the two below can be read */
 	struct hitters_list hitters[HITTERS_KINDS];
 };

@@ -105,9 +105,6 @@ add_rules(struct top_rows *rows, const struct top_model *m)
 		error = add_counter(rows, m, now->name, before != NULL ?
 		    before->matched : now->matched, now->matched);
 	}
-	if (error == 0)
-		error = add_counter(rows, m, "(others)",
-		    m->before.other_rules.matched, m->now.other_rules.matched);
 	return error;
 }
 

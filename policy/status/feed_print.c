@@ -3,13 +3,15 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "resolver/feed/text.h"
+#include "resolver/text/json_write.h"
 #include "resolver/text/printable.h"
+
+#define COLUMN	26		/* of the values, in the lines */
 
 static const char *const health_words[] = {
 	[FEED_HEALTHY] = "current",
@@ -67,16 +69,30 @@ is_fresh(const struct feed_report *r, int64_t now)
 	    (int64_t)3 * FEED_STATUS_BEAT_S;
 }
 
+void
+print_key(FILE *out, const char *format, ...)
+{
+	char *key = NULL;
+	va_list arguments;
+	int width;
+
+	va_start(arguments, format);
+	if (vasprintf(&key, format, arguments) < 0)
+		key = NULL;
+	va_end(arguments);
+	width = printable_put(key != NULL ? key : "", out);
+	(void)fprintf(out, "%*s", width < COLUMN ? COLUMN - width : 1, "");
+	free(key);
+}
+
 /* One line; texts in it were made harmless when they were read. */
-static void __attribute__((format(printf, 5, 6)))
-line(const struct feed_shown *f, const char *key, int column, FILE *out,
+static void __attribute__((format(printf, 4, 5)))
+line(const struct feed_shown *f, const char *key, FILE *out,
     const char *format, ...)
 {
-	const int width = fprintf(out, "feed.%s%s%s", f->name,
-	    key[0] != '\0' ? "." : "", key);
 	va_list arguments;
 
-	(void)fprintf(out, "%*s", width < column ? column - width : 1, "");
+	print_key(out, "feed.%s%s%s", f->name, key[0] != '\0' ? "." : "", key);
 	va_start(arguments, format);
 	printable_vline(out, format, arguments);
 	va_end(arguments);
@@ -89,55 +105,55 @@ since(int64_t then, int64_t now, char text[static FEED_SPAN_TEXT])
 }
 
 static void
-print_connection(const struct feed_shown *f, int column, int64_t now, FILE *out)
+print_connection(const struct feed_shown *f, int64_t now, FILE *out)
 {
 	const struct feed_report *r = &f->report;
 	const struct feed_status *s = &r->status;
 	char span[FEED_SPAN_TEXT];
 
 	if (!is_fresh(r, now))
-		line(f, "connection", column, out, r->written == 0 ?
+		line(f, "connection", out, r->written == 0 ?
 		    "unknown: is nfdns-feed running?" :
 		    "unknown: nfdns-feed wrote nothing for %s",
 		    since(r->written, now, span));
 	else if (!r->running)
-		line(f, "connection", column, out, "its process starts again");
+		line(f, "connection", out, "its process starts again");
 	else if (s->connected)
-		line(f, "connection", column, out, "%.60s for %s", s->peer,
+		line(f, "connection", out, "%.60s for %s", s->peer,
 		    since(s->since, now, span));
 	else
-		line(f, "connection", column, out, "none for %s, attempt %"
+		line(f, "connection", out, "none for %s, attempt %"
 		    PRIu64, since(s->since, now, span), s->attempts);
 	if (s->last_life != 0)
-		line(f, "life", column, out, "%s ago",
+		line(f, "life", out, "%s ago",
 		    since(s->last_life, now, span));
 }
 
 static void
-print_table(const struct feed_shown *f, int column, int64_t now, FILE *out)
+print_table(const struct feed_shown *f, int64_t now, FILE *out)
 {
 	const struct feed_kept *k = &f->report.kept;
 	char span[FEED_SPAN_TEXT];
 
 	if (k->time != 0)
-		line(f, "table", column, out, "%" PRIu64 " names, %s old: %"
+		line(f, "table", out, "%" PRIu64 " names, %s old: %"
 		    PRIu64 " added, %" PRIu64 " removed, %" PRIu64 " changed",
 		    k->names, since(k->time, now, span), k->added, k->removed,
 		    k->changed);
 	else if (f->table_time != 0)
-		line(f, "table", column, out, "current %s ago",
+		line(f, "table", out, "current %s ago",
 		    since(f->table_time, now, span));
 	if (k->version[0] != '\0')
-		line(f, "version", column, out, "%.50s",
+		line(f, "version", out, "%.50s",
 		    k->version);
 	if (k->held_since != 0)
-		line(f, "held", column, out, "%" PRIu64 " names for %s: nfdns "
+		line(f, "held", out, "%" PRIu64 " names for %s: nfdns "
 		    "reload --force uses it", k->held_names,
 		    since(k->held_since, now, span));
 }
 
 static void
-print_reconnects(const struct feed_shown *f, int column, FILE *out)
+print_reconnects(const struct feed_shown *f, FILE *out)
 {
 	const struct feed_status *s = &f->report.status;
 	char text[FEED_TEXT];
@@ -153,87 +169,72 @@ print_reconnects(const struct feed_shown *f, int column, FILE *out)
 			    feed_cause_name((enum feed_cause)i),
 			    s->reconnects[i]);
 	}
-	line(f, "reconnects", column, out, "%" PRIu64 "%s", sum, text);
+	line(f, "reconnects", out, "%" PRIu64 "%s", sum, text);
 }
 
 static void
-print_one(const struct feed_shown *f, int column, int64_t now, FILE *out)
+print_one(const struct feed_shown *f, int64_t now, FILE *out)
 {
 	const struct feed_status *s = &f->report.status;
 	char span[FEED_SPAN_TEXT];
 
-	line(f, "", column, out, "%s", health_words[health_of(f, now)]);
-	print_connection(f, column, now, out);
-	print_table(f, column, now, out);
+	line(f, "", out, "%s", health_words[health_of(f, now)]);
+	print_connection(f, now, out);
+	print_table(f, now, out);
 	if (f->report.written == 0)
 		return;
-	line(f, "pushes", column, out, "%" PRIu64 ", %" PRIu64 " the same, %"
+	line(f, "pushes", out, "%" PRIu64 ", %" PRIu64 " the same, %"
 	    PRIu64 " refused", s->pushes, s->same, s->nacks);
-	print_reconnects(f, column, out);
+	print_reconnects(f, out);
 	if (s->cert_end != 0)
-		line(f, "certificate", column, out, s->cert_end > now ?
+		line(f, "certificate", out, s->cert_end > now ?
 		    "ends in %s" : "has ended",
 		    feed_status_span(s->cert_end > now ? s->cert_end - now : 0,
 		    span));
 	if (s->error[0] != '\0')
-		line(f, "error", column, out, "%s", s->error);
+		line(f, "error", out, "%s", s->error);
 	if (f->report.kept.error[0] != '\0')
-		line(f, "keep_error", column, out, "%s", f->report.kept.error);
+		line(f, "keep_error", out, "%s", f->report.kept.error);
 }
 
 void
-feeds_shown_print(const struct feeds_shown *feeds, int column, int64_t now,
+feeds_shown_print(const struct feeds_shown *feeds, int64_t now,
     FILE *out)
 {
 	for (size_t i = 0; i < feeds->count; i++)
-		print_one(&feeds->list[i], column, now, out);
+		print_one(&feeds->list[i], now, out);
 }
 
-static int
-put(json_t *object, const char *key, json_t *value)
-{
-	return json_object_set_new(object, key, value) < 0 ? -ENOMEM : 0;
-}
-
-static json_t *
-object_of(const struct feed_shown *f, int64_t now)
+static void
+write_one(const struct feed_shown *f, int64_t now, struct json_write *w)
 {
 	const struct feed_status *s = &f->report.status;
 	const int64_t current = feed_status_current(&f->report, f->table_time,
 	    now);
-	json_t *object = feed_status_json(&f->report);
-	int error = object == NULL ? -ENOMEM : 0;
+	const bool running = f->report.running && is_fresh(&f->report, now);
 
-	if (error == 0)
-		error = put(object, "name", json_string(f->name));
-	if (error == 0)
-		error = put(object, "health",
-		    json_string(health_words[health_of(f, now)]));
-	if (error == 0)
-		error = put(object, "running", json_boolean(f->report.running &&
-		    is_fresh(&f->report, now)));
-	if (error == 0)
-		error = put(object, "age_seconds", f->table_time == 0 ?
-		    json_null() : json_integer(now - current));
-	if (error == 0)
-		error = put(object, "certificate_days", s->cert_end == 0 ?
-		    json_null() : json_integer((s->cert_end - now) / 86400));
-	if (error == 0)
-		return object;
-	json_decref(object);
-	return NULL;
+	json_write_open(w, NULL, '{');
+	feed_status_put(&f->report, running, w);
+	json_write_text(w, "name", f->name);
+	json_write_text(w, "health", health_words[health_of(f, now)]);
+	if (f->table_time == 0)
+		json_write_text(w, "age_seconds", NULL);
+	else
+		json_write_integer(w, "age_seconds", now - current);
+	if (s->cert_end == 0)
+		json_write_text(w, "certificate_days", NULL);
+	else
+		json_write_integer(w, "certificate_days",
+		    (s->cert_end - now) / 86400);
+	json_write_close(w, '}');
 }
 
-json_t *
-feeds_shown_json(const struct feeds_shown *feeds, int64_t now)
+void
+feeds_shown_write(const struct feeds_shown *feeds, int64_t now,
+    struct json_write *w)
 {
-	json_t *array = json_array();
-
-	for (size_t i = 0; array != NULL && i < feeds->count; i++)
-		if (json_array_append_new(array,
-		    object_of(&feeds->list[i], now)) < 0) {
-			json_decref(array);
-			return NULL;
-		}
-	return array;
+	json_write_open(w, "feeds", '[');
+	for (size_t i = 0; i < feeds->count; i++)
+		write_one(&feeds->list[i], now, w);
+	json_write_close(w, ']');
 }

@@ -29,11 +29,19 @@ int feeds_shown_read(struct feeds_shown *feeds, const struct load_report *load)
     __attribute__((warn_unused_result));
 void feeds_shown_free(struct feeds_shown *feeds);
 
-/* Lines "feed.NAME.KEY  VALUE", the value at that column.  "now" as their times. */
-void feeds_shown_print(const struct feeds_shown *feeds, int column, int64_t now,
-    FILE *out);
+/*
+ * Prints the left of a line: "SECTION.KEY", which may be any octets, and blanks
+ * up to the column of the values.
+ */
+void print_key(FILE *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-/* An array of objects of jansson; NULL for lack of memory. */
-struct json_t *feeds_shown_json(const struct feeds_shown *feeds, int64_t now);
+/* Lines "feed.NAME.KEY  VALUE".  "now" as their times. */
+void feeds_shown_print(const struct feeds_shown *feeds, int64_t now, FILE *out);
+
+/* The member "feeds": an array of objects. */
+struct json_write;
+void feeds_shown_write(const struct feeds_shown *feeds, int64_t now,
+    struct json_write *w);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "resolver/feed/text.h"
 #include "resolver/replace.h"
 #include "resolver/text/json_tree.h"
+#include "resolver/text/json_write.h"
 
 #define SEEN	".seen"			/* beside NAME.table */
 
@@ -81,42 +81,41 @@ static const struct field fields[] = {
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 
-static json_t *
-json_of(const struct field *field, const struct feed_report *report)
+static void
+write_field(const struct field *field, const struct feed_report *report,
+    struct json_write *w)
 {
 	const char *at = (const char *)report + field->offset;
 	char text[FEED_TEXT];
-	int64_t number = 0;
+	uint64_t number = 0;
 
 	switch (field->kind) {
 	case FIELD_TEXT:
 		/* It may be of memory that another process writes. */
 		feed_text_clean(text, sizeof(text), at,
 		    strnlen(at, field->size));
-		return json_string(text);
+		json_write_text(w, field->key, text);
+		break;
 	case FIELD_BOOL:
-		return json_boolean(*(const bool *)at);
+		json_write_bool(w, field->key, *(const bool *)at);
+		break;
 	case FIELD_NUMBER:
 	case FIELD_TIME:
+		memcpy(&number, at, sizeof(number));
+		json_write_number(w, field->key, number);
 		break;
 	}
-	memcpy(&number, at, sizeof(number));
-	return json_integer(number & INT64_MAX);
 }
 
-json_t *
-feed_status_json(const struct feed_report *report)
+void
+feed_status_put(const struct feed_report *report, bool running,
+    struct json_write *w)
 {
-	json_t *object = json_object();
+	struct feed_report shown = *report;
 
-	for (size_t i = 0; object != NULL && i < FIELDS; i++) {
-		if (json_object_set_new(object, fields[i].key,
-		    json_of(&fields[i], report)) < 0) {
-			json_decref(object);
-			return NULL;
-		}
-	}
-	return object;
+	shown.running = running;
+	for (size_t i = 0; i < FIELDS; i++)
+		write_field(&fields[i], &shown, w);
 }
 
 static int
@@ -128,12 +127,16 @@ path_of(char path[static PATH_MAX], const char *directory, const char *name)
 }
 
 static int
-write_object(int fd, const json_t *object)
+write_object(FILE *out, const struct feed_report *report)
 {
-	errno = 0;
-	if (json_dumpfd(object, fd, JSON_INDENT(1)) < 0)
-		return errno != 0 ? -errno : -EIO;
-	return 0;
+	struct json_write w = { .out = out };
+
+	if (out == NULL)
+		return -errno;
+	json_write_open(&w, NULL, '{');
+	feed_status_put(report, report->running, &w);
+	json_write_close(&w, '}');
+	return json_write_end(&w);
 }
 
 int
@@ -142,20 +145,14 @@ feed_status_write(const struct feed_report *report, const char *directory,
 {
 	char path[PATH_MAX];
 	struct replace file;
-	json_t *object;
 	int error = path_of(path, directory, name);
 
+	if (error == 0)
+		error = replace_begin(&file, AT_FDCWD, path, 0644);
 	if (error < 0)
 		return error;
-	object = feed_status_json(report);
-	if (object == NULL)
-		return -ENOMEM;
-	error = replace_begin(&file, AT_FDCWD, path, 0644);
-	if (error == 0)
-		error = replace_end(&file, REPLACE_QUICKLY,
-		    write_object(file.fd, object));
-	json_decref(object);
-	return error;
+	return replace_end(&file, REPLACE_QUICKLY,
+	    write_object(replace_stream(&file), report));
 }
 
 void
@@ -212,17 +209,16 @@ take_object(const struct json_node *root, struct feed_report *report)
 int
 feed_status_parse(struct feed_report *report, const char *text, size_t length)
 {
-	struct json_scan scan = json_scan_over(text, length);
+	const struct json_range whole = { .text = text, .length = length,
+	    .line = 1 };
 	struct json_tree tree = JSON_TREE_INIT;
-	const struct json_node *root = NULL;
-	struct json_range range;
+	const struct json_node *root;
 	const char *why;
 	unsigned int line;
-	int error = -EPROTO;
+	int error;
 
 	memset(report, 0, sizeof(*report));
-	if (json_scan_value(&scan, &range) && json_scan_end(&scan))
-		root = json_tree_take(&tree, &range, &error, &why, &line);
+	root = json_tree_take(&tree, &whole, &error, &why, &line);
 	if (root != NULL)
 		error = take_object(root, report);
 	else if (error != -ENOMEM)

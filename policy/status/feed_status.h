@@ -109,8 +109,9 @@ const char *feed_status_text(enum feed_health health, const char *name,
 #define FEED_SPAN_TEXT 32
 const char *feed_status_span(int64_t seconds, char text[static FEED_SPAN_TEXT]);
 
-/* The object that feed_status_write() writes, of jansson; NULL for no memory. */
-struct json_t;
-struct json_t *feed_status_json(const struct feed_report *report);
+/* The members of the object that feed_status_write() writes. */
+struct json_write;
+void feed_status_put(const struct feed_report *report, bool running,
+    struct json_write *w);
 
 #endif

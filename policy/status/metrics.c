@@ -3,338 +3,324 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <time.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "policy/status/feed_print.h"
-#include "policy/status/load_report.h"
-#include "policy/status/metrics_out.h"
-#include "policy/status/metrics_forward.h"
-#include "policy/status/metrics_policy.h"
+#include "policy/status/facts.h"
 #include "resolver/dns/rr.h"
 #include "resolver/replace.h"
 #include "resolver/version.h"
 
-static void
-put_build(const struct metrics_out *m)
+/* The syntax of metrics */
+
+/* Its value may be any octets; name NULL: none. */
+struct label {
+	const char *name, *value;
+};
+
+#define LABELS(...)	((const struct label[3]){ __VA_ARGS__ })
+
+static bool
+ends_with(const char *text, const char *ending)
 {
-	metrics_gauge(m, "nfdns_build_info", "The version; always 1.");
-	metrics_sample(m, "nfdns_build_info",
-	    LABELS({ "version", NFDNS_VERSION }), 1);
+	const size_t length = strlen(text), n = strlen(ending);
+
+	return length > n && strcmp(text + length - n, ending) == 0;
+}
+
+/* HELP and TYPE, which its name says; its samples come next. */
+static void
+put_head(FILE *out, bool open, const char *family, const char *help)
+{
+	const bool counts = ends_with(family, "_total");
+	/* OpenMetrics 1.0: the family of a counter has no suffix. */
+	const int length = (int)(strlen(family) -
+	    (open && counts ? strlen("_total") : 0));
+
+	(void)fprintf(out, "# HELP %.*s %s\n# TYPE %.*s %s\n", length,
+	    family, help, length, family, counts ? "counter" :
+	    ends_with(family, "_duration_seconds") ? "histogram" : "gauge");
+}
+
+/* Escapes of the format; what is not printable ASCII becomes "?". */
+static void
+put_value(FILE *out, const char *text)
+{
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			(void)fputc('\\', out);
+		(void)fputc(*text < ' ' || *text > '~' ? '?' : *text, out);
+	}
 }
 
 static void
-put_requests(const struct metrics_out *m, const struct status_counters *c)
+put_labels(FILE *out, const struct label *labels, size_t count)
 {
-	static const char family[] = "nfdns_dns_requests_total";
+	const char *before = "{";
+
+	for (size_t i = 0; i < count; i++) {
+		if (labels[i].name == NULL)
+			continue;
+		(void)fprintf(out, "%s%s=\"", before, labels[i].name);
+		put_value(out, labels[i].value);
+		(void)fputc('"', out);
+		before = ",";
+	}
+	if (*before == ',')
+		(void)fputc('}', out);
+}
+
+static void
+put_sample(FILE *out, const char *family, const struct label labels[static 3],
+    uint64_t value)
+{
+	(void)fputs(family, out);
+	put_labels(out, labels, 3);
+	(void)fprintf(out, " %" PRIu64 "\n", value);
+}
+
+static void
+put_real(FILE *out, const char *family, const struct label labels[static 3],
+    double value)
+{
+	(void)fputs(family, out);
+	put_labels(out, labels, 3);
+	(void)fprintf(out, " %.13g\n", value);
+}
+
+/*
+ * The samples of a histogram: counts[n] is what was at most bounds_us[n], and
+ * not in a bucket before; the last count has no bound.
+ */
+static void
+put_buckets(FILE *out, const char *family, const struct label *label,
+    const uint64_t *counts, const uint32_t *bounds_us, size_t count,
+    uint64_t sum_ns)
+{
+	struct label labels[2] = { { "le", NULL }, { NULL, NULL } };
+	uint64_t total = 0;
+	char bound[32];
+
+	if (label != NULL)
+		labels[1] = *label;
+	for (size_t i = 0; i < count; i++) {
+		total += counts[i];
+		(void)snprintf(bound, sizeof(bound), "%g", i + 1 < count ?
+		    (double)bounds_us[i] / 1e6 : 0.0);
+		labels[0].value = i + 1 < count ? bound : "+Inf";
+		(void)fprintf(out, "%s_bucket", family);
+		put_labels(out, labels, 2);
+		(void)fprintf(out, " %" PRIu64 "\n", total);
+	}
+	(void)fprintf(out, "%s_sum", family);
+	put_labels(out, &labels[1], 1);
+	(void)fprintf(out, " %.13g\n%s_count", (double)sum_ns / 1e9, family);
+	put_labels(out, &labels[1], 1);
+	(void)fprintf(out, " %" PRIu64 "\n", total);
+}
+
+/* Samples that are no single fact */
+
+static void
+put_build(FILE *out, const char *family, const struct status_facts *f)
+{
+	(void)f;
+	put_sample(out, family, LABELS({ "version", NFDNS_VERSION }), 1);
+}
+
+static void
+put_requests(FILE *out, const char *family, const struct status_facts *f)
+{
 	static const char *const protocols[] = { "udp", "tcp" };
-	static const char *const families[] = { "4", "6" };
+	static const char *const versions[] = { "4", "6" };
+	const struct status_counters *c = &f->c;
 	uint64_t sums[2] = { 0, 0 }, udp = c->received - c->received_tcp;
 
-	metrics_counter(m, family, "DNS questions that nfdnsd has read, by "
-	    "transport, IP version and type.");
 	for (size_t p = 0; p < 2; p++)
-		for (size_t f = 0; f < ASKED_FAMILIES; f++)
+		for (size_t v = 0; v < ASKED_FAMILIES; v++)
 			for (size_t t = 0; t < ASKED_TYPES; t++) {
-				const uint64_t n = c->asked[p][f][t];
+				const uint64_t n = c->asked[p][v][t];
 
 				sums[p] += n;
-				metrics_sample(m, family, LABELS(
+				put_sample(out, family, LABELS(
 				    { "proto", protocols[p] },
-				    { "family", families[f] },
+				    { "family", versions[v] },
 				    { "type", status_type_text(
 				    (enum status_type)t) }), n);
 			}
-	metrics_sample(m, family, LABELS({ "proto", "udp" },
+	put_sample(out, family, LABELS({ "proto", "udp" },
 	    { "family", "none" }, { "type", "none" }),
 	    udp > sums[0] ? udp - sums[0] : 0);
 }
 
 static void
-put_response(const struct metrics_out *m, const char *rcode,
-    const char *verdict, uint64_t count)
+put_response(FILE *out, const char *family,
+    const char *rcode, const char *verdict, uint64_t count)
 {
-	metrics_sample(m, "nfdns_dns_responses_total",
+	put_sample(out, family,
 	    LABELS({ "rcode", rcode }, { "verdict", verdict }), count);
 }
 
 static void
-put_rcodes(const struct metrics_out *m, const uint64_t *counts,
-    const char *verdict)
+put_rcodes(FILE *out, const char *family,
+    const uint64_t *counts, const char *verdict)
 {
 	char text[RR_TEXT_SIZE];
 
 	for (size_t i = 0; i < STATUS_RCODES; i++)
 		if (counts[i] > 0)
-			put_response(m, i == STATUS_RCODES - 1 ? "other" :
-			    rcode_text((uint16_t)i, text), verdict, counts[i]);
+			put_response(out, family, i == STATUS_RCODES - 1 ?
+			    "other" : rcode_text((uint16_t)i, text), verdict,
+			    counts[i]);
 }
 
 static void
-put_responses(const struct metrics_out *m, const struct status_counters *c)
+put_responses(FILE *out, const char *family, const struct status_facts *f)
 {
-	metrics_counter(m, "nfdns_dns_responses_total", "Answers of nfdnsd, "
-	    "by response code and verdict; those of forwarding have the "
-	    "verdict \"forward\".");
-	put_response(m, "NOERROR", "answer", c->verdicts[VERDICT_ANSWER]);
-	put_response(m, "NOERROR", "nodata", c->verdicts[VERDICT_NODATA]);
-	put_response(m, "NXDOMAIN", "nxdomain",
+	const struct status_counters *c = &f->c;
+
+	put_response(out, family, "NOERROR", "answer",
+	    c->verdicts[VERDICT_ANSWER]);
+	put_response(out, family, "NOERROR", "nodata",
+	    c->verdicts[VERDICT_NODATA]);
+	put_response(out, family, "NXDOMAIN", "nxdomain",
 	    c->verdicts[VERDICT_NXDOMAIN]);
-	put_rcodes(m, c->refusals, "refuse");
-	put_rcodes(m, c->forwarded_rcodes, "forward");
-	metrics_one_counter(m, "nfdns_dns_passed_total", "Questions that went "
-	    "on to the nameserver they were sent to.", c->passed);
-	metrics_one_counter(m, "nfdns_dns_dropped_total", "Questions that were "
-	    "dropped, by policy.", c->dropped);
-	metrics_counter(m, "nfdns_dns_decisions_total", "Questions, by the "
-	    "reason of the decision.");
-	for (size_t i = 0; i < REASONS; i++)
-		metrics_sample(m, "nfdns_dns_decisions_total",
-		    LABELS({ "reason", decide_reason_text((enum reason)i) }),
-		    c->reasons[i]);
+	put_rcodes(out, family, c->refusals, "refuse");
+	put_rcodes(out, family, c->forwarded_rcodes, "forward");
 }
 
 static void
-put_durations(const struct metrics_out *m, const struct status_counters *c)
+put_durations(FILE *out, const char *family, const struct status_facts *f)
 {
 	static const uint32_t bounds[] = STATUS_SPENT_US;
 
-	metrics_histogram(m, "nfdns_dns_request_duration_seconds", "From the "
-	    "reading of a question to its verdict; one batch of a queue in 16 "
-	    "is measured, and each forwarded question.");
-	metrics_buckets(m, "nfdns_dns_request_duration_seconds", NULL,
-	    c->spent, bounds, STATUS_SPENT, c->spent_ns);
+	put_buckets(out, family, NULL, f->c.spent, bounds, STATUS_SPENT,
+	    f->c.spent_ns);
 }
 
 static void
-put_waiting(const struct metrics_out *m, const struct status_supervisor *s)
+put_waiting(FILE *out, const char *family, const struct status_facts *f)
 {
+	const struct status_supervisor *s = &f->s;
 	char number[16];
 
-	metrics_gauge(m, "nfdns_queue_length", "Packets that wait for a "
-	    "verdict; if nfdnsd is not root, those it has not read, about.");
 	for (uint32_t i = 0; i < s->queues && i <= CONFIG_MAX_WORKERS; i++) {
 		(void)snprintf(number, sizeof(number), "%u",
 		    s->queue_number + i);
-		metrics_sample(m, "nfdns_queue_length",
-		    LABELS({ "queue", number }),
+		put_sample(out, family, LABELS({ "queue", number }),
 		    atomic_load(&s->queue_waiting[i]));
 	}
 }
 
 static void
-put_queue(const struct metrics_out *m, const struct status_page *page,
-    const struct status_counters *c)
+put_probes(FILE *out, const char *family, const struct status_facts *f)
 {
-	const struct status_supervisor *s = page->supervisor;
+	static const uint32_t bounds_ms[] = PROBE_BUCKETS_MS;
+	uint32_t bounds[PROBE_BUCKETS - 1];
+	uint64_t counts[PROBE_BUCKETS];
 
-	metrics_one_counter(m, "nfdns_queue_packets_total",
-	    "Packets that the rules sent to the queue.",
-	    atomic_load(&s->rule_packets));
-	put_waiting(m, s);
-	metrics_one_counter(m, "nfdns_queue_unseen_total", "Packets that the "
-	    "rules counted and nfdnsd never read.", c->unseen);
-	metrics_one_counter(m, "nfdns_queue_dropped_total",
-	    "Packets that the kernel dropped because a queue was full.",
-	    c->queue_dropped);
-	metrics_one_counter(m, "nfdns_queue_over_user_rate_total", "Packets "
-	    "over capture.user_rate, which passed.",
-	    atomic_load(&s->surplus));
-	metrics_one_counter(m, "nfdns_queue_verdict_errors_total",
-	    "Verdicts that the kernel did not take.", c->verdict_errors);
-	metrics_one_counter(m, "nfdns_packets_malformed_total",
-	    "Packets and messages that do not parse, which passed.",
-	    c->malformed);
-	metrics_one_counter(m, "nfdns_audit_lost_total",
-	    "Records that no packet log has.", c->audit_lost);
-}
+	for (size_t i = 0; i < PROBE_BUCKETS - 1; i++)
+		bounds[i] = bounds_ms[i] * 1000;
+	for (uint32_t i = 0; i < f->forwarding->probes; i++) {
+		const struct status_probe *probe = &f->forwarding->probe[i];
 
-static void
-put_daemon(const struct metrics_out *m, const struct status_page *page)
-{
-	static const char *const deaths[STATUS_DEATHS] = {
-		[STATUS_DEATH_POISON] = "poison",
-		[STATUS_DEATH_HANG] = "hang",
-		[STATUS_DEATH_KILLED] = "killed",
-		[STATUS_DEATH_FAILED] = "failed",
-	};
-	const struct status_supervisor *s = page->supervisor;
-	const uint32_t state = atomic_load(&s->state);
-	char error[STATUS_TEXT];
-	bool ok;
-
-	metrics_one_gauge(m, "nfdns_ready", "1 if questions are answered.",
-	    state == STATUS_READY || state == STATUS_DEGRADED);
-	metrics_one_gauge(m, "nfdns_degraded", "1 if something is not as it "
-	    "should be; nfdns status says what.", state == STATUS_DEGRADED);
-	metrics_one_gauge(m, "nfdns_start_time_seconds", "When nfdnsd "
-	    "started, since 1970.", atomic_load(&s->started));
-	metrics_one_counter(m, "nfdns_worker_restarts_total",
-	    "How often the worker was started again.",
-	    atomic_load(&s->restarts));
-	metrics_counter(m, "nfdns_worker_deaths_total",
-	    "What workers died of.");
-	for (size_t i = 0; i < STATUS_DEATHS; i++)
-		metrics_sample(m, "nfdns_worker_deaths_total",
-		    LABELS({ "cause", deaths[i] }),
-		    atomic_load(&s->deaths[i]));
-	metrics_one_gauge(m, "nfdns_suspect_users", "Users whose packets pass "
-	    "unread, since they ended workers.", atomic_load(&s->suspects));
-	status_reload_error(page, &ok, error);
-	metrics_one_gauge(m, "nfdns_reload_success",
-	    "1 if the last reload succeeded.", ok);
-	metrics_one_gauge(m, "nfdns_reload_time_seconds",
-	    "When the last reload ended, since 1970.", s->reload_time);
-	metrics_one_counter(m, "nfdns_reloads_total", "Reloads.",
-	    atomic_load(&s->reload_sequence) / 2);
-}
-
-static void
-put_table(const struct metrics_out *m, const struct status_page *page)
-{
-	const struct status_supervisor *s = page->supervisor;
-
-	metrics_one_gauge(m, "nfdns_table_generation",
-	    "The table's number; 0: none was ever loaded.",
-	    atomic_load(&s->table_generation));
-	metrics_one_gauge(m, "nfdns_table_names", "Names that the table has.",
-	    atomic_load(&s->table_names));
-	metrics_one_gauge(m, "nfdns_table_bytes", "Size of the table.",
-	    atomic_load(&s->table_octets));
-	metrics_one_gauge(m, "nfdns_table_loaded_time_seconds",
-	    "When it was loaded, since 1970.", atomic_load(&s->table_loaded));
-}
-
-static void
-put_rule_files(const struct metrics_out *m, const struct status_page *page)
-{
-	static const char family[] = "nfdns_policy_files";
-	static const char *const states[STATUS_RULE_FILES] = {
-		[STATUS_RULES_CURRENT] = "current",
-		[STATUS_RULES_KEPT] = "kept",
-		[STATUS_RULES_UNLOADED] = "unloaded",
-	};
-
-	metrics_gauge(m, family, "Files of rules (zones of policies, files of "
-	    "names), by what is in force: the file, its last good rules, or "
-	    "none of it.");
-	for (size_t i = 0; i < STATUS_RULE_FILES; i++)
-		metrics_sample(m, family, LABELS({ "state", states[i] }),
-		    atomic_load(&page->supervisor->rule_files[i]));
-}
-
-static void
-put_sources(const struct metrics_out *m, const struct load_report *load)
-{
-	if (load->source_count == 0)
-		return;
-	metrics_gauge(m, "nfdns_table_source_changed_time_seconds",
-	    "When a source of the table changed, since 1970.");
-	for (size_t i = 0; i < load->source_count; i++)
-		metrics_real(m, "nfdns_table_source_changed_time_seconds",
-		    LABELS({ "path", load->sources[i].path }),
-		    (double)load->sources[i].changed);
-}
-
-static void
-put_feeds(const struct metrics_out *m, const struct feeds_shown *feeds)
-{
-	static const char current[] = "nfdns_feed_current_time_seconds";
-
-	if (feeds->count == 0)
-		return;
-	metrics_gauge(m, current, "When a feed's table was current last, "
-	    "since 1970; 0: never.");
-	for (size_t i = 0; i < feeds->count; i++)
-		metrics_real(m, current,
-		    LABELS({ "feed", feeds->list[i].name }),
-		    (double)feeds->list[i].report.current / 1000.0);
-	metrics_gauge(m, "nfdns_feed_names", "Names of a feed's table.");
-	for (size_t i = 0; i < feeds->count; i++)
-		metrics_sample(m, "nfdns_feed_names",
-		    LABELS({ "feed", feeds->list[i].name }),
-		    feeds->list[i].report.kept.names);
-}
-
-static void
-put_streams(const struct metrics_out *m, const struct status_page *page,
-    const struct status_counters *c)
-{
-	static const char *const closed[STREAM_COUNTERS] = {
-		[STREAM_OVER_ALL] = "over_connections",
-		[STREAM_OVER_CLIENT] = "over_per_client",
-		[STREAM_OVER_RAW] = "over_raw",
-		[STREAM_EVICTED] = "evicted",
-		[STREAM_IDLE] = "idle",
-		[STREAM_SLOW] = "slow",
-		[STREAM_UNREAD] = "unread",
-		[STREAM_RAW_EXPIRED] = "raw_expired",
-	};
-	const struct status_supervisor *s = page->supervisor;
-
-	metrics_one_gauge(m, "nfdns_stream_connections",
-	    "DNS connections that are open.", c->stream[STREAM_OPEN]);
-	metrics_one_counter(m, "nfdns_stream_accepted_total",
-	    "DNS connections that were accepted.", c->stream[STREAM_ACCEPTED]);
-	metrics_one_counter(m, "nfdns_stream_relays_total",
-	    "Connections to nameservers, for questions that are not the "
-	    "mesh's.", c->stream[STREAM_RELAYS]);
-	metrics_one_counter(m, "nfdns_stream_unreachable_total",
-	    "Questions over TCP that no nameserver answered.",
-	    c->stream[STREAM_UNREACHABLE]);
-	metrics_one_counter(m, "nfdns_stream_passed_full_total", "Connections "
-	    "that passed because a set of the kernel was full.",
-	    atomic_load(&s->streams_passed));
-	metrics_counter(m, "nfdns_stream_closed_total",
-	    "Connections that nfdnsd closed, by the reason.");
-	for (size_t i = 0; i < STREAM_COUNTERS; i++)
-		if (closed[i] != NULL)
-			metrics_sample(m, "nfdns_stream_closed_total",
-			    LABELS({ "reason", closed[i] }), c->stream[i]);
-}
-
-/* All that the page says.  0 or -ENOMEM. */
-static int
-put_page(const struct metrics_out *m, const struct status_page *page)
-{
-	struct status_counters counters;
-	int error;
-
-	status_counters(page, &counters);
-	put_build(m);
-	put_daemon(m, page);
-	put_table(m, page);
-	put_rule_files(m, page);
-	put_requests(m, &counters);
-	put_responses(m, &counters);
-	put_durations(m, &counters);
-	put_queue(m, page, &counters);
-	put_streams(m, page, &counters);
-	error = metrics_policy(m, page->policy);
-	if (error == 0)
-		error = metrics_forward(m, page, &counters);
-	return error;
-}
-
-/* What the files of run_dir say. */
-static int
-put_files(const struct metrics_out *m, const char *run_dir)
-{
-	struct load_report load;
-	struct feeds_shown feeds;
-	int error;
-
-	/* Without the report there are no ages. */
-	(void)!load_report_read(&load, run_dir);
-	error = feeds_shown_read(&feeds, &load);
-	if (error == 0) {
-		put_sources(m, &load);
-		put_feeds(m, &feeds);
+		for (size_t n = 0; n < PROBE_BUCKETS; n++)
+			counts[n] = atomic_load(&probe->buckets[n]);
+		put_buckets(out, family, &(struct label){ "probe",
+		    probe->label }, counts, bounds, PROBE_BUCKETS,
+		    atomic_load(&probe->counters[PROBE_SUM_US]) * 1000);
 	}
-	feeds_shown_free(&feeds);
-	load_report_free(&load);
+}
+
+/* By the family that the row names. */
+static const struct made {
+	const char *family;
+	void (*put)(FILE *out, const char *family,
+	    const struct status_facts *f);
+} made[] = {
+	{ "nfdns_build_info", put_build },
+	{ "nfdns_dns_requests_total", put_requests },
+	{ "nfdns_dns_responses_total", put_responses },
+	{ "nfdns_dns_request_duration_seconds", put_durations },
+	{ "nfdns_queue_length", put_waiting },
+	{ "nfdns_forward_probe_duration_seconds", put_probes },
+};
+
+static void
+put_fact(FILE *out, const struct fact *fact, const struct status_facts *f)
+{
+	static const char *const labels[FACTS_LISTS] = {
+		[FACTS_REASONS] = "reason",
+		[FACTS_SOURCES] = "path",
+		[FACTS_UPSTREAMS] = "upstream",
+		[FACTS_DOMAINS] = "domain",
+		[FACTS_PROBES] = "probe",
+		[FACTS_RULES] = "rule",
+		[FACTS_FEEDS] = "feed",
+	};
+	const char *name = fact->label != NULL ? fact->label :
+	    labels[fact->list];
+	char buf[FACT_TEXT_SIZE];
+
+	for (size_t i = 0; i < f->lists[fact->list].count; i++) {
+		const void *element = facts_element(f, fact->list, i);
+		const struct label *label = LABELS({ name,
+		    fact_key(f, fact, element, buf) });
+		const uint64_t number = fact_number(fact, element);
+
+		if (fact->kind == FACT_AGE || fact->kind == FACT_MICROSECONDS)
+			put_real(out, fact->metric, label, fact->kind ==
+			    FACT_AGE ? (double)(int64_t)number :
+			    (double)number / 1e6);
+		else
+			put_sample(out, fact->metric, label, number);
+	}
+}
+
+/* From the family's first row on. */
+static void
+put_family(FILE *out, bool open, const struct fact *fact,
+    const struct status_facts *f)
+{
+	const char *family = fact->metric;
+
+	put_head(out, open, family, fact->help);
+	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
+		if (strcmp(made[i].family, family) == 0)
+			made[i].put(out, family, f);
+	for (; fact < facts_table + facts_rows; fact++)
+		if (fact->kind != FACT_METRIC && fact->metric != NULL &&
+		    strcmp(fact->metric, family) == 0)
+			put_fact(out, fact, f);
+}
+
+/* Lists that are empty have no families; all domains have upstreams. */
+static void
+put_families(FILE *out, bool open, const struct status_facts *f)
+{
+	for (size_t row = 0; row < facts_rows; row++) {
+		const struct fact *fact = &facts_table[row];
+		const enum facts_list list = fact->list == FACTS_DOMAINS ?
+		    FACTS_UPSTREAMS : fact->list;
+
+		if (fact->help != NULL && f->lists[list].count > 0)
+			put_family(out, open, fact, f);
+	}
+}
+
+/* What the page says, or what files do: the other is NULL.  0 or -ENOMEM. */
+static int
+put_all(FILE *out, bool open, const struct status_page *page,
+    const char *run_dir)
+{
+	struct status_facts facts;
+	const int error = facts_read(&facts, page, run_dir);
+
+	if (error == 0)
+		put_families(out, open, &facts);
+	facts_free(&facts);
 	return error;
 }
 
@@ -342,11 +328,10 @@ int
 metrics_print(const struct status_page *page, const char *run_dir, bool open,
     FILE *out)
 {
-	const struct metrics_out m = { out, open };
-	int error = put_page(&m, page);
+	int error = put_all(out, open, page, NULL);
 
 	if (error == 0)
-		error = put_files(&m, run_dir);
+		error = put_all(out, open, NULL, run_dir);
 	if (open)
 		(void)fputs("# EOF\n", out);
 	return error < 0 ? error : ferror(out) ? -EIO : 0;

@@ -15,7 +15,7 @@
 #define METRICS_FILE	"metrics.prom"	/* in run_dir */
 
 /*
- * Prints all metrics: what the page says, and the files of run_dir.  "open":
+ * Prints all metrics: what the page says, and what run_dir's files do.  "open":
  * OpenMetrics, which names a counter's family without "_total" and ends with
  * "# EOF".  0, -ENOMEM or -EIO.
  */

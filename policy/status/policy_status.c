@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/status/policy_status.h"
 
-#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,76 +147,20 @@ compare_shown(const void *left, const void *right)
 
 size_t
 policy_status_read(const struct status_policy *page,
-    struct policy_shown **shown, struct policy_shown *others)
+    struct policy_shown **shown)
 {
-	struct policy_shown *list = calloc(STATUS_RULES, sizeof(*list));
+	struct policy_shown *list = calloc(STATUS_RULES + 1, sizeof(*list));
 	size_t count = 0;
 
 	*shown = list;
-	*others = shown_of(&page->rules[STATUS_RULES]);
 	for (size_t i = 0; i < STATUS_RULES && list != NULL; i++) {
 		list[count] = shown_of(&page->rules[i]);
 		count += list[count].number != 0;
 	}
-	if (list != NULL)
-		qsort(list, count, sizeof(*list), compare_shown);
+	if (list == NULL)
+		return 0;
+	qsort(list, count, sizeof(*list), compare_shown);
+	list[count] = shown_of(&page->rules[STATUS_RULES]);
+	(void)snprintf(list[count].name, sizeof(list[count].name), "(others)");
 	return count;
-}
-
-static void
-print_one(const struct policy_shown *shown, const char *name, int column, FILE *out)
-{
-	const int width = fprintf(out, "policy.%s", name);
-
-	(void)fprintf(out, "%*s%" PRIu64 " questions", width < column ?
-	    column - width : 1, "", shown->matched);
-	if (shown->observed > 0)
-		(void)fprintf(out, ", %" PRIu64 " only observed",
-		    shown->observed);
-	if (shown->limited > 0)
-		(void)fprintf(out, ", %" PRIu64 " over the limit",
-		    shown->limited);
-	(void)fputc('\n', out);
-}
-
-void
-policy_status_print(const struct status_policy *page, int column, FILE *out)
-{
-	struct policy_shown *shown, others;
-	const size_t count = policy_status_read(page, &shown, &others);
-
-	for (size_t i = 0; i < count; i++)
-		if (shown[i].matched > 0)
-			print_one(&shown[i], shown[i].name, column, out);
-	if (others.matched > 0)
-		print_one(&others, "(others)", column, out);
-	if (load(&page->rates_full) > 0)
-		(void)fprintf(out, "%-*s%" PRIu64 "\n", column,
-		    "policy.rates_full", load(&page->rates_full));
-	free(shown);
-}
-
-static json_t *
-json_of(const struct policy_shown *shown, const char *name)
-{
-	return json_pack("{s:s*, s:I, s:I, s:I}", "name", name, "matched",
-	    (json_int_t)shown->matched, "observed",
-	    (json_int_t)shown->observed, "limited",
-	    (json_int_t)shown->limited);
-}
-
-json_t *
-policy_status_json(const struct status_policy *page)
-{
-	struct policy_shown *shown, others;
-	const size_t count = policy_status_read(page, &shown, &others);
-	json_t *rules = json_array();
-
-	for (size_t i = 0; i < count; i++)
-		(void)json_array_append_new(rules,
-		    json_of(&shown[i], shown[i].name));
-	free(shown);
-	return json_pack("{s:I, s:o, s:o}", "rates_full", (json_int_t)
-	    (load(&page->rates_full) & INT64_MAX), "rules", rules, "others",
-	    json_of(&others, NULL));
 }

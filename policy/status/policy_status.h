@@ -10,9 +10,6 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
-#include <stdio.h>
-
-#include <jansson.h>
 
 #include "policy/match/policy_gather.h"
 #include "policy/rule.h"
@@ -42,21 +39,17 @@ struct policy_counter **policy_status_assign(struct status_policy *page,
 struct policy_shown {
 	uint32_t number;		/* of the rule; of the place of all others:
 					 * how many they are; 0: nobody has it */
-	char name[RULE_NAME_MAX + 1];	/* printable; of the others "" */
+	char name[RULE_NAME_MAX + 1];	/* printable */
 	uint64_t matched;		/* enforced and observed */
 	uint64_t enforced, observed, limited;
 };
 
 /*
- * The rules that have places, in their order, and what the others have.  Returns
- * their number; the caller frees *shown, which is NULL for lack of memory.
+ * The rules that have places, in their order; and behind them what the others
+ * have, with the name "(others)", which no rule has.  Returns how many have
+ * places; the caller frees *shown, which is NULL for lack of memory.
  */
 size_t policy_status_read(const struct status_policy *page,
-    struct policy_shown **shown, struct policy_shown *others);
-
-/* Lines for people, and the object "policy" of "status --json". */
-void policy_status_print(const struct status_policy *page, int column,
-    FILE *out);
-json_t *policy_status_json(const struct status_policy *page);
+    struct policy_shown **shown);
 
 #endif

@@ -1,426 +1,350 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The status page as text.  One list of items is collected; both the lines for
- * people and the JSON are made from it.
- */
-#include "policy/status/status.h"
-
+/* The facts as lines for people, and as JSON. */
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "policy/status/feed_print.h"
-#include "policy/status/forward_print.h"
+#include "policy/status/facts.h"
+#include "resolver/text/json_write.h"
 #include "resolver/text/printable.h"
 
-#define COLUMN	26		/* of the values, in the lines */
+/* In this order; the lines of upstreams, rules and feeds are behind them. */
+static const char *const sections[] = { "", "table", "source_age_seconds",
+	"counters", "reasons", "stream", "forward", "queue", "worker", "deaths",
+	"poison", "reload", "policy_files", "audit" };
 
-enum item_kind { ITEM_NUMBER, ITEM_TEXT, ITEM_BOOL };
-
-/* One value: section "" is the top level. */
-struct item {
-	const char *section;
-	const char *key;
-	enum item_kind kind;
-	uint64_t number;
-	const char *text;
-};
-
-#define MAX_ITEMS ((size_t)REASONS + (size_t)STREAM_COUNTERS + \
-	(size_t)FORWARD_COUNTERS + 52 + LOAD_REPORT_SOURCES)
-
-/* Everything that is printed; owns the texts of the items. */
-struct view {
-	struct item items[MAX_ITEMS];
-	size_t count;
-	struct status_counters counters;
-	char reload_error[STATUS_TEXT];
-	char degraded[STATUS_TEXT];
-	struct status_forwarding *forwarding;	/* a copy */
-	const struct status_policy *policy;
-};
-
-static const char *const state_texts[] = {
-	[STATUS_STARTING] = "starting",
-	[STATUS_READY] = "ready",
-	[STATUS_DEGRADED] = "degraded",
-	[STATUS_STOPPING] = "stopping",
-};
-
-static const char *const mode_texts[] = {
-	[STATUS_QUEUE_NONE] = "none",
-	[STATUS_QUEUE_NATIVE] = "native",
-	[STATUS_QUEUE_XT] = "xt",
-};
-
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-
-static const char *
-text_of(const char *const *texts, size_t count, uint32_t value)
+/* The next row of a section, or of the elements of a list; NULL: the end. */
+static const struct fact *
+next_row(const struct fact *fact, const char *section, enum facts_list list)
 {
-	return value < count ? texts[value] : "unknown";
+	for (fact = fact == NULL ? facts_table : fact + 1;
+	    fact < facts_table + facts_rows; fact++)
+		if (section != NULL ? fact->section != NULL &&
+		    strcmp(fact->section, section) == 0 :
+		    fact->section == NULL && fact->list == list &&
+		    fact->key != NULL)
+			return fact;
+	return NULL;
 }
 
-static void
-add_item(struct view *v, const struct item *item)
-{
-	if (v->count < MAX_ITEMS)
-		v->items[v->count++] = *item;
-}
+/* Lines */
 
-static void
-add_number(struct view *v, const char *section, const char *key, uint64_t n)
-{
-	struct item item = { section, key, ITEM_NUMBER, n, NULL };
-
-	add_item(v, &item);
-}
-
-static void
-add_text(struct view *v, const char *section, const char *key, const char *text)
-{
-	struct item item = { section, key, ITEM_TEXT, 0, text };
-
-	add_item(v, &item);
-}
-
-static void
-add_bool(struct view *v, const char *section, const char *key, bool yes)
-{
-	struct item item = { section, key, ITEM_BOOL, yes, NULL };
-
-	add_item(v, &item);
-}
-
-static uint64_t
-pid_number(int32_t pid)
-{
-	return pid > 0 ? (uint64_t)pid : 0;
-}
-
-static void
-add_general(struct view *v, const struct status_supervisor *s, uint64_t now)
-{
-	uint32_t state = atomic_load(&s->state);
-
-	add_bool(v, "", "ready",
-	    state == STATUS_READY || state == STATUS_DEGRADED);
-	add_text(v, "", "state",
-	    text_of(state_texts, LENGTH(state_texts), state));
-	add_text(v, "", "degraded", v->degraded);
-	add_number(v, "", "pid", pid_number(atomic_load(&s->pid)));
-	add_number(v, "", "worker_pid",
-	    pid_number(atomic_load(&s->worker_pid)));
-	add_number(v, "", "uptime_seconds",
-	    status_age(atomic_load(&s->started), now));
-}
-
-static void
-add_table(struct view *v, const struct status_supervisor *s, uint64_t now)
-{
-	add_number(v, "table", "generation", atomic_load(&s->table_generation));
-	add_number(v, "table", "worker_generation",
-	    v->counters.oldest_generation);
-	add_number(v, "table", "names", atomic_load(&s->table_names));
-	add_number(v, "table", "octets", atomic_load(&s->table_octets));
-	add_number(v, "table", "age_seconds",
-	    status_age(atomic_load(&s->table_loaded), now));
-}
-
-/* How long ago the table's files changed. */
-static void
-add_sources(struct view *v, const struct load_report *load, uint64_t now)
-{
-	for (size_t i = 0; load != NULL && i < load->source_count; i++) {
-		const int64_t changed = load->sources[i].changed;
-
-		add_number(v, "source_age_seconds", load->sources[i].path,
-		    status_age(changed > 0 ? (uint64_t)changed : 0, now));
-	}
-}
-
-static void
-add_counters(struct view *v)
-{
-	const struct status_counters *c = &v->counters;
-
-	add_number(v, "counters", "received", c->received);
-	add_number(v, "counters", "answered", c->answered);
-	add_number(v, "counters", "passed", c->passed);
-	add_number(v, "counters", "refused", c->refused);
-	add_number(v, "counters", "dropped", c->dropped);
-	add_number(v, "counters", "malformed", c->malformed);
-	add_number(v, "counters", "canaries", c->canaries);
-	add_number(v, "counters", "verdict_errors", c->verdict_errors);
-	for (int i = 0; i < REASONS; i++)
-		add_number(v, "reasons", decide_reason_text((enum reason)i),
-		    c->reasons[i]);
-}
-
-static void
-add_stream(struct view *v, const struct status_supervisor *s)
-{
-	static const char *const keys[STREAM_COUNTERS] = {
-		[STREAM_OPEN] = "open",
-		[STREAM_ACCEPTED] = "accepted",
-		[STREAM_QUESTIONS] = "questions",
-		[STREAM_OVER_ALL] = "over_connections",
-		[STREAM_OVER_CLIENT] = "over_per_client",
-		[STREAM_OVER_RAW] = "over_raw",
-		[STREAM_EVICTED] = "evicted",
-		[STREAM_IDLE] = "idle",
-		[STREAM_SLOW] = "slow",
-		[STREAM_UNREAD] = "unread",
-		[STREAM_THROTTLED] = "throttled",
-		[STREAM_RELAYS] = "relays",
-		[STREAM_RAW] = "raw",
-		[STREAM_RAW_EXPIRED] = "raw_expired",
-		[STREAM_UNREACHABLE] = "unreachable",
-	};
-
-	add_number(v, "stream", "intercepted", v->counters.streams);
-	for (size_t i = 0; i < STREAM_COUNTERS; i++)
-		add_number(v, "stream", keys[i], v->counters.stream[i]);
-	add_number(v, "stream", "tracked_ipv4", atomic_load(&s->streams[0]));
-	add_number(v, "stream", "tracked_ipv6", atomic_load(&s->streams[1]));
-	add_number(v, "stream", "tracked_max", atomic_load(&s->streams_max));
-	add_number(v, "stream", "passed_full", atomic_load(&s->streams_passed));
-}
-
-static void
-add_forward(struct view *v)
-{
-	static const char *const keys[FORWARD_COUNTERS] = {
-		[FORWARD_HELD] = "held",
-		[FORWARD_ANSWERED] = "answered",
-		[FORWARD_HITS] = "hits",
-		[FORWARD_STALE] = "stale",
-		[FORWARD_PREFETCHED] = "prefetched",
-		[FORWARD_FAILED] = "failed",
-		[FORWARD_REFUSED] = "refused",
-		[FORWARD_PASSED] = "passed",
-		[FORWARD_JOINED] = "joined",
-		[FORWARD_ATTEMPTS] = "attempts",
-		[FORWARD_MISMATCHED] = "mismatched",
-		[FORWARD_MALFORMED] = "malformed",
-		[FORWARD_TRUNCATED] = "truncated",
-		[FORWARD_LATE] = "late",
-		[FORWARD_LOOPS] = "loops",
-		[FORWARD_GONE] = "gone",
-		[FORWARD_RESCUED] = "rescued",
-		[FORWARD_ABANDONED] = "abandoned",
-		[FORWARD_TLS_CONNECTIONS] = "tls_connections",
-		[FORWARD_TLS_RESUMED] = "tls_resumed",
-		[FORWARD_TLS_FAILED] = "tls_failed",
-		[FORWARD_TLS_AGAIN] = "tls_again",
-		[FORWARD_TLS_UNASKED] = "tls_unasked",
-		[FORWARD_TCP_CONNECTIONS] = "tcp_connections",
-		[FORWARD_TCP_AGAIN] = "tcp_again",
-		[FORWARD_TCP_UNASKED] = "tcp_unasked",
-		[FORWARD_EXPRESS] = "express",
-	};
-
-	add_number(v, "forward", "questions", v->counters.forwarded);
-	for (size_t i = 0; i < FORWARD_COUNTERS; i++)
-		add_number(v, "forward", keys[i], v->counters.forward[i] +
-		    (i == FORWARD_HITS ? v->counters.cached : 0));
-}
-
-static void
-add_deaths(struct view *v, const struct status_supervisor *s)
-{
-	static const char *const keys[STATUS_DEATHS] = {
-		[STATUS_DEATH_POISON] = "poison",
-		[STATUS_DEATH_HANG] = "hang",
-		[STATUS_DEATH_KILLED] = "killed",
-		[STATUS_DEATH_FAILED] = "failed",
-	};
-
-	for (size_t i = 0; i < STATUS_DEATHS; i++)
-		add_number(v, "deaths", keys[i], atomic_load(&s->deaths[i]));
-	add_number(v, "poison", "packets", atomic_load(&s->poison_packets));
-	add_number(v, "poison", "users", atomic_load(&s->suspects));
-}
-
-static void
-collect(struct view *v, const struct status_page *page,
-    const struct load_report *load)
-{
-	const struct status_supervisor *s = page->supervisor;
-	uint64_t now = (uint64_t)time(NULL);
-	bool reload_ok = true;
-
-	memset(v, 0, sizeof(*v));
-	status_counters(page, &v->counters);
-	status_reload_error(page, &reload_ok, v->reload_error);
-	status_degraded(page, v->degraded);
-	add_general(v, s, now);
-	add_table(v, s, now);
-	add_sources(v, load, now);
-	add_counters(v);
-	add_stream(v, s);
-	add_forward(v);
-	add_text(v, "queue", "mode", text_of(mode_texts, LENGTH(mode_texts),
-	    atomic_load(&s->queue_mode)));
-	add_number(v, "queue", "packets", atomic_load(&s->rule_packets));
-	add_number(v, "queue", "unseen", v->counters.unseen);
-	add_number(v, "queue", "dropped", v->counters.queue_dropped);
-	add_number(v, "queue", "over_user_rate", atomic_load(&s->surplus));
-	add_number(v, "worker", "threads", page->worker_slots);
-	add_number(v, "worker", "restarts", atomic_load(&s->restarts));
-	add_deaths(v, s);
-	add_bool(v, "reload", "ok", reload_ok);
-	add_text(v, "reload", "error", v->reload_error);
-	add_number(v, "reload", "count", atomic_load(&s->reload_sequence) / 2);
-	add_number(v, "policy_files", "current",
-	    atomic_load(&s->rule_files[STATUS_RULES_CURRENT]));
-	add_number(v, "policy_files", "kept",
-	    atomic_load(&s->rule_files[STATUS_RULES_KEPT]));
-	add_number(v, "policy_files", "unloaded",
-	    atomic_load(&s->rule_files[STATUS_RULES_UNLOADED]));
-	add_number(v, "audit", "records", v->counters.recorded);
-	add_number(v, "audit", "lost", v->counters.audit_lost);
-}
-
-/* JSON texts must be UTF-8: replaces other octets by '?'. */
-static json_t *
-json_text(const char *text)
-{
-	json_t *value = json_string(text);
-	char *ascii;
-
-	if (value != NULL)
-		return value;
-	ascii = strdup(text);
-	if (ascii == NULL)
-		return NULL;
-	for (char *p = ascii; *p != '\0'; p++)
-		if ((unsigned char)*p >= 0x80)
-			*p = '?';
-	value = json_string(ascii);
-	free(ascii);
-	return value;
-}
-
-static json_t *
-json_of(const struct item *item)
-{
-	switch (item->kind) {
-	case ITEM_TEXT:
-		return json_text(item->text);
-	case ITEM_BOOL:
-		return json_boolean(item->number != 0);
-	case ITEM_NUMBER:
-		break;
-	}
-	/* A hostile worker can write anything; JSON's integers are signed. */
-	return json_integer((json_int_t)(item->number & INT64_MAX));
-}
-
-/* A key may be a path, and a path may contain any octets. */
-static int
-set_item(json_t *object, const struct item *item)
-{
-	json_t *key = json_text(item->key);
-	int error = key == NULL || json_object_set_new(object,
-	    json_string_value(key), json_of(item)) < 0 ? -ENOMEM : 0;
-
-	json_decref(key);
-	return error;
-}
-
-static int
-print_json(const struct view *v, const struct feeds_shown *feeds, FILE *out)
-{
-	json_t *root = json_object(), *object;
-	int error = root == NULL ? -ENOMEM : 0;
-
-	for (size_t i = 0; error == 0 && i < v->count; i++) {
-		const struct item *item = &v->items[i];
-
-		object = root;
-		if (item->section[0] != '\0') {
-			object = json_object_get(root, item->section);
-			if (object == NULL && json_object_set_new(root,
-			    item->section, json_object()) == 0)
-				object = json_object_get(root, item->section);
-		}
-		error = set_item(object, item);
-	}
-	if (error == 0)
-		error = forward_print_json(v->forwarding, (uint64_t)time(NULL),
-		    json_object_get(root, "forward"));
-	if (error == 0 && json_object_set_new(root, "policy",
-	    policy_status_json(v->policy)) < 0)
-		error = -ENOMEM;
-	if (error == 0 && feeds != NULL && json_object_set_new(root, "feeds",
-	    feeds_shown_json(feeds, (int64_t)time(NULL))) < 0)
-		error = -ENOMEM;
-	if (error == 0 && (json_dumpf(root, out,
-	    JSON_COMPACT | JSON_ENSURE_ASCII) < 0 ||
-	    fputc('\n', out) == EOF))
-		error = -EIO;
-	json_decref(root);
-	return error;
-}
-
-/* Omits empty texts, and zero counters of long lists. */
+/* Long lists leave out what never happened, and texts are left out if empty. */
 static bool
-worth_a_line(const struct item *item)
+is_worth_a_line(const struct fact *fact, uint64_t number, const char *text)
 {
-	if (item->kind == ITEM_TEXT)
-		return item->text[0] != '\0';
-	return item->number != 0 || (strcmp(item->section, "reasons") != 0 &&
-	    strcmp(item->section, "stream") != 0 &&
-	    strcmp(item->section, "forward") != 0);
+	return text != NULL ? text[0] != '\0' : fact->kind != FACT_LIST &&
+	    (number != 0 || (strcmp(fact->section, "reasons") != 0 &&
+	    strcmp(fact->section, "stream") != 0 &&
+	    strcmp(fact->section, "forward") != 0));
+}
+
+static void
+print_fact(const struct status_facts *f, const struct fact *fact, size_t i,
+    FILE *out)
+{
+	const void *element = facts_element(f, fact->list, i);
+	const uint64_t number = fact_number(fact, element);
+	char buf[FACT_TEXT_SIZE], key[FACT_TEXT_SIZE];
+	const char *text = fact_text(f, fact, element, buf);
+
+	if (!is_worth_a_line(fact, number, text))
+		return;
+	print_key(out, "%s%s%s", fact->section, fact->section[0] != '\0' ?
+	    "." : "", fact_key(f, fact, element, key));
+	if (text != NULL)
+		(void)printable_put(text, out);
+	else if (fact->kind == FACT_FLAG)
+		(void)fputs(number != 0 ? "yes" : "no", out);
+	else
+		(void)fprintf(out, "%" PRIu64, fact->kind == FACT_AGE ?
+		    status_age(number, f->now) : number);
+	(void)fputc('\n', out);
+}
+
+/* ", 3 timeouts" for each count that is not 0. */
+static void
+print_counts(enum facts_list list, const void *element, FILE *out)
+{
+	const struct fact *fact = NULL;
+
+	while ((fact = next_row(fact, NULL, list)) != NULL) {
+		const uint64_t number = fact_number(fact, element);
+
+		if (fact->kind == FACT_COUNT && number != 0)
+			(void)fprintf(out, ", %" PRIu64 " %s", number,
+			    fact->key);
+	}
+}
+
+static void
+print_upstream(const struct status_upstream *up, uint64_t now, FILE *out)
+{
+	char span[FEED_SPAN_TEXT], buf[RR_TEXT_SIZE];
+
+	(void)fprintf(out, "%s for %s", forward_status_state(up->state),
+	    feed_status_span((int64_t)status_age(up->since, now), span));
+	if (up->srtt_us != 0)
+		(void)fprintf(out, ", %u.%u ms", up->srtt_us / 1000,
+		    up->srtt_us % 1000 / 100);
+	print_counts(FACTS_UPSTREAMS, up, out);
+	if (up->trouble != 0)
+		(void)fprintf(out, "; last error %s ago: %s",
+		    feed_status_span((int64_t)status_age(up->trouble_at, now),
+		    span), forward_status_trouble(up->trouble, buf));
+	if (up->tls[0] != '\0')
+		(void)fprintf(out, "; TLS: %s", up->tls);
+}
+
+static void
+print_probe(const struct status_probe *probe, FILE *out)
+{
+	const _Atomic uint64_t *c = probe->counters;
+	char buf[RR_TEXT_SIZE];
+
+	(void)fprintf(out, "%s, %" PRIu64 " asked, %" PRIu64 " errors",
+	    forward_status_probe_state(probe->state), c[PROBE_ASKED],
+	    c[PROBE_ERRORS]);
+	if (c[PROBE_LAST_US] != 0)
+		(void)fprintf(out, ", %.1f ms (at most %.1f)",
+		    (double)c[PROBE_LAST_US] / 1000,
+		    (double)c[PROBE_MAX_US] / 1000);
+	if (probe->trouble != 0)
+		(void)fprintf(out, "; last error: %s",
+		    forward_status_trouble(probe->trouble, buf));
+}
+
+/* Upstreams, domains and probes, a line each. */
+static void
+print_forwarding(const struct status_forwarding *f, uint64_t now, FILE *out)
+{
+	char name[NAME_TEXT_SIZE];
+
+	for (uint32_t i = 0; i < f->domains; i++) {
+		print_key(out, "forward.domain.%s",
+		    name_to_text(f->domain[i].name, name));
+		(void)fprintf(out, "%" PRIu64 " questions",
+		    f->domain[i].counters[DOMAIN_QUESTIONS]);
+		print_counts(FACTS_DOMAINS, &f->domain[i], out);
+		(void)fputc('\n', out);
+	}
+	for (uint32_t i = 0; i < f->upstreams; i++) {
+		print_key(out, "forward.upstream.%s", f->upstream[i].text);
+		print_upstream(&f->upstream[i], now, out);
+		(void)fputc('\n', out);
+	}
+	for (uint32_t i = 0; i < f->probes; i++) {
+		print_key(out, "forward.probe.%s", f->probe[i].label);
+		print_probe(&f->probe[i], out);
+		(void)fputc('\n', out);
+	}
+}
+
+static void
+print_policy(const struct status_facts *f, FILE *out)
+{
+	for (size_t i = 0; i <= f->rule_count; i++) {
+		const struct policy_shown *rule = &f->rules[i];
+
+		if (rule->matched == 0)
+			continue;
+		print_key(out, "policy.%s", rule->name);
+		(void)fprintf(out, "%" PRIu64 " questions", rule->matched);
+		if (rule->observed > 0)
+			(void)fprintf(out, ", %" PRIu64 " only observed",
+			    rule->observed);
+		if (rule->limited > 0)
+			(void)fprintf(out, ", %" PRIu64 " over the limit",
+			    rule->limited);
+		(void)fputc('\n', out);
+	}
+	if (f->rates_full > 0) {
+		print_key(out, "policy.rates_full");
+		(void)fprintf(out, "%" PRIu64 "\n", f->rates_full);
+	}
 }
 
 static int
-print_lines(const struct view *v, const struct feeds_shown *feeds, FILE *out)
+print_lines(const struct status_facts *f, FILE *out)
 {
-	for (size_t i = 0; i < v->count; i++) {
-		const struct item *item = &v->items[i];
-		int width;
+	const struct fact *fact = NULL;
 
-		if (!worth_a_line(item))
-			continue;
-		width = fprintf(out, "%s%s", item->section,
-		    item->section[0] != '\0' ? "." : "");
-		width += printable_put(item->key, out);
-		fprintf(out, "%*s", width < COLUMN ? COLUMN - width : 1, "");
-		if (item->kind == ITEM_TEXT)
-			(void)printable_put(item->text, out);
-		else if (item->kind == ITEM_BOOL)
-			fputs(item->number != 0 ? "yes" : "no", out);
-		else
-			fprintf(out, "%" PRIu64, item->number);
-		fputc('\n', out);
-	}
-	forward_print(v->forwarding, COLUMN, (uint64_t)time(NULL), out);
-	policy_status_print(v->policy, COLUMN, out);
-	if (feeds != NULL)
-		feeds_shown_print(feeds, COLUMN, (int64_t)time(NULL), out);
+	for (size_t s = 0; s < sizeof(sections) / sizeof(sections[0]); s++)
+		while ((fact = next_row(fact, sections[s], 0)) != NULL)
+			for (size_t i = 0; i < f->lists[fact->list].count; i++)
+				print_fact(f, fact, i, out);
+	print_forwarding(f->forwarding, f->now, out);
+	print_policy(f, out);
+	feeds_shown_print(&f->feeds, (int64_t)f->now, out);
 	return ferror(out) ? -EIO : 0;
 }
 
-int
-status_print(const struct status_page *page, const struct load_report *load,
-    const struct feeds_shown *feeds, bool json, FILE *out)
-{
-	struct view view;
-	int error;
+/* JSON */
 
-	collect(&view, page, load);
-	view.policy = page->policy;
-	view.forwarding = forward_status_read(page->forwarding);
-	if (view.forwarding == NULL)
-		return -ENOMEM;
-	error = json ? print_json(&view, feeds, out) :
-	    print_lines(&view, feeds, out);
-	free(view.forwarding);
+static void write_elements(const struct status_facts *f, enum facts_list list,
+    size_t count, const char *key, struct json_write *w);
+
+static void
+write_servers(const struct status_facts *f, const struct status_domain *domain,
+    struct json_write *w)
+{
+	for (uint32_t i = 0; i < domain->upstreams; i++)
+		json_write_text(w, NULL,
+		    f->forwarding->upstream[domain->upstream[i]].text);
+}
+
+/* Cumulative, as Prometheus wants them: replies within so many milliseconds. */
+static void
+write_latency(const struct status_probe *probe, struct json_write *w)
+{
+	static const uint32_t bounds_ms[] = PROBE_BUCKETS_MS;
+	uint64_t sum = 0;
+
+	json_write_number(w, "last_us", probe->counters[PROBE_LAST_US]);
+	json_write_number(w, "max_us", probe->counters[PROBE_MAX_US]);
+	json_write_number(w, "sum_us", probe->counters[PROBE_SUM_US]);
+	json_write_open(w, "buckets", '[');
+	for (size_t i = 0; i < PROBE_BUCKETS; i++) {
+		sum += probe->buckets[i];
+		json_write_open(w, NULL, '{');
+		json_write_number(w, "count", sum);
+		if (i < PROBE_BUCKETS - 1)
+			json_write_number(w, "le_ms", bounds_ms[i]);
+		json_write_close(w, '}');
+	}
+	json_write_close(w, ']');
+}
+
+static void
+write_fact(const struct status_facts *f, const struct fact *fact,
+    const char *key, const void *element, struct json_write *w)
+{
+	const uint64_t number = fact_number(fact, element);
+	char buf[FACT_TEXT_SIZE];
+
+	switch (fact->kind) {
+	case FACT_FLAG:
+		json_write_bool(w, key, number != 0);
+		break;
+	case FACT_NUMBER:
+	case FACT_COUNT:
+	case FACT_MICROSECONDS:
+		json_write_number(w, key, number);
+		break;
+	case FACT_AGE:
+		json_write_number(w, key, status_age(number, f->now));
+		break;
+	case FACT_LIST:
+		write_elements(f, fact->mask, f->lists[fact->mask].count, key,
+		    w);
+		break;
+	case FACT_SERVERS:
+		json_write_open(w, key, '[');
+		write_servers(f, element, w);
+		json_write_close(w, ']');
+		break;
+	case FACT_LATENCY:
+		json_write_open(w, key, '{');
+		write_latency(element, w);
+		json_write_close(w, '}');
+		break;
+	default:
+		json_write_text(w, key, fact_text(f, fact, element, buf));
+	}
+}
+
+static void
+write_elements(const struct status_facts *f, enum facts_list list,
+    size_t count, const char *key, struct json_write *w)
+{
+	const struct fact *fact = NULL;
+
+	json_write_open(w, key, '[');
+	for (size_t i = 0; i < count; i++) {
+		json_write_open(w, NULL, '{');
+		while ((fact = next_row(fact, NULL, list)) != NULL)
+			write_fact(f, fact, fact->key,
+			    facts_element(f, list, i), w);
+		json_write_close(w, '}');
+	}
+	json_write_close(w, ']');
+}
+
+/* Tables may be of one file: the key comes once. */
+static bool
+comes_again(const struct status_facts *f, const struct fact *fact, size_t i)
+{
+	char key[FACT_TEXT_SIZE], other[FACT_TEXT_SIZE];
+
+	for (size_t before = 0; before < i; before++)
+		if (strcmp(fact_key(f, fact, facts_element(f, fact->list, i),
+		    key), fact_key(f, fact, facts_element(f, fact->list,
+		    before), other)) == 0)
+			return true;
+	return false;
+}
+
+static void
+write_section(const struct status_facts *f, const char *section,
+    struct json_write *w)
+{
+	const struct fact *fact = NULL;
+	char key[FACT_TEXT_SIZE];
+
+	while ((fact = next_row(fact, section, 0)) != NULL)
+		for (size_t i = 0; i < f->lists[fact->list].count; i++) {
+			const void *element = facts_element(f, fact->list, i);
+
+			if (!comes_again(f, fact, i))
+				write_fact(f, fact, fact_key(f, fact, element,
+				    key), element, w);
+		}
+}
+
+static int
+print_json(const struct status_facts *f, FILE *out)
+{
+	struct json_write w = { .out = out, .ascii = true };
+	const struct policy_shown *others = &f->rules[f->rule_count];
+
+	json_write_open(&w, NULL, '{');
+	write_section(f, "", &w);
+	for (size_t s = 1; s < sizeof(sections) / sizeof(sections[0]); s++) {
+		const struct fact *first = next_row(NULL, sections[s], 0);
+
+		if (f->lists[first->list].count == 0)
+			continue;
+		json_write_open(&w, sections[s], '{');
+		write_section(f, sections[s], &w);
+		json_write_close(&w, '}');
+	}
+	json_write_open(&w, "policy", '{');
+	json_write_number(&w, "rates_full", f->rates_full);
+	write_elements(f, FACTS_RULES, f->rule_count, "rules", &w);
+	json_write_open(&w, "others", '{');
+	json_write_number(&w, "matched", others->matched);
+	json_write_number(&w, "observed", others->observed);
+	json_write_number(&w, "limited", others->limited);
+	json_write_close(&w, '}');
+	json_write_close(&w, '}');
+	if (f->files)
+		feeds_shown_write(&f->feeds, (int64_t)f->now, &w);
+	json_write_close(&w, '}');
+	return json_write_end(&w);
+}
+
+int
+status_print(const struct status_page *page, const char *run_dir, bool json,
+    FILE *out)
+{
+	struct status_facts facts;
+	int error = facts_read(&facts, page, run_dir);
+
+	if (error == 0)
+		error = json ? print_json(&facts, out) :
+		    print_lines(&facts, out);
+	facts_free(&facts);
 	return error;
 }
 
@@ -434,7 +358,7 @@ status_log(const struct status_page *page)
 
 	if (out == NULL)
 		return;
-	error = status_print(page, NULL, NULL, false, out);
+	error = status_print(page, NULL, false, out);
 	if (fclose(out) != 0 || error < 0)
 		log_warning("status: cannot be printed: out of memory");
 	rest = text;

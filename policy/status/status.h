@@ -26,7 +26,6 @@
 #include "policy/decide.h"
 #include "policy/status/forward_status.h"
 #include "policy/status/hitters_page.h"
-#include "policy/status/load_report.h"
 #include "policy/status/policy_status.h"
 
 #define STATUS_MAGIC	0x6e66646e73737431ULL	/* "nfdnsst1" */
@@ -38,6 +37,7 @@
 
 /* The daemon's state; "ready" is STATUS_READY or STATUS_DEGRADED. */
 enum status_state { STATUS_STARTING, STATUS_READY, STATUS_DEGRADED, STATUS_STOPPING };
+const char *status_state_text(uint32_t state);	/* "ready" */
 
 /* How packets get to the queue. */
 enum status_queue_mode { STATUS_QUEUE_NONE, STATUS_QUEUE_NATIVE, STATUS_QUEUE_XT };
@@ -309,15 +309,11 @@ struct status_counters {
 void status_counters(const struct status_page *page, struct status_counters *sum);
 
 /*
- * Prints the page: lines for people, or one JSON object on one line.  Prints
- * the age of each source if load is not NULL, and the feeds if "feeds" is not.
- * 0, -ENOMEM or -EIO.
+ * Prints the page: lines for people, or one JSON object on one line; and the age
+ * of each source, and the feeds, if run_dir is not NULL.  0, -ENOMEM or -EIO.
  */
-struct feeds_shown;			/* policy/status/feed_print.h */
-int status_print(const struct status_page *page,
-    const struct load_report *load, const struct feeds_shown *feeds, bool json,
-    FILE *out)
-    __attribute__((warn_unused_result));
+int status_print(const struct status_page *page, const char *run_dir, bool json,
+    FILE *out) __attribute__((warn_unused_result));
 
 /* Logs the same lines at level notice. */
 void status_log(const struct status_page *page);

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "resolver/text/utf8.h"
+
 const char *
 feed_cause_name(enum feed_cause cause)
 {
@@ -22,43 +24,8 @@ feed_cause_name(enum feed_cause cause)
 	return cause < FEED_CAUSES ? names[cause] : "unknown";
 }
 
-/* Octets of the character that begins with "first"; 0: none does. */
-static size_t
-utf8_length(uint8_t first)
-{
-	if (first < 0x80)
-		return 1;
-	if (first >= 0xc2 && first <= 0xdf)
-		return 2;
-	if ((first & 0xf0) == 0xe0)
-		return 3;
-	return first >= 0xf0 && first <= 0xf4 ? 4 : 0;
-}
-
-/* The character at p, or -1 if it is not whole and well-formed UTF-8. */
-static int32_t
-utf8_read(const uint8_t *p, size_t left, size_t *length)
-{
-	static const int32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	static const uint8_t mask[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
-	int32_t c;
-
-	*length = utf8_length(*p);
-	if (*length == 0 || *length > left)
-		return -1;
-	c = *p & mask[*length];
-	for (size_t i = 1; i < *length; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return -1;
-		c = c << 6 | (p[i] & 0x3f);
-	}
-	if (c < least[*length] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		return -1;
-	return c;
-}
-
 static bool
-is_printable(int32_t c)
+is_printable(uint32_t c)
 {
 	if (c < 0x20 || (c >= 0x7f && c < 0xa0))
 		return false;
@@ -71,17 +38,14 @@ is_printable(int32_t c)
 void
 feed_text_clean(char *out, size_t size, const void *octets, size_t length)
 {
-	const uint8_t *p = octets;
+	const char *p = octets, *const end = p + length;
 	size_t used = 0, n;
 
 	if (size == 0)
 		return;
-	for (size_t i = 0; i < length; i += n) {
-		int32_t c = utf8_read(p + i, length - i, &n);
-
-		if (c < 0)
-			n = 1;
-		if (c < 0 || !is_printable(c)) {
+	for (; p < end; p += n > 0 ? n : 1) {
+		n = utf8_length(p, end);
+		if (n == 0 || !is_printable(utf8_code(p, n))) {
 			if (used + 1 >= size)
 				break;
 			out[used++] = '?';
@@ -89,7 +53,7 @@ feed_text_clean(char *out, size_t size, const void *octets, size_t length)
 		}
 		if (used + n >= size)
 			break;
-		memcpy(out + used, p + i, n);
+		memcpy(out + used, p, n);
 		used += n;
 	}
 	out[used] = '\0';

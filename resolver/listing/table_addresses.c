@@ -3,12 +3,12 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "resolver/image/istio_range.h"
 #include "resolver/dns/rr.h"
+#include "resolver/text/json_write.h"
 
 struct given {
 	uint8_t octets[16];
@@ -99,8 +99,9 @@ compare(const void *a, const void *b)
 }
 
 static int
-print_text(const struct table *table, const struct given *g, FILE *out)
+print(const struct table *table, const struct given *g, bool json, FILE *out)
 {
+	struct json_write w = { .out = out };
 	char address[INET6_ADDRSTRLEN], name[NAME_TEXT_SIZE];
 	unsigned int source, line;
 	const char *path;
@@ -108,39 +109,21 @@ print_text(const struct table *table, const struct given *g, FILE *out)
 
 	table_origin(table, g->node, &source, &line);
 	path = table_source(table, source, &length);
+	if (path == NULL)
+		path = "";
 	(void)inet_ntop(g->length == 4 ? AF_INET : AF_INET6, g->octets,
 	    address, sizeof(address));
-	if (fprintf(out, "%s\t%s\t%.*s:%u\n", address,
-	    name_to_text(g->name.octets, name), (int)length,
-	    path != NULL ? path : "", line) < 0)
-		return -EIO;
-	return 0;
-}
-
-static int
-print_json(const struct table *table, const struct given *g, FILE *out)
-{
-	char address[INET6_ADDRSTRLEN], name[NAME_TEXT_SIZE];
-	unsigned int source, line;
-	const char *path;
-	size_t length = 0;
-	json_t *object;
-	int error = 0;
-
-	table_origin(table, g->node, &source, &line);
-	path = table_source(table, source, &length);
-	(void)inet_ntop(g->length == 4 ? AF_INET : AF_INET6, g->octets,
-	    address, sizeof(address));
-	object = json_pack("{ss ss ss% sI}", "address", address, "name",
-	    name_to_text(g->name.octets, name), "source",
-	    path != NULL ? path : "", length, "line", (json_int_t)line);
-	if (object == NULL)
-		return -ENOMEM;
-	if (json_dumpf(object, out, JSON_COMPACT) != 0 ||
-	    fputc('\n', out) == EOF)
-		error = -EIO;
-	json_decref(object);
-	return error;
+	(void)name_to_text(g->name.octets, name);
+	if (!json)
+		return fprintf(out, "%s\t%s\t%.*s:%u\n", address, name,
+		    (int)length, path, line) < 0 ? -EIO : 0;
+	json_write_open(&w, NULL, '{');
+	json_write_text(&w, "address", address);
+	json_write_text(&w, "name", name);
+	json_write_octets(&w, "source", path, length);
+	json_write_number(&w, "line", line);
+	json_write_close(&w, '}');
+	return json_write_end(&w);
 }
 
 int
@@ -152,8 +135,7 @@ table_addresses(const struct table *table, bool json, FILE *out)
 	if (error == 0 && list.count > 0)
 		qsort(list.items, list.count, sizeof(*list.items), compare);
 	for (size_t i = 0; i < list.count && error == 0; i++)
-		error = json ? print_json(table, &list.items[i], out) :
-		    print_text(table, &list.items[i], out);
+		error = print(table, &list.items[i], json, out);
 	free(list.items);
 	return error;
 }

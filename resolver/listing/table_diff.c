@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "resolver/dns/rr.h"
 #include "resolver/listing/table_list.h"
 #include "resolver/listing/table_print.h"
+#include "resolver/text/json_write.h"
 
 /* One of the two tables and a name in it; NULL: it lacks the name. */
 struct side {
@@ -162,18 +162,15 @@ same_records(const struct side *a, const struct side *b)
 	}
 }
 
-static int
-describe(const struct side *side, const char *key, json_t *object)
+static void
+describe(const struct side *side, const char *key, struct json_write *w)
 {
-	json_t *value;
-
 	if (side->name == NULL)
-		return 0;
-	value = json_object();
-	if (json_object_set_new(object, key, value) != 0)
-		return -ENOMEM;
-	return table_describe(side->table, side->name->node, side->name->flags,
-	    TYPE_ANY, value);
+		return;
+	json_write_open(w, key, '{');
+	table_describe(side->table, side->name->node, side->name->flags,
+	    TYPE_ANY, w);
+	json_write_close(w, '}');
 }
 
 static int
@@ -181,7 +178,7 @@ print_json(const struct side *before, const struct side *after, FILE *out)
 {
 	const struct table_listed *name = before->name != NULL ?
 	    before->name : after->name;
-	json_t *object;
+	struct json_write w = { .out = out };
 	int error;
 
 	assert(name != NULL);
@@ -189,17 +186,14 @@ print_json(const struct side *before, const struct side *after, FILE *out)
 	error = print_text(before, after, NULL);
 	if (error <= 0)
 		return error;
-	object = json_pack("{s:s, s:s}", "name", name->name, "change",
-	    before->name == NULL ? "added" : after->name == NULL ? "removed" :
-	    "changed");
-	error = object == NULL ? -ENOMEM : describe(before, "before", object);
-	if (error == 0)
-		error = describe(after, "after", object);
-	if (error == 0 && json_dumpf(object, out, JSON_COMPACT) != 0)
-		error = -EIO;
-	json_decref(object);
-	if (error == 0)
-		fputc('\n', out);
+	json_write_open(&w, NULL, '{');
+	json_write_text(&w, "name", name->name);
+	json_write_text(&w, "change", before->name == NULL ? "added" :
+	    after->name == NULL ? "removed" : "changed");
+	describe(before, "before", &w);
+	describe(after, "after", &w);
+	json_write_close(&w, '}');
+	error = json_write_end(&w);
 	return error == 0 ? 1 : error;
 }
 

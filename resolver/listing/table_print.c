@@ -2,7 +2,6 @@
 #include "resolver/listing/table_print.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,15 +70,8 @@ table_print_records(const struct table *table, uint32_t node, uint16_t type,
 	return lines;
 }
 
-/* Takes ownership of value; -ENOMEM if it is NULL or cannot be set. */
-static int
-set(json_t *object, const char *key, json_t *value)
-{
-	return json_object_set_new(object, key, value) == 0 ? 0 : -ENOMEM;
-}
-
-static int
-append_records(const struct rrset *rrset, json_t *records)
+static void
+put_records(const struct rrset *rrset, struct json_write *w)
 {
 	char type_text[RR_TEXT_SIZE];
 	const uint8_t *data = NULL;
@@ -88,62 +80,41 @@ append_records(const struct rrset *rrset, json_t *records)
 
 	while (table_next_record(rrset, &index, &data, &length)) {
 		char *text = rdata_to_text(rrset->type, data, length);
-		json_t *record = text == NULL ? NULL :
-		    json_pack("{s:s, s:I, s:s}", "type",
-		    rr_type_text(rrset->type, type_text), "ttl",
-		    (json_int_t)rrset->ttl, "data", text);
 
+		if (text == NULL)
+			w->error = -ENOMEM;
+		json_write_open(w, NULL, '{');
+		json_write_text(w, "type",
+		    rr_type_text(rrset->type, type_text));
+		json_write_number(w, "ttl", rrset->ttl);
+		json_write_text(w, "data", text);
+		json_write_close(w, '}');
 		free(text);
-		if (json_array_append_new(records, record) != 0)
-			return -ENOMEM;
 	}
-	return 0;
 }
 
-int
+void
 table_describe(const struct table *table, uint32_t node, uint8_t flags,
-    uint16_t type, json_t *object)
+    uint16_t type, struct json_write *w)
 {
-	json_t *records = json_array();
 	unsigned int source, line;
 	struct rrset rrset;
 	const char *path;
 	size_t length;
-	int error = 0;
 
-	for (size_t i = 0; table_rrset_at(table, node, i, &rrset); i++) {
-		if (wanted(rrset.type, type) && error == 0)
-			error = append_records(&rrset, records);
-	}
 	table_origin(table, node, &source, &line);
 	path = table_source(table, source, &length);
-	if (error == 0)
-		error = set(object, "owned",
-		    json_boolean((flags & NAME_OWNED) != 0));
-	if (error == 0 && (flags & NAME_DASHED) != 0)
-		error = set(object, "dashed", json_true());
-	if (error == 0 && path != NULL)
-		error = set(object, "source", json_stringn(path, length));
-	if (error == 0)
-		error = set(object, "line", json_integer(line));
-	if (error != 0) {
-		json_decref(records);
-		return error;
-	}
-	return set(object, "records", records);
-}
-
-/* Prints an object as one line and frees it. */
-static int
-dump_line(json_t *object, int error, FILE *out)
-{
-	if (error == 0 && json_dumpf(object, out,
-	    JSON_COMPACT | JSON_ENSURE_ASCII) != 0)
-		error = ferror(out) ? -EIO : -ENOMEM;
-	if (error == 0 && fputc('\n', out) == EOF)
-		error = -EIO;
-	json_decref(object);
-	return error;
+	json_write_bool(w, "owned", (flags & NAME_OWNED) != 0);
+	if ((flags & NAME_DASHED) != 0)
+		json_write_bool(w, "dashed", true);
+	if (path != NULL)
+		json_write_octets(w, "source", path, length);
+	json_write_number(w, "line", line);
+	json_write_open(w, "records", '[');
+	for (size_t i = 0; table_rrset_at(table, node, i, &rrset); i++)
+		if (wanted(rrset.type, type))
+			put_records(&rrset, w);
+	json_write_close(w, ']');
 }
 
 int
@@ -166,17 +137,17 @@ table_print(const struct table *table, FILE *out)
 int
 table_print_json(const struct table *table, FILE *out)
 {
+	struct json_write w = { .out = out, .ascii = true };
 	struct table_list l = { .count = 0 };
 	int error = table_list_make(&l, table);
 
 	for (size_t i = 0; i < l.count && error == 0; i++) {
-		json_t *object = json_object();
-
-		error = set(object, "name", json_string(l.names[i].name));
-		if (error == 0)
-			error = table_describe(table, l.names[i].node,
-			    l.names[i].flags, TYPE_ANY, object);
-		error = dump_line(object, error, out);
+		json_write_open(&w, NULL, '{');
+		json_write_text(&w, "name", l.names[i].name);
+		table_describe(table, l.names[i].node, l.names[i].flags,
+		    TYPE_ANY, &w);
+		json_write_close(&w, '}');
+		error = json_write_end(&w);
 	}
 	table_list_free(&l);
 	return error;
@@ -289,23 +260,21 @@ int
 table_print_find_json(const struct table *table, const struct dns_name *name,
     uint16_t type, FILE *out)
 {
+	struct json_write w = { .out = out, .ascii = true };
 	char text[NAME_TEXT_SIZE];
 	struct entry entry;
-	json_t *object = json_object();
 	int error;
 
 	table_find(table, name, &entry);
-	error = set(object, "name",
-	    json_string(name_to_text(name->octets, text)));
-	if (error == 0)
-		error = set(object, "found", json_string(kind_text(entry.kind)));
-	if (error == 0 && entry.target_length != 0)
-		error = set(object, "target",
-		    json_string(target_text(name, &entry, text)));
-	if (error == 0 && entry.node != 0)
-		error = table_describe(table, entry.node, entry.flags, type,
-		    object);
-	error = dump_line(object, error, out);
+	json_write_open(&w, NULL, '{');
+	json_write_text(&w, "name", name_to_text(name->octets, text));
+	json_write_text(&w, "found", kind_text(entry.kind));
+	if (entry.target_length != 0)
+		json_write_text(&w, "target", target_text(name, &entry, text));
+	if (entry.node != 0)
+		table_describe(table, entry.node, entry.flags, type, &w);
+	json_write_close(&w, '}');
+	error = json_write_end(&w);
 	if (error != 0)
 		return error;
 	return has_wanted(table, entry.node, type) ? 1 : 0;

@@ -6,13 +6,13 @@
 #ifndef NFDNS_RESOLVER_LISTING_TABLE_PRINT_H
 #define NFDNS_RESOLVER_LISTING_TABLE_PRINT_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "resolver/dns/name.h"
 #include "resolver/image/table.h"
+#include "resolver/text/json_write.h"
 
 /* Prints all names and their records, sorted.  0 or a negative errno. */
 int table_print(const struct table *table, FILE *out)
@@ -35,13 +35,13 @@ int table_print_find_json(const struct table *table,
 
 /*
  * Parts for other listings.  The first prints the records of a node as lines of
- * a zone file and returns their number, or -ENOMEM.  The second sets the
- * records and their source as members of object; 0 or a negative errno.
+ * a zone file and returns their number, or -ENOMEM.  The second puts the
+ * records and their source as members of the open object.
  */
 int table_print_records(const struct table *table, uint32_t node,
     uint16_t type, const char *owner, FILE *out);
-int table_describe(const struct table *table, uint32_t node, uint8_t flags,
-    uint16_t type, json_t *object);
+void table_describe(const struct table *table, uint32_t node, uint8_t flags,
+    uint16_t type, struct json_write *w);
 
 /* Steps through the records of an RRset; start with *index = 0. */
 bool table_next_record(const struct rrset *rrset, uint32_t *index,

@@ -26,18 +26,6 @@ static const struct {
 	{ 0xfff9, 0xfffb },
 };
 
-/* The code point of a character that utf8_length() has checked. */
-static uint32_t
-code_of(const char *at, size_t length)
-{
-	static const uint8_t bits[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
-	uint32_t code = (uint8_t)at[0] & bits[length];
-
-	for (size_t i = 1; i < length; i++)
-		code = code << 6 | ((uint8_t)at[i] & 0x3f);
-	return code;
-}
-
 static bool
 is_hidden(uint32_t code)
 {
@@ -58,7 +46,7 @@ printable_text(char *to, size_t size, const char *text, size_t length)
 
 	while (text < end) {
 		const size_t of = utf8_length(text, end);
-		const bool plain = of > 0 && !is_hidden(code_of(text, of));
+		const bool plain = of > 0 && !is_hidden(utf8_code(text, of));
 		const size_t octets = of > 0 ? of : 1;
 
 		whole += plain ? octets : octets * PRINTABLE_GROWTH;
@@ -137,7 +125,7 @@ printable_put_json(const char *text, size_t length, FILE *out)
 {
 	for (const char *const end = text + length; text < end;) {
 		const size_t of = utf8_length(text, end);
-		const uint32_t code = of > 0 ? code_of(text, of) : 0;
+		const uint32_t code = of > 0 ? utf8_code(text, of) : 0;
 
 		if (code < ' ')			/* of no string: RFC 8259, 7 */
 			(void)fputc(' ', out);

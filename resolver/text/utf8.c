@@ -43,3 +43,14 @@ utf8_length(const char *at, const char *end)
 	}
 	return length;
 }
+
+uint32_t
+utf8_code(const char *at, size_t length)
+{
+	static const uint8_t bits[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
+	uint32_t code = (uint8_t)at[0] & bits[length];
+
+	for (size_t i = 1; i < length; i++)
+		code = code << 6 | ((uint8_t)at[i] & 0x3f);
+	return code;
+}

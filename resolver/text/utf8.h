@@ -4,6 +4,7 @@
 #define NFDNS_RESOLVER_TEXT_UTF8_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * The number of octets, 1 to 4, of the character at "at", which lies below
@@ -11,5 +12,8 @@
  * U+10FFFF and characters that "end" cuts off are no UTF-8.
  */
 size_t utf8_length(const char *at, const char *end);
+
+/* The code point of a character of that length, which utf8_length() gave. */
+uint32_t utf8_code(const char *at, size_t length);
 
 #endif

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Any octets as one JSON value, beside jansson: both take the same texts, but
- * for the limits of each, and see the same in them.
+ * for the limits of each, and see the same in them.  And any octets as a text
+ * that is written, which jansson reads.
  */
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "resolver/text/json_tree.h"
+#include "resolver/text/json_write.h"
 #include "tests/fuzz/fuzz.h"
 
 static void
@@ -41,6 +44,25 @@ compare(const struct json_node *ours, const json_t *other)
 		    json_array_get(other, count++));
 }
 
+static void
+write_text(const char *octets, size_t size, bool ascii)
+{
+	char *json = NULL;
+	size_t length = 0;
+	struct json_write w = { .out = open_memstream(&json, &length),
+	    .ascii = ascii };
+	json_t *text;
+
+	json_write_octets(&w, NULL, octets, size);
+	check(json_write_end(&w) == 0 && fclose(w.out) == 0);
+	text = json_loadb(json, length, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+	check(json_is_string(text));
+	for (size_t i = 0; ascii && i < length; i++)
+		check((unsigned char)json[i] < 0x80);
+	json_decref(text);
+	free(json);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -56,6 +78,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size == 0)
 		return 0;
+	write_text((const char *)data, size, data[0] % 2 == 0);
 	ours = json_tree_take(&tree, &range, &error, &why, &line);
 	other = json_loadb((const char *)data, size,
 	    JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &fault);

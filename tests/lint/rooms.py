@@ -83,12 +83,12 @@ ROOMS = {
     # Files of others, read and written; no process but systemctl.
     "nfq/join": "resolver/fds resolver/text resolver/sources resolver/feed policy/config",
     # Pure but for reading the file: no queue, no rule, no daemon.
-    "nfq/replay": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule policy/audit"
+    "nfq/replay": "resolver/clock resolver/dns resolver/text resolver/image resolver/answer policy/decide policy/match policy/rule policy/audit"
                   " policy/config nfq/packet",
     # Files that anybody may have written, read back.
     "nfq/logs": "resolver/fds resolver/dns resolver/text policy/audit policy/decide nfq/process",
     # The daemon's page as rows and cells; one file knows of a terminal.
-    "nfq/top": "resolver/clock resolver/dns policy/decide policy/status",
+    "nfq/top": "resolver/clock resolver/dns resolver/text policy/decide policy/status",
     "nfq/doctor": "resolver/clock resolver/version resolver/dns resolver/text resolver/image policy/config policy/decide policy/status"
                   " rules rules/firewall nfq/join",
     "nfq/cli": "resolver/clock resolver/fds resolver/idn resolver/dns resolver/text resolver/image resolver/sources resolver/listing"

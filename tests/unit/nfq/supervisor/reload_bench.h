@@ -21,6 +21,7 @@
 
 #include "nfq/supervisor/parts.h"
 #include "policy/log.h"
+#include "policy/status/load_report.h"
 #include "tests/check.h"
 
 #define START		1000000		/* milliseconds */

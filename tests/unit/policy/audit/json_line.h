@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Audit records made by hand, and their lines read back with jansson. */
+/* Audit records made by hand, and their lines read back. */
 #ifndef NFDNS_TESTS_UNIT_POLICY_AUDIT_JSON_LINE_H
 #define NFDNS_TESTS_UNIT_POLICY_AUDIT_JSON_LINE_H
 
 #include "policy/audit/json.h"
 
 #include <sys/socket.h>
-#include <jansson.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "resolver/dns/name.h"
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
 #include "tests/check.h"
+#include "tests/json.h"
 
 static char line[AUDIT_JSON_MAX + 1];
 static size_t seal;
@@ -57,27 +55,23 @@ start_message(uint16_t flags, uint16_t answers)
 }
 
 /* The record's line, checked to be one line of JSON; NULL if it is not. */
-static inline json_t *
+static inline const struct json_node *
 json_of(const struct audit_record *record)
 {
 	size_t length = audit_json(&formatter, record, line, AUDIT_JSON_MAX,
 	    &seal);
-	json_error_t error;
-	json_t *root;
+	const struct json_node *root;
 
 	CHECK(length > 1 && length <= AUDIT_JSON_MAX);
 	line[length] = '\0';
 	CHECK(line[length - 1] == '\n');
 	CHECK(memchr(line, '\n', length - 1) == NULL);
-	root = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
-	if (root == NULL) {
-		printf("  %s: %s\n", error.text, line);
-		CHECK(0);
-	}
+	root = json_read(line, length);
+	CHECK(root != NULL);
 	return root;
 }
 
-static inline json_t *
+static inline const struct json_node *
 json_of_answer(struct audit_record record)
 {
 	record.answer = message;
@@ -85,42 +79,6 @@ json_of_answer(struct audit_record record)
 	record.question = NULL;
 	record.question_length = 0;
 	return json_of(&record);
-}
-
-/* Follows "a.b.c"; a number is an index. */
-static inline json_t *
-at(json_t *value, const char *path)
-{
-	char key[32];
-
-	while (*path != '\0' && value != NULL) {
-		size_t length = strcspn(path, ".");
-
-		snprintf(key, sizeof(key), "%.*s", (int)length, path);
-		value = json_is_array(value) ?
-		    json_array_get(value, strtoul(key, NULL, 10)) :
-		    json_object_get(value, key);
-		path += length + (path[length] == '.');
-	}
-	return value;
-}
-
-static inline bool
-is_text(json_t *root, const char *path, const char *expected)
-{
-	const char *text = json_string_value(at(root, path));
-
-	if (text != NULL && strcmp(text, expected) == 0)
-		return true;
-	printf("  %s is %s\n", path, text != NULL ? text : "no text");
-	return false;
-}
-
-static inline bool
-is_number(json_t *root, const char *path, json_int_t expected)
-{
-	return json_is_integer(at(root, path)) &&
-	    json_integer_value(at(root, path)) == expected;
 }
 
 #endif

@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 
 #include "policy/audit/ring.h"
 #include "tests/check.h"
+#include "tests/json.h"
 
 #define TAKES_ALL	{ .verdicts = AUDIT_VERDICTS_ALL }
 #define TAKES_USUAL	{ .verdicts = AUDIT_VERDICTS_USUAL }
@@ -171,26 +171,24 @@ struct harvest {
 static void
 reap_line(struct harvest *h, const char *text, size_t length)
 {
-	json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
-	json_t *ours = json_object_get(root, "nfdns");
-	const char *type = json_string_value(json_object_get(root,
-	    "event_type"));
-	long number = (long)json_integer_value(json_object_get(ours,
-	    "packet_id"));
+	const struct json_node *root = json_read(text, length);
+	const struct json_node *ours = at(root, "nfdns");
+	const char *type = json_tree_string(at(root, "event_type"));
+	long long number = 0, lost = 0;
 
+	(void)json_tree_integer(at(ours, "packet_id"), 0, LONG_MAX, &number);
 	if (type == NULL)
 		h->bad++;
 	else if (strcmp(type, "stats") == 0)
-		h->lost += (unsigned long)json_integer_value(json_object_get(
-		    ours, "records"));
+		h->lost += json_tree_integer(at(ours, "records"), 0, LONG_MAX,
+		    &lost) ? (unsigned long)lost : 0;
 	else {
 		h->records++;
-		h->passes += strcmp(json_string_value(json_object_get(ours,
-		    "decision")), "pass") == 0;
+		h->passes += strcmp(json_tree_string(at(ours, "decision")),
+		    "pass") == 0;
 		h->disorder |= h->records > 1 && number <= h->last;
-		h->last = number;
+		h->last = (long)number;
 	}
-	json_decref(root);
 }
 
 /* Reads lines until the end of the file or pipe. */

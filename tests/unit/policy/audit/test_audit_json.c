@@ -35,7 +35,7 @@ static void
 an_answer_has_all_that_eve_has(void)
 {
 	static const uint8_t address[] = { 10, 0, 0, 1 }, other[] = { 10, 0, 0, 2 };
-	json_t *root;
+	const struct json_node *root;
 
 	start_message(0x8580, 3);
 	write_question("Www.example.com", TYPE_A);
@@ -54,15 +54,15 @@ an_answer_has_all_that_eve_has(void)
 	CHECK(is_number(root, "dns.version", 3));
 	CHECK(is_text(root, "dns.type", "response"));
 	CHECK(is_number(root, "dns.id", 0x1234));
-	CHECK(json_is_true(at(root, "dns.qr")));
-	CHECK(json_is_true(at(root, "dns.aa")));
-	CHECK(json_is_false(at(root, "dns.tc")));
-	CHECK(json_is_true(at(root, "dns.rd")));
-	CHECK(json_is_true(at(root, "dns.ra")));
+	CHECK(is(root, "dns.qr", JSON_KIND_TRUE));
+	CHECK(is(root, "dns.aa", JSON_KIND_TRUE));
+	CHECK(is(root, "dns.tc", JSON_KIND_FALSE));
+	CHECK(is(root, "dns.rd", JSON_KIND_TRUE));
+	CHECK(is(root, "dns.ra", JSON_KIND_TRUE));
 	CHECK(is_text(root, "dns.queries.0.rrname", "Www.example.com"));
 	CHECK(is_text(root, "dns.queries.0.rrtype", "A"));
 	CHECK(is_text(root, "dns.rcode", "NOERROR"));
-	CHECK(json_array_size(at(root, "dns.answers")) == 3);
+	CHECK(json_size(at(root, "dns.answers")) == 3);
 	CHECK(is_text(root, "dns.answers.0.rrname", "Www.example.com"));
 	CHECK(is_text(root, "dns.answers.0.rrtype", "CNAME"));
 	CHECK(is_text(root, "dns.answers.0.rdata", "api.example.com"));
@@ -74,13 +74,11 @@ an_answer_has_all_that_eve_has(void)
 	CHECK(is_number(root, "nfdns.packet_id", 77));
 	CHECK(is_text(root, "nfdns.decision", "answer"));
 	CHECK(is_text(root, "nfdns.reason", "record"));
-	CHECK(json_is_null(at(root, "nfdns.rule")));
+	CHECK(is(root, "nfdns.rule", JSON_KIND_NULL));
 	CHECK(is_number(root, "nfdns.uid", 1000));
 	CHECK(is_number(root, "nfdns.gid", 100));
 	CHECK(is_number(root, "nfdns.generation", 3));
-	CHECK(json_real_value(at(root, "nfdns.spent_us")) > 4.2069 &&
-	    json_real_value(at(root, "nfdns.spent_us")) < 4.2071);
-	json_decref(root);
+	CHECK(strstr(line, "\"spent_us\":4.207") != NULL);
 }
 
 /* Owner, type, class and TTL like the record before, or not. */
@@ -108,7 +106,7 @@ records_that_are_alike_and_not_have_each_their_own(void)
 	};
 	const size_t count = sizeof(records) / sizeof(records[0]);
 	char path[64];
-	json_t *root;
+	const struct json_node *root;
 
 	start_message(0x8580, (uint16_t)count);
 	write_question("www.x", TYPE_A);
@@ -121,7 +119,7 @@ records_that_are_alike_and_not_have_each_their_own(void)
 		wire_write_octets(&w, address, sizeof(address));
 	}
 	root = json_of_answer(blank);
-	CHECK(json_array_size(at(root, "dns.answers")) == count);
+	CHECK(json_size(at(root, "dns.answers")) == count);
 	for (size_t i = 0; i < count; i++) {
 		const bool text = records[i].type == TYPE_TXT;
 
@@ -135,14 +133,13 @@ records_that_are_alike_and_not_have_each_their_own(void)
 		CHECK(is_text(root, path, text ? "\\# 4 0a000001" :
 		    "10.0.0.1"));
 	}
-	json_decref(root);
 }
 
 static void
 a_passed_question_has_no_answer(void)
 {
 	struct audit_record record = blank;
-	json_t *root;
+	const struct json_node *root;
 
 	start_message(0x0100, 0);
 	write_question("example.org", TYPE_AAAA);
@@ -161,18 +158,17 @@ a_passed_question_has_no_answer(void)
 	CHECK(is_text(root, "dns.queries.0.rrtype", "AAAA"));
 	CHECK(at(root, "dns.rcode") == NULL);
 	CHECK(at(root, "dns.answers") == NULL);
-	CHECK(json_is_null(at(root, "nfdns.uid")));
-	CHECK(json_is_null(at(root, "nfdns.gid")));
+	CHECK(is(root, "nfdns.uid", JSON_KIND_NULL));
+	CHECK(is(root, "nfdns.gid", JSON_KIND_NULL));
 	CHECK(is_text(root, "nfdns.decision", "pass"));
 	CHECK(is_text(root, "nfdns.reason", "not-mesh"));
-	json_decref(root);
 }
 
 static void
 an_error_names_its_code(void)
 {
 	struct audit_record record = blank;
-	json_t *root;
+	const struct json_node *root;
 
 	start_message(0x8580, 0);
 	write_question("a.b", TYPE_TXT);
@@ -183,7 +179,6 @@ an_error_names_its_code(void)
 	CHECK(is_text(root, "dns.rcode", "BADVERS"));
 	CHECK(at(root, "dns.answers") == NULL);
 	CHECK(is_text(root, "nfdns.decision", "refuse"));
-	json_decref(root);
 }
 
 static void
@@ -212,14 +207,13 @@ data_of_other_types_is_readable(void)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		json_t *root;
+		const struct json_node *root;
 
 		start_message(0x8580, 1);
 		write_question("x.test", TYPE_ANY);
 		write_record(cases[i].type, cases[i].rdata, cases[i].length);
 		root = json_of_answer(blank);
 		CHECK(is_text(root, "dns.answers.0.rdata", cases[i].text));
-		json_decref(root);
 	}
 }
 
@@ -227,7 +221,7 @@ data_of_other_types_is_readable(void)
 static void
 data_by_type_is_as_in_eve(void)
 {
-	json_t *root;
+	const struct json_node *root;
 
 	start_message(0x8580, 5);
 	write_question("x.test", TYPE_ANY);
@@ -238,33 +232,30 @@ data_by_type_is_as_in_eve(void)
 	write_record(65280, "x", 1);
 	write_record(TYPE_TXT, "\1t", 2);
 	root = json_of_answer(blank);
-	CHECK(json_array_size(at(root, "dns.answers")) == 5);
+	CHECK(json_size(at(root, "dns.answers")) == 5);
 	CHECK(at(root, "dns.answers.0.srv") == NULL);
 	CHECK(is_number(root, "dns.answers.1.srv.port", 80));
 	CHECK(is_text(root, "dns.answers.1.rdata", "1 2 80 s"));
 	CHECK(is_text(root, "dns.answers.2.soa.rname", "h.x.test"));
-	CHECK(json_object_size(at(root, "dns.grouped")) == 3);
-	CHECK(json_array_size(at(root, "dns.grouped.SRV")) == 1);
+	CHECK(json_size(at(root, "dns.grouped")) == 3);
+	CHECK(json_size(at(root, "dns.grouped.SRV")) == 1);
 	CHECK(is_text(root, "dns.grouped.SRV.0.name", "s"));
 	CHECK(is_number(root, "dns.grouped.SRV.0.priority", 1));
 	CHECK(is_number(root, "dns.grouped.SRV.0.weight", 2));
 	CHECK(is_text(root, "dns.grouped.SOA.0.mname", "x.test"));
 	CHECK(is_number(root, "dns.grouped.SOA.0.minimum", 5));
 	CHECK(is_text(root, "dns.grouped.TXT.0", "t"));
-	json_decref(root);
 	start_message(0x8580, 1);
 	write_question("x.test", TYPE_ANY);
 	write_record(65280, "", 0);
 	root = json_of_answer(blank);
 	CHECK(at(root, "dns.answers.0") != NULL &&
 	    at(root, "dns.grouped") == NULL);
-	json_decref(root);
 	start_message(0x8580, 1);	/* and there is none */
 	write_question("x.test", TYPE_ANY);
 	root = json_of_answer(blank);
 	CHECK(at(root, "dns.answers") == NULL);
 	CHECK(is_number(root, "nfdns.answers_omitted", 1));
-	json_decref(root);
 }
 
 /*
@@ -317,7 +308,7 @@ static void
 the_rule_is_named(void)
 {
 	struct audit_record record = blank, none;
-	json_t *root;
+	const struct json_node *root;
 
 	start_message(0x8580, 0);
 	write_question("a.test", TYPE_A);
@@ -328,10 +319,8 @@ the_rule_is_named(void)
 	for (int i = 0; i < 2; i++) {
 		root = json_of_answer(record);
 		CHECK(is_text(root, "nfdns.rule", "no \"ads\"\\010"));
-		json_decref(root);
 		root = json_of_answer(none);
-		CHECK(json_is_null(at(root, "nfdns.rule")));
-		json_decref(root);
+		CHECK(is(root, "nfdns.rule", JSON_KIND_NULL));
 	}
 }
 
@@ -342,7 +331,7 @@ the_longest_rule_leaves_the_line_whole(void)
 	uint8_t address[16];
 	char rule[UINT8_MAX];
 	struct audit_record record = blank;
-	json_t *root;
+	const struct json_node *root;
 
 	memset(address, 0xfd, sizeof(address));
 	memset(rule, 1, sizeof(rule));
@@ -353,28 +342,26 @@ the_longest_rule_leaves_the_line_whole(void)
 	for (int i = 0; i < 200; i++)
 		write_record(TYPE_AAAA, address, sizeof(address));
 	root = json_of_answer(record);
-	CHECK(json_string_length(at(root, "nfdns.rule")) == 4 * AUDIT_RULE_MAX);
+	CHECK(strlen(json_tree_string(at(root, "nfdns.rule"))) == 4 * AUDIT_RULE_MAX);
 	CHECK(at(root, "nfdns.answers_omitted") != NULL);
-	json_decref(root);
 }
 
 /* Listed and left out add up, in a line that fits, and both lists agree. */
 static void
-check_omitted(json_int_t count, size_t at_least)
+check_omitted(long long count, size_t at_least)
 {
-	json_t *root = json_of_answer(blank), *list;
-	size_t listed = json_array_size(at(root, "dns.answers"));
+	const struct json_node *root = json_of_answer(blank);
+	size_t listed = json_size(at(root, "dns.answers"));
 	size_t grouped = 0;
-	const char *key;
+	const struct json_node *list = at(root, "dns.grouped")->first;
 
 	CHECK(listed >= at_least);
 	CHECK(is_number(root, "nfdns.answers_omitted",
-	    count - (json_int_t)listed));
-	json_object_foreach(at(root, "dns.grouped"), key, list)
-		grouped += json_array_size(list);
+	    count - (long long)listed));
+	for (; list != NULL; list = list->next)
+		grouped += json_size(list);
 	CHECK(grouped == listed);
 	CHECK(is_number(root, "nfdns.generation", 3));
-	json_decref(root);
 }
 
 static void

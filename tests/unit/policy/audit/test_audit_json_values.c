@@ -13,19 +13,18 @@ static void
 check_name(uint16_t flags, const uint8_t *name, size_t length)
 {
 	char text[NAME_TEXT_SIZE], expected[NAME_TEXT_SIZE];
-	json_t *root;
+	const struct json_node *root;
 
 	start_message(flags, 0);
 	wire_write_octets(&w, name, length);
 	wire_write_u32(&w, 0x00010001);
 	root = json_of_answer(blank);
 	snprintf(text, sizeof(text), "%s.",
-	    json_string_value(at(root, "dns.queries.0.rrname")));
+	    json_tree_string(at(root, "dns.queries.0.rrname")));
 	name_to_text(name, expected);
 	CHECK(strcmp(text, expected) == 0);
 	if (test_failed_here)
 		printf("  %s, %s\n", text, expected);
-	json_decref(root);
 }
 
 static void
@@ -82,7 +81,7 @@ addresses_are_written_as_libc_does(void)
 
 	srandom(4);
 	for (int i = 0; i < 20000; i++) {
-		json_t *root;
+		const struct json_node *root;
 
 		for (int j = 0; j < 16; j += 2) {
 			long value = random() >> 2, kind = random() % 4;
@@ -98,7 +97,6 @@ addresses_are_written_as_libc_does(void)
 		CHECK(inet_ntop(record.family, record.client, expected,
 		    sizeof(expected)) != NULL);
 		CHECK(is_text(root, "src_ip", expected));
-		json_decref(root);
 		if (test_failed_here)
 			return;
 	}
@@ -116,7 +114,7 @@ times_are_written_as_libc_does(void)
 		time_t second = i < 36525 ? i * 86400L + random() % 86400 :
 		    (time_t)(((uint64_t)random() << 33) / 1000000000);
 		struct tm tm;
-		json_t *root;
+		const struct json_node *root;
 
 		record.time_ns = (uint64_t)second * 1000000000 + 1999;
 		start_message(0x8580, 0);
@@ -124,7 +122,6 @@ times_are_written_as_libc_does(void)
 		CHECK(gmtime_r(&second, &tm) != NULL && strftime(expected,
 		    sizeof(expected), "%Y-%m-%dT%H:%M:%S.000001+0000", &tm) > 0);
 		CHECK(is_text(root, "timestamp", expected));
-		json_decref(root);
 		if (test_failed_here)
 			return;
 	}
@@ -138,14 +135,13 @@ numbers_of_every_width_are_written(void)
 	start_message(0x8580, 0);
 	for (uint64_t power = 1;; power *= 10) {
 		for (int64_t i = -1; i <= 1; i++) {
-			json_t *root;
+			const struct json_node *root;
 
-			/* jansson reads no more than 63 bits. */
+			/* Readers have no more than 63 bits. */
 			record.generation = (power + (uint64_t)i) & INT64_MAX;
 			root = json_of_answer(record);
 			CHECK(is_number(root, "nfdns.generation",
-			    (json_int_t)record.generation));
-			json_decref(root);
+			    (long long)record.generation));
 		}
 		if (power > UINT64_MAX / 10)
 			break;
@@ -154,7 +150,7 @@ numbers_of_every_width_are_written(void)
 		char expected[32];
 
 		record.spent_ns = ns;
-		json_decref(json_of_answer(record));
+		(void)json_of_answer(record);
 		snprintf(expected, sizeof(expected), "\"spent_us\":%u.%03u,\"",
 		    ns / 1000, ns % 1000);
 		CHECK(strstr(line, expected) != NULL);
@@ -182,7 +178,7 @@ any_octets_make_a_whole_line(void)
 		record.reason = (enum reason)(i % REASONS);
 		record.rcode = (uint16_t)i;
 		record.time_ns = (uint64_t)random() << 32;
-		json_decref(json_of(&record));
+		(void)json_of(&record);
 		if (test_failed_here)
 			return;
 	}

@@ -5,13 +5,13 @@
 #include <sys/wait.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tests/check.h"
+#include "tests/json.h"
 
 static char dir[] = "/tmp/nfdns-status-XXXXXX";
 static char file[64];
@@ -268,7 +268,7 @@ what_forwarding_shows_is_not_believed(void)
 		free(shown);
 		for (int json = 0; json < 2; json++) {
 			out = open_memstream(&text, &size);
-			CHECK(out != NULL && status_print(&page, NULL, NULL,
+			CHECK(out != NULL && status_print(&page, NULL,
 			    json == 1, out) == 0);
 			CHECK(fclose(out) == 0);
 			for (size_t j = 0; j < size; j++)
@@ -326,16 +326,16 @@ printed(const struct status_page *page, bool json)
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	CHECK(status_print(page, NULL, NULL, json, out) == 0);
+	CHECK(status_print(page, NULL, json, out) == 0);
 	fclose(out);
 	return text;
 }
 
-static json_t *
+static const struct json_node *
 printed_json(const struct status_page *page)
 {
 	char *text = printed(page, true);
-	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	const struct json_node *root = json_read(text, strlen(text));
 
 	CHECK(root != NULL);
 	CHECK(strchr(text, '\n') == text + strlen(text) - 1);
@@ -343,70 +343,55 @@ printed_json(const struct status_page *page)
 	return root;
 }
 
-static json_t *
-key(json_t *root, const char *section, const char *name)
-{
-	return json_object_get(section[0] != '\0' ?
-	    json_object_get(root, section) : root, name);
-}
-
 static void
 json_has_the_keys_that_are_promised(void)
 {
 	static const struct {
-		const char *section, *key;
-		json_type type;
+		const char *path;
+		enum json_kind kind;
 	} promised[] = {
-		{ "", "pid", JSON_INTEGER }, { "", "worker_pid", JSON_INTEGER },
-		{ "table", "generation", JSON_INTEGER },
-		{ "table", "names", JSON_INTEGER },
-		{ "counters", "received", JSON_INTEGER },
-		{ "counters", "answered", JSON_INTEGER },
-		{ "counters", "passed", JSON_INTEGER },
-		{ "counters", "refused", JSON_INTEGER },
-		{ "counters", "dropped", JSON_INTEGER },
-		{ "counters", "malformed", JSON_INTEGER },
-		{ "queue", "mode", JSON_STRING },
-		{ "queue", "unseen", JSON_INTEGER },
-		{ "queue", "dropped", JSON_INTEGER },
-		{ "queue", "over_user_rate", JSON_INTEGER },
-		{ "worker", "restarts", JSON_INTEGER },
-		{ "reload", "ok", JSON_TRUE },
-		{ "reload", "error", JSON_STRING },
-		{ "reasons", "not-mesh", JSON_INTEGER },
-		{ "", "ready", JSON_FALSE },
-		{ "", "state", JSON_STRING },
+		{ "pid", JSON_KIND_NUMBER }, { "worker_pid", JSON_KIND_NUMBER },
+		{ "table.generation", JSON_KIND_NUMBER },
+		{ "table.names", JSON_KIND_NUMBER },
+		{ "counters.received", JSON_KIND_NUMBER },
+		{ "counters.answered", JSON_KIND_NUMBER },
+		{ "counters.passed", JSON_KIND_NUMBER },
+		{ "counters.refused", JSON_KIND_NUMBER },
+		{ "counters.dropped", JSON_KIND_NUMBER },
+		{ "counters.malformed", JSON_KIND_NUMBER },
+		{ "queue.mode", JSON_KIND_STRING },
+		{ "queue.unseen", JSON_KIND_NUMBER },
+		{ "queue.dropped", JSON_KIND_NUMBER },
+		{ "queue.over_user_rate", JSON_KIND_NUMBER },
+		{ "worker.restarts", JSON_KIND_NUMBER },
+		{ "reload.ok", JSON_KIND_TRUE },
+		{ "reload.error", JSON_KIND_STRING },
+		{ "reasons.not-mesh", JSON_KIND_NUMBER },
+		{ "ready", JSON_KIND_FALSE },
+		{ "state", JSON_KIND_STRING },
 	};
 	struct status_page page;
-	json_t *root;
+	const struct json_node *root;
 
 	CHECK(status_create(&page, dir, 1) == 0);
 	root = printed_json(&page);
-	for (size_t i = 0; i < sizeof(promised) / sizeof(promised[0]); i++) {
-		json_t *value = key(root, promised[i].section, promised[i].key);
-
-		CHECK(value != NULL && json_typeof(value) == promised[i].type);
-	}
-	CHECK(json_integer_value(key(root, "", "pid")) == getpid());
-	json_decref(root);
+	for (size_t i = 0; i < sizeof(promised) / sizeof(promised[0]); i++)
+		CHECK(is(root, promised[i].path, promised[i].kind));
+	CHECK(is_number(root, "pid", getpid()));
 
 	atomic_store(&page.supervisor->table_names, 12);
 	atomic_store(&page.supervisor->queue_mode, STATUS_QUEUE_XT);
 	status_set_state(&page, STATUS_READY, NULL);
 	root = printed_json(&page);
-	CHECK(json_is_true(key(root, "", "ready")));
-	CHECK(json_integer_value(key(root, "table", "names")) == 12);
-	CHECK(strcmp(json_string_value(key(root, "queue", "mode")), "xt") == 0);
-	json_decref(root);
+	CHECK(is(root, "ready", JSON_KIND_TRUE));
+	CHECK(is_number(root, "table.names", 12));
+	CHECK(is_text(root, "queue.mode", "xt"));
 
 	status_set_state(&page, STATUS_DEGRADED, "no table");
 	root = printed_json(&page);
-	CHECK(json_is_true(key(root, "", "ready")));
-	CHECK(strcmp(json_string_value(key(root, "", "state")),
-	    "degraded") == 0);
-	CHECK(strcmp(json_string_value(key(root, "", "degraded")),
-	    "no table") == 0);
-	json_decref(root);
+	CHECK(is(root, "ready", JSON_KIND_TRUE));
+	CHECK(is_text(root, "state", "degraded"));
+	CHECK(is_text(root, "degraded", "no table"));
 	status_remove(&page, dir);
 }
 
@@ -414,7 +399,8 @@ static void
 any_values_can_be_printed(void)
 {
 	struct status_page page;
-	json_t *root;
+	const struct json_node *root;
+	long long received;
 	char *text;
 
 	CHECK(status_create(&page, dir, 2) == 0);
@@ -425,10 +411,9 @@ any_values_can_be_printed(void)
 	atomic_store(&page.supervisor->queue_mode, UINT32_MAX);
 	atomic_store(&page.supervisor->pid, -5);
 	root = printed_json(&page);
-	CHECK(strcmp(json_string_value(key(root, "queue", "mode")),
-	    "unknown") == 0);
-	CHECK(json_integer_value(key(root, "counters", "received")) >= 0);
-	json_decref(root);
+	CHECK(is_text(root, "queue.mode", "unknown"));
+	CHECK(json_tree_integer(at(root, "counters.received"), 0, LLONG_MAX,
+	    &received));
 	/* One line stays one line. */
 	text = printed(&page, false);
 	CHECK(strstr(text, "\n\n") == NULL && strstr(text, "\\x0a") != NULL);
