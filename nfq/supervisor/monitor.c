@@ -33,14 +33,20 @@ monitor_stop(struct supervisor *s)
 	canary_close(&s->monitor.canary.canary);
 }
 
-enum monitor_wish
+static enum reload_wish
+larger(enum reload_wish a, enum reload_wish b)
+{
+	return a > b ? a : b;
+}
+
+enum reload_wish
 monitor_tick(struct supervisor *s, monotime_t now)
 {
 	struct monitor *m = &s->monitor;
-	enum monitor_wish wish = MONITOR_NOTHING;
+	enum reload_wish wish = RELOAD_NOTHING;
 
 	if (!monotime_is_past(now, m->next))
-		return MONITOR_NOTHING;
+		return RELOAD_NOTHING;
 	m->next = monotime_add_ms(now, m->tick_ms);
 	monitor_counters_tick(s);
 	hitters_look(&s->status.hitters, now);
@@ -52,11 +58,9 @@ monitor_tick(struct supervisor *s, monotime_t now)
 	    now);
 	if (s->watch == NULL)
 		wish = monitor_resolv_conf(s);
-	if (monitor_feeds_tick(s, (int64_t)(realtime_ns() / 1000000), now) ==
-	    MONITOR_RELOAD)
-		wish = MONITOR_RELOAD;
-	if (supervisor_feeds_tick(s) == MONITOR_RELOAD)
-		wish = MONITOR_RELOAD;
+	wish = larger(wish, monitor_feeds_tick(s,
+	    (int64_t)(realtime_ns() / 1000000), now));
+	wish = larger(wish, supervisor_feeds_tick(s));
 	if (monitor_rules_tick(s, now)) {
 		monitor_streams_tick(s, now, false);
 		supervisor_watch_routes(s);

@@ -126,13 +126,6 @@ replace_worker(struct supervisor *s)
 }
 
 static void
-take_wish(struct supervisor *s, enum monitor_wish wish)
-{
-	if (wish == MONITOR_RELOAD)
-		reload_begin(s, RELOAD_TABLES);
-}
-
-static void
 take_tick(struct supervisor *s)
 {
 	const monotime_t now = monotime_now();
@@ -142,7 +135,7 @@ take_tick(struct supervisor *s)
 		return;
 	take_step(s, worker_process_look(&s->worker, now));
 	reload_tick(s, now);
-	take_wish(s, monitor_tick(s, now));
+	reload_begin(s, monitor_tick(s, now));
 	zone_tick(s, now);
 	supervisor_tick_tls(s, now);
 	supervisor_tick_metrics(s, now);
@@ -160,11 +153,12 @@ follow_ready(struct supervisor *s)
 		return;
 	changed = watch_next(s->watch, monotime_now());
 
-	if (changed & WATCH_RESOLV)
-		take_wish(s, monitor_resolv_conf(s));
-	/* The same text, read again: users have other numbers. */
-	if ((changed & (WATCH_TABLES | WATCH_FEEDS)) != 0 ||
-	    ((changed & WATCH_USERS) != 0 && s->config->absent_ids > 0))
+	if ((changed & WATCH_RESOLV) != 0)
+		reload_begin(s, monitor_resolv_conf(s));
+	/* The same text, read again: users may have other numbers. */
+	if ((changed & WATCH_USERS) != 0)
+		reload_begin(s, RELOAD_MACHINE);
+	if ((changed & (WATCH_TABLES | WATCH_FEEDS)) != 0)
 		reload_begin(s, RELOAD_TABLES);
 }
 

@@ -24,7 +24,7 @@ def services(names):
 class Pushed:
     """nfdnsd with a feed's table of so many names (about: whole services)."""
 
-    def __init__(self, lab, names):
+    def __init__(self, lab, names, more="", **options):
         self.lab = lab
         self.services = services(names)
         state = lab.directory / "state"
@@ -32,7 +32,8 @@ class Pushed:
         self.path = state / "mesh.table"
         self.tool("write")
         self.daemon = Daemon(lab, tables='{ format = "feed"; feed = "mesh"; }',
-                             more=f'state_dir = "{state}"; feed_run_dir = "{state}";')
+                             more=f'state_dir = "{state}"; feed_run_dir = "{state}"; {more}',
+                             **options)
 
     def tool(self, what, *more):
         done = self.lab.vm.run([BUILD / "tools/push", what, "feed", self.services, self.path,
