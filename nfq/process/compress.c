@@ -144,7 +144,8 @@ compress_start(enum compress_format format, int in, int out, uid_t uid,
 		return pid < 0 ? -errno : pid;
 	/* What it may do is what a compiler may: read and write what is open. */
 	if (child_isolate(keep, sizeof(keep) / sizeof(keep[0])) < 0 ||
-	    sandbox_compiler_privileges(uid, gid, 0) < 0 || child_die_with(parent) < 0 ||
+	    sandbox_compiler_privileges(uid, gid) < 0 ||
+	    child_die_with(parent) < 0 || sandbox_compiler_limits(0) < 0 ||
 	    sandbox_compiler_seccomp() < 0)
 		_exit(1);
 	_exit(compress_file(format, in, out) ? 0 : 1);

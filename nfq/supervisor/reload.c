@@ -91,6 +91,23 @@ note_outcome(struct supervisor *s, const char *error)
 		s->reload_refused = wish_in_effect(s);
 }
 
+void
+reload_prepare(struct supervisor *s)
+{
+	struct reload *r = &s->reload;
+	bool any = false;
+
+	for (size_t i = 0; i < s->config->mesh.source_count; i++)
+		any = any || s->config->mesh.sources[i].feed != NULL;
+	/* A reload under way will come here again. */
+	if (r->phase == RELOAD_IDLE && any && r->ahead == NULL)
+		r->ahead = compiler_ahead(s->config);
+	if (!any) {
+		compiler_cancel(r->ahead);
+		r->ahead = NULL;
+	}
+}
+
 static void
 take_time(struct mesh_source *source, const struct mesh_source *again)
 {
@@ -116,6 +133,9 @@ finish(struct supervisor *s, const char *error)
 	struct reload *r = &s->reload;
 	enum reload_wish wish;
 
+	/* It has ended by now, or it is hostile: nobody writes from here on. */
+	compiler_cancel(r->compiler);
+	r->compiler = NULL;
 	diag_log(&r->diag);
 	if (error != NULL)
 		log_error("reload refused, everything stays as it was");
@@ -144,6 +164,7 @@ finish(struct supervisor *s, const char *error)
 	wish = r->again;
 	r->again = RELOAD_NOTHING;
 	reload_begin(s, wish);
+	reload_prepare(s);
 }
 
 static void
@@ -197,6 +218,8 @@ check(struct supervisor *s)
 	    r->wish == RELOAD_FORCED ? RULE_FEEDS_FORCE : RULE_FEEDS_KEEP,
 	    &r->diag) < 0)
 		return -ENOMEM;
+	r->compiler = r->ahead;
+	r->ahead = NULL;
 	return compiler_start(&r->compiler, r->config, &r->feeds, &r->diag);
 }
 
@@ -391,8 +414,7 @@ compiled(struct supervisor *s, monotime_t now)
 {
 	struct reload *r = &s->reload;
 
-	r->generation.image = compiler_finish(r->compiler, &r->diag);
-	r->compiler = NULL;
+	r->generation.image = compiler_image(r->compiler, &r->diag);
 	if (r->generation.image < 0) {
 		refuse(s);
 		return;
@@ -417,7 +439,8 @@ compiled(struct supervisor *s, monotime_t now)
 void
 reload_compiler_ready(struct supervisor *s, monotime_t now)
 {
-	if (!compiler_read(s->reload.compiler, &s->reload.diag))
+	if (s->reload.phase == RELOAD_COMPILING &&
+	    !compiler_read(s->reload.compiler, &s->reload.diag))
 		compiled(s, now);
 }
 
@@ -530,7 +553,7 @@ reload_tick(struct supervisor *s, monotime_t now)
 {
 	struct reload *r = &s->reload;
 
-	if (r->compiler != NULL)
+	if (r->phase == RELOAD_COMPILING)
 		compiler_check_time(r->compiler);
 	if (r->phase == RELOAD_SWAPPING &&
 	    monotime_is_past(now, r->deadline) && !s->worker.killed) {
@@ -546,4 +569,6 @@ reload_cancel(struct supervisor *s)
 		status_reload_end(&s->status, "the daemon is stopping");
 	s->reload.again = RELOAD_NOTHING;
 	discard(&s->reload);
+	compiler_cancel(s->reload.ahead);
+	s->reload.ahead = NULL;
 }

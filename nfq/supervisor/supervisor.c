@@ -174,7 +174,7 @@ loop_once(struct supervisor *s)
 	    [WAIT_CONTROL] = {.fd = s->worker.control},
 	    [WAIT_SIGNALS] = {.fd = s->signals},
 	    [WAIT_TIMER] = {.fd = s->timer},
-	    [WAIT_COMPILER] = {.fd = s->reload.compiler != NULL
+	    [WAIT_COMPILER] = {.fd = s->reload.phase == RELOAD_COMPILING
 					 ? compiler_fd(s->reload.compiler)
 					 : -1},
 	    [WAIT_CANARY] = {.fd = s->monitor.canary.canary.fd},
@@ -197,7 +197,7 @@ loop_once(struct supervisor *s)
 		monitor_canary_ready(s, monotime_now());
 	if (wait[WAIT_DEVICES].revents != 0)
 		supervisor_watch_routes(s);
-	if (wait[WAIT_COMPILER].revents != 0 && s->reload.compiler != NULL)
+	if (wait[WAIT_COMPILER].revents != 0)
 		reload_compiler_ready(s, monotime_now());
 	if (wait[WAIT_WATCH].revents != 0)
 		follow_ready(s);

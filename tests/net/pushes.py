@@ -40,11 +40,12 @@ class Pushed:
                                 *more], ok=0)
         return json.loads(done.stdout) if done.stdout else None
 
-    def run(self, pushes, seconds, rate):
-        """The tool's result, and of the load beside it: dicts."""
+    def run(self, pushes, seconds, rate, pause=None):
+        """The tool's result, and of the load beside it: dicts.  "pause": milliseconds
+        between an answer and the next push."""
         lines = [f"{host(n)} {address(n)}" for n in range(ASKED)]
         load = self.lab.load(self.lab.NS4, lines, seconds + 70, rate)
-        found = self.tool("run", self.lab.NS4, pushes, seconds)
+        found = self.tool("run", self.lab.NS4, pushes, seconds, *([pause] if pause else []))
         return found, end_load(load)
 
 
