@@ -16,6 +16,7 @@
 enum control_kind {
 	CONTROL_READY,		/* worker: its threads run */
 	CONTROL_GENERATION,	/* supervisor: generation_files.h */
+	CONTROL_TABLE,		/* likewise: an image, all else stays as it is */
 	CONTROL_GENERATION_OK,	/* worker: every answer from now on is from it */
 	CONTROL_GENERATION_BAD,	/* worker: text says why, the old one stays */
 	CONTROL_AUDIT_FILES,	/* supervisor: the audit files, reopened */

@@ -142,9 +142,13 @@ generation_files_send(int socket, const struct generation_files *g)
 	struct control_message message = { .kind = CONTROL_GENERATION,
 		.generation = g->number, .caches = g->cache >= 0 ? 1 : 0 };
 	const size_t audit = OTHERS + message.caches;
-	int fds[CONTROL_MAX_FDS], error;
-	const int count = put_audit_files(&message, fds + audit, &g->audit);
+	int fds[CONTROL_MAX_FDS], error, count;
 
+	if (g->settings < 0) {
+		message.kind = CONTROL_TABLE;
+		return control_send(socket, &message, &g->image, 1);
+	}
+	count = put_audit_files(&message, fds + audit, &g->audit);
 	if (count < 0)
 		return count;
 	fds[IMAGE] = g->image;
@@ -186,6 +190,15 @@ generation_files_take(struct generation_files *g,
 {
 	const uint32_t audit = OTHERS + (message->caches != 0);
 
+	if (message->kind == CONTROL_TABLE) {
+		if (message->fd_count != 1)
+			return refuse(message, fds);
+		g->number = message->generation;
+		g->image = fds[IMAGE];
+		g->settings = g->cache = g->authorities = -1;
+		g->audit.count = 0;
+		return 0;
+	}
 	if (message->caches > 1 || message->fd_count < audit ||
 	    !take_audit_files(&g->audit, message, fds, audit))
 		return refuse(message, fds);

@@ -27,7 +27,9 @@ struct audit_files {
 struct generation_files {
 	uint64_t number;		/* 0: no table was ever loaded */
 	int image;			/* sealed memory file: the table; -1: none */
-	int settings;			/* sealed memory file; -1: none */
+	int settings;			/* sealed memory file; -1: none; in a
+					   reload of tables: all but the image
+					   stays as it is */
 	int cache;			/* forward/cache_memory.h; -1: none */
 	int authorities;		/* PEM text for nfdns-tls; -1: none.  Not
 					   sent to the worker */
@@ -41,7 +43,10 @@ struct generation_files {
 void audit_files_close(struct audit_files *files);
 void generation_files_close(struct generation_files *generation);
 
-/* Sends all of it as CONTROL_GENERATION.  As control_send(). */
+/*
+ * Sends all of it as CONTROL_GENERATION, or the image as CONTROL_TABLE if there are
+ * no settings.  As control_send().
+ */
 int generation_files_send(int socket, const struct generation_files *generation)
     __attribute__((warn_unused_result));
 
@@ -50,7 +55,7 @@ int audit_files_send(int socket, const struct audit_files *files)
     __attribute__((warn_unused_result));
 
 /*
- * Takes a generation out of a CONTROL_GENERATION that control_receive() gave.
+ * Takes a generation out of one of these that control_receive() gave.
  * 0, and generation owns fds; or -EPROTO if files are missing, are too many or
  * have sinks that make no sense: all fds are closed, and nothing changes.
  */

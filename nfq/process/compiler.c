@@ -3,7 +3,8 @@
  * Parent side; compiler_process.c has the child's.
  *
  * The child sends lines through a socket.  "E TEXT", "W TEXT" and "N TEXT" are
- * an error, a warning and a note.  "I NUMBER NAME" asks for a file that the child
+ * an error, a warning and a note.  "D done": the image is written, and the parent
+ * need not wait for the child's end.  "I NUMBER NAME" asks for a file that the child
  * may not open itself (resolver/sources/include.h); the parent sends it back.
  * "F ..." and "K ..." are about files of rules (rule_feeds.h).  The parent trusts
  * none of it: it cuts, counts and escapes lines like any other input.
@@ -36,6 +37,7 @@
 
 struct compiler {
 	pid_t pid;
+	bool ahead;		/* of compiler_ahead() */
 	struct source_files files;
 	struct rule_feeds *feeds;	/* the caller's */
 	bool unloaded;		/* the image is to stand for no table */
@@ -43,6 +45,7 @@ struct compiler {
 	int image;
 	time_t deadline;	/* CLOCK_MONOTONIC */
 	bool overdue;
+	bool done;		/* says the child */
 	size_t lines;
 	unsigned int includes;
 	size_t fill;
@@ -75,93 +78,122 @@ seal_image(int fd)
 }
 
 static void
-compiler_free(struct compiler *c)
+end_process(struct compiler *c)
 {
+	int status;
+
+	if (c->pid > 0) {
+		(void)kill(c->pid, SIGKILL);
+		(void)child_reap(c->pid, &status);
+	}
+	c->pid = 0;
 	if (c->channel >= 0)
 		(void)close(c->channel);
+	c->channel = -1;
+}
+
+static void
+compiler_free(struct compiler *c)
+{
+	end_process(c);
 	if (c->image >= 0)
 		(void)close(c->image);
 	source_files_close(&c->files);
 	free(c);
 }
 
-/* Forks; the child gets the job and goes on with it. */
+/* Makes the channel and the child, which waits for a job. */
 static int
-fork_child(struct compiler *c, const struct compiler_job *job, int program)
+fork_child(struct compiler *c, const struct config *config, int program)
 {
-	const int job_fd = compiler_job_write(job);
-	/* Allocated before fork(): a child of a threaded process must not. */
-	int *keep = calloc(job->mesh->source_count +
-	    2 * job->policy->set_count + 4, sizeof(*keep));
-	int error = job_fd < 0 ? job_fd : keep == NULL ? -ENOMEM : 0;
-
-	if (error == 0) {
-		c->pid = fork();
-		if (c->pid == 0)
-			compiler_become(job, job_fd, program, keep);
-		if (c->pid < 0)
-			error = -errno;
-	}
-	free(keep);
-	if (job_fd >= 0)
-		(void)close(job_fd);
-	return error;
-}
-
-/* Makes the image file, the channel and the child.  0 or a negative errno. */
-static int
-spawn(struct compiler *c, const struct config *config,
-    const struct rules_feed_input *inputs, int program)
-{
-	struct compiler_job job = { .mesh = &c->files.mesh,
-		.sources = c->files.fds, .policy = &config->policy,
-		.inputs = inputs, .config = config->path,
-		.unloaded = c->unloaded, .parent = getpid(),
+	const struct compiler_owner owner = { .parent = getpid(),
 		.uid = config->uid, .gid = config->gid };
-	int ends[2], error;
+	int ends[2], error = 0;
 
-	job.image = c->image = make_image();
-	if (c->image < 0)
-		return c->image;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	c->channel = ends[0];
-	job.channel = ends[1];
-	error = fork_child(c, &job, program);
+	c->pid = fork();
+	if (c->pid == 0)
+		compiler_become(&owner, ends[1], program);
+	if (c->pid < 0)
+		error = -errno;
 	(void)close(ends[1]);
-	if (error < 0)
-		return error;
-	return fcntl(c->channel, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
+	if (error == 0 && fcntl(c->channel, F_SETFL, O_NONBLOCK) < 0)
+		error = -errno;
+	return error;
 }
 
 /* 0, or a negative errno with an error in diag. */
 static int
-start(struct compiler *c, const struct config *config, struct diag *diag)
+start_process(struct compiler *c, const struct config *config,
+    struct diag *diag)
 {
 	/*
 	 * The file that this process runs, even if an upgrade has replaced
 	 * it: both sides must have the same job format.
 	 */
 	int program = open("/proc/self/exe", O_PATH | O_CLOEXEC), error;
-	struct rules_feed_input *inputs = calloc(c->feeds->count + 1,
-	    sizeof(*inputs));
 
 	if (program < 0) {
 		error = -errno;
 		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot start the compiler "
 		    "process: /proc/self/exe cannot be opened: %s: is /proc "
 		    "mounted?", strerror(-error));
-		free(inputs);
 		return error;
 	}
-	for (size_t i = 0; i < c->feeds->count && inputs != NULL; i++)
-		inputs[i] = c->feeds->list[i].input;
-	error = inputs == NULL ? -ENOMEM : spawn(c, config, inputs, program);
-	free(inputs);
+	error = fork_child(c, config, program);
 	if (error < 0)
 		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot start the compiler "
 		    "process: %s", strerror(-error));
 	(void)close(program);
+	return error;
+}
+
+/* Gives the process the job; -EPIPE if it has ended. */
+static int
+send_job(struct compiler *c, const struct config *config)
+{
+	struct compiler_job job = { .mesh = &c->files.mesh,
+		.sources = c->files.fds, .policy = &config->policy,
+		.config = config->path, .unloaded = c->unloaded,
+		.image = c->image, .channel = c->channel };
+	struct rules_feed_input *inputs = calloc(c->feeds->count + 1,
+	    sizeof(*inputs));
+	int error;
+
+	if (inputs == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->feeds->count; i++)
+		inputs[i] = c->feeds->list[i].input;
+	job.inputs = inputs;
+	error = compiler_job_send(&job);
+	free(inputs);
+	return error == -ECONNRESET ? -EPIPE : error;
+}
+
+/* 0, or a negative errno with an error in diag. */
+static int
+start(struct compiler *c, const struct config *config, struct diag *diag)
+{
+	int error = c->image = make_image();
+
+	if (error >= 0)
+		error = c->ahead ? send_job(c, config) : -EPIPE;
+	/* None was there, or it was killed while it waited. */
+	if (error == -EPIPE) {
+		end_process(c);
+		error = start_process(c, config, diag);
+		if (error < 0)
+			return error;
+		error = send_job(c, config);
+	}
+	/* Why it has ended is for compiler_finish() to say. */
+	if (error == -EPIPE)
+		error = 0;
+	if (error < 0)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot start the compiler "
+		    "process: %s", strerror(-error));
 	return error;
 }
 
@@ -175,18 +207,44 @@ open_files(struct compiler *c, const struct config *config, struct diag *diag)
 	    &config->mesh, diag);
 }
 
+static struct compiler *
+make_compiler(void)
+{
+	struct compiler *c = calloc(1, sizeof(*c));
+
+	if (c != NULL)
+		c->channel = c->image = -1;
+	return c;
+}
+
+struct compiler *
+compiler_ahead(const struct config *config)
+{
+	struct diag diag = DIAG_INIT;
+	struct compiler *c = make_compiler();
+
+	if (c != NULL && start_process(c, config, &diag) < 0) {
+		compiler_free(c);
+		c = NULL;
+	}
+	diag_free(&diag);
+	if (c != NULL)
+		c->ahead = true;
+	return c;
+}
+
 static int
 start_job(struct compiler **compiler, const struct config *config,
     struct rule_feeds *feeds, bool unloaded, struct diag *diag)
 {
-	struct compiler *c = calloc(1, sizeof(*c));
+	struct compiler *c = *compiler != NULL ? *compiler : make_compiler();
 	int error;
 
+	*compiler = NULL;
 	if (c == NULL) {
 		diag_add(diag, DIAG_ERROR, NULL, 0, "out of memory");
 		return -ENOMEM;
 	}
-	c->channel = c->image = -1;
 	c->unloaded = unloaded;
 	c->feeds = feeds;
 	error = open_files(c, config, diag);
@@ -195,7 +253,7 @@ start_job(struct compiler **compiler, const struct config *config,
 		error = start(c, config, diag);
 	}
 	if (error < 0) {
-		compiler_cancel(c);
+		compiler_free(c);
 		return error;
 	}
 	*compiler = c;
@@ -264,6 +322,8 @@ take_line(struct compiler *c, struct diag *diag)
 		if (include_answer(c->channel, rule_feeds_draft(c->feeds,
 		    c->line + 2)) < 0)
 			end_child(c);
+	} else if (c->line[0] == 'D') {
+		c->done = true;
 	} else if (++c->lines <= MAX_LINES && c->fill > 2)
 		diag_add(diag, c->line[0] == 'W' ? DIAG_WARNING :
 		    c->line[0] == 'N' ? DIAG_NOTE : DIAG_ERROR, NULL, 0, "%s",
@@ -299,7 +359,7 @@ compiler_read(struct compiler *c, struct diag *diag)
 		end_child(c);
 		return false;
 	}
-	return true;
+	return !c->done;
 }
 
 void
@@ -364,14 +424,16 @@ outcome_of(const struct compiler *c, int status, struct diag *diag)
 }
 
 int
-compiler_finish(struct compiler *c, struct diag *diag)
+compiler_image(struct compiler *c, struct diag *diag)
 {
-	int status = 0, image = -1, error;
+	int status = 0, image = -1, error = 0;
 
-	error = child_reap(c->pid, &status);
-	c->pid = 0;
-	if (error == 0)
-		error = outcome_of(c, status, diag);
+	if (!c->done) {
+		error = child_reap(c->pid, &status);
+		c->pid = 0;
+		if (error == 0)
+			error = outcome_of(c, status, diag);
+	}
 	if (error == 0 && (error = seal_image(c->image)) < 0)
 		diag_add(diag, DIAG_ERROR, NULL, 0,
 		    "cannot seal the table image: %s", strerror(-error));
@@ -379,29 +441,30 @@ compiler_finish(struct compiler *c, struct diag *diag)
 		image = c->image;
 		c->image = -1;
 	}
-	compiler_free(c);
 	return error < 0 ? error : image;
+}
+
+int
+compiler_finish(struct compiler *c, struct diag *diag)
+{
+	const int image = compiler_image(c, diag);
+
+	compiler_free(c);
+	return image;
 }
 
 void
 compiler_cancel(struct compiler *c)
 {
-	int status;
-
-	if (c == NULL)
-		return;
-	if (c->pid > 0) {
-		(void)kill(c->pid, SIGKILL);
-		(void)child_reap(c->pid, &status);
-	}
-	compiler_free(c);
+	if (c != NULL)
+		compiler_free(c);
 }
 
 static int
 run_job(const struct config *config, struct rule_feeds *feeds, bool unloaded,
     struct diag *diag)
 {
-	struct compiler *c;
+	struct compiler *c = NULL;
 	int error = start_job(&c, config, feeds, unloaded, diag);
 
 	if (error < 0)

@@ -50,14 +50,22 @@ int compiler_check(const struct config *config, struct diag *diag)
 /*
  * The same in steps, for an event loop: compiler_start(); compiler_read()
  * whenever compiler_fd() is readable, until it returns false; then
- * compiler_finish().
+ * compiler_finish(), or compiler_image() and compiler_cancel().
  */
 struct compiler;		/* owns the child, its pipe and the memory file */
 
 /*
- * 0 and *compiler, or a negative errno with an error in diag.  "feeds" are
- * config's, just opened, and stay until compiler_finish() or compiler_cancel();
- * compiler_finish() leaves them for rule_feeds_commit().
+ * The process of a compiler_start() to come: it is ready to compile, has no
+ * privilege and no file, and waits.  NULL if it cannot be made.
+ */
+struct compiler *compiler_ahead(const struct config *config)
+    __attribute__((warn_unused_result));
+
+/*
+ * *compiler is NULL, or of compiler_ahead() for the same user, and is used up in any
+ * case.  0 and *compiler, or a negative errno with an error in diag.  "feeds" are
+ * config's, just opened, and stay until compiler_finish() or compiler_cancel(),
+ * which leave them for rule_feeds_commit().
  */
 int compiler_start(struct compiler **compiler, const struct config *config,
     struct rule_feeds *feeds, struct diag *diag)
@@ -66,7 +74,7 @@ int compiler_start(struct compiler **compiler, const struct config *config,
 /* For poll(2). */
 int compiler_fd(const struct compiler *compiler);
 
-/* Reads the child's messages.  False: the child ended or broke the protocol. */
+/* Reads the child's messages.  False: it is done, ended or broke the protocol. */
 bool compiler_read(struct compiler *compiler, struct diag *diag);
 
 /*
@@ -76,7 +84,15 @@ bool compiler_read(struct compiler *compiler, struct diag *diag);
  */
 void compiler_check_time(struct compiler *compiler);
 
-/* Reaps the child and frees compiler.  Returns as compiler_run() does. */
+/*
+ * The image, as compiler_run() returns it, which nobody can change any more.  The
+ * child may still be ending: compiler_cancel() comes before rule_feeds_commit(),
+ * and may come much later.
+ */
+int compiler_image(struct compiler *compiler, struct diag *diag)
+    __attribute__((warn_unused_result));
+
+/* The same at once: reaps the child and frees compiler. */
 int compiler_finish(struct compiler *compiler, struct diag *diag)
     __attribute__((warn_unused_result));
 

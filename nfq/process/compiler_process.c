@@ -26,12 +26,13 @@
 
 /* What ps(1) shows: 15 octets at most. */
 #define PROCESS_NAME "nfdns-compiler"
-/* The only argument; the number of the job's file follows it. */
-#define JOB_OPTION "--compiler-job="
+/* The only argument; the channel's number and the owner follow it. */
+#define OPTION "--compiler="
 #define JOB_PATH_MAX ((size_t)1 << 16)
 
 /* The job as the compiler reads it. */
 struct received {
+	int channel;
 	struct compiler_job job;
 	struct mesh mesh;
 	struct policy policy;
@@ -97,13 +98,12 @@ write_files(const int *files, size_t count, FILE *file)
 		(void)fwrite(files, sizeof(*files), count, file);
 }
 
-int
-compiler_job_write(const struct compiler_job *job)
+/* The job as a memory file.  An fd or a negative errno. */
+static int
+write_job(const struct compiler_job *job)
 {
 	/* Without pointers: they would reveal the parent's address space. */
-	const struct compiler_job plain = { .image = job->image,
-		.channel = job->channel, .parent = job->parent,
-		.uid = job->uid, .gid = job->gid, .unloaded = job->unloaded };
+	const struct compiler_job plain = { .unloaded = job->unloaded };
 	const size_t path = strlen(job->config) + 1;
 	int fd = memfd_create("nfdns-job", MFD_CLOEXEC), copy = -1, error;
 	FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
@@ -136,6 +136,105 @@ compiler_job_write(const struct compiler_job *job)
 	return error;
 }
 
+/* As many messages as it takes; each says how many files are still to come. */
+static int
+send_files(int channel, const int *files, size_t count)
+{
+	for (size_t left = count, n; left > 0; left -= n) {
+		struct iovec part = { &left, sizeof(left) };
+		struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+		union fds_ancillary ancillary;
+
+		n = left < FDS_MAX ? left : FDS_MAX;
+		fds_attach(&message, &ancillary, files + count - left, n);
+		if (sendmsg(channel, &message, MSG_NOSIGNAL) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* Puts an open file into the list; the compiler takes them in this order. */
+static void
+list_file(int *files, size_t *count, int file)
+{
+	if (file >= 0)
+		files[(*count)++] = file;
+}
+
+int
+compiler_job_send(const struct compiler_job *job)
+{
+	const size_t sources = job->mesh->source_count;
+	const size_t sets = job->policy->set_count;
+	int *files = calloc(2 + sources + 2 * sets, sizeof(*files));
+	const int job_fd = write_job(job);
+	int error = files == NULL ? -ENOMEM : job_fd < 0 ? job_fd : 0;
+	size_t count = 0;
+
+	if (error == 0) {
+		list_file(files, &count, job_fd);
+		list_file(files, &count, job->image);
+		for (size_t i = 0; i < sources; i++)
+			list_file(files, &count, job->sources[i]);
+		for (size_t i = 0; i < sets; i++) {
+			list_file(files, &count, job->inputs[i].file);
+			list_file(files, &count, job->inputs[i].kept);
+		}
+		error = send_files(job->channel, files, count);
+	}
+	if (job_fd >= 0)
+		(void)close(job_fd);
+	free(files);
+	return error;
+}
+
+/* One message; fds has room for FDS_MAX.  How many came, or a negative errno. */
+static ssize_t
+receive_some(int channel, int *fds, size_t *left)
+{
+	struct iovec part = { left, sizeof(*left) };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	union fds_ancillary ancillary;
+	ssize_t n;
+
+	fds_expect(&message, &ancillary, FDS_MAX);
+	do
+		n = recvmsg(channel, &message, 0);
+	while (n < 0 && errno == EINTR);
+	if (n == 0)
+		_exit(COMPILER_DONE);	/* the parent has no job for it */
+	if (n < 0)
+		return -errno;
+	if (n != (ssize_t)sizeof(*left))
+		return -EPROTO;
+	return (ssize_t)fds_take(&message, fds, FDS_MAX);
+}
+
+/* The files of the job, *count of them; or NULL and *error. */
+static int *
+receive_files(int channel, size_t *count, int *error)
+{
+	int fds[FDS_MAX], *files = NULL, *more;
+	size_t left;
+	ssize_t n;
+
+	*count = 0;
+	do {
+		n = receive_some(channel, fds, &left);
+		more = n <= 0 ? NULL : reallocarray(files,
+		    *count + (size_t)n, sizeof(*files));
+		if (more == NULL) {
+			*error = n < 0 ? (int)n : n == 0 ? -EMFILE : -ENOMEM;
+			free(files);
+			return NULL;
+		}
+		files = more;
+		memcpy(files + *count, fds, (size_t)n * sizeof(*fds));
+		*count += (size_t)n;
+	} while (left > (size_t)n);
+	return files;
+}
+
 /* Room for a path, and the path. */
 static int
 read_path(char **path, FILE *file)
@@ -162,7 +261,28 @@ read_items(void *items, size_t size, size_t count, FILE *file)
 	return fread(*array, size, count, file) == count ? 0 : -EPROTO;
 }
 
-/* Reads what compiler_job_write() wrote. */
+/* The descriptors in the job are the parent's: each becomes the one that came. */
+static int
+take_files(struct received *r, const int *files, size_t count)
+{
+	size_t next = 1;	/* behind the job's own */
+	int *places[2];
+
+	r->job.image = next < count ? files[next++] : -1;
+	for (size_t i = 0; i < r->mesh.source_count; i++)
+		if (r->sources[i] >= 0)
+			r->sources[i] = next < count ? files[next++] : -1;
+	for (size_t i = 0; i < r->policy.set_count; i++) {
+		places[0] = &r->inputs[i].file;
+		places[1] = &r->inputs[i].kept;
+		for (size_t k = 0; k < 2; k++)
+			if (*places[k] >= 0)
+				*places[k] = next < count ? files[next++] : -1;
+	}
+	return next == count ? 0 : -EPROTO;
+}
+
+/* Reads what write_job() wrote. */
 static int
 read_job(struct received *r, FILE *file)
 {
@@ -183,6 +303,7 @@ read_job(struct received *r, FILE *file)
 		    r->policy.set_count, file);
 	if (error == 0)
 		error = read_path(&r->config, file);
+	r->job.channel = r->channel;
 	r->job.mesh = &r->mesh;
 	r->job.sources = r->sources;
 	r->job.policy = &r->policy;
@@ -214,26 +335,16 @@ leave_terminal(const int *keep, size_t count)
 	return 0;
 }
 
-/* Only the job's files stay open in the executed program. */
+/* Only the channel stays open in the executed program. */
 static int
-pass_on(const struct compiler_job *job, int job_fd, int program, int *keep)
+pass_on(int channel, int program)
 {
-	size_t kept = 0;
+	int keep[] = { channel, program };	/* close-on-exec */
+	const size_t kept = sizeof(keep) / sizeof(keep[0]);
 	int error;
 
-	for (size_t i = 0; i < job->mesh->source_count; i++)
-		keep[kept++] = job->sources[i];
-	for (size_t i = 0; i < job->policy->set_count; i++) {
-		keep[kept++] = job->inputs[i].file;
-		keep[kept++] = job->inputs[i].kept;
-	}
-	keep[kept++] = job->image;
-	keep[kept++] = job->channel;
-	keep[kept++] = job_fd;
-	for (size_t i = 0; i < kept; i++)
-		if (keep[i] >= 0 && fcntl(keep[i], F_SETFD, 0) < 0)
-			return -errno;
-	keep[kept++] = program;		/* close-on-exec */
+	if (fcntl(channel, F_SETFD, 0) < 0)
+		return -errno;
 	error = leave_terminal(keep, kept);
 	/* The parent takes SIGXFSZ to mean that the table is too large. */
 	(void)signal(SIGXFSZ, SIG_DFL);
@@ -241,20 +352,21 @@ pass_on(const struct compiler_job *job, int job_fd, int program, int *keep)
 }
 
 _Noreturn void
-compiler_become(const struct compiler_job *job, int job_fd, int program,
-    int *keep)
+compiler_become(const struct compiler_owner *owner, int channel, int program)
 {
-	char name[] = PROCESS_NAME, option[sizeof(JOB_OPTION) + 16];
+	char name[] = PROCESS_NAME, option[sizeof(OPTION) + 64];
 	char *arguments[] = { name, option, NULL };
 	int error;
 
-	(void)snprintf(option, sizeof(option), JOB_OPTION "%d", job_fd);
-	if ((error = pass_on(job, job_fd, program, keep)) == 0 &&
+	(void)snprintf(option, sizeof(option), OPTION "%d,%d,%u,%u", channel,
+	    (int)owner->parent, (unsigned int)owner->uid,
+	    (unsigned int)owner->gid);
+	if ((error = pass_on(channel, program)) == 0 &&
 	    (error = sandbox_clear_ambient()) == 0) {
 		(void)fexecve(program, arguments, environ);
 		error = -errno;
 	}
-	_exit(refuse(job->channel, "be executed (/proc/self/exe)", error));
+	_exit(refuse(channel, "be executed (/proc/self/exe)", error));
 }
 
 /* Writes the text and its header to a file that the parent has given. */
@@ -374,23 +486,25 @@ octets_of(const struct compiler_job *job)
 	return octets;
 }
 
-/* Gives up its privileges and compiles.  Returns the exit status. */
+/* Confines itself to the job's files and compiles.  Returns the exit status. */
 static int
 run(const struct compiler_job *job)
 {
 	static struct diag diag = DIAG_INIT;	/* too large for a small stack */
 	int error;
 
-	if ((error = sandbox_compiler_privileges(job->uid, job->gid,
-	    octets_of(job))) < 0 ||
-	    (error = child_die_with(job->parent)) < 0 ||
+	if ((error = sandbox_compiler_limits(octets_of(job))) < 0 ||
 	    (error = sandbox_compiler_seccomp()) < 0)
-		return refuse(job->channel, "give up its privileges", error);
+		return refuse(job->channel, "confine itself", error);
 	error = compile_all(job, &diag);
 	write_diag(job->channel, &diag);
 	if (error == -ENOMEM)
 		return COMPILER_NO_MEMORY;
-	return error < 0 || diag.errors > 0 ? COMPILER_REFUSED : COMPILER_DONE;
+	if (error < 0 || diag.errors > 0)
+		return COMPILER_REFUSED;
+	/* The kernel takes a while to free the memory of a large table. */
+	write_line(job->channel, 'D', "done");
+	return COMPILER_DONE;
 }
 
 /* When memory ends, the daemon goes on with the table that it has. */
@@ -405,23 +519,65 @@ go_first(void)
 	(void)close(fd);
 }
 
+/* Waits for the job, and reads it. */
+static int
+take_job(struct received *r)
+{
+	int *files, error;
+	size_t count;
+	FILE *file;
+
+	files = receive_files(r->channel, &count, &error);
+	if (files == NULL)
+		return error;
+	file = fdopen(files[0], "r");
+	error = file == NULL ? -errno : read_job(r, file);
+	if (error == 0)
+		error = take_files(r, files, count);
+	if (file != NULL)
+		(void)fclose(file);
+	free(files);
+	return error;
+}
+
+/* What compiler_become() has written behind OPTION. */
+static bool
+read_option(const char *text, int *channel, struct compiler_owner *owner)
+{
+	unsigned long numbers[4];
+	char *end;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		numbers[i] = strtoul(text, &end, 10);
+		if (end == text)
+			return false;
+		text = *end == ',' ? end + 1 : end;
+	}
+	*channel = (int)numbers[0];
+	*owner = (struct compiler_owner){ .parent = (pid_t)numbers[1],
+		.uid = (uid_t)numbers[2], .gid = (gid_t)numbers[3] };
+	return *text == '\0';
+}
+
 void
 compiler_enter(int argc, char **argv)
 {
-	struct received r = { .job = { .channel = STDERR_FILENO } };
-	const size_t skip = strlen(JOB_OPTION);
-	FILE *file;
+	struct received r = { .channel = STDERR_FILENO };
+	struct compiler_owner owner;
 	int error;
 
-	if (argc != 2 || strncmp(argv[1], JOB_OPTION, skip) != 0)
+	if (argc != 2 || strncmp(argv[1], OPTION, strlen(OPTION)) != 0)
 		return;
 	/* fexecve(2) names the process after the descriptor's number. */
 	(void)prctl(PR_SET_NAME, PROCESS_NAME, 0, 0, 0);
 	go_first();
-	file = fdopen((int)strtol(argv[1] + skip, NULL, 10), "r");
-	error = file == NULL ? -EPROTO : read_job(&r, file);
-	if (file != NULL)
-		(void)fclose(file);
-	_exit(error < 0 ? refuse(r.job.channel, "read what to do", error) :
+	if (!read_option(argv[1] + strlen(OPTION), &r.channel, &owner))
+		_exit(refuse(r.channel, "read what to do", -EPROTO));
+	/* What can be done before the job is here is done. */
+	if ((error = sandbox_compiler_privileges(owner.uid,
+	    owner.gid)) < 0 || (error = child_die_with(owner.parent)) < 0)
+		_exit(refuse(r.channel, "give up its privileges", error));
+	error = take_job(&r);
+	_exit(error < 0 ? refuse(r.channel, "read what to do", error) :
 	    run(&r.job));
 }

@@ -25,7 +25,7 @@ enum { COMPILER_DONE = 0, COMPILER_REFUSED = 1, COMPILER_NO_MEMORY = 2,
 /* Octets of a line from child to parent, line end included. */
 #define COMPILER_LINE	1024
 
-/* The work; files are descriptors, with the same number in both processes. */
+/* The work; files are descriptors. */
 struct compiler_job {
 	const struct mesh *mesh;
 	const int *sources;	/* open; one for each of mesh->sources; -1: none */
@@ -35,24 +35,29 @@ struct compiler_job {
 	bool unloaded;		/* the image is to stand for no table */
 	int image;		/* to write to */
 	int channel;
+};
+
+/* Whose child the compiler is, and its user if the parent is root. */
+struct compiler_owner {
 	pid_t parent;
-	uid_t uid;		/* the compiler's user, if the parent is root */
+	uid_t uid;
 	gid_t gid;
 };
 
 /*
- * The job as a memory file for compiler_become().  An fd or a negative errno.
+ * Call in the child after fork(): turns this process into a compiler, which has
+ * the channel and no other file, and waits for a job.  "program" is the
+ * program's file.  On failure, writes the reason to the channel and ends the
+ * process.
  */
-int compiler_job_write(const struct compiler_job *job)
-    __attribute__((warn_unused_result));
+_Noreturn void compiler_become(const struct compiler_owner *owner, int channel,
+    int program);
 
 /*
- * Call in the child after fork(): turns this process into the compiler, which
- * has the job's files and no others.  "program" is the program's file; "keep"
- * has room for the sources' descriptors, twice as many as there are sets, and four
- * more.  On failure, writes the reason to the channel and ends the process.
+ * Gives it the job, with the files.  0 or a negative errno: -EPIPE or
+ * -ECONNRESET if the process has ended.
  */
-_Noreturn void compiler_become(const struct compiler_job *job, int job_fd,
-    int program, int *keep);
+int compiler_job_send(const struct compiler_job *job)
+    __attribute__((warn_unused_result));
 
 #endif

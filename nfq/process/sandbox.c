@@ -357,8 +357,8 @@ mapped_now(void)
 	return pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
-static int
-limit_compiler(uint64_t octets)
+int
+sandbox_compiler_limits(uint64_t octets)
 {
 	const rlim_t room = octets > COMPILER_MEMORY / COMPILER_TIMES ?
 	    COMPILER_MEMORY : octets * COMPILER_TIMES + COMPILER_LEAST;
@@ -424,12 +424,9 @@ drop_all(uid_t uid, gid_t gid)
 }
 
 int
-sandbox_compiler_privileges(uid_t uid, gid_t gid, uint64_t octets)
+sandbox_compiler_privileges(uid_t uid, gid_t gid)
 {
-	int error = drop_all(uid, gid);
-
-	/* Limits come second: drop_privileges() reads a file of /proc. */
-	return error < 0 ? error : limit_compiler(octets);
+	return drop_all(uid, gid);
 }
 
 int

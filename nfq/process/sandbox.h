@@ -32,14 +32,15 @@ int sandbox_worker_seccomp(enum sandbox_tcp tcp)
     __attribute__((warn_unused_result));
 
 /*
- * The compiler.  First: no capability, limits on memory, CPU time and file
- * size.  A caller that is root changes to uid and gid, or to nobody if uid is
- * root; any other caller keeps its user.  Then: only system calls for memory
- * and for the files that are open.  The limit on memory follows "octets", the size of
- * the files that it reads.  0 or a negative errno.
+ * The compiler.  First: no capability.  A caller that is root changes to uid and
+ * gid, or to nobody if uid is root; any other caller keeps its user.  Then: limits
+ * on memory, CPU time, files and their size; that on memory follows "octets", the
+ * size of the files that it reads.  Last, before it reads any of them: only system
+ * calls for memory and for the files that are open.  0 or a negative errno.
  */
-int sandbox_compiler_privileges(uid_t uid, gid_t gid, uint64_t octets)
+int sandbox_compiler_privileges(uid_t uid, gid_t gid)
     __attribute__((warn_unused_result));
+int sandbox_compiler_limits(uint64_t octets) __attribute__((warn_unused_result));
 int sandbox_compiler_seccomp(void) __attribute__((warn_unused_result));
 
 /*

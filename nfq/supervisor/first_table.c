@@ -17,7 +17,7 @@ static int
 compile_once(struct supervisor *s, enum rule_feeds_wish wish,
     struct diag *diag)
 {
-	struct compiler *c;
+	struct compiler *c = NULL;
 	int error;
 
 	rule_feeds_close(&s->feeds);

@@ -39,22 +39,22 @@ monitor_stop(struct supervisor *s)
  * Whether some of what the machine lacked is there now: reads the text again, as
  * the reload would.  A reload that is refused is not tried again for the same.
  */
-static enum monitor_wish
+static enum reload_wish
 look_for_absent(struct supervisor *s, monotime_t now)
 {
 	struct monitor_absent *m = &s->monitor.absent;
-	enum monitor_wish wish = MONITOR_NOTHING;
+	enum reload_wish wish = RELOAD_NOTHING;
 	struct diag diag = DIAG_INIT;
 	struct config *again;
 
 	if (s->config->absent == 0 || s->reload.phase != RELOAD_IDLE ||
 	    !monotime_is_past(now, m->next))
-		return MONITOR_NOTHING;
+		return RELOAD_NOTHING;
 	m->next = monotime_add_ms(now, ABSENT_MS);
 	if (config_again(&again, s->config, &diag) == 0) {
 		if (again->absent != m->seen &&
 		    again->absent != s->config->absent)
-			wish = MONITOR_RELOAD;
+			wish = RELOAD_MACHINE;
 		m->seen = again->absent;
 		config_free(again);
 	}
@@ -62,14 +62,20 @@ look_for_absent(struct supervisor *s, monotime_t now)
 	return wish;
 }
 
-enum monitor_wish
+static enum reload_wish
+larger(enum reload_wish a, enum reload_wish b)
+{
+	return a > b ? a : b;
+}
+
+enum reload_wish
 monitor_tick(struct supervisor *s, monotime_t now)
 {
 	struct monitor *m = &s->monitor;
-	enum monitor_wish wish = MONITOR_NOTHING;
+	enum reload_wish wish = RELOAD_NOTHING;
 
 	if (!monotime_is_past(now, m->next))
-		return MONITOR_NOTHING;
+		return RELOAD_NOTHING;
 	m->next = monotime_add_ms(now, m->tick_ms);
 	monitor_counters_tick(s);
 	hitters_look(&s->status.hitters, now);
@@ -82,12 +88,10 @@ monitor_tick(struct supervisor *s, monotime_t now)
 	    now);
 	if (s->watch == NULL)
 		wish = monitor_resolv_conf(s);
-	if (monitor_feeds_tick(s, (int64_t)(realtime_ns() / 1000000), now) ==
-	    MONITOR_RELOAD)
-		wish = MONITOR_RELOAD;
-	if (supervisor_feeds_tick(s) == MONITOR_RELOAD ||
-	    look_for_absent(s, now) == MONITOR_RELOAD)
-		wish = MONITOR_RELOAD;
+	wish = larger(wish, monitor_feeds_tick(s,
+	    (int64_t)(realtime_ns() / 1000000), now));
+	wish = larger(wish, supervisor_feeds_tick(s));
+	wish = larger(wish, look_for_absent(s, now));
 	if (monitor_rules_tick(s, now)) {
 		monitor_streams_tick(s, now, false);
 		supervisor_watch_routes(s);

@@ -82,10 +82,15 @@ struct monitor {
 	struct resolv_conf resolv_conf;	/* as last read */
 };
 
-/* What the caller is to do after a tick. */
-enum monitor_wish {
-	MONITOR_NOTHING,
-	MONITOR_RELOAD,			/* the same text, read again */
+/* What a reload is to do; each includes those before it. */
+enum reload_wish {
+	RELOAD_NOTHING,
+	RELOAD_TABLES,		/* tables and files of rules, if they changed;
+				   all else stays as it is */
+	RELOAD_MACHINE,		/* and what the config takes from the machine:
+				   users, cgroups, resolv.conf */
+	RELOAD_ALL,		/* the config's file too */
+	RELOAD_FORCED,		/* and accept a table that shrinks */
 };
 
 /* monitor.c */
@@ -98,15 +103,15 @@ void monitor_stop(struct supervisor *s);
  * Call it every LIFE_LOOK_MS.  It works once a second, or more often if the
  * watchdog's time is short.
  */
-enum monitor_wish monitor_tick(struct supervisor *s, monotime_t now);
+enum reload_wish monitor_tick(struct supervisor *s, monotime_t now);
 
 /* monitor_resolv_conf.c */
 
 /*
- * Reads the search list of /etc/resolv.conf.  MONITOR_RELOAD if it changed and
+ * Reads the search list of /etc/resolv.conf.  RELOAD_MACHINE if it changed and
  * the configuration has no search list: then the table contains it.
  */
-enum monitor_wish monitor_resolv_conf(struct supervisor *s);
+enum reload_wish monitor_resolv_conf(struct supervisor *s);
 
 /* monitor_canary.c */
 
@@ -157,17 +162,17 @@ void monitor_metrics_tick(struct supervisor *s, monotime_t now);
 /* monitor_feeds.c */
 
 /*
- * Gives the tables of feeds in config the age that they have, with what that
- * means: another TTL, or that they are left out.  Call it before they are
- * compiled.  "now" is CLOCK_REALTIME seconds.
+ * Gives the tables of feeds in config the age that they have, and leaves out
+ * those that have expired.  Call it before they are compiled.  "now" is
+ * CLOCK_REALTIME seconds.
  */
 void monitor_feeds_apply(struct config *config, int64_t now);
 
 /*
- * Looks how the feeds are.  MONITOR_RELOAD if a table is not as its age wants
+ * Looks how the feeds are.  RELOAD_TABLES if a table is not as its age wants
  * it.  now_ms is CLOCK_REALTIME.
  */
-enum monitor_wish monitor_feeds_tick(struct supervisor *s, int64_t now_ms,
+enum reload_wish monitor_feeds_tick(struct supervisor *s, int64_t now_ms,
     monotime_t now);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Feeds, by what nfdns-feed writes of them.  A stale table may get another TTL
- * and an expired one is left out, both by compiling anew: nothing of it is
- * looked at for a question.
+ * (resolver/compile/source_files.h) and an expired one is left out, both by
+ * compiling anew: nothing of it is looked at for a question.
  */
 #include <stdio.h>
 #include <string.h>
@@ -38,18 +38,6 @@ matters(const struct mesh_source *source, enum mesh_age a, enum mesh_age b)
 	    b == AGE_EXPIRED);
 }
 
-static void
-apply(struct mesh_source *source, uint32_t ttl, enum mesh_age age)
-{
-	const uint32_t usual = source->ttl != 0 ? source->ttl : ttl;
-
-	source->age = age;
-	source->left_out = age == AGE_EXPIRED;
-	if (age != AGE_CURRENT && source->ttl_when_stale != 0 &&
-	    source->ttl_when_stale < usual)
-		source->ttl = source->ttl_when_stale;
-}
-
 void
 monitor_feeds_apply(struct config *config, int64_t now)
 {
@@ -63,7 +51,8 @@ monitor_feeds_apply(struct config *config, int64_t now)
 			continue;
 		(void)!feed_status_read(&report, config->feed_run_dir,
 		    source->feed);
-		apply(source, mesh->ttl, age_of(source, &report, now));
+		source->age = age_of(source, &report, now);
+		source->left_out = source->age == AGE_EXPIRED;
 	}
 }
 
@@ -112,16 +101,16 @@ is_settling(struct monitor_feeds *m, int64_t now_ms, monotime_t now)
 	return !monotime_is_past(now, m->settled);
 }
 
-enum monitor_wish
+enum reload_wish
 monitor_feeds_tick(struct supervisor *s, int64_t now_ms, monotime_t now)
 {
 	struct monitor_feeds *m = &s->monitor.feeds;
 	const struct mesh *mesh = &s->config->mesh;
 	char problem[FEED_HEALTH_TEXT] = "";
-	enum monitor_wish wish = MONITOR_NOTHING;
+	enum reload_wish wish = RELOAD_NOTHING;
 
 	if (is_settling(m, now_ms, now))
-		return MONITOR_NOTHING;
+		return RELOAD_NOTHING;
 	for (size_t i = 0; i < mesh->source_count; i++) {
 		const struct mesh_source *source = &mesh->sources[i];
 		struct feed_report report;
@@ -133,11 +122,11 @@ monitor_feeds_tick(struct supervisor *s, int64_t now_ms, monotime_t now)
 		note(problem, source, &report, now_ms / 1000);
 		if (matters(source, source->age,
 		    age_of(source, &report, now_ms / 1000)))
-			wish = MONITOR_RELOAD;
+			wish = RELOAD_TABLES;
 	}
 	show(s, problem);
-	if (wish == MONITOR_NOTHING || !monotime_is_past(now, m->next))
-		return MONITOR_NOTHING;
+	if (wish == RELOAD_NOTHING || !monotime_is_past(now, m->next))
+		return RELOAD_NOTHING;
 	m->next = monotime_add_ms(now, RETRY_MS);
 	return wish;
 }

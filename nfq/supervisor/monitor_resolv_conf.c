@@ -33,7 +33,7 @@ same_servers(const struct resolv_conf *a, const struct resolv_conf *b)
 	return true;
 }
 
-enum monitor_wish
+enum reload_wish
 monitor_resolv_conf(struct supervisor *s)
 {
 	struct resolv_conf now, *before = &s->monitor.resolv_conf;
@@ -41,7 +41,7 @@ monitor_resolv_conf(struct supervisor *s)
 	bool is_ours, same, servers;
 
 	if (resolv_conf_read(&now, RESOLV_CONF_PATH) < 0)
-		return MONITOR_NOTHING;	/* being replaced */
+		return RELOAD_NOTHING;	/* being replaced */
 	is_ours = same_search(mesh->search, mesh->search_count,
 	    before->search, before->search_count);
 	same = same_search(now.search, now.search_count,
@@ -49,8 +49,8 @@ monitor_resolv_conf(struct supervisor *s)
 	servers = s->config->machine_upstreams && !same_servers(&now, before);
 	*before = now;
 	if ((!is_ours || same) && !servers)
-		return MONITOR_NOTHING;
+		return RELOAD_NOTHING;
 	log_notice("the %s of %s changed: reloading",
 	    servers ? "nameservers" : "search list", RESOLV_CONF_PATH);
-	return MONITOR_RELOAD;
+	return RELOAD_MACHINE;
 }

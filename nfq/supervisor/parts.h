@@ -39,24 +39,22 @@ enum reload_phase {
 	RELOAD_SWAPPING,	/* new rules installed, generation sent to the worker */
 };
 
-/* What a reload is to do; each includes those before it. */
-enum reload_wish {
-	RELOAD_NOTHING,
-	RELOAD_TABLES,		/* of the current config, if they changed */
-	RELOAD_ALL,		/* the config's file too */
-	RELOAD_FORCED,		/* and accept a table that shrinks */
-};
-
-/* The next configuration and generation, until adopted or discarded. */
+/*
+ * The next configuration and generation, until adopted or discarded.  With
+ * RELOAD_TABLES, config borrows all but the sources from the current one, and
+ * there is no other set of rules, and of the generation only the image.
+ */
 struct reload {
 	enum reload_phase phase;
 	enum reload_wish wish;		/* of the one under way */
 	enum reload_wish again;		/* of the one to follow */
 	struct config *config;
 	struct ruleset set;
+	bool rules_differ;		/* from those in force */
 	bool rules_changed;		/* and are installed, once SWAPPING */
 	struct generation_files generation;	/* the next one */
 	struct compiler *compiler;
+	struct compiler *ahead;		/* its process waits; or NULL */
 	struct rule_feeds feeds;	/* what it makes of them */
 	struct watch *watch;		/* of a new config */
 	bool reopen;			/* reopen audit files when it is over */
@@ -251,7 +249,7 @@ void zone_tick(struct supervisor *s, monotime_t now);
 /* The rules of "next" are in force: it becomes the supervisor's, and is emptied. */
 void supervisor_take_feeds(struct supervisor *s, struct rule_feeds *next);
 /* Whether a file that is not in use has changed.  Call it once a second. */
-enum monitor_wish supervisor_feeds_tick(struct supervisor *s);
+enum reload_wish supervisor_feeds_tick(struct supervisor *s);
 
 /* state.c */
 
@@ -309,7 +307,7 @@ void flush_worker_ready(struct supervisor *s);
 
 /* reload.c */
 
-/* Starts a reload; if one is running, another follows it. */
+/* Starts a reload, if one is wished for; if one is running, another follows it. */
 void reload_begin(struct supervisor *s, enum reload_wish wish);
 /* Call it if the compiler's descriptor is readable. */
 void reload_compiler_ready(struct supervisor *s, monotime_t now);
@@ -319,6 +317,8 @@ void reload_answered(struct supervisor *s, const struct control_message *answer)
 void reload_worker_replaced(struct supervisor *s, monotime_t now);
 /* Kills a compiler or a worker that takes too long.  Call it often. */
 void reload_tick(struct supervisor *s, monotime_t now);
+/* Has a compiler wait for the push of a feed, if there is one. */
+void reload_prepare(struct supervisor *s);
 /* The daemon stops: refuses the running reload and starts no other. */
 void reload_cancel(struct supervisor *s);
 

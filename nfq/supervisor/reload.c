@@ -3,13 +3,17 @@
  * A reload, as steps of the event loop:
  *
  *   check     the configuration, options that need a restart, the rules, the
- *             audit files and settings, the sources
+ *             audit files and settings; the sources
  *   compile   in the compiler process, while the loop goes on
  *   install   the rules, if they differ
  *   swap      the worker verifies the new generation (table, settings, audit
  *             files) and reports when all its answers come from it; if the
  *             worker dies, the next worker gets the generation
  *   adopt     the configuration and the generation become the current ones
+ *
+ * A change of tables alone (RELOAD_TABLES: a feed's push, a watched file) keeps the
+ * configuration, rules, settings, audit files and cache: it checks the sources,
+ * and the worker gets an image and nothing else.
  *
  * Nothing changes before "install"; after an error there or in "swap", the old
  * rules are installed again.  So after a failed reload the daemon answers as
@@ -53,16 +57,16 @@ discard(struct reload *r)
 }
 
 /*
- * What the running reload changes: only the tables if the configuration file is
- * the same as before.
+ * What the running reload changes: no setting if the configuration file is the
+ * same as before.
  */
 static enum reload_wish
 wish_in_effect(const struct supervisor *s)
 {
 	const struct reload *r = &s->reload;
 
-	return r->wish == RELOAD_TABLES || (r->config != NULL &&
-	    strcmp(r->config->text, s->config->text) == 0) ? RELOAD_TABLES :
+	return r->wish <= RELOAD_MACHINE ? r->wish : r->config != NULL &&
+	    strcmp(r->config->text, s->config->text) == 0 ? RELOAD_MACHINE :
 	    RELOAD_ALL;
 }
 
@@ -85,6 +89,23 @@ note_outcome(struct supervisor *s, const char *error)
 	    "reload refused: %s", error);
 	if (wish_in_effect(s) > s->reload_refused)
 		s->reload_refused = wish_in_effect(s);
+}
+
+void
+reload_prepare(struct supervisor *s)
+{
+	struct reload *r = &s->reload;
+	bool any = false;
+
+	for (size_t i = 0; i < s->config->mesh.source_count; i++)
+		any = any || s->config->mesh.sources[i].feed != NULL;
+	/* A reload under way will come here again. */
+	if (r->phase == RELOAD_IDLE && any && r->ahead == NULL)
+		r->ahead = compiler_ahead(s->config);
+	if (!any) {
+		compiler_cancel(r->ahead);
+		r->ahead = NULL;
+	}
 }
 
 static void
@@ -110,7 +131,11 @@ static void
 finish(struct supervisor *s, const char *error)
 {
 	struct reload *r = &s->reload;
+	enum reload_wish wish;
 
+	/* It has ended by now, or it is hostile: nobody writes from here on. */
+	compiler_cancel(r->compiler);
+	r->compiler = NULL;
 	diag_log(&r->diag);
 	if (error != NULL)
 		log_error("reload refused, everything stays as it was");
@@ -120,7 +145,7 @@ finish(struct supervisor *s, const char *error)
 		log_notice("reloaded: table generation %llu with %llu names",
 		    (unsigned long long)s->generation.number, (unsigned long long)
 		    atomic_load(&s->status.supervisor->table_names));
-	if (r->unchanged)
+	if (error == NULL && (r->unchanged || r->wish == RELOAD_TABLES))
 		take_times(&s->config->mesh, &r->config->mesh);
 	if (error == NULL)
 		supervisor_take_feeds(s, &r->feeds);
@@ -131,16 +156,15 @@ finish(struct supervisor *s, const char *error)
 	    &s->status.supervisor->reload_sequence) | 1) + 1, &r->diag);
 	status_reload_end(&s->status, error);
 	discard(r);
-	supervisor_cgroups_reloaded(s);
+	if (r->wish != RELOAD_TABLES)
+		supervisor_cgroups_reloaded(s);
 	(void)notify("READY=1");
 	if (r->reopen)
 		supervisor_reopen_audit_files(s);
-	if (r->again != RELOAD_NOTHING) {
-		enum reload_wish wish = r->again;
-
-		r->again = RELOAD_NOTHING;
-		reload_begin(s, wish);
-	}
+	wish = r->again;
+	r->again = RELOAD_NOTHING;
+	reload_begin(s, wish);
+	reload_prepare(s);
 }
 
 static void
@@ -155,17 +179,16 @@ refuse(struct supervisor *s)
 	finish(s, error);
 }
 
-/* Checks all that can be checked before compiling; reports all errors. */
+/* The next configuration, and what follows from it; reports all errors. */
 static int
-check(struct supervisor *s)
+check_config(struct supervisor *s)
 {
 	struct reload *r = &s->reload;
 
-	if ((r->wish == RELOAD_TABLES ?
+	if ((r->wish == RELOAD_MACHINE ?
 	    config_again(&r->config, s->config, &r->diag) :
 	    config_load(&r->config, s->config->path, &r->diag)) < 0)
 		return -EINVAL;
-	monitor_feeds_apply(r->config, realtime_s());
 	(void)!config_check_reload(s->config, r->config, &r->diag);
 	(void)!supervisor_build_rules(s, &r->set, r->config, RULES_FULL,
 	    &r->diag);
@@ -173,12 +196,30 @@ check(struct supervisor *s)
 	    &r->diag);
 	if (r->diag.errors > 0)
 		return -EINVAL;
-	if (r->wish != RELOAD_TABLES)
+	if (r->wish != RELOAD_MACHINE)
 		r->watch = follow_open(r->config);
+	return 0;
+}
+
+/* Checks all that can be checked before compiling. */
+static int
+check(struct supervisor *s)
+{
+	struct reload *r = &s->reload;
+
+	if (r->wish == RELOAD_TABLES)
+		r->config = config_borrow(s->config);
+	else if (check_config(s) < 0)
+		return -EINVAL;
+	if (r->config == NULL)
+		return -ENOMEM;
+	monitor_feeds_apply(r->config, realtime_s());
 	if (rule_feeds_open(&r->feeds, r->config, &s->feeds,
 	    r->wish == RELOAD_FORCED ? RULE_FEEDS_FORCE : RULE_FEEDS_KEEP,
 	    &r->diag) < 0)
 		return -ENOMEM;
+	r->compiler = r->ahead;
+	r->ahead = NULL;
 	return compiler_start(&r->compiler, r->config, &r->feeds, &r->diag);
 }
 
@@ -187,7 +228,10 @@ reload_begin(struct supervisor *s, enum reload_wish wish)
 {
 	struct reload *r = &s->reload;
 
-	if (r->phase != RELOAD_IDLE) {
+	/* What a refused one had found on the machine is still to be taken. */
+	if (wish == RELOAD_TABLES && s->reload_refused > RELOAD_TABLES)
+		wish = RELOAD_MACHINE;
+	if (wish == RELOAD_NOTHING || r->phase != RELOAD_IDLE) {
 		if (wish > r->again)
 			r->again = wish;
 		return;
@@ -196,7 +240,7 @@ reload_begin(struct supervisor *s, enum reload_wish wish)
 	(void)notify_reloading();
 	status_reload_begin(&s->status);
 	r->phase = RELOAD_COMPILING;
-	r->rules_changed = r->unchanged = false;
+	r->rules_differ = r->rules_changed = r->unchanged = false;
 	r->generation.number = s->generation.number + 1;
 	r->tries = 0;
 	if (check(s) < 0)
@@ -351,9 +395,9 @@ is_wanted(struct supervisor *s)
 	if (table_peek(r->generation.image, &new) < 0 ||
 	    table_peek(s->generation.image, &old) < 0)
 		return true;		/* the worker will say what is wrong */
-	if (r->wish == RELOAD_TABLES && s->generation.number > 0 &&
-	    new.checksum == old.checksum && has_same_forward(s) &&
-	    r->config->absent == s->config->absent) {
+	if (r->wish <= RELOAD_MACHINE && s->generation.number > 0 &&
+	    new.checksum == old.checksum && !r->rules_differ &&
+	    has_same_forward(s) && r->config->absent == s->config->absent) {
 		r->unchanged = true;
 		finish(s, NULL);
 		return false;
@@ -370,15 +414,16 @@ compiled(struct supervisor *s, monotime_t now)
 {
 	struct reload *r = &s->reload;
 
-	r->generation.image = compiler_finish(r->compiler, &r->diag);
-	r->compiler = NULL;
+	r->generation.image = compiler_image(r->compiler, &r->diag);
 	if (r->generation.image < 0) {
 		refuse(s);
 		return;
 	}
+	r->rules_differ = r->wish != RELOAD_TABLES &&
+	    rules_differ(&s->set, &r->set);
 	if (!is_wanted(s))
 		return;
-	if (rules_differ(&s->set, &r->set)) {
+	if (r->rules_differ) {
 		if (rules_kernel_install(s->kernel, &r->set, &s->features,
 		    &r->diag) < 0) {
 			refuse(s);
@@ -394,16 +439,16 @@ compiled(struct supervisor *s, monotime_t now)
 void
 reload_compiler_ready(struct supervisor *s, monotime_t now)
 {
-	if (!compiler_read(s->reload.compiler, &s->reload.diag))
+	if (s->reload.phase == RELOAD_COMPILING &&
+	    !compiler_read(s->reload.compiler, &s->reload.diag))
 		compiled(s, now);
 }
 
-/* The worker answers from the new generation: makes it the current one. */
+/* Makes the next configuration and what follows from it the current ones. */
 static void
-adopt(struct supervisor *s, const struct control_message *answer)
+adopt_config(struct supervisor *s)
 {
 	struct reload *r = &s->reload;
-	struct status_supervisor *page = s->status.supervisor;
 	struct watch *old_watch = s->watch;
 	struct ruleset old_set = s->set;
 	struct config *old_config = s->config;
@@ -415,14 +460,32 @@ adopt(struct supervisor *s, const struct control_message *answer)
 	r->config = old_config;
 	r->set = old_set;
 	r->generation = old_generation;
-	if (r->wish != RELOAD_TABLES) {
+	if (r->wish != RELOAD_MACHINE) {
 		s->watch = r->watch;
 		r->watch = old_watch;
 	}
 	s->worker.config = s->config;
 	s->rotation.trimmed = false;
-	s->table_error[0] = '\0';
 	log_change_level(s->config->log_level);
+}
+
+/* The worker answers from the new generation: makes it the current one. */
+static void
+adopt(struct supervisor *s, const struct control_message *answer)
+{
+	struct reload *r = &s->reload;
+	struct status_supervisor *page = s->status.supervisor;
+
+	if (r->wish == RELOAD_TABLES) {
+		const int old_image = s->generation.image;
+
+		s->generation.number = r->generation.number;
+		s->generation.image = r->generation.image;
+		r->generation.image = old_image;
+	} else {
+		adopt_config(s);
+	}
+	s->table_error[0] = '\0';
 	atomic_store(&page->table_names, answer->names);
 	atomic_store(&page->table_octets, answer->octets);
 	atomic_store(&page->table_fd, (int32_t)s->generation.image);
@@ -473,7 +536,8 @@ reload_worker_replaced(struct supervisor *s, monotime_t now)
 	if (r->phase != RELOAD_SWAPPING)
 		return;
 	if (r->tries < SWAP_TRIES) {
-		renew_cache(s);
+		if (r->wish != RELOAD_TABLES)
+			renew_cache(s);
 		/* The worker reads it once it is ready. */
 		send_generation(s, now);
 		return;
@@ -489,7 +553,7 @@ reload_tick(struct supervisor *s, monotime_t now)
 {
 	struct reload *r = &s->reload;
 
-	if (r->compiler != NULL)
+	if (r->phase == RELOAD_COMPILING)
 		compiler_check_time(r->compiler);
 	if (r->phase == RELOAD_SWAPPING &&
 	    monotime_is_past(now, r->deadline) && !s->worker.killed) {
@@ -505,4 +569,6 @@ reload_cancel(struct supervisor *s)
 		status_reload_end(&s->status, "the daemon is stopping");
 	s->reload.again = RELOAD_NOTHING;
 	discard(&s->reload);
+	compiler_cancel(s->reload.ahead);
+	s->reload.ahead = NULL;
 }

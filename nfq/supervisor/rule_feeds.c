@@ -64,14 +64,14 @@ supervisor_take_feeds(struct supervisor *s, struct rule_feeds *next)
  * writer mends it, and nobody has to notice.  One that is being written is looked
  * at again a second later.
  */
-enum monitor_wish
+enum reload_wish
 supervisor_feeds_tick(struct supervisor *s)
 {
 	const bool had_trouble = s->feeds.trouble[0] != '\0';
-	enum monitor_wish wish = MONITOR_NOTHING;
+	enum reload_wish wish = RELOAD_NOTHING;
 
 	if (rule_feeds_moved(&s->feeds, s->config))
-		wish = MONITOR_RELOAD;
+		wish = RELOAD_TABLES;
 	if (!had_trouble && s->feeds.trouble[0] != '\0') {
 		log_warning("%s", s->feeds.trouble);
 		rule_feeds_problem(&s->feeds, s->feeds_problem,
@@ -83,7 +83,7 @@ supervisor_feeds_tick(struct supervisor *s)
 
 		if (feed->state != RULES_FEED_CURRENT &&
 		    rule_feed_changed(feed))
-			wish = MONITOR_RELOAD;
+			wish = RELOAD_TABLES;
 	}
 	return wish;
 }

@@ -126,13 +126,6 @@ replace_worker(struct supervisor *s)
 }
 
 static void
-take_wish(struct supervisor *s, enum monitor_wish wish)
-{
-	if (wish == MONITOR_RELOAD)
-		reload_begin(s, RELOAD_TABLES);
-}
-
-static void
 take_tick(struct supervisor *s)
 {
 	const monotime_t now = monotime_now();
@@ -142,7 +135,7 @@ take_tick(struct supervisor *s)
 		return;
 	take_step(s, worker_process_look(&s->worker, now));
 	reload_tick(s, now);
-	take_wish(s, monitor_tick(s, now));
+	reload_begin(s, monitor_tick(s, now));
 	zone_tick(s, now);
 	supervisor_tick_tls(s, now);
 	supervisor_cgroups_tick(s, now);
@@ -159,11 +152,12 @@ follow_ready(struct supervisor *s)
 		return;
 	changed = watch_next(s->watch, monotime_now());
 
-	if (changed & WATCH_RESOLV)
-		take_wish(s, monitor_resolv_conf(s));
-	/* The same text, read again: users have other numbers. */
-	if ((changed & (WATCH_TABLES | WATCH_FEEDS)) != 0 ||
-	    ((changed & WATCH_USERS) != 0 && s->config->absent > 0))
+	if ((changed & WATCH_RESOLV) != 0)
+		reload_begin(s, monitor_resolv_conf(s));
+	/* The same text, read again: users may have other numbers. */
+	if ((changed & WATCH_USERS) != 0)
+		reload_begin(s, RELOAD_MACHINE);
+	if ((changed & (WATCH_TABLES | WATCH_FEEDS)) != 0)
 		reload_begin(s, RELOAD_TABLES);
 }
 
@@ -180,7 +174,7 @@ loop_once(struct supervisor *s)
 	    [WAIT_CONTROL] = {.fd = s->worker.control},
 	    [WAIT_SIGNALS] = {.fd = s->signals},
 	    [WAIT_TIMER] = {.fd = s->timer},
-	    [WAIT_COMPILER] = {.fd = s->reload.compiler != NULL
+	    [WAIT_COMPILER] = {.fd = s->reload.phase == RELOAD_COMPILING
 					 ? compiler_fd(s->reload.compiler)
 					 : -1},
 	    [WAIT_CANARY] = {.fd = s->monitor.canary.canary.fd},
@@ -206,7 +200,7 @@ loop_once(struct supervisor *s)
 		supervisor_watch_routes(s);
 		s->monitor.absent.next = MONOTIME_NEVER;	/* at the tick */
 	}
-	if (wait[WAIT_COMPILER].revents != 0 && s->reload.compiler != NULL)
+	if (wait[WAIT_COMPILER].revents != 0)
 		reload_compiler_ready(s, monotime_now());
 	if (wait[WAIT_WATCH].revents != 0)
 		follow_ready(s);

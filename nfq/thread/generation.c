@@ -20,7 +20,8 @@ open_rules(struct generation *g, const char **why)
 }
 
 struct generation *
-generation_open(uint64_t number, int image, int settings, const char **why)
+generation_open(uint64_t number, int image, int settings,
+    const struct generation *before, const char **why)
 {
 	struct generation *g = calloc(1, sizeof(*g));
 
@@ -28,7 +29,12 @@ generation_open(uint64_t number, int image, int settings, const char **why)
 	if (g == NULL)
 		return NULL;
 	g->number = number;
-	*why = settings_read(&g->settings, settings);
+	if (settings >= 0 || before == NULL) {
+		*why = settings_read(&g->settings, settings);
+	} else {
+		g->settings = before->settings;
+		*why = NULL;
+	}
 	if (*why == NULL && table_open(&g->table, image, why) == 0 &&
 	    open_rules(g, why))
 		return g;

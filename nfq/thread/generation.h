@@ -33,11 +33,12 @@ struct generation {
 
 /*
  * Maps and checks a table image and reads the settings, both from sealed memory
- * files, which stay the caller's.  Returns NULL if either is invalid; *why is a
+ * files, which stay the caller's; settings -1: they are those of "before", which may
+ * be NULL otherwise.  Returns NULL if either is invalid; *why is a
  * static text that says what is wrong.
  */
 struct generation *generation_open(uint64_t number, int image, int settings,
-    const char **why) __attribute__((warn_unused_result));
+    const struct generation *before, const char **why) __attribute__((warn_unused_result));
 
 /* What answers of this generation are made from; borrows it. */
 static inline struct answer_source

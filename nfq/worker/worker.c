@@ -184,7 +184,8 @@ prepare(struct worker *w)
 	const char *why;
 	int error;
 
-	w->generation = generation_open(g->number, g->image, g->settings, &why);
+	w->generation = generation_open(g->number, g->image, g->settings, NULL,
+	    &why);
 	if (w->generation == NULL) {
 		log_error("the worker cannot use the table image: %s", why);
 		return WORKER_BAD_IMAGE;
@@ -242,7 +243,7 @@ tell_settings(const struct generation *g)
 
 /*
  * Every thread answers from "next" when this returns.  If its cache is another
- * one, it is "fresh".
+ * one, it is "fresh".  Without "audit" the audit's files stay.
  */
 static void
 use_generation(struct worker *w, struct generation *next,
@@ -258,7 +259,8 @@ use_generation(struct worker *w, struct generation *next,
 		w->cache = *fresh;
 	}
 	generation_close(old);
-	audit_set_files(w->audit, audit->files, audit->count);
+	if (audit != NULL)
+		audit_set_files(w->audit, audit->files, audit->count);
 	log_change_level((enum log_level)next->settings.log_level);
 	tell_settings(next);
 }
@@ -272,20 +274,25 @@ take_generation(struct worker *w, const struct control_message *order,
 		.generation = order->generation };
 	struct generation_files files = GENERATION_FILES_INIT;
 	struct generation *next = NULL;
-	struct cache_memory fresh;
+	struct cache_memory fresh = { .cache = NULL };
 	const char *why = "its files are not what they should be";
+	bool table_only;
 
 	if (generation_files_take(&files, order, fds) == 0)
 		next = generation_open(files.number, files.image,
-		    files.settings, &why);
-	if (next != NULL && set_cache(w, next, files.cache, &fresh) < 0) {
+		    files.settings, w->generation, &why);
+	table_only = files.settings < 0;
+	if (next != NULL && table_only) {
+		next->cache = w->generation->cache;
+	} else if (next != NULL && set_cache(w, next, files.cache, &fresh) < 0) {
 		why = "the cache cannot be opened";
 		generation_close(next);
 		next = NULL;
 	}
 	if (next != NULL) {
 		set_policy(w, next);
-		use_generation(w, next, &files.audit, &fresh);
+		use_generation(w, next, table_only ? NULL : &files.audit,
+		    &fresh);
 		files.audit.count = 0;	/* the audit has them now */
 		answer.kind = CONTROL_GENERATION_OK;
 		answer.names = table_names(next->table);
@@ -325,7 +332,8 @@ take_flush(struct worker *w, const struct control_message *order)
 static bool
 obey(struct worker *w, const struct control_message *order, int *fds)
 {
-	if (order->kind == CONTROL_GENERATION) {
+	if (order->kind == CONTROL_GENERATION ||
+	    order->kind == CONTROL_TABLE) {
 		take_generation(w, order, fds);
 		return true;
 	}

@@ -81,6 +81,33 @@ config_again(struct config **config, const struct config *running,
 	    strlen(running->text), diag);
 }
 
+struct config *
+config_borrow(const struct config *running)
+{
+	struct config *config = malloc(sizeof(*config));
+	const struct mesh *mesh = &running->mesh;
+	struct mesh_source *sources = calloc(mesh->source_count + 1,
+	    sizeof(*sources));
+
+	if (config == NULL || sources == NULL) {
+		free(config);
+		free(sources);
+		return NULL;
+	}
+	/* Padding included: parts of it are compared. */
+	memcpy(config, running, sizeof(*config));
+	for (size_t i = 0; i < mesh->source_count; i++) {
+		sources[i] = mesh->sources[i];
+		sources[i].changed = 0;
+		sources[i].age = AGE_CURRENT;
+		sources[i].left_out = false;
+		sources[i].confirmed = 0;
+	}
+	config->mesh.sources = sources;
+	config->borrows = true;
+	return config;
+}
+
 int
 config_load(struct config **config, const char *path, struct diag *diag)
 {
@@ -115,6 +142,11 @@ config_free(struct config *config)
 {
 	if (config == NULL)
 		return;
+	if (config->borrows) {
+		free(config->mesh.sources);
+		free(config);
+		return;
+	}
 	free_bypass(&config->capture.bypass);
 	free(config->capture.nameservers);
 	mesh_clear(&config->mesh);

@@ -137,6 +137,7 @@ struct config {
 	char *text;			/* what was read */
 	bool machine_search;		/* the search list is resolv.conf's */
 	bool machine_upstreams;		/* and so are upstreams */
+	bool borrows;			/* config_borrow() has made it */
 };
 
 /* Whether packets may be forwarded: they wait in a queue of their own. */
@@ -200,6 +201,14 @@ void config_free(struct config *config);
  */
 int config_again(struct config **config, const struct config *running,
     struct diag *diag) __attribute__((warn_unused_result));
+
+/*
+ * The running configuration for a reload of its tables alone: what is no setting
+ * of mesh.sources (resolver/image/mesh.h) is as before the first, and is its own;
+ * all else is borrowed.  NULL for lack of memory.
+ */
+struct config *config_borrow(const struct config *running)
+    __attribute__((warn_unused_result));
 
 /*
  * The run_dir of a file that is not valid otherwise, as far as it can be told,

@@ -24,7 +24,7 @@ def services(names):
 class Pushed:
     """nfdnsd with a feed's table of so many names (about: whole services)."""
 
-    def __init__(self, lab, names):
+    def __init__(self, lab, names, more="", **options):
         self.lab = lab
         self.services = services(names)
         state = lab.directory / "state"
@@ -32,18 +32,20 @@ class Pushed:
         self.path = state / "mesh.table"
         self.tool("write")
         self.daemon = Daemon(lab, tables='{ format = "feed"; feed = "mesh"; }',
-                             more=f'state_dir = "{state}"; feed_run_dir = "{state}";')
+                             more=f'state_dir = "{state}"; feed_run_dir = "{state}"; {more}',
+                             **options)
 
     def tool(self, what, *more):
         done = self.lab.vm.run([BUILD / "tools/push", what, "feed", self.services, self.path,
                                 *more], ok=0)
         return json.loads(done.stdout) if done.stdout else None
 
-    def run(self, pushes, seconds, rate):
-        """The tool's result, and of the load beside it: dicts."""
+    def run(self, pushes, seconds, rate, pause=None):
+        """The tool's result, and of the load beside it: dicts.  "pause": milliseconds
+        between an answer and the next push."""
         lines = [f"{host(n)} {address(n)}" for n in range(ASKED)]
         load = self.lab.load(self.lab.NS4, lines, seconds + 70, rate)
-        found = self.tool("run", self.lab.NS4, pushes, seconds)
+        found = self.tool("run", self.lab.NS4, pushes, seconds, *([pause] if pause else []))
         return found, end_load(load)
 
 

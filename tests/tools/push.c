@@ -3,10 +3,11 @@
  * push: what it costs until a change of a name table is answered.
  *
  *   push write KIND SERVICES PATH           writes the table
- *   push run KIND SERVICES PATH SERVER PUSHES SECONDS
+ *   push run KIND SERVICES PATH SERVER PUSHES SECONDS [PAUSE]
  *                                           changes one service's address, and
  *                                           asks until it is answered; so often,
- *                                           or until the time is over
+ *                                           or until the time is over, with
+ *                                           so many milliseconds between them
  *   push stages SERVICES                    what each stage of it costs alone
  *
  * KIND is "nds-proto", or "feed" for a table as nfdns-feed keeps it.  Service N
@@ -34,6 +35,7 @@
 #define SERVICES_MAX	10000000u
 #define PUSHES_MAX	100000u
 #define SECONDS_MAX	3600u
+#define PAUSE_MAX	60000u
 #define ENTRY_MAX	256
 #define QUERY_MAX	(12 + NAME_MAX_OCTETS + 4)
 #define ANSWER_MS	500	/* a question without an answer is lost */
@@ -259,8 +261,10 @@ wait_for(struct pushes *p, int fd, uint32_t service, uint32_t old,
 
 static void
 run(struct pushes *p, const struct server *server, uint64_t count,
-    uint64_t seconds)
+    uint64_t seconds, uint64_t pause_ms)
 {
+	const struct timespec pause = { (time_t)(pause_ms / 1000),
+		(long)(pause_ms % 1000 * 1000000) };
 	const uint64_t end = now_ns() + seconds * 1000000000;
 	const uint32_t half = p->services / 2;
 	uint32_t *now = allocate(p->services, sizeof(*now));
@@ -280,6 +284,7 @@ run(struct pushes *p, const struct server *server, uint64_t count,
 
 		now[service] = change(p, service);
 		write_new(p, new);
+		(void)nanosleep(&pause, NULL);
 		begun = now_ns();
 		put_in_place(p, new);
 		printf("%s%.2f", i > 0 ? ", " : "", wait_for(p, fd, service,
@@ -374,12 +379,14 @@ main(int argc, char **argv)
 	if (strcmp(argv[1], "write") == 0) {
 		write_new(&p, new);
 		put_in_place(&p, new);
-	} else if (argc == 8) {
+	} else if (argc == 8 || argc == 9) {
 		server = read_server(argv[5], 53);
 		run(&p, &server, number(argv[6], PUSHES_MAX),
-		    number(argv[7], SECONDS_MAX));
+		    number(argv[7], SECONDS_MAX), argc == 9 ?
+		    number(argv[8], PAUSE_MAX) : 0);
 	} else {
-		fail("usage", "push run KIND SERVICES PATH SERVER PUSHES SECONDS");
+		fail("usage", "push run KIND SERVICES PATH SERVER PUSHES SECONDS "
+		    "[PAUSE]");
 	}
 	return 0;
 }

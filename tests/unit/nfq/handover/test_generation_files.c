@@ -96,6 +96,31 @@ half_a_generation_is_refused(void)
 }
 
 static void
+a_table_arrives_alone(void)
+{
+	struct generation_files sent = { .number = 43, .settings = -1,
+		.image = open("/dev/null", O_RDONLY) };
+	struct generation_files got = GENERATION_FILES_INIT;
+	struct control_message message;
+	int fds[CONTROL_MAX_FDS];
+
+	CHECK(generation_files_send(ends[0], &sent) == 0);
+	CHECK(control_receive(ends[1], &message, fds) == 0);
+	CHECK(message.kind == CONTROL_TABLE && message.fd_count == 1);
+	CHECK(generation_files_take(&got, &message, fds) == 0);
+	CHECK(got.number == 43 && same_file(got.image, sent.image));
+	CHECK(got.settings == -1 && got.cache == -1 && got.audit.count == 0);
+	generation_files_close(&got);
+	/* With anything else it is none. */
+	CHECK(control_send(ends[0], &message, (int[]){ sent.image, sent.image },
+	    2) == 0);
+	CHECK(control_receive(ends[1], &message, fds) == 0);
+	CHECK(generation_files_take(&got, &message, fds) == -EPROTO);
+	CHECK(!is_open(fds[0]) && !is_open(fds[1]) && got.image == -1);
+	(void)close(sent.image);
+}
+
+static void
 fresh_audit_files_arrive(void)
 {
 	struct generation_files sent = make(3);
@@ -153,6 +178,7 @@ main(void)
 	    0);
 	TEST(a_generation_arrives_whole);
 	TEST(half_a_generation_is_refused);
+	TEST(a_table_arrives_alone);
 	TEST(fresh_audit_files_arrive);
 	return test_summary();
 }

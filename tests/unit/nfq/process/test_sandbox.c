@@ -23,7 +23,8 @@
 static bool
 compiler_confined(void)
 {
-	return sandbox_compiler_privileges(NOBODY, NOBODY, UINT64_MAX) == 0 &&
+	return sandbox_compiler_privileges(NOBODY, NOBODY) == 0 &&
+	    sandbox_compiler_limits(UINT64_MAX) == 0 &&
 	    sandbox_compiler_seccomp() == 0;
 }
 
@@ -145,7 +146,8 @@ compiler_who_am_i(void)
 	struct rlimit cpu, core, files;
 	const bool root = geteuid() == 0;
 
-	if (sandbox_compiler_privileges(NOBODY, NOBODY, UINT64_MAX) < 0)
+	if (sandbox_compiler_privileges(NOBODY, NOBODY) < 0 ||
+	    sandbox_compiler_limits(UINT64_MAX) < 0)
 		return SETUP;
 	if (root && (getuid() != NOBODY || geteuid() != NOBODY ||
 	    getgid() != NOBODY || setuid(0) == 0))

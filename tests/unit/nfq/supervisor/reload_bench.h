@@ -208,7 +208,8 @@ sent_generation(struct generation_files *got)
 
 	if (control_receive(worker, &order, fds) != 0)
 		return false;
-	CHECK(order.kind == CONTROL_GENERATION);
+	CHECK(order.kind == (s.reload.wish == RELOAD_TABLES ? CONTROL_TABLE :
+	    CONTROL_GENERATION));
 	return generation_files_take(got, &order, fds) == 0;
 }
 

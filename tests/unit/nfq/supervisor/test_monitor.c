@@ -202,7 +202,7 @@ tick(int64_t from, int64_t to)
 
 	from = (from + LIFE_LOOK_MS - 1) / LIFE_LOOK_MS * LIFE_LOOK_MS;
 	for (int64_t ms = from; ms < to; ms += LIFE_LOOK_MS) {
-		wishes += monitor_tick(&s, at(ms)) == MONITOR_RELOAD;
+		wishes += monitor_tick(&s, at(ms)) != RELOAD_NOTHING;
 		if (world.answers && s.monitor.canary.canary.fd >= 0)
 			answer(0, ms);
 	}
@@ -513,7 +513,7 @@ a_followed_file_is_not_read_at_ticks(void)
 	set_search(&resolv_conf, "a.example");
 	(void)tick(0, 5000);
 	CHECK(s.monitor.resolv_conf.search_count == 0);
-	CHECK(monitor_resolv_conf(&s) == MONITOR_RELOAD);
+	CHECK(monitor_resolv_conf(&s) == RELOAD_MACHINE);
 	CHECK(s.monitor.resolv_conf.search_count == 1);
 }
 

@@ -57,7 +57,7 @@ write_report(int64_t current)
 }
 
 /* So many seconds later. */
-static enum monitor_wish
+static enum reload_wish
 tick(int64_t seconds)
 {
 	passed_ms += seconds * 1000;
@@ -69,7 +69,6 @@ tick(int64_t seconds)
 static void
 reload(void)
 {
-	source.ttl = 0;
 	monitor_feeds_apply(&config, wall_ms() / 1000);
 }
 
@@ -101,7 +100,7 @@ a_current_feed_is_quiet(void)
 	for (int i = 0; i < 300; i++) {
 		if (i % 10 == 0)
 			write_report(wall_ms() / 1000);
-		CHECK(tick(1) == MONITOR_NOTHING);
+		CHECK(tick(1) == RELOAD_NOTHING);
 	}
 	CHECK(shown == 0 && s.monitor.feeds.problem[0] == '\0');
 }
@@ -110,50 +109,45 @@ static void
 a_stale_feed_is_said_once(void)
 {
 	begin(0, 0);
-	CHECK(tick(60) == MONITOR_NOTHING && shown == 0);
+	CHECK(tick(60) == RELOAD_NOTHING && shown == 0);
 	/* Without options for it nothing else changes. */
-	CHECK(tick(1) == MONITOR_NOTHING && shown == 1);
+	CHECK(tick(1) == RELOAD_NOTHING && shown == 1);
 	CHECK(strstr(s.monitor.feeds.problem, "feed mesh is stale") != NULL);
-	CHECK(tick(1) == MONITOR_NOTHING && tick(100) == MONITOR_NOTHING);
+	CHECK(tick(1) == RELOAD_NOTHING && tick(100) == RELOAD_NOTHING);
 	CHECK(shown == 1);
 	write_report(wall_ms() / 1000);
-	CHECK(tick(0) == MONITOR_NOTHING && shown == 2);
+	CHECK(tick(0) == RELOAD_NOTHING && shown == 2);
 	CHECK(s.monitor.feeds.problem[0] == '\0');
 }
 
 static void
-a_stale_table_has_another_ttl(void)
+a_stale_table_is_loaded_again(void)
 {
 	begin(5, 0);
-	CHECK(tick(61) == MONITOR_RELOAD);
+	CHECK(tick(61) == RELOAD_TABLES);
 	/* A reload that failed is not tried each second. */
-	CHECK(tick(1) == MONITOR_NOTHING && tick(28) == MONITOR_NOTHING);
-	CHECK(tick(1) == MONITOR_RELOAD);
+	CHECK(tick(1) == RELOAD_NOTHING && tick(28) == RELOAD_NOTHING);
+	CHECK(tick(1) == RELOAD_TABLES);
 	reload();
-	CHECK(source.age == AGE_STALE && source.ttl == 5 && !source.left_out);
-	CHECK(tick(60) == MONITOR_NOTHING);
+	CHECK(source.age == AGE_STALE && !source.left_out);
+	CHECK(tick(60) == RELOAD_NOTHING);
 	write_report(wall_ms() / 1000);
-	CHECK(tick(0) == MONITOR_RELOAD);
+	CHECK(tick(0) == RELOAD_TABLES);
 	reload();
-	CHECK(source.age == AGE_CURRENT && source.ttl == 0);
-	/* Never a longer one. */
-	begin(3600, 0);
-	passed_ms = 61000;
-	reload();
-	CHECK(source.age == AGE_STALE && source.ttl == 0);
+	CHECK(source.age == AGE_CURRENT);
 }
 
 static void
 an_expired_table_is_left_out(void)
 {
 	begin(0, 120);
-	CHECK(tick(61) == MONITOR_NOTHING);
-	CHECK(tick(60) == MONITOR_RELOAD);
+	CHECK(tick(61) == RELOAD_NOTHING);
+	CHECK(tick(60) == RELOAD_TABLES);
 	reload();
 	CHECK(source.age == AGE_EXPIRED && source.left_out);
-	CHECK(tick(31) == MONITOR_NOTHING);
+	CHECK(tick(31) == RELOAD_NOTHING);
 	write_report(wall_ms() / 1000);
-	CHECK(tick(0) == MONITOR_RELOAD);
+	CHECK(tick(0) == RELOAD_TABLES);
 	reload();
 	CHECK(!source.left_out);
 }
@@ -163,21 +157,21 @@ static void
 a_jump_of_the_clock_makes_nothing_old(void)
 {
 	begin(5, 120);
-	CHECK(tick(1) == MONITOR_NOTHING);
+	CHECK(tick(1) == RELOAD_NOTHING);
 	jumped_ms = 86400 * 1000;
-	CHECK(tick(1) == MONITOR_NOTHING && shown == 0);
-	CHECK(tick(10) == MONITOR_NOTHING && shown == 0);
+	CHECK(tick(1) == RELOAD_NOTHING && shown == 0);
+	CHECK(tick(10) == RELOAD_NOTHING && shown == 0);
 	write_report(wall_ms() / 1000);
-	CHECK(tick(10) == MONITOR_NOTHING && shown == 0);
+	CHECK(tick(10) == RELOAD_NOTHING && shown == 0);
 	/* A feed that has not written by then is old indeed. */
 	jumped_ms *= 2;
-	CHECK(tick(1) == MONITOR_NOTHING && tick(19) == MONITOR_NOTHING);
-	CHECK(tick(1) == MONITOR_RELOAD && shown == 1);
+	CHECK(tick(1) == RELOAD_NOTHING && tick(19) == RELOAD_NOTHING);
+	CHECK(tick(1) == RELOAD_TABLES && shown == 1);
 	/* And backwards. */
 	begin(5, 120);
-	CHECK(tick(1) == MONITOR_NOTHING);
+	CHECK(tick(1) == RELOAD_NOTHING);
 	jumped_ms = -86400 * 1000;
-	CHECK(tick(1) == MONITOR_NOTHING && tick(30) == MONITOR_NOTHING);
+	CHECK(tick(1) == RELOAD_NOTHING && tick(30) == RELOAD_NOTHING);
 	CHECK(shown == 0);
 }
 
@@ -186,9 +180,9 @@ a_table_that_is_not_there_waits(void)
 {
 	begin(5, 120);
 	CHECK(unlink(table) == 0);
-	CHECK(tick(1) == MONITOR_NOTHING && shown == 1);
+	CHECK(tick(1) == RELOAD_NOTHING && shown == 1);
 	CHECK(strstr(s.monitor.feeds.problem, "first table") != NULL);
-	CHECK(tick(1000) == MONITOR_NOTHING);
+	CHECK(tick(1000) == RELOAD_NOTHING);
 	reload();
 	CHECK(source.age == AGE_CURRENT && !source.left_out);
 }
@@ -200,7 +194,7 @@ what_is_held_back_is_said(void)
 	report.kept.held_since = WALL;
 	report.kept.held_names = 3;
 	write_report(WALL);
-	CHECK(tick(1) == MONITOR_NOTHING && shown == 1);
+	CHECK(tick(1) == RELOAD_NOTHING && shown == 1);
 	CHECK(strstr(s.monitor.feeds.problem, "holds back") != NULL);
 }
 
@@ -214,7 +208,7 @@ main(void)
 	snprintf(table, sizeof(table), "%s/mesh.table", directory);
 	TEST(a_current_feed_is_quiet);
 	TEST(a_stale_feed_is_said_once);
-	TEST(a_stale_table_has_another_ttl);
+	TEST(a_stale_table_is_loaded_again);
 	TEST(an_expired_table_is_left_out);
 	TEST(a_jump_of_the_clock_makes_nothing_old);
 	TEST(a_table_that_is_not_there_waits);

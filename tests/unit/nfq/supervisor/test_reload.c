@@ -128,6 +128,72 @@ tables_that_are_the_same_change_nothing(void)
 	end();
 }
 
+/* A push: whatever else has changed on the machine is not looked at. */
+static void
+tables_alone_change_nothing_else(void)
+{
+	struct generation_files got = GENERATION_FILES_INIT;
+	struct generation_files before;
+	const struct config *config;
+	char more[200];
+	struct stat st;
+
+	begin(1);
+	(void)snprintf(more, sizeof(more), "audit = ( { path = \"%s\"; } );",
+	    audit_path);
+	configure("", more);
+	go_to_swapping(RELOAD_ALL);
+	answer(CONTROL_GENERATION_OK, 2);
+	config = s.config;
+	before = s.generation;
+	kernel.installed = kernel.cgroups = 0;
+	CHECK(unlink(audit_path) == 0);
+	configure("", "nonsense = 1;");
+	fill_table(2);
+	reload_begin(&s, RELOAD_TABLES);
+	compile(0);
+	CHECK(s.reload.phase == RELOAD_SWAPPING && sent_generation(&got));
+	CHECK(got.number == 3 && got.image >= 0 && got.settings == -1 &&
+	    got.cache == -1 && got.audit.count == 0);
+	generation_files_close(&got);
+	/* A worker that dies gets the same from the next. */
+	reload_worker_replaced(&s, at(1));
+	CHECK(sent_generation(&got) && got.settings == -1);
+	generation_files_close(&got);
+	answer(CONTROL_GENERATION_OK, 3);
+	CHECK(ended(NULL) && s.generation.number == 3);
+	CHECK(s.config == config && s.generation.settings == before.settings &&
+	    s.generation.image != before.image && s.generation.audit.count == 1
+	    && s.generation.audit.files[0].fd == before.audit.files[0].fd);
+	CHECK(kernel.installed == 0 && kernel.cgroups == 0);
+	CHECK(stat(audit_path, &st) < 0);	/* not opened, so not created */
+	CHECK(s.config->mesh.sources[0].changed != 0);
+	end();
+}
+
+/* What the machine has changed is not lost with a reload that is refused. */
+static void
+a_refused_reload_of_the_machine_is_made_up_for(void)
+{
+	begin(1);
+	CHECK(unlink(table_path) == 0);
+	reload_begin(&s, RELOAD_MACHINE);
+	CHECK(ended(table_path) && s.reload_refused == RELOAD_MACHINE);
+	fill_table(2);
+	go_to_swapping(RELOAD_TABLES);
+	CHECK(s.reload.wish == RELOAD_MACHINE);
+	answer(CONTROL_GENERATION_OK, 2);
+	CHECK(ended(NULL) && s.reload_refused == RELOAD_NOTHING);
+	/* One of the tables only is not. */
+	CHECK(unlink(table_path) == 0);
+	reload_begin(&s, RELOAD_TABLES);
+	CHECK(ended(table_path) && s.reload_refused == RELOAD_TABLES);
+	fill_table(3);
+	go_to_swapping(RELOAD_TABLES);
+	CHECK(s.reload.wish == RELOAD_TABLES);
+	end();
+}
+
 static void
 a_worker_that_is_gone_does_not_matter(void)
 {
@@ -245,6 +311,8 @@ main(int argc, char **argv)
 	TEST(audit_files_are_part_of_it);
 	TEST(a_table_that_has_expired_is_left_out);
 	TEST(tables_that_are_the_same_change_nothing);
+	TEST(tables_alone_change_nothing_else);
+	TEST(a_refused_reload_of_the_machine_is_made_up_for);
 	TEST(a_worker_that_is_gone_does_not_matter);
 	TEST(what_is_wished_for_meanwhile_follows);
 	TEST(a_stop_ends_it_in_every_state);

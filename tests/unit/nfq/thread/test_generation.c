@@ -49,19 +49,19 @@ both_halves_must_be_sound(void)
 {
 	const int image = image_file(), settings = settings_file();
 	const char *why = NULL;
-	struct generation *g = generation_open(7, image, settings, &why);
+	struct generation *g = generation_open(7, image, settings, NULL, &why);
 
 	CHECK(g != NULL && g->number == 7 && table_names(g->table) == 1);
 	CHECK(g->settings.stream.connections == 9);
 	CHECK(generation_source(g).table == g->table &&
 	    generation_source(g).settings->udp_size == 600);
 	generation_close(g);
-	CHECK(generation_open(7, settings, settings, &why) == NULL);
+	CHECK(generation_open(7, settings, settings, NULL, &why) == NULL);
 	CHECK(why != NULL && strstr(why, "settings") == NULL);
-	CHECK(generation_open(7, image, image, &why) == NULL);
+	CHECK(generation_open(7, image, image, NULL, &why) == NULL);
 	CHECK(why != NULL && strstr(why, "settings") != NULL);
-	CHECK(generation_open(7, -1, settings, &why) == NULL && why != NULL);
-	CHECK(generation_open(7, image, -1, &why) == NULL && why != NULL);
+	CHECK(generation_open(7, -1, settings, NULL, &why) == NULL && why != NULL);
+	CHECK(generation_open(7, image, -1, NULL, &why) == NULL && why != NULL);
 	generation_close(NULL);
 	(void)close(image);
 	(void)close(settings);
