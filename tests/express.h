@@ -7,7 +7,6 @@
 #define NFDNS_TESTS_EXPRESS_H
 
 #include "nfq/forward/express_state.h"
-#include "nfq/forward/fresh_answers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +38,6 @@ static struct server {
 
 static struct forward_settings settings;
 static struct express_board *board;
-static struct fresh_answers *fresh;
 static struct express *x;
 static struct express_counts *counts;
 static int queue;
@@ -80,10 +78,7 @@ begin_with(bool helper)
 	board = express_board_new();
 	queue = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	MUST(board != NULL && queue >= 0);
-	fresh = fresh_answers_new();
-	MUST(fresh != NULL);
 	options.board = board;
-	options.fresh = fresh;
 	options.queue = queue;
 	MUST(express_new(&x, &options) == 0);
 	counts = &board->counts[NUMBER];
@@ -101,7 +96,6 @@ end(void)
 {
 	express_free(x);
 	express_board_free(board);
-	fresh_answers_free(fresh);
 	(void)close(queue);
 	(void)close(servers[0].fd);
 	(void)close(servers[1].fd);

@@ -6,12 +6,13 @@
  *	client (a held packet) -> question (equal ones joined) -> attempts
  *
  * This room forwards questions to nameservers and keeps their answers.  Its pure
- * part (engine, upstream, message, cache) makes no system call: time, random
- * numbers and everything that is sent pass through the functions below.
+ * part (engine, upstream, message, cache) makes no system call but to wait for a
+ * lock of the cache: time, random numbers and everything that is sent pass through
+ * the functions below.
  *
  * "now" is of CLOCK_BOOTTIME, so that what is cached grows old in a suspended
  * machine.  All memory is taken by engine_new().  None of it is thread-safe; the
- * cache is the only thing that other threads read.
+ * cache is the only thing that other threads use.
  */
 #ifndef NFDNS_NFQ_FORWARD_ENGINE_H
 #define NFDNS_NFQ_FORWARD_ENGINE_H
@@ -115,7 +116,6 @@ struct engine_check {
 };
 
 struct engine;
-struct fresh_answer;
 
 /*
  * An engine with valid settings, which are copied.  "host" is copied; "cache"
@@ -174,10 +174,6 @@ int engine_offer(struct engine *engine, monotime_t now, uint32_t domain);
  */
 void engine_offer_replied(struct engine *engine, monotime_t now,
     uint32_t upstream, uint64_t sent, uint64_t replies, uint32_t rtt_us);
-
-/* Keeps what has come for one, if there is a cache.  Borrowed. */
-void engine_offer_keep(struct engine *engine,
-    const struct fresh_answer *answer);
 
 /* The client gave up (its socket is gone): it is forgotten, not given back. */
 void engine_forget(struct engine *engine, struct engine_client *client);

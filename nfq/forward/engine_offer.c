@@ -2,9 +2,6 @@
 /* Upstreams that queue threads may ask without the engine: express.h. */
 #include "nfq/forward/engine_state.h"
 
-#include "nfq/forward/answers.h"
-#include "nfq/forward/fresh_answers.h"
-
 #define SRTT_MOST_US	20000	/* below EXPRESS_WAIT_MS */
 #define WAIT_LEAST_MS	250	/* of a question, before another server is asked */
 
@@ -64,14 +61,4 @@ engine_offer_replied(struct engine *e, monotime_t now, uint32_t upstream,
 	upstream_udp_answer(up, now, false);
 	upstream_replied(up, now, rtt_us);
 	up->replies--;			/* it has counted one of them */
-}
-
-void
-engine_offer_keep(struct engine *e, const struct fresh_answer *answer)
-{
-	if (e->cache != NULL && !answer_stands(e, answer->received,
-	    &answer->key, answer->asked))
-		cache_store(e->cache, answer->received, &answer->key,
-		    answer->kind, answer->ttl_s, answer->octets,
-		    answer->length);
 }

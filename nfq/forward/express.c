@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "nfq/forward/express_keep.h"
+#include "nfq/forward/cached_answer.h"
 #include "resolver/dns/rr.h"
 
 /*
@@ -43,7 +43,6 @@ express_new(struct express **express, const struct express_options *options)
 	if (x == NULL)
 		return -ENOMEM;
 	x->board = options->board;
-	x->fresh = options->fresh;
 	x->counts = &options->board->counts[options->number];
 	x->most = options->most;
 	TAILQ_INIT(&x->sent);
@@ -138,11 +137,33 @@ is_doubted(const struct express *x, uint32_t upstream)
 	    !monotime_is_past(monotime_boot(), until);
 }
 
-/* No reply is being read, so its place is free. */
-static enum express_cached
-cached(struct express *x, const struct express_ask *ask)
+/* Whether its answer is kept, if it is one that may be. */
+static bool
+is_kept(const struct express_ask *ask)
 {
-	return express_cached(ask, x->fresh, monotime_boot(), x->datagram);
+	const struct message_options none = { .length = 0 };
+	const struct interception *i = ask->interception;
+
+	return ask->caches && ask->settings->domain[i->domain].cache &&
+	    cached_is_common(&i->question, &none);
+}
+
+/*
+ * A stale answer, one that is soon to expire and a failure that is kept are the
+ * forwarding thread's; so is all in the moment of a reload, when the cache is not to
+ * be read.  No reply is being read here, so its place is free.
+ */
+static bool
+is_cached(struct express *x, const struct express_ask *ask)
+{
+	const struct forward_cache_settings *settings = &ask->settings->cache;
+	const struct cache_key key = cached_key(&ask->interception->question);
+	struct cache_entry entry;
+
+	return is_kept(ask) && (ask->cache == NULL || cache_find(ask->cache,
+	    monotime_boot(), &key,
+	    settings->stale != STALE_OFF ? settings->stale_s : 0, &entry,
+	    x->datagram));
 }
 
 const struct forward_upstream *
@@ -159,7 +180,7 @@ express_upstream(struct express *x, const struct express_ask *ask)
 	if (upstream < 0 || (uint32_t)upstream >= settings->upstreams ||
 	    is_doubted(x, (uint32_t)upstream) ||
 	    is_exploring(x, settings, &settings->domain[domain]) ||
-	    cached(x, ask) == EXPRESS_THERE)
+	    is_cached(x, ask))
 		return NULL;
 	return &settings->upstream[upstream];
 }
@@ -305,7 +326,7 @@ begin_attempt(struct express *x, struct express_question *q,
 	a->upstream = (uint32_t)(to - ask->settings->upstream);
 	a->generation = ask->generation;
 	/* As engine.c: where equal ones do not join, only the first. */
-	a->kept = express_is_kept(ask) && (ask->settings->attempts.join ||
+	a->kept = is_kept(ask) && (ask->settings->attempts.join ||
 	    find_equal(x, question) == NULL);
 	STAILQ_INIT(&a->questions);
 	LIST_INSERT_HEAD(list_of(x, question), a, equal);

@@ -8,7 +8,6 @@
 
 #include "nfq/forward/express.h"
 #include "nfq/forward/express_turns.h"
-#include "nfq/forward/fresh_answers.h"
 
 #define EXPRESS_LISTS		256
 #define EXPRESS_DATAGRAM_MAX	65535
@@ -17,8 +16,6 @@ LIST_HEAD(express_equal, express_attempt);
 
 struct express {
 	struct express_board *board;
-	struct fresh_answers *fresh;
-	bool tells;			/* something new is there */
 	struct express_counts *counts;
 	unsigned int most;
 	int epoll;

@@ -257,6 +257,9 @@ take_settings(struct forward_thread *f)
 {
 	if (f->generation == f->thread.generation->number)
 		return;
+	if (f->thread.generation->cache != NULL)
+		cache_set_generation(f->thread.generation->cache,
+		    CACHE_CHANGING);
 	engine_reload(f->engine, f->boot, forward_settings_of(f),
 	    f->thread.generation->cache);
 	thread_streams_note(f, forward_settings_of(f));
@@ -295,7 +298,6 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 	f->boot = monotime_boot();
 	thread_express_count(f);
 	take_settings(f);
-	thread_express_keep(f);
 	do_flush(f);
 	if (atomic_exchange(&f->look_due, false))
 		engine_look_for_loops(f->engine, f->boot);

@@ -66,20 +66,6 @@ thread_express_count(struct forward_thread *f)
 	express_board_age(board, monotime_add_ms(f->boot, -LOST_MS));
 }
 
-/* Those of other settings may be of other upstreams. */
-void
-thread_express_keep(struct forward_thread *f)
-{
-	struct fresh_answers *fresh = f->thread.threads->fresh;
-	const struct fresh_answer *answer;
-
-	while ((answer = fresh_answers_first(fresh)) != NULL) {
-		if (answer->generation == f->generation)
-			engine_offer_keep(f->engine, answer);
-		fresh_answers_remove_first(fresh);
-	}
-}
-
 /* Upstreams that sockets are laid ready for. */
 struct wanted {
 	unsigned int count;

@@ -13,7 +13,6 @@
 
 #include "nfq/forward/client_sockets.h"
 #include "nfq/forward/engine.h"
-#include "nfq/forward/fresh_answers.h"
 #include "nfq/forward/held.h"
 #include "nfq/forward/thread.h"
 #include "nfq/forward/dialer.h"
@@ -170,9 +169,6 @@ void thread_lost_take(struct forward_thread *thread);
 
 /* What queue threads have counted; before new settings, and in each round. */
 void thread_express_count(struct forward_thread *thread);
-
-/* Writes what queue threads have got into the cache. */
-void thread_express_keep(struct forward_thread *thread);
 
 /* Says whom they may ask from now on. */
 void thread_express_offer(struct forward_thread *thread);

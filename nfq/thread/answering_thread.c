@@ -26,7 +26,6 @@ answering_threads_init(struct answering_threads *threads,
 	threads->hitters = NULL;
 	errands_init(&threads->errands, &threads->waiting);
 	threads->express = NULL;
-	threads->fresh = NULL;
 	TAILQ_INIT(&threads->all);
 }
 

@@ -121,8 +121,8 @@ express_board_clear(struct express_board *b, unsigned int queue,
 	return (int)(uint32_t)atomic_exchange(&b->stock[queue][place], 0) - 1;
 }
 
-void
-express_board_wake(const struct express_board *b)
+static void
+wake(const struct express_board *b)
 {
 	const uint64_t one = 1;
 	const int fd = atomic_load(&b->wake);
@@ -160,7 +160,7 @@ express_board_socket(struct express_board *b, unsigned int queue,
 			fd = (int)(uint32_t)stock - 1;
 	}
 	if (fd >= 0 && is_few(left))
-		express_board_wake(b);
+		wake(b);
 	return fd;
 }
 

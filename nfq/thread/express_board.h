@@ -118,9 +118,6 @@ uint32_t express_board_reply_us(uint64_t reply, uint64_t generation);
 /* So many questions are under way by queue threads. */
 uint32_t express_board_under_way(const struct express_board *board);
 
-/* A queue thread has something for the forwarding thread. */
-void express_board_wake(const struct express_board *board);
-
 /*
  * A copy of the packet and of the reply.  NULL without memory, and for a longer reply
  * than BEGUN_REPLY_MAX, which only a faulty or hostile server sends: the packet goes

@@ -20,7 +20,6 @@
 #include "nfq/thread/fault.h"
 #include "nfq/worker/queue_thread.h"
 #include "nfq/forward/cache_memory.h"
-#include "nfq/forward/fresh_answers.h"
 #include "nfq/forward/rescue.h"
 #include "nfq/forward/thread.h"
 #include "nfq/process/exit_code.h"
@@ -103,9 +102,7 @@ start_threads(struct worker *w)
 	w->threads.hitters = h->status->hitters.page;
 	if (h->options.forward) {
 		w->threads.express = express_board_new();
-		w->threads.fresh = fresh_answers_new();
-		error = w->threads.express == NULL ||
-		    w->threads.fresh == NULL ? -ENOMEM : 0;
+		error = w->threads.express == NULL ? -ENOMEM : 0;
 	}
 	for (unsigned int n = 0; n < queues && error == 0; n++)
 		error = queue_thread_start(&w->threads, h, n);
@@ -426,7 +423,6 @@ worker_run(const struct worker_handover *handover)
 	take_orders(&w);
 	answering_threads_stop(&w.threads);
 	express_board_free(w.threads.express);
-	fresh_answers_free(w.threads.fresh);
 	audit_stop(w.audit, AUDIT_FLUSH_MS);
 	generation_close(w.generation);
 	rate_free(w.rates);

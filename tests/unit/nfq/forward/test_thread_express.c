@@ -130,61 +130,6 @@ late_replies_say_nothing_of_a_new_server(void)
 	end();
 }
 
-/* Of a name, by settings of that generation, for a minute. */
-static void
-put(const char *text, uint64_t generation)
-{
-	const struct dns_name name = name_of(text);
-	const struct cache_key key = { .name = &name, .type = TYPE_A };
-	uint8_t octets[64] = { [5] = 1 };	/* with its question */
-	struct fresh_answer *a;
-
-	memcpy(octets + DNS_HEADER, name.octets, name.length);
-	memcpy(octets + DNS_HEADER + name.length, "\0\1\0\1", 4);
-	a = fresh_answer_new(&key, octets, DNS_HEADER + name.length + 4U);
-
-	if (a == NULL)
-		abort();
-	a->generation = generation;
-	a->received = monotime_add_ms(t.now, -1000);
-	a->ttl_s = 60;
-	fresh_answers_put(threads.fresh, a);
-}
-
-static bool
-is_kept(const char *text, struct cache_entry *entry)
-{
-	const struct dns_name name = name_of(text);
-	const struct cache_key key = { .name = &name, .type = TYPE_A };
-	static uint8_t found[CACHE_MESSAGE_MAX];
-
-	return cache_find(t.cache, t.now, &key, 0, entry, found);
-}
-
-/* Another generation may have other upstreams for the name. */
-static void
-what_was_asked_by_these_settings_is_kept(void)
-{
-	struct cache_entry entry;
-
-	begin();
-	threads.fresh = fresh_answers_new();
-	if (threads.fresh == NULL)
-		abort();
-	put("now.test", GENERATION);
-	put("before.test", GENERATION - 1);
-	put("then.test", GENERATION + 1);
-	thread_express_keep(f);
-	CHECK(is_kept("now.test", &entry));
-	/* From when it came. */
-	CHECK(monotime_ms_since(t.now, entry.stored) == 1000);
-	CHECK(monotime_ms_since(entry.expires, t.now) == 59000);
-	CHECK(!is_kept("before.test", &entry) && !is_kept("then.test", &entry));
-	CHECK(fresh_answers_first(threads.fresh) == NULL);
-	fresh_answers_free(threads.fresh);
-	end();
-}
-
 /* No memory for it, or no room in the epoll: the server has nothing to do with that. */
 static void
 a_socket_that_cannot_be_taken_over_says_nothing(void)
@@ -216,6 +161,5 @@ main(void)
 	TEST(a_socket_that_cannot_be_taken_over_says_nothing);
 	TEST(replies_tell_how_fast_a_server_is);
 	TEST(late_replies_say_nothing_of_a_new_server);
-	TEST(what_was_asked_by_these_settings_is_kept);
 	return test_summary();
 }
