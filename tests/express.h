@@ -39,7 +39,8 @@ static struct server {
 static struct forward_settings settings;
 static struct express_board *board;
 static struct express *x;
-static struct express_counts *counts;
+static struct upstreams upstreams;
+static _Atomic uint64_t held;
 static int queue;
 static unsigned int most = 2 * EXPRESS_QUESTIONS;
 static uint8_t octets[1024];	/* of the packet */
@@ -59,11 +60,23 @@ serve(unsigned int number, int family)
 	servers[number].fd = fd;
 }
 
-/* Two servers for all names; the first is offered. */
+/* Both servers are near; that one alone may be asked (-1: none), by these settings. */
+static inline void
+prefer(int upstream, uint64_t generation)
+{
+	for (int i = 0; i < 2; i++) {
+		upstreams.upstream[i].srtt_us = 5000;
+		upstreams.upstream[i].lost = i != upstream;
+	}
+	upstreams.generation = generation;
+}
+
+/* Two servers for all names; the first may be asked. */
 static inline void
 begin_with(bool helper)
 {
 	struct express_options options = { .number = NUMBER,
+		.upstreams = &upstreams, .held = &held,
 		.helper = helper, .most = most };
 
 	memset(&settings, 0, sizeof(settings));
@@ -81,8 +94,8 @@ begin_with(bool helper)
 	options.board = board;
 	options.queue = queue;
 	MUST(express_new(&x, &options) == 0);
-	counts = &board->counts[NUMBER];
-	express_board_offer(board, 0, GENERATION, 0);
+	memset(&upstreams, 0, sizeof(upstreams));
+	prefer(0, GENERATION);
 }
 
 static inline void
@@ -176,7 +189,7 @@ ask_of(unsigned int upstream)
 	enum express_begun begun;
 	struct express_attempt *a;
 
-	express_board_offer(board, 0, generation, (int)upstream);
+	prefer((int)upstream, generation);
 	begun = hold_for(upstream);
 	a = express_next(x);
 	CHECK((a != NULL) == (begun == EXPRESS_HELD));

@@ -119,12 +119,14 @@ struct engine;
 
 /*
  * An engine with valid settings, which are copied.  "host" is copied; "cache"
- * is borrowed and may be NULL.  limits.held of these settings sizes it for good.
- * NULL without memory.
+ * is borrowed and may be NULL.  "shared" is borrowed: what is known of upstreams,
+ * for queue threads that ask the usual questions by themselves (upstream_simple());
+ * NULL: there are none.  limits.held of these settings sizes it for good.  NULL
+ * without memory.
  */
 struct engine *engine_new(const struct engine_host *host,
     const struct forward_settings *settings, struct cache *cache,
-    monotime_t now);
+    struct upstreams *shared, monotime_t now);
 
 /* Passes all clients, closes all attempts.  NULL is allowed. */
 void engine_free(struct engine *engine);
@@ -160,20 +162,6 @@ struct engine_begun {
 
 uint32_t engine_resume(struct engine *engine, monotime_t now,
     struct engine_client *client, const struct engine_begun *begun);
-
-/*
- * The upstream that a question of that domain may be asked of over UDP, without the
- * engine, as long as all goes well: index in the settings; -1: none may.  It answers
- * soon, and is the one that the engine would ask first.
- */
-int engine_offer(struct engine *engine, monotime_t now, uint32_t domain);
-
-/*
- * So many replies have come from it to such questions, the last one after so long; 0:
- * perhaps from one that other settings have in its place, so they only count.
- */
-void engine_offer_replied(struct engine *engine, monotime_t now,
-    uint32_t upstream, uint64_t sent, uint64_t replies, uint32_t rtt_us);
 
 /* The client gave up (its socket is gone): it is forgotten, not given back. */
 void engine_forget(struct engine *engine, struct engine_client *client);

@@ -9,8 +9,8 @@
  * looks at its queue in between, since a name of the mesh takes it a tenth of the time
  * and is not to wait.
  *
- * All else is the forwarding thread's, which says by its offers whom a queue thread
- * may ask (nfq/thread/express_board.h).  What turns out not to be the usual case is
+ * All else is the forwarding thread's; both look at the same table of what is known of
+ * upstreams (upstream_simple()).  What turns out not to be the usual case is
  * given to it as it stands, with the socket and the reply: nobody is asked again.
  *
  * Where a domain has a cache, only what is not in it is asked here, and the answer is
@@ -82,11 +82,14 @@ struct express_attempt {
 struct cache;
 struct express;
 struct express_turn;
+struct upstreams;
 
 /* What a thread that begins has. */
 struct express_options {
 	struct express_board *board;	/* borrowed */
-	unsigned int number;		/* of the thread's counts there */
+	struct upstreams *upstreams;	/* borrowed */
+	_Atomic uint64_t *held;		/* borrowed: shows how many are held */
+	unsigned int number;		/* of the thread's sockets there */
 	int queue;			/* its queue's socket: borrowed */
 	uint32_t mark;			/* of sockets that it opens; 0: none */
 	bool helper;			/* nfdns-sockets opens them, for the board */
@@ -195,7 +198,7 @@ size_t express_answer(const struct forward_settings *settings,
     const struct express_question *question, const struct express_reply *reply,
     uint8_t octets[static QUEUE_REPLY_MAX], struct express_answer *answer);
 
-/* All of its questions are answered: it is ended, and its time counts. */
+/* All of its questions are answered: it is ended, and its time is noted. */
 void express_answered(struct express *express, struct express_attempt *attempt);
 
 /*

@@ -172,6 +172,8 @@ take_reply(struct queue_thread *q, struct express_attempt *a)
 	    q->thread.generation->number, &reply);
 	STAILQ_FOREACH(e, &a->questions, entry) {
 		answer(q, e, &reply);
+		answering_count_up(
+		    &q->thread.slot->domain_answered[a->domain]);
 		if (a->kept && q->cache != NULL)
 			cache_count(q->cache, NULL);
 	}

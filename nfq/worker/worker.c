@@ -22,6 +22,7 @@
 #include "nfq/forward/cache_memory.h"
 #include "nfq/forward/rescue.h"
 #include "nfq/forward/thread.h"
+#include "nfq/forward/upstream.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/process/sandbox.h"
 #include "nfq/stream/stream.h"
@@ -41,6 +42,7 @@ struct worker {
 	struct stream *stream;		/* one of them; NULL: TCP is not captured */
 	struct forward_thread *forward;	/* another; NULL: nothing is forwarded */
 	struct cache_memory cache;	/* of forwarding */
+	struct upstreams upstreams;	/* of forwarding, too */
 	struct rate_table *rates;	/* of the policy: it outlives reloads */
 	uint64_t audit_lost_before;	/* by workers before this one */
 };
@@ -99,6 +101,7 @@ start_threads(struct worker *w)
 	window_keep_owners(h->window, handover_queues(h));
 	answering_threads_init(&w->threads, w->generation, w->audit,
 	    h->status->workers);
+	w->threads.upstreams = &w->upstreams;
 	w->threads.hitters = h->status->hitters.page;
 	if (h->options.forward) {
 		w->threads.express = express_board_new();

@@ -123,6 +123,8 @@ is_asked(const struct forward_settings *settings, const uint8_t *packet,
 {
 	static struct express_board *board;
 	static struct express *express;
+	static struct upstreams upstreams = { .generation = 1 };
+	static _Atomic uint64_t held;
 	const struct queue_packet p = { .octets = packet, .length = length,
 		.whole_length = length };
 	const struct express_ask ask = { .packet = &p, .interception = &t.in,
@@ -131,11 +133,12 @@ is_asked(const struct forward_settings *settings, const uint8_t *packet,
 
 	if (board == NULL) {
 		struct express_options options = {
-			.queue = eventfd(0, EFD_CLOEXEC) };
+			.queue = eventfd(0, EFD_CLOEXEC),
+			.upstreams = &upstreams, .held = &held };
 
 		options.board = board = express_board_new();
 		check(board != NULL && express_new(&express, &options) == 0);
-		express_board_offer(board, 0, 1, 0);
+		upstreams.upstream[0].srtt_us = 5000;
 	}
 	t.in.decision = (struct decision){ .verdict = VERDICT_FORWARD,
 		.reason = REASON_FORWARD };
@@ -169,7 +172,7 @@ resume(const struct forward_settings *settings, const uint8_t *reply,
 	const struct engine_begun begun = { .id = ID,
 		.sent = monotime_from_ms(99990) };
 	struct engine *engine = engine_new(&host, settings, t.cache,
-	    now);
+	    NULL, now);
 	uint32_t attempt;
 
 	check(engine != NULL);
