@@ -25,6 +25,7 @@ static struct {
 	struct forward_settings settings;
 	struct engine *engine;
 	struct cache *cache;
+	struct upstreams *shared;	/* NULL: nobody else asks */
 	void *memory;
 	monotime_t now;
 	uint8_t random;
@@ -146,7 +147,8 @@ start(void)
 	CHECK(forward_settings_check(&t.settings) == NULL);
 	t.memory = calloc(1, cache_octets(64));
 	t.cache = cache_open(t.memory, 64, secret);
-	t.engine = engine_new(&host, &t.settings, t.cache, t.now);
+	t.engine = engine_new(&host, &t.settings, t.cache, t.shared,
+	    t.now);
 	CHECK(t.engine != NULL);
 }
 

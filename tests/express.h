@@ -7,7 +7,6 @@
 #define NFDNS_TESTS_EXPRESS_H
 
 #include "nfq/forward/express_state.h"
-#include "nfq/forward/fresh_answers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,9 +38,9 @@ static struct server {
 
 static struct forward_settings settings;
 static struct express_board *board;
-static struct fresh_answers *fresh;
 static struct express *x;
-static struct express_counts *counts;
+static struct upstreams upstreams;
+static _Atomic uint64_t held;
 static int queue;
 static unsigned int most = 2 * EXPRESS_QUESTIONS;
 static uint8_t octets[1024];	/* of the packet */
@@ -61,11 +60,23 @@ serve(unsigned int number, int family)
 	servers[number].fd = fd;
 }
 
-/* Two servers for all names; the first is offered. */
+/* Both servers are near; that one alone may be asked (-1: none), by these settings. */
+static inline void
+prefer(int upstream, uint64_t generation)
+{
+	for (int i = 0; i < 2; i++) {
+		upstreams.upstream[i].srtt_us = 5000;
+		upstreams.upstream[i].lost = i != upstream;
+	}
+	upstreams.generation = generation;
+}
+
+/* Two servers for all names; the first may be asked. */
 static inline void
 begin_with(bool helper)
 {
 	struct express_options options = { .number = NUMBER,
+		.upstreams = &upstreams, .held = &held,
 		.helper = helper, .most = most };
 
 	memset(&settings, 0, sizeof(settings));
@@ -80,14 +91,11 @@ begin_with(bool helper)
 	board = express_board_new();
 	queue = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	MUST(board != NULL && queue >= 0);
-	fresh = fresh_answers_new();
-	MUST(fresh != NULL);
 	options.board = board;
-	options.fresh = fresh;
 	options.queue = queue;
 	MUST(express_new(&x, &options) == 0);
-	counts = &board->counts[NUMBER];
-	express_board_offer(board, 0, GENERATION, 0);
+	memset(&upstreams, 0, sizeof(upstreams));
+	prefer(0, GENERATION);
 }
 
 static inline void
@@ -101,7 +109,6 @@ end(void)
 {
 	express_free(x);
 	express_board_free(board);
-	fresh_answers_free(fresh);
 	(void)close(queue);
 	(void)close(servers[0].fd);
 	(void)close(servers[1].fd);
@@ -182,7 +189,7 @@ ask_of(unsigned int upstream)
 	enum express_begun begun;
 	struct express_attempt *a;
 
-	express_board_offer(board, 0, generation, (int)upstream);
+	prefer((int)upstream, generation);
 	begun = hold_for(upstream);
 	a = express_next(x);
 	CHECK((a != NULL) == (begun == EXPRESS_HELD));

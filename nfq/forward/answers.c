@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "nfq/forward/cached_answer.h"
-#include "nfq/forward/client_message.h"
-#include "nfq/forward/keep.h"
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
 
@@ -89,9 +87,7 @@ answer_client(struct engine *e, struct engine_client *client,
 	const struct client_message how = {
 		.question = &client->question, .stream = client->stream,
 		.ad = e->settings.attempts.pass_ad, .cached = given->cached,
-		.ede = given->ede,
-		.ttl = { given->ttl_min, given->ttl_max, given->soa_max,
-		    given->age },
+		.ede = given->ede, .ttl = given->ttl,
 		.options = &client->options,
 	};
 	size_t length;
@@ -140,16 +136,6 @@ answer_find(struct engine *e, monotime_t now, const struct question *asked,
 	    cache->stale != STALE_OFF ? cache->stale_s : 0, entry, e->found);
 }
 
-bool
-answer_stands(struct engine *e, monotime_t now, const struct cache_key *key,
-    monotime_t since)
-{
-	struct cache_entry entry;
-
-	return cache_find(e->cache, now, key, 0, &entry, e->found) &&
-	    entry.kind != CACHE_FAILURE && entry.stored.ns > since.ns;
-}
-
 /* The message found, as what a client is given of it. */
 static bool
 found_given(struct engine *e, monotime_t now, const struct cache_entry *entry,
@@ -160,8 +146,8 @@ found_given(struct engine *e, monotime_t now, const struct cache_entry *entry,
 	uint32_t most = stale ? e->settings.cache.stale_ttl_s : UINT32_MAX;
 
 	*given = (struct answer_given){ .message = m, .cached = true,
-		.ttl_max = most, .soa_max = most,
-		.age = stale || age < 0 ? 0 : (uint32_t)age };
+		.ttl = { .max = most, .soa_max = most,
+		    .age = stale || age < 0 ? 0 : (uint32_t)age } };
 	if (!message_read(m, e->found, entry->length))
 		return false;
 	given->ede = stale ? EDE_STALE : kept_ede(m);
@@ -197,30 +183,18 @@ give_all(struct engine *e, struct pending *p, const struct answer_given *given,
 	}
 }
 
-/* Keeps a reply if it may be kept, and says what bounds its TTLs then have. */
 static void
 keep_it(struct engine *e, monotime_t now, const struct pending *p,
-    const struct message *m, struct answer_given *given)
+    const struct message *m, struct message_ttl *ttl)
 {
-	const struct cache_key key = cached_key(&p->asked);
 	const struct keep_limits limits = { .cache = &e->settings.cache,
 		.negative_max_s = pending_domain(e, p)->negative_max_s,
 		.wall_s = e->host.wall(e->host.arg) };
-	struct keep keep;
-	size_t length;
+	const struct fresh_reply reply = { .question = &p->asked,
+		.message = m, .asked = p->begun, .received = now,
+		.generation = cache_generation(e->cache) };
 
-	given->ttl_min = limits.cache->min_ttl_s;
-	given->ttl_max = limits.cache->max_ttl_s;
-	if (!keep_reply(&keep, m, &p->asked, &limits))
-		return;
-	if (keep.kind != CACHE_POSITIVE)
-		given->soa_max = keep.ttl_s;
-	if (answer_stands(e, now, &key, p->begun))
-		return;
-	length = keep_write(&keep, m, &p->asked, &limits, e->found);
-	if (length > 0)
-		cache_store(e->cache, now, &key, keep.kind, keep.ttl_s,
-		    e->found, length);
+	cached_keep(e->cache, &limits, &reply, ttl);
 }
 
 void
@@ -228,10 +202,10 @@ answer_reply(struct engine *e, monotime_t now, struct pending *p,
     const struct message *m, uint16_t ede)
 {
 	struct answer_given given = { .message = m, .ede = ede,
-		.ttl_max = UINT32_MAX, .soa_max = UINT32_MAX };
+		.ttl = { .max = UINT32_MAX, .soa_max = UINT32_MAX } };
 
-	if (p->kept && e->cache != NULL && m->count[QUESTIONS] == 1)
-		keep_it(e, now, p, m, &given);
+	if (p->kept && e->cache != NULL)
+		keep_it(e, now, p, m, &given.ttl);
 	give_all(e, p, &given, &e->stats.answered,
 	    DOMAIN_ANSWERED);
 }
@@ -269,24 +243,24 @@ void
 answer_keep_failure(struct engine *e, monotime_t now, const struct pending *p,
     uint16_t rcode, uint16_t ede)
 {
-	const struct cache_key key = cached_key(&p->asked);
+	struct cache_answer answer = { .key = cached_key(&p->asked),
+		.kind = CACHE_FAILURE, .ttl_s = e->settings.cache.failure_s,
+		.message = e->found };
 	uint8_t wire[NAME_MAX_OCTETS + 4];
 	struct question q = { .wire = wire,
 		.wire_length = p->asked.name.length + 4U };
 	const struct client_message how = { .question = &q, .stream = true };
-	uint32_t ttl = e->settings.cache.failure_s;
-	size_t length;
 
-	if (!p->kept || e->cache == NULL || ttl == 0 || rcode > DNS_RCODE_MASK)
+	if (!p->kept || e->cache == NULL || rcode > DNS_RCODE_MASK)
 		return;
 	memcpy(wire, p->asked.name.octets, p->asked.name.length);
 	wire_store_u16(wire + p->asked.name.length, p->asked.type);
 	wire_store_u16(wire + p->asked.name.length + 2, p->asked.class);
-	length = client_message_error(&how, rcode, e->found,
+	answer.length = client_message_error(&how, rcode, e->found,
 	    sizeof(e->found));
 	keep_ede(e->found, ede);
-	cache_store(e->cache, now, &key, CACHE_FAILURE, ttl, e->found,
-	    length);
+	answer.generation = cache_generation(e->cache);
+	cache_store(e->cache, now, &answer);
 }
 
 void

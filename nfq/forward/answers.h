@@ -3,6 +3,7 @@
 #ifndef NFDNS_NFQ_FORWARD_ANSWERS_H
 #define NFDNS_NFQ_FORWARD_ANSWERS_H
 
+#include "nfq/forward/client_message.h"
 #include "nfq/forward/engine_state.h"
 #include "resolver/dns/rr.h"
 
@@ -12,7 +13,7 @@ struct answer_given {
 	uint16_t rcode;			/* then */
 	uint16_t ede;			/* enum extended_error, or a server's */
 	bool cached;
-	uint32_t ttl_min, ttl_max, soa_max, age;
+	struct message_ttl ttl;
 };
 
 void answer_client(struct engine *e, struct engine_client *client,
@@ -29,13 +30,6 @@ bool answer_find(struct engine *e, monotime_t now,
 /* An answer that answer_find() has found, fresh or stale. */
 void answer_found(struct engine *e, monotime_t now,
     struct engine_client *client, const struct cache_entry *entry);
-
-/*
- * Whether an answer to the key was stored after that time.  Who has asked since then
- * keeps none: two that ask the same at a time are not two guesses for a forger.
- */
-bool answer_stands(struct engine *e, monotime_t now,
-    const struct cache_key *key, monotime_t since);
 
 /*
  * All clients of a question get an upstream's message, and the cache, if it may

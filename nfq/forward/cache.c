@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The writer's side, and what opens the memory. */
+/* The writers' side, and what opens the memory. */
 #include "nfq/forward/cache.h"
 
 #include <assert.h>
@@ -9,7 +9,8 @@
 #include "nfq/forward/cache_state.h"
 #include "resolver/dns/message.h"
 
-#define MAGIC		UINT64_C(0x6e66646e73633033)	/* changes with the layout */
+#define MAGIC		UINT64_C(0x6e66646e73633034)	/* changes with the layout */
+#define FLUSHED_LOCKED	256	/* entries looked at before others may write */
 
 static uint32_t
 index_size(uint32_t entries)
@@ -47,19 +48,48 @@ layout_of(uint32_t entries)
 	return l;
 }
 
+/* A cache of few entries is not divided: each shard takes a large message. */
+static uint32_t
+shards_of(uint32_t entries)
+{
+	uint32_t shards = CACHE_SHARDS;
+
+	while (shards > 1 && entries / shards < CACHE_SHARD_ENTRIES)
+		shards /= 2;
+	return shards;
+}
+
+static void
+place_shards(struct cache *c, _Atomic uint32_t *index)
+{
+	const uint32_t chains = index_size(c->entries) / c->shards;
+
+	c->index_mask = chains - 1;
+	for (uint32_t i = 0; i < c->shards; i++)
+		c->shard[i] = (struct cache_shard){
+			.lock = PTHREAD_MUTEX_INITIALIZER,
+			.lists = &c->header->lists[i],
+			.index = index + (size_t)i * chains,
+			.first = (uint32_t)((uint64_t)i * c->entries /
+			    c->shards) + 1,
+			.last = (uint32_t)((i + UINT64_C(1)) * c->entries /
+			    c->shards),
+		};
+}
+
 static void
 place_parts(struct cache *c, uint8_t *memory, uint32_t entries)
 {
 	const struct layout l = layout_of(entries);
 
 	c->header = (void *)memory;
-	c->index = (void *)(memory + l.index);
-	c->index_mask = index_size(entries) - 1;
 	c->slots = (void *)(memory + l.slots);
 	c->entries = entries;
 	c->links = (void *)(memory + l.links);
 	c->blocks = (void *)(memory + l.blocks);
 	c->block_count = entries * CACHE_BLOCKS_EACH;
+	c->shards = shards_of(entries);
+	place_shards(c, (void *)(memory + l.index));
 }
 
 size_t
@@ -80,21 +110,41 @@ blocks_of(size_t length)
 	return (uint32_t)((length + CACHE_BLOCK - 1) / CACHE_BLOCK);
 }
 
-static uint32_t
-bucket_of(const struct cache *c, uint64_t hash)
+static _Atomic uint32_t *
+chain_of(const struct cache *c, const struct cache_shard *shard,
+    uint64_t hash)
 {
-	return (uint32_t)(hash & c->index_mask);
+	return &shard->index[hash & c->index_mask];
+}
+
+static uint32_t
+first_block(const struct cache_shard *shard)
+{
+	return (shard->first - 1) * CACHE_BLOCKS_EACH + 1;
+}
+
+static uint32_t
+last_block(const struct cache_shard *shard)
+{
+	return shard->last * CACHE_BLOCKS_EACH;
+}
+
+static uint32_t
+shard_blocks(const struct cache_shard *shard)
+{
+	return last_block(shard) - first_block(shard) + 1;
 }
 
 /* Marks a kept slot's blocks as its own.  False: they cannot be. */
 static bool
-claim_blocks(const struct cache *c, const struct cache_slot *slot,
-    uint8_t *claimed)
+claim_blocks(const struct cache *c, const struct cache_shard *shard,
+    const struct cache_slot *slot, uint8_t *claimed)
 {
 	uint32_t block = slot->block, n = blocks_of(slot->length);
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (block == 0 || block > c->block_count || claimed[block])
+		if (block < first_block(shard) || block > last_block(shard) ||
+		    claimed[block])
 			return false;
 		claimed[block] = 1;
 		block = c->links[block];
@@ -111,10 +161,10 @@ is_whole(const struct cache_slot *slot)
 }
 
 static void
-link_slot(struct cache *c, uint32_t number)
+link_slot(struct cache *c, struct cache_shard *shard, uint32_t number)
 {
 	struct cache_slot *slot = &c->slots[number];
-	_Atomic uint32_t *head = &c->index[bucket_of(c, slot->hash)];
+	_Atomic uint32_t *head = chain_of(c, shard, slot->hash);
 
 	atomic_store_explicit(&slot->next, atomic_load_explicit(head,
 	    memory_order_relaxed), memory_order_relaxed);
@@ -122,14 +172,21 @@ link_slot(struct cache *c, uint32_t number)
 }
 
 static void
-free_slot(struct cache *c, uint32_t number)
+free_slot(struct cache *c, struct cache_lists *lists, uint32_t number)
 {
 	struct cache_slot *slot = &c->slots[number];
 
 	slot->taken = 0;
-	atomic_store_explicit(&slot->next, c->header->free_slot,
+	atomic_store_explicit(&slot->next, lists->free_slot,
 	    memory_order_release);
-	c->header->free_slot = number;
+	lists->free_slot = number;
+}
+
+static void
+free_block(struct cache *c, struct cache_lists *lists, uint32_t block)
+{
+	c->links[block] = lists->free_block;
+	lists->free_block = block;
 }
 
 /* Moves a slot's times.  False: they are no times. */
@@ -151,38 +208,43 @@ shift_slot(struct cache_slot *slot, int64_t shift)
 
 /*
  * Makes chains and lists of what the slots say: of a new memory, and of one
- * whose writer may have died at any moment.
+ * whose writers may have died at any moment.
  */
 static void
-rebuild(struct cache *c, uint8_t *claimed)
+rebuild_shard(struct cache *c, struct cache_shard *shard, uint8_t *claimed)
 {
-	struct cache_header *h = c->header;
+	struct cache_lists *l = shard->lists;
 
-	memset(c->index, 0, ((size_t)c->index_mask + 1) * sizeof(*c->index));
-	h->free_slot = h->free_block = h->used = h->blocks_used = h->hand = 0;
-	h->octets = 0;
-	for (uint32_t i = c->entries; i > 0; i--) {
+	l->free_slot = l->free_block = l->used = l->blocks_used = l->hand = 0;
+	l->octets = 0;
+	for (uint32_t i = shard->last; i >= shard->first; i--) {
 		struct cache_slot *slot = &c->slots[i];
 
-		if (is_whole(slot) && shift_slot(slot, h->shift) &&
-		    claim_blocks(c, slot, claimed)) {
-			link_slot(c, i);
-			h->used++;
-			h->octets += slot->length;
+		if (is_whole(slot) && shift_slot(slot, c->header->shift) &&
+		    claim_blocks(c, shard, slot, claimed)) {
+			link_slot(c, shard, i);
+			l->used++;
+			l->octets += slot->length;
 			continue;
 		}
 		slot->sequence = (slot->sequence + 1) & ~1U;
-		free_slot(c, i);
+		free_slot(c, l, i);
 	}
-	h->shift = 0;
-	for (uint32_t i = c->block_count; i > 0; i--) {
-		if (claimed[i]) {
-			h->blocks_used++;
-			continue;
-		}
-		c->links[i] = h->free_block;
-		h->free_block = i;
-	}
+	for (uint32_t i = last_block(shard); i >= first_block(shard); i--)
+		if (claimed[i])
+			l->blocks_used++;
+		else
+			free_block(c, l, i);
+}
+
+static void
+rebuild(struct cache *c, uint8_t *claimed)
+{
+	memset(c->shard[0].index, 0,
+	    index_size(c->entries) * sizeof(*c->shard[0].index));
+	for (uint32_t i = 0; i < c->shards; i++)
+		rebuild_shard(c, &c->shard[i], claimed);
+	c->header->shift = 0;
 }
 
 struct cache *
@@ -213,14 +275,16 @@ cache_open(void *memory, uint32_t entries,
 void
 cache_close(struct cache *c)
 {
+	for (uint32_t i = 0; c != NULL && i < c->shards; i++)
+		(void)pthread_mutex_destroy(&c->shard[i].lock);
 	free(c);
 }
 
 static void
-unlink_slot(struct cache *c, uint32_t number)
+unlink_slot(struct cache *c, struct cache_shard *shard, uint32_t number)
 {
 	uint32_t next = atomic_load(&c->slots[number].next);
-	_Atomic uint32_t *at = &c->index[bucket_of(c, c->slots[number].hash)];
+	_Atomic uint32_t *at = chain_of(c, shard, c->slots[number].hash);
 
 	while (atomic_load(at) != number) {
 		assert(atomic_load(at) != 0);
@@ -230,14 +294,14 @@ unlink_slot(struct cache *c, uint32_t number)
 }
 
 static void
-free_blocks(struct cache *c, uint32_t block, uint32_t n)
+free_blocks(struct cache *c, struct cache_lists *lists, uint32_t block,
+    uint32_t n)
 {
 	for (; n > 0; n--) {
 		uint32_t next = c->links[block];
 
-		c->links[block] = c->header->free_block;
-		c->header->free_block = block;
-		c->header->blocks_used--;
+		free_block(c, lists, block);
+		lists->blocks_used--;
 		block = next;
 	}
 }
@@ -255,32 +319,34 @@ end_write(struct cache_slot *slot)
 	atomic_fetch_add_explicit(&slot->sequence, 1, memory_order_release);
 }
 
-void
-cache_remove(struct cache *c, uint32_t number)
+/* Takes a slot out of its chain and frees its blocks. */
+static void
+remove_slot(struct cache *c, struct cache_shard *shard, uint32_t number)
 {
 	struct cache_slot *slot = &c->slots[number];
 
-	unlink_slot(c, number);
+	unlink_slot(c, shard, number);
 	begin_write(slot);
-	free_blocks(c, slot->block, blocks_of(slot->length));
-	c->header->used--;
-	c->header->octets -= slot->length;
-	free_slot(c, number);
+	free_blocks(c, shard->lists, slot->block, blocks_of(slot->length));
+	shard->lists->used--;
+	shard->lists->octets -= slot->length;
+	free_slot(c, shard->lists, number);
 	end_write(slot);
 }
 
 /* One step of the clock: what was not used since its last round goes. */
 static void
-evict(struct cache *c)
+evict(struct cache *c, struct cache_shard *shard)
 {
-	struct cache_header *h = c->header;
+	struct cache_lists *l = shard->lists;
 
 	for (;;) {
 		struct cache_slot *slot;
 		uint8_t referenced;
 
-		h->hand = h->hand % c->entries + 1;
-		slot = &c->slots[h->hand];
+		l->hand = l->hand < shard->first || l->hand >= shard->last ?
+		    shard->first : l->hand + 1;
+		slot = &c->slots[l->hand];
 		if (!slot->taken)
 			continue;
 		referenced = atomic_load_explicit(&slot->referenced,
@@ -290,15 +356,31 @@ evict(struct cache *c)
 		atomic_store_explicit(&slot->referenced,
 		    (uint8_t)(referenced - 1), memory_order_relaxed);
 	}
-	h->evicted++;
-	cache_remove(c, h->hand);
+	l->evicted++;
+	remove_slot(c, shard, l->hand);
+}
+
+/* A key and the shard of its name, whose lock is held. */
+struct place {
+	const struct cache_key *key;
+	uint64_t name_hash;
+	struct cache_shard *shard;
+};
+
+static struct place
+place_of(struct cache *c, const struct cache_key *key)
+{
+	const uint64_t hash = cache_name_hash(c, key->name);
+
+	return (struct place){ .key = key, .name_hash = hash,
+		.shard = &c->shard[cache_shard_of(c, hash)] };
 }
 
 static uint32_t
-slot_for(struct cache *c, const struct cache_key *key, enum cache_use use)
+slot_for(struct cache *c, const struct place *p, enum cache_use use)
 {
-	uint64_t hash = cache_hash(c, key, use);
-	uint32_t number = atomic_load(&c->index[bucket_of(c, hash)]);
+	uint64_t hash = cache_hash(p->name_hash, p->key, use);
+	uint32_t number = atomic_load(chain_of(c, p->shard, hash));
 
 	for (; number != 0; number = atomic_load(&c->slots[number].next)) {
 		const struct cache_slot *slot = &c->slots[number];
@@ -311,27 +393,38 @@ slot_for(struct cache *c, const struct cache_key *key, enum cache_use use)
 }
 
 static void
-drop(struct cache *c, const struct cache_key *key, enum cache_use use)
+drop(struct cache *c, const struct place *p, enum cache_use use)
 {
-	uint32_t number = slot_for(c, key, use);
+	uint32_t number = slot_for(c, p, use);
 
 	if (number != 0)
-		cache_remove(c, number);
+		remove_slot(c, p->shard, number);
+}
+
+static void
+write_block(_Atomic uint64_t *block, const uint8_t *octets, size_t length)
+{
+	uint64_t words[CACHE_BLOCK_WORDS];
+
+	memcpy(words, octets, length);
+	for (size_t i = 0; i * sizeof(*words) < length; i++)
+		atomic_store_explicit(&block[i], words[i],
+		    memory_order_relaxed);
 }
 
 static uint32_t
-take_blocks(struct cache *c, const uint8_t *message, size_t length)
+take_blocks(struct cache *c, struct cache_lists *l, const uint8_t *message,
+    size_t length)
 {
 	uint32_t first = 0, last = 0;
 
 	for (size_t at = 0; at < length; at += CACHE_BLOCK) {
-		size_t n = length - at < CACHE_BLOCK ? length - at :
-		    CACHE_BLOCK;
-		uint32_t block = c->header->free_block;
+		uint32_t block = l->free_block;
 
-		c->header->free_block = c->links[block];
-		c->header->blocks_used++;
-		memcpy(c->blocks[block], message + at, n);
+		l->free_block = c->links[block];
+		l->blocks_used++;
+		write_block(c->blocks[block], message + at,
+		    length - at < CACHE_BLOCK ? length - at : CACHE_BLOCK);
 		if (last == 0)
 			first = block;
 		else
@@ -350,93 +443,157 @@ use_of(enum cache_kind kind)
 	    kind == CACHE_FAILURE ? USE_FAILURE : USE_ANSWER;
 }
 
-/* Removes what the new entry replaces, or shows to be wrong. */
-static void
-make_room(struct cache *c, const struct cache_key *key, enum cache_use use,
-    size_t length)
+/* Whether another answer has been stored since this one was asked for. */
+static bool
+stands(struct cache *c, const struct place *p, monotime_t now,
+    monotime_t asked)
 {
-	struct cache_header *h = c->header;
-	uint32_t before = h->used;
+	const enum cache_use uses[] = { USE_ANSWER, USE_NAME };
 
-	drop(c, key, use);
-	h->replaced += before - h->used;
-	if (use != USE_FAILURE) {
-		drop(c, key, USE_FAILURE);
-		drop(c, key, use == USE_NAME ? USE_ANSWER : USE_NAME);
+	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+		const uint32_t number = slot_for(c, p, uses[i]);
+		const struct cache_slot *slot = &c->slots[number];
+
+		if (number != 0 && now.ns < slot->expires)
+			return slot->stored > asked.ns;
 	}
-	while (h->free_slot == 0 ||
-	    c->block_count - h->blocks_used < blocks_of(length))
-		evict(c);
+	return false;
 }
 
-void
-cache_store(struct cache *c, monotime_t now, const struct cache_key *key,
-    enum cache_kind kind, uint32_t ttl_s, const uint8_t *message,
+/* Removes what the new entry replaces, or shows to be wrong. */
+static void
+make_room(struct cache *c, const struct place *p, enum cache_use use,
     size_t length)
 {
-	enum cache_use use = use_of(kind);
-	struct cache_slot *slot;
-	uint32_t number;
+	struct cache_lists *l = p->shard->lists;
+	uint32_t before = l->used;
 
-	if (length < DNS_HEADER || length > CACHE_MESSAGE_MAX || ttl_s == 0 ||
-	    blocks_of(length) > c->block_count)
-		return;
-	make_room(c, key, use, length);
-	number = c->header->free_slot;
-	slot = &c->slots[number];
-	c->header->free_slot = atomic_load(&slot->next);
+	drop(c, p, use);
+	l->replaced += before - l->used;
+	if (use != USE_FAILURE) {
+		drop(c, p, USE_FAILURE);
+		drop(c, p, use == USE_NAME ? USE_ANSWER : USE_NAME);
+	}
+	while (l->free_slot == 0 ||
+	    shard_blocks(p->shard) - l->blocks_used < blocks_of(length))
+		evict(c, p->shard);
+}
+
+static void
+write_slot(struct cache *c, const struct place *p, struct cache_slot *slot,
+    monotime_t now, const struct cache_answer *answer)
+{
+	const enum cache_use use = use_of(answer->kind);
+
 	begin_write(slot);
-	slot->hash = cache_hash(c, key, use);
+	slot->hash = cache_hash(p->name_hash, p->key, use);
 	slot->stored = now.ns;
-	slot->expires = monotime_add_ms(now, (int64_t)ttl_s * 1000).ns;
+	slot->expires = monotime_add_ms(now, (int64_t)answer->ttl_s * 1000).ns;
 	atomic_store_explicit(&slot->retry, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->retry_s, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->hits, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->prefetched, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->referenced, 0, memory_order_relaxed);
-	slot->block = take_blocks(c, message, length);
-	slot->length = (uint16_t)length;
-	slot->type = key->type;
-	slot->kind = (uint8_t)kind;
+	slot->block = take_blocks(c, p->shard->lists, answer->message,
+	    answer->length);
+	slot->length = (uint16_t)answer->length;
+	slot->type = p->key->type;
+	slot->kind = (uint8_t)answer->kind;
 	slot->use = (uint8_t)use;
-	slot->key_flags = cache_key_flags(key);
+	slot->key_flags = cache_key_flags(p->key);
 	slot->taken = 1;
 	end_write(slot);
-	link_slot(c, number);
-	c->header->used++;
-	c->header->stored++;
-	c->header->octets += length;
 }
 
+static void
+store(struct cache *c, const struct place *p, monotime_t now,
+    const struct cache_answer *answer)
+{
+	struct cache_lists *l = p->shard->lists;
+	uint32_t number;
+
+	make_room(c, p, use_of(answer->kind), answer->length);
+	number = l->free_slot;
+	l->free_slot = atomic_load(&c->slots[number].next);
+	write_slot(c, p, &c->slots[number], now, answer);
+	link_slot(c, p->shard, number);
+	l->used++;
+	l->stored++;
+	l->octets += answer->length;
+}
+
+void
+cache_store(struct cache *c, monotime_t now,
+    const struct cache_answer *answer)
+{
+	const struct place p = place_of(c, &answer->key);
+
+	if (answer->length < DNS_HEADER || answer->length > CACHE_MESSAGE_MAX ||
+	    answer->ttl_s == 0 ||
+	    blocks_of(answer->length) > shard_blocks(p.shard))
+		return;
+	(void)pthread_mutex_lock(&p.shard->lock);
+	if (cache_generation(c) == answer->generation &&
+	    (answer->kind == CACHE_FAILURE ||
+	    !stands(c, &p, now, answer->asked)))
+		store(c, &p, now, answer);
+	(void)pthread_mutex_unlock(&p.shard->lock);
+}
+
+static struct cache_shard *
+shard_with(struct cache *c, uint32_t slot)
+{
+	uint32_t i = (uint32_t)((slot - UINT64_C(1)) * c->shards / c->entries);
+
+	/* The shards' ends are rounded down, too. */
+	return &c->shard[slot > c->shard[i].last ? i + 1 : i];
+}
+
+/* The slot of what was found, with its shard locked; NULL: it is gone. */
 static struct cache_slot *
-slot_of(struct cache *c, const struct cache_entry *entry)
+hold_slot(struct cache *c, const struct cache_entry *entry)
 {
 	struct cache_slot *slot = &c->slots[entry->place];
+	struct cache_shard *shard;
 
-	return entry->place != 0 && entry->place <= c->entries &&
-	    atomic_load(&slot->sequence) == entry->sequence ? slot : NULL;
+	if (entry->place == 0 || entry->place > c->entries)
+		return NULL;
+	shard = shard_with(c, entry->place);
+	(void)pthread_mutex_lock(&shard->lock);
+	if (atomic_load(&slot->sequence) == entry->sequence)
+		return slot;
+	(void)pthread_mutex_unlock(&shard->lock);
+	return NULL;
+}
+
+static void
+release_slot(struct cache *c, const struct cache_entry *entry)
+{
+	(void)pthread_mutex_unlock(&shard_with(c, entry->place)->lock);
 }
 
 void
 cache_retry(struct cache *c, const struct cache_entry *entry,
     monotime_t retry, uint32_t retry_s)
 {
-	struct cache_slot *slot = slot_of(c, entry);
+	struct cache_slot *slot = hold_slot(c, entry);
 
 	if (slot == NULL)
 		return;
 	atomic_store_explicit(&slot->retry, retry.ns, memory_order_relaxed);
 	atomic_store_explicit(&slot->retry_s, retry_s, memory_order_relaxed);
+	release_slot(c, entry);
 }
 
 void
 cache_mark_prefetched(struct cache *c, const struct cache_entry *entry)
 {
-	struct cache_slot *slot = slot_of(c, entry);
+	struct cache_slot *slot = hold_slot(c, entry);
 
-	if (slot != NULL)
-		atomic_store_explicit(&slot->prefetched, 1,
-		    memory_order_relaxed);
+	if (slot == NULL)
+		return;
+	atomic_store_explicit(&slot->prefetched, 1, memory_order_relaxed);
+	release_slot(c, entry);
 }
 
 /* The name that a slot's message has in its question. */
@@ -444,16 +601,35 @@ static bool
 slot_name(const struct cache *c, const struct cache_slot *slot,
     struct dns_name *name)
 {
-	uint8_t octets[2 * CACHE_BLOCK];
-	uint32_t next = c->links[slot->block];
-	size_t n = slot->length < sizeof(octets) ? slot->length :
-	    sizeof(octets);
+	uint8_t octets[CACHE_MESSAGE_MAX];
+	const size_t most = 2 * CACHE_BLOCK;
+	const size_t n = slot->length < most ? slot->length : most;
 
-	memcpy(octets, c->blocks[slot->block], n < CACHE_BLOCK ? n :
-	    CACHE_BLOCK);
-	if (n > CACHE_BLOCK)
-		memcpy(octets + CACHE_BLOCK, c->blocks[next], n - CACHE_BLOCK);
-	return name_read_lower(name, octets + DNS_HEADER, n - DNS_HEADER) == 0;
+	return cache_copy_blocks(c, slot->block, n, octets) &&
+	    name_read_lower(name, octets + DNS_HEADER, n - DNS_HEADER) == 0;
+}
+
+/* Looks at slots of one shard. */
+static uint32_t
+flush_slots(struct cache *c, struct cache_shard *shard, uint32_t first,
+    uint32_t last, const struct dns_name *name, bool below)
+{
+	struct dns_name own;
+	uint32_t count = 0;
+
+	(void)pthread_mutex_lock(&shard->lock);
+	for (uint32_t i = first; i <= last; i++) {
+		if (!c->slots[i].taken || !slot_name(c, &c->slots[i], &own))
+			continue;
+		if (below ? !name_is_within(&own, name) :
+		    !name_equal(&own, name))
+			continue;
+		remove_slot(c, shard, i);
+		count++;
+	}
+	shard->lists->flushed += count;
+	(void)pthread_mutex_unlock(&shard->lock);
+	return count;
 }
 
 uint32_t
@@ -462,19 +638,16 @@ cache_flush_part(struct cache *c, const struct dns_name *name, bool below,
 {
 	const uint32_t left = *place < c->entries ? c->entries - *place : 0;
 	const uint32_t end = *place + (left < most ? left : most);
-	uint32_t count = 0;
-	struct dns_name own;
+	uint32_t count = 0, next;
 
-	for (uint32_t i = *place + 1; i <= end; i++) {
-		if (!c->slots[i].taken || !slot_name(c, &c->slots[i], &own))
-			continue;
-		if (below ? !name_is_within(&own, name) :
-		    !name_equal(&own, name))
-			continue;
-		cache_remove(c, i);
-		count++;
+	for (uint32_t i = *place + 1; i <= end; i = next) {
+		struct cache_shard *shard = shard_with(c, i);
+		const uint32_t last = shard->last < end ? shard->last : end;
+
+		next = last - i < FLUSHED_LOCKED ? last + 1 :
+		    i + FLUSHED_LOCKED;
+		count += flush_slots(c, shard, i, next - 1, name, below);
 	}
-	c->header->flushed += count;
 	*place = end < c->entries ? end : 0;
 	return count;
 }
@@ -529,13 +702,22 @@ cache_set_generation(struct cache *c, uint64_t generation)
 }
 
 void
-cache_stats(const struct cache *c, struct cache_stats *stats)
+cache_stats(struct cache *c, struct cache_stats *stats)
 {
 	const struct cache_header *h = c->header;
 
-	*stats = (struct cache_stats){ .stored = h->stored,
-		.replaced = h->replaced, .evicted = h->evicted,
-		.flushed = h->flushed, .hits = atomic_load(&h->hits),
-		.misses = atomic_load(&h->misses), .entries = h->used,
-		.entries_max = c->entries, .octets = h->octets };
+	*stats = (struct cache_stats){ .hits = atomic_load(&h->hits),
+		.misses = atomic_load(&h->misses), .entries_max = c->entries };
+	for (uint32_t i = 0; i < c->shards; i++) {
+		const struct cache_lists *l = c->shard[i].lists;
+
+		(void)pthread_mutex_lock(&c->shard[i].lock);
+		stats->stored += l->stored;
+		stats->replaced += l->replaced;
+		stats->evicted += l->evicted;
+		stats->flushed += l->flushed;
+		stats->entries += l->used;
+		stats->octets += l->octets;
+		(void)pthread_mutex_unlock(&c->shard[i].lock);
+	}
 }

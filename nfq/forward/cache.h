@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Answers of upstreams in flat memory of a fixed size, shared by threads: one
- * thread writes, any number reads without a lock.  The memory outlives the worker
- * process, and is read again by the next one.
+ * Answers of upstreams in flat memory of a fixed size, shared by the threads of a
+ * process: any of them reads, without a lock, and any writes.  The memory outlives
+ * the worker process, and is read again by the next one.
  *
  * Whole messages are kept, under the question that they answer; nothing is
  * learnt from their records.  A message has no OPT and AA clear, and its TTLs are
@@ -40,6 +40,17 @@ struct cache_key {
 	bool checking_disabled;		/* CD */
 };
 
+/* What is to be kept; borrows all. */
+struct cache_answer {
+	struct cache_key key;
+	enum cache_kind kind;
+	uint32_t ttl_s;			/* above 0 */
+	const uint8_t *message;
+	size_t length;
+	monotime_t asked;		/* when its question was */
+	uint64_t generation;		/* of the settings that it was asked by */
+};
+
 /* An entry as it was found; a value, but for the message (see cache_find()). */
 struct cache_entry {
 	enum cache_kind kind;
@@ -69,9 +80,9 @@ size_t cache_octets(uint32_t entries);
 
 /*
  * A cache in memory of cache_octets(entries), which is borrowed.  If the memory
- * holds a cache of that size, it is kept, but for an entry that was being written
- * when its writer died; else the memory is made an empty one.  "secret" keys the
- * hash of a new one.  The caller is the only writer.  NULL without memory.
+ * holds a cache of that size, it is kept, but for entries that were being written
+ * when their process died; else the memory is made an empty one.  "secret" keys the
+ * hash of a new one.  No other process writes.  NULL without memory.
  */
 #define CACHE_SECRET 192
 struct cache *cache_open(void *memory, uint32_t entries,
@@ -85,7 +96,7 @@ void cache_close(struct cache *cache);
  * denial of the whole name, a fresh failure, an expired positive answer.  Copies
  * its message to buf.  A fresh failure is not given if there is an expired
  * positive answer of at most "stale_s" seconds; one older than that is not there.
- * Nothing is counted.  Any thread may call it.
+ * Nothing is counted.
  */
 bool cache_find(struct cache *cache, monotime_t now,
     const struct cache_key *key, uint32_t stale_s, struct cache_entry *entry,
@@ -93,29 +104,28 @@ bool cache_find(struct cache *cache, monotime_t now,
 
 /*
  * Counts a client's question: one that was answered with what was found, which is
- * evicted later for it; or, NULL, one for which nothing was there.  Any thread may
- * call it.
+ * evicted later for it; or, NULL, one for which nothing was there.
  */
 void cache_count(struct cache *cache, const struct cache_entry *entry);
 
 /*
- * The generation of the settings that all answers are good for; 0: the writer has
- * not said.  Any thread may call it.  A reload changes the settings first, and the
- * writer removes answers of other upstreams a moment later.
+ * The generation of the settings that all answers are good for.  A reload changes
+ * the settings first, and one thread removes answers of other upstreams a moment
+ * later: it sets CACHE_CHANGING before that, and nothing is kept until it sets the
+ * new one.
  */
+#define CACHE_CHANGING UINT64_MAX
 uint64_t cache_generation(const struct cache *cache);
-
-/* The rest is for the writer alone. */
-
 void cache_set_generation(struct cache *cache, uint64_t generation);
 
 /*
- * Keeps a message for ttl_s seconds, above 0.  It takes the place of what is
- * there for the key, but a failure leaves an answer.
+ * Keeps an answer.  It takes the place of what is there for the key, but a failure
+ * leaves an answer.  Nothing is kept of other settings than those of
+ * cache_generation(), nor if another answer has been stored since this one was asked
+ * for: two that ask the same at a time are not two guesses for a forger.
  */
 void cache_store(struct cache *cache, monotime_t now,
-    const struct cache_key *key, enum cache_kind kind, uint32_t ttl_s,
-    const uint8_t *message, size_t length);
+    const struct cache_answer *answer);
 
 /* Sets entry->retry and retry_s of what was found, if it still stands there. */
 void cache_retry(struct cache *cache, const struct cache_entry *entry,
@@ -138,11 +148,11 @@ uint32_t cache_flush_part(struct cache *cache, const struct dns_name *name,
 
 /*
  * Walks all entries, expired ones too: begins with *place 0, false at the end.
- * The key's name is written to "name".
+ * The key's name is written to "name".  Nobody may write meanwhile.
  */
 bool cache_walk(struct cache *cache, uint32_t *place, struct cache_key *key,
     struct dns_name *name, struct cache_entry *entry);
 
-void cache_stats(const struct cache *cache, struct cache_stats *stats);
+void cache_stats(struct cache *cache, struct cache_stats *stats);
 
 #endif

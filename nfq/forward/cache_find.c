@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The readers' side: any thread, no lock. */
+/* The readers' side: any thread, no lock; and the hashes of both sides. */
 #include "nfq/forward/cache_state.h"
 
 #include <string.h>
@@ -21,25 +21,54 @@ cache_key_flags(const struct cache_key *key)
 }
 
 uint64_t
-cache_hash(const struct cache *cache, const struct cache_key *key,
-    enum cache_use use)
+cache_name_hash(const struct cache *cache, const struct dns_name *name)
 {
-	uint8_t octets[NAME_MAX_OCTETS + 4];
-	size_t n = key->name->length;
-	uint16_t type = use == USE_NAME ? 0 : key->type;
-
-	memcpy(octets, key->name->octets, n);
-	octets[n] = (uint8_t)(type >> 8);
-	octets[n + 1] = (uint8_t)type;
-	octets[n + 2] = cache_key_flags(key);
-	octets[n + 3] = (uint8_t)use;
-	return XXH3_64bits_withSecret(octets, n + 4, cache->header->secret,
-	    CACHE_SECRET);
+	return XXH3_64bits_withSecret(name->octets, name->length,
+	    cache->header->secret, CACHE_SECRET);
 }
 
-/* Copies a slot's message.  False: it is being written, and makes no sense. */
-static bool
-copy_blocks(const struct cache *cache, uint32_t block, size_t length,
+/*
+ * The factor is odd, so that what is kept under one name lies in as many chains as
+ * it has types.
+ */
+uint64_t
+cache_hash(uint64_t name_hash, const struct cache_key *key,
+    enum cache_use use)
+{
+	const uint64_t type = use == USE_NAME ? 0 : key->type;
+
+	return name_hash + (type | (uint64_t)cache_key_flags(key) << 16 |
+	    (uint64_t)use << 24) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* By other bits than its chains. */
+uint32_t
+cache_shard_of(const struct cache *cache, uint64_t name_hash)
+{
+	return (uint32_t)(name_hash >> 32) & (cache->shards - 1);
+}
+
+static uint64_t
+word_at(const _Atomic uint64_t *block, size_t number)
+{
+	return atomic_load_explicit(&block[number], memory_order_relaxed);
+}
+
+/* Four words at a time take half of the instructions. */
+static void
+read_block(const _Atomic uint64_t *block, uint8_t *to, size_t length)
+{
+	for (size_t i = 0; i * sizeof(*block) < length; i += 4) {
+		const uint64_t words[4] = { word_at(block, i),
+			word_at(block, i + 1), word_at(block, i + 2),
+			word_at(block, i + 3) };
+
+		memcpy(to + i * sizeof(*block), words, sizeof(words));
+	}
+}
+
+bool
+cache_copy_blocks(const struct cache *cache, uint32_t block, size_t length,
     uint8_t buf[static CACHE_MESSAGE_MAX])
 {
 	if (length > CACHE_MESSAGE_MAX)
@@ -50,7 +79,7 @@ copy_blocks(const struct cache *cache, uint32_t block, size_t length,
 
 		if (block == 0 || block > cache->block_count)
 			return false;
-		memcpy(buf + at, cache->blocks[block], n);
+		read_block(cache->blocks[block], buf + at, n);
 		block = cache->links[block];
 	}
 	return true;
@@ -96,7 +125,7 @@ read_slot(const struct cache *cache, uint32_t number, uint64_t hash,
 	copy_entry(slot, number, entry);
 	fits = (use == USE_NAME || slot->type == key->type) &&
 	    slot->key_flags == cache_key_flags(key) &&
-	    copy_blocks(cache, slot->block, entry->length, buf);
+	    cache_copy_blocks(cache, slot->block, entry->length, buf);
 	atomic_thread_fence(memory_order_acquire);
 	if (atomic_load_explicit(&slot->sequence, memory_order_relaxed) !=
 	    sequence)
@@ -110,12 +139,14 @@ read_slot(const struct cache *cache, uint32_t number, uint64_t hash,
 /* Looks once; *changed: something was being written, look again. */
 static bool
 look(const struct cache *cache, const struct cache_key *key,
-    enum cache_use use, struct cache_entry *entry,
+    uint64_t name_hash, enum cache_use use, struct cache_entry *entry,
     uint8_t buf[static CACHE_MESSAGE_MAX], bool *changed)
 {
-	uint64_t hash = cache_hash(cache, key, use);
+	const struct cache_shard *shard =
+	    &cache->shard[cache_shard_of(cache, name_hash)];
+	uint64_t hash = cache_hash(name_hash, key, use);
 	uint32_t slot = atomic_load_explicit(
-	    &cache->index[hash & cache->index_mask], memory_order_acquire);
+	    &shard->index[hash & cache->index_mask], memory_order_acquire);
 
 	*changed = false;
 	for (int i = 0; i < CHAIN_MAX && slot != 0 && slot <= cache->entries;
@@ -137,13 +168,13 @@ look(const struct cache *cache, const struct cache_key *key,
 
 static bool
 find_use(const struct cache *cache, const struct cache_key *key,
-    enum cache_use use, struct cache_entry *entry,
+    uint64_t name_hash, enum cache_use use, struct cache_entry *entry,
     uint8_t buf[static CACHE_MESSAGE_MAX])
 {
 	bool changed = true;
 
 	for (int i = 0; i < TRIES && changed; i++)
-		if (look(cache, key, use, entry, buf, &changed))
+		if (look(cache, key, name_hash, use, entry, buf, &changed))
 			return true;
 	return false;
 }
@@ -182,19 +213,17 @@ cache_find(struct cache *cache, monotime_t now, const struct cache_key *key,
     uint32_t stale_s, struct cache_entry *entry,
     uint8_t buf[static CACHE_MESSAGE_MAX])
 {
+	const uint64_t hash = cache_name_hash(cache, key->name);
 	bool stale, found;
 
-	found = find_use(cache, key, USE_ANSWER, entry, buf);
+	found = find_use(cache, key, hash, USE_ANSWER, entry, buf);
 	stale = found && is_stale(entry, now, stale_s);
-	found = found && !monotime_is_past(now, entry->expires);
-	if (!found) {
-		found = find_use(cache, key, USE_NAME, entry, buf) &&
-		    !monotime_is_past(now, entry->expires);
-		if (!found && stale)
-			found = find_use(cache, key, USE_ANSWER, entry, buf);
-		else if (!found)
-			found = find_use(cache, key, USE_FAILURE, entry, buf) &&
-			    !monotime_is_past(now, entry->expires);
-	}
-	return found;
+	if (found && !monotime_is_past(now, entry->expires))
+		return true;
+	found = find_use(cache, key, hash, USE_NAME, entry, buf) &&
+	    !monotime_is_past(now, entry->expires);
+	if (!found && stale)
+		return find_use(cache, key, hash, USE_ANSWER, entry, buf);
+	return found || (find_use(cache, key, hash, USE_FAILURE, entry, buf) &&
+	    !monotime_is_past(now, entry->expires));
 }

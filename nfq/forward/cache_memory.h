@@ -35,8 +35,8 @@ bool cache_memory_fits(int fd, uint32_t entries);
 bool cache_memory_is(const struct cache_memory *memory, int fd);
 
 /*
- * Maps the file, which stays the caller's, and opens the cache in it.  The caller
- * is its only writer.  0 or a negative errno: -EINVAL if it does not fit.
+ * Maps the file, which stays the caller's, and opens the cache in it.  No other
+ * process writes it.  0 or a negative errno: -EINVAL if it does not fit.
  */
 int cache_memory_open(struct cache_memory *memory, int fd, uint32_t entries)
     __attribute__((warn_unused_result));

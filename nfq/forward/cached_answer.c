@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/forward/cached_answer.h"
 
-#include "nfq/forward/client_message.h"
-#include "nfq/forward/keep.h"
 #include "resolver/dns/rr.h"
 
 #define PREFETCH_MIN_NS	1000000000	/* a last tenth is a second at least */
@@ -73,4 +71,31 @@ cached_answer(struct cache *cache, const struct forward_settings *settings,
 	how.ttl.age = (uint32_t)(monotime_ms_since(now, entry.stored) / 1000);
 	cache_count(cache, &entry);
 	return client_message_write(&how, &m, out, size);
+}
+
+void
+cached_keep(struct cache *cache, const struct keep_limits *limits,
+    const struct fresh_reply *reply, struct message_ttl *ttl)
+{
+	const struct message *m = reply->message;
+	uint8_t octets[CACHE_MESSAGE_MAX];
+	struct cache_answer answer = { .key = cached_key(reply->question),
+		.message = octets, .asked = reply->asked,
+		.generation = reply->generation };
+	struct keep keep;
+
+	if (m->count[QUESTIONS] != 1)
+		return;
+	ttl->min = limits->cache->min_ttl_s;
+	ttl->max = limits->cache->max_ttl_s;
+	if (!keep_reply(&keep, m, reply->question, limits))
+		return;
+	if (keep.kind != CACHE_POSITIVE)
+		ttl->soa_max = keep.ttl_s;
+	if (cache == NULL)
+		return;
+	answer.kind = keep.kind;
+	answer.ttl_s = keep.ttl_s;
+	answer.length = keep_write(&keep, m, reply->question, limits, octets);
+	cache_store(cache, reply->received, &answer);
 }

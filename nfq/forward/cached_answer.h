@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Answers from the cache alone, as queue threads give them: without the engine,
- * and without a lock.
+ * and without a lock; and what the cache gets of replies.
  */
 #ifndef NFDNS_NFQ_FORWARD_CACHED_ANSWER_H
 #define NFDNS_NFQ_FORWARD_CACHED_ANSWER_H
@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include "nfq/forward/cache.h"
+#include "nfq/forward/client_message.h"
+#include "nfq/forward/keep.h"
 #include "nfq/forward/message.h"
 #include "policy/config/forward_settings.h"
 
@@ -37,6 +39,21 @@ bool cached_prefetch_due(const struct forward_cache_settings *settings,
 
 /* What the answer to a question is kept under; its name is the question's. */
 struct cache_key cached_key(const struct question *question);
+
+/* A reply that answers a question.  Borrows all. */
+struct fresh_reply {
+	const struct question *question;
+	const struct message *message;
+	monotime_t asked, received;	/* CLOCK_BOOTTIME */
+	uint64_t generation;		/* of the settings that it was asked by */
+};
+
+/*
+ * Bounds the TTLs that clients get of it as the cache's are, and keeps it if it may
+ * be kept; a cache of NULL keeps nothing.
+ */
+void cached_keep(struct cache *cache, const struct keep_limits *limits,
+    const struct fresh_reply *reply, struct message_ttl *ttl);
 
 /* Whether an answer depends on nothing but the key of the cache. */
 bool cached_is_common(const struct question *question,

@@ -78,10 +78,11 @@ next_attempt(struct engine *e, monotime_t now, struct pending *p)
  * sample; but not when there is more than that to do.
  */
 static bool
-is_explored(struct engine *e, const struct pending *p)
+is_explored(struct engine *e, monotime_t now, const struct pending *p)
 {
-	if (p->domain < FORWARD_DOMAINS && e->offered[p->domain] &&
-	    e->under_way[p->domain] <= FEW_QUESTIONS)
+	if (e->upstream != e->own && p->domain < FORWARD_DOMAINS &&
+	    e->under_way[p->domain] <= FEW_QUESTIONS && upstream_simple(
+	    &e->settings, p->domain, e->upstream, now) >= 0)
 		return e->settings.attempts.explore > 0;
 	return engine_random_u64(e) % 100 < e->settings.attempts.explore;
 }
@@ -93,7 +94,7 @@ explore(struct engine *e, monotime_t now, struct pending *p)
 	uint32_t latest = p->latest, place;
 
 	if (pending_domain(e, p)->select != SELECT_FASTEST || p->servers < 2 ||
-	    !is_explored(e, p))
+	    !is_explored(e, now, p))
 		return;
 	place = 1 + (uint32_t)(engine_random_u64(e) % (p->servers - 1));
 	if (e->upstream[p->order[place]].state == UPSTREAM_UP)

@@ -31,7 +31,7 @@ empty_pools(struct engine *e)
 struct engine *
 engine_new(const struct engine_host *host,
     const struct forward_settings *settings, struct cache *cache,
-    monotime_t now)
+    struct upstreams *shared, monotime_t now)
 {
 	struct engine *e = calloc(1, sizeof(*e));
 
@@ -40,6 +40,7 @@ engine_new(const struct engine_host *host,
 	e->host = *host;
 	e->settings = *settings;
 	e->cache = cache;
+	e->upstream = shared != NULL ? shared->upstream : e->own;
 	e->random_used = RANDOM_OCTETS;
 	e->pendings = settings->limits.held;
 	e->attempts = e->pendings * ATTEMPTS_EACH + ATTEMPTS_OWN;

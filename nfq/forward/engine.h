@@ -6,12 +6,13 @@
  *	client (a held packet) -> question (equal ones joined) -> attempts
  *
  * This room forwards questions to nameservers and keeps their answers.  Its pure
- * part (engine, upstream, message, cache) makes no system call: time, random
- * numbers and everything that is sent pass through the functions below.
+ * part (engine, upstream, message, cache) makes no system call but to wait for a
+ * lock of the cache: time, random numbers and everything that is sent pass through
+ * the functions below.
  *
  * "now" is of CLOCK_BOOTTIME, so that what is cached grows old in a suspended
  * machine.  All memory is taken by engine_new().  None of it is thread-safe; the
- * cache is the only thing that other threads read.
+ * cache is the only thing that other threads use.
  */
 #ifndef NFDNS_NFQ_FORWARD_ENGINE_H
 #define NFDNS_NFQ_FORWARD_ENGINE_H
@@ -117,16 +118,17 @@ struct engine_check {
 };
 
 struct engine;
-struct fresh_answer;
 
 /*
  * An engine with valid settings, which are copied.  "host" is copied; "cache"
- * is borrowed and may be NULL.  limits.held of these settings sizes it for good.
- * NULL without memory.
+ * is borrowed and may be NULL.  "shared" is borrowed: what is known of upstreams,
+ * for queue threads that ask the usual questions by themselves (upstream_simple());
+ * NULL: there are none.  limits.held of these settings sizes it for good.  NULL
+ * without memory.
  */
 struct engine *engine_new(const struct engine_host *host,
     const struct forward_settings *settings, struct cache *cache,
-    monotime_t now);
+    struct upstreams *shared, monotime_t now);
 
 /* Passes all clients, closes all attempts.  NULL is allowed. */
 void engine_free(struct engine *engine);
@@ -162,24 +164,6 @@ struct engine_begun {
 
 uint32_t engine_resume(struct engine *engine, monotime_t now,
     struct engine_client *client, const struct engine_begun *begun);
-
-/*
- * The upstream that a question of that domain may be asked of over UDP, without the
- * engine, as long as all goes well: index in the settings; -1: none may.  It answers
- * soon, and is the one that the engine would ask first.
- */
-int engine_offer(struct engine *engine, monotime_t now, uint32_t domain);
-
-/*
- * So many replies have come from it to such questions, the last one after so long; 0:
- * perhaps from one that other settings have in its place, so they only count.
- */
-void engine_offer_replied(struct engine *engine, monotime_t now,
-    uint32_t upstream, uint64_t sent, uint64_t replies, uint32_t rtt_us);
-
-/* Keeps what has come for one, if there is a cache.  Borrowed. */
-void engine_offer_keep(struct engine *engine,
-    const struct fresh_answer *answer);
 
 /* The client gave up (its socket is gone): it is forgotten, not given back. */
 void engine_forget(struct engine *engine, struct engine_client *client);

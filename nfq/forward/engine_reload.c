@@ -28,15 +28,16 @@ move_upstreams(struct engine *e, monotime_t now, uint32_t olds,
 	const struct forward_health_settings *health = &e->settings.health;
 	struct upstream old[PLACES];
 
-	memcpy(old, e->upstream, sizeof(old));
-	for (uint32_t i = 0; i < PLACES; i++)
+	for (uint32_t i = 0; i < PLACES; i++) {
+		upstream_copy(&old[i], &e->upstream[i]);
 		upstream_init(&e->upstream[i], now, health);
+	}
 	for (uint32_t i = 0; i < olds; i++) {
 		struct upstream *up = &e->upstream[map[i]];
 
 		if (map[i] == REMOVED)
 			continue;
-		*up = old[i];
+		upstream_copy(up, &old[i]);
 		up->loop_at = health->loops ? now : MONOTIME_NEVER;
 		if (!health->loops && up->state == UPSTREAM_LOOPING)
 			up->state = UPSTREAM_UP;

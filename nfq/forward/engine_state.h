@@ -12,7 +12,7 @@
 #define ADDRESSED	FORWARD_UPSTREAMS
 /* Index of an upstream that a reload removed: its attempts go on. */
 #define REMOVED		(FORWARD_UPSTREAMS + 1)
-#define PLACES		(FORWARD_UPSTREAMS + 2)
+#define PLACES		UPSTREAM_PLACES
 #define USERS		4096	/* counters; a keyed hash of the user picks one */
 #define RANDOM_OCTETS	512
 #define LAST_OCTETS	1232	/* a failed reply that is remembered */
@@ -87,7 +87,8 @@ struct engine {
 	struct engine_host host;
 	struct forward_settings settings;
 	struct cache *cache;		/* NULL: none */
-	struct upstream upstream[PLACES];
+	struct upstream *upstream;	/* of all threads, or: */
+	struct upstream own[PLACES];
 	struct engine_check check[FORWARD_CHECKS];
 	monotime_t check_at[FORWARD_CHECKS];
 	struct engine_stats stats;
@@ -102,7 +103,6 @@ struct engine {
 	uint32_t users[USERS];
 	uint32_t under_way[FORWARD_DOMAINS + 1];	/* questions, by domain */
 	uint64_t domain[FORWARD_DOMAINS + 1][DOMAIN_COUNTERS];
-	bool offered[FORWARD_DOMAINS];	/* queue threads ask its usual questions */
 	uint32_t turn;
 	uint8_t (*ids)[8192];		/* of streams, by upstream: in use */
 	uint8_t random[RANDOM_OCTETS];

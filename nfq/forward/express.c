@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "nfq/forward/express_keep.h"
+#include "nfq/forward/cached_answer.h"
 #include "resolver/dns/rr.h"
 
 /*
@@ -43,8 +43,8 @@ express_new(struct express **express, const struct express_options *options)
 	if (x == NULL)
 		return -ENOMEM;
 	x->board = options->board;
-	x->fresh = options->fresh;
-	x->counts = &options->board->counts[options->number];
+	x->upstreams = options->upstreams;
+	x->held = options->held;
 	x->most = options->most;
 	TAILQ_INIT(&x->sent);
 	TAILQ_INIT(&x->idle);
@@ -65,6 +65,7 @@ express_new(struct express **express, const struct express_options *options)
 	x->sockets.mark = options->mark;
 	x->sockets.epoll = x->epoll;
 	express_sockets_init(&x->sockets);
+	atomic_store(x->held, 0);
 	*express = x;
 	return 0;
 }
@@ -128,57 +129,71 @@ is_exploring(struct express *x, const struct forward_settings *settings,
 	return random % 100 < settings->attempts.explore;
 }
 
-/* After a reply to something else.  An idle thread's x->boot is an old one. */
 static bool
-is_doubted(const struct express *x, uint32_t upstream)
+is_current(const struct express *x, uint64_t generation)
+{
+	return atomic_load(&x->upstreams->generation) == generation;
+}
+
+/* After a reply to something else. */
+static bool
+is_doubted(const struct express *x, monotime_t now, uint32_t upstream)
 {
 	const monotime_t until = x->doubted[upstream];
 
-	return monotime_is_set(until) &&
-	    !monotime_is_past(monotime_boot(), until);
+	return monotime_is_set(until) && !monotime_is_past(now, until);
 }
 
-/* No reply is being read, so its place is free. */
-static enum express_cached
-cached(struct express *x, const struct express_ask *ask)
+/* Whether its answer is kept, if it is one that may be. */
+static bool
+is_kept(const struct express_ask *ask)
 {
-	return express_cached(ask, x->fresh, monotime_boot(), x->datagram);
+	const struct message_options none = { .length = 0 };
+	const struct interception *i = ask->interception;
+
+	return ask->caches && ask->settings->domain[i->domain].cache &&
+	    cached_is_common(&i->question, &none);
+}
+
+/*
+ * A stale answer, one that is soon to expire and a failure that is kept are the
+ * forwarding thread's; so is all in the moment of a reload, when the cache is not to
+ * be read.  No reply is being read here, so its place is free.
+ */
+static bool
+is_cached(struct express *x, const struct express_ask *ask, monotime_t now)
+{
+	const struct forward_cache_settings *settings = &ask->settings->cache;
+	const struct cache_key key = cached_key(&ask->interception->question);
+	struct cache_entry entry;
+
+	return is_kept(ask) && (ask->cache == NULL || cache_find(ask->cache,
+	    now, &key,
+	    settings->stale != STALE_OFF ? settings->stale_s : 0, &entry,
+	    x->datagram));
 }
 
 const struct forward_upstream *
 express_upstream(struct express *x, const struct express_ask *ask)
 {
 	const struct forward_settings *settings = ask->settings;
+	const monotime_t now = monotime_boot();	/* x->boot may be an old one */
 	uint32_t domain;
 	int upstream;
 
-	if (!is_usual(ask))
+	if (!is_usual(ask) || !is_current(x, ask->generation))
 		return NULL;
 	domain = ask->interception->domain;
-	upstream = express_board_offered(x->board, domain, ask->generation);
-	if (upstream < 0 || (uint32_t)upstream >= settings->upstreams ||
-	    is_doubted(x, (uint32_t)upstream) ||
+	upstream = upstream_simple(settings, domain, x->upstreams->upstream,
+	    now);
+	if (upstream < 0 || is_doubted(x, now, (uint32_t)upstream) ||
 	    is_exploring(x, settings, &settings->domain[domain]) ||
-	    cached(x, ask) == EXPRESS_THERE)
+	    is_cached(x, ask, now))
 		return NULL;
 	return &settings->upstream[upstream];
 }
 
 /* Questions */
-
-static void
-count(_Atomic uint64_t *counter, uint64_t by)
-{
-	atomic_store_explicit(counter, atomic_load_explicit(counter,
-	    memory_order_relaxed) + by, memory_order_relaxed);
-}
-
-/* What was counted before is seen by whoever sees this. */
-static void
-tell_changes(struct express *x)
-{
-	atomic_fetch_add_explicit(&x->counts->changes, 1, memory_order_release);
-}
 
 /* A copy that stays; its views are of its own octets. */
 static void
@@ -213,8 +228,7 @@ static void
 count_under_way(struct express *x, int change)
 {
 	x->under_way += (unsigned int)change;
-	atomic_store_explicit(&x->counts->under_way, x->under_way,
-	    memory_order_relaxed);
+	atomic_store_explicit(x->held, x->under_way, memory_order_relaxed);
 	if (x->under_way < MANY_UNDER_WAY)
 		express_sockets_keep_ports(&x->sockets, false);
 }
@@ -305,7 +319,7 @@ begin_attempt(struct express *x, struct express_question *q,
 	a->upstream = (uint32_t)(to - ask->settings->upstream);
 	a->generation = ask->generation;
 	/* As engine.c: where equal ones do not join, only the first. */
-	a->kept = express_is_kept(ask) && (ask->settings->attempts.join ||
+	a->kept = is_kept(ask) && (ask->settings->attempts.join ||
 	    find_equal(x, question) == NULL);
 	STAILQ_INIT(&a->questions);
 	LIST_INSERT_HEAD(list_of(x, question), a, equal);
@@ -368,25 +382,27 @@ close_socket(struct express *x, struct express_attempt *a)
 
 /* Since it was held, its upstream may have become silent, or another by a reload. */
 static bool
-is_offered(const struct express *x, const struct express_attempt *a,
-    uint64_t generation)
+may_send(const struct express *x, const struct express_attempt *a,
+    const struct forward_settings *settings, monotime_t now)
 {
-	return a->generation == generation && express_board_offered(x->board,
-	    a->domain, generation) == (int)a->upstream &&
-	    !is_doubted(x, a->upstream);
+	return is_current(x, a->generation) &&
+	    !is_doubted(x, now, a->upstream) &&
+	    upstream_is_simple(&settings->upstream[a->upstream],
+	    &x->upstreams->upstream[a->upstream], now);
 }
 
 int
 express_send(struct express *x, struct express_attempt *a,
     const struct forward_settings *settings, uint64_t generation)
 {
+	const monotime_t now = monotime_boot();
 	int error;
 
-	if (!is_offered(x, a, generation))
+	if (a->generation != generation || !may_send(x, a, settings, now))
 		return -ESTALE;
 	express_sockets_keep_ports(&x->sockets,
 	    !settings->attempts.fresh_ports && x->under_way >= MANY_UNDER_WAY);
-	a->sent = monotime_boot();
+	a->sent = now;
 	a->socket = express_sockets_take(&x->sockets, a,
 	    &settings->upstream[a->upstream], a->upstream, generation, a->sent);
 	if (a->socket == NULL)
@@ -399,25 +415,30 @@ express_send(struct express *x, struct express_attempt *a,
 	if (TAILQ_EMPTY(&x->sent))
 		x->boot = a->sent;
 	change_state(x, a, EXPRESS_SENT);
-	count(&x->counts->upstream[a->upstream].sent, 1);
-	tell_changes(x);
+	x->upstreams->upstream[a->upstream].sent++;
 	return 0;
 }
 
 /* The end of an attempt */
 
+/* Nothing is learnt of an upstream by replies of one that had its place. */
+static void
+note_reply(struct express *x, const struct express_attempt *a)
+{
+	const int64_t us = (x->boot.ns - a->sent.ns) / 1000;
+	struct upstream *up = &x->upstreams->upstream[a->upstream];
+
+	if (!is_current(x, a->generation))
+		return;
+	upstream_udp_answer(up, x->boot, false);
+	upstream_replied(up, x->boot, us < 1 ? 1 :
+	    us > INT32_MAX ? INT32_MAX : (uint32_t)us);
+}
+
 void
 express_answered(struct express *x, struct express_attempt *a)
 {
-	const int64_t us = (x->boot.ns - a->sent.ns) / 1000;
-	const struct express_question *q;
-
-	STAILQ_FOREACH(q, &a->questions, entry)
-		count(&x->counts->answered[a->domain], 1);
-	atomic_store_explicit(&x->counts->upstream[a->upstream].last,
-	    express_board_reply(a->generation, us), memory_order_relaxed);
-	count(&x->counts->upstream[a->upstream].replies, 1);
-	tell_changes(x);
+	note_reply(x, a);
 	express_sockets_done(&x->sockets, a->socket);
 	a->socket = NULL;
 	express_end(x, a);

@@ -9,12 +9,12 @@
  * looks at its queue in between, since a name of the mesh takes it a tenth of the time
  * and is not to wait.
  *
- * All else is the forwarding thread's, which says by its offers whom a queue thread
- * may ask (nfq/thread/express_board.h).  What turns out not to be the usual case is
+ * All else is the forwarding thread's; both look at the same table of what is known of
+ * upstreams (upstream_simple()).  What turns out not to be the usual case is
  * given to it as it stands, with the socket and the reply: nobody is asked again.
  *
  * Where a domain has a cache, only what is not in it is asked here, and the answer is
- * on its way there before the client has it (nfq/forward/fresh_answers.h).
+ * there before the client has it.
  *
  * At most one datagram is read for each question here, and for EXPRESS_WAIT_MS at
  * most: an upstream that is slow, dead or hostile costs the thread no more.  If it is a
@@ -82,13 +82,14 @@ struct express_attempt {
 struct cache;
 struct express;
 struct express_turn;
-struct fresh_answers;
+struct upstreams;
 
 /* What a thread that begins has. */
 struct express_options {
 	struct express_board *board;	/* borrowed */
-	struct fresh_answers *fresh;	/* borrowed */
-	unsigned int number;		/* of the thread's counts there */
+	struct upstreams *upstreams;	/* borrowed */
+	_Atomic uint64_t *held;		/* borrowed: shows how many are held */
+	unsigned int number;		/* of the thread's sockets there */
 	int queue;			/* its queue's socket: borrowed */
 	uint32_t mark;			/* of sockets that it opens; 0: none */
 	bool helper;			/* nfdns-sockets opens them, for the board */
@@ -175,15 +176,13 @@ bool express_receive(struct express *express, struct express_attempt *attempt,
 
 /*
  * Before anybody gets an answer: the cache gets it, if the domain has one and it may
- * be kept, and the TTLs are bounded as the cache's are.
+ * be kept, and the TTLs are bounded as the cache's are.  NULL: it is not to be
+ * written at this moment.
  */
-void express_keep(struct express *express,
-    const struct express_attempt *attempt,
+void express_keep(const struct express *express,
+    const struct express_attempt *attempt, struct cache *cache,
     const struct forward_settings *settings, uint64_t generation,
     struct express_reply *reply);
-
-/* After its verdicts are sent: wakes the forwarding thread, should it have to keep. */
-void express_tell(struct express *express);
 
 /* The DNS message in a packet. */
 struct express_answer {
@@ -199,7 +198,7 @@ size_t express_answer(const struct forward_settings *settings,
     const struct express_question *question, const struct express_reply *reply,
     uint8_t octets[static QUEUE_REPLY_MAX], struct express_answer *answer);
 
-/* All of its questions are answered: it is ended, and its time counts. */
+/* All of its questions are answered: it is ended, and its time is noted. */
 void express_answered(struct express *express, struct express_attempt *attempt);
 
 /*

@@ -5,7 +5,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "nfq/forward/express_keep.h"
+#include "nfq/forward/cached_answer.h"
 #include "nfq/forward/reply.h"
 
 #define DOUBT_MS	1000
@@ -90,29 +90,22 @@ express_receive(struct express *x, struct express_attempt *a,
 }
 
 void
-express_keep(struct express *x, const struct express_attempt *a,
-    const struct forward_settings *settings, uint64_t generation,
-    struct express_reply *reply)
+express_keep(const struct express *x, const struct express_attempt *a,
+    struct cache *cache, const struct forward_settings *settings,
+    uint64_t generation, struct express_reply *reply)
 {
-	const struct express_keeper keeper = { .settings = settings,
-		.generation = generation, .domain = a->domain,
-		.asked = a->sent, .received = x->boot, .wall_s = (uint32_t)realtime_s(),
-		.fresh = x->fresh };
+	const struct fresh_reply fresh = {
+		.question = &STAILQ_FIRST(&a->questions)->question,
+		.message = &reply->message, .asked = a->sent,
+		.received = x->boot, .generation = generation };
+	struct keep_limits limits = { .cache = &settings->cache,
+		.wall_s = (uint32_t)realtime_s() };
 
 	/* After a reload its domain may have another place, or be gone. */
 	if (!a->kept || a->generation != generation)
 		return;
-	express_keep_reply(&keeper, &STAILQ_FIRST(&a->questions)->question,
-	    reply);
-	x->tells = true;
-}
-
-void
-express_tell(struct express *x)
-{
-	if (x->tells)
-		express_board_wake(x->board);
-	x->tells = false;
+	limits.negative_max_s = settings->domain[a->domain].negative_max_s;
+	cached_keep(cache, &limits, &fresh, &reply->ttl);
 }
 
 size_t

@@ -8,7 +8,7 @@
 
 #include "nfq/forward/express.h"
 #include "nfq/forward/express_turns.h"
-#include "nfq/forward/fresh_answers.h"
+#include "nfq/forward/upstream.h"
 
 #define EXPRESS_LISTS		256
 #define EXPRESS_DATAGRAM_MAX	65535
@@ -17,9 +17,8 @@ LIST_HEAD(express_equal, express_attempt);
 
 struct express {
 	struct express_board *board;
-	struct fresh_answers *fresh;
-	bool tells;			/* something new is there */
-	struct express_counts *counts;
+	struct upstreams *upstreams;
+	_Atomic uint64_t *held;
 	unsigned int most;
 	int epoll;
 	uint64_t seed;

@@ -249,10 +249,18 @@ show_counters(struct forward_thread *f)
 
 	for (size_t i = 0; i < FORWARD_COUNTERS; i++)
 		atomic_store_explicit(&f->thread.slot->forward[i],
-		    i == FORWARD_HELD ? f->held.count +
-		    express_board_under_way(f->thread.threads->express) :
+		    i == FORWARD_HELD ? f->held.count :
 		    f->before[i] + values[i], memory_order_relaxed);
 	forward_page_show(f);
+}
+
+/* What is shared with threads that may have other settings yet. */
+static void
+set_generation(struct forward_thread *f, uint64_t generation)
+{
+	atomic_store(&f->thread.threads->upstreams->generation, generation);
+	if (f->thread.generation->cache != NULL)
+		cache_set_generation(f->thread.generation->cache, generation);
 }
 
 /* A reload has changed the settings. */
@@ -261,14 +269,13 @@ take_settings(struct forward_thread *f)
 {
 	if (f->generation == f->thread.generation->number)
 		return;
+	set_generation(f, CACHE_CHANGING);
 	engine_reload(f->engine, f->boot, forward_settings_of(f),
 	    f->thread.generation->cache);
 	thread_streams_note(f, forward_settings_of(f));
 	f->generation = f->thread.generation->number;
 	forward_page_reload(f);
-	if (f->thread.generation->cache != NULL)
-		cache_set_generation(f->thread.generation->cache,
-		    f->generation);
+	set_generation(f, f->generation);
 }
 
 /*
@@ -297,9 +304,7 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 
 	answering_begin(&f->thread, monotime_now());
 	f->boot = monotime_boot();
-	thread_express_count(f);
 	take_settings(f);
-	thread_express_keep(f);
 	do_flush(f);
 	if (atomic_exchange(&f->look_due, false))
 		engine_look_for_loops(f->engine, f->boot);
@@ -335,7 +340,7 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 	thread_queue_send(&f->queue);
 	want_channels(f);
 	upstream_sockets_end_round(&f->sockets, f->boot);
-	thread_express_offer(f);
+	thread_express_tick(f);
 	show_counters(f);
 	answering_end(&f->thread);
 }
@@ -453,11 +458,13 @@ init(struct forward_thread *f, const struct worker_handover *h,
 	f->generation = generation->number;
 	take_cache(generation);
 	f->engine = engine_new(&host, settings, generation->cache,
-	    monotime_boot());
+	    f->thread.threads->upstreams, monotime_boot());
 	if (f->engine == NULL)
 		return -ENOMEM;
+	atomic_store(&f->thread.threads->upstreams->generation, f->generation);
 	forward_page_begin(f, h->status->forwarding, h->status->workers,
 	    h->options.queues);
+	f->sent = thread_express_sum(f, FORWARD_ATTEMPTS);
 	return 0;
 }
 

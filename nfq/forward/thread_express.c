@@ -13,71 +13,26 @@ _Static_assert(BEGUN_REPLY_MAX == MESSAGE_UDP_SIZE,
 #define STOCK_OF_FEW	4	/* sockets for a queue thread, unless ... */
 #define MANY_SENT	32	/* so many questions are asked a second */
 
-static uint64_t
-grown(const _Atomic uint64_t *counter, uint64_t *seen)
+uint64_t
+thread_express_sum(const struct forward_thread *f, size_t counter)
 {
-	const uint64_t now = atomic_load_explicit(counter,
-	    memory_order_acquire);
-	const uint64_t by = now - *seen;
+	uint64_t sum = 0;
 
-	*seen = now;
-	return by;
+	for (unsigned int q = 0; q < f->page.queues; q++)
+		sum += atomic_load_explicit(
+		    &f->page.slots[q].forward[counter], memory_order_relaxed);
+	return sum;
 }
 
 static void
-take_counts(struct forward_thread *f, const struct express_counts *counts,
-    struct express_seen *seen)
+count_sent(struct forward_thread *f)
 {
-	const struct forward_settings *settings = engine_settings(f->engine);
-	uint64_t sent, replies, last, answered;
+	const uint64_t sent = thread_express_sum(f, FORWARD_ATTEMPTS);
 
-	if (grown(&counts->changes, &seen->changes) == 0)
-		return;
-	f->asked_at = f->boot;
-	for (uint32_t i = 0; i < settings->upstreams; i++) {
-		sent = grown(&counts->upstream[i].sent, &seen->sent[i]);
-		replies = grown(&counts->upstream[i].replies,
-		    &seen->replies[i]);
-		last = atomic_load_explicit(&counts->upstream[i].last,
-		    memory_order_relaxed);
-		f->sent_lately += sent;
-		engine_offer_replied(f->engine, f->boot, i, sent, replies,
-		    express_board_reply_us(last, f->generation));
-	}
-	for (uint32_t i = 0; i < settings->domains; i++) {
-		answered = grown(&counts->answered[i], &seen->answered[i]);
-		engine_domain(f->engine, i)[DOMAIN_QUESTIONS] += answered;
-		engine_domain(f->engine, i)[DOMAIN_ANSWERED] += answered;
-	}
-}
-
-/*
- * What queue threads have counted since the last time.  In the moment of a reload a
- * few may count for another domain or upstream, but nothing is learnt of an upstream
- * by replies of another one.
- */
-void
-thread_express_count(struct forward_thread *f)
-{
-	struct express_board *board = f->thread.threads->express;
-
-	for (unsigned int q = 0; q < f->page.queues; q++)
-		take_counts(f, &board->counts[q], &f->express[q]);
-	express_board_age(board, monotime_add_ms(f->boot, -LOST_MS));
-}
-
-/* Those of other settings may be of other upstreams. */
-void
-thread_express_keep(struct forward_thread *f)
-{
-	struct fresh_answers *fresh = f->thread.threads->fresh;
-	const struct fresh_answer *answer;
-
-	while ((answer = fresh_answers_first(fresh)) != NULL) {
-		if (answer->generation == f->generation)
-			engine_offer_keep(f->engine, answer);
-		fresh_answers_remove_first(fresh);
-	}
+	if (sent != f->sent)
+		f->asked_at = f->boot;
+	f->sent_lately += sent - f->sent;
+	f->sent = sent;
 }
 
 /* Upstreams that sockets are laid ready for. */
@@ -117,7 +72,7 @@ lay(struct forward_thread *f, unsigned int queue, unsigned int place,
     int upstream)
 {
 	struct express_board *board = f->thread.threads->express;
-	monotime_t *laid = &f->express[queue].laid[place];
+	monotime_t *laid = &f->laid[queue][place];
 	int fd;
 
 	if (is_old(f, *laid) || !express_board_holds(board, queue, place,
@@ -170,20 +125,20 @@ lay_all(struct forward_thread *f, const struct wanted *wanted)
 }
 
 void
-thread_express_offer(struct forward_thread *f)
+thread_express_tick(struct forward_thread *f)
 {
 	const struct forward_settings *settings = engine_settings(f->engine);
 	struct wanted wanted = { 0 };
 
-	for (uint32_t i = 0; i < settings->domains; i++) {
-		const int upstream = engine_offer(f->engine, f->boot, i);
-
-		want(&wanted, upstream);
-		express_board_offer(f->thread.threads->express, i,
-		    f->generation, upstream);
-	}
-	if (f->sockets.helper)
-		lay_all(f, &wanted);
+	count_sent(f);
+	express_board_age(f->thread.threads->express,
+	    monotime_add_ms(f->boot, -LOST_MS));
+	if (!f->sockets.helper)
+		return;
+	for (uint32_t i = 0; i < settings->domains; i++)
+		want(&wanted, upstream_simple(settings, i,
+		    engine_upstream(f->engine, 0), f->boot));
+	lay_all(f, &wanted);
 }
 
 struct begun_question *

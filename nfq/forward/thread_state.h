@@ -13,7 +13,6 @@
 
 #include "nfq/forward/client_sockets.h"
 #include "nfq/forward/engine.h"
-#include "nfq/forward/fresh_answers.h"
 #include "nfq/forward/held.h"
 #include "nfq/forward/thread.h"
 #include "nfq/forward/dialer.h"
@@ -30,16 +29,9 @@ struct forward_page {
 	const struct status_worker *slots;
 	unsigned int queues;
 	uint64_t hits[CONFIG_MAX_WORKERS][FORWARD_DOMAINS];	/* of slots, seen */
+	uint64_t answered[CONFIG_MAX_WORKERS][FORWARD_DOMAINS];
 	enum upstream_state said[FORWARD_UPSTREAMS];	/* in the log */
 	monotime_t said_at[FORWARD_UPSTREAMS];
-};
-
-/* Counts of a queue thread that were seen (nfq/thread/express_board.h). */
-struct express_seen {
-	uint64_t changes;
-	uint64_t sent[FORWARD_UPSTREAMS], replies[FORWARD_UPSTREAMS];
-	uint64_t answered[FORWARD_DOMAINS];
-	monotime_t laid[EXPRESS_STOCK];	/* sockets for it: when */
 };
 
 #define THREAD_SCOPES	256	/* of the last answers to link-local addresses */
@@ -87,10 +79,11 @@ struct forward_thread {
 	struct policy_source policy;	/* rules alone: their rates were taken */
 	uint64_t before[FORWARD_COUNTERS];	/* by workers before this one */
 	struct forward_page page;
-	struct express_seen express[CONFIG_MAX_WORKERS];	/* by queue */
+	monotime_t laid[CONFIG_MAX_WORKERS][EXPRESS_STOCK];	/* sockets: when */
 	monotime_t asked_at;		/* when something was last forwarded */
 	monotime_t lay_at;		/* when sockets are laid anew, or NEVER */
-	monotime_t sent_since;		/* what queue threads ask is counted: */
+	uint64_t sent;			/* what queue threads have asked; ... */
+	monotime_t sent_since;		/* ... since then: */
 	uint64_t sent_lately;
 	bool many_sent;			/* many, before that */
 	uint64_t gone, rescued, abandoned;
@@ -166,14 +159,12 @@ void thread_lost_take(struct forward_thread *thread);
 
 /* thread_express.c */
 
-/* What queue threads have counted; before new settings, and in each round. */
-void thread_express_count(struct forward_thread *thread);
+/* The sum of a counter (enum forward_count) of all queue threads. */
+uint64_t thread_express_sum(const struct forward_thread *thread,
+    size_t counter);
 
-/* Writes what queue threads have got into the cache. */
-void thread_express_keep(struct forward_thread *thread);
-
-/* Says whom they may ask from now on. */
-void thread_express_offer(struct forward_thread *thread);
+/* In each round: lays sockets for them, and forgets what nobody takes. */
+void thread_express_tick(struct forward_thread *thread);
 
 /* What a queue thread has begun for that packet, or NULL; the caller frees it. */
 struct begun_question *thread_express_take(struct forward_thread *thread,

@@ -138,25 +138,35 @@ show_probe(struct status_probe *shown, const struct engine_check *check)
 		put(&shown->buckets[i], check->buckets[i]);
 }
 
+static void
+take(struct forward_thread *f, uint32_t domain,
+    enum status_domain_count which, const _Atomic uint64_t *counter,
+    uint64_t *seen)
+{
+	const uint64_t grown = get(counter) - *seen;
+
+	engine_domain(f->engine, domain)[which] += grown;
+	engine_domain(f->engine, domain)[DOMAIN_QUESTIONS] += grown;
+	*seen += grown;
+}
+
 /*
- * Answers that the queue threads gave from the cache since the last time.  In
- * the moment of a reload a few may count for another domain.
+ * Answers that the queue threads gave since the last time.  In the moment of a
+ * reload a few may count for another domain.
  */
 static void
-take_hits(struct forward_thread *f, uint32_t domains)
+take_answers(struct forward_thread *f, uint32_t domains)
 {
 	struct forward_page *page = &f->page;
 
 	for (unsigned int q = 0; q < page->queues; q++) {
-		for (uint32_t i = 0; i < domains; i++) {
-			const uint64_t hits =
-			    get(&page->slots[q].domain_hits[i]);
+		const struct status_worker *slot = &page->slots[q];
 
-			engine_domain(f->engine, i)[DOMAIN_HITS] +=
-			    hits - page->hits[q][i];
-			engine_domain(f->engine, i)[DOMAIN_QUESTIONS] +=
-			    hits - page->hits[q][i];
-			page->hits[q][i] = hits;
+		for (uint32_t i = 0; i < domains; i++) {
+			take(f, i, DOMAIN_HITS, &slot->domain_hits[i],
+			    &page->hits[q][i]);
+			take(f, i, DOMAIN_ANSWERED, &slot->domain_answered[i],
+			    &page->answered[q][i]);
 		}
 	}
 }
@@ -214,7 +224,7 @@ forward_page_show(struct forward_thread *f)
 		return;
 	page->changed = false;
 	page->shown_at = f->boot;
-	take_hits(f, settings->domains);
+	take_answers(f, settings->domains);
 	for (uint32_t i = 0; i < settings->upstreams; i++) {
 		const struct upstream *up = engine_upstream(f->engine, i);
 
@@ -303,9 +313,12 @@ forward_page_begin(struct forward_thread *f, struct status_forwarding *shown,
 	page->shown = shown;
 	page->slots = slots;
 	page->queues = queues;
-	for (unsigned int q = 0; q < queues; q++)
-		for (uint32_t i = 0; i < FORWARD_DOMAINS; i++)
+	for (unsigned int q = 0; q < queues; q++) {
+		for (uint32_t i = 0; i < FORWARD_DOMAINS; i++) {
 			page->hits[q][i] = get(&slots[q].domain_hits[i]);
+			page->answered[q][i] = get(&slots[q].domain_answered[i]);
+		}
+	}
 	go_on(f);
 	name_all(f);
 	f->boot = monotime_boot();

@@ -18,8 +18,8 @@ count_waiting(struct forward_thread *f)
 void
 forward_check_waiting(struct forward_thread *f)
 {
-	const int32_t over = waiting_all(f->waiting) - (int32_t)(f->held.count +
-	    express_board_under_way(f->thread.threads->express));
+	const int32_t over = waiting_all(f->waiting) - ((int32_t)f->held.count +
+	    (int32_t)thread_express_sum(f, FORWARD_HELD));
 
 	f->over_least = over < f->over_least ? over : f->over_least;
 	f->over_most = over > f->over_most ? over : f->over_most;

@@ -10,6 +10,8 @@
 #define TRUNCATED_MOST	8	/* in a row; then TCP ... */
 #define TCP_MS		60000	/* ... for so long */
 #define FORGED_MS	60000
+#define SIMPLE_SRTT_US	20000	/* below EXPRESS_WAIT_MS */
+#define SIMPLE_WAIT_MS	250	/* of a question, before another server is asked */
 
 const char *
 upstream_state_text(enum upstream_state state)
@@ -23,13 +25,32 @@ upstream_state_text(enum upstream_state state)
 }
 
 void
+upstream_copy(struct upstream *to, const struct upstream *from)
+{
+	const size_t own = offsetof(struct upstream, loop_open);
+
+	to->state = from->state;
+	to->srtt_us = from->srtt_us;
+	to->lost = from->lost;
+	to->probe_ms = from->probe_ms;
+	to->since = from->since;
+	to->probe_at = from->probe_at;
+	to->truncated = from->truncated;
+	to->mute = from->mute;
+	to->tcp_until = from->tcp_until;
+	to->forged = from->forged;
+	to->sent = from->sent;
+	to->replies = from->replies;
+	memcpy((uint8_t *)to + own, (const uint8_t *)from + own,
+	    sizeof(*to) - own);
+}
+
+void
 upstream_init(struct upstream *up, monotime_t now,
     const struct forward_health_settings *health)
 {
-	memset(up, 0, sizeof(*up));
-	up->since = now;
-	if (health->loops)
-		up->loop_at = now;
+	upstream_copy(up, &(struct upstream){ .since = now,
+	    .loop_at = health->loops ? now : MONOTIME_NEVER });
 }
 
 bool
@@ -53,9 +74,12 @@ upstream_replied(struct upstream *up, monotime_t now, uint32_t rtt_us)
 	int64_t error = (int64_t)rtt_us - up->srtt_us;
 
 	up->replies++;
-	up->lost = 0;
-	up->probe_at = MONOTIME_NEVER;
-	up->probe_ms = 0;
+	/* Threads share it: only what changes is written. */
+	if (up->lost != 0 || monotime_is_set(up->probe_at)) {
+		up->lost = 0;
+		up->probe_at = MONOTIME_NEVER;
+		up->probe_ms = 0;
+	}
 	if (up->srtt_us == 0)
 		up->srtt_us = rtt_us;
 	else	/* RFC 6298 section 2.3: alpha is 1/8 */
@@ -69,10 +93,11 @@ upstream_replied(struct upstream *up, monotime_t now, uint32_t rtt_us)
 void
 upstream_udp_answer(struct upstream *up, monotime_t now, bool truncated)
 {
-	up->mute = false;
-	if (!truncated)
+	if (up->mute)
+		up->mute = false;
+	if (!truncated && up->truncated != 0)
 		up->truncated = 0;
-	else if (up->truncated < TRUNCATED_MOST)
+	else if (truncated && up->truncated < TRUNCATED_MOST)
 		up->truncated++;
 	if (up->truncated == TRUNCATED_MOST)
 		up->tcp_until = monotime_add_ms(now, TCP_MS);
@@ -256,4 +281,41 @@ upstream_order(const struct forward_domain *domain,
 		shuffle(order, n, random);
 	sort(order, n, all, domain->select);
 	return n;
+}
+
+bool
+upstream_is_simple(const struct forward_upstream *to,
+    const struct upstream *up, monotime_t now)
+{
+	return (to->transport == FORWARD_AUTO ||
+	    to->transport == FORWARD_UDP) && !to->mix_case &&
+	    !upstream_is_forged(up, now) && up->state == UPSTREAM_UP &&
+	    up->lost == 0 && up->srtt_us != 0 &&
+	    up->srtt_us <= SIMPLE_SRTT_US && (to->transport == FORWARD_UDP ||
+	    !upstream_over_tcp(up, now, false));
+}
+
+static bool
+has_one_choice(const struct forward_domain *domain)
+{
+	return domain->upstreams == 1 || domain->select == SELECT_FASTEST ||
+	    domain->select == SELECT_ORDERED;
+}
+
+int
+upstream_simple(const struct forward_settings *settings, uint32_t domain,
+    const struct upstream *all, monotime_t now)
+{
+	const struct forward_attempt_settings *attempts = &settings->attempts;
+	const struct forward_domain *d = &settings->domain[domain];
+	uint32_t order[FORWARD_PER_DOMAIN];
+
+	if (domain >= settings->domains || !has_one_choice(d) ||
+	    (attempts->wait_ms != 0 && attempts->wait_ms < SIMPLE_WAIT_MS) ||
+	    attempts->budget_ms < 2 * SIMPLE_WAIT_MS ||
+	    upstream_order(d, all, 0, 0, order) == 0 ||
+	    !upstream_is_simple(&settings->upstream[order[0]],
+	    &all[order[0]], now))
+		return -1;
+	return (int)order[0];
 }

@@ -27,7 +27,7 @@ answering_threads_init(struct answering_threads *threads,
 	threads->hitters = NULL;
 	errands_init(&threads->errands, &threads->waiting);
 	threads->express = NULL;
-	threads->fresh = NULL;
+	threads->upstreams = NULL;
 	TAILQ_INIT(&threads->all);
 }
 

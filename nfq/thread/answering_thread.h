@@ -46,8 +46,8 @@ struct answering_threads {
 	TAILQ_HEAD(, answering_thread) all;
 	struct waiting waiting;		/* if there is a forwarding thread */
 	struct errands errands;		/* of the TCP thread, for that one */
-	struct fresh_answers *fresh;	/* of queue threads: nfq/forward/fresh_answers.h, or NULL */
-	struct express_board *express;	/* of queue threads, the same; NULL: there is none */
+	struct express_board *express;	/* of queue threads, for the same; NULL: there is none */
+	struct upstreams *upstreams;	/* borrowed: nfq/forward/upstream.h; NULL: none */
 };
 
 struct answering_thread;

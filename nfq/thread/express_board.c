@@ -5,10 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* An offer: the generation's lower bits, and 1 + the upstream. */
-#define OFFER_BITS	8
+#define UPSTREAM_BITS	8
 
-_Static_assert(FORWARD_UPSTREAMS < 1 << OFFER_BITS, "an index fits");
+_Static_assert(FORWARD_UPSTREAMS < 1 << UPSTREAM_BITS, "an index fits");
 
 struct express_board *
 express_board_new(void)
@@ -51,39 +50,16 @@ express_board_free(struct express_board *b)
 	free(b);
 }
 
-void
-express_board_offer(struct express_board *b, uint32_t domain,
-    uint64_t generation, int upstream)
-{
-	const uint64_t offer = upstream < 0 ? 0 :
-	    generation << OFFER_BITS | (uint64_t)(upstream + 1);
-
-	if (atomic_load_explicit(&b->offers[domain], memory_order_relaxed) !=
-	    offer)
-		atomic_store_explicit(&b->offers[domain], offer,
-		    memory_order_relaxed);
-}
-
-int
-express_board_offered(const struct express_board *b, uint32_t domain,
-    uint64_t generation)
-{
-	const uint64_t offer = atomic_load_explicit(&b->offers[domain],
-	    memory_order_relaxed);
-	const int upstream = (int)(offer & ((1U << OFFER_BITS) - 1)) - 1;
-
-	/* Indices of other settings mean nothing. */
-	return offer >> OFFER_BITS == (generation << OFFER_BITS) >> OFFER_BITS ?
-	    upstream : -1;
-}
-
 /* Sockets */
 
-/* What lies at a place: the offer's lower half above 1 + the descriptor; 0: nothing. */
+/*
+ * What lies at a place: the generation's lower bits, 1 + the upstream, and 1 + the
+ * descriptor; 0: nothing.
+ */
 static uint64_t
 stock_of(uint64_t generation, unsigned int upstream, int fd)
 {
-	return (generation << OFFER_BITS | (upstream + 1)) << 32 |
+	return (generation << UPSTREAM_BITS | (upstream + 1)) << 32 |
 	    ((uint32_t)fd + 1);
 }
 
@@ -121,8 +97,8 @@ express_board_clear(struct express_board *b, unsigned int queue,
 	return (int)(uint32_t)atomic_exchange(&b->stock[queue][place], 0) - 1;
 }
 
-void
-express_board_wake(const struct express_board *b)
+static void
+wake(const struct express_board *b)
 {
 	const uint64_t one = 1;
 	const int fd = atomic_load(&b->wake);
@@ -160,32 +136,8 @@ express_board_socket(struct express_board *b, unsigned int queue,
 			fd = (int)(uint32_t)stock - 1;
 	}
 	if (fd >= 0 && is_few(left))
-		express_board_wake(b);
+		wake(b);
 	return fd;
-}
-
-uint64_t
-express_board_reply(uint64_t generation, int64_t us)
-{
-	return generation << 32 | (us < 1 ? 1 : us > UINT32_MAX ? UINT32_MAX :
-	    (uint32_t)us);
-}
-
-uint32_t
-express_board_reply_us(uint64_t reply, uint64_t generation)
-{
-	return reply >> 32 == (generation << 32) >> 32 ? (uint32_t)reply : 0;
-}
-
-uint32_t
-express_board_under_way(const struct express_board *b)
-{
-	uint32_t sum = 0;
-
-	for (unsigned int i = 0; i < CONFIG_MAX_WORKERS; i++)
-		sum += atomic_load_explicit(&b->counts[i].under_way,
-		    memory_order_relaxed);
-	return sum;
 }
 
 struct begun_question *

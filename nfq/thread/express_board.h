@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What queue threads and the forwarding thread tell each other about questions that
- * a queue thread asks by itself (nfq/forward/express.h): whom it may ask, what has
- * come of it, and questions that the forwarding thread is to go on with.
- *
- * Offers and counts are single words without a lock: each has one writer, and who
- * reads an old one only asks in the other way, or counts it a moment later.
+ * What the forwarding thread and queue threads give each other for questions that
+ * a queue thread asks by itself (nfq/forward/express.h): sockets, and questions that
+ * the forwarding thread is to go on with.
  */
 #ifndef NFDNS_NFQ_THREAD_EXPRESS_BOARD_H
 #define NFDNS_NFQ_THREAD_EXPRESS_BOARD_H
@@ -24,17 +21,6 @@
 #define EXPRESS_STOCK		16	/* sockets for a queue thread */
 #define EXPRESS_BEGUN		1024	/* on their way to the forwarding thread */
 #define BEGUN_REPLY_MAX		1232	/* as the question asked for; at most 2 MiB in all */
-
-/* Of one queue thread; all only grow, but for "under_way". */
-struct express_counts {
-	_Atomic uint32_t under_way;	/* questions, now */
-	_Atomic uint64_t changes;	/* of any of those below */
-	struct {
-		_Atomic uint64_t sent, replies;
-		_Atomic uint64_t last;	/* reply: express_board_reply() */
-	} upstream[FORWARD_UPSTREAMS];
-	_Atomic uint64_t answered[FORWARD_DOMAINS];	/* questions */
-};
 
 /*
  * A question that a queue thread has asked and gives away: its packet comes by the
@@ -56,32 +42,19 @@ struct begun_question {
 STAILQ_HEAD(begun_list, begun_question);
 
 struct express_board {
-	_Atomic uint64_t offers[FORWARD_DOMAINS];
-	/* Of nfdns-sockets, connected to an upstream: an offer and the socket. */
+	/* Of nfdns-sockets, connected to an upstream: which, and the socket. */
 	_Atomic uint64_t stock[CONFIG_MAX_WORKERS][EXPRESS_STOCK];
 	_Atomic int wake;		/* eventfd of the forwarding thread; -1: none */
-	struct express_counts counts[CONFIG_MAX_WORKERS];	/* by queue */
 	pthread_mutex_t lock;		/* of: */
 	struct begun_list begun;	/* the oldest first */
 	_Atomic unsigned int begun_count;
 };
 
-/* Without offers; NULL without memory. */
+/* NULL without memory. */
 struct express_board *express_board_new(void);
 
 /* Closes and frees what nobody has taken, too.  NULL is allowed. */
 void express_board_free(struct express_board *board);
-
-/*
- * The forwarding thread: from now on this upstream is asked for that domain, both
- * by their index in the settings of that generation; a negative one: none is.
- */
-void express_board_offer(struct express_board *board, uint32_t domain,
-    uint64_t generation, int upstream);
-
-/* A queue thread: the upstream it may ask; -1: the forwarding thread has to. */
-int express_board_offered(const struct express_board *board, uint32_t domain,
-    uint64_t generation);
 
 /*
  * Where nfdns-sockets opens sockets, the forwarding thread lays some ready for each
@@ -105,21 +78,6 @@ int express_board_clear(struct express_board *board, unsigned int queue,
  */
 int express_board_socket(struct express_board *board, unsigned int queue,
     uint64_t generation, unsigned int upstream);
-
-/*
- * What is kept of the last reply: how long it took, and which generation's settings
- * have the upstream.
- */
-uint64_t express_board_reply(uint64_t generation, int64_t us);
-
-/* How long, in microseconds, 1 at least; 0: it is of another generation. */
-uint32_t express_board_reply_us(uint64_t reply, uint64_t generation);
-
-/* So many questions are under way by queue threads. */
-uint32_t express_board_under_way(const struct express_board *board);
-
-/* A queue thread has something for the forwarding thread. */
-void express_board_wake(const struct express_board *board);
 
 /*
  * A copy of the packet and of the reply.  NULL without memory, and for a longer reply

@@ -168,10 +168,12 @@ take_reply(struct queue_thread *q, struct express_attempt *a)
 		give(q, a, &reply);
 		return;
 	}
-	express_keep(q->express, a, q->forward, q->thread.generation->number,
-	    &reply);
+	express_keep(q->express, a, q->cache, q->forward,
+	    q->thread.generation->number, &reply);
 	STAILQ_FOREACH(e, &a->questions, entry) {
 		answer(q, e, &reply);
+		answering_count_up(
+		    &q->thread.slot->domain_answered[a->domain]);
 		if (a->kept && q->cache != NULL)
 			cache_count(q->cache, NULL);
 	}
@@ -218,7 +220,6 @@ queue_express_wait(struct queue_thread *q)
 	while ((late = express_late(q->express)) != NULL)
 		give(q, late, NULL);
 	thread_queue_send(&q->queue);
-	express_tell(q->express);
 	answering_end(&q->thread);
 	return queued;
 }

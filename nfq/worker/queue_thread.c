@@ -332,8 +332,9 @@ begin_forwarding(struct queue_thread *q, const struct worker_handover *h,
     unsigned int number)
 {
 	const struct express_options options = {
-		.board = q->thread.threads->express,
-		.fresh = q->thread.threads->fresh, .number = number,
+		.board = q->thread.threads->express, .number = number,
+		.upstreams = q->thread.threads->upstreams,
+		.held = &q->thread.slot->forward[FORWARD_HELD],
 		.queue = h->queues[number], .mark = h->options.mark_relay,
 		.helper = h->sockets, .most = h->options.maxlen / QUEUE_SHARE,
 	};

@@ -20,9 +20,9 @@
 #include "nfq/thread/fault.h"
 #include "nfq/worker/queue_thread.h"
 #include "nfq/forward/cache_memory.h"
-#include "nfq/forward/fresh_answers.h"
 #include "nfq/forward/rescue.h"
 #include "nfq/forward/thread.h"
+#include "nfq/forward/upstream.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/process/sandbox.h"
 #include "nfq/stream/stream.h"
@@ -42,6 +42,7 @@ struct worker {
 	struct stream *stream;		/* one of them; NULL: TCP is not captured */
 	struct forward_thread *forward;	/* another; NULL: nothing is forwarded */
 	struct cache_memory cache;	/* of forwarding */
+	struct upstreams upstreams;	/* of forwarding, too */
 	struct rate_table *rates;	/* of the policy: it outlives reloads */
 	uint64_t audit_lost_before;	/* by workers before this one */
 };
@@ -100,12 +101,11 @@ start_threads(struct worker *w)
 	window_keep_owners(h->window, handover_queues(h));
 	answering_threads_init(&w->threads, w->generation, w->audit,
 	    h->status->workers);
+	w->threads.upstreams = &w->upstreams;
 	w->threads.hitters = h->status->hitters.page;
 	if (h->options.asks) {
 		w->threads.express = express_board_new();
-		w->threads.fresh = fresh_answers_new();
-		error = w->threads.express == NULL ||
-		    w->threads.fresh == NULL ? -ENOMEM : 0;
+		error = w->threads.express == NULL ? -ENOMEM : 0;
 	}
 	for (unsigned int n = 0; n < queues && error == 0; n++)
 		error = queue_thread_start(&w->threads, h, n);
@@ -434,7 +434,6 @@ worker_run(const struct worker_handover *handover)
 	take_orders(&w);
 	answering_threads_stop(&w.threads);
 	express_board_free(w.threads.express);
-	fresh_answers_free(w.threads.fresh);
 	audit_stop(w.audit, AUDIT_FLUSH_MS);
 	generation_close(w.generation);
 	rate_free(w.rates);

@@ -209,6 +209,8 @@ struct status_worker {
 	_Atomic uint64_t forward[FORWARD_COUNTERS];	/* of all slots together */
 	/* Answers from the cache, by the domain's place in the settings. */
 	_Atomic uint64_t domain_hits[FORWARD_DOMAINS];
+	/* Answers of upstreams that a queue thread has asked. */
+	_Atomic uint64_t domain_answered[FORWARD_DOMAINS];
 	_Atomic uint64_t malformed;
 	_Atomic uint64_t canaries;
 	_Atomic uint64_t id_gaps;	/* missing packet ids: the kernel dropped them */

@@ -16,7 +16,7 @@
 #include "nfq/forward/cached_answer.h"
 #include "nfq/forward/client_message.h"
 #include "nfq/forward/engine.h"
-#include "nfq/forward/express_keep.h"
+#include "nfq/forward/express.h"
 #include "nfq/forward/reply.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/wire.h"
@@ -34,9 +34,9 @@ static struct {
 	bool waits, given;
 	size_t length;			/* of the engine's answer: */
 	uint8_t answer[ENGINE_MESSAGE_MAX];
-	void *memory;			/* of the cache: */
+	void *memory[2];		/* of the caches: */
 	struct cache *cache;		/* NULL: there is none */
-	struct fresh_answers *fresh;
+	struct cache *taken;		/* what the queue's thread keeps */
 } t;
 
 static int
@@ -85,27 +85,35 @@ make_settings(struct forward_settings *s, uint16_t port)
 	check(forward_settings_check(s) == NULL);
 }
 
-/* An empty one for each input. */
+static struct cache *
+make_cache(void **memory)
+{
+	static const uint8_t secret[CACHE_SECRET];
+	struct cache *cache;
+
+	*memory = calloc(1, cache_octets(ENTRIES));
+	check(*memory != NULL);
+	cache = cache_open(*memory, ENTRIES, secret);
+	check(cache != NULL);
+	return cache;
+}
+
+/* Empty ones for each input. */
 static void
 begin_cache(bool cached)
 {
-	static const uint8_t secret[CACHE_SECRET];
-
-	t.cache = NULL;
-	t.memory = cached ? calloc(1, cache_octets(ENTRIES)) : NULL;
-	if (t.fresh == NULL)
-		t.fresh = fresh_answers_new();
-	check(t.fresh != NULL && (!cached || t.memory != NULL));
-	if (cached)
-		t.cache = cache_open(t.memory, ENTRIES, secret);
-	check(!cached || t.cache != NULL);
+	t.cache = cached ? make_cache(&t.memory[0]) : NULL;
+	t.taken = cached ? make_cache(&t.memory[1]) : NULL;
 }
 
 static void
 end_cache(void)
 {
 	cache_close(t.cache);
-	free(t.memory);
+	cache_close(t.taken);
+	free(t.memory[0]);
+	free(t.memory[1]);
+	t.memory[0] = t.memory[1] = NULL;
 }
 
 /* Whether the queue's thread would ask for this packet by itself. */
@@ -115,6 +123,8 @@ is_asked(const struct forward_settings *settings, const uint8_t *packet,
 {
 	static struct express_board *board;
 	static struct express *express;
+	static struct upstreams upstreams = { .generation = 1 };
+	static _Atomic uint64_t held;
 	const struct queue_packet p = { .octets = packet, .length = length,
 		.whole_length = length };
 	const struct express_ask ask = { .packet = &p, .interception = &t.in,
@@ -123,11 +133,12 @@ is_asked(const struct forward_settings *settings, const uint8_t *packet,
 
 	if (board == NULL) {
 		struct express_options options = {
-			.queue = eventfd(0, EFD_CLOEXEC), .fresh = t.fresh };
+			.queue = eventfd(0, EFD_CLOEXEC),
+			.upstreams = &upstreams, .held = &held };
 
 		options.board = board = express_board_new();
 		check(board != NULL && express_new(&express, &options) == 0);
-		express_board_offer(board, 0, 1, 0);
+		upstreams.upstream[0].srtt_us = 5000;
 	}
 	t.in.decision = (struct decision){ .verdict = VERDICT_FORWARD,
 		.reason = REASON_FORWARD };
@@ -161,7 +172,7 @@ resume(const struct forward_settings *settings, const uint8_t *reply,
 	const struct engine_begun begun = { .id = ID,
 		.sent = monotime_from_ms(99990) };
 	struct engine *engine = engine_new(&host, settings, t.cache,
-	    now);
+	    NULL, now);
 	uint32_t attempt;
 
 	check(engine != NULL);
@@ -179,44 +190,30 @@ resume(const struct forward_settings *settings, const uint8_t *reply,
 	engine_free(engine);
 }
 
-/* What the engine has kept of the same. */
-static void
-check_kept(const struct fresh_answer *fresh)
-{
-	const struct cache_key key = cached_key(&t.q.question);
-	uint8_t found[CACHE_MESSAGE_MAX];
-	struct cache_entry entry;
-
-	if (!cache_find(t.cache, NOW, &key, 0, &entry, found)) {
-		check(fresh == NULL);
-		return;
-	}
-	check(fresh != NULL && fresh->generation == 1);
-	check(fresh->key.type == key.type &&
-	    fresh->key.dnssec_ok == key.dnssec_ok &&
-	    fresh->key.checking_disabled == key.checking_disabled &&
-	    name_equal(fresh->key.name, key.name));
-	check(fresh->kind == entry.kind && entry.stored.ns == NOW.ns &&
-	    monotime_ms_since(entry.expires, NOW) == fresh->ttl_s * 1000LL);
-	check(fresh->length == entry.length &&
-	    memcmp(fresh->octets, found, entry.length) == 0);
-}
-
 static void
 keep_answer(const struct forward_settings *settings,
     struct express_reply *reply)
 {
-	const struct express_keeper keeper = { .settings = settings,
-		.generation = 1, .received = NOW, .wall_s = host_wall(NULL),
-		.fresh = t.fresh };
+	const struct keep_limits limits = { .cache = &settings->cache,
+		.negative_max_s = settings->domain[0].negative_max_s,
+		.wall_s = host_wall(NULL) };
+	const struct fresh_reply fresh = { .question = &t.q.question,
+		.message = &reply->message, .received = NOW };
+	const struct cache_key key = cached_key(&t.q.question);
+	uint8_t theirs[CACHE_MESSAGE_MAX], own[CACHE_MESSAGE_MAX];
+	struct cache_entry entry, taken;
+	bool found;
 
 	if (t.cache == NULL || (t.q.question.flags & DNS_FLAG_RD) == 0)
 		return;
-	express_keep_reply(&keeper, &t.q.question, reply);
-	check_kept(fresh_answers_first(t.fresh));
-	if (fresh_answers_first(t.fresh) != NULL)
-		fresh_answers_remove_first(t.fresh);
-	check(fresh_answers_first(t.fresh) == NULL);
+	cached_keep(t.taken, &limits, &fresh, &reply->ttl);
+	found = cache_find(t.cache, NOW, &key, 0, &entry, theirs);
+	check(found == cache_find(t.taken, NOW, &key, 0, &taken, own));
+	check(!found || (entry.kind == taken.kind &&
+	    entry.stored.ns == NOW.ns && taken.stored.ns == NOW.ns &&
+	    entry.expires.ns == taken.expires.ns &&
+	    entry.length == taken.length &&
+	    memcmp(theirs, own, entry.length) == 0));
 }
 
 /* The reply is an answer: what the client gets of it. */

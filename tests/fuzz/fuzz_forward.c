@@ -192,7 +192,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memset(&t, 0, sizeof(t));
 	make_settings(&settings);
-	engine = engine_new(&host, &settings, cache, now);
+	engine = engine_new(&host, &settings, cache, NULL, now);
 	check(cache != NULL && engine != NULL);
 	while (wire_left(&in) > 2) {
 		size_t length = wire_read_u16(&in);

@@ -34,8 +34,9 @@ fill(int fd)
 
 		k.type = type;
 		message[sizeof(question) - 4] = (uint8_t)type;
-		cache_store(m.cache, now, &k, CACHE_POSITIVE, 60, message,
-		    100U + type * 300U);
+		cache_store(m.cache, now, &(struct cache_answer){ .key = k,
+		    .kind = CACHE_POSITIVE, .ttl_s = 60, .message = message,
+		    .length = 100U + type * 300U });
 	}
 	cache_memory_close(&m);
 }
@@ -64,8 +65,10 @@ use(struct cache *cache)
 		struct cache_key k = key;
 
 		k.type = (uint16_t)n;
-		cache_store(cache, now, &k, (enum cache_kind)(n % CACHE_KINDS),
-		    60, message, sizeof(message));
+		cache_store(cache, now, &(struct cache_answer){ .key = k,
+		    .kind = (enum cache_kind)(n % CACHE_KINDS), .ttl_s = 60,
+		    .message = message, .length = sizeof(message), .asked = now,
+		    .generation = cache_generation(cache) });
 	}
 	(void)cache_flush(cache, &root, true);
 	cache_stats(cache, &stats);

@@ -137,7 +137,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		table = sample_table(false);
 	source = sample_source(table);
 	make_settings(&settings);
-	engine = engine_new(&host, &settings, cache, now);
+	engine = engine_new(&host, &settings, cache, NULL, now);
 	check(cache != NULL && engine != NULL &&
 	    held_open(&t.held, settings.limits.held) == 0);
 	if (intercept_it(&source, &settings, data, end)) {

@@ -343,7 +343,7 @@ take_settings(const struct json_node *given)
 	if (t.engine != NULL)
 		engine_reload(t.engine, t.now, &s, t.cache);
 	else
-		t.engine = engine_new(&host, &s, t.cache, t.now);
+		t.engine = engine_new(&host, &s, t.cache, NULL, t.now);
 	if (t.engine == NULL)
 		fail("no memory");
 }

@@ -32,8 +32,10 @@ save(monotime_t at)
 	struct cache_memory m;
 
 	MUST(fd >= 0 && cache_memory_open(&m, fd, settings.cache.size) == 0);
-	cache_store(m.cache, at, &key, CACHE_POSITIVE, 60, message,
-	    sizeof(message) - 1);
+	cache_store(m.cache, at, &(struct cache_answer){ .key = key,
+	    .kind = CACHE_POSITIVE, .ttl_s = 60,
+	    .message = (const uint8_t *)message,
+	    .length = sizeof(message) - 1 });
 	cache_memory_close(&m);
 	CHECK(cache_file_save(fd, &settings, path) == 0);
 	close(fd);

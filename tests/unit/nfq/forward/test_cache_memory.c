@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -42,10 +43,12 @@ store(struct cache *cache, unsigned int number, uint8_t fill, size_t length)
 {
 	uint8_t message[CACHE_MESSAGE_MAX];
 	struct dns_name name;
-	const struct cache_key key = { .name = &name, .type = TYPE_A };
 
 	make_message(message, &name, number, fill, length);
-	cache_store(cache, now, &key, CACHE_POSITIVE, 60, message, length);
+	cache_store(cache, now, &(struct cache_answer){
+	    .key = { .name = &name, .type = TYPE_A }, .kind = CACHE_POSITIVE,
+	    .ttl_s = 60, .message = message, .length = length, .asked = now,
+	    .generation = cache_generation(cache) });
 }
 
 /* The octet that fills an entry; -1: there is none; -2: it is torn. */
@@ -127,13 +130,24 @@ only_such_a_file_is_opened(void)
 	close(fd);
 }
 
+/* The same entries are written from the other end. */
+static void *
+write_too(void *arg)
+{
+	for (unsigned int n = 0;; n--)
+		store(arg, n % 40, (uint8_t)n, 100 + n * 41 % 2000);
+	return NULL;
+}
+
 /* Writes until it is killed; says when something can be found. */
 static void
 write_for_ever(int fd, int begun)
 {
 	struct cache_memory m;
+	pthread_t other;
 
-	if (cache_memory_open(&m, fd, ENTRIES) < 0)
+	if (cache_memory_open(&m, fd, ENTRIES) < 0 ||
+	    pthread_create(&other, NULL, write_too, m.cache) != 0)
 		_exit(1);
 	for (unsigned int n = 0;; n++) {
 		store(m.cache, n % 40, (uint8_t)n, 100 + n * 37 % 2000);

@@ -106,8 +106,9 @@ cache_ask(struct cache *cache, uint32_t number)
 		return true;
 	}
 	memcpy(message + DNS_HEADER, name.octets, name.length);
-	cache_store(cache, now, &key, CACHE_POSITIVE, 3600, message,
-	    sizeof(message));
+	cache_store(cache, now, &(struct cache_answer){ .key = key,
+	    .kind = CACHE_POSITIVE, .ttl_s = 3600, .message = message,
+	    .length = sizeof(message) });
 	return false;
 }
 

@@ -100,14 +100,15 @@ a_fresh_answer_stays(void)
 	uint8_t buf[CACHE_MESSAGE_MAX];
 	struct dns_name name = { .length = 8, .octets = "\1a\4test" };
 	const struct cache_key key = { .name = &name, .type = TYPE_A };
-	uint8_t kept[512] = "\0\0\201\200\0\1\0\1\0\0\0\0\1a\4test\0\0\1\0\1"
+	const uint8_t kept[512] = "\0\0\201\200\0\1\0\1\0\0\0\0\1a\4test\0\0\1\0\1"
 	    "\300\14\0\1\0\1\0\0\0\74\0\4\300\0\2\10";
 
 	prepare();
 	start();
 	ask(0, 'a');
 	t.now = monotime_add_ms(t.now, 1);
-	cache_store(t.cache, t.now, &key, CACHE_POSITIVE, 60, kept, 40);
+	cache_store(t.cache, t.now, &(struct cache_answer){ .key = key,
+	    .kind = CACHE_POSITIVE, .ttl_s = 60, .message = kept, .length = 40 });
 	t.now = monotime_add_ms(t.now, 1);
 	reply_subnet(t.last, 66);
 	CHECK(t.fate[0] == ANSWERED);

@@ -17,7 +17,8 @@ learn(int n, int64_t ms)
 static int
 offer(void)
 {
-	return engine_offer(t.engine, t.now, 0);
+	return upstream_simple(engine_settings(t.engine), 0,
+	    engine_upstream(t.engine, 0), t.now);
 }
 
 /* The usual case: two servers in order, no cache. */
@@ -227,51 +228,42 @@ no_domain_is_no_offer(void)
 	prepare_usual();
 	start();
 	learn(0, 5);
-	CHECK(engine_offer(t.engine, t.now, 1) == -1);
+	CHECK(upstream_simple(engine_settings(t.engine), 1,
+	    engine_upstream(t.engine, 0), t.now) == -1);
 	t.settings.domains = 0;
 	engine_reload(t.engine, t.now, &t.settings, t.cache);
 	CHECK(offer() == -1);
 	finish();
 }
 
-/* What queue threads have seen counts as if the engine had. */
+/* What a queue thread has seen counts as if the engine had. */
 static void
 replies_to_queue_threads_count(void)
 {
-	struct upstream *up;
+	static struct upstreams shared;
+	struct upstream *up = &shared.upstream[0];
 
 	prepare_usual();
+	t.shared = &shared;
 	start();
-	up = engine_upstream(t.engine, 0);
+	CHECK(engine_upstream(t.engine, 0) == up);
 	learn(0, 8);
 	CHECK(up->srtt_us == 8000 && up->sent == 1 && up->replies == 1);
 	for (int n = 0; n < 7; n++)
 		upstream_udp_answer(up, t.now, true);
 	upstream_lost(up, t.now, &t.settings.health);
 	CHECK(offer() == -1);
-	/* Questions alone say nothing. */
-	engine_offer_replied(t.engine, t.now, 0, 5, 0, 0);
-	CHECK(up->sent == 6 && up->replies == 1 && up->lost == 1);
-	CHECK(up->srtt_us == 8000 && offer() == -1);
-	engine_offer_replied(t.engine, t.now, 0, 10, 9, 16000);
-	CHECK(up->sent == 16 && up->replies == 10);
+	upstream_udp_answer(up, t.now, false);
+	upstream_replied(up, t.now, 16000);
 	CHECK(up->lost == 0 && up->truncated == 0 &&
 	    !monotime_is_set(up->probe_at));
-	CHECK(up->srtt_us == 9000 && offer() == 0);
+	CHECK(up->replies == 2 && up->srtt_us == 9000 && offer() == 0);
 	/* One that was given up has come back. */
 	up->state = UPSTREAM_DOWN;
-	engine_offer_replied(t.engine, t.now, 0, 1, 1, 9000);
+	upstream_replied(up, t.now, 9000);
 	CHECK(up->state == UPSTREAM_UP && offer() == 0);
-	/* Those of another server that had its place say nothing, either. */
-	up = engine_upstream(t.engine, 1);
-	up->state = UPSTREAM_DOWN;
-	up->lost = 3;
-	up->truncated = 2;
-	engine_offer_replied(t.engine, t.now, 1, 1, 4, 0);
-	CHECK(up->sent == 1 && up->replies == 4);
-	CHECK(up->srtt_us == 0 && up->state == UPSTREAM_DOWN &&
-	    up->lost == 3 && up->truncated == 2);
 	finish();
+	t.shared = NULL;
 }
 
 /* Questions that are sent for this one. */
@@ -296,36 +288,45 @@ answer_all(void)
 static void
 what_queue_threads_leave_explores(void)
 {
-	prepare_usual();
-	t.settings.domain[0].select = SELECT_FASTEST;
-	t.settings.attempts.explore = 1;
-	start();
-	for (uint32_t i = 0; i < 2; i++)
-		engine_upstream(t.engine, i)->srtt_us = 5000;
-	for (int n = 0; n < 8; n++) {
-		CHECK(sends_for(n) == 1);	/* as one in a hundred does */
+	static struct upstreams shared;
+
+	for (int asks = 0; asks < 2; asks++) {
+		prepare_usual();
+		t.shared = asks ? &shared : NULL;
+		t.settings.domain[0].select = SELECT_FASTEST;
+		t.settings.attempts.explore = 1;
+		start();
+		for (uint32_t i = 0; i < 2; i++)
+			engine_upstream(t.engine, i)->srtt_us = 5000;
+		for (int n = 0; n < 8; n++) {
+			/* Else as one in a hundred does. */
+			CHECK(sends_for(n) == (asks ? 2 : 1));
+			if (!asks)
+				answer_all();
+		}
+		if (asks)
+			CHECK(sends_for(8) == 1);	/* now there is more to do */
 		answer_all();
+		CHECK(sends_for(9) == (asks ? 2 : 1));
+		/* And not when they leave all. */
+		answer_all();
+		engine_upstream(t.engine, 0)->srtt_us = 50000;
+		engine_upstream(t.engine, 1)->srtt_us = 50000;
+		CHECK(offer() == -1 && sends_for(10) == 1);
+		finish();
 	}
-	CHECK(offer() >= 0);
-	for (int n = 8; n < 16; n++)
-		CHECK(sends_for(n) == 2);
-	CHECK(sends_for(16) == 1);		/* now there is more to do */
-	answer_all();
-	CHECK(sends_for(17) == 2);
-	/* And not when they leave all. */
-	answer_all();
-	engine_upstream(t.engine, 0)->srtt_us = 50000;
-	engine_upstream(t.engine, 1)->srtt_us = 50000;
-	CHECK(offer() == -1 && sends_for(18) == 1);
-	finish();
+	t.shared = NULL;
 }
 
 static void
 nothing_is_explored_if_the_settings_say_so(void)
 {
+	static struct upstreams shared;
+
 	prepare_usual();
 	t.settings.domain[0].select = SELECT_FASTEST;
 	t.settings.attempts.explore = 0;
+	t.shared = &shared;
 	start();
 	for (uint32_t i = 0; i < 2; i++)
 		engine_upstream(t.engine, i)->srtt_us = 5000;
@@ -333,6 +334,7 @@ nothing_is_explored_if_the_settings_say_so(void)
 	for (int n = 0; n < 8; n++)
 		CHECK(sends_for(n) == 1);
 	finish();
+	t.shared = NULL;
 }
 
 int

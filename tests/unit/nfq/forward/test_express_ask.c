@@ -58,7 +58,7 @@ only_the_usual_questions_are_asked(void)
 }
 
 static void
-only_an_offered_server_is_asked(void)
+only_the_first_server_is_asked(void)
 {
 	begin();
 	make_question("a.test", 1);
@@ -66,14 +66,12 @@ only_an_offered_server_is_asked(void)
 	CHECK(!may_ask());
 	asked.generation = GENERATION;
 	CHECK(may_ask());
-	express_board_offer(board, 0, GENERATION, 2);	/* there are two */
-	CHECK(!may_ask());
-	express_board_offer(board, 0, GENERATION, 1);
+	prefer(1, GENERATION);
 	CHECK(express_upstream(x, &asked) == &settings.upstream[1]);
-	express_board_offer(board, 0, GENERATION, -1);
+	prefer(-1, GENERATION);
 	CHECK(!may_ask());
-	express_board_offer(board, 0, GENERATION, 0);
-	in.domain = 1;			/* it has no offer */
+	prefer(0, GENERATION);
+	in.domain = 1;			/* there is none */
 	CHECK(!may_ask());
 	end();
 }
@@ -127,8 +125,8 @@ there_is_an_end_to_their_number(void)
 	}
 	CHECK(ask("one-more.test", 1) == EXPRESS_NOT);
 	CHECK(ask("n5.test", 1) == EXPRESS_NOT);
-	CHECK(express_board_under_way(board) == EXPRESS_QUESTIONS);
-	CHECK(counts->upstream[0].sent == EXPRESS_QUESTIONS);
+	CHECK(held == EXPRESS_QUESTIONS);
+	CHECK(upstreams.upstream[0].sent == EXPRESS_QUESTIONS);
 	a = express_first(x);
 	express_give(x, a, NULL);
 	express_end(x, a);
@@ -163,7 +161,7 @@ no_more_are_held_than_may_be(void)
 	CHECK(ask("c.test", 5) == EXPRESS_HELD);
 	CHECK(ask("b.test", 6) == EXPRESS_JOINED);
 	CHECK(ask("b.test", 7) == EXPRESS_NOT);
-	CHECK(express_board_under_way(board) == 3);
+	CHECK(held == 3);
 	end();
 	most = 2 * EXPRESS_QUESTIONS;
 }
@@ -182,7 +180,7 @@ they_wait_for_their_turn(void)
 	CHECK(hold_for(0) == EXPRESS_HELD);
 	make_question("a.test", 3);
 	CHECK(hold_for(0) == EXPRESS_JOINED && !express_is_idle(x));
-	CHECK(hears_nothing(&servers[0]) && counts->upstream[0].sent == 0);
+	CHECK(hears_nothing(&servers[0]) && upstreams.upstream[0].sent == 0);
 	/* Nothing is waited for as long as there is something to be sent. */
 	CHECK(express_wait(x, &queued, ready) == 0 && !queued);
 	CHECK(express_late(x) == NULL);
@@ -200,7 +198,7 @@ they_wait_for_their_turn(void)
 
 /* While they waited it became silent, or another is better. */
 static void
-nobody_is_asked_whose_offer_is_withdrawn(void)
+nobody_is_asked_who_is_silent_by_then(void)
 {
 	struct express_attempt *a;
 
@@ -209,15 +207,15 @@ nobody_is_asked_whose_offer_is_withdrawn(void)
 	CHECK(hold_for(0) == EXPRESS_HELD);
 	make_question("b.test", 2);
 	CHECK(hold_for(0) == EXPRESS_HELD);
-	express_board_offer(board, 0, GENERATION, 1);
+	prefer(1, GENERATION);
 	a = express_next(x);
 	CHECK(express_send(x, a, &settings, GENERATION) == -ESTALE);
 	express_end(x, a);
-	express_board_offer(board, 0, GENERATION, -1);
+	prefer(-1, GENERATION);
 	a = express_next(x);
 	CHECK(express_send(x, a, &settings, GENERATION) == -ESTALE);
 	express_end(x, a);
-	CHECK(hears_nothing(&servers[0]) && counts->upstream[0].sent == 0);
+	CHECK(hears_nothing(&servers[0]) && upstreams.upstream[0].sent == 0);
 	end();
 }
 
@@ -327,7 +325,7 @@ a_socket_that_was_found_is_not_used(void)
 	send_back(s, (const uint8_t *)"forged", 6);
 	CHECK(ask("a.test", 1) == EXPRESS_NOT);
 	CHECK(hears_nothing(s) && open_files() == files);
-	CHECK(express_is_idle(x) && counts->upstream[0].sent == 0);
+	CHECK(express_is_idle(x) && upstreams.upstream[0].sent == 0);
 	port = lay(0, 0, &at);
 	CHECK(ask("a.test", 1) == EXPRESS_HELD && hear(s) == port);
 	end();
@@ -381,8 +379,8 @@ both_families_in_turn(void)
 	for (unsigned int n = 1; n < 7; n++)
 		answer_one(n % 2);
 	CHECK(open_files() == files + 1);	/* one for each */
-	CHECK(counts->upstream[0].replies == 4 &&
-	    counts->upstream[1].replies == 3);
+	CHECK(upstreams.upstream[0].replies == 4 &&
+	    upstreams.upstream[1].replies == 3);
 	end();
 }
 
@@ -529,7 +527,7 @@ static void
 a_beginning_that_fails_leaves_nothing(void)
 {
 	const unsigned int before = open_files();
-	struct express_options options = { .queue = -1 };
+	struct express_options options = { .queue = -1, .held = &held };
 
 	options.board = express_board_new();
 	MUST(options.board != NULL);
@@ -543,12 +541,12 @@ main(void)
 {
 	allow_files();
 	TEST(only_the_usual_questions_are_asked);
-	TEST(only_an_offered_server_is_asked);
+	TEST(only_the_first_server_is_asked);
 	TEST(some_are_left_for_exploring);
 	TEST(there_is_an_end_to_their_number);
 	TEST(no_more_are_held_than_may_be);
 	TEST(they_wait_for_their_turn);
-	TEST(nobody_is_asked_whose_offer_is_withdrawn);
+	TEST(nobody_is_asked_who_is_silent_by_then);
 	TEST(nobody_is_asked_by_settings_of_before);
 	TEST(sockets_of_others_are_used_once);
 	TEST(a_socket_for_another_server_is_not_used);

@@ -2,38 +2,9 @@
 /* Memory runs out while queue threads ask: clients get their answers. */
 #include "tests/no_memory.h"
 
-#include "nfq/forward/express_keep.h"
 #include "nfq/thread/errands.h"
 
 #include "tests/express.h"
-
-static void
-an_answer_that_cannot_be_kept_is_given(void)
-{
-	struct express_attempt *a;
-	struct express_reply r;
-
-	begin();
-	settings.domain[0].cache = 1;
-	settings.cache.max_ttl_s = 30;
-	make_question("a.test", 1);
-	asked.caches = true;
-	CHECK(ask_of(0) == EXPRESS_HELD);
-	(void)hear(&servers[0]);
-	reply(&servers[0]);
-	a = wait_one();
-	no_memory_after(0);
-	CHECK(express_receive(x, a, &settings, &r) && r.is_answer);
-	express_keep(x, a, &settings, GENERATION, &r);
-	CHECK(no_memory_failed);
-	CHECK(r.ttl.max == 30);
-	check_answer(STAILQ_FIRST(&a->questions), &r, 1);
-	express_answered(x, a);
-	express_tell(x);
-	no_memory_after(-1);
-	CHECK(fresh_answers_first(fresh) == NULL && express_is_idle(x));
-	end();
-}
 
 /* The forwarding thread gets the packet alone, and asks for itself. */
 static void
@@ -90,7 +61,6 @@ errands_cannot_be_made(void)
 int
 main(void)
 {
-	TEST(an_answer_that_cannot_be_kept_is_given);
 	TEST(what_cannot_be_handed_over_is_asked_anew);
 	TEST(errands_cannot_be_made);
 	return test_summary();

@@ -54,12 +54,13 @@ store(const char *text, uint16_t type, enum cache_kind kind, int64_t when,
     uint32_t ttl, size_t length, uint8_t fill)
 {
 	const struct dns_name name = name_of(text);
-	const struct cache_key key = { .name = &name, .type = type };
 	uint8_t message[CACHE_MESSAGE_MAX];
 
 	memset(message, fill, sizeof(message));
 	memcpy(message + DNS_HEADER, name.octets, name.length);
-	cache_store(cache, at(when), &key, kind, ttl, message, length);
+	cache_store(cache, at(when), &(struct cache_answer){
+	    .key = { .name = &name, .type = type }, .kind = kind, .ttl_s = ttl,
+	    .message = message, .length = length, .asked = at(when) });
 }
 
 static bool
@@ -289,6 +290,83 @@ marks(void)
 	end();
 }
 
+/* Asked for at that time by settings of that generation; all else is as above. */
+static void
+store_asked(enum cache_kind kind, int64_t when, int64_t asked,
+    uint64_t generation, uint8_t fill)
+{
+	const struct dns_name name = name_of("a.test");
+	uint8_t message[100];
+
+	memset(message, fill, sizeof(message));
+	memcpy(message + DNS_HEADER, name.octets, name.length);
+	cache_store(cache, at(when), &(struct cache_answer){
+	    .key = { .name = &name, .type = TYPE_A }, .kind = kind, .ttl_s = 10,
+	    .message = message, .length = sizeof(message), .asked = at(asked),
+	    .generation = generation });
+}
+
+/* Two that ask the same at a time are not two guesses for a forger. */
+static void
+what_was_asked_before_an_answer_came_is_not_kept(void)
+{
+	begin(16);
+	store_asked(CACHE_POSITIVE, 5, 0, 0, 'x');
+	store_asked(CACHE_POSITIVE, 6, 4, 0, 'y');
+	store_asked(CACHE_NXDOMAIN, 6, 4, 0, 'y');
+	CHECK(find("a.test", TYPE_A, 6, 0) && buf[99] == 'x');
+	store_asked(CACHE_POSITIVE, 6, 5, 0, 'z');
+	CHECK(find("a.test", TYPE_A, 6, 0) && buf[99] == 'z');
+	store_asked(CACHE_NXDOMAIN, 7, 6, 0, 'n');
+	store_asked(CACHE_POSITIVE, 8, 6, 0, 'y');
+	CHECK(find("a.test", TYPE_A, 8, 0) && buf[99] == 'n');
+	store_asked(CACHE_POSITIVE, 20, 6, 0, 'x');	/* it has expired */
+	CHECK(find("a.test", TYPE_A, 20, 0) && buf[99] == 'x');
+	store_asked(CACHE_FAILURE, 40, 39, 0, 'f');	/* one is no answer */
+	store_asked(CACHE_POSITIVE, 41, 39, 0, 'y');
+	CHECK(find("a.test", TYPE_A, 41, 0) && buf[99] == 'y');
+	end();
+}
+
+static void
+answers_by_other_settings_are_not_kept(void)
+{
+	begin(16);
+	cache_set_generation(cache, 7);
+	store_asked(CACHE_POSITIVE, 0, 0, 6, 'x');
+	store_asked(CACHE_FAILURE, 0, 0, 8, 'f');
+	CHECK(!find("a.test", TYPE_A, 1, 0));
+	store_asked(CACHE_POSITIVE, 0, 0, 7, 'x');
+	cache_set_generation(cache, CACHE_CHANGING);
+	store_asked(CACHE_POSITIVE, 1, 0, 7, 'y');
+	CHECK(find("a.test", TYPE_A, 1, 0) && buf[99] == 'x');
+	end();
+}
+
+/* Shards are full one after another, the first before all of it is. */
+static void
+as_many_as_its_size_are_kept(void)
+{
+	const uint32_t most = 10000;
+	struct cache_stats stats;
+	char text[32];
+
+	begin(most);
+	for (uint32_t i = 0; i < 2 * most; i++) {
+		(void)snprintf(text, sizeof(text), "n%u.test", i);
+		store(text, TYPE_A, CACHE_POSITIVE, 0, 3600, 100, 'x');
+		if (i != most - 1)
+			continue;
+		cache_stats(cache, &stats);
+		printf("figure: of %u answers a cache of that size keeps %u\n",
+		    most, stats.entries);
+		CHECK(stats.entries >= most / 100 * 95);
+	}
+	cache_stats(cache, &stats);
+	CHECK(stats.entries == most);
+	end();
+}
+
 int
 main(void)
 {
@@ -302,5 +380,8 @@ main(void)
 	TEST(damaged_memory);
 	TEST(readers_never_see_half_of_a_message);
 	TEST(marks);
+	TEST(what_was_asked_before_an_answer_came_is_not_kept);
+	TEST(answers_by_other_settings_are_not_kept);
+	TEST(as_many_as_its_size_are_kept);
 	return test_summary();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the forwarding thread makes of the counts of queue threads. */
+/* What the forwarding thread takes over from queue threads. */
 #include "nfq/forward/thread_state.h"
 
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 #include "tests/image.h"
 
 #define GENERATION	7
-#define QUEUES		2
 
 static struct forward_thread *f;
 static struct answering_threads threads;
@@ -30,7 +29,6 @@ begin(void)
 	f->thread.threads = &threads;
 	f->engine = t.engine;
 	f->generation = GENERATION;
-	f->page.queues = QUEUES;
 	f->boot = t.now;
 }
 
@@ -40,149 +38,6 @@ end(void)
 	express_board_free(threads.express);
 	free(f);
 	finish();
-}
-
-static void
-count(_Atomic uint64_t *counter)
-{
-	atomic_fetch_add(counter, 1);
-}
-
-/* A queue's thread has a reply to a question that it asked by these settings. */
-static void
-count_reply(unsigned int queue, uint32_t upstream, uint64_t generation,
-    int64_t us)
-{
-	struct express_counts *counts = &threads.express->counts[queue];
-
-	count(&counts->upstream[upstream].sent);
-	atomic_store(&counts->upstream[upstream].last,
-	    express_board_reply(generation, us));
-	count(&counts->upstream[upstream].replies);
-	count(&counts->answered[0]);
-	count(&counts->changes);
-}
-
-/* As a reload does; the first server is another one now. */
-static void
-reload(void)
-{
-	thread_express_count(f);
-	t.settings.upstream[0].port = 3;
-	engine_reload(t.engine, t.now, &t.settings, t.cache);
-	f->generation++;
-}
-
-static void
-replies_tell_how_fast_a_server_is(void)
-{
-	begin();
-	thread_express_count(f);
-	CHECK(engine_upstream(t.engine, 0)->srtt_us == 0);
-	count_reply(0, 0, GENERATION, 4000);
-	thread_express_count(f);
-	CHECK(engine_upstream(t.engine, 0)->srtt_us == 4000);
-	count_reply(QUEUES - 1, 0, GENERATION, 12000);
-	thread_express_count(f);
-	CHECK(engine_upstream(t.engine, 0)->srtt_us == 5000);
-	CHECK(engine_upstream(t.engine, 0)->sent == 2 &&
-	    engine_upstream(t.engine, 0)->replies == 2);
-	CHECK(engine_upstream(t.engine, 1)->srtt_us == 0);
-	CHECK(engine_domain(t.engine, 0)[DOMAIN_ANSWERED] == 2);
-	/* What was seen is not seen again. */
-	count(&threads.express->counts[0].changes);
-	thread_express_count(f);
-	CHECK(engine_upstream(t.engine, 0)->srtt_us == 5000 &&
-	    engine_upstream(t.engine, 0)->replies == 2);
-	end();
-}
-
-/* Queue threads end with the old settings one after the other. */
-static void
-late_replies_say_nothing_of_a_new_server(void)
-{
-	begin();
-	count_reply(0, 0, GENERATION, 4000);
-	reload();
-	CHECK(engine_upstream(t.engine, 0)->srtt_us == 0);
-	engine_upstream(t.engine, 0)->lost = 3;
-	for (unsigned int n = 0; n < QUEUES; n++) {
-		count_reply(n, 0, GENERATION, 4000);
-		thread_express_count(f);
-	}
-	CHECK(engine_upstream(t.engine, 0)->srtt_us == 0 &&
-	    engine_upstream(t.engine, 0)->lost == 3);
-	CHECK(engine_offer(t.engine, t.now, 0) != 0);
-	/* One of them asks by the new ones, the other does not yet. */
-	engine_upstream(t.engine, 1)->srtt_us = 9000;
-	count_reply(1, 1, GENERATION + 1, 1000);
-	count_reply(0, 1, GENERATION, 1000);
-	count_reply(0, 0, GENERATION, 1000);
-	thread_express_count(f);
-	CHECK(engine_upstream(t.engine, 1)->srtt_us == 8000);
-	CHECK(engine_upstream(t.engine, 0)->srtt_us == 0);
-	/* They count, so that no answer is missing. */
-	CHECK(engine_domain(t.engine, 0)[DOMAIN_ANSWERED] == 6);
-	count_reply(0, 0, GENERATION + 1, 2000);
-	thread_express_count(f);
-	CHECK(engine_upstream(t.engine, 0)->srtt_us == 2000 &&
-	    engine_upstream(t.engine, 0)->lost == 0);
-	end();
-}
-
-/* Of a name, by settings of that generation, for a minute. */
-static void
-put(const char *text, uint64_t generation)
-{
-	const struct dns_name name = name_of(text);
-	const struct cache_key key = { .name = &name, .type = TYPE_A };
-	uint8_t octets[64] = { [5] = 1 };	/* with its question */
-	struct fresh_answer *a;
-
-	memcpy(octets + DNS_HEADER, name.octets, name.length);
-	memcpy(octets + DNS_HEADER + name.length, "\0\1\0\1", 4);
-	a = fresh_answer_new(&key, octets, DNS_HEADER + name.length + 4U);
-
-	if (a == NULL)
-		abort();
-	a->generation = generation;
-	a->received = monotime_add_ms(t.now, -1000);
-	a->ttl_s = 60;
-	fresh_answers_put(threads.fresh, a);
-}
-
-static bool
-is_kept(const char *text, struct cache_entry *entry)
-{
-	const struct dns_name name = name_of(text);
-	const struct cache_key key = { .name = &name, .type = TYPE_A };
-	static uint8_t found[CACHE_MESSAGE_MAX];
-
-	return cache_find(t.cache, t.now, &key, 0, entry, found);
-}
-
-/* Another generation may have other upstreams for the name. */
-static void
-what_was_asked_by_these_settings_is_kept(void)
-{
-	struct cache_entry entry;
-
-	begin();
-	threads.fresh = fresh_answers_new();
-	if (threads.fresh == NULL)
-		abort();
-	put("now.test", GENERATION);
-	put("before.test", GENERATION - 1);
-	put("then.test", GENERATION + 1);
-	thread_express_keep(f);
-	CHECK(is_kept("now.test", &entry));
-	/* From when it came. */
-	CHECK(monotime_ms_since(t.now, entry.stored) == 1000);
-	CHECK(monotime_ms_since(entry.expires, t.now) == 59000);
-	CHECK(!is_kept("before.test", &entry) && !is_kept("then.test", &entry));
-	CHECK(fresh_answers_first(threads.fresh) == NULL);
-	fresh_answers_free(threads.fresh);
-	end();
 }
 
 /* No memory for it, or no room in the epoll: the server has nothing to do with that. */
@@ -214,8 +69,5 @@ int
 main(void)
 {
 	TEST(a_socket_that_cannot_be_taken_over_says_nothing);
-	TEST(replies_tell_how_fast_a_server_is);
-	TEST(late_replies_say_nothing_of_a_new_server);
-	TEST(what_was_asked_by_these_settings_is_kept);
 	return test_summary();
 }

@@ -61,7 +61,7 @@ goes_down_and_up_again(void)
 	}
 	CHECK(all[0].state == UPSTREAM_DOWN);
 	CHECK(order(0) == 231);
-	CHECK(all[0].probe_at.ns == now.ns);
+	CHECK(monotime_ms_since(all[0].probe_at, now) == 0);
 	upstream_probed(&all[0], now, &settings.health);
 	CHECK(monotime_ms_since(all[0].probe_at, now) == 1000);
 	upstream_probed(&all[0], now, &settings.health);
@@ -129,6 +129,20 @@ who_is_silent_over_udp_is_asked_over_tcp(void)
 	CHECK(!upstream_over_tcp(up, over, true));
 }
 
+static void
+a_copy_has_all_members(void)
+{
+	struct upstream from, to;
+	unsigned int left = 0;
+
+	memset(&from, 1, sizeof(from));
+	memset(&to, 0, sizeof(to));
+	upstream_copy(&to, &from);
+	for (size_t i = 0; i < sizeof(to); i++)
+		left += ((const uint8_t *)&to)[i] == 0;
+	CHECK(left < sizeof(uint32_t));		/* behind "mute" */
+}
+
 int
 main(void)
 {
@@ -137,5 +151,6 @@ main(void)
 	TEST(waits);
 	TEST(who_truncates_is_asked_over_tcp);
 	TEST(who_is_silent_over_udp_is_asked_over_tcp);
+	TEST(a_copy_has_all_members);
 	return test_summary();
 }

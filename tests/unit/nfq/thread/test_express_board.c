@@ -53,61 +53,6 @@ is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
-static void
-an_offer_is_of_one_generation(void)
-{
-	begin();
-	CHECK(express_board_offered(board, DOMAIN, 0) == -1);
-	CHECK(express_board_offered(board, DOMAIN, 7) == -1);
-	express_board_offer(board, DOMAIN, 7, 0);
-	express_board_offer(board, DOMAIN + 1, 7, FORWARD_UPSTREAMS - 1);
-	CHECK(express_board_offered(board, DOMAIN, 7) == 0);
-	CHECK(express_board_offered(board, DOMAIN + 1, 7) ==
-	    FORWARD_UPSTREAMS - 1);
-	CHECK(express_board_offered(board, DOMAIN, 6) == -1);
-	CHECK(express_board_offered(board, DOMAIN, 8) == -1);
-	CHECK(express_board_offered(board, DOMAIN - 1, 7) == -1);
-	express_board_offer(board, DOMAIN, 7, -1);
-	CHECK(express_board_offered(board, DOMAIN, 7) == -1);
-	CHECK(express_board_offered(board, DOMAIN, 0) == -1);
-	end();
-}
-
-static void
-all_under_way_are_counted(void)
-{
-	begin();
-	CHECK(express_board_under_way(board) == 0);
-	atomic_store(&board->counts[0].under_way, 3);
-	atomic_store(&board->counts[CONFIG_MAX_WORKERS - 1].under_way, 4);
-	CHECK(express_board_under_way(board) == 7);
-	end();
-}
-
-static void
-a_reply_is_of_one_generation(void)
-{
-	static const struct {
-		int64_t us;
-		uint32_t kept;
-	} times[] = {
-		{ 1, 1 }, { 12345, 12345 }, { 0, 1 }, { -5, 1 },
-		{ UINT32_MAX, UINT32_MAX }, { INT64_MAX, UINT32_MAX },
-	};
-	const uint64_t high = (1ULL << 40) + 7;
-
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-		const uint64_t reply = express_board_reply(high, times[i].us);
-
-		CHECK(express_board_reply_us(reply, high) == times[i].kept);
-		CHECK(express_board_reply_us(reply, high + 1) == 0);
-		CHECK(express_board_reply_us(reply, high - 1) == 0);
-	}
-	/* None has come. */
-	CHECK(express_board_reply_us(0, 0) == 0);
-	CHECK(express_board_reply_us(0, 7) == 0);
-}
-
 /* Questions that were begun */
 
 static void
@@ -435,7 +380,6 @@ give_questions(void *arg)
 	for (int n = 0; n < GIVEN; n++) {
 		(void)snprintf(packet, sizeof(packet), "%d", n);
 		give(packet, (uint16_t)n, 1000, new_file());
-		atomic_fetch_add(&board->counts[QUEUE].under_way, 1);
 	}
 	return NULL;
 }
@@ -455,11 +399,9 @@ questions_go_from_thread_to_thread(void)
 		(void)snprintf(packet, sizeof(packet), "%d", next);
 		next += take(packet) == next;
 		express_board_age(board, monotime_from_ms(999));
-		(void)express_board_under_way(board);
 	}
 	MUST(pthread_join(thread, NULL) == 0);
 	CHECK(next == GIVEN && board->begun_count == 0);
-	CHECK(express_board_under_way(board) == GIVEN);
 	end();
 	after = new_file();
 	CHECK(after == before + 1);	/* all are closed */
@@ -470,9 +412,6 @@ questions_go_from_thread_to_thread(void)
 int
 main(void)
 {
-	TEST(an_offer_is_of_one_generation);
-	TEST(all_under_way_are_counted);
-	TEST(a_reply_is_of_one_generation);
 	TEST(they_are_found_by_their_packets);
 	TEST(of_equal_packets_the_first_is_taken);
 	TEST(a_reply_is_kept_up_to_what_was_asked_for);
