@@ -6,8 +6,8 @@
 #ifndef NFDNS_TESTS_ENGINE_H
 #define NFDNS_TESTS_ENGINE_H
 
-#include "nfq/forward/engine.h"
-#include "nfq/forward/message.h"
+#include "nfq/ask/engine.h"
+#include "nfq/ask/message.h"
 
 #include <stdlib.h>
 #include <string.h>

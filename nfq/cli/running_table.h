@@ -27,7 +27,7 @@ struct running_files {
 int running_files_open(const char *run_dir, struct running_files *files)
     __attribute__((warn_unused_result));
 
-/* As running_table_open(), for the memory of its cache (nfq/forward/cache_memory.h). */
+/* As running_table_open(), for the memory of its cache (nfq/cache/cache_memory.h). */
 int running_cache_open(const char *run_dir, int *exit_code);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "nfq/forward/message.h"
+#include "nfq/ask/message.h"
 #include "resolver/text/json_write.h"
 
 /*

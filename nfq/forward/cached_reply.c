@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/forward/cached_reply.h"
 
-#include "nfq/forward/cached_answer.h"
+#include "nfq/ask/cached_answer.h"
 #include "resolver/clock.h"
 #include "resolver/dns/message.h"
 

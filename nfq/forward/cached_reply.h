@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "nfq/forward/cache.h"
+#include "nfq/cache/cache.h"
 #include "nfq/packet/intercept.h"
 
 /*

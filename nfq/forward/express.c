@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "nfq/forward/cached_answer.h"
+#include "nfq/ask/cached_answer.h"
 #include "resolver/dns/rr.h"
 
 /*

@@ -31,10 +31,10 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "nfq/forward/client_message.h"
+#include "nfq/ask/client_message.h"
 #include "nfq/forward/express_sockets.h"
-#include "nfq/forward/held_packet.h"
-#include "nfq/forward/message.h"
+#include "nfq/held/held_packet.h"
+#include "nfq/ask/message.h"
 #include "nfq/packet/intercept.h"
 #include "nfq/queue/queue.h"
 #include "nfq/thread/express_board.h"

@@ -5,8 +5,8 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "nfq/forward/cached_answer.h"
-#include "nfq/forward/reply.h"
+#include "nfq/ask/cached_answer.h"
+#include "nfq/ask/reply.h"
 
 #define DOUBT_MS	1000
 

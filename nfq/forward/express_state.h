@@ -8,7 +8,7 @@
 
 #include "nfq/forward/express.h"
 #include "nfq/forward/express_turns.h"
-#include "nfq/forward/upstream.h"
+#include "nfq/ask/upstream.h"
 
 #define EXPRESS_LISTS		256
 #define EXPRESS_DATAGRAM_MAX	65535

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "nfq/forward/message.h"
+#include "nfq/ask/message.h"
 
 _Static_assert(BEGUN_REPLY_MAX == MESSAGE_UDP_SIZE,
     "what servers are asked for at most can be handed over");

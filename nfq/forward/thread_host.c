@@ -8,7 +8,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
-#include "nfq/forward/rescue.h"
+#include "nfq/held/rescue.h"
 #include "nfq/queue/queue.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/rr.h"

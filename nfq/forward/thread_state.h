@@ -11,13 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "nfq/forward/client_sockets.h"
-#include "nfq/forward/engine.h"
-#include "nfq/forward/held.h"
+#include "nfq/held/client_sockets.h"
+#include "nfq/ask/engine.h"
+#include "nfq/held/held.h"
 #include "nfq/forward/thread.h"
-#include "nfq/forward/dialer.h"
-#include "nfq/forward/tcp_upstreams.h"
-#include "nfq/forward/upstream_sockets.h"
+#include "nfq/upstream/dialer.h"
+#include "nfq/upstream/tcp_upstreams.h"
+#include "nfq/upstream/upstream_sockets.h"
 #include "nfq/packet/intercept.h"
 #include "nfq/thread/thread_queue.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nfq/forward/cache_file.h"
-#include "nfq/forward/cache_memory.h"
+#include "nfq/cache/cache_file.h"
+#include "nfq/cache/cache_memory.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/supervisor/parts.h"
 #include "nfq/supervisor/rotate.h"

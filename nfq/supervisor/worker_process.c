@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nfq/forward/cache_memory.h"
+#include "nfq/cache/cache_memory.h"
 #include "nfq/process/child.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/queue/queue.h"

@@ -47,7 +47,7 @@ struct answering_threads {
 	struct waiting waiting;		/* if there is a forwarding thread */
 	struct errands errands;		/* of the TCP thread, for that one */
 	struct express_board *express;	/* of queue threads, for the same; NULL: there is none */
-	struct upstreams *upstreams;	/* borrowed: nfq/forward/upstream.h; NULL: none */
+	struct upstreams *upstreams;	/* borrowed: nfq/ask/upstream.h; NULL: none */
 };
 
 struct answering_thread;

@@ -2,7 +2,7 @@
 /* Questions that the queue thread asks by itself: nfq/forward/express.h. */
 #include "nfq/worker/queue_thread_state.h"
 
-#include "nfq/forward/cache.h"
+#include "nfq/cache/cache.h"
 #include "nfq/handover/suspects.h"
 
 /*

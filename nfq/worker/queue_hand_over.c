@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "nfq/forward/cache.h"
-#include "nfq/forward/rescue.h"
+#include "nfq/cache/cache.h"
+#include "nfq/held/rescue.h"
 
 /*
  * After a reload the cache may hold answers of upstreams that are no longer asked,

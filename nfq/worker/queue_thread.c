@@ -7,8 +7,8 @@
 #include <sys/socket.h>
 
 #include "nfq/forward/cached_reply.h"
-#include "nfq/forward/held_packet.h"
-#include "nfq/forward/rescue.h"
+#include "nfq/held/held_packet.h"
+#include "nfq/held/rescue.h"
 #include "nfq/thread/fault.h"
 #include "nfq/worker/queue_thread_state.h"
 

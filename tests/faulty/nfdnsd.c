@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nfq/forward/message.h"
+#include "nfq/ask/message.h"
 #include "nfq/handover/senders.h"
 #include "policy/decide.h"
 #include "resolver/dns/question.h"

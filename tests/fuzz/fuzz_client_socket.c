@@ -8,7 +8,7 @@
 #include <linux/netlink.h>
 #include <string.h>
 
-#include "nfq/forward/client_sockets.h"
+#include "nfq/held/client_sockets.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SEQUENCE	99

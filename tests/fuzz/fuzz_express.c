@@ -13,11 +13,11 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-#include "nfq/forward/cached_answer.h"
-#include "nfq/forward/client_message.h"
-#include "nfq/forward/engine.h"
+#include "nfq/ask/cached_answer.h"
+#include "nfq/ask/client_message.h"
+#include "nfq/ask/engine.h"
 #include "nfq/forward/express.h"
-#include "nfq/forward/reply.h"
+#include "nfq/ask/reply.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/wire.h"
 #include "tests/fuzz/packet_and_reply.h"

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "nfq/forward/cached_answer.h"
-#include "nfq/forward/engine.h"
+#include "nfq/ask/cached_answer.h"
+#include "nfq/ask/engine.h"
 #include "resolver/dns/wire.h"
 #include "tests/fuzz/fuzz.h"
 

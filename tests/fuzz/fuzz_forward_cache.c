@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nfq/forward/cache_memory.h"
-#include "nfq/forward/cache_state.h"
+#include "nfq/cache/cache_memory.h"
+#include "nfq/cache/cache_state.h"
 #include "resolver/dns/message.h"
 #include "tests/fuzz/fuzz.h"
 

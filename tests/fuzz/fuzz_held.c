@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "nfq/forward/cached_reply.h"
-#include "nfq/forward/held.h"
+#include "nfq/held/held.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/wire.h"
 #include "tests/fuzz/packet_and_reply.h"

@@ -5,7 +5,7 @@
  */
 #include <sys/socket.h>
 
-#include "nfq/forward/rescue.h"
+#include "nfq/held/rescue.h"
 #include "nfq/queue/queue_packet.h"
 #include "tests/fuzz/fuzz.h"
 

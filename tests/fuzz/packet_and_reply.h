@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "nfq/forward/engine.h"
+#include "nfq/ask/engine.h"
 #include "resolver/dns/wire.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -64,20 +64,28 @@ ROOMS = {
     "nfq/stream": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule policy/audit"
                   " policy/status policy/config policy/log nfq/packet nfq/process"
                   " nfq/handover nfq/sockets nfq/thread",
-    "nfq/forward": "resolver/clock resolver/fds resolver/replace resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule"
+    # Shared memory; readers take no lock.
+    "nfq/cache": "resolver/clock resolver/fds resolver/replace resolver/dns policy/config",
+    # Time, random numbers and all that is sent are the host's: see PURE.
+    "nfq/ask": "resolver/clock resolver/dns resolver/answer policy/config policy/status nfq/cache",
+    # Knows no packet.
+    "nfq/upstream": "resolver/clock resolver/dns policy/config policy/log nfq/sockets nfq/tls nfq/ask",
+    "nfq/held": "resolver/clock resolver/dns resolver/image resolver/answer policy/audit policy/decide policy/match policy/rule nfq/queue nfq/packet"
+                " nfq/sockets nfq/thread nfq/ask",
+    "nfq/forward": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule"
                    " policy/audit policy/status policy/config policy/log nfq/packet nfq/queue nfq/process"
-                   " nfq/handover nfq/sockets nfq/tls nfq/thread",
+                   " nfq/handover nfq/sockets nfq/tls nfq/thread nfq/cache nfq/ask nfq/upstream nfq/held",
     # Runs the interception for a question that nobody sends; no queue, no socket.
     "nfq/explain": "resolver/clock resolver/dns resolver/text resolver/image resolver/answer policy/config policy/decide"
-                   " policy/match policy/rule rules nfq/packet nfq/process nfq/forward",
+                   " policy/match policy/rule rules nfq/packet nfq/process nfq/ask",
     # Nothing of the sources, and of the configuration only its values.
     "nfq/worker": "resolver/clock resolver/image policy/audit policy/status policy/config policy/log"
                   " policy/decide policy/match policy/rule nfq/queue nfq/packet nfq/process nfq/handover"
-                  " nfq/thread nfq/stream nfq/forward",
+                  " nfq/thread nfq/stream nfq/cache nfq/ask nfq/held nfq/forward",
     # Nothing of the packet, and no questions are parsed.
     "nfq/supervisor": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources policy/config"
                       " policy/audit policy/status policy/log policy/decide rules nfq/queue"
-                      " nfq/process nfq/handover nfq/sockets nfq/tls nfq/stream nfq/forward nfq/worker",
+                      " nfq/process nfq/handover nfq/sockets nfq/tls nfq/stream nfq/cache nfq/held nfq/worker",
     "nfq/feed": "resolver/clock resolver/fds resolver/replace resolver/text resolver/sources resolver/feed policy/config policy/log"
                 " policy/status nfq/process",
     # Files of others, read and written; no process but systemctl.
@@ -92,17 +100,25 @@ ROOMS = {
     "nfq/doctor": "resolver/clock resolver/version resolver/dns resolver/text resolver/image policy/config policy/decide policy/status"
                   " rules rules/firewall nfq/join",
     "nfq/cli": "resolver/clock resolver/fds resolver/idn resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
-               " policy/config policy/decide policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/forward nfq/explain nfq/replay nfq/top nfq/doctor nfq/logs nfq/supervisor nfq/join",
+               " policy/config policy/decide policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/cache nfq/ask nfq/explain nfq/replay nfq/top nfq/doctor nfq/logs nfq/supervisor nfq/join",
     "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/tls nfq/supervisor nfq/feed"
            " nfq/cli",
 }
-LEVELS = {"nfq": 7, "resolver": 6}		# rooms above each other, at most
+LEVELS = {"nfq": 8, "resolver": 6}		# rooms above each other, at most
 
 # Functions that a room may not use although it may use theirs.
 NEVER = {
     "nfq/worker": {"config_load", "config_parse", "config_again", "config_free"},
     "nfq/supervisor": {"question_parse"},
 }
+
+# Rooms that make no system call: what of other libraries they may call.
+PURE = {
+    "nfq/ask": {"abort", "calloc", "free", "memchr", "memcmp", "memcpy", "memmove", "memset", "strcmp",
+                "XXH3_64bits_withSeed"},
+}
+# What compilers put in by themselves, for hardening and sanitizers.
+BUILT_IN = re.compile(r"__|_GLOBAL_OFFSET_TABLE_$")
 
 def room_of(name):
     """The room of resolver/dns/name.c; None outside the shelves."""
@@ -205,6 +221,12 @@ def check(includes, objects):
         for other, wanted in others.items():
             faults += [f"{name}: calls {symbol}, which {room_of(name)} may not"
                        for symbol in sorted(wanted & forbidden)]
+    defined, used = symbols(objects)
+    for name, wanted in used.items():
+        if room_of(name) in PURE:
+            faults += [f"{name}: calls {symbol}; {room_of(name)} makes no system call"
+                       for symbol in sorted(wanted - defined.keys() - PURE[room_of(name)])
+                       if not BUILT_IN.match(symbol)]
     rings = circles({name: set(others) for name, others in called.items()})
     faults += ["files call each other in a circle: " + ", ".join(ring) for ring in rings]
     figures.append(f"circles between files: {len(rings)}")

@@ -24,8 +24,8 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#include "nfq/forward/cached_answer.h"
-#include "nfq/forward/engine.h"
+#include "nfq/ask/cached_answer.h"
+#include "nfq/ask/engine.h"
 #include "resolver/text/json_tree.h"
 
 #define START_US	1000000000LL	/* so that no moment is "never" */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Questions of queue threads for domains with a cache. */
-#include "nfq/forward/cache.h"
+#include "nfq/cache/cache.h"
 
 #include "tests/express.h"
 

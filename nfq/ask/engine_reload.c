@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* New settings: upstreams and domains get other indices, questions go on. */
+#include <string.h>
+
+#include "nfq/ask/attempts.h"
+#include "nfq/ask/engine_state.h"
+#include "nfq/ask/probes.h"
+
+/* The new index of each old upstream; ADDRESSED stays. */
+static void
+map_upstreams(const struct forward_settings *old,
+    const struct forward_settings *new, uint32_t map[static PLACES])
+{
+	for (uint32_t i = 0; i < PLACES; i++)
+		map[i] = i == ADDRESSED ? ADDRESSED : REMOVED;
+	for (uint32_t i = 0; i < old->upstreams; i++)
+		for (uint32_t j = 0; j < new->upstreams; j++)
+			if (forward_upstream_same(&old->upstream[i],
+			    &new->upstream[j]))
+				map[i] = j;
+}
+
+/* What is known of those that stay; all are looked at for loops again. */
+static void
+move_upstreams(struct engine *e, monotime_t now, uint32_t olds,
+    const uint32_t map[static PLACES])
+{
+	const struct forward_health_settings *health = &e->settings.health;
+	struct upstream old[PLACES];
+
+	for (uint32_t i = 0; i < PLACES; i++) {
+		upstream_copy(&old[i], &e->upstream[i]);
+		upstream_init(&e->upstream[i], now, health);
+	}
+	for (uint32_t i = 0; i < olds; i++) {
+		struct upstream *up = &e->upstream[map[i]];
+
+		if (map[i] == REMOVED)
+			continue;
+		upstream_copy(up, &old[i]);
+		up->loop_at = health->loops ? now : MONOTIME_NEVER;
+		if (!health->loops && up->state == UPSTREAM_LOOPING)
+			up->state = UPSTREAM_UP;
+	}
+}
+
+static uint32_t
+same_domain(const struct forward_settings *settings,
+    const struct forward_domain *domain)
+{
+	for (uint32_t i = 0; i < settings->domains; i++)
+		if (memcmp(settings->domain[i].name, domain->name,
+		    sizeof(domain->name)) == 0)
+			return i;
+	return FORWARD_DOMAINS;
+}
+
+/* Whether both are answered by the same servers, in whatever order. */
+static bool
+same_servers(const struct forward_settings *a, const struct forward_domain *da,
+    const struct forward_settings *b, const struct forward_domain *db)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < da->upstreams; i++)
+		for (uint32_t j = 0; j < db->upstreams; j++)
+			found += forward_upstream_same(
+			    &a->upstream[da->upstream[i]],
+			    &b->upstream[db->upstream[j]]);
+	return da->upstreams == db->upstreams && found == da->upstreams;
+}
+
+/* Flushes the domains of one that are not the same in the other. */
+static void
+flush_changed(struct cache *cache, const struct forward_settings *one,
+    const struct forward_settings *other)
+{
+	for (uint32_t i = 0; i < one->domains; i++) {
+		const struct forward_domain *domain = &one->domain[i];
+		uint32_t j = same_domain(other, domain);
+		struct dns_name name;
+
+		if (j < FORWARD_DOMAINS &&
+		    same_servers(one, domain, other, &other->domain[j]))
+			continue;
+		if (name_read_lower(&name, domain->name, FORWARD_NAME) == 0)
+			(void)cache_flush(cache, &name, true);
+	}
+}
+
+static uint32_t
+new_domain(const struct engine *e, const struct forward_settings *old,
+    uint32_t domain)
+{
+	return domain == FORWARD_DOMAINS ? domain :
+	    same_domain(&e->settings, &old->domain[domain]);
+}
+
+/* Counters of domains that stay; those who wait are counted anew. */
+static void
+move_domains(struct engine *e, const struct forward_settings *old)
+{
+	uint64_t before[FORWARD_DOMAINS + 1][DOMAIN_COUNTERS];
+
+	memcpy(before, e->domain, sizeof(before));
+	memset(e->domain, 0, sizeof(e->domain));
+	for (uint32_t i = 0; i < old->domains; i++) {
+		memcpy(e->domain[new_domain(e, old, i)], before[i],
+		    sizeof(before[i]));
+		e->domain[new_domain(e, old, i)][DOMAIN_WAITING] = 0;
+	}
+}
+
+static void
+move_pending(struct engine *e, struct pending *p,
+    const struct forward_settings *old, const uint32_t map[static PLACES])
+{
+	struct engine_client *client;
+
+	/* Those of a round before, too: they have attempts yet. */
+	for (uint32_t i = 0; i < FORWARD_PER_DOMAIN; i++) {
+		p->order[i] = map[p->order[i]];
+		if (p->order[i] == REMOVED)
+			p->done |= 1U << i;
+	}
+	if (p->domain < FORWARD_DOMAINS) {
+		p->domain = new_domain(e, old, p->domain);
+		/* What is gone is not asked for any more. */
+		if (p->domain == FORWARD_DOMAINS)
+			p->servers = 0;
+	}
+	e->under_way[p->domain]++;
+	TAILQ_FOREACH(client, &p->clients, entry) {
+		client->domain = new_domain(e, old, client->domain);
+		e->domain[client->domain][DOMAIN_WAITING]++;
+	}
+}
+
+static void
+move_attempts(struct engine *e, const uint32_t map[static PLACES])
+{
+	memset(e->ids, 0, PLACES * sizeof(*e->ids));
+	for (uint32_t i = 0; i < e->attempts; i++) {
+		struct attempt *a = &e->attempt[i];
+
+		if (a->kind == ATTEMPT_FREE)
+			continue;
+		a->upstream = map[a->upstream];
+		if (a->transport != FORWARD_UDP)
+			attempt_flip_id(e, a->upstream, a->id);
+	}
+}
+
+static bool
+same_check(const struct forward_check *a, const struct forward_check *b,
+    const uint32_t map[static PLACES])
+{
+	return strcmp(a->label, b->label) == 0 && a->type == b->type &&
+	    a->interval_s == b->interval_s &&
+	    map[a->upstream] == b->upstream &&
+	    memcmp(a->name, b->name, sizeof(a->name)) == 0;
+}
+
+/* Those that stay go on. */
+static void
+move_checks(struct engine *e, monotime_t now,
+    const struct forward_settings *old, const uint32_t map[static PLACES])
+{
+	struct engine_check before[FORWARD_CHECKS];
+	monotime_t due[FORWARD_CHECKS];
+
+	memcpy(before, e->check, sizeof(before));
+	memcpy(due, e->check_at, sizeof(due));
+	memset(e->check, 0, sizeof(e->check));
+	checks_begin(e, now);
+	for (uint32_t i = 0; i < e->settings.checks; i++) {
+		for (uint32_t j = 0; j < old->checks; j++) {
+			if (!same_check(&old->check[j],
+			    &e->settings.check[i], map))
+				continue;
+			e->check[i] = before[j];
+			e->check_at[i] = due[j];
+		}
+	}
+}
+
+void
+engine_reload(struct engine *e, monotime_t now,
+    const struct forward_settings *settings, struct cache *cache)
+{
+	struct forward_settings old = e->settings;
+	uint32_t map[PLACES];
+
+	map_upstreams(&old, settings, map);
+	attempts_end_own(e);
+	e->settings = *settings;
+	e->cache = cache;
+	move_upstreams(e, now, old.upstreams, map);
+	move_attempts(e, map);
+	memset(e->under_way, 0, sizeof(e->under_way));
+	move_domains(e, &old);
+	for (uint32_t i = 0; i < e->pendings; i++)
+		if (e->pending[i].used)
+			move_pending(e, &e->pending[i], &old, map);
+	move_checks(e, now, &old, map);
+	if (cache == NULL)
+		return;
+	flush_changed(cache, settings, &old);
+	flush_changed(cache, &old, settings);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/ask/probes.h"
+
+#include <string.h>
+
+#include "nfq/ask/attempts.h"
+#include "resolver/dns/rr.h"
+
+#define LOOP_DIGITS	16
+#define LOOP_LABEL	"\12nfdns-loop"
+#define LOOP_PREFIX	(1 + LOOP_DIGITS + sizeof(LOOP_LABEL) - 1)
+#define LOOP_WAIT_MS	2000
+#define CHECK_WAIT_MS	5000
+
+static struct question
+own_question(const uint8_t *name, uint16_t type, bool rd)
+{
+	struct question q = { .type = type, .class = CLASS_IN,
+		.flags = rd ? DNS_FLAG_RD : 0 };
+
+	if (name_read_lower(&q.name, name, FORWARD_NAME) != 0)
+		q.name = (struct dns_name){ .length = 1 };
+	return q;
+}
+
+static void
+probe_health(struct engine *e, monotime_t now, uint32_t upstream)
+{
+	const struct forward_health_settings *health = &e->settings.health;
+	const struct question q = own_question(health->probe_name, TYPE_NS,
+	    health->probe_rd);
+
+	upstream_probed(&e->upstream[upstream], now, health);
+	if (!attempt_own(e, now, ATTEMPT_PROBE, upstream, &q, upstream,
+	    health->probe_wait_ms))
+		upstream_lost(&e->upstream[upstream], now, health);
+}
+
+/*
+ * TOKEN.nfdns-loop.DOMAIN, so that it goes the way of the domain's questions, which
+ * a server may ask of others than the rest; for all names TOKEN.nfdns-loop.test
+ * (RFC 6761).  False: the domain's name is too long.
+ */
+static bool
+loop_name(uint64_t token, const uint8_t domain[static FORWARD_NAME],
+    uint8_t out[static FORWARD_NAME])
+{
+	static const char digits[] = "0123456789abcdef";
+	const uint8_t *zone = domain[0] == 0 ? (const uint8_t *)"\4test" :
+	    domain;
+	struct dns_name rest;
+	size_t n = 0;
+
+	if (name_read_lower(&rest, zone, FORWARD_NAME - LOOP_PREFIX) != 0 ||
+	    rest.length > NAME_MAX_OCTETS - LOOP_PREFIX)
+		return false;
+	out[n++] = LOOP_DIGITS;
+	for (unsigned int i = LOOP_DIGITS; i-- > 0; )
+		out[n++] = (uint8_t)digits[token >> 4 * i & 0xf];
+	memcpy(out + n, LOOP_LABEL, sizeof(LOOP_LABEL) - 1);
+	memcpy(out + LOOP_PREFIX, rest.octets, rest.length);
+	return true;
+}
+
+static bool
+asks(const struct forward_domain *domain, uint32_t upstream)
+{
+	for (uint32_t i = 0; i < domain->upstreams; i++)
+		if (domain->upstream[i] == upstream)
+			return true;
+	return false;
+}
+
+/* One for each domain that asks it. */
+static void
+probe_loop(struct engine *e, monotime_t now, uint32_t upstream)
+{
+	uint64_t token = engine_random_u64(e) | 1;	/* never 0: none */
+	uint8_t name[FORWARD_NAME] = { 0 };
+	uint32_t sent = 0;
+
+	for (uint32_t i = 0; i < e->settings.domains; i++) {
+		const struct forward_domain *domain = &e->settings.domain[i];
+		struct question q;
+
+		if (!asks(domain, upstream) ||
+		    !loop_name(token, domain->name, name))
+			continue;
+		q = own_question(name, TYPE_TXT, true);
+		sent += attempt_own(e, now, ATTEMPT_LOOP, upstream, &q, i,
+		    LOOP_WAIT_MS);
+	}
+	upstream_loop_probed(&e->upstream[upstream], now, token, sent,
+	    &e->settings.health);
+}
+
+static void
+check_failed(struct engine_check *check, uint64_t trouble)
+{
+	check->state = PROBE_FAILED;
+	check->trouble = trouble;
+	check->counters[PROBE_ERRORS]++;
+}
+
+static void
+send_check(struct engine *e, monotime_t now, uint32_t number)
+{
+	const struct forward_check *check = &e->settings.check[number];
+	struct question q = own_question(check->name, (uint16_t)check->type,
+	    true);
+
+	e->check_at[number] = monotime_add_ms(now,
+	    (int64_t)check->interval_s * 1000);
+	e->check[number].counters[PROBE_ASKED]++;
+	if (!attempt_own(e, now, ATTEMPT_CHECK, check->upstream, &q, number,
+	    CHECK_WAIT_MS))
+		check_failed(&e->check[number],
+		    e->upstream[check->upstream].trouble);
+}
+
+void
+probes_send(struct engine *e, monotime_t now)
+{
+	for (uint32_t i = 0; i < e->settings.upstreams; i++) {
+		struct upstream *up = &e->upstream[i];
+
+		if (monotime_is_due(now, up->probe_at))
+			probe_health(e, now, i);
+		if (monotime_is_due(now, up->loop_at))
+			probe_loop(e, now, i);
+	}
+	for (uint32_t i = 0; i < e->settings.checks; i++)
+		if (monotime_is_due(now, e->check_at[i]))
+			send_check(e, now, i);
+}
+
+static void
+take_sooner(monotime_t *next, monotime_t at)
+{
+	if (monotime_is_set(at) &&
+	    (!monotime_is_set(*next) || at.ns < next->ns))
+		*next = at;
+}
+
+monotime_t
+probes_next(const struct engine *e)
+{
+	monotime_t next = MONOTIME_NEVER;
+
+	for (uint32_t i = 0; i < e->settings.upstreams; i++) {
+		take_sooner(&next, e->upstream[i].probe_at);
+		take_sooner(&next, e->upstream[i].loop_at);
+	}
+	for (uint32_t i = 0; i < e->settings.checks; i++)
+		take_sooner(&next, e->check_at[i]);
+	return next;
+}
+
+static void
+check_good(struct engine_check *check, uint64_t us)
+{
+	static const uint32_t buckets[] = PROBE_BUCKETS_MS;
+	size_t bucket = 0;
+
+	check->state = PROBE_GOOD;
+	check->counters[PROBE_LAST_US] = us;
+	check->counters[PROBE_SUM_US] += us;
+	if (us > check->counters[PROBE_MAX_US])
+		check->counters[PROBE_MAX_US] = us;
+	while (bucket < PROBE_BUCKETS - 1 &&
+	    us > (uint64_t)buckets[bucket] * 1000)
+		bucket++;
+	check->buckets[bucket]++;
+}
+
+/* kube-dns's sidecar: no record in the answer is an error. */
+static void
+check_done(struct engine *e, monotime_t now, const struct attempt *a,
+    const struct message *m)
+{
+	struct engine_check *check = &e->check[a->of];
+
+	if (m->rcode != RCODE_NOERROR)
+		check_failed(check, forward_trouble(TROUBLE_RCODE, m->rcode));
+	else if (m->count[ANSWERS] == 0)
+		check_failed(check, forward_trouble(TROUBLE_EMPTY, 0));
+	else
+		check_good(check, (uint64_t)(now.ns - a->sent.ns) / 1000);
+}
+
+static struct question
+question_of(const struct engine *e, const struct attempt *a)
+{
+	uint8_t name[FORWARD_NAME] = { 0 };
+
+	switch (a->kind) {
+	case ATTEMPT_LOOP:
+		(void)loop_name(e->upstream[a->upstream].loop_token,
+		    e->settings.domain[a->of].name, name);
+		return own_question(name, TYPE_TXT, true);
+	case ATTEMPT_CHECK:
+		return own_question(e->settings.check[a->of].name,
+		    (uint16_t)e->settings.check[a->of].type, true);
+	default:
+		return own_question(e->settings.health.probe_name, TYPE_NS,
+		    e->settings.health.probe_rd);
+	}
+}
+
+/* A loop probe of an earlier look: it has another token, and nobody waits. */
+static bool
+is_outdated(const struct engine *e, const struct attempt *a)
+{
+	return a->kind == ATTEMPT_LOOP && a->upstream < FORWARD_UPSTREAMS &&
+	    a->sent.ns < e->upstream[a->upstream].loop_sent.ns;
+}
+
+void
+probe_reply(struct engine *e, monotime_t now, struct attempt *a,
+    const uint8_t *octets, size_t length)
+{
+	const struct question q = question_of(e, a);
+	struct message m;
+
+	if (is_outdated(e, a)) {
+		attempt_end(e, a);
+		return;
+	}
+	if (message_fit(&m, &q, a->id, a->mixed ? a->mask : NULL, octets,
+	    length) != FIT_ANSWER) {
+		e->stats.mismatched++;
+		e->upstream[a->upstream].mismatched++;
+		return;
+	}
+	if (a->kind == ATTEMPT_CHECK)
+		check_done(e, now, a, &m);
+	attempt_replied(e, now, a);
+	if (a->kind == ATTEMPT_LOOP && a->upstream < FORWARD_UPSTREAMS)
+		upstream_loop_over(&e->upstream[a->upstream], now);
+	attempt_end(e, a);
+}
+
+void
+probe_lost(struct engine *e, monotime_t now, struct attempt *a, int error)
+{
+	switch (a->kind) {
+	case ATTEMPT_CHECK:
+		check_failed(&e->check[a->of], error == 0 ?
+		    forward_trouble(TROUBLE_TIMEOUT, 0) :
+		    forward_trouble(TROUBLE_NETWORK, (uint32_t)error));
+		break;
+	case ATTEMPT_LOOP:
+		if (a->upstream < FORWARD_UPSTREAMS && !is_outdated(e, a))
+			upstream_loop_over(&e->upstream[a->upstream], now);
+		break;
+	default:
+		attempt_lost(e, now, a, error);
+	}
+	attempt_end(e, a);
+}
+
+/* The token of a name of loop_name(); 0: it is none. */
+static uint64_t
+token_of(const struct dns_name *name)
+{
+	uint64_t token = 0;
+
+	if (name->length <= LOOP_PREFIX || name->octets[0] != LOOP_DIGITS ||
+	    memcmp(name->octets + 1 + LOOP_DIGITS, LOOP_LABEL,
+	    sizeof(LOOP_LABEL) - 1) != 0)
+		return 0;
+	for (unsigned int i = 1; i <= LOOP_DIGITS; i++) {
+		const uint8_t c = name->octets[i];
+
+		if (c >= '0' && c <= '9')
+			token = token << 4 | (uint64_t)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			token = token << 4 | (uint64_t)(c - 'a' + 10);
+		else
+			return 0;
+	}
+	return token;
+}
+
+bool
+probe_came_back(struct engine *e, monotime_t now,
+    const struct question *question)
+{
+	uint64_t token;
+	bool found = false;
+
+	if (question->type != TYPE_TXT ||
+	    (token = token_of(&question->name)) == 0)
+		return false;
+	for (uint32_t i = 0; i < e->settings.upstreams; i++) {
+		if (e->upstream[i].loop_token != token)
+			continue;
+		upstream_looped(&e->upstream[i], now, &e->settings.health);
+		found = true;
+	}
+	e->stats.loops += found;
+	return found;
+}
+
+void
+checks_begin(struct engine *e, monotime_t now)
+{
+	for (uint32_t i = 0; i < e->settings.checks; i++) {
+		uint32_t ms = e->settings.check[i].interval_s * 1000;
+
+		e->check_at[i] = monotime_add_ms(now,
+		    (int64_t)(engine_random_u64(e) % ms));
+	}
+}

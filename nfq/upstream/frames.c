@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/upstream/frames.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "resolver/dns/wire.h"
+
+#define OUT_FIRST	4096		/* octets */
+
+/* Octets of the frame that has begun, as far as that is known. */
+static size_t
+wanted(const struct frames_in *in)
+{
+	return in->used < FRAMES_LENGTH ? FRAMES_LENGTH :
+	    FRAMES_LENGTH + (size_t)wire_load_u16(in->octets);
+}
+
+uint8_t *
+frames_in_room(struct frames_in *in, size_t *room)
+{
+	if (in->octets == NULL)
+		in->octets = calloc(1, FRAMES_IN_MAX);
+	if (in->octets == NULL)
+		return NULL;
+	if (in->used >= FRAMES_LENGTH && in->used == wanted(in))
+		in->used = 0;		/* that message was taken */
+	*room = wanted(in) - in->used;
+	return in->octets + in->used;
+}
+
+ssize_t
+frames_in_took(struct frames_in *in, size_t count, const uint8_t **message)
+{
+	in->used += count;
+	if (in->used < FRAMES_LENGTH)
+		return 0;
+	if (wanted(in) < FRAMES_LENGTH + FRAMES_LEAST)
+		return -EPROTO;
+	if (in->used < wanted(in))
+		return 0;
+	*message = in->octets + FRAMES_LENGTH;
+	return (ssize_t)(in->used - FRAMES_LENGTH);
+}
+
+void
+frames_in_free(struct frames_in *in)
+{
+	free(in->octets);
+	*in = (struct frames_in){ .octets = NULL };
+}
+
+/* Room for so many more octets behind those that wait. */
+static int
+make_room(struct frames_out *out, size_t more)
+{
+	const size_t waits = out->end - out->begin;
+	size_t size = out->size == 0 ? OUT_FIRST : out->size;
+	uint8_t *octets;
+
+	if (waits + more > FRAMES_OUT_MAX)
+		return -ENOBUFS;
+	if (out->begin > 0 && waits > 0)
+		memmove(out->octets, out->octets + out->begin, waits);
+	out->begin = 0;
+	out->end = waits;
+	while (size < waits + more)
+		size *= 2;
+	if (size == out->size)
+		return 0;
+	octets = realloc(out->octets, size);
+	if (octets == NULL)
+		return -ENOMEM;
+	out->octets = octets;
+	out->size = size;
+	return 0;
+}
+
+int
+frames_out_put(struct frames_out *out, const uint8_t *message, size_t length)
+{
+	const size_t more = FRAMES_LENGTH + length;
+
+	if (out->size - out->end < more) {
+		const int error = make_room(out, more);
+
+		if (error < 0)
+			return error;
+	}
+	wire_store_u16(out->octets + out->end, (uint16_t)length);
+	memcpy(out->octets + out->end + FRAMES_LENGTH, message, length);
+	out->end += more;
+	return 0;
+}
+
+const uint8_t *
+frames_out_octets(const struct frames_out *out, size_t *length)
+{
+	*length = out->end - out->begin;
+	return out->octets + out->begin;
+}
+
+void
+frames_out_sent(struct frames_out *out, size_t count)
+{
+	out->begin += count;
+	if (out->begin == out->end)
+		out->begin = out->end = 0;
+}
+
+void
+frames_out_free(struct frames_out *out)
+{
+	free(out->octets);
+	*out = (struct frames_out){ .octets = NULL };
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Upstreams that are asked over TCP, with TLS or without: a few connections to each, which are kept for
+ * a while and carry many questions at a time (RFC 7766 section 6.2).  Answers come
+ * in any order and are matched by connection and id here, by question in the
+ * engine.
+ *
+ * A server may end a connection at any time, which is no fault: a question that
+ * was under way is asked again at once by another one.  Servers differ; learnt
+ * and forgotten after a while is
+ *	one that ends each connection after an answer: each question has its own;
+ *	one that answers in turn, and has questions wait behind a slow one: each
+ *	connection carries one at a time.
+ * So no question waits behind others' longer than with a connection of its own.
+ *
+ * TLS itself runs in nfdns-tls (nfq/tls/), which gets each connection's socket and one
+ * end of a stream; without it, questions wait.  Nothing is ever asked in clear text
+ * instead (RFC 8310 section 5.1).
+ *
+ * How many questions wait is for the engine to limit.  "now" is of CLOCK_BOOTTIME.
+ */
+#ifndef NFDNS_NFQ_UPSTREAM_TCP_UPSTREAMS_H
+#define NFDNS_NFQ_UPSTREAM_TCP_UPSTREAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nfq/upstream/stream_questions.h"
+#include "nfq/upstream/dialer.h"
+#include "policy/config/forward_settings.h"
+#include "resolver/clock.h"
+
+#define TCP_CONNECTIONS		4	/* to one upstream that answers */
+#define TCP_CONNECTIONS_SLOW	8	/* with those that bring nothing now */
+#define TCP_CONNECTIONS_ALL	8192
+#define TCP_AT_ONCE		32	/* more on each: another connection */
+#define TCP_SLOW_MS		250	/* a connection brings nothing */
+#define TCP_IDLE_MS		10000	/* without questions: it is closed */
+#define TCP_TUNNELS		16	/* over TLS to one upstream, in any case */
+
+struct tcp_upstreams;
+
+/* Counters; all only grow. */
+struct tcp_stats {
+	uint64_t connections;		/* that were made, */
+	uint64_t resumed;		/* with a session of TLS that was there */
+	uint64_t failed;		/* over TLS, without any answer */
+	uint64_t again;			/* questions that were sent once more */
+	uint64_t unasked;		/* answers that nobody asked for */
+};
+
+/* NULL without memory or files.  "dialer" is borrowed. */
+struct tcp_upstreams *tcp_upstreams_new(struct dialer *dialer,
+    uint64_t seed);
+/* Closes all.  NULL is allowed. */
+void tcp_upstreams_free(struct tcp_upstreams *t);
+
+/* A descriptor that is readable when tcp_upstreams_wait() has something to do. */
+int tcp_upstreams_fd(const struct tcp_upstreams *t);
+
+/*
+ * engine_host.send.  The message leaves with tcp_upstreams_flush().  0 or a
+ * negative errno.
+ */
+int tcp_upstreams_send(struct tcp_upstreams *t, monotime_t now,
+    uint32_t attempt, const struct asking *cause,
+    const struct forward_upstream *to, const uint8_t *octets, size_t length)
+    __attribute__((warn_unused_result));
+
+/* engine_host.close: whether it is one of these attempts. */
+bool tcp_upstreams_forget(struct tcp_upstreams *t, monotime_t now,
+    uint32_t attempt);
+
+/* Sends what was not sent yet. */
+void tcp_upstreams_flush(struct tcp_upstreams *t);
+
+/*
+ * Takes what has happened to the connections, of which tcp_upstreams_receive()
+ * brings the answers, one at a time.  False: there is none now.
+ */
+void tcp_upstreams_wait(struct tcp_upstreams *t);
+bool tcp_upstreams_receive(struct tcp_upstreams *t, monotime_t now,
+    struct stream_reply *reply);
+
+/* The next attempt that has failed; false: there is none. */
+bool tcp_upstreams_failed(struct tcp_upstreams *t, struct stream_reply *reply);
+
+/*
+ * dialer_take() has brought this socket, which is "t"'s then, or its error.
+ * False: it is for none of these connections.
+ */
+bool tcp_upstreams_take_socket(struct tcp_upstreams *t, monotime_t now,
+    uint32_t connection, int fd);
+
+/* There is room for requests of sockets: connections begin that waited for it. */
+void tcp_upstreams_begin(struct tcp_upstreams *t, monotime_t now);
+
+/* Whether a question waits for a connection. */
+bool tcp_upstreams_any_waits(const struct tcp_upstreams *t);
+
+/* When tcp_upstreams_tick() is needed; NEVER: not before another call. */
+monotime_t tcp_upstreams_next(const struct tcp_upstreams *t);
+void tcp_upstreams_tick(struct tcp_upstreams *t, monotime_t now);
+
+/* Seconds that a connection over TLS is kept without a question. */
+void tcp_upstreams_set_idle(struct tcp_upstreams *t, uint32_t tls_idle_s);
+
+/* A new channel to nfdns-tls, in place of the one there is; before a "begin". */
+void tcp_upstreams_use_tls(struct tcp_upstreams *t, monotime_t now,
+    int channel);
+
+/*
+ * Whether nfdns-tls is needed ("any": an upstream of the settings is asked over
+ * TLS) and has not been asked for in the last second; then it counts as asked for.
+ */
+bool tcp_upstreams_want_tls(struct tcp_upstreams *t, monotime_t now, bool any);
+
+/* Why the last connection over TLS to that upstream failed; "" if it did not. */
+const char *tcp_upstreams_why(const struct tcp_upstreams *t,
+    const struct forward_upstream *to);
+
+/* Of connections with TLS or without. */
+const struct tcp_stats *tcp_upstreams_stats(const struct tcp_upstreams *t,
+    bool tls);
+
+#endif

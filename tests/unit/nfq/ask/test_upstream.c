@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is known of a server, and the order in which servers are asked. */
+#include "nfq/ask/upstream.h"
+
+#include "tests/check.h"
+
+static struct forward_settings settings;
+static struct upstream all[FORWARD_UPSTREAMS];
+static const monotime_t now = { 1000000000 };
+
+static void
+begin(uint32_t select)
+{
+	forward_settings_defaults(&settings);
+	settings.domain[0] = (struct forward_domain){ .upstreams = 3,
+		.upstream = { 0, 1, 2 }, .select = select };
+	for (uint32_t i = 0; i < 3; i++)
+		upstream_init(&all[i], now, &settings.health);
+}
+
+/* The order as a number, its first server the first digit. */
+static uint32_t
+order(uint32_t turn)
+{
+	uint32_t places[FORWARD_PER_DOMAIN], number = 0;
+	const uint32_t n = upstream_order(&settings.domain[0], all, turn, 7,
+	    places);
+
+	for (uint32_t i = 0; i < n; i++)
+		number = number * 10 + places[i] + 1;
+	return number;
+}
+
+static void
+orders(void)
+{
+	begin(SELECT_ORDERED);
+	CHECK(order(0) == 123);
+	upstream_lost(&all[0], now, &settings.health);
+	CHECK(order(0) == 231);
+	upstream_replied(&all[0], now, 900);
+	CHECK(order(0) == 123);
+	upstream_looped(&all[1], now, &settings.health);
+	CHECK(order(0) == 13);
+	begin(SELECT_FASTEST);
+	upstream_replied(&all[0], now, 900);
+	upstream_replied(&all[1], now, 100);
+	CHECK(order(0) == 321);
+	begin(SELECT_ROUND_ROBIN);
+	CHECK(order(1) == 231);
+	CHECK(order(2) == 312);
+}
+
+static void
+goes_down_and_up_again(void)
+{
+	begin(SELECT_ORDERED);
+	for (uint32_t i = 0; i <= settings.health.losses; i++) {
+		CHECK(all[0].state == UPSTREAM_UP);
+		upstream_lost(&all[0], now, &settings.health);
+	}
+	CHECK(all[0].state == UPSTREAM_DOWN);
+	CHECK(order(0) == 231);
+	CHECK(monotime_ms_since(all[0].probe_at, now) == 0);
+	upstream_probed(&all[0], now, &settings.health);
+	CHECK(monotime_ms_since(all[0].probe_at, now) == 1000);
+	upstream_probed(&all[0], now, &settings.health);
+	CHECK(monotime_ms_since(all[0].probe_at, now) == 2000);
+	upstream_replied(&all[0], now, 50);
+	CHECK(all[0].state == UPSTREAM_UP);
+	CHECK(!monotime_is_set(all[0].probe_at));
+}
+
+/* Three times its usual time within bounds; less where room is short. */
+static void
+waits(void)
+{
+	begin(SELECT_ORDERED);
+	CHECK(upstream_wait_ms(&all[0], &settings.attempts, false) == 400);
+	all[0].srtt_us = 1000;
+	CHECK(upstream_wait_ms(&all[0], &settings.attempts, false) == 250);
+	all[0].srtt_us = 200000;
+	CHECK(upstream_wait_ms(&all[0], &settings.attempts, false) == 600);
+	all[0].srtt_us = 2000000;
+	CHECK(upstream_wait_ms(&all[0], &settings.attempts, false) == 1000);
+	CHECK(upstream_wait_ms(&all[0], &settings.attempts, true) == 20);
+	settings.attempts.wait_ms = 77;
+	CHECK(upstream_wait_ms(&all[0], &settings.attempts, true) == 77);
+}
+
+/* One that only truncates is asked over TCP for a while, then over UDP once. */
+static void
+who_truncates_is_asked_over_tcp(void)
+{
+	const monotime_t over = monotime_add_ms(now, 60000);
+	struct upstream *up = &all[0];
+
+	begin(SELECT_ORDERED);
+	for (int i = 0; i < 7; i++)
+		upstream_udp_answer(up, now, true);
+	upstream_udp_answer(up, now, false);
+	for (int i = 0; i < 7; i++)
+		upstream_udp_answer(up, now, true);
+	CHECK(!upstream_over_tcp(up, now, false));
+	upstream_udp_answer(up, now, true);
+	CHECK(upstream_over_tcp(up, now, false));
+	CHECK(!upstream_over_tcp(up, over, false));
+	upstream_udp_answer(up, over, true);
+	CHECK(upstream_over_tcp(up, over, false));
+	upstream_tcp_lost(up);
+	CHECK(!upstream_over_tcp(up, over, false));
+	upstream_udp_answer(up, over, true);
+	CHECK(!upstream_over_tcp(up, over, false));
+}
+
+static void
+who_is_silent_over_udp_is_asked_over_tcp(void)
+{
+	const monotime_t over = monotime_add_ms(now, 60000);
+	struct upstream *up = &all[0];
+
+	begin(SELECT_ORDERED);
+	upstream_tcp_probe_replied(up, now);
+	CHECK(upstream_over_tcp(up, now, false));
+	/* Then UDP is tried, and TCP at once if that is lost. */
+	CHECK(!upstream_over_tcp(up, over, false));
+	CHECK(upstream_over_tcp(up, over, true));
+	upstream_udp_answer(up, over, false);
+	CHECK(!upstream_over_tcp(up, over, true));
+}
+
+static void
+a_copy_has_all_members(void)
+{
+	struct upstream from, to;
+	unsigned int left = 0;
+
+	memset(&from, 1, sizeof(from));
+	memset(&to, 0, sizeof(to));
+	upstream_copy(&to, &from);
+	for (size_t i = 0; i < sizeof(to); i++)
+		left += ((const uint8_t *)&to)[i] == 0;
+	CHECK(left < sizeof(uint32_t));		/* behind "mute" */
+}
+
+int
+main(void)
+{
+	TEST(orders);
+	TEST(goes_down_and_up_again);
+	TEST(waits);
+	TEST(who_truncates_is_asked_over_tcp);
+	TEST(who_is_silent_over_udp_is_asked_over_tcp);
+	TEST(a_copy_has_all_members);
+	return test_summary();
+}

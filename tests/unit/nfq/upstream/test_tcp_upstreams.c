@@ -1,0 +1,720 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Kept connections to upstreams, on the loopback interface; the time is the test's. */
+#include "tests/check.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "nfq/upstream/tcp_upstreams.h"
+#include "nfq/sockets/address.h"
+#include "nfq/tls/message.h"
+#include "resolver/dns/wire.h"
+
+#define WAIT_MS		5000
+#define LENGTH		20		/* octets of each message */
+#define MANY		1000
+#define QUIET_MS	30		/* for what must not happen */
+
+static struct dialer dialer;
+static struct tcp_upstreams *all;
+static int listener = -1;
+static struct forward_upstream server;
+static monotime_t now;
+
+/* What came of attempts, by their numbers, which are ids, too. */
+static unsigned int answers[MANY];
+static int errors[MANY];
+
+static void
+set_up(void)
+{
+	const struct timeval wait = { .tv_sec = WAIT_MS / 1000 };
+	const uint8_t octets[16] = { 127, 0, 0, 1 };
+	union sockets_address here;
+	socklen_t size = sockets_address_make(&here, AF_INET, octets, 0, 0);
+
+	now = monotime_from_ms(1000);
+	memset(&dialer, 0, sizeof(dialer));
+	memset(answers, 0, sizeof(answers));
+	memset(errors, 0, sizeof(errors));
+	dialer_init(&dialer, -1, 0);
+	all = tcp_upstreams_new(&dialer, 7);
+	CHECK(all != NULL);
+	listener = socket(AF_INET, SOCK_STREAM, 0);
+	CHECK(setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &wait,
+	    sizeof(wait)) == 0);
+	CHECK(bind(listener, &here.any, size) == 0 &&
+	    listen(listener, 512) == 0 &&
+	    getsockname(listener, &here.any, &size) == 0);
+	server = (struct forward_upstream){ .family = AF_INET,
+		.transport = FORWARD_TCP, .port = ntohs(here.v4.sin_port),
+		.address = { 127, 0, 0, 1 } };
+}
+
+static void
+tear_down(void)
+{
+	tcp_upstreams_free(all);
+	(void)close(listener);
+}
+
+static void
+later(int64_t ms)
+{
+	now = monotime_add_ms(now, ms);
+}
+
+static void
+take_failures(void)
+{
+	struct stream_reply reply;
+
+	while (tcp_upstreams_failed(all, &reply))
+		errors[reply.attempt] = reply.error;
+}
+
+/* One round of the loop; as the engine does, an answered attempt is closed. */
+static void
+do_round(void)
+{
+	struct stream_reply reply;
+
+	tcp_upstreams_wait(all);
+	while (tcp_upstreams_receive(all, now, &reply)) {
+		CHECK(reply.length == LENGTH);
+		CHECK(wire_load_u16(reply.octets) == reply.attempt);
+		answers[reply.attempt]++;
+		CHECK(tcp_upstreams_forget(all, now, reply.attempt));
+	}
+	tcp_upstreams_tick(all, now);
+	take_failures();
+	tcp_upstreams_flush(all);
+}
+
+/* Rounds until *what is set, or until nothing comes for so long. */
+static bool
+go_on(const unsigned int *what, int quiet_ms)
+{
+	struct pollfd poll_fd = { tcp_upstreams_fd(all), POLLIN, 0 };
+
+	while (what == NULL || *what == 0) {
+		if (poll(&poll_fd, 1, quiet_ms) <= 0)
+			return false;
+		do_round();
+	}
+	return true;
+}
+
+static void
+ask_by_id(uint32_t attempt, uint16_t id)
+{
+	const struct asking nobody = { .known = false };
+	uint8_t octets[LENGTH] = { 0 };
+
+	wire_store_u16(octets, id);
+	CHECK(tcp_upstreams_send(all, now, attempt, &nobody, &server, octets,
+	    sizeof(octets)) == 0);
+	tcp_upstreams_flush(all);
+}
+
+static void
+ask(uint32_t attempt)
+{
+	ask_by_id(attempt, (uint16_t)attempt);
+}
+
+/* The server's side */
+
+/* A connection that was made; -1: none comes. */
+static int
+accept_one(void)
+{
+	const struct timeval wait = { .tv_sec = WAIT_MS / 1000 };
+	struct pollfd poll_fd = { listener, POLLIN, 0 };
+	int fd;
+
+	do_round();
+	if (poll(&poll_fd, 1, 0) == 0)
+		(void)go_on(NULL, QUIET_MS);
+	if (poll(&poll_fd, 1, QUIET_MS) == 0)
+		return -1;
+	fd = accept(listener, NULL, NULL);
+	CHECK(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) == 0);
+	(void)go_on(NULL, QUIET_MS);	/* what waited is sent */
+	return fd;
+}
+
+static uint32_t
+hear(int fd)
+{
+	uint8_t octets[2 + LENGTH];
+
+	CHECK(recv(fd, octets, sizeof(octets), MSG_WAITALL) ==
+	    sizeof(octets));
+	CHECK(wire_load_u16(octets) == LENGTH);
+	return wire_load_u16(octets + 2);
+}
+
+/* Whether nothing was sent. */
+static bool
+hears_nothing(int fd)
+{
+	struct pollfd poll_fd = { fd, POLLIN, 0 };
+
+	(void)go_on(NULL, QUIET_MS);
+	return poll(&poll_fd, 1, 0) == 0;
+}
+
+/* Whether the connection was ended. */
+static bool
+is_ended(int fd)
+{
+	uint8_t octet;
+
+	(void)go_on(NULL, QUIET_MS);
+	return recv(fd, &octet, 1, MSG_DONTWAIT) < 0 ? errno == ECONNRESET :
+	    true;
+}
+
+static void
+say(int fd, uint32_t attempt)
+{
+	uint8_t octets[2 + LENGTH] = { 0, LENGTH };
+
+	wire_store_u16(octets + 2, (uint16_t)attempt);
+	CHECK(send(fd, octets, sizeof(octets), MSG_NOSIGNAL) ==
+	    sizeof(octets));
+}
+
+static void
+answer(int fd, uint32_t attempt)
+{
+	say(fd, attempt);
+	CHECK(go_on(&answers[attempt], WAIT_MS));
+}
+
+/* Tests */
+
+static void
+many_questions_share_a_connection(void)
+{
+	int fd;
+
+	set_up();
+	for (uint32_t n = 1; n <= 3; n++)
+		ask(n);
+	fd = accept_one();
+	for (uint32_t n = 1; n <= 3; n++)
+		CHECK(hear(fd) == n);
+	CHECK(accept_one() < 0);
+	/* In any order. */
+	answer(fd, 2);
+	answer(fd, 3);
+	answer(fd, 1);
+	ask(4);
+	CHECK(hear(fd) == 4);
+	answer(fd, 4);
+	CHECK(tcp_upstreams_stats(all, false)->connections == 1);
+	(void)close(fd);
+	tear_down();
+}
+
+static void
+there_are_few_connections(void)
+{
+	int fds[TCP_CONNECTIONS + 1], count = 0;
+	uint8_t octet;
+
+	set_up();
+	for (uint32_t n = 0; n < MANY; n++) {
+		ask(n);
+		if (n % 100 == 0 && count <= TCP_CONNECTIONS &&
+		    (fds[count] = accept_one()) >= 0)
+			count++;
+	}
+	CHECK(count == TCP_CONNECTIONS);
+	CHECK(tcp_upstreams_stats(all, false)->connections == TCP_CONNECTIONS);
+	for (int i = 0; i < count; i++) {
+		while (recv(fds[i], &octet, 1, MSG_PEEK | MSG_DONTWAIT) == 1)
+			say(fds[i], hear(fds[i]));
+		(void)go_on(NULL, QUIET_MS);
+		(void)close(fds[i]);
+	}
+	for (uint32_t n = 0; n < MANY; n++)
+		CHECK(answers[n] == 1 && errors[n] == 0);
+	tear_down();
+}
+
+/* RFC 7766 section 6.2.4. */
+static void
+questions_of_a_connection_that_ends_are_asked_again(void)
+{
+	int fd;
+
+	set_up();
+	ask(1);
+	fd = accept_one();
+	CHECK(hear(fd) == 1);
+	answer(fd, 1);
+	ask(2);
+	ask(3);
+	CHECK(hear(fd) == 2 && hear(fd) == 3);
+	(void)close(fd);
+	fd = accept_one();
+	CHECK(hear(fd) == 2 && hear(fd) == 3);
+	CHECK(tcp_upstreams_stats(all, false)->again == 2);
+	answer(fd, 2);
+	answer(fd, 3);
+	CHECK(errors[2] == 0 && errors[3] == 0);
+	(void)close(fd);
+	tear_down();
+}
+
+/* But a server that only ends connections has failed. */
+static void
+not_for_ever(void)
+{
+	unsigned int connections = 0;
+	int fd;
+
+	set_up();
+	ask(1);
+	while ((fd = accept_one()) >= 0) {
+		(void)hear(fd);
+		(void)close(fd);
+		connections++;
+		(void)go_on(NULL, QUIET_MS);
+	}
+	CHECK(connections == 2);
+	CHECK(errors[1] == -ECONNRESET);
+	tear_down();
+}
+
+static void
+one_answer_a_connection_is_learnt(void)
+{
+	uint64_t again;
+	int fd;
+
+	set_up();
+	for (uint32_t n = 0; n < 40; n++)
+		ask(n);
+	for (int i = 0; i < 200 && (fd = accept_one()) >= 0; i++) {
+		if (!hears_nothing(fd))
+			answer(fd, hear(fd));
+		(void)close(fd);
+	}
+	for (uint32_t n = 0; n < 40; n++)
+		CHECK(answers[n] == 1 && errors[n] == 0);
+	again = tcp_upstreams_stats(all, false)->again;
+	for (uint32_t n = 100; n < 120; n++)
+		ask(n);
+	for (uint32_t n = 100; n < 120; n++) {
+		fd = accept_one();
+		CHECK(fd >= 0);
+		answer(fd, hear(fd));
+		CHECK(hears_nothing(fd) || is_ended(fd));
+		(void)close(fd);
+	}
+	CHECK(tcp_upstreams_stats(all, false)->again == again);
+	tear_down();
+}
+
+/* A server that answers in turn: others do not wait behind a slow question. */
+static void
+nobody_waits_behind_a_slow_question(void)
+{
+	int slow[TCP_CONNECTIONS], fd;
+
+	set_up();
+	for (uint32_t n = 0; n < TCP_CONNECTIONS; n++) {
+		ask(n);
+		slow[n] = accept_one();
+		CHECK(slow[n] >= 0 && hear(slow[n]) == n);
+		later(TCP_SLOW_MS);
+	}
+	/* It may be that each answer is late: one question on each from now on. */
+	for (uint32_t n = 10; n < 30; n++) {
+		ask(n);
+		fd = accept_one();
+		CHECK(fd >= 0 && hear(fd) == n);
+		(void)close(fd);
+		tcp_upstreams_forget(all, now, n);
+		do_round();
+	}
+	for (uint32_t n = 0; n < TCP_CONNECTIONS; n++) {
+		answer(slow[n], n);
+		(void)close(slow[n]);
+	}
+	tear_down();
+}
+
+static void
+who_answers_out_of_turn_is_asked_by_few(void)
+{
+	int fd;
+
+	set_up();
+	ask(0);
+	ask(1);
+	fd = accept_one();
+	CHECK(hear(fd) == 0 && hear(fd) == 1);
+	answer(fd, 1);
+	(void)close(fd);
+	(void)close(accept_one());
+	(void)go_on(NULL, QUIET_MS);
+	for (uint32_t n = 10; n < 10 + TCP_CONNECTIONS_SLOW + 4; n++) {
+		ask(n);
+		(void)accept_one();
+		later(TCP_SLOW_MS);
+	}
+	CHECK(tcp_upstreams_stats(all, false)->connections <=
+	    TCP_CONNECTIONS_SLOW + 2);
+	tear_down();
+}
+
+static void
+a_mute_connection_is_ended(void)
+{
+	int fd, other;
+
+	set_up();
+	ask(1);
+	fd = accept_one();
+	CHECK(hear(fd) == 1);
+	later(3999);
+	CHECK(!is_ended(fd) || errno == EAGAIN);
+	later(1);
+	do_round();
+	other = accept_one();
+	CHECK(other >= 0 && hear(other) == 1);
+	later(4000);
+	do_round();
+	CHECK(errors[1] == -ETIMEDOUT);
+	CHECK(is_ended(fd) && is_ended(other));
+	(void)close(fd);
+	(void)close(other);
+	tear_down();
+}
+
+static void
+answers_that_nobody_asked_for_end_it(void)
+{
+	int fd;
+
+	set_up();
+	ask(1);
+	fd = accept_one();
+	CHECK(hear(fd) == 1);
+	for (uint32_t n = 0; n < 17; n++)
+		say(fd, 500 + n);
+	CHECK(is_ended(fd));
+	CHECK(tcp_upstreams_stats(all, false)->unasked == 17);
+	(void)close(fd);
+	fd = accept_one();
+	CHECK(hear(fd) == 1);
+	answer(fd, 1);
+	(void)close(fd);
+	/* The answer to a question that was given up is none of these. */
+	ask(2);
+	fd = accept_one();
+	CHECK(hear(fd) == 2);
+	CHECK(tcp_upstreams_forget(all, now, 2));
+	say(fd, 2);
+	(void)go_on(NULL, QUIET_MS);
+	CHECK(tcp_upstreams_stats(all, false)->unasked == 17);
+	(void)close(fd);
+	tear_down();
+}
+
+/* An answer cannot come by another connection than the question went. */
+static void
+the_connection_must_be_the_same(void)
+{
+	int one, two;
+
+	set_up();
+	ask(1);
+	one = accept_one();
+	CHECK(hear(one) == 1);
+	later(TCP_SLOW_MS);
+	ask(2);
+	two = accept_one();
+	CHECK(two >= 0 && hear(two) == 2);
+	say(two, 1);
+	(void)go_on(NULL, QUIET_MS);
+	CHECK(answers[1] == 0);
+	answer(one, 1);
+	answer(two, 2);
+	(void)close(one);
+	(void)close(two);
+	tear_down();
+}
+
+static void
+an_id_in_use_waits_or_goes_elsewhere(void)
+{
+	int fd;
+
+	set_up();
+	ask(1);
+	fd = accept_one();
+	CHECK(hear(fd) == 1);
+	ask_by_id(2, 1);
+	CHECK(hears_nothing(fd));
+	answer(fd, 1);
+	CHECK(hear(fd) == 1);
+	CHECK(tcp_upstreams_forget(all, now, 2));
+	(void)close(fd);
+	tear_down();
+}
+
+static void
+a_refused_connection_fails_at_once(void)
+{
+	set_up();
+	(void)close(listener);
+	listener = -1;
+	ask(1);
+	(void)go_on(NULL, QUIET_MS);
+	CHECK(errors[1] == -ECONNREFUSED);
+	tear_down();
+}
+
+static void
+octets_may_drip(void)
+{
+	const uint8_t octets[2 + LENGTH] = { 0, LENGTH, 0, 1 };
+	int fd;
+
+	set_up();
+	ask(1);
+	fd = accept_one();
+	CHECK(hear(fd) == 1);
+	for (size_t i = 0; i < sizeof(octets); i++) {
+		CHECK(answers[1] == 0);
+		CHECK(send(fd, octets + i, 1, 0) == 1);
+		(void)go_on(&answers[1], i + 1 < sizeof(octets) ? 1 : WAIT_MS);
+	}
+	CHECK(answers[1] == 1);
+	(void)close(fd);
+	tear_down();
+}
+
+static void
+idle_ones_are_closed(void)
+{
+	int fd;
+
+	set_up();
+	ask(1);
+	fd = accept_one();
+	answer(fd, hear(fd));
+	later(TCP_IDLE_MS - 1);
+	do_round();
+	CHECK(tcp_upstreams_next(all).ns > now.ns);
+	later(1);
+	do_round();
+	CHECK(is_ended(fd));
+	CHECK(!monotime_is_set(tcp_upstreams_next(all)));
+	(void)close(fd);
+	tear_down();
+}
+
+/* Over TLS: the test is nfdns-tls, too. */
+
+static int tls;				/* its end of the channel */
+
+/* Whether a stream was ended. */
+static bool
+hears_end(int fd)
+{
+	uint8_t octet;
+
+	(void)go_on(NULL, QUIET_MS);
+	return recv(fd, &octet, 1, MSG_DONTWAIT) == 0;
+}
+
+static void
+set_up_tls(void)
+{
+	int ends[2];
+
+	set_up();
+	server.transport = FORWARD_TLS;
+	tcp_upstreams_set_idle(all, 20);
+	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0,
+	    ends) == 0);
+	tcp_upstreams_use_tls(all, now, ends[0]);
+	tcp_upstreams_begin(all, now);
+	tls = ends[1];
+}
+
+static void
+tear_down_tls(void)
+{
+	(void)close(tls);
+	tear_down();
+}
+
+/* Its end of the stream of the next connection, and its number; -1: none comes. */
+static int
+take_tunnel(uint32_t *number)
+{
+	uint8_t octets[TLS_MESSAGE_MAX];
+	struct tls_message m;
+	struct tls_peer peer;
+	int fds[TLS_FDS];
+	ssize_t length = tls_channel_receive(tls, octets, fds);
+
+	if (length < 0)
+		return -1;
+	CHECK(tls_message_parse(&m, octets, (size_t)length) == 0 &&
+	    m.kind == TLS_OPEN && fds[0] >= 0);
+	CHECK(tls_peer_parse(&peer, m.body, m.length) == 0 &&
+	    peer.port == server.port && peer.address[0] == 127);
+	(void)close(fds[0]);
+	*number = m.connection;
+	return fds[1];
+}
+
+static void
+tell(uint32_t number, enum tls_status status, const char *why)
+{
+	uint8_t header[TLS_HEADER];
+
+	tls_message_write(header, TLS_STATUS, number, status);
+	CHECK(tls_channel_send(tls, header, why, strlen(why), NULL) == 0);
+}
+
+static void
+tunnels_carry_questions(void)
+{
+	uint32_t number;
+	int fd;
+
+	set_up_tls();
+	ask(1);
+	ask(2);
+	fd = take_tunnel(&number);
+	CHECK(fd >= 0 && hears_nothing(fd));
+	tell(number, TLS_RESUMED, "");
+	(void)go_on(NULL, QUIET_MS);
+	/* Each is a message of its own, which becomes a record. */
+	CHECK(hear(fd) == 1 && hear(fd) == 2);
+	say(fd, 2);
+	answer(fd, 1);
+	CHECK(answers[2] == 1);
+	CHECK(tcp_upstreams_stats(all, true)->connections == 1 &&
+	    tcp_upstreams_stats(all, true)->resumed == 1);
+	later(TCP_IDLE_MS);
+	do_round();
+	CHECK(!hears_end(fd));
+	later(20000);
+	do_round();
+	CHECK(hears_end(fd) && tcp_upstreams_stats(all, true)->failed == 0);
+	(void)close(fd);
+	tear_down_tls();
+}
+
+/* Also if the stream's end is seen first. */
+static void
+a_refusal_has_its_reason(void)
+{
+	uint32_t number;
+	int fd;
+
+	set_up_tls();
+	for (uint32_t n = 1; n <= 2; n++) {
+		ask(n);
+		fd = take_tunnel(&number);
+		CHECK(fd >= 0 && strcmp(tcp_upstreams_why(all, &server),
+		    n == 1 ? "" : "expired?") == 0);
+		tell(number, TLS_CERTIFICATE, "expired\n");
+		(void)close(fd);
+		(void)go_on(NULL, QUIET_MS);
+		CHECK(errors[n] == -EPROTO && answers[n] == 0);
+		CHECK(strcmp(tcp_upstreams_why(all, &server), "expired?") == 0);
+	}
+	/* Twice is enough for a while. */
+	CHECK(tcp_upstreams_send(all, now, 3, &(struct asking){ 0 }, &server,
+	    (const uint8_t[LENGTH]){ 0 }, LENGTH) == -ECONNREFUSED);
+	later(100);
+	ask(3);
+	fd = take_tunnel(&number);
+	tell(number, TLS_OPENED, "");
+	(void)go_on(NULL, QUIET_MS);
+	answer(fd, hear(fd));
+	CHECK(tcp_upstreams_why(all, &server)[0] == '\0');
+	(void)close(fd);
+	tear_down_tls();
+}
+
+static void
+another_nfdns_tls_is_asked_again(void)
+{
+	uint32_t number, other;
+	int fd, ends[2];
+
+	set_up_tls();
+	ask(1);
+	fd = take_tunnel(&number);
+	tell(number, TLS_OPENED, "");
+	(void)go_on(NULL, QUIET_MS);
+	CHECK(hear(fd) == 1);
+	(void)close(tls);
+	(void)close(fd);
+	(void)go_on(NULL, QUIET_MS);
+	CHECK(errors[1] == 0 && tcp_upstreams_want_tls(all, now, false) &&
+	    !tcp_upstreams_want_tls(all, now, true));
+	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0,
+	    ends) == 0);
+	tls = ends[1];
+	tcp_upstreams_use_tls(all, now, ends[0]);
+	tcp_upstreams_begin(all, now);
+	fd = take_tunnel(&other);
+	CHECK(fd >= 0 && other != number);
+	/* What it says of others is nothing; what makes no sense ends it. */
+	tell(number, TLS_OPENED, "");
+	tell(other, TLS_OPENED, "");
+	(void)go_on(NULL, QUIET_MS);
+	answer(fd, hear(fd));
+	CHECK(tcp_upstreams_stats(all, true)->failed == 0);
+	CHECK(send(tls, "x", 1, MSG_NOSIGNAL) == 1);
+	(void)go_on(NULL, QUIET_MS);
+	later(1000);
+	CHECK(hears_end(fd) && tcp_upstreams_want_tls(all, now, true));
+	(void)close(fd);
+	tear_down_tls();
+}
+
+int
+main(void)
+{
+	TEST(many_questions_share_a_connection);
+	TEST(there_are_few_connections);
+	TEST(questions_of_a_connection_that_ends_are_asked_again);
+	TEST(not_for_ever);
+	TEST(one_answer_a_connection_is_learnt);
+	TEST(nobody_waits_behind_a_slow_question);
+	TEST(who_answers_out_of_turn_is_asked_by_few);
+	TEST(a_mute_connection_is_ended);
+	TEST(answers_that_nobody_asked_for_end_it);
+	TEST(the_connection_must_be_the_same);
+	TEST(an_id_in_use_waits_or_goes_elsewhere);
+	TEST(a_refused_connection_fails_at_once);
+	TEST(octets_may_drip);
+	TEST(idle_ones_are_closed);
+	TEST(tunnels_carry_questions);
+	TEST(a_refusal_has_its_reason);
+	TEST(another_nfdns_tls_is_asked_again);
+	return test_summary();
+}
