@@ -10,7 +10,7 @@
 #include "nfq/cli/commands.h"
 #include "nfq/cli/message.h"
 #include "nfq/cli/running_table.h"
-#include "nfq/explain/message_text.h"
+#include "nfq/cli/explain/message_text.h"
 #include "nfq/cache/cache_memory.h"
 #include "nfq/ask/message.h"
 #include "nfq/process/exit_code.h"

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "nfq/explain/explain.h"
+#include "nfq/cli/explain/explain.h"
 
 /* What a command line, or a line of the standard input, asks for. */
 struct explain_words {

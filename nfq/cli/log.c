@@ -9,9 +9,9 @@
 #include "nfq/cli/commands.h"
 #include "nfq/cli/log_request.h"
 #include "nfq/cli/message.h"
-#include "nfq/logs/log_entry.h"
-#include "nfq/logs/log_follow.h"
-#include "nfq/logs/log_line.h"
+#include "nfq/cli/logs/log_entry.h"
+#include "nfq/cli/logs/log_follow.h"
+#include "nfq/cli/logs/log_line.h"
 #include "nfq/process/exit_code.h"
 #include "resolver/text/printable.h"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "policy/audit/verify.h"
+#include "nfq/cli/logs/verify.h"
 #include "policy/status/status.h"
 #include "resolver/text/json_write.h"
 

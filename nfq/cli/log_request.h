@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "nfq/logs/log_filter.h"
+#include "nfq/cli/logs/log_filter.h"
 #include "policy/audit/audit.h"
 
 /* Borrows its texts from argv. */

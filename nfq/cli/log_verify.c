@@ -16,9 +16,9 @@
 #include "nfq/cli/log_report.h"
 #include "nfq/cli/log_request.h"
 #include "nfq/cli/message.h"
-#include "nfq/logs/log_pieces.h"
+#include "nfq/cli/logs/log_pieces.h"
 #include "nfq/process/exit_code.h"
-#include "policy/audit/verify.h"
+#include "nfq/cli/logs/verify.h"
 #include "resolver/text/suggest.h"
 
 #define SECOND		UINT64_C(1000000000)

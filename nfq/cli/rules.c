@@ -5,7 +5,7 @@
 
 #include "nfq/cli/commands.h"
 #include "nfq/cli/message.h"
-#include "nfq/doctor/daemon.h"
+#include "nfq/cli/doctor/daemon.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
 #include "rules/kernel.h"

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "policy/audit/json.h"
-#include "policy/audit/read_back.h"
-#include "policy/audit/reader.h"
-#include "policy/audit/verify.h"
+#include "nfq/cli/logs/read_back.h"
+#include "nfq/cli/logs/reader.h"
+#include "nfq/cli/logs/verify.h"
 #include "tests/fuzz/fuzz.h"
 
 static void

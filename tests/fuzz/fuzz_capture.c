@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nfq/replay/capture.h"
-#include "nfq/replay/replay.h"
-#include "nfq/replay/summary.h"
+#include "nfq/cli/replay/capture.h"
+#include "nfq/cli/replay/replay.h"
+#include "nfq/cli/replay/summary.h"
 #include "policy/audit/text.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/packets.h"

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "nfq/join/edit.h"
+#include "nfq/cli/join/edit.h"
 #include "tests/fuzz/fuzz.h"
 
 int

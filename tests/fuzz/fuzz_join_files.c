@@ -2,7 +2,7 @@
 /* Any octets as istioctl's hosts and istio-token, which both end with NUL. */
 #include <string.h>
 
-#include "nfq/join/workload.h"
+#include "nfq/cli/join/workload.h"
 #include "tests/fuzz/fuzz.h"
 
 int

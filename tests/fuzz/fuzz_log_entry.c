@@ -2,8 +2,8 @@
 /* Any octets as a line of a packet log: what is printed is printable. */
 #include <string.h>
 
-#include "nfq/logs/log_entry.h"
-#include "nfq/logs/log_filter.h"
+#include "nfq/cli/logs/log_entry.h"
+#include "nfq/cli/logs/log_filter.h"
 #include "resolver/text/printable.h"
 #include "tests/fuzz/fuzz.h"
 

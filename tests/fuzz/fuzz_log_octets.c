@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "nfq/logs/log_pieces.h"
+#include "nfq/cli/logs/log_pieces.h"
 #include "tests/fuzz/fuzz.h"
 
 /* What a few octets may become: a bomb is read as far as this. */

@@ -2,7 +2,7 @@
 /* Any octets as mesh.yaml: variables or errors, one a line. */
 #include <string.h>
 
-#include "nfq/join/env.h"
+#include "nfq/cli/join/env.h"
 #include "tests/fuzz/fuzz.h"
 
 int

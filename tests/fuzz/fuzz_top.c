@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nfq/top/draw.h"
+#include "nfq/cli/top/draw.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SECOND	INT64_C(1000000000)

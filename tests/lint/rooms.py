@@ -76,7 +76,7 @@ ROOMS = {
                    " policy/audit policy/status policy/config policy/log nfq/packet nfq/queue nfq/process"
                    " nfq/handover nfq/sockets nfq/tls nfq/thread nfq/cache nfq/ask nfq/upstream nfq/held",
     # Runs the interception for a question that nobody sends; no queue, no socket.
-    "nfq/explain": "resolver/clock resolver/dns resolver/text resolver/image resolver/answer policy/config policy/decide"
+    "nfq/cli/explain": "resolver/clock resolver/dns resolver/text resolver/image resolver/answer policy/config policy/decide"
                    " policy/match policy/rule rules nfq/packet nfq/process nfq/ask",
     # Nothing of the sources, and of the configuration only its values.
     "nfq/worker": "resolver/clock resolver/image policy/audit policy/status policy/config policy/log"
@@ -89,18 +89,18 @@ ROOMS = {
     "nfq/feed": "resolver/clock resolver/fds resolver/replace resolver/text resolver/sources resolver/feed policy/config policy/log"
                 " policy/status nfq/process",
     # Files of others, read and written; no process but systemctl.
-    "nfq/join": "resolver/fds resolver/text resolver/sources resolver/feed policy/config",
+    "nfq/cli/join": "resolver/fds resolver/text resolver/sources resolver/feed policy/config",
     # Pure but for reading the file: no queue, no rule, no daemon.
-    "nfq/replay": "resolver/clock resolver/dns resolver/text resolver/image resolver/answer policy/decide policy/match policy/rule policy/audit"
+    "nfq/cli/replay": "resolver/clock resolver/dns resolver/text resolver/image resolver/answer policy/decide policy/match policy/rule policy/audit"
                   " policy/config nfq/packet",
     # Files that anybody may have written, read back.
-    "nfq/logs": "resolver/fds resolver/dns resolver/text policy/audit policy/decide nfq/process",
+    "nfq/cli/logs": "resolver/fds resolver/dns resolver/text policy/audit policy/decide nfq/process",
     # The daemon's page as rows and cells; one file knows of a terminal.
-    "nfq/top": "resolver/clock resolver/dns resolver/text policy/decide policy/status",
-    "nfq/doctor": "resolver/clock resolver/version resolver/dns resolver/text resolver/image policy/config policy/decide policy/status"
-                  " rules rules/firewall nfq/join",
+    "nfq/cli/top": "resolver/clock resolver/dns resolver/text policy/decide policy/status",
+    "nfq/cli/doctor": "resolver/clock resolver/version resolver/dns resolver/text resolver/image policy/config policy/decide policy/status"
+                  " rules rules/firewall nfq/cli/join",
     "nfq/cli": "resolver/clock resolver/fds resolver/idn resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
-               " policy/config policy/decide policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/cache nfq/ask nfq/explain nfq/replay nfq/top nfq/doctor nfq/logs nfq/supervisor nfq/join",
+               " policy/config policy/decide policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/cache nfq/ask nfq/cli/explain nfq/cli/replay nfq/cli/top nfq/cli/doctor nfq/cli/logs nfq/supervisor nfq/cli/join",
     "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/tls nfq/supervisor nfq/feed"
            " nfq/cli",
 }

@@ -22,9 +22,9 @@
 #include <unistd.h>
 
 #include "nfq/cli/message.h"
-#include "nfq/doctor/findings.h"
-#include "nfq/top/draw.h"
-#include "nfq/top/terminal.h"
+#include "nfq/cli/doctor/findings.h"
+#include "nfq/cli/top/draw.h"
+#include "nfq/cli/top/terminal.h"
 
 #define SECOND		INT64_C(1000000000)
 #define BEGIN		(INT64_C(1000000) * SECOND)	/* a window begins */

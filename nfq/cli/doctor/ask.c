@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/cli/doctor/ask.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "policy/decide.h"
+#include "resolver/clock.h"
+#include "resolver/dns/message.h"
+#include "resolver/dns/name.h"
+#include "resolver/dns/rr.h"
+#include "resolver/dns/wire.h"
+
+#define QUESTION_MAX	64
+#define ASKS_MAX	256		/* at once */
+
+/* Behind two octets of length, which UDP leaves out; returns octets in all. */
+static size_t
+write_question(const struct ask *ask, uint8_t octets[static QUESTION_MAX])
+{
+	struct wire_writer w = wire_writer_over(octets + 2, QUESTION_MAX - 2);
+	const char *text = ask->canary ? DECIDE_CANARY_NAME : ".";
+	struct dns_name name;
+	size_t length;
+
+	if (name_from_text(&name, text, strlen(text)) < 0)
+		return 0;
+	wire_write_u16(&w, ask->id);
+	wire_write_u16(&w, 0);
+	wire_write_u16(&w, 1);		/* QDCOUNT */
+	wire_write_u16(&w, 0);
+	wire_write_u32(&w, 0);
+	wire_write_octets(&w, name.octets, name.length);
+	wire_write_u16(&w, ask->canary ? TYPE_TXT : TYPE_NS);
+	wire_write_u16(&w, ask->canary ? CLASS_CH : CLASS_IN);
+	length = wire_written(&w);
+	octets[0] = (uint8_t)(length >> 8);
+	octets[1] = (uint8_t)length;
+	return length + 2;
+}
+
+static void
+end(struct ask *ask, enum ask_result result, int error)
+{
+	ask->result = result;
+	ask->error = error;
+	ask->done = true;
+	if (ask->fd >= 0)
+		(void)close(ask->fd);
+	ask->fd = -1;
+}
+
+static void
+end_with_errno(struct ask *ask, int error)
+{
+	switch (error) {
+	case EPERM:
+		end(ask, ASK_BLOCKED, error);
+		break;
+	case ECONNREFUSED:
+	case ECONNRESET:
+	case EPIPE:
+		end(ask, ASK_REFUSED, error);
+		break;
+	case ENETUNREACH:
+	case EHOSTUNREACH:
+	case ENETDOWN:
+	case EADDRNOTAVAIL:
+	case EAFNOSUPPORT:
+	case ENODEV:
+	case EINVAL:
+		end(ask, ASK_NO_ROUTE, error);
+		break;
+	default:
+		end(ask, ASK_FAILED, error);
+		break;
+	}
+}
+
+static void
+take_source(struct ask *ask)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} own = { .v6 = { .sin6_port = 0 } };
+	socklen_t size = sizeof(own);
+
+	if (getsockname(ask->fd, &own.any, &size) < 0)
+		return;
+	ask->has_source = true;
+	ask->source_port = ntohs(own.v4.sin_port);	/* at the same place */
+	if (ask->server.family == AF_INET)
+		memcpy(ask->source, &own.v4.sin_addr, 4);
+	else
+		memcpy(ask->source, &own.v6.sin6_addr, 16);
+}
+
+static void
+send_question(struct ask *ask)
+{
+	uint8_t octets[QUESTION_MAX];
+	const size_t length = write_question(ask, octets);
+	const size_t skip = ask->tcp ? 0 : 2;
+
+	if (send(ask->fd, octets + skip, length - skip,
+	    MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+		if (errno != EAGAIN)
+			end_with_errno(ask, errno);
+		return;
+	}
+	ask->sent = true;
+}
+
+static int
+connect_to(int fd, const struct resolv_server *server, uint16_t port)
+{
+	struct sockaddr_in v4 = { .sin_family = AF_INET,
+	    .sin_port = htons(port) };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
+	    .sin6_port = htons(port), .sin6_scope_id = server->scope_id };
+
+	memcpy(&v4.sin_addr, server->address, 4);
+	memcpy(&v6.sin6_addr, server->address, 16);
+	return server->family == AF_INET ?
+	    connect(fd, (const void *)&v4, sizeof(v4)) :
+	    connect(fd, (const void *)&v6, sizeof(v6));
+}
+
+static void
+begin(struct ask *ask)
+{
+	ask->sent = ask->done = ask->has_source = false;
+	ask->length = 0;
+	ask->result = ASK_SILENT;
+	ask->fd = socket(ask->server.family, (ask->tcp ? SOCK_STREAM :
+	    SOCK_DGRAM) | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (ask->fd < 0 || getrandom(&ask->id, sizeof(ask->id), 0) !=
+	    (ssize_t)sizeof(ask->id) || (ask->mark != 0 && setsockopt(ask->fd,
+	    SOL_SOCKET, SO_MARK, &ask->mark, sizeof(ask->mark)) < 0)) {
+		end_with_errno(ask, errno);
+		return;
+	}
+	if (connect_to(ask->fd, &ask->server, ask->port) < 0 && errno != EINPROGRESS) {
+		end_with_errno(ask, errno);
+		return;
+	}
+	take_source(ask);
+	if (!ask->tcp)
+		send_question(ask);
+}
+
+/* A whole message.  False if it is not an answer to our question. */
+static bool
+take_message(struct ask *ask, const uint8_t *octets, size_t length)
+{
+	struct wire_reader r = wire_reader_over(octets, length);
+	const uint16_t id = wire_read_u16(&r);
+	const uint16_t flags = wire_read_u16(&r);
+	uint16_t answers;
+
+	wire_skip(&r, 2);
+	answers = wire_read_u16(&r);
+	if (r.failed || id != ask->id || (flags & DNS_FLAG_QR) == 0)
+		return false;
+	ask->rcode = (uint8_t)(flags & DNS_RCODE_MASK);
+	end(ask, !ask->canary || (answers == 1 &&
+	    ask->rcode == RCODE_NOERROR) ? ASK_ANSWERED :
+	    ASK_PASSED, 0);
+	return true;
+}
+
+static void
+receive(struct ask *ask)
+{
+	const ssize_t n = recv(ask->fd, ask->input + ask->length,
+	    sizeof(ask->input) - ask->length, MSG_DONTWAIT);
+
+	if (n < 0) {
+		if (errno != EAGAIN && errno != EINTR)
+			end_with_errno(ask, errno);
+		return;
+	}
+	if (!ask->tcp) {
+		(void)take_message(ask, ask->input, (size_t)n);
+		return;
+	}
+	ask->length += (size_t)n;
+	/* The header says all; what follows it need not fit. */
+	if (ask->length >= 2 + 12 &&
+	    take_message(ask, ask->input + 2, ask->length - 2))
+		return;
+	if (n == 0 || ask->length == sizeof(ask->input))
+		end(ask, ASK_REFUSED, ECONNRESET);
+}
+
+static void
+go_on(struct ask *ask, short events)
+{
+	socklen_t size = sizeof(int);
+	int error = 0;
+
+	if (ask->tcp && !ask->sent && (events & (POLLOUT | POLLERR)) != 0) {
+		(void)getsockopt(ask->fd, SOL_SOCKET, SO_ERROR, &error, &size);
+		if (error != 0)
+			end_with_errno(ask, error);
+		else
+			send_question(ask);
+	} else if ((events & (POLLIN | POLLERR | POLLHUP)) != 0)
+		receive(ask);
+}
+
+/* Waits until one is ready, or for so long.  False if none is under way. */
+static bool
+wait_for_one(struct ask *asks, size_t count, int timeout_ms)
+{
+	struct pollfd waits[ASKS_MAX];
+	size_t under_way = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		waits[i] = (struct pollfd){ .fd = asks[i].done ? -1 :
+		    asks[i].fd, .events = asks[i].tcp && !asks[i].sent ?
+		    POLLOUT : POLLIN };
+		under_way += !asks[i].done;
+	}
+	if (under_way == 0)
+		return false;
+	if (poll(waits, count, timeout_ms) > 0)
+		for (size_t i = 0; i < count; i++)
+			if (waits[i].revents != 0)
+				go_on(&asks[i], waits[i].revents);
+	return true;
+}
+
+void
+ask_all(struct ask *asks, size_t count, int timeout_ms)
+{
+	const monotime_t begun = monotime_now();
+	const monotime_t deadline = monotime_add_ms(begun, timeout_ms);
+	const monotime_t again = monotime_add_ms(begun, timeout_ms / 2);
+	bool repeated = false;
+	int left;
+
+	if (count > ASKS_MAX)
+		count = ASKS_MAX;
+	for (size_t i = 0; i < count; i++)
+		begin(&asks[i]);
+	while ((left = monotime_poll_timeout(monotime_now(),
+	    repeated ? deadline : again)) > 0 || !repeated) {
+		if (left > 0 && !wait_for_one(asks, count, left))
+			break;
+		if (left > 0)
+			continue;
+		repeated = true;
+		for (size_t i = 0; i < count; i++)
+			if (!asks[i].done && !asks[i].tcp)
+				send_question(&asks[i]);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (!asks[i].done)
+			end(&asks[i], ASK_SILENT, 0);
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/cli/doctor/daemon.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "nfq/cli/join/units.h"
+#include "policy/status/feed_print.h"
+#include "policy/status/feed_status.h"
+#include "policy/status/load_report.h"
+#include "resolver/version.h"
+#include "rules/kernel.h"
+#include "rules/routes.h"
+#include "rules/ruleset.h"
+
+#define AS_ROOT		"Run nfdns doctor as root."
+#define OLD_TABLE_S	((int64_t)7 * 86400)
+
+static const char *
+plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+void
+daemon_check_config(struct findings *findings, const char *path,
+    const struct config *config, const struct diag *diag)
+{
+	if (config == NULL)
+		findings_add(findings, FINDING_BAD, "config", "Run nfdns "
+		    "check, and mend every line that it prints.",
+		    "%s: %s", path, diag->kept > 0 ? diag->entries[0].text :
+		    "cannot be read");
+	else if (config->warnings > 0)
+		findings_add(findings, FINDING_WARNING, "config",
+		    "Run nfdns check to see them.", "%s is valid, with %zu "
+		    "warning%s", path, config->warnings,
+		    plural(config->warnings));
+	else
+		findings_add(findings, FINDING_OK, "config", NULL,
+		    "%s is valid", path);
+}
+
+static void
+check_unit(struct findings *findings)
+{
+	if (!units_are_there())
+		return;
+	if (units_are_enabled("nfdnsd.service"))
+		findings_add(findings, FINDING_OK, "unit", NULL,
+		    "nfdnsd.service starts with the machine");
+	else
+		findings_add(findings, FINDING_WARNING, "unit",
+		    "systemctl enable nfdnsd", "nfdnsd.service does not start "
+		    "with the machine");
+}
+
+static void
+check_kernel(struct findings *findings, const struct status_page *page)
+{
+	static const char *const modes[] = {
+		[STATUS_QUEUE_NONE] = "no rule leads to the queue",
+		[STATUS_QUEUE_NATIVE] = "native queue expression",
+		[STATUS_QUEUE_XT] = "queue by the xt NFQUEUE target",
+	};
+	const uint32_t mode = page != NULL ?
+	    atomic_load(&page->supervisor->queue_mode) : STATUS_QUEUE_NONE;
+	struct utsname name;
+
+	if (uname(&name) != 0)
+		name.release[0] = '\0';
+	findings_add(findings, FINDING_OK, "kernel", NULL, "Linux %s%s%s",
+	    name.release, page != NULL ? ", " : "", page == NULL ||
+	    mode >= sizeof(modes) / sizeof(modes[0]) ? "" : modes[mode]);
+}
+
+static void
+check_state(struct findings *findings, const struct status_page *page)
+{
+	const struct status_supervisor *s = page->supervisor;
+	const uint32_t state = atomic_load(&s->state);
+	const uint64_t restarts = atomic_load(&s->restarts);
+	char why[STATUS_TEXT];
+
+	memcpy(why, s->degraded, sizeof(why));
+	why[sizeof(why) - 1] = '\0';
+	if (state == STATUS_READY)
+		findings_add(findings, FINDING_OK, "daemon", NULL, "nfdnsd "
+		    NFDNS_VERSION " is ready, pid %d",
+		    (int)atomic_load(&s->pid));
+	else if (state == STATUS_DEGRADED)
+		findings_add(findings, FINDING_BAD, "daemon",
+		    strstr(why, "canary") == NULL ? "nfdns status and "
+		    "journalctl -u nfdnsd say more." :
+		    findings_have_obstacle(findings) ? "Mend what the first "
+		    "line \"" FINDING_OBSTACLE "\" names." : "The lines "
+		    "\"canary\" say what arrives now.",
+		    "nfdnsd is degraded: %s", why);
+	else
+		findings_add(findings, FINDING_WARNING, "daemon",
+		    "Wait a moment and ask again.", "nfdnsd is %s",
+		    state == STATUS_STARTING ? "starting" : "stopping");
+	if (restarts > 0)
+		findings_add(findings, FINDING_WARNING, "worker",
+		    "journalctl -u nfdnsd says what it died of; please report "
+		    "a crash.", "the worker was started again %" PRIu64
+		    " time%s", restarts, plural(restarts));
+}
+
+static void
+check_table(struct findings *findings, const struct status_page *page)
+{
+	const struct status_supervisor *s = page->supervisor;
+	const uint64_t names = atomic_load(&s->table_names);
+	const int64_t age = (int64_t)time(NULL) -
+	    (int64_t)atomic_load(&s->table_loaded);
+	char error[STATUS_TEXT];
+	bool ok;
+
+	status_reload_error(page, &ok, error);
+	if (atomic_load(&s->table_generation) == 0)
+		findings_add(findings, FINDING_BAD, "table", "Run nfdns check, "
+		    "mend what it prints, then nfdns reload.",
+		    "no table was ever loaded: no mesh name is answered");
+	else if (names == 0)
+		findings_add(findings, FINDING_WARNING, "table", "Name a "
+		    "source in mesh.tables, or run nfdns join.",
+		    "the table is empty: no mesh name is answered");
+	else
+		findings_add(findings, age > OLD_TABLE_S ? FINDING_WARNING :
+		    FINDING_OK, "table", age > OLD_TABLE_S ? "Is what writes "
+		    "its source still at work?  nfdns status shows each "
+		    "source's age." : NULL,
+		    "%" PRIu64 " name%s, loaded %" PRId64 " h %" PRId64
+		    " min ago", names, plural(names), age / 3600,
+		    age % 3600 / 60);
+	if (!ok)
+		findings_add(findings, FINDING_BAD, "reload", "Mend it, then "
+		    "run nfdns reload: until then the old table answers.",
+		    "the last reload was refused: %s", error);
+}
+
+static void
+check_losses(struct findings *findings, const struct status_page *page)
+{
+	struct status_counters c;
+
+	status_counters(page, &c);
+	if (c.unseen + c.queue_dropped > 0)
+		findings_add(findings, FINDING_WARNING, "queue", "Raise "
+		    "queue.workers or queue.maxlen if the numbers grow; they "
+		    "count since the start.", "of %" PRIu64 " questions, %"
+		    PRIu64 " went by unseen and the kernel dropped %" PRIu64,
+		    c.received, c.unseen, c.queue_dropped);
+	else
+		findings_add(findings, FINDING_OK, "queue", NULL, "%" PRIu64
+		    " questions, none lost", c.received);
+	if (c.audit_lost > 0)
+		findings_add(findings, FINDING_WARNING, "audit", "Is the disk "
+		    "full or slow?  Answers do not wait for it.",
+		    "%" PRIu64 " records were lost", c.audit_lost);
+	if (atomic_load(&page->supervisor->suspects) > 0)
+		findings_add(findings, FINDING_WARNING, "suspects",
+		    "journalctl -u nfdnsd names them; their packets pass "
+		    "unread for a while.", "packets of %" PRIu64 " user%s "
+		    "ended workers", atomic_load(&page->supervisor->suspects),
+		    plural(atomic_load(&page->supervisor->suspects)));
+}
+
+static void
+check_upstream(struct findings *findings, const struct status_upstream *up)
+{
+	const uint64_t trouble = atomic_load(&up->trouble);
+	char buf[RR_TEXT_SIZE];
+
+	switch (atomic_load(&up->state)) {
+	case STATUS_UPSTREAM_LOOP:
+		findings_add(findings, FINDING_BAD, "upstream", "Make it ask "
+		    "nameservers that nfdnsd does not forward to, or put its "
+		    "user into capture.bypass.users.", "%.80s asks this "
+		    "machine again: it is switched off", up->text);
+		break;
+	case STATUS_UPSTREAM_DOWN:
+		findings_add(findings, FINDING_WARNING, "upstream", "Ask it "
+		    "yourself: dig @ADDRESS -p PORT NAME.", "%.80s does not "
+		    "answer: %s", up->text,
+		    forward_status_trouble(trouble, buf));
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+check_forwarding(struct findings *findings, const struct status_page *page)
+{
+	struct status_forwarding *shown =
+	    forward_status_read(page->forwarding);
+	uint32_t up = 0;
+
+	for (uint32_t i = 0; shown != NULL && i < shown->upstreams; i++) {
+		check_upstream(findings, &shown->upstream[i]);
+		up += atomic_load(&shown->upstream[i].state) <=
+		    STATUS_UPSTREAM_PROBING;
+	}
+	if (shown != NULL && up > 0)
+		findings_add(findings, FINDING_OK, "forward", NULL, "nfdnsd "
+		    "takes %u of %u upstreams for alive", up,
+		    shown->upstreams);
+	else if (shown != NULL && shown->upstreams > 0)
+		findings_add(findings, FINDING_BAD, "forward", "nfdns status "
+		    "says of each what went wrong last.", "nfdnsd has no "
+		    "upstream that answers: names of forward.domains fail");
+	free(shown);
+}
+
+/* The text says what to do where it can be told. */
+static void
+check_feed(struct findings *findings, const struct feed_shown *feed)
+{
+	const int64_t now = (int64_t)time(NULL);
+	const enum feed_health health = feed_status_health(&feed->report,
+	    feed->table_time, feed->stale_after, now);
+	char text[FEED_HEALTH_TEXT];
+
+	if (feed_status_text(health, feed->name, &feed->report,
+	    feed->stale_after, now, text) == NULL) {
+		findings_add(findings, FINDING_OK, "feed", NULL,
+		    "feed %.60s is current", feed->name);
+		return;
+	}
+	findings_add(findings, health == FEED_WAITS || health == FEED_STALE ?
+	    FINDING_BAD : FINDING_WARNING, "feed", feed->report.running ?
+	    "nfdns status shows what its server said last; names may be old "
+	    "until it answers." : "Start nfdns-feed; journalctl -u nfdns-feed "
+	    "says why it ended.", "%s", text);
+	if (!feed->report.running && units_are_there())
+		findings_paste(findings, "systemctl start nfdns-feed");
+}
+
+static void
+check_feeds(struct findings *findings, const char *run_dir)
+{
+	struct load_report load;
+	struct feeds_shown feeds;
+
+	if (load_report_read(&load, run_dir) != 0)
+		return;
+	if (feeds_shown_read(&feeds, &load) == 0)
+		for (size_t i = 0; i < feeds.count; i++)
+			check_feed(findings, &feeds.list[i]);
+	feeds_shown_free(&feeds);
+	load_report_free(&load);
+}
+
+void
+daemon_check_status(struct findings *findings, const char *run_dir,
+    const struct status_page *page, int error)
+{
+	check_unit(findings);
+	check_kernel(findings, page);
+	if (page == NULL) {
+		findings_add(findings, FINDING_BAD, "daemon",
+		    error == -EPROTO ? "systemctl restart nfdnsd" :
+		    "Start it: systemctl start nfdnsd; if it does not start, "
+		    "journalctl -u nfdnsd says why.",
+		    error == -EPROTO ? "another version of nfdnsd runs, or "
+		    "its status page is cut off (run_dir %s)" : "nfdnsd does not run (run_dir %s)",
+		    run_dir);
+		if (units_are_there())
+			findings_paste(findings, "systemctl restart nfdnsd");
+		return;
+	}
+	check_feeds(findings, run_dir);
+	check_state(findings, page);
+	check_table(findings, page);
+	check_losses(findings, page);
+	check_forwarding(findings, page);
+}
+
+/* As "nfdns rules verify".  0 or a negative errno. */
+static int
+verify(const struct config *config, const struct ruleset *set,
+    enum rules_state *state, struct diag *differences)
+{
+	enum rules_state routes = RULES_EQUAL;
+	struct rules_kernel *kernel;
+	int error = rules_kernel_open(&kernel);
+
+	if (error != 0)
+		return error;
+	error = rules_kernel_verify(kernel, set, state, differences);
+	rules_kernel_close(kernel);
+	if (error == 0 && config->capture.tcp && *state == RULES_EQUAL) {
+		error = routes_verify(config, &routes, differences);
+		*state = routes;
+	}
+	return error;
+}
+
+static void
+check_ruleset(struct findings *findings, const struct config *config,
+    const struct ruleset *set)
+{
+	struct diag differences = DIAG_INIT;
+	enum rules_state state = RULES_ABSENT;
+	const int error = verify(config, set, &state, &differences);
+
+	if (error == -EPERM)
+		findings_add(findings, FINDING_UNKNOWN, "rules", AS_ROOT,
+		    "the kernel shows its rules only to root");
+	else if (error < 0)
+		findings_add(findings, FINDING_BAD, "rules", NULL, "%s",
+		    rules_kernel_open_error(error));
+	else if (state == RULES_EQUAL)
+		findings_add(findings, FINDING_OK, "rules", NULL, "table inet "
+		    RULES_TABLE " in the kernel is as configured");
+	else if (state == RULES_ABSENT)
+		findings_add(findings, FINDING_BAD, "rules", "If nfdnsd runs, "
+		    "nfdns reload puts them back; else start it.  Without "
+		    "them all questions go to the nameservers.",
+		    "table inet " RULES_TABLE " is not in the kernel");
+	else
+		findings_add(findings, FINDING_BAD, "rules", "Run nfdns "
+		    "reload: it puts them right.  Who changed them?",
+		    "%zu difference%s, the first: %s", differences.errors,
+		    plural(differences.errors), differences.kept > 0 ?
+		    differences.entries[0].text : "");
+	diag_free(&differences);
+}
+
+int
+daemon_rules(struct ruleset *set, const struct config *config,
+    struct diag *diag)
+{
+	int error = ruleset_build(set, config, RULES_FULL, diag);
+	struct status_page page;
+
+	if (error != 0 || !config->capture.tcp ||
+	    status_open(&page, config->run_dir) < 0)
+		return error;
+	if (page.supervisor->stream_ports[0] != 0)
+		ruleset_listen_at(set, page.supervisor->stream_ports);
+	status_close(&page);
+	return 0;
+}
+
+void
+daemon_check_rules(struct findings *findings, const struct config *config)
+{
+	struct diag problems = DIAG_INIT;
+	struct ruleset set;
+
+	if (daemon_rules(&set, config, &problems) == 0) {
+		check_ruleset(findings, config, &set);
+		ruleset_free(&set);
+	} else
+		findings_add(findings, FINDING_BAD, "rules", "Run nfdns check.",
+		    "the configuration's rules cannot be made: %s",
+		    problems.kept > 0 ? problems.entries[0].text :
+		    "out of memory");
+	diag_free(&problems);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whether nfdnsd runs, with this configuration, and its rules are in place. */
+#ifndef NFDNS_NFQ_CLI_DOCTOR_DAEMON_H
+#define NFDNS_NFQ_CLI_DOCTOR_DAEMON_H
+
+#include "nfq/cli/doctor/findings.h"
+#include "policy/config/config.h"
+#include "policy/status/status.h"
+#include "rules/ruleset.h"
+
+/* The configuration that was read, or NULL with its first error in "diag". */
+void daemon_check_config(struct findings *findings, const char *path,
+    const struct config *config, const struct diag *diag);
+
+/*
+ * The daemon of that run_dir.  page is NULL, and error what status_open()
+ * returned, if there is none; the rest is left out then.
+ */
+void daemon_check_status(struct findings *findings, const char *run_dir,
+    const struct status_page *page, int error);
+
+/*
+ * ruleset_build() with the ports of the running daemon's listeners, if there is
+ * one that can be asked.
+ */
+int daemon_rules(struct ruleset *set, const struct config *config,
+    struct diag *diag) __attribute__((warn_unused_result));
+
+/* The kernel's rules against those of config. */
+void daemon_check_rules(struct findings *findings, const struct config *config);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/cli/explain/message_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "resolver/dns/rdata.h"
+#include "resolver/dns/rr.h"
+
+/* Longest data that is shown: what one message can hold, names written out. */
+#define DATA_MAX (65535 + 4 * NAME_MAX_OCTETS)
+
+char *
+message_data_text(const struct message *m, const struct message_record *record)
+{
+	static uint8_t octets[DATA_MAX];
+	const uint8_t *end = m->octets + record->data + record->rdlength;
+	struct wire_reader r = wire_reader_over(m->octets, m->length);
+	size_t length = 0;
+
+	wire_skip(&r, record->data);
+	for (const char *f = rdata_layout(record->type)->fields; *f != '\0';
+	    f++) {
+		size_t n = rdata_field_octets(*f);
+		struct dns_name name;
+		const uint8_t *from;
+
+		if (*f == 'N') {
+			if (!name_read_compressed(&name, &r, end, NULL))
+				return NULL;
+			n = name.length;
+			from = name.octets;
+		} else {
+			if (n == 0 && r.pos <= end)
+				n = (size_t)(end - r.pos);
+			from = wire_read_octets(&r, n);
+		}
+		if (r.failed || r.pos > end ||
+		    n > sizeof(octets) - length)
+			return NULL;
+		memcpy(octets + length, from, n);
+		length += n;
+	}
+	return r.pos == end && rdata_valid(record->type, octets, length) ?
+	    rdata_to_text(record->type, octets, length) : NULL;
+}
+
+void
+message_write_record(struct json_write *w, const char *owner, uint32_t ttl,
+    const char *type, const char *data)
+{
+	json_write_open(w, NULL, '{');
+	json_write_text(w, "name", owner);
+	json_write_number(w, "ttl", ttl);
+	json_write_text(w, "type", type);
+	json_write_text(w, "data", data);
+	json_write_close(w, '}');
+}
+
+int
+message_error(const struct message *m, char text[static MESSAGE_ERROR_TEXT])
+{
+	struct message_option option;
+	size_t at = 0;
+
+	text[0] = '\0';
+	while (message_option(m, &at, &option)) {
+		if (option.code != OPTION_EDE || option.length < 2)
+			continue;
+		(void)snprintf(text, MESSAGE_ERROR_TEXT, "%.*s",
+		    (int)option.length - 2, (const char *)option.octets + 2);
+		return option.octets[0] << 8 | option.octets[1];
+	}
+	return -1;
+}
+
+const char *
+message_error_name(int code)
+{
+	static const char *const names[] = {
+		[EDE_STALE] = "Stale Answer", [15] = "Blocked",
+		[16] = "Censored", [17] = "Filtered", [18] = "Prohibited",
+		[EDE_NO_REACHABLE_AUTHORITY] = "No Reachable Authority",
+		[EDE_NETWORK_ERROR] = "Network Error",
+	};
+
+	return code < 0 || (size_t)code >= sizeof(names) / sizeof(names[0]) ?
+	    NULL : names[code];
+}
+
+static void
+print_flags(const struct message *m, FILE *out)
+{
+	static const struct {
+		uint16_t bit;
+		const char *name;
+	} flags[] = { { 0x8000, "qr" }, { 0x0400, "aa" }, { 0x0200, "tc" },
+		{ 0x0100, "rd" }, { 0x0080, "ra" }, { 0x0020, "ad" },
+		{ 0x0010, "cd" } };
+
+	fputs(";; flags:", out);
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if ((m->flags & flags[i].bit) != 0)
+			fprintf(out, " %s", flags[i].name);
+	fprintf(out, "; QUERY: %u, ANSWER: %u, AUTHORITY: %u, ADDITIONAL: %u\n",
+	    m->count[QUESTIONS], m->count[ANSWERS], m->count[AUTHORITY],
+	    m->count[ADDITIONAL] + (m->edns ? 1U : 0));
+}
+
+static void
+print_opt(const struct message *m, FILE *out)
+{
+	char text[MESSAGE_ERROR_TEXT];
+	const int error = message_error(m, text);
+	const char *name = message_error_name(error);
+
+	/* The OPT's class, its size, stands seven octets before its data. */
+	fprintf(out, "\n;; OPT PSEUDOSECTION:\n; EDNS: version: 0, flags:%s; "
+	    "udp: %u\n", m->dnssec_ok ? " do" : "",
+	    (unsigned int)(m->options[-8] << 8 | m->options[-7]));
+	if (error >= 0)
+		fprintf(out, "; EDE: %d (%s)%s%s%s\n", error,
+		    name != NULL ? name : "?", *text != '\0' ? ": (" : "",
+		    text, *text != '\0' ? ")" : "");
+}
+
+static void
+print_record(const struct message *m, const struct message_record *record,
+    FILE *out)
+{
+	struct wire_reader r = wire_reader_over(m->octets, m->length);
+	char owner[NAME_TEXT_SIZE], buf[RR_TEXT_SIZE];
+	struct dns_name name;
+	char *data;
+
+	wire_skip(&r, record->owner);
+	if (!name_read_compressed(&name, &r, m->octets + m->length, NULL))
+		return;
+	data = message_data_text(m, record);
+	fprintf(out, "%s\t%u\tIN\t%s\t%s\n",
+	    name_to_text(name.octets, owner), record->ttl,
+	    rr_type_text(record->type, buf), data != NULL ? data : "?");
+	free(data);
+}
+
+static void
+print_question(const struct message *m, FILE *out)
+{
+	struct wire_reader r = wire_reader_over(m->octets, m->length);
+	char text[NAME_TEXT_SIZE], buf[RR_TEXT_SIZE];
+	struct dns_name name;
+	uint16_t type;
+
+	wire_skip(&r, DNS_HEADER);
+	if (m->count[QUESTIONS] != 1 ||
+	    !name_read_compressed(&name, &r, m->octets + m->length, NULL))
+		return;
+	type = wire_read_u16(&r);
+	fprintf(out, "\n;; QUESTION SECTION:\n;%s\tIN\t%s\n",
+	    name_to_text(name.octets, text), rr_type_text(type, buf));
+}
+
+static void
+print_section(const struct message *m, enum message_section section,
+    const char *title, FILE *out)
+{
+	size_t at = m->end[section - 1];
+	struct message_record record;
+
+	if (m->count[section] == 0)
+		return;
+	fprintf(out, "\n;; %s SECTION:\n", title);
+	for (unsigned int i = 0; i < m->count[section]; i++) {
+		message_record(m, &at, &record);
+		print_record(m, &record, out);
+	}
+}
+
+void
+message_print(const struct message *m, FILE *out)
+{
+	char buf[RR_TEXT_SIZE];
+
+	fprintf(out, ";; ->>HEADER<<- opcode: QUERY, status: %s, id: %u\n",
+	    rcode_text(m->rcode, buf), m->id);
+	print_flags(m, out);
+	if (m->edns)
+		print_opt(m, out);
+	print_question(m, out);
+	print_section(m, ANSWERS, "ANSWER", out);
+	print_section(m, AUTHORITY, "AUTHORITY", out);
+	print_section(m, ADDITIONAL, "ADDITIONAL", out);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Files that are written whole or not at all: under another name in the same
+ * directory, synchronised with the disk, renamed.  Whenever the writer is
+ * killed, a file is as before or as it is to be.
+ */
+#ifndef NFDNS_NFQ_CLI_JOIN_PLACE_H
+#define NFDNS_NFQ_CLI_JOIN_PLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "resolver/text/diag.h"
+
+enum place_state {
+	PLACE_NEW,			/* there is no such file */
+	PLACE_SAME,			/* it holds these octets already */
+	PLACE_OTHER,			/* it holds others */
+};
+
+/* Owns path and octets. */
+struct place {
+	char *path;			/* from the root */
+	char *octets;
+	size_t length;
+	mode_t mode;			/* of a new file; another keeps its own */
+	gid_t group;			/* of a new file; (gid_t)-1: the writer's */
+	bool replace;			/* PLACE_OTHER was made by nfdns join */
+	bool backup;			/* keep what is replaced: PATH.backup */
+	enum place_state state;		/* as place_look() found it */
+	struct stat found;		/* what it found; of PLACE_NEW nothing */
+};
+
+/*
+ * Finds the state.  What is no regular file is an error in diag, links too:
+ * nothing is written through them.  Returns whether all is well.
+ */
+bool place_look(struct place *place, struct diag *diag)
+    __attribute__((warn_unused_result));
+
+/*
+ * Makes the directory that the file is to be in, if it is the last that is
+ * missing, and writes the file; nothing if it is the same already.  Returns
+ * whether that went well; if not, an error is in diag: also if the file has
+ * changed since place_look().
+ */
+bool place_write(const struct place *place, struct diag *diag)
+    __attribute__((warn_unused_result));
+void place_free(struct place *place);
+
+/*
+ * Removes a file, what an interrupted place_write() left of it, and its
+ * directory if that is empty and "directory" is true.  1 if there was a file,
+ * 0 if not, -1 after an error in diag.
+ */
+int place_remove(const char *path, bool directory, struct diag *diag);
+
+/*
+ * Only one "nfdns join" or "leave" at a time: locks the directory until the
+ * descriptor is closed.  -1 after an error in diag.
+ */
+int place_lock(const char *directory, struct diag *diag);
+
+#endif

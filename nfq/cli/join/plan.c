@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "nfq/cli/join/plan.h"
+
+#include <sys/stat.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nfq/cli/join/config_edit.h"
+#include "nfq/cli/join/feed_text.h"
+#include "nfq/cli/join/input.h"
+#include "nfq/cli/join/kubeconfig_copy.h"
+#include "nfq/cli/join/workload.h"
+#include "resolver/sources/feed_file.h"
+
+#define CREDENTIALS	"/run/credentials/nfdns-feed.service"
+
+char *
+join_path(const char *config, const char *file)
+{
+	const char *slash = strrchr(config, '/');
+	char *path;
+
+	if (slash == NULL || asprintf(&path, "%.*s/%s", (int)(slash - config),
+	    config, file) < 0)
+		return NULL;
+	return path;
+}
+
+char *
+join_path_of(const char *config, const char *name, const char *suffix)
+{
+	char file[160];
+
+	(void)snprintf(file, sizeof(file), "feeds/%.63s.%.60s", name, suffix);
+	return join_path(config, file);
+}
+
+char *
+join_path_of_drop_in(const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, JOIN_UNIT_DIRECTORY
+	    "/nfdns-feed.service.d/nfdns-join-%s.conf", name) < 0)
+		return NULL;
+	return path;
+}
+
+char *
+join_record_read(const char *config, const char *name)
+{
+	char *directory = join_path(config, "feeds"), *text = NULL;
+	char file[80];
+	struct diag diag = DIAG_INIT;
+	struct input input = { .path = NULL };
+	int fd = directory != NULL ? input_directory(directory, &diag) : -1;
+
+	(void)snprintf(file, sizeof(file), "%.63s." JOIN_RECORD, name);
+	if (fd >= 0 && input_read(&input, fd, directory, file,
+	    JOIN_RECORD_MAX, &diag) == 0)
+		text = strdup(input.octets);
+	input_free(&input);
+	if (fd >= 0)
+		(void)close(fd);
+	free(directory);
+	diag_free(&diag);
+	return text;
+}
+
+static bool
+no_memory(struct diag *diag)
+{
+	diag_add(diag, DIAG_ERROR, NULL, 0, "out of memory");
+	return false;
+}
+
+/* Takes over path and octets, which may be NULL for lack of memory. */
+static struct place *
+add(struct join_plan *plan, char *path, char *octets, size_t length,
+    struct diag *diag)
+{
+	struct place *place = &plan->places[plan->count];
+
+	if (path == NULL || octets == NULL || plan->count == JOIN_MAX_PLACES) {
+		free(path);
+		free(octets);
+		(void)no_memory(diag);
+		return NULL;
+	}
+	*place = (struct place){ .path = path, .octets = octets,
+	    .length = length, .mode = 0644, .group = (gid_t)-1 };
+	plan->count++;
+	return place;
+}
+
+static char *
+copy_octets(const char *octets, size_t length)
+{
+	char *copy = malloc(length + 1);
+
+	if (copy != NULL) {
+		memcpy(copy, octets, length);
+		copy[length] = '\0';
+	}
+	return copy;
+}
+
+/* A file of the feed alone; a secret one only nfdns-feed may read. */
+static const char *
+add_own(struct join_plan *plan, const struct join_request *request,
+    const char *suffix, const char *octets, size_t length, bool secret,
+    struct diag *diag)
+{
+	struct place *place = add(plan, join_path_of(request->config->path,
+	    request->name, suffix), copy_octets(octets, length), length, diag);
+
+	if (place == NULL)
+		return NULL;
+	if (secret) {
+		place->mode = request->group != (gid_t)-1 ? 0640 : 0600;
+		place->group = request->group;
+	}
+	return place->path;
+}
+
+/* Which units join is to enable: leave must not disable others. */
+static void
+add_record(struct join_plan *plan, const struct join_request *request,
+    bool joined_before, struct diag *diag)
+{
+	char *old = join_record_read(request->config->path, request->name);
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+	struct place *place;
+
+	if (out != NULL) {
+		(void)fputs(joined_before && old != NULL ? old :
+		    JOIN_RECORD_TEXT, out);
+		for (size_t i = 0; request->enable[i] != NULL; i++)
+			(void)fprintf(out, JOIN_RECORD_ENABLED "%s\n",
+			    request->enable[i]);
+		if (fclose(out) != 0) {
+			free(text);
+			text = NULL;
+		}
+	}
+	free(old);
+	place = add(plan, join_path_of(request->config->path, request->name,
+	    JOIN_RECORD), text, length, diag);
+	if (place != NULL)
+		place->replace = true;
+}
+
+static bool
+exists(const char *directory, const char *name)
+{
+	char path[512];
+	const int n = snprintf(path, sizeof(path), "%s/%s", directory, name);
+
+	return n > 0 && (size_t)n < sizeof(path) && access(path, F_OK) == 0;
+}
+
+/*
+ * The certificate of Istio's agent, if there is one: systemd passes copies to
+ * nfdns-feed, which may not read the agent's files (feed.conf(5)).
+ */
+struct agent {
+	char *cert, *key, *roots;	/* for feed.conf; roots may be NULL */
+	char *drop_in;			/* text of the unit's part; or NULL */
+};
+
+static void
+agent_free(struct agent *agent)
+{
+	free(agent->cert);
+	free(agent->key);
+	free(agent->roots);
+	free(agent->drop_in);
+}
+
+static char *
+path_in(const char *directory, const char *name)
+{
+	char *path;
+
+	return asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path;
+}
+
+/* Returns whether there was memory; without an agent nothing is set. */
+static bool
+agent_find(struct agent *agent, const struct join_request *request,
+    const char *directory)
+{
+	const char *where = request->units ? CREDENTIALS : directory;
+	const bool roots = exists(directory, "root-cert.pem");
+
+	if (!exists(directory, "cert-chain.pem") ||
+	    !exists(directory, "key.pem"))
+		return true;
+	agent->cert = path_in(where, "cert-chain.pem");
+	agent->key = path_in(where, "key.pem");
+	agent->roots = roots ? path_in(where, "root-cert.pem") : NULL;
+	if (request->units && asprintf(&agent->drop_in,
+	    "# Written by nfdns join; nfdns leave removes it.\n[Service]\n"
+	    "LoadCredential=cert-chain.pem:%s/cert-chain.pem\n"
+	    "LoadCredential=key.pem:%s/key.pem\n%s%s%s", directory, directory,
+	    roots ? "LoadCredential=root-cert.pem:" : "",
+	    roots ? directory : "", roots ? "/root-cert.pem\n" : "") < 0)
+		agent->drop_in = NULL;
+	return agent->cert != NULL && agent->key != NULL &&
+	    (!roots || agent->roots != NULL) &&
+	    (!request->units || agent->drop_in != NULL);
+}
+
+static char *
+peer_text(const struct workload *w)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	if (out == NULL)
+		return NULL;
+	(void)fputs(w->server, out);
+	for (size_t i = 0; i < w->address_count; i++)
+		(void)fprintf(out, "%s%s", i == 0 ? " at " : ", ",
+		    w->addresses[i]);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static bool
+describe(struct join_plan *plan, const struct workload *w)
+{
+	const struct feed_node *n = &w->node;
+
+	plan->peer = peer_text(w);
+	plan->namespace = strdup(n->namespace);
+	if (asprintf(&plan->self, "namespace %s%s%s%s%s%s%s", n->namespace,
+	    n->service_account != NULL ? ", service account " : "",
+	    n->service_account != NULL ? n->service_account : "",
+	    n->cluster != NULL ? ", cluster " : "",
+	    n->cluster != NULL ? n->cluster : "",
+	    n->network != NULL ? ", network " : "",
+	    n->network != NULL ? n->network : "") < 0)
+		plan->self = NULL;
+	return plan->peer != NULL && plan->namespace != NULL &&
+	    plan->self != NULL;
+}
+
+/* Certificates, token and what feed.conf says of them; its text in *item. */
+static bool
+plan_files(struct join_plan *plan, const struct join_request *request,
+    struct workload *w, const struct agent *agent, char **item,
+    struct diag *diag)
+{
+	struct feed_config feed = { .type = FEED_XDS, .server = w->server,
+	    .addresses = w->addresses, .address_count = w->address_count,
+	    .root_cert = agent->roots, .cert = agent->cert, .key = agent->key,
+	    .ca = agent->cert == NULL, .node = w->node };
+	const char *roots = NULL, *token;
+	char *name = strdup(request->name);
+
+	if (agent->roots == NULL)
+		roots = add_own(plan, request, "root-cert.pem",
+		    w->roots.octets, w->roots.length, false, diag);
+	token = add_own(plan, request, "istio-token", w->token.octets,
+	    w->token.length, true, diag);
+	if (roots != NULL)
+		feed.root_cert = strdup(roots);
+	feed.token = token != NULL ? strdup(token) : NULL;
+	feed.name = name;
+	*item = name != NULL && feed.token != NULL && feed.root_cert != NULL ?
+	    feed_text(&feed) : NULL;
+	free(name);
+	free(feed.token);
+	if (roots != NULL)
+		free(feed.root_cert);
+	return *item != NULL || no_memory(diag);
+}
+
+/* Without a certificate, a token is needed that has not ended. */
+static void
+check_token(const struct workload *w, const struct join_request *request,
+    bool agent, struct diag *diag)
+{
+	char pair[FEED_FILE_NAME_MAX + sizeof(JOIN_PAIR)];
+
+	(void)snprintf(pair, sizeof(pair), "%.63s" JOIN_PAIR, request->name);
+	if (w->token_end > 0 && w->token_end <= request->now && !agent &&
+	    !exists(request->config->state_dir, pair))
+		diag_add(diag, DIAG_ERROR, w->token.path, 1, "the token has "
+		    "ended, and %s has no certificate of Istio's agent; make "
+		    "the files again with istioctl", w->agent);
+}
+
+static bool
+plan_mesh(struct join_plan *plan, const struct join_request *request,
+    struct workload *w, char **item, struct diag *diag)
+{
+	struct agent agent = { .cert = NULL };
+	bool good = agent_find(&agent, request, w->agent) || no_memory(diag);
+
+	plan->agent = agent.cert != NULL;
+	plan->token_end = w->token_end;
+	check_token(w, request, plan->agent, diag);
+	good = good && (describe(plan, w) || no_memory(diag)) &&
+	    plan_files(plan, request, w, &agent, item, diag);
+	if (good && agent.drop_in != NULL) {
+		const size_t length = strlen(agent.drop_in);
+
+		good = add(plan, join_path_of_drop_in(request->name),
+		    copy_octets(agent.drop_in, length), length, diag) != NULL;
+	}
+	agent_free(&agent);
+	return good;
+}
+
+static bool
+plan_kubernetes(struct join_plan *plan, const struct join_request *request,
+    char **item, struct diag *diag)
+{
+	struct kubeconfig_copy copy = { .text = NULL };
+	struct feed_config feed = { .type = FEED_KUBERNETES,
+	    .namespaces = request->namespaces,
+	    .namespace_count = request->namespace_count };
+	const char *path = NULL;
+	bool good = kubeconfig_copy_make(&copy, request->kubeconfig, diag);
+
+	if (good) {
+		path = add_own(plan, request, "kubeconfig", copy.text,
+		    copy.length, true, diag);
+		plan->peer = strdup(copy.server);
+		plan->insecure = copy.insecure;
+		plan->token_file = copy.token_file;
+		copy.token_file = NULL;
+		memcpy(plan->copied, copy.files, sizeof(plan->copied));
+		memset(copy.files, 0, sizeof(copy.files));
+	}
+	feed.name = path != NULL ? strdup(request->name) : NULL;
+	feed.kubeconfig = path != NULL ? strdup(path) : NULL;
+	if (feed.name != NULL && feed.kubeconfig != NULL)
+		*item = feed_text(&feed);
+	free(feed.name);
+	free(feed.kubeconfig);
+	kubeconfig_copy_free(&copy);
+	if (good && (*item == NULL || plan->peer == NULL))
+		good = no_memory(diag);
+	return good;
+}
+
+/* Both configuration files, nfdnsd's last: it names what the other makes. */
+static void
+plan_configs(struct join_plan *plan, const struct join_request *request,
+    const char *item, struct diag *diag)
+{
+	const struct config *config = request->config;
+	struct config_edit e = { .config = config, .name = request->name,
+	    .namespace = plan->namespace };
+	char *feed_conf = join_path(config->path, "feed.conf");
+	struct place *place;
+
+	if (feed_conf == NULL) {
+		(void)no_memory(diag);
+		return;
+	}
+	if (config_edit_add_feed(&e, feed_conf, item, request->force, diag)) {
+		place = add(plan, feed_conf, e.text, e.length, diag);
+		if (place != NULL) {
+			place->replace = e.adds;
+			place->backup = !e.adds;
+		}
+	} else {
+		free(feed_conf);
+	}
+	if (config_edit_add_table(&e, diag)) {
+		plan->by_hand = e.by_hand;
+		plan->old_namespace = e.old_namespace;
+		if (e.text == NULL)
+			return;
+		place = add(plan, strdup(config->path), e.text, e.length,
+		    diag);
+		if (place != NULL)
+			place->replace = true;
+	}
+}
+
+/* Finds files that join has not written and would replace: an error. */
+static void
+look(struct join_plan *plan, const struct join_request *request,
+    bool joined_before, struct diag *diag)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		struct place *place = &plan->places[i];
+
+		if (!place_look(place, diag) || place->state != PLACE_OTHER ||
+		    place->replace)
+			continue;
+		if (place->backup || !joined_before) {
+			place->backup = true;
+			if (!request->force)
+				diag_add(diag, DIAG_ERROR, place->path, 0,
+				    "is there already and says something else; "
+				    "nfdns join --force replaces it, and keeps "
+				    "it as %s.backup", place->path);
+		}
+	}
+}
+
+bool
+join_plan_make(struct join_plan *plan, const struct join_request *request,
+    struct diag *diag)
+{
+	const size_t errors = diag->errors;
+	char *old = join_record_read(request->config->path, request->name);
+	const bool joined_before = old != NULL;
+	struct workload w = { .server = NULL };
+	char *item = NULL;
+	bool good;
+
+	free(old);
+	add_record(plan, request, joined_before, diag);
+	if (request->kubeconfig != NULL)
+		good = plan_kubernetes(plan, request, &item, diag);
+	else
+		good = workload_read(&w, request->directory, diag) &&
+		    plan_mesh(plan, request, &w, &item, diag);
+	if (good)
+		plan_configs(plan, request, item, diag);
+	if (diag->errors == errors)
+		look(plan, request, joined_before, diag);
+	workload_free(&w);
+	free(item);
+	return diag->errors == errors;
+}
+
+void
+join_plan_free(struct join_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		place_free(&plan->places[i]);
+	free(plan->peer);
+	free(plan->self);
+	free(plan->namespace);
+	free(plan->by_hand);
+	free(plan->old_namespace);
+	free(plan->token_file);
+	for (size_t i = 0; i < 3; i++)
+		free(plan->copied[i]);
+	*plan = (struct join_plan){ .count = 0 };
+}

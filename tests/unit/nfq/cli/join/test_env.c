@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cluster.env and mesh.yaml, as istioctl writes them and as it never would. */
+#include "nfq/cli/join/env.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/check.h"
+
+static struct env env;
+static struct diag diag;
+
+static void
+reset(void)
+{
+	env_free(&env);
+	diag_free(&diag);
+	diag = (struct diag)DIAG_INIT;
+	env.path = "FILE";
+}
+
+static void
+read_env(const char *text)
+{
+	reset();
+	cluster_env_read(&env, text, strlen(text), &diag);
+}
+
+static void
+read_yaml(const char *text)
+{
+	reset();
+	mesh_yaml_read(&env, text, strlen(text), &diag);
+}
+
+static bool
+has(const char *key, const char *value)
+{
+	const struct env_entry *entry = env_find(&env, key);
+
+	return entry != NULL && strcmp(entry->value, value) == 0;
+}
+
+static bool
+says(const char *text)
+{
+	for (size_t i = 0; i < diag.kept; i++)
+		if (strstr(diag.entries[i].text, text) != NULL)
+			return true;
+	for (size_t i = 0; i < diag.kept; i++)
+		printf("  %s\n", diag.entries[i].text);
+	return false;
+}
+
+static void
+variables(void)
+{
+	read_env("A='x y'\nB=plain-1.2:3,4/@%+_\n# C='1'\n\nD=''\n"
+	    "E='{\"a\":\"b\"}'\nF='it'\"'\"'s'\nG=\nA='last'\n");
+	CHECK(diag.errors == 0);
+	CHECK(has("A", "last"));
+	CHECK(has("B", "plain-1.2:3,4/@%+_"));
+	CHECK(env_find(&env, "C") == NULL);
+	CHECK(has("D", ""));
+	CHECK(has("E", "{\"a\":\"b\"}"));
+	CHECK(has("F", "it's"));
+	CHECK(has("G", ""));
+	CHECK(env_find(&env, "A")->line == 9);
+	read_env("A='no end of line'");
+	CHECK(diag.errors == 0 && has("A", "no end of line"));
+}
+
+/* Each in the line where it is, and the others are read. */
+static void
+every_error_at_once(void)
+{
+	read_env("A=$(id)\nB='x\nC=\"$HOME\"\n=1\nexport D=1\n1E=1\nF\n"
+	    "G=a b\nH='\x01'\nI=`id`\nJ='good'\nK=a;b\n");
+	CHECK(diag.errors == 11);
+	CHECK(says("FILE:1: A has a value that only a shell"));
+	CHECK(says("FILE:2: B has a quote that does not end"));
+	CHECK(says("FILE:3: C has '$'"));
+	CHECK(says("FILE:4: is not KEY='VALUE'"));
+	CHECK(says("FILE:5: is not"));
+	CHECK(says("FILE:6: is not"));
+	CHECK(says("FILE:7: is not"));
+	CHECK(says("FILE:8: G has a value that only a shell"));
+	CHECK(says("FILE:9: H has a control character"));
+	CHECK(says("FILE:12: K has"));
+	CHECK(env.count == 1 && has("J", "good"));
+}
+
+static void
+bounds(void)
+{
+	char *text = malloc(ENV_MAX_VALUE + 100);
+	char key[ENV_MAX_KEY + 5];
+	size_t used = 0;
+
+	memset(text, 'x', ENV_MAX_VALUE + 99);
+	memcpy(text, "A=", 2);
+	text[ENV_MAX_VALUE + 1] = '\0';
+	read_env(text);
+	CHECK(diag.errors == 0 && strlen(env_find(&env, "A")->value) ==
+	    ENV_MAX_VALUE - 1);
+	text[ENV_MAX_VALUE + 1] = 'x';
+	text[ENV_MAX_VALUE + 2] = '\0';
+	read_env(text);
+	CHECK(says("A has a value that is too long"));
+	for (int i = 0; i <= ENV_MAX_ENTRIES; i++)
+		used += (size_t)snprintf(text + used, 20, "K%d=1\n", i);
+	text[used] = '\0';
+	read_env(text);
+	CHECK(env.count == ENV_MAX_ENTRIES && says("more than 256 variables"));
+	memset(key, 'k', sizeof(key));
+	memcpy(key + ENV_MAX_KEY + 1, "=1", 3);
+	read_env(key);
+	CHECK(says("is not KEY"));
+	read_env(key + 1);
+	CHECK(diag.errors == 0);
+	free(text);
+}
+
+static void
+mesh(void)
+{
+	read_yaml("defaultConfig:\n  discoveryAddress: istiod.x.svc:15012\n"
+	    "  proxyMetadata:\n    A: one\n    B: \"true\"\n    C: true\n"
+	    "    D: \"\"\n    E:\n    F: '{\"a\":\"b\"}'\n"
+	    "  readinessProbe:\n    httpGet:\n      port: 8080\n");
+	CHECK(diag.errors == 0);
+	CHECK(has(MESH_YAML_SERVER, "istiod.x.svc:15012"));
+	CHECK(has("A", "one") && has("B", "true") && has("C", "true"));
+	CHECK(has("D", "") && has("E", "") && has("F", "{\"a\":\"b\"}"));
+	read_yaml("defaultConfig:\n  proxyMetadata:\n    A: one\n");
+	CHECK(diag.errors == 0 && env_find(&env, MESH_YAML_SERVER) == NULL);
+	read_yaml("defaultConfig: {}\n");
+	CHECK(diag.errors == 0 && env.count == 0);
+}
+
+static void
+no_mesh(void)
+{
+	read_yaml("");
+	CHECK(says("FILE: has no \"defaultConfig\""));
+	read_yaml("a: 1\n");
+	CHECK(says("FILE: has no \"defaultConfig\""));
+	read_yaml("- 1\n");
+	CHECK(says("FILE:1: this file is not a mapping"));
+	read_yaml("defaultConfig: 1\n");
+	CHECK(says("FILE:1: defaultConfig is not a mapping"));
+	read_yaml("defaultConfig:\n  proxyMetadata: [ 1 ]\n");
+	CHECK(says("FILE:2: proxyMetadata is not a mapping"));
+	read_yaml("defaultConfig:\n  discoveryAddress: { a: 1 }\n"
+	    "  proxyMetadata:\n    A: [ 1 ]\n    B: good\n");
+	CHECK(says("FILE:2: discoveryAddress is not a text"));
+	CHECK(says("FILE:4: A is not a text"));
+	CHECK(has("B", "good"));
+	read_yaml("defaultConfig:\n  a: &x 1\n  b: *x\n");
+	CHECK(diag.errors == 1 && says("FILE:2: "));
+	read_yaml("defaultConfig:\n\t- x\n");
+	CHECK(diag.errors == 1 && says("FILE:2: "));
+}
+
+int
+main(void)
+{
+	TEST(variables);
+	TEST(every_error_at_once);
+	TEST(bounds);
+	TEST(mesh);
+	TEST(no_mesh);
+	reset();
+	return test_summary();
+}
