@@ -29,6 +29,7 @@
 #define FLUSHED_AT_ONCE	20000	/* entries that are looked at in one round */
 #define REPLIES		16	/* from one socket in one round, at most */
 #define IDLE_PART	4	/* of the descriptors that there may be */
+#define CHECK_EVERY_MS	1000	/* the count of what waits */
 
 static const struct forward_settings *
 forward_settings_of(const struct forward_thread *f)
@@ -296,6 +297,40 @@ take_cache(const struct generation *generation)
 }
 
 static void
+count_waiting(struct forward_thread *f)
+{
+	const struct held *h;
+	uint32_t place = 0;
+
+	waiting_clear(f->waiting);
+	while ((h = held_walk(&f->held, &place)) != NULL)
+		waiting_add(f->waiting, h->held.uid);
+}
+
+/*
+ * The queue threads' count drifts when the kernel drops packets, and by what a worker
+ * before this one had handed over.  For moments it is above what is held, by packets
+ * on their way; a difference that lasts a second is corrected.
+ */
+static void
+check_waiting(struct forward_thread *f)
+{
+	const int32_t over = waiting_all(f->waiting) - ((int32_t)f->held.count +
+	    (int32_t)thread_express_sum(f, FORWARD_HELD));
+
+	f->over_least = over < f->over_least ? over : f->over_least;
+	f->over_most = over > f->over_most ? over : f->over_most;
+	if (monotime_is_set(f->checked) &&
+	    monotime_ms_since(f->boot, f->checked) < CHECK_EVERY_MS)
+		return;
+	if (f->over_least > 0 || f->over_most < 0)
+		count_waiting(f);
+	f->checked = f->boot;
+	f->over_least = INT32_MAX;
+	f->over_most = INT32_MIN;
+}
+
+static void
 do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 {
 	bool queued = false;
@@ -335,7 +370,7 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 	if (queued)
 		take_packets(f);
 	else
-		forward_check_waiting(f);
+		check_waiting(f);
 	thread_streams_tick(f);
 	thread_queue_send(&f->queue);
 	want_channels(f);

@@ -124,13 +124,6 @@ monotime_t forward_page_next(const struct forward_thread *thread);
 /* What an engine is to call; all get the thread. */
 extern const struct engine_host forward_host;
 
-/*
- * What queue threads count goes wrong by what the kernel drops, and by what a
- * worker before this one had handed over.  For moments it is above what is held,
- * by packets on their way; wrong is what is so all the time.  Looks once a second.
- */
-void forward_check_waiting(struct forward_thread *f);
-
 /* Unpredictable octets. */
 void forward_random(struct forward_thread *thread, void *octets, size_t length);
 
@@ -141,14 +134,8 @@ void forward_rescue(struct forward_thread *thread);
 void forward_send_lost(struct forward_thread *thread,
     const struct packet *question, uint32_t device, size_t length);
 
-/* thread_late.c */
-
 /* Begins to ask the kernel for the clients of late answers; logs if it cannot. */
 void thread_late_init(struct forward_thread *thread, int known_socket);
-
-/* Whether the question has waited for long, and its client has closed its socket. */
-bool thread_late_is_abandoned(struct forward_thread *thread,
-    const struct held *held);
 
 /* thread_packets.c: a question of the queue, or one whose packet is "lost". */
 void thread_take_packet(struct forward_thread *thread,

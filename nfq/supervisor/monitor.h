@@ -95,6 +95,8 @@ enum reload_wish {
 
 /* monitor.c */
 
+#define MONITOR_RULES_MS 10000	/* from one comparison of the rules to the next */
+
 /* Call it at the end of the start, before the first tick. */
 void monitor_start(struct supervisor *s, monotime_t now);
 /* Ends a canary in flight; allowed before monitor_start() if its fd is -1. */
@@ -123,41 +125,6 @@ void monitor_canary_tick(struct supervisor *s, monotime_t now);
 void monitor_canary_ready(struct supervisor *s, monotime_t now);
 /* Call it when a new worker is ready: sends the next canary at once. */
 void monitor_worker_ready(struct supervisor *s, monotime_t now);
-
-/* monitor_watchdog.c */
-
-/*
- * Answers the service manager's watchdog twice within the watchdog's time, as
- * long as the last answer to a canary is not older than that time.
- */
-void monitor_watchdog_tick(struct monitor_watchdog *m, int tick_ms,
-    monotime_t answered, monotime_t now);
-
-/* monitor_rules.c */
-
-#define MONITOR_RULES_MS 10000
-
-/*
- * Every ten seconds: installs rules again that are gone, and reports rules that
- * were changed.  Before Linux 5.12 a table has no owner flag, so any program
- * can flush it.  Returns whether ten seconds were over.
- */
-bool monitor_rules_tick(struct supervisor *s, monotime_t now);
-
-/* monitor_counters.c */
-
-/* Copies the kernel's counters of rules and queues to the status page. */
-void monitor_counters_tick(struct supervisor *s);
-
-/* monitor_streams.c */
-
-/* "cheap": only where the kernel gives the number without a dump. */
-void monitor_streams_tick(struct supervisor *s, monotime_t now, bool cheap);
-
-/* monitor_metrics.c */
-
-/* Writes run_dir/METRICS_FILE every metrics.interval seconds. */
-void monitor_metrics_tick(struct supervisor *s, monotime_t now);
 
 /* monitor_feeds.c */
 
