@@ -337,7 +337,8 @@ servers_check_upstreams(struct findings *findings,
 		check_domain(findings, servers, f, &f->domain[i]);
 	if (answering > 0)
 		findings_add(findings, FINDING_OK, "upstream", NULL, "%u of %u "
-		    "upstreams answered doctor", answering, asked);
+		    "upstreams answered doctor%s", answering, asked,
+		    asked < f->upstreams ? ", which asks none over TLS" : "");
 }
 
 /* 0: found; 2: not found (getent(1)); else a negative errno. */
