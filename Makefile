@@ -3,10 +3,11 @@
 # make            the programs, in build/
 # make demo       install what is needed, build, show it at work (root)
 # make demo-feed  the same for joining a mesh (root)
-# make quick      unit tests, scenarios, lint: between edits (2 minutes)
-# make check      install what is needed, build, run every test (root; 15 minutes
+# make quick      unit tests, scenarios, lint: between edits (a minute)
+# make check      install what is needed, build, run every test (root; 8 minutes
 #                 with two CPUs)
 # make unit       only the unit tests; make lint only the analyses
+# make check-compilers  gcc, clang and cppcheck over all, and what messages cost (4 minutes)
 # make check-analysers  clang-tidy and gcc -fanalyzer over all (10 minutes)
 # make check-long what of the tests takes many minutes: longer loads, more of them
 #                 (root; 15 minutes)
@@ -52,7 +53,7 @@ SANITIZE ?=
 
 LIBRARIES := libnetfilter_queue libmnl libnftnl ldns libconfig \
 	     libidn2 libxxhash libcap-ng libseccomp libnghttp2 openssl libcurl libcares \
-	     yaml-0.1 libpcap zlib libzstd \
+	     yaml-0.1 zlib libzstd \
 	     ncursesw
 
 ifeq ($(V),1)
@@ -64,7 +65,7 @@ say	= $(if $(Q),@printf '  %-5s %s\n' $(1) $(2))
 
 # Goals that build nothing do not need the libraries, and those that install
 # them must run before they are looked for.
-LATE_GOALS := demo demo-feed check check-analysers check-long quick coverage deps demo-deps demo-feed-deps clean lint fuzz bench bench-quick bench-check
+LATE_GOALS := demo demo-feed check check-analysers check-compilers check-long quick coverage deps demo-deps demo-feed-deps clean lint fuzz bench bench-quick bench-check
 ifneq ($(filter-out $(LATE_GOALS),$(or $(MAKECMDGOALS),all)),)
 MISSING := $(foreach l,$(LIBRARIES),$(if $(shell $(PKG_CONFIG) --exists $(l) 2>/dev/null && echo y),,$(l)))
 ifneq ($(strip $(MISSING)),)
@@ -86,6 +87,7 @@ MAINS	:= nfq/nfdnsd.c nfq/nfdns.c nfq/nfdns-sockets.c nfq/nfdns-feed.c nfq/nfdns
 SOURCES	:= $(filter-out $(MAINS),$(sort $(foreach s,$(SHELVES),$(shell find $(s) -name "*.c"))))
 OBJECTS	:= $(SOURCES:%.c=$(BUILD)/%.o)
 LIBRARY	:= $(BUILD)/libnfdns.a
+ARCHIVE	= ar rcs
 PROGRAMS := $(MAINS:nfq/%.c=$(BUILD)/%)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(shell find tests/unit -name "test_*.c"))
 TOOLS	:= $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/tools/*.c))
@@ -101,7 +103,7 @@ $(BUILD)/%.o: %.c
 
 $(LIBRARY): $(OBJECTS)
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
 
 $(PROGRAMS): $(BUILD)/%: $(BUILD)/nfq/%.o $(LIBRARY)
 	$(call say,LD,$@)
@@ -133,19 +135,24 @@ $(FAULTY): $(BUILD)/nfq/nfdnsd.o $(BUILD)/tests/faulty/nfdnsd.o $(LIBRARY) $(BUI
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(ALL_LIBS)
 	$(Q)ln -sf ../nfdns ../nfdns-tls $(@D)/
 
-# A fuzz target with libFuzzer's main, and with one that only replays files.
+# A fuzz target with libFuzzer's main; and all of them in one program that only replays
+# files: each has a name of its own there.
 $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/fuzz_%.o $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(ALL_LIBS)
 
-$(BUILD)/replay/%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(LIBRARY)
+$(BUILD)/replay/%.o: tests/fuzz/fuzz_%.c
 	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) -DLLVMFuzzerTestOneInput=fuzz_$* -MMD -MP -c -o $@ $<
+
+$(BUILD)/replay/replay: $(FUZZ_NAMES:%=$(BUILD)/replay/%.o) $(BUILD)/tests/fuzz/replay.o $(LIBRARY)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) -rdynamic -o $@ $^ $(ALL_LIBS)
 
 # The reader of JSON is compared with another one.
-$(BUILD)/fuzz/json $(BUILD)/replay/json: private ALL_LIBS += -ljansson
+$(BUILD)/fuzz/json $(BUILD)/replay/replay: private ALL_LIBS += -ljansson
 
 # Counts what messages cost; of use only where all is built by tests/fuzz/test_cost.
 $(BUILD)/cost: $(BUILD)/tests/fuzz/cost.o $(LIBRARY)
@@ -155,7 +162,7 @@ $(BUILD)/cost: $(BUILD)/tests/fuzz/cost.o $(LIBRARY)
 unit-tests: $(UNIT_TESTS)
 tools: $(TOOLS) $(FAULTY)
 fuzz-targets: $(FUZZ_NAMES:%=$(BUILD)/fuzz/%)
-replay-targets: $(FUZZ_NAMES:%=$(BUILD)/replay/%)
+replay: $(BUILD)/replay/replay
 
 # What the analysers in tests/lint need to know.
 print-cflags:
@@ -188,8 +195,12 @@ quick: deps
 	$(Q)$(MAKE) --no-print-directory -j$(JOBS) WERROR=-Werror all unit-tests
 	$(Q)BUILD=$(BUILD) tests/run --quick
 
+check-compilers: deps
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) WERROR=-Werror all unit-tests tools
+	$(Q)BUILD=$(BUILD) BUILT_WITH="$(CC) $(CFLAGS) -Werror" tests/run --apart
+
 check-analysers: deps
-	$(Q)BUILD=$(BUILD) tests/run --long test_analysers
+	$(Q)BUILD=$(BUILD) tests/run --apart --long
 
 # A build of its own.  A test that fails is shown, and what it has run counts.
 COVERAGE ?= unit net
@@ -288,6 +299,6 @@ clean:
 
 -include $(shell [ -d $(BUILD) ] && find $(BUILD) -maxdepth 6 \( -path $(BUILD)/deb -o -path $(BUILD)/rpm -o -path $(BUILD)/vm \) -prune -o -type f -name '*.d' -print)
 
-.PHONY: all bench bench-check bench-quick check check-analysers check-clients check-long check-packages check-vm clean coverage deb demo demo-deps demo-feed demo-feed-deps deps fuzz fuzz-targets install lint \
-	print-cflags replay-targets tools unit unit-tests
+.PHONY: all bench bench-check bench-quick check check-analysers check-clients check-compilers check-long check-packages check-vm clean coverage deb demo demo-deps demo-feed demo-feed-deps deps fuzz fuzz-targets install lint \
+	print-cflags replay tools unit unit-tests
 .SECONDARY:

@@ -7,7 +7,9 @@
  *     questions or two OPTs in one message are FORMERR.  But first the policy
  *     judges it: if some nameserver might find a question in it, a rule that
  *     denies that question denies the message; if none can be read, it is dropped
- *     if a rule could deny its asker something (policy_unreadable).
+ *     if a rule could deny its asker something (policy_unreadable).  If so, one for
+ *     a name of a forward domain is refused: only PLAIN questions are forwarded, and
+ *     rules judge the names of forwarded answers alone.
  *  2. Class CH is answered for our own names, whatever rules say, and as rule 1
  *     says for all others.
  *  3. If a rule of the policy decides, it is done what it says.  Its "answer" is
@@ -449,12 +451,26 @@ is_denied(const struct facts *facts)
 	    ruling->action != RULE_PASS);
 }
 
+/* No rule would see the names of its answer, as it sees those of a PLAIN one. */
+static struct decision
+decide_unforwardable(const struct facts *facts)
+{
+	struct decision d = refuse(REASON_FORWARD_DENIED, RCODE_REFUSED);
+
+	d.content = ANSWER_EMPTY;
+	return facts->question->flags & QUESTION_QR ?
+	    drop(REASON_FORWARD_DENIED) : d;
+}
+
 /* The same with one: a rule can only make less of such a message. */
 static struct decision __attribute__((noinline))
 decide_other(const struct facts *facts)
 {
 	struct decision d = decide_form(facts);
 
+	if (facts->unforwardable && d.verdict == VERDICT_PASS &&
+	    (facts->ruling == NULL || facts->ruling->action != RULE_PASS))
+		d = decide_unforwardable(facts);
 	if (facts->could_deny)
 		return decide_unread(d.reason, true);
 	if (facts->ruling == NULL)

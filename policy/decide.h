@@ -60,7 +60,9 @@ enum reason {
 	REASON_CHASE,		/* CNAMEs that leave the table are followed */
 	REASON_FORWARD_FULL,	/* too many questions wait for their answers */
 	REASON_FORWARD_DENIED,	/* the answer that others gave: a rule denies one of
-				 * its names, or none could judge them: SERVFAIL */
+				 * its names, or none could judge them: SERVFAIL;
+				 * or its form keeps the question from being
+				 * forwarded, so no rule could: REFUSED */
 	REASON_CACHE,		/* name of a forward domain: the answer is kept */
 	REASON_POLICY,		/* a rule says so, of the name asked or one that it
 				 * is answered from; its number stands beside it */
@@ -130,6 +132,8 @@ struct facts {
 	bool own_name;			/* canary.nfdns or version.nfdns, CH TXT */
 	bool could_deny;		/* the question cannot be read, and a rule
 					 * could deny the asker something */
+	bool unforwardable;		/* not PLAIN, of a forward domain, and a
+					 * rule could deny the asker something */
 };
 
 struct decision {

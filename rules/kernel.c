@@ -27,7 +27,7 @@ struct rules_kernel {
 	struct rules_features features;	/* as far as known; at first the best */
 	bool chains[CHAINS];		/* those in the installed table */
 	bool sets[RULES_SETS];
-	bool users;
+	bool users[USER_BUDGETS];
 	uint64_t counted[RULES_COUNTERS];	/* by rules that were replaced */
 };
 
@@ -198,10 +198,11 @@ put_clearance(struct batch *batch, const struct rules_kernel *kernel,
 		if (kernel->sets[i])
 			nft_message_name(batch, NFT_MSG_DELSET, MESSAGE_CLEAR,
 			    NFTA_SET_NAME, set->sets[i].name);
-	/* Its elements keep the rate that they were made with. */
-	if (kernel->users)
-		nft_message_name(batch, NFT_MSG_DELSET, MESSAGE_CLEAR,
-		    NFTA_SET_NAME, RULES_USERS);
+	/* Their elements keep the rate that they were made with. */
+	for (enum user_budget i = 0; i < USER_BUDGETS; i++)
+		if (kernel->users[i])
+			nft_message_name(batch, NFT_MSG_DELSET, MESSAGE_CLEAR,
+			    NFTA_SET_NAME, rules_users_name(i));
 	if (!scope->streams)
 		return;
 	nft_message_name(batch, NFT_MSG_DELSET, MESSAGE_CLEAR, NFTA_SET_NAME,
@@ -225,8 +226,9 @@ try_install(struct rules_kernel *kernel, const struct ruleset *set,
 		put_whole_table(&batch, set, kernel->features.owner);
 	else
 		put_clearance(&batch, kernel, set, scope);
-	if (set->user_rate > 0)
-		nft_message_users(&batch, USERS_ID);
+	for (enum user_budget i = 0; i < USER_BUDGETS; i++)
+		if (ruleset_has_budget(set, i))
+			nft_message_users(&batch, i, USERS_ID + i);
 	nft_message_sets(&batch, set);
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
 		if (scope->whole || scope->chains[chain])
@@ -318,8 +320,9 @@ learn_table(struct rules_kernel *kernel)
 	for (size_t i = 0; i < RULES_SETS; i++)
 		kernel->sets[i] = nftnl_set_list_lookup_byname(dump.sets,
 		    rules_set_name((enum rules_set_id)i)) != NULL;
-	kernel->users = nftnl_set_list_lookup_byname(dump.sets,
-	    RULES_USERS) != NULL;
+	for (enum user_budget i = 0; i < USER_BUDGETS; i++)
+		kernel->users[i] = nftnl_set_list_lookup_byname(dump.sets,
+		    rules_users_name(i)) != NULL;
 	nft_dump_free(&dump);
 	/* What was counted so far was another's: modulo 2^64. */
 	if (read_counters(kernel, counted) == 0)
@@ -407,7 +410,8 @@ rules_kernel_install(struct rules_kernel *kernel, const struct ruleset *set,
 		kernel->chains[chain] = ruleset_has_chain(set, chain);
 	for (size_t i = 0; i < RULES_SETS; i++)
 		kernel->sets[i] = set->sets[i].count > 0;
-	kernel->users = set->user_rate > 0;
+	for (enum user_budget i = 0; i < USER_BUDGETS; i++)
+		kernel->users[i] = ruleset_has_budget(set, i);
 	*features = kernel->features;
 	return 0;
 }

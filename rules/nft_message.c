@@ -270,11 +270,11 @@ nft_message_streams(struct batch *batch, const struct ruleset *set, bool ipv4,
 }
 
 void
-nft_message_users(struct batch *batch, uint32_t id)
+nft_message_users(struct batch *batch, enum user_budget budget, uint32_t id)
 {
 	put_filled(batch, &(struct filled_set){
 		.subject = MESSAGE_USERS,
-		.name = RULES_USERS,
+		.name = rules_users_name(budget),
 		.id = id,
 		.key_type = EXPRESSIONS_USER_TYPE,
 		.key_length = sizeof(uid_t),

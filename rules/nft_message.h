@@ -56,7 +56,8 @@ void nft_message_first_rule(struct batch *batch, const struct ruleset *set,
 void nft_message_streams(struct batch *batch, const struct ruleset *set,
     bool ipv4, uint32_t id);
 
-/* The set of users, which the rules fill too. */
-void nft_message_users(struct batch *batch, uint32_t id);
+/* The set of users with that budget, which the rules fill too. */
+void nft_message_users(struct batch *batch, enum user_budget budget,
+    uint32_t id);
 
 #endif

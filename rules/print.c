@@ -77,11 +77,12 @@ ruleset_print(const struct ruleset *set, FILE *out)
 		print_streams(set, RULES_STREAMS4, "ipv4_addr", out);
 		print_streams(set, RULES_STREAMS6, "ipv6_addr", out);
 	}
-	if (set->user_rate > 0)
-		fprintf(out, "\tset " RULES_USERS " {\n\t\ttype uid\n"
-		    "\t\tsize %d\n\t\tflags dynamic,timeout\n"
-		    "\t\ttimeout %ds\n\t}\n\n", RULES_USERS_MAX,
-		    RULES_USERS_S);
+	for (enum user_budget i = 0; i < USER_BUDGETS; i++)
+		if (ruleset_has_budget(set, i))
+			fprintf(out, "\tset %s {\n\t\ttype uid\n"
+			    "\t\tsize %d\n\t\tflags dynamic,timeout\n"
+			    "\t\ttimeout %ds\n\t}\n\n", rules_users_name(i),
+			    RULES_USERS_MAX, RULES_USERS_S);
 	for (size_t i = 0; i < RULES_SETS; i++)
 		if (set->sets[i].count > 0)
 			print_set(&set->sets[i], out);

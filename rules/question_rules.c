@@ -96,24 +96,44 @@ when_queued(struct rule *rule, const struct ruleset *set,
 		when_destination_in(rule, &set->sets[what->nameservers]);
 }
 
+static uint32_t
+larger(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
 /*
  * Root can stop the daemon anyway, and asks for others.  With a conntrack zone, a
  * port's surplus has to be in it like what passes the
  * queue: see add_verdicts().  Passed TCP connections are in none.
  */
 static void
-add_surplus(struct ruleset *set, const struct queued *what)
+add_surplus(struct ruleset *set, const struct queued *what,
+    enum user_budget budget)
 {
+	static const char *const kinds[USER_BUDGETS] = {
+		"", "octets of ", "new ",
+	};
 	struct rule *rule = add_rule(set, CHAIN_QUESTION,
-	    RULES_COMMENT_SURPLUS "%s", what->comment);
+	    RULES_COMMENT_SURPLUS "%s%s", kinds[budget], what->comment);
+	struct statement over = { .kind = STATEMENT_USER_OVER,
+		.limit = { .set = rules_users_name(budget),
+		.octets = budget == USER_OCTETS } };
 
+	if (budget == USER_OCTETS)
+		over.limit.rate = larger(set->user_rate * RULES_USER_QUESTION,
+		    RULES_USER_OCTETS_MIN);
+	else if (budget == USER_CONNECTIONS)
+		over.limit.rate = over.limit.burst = larger(set->streams_max /
+		    4 / set->stream_new_s, 1);
+	else {
+		over.limit.rate = set->user_rate;
+		over.limit.burst = set->user_rate < RULES_USERS_BURST ?
+		    set->user_rate : RULES_USERS_BURST;
+	}
 	when_queued(rule, set, what);
 	rule_when(rule, condition_number(SUBJECT_SKUID, OPERATOR_DIFFERENT, 0));
-	rule_then(rule, (struct statement){
-		.kind = STATEMENT_USER_OVER,
-		.limit = { set->user_rate, set->user_rate < RULES_USERS_BURST ?
-		    set->user_rate : RULES_USERS_BURST },
-	});
+	rule_then(rule, over);
 	if (set->denies) {
 		then_drop(rule);
 		return;
@@ -133,8 +153,11 @@ add_queued(struct ruleset *set, const struct queued *what)
 {
 	struct rule *rule;
 
-	if (set->user_rate > 0)
-		add_surplus(set, what);
+	if (set->user_rate > 0) {
+		add_surplus(set, what, USER_PACKETS);
+		add_surplus(set, what, what->tcp ? USER_CONNECTIONS :
+		    USER_OCTETS);
+	}
 	rule = add_rule(set, CHAIN_QUESTION, "%s", what->comment);
 	when_queued(rule, set, what);
 	if (!what->tcp)

@@ -127,8 +127,13 @@ struct statement {
 			unsigned int seconds;	/* 0: the set's own time */
 		} change;
 		uint16_t zone;
-		/* Packets a second, and how many of them at once. */
-		struct { uint32_t rate, burst; } limit;
+		/* Packets or octets a second, and how many of them at once;
+		 * of octets those of a second more. */
+		struct {
+			const char *set;	/* of users; static text */
+			uint32_t rate, burst;
+			bool octets;
+		} limit;
 	};
 };
 

@@ -93,6 +93,12 @@ rules_set_name(enum rules_set_id set)
 	return set_names[set];
 }
 
+bool
+ruleset_has_budget(const struct ruleset *set, enum user_budget budget)
+{
+	return set->user_rate > 0 && (set->tcp || budget != USER_CONNECTIONS);
+}
+
 uint32_t
 ruleset_canary_mark(const struct config *config)
 {

@@ -67,12 +67,31 @@ enum rules_set_id {
 #define RULES_STREAMS_S		60	/* default of the sets; every rule sets its own */
 
 /*
- * The set of users who asked lately.  Each has a budget of user_rate packets a
- * second, which fills up again within one, so an older entry says nothing.  What
- * comes at once waits in the queue before others' questions: it is less.  While
- * the set is full, new users are not limited: no question is passed by mistake.
+ * What each user but root may send in a second, each budget with a set of the users
+ * who asked lately:
+ *
+ *   PACKETS		user_rate.  What comes at once waits in the queue before
+ *			others' questions: it is less
+ *   OCTETS		as many questions of RULES_USER_QUESTION octets: of one packet
+ *			(UDP_SEGMENT, udp(7)) the queue makes up to 64
+ *   CONNECTIONS	so many that one user's fill a quarter of the sets of
+ *			connections, if none gets beyond its first packet
+ *
+ * A budget fills up again within a second, so an older entry says nothing.  While
+ * a set is full, new users are not limited: no question is passed by mistake.
  */
-#define RULES_USERS		"users"
+enum user_budget { USER_PACKETS, USER_OCTETS, USER_CONNECTIONS, USER_BUDGETS };
+
+/* The name of the budget's set in the kernel. */
+static inline const char *
+rules_users_name(enum user_budget budget)
+{
+	return budget == USER_PACKETS ? "users" :
+	    budget == USER_OCTETS ? "users_octets" : "users_tcp";
+}
+
+#define RULES_USER_QUESTION	80
+#define RULES_USER_OCTETS_MIN	65536	/* the largest packet has to fit */
 #define RULES_USERS_MAX		16384
 #define RULES_USERS_BURST	2000	/* as many at once, at most */
 #define RULES_USERS_S		2
@@ -99,7 +118,7 @@ struct ruleset {
 	uint32_t streams_max;		/* connections in each set */
 	unsigned int stream_new_s, stream_open_s;
 	uint16_t zone;
-	uint32_t user_rate;		/* packets a second; 0: no limit, no set */
+	uint32_t user_rate;		/* packets a second; 0: no budgets */
 	uint16_t queue_number;
 	uint16_t queue_count;	/* > 1: spread by CPU (fanout) */
 	bool queue_bypass;
@@ -127,6 +146,8 @@ const struct rules_chain_form *rules_chain_form(enum rules_chain chain);
 bool ruleset_has_chain(const struct ruleset *set, enum rules_chain chain);
 /* The name of the set in the kernel. */
 const char *rules_set_name(enum rules_set_id set);
+/* Whether users have such a budget. */
+bool ruleset_has_budget(const struct ruleset *set, enum user_budget budget);
 
 /*
  * Whether both bypass the same cgroups.  A cgroup that was removed and created

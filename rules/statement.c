@@ -261,9 +261,14 @@ encode_change(struct expr_builder *b, const struct statement *statement,
 static void
 print_user_over(const struct statement *statement, FILE *out)
 {
-	fprintf(out, " update @" RULES_USERS " { meta skuid limit rate over %"
-	    PRIu32 "/second burst %" PRIu32 " packets }", statement->limit.rate,
-	    statement->limit.burst);
+	const char *octets = statement->limit.octets ? " bytes" : "";
+
+	fprintf(out, " update @%s { meta skuid limit rate over %" PRIu32
+	    "%s/second", statement->limit.set, statement->limit.rate, octets);
+	if (statement->limit.burst > 0)
+		fprintf(out, " burst %" PRIu32 " packets",
+		    statement->limit.burst);
+	fputs(" }", out);
 }
 
 static void
@@ -277,7 +282,7 @@ encode_user_over(struct expr_builder *b, const struct statement *statement,
 	expr_add(b, "dynset");
 	expr_put_u32(b, NFTNL_EXPR_DYNSET_SREG_KEY, NFT_REG_1);
 	expr_put_u32(b, NFTNL_EXPR_DYNSET_OP, NFT_DYNSET_OP_UPDATE);
-	expr_put_string(b, NFTNL_EXPR_DYNSET_SET_NAME, RULES_USERS);
+	expr_put_string(b, NFTNL_EXPR_DYNSET_SET_NAME, statement->limit.set);
 	if (b->failed || limit == NULL) {
 		if (limit != NULL)
 			nftnl_expr_free(limit);
@@ -289,7 +294,8 @@ encode_user_over(struct expr_builder *b, const struct statement *statement,
 	nftnl_expr_set_u64(limit, NFTNL_EXPR_LIMIT_UNIT, 1);	/* second */
 	nftnl_expr_set_u32(limit, NFTNL_EXPR_LIMIT_BURST,
 	    statement->limit.burst);
-	nftnl_expr_set_u32(limit, NFTNL_EXPR_LIMIT_TYPE, NFT_LIMIT_PKTS);
+	nftnl_expr_set_u32(limit, NFTNL_EXPR_LIMIT_TYPE,
+	    statement->limit.octets ? NFT_LIMIT_PKT_BYTES : NFT_LIMIT_PKTS);
 	nftnl_expr_set_u32(limit, NFTNL_EXPR_LIMIT_FLAGS, NFT_LIMIT_F_INV);
 	nftnl_expr_add_expr(b->last, NFTNL_EXPR_DYNSET_EXPR, limit);
 }

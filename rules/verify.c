@@ -171,26 +171,30 @@ check_streams(struct check *check, bool ipv4)
 }
 
 static void
-check_users(struct check *check)
+check_users(struct check *check, enum user_budget budget)
 {
+	const char *name = rules_users_name(budget);
 	struct nftnl_set *set = nftnl_set_list_lookup_byname(
-	    check->dump->sets, RULES_USERS);
+	    check->dump->sets, name);
 
 	if (set == NULL)
-		differ(check, "set " RULES_USERS " is missing");
+		differ(check, "set %s is missing", name);
 	else if (!compare_users(set))
-		differ(check, "set " RULES_USERS ": wanted %d users for %d s, "
+		differ(check, "set %s: wanted %d users for %d s, "
 		    "kernel has another type, size, time or other flags",
-		    RULES_USERS_MAX, RULES_USERS_S);
+		    name, RULES_USERS_MAX, RULES_USERS_S);
 }
 
 /* Whether it is one of the sets that rules fill. */
 static bool
 is_filled(const struct ruleset *set, const char *name)
 {
-	return (set->tcp && (strcmp(name, RULES_STREAMS4) == 0 ||
-	    strcmp(name, RULES_STREAMS6) == 0)) ||
-	    (set->user_rate > 0 && strcmp(name, RULES_USERS) == 0);
+	for (enum user_budget i = 0; i < USER_BUDGETS; i++)
+		if (ruleset_has_budget(set, i) &&
+		    strcmp(name, rules_users_name(i)) == 0)
+			return true;
+	return set->tcp && (strcmp(name, RULES_STREAMS4) == 0 ||
+	    strcmp(name, RULES_STREAMS6) == 0);
 }
 
 static void
@@ -207,8 +211,9 @@ check_sets(struct check *check)
 		check_streams(check, true);
 		check_streams(check, false);
 	}
-	if (check->set->user_rate > 0)
-		check_users(check);
+	for (enum user_budget i = 0; i < USER_BUDGETS; i++)
+		if (ruleset_has_budget(check->set, i))
+			check_users(check, i);
 	if (sets == NULL) {
 		check->error = -ENOMEM;
 		return;

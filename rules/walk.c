@@ -74,7 +74,7 @@ value_of(enum subject subject, const struct walk_packet *packet)
 		value.known = packet->gid != (gid_t)-1;
 		return value;
 	case SUBJECT_FIB_SADDR_TYPE:
-		return value_of_word(RTN_LOCAL);
+		return value_of_word(packet->foreign ? RTN_UNICAST : RTN_LOCAL);
 	case SUBJECT_FIB_DADDR_TYPE:
 		return value_of_word(destination_type(packet));
 	case SUBJECT_IP_DADDR:

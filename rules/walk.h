@@ -13,9 +13,8 @@
 #include "rules/ruleset.h"
 
 /*
- * A question over UDP, or the first packet of a TCP connection, to port 53.  It
- * comes from an address of this machine, and its socket has no mark and is in
- * no net_cls class.
+ * A question over UDP, or the first packet of a TCP connection, to port 53.  Its
+ * socket has no mark and is in no net_cls class.
  */
 struct walk_packet {
 	int family;			/* AF_INET or AF_INET6 */
@@ -23,6 +22,7 @@ struct walk_packet {
 	uid_t uid;			/* (uid_t)-1: the packet has no socket */
 	gid_t gid;
 	uint8_t destination[16];
+	bool foreign;			/* it comes from no address of this machine */
 };
 
 /* What a rule is to such a packet. */

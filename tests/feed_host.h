@@ -16,11 +16,10 @@ feed_is_sound(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 	return true;
 }
 
-static inline bool
+static inline void
 feed_tick(void *arg)
 {
 	(void)arg;
-	return false;
 }
 
 #endif

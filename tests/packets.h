@@ -48,6 +48,15 @@ sample_source(const struct table *table)
 	return answer_source(table, &sample_settings);
 }
 
+static inline void
+add_alias(struct builder *b, const char *owner, const char *target)
+{
+	const struct dns_name name = name_of(owner), to = name_of(target);
+
+	MUST(builder_add(b, &name, NAME_OWNED, TYPE_CNAME, 30, to.octets,
+	    to.length, 1) == BUILDER_ADDED);
+}
+
 /* Names of every kind; with "everything" also a wildcard over all others. */
 static inline struct table *
 sample_table(bool everything)
@@ -82,6 +91,8 @@ sample_table(bool everything)
 		    0);
 	}
 	MUST(add_address(b, "*.wild.test", NAME_OWNED, "10.4.0.1") == 0);
+	add_alias(b, "out.mesh.test", "elsewhere.example");
+	add_alias(b, "in.mesh.test", "reviews.default.svc.cluster.local");
 	if (everything)
 		MUST(add_address(b, "*", 0, "10.5.0.1") == 0);
 	t = table_of(b);

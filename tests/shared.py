@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the data is that several tests read but that is not in the repository.
+"""Data that several tests read.
 
-A clone of a user has none: the tests that need it say SKIP there.
+Messages and packets are made (corpus.py).  More of them, and cases of others, may lie
+in SHARED beside the repository: they are played in addition.
 """
+import collections
+import json
 import os
 import pathlib
 import struct
@@ -18,6 +21,29 @@ def shared_file(name):
     return path if path.exists() else None
 
 
+def conformance(name):
+    """The paths of our own file of cases of that name, and of SHARED's where it is there."""
+    given = shared_file(f"conformance/{name}")
+    return [TOP / "tests/conformance" / name] + ([] if given is None else [given])
+
+
+def corpus(part):
+    """Paths of files with messages: "queries", "responses", "hostile" or "packets"."""
+    import corpus as maker
+    made = BUILD / "corpus" / f"{part}.framed"
+    made.parent.mkdir(parents=True, exist_ok=True)
+    fresh = made.with_suffix(f".{os.getpid()}")	# several tests may want it at a time
+    fresh.write_bytes(b"".join(struct.pack("!H", len(octets)) + octets
+                               for _, octets in maker.make(part)))
+    fresh.replace(made)
+    given = shared_file(f"corpus/{part}.framed")
+    return [made] if given is None else [made, given]
+
+
+def corpus_messages(part):
+    return [octets for path in corpus(part) for octets in framed(path)]
+
+
 def framed(path):
     """The messages of a file that has a 16-bit length before each of them."""
     octets = path.read_bytes()
@@ -26,3 +52,27 @@ def framed(path):
         (length,) = struct.unpack_from("!H", octets, at)
         yield octets[at + 2:at + 2 + length]
         at += 2 + length
+
+
+def main():
+    """Says how many cases of whose behaviour tests/conformance has."""
+    for path in sorted((TOP / "tests/conformance").glob("*/*cases.json")) + \
+            [TOP / "tests/conformance/wire/queries.json"]:
+        data = json.loads(path.read_text())
+        if isinstance(data, list):		# groups of rules
+            counts = collections.Counter()
+            for group in data:
+                counts[group["source"]] += sum(len(step["cases"]) for step in group["steps"])
+        else:
+            whose = data.get("whose", "")
+            cases = [c for key, value in data.items() for c in
+                     (value.get("cases", []) if isinstance(value, dict) else value
+                      if isinstance(value, list) else [])]
+            counts = collections.Counter(
+                whose[c["suite"]] if isinstance(whose, dict) else whose or c["from"] for c in cases)
+        for name, count in counts.most_common():
+            print(f"{path.relative_to(TOP)}: {count} {name}")
+
+
+if __name__ == "__main__":
+    main()

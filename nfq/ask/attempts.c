@@ -5,6 +5,7 @@
 
 #define AGAIN_MS	1000	/* also for a stream: a handshake comes first */
 #define ID_TRIES	32
+#define PRESSED		16	/* so many times this, and all places are taken */
 
 /* Bit of an id among those in use on the streams to an upstream. */
 static bool
@@ -144,14 +145,12 @@ has_other(const struct pending *p, uint32_t place)
 
 /*
  * A server that has just gone silent makes questions pile up before the first of
- * them is lost: with a quarter of the room taken, less is waited for.
+ * them is lost: with a part of the room taken, less is waited for.
  */
 static bool
 is_pressed(const struct engine *e, const struct pending *p)
 {
-	const uint32_t most = e->settings.limits.domain;
-
-	return e->under_way[p->domain] > most - most / 4 * 3;
+	return e->under_way[p->domain] > e->settings.limits.domain / PRESSED;
 }
 
 /*

@@ -16,6 +16,7 @@
 #define ATTEMPTS_EACH	4	/* of a question, on average, at most */
 #define ATTEMPTS_OWN	512	/* of probes and checks */
 #define DUE_AT_ONCE	64	/* a server's silence ends many waits together */
+#define REFRESH_PART	8	/* of a domain's places, for all refreshes */
 #define PENDING_BIT	0x80000000U	/* of a timer's owner */
 
 /* Memory of the pools is touched as it is used: most machines need little of it. */
@@ -156,18 +157,24 @@ begin(struct engine *e, monotime_t now, const struct ask *ask)
 	return p;
 }
 
-/* Asks anew for what the cache has, without a client. */
+/*
+ * Asks anew for what the cache has, without a client.  No user is charged for it,
+ * so all refreshes together may take a part of one domain's places only.
+ */
 static void
 refresh(struct engine *e, monotime_t now, const struct ask *ask)
 {
 	struct pending *p;
 
-	if (e->under_way[ask->domain] >= e->settings.limits.domain ||
+	if (e->refreshing >= e->settings.limits.domain / REFRESH_PART ||
+	    e->under_way[ask->domain] >= e->settings.limits.domain ||
 	    pending_find(e, &ask->client->asked, &ask->options) != NULL)
 		return;
 	p = begin(e, now, ask);
 	if (p == NULL)
 		return;
+	p->refresh = true;
+	e->refreshing++;
 	p->stale_at = MONOTIME_NEVER;
 	course_begin(e, now, p);
 }

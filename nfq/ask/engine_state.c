@@ -107,6 +107,7 @@ pending_free(struct engine *e, struct pending *p)
 	}
 	timer_clear(&e->timers, &p->timer);
 	e->under_way[p->domain]--;
+	e->refreshing -= p->refresh;
 	e->stats.questions--;
 	p->used = false;
 	p->next = e->free_pending;

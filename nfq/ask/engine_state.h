@@ -54,6 +54,7 @@ struct pending {
 	bool used;
 	bool shared;			/* equal ones join; it stands in the index */
 	bool kept;			/* its answer goes into the cache */
+	bool refresh;			/* it was begun without a client */
 	bool stale_given;		/* its clients have one: nobody waits */
 	bool network_error;		/* the last failure was one */
 	bool fell_back;
@@ -102,6 +103,7 @@ struct engine {
 	uint64_t seed;
 	uint32_t users[USERS];
 	uint32_t under_way[FORWARD_DOMAINS + 1];	/* questions, by domain */
+	uint32_t refreshing;		/* of these, without a client */
 	uint64_t domain[FORWARD_DOMAINS + 1][DOMAIN_COUNTERS];
 	uint32_t turn;
 	uint8_t (*ids)[8192];		/* of streams, by upstream: in use */

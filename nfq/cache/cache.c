@@ -602,7 +602,7 @@ slot_name(const struct cache *c, const struct cache_slot *slot,
     struct dns_name *name)
 {
 	uint8_t octets[CACHE_MESSAGE_MAX];
-	const size_t most = 2 * CACHE_BLOCK;
+	const size_t most = (size_t)2 * CACHE_BLOCK;
 	const size_t n = slot->length < most ? slot->length : most;
 
 	return cache_copy_blocks(c, slot->block, n, octets) &&

@@ -81,8 +81,6 @@ static const struct command {
 	{ "log", NULL, cmd_log, ARGUMENTS, 0, log_options },
 	{ "log", "pcap", cmd_log_pcap, ARGUMENTS, 0, log_pcap_options },
 	{ "log", "verify", cmd_log_verify, ARGUMENTS, 0, log_verify_options },
-	{ "replay", NULL, cmd_replay,
-	  NEED_CONFIG | ARGUMENTS, 0, replay_options },
 	{ "reload", NULL, cmd_reload,
 	  NEED_CONFIG | NEED_DAEMON | NEED_ROOT, 0, NULL },
 	{ "reload", "--force", cmd_reload_forced,
@@ -118,8 +116,6 @@ static const struct {
 	  doctor_usage },
 	{ "log", "print packet logs; pcap: live; verify: prove them complete",
 	  log_usage },
-	{ "replay", "what nfdnsd would answer to the packets of a capture",
-	  replay_usage },
 	{ "reload", "make the daemon load configuration and tables again",
 	  reload_usage },
 };

@@ -50,7 +50,7 @@ daemon_signal(const struct status_page *page, const char *run_dir,
 	else if (error == -EBADF)
 		cli_error("%s: run_dir \"%s\" is not as nfdnsd made it: "
 		    "the process that its status page names does not hold the "
-		    "lock on " RUN_DIR_PID_FILE "; no process was signalled; "
+		    "lock on " RUN_DIR_LOCK_FILE "; no process was signalled; "
 		    "find out who wrote there, then restart nfdnsd", command,
 		    run_dir);
 	else

@@ -4,6 +4,7 @@
 #include "nfq/cli/commands.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <grp.h>
 #include <netinet/in.h>
 #include <pwd.h>
@@ -11,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "nfq/sockets/address.h"
 #include "policy/config/resolv_conf.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/rr.h"
@@ -243,31 +245,38 @@ choose_nameserver(struct explain_words *words)
 static bool
 choose_client(struct explain_question *q)
 {
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
-		.sin6_port = htons(DNS_PORT) };
-	struct sockaddr_in v4 = { .sin_family = AF_INET,
-		.sin_port = htons(DNS_PORT) };
-	const bool four = q->family == AF_INET;
-	struct sockaddr *address = four ? (struct sockaddr *)&v4 :
-	    (struct sockaddr *)&v6;
-	socklen_t length = four ? sizeof(v4) : sizeof(v6);
+	union sockets_address address;
+	socklen_t length = sockets_address_make(&address, q->family,
+	    q->nameserver, DNS_PORT, 0);
+	uint16_t port;
 	int fd = socket(q->family, SOCK_DGRAM | SOCK_CLOEXEC, 0), error;
 
-	memcpy(&v4.sin_addr, q->nameserver, sizeof(v4.sin_addr));
-	memcpy(&v6.sin6_addr, q->nameserver, sizeof(v6.sin6_addr));
 	if (fd < 0)
 		return false;
-	error = connect(fd, address, length);
+	error = connect(fd, &address.any, length);
 	if (error == 0)
-		error = getsockname(fd, address, &length);
+		error = getsockname(fd, &address.any, &length);
 	(void)close(fd);
 	if (error != 0)
 		return false;
-	if (four)
-		memcpy(q->client, &v4.sin_addr, sizeof(v4.sin_addr));
-	else
-		memcpy(q->client, &v6.sin6_addr, sizeof(v6.sin6_addr));
+	(void)sockets_address_split(&address, q->client, &port);
 	return true;
+}
+
+/* As the rules know it (fib saddr type): only a local address can be bound. */
+static bool
+is_foreign(const struct explain_question *q)
+{
+	union sockets_address address;
+	const socklen_t length = sockets_address_make(&address, q->family,
+	    q->client, 0, 0);
+	int fd = socket(q->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	const bool foreign = fd >= 0 && bind(fd, &address.any, length) < 0 &&
+	    errno == EADDRNOTAVAIL;
+
+	if (fd >= 0)
+		(void)close(fd);
+	return foreign;
 }
 
 bool
@@ -282,5 +291,7 @@ explain_words_complete(struct explain_words *words)
 		    "nameserver; give --client ADDRESS");
 		return false;
 	}
+	/* Configured tables may be another machine's. */
+	q->foreign = words->has_client && !words->configured && is_foreign(q);
 	return true;
 }

@@ -370,9 +370,9 @@ carry_out(const struct join_plan *plan, const struct choice *c)
 
 	diag_print(&diag, "nfdns", stderr);
 	diag_free(&diag);
-	free(directory);
 	if (lock >= 0)
-		(void)close(lock);
+		place_unlock(directory, lock);
+	free(directory);
 	if (!good)
 		return EXIT_ERROR;
 	if (plan->by_hand != NULL)

@@ -40,6 +40,10 @@ const char leave_usage[] =
     "\n"
     "Exit code 0 also if there is nothing to undo.\n";
 
+/* What join writes for a feed; the record goes last. */
+static const char *const own_files[] = { JOIN_RECORD, "root-cert.pem",
+	"istio-token", "kubeconfig" };
+
 struct leaving {
 	const struct config *config;
 	const char *name;		/* of the feed */
@@ -155,12 +159,38 @@ take_out_feed(struct leaving *l)
 	free(path);
 }
 
+/* Whether anything here tells of such a feed; what cannot be read may. */
+static bool
+is_known(const struct config *config, const char *name)
+{
+	struct config_edit table = { .config = config, .name = name };
+	struct config_edit feed = table;
+	struct diag diag = DIAG_INIT;
+	char *path = join_path(config->path, "feed.conf");
+	bool empty = false, known = false;
+
+	for (size_t i = 0; i < sizeof(own_files) / sizeof(own_files[0]); i++) {
+		char *file = join_path_of(config->path, name, own_files[i]);
+
+		known = known || file == NULL || access(file, F_OK) == 0;
+		free(file);
+	}
+	known = known || path == NULL ||
+	    !config_edit_remove_table(&table, &diag) ||
+	    !config_edit_remove_feed(&feed, path, &empty, &diag) || empty ||
+	    table.text != NULL || table.by_hand != NULL || feed.text != NULL;
+	diag_free(&diag);
+	free(table.text);
+	free(table.by_hand);
+	free(feed.text);
+	free(path);
+	return known;
+}
+
 /* Its kept table and its status are another user's files: only unlinked. */
 static void
 remove_files(struct leaving *l)
 {
-	static const char *const own[] = { "root-cert.pem", "istio-token",
-	    "kubeconfig" };
 	const struct config *c = l->config;
 	const struct {
 		const char *directory, *suffix;
@@ -179,8 +209,9 @@ remove_files(struct leaving *l)
 			path = NULL;
 		remove_file(l, path, false);
 	}
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		remove_file(l, join_path_of(c->path, l->name, own[i]), false);
+	for (size_t i = 1; i < sizeof(own_files) / sizeof(own_files[0]); i++)
+		remove_file(l, join_path_of(c->path, l->name, own_files[i]),
+		    false);
 	if (strcmp(c->path, CONFIG_DEFAULT_PATH) == 0)
 		remove_file(l, join_path_of_drop_in(l->name), true);
 }
@@ -284,17 +315,18 @@ leave_all(const struct config *config, const struct feeds *feeds, bool units)
 
 	diag_print(&diag, "nfdns", stderr);
 	diag_free(&diag);
-	free(directory);
 	if (lock < 0)
-		return EXIT_ERROR;
-	for (size_t i = 0; i < feeds->count; i++) {
+		code = EXIT_ERROR;
+	for (size_t i = 0; lock >= 0 && i < feeds->count; i++) {
 		struct leaving l = { .config = config, .units = units,
 		    .name = feeds->names[i] };
 
 		if (!leave(&l))
 			code = EXIT_ERROR;
 	}
-	(void)close(lock);
+	if (lock >= 0)
+		place_unlock(directory, lock);
+	free(directory);
 	return code;
 }
 
@@ -361,6 +393,13 @@ cmd_leave(const struct config *config, int argc, char **argv)
 		return EXIT_USAGE;
 	if (first == argc)
 		find_feeds(config, &feeds);
+	for (size_t i = 0; first < argc && i < feeds.count; i++)
+		if (!is_known(config, feeds.names[i])) {
+			cli_error("leave: there is no feed \"%s\" here; "
+			    "without a name, leave undoes every join",
+			    feeds.names[i]);
+			return EXIT_ERROR;
+		}
 	return show_and_leave(config, &feeds, units, choice.yes,
 	    choice.dry_run);
 }

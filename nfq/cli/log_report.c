@@ -204,9 +204,10 @@ print_text(const struct log_report *report, const struct audit_verify *v)
 		print_counted(&report->counted);
 		print_relation(&report->counted, v);
 	}
-	(void)printf("%llu records, %llu lost, %llu left out by filters: %s%s\n",
-	    (unsigned long long)v->records, (unsigned long long)v->lost,
-	    (unsigned long long)v->skipped,
+	(void)printf("%llu records, %llu lost, %llu left out by filters, %llu "
+	    "questions unread: %s%s\n", (unsigned long long)v->records,
+	    (unsigned long long)v->lost, (unsigned long long)v->skipped,
+	    (unsigned long long)v->unread,
 	    report->failed ? "not complete" : "complete",
 	    is_unended(v) ? "; the last file is still written, or its end was "
 	    "cut off" : "");
@@ -254,6 +255,7 @@ print_json(struct log_report *report, const struct audit_verify *v)
 	json_write_number(&w, "records", v->records);
 	json_write_number(&w, "lost", v->lost);
 	json_write_number(&w, "left_out", v->skipped);
+	json_write_number(&w, "unread", v->unread);
 	json_write_bool(&w, "ended", !is_unended(v));
 	write_counted(&w, &report->counted, v);
 	json_write_raw(&w, "findings", report->findings_json);

@@ -126,6 +126,11 @@ tell(struct verify_run *run, const char *path, unsigned int wrong,
 		    (unsigned long long)r->records,
 		    (unsigned long long)r->thread, (unsigned long long)r->from,
 		    (unsigned long long)r->to);
+	if ((wrong & AUDIT_WENT_BY) != 0)
+		log_report_fault(&run->report, path, "%llu questions went by before %s "
+		    "that nobody read, over a user's rate or while the queue "
+		    "was full: they have no record", (unsigned long long)
+		    r->unread, text);
 	if ((wrong & AUDIT_UNCOUNTED) != 0)
 		log_report_fault(&run->report, path, "the counts of %s are not those of the "
 		    "records before it", text);

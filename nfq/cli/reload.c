@@ -16,6 +16,7 @@
 
 /* More than a compiler may take. */
 #define RELOAD_WAIT_MS	330000
+#define BEGIN_WAIT_MS	10000	/* for the daemon to take the signal */
 
 const char reload_usage[] =
     "usage: nfdns [-c FILE] reload [--force]\n"
@@ -34,13 +35,20 @@ const char reload_usage[] =
  * Waits for the reload that our signal starts.  An odd sequence number means
  * that a reload is running already.  It may have read the files before the user
  * wrote them, so the daemon starts another one after it, and that one is ours.
+ * -EINPROGRESS: the daemon has not begun one.
  */
 static int
 wait_for_ours(struct status_page *page, uint32_t before)
 {
 	const uint32_t ours = before % 2 == 1 ? before + 3 : before + 2;
-	int error = 0;
+	int error = status_wait_reload(page, before, BEGIN_WAIT_MS);
 
+	if (error == -ETIMEDOUT &&
+	    atomic_load(&page->supervisor->reload_sequence) == before &&
+	    before % 2 == 0)
+		return -EINPROGRESS;
+	if (error == -ETIMEDOUT)
+		error = 0;
 	while (error == 0 && (int32_t)(before - ours) < 0) {
 		error = status_wait_reload(page, before, RELOAD_WAIT_MS);
 		before = atomic_load(&page->supervisor->reload_sequence);
@@ -127,6 +135,11 @@ reload(const struct config *config, bool force)
 	error = wait_for_ours(&page, before);
 	if (error == 0)
 		code = show_outcome(config, &page);
+	else if (error == -EINPROGRESS)
+		cli_error("reload: nfdnsd (pid %d) has not begun to reload: it "
+		    "is stopped, or hangs; kill -CONT it, and it reloads, or "
+		    "restart it",
+		    (int)atomic_load(&page.supervisor->pid));
 	else if (error == -ETIMEDOUT)
 		cli_error("reload: no result yet; see nfdns status");
 	else

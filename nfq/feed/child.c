@@ -58,18 +58,13 @@ is_sound(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 	return feed_keep_is_sound(f->keep, table, why);
 }
 
-static bool
+static void
 tick(void *arg)
 {
 	struct feeding *f = arg;
-	const int error = feed_keep_follow(f->keep);
 
 	feed_keep_tell(f->keep, monotime_now());
 	atomic_fetch_add(&f->page->ticks, 1);
-	atomic_store(&f->page->shut_out, error == -EROFS);
-	if (error != 0)
-		changed(f);
-	return error > 0;
 }
 
 static void

@@ -15,7 +15,6 @@
 struct feed_page {
 	_Atomic bool changed;
 	atomic_uint ticks;		/* signs of life: it differs each time */
-	_Atomic bool shut_out;		/* state_dir was replaced, read-only */
 	struct feed_status status;
 	struct feed_kept kept;
 };

@@ -194,16 +194,6 @@ listen(struct feed_child *c, bool was_away, monotime_t now)
 	c->heard = now;
 }
 
-bool
-children_are_shut_out(const struct children *children)
-{
-	for (size_t i = 0; i < children->count; i++)
-		if (children->list[i].pid != 0 &&
-		    atomic_load(&children->list[i].page->shut_out))
-			return true;
-	return false;
-}
-
 void
 children_tick(struct children *children, monotime_t now)
 {
@@ -241,7 +231,6 @@ note_death(struct feed_child *c, int wait_status, monotime_t now)
 	    c->delay_ms * 2 : CHILDREN_RESTART_MAX_MS;
 	c->report.restarts++;
 	c->page->status.connected = false;
-	atomic_store(&c->page->shut_out, false);
 	c->page->status.since = (int64_t)time(NULL);
 	atomic_store(&c->page->changed, true);
 }

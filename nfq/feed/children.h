@@ -63,8 +63,6 @@ void children_ended(struct children *children, pid_t pid, int wait_status,
 /* Writes the status files that are due. */
 void children_report(struct children *children, monotime_t now);
 
-/* A feed's process sees another state_dir than the machine, and may not write. */
-bool children_are_shut_out(const struct children *children);
 
 /* Asks all to end, and kills those that do not.  Frees. */
 void children_stop(struct children *children);

@@ -18,8 +18,6 @@
 #include "nfq/process/sandbox.h"
 #include "policy/log.h"
 
-#define SHUT_OUT_MS	3000
-
 struct feed_parent {
 	struct feeds_config *config;
 	const char *path;
@@ -27,7 +25,6 @@ struct feed_parent {
 	int signals;
 	bool stop;
 	int code;			/* to end with */
-	monotime_t shut_out;		/* since then; never: it is not */
 };
 
 static int
@@ -100,28 +97,6 @@ take_signals(struct feed_parent *p, monotime_t now)
 	}
 }
 
-/*
- * In a unit of its own view of the machine, what was bound to state_dir is gone
- * with it, and the rest is read-only: only a new start of the unit binds the new
- * one.  Not at once, so that such starts are never too many for systemd.
- */
-static void
-leave_if_shut_out(struct feed_parent *p, monotime_t now)
-{
-	if (!children_are_shut_out(&p->children))
-		p->shut_out = MONOTIME_NEVER;
-	else if (!monotime_is_set(p->shut_out))
-		p->shut_out = now;
-	else if (monotime_ms_since(now, p->shut_out) >= SHUT_OUT_MS &&
-	    getenv("NOTIFY_SOCKET") != NULL && !p->stop) {
-		log_error("state_dir \"%s\" was replaced, and the new one is "
-		    "read-only for this process: it ends, so that its unit "
-		    "starts it with that one", p->config->state_dir);
-		p->stop = true;
-		p->code = EXIT_ERROR;
-	}
-}
-
 static void
 loop_once(struct feed_parent *p)
 {
@@ -130,7 +105,6 @@ loop_once(struct feed_parent *p)
 
 	children_tick(&p->children, now);
 	children_report(&p->children, now);
-	leave_if_shut_out(p, now);
 	if (poll(&wait, 1, children_timeout(&p->children, now)) > 0)
 		take_signals(p, monotime_now());
 }

@@ -235,72 +235,6 @@ succeed(struct feed_keep *k)
 	k->shown->error[0] = '\0';
 }
 
-/* Nobody removes or replaces a directory that is open without this. */
-static bool
-is_in_place(const struct feed_keep *k)
-{
-	struct stat open, there;
-
-	return fstat(k->directory, &open) == 0 && stat(k->path, &there) == 0 &&
-	    open.st_dev == there.st_dev && open.st_ino == there.st_ino;
-}
-
-/*
- * The table in use is what the control plane has said, whatever stands in the
- * other directory.  What was held back there or here is held back again once it
- * is offered.
- */
-static int
-bring_table(struct feed_keep *k, int directory)
-{
-	struct table_names names;
-	struct keep_file file;
-	const char *why;
-	int error = 0;
-
-	if (k->file.fd >= 0) {
-		error = keep_file_read(&file, directory, k->table, &names,
-		    &why);
-		if (error < 0 || !feed_file_hash_equal(file.header.hash,
-		    k->file.header.hash))
-			error = keep_file_copy(&k->file, directory, k->table);
-		keep_file_clear(&file);
-		table_names_free(&names);
-		/* What was damaged in the old one is lost. */
-		if (error == -EPROTO)
-			error = 0;
-	}
-	if (error == 0)
-		(void)unlinkat(directory, k->pending, 0);
-	return error;
-}
-
-int
-feed_keep_follow(struct feed_keep *k)
-{
-	char why[FEED_TEXT];
-	int directory, error;
-
-	if (is_in_place(k))
-		return 0;
-	directory = open_directory(k->path);
-	error = directory < 0 ? directory : bring_table(k, directory);
-	if (error < 0) {
-		if (directory >= 0)
-			(void)close(directory);
-		(void)fail(k, error, why);
-		return error;
-	}
-	(void)close(k->directory);
-	k->directory = directory;
-	read_table(k);
-	read_pending(k);
-	log_notice("feed %s: state_dir \"%s\" is another directory than before: "
-	    "the table is kept there from now on", k->name, k->path);
-	succeed(k);
-	return 1;
-}
-
 /* More than half of the names would be gone, or all of a few. */
 static bool
 shrinks(const struct feed_keep *k, const struct feed_header *header,
@@ -479,9 +413,6 @@ feed_keep_offer(struct feed_keep *k, const struct feed_table *table,
 	if (state == NULL)
 		return fail(k, -ENOMEM, why);
 	header.hash = hash_of(table, state);
-	error = feed_keep_follow(k);
-	if (error < 0)
-		return fail(k, error, why);
 	look_again(k);
 	if (is_in_use(k, table, header.hash)) {
 		succeed(k);

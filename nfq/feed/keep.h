@@ -57,14 +57,6 @@ bool feed_keep_is_sound(const struct feed_keep *keep,
  */
 void feed_keep_tell(struct feed_keep *keep, monotime_t tick);
 
-/*
- * Follows state_dir when it was removed, or another one stands in its place (a
- * mount, a backup): the table in use is written there.  Says what is wrong as
- * long as that fails.  1: it is another one since this call; 0: it is as it was; or
- * a negative errno.  Costs two calls of stat(2).
- */
-int feed_keep_follow(struct feed_keep *keep);
-
 /* NULL is allowed. */
 void feed_keep_close(struct feed_keep *keep);
 

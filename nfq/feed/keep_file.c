@@ -218,41 +218,6 @@ keep_file_write(struct keep_file *file, int directory, const char *name,
 	return error;
 }
 
-/* The table in the file, behind a header that was written. */
-static int
-copy_table(const struct keep_file *file, int to)
-{
-	const off_t skip = file->stat.st_size - (off_t)file->header.length;
-	struct reading r;
-	int error = reading_begin(&r, file, skip);
-	ssize_t n;
-
-	while (error == 0 && (n = read_more(&r)) != 0) {
-		struct iovec part = { r.window, r.have };
-
-		error = n < 0 ? (int)n : fds_write_all(to, &part, 1);
-		r.have = 0;
-	}
-	return reading_end(&r, error);
-}
-
-int
-keep_file_copy(const struct keep_file *file, int directory, const char *name)
-{
-	char text[FEED_FILE_HEADER_MAX];
-	struct iovec part;
-	struct replace fresh;
-	int error = replace_begin(&fresh, directory, name, 0644);
-
-	if (error < 0)
-		return error;
-	header_write(&part, &file->header, text);
-	error = fds_write_all(fresh.fd, &part, 1);
-	if (error == 0)
-		error = copy_table(file, fresh.fd);
-	return replace_end(&fresh, REPLACE_DURABLY, error);
-}
-
 void
 keep_file_clear(struct keep_file *file)
 {

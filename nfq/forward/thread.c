@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One round of the loop: replies of upstreams, what is due, new packets, then
- * the verdicts of all.  A verdict for a packet that the kernel has dropped
- * brings ENOENT, behind the packets that wait in the socket; its answer is sent
- * then by itself, before other verdicts take its place (rescue.h).
+ * the verdicts of all.
  */
 #include "nfq/forward/thread.h"
 
@@ -48,7 +46,6 @@ take_packets(struct forward_thread *f)
 
 	for (unsigned int i = 0; i < RECEIVES && n == QUEUE_BATCH; i++) {
 		n = thread_queue_receive_now(&f->queue, packets);
-		forward_rescue(f);
 		for (int p = 0; p < n; p++) {
 			window_begin_packet(f->window, (unsigned int)p);
 			thread_take_packet(f, &packets[p]);
@@ -235,9 +232,6 @@ show_counters(struct forward_thread *f)
 		[FORWARD_TRUNCATED] = s->truncated,
 		[FORWARD_LATE] = s->late,
 		[FORWARD_LOOPS] = s->loops,
-		[FORWARD_GONE] = f->gone,
-		[FORWARD_RESCUED] = f->rescued,
-		[FORWARD_ABANDONED] = f->abandoned,
 		[FORWARD_TLS_CONNECTIONS] = tls->connections,
 		[FORWARD_TLS_RESUMED] = tls->resumed,
 		[FORWARD_TLS_FAILED] = tls->failed,
@@ -360,10 +354,8 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 			queued = true;
 		answering_go_on(&f->thread);
 	}
-	if (f->errands_left) {
-		thread_lost_take(f);
+	if (f->errands_left)
 		thread_errands_take(f);
-	}
 	due = engine_next(f->engine);
 	if (monotime_is_due(f->boot, due))
 		engine_tick(f->engine, f->boot);
@@ -426,7 +418,6 @@ forward_free(struct answering_thread *thread)
 	upstream_sockets_close(&f->sockets);
 	thread_streams_close(f);
 	held_close(&f->held);
-	client_sockets_close(&f->clients);
 	thread_queue_close(&f->queue);
 	for (size_t i = 0; i < FORWARD_CHANNELS; i++)
 		close_channel(i, f->fresh[i]);
@@ -488,8 +479,6 @@ init(struct forward_thread *f, const struct worker_handover *h,
 	if (error < 0)
 		return error;
 	thread_streams_note(f, settings);
-	if (h->options.forward)
-		thread_late_init(f, h->known_socket);
 	f->generation = generation->number;
 	take_cache(generation);
 	f->engine = engine_new(&host, settings, generation->cache,
@@ -522,7 +511,6 @@ forward_start(struct forward_thread **thread, struct answering_threads *threads,
 	f->window = &h->window->queues[number];
 	f->suspects = h->suspects;
 	f->sources = h->sources;
-	f->raw = h->raw;
 	f->mark_mask = h->options.mark_mask;
 	f->mark_answered = h->options.mark_answered;
 	for (size_t i = 0; i < FORWARD_COUNTERS; i++)

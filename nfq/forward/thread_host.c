@@ -8,7 +8,6 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
-#include "nfq/held/rescue.h"
 #include "policy/log.h"
 #include "nfq/queue/queue.h"
 #include "resolver/dns/message.h"
@@ -108,97 +107,6 @@ give_back(struct forward_thread *f, struct held *h)
 	held_give(&f->held, h);
 }
 
-/* A link-local address needs its interface: RFC 4007 section 6. */
-static bool
-needs_scope(const struct packet *packet)
-{
-	return packet->family == AF_INET6 && packet->source[0] == 0xfe &&
-	    (packet->source[1] & 0xc0) == 0x80;
-}
-
-void
-forward_send_lost(struct forward_thread *f, const struct packet *question,
-    uint32_t device, size_t length)
-{
-	if (rescue_send(f->raw, f->reply, length,
-	    needs_scope(question) ? device : 0) == 0)
-		f->rescued++;
-}
-
-static void
-keep_scope(struct forward_thread *f, const struct held *h)
-{
-	if (needs_scope(&h->held.packet))
-		f->scopes[f->scope_next++ % THREAD_SCOPES] =
-		    (struct answer_scope){ h->held.id, h->held.device };
-}
-
-/* Questions whose clients may have given up before the answer is there. */
-
-
-
-/*
- * The shortest time-out of a C library's resolver: resolv.conf(5) has whole seconds,
- * 1 at least, and 5 unless it says otherwise.  An answer before that costs nothing.
- */
-#define LATE_MS		1000
-
-/* lo has this number in each network namespace: drivers/net/loopback.c. */
-#define LOOPBACK	1
-
-void
-thread_late_init(struct forward_thread *f, int known_socket)
-{
-	const int error = client_sockets_open(&f->clients, known_socket,
-	    monotime_boot());
-
-	if (error < 0)
-		log_info("forwarding: the kernel does not say which clients still "
-		    "wait: %s: a nameserver gets an ICMP error for each late "
-		    "answer whose client is gone", error == -ENOENT ?
-		    "it has no module udp_diag (modprobe udp_diag)" :
-		    strerror(-error));
-}
-
-/*
- * By lo go the packets to this machine's own addresses.  Their sockets may be bound to
- * another device, which is not known here, and errors do not leave the machine.
- */
-static bool
-is_late(const struct forward_thread *f, const struct held *h)
-{
-	return monotime_ms_since(f->boot, h->client.since) >= LATE_MS &&
-	    h->held.device > LOOPBACK;
-}
-
-static bool
-is_abandoned(struct forward_thread *f, const struct held *h)
-{
-	struct client_socket socket;
-	monotime_t begun;
-	bool gone;
-
-	if (!is_late(f, h) || !client_sockets_may_ask(&f->clients, f->boot))
-		return false;
-	socket = client_socket_of(&h->held.packet, h->held.device);
-	begun = monotime_now();
-	gone = client_sockets_is_gone(&f->clients, &socket, f->boot);
-	client_sockets_spend(&f->clients, monotime_now().ns - begun.ns);
-	return gone;
-}
-
-/* Nobody would get the answer, and the nameserver an ICMP error for it. */
-static void
-abandon(struct forward_thread *f, struct held *h)
-{
-	if (!h->lost)
-		queue_drop(f->queue.reader, h->held.id);
-	f->abandoned++;
-	h->held.decision.verdict = VERDICT_DROP;
-	record(f, h, NULL, 0);
-	give_back(f, h);
-}
-
 /* The CNAMEs of the table at the head of an answer were judged with the question. */
 static unsigned int
 known_records(const struct held *h)
@@ -212,15 +120,11 @@ deny(struct forward_thread *f, struct held *h)
 {
 	const struct interception *i = &f->interception;
 
-	if (h->lost && i->reply_length > 0)
-		forward_send_lost(f, &h->held.packet, h->held.device,
-		    i->reply_length);
-	else if (!h->lost && i->reply_length > 0) {
-		keep_scope(f, h);
+	if (i->reply_length > 0)
 		queue_reply(f->queue.reader, h->held.id, (h->held.mark &
 		    ~f->mark_mask) | f->mark_answered, f->reply,
 		    i->reply_length);
-	} else if (!h->lost)
+	else
 		queue_drop(f->queue.reader, h->held.id);
 	answering_count_rcode(&f->thread, i->decision.rcode);
 	record(f, h, i->answer, i->answer_length);
@@ -241,10 +145,6 @@ host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
 		thread_errand_answer(f, client, octets, length);
 		return;
 	}
-	if (is_abandoned(f, h)) {
-		abandon(f, h);
-		return;
-	}
 	if (held_packet_deny(&h->held, &f->thread, &f->interception,
 	    &(struct policy_answer){ octets, length, known_records(h) },
 	    f->reply)) {
@@ -257,13 +157,8 @@ host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
 	if (length > room)
 		length = cut_answer(h, answer);
 	whole = packet_reply(&h->held.packet, f->reply, length);
-	if (h->lost) {
-		forward_send_lost(f, &h->held.packet, h->held.device, whole);
-	} else {
-		keep_scope(f, h);
-		queue_reply(f->queue.reader, h->held.id, (h->held.mark & ~f->mark_mask) |
-		    f->mark_answered, f->reply, whole);
-	}
+	queue_reply(f->queue.reader, h->held.id,
+	    (h->held.mark & ~f->mark_mask) | f->mark_answered, f->reply, whole);
 	answering_count_rcode(&f->thread, rcode);
 	answering_count_spent(&f->thread, f->boot.ns - client->since.ns, 1);
 	h->held.decision.rcode = rcode;
@@ -282,7 +177,7 @@ host_pass(void *arg, struct engine_client *client)
 		thread_errand_end(f, client, true);
 		return;
 	}
-	if (!f->ending && !h->lost) {
+	if (!f->ending) {
 		queue_release_one(f->queue.reader, h->held.id);
 		h->held.decision.verdict = VERDICT_PASS;
 		record(f, h, NULL, 0);
@@ -300,8 +195,7 @@ host_drop(void *arg, struct engine_client *client)
 		thread_errand_end(f, client, false);
 		return;
 	}
-	if (!h->lost)
-		queue_drop(f->queue.reader, h->held.id);
+	queue_drop(f->queue.reader, h->held.id);
 	give_back(f, h);
 }
 
@@ -310,29 +204,3 @@ const struct engine_host forward_host = {
 	.pass = host_pass, .drop = host_drop, .random = host_random,
 	.wall = host_wall,
 };
-
-static uint32_t
-scope_of(const struct forward_thread *f, uint32_t id)
-{
-	for (size_t n = 0; n < THREAD_SCOPES; n++)
-		if (f->scopes[n].id == id)
-			return f->scopes[n].device;
-	return 0;
-}
-
-/* Sends the answers whose packets are gone. */
-void
-forward_rescue(struct forward_thread *f)
-{
-	const uint8_t *reply;
-	size_t length;
-	uint32_t id;
-
-	while (queue_next_gone(f->queue.reader, &id)) {
-		f->gone++;
-		reply = queue_lost_reply(f->queue.reader, id, &length);
-		if (reply != NULL && rescue_send(f->raw, reply, length,
-		    scope_of(f, id)) == 0)
-			f->rescued++;
-	}
-}

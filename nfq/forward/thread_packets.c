@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* New questions: of the queue, and those whose packets were lost on the way to it. */
+/* New questions, of the queue. */
 #include "nfq/forward/thread_state.h"
 
 #include <stdlib.h>
@@ -56,7 +56,6 @@ hold(struct forward_thread *f, const struct queue_packet *p,
 	if (h == NULL)
 		return false;
 	held_packet_keep(&h->held, p, i, f->thread.received_ns, h->octets);
-	h->lost = f->lost;
 	h->client = (struct engine_client){
 		.message = h->held.packet.payload,
 		.length = h->held.packet.payload_length,
@@ -67,13 +66,29 @@ hold(struct forward_thread *f, const struct queue_packet *p,
 		held_give(&f->held, h);
 		return false;
 	}
-	f->asking = (struct asking){ !f->lost, p->id, p->uid };
+	f->asking = (struct asking){ true, p->id, p->uid };
 	if (begun != NULL)
 		thread_express_resume(f, &h->client, begun);
 	else
 		engine_ask(f->engine, f->boot, &h->client);
 	f->asking.known = false;
 	return true;
+}
+
+/* Of a packet that is not held. */
+static void
+record(struct forward_thread *f, const struct queue_packet *p)
+{
+	const struct interception *i = &f->interception;
+	const struct held_packet packet = {
+		.id = p->id, .uid = p->uid, .gid = p->gid,
+		.received_ns = f->thread.received_ns,
+		.decision = i->decision, .note = intercept_note(i),
+		.packet = i->packet };
+
+	if (i->form == PACKET_OK)
+		held_packet_record(&packet, &f->thread, 0, i->answer,
+		    i->answer_length);
 }
 
 /*
@@ -84,18 +99,11 @@ static bool
 is_unjudged(struct forward_thread *f, const struct queue_packet *p)
 {
 	struct interception *i = &f->interception;
-	struct held *h;
 
 	if (p->uid != (uid_t)-1 || !intercept_drop_unowned(i))
 		return false;
 	answering_count(&f->thread, &i->decision);
-	h = i->form == PACKET_OK ? held_take(&f->held, p->length) : NULL;
-	if (h != NULL) {
-		held_packet_keep(&h->held, p, i, f->thread.received_ns,
-		    h->octets);
-		held_packet_record(&h->held, &f->thread, 0, NULL, 0);
-		held_give(&f->held, h);
-	}
+	record(f, p);
 	return true;
 }
 
@@ -130,15 +138,16 @@ take_packet(struct forward_thread *f, const struct queue_packet *p,
 	else
 		intercept_parse(i, p->octets, p->length, p->whole_length);
 	intercept_answer(i, &source, f->thread.rotation++, f->reply);
-	if (!is_unjudged(f, p) && i->decision.verdict == VERDICT_FORWARD &&
-	    hold(f, p, begun))
-		return;
+	if (!is_unjudged(f, p) && i->decision.verdict == VERDICT_FORWARD) {
+		if (hold(f, p, begun))
+			return;
+		/* Too long, or too many: what the domain says of that. */
+		i->forward_full = true;
+		intercept_answer(i, &source, f->thread.rotation, f->reply);
+		record(f, p);
+	}
 	waiting_end(f->waiting, p->uid);
-	if (f->lost) {
-		if (i->reply_length > 0)
-			forward_send_lost(f, &i->packet, p->device,
-			    i->reply_length);
-	} else if (i->reply_length > 0)
+	if (i->reply_length > 0)
 		queue_reply(f->queue.reader, p->id,
 		    (p->mark & ~f->mark_mask) | f->mark_answered, f->reply,
 		    i->reply_length);
@@ -155,18 +164,4 @@ thread_take_packet(struct forward_thread *f, const struct queue_packet *p)
 
 	take_packet(f, p, begun);
 	begun_free(begun);
-}
-
-void
-thread_lost_take(struct forward_thread *f)
-{
-	struct lost_question *lost;
-
-	f->lost = true;
-	while ((lost = errands_next_lost(&f->thread.threads->errands)) !=
-	    NULL) {
-		thread_take_packet(f, &lost->packet);
-		free(lost);
-	}
-	f->lost = false;
 }

@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "nfq/held/client_sockets.h"
 #include "nfq/ask/engine.h"
 #include "nfq/held/held.h"
 #include "nfq/forward/thread.h"
@@ -34,21 +33,12 @@ struct forward_page {
 	monotime_t said_at[FORWARD_UPSTREAMS];
 };
 
-#define THREAD_SCOPES	256	/* of the last answers to link-local addresses */
-
-/* An answer that its packet's device is needed for, should the packet be gone. */
-struct answer_scope {
-	uint32_t id;			/* of the packet */
-	uint32_t device;		/* 0: none */
-};
-
 struct forward_thread {
 	struct answering_thread thread;
 	struct thread_queue queue;
 	struct window_queue *window;	/* the supervisor sees it */
 	const struct suspects *suspects;	/* NULL: there are none */
 	const struct suspects *sources;	/* nameservers */
-	const int *raw;
 	uint32_t mark_mask;
 	uint32_t mark_answered;
 	int epoll;
@@ -61,7 +51,6 @@ struct forward_thread {
 	uint32_t flushed;		/* and what it has removed */
 	atomic_bool look_due;		/* for loops */
 	bool errands_left;		/* more than a round takes */
-	bool lost;			/* the packet in hand was dropped on its way */
 	struct engine *engine;
 	uint64_t generation;		/* whose settings the engine has */
 	monotime_t boot;		/* the engine's time in this round */
@@ -86,12 +75,8 @@ struct forward_thread {
 	monotime_t sent_since;		/* ... since then: */
 	uint64_t sent_lately;
 	bool many_sent;			/* many, before that */
-	uint64_t gone, rescued, abandoned;
-	struct client_sockets clients;
 	size_t random_left;
 	uint8_t random[1024];
-	unsigned int scope_next;
-	struct answer_scope scopes[THREAD_SCOPES];
 	uint8_t reply[QUEUE_REPLY_MAX];
 };
 
@@ -127,22 +112,9 @@ extern const struct engine_host forward_host;
 /* Unpredictable octets. */
 void forward_random(struct forward_thread *thread, void *octets, size_t length);
 
-/* Sends the answers whose packets the kernel has dropped: rescue.h. */
-void forward_rescue(struct forward_thread *thread);
-
-/* Sends the reply, which has so many octets, to a question whose packet is lost. */
-void forward_send_lost(struct forward_thread *thread,
-    const struct packet *question, uint32_t device, size_t length);
-
-/* Begins to ask the kernel for the clients of late answers; logs if it cannot. */
-void thread_late_init(struct forward_thread *thread, int known_socket);
-
-/* thread_packets.c: a question of the queue, or one whose packet is "lost". */
+/* thread_packets.c: a question of the queue. */
 void thread_take_packet(struct forward_thread *thread,
     const struct queue_packet *packet);
-
-/* All that the kernel dropped on their way from the first queue. */
-void thread_lost_take(struct forward_thread *thread);
 
 /* thread_express.c */
 

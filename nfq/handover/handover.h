@@ -43,8 +43,6 @@ struct worker_options {
 struct worker_handover {
 	struct worker_options options;
 	const int *queues;		/* bound sockets of all queues */
-	const int *raw;			/* IPv4 and IPv6: forward/rescue.h; -1: none */
-	int known_socket;		/* forward/client_sockets.h; or a negative errno */
 	const int *listeners;		/* for TCP: STREAM_LISTENERS of them */
 	bool sockets;			/* nfdns-sockets opens sockets for us */
 	const struct generation_files *generation;

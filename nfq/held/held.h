@@ -22,7 +22,6 @@ struct held {
 	struct engine_client client;	/* first: a client is its held question */
 	struct held_packet held;	/* of octets[] */
 	bool used;
-	bool lost;			/* the kernel has no such packet any more */
 	struct chase chase;		/* of chain[], if it is followed */
 	SLIST_ENTRY(held) entry;	/* of the free ones */
 	uint8_t octets[HELD_PACKET_MAX];

@@ -150,6 +150,9 @@ gather_other(struct interception *out, const struct answer_source *source,
 		/* Default rules are for plain questions, not for what signs. */
 		if (facts->ruling != NULL && out->found.rule.line == 0)
 			facts->ruling = NULL;
+		facts->unforwardable = out->forward != NULL &&
+		    forward_settings_domain(out->forward,
+		    &question->name) >= 0 && could_deny(out, source);
 	} else
 		facts->could_deny = could_deny(out, source);
 }

@@ -157,9 +157,9 @@ void intercept(struct interception *out, const struct answer_source *source,
     uint32_t rotation, uint8_t reply[static INTERCEPT_REPLY_MAX]);
 
 /*
- * The same for a message that came over TCP.  The caller has set out->asker;
- * form, packet and reply_length have no meaning.  Writes the answer to
- * "answer", of size octets; more than INTERCEPT_STREAM_MAX are never used.
+ * The same for a message that came over TCP.  The caller has set out->asker and
+ * out->forward; form, packet and reply_length have no meaning.  Writes the answer
+ * to "answer", of size octets; more than INTERCEPT_STREAM_MAX are never used.
  */
 void intercept_stream(struct interception *out,
     const struct answer_source *source, const uint8_t *message, size_t length,

@@ -198,29 +198,6 @@ is_same_directory(int a, int b)
 	    sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
-bool
-rule_feeds_moved(struct rule_feeds *feeds, const struct config *config)
-{
-	int fd;
-
-	if (!feeds->keep || feeds->count == 0)
-		return false;
-	fd = open_directory(feeds, config);
-	if (fd < 0 || is_same_directory(fd, feeds->directory)) {
-		if (fd >= 0)
-			(void)close(fd);
-		else if (feeds->trouble[0] == '\0')
-			cannot_keep(feeds, &feeds->list[0], fd);
-		return false;
-	}
-	if (feeds->directory >= 0)
-		(void)close(feeds->directory);
-	feeds->directory = fd;
-	for (size_t i = 0; i < feeds->count; i++)
-		feeds->list[i].input.unsaved = true;
-	return true;
-}
-
 int
 rule_feeds_open(struct rule_feeds *feeds, const struct config *config,
     const struct rule_feeds *before, enum rule_feeds_wish wish,

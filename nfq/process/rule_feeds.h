@@ -99,12 +99,6 @@ void rule_feeds_problem(const struct rule_feeds *feeds, char *text,
 /* Whether there is another file at its path than at the last look. */
 bool rule_feed_changed(struct rule_feed *feed);
 
-/*
- * Whether another directory stands where they are kept: it is used from now on, and
- * a reload keeps them there.  That there is none, "trouble" says.
- */
-bool rule_feeds_moved(struct rule_feeds *feeds, const struct config *config);
-
 /* Drops what was not committed, closes and frees all, and empties it. */
 void rule_feeds_close(struct rule_feeds *feeds);
 

@@ -18,37 +18,19 @@
 /* ...and how often to look for more all the same. */
 #define ALONE_LOOK	8
 
-/*
- * Verdicts that were sent stay where they are until nothing more can be heard of
- * them, or their place is needed: an error comes behind the packets that wait in
- * the socket.  Where these are few, the same place is used each time.
- */
-#define SENT_SIZE	(4 * QUEUE_SEND_SIZE)
-#define SENDS		64	/* that are remembered */
-#define SENT_ALIGN	64
-
-struct sent {
-	size_t begin, end;		/* within send[] */
-};
-
 /* Large members first, so that none of them needs padding. */
 struct queue_reader {
-	_Alignas(SENT_ALIGN) uint8_t send[SENT_SIZE];
-	struct sent sent[SENDS];	/* a ring */
+	_Alignas(64) uint8_t send[QUEUE_SEND_SIZE];
 	struct mmsghdr messages[QUEUE_BATCH];
 	struct iovec vectors[QUEUE_BATCH];
 	queue_buffer *received;		/* QUEUE_BATCH of them */
 	uint64_t gaps;
 	uint64_t verdict_errors;
-	size_t send_begin, send_used;	/* what is collected */
+	size_t send_used;		/* what is collected */
 
 	int fd;
-	unsigned int sent_first, sent_count;
-	unsigned int heard;		/* the first of these: no error comes */
 	unsigned int alone;		/* datagrams that came so, in a row */
 	uint32_t last_id;
-	uint32_t gone_next, gone_taken;	/* counts */
-	uint32_t gone[QUEUE_GONE];
 	int pending_error;		/* for the next queue_receive() */
 	uint32_t pass_id;		/* "passes" up to this one */
 	int send_error;			/* first error of this batch */
@@ -110,60 +92,13 @@ queue_read_again(const queue_buffer received, struct queue_packet *packet)
 	    queue_message_packet(nlh, length, packet);
 }
 
-/* An error comes with the number of the message that it is about: the id. */
 static void
-count_error(struct queue_reader *reader, int error, uint32_t id)
+count_error(struct queue_reader *reader, int error)
 {
 	if (error == -EPERM)
 		reader->pending_error = error;
-	if (error == -ENOENT)
-		reader->gone[reader->gone_next++ % QUEUE_GONE] = id;
 	if (error != 0)
 		reader->verdict_errors++;
-}
-
-bool
-queue_next_gone(struct queue_reader *reader, uint32_t *id)
-{
-	if (reader->gone_next - reader->gone_taken > QUEUE_GONE)
-		reader->gone_taken = reader->gone_next - QUEUE_GONE;
-	if (reader->gone_taken == reader->gone_next)
-		return false;
-	*id = reader->gone[reader->gone_taken++ % QUEUE_GONE];
-	return true;
-}
-
-/* A reply among the verdicts of one send, or NULL. */
-static const uint8_t *
-find_reply(const struct queue_reader *reader, const struct sent *sent,
-    uint32_t id, size_t *length)
-{
-	const uint8_t *octets = reader->send + sent->begin;
-	size_t left = sent->end - sent->begin, size;
-	const struct nlmsghdr *nlh;
-	struct queue_packet packet;
-
-	while ((nlh = queue_message_next(&octets, &left, &size)) != NULL) {
-		if (nlh->nlmsg_seq != id)
-			continue;
-		/* A verdict has its packet where a packet's message has it. */
-		(void)queue_message_packet(nlh, size, &packet);
-		*length = packet.length;
-		return packet.octets;
-	}
-	return NULL;
-}
-
-const uint8_t *
-queue_lost_reply(const struct queue_reader *reader, uint32_t id,
-    size_t *length)
-{
-	const uint8_t *reply = NULL;
-
-	for (unsigned int i = 0; i < reader->sent_count && reply == NULL; i++)
-		reply = find_reply(reader, &reader->sent[(reader->sent_first +
-		    i) % SENDS], id, length);
-	return reply;
 }
 
 /* Adds the packets of one datagram behind the first "count"; their number. */
@@ -178,8 +113,7 @@ take_datagram(struct queue_reader *reader, const uint8_t *octets, size_t left,
 	while (count < QUEUE_BATCH &&
 	    (nlh = queue_message_next(&octets, &left, &length)) != NULL) {
 		if (nlh->nlmsg_type == NLMSG_ERROR) {
-			count_error(reader, queue_message_error(nlh, length),
-			    nlh->nlmsg_seq);
+			count_error(reader, queue_message_error(nlh, length));
 		} else if (nlh->nlmsg_type == QUEUE_TYPE_PACKET &&
 		    queue_message_packet(nlh, length, &packets[count])) {
 			count_id(reader, packets[count].id);
@@ -219,10 +153,6 @@ receive_datagrams(struct queue_reader *reader, int flags)
 	const bool one = expects_one(reader);
 	int n = one ? receive_one(reader, flags) :
 	    recvmmsg(reader->fd, reader->messages, QUEUE_BATCH, flags, NULL);
-
-	/* The kernel answers a send before it returns, so these are all there. */
-	if (!one && n < QUEUE_BATCH)
-		reader->heard = reader->sent_count;
 
 	if (n == 1)
 		reader->alone++;
@@ -290,14 +220,6 @@ queue_last_id(const struct queue_reader *reader)
 	return reader->last_id;
 }
 
-static void
-forget_sent(struct queue_reader *reader)
-{
-	reader->sent_first++;
-	reader->sent_count--;
-	reader->heard -= reader->heard > 0;
-}
-
 /*
  * After an error nothing more of this batch is sent: the batch ACCEPT would
  * pass packets whose missing verdicts answer or drop them.
@@ -305,46 +227,10 @@ forget_sent(struct queue_reader *reader)
 static void
 flush(struct queue_reader *reader)
 {
-	const size_t begin = reader->send_begin,
-	    end = begin + reader->send_used;
-
-	if (reader->send_used == 0)
-		return;
-	if (reader->send_error == 0)
+	if (reader->send_used > 0 && reader->send_error == 0)
 		reader->send_error = queue_message_send(reader->fd,
-		    reader->send + begin, reader->send_used);
+		    reader->send, reader->send_used);
 	reader->send_used = 0;
-	reader->send_begin = (end + SENT_ALIGN - 1) / SENT_ALIGN * SENT_ALIGN;
-	reader->sent[(reader->sent_first + reader->sent_count) % SENDS] =
-	    (struct sent){ begin, end };
-	if (++reader->sent_count > SENDS)
-		forget_sent(reader);
-}
-
-/* Whether the first that was sent is in the way of the next. */
-static bool
-is_overwritten(const struct queue_reader *reader)
-{
-	const struct sent *first = &reader->sent[reader->sent_first % SENDS];
-
-	return first->begin < reader->send_begin + QUEUE_SEND_SIZE &&
-	    first->end > reader->send_begin;
-}
-
-/*
- * Where the next send's verdicts begin: at the beginning, if nothing more will be
- * heard of those before, or behind them.
- */
-static void
-begin_send(struct queue_reader *reader)
-{
-	while (reader->heard > 0)
-		forget_sent(reader);
-	if (reader->sent_count == 0 ||
-	    reader->send_begin > SENT_SIZE - QUEUE_SEND_SIZE)
-		reader->send_begin = 0;
-	while (reader->sent_count > 0 && is_overwritten(reader))
-		forget_sent(reader);
 }
 
 /*
@@ -356,9 +242,7 @@ reserve(struct queue_reader *reader, size_t payload)
 {
 	if (QUEUE_SEND_SIZE - reader->send_used < VERDICT_ROOM + payload)
 		flush(reader);
-	if (reader->send_used == 0)
-		begin_send(reader);
-	return reader->send + reader->send_begin + reader->send_used;
+	return reader->send + reader->send_used;
 }
 
 void

@@ -126,19 +126,6 @@ int queue_receive_now(struct queue_reader *reader,
 uint64_t queue_gaps(const struct queue_reader *reader);
 /* Verdicts that the kernel refused; ENOENT (the packet is gone) is normal. */
 uint64_t queue_verdict_errors(const struct queue_reader *reader);
-/*
- * Ids of packets that were gone when their verdicts came (ENOENT), in the order
- * in which queue_receive() met them; false if there are no more.  Only the last
- * QUEUE_GONE are kept.
- */
-#define QUEUE_GONE	1024
-bool queue_next_gone(struct queue_reader *reader, uint32_t *id);
-/*
- * The packet of such a one's queue_reply(), or NULL: its verdict was another one,
- * or many were sent since.  It lives until the next verdict is collected.
- */
-const uint8_t *queue_lost_reply(const struct queue_reader *reader, uint32_t id,
-    size_t *length);
 /* The newest packet id read; 0: none yet. */
 uint32_t queue_last_id(const struct queue_reader *reader);
 

@@ -65,6 +65,7 @@ decide_message(struct stream *s, const struct stream_connection *c,
 
 	i->question.edns.present = false;
 	i->asker = stream_asker(s, c);
+	i->forward = &generation->settings.forward;
 	i->policy = policy != NULL && c->decided ? &again : policy;
 	intercept_stream(i, &source, message->octets, message->length,
 	    s->thread.rotation++, answer, size);

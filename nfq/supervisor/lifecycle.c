@@ -207,8 +207,6 @@ start_worker(struct supervisor *s)
 	k->queues = s->queues;
 	k->generation = &s->generation;
 	k->listeners = s->listeners;
-	k->raw = s->raw;
-	k->known_socket = s->known_socket;
 	k->sockets = s->sockets != NULL;
 	k->status = &s->status;
 	error = worker_process_open(k);

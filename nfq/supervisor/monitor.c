@@ -260,6 +260,20 @@ show_counters(struct supervisor *s, const struct queue_numbers *numbers)
 		atomic_store(&page->queue_dropped, numbers->dropped);
 }
 
+/*
+ * For packet logs, which have no record of what nobody read.  What is "unseen" is not
+ * among it: that number has packets that are about to be read.
+ */
+static void
+count_unread(struct supervisor *s)
+{
+	struct status_counters c;
+
+	status_counters(&s->status, &c);
+	atomic_store(&s->status.workers[0].unread, c.queue_dropped +
+	    atomic_load(&s->status.supervisor->surplus));
+}
+
 static void
 monitor_counters_tick(struct supervisor *s)
 {
@@ -267,6 +281,7 @@ monitor_counters_tick(struct supervisor *s)
 
 	read_queues(s, &numbers);
 	show_counters(s, &numbers);
+	count_unread(s);
 }
 
 /*

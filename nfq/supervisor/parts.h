@@ -19,7 +19,6 @@
 #include "nfq/sockets/message.h"
 #include "nfq/supervisor/audit_files.h"
 #include "nfq/stream/listen.h"
-#include "nfq/held/rescue.h"
 #include "nfq/supervisor/fdstore.h"
 #include "nfq/supervisor/watch.h"
 #include "resolver/clock.h"
@@ -118,8 +117,6 @@ struct supervisor {
 	char sockets_problem[STATUS_TEXT]; /* why sockets are missing, or "" */
 	struct canary_sockets canary_sockets;
 	int listeners[STREAM_LISTENERS];	/* -1: none */
-	int raw[FORWARD_RAWS];	/* nfq/held/rescue.h; -1: none */
-	int known_socket;	/* nfq/held/client_sockets.h; or a negative errno */
 	struct routes *routes;
 	struct generation_files generation;	/* of the worker's answers */
 	struct worker_process worker;

@@ -67,17 +67,8 @@ supervisor_take_feeds(struct supervisor *s, struct rule_feeds *next)
 enum reload_wish
 supervisor_feeds_tick(struct supervisor *s)
 {
-	const bool had_trouble = s->feeds.trouble[0] != '\0';
 	enum reload_wish wish = RELOAD_NOTHING;
 
-	if (rule_feeds_moved(&s->feeds, s->config))
-		wish = RELOAD_TABLES;
-	if (!had_trouble && s->feeds.trouble[0] != '\0') {
-		log_warning("%s", s->feeds.trouble);
-		rule_feeds_problem(&s->feeds, s->feeds_problem,
-		    sizeof(s->feeds_problem));
-		supervisor_show_state(s);
-	}
 	for (size_t i = 0; i < s->feeds.count; i++) {
 		struct rule_feed *feed = &s->feeds.list[i];
 

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 static int
-path_of(char path[static PATH_MAX], const char *run_dir)
+path_of(char path[static PATH_MAX], const char *run_dir, const char *name)
 {
-	int n = snprintf(path, PATH_MAX, "%s/%s", run_dir, RUN_DIR_PID_FILE);
+	int n = snprintf(path, PATH_MAX, "%s/%s", run_dir, name);
 
 	return n < 0 || n >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
@@ -48,24 +48,34 @@ is_current(int fd, const char *path)
 }
 
 static int
-write_pid(int fd)
+write_pid(const char *run_dir)
 {
-	char text[24];
+	char path[PATH_MAX], text[24];
 	int length = snprintf(text, sizeof(text), "%d\n", (int)getpid());
+	int fd, error = path_of(path, run_dir, RUN_DIR_PID_FILE);
 
-	if (ftruncate(fd, 0) < 0 || fchmod(fd, 0644) < 0 ||
-	    pwrite(fd, text, (size_t)length, 0) != length)
-		return errno != 0 ? -errno : -EIO;
-	return 0;
+	if (error < 0)
+		return error;
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW |
+	    O_NONBLOCK, 0644);
+	if (fd < 0)
+		return -errno;
+	if (fchmod(fd, 0644) < 0 || write(fd, text, (size_t)length) != length)
+		error = errno != 0 ? -errno : -EIO;
+	(void)close(fd);
+	return error;
 }
 
-/* An fd that holds the lock, or a negative errno. */
+/*
+ * An fd that holds the lock, or a negative errno.  Who can open the file for reading
+ * can hold a read lock on it, and so keep every daemon out: only its user can.
+ */
 static int
 take_file(const char *path, pid_t *holder)
 {
 	for (;;) {
 		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW |
-		    O_NONBLOCK, 0644);
+		    O_NONBLOCK, 0600);
 		int error;
 
 		if (fd < 0)
@@ -75,8 +85,8 @@ take_file(const char *path, pid_t *holder)
 			(void)close(fd);
 			continue;
 		}
-		if (error == 0)
-			error = write_pid(fd);
+		if (error == 0 && fchmod(fd, 0600) < 0)
+			error = -errno;
 		if (error < 0) {
 			(void)close(fd);
 			return error;
@@ -90,14 +100,18 @@ run_dir_take(const char *run_dir, struct diag *diag)
 {
 	char path[PATH_MAX];
 	pid_t holder = 0;
-	int fd;
+	int error, fd;
 
 	if (mkdir(run_dir, 0755) < 0 && errno != EEXIST)
 		fd = -errno;
 	else
-		fd = path_of(path, run_dir);
+		fd = path_of(path, run_dir, RUN_DIR_LOCK_FILE);
 	if (fd == 0)
 		fd = take_file(path, &holder);
+	if (fd >= 0 && (error = write_pid(run_dir)) < 0) {
+		(void)close(fd);
+		fd = error;
+	}
 	if (fd == -EBUSY)
 		diag_add(diag, DIAG_ERROR, NULL, 0, "another nfdnsd (pid %d) "
 		    "has run_dir \"%s\": stop it, or give this one another "
@@ -116,7 +130,9 @@ run_dir_leave(const char *run_dir, int fd)
 
 	if (fd < 0)
 		return;
-	if (path_of(path, run_dir) == 0)
+	if (path_of(path, run_dir, RUN_DIR_PID_FILE) == 0)
+		(void)unlink(path);
+	if (path_of(path, run_dir, RUN_DIR_LOCK_FILE) == 0)
 		(void)unlink(path);
 	(void)close(fd);
 }
@@ -166,7 +182,7 @@ int
 run_dir_holder(const char *run_dir, pid_t *pid)
 {
 	char path[PATH_MAX];
-	int error = path_of(path, run_dir);
+	int error = path_of(path, run_dir, RUN_DIR_LOCK_FILE);
 	int fd, holder;
 
 	if (error < 0)
@@ -174,7 +190,7 @@ run_dir_holder(const char *run_dir, pid_t *pid)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return errno == ENOENT ? -ESRCH : errno == ELOOP ? -EBADF :
-		    -errno;
+		    errno == EACCES ? -EPERM : -errno;
 	holder = open_holder(fd, pid);
 	(void)close(fd);
 	return holder;

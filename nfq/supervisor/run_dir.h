@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The daemon's directory: the lock on its pid file says which daemon has it. */
+/* The daemon's directory: a lock on a file there says which daemon has it. */
 #ifndef NFDNS_NFQ_SUPERVISOR_RUN_DIR_H
 #define NFDNS_NFQ_SUPERVISOR_RUN_DIR_H
 
@@ -8,25 +8,26 @@
 #include "resolver/text/diag.h"
 
 #define RUN_DIR_PID_FILE "nfdnsd.pid"
+#define RUN_DIR_LOCK_FILE "nfdnsd.lock"
 
 /*
- * Creates the directory if it does not exist, locks its pid file and writes
- * this process's pid.  Returns the file's descriptor, which must stay open; or
+ * Creates the directory if it does not exist, takes its lock and writes
+ * this process's pid.  Returns the lock's descriptor, which must stay open; or
  * a negative errno with an error in diag: -EBUSY, with the other daemon's pid
  * in the error, if another daemon has the directory.
  */
 int run_dir_take(const char *run_dir, struct diag *diag)
     __attribute__((warn_unused_result));
 
-/* Removes the pid file and closes it; -1 is allowed. */
+/* Removes both files and closes the lock; -1 is allowed. */
 void run_dir_leave(const char *run_dir, int fd);
 
 /*
  * Finds the daemon that has the directory: *pid, and returns a pidfd (the
  * caller's), so that a signal reaches this process or none.  The daemon's user
  * can write anything into pid file and status page; but the kernel tells who
- * holds the lock.  -ESRCH if nobody holds it, -EBADF if the file cannot be a
- * daemon's, or another negative errno.
+ * holds the lock.  -ESRCH if nobody holds it, -EPERM if the caller may not look,
+ * -EBADF if the file cannot be a daemon's, or another negative errno.
  */
 int run_dir_holder(const char *run_dir, pid_t *pid)
     __attribute__((warn_unused_result));

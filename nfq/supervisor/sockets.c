@@ -69,68 +69,6 @@ tell_helper_error(struct supervisor *s, int error)
 }
 
 /*
- * For answers whose packets the kernel dropped while they waited.  Where
- * nfdns-sockets opens the sockets, datagrams carry them (open_carriers()).
- */
-static void
-open_raw(struct supervisor *s)
-{
-	static const int families[FORWARD_RAWS] = { AF_INET, AF_INET6 };
-
-	for (size_t i = 0; i < FORWARD_RAWS &&
-	    config_forwards(s->config); i++)
-		s->raw[i] = rescue_open(families[i],
-		    s->config->capture.mark_answered);
-}
-
-/*
- * In place of raw sockets, which nfdns-sockets cannot open.  They are of a process
- * of our user: the queue thread knows what they send by that.
- */
-static void
-open_carriers(struct supervisor *s, int channel)
-{
-	static const int families[FORWARD_RAWS] = { AF_INET, AF_INET6 };
-
-	for (size_t i = 0; i < FORWARD_RAWS &&
-	    config_forwards(s->config); i++) {
-		const struct sockets_request request = {
-			.kind = SOCKETS_DATAGRAM, .family = families[i] };
-		int fd, error;
-
-		if (s->raw[i] >= 0)
-			continue;
-		fd = sockets_ask(channel, s->config->uid, &request, ANSWER_MS);
-		error = fd < 0 ? fd : rescue_carry(fd,
-		    ruleset_canary_mark(s->config));
-		if (error == 0)
-			s->raw[i] = fd;
-		else if (fd >= 0)
-			(void)close(fd);
-		if (error < 0 && error != -EAFNOSUPPORT)
-			log_info("forwarding: no socket for answers: %s: a "
-			    "question that waits is lost when another program "
-			    "removes a base chain", strerror(-error));
-	}
-}
-
-/*
- * By which the worker finds out whether the kernel knows of UDP sockets.  Nothing is
- * sent by it.
- */
-static void
-open_known_socket(struct supervisor *s, int channel)
-{
-	const struct sockets_request request = {
-		.kind = SOCKETS_ASKING, .family = AF_INET,
-		.address = { 127, 0, 0, 1 }, .port = DNS_PORT };
-
-	if (config_forwards(s->config))
-		s->known_socket = channel < 0 ? sockets_open(&request, 0) :
-		    sockets_ask(channel, s->config->uid, &request, ANSWER_MS);
-}
-
-/*
  * The first socket, for canaries over IPv4; the channel is s->helper then.  If
  * nothing comes within timeout_ms, it is waited for by the next call (-EAGAIN):
  * the service manager has taken the request.  A descriptor or a negative errno.
@@ -166,7 +104,7 @@ leave_helper(struct supervisor *s)
 	s->helper = -1;
 }
 
-/* One UDP socket for each family, for canaries, and those of forwarding. */
+/* One UDP socket for each family, for canaries. */
 static int
 ask_sockets(struct supervisor *s, int timeout_ms)
 {
@@ -184,10 +122,7 @@ ask_sockets(struct supervisor *s, int timeout_ms)
 	}
 	if (fd == -EAFNOSUPPORT && fds[0] >= 0)
 		fd = 0;			/* this kernel has no IPv6 */
-	if (fd >= 0) {
-		open_carriers(s, s->helper);
-		open_known_socket(s, s->helper);
-	} else if (fds[0] >= 0) {
+	if (fd < 0 && fds[0] >= 0) {
 		(void)close(fds[0]);
 		fds[0] = -1;
 	}
@@ -195,7 +130,7 @@ ask_sockets(struct supervisor *s, int timeout_ms)
 	return fd < 0 ? fd : 0;
 }
 
-/* Canaries' sockets and those of forwarding, unless they are there. */
+/* Canaries' sockets, unless they are there. */
 static int
 open_sockets(struct supervisor *s, int timeout_ms)
 {
@@ -219,14 +154,6 @@ supervisor_stop_sockets(struct supervisor *s)
 		s->canary_sockets.fds[i] = -1;
 	}
 	leave_helper(s);
-	for (size_t i = 0; i < FORWARD_RAWS; i++) {
-		if (s->raw[i] >= 0)
-			(void)close(s->raw[i]);
-		s->raw[i] = -1;
-	}
-	if (s->known_socket >= 0)
-		(void)close(s->known_socket);
-	s->known_socket = -1;
 }
 
 /* The upstreams on other ports than 53, as requests; their number. */
@@ -437,10 +364,6 @@ supervisor_start_sockets(struct supervisor *s)
 	struct diag diag = DIAG_INIT;
 	int error;
 
-	if (s->sockets == NULL) {
-		open_raw(s);
-		open_known_socket(s, -1);
-	}
 	s->canary_sockets.given = s->sockets != NULL;
 	if (open_sockets(s, FIRST_MS) == 0)
 		(void)!open_listeners(s);
@@ -474,7 +397,6 @@ use_sockets(struct supervisor *s)
 	log_notice("sockets are open: another worker starts, which answers "
 	    "over TCP, too");
 	(void)!supervisor_keep_listeners(s);
-	s->worker.known_socket = s->known_socket;
 	worker_process_kill(&s->worker);
 	supervisor_show_state(s);
 }

@@ -234,9 +234,7 @@ supervisor_run(struct config *config, const char *sockets)
 		s->canary_sockets.fds[i] = -1;
 	for (size_t i = 0; i < STREAM_LISTENERS; i++)
 		s->listeners[i] = -1;
-	for (size_t i = 0; i < FORWARD_RAWS; i++)
-		s->raw[i] = -1;
-	s->known_socket = s->helper = -1;
+	s->helper = -1;
 	s->reload.generation = (struct generation_files)GENERATION_FILES_INIT;
 	s->monitor.canary.canary.fd = -1;
 	s->cgroups.inotify = -1;

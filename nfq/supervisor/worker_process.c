@@ -63,8 +63,6 @@ handover_of(const struct worker_process *k, int control)
 	return (struct worker_handover){
 	    .options = options_of(k),
 	    .queues = k->queues,
-	    .raw = k->raw,
-	    .known_socket = k->known_socket,
 	    .listeners = k->listeners,
 	    .sockets = k->sockets,
 	    .generation = k->generation,

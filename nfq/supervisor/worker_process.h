@@ -30,7 +30,6 @@ struct worker_process {
 	const int *queues;
 	const int *listeners;		/* for TCP; -1: it is not taken */
 	const int *raw;			/* as in worker_handover */
-	int known_socket;		/* as in worker_handover */
 	bool sockets;			/* as in worker_handover */
 	struct generation_files *generation;
 	struct status_page *status;
@@ -55,7 +54,7 @@ struct worker_process {
 
 #define WORKER_PROCESS_INIT                                                    \
 	{                                                                      \
-		.known_socket = -1, .pidfd = -1, .control = -1                 \
+		.pidfd = -1, .control = -1                 \
 	}
 
 /* Makes what all workers share; set config first.  0 or a negative errno. */

@@ -14,8 +14,6 @@ errands_init(struct errands *e, struct waiting *waiting)
 		STAILQ_INIT(&e->turns[i].errands);
 	STAILQ_INIT(&e->there);
 	STAILQ_INIT(&e->back);
-	STAILQ_INIT(&e->lost);
-	e->lost_count = 0;
 	e->runner = e->sender = -1;
 }
 
@@ -135,18 +133,12 @@ errands_sent_by(struct errands *e, int fd)
 void
 errands_runner_leaves(struct errands *e)
 {
-	struct lost_question *lost;
 	struct errand *errand;
 
 	(void)pthread_mutex_lock(&e->lock);
 	e->runner = -1;
 	while ((errand = take_next(e)) != NULL)
 		put_back(e, errand);
-	while ((lost = STAILQ_FIRST(&e->lost)) != NULL) {
-		STAILQ_REMOVE_HEAD(&e->lost, link);
-		free(lost);
-	}
-	e->lost_count = 0;
 	(void)pthread_mutex_unlock(&e->lock);
 }
 
@@ -211,45 +203,6 @@ errands_return(struct errands *e, struct errand *errand)
 	(void)pthread_mutex_lock(&e->lock);
 	put_back(e, errand);
 	(void)pthread_mutex_unlock(&e->lock);
-}
-
-bool
-errands_lose(struct errands *e, const struct queue_packet *packet)
-{
-	struct lost_question *lost = malloc(sizeof(*lost) + packet->length);
-	bool taken;
-
-	if (lost == NULL)
-		return false;
-	lost->packet = *packet;
-	lost->packet.octets = lost->octets;
-	memcpy(lost->octets, packet->octets, packet->length);
-	(void)pthread_mutex_lock(&e->lock);
-	taken = e->runner >= 0 && e->lost_count < ERRANDS_LOST;
-	if (taken) {
-		STAILQ_INSERT_TAIL(&e->lost, lost, link);
-		e->lost_count++;
-		wake(e->runner);
-	}
-	(void)pthread_mutex_unlock(&e->lock);
-	if (!taken)
-		free(lost);
-	return taken;
-}
-
-struct lost_question *
-errands_next_lost(struct errands *e)
-{
-	struct lost_question *lost;
-
-	(void)pthread_mutex_lock(&e->lock);
-	lost = STAILQ_FIRST(&e->lost);
-	if (lost != NULL) {
-		STAILQ_REMOVE_HEAD(&e->lost, link);
-		e->lost_count--;
-	}
-	(void)pthread_mutex_unlock(&e->lock);
-	return lost;
 }
 
 void

@@ -28,7 +28,6 @@
 
 #define ERRAND_OCTETS	1024	/* of a question; more count as another one */
 #define ERRAND_TURNS	256	/* users share turns by a keyed hash */
-#define ERRANDS_LOST	4096	/* on their way to the runner, at a time */
 
 enum errand_end {
 	ERRAND_FAILED,		/* nobody can be asked any more */
@@ -62,18 +61,6 @@ struct errand {
 
 STAILQ_HEAD(errand_list, errand);
 
-/*
- * A question that the kernel dropped when a queue thread handed it over: it is to
- * be asked all the same, and its answer sent without the packet.
- */
-struct lost_question {
-	STAILQ_ENTRY(lost_question) link;
-	struct queue_packet packet;	/* of octets[] */
-	uint8_t octets[];
-};
-
-STAILQ_HEAD(lost_list, lost_question);
-
 /* Users' errands that wait to be run; one is taken, then others have their turn. */
 struct errand_turn {
 	STAILQ_ENTRY(errand_turn) link;	/* if there are any */
@@ -86,8 +73,6 @@ struct errands {
 	struct errand_turn turns[ERRAND_TURNS];
 	STAILQ_HEAD(, errand_turn) there;
 	struct errand_list back;
-	struct lost_list lost;
-	unsigned int lost_count;	/* ERRANDS_LOST at most */
 	int runner, sender;		/* eventfds to wake them by; -1: no such */
 };
 
@@ -130,10 +115,6 @@ bool errands_send(struct errands *errands, struct errand *errand);
 struct errand *errands_next(struct errands *errands);
 /* The runner gives one back that it has taken. */
 void errands_return(struct errands *errands, struct errand *errand);
-/* Any thread has a copy of that packet asked.  False: nobody does. */
-bool errands_lose(struct errands *errands, const struct queue_packet *packet);
-/* The runner takes the next of these, and frees it; NULL: there is none. */
-struct lost_question *errands_next_lost(struct errands *errands);
 
 /*
  * The sender takes all that have come back; "list" is empty before.  What it sends

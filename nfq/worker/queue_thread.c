@@ -8,7 +8,6 @@
 
 #include "nfq/forward/cached_reply.h"
 #include "nfq/held/held_packet.h"
-#include "nfq/held/rescue.h"
 #include "nfq/thread/fault.h"
 #include "nfq/worker/queue_thread_state.h"
 
@@ -117,19 +116,6 @@ pass(struct queue_thread *q, uint32_t id)
 }
 
 /*
- * An answer of ours whose question the kernel has dropped: rescue.h.  Packets of
- * our user are queued only with the canary's mark, which takes CAP_NET_ADMIN.
- */
-static bool
-is_carrier(const struct queue_packet *p, const struct interception *i,
-    struct rescue_packet *carried)
-{
-	return i->form == PACKET_OK && p->length == p->whole_length &&
-	    rescue_carried(carried, i->packet.family, i->packet.payload,
-	    i->packet.payload_length);
-}
-
-/*
  * What the marks of ruleset.h say, where a rule could deny: no answer can be
  * given, or the packet has come again without its user.
  */
@@ -159,15 +145,8 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 	const struct answer_source source =
 	    generation_source(q->thread.generation);
 	struct queue_reader *reader = q->queue.reader;
-	struct rescue_packet carried;
 	int domain = -1;
 
-	if (p->uid == q->uid && is_carrier(p, i, &carried)) {
-		queue_reply(reader, p->id, q->mark_answered, carried.octets,
-		    carried.length);
-		answering_count_up(&q->thread.slot->canaries);
-		return;
-	}
 	intercept_answer(i, &source, q->thread.rotation++, q->reply);
 	if (q->cache != NULL)
 		domain = cached_reply(i, &source, q->cache, q->reply);
@@ -272,7 +251,6 @@ answer_packets(struct queue_thread *q, unsigned int first,
 static void
 answer_batch(struct queue_thread *q, unsigned int packets)
 {
-	queue_rescue(q);
 	if (packets == 0)
 		return;
 	answering_begin(&q->thread, monotime_now());
@@ -318,7 +296,6 @@ queue_thread_free(struct answering_thread *thread)
 
 	thread_queue_close(&q->queue);
 	express_free(q->express);
-	free(q->handed);
 	free(q);
 }
 
@@ -339,9 +316,6 @@ begin_forwarding(struct queue_thread *q, const struct worker_handover *h,
 		.helper = h->sockets, .most = h->options.maxlen / QUEUE_SHARE,
 	};
 
-	q->handed = calloc(HANDED, sizeof(*q->handed));
-	if (q->handed == NULL)
-		return -ENOMEM;
 	return express_new(&q->express, &options);
 }
 
@@ -360,7 +334,6 @@ queue_thread_start(struct answering_threads *threads,
 	q->senders = h->senders;
 	q->suspects = h->suspects;
 	q->sources = h->sources;
-	q->raw = h->raw;
 	q->windows = h->window;
 	q->mark_mask = options->mark_mask;
 	q->mark_odd = options->mark_mask & ~options->mark_passed;

@@ -21,15 +21,6 @@
 /* Packets that are looked at together: the CPU keeps some dozen loads apart. */
 #define AHEAD		16
 
-/* The last packets that were handed over, should the kernel have dropped them. */
-#define HANDED		512
-#define HANDED_OCTETS	512		/* longer ones are not kept */
-
-struct handed {
-	struct queue_packet packet;	/* of octets[]; length 0: none */
-	uint8_t octets[HANDED_OCTETS];
-};
-
 struct queue_thread {
 	struct answering_thread thread;
 	struct thread_queue queue;
@@ -37,7 +28,6 @@ struct queue_thread {
 	const struct batch_window *windows;	/* of all queues */
 	struct senders *senders;
 	const struct suspects *suspects;	/* NULL: there are none */
-	const int *raw;			/* forward/rescue.h; -1: none */
 	uint32_t mark_mask;
 	uint32_t mark_odd;		/* more of the mask than passed: rare */
 	uint32_t mark_unanswerable;
@@ -48,8 +38,6 @@ struct queue_thread {
 	bool relay_marks;		/* a relay can carry the client's mark */
 	bool forwards;			/* there is a forwarding thread, */
 	uint16_t forward_queue;		/* and its queue, */
-	struct handed *handed;		/* HANDED of them, if so */
-	unsigned int handed_next;
 	struct express *express;	/* if so; NULL when the thread ends */
 	const struct suspects *sources;	/* nameservers */
 	const struct forward_settings *forward;	/* of this batch, or NULL */
@@ -84,8 +72,5 @@ void queue_look_at_forwarding(struct queue_thread *thread);
 /* Hands a packet over to the forwarding thread.  It counts as waiting already. */
 void queue_hand_over_packet(struct queue_thread *thread,
     const struct queue_packet *packet);
-
-/* Sends the answers of packets that the kernel has dropped: forward/rescue.h. */
-void queue_rescue(struct queue_thread *thread);
 
 #endif

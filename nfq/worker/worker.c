@@ -20,7 +20,6 @@
 #include "nfq/thread/fault.h"
 #include "nfq/worker/queue_thread.h"
 #include "nfq/cache/cache_memory.h"
-#include "nfq/held/rescue.h"
 #include "nfq/forward/thread.h"
 #include "nfq/ask/upstream.h"
 #include "nfq/process/exit_code.h"
@@ -52,16 +51,13 @@ static int
 confine(const struct worker_handover *h)
 {
 	int keep[CONFIG_MAX_WORKERS + 1 + AUDIT_MAX_FILES + STREAM_LISTENERS +
-	    FORWARD_RAWS + 5];
+	    5];
 	const struct generation_files *g = h->generation;
 	size_t count = 0;
 	int error;
 
 	for (unsigned int i = 0; i < handover_queues(h); i++)
 		keep[count++] = h->queues[i];
-	for (size_t i = 0; i < FORWARD_RAWS; i++)
-		keep[count++] = h->raw[i];
-	keep[count++] = h->known_socket;
 	for (size_t i = 0; i < STREAM_LISTENERS; i++)
 		keep[count++] = h->listeners[i];
 	for (size_t i = 0; i < g->audit.count; i++)
@@ -167,12 +163,17 @@ begin_audit(struct worker *w)
 {
 	const struct status_page *page = w->handover->status;
 	uint64_t numbers[AUDIT_MAX_RINGS];
+	int error;
 
 	w->audit_lost_before = atomic_load(&page->workers[0].audit_lost);
 	for (size_t i = 0; i < page->worker_slots; i++)
 		numbers[i] = atomic_load(&page->workers[i].recorded);
-	return audit_start(&w->audit, (unsigned int)page->worker_slots,
+	error = audit_start(&w->audit, (unsigned int)page->worker_slots,
 	    numbers);
+	if (error == 0)
+		audit_set_unread(w->audit,
+		    atomic_load(&page->workers[0].unread_told));
+	return error;
 }
 
 /* Starts the threads, which wait, and then restricts system calls. */
@@ -396,6 +397,8 @@ take_orders(struct worker *w)
 		    audit_lost(w->audit), memory_order_relaxed);
 		atomic_store_explicit(&w->handover->status->policy->rates_full,
 		    rate_full(w->rates), memory_order_relaxed);
+		audit_set_unread(w->audit, atomic_load(&slot->unread));
+		atomic_store(&slot->unread_told, atomic_load(&slot->unread));
 		if (ready <= 0)
 			continue;
 		error = control_receive(w->control, &order, fds);

@@ -32,7 +32,6 @@ _nfdns_options()
 	"log pcap") echo --name --user --rule --verdict --since ;;
 	"log verify") echo --json --key ;;
 	log*) echo --follow --name --user --rule --verdict --since --format ;;
-	replay*) echo --summary --json --write --against --uid --gid ;;
 	reload*) echo --force ;;
 	join*) echo --kubeconfig --namespace --print-role --name --dry-run --yes \
 	    --force --no-start --wait ;;
@@ -64,7 +63,7 @@ _nfdns_values()
 _nfdns()
 {
 	local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-	local commands="check status top explain rules table cache metrics doctor log replay reload join leave"
+	local commands="check status top explain rules table cache metrics doctor log reload join leave"
 	local command= sub= choices i
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
@@ -86,7 +85,7 @@ _nfdns()
 	else
 		choices=
 		((COMP_CWORD == i + 1)) && choices=$(_nfdns_words "$command")
-		[[ $command = @(log|replay|join) ]] && choices+=" files"
+		[[ $command = @(log|join) ]] && choices+=" files"
 	fi
 	mapfile -t COMPREPLY < <(compgen -W "${choices/files/}" -- "$word")
 	if [[ $choices = *files ]]; then

@@ -397,6 +397,15 @@ audit_wake(struct audit *a, unsigned int ring)
 		wake_writer(a);
 }
 
+void
+audit_set_unread(struct audit *a, uint64_t unread)
+{
+	if (unread <= atomic_load(&a->outlets.unread))
+		return;
+	atomic_store(&a->outlets.unread, unread);
+	wake_writer(a);
+}
+
 uint64_t
 audit_lost(const struct audit *a)
 {

@@ -132,6 +132,13 @@ bool audit_put(struct audit *audit, unsigned int ring,
  */
 void audit_wake(struct audit *audit, unsigned int ring);
 
+/*
+ * Sets how many questions nobody has read so far: over a user's rate, a full queue.
+ * Each file gets a note of how many more there are than at the note before it.  What
+ * is set before the first file is in no note.
+ */
+void audit_set_unread(struct audit *audit, uint64_t unread);
+
 /* Records lost so far: no room, or a file that could not be written. */
 uint64_t audit_lost(const struct audit *audit);
 

@@ -369,7 +369,9 @@ format_note(void *state, const struct audit_note *note, char *buf, size_t *seal)
 		json_pair(&out, ",\"thread\":", note->thread);
 		json_pair(&out, ",\"from\":", note->from);
 		json_pair(&out, ",\"to\":", note->to);
-	} else
+	} else if (note->kind == AUDIT_UNREAD)
+		json_pair(&out, ",\"questions\":", note->unread);
+	else
 		put_counts(&out, note);
 	*seal = put_seal(&out, buf);
 	return (size_t)(out.pos - buf);

@@ -9,6 +9,7 @@ audit_note_kind_text(enum audit_note_kind kind)
 	static const char *const texts[] = {
 		[AUDIT_BEGIN] = "begin",
 		[AUDIT_LOST] = "lost",
+		[AUDIT_UNREAD] = "unread",
 		[AUDIT_END] = "end",
 		[AUDIT_CLOSE] = "close",
 	};
@@ -27,6 +28,8 @@ audit_note_text(struct json_out *out, const struct audit_note *note)
 		json_pair(out, " thread=", note->thread);
 		json_pair(out, " from=", note->from);
 		json_pair(out, " to=", note->to);
+	} else if (note->kind == AUDIT_UNREAD) {
+		json_pair(out, " questions=", note->unread);
 	} else {
 		json_pair(out, " written=", note->records);
 		json_pair(out, " skipped=", note->skipped);

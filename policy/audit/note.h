@@ -16,6 +16,7 @@ enum audit_note_kind {
 	AUDIT_LOST,			/* records are missing here */
 	AUDIT_END,			/* the last before it is closed */
 	AUDIT_CLOSE,			/* what the format has behind that */
+	AUDIT_UNREAD,			/* questions went by that nobody read */
 };
 
 /* What a file says of itself. */
@@ -27,6 +28,7 @@ struct audit_note {
 	/* LOST: so many records of a thread, of these numbers, both included. */
 	unsigned int thread;
 	uint64_t lost_now, from, to;
+	uint64_t unread;		/* UNREAD: so many, since the last one */
 	/* Since the file was opened, also for the interface statistics. */
 	uint64_t lost;
 	uint64_t records;		/* written */
@@ -57,7 +59,7 @@ void audit_record_text(struct json_out *out, const struct audit_record *record);
 void audit_name_text(struct json_out *out, const uint8_t *octets,
     size_t length);
 
-/* "begin", "lost", "end". */
+/* "begin", "lost", "unread", "end". */
 const char *audit_note_kind_text(enum audit_note_kind kind);
 
 /* Puts the place of a seal, for *seal; "buf" is where the piece begins. */

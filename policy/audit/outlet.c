@@ -277,6 +277,15 @@ audit_outlet_tell(struct audit_outlet *outlet, const struct audit_state *state)
 {
 	bool any = false;
 
+	if (state->unread > outlet->unread && audit_outlet_has_room(outlet) &&
+	    audit_outlet_begin(outlet) != NULL) {
+		struct audit_note note = note_of(outlet, AUDIT_UNREAD, state);
+
+		note.unread = state->unread - outlet->unread;
+		outlet->unread = state->unread;
+		put_note(outlet, &note);
+		any = true;
+	}
 	for (unsigned int i = 0; outlet->untold > 0 && i < outlet->threads;
 	    i++) {
 		struct audit_loss *loss = &outlet->losses[i];

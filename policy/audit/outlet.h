@@ -50,6 +50,7 @@ struct audit_outlet {
 	struct audit_loss *losses;	/* borrowed; of each thread */
 	unsigned int threads;
 	uint64_t untold;		/* sum of their counts */
+	uint64_t unread;		/* of audit_set_unread(), in notes so far */
 	uint64_t lost;			/* records, for lack of room here */
 	/* Since the file was opened. */
 	uint64_t file_records, file_lost, file_skipped;
@@ -64,6 +65,7 @@ struct audit_outlet {
 struct audit_state {
 	uint64_t time_ns;
 	uint64_t run;
+	uint64_t unread;
 	const uint64_t *next;		/* of as many threads as an outlet has */
 };
 
@@ -101,8 +103,8 @@ void audit_outlet_flush(struct audit_outlet *outlet);
 bool audit_outlet_is_empty(const struct audit_outlet *outlet);
 
 /*
- * Puts a note of each thread's loss since the last such note.  False if nothing
- * was lost or there is no room.
+ * Puts notes of what went by unread and of each thread's loss since the last such
+ * notes.  False if there is nothing to tell or no room.
  */
 bool audit_outlet_tell(struct audit_outlet *outlet,
     const struct audit_state *state);

@@ -45,7 +45,7 @@ static struct audit_state
 state_of(const struct audit_outlets *o)
 {
 	return (struct audit_state){ .time_ns = realtime_ns(), .run = o->run,
-		.next = o->next };
+		.next = o->next, .unread = atomic_load(&o->unread) };
 }
 
 static void
@@ -87,6 +87,7 @@ take_free(struct audit_outlets *o)
 	memset(&outlet->pace, 0, sizeof(outlet->pace));
 	memset(outlet->losses, 0, outlet->threads * sizeof(*outlet->losses));
 	outlet->untold = 0;
+	outlet->unread = atomic_load(&o->unread);
 	return outlet;
 }
 
@@ -246,7 +247,8 @@ audit_outlets_flush(struct audit_outlets *o)
 		struct audit_state state;
 
 		audit_outlet_flush(outlet);
-		if (outlet->untold == 0)
+		if (outlet->untold == 0 &&
+		    outlet->unread == atomic_load(&o->unread))
 			continue;
 		state = state_of(o);
 		if (audit_outlet_tell(outlet, &state))

@@ -26,6 +26,7 @@ struct audit_outlets {
 	uint64_t next[AUDIT_MAX_RINGS];	/* number of each thread's next record */
 	uint8_t secret[SIPHASH_KEY];	/* for samples, of sinks without a key */
 	_Atomic uint64_t lost;		/* by the outlets so far */
+	_Atomic uint64_t unread;	/* audit_set_unread() */
 };
 
 /* Allocates all memory, for records of so many threads.  0 or -errno. */

@@ -39,7 +39,7 @@ forward_settings_defaults(struct forward_settings *settings)
 		.loop_retry_s = 60,
 	};
 	settings->limits = (struct forward_limits){
-		.held = 4096, .user = 2048, .domain = 2048,
+		.held = 8192, .user = 2048, .domain = 8192,
 	};
 	settings->tls.idle_s = 20;
 }

@@ -108,9 +108,10 @@ const struct config_option config_options[] = {
 	  "Conntrack zone of questions that pass; 0: no zone of their own.",
 	  INTEGER, RANGE(0, 65534), IN(config, capture.zone) },
 	{ "capture.user_rate", "20000",
-	  "Questions a second of one user, but root, that are captured; those "
-	  "above the limit pass, or are dropped where the policy could deny "
-	  "one.  0: no limit.",
+	  "Questions a second that are captured of each user but root.  Those "
+	  "above it pass, or are dropped where the policy could deny one; so "
+	  "do octets above 80 for each question.  A user's new TCP connections "
+	  "may fill a quarter of stream.tracked.  0: no limits.",
 	  INTEGER, RANGE(0, 1000000), IN(config, capture.user_rate),
 	  .reload = true },
 	{ "capture.bypass.users", "[ ]",

@@ -151,6 +151,23 @@ check_rule(const struct policy *policy, size_t number, bool pairs,
 	}
 }
 
+/* The group of a socket is the one that its process had then: credentials(7). */
+static void
+check_groups(const struct policy *policy, size_t number, const char *file,
+    struct diag *diag)
+{
+	const struct policy_rule *rule = &policy->rules[number];
+
+	if (rule->match.groups.count > 0 && rule->observe == 0 &&
+	    policy_action_denies(rule->action, &rule->rate))
+		diag_add(diag, DIAG_WARNING, file, rule->line, "policy[%zu]: "
+		    "rule \"%s\" denies by group: a user who is in another "
+		    "group as well evades it with sg(1) or a set-group-ID "
+		    "file; deny users, or allow groups and deny all others "
+		    "behind them",
+		    number, rule->name);
+}
+
 void
 policy_check_order(const struct policy *policy, const char *file,
     struct diag *diag)
@@ -160,9 +177,11 @@ policy_check_order(const struct policy *policy, const char *file,
 	for (size_t i = 0; i < policy->rule_count; i++)
 		named += policy->rules[i].match.names.count > 0;
 	/* Default rules stand behind all that operators want before them. */
-	for (size_t i = 1; i < policy->rule_count; i++)
-		if (policy->rules[i].line != 0)
+	for (size_t i = 0; i < policy->rule_count; i++)
+		if (policy->rules[i].line != 0) {
+			check_groups(policy, i, file, diag);
 			check_rule(policy, i, named <= PAIRS_MAX, file, diag);
+		}
 }
 
 bool

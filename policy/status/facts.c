@@ -208,11 +208,6 @@ const struct fact facts_table[] = {
 	{ FORWARD("truncated", TRUNCATED) },
 	{ FORWARD("late", LATE) },
 	{ FORWARD("loops", LOOPS) },
-	{ FORWARD("gone", GONE) },
-	{ FORWARD("rescued", RESCUED) },
-	{ FORWARD("abandoned", ABANDONED), METRIC("forward_abandoned_total",
-	  "Late answers that were dropped, since the client had closed its "
-	  "socket.") },
 	{ FORWARD("tls_connections", TLS_CONNECTIONS) },
 	{ FORWARD("tls_resumed", TLS_RESUMED) },
 	{ FORWARD("tls_failed", TLS_FAILED) },

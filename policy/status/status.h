@@ -145,9 +145,6 @@ enum status_forward {
 	FORWARD_TRUNCATED,	/* replies that were asked for again over TCP */
 	FORWARD_LATE,		/* replies for which nobody waited any more */
 	FORWARD_LOOPS,		/* probes of ours that came back */
-	FORWARD_GONE,		/* packets that the kernel dropped while they waited */
-	FORWARD_RESCUED,	/* of these, answered all the same */
-	FORWARD_ABANDONED,	/* late answers, dropped: the client's socket was gone */
 	FORWARD_TLS_CONNECTIONS,	/* to upstreams, with a good certificate */
 	FORWARD_TLS_RESUMED,	/* of these, by the session of an earlier one */
 	FORWARD_TLS_FAILED,	/* connections without any answer */
@@ -221,6 +218,9 @@ struct status_worker {
 	_Atomic uint64_t batches;
 	_Atomic uint64_t recorded;	/* questions that got a number of the audit */
 	_Atomic uint64_t audit_lost;
+	/* Of the first slot only: questions that nobody read, counted by the
+	 * supervisor, and as many of them as packet logs know. */
+	_Atomic uint64_t unread, unread_told;
 	_Atomic uint64_t table_generation;	/* that the thread answers from */
 };
 

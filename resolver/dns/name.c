@@ -76,7 +76,7 @@ name_read_lower(struct dns_name *name, const uint8_t *octets, size_t size)
 		labels++;
 	}
 	if (at >= size || octets[at] != 0)
-		return -EINVAL;
+		return at < size && octets[at] >= 0xc0 ? -ELOOP : -EINVAL;
 	at++;
 	name->length = (uint8_t)at;
 	name->labels = (uint8_t)labels;

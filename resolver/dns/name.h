@@ -48,8 +48,8 @@ const char *name_to_text(const uint8_t *octets, char text[static NAME_TEXT_SIZE]
 /*
  * Copies the uncompressed wire name at octets, lower-cased, and counts labels.
  * Reads at most "size" octets.  Returns 0, or -EINVAL when the name does not
- * end within them or within 255 octets, or has a label type other than 00
- * (compression pointers included: RFC 1035 section 4.1.4).
+ * end within them or within 255 octets, or has a label type other than 00; -ELOOP
+ * when that is a compression pointer (RFC 1035 section 4.1.4).
  */
 int name_read_lower(struct dns_name *name, const uint8_t *octets, size_t size)
     __attribute__((warn_unused_result));

@@ -6,6 +6,7 @@
  */
 #include "resolver/dns/question.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "resolver/dns/rr.h"
@@ -316,10 +317,14 @@ take_pointed(struct question *q, struct wire_reader r)
 static inline bool
 take_question(struct question *q, struct wire_reader *r)
 {
+	const int error = name_read_lower(&q->name, r->pos, wire_left(r));
 	const uint8_t *octets;
 
-	if (name_read_lower(&q->name, r->pos, wire_left(r)) != 0) {
-		take_pointed(q, *r);
+	if (error != 0) {
+		if (error == -ELOOP)
+			take_pointed(q, *r);
+		else
+			(void)take_none(q, QUESTION_NONE);
 		return false;
 	}
 	octets = wire_read_octets(r, q->name.length + 4u);

@@ -151,11 +151,8 @@ struct feed_host {
 	    char why[FEED_TEXT]);
 	/* *status has changed. */
 	void (*changed)(void *arg);
-	/*
-	 * To be called every FEED_TICK_MS at the latest: a sign of life.  True:
-	 * what could not be kept can be kept by now, and is to be offered again.
-	 */
-	bool (*tick)(void *arg);
+	/* To be called every FEED_TICK_MS at the latest: a sign of life. */
+	void (*tick)(void *arg);
 	void (*report)(void *arg, enum feed_level level, const char *text);
 };
 

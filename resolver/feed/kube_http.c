@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -12,7 +13,9 @@
 
 #include <curl/curl.h>
 
+#include "resolver/feed/resolve.h"
 #include "resolver/feed/text.h"
+#include "resolver/text/number.h"
 #include "resolver/version.h"
 
 #define CONNECT_MS	10000L
@@ -22,9 +25,20 @@
 #define KEEPALIVE_EACH	15L
 #define UNACKNOWLEDGED_MS 60000
 
+/*
+ * libcurl would ask for the server's addresses in a thread, for which it waits at
+ * the end of a transfer: seconds, if the nameserver is silent.  So they are looked
+ * up here and given to it, and transfers wait for them; without new ones, the last
+ * ones serve, since a connection may be there.
+ */
 struct kube_http {
 	CURLM *multi;
 	struct kube_http_news *news;	/* of the call that runs */
+	struct resolve *resolve;	/* NULL: nobody is asked */
+	struct kube_transfer *waiting;	/* for it, a list */
+	char *server;			/* "HOST:PORT" that is asked for */
+	char *addresses;		/* "HOST:PORT:ADDRESS,..."; NULL: none */
+	const char *why;		/* who waits ends with it; or NULL */
 };
 
 int
@@ -54,6 +68,9 @@ kube_http_free(struct kube_http *http)
 	if (http == NULL)
 		return;
 	(void)curl_multi_cleanup(http->multi);
+	resolve_free(http->resolve);
+	free(http->addresses);
+	free(http->server);
 	curl_global_cleanup();
 	free(http);
 }
@@ -318,6 +335,123 @@ set_all(struct kube_transfer *t, const struct kube_login *login,
 	return good && set_url(t, login->access, target);
 }
 
+/* Its host, which is no address, and its port; false: it is an address. */
+static bool
+server_host(const char *server, char host[static NI_MAXHOST], uint16_t *port)
+{
+	struct resolve_addresses none = { .count = 0 };
+	uint64_t number = strncmp(server, "http:", 5) == 0 ? 80 : 443;
+	const char *begin;
+	const size_t length = authority(server, &begin);
+	char *colon;
+
+	if (begin[0] == '[' || length >= NI_MAXHOST)
+		return false;
+	memcpy(host, begin, length);
+	host[length] = '\0';
+	colon = strchr(host, ':');
+	if (colon != NULL) {
+		*colon = '\0';
+		if (!number_from_text(colon + 1, UINT16_MAX, &number))
+			return false;
+	}
+	*port = (uint16_t)number;
+	return !resolve_literal(host, *port, &none);
+}
+
+/* Asks for the server's addresses.  False: there is no need to, or no way. */
+static bool
+ask_addresses(struct kube_http *http, const struct kube_access *access)
+{
+	char host[NI_MAXHOST];
+	uint16_t port;
+
+	if (access->proxy != NULL || !server_host(access->server, host, &port))
+		return false;
+	if (http->resolve == NULL) {
+		free(http->server);
+		if (asprintf(&http->server, "%s:%u", host, port) < 0)
+			http->server = NULL;
+		http->resolve = resolve_new(host, port);
+	}
+	return http->resolve != NULL && http->server != NULL;
+}
+
+/* What was found replaces what libcurl knew of it. */
+static void
+take_addresses(struct kube_http *http, const struct resolve_addresses *found)
+{
+	char entry[NI_MAXHOST + RESOLVE_ADDRESSES * FEED_TEXT];
+	size_t used = (size_t)snprintf(entry, sizeof(entry), "%s",
+	    http->server);
+	char before = ':';
+
+	for (size_t i = 0; i < found->count; i++) {
+		const struct resolve_address *a = &found->list[i];
+		char text[INET6_ADDRSTRLEN];
+
+		if (getnameinfo((const struct sockaddr *)&a->address, a->length,
+		    text, sizeof(text), NULL, 0, NI_NUMERICHOST) != 0)
+			continue;
+		used += (size_t)snprintf(entry + used, sizeof(entry) - used,
+		    strchr(text, ':') != NULL ? "%c[%s]" : "%c%s", before,
+		    text);
+		before = ',';
+	}
+	if (before == ':')
+		return;
+	free(http->addresses);
+	http->addresses = strdup(entry);
+}
+
+static bool
+begin_resolved(struct kube_transfer *t)
+{
+	t->addresses = curl_slist_append(NULL, t->http->addresses);
+	return t->addresses != NULL && curl_easy_setopt(t->easy,
+	    CURLOPT_RESOLVE, t->addresses) == CURLE_OK &&
+	    curl_multi_add_handle(t->http->multi, t->easy) == CURLM_OK;
+}
+
+/* Looks whether they are there; then those that wait for them begin. */
+static void
+go_on_resolving(struct kube_http *http, const struct pollfd *fds, size_t count)
+{
+	const struct resolve_addresses *found;
+	const char *why;
+
+	if (http->resolve == NULL || !resolve_step(http->resolve, fds, count))
+		return;
+	found = resolve_result(http->resolve, &why);
+	if (found != NULL)
+		take_addresses(http, found);
+	if (http->addresses == NULL)
+		http->why = found == NULL ? why : "no address of use";
+	while (http->waiting != NULL && http->why == NULL) {
+		struct kube_transfer *t = http->waiting;
+
+		if (!begin_resolved(t)) {
+			http->why = "out of memory";
+			break;
+		}
+		http->waiting = t->next;
+		t->waits = false;
+	}
+	resolve_free(http->resolve);
+	http->resolve = NULL;
+}
+
+static void
+stop_waiting(struct kube_transfer *t)
+{
+	struct kube_transfer **at = &t->http->waiting;
+
+	while (*at != t)
+		at = &(*at)->next;
+	*at = t->next;
+	t->waits = false;
+}
+
 int
 kube_transfer_start(struct kube_transfer *t, const struct kube_login *login,
     const char *target, bool fresh)
@@ -329,8 +463,16 @@ kube_transfer_start(struct kube_transfer *t, const struct kube_login *login,
 	t->easy = curl_easy_init();
 	t->headed = false;
 	t->error[0] = '\0';
-	if (t->easy == NULL || !set_all(t, login, target, fresh) ||
-	    curl_multi_add_handle(t->http->multi, t->easy) != CURLM_OK) {
+	if (t->easy == NULL || !set_all(t, login, target, fresh)) {
+		kube_transfer_stop(t);
+		return -EINVAL;
+	}
+	if (ask_addresses(t->http, login->access)) {
+		t->waits = true;
+		t->next = t->http->waiting;
+		t->http->waiting = t;
+	} else if (curl_multi_add_handle(t->http->multi, t->easy) !=
+	    CURLM_OK) {
 		kube_transfer_stop(t);
 		return -EINVAL;
 	}
@@ -340,6 +482,8 @@ kube_transfer_start(struct kube_transfer *t, const struct kube_login *login,
 void
 kube_transfer_stop(struct kube_transfer *t)
 {
+	if (t->waits)
+		stop_waiting(t);
 	if (t->easy != NULL) {
 		(void)curl_multi_remove_handle(t->http->multi, t->easy);
 		curl_easy_cleanup(t->easy);
@@ -347,25 +491,42 @@ kube_transfer_stop(struct kube_transfer *t)
 	t->easy = NULL;
 	free_headers(t);
 	curl_slist_free_all(t->elsewhere);
-	t->elsewhere = NULL;
+	curl_slist_free_all(t->addresses);
+	t->elsewhere = t->addresses = NULL;
 }
 
 int
 kube_http_wait(struct kube_http *http, int stop_fd, int timeout_ms,
     struct kube_http_news *news)
 {
-	struct curl_waitfd stop = { .fd = stop_fd, .events = CURL_WAIT_POLLIN };
+	struct curl_waitfd wait[1 + RESOLVE_FDS] = {
+		{ .fd = stop_fd, .events = CURL_WAIT_POLLIN } };
+	struct pollfd asked[RESOLVE_FDS] = { { .fd = -1 } };
+	size_t count = 0;
 	int running;
 	bool good;
 
 	*news = (struct kube_http_news){ .life = false };
-	if (curl_multi_poll(http->multi, &stop, 1, timeout_ms, NULL) !=
-	    CURLM_OK)
+	if (http->resolve != NULL) {
+		const int limit_ms = resolve_timeout_ms(http->resolve);
+
+		count = resolve_poll(http->resolve, asked);
+		if (limit_ms >= 0 && (timeout_ms < 0 || limit_ms < timeout_ms))
+			timeout_ms = limit_ms;
+	}
+	for (size_t i = 0; i < count; i++)
+		wait[1 + i] = (struct curl_waitfd){ .fd = asked[i].fd,
+			.events = asked[i].events };
+	if (curl_multi_poll(http->multi, wait, (unsigned int)(1 + count),
+	    timeout_ms, NULL) != CURLM_OK)
 		return -EIO;
+	for (size_t i = 0; i < count; i++)
+		asked[i].revents = wait[1 + i].revents;
+	go_on_resolving(http, asked, count);
 	http->news = news;
 	good = curl_multi_perform(http->multi, &running) == CURLM_OK;
 	http->news = NULL;
-	return !good ? -EIO : stop.revents != 0;
+	return !good ? -EIO : wait[0].revents != 0;
 }
 
 static enum feed_cause
@@ -432,6 +593,16 @@ kube_http_ended(struct kube_http *http, struct reflector_end *end)
 	char *private;
 	int left;
 
+	if (http->waiting != NULL && http->why != NULL) {
+		t = http->waiting;
+		(void)snprintf(t->error, CURL_ERROR_SIZE,
+		    "resolving %.150s: %s", http->server, http->why);
+		kube_transfer_stop(t);
+		*end = (struct reflector_end){ .cause = FEED_CAUSE_CONNECT,
+			.why = t->error };
+		return t;
+	}
+	http->why = NULL;
 	while ((message = curl_multi_info_read(http->multi, &left)) != NULL) {
 		CURLcode code = message->data.result;
 

@@ -31,6 +31,9 @@ struct kube_transfer {
 	void *easy;			/* NULL: no request runs */
 	void *headers;
 	void *elsewhere;		/* where the server is, by another name */
+	void *addresses;		/* of the server's name */
+	bool waits;			/* for them, */
+	struct kube_transfer *next;	/* and the next one that does */
 	bool headed;			/* the reflector knows the status */
 	char *error;
 };

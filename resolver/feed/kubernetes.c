@@ -448,8 +448,7 @@ go_on(struct feed *f)
 	struct kube_transfer *t;
 	int outcome;
 
-	if (f->host->tick(f->host->arg))
-		f->offer.again = MONOTIME_NEVER;
+	f->host->tick(f->host->arg);
 	give_up_silent(f, now);
 	confirm(f, now);
 	send_requests(f, now);

@@ -37,8 +37,7 @@ wait_and_step(struct xds_session *session, struct pollfd *fds, int64_t *slept)
 	size_t count;
 	int timeout;
 
-	if (host->tick(host->arg))
-		xds_session_keeps_again(session, now);
+	host->tick(host->arg);
 	count = xds_session_poll(session, fds + FDS_OWN, now);
 	timeout = monotime_poll_timeout(now,
 	    xds_session_deadline(session, now));

@@ -556,12 +556,6 @@ xds_session_deadline(struct xds_session *session, monotime_t now)
 }
 
 void
-xds_session_keeps_again(struct xds_session *session, monotime_t now)
-{
-	session->again.when = now;
-}
-
-void
 xds_session_suspect(struct xds_session *session, monotime_t now)
 {
 	if (session->current != NULL)

@@ -117,9 +117,6 @@ void xds_session_step(struct xds_session *session, const struct pollfd *fds,
 /* This machine's addresses or routes have changed. */
 void xds_session_routes_changed(struct xds_session *session, monotime_t now);
 
-/* What the host could not keep is offered again at once. */
-void xds_session_keeps_again(struct xds_session *session, monotime_t now);
-
 /* The machine slept: whoever was connected may be gone. */
 void xds_session_suspect(struct xds_session *session, monotime_t now);
 

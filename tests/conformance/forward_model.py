@@ -402,8 +402,8 @@ class World:
             client = Answer(ask, self.now, octets, ask.get("transport", "udp"))
             self.clients[number] = client
             out.append(client)
-            self.command(ask=number, hex=octets.hex(), uid=1000, cached=1,
-                         stream=int(client.transport != "udp"))
+            self.command(ask=number, hex=octets.hex(), uid=1000, cached=int("chase" not in ask),
+                         stream=int(client.transport != "udp"), **ask.get("chase", {}))
         return out
 
     def force(self, states):

@@ -132,7 +132,7 @@ class Message:
         self.octets = octets
         self.id, self.flags, *counts = struct.unpack_from("!6H", octets)
         self.rcode = self.flags & 15
-        self.question, self.type, self.klass, self.opt = None, None, None, None
+        self.question, self.type, self.klass, self.opt, self.opts = None, None, None, None, 0
         at = 12
         for _ in range(counts[0]):
             self.question, at = self.name(at)
@@ -173,6 +173,7 @@ class Message:
         if at + length > len(self.octets):
             raise ValueError("data cut off")
         if kind == 41:
+            self.opts += 1
             self.opt = {"size": klass, "version": ttl >> 16 & 255, "do": bool(ttl & 0x8000),
                         "options": {}}
             self.rcode |= ttl >> 24 << 4

@@ -8,18 +8,6 @@
 #include "resolver/text/diag.h"
 #include "tests/fuzz/fuzz.h"
 
-/*
- * libconfig up to 1.7 forgets the string that a syntax error follows.  A few
- * octets a failed reload; nothing that we could free.
- */
-const char *__lsan_default_suppressions(void);
-
-const char *
-__lsan_default_suppressions(void)
-{
-	return "leak:libconfig";
-}
-
 /* There is a configuration or there are errors, each one line. */
 static inline void
 check_outcome(int error, const void *config, const struct diag *diag)

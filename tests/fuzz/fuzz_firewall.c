@@ -19,15 +19,6 @@
 
 static _Alignas(8) char buffer[1 << 16];
 
-/* It loses texts of objects that are given two of them. */
-const char *__lsan_default_suppressions(void);
-
-const char *
-__lsan_default_suppressions(void)
-{
-	return "leak:libnftnl";
-}
-
 struct input {
 	const uint8_t *octets;
 	size_t left;

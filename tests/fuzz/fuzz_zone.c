@@ -3,18 +3,6 @@
 #include "resolver/compile/cname_check.h"
 #include "tests/fuzz/source.h"
 
-/*
- * ldns up to 1.8 forgets parts of some records that it cannot read.  The
- * process that does it lives no longer than one compilation.
- */
-const char *__lsan_default_suppressions(void);
-
-const char *
-__lsan_default_suppressions(void)
-{
-	return "leak:libldns";
-}
-
 /* As the compiler does: written again if CNAMEs were left out. */
 static void
 try_image(struct builder *b, struct diag *diag)

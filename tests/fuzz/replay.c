@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Feeds a fuzz target with files that stand on the command line, one input a
- * file; after "--framed" with each message of a file that has a 16-bit length
- * before every message.  Needs no fuzzing runtime, so that "make check" can
- * replay the corpus with any compiler.  Prints how many inputs there were.
+ * replay TARGET FILE... [--framed FILE...]
+ *
+ * Feeds a fuzz target with files, one input a file; after "--framed" with each
+ * message of a file that has a 16-bit length before every message.  Needs no
+ * fuzzing runtime, so that "make check" can replay the corpus with any
+ * compiler.  Prints how many inputs there were.
+ *
+ * The Makefile links all targets into it, each as "fuzz_TARGET".
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,10 +17,10 @@
 #include <string.h>
 
 #include "resolver/dns/wire.h"
-#include "tests/fuzz/fuzz.h"
 
 #define LARGEST_FILE ((size_t)64 << 20)
 
+static int (*target)(const uint8_t *data, size_t size);
 static unsigned long inputs;
 
 /*
@@ -33,7 +38,7 @@ feed(const uint8_t *octets, size_t length)
 	}
 	if (length > 0)
 		memcpy(copy, octets, length);
-	(void)LLVMFuzzerTestOneInput(length > 0 ? copy : copy + 1, length);
+	(void)target(length > 0 ? copy : copy + 1, length);
 	free(copy);
 	inputs++;
 }
@@ -84,17 +89,30 @@ replay(const char *path, bool framed)
 	return true;
 }
 
+/* Whether there is a target of that name. */
+static bool
+find_target(const char *name)
+{
+	char symbol[64];
+
+	(void)snprintf(symbol, sizeof(symbol), "fuzz_%s", name);
+	*(void **)&target = dlsym(RTLD_DEFAULT, symbol);
+	return target != NULL;
+}
+
 int
 main(int argc, char **argv)
 {
 	bool framed = false;
 	int i;
 
-	for (i = 1; i < argc; i++) {
+	if (argc < 2 || !find_target(argv[1])) {
+		(void)fprintf(stderr, "replay: the first argument names no target\n");
+		return EXIT_FAILURE;
+	}
+	for (i = 2; i < argc; i++) {
 		if (strcmp(argv[i], "--framed") == 0)
 			framed = true;
-		else if (strcmp(argv[i], "--plain") == 0)
-			framed = false;
 		else if (!replay(argv[i], framed))
 			return EXIT_FAILURE;
 	}

@@ -12,8 +12,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import shared
 
 TOP = shared.TOP
-# Which messages of the shared corpus each target takes; the others begin with
-# the committed seeds alone.
+# Which messages of the corpus each target takes; the others begin with the
+# committed seeds alone.
 FRAMED = {
     "question": ("hostile", "queries", "responses"),
     "packet": ("packets", "hostile", "queries"),
@@ -32,30 +32,21 @@ def committed(name):
 
 
 def corpus(name):
-    """Paths of the framed files for a target, and those that are not there."""
-    found, absent = [], []
-    for part in FRAMED.get(name, ()):
-        path = shared.shared_file(f"corpus/{part}.framed")
-        if path is not None:
-            found.append(path)
-        else:
-            absent.append(part)
-    return found, absent
+    """Paths of the framed files for a target."""
+    return [path for part in FRAMED.get(name, ()) for path in shared.corpus(part)]
 
 
 def wire_questions():
     """The hand-written questions of the conformance data, as octets."""
-    path = shared.shared_file("conformance/wire/queries.json")
-    if path is None:
-        return []
-    return [bytes.fromhex(c["wire_hex"]) for c in json.loads(path.read_text())["cases"]]
+    return [bytes.fromhex(c["wire_hex"]) for path in shared.conformance("wire/queries.json")
+            for c in json.loads(path.read_text())["cases"]]
 
 
 def unpack(name, directory):
     """Writes all seeds of a target as files, as libFuzzer wants them."""
     directory.mkdir(parents=True, exist_ok=True)
     messages = [p.read_bytes() for p in committed(name)]
-    for path in corpus(name)[0]:
+    for path in corpus(name):
         messages += shared.framed(path)
     if name == "question":
         messages += wire_questions()

@@ -90,9 +90,6 @@ ROOMS = {
                 " policy/status nfq/process",
     # Files of others, read and written; no process but systemctl.
     "nfq/cli/join": "resolver/fds resolver/text resolver/sources resolver/feed policy/config",
-    # Pure but for reading the file: no queue, no rule, no daemon.
-    "nfq/cli/replay": "resolver/clock resolver/dns resolver/text resolver/image resolver/answer policy/decide policy/match policy/rule policy/audit"
-                  " policy/config nfq/packet",
     # Files that anybody may have written, read back.
     "nfq/cli/logs": "resolver/fds resolver/dns resolver/text policy/audit policy/decide nfq/process",
     # The daemon's page as rows and cells; one file knows of a terminal.
@@ -100,7 +97,7 @@ ROOMS = {
     "nfq/cli/doctor": "resolver/clock resolver/version resolver/dns resolver/text resolver/image policy/config policy/decide policy/status"
                   " rules rules/firewall nfq/cli/join",
     "nfq/cli": "resolver/clock resolver/fds resolver/idn resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
-               " policy/config policy/decide policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/cache nfq/ask nfq/cli/explain nfq/cli/replay nfq/cli/top nfq/cli/doctor nfq/cli/logs nfq/supervisor nfq/cli/join",
+               " policy/config policy/decide policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/sockets nfq/cache nfq/ask nfq/cli/explain nfq/cli/top nfq/cli/doctor nfq/cli/logs nfq/supervisor nfq/cli/join",
     "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/tls nfq/supervisor nfq/feed"
            " nfq/cli",
 }

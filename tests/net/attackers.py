@@ -83,10 +83,11 @@ class Connecting(Attack):
                 time.sleep(0.001)
                 continue
             sock = socket.socket()
-            if self.count % 4:
+            # Above the user's rate nobody is there to answer.
+            if self.count % 32:
                 sock.setblocking(False)
             else:
-                sock.settimeout(0.1)
+                sock.settimeout(0.002)
             with contextlib.suppress(OSError):
                 sock.connect((f"{network}.{self.count % 200 + 2}", 53))
             sock.close()

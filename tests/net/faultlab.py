@@ -76,10 +76,12 @@ class Nfdns:
         self.daemon.nfdns("reload", ok=0)
 
     def forward(self):
-        """Its counters; what the queues' threads refuse for want of room, too."""
+        """Its counters; what the queues' threads refuse for want of room, too; and packets
+        that were gone when their verdicts came."""
         status = self.daemon.status()
         full = status["reasons"].get("forward-full", 0)
-        return {**status["forward"], "refused": status["forward"]["refused"] + full}
+        return {**status["forward"], "refused": status["forward"]["refused"] + full,
+                "gone": status["counters"]["verdict_errors"]}
 
     def close(self):
         expect(self.daemon.process.poll() is None, "nfdnsd ended:", self.daemon.said()[-2000:])

@@ -11,7 +11,10 @@
  *   {"at": T, "settings": {...}}	the first makes the engine, later ones reload
  *   {"at": T}				lets the time pass
  *   {"at": T, "ask": CLIENT, "hex": "...", "uid": N, "stream": 0, "cached": 0}
- *					"cached": 1 asks as a queue thread does
+ *					"cached": 1 asks as a queue thread does;
+ *					"chase": "..." is a chain of the table, whose
+ *					target is at "target" and is asked of
+ *					"nameserver", a port; its OPT has "opt" octets
  *   {"at": T, "reply": ATTEMPT, "hex": "..."}
  *   {"at": T, "error": ATTEMPT, "errno": N}
  *   {"at": T, "force": UPSTREAM, "state": "down"}
@@ -33,6 +36,8 @@
 
 struct asker {
 	struct engine_client client;
+	struct chase chase;
+	uint8_t chain[4096];
 	uint32_t number;
 	uint8_t octets[];
 };
@@ -376,6 +381,21 @@ ask_cache(const struct asker *asker)
 }
 
 static void
+set_chase(struct asker *asker, const struct json_node *command)
+{
+	asker->chase = (struct chase){ .chain = asker->chain,
+		.length = hex_of(member(command, "chase"), asker->chain,
+		    sizeof(asker->chain)),
+		.target = number_of(command, "target", 0),
+		.opt = number_of(command, "opt", 0) };
+	asker->client.chase = &asker->chase;
+	asker->client.nameserver = (struct forward_upstream){
+		.family = AF_INET, .address = { 127, 0, 0, 1 },
+		.port = number_of(command, "nameserver", 0),
+		.transport = FORWARD_AUTO };
+}
+
+static void
 ask(const struct json_node *command)
 {
 	struct asker *asker = calloc(1, sizeof(*asker) + 65536);
@@ -388,6 +408,8 @@ ask(const struct json_node *command)
 	    65535);
 	asker->client.uid = number_of(command, "uid", 0);
 	asker->client.stream = number_of(command, "stream", 0) != 0;
+	if (member(command, "chase") != NULL)
+		set_chase(asker, command);
 	if (number_of(command, "cached", 0) != 0 && ask_cache(asker))
 		free(asker);
 	else

@@ -23,7 +23,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nfq/cli/doctor/legacy.h"
 #include "resolver/dns/message.h"
 #include "resolver/text/host.h"
 #include "rules/firewall/firewall.h"
@@ -85,25 +84,32 @@ write_mark_rule(char *text, size_t size, const struct firewall_verdict *v,
 	write_rule(text, size, v, what);
 }
 
-/* The command that lets such packets pass the base chain, UDP and TCP. */
+/*
+ * The command that lets such packets pass the base chain, UDP and TCP: of one
+ * nameserver or upstream, since a rule for all of port 53 opens more than was asked.
+ */
 static void
 paste(struct check *check, const struct trip *trip,
     const struct firewall_verdict *v)
 {
 	const struct config_capture *c = &check->config->capture;
-	char rules[FINDING_TEXT] = "", what[80];
+	const bool reply = trip->kind == PACKET_REPLY;
+	char rules[FINDING_TEXT] = "", what[160], address[INET6_ADDRSTRLEN];
 
+	(void)inet_ntop(trip->packet.family, reply ? trip->packet.source :
+	    trip->packet.destination, address, sizeof(address));
 	if (trip->kind == PACKET_ANSWER) {
 		write_mark_rule(rules, sizeof(rules), v, c, c->mark_answered);
 		if (c->tcp)
 			write_mark_rule(rules, sizeof(rules), v, c,
 			    c->mark_stream);
 	} else {
-		(void)snprintf(what, sizeof(what), "meta l4proto { tcp, udp } "
-		    "th %s %d %saccept", trip->kind == PACKET_REPLY ? "sport" :
-		    "dport", trip->kind == PACKET_REPLY ? DNS_PORT :
-		    trip->packet.destination_port, trip->kind ==
-		    PACKET_REPLY ? "ct state established " : "");
+		(void)snprintf(what, sizeof(what), "%s %s %s meta l4proto { "
+		    "tcp, udp } th %s %d %saccept", trip->packet.family ==
+		    AF_INET ? "ip" : "ip6", reply ? "saddr" : "daddr", address,
+		    reply ? "sport" : "dport", reply ? DNS_PORT :
+		    trip->packet.destination_port, reply ?
+		    "ct state established " : "");
 		write_rule(rules, sizeof(rules), v, what);
 	}
 	findings_paste(check->findings, "nft '%s'", rules);
@@ -150,30 +156,30 @@ tell(struct check *check, const struct trip *trip,
 
 	describe(v, where, sizeof(where));
 	check->found = true;
-	if (v->effect == FIREWALL_REDIRECTS && v->port != 0)
-		findings_add(check->findings, FINDING_BAD, FINDING_OBSTACLE,
-		    "If that is not meant so, paste this line, and mend the "
-		    "program that made the chain (for Istio's agent: "
-		    "ISTIO_META_DNS_CAPTURE=false).", "%s %s%s %s (%s) "
-		    "to port %u: whoever listens there answers what nfdnsd "
-		    "lets pass or forwards", where, may,
+	if (v->effect == FIREWALL_REDIRECTS) {
+		char port[32] = "elsewhere";
+
+		if (v->port != 0)
+			(void)snprintf(port, sizeof(port), "to port %u",
+			    v->port);
+		/* Docker and published resolvers do that, and it works. */
+		findings_add(check->findings, FINDING_WARNING, FINDING_OBSTACLE,
+		    "If that is not meant so, mend the program that made the "
+		    "chain (for Istio's agent: ISTIO_META_DNS_CAPTURE=false).",
+		    "%s %s%s %s (%s) %s: whoever listens there answers what "
+		    "nfdnsd lets pass or forwards", where, may,
 		    v->certain ? "redirects" : "redirect",
-		    subjects[trip->kind], transport, v->port);
-	else if (v->effect == FIREWALL_REDIRECTS)
-		findings_add(check->findings, FINDING_BAD, FINDING_OBSTACLE,
-		    "If that is not meant so, paste this line, and mend the "
-		    "program that made the chain.", "%s %s%s %s (%s) "
-		    "elsewhere: whoever listens there answers what nfdnsd "
-		    "lets pass or forwards", where, may,
-		    v->certain ? "redirects" : "redirect",
-		    subjects[trip->kind], transport);
-	else if (v->effect == FIREWALL_QUEUES)
+		    subjects[trip->kind], transport, port);
+		return;
+	}
+	if (v->effect == FIREWALL_QUEUES)
 		findings_add(check->findings, FINDING_WARNING, FINDING_OBSTACLE,
 		    "See that this program lets them pass, or paste:",
 		    "%s %sgives %s (%s) to another program's queue", where, may,
 		    subjects[trip->kind], transport);
 	else
-		findings_add(check->findings, FINDING_BAD, FINDING_OBSTACLE,
+		findings_add(check->findings, v->certain ? FINDING_BAD :
+		    FINDING_WARNING, FINDING_OBSTACLE,
 		    "Paste this line, and write it into that firewall's "
 		    "configuration, too.", "%s %s%s %s (%s): %s", where, may,
 		    v->certain ? "drops" : "drop", subjects[trip->kind],
@@ -181,15 +187,16 @@ tell(struct check *check, const struct trip *trip,
 	paste(check, trip, v);
 }
 
-/* Whether the last lines have it: the same chain, the same command. */
+/* Whether a line before has it: the same chain, and the same command if there is one. */
 static bool
 is_told(const struct findings *findings)
 {
 	const struct finding *last = &findings->all[findings->count - 1];
+	const bool command = last->paste[0] != '\0';
 
-	for (size_t i = 0; i + 1 < findings->count; i++)
-		if (last->paste[0] != '\0' &&
-		    strcmp(findings->all[i].paste, last->paste) == 0)
+	for (const struct finding *f = findings->all; f < last; f++)
+		if (command ? strcmp(f->paste, last->paste) == 0 :
+		    strcmp(f->text, last->text) == 0)
 			return true;
 	return false;
 }
@@ -385,12 +392,21 @@ static void
 check_nftables(struct check *check, const struct ask *asks, size_t count)
 {
 	char name[3 * FIREWALL_NAME];
+	bool canary = false;
 	size_t drops;
 
 	check_asked(check, asks, count);
 	check_upstreams(check);
 	if (check->found)
 		return;
+	for (size_t i = 0; i < count; i++)
+		canary = canary || asks[i].canary;
+	if (!canary) {
+		findings_add(check->findings, FINDING_UNKNOWN, FINDING_OBSTACLE,
+		    NULL, "no chain of nftables stops questions; no answer "
+		    "of nfdnsd was there to be looked at");
+		return;
+	}
 	drops = firewall_drop_policies(check->firewall, name, sizeof(name));
 	if (drops == 0)
 		findings_add(check->findings, FINDING_OK, FINDING_OBSTACLE, NULL,
@@ -402,13 +418,38 @@ check_nftables(struct check *check, const struct ask *asks, size_t count)
 		    name, drops > 1 ? ", ..." : "");
 }
 
+/* Whether the kernel has tables of xtables in this network namespace. */
+static void
+check_legacy(struct findings *findings)
+{
+	static const struct {
+		const char *names, *save;
+	} kinds[] = {
+		{ "/proc/net/ip_tables_names", "iptables-legacy-save" },
+		{ "/proc/net/ip6_tables_names", "ip6tables-legacy-save" },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		FILE *file = fopen(kinds[i].names, "re");
+		char table[32];
+
+		if (file != NULL && fscanf(file, "%31s", table) == 1)
+			findings_add(findings, FINDING_UNKNOWN,
+			    FINDING_OBSTACLE, "Look yourself what they do to port 53, to "
+			    "packets from lo and to nfdnsd's marks.",
+			    "chains of iptables-legacy are in use, which nfdns "
+			    "cannot read; %s shows them", kinds[i].save);
+		if (file != NULL)
+			(void)fclose(file);
+	}
+}
+
 void
 chains_check(struct findings *findings, const struct config *config,
     const struct ask *asks, size_t count)
 {
 	struct check check = { .findings = findings, .config = config };
 	struct firewall *firewall;
-	bool unanswered = false;
 	const int error = firewall_open(&firewall, RULES_TABLE);
 
 	if (error < 0) {
@@ -425,8 +466,5 @@ chains_check(struct findings *findings, const struct config *config,
 	if (check.interfaces != NULL)
 		freeifaddrs(check.interfaces);
 	firewall_close(firewall);
-	for (size_t i = 0; i < count; i++)
-		unanswered = unanswered ||
-		    (asks[i].canary && has_failed(&asks[i]));
-	legacy_check(findings, config, unanswered);
+	check_legacy(findings);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What other programs' chains do to questions and answers: nf_tables by the
- * rules that the kernel has, xtables ("legacy") by iptables-legacy-save(8).
+ * What other programs' chains do to questions and answers, by the rules of nf_tables
+ * that the kernel has.  Of xtables ("legacy") only that they are there.
  */
 #ifndef NFDNS_NFQ_CLI_DOCTOR_CHAINS_H
 #define NFDNS_NFQ_CLI_DOCTOR_CHAINS_H

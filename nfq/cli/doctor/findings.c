@@ -80,7 +80,8 @@ bool
 findings_have_obstacle(const struct findings *findings)
 {
 	for (size_t i = 0; i < findings->count; i++)
-		if (findings->all[i].level == FINDING_BAD &&
+		if ((findings->all[i].level == FINDING_BAD ||
+		    findings->all[i].level == FINDING_WARNING) &&
 		    strcmp(findings->all[i].topic, FINDING_OBSTACLE) == 0)
 			return true;
 	return false;

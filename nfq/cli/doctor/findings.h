@@ -57,7 +57,7 @@ void findings_paste(struct findings *findings, const char *format, ...)
 /* Bad ones first, then warnings, unknown ones, and what is ok; else as added. */
 void findings_sort(struct findings *findings);
 
-/* Whether a line says that something is in the way of packets. */
+/* Whether a line says that something is, or may be, in the way of packets. */
 bool findings_have_obstacle(const struct findings *findings);
 #define FINDING_OBSTACLE	"firewall"	/* its topic */
 

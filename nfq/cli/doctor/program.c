@@ -6,8 +6,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,25 +58,4 @@ program_run(const char *const *words, int output, int quiet, int timeout_ms)
 		    arguments.argv, environ);
 	(void)posix_spawn_file_actions_destroy(&actions);
 	return error != 0 ? -error : wait_for(pid, timeout_ms);
-}
-
-char *
-program_read(const char *const *words, size_t max, int timeout_ms, int *error)
-{
-	const int fd = memfd_create("output", MFD_CLOEXEC);
-	char *text = NULL;
-	ssize_t length = -1;
-
-	*error = fd < 0 ? -errno : program_run(words, fd, 1, timeout_ms);
-	if (*error > 0)
-		*error = -EIO;
-	if (*error == 0 && (text = malloc(max + 1)) == NULL)
-		*error = -ENOMEM;
-	if (text != NULL)
-		length = pread(fd, text, max, 0);
-	if (text != NULL)
-		text[length > 0 ? length : 0] = '\0';
-	if (fd >= 0)
-		(void)close(fd);
-	return text;
 }

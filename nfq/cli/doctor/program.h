@@ -3,8 +3,6 @@
 #ifndef NFDNS_NFQ_CLI_DOCTOR_PROGRAM_H
 #define NFDNS_NFQ_CLI_DOCTOR_PROGRAM_H
 
-#include <stddef.h>
-
 /*
  * Runs a program (words end with NULL), its standard output to "output", its
  * errors to /dev/null if "quiet".  It is killed after so long; -1: never.
@@ -13,12 +11,5 @@
  */
 int program_run(const char *const *words, int output, int quiet,
     int timeout_ms) __attribute__((warn_unused_result));
-
-/*
- * The same, its output as text of at most "max" octets, which the caller frees;
- * NULL if it cannot be run, fails or takes too long: *error says why.
- */
-char *program_read(const char *const *words, size_t max, int timeout_ms,
-    int *error) __attribute__((warn_unused_result));
 
 #endif

@@ -16,7 +16,7 @@
 #define WAIT_MS		2000
 #define GETENT_MS	3000
 #define NAMES_TRIED	3
-#define OBSTACLE	"Mend what the first line \"" FINDING_OBSTACLE "\" names."
+#define OBSTACLE	"Look first at what the line \"" FINDING_OBSTACLE "\" names."
 
 /* systemd-resolved: its stubs, and the file in which it names its upstreams. */
 #define STUB		"127.0.0.53"
@@ -152,21 +152,10 @@ result_text(const struct ask *ask)
 	}
 }
 
-/* Whether another nameserver answers over UDP. */
-static bool
-another_answers(const struct servers *servers)
-{
-	for (size_t i = 0; i < servers->count; i++)
-		if (!servers->asks[i].canary && !servers->asks[i].tcp &&
-		    servers->asks[i].result == ASK_ANSWERED)
-			return true;
-	return false;
-}
-
 /* A nameserver that does not answer over UDP. */
 static void
-tell_dead(struct findings *findings, const struct servers *servers,
-    const struct ask *ask, const char *address)
+tell_dead(struct findings *findings, const struct ask *ask,
+    const char *address)
 {
 	const bool stub = strcmp(address, STUB) == 0 ||
 	    strcmp(address, STUB_PROXY) == 0;
@@ -184,18 +173,14 @@ tell_dead(struct findings *findings, const struct servers *servers,
 	    "mesh's.", "nameserver %s %s", address, result_text(ask));
 	if (stub && access("/run/systemd/system", F_OK) == 0)
 		findings_paste(findings, "systemctl start systemd-resolved");
-	else if (another_answers(servers))
-		findings_paste(findings, "conf=$(grep -v '^nameserver  *%s' "
-		    RESOLV_CONF_PATH ") && echo \"$conf\" > " RESOLV_CONF_PATH,
-		    address);
 }
 
 static void
-check_nameserver(struct findings *findings, const struct servers *servers,
-    const struct ask *udp, const struct ask *tcp, const char *address)
+check_nameserver(struct findings *findings, const struct ask *udp,
+    const struct ask *tcp, const char *address)
 {
 	if (udp->result != ASK_ANSWERED)
-		tell_dead(findings, servers, udp, address);
+		tell_dead(findings, udp, address);
 	else if (tcp->result != ASK_ANSWERED ||
 	    (tcp->rcode == RCODE_SERVFAIL && udp->rcode != RCODE_SERVFAIL))
 		findings_add(findings, FINDING_WARNING, "nameserver",
@@ -265,8 +250,7 @@ servers_check(struct findings *findings, const struct servers *servers,
 		if (ask->canary)
 			check_canary(findings, ask, address);
 		else if (!ask->tcp)	/* the one over TCP follows it */
-			check_nameserver(findings, servers, ask, ask + 1,
-			    address);
+			check_nameserver(findings, ask, ask + 1, address);
 	}
 }
 

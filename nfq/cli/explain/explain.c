@@ -32,6 +32,7 @@ explain_packet(const struct explain_question *question)
 		.family = question->family,
 		.protocol = question->stream ? IPPROTO_TCP : IPPROTO_UDP,
 		.uid = question->uid, .gid = question->gid,
+		.foreign = question->foreign,
 	};
 
 	memcpy(packet.destination, question->nameserver,
@@ -94,6 +95,16 @@ write_packet(const struct explain_question *question, const uint8_t *message,
 	return wire_written(&w);
 }
 
+static bool
+rule_ends(const struct rule *rule)
+{
+	const enum statement_kind last = rule->statement_count > 0 ?
+	    rule->statements[rule->statement_count - 1].kind : STATEMENTS;
+
+	return last == STATEMENT_ACCEPT || last == STATEMENT_DROP ||
+	    last == STATEMENT_QUEUE;
+}
+
 /* The kernel's part: the first rule that takes the packet whenever it comes. */
 static void
 walk(struct explanation *e)
@@ -105,8 +116,8 @@ walk(struct explanation *e)
 	e->rule = NULL;
 	for (size_t i = 0; i < set->count && e->rule == NULL; i++)
 		if (set->rules[i].chain == CHAIN_QUESTION &&
-		    walk_rule(set, &set->rules[i], &packet, &failed) ==
-		    WALK_YES)
+		    rule_ends(&set->rules[i]) && walk_rule(set,
+		    &set->rules[i], &packet, &failed) == WALK_YES)
 			e->rule = &set->rules[i];
 	e->queued = e->rule != NULL && rule_queues(e->rule);
 }
@@ -136,12 +147,16 @@ intercept_question(struct explanation *e)
 	if (q->stream) {
 		intercept_stream(in, &source, e->message, length, 0, e->reply,
 		    sizeof(e->reply));
+		if (q->foreign)
+			intercept_only_judge(in);
 		return;
 	}
 	whole = write_packet(q, e->message, length, e->packet,
 	    sizeof(e->packet));
 	intercept_parse(in, e->packet, whole, whole);
 	intercept_answer(in, &source, 0, e->reply);
+	if (q->foreign)
+		intercept_only_judge(in);
 }
 
 /* The facts that rules look at, by the table before any rule changes it. */

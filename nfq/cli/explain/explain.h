@@ -28,6 +28,7 @@ struct explain_question {
 	uint16_t edns_size;		/* octets; 0: no OPT */
 	int family;			/* AF_INET or AF_INET6: of both addresses */
 	uint8_t client[16], nameserver[16];
+	bool foreign;			/* the client is no address of this machine */
 	bool stream;			/* TCP */
 	uid_t uid;			/* (uid_t)-1: not known */
 	gid_t gid;			/* (gid_t)-1: not known */

@@ -54,6 +54,7 @@ print_conditional(const struct explanation *e, FILE *out)
 	const struct walk_packet packet = explain_packet(e->question);
 	const struct ruleset *set = e->source->rules;
 	const struct condition *failed;
+	bool rate = false;
 
 	for (size_t i = 0; i < set->count && &set->rules[i] != e->rule; i++) {
 		const struct rule *rule = &set->rules[i];
@@ -63,11 +64,11 @@ print_conditional(const struct explanation *e, FILE *out)
 		if (match == WALK_CGROUP)
 			lines_print(out, "", "unless the asker is in the cgroup "
 			    "of rule \"%s\"", rule->comment);
-		else if (match == WALK_OVER_RATE)
-			lines_print(out, "", "unless the user sends more than "
-			    "%u packets a second (capture.user_rate)",
-			    set->user_rate);
+		rate = rate || match == WALK_OVER_RATE;
 	}
+	if (rate)
+		lines_print(out, "", "unless the user sends more than %u "
+		    "packets a second (capture.user_rate)", set->user_rate);
 }
 
 static void

@@ -288,16 +288,40 @@ place_remove(const char *path, bool directory, struct diag *diag)
 int
 place_lock(const char *directory, struct diag *diag)
 {
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char *path;
+	struct stat st;
+	int fd, error = 0;
 
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+	if (asprintf(&path, "%s/" PLACE_LOCK, directory) < 0) {
+		failed(diag, directory, "cannot be locked", -ENOMEM);
+		return -1;
+	}
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+	    0600);
+	free(path);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &st) < 0)
+		error = -errno;
+	else if (st.st_nlink > 0)
 		return fd;
-	if (fd >= 0 && errno == EWOULDBLOCK)
+	/* Without a name, it was the lock of one that has just ended. */
+	if (error == 0 || error == -EWOULDBLOCK)
 		diag_add(diag, DIAG_ERROR, directory, 0, "another nfdns join "
 		    "or leave is at work there; wait for it");
 	else
-		failed(diag, directory, "cannot be locked", -errno);
+		failed(diag, directory, "cannot be locked", error);
 	if (fd >= 0)
 		(void)close(fd);
 	return -1;
+}
+
+void
+place_unlock(const char *directory, int lock)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/" PLACE_LOCK, directory) >= 0) {
+		(void)unlink(path);
+		free(path);
+	}
+	(void)close(lock);
 }

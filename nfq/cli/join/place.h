@@ -58,9 +58,13 @@ void place_free(struct place *place);
 int place_remove(const char *path, bool directory, struct diag *diag);
 
 /*
- * Only one "nfdns join" or "leave" at a time: locks the directory until the
- * descriptor is closed.  -1 after an error in diag.
+ * Only one "nfdns join" or "leave" at a time in a directory: locks a file there that
+ * only root can open, since whoever can open a file or directory can lock it.  -1
+ * after an error in diag.
  */
+#define PLACE_LOCK ".lock.nfdns-join"
 int place_lock(const char *directory, struct diag *diag);
+/* Removes the file and closes it. */
+void place_unlock(const char *directory, int lock);
 
 #endif

@@ -102,6 +102,7 @@ kind_of(struct text text, const char *before)
 	} kinds[] = {
 		{ "begin", AUDIT_PIECE_BEGIN },
 		{ "lost", AUDIT_PIECE_LOST },
+		{ "unread", AUDIT_PIECE_UNREAD },
 		{ "end", AUDIT_PIECE_END },
 	};
 	const size_t skip = strlen(before);
@@ -125,6 +126,7 @@ read_numbers(struct audit_reading *r, struct text text)
 		return;
 	r->run = number_of(text, "\"run\":", " run=");
 	r->records = number_of(text, "\"records\":", " records=");
+	r->unread = number_of(text, "\"questions\":", " questions=");
 	r->from = number_of(text, "\"from\":", " from=");
 	r->to = number_of(text, "\"to\":", " to=");
 	r->written = number_of(text, "\"written\":", " written=");

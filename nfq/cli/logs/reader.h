@@ -21,6 +21,7 @@ enum audit_piece_kind {
 	AUDIT_PIECE_RECORD,
 	AUDIT_PIECE_BEGIN,
 	AUDIT_PIECE_LOST,
+	AUDIT_PIECE_UNREAD,
 	AUDIT_PIECE_END,
 	AUDIT_PIECE_FOREIGN,		/* none of ours: a line, a block, a frame */
 };
@@ -32,6 +33,7 @@ struct audit_reading {
 	struct audit_seal seal;
 	uint64_t thread, number;	/* RECORD, LOST: */
 	uint64_t records, from, to;	/* LOST */
+	uint64_t unread;		/* UNREAD: questions */
 	uint64_t run;			/* of notes */
 	uint64_t written, skipped, missing;	/* BEGIN, END */
 	uint64_t next;			/* sum of the threads' next numbers */

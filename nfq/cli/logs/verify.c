@@ -81,7 +81,7 @@ count_given(struct audit_verify *v, const struct audit_reading *r)
 		v->given++;
 	else if (r->kind == AUDIT_PIECE_LOST)
 		v->given += r->records;
-	else {
+	else if (r->kind != AUDIT_PIECE_UNREAD) {
 		v->given = r->next;
 		v->joined = true;
 	}
@@ -105,6 +105,9 @@ count(struct audit_verify *v, const struct audit_reading *r)
 		v->lost += r->records;
 		v->missing += r->records;
 		return AUDIT_LOSS;
+	case AUDIT_PIECE_UNREAD:
+		v->unread += r->unread;
+		return AUDIT_WENT_BY;
 	default:
 		v->skipped += r->skipped;
 		return check_sums(v, r);

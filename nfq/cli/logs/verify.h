@@ -25,6 +25,7 @@ enum {
 	AUDIT_HEADLESS = 128,		/* the log does not begin here */
 	AUDIT_BETWEEN = 256,		/* runs of one daemon, and records
 					 * between them are missing: "between" */
+	AUDIT_WENT_BY = 512,		/* a note: questions that nobody read */
 };
 
 /* verify->between: it cannot be known. */
@@ -50,7 +51,7 @@ struct audit_verify {
 	bool has_first;
 	uint64_t first;
 	/* Of all pieces. */
-	uint64_t records, lost, skipped;
+	uint64_t records, lost, skipped, unread;
 	/* CUT: the numbers of the missing pieces. */
 	uint64_t cut_from, cut_to;
 };

@@ -25,6 +25,13 @@ def nobody():
     raise Skip("neither user nobody nor daemon is here")
 
 
+def json_lines(path):
+    """The objects of a packet log that may still be written: its last line may lack
+    its end, and there may be no file yet."""
+    text = path.read_text() if path.exists() else ""
+    return [json.loads(line) for line in text[:text.rfind("\n") + 1].splitlines()]
+
+
 # Puts descriptors where a service manager does, and becomes the program:
 # count, descriptors, program, arguments.
 HAND_OVER = """

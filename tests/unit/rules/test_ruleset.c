@@ -258,12 +258,18 @@ rate_of_users(void)
 		"meta skuid limit rate over "
 		"70/second burst 70 packets } meta mark set meta mark | "
 		"0x10000000 counter accept comment \"over capture.user_rate: "
-		"questions\"\n\t\tudp dport 53 meta mark set",
+		"questions\"\n\t\tudp dport 53 meta skuid != 0 update "
+		"@users_octets { meta skuid limit rate over 65536 "
+		"bytes/second } meta mark set",
+		"octets of questions\"\n\t\tudp dport 53 meta mark set",
 		"\t\ttcp dport 53 tcp flags & (fin | syn | rst | ack) == syn "
 		"meta skuid != 0 update @users { meta skuid limit rate over "
 		"70/second burst 70 "
 		"packets } counter accept comment \"over capture.user_rate: "
-		"connections\"\n\t\ttcp dport 53",
+		"connections\"\n\t\ttcp dport 53 tcp flags & "
+		"(fin | syn | rst | ack) == syn meta skuid != 0 update "
+		"@users_tcp { meta skuid limit rate over ",
+		"new connections\"\n\t\ttcp dport 53",
 		"chain verdict", NULL
 	};
 	uid_t users[] = { 998 };

@@ -44,6 +44,32 @@ never_more_than_held_in_all(void)
 }
 
 static void
+refreshes_have_a_part_of_their_own(void)
+{
+	prepare();
+	t.settings.limits.domain = 8;
+	t.settings.cache.prefetch_hits = 0;
+	start();
+	for (int i = 0; i < 4; i++) {
+		ask(i, (char)('a' + i));
+		reply(t.last, true);
+	}
+	CHECK(t.sends == 4);
+	wait_ms(58000);
+	t.sends = 0;
+	for (int i = 4; i < 8; i++)
+		ask(i, (char)('a' + i - 4));
+	CHECK(t.fate[4] == ANSWERED && t.fate[7] == ANSWERED);
+	CHECK(t.sends == 1);
+	reply(t.last, true);
+	wait_ms(1000);
+	t.sends = 0;
+	ask(8, 'b');
+	CHECK(t.sends <= 1 && t.fate[8] == ANSWERED);
+	finish();
+}
+
+static void
 one_answer_for_equal_questions(void)
 {
 	prepare();
@@ -346,6 +372,7 @@ main(void)
 {
 	TEST(a_user_cannot_take_all);
 	TEST(never_more_than_held_in_all);
+	TEST(refreshes_have_a_part_of_their_own);
 	TEST(one_answer_for_equal_questions);
 	TEST(a_client_that_goes_is_forgotten);
 	TEST(forged_replies_lead_to_tcp);

@@ -27,6 +27,7 @@
 
 static struct config config;
 static struct status_supervisor page;
+static struct status_worker worker;
 static struct supervisor s;
 static struct resolv_conf resolv_conf;
 static int resolv_error;
@@ -182,6 +183,7 @@ begin(void)
 	config.queue.number = 5300;
 	s.config = &config;
 	s.status.supervisor = &page;
+	s.status.workers = &worker;
 	s.set.streams_max = ROOM;
 	monitor_start(&s, at(0));
 }

@@ -223,30 +223,6 @@ a_long_one_counts_as_several(void)
 	end();
 }
 
-static void
-lost_questions_go_one_way(void)
-{
-	const uint8_t octets[] = "packet";
-	const struct queue_packet packet = { .id = 7, .uid = 5,
-		.octets = octets, .length = sizeof(octets) };
-	struct lost_question *lost;
-
-	begin();
-	CHECK(errands_lose(&errands, &packet) && is_woken(runner));
-	CHECK(errands_lose(&errands, &packet));
-	lost = errands_next_lost(&errands);
-	MUST(lost != NULL);
-	CHECK(lost->packet.id == 7 && lost->packet.uid == 5);
-	CHECK(lost->packet.octets == lost->octets &&
-	    lost->packet.length == sizeof(octets) &&
-	    memcmp(lost->octets, octets, sizeof(octets)) == 0);
-	free(lost);
-	errands_runner_leaves(&errands);	/* the other one is freed */
-	CHECK(errands_next_lost(&errands) == NULL);
-	CHECK(!errands_lose(&errands, &packet));
-	end();
-}
-
 int
 main(void)
 {
@@ -256,6 +232,5 @@ main(void)
 	TEST(users_take_turns);
 	TEST(each_counts_until_it_is_back);
 	TEST(a_long_one_counts_as_several);
-	TEST(lost_questions_go_one_way);
 	return test_summary();
 }

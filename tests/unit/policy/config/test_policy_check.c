@@ -56,7 +56,7 @@ all_conditions_are_compared(void)
 	CHECK(never("types = [ \"A\", \"MX\" ];", "types = [ \"MX\" ];"));
 	CHECK(!never("types = [ \"MX\" ];", "types = [ \"A\", \"MX\" ];"));
 	CHECK(never("users = [ 1, 2 ];", "users = [ 2 ]; types = [ \"A\" ];"));
-	CHECK(!never("users = [ 1, 2 ];", "groups = [ 2 ];"));
+	CHECK(!never("groups = [ 1, 2 ];", "users = [ 2 ];"));
 	CHECK(never("clients = [ \"10.0.0.0/8\" ];",
 	    "clients = [ \"10.1.0.0/16\", \"10.2.3.4\" ];"));
 	CHECK(!never("clients = [ \"10.0.0.0/8\" ];",
@@ -85,11 +85,28 @@ rules_that_do_not_decide_hide_none(void)
 	test_policy_free(&p);
 }
 
+/* A user in two groups has the choice. */
+static void
+rules_that_deny_groups_are_told(void)
+{
+	CHECK(warnings("{ name = \"g\"; match = { groups = [ 7 ]; }; "
+	    "action = \"refuse\"; }") == 1 &&
+	    strstr(p.diag.entries[0].text, "policy[0]: rule \"g\" denies by "
+	    "group") != NULL);
+	test_policy_free(&p);
+	CHECK(warnings("{ match = { groups = [ 7 ]; }; action = \"pass\"; }, "
+	    "{ action = \"refuse\"; }, { match = { groups = [ 8 ]; }; "
+	    "action = \"refuse\"; mode = \"observe\"; }") == 1 &&
+	    strstr(p.diag.entries[0].text, "never matches") != NULL);
+	test_policy_free(&p);
+}
+
 int
 main(void)
 {
 	TEST(names_are_compared);
 	TEST(all_conditions_are_compared);
 	TEST(rules_that_do_not_decide_hide_none);
+	TEST(rules_that_deny_groups_are_told);
 	return test_summary();
 }
