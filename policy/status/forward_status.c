@@ -3,10 +3,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "resolver/dns/name.h"
 
-#define READS_MAX 1000	/* a writer that died halfway must not block the reader */
+/*
+ * A writer that died halfway must not block the reader; one that waits for a CPU
+ * is waited for.
+ */
+#define READS_MAX	100
+#define READ_PAUSE_NS	1000000
 
 static void
 limit(uint32_t *value, uint32_t most)
@@ -66,6 +72,7 @@ mend(struct status_forwarding *f)
 struct status_forwarding *
 forward_status_read(const struct status_forwarding *page)
 {
+	const struct timespec pause = { 0, READ_PAUSE_NS };
 	struct status_forwarding *copy = calloc(1, sizeof(*copy));
 
 	for (int i = 0; copy != NULL && i < READS_MAX; i++) {
@@ -76,6 +83,7 @@ forward_status_read(const struct status_forwarding *page)
 		if ((before & 1) == 0 &&
 		    atomic_load(&page->sequence) == before)
 			break;
+		(void)nanosleep(&pause, NULL);
 	}
 	if (copy != NULL)
 		mend(copy);

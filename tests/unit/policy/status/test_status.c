@@ -263,6 +263,10 @@ what_forwarding_shows_is_not_believed(void)
 	for (int i = 0; i < 20; i++) {
 		for (size_t j = 0; j < sizeof(*page.forwarding); j++)
 			((uint8_t *)page.forwarding)[j] = (uint8_t)random();
+		if (i > 0)	/* once: a writer that died halfway */
+			atomic_fetch_and(&page.forwarding->sequence, ~1U);
+		else
+			atomic_fetch_or(&page.forwarding->sequence, 1);
 		shown = forward_status_read(page.forwarding);
 		CHECK(shown != NULL && shown->upstreams <= FORWARD_UPSTREAMS);
 		free(shown);
