@@ -83,7 +83,7 @@ ALL_LDFLAGS = $(HARDEN_LD) $(SANITIZE) $(LDFLAGS)
 ALL_LIBS = $(LIB_LIBS) -lpthread
 
 SHELVES	:= resolver policy rules nfq
-MAINS	:= nfq/nfdnsd.c nfq/nfdns.c nfq/nfdns-sockets.c nfq/nfdns-feed.c nfq/nfdns-tls.c
+MAINS	:= nfq/nfdnsd.c nfq/nfdns.c nfq/nfdns-feed.c nfq/nfdns-tls.c
 SOURCES	:= $(filter-out $(MAINS),$(sort $(foreach s,$(SHELVES),$(shell find $(s) -name "*.c"))))
 OBJECTS	:= $(SOURCES:%.c=$(BUILD)/%.o)
 LIBRARY	:= $(BUILD)/libnfdns.a
@@ -239,15 +239,12 @@ INSTALLED_DATA := \
 	logrotate.conf:$(sysconfdir)/logrotate.d:nfdns \
 	apparmor/nfdnsd:$(sysconfdir)/apparmor.d:nfdnsd \
 	apparmor/nfdns-feed:$(sysconfdir)/apparmor.d:nfdns-feed \
-	apparmor/nfdns-sockets:$(sysconfdir)/apparmor.d:nfdns-sockets \
 	systemd/nfdnsd.service:$(unitdir):nfdnsd.service \
 	systemd/nfdns-feed.service:$(unitdir):nfdns-feed.service \
 	systemd/nfdns-feed-renew.path:$(unitdir):nfdns-feed-renew.path \
 	systemd/nfdns-feed-renew.service:$(unitdir):nfdns-feed-renew.service \
 	systemd/nfdns-metrics.socket:$(unitdir):nfdns-metrics.socket \
 	systemd/nfdns-metrics@.service:$(unitdir):nfdns-metrics@.service \
-	systemd/nfdns-sockets.socket:$(unitdir):nfdns-sockets.socket \
-	systemd/nfdns-sockets.service:$(unitdir):nfdns-sockets.service \
 	sysusers.conf:$(prefix)/lib/sysusers.d:nfdns.conf \
 	tmpfiles.conf:$(prefix)/lib/tmpfiles.d:nfdns.conf \
 	troubleshooting.md:$(docdir):troubleshooting.md \
@@ -266,7 +263,6 @@ install: all
 	install -Dm755 $(BUILD)/nfdnsd $(DESTDIR)$(prefix)/sbin/nfdnsd
 	install -Dm755 $(BUILD)/nfdns $(DESTDIR)$(prefix)/sbin/nfdns
 	install -Dm755 $(BUILD)/nfdns-feed $(DESTDIR)$(prefix)/sbin/nfdns-feed
-	install -Dm755 $(BUILD)/nfdns-sockets $(DESTDIR)$(libexecdir)/nfdns/nfdns-sockets
 	install -Dm755 $(BUILD)/nfdns-tls $(DESTDIR)$(libexecdir)/nfdns/nfdns-tls
 	install -Dm755 packaging/hand-over $(DESTDIR)$(libexecdir)/nfdns/hand-over
 	install -Dm755 packaging/stopped $(DESTDIR)$(libexecdir)/nfdns/stopped

@@ -13,15 +13,13 @@
 #include "resolver/version.h"
 
 static const char usage[] =
-    "usage: nfdnsd [-c FILE] [-s PATH] [-t]\n"
+    "usage: nfdnsd [-c FILE] [-t]\n"
     "\n"
     "Answers the names of a service mesh from the packet queue.  Runs in the\n"
     "foreground until SIGTERM.  SIGHUP reloads, SIGUSR1 logs the status, SIGUSR2\n"
     "reopens the audit files, SIGQUIT hands over to a successor.\n"
     "\n"
     "  -c, --config FILE   configuration (default " CONFIG_DEFAULT_PATH ")\n"
-    "  -s, --sockets PATH  open no IP sockets: nfdns-sockets, which listens at\n"
-    "                      PATH, opens them\n"
     "  -t, --test          check configuration and tables, and exit: exit code 0\n"
     "                      if they are valid, 4 if not\n"
     "  -h, --help          show this text\n"
@@ -29,7 +27,6 @@ static const char usage[] =
 
 static const struct option all[] = {
 	{ "config", required_argument, NULL, 'c' },
-	{ "sockets", required_argument, NULL, 's' },
 	{ "test", no_argument, NULL, 't' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -38,12 +35,12 @@ static const struct option all[] = {
 
 static const struct options options = {
 	.name = "nfdnsd", .usage = usage, .version = "nfdnsd " NFDNS_VERSION,
-	.letters = ":c:s:thV", .all = all,
+	.letters = ":c:thV", .all = all,
 };
 
 /* Reads the config, and either checks the rest of it or runs with it. */
 static int
-run(const char *path, const char *sockets, bool test)
+run(const char *path, bool test)
 {
 	struct diag diag = DIAG_INIT;
 	struct config *config;
@@ -63,13 +60,13 @@ run(const char *path, const char *sockets, bool test)
 		return code;
 	}
 	log_set_level(config->log_level);
-	return supervisor_run(config, sockets);
+	return supervisor_run(config);
 }
 
 int
 main(int argc, char **argv)
 {
-	const char *path = CONFIG_DEFAULT_PATH, *sockets = NULL;
+	const char *path = CONFIG_DEFAULT_PATH;
 	bool test = false;
 	int option, code;
 
@@ -80,9 +77,6 @@ main(int argc, char **argv)
 		case 'c':
 			path = optarg;
 			break;
-		case 's':
-			sockets = optarg;
-			break;
 		case 't':
 			test = true;
 			break;
@@ -90,5 +84,5 @@ main(int argc, char **argv)
 	}
 	if (option == OPTIONS_EXIT)
 		return code;
-	return run(path, sockets, test);
+	return run(path, test);
 }

@@ -22,7 +22,6 @@
 #include "tests/packets.h"
 
 #define GENERATION	7
-#define NUMBER		2	/* of the thread */
 #define WAIT_MS		10000
 #define ROUNDS		256
 #define FILES		(2 * EXPRESS_QUESTIONS)
@@ -73,11 +72,10 @@ prefer(int upstream, uint64_t generation)
 
 /* Two servers for all names; the first may be asked. */
 static inline void
-begin_with(bool helper)
+begin(void)
 {
-	struct express_options options = { .number = NUMBER,
-		.upstreams = &upstreams, .held = &held,
-		.helper = helper, .most = most };
+	struct express_options options = { .upstreams = &upstreams,
+		.held = &held, .most = most };
 
 	memset(&settings, 0, sizeof(settings));
 	forward_settings_defaults(&settings);
@@ -96,12 +94,6 @@ begin_with(bool helper)
 	MUST(express_new(&x, &options) == 0);
 	memset(&upstreams, 0, sizeof(upstreams));
 	prefer(0, GENERATION);
-}
-
-static inline void
-begin(void)
-{
-	begin_with(false);
 }
 
 static inline void

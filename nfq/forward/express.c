@@ -59,9 +59,6 @@ express_new(struct express **express, const struct express_options *options)
 		express_free(x);
 		return error;
 	}
-	x->sockets.board = options->board;
-	x->sockets.number = options->number;
-	x->sockets.helper = options->helper;
 	x->sockets.mark = options->mark;
 	x->sockets.epoll = x->epoll;
 	express_sockets_init(&x->sockets);
@@ -404,7 +401,7 @@ express_send(struct express *x, struct express_attempt *a,
 	    !settings->attempts.fresh_ports && x->under_way >= MANY_UNDER_WAY);
 	a->sent = now;
 	a->socket = express_sockets_take(&x->sockets, a,
-	    &settings->upstream[a->upstream], a->upstream, generation, a->sent);
+	    &settings->upstream[a->upstream], a->sent);
 	if (a->socket == NULL)
 		return -EAGAIN;
 	error = send_question(x, a, settings);

@@ -89,10 +89,8 @@ struct express_options {
 	struct express_board *board;	/* borrowed */
 	struct upstreams *upstreams;	/* borrowed */
 	_Atomic uint64_t *held;		/* borrowed: shows how many are held */
-	unsigned int number;		/* of the thread's sockets there */
 	int queue;			/* its queue's socket: borrowed */
 	uint32_t mark;			/* of sockets that it opens; 0: none */
-	bool helper;			/* nfdns-sockets opens them, for the board */
 	unsigned int most;		/* questions that are held at a time */
 };
 

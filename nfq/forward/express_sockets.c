@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/forward/express_sockets.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -66,15 +65,9 @@ forget(struct express_sockets *s, struct express_socket *one)
 	put(&s->closed, one);
 }
 
-/*
- * Closing a socket ends its events, unless nfdns-sockets still has it, too: then they
- * would be taken for those of the next one in this place, and never end.
- */
 void
 express_sockets_close(struct express_sockets *s, struct express_socket *one)
 {
-	if (s->helper && one->watched)
-		(void)epoll_ctl(s->epoll, EPOLL_CTL_DEL, one->fd, NULL);
 	if (one->fd >= 0)
 		(void)close(one->fd);
 	forget(s, one);
@@ -91,12 +84,11 @@ disconnect(struct express_socket *one)
 	return sockets_keep_source(one->fd);
 }
 
-/* One that nfdns-sockets has opened is of no more use then. */
 static void
 give_up_port(struct express_sockets *s, struct express_socket *one)
 {
 	one->asked = 0;
-	if (s->helper || disconnect(one) < 0)
+	if (disconnect(one) < 0)
 		express_sockets_close(s, one);
 	else
 		put(&s->resting, one);
@@ -219,23 +211,6 @@ take_any(struct express_sockets *s, const struct sockets_request *to,
 	return one != NULL ? one : take_place(s);
 }
 
-/*
- * One that nfdns-sockets has connected.  What has come to it before it asks was
- * guessed by somebody.
- */
-static bool
-take_laid(struct express_sockets *s, struct express_socket *one,
-    uint32_t upstream, uint64_t generation)
-{
-	uint8_t octet;
-
-	one->fd = express_board_socket(s->board, s->number, generation,
-	    upstream);
-	return one->fd >= 0 &&
-	    recv(one->fd, &octet, sizeof(octet), MSG_DONTWAIT) < 0 &&
-	    errno == EAGAIN;
-}
-
 /* The source that it keeps may be gone: then a new one is opened. */
 static bool
 connect_to(struct express_sockets *s, struct express_socket *one,
@@ -266,17 +241,14 @@ watch(const struct express_sockets *s, struct express_socket *one)
 /* One that is to have a port of its own; NULL: there is none to be had. */
 static struct express_socket *
 connect_any(struct express_sockets *s, const struct sockets_request *to,
-    uint32_t upstream, uint64_t generation, monotime_t now)
+    monotime_t now)
 {
 	struct express_socket *one = take_any(s, to, now);
-	bool connected;
 
 	if (one == NULL)
 		return NULL;
 	one->to = *to;
-	connected = s->helper ? take_laid(s, one, upstream, generation) :
-	    connect_to(s, one, now);
-	if (!connected || !watch(s, one)) {
+	if (!connect_to(s, one, now) || !watch(s, one)) {
 		express_sockets_close(s, one);
 		return NULL;
 	}
@@ -286,8 +258,7 @@ connect_any(struct express_sockets *s, const struct sockets_request *to,
 
 struct express_socket *
 express_sockets_take(struct express_sockets *s, struct express_attempt *attempt,
-    const struct forward_upstream *to, uint32_t index, uint64_t generation,
-    monotime_t now)
+    const struct forward_upstream *to, monotime_t now)
 {
 	struct sockets_request request = { .kind = SOCKETS_ASKING,
 		.family = (int)to->family, .port = (uint16_t)to->port,
@@ -297,7 +268,7 @@ express_sockets_take(struct express_sockets *s, struct express_attempt *attempt,
 	memcpy(request.address, to->address, to->family == AF_INET ? 4 : 16);
 	one = take_ready(s, &request, now);
 	if (one == NULL)
-		one = connect_any(s, &request, index, generation, now);
+		one = connect_any(s, &request, now);
 	if (one == NULL)
 		return NULL;
 	one->attempt = attempt;

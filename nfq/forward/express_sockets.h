@@ -2,8 +2,7 @@
 /*
  * The UDP sockets of questions that a queue thread asks (express.h): a connected one
  * for each question, with a fresh random port (RFC 5452 section 9.2).  The thread
- * opens them by itself, and uses them again, or takes those that nfdns-sockets has
- * opened.
+ * opens them by itself, and uses them again.
  *
  * A fresh port is a quarter of what a question costs: two connect(2), an entry of
  * conntrack, and the hash tables of both.  So while many are under way
@@ -30,8 +29,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "nfq/sockets/message.h"
-#include "nfq/thread/express_board.h"
+#include "nfq/sockets/open.h"
 #include "policy/config/forward_settings.h"
 #include "resolver/clock.h"
 
@@ -57,10 +55,7 @@ struct express_socket {
 TAILQ_HEAD(express_socket_list, express_socket);
 
 struct express_sockets {
-	struct express_board *board;	/* borrowed */
-	unsigned int number;		/* of the thread there */
-	bool helper;			/* nfdns-sockets opens them, for the board */
-	uint32_t mark;			/* of those that the thread opens; 0: none */
+	uint32_t mark;			/* of all; 0: none */
 	int epoll;			/* borrowed */
 	monotime_t aged;
 	unsigned int used;		/* ever, of: */
@@ -79,13 +74,12 @@ void express_sockets_init(struct express_sockets *sockets);
 void express_sockets_free(struct express_sockets *sockets);
 
 /*
- * One that is connected to the upstream, whose index it is in the settings of that
- * generation, for the attempt; NULL: there is none to be had.  Events of it come
- * with its address.
+ * One that is connected to the upstream, for the attempt; NULL: there is none to be
+ * had.  Events of it come with its address.
  */
 struct express_socket *express_sockets_take(struct express_sockets *sockets,
     struct express_attempt *attempt, const struct forward_upstream *upstream,
-    uint32_t index, uint64_t generation, monotime_t now)
+    monotime_t now)
     __attribute__((warn_unused_result));
 
 /*

@@ -18,7 +18,6 @@
 #include "nfq/process/child.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/queue/queue.h"
-#include "nfq/sockets/client.h"
 #include "nfq/thread/fault.h"
 #include "policy/log.h"
 
@@ -84,51 +83,25 @@ take_replies(struct forward_thread *f, struct upstream_socket *socket)
 	f->asking.known = false;
 }
 
-/* Sockets that nfdns-sockets has opened; for what it refuses nothing was sent. */
 static void
-take_sockets(struct forward_thread *f)
+take_tls(struct forward_thread *f)
 {
-	uint32_t attempt;
-	int error;
+	const int fresh = atomic_exchange(&f->fresh, -1);
 
-	while (upstream_sockets_refused(&f->sockets, &attempt, &error))
-		engine_unsent(f->engine, f->boot, attempt, -error);
-}
-
-static void
-take_channels(struct forward_thread *f)
-{
-	int fresh;
-
-	if ((fresh = atomic_exchange(&f->fresh[FORWARD_SOCKETS], -1)) >= 0)
-		upstream_sockets_use(&f->sockets, fresh);
-	if ((fresh = atomic_exchange(&f->fresh[FORWARD_STREAM_SOCKETS],
-	    -1)) >= 0)
-		thread_streams_use(f, fresh);
-	fresh = atomic_exchange(&f->fresh[FORWARD_TLS_PROCESS], -1);
-	if (fresh >= 0) {
-		tcp_upstreams_use_tls(f->tcp, f->boot, fresh);
-		tcp_upstreams_begin(f->tcp, f->boot);
-	}
+	if (fresh < 0)
+		return;
+	tcp_upstreams_use_tls(f->tcp, f->boot, fresh);
+	tcp_upstreams_begin(f->tcp, f->boot);
 }
 
 /* A supervisor that is gone shows elsewhere. */
 static void
-send_order(struct forward_thread *f, enum control_kind kind)
+want_tls(struct forward_thread *f)
 {
-	const struct control_message order = { .kind = kind };
+	const struct control_message order = { .kind = CONTROL_TLS_WANTED };
 
-	(void)!control_send(f->control, &order, NULL, 0);
-}
-
-static void
-want_channels(struct forward_thread *f)
-{
-	if (upstream_sockets_wants(&f->sockets, f->thread.now) ||
-	    thread_streams_want(f))
-		send_order(f, CONTROL_SOCKETS_WANTED);
 	if (tcp_upstreams_want_tls(f->tcp, f->thread.now, f->has_tls))
-		send_order(f, CONTROL_TLS_WANTED);
+		(void)!control_send(f->control, &order, NULL, 0);
 }
 
 static void
@@ -190,24 +163,21 @@ forward_take_generation(struct forward_thread *f)
 		wake(f);
 }
 
-/* One that is not used. */
 static void
-close_channel(size_t which, int channel)
+close_channel(int channel)
 {
-	if (channel >= 0 && which == FORWARD_TLS_PROCESS)
+	if (channel >= 0)
 		(void)close(channel);
-	else if (channel >= 0)
-		sockets_leave(channel);
 }
 
 void
-forward_take(struct forward_thread *f, enum forward_channel which, int channel)
+forward_take_tls(struct forward_thread *f, int channel)
 {
-	if (f == NULL || channel < 0) {
-		close_channel(which, channel);
+	if (f == NULL) {
+		close_channel(channel);
 		return;
 	}
-	close_channel(which, atomic_exchange(&f->fresh[which], channel));
+	close_channel(atomic_exchange(&f->fresh, channel));
 	wake(f);
 }
 
@@ -337,14 +307,10 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 	do_flush(f);
 	if (atomic_exchange(&f->look_due, false))
 		engine_look_for_loops(f->engine, f->boot);
-	take_channels(f);
+	take_tls(f);
 	for (int i = 0; i < count; i++) {
-		if (events[i].data.ptr == &f->sockets)
-			take_sockets(f);
-		else if (events[i].data.ptr == &f->tcp)
+		if (events[i].data.ptr == &f->tcp)
 			thread_tcp_take(f);
-		else if (events[i].data.ptr == &f->dialer)
-			thread_streams_take_sockets(f);
 		else if (events[i].data.ptr == &f->wake)
 			f->errands_left = read(f->wake, &woken,
 			    sizeof(woken)) > 0 || f->errands_left;
@@ -365,7 +331,7 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 		check_waiting(f);
 	thread_streams_tick(f);
 	thread_queue_send(&f->queue);
-	want_channels(f);
+	want_tls(f);
 	upstream_sockets_end_round(&f->sockets, f->boot);
 	thread_express_tick(f);
 	show_counters(f);
@@ -378,7 +344,7 @@ timeout_of(const struct forward_thread *f)
 	const monotime_t next = monotime_first(engine_next(f->engine),
 	    monotime_first(forward_page_next(f),
 	    monotime_first(upstream_sockets_next(&f->sockets),
-	    monotime_first(f->lay_at, tcp_upstreams_next(f->tcp)))));
+	    tcp_upstreams_next(f->tcp))));
 
 	if (atomic_load(&f->flush_due) || f->errands_left)
 		return 0;
@@ -413,14 +379,12 @@ forward_free(struct answering_thread *thread)
 
 	f->ending = true;
 	errands_runner_leaves(&f->thread.threads->errands);
-	atomic_store(&f->thread.threads->express->wake, -1);
 	engine_free(f->engine);
 	upstream_sockets_close(&f->sockets);
-	thread_streams_close(f);
+	tcp_upstreams_free(f->tcp);
 	held_close(&f->held);
 	thread_queue_close(&f->queue);
-	for (size_t i = 0; i < FORWARD_CHANNELS; i++)
-		close_channel(i, f->fresh[i]);
+	close_channel(f->fresh);
 	if (f->wake >= 0)
 		(void)close(f->wake);
 	if (f->epoll >= 0)
@@ -473,9 +437,7 @@ init(struct forward_thread *f, const struct worker_handover *h,
 	files = child_raise_files();
 	if (files / IDLE_PART < f->sockets.idle_most)
 		f->sockets.idle_most = (unsigned int)(files / IDLE_PART);
-	f->sockets.helper = h->sockets;
-	f->sockets.uid = h->options.uid;
-	error = thread_streams_init(f, &h->options, h->sockets);
+	error = thread_streams_init(f, &h->options);
 	if (error < 0)
 		return error;
 	thread_streams_note(f, settings);
@@ -488,7 +450,6 @@ init(struct forward_thread *f, const struct worker_handover *h,
 	atomic_store(&f->thread.threads->upstreams->generation, f->generation);
 	forward_page_begin(f, h->status->forwarding, h->status->workers,
 	    h->options.queues);
-	f->sent = thread_express_sum(f, FORWARD_ATTEMPTS);
 	return 0;
 }
 
@@ -503,8 +464,7 @@ forward_start(struct forward_thread **thread, struct answering_threads *threads,
 	if (f == NULL)
 		return -ENOMEM;
 	f->epoll = f->wake = -1;
-	for (size_t i = 0; i < FORWARD_CHANNELS; i++)
-		atomic_init(&f->fresh[i], -1);
+	atomic_init(&f->fresh, -1);
 	f->control = h->control;
 	answering_thread_init(&f->thread, threads, number);
 	f->thread.slot->kind = SLOT_FORWARD;
@@ -520,8 +480,6 @@ forward_start(struct forward_thread **thread, struct answering_threads *threads,
 		error = answering_thread_start(&f->thread, &forward_kind);
 	if (error == 0)
 		errands_run_by(&threads->errands, f->wake);
-	if (error == 0)
-		atomic_store(&threads->express->wake, f->wake);
 	/* On failure the process ends, and all of this with it. */
 	if (error == 0)
 		*thread = f;

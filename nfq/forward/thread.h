@@ -26,21 +26,11 @@ int forward_start(struct forward_thread **thread,
     struct answering_threads *threads, const struct worker_handover *handover,
     unsigned int number) __attribute__((warn_unused_result));
 
-/* Channels that the thread gets from the supervisor. */
-enum forward_channel {
-	FORWARD_SOCKETS,	/* to nfdns-sockets, for attempts */
-	FORWARD_STREAM_SOCKETS,	/* to it, for connections */
-	FORWARD_TLS_PROCESS,	/* to nfdns-tls */
-	FORWARD_CHANNELS
-};
-
 /*
- * Called by the main thread: a channel, which the thread owns from then on and
- * uses instead of the one it has; -1: none can be had.  Without a thread the
- * channel is closed.
+ * Called by the main thread: a channel to nfdns-tls, which the thread owns from then
+ * on and uses instead of the one it has.  Without a thread it is closed.
  */
-void forward_take(struct forward_thread *thread, enum forward_channel which,
-    int channel);
+void forward_take_tls(struct forward_thread *thread, int channel);
 
 /*
  * Called by the main thread when packets get to the queue: what leads back to us

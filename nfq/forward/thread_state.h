@@ -14,7 +14,6 @@
 #include "nfq/ask/engine.h"
 #include "nfq/held/held.h"
 #include "nfq/forward/thread.h"
-#include "nfq/upstream/dialer.h"
 #include "nfq/upstream/tcp_upstreams.h"
 #include "nfq/upstream/upstream_sockets.h"
 #include "nfq/packet/intercept.h"
@@ -43,8 +42,8 @@ struct forward_thread {
 	uint32_t mark_answered;
 	int epoll;
 	int control;			/* for orders: control.h */
-	int wake;			/* eventfd: a channel has come */
-	_Atomic int fresh[FORWARD_CHANNELS];	/* those; -1: none */
+	int wake;			/* eventfd: orders of the main thread */
+	_Atomic int fresh;		/* channel to nfdns-tls; -1: none */
 	struct flush flush;		/* an order of the main thread, */
 	atomic_bool flush_due;		/* which is to be done: */
 	uint32_t flush_place;		/* how far it is, */
@@ -61,20 +60,12 @@ struct forward_thread {
 	monotime_t checked;		/* when that was last compared with "held" */
 	int32_t over_least, over_most;	/* above "held", since then */
 	struct upstream_sockets sockets;
-	struct dialer dialer;	/* of: */
 	struct tcp_upstreams *tcp;
 	bool has_tls;			/* an upstream of the settings is over TLS */
 	struct interception interception;
 	struct policy_source policy;	/* rules alone: their rates were taken */
 	uint64_t before[FORWARD_COUNTERS];	/* by workers before this one */
 	struct forward_page page;
-	monotime_t laid[CONFIG_MAX_WORKERS][EXPRESS_STOCK];	/* sockets: when */
-	monotime_t asked_at;		/* when something was last forwarded */
-	monotime_t lay_at;		/* when sockets are laid anew, or NEVER */
-	uint64_t sent;			/* what queue threads have asked; ... */
-	monotime_t sent_since;		/* ... since then: */
-	uint64_t sent_lately;
-	bool many_sent;			/* many, before that */
 	size_t random_left;
 	uint8_t random[1024];
 	uint8_t reply[QUEUE_REPLY_MAX];
@@ -122,7 +113,7 @@ void thread_take_packet(struct forward_thread *thread,
 uint64_t thread_express_sum(const struct forward_thread *thread,
     size_t counter);
 
-/* In each round: lays sockets for them, and forgets what nobody takes. */
+/* In each round: forgets what nobody takes. */
 void thread_express_tick(struct forward_thread *thread);
 
 /* What a queue thread has begun for that packet, or NULL; the caller frees it. */
@@ -155,16 +146,10 @@ void thread_begin_reply(struct forward_thread *thread,
 
 /* 0 or a negative errno; the thread's sources of events are there. */
 int thread_streams_init(struct forward_thread *thread,
-    const struct worker_options *options, bool helper);
-void thread_streams_close(struct forward_thread *thread);
+    const struct worker_options *options);
 
 /* What has happened to connections, and what nfdns-tls says of those over TLS. */
 void thread_tcp_take(struct forward_thread *thread);
-
-/* Sockets of connections: a new channel, what comes by it, if one is needed. */
-void thread_streams_use(struct forward_thread *thread, int channel);
-void thread_streams_take_sockets(struct forward_thread *thread);
-bool thread_streams_want(struct forward_thread *thread);
 
 /* What is due, and attempts that have failed meanwhile, which make others. */
 void thread_streams_tick(struct forward_thread *thread);

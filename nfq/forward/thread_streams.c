@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
 void
 thread_begin_reply(struct forward_thread *f, const struct asking *cause,
@@ -43,35 +42,6 @@ thread_tcp_take(struct forward_thread *f)
 		take_reply(f, &reply);
 }
 
-void
-thread_streams_take_sockets(struct forward_thread *f)
-{
-	uint32_t number;
-	int fd;
-
-	while (dialer_take(&f->dialer, &number, &fd))
-		if (!tcp_upstreams_take_socket(f->tcp, f->boot, number, fd) &&
-		    fd >= 0)
-			dialer_shut(&f->dialer, fd);
-	tcp_upstreams_begin(f->tcp, f->boot);
-}
-
-void
-thread_streams_use(struct forward_thread *f, int channel)
-{
-	dialer_lose(&f->dialer);
-	thread_streams_take_sockets(f);
-	dialer_use(&f->dialer, channel);
-	tcp_upstreams_begin(f->tcp, f->boot);
-}
-
-bool
-thread_streams_want(struct forward_thread *f)
-{
-	return dialer_wants(&f->dialer, f->boot,
-	    tcp_upstreams_any_waits(f->tcp));
-}
-
 /* No descriptor, no memory, no place for one more connection. */
 static bool
 is_ours(int error)
@@ -108,27 +78,17 @@ thread_streams_tick(struct forward_thread *f)
 
 int
 thread_streams_init(struct forward_thread *f,
-    const struct worker_options *options, bool helper)
+    const struct worker_options *options)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &f->tcp };
 	uint64_t seed;
 
-	dialer_init(&f->dialer, f->epoll, options->mark_relay);
-	f->dialer.helper = helper;
-	f->dialer.uid = options->uid;
 	forward_random(f, &seed, sizeof(seed));
-	f->tcp = tcp_upstreams_new(&f->dialer, seed);
+	f->tcp = tcp_upstreams_new(options->mark_relay, seed);
 	if (f->tcp == NULL)
 		return -ENOMEM;
 	return epoll_ctl(f->epoll, EPOLL_CTL_ADD, tcp_upstreams_fd(f->tcp),
 	    &event) < 0 ? -errno : 0;
-}
-
-void
-thread_streams_close(struct forward_thread *f)
-{
-	tcp_upstreams_free(f->tcp);
-	dialer_close(&f->dialer);
 }
 
 /* Whether nfdns-tls is needed; the first question should not wait for it. */

@@ -21,8 +21,6 @@ enum control_kind {
 	CONTROL_GENERATION_BAD,	/* worker: text says why, the old one stays */
 	CONTROL_AUDIT_FILES,	/* supervisor: the audit files, reopened */
 	CONTROL_AUDIT_FILES_OK,
-	CONTROL_SOCKETS_WANTED,	/* worker: has no channel to nfdns-sockets */
-	CONTROL_SOCKETS,	/* supervisor: CONTROL_CHANNELS of them; no fd: none */
 	CONTROL_RULES,		/* supervisor: they are installed, the start is over */
 	CONTROL_FLUSH,		/* supervisor: flush.h; its number is "generation" */
 	CONTROL_FLUSHED,	/* worker: "names" answers, or CONTROL_NO_CACHE */
@@ -35,7 +33,6 @@ enum control_kind {
 #define CONTROL_TEXT 200
 #define CONTROL_MAX_FDS (4 + AUDIT_MAX_FILES)
 #define CONTROL_NO_CACHE UINT64_MAX
-#define CONTROL_CHANNELS 3	/* for the TCP thread, and two for forwarding */
 
 struct control_message {
 	uint32_t kind;		/* enum control_kind */

@@ -44,7 +44,6 @@ struct worker_handover {
 	struct worker_options options;
 	const int *queues;		/* bound sockets of all queues */
 	const int *listeners;		/* for TCP: STREAM_LISTENERS of them */
-	bool sockets;			/* nfdns-sockets opens sockets for us */
 	const struct generation_files *generation;
 	int control;			/* the worker's end: control.h */
 	pid_t supervisor;

@@ -62,25 +62,11 @@ static const int calls_of_worker[] = {
 	SCMP_SYS(set_robust_list), SCMP_SYS(rseq),
 };
 
-static const int calls_of_stream[] = {
+static const int calls_of_asking[] = {
 	SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(epoll_ctl),
 	SCMP_SYS(accept4), SCMP_SYS(getsockname), SCMP_SYS(getpeername),
-	SCMP_SYS(shutdown),
-};
-
-/* Without these calls, existing sockets cannot reach other addresses. */
-static const int calls_of_connecting[] = {
-	SCMP_SYS(connect), SCMP_SYS(setsockopt), SCMP_SYS(bind),
-};
-
-static const int calls_of_sockets[] = {
-    SCMP_SYS(accept4),
-    SCMP_SYS(getsockname),
-    SCMP_SYS(getsockopt),
-    SCMP_SYS(recvmsg),
-    SCMP_SYS(poll),
-    SCMP_SYS(ppoll),
-    SCMP_SYS(geteuid),
+	SCMP_SYS(shutdown), SCMP_SYS(connect), SCMP_SYS(setsockopt),
+	SCMP_SYS(bind),
 };
 
 static const int calls_of_tls[] = {
@@ -172,43 +158,27 @@ add_sending(scmp_filter_ctx filter)
 	return error;
 }
 
-/* New IP sockets, and the calls that connect and bind them. */
+/* IP sockets; and pairs of others, of which one end goes to nfdns-tls. */
 static int
-add_connecting(scmp_filter_ctx filter)
+add_asking(scmp_filter_ctx filter)
 {
 	static const unsigned int families[] = { AF_INET, AF_INET6 };
-	int error = add_calls(filter, SCMP_ACT_ALLOW, calls_of_connecting,
-	    COUNT(calls_of_connecting));
+	int error = add_calls(filter, SCMP_ACT_ALLOW, calls_of_asking,
+	    COUNT(calls_of_asking));
 
 	for (size_t i = 0; i < COUNT(families) && error == 0; i++)
 		error = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 		    SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, families[i], 0));
-	return error;
-}
-
-/* Pairs that are connected to each other alone: one end goes to nfdns-tls. */
-static int
-add_pairs(scmp_filter_ctx filter)
-{
-	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socketpair),
-	    1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)AF_UNIX, 0));
-}
-
-/* That closing a socket of others does not wait: nfq/sockets/received.h. */
-static int
-add_linger(scmp_filter_ctx filter)
-{
-	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(setsockopt),
-	    2, SCMP_A1(SCMP_CMP_EQ, (scmp_datum_t)SOL_SOCKET, 0),
-	    SCMP_A2(SCMP_CMP_EQ, (scmp_datum_t)SO_LINGER, 0));
+	return error < 0 ? error : seccomp_rule_add(filter, SCMP_ACT_ALLOW,
+	    SCMP_SYS(socketpair), 1,
+	    SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)AF_UNIX, 0));
 }
 
 /* What a process may do besides its own calls. */
 enum {
 	MAY_SEND = 1,
-	MAY_STREAM = 2,
-	MAY_CONNECT = 4,
-	MAY_SIGNAL = 8,			/* its own threads */
+	MAY_ASK = 2,
+	MAY_SIGNAL = 4,			/* its own threads */
 };
 
 static int
@@ -218,15 +188,8 @@ add_abilities(scmp_filter_ctx filter, unsigned int may)
 
 	if ((may & MAY_SEND) != 0)
 		error = add_sending(filter);
-	if (error == 0 && (may & MAY_STREAM) != 0)
-		error = add_calls(filter, SCMP_ACT_ALLOW, calls_of_stream,
-		    COUNT(calls_of_stream));
-	if (error == 0 && (may & MAY_STREAM) != 0)
-		error = add_linger(filter);
-	if (error == 0 && (may & MAY_STREAM) != 0)
-		error = add_pairs(filter);
-	if (error == 0 && (may & MAY_CONNECT) != 0)
-		error = add_connecting(filter);
+	if (error == 0 && (may & MAY_ASK) != 0)
+		error = add_asking(filter);
 	if (error == 0 && (may & MAY_SIGNAL) != 0)
 		error = add_signals(filter);
 	return error;
@@ -401,16 +364,10 @@ sandbox_worker_privileges(uid_t uid, gid_t gid)
 }
 
 int
-sandbox_worker_seccomp(enum sandbox_tcp tcp)
+sandbox_worker_seccomp(bool asks)
 {
-	static const unsigned int may[] = {
-		[SANDBOX_NO_TCP] = 0,
-		[SANDBOX_TCP_CONNECTS] = MAY_STREAM | MAY_CONNECT,
-		[SANDBOX_TCP] = MAY_STREAM,
-	};
-
 	return restrict_calls(calls_of_worker, COUNT(calls_of_worker),
-	    MAY_SEND | MAY_SIGNAL | may[tcp]);
+	    MAY_SEND | MAY_SIGNAL | (asks ? MAY_ASK : 0));
 }
 
 /* If the worker's user is root, it is nobody. */
@@ -474,17 +431,6 @@ start_without_privileges(void)
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return -errno;
 	return 0;
-}
-
-int
-sandbox_sockets(void)
-{
-	int error = start_without_privileges();
-
-	if (error < 0)
-		return error;
-	return restrict_calls(
-	    calls_of_sockets, COUNT(calls_of_sockets), MAY_SEND | MAY_CONNECT);
 }
 
 int

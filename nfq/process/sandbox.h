@@ -3,6 +3,7 @@
 #ifndef NFDNS_NFQ_PROCESS_SANDBOX_H
 #define NFDNS_NFQ_PROCESS_SANDBOX_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -15,21 +16,14 @@
 int sandbox_worker_privileges(uid_t uid, gid_t gid)
     __attribute__((warn_unused_result));
 
-enum sandbox_tcp {
-	SANDBOX_NO_TCP,
-	SANDBOX_TCP_CONNECTS,	/* the worker opens IP sockets itself */
-	SANDBOX_TCP,		/* nfdns-sockets opens them (nfq/sockets/server.h) */
-};
-
 /*
  * Restricts the system calls of all threads of the worker.  Call it when all
  * threads run and all files are open, and before the first packet is read.  The
  * worker can send signals only to its own threads.  Any other call ends the
- * process with SIGSYS.  "tcp" says which calls the TCP thread needs.
+ * process with SIGSYS.  "asks": it asks nameservers, or has clients over TCP.
  * 0 or a negative errno.
  */
-int sandbox_worker_seccomp(enum sandbox_tcp tcp)
-    __attribute__((warn_unused_result));
+int sandbox_worker_seccomp(bool asks) __attribute__((warn_unused_result));
 
 /*
  * The compiler.  First: no capability.  A caller that is root changes to uid and
@@ -55,13 +49,6 @@ int sandbox_reader(void) __attribute__((warn_unused_result));
  * capabilities.  0 or a negative errno.
  */
 int sandbox_clear_ambient(void) __attribute__((warn_unused_result));
-
-/*
- * nfdns-sockets: only system calls that open IP sockets, and those that talk to
- * clients.  0; -EPERM if the process is root or has a capability, since it
- * needs neither; or another negative errno.
- */
-int sandbox_sockets(void) __attribute__((warn_unused_result));
 
 /*
  * nfdns-tls.  First: no capability, limits on memory and files, and another user

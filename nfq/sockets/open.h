@@ -1,16 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Opens the socket of a request, in nfdns-sockets or in nfdnsd itself. */
+/* IP sockets as nfdnsd needs them. */
 #ifndef NFDNS_NFQ_SOCKETS_OPEN_H
 #define NFDNS_NFQ_SOCKETS_OPEN_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
-#include "nfq/sockets/message.h"
+enum sockets_kind {
+	SOCKETS_DATAGRAM,	/* a UDP socket */
+	SOCKETS_ASKING,		/* a UDP socket that is connected */
+	SOCKETS_CONNECTION,	/* a TCP socket; connect(2) was called */
+	SOCKETS_LISTENER,	/* a TCP socket that is bound and can listen */
+};
+
+/* Fields that a kind does not use are zero. */
+struct sockets_request {
+	enum sockets_kind kind;
+	int family;		/* AF_INET, AF_INET6 */
+	/* Not of DATAGRAM; IPv4 stands in the first 4 octets. */
+	uint8_t address[16];
+	uint32_t scope_id;	/* by IPv6, not of LISTENER */
+	uint16_t port;		/* of LISTENER 0: one that the kernel chooses */
+	/*
+	 * Of CONNECTION: the client's address, which becomes the connection's
+	 * source, and the interface of the client's first packet (0: not known).
+	 */
+	bool has_source;
+	uint8_t source[16];	/* as address; zeros unless has_source */
+	uint32_t device;	/* interface index; 0 unless has_source */
+};
+
+/* Whether both are for the same address and port. */
+static inline bool
+sockets_request_same(const struct sockets_request *a,
+    const struct sockets_request *b)
+{
+	return a->family == b->family && a->port == b->port &&
+	    a->scope_id == b->scope_id &&
+	    memcmp(a->address, b->address, sizeof(a->address)) == 0;
+}
 
 /*
- * Returns a non-blocking socket, or a negative errno.  The request is of any
- * kind but SOCKETS_RESTRICT.  A connection may still be in progress.  Its
- * packets carry "mark", which needs CAP_NET_ADMIN; 0 needs no privilege.
+ * Returns a non-blocking socket, or a negative errno.  A connection may still be in
+ * progress.  Its packets carry "mark", which needs CAP_NET_ADMIN; 0 needs no
+ * privilege.
  *
  * A connection without a source is reset when it is closed.
  *

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "nfq/sockets/message.h"
+#include "nfq/sockets/open.h"
 #include "policy/config/config.h"
 
 #define STREAM_LISTENERS 2

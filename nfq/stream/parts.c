@@ -6,8 +6,6 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "nfq/sockets/client.h"
-#include "nfq/sockets/received.h"
 
 void
 stream_count(struct stream *s, enum status_stream counter)
@@ -35,22 +33,8 @@ stream_close_end(struct stream *s, struct stream_end *end)
 	if (end->fd < 0)
 		return;
 	stream_watch(s, end, 0);
-	/* Clients' have options of a listener that it has opened. */
-	if (end->role == ROLE_SOCKETS)
-		sockets_leave(end->fd);
-	else if (s->sockets.used)
-		sockets_end(end->fd);
-	else
-		(void)close(end->fd);
+	(void)close(end->fd);
 	end->fd = -1;
-}
-
-void
-stream_wake(struct stream *s)
-{
-	const uint64_t one = 1;
-
-	(void)!write(s->wake.fd, &one, sizeof(one));
 }
 
 void

@@ -5,7 +5,6 @@
  *
  *   parts.c       counters, epoll, the audit
  *   output.c      octets for a client
- *   sockets.c     connections that nfdns-sockets opens
  *   pending.c     questions that the nameserver has not answered yet
  *   relay.c       the nameserver's end of a connection
  *   errand.c      questions that the forwarding thread asks: names of forward domains,
@@ -49,7 +48,6 @@
 #include "nfq/handover/handover.h"
 #include "nfq/packet/intercept.h"
 #include "nfq/sockets/address.h"
-#include "nfq/sockets/message.h"
 #include "nfq/handover/senders.h"
 #include "nfq/thread/answering_thread.h"
 #include "nfq/stream/buffer.h"
@@ -77,7 +75,6 @@ enum stream_next {
 
 enum stream_role {
 	ROLE_WAKE,
-	ROLE_SOCKETS,
 	ROLE_LISTENER,
 	ROLE_CLIENT,
 	ROLE_SERVER
@@ -93,19 +90,10 @@ struct stream_end {
 
 struct stream_relay;			/* relay.c */
 
-/* Whether a connection waits for a socket to its nameserver: sockets.c. */
-enum stream_wait {
-	STREAM_WAITS_NOT,
-	STREAM_WAITS,			/* nfdns-sockets was not asked yet */
-	STREAM_ASKED_FOR,		/* nfdns-sockets was asked */
-	STREAM_REFUSED,			/* no socket: stream_sockets_next() says so */
-};
-
 struct stream_connection {
 	TAILQ_ENTRY(stream_connection) in_all;	/* or in the closed ones */
 	TAILQ_ENTRY(stream_connection) in_client;
 	TAILQ_ENTRY(stream_connection) in_raws;
-	TAILQ_ENTRY(stream_connection) in_waiting;
 	struct stream_end client, server;
 	union sockets_address peer, name;	/* of the client, the nameserver */
 	struct sender sender;		/* what the queue knew of the client */
@@ -123,27 +111,9 @@ struct stream_connection {
 	bool ended;			/* the client has sent its last octet */
 	bool throttled;			/* too many questions are in flight */
 	bool closed;			/* marked: freed at the end of the round */
-	enum stream_wait wait;
 	LIST_HEAD(, errand) errands;	/* that the forwarding thread runs */
 	unsigned int errand_count;
 	size_t errand_octets;		/* of their questions */
-};
-
-/* Sockets that nfdns-sockets may be asked for at a time. */
-#define STREAM_ASKED	64
-
-/* The channel to nfdns-sockets, and the connections that wait for a socket. */
-struct stream_sockets {
-	bool used;			/* else the thread opens sockets itself */
-	bool lost;			/* the log says that the channel broke */
-	int control;			/* to the supervisor, for a new channel */
-	atomic_int fresh;		/* a channel that the thread may take */
-	struct stream_end end;		/* the channel; fd -1: none */
-	monotime_t wanted;		/* when we last asked for a channel */
-	int error;			/* by which the last channel broke */
-	unsigned int oldest, count;	/* of "asked", which is a ring */
-	struct stream_connection *asked[STREAM_ASKED];	/* NULL: given up */
-	struct stream_list waiting;	/* not asked for yet, in order */
 };
 
 struct stream {
@@ -151,10 +121,9 @@ struct stream {
 	const struct worker_options *options;
 	struct stream_settings limits;	/* of the generation in use */
 	int epoll;
-	struct stream_end wake;		/* an eventfd: there is a new channel */
+	struct stream_end wake;		/* an eventfd: errands have come back */
 	struct stream_end listeners[STREAM_LISTENERS];
 	bool paused;			/* no descriptors: nothing is accepted */
-	struct stream_sockets sockets;
 	struct senders *senders;	/* NULL: senders are not known */
 	struct stream_clients *clients;
 	struct stream_list all;		/* oldest activity first; as each client's */
@@ -182,9 +151,6 @@ void stream_watch(struct stream *s, struct stream_end *end, uint32_t events);
 
 /* Closes the end's descriptor, if it has one. */
 void stream_close_end(struct stream *s, struct stream_end *end);
-
-/* Wakes the thread.  From any thread. */
-void stream_wake(struct stream *s);
 
 /* A question that was decided.  answer may be NULL. */
 struct stream_record {
@@ -268,42 +234,6 @@ enum stream_next stream_errand_end(struct stream *s,
 /* Nobody waits for c's any more. */
 void stream_errands_forget(struct stream *s, struct stream_connection *c);
 
-/* sockets.c: sockets that nfdns-sockets opens. */
-
-void stream_sockets_init(struct stream *s, const struct worker_handover *h);
-void stream_sockets_close(struct stream *s);
-
-/* A request for a socket to c's nameserver, routed as the client's packets are. */
-struct sockets_request stream_sockets_request(
-    const struct stream_connection *c);
-
-/* Asks for a socket to c's nameserver; stream_sockets_next() gives it. */
-void stream_sockets_ask(struct stream *s, struct stream_connection *c);
-/* Withdraws that.  Does nothing for a connection that waits for no socket. */
-void stream_sockets_forget(struct stream *s, struct stream_connection *c);
-
-/* The outcome of stream_sockets_ask(). */
-struct stream_opened {
-	struct stream_connection *connection;
-	int fd;				/* its socket, or a negative errno */
-};
-
-/*
- * The next connection whose waiting is over; false: there is none now.  Call it
- * until it returns false, when the channel is readable and after
- * stream_sockets_take().
- */
-bool stream_sockets_next(struct stream *s, struct stream_opened *opened);
-
-/*
- * Gives the thread a channel, as stream_take_sockets().  From another thread.
- */
-void stream_sockets_give(struct stream *s, int channel);
-/* Takes the channel that was given. */
-void stream_sockets_take(struct stream *s);
-/* Asks for a channel again, if one is missing. */
-void stream_sockets_tick(struct stream *s);
-
 /* relay.c: the nameserver's end. */
 
 /*
@@ -318,10 +248,6 @@ enum stream_next stream_relay_question(struct stream *s,
 /* Handles events of the nameserver's socket. */
 enum stream_next stream_relay_ready(struct stream *s,
     struct stream_connection *c, uint32_t events) STREAM_STEP;
-
-/* The result of stream_sockets_ask(): a descriptor or a negative errno. */
-enum stream_next stream_relay_opened(struct stream *s,
-    struct stream_connection *c, int fd) STREAM_STEP;
 
 /* Sends what waits, and sets the events that epoll waits for. */
 enum stream_next stream_relay_settle(struct stream *s,

@@ -30,7 +30,6 @@ stream_mark_closed(struct stream *s, struct stream_connection *c)
 {
 	c->closed = true;
 	stream_errands_forget(s, c);
-	stream_sockets_forget(s, c);
 	TAILQ_REMOVE(&s->all, c, in_all);
 	TAILQ_REMOVE(&c->of->list, c, in_client);
 	if (monotime_is_set(c->raw_since)) {

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "nfq/sockets/open.h"
-#include "nfq/sockets/received.h"
 #include "nfq/stream/pending.h"
 
 #define WRITE_AT_ONCE 64	/* questions a call */
@@ -32,17 +31,9 @@ struct stream_relay {
 	bool shut;			/* our last octet is sent */
 };
 
-/* Whether there is a connection to the nameserver, or one is wanted. */
-static bool
-has_server(const struct stream_connection *c)
-{
-	return c->server.fd >= 0 || c->wait != STREAM_WAITS_NOT;
-}
-
 static void
 close_server(struct stream *s, struct stream_connection *c)
 {
-	stream_sockets_forget(s, c);
 	if (c->server.fd < 0)
 		return;
 	stream_close_end(s, &c->server);
@@ -85,57 +76,47 @@ fail(struct stream *s, struct stream_connection *c, enum extended_error error)
 	return stream_flush(s, c);
 }
 
-/* Uses a socket whose connection is being established. */
-static void
-begin_server(struct stream *s, struct stream_connection *c, int fd)
+/* To c's nameserver, routed as the client's packets are. */
+static struct sockets_request
+request_for(const struct stream_connection *c)
 {
-	c->server.fd = fd;
-	c->relay->connecting = true;
-	stream_count(s, STREAM_RELAYS);
+	struct sockets_request request = { .kind = SOCKETS_CONNECTION,
+		.family = c->name.any.sa_family, .has_source = true,
+		.device = c->sender.device };
+	uint16_t port;
+
+	(void)sockets_address_split(&c->name, request.address, &request.port);
+	if (request.family == AF_INET6)
+		request.scope_id = c->name.v6.sin6_scope_id;
+	(void)sockets_address_split(&c->peer, request.source, &port);
+	return request;
 }
 
-/*
- * Connects to it, or asks nfdns-sockets to do so.  0 or a negative errno.
- */
+/* Connects to it.  0 or a negative errno. */
 static int
 open_server(struct stream *s, struct stream_connection *c)
 {
+	const struct sockets_request request = request_for(c);
 	struct stream_relay *r = c->relay;
+	/*
+	 * By its mark it is not intercepted again; the bits that are not ours
+	 * route it as the client's packets.
+	 */
+	int fd = sockets_open(&request, c->sender.mark | s->options->mark_relay);
 
-	if (s->sockets.used) {
-		stream_sockets_ask(s, c);
-	} else {
-		const struct sockets_request request =
-		    stream_sockets_request(c);
-		/*
-		 * By its mark it is not intercepted again; the bits that are
-		 * not ours route it as the client's packets.
-		 */
-		int fd = sockets_open(&request,
-		    c->sender.mark | s->options->mark_relay);
-
-		if (fd < 0)
-			return fd;
-		begin_server(s, c, fd);
-	}
+	if (fd < 0)
+		return fd;
+	c->server.fd = fd;
+	r->connecting = true;
 	r->answers = false;
 	r->shut = false;
 	r->since = s->thread.now;
 	stream_pending_send_again(&r->asked);
+	stream_count(s, STREAM_RELAYS);
 	return 0;
 }
 
-enum stream_next
-stream_relay_opened(struct stream *s, struct stream_connection *c, int fd)
-{
-	if (fd < 0)
-		return fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
-	/* The rules let its user by: it needs no mark. */
-	begin_server(s, c, fd);
-	return STREAM_GO_ON;
-}
-
-/* Makes sure that there is a relay with a connection, or one is wanted. */
+/* Makes sure that there is a relay with a connection, which may be in progress. */
 static int
 prepare(struct stream *s, struct stream_connection *c)
 {
@@ -145,7 +126,7 @@ prepare(struct stream *s, struct stream_connection *c)
 			return -ENOMEM;
 		stream_pending_init(&c->relay->asked);
 	}
-	return has_server(c) ? 0 : open_server(s, c);
+	return c->server.fd >= 0 ? 0 : open_server(s, c);
 }
 
 /* It is sent with the next stream_relay_settle(). */
@@ -196,7 +177,7 @@ stream_relay_is_busy(const struct stream_connection *c)
 
 	if (r == NULL)
 		return false;
-	return c->raw ? has_server(c) : r->asked.count > 0;
+	return c->raw ? c->server.fd >= 0 : r->asked.count > 0;
 }
 
 /* The nameserver has closed the connection, or it broke. */
@@ -332,23 +313,20 @@ read_server(struct stream *s, struct stream_connection *c)
 	return take_answers(s, c, kept + (size_t)n);
 }
 
-/* What nfdns-sockets has connected is checked. */
 static bool
-is_connected(const struct stream *s, const struct stream_connection *c)
+is_connected(const struct stream_connection *c)
 {
-	const struct sockets_request request = stream_sockets_request(c);
 	socklen_t size = sizeof(int);
 	int error = 0;
 
 	return getsockopt(c->server.fd, SOL_SOCKET, SO_ERROR, &error,
-	    &size) == 0 && error == 0 && (!s->sockets.used ||
-	    sockets_check_peer(c->server.fd, &request) == 0);
+	    &size) == 0 && error == 0;
 }
 
 static enum stream_next
 finish_connect(struct stream *s, struct stream_connection *c)
 {
-	if (!is_connected(s, c))
+	if (!is_connected(c))
 		return fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
 	c->relay->connecting = false;
 	c->relay->since = s->thread.now;
@@ -395,13 +373,13 @@ stream_relay_tick(struct stream *s, struct stream_connection *c)
 	struct stream_relay *r = c->relay;
 	const int64_t patience_ms = s->limits.relay_s * INT64_C(1000);
 
-	if (r == NULL || !has_server(c) ||
+	if (r == NULL || c->server.fd < 0 ||
 	    monotime_ms_since(s->thread.now, r->since) < patience_ms)
 		return STREAM_GO_ON;
 	/* Not its fault if the client does not take its answers. */
 	if (stream_buffer_length(&c->out) > 0)
 		r->since = s->thread.now;
-	else if (c->server.fd < 0 || r->connecting || r->asked.count > 0)
+	else if (r->connecting || r->asked.count > 0)
 		return fail(s, c, EDE_NO_REACHABLE_AUTHORITY);
 	return STREAM_GO_ON;
 }

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 
 #include "nfq/process/child.h"
 #include "nfq/process/exit_code.h"
-#include "nfq/sockets/client.h"
 #include "nfq/stream/parts.h"
 #include "policy/log.h"
 
@@ -72,16 +70,6 @@ accept_some(struct stream *s, struct stream_end *listener)
 			stream_arrive(s, &arrival);
 }
 
-static void
-take_opened(struct stream *s)
-{
-	struct stream_opened opened;
-
-	while (stream_sockets_next(s, &opened))
-		finish(s, opened.connection, stream_relay_opened(s,
-		    opened.connection, opened.fd));
-}
-
 /* What the forwarding thread has asked; the connection may be gone meanwhile. */
 static void
 take_errands(struct stream *s)
@@ -111,12 +99,7 @@ handle(struct stream *s, struct stream_end *end, uint32_t events)
 	switch (end->role) {
 	case ROLE_WAKE:
 		(void)!read(end->fd, &wakes, sizeof(wakes));
-		stream_sockets_take(s);
-		take_opened(s);
 		take_errands(s);
-		break;
-	case ROLE_SOCKETS:
-		take_opened(s);
 		break;
 	case ROLE_LISTENER:
 		accept_some(s, end);
@@ -151,7 +134,6 @@ tick(struct stream *s)
 		if (next != NULL && next->closed)
 			break;	/* c took its place; the others next time */
 	}
-	stream_sockets_tick(s);
 	stream_accept_again(s);
 }
 
@@ -244,7 +226,6 @@ init(struct stream *s, const struct worker_handover *h)
 		return -errno;
 	stream_watch(s, &s->wake, EPOLLIN);
 	errands_sent_by(&s->thread.threads->errands, s->wake.fd);
-	stream_sockets_init(s, h);
 	for (size_t i = 0; i < STREAM_LISTENERS; i++) {
 		const int fd = h->listeners[i];
 
@@ -252,8 +233,6 @@ init(struct stream *s, const struct worker_handover *h)
 			NULL };
 		if (fd < 0)
 			continue;
-		/* nfdns-sockets may have a copy, which can make it block. */
-		(void)fcntl(fd, F_SETFL, O_NONBLOCK);
 		stream_watch(s, &s->listeners[i], EPOLLIN);
 	}
 	return 0;
@@ -291,7 +270,6 @@ stream_free(struct stream *s)
 	stream_free_closed(s);
 	errands_sender_leaves(&s->thread.threads->errands);
 	count_open(s);
-	stream_sockets_close(s);
 	(void)close(s->wake.fd);
 	(void)close(s->epoll);
 	stream_clients_free(s->clients);
@@ -327,13 +305,4 @@ stream_start(struct stream **stream, struct answering_threads *threads,
 	if (error == 0)
 		*stream = s;
 	return error;
-}
-
-void
-stream_take_sockets(struct stream *s, int channel)
-{
-	if (s != NULL)
-		stream_sockets_give(s, channel);
-	else if (channel >= 0)
-		sockets_leave(channel);
 }

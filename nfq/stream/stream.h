@@ -23,11 +23,4 @@ int stream_start(struct stream **stream, struct answering_threads *threads,
     const struct worker_handover *handover, unsigned int number)
     __attribute__((warn_unused_result));
 
-/*
- * Gives the thread a channel to nfdns-sockets (nfq/sockets/client.h), which it
- * closes in the end; -1: there is none to be had.  If stream is NULL, TCP is
- * not captured, and the channel is closed.
- */
-void stream_take_sockets(struct stream *stream, int channel);
-
 #endif

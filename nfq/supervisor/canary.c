@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <net/if.h>
 #include <poll.h>
 #include <stdio.h>
@@ -24,7 +23,6 @@
 #include "rules/ruleset.h"
 
 #define MESSAGE_MAX	512
-#define LEFT_MAX	1024	/* datagrams, as many as a socket's buffer takes */
 
 /* The canary's destination if resolv.conf has no nameserver. */
 static const struct resolv_server own_address = {
@@ -64,47 +62,12 @@ is_answer(const uint8_t *message, size_t length, uint16_t id)
 	    (flags & DNS_FLAG_QR) != 0 && (flags & DNS_RCODE_MASK) == RCODE_NOERROR;
 }
 
-/*
- * Undoes a connect(2): removes the socket's addresses and ports, and reads what
- * had arrived for them.
- */
-static void
-forget_last(int fd)
-{
-	const struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
-	socklen_t size = sizeof(int);
-	char octet;
-	int error;
-
-	(void)connect(fd, &nowhere, sizeof(nowhere));
-	(void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
-	for (int i = 0; i < LEFT_MAX && recv(fd, &octet, sizeof(octet),
-	    MSG_DONTWAIT) >= 0; i++)
-		;
-}
-
-/* A UDP socket that is not connected, or a negative errno. */
-static int
-open_socket(const struct canary_sockets *sockets, int family)
-{
-	const struct sockets_request request = {
-	    .kind = SOCKETS_DATAGRAM, .family = family};
-	int fd;
-
-	if (!sockets->given)
-		return sockets_open(&request, 0);
-	fd = sockets->fds[family == AF_INET ? 0 : 1];
-	if (fd < 0)
-		return -EAFNOSUPPORT;
-	forget_last(fd);
-	fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	return fd < 0 ? -errno : fd;
-}
-
 static int
 send_to(struct canary *c, const struct config *config,
-    const struct canary_sockets *sockets, const struct resolv_server *server)
+    const struct resolv_server *server)
 {
+	const struct sockets_request request = {
+		.kind = SOCKETS_DATAGRAM, .family = server->family };
 	const uint32_t mark = ruleset_canary_mark(config);
 	uint8_t message[MESSAGE_MAX];
 	union sockets_address address;
@@ -117,7 +80,7 @@ send_to(struct canary *c, const struct config *config,
 		return -errno;
 	c->server = *server;
 	length = write_question(message, c->id);
-	c->fd = open_socket(sockets, server->family);
+	c->fd = sockets_open(&request, 0);
 	if (c->fd < 0)
 		return c->fd;
 	/* Connected: only answers from that nameserver's address arrive. */
@@ -160,19 +123,18 @@ is_unroutable(int error)
 }
 
 int
-canary_send(struct canary *c, const struct config *config,
-    const struct canary_sockets *sockets)
+canary_send(struct canary *c, const struct config *config)
 {
 	struct resolv_conf conf;
 
 	(void)resolv_conf_read(&conf, RESOLV_CONF_PATH);	/* empty if bad */
 	for (size_t i = 0; i < conf.server_count; i++) {
-		int error = send_to(c, config, sockets, &conf.servers[i]);
+		int error = send_to(c, config, &conf.servers[i]);
 
 		if (!is_unroutable(error))
 			return error;
 	}
-	return send_to(c, config, sockets, &own_address);
+	return send_to(c, config, &own_address);
 }
 
 static bool
@@ -251,11 +213,11 @@ wait_answer(struct canary *c, int timeout_ms)
 
 /* Sends one canary to one nameserver and waits for the answer. */
 static int
-ask_one(const struct config *config, const struct canary_sockets *sockets,
-    const struct resolv_server *server, int timeout_ms)
+ask_one(const struct config *config, const struct resolv_server *server,
+    int timeout_ms)
 {
 	struct canary c = { .fd = -1 };
-	int error = send_to(&c, config, sockets, server);
+	int error = send_to(&c, config, server);
 
 	if (error < 0)
 		return error;
@@ -265,8 +227,7 @@ ask_one(const struct config *config, const struct canary_sockets *sockets,
 }
 
 int
-canary_ask(const struct config *config, const struct canary_sockets *sockets,
-    int timeout_ms, struct diag *diag)
+canary_ask(const struct config *config, int timeout_ms, struct diag *diag)
 {
 	struct resolv_conf conf;
 	size_t asked = 0;
@@ -274,7 +235,7 @@ canary_ask(const struct config *config, const struct canary_sockets *sockets,
 
 	(void)resolv_conf_read(&conf, RESOLV_CONF_PATH);	/* empty if bad */
 	for (size_t i = 0; i < conf.server_count; i++) {
-		error = ask_one(config, sockets, &conf.servers[i], timeout_ms);
+		error = ask_one(config, &conf.servers[i], timeout_ms);
 		if (is_unroutable(error))
 			continue;
 		if (error < 0) {
@@ -285,7 +246,7 @@ canary_ask(const struct config *config, const struct canary_sockets *sockets,
 	}
 	if (asked > 0)
 		return 0;
-	error = ask_one(config, sockets, &own_address, timeout_ms);
+	error = ask_one(config, &own_address, timeout_ms);
 	if (error < 0)
 		explain(&own_address, config, error, diag);
 	return error;

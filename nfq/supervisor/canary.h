@@ -15,31 +15,12 @@
 #include "resolver/text/diag.h"
 
 /*
- * UDP sockets for IPv4 and IPv6, in this order (-1: none), that nfdns-sockets
- * opened; they are used for all canaries.  Unless "given", each canary opens
- * its own socket.
- */
-#define CANARY_SOCKETS	2
-struct canary_sockets {
-	bool given;
-	int fds[CANARY_SOCKETS];
-};
-
-/* Whether a canary can be sent at all. */
-static inline bool
-canary_has_socket(const struct canary_sockets *sockets)
-{
-	return !sockets->given || sockets->fds[0] >= 0;
-}
-
-/*
  * Sends a canary to each nameserver of /etc/resolv.conf to which there is a
  * route (127.0.0.1 if the file names none), and waits.  Returns 0 if nfdnsd
  * answered each; -ETIMEDOUT with an error in diag that names the nameserver and
  * the likely causes; or another negative errno with an error in diag.
  */
-int canary_ask(const struct config *config,
-    const struct canary_sockets *sockets, int timeout_ms, struct diag *diag)
+int canary_ask(const struct config *config, int timeout_ms, struct diag *diag)
     __attribute__((warn_unused_result));
 
 /* One canary in flight, for a caller that must not wait. */
@@ -51,11 +32,10 @@ struct canary {
 
 /*
  * Sends one canary, as canary_ask() does, but only to the first nameserver to
- * which sending works.  The same sockets serve one canary at a time.
- * 0, or a negative errno; then nothing is in flight.
+ * which sending works.  0, or a negative errno; then nothing is in flight.
  */
-int canary_send(struct canary *canary, const struct config *config,
-    const struct canary_sockets *sockets) __attribute__((warn_unused_result));
+int canary_send(struct canary *canary, const struct config *config)
+    __attribute__((warn_unused_result));
 
 /*
  * 0 if nfdnsd has answered; -EAGAIN if no answer has come yet; -EPROTO or

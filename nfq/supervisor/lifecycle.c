@@ -207,7 +207,6 @@ start_worker(struct supervisor *s)
 	k->queues = s->queues;
 	k->generation = &s->generation;
 	k->listeners = s->listeners;
-	k->sockets = s->sockets != NULL;
 	k->status = &s->status;
 	error = worker_process_open(k);
 	if (error == 0)
@@ -307,14 +306,6 @@ has_other_rules(const struct supervisor *s)
 	return error != 0 || state != RULES_EQUAL;
 }
 
-/* Without a socket, none is asked until there is one: sockets.c. */
-static int
-ask_canary(const struct supervisor *s, struct diag *diag)
-{
-	return canary_has_socket(&s->canary_sockets) ? canary_ask(s->config,
-	    &s->canary_sockets, CANARY_MS, diag) : 0;
-}
-
 /*
  * The canary tests the way before any user's question takes it.  With a
  * predecessor, users' questions are queued already, so the full rules come
@@ -329,14 +320,14 @@ put_rules(struct supervisor *s, struct diag *diag)
 		error = zone_install(s, has_other_rules(s), diag);
 		if (error == 0) {
 			empty_queues(s);
-			error = ask_canary(s, diag);
+			error = canary_ask(s->config, CANARY_MS, diag);
 		}
 		return error;
 	}
 	error = install_canary(s, RULES_CANARY, diag);
 	s->has_rules = error == 0;
 	if (error == 0)
-		error = ask_canary(s, diag);
+		error = canary_ask(s->config, CANARY_MS, diag);
 	if (error < 0)
 		return error;
 	return zone_install(s, s->set.zone != 0, diag);
@@ -448,7 +439,7 @@ supervisor_start(struct supervisor *s)
 	    start_ruleset,
 	    supervisor_start_table,
 	    start_queues,
-	    supervisor_start_sockets,
+	    supervisor_start_listeners,
 	    start_settings,
 	    start_worker,
 	    start_rules,
@@ -523,7 +514,6 @@ supervisor_stop(struct supervisor *s)
 		forget_sockets(s);
 	}
 	supervisor_stop_stream(s);
-	supervisor_stop_sockets(s);
 	supervisor_save_cache(s);
 	while (s->queue_count > 0)
 		(void)close(s->queues[--s->queue_count]);

@@ -329,7 +329,7 @@ monitor_tick(struct supervisor *s, monotime_t now)
 	monitor_counters_tick(s);
 	hitters_look(&s->status.hitters, now);
 	supervisor_tend_audit(s);
-	supervisor_retry_sockets(s);
+	supervisor_retry_listeners(s);
 	monitor_streams_tick(s, now, true);
 	monitor_canary_tick(s, now);
 	monitor_metrics_tick(s, now);

@@ -55,12 +55,8 @@ send_canary(struct supervisor *s, monotime_t now)
 	int error;
 
 	m->next = monotime_add_ms(now, m->interval_ms);
-	if (!canary_has_socket(&s->canary_sockets)) {
-		m->answered = now;	/* no restart brings one */
-		return;
-	}
 	m->sent = now;
-	error = canary_send(&m->canary, s->config, &s->canary_sockets);
+	error = canary_send(&m->canary, s->config);
 	if (error < 0)
 		end_canary(s, error, now);
 }

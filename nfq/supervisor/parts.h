@@ -16,7 +16,6 @@
 #include "nfq/supervisor/canary.h"
 #include "nfq/supervisor/monitor.h"
 #include "nfq/supervisor/worker_process.h"
-#include "nfq/sockets/message.h"
 #include "nfq/supervisor/audit_files.h"
 #include "nfq/stream/listen.h"
 #include "nfq/supervisor/fdstore.h"
@@ -111,11 +110,7 @@ struct supervisor {
 	struct status_page status;
 	int queues[CONFIG_MAX_WORKERS + 1];
 	size_t queue_count;
-	const char *sockets; /* path of nfdns-sockets; NULL: none */
-	bool sockets_gone;   /* no answer there; logged */
-	int helper;	     /* a channel that is to answer; -1: none */
-	char sockets_problem[STATUS_TEXT]; /* why sockets are missing, or "" */
-	struct canary_sockets canary_sockets;
+	char listen_problem[STATUS_TEXT];	/* why listeners are missing, or "" */
 	int listeners[STREAM_LISTENERS];	/* -1: none */
 	struct routes *routes;
 	struct generation_files generation;	/* of the worker's answers */
@@ -165,38 +160,28 @@ void supervisor_stop(struct supervisor *s);
 int supervisor_start_table(struct supervisor *s)
     __attribute__((warn_unused_result));
 
-/* sockets.c */
+/* listeners.c */
 
 /*
- * Opens what sockets the configuration needs, by nfdns-sockets if used;
- * sockets_problem says why some are missing.  With TCP captured, policy routing,
- * too.  An exit code.
+ * With TCP captured: opens the listeners (listen_problem says why some are missing),
+ * and policy routing.  An exit code.
  */
-int supervisor_start_sockets(struct supervisor *s)
+int supervisor_start_listeners(struct supervisor *s)
     __attribute__((warn_unused_result));
-void supervisor_stop_sockets(struct supervisor *s);
 /*
  * ruleset_build() with the listeners' ports, which they have from
- * supervisor_start_sockets() on.
+ * supervisor_start_listeners() on.
  */
 int supervisor_build_rules(const struct supervisor *s, struct ruleset *set,
     const struct config *config, enum rules_stage stage, struct diag *diag)
     __attribute__((warn_unused_result));
-/*
- * Tries again to get what the start could not, and uses it.  Call it once a second,
- * and if helper is readable.
- */
-void supervisor_retry_sockets(struct supervisor *s);
+/* Tries again to get what the start could not, and uses it.  Once a second. */
+void supervisor_retry_listeners(struct supervisor *s);
 /* Stores the listeners with the service manager.  0 or a negative errno. */
 int supervisor_keep_listeners(const struct supervisor *s)
     __attribute__((warn_unused_result));
 /* A half-started one is allowed.  For a successor the routes stay. */
 void supervisor_stop_stream(struct supervisor *s);
-/*
- * Sends the worker channels to nfdns-sockets, which may connect to this
- * config's upstreams; or none if that fails.
- */
-void supervisor_give_sockets(struct supervisor *s, const struct config *config);
 /* Call it after a change of devices, routing rules or routes, and often. */
 void supervisor_watch_routes(struct supervisor *s);
 

@@ -297,9 +297,6 @@ send_generation(struct supervisor *s, monotime_t now)
 
 	r->tries++;
 	r->deadline = monotime_add_ms(now, SWAP_MS);
-	/* First, so that no new upstream is asked for without the right to it. */
-	if (!has_same_forward(s))
-		supervisor_give_sockets(s, r->config);
 	error = generation_files_send(s->worker.control, &r->generation);
 	if (error < 0)
 		log_debug("the worker does not listen: %s", strerror(-error));
@@ -321,8 +318,6 @@ undo_rules(struct supervisor *s)
 {
 	struct diag diag = DIAG_INIT;
 
-	if (!has_same_forward(s))
-		supervisor_give_sockets(s, s->config);
 	if (!s->reload.rules_changed)
 		return;
 	if (rules_kernel_install(s->kernel, &s->set, &s->features, &diag) < 0)

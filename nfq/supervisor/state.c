@@ -20,7 +20,7 @@ supervisor_show_state(struct supervisor *s)
 	    : s->monitor.canary.unanswered
 		? "the canary question is not answered: nfdns doctor finds "
 		  "out why"
-	    : s->sockets_problem[0] != '\0' ? s->sockets_problem
+	    : s->listen_problem[0] != '\0' ? s->listen_problem
 	    : s->monitor.streams.full
 		? "the set of intercepted TCP connections "
 		  "is full: new ones are not answered from the mesh"

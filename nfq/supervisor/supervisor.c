@@ -78,9 +78,6 @@ take_messages(struct supervisor *s)
 		case CONTROL_FLUSHED:
 			flush_answered(s, &message);
 			break;
-		case CONTROL_SOCKETS_WANTED:
-			supervisor_give_sockets(s, s->config);
-			break;
 		case CONTROL_TLS_WANTED:
 			supervisor_give_tls(s, monotime_now());
 			break;
@@ -162,8 +159,7 @@ follow_ready(struct supervisor *s)
 }
 
 enum { WAIT_DEATH, WAIT_CONTROL, WAIT_SIGNALS, WAIT_TIMER, WAIT_COMPILER,
-	WAIT_CANARY, WAIT_DEVICES, WAIT_WATCH, WAIT_CGROUPS, WAIT_HELPER,
-	WAITS };
+	WAIT_CANARY, WAIT_DEVICES, WAIT_WATCH, WAIT_CGROUPS, WAITS };
 
 /* poll(2) ignores descriptors that are -1. */
 static void
@@ -182,7 +178,6 @@ loop_once(struct supervisor *s)
 						      : -1},
 	    [WAIT_WATCH] = {.fd = s->watch != NULL ? watch_fd(s->watch) : -1},
 	    [WAIT_CGROUPS] = {.fd = supervisor_cgroups_fd(s)},
-	    [WAIT_HELPER] = {.fd = s->helper},
 	};
 
 	for (int i = 0; i < WAITS; i++)
@@ -206,8 +201,6 @@ loop_once(struct supervisor *s)
 		follow_ready(s);
 	if (wait[WAIT_CGROUPS].revents != 0)
 		supervisor_cgroups_changed(s, monotime_now());
-	if (wait[WAIT_HELPER].revents != 0 && s->helper >= 0)
-		supervisor_retry_sockets(s);
 	if (wait[WAIT_TIMER].revents != 0)
 		take_tick(s);
 	if (wait[WAIT_SIGNALS].revents != 0)
@@ -215,7 +208,7 @@ loop_once(struct supervisor *s)
 }
 
 int
-supervisor_run(struct config *config, const char *sockets)
+supervisor_run(struct config *config)
 {
 	struct supervisor *s = calloc(1, sizeof(*s));
 	int code;
@@ -229,12 +222,8 @@ supervisor_run(struct config *config, const char *sockets)
 	s->pid_file = s->signals = s->timer = -1;
 	s->generation = (struct generation_files)GENERATION_FILES_INIT;
 	s->worker = (struct worker_process)WORKER_PROCESS_INIT;
-	s->sockets = sockets;
-	for (size_t i = 0; i < CANARY_SOCKETS; i++)
-		s->canary_sockets.fds[i] = -1;
 	for (size_t i = 0; i < STREAM_LISTENERS; i++)
 		s->listeners[i] = -1;
-	s->helper = -1;
 	s->reload.generation = (struct generation_files)GENERATION_FILES_INIT;
 	s->monitor.canary.canary.fd = -1;
 	s->cgroups.inotify = -1;

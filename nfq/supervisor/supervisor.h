@@ -14,11 +14,9 @@
 
 /*
  * Runs the daemon until SIGTERM, SIGINT or SIGQUIT; returns the exit code.
- * Takes ownership of config.  nfdns-sockets, which listens at the path
- * "sockets", opens the IP sockets (nfq/sockets/server.h); if the path is NULL,
- * the daemon opens them itself.
+ * Takes ownership of config.
  */
-int supervisor_run(struct config *config, const char *sockets);
+int supervisor_run(struct config *config);
 
 /*
  * The value of sigqueue(3) with which SIGHUP means a forced reload: one that

@@ -64,7 +64,6 @@ handover_of(const struct worker_process *k, int control)
 	    .options = options_of(k),
 	    .queues = k->queues,
 	    .listeners = k->listeners,
-	    .sockets = k->sockets,
 	    .generation = k->generation,
 	    .control = control,
 	    .supervisor = getpid(),

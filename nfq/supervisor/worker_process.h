@@ -30,7 +30,6 @@ struct worker_process {
 	const int *queues;
 	const int *listeners;		/* for TCP; -1: it is not taken */
 	const int *raw;			/* as in worker_handover */
-	bool sockets;			/* as in worker_handover */
 	struct generation_files *generation;
 	struct status_page *status;
 

@@ -5,10 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define UPSTREAM_BITS	8
-
-_Static_assert(FORWARD_UPSTREAMS < 1 << UPSTREAM_BITS, "an index fits");
-
 struct express_board *
 express_board_new(void)
 {
@@ -18,7 +14,6 @@ express_board_new(void)
 		return NULL;
 	(void)pthread_mutex_init(&b->lock, NULL);
 	STAILQ_INIT(&b->begun);
-	atomic_init(&b->wake, -1);
 	return b;
 }
 
@@ -39,105 +34,7 @@ express_board_free(struct express_board *b)
 		return;
 	while (!STAILQ_EMPTY(&b->begun))
 		remove_first(b);
-	for (unsigned int q = 0; q < CONFIG_MAX_WORKERS; q++) {
-		for (unsigned int n = 0; n < EXPRESS_STOCK; n++) {
-			const int fd = express_board_clear(b, q, n);
-
-			if (fd >= 0)
-				(void)close(fd);
-		}
-	}
 	free(b);
-}
-
-/* Sockets */
-
-/*
- * What lies at a place: the generation's lower bits, 1 + the upstream, and 1 + the
- * descriptor; 0: nothing.
- */
-static uint64_t
-stock_of(uint64_t generation, unsigned int upstream, int fd)
-{
-	return (generation << UPSTREAM_BITS | (upstream + 1)) << 32 |
-	    ((uint32_t)fd + 1);
-}
-
-static bool
-is_stock_for(uint64_t stock, uint64_t generation, unsigned int upstream)
-{
-	return stock != 0 &&
-	    stock >> 32 == stock_of(generation, upstream, 0) >> 32;
-}
-
-bool
-express_board_lay(struct express_board *b, unsigned int queue,
-    unsigned int place, uint64_t generation, unsigned int upstream, int fd)
-{
-	uint64_t nothing = 0;
-
-	return atomic_compare_exchange_strong(&b->stock[queue][place],
-	    &nothing, stock_of(generation, upstream, fd));
-}
-
-bool
-express_board_holds(const struct express_board *b, unsigned int queue,
-    unsigned int place, uint64_t generation, int upstream)
-{
-	const uint64_t stock = atomic_load(&b->stock[queue][place]);
-
-	return upstream < 0 ? stock != 0 :
-	    is_stock_for(stock, generation, (unsigned int)upstream);
-}
-
-int
-express_board_clear(struct express_board *b, unsigned int queue,
-    unsigned int place)
-{
-	return (int)(uint32_t)atomic_exchange(&b->stock[queue][place], 0) - 1;
-}
-
-static void
-wake(const struct express_board *b)
-{
-	const uint64_t one = 1;
-	const int fd = atomic_load(&b->wake);
-
-	if (fd >= 0)
-		(void)!write(fd, &one, sizeof(one));
-}
-
-/*
- * Half of all, a quarter, and so on: one upstream among several never has half of
- * all, and a thread that does not come at once is called again.
- */
-static bool
-is_few(unsigned int left)
-{
-	return left <= EXPRESS_STOCK / 2 && (left & (left - 1)) == 0;
-}
-
-int
-express_board_socket(struct express_board *b, unsigned int queue,
-    uint64_t generation, unsigned int upstream)
-{
-	unsigned int left = 0;
-	int fd = -1;
-
-	for (unsigned int n = 0; n < EXPRESS_STOCK; n++) {
-		uint64_t stock = atomic_load(&b->stock[queue][n]);
-
-		if (!is_stock_for(stock, generation, upstream))
-			continue;
-		if (fd >= 0)
-			left++;
-		else if (atomic_compare_exchange_strong(&b->stock[queue][n],
-		    &stock, 0))
-			fd = (int)(uint32_t)stock - 1;
-	}
-	if (fd >= 0 && is_few(left))
-		wake(b);
-	return fd;
 }
 
 struct begun_question *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the forwarding thread and queue threads give each other for questions that
- * a queue thread asks by itself (nfq/forward/express.h): sockets, and questions that
- * the forwarding thread is to go on with.
+ * a queue thread asks by itself (nfq/forward/express.h): those that the forwarding
+ * thread is to go on with.
  */
 #ifndef NFDNS_NFQ_THREAD_EXPRESS_BOARD_H
 #define NFDNS_NFQ_THREAD_EXPRESS_BOARD_H
@@ -18,7 +18,6 @@
 #include "policy/config/forward_settings.h"
 #include "resolver/clock.h"
 
-#define EXPRESS_STOCK		16	/* sockets for a queue thread */
 #define EXPRESS_BEGUN		1024	/* on their way to the forwarding thread */
 #define BEGUN_REPLY_MAX		1232	/* as the question asked for; at most 2 MiB in all */
 
@@ -42,9 +41,6 @@ struct begun_question {
 STAILQ_HEAD(begun_list, begun_question);
 
 struct express_board {
-	/* Of nfdns-sockets, connected to an upstream: which, and the socket. */
-	_Atomic uint64_t stock[CONFIG_MAX_WORKERS][EXPRESS_STOCK];
-	_Atomic int wake;		/* eventfd of the forwarding thread; -1: none */
 	pthread_mutex_t lock;		/* of: */
 	struct begun_list begun;	/* the oldest first */
 	_Atomic unsigned int begun_count;
@@ -55,29 +51,6 @@ struct express_board *express_board_new(void);
 
 /* Closes and frees what nobody has taken, too.  NULL is allowed. */
 void express_board_free(struct express_board *board);
-
-/*
- * Where nfdns-sockets opens sockets, the forwarding thread lays some ready for each
- * queue thread, each for one question, or for several while many are under way.
- * False: that place is taken.
- */
-bool express_board_lay(struct express_board *board, unsigned int queue,
-    unsigned int place, uint64_t generation, unsigned int upstream, int fd);
-
-/* Whether a place holds one for that upstream; -1: for any. */
-bool express_board_holds(const struct express_board *board,
-    unsigned int queue, unsigned int place, uint64_t generation, int upstream);
-
-/* Takes the socket of a place away; -1: there is none. */
-int express_board_clear(struct express_board *board, unsigned int queue,
-    unsigned int place);
-
-/*
- * A queue thread takes one that is connected to the upstream; -1: there is none.
- * Wakes the forwarding thread when few are left.
- */
-int express_board_socket(struct express_board *board, unsigned int queue,
-    uint64_t generation, unsigned int upstream);
 
 /*
  * A copy of the packet and of the reply.  NULL without memory, and for a longer reply

@@ -23,8 +23,7 @@ take_status(struct tcp_upstreams *t, monotime_t now,
 	struct tcp_connection *c = tcp_by_number(t, m->connection);
 	char why[TLS_TEXT];
 
-	if (c == NULL || !tcp_is_tunnel(c->upstream) ||
-	    c->state == TCP_WAITS_SOCKET)
+	if (c == NULL || !tcp_is_tunnel(c->upstream))
 		return;			/* it was closed here before */
 	if (m->status < TLS_ENDED) {
 		if (c->state != TCP_OPENING)
@@ -60,20 +59,14 @@ tcp_tunnels_receive(struct tcp_upstreams *t, monotime_t now)
 	}
 }
 
-/* A tunnel that nfdns-tls has, or NULL. */
 static struct tcp_connection *
 any_tunnel(const struct tcp_upstreams *t)
 {
 	struct tcp_upstream *u;
-	struct tcp_connection *c;
 
-	TAILQ_FOREACH(u, &t->upstreams, entry) {
-		if (!tcp_is_tunnel(u))
-			continue;
-		TAILQ_FOREACH(c, &u->connections, entry)
-			if (c->state != TCP_WAITS_SOCKET)
-				return c;
-	}
+	TAILQ_FOREACH(u, &t->upstreams, entry)
+		if (tcp_is_tunnel(u) && !TAILQ_EMPTY(&u->connections))
+			return TAILQ_FIRST(&u->connections);
 	return NULL;
 }
 

@@ -7,9 +7,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "nfq/sockets/open.h"
 #include "resolver/dns/wire.h"
 
 #define CONNECT_MS	3000
@@ -182,7 +184,9 @@ new_connection(struct tcp_upstreams *t, monotime_t now,
 	if (c == NULL)
 		return NULL;
 	c->fd = -1;
-	c->number = dialer_number(t->dialer);
+	if (++t->last == 0)		/* 0 is no number */
+		t->last++;
+	c->number = t->last;
 	c->upstream = u;
 	TAILQ_INIT(&c->sent);
 	TAILQ_INSERT_TAIL(&u->connections, c, entry);
@@ -194,20 +198,12 @@ new_connection(struct tcp_upstreams *t, monotime_t now,
 	return c;
 }
 
-/*
- * Takes it out of all lists but the dead.  Closing alone would leave its socket in
- * the epoll while nfdns-sockets, which has just sent it, has not closed its own.
- */
+/* Takes it out of all lists but the dead. */
 static void
 take_out(struct tcp_upstreams *t, struct tcp_connection *c)
 {
-	if (c->fd >= 0) {
-		(void)epoll_ctl(t->epoll, EPOLL_CTL_DEL, c->fd, NULL);
-		if (tcp_is_tunnel(c->upstream))
-			(void)close(c->fd);
-		else
-			dialer_shut(t->dialer, c->fd);
-	}
+	if (c->fd >= 0)
+		(void)close(c->fd);
 	c->fd = -1;
 	c->state = TCP_OVER;
 	timer_clear(&t->timers, &c->timer);
@@ -224,8 +220,21 @@ take_out(struct tcp_upstreams *t, struct tcp_connection *c)
 	t->tunnels -= tcp_is_tunnel(c->upstream);
 }
 
-int
-tcp_take_socket(struct tcp_upstreams *t, monotime_t now,
+/* Which may be in progress then.  The socket or a negative errno. */
+static int
+open_socket(const struct tcp_upstreams *t, const struct forward_upstream *to)
+{
+	struct sockets_request request = { .kind = SOCKETS_CONNECTION,
+		.family = (int)to->family, .port = (uint16_t)to->port,
+		.scope_id = to->scope };
+
+	memcpy(request.address, to->address, to->family == AF_INET ? 4 : 16);
+	return sockets_open(&request, t->mark);
+}
+
+/* The socket is there.  0 or a negative errno: it is closed. */
+static int
+take_socket(struct tcp_upstreams *t, monotime_t now,
     struct tcp_connection *c, int fd)
 {
 	if (tcp_is_tunnel(c->upstream))
@@ -252,11 +261,9 @@ begin(struct tcp_upstreams *t, monotime_t now, struct tcp_upstream *u)
 	c = new_connection(t, now, u);
 	if (c == NULL)
 		return -ENOMEM;
-	fd = dialer_open(t->dialer, c->number, &u->to);
-	if (fd == -EINPROGRESS)
-		return 0;
+	fd = open_socket(t, &u->to);
 	if (fd >= 0)
-		fd = tcp_take_socket(t, now, c, fd);
+		fd = take_socket(t, now, c, fd);
 	if (fd < 0)
 		take_out(t, c);
 	return fd;
@@ -326,8 +333,8 @@ tcp_pump(struct tcp_upstreams *t, monotime_t now, struct tcp_upstream *u)
 	int error = 0;
 
 	send_waiting(t, now, u, false);
-	while (error == 0 && may && dialer_ready(t->dialer) &&
-	    tcp_tunnels_are_ready(t, u) && wants_another(u, now))
+	while (error == 0 && may && tcp_tunnels_are_ready(t, u) &&
+	    wants_another(u, now))
 		error = begin(t, now, u);
 	if (u->waits == 0 || look(u, now).coming > 0)
 		return;
@@ -356,8 +363,6 @@ connected(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c)
 
 	if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
 		error = errno;
-	if (error == 0)
-		error = -dialer_check(t->dialer, c->fd, &c->upstream->to);
 	if (error != 0)
 		tcp_over(t, now, c, TCP_END_PEER, -error);
 	else

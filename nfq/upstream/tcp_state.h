@@ -19,7 +19,6 @@
 #define TCP_EVENTS	64	/* of one round */
 
 enum tcp_state {
-	TCP_WAITS_SOCKET,	/* nfdns-sockets opens it */
 	TCP_OPENING,
 	TCP_OPEN,
 	TCP_OVER,		/* freed when this round is over */
@@ -70,7 +69,8 @@ struct tcp_upstream {
 TAILQ_HEAD(tcp_upstream_list, tcp_upstream);
 
 struct tcp_upstreams {
-	struct dialer *dialer;
+	uint32_t mark;			/* of sockets; 0: none */
+	uint32_t last;			/* connection's number */
 	int epoll;
 	uint64_t seed;
 	uint32_t count;			/* connections */
@@ -104,10 +104,6 @@ void tcp_pump(struct tcp_upstreams *t, monotime_t now,
 
 /* Whether each of its connections carries one question at a time. */
 bool tcp_is_alone(const struct tcp_upstream *u, monotime_t now);
-
-/* The socket is there.  0 or a negative errno: it is closed. */
-int tcp_take_socket(struct tcp_upstreams *t, monotime_t now,
-    struct tcp_connection *c, int fd) __attribute__((warn_unused_result));
 
 /* The connection is made, and so is TLS if it is a tunnel. */
 void tcp_opened(struct tcp_upstreams *t, monotime_t now,

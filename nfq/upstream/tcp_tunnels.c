@@ -50,13 +50,11 @@ tcp_tunnel_open(struct tcp_upstreams *t, const struct tcp_connection *c, int fd)
 {
 	int pair[2] = { -1, -1 }, error;
 
-	/* It may have ended since the socket was asked for. */
-	error = !tcp_tunnels_are_ready(t, c->upstream) ? -EPIPE :
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
-	    0, pair) < 0 ? -errno : 0;
+	error = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC |
+	    SOCK_NONBLOCK, 0, pair) < 0 ? -errno : 0;
 	if (error == 0)
 		error = send_open(t, c, (const int[TLS_FDS]){ fd, pair[1] });
-	dialer_shut(t->dialer, fd);
+	(void)close(fd);
 	if (pair[1] >= 0)
 		(void)close(pair[1]);
 	if (error == 0)

@@ -27,13 +27,13 @@ init_lists(struct tcp_upstreams *t)
 }
 
 struct tcp_upstreams *
-tcp_upstreams_new(struct dialer *dialer, uint64_t seed)
+tcp_upstreams_new(uint32_t mark, uint64_t seed)
 {
 	struct tcp_upstreams *t = calloc(1, sizeof(*t));
 
 	if (t == NULL)
 		return NULL;
-	t->dialer = dialer;
+	t->mark = mark;
 	t->seed = seed;
 	t->channel = -1;
 	init_lists(t);
@@ -365,22 +365,6 @@ tcp_upstreams_receive(struct tcp_upstreams *t, monotime_t now,
 
 /* Sockets and time */
 
-bool
-tcp_upstreams_take_socket(struct tcp_upstreams *t, monotime_t now,
-    uint32_t connection, int fd)
-{
-	struct tcp_connection *c = tcp_by_number(t, connection);
-
-	if (c == NULL || c->state != TCP_WAITS_SOCKET)
-		return false;
-	if (fd >= 0)
-		fd = tcp_take_socket(t, now, c, fd);
-	if (fd < 0)
-		tcp_over(t, now, c, fd == -EPIPE ? TCP_END_OURS : TCP_END_PEER,
-		    fd);
-	return true;
-}
-
 void
 tcp_upstreams_begin(struct tcp_upstreams *t, monotime_t now)
 {
@@ -391,12 +375,6 @@ tcp_upstreams_begin(struct tcp_upstreams *t, monotime_t now)
 	TAILQ_FOREACH(u, &t->upstreams, entry)
 		if (u->waits > 0)
 			tcp_pump(t, now, u);
-}
-
-bool
-tcp_upstreams_any_waits(const struct tcp_upstreams *t)
-{
-	return t->waits > 0;
 }
 
 monotime_t

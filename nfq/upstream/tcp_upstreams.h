@@ -27,7 +27,6 @@
 #include <stdint.h>
 
 #include "nfq/upstream/stream_questions.h"
-#include "nfq/upstream/dialer.h"
 #include "policy/config/forward_settings.h"
 #include "resolver/clock.h"
 
@@ -50,9 +49,8 @@ struct tcp_stats {
 	uint64_t unasked;		/* answers that nobody asked for */
 };
 
-/* NULL without memory or files.  "dialer" is borrowed. */
-struct tcp_upstreams *tcp_upstreams_new(struct dialer *dialer,
-    uint64_t seed);
+/* NULL without memory or files.  Sockets get that mark; 0: none. */
+struct tcp_upstreams *tcp_upstreams_new(uint32_t mark, uint64_t seed);
 /* Closes all.  NULL is allowed. */
 void tcp_upstreams_free(struct tcp_upstreams *t);
 
@@ -86,18 +84,8 @@ bool tcp_upstreams_receive(struct tcp_upstreams *t, monotime_t now,
 /* The next attempt that has failed; false: there is none. */
 bool tcp_upstreams_failed(struct tcp_upstreams *t, struct stream_reply *reply);
 
-/*
- * dialer_take() has brought this socket, which is "t"'s then, or its error.
- * False: it is for none of these connections.
- */
-bool tcp_upstreams_take_socket(struct tcp_upstreams *t, monotime_t now,
-    uint32_t connection, int fd);
-
-/* There is room for requests of sockets: connections begin that waited for it. */
+/* Connections begin that waited for nfdns-tls. */
 void tcp_upstreams_begin(struct tcp_upstreams *t, monotime_t now);
-
-/* Whether a question waits for a connection. */
-bool tcp_upstreams_any_waits(const struct tcp_upstreams *t);
 
 /* When tcp_upstreams_tick() is needed; NEVER: not before another call. */
 monotime_t tcp_upstreams_next(const struct tcp_upstreams *t);

@@ -10,11 +10,7 @@
 #include <unistd.h>
 
 #include "nfq/upstream/upstream_pool.h"
-#include "nfq/sockets/client.h"
 #include "nfq/sockets/open.h"
-#include "policy/log.h"
-
-#define WANT_EVERY_MS	1000
 
 void
 upstream_sockets_init(struct upstream_sockets *w, int epoll, uint32_t mark)
@@ -27,9 +23,6 @@ upstream_sockets_init(struct upstream_sockets *w, int epoll, uint32_t mark)
 	TAILQ_INIT(&w->dead);
 	TAILQ_INIT(&w->idle);
 	TAILQ_INIT(&w->spare);
-	TAILQ_INIT(&w->waiting);
-	TAILQ_INIT(&w->ready);
-	w->channel = -1;
 }
 
 static struct upstream_socket_list *
@@ -42,16 +35,10 @@ list_of(struct upstream_sockets *w, uint32_t attempt)
 static void
 bury(struct upstream_sockets *w, struct upstream_socket *u)
 {
-	if (!u->watched || w->helper)
-		upstream_pool_shut(w, u);
-	if (u->waiting)
-		TAILQ_REMOVE(&w->waiting, u, in_waiting);
-	u->waiting = false;
+	if (!u->watched)
+		upstream_pool_shut(u);
 	u->over = true;
 	u->cause.known = false;
-	for (size_t i = 0; i < UPSTREAM_SOCKETS_ASKED; i++)
-		if (w->asked[i] == u)
-			w->asked[i] = NULL;	/* its socket will come */
 	TAILQ_REMOVE(list_of(w, u->attempt), u, entry);
 	TAILQ_INSERT_TAIL(&w->dead, u, entry);
 }
@@ -72,23 +59,6 @@ upstream_sockets_end_round(struct upstream_sockets *w, monotime_t now)
 	upstream_pool_age(w, now);
 }
 
-/* Those that were not opened yet. */
-static void
-forget_ahead(struct upstream_sockets *w)
-{
-	struct upstream_socket *u;
-
-	while ((u = TAILQ_FIRST(&w->waiting)) != NULL) {
-		TAILQ_REMOVE(&w->waiting, u, in_waiting);
-		upstream_pool_spare(w, u);
-	}
-	for (size_t i = 0; i < UPSTREAM_SOCKETS_ASKED; i++) {
-		if (w->asked[i] != NULL)
-			upstream_pool_spare(w, w->asked[i]);
-		w->asked[i] = NULL;
-	}
-}
-
 void
 upstream_sockets_close(struct upstream_sockets *w)
 {
@@ -98,10 +68,6 @@ upstream_sockets_close(struct upstream_sockets *w)
 		while ((u = TAILQ_FIRST(&w->open[i])) != NULL)
 			bury(w, u);
 	upstream_sockets_end_round(w, MONOTIME_NEVER);
-	forget_ahead(w);
-	if (w->channel >= 0)
-		sockets_leave(w->channel);
-	w->channel = -1;
 	upstream_pool_empty(w);
 }
 
@@ -119,19 +85,6 @@ request_for(const struct forward_upstream *to)
 	return request;
 }
 
-/* Keeps a message until it can be sent. */
-static int
-keep_message(struct upstream_socket *u, const uint8_t *octets,
-    size_t length)
-{
-	u->buffer = malloc(length);
-	if (u->buffer == NULL)
-		return -ENOMEM;
-	memcpy(u->buffer, octets, length);
-	u->length = length;
-	return 0;
-}
-
 static int
 watch(struct upstream_sockets *w, struct upstream_socket *u)
 {
@@ -147,7 +100,6 @@ watch(struct upstream_sockets *w, struct upstream_socket *u)
 	return 0;
 }
 
-/* The socket is there: the message is sent. */
 static int
 begin(struct upstream_sockets *w, struct upstream_socket *u,
     const uint8_t *octets, size_t length)
@@ -155,158 +107,6 @@ begin(struct upstream_sockets *w, struct upstream_socket *u,
 	if (send(u->fd, octets, length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		return -errno;
 	return watch(w, u);
-}
-
-static void
-wait_for_socket(struct upstream_sockets *w, struct upstream_socket *u)
-{
-	TAILQ_INSERT_TAIL(&w->waiting, u, in_waiting);
-	u->waiting = true;
-}
-
-/* Asks for as many sockets as may be asked for at a time. */
-static void
-ask(struct upstream_sockets *w)
-{
-	struct upstream_socket *u;
-
-	while (w->channel >= 0 && w->asked_count < UPSTREAM_SOCKETS_ASKED &&
-	    (u = TAILQ_FIRST(&w->waiting)) != NULL) {
-		/* If the channel broke, epoll reports that, too. */
-		if (sockets_request(w->channel, &u->request) < 0)
-			return;
-		TAILQ_REMOVE(&w->waiting, u, in_waiting);
-		u->waiting = false;
-		w->asked[(w->oldest + w->asked_count++) %
-		    UPSTREAM_SOCKETS_ASKED] = u;
-	}
-}
-
-/* The one that was asked for first; NULL: it was given up. */
-static struct upstream_socket *
-take_oldest(struct upstream_sockets *w)
-{
-	struct upstream_socket *u = w->asked[w->oldest];
-
-	w->asked[w->oldest] = NULL;
-	w->oldest = (w->oldest + 1) % UPSTREAM_SOCKETS_ASKED;
-	w->asked_count--;
-	return u;
-}
-
-static void
-lose_channel(struct upstream_sockets *w, int error)
-{
-	struct upstream_socket *u;
-
-	if (w->channel < 0)
-		return;
-	sockets_leave(w->channel);
-	w->channel = -1;
-	while (w->asked_count > 0)
-		if ((u = take_oldest(w)) != NULL)
-			wait_for_socket(w, u);
-	if (error < 0 && !w->lost)
-		log_warning("forwarding: nfdns-sockets is gone: %s",
-		    sockets_why_left(error));
-	w->lost = error < 0;
-}
-
-void
-upstream_sockets_use(struct upstream_sockets *w, int channel)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = w };
-
-	lose_channel(w, 0);
-	if (epoll_ctl(w->epoll, EPOLL_CTL_ADD, channel, &event) < 0) {
-		sockets_leave(channel);
-		return;
-	}
-	w->channel = channel;
-	ask(w);
-}
-
-/* The socket for an attempt has come.  0 or a negative errno. */
-static int
-use_socket(struct upstream_sockets *w, struct upstream_socket *u, int fd)
-{
-	int error = fd;
-
-	if (fd >= 0) {
-		u->fd = fd;
-		error = begin(w, u, u->buffer, u->length);
-	}
-	if (error < 0)
-		upstream_pool_shut(w, u);
-	return error;
-}
-
-/* What has come for the oldest: as sockets_answer(). */
-static int
-take_answer(const struct upstream_sockets *w, int *fd)
-{
-	const struct upstream_socket *u = w->asked_count == 0 ? NULL :
-	    w->asked[w->oldest];
-	const int error = sockets_answer(w->channel, w->uid,
-	    u != NULL ? &u->request : NULL, fd);
-
-	return error == 0 && w->asked_count == 0 ? -EPROTO : error;
-}
-
-bool
-upstream_sockets_refused(struct upstream_sockets *w, uint32_t *attempt,
-    int *error)
-{
-	struct upstream_socket *u;
-	int fd, result = 0;
-
-	while (w->channel >= 0 && (result = take_answer(w, &fd)) == 0) {
-		w->lost = false;
-		u = take_oldest(w);
-		if (u == NULL)
-			continue;
-		if (u->ahead) {
-			upstream_pool_keep(w, u, fd);
-			continue;
-		}
-		*attempt = u->attempt;
-		*error = use_socket(w, u, fd);
-		if (*error < 0)
-			return true;
-	}
-	if (result < 0 && result != -EAGAIN)
-		lose_channel(w, result);
-	ask(w);
-	return false;
-}
-
-bool
-upstream_sockets_wants(struct upstream_sockets *w, monotime_t now)
-{
-	if (!w->helper || w->channel >= 0 || TAILQ_EMPTY(&w->waiting) ||
-	    (monotime_is_set(w->wanted) &&
-	    monotime_ms_since(now, w->wanted) < WANT_EVERY_MS))
-		return false;
-	w->wanted = now;
-	return true;
-}
-
-/* For one that is used two are asked for, up to a bound, if no attempt waits. */
-static void
-ask_ahead(struct upstream_sockets *w, const struct sockets_request *request)
-{
-	struct upstream_socket *u;
-
-	for (int i = 0; i < 2 && TAILQ_EMPTY(&w->waiting) &&
-	    upstream_pool_wants(w, request); i++) {
-		u = upstream_pool_new(w);
-		if (u == NULL)
-			return;
-		u->ahead = true;
-		u->request = *request;
-		wait_for_socket(w, u);
-		ask(w);
-	}
 }
 
 /* Opens its socket, or connects the one that it has, and sends. */
@@ -330,8 +130,8 @@ upstream_sockets_send(struct upstream_sockets *w, uint32_t attempt, const struct
     const struct forward_upstream *to, const uint8_t *octets, size_t length)
 {
 	const struct sockets_request request = request_for(to);
-	struct upstream_socket *u = upstream_pool_take(w, &request);
-	int error = 0;
+	struct upstream_socket *u = upstream_pool_take(w, request.family);
+	int error;
 
 	if (u == NULL)
 		u = upstream_pool_new(w);
@@ -341,38 +141,10 @@ upstream_sockets_send(struct upstream_sockets *w, uint32_t attempt, const struct
 	u->cause = *cause;
 	TAILQ_INSERT_TAIL(list_of(w, attempt), u, entry);
 	u->request = request;
-	if (w->helper && u->fd < 0)
-		error = keep_message(u, octets, length);
-	if (error == 0 && w->helper && u->fd >= 0) {
-		error = begin(w, u, octets, length);
-	} else if (error == 0 && w->helper) {
-		wait_for_socket(w, u);
-		ask(w);
-	} else if (error == 0) {
-		error = open_and_send(w, u, octets, length);
-	}
-	if (w->helper)
-		ask_ahead(w, &u->request);
+	error = open_and_send(w, u, octets, length);
 	if (error < 0)
 		bury(w, u);
 	return error;
-}
-
-int
-upstream_sockets_ahead(struct upstream_sockets *w,
-    const struct forward_upstream *to)
-{
-	const struct sockets_request request = request_for(to);
-	struct upstream_socket *u = upstream_pool_take(w, &request);
-	int fd = -EAGAIN;
-
-	ask_ahead(w, &request);
-	if (u != NULL) {
-		fd = u->fd;
-		u->fd = -1;
-		upstream_pool_spare(w, u);
-	}
-	return fd;
 }
 
 int

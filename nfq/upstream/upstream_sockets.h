@@ -2,14 +2,11 @@
 /*
  * The UDP sockets of the attempts under way (engine.h): a connected one for each,
  * with a fresh random port, so that the kernel takes replies only from the
- * server that was asked (RFC 5452 section 9.1).  The process opens them itself,
- * or nfdns-sockets does (nfq/sockets/server.h): then a message waits until its
- * socket comes.
+ * server that was asked (RFC 5452 section 9.1).
  *
- * A socket that the process has opened is used again for another question,
- * which costs half of a new one: it is disconnected, which takes its port away,
- * and connected again.  Idle ones have no port.  Those of nfdns-sockets are used
- * once, and some are asked for ahead.
+ * A socket is used again for another question, which costs half of a new one: it is
+ * disconnected, which takes its port away, and connected again.  Idle ones have no
+ * port.
  */
 #ifndef NFDNS_NFQ_UPSTREAM_UPSTREAM_SOCKETS_H
 #define NFDNS_NFQ_UPSTREAM_UPSTREAM_SOCKETS_H
@@ -20,7 +17,7 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
-#include "nfq/sockets/message.h"
+#include "nfq/sockets/open.h"
 #include "policy/config/forward_settings.h"
 #include "resolver/clock.h"
 
@@ -34,28 +31,18 @@ struct asking {
 };
 
 struct upstream_socket {
-	int fd;				/* -1: closed, or none yet */
+	int fd;				/* -1: closed */
 	uint32_t attempt;
 	struct asking cause;
 	bool watched;			/* by epoll */
 	bool over;			/* of no attempt: dead or idle */
-	bool ahead;			/* asked for without an attempt */
 	monotime_t idle_since;
-	uint8_t *buffer;		/* what is to be sent */
-	size_t length;			/* octets of it */
-	bool waiting;			/* in that list */
 	struct sockets_request request;
-	TAILQ_ENTRY(upstream_socket) in_waiting;
 	TAILQ_ENTRY(upstream_socket) entry;	/* of one of the lists below */
 };
 
 #define UPSTREAM_SOCKET_LISTS	1024
-#define UPSTREAM_SOCKETS_ASKED	64	/* requests on the channel */
 #define UPSTREAM_SOCKETS_IDLE	2048	/* as many as a domain's questions */
-#define UPSTREAM_SOCKETS_AHEAD	8	/* for one upstream, and ... */
-#define UPSTREAM_SOCKETS_AHEAD_MS 1000	/* so long: any user sees their ports */
-#define UPSTREAM_SOCKETS_READY	256	/* for all */
-#define UPSTREAM_SOCKETS_REFUSED_MS 1000 /* none is asked for ahead then */
 #define UPSTREAM_SOCKETS_IDLE_MS 10000	/* then they are closed */
 TAILQ_HEAD(upstream_socket_list, upstream_socket);
 
@@ -68,21 +55,6 @@ struct upstream_sockets {
 	unsigned int idle_count;
 	unsigned int idle_most;
 	struct upstream_socket_list spare;	/* without sockets */
-
-	/* Of nfdns-sockets. */
-	bool helper;			/* it opens the sockets */
-	bool lost;			/* its channel broke; logged */
-	uid_t uid;			/* that it has to run as */
-	int channel;			/* -1: none */
-	monotime_t wanted;		/* when a channel was asked for */
-	struct upstream_socket_list waiting;	/* not asked for yet */
-	struct upstream_socket_list ready;	/* the newest first */
-	unsigned int ready_count;
-	monotime_t refused;		/* when one was, that was asked for ahead */
-	monotime_t now;			/* of the last round */
-	struct upstream_socket *asked[UPSTREAM_SOCKETS_ASKED];	/* a ring */
-	unsigned int oldest, asked_count;
-
 	uint8_t datagram[UPSTREAM_MESSAGE_MAX];
 };
 
@@ -106,33 +78,6 @@ int upstream_sockets_send(struct upstream_sockets *all, uint32_t attempt,
 int upstream_sockets_adopt(struct upstream_sockets *all, uint32_t attempt,
     const struct asking *cause, const struct forward_upstream *to, int fd)
     __attribute__((warn_unused_result));
-
-/*
- * Where nfdns-sockets opens sockets: one that is connected to that upstream, which is
- * the caller's from now on, or -EAGAIN.  In any case more are asked for ahead.
- */
-int upstream_sockets_ahead(struct upstream_sockets *all,
-    const struct forward_upstream *to) __attribute__((warn_unused_result));
-
-/*
- * A new channel to nfdns-sockets, in place of the one there is, which is closed:
- * what was asked for on that one is asked for again.  epoll's data of its events
- * is "all".
- */
-void upstream_sockets_use(struct upstream_sockets *all, int channel);
-
-/*
- * After an event of the channel: the next attempt whose socket could not be
- * opened, and the negative errno; false if there is none.
- */
-bool upstream_sockets_refused(struct upstream_sockets *all, uint32_t *attempt,
-    int *error);
-
-/*
- * Whether a channel is needed and has not been asked for in the last second;
- * then it counts as asked for at "now".
- */
-bool upstream_sockets_wants(struct upstream_sockets *all, monotime_t now);
 
 /* engine_host.close. */
 void upstream_sockets_forget(struct upstream_sockets *all, uint32_t attempt);

@@ -36,18 +36,13 @@ record(struct queue_thread *q, const struct queue_packet *p,
 	answering_record(&q->thread, &i->decision, q->thread.received_ns, &r);
 }
 
-/*
- * Whether the TCP thread takes the connection.  Marks of others route packets
- * (ip-rule(8), fwmark): a relay that cannot carry such a mark may go elsewhere
- * than the client wants, so the connection goes on by itself.
- */
+/* Whether the TCP thread takes the connection. */
 static bool
 is_taken(const struct queue_thread *q, const struct queue_packet *p,
     const struct interception *i)
 {
 	return i->form == PACKET_STREAM && q->mark_stream != 0 &&
-	    (p->mark & q->mark_mask) != q->mark_unanswerable &&
-	    (q->relay_marks || (p->mark & ~q->mark_mask) == 0);
+	    (p->mark & q->mark_mask) != q->mark_unanswerable;
 }
 
 static bool
@@ -309,11 +304,11 @@ begin_forwarding(struct queue_thread *q, const struct worker_handover *h,
     unsigned int number)
 {
 	const struct express_options options = {
-		.board = q->thread.threads->express, .number = number,
+		.board = q->thread.threads->express,
 		.upstreams = q->thread.threads->upstreams,
 		.held = &q->thread.slot->forward[FORWARD_HELD],
 		.queue = h->queues[number], .mark = h->options.mark_relay,
-		.helper = h->sockets, .most = h->options.maxlen / QUEUE_SHARE,
+		.most = h->options.maxlen / QUEUE_SHARE,
 	};
 
 	return express_new(&q->express, &options);
@@ -343,8 +338,6 @@ queue_thread_start(struct answering_threads *threads,
 	q->mark_stream = options->tcp ? options->mark_stream : 0;
 	q->forwards = options->forward;
 	q->forward_queue = (uint16_t)(options->queue_number + options->queues);
-	/* SO_MARK takes a capability that nfdns-sockets does not have. */
-	q->relay_marks = !h->sockets;
 	q->queue_number = (uint16_t)(options->queue_number + number);
 	error = thread_queue_open(&q->queue, h->queues[number],
 	    q->queue_number, q->window->received, q->thread.slot);

@@ -35,7 +35,6 @@ struct queue_thread {
 	uid_t uid;			/* our own */
 	uint16_t queue_number;
 	uint32_t mark_stream;		/* 0: TCP is not captured */
-	bool relay_marks;		/* a relay can carry the client's mark */
 	bool forwards;			/* there is a forwarding thread, */
 	uint16_t forward_queue;		/* and its queue, */
 	struct express *express;	/* if so; NULL when the thread ends */

@@ -78,14 +78,6 @@ confine(const struct worker_handover *h)
 	return error;
 }
 
-static enum sandbox_tcp
-tcp_calls(const struct worker_handover *h)
-{
-	if (!h->options.asks)
-		return SANDBOX_NO_TCP;
-	return h->sockets ? SANDBOX_TCP : SANDBOX_TCP_CONNECTS;
-}
-
 /* One thread for each queue; behind them forwarding's and that of TCP. */
 static int
 start_threads(struct worker *w)
@@ -217,7 +209,7 @@ prepare(struct worker *w)
 		    strerror(-error));
 		return WORKER_FAILED;
 	}
-	if ((error = sandbox_worker_seccomp(tcp_calls(h))) < 0) {
+	if ((error = sandbox_worker_seccomp(h->options.asks)) < 0) {
 		log_error("the worker cannot restrict its system calls: %s",
 		    strerror(-error));
 		return WORKER_FAILED;
@@ -350,18 +342,8 @@ obey(struct worker *w, const struct control_message *order, int *fds)
 		take_flush(w, order);
 		return true;
 	}
-	if (order->kind == CONTROL_SOCKETS && (order->fd_count == 0 ||
-	    order->fd_count == CONTROL_CHANNELS)) {
-		const bool any = order->fd_count > 0;
-
-		stream_take_sockets(w->stream, any ? fds[0] : -1);
-		forward_take(w->forward, FORWARD_SOCKETS, any ? fds[1] : -1);
-		forward_take(w->forward, FORWARD_STREAM_SOCKETS,
-		    any ? fds[2] : -1);
-		return true;
-	}
 	if (order->kind == CONTROL_TLS && order->fd_count == 1) {
-		forward_take(w->forward, FORWARD_TLS_PROCESS, fds[0]);
+		forward_take_tls(w->forward, fds[0]);
 		return true;
 	}
 	for (uint32_t i = 0; i < order->fd_count; i++)
@@ -418,7 +400,6 @@ worker_run(const struct worker_handover *handover)
 		.control = handover->control };
 	struct control_message ready = { .kind = CONTROL_READY,
 		.generation = handover->generation->number };
-	const struct control_message wanted = {.kind = CONTROL_SOCKETS_WANTED};
 	int status;
 
 	fault_watch(&handover->window->fault, WINDOW_FAULT_ELSEWHERE);
@@ -432,8 +413,6 @@ worker_run(const struct worker_handover *handover)
 	answering_threads_begin(&w.threads);
 	reply(&w, &ready);
 	tell_settings(w.generation);
-	if ((w.stream != NULL || w.forward != NULL) && handover->sockets)
-		reply(&w, &wanted);
 	take_orders(&w);
 	answering_threads_stop(&w.threads);
 	express_board_free(w.threads.express);

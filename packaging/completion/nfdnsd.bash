@@ -6,12 +6,12 @@ _nfdnsd()
 	local word=${COMP_WORDS[COMP_CWORD]}
 
 	case ${COMP_WORDS[COMP_CWORD-1]} in
-	-c | --config | -s | --sockets)
+	-c | --config)
 		compopt -o filenames
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		;;
 	*)
-		mapfile -t COMPREPLY < <(compgen -W "--config --sockets --test --help --version" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "--config --test --help --version" -- "$word")
 		;;
 	esac
 }

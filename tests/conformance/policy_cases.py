@@ -11,7 +11,7 @@ import sys
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / part) for part in ("net", "")]
 import shared  # noqa: E402,F401
 from streamlab import *  # noqa: E402,F401,F403
-from streamlab import (Connection, Daemon, Lab, Nameserver, Sockets, StreamNameserver,  # noqa: F401
+from streamlab import (Connection, Daemon, Lab, Nameserver, StreamNameserver,  # noqa: F401
                        address_octets, dnswire, require_queue)
 
 CLIENTS, SERVER, UPSTREAM_PORT = ("10.99.0.1", "10.99.0.11"), "10.99.0.2", 5300
@@ -174,7 +174,6 @@ class Laboratory:
             self.lab.vm.ip("addr", "add", f"{address}/24", "dev", "vm0")
         self.lab.ns.ip("addr", "add", f"{SERVER}/24", "dev", "ns0")
         self.real = Real([])
-        self.sockets = Sockets(self.lab)
         for port in (53, UPSTREAM_PORT):
             Nameserver(self.lab.ns, SERVER, lambda *given: self.real.answer(*given), port)
             StreamNameserver(self.lab.ns, SERVER, lambda octets: self.real.answer(octets),
@@ -192,7 +191,6 @@ class Scene:
         self.lab = self.shared.lab
         self.real = self.shared.real = Real(group["real"]["records"])
         self.daemon = Daemon(self.lab, tables="")
-        self.daemon.arguments = ("--sockets", self.shared.sockets.path)
         self.base = self.daemon.config.read_text()
         for name, text in group.get("plain", {}).items():
             (self.daemon.directory / name).write_text(text)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Any octets as a schedule of events for the TCP thread: clients, nameservers
- * and the process that opens sockets are socket pairs, one octet says who does
- * what next, others say how much.  Several events may fall into one round.
+ * Any octets as a schedule of events for the TCP thread: clients and nameservers are
+ * socket pairs, one octet says who does what next, others say how much.  Several events may fall into one round.
  * Nothing is used after it is freed, nothing leaks, and no descriptor does.
  */
 #include <errno.h>
@@ -13,12 +12,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "nfq/sockets/channel.h"
+#include "nfq/sockets/open.h"
 #include "nfq/stream/stream.h"
 #include "nfq/stream/parts.h"
 #include "policy/log.h"
 #include "resolver/dns/wire.h"
-#include "tests/any_socket.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/packets.h"
 
@@ -26,7 +24,10 @@
 #define SERVERS	16
 #define FILES	256		/* descriptors that are looked at */
 
-/* BREAKS: whoever sends there fails, which nothing tells before. */
+/*
+ * BREAKS: whoever sends there fails, which nothing tells before.  OPENS and what
+ * follows it: what comes of connections to nameservers from then on.
+ */
 enum event {
 	COMES,
 	SENDS,
@@ -38,10 +39,9 @@ enum event {
 	SERVER_SENDS,
 	SERVER_BREAKS,
 	SERVER_CLOSES,
-	SOCKETS_ANSWERS,
-	SOCKETS_REFUSES,
-	SOCKETS_BREAKS,
-	CHANNEL,
+	OPENS,
+	OPENS_SLOWLY,
+	REFUSES,
 	TIME,
 	ROUND,
 	EVENTS
@@ -61,9 +61,12 @@ struct bench {
 	struct stream *stream;
 	monotime_t now;
 	int clients[CLIENTS], servers[SERVERS];	/* their ends; -1: none */
-	int sockets;				/* its end of the channel */
+	enum event opens;			/* one of three */
+	int *opened;				/* of servers: the next connection's */
 	int control[2], runner;
 };
+
+static struct bench b;
 
 static uint8_t
 next(struct schedule *s)
@@ -76,16 +79,14 @@ next(struct schedule *s)
 
 /* Ours in [0], with the smallest buffer, so that writing blocks soon. */
 static void
-make_pair(int type, int pair[2])
+make_pair(int pair[2])
 {
-	const int small = 1, on = 1;
+	const int small = 1;
 
-	check(socketpair(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
+	check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
 	    pair) == 0);
-	check(type != SOCK_STREAM || setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF,
-	    &small, sizeof(small)) == 0);
-	check(setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on,
-	    sizeof(on)) == 0);
+	check(setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &small,
+	    sizeof(small)) == 0);
 }
 
 static void
@@ -104,7 +105,7 @@ come(struct bench *b, int *client, uint8_t who)
 	int pair[2];
 
 	drop(client);
-	make_pair(SOCK_STREAM, pair);
+	make_pair(pair);
 	memset(&arrival, 0, sizeof(arrival));
 	arrival.fd = pair[0];
 	arrival.peer.v4.sin_family = arrival.name.v4.sin_family = AF_INET;
@@ -176,40 +177,21 @@ echo(int fd)
 		    MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* A connection for what was asked first, or an error. */
-static void
-answer_request(struct bench *b, int *server, int error)
+/* In place of nfq/sockets/open.c. */
+int
+sockets_open(const struct sockets_request *request, uint32_t mark)
 {
-	uint8_t octets[SOCKETS_ANSWER_LENGTH];
-	struct sockets_received received;
-	int pair[2] = { -1, -1 };
+	int pair[2];
 
-	if (b->sockets < 0 ||
-	    sockets_channel_receive(b->sockets, &received) < 0)
-		return;
-	drop(&received.fd);
-	if (error == 0) {
-		drop(server);
-		make_pair(SOCK_STREAM, pair);
-	}
-	sockets_answer_write(error, octets);
-	(void)!sockets_channel_send(
-	    b->sockets, octets, sizeof(octets), pair[0]);
-	drop(&pair[0]);
-	*server = error == 0 ? pair[1] : *server;
-}
-
-static void
-give_channel(struct bench *b, uint8_t how)
-{
-	int pair[2] = { -1, -1 };
-
-	if (how & 1) {
-		make_pair(SOCK_SEQPACKET, pair);
-		drop(&b->sockets);
-		b->sockets = pair[1];
-	}
-	stream_take_sockets(b->stream, pair[0]);
+	check(request->kind == SOCKETS_CONNECTION && mark == 0);
+	if (b.opens == REFUSES)
+		return -ECONNREFUSED;
+	make_pair(pair);
+	while (b.opens == OPENS_SLOWLY && send(pair[0], "", 1, MSG_DONTWAIT) == 1)
+		;			/* it cannot be written to yet */
+	drop(b.opened);
+	*b.opened = pair[1];
+	return pair[0];
 }
 
 /* The forwarding thread has taken the next question of a domain; what came of it. */
@@ -289,21 +271,11 @@ happen(struct bench *b, struct schedule *s)
 	case SERVER_CLOSES:
 		drop(server);
 		break;
-	case SOCKETS_ANSWERS:
-		answer_request(b, server, 0);
-		break;
-	case SOCKETS_REFUSES:
-		answer_request(b, server, ECONNREFUSED);
-		break;
-	case SOCKETS_BREAKS:
-		if (who & 1)
-			(void)!send(b->sockets, octets, who,
-			    MSG_DONTWAIT | MSG_NOSIGNAL);
-		else
-			drop(&b->sockets);
-		break;
-	case CHANNEL:
-		give_channel(b, who);
+	case OPENS:
+	case OPENS_SLOWLY:
+	case REFUSES:
+		b->opens = what % EVENTS;
+		b->opened = server;
 		break;
 	case TIME:
 		b->now = monotime_add_ms(b->now, who * 20);
@@ -327,7 +299,8 @@ begin(struct bench *b, struct table *table, uint8_t how)
 	memset(b, 0, sizeof(*b));
 	memset(b->clients, 0xff, sizeof(b->clients));
 	memset(b->servers, 0xff, sizeof(b->servers));
-	b->sockets = -1;
+	b->opens = OPENS;
+	b->opened = &b->servers[0];
 	b->now = monotime_from_ms(1000000);
 	b->generation.settings.stream = (struct stream_settings){
 		.connections = 6, .per_client = 4, .raw = 2,
@@ -347,7 +320,6 @@ begin(struct bench *b, struct table *table, uint8_t how)
 	    b->control) == 0);
 	b->handover = (struct worker_handover){.options.uid = geteuid(),
 	    .listeners = none,
-	    .sockets = (how & 7) != 0,
 	    .control = b->control[0],
 	    .status = &b->status};
 }
@@ -361,7 +333,6 @@ end(struct bench *b)
 		drop(&b->clients[i]);
 	for (size_t i = 0; i < SERVERS; i++)
 		drop(&b->servers[i]);
-	drop(&b->sockets);
 	drop(&b->control[0]);
 	drop(&b->control[1]);
 	drop(&b->runner);
@@ -382,7 +353,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct table *table;
 	static struct audit *audit;
-	static struct bench b;
 	struct schedule s = { data, size };
 	unsigned int files;
 

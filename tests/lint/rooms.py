@@ -58,7 +58,8 @@ ROOMS = {
     "nfq/process": "resolver/clock resolver/fds resolver/replace resolver/dns resolver/text resolver/image resolver/sources"
                    " resolver/compile policy/config policy/match policy/audit policy/status policy/log",
     "nfq/handover": "resolver/clock resolver/fds resolver/dns nfq/queue nfq/process policy/config policy/audit policy/status",
-    "nfq/sockets": "resolver/clock resolver/fds resolver/dns policy/log nfq/process",
+    # Opens them; knows nothing of what goes by them.
+    "nfq/sockets": "",
     "nfq/thread": "resolver/clock resolver/dns resolver/image resolver/answer policy/audit policy/decide policy/match policy/rule policy/status"
                   " policy/config policy/log nfq/queue nfq/process",
     "nfq/stream": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule policy/audit"
@@ -71,7 +72,7 @@ ROOMS = {
     # Knows no packet.
     "nfq/upstream": "resolver/clock resolver/dns policy/config policy/log nfq/sockets nfq/tls nfq/ask",
     "nfq/held": "resolver/clock resolver/dns resolver/image resolver/answer policy/audit policy/decide policy/match policy/rule nfq/queue nfq/packet"
-                " nfq/sockets nfq/thread nfq/ask",
+                " nfq/thread nfq/ask",
     "nfq/forward": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule"
                    " policy/audit policy/status policy/config policy/log nfq/packet nfq/queue nfq/process"
                    " nfq/handover nfq/sockets nfq/tls nfq/thread nfq/cache nfq/ask nfq/upstream nfq/held",
@@ -98,7 +99,7 @@ ROOMS = {
                   " rules rules/firewall nfq/cli/join",
     "nfq/cli": "resolver/clock resolver/fds resolver/idn resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
                " policy/config policy/decide policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/sockets nfq/cache nfq/ask nfq/cli/explain nfq/cli/top nfq/cli/doctor nfq/cli/logs nfq/supervisor nfq/cli/join",
-    "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/sockets nfq/tls nfq/supervisor nfq/feed"
+    "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/tls nfq/supervisor nfq/feed"
            " nfq/cli",
 }
 LEVELS = {"nfq": 8, "resolver": 6}		# rooms above each other, at most

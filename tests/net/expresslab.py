@@ -410,7 +410,7 @@ class Scene:
 
 
 @contextlib.contextmanager
-def scene(*ports, more="", select="ordered", sockets=False, managed=False, strict=True, **options):
+def scene(*ports, more="", select="ordered", managed=False, strict=True, **options):
     with contextlib.ExitStack() as stack:
         lab = stack.enter_context(Lab(strict=strict))
         require_queue(lab.vm)
@@ -422,10 +422,6 @@ def scene(*ports, more="", select="ordered", sockets=False, managed=False, stric
         text = forward(domain(ZONE, *(ports or (PORT,)), more=f'select = "{select}";')) + more
         daemon = Daemon(lab, hosts=HOSTS, more=text, **options)
         made = Scene(lab, daemon, bad, spare, real)
-        if sockets:
-            made.sockets = stack.enter_context(Sockets(lab))
-            daemon.arguments = ("--sockets", made.sockets.path)
-            daemon.wrapper = ["setpriv", "--inh-caps", "-net_raw", "--bounding-set", "-net_raw"]
         if managed:
             made.manager = stack.enter_context(Manager(daemon))
             made.manager.start()

@@ -282,15 +282,6 @@ has_failed(const struct ask *ask)
 	return ask->result != ASK_ANSWERED;
 }
 
-/* The user as whom nfdns-sockets opens sockets. */
-static uid_t
-asking_user(const struct config *config)
-{
-	const struct passwd *user = getpwnam("nfdns-sockets");
-
-	return user != NULL ? user->pw_uid : config->uid;
-}
-
 /* Programs' questions, and what the real nameserver replies. */
 static void
 check_question(struct check *check, const struct ask *ask, uid_t uid)
@@ -305,7 +296,7 @@ check_question(struct check *check, const struct ask *ask, uid_t uid)
 	if (ask->tcp && check->config->capture.tcp) {
 		/* Behind the queue, nfdnsd asks for the program. */
 		out.packet.mark = ruleset_relay_mark(check->config);
-		out.packet.uid = asking_user(check->config);
+		out.packet.uid = check->config->uid;
 	}
 	if (visit(check, &out, &late, NULL, interface))
 		return;
@@ -360,7 +351,7 @@ check_upstreams(struct check *check)
 		struct trip trip;
 
 		memcpy(ask.server.address, up->address, 16);
-		trip = outward(&ask, PACKET_OWN, asking_user(check->config));
+		trip = outward(&ask, PACKET_OWN, check->config->uid);
 		trip.packet.destination_port = (uint16_t)up->port;
 		if (!visit(check, &trip, &early, NULL, NULL))
 			(void)visit(check, &trip, &late, NULL, NULL);

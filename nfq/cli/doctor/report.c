@@ -84,8 +84,7 @@ put_journal(const struct report *report)
 	if (!units_are_there() || (out = create(report, "journal")) == NULL)
 		return;
 	(void)!program_run((const char *const[]){ "journalctl", "--no-pager", "-n",
-	    "1000", "-u", "nfdnsd", "-u", "nfdns-feed", "-u", "nfdns-sockets",
-	    NULL }, fileno(out), 0, -1);
+	    "1000", "-u", "nfdnsd", "-u", "nfdns-feed", NULL }, fileno(out), 0, -1);
 	(void)fclose(out);
 }
 

@@ -23,5 +23,4 @@ from .nameserver import *  # noqa: E402,F401,F403
 from .lab import *  # noqa: E402,F401,F403
 from .daemon import *  # noqa: E402,F401,F403
 from .manager import *  # noqa: E402,F401,F403
-from .sockets import *  # noqa: E402,F401,F403
 from .processes import *  # noqa: E402,F401,F403

@@ -237,100 +237,6 @@ nobody_is_asked_by_settings_of_before(void)
 	end();
 }
 
-/* A socket of nfdns-sockets, in that place; its port. */
-static uint16_t
-lay(unsigned int place, unsigned int upstream, union sockets_address *at)
-{
-	const struct forward_upstream *to = &settings.upstream[upstream];
-	struct sockets_request request = { .kind = SOCKETS_ASKING,
-		.family = (int)to->family, .port = (uint16_t)to->port };
-	socklen_t size = sizeof(*at);
-	int fd;
-
-	memcpy(request.address, to->address, sizeof(to->address));
-	fd = sockets_open(&request, 0);
-	MUST(fd >= 0 && getsockname(fd, &at->any, &size) == 0);
-	CHECK(express_board_lay(board, NUMBER, place, GENERATION, upstream,
-	    fd));
-	return ntohs(at->any.sa_family == AF_INET ? at->v4.sin_port :
-	    at->v6.sin6_port);
-}
-
-static void
-sockets_of_others_are_used_once(void)
-{
-	union sockets_address at;
-	struct express_attempt *a;
-	struct express_reply r;
-	unsigned int files;
-	uint16_t port;
-
-	begin_with(true);
-	files = open_files();
-	CHECK(ask("a.test", 1) == EXPRESS_NOT);
-	for (unsigned int n = 0; n < 4; n++) {
-		port = lay(n, 0, &at);
-		CHECK(ask("a.test", 1) == EXPRESS_HELD);
-		CHECK(hear(&servers[0]) == port);
-		CHECK(ask("b.test", 2) == EXPRESS_NOT);
-		CHECK(ask("a.test", 3) == EXPRESS_JOINED);
-		reply(&servers[0]);
-		a = wait_one();
-		CHECK(express_receive(x, a, &settings, &r) && r.is_answer);
-		express_answered(x, a);
-		CHECK(express_is_idle(x) && open_files() == files);
-	}
-	/* One that is handed over lives on there. */
-	(void)lay(0, 0, &at);
-	CHECK(ask("a.test", 1) == EXPRESS_HELD);
-	a = express_first(x);
-	express_give(x, a, NULL);
-	express_end(x, a);
-	CHECK(open_files() == files + 1 && ask("b.test", 2) == EXPRESS_NOT);
-	end();
-}
-
-static void
-a_socket_for_another_server_is_not_used(void)
-{
-	union sockets_address at;
-	uint16_t port;
-
-	begin_with(true);
-	port = lay(0, 1, &at);
-	CHECK(ask("a.test", 1) == EXPRESS_NOT);
-	make_question("a.test", 1);
-	asked.generation++;
-	CHECK(ask_of(1) == EXPRESS_NOT);
-	make_question("a.test", 1);
-	CHECK(ask_of(1) == EXPRESS_HELD && hear(&servers[1]) == port);
-	CHECK(hears_nothing(&servers[0]));
-	end();
-}
-
-/* Somebody has guessed its port, and has sent a reply before the question. */
-static void
-a_socket_that_was_found_is_not_used(void)
-{
-	struct server *s = &servers[0];
-	union sockets_address at;
-	unsigned int files;
-	uint16_t port;
-
-	begin_with(true);
-	files = open_files();
-	(void)lay(0, 0, &at);
-	s->client = at;
-	s->size = sizeof(at.v4);
-	send_back(s, (const uint8_t *)"forged", 6);
-	CHECK(ask("a.test", 1) == EXPRESS_NOT);
-	CHECK(hears_nothing(s) && open_files() == files);
-	CHECK(express_is_idle(x) && upstreams.upstream[0].sent == 0);
-	port = lay(0, 0, &at);
-	CHECK(ask("a.test", 1) == EXPRESS_HELD && hear(s) == port);
-	end();
-}
-
 static void
 answer_one(unsigned int upstream)
 {
@@ -506,19 +412,14 @@ static void
 the_end_closes_all(void)
 {
 	const unsigned int before = open_files();
-	union sockets_address at;
 
-	for (int helper = 0; helper < 2; helper++) {
-		begin_with(helper);
-		for (unsigned int n = 0; helper && n < EXPRESS_STOCK; n++)
-			(void)lay(n, 0, &at);
-		answer_one(0);
-		CHECK(ask("b.test", 2) == EXPRESS_HELD);
-		CHECK(ask("c.test", 3) == EXPRESS_HELD);
-		CHECK(ask("c.test", 4) == EXPRESS_JOINED);
-		end();
-		CHECK(open_files() == before);
-	}
+	begin();
+	answer_one(0);
+	CHECK(ask("b.test", 2) == EXPRESS_HELD);
+	CHECK(ask("c.test", 3) == EXPRESS_HELD);
+	CHECK(ask("c.test", 4) == EXPRESS_JOINED);
+	end();
+	CHECK(open_files() == before);
 	express_free(NULL);
 }
 
@@ -548,9 +449,6 @@ main(void)
 	TEST(they_wait_for_their_turn);
 	TEST(nobody_is_asked_who_is_silent_by_then);
 	TEST(nobody_is_asked_by_settings_of_before);
-	TEST(sockets_of_others_are_used_once);
-	TEST(a_socket_for_another_server_is_not_used);
-	TEST(a_socket_that_was_found_is_not_used);
 	TEST(idle_sockets_are_closed_in_time);
 	TEST(both_families_in_turn);
 	TEST(stragglers_are_nobodys_replies);

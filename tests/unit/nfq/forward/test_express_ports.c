@@ -287,37 +287,6 @@ a_guess_before_the_question_is_no_answer(void)
 	end();
 }
 
-/* Those of nfdns-sockets, too; each is closed when it has served. */
-static void
-laid_ones_serve_several(void)
-{
-	struct sockets_request request = { .kind = SOCKETS_ASKING,
-		.family = AF_INET };
-	unsigned int files, opened = 0, asked_by = 0;
-
-	begin_with(true);
-	files = open_files();
-	request.port = (uint16_t)settings.upstream[0].port;
-	memcpy(request.address, settings.upstream[0].address, 16);
-	hold_some(COUNT);
-	while (asked_by < COUNT) {
-		if (!express_board_holds(board, NUMBER, 0, GENERATION, 0)) {
-			const int fd = sockets_open(&request, 0);
-
-			MUST(fd >= 0 && express_board_lay(board, NUMBER, 0,
-			    GENERATION, 0, fd));
-			opened++;
-		}
-		(void)send_next();
-		reply(&servers[0]);
-		receive();
-		asked_by++;
-	}
-	CHECK(opened < COUNT && opened >= MANY - 1);
-	CHECK(open_files() <= files + 1);	/* the one that waits to be taken */
-	end();
-}
-
 int
 main(void)
 {
@@ -329,6 +298,5 @@ main(void)
 	TEST(a_port_that_something_came_to_serves_no_more);
 	TEST(a_guess_ends_its_port);
 	TEST(a_guess_before_the_question_is_no_answer);
-	TEST(laid_ones_serve_several);
 	return test_summary();
 }

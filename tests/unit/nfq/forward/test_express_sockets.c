@@ -47,8 +47,8 @@ end(void)
 static struct express_socket *
 take(int64_t ms)
 {
-	struct express_socket *one = express_sockets_take(s, attempt, &to, 0,
-	    1, monotime_add_ms(start, ms));
+	struct express_socket *one = express_sockets_take(s, attempt, &to,
+	    monotime_add_ms(start, ms));
 
 	MUST(one != NULL && one->fd >= 0 && one->attempt == attempt);
 	return one;
@@ -160,7 +160,7 @@ the_place_of_an_idle_one_can_be_had(void)
 	s->used = EXPRESS_SOCKETS;
 	to.address[3] = 2;
 	CHECK(take(0) == one && !one->keeps_source);
-	CHECK(express_sockets_take(s, attempt, &to, 0, 1, start) == NULL);
+	CHECK(express_sockets_take(s, attempt, &to, start) == NULL);
 	for (unsigned int n = 1; n < EXPRESS_SOCKETS; n++)
 		s->sockets[n].fd = -1;
 	end();
@@ -251,7 +251,7 @@ there_is_an_end_to_their_number(void)
 	for (unsigned int n = 0; n < s->used; n++)
 		s->sockets[n].fd = -1;
 	(void)take(0);
-	CHECK(express_sockets_take(s, attempt, &to, 0, 1, start) == NULL);
+	CHECK(express_sockets_take(s, attempt, &to, start) == NULL);
 	end();
 }
 
@@ -271,12 +271,11 @@ without_descriptors_none_is_taken(void)
 	/* One that is idle needs none, */
 	CHECK(take(0) == one);
 	for (unsigned int n = 0; n < 3; n++)
-		CHECK(express_sockets_take(s, attempt, &to, 0, 1,
-		    start) == NULL);
+		CHECK(express_sockets_take(s, attempt, &to, start) == NULL);
 	/* but its second is over then. */
 	express_sockets_done(s, one);
 	express_sockets_are_empty(s);
-	CHECK(express_sockets_take(s, attempt, &to, 0, 1,
+	CHECK(express_sockets_take(s, attempt, &to,
 	    monotime_add_ms(start, SOURCE_MS)) == NULL);
 	MUST(setrlimit(RLIMIT_NOFILE, &files) == 0);
 	(void)use(1, SOURCE_MS);
@@ -291,8 +290,7 @@ what_cannot_be_connected_is_closed(void)
 	begin(AF_INET);
 	memcpy(to.address, (const uint8_t[]){ 255, 255, 255, 255 }, 4);
 	for (unsigned int n = 0; n < 3; n++)
-		CHECK(express_sockets_take(s, attempt, &to, 0, 1,
-		    start) == NULL);
+		CHECK(express_sockets_take(s, attempt, &to, start) == NULL);
 	CHECK(s->used == 1 && s->sockets[0].fd == -1);
 	end();
 }

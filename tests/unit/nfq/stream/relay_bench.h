@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Relays without a network: the client, the nameserver and the process that
- * opens sockets are the other ends of socket pairs, and the time is the test's.
+ * Relays without a network: the client and the nameserver are the other ends of
+ * socket pairs, and the time is the test's.
  */
 #ifndef NFDNS_TESTS_UNIT_NFQ_STREAM_RELAY_BENCH_H
 #define NFDNS_TESTS_UNIT_NFQ_STREAM_RELAY_BENCH_H
@@ -14,12 +14,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "nfq/sockets/channel.h"
+#include "nfq/sockets/open.h"
 #include "nfq/stream/parts.h"
 #include "nfq/stream/stream.h"
 #include "policy/log.h"
 #include "resolver/dns/wire.h"
-#include "tests/any_socket.h"
 #include "tests/check.h"
 #include "tests/image.h"
 
@@ -34,7 +33,10 @@ struct bench {
 	struct answering_threads threads;
 	struct stream *stream;
 	monotime_t now;
-	int client, server, channel;	/* the test's ends; -1: none */
+	int client, server;		/* the test's ends; -1: none */
+	unsigned int opened;		/* connections to the nameserver */
+	int refuses;			/* the errno with which it does; or 0 */
+	bool is_far;			/* connections to it are not made */
 	int control[2], runner;		/* runner: as the forwarding thread */
 };
 
@@ -64,14 +66,10 @@ make_table(void)
 }
 
 static inline void
-make_pair(int type, int pair[2])
+make_pair(int pair[2])
 {
-	const int on = 1;
-
-	MUST(socketpair(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
+	MUST(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
 	    pair) == 0);
-	MUST(setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on,
-	    sizeof(on)) == 0);
 }
 
 static inline void
@@ -80,6 +78,35 @@ drop(int *fd)
 	if (*fd >= 0)
 		(void)close(*fd);
 	*fd = -1;
+}
+
+/* In place of nfq/sockets/open.c. */
+int
+sockets_open(const struct sockets_request *request, uint32_t mark)
+{
+	int pair[2];
+
+	CHECK(request->kind == SOCKETS_CONNECTION && request->port == 53 &&
+	    request->has_source && request->source[0] == 127 && mark == 0);
+	if (b->refuses != 0)
+		return -b->refuses;
+	drop(&b->server);
+	make_pair(pair);
+	while (b->is_far && send(pair[0], "", 1, MSG_DONTWAIT) == 1)
+		;			/* it cannot be written to */
+	b->server = pair[1];
+	b->opened++;
+	return pair[0];
+}
+
+/* Whether one was opened since the last look. */
+static inline bool
+was_opened(void)
+{
+	const bool was = b->opened > 0;
+
+	b->opened = 0;
+	return was;
 }
 
 /* Rounds until nothing more happens. */
@@ -96,14 +123,14 @@ run(void)
 }
 
 static inline void
-begin(bool sockets)
+begin(void)
 {
 	static const int none[STREAM_LISTENERS] = { -1, -1 };
 	struct stream_arrival arrival;
 	int pair[2];
 
 	memset(b, 0, sizeof(*b));
-	b->server = b->channel = -1;
+	b->server = -1;
 	b->now = monotime_from_ms(1000000);
 	b->generation.settings.stream = (struct stream_settings){
 		.connections = 6, .per_client = 4, .raw = 2, .raw_lifetime_s = 50,
@@ -117,14 +144,14 @@ begin(bool sockets)
 	MUST(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 	    0, b->control) == 0);
 	b->handover = (struct worker_handover){ .options.uid = geteuid(),
-		.listeners = none, .sockets = sockets,
+		.listeners = none,
 		.control = b->control[0], .status = &b->status };
 	answering_threads_init(&b->threads, &b->generation, audit, &b->slot);
 	waiting_init(&b->threads.waiting, 1);
 	b->runner = eventfd(0, EFD_CLOEXEC);
 	errands_run_by(&b->threads.errands, b->runner);
 	MUST(stream_new(&b->stream, &b->threads, &b->handover, 0) == 0);
-	make_pair(SOCK_STREAM, pair);
+	make_pair(pair);
 	memset(&arrival, 0, sizeof(arrival));
 	arrival.fd = pair[0];
 	arrival.peer.v4.sin_family = arrival.name.v4.sin_family = AF_INET;
@@ -135,12 +162,6 @@ begin(bool sockets)
 	/* Outside of a round, as accept() is within one. */
 	b->stream->thread.now = b->now;
 	stream_arrive(b->stream, &arrival);
-	if (!sockets)
-		return;
-	make_pair(SOCK_SEQPACKET, pair);
-	b->channel = pair[1];
-	stream_take_sockets(b->stream, pair[0]);
-	run();
 }
 
 static inline void
@@ -151,7 +172,6 @@ end(void)
 	drop(&b->runner);
 	drop(&b->client);
 	drop(&b->server);
-	drop(&b->channel);
 	drop(&b->control[0]);
 	drop(&b->control[1]);
 }
@@ -186,34 +206,6 @@ ask(const char *name, uint16_t type, uint16_t id)
 
 	CHECK(send(b->client, out, length, MSG_NOSIGNAL) == (ssize_t)length);
 	run();
-}
-
-/* The process that opens sockets answers: a nameserver, or an error. */
-static inline bool
-open_server(int error)
-{
-	uint8_t octets[SOCKETS_ANSWER_LENGTH];
-	struct sockets_received received;
-	struct sockets_request request;
-	int pair[2] = { -1, -1 };
-
-	if (sockets_channel_receive(b->channel, &received) < 0)
-		return false;
-	CHECK(sockets_request_parse(&request, received.octets,
-	    received.length) == 0);
-	CHECK(request.kind == SOCKETS_CONNECTION && request.port == 53 &&
-	    request.has_source && request.source[0] == 127);
-	if (error == 0) {
-		drop(&b->server);
-		make_pair(SOCK_STREAM, pair);
-		b->server = pair[1];
-	}
-	sockets_answer_write(error, octets);
-	CHECK(sockets_channel_send(b->channel, octets, sizeof(octets),
-	    pair[0]) == 0);
-	drop(&pair[0]);
-	run();
-	return true;
 }
 
 /* The next message at an end; its length, 0: none, -1: the end is over. */

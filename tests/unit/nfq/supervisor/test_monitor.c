@@ -50,10 +50,9 @@ static struct {
 } world;
 
 int
-canary_send(struct canary *c, const struct config *cfg,
-    const struct canary_sockets *sockets)
+canary_send(struct canary *c, const struct config *cfg)
 {
-	CHECK(c->fd < 0 && cfg == &config && sockets == &s.canary_sockets);
+	CHECK(c->fd < 0 && cfg == &config);
 	world.sent++;
 	if (world.send_error == 0)
 		c->fd = 1000;
@@ -134,7 +133,7 @@ supervisor_show_state(struct supervisor *of)
 }
 
 void
-supervisor_retry_sockets(struct supervisor *of)
+supervisor_retry_listeners(struct supervisor *of)
 {
 	CHECK(of == &s);
 }

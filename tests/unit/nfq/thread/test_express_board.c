@@ -10,11 +10,7 @@
 
 #include "tests/check.h"
 
-#define DOMAIN	5
-#define QUEUE	3
-#define TAKEN	5000	/* by one of two threads, at least */
 #define GIVEN	512	/* sockets are open meanwhile */
-#define FILES	64	/* that they hand each other */
 #define PATIENCE_MS 20000
 
 /* Without it there is nothing to test. */
@@ -174,7 +170,7 @@ above_the_bound_the_oldest_is_closed(void)
 static void
 what_nobody_takes_is_closed_in_time(void)
 {
-	const int old = new_file(), new = new_file(), laid = new_file();
+	const int old = new_file(), new = new_file();
 
 	begin();
 	express_board_age(board, monotime_from_ms(100));
@@ -185,189 +181,9 @@ what_nobody_takes_is_closed_in_time(void)
 	express_board_age(board, monotime_from_ms(10));
 	CHECK(!is_open(old) && is_open(new) && take("old") == -1);
 	/* At the end all is. */
-	CHECK(express_board_lay(board, QUEUE, 0, 1, 0, laid));
 	end();
-	CHECK(!is_open(new) && !is_open(laid));
+	CHECK(!is_open(new));
 	express_board_free(NULL);
-}
-
-/* Sockets that lie ready */
-
-/* Numbers that are no descriptors: nothing closes them, as they are taken. */
-static void
-a_place_has_one_socket_for_one_upstream(void)
-{
-	begin();
-	CHECK(!express_board_holds(board, QUEUE, 2, 7, -1));
-	CHECK(express_board_clear(board, QUEUE, 2) == -1);
-	CHECK(express_board_lay(board, QUEUE, 2, 7, 0, 0));
-	CHECK(!express_board_lay(board, QUEUE, 2, 7, 0, 1001));
-	CHECK(express_board_holds(board, QUEUE, 2, 7, -1) &&
-	    express_board_holds(board, QUEUE, 2, 7, 0));
-	CHECK(!express_board_holds(board, QUEUE, 2, 7, 1) &&
-	    !express_board_holds(board, QUEUE, 2, 8, 0) &&
-	    !express_board_holds(board, QUEUE, 1, 7, 0));
-	CHECK(express_board_clear(board, QUEUE, 2) == 0);
-	CHECK(express_board_clear(board, QUEUE, 2) == -1);
-	CHECK(!express_board_holds(board, QUEUE, 2, 7, 0));
-	end();
-}
-
-static void
-a_socket_is_taken_once_and_for_its_upstream(void)
-{
-	begin();
-	CHECK(express_board_socket(board, QUEUE, 7, 0) == -1);
-	CHECK(express_board_lay(board, QUEUE, 4, 7, 0, 1000));
-	CHECK(express_board_lay(board, QUEUE, 5, 7, FORWARD_UPSTREAMS - 1,
-	    1001));
-	CHECK(express_board_socket(board, QUEUE, 7, 1) == -1);
-	CHECK(express_board_socket(board, QUEUE, 8, 0) == -1);
-	CHECK(express_board_socket(board, QUEUE - 1, 7, 0) == -1);
-	CHECK(express_board_socket(board, QUEUE, 7, FORWARD_UPSTREAMS - 1) ==
-	    1001);
-	CHECK(express_board_socket(board, QUEUE, 7, 0) == 1000);
-	CHECK(express_board_socket(board, QUEUE, 7, 0) == -1);
-	CHECK(express_board_lay(board, QUEUE, 4, 7, 0, 1002));
-	CHECK(express_board_socket(board, QUEUE, 7, 0) == 1002);
-	end();
-}
-
-static bool
-is_woken(int fd)
-{
-	uint64_t times;
-
-	return read(fd, &times, sizeof(times)) == (ssize_t)sizeof(times);
-}
-
-/* Takes all of one upstream.  True: more were asked for before the last. */
-static bool
-wakes_in_time(unsigned int upstreams)
-{
-	const int wake = new_file();
-	unsigned int taken = 0, woken = 0;
-
-	begin();
-	CHECK(express_board_lay(board, QUEUE, 0, 1, 0, 1000));
-	CHECK(express_board_socket(board, QUEUE, 1, 0) == 1000);
-	atomic_store(&board->wake, wake);
-	for (unsigned int n = 0; n < EXPRESS_STOCK; n++)
-		CHECK(express_board_lay(board, QUEUE, n, 1, n % upstreams,
-		    1000 + (int)n));
-	while (express_board_socket(board, QUEUE, 1, 0) >= 0) {
-		taken++;
-		if (is_woken(wake) && woken == 0)
-			woken = taken;
-	}
-	CHECK(taken == EXPRESS_STOCK / upstreams);
-	for (unsigned int n = 0; n < EXPRESS_STOCK; n++)
-		(void)express_board_clear(board, QUEUE, n);
-	end();
-	(void)close(wake);
-	return woken > 0 && woken < taken;
-}
-
-static void
-more_are_asked_for_before_none_is_left(void)
-{
-	CHECK(wakes_in_time(1));
-	CHECK(wakes_in_time(2));
-	CHECK(wakes_in_time(4));
-	CHECK(wakes_in_time(8));
-}
-
-/* Two threads: one lays and clears, the other takes, as fast as they can. */
-
-static atomic_bool over;
-static _Atomic int taken;
-static _Atomic int holders[FILES];	/* who has that number, besides the board */
-
-static void
-hold(int file)
-{
-	CHECK(file >= 0 && file < FILES &&
-	    atomic_fetch_add(&holders[file], 1) == 0);
-}
-
-static void
-let_go(int file)
-{
-	CHECK(atomic_fetch_sub(&holders[file], 1) == 1);
-}
-
-/* The numbers that are taken go back to the one who lays. */
-static int back[2];
-
-static void *
-take_sockets(void *arg)
-{
-	(void)arg;
-	while (!atomic_load(&over)) {
-		const int file = express_board_socket(board, QUEUE, 1, 0);
-
-		if (file < 0)
-			continue;
-		hold(file);
-		let_go(file);
-		atomic_fetch_add(&taken, 1);
-		MUST(write(back[1], &file, sizeof(file)) == sizeof(file));
-	}
-	return NULL;
-}
-
-static void
-lay_one(unsigned int place, int *own, unsigned int *count)
-{
-	const int file = own[*count - 1];
-
-	let_go(file);
-	if (express_board_lay(board, QUEUE, place, 1, 0, file))
-		--*count;
-	else
-		hold(file);
-}
-
-static void
-a_socket_has_one_owner_among_two_threads(void)
-{
-	const monotime_t until = monotime_add_ms(monotime_now(), PATIENCE_MS);
-	unsigned int count = FILES, place = 0;
-	int own[FILES], file;
-	pthread_t thread;
-
-	begin();
-	MUST(pipe2(back, O_NONBLOCK | O_CLOEXEC) == 0);
-	for (int n = 0; n < FILES; n++) {
-		own[n] = n;
-		atomic_store(&holders[n], 1);
-	}
-	MUST(pthread_create(&thread, NULL, take_sockets, NULL) == 0);
-	for (unsigned int n = 0; atomic_load(&taken) < TAKEN &&
-	    !monotime_is_past(monotime_now(), until); n++) {
-		place = (place + 7) % EXPRESS_STOCK;
-		if (count > 0)
-			lay_one(place, own, &count);
-		if (n % 3 == 0 && (file = express_board_clear(board, QUEUE,
-		    (place + 3) % EXPRESS_STOCK)) >= 0) {
-			hold(file);
-			own[count++] = file;
-		}
-		while (read(back[0], &file, sizeof(file)) > 0) {
-			hold(file);
-			own[count++] = file;
-		}
-	}
-	atomic_store(&over, true);
-	MUST(pthread_join(thread, NULL) == 0);
-	while (read(back[0], &file, sizeof(file)) > 0)
-		count++;
-	for (unsigned int n = 0; n < EXPRESS_STOCK; n++)
-		count += express_board_clear(board, QUEUE, n) >= 0;
-	CHECK(count == FILES && atomic_load(&taken) >= TAKEN);
-	(void)close(back[0]);
-	(void)close(back[1]);
-	end();
 }
 
 /* One gives questions away, the other takes each of them, and ages the rest. */
@@ -418,10 +234,6 @@ main(void)
 	TEST(who_takes_one_has_its_socket);
 	TEST(above_the_bound_the_oldest_is_closed);
 	TEST(what_nobody_takes_is_closed_in_time);
-	TEST(a_place_has_one_socket_for_one_upstream);
-	TEST(a_socket_is_taken_once_and_for_its_upstream);
-	TEST(more_are_asked_for_before_none_is_left);
-	TEST(a_socket_has_one_owner_among_two_threads);
 	TEST(questions_go_from_thread_to_thread);
 	return test_summary();
 }

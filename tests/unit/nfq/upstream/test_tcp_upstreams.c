@@ -23,7 +23,6 @@
 #define MANY		1000
 #define QUIET_MS	30		/* for what must not happen */
 
-static struct dialer dialer;
 static struct tcp_upstreams *all;
 static int listener = -1;
 static struct forward_upstream server;
@@ -42,11 +41,9 @@ set_up(void)
 	socklen_t size = sockets_address_make(&here, AF_INET, octets, 0, 0);
 
 	now = monotime_from_ms(1000);
-	memset(&dialer, 0, sizeof(dialer));
 	memset(answers, 0, sizeof(answers));
 	memset(errors, 0, sizeof(errors));
-	dialer_init(&dialer, -1, 0);
-	all = tcp_upstreams_new(&dialer, 7);
+	all = tcp_upstreams_new(0, 7);
 	CHECK(all != NULL);
 	listener = socket(AF_INET, SOCK_STREAM, 0);
 	CHECK(setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &wait,

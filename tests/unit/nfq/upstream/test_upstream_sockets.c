@@ -16,7 +16,6 @@
 
 #include "nfq/upstream/upstream_sockets.h"
 #include "nfq/sockets/address.h"
-#include "nfq/sockets/channel.h"
 #include "nfq/sockets/open.h"
 
 #define ROUNDS	2048
@@ -315,7 +314,7 @@ idle_sockets_are_few_and_closed_in_the_end(void)
 	tear_down();
 }
 
-/* A socket that is connected to the server, as nfdns-sockets opens it. */
+/* A socket that is connected to the server. */
 static int
 connected(const struct server *server)
 {
@@ -384,210 +383,9 @@ one_that_cannot_be_taken_over_is_closed(void)
 	CHECK(open_files() == before);
 }
 
-/* This process is nfdns-sockets, too: how many requests it has answered. */
-static int
-open_asked(int channel)
-{
-	uint8_t octets[SOCKETS_ANSWER_LENGTH];
-	struct sockets_received received;
-	struct sockets_request request;
-	int count = 0, fd;
-
-	sockets_answer_write(0, octets);
-	while (sockets_channel_receive(channel, &received) == 0) {
-		CHECK(sockets_request_parse(&request, received.octets,
-		    received.length) == 0);
-		fd = sockets_open(&request, 0);
-		CHECK(sockets_channel_send(channel, octets, sizeof(octets),
-		    fd) == 0);
-		(void)close(fd);
-		count++;
-	}
-	return count;
-}
-
-/* The sockets that were opened are taken. */
-static void
-take_opened(void)
-{
-	uint32_t attempt;
-	int error;
-
-	CHECK(wait_for_event() == (void *)&all);
-	CHECK(!upstream_sockets_refused(&all, &attempt, &error));
-}
-
-static int
-set_up_helper(void)
-{
-	const int on = 1;
-	int ends[2];
-
-	set_up();
-	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0,
-	    ends) == 0);
-	CHECK(setsockopt(ends[0], SOL_SOCKET, SO_PASSCRED, &on,
-	    sizeof(on)) == 0);
-	all.helper = true;
-	all.uid = geteuid();
-	upstream_sockets_use(&all, ends[0]);
-	return ends[1];
-}
-
-/* The first question waits for its socket; the next ones have theirs. */
-static void
-sockets_are_opened_ahead(void)
-{
-	const int channel = set_up_helper();
-	struct server server;
-	uint16_t port, last = 0;
-
-	serve(&server, AF_INET);
-	ask(&server, 0);
-	CHECK(recv(server.fd, &port, sizeof(port), MSG_DONTWAIT) < 0);
-	for (unsigned int n = 0; n < 2 * UPSTREAM_SOCKETS_AHEAD; n++) {
-		(void)open_asked(channel);
-		take_opened();
-		CHECK(all.ready_count <= UPSTREAM_SOCKETS_AHEAD);
-		port = hear(&server);
-		CHECK(port != last);
-		last = port;
-		end(n);
-		ask(&server, n + 1);	/* is heard before another is opened */
-	}
-	(void)hear(&server);
-	upstream_sockets_end_round(&all,
-	    monotime_add_ms(begun, UPSTREAM_SOCKETS_AHEAD_MS));
-	CHECK(all.ready_count == 0);
-	(void)close(server.fd);
-	(void)close(channel);
-	tear_down();
-}
-
-/* Somebody has guessed its port, and has sent replies before the question. */
-static void
-a_socket_that_was_found_is_not_used(void)
-{
-	const int channel = set_up_helper();
-	union sockets_address found;
-	socklen_t size = sizeof(found);
-	struct upstream_socket *u;
-	struct server server;
-
-	serve(&server, AF_INET);
-	ask(&server, 0);
-	CHECK(open_asked(channel) == 3);
-	take_opened();
-	(void)hear(&server);
-	CHECK(all.ready_count == 2);
-	u = TAILQ_FIRST(&all.ready);
-	CHECK(getsockname(u->fd, &found.any, &size) == 0);
-	server.client = found;
-	server.size = size;
-	reply(&server, "forged");
-	ask(&server, 1);
-	CHECK(hear(&server) != ntohs(found.v4.sin_port));
-	CHECK(all.ready_count == 0);
-	(void)close(server.fd);
-	(void)close(channel);
-	tear_down();
-}
-
-/* For another thread, which uses them: ours are asked for besides. */
-static void
-sockets_are_given_away(void)
-{
-	const int channel = set_up_helper(), before = open_files();
-	struct server server, other;
-	int fd;
-
-	serve(&server, AF_INET);
-	serve(&other, AF_INET);
-	CHECK(upstream_sockets_ahead(&all, &server.at) == -EAGAIN);
-	CHECK(open_asked(channel) == 2);
-	take_opened();
-	CHECK(all.ready_count == 2);
-	CHECK(upstream_sockets_ahead(&all, &other.at) == -EAGAIN);
-	fd = upstream_sockets_ahead(&all, &server.at);
-	CHECK(fd >= 0 && all.ready_count == 1);
-	CHECK(send(fd, "ask", 3, 0) == 3);
-	(void)hear(&server);
-	CHECK(open_asked(channel) == 4);
-	take_opened();
-	CHECK(all.ready_count == 5);
-	/* Ours closes none that was given away. */
-	upstream_sockets_end_round(&all,
-	    monotime_add_ms(begun, 2 * UPSTREAM_SOCKETS_IDLE_MS));
-	CHECK(all.ready_count == 0 && open_files() == before + 3);
-	CHECK(close(fd) == 0);
-	(void)close(server.fd);
-	(void)close(other.fd);
-	(void)close(channel);
-	tear_down();
-}
-
-/* It keeps copies of sockets, to which something comes when they are closed here. */
-static void
-copies_of_sockets_have_no_events(void)
-{
-	const int channel = set_up_helper();
-	struct server server;
-	struct epoll_event event;
-	int copy;
-
-	serve(&server, AF_INET);
-	ask(&server, 0);
-	CHECK(open_asked(channel) == 3);
-	take_opened();
-	(void)hear(&server);
-	copy = dup(TAILQ_FIRST(&all.open[0])->fd);
-	end(0);
-	reply(&server, "late");
-	CHECK(epoll_wait(all.epoll, &event, 1, 0) == 0);
-	(void)close(copy);
-	(void)close(server.fd);
-	(void)close(channel);
-	tear_down();
-}
-
-static void
-who_refuses_is_asked_ahead_no_more_for_a_while(void)
-{
-	const int channel = set_up_helper();
-	uint8_t octets[SOCKETS_ANSWER_LENGTH];
-	struct sockets_received received;
-	struct server server;
-	int count = 0;
-
-	serve(&server, AF_INET);
-	upstream_sockets_end_round(&all, begun);
-	sockets_answer_write(EMFILE, octets);
-	for (int round = 0; round < 9; round++) {
-		CHECK(upstream_sockets_ahead(&all, &server.at) == -EAGAIN);
-		while (sockets_channel_receive(channel, &received) == 0)
-			count += sockets_channel_send(channel, octets,
-			    sizeof(octets), -1) == 0;
-		if (round == 0)
-			take_opened();
-	}
-	CHECK(count == 2);
-	upstream_sockets_end_round(&all,
-	    monotime_add_ms(begun, UPSTREAM_SOCKETS_REFUSED_MS));
-	CHECK(upstream_sockets_ahead(&all, &server.at) == -EAGAIN);
-	CHECK(open_asked(channel) == 2);
-	(void)close(server.fd);
-	(void)close(channel);
-	tear_down();
-}
-
 int
 main(void)
 {
-	TEST(copies_of_sockets_have_no_events);
-	TEST(who_refuses_is_asked_ahead_no_more_for_a_while);
-	TEST(sockets_are_opened_ahead);
-	TEST(a_socket_that_was_found_is_not_used);
-	TEST(sockets_are_given_away);
 	TEST(a_socket_that_has_asked_is_taken_over);
 	TEST(one_that_cannot_be_taken_over_is_closed);
 	TEST(ports_are_random_over_ipv4);
