@@ -53,8 +53,7 @@ SANITIZE ?=
 
 LIBRARIES := libnetfilter_queue libmnl libnftnl ldns libconfig \
 	     libidn2 libxxhash libcap-ng libseccomp libnghttp2 openssl libcurl libcares \
-	     yaml-0.1 zlib libzstd \
-	     ncursesw
+	     yaml-0.1 ncursesw
 
 ifeq ($(V),1)
 Q	:=

@@ -87,7 +87,6 @@ static const char *const reason_texts[REASONS] = {
 	[REASON_RATE] = "rate",
 	[REASON_UNANSWERABLE] = "unanswerable",
 	[REASON_UNJUDGED] = "unjudged",
-	[REASON_UNRECORDED] = "unrecorded",
 	[REASON_UNREADABLE] = "unreadable",
 };
 
@@ -624,15 +623,6 @@ decide_cached(const uint8_t *message, size_t length)
 	return (struct decision){ .rcode = message[3] & DNS_RCODE_MASK,
 		.reason = REASON_CACHE,
 		.verdict = decide_verdict_of(message, length) };
-}
-
-struct decision
-decide_unrecorded(bool answerable)
-{
-	if (answerable)
-		return refuse(REASON_UNRECORDED, RCODE_REFUSED);
-	return (struct decision){ .verdict = VERDICT_DROP,
-		.reason = REASON_UNRECORDED };
 }
 
 struct decision

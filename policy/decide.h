@@ -71,7 +71,6 @@ enum reason {
 				 * no rule denies it: pass */
 	REASON_UNJUDGED,	/* its user or its question is not known, and a
 				 * rule could deny it: drop */
-	REASON_UNRECORDED,	/* a strict audit has no room: refused */
 	REASON_UNREADABLE,	/* no question to judge, of somebody whom a rule
 				 * could deny: dropped */
 	REASONS
@@ -200,12 +199,6 @@ enum verdict decide_verdict_of(const uint8_t *message, size_t length);
 
 /* The decision about such a question whose answer is kept. */
 struct decision decide_cached(const uint8_t *message, size_t length);
-
-/*
- * The decision about a question that may not be answered, since nothing can
- * record it: REFUSED, or dropped if no answer can be made for it.
- */
-struct decision decide_unrecorded(bool answerable);
 
 /* The decision about an answer whose names no rule could judge: SERVFAIL. */
 struct decision decide_unreadable(void);

@@ -42,7 +42,7 @@ struct command_option {
  * Reads the options of argv into the command's struct, and moves the other words
  * behind them; argv[0] is skipped.  Returns the index of the first of the other
  * words, argc if there is none.  -1 after a message to stderr as of "program",
- * such as "nfdns log pcap": an option is unknown, lacks a value, has one too
+ * such as "nfdns join": an option is unknown, lacks a value, has one too
  * many, or a wrong one.
  */
 int command_options_read(const struct command_option *table,

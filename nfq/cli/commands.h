@@ -16,7 +16,6 @@
 #include "policy/config/config.h"
 
 extern const struct command_option explain_options[], log_options[],
-    log_pcap_options[], log_verify_options[],
     doctor_options[], join_options[], leave_options[], cache_options[],
     cache_flush_options[], table_compile_options[], table_side_options[],
     top_options[];
@@ -60,7 +59,6 @@ int cmd_doctor(const struct config *peeked, int argc, char **argv);
 
 extern const char log_usage[];
 int cmd_log(const struct config *config, int argc, char **argv);
-int cmd_log_pcap(const struct config *config, int argc, char **argv);
 int cmd_log_verify(const struct config *config, int argc, char **argv);
 
 extern const char explain_usage[];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,24 +8,26 @@
 #include <unistd.h>
 
 #include "nfq/cli/commands.h"
-#include "nfq/cli/log_request.h"
 #include "nfq/cli/message.h"
 #include "nfq/cli/logs/log_entry.h"
-#include "nfq/cli/logs/log_follow.h"
-#include "nfq/cli/logs/log_line.h"
+#include "nfq/cli/logs/log_filter.h"
+#include "nfq/cli/logs/log_lines.h"
+#include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
+#include "policy/audit/audit.h"
+#include "policy/decide.h"
+#include "resolver/text/number.h"
 #include "resolver/text/printable.h"
 
 const char log_usage[] =
     "usage: nfdns [-c FILE] log [OPTION]... [FILE]...\n"
-    "       nfdns [-c FILE] log pcap [OPTION]... FILE\n"
-    "       nfdns [-c FILE] log verify [--json] [--key FILE] FILE...\n"
+    "       nfdns [-c FILE] log verify FILE...\n"
     "\n"
-    "Prints the records of packet logs, a line for each question; without FILE, of\n"
-    "the configuration's first one that is a file.  FILEs are in the format json,\n"
-    "pcapng or dnstap, and may be compressed (gzip, zstd); \"-\" is standard input.\n"
+    "Prints the records of packet logs in the format json, a line for each question;\n"
+    "without FILE, of the configuration's first one that is a file.  \"-\" is standard\n"
+    "input, for zcat; tshark and dnstap-read read the other formats.\n"
     "\n"
-    "  -f, --follow        wait for more, also after the file was rotated\n"
+    "  -f, --follow        wait for more, also after the file was renamed\n"
     "  -n, --name NAME     only this name; * stands for any octets\n"
     "  -u, --user USER     only this user's, a name or a number\n"
     "  -r, --rule RULE     only what this rule of the policy decided\n"
@@ -32,151 +35,193 @@ const char log_usage[] =
     "                      forward: what was asked elsewhere, whatever came of it\n"
     "  -s, --since TIME    only later than 10m, 2h, 3d ago, than 13:40, or than\n"
     "                      \"2026-11-22 13:40\", local time\n"
-    "  -F, --format WORD   text, or json: the lines as they are, and records of\n"
-    "                      other formats as such lines\n"
+    "  -F, --format WORD   text, or json: the lines as they are\n"
     "\n"
-    "pcap writes what comes from now on as pcapng to FILE (\"-\": standard output,\n"
-    "as for \"wireshark -k -i -\") until it is interrupted.  It follows the\n"
-    "configuration's first log in the format pcapng, and takes the options above\n"
-    "but --follow and --format.\n"
-    "\n"
-    "verify proves that a log of the audit is complete, or names what is missing.\n"
-    "All FILEs are of one entry of \"audit\", in any order; json, pcapng and\n"
-    "dnstap can be verified.  Exit code 1: something was changed or cut out,\n"
-    "records were lost, or a file is missing.\n"
-    "\n"
-    "  -j, --json          one object\n"
-    "  -k, --key FILE      the key of that entry (audit[].key)\n";
+    "verify says what is missing in a log, whose FILEs are all of one entry of\n"
+    "\"audit\", in any order.  Exit code 1: something is.\n";
 
-static void
+/* Borrows its texts from argv. */
+struct log_request {
+	struct log_filter filter;
+	bool follow;
+	bool json;
+	bool colour;
+	char **files;
+	size_t file_count;
+};
+
+static const char *
+read_user(void *to, const char *value)
+{
+	struct log_request *r = to;
+	const struct passwd *user = getpwnam(value);
+	uint64_t number;
+
+	if (user != NULL)
+		number = user->pw_uid;
+	else if (!number_from_text(value, UINT32_MAX - 1, &number))
+		return "there is no such user";
+	r->filter.has_user = true;
+	r->filter.user = (uid_t)number;
+	return NULL;
+}
+
+static bool
+is_verdict(const char *text)
+{
+	for (int v = 0; v < VERDICTS; v++)
+		if (strcmp(text, decide_verdict_text((enum verdict)v)) == 0)
+			return true;
+	return false;
+}
+
+static const char *
+read_verdict(void *to, const char *value)
+{
+	struct log_request *r = to;
+
+	r->filter.verdict = value;
+	return is_verdict(value) ? NULL : "not a verdict: answer, "
+	    "nodata, nxdomain, refuse, drop, pass or forward";
+}
+
+static const char *
+read_since(void *to, const char *value)
+{
+	struct log_request *r = to;
+
+	return log_filter_since(&r->filter.since_ns, value,
+	    (int64_t)time(NULL)) ? NULL : "not a time: give one such as 10m, 2h, "
+	    "13:40 or \"2026-11-22 13:40\"";
+}
+
+static const char *
+read_format(void *to, const char *value)
+{
+	struct log_request *r = to;
+
+	r->json = strcmp(value, "json") == 0;
+	return r->json || strcmp(value, "text") == 0 ? NULL :
+	    "neither text nor json";
+}
+
+const struct command_option log_options[] = {
+	OPTION_TEXT("name", 'n', struct log_request, filter.name),
+	OPTION_READ("user", 'u', read_user),
+	OPTION_TEXT("rule", 'r', struct log_request, filter.rule),
+	OPTION_READ("verdict", 'v', read_verdict),
+	OPTION_READ("since", 's', read_since),
+	OPTION_FLAG("follow", 'f', struct log_request, follow),
+	OPTION_READ("format", 'F', read_format),
+	{ .name = NULL },
+};
+
+/* The configuration's first log to read, the caller's; NULL after a message. */
+static char *
+configured(const char *path)
+{
+	struct diag diag = DIAG_INIT;
+	struct config *config = NULL;
+	char *found = NULL;
+
+	if (config_load(&config, path, &diag) != 0)
+		config = NULL;
+	diag_print(&diag, "nfdns", stderr);
+	diag_free(&diag);
+	for (size_t i = 0; config != NULL && i < config->audit_count; i++) {
+		const struct config_audit *audit = &config->audits[i];
+
+		if (found == NULL && config_audit_is_file(audit) &&
+		    audit->sink.format == AUDIT_JSON)
+			found = strdup(audit->path);
+	}
+	if (config != NULL && found == NULL)
+		cli_error("%s has no entry of \"audit\" that is a file of "
+		    "json; name a file", path);
+	config_free(config);
+	return found;
+}
+
+/* Whether it is a record, or another event of ours. */
+static bool
 show_line(const struct log_request *r, struct json_tree *tree,
-    const struct log_line *found)
+    const char *text, size_t length)
 {
 	static struct log_entry entry;
 	char line[AUDIT_TEXT_MAX];
-	size_t size;
 
-	if (!log_entry_read(&entry, tree, found->text, found->length) ||
-	    !log_filter_takes(&r->filter, &entry.line))
-		return;
+	if (!log_entry_read(&entry, tree, text, length))
+		return length > 0 && text[0] == '{';
+	if (!log_filter_takes(&r->filter, &entry.line))
+		return true;
 	if (r->json)
-		printable_put_json(found->text, found->length, stdout);
-	else {
-		size = log_entry_text(&entry, r->colour, line);
-		(void)fwrite(line, 1, size, stdout);
-	}
+		printable_put_json(text, length, stdout);
+	else
+		(void)fwrite(line, 1, log_entry_text(&entry, r->colour, line),
+		    stdout);
 	(void)putchar('\n');
+	return true;
 }
 
 /* All records that are there; with "follow", those that come. */
-static enum log_next
-show_records(const struct log_request *r, struct log_follow *log, bool follow)
+static int
+show_file(const struct log_request *r, const char *path, bool follow)
 {
-	static struct log_line line;
+	static struct log_lines lines;
 	struct json_tree tree = JSON_TREE_INIT;
-	enum log_next next = LOG_PIECE;
-	struct audit_reading reading;
+	int error = log_lines_open(&lines, path);
+	ssize_t length = 0;
+	bool good = true;
+	const char *line;
 
-	while (!ferror(stdout)) {
-		next = log_pieces_next(&log->pieces, &reading);
-		if (next == LOG_PIECE) {
-			if (log_line_of(&line, &log->pieces, &reading))
-				show_line(r, &tree, &line);
-		} else if (next != LOG_END || !follow || fflush(stdout) != 0 ||
-		    !log_follow_wait(log, STDOUT_FILENO))
+	while (error == 0 && good && !ferror(stdout)) {
+		length = log_lines_next(&lines, &line);
+		if (length >= 0)
+			/* A log of another format has no line of ours. */
+			good = show_line(r, &tree, line, (size_t)length) ||
+			    lines.number > 1;
+		else if (length != -EAGAIN || !follow || fflush(stdout) != 0 ||
+		    !log_lines_wait(&lines, path, STDOUT_FILENO))
 			break;
 	}
+	if (error == 0)
+		log_lines_close(&lines);
 	json_tree_free(&tree);
-	return next;
-}
-
-static int
-show_file(const struct log_request *r, struct log_follow *log, const char *path,
-    bool follow)
-{
-	switch (show_records(r, log, follow)) {
-	case LOG_NONE:
-		cli_error("%s: no log in json, pcapng or dnstap", path);
-		return EXIT_ERROR;
-	case LOG_DAMAGED:
-		cli_error("%s: cannot be read, or the compressed file is "
-		    "damaged", path);
-		return EXIT_ERROR;
-	default:
-		if (!log_octets_is_cut(log->source))
-			return EXIT_OK;
-		cli_error("%s: the end of the compressed file is missing",
-		    path);
-		return EXIT_ERROR;
-	}
-}
-
-/*
- * Opens all files.  What they hold may be anybody's, so every right is given up
- * before the first octet is read; another process opens the file that comes
- * after a rotation.
- */
-static int
-open_all(struct log_follow *logs, const struct log_request *r)
-{
-	for (size_t i = 0; i < r->file_count; i++) {
-		const int error = log_follow_open(&logs[i], r->files[i],
-		    r->follow && i + 1 == r->file_count);
-
-		if (error == 0)
-			continue;
-		cli_error("%s: cannot be read: %s", r->files[i],
-		    error == -EINVAL ? "it is no regular file" :
-		    strerror(-error));
-		return EXIT_ERROR;
-	}
-	tzset();	/* it opens the zone's file */
-	return log_give_up_rights("log");
-}
-
-static int
-show_files(const struct log_request *r)
-{
-	struct log_follow *logs = calloc(r->file_count, sizeof(*logs));
-	uint8_t *octets = malloc(LOG_PIECES_OCTETS);
-	int code = EXIT_ERROR;
-
-	for (size_t i = 0; logs != NULL && i < r->file_count; i++)
-		logs[i] = (struct log_follow)LOG_FOLLOW_INIT;
-	if (logs == NULL || octets == NULL)
-		cli_error("out of memory");
-	else
-		code = open_all(logs, r);
-	for (size_t i = 0; i < r->file_count && code == EXIT_OK; i++) {
-		log_follow_begin(&logs[i], octets);
-		code = show_file(r, &logs[i], r->files[i],
-		    r->follow && i + 1 == r->file_count);
-	}
-	for (size_t i = 0; logs != NULL && i < r->file_count; i++)
-		log_follow_close(&logs[i]);
-	free(octets);
-	free(logs);
-	return code;
+	if (error == 0 && length < 0 && length != -EAGAIN)
+		error = (int)length;
+	if (error < 0)
+		cli_error("%s: cannot be read: %s", path, error == -EINVAL ?
+		    "it is no regular file" : strerror(-error));
+	else if (!good)
+		cli_error("%s: no log in the format json: read pcapng with "
+		    "tshark -r, dnstap with dnstap-read, a compressed file with "
+		    "zcat FILE | nfdns log -", path);
+	return error < 0 || !good ? EXIT_ERROR : EXIT_OK;
 }
 
 int
 cmd_log(const struct config *peeked, int argc, char **argv)
 {
-	struct log_request r = { .follow = false };
+	struct log_request r = { .colour = cli_has_colour(STDOUT_FILENO) };
+	const int first = command_options_read(log_options, "nfdns log", &r,
+	    argc, argv);
 	char *path = NULL;
-	int code;
+	int code = EXIT_OK;
 
-	if (!log_request_read(&r, log_options, "nfdns log", argc, argv))
+	if (first < 0)
 		return EXIT_USAGE;
+	r.files = argv + first;
+	r.file_count = (size_t)(argc - first);
 	if (r.file_count == 0) {
-		path = log_configured(peeked->path, AUDIT_FORMATS, "has no "
-		    "entry of \"audit\" with a \"path\"; name a file");
+		path = configured(peeked->path);
 		if (path == NULL)
 			return EXIT_ERROR;
 		r.files = &path;
 		r.file_count = 1;
 	}
-	code = show_files(&r);
+	for (size_t i = 0; i < r.file_count && code == EXIT_OK; i++)
+		code = show_file(&r, r.files[i], r.follow &&
+		    i + 1 == r.file_count);
 	free(path);
 	if (code == EXIT_OK && (fflush(stdout) != 0 || ferror(stdout)) &&
 	    errno != EPIPE) {

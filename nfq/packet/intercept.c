@@ -448,23 +448,6 @@ begin_again(struct interception *out, const struct answer_source *source)
 		.loaded = source->loaded };
 }
 
-static struct facts
-unrecorded(struct interception *out, const struct answer_source *source)
-{
-	out->decision = decide_unrecorded(out->question.wire_length > 0);
-	return begin_again(out, source);
-}
-
-void
-intercept_refuse(struct interception *out, const struct answer_source *source,
-    uint8_t reply[static INTERCEPT_REPLY_MAX])
-{
-	const struct facts facts = unrecorded(out, source);
-
-	if (is_answered(out))
-		act(out, &facts, 0, reply);
-}
-
 static void
 unanswer(struct interception *out, enum verdict verdict)
 {
@@ -492,8 +475,7 @@ intercept_only_judge(struct interception *out)
 
 	if (d->verdict == VERDICT_PASS || d->verdict == VERDICT_DROP)
 		return;
-	if (d->reason == REASON_POLICY || d->reason == REASON_RATE ||
-	    d->reason == REASON_UNRECORDED) {
+	if (d->reason == REASON_POLICY || d->reason == REASON_RATE) {
 		unanswer(out, VERDICT_DROP);
 		return;
 	}
@@ -591,15 +573,6 @@ intercept_full_stream(struct interception *out,
 	out->others = true;
 	out->decision = decide_forwarding(&facts, forwarding_full[full]);
 	out->decision.rule = rule;
-	act_stream(out, &facts, answer, size);
-}
-
-void
-intercept_refuse_stream(struct interception *out,
-    const struct answer_source *source, uint8_t *answer, size_t size)
-{
-	const struct facts facts = unrecorded(out, source);
-
 	act_stream(out, &facts, answer, size);
 }
 

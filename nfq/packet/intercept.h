@@ -121,13 +121,6 @@ struct policy_note intercept_note_again(const struct interception *in,
 bool intercept_is_recorded(const struct interception *in, bool usual);
 
 /*
- * Instead of what intercept_answer() has decided: REASON_UNRECORDED.
- */
-void intercept_refuse(struct interception *out,
-    const struct answer_source *source,
-    uint8_t reply[static INTERCEPT_REPLY_MAX]);
-
-/*
  * Instead of what intercept_answer() has decided, for a packet to which no answer
  * can be given: it is dropped if a rule denies it.  Else it passes.
  */
@@ -191,9 +184,5 @@ bool intercept_judge(struct interception *out,
 bool intercept_judge_stream(struct interception *out,
     const struct answer_source *source, const struct policy_answer *given,
     uint8_t *answer, size_t size);
-
-/* intercept_refuse() after intercept_stream(), with the same room. */
-void intercept_refuse_stream(struct interception *out,
-    const struct answer_source *source, uint8_t *answer, size_t size);
 
 #endif

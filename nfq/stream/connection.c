@@ -109,14 +109,6 @@ take_message(struct stream *s, struct stream_connection *c,
 		i.decision.verdict = VERDICT_FORWARD;
 		i.decision.reason = REASON_FORWARD;
 	}
-	if (i.question.wire_length > 0 &&
-	    answering_must_refuse(&s->thread, &i.decision)) {
-		const struct answer_source source =
-		    generation_source(s->thread.generation);
-
-		intercept_refuse_stream(&i, &source, room + STREAM_PREFIX,
-		    STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM);
-	}
 	answering_count(&s->thread, &i.decision);
 	answering_count_asked(&s->thread, &i.question, i.asker.family,
 	    i.asker.uid);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -44,7 +43,7 @@ open_file(const char *path)
  * wait: a program whose backlog is full is as one that is away.
  */
 static int
-open_socket(const char *path, bool datagrams)
+open_socket(const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd, error;
@@ -52,8 +51,7 @@ open_socket(const char *path, bool datagrams)
 	if (strlen(path) >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
 	memcpy(address.sun_path, path, strlen(path));
-	fd = socket(AF_UNIX, (datagrams ? SOCK_DGRAM : SOCK_STREAM) |
-	    SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) ==
@@ -66,15 +64,10 @@ open_socket(const char *path, bool datagrams)
 
 /* Whether the peer of a connection is there no more. */
 static bool
-is_gone(int fd, bool datagrams)
+is_gone(int fd)
 {
 	struct pollfd look = { .fd = fd };
-	struct sockaddr_un address;
-	socklen_t length = sizeof(address);
 
-	if (datagrams)
-		return getpeername(fd, (struct sockaddr *)&address, &length) <
-		    0;
 	return poll(&look, 1, 0) > 0 && (look.revents & (POLLHUP | POLLERR)) !=
 	    0;
 }
@@ -125,7 +118,7 @@ warn(const struct config *config, const struct config_audit *audit, int error,
 {
 	diag_add(diag, DIAG_WARNING, config->path, audit->line,
 	    "cannot open audit file \"%s\": %s: %s until it can be opened; "
-	    "make its directory, or name another", config_audit_place(audit),
+	    "make its directory, or name another", audit->path,
 	    strerror(-error), goes_on ? "the file that is open goes on" :
 	    "nothing is recorded there");
 }
@@ -134,7 +127,7 @@ static void
 explain(const struct config *config, const struct config_audit *audit,
     int error, struct diag *diag)
 {
-	const char *place = config_audit_place(audit);
+	const char *place = audit->path;
 
 	if (error == -EINVAL || error == -ENXIO || error == -EISDIR ||
 	    error == -ELOOP)
@@ -211,6 +204,29 @@ mend_or_tell(const struct audit_file *file, const char *path)
 		    "it and send SIGUSR2", path, strerror(-error));
 }
 
+/*
+ * Standard output is opened anew: that it does not block is to be nobody else's.  A
+ * socket, as the journal's, cannot be.
+ */
+static int
+open_output(void)
+{
+	int fd = open("/proc/self/fd/1", O_WRONLY | O_APPEND | O_CLOEXEC |
+	    O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? -errno : fd;
+}
+
+/* What is no file. */
+static int
+open_other(const struct config_audit *audit)
+{
+	return config_audit_is_output(audit) ? open_output() :
+	    open_socket(config_audit_socket(audit));
+}
+
 /* A file that no worker has open may end with a part of a record. */
 static int
 open_entry(const struct config_audit *audit, const struct audit_files *before)
@@ -218,14 +234,13 @@ open_entry(const struct config_audit *audit, const struct audit_files *before)
 	const struct audit_file *old = file_before(before, &audit->sink);
 	struct audit_file file = { .sink = audit->sink };
 
-	if (audit->path == NULL && old != NULL)
+	if (!config_audit_is_file(audit) && old != NULL)
 		return fcntl(old->fd, F_DUPFD_CLOEXEC, 0);
-	if (audit->path == NULL) {
-		file.fd = open_socket(audit->socket,
-		    audit_formats[audit->sink.format]->datagrams);
+	if (!config_audit_is_file(audit)) {
+		file.fd = open_other(audit);
 		if (file.fd < 0)
 			log_warning("nothing takes audit records at %s: %s; "
-			    "trying again", audit->socket, strerror(-file.fd));
+			    "trying again", audit->path, strerror(-file.fd));
 		return file.fd < 0 ? -1 : file.fd;
 	}
 	file.fd = open_or_make(audit->path);
@@ -258,13 +273,13 @@ audit_files_open(struct audit_files *files, const struct config *config,
 		int fd = open_entry(audit, before);
 
 		/* A daemon that has started once starts again. */
-		if (fd < 0 && audit->path != NULL && (before == NULL ||
+		if (fd < 0 && config_audit_is_file(audit) && (before == NULL ||
 		    fd == -ENOENT)) {
 			const int why = fd;
 
 			fd = same_as_before(before, &audit->sink);
 			warn(config, audit, why, fd >= 0, diag);
-		} else if (fd < 0 && audit->path != NULL) {
+		} else if (fd < 0 && config_audit_is_file(audit)) {
 			explain(config, audit, fd, diag);
 			error = -EIO;
 			continue;
@@ -277,12 +292,6 @@ audit_files_open(struct audit_files *files, const struct config *config,
 	return error;
 }
 
-int
-audit_files_open_one(const struct config_audit *audit)
-{
-	return open_file(audit->path);
-}
-
 size_t
 audit_files_connect(struct audit_files *files, const struct config *config,
     struct audit_files *fresh)
@@ -292,17 +301,14 @@ audit_files_connect(struct audit_files *files, const struct config *config,
 	*fresh = *files;
 	for (size_t i = 0; i < files->count; i++) {
 		const struct config_audit *audit = &config->audits[i];
-		const bool datagrams =
-		    audit_formats[audit->sink.format]->datagrams;
 		struct audit_file *file = &files->files[i];
 
 		fresh->files[i].fd = -1;
-		if (file->fd >= 0 && (audit->path != NULL ||
-		    !is_gone(file->fd, datagrams)))
+		if (file->fd >= 0 && (config_audit_socket(audit) == NULL ||
+		    !is_gone(file->fd)))
 			continue;
-		fresh->files[i].fd = audit->path != NULL ?
-		    open_or_make(audit->path) :
-		    open_socket(audit->socket, datagrams);
+		fresh->files[i].fd = config_audit_is_file(audit) ?
+		    open_or_make(audit->path) : open_other(audit);
 		if (fresh->files[i].fd < 0) {
 			fresh->files[i].fd = -1;
 			continue;
@@ -311,9 +317,9 @@ audit_files_connect(struct audit_files *files, const struct config *config,
 			(void)close(file->fd);
 		file->fd = fresh->files[i].fd;
 		connected++;
-		if (audit->path != NULL)
+		if (config_audit_is_file(audit))
 			mend_or_tell(file, audit->path);
-		log_info("audit records go to %s", config_audit_place(audit));
+		log_info("audit records go to %s", audit->path);
 	}
 	return connected;
 }
@@ -338,52 +344,14 @@ check_file(const char *path)
 	return stat(directory, &st) < 0 ? -errno : 0;
 }
 
-#define LOGROTATE	"/etc/logrotate.d/nfdns"
-
-/* Whether a pattern of that file takes the path: two would rename it. */
-static bool
-is_rotated(const char *path)
-{
-	FILE *file = fopen(LOGROTATE, "re");
-	char line[1024], *rest, *word;
-	bool found = false;
-
-	while (file != NULL && !found &&
-	    fgets(line, sizeof(line), file) != NULL) {
-		line[strcspn(line, "#\n")] = '\0';
-		for (word = strtok_r(line, " \t\"{", &rest); word != NULL &&
-		    !found; word = strtok_r(NULL, " \t\"{", &rest))
-			found = word[0] == '/' &&
-			    fnmatch(word, path, FNM_PATHNAME) == 0;
-	}
-	if (file != NULL)
-		(void)fclose(file);
-	return found;
-}
-
-static void
-check_rotation(const struct config *config, const struct config_audit *audit,
-    struct diag *diag)
-{
-	if ((audit->max_size | audit->max_age) == 0 ||
-	    !is_rotated(audit->path))
-		return;
-	diag_add(diag, DIAG_WARNING, config->path, audit->line,
-	    "audit file \"%s\" has max_size or max_age, and " LOGROTATE
-	    " takes it, too: both would rename it; give it another name, such "
-	    "as one that ends in .jsonl, or take max_size and max_age out",
-	    audit->path);
-}
-
 void
 audit_files_check(const struct config *config, struct diag *diag)
 {
 	for (size_t i = 0; i < config->audit_count; i++) {
 		const struct config_audit *audit = &config->audits[i];
-		int error = audit->path != NULL ? check_file(audit->path) : 0;
+		int error = config_audit_is_file(audit) ?
+		    check_file(audit->path) : 0;
 
-		if (audit->path != NULL)
-			check_rotation(config, audit, diag);
 		if (error == -ENOENT && make_directory(audit->path, false) < 0)
 			warn(config, audit, error, false, diag);
 		else if (error < 0 && error != -ENOENT)
@@ -391,15 +359,34 @@ audit_files_check(const struct config *config, struct diag *diag)
 	}
 }
 
+static bool
+is_full(const struct audit_file *file)
+{
+	struct stat st;
+
+	return file->fd >= 0 && file->sink.max_size != 0 &&
+	    fstat(file->fd, &st) == 0 &&
+	    st.st_size >= (off_t)file->sink.max_size << 20;
+}
+
 bool
 audit_files_problem(const struct audit_files *files,
     const struct config *config, char *text, size_t size)
 {
 	for (size_t i = 0; i < files->count && i < config->audit_count; i++) {
-		const char *path = config->audits[i].path;
+		const struct config_audit *audit = &config->audits[i];
+		const char *path = audit->path;
 		int error;
 
-		if (path == NULL || files->files[i].fd >= 0)
+		if (!config_audit_is_file(audit))
+			continue;
+		if (is_full(&files->files[i])) {
+			(void)snprintf(text, size, "audit file %s has its "
+			    "max_size: nothing more is recorded there; rename "
+			    "it and send SIGUSR2", path);
+			return true;
+		}
+		if (files->files[i].fd >= 0)
 			continue;
 		error = check_file(path);
 		(void)snprintf(text, size, "audit file %s cannot be opened: "
@@ -414,6 +401,7 @@ void
 audit_files_mend(const struct audit_files *files, const struct config *config)
 {
 	for (size_t i = 0; i < files->count && i < config->audit_count; i++)
-		if (files->files[i].fd >= 0 && config->audits[i].path != NULL)
+		if (files->files[i].fd >= 0 &&
+		    config_audit_is_file(&config->audits[i]))
 			mend_or_tell(&files->files[i], config->audits[i].path);
 }

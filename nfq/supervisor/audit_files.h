@@ -22,10 +22,6 @@ int audit_files_open(struct audit_files *files, const struct config *config,
     const struct audit_files *before, struct diag *diag)
     __attribute__((warn_unused_result));
 
-/* The file of one entry that has a path: a descriptor or a negative errno. */
-int audit_files_open_one(const struct config_audit *audit)
-    __attribute__((warn_unused_result));
-
 /*
  * Opens what is not open, and connects the sockets of files, which are those of
  * config, that are not connected or whose peer has gone.  *fresh becomes what to send to the worker:
@@ -41,7 +37,7 @@ size_t audit_files_connect(struct audit_files *files,
  */
 void audit_files_check(const struct config *config, struct diag *diag);
 
-/* Whether a file is not open; why, for people. */
+/* Whether a file is not open, or has its max_size; why, for people. */
 bool audit_files_problem(const struct audit_files *files,
     const struct config *config, char *text, size_t size);
 

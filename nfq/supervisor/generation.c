@@ -11,7 +11,6 @@
 #include "nfq/cache/cache_memory.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/supervisor/parts.h"
-#include "nfq/supervisor/rotate.h"
 #include "policy/config/ca_file.h"
 #include "policy/config/settings.h"
 #include "policy/log.h"
@@ -128,77 +127,28 @@ supervisor_reopen_audit_files(struct supervisor *s)
 	diag_free(&diag);
 }
 
-/* The worker goes on in a new file; the old one has all from before. */
-static bool
-begin_another(const struct config_audit *audit, struct audit_file *file,
-    int64_t now, bool quiet)
-{
-	char name[PATH_MAX];
-	int fd, error = rotate_rename(audit, now, name, sizeof(name));
-
-	if (error < 0) {
-		if (!quiet)
-			log_warning("cannot rename audit file %s: %s",
-			    audit->path, strerror(-error));
-		return false;
-	}
-	fd = audit_files_open_one(audit);
-	if (fd < 0) {
-		if (!quiet)
-			log_warning("cannot open another audit file %s: %s: "
-			    "the old one goes on", audit->path, strerror(-fd));
-		(void)!rename(name, audit->path);
-		return false;
-	}
-	log_info("audit file %s is %s now", audit->path, name);
-	(void)close(file->fd);
-	file->fd = fd;
-	return true;
-}
-
-/* Renames what is due; fresh has what changed. */
-static bool
-rotate(struct supervisor *s, struct audit_files *fresh, int64_t now)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < s->config->audit_count; i++) {
-		struct audit_file *file = &s->generation.audit.files[i];
-
-		if (!rotate_is_due(&s->config->audits[i], file->fd, now))
-			continue;
-		/* It is tried each second, and said once. */
-		if (!begin_another(&s->config->audits[i], file, now,
-		    (s->rotation.told & 1U << i) != 0)) {
-			s->rotation.told |= 1U << i;
-			continue;
-		}
-		s->rotation.told &= ~(1U << i);
-		rotate_remove_oldest(&s->config->audits[i]);
-		fresh->files[i].fd = file->fd;
-		any = true;
-	}
-	return any;
-}
-
 void
 supervisor_tend_audit(struct supervisor *s)
 {
 	struct audit_files fresh;
-	bool any;
+	char text[STATUS_TEXT];
+	size_t connected;
+	bool problem;
 
 	/* The worker may have the sinks of the next configuration already. */
 	if (s->reload.phase != RELOAD_IDLE || s->generation.audit.count !=
 	    s->config->audit_count)
 		return;
-	any = audit_files_connect(&s->generation.audit, s->config, &fresh) > 0;
-	if (any)
+	connected = audit_files_connect(&s->generation.audit, s->config,
+	    &fresh);
+	if (connected > 0 && audit_files_send(s->worker.control, &fresh) < 0)
+		log_debug("the worker does not take audit files");
+	problem = audit_files_problem(&s->generation.audit, s->config, text,
+	    sizeof(text));
+	if (problem && !s->audit_problem)
+		log_warning("%s", text);
+	if (problem != s->audit_problem || connected > 0) {
+		s->audit_problem = problem;
 		supervisor_show_state(s);
-	if (rotate(s, &fresh, realtime_s()) || any)
-		if (audit_files_send(s->worker.control, &fresh) < 0)
-			log_debug("the worker does not take audit files");
-	for (size_t i = 0; i < s->config->audit_count && !s->rotation.trimmed;
-	    i++)
-		rotate_remove_oldest(&s->config->audits[i]);
-	s->rotation.trimmed = true;
+	}
 }

@@ -129,10 +129,7 @@ struct supervisor {
 	struct monitor monitor;
 	struct watch *watch;		/* NULL: files cannot be watched */
 	struct cgroups cgroups;
-	struct {
-		uint32_t told;		/* entries whose renaming failed; logged */
-		bool trimmed;		/* to max_files, since the last reload */
-	} rotation;
+	bool audit_problem;		/* audit_files_problem() has said so */
 	struct rule_feeds feeds;	/* whose rules are in force */
 	char feeds_problem[STATUS_TEXT];	/* of them, or "" */
 	char table_error[STATUS_TEXT];	/* why there is no table, or "" */
@@ -273,8 +270,8 @@ void supervisor_save_cache(const struct supervisor *s);
 /* Opens the audit files again after the old ones were renamed. */
 void supervisor_reopen_audit_files(struct supervisor *s);
 /*
- * Connects audit sockets whose peer has come or gone, renames files that are due,
- * and removes the oldest of them.  Call it often.
+ * Opens what could not be opened, and connects audit sockets whose peer has come or
+ * gone.  Call it often.
  */
 void supervisor_tend_audit(struct supervisor *s);
 

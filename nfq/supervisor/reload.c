@@ -460,7 +460,6 @@ adopt_config(struct supervisor *s)
 		r->watch = old_watch;
 	}
 	s->worker.config = s->config;
-	s->rotation.trimmed = false;
 	log_change_level(s->config->log_level);
 }
 

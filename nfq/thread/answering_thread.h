@@ -243,16 +243,6 @@ answering_set_note(struct audit_record *record, const struct policy_note *note)
 	record->asked = note->is_logged;
 }
 
-/* Whether the question is to be refused, since it could not be recorded. */
-static inline bool
-answering_must_refuse(const struct answering_thread *thread,
-    const struct decision *decision)
-{
-	return audit_must_refuse(thread->audit, thread->number,
-	    decision->verdict) || (decide_is_forwarded(decision->reason) &&
-	    audit_must_refuse(thread->audit, thread->number, VERDICT_FORWARD));
-}
-
 /*
  * Records a decision about a question that was read at received_ns (as in
  * struct answering_thread).  The caller has filled in *record but for the

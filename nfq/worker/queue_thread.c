@@ -145,9 +145,6 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 	intercept_answer(i, &source, q->thread.rotation++, q->reply);
 	if (q->cache != NULL)
 		domain = cached_reply(i, &source, q->cache, q->reply);
-	if (!i->canary && i->form == PACKET_OK &&
-	    answering_must_refuse(&q->thread, &i->decision))
-		intercept_refuse(i, &source, q->reply);
 	if (is_odd(q, p))
 		judge_odd(q, p, i);
 	if (domain >= 0)

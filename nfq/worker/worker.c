@@ -149,19 +149,14 @@ set_policy(struct worker *w, struct generation *g)
 	    g->rules);
 }
 
-/* Records go on with the numbers that earlier workers came to. */
 static int
 begin_audit(struct worker *w)
 {
 	const struct status_page *page = w->handover->status;
-	uint64_t numbers[AUDIT_MAX_RINGS];
 	int error;
 
 	w->audit_lost_before = atomic_load(&page->workers[0].audit_lost);
-	for (size_t i = 0; i < page->worker_slots; i++)
-		numbers[i] = atomic_load(&page->workers[i].recorded);
-	error = audit_start(&w->audit, (unsigned int)page->worker_slots,
-	    numbers);
+	error = audit_start(&w->audit, (unsigned int)page->worker_slots);
 	if (error == 0)
 		audit_set_unread(w->audit,
 		    atomic_load(&page->workers[0].unread_told));

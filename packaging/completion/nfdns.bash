@@ -9,7 +9,7 @@ _nfdns_words()
 	rules) echo print verify absent sweep ;;
 	table) echo compile list get diff addresses ;;
 	cache) echo stats list get flush ;;
-	log) echo pcap verify ;;
+	log) echo verify ;;
 	esac
 }
 
@@ -29,8 +29,7 @@ _nfdns_options()
 	metrics*) echo --openmetrics --http ;;
 	top*) echo --delay --rounds --list --once --json ;;
 	doctor*) echo --json --report ;;
-	"log pcap") echo --name --user --rule --verdict --since ;;
-	"log verify") echo --json --key ;;
+	"log verify") ;;
 	log*) echo --follow --name --user --rule --verdict --since --format ;;
 	reload*) echo --force ;;
 	join*) echo --kubeconfig --namespace --print-role --name --dry-run --yes \

@@ -46,7 +46,6 @@ enum writer_state {
 struct audit {
 	_Alignas(64) _Atomic uint32_t state;	/* enum writer_state */
 	_Atomic uint32_t wants;		/* AUDIT_VERDICT() of each */
-	_Atomic uint32_t strict;	/* likewise: of sinks that are strict */
 	unsigned int ring_count;
 	/* Orders, as below. */
 	bool stop;
@@ -56,6 +55,7 @@ struct audit {
 
 	/* Used by the writer alone. */
 	struct audit_outlets outlets;
+	uint64_t rings_lost;		/* that the outlets know of */
 
 	/* Orders. */
 	pthread_mutex_t mutex;
@@ -120,7 +120,7 @@ static bool
 drain_ring(struct audit *a, unsigned int number, bool *any)
 {
 	struct audit_ring *ring = &a->rings[number];
-	uint64_t end = audit_ring_end(ring), next;
+	uint64_t end = audit_ring_end(ring);
 	uint64_t cursor = atomic_load_explicit(&ring->tail,
 	    memory_order_relaxed);
 	struct audit_record record;
@@ -131,16 +131,23 @@ drain_ring(struct audit *a, unsigned int number, bool *any)
 			if (!audit_outlets_have_room(&a->outlets))
 				return false;
 		}
-		if (audit_ring_next(ring, &cursor, end, &record)) {
-			record.thread = (uint16_t)number;
+		if (audit_ring_next(ring, &cursor, end, &record))
 			audit_outlets_put(&a->outlets, &record);
-		}
 		audit_ring_release(ring, cursor);
 		*any = true;
 	}
-	if (audit_ring_next_number(ring, cursor, &next))
-		audit_outlets_expect(&a->outlets, number, next);
 	return true;
+}
+
+/* What had no room in a ring takes numbers, as what has none in an outlet. */
+static void
+take_losses(struct audit *a)
+{
+	const uint64_t lost = rings_lost(a);
+
+	if (lost > a->rings_lost)
+		audit_outlets_lose(&a->outlets, lost - a->rings_lost);
+	a->rings_lost = lost;
 }
 
 /* One round.  True if there was at least one record. */
@@ -152,6 +159,7 @@ drain(struct audit *a)
 	for (unsigned int i = 0; i < a->ring_count; i++)
 		if (!drain_ring(a, i, &any))
 			break;
+	take_losses(a);
 	audit_outlets_flush(&a->outlets);
 	return any;
 }
@@ -277,8 +285,7 @@ free_audit(struct audit *a)
 }
 
 int
-audit_start(struct audit **audit, unsigned int rings,
-    const uint64_t *numbers)
+audit_start(struct audit **audit, unsigned int rings)
 {
 	struct audit *a = aligned_alloc(64, sizeof(*a));
 	int error = -ENOMEM;
@@ -294,19 +301,13 @@ audit_start(struct audit **audit, unsigned int rings,
 	a->rings = aligned_alloc(64, rings * sizeof(*a->rings));
 	if (a->rings == NULL)
 		goto out;
-	error = audit_outlets_init(&a->outlets, rings);
+	error = audit_outlets_init(&a->outlets);
 	if (error < 0)
 		goto out;
 	for (; a->ring_count < rings; a->ring_count++) {
-		const unsigned int i = a->ring_count;
-
-		error = audit_ring_init(&a->rings[i]);
+		error = audit_ring_init(&a->rings[a->ring_count]);
 		if (error < 0)
 			goto out;
-		if (numbers != NULL) {
-			atomic_store(&a->rings[i].next, numbers[i]);
-			a->outlets.next[i] = numbers[i];
-		}
 	}
 	error = start_thread(a);
 	if (error == 0)
@@ -321,7 +322,7 @@ void
 audit_set_files(struct audit *a, const struct audit_file *files, size_t count)
 {
 	struct timespec limit = monotonic_in(SWITCH_TIMEOUT_NS);
-	uint32_t wants = 0, strict = 0;
+	uint32_t wants = 0;
 	uint64_t mine;
 
 	pthread_mutex_lock(&a->mutex);
@@ -340,11 +341,8 @@ audit_set_files(struct audit *a, const struct audit_file *files, size_t count)
 		assert(files[i].sink.format < AUDIT_FORMATS);
 		a->next[a->next_count++] = files[i];
 		wants |= files[i].sink.verdicts;
-		if (files[i].sink.strict != 0)
-			strict |= files[i].sink.verdicts;
 	}
 	atomic_store_explicit(&a->wants, wants, memory_order_relaxed);
-	atomic_store_explicit(&a->strict, strict, memory_order_relaxed);
 	mine = ++a->ordered;
 	wake_writer(a);
 	while (a->carried_out < mine && pthread_cond_clockwait(&a->done,
@@ -365,17 +363,6 @@ bool
 audit_wants_any(const struct audit *a)
 {
 	return atomic_load_explicit(&a->wants, memory_order_relaxed) != 0;
-}
-
-bool
-audit_must_refuse(const struct audit *a, unsigned int ring,
-    enum verdict verdict)
-{
-	const uint32_t strict = atomic_load_explicit(&a->strict,
-	    memory_order_relaxed);
-
-	return (strict & AUDIT_VERDICT(verdict)) != 0 &&
-	    !audit_ring_has_room(&a->rings[ring]);
 }
 
 bool

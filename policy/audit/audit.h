@@ -27,10 +27,8 @@ struct audit; /* rings, files and the writer thread */
 struct audit_record {
 	uint64_t time_ns;		/* CLOCK_REALTIME */
 	uint64_t generation;		/* of the table */
-	uint64_t number;		/* of the thread's records, lost ones and
-					 * those of earlier workers too;
-					 * audit_put() gives it, and: */
-	uint16_t thread;		/* the ring */
+	uint64_t number;		/* in its file, of this worker, from 1; lost
+					 * ones have numbers, too.  The writer gives it */
 	uint16_t queue;			/* the kernel's number; not over TCP */
 	uint16_t client_port;
 	uint16_t server_port;
@@ -57,6 +55,7 @@ struct audit_record {
 	uint8_t family;			/* AF_INET or AF_INET6 */
 	uint8_t would;			/* enum rule_action: what it would have done */
 	bool stream;			/* over TCP */
+	bool is_private;		/* the file names no client */
 	bool asked;			/* a rule's "log" wants the record, whatever
 					 * verdicts a file takes */
 };
@@ -66,8 +65,6 @@ enum audit_format_number {
 	AUDIT_JSON,
 	AUDIT_PCAPNG,
 	AUDIT_DNSTAP,
-	AUDIT_SYSLOG,
-	AUDIT_JOURNAL,
 	AUDIT_FORMATS
 };
 
@@ -83,21 +80,21 @@ struct audit_file {
 
 /*
  * Starts the writer with one ring for each of "rings" threads, AUDIT_MAX_RINGS
- * at most; numbers: of each ring's first record, NULL for 0.  Allocates all
- * memory now.  The writer makes these system calls: write, futex, close, fstat,
- * ftruncate (of a line that a full disk cut), clock_gettime, the openat of
- * gmtime_r(3), which may fail, and those of a thread's end; audit_set_files()
- * also makes fcntl.
+ * at most.  Allocates all memory now.  The writer makes these system calls: write,
+ * futex, close, fstat, ftruncate (of a line that a full disk cut), clock_gettime,
+ * the openat of gmtime_r(3), which may fail, and those of a thread's end;
+ * audit_set_files() also makes fcntl.
  * Returns 0 and *audit, or a negative errno.
  */
-int audit_start(struct audit **audit, unsigned int rings,
-    const uint64_t *numbers) __attribute__((warn_unused_result));
+int audit_start(struct audit **audit, unsigned int rings)
+    __attribute__((warn_unused_result));
 
 /*
- * Replaces the files.  A file whose sink has the id of one before it goes on
- * with that one's seals and reports what it had not reported.  The writer first writes all records from before the call
- * to the old files, then closes these.  The call waits for that for at most a
- * second; then the writer does it alone.  Makes the new files non-blocking.
+ * Replaces the files.  A file whose sink has the id of one before it goes on with
+ * that one's numbers and reports what it had not reported.  The writer first writes
+ * all records from before the call to the old files, then closes these.  The call
+ * waits for that for at most a second; then the writer does it alone.  Makes the new
+ * files non-blocking.
  * Call it at start, on reload and on reopen.
  */
 void audit_set_files(
@@ -108,14 +105,6 @@ bool audit_wants(const struct audit *audit, enum verdict verdict);
 
 /* Whether there is any file. */
 bool audit_wants_any(const struct audit *audit);
-
-/*
- * Whether a question with that verdict is to be refused, since a strict sink
- * wants its record and the ring may have no room for it.  Only the ring's thread
- * may call it; a record that it puts afterwards finds room.
- */
-bool audit_must_refuse(const struct audit *audit, unsigned int ring,
-    enum verdict verdict);
 
 /*
  * Puts a record into that ring.  Only the ring's thread may call it, and it

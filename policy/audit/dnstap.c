@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "policy/audit/frame_stream.h"
-#include "policy/audit/seal.h"
 #include "resolver/dns/wire.h"
 #include "resolver/version.h"
 
@@ -149,9 +148,11 @@ put_message(char *to, const struct audit_record *r, bool answer)
 	    CLIENT_QUERY);
 	to = put_number(to, FAMILY, r->family == AF_INET ? 1 : 2);
 	to = put_number(to, PROTOCOL, r->stream ? 2 : 1);
-	to = put_octets(to, QUERY_ADDRESS, r->client, octets);
+	if (!r->is_private)
+		to = put_octets(to, QUERY_ADDRESS, r->client, octets);
 	to = put_octets(to, RESPONSE_ADDRESS, r->server, octets);
-	to = put_number(to, QUERY_PORT, r->client_port);
+	if (!r->is_private)
+		to = put_number(to, QUERY_PORT, r->client_port);
 	to = put_number(to, RESPONSE_PORT, r->server_port);
 	to = put_time(to, QUERY_SECOND, QUERY_NANO, r->time_ns - r->spent_ns);
 	if (answer) {
@@ -190,12 +191,10 @@ begin_extra(char *to, size_t size)
 	return (struct json_out){ .pos = text, .end = text + size };
 }
 
-/* Ends text and frame with the seal; returns the frame's end. */
+/* Ends text and frame; returns the frame's end. */
 static char *
-end_extra(char *frame, const char *text, struct json_out *out, const char *buf,
-    size_t *seal)
+end_extra(char *frame, const char *text, const struct json_out *out)
 {
-	*seal = audit_seal_place(out, buf);
 	assert(!out->full);
 	put_length(frame + (text - frame), out->pos);
 	put_frame_length(frame, out->pos);
@@ -203,8 +202,7 @@ end_extra(char *frame, const char *text, struct json_out *out, const char *buf,
 }
 
 static size_t
-format_record(void *state, const struct audit_record *record, char *buf,
-    size_t *seal)
+format_record(void *state, const struct audit_record *record, char *buf)
 {
 	const bool answered = record->answer_length > 0;
 	char *frame = buf, *end;
@@ -221,23 +219,21 @@ format_record(void *state, const struct audit_record *record, char *buf,
 	out = begin_extra(end, AUDIT_RECORD_TEXT);
 	text = out.pos;
 	audit_record_text(&out, record);
-	end = end_extra(frame, text, &out, buf, seal);
+	end = end_extra(frame, text, &out);
 	assert((size_t)(end - buf) <= AUDIT_DNSTAP_MAX);
 	return (size_t)(end - buf);
 }
 
 static size_t
-format_note(void *state, const struct audit_note *note, char *buf, size_t *seal)
+format_note(void *state, const struct audit_note *note, char *buf)
 {
 	char *frame = buf, *message, *end;
 	struct json_out out;
 	const char *text;
 
 	(void)state;
-	if (note->kind == AUDIT_CLOSE) {
-		*seal = AUDIT_NO_SEAL;
+	if (note->kind == AUDIT_CLOSE)
 		return (size_t)(frame_put_control(buf, FRAME_STOP) - buf);
-	}
 	if (note->kind == AUDIT_BEGIN && !note->appended)
 		frame = frame_put_control(buf, FRAME_START);
 	message = begin_length(frame + FRAME_LENGTH, MESSAGE);
@@ -247,7 +243,7 @@ format_note(void *state, const struct audit_note *note, char *buf, size_t *seal)
 	out = begin_extra(put_type(end), AUDIT_NOTE_TEXT);
 	text = out.pos;
 	audit_note_text(&out, note);
-	end = end_extra(frame, text, &out, buf, seal);
+	end = end_extra(frame, text, &out);
 	return (size_t)(end - buf);
 }
 

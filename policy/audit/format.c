@@ -3,21 +3,16 @@
 
 #include "policy/audit/dnstap.h"
 #include "policy/audit/json.h"
-#include "policy/audit/lines.h"
 #include "policy/audit/pcapng.h"
 
 const struct audit_format *const audit_formats[AUDIT_FORMATS] = {
 	[AUDIT_JSON] = &audit_json_format,
 	[AUDIT_PCAPNG] = &audit_pcapng_format,
 	[AUDIT_DNSTAP] = &audit_dnstap_format,
-	[AUDIT_SYSLOG] = &audit_syslog_format,
-	[AUDIT_JOURNAL] = &audit_journal_format,
 };
 
 const char *const audit_format_names[AUDIT_FORMATS + 1] = {
 	[AUDIT_JSON] = "json",
 	[AUDIT_PCAPNG] = "pcapng",
 	[AUDIT_DNSTAP] = "dnstap",
-	[AUDIT_SYSLOG] = "syslog",
-	[AUDIT_JOURNAL] = "journal",
 };

@@ -16,28 +16,20 @@
 /* Octets of a format's state. */
 #define AUDIT_FORMAT_STATE 2048
 
-/* *seal of a piece that has none. */
-#define AUDIT_NO_SEAL	SIZE_MAX
-
 /*
  * All functions write to buf and return how many octets they wrote.  None
  * allocates.  "state" is AUDIT_FORMAT_STATE octets that belong to the file,
- * zeros before the first call.  It may hold text to copy again, but the octets
- * of a record depend only on the record, since files of one format share them.
- * *seal becomes where the outlet puts the seal (seal.h), AUDIT_SEAL_OCTETS, or
- * AUDIT_NO_SEAL.
+ * zeros before the first call; it may hold text to copy again.
  */
 struct audit_format {
 	const char *name;		/* in audit[].format */
 	size_t record_max;		/* octets of the largest record */
 	size_t note_max;
 	size_t (*record)(void *state, const struct audit_record *record,
-	    char *buf, size_t *seal);
+	    char *buf);
 	/* Reports about the file; 0 octets if the format has no such note. */
-	size_t (*note)(void *state, const struct audit_note *note, char *buf,
-	    size_t *seal);
+	size_t (*note)(void *state, const struct audit_note *note, char *buf);
 	bool greets;			/* sockets need frame_greet() first */
-	bool datagrams;			/* each piece is one of a socket */
 	/* Ends a record that a pipe took only in part; may be NULL. */
 	const char *cut_end;
 	/*

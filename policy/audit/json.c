@@ -241,8 +241,6 @@ put_nfdns(struct audit_json *json, struct json_out *out,
 		json_text(out, ",\"answers_omitted\":");
 		json_number(out, omitted);
 	}
-	json_text(out, ",\"thread\":");
-	json_number(out, record->thread);
 	json_text(out, ",\"number\":");
 	json_number(out, record->number);
 }
@@ -269,6 +267,10 @@ put_source(struct audit_json *json, struct json_out *out,
 	struct key key = { { 0, 0, record->family } };
 	const char *begin = out->pos;
 
+	if (record->is_private) {
+		json_text(out, "+0000\",\"event_type\":\"dns\"");
+		return;
+	}
 	memcpy(key.words, record->client, sizeof(record->client));
 	if (!piece_put(&json->source, &key, out)) {
 		json_text(out,
@@ -306,22 +308,9 @@ put_destination(struct audit_json *json, struct json_out *out,
 	piece_keep(&json->destination, &key, begin, out);
 }
 
-/* Ends the object "nfdns" and the line; returns the place of the seal. */
-static size_t
-put_seal(struct json_out *out, const char *buf)
-{
-	size_t at;
-
-	json_text(out, ",\"seal\":\"");
-	at = audit_seal_place(out, buf);
-	json_text(out, "\"}}\n");
-	assert(!out->full);
-	return at;
-}
-
 size_t
 audit_json(struct audit_json *json, const struct audit_record *record,
-    char *buf, size_t size, size_t *seal)
+    char *buf, size_t size)
 {
 	struct json_out out = { .pos = buf, .end = buf + size };
 	unsigned int omitted;
@@ -332,24 +321,13 @@ audit_json(struct audit_json *json, const struct audit_record *record,
 	put_destination(json, &out, record);
 	omitted = put_dns(json, &out, record);
 	put_nfdns(json, &out, record, omitted);
-	*seal = put_seal(&out, buf);
+	json_text(&out, "}}\n");
+	assert(!out.full);
 	return (size_t)(out.pos - buf);
 }
 
-static void
-put_counts(struct json_out *out, const struct audit_note *note)
-{
-	json_pair(out, ",\"written\":", note->records);
-	json_pair(out, ",\"skipped\":", note->skipped);
-	json_pair(out, ",\"missing\":", note->lost);
-	json_text(out, ",\"next\":[");
-	for (unsigned int i = 0; i < note->threads; i++)
-		json_pair(out, i == 0 ? "" : ",", note->next[i]);
-	json_char(out, ']');
-}
-
 static size_t
-format_note(void *state, const struct audit_note *note, char *buf, size_t *seal)
+format_note(void *state, const struct audit_note *note, char *buf)
 {
 	struct json_out out = { .pos = buf, .end = buf + AUDIT_JSON_NOTE_MAX };
 
@@ -366,14 +344,14 @@ format_note(void *state, const struct audit_note *note, char *buf, size_t *seal)
 	json_pair(&out, "\",\"run\":", note->run);
 	if (note->kind == AUDIT_LOST) {
 		json_pair(&out, ",\"records\":", note->lost_now);
-		json_pair(&out, ",\"thread\":", note->thread);
 		json_pair(&out, ",\"from\":", note->from);
 		json_pair(&out, ",\"to\":", note->to);
 	} else if (note->kind == AUDIT_UNREAD)
 		json_pair(&out, ",\"questions\":", note->unread);
 	else
-		put_counts(&out, note);
-	*seal = put_seal(&out, buf);
+		json_pair(&out, ",\"next\":", note->next);
+	json_text(&out, "}}\n");
+	assert(!out.full);
 	return (size_t)(out.pos - buf);
 }
 
@@ -381,10 +359,9 @@ static_assert(sizeof(struct audit_json) <= AUDIT_FORMAT_STATE,
     "a file has room for it");
 
 static size_t
-format_record(void *state, const struct audit_record *record, char *buf,
-    size_t *seal)
+format_record(void *state, const struct audit_record *record, char *buf)
 {
-	return audit_json(state, record, buf, AUDIT_JSON_MAX, seal);
+	return audit_json(state, record, buf, AUDIT_JSON_MAX);
 }
 
 /* Behind the last line end: the next line must not begin within another. */

@@ -26,12 +26,12 @@ struct audit_json {
 
 /*
  * One record as a line with the final newline, into buf, which has room for
- * AUDIT_JSON_MAX.  Returns the length; *seal as in format.h.  Answers that would not fit are left
+ * AUDIT_JSON_MAX.  Returns the length.  Answers that would not fit are left
  * out and counted ("answers_omitted"); about 110 addresses fit.
  */
 #define AUDIT_JSON_MAX 16384
 size_t audit_json(struct audit_json *json, const struct audit_record *record,
-    char *buf, size_t size, size_t *seal);
+    char *buf, size_t size);
 
 #define AUDIT_JSON_NOTE_MAX (128 + AUDIT_NOTE_TEXT)
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/audit/note.h"
 
-#include "policy/audit/seal.h"
-
 const char *
 audit_note_kind_text(enum audit_note_kind kind)
 {
@@ -25,19 +23,12 @@ audit_note_text(struct json_out *out, const struct audit_note *note)
 	json_pair(out, " run=", note->run);
 	if (note->kind == AUDIT_LOST) {
 		json_pair(out, " records=", note->lost_now);
-		json_pair(out, " thread=", note->thread);
 		json_pair(out, " from=", note->from);
 		json_pair(out, " to=", note->to);
-	} else if (note->kind == AUDIT_UNREAD) {
+	} else if (note->kind == AUDIT_UNREAD)
 		json_pair(out, " questions=", note->unread);
-	} else {
-		json_pair(out, " written=", note->records);
-		json_pair(out, " skipped=", note->skipped);
-		json_pair(out, " missing=", note->lost);
-		for (unsigned int i = 0; i < note->threads; i++)
-			json_pair(out, i == 0 ? " next=" : ",", note->next[i]);
-	}
-	json_text(out, " seal=");
+	else
+		json_pair(out, " next=", note->next);
 }
 
 /* Printable ASCII as it is; other octets as RFC 1035 section 5.1 writes them. */
@@ -132,14 +123,5 @@ audit_record_text(struct json_out *out, const struct audit_record *record)
 	json_pair(out, " spent_us=", record->spent_ns / 1000);
 	json_char(out, '.');
 	json_digits(out, record->spent_ns % 1000, 3);
-	json_pair(out, " thread=", record->thread);
 	json_pair(out, " number=", record->number);
-	json_text(out, " seal=");
-}
-
-size_t
-audit_seal_place(struct json_out *out, const char *buf)
-{
-	json_text(out, AUDIT_SEAL_BLANK);
-	return (size_t)(out->pos - buf) - AUDIT_SEAL_OCTETS;
 }

@@ -25,31 +25,26 @@ struct audit_note {
 	bool appended;			/* BEGIN: the file is not empty */
 	uint64_t time_ns;		/* since 1970 */
 	uint64_t run;			/* of the worker: when it started */
-	/* LOST: so many records of a thread, of these numbers, both included. */
-	unsigned int thread;
+	/* BEGIN, END: the number that the next record has. */
+	uint64_t next;
+	/* LOST: so many records, the first and the last of these numbers. */
 	uint64_t lost_now, from, to;
 	uint64_t unread;		/* UNREAD: so many, since the last one */
 	/* Since the file was opened, also for the interface statistics. */
 	uint64_t lost;
 	uint64_t records;		/* written */
-	uint64_t skipped;		/* by the sink's filters */
-	/* The number that each thread's next record has. */
-	const uint64_t *next;
-	unsigned int threads;
 };
 
 /* Octets that audit_note_text() puts at most. */
-#define AUDIT_NOTE_TEXT (320 + 21 * AUDIT_MAX_RINGS)
+#define AUDIT_NOTE_TEXT 160
 
-/* "event=begin run=... written=0 ... seal=", likewise. */
+/* "event=begin run=... next=1", likewise. */
 void audit_note_text(struct json_out *out, const struct audit_note *note);
 
-/* Octets that audit_record_text() puts at most, and a seal. */
+/* Octets that audit_record_text() puts at most. */
 #define AUDIT_RECORD_TEXT (464 + 2 * 4 * AUDIT_RULE_MAX + 4 * NAME_MAX_OCTETS)
 
-/*
- * "decision=answer ... seal=", for formats that have no keys; the seal follows.
- */
+/* "decision=answer ... number=1", for formats that have no keys. */
 void audit_record_text(struct json_out *out, const struct audit_record *record);
 
 /*
@@ -61,8 +56,5 @@ void audit_name_text(struct json_out *out, const uint8_t *octets,
 
 /* "begin", "lost", "unread", "end". */
 const char *audit_note_kind_text(enum audit_note_kind kind);
-
-/* Puts the place of a seal, for *seal; "buf" is where the piece begins. */
-size_t audit_seal_place(struct json_out *out, const char *buf);
 
 #endif

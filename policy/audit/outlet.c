@@ -17,16 +17,11 @@ piece_at(struct audit_outlet *outlet, unsigned int index)
 	return &outlet->pieces[(outlet->first + index) % AUDIT_OUTLET_PIECES];
 }
 
-/* The next "length" octets of the buffer are a piece. */
+/* The next octets of the buffer are a piece. */
 static void
-put_piece(struct audit_outlet *outlet, struct audit_piece piece, size_t seal)
+put_piece(struct audit_outlet *outlet, struct audit_piece piece)
 {
 	assert(piece.size > 0 && outlet->count < AUDIT_OUTLET_PIECES);
-	piece.chain = outlet->seal.chain;
-	piece.sealed = seal != AUDIT_NO_SEAL;
-	if (piece.sealed)
-		audit_seal_put(&outlet->seal, &outlet->file.sink.key,
-		    outlet->buffer + outlet->end, piece.size, seal);
 	*piece_at(outlet, outlet->count++) = piece;
 	outlet->end += piece.size;
 }
@@ -34,15 +29,13 @@ put_piece(struct audit_outlet *outlet, struct audit_piece piece, size_t seal)
 static void
 put_note(struct audit_outlet *outlet, const struct audit_note *note)
 {
-	size_t seal = AUDIT_NO_SEAL;
 	const size_t length = outlet->format->note(outlet->state, note,
-	    outlet->buffer + outlet->end, &seal);
+	    outlet->buffer + outlet->end);
 
 	if (length > 0)
 		put_piece(outlet, (struct audit_piece){
 		    .size = (uint32_t)length, .note = true,
-		    .thread = (uint16_t)note->thread,
-		    .loss = { note->lost_now, note->from, note->to } }, seal);
+		    .loss = { note->lost_now, note->from, note->to } });
 }
 
 static struct audit_note
@@ -55,9 +48,7 @@ note_of(const struct audit_outlet *outlet, enum audit_note_kind kind,
 		.run = state->run,
 		.lost = outlet->file_lost,
 		.records = outlet->file_records,
-		.skipped = outlet->file_skipped,
-		.next = state->next,
-		.threads = outlet->threads,
+		.next = outlet->number + 1,
 	};
 }
 
@@ -87,14 +78,14 @@ audit_outlet_open(struct audit_outlet *outlet, const struct audit_file *file,
 	outlet->first = outlet->count = 0;
 	outlet->cut = 0;
 	outlet->stuck = false;
-	outlet->file_records = outlet->file_lost = outlet->file_skipped = 0;
+	outlet->file_records = outlet->file_lost = 0;
 	memset(outlet->state, 0, sizeof(outlet->state));
 	use_file(outlet);
-	if (outlet->seal.number == 0)
-		outlet->seal.chain = state->run;
+	outlet->is_file = file->fd >= 0 && fstat(file->fd, &st) == 0 &&
+	    S_ISREG(st.st_mode);
+	outlet->size = outlet->is_file ? (uint64_t)st.st_size : 0;
 	note = note_of(outlet, AUDIT_BEGIN, state);
-	note.appended = file->fd >= 0 && fstat(file->fd, &st) == 0 &&
-	    S_ISREG(st.st_mode) && st.st_size > 0;
+	note.appended = outlet->size > 0;
 	put_note(outlet, &note);
 }
 
@@ -126,6 +117,14 @@ audit_outlet_is_empty(const struct audit_outlet *outlet)
 }
 
 bool
+audit_outlet_is_full(const struct audit_outlet *outlet)
+{
+	return outlet->is_file && outlet->file.sink.max_size != 0 &&
+	    outlet->size + outlet->end - outlet->begin >=
+	    (uint64_t)outlet->file.sink.max_size << 20;
+}
+
+bool
 audit_outlet_has_room(const struct audit_outlet *outlet)
 {
 	return AUDIT_BUFFER_SIZE - (outlet->end - outlet->begin) >=
@@ -142,7 +141,7 @@ audit_outlet_begin(struct audit_outlet *outlet)
 	if (!audit_outlet_has_room(outlet) && !outlet->stuck)
 		audit_outlet_flush(outlet);
 	used = outlet->end - outlet->begin;
-	if (AUDIT_BUFFER_SIZE - used < need ||
+	if (AUDIT_BUFFER_SIZE - used < need || audit_outlet_is_full(outlet) ||
 	    outlet->count == AUDIT_OUTLET_PIECES)
 		return NULL;
 	if (AUDIT_BUFFER_SIZE - outlet->end < need) {
@@ -154,40 +153,35 @@ audit_outlet_begin(struct audit_outlet *outlet)
 }
 
 void
-audit_outlet_end(struct audit_outlet *outlet, const struct audit_record *record,
-    size_t length, size_t seal)
+audit_outlet_end(struct audit_outlet *outlet, size_t length)
 {
+	const uint64_t number = ++outlet->number;
+
 	put_piece(outlet, (struct audit_piece){ .size = (uint32_t)length,
-	    .thread = record->thread,
-	    .loss = { 1, record->number, record->number } }, seal);
+	    .loss = { 1, number, number } });
 	outlet->file_records++;
 }
 
 static void
-add_loss(struct audit_outlet *outlet, unsigned int thread,
-    const struct audit_loss *more)
+add_loss(struct audit_outlet *outlet, const struct audit_loss *more)
 {
-	struct audit_loss *loss = &outlet->losses[thread];
+	struct audit_loss *loss = &outlet->loss;
 
-	assert(thread < outlet->threads);
-	if (loss->count == 0) {
+	if (loss->count == 0 || more->from < loss->from)
 		loss->from = more->from;
-		loss->to = more->to;
-	}
-	if (more->from < loss->from)
-		loss->from = more->from;
-	if (more->to > loss->to)
+	if (loss->count == 0 || more->to > loss->to)
 		loss->to = more->to;
 	loss->count += more->count;
-	outlet->untold += more->count;
 }
 
 void
-audit_outlet_lose(struct audit_outlet *outlet, unsigned int thread,
-    uint64_t from, uint64_t to)
+audit_outlet_lose(struct audit_outlet *outlet, uint64_t count)
 {
-	assert(from <= to);
-	add_loss(outlet, thread, &(struct audit_loss){ to - from + 1, from, to });
+	const struct audit_loss more = { count, outlet->number + 1,
+		outlet->number + count };
+
+	outlet->number += count;
+	add_loss(outlet, &more);
 }
 
 /* The file took the first n octets. */
@@ -196,6 +190,7 @@ take_written(struct audit_outlet *outlet, size_t n)
 {
 	outlet->begin += n;
 	outlet->cut += n;
+	outlet->size += n;
 	while (outlet->count > 0) {
 		const size_t size = piece_at(outlet, 0)->size;
 
@@ -205,26 +200,6 @@ take_written(struct audit_outlet *outlet, size_t n)
 		outlet->first++;
 		outlet->count--;
 	}
-}
-
-/*
- * Sends the first piece.  One that is too long for the socket is lost; other
- * errors may be temporary.
- */
-static ssize_t
-send_piece(struct audit_outlet *outlet)
-{
-	const struct audit_piece *piece = piece_at(outlet, 0);
-	ssize_t n = send(outlet->file.fd, outlet->buffer + outlet->begin,
-	    piece->size, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-	if (n < 0 && errno == EMSGSIZE) {
-		outlet->lost += !piece->note;
-		if (piece->loss.count > 0)
-			add_loss(outlet, piece->thread, &piece->loss);
-		n = (ssize_t)piece->size;
-	}
-	return n;
 }
 
 /* Whether a peer that has to be greeted takes frames. */
@@ -242,6 +217,16 @@ greet(struct audit_outlet *outlet)
 	return outlet->greeted;
 }
 
+/* Somebody may have cut it. */
+static void
+look_at_size(struct audit_outlet *outlet)
+{
+	struct stat st;
+
+	if (audit_outlet_is_full(outlet) && fstat(outlet->file.fd, &st) == 0)
+		outlet->size = (uint64_t)st.st_size;
+}
+
 void
 audit_outlet_flush(struct audit_outlet *outlet)
 {
@@ -252,11 +237,8 @@ audit_outlet_flush(struct audit_outlet *outlet)
 			outlet->stuck = true;
 			return;
 		}
-		if (outlet->format->datagrams)
-			n = send_piece(outlet);
-		else
-			n = write(outlet->file.fd, outlet->buffer +
-			    outlet->begin, outlet->end - outlet->begin);
+		n = write(outlet->file.fd, outlet->buffer + outlet->begin,
+		    outlet->end - outlet->begin);
 		if (n < 0 && errno == EINTR)
 			continue;
 		/*
@@ -270,6 +252,7 @@ audit_outlet_flush(struct audit_outlet *outlet)
 	}
 	outlet->begin = 0;
 	outlet->end = 0;
+	look_at_size(outlet);
 }
 
 bool
@@ -286,25 +269,17 @@ audit_outlet_tell(struct audit_outlet *outlet, const struct audit_state *state)
 		put_note(outlet, &note);
 		any = true;
 	}
-	for (unsigned int i = 0; outlet->untold > 0 && i < outlet->threads;
-	    i++) {
-		struct audit_loss *loss = &outlet->losses[i];
-		struct audit_note note;
+	if (outlet->loss.count > 0 && audit_outlet_has_room(outlet) &&
+	    audit_outlet_begin(outlet) != NULL) {
+		struct audit_note note = note_of(outlet, AUDIT_LOST, state);
 
-		if (loss->count == 0)
-			continue;
-		if (!audit_outlet_has_room(outlet) ||
-		    audit_outlet_begin(outlet) == NULL)
-			break;
-		outlet->file_lost += loss->count;
-		note = note_of(outlet, AUDIT_LOST, state);
-		note.thread = i;
-		note.lost_now = loss->count;
-		note.from = loss->from;
-		note.to = loss->to;
+		outlet->file_lost += outlet->loss.count;
+		note.lost = outlet->file_lost;
+		note.lost_now = outlet->loss.count;
+		note.from = outlet->loss.from;
+		note.to = outlet->loss.to;
 		put_note(outlet, &note);
-		outlet->untold -= loss->count;
-		loss->count = 0;
+		outlet->loss.count = 0;
 		any = true;
 	}
 	return any;
@@ -347,19 +322,16 @@ write_end(struct audit_outlet *outlet, const struct audit_state *state)
 	audit_outlet_flush(outlet);
 }
 
-/* Records that the file has not taken are lost, and their seals not given. */
+/* Records that the file has not taken are lost. */
 static void
 take_back(struct audit_outlet *outlet)
 {
-	if (outlet->count > 0)
-		outlet->seal.chain = piece_at(outlet, 0)->chain;
 	for (unsigned int i = 0; i < outlet->count; i++) {
 		const struct audit_piece *piece = piece_at(outlet, i);
 
-		outlet->seal.number -= piece->sealed;
 		outlet->lost += !piece->note;
 		if (piece->loss.count > 0)
-			add_loss(outlet, piece->thread, &piece->loss);
+			add_loss(outlet, &piece->loss);
 	}
 }
 

@@ -1,35 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "policy/audit/outlets.h"
 
-#include <sys/random.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "policy/audit/privacy.h"
 #include "resolver/clock.h"
 
 int
-audit_outlets_init(struct audit_outlets *o, unsigned int threads)
+audit_outlets_init(struct audit_outlets *o)
 {
 	memset(o, 0, sizeof(*o));
-	o->threads = threads;
 	o->run = realtime_ns();
 	o->all = calloc(AUDIT_MAX_FILES, sizeof(*o->all));
 	o->buffers = malloc(AUDIT_MAX_FILES * AUDIT_BUFFER_SIZE);
-	o->losses = calloc((size_t)AUDIT_MAX_FILES * threads,
-	    sizeof(*o->losses));
-	if (o->all == NULL || o->buffers == NULL || o->losses == NULL)
+	if (o->all == NULL || o->buffers == NULL)
 		return -ENOMEM;
-	if (getrandom(o->secret, sizeof(o->secret), 0) !=
-	    (ssize_t)sizeof(o->secret))
-		return -EIO;
-	for (size_t i = 0; i < AUDIT_MAX_FILES; i++) {
+	for (size_t i = 0; i < AUDIT_MAX_FILES; i++)
 		o->all[i].buffer = o->buffers + i * AUDIT_BUFFER_SIZE;
-		o->all[i].losses = o->losses + i * threads;
-		o->all[i].threads = threads;
-	}
 	return 0;
 }
 
@@ -38,14 +27,13 @@ audit_outlets_clear(struct audit_outlets *o)
 {
 	free(o->all);
 	free(o->buffers);
-	free(o->losses);
 }
 
 static struct audit_state
 state_of(const struct audit_outlets *o)
 {
 	return (struct audit_state){ .time_ns = realtime_ns(), .run = o->run,
-		.next = o->next, .unread = atomic_load(&o->unread) };
+		.unread = atomic_load(&o->unread) };
 }
 
 static void
@@ -83,10 +71,8 @@ take_free(struct audit_outlets *o)
 
 	while (outlet->in_use)
 		outlet++;
-	memset(&outlet->seal, 0, sizeof(outlet->seal));
-	memset(&outlet->pace, 0, sizeof(outlet->pace));
-	memset(outlet->losses, 0, outlet->threads * sizeof(*outlet->losses));
-	outlet->untold = 0;
+	outlet->number = 0;
+	outlet->loss = (struct audit_loss){ .count = 0 };
 	outlet->unread = atomic_load(&o->unread);
 	return outlet;
 }
@@ -141,77 +127,64 @@ audit_outlets_switch(struct audit_outlets *o, const struct audit_file *files,
 	}
 }
 
-/* What was made for a format's first outlet, for the others. */
-struct made {
-	const char *text;
-	size_t length, seal;
-};
+/* What it has of user and client. */
+static struct audit_record
+without_client(const struct audit_record *record)
+{
+	struct audit_record less = *record;
+
+	less.is_private = true;
+	less.uid = (uid_t)-1;
+	less.gid = (gid_t)-1;
+	memset(less.client, 0, sizeof(less.client));
+	less.client_port = 0;
+	return less;
+}
+
+static size_t
+write_record(struct audit_outlet *outlet, const struct audit_record *record,
+    char *to)
+{
+	struct audit_record less;
+
+	if (outlet->file.sink.is_private == 0)
+		return outlet->format->record(outlet->state, record, to);
+	less = without_client(record);
+	return outlet->format->record(outlet->state, &less, to);
+}
 
 static void
-put(struct audit_outlet *outlet, const struct audit_record *record,
-    struct made *made, char *to)
+lose(struct audit_outlets *o, struct audit_outlet *outlet)
 {
-	struct private_record less;
-
-	if (privacy_is_wanted(&outlet->file.sink)) {
-		size_t seal, length;
-
-		privacy_apply(&less, &outlet->file.sink, record);
-		length = outlet->format->record(outlet->state, &less.record, to,
-		    &seal);
-		audit_outlet_end(outlet, record, length, seal);
-		return;
-	}
-	if (made->text == NULL)
-		made->length = outlet->format->record(outlet->state, record, to,
-		    &made->seal);
-	else
-		memcpy(to, made->text, made->length);
-	made->text = to;
-	audit_outlet_end(outlet, record, made->length, made->seal);
+	outlet->lost++;
+	audit_outlet_lose(outlet, 1);
+	atomic_fetch_add_explicit(&o->lost, 1, memory_order_relaxed);
 }
 
 void
-audit_outlets_put(struct audit_outlets *o, const struct audit_record *record)
+audit_outlets_put(struct audit_outlets *o, struct audit_record *record)
 {
-	struct made made[AUDIT_FORMATS] = { { .text = NULL } };
-	struct audit_asked asked = { .read = false };
-
-	audit_outlets_expect(o, record->thread, record->number);
-	o->next[record->thread] = record->number + 1;
 	for (size_t i = 0; i < o->count; i++) {
 		struct audit_outlet *outlet = o->outlet[i];
-		const struct audit_sink *sink = &outlet->file.sink;
 		char *to;
 
-		if (!audit_sink_takes(sink, &outlet->pace, record, &asked,
-		    sink->key.present ? sink->key.octets : o->secret)) {
-			outlet->file_skipped++;
+		if (!audit_sink_takes(&outlet->file.sink, record))
 			continue;
-		}
 		to = audit_outlet_begin(outlet);
-		if (to != NULL) {
-			put(outlet, record, &made[sink->format], to);
+		if (to == NULL) {
+			lose(o, outlet);
 			continue;
 		}
-		outlet->lost++;
-		audit_outlet_lose(outlet, record->thread, record->number,
-		    record->number);
-		atomic_fetch_add_explicit(&o->lost, 1, memory_order_relaxed);
+		record->number = outlet->number + 1;
+		audit_outlet_end(outlet, write_record(outlet, record, to));
 	}
 }
 
 void
-audit_outlets_expect(struct audit_outlets *o, unsigned int thread,
-    uint64_t number)
+audit_outlets_lose(struct audit_outlets *o, uint64_t count)
 {
-	const uint64_t expected = o->next[thread];
-
-	if (number <= expected)
-		return;
 	for (size_t i = 0; i < o->count; i++)
-		audit_outlet_lose(o->outlet[i], thread, expected, number - 1);
-	o->next[thread] = number;
+		audit_outlet_lose(o->outlet[i], count);
 }
 
 bool
@@ -219,14 +192,9 @@ audit_outlets_have_room(const struct audit_outlets *o)
 {
 	bool any = o->count == 0;
 
-	for (size_t i = 0; i < o->count; i++) {
-		const struct audit_outlet *outlet = o->outlet[i];
-		const bool room = audit_outlet_has_room(outlet);
-
-		if (!room && outlet->file.sink.strict != 0)
-			return false;
-		any |= room;
-	}
+	for (size_t i = 0; i < o->count; i++)
+		any |= audit_outlet_has_room(o->outlet[i]) ||
+		    audit_outlet_is_full(o->outlet[i]);
 	return any;
 }
 
@@ -247,7 +215,7 @@ audit_outlets_flush(struct audit_outlets *o)
 		struct audit_state state;
 
 		audit_outlet_flush(outlet);
-		if (outlet->untold == 0 &&
+		if (outlet->loss.count == 0 &&
 		    outlet->unread == atomic_load(&o->unread))
 			continue;
 		state = state_of(o);

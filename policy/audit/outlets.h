@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All outlets of the audit: which of them takes a record, the text of it that
- * those of one format share, and what each has lost.  The writer alone uses
+ * All outlets of the audit: which of them takes a record, and what each has lost.  The writer alone uses
  * them.
  */
 #ifndef NFDNS_POLICY_AUDIT_OUTLETS_H
@@ -18,41 +17,35 @@
 struct audit_outlets {
 	struct audit_outlet *all;	/* AUDIT_MAX_FILES */
 	char *buffers;			/* as many */
-	struct audit_loss *losses;	/* as many, each of "threads" */
 	struct audit_outlet *outlet[AUDIT_MAX_FILES];	/* those in use */
 	size_t count;
-	unsigned int threads;
-	uint64_t run;
-	uint64_t next[AUDIT_MAX_RINGS];	/* number of each thread's next record */
-	uint8_t secret[SIPHASH_KEY];	/* for samples, of sinks without a key */
+	uint64_t run;			/* when the worker began */
 	_Atomic uint64_t lost;		/* by the outlets so far */
 	_Atomic uint64_t unread;	/* audit_set_unread() */
 };
 
-/* Allocates all memory, for records of so many threads.  0 or -errno. */
-int audit_outlets_init(struct audit_outlets *outlets, unsigned int threads)
+/* Allocates all memory.  0 or -errno. */
+int audit_outlets_init(struct audit_outlets *outlets)
     __attribute__((warn_unused_result));
 void audit_outlets_clear(struct audit_outlets *outlets);
 
 /*
  * Has these outlets from now on.  One with the id of one before it goes on with
- * that one's seals, and reports the losses that it had not reported; if the file
+ * that one's numbers, and reports the losses that it had not reported; if the file
  * is the same, or fd is -1, it goes on as if nothing had happened.
  */
 void audit_outlets_switch(struct audit_outlets *outlets,
     const struct audit_file *files, size_t count);
 
-/* Writes the record to each outlet that takes it. */
+/* Writes the record to each outlet that takes it; its number is written over. */
 void audit_outlets_put(struct audit_outlets *outlets,
-    const struct audit_record *record);
+    struct audit_record *record);
 
-/* A thread's next record has this number: those before it that did not come are
- * lost. */
-void audit_outlets_expect(struct audit_outlets *outlets, unsigned int thread,
-    uint64_t number);
+/* Records that never came to be put. */
+void audit_outlets_lose(struct audit_outlets *outlets, uint64_t count);
 
 /*
- * Whether a record may be put: one of them has room for it, and each strict one, or
+ * Whether a record may be put: one of them has room for it, or is full for good, or
  * there is none.
  */
 bool audit_outlets_have_room(const struct audit_outlets *outlets);

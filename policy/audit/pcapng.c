@@ -156,17 +156,14 @@ put_section(char *block)
 	return block_end(block, to);
 }
 
-/* A comment, which ends with the seal; *seal is its place behind buf. */
 static char *
-put_note(char *option, const struct audit_note *note, const char *buf,
-    size_t *seal)
+put_note(char *option, const struct audit_note *note)
 {
 	char *text = option + sizeof(uint32_t);
 	struct json_out out = { .pos = text, .end = text + AUDIT_NOTE_TEXT };
 	size_t length;
 
 	audit_note_text(&out, note);
-	*seal = audit_seal_place(&out, buf);
 	assert(!out.full);
 	length = (size_t)(out.pos - text);
 	(void)put_option_head(option, OPT_COMMENT, length);
@@ -189,24 +186,16 @@ put_interface(char *block)
 }
 
 static char *
-put_beginning(char *buf, const struct audit_note *note, size_t *seal)
+put_beginning(char *buf, const struct audit_note *note)
 {
 	char *interface = put_section(buf);
 	char *to = put_interface(interface);
 
-	return block_end(interface, put_note(to, note, buf, seal));
-}
-
-size_t
-pcapng_put_head(char *buf)
-{
-	char *interface = put_section(buf);
-
-	return (size_t)(block_end(interface, put_interface(interface)) - buf);
+	return block_end(interface, put_note(to, note));
 }
 
 static char *
-put_statistics(char *block, const struct audit_note *note, size_t *seal)
+put_statistics(char *block, const struct audit_note *note)
 {
 	char *to = block_begin(block, BLOCK_STATISTICS);
 
@@ -215,12 +204,12 @@ put_statistics(char *block, const struct audit_note *note, size_t *seal)
 	to = put_option_u64(to, ISB_IFRECV, note->records + note->lost);
 	to = put_option_u64(to, ISB_IFDROP, note->lost);
 	to = put_option_u64(to, ISB_USRDELIV, note->records);
-	to = put_note(to, note, block, seal);
+	to = put_note(to, note);
 	return block_end(block, to);
 }
 
 static size_t
-format_note(void *state, const struct audit_note *note, char *buf, size_t *seal)
+format_note(void *state, const struct audit_note *note, char *buf)
 {
 	char *end;
 
@@ -228,15 +217,14 @@ format_note(void *state, const struct audit_note *note, char *buf, size_t *seal)
 	if (note->kind == AUDIT_CLOSE)
 		return 0;
 	if (note->kind == AUDIT_BEGIN)
-		end = put_beginning(buf, note, seal);
+		end = put_beginning(buf, note);
 	else
-		end = put_statistics(buf, note, seal);
+		end = put_statistics(buf, note);
 	return (size_t)(end - buf);
 }
 
 static char *
-put_comment(char *option, const struct audit_record *record, const char *buf,
-    size_t *seal)
+put_comment(char *option, const struct audit_record *record)
 {
 	char *text = option + sizeof(uint32_t);
 	struct json_out out = { .pos = text,
@@ -244,7 +232,6 @@ put_comment(char *option, const struct audit_record *record, const char *buf,
 	size_t length;
 
 	audit_record_text(&out, record);
-	*seal = audit_seal_place(&out, buf);
 	assert(!out.full);
 	length = (size_t)(out.pos - text);
 	(void)put_option_head(option, OPT_COMMENT, length);
@@ -275,8 +262,7 @@ put_packet_options(char *to, const struct audit_record *record, bool answer)
 
 /* The packets of one message. */
 static char *
-put_message(char *block, const struct audit_record *record, bool answer,
-    const char *buf, size_t *seal)
+put_message(char *block, const struct audit_record *record, bool answer)
 {
 	const uint64_t time_ns = answer ? record->time_ns :
 	    record->time_ns - record->spent_ns;
@@ -296,21 +282,20 @@ put_message(char *block, const struct audit_record *record, bool answer,
 		to = put_padding(to + length, length);
 		to = put_packet_options(to, record, answer);
 		if (comment && last)
-			to = put_comment(to, record, buf, seal);
+			to = put_comment(to, record);
 		block = block_end(block, to);
 	}
 	return block;
 }
 
 size_t
-audit_pcapng(void *state, const struct audit_record *record, char *buf,
-    size_t *seal)
+audit_pcapng(void *state, const struct audit_record *record, char *buf)
 {
-	char *end = put_message(buf, record, false, buf, seal);
+	char *end = put_message(buf, record, false);
 
 	(void)state;
 	if (record->answer_length > 0)
-		end = put_message(end, record, true, buf, seal);
+		end = put_message(end, record, true);
 	assert((size_t)(end - buf) <= AUDIT_PCAPNG_MAX);
 	return (size_t)(end - buf);
 }

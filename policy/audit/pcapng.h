@@ -26,17 +26,9 @@
 
 /*
  * Puts a record into buf, which has AUDIT_PCAPNG_MAX octets; returns how many it
- * put; *seal as in format.h.  The state is not used.
+ * put.  The state is not used.
  */
-size_t audit_pcapng(void *state, const struct audit_record *record, char *buf,
-    size_t *seal);
-
-/*
- * Puts the beginning of a capture, section and interface, without a note, into
- * buf, which has PCAPNG_HEAD_MAX octets; returns how many it put.
- */
-#define PCAPNG_HEAD_MAX 256
-size_t pcapng_put_head(char *buf);
+size_t audit_pcapng(void *state, const struct audit_record *record, char *buf);
 
 extern const struct audit_format audit_pcapng_format;
 

@@ -35,19 +35,4 @@
 size_t raw_packet_put(const struct audit_record *record, bool answer,
     size_t *offset, bool *last, uint8_t *to);
 
-/* A packet such as those above, read in place. */
-struct raw_packet {
-	uint8_t family;			/* AF_INET or AF_INET6 */
-	bool stream;
-	bool first;			/* a message begins in it */
-	uint16_t source_port, destination_port;
-	uint8_t source[16], destination[16];
-	const uint8_t *payload;		/* behind the header of UDP or TCP */
-	size_t length;			/* of the payload */
-};
-
-/* False: the octets are no packet of UDP or TCP without extension headers. */
-bool raw_packet_read(struct raw_packet *packet, const uint8_t *octets,
-    size_t length);
-
 #endif

@@ -10,7 +10,7 @@
 struct slot {
 	uint32_t size;			/* of header and record */
 	uint32_t filler;		/* 1: no record, unused up to the ring's end */
-	uint64_t number;
+	uint64_t unused;		/* records are aligned to 16 */
 };
 
 static_assert((AUDIT_RING_SIZE & (AUDIT_RING_SIZE - 1)) == 0, "power of two");
@@ -47,14 +47,6 @@ has_room(struct audit_ring *ring, uint64_t head, uint64_t need)
 	return head + need - ring->known_tail <= AUDIT_RING_SIZE;
 }
 
-/* Twice, since up to one record's octets are skipped at the ring's end. */
-bool
-audit_ring_has_room(struct audit_ring *ring)
-{
-	return has_room(ring, atomic_load_explicit(&ring->head,
-	    memory_order_relaxed), 2 * RECORD_MAX);
-}
-
 bool
 audit_ring_is_filling(struct audit_ring *ring)
 {
@@ -74,8 +66,6 @@ bool
 audit_ring_put(struct audit_ring *ring, const struct audit_record *record)
 {
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-	uint64_t number = atomic_load_explicit(&ring->next,
-	    memory_order_relaxed);
 	uint64_t at = head & (AUDIT_RING_SIZE - 1);
 	uint64_t to_end = AUDIT_RING_SIZE - at, skip;
 	size_t size = sizeof(struct slot) + sizeof(*record) +
@@ -90,8 +80,6 @@ audit_ring_put(struct audit_ring *ring, const struct audit_record *record)
 	skip = size > to_end ? to_end : 0;
 	if (!has_room(ring, head, size + skip)) {
 		atomic_fetch_add_explicit(&ring->lost, 1, memory_order_relaxed);
-		atomic_store_explicit(&ring->next, number + 1,
-		    memory_order_release);
 		return false;
 	}
 	if (skip > 0) {
@@ -99,7 +87,7 @@ audit_ring_put(struct audit_ring *ring, const struct audit_record *record)
 		copy(ring->octets + at, &slot, sizeof(slot));
 		at = 0;
 	}
-	slot = (struct slot){ (uint32_t)size, 0, number };
+	slot = (struct slot){ (uint32_t)size, 0, 0 };
 	to = copy(ring->octets + at, &slot, sizeof(slot));
 	to = copy(to, record, sizeof(*record));
 	to = copy(to, record->question, record->question_length);
@@ -109,7 +97,6 @@ audit_ring_put(struct audit_ring *ring, const struct audit_record *record)
 	copy(to, record->judged, record->judged_length);
 	atomic_store_explicit(&ring->head, head + skip + size,
 	    memory_order_release);
-	atomic_store_explicit(&ring->next, number + 1, memory_order_release);
 	return true;
 }
 
@@ -135,7 +122,6 @@ audit_ring_next(const struct audit_ring *ring, uint64_t *cursor, uint64_t end,
 	} while (slot.filler != 0);
 	from += sizeof(slot);
 	memcpy(record, from, sizeof(*record));
-	record->number = slot.number;
 	record->question = from + sizeof(*record);
 	record->answer = record->question + record->question_length;
 	record->rule = (const char *)record->answer + record->answer_length;
@@ -143,15 +129,6 @@ audit_ring_next(const struct audit_ring *ring, uint64_t *cursor, uint64_t end,
 	record->judged = (const uint8_t *)record->observer +
 	    record->observer_length;
 	return true;
-}
-
-/* A record is in the ring before its number is taken. */
-bool
-audit_ring_next_number(const struct audit_ring *ring, uint64_t cursor,
-    uint64_t *number)
-{
-	*number = atomic_load_explicit(&ring->next, memory_order_acquire);
-	return audit_ring_end(ring) == cursor;
 }
 
 void

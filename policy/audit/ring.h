@@ -20,7 +20,6 @@ struct audit_ring {
 	/* Written by the thread that puts. */
 	_Alignas(64) _Atomic uint64_t head;
 	_Atomic uint64_t lost;
-	_Atomic uint64_t next;		/* number of the next record */
 	uint64_t known_tail;		/* tail when it was last read */
 	/* Written by the thread that takes. */
 	_Alignas(64) _Atomic uint64_t tail;
@@ -32,11 +31,8 @@ int audit_ring_init(struct audit_ring *ring)
     __attribute__((warn_unused_result));
 void audit_ring_clear(struct audit_ring *ring);
 
-/* Copies and numbers the record.  False if there is no room: counted in lost. */
+/* Copies the record.  False if there is no room: counted in lost. */
 bool audit_ring_put(struct audit_ring *ring, const struct audit_record *record);
-
-/* Whether there is room for any record.  For the thread that puts. */
-bool audit_ring_has_room(struct audit_ring *ring);
 
 /* Whether a quarter of it waits to be taken.  For the thread that puts. */
 bool audit_ring_is_filling(struct audit_ring *ring);
@@ -51,13 +47,6 @@ uint64_t audit_ring_end(const struct audit_ring *ring);
  */
 bool audit_ring_next(const struct audit_ring *ring, uint64_t *cursor,
     uint64_t end, struct audit_record *record);
-
-/*
- * The number of the next record, once all records before it that were not lost
- * have been taken; false if there are more to take at cursor.
- */
-bool audit_ring_next_number(const struct audit_ring *ring, uint64_t cursor,
-    uint64_t *number);
 
 /* Frees the room before cursor. */
 void audit_ring_release(struct audit_ring *ring, uint64_t cursor);

@@ -151,10 +151,8 @@ config_free(struct config *config)
 	free(config->capture.nameservers);
 	mesh_clear(&config->mesh);
 	policy_clear(&config->policy);
-	for (size_t i = 0; i < config->audit_count; i++) {
+	for (size_t i = 0; i < config->audit_count; i++)
 		free(config->audits[i].path);
-		free(config->audits[i].socket);
-	}
 	free(config->audits);
 	free(config->path);
 	free(config->text);

@@ -99,15 +99,13 @@ struct config_queue {
 };
 
 struct config_audit {
-	char *path;			/* of a file; NULL: it is */
-	char *socket;			/* a Unix socket */
+	char *path;			/* of a file; "-"; or "unix:/PATH" */
 	bool passes;
 	struct audit_sink sink;
-	uint32_t max_size;		/* MiB; 0: any */
-	uint32_t max_age;		/* seconds; 0: any */
-	uint32_t max_files;		/* closed ones that are kept; 0: all */
 	unsigned int line;
 };
+
+#define CONFIG_AUDIT_UNIX	"unix:"
 
 struct config {
 	char *path;			/* of the file itself */
@@ -161,11 +159,26 @@ config_asks(const struct config *config)
 /* Whether one of the upstreams is asked over TLS. */
 bool config_forwards_tls(const struct config *config);
 
-/* Where an entry of "audit" writes. */
-static inline const char *
-config_audit_place(const struct config_audit *audit)
+/* Whether an entry of "audit" writes to the daemon's standard output. */
+static inline bool
+config_audit_is_output(const struct config_audit *audit)
 {
-	return audit->path != NULL ? audit->path : audit->socket;
+	return strcmp(audit->path, "-") == 0;
+}
+
+/* The path of the socket that it writes to; NULL: it writes to none. */
+static inline const char *
+config_audit_socket(const struct config_audit *audit)
+{
+	return strncmp(audit->path, CONFIG_AUDIT_UNIX,
+	    sizeof(CONFIG_AUDIT_UNIX) - 1) == 0 ? audit->path +
+	    sizeof(CONFIG_AUDIT_UNIX) - 1 : NULL;
+}
+
+static inline bool
+config_audit_is_file(const struct config_audit *audit)
+{
+	return audit->path[0] == '/';
 }
 
 /* All queues, with consecutive numbers: the workers', then forwarding's. */

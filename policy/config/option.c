@@ -546,9 +546,6 @@ const struct config_removed config_removed[] = {
 	{ "metrics.listen", "nothing listens; take it out, and run \"systemctl "
 	  "enable --now nfdns-metrics.socket\" for 127.0.0.1:9153, or see "
 	  "nfdns metrics --http in nfdns(8)" },
-	{ "audit[].compress", "renamed files stay as they are; take it out, and "
-	  "for compressed files max_size and max_age, too: then logrotate renames "
-	  "and compresses the log" },
 	{ NULL, NULL },
 };
 

@@ -359,7 +359,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (table == NULL) {
 		log_set_level(LOG_LEVEL_ERROR);
 		table = sample_table(false);
-		check(audit_start(&audit, 1, NULL) == 0);
+		check(audit_start(&audit, 1) == 0);
 	}
 	files = open_files();
 	begin(&b, table, next(&s));

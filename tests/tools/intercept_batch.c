@@ -97,7 +97,6 @@ write_records(struct audit_json *json, const struct interception *i, uint32_t n)
 {
 	static char line[AUDIT_JSON_MAX], packets[AUDIT_PCAPNG_MAX];
 	const size_t octets = i->packet.family == AF_INET ? 4 : 16;
-	size_t seal;
 	struct audit_record r = {
 		.time_ns = UINT64_C(1795206300000000000) + UINT64_C(1000) * n,
 		.spent_ns = 9008,
@@ -117,8 +116,8 @@ write_records(struct audit_json *json, const struct interception *i, uint32_t n)
 
 	memcpy(r.client, i->packet.source, octets);
 	memcpy(r.server, i->packet.destination, octets);
-	(void)audit_pcapng(NULL, &r, packets, &seal);
-	return audit_json(json, &r, line, sizeof(line), &seal);
+	(void)audit_pcapng(NULL, &r, packets);
+	return audit_json(json, &r, line, sizeof(line));
 }
 
 /* A rule for each of so many names of other domains. */

@@ -49,7 +49,6 @@ static const char *const reasons[REASONS] = {
 	[REASON_RATE] = "it is over the rate of the rule",
 	[REASON_UNANSWERABLE] = "no answer would come back to it",
 	[REASON_UNJUDGED] = "a rule could deny it, and it cannot be judged",
-	[REASON_UNRECORDED] = "a strict audit has no room for its record",
 	[REASON_UNREADABLE] = "no question can be read, and a rule could deny one",
 };
 

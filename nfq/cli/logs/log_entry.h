@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "policy/audit/text.h"
+#include "nfq/cli/logs/log_text.h"
 #include "resolver/dns/name.h"
 #include "resolver/text/json_tree.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "policy/audit/text.h"
+#include "nfq/cli/logs/log_text.h"
 
 /* All that are set must hold; borrows its texts. */
 struct log_filter {

@@ -1,144 +1,122 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nfq/cli/logs/verify.h"
 
-/*
- * Records between two runs of which only the second's beginning tells how many
- * there were.  Another daemon begins at 0 again.
- */
+#include <string.h>
+
+#include "resolver/text/json_tree.h"
+
 static uint64_t
-between_runs(const struct audit_verify *v, const struct audit_reading *r)
+number_of(const struct json_node *ours, const char *key)
 {
-	if (!v->joined || r->kind != AUDIT_PIECE_BEGIN || r->next < v->given ||
-	    (v->given > 0 && r->next == 0))
-		return AUDIT_BETWEEN_UNKNOWN;
-	return r->next - v->given;
+	long long number = 0;
+
+	(void)json_tree_integer(json_tree_member(ours, key), 0, INT64_MAX,
+	    &number);
+	return (uint64_t)number;
 }
 
+static enum log_line_kind
+kind_of(const char *event)
+{
+	static const char *const events[] = {
+		[LOG_BEGIN] = "begin",
+		[LOG_LOST] = "lost",
+		[LOG_UNREAD] = "unread",
+		[LOG_END] = "end",
+	};
+
+	for (unsigned int i = LOG_BEGIN; i <= LOG_END; i++)
+		if (strcmp(event, events[i]) == 0)
+			return (enum log_line_kind)i;
+	return LOG_FOREIGN;
+}
+
+void
+log_line_read(struct log_line *line, struct json_tree *tree, const char *text,
+    size_t length)
+{
+	const struct json_range range = { .text = text, .length = length,
+		.line = 1 };
+	const struct json_node *ours;
+	const char *event, *why;
+	unsigned int where;
+	int error;
+
+	ours = json_tree_member(json_tree_take(tree, &range, &error, &why,
+	    &where), "nfdns");
+	event = json_tree_string(json_tree_member(ours, "event"));
+	*line = (struct log_line){
+		.kind = event != NULL ? kind_of(event) : LOG_RECORD,
+		.run = number_of(ours, "run"),
+		.number = number_of(ours, event != NULL ? "next" : "number"),
+		.count = number_of(ours, "records") +
+		    number_of(ours, "questions"),
+	};
+	if (line->kind == LOG_RECORD ? line->number == 0 : line->run == 0)
+		line->kind = LOG_FOREIGN;
+}
+
+bool
+log_verify_is_over(const struct log_verify *v, const struct log_line *line)
+{
+	return v->run != 0 && (line == NULL ||
+	    (line->kind == LOG_BEGIN && line->run != v->run));
+}
+
+/* Numbers up to this one should have come. */
+static enum log_finding
+come_to(struct log_verify *v, uint64_t number)
+{
+	if (number < v->next)
+		return LOG_REPEATED;
+	if (number > v->next && v->gap == 0)
+		v->from = v->next;
+	if (number > v->next)
+		v->to = number - 1;
+	v->gap += number - v->next;
+	v->next = number;
+	return LOG_FINE;
+}
+
+/* The first line of all need not be the first of its run. */
 static void
-take_first(struct audit_verify *v, const struct audit_reading *r)
+begin(struct log_verify *v, const struct log_line *line)
 {
-	if (v->has_first || r->kind != AUDIT_PIECE_BEGIN || r->run < v->since)
-		return;
-	v->has_first = true;
-	v->first = r->next;
+	v->run = line->run;
+	v->next = line->number;
+	v->gap = v->told = v->from = v->to = 0;
 }
 
-/* A worker's first piece of a sink: its seal begins with the run. */
-static unsigned int
-begin_run(struct audit_verify *v, const struct audit_reading *r)
+enum log_finding
+log_verify_line(struct log_verify *v, const struct log_line *line)
 {
-	unsigned int wrong = 0;
+	enum log_finding found = LOG_FINE;
 
-	v->between = between_runs(v, r);
-	if (v->begun && !v->ended)
-		wrong |= AUDIT_UNENDED;
-	else if (v->begun && v->between != AUDIT_BETWEEN_UNKNOWN &&
-	    v->between > 0)
-		wrong |= AUDIT_BETWEEN;
-	take_first(v, r);
-	v->run_before = v->run;
-	v->run = r->run;
-	v->begun = true;
-	v->seal = (struct audit_seal){ .number = 0, .chain = r->run };
-	return wrong;
-}
-
-/* Whether the piece follows the one before it, and has not been changed. */
-static unsigned int
-check_seal(struct audit_verify *v, const struct audit_reading *r, char *octets)
-{
-	const uint64_t before = v->seal.number;
-	unsigned int wrong = 0;
-
-	if (r->seal.number <= before)
-		return AUDIT_REPEATED;
-	if (r->seal.number != before + 1) {
-		v->cut_from = before + 1;
-		v->cut_to = r->seal.number - 1;
-		wrong = AUDIT_CUT;
-	} else if (audit_seal_chain(&v->key, v->seal.chain, octets, r->length,
-	    r->seal_at) != r->seal.chain)
-		wrong = AUDIT_CHANGED;
-	v->seal = r->seal;
-	return wrong;
-}
-
-static unsigned int
-check_sums(const struct audit_verify *v, const struct audit_reading *r)
-{
-	if (!v->counting)
-		return 0;
-	return r->written == v->written && r->missing == v->missing &&
-	    r->next - v->next == r->written + r->skipped + r->missing ? 0 :
-	    AUDIT_UNCOUNTED;
-}
-
-/* How many numbers the daemon has given. */
-static void
-count_given(struct audit_verify *v, const struct audit_reading *r)
-{
-	if (r->kind == AUDIT_PIECE_RECORD)
-		v->given++;
-	else if (r->kind == AUDIT_PIECE_LOST)
-		v->given += r->records;
-	else if (r->kind != AUDIT_PIECE_UNREAD) {
-		v->given = r->next;
-		v->joined = true;
+	if (line->kind == LOG_FOREIGN)
+		return LOG_IS_FOREIGN;
+	if (line->kind == LOG_BEGIN && line->run != v->run)
+		begin(v, line);
+	if (v->run == 0) {
+		v->run = 1;		/* one that is not known */
+		v->next = line->kind == LOG_RECORD ? line->number : 1;
 	}
-}
-
-static unsigned int
-count(struct audit_verify *v, const struct audit_reading *r)
-{
-	count_given(v, r);
-	switch (r->kind) {
-	case AUDIT_PIECE_RECORD:
-		v->records++;
-		v->written++;
-		return 0;
-	case AUDIT_PIECE_BEGIN:
-		v->counting = true;
-		v->next = r->next;
-		v->written = v->missing = 0;
-		return 0;
-	case AUDIT_PIECE_LOST:
-		v->lost += r->records;
-		v->missing += r->records;
-		return AUDIT_LOSS;
-	case AUDIT_PIECE_UNREAD:
-		v->unread += r->unread;
-		return AUDIT_WENT_BY;
+	switch (line->kind) {
+	case LOG_RECORD:
+		found = come_to(v, line->number);
+		v->next += found == LOG_FINE;
+		v->records += found == LOG_FINE;
+		break;
+	case LOG_LOST:
+		v->told += line->count;
+		v->lost += line->count;
+		break;
+	case LOG_UNREAD:
+		v->unread += line->count;
+		break;
 	default:
-		v->skipped += r->skipped;
-		return check_sums(v, r);
+		found = come_to(v, line->number);
+		break;
 	}
-}
-
-unsigned int
-audit_verify_piece(struct audit_verify *v, const struct audit_reading *r,
-    char *octets)
-{
-	const bool note = r->kind != AUDIT_PIECE_RECORD;
-	unsigned int wrong = 0;
-
-	if (r->kind == AUDIT_PIECE_FOREIGN)
-		return AUDIT_STRANGE;
-	/* Nothing is known of what was before. */
-	if (!v->begun && (!note || r->seal.number > 1)) {
-		v->begun = true;
-		v->run = r->run;
-		v->seal = r->seal;
-		take_first(v, r);
-		return AUDIT_HEADLESS | count(v, r);
-	}
-	if (note && (!v->begun || r->run != v->run))
-		wrong |= begin_run(v, r);
-	wrong |= check_seal(v, r, octets);
-	if ((wrong & AUDIT_REPEATED) != 0)
-		return wrong;
-	/* Sums of what is not whole are those of another log. */
-	if ((wrong & (AUDIT_CHANGED | AUDIT_CUT)) != 0)
-		v->counting = v->joined = false;
-	v->ended = r->kind == AUDIT_PIECE_END;
-	return wrong | count(v, r);
+	v->ended = line->kind == LOG_END;
+	return found;
 }

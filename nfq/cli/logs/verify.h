@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Verifies a log, piece by piece: whether each follows the one before it
- * unchanged, and whether the records, with those that the log says are missing,
- * are all that there were.
+ * Whether a log has all its records.  They are numbered from 1 on for each worker,
+ * and those that were lost have numbers, too, and a line that says so.
  */
 #ifndef NFDNS_NFQ_CLI_LOGS_VERIFY_H
 #define NFDNS_NFQ_CLI_LOGS_VERIFY_H
@@ -11,56 +10,53 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "nfq/cli/logs/reader.h"
+struct json_tree;
 
-/* What is wrong with a piece, or before it; several may be. */
-enum {
-	AUDIT_CHANGED = 1,		/* its hash is another */
-	AUDIT_CUT = 2,			/* pieces before it are missing */
-	AUDIT_REPEATED = 4,		/* it comes again, or out of its order */
-	AUDIT_LOSS = 8,			/* a note: records were lost */
-	AUDIT_UNENDED = 16,		/* the run before it has no end; "between" */
-	AUDIT_UNCOUNTED = 32,		/* the sums of the notes differ */
-	AUDIT_STRANGE = 64,		/* it is none of ours */
-	AUDIT_HEADLESS = 128,		/* the log does not begin here */
-	AUDIT_BETWEEN = 256,		/* runs of one daemon, and records
-					 * between them are missing: "between" */
-	AUDIT_WENT_BY = 512,		/* a note: questions that nobody read */
+enum log_line_kind {
+	LOG_FOREIGN,			/* no line of nfdns */
+	LOG_RECORD,
+	LOG_BEGIN,			/* a file was opened */
+	LOG_LOST,
+	LOG_UNREAD,
+	LOG_END,			/* and closed */
 };
 
-/* verify->between: it cannot be known. */
-#define AUDIT_BETWEEN_UNKNOWN UINT64_MAX
-
-struct audit_verify {
-	struct audit_key key;
-	bool begun;			/* a run is under way, */
-	bool ended;			/* and its last piece was an end */
-	uint64_t run, run_before;
-	struct audit_seal seal;		/* of the piece before */
-	/* Since the last beginning, if "counting". */
-	bool counting;
-	uint64_t next, written, missing;
-	/*
-	 * Numbers of records go on when a worker is replaced: how many the
-	 * daemon had given, by the pieces so far, if "joined" (all threads).
-	 */
-	bool joined;
-	uint64_t given, between;
-	/* The first beginning of a run from then on: how many it had given. */
-	uint64_t since;
-	bool has_first;
-	uint64_t first;
-	/* Of all pieces. */
-	uint64_t records, lost, skipped, unread;
-	/* CUT: the numbers of the missing pieces. */
-	uint64_t cut_from, cut_to;
+struct log_line {
+	enum log_line_kind kind;
+	uint64_t run;			/* of the worker; not of RECORD */
+	uint64_t number;		/* of RECORD; of the next: BEGIN, END */
+	uint64_t count;			/* records lost, questions unread */
 };
+
+void log_line_read(struct log_line *line, struct json_tree *tree,
+    const char *text, size_t length);
+
+/* Starts with zeros. */
+struct log_verify {
+	uint64_t run;			/* 0: none has begun */
+	bool ended;			/* by its last line so far */
+	uint64_t next;			/* number that comes next */
+	uint64_t gap, from, to;		/* numbers that did not come */
+	uint64_t told;			/* of these, by lines that say so */
+	uint64_t records, lost, unread;	/* of all runs */
+};
+
+enum log_finding {
+	LOG_FINE,
+	LOG_REPEATED,			/* it was there before, or comes too late */
+	LOG_IS_FOREIGN,
+};
+
+/* What is wrong with the next line. */
+enum log_finding log_verify_line(struct log_verify *verify,
+    const struct log_line *line);
 
 /*
- * Verifies the next piece, writing over its octets.  0 if all is well, else what
- * is wrong.
+ * Whether the line begins another run, before log_verify_line(); or all lines are over
+ * ("line" NULL).  Then gap - told records are missing from the run, somewhere between
+ * "from" and "to"; and, unless it has ended, any behind its last line.
  */
-unsigned int audit_verify_piece(struct audit_verify *verify,
-    const struct audit_reading *reading, char *octets);
+bool log_verify_is_over(const struct log_verify *verify,
+    const struct log_line *line);
 
 #endif

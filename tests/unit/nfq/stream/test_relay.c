@@ -289,7 +289,7 @@ main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
 	table = make_table();
-	MUST(audit_start(&audit, 1, NULL) == 0);
+	MUST(audit_start(&audit, 1) == 0);
 	TEST(questions_are_relayed);
 	TEST(answers_come_in_pieces_or_to_nobody);
 	TEST(closed_after_answers_is_asked_again);

@@ -106,7 +106,7 @@ main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
 	table = make_table();
-	MUST(audit_start(&audit, 1, NULL) == 0);
+	MUST(audit_start(&audit, 1) == 0);
 	TEST(transfers_are_raw);
 	TEST(raw_connections_end_with_their_nameserver);
 	TEST(raw_messages_wait);

@@ -120,7 +120,7 @@ begin(const struct answering_kind *last)
 	memset(slots, 0, sizeof(slots));
 	atomic_store(&slots[0].busy, 1);	/* of a worker that died */
 	freed = 0;
-	MUST(audit_start(&audit, THREADS, NULL) == 0);
+	MUST(audit_start(&audit, THREADS) == 0);
 	answering_threads_init(&threads, &first, audit, slots);
 	for (unsigned int n = 0; n < THREADS; n++) {
 		made[n] = new_thread(n);
@@ -277,7 +277,7 @@ decisions_are_recorded(void)
 	const char *line;
 
 	MUST(pipe2(pipe, O_CLOEXEC) == 0);
-	MUST(audit_start(&audit, 1, NULL) == 0);
+	MUST(audit_start(&audit, 1) == 0);
 	answering_threads_init(&threads, &second, audit, slots);
 	answering_thread_init(&t, &threads, 0);
 	answering_begin(&t, monotime_from_ms(7));

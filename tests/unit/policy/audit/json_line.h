@@ -15,7 +15,6 @@
 #include "tests/json.h"
 
 static char line[AUDIT_JSON_MAX + 1];
-static size_t seal;
 
 /* One for all tests: what it keeps from line to line must never show. */
 static struct audit_json formatter;
@@ -58,8 +57,7 @@ start_message(uint16_t flags, uint16_t answers)
 static inline const struct json_node *
 json_of(const struct audit_record *record)
 {
-	size_t length = audit_json(&formatter, record, line, AUDIT_JSON_MAX,
-	    &seal);
+	size_t length = audit_json(&formatter, record, line, AUDIT_JSON_MAX);
 	const struct json_node *root;
 
 	CHECK(length > 1 && length <= AUDIT_JSON_MAX);

@@ -235,7 +235,7 @@ a_blocked_sink_loses_records_and_says_how_many(void)
 	pthread_t reader;
 	int fds[2];
 
-	CHECK(pipe2(fds, O_CLOEXEC) == 0 && audit_start(&audit, 1, NULL) == 0);
+	CHECK(pipe2(fds, O_CLOEXEC) == 0 && audit_start(&audit, 1) == 0);
 	file.fd = fds[1];
 	audit_set_files(audit, &file, 1);
 	while (refused < 1000) {
@@ -299,7 +299,7 @@ many_threads_lose_nothing_uncounted(void)
 	snprintf(some, sizeof(some), "%s/some", dir);
 	files[0].fd = open_file(all);
 	files[1].fd = open_file(some);
-	CHECK(audit_start(&audit, CROWD, NULL) == 0);
+	CHECK(audit_start(&audit, CROWD) == 0);
 	CHECK(!audit_wants(audit, VERDICT_ANSWER));
 	audit_set_files(audit, files, 2);
 	CHECK(audit_wants(audit, VERDICT_ANSWER));
@@ -340,7 +340,7 @@ files_can_be_moved_away_and_reopened(void)
 	CHECK(mkdtemp(dir) != NULL);
 	snprintf(path, sizeof(path), "%s/a", dir);
 	snprintf(moved, sizeof(moved), "%s/a.1", dir);
-	CHECK(audit_start(&audit, 1, NULL) == 0);
+	CHECK(audit_start(&audit, 1) == 0);
 	file.fd = open_file(path);
 	audit_set_files(audit, &file, 1);
 	CHECK(!audit_wants(audit, VERDICT_PASS));
@@ -388,7 +388,7 @@ a_full_disk_leaves_whole_lines_and_is_tried_again(void)
 
 	CHECK(mkdtemp(dir) != NULL);
 	snprintf(path, sizeof(path), "%s/a", dir);
-	CHECK(audit_start(&audit, 1, NULL) == 0);
+	CHECK(audit_start(&audit, 1) == 0);
 	set_disk(10000);
 	file.fd = open_file(path);
 	audit_set_files(audit, &file, 1);
@@ -405,7 +405,7 @@ a_full_disk_leaves_whole_lines_and_is_tried_again(void)
 	unlink(path);
 
 	/* No room until the end: the line that was cut is taken back. */
-	CHECK(audit_start(&audit, 1, NULL) == 0);
+	CHECK(audit_start(&audit, 1) == 0);
 	set_disk(10000);
 	file.fd = open_file(path);
 	audit_set_files(audit, &file, 1);
@@ -439,7 +439,7 @@ a_dead_sink_does_not_stop_a_living_one(void)
 	close(pipe_fds[0]);		/* EPIPE */
 	files[0].fd = pipe_fds[1];
 	files[1].fd = mkostemp(path, O_APPEND);
-	CHECK(audit_start(&audit, 1, NULL) == 0);
+	CHECK(audit_start(&audit, 1) == 0);
 	audit_set_files(audit, files, 2);
 	for (uint32_t i = 0; i < count; i++) {
 		struct audit_record record = numbered(i);
@@ -454,7 +454,7 @@ a_dead_sink_does_not_stop_a_living_one(void)
 
 	/* All lost, in time. */
 	files[0].fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
-	CHECK(files[0].fd >= 0 && audit_start(&audit, 1, NULL) == 0);
+	CHECK(files[0].fd >= 0 && audit_start(&audit, 1) == 0);
 	audit_set_files(audit, files, 1);
 	for (uint32_t i = 0; i < 50; i++) {
 		struct audit_record record = numbered(i);

@@ -296,9 +296,9 @@ a_line_says_nothing_of_the_one_before(void)
 		    i / 2 % count : i / 2 / count];
 		struct audit_json fresh = { .second = { .length = 0 } };
 		size_t length = audit_json(&fresh, r, expected,
-		    AUDIT_JSON_MAX, &seal);
+		    AUDIT_JSON_MAX);
 
-		CHECK(audit_json(&formatter, r, line, AUDIT_JSON_MAX, &seal) ==
+		CHECK(audit_json(&formatter, r, line, AUDIT_JSON_MAX) ==
 		    length && memcmp(line, expected, length) == 0);
 		message[2] ^= i % 7 == 0;	/* RD */
 	}

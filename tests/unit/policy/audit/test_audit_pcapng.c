@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "policy/audit/seal.h"
 #include "resolver/version.h"
 #include "tests/check.h"
 #include "tests/packets.h"
@@ -18,11 +17,10 @@
 #define FORMAT	(&audit_pcapng_format)
 
 /* What follows in the comment of "blank". */
-#define BEHIND	" packet_id=77 spent_us=22.136" NO_SEAL
-#define NO_SEAL	" thread=0 number=0 seal=" AUDIT_SEAL_BLANK
+#define BEHIND	" packet_id=77 spent_us=22.136" NUMBER
+#define NUMBER	" number=0"
 
 static char octets[AUDIT_PCAPNG_MAX];
-static size_t seal;
 
 static const uint8_t question[] = "\x12\x34\1\0\0\1\0\0\0\0\0\0\1a\4mesh\0\0\1\0\1";
 static const uint8_t answer[] = "\x12\x34\x85\x80\0\1\0\1\0\0\0\0\1a\4mesh\0\0\1\0\1"
@@ -161,7 +159,7 @@ payload_of(const struct packet_block *p, int family, uint8_t protocol,
 static size_t
 record(const struct audit_record *r)
 {
-	const size_t length = FORMAT->record(NULL, r, octets, &seal);
+	const size_t length = FORMAT->record(NULL, r, octets);
 
 	CHECK(length <= FORMAT->record_max);
 	return length;
@@ -173,7 +171,7 @@ a_file_begins_with_section_and_interface(void)
 	static const char name[] = "nfdns " NFDNS_VERSION;
 	static const uint8_t fixed[] = { 0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0,
 		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
-	const size_t length = FORMAT->note(NULL, &begin, octets, &seal);
+	const size_t length = FORMAT->note(NULL, &begin, octets);
 	const size_t section = block_at(0, length, 0x0a0d0d0a);
 	uint16_t size;
 	const char *value;
@@ -194,7 +192,7 @@ static void
 a_question_octet_by_octet(void)
 {
 	static const uint8_t expected[] =
-	    "\6\0\0\0\x20\1\0\0\0\0\0\0\1\0\xea\x18\0\0\x34\x12"
+	    "\6\0\0\0\xf0\0\0\0\0\0\0\0\1\0\xea\x18\0\0\x34\x12"
 	    "\x34\0\0\0\x34\0\0\0"
 	    "\x45\0\0\x34\0\0\x40\0\x40\x11\xb6\x7c\xc0\0\2\7\xc0\0\2\x35"
 	    "\x9c\x40\0\x35\0\x20\xf8\x82"
@@ -203,9 +201,9 @@ a_question_octet_by_octet(void)
 	    "\5\0\10\0\x4d\0\0\0\0\0\0\0"
 	    "\6\0\4\0\xb4\x14\0\0"
 	    "\7\0\11\0\1\0\0\0\0\0\0\0\0\0\0\0"
-	    "\1\0\x97\0decision=pass reason=not-mesh uid=1000 gid=none "
+	    "\1\0\x67\0decision=pass reason=not-mesh uid=1000 gid=none "
 	    "generation=123456" BEHIND "\0"
-	    "\0\0\0\0\x20\1\0\0";
+	    "\0\0\0\0\xf0\0\0\0";
 	struct audit_record r = blank;
 	size_t length;
 
@@ -378,7 +376,7 @@ statistics_count_records(void)
 		.time_ns = blank.time_ns, .lost_now = 2, .lost = 7, .records = 100 };
 	static const struct { uint16_t code; uint8_t value; } counts[] = {
 		{ 4, 107 }, { 5, 7 }, { 8, 100 } };
-	const size_t length = FORMAT->note(NULL, &note, octets, &seal);
+	const size_t length = FORMAT->note(NULL, &note, octets);
 	uint16_t size;
 
 	CHECK(length <= FORMAT->note_max);
@@ -419,7 +417,7 @@ whole_blocks_of_a_cut_file(void)
 	r.question_length = r.answer_length = sizeof(message);
 	for (size_t i = 0; i < 4; i++) {
 		const size_t length = i == 0 ? FORMAT->note(NULL, &begin,
-		    octets, &seal) : record(&r);
+		    octets) : record(&r);
 
 		CHECK(pwrite(fd, octets, length, size) == (ssize_t)length);
 		for (size_t at = 0; at < length; at += u32_at(at + 4))

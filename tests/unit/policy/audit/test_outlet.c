@@ -31,16 +31,14 @@ put(char *buf, uint8_t size, char kind, uint32_t number)
 static struct audit_note end_note;	/* of the file closed last */
 
 static size_t
-binary_record(void *state, const struct audit_record *record, char *buf,
-    size_t *seal)
+binary_record(void *state, const struct audit_record *record, char *buf)
 {
 	CHECK(*(char *)state == 1);
-	*seal = AUDIT_NO_SEAL;
 	return put(buf, RECORD_SIZE, 'R', record->packet_id);
 }
 
 static size_t
-binary_note(void *state, const struct audit_note *note, char *buf, size_t *seal)
+binary_note(void *state, const struct audit_note *note, char *buf)
 {
 	static const char kinds[] = { 'B', 'L', 'E' };
 
@@ -50,7 +48,6 @@ binary_note(void *state, const struct audit_note *note, char *buf, size_t *seal)
 	CHECK(*(char *)state == (note->kind != AUDIT_BEGIN));
 	CHECK(note->lost >= note->lost_now);
 	*(char *)state = 1;
-	*seal = AUDIT_NO_SEAL;
 	if (note->kind == AUDIT_END)
 		end_note = *note;
 	return put(buf, NOTE_SIZE, kinds[note->kind], (uint32_t)note->lost_now);
@@ -64,22 +61,18 @@ static const struct audit_format binary = {
 static const struct audit_state beginning = { .time_ns = 76 },
     middle = { .time_ns = 77 }, ending = { .time_ns = 78 };
 
-static struct audit_loss losses[2];
 static char buffer[AUDIT_BUFFER_SIZE];
 static struct audit_outlet outlet;
+static uint32_t max_size;		/* MiB */
 
 static void
 open_outlet(int fd, bool fresh)
 {
-	const struct audit_file file = { .fd = fd };
+	const struct audit_file file = { .fd = fd, .sink.max_size = max_size };
 
-	if (fresh) {
+	if (fresh)
 		memset(&outlet, 0, sizeof(outlet));
-		memset(losses, 0, sizeof(losses));
-	}
 	outlet.buffer = buffer;
-	outlet.losses = losses;
-	outlet.threads = 2;
 	CHECK(fd >= 0);
 	audit_outlet_open(&outlet, &file, &binary, &beginning);
 }
@@ -88,14 +81,12 @@ open_outlet(int fd, bool fresh)
 static bool
 record(uint32_t number)
 {
-	const struct audit_record r = { .packet_id = number, .number = number };
+	const struct audit_record r = { .packet_id = number };
 	char *to = audit_outlet_begin(&outlet);
-	size_t seal, length;
 
 	if (to == NULL)
 		return false;
-	length = binary.record(outlet.state, &r, to, &seal);
-	audit_outlet_end(&outlet, &r, length, seal);
+	audit_outlet_end(&outlet, binary.record(outlet.state, &r, to));
 	return true;
 }
 
@@ -158,7 +149,7 @@ pieces_come_in_order(void)
 
 	open_outlet(empty_file(), true);
 	CHECK(record(1) && record(2));
-	audit_outlet_lose(&outlet, 1, 10, 14);
+	audit_outlet_lose(&outlet, 5);
 	CHECK(audit_outlet_tell(&outlet, &middle));
 	CHECK(!audit_outlet_tell(&outlet, &middle));
 	CHECK(record(3));
@@ -166,7 +157,7 @@ pieces_come_in_order(void)
 	CHECK(outlet.lost == 0);
 	c = content_of_file(path);
 	CHECK(strcmp(c.kinds, "BRRLRE") == 0 && c.told == 5 && c.left == 0);
-	CHECK(end_note.records == 3 && end_note.lost == 5);
+	CHECK(end_note.records == 3 && end_note.lost == 5 && end_note.next == 9);
 	/* The next file begins as the first did. */
 	open_outlet(open(path, O_WRONLY | O_APPEND | O_CLOEXEC), false);
 	CHECK(record(4));
@@ -174,7 +165,7 @@ pieces_come_in_order(void)
 	c = content_of_file(path);
 	CHECK(strcmp(c.kinds, "BRRLREBRE") == 0);
 	/* Each opening counts anew. */
-	CHECK(end_note.records == 1 && end_note.lost == 0);
+	CHECK(end_note.records == 1 && end_note.lost == 0 && end_note.next == 10);
 }
 
 static void
@@ -211,7 +202,7 @@ a_full_disk_leaves_whole_records(void)
 		for (uint32_t i = 0; i < 5; i++)
 			CHECK(record(i));
 		audit_outlet_flush(&outlet);
-		audit_outlet_lose(&outlet, 0, 5, 5);
+		audit_outlet_lose(&outlet, 1);
 		CHECK(audit_outlet_tell(&outlet, &middle));
 		audit_outlet_close(&outlet, &ending);
 		limit_files(RLIM_INFINITY);
@@ -220,8 +211,8 @@ a_full_disk_leaves_whole_records(void)
 		CHECK(c.records + outlet.lost == 5);
 		CHECK(c.told == 0 && strchr(c.kinds, 'E') == NULL);
 		/* What the file did not take is reported by the next. */
-		CHECK(outlet.untold == outlet.lost + 1);
-		CHECK(losses[0].count == outlet.untold && losses[0].to == 5);
+		CHECK(outlet.loss.count == outlet.lost + 1);
+		CHECK(outlet.loss.to == 6 && outlet.number == 6);
 	}
 }
 
@@ -259,6 +250,32 @@ a_full_pipe_is_written_on_where_it_stopped(void)
 	close(fds[0]);
 }
 
+/* Until another file comes, or this one is cut. */
+static void
+a_full_file_gets_no_more(void)
+{
+	struct content c;
+	uint32_t n = 0;
+
+	max_size = 1;
+	open_outlet(empty_file(), true);
+	while (record(n))
+		n++;
+	CHECK(n * RECORD_SIZE > (1 << 20) - 2 * RECORD_SIZE &&
+	    n * RECORD_SIZE < (1 << 20) + 2 * RECORD_SIZE);
+	audit_outlet_flush(&outlet);
+	CHECK(audit_outlet_is_full(&outlet) && !record(n));
+	audit_outlet_lose(&outlet, 3);
+	CHECK(!audit_outlet_tell(&outlet, &middle));
+	CHECK(truncate(path, 0) == 0);
+	audit_outlet_flush(&outlet);
+	CHECK(audit_outlet_tell(&outlet, &middle) && record(n));
+	audit_outlet_close(&outlet, &ending);
+	c = content_of_file(path);
+	CHECK(strcmp(c.kinds, "LRE") == 0 && c.told == 3);
+	max_size = 0;
+}
+
 static void
 names_of_formats_are_those_of_the_rows(void)
 {
@@ -284,6 +301,7 @@ main(void)
 	TEST(many_small_records_are_all_written);
 	TEST(a_full_disk_leaves_whole_records);
 	TEST(a_full_pipe_is_written_on_where_it_stopped);
+	TEST(a_full_file_gets_no_more);
 	TEST(names_of_formats_are_those_of_the_rows);
 	unlink(path);
 	return test_summary();

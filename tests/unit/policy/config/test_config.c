@@ -317,8 +317,6 @@ options_of_before_are_warnings(void)
 		{ "metrics = { interval = 0; listen = \"127.0.0.1:9153\"; };",
 		  "metrics.listen: not an option any more: nothing listens; take it "
 		  "out, and run \"systemctl enable --now nfdns-metrics.socket\"" },
-		{ "audit = ( { path = \"/a\"; compress = \"gzip\"; } );",
-		  "audit[0].compress: not an option any more: renamed files stay" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -1,201 +1,175 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Runs of workers, one after the other in a log, and what is missing between. */
+/* Workers, one after the other in a log, and what is missing. */
 #include "nfq/cli/logs/verify.h"
 
 #include <string.h>
 #include <sys/socket.h>
 
 #include "policy/audit/format.h"
+#include "resolver/text/json_tree.h"
 #include "tests/check.h"
 
-#define SIZE	((size_t)64 << 10)
+static struct json_tree tree = JSON_TREE_INIT;
+static struct log_verify v;
+static char state[AUDIT_FORMAT_STATE], text[65536];
+static uint64_t run, next;		/* of the worker that writes */
 
-static const struct audit_key no_key = { .present = false };
-static char octets[SIZE];
-static size_t length;
-
-/* The worker that writes. */
-static struct audit_seal seal;
-static uint64_t run, number, written;
-
-static void
-put_note(enum audit_note_kind kind, uint64_t lost)
+static enum log_finding
+verify(size_t length)
 {
-	const struct audit_note note = { .kind = kind, .run = run,
-		.records = written, .next = &number, .threads = 1,
-		.lost_now = lost, .from = number - lost, .to = number - 1,
-		.lost = 0 };
-	static char state[AUDIT_FORMAT_STATE];
-	size_t at;
-	const size_t size = audit_formats[AUDIT_JSON]->note(state, &note,
-	    octets + length, &at);
+	struct log_line line;
 
-	audit_seal_put(&seal, &no_key, octets + length, size, at);
-	length += size;
+	log_line_read(&line, &tree, text, length);
+	return log_verify_line(&v, &line);
 }
 
-static void
-put_records(unsigned int count)
+/* Whether the line begins another worker. */
+static bool
+is_over(size_t length)
 {
-	static char state[AUDIT_FORMAT_STATE];
+	struct log_line line;
 
-	for (; count > 0; count--, number++, written++) {
-		const struct audit_record record = { .family = AF_INET,
-			.number = number, .question = (const uint8_t *)"",
+	log_line_read(&line, &tree, text, length);
+	return log_verify_is_over(&v, &line);
+}
+
+static size_t
+note(enum audit_note_kind kind, uint64_t lost)
+{
+	const struct audit_note n = { .kind = kind, .run = run, .next = next,
+		.lost_now = lost, .from = next - lost, .to = next - 1,
+		.unread = lost };
+
+	return audit_formats[AUDIT_JSON]->note(state, &n, text);
+}
+
+static enum log_finding
+records(unsigned int count)
+{
+	enum log_finding found = LOG_FINE;
+
+	for (; count > 0 && found == LOG_FINE; count--) {
+		const struct audit_record r = { .family = AF_INET,
+			.number = next++, .question = (const uint8_t *)"",
 			.answer = (const uint8_t *)"" };
-		size_t at;
-		const size_t size = audit_formats[AUDIT_JSON]->record(state,
-		    &record, octets + length, &at);
 
-		audit_seal_put(&seal, &no_key, octets + length, size, at);
-		length += size;
+		found = verify(audit_formats[AUDIT_JSON]->record(state, &r,
+		    text));
 	}
+	return found;
 }
 
-/* A worker begins; records before it have so many numbers. */
 static void
-begin(uint64_t first)
+begin(void)
 {
 	run++;
-	seal = (struct audit_seal){ .number = 0, .chain = run };
-	number = first;
-	written = 0;
-	put_note(AUDIT_BEGIN, 0);
-}
-
-static struct audit_verify verify;
-
-/* What is wrong with the log from its octet "from" on; the log is empty then. */
-static unsigned int
-wrong_from(size_t from)
-{
-	struct audit_reading r;
-	unsigned int wrong = 0;
-
-	for (size_t at = from; at < length; at += r.length) {
-		CHECK(audit_reader_next(&r, AUDIT_JSON,
-		    (const uint8_t *)octets + at, length - at) ==
-		    AUDIT_READ_PIECE);
-		wrong |= audit_verify_piece(&verify, &r, octets + at);
-	}
-	length = 0;
-	return wrong;
+	next = 1;
+	CHECK(verify(note(AUDIT_BEGIN, 0)) == LOG_FINE);
 }
 
 static void
 start(void)
 {
-	verify = (struct audit_verify){ .since = 1 };
-	length = 0;
+	memset(&v, 0, sizeof(v));
 	run = 1000;
-	begin(0);
+	begin();
 }
 
 static void
-a_kill_that_lost_nothing(void)
+a_whole_log(void)
 {
 	start();
-	put_records(3);
-	begin(3);
-	put_records(2);
-	CHECK(wrong_from(0) == AUDIT_UNENDED && verify.between == 0);
-	CHECK(verify.joined && verify.given == 5 && verify.records == 5);
-	CHECK(verify.has_first && verify.first == 0);
+	CHECK(records(3) == LOG_FINE && !v.ended);
+	CHECK(verify(note(AUDIT_END, 0)) == LOG_FINE && v.ended);
+	/* The same worker, another file. */
+	CHECK(!is_over(note(AUDIT_BEGIN, 0)));
+	CHECK(verify(note(AUDIT_BEGIN, 0)) == LOG_FINE);
+	CHECK(records(2) == LOG_FINE);
+	CHECK(verify(note(AUDIT_END, 0)) == LOG_FINE);
+	CHECK(v.records == 5 && v.gap == 0 && v.ended);
+	run++;
+	next = 1;
+	CHECK(is_over(note(AUDIT_BEGIN, 0)));
+	begin();
+	CHECK(records(1) == LOG_FINE && v.records == 6);
+	CHECK(log_verify_is_over(&v, NULL));
 }
 
 static void
-a_kill_with_records_in_memory(void)
+losses_that_are_told(void)
 {
 	start();
-	put_records(3);
-	begin(7);
-	CHECK(wrong_from(0) == AUDIT_UNENDED && verify.between == 4);
-}
-
-/* Another daemon numbers from 0, so nothing can be said of the end before. */
-static void
-another_daemon(void)
-{
-	start();
-	put_records(3);
-	begin(0);
-	CHECK(wrong_from(0) == AUDIT_UNENDED);
-	CHECK(verify.between == AUDIT_BETWEEN_UNKNOWN);
-	start();
-	put_records(3);
-	put_note(AUDIT_END, 0);
-	begin(0);
-	put_records(1);
-	CHECK(wrong_from(0) == 0);
+	CHECK(records(2) == LOG_FINE);
+	next += 5;
+	CHECK(records(1) == LOG_FINE);
+	CHECK(v.gap == 5 && v.told == 0 && v.from == 3 && v.to == 7);
+	CHECK(verify(note(AUDIT_LOST, 5)) == LOG_FINE);
+	CHECK(v.gap == v.told && v.lost == 5);
+	CHECK(verify(note(AUDIT_UNREAD, 7)) == LOG_FINE && v.unread == 7);
+	CHECK(verify(note(AUDIT_END, 0)) == LOG_FINE && v.gap == 5);
 }
 
 static void
-a_run_that_is_missing(void)
+what_was_cut_out(void)
 {
 	start();
-	put_records(3);
-	put_note(AUDIT_END, 0);
-	begin(3);
-	put_note(AUDIT_END, 0);
-	CHECK(wrong_from(0) == 0);
-	start();
-	put_records(3);
-	put_note(AUDIT_END, 0);
-	begin(8);
-	CHECK(wrong_from(0) == AUDIT_BETWEEN && verify.between == 5);
-}
-
-/* What was changed or cut out makes the sum of the run unknown. */
-static void
-no_sum_of_what_is_damaged(void)
-{
-	start();
-	put_records(3);
-	octets[length - 100] ^= 1;
-	begin(3);
-	CHECK((wrong_from(0) & AUDIT_UNENDED) != 0);
-	CHECK(verify.between == AUDIT_BETWEEN_UNKNOWN);
+	CHECK(records(2) == LOG_FINE);
+	next += 3;
+	CHECK(records(1) == LOG_FINE && v.gap - v.told == 3);
+	/* And at the end: the last line says how many there were. */
+	next += 4;
+	CHECK(verify(note(AUDIT_END, 0)) == LOG_FINE);
+	CHECK(v.gap - v.told == 7 && v.from == 3 && v.to == 10);
+	/* A file between two others. */
+	next += 2;
+	CHECK(verify(note(AUDIT_BEGIN, 0)) == LOG_FINE && v.gap == 9);
 }
 
 static void
-losses_count(void)
+what_is_there_twice(void)
 {
 	start();
-	put_records(1);
-	number += 4;
-	put_note(AUDIT_LOST, 4);
-	begin(5);
-	CHECK(wrong_from(0) == (AUDIT_LOSS | AUDIT_UNENDED));
-	CHECK(verify.between == 0 && verify.lost == 4 && verify.given == 5);
+	CHECK(records(3) == LOG_FINE);
+	next = 2;
+	CHECK(records(1) == LOG_REPEATED && v.records == 3);
+	next = 4;
+	CHECK(records(1) == LOG_FINE && v.gap == 0);
+}
+
+/* Its worker is not known, nor what was before. */
+static void
+a_log_without_its_beginning(void)
+{
+	memset(&v, 0, sizeof(v));
+	next = 40;
+	CHECK(records(2) == LOG_FINE && v.gap == 0 && v.records == 2);
 }
 
 static void
-a_log_that_begins_later(void)
+what_is_no_line_of_ours(void)
 {
-	size_t later;
+	static const char *const lines[] = { "", "x", "{}", "[]",
+		"{\"nfdns\":{}}", "{\"nfdns\":{\"event\":\"other\",\"run\":1}}",
+		"{\"nfdns\":{\"event\":\"begin\"}}",
+		"{\"nfdns\":{\"number\":-1}}", "{\"nfdns\":{\"number\":1}" };
 
 	start();
-	put_records(2);
-	put_note(AUDIT_END, 0);
-	later = length;
-	put_note(AUDIT_BEGIN, 0);
-	put_records(1);
-	CHECK(wrong_from(later) == AUDIT_HEADLESS);
-	CHECK(verify.has_first && verify.first == 2 && verify.given == 3);
-	start();
-	verify.since = run + 1;		/* all of it is older */
-	CHECK(wrong_from(0) == 0 && !verify.has_first);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		memcpy(text, lines[i], strlen(lines[i]));
+		CHECK(verify(strlen(lines[i])) == LOG_IS_FOREIGN);
+	}
+	CHECK(records(1) == LOG_FINE && v.gap == 0);
 }
 
 int
 main(void)
 {
-	TEST(a_kill_that_lost_nothing);
-	TEST(a_kill_with_records_in_memory);
-	TEST(another_daemon);
-	TEST(a_run_that_is_missing);
-	TEST(no_sum_of_what_is_damaged);
-	TEST(losses_count);
-	TEST(a_log_that_begins_later);
+	TEST(a_whole_log);
+	TEST(losses_that_are_told);
+	TEST(what_was_cut_out);
+	TEST(what_is_there_twice);
+	TEST(a_log_without_its_beginning);
+	TEST(what_is_no_line_of_ours);
+	json_tree_free(&tree);
 	return test_summary();
 }

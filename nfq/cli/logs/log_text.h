@@ -1,34 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A record as one line that a person reads: when, who, what was asked, what was
- * decided and what was answered.  It is for commands; no file of the daemon has
- * this format.
+ * decided and what was answered, for example
+ *
+ *   2026-11-22 13:40:01.123 answer 10.0.0.5 uid 33 A shop.example. 10.1.2.3
+ *   (record)
+ *
+ * in one line; the time is local (TZ).  What is not printable ASCII is written as
+ * printable_text() does.
  */
-#ifndef NFDNS_POLICY_AUDIT_TEXT_H
-#define NFDNS_POLICY_AUDIT_TEXT_H
+#ifndef NFDNS_NFQ_CLI_LOGS_LOG_TEXT_H
+#define NFDNS_NFQ_CLI_LOGS_LOG_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "policy/audit/audit.h"
 
 /* Octets of a line at most; the answers that do not fit are counted. */
 #define AUDIT_TEXT_MAX 5120
 
-/*
- * Writes the line, without a line end and NUL-terminated, for example
- *
- *   2026-11-22 13:40:01.123 answer 10.0.0.5 uid 33 A shop.example. 10.1.2.3
- *   (record)
- *
- * in one line; the time is local (TZ).  The octets of question and answer may
- * be anything; what is not printable ASCII is written as RFC 1035 section 5.1
- * does, and other texts as printable_text() does.  colour: the verdict has an ECMA-48 colour.  Returns the length.
- */
-size_t audit_text(const struct audit_record *record, bool colour,
-    char line[static AUDIT_TEXT_MAX]);
-
-/* What a line is made of, for whoever has no record.  Borrows all of it. */
+/* What a line is made of.  Borrows all of it. */
 struct audit_line {
 	uint64_t time_ns;		/* since 1970 */
 	const char *verdict;		/* "answer" */
@@ -48,8 +42,9 @@ struct audit_line {
 };
 
 /*
- * The same line of these parts; answers are put by audit_line_answer() between
- * its begin and end.
+ * Writes the line, without a line end and NUL-terminated; answers are put by
+ * audit_line_answer() between its begin and end.  colour: the verdict has an ECMA-48
+ * colour.
  */
 struct audit_line_out {
 	char *pos, *end;		/* of the line; NUL at pos */
