@@ -48,6 +48,7 @@
 #include "nfq/handover/handover.h"
 #include "nfq/packet/intercept.h"
 #include "nfq/sockets/address.h"
+#include "nfq/sockets/open.h"
 #include "nfq/handover/senders.h"
 #include "nfq/thread/answering_thread.h"
 #include "nfq/stream/buffer.h"
@@ -119,6 +120,7 @@ struct stream_connection {
 struct stream {
 	struct answering_thread thread;
 	const struct worker_options *options;
+	int (*open)(const struct sockets_request *request, uint32_t mark);
 	struct stream_settings limits;	/* of the generation in use */
 	int epoll;
 	struct stream_end wake;		/* an eventfd: errands have come back */

@@ -17,7 +17,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "nfq/sockets/open.h"
 #include "nfq/stream/pending.h"
 
 #define WRITE_AT_ONCE 64	/* questions a call */
@@ -102,7 +101,7 @@ open_server(struct stream *s, struct stream_connection *c)
 	 * By its mark it is not intercepted again; the bits that are not ours
 	 * route it as the client's packets.
 	 */
-	int fd = sockets_open(&request, c->sender.mark | s->options->mark_relay);
+	int fd = s->open(&request, c->sender.mark | s->options->mark_relay);
 
 	if (fd < 0)
 		return fd;

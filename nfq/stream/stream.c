@@ -251,6 +251,7 @@ stream_new(struct stream **stream, struct answering_threads *threads,
 	TAILQ_INIT(&s->raws);
 	TAILQ_INIT(&s->dead);
 	s->options = &h->options;
+	s->open = sockets_open;
 	answering_thread_init(&s->thread, threads, number);
 	s->thread.slot->kind = SLOT_STREAM;
 	s->limits = atomic_load(&threads->current)->settings.stream;

@@ -177,9 +177,9 @@ echo(int fd)
 		    MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* In place of nfq/sockets/open.c. */
-int
-sockets_open(const struct sockets_request *request, uint32_t mark)
+/* In place of sockets_open(). */
+static int
+open_server(const struct sockets_request *request, uint32_t mark)
 {
 	int pair[2];
 
@@ -368,6 +368,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	b.runner = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	errands_run_by(&b.threads.errands, b.runner);
 	check(stream_new(&b.stream, &b.threads, &b.handover, 0) == 0);
+	b.stream->open = open_server;
 	for (unsigned int i = 0; s.left > 0 && i < 2000; i++)
 		happen(&b, &s);
 	run_round(&b);

@@ -80,9 +80,9 @@ drop(int *fd)
 	*fd = -1;
 }
 
-/* In place of nfq/sockets/open.c. */
-int
-sockets_open(const struct sockets_request *request, uint32_t mark)
+/* In place of sockets_open(). */
+static inline int
+open_server(const struct sockets_request *request, uint32_t mark)
 {
 	int pair[2];
 
@@ -151,6 +151,7 @@ begin(void)
 	b->runner = eventfd(0, EFD_CLOEXEC);
 	errands_run_by(&b->threads.errands, b->runner);
 	MUST(stream_new(&b->stream, &b->threads, &b->handover, 0) == 0);
+	b->stream->open = open_server;
 	make_pair(pair);
 	memset(&arrival, 0, sizeof(arrival));
 	arrival.fd = pair[0];
