@@ -53,7 +53,7 @@ SANITIZE ?=
 
 LIBRARIES := libnetfilter_queue libmnl libnftnl ldns libconfig \
 	     libidn2 libxxhash libcap-ng libseccomp libnghttp2 openssl libcurl libcares \
-	     yaml-0.1 ncursesw
+	     yaml-0.1
 
 ifeq ($(V),1)
 Q	:=
@@ -70,9 +70,7 @@ MISSING := $(foreach l,$(LIBRARIES),$(if $(shell $(PKG_CONFIG) --exists $(l) 2>/
 ifneq ($(strip $(MISSING)),)
 $(error cannot find $(MISSING) through $(PKG_CONFIG): run packaging/install-deps, or install the development packages of these libraries)
 endif
-# Those of ncurses name a standard that is older than _GNU_SOURCE.
-LIB_CFLAGS := $(filter-out -D_XOPEN_SOURCE=% -D_DEFAULT_SOURCE,\
-	$(shell $(PKG_CONFIG) --cflags $(LIBRARIES)))
+LIB_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES))
 LIB_LIBS   := $(shell $(PKG_CONFIG) --libs $(LIBRARIES))
 endif
 

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "nfq/cli/commands.h"
 #include "nfq/cli/message.h"
 #include "nfq/process/exit_code.h"
-#include "nfq/cli/top/draw.h"
-#include "nfq/cli/top/terminal.h"
+#include "nfq/cli/top/model.h"
 #include "policy/status/status.h"
 #include "resolver/text/number.h"
 #include "resolver/text/suggest.h"
@@ -22,20 +21,19 @@ const char top_usage[] =
     "usage: nfdns [-c FILE] top [-d SECONDS] [-n ROUNDS] [-l LIST] [-o] [-j]\n"
     "\n"
     "Shows what is asked now: questions a second, latency, and the names, users,\n"
-    "rules, types, verdicts and decisions with the most questions.  The key h\n"
-    "shows what other keys do.  Without a terminal, prints lines.  Only root\n"
-    "sees names and users.\n"
+    "rules, types, verdicts and decisions with the most questions, until it is\n"
+    "interrupted.  A terminal shows what it has room for.  Only root sees names\n"
+    "and users.\n"
     "\n"
     "  -d, --delay SECONDS  between two readings: 0.1 to 3600, 1 by default\n"
     "  -n, --rounds NUMBER  end after so many readings\n"
-    "  -l, --list LIST      begin with names, users, rules, types, verdicts,\n"
-    "                       decisions or latency; without a terminal, only that\n"
-    "  -o, --once           print lines once\n"
+    "  -l, --list LIST      only names, users, rules, types, verdicts, decisions\n"
+    "                       or latency\n"
+    "  -o, --once           print it once\n"
     "  -j, --json           print one JSON object once\n";
 
 #define LOOK_MS		50	/* how often the start of counting is looked for */
 #define LOOK_MS_MAX	3000
-#define LINES_OF_LIST	10	/* that are printed of each list */
 
 struct top {
 	const char *run_dir;
@@ -44,7 +42,6 @@ struct top {
 	struct hitters hitters;
 	struct top_model model;
 	struct top_view view;
-	bool only;			/* that list */
 	int delay_ms;
 	uint64_t rounds;		/* 0: without end */
 	bool once, json;
@@ -78,7 +75,7 @@ read_list(void *to, const char *value)
 {
 	struct top *t = to;
 
-	t->only = true;
+	t->view.only = true;
 	return top_list_read(&t->view.list, value) ? NULL :
 	    "no list: give one such as names, users, rules, types, verdicts, "
 	    "decisions or latency";
@@ -173,50 +170,6 @@ take_reading(struct top *t)
 	return error;
 }
 
-static int
-draw(struct top *t)
-{
-	unsigned int rows, columns;
-	struct screen screen;
-	int error;
-
-	terminal_size(&rows, &columns);
-	error = screen_new(&screen, rows, columns);
-	if (error == 0)
-		error = top_draw(&screen, &t->model, &t->view);
-	if (error == 0)
-		terminal_show(&screen);
-	screen_free(&screen);
-	return error;
-}
-
-/* Until a key or a signal ends it, or all rounds are over. */
-static int
-show(struct top *t)
-{
-	enum top_wish wish = TOP_READ;
-	monotime_t next = monotime_now();
-	int error = 0, key;
-
-	for (unsigned long round = 0; error == 0 && wish != TOP_QUIT;) {
-		if (wish == TOP_READ || monotime_is_past(monotime_now(), next)) {
-			if (t->rounds > 0 && round++ == t->rounds)
-				break;
-			error = take_reading(t);
-			next = monotime_add_ms(monotime_now(), t->delay_ms);
-		}
-		if (error == 0)
-			error = draw(t);
-		if (error == 0) {
-			key = terminal_key(monotime_poll_timeout(
-			    monotime_now(), next));
-			wish = key < 0 ? TOP_READ :
-			    top_view_key(&t->view, key);
-		}
-	}
-	return error;
-}
-
 /* The daemon looks once a second whether somebody watches. */
 static void
 wait_for_counting(const struct top *t)
@@ -226,48 +179,45 @@ wait_for_counting(const struct top *t)
 		(void)poll(NULL, 0, LOOK_MS);
 }
 
+/* The whole of a terminal, or lines. */
 static int
 print(struct top *t)
+{
+	struct winsize size = { .ws_row = 0 };
+	const bool screen = !t->once && isatty(STDOUT_FILENO) &&
+	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
+
+	if (t->json)
+		return top_print_json(&t->model, stdout);
+	t->view.rows = screen ? size.ws_row : 0;
+	t->view.columns = screen ? size.ws_col : 0;
+	if (screen)
+		(void)fputs("\033[H\033[J", stdout);	/* home, and erase */
+	return top_print(&t->model, &t->view, stdout);
+}
+
+static int
+run(struct top *t)
 {
 	int error = 0;
 
 	wait_for_counting(t);
-	for (unsigned long round = 0; error == 0 && (t->rounds == 0 ||
+	if (t->once && t->rounds == 0)
+		t->rounds = 1;
+	for (uint64_t round = 0; error == 0 && (t->rounds == 0 ||
 	    round < t->rounds); round++) {
 		if (round == 0)
 			error = take_reading(t);
 		(void)poll(NULL, 0, t->delay_ms);
 		if (error == 0)
 			error = take_reading(t);
-		if (error == 0 && round > 0)
+		if (error == 0 && round > 0 && !isatty(STDOUT_FILENO))
 			(void)putchar('\n');
 		if (error == 0)
-			error = t->json ? top_print_json(&t->model, stdout) :
-			    top_print(&t->model, &t->view, t->only,
-			    t->only ? SCREEN_MAX : LINES_OF_LIST, stdout);
-		if (error == 0 && fflush(stdout) != 0)
+			error = print(t);
+		if (error == 0 && (fflush(stdout) != 0 || ferror(stdout)))
 			error = -errno;
 	}
-	return error;
-}
-
-static int
-run(struct top *t)
-{
-	int error;
-
-	if (t->hitters.page == NULL && !t->only)
-		t->view.list = TOP_VERDICTS;	/* that anybody may see */
-	if (t->once || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		if (t->once && t->rounds == 0)
-			t->rounds = 1;
-		return print(t);
-	}
-	(void)setlocale(LC_CTYPE, "");
-	error = terminal_open(cli_has_colour(STDOUT_FILENO));
-	if (error == 0)
-		error = show(t);
-	terminal_close();
 	return error;
 }
 
@@ -288,12 +238,8 @@ cmd_top(const struct config *config, int argc, char **argv)
 	leave(&t);
 	if (error == 0)
 		return EXIT_OK;
-	if (error == -ENOTTY)
-		cli_error("top: the terminal's type (TERM) is unknown, or too "
-		    "simple: set TERM, or use --once");
-	else if (error == -EPROTO)
+	if (error == -EPROTO)
 		return cli_no_daemon("top", config->run_dir, error);
-	else
-		cli_error("top: cannot print: %s", strerror(-error));
+	cli_error("top: cannot print: %s", strerror(-error));
 	return EXIT_ERROR;
 }

@@ -2,7 +2,7 @@
 /*
  * Screens with fixed figures, for tests/net/test_screens:
  *
- *	screens top         as "nfdns top" in a terminal, until q
+ *	screens top         as "nfdns top" on 24 rows of 80 columns
  *	screens text        as it prints lines
  *	screens json        as it prints JSON
  *	screens doctor      as "nfdns doctor" prints findings
@@ -13,18 +13,14 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <locale.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "nfq/cli/message.h"
 #include "nfq/cli/doctor/findings.h"
-#include "nfq/cli/top/draw.h"
-#include "nfq/cli/top/terminal.h"
+#include "nfq/cli/top/model.h"
 
 #define SECOND		INT64_C(1000000000)
 #define BEGIN		(INT64_C(1000000) * SECOND)	/* a window begins */
@@ -187,33 +183,6 @@ make_model(struct top_model *model)
 }
 
 static int
-show(const struct top_model *model)
-{
-	struct top_view view = { .list = TOP_NAMES };
-	enum top_wish wish = TOP_DRAW;
-	int error;
-
-	(void)setlocale(LC_CTYPE, "");
-	error = terminal_open(cli_has_colour(STDOUT_FILENO));
-	while (error == 0 && wish != TOP_QUIT) {
-		unsigned int rows, columns;
-		struct screen screen;
-
-		terminal_size(&rows, &columns);
-		error = screen_new(&screen, rows, columns);
-		if (error == 0)
-			error = top_draw(&screen, model, &view);
-		if (error == 0)
-			terminal_show(&screen);
-		screen_free(&screen);
-		if (error == 0)
-			wish = top_view_key(&view, terminal_key(60000));
-	}
-	terminal_close();
-	return error;
-}
-
-static int
 show_findings(void)
 {
 	struct findings findings = { .count = 0 };
@@ -237,7 +206,8 @@ main(int argc, char **argv)
 {
 	static struct top_model model;
 	const char *what = argc == 2 ? argv[1] : "";
-	const struct top_view view = { .list = TOP_NAMES };
+	const struct top_view lines = { 0, 0, false, TOP_NAMES };
+	const struct top_view screen = { 24, 80, false, TOP_NAMES };
 	int error = -EINVAL;
 
 	if (strcmp(what, "doctor") == 0)
@@ -245,9 +215,9 @@ main(int argc, char **argv)
 	else if (make_model(&model) < 0)
 		error = -EIO;
 	else if (strcmp(what, "top") == 0)
-		error = show(&model);
+		error = top_print(&model, &screen, stdout);
 	else if (strcmp(what, "text") == 0)
-		error = top_print(&model, &view, false, 10, stdout);
+		error = top_print(&model, &lines, stdout);
 	else if (strcmp(what, "json") == 0)
 		error = top_print_json(&model, stdout);
 	top_model_free(&model);

@@ -46,15 +46,6 @@ top_rate(const struct top_model *m, uint64_t before, uint64_t now)
 	    (double)(m->now.when.ns - m->before.when.ns);
 }
 
-static void
-remember(struct top_model *m, double rate)
-{
-	if (m->history_count == TOP_HISTORY)
-		memmove(m->history, m->history + 1,
-		    --m->history_count * sizeof(m->history[0]));
-	m->history[m->history_count++] = rate;
-}
-
 void
 top_model_take(struct top_model *m, struct top_reading *reading)
 {
@@ -64,9 +55,6 @@ top_model_take(struct top_model *m, struct top_reading *reading)
 	*reading = (struct top_reading){ .running = false };
 	if (m->before.pid != m->now.pid || m->before.started != m->now.started)
 		top_reading_free(&m->before);
-	if (top_model_has_rates(m))
-		remember(m, top_rate(m, m->before.counters.received,
-		    m->now.counters.received));
 }
 
 void
@@ -74,7 +62,6 @@ top_model_free(struct top_model *m)
 {
 	top_reading_free(&m->now);
 	top_reading_free(&m->before);
-	m->history_count = 0;
 }
 
 void

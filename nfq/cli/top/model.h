@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Readings put beside each other: rates, their history, and lists in order. */
+/* Readings put beside each other: rates, and lists in order; and how they print. */
 #ifndef NFDNS_NFQ_CLI_TOP_MODEL_H
 #define NFDNS_NFQ_CLI_TOP_MODEL_H
 
-#include "nfq/cli/top/reading.h"
+#include <stdio.h>
 
-#define TOP_HISTORY	512		/* rates that are kept */
+#include "nfq/cli/top/reading.h"
 
 /* What can be listed. */
 enum top_list {
@@ -23,13 +23,9 @@ const char *top_list_text(enum top_list list);	/* "names" */
 /* False: no list has that name. */
 bool top_list_read(enum top_list *list, const char *text);
 
-enum top_sort { TOP_BY_COUNT, TOP_BY_RATE, TOP_BY_LABEL, TOP_SORTS };
-
 /* Start from zeros. */
 struct top_model {
 	struct top_reading now, before;	/* before: perhaps not running */
-	double history[TOP_HISTORY];	/* questions a second; the last is newest */
-	size_t history_count;
 };
 
 /*
@@ -67,9 +63,28 @@ struct top_rows {
 	uint64_t total;			/* of which a share is said */
 };
 
-/* 0 or -ENOMEM; free the rows in both cases.  TOP_LATENCY is never sorted. */
+/* The largest count first.  0 or -ENOMEM; free the rows in both cases. */
 int top_rows_read(struct top_rows *rows, const struct top_model *model,
-    enum top_list list, enum top_sort sort) __attribute__((warn_unused_result));
+    enum top_list list) __attribute__((warn_unused_result));
 void top_rows_free(struct top_rows *rows);
+
+/* print.c */
+
+struct top_view {
+	unsigned int rows, columns;	/* of a terminal; 0: lines of any length */
+	bool only;			/* that list */
+	enum top_list list;
+};
+
+/*
+ * Prints state, table, numbers and latency, then lists: of a terminal as much as it has
+ * room for, else ten rows of each, or all of the only one.  0 or -ENOMEM.
+ */
+int top_print(const struct top_model *model, const struct top_view *view,
+    FILE *out) __attribute__((warn_unused_result));
+
+/* All of it as one JSON object on one line.  0, -ENOMEM or -EIO. */
+int top_print_json(const struct top_model *model, FILE *out)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -3,8 +3,7 @@
  * What the daemon's page says at one moment, as values.  "nfdns top" shows the
  * latest reading, and rates from the difference to the one before.
  *
- * This room holds the screen of "nfdns top": readings, lists, the screen as
- * cells, and the terminal.  Only terminal.c knows of a terminal.
+ * This room holds what "nfdns top" prints: readings, lists, lines.
  */
 #ifndef NFDNS_NFQ_CLI_TOP_READING_H
 #define NFDNS_NFQ_CLI_TOP_READING_H

@@ -167,31 +167,13 @@ add_latencies(struct top_rows *rows, const struct top_model *m)
 }
 
 static int
-by_label(const void *left, const void *right)
-{
-	const struct top_row *a = left, *b = right;
-
-	return strcmp(a->label, b->label);
-}
-
-static int
 by_count(const void *left, const void *right)
 {
 	const struct top_row *a = left, *b = right;
 
 	if (a->count != b->count)
 		return a->count > b->count ? -1 : 1;
-	return by_label(left, right);
-}
-
-static int
-by_rate(const void *left, const void *right)
-{
-	const struct top_row *a = left, *b = right;
-
-	if (a->rate > b->rate || a->rate < b->rate)
-		return a->rate > b->rate ? -1 : 1;
-	return by_count(left, right);
+	return strcmp(a->label, b->label);
 }
 
 static int
@@ -222,20 +204,14 @@ add_list(struct top_rows *rows, const struct top_model *m, enum top_list list)
 
 int
 top_rows_read(struct top_rows *rows, const struct top_model *m,
-    enum top_list list, enum top_sort sort)
+    enum top_list list)
 {
-	static int (*const orders[TOP_SORTS])(const void *, const void *) = {
-		[TOP_BY_COUNT] = by_count,
-		[TOP_BY_RATE] = by_rate,
-		[TOP_BY_LABEL] = by_label,
-	};
 	int error;
 
 	*rows = (struct top_rows){ .rows = NULL };
 	error = m->now.running ? add_list(rows, m, list) : 0;
 	if (error == 0 && rows->count > 1 && list != TOP_LATENCY)
-		qsort(rows->rows, rows->count, sizeof(*rows->rows),
-		    orders[sort]);
+		qsort(rows->rows, rows->count, sizeof(*rows->rows), by_count);
 	return error;
 }
 
