@@ -18,8 +18,6 @@
 #include "resolver/dns/rr.h"
 #include "resolver/idn.h"
 #include "resolver/image/table.h"
-#include "resolver/listing/table_addresses.h"
-#include "resolver/listing/table_diff.h"
 #include "resolver/listing/table_print.h"
 #include "resolver/text/suggest.h"
 
@@ -28,10 +26,8 @@
 /* What the command line asked for. */
 struct request {
 	const struct config *config;
-	struct side {
-		const char *image;	/* -i; NULL: the daemon's */
-	} sides[2];			/* if missing: the config's tables */
-	unsigned int side_count;
+	const char *image;		/* -i */
+	bool running;			/* -r; neither: the config's tables */
 	const char *output;		/* -o */
 	bool json;
 	char **words;			/* the arguments after the options */
@@ -43,7 +39,6 @@ struct action {
 	const char *name;
 	const struct command_option *options;
 	int min_words, max_words;
-	unsigned int min_sides, max_sides;
 	int (*run)(const struct request *);
 	const char *help;
 };
@@ -51,30 +46,6 @@ struct action {
 static int table_compile(const struct request *);
 static int table_list(const struct request *);
 static int table_get(const struct request *);
-static int table_given(const struct request *);
-static int table_diff(const struct request *);
-
-static const char *
-take_side(struct request *r, const char *image)
-{
-	if (r->side_count < 2)
-		r->sides[r->side_count].image = image;
-	r->side_count++;
-	return NULL;
-}
-
-static const char *
-take_image(void *to, const char *value)
-{
-	return take_side(to, value);
-}
-
-static const char *
-take_running(void *to, const char *value)
-{
-	(void)value;
-	return take_side(to, NULL);
-}
 
 const struct command_option table_compile_options[] = {
 	OPTION_TEXT("output", 'o', struct request, output),
@@ -82,24 +53,24 @@ const struct command_option table_compile_options[] = {
 };
 
 const struct command_option table_side_options[] = {
-	OPTION_READ("image", 'i', take_image),
-	{ "running", 'r', false, 0, take_running },
+	OPTION_TEXT("image", 'i', struct request, image),
+	OPTION_FLAG("running", 'r', struct request, running),
 	OPTION_FLAG("json", 'j', struct request, json),
 	{ .name = NULL },
 };
 
 static const struct action actions[] = {
-	{ "compile", table_compile_options, 0, 0, 0, 0, table_compile,
+	{ "compile", table_compile_options, 0, 0, table_compile,
 	  "nfdns table compile -o FILE\n"
 	  "  Compiles the configuration's tables into one image.\n"
 	  "  -o, --output FILE  write the image to FILE, replaced atomically\n" },
-	{ "list", table_side_options, 0, 0, 0, 1, table_list,
+	{ "list", table_side_options, 0, 0, table_list,
 	  "nfdns table list [-i IMAGE | --running] [--json]\n"
 	  "  Prints every record of the table, sorted by name.\n"
 	  "  -i, --image IMAGE  read this image, not the configured tables\n"
 	  "  -r, --running      read the running daemon's table\n"
 	  "  -j, --json         one JSON object for each name\n" },
-	{ "get", table_side_options, 1, 2, 0, 1, table_get,
+	{ "get", table_side_options, 1, 2, table_get,
 	  "nfdns table get [-i IMAGE | --running] [--json] NAME [TYPE]\n"
 	  "  Prints what the table holds for NAME, how it was found and which\n"
 	  "  source defines it.  Exit code 1: the table has no such name or type.\n"
@@ -107,22 +78,6 @@ static const struct action actions[] = {
 	  "  -i, --image IMAGE  read this image, not the configured tables\n"
 	  "  -r, --running      read the running daemon's table\n"
 	  "  -j, --json         as one JSON object\n" },
-	{ "addresses", table_side_options, 0, 0, 0, 1, table_given,
-	  "nfdns table addresses [-i IMAGE | --running] [--json]\n"
-	  "  Prints the addresses of 240.240.0.0/16 and 2001:2::/48 in use, sorted,\n"
-	  "  each with the ServiceEntry host that has it.\n"
-	  "  -i, --image IMAGE  read this image, not the configured tables\n"
-	  "  -r, --running      read the running daemon's table\n"
-	  "  -j, --json         one JSON object for each address\n" },
-	{ "diff", table_side_options, 0, 0, 1, 2, table_diff,
-	  "nfdns table diff [--json] SIDE [SIDE]\n"
-	  "  Prints the records that only the second SIDE has (+), and those that\n"
-	  "  only the first has (-).  SIDE is -i IMAGE or --running; without a\n"
-	  "  second SIDE, it is the configuration's tables, so \"nfdns table diff\n"
-	  "  --running\" shows what a reload would change.  Exit code 1: they differ.\n"
-	  "  -i, --image IMAGE  this image\n"
-	  "  -r, --running      the running daemon's table\n"
-	  "  -j, --json         one JSON object for each name\n" },
 };
 
 #define ACTIONS (sizeof(actions) / sizeof(actions[0]))
@@ -145,46 +100,34 @@ compile_tables(const struct config *config)
 	return image;
 }
 
-/* The name of a side in messages. */
-static const char *
-side_name(const struct side *side)
-{
-	return side == NULL ? "the compiled tables" :
-	    side->image != NULL ? side->image : "the table of nfdnsd";
-}
-
 /*
- * Returns an fd with the image of one side (NULL: the config's tables), or -1
- * and *exit_code after a message.
+ * Returns an fd with the image that the command line names, or that of the
+ * config's tables, or -1 and *exit_code after a message.
  */
 static int
-open_side(const struct request *r, const struct side *side, int *exit_code)
+open_image(const struct request *r, int *exit_code)
 {
 	int fd;
 
 	*exit_code = EXIT_INVALID;
-	if (side == NULL)
-		return compile_tables(r->config);
-	if (side->image == NULL)
+	if (r->running)
 		return running_table_open(r->config->run_dir, exit_code);
-	fd = open(side->image, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (r->image == NULL)
+		return compile_tables(r->config);
+	fd = open(r->image, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
 		*exit_code = EXIT_ERROR;
-		cli_error("%s: cannot be opened: %s", side->image,
+		cli_error("%s: cannot be opened: %s", r->image,
 		    strerror(errno));
 	}
 	return fd;
 }
 
-/*
- * Opens the nth table that the command line names, or the config's if there are
- * fewer.  NULL and *exit_code after a message.
- */
+/* Opens the table.  NULL and *exit_code after a message. */
 static struct table *
-open_table(const struct request *r, unsigned int n, int *exit_code)
+open_table(const struct request *r, int *exit_code)
 {
-	const struct side *side = n < r->side_count ? &r->sides[n] : NULL;
-	int fd = open_side(r, side, exit_code);
+	int fd = open_image(r, exit_code);
 	struct table *table = NULL;
 	const char *why = NULL;
 
@@ -192,7 +135,8 @@ open_table(const struct request *r, unsigned int n, int *exit_code)
 		return NULL;
 	*exit_code = EXIT_INVALID;
 	if (table_open(&table, fd, &why) != 0)
-		cli_error("%s: %s", side_name(side), why);
+		cli_error("%s: %s", r->running ? "the table of nfdnsd" :
+		    r->image != NULL ? r->image : "the compiled tables", why);
 	(void)close(fd);
 	return table;
 }
@@ -212,7 +156,7 @@ static int
 table_list(const struct request *r)
 {
 	int exit_code;
-	struct table *table = open_table(r, 0, &exit_code);
+	struct table *table = open_table(r, &exit_code);
 	int error;
 
 	if (table == NULL)
@@ -222,25 +166,6 @@ table_list(const struct request *r)
 	table_close(table);
 	if (error != 0) {
 		cli_error("cannot print the table: %s",
-		    strerror(-error));
-		return EXIT_ERROR;
-	}
-	return finish_output(EXIT_OK);
-}
-
-static int
-table_given(const struct request *r)
-{
-	int exit_code;
-	struct table *table = open_table(r, 0, &exit_code);
-	int error;
-
-	if (table == NULL)
-		return exit_code;
-	error = table_addresses(table, r->json, stdout);
-	table_close(table);
-	if (error != 0) {
-		cli_error("cannot print the addresses: %s",
 		    strerror(-error));
 		return EXIT_ERROR;
 	}
@@ -285,7 +210,7 @@ table_get(const struct request *r)
 		return EXIT_USAGE;
 	}
 	name_lower(&name);
-	table = open_table(r, 0, &exit_code);
+	table = open_table(r, &exit_code);
 	if (table == NULL)
 		return exit_code;
 	found = r->json ? table_print_find_json(table, &name, type, stdout) :
@@ -301,30 +226,6 @@ table_get(const struct request *r)
 		return EXIT_ERROR;
 	}
 	return finish_output(found > 0 ? EXIT_OK : EXIT_ERROR);
-}
-
-static int
-table_diff(const struct request *r)
-{
-	int exit_code, differ = 0;
-	struct table *before = open_table(r, 0, &exit_code);
-	struct table *after = before != NULL ? open_table(r, 1, &exit_code) :
-	    NULL;
-
-	if (after == NULL) {
-		table_close(before);
-		return exit_code;
-	}
-	differ = r->json ? table_diff_print_json(before, after, stdout) :
-	    table_diff_print(before, after, stdout);
-	table_close(before);
-	table_close(after);
-	if (differ < 0) {
-		cli_error("cannot print the difference: %s",
-		    strerror(-differ));
-		return EXIT_ERROR;
-	}
-	return finish_output(differ > 0 ? EXIT_ERROR : EXIT_OK);
 }
 
 /* Copies a whole file.  0 or a negative errno. */
@@ -431,16 +332,14 @@ print_help(FILE *out)
 	    " not running,\n4 invalid tables or image.\n", out);
 }
 
-/* Checks the numbers of tables and words.  An exit code, or -1 to go on. */
+/* Checks what was given.  An exit code, or -1 to go on. */
 static int
-check_number(const struct action *action, const struct request *r)
+check_request(const struct action *action, const struct request *r)
 {
 	const char *why = NULL;
 
-	if (r->side_count < action->min_sides)
-		why = "a table is missing: -i IMAGE or --running";
-	else if (r->side_count > action->max_sides)
-		why = "too many tables";
+	if (r->image != NULL && r->running)
+		why = "--image and --running exclude each other";
 	else if (r->word_count < action->min_words)
 		why = "a name is missing";
 	else if (r->word_count > action->max_words)
@@ -470,7 +369,7 @@ read_options(const struct action *action, struct request *r, int argc,
 		return EXIT_USAGE;
 	r->words = argv + first;
 	r->word_count = argc - first;
-	return check_number(action, r);
+	return check_request(action, r);
 }
 
 int

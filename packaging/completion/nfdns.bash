@@ -7,7 +7,7 @@ _nfdns_words()
 {
 	case $1 in
 	rules) echo print verify absent sweep ;;
-	table) echo compile list get diff addresses ;;
+	table) echo compile list get ;;
 	cache) echo stats list get flush ;;
 	log) echo verify ;;
 	esac

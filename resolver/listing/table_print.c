@@ -8,14 +8,16 @@
 #include "resolver/dns/rdata.h"
 #include "resolver/dns/rr.h"
 #include "resolver/listing/table_list.h"
+#include "resolver/text/json_write.h"
 #include "resolver/text/printable.h"
 
 /* Notes on names whose answers are made from the question. */
 static const char dashed_note[] =
     "; %s\tthe address that its first label is, with dashes\n";
 
-bool
-table_next_record(const struct rrset *rrset, uint32_t *index, const uint8_t **data,
+/* Steps through the records of an RRset; start with *index = 0. */
+static bool
+next_record(const struct rrset *rrset, uint32_t *index, const uint8_t **data,
     size_t *length)
 {
 	if (*index == rrset->count)
@@ -41,8 +43,12 @@ wanted(uint16_t type, uint16_t asked)
 	return asked == TYPE_ANY || asked == type;
 }
 
-int
-table_print_records(const struct table *table, uint32_t node, uint16_t type,
+/*
+ * Prints the records of a node as lines of a zone file.  Their number, or
+ * -ENOMEM.
+ */
+static int
+print_records(const struct table *table, uint32_t node, uint16_t type,
     const char *owner, FILE *out)
 {
 	char type_text[RR_TEXT_SIZE];
@@ -56,7 +62,7 @@ table_print_records(const struct table *table, uint32_t node, uint16_t type,
 
 		if (!wanted(rrset.type, type))
 			continue;
-		while (table_next_record(&rrset, &index, &data, &length)) {
+		while (next_record(&rrset, &index, &data, &length)) {
 			char *text = rdata_to_text(rrset.type, data, length);
 
 			if (text == NULL)
@@ -78,7 +84,7 @@ put_records(const struct rrset *rrset, struct json_write *w)
 	uint32_t index = 0;
 	size_t length = 0;
 
-	while (table_next_record(rrset, &index, &data, &length)) {
+	while (next_record(rrset, &index, &data, &length)) {
 		char *text = rdata_to_text(rrset->type, data, length);
 
 		if (text == NULL)
@@ -93,8 +99,9 @@ put_records(const struct rrset *rrset, struct json_write *w)
 	}
 }
 
-void
-table_describe(const struct table *table, uint32_t node, uint8_t flags,
+/* Puts the records and their source as members of the open object. */
+static void
+describe(const struct table *table, uint32_t node, uint8_t flags,
     uint16_t type, struct json_write *w)
 {
 	unsigned int source, line;
@@ -127,7 +134,7 @@ table_print(const struct table *table, FILE *out)
 		if (l.names[i].flags & NAME_DASHED)
 			fprintf(out, dashed_note, l.names[i].name);
 		else
-			error = table_print_records(table, l.names[i].node, TYPE_ANY,
+			error = print_records(table, l.names[i].node, TYPE_ANY,
 			    l.names[i].name, out);
 	}
 	table_list_free(&l);
@@ -144,7 +151,7 @@ table_print_json(const struct table *table, FILE *out)
 	for (size_t i = 0; i < l.count && error == 0; i++) {
 		json_write_open(&w, NULL, '{');
 		json_write_text(&w, "name", l.names[i].name);
-		table_describe(table, l.names[i].node, l.names[i].flags,
+		describe(table, l.names[i].node, l.names[i].flags,
 		    TYPE_ANY, &w);
 		json_write_close(&w, '}');
 		error = json_write_end(&w);
@@ -248,7 +255,7 @@ table_print_find(const struct table *table, const struct dns_name *name,
 		fprintf(out, dashed_note, target);
 		return 1;
 	}
-	lines = table_print_records(table, entry.node, type, target, out);
+	lines = print_records(table, entry.node, type, target, out);
 	if (lines == 0)
 		fprintf(out, "; no records of this type: \"dig %s TYPE\" "
 		    "shows whether a client gets \"no such record\" or what "
@@ -272,7 +279,7 @@ table_print_find_json(const struct table *table, const struct dns_name *name,
 	if (entry.target_length != 0)
 		json_write_text(&w, "target", target_text(name, &entry, text));
 	if (entry.node != 0)
-		table_describe(table, entry.node, entry.flags, type, &w);
+		describe(table, entry.node, entry.flags, type, &w);
 	json_write_close(&w, '}');
 	error = json_write_end(&w);
 	if (error != 0)

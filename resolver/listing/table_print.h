@@ -6,13 +6,11 @@
 #ifndef NFDNS_RESOLVER_LISTING_TABLE_PRINT_H
 #define NFDNS_RESOLVER_LISTING_TABLE_PRINT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "resolver/dns/name.h"
 #include "resolver/image/table.h"
-#include "resolver/text/json_write.h"
 
 /* Prints all names and their records, sorted.  0 or a negative errno. */
 int table_print(const struct table *table, FILE *out)
@@ -32,19 +30,5 @@ int table_print_find(const struct table *table, const struct dns_name *name,
 int table_print_find_json(const struct table *table,
     const struct dns_name *name, uint16_t type, FILE *out)
     __attribute__((warn_unused_result));
-
-/*
- * Parts for other listings.  The first prints the records of a node as lines of
- * a zone file and returns their number, or -ENOMEM.  The second puts the
- * records and their source as members of the open object.
- */
-int table_print_records(const struct table *table, uint32_t node,
-    uint16_t type, const char *owner, FILE *out);
-void table_describe(const struct table *table, uint32_t node, uint8_t flags,
-    uint16_t type, struct json_write *w);
-
-/* Steps through the records of an RRset; start with *index = 0. */
-bool table_next_record(const struct rrset *rrset, uint32_t *index,
-    const uint8_t **data, size_t *length);
 
 #endif

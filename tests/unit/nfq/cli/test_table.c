@@ -58,28 +58,6 @@ gives(const struct config *config, const char *words, int exit_code,
 
 #define ZEROS ".0.0.0.0.0.0.0.0.0.0"
 
-/* Those that stand for names, whatever format they come from. */
-static void
-command_addresses(void)
-{
-	struct mesh_source source = source_of("hosts", write_file("given",
-	    "240.241.0.1 c\n240.240.0.2 b\n\n240.240.0.1 c a\n"
-	    "2001:2:1::1 a\n2001:2::f0f0:1 a\n"));
-	struct config config = config_of(&source);
-	struct captured said;
-
-	CHECK(run(&config, "addresses", &said) == EXIT_OK);
-	CHECK(strncmp(said.out, "240.240.0.1\ta.\t/tmp/", 20) == 0);
-	CHECK(strstr(said.out, "given:4\n240.240.0.1\tc.\t") != NULL);
-	CHECK(strstr(said.out, "\n240.240.0.2\tb.\t") != NULL);
-	CHECK(strstr(said.out, "given:2\n2001:2::f0f0:1\ta.\t") != NULL);
-	CHECK(strstr(said.out, "240.241") == NULL);
-	CHECK(strstr(said.out, "2001:2:1") == NULL);
-	CHECK(gives(&config, "addresses --json", EXIT_OK, "{\"address\":"
-	    "\"240.240.0.2\",\"name\":\"b.\",\"source\":\"/tmp/"));
-	CHECK(gives(&config, "addresses now", EXIT_USAGE, "too many arguments"));
-}
-
 static void
 commands(void)
 {
@@ -136,6 +114,7 @@ commands_that_fail(void)
 	CHECK(gives(&config, words, EXIT_INVALID, "bad: not a table image"));
 	CHECK(gives(&config, "list -i /nowhere/image", EXIT_ERROR,
 	    "/nowhere/image: cannot be opened: No such file"));
+	CHECK(gives(&config, "list -i x -r", EXIT_USAGE, "exclude each other"));
 	CHECK(gives(&config, "compile -o /nowhere/image", EXIT_ERROR,
 	    "/nowhere/image: cannot be created: No such file"));
 	CHECK(gives(&config, "compile", EXIT_USAGE, "-o FILE"));
@@ -160,7 +139,6 @@ main(int argc, char **argv)
 	compiler_enter(argc, argv);
 	MUST(mkdtemp(directory) != NULL);
 	TEST(commands);
-	TEST(command_addresses);
 	TEST(commands_that_fail);
 	if (!directory_end(files, sizeof(files) / sizeof(files[0])))
 		return 1;
