@@ -7,49 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nfq/cache/cache_file.h"
 #include "nfq/cache/cache_memory.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/supervisor/parts.h"
 #include "policy/config/ca_file.h"
 #include "policy/config/settings.h"
 #include "policy/log.h"
-
-/* What the daemon before this one has kept.  A descriptor or a negative errno. */
-static int
-open_saved(const struct config *config,
-    const struct generation_files *generation)
-{
-	int fd = config->cache_file == NULL ? -ENOENT :
-	    cache_file_load(config->cache_file, &config->forward,
-	    generation->number);
-
-	if (fd >= 0)
-		log_info("the cache is that of %s", config->cache_file);
-	else if (fd == -ESTALE)
-		log_notice("the cache in %s is of other settings: it begins "
-		    "anew", config->cache_file);
-	else if (fd != -ENOENT)
-		log_warning("cannot use the cache in %s: %s: it begins anew",
-		    config->cache_file, fd == -EPERM ? "other users may write "
-		    "there" : fd == -EPROTO ? "it is damaged" : strerror(-fd));
-	return fd;
-}
-
-void
-supervisor_save_cache(const struct supervisor *s)
-{
-	const struct config *config = s->config;
-	int error;
-
-	if (config->cache_file == NULL || s->generation.cache < 0 || !s->ready)
-		return;
-	error = cache_file_save(s->generation.cache, &config->forward,
-	    config->cache_file);
-	if (error < 0)
-		log_warning("cannot keep the cache in %s: %s",
-		    config->cache_file, strerror(-error));
-}
 
 int
 supervisor_open_cache(const struct config *config, const struct generation_files *before,
@@ -64,10 +27,7 @@ supervisor_open_cache(const struct config *config, const struct generation_files
 		generation->cache = fcntl(before->cache, F_DUPFD_CLOEXEC, 0);
 		return generation->cache < 0 ? -errno : 0;
 	}
-	generation->cache = before == NULL ? open_saved(config, generation) :
-	    -ENOENT;
-	if (generation->cache < 0)
-		generation->cache = cache_memory_new(entries);
+	generation->cache = cache_memory_new(entries);
 	return generation->cache < 0 ? generation->cache : 0;
 }
 

@@ -514,7 +514,6 @@ supervisor_stop(struct supervisor *s)
 		forget_sockets(s);
 	}
 	supervisor_stop_stream(s);
-	supervisor_save_cache(s);
 	while (s->queue_count > 0)
 		(void)close(s->queues[--s->queue_count]);
 	generation_files_close(&s->generation);

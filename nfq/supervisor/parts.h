@@ -264,9 +264,6 @@ int supervisor_open_cache(const struct config *config,
     const struct generation_files *before,
     struct generation_files *generation) __attribute__((warn_unused_result));
 
-/* Keeps the cache for the next daemon, if config says so; the worker has ended. */
-void supervisor_save_cache(const struct supervisor *s);
-
 /* Opens the audit files again after the old ones were renamed. */
 void supervisor_reopen_audit_files(struct supervisor *s);
 /*

@@ -37,7 +37,7 @@ config_parse(struct config **config, const char *path, const char *text,
 {
 	struct config_load load = {
 		.diag = diag, .file = path, .options = config_options,
-		.option_count = config_option_count, .removed = config_removed,
+		.option_count = config_option_count,
 	};
 	size_t errors = diag->errors, warnings = diag->warnings;
 	char *copy = NULL;
@@ -158,7 +158,6 @@ config_free(struct config *config)
 	free(config->text);
 	free(config->run_dir);
 	free(config->state_dir);
-	free(config->cache_file);
 	free(config->feed_run_dir);
 	free(config->forward_ca);
 	free(config->user);

@@ -123,7 +123,6 @@ struct config {
 	struct answer_settings answers;	/* of "mesh" too, and capture.tcp */
 	struct forward_settings forward;
 	char *forward_ca;		/* authorities, PEM; "": this machine's */
-	char *cache_file;		/* keeps the cache over a restart; NULL: none */
 	struct policy policy;
 	struct policy_defaults policy_defaults;
 	struct config_audit *audits;	size_t audit_count;

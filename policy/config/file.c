@@ -204,25 +204,6 @@ report_unknown(const struct config_load *load, const config_setting_t *setting)
 	    guess[0] != '\0' ? guess : ";", known_keys(load, pattern, keys));
 }
 
-/* Whether it is an option of earlier versions; warns of it. */
-static bool
-is_removed(const struct config_load *load, const config_setting_t *setting,
-    const char *path)
-{
-	const struct config_removed *r = load->removed;
-	char here[CONFIG_TEXT_SIZE];
-
-	while (r != NULL && r->path != NULL && strcmp(r->path, path) != 0)
-		r++;
-	if (r == NULL || r->path == NULL)
-		return false;
-	diag_add(load->diag, DIAG_WARNING, load->file,
-	    config_setting_source_line(setting),
-	    "%s: not an option any more: %s",
-	    config_setting_path(setting, false, here), r->instead);
-	return true;
-}
-
 /*
  * Refuses what is in the file and not in the table of options.  Goes down only
  * where the table does, so never deep.
@@ -239,8 +220,6 @@ check_keys(const struct config_load *load, const config_setting_t *group)
 		const struct config_option *option;
 
 		config_setting_path(s, true, path);
-		if (is_removed(load, s, path))
-			continue;
 		option = config_option_among(load, path);
 		if (option != NULL) {
 			if ((option->types & OPTION_GROUP) != 0 &&

@@ -156,12 +156,6 @@ struct forward_settings {
 /* The values of a configuration that says nothing; no upstreams, no domains. */
 void forward_settings_defaults(struct forward_settings *settings);
 
-/*
- * NULL, or a static text that says which value is out of its range: counts,
- * indices, enums and names are such that nobody has to look at them again.
- */
-const char *forward_settings_check(const struct forward_settings *settings);
-
 /* Index of the domain that a name belongs to, lower case; -1: none. */
 int forward_settings_domain(const struct forward_settings *settings,
     const struct dns_name *name);

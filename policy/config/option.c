@@ -488,36 +488,10 @@ const struct config_option config_options[] = {
 	  "Answers that are kept; 0: none.",
 	  INTEGER, RANGE(0, 4000000), IN(config, forward.cache.size),
 	  .reload = true },
-	{ "forward.cache.min_ttl", "0",
-	  "Seconds that an answer is kept at least.",
-	  INTEGER, RANGE(0, 86400), IN(config, forward.cache.min_ttl_s),
-	  .reload = true },
-	{ "forward.cache.max_ttl", "86400",
-	  "Seconds that an answer is kept at most.",
-	  INTEGER, RANGE(1, 604800), IN(config, forward.cache.max_ttl_s),
-	  .reload = true },
-	{ "forward.cache.negative", "true",
-	  "Whether answers without records are kept.",
-	  BOOLEAN, IN(config, forward.cache.negative), .reload = true },
-	{ "forward.cache.save", "\"\"",
-	  "File that keeps the cache over a restart; empty: it begins anew.",
-	  .allowed = "a path, or \"\"",
-	  STRING, .read = config_read_path_or_none, IN(config, cache_file),
-	  .kind = OPTION_TEXT, .reload = true },
 	{ "forward.cache.stale", "86400",
 	  "Seconds that an expired answer may still be given when no upstream "
 	  "answers; 0: never.",
 	  INTEGER, RANGE(0, 604800), IN(config, forward.cache.stale_s),
-	  .reload = true },
-	{ "forward.cache.stale_wait_ms", "1800",
-	  "Milliseconds that the upstreams have before an expired answer is "
-	  "given.",
-	  INTEGER, RANGE(0, 4000), IN(config, forward.cache.stale_wait_ms),
-	  .reload = true },
-	{ "forward.cache.prefetch", "10",
-	  "Last percent of an answer's life in which a question for it makes "
-	  "nfdnsd ask for it again; 0: off.",
-	  INTEGER, RANGE(0, 90), IN(config, forward.cache.prefetch),
 	  .reload = true },
 
 #include "policy/config/tls_rows.h"
@@ -541,13 +515,6 @@ const struct config_option config_options[] = {
 
 const size_t config_option_count =
     sizeof(config_options) / sizeof(config_options[0]);
-
-const struct config_removed config_removed[] = {
-	{ "metrics.listen", "nothing listens; take it out, and run \"systemctl "
-	  "enable --now nfdns-metrics.socket\" for 127.0.0.1:9153, or see "
-	  "nfdns metrics --http in nfdns(8)" },
-	{ NULL, NULL },
-};
 
 const struct config_option *
 config_option_find(const char *path)

@@ -10,7 +10,6 @@
 
 extern const struct config_option config_options[];
 extern const size_t config_option_count;
-extern const struct config_removed config_removed[];
 
 /* NULL if there is none.  path has "[]" for an item's number. */
 const struct config_option *config_option_find(const char *path);

@@ -18,12 +18,6 @@
 
 struct config_option;
 
-/* An option of earlier versions, and what became of it. */
-struct config_removed {
-	const char *path;		/* NULL: the end of the list */
-	const char *instead;
-};
-
 /* What a reader works on. */
 struct config_load {
 	struct config *config;		/* NULL: the file is not nfdnsd.conf */
@@ -33,8 +27,6 @@ struct config_load {
 	const char *path;		/* of the file, absolute */
 	const struct config_option *options;	/* all rows */
 	size_t option_count;
-	/* A warning each: an upgrade does not end a daemon.  NULL: none. */
-	const struct config_removed *removed;
 };
 
 /* Types of a value (of each item, in a list); several may be allowed. */

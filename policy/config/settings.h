@@ -48,8 +48,8 @@ int settings_write(const struct settings *settings)
 
 /*
  * Reads the settings from such a file, which stays open.  Returns NULL, or a
- * static text that says what is wrong: the file is not sealed, has another
- * size, or a value is out of its range; *settings is unchanged then.
+ * static text that says what is wrong: the file is not sealed or has another
+ * size, as that of another version has; *settings is unchanged then.
  */
 const char *settings_read(struct settings *settings, int fd)
     __attribute__((warn_unused_result));

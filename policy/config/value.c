@@ -180,20 +180,6 @@ config_read_path(const struct config_load *load,
 	config_store_text(load, to, path);
 }
 
-void
-config_read_path_or_none(const struct config_load *load,
-    const struct config_option *option, const config_setting_t *value, void *to)
-{
-	char **text = to;
-
-	if (config_setting_get_string(value)[0] != '\0') {
-		config_read_path(load, option, value, to);
-		return;
-	}
-	free(*text);
-	*text = NULL;
-}
-
 /* A domain name, lower-cased; the root and wildcards are none of ours. */
 void
 config_read_name(const struct config_load *load,

@@ -7,7 +7,7 @@
 
 config_read_value config_read_number, config_read_boolean, config_read_choice,
     config_read_workers, config_read_log_level, config_read_directory,
-    config_read_path, config_read_path_or_none, config_read_name, config_read_namespace,
+    config_read_path, config_read_name, config_read_namespace,
     config_read_label, config_read_feed_name;
 
 /* What config_read_log_level() accepts, then NULL. */

@@ -326,7 +326,6 @@ static void
 take_settings(const struct json_node *given)
 {
 	static struct forward_settings s;
-	const char *wrong;
 	uint32_t before = t.settings.cache.size;
 
 	forward_settings_defaults(&s);
@@ -339,9 +338,6 @@ take_settings(const struct json_node *given)
 	read_rows(&s, member(given, "limits"), limit_rows);
 	(void)hex_of(member(given, "probe_name"), s.health.probe_name,
 	    FORWARD_NAME);
-	wrong = forward_settings_check(&s);
-	if (wrong != NULL)
-		fail(wrong);
 	t.settings = s;
 	if (t.engine == NULL || before != s.cache.size)
 		open_cache(s.cache.size);

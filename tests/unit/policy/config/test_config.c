@@ -307,28 +307,6 @@ upstreams_that_users_can_forge_are_told(void)
 	}
 }
 
-/* Else an upgrade would leave a machine without a daemon. */
-static void
-options_of_before_are_warnings(void)
-{
-	static const struct {
-		const char *text, *told;
-	} cases[] = {
-		{ "metrics = { interval = 0; listen = \"127.0.0.1:9153\"; };",
-		  "metrics.listen: not an option any more: nothing listens; take it "
-		  "out, and run \"systemctl enable --now nfdns-metrics.socket\"" },
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct config *c = parse(cases[i].text);
-
-		CHECK(c != NULL && diag.errors == 0 && diag.warnings == 1);
-		CHECK(diag.warnings == 1 && strstr(diag.entries[0].text,
-		    cases[i].told) != NULL);
-		config_free(c);
-	}
-}
-
 static void
 the_worker_may_have_any_number(void)
 {
@@ -600,7 +578,6 @@ main(void)
 	TEST(the_user_of_the_feed_is_bypassed);
 	TEST(all_errors_come_at_once_with_their_lines);
 	TEST(upstreams_that_users_can_forge_are_told);
-	TEST(options_of_before_are_warnings);
 	TEST(the_worker_may_have_any_number);
 	TEST(workers_can_follow_the_machine);
 	TEST(paths_that_are_no_file_are_refused);

@@ -2,7 +2,6 @@
 #include "policy/config/forward_settings.h"
 
 #include <string.h>
-#include <sys/socket.h>
 
 #include "tests/check.h"
 
@@ -44,36 +43,9 @@ the_longest_domain_counts(void)
 	CHECK(domain_of("x.b.test") == 0);
 }
 
-static void
-what_is_out_of_range_is_said(void)
-{
-	forward_settings_defaults(&s);
-	CHECK(forward_settings_check(&s) == NULL);
-	s.upstreams = 1;
-	CHECK(forward_settings_check(&s) != NULL);	/* no family */
-	s.upstream[0] = (struct forward_upstream){ .family = AF_INET,
-		.port = 53 };
-	s.domains = 1;
-	s.domain[0].upstreams = 1;
-	CHECK(forward_settings_check(&s) == NULL);
-	s.domain[0].upstream[0] = 1;
-	CHECK(forward_settings_check(&s) != NULL);
-	s.domain[0].upstream[0] = 0;
-	s.domain[0].name[0] = 64;
-	CHECK(forward_settings_check(&s) != NULL);
-	s.domain[0].name[0] = 1;
-	s.domain[0].name[1] = 'A';
-	CHECK(forward_settings_check(&s) != NULL);	/* not lower case */
-	s.domain[0].name[1] = 'a';
-	CHECK(forward_settings_check(&s) == NULL);
-	memset(s.upstream[0].tls_name, 'x', FORWARD_NAME);
-	CHECK(forward_settings_check(&s) != NULL);
-}
-
 int
 main(void)
 {
 	TEST(the_longest_domain_counts);
-	TEST(what_is_out_of_range_is_said);
 	return test_summary();
 }
