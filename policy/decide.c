@@ -77,7 +77,6 @@ static const char *const reason_texts[REASONS] = {
 	[REASON_UNKNOWN_NAME] = "unknown-name",
 	[REASON_OWN_NAME] = "own-name",
 	[REASON_UNREACHABLE] = "unreachable",
-	[REASON_SUSPECT] = "suspect",
 	[REASON_FORWARD] = "forward",
 	[REASON_CHASE] = "chase",
 	[REASON_FORWARD_FULL] = "forward-full",
@@ -497,7 +496,7 @@ decide_unread(enum reason reason, bool could_deny)
 {
 	if (!could_deny)
 		return pass(reason);
-	return drop(reason == REASON_SUSPECT ? reason : REASON_UNREADABLE);
+	return drop(REASON_UNREADABLE);
 }
 
 enum extended_error

@@ -54,8 +54,6 @@ enum reason {
 	REASON_UNKNOWN_NAME,	/* under a zone with unknown = "nxdomain" */
 	REASON_OWN_NAME,	/* CHAOS TXT of nfdns itself */
 	REASON_UNREACHABLE,	/* TCP: the nameserver did not answer: SERVFAIL */
-	REASON_SUSPECT,		/* the user's packets ended workers: pass;
-				 * dropped where a rule could deny */
 	REASON_FORWARD,		/* name of a forward domain */
 	REASON_CHASE,		/* CNAMEs that leave the table are followed */
 	REASON_FORWARD_FULL,	/* too many questions wait for their answers */

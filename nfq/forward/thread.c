@@ -18,7 +18,6 @@
 #include "nfq/process/child.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/queue/queue.h"
-#include "nfq/thread/fault.h"
 #include "policy/log.h"
 
 #define EVENTS		64	/* of one round */
@@ -40,16 +39,12 @@ forward_settings_of(const struct forward_thread *f)
 static void
 take_packets(struct forward_thread *f)
 {
-	struct queue_packet *packets = f->window->packets;
 	int n = QUEUE_BATCH;
 
 	for (unsigned int i = 0; i < RECEIVES && n == QUEUE_BATCH; i++) {
-		n = thread_queue_receive_now(&f->queue, packets);
-		for (int p = 0; p < n; p++) {
-			window_begin_packet(f->window, (unsigned int)p);
-			thread_take_packet(f, &packets[p]);
-		}
-		window_end_batch(f->window);
+		n = thread_queue_receive_now(&f->queue);
+		for (int p = 0; p < n; p++)
+			thread_take_packet(f, &f->queue.packets[p]);
 		thread_queue_send(&f->queue);
 		answering_go_on(&f->thread);
 	}
@@ -60,14 +55,9 @@ take_packets(struct forward_thread *f)
 static void
 take_replies(struct forward_thread *f, struct upstream_socket *socket)
 {
-	const struct sockets_request *from = &socket->request;
-	const struct window_source source = window_source_of(
-	    (uint32_t)from->family, from->port, from->address);
 	const uint8_t *octets;
 	ssize_t n = 0;
 
-	f->asking = socket->cause;
-	thread_begin_reply(f, &socket->cause, &source);
 	for (unsigned int i = 0; i < REPLIES && n >= 0; i++) {
 		const uint32_t attempt = socket->attempt;
 
@@ -78,9 +68,6 @@ take_replies(struct forward_thread *f, struct upstream_socket *socket)
 		else if (n != -EAGAIN && n != -EINTR)
 			engine_error(f->engine, f->boot, attempt, (int)-n);
 	}
-	window_end_batch(f->window);
-	window_end_reply(f->window);
-	f->asking.known = false;
 }
 
 static void
@@ -358,7 +345,6 @@ forward_run(struct answering_thread *thread)
 	struct forward_thread *f = (struct forward_thread *)thread;
 	struct epoll_event events[EVENTS];
 
-	fault_name_thread(1 + thread->number);
 	while (!answering_is_stopping(thread)) {
 		int n = epoll_wait(f->epoll, events, EVENTS, timeout_of(f));
 
@@ -421,7 +407,7 @@ init(struct forward_thread *f, const struct worker_handover *h,
 	if (error == 0)
 		error = thread_queue_open(&f->queue, h->queues[number],
 		    (uint16_t)(h->options.queue_number + number),
-		    f->window->received, f->thread.slot);
+		    f->thread.slot);
 	if (error < 0)
 		return error;
 	f->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -468,9 +454,6 @@ forward_start(struct forward_thread **thread, struct answering_threads *threads,
 	f->control = h->control;
 	answering_thread_init(&f->thread, threads, number);
 	f->thread.slot->kind = SLOT_FORWARD;
-	f->window = &h->window->queues[number];
-	f->suspects = h->suspects;
-	f->sources = h->sources;
 	f->mark_mask = h->options.mark_mask;
 	f->mark_answered = h->options.mark_answered;
 	for (size_t i = 0; i < FORWARD_COUNTERS; i++)

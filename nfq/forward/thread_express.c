@@ -41,20 +41,6 @@ thread_express_take(struct forward_thread *f, const struct queue_packet *p)
 	return begun;
 }
 
-/* Should it end the worker, its packet is the one in hand. */
-static void
-take_reply(struct forward_thread *f, uint32_t attempt,
-    const struct forward_upstream *from, const struct begun_question *begun)
-{
-	const struct window_source source = window_source_of(from->family,
-	    from->port, from->address);
-
-	window_begin_reply(f->window, &source);
-	engine_reply(f->engine, f->boot, attempt,
-	    begun->octets + begun->length, begun->reply_length);
-	window_end_reply(f->window);
-}
-
 void
 thread_express_resume(struct forward_thread *f, struct engine_client *client,
     struct begun_question *begun)
@@ -74,11 +60,11 @@ thread_express_resume(struct forward_thread *f, struct engine_client *client,
 		return;
 	}
 	to = &engine_settings(f->engine)->upstream[begun->upstream];
-	error = upstream_sockets_adopt(&f->sockets, attempt, &f->asking, to,
-	    begun->fd);
+	error = upstream_sockets_adopt(&f->sockets, attempt, to, begun->fd);
 	begun->fd = -1;
 	if (error < 0)		/* that is not the server's fault */
 		engine_unsent(f->engine, f->boot, attempt, -error);
 	else if (begun->reply_length > 0)
-		take_reply(f, attempt, to, begun);
+		engine_reply(f->engine, f->boot, attempt,
+		    begun->octets + begun->length, begun->reply_length);
 }

@@ -21,17 +21,11 @@ host_send(void *arg, uint32_t attempt, const struct forward_upstream *to,
     enum forward_transport transport, const uint8_t *octets, size_t length)
 {
 	struct forward_thread *f = arg;
-	const struct window_source source = window_source_of(to->family,
-	    to->port, to->address);
 
-	if (suspects_has(f->sources, window_source_key(&source),
-	    monotime_to_ms(f->thread.now)))
-		return -EHOSTDOWN;	/* its replies have ended workers */
 	if (transport != FORWARD_UDP)
-		return tcp_upstreams_send(f->tcp, f->boot, attempt,
-		    &f->asking, to, octets, length);
-	return upstream_sockets_send(&f->sockets, attempt, &f->asking, to,
-	    octets, length);
+		return tcp_upstreams_send(f->tcp, f->boot, attempt, to, octets,
+		    length);
+	return upstream_sockets_send(&f->sockets, attempt, to, octets, length);
 }
 
 static void

@@ -66,12 +66,10 @@ hold(struct forward_thread *f, const struct queue_packet *p,
 		held_give(&f->held, h);
 		return false;
 	}
-	f->asking = (struct asking){ true, p->id, p->uid };
 	if (begun != NULL)
 		thread_express_resume(f, &h->client, begun);
 	else
 		engine_ask(f->engine, f->boot, &h->client);
-	f->asking.known = false;
 	return true;
 }
 
@@ -107,13 +105,6 @@ is_unjudged(struct forward_thread *f, const struct queue_packet *p)
 	return true;
 }
 
-static bool
-is_suspect(const struct forward_thread *f, uid_t uid)
-{
-	return f->suspects != NULL && suspects_has(f->suspects, uid,
-	    monotime_to_ms(f->thread.now));
-}
-
 /*
  * The queue's thread has decided this before, perhaps by settings that have
  * changed since: what is none of ours any more is answered, or passes.
@@ -133,10 +124,7 @@ take_packet(struct forward_thread *f, const struct queue_packet *p,
 	i->policy = f->policy.rules != NULL ? &f->policy : NULL;
 	i->forward = &f->thread.generation->settings.forward;
 	i->forward_full = false;
-	if (is_suspect(f, p->uid))
-		intercept_unread(i, p->octets, p->length);
-	else
-		intercept_parse(i, p->octets, p->length, p->whole_length);
+	intercept_parse(i, p->octets, p->length, p->whole_length);
 	intercept_answer(i, &source, f->thread.rotation++, f->reply);
 	if (!is_unjudged(f, p) && i->decision.verdict == VERDICT_FORWARD) {
 		if (hold(f, p, begun))

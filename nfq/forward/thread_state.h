@@ -35,9 +35,6 @@ struct forward_page {
 struct forward_thread {
 	struct answering_thread thread;
 	struct thread_queue queue;
-	struct window_queue *window;	/* the supervisor sees it */
-	const struct suspects *suspects;	/* NULL: there are none */
-	const struct suspects *sources;	/* nameservers */
 	uint32_t mark_mask;
 	uint32_t mark_answered;
 	int epoll;
@@ -54,7 +51,6 @@ struct forward_thread {
 	uint64_t generation;		/* whose settings the engine has */
 	monotime_t boot;		/* the engine's time in this round */
 	bool ending;			/* what is held stays in the queue */
-	struct asking asking;		/* what the engine is asked now */
 	struct held_table held;
 	struct waiting *waiting;	/* what queue threads count */
 	monotime_t checked;		/* when that was last compared with "held" */
@@ -136,13 +132,6 @@ void thread_errand_end(struct forward_thread *thread,
     struct engine_client *client, bool passed);
 
 /* thread_streams.c */
-
-/*
- * Should a reply end the worker, the packet that asked for it passes, and the
- * nameserver is asked nothing for a while.
- */
-void thread_begin_reply(struct forward_thread *thread,
-    const struct asking *cause, const struct window_source *source);
 
 /* 0 or a negative errno; the thread's sources of events are there. */
 int thread_streams_init(struct forward_thread *thread,

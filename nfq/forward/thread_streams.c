@@ -6,40 +6,14 @@
 #include <sys/epoll.h>
 
 void
-thread_begin_reply(struct forward_thread *f, const struct asking *cause,
-    const struct window_source *source)
-{
-	window_begin_reply(f->window, source);
-	if (!cause->known)
-		return;
-	f->window->packets[0] = (struct queue_packet){ .id = cause->id,
-		.uid = cause->uid };
-	window_begin_packet(f->window, 0);
-}
-
-static void
-take_reply(struct forward_thread *f, const struct stream_reply *reply)
-{
-	const struct window_source source = window_source_of(
-	    reply->from->family, reply->from->port, reply->from->address);
-
-	f->asking = reply->cause;
-	thread_begin_reply(f, &reply->cause, &source);
-	engine_reply(f->engine, f->boot, reply->attempt, reply->octets,
-	    reply->length);
-	window_end_batch(f->window);
-	window_end_reply(f->window);
-	f->asking.known = false;
-}
-
-void
 thread_tcp_take(struct forward_thread *f)
 {
 	struct stream_reply reply;
 
 	tcp_upstreams_wait(f->tcp);
 	while (tcp_upstreams_receive(f->tcp, f->boot, &reply))
-		take_reply(f, &reply);
+		engine_reply(f->engine, f->boot, reply.attempt, reply.octets,
+		    reply.length);
 }
 
 /* No descriptor, no memory, no place for one more connection. */
@@ -53,14 +27,12 @@ is_ours(int error)
 static void
 fail(struct forward_thread *f, const struct stream_reply *reply)
 {
-	f->asking = reply->cause;
 	if (is_ours(reply->error))
 		engine_unsent(f->engine, f->boot, reply->attempt,
 		    -reply->error);
 	else
 		engine_error(f->engine, f->boot, reply->attempt,
 		    -reply->error);
-	f->asking.known = false;
 }
 
 /* What is due, and attempts that have failed meanwhile, which make others. */

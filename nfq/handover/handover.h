@@ -8,10 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "nfq/handover/batch_window.h"
 #include "nfq/handover/generation_files.h"
 #include "nfq/handover/senders.h"
-#include "nfq/handover/suspects.h"
 #include "policy/status/status.h"
 
 /*
@@ -48,10 +46,7 @@ struct worker_handover {
 	int control;			/* the worker's end: control.h */
 	pid_t supervisor;
 	struct status_page *status;
-	struct batch_window *window;	/* the worker writes it */
 	struct senders *senders;	/* of TCP connections; NULL: not known */
-	const struct suspects *suspects;	/* NULL: there are none */
-	const struct suspects *sources;	/* nameservers: window_source_key() */
 };
 
 /* How many queues there are in all. */

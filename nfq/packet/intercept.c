@@ -339,8 +339,8 @@ set_unread(struct interception *out)
 	out->asker.protocol = 0;
 	out->asker.port = 0;
 	out->asker.address = known ? out->packet.source : NULL;
-	out->asker.nameserver = known && out->form != PACKET_NOT_UDP &&
-	    out->form != PACKET_UNREAD ? out->packet.destination : NULL;
+	out->asker.nameserver = known && out->form != PACKET_NOT_UDP ?
+	    out->packet.destination : NULL;
 }
 
 /* A message that is not whole: of use only to the policy. */
@@ -383,15 +383,6 @@ intercept_parse(struct interception *out, const uint8_t *octets, size_t length,
 }
 
 void
-intercept_unread(struct interception *out, const uint8_t *octets,
-    size_t length)
-{
-	out->form = PACKET_UNREAD;
-	packet_addresses(&out->packet, octets, length);
-	set_unread(out);
-}
-
-void
 intercept_untaken(struct interception *out)
 {
 	out->form = PACKET_UNTAKEN;
@@ -413,8 +404,7 @@ decide_packet(const struct interception *out, const struct answer_source *source
 	if (out->form == PACKET_STREAM)
 		return decide_unread(REASON_NO_QUESTION, false);
 	return decide_unread(out->form == PACKET_UNTAKEN ? REASON_NO_QUESTION :
-	    out->form == PACKET_UNREAD ? REASON_SUSPECT : REASON_MALFORMED,
-	    could_deny(out, source));
+	    REASON_MALFORMED, could_deny(out, source));
 }
 
 void

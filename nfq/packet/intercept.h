@@ -84,14 +84,6 @@ struct interception {
 void intercept_parse(struct interception *out, const uint8_t *octets,
     size_t length, size_t whole_length);
 
-/*
- * Instead of intercept_parse(): the packet passes, whatever it holds; or it is
- * dropped, if a rule could deny its user something.  Of its octets, only the
- * addresses are read, for the record of that.
- */
-void intercept_unread(struct interception *out, const uint8_t *octets,
-    size_t length);
-
 /* Behind intercept_parse(): the same of a connection (STREAM) that nobody takes. */
 void intercept_untaken(struct interception *out);
 

@@ -294,22 +294,6 @@ packet_is_cut(const struct packet *packet, size_t whole_length)
 	return ip == whole_length && packet->ip_header + udp == whole_length;
 }
 
-void
-packet_addresses(struct packet *packet, const uint8_t *octets, size_t length)
-{
-	packet->family = 0;
-	packet->octets = octets;
-	if (length >= IPV4_HEADER && octets[0] >> 4 == 4) {
-		packet->family = AF_INET;
-		packet->source = octets + 12;
-		packet->destination = octets + 16;
-	} else if (length >= IPV6_HEADER && octets[0] >> 4 == 6) {
-		packet->family = AF_INET6;
-		packet->source = octets + 8;
-		packet->destination = octets + 24;
-	}
-}
-
 size_t
 packet_reply_offset(const struct packet *packet)
 {

@@ -19,7 +19,6 @@ enum packet_form {
 	PACKET_NOT_DNS,		/* another port */
 	PACKET_ADDRESS,		/* no reply from or to such an address or port */
 	PACKET_MALFORMED,	/* contradictory lengths, truncated headers */
-	PACKET_UNREAD,		/* intercept_unread() */
 	PACKET_UNTAKEN,		/* intercept_untaken() */
 };
 
@@ -61,13 +60,6 @@ enum packet_form packet_parse(struct packet *packet, const uint8_t *octets,
  * those of the whole packet.
  */
 bool packet_is_cut(const struct packet *packet, size_t whole_length);
-
-/*
- * Instead of packet_parse(): only the addresses, which stand at fixed places of
- * the fixed header.  Reads no more than that; family is 0 if it is not whole.
- */
-void packet_addresses(struct packet *packet, const uint8_t *octets,
-    size_t length);
 
 /* The offset of the DNS answer in the reply. */
 size_t packet_reply_offset(const struct packet *packet);

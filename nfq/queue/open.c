@@ -357,16 +357,6 @@ queue_recover(int fd, uint16_t number, uint32_t last_id, enum queue_fate fate)
 }
 
 int
-queue_release(int fd, uint16_t number, uint32_t id, enum queue_fate fate)
-{
-	_Alignas(8) uint8_t buf[QUEUE_SMALL_MESSAGE];
-	const struct nlmsghdr *nlh = queue_message_verdict(buf,
-	    NFQNL_MSG_VERDICT, number, id, verdicts[fate]);
-
-	return queue_message_send(fd, buf, nlh->nlmsg_len);
-}
-
-int
 queue_adopt(int fd, uint16_t number, uint32_t maxlen, bool fail_open)
 {
 	/* The packets that are put back may be more than maxlen. */

@@ -81,17 +81,6 @@ count_id(struct queue_reader *reader, uint32_t id)
 	reader->any_id = true;
 }
 
-bool
-queue_read_again(const queue_buffer received, struct queue_packet *packet)
-{
-	size_t left = QUEUE_RECEIVE_SIZE, length;
-	const struct nlmsghdr *nlh;
-
-	nlh = queue_message_next(&received, &left, &length);
-	return nlh != NULL && nlh->nlmsg_type == QUEUE_TYPE_PACKET &&
-	    queue_message_packet(nlh, length, packet);
-}
-
 static void
 count_error(struct queue_reader *reader, int error)
 {

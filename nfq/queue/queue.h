@@ -83,14 +83,6 @@ queue_packets_of(uint32_t octets)
 	return octets / QUEUE_PACKET_OCTETS + (octets % QUEUE_PACKET_OCTETS > 0);
 }
 
-/*
- * The same for one packet that a dead reader had read.  Call it before
- * queue_recover(), which would queue the packet again.  An id that is no longer
- * queued is no error.  0 or a negative errno.
- */
-int queue_release(int fd, uint16_t number, uint32_t id, enum queue_fate fate)
-    __attribute__((warn_unused_result));
-
 struct queue_reader;			/* of one thread; owns no fd */
 
 /*
@@ -110,13 +102,6 @@ void queue_reader_free(struct queue_reader *reader);
  */
 int queue_receive(struct queue_reader *reader,
     struct queue_packet packets[static QUEUE_BATCH]);
-
-/*
- * The packet whose message is in a buffer that some reader has read into; it
- * borrows from that.  The buffer may hold anything.  False: it holds no packet.
- */
-bool queue_read_again(const queue_buffer received,
-    struct queue_packet *packet);
 
 /* The same without waiting: -EAGAIN if there is nothing. */
 int queue_receive_now(struct queue_reader *reader,

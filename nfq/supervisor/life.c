@@ -11,7 +11,7 @@ life_begin(struct worker_life *life, monotime_t now)
 {
 	life->ready = false;
 	life->started = life->looked = now;
-	life->starting = MONOTIME_NEVER;
+	life->starting = life->pause = MONOTIME_NEVER;
 	life->watched_ms = 1;
 	memset(life->slots, 0, sizeof(life->slots));
 }
@@ -48,10 +48,8 @@ life_check(struct worker_life *life, unsigned int slot,
 	int64_t still;
 
 	if (s->since == 0 || !looking || !life->ready ||
-	    !signs->has_work || s->batches != signs->batches ||
-	    s->packet != signs->packet) {
+	    !signs->has_work || s->batches != signs->batches) {
 		*s = (struct life_slot){ .batches = signs->batches,
-			.packet = signs->packet,
 			.since = life->watched_ms, .cpu_ms = signs->cpu_ms };
 		return LIFE_MOVES;
 	}
@@ -72,23 +70,41 @@ life_is_late(const struct worker_life *life, monotime_t now)
 	    monotime_ms_since(now, life->started) >= LIFE_READY_MS;
 }
 
+/* Notes a crash; whether they are too many. */
+static bool
+is_too_often(struct worker_life *life, monotime_t now)
+{
+	monotime_t oldest;
+
+	life->crashes[life->crash] = now;
+	life->crash = (life->crash + 1) % LIFE_CRASHES;
+	oldest = life->crashes[life->crash];
+	return monotime_is_set(oldest) &&
+	    monotime_ms_since(now, oldest) < LIFE_CRASHES_MS;
+}
+
 enum life_next
-life_end(struct worker_life *life, const struct life_end *end, monotime_t now)
+life_end(struct worker_life *life, enum status_death cause, bool exited,
+    monotime_t now)
 {
 	const bool quick = monotime_ms_since(now, life->started) < QUICK_MS;
-	const bool from_outside = end->cause == STATUS_DEATH_KILLED;
 
-	/* A worker that died of its first packet had no time to be ready. */
-	if (!end->blamed && (!life->ready || (end->exited && quick)))
+	if (!life->ready || (exited && quick))
 		life->failures++;
 	else
 		life->failures = 0;
-	if (end->blamed || end->worked || (from_outside && life->ready))
-		life->idle = 0;
-	else
-		life->idle++;
 	if (life->failures >= LIFE_FAILURES)
 		return LIFE_OVER;
-	return life->idle >= LIFE_IDLE_PASS ? LIFE_ANOTHER_PASSING :
-	    LIFE_ANOTHER;
+	if ((cause != STATUS_DEATH_CRASH && cause != STATUS_DEATH_HANG) ||
+	    !is_too_often(life, now))
+		return LIFE_ANOTHER;
+	life->pause = monotime_add_ms(now, LIFE_PAUSE_MS);
+	return LIFE_LATER;
+}
+
+bool
+life_may_start(const struct worker_life *life, monotime_t now)
+{
+	return !monotime_is_set(life->pause) ||
+	    monotime_is_past(now, life->pause);
 }

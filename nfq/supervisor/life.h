@@ -21,13 +21,14 @@
 #define LIFE_BLOCKED_MS	2000	/* without progress and without the CPU; TCP too */
 #define LIFE_READY_MS	10000	/* from the start of a worker to its first work */
 #define LIFE_START_MS	10000	/* how long fork(2) may fail before giving up */
-#define LIFE_IDLE_PASS	3	/* deaths without progress until packets pass */
+#define LIFE_CRASHES	5	/* within so long, and the next one has to wait: */
+#define LIFE_CRASHES_MS	60000
+#define LIFE_PAUSE_MS	1000
 #define LIFE_FAILURES	10	/* workers in a row that could not start */
 
 /* The signs of life of one thread of the worker. */
 struct life_signs {
 	uint64_t batches;	/* grows when one is finished */
-	uint32_t packet;	/* which one of the batch is in its hands; 0: none */
 	bool has_work;		/* it is in a batch, or packets wait */
 	bool stopped;		/* the process is stopped: SIGSTOP, SIGTSTP */
 	int64_t cpu_ms;		/* CPU time of the process so far */
@@ -47,7 +48,6 @@ enum life_sign {
 
 struct life_slot {
 	uint64_t batches;
-	uint32_t packet;
 	int64_t since;		/* the first look at which it stood still; 0: none */
 	int64_t cpu_ms;		/* CPU time at that look */
 };
@@ -59,7 +59,9 @@ struct worker_life {
 	int64_t watched_ms;	/* a clock that only looks wind; never 0 */
 	monotime_t starting;	/* fork(2) fails since then; never: it works */
 	unsigned int failures;
-	unsigned int idle;	/* deaths in a row without blame and progress */
+	monotime_t crashes[LIFE_CRASHES];	/* the last; never: none */
+	unsigned int crash;	/* the oldest of them */
+	monotime_t pause;	/* no start before that; never: at once */
 	struct life_slot slots[STATUS_MAX_SLOTS];
 };
 
@@ -86,8 +88,7 @@ bool life_look(struct worker_life *life, monotime_t now);
 
 /*
  * Checks one thread in this look: whether it has had work for limit_ms and has
- * neither finished a batch nor gone to another packet of it.  Before the worker
- * is ready, the result is LIFE_MOVES.
+ * finished no batch.  Before the worker is ready, the result is LIFE_MOVES.
  */
 enum life_sign life_check(struct worker_life *life, unsigned int slot,
     const struct life_signs *signs, bool looking, int limit_ms);
@@ -95,27 +96,22 @@ enum life_sign life_check(struct worker_life *life, unsigned int slot,
 /* Whether the worker has not become ready in LIFE_READY_MS. */
 bool life_is_late(const struct worker_life *life, monotime_t now);
 
-/* How a worker ended. */
-struct life_end {
-	enum status_death cause;
-	bool blamed;		/* a packet is to blame; it passes */
-	bool worked;		/* it had finished a batch */
-	bool exited;		/* by exit(2), with a reason */
-};
-
 enum life_next {
-	LIFE_ANOTHER,		/* start one; it gets all packets */
-	LIFE_ANOTHER_PASSING,	/* the packets pass: any of them may be to blame */
+	LIFE_ANOTHER,		/* start one */
+	LIFE_LATER,		/* start one when life_may_start() says so */
 	LIFE_OVER,		/* give up */
 };
 
 /*
- * The worker is dead; decides what to do.  A death with a packet to blame, or
- * by a kill from elsewhere, says nothing about the next worker, so no number of
- * them ends the daemon.  Ten workers in a row that cannot start, or that exit
- * by themselves, do.
+ * The worker is dead; decides what to do.  LIFE_CRASHES crashes or hangs within
+ * LIFE_CRASHES_MS make the next worker wait; no number of them ends the daemon,
+ * nor do kills from elsewhere, as they say nothing about the next worker.  Ten
+ * workers in a row that cannot start, or that soon exit by themselves, do.
  */
-enum life_next life_end(struct worker_life *life, const struct life_end *end,
-    monotime_t now);
+enum life_next life_end(struct worker_life *life, enum status_death cause,
+    bool exited, monotime_t now);
+
+/* Whether the pause after life_end() is over. */
+bool life_may_start(const struct worker_life *life, monotime_t now);
 
 #endif

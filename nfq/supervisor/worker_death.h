@@ -1,31 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Why a worker died: finds the packet to blame, the users who send such packets
- * repeatedly, and writes the line of the log.
- */
+/* Why a worker died, what becomes of its packets, and the line of the log. */
 #ifndef NFDNS_NFQ_SUPERVISOR_WORKER_DEATH_H
 #define NFDNS_NFQ_SUPERVISOR_WORKER_DEATH_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
+#include "nfq/queue/queue.h"
 #include "nfq/supervisor/worker_process.h"
 
-#define WORKER_DEATH_TEXT 160
-
-/* What becomes of packets that no worker is to read: dropped if a rule could deny. */
-enum queue_fate worker_death_fate(const struct worker_process *worker);
+/* wait_status is that of waitpid(2). */
+enum status_death worker_death_cause(const struct worker_process *worker,
+    int wait_status);
 
 /*
- * Examines a death.  Call it after the worker is reaped and before its packets
- * are queued again.  wait_status is that of waitpid(2).  A packet to blame
- * does not get to the next worker (worker_death_fate()); it is counted, and a copy
- * is kept for a bug report (quarantine.h).  "text" describes the packet; "" if
- * there is none.
+ * What becomes of the packets that the dead worker had read.  One of them may be
+ * to blame for a crash or a hang, so no other worker gets them: they pass, or are
+ * dropped if a rule could deny; so they do if no other worker comes.  Else they
+ * are put back.
  */
-void worker_death_examine(struct worker_process *worker, int wait_status,
-    monotime_t now, struct life_end *end,
-    char text[static WORKER_DEATH_TEXT]);
+enum queue_fate worker_death_fate(const struct worker_process *worker,
+    enum status_death cause, enum life_next next);
 
 /*
  * Whether what the dead worker wrote must not reach the next one: a system call
@@ -36,15 +30,12 @@ void worker_death_examine(struct worker_process *worker, int wait_status,
 bool worker_death_distrusts(struct worker_process *worker, int wait_status,
     monotime_t now);
 
-/* Logs a death, at most five a second; "packet" is the text from above. */
+/* Logs a death, at most five a second. */
 void worker_death_tell(struct worker_process *worker, int wait_status,
-    const char *packet, enum life_next next);
+    enum queue_fate fate, enum life_next next);
 
 /* Logs how many deaths worker_death_tell() omitted, once a second. */
 void worker_death_tell_unsaid(struct worker_process *worker, monotime_t now);
-
-/* Batches that the queue threads of all workers have finished so far. */
-uint64_t worker_death_batches(const struct worker_process *worker);
 
 /* ": REASON" for a worker that exited by itself, else "". */
 const char *worker_death_text(int wait_status);

@@ -68,10 +68,7 @@ handover_of(const struct worker_process *k, int control)
 	    .control = control,
 	    .supervisor = getpid(),
 	    .status = k->status,
-	    .window = k->window,
 	    .senders = k->senders,
-	    .suspects = k->has_suspects ? &k->suspects : NULL,
-	    .sources = &k->sources,
 	};
 }
 
@@ -111,17 +108,12 @@ int
 worker_process_open(struct worker_process *k)
 {
 	k->senders = senders_new();
-	if (k->senders == NULL)
-		return -ENOMEM;
-	return window_new(&k->window, config_queues(k->config));
+	return k->senders == NULL ? -ENOMEM : 0;
 }
 
 void
 worker_process_close(struct worker_process *k)
 {
-	if (k->window != NULL)
-		window_free(k->window, config_queues(k->config));
-	k->window = NULL;
 	senders_free(k->senders);
 	k->senders = NULL;
 }
@@ -143,9 +135,6 @@ worker_process_start(struct worker_process *k, monotime_t now)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
-	window_clear(k->window, config_queues(k->config));
-	k->has_suspects = suspects_count(&k->suspects, monotime_to_ms(now)) > 0;
-	k->batches = worker_death_batches(k);
 	handover = handover_of(k, ends[1]);
 	k->pid = fork();
 	if (k->pid == 0)
@@ -159,7 +148,7 @@ worker_process_start(struct worker_process *k, monotime_t now)
 		return error;
 	}
 	k->control = ends[0];
-	k->killed = k->held.known = false;
+	k->killed = false;
 	k->hangs = LIFE_MOVES;
 	life_begin(&k->life, now);
 	k->pidfd = pidfd_open(k->pid, 0);
@@ -248,24 +237,29 @@ forget_cache(struct worker_process *k)
 enum worker_process_step
 worker_process_replace(struct worker_process *k, monotime_t now)
 {
-	char packet[WORKER_DEATH_TEXT];
-	struct life_end end;
+	struct control_message last;
+	enum status_death cause;
+	enum queue_fate fate;
 	enum life_next next;
 	int status;
 
+	/* CONTROL_READY may be among what it said before its end. */
+	while (worker_process_receive(k, &last) == 0)
+		continue;
 	status = reap(k);
 	audit_files_mend(&k->generation->audit, k->config);
 	worker_death_tell_unsaid(k, now);
-	worker_death_examine(k, status, now, &end, packet);
-	if (worker_death_distrusts(k, status, now)) {
+	cause = worker_death_cause(k, status);
+	atomic_fetch_add(&k->status->supervisor->deaths[cause], 1);
+	if (worker_death_distrusts(k, status, now))
 		forget_cache(k);
-		window_forget(k->window, config_queues(k->config));
-	}
-	next = life_end(&k->life, &end, now);
-	recover_queues(k, 0, next == LIFE_ANOTHER ? QUEUE_REPEAT :
-	    worker_death_fate(k));
-	worker_death_tell(k, status, packet, next);
-	return next == LIFE_OVER ? WORKER_PROCESS_OVER : start_again(k, now);
+	next = life_end(&k->life, cause, WIFEXITED(status), now);
+	fate = worker_death_fate(k, cause, next);
+	recover_queues(k, 0, fate);
+	worker_death_tell(k, status, fate, next);
+	if (next == LIFE_ANOTHER)
+		return start_again(k, now);
+	return next == LIFE_OVER ? WORKER_PROCESS_OVER : WORKER_PROCESS_SAME;
 }
 
 /* CPU time of all threads; 0 if it cannot be read. */
@@ -303,8 +297,6 @@ signs_of(const struct worker_process *k, unsigned int i)
 	};
 	uint32_t octets, drops;
 
-	if (i < config_queues(k->config))
-		signs.packet = atomic_load(&k->window->queues[i].current);
 	if (!signs.has_work && i < config_queues(k->config) &&
 	    signs.batches == k->life.slots[i].batches)
 		signs.has_work = queue_backlog(k->queues[i], &octets,
@@ -346,7 +338,6 @@ waits_for_cpu(const struct worker_process *k, unsigned int slot)
 	return name_end != NULL && strncmp(name_end, ") R", 3) == 0;
 }
 
-/* No packet stops a process, so the next worker gets the packet. */
 static void
 end_hanging(struct worker_process *k, unsigned int i, enum life_sign sign)
 {
@@ -355,23 +346,18 @@ end_hanging(struct worker_process *k, unsigned int i, enum life_sign sign)
 		[LIFE_STOPPED] = "was stopped by a signal",
 		[LIFE_BLOCKED] = "makes no progress",
 	};
-	struct window_packet packet = { .id = 0 };
 	char wchan[64];
 
 	/* "0" outside of the kernel, and for those who may not look. */
 	read_thread_file(k, i, "wchan", wchan, sizeof(wchan));
 	if (wchan[0] == '\0')
 		memcpy(wchan, "0", 2);
-	if (i < config_queues(k->config)) {
+	if (i < config_queues(k->config))
 		log_error("queue %u: the worker %s (wchan %s): killing it",
 		    k->config->queue.number + i, texts[sign], wchan);
-		k->held.known = sign != LIFE_STOPPED &&
-		    window_read(&k->window->queues[i], &packet);
-		k->held.id = packet.id;
-	} else {
+	else
 		log_error("TCP: the worker %s (wchan %s): killing it",
 		    texts[sign], wchan);
-	}
 	k->hung = i;
 	k->hangs = sign;
 	worker_process_kill(k);
@@ -385,10 +371,9 @@ worker_process_look(struct worker_process *k, monotime_t now)
 	const bool looking = life_look(&k->life, now);
 
 	worker_death_tell_unsaid(k, now);
-	atomic_store(&k->status->supervisor->suspects,
-	    suspects_count(&k->suspects, monotime_to_ms(now)));
 	if (k->pid == 0)
-		return start_again(k, now);
+		return life_may_start(&k->life, now) ? start_again(k, now) :
+		    WORKER_PROCESS_SAME;
 	if (!k->killed && life_is_late(&k->life, now)) {
 		log_error("the worker is not ready after %d s: killing it",
 		    LIFE_READY_MS / 1000);

@@ -11,12 +11,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "nfq/handover/batch_window.h"
 #include "nfq/handover/senders.h"
 #include "nfq/handover/control.h"
 #include "nfq/supervisor/life.h"
 #include "nfq/handover/generation_files.h"
-#include "nfq/handover/suspects.h"
 #include "resolver/clock.h"
 #include "policy/config/config.h"
 #include "policy/status/status.h"
@@ -36,18 +34,12 @@ struct worker_process {
 	pid_t pid;			/* 0: none */
 	int pidfd;			/* readable when it has died */
 	int control;
-	struct batch_window *window;	/* of worker_process_open(), or NULL */
-	struct senders *senders;	/* likewise */
+	struct senders *senders;	/* of worker_process_open(), or NULL */
 	struct worker_life life;
-	struct suspects suspects;
-	struct suspects sources;	/* nameservers */
-	uint64_t batches;		/* of all threads, when it started */
-	bool has_suspects;		/* it got the list of suspects */
 	monotime_t crashed;		/* when one crashed last; never: none has */
 	bool killed;			/* by the supervisor */
 	enum life_sign hangs;		/* why, unless LIFE_MOVES */
-	unsigned int hung;		/* the slot that hung; its packet: */
-	struct { bool known; uint32_t id; } held;
+	unsigned int hung;		/* the slot that hung */
 	struct { monotime_t begun; unsigned int said, unsaid; } talk;
 };
 
@@ -76,16 +68,15 @@ int worker_process_receive(struct worker_process *worker,
 
 /* Result of worker_process_replace() and worker_process_look(). */
 enum worker_process_step {
-	WORKER_PROCESS_SAME,	/* nothing changed; there may be no worker */
+	WORKER_PROCESS_SAME,	/* no new worker; there may be none */
 	WORKER_PROCESS_STARTED,	/* a new worker was started */
 	WORKER_PROCESS_OVER,	/* gave up: life_end(), life_start_failed() */
 };
 
 /*
  * Call it if pidfd is readable.  Reaps the worker and starts another as soon as
- * fork(2) works.  A packet that made the worker crash or hang passes, and a
- * copy is kept (quarantine.h); the next worker gets all others that the worker
- * held.
+ * fork(2) works, or later, if too many have crashed.  worker_death_fate() says what
+ * becomes of the packets that it had read; those that it had not wait.
  */
 enum worker_process_step worker_process_replace(struct worker_process *worker,
     monotime_t now) __attribute__((warn_unused_result));

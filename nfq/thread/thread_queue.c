@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,20 +12,31 @@
 
 int
 thread_queue_open(struct thread_queue *q, int fd, uint16_t number,
-    queue_buffer received[static QUEUE_BATCH], struct status_worker *slot)
+    struct status_worker *slot)
 {
+	int error;
+
 	q->slot = slot;
 	q->number = number;
 	q->gaps_before = atomic_load(&slot->id_gaps);
 	q->errors_before = atomic_load(&slot->verdict_errors);
-	return queue_reader_new(&q->reader, fd, number, received);
+	/* Pages that no packet needed take no memory. */
+	q->received = aligned_alloc(64, QUEUE_BATCH * sizeof(*q->received));
+	if (q->received == NULL)
+		return -ENOMEM;
+	error = queue_reader_new(&q->reader, fd, number, q->received);
+	if (error < 0)
+		thread_queue_close(q);
+	return error;
 }
 
 void
 thread_queue_close(struct thread_queue *q)
 {
 	queue_reader_free(q->reader);
+	free(q->received);
 	q->reader = NULL;
+	q->received = NULL;
 }
 
 /* What came of a receive: packets, 0 or -EAGAIN. */
@@ -56,19 +68,17 @@ check(const struct thread_queue *q, int result)
 }
 
 int
-thread_queue_receive(struct thread_queue *q,
-    struct queue_packet packets[static QUEUE_BATCH])
+thread_queue_receive(struct thread_queue *q)
 {
-	const int result = check(q, queue_receive(q->reader, packets));
+	const int result = check(q, queue_receive(q->reader, q->packets));
 
 	return result == -EAGAIN ? 0 : result;
 }
 
 int
-thread_queue_receive_now(struct thread_queue *q,
-    struct queue_packet packets[static QUEUE_BATCH])
+thread_queue_receive_now(struct thread_queue *q)
 {
-	return check(q, queue_receive_now(q->reader, packets));
+	return check(q, queue_receive_now(q->reader, q->packets));
 }
 
 void

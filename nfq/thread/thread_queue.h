@@ -16,6 +16,8 @@
 
 struct thread_queue {
 	struct queue_reader *reader;	/* for verdicts: queue.h */
+	queue_buffer *received;
+	struct queue_packet packets[QUEUE_BATCH];	/* what was received last */
 	struct status_worker *slot;
 	uint16_t number;		/* of the queue, in the kernel */
 	uint64_t gaps_before;		/* counted by workers before this one */
@@ -23,11 +25,11 @@ struct thread_queue {
 };
 
 /*
- * Borrows all: fd, the bound socket of queue "number"; received, as
- * queue_reader_new(); slot, that of the thread.  0 or a negative errno.
+ * Borrows fd, the bound socket of queue "number", and slot, that of the thread.
+ * 0 or a negative errno; then it is closed.
  */
 int thread_queue_open(struct thread_queue *queue, int fd, uint16_t number,
-    queue_buffer received[static QUEUE_BATCH], struct status_worker *slot)
+    struct status_worker *slot)
     __attribute__((warn_unused_result));
 void thread_queue_close(struct thread_queue *queue);
 
@@ -36,12 +38,10 @@ void thread_queue_close(struct thread_queue *queue);
  * signal came instead or only control messages.  Views live until the next
  * call.
  */
-int thread_queue_receive(struct thread_queue *queue,
-    struct queue_packet packets[static QUEUE_BATCH]);
+int thread_queue_receive(struct thread_queue *queue);
 
 /* The same without waiting; -EAGAIN if nothing is queued. */
-int thread_queue_receive_now(struct thread_queue *queue,
-    struct queue_packet packets[static QUEUE_BATCH]);
+int thread_queue_receive_now(struct thread_queue *queue);
 
 /* Sends the verdicts of the batch: queue_send(). */
 void thread_queue_send(struct thread_queue *queue);

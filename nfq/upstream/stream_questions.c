@@ -31,14 +31,13 @@ stream_questions_init(struct stream_questions *all)
 
 struct stream_question *
 stream_question_new(struct stream_questions *all, uint32_t attempt,
-    const struct asking *cause, const uint8_t *octets, size_t length)
+    const uint8_t *octets, size_t length)
 {
 	struct stream_question *q = calloc(1, sizeof(*q) + length);
 
 	if (q == NULL)
 		return NULL;
 	q->attempt = attempt;
-	q->cause = *cause;
 	q->id = wire_load_u16(octets);
 	q->length = length;
 	memcpy(q->octets, octets, length);
@@ -117,7 +116,7 @@ stream_questions_failed(struct stream_questions *all,
 	if (q == NULL)
 		return false;
 	*reply = (struct stream_reply){ .attempt = q->attempt,
-		.cause = q->cause, .error = q->error };
+		.error = q->error };
 	stream_question_free(all, q);
 	return true;
 }

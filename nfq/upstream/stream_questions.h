@@ -19,7 +19,6 @@ TAILQ_HEAD(stream_question_list, stream_question);
 
 struct stream_question {
 	uint32_t attempt;
-	struct asking cause;
 	uint16_t id;
 	uint32_t connection;		/* that it was sent by; 0: none */
 	bool answered;			/* something with its id has come */
@@ -37,7 +36,6 @@ struct stream_question {
 /* What came of an attempt. */
 struct stream_reply {
 	uint32_t attempt;
-	struct asking cause;
 	const struct forward_upstream *from;	/* of an answer; as octets: */
 	const uint8_t *octets;		/* borrowed until the next call */
 	size_t length;
@@ -55,8 +53,7 @@ void stream_questions_init(struct stream_questions *all);
 
 /* A copy of a message of at least two octets, in no list.  NULL: no memory. */
 struct stream_question *stream_question_new(struct stream_questions *all,
-    uint32_t attempt, const struct asking *cause, const uint8_t *octets,
-    size_t length);
+    uint32_t attempt, const uint8_t *octets, size_t length);
 
 /* Puts it at the end of a list, out of the one that it is in. */
 void stream_question_move(struct stream_question *q,

@@ -95,8 +95,7 @@ upstream_of(struct tcp_upstreams *t, monotime_t now,
 
 int
 tcp_upstreams_send(struct tcp_upstreams *t, monotime_t now, uint32_t attempt,
-    const struct asking *cause, const struct forward_upstream *to,
-    const uint8_t *octets, size_t length)
+    const struct forward_upstream *to, const uint8_t *octets, size_t length)
 {
 	struct stream_question *q;
 	struct tcp_upstream *u;
@@ -111,7 +110,7 @@ tcp_upstreams_send(struct tcp_upstreams *t, monotime_t now, uint32_t attempt,
 	if (TAILQ_EMPTY(&u->connections) && monotime_is_set(u->retry) &&
 	    !monotime_is_past(now, u->retry))
 		return -ECONNREFUSED;
-	q = stream_question_new(&t->questions, attempt, cause, octets, length);
+	q = stream_question_new(&t->questions, attempt, octets, length);
 	if (q == NULL) {
 		tcp_release(t, now, u);
 		return -ENOMEM;
@@ -261,7 +260,7 @@ is_answer(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c,
 	}
 	note_answer(t, now, c, q);
 	*reply = (struct stream_reply){ .attempt = q->attempt,
-		.cause = q->cause, .from = &c->upstream->to,
+		.from = &c->upstream->to,
 		.octets = message, .length = length };
 	return true;
 }

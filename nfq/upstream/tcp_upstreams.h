@@ -62,7 +62,7 @@ int tcp_upstreams_fd(const struct tcp_upstreams *t);
  * negative errno.
  */
 int tcp_upstreams_send(struct tcp_upstreams *t, monotime_t now,
-    uint32_t attempt, const struct asking *cause,
+    uint32_t attempt,
     const struct forward_upstream *to, const uint8_t *octets, size_t length)
     __attribute__((warn_unused_result));
 

@@ -38,7 +38,6 @@ bury(struct upstream_sockets *w, struct upstream_socket *u)
 	if (!u->watched)
 		upstream_pool_shut(u);
 	u->over = true;
-	u->cause.known = false;
 	TAILQ_REMOVE(list_of(w, u->attempt), u, entry);
 	TAILQ_INSERT_TAIL(&w->dead, u, entry);
 }
@@ -126,7 +125,7 @@ open_and_send(struct upstream_sockets *w, struct upstream_socket *u,
 }
 
 int
-upstream_sockets_send(struct upstream_sockets *w, uint32_t attempt, const struct asking *cause,
+upstream_sockets_send(struct upstream_sockets *w, uint32_t attempt,
     const struct forward_upstream *to, const uint8_t *octets, size_t length)
 {
 	const struct sockets_request request = request_for(to);
@@ -138,7 +137,6 @@ upstream_sockets_send(struct upstream_sockets *w, uint32_t attempt, const struct
 	if (u == NULL)
 		return -ENOMEM;
 	u->attempt = attempt;
-	u->cause = *cause;
 	TAILQ_INSERT_TAIL(list_of(w, attempt), u, entry);
 	u->request = request;
 	error = open_and_send(w, u, octets, length);
@@ -149,7 +147,7 @@ upstream_sockets_send(struct upstream_sockets *w, uint32_t attempt, const struct
 
 int
 upstream_sockets_adopt(struct upstream_sockets *w, uint32_t attempt,
-    const struct asking *cause, const struct forward_upstream *to, int fd)
+    const struct forward_upstream *to, int fd)
 {
 	struct upstream_socket *u = upstream_pool_new(w);
 	int error;
@@ -160,7 +158,6 @@ upstream_sockets_adopt(struct upstream_sockets *w, uint32_t attempt,
 	}
 	u->fd = fd;
 	u->attempt = attempt;
-	u->cause = *cause;
 	u->request = request_for(to);
 	TAILQ_INSERT_TAIL(list_of(w, attempt), u, entry);
 	error = watch(w, u);

@@ -23,17 +23,9 @@
 
 #define UPSTREAM_MESSAGE_MAX	65535
 
-/* The question that an attempt was begun for. */
-struct asking {
-	bool known;
-	uint32_t id;			/* of its packet */
-	uid_t uid;
-};
-
 struct upstream_socket {
 	int fd;				/* -1: closed */
 	uint32_t attempt;
-	struct asking cause;
 	bool watched;			/* by epoll */
 	bool over;			/* of no attempt: dead or idle */
 	monotime_t idle_since;
@@ -68,15 +60,14 @@ void upstream_sockets_close(struct upstream_sockets *all);
  * events is the socket.
  */
 int upstream_sockets_send(struct upstream_sockets *all, uint32_t attempt,
-    const struct asking *cause, const struct forward_upstream *to,
-    const uint8_t *octets, size_t length) __attribute__((warn_unused_result));
+    const struct forward_upstream *to, const uint8_t *octets, size_t length) __attribute__((warn_unused_result));
 
 /*
  * An attempt goes on with a socket that somebody else has connected to that upstream
  * and sent its message by; it is taken over in any case.
  */
 int upstream_sockets_adopt(struct upstream_sockets *all, uint32_t attempt,
-    const struct asking *cause, const struct forward_upstream *to, int fd)
+    const struct forward_upstream *to, int fd)
     __attribute__((warn_unused_result));
 
 /* engine_host.close. */

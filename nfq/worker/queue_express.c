@@ -3,24 +3,12 @@
 #include "nfq/worker/queue_thread_state.h"
 
 #include "nfq/cache/cache.h"
-#include "nfq/handover/suspects.h"
 
 /*
  * An upstream is asked for so many questions before the queue is looked at again.
  * Each takes the thread ten times as long as a mesh name, which may wait there.
  */
 #define AT_A_TIME	16
-
-/* Its replies have ended workers. */
-static bool
-is_distrusted(const struct queue_thread *q, const struct forward_upstream *to)
-{
-	const struct window_source source =
-	    window_source_of(to->family, to->port, to->address);
-
-	return suspects_has(q->sources, window_source_key(&source),
-	    monotime_to_ms(q->thread.now));
-}
 
 bool
 queue_express_hold(struct queue_thread *q, const struct queue_packet *p,
@@ -39,7 +27,7 @@ queue_express_hold(struct queue_thread *q, const struct queue_packet *p,
 	if (q->express == NULL)
 		return false;
 	to = express_upstream(q->express, &ask);
-	if (to == NULL || is_distrusted(q, to))
+	if (to == NULL)
 		return false;
 	begun = express_begin(q->express, to, &ask);
 	if (begun == EXPRESS_JOINED)
@@ -126,7 +114,6 @@ give(struct queue_thread *q, struct express_attempt *a,
 	end(q, a);
 }
 
-/* Should one end the worker, its packet is the one in hand. */
 void
 queue_express_send(struct queue_thread *q)
 {
@@ -139,19 +126,12 @@ queue_express_send(struct queue_thread *q)
 	queue_look_at_forwarding(q);
 	for (unsigned int n = 0; n < AT_A_TIME &&
 	    (a = express_next(q->express)) != NULL; n++) {
-		const struct held_packet *first =
-		    &STAILQ_FIRST(&a->questions)->held;
-
-		q->window->packets[0] = (struct queue_packet){
-			.id = first->id, .uid = first->uid };
-		window_begin_packet(q->window, 0);
 		if (express_send(q->express, a, q->forward,
 		    q->thread.generation->number) == 0)
 			answering_count_up(&counters[FORWARD_ATTEMPTS]);
 		else
 			end(q, a);
 	}
-	window_end_batch(q->window);
 	thread_queue_send(&q->queue);
 	answering_end(&q->thread);
 }
@@ -180,31 +160,6 @@ take_reply(struct queue_thread *q, struct express_attempt *a)
 	express_answered(q->express, a);
 }
 
-/*
- * Should a reply end the worker, the packet that asked for it passes, and the
- * nameserver is asked nothing for a while.
- */
-static void
-take_replies(struct queue_thread *q, size_t count,
-    struct express_attempt *ready[static EXPRESS_BATCH])
-{
-	for (size_t n = 0; n < count; n++) {
-		const struct sockets_request *to = &ready[n]->socket->to;
-		const struct held_packet *first =
-		    &STAILQ_FIRST(&ready[n]->questions)->held;
-		const struct window_source source = window_source_of(
-		    (uint32_t)to->family, to->port, to->address);
-
-		q->window->packets[0] = (struct queue_packet){
-			.id = first->id, .uid = first->uid };
-		window_begin_reply(q->window, &source);
-		window_begin_packet(q->window, 0);
-		take_reply(q, ready[n]);
-	}
-	window_end_batch(q->window);
-	window_end_reply(q->window);
-}
-
 bool
 queue_express_wait(struct queue_thread *q)
 {
@@ -216,7 +171,8 @@ queue_express_wait(struct queue_thread *q)
 		return queued;
 	answering_begin(&q->thread, monotime_now());
 	queue_look_at_forwarding(q);
-	take_replies(q, count, ready);
+	for (size_t n = 0; n < count; n++)
+		take_reply(q, ready[n]);
 	while ((late = express_late(q->express)) != NULL)
 		give(q, late, NULL);
 	thread_queue_send(&q->queue);

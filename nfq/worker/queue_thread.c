@@ -8,7 +8,6 @@
 
 #include "nfq/forward/cached_reply.h"
 #include "nfq/held/held_packet.h"
-#include "nfq/thread/fault.h"
 #include "nfq/worker/queue_thread_state.h"
 
 /* Of the queue's room: that part may be taken by questions that wait for upstreams. */
@@ -169,13 +168,6 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 		record(q, p, i);
 }
 
-static bool
-is_suspect(const struct queue_thread *q, uid_t uid)
-{
-	return q->suspects != NULL && suspects_has(q->suspects, uid,
-	    monotime_to_ms(q->thread.now));
-}
-
 /* What the queue knows of a packet. */
 static void
 set_origin(const struct queue_thread *q, struct interception *i,
@@ -194,17 +186,14 @@ set_origin(const struct queue_thread *q, struct interception *i,
 }
 
 static void
-fetch_packets(struct queue_thread *q, unsigned int first, unsigned int packets)
+fetch_packets(struct queue_thread *q, unsigned int packets)
 {
 	static const enum table_part parts[] = { TABLE_SLOT, TABLE_NODE };
 	const struct table *table = q->thread.generation->table;
 
-	for (size_t part = 0; part < sizeof(parts) / sizeof(parts[0]); part++) {
-		for (unsigned int n = 0; n < packets; n++) {
-			window_begin_packet(q->window, first + n);
+	for (size_t part = 0; part < sizeof(parts) / sizeof(parts[0]); part++)
+		for (unsigned int n = 0; n < packets; n++)
 			intercept_fetch(&q->ahead[n], table, parts[part]);
-		}
-	}
 }
 
 /*
@@ -215,29 +204,21 @@ static void
 answer_packets(struct queue_thread *q, unsigned int first,
     unsigned int packets)
 {
-	struct queue_packet *p = &q->window->packets[first];
+	struct queue_packet *p = &q->queue.packets[first];
 	struct interception *i = q->ahead;
 	unsigned int n;
 
 	for (n = 0; n < packets; n++) {
-		window_begin_packet(q->window, first + n);
-		if (is_odd(q, &p[n]) && p[n].uid == (uid_t)-1)
-			(void)window_find_owner(q->windows, &p[n]);
 		set_origin(q, &i[n], &p[n]);
-		if (is_suspect(q, p[n].uid))
-			intercept_unread(&i[n], p[n].octets, p[n].length);
-		else
-			intercept_parse(&i[n], p[n].octets, p[n].length,
-			    p[n].whole_length);
+		intercept_parse(&i[n], p[n].octets, p[n].length,
+		    p[n].whole_length);
 		if (i[n].form == PACKET_STREAM && !is_taken(q, &p[n], &i[n]))
 			intercept_untaken(&i[n]);
 	}
 	if (packets > 1 && table_is_large(q->thread.generation->table))
-		fetch_packets(q, first, packets);
-	for (n = 0; n < packets; n++) {
-		window_begin_packet(q->window, first + n);
+		fetch_packets(q, packets);
+	for (n = 0; n < packets; n++)
 		answer_packet(q, &p[n], &i[n]);
-	}
 }
 
 static void
@@ -250,7 +231,6 @@ answer_batch(struct queue_thread *q, unsigned int packets)
 		queue_look_at_forwarding(q);
 	for (unsigned int n = 0; n < packets; n += AHEAD)
 		answer_packets(q, n, packets - n < AHEAD ? packets - n : AHEAD);
-	window_end_batch(q->window);
 	thread_queue_send(&q->queue);
 	if (q->express != NULL)
 		express_age(q->express, q->thread.now);
@@ -261,15 +241,13 @@ static void
 queue_thread_run(struct answering_thread *thread)
 {
 	struct queue_thread *q = (struct queue_thread *)thread;
-	struct queue_packet *packets = q->window->packets;
 	int n;
 
-	fault_name_thread(1 + thread->number);
 	while (!answering_is_stopping(thread)) {
 		if (q->express == NULL || express_is_idle(q->express))
-			n = thread_queue_receive(&q->queue, packets);
+			n = thread_queue_receive(&q->queue);
 		else if (queue_express_wait(q))
-			n = thread_queue_receive_now(&q->queue, packets);
+			n = thread_queue_receive_now(&q->queue);
 		else
 			n = -EAGAIN;
 		if (n != -EAGAIN)
@@ -277,7 +255,7 @@ queue_thread_run(struct answering_thread *thread)
 		queue_express_send(q);
 	}
 	queue_express_end(q);
-	while ((n = thread_queue_receive_now(&q->queue, packets)) >= 0)
+	while ((n = thread_queue_receive_now(&q->queue)) >= 0)
 		answer_batch(q, (unsigned int)n);
 }
 
@@ -322,11 +300,7 @@ queue_thread_start(struct answering_threads *threads,
 	if (q == NULL)
 		return -ENOMEM;
 	answering_thread_init(&q->thread, threads, number);
-	q->window = &h->window->queues[number];
 	q->senders = h->senders;
-	q->suspects = h->suspects;
-	q->sources = h->sources;
-	q->windows = h->window;
 	q->mark_mask = options->mark_mask;
 	q->mark_odd = options->mark_mask & ~options->mark_passed;
 	q->mark_unanswerable = options->mark_unanswerable;
@@ -337,7 +311,7 @@ queue_thread_start(struct answering_threads *threads,
 	q->forward_queue = (uint16_t)(options->queue_number + options->queues);
 	q->queue_number = (uint16_t)(options->queue_number + number);
 	error = thread_queue_open(&q->queue, h->queues[number],
-	    q->queue_number, q->window->received, q->thread.slot);
+	    q->queue_number, q->thread.slot);
 	if (error == 0 && q->forwards)
 		error = begin_forwarding(q, h, number);
 	if (error == 0)

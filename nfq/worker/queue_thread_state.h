@@ -24,10 +24,7 @@
 struct queue_thread {
 	struct answering_thread thread;
 	struct thread_queue queue;
-	struct window_queue *window;	/* the supervisor sees it */
-	const struct batch_window *windows;	/* of all queues */
 	struct senders *senders;
-	const struct suspects *suspects;	/* NULL: there are none */
 	uint32_t mark_mask;
 	uint32_t mark_odd;		/* more of the mask than passed: rare */
 	uint32_t mark_unanswerable;
@@ -38,7 +35,6 @@ struct queue_thread {
 	bool forwards;			/* there is a forwarding thread, */
 	uint16_t forward_queue;		/* and its queue, */
 	struct express *express;	/* if so; NULL when the thread ends */
-	const struct suspects *sources;	/* nameservers */
 	const struct forward_settings *forward;	/* of this batch, or NULL */
 	struct cache *cache;		/* of this batch, or NULL */
 	struct interception ahead[AHEAD];

@@ -17,7 +17,6 @@
 
 #include "nfq/process/child.h"
 #include "nfq/handover/generation_files.h"
-#include "nfq/thread/fault.h"
 #include "nfq/worker/queue_thread.h"
 #include "nfq/cache/cache_memory.h"
 #include "nfq/forward/thread.h"
@@ -86,7 +85,6 @@ start_threads(struct worker *w)
 	const unsigned int queues = h->options.queues;
 	int error = 0;
 
-	window_keep_owners(h->window, handover_queues(h));
 	answering_threads_init(&w->threads, w->generation, w->audit,
 	    h->status->workers);
 	w->threads.upstreams = &w->upstreams;
@@ -397,7 +395,6 @@ worker_run(const struct worker_handover *handover)
 		.generation = handover->generation->number };
 	int status;
 
-	fault_watch(&handover->window->fault, WINDOW_FAULT_ELSEWHERE);
 	if (confine(handover) < 0)
 		return WORKER_FAILED;
 	status = prepare(&w);
@@ -405,8 +402,9 @@ worker_run(const struct worker_handover *handover)
 		return status;
 	ready.names = table_names(w.generation->table);
 	ready.octets = table_octets(w.generation->table);
-	answering_threads_begin(&w.threads);
+	/* Said before the first packet, which may be its last. */
 	reply(&w, &ready);
+	answering_threads_begin(&w.threads);
 	tell_settings(w.generation);
 	take_orders(&w);
 	answering_threads_stop(&w.threads);

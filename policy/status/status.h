@@ -44,7 +44,7 @@ enum status_queue_mode { STATUS_QUEUE_NONE, STATUS_QUEUE_NATIVE, STATUS_QUEUE_XT
 
 /* What workers died of. */
 enum status_death {
-	STATUS_DEATH_POISON,	/* a crash while it answered a packet */
+	STATUS_DEATH_CRASH,	/* a signal such as SIGSEGV */
 	STATUS_DEATH_HANG,	/* it made no progress, so the supervisor ended it */
 	STATUS_DEATH_KILLED,	/* SIGKILL from elsewhere: a person, the OOM killer */
 	STATUS_DEATH_FAILED,	/* anything else */
@@ -72,8 +72,6 @@ struct status_supervisor {
 	_Atomic uint64_t started;
 	_Atomic uint64_t restarts;	/* of the worker */
 	_Atomic uint64_t deaths[STATUS_DEATHS];
-	_Atomic uint64_t poison_packets;	/* packets that killed a worker; they passed */
-	_Atomic uint64_t suspects;	/* users whose packets pass unread now */
 	_Atomic uint64_t table_generation;	/* 0: never loaded */
 	_Atomic uint64_t table_names;
 	_Atomic uint64_t table_octets;

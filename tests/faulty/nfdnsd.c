@@ -4,11 +4,9 @@
  * linker puts these functions in the place of the real ones (--wrap), in a
  * program that is built for tests only.
  *
- *   poison-parse.*   crashes while the question is parsed
- *   poison-judge.*   crashes while it is decided, behind the others' parsing
- *   poison-stack.*   overflows the stack, so that no handler can run
- *   poison-hang.*    never comes to an end
- *   poison-reply.*   crashes while an upstream's reply to it is read
+ *   crash-parse.*    crashes while the question is parsed
+ *   crash-decide.*   crashes while it is decided, behind the others' parsing
+ *   hang.*           never comes to an end
  *   NFDNS_NO_FORK    fork(2) fails as long as the file of this path exists
  *   NFDNS_NO_WORKER  and here every child ends at once
  *   NFDNS_NO_SENDERS  if it is set, senders of connections are forgotten
@@ -21,7 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nfq/ask/message.h"
 #include "nfq/handover/senders.h"
 #include "policy/decide.h"
 #include "resolver/dns/question.h"
@@ -30,12 +27,6 @@ void __real_question_parse(struct question *q, const uint8_t *message,
     size_t length);
 void __wrap_question_parse(struct question *q, const uint8_t *message,
     size_t length);
-enum message_fit __real_message_fit(struct message *message,
-    const struct question *question, uint16_t id, const uint8_t *mask,
-    const uint8_t *octets, size_t length);
-enum message_fit __wrap_message_fit(struct message *message,
-    const struct question *question, uint16_t id, const uint8_t *mask,
-    const uint8_t *octets, size_t length);
 struct decision __real_decide(const struct facts *facts);
 struct decision __wrap_decide(const struct facts *facts);
 void __real_senders_put(struct senders *senders,
@@ -54,11 +45,8 @@ begins_with(const struct question *q, const char *label)
 	    memcmp(q->name.octets + 1, label, length) == 0;
 }
 
-static int overflow(volatile char *before);
-
 /* What the compiler cannot see through, else it warns of the fault. */
 static volatile uintptr_t nowhere = 8;
-static int (*volatile deeper)(volatile char *) = overflow;
 
 static void
 crash(void)
@@ -66,20 +54,11 @@ crash(void)
 	*(volatile int *)nowhere = 0;
 }
 
-static int
-overflow(volatile char *before)
-{
-	volatile char more[65536];
-
-	more[0] = *before;
-	return deeper(more) + more[0];
-}
-
 void
 __wrap_question_parse(struct question *q, const uint8_t *message, size_t length)
 {
 	__real_question_parse(q, message, length);
-	if (begins_with(q, "poison-parse"))
+	if (begins_with(q, "crash-parse"))
 		crash();
 }
 
@@ -88,24 +67,12 @@ __wrap_decide(const struct facts *facts)
 {
 	const struct question *q = facts->question;
 	volatile bool forever = true;
-	volatile char none = 0;
 
-	if (begins_with(q, "poison-judge"))
+	if (begins_with(q, "crash-decide"))
 		crash();
-	if (begins_with(q, "poison-stack"))
-		(void)overflow(&none);
-	while (begins_with(q, "poison-hang") && forever)
+	while (begins_with(q, "hang") && forever)
 		continue;
 	return __real_decide(facts);
-}
-
-enum message_fit
-__wrap_message_fit(struct message *message, const struct question *question,
-    uint16_t id, const uint8_t *mask, const uint8_t *octets, size_t length)
-{
-	if (begins_with(question, "poison-reply"))
-		crash();
-	return __real_message_fit(message, question, id, mask, octets, length);
 }
 
 static bool

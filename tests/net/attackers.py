@@ -202,22 +202,6 @@ class Flooding(Attack):
             time.sleep(0.001)
 
 
-class Poisoning(Attack):
-    """Packets that end the worker, ten of them at a time."""
-
-    def run(self):
-        poison = query("poison-judge.example")
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-            sock.connect((self.server, 53))
-            sock.setblocking(False)
-            while self.goes_on():
-                with contextlib.suppress(OSError):
-                    for _ in range(10):
-                        sock.send(poison)
-                        self.count += 1
-                time.sleep(0.02)
-
-
 class Asking(Attack):
     """Not an attack: what somebody else asks over TCP.  One thread has a connection
     for each question, another one for all of them."""
@@ -283,7 +267,7 @@ class Asking(Attack):
 
 if __name__ == "__main__":
     attack = {c.__name__.lower(): c for c in (Pipelining, Connecting, Holding, Piling, Flooding,
-                                              Poisoning, Asking)}[sys.argv[1]](sys.argv[2],
+                                              Asking)}[sys.argv[1]](sys.argv[2],
                                                                     float(sys.argv[3]))
     attack.run()
     print(json.dumps({name: getattr(attack, name)

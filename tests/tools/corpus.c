@@ -58,7 +58,6 @@ tell(const struct interception *in, const uint8_t *reply)
 	const struct decision *d = &in->decision;
 
 	add_number(d->verdict);
-	add_number(d->reason);
 	add_number(d->rcode);
 	add_number(d->rule);
 	add_number((uint32_t)in->form << 2 | (uint32_t)in->others << 1 |
@@ -132,10 +131,7 @@ with_rules(const struct table *table, const uint8_t *octets, size_t length)
 	in.policy = &policy;
 	if (turn % 17 == 0 && length > 100)
 		seen -= 3;		/* the queue has cut it */
-	if (turn % 11 == 0)
-		intercept_unread(&in, octets, seen);
-	else
-		intercept_parse(&in, octets, seen, length);
+	intercept_parse(&in, octets, seen, length);
 	if (in.form == PACKET_STREAM && turn % 2 == 0)
 		intercept_untaken(&in);
 	intercept_answer(&in, &source, turn, reply);

@@ -163,12 +163,6 @@ check_losses(struct findings *findings, const struct status_page *page)
 		findings_add(findings, FINDING_WARNING, "audit", "Is the disk "
 		    "full or slow?  Answers do not wait for it.",
 		    "%" PRIu64 " records were lost", c.audit_lost);
-	if (atomic_load(&page->supervisor->suspects) > 0)
-		findings_add(findings, FINDING_WARNING, "suspects",
-		    "journalctl -u nfdnsd names them; their packets pass "
-		    "unread for a while.", "packets of %" PRIu64 " user%s "
-		    "ended workers", atomic_load(&page->supervisor->suspects),
-		    plural(atomic_load(&page->supervisor->suspects)));
 }
 
 static void

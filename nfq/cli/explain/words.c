@@ -39,7 +39,6 @@ static const char *const reasons[REASONS] = {
 	[REASON_UNKNOWN_NAME] = "its zone is the mesh's and lacks the name",
 	[REASON_OWN_NAME] = "it is a name of nfdns itself",
 	[REASON_UNREACHABLE] = "the nameserver does not answer",
-	[REASON_SUSPECT] = "this user's packets have ended workers",
 	[REASON_FORWARD] = "its domain has nameservers of its own",
 	[REASON_CHASE] = "its CNAME leads out of the table and is followed",
 	[REASON_FORWARD_FULL] = "too many questions wait for answers",

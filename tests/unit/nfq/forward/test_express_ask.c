@@ -52,7 +52,7 @@ only_the_usual_questions_are_asked(void)
 	in.question.form = QUESTION_CHAOS;
 	CHECK(!may_ask());
 	make_question("a.test", 1);
-	in.form = PACKET_UNREAD;
+	in.form = PACKET_UNTAKEN;
 	CHECK(!may_ask());
 	end();
 }

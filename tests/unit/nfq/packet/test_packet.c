@@ -261,28 +261,6 @@ test_parse_ipv6(void)
 	CHECK(form_of(&m) == PACKET_OK);
 }
 
-/* Of a packet whose other octets are not to be read. */
-static void
-test_only_addresses(void)
-{
-	struct made m = ipv4("", 0, 12);
-	struct packet p;
-
-	packet_addresses(&p, m.octets, 20);
-	CHECK(p.family == AF_INET);
-	CHECK(p.source == m.octets + 12 && p.destination == m.octets + 16);
-	packet_addresses(&p, m.octets, 19);
-	CHECK(p.family == 0);
-	m = ipv6(43, "", 0, 0);
-	packet_addresses(&p, m.octets, 40);
-	CHECK(p.family == AF_INET6);
-	CHECK(p.source == m.octets + 8 && p.destination == m.octets + 24);
-	packet_addresses(&p, m.octets, 39);
-	CHECK(p.family == 0);
-	packet_addresses(&p, NULL, 0);
-	CHECK(p.family == 0);
-}
-
 /* The first packet of a connection, and what only looks like one. */
 static void
 test_parse_tcp(void)
@@ -473,7 +451,6 @@ main(void)
 	TEST(test_parse_ipv4_refused);
 	TEST(test_addresses);
 	TEST(test_parse_ipv6);
-	TEST(test_only_addresses);
 	TEST(test_parse_tcp);
 	TEST(test_parse_ipv6_refused);
 	TEST(test_reply_ipv4);

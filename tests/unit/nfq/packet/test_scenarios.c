@@ -361,8 +361,7 @@ run_scenario(const char *path)
 /*
  * A reason that no scenario shows is a rule that nothing here tests; but for
  * the one that a nameserver's silence gives, which tests/net/test_tcp shows,
- * the one of users whose packets are not read: tests/net/test_poison, and those
- * of forwarding: tests/net/test_forward.
+ * and those of forwarding: tests/net/test_forward.
  */
 static bool
 all_reasons_seen(void)
@@ -372,7 +371,7 @@ all_reasons_seen(void)
 
 	for (reason = 0; reason < REASONS; reason++) {
 		if (!reasons_seen[reason] && reason != REASON_UNREACHABLE &&
-		    reason != REASON_SUSPECT && reason < REASON_FORWARD) {
+		    reason < REASON_FORWARD) {
 			printf("  no scenario has the reason \"%s\"\n",
 			    decide_reason_text(reason));
 			all = false;

@@ -29,8 +29,6 @@
 #define START		1000000		/* milliseconds */
 #define PATIENCE_MS	10000
 #define QUEUE		5300
-#define PACKET		77
-#define USER		1234
 
 /* What the next worker does once it is forked. */
 enum act {
@@ -38,8 +36,7 @@ enum act {
 	IGNORES,		/* ready, and deaf to orders */
 	SILENT,			/* never ready */
 	EXITS,			/* with exit_status */
-	CRASHES,		/* while it has a packet in hand */
-	CRASHES_IDLE,		/* without one */
+	CRASHES,
 	BLOCKS,			/* ready, busy with a packet, waits for ever */
 	LOOPS,			/* so, and uses the CPU */
 	TALKS_NONSENSE,
@@ -59,8 +56,7 @@ static struct worker_process k;
 
 /* What was asked of the kernel's queue since expect_nothing(). */
 static struct {
-	unsigned int recovered, accepted, dropped, released;
-	uint32_t released_id;
+	unsigned int recovered, accepted, dropped;
 	int error;		/* that it answers with */
 	uint32_t backlog;	/* octets that wait */
 } kernel;
@@ -72,16 +68,6 @@ queue_recover(int fd, uint16_t number, uint32_t last_id, enum queue_fate fate)
 	    last_id == 9);
 	kernel.recovered++;
 	kernel.accepted += fate == QUEUE_PASS;
-	kernel.dropped += fate == QUEUE_DROP;
-	return kernel.error;
-}
-
-int
-queue_release(int fd, uint16_t number, uint32_t id, enum queue_fate fate)
-{
-	CHECK(fd == queues[0] && number == QUEUE);
-	kernel.released++;
-	kernel.released_id = id;
 	kernel.dropped += fate == QUEUE_DROP;
 	return kernel.error;
 }
@@ -108,20 +94,13 @@ say(int control, enum control_kind kind)
 static inline void
 take_packet(const struct worker_handover *h)
 {
-	struct window_queue *queue = &h->window->queues[0];
-
-	memcpy(queue->received[3], "octets", 6);
-	queue->packets[3] = (struct queue_packet){ .id = PACKET, .uid = USER,
-		.octets = queue->received[3], .length = 6 };
-	window_begin_packet(queue, 3);
 	atomic_store(&h->status->workers[0].busy, 1);
 }
 
 static inline void
-die_of(const struct worker_handover *h, bool packet)
+die_of(const struct worker_handover *h)
 {
-	if (packet)
-		take_packet(h);
+	take_packet(h);
 	(void)signal(SIGABRT, SIG_DFL);
 	(void)raise(SIGABRT);
 }
@@ -160,8 +139,8 @@ worker_run(const struct worker_handover *h)
 		break;
 	}
 	say(h->control, CONTROL_READY);
-	if (act == CRASHES || act == CRASHES_IDLE)
-		die_of(h, act == CRASHES);
+	if (act == CRASHES)
+		die_of(h);
 	if (act == BLOCKS || act == LOOPS)
 		take_packet(h);
 	(void)alarm(60);

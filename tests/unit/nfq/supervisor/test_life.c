@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The worker's life, by a clock of the test's own: life.h and suspects.h. */
+/* The worker's life, by a clock of the test's own: life.h. */
 #include "nfq/supervisor/life.h"
 
-#include "nfq/handover/suspects.h"
 #include "tests/check.h"
 
 #define START 1000000
@@ -144,19 +143,6 @@ slow_progress_is_progress(void)
 		CHECK(watch(&now, now + LIFE_HANG_MS, &signs) == 0);
 }
 
-/* A slow machine has not finished a batch for long; each packet of it is quick. */
-static void
-the_next_packet_of_a_batch_is_progress(void)
-{
-	struct life_signs signs = { .has_work = true };
-	int64_t now = START;
-
-	begin(true);
-	for (signs.packet = 1; signs.packet < 64; signs.packet++)
-		CHECK(watch(&now, now + LIFE_HANG_MS / 2, &signs) == 0);
-	CHECK(watch(&now, now + 5000, &signs) != 0);
-}
-
 /* Who slept himself knows nothing of the others' sleep. */
 static void
 a_supervisor_that_was_away_begins_anew(void)
@@ -198,119 +184,63 @@ a_fork_that_fails_is_tried_for_ten_seconds(void)
 
 /* One more worker that lives for ms and ends so. */
 static enum life_next
-one_more(bool ready, int64_t ms, struct life_end end)
+one_more(bool ready, int64_t ms, enum status_death cause, bool exited)
 {
 	begin(ready);
-	return life_end(&life, &end, at(START + ms));
+	return life_end(&life, cause, exited, at(START + ms));
 }
 
 static void
-no_number_of_crashes_is_the_end(void)
+kills_from_elsewhere_end_nothing(void)
 {
 	life = (struct worker_life){ .ready = false };
-	for (int n = 0; n < 1000; n++) {
-		CHECK(one_more(true, 1, (struct life_end){
-			.cause = STATUS_DEATH_POISON, .blamed = true }) ==
-		    LIFE_ANOTHER);
-		/* Of its first packet, before it could say "ready". */
-		CHECK(one_more(false, 1, (struct life_end){
-			.cause = STATUS_DEATH_POISON, .blamed = true }) ==
-		    LIFE_ANOTHER);
-		CHECK(one_more(true, 300, (struct life_end){
-			.cause = STATUS_DEATH_HANG, .blamed = true }) ==
-		    LIFE_ANOTHER);
-		CHECK(one_more(true, 1, (struct life_end){
-			.cause = STATUS_DEATH_KILLED }) == LIFE_ANOTHER);
-		CHECK(one_more(true, 1, (struct life_end){
-			.cause = STATUS_DEATH_FAILED, .worked = true }) ==
-		    LIFE_ANOTHER);
-	}
-}
-
-/* A crash that no packet can be blamed for, again and again. */
-static void
-what_nobody_can_tell_passes(void)
-{
-	const struct life_end end = { .cause = STATUS_DEATH_FAILED };
-
-	life = (struct worker_life){ .ready = false };
-	CHECK(one_more(true, 1, end) == LIFE_ANOTHER);
-	CHECK(one_more(true, 1, end) == LIFE_ANOTHER);
 	for (int n = 0; n < 1000; n++)
-		CHECK(one_more(true, 1, end) == LIFE_ANOTHER_PASSING);
+		CHECK(one_more(true, 1, STATUS_DEATH_KILLED, false) ==
+		    LIFE_ANOTHER);
+}
+
+static void
+five_crashes_in_a_minute_make_a_pause(void)
+{
+	int64_t now = START;
+
+	life = (struct worker_life){ .ready = false };
+	for (int n = 0; n < 1000; n++, now += LIFE_CRASHES_MS / LIFE_CRASHES) {
+		life_begin(&life, at(now));
+		life_ready(&life);
+		CHECK(life_end(&life, n % 2 != 0 ? STATUS_DEATH_CRASH :
+		    STATUS_DEATH_HANG, false, at(now + 1)) ==
+		    (n < LIFE_CRASHES - 1 ? LIFE_ANOTHER : LIFE_LATER));
+		CHECK(life_may_start(&life, at(now + 1)) ==
+		    (n < LIFE_CRASHES - 1));
+		CHECK(life_may_start(&life, at(now + 1 + LIFE_PAUSE_MS)));
+	}
+	/* Fewer than that make none. */
+	for (int n = 0; n < 100; n++) {
+		now += LIFE_CRASHES_MS / (LIFE_CRASHES - 1);
+		life_begin(&life, at(now));
+		life_ready(&life);
+		CHECK(life_end(&life, STATUS_DEATH_CRASH, false, at(now)) ==
+		    LIFE_ANOTHER || n < LIFE_CRASHES);
+	}
 }
 
 static void
 ten_that_cannot_begin_are_the_end(void)
 {
-	const struct life_end dead = { .cause = STATUS_DEATH_FAILED,
-		.exited = true };
-
 	for (int ready = 0; ready < 2; ready++) {
 		life = (struct worker_life){ .ready = false };
 		for (int n = 1; n < LIFE_FAILURES; n++)
-			CHECK(one_more(ready, 10, dead) != LIFE_OVER);
-		CHECK(one_more(ready, 10, dead) == LIFE_OVER);
+			CHECK(one_more(ready, 10, STATUS_DEATH_FAILED, true) !=
+			    LIFE_OVER);
+		CHECK(one_more(ready, 10, STATUS_DEATH_FAILED, true) ==
+		    LIFE_OVER);
 	}
 	/* Rest between them, or work, is another matter. */
 	life = (struct worker_life){ .ready = false };
 	for (int n = 0; n < 100; n++)
-		CHECK(one_more(true, 6000, dead) != LIFE_OVER);
-}
-
-static void
-a_user_who_does_it_again_is_a_suspect(void)
-{
-	struct suspects s = { .list[0].used = false };
-	int64_t now = START, until = 0;
-
-	CHECK(!suspects_offend(&s, 7, SUSPECTS_CRASH, now, &until));
-	CHECK(!suspects_offend(&s, 7, SUSPECTS_CRASH, now + 1, &until));
-	CHECK(!suspects_has(&s, 7, now + 1));
-	CHECK(suspects_offend(&s, 7, SUSPECTS_CRASH, now + 2, &until));
-	CHECK(until == now + 2 + SUSPECTS_TERM_MS);
-	CHECK(suspects_has(&s, 7, until - 1) && !suspects_has(&s, 7, until));
-	CHECK(!suspects_has(&s, 8, now + 3));
-	CHECK(suspects_count(&s, now + 3) == 1);
-	/* What was in the queue before the term adds nothing. */
-	CHECK(!suspects_offend(&s, 7, SUSPECTS_CRASH, now + 3, &until));
-	/* Now once is enough, and each term is longer, up to a limit. */
-	for (int n = 1; n < 20; n++) {
-		now = until;
-		CHECK(suspects_offend(&s, 7, SUSPECTS_CRASH, now, &until));
-		CHECK(until - now == (int64_t)SUSPECTS_TERM_MS <<
-		    (n < SUSPECTS_DOUBLINGS ? n : SUSPECTS_DOUBLINGS));
-	}
-	/* Forgotten in the end. */
-	now = until + SUSPECTS_MEMORY_MS;
-	CHECK(!suspects_offend(&s, 7, SUSPECTS_CRASH, now, &until));
-}
-
-static void
-now_and_then_is_no_suspicion(void)
-{
-	struct suspects s = { .list[0].used = false };
-	int64_t until;
-
-	for (int n = 0; n < 100; n++)
-		CHECK(!suspects_offend(&s, (uid_t)-1, SUSPECTS_HANG, START +
-		    n * (int64_t)SUSPECTS_WINDOW_MS, &until));
-	CHECK(suspects_offend(&s, (uid_t)-1, SUSPECTS_HANG, START +
-	    100 * (int64_t)SUSPECTS_WINDOW_MS - 1, &until));
-}
-
-/* More users than there is room for: those whose term runs stay. */
-static void
-many_users_do_not_hide_one(void)
-{
-	struct suspects s = { .list[0].used = false };
-	int64_t until;
-
-	for (int n = 0; n < SUSPECTS_LIMIT; n++)
-		(void)suspects_offend(&s, 7, SUSPECTS_CRASH, START, &until);
-	for (uid_t uid = 100; uid < 10000; uid++)
-		(void)suspects_offend(&s, uid, SUSPECTS_CRASH, START, &until);
-	CHECK(suspects_has(&s, 7, START));
+		CHECK(one_more(true, 6000, STATUS_DEATH_FAILED, true) !=
+		    LIFE_OVER);
 }
 
 int
@@ -322,15 +252,11 @@ main(void)
 	TEST(a_machine_that_stood_still_blames_no_packet);
 	TEST(an_idle_worker_is_none);
 	TEST(slow_progress_is_progress);
-	TEST(the_next_packet_of_a_batch_is_progress);
 	TEST(a_supervisor_that_was_away_begins_anew);
 	TEST(a_worker_has_time_to_begin);
 	TEST(a_fork_that_fails_is_tried_for_ten_seconds);
-	TEST(no_number_of_crashes_is_the_end);
-	TEST(what_nobody_can_tell_passes);
+	TEST(kills_from_elsewhere_end_nothing);
+	TEST(five_crashes_in_a_minute_make_a_pause);
 	TEST(ten_that_cannot_begin_are_the_end);
-	TEST(a_user_who_does_it_again_is_a_suspect);
-	TEST(now_and_then_is_no_suspicion);
-	TEST(many_users_do_not_hide_one);
 	return test_summary();
 }

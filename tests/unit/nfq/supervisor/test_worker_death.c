@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Workers that crash or hang, and what becomes of their packets and of those who
- * sent them: worker_death.h.
+ * Workers that crash or hang, and what becomes of their packets: worker_death.h.
  */
 #include <errno.h>
 #include <sys/wait.h>
 
-#include "nfq/supervisor/quarantine.h"
 #include "nfq/supervisor/worker_death.h"
 #include "tests/unit/nfq/supervisor/acting_worker.h"
 
@@ -28,82 +26,41 @@ a_killed_worker_is_replaced_and_loses_nothing(void)
 }
 
 static void
-the_packet_of_a_crash_passes_and_is_kept(void)
+what_it_held_at_a_crash_passes(void)
 {
-	char directory[128];
+	static struct policy_rule denies = { .action = RULE_REFUSE, .line = 1 };
 
 	open_one();
 	start_ready(CRASHES, 0);
-	CHECK(replace(OBEYS, 10) == WORKER_PROCESS_STARTED);
-	CHECK(kernel.released == 1 && kernel.released_id == PACKET);
-	CHECK(kernel.recovered == 1 && kernel.accepted == 0);
-	CHECK(deaths(STATUS_DEATH_POISON) == 1);
-	CHECK(atomic_load(&page.supervisor->poison_packets) == 1);
-	(void)snprintf(directory, sizeof(directory), "%s/" QUARANTINE_DIR, run_dir);
-	CHECK(access(directory, F_OK) == 0);
-	CHECK(!k.has_suspects);
-	close_one();
-}
-
-static void
-neither_release_nor_quarantine_need_work(void)
-{
-	open_one();
-	config.run_dir = (char[]){ "/nowhere" };
-	start_ready(CRASHES, 0);
-	kernel.error = -EPERM;
-	CHECK(replace(OBEYS, 10) == WORKER_PROCESS_STARTED);
-	CHECK(kernel.released == 1 && deaths(STATUS_DEATH_POISON) == 1);
-	close_one();
-}
-
-static void
-a_user_whose_packets_crash_workers_is_a_suspect(void)
-{
-	open_one();
-	start_ready(CRASHES, 0);
-	for (int n = 1; n <= SUSPECTS_LIMIT; n++) {
-		CHECK(!k.has_suspects);
-		CHECK(replace(CRASHES, n) == WORKER_PROCESS_STARTED);
-	}
-	CHECK(k.has_suspects);
-	CHECK(worker_process_look(&k, at(10)) == WORKER_PROCESS_SAME);
-	CHECK(atomic_load(&page.supervisor->suspects) == 1);
-	close_one();
-}
-
-/* The worker's own word of which thread it was counts; so does none. */
-static void
-another_threads_packet_is_not_blamed(void)
-{
-	open_one();
-	start_ready(CRASHES, 0);
-	CHECK(is_readable(k.pidfd, PATIENCE_MS));
-	atomic_store(&k.window->fault, WINDOW_FAULT_ELSEWHERE);
-	CHECK(replace(OBEYS, 10) == WORKER_PROCESS_STARTED);
-	CHECK(kernel.released == 0 && deaths(STATUS_DEATH_FAILED) == 1);
-	close_one();
-}
-
-static void
-after_three_deaths_without_a_culprit_packets_pass(void)
-{
-	open_one();
-	start_ready(CRASHES_IDLE, 0);
-	for (unsigned int n = 1; n < LIFE_IDLE_PASS; n++) {
-		CHECK(replace(CRASHES_IDLE, n) == WORKER_PROCESS_STARTED);
-		CHECK(receive() == CONTROL_READY);
-		CHECK(kernel.recovered == n && kernel.accepted == 0);
-	}
-	CHECK(replace(OBEYS, 10) == WORKER_PROCESS_STARTED);
-	CHECK(kernel.accepted == 1);
-	/* Progress ends that. */
-	CHECK(receive() == CONTROL_READY);
-	atomic_fetch_add(&page.workers[0].batches, 1);
-	CHECK(worker_death_batches(&k) == k.batches + 1);
-	CHECK(kill(k.pid, SIGSEGV) == 0);
+	CHECK(replace(CRASHES, 10) == WORKER_PROCESS_STARTED);
+	CHECK(kernel.recovered == 1 && kernel.accepted == 1);
+	CHECK(deaths(STATUS_DEATH_CRASH) == 1);
+	/* Where a rule could deny, it does not. */
+	config.policy.rules = &denies;
+	config.policy.rule_count = 1;
+	kernel.error = -EPERM;		/* a line in the log */
 	CHECK(replace(OBEYS, 20) == WORKER_PROCESS_STARTED);
-	CHECK(kernel.accepted == 1);
+	CHECK(kernel.dropped == 1 && deaths(STATUS_DEATH_CRASH) == 2);
+	config.policy.rule_count = 0;
+	close_one();
+}
+
+/* Five crashes within a minute: the sixth worker starts a second later. */
+static void
+one_crash_after_the_other_makes_a_pause(void)
+{
+	int64_t ms = 10;
+
+	open_one();
+	start_ready(CRASHES, 0);
+	for (int n = 1; n < LIFE_CRASHES; n++, ms += 10)
+		CHECK(replace(CRASHES, ms) == WORKER_PROCESS_STARTED);
+	CHECK(replace(CRASHES, ms) == WORKER_PROCESS_SAME && k.pid == 0);
+	CHECK(worker_process_look(&k, at(ms + LIFE_PAUSE_MS - 1)) ==
+	    WORKER_PROCESS_SAME);
+	CHECK(worker_process_look(&k, at(ms + LIFE_PAUSE_MS)) ==
+	    WORKER_PROCESS_STARTED);
+	CHECK(deaths(STATUS_DEATH_CRASH) == LIFE_CRASHES);
 	close_one();
 }
 
@@ -115,7 +72,9 @@ ten_that_end_themselves_are_the_end(void)
 	CHECK(start(EXITS, 0) == 0);
 	for (int n = 1; n < LIFE_FAILURES; n++)
 		CHECK(replace(EXITS, n) == WORKER_PROCESS_STARTED);
+	CHECK(kernel.accepted == 0);
 	CHECK(replace(EXITS, 100) == WORKER_PROCESS_OVER);
+	CHECK(kernel.accepted == 1);
 	CHECK(deaths(STATUS_DEATH_FAILED) == LIFE_FAILURES && k.pid == 0);
 	/* Five lines for the first of them, and one for all others. */
 	CHECK(k.talk.said == 5 && k.talk.unsaid == LIFE_FAILURES - 5);
@@ -143,7 +102,7 @@ wait_busy(void)
 }
 
 static void
-a_blocked_worker_is_killed_and_its_packet_passes(void)
+a_blocked_worker_is_killed_and_its_packets_pass(void)
 {
 	int64_t when;
 
@@ -152,17 +111,16 @@ a_blocked_worker_is_killed_and_its_packet_passes(void)
 	wait_busy();
 	when = look_until(0, 10000);
 	CHECK(when >= LIFE_BLOCKED_MS && when <= LIFE_BLOCKED_MS + 100);
-	CHECK(k.hangs == LIFE_BLOCKED && k.held.known && k.held.id == PACKET);
+	CHECK(k.hangs == LIFE_BLOCKED);
 	CHECK(replace(OBEYS, when) == WORKER_PROCESS_STARTED);
-	CHECK(kernel.released == 1 && deaths(STATUS_DEATH_HANG) == 1);
-	/* Not the user's: somebody else may have taken the CPU. */
-	CHECK(!k.suspects.list[0].used && k.hangs == LIFE_MOVES);
+	CHECK(kernel.accepted == 1 && deaths(STATUS_DEATH_HANG) == 1);
+	CHECK(k.hangs == LIFE_MOVES);
 	close_one();
 }
 
 /* By the test's time it hangs at once; the CPU that it uses is real. */
 static void
-a_looping_worker_is_killed_and_its_user_noted(void)
+a_looping_worker_is_killed(void)
 {
 	int64_t ms = 0;
 
@@ -176,13 +134,12 @@ a_looping_worker_is_killed_and_its_user_noted(void)
 	}
 	CHECK(k.hangs == LIFE_LOOPS);
 	CHECK(replace(OBEYS, ms) == WORKER_PROCESS_STARTED);
-	CHECK(kernel.released == 1);
-	CHECK(k.suspects.list[0].used && k.suspects.list[0].uid == USER);
+	CHECK(kernel.accepted == 1);
 	close_one();
 }
 
 static void
-a_stopped_worker_is_killed_and_no_packet_blamed(void)
+a_stopped_worker_is_killed_and_loses_nothing(void)
 {
 	siginfo_t info;
 
@@ -194,7 +151,7 @@ a_stopped_worker_is_killed_and_no_packet_blamed(void)
 	CHECK(look_until(0, 1000) >= LIFE_HANG_MS);
 	CHECK(k.hangs == LIFE_STOPPED);
 	CHECK(replace(OBEYS, 1000) == WORKER_PROCESS_STARTED);
-	CHECK(kernel.released == 0 && deaths(STATUS_DEATH_HANG) == 1);
+	CHECK(kernel.accepted == 0 && deaths(STATUS_DEATH_HANG) == 1);
 	close_one();
 }
 
@@ -207,7 +164,7 @@ a_worker_that_reads_nothing_hangs(void)
 	CHECK(look_until(0, 5000) == 0);
 	kernel.backlog = 1;
 	CHECK(look_until(5000, 10000) != 0);
-	CHECK(k.hangs == LIFE_BLOCKED && !k.held.known);
+	CHECK(k.hangs == LIFE_BLOCKED);
 	close_one();
 }
 
@@ -221,7 +178,6 @@ the_tcp_thread_is_watched_too(void)
 	CHECK(look_until(0, 5000) >= LIFE_BLOCKED_MS);
 	CHECK(k.hung == 2 && k.hangs == LIFE_BLOCKED);
 	CHECK(replace(OBEYS, 5000) == WORKER_PROCESS_STARTED);
-	CHECK(kernel.released == 0);
 	close_one();
 }
 
@@ -233,16 +189,13 @@ main(void)
 		return 1;
 	}
 	TEST(a_killed_worker_is_replaced_and_loses_nothing);
-	TEST(the_packet_of_a_crash_passes_and_is_kept);
-	TEST(neither_release_nor_quarantine_need_work);
-	TEST(a_user_whose_packets_crash_workers_is_a_suspect);
-	TEST(another_threads_packet_is_not_blamed);
-	TEST(after_three_deaths_without_a_culprit_packets_pass);
+	TEST(what_it_held_at_a_crash_passes);
+	TEST(one_crash_after_the_other_makes_a_pause);
 	TEST(ten_that_end_themselves_are_the_end);
 	TEST(ends_have_words);
-	TEST(a_blocked_worker_is_killed_and_its_packet_passes);
-	TEST(a_looping_worker_is_killed_and_its_user_noted);
-	TEST(a_stopped_worker_is_killed_and_no_packet_blamed);
+	TEST(a_blocked_worker_is_killed_and_its_packets_pass);
+	TEST(a_looping_worker_is_killed);
+	TEST(a_stopped_worker_is_killed_and_loses_nothing);
 	TEST(a_worker_that_reads_nothing_hangs);
 	TEST(the_tcp_thread_is_watched_too);
 	remove_directory();

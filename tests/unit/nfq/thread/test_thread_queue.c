@@ -14,8 +14,6 @@
 #define FD	7
 #define NUMBER	5301
 
-static queue_buffer received[QUEUE_BATCH];
-static struct queue_packet packets[QUEUE_BATCH];
 static struct status_worker slot;
 static struct thread_queue queue;
 
@@ -30,7 +28,7 @@ int
 queue_reader_new(struct queue_reader **reader, int fd, uint16_t number,
     queue_buffer buffers[static QUEUE_BATCH])
 {
-	CHECK(fd == FD && number == NUMBER && buffers == received);
+	CHECK(fd == FD && number == NUMBER && buffers == queue.received);
 	*reader = NULL;
 	return 0;
 }
@@ -45,7 +43,7 @@ int
 queue_receive(struct queue_reader *reader,
     struct queue_packet into[static QUEUE_BATCH])
 {
-	CHECK(reader == NULL && into == packets);
+	CHECK(reader == NULL && into == queue.packets);
 	return kernel.receive;
 }
 
@@ -91,7 +89,7 @@ begin(void)
 	memset(&slot, 0, sizeof(slot));
 	atomic_store(&slot.id_gaps, 100);
 	atomic_store(&slot.verdict_errors, 10);
-	CHECK(thread_queue_open(&queue, FD, NUMBER, received, &slot) == 0);
+	CHECK(thread_queue_open(&queue, FD, NUMBER, &slot) == 0);
 }
 
 static void
@@ -100,11 +98,11 @@ packets_are_received(void)
 	begin();
 	kernel.receive = 3;
 	kernel.last_id = 44;
-	CHECK(thread_queue_receive(&queue, packets) == 3);
+	CHECK(thread_queue_receive(&queue) == 3);
 	CHECK(atomic_load(&slot.last_id) == 44);
 	kernel.receive = 1;
 	kernel.last_id = 45;
-	CHECK(thread_queue_receive_now(&queue, packets) == 1);
+	CHECK(thread_queue_receive_now(&queue) == 1);
 	CHECK(atomic_load(&slot.last_id) == 45);
 	thread_queue_close(&queue);
 }
@@ -118,12 +116,12 @@ no_packets_are_no_error(void)
 	begin();
 	for (size_t i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++) {
 		kernel.receive = nothing[i];
-		CHECK(thread_queue_receive(&queue, packets) == 0);
-		CHECK(thread_queue_receive_now(&queue, packets) == 0);
+		CHECK(thread_queue_receive(&queue) == 0);
+		CHECK(thread_queue_receive_now(&queue) == 0);
 	}
 	kernel.receive = -EAGAIN;
-	CHECK(thread_queue_receive(&queue, packets) == 0);
-	CHECK(thread_queue_receive_now(&queue, packets) == -EAGAIN);
+	CHECK(thread_queue_receive(&queue) == 0);
+	CHECK(thread_queue_receive_now(&queue) == -EAGAIN);
 	CHECK(atomic_load(&slot.last_id) == 0);
 	thread_queue_close(&queue);
 }
@@ -153,7 +151,7 @@ exit_of_process(void)
 
 	if (pid == 0) {
 		(void)close(STDERR_FILENO);
-		(void)thread_queue_receive(&queue, packets);
+		(void)thread_queue_receive(&queue);
 		thread_queue_send(&queue);
 		_exit(WORKER_DONE);
 	}

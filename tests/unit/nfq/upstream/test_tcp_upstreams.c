@@ -113,11 +113,10 @@ go_on(const unsigned int *what, int quiet_ms)
 static void
 ask_by_id(uint32_t attempt, uint16_t id)
 {
-	const struct asking nobody = { .known = false };
 	uint8_t octets[LENGTH] = { 0 };
 
 	wire_store_u16(octets, id);
-	CHECK(tcp_upstreams_send(all, now, attempt, &nobody, &server, octets,
+	CHECK(tcp_upstreams_send(all, now, attempt, &server, octets,
 	    sizeof(octets)) == 0);
 	tcp_upstreams_flush(all);
 }
@@ -642,7 +641,7 @@ a_refusal_has_its_reason(void)
 		CHECK(strcmp(tcp_upstreams_why(all, &server), "expired?") == 0);
 	}
 	/* Twice is enough for a while. */
-	CHECK(tcp_upstreams_send(all, now, 3, &(struct asking){ 0 }, &server,
+	CHECK(tcp_upstreams_send(all, now, 3, &server,
 	    (const uint8_t[LENGTH]){ 0 }, LENGTH) == -ECONNREFUSED);
 	later(100);
 	ask(3);

@@ -75,9 +75,8 @@ serve(struct server *server, int family)
 static void
 ask(struct server *server, uint32_t attempt)
 {
-	const struct asking nobody = { .known = false };
 
-	CHECK(upstream_sockets_send(&all, attempt, &nobody, &server->at,
+	CHECK(upstream_sockets_send(&all, attempt, &server->at,
 	    (const uint8_t *)"ask", 3) == 0);
 }
 
@@ -333,7 +332,6 @@ connected(const struct server *server)
 static void
 a_socket_that_has_asked_is_taken_over(void)
 {
-	const struct asking nobody = { .known = false };
 	struct server server;
 	const uint8_t *octets;
 	struct upstream_socket *u;
@@ -345,7 +343,7 @@ a_socket_that_has_asked_is_taken_over(void)
 	CHECK(send(fd, "ask", 3, 0) == 3);
 	(void)hear(&server);
 	reply(&server, "early");	/* before it is taken over, */
-	CHECK(upstream_sockets_adopt(&all, 7, &nobody, &server.at, fd) == 0);
+	CHECK(upstream_sockets_adopt(&all, 7, &server.at, fd) == 0);
 	reply(&server, "late");		/* and behind that */
 	u = wait_for_event();
 	CHECK(u->attempt == 7 && brings(u, "early") && brings(u, "late"));
@@ -365,7 +363,6 @@ a_socket_that_has_asked_is_taken_over(void)
 static void
 one_that_cannot_be_taken_over_is_closed(void)
 {
-	const struct asking nobody = { .known = false };
 	const int before = open_files();
 	struct server server;
 	int fd;
@@ -373,7 +370,7 @@ one_that_cannot_be_taken_over_is_closed(void)
 	set_up();
 	serve(&server, AF_INET);
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	CHECK(upstream_sockets_adopt(&all, 7, &nobody, &server.at, fd) ==
+	CHECK(upstream_sockets_adopt(&all, 7, &server.at, fd) ==
 	    -EPERM);
 	upstream_sockets_forget(&all, 7);
 	upstream_sockets_end_round(&all, begun);
