@@ -10,8 +10,6 @@
 #include "nfq/cli/doctor/chains.h"
 #include "nfq/cli/doctor/daemon.h"
 #include "nfq/cli/doctor/findings.h"
-#include "nfq/cli/doctor/host.h"
-#include "nfq/cli/doctor/report.h"
 #include "nfq/cli/doctor/servers.h"
 #include "nfq/cli/running_table.h"
 #include "nfq/process/exit_code.h"
@@ -20,7 +18,7 @@
 #include "resolver/text/suggest.h"
 
 const char doctor_usage[] =
-    "usage: nfdns [-c FILE] doctor [--json] [--report FILE.tar.gz]\n"
+    "usage: nfdns [-c FILE] doctor [--json]\n"
     "\n"
     "Looks at all that decides whether programs of this machine resolve names,\n"
     "and prints a line for each, the worst first: bad, warn, \"?\" for what only\n"
@@ -29,17 +27,14 @@ const char doctor_usage[] =
     "at most if one does not answer.  Changes nothing.  Exit code 1 if a line is\n"
     "bad.\n"
     "\n"
-    "  -j, --json         print one JSON array\n"
-    "  -r, --report FILE  also write what a bug report needs, without secrets\n";
+    "  -j, --json  print one JSON array\n";
 
 struct request {
-	const char *report;		/* NULL: none */
 	bool json;
 };
 
 const struct command_option doctor_options[] = {
 	OPTION_FLAG("json", 'j', struct request, json),
-	OPTION_TEXT("report", 'r', struct request, report),
 	{ .name = NULL },
 };
 
@@ -137,7 +132,6 @@ look(struct findings *findings, const struct config *peeked,
 		daemon_check_status(findings, peeked->run_dir, page, 0);
 	if (*error == 0)
 		table = open_table(peeked->run_dir);
-	host_check(findings, "", table);
 	if (table != NULL)
 		servers_check_names(findings, table);
 	table_close(table);
@@ -148,10 +142,9 @@ int
 cmd_doctor(const struct config *peeked, int argc, char **argv)
 {
 	struct findings *findings = calloc(1, sizeof(*findings));
-	struct request request = { .report = NULL };
+	struct request request = { .json = false };
 	struct config *config = NULL;
 	struct status_page page;
-	char why[REPORT_WHY];
 	int error, code;
 
 	if (findings == NULL || !read_words(&request, argc, argv)) {
@@ -160,11 +153,6 @@ cmd_doctor(const struct config *peeked, int argc, char **argv)
 	}
 	look(findings, peeked, &config, &page, &error);
 	code = print(findings, &request);
-	if (request.report != NULL && report_write(request.report, findings,
-	    config, error == 0 ? &page : NULL, why) != 0) {
-		cli_error("%s: %s", request.report, why);
-		code = EXIT_ERROR;
-	}
 	if (error == 0)
 		status_close(&page);
 	config_free(config);

@@ -28,7 +28,7 @@ _nfdns_options()
 	cache*) echo --json ;;
 	metrics*) echo --openmetrics --http ;;
 	top*) echo --delay --rounds --list --once --json ;;
-	doctor*) echo --json --report ;;
+	doctor*) echo --json ;;
 	"log verify") ;;
 	log*) echo --follow --name --user --rule --verdict --since --format ;;
 	reload*) echo --force ;;
@@ -43,10 +43,8 @@ _nfdns_options()
 _nfdns_values()
 {
 	case $2 in
-	-c | --config | --image | --output | --write | --against | --report | \
-	    --key | --kubeconfig) echo files ;;
+	-c | --config | --image | --output | --kubeconfig) echo files ;;
 	-i | -o | -w | -a | -k) echo files ;;
-	-r) [[ $1 = doctor* ]] && echo files ;;
 	--list) echo names users rules types verdicts decisions latency ;;
 	--uid | --user) compgen -u ;;
 	--gid) compgen -g ;;
