@@ -60,7 +60,6 @@ engine_new(const struct engine_host *host,
 	e->seed = engine_random_u64(e);
 	for (uint32_t i = 0; i < PLACES; i++)
 		upstream_init(&e->upstream[i], now, &settings->health);
-	checks_begin(e, now);
 	return e;
 }
 
@@ -457,11 +456,4 @@ engine_domain(struct engine *e, uint32_t index)
 {
 	assert(index < FORWARD_DOMAINS);
 	return e->domain[index];
-}
-
-struct engine_check *
-engine_check(struct engine *e, uint32_t index)
-{
-	assert(index < FORWARD_CHECKS);
-	return &e->check[index];
 }

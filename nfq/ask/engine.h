@@ -109,14 +109,6 @@ struct engine_stats {
 	uint32_t questions;		/* under way now */
 };
 
-/* Of a self-check; forward_settings.check with the same index. */
-struct engine_check {
-	enum status_probe_state state;
-	uint64_t trouble;		/* the last one */
-	uint64_t counters[PROBE_COUNTERS];
-	uint64_t buckets[PROBE_BUCKETS];
-};
-
 struct engine;
 
 /*
@@ -187,7 +179,7 @@ void engine_unsent(struct engine *engine, monotime_t now, uint32_t attempt,
 monotime_t engine_next(const struct engine *engine);
 
 /*
- * Does what is due: next attempts, answers of failure, probes, checks.  Where much
+ * Does what is due: next attempts, answers of failure, probes.  Where much
  * is due, it does part of it, and engine_next() stays in the past.
  */
 void engine_tick(struct engine *engine, monotime_t now);
@@ -195,14 +187,13 @@ void engine_tick(struct engine *engine, monotime_t now);
 /* Those it has. */
 const struct forward_settings *engine_settings(const struct engine *engine);
 
-const struct engine_stats *engine_stats(const struct engine *engine);
-
 /*
- * What is known of an upstream, a domain or a self-check of the settings, by its
- * index there.  A caller may set counters, so that they go on.
+ * What is known of an upstream or a domain of the settings, by its index there.  A
+ * caller may set counters, so that they go on.
  */
 struct upstream *engine_upstream(struct engine *engine, uint32_t index);
 uint64_t *engine_domain(struct engine *engine, uint32_t index);
-struct engine_check *engine_check(struct engine *engine, uint32_t index);
+
+const struct engine_stats *engine_stats(const struct engine *engine);
 
 #endif

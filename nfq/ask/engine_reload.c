@@ -151,39 +151,6 @@ move_attempts(struct engine *e, const uint32_t map[static PLACES])
 	}
 }
 
-static bool
-same_check(const struct forward_check *a, const struct forward_check *b,
-    const uint32_t map[static PLACES])
-{
-	return strcmp(a->label, b->label) == 0 && a->type == b->type &&
-	    a->interval_s == b->interval_s &&
-	    map[a->upstream] == b->upstream &&
-	    memcmp(a->name, b->name, sizeof(a->name)) == 0;
-}
-
-/* Those that stay go on. */
-static void
-move_checks(struct engine *e, monotime_t now,
-    const struct forward_settings *old, const uint32_t map[static PLACES])
-{
-	struct engine_check before[FORWARD_CHECKS];
-	monotime_t due[FORWARD_CHECKS];
-
-	memcpy(before, e->check, sizeof(before));
-	memcpy(due, e->check_at, sizeof(due));
-	memset(e->check, 0, sizeof(e->check));
-	checks_begin(e, now);
-	for (uint32_t i = 0; i < e->settings.checks; i++) {
-		for (uint32_t j = 0; j < old->checks; j++) {
-			if (!same_check(&old->check[j],
-			    &e->settings.check[i], map))
-				continue;
-			e->check[i] = before[j];
-			e->check_at[i] = due[j];
-		}
-	}
-}
-
 void
 engine_reload(struct engine *e, monotime_t now,
     const struct forward_settings *settings, struct cache *cache)
@@ -202,7 +169,6 @@ engine_reload(struct engine *e, monotime_t now,
 	for (uint32_t i = 0; i < e->pendings; i++)
 		if (e->pending[i].used)
 			move_pending(e, &e->pending[i], &old, map);
-	move_checks(e, now, &old, map);
 	if (cache == NULL)
 		return;
 	flush_changed(cache, settings, &old);

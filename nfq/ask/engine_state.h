@@ -23,7 +23,6 @@ enum attempt_kind {
 	ATTEMPT_MEASURE,	/* of one that is answered: only its time counts */
 	ATTEMPT_PROBE,		/* is the upstream alive? */
 	ATTEMPT_LOOP,		/* does it lead back to us? */
-	ATTEMPT_CHECK,		/* a self-check */
 };
 
 /* One message to one upstream.  Its timer: a reply is late from then on. */
@@ -90,8 +89,6 @@ struct engine {
 	struct cache *cache;		/* NULL: none */
 	struct upstream *upstream;	/* of all threads, or: */
 	struct upstream own[PLACES];
-	struct engine_check check[FORWARD_CHECKS];
-	monotime_t check_at[FORWARD_CHECKS];
 	struct engine_stats stats;
 	struct timers timers;
 	struct attempt *attempt;

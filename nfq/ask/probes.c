@@ -10,7 +10,6 @@
 #define LOOP_LABEL	"\12nfdns-loop"
 #define LOOP_PREFIX	(1 + LOOP_DIGITS + sizeof(LOOP_LABEL) - 1)
 #define LOOP_WAIT_MS	2000
-#define CHECK_WAIT_MS	5000
 
 static struct question
 own_question(const uint8_t *name, uint16_t type, bool rd)
@@ -94,30 +93,6 @@ probe_loop(struct engine *e, monotime_t now, uint32_t upstream)
 	    &e->settings.health);
 }
 
-static void
-check_failed(struct engine_check *check, uint64_t trouble)
-{
-	check->state = PROBE_FAILED;
-	check->trouble = trouble;
-	check->counters[PROBE_ERRORS]++;
-}
-
-static void
-send_check(struct engine *e, monotime_t now, uint32_t number)
-{
-	const struct forward_check *check = &e->settings.check[number];
-	struct question q = own_question(check->name, (uint16_t)check->type,
-	    true);
-
-	e->check_at[number] = monotime_add_ms(now,
-	    (int64_t)check->interval_s * 1000);
-	e->check[number].counters[PROBE_ASKED]++;
-	if (!attempt_own(e, now, ATTEMPT_CHECK, check->upstream, &q, number,
-	    CHECK_WAIT_MS))
-		check_failed(&e->check[number],
-		    e->upstream[check->upstream].trouble);
-}
-
 void
 probes_send(struct engine *e, monotime_t now)
 {
@@ -129,9 +104,6 @@ probes_send(struct engine *e, monotime_t now)
 		if (monotime_is_due(now, up->loop_at))
 			probe_loop(e, now, i);
 	}
-	for (uint32_t i = 0; i < e->settings.checks; i++)
-		if (monotime_is_due(now, e->check_at[i]))
-			send_check(e, now, i);
 }
 
 static void
@@ -151,41 +123,7 @@ probes_next(const struct engine *e)
 		take_sooner(&next, e->upstream[i].probe_at);
 		take_sooner(&next, e->upstream[i].loop_at);
 	}
-	for (uint32_t i = 0; i < e->settings.checks; i++)
-		take_sooner(&next, e->check_at[i]);
 	return next;
-}
-
-static void
-check_good(struct engine_check *check, uint64_t us)
-{
-	static const uint32_t buckets[] = PROBE_BUCKETS_MS;
-	size_t bucket = 0;
-
-	check->state = PROBE_GOOD;
-	check->counters[PROBE_LAST_US] = us;
-	check->counters[PROBE_SUM_US] += us;
-	if (us > check->counters[PROBE_MAX_US])
-		check->counters[PROBE_MAX_US] = us;
-	while (bucket < PROBE_BUCKETS - 1 &&
-	    us > (uint64_t)buckets[bucket] * 1000)
-		bucket++;
-	check->buckets[bucket]++;
-}
-
-/* kube-dns's sidecar: no record in the answer is an error. */
-static void
-check_done(struct engine *e, monotime_t now, const struct attempt *a,
-    const struct message *m)
-{
-	struct engine_check *check = &e->check[a->of];
-
-	if (m->rcode != RCODE_NOERROR)
-		check_failed(check, forward_trouble(TROUBLE_RCODE, m->rcode));
-	else if (m->count[ANSWERS] == 0)
-		check_failed(check, forward_trouble(TROUBLE_EMPTY, 0));
-	else
-		check_good(check, (uint64_t)(now.ns - a->sent.ns) / 1000);
 }
 
 static struct question
@@ -193,18 +131,12 @@ question_of(const struct engine *e, const struct attempt *a)
 {
 	uint8_t name[FORWARD_NAME] = { 0 };
 
-	switch (a->kind) {
-	case ATTEMPT_LOOP:
-		(void)loop_name(e->upstream[a->upstream].loop_token,
-		    e->settings.domain[a->of].name, name);
-		return own_question(name, TYPE_TXT, true);
-	case ATTEMPT_CHECK:
-		return own_question(e->settings.check[a->of].name,
-		    (uint16_t)e->settings.check[a->of].type, true);
-	default:
+	if (a->kind != ATTEMPT_LOOP)
 		return own_question(e->settings.health.probe_name, TYPE_NS,
 		    e->settings.health.probe_rd);
-	}
+	(void)loop_name(e->upstream[a->upstream].loop_token,
+	    e->settings.domain[a->of].name, name);
+	return own_question(name, TYPE_TXT, true);
 }
 
 /* A loop probe of an earlier look: it has another token, and nobody waits. */
@@ -232,8 +164,6 @@ probe_reply(struct engine *e, monotime_t now, struct attempt *a,
 		e->upstream[a->upstream].mismatched++;
 		return;
 	}
-	if (a->kind == ATTEMPT_CHECK)
-		check_done(e, now, a, &m);
 	attempt_replied(e, now, a);
 	if (a->kind == ATTEMPT_LOOP && a->upstream < FORWARD_UPSTREAMS)
 		upstream_loop_over(&e->upstream[a->upstream], now);
@@ -243,19 +173,10 @@ probe_reply(struct engine *e, monotime_t now, struct attempt *a,
 void
 probe_lost(struct engine *e, monotime_t now, struct attempt *a, int error)
 {
-	switch (a->kind) {
-	case ATTEMPT_CHECK:
-		check_failed(&e->check[a->of], error == 0 ?
-		    forward_trouble(TROUBLE_TIMEOUT, 0) :
-		    forward_trouble(TROUBLE_NETWORK, (uint32_t)error));
-		break;
-	case ATTEMPT_LOOP:
-		if (a->upstream < FORWARD_UPSTREAMS && !is_outdated(e, a))
-			upstream_loop_over(&e->upstream[a->upstream], now);
-		break;
-	default:
+	if (a->kind != ATTEMPT_LOOP)
 		attempt_lost(e, now, a, error);
-	}
+	else if (a->upstream < FORWARD_UPSTREAMS && !is_outdated(e, a))
+		upstream_loop_over(&e->upstream[a->upstream], now);
 	attempt_end(e, a);
 }
 
@@ -300,15 +221,4 @@ probe_came_back(struct engine *e, monotime_t now,
 	}
 	e->stats.loops += found;
 	return found;
-}
-
-void
-checks_begin(struct engine *e, monotime_t now)
-{
-	for (uint32_t i = 0; i < e->settings.checks; i++) {
-		uint32_t ms = e->settings.check[i].interval_s * 1000;
-
-		e->check_at[i] = monotime_add_ms(now,
-		    (int64_t)(engine_random_u64(e) % ms));
-	}
 }

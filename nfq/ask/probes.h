@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Our own questions: health, loops, self-checks. */
+/* Our own questions: health and loops. */
 #ifndef NFDNS_NFQ_ASK_PROBES_H
 #define NFDNS_NFQ_ASK_PROBES_H
 
@@ -22,8 +22,5 @@ void probe_lost(struct engine *e, monotime_t now, struct attempt *a,
 /* Whether a client's question is a loop probe of ours; notes the loop then. */
 bool probe_came_back(struct engine *e, monotime_t now,
     const struct question *question);
-
-/* Times of the first self-checks, spread over their intervals. */
-void checks_begin(struct engine *e, monotime_t now);
 
 #endif

@@ -50,17 +50,6 @@ name_domain(struct status_domain *shown, const struct forward_domain *domain)
 }
 
 static void
-name_probe(struct status_probe *shown, const struct forward_check *check)
-{
-	memset(shown, 0, sizeof(*shown));
-	memcpy(shown->label, check->label, sizeof(shown->label));
-	memcpy(shown->name, check->name, sizeof(shown->name));
-	shown->upstream = check->upstream;
-	shown->type = check->type;
-	shown->interval_s = check->interval_s;
-}
-
-static void
 name_all(struct forward_thread *f)
 {
 	const struct forward_settings *settings = engine_settings(f->engine);
@@ -70,13 +59,10 @@ name_all(struct forward_thread *f)
 	atomic_thread_fence(memory_order_seq_cst);
 	shown->upstreams = settings->upstreams;
 	shown->domains = settings->domains;
-	shown->probes = settings->checks;
 	for (uint32_t i = 0; i < settings->upstreams; i++)
 		name_upstream(&shown->upstream[i], &settings->upstream[i]);
 	for (uint32_t i = 0; i < settings->domains; i++)
 		name_domain(&shown->domain[i], &settings->domain[i]);
-	for (uint32_t i = 0; i < settings->checks; i++)
-		name_probe(&shown->probe[i], &settings->check[i]);
 }
 
 /* Values */
@@ -125,17 +111,6 @@ show_tls(const struct forward_thread *f, uint32_t i)
 	atomic_thread_fence(memory_order_seq_cst);
 	memset(shown->upstream[i].tls, 0, STATUS_TLS_TEXT);
 	memcpy(shown->upstream[i].tls, why, strlen(why));
-}
-
-static void
-show_probe(struct status_probe *shown, const struct engine_check *check)
-{
-	atomic_store(&shown->state, (uint32_t)check->state);
-	put(&shown->trouble, check->trouble);
-	for (size_t i = 0; i < PROBE_COUNTERS; i++)
-		put(&shown->counters[i], check->counters[i]);
-	for (size_t i = 0; i < PROBE_BUCKETS; i++)
-		put(&shown->buckets[i], check->buckets[i]);
 }
 
 static void
@@ -236,8 +211,6 @@ forward_page_show(struct forward_thread *f)
 		for (size_t n = 0; n < DOMAIN_COUNTERS; n++)
 			put(&shown->domain[i].counters[n],
 			    engine_domain(f->engine, i)[n]);
-	for (uint32_t i = 0; i < settings->checks; i++)
-		show_probe(&shown->probe[i], engine_check(f->engine, i));
 	/* Names that name_all() has written are complete now. */
 	if ((atomic_load_explicit(&shown->sequence,
 	    memory_order_relaxed) & 1) != 0)
@@ -267,16 +240,6 @@ go_on_upstream(struct upstream *up, const struct status_upstream *before)
 	up->trouble = get(&before->trouble);
 }
 
-static void
-go_on_probe(struct engine_check *check, const struct status_probe *before)
-{
-	for (size_t i = 0; i < PROBE_COUNTERS; i++)
-		check->counters[i] = get(&before->counters[i]);
-	for (size_t i = 0; i < PROBE_BUCKETS; i++)
-		check->buckets[i] = get(&before->buckets[i]);
-	check->trouble = get(&before->trouble);
-}
-
 /* What stands on the page is of the same settings, if its names are. */
 static void
 go_on(struct forward_thread *f)
@@ -297,11 +260,6 @@ go_on(struct forward_thread *f)
 			    FORWARD_NAME) == 0)
 				engine_domain(f->engine, i)[n] =
 				    get(&before->domain[i].counters[n]);
-	for (uint32_t i = 0; i < settings->checks; i++)
-		if (memcmp(before->probe[i].label, settings->check[i].label,
-		    FORWARD_LABEL) == 0)
-			go_on_probe(engine_check(f->engine, i),
-			    &before->probe[i]);
 }
 
 void

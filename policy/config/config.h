@@ -141,8 +141,7 @@ struct config {
 static inline bool
 config_forwards(const struct config *config)
 {
-	return config->forward.domains > 0 || config->forward.checks > 0 ||
-	    config->forward.chase != 0;
+	return config->forward.domains > 0 || config->forward.chase != 0;
 }
 
 /*

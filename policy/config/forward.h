@@ -6,9 +6,7 @@
 #include "policy/config/setting.h"
 
 config_read_value config_read_forward_domains, config_read_forward_name,
-    config_read_upstreams, config_read_ca, config_read_forward_probes,
-    config_read_probe_label, config_read_probe_server,
-    config_read_probe_name, config_read_probe_type;
+    config_read_upstreams, config_read_ca;
 
 /* After all options: what depends on several of them.  Errors go to diag. */
 void config_complete_forward(const struct config_load *load);

@@ -19,9 +19,7 @@
 #define FORWARD_UPSTREAMS	64	/* in all */
 #define FORWARD_DOMAINS		64
 #define FORWARD_PER_DOMAIN	15	/* upstreams of one domain */
-#define FORWARD_CHECKS		16
 #define FORWARD_NAME		256	/* octets: a wire name, or text with NUL */
-#define FORWARD_LABEL		64
 
 enum forward_transport {
 	FORWARD_AUTO,		/* UDP; TCP after a truncated reply */
@@ -129,23 +127,12 @@ struct forward_limits {
 	uint32_t domain;		/* questions under way of one domain */
 };
 
-/* A self-check: one question at an interval, with latency and errors counted. */
-struct forward_check {
-	char label[FORWARD_LABEL];
-	uint32_t upstream;		/* index */
-	uint8_t name[FORWARD_NAME];	/* wire format */
-	uint32_t type;
-	uint32_t interval_s;
-};
-
 struct forward_settings {
 	uint32_t chase;			/* 0 or 1 */
 	uint32_t upstreams;		/* how many of: */
 	struct forward_upstream upstream[FORWARD_UPSTREAMS];
 	uint32_t domains;		/* how many of: */
 	struct forward_domain domain[FORWARD_DOMAINS];
-	uint32_t checks;		/* how many of: */
-	struct forward_check check[FORWARD_CHECKS];
 	struct forward_cache_settings cache;
 	struct forward_attempt_settings attempts;
 	struct forward_health_settings health;

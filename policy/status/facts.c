@@ -27,8 +27,6 @@
 	OF(UPSTREAMS, struct status_upstream, name, what, member)
 #define IN_DOMAIN(name, what, member) \
 	OF(DOMAINS, struct status_domain, name, what, member)
-#define PROBE(name, what, member) \
-	OF(PROBES, struct status_probe, name, what, member)
 #define RULE(name, what, member) \
 	OF(RULES, struct policy_shown, name, what, member)
 #define FEED(what, member) OF(FEEDS, struct feed_shown, NULL, what, member)
@@ -216,7 +214,6 @@ const struct fact facts_table[] = {
 	{ FORWARD("express", EXPRESS) },
 	{ LIST("forward", "upstreams", FACTS_UPSTREAMS) },
 	{ LIST("forward", "domains", FACTS_DOMAINS) },
-	{ LIST("forward", "probes", FACTS_PROBES) },
 
 	{ UPSTREAM("address", CHARS, text) },
 	{ UPSTREAM(NULL, FLAG, state),
@@ -264,24 +261,6 @@ const struct fact facts_table[] = {
 	  "SERVFAIL: no upstream answered.") },
 	{ IN_DOMAIN("refused", COUNT, counters[DOMAIN_REFUSED]) },
 	{ IN_DOMAIN("passed", COUNT, counters[DOMAIN_PASSED]) },
-
-	{ PROBE("label", CHARS, label) },
-	{ PROBE("server", SERVER, upstream) },
-	{ PROBE("name", NAME, name) },
-	{ PROBE("type", TYPE, type) },
-	{ PROBE("interval", NUMBER, interval_s) },
-	{ PROBE("ready", FLAG, state), .mask = 1U << PROBE_GOOD,
-	  METRIC("forward_probe_success",
-	  "1 if the last reply to a probe was good.") },
-	{ PROBE("state", PROBE_STATE, state) },
-	{ PROBE("asked", NUMBER, counters[PROBE_ASKED]) },
-	{ PROBE("errors", NUMBER, counters[PROBE_ERRORS]),
-	  METRIC("forward_probe_errors_total",
-	  "Probes without a good reply.") },
-	{ PROBE("error", TROUBLE, trouble) },
-	{ .list = FACTS_PROBES, .key = "latency", .kind = FACT_LATENCY },
-	{ .list = FACTS_PROBES, MADE("forward_probe_duration_seconds",
-	  "How long good replies to probes took.") },
 
 	{ FEED(POINTER, name) },
 	{ FEED(AGE, report.current), METRIC("feed_current_time_seconds",
@@ -354,8 +333,6 @@ fact_text(const struct status_facts *f, const struct fact *fact,
 		return *(const char *const *)at;
 	case FACT_NAME:
 		return name_to_text(at, buf);
-	case FACT_TYPE:
-		return rr_type_text((uint16_t)number, buf);
 	case FACT_REASON:
 		return decide_reason_text((enum reason)
 		    ((const uint64_t *)at - f->c.reasons));
@@ -365,13 +342,9 @@ fact_text(const struct status_facts *f, const struct fact *fact,
 		return mode_text(number);
 	case FACT_UPSTREAM_STATE:
 		return forward_status_state(number);
-	case FACT_PROBE_STATE:
-		return forward_status_probe_state(number);
 	case FACT_TROUBLE:
 		return forward_status_trouble(read_number(at, fact->size),
 		    buf);
-	case FACT_SERVER:
-		return f->forwarding->upstream[number].text;
 	default:
 		return NULL;
 	}
@@ -449,7 +422,6 @@ read_page(struct status_facts *f, const struct status_page *page)
 	    f->forwarding->upstreams);
 	SET_LIST(f, FACTS_DOMAINS, f->forwarding->domain,
 	    f->forwarding->domains);
-	SET_LIST(f, FACTS_PROBES, f->forwarding->probe, f->forwarding->probes);
 	SET_LIST(f, FACTS_RULES, f->rules, f->rule_count +
 	    (f->rules[f->rule_count].number > 0));
 	return 0;

@@ -20,7 +20,6 @@ enum facts_list {
 	FACTS_SOURCES,			/* struct load_source */
 	FACTS_UPSTREAMS,		/* struct status_upstream */
 	FACTS_DOMAINS,			/* struct status_domain */
-	FACTS_PROBES,			/* struct status_probe */
 	FACTS_RULES,			/* struct policy_shown */
 	FACTS_FEEDS,			/* struct feed_shown */
 	FACTS_LISTS
@@ -57,18 +56,14 @@ enum fact_kind {
 	FACT_CHARS,
 	FACT_POINTER,			/* to a text */
 	FACT_NAME,			/* in wire format */
-	FACT_TYPE,
 	FACT_REASON,			/* by the place of its counter */
 	FACT_STATE,
 	FACT_MODE,
 	FACT_UPSTREAM_STATE,
-	FACT_PROBE_STATE,
 	FACT_TROUBLE,
-	FACT_SERVER,			/* by the place of its upstream */
 	/* What has a form of its own: */
 	FACT_LIST,			/* JSON: all elements */
 	FACT_SERVERS,			/* JSON: of a domain */
-	FACT_LATENCY,			/* JSON: of a probe */
 	FACT_METRIC,			/* metrics only */
 };
 

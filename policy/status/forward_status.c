@@ -46,7 +46,6 @@ mend(struct status_forwarding *f)
 {
 	limit(&f->upstreams, FORWARD_UPSTREAMS);
 	limit(&f->domains, FORWARD_DOMAINS);
-	limit(&f->probes, FORWARD_CHECKS);
 	for (uint32_t i = 0; i < f->upstreams; i++) {
 		mend_text(f->upstream[i].text, FORWARD_UPSTREAM_TEXT);
 		mend_text(f->upstream[i].tls, STATUS_TLS_TEXT);
@@ -58,14 +57,6 @@ mend(struct status_forwarding *f)
 		limit(&domain->upstreams, FORWARD_PER_DOMAIN);
 		for (uint32_t n = 0; n < domain->upstreams; n++)
 			limit(&domain->upstream[n], FORWARD_UPSTREAMS - 1);
-	}
-	for (uint32_t i = 0; i < f->probes; i++) {
-		struct status_probe *probe = &f->probe[i];
-
-		mend_name(probe->name);
-		mend_text(probe->label, FORWARD_LABEL);
-		limit(&probe->upstream, FORWARD_UPSTREAMS - 1);
-		limit(&probe->type, UINT16_MAX);
 	}
 }
 
@@ -104,18 +95,6 @@ forward_status_state(uint32_t state)
 }
 
 const char *
-forward_status_probe_state(uint32_t state)
-{
-	static const char *const texts[PROBE_STATES] = {
-		[PROBE_WAITING] = "waiting",
-		[PROBE_GOOD] = "ok",
-		[PROBE_FAILED] = "failed",
-	};
-
-	return state < PROBE_STATES ? texts[state] : "unknown";
-}
-
-const char *
 forward_status_trouble(uint64_t trouble, char buf[static RR_TEXT_SIZE])
 {
 	const uint32_t code = (uint32_t)trouble;
@@ -135,8 +114,6 @@ forward_status_trouble(uint64_t trouble, char buf[static RR_TEXT_SIZE])
 		return "refers to other nameservers";
 	case TROUBLE_LOOP:
 		return "its questions come back here";
-	case TROUBLE_EMPTY:
-		return "no record in the reply";
 	default:
 		return "unknown";
 	}

@@ -38,7 +38,6 @@ enum status_trouble {
 	TROUBLE_MALFORMED,	/* its reply does not parse */
 	TROUBLE_LAME,		/* it refers to other nameservers */
 	TROUBLE_LOOP,
-	TROUBLE_EMPTY,		/* a probe's reply has no record */
 	TROUBLES
 };
 
@@ -66,21 +65,6 @@ enum status_domain_count {
 	DOMAIN_COUNTERS
 };
 
-enum status_probe_state { PROBE_WAITING, PROBE_GOOD, PROBE_FAILED, PROBE_STATES };
-
-enum status_probe_count {
-	PROBE_ASKED,
-	PROBE_ERRORS,
-	PROBE_LAST_US,		/* latency of good replies: the last */
-	PROBE_MAX_US,
-	PROBE_SUM_US,
-	PROBE_COUNTERS
-};
-
-/* Good replies by latency: up to so many milliseconds; the last one: above. */
-#define PROBE_BUCKETS	13
-#define PROBE_BUCKETS_MS { 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000 }
-
 #define STATUS_TLS_TEXT	256
 
 struct status_upstream {
@@ -101,25 +85,12 @@ struct status_domain {
 	_Atomic uint64_t counters[DOMAIN_COUNTERS];
 };
 
-struct status_probe {
-	char label[FORWARD_LABEL];
-	uint32_t upstream;		/* place of its server */
-	uint32_t type;
-	uint8_t name[FORWARD_NAME];	/* wire format */
-	_Atomic uint32_t state;
-	uint32_t interval_s;
-	_Atomic uint64_t trouble;	/* as above */
-	_Atomic uint64_t counters[PROBE_COUNTERS];
-	_Atomic uint64_t buckets[PROBE_BUCKETS];
-};
-
 struct status_forwarding {
 	_Atomic uint32_t sequence;	/* odd while names and places change */
-	uint32_t upstreams, domains, probes;	/* places in use */
+	uint32_t upstreams, domains;	/* places in use */
 	uint32_t zero;
 	struct status_upstream upstream[FORWARD_UPSTREAMS];
 	struct status_domain domain[FORWARD_DOMAINS];
-	struct status_probe probe[FORWARD_CHECKS];
 };
 
 /*
@@ -131,9 +102,6 @@ struct status_forwarding *forward_status_read(
 
 /* "up", "probing", "down", "loop". */
 const char *forward_status_state(uint32_t state);
-
-/* "waiting", "ok", "failed". */
-const char *forward_status_probe_state(uint32_t state);
 
 /* "no reply in time", "SERVFAIL"; "" for TROUBLE_NONE; lives as long as buf. */
 const char *forward_status_trouble(uint64_t trouble,

@@ -214,26 +214,6 @@ put_waiting(FILE *out, const char *family, const struct status_facts *f)
 	}
 }
 
-static void
-put_probes(FILE *out, const char *family, const struct status_facts *f)
-{
-	static const uint32_t bounds_ms[] = PROBE_BUCKETS_MS;
-	uint32_t bounds[PROBE_BUCKETS - 1];
-	uint64_t counts[PROBE_BUCKETS];
-
-	for (size_t i = 0; i < PROBE_BUCKETS - 1; i++)
-		bounds[i] = bounds_ms[i] * 1000;
-	for (uint32_t i = 0; i < f->forwarding->probes; i++) {
-		const struct status_probe *probe = &f->forwarding->probe[i];
-
-		for (size_t n = 0; n < PROBE_BUCKETS; n++)
-			counts[n] = atomic_load(&probe->buckets[n]);
-		put_buckets(out, family, &(struct label){ "probe",
-		    probe->label }, counts, bounds, PROBE_BUCKETS,
-		    atomic_load(&probe->counters[PROBE_SUM_US]) * 1000);
-	}
-}
-
 /* By the family that the row names. */
 static const struct made {
 	const char *family;
@@ -245,7 +225,6 @@ static const struct made {
 	{ "nfdns_dns_responses_total", put_responses },
 	{ "nfdns_dns_request_duration_seconds", put_durations },
 	{ "nfdns_queue_length", put_waiting },
-	{ "nfdns_forward_probe_duration_seconds", put_probes },
 };
 
 static void
@@ -256,7 +235,6 @@ put_fact(FILE *out, const struct fact *fact, const struct status_facts *f)
 		[FACTS_SOURCES] = "path",
 		[FACTS_UPSTREAMS] = "upstream",
 		[FACTS_DOMAINS] = "domain",
-		[FACTS_PROBES] = "probe",
 		[FACTS_RULES] = "rule",
 		[FACTS_FEEDS] = "feed",
 	};

@@ -97,25 +97,7 @@ print_upstream(const struct status_upstream *up, uint64_t now, FILE *out)
 		(void)fprintf(out, "; TLS: %s", up->tls);
 }
 
-static void
-print_probe(const struct status_probe *probe, FILE *out)
-{
-	const _Atomic uint64_t *c = probe->counters;
-	char buf[RR_TEXT_SIZE];
-
-	(void)fprintf(out, "%s, %" PRIu64 " asked, %" PRIu64 " errors",
-	    forward_status_probe_state(probe->state), c[PROBE_ASKED],
-	    c[PROBE_ERRORS]);
-	if (c[PROBE_LAST_US] != 0)
-		(void)fprintf(out, ", %.1f ms (at most %.1f)",
-		    (double)c[PROBE_LAST_US] / 1000,
-		    (double)c[PROBE_MAX_US] / 1000);
-	if (probe->trouble != 0)
-		(void)fprintf(out, "; last error: %s",
-		    forward_status_trouble(probe->trouble, buf));
-}
-
-/* Upstreams, domains and probes, a line each. */
+/* Upstreams and domains, a line each. */
 static void
 print_forwarding(const struct status_forwarding *f, uint64_t now, FILE *out)
 {
@@ -132,11 +114,6 @@ print_forwarding(const struct status_forwarding *f, uint64_t now, FILE *out)
 	for (uint32_t i = 0; i < f->upstreams; i++) {
 		print_key(out, "forward.upstream.%s", f->upstream[i].text);
 		print_upstream(&f->upstream[i], now, out);
-		(void)fputc('\n', out);
-	}
-	for (uint32_t i = 0; i < f->probes; i++) {
-		print_key(out, "forward.probe.%s", f->probe[i].label);
-		print_probe(&f->probe[i], out);
 		(void)fputc('\n', out);
 	}
 }
@@ -194,28 +171,6 @@ write_servers(const struct status_facts *f, const struct status_domain *domain,
 		    f->forwarding->upstream[domain->upstream[i]].text);
 }
 
-/* Cumulative, as Prometheus wants them: replies within so many milliseconds. */
-static void
-write_latency(const struct status_probe *probe, struct json_write *w)
-{
-	static const uint32_t bounds_ms[] = PROBE_BUCKETS_MS;
-	uint64_t sum = 0;
-
-	json_write_number(w, "last_us", probe->counters[PROBE_LAST_US]);
-	json_write_number(w, "max_us", probe->counters[PROBE_MAX_US]);
-	json_write_number(w, "sum_us", probe->counters[PROBE_SUM_US]);
-	json_write_open(w, "buckets", '[');
-	for (size_t i = 0; i < PROBE_BUCKETS; i++) {
-		sum += probe->buckets[i];
-		json_write_open(w, NULL, '{');
-		json_write_number(w, "count", sum);
-		if (i < PROBE_BUCKETS - 1)
-			json_write_number(w, "le_ms", bounds_ms[i]);
-		json_write_close(w, '}');
-	}
-	json_write_close(w, ']');
-}
-
 static void
 write_fact(const struct status_facts *f, const struct fact *fact,
     const char *key, const void *element, struct json_write *w)
@@ -243,11 +198,6 @@ write_fact(const struct status_facts *f, const struct fact *fact,
 		json_write_open(w, key, '[');
 		write_servers(f, element, w);
 		json_write_close(w, ']');
-		break;
-	case FACT_LATENCY:
-		json_write_open(w, key, '{');
-		write_latency(element, w);
-		json_write_close(w, '}');
 		break;
 	default:
 		json_write_text(w, key, fact_text(f, fact, element, buf));

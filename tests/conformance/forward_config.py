@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kube-dns's notations of stub domains, upstreams and self-checks: what they mean,
+"""kube-dns's notations of stub domains and upstreams: what they mean,
 and the same for nfdnsd.conf, whose reader says whether it takes it."""
 import functools
 import ipaddress
@@ -9,7 +9,6 @@ import tempfile
 
 NAMESERVERS_MAX = 3		# kube-dns: of upstreamNameservers
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-CHECK_TYPES = ("A", "AAAA", "SRV", "ANY")
 CONF = 'user = "nobody";\nforward = {{ domains = (\n{}\n); }};\n'
 
 
@@ -17,7 +16,7 @@ CONF = 'user = "nobody";\nforward = {{ domains = (\n{}\n); }};\n'
 KNOWN = {
     "config": {"upstreams", "stub_domains", "policy", "failover_rcodes", "failover_on_nodata",
                "attempts", "attempt_timeout_ms", "max_in_flight", "when_full", "dedup",
-               "case_randomisation", "cache", "stale", "prefetch", "health", "probes",
+               "case_randomisation", "cache", "stale", "prefetch", "health",
                "loop_detect", "transport"},
     "stub_domains": {"domain", "servers", "cache", "transport", "fallback", "policy"},
     "cache": {"size", "max_ttl", "min_ttl", "max_negative_ttl", "servfail_ttl", "negative"},
@@ -25,7 +24,7 @@ KNOWN = {
     "prefetch": {"hits", "percent"},
     "health": {"max_fails", "interval_ms", "timeout_ms", "name", "rd", "fail_fast"},
     "step": {"at", "ask", "expect", "asked", "asked_by", "asked_sum", "probes", "loop_probes",
-             "state", "state_is", "self_check", "reconfigure", "note"},
+             "state", "state_is", "reconfigure", "note"},
     "ask": {"name", "type", "class", "transport", "edns", "cd", "ad", "rd", "do", "id", "client",
             "repeat", "raw", "note"},
     "expect": {"rcode", "answer", "answer_rdata", "answer_count", "authority", "additional", "flags",
@@ -68,18 +67,6 @@ def server(text, names=False):
     return f"{address}#{port}"
 
 
-def check(text):
-    """LABEL,SERVER[:PORT],NAME[,SECONDS=5][,TYPE=ANY]"""
-    fields = text.split(",")
-    if not 3 <= len(fields) <= 5 or not re.fullmatch(r"[a-zA-Z0-9_]+", fields[0]):
-        raise Invalid(f"{text}: fields or label")
-    interval, kind = (fields[3:4] or ["5"])[0], (fields[4:5] or ["ANY"])[0].upper()
-    if not re.fullmatch(r"[1-9]\d*", interval) or kind not in CHECK_TYPES or not fields[2]:
-        raise Invalid(f"{text}: interval, type or name")
-    return {"label": fields[0], "server": server(fields[1], names=True),
-            "name": fields[2].rstrip(".") + ".", "interval_s": int(interval), "type": kind}
-
-
 def meaning(given):
     """What a case's "input" says, or Invalid."""
     stubs = {}
@@ -94,8 +81,7 @@ def meaning(given):
         if not LABEL.fullmatch(name) or not is_domain(domain):
             raise Invalid(f"{name}: no federation")
     default = [server(text) for text in upstreams or given.get("resolv_conf") or []]
-    return {"stubs": stubs, "default": default,
-            "probes": [check(text) for text in given.get("probes") or []]}
+    return {"stubs": stubs, "default": default}
 
 
 def accepted(daemon, meant):
@@ -194,7 +180,7 @@ def run_config(daemon, case):
         return [] if not expect["valid"] else [f"not valid: {why}"]
     if not expect["valid"]:
         return ["valid"]
-    faults = [f"{key} is {meant[key]} not {expect[key]}" for key in ("stubs", "default", "probes")
+    faults = [f"{key} is {meant[key]} not {expect[key]}" for key in ("stubs", "default")
               if key in expect and meant[key] != expect[key]]
     taken = accepted(daemon, meant)
     return faults + ([f"nfdnsd.conf: {taken}"] if taken not in (True, None) else [])

@@ -21,7 +21,7 @@ def settings_of(config, names):
                             for k in ("cache", "stale", "health"))
     transport = TRANSPORTS[config.get("transport", "auto")]
     has = {k for k in ("cache", "stale", "prefetch") if config.get(k) not in (None, False, "none")}
-    s = {"upstreams": [], "domains": [], "checks": [],
+    s = {"upstreams": [], "domains": [],
          "attempts": {}, "limits": {}, "health": {"loops": int(bool(config.get("loop_detect")))},
          "cache": {"size": 0, "stale": 0, "prefetch": 0}}
     index = {}
@@ -73,11 +73,6 @@ def settings_of(config, names):
     if "interval_ms" in health:
         s["health"]["probe_max_ms"] = health["interval_ms"]
     s["probe_name"] = name_octets(health.get("name", ".")).lower().hex()
-    for check in config.get("probes", []):
-        s["checks"].append({"upstream": upstream(check["server"], 0),
-                            "name": name_octets(check["name"]).hex(),
-                            "type": number_of(TYPES, check.get("type", "ANY")),
-                            "interval_s": check.get("interval_s", 5)})
     return s
 
 
@@ -233,8 +228,6 @@ def servers_of(config):
     for stub in config.get("stub_domains", []):
         servers = stub.get("servers", "default")
         yield from servers if isinstance(servers, list) else []
-    for check in config.get("probes", []):
-        yield check["server"]
 
 
 class World:
@@ -336,11 +329,9 @@ class World:
             self.at(self.now + delay, (number, ticket, upstream.name, reply_octets(reply, octets)))
 
     def is_own(self, q):
-        """A probe or a self-check: a question that no client asks."""
-        own = {(2, self.settings["probe_name"])} | {
-            (c["type"], c["name"].lower()) for c in self.settings["checks"]}
+        """A probe: a question that no client asks."""
         key = (q.type, q.question.lower().hex())
-        return key in own and key not in self.by_clients
+        return key == (2, self.settings["probe_name"]) and key not in self.by_clients
 
     def deliver(self, number, ticket, name, octets):
         if isinstance(octets, tuple):

@@ -18,7 +18,7 @@
  *   {"at": T, "reply": ATTEMPT, "hex": "..."}
  *   {"at": T, "error": ATTEMPT, "errno": N}
  *   {"at": T, "force": UPSTREAM, "state": "down"}
- *   {"at": T, "status": 1}		counters, upstreams, checks
+ *   {"at": T, "status": 1}		counters, upstreams
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -197,22 +197,6 @@ read_domains(struct forward_settings *s, const struct json_node *list)
 }
 
 static void
-read_checks(struct forward_settings *s, const struct json_node *list)
-{
-	const struct json_node *item = json_tree_items(list);
-
-	for (; item != NULL && s->checks < FORWARD_CHECKS; item = item->next) {
-		struct forward_check *check = &s->check[s->checks++];
-
-		check->upstream = number_of(item, "upstream", 0);
-		check->type = number_of(item, "type", 255);
-		check->interval_s = number_of(item, "interval_s", 5);
-		(void)hex_of(member(item, "name"), check->name,
-		    sizeof(check->name));
-	}
-}
-
-static void
 host_random(void *arg, void *octets, size_t length)
 {
 	uint8_t *at = octets;
@@ -331,7 +315,6 @@ take_settings(const struct json_node *given)
 	forward_settings_defaults(&s);
 	read_upstreams(&s, member(given, "upstreams"));
 	read_domains(&s, member(given, "domains"));
-	read_checks(&s, member(given, "checks"));
 	read_rows(&s, member(given, "cache"), cache_rows);
 	read_rows(&s, member(given, "attempts"), attempt_rows);
 	read_rows(&s, member(given, "health"), health_rows);
@@ -467,16 +450,6 @@ print_status(void)
 		printf("%s{\"state\": \"%s\", \"srtt_us\": %u, \"lost\": %u}",
 		    i > 0 ? ", " : "", upstream_state_text(up->state),
 		    up->srtt_us, up->lost);
-	}
-	printf("], \"checks\": [");
-	for (uint32_t i = 0; i < t.settings.checks; i++) {
-		const struct engine_check *c = engine_check(t.engine, i);
-
-		printf("%s{\"known\": %d, \"good\": %d, \"errors\": %llu, "
-		    "\"latency_us\": %u}", i > 0 ? ", " : "",
-		    c->state != PROBE_WAITING, c->state == PROBE_GOOD,
-		    (unsigned long long)c->counters[PROBE_ERRORS],
-		    (unsigned int)c->counters[PROBE_LAST_US]);
 	}
 	printf("]}\n");
 }

@@ -302,21 +302,6 @@ static const struct {
 	  "full = \"drop\";"), "found \"drop\"" },
 	{ "forward.domains[].cache", DOMAIN("name = \"a\"; cache = 1; "
 	  "upstreams = [ \"192.0.2.1\" ];"), "cache: found 1" },
-#define PROBE(text) "forward = { probes = ( { " text " } ); };"
-#define PROBE_MORE "server = \"192.0.2.1\"; name = \"b\"; "
-	{ "forward.probes", PROBE("label = \"a\"; " PROBE_MORE "}, { "
-	  "label = \"a\"; " PROBE_MORE),
-	  "the label \"a\" is in the list already" },
-	{ "forward.probes[].label", PROBE(PROBE_MORE "label = \"a-b\";"),
-	  "found \"a-b\"" },
-	{ "forward.probes[].server", PROBE("label = \"a\"; name = \"b\"; "
-	  "server = \"resolv.conf\";"), "found \"resolv.conf\"" },
-	{ "forward.probes[].name", PROBE("label = \"a\"; name = \"a..b\"; "
-	  "server = \"192.0.2.1\";"), "found \"a..b\"" },
-	{ "forward.probes[].type", PROBE("label = \"a\"; " PROBE_MORE
-	  "type = \"AAAAA\";"), "found \"AAAAA\"" },
-	{ "forward.probes[].interval", PROBE("label = \"a\"; " PROBE_MORE
-	  "interval = 0;"), "found 0" },
 	{ "forward.cache.size", "forward = { cache = { size = -1; }; };",
 	  "size: found -1" },
 	{ "forward.cache.stale", "forward = { cache = { stale = true; }; };",

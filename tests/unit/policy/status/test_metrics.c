@@ -32,10 +32,8 @@ fill(struct status_page *page)
 	char path[64];
 	FILE *load;
 
-	page->forwarding->upstreams = page->forwarding->domains =
-	    page->forwarding->probes = 1;
+	page->forwarding->upstreams = page->forwarding->domains = 1;
 	page->forwarding->upstream[0].text[0] = 'u';
-	page->forwarding->probe[0].label[0] = 'p';
 	atomic_store(&page->policy->rules[0].number, 1);
 	page->supervisor->queues = 1;
 	atomic_store(&page->supervisor->started, 1700000003);
