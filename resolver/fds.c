@@ -31,8 +31,7 @@ fds_expect(struct msghdr *message, union fds_ancillary *ancillary, size_t count)
 	assert(count <= FDS_MAX);
 	memset(ancillary, 0, sizeof(*ancillary));
 	message->msg_control = ancillary->octets;
-	message->msg_controllen = CMSG_SPACE(sizeof(int) * count) +
-	    CMSG_SPACE(sizeof(struct ucred));
+	message->msg_controllen = CMSG_SPACE(sizeof(int) * count);
 }
 
 size_t
@@ -60,23 +59,6 @@ fds_take(struct msghdr *message, int *fds, size_t room)
 		}
 	}
 	return came;
-}
-
-uid_t
-fds_sender(struct msghdr *message)
-{
-	struct ucred sender;
-
-	for (struct cmsghdr *item = CMSG_FIRSTHDR(message); item != NULL;
-	    item = CMSG_NXTHDR(message, item)) {
-		if (item->cmsg_level != SOL_SOCKET ||
-		    item->cmsg_type != SCM_CREDENTIALS ||
-		    item->cmsg_len != CMSG_LEN(sizeof(sender)))
-			continue;
-		memcpy(&sender, CMSG_DATA(item), sizeof(sender));
-		return sender.uid;
-	}
-	return (uid_t)-1;
 }
 
 int

@@ -14,10 +14,9 @@
 
 #define FDS_MAX	253		/* in one message: SCM_MAX_FD of include/net/scm.h */
 
-/* Ancillary part of a message: descriptors, the sender's credentials. */
+/* Ancillary part of a message. */
 union fds_ancillary {
-	char octets[CMSG_SPACE(sizeof(int) * FDS_MAX) +
-	    CMSG_SPACE(sizeof(struct ucred))];
+	char octets[CMSG_SPACE(sizeof(int) * FDS_MAX)];
 	struct cmsghdr align;
 };
 
@@ -29,10 +28,8 @@ void fds_attach(struct msghdr *message, union fds_ancillary *ancillary,
     const int *fds, size_t count);
 
 /*
- * Makes room for "count" descriptors, and for credentials (SO_PASSCRED), in a
- * message before recvmsg(2).  The kernel closes descriptors for which there is
- * no room and sets MSG_CTRUNC; if no credentials come, one more descriptor may
- * use their room.
+ * Makes room for "count" descriptors in a message before recvmsg(2).  The kernel
+ * closes descriptors for which there is no room and sets MSG_CTRUNC.
  */
 void fds_expect(struct msghdr *message, union fds_ancillary *ancillary,
     size_t count);
@@ -42,9 +39,6 @@ void fds_expect(struct msghdr *message, union fds_ancillary *ancillary,
  * the first "room" into fds and closes the others.  Returns how many came.
  */
 size_t fds_take(struct msghdr *message, int *fds, size_t room);
-
-/* The sender's user, or (uid_t)-1 if the message has no credentials. */
-uid_t fds_sender(struct msghdr *message);
 
 /*
  * Writes all parts, in as many writev(2) as it takes; changes the parts.  0 or

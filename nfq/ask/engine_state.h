@@ -56,7 +56,6 @@ struct pending {
 	bool refresh;			/* it was begun without a client */
 	bool stale_given;		/* its clients have one: nobody waits */
 	bool network_error;		/* the last failure was one */
-	bool fell_back;
 	struct question asked;
 	struct message_options options;
 	uint32_t domain;		/* index; FORWARD_DOMAINS: none */

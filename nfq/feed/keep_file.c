@@ -157,15 +157,6 @@ keep_file_is_current(const struct keep_file *file, int directory,
 	    a->st_ctim.tv_nsec == b.st_ctim.tv_nsec;
 }
 
-int
-keep_file_rename(int directory, const char *from, const char *to)
-{
-	if (renameat(directory, from, directory, to) < 0)
-		return -errno;
-	replace_sync_directory(directory, to);
-	return 0;
-}
-
 static void
 header_write(struct iovec *part, const struct feed_header *header,
     char text[static FEED_FILE_HEADER_MAX])

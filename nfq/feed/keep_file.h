@@ -44,10 +44,6 @@ int keep_file_write(struct keep_file *file, int directory, const char *name,
     const struct feed_header *header, const struct feed_table *table)
     __attribute__((warn_unused_result));
 
-/* rename(2) within the directory, on the disk before this returns. */
-int keep_file_rename(int directory, const char *from, const char *to)
-    __attribute__((warn_unused_result));
-
 void keep_file_clear(struct keep_file *file);
 
 #endif

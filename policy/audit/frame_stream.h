@@ -23,7 +23,6 @@ enum frame_control {
 
 #define FRAME_LENGTH	((size_t)4)	/* octets before a data frame */
 #define FRAME_CONTROL_MAX 512U		/* octets of a control frame that we read */
-#define FRAME_STOP_OCTETS 12U		/* of a whole STOP */
 
 /* Puts a control frame, with the content type of dnstap except for STOP. */
 char *frame_put_control(char *to, enum frame_control type);

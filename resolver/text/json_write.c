@@ -147,13 +147,6 @@ json_write_bool(struct json_write *w, const char *key, bool yes)
 	(void)fputs(yes ? "true" : "false", w->out);
 }
 
-void
-json_write_raw(struct json_write *w, const char *key, const char *json)
-{
-	begin(w, key);
-	(void)fputs(json, w->out);
-}
-
 int
 json_write_end(struct json_write *w)
 {

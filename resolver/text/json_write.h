@@ -42,8 +42,6 @@ void json_write_integer(struct json_write *w, const char *key, int64_t number);
 void json_write_number(struct json_write *w, const char *key, uint64_t number);
 void json_write_real(struct json_write *w, const char *key, double number);
 void json_write_bool(struct json_write *w, const char *key, bool yes);
-/* A value that is JSON already. */
-void json_write_raw(struct json_write *w, const char *key, const char *json);
 
 /* Ends the line.  0, the caller's error, or -EIO. */
 int json_write_end(struct json_write *w) __attribute__((warn_unused_result));

@@ -68,13 +68,6 @@ expr_load_payload_to(struct expr_builder *b, uint32_t reg,
 }
 
 void
-expr_load_payload(struct expr_builder *b, enum nft_payload_bases base,
-    uint32_t offset, uint32_t size)
-{
-	expr_load_payload_to(b, NFT_REG_1, base, offset, size);
-}
-
-void
 expr_compare(struct expr_builder *b, enum nft_cmp_ops operation,
     const void *data, size_t size)
 {

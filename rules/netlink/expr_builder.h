@@ -36,8 +36,6 @@ void expr_put_string(struct expr_builder *b, uint16_t attribute,
 void expr_load_meta(struct expr_builder *b, enum nft_meta_keys key);
 void expr_load_payload_to(struct expr_builder *b, uint32_t reg,
     enum nft_payload_bases base, uint32_t offset, uint32_t size);
-void expr_load_payload(struct expr_builder *b, enum nft_payload_bases base,
-    uint32_t offset, uint32_t size);
 void expr_compare(struct expr_builder *b, enum nft_cmp_ops operation,
     const void *data, size_t size);
 

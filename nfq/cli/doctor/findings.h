@@ -32,7 +32,6 @@ struct finding {
 };
 
 #define FINDINGS_MAX	64
-#define FINDINGS_WIDTH	80		/* of lines in files */
 
 struct findings {
 	size_t count;

@@ -66,10 +66,3 @@ units_are_enabled(const char *unit)
 	return units_call(true, (const char *const[]){ "is-enabled", unit,
 	    NULL }) == 0;
 }
-
-bool
-units_are_active(const char *unit)
-{
-	return units_call(true, (const char *const[]){ "is-active", unit,
-	    NULL }) == 0;
-}

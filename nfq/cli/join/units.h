@@ -20,6 +20,5 @@ bool units_are_there(void);
 int units_call(bool quiet, const char *const *words);
 
 bool units_are_enabled(const char *unit);
-bool units_are_active(const char *unit);
 
 #endif
