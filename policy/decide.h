@@ -98,8 +98,6 @@ struct asker {
 	const uint8_t *address;		/* source, 4 or 16 octets */
 	/* For rules of the policy, and only set if there are any: */
 	const uint8_t *nameserver;	/* destination, as long; NULL: unknown */
-	int64_t time;			/* of day: seconds since 1970; if some rule
-					 * has hours or days */
 };
 
 /*

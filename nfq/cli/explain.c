@@ -38,7 +38,6 @@ const char explain_usage[] =
     "  --client ADDRESS         from which address (default: as it would be)\n"
     "  --nameserver ADDRESS     whom (default: the first of /etc/resolv.conf)\n"
     "  --proto udp|tcp          how (default: udp)\n"
-    "  --at TIME                when: 13:05, 2026-11-22T13:05 or @SECONDS\n"
     "  --edns OCTETS            the client's size (default: 1232; 0: no EDNS)\n"
     "  --configured             by the configured tables, not the daemon's\n"
     "  --all                    print all rules of the policy\n"

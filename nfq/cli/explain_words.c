@@ -29,8 +29,7 @@ explain_words_defaults(struct explain_words *words)
 {
 	*words = (struct explain_words){
 		.question = { .type = TYPE_A, .edns_size = EDNS_SIZE,
-		    .family = AF_UNSPEC, .uid = getuid(), .gid = getgid(),
-		    .when = time(NULL) },
+		    .family = AF_UNSPEC, .uid = getuid(), .gid = getgid() },
 	};
 }
 
@@ -112,38 +111,6 @@ read_client(void *to, const char *value)
 	    &words->has_client);
 }
 
-/* "13:05" of today, "2026-11-22T13:05", or "@SECONDS" since 1970. */
-static const char *
-read_time(void *to, const char *value)
-{
-	const char *const formats[] = { "%H:%M", "%H:%M:%S",
-		"%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M" };
-	struct explain_words *words = to;
-	uint64_t seconds;
-
-	if (*value == '@' &&
-	    number_from_text(value + 1, INT32_MAX * 64ULL, &seconds)) {
-		words->question.when = (time_t)seconds;
-		return NULL;
-	}
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-		struct tm local;
-		const char *end;
-		time_t now = time(NULL);
-
-		if (localtime_r(&now, &local) == NULL)
-			break;
-		local.tm_sec = 0;
-		local.tm_isdst = -1;
-		end = strptime(value, formats[i], &local);
-		if (end == NULL || *end != '\0')
-			continue;
-		words->question.when = mktime(&local);
-		return NULL;
-	}
-	return "no time: write 13:05, 2026-11-22T13:05 or @SECONDS since 1970";
-}
-
 static const char *
 read_protocol(void *to, const char *value)
 {
@@ -172,7 +139,6 @@ const struct command_option explain_options[] = {
 	OPTION_READ("nameserver", 'n', read_nameserver),
 	OPTION_READ("client", 'c', read_client),
 	OPTION_READ("proto", 'p', read_protocol),
-	OPTION_READ("at", 't', read_time),
 	OPTION_READ("edns", 'e', read_size),
 	OPTION_FLAG("configured", 'C', struct explain_words, configured),
 	OPTION_FLAG("brief", 'b', struct explain_words, brief),

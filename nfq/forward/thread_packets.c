@@ -118,8 +118,7 @@ take_packet(struct forward_thread *f, const struct queue_packet *p,
 	struct interception *i = &f->interception;
 
 	i->asker = (struct asker){ .now = f->thread.now, .uid = p->uid,
-		.gid = p->gid, .device = p->device,
-		.time = f->thread.time };
+		.gid = p->gid, .device = p->device };
 	f->policy.rules = f->thread.generation->rules;
 	i->policy = f->policy.rules != NULL ? &f->policy : NULL;
 	i->forward = &f->thread.generation->settings.forward;

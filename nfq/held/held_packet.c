@@ -46,8 +46,7 @@ held_packet_deny(struct held_packet *h, const struct answering_thread *thread,
 	i->asker = (struct asker){ .now = thread->now, .uid = h->uid,
 		.gid = h->gid, .device = h->device,
 		.family = h->packet.family, .protocol = h->packet.protocol,
-		.port = h->packet.source_port, .address = h->packet.source,
-		.time = thread->time };
+		.port = h->packet.source_port, .address = h->packet.source };
 	i->packet = h->packet;
 	question_parse(&i->question, i->packet.payload,
 	    i->packet.payload_length);

@@ -78,6 +78,5 @@ stream_asker(const struct stream *s, const struct stream_connection *c)
 		    c->peer.v6.sin6_addr.s6_addr,
 		.nameserver = v4 ? (const uint8_t *)&c->name.v4.sin_addr :
 		    c->name.v6.sin6_addr.s6_addr,
-		.time = s->thread.time,
 	};
 }

@@ -182,8 +182,6 @@ answering_begin(struct answering_thread *t, monotime_t now)
 	/* For the supervisor, should the thread die or hang in this batch. */
 	atomic_store_explicit(&t->slot->busy, 1, memory_order_relaxed);
 	t->generation = generation_get(&t->in_use, &t->threads->current);
-	if (rules_need_time(t->generation->rules))
-		t->time = realtime_s();
 }
 
 void

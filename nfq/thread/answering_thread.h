@@ -81,8 +81,6 @@ struct answering_thread {
 	monotime_t now;			/* when this batch was read */
 	uint64_t received_ns;		/* the same as realtime_ns(); 0: no
 					 * records are kept */
-	int64_t time;			/* of day, in seconds; only set if
-					 * rules_need_time() */
 	uint32_t rotation;		/* of the addresses in the next answer */
 	bool recorded;			/* a record of this batch waits */
 	uint64_t received_before;	/* the slot's, at the batch's begin */

@@ -177,7 +177,6 @@ set_origin(const struct queue_thread *q, struct interception *i,
 	i->asker.gid = p->gid;
 	i->asker.device = p->device;
 	i->asker.now = q->thread.now;
-	i->asker.time = q->thread.time;
 	i->forward = q->forward;
 	i->forward_full = q->forwards && waiting_is_full(
 	    &q->thread.threads->waiting, p->uid, q->forward->limits.user,

@@ -20,7 +20,7 @@ _nfdns_options()
 	"") echo --config --version ;;
 	check*) echo --strict --defaults ;;
 	status*) echo --json ;;
-	explain*) echo --uid --gid --client --nameserver --proto --at --edns \
+	explain*) echo --uid --gid --client --nameserver --proto --edns \
 	    --configured --brief --all --json ;;
 	"table compile") echo --output ;;
 	"table "?*) echo --image --running --json ;;
@@ -51,7 +51,7 @@ _nfdns_values()
 	--proto) echo udp tcp ;;
 	--verdict) echo answer nodata nxdomain refuse drop pass forward ;;
 	--format) echo text json ;;
-	--client | --nameserver | --at | --edns | --rule | --since | --name | \
+	--client | --nameserver | --edns | --rule | --since | --name | \
 	    --namespace | --wait | --delay | --rounds) echo ;;
 	*) return 1 ;;
 	esac

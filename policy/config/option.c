@@ -46,15 +46,12 @@ static const char *const rule_overs[] = { "refuse", "drop", "pass", NULL };
 static const char *const rule_modes[] = { "enforce", "observe", NULL };
 static const char *const protocols[] = { "udp", "tcp", NULL };
 static const char *const sources[] = { "mesh", "other", NULL };
-static const char *const days[] = { "sun", "mon", "tue", "wed", "thu", "fri",
-	"sat", NULL };
 
 #define EMPTY	"nothing would match"
 #define NAMES	"\"a.example\", \"*.example\" (all below it), " \
 	"\".example\" (it and all below it) and \"@/path\" (a file)"
 #define PREFIXES "addresses and prefixes such as \"192.0.2.53\" and " \
 	"\"2001:db8::/32\""
-#define HOURS	"times such as \"09:00-17:30\" and \"22:00-06:00\""
 
 const struct config_option config_options[] = {
 	{ "run_dir", "\"" CONFIG_DEFAULT_RUN_DIR "\"",

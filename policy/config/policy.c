@@ -6,12 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "policy/config/policy_check.h"
 #include "policy/config/policy_read.h"
-#include "policy/config/policy_zones.h"
 
 /* "action, cname": what the rule does, of which it may do one. */
 static const char *
@@ -232,12 +230,6 @@ check_sets(const struct config_load *load)
 			    strerror(errno));
 }
 
-static bool
-has_time(const struct policy_conditions *conditions)
-{
-	return conditions->hours.count > 0 || conditions->days != 0;
-}
-
 void
 config_complete_policy(const struct config_load *load)
 {
@@ -248,12 +240,6 @@ config_complete_policy(const struct config_load *load)
 	check_sets(load);
 	if (load->diag->errors == 0)
 		policy_check_order(policy, load->file, load->diag);
-	for (size_t i = 0; i < policy->rule_count; i++)
-		if (has_time(&policy->rules[i].match) ||
-		    has_time(&policy->rules[i].not)) {
-			policy_zones_fill(policy, time(NULL));
-			return;
-		}
 }
 
 void

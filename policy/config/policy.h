@@ -65,13 +65,9 @@ struct policy_conditions {
 	struct policy_span groups;
 	struct policy_span nameservers;	/* of policy.prefixes */
 	struct policy_span clients;
-	struct policy_span hours;	/* of policy.numbers: minutes of the day,
-					 * first << 16 | end; end is not in it,
-					 * and below first: over midnight */
 	uint32_t protocols;		/* RULE_UDP, RULE_TCP; 0: not given */
 	uint32_t source;		/* RULE_MESH, RULE_OTHER, RULE_ABSENT;
 					 * 0: not given */
-	uint32_t days;			/* bit 0: Sunday; 0: not given */
 };
 
 struct policy_rate {
@@ -111,17 +107,6 @@ struct policy_set {
 	uint32_t zone;			/* 0 or 1: which of them */
 };
 
-/*
- * The machine's time zone: "offset" seconds east of UTC from the moment "from"
- * on (seconds since 1970) until the next entry's.
- */
-struct policy_zone {
-	int64_t from;
-	int64_t offset;
-};
-
-#define POLICY_ZONES_MAX 32
-
 /* Whether a rule of that action and rate denies some of what it matches. */
 static inline bool
 policy_action_denies(uint32_t action, const struct policy_rate *rate)
@@ -139,8 +124,6 @@ struct policy {
 	struct policy_prefix *prefixes;	size_t prefix_count;
 	struct policy_address *addresses; size_t address_count;
 	struct policy_set *sets;	size_t set_count;
-	struct policy_zone zones[POLICY_ZONES_MAX];
-	size_t zone_count;		/* 0: no rule has hours or days */
 	uint32_t refuse_unloaded;	/* 0 or 1: policy_unloaded = "refuse" */
 };
 

@@ -100,11 +100,9 @@ conditions_cover(const struct policy *p, const struct policy_conditions *wide,
 {
 	return bits_cover(wide->protocols, narrow->protocols) &&
 	    bits_cover(wide->source, narrow->source) &&
-	    bits_cover(wide->days, narrow->days) &&
 	    numbers_cover(p, &wide->types, &narrow->types) &&
 	    numbers_cover(p, &wide->users, &narrow->users) &&
 	    numbers_cover(p, &wide->groups, &narrow->groups) &&
-	    numbers_cover(p, &wide->hours, &narrow->hours) &&
 	    prefixes_cover(p, &wide->nameservers, &narrow->nameservers) &&
 	    prefixes_cover(p, &wide->clients, &narrow->clients) &&
 	    names_cover(p, wide, narrow);
@@ -116,8 +114,7 @@ has_conditions(const struct policy_conditions *c)
 	return c->names.count > 0 || c->types.count > 0 ||
 	    c->users.count > 0 || c->groups.count > 0 ||
 	    c->nameservers.count > 0 || c->clients.count > 0 ||
-	    c->hours.count > 0 || c->protocols != 0 || c->source != 0 ||
-	    c->days != 0;
+	    c->protocols != 0 || c->source != 0;
 }
 
 /* Whether matching ends with the rule, whatever matches it. */

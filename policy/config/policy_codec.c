@@ -54,9 +54,6 @@ policy_codec_write(const struct policy *p, FILE *file)
 		error = write_array(file, p->addresses, p->address_count,
 		    sizeof(*p->addresses));
 	if (error == 0)
-		error = write_array(file, p->zones, p->zone_count,
-		    sizeof(p->zones[0]));
-	if (error == 0)
 		error = write_octets(file, &p->refuse_unloaded,
 		    sizeof(p->refuse_unloaded));
 	return error == 0 ? write_sets(p, file) : error;
@@ -145,11 +142,6 @@ read_all(struct policy *p, FILE *file)
 	if (error == 0)
 		error = read_array(file, &p->addresses, &p->address_count,
 		    sizeof(*p->addresses));
-	if (error == 0)
-		error = read_count(file, &p->zone_count, POLICY_ZONES_MAX);
-	if (error == 0)
-		error = read_octets(file, p->zones,
-		    p->zone_count * sizeof(p->zones[0]));
 	if (error == 0)
 		error = read_octets(file, &p->refuse_unloaded,
 		    sizeof(p->refuse_unloaded));

@@ -11,7 +11,6 @@
 #include "resolver/dns/rr.h"
 #include "resolver/text/host.h"
 
-#define DAY_MINUTES	(24 * 60)
 
 static struct policy *
 policy_of(const struct config_load *load)
@@ -214,46 +213,6 @@ config_read_rule_source(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value, void *to)
 {
 	read_bit(load, option, value, to);
-}
-
-void
-config_read_rule_days(const struct config_load *load,
-    const struct config_option *option, const config_setting_t *value, void *to)
-{
-	read_bit(load, option, value, to);
-}
-
-/* "HH:MM" at *text, which moves behind it; -1: it is none. */
-static int
-minutes_from_text(const char **text)
-{
-	const char *t = *text;
-	int hour, minute;
-
-	for (int i = 0; i < 5; i++)
-		if (i == 2 ? t[i] != ':' : t[i] < '0' || t[i] > '9')
-			return -1;
-	hour = (t[0] - '0') * 10 + t[1] - '0';
-	minute = (t[3] - '0') * 10 + t[4] - '0';
-	*text += 5;
-	return minute > 59 || hour * 60 + minute > DAY_MINUTES ? -1 :
-	    hour * 60 + minute;
-}
-
-void
-config_read_rule_hours(const struct config_load *load,
-    const struct config_option *option, const config_setting_t *value, void *to)
-{
-	const char *text = config_setting_get_string(value);
-	const int first = minutes_from_text(&text);
-	int end = -1;
-
-	if (first >= 0 && *text++ == '-')
-		end = minutes_from_text(&text);
-	if (end < 0 || *text != '\0' || first == DAY_MINUTES || first == end)
-		config_expected(load, option, value);
-	else
-		add_number(load, to, (uint32_t)first << 16 | (uint32_t)end);
 }
 
 void

@@ -19,13 +19,13 @@ config_read_value config_read_rules, config_read_rule_name,
     config_read_rule_names, config_read_rule_types, config_read_rule_users,
     config_read_rule_groups, config_read_rule_prefixes,
     config_read_rule_protocols, config_read_rule_source,
-    config_read_rule_hours, config_read_rule_days, config_read_rule_action,
+    config_read_rule_action,
     config_read_rule_addresses, config_read_rule_cname, config_read_rule_only,
     config_read_rule_strip_https, config_read_rule_pattern,
     config_read_rule_over, config_read_rule_log, config_read_rule_format,
     config_read_rule_path;
 
-/* Checks what needs all rules, and adds the machine's time zone if one has hours. */
+/* Checks what needs all rules. */
 void config_complete_policy(const struct config_load *load);
 
 #endif

@@ -90,8 +90,6 @@ keys_of(const struct policy_conditions *c)
 		[RULE_CLIENTS] = c->clients.count > 0,
 		[RULE_PROTOCOLS] = c->protocols != 0,
 		[RULE_SOURCE] = c->source != 0,
-		[RULE_HOURS] = c->hours.count > 0,
-		[RULE_DAYS] = c->days != 0,
 	};
 	uint32_t keys = 0;
 
@@ -108,14 +106,12 @@ copy_conditions(struct builder *b, const struct policy_conditions *c)
 		.types = copy_numbers(b, &c->types, true),
 		.users = copy_numbers(b, &c->users, true),
 		.groups = copy_numbers(b, &c->groups, true),
-		.hours = copy_numbers(b, &c->hours, false),
 		.nameservers = { copy_prefixes(b, &c->nameservers, AF_INET),
 		    copy_prefixes(b, &c->nameservers, AF_INET6) },
 		.clients = { copy_prefixes(b, &c->clients, AF_INET),
 		    copy_prefixes(b, &c->clients, AF_INET6) },
 		.protocols = c->protocols,
 		.source = c->source,
-		.days = c->days,
 	};
 }
 

@@ -15,21 +15,12 @@
 #include "resolver/dns/rdata.h"
 #include "resolver/text/host.h"
 
-#define DAY_SECONDS	86400
-#define THURSDAY	4	/* 1 January 1970 */
-
 enum { LIST_NAME, LIST_USER, LIST_GROUP, LIST_OTHER };
 
 unsigned int
 rules_count(const struct rules *rules)
 {
 	return rules != NULL ? rules->header->rule_count : 0;
-}
-
-bool
-rules_need_time(const struct rules *rules)
-{
-	return rules != NULL && rules->header->needs_time != 0;
 }
 
 static struct rules_list
@@ -104,28 +95,6 @@ find_id(const struct rules *r, enum section_id_kind kind, uint32_t id)
 	return (struct rules_list){ NULL, NULL };
 }
 
-/* Seconds since 1970 in local time. */
-static int64_t
-local_time(const struct rules *r, int64_t time)
-{
-	int64_t offset = 0;
-
-	for (size_t i = 0; i < r->zone_count && r->zones[i].from <= time; i++)
-		offset = r->zones[i].offset;
-	return time + offset;
-}
-
-/* The minute of the week, Sunday's first is 0. */
-static uint32_t
-minute_of(const struct rules *r, int64_t time)
-{
-	const int64_t local = local_time(r, time);
-	const int64_t day = local / DAY_SECONDS - (local % DAY_SECONDS < 0);
-	const int64_t second = local - day * DAY_SECONDS;
-
-	return (uint32_t)(((day + THURSDAY) % 7 + 7) % 7 * 1440 + second / 60);
-}
-
 void
 rules_begin(struct rules_cursor *c, const struct rules *r,
     const struct rules_question *question)
@@ -140,8 +109,6 @@ rules_begin(struct rules_cursor *c, const struct rules *r,
 	c->lists[LIST_USER] = find_id(r, ID_USER, asker->uid);
 	c->lists[LIST_GROUP] = find_id(r, ID_GROUP, asker->gid);
 	c->lists[LIST_OTHER] = list_of(r, &r->header->others);
-	c->minute = r->header->needs_time != 0 ?
-	    minute_of(r, asker->time) : 0;
 }
 
 /* Where a list has the code; NULL: it has not. */
@@ -233,22 +200,6 @@ prefixes_have(const struct rules *r, const struct section_span spans[2],
 	return is_within(address, octets, p);
 }
 
-/* "22:00-06:00" ends on the next day. */
-static bool
-hours_have(const struct rules *r, const struct section_span *span,
-    uint32_t minute)
-{
-	for (uint32_t i = 0; i < span->count; i++) {
-		const uint32_t range = r->numbers[span->first + i];
-		const uint32_t first = range >> 16, end = range & 0xffff;
-
-		if (first < end ? minute >= first && minute < end :
-		    minute >= first || minute < end)
-			return true;
-	}
-	return false;
-}
-
 static uint32_t
 source_of(const struct rules_question *question)
 {
@@ -281,12 +232,8 @@ holds(const struct rules_cursor *c, const struct section_conditions *x,
 	case RULE_PROTOCOLS:
 		return (x->protocols & (asker->protocol == IPPROTO_TCP ?
 		    RULE_TCP : RULE_UDP)) != 0;
-	case RULE_SOURCE:
-		return (x->source & source_of(c->question)) != 0;
-	case RULE_HOURS:
-		return hours_have(r, &x->hours, c->minute % 1440);
 	default:
-		return (x->days >> c->minute / 1440 & 1) != 0;
+		return (x->source & source_of(c->question)) != 0;
 	}
 }
 
@@ -429,8 +376,6 @@ rules_could_deny(const struct rules *r, const struct asker *asker)
 
 	if (r == NULL || asker == NULL)
 		return r != NULL && could_deny_anybody(r);
-	if (r->header->needs_time != 0)
-		cursor.minute = minute_of(r, asker->time);
 	protocol = asker->protocol == IPPROTO_TCP ? RULE_TCP :
 	    asker->protocol == IPPROTO_UDP ? RULE_UDP : RULE_TCP | RULE_UDP;
 	for (size_t i = 0; i < r->deny_count; i++) {

@@ -64,9 +64,6 @@ void rules_close(struct rules *rules);
 /* How many rules there are; they have the numbers from 1 on. */
 unsigned int rules_count(const struct rules *rules);
 
-/* Whether some rule has hours or days, so that asker.time must be set. */
-bool rules_need_time(const struct rules *rules);
-
 /*
  * Whether some rule could deny a question of this asker whose name, type and
  * source nobody can read: conditions on those are taken as met by a rule that
@@ -132,7 +129,6 @@ struct rules_cursor {
 	} lists[4];			/* by name, user, group; all others */
 	struct rules_list names;	/* what the rules say of the name */
 	unsigned int last;
-	uint32_t minute;		/* of the week, local time */
 };
 
 /* Neither rules nor question may change until the last rules_next(). */

@@ -330,12 +330,6 @@ check_tries(struct builder *b)
 		    rule - 1));
 }
 
-static bool
-needs_time(const struct policy *policy)
-{
-	return policy->zone_count > 0;
-}
-
 /* All areas behind the header. */
 static void
 join(struct builder *b, uint8_t **octets, size_t *size)
@@ -349,7 +343,6 @@ join(struct builder *b, uint8_t **octets, size_t *size)
 	h->header_size = sizeof(*h);
 	h->rule_count = (uint32_t)AREA_ITEMS(&b->areas[AREA_RULES],
 	    struct section_rule);
-	h->needs_time = needs_time(b->policy);
 	for (size_t i = 0; i < RULES_AREAS; i++) {
 		h->offsets[i] = at;
 		h->sizes[i] = b->areas[i].size;
@@ -373,20 +366,13 @@ join(struct builder *b, uint8_t **octets, size_t *size)
 static void
 run(struct builder *b, uint8_t **octets, size_t *size)
 {
-	const struct policy *policy = b->policy;
 	const size_t errors = b->diag->errors;
 	struct area ids = { .octets = NULL };
-	void *zones;
 
 	/* A name at offset 0 would be none. */
 	(void)build_octets(b, "", 1, 1);
 	read_sets(b);
 	add_rules(b, &ids);
-	zones = build_grow(b, &b->areas[AREA_ZONES],
-	    policy->zone_count * sizeof(policy->zones[0]));
-	if (zones != NULL)
-		memcpy(zones, policy->zones,
-		    policy->zone_count * sizeof(policy->zones[0]));
 	if (b->error == 0)
 		build_ids(b, &ids);
 	if (b->error == 0)

@@ -65,12 +65,11 @@ add_conditions(uint64_t hash, const struct rules *r,
     const struct section_conditions *x)
 {
 	const uint32_t values[] = { x->keys & SECTION_ASKER_KEYS,
-		x->protocols, x->days };
+		x->protocols };
 
 	hash = add_octets(hash, values, sizeof(values));
 	hash = add_numbers(hash, r, &x->users);
 	hash = add_numbers(hash, r, &x->groups);
-	hash = add_numbers(hash, r, &x->hours);
 	hash = add_prefixes(hash, r, x->nameservers);
 	return add_prefixes(hash, r, x->clients);
 }

@@ -14,7 +14,6 @@
 /* Octets of an area's items. */
 static const size_t item_octets[RULES_AREAS] = {
 	[AREA_RULES] = sizeof(struct section_rule),
-	[AREA_ZONES] = sizeof(struct policy_zone),
 	[AREA_FILTER] = sizeof(uint64_t),
 	[AREA_SLOTS] = sizeof(struct section_slot),
 	[AREA_NODES] = sizeof(struct section_node),
@@ -68,8 +67,6 @@ check_header(const struct section_header *h, size_t size)
 	}
 	if (at != size || h->total_size != size)
 		return "the policy was cut or grew";
-	if (h->needs_time > 1)
-		return "the policy's flags are out of range";
 	return NULL;
 }
 
@@ -80,8 +77,7 @@ check_tables(const struct check *c)
 	const struct section_header *h = c->header;
 
 	if (h->rule_count == 0 || h->rule_count > RULE_MAX ||
-	    items_of(c, AREA_RULES) != h->rule_count ||
-	    items_of(c, AREA_ZONES) > POLICY_ZONES_MAX)
+	    items_of(c, AREA_RULES) != h->rule_count)
 		return "the policy's rules are not as many as it says";
 	if (h->slot_bits > SECTION_SLOT_BITS_MAX ||
 	    h->id_bits > SECTION_SLOT_BITS_MAX || h->filter_bits < 6 ||
@@ -223,8 +219,7 @@ conditions_sound(const struct check *c, const struct section_conditions *x)
 			return false;
 	return has_span(c, AREA_NUMBERS, &x->types, 1) &&
 	    has_span(c, AREA_NUMBERS, &x->users, 1) &&
-	    has_span(c, AREA_NUMBERS, &x->groups, 1) &&
-	    has_span(c, AREA_NUMBERS, &x->hours, 1);
+	    has_span(c, AREA_NUMBERS, &x->groups, 1);
 }
 
 /* Whether a span of octets is a whole wire name. */
@@ -284,14 +279,10 @@ static const char *
 check_rules(const struct check *c)
 {
 	const struct section_rule *rules = area_of(c, AREA_RULES);
-	const struct policy_zone *zones = area_of(c, AREA_ZONES);
 
 	for (size_t i = 0; i < c->header->rule_count; i++)
 		if (!rule_sound(c, &rules[i]))
 			return "a rule of the policy is not as it should be";
-	for (size_t i = 0; i < items_of(c, AREA_ZONES); i++)
-		if (zones[i].offset > 86400 || zones[i].offset < -86400)
-			return "the policy's time zone is out of range";
 	return NULL;
 }
 
@@ -310,8 +301,6 @@ load(struct rules *r, const struct check *c)
 
 	r->header = h;
 	r->rules = area_of(c, AREA_RULES);
-	r->zones = area_of(c, AREA_ZONES);
-	r->zone_count = items_of(c, AREA_ZONES);
 	r->filter = area_of(c, AREA_FILTER);
 	r->filter_mask = ((uint32_t)1 << h->filter_bits) - 1;
 	r->slots = area_of(c, AREA_SLOTS);

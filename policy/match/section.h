@@ -27,7 +27,7 @@
 #include "policy/match/rules.h"
 
 #define SECTION_MAGIC	"nfdnsrul"
-#define SECTION_VERSION	2
+#define SECTION_VERSION	3
 
 /* Slots that one look-up visits at most. */
 #define SECTION_RUN	256
@@ -38,7 +38,6 @@
 
 enum rules_area {
 	AREA_RULES,		/* struct section_rule */
-	AREA_ZONES,		/* struct policy_zone */
 	AREA_FILTER,		/* uint64_t: 2^filter_bits bits */
 	AREA_SLOTS,		/* struct section_slot */
 	AREA_NODES,		/* struct section_node */
@@ -88,7 +87,7 @@ struct section_header {
 	uint32_t filter_bits;
 	uint32_t id_bits;
 	uint32_t seed;			/* of the names' hash */
-	uint32_t needs_time;		/* 0 or 1 */
+	uint32_t zero;			/* no padding */
 };
 
 struct section_slot {
@@ -117,9 +116,9 @@ struct section_prefix {
 /* Numbers are in ascending order, and so are prefixes, none within another. */
 struct section_conditions {
 	uint32_t keys;			/* bit n: enum rule_key n is given */
-	struct section_span types, users, groups, hours;
+	struct section_span types, users, groups;
 	struct section_span nameservers[2], clients[2];	/* IPv4, IPv6 */
-	uint32_t protocols, source, days;
+	uint32_t protocols, source;
 };
 
 struct section_rule {
@@ -156,8 +155,7 @@ section_pad8(size_t n)
 
 /* Conditions that ask nothing of the question itself, only of the asker. */
 #define SECTION_ASKER_KEYS (1u << RULE_USERS | 1u << RULE_GROUPS | \
-	1u << RULE_NAMESERVERS | 1u << RULE_CLIENTS | 1u << RULE_PROTOCOLS | \
-	1u << RULE_HOURS | 1u << RULE_DAYS)
+	1u << RULE_NAMESERVERS | 1u << RULE_CLIENTS | 1u << RULE_PROTOCOLS)
 
 /*
  * A rule that speaks for all rules with the same conditions on the asker, for
@@ -180,8 +178,6 @@ size_t section_find_denies(const struct rules *rules,
 struct rules {
 	const struct section_header *header;
 	const struct section_rule *rules;
-	const struct policy_zone *zones;
-	size_t zone_count;
 	const uint64_t *filter;
 	uint32_t filter_mask;
 	const struct section_slot *slots;

@@ -3,11 +3,8 @@
 condition, nothing compiled and nothing shared with the program.  Written from what
 nfdnsd-policy(5) promises, so that one of the two is wrong where they differ."""
 import dataclasses
-import datetime
 import ipaddress
-import time
 
-DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")	# as Python counts them
 ADDRESS_TYPES = ("A", "AAAA")
 HINT_TYPES = ("HTTPS", "SVCB")
 # RFC 8914 section 4
@@ -23,7 +20,6 @@ class Question:
     nameserver: str
     uid: int | None
     gid: int | None
-    time: float			# seconds since 1970
 
 
 @dataclasses.dataclass
@@ -100,16 +96,8 @@ def name_matches(pattern, name, files):
     return name == pattern
 
 
-def hours_match(text, minute):
-    first, end = (int(t[:2]) * 60 + int(t[3:]) for t in text.split("-"))
-    if first < end:
-        return first <= minute < end
-    return minute >= first or minute < end
-
-
 def one_holds(key, wanted, question, name, mesh, files):
     """Whether one condition of "match" or "not" holds; all but "names" are the question's."""
-    local = datetime.datetime.fromtimestamp(question.time)
     if key == "names":
         return any(name_matches(p, name, files) for p in wanted)
     if key == "types":
@@ -126,10 +114,6 @@ def one_holds(key, wanted, question, name, mesh, files):
         return question.protocol in wanted
     if key == "source":
         return ("mesh" if question.name.lower() in mesh.records else "other") in wanted
-    if key == "hours":
-        return any(hours_match(h, local.hour * 60 + local.minute) for h in wanted)
-    if key == "days":
-        return DAYS[local.weekday()] in wanted
     raise KeyError(key)
 
 
@@ -294,9 +278,3 @@ def config_text(value):
         return ("( " if mixed else "[ ") + ", ".join(map(config_text, value)) + \
             (" )" if mixed else " ]")
     return "{ " + " ".join(f"{k} = {config_text(v)};" for k, v in value.items()) + " }"
-
-
-def set_timezone(name):
-    import os
-    os.environ["TZ"] = name
-    time.tzset()

@@ -89,8 +89,7 @@ ask(const struct rules *rules, const char *text, uint8_t family)
 	const struct policy_source source = { .rules = rules };
 	const struct asker asker = { .uid = 1000, .gid = 100,
 		.family = family, .protocol = IPPROTO_UDP,
-		.address = address, .nameserver = address,
-		.time = 1700000000 };
+		.address = address, .nameserver = address };
 	struct dns_name name;
 	const struct rules_question question = { .name = &name,
 			.type = 1, .asker = &asker };

@@ -1,20 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reads the files tests/scenarios/*.table; README.md there describes them."""
-import datetime
 import ipaddress
 import pathlib
 import re
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 WAYS = ("udp4", "udp6", "tcp4", "tcp6")
 CLIENTS = {4: "192.0.2.1", 6: "2001:db8::1"}
 NAMESERVERS = {4: "192.0.2.53", 6: "2001:db8::53"}
-DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-MONDAY = datetime.date(2026, 11, 16)		# of the week that "at Tue 13:05" means
-NOON = datetime.datetime(2026, 11, 18, 12, 0)	# a Wednesday: when nothing is said
-# Middle Europe's time without a database of zones.
-TIMEZONE = "CET-1CEST,M3.5.0,M10.5.0/3"
 COLUMNS = ("question", "asker", "decision", "rule", "observed", "answer")
 BLOCKS = ("config", "mesh", "policy", "defaults")
 FORMATS = ("hosts", "zone", "nds", "kubernetes")
@@ -41,7 +34,7 @@ class Row:
         self.uid = self.gid = "1000"
         self.client = self.nameserver = None
         self.ways = WAYS
-        self.when, self.timed = NOON, False
+        self.timed = False
         self.after = 0.0
         for word in filter(None, (w.strip() for w in cells.get("asker", "").split(","))):
             self.take_asker(word)
@@ -62,24 +55,10 @@ class Row:
             version = str(ipaddress.ip_address(value).version)
             self.ways = tuple(w for w in self.ways if w.endswith(version))
             setattr(self, "client" if key == "from" else "nameserver", value)
-        elif key == "at":
-            self.when, self.timed = self.moment(value), True
         elif key == "after":
             self.after, self.timed = float(value.removesuffix("s")), True
         else:
             raise Bad(f"line {self.line}: nothing about an asker: {word}")
-
-    def moment(self, text):
-        """"Tue 13:05" of one certain week, or "2026-03-29 02:30", local time."""
-        day, _, clock = text.partition(" ")
-        hour, minute = clock.split(":")
-        date = MONDAY + datetime.timedelta(DAYS.index(day)) if day in DAYS else \
-            datetime.date.fromisoformat(day)
-        return datetime.datetime.combine(date, datetime.time(int(hour), int(minute)))
-
-    def time(self):
-        """Seconds since 1970, by the zone that the caller has set."""
-        return time.mktime(self.when.timetuple()) + self.after
 
     def addresses(self, way):
         version = int(way[-1])
@@ -88,7 +67,7 @@ class Row:
     def words(self, way):
         """The line that ask_tool reads."""
         client, nameserver = self.addresses(way)
-        return (f"{way[:3]} {client} {nameserver} {self.uid} {self.gid} {self.time():.3f}"
+        return (f"{way[:3]} {client} {nameserver} {self.uid} {self.gid} {1000 + self.after:.3f}"
                 f" {self.edns} {self.name} {self.type}")
 
 

@@ -159,8 +159,7 @@ ask(const struct config *config, const struct answer_source *source,
 
 	out = (struct interception){
 		.asker = { .now = monotime_from_ms((int64_t)(line->time * 1000)),
-		    .time = (int64_t)line->time, .uid = line->uid,
-		    .gid = line->gid },
+		    .uid = line->uid, .gid = line->gid },
 		.policy = policy->rules != NULL ? policy : NULL,
 		.forward = config_forwards(config) ? &config->forward : NULL,
 	};

@@ -138,8 +138,7 @@ intercept_question(struct explanation *e)
 	in->asker = (struct asker){ .now = monotime_from_ms(1), .uid = q->uid,
 		.gid = q->gid, .family = (uint8_t)q->family,
 		.protocol = IPPROTO_TCP, .port = CLIENT_PORT,
-		.address = q->client, .nameserver = q->nameserver,
-		.time = (int64_t)q->when };
+		.address = q->client, .nameserver = q->nameserver };
 	in->policy = policy.rules != NULL ? &policy : NULL;
 	in->forward_full = false;
 	in->forward = settings->forward.domains > 0 ||

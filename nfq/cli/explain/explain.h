@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <time.h>
 
 #include "nfq/packet/intercept.h"
 #include "policy/config/settings.h"
@@ -32,7 +31,6 @@ struct explain_question {
 	bool stream;			/* TCP */
 	uid_t uid;			/* (uid_t)-1: not known */
 	gid_t gid;			/* (gid_t)-1: not known */
-	time_t when;
 };
 
 /* What questions are explained by; borrows all. */

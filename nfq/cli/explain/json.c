@@ -40,7 +40,6 @@ write_question(struct json_write *w, const struct explain_question *q)
 	json_write_text(w, "nameserver", nameserver);
 	write_id(w, "uid", q->uid);
 	write_id(w, "gid", q->gid);
-	json_write_integer(w, "time", q->when);
 	json_write_close(w, '}');
 }
 

@@ -33,7 +33,6 @@ print_question(const struct explain_question *q, const char *from, FILE *out)
 {
 	char client[INET6_ADDRSTRLEN], nameserver[INET6_ADDRSTRLEN];
 	char name[NAME_TEXT_SIZE], type[RR_TEXT_SIZE], asker[WORDS_ASKER];
-	char when[WORDS_TIME];
 
 	(void)inet_ntop(q->family, q->client, client, sizeof(client));
 	(void)inet_ntop(q->family, q->nameserver, nameserver,
@@ -43,7 +42,6 @@ print_question(const struct explain_question *q, const char *from, FILE *out)
 	    q->stream ? "TCP" : "UDP");
 	lines_print(out, "", "from %s to %s", client, nameserver);
 	lines_print(out, "", "%s", words_asker(q, asker));
-	lines_print(out, "", "%s", words_time(q->when, when));
 	lines_print(out, "By", "%s", from);
 }
 

@@ -104,17 +104,6 @@ words_asker(const struct explain_question *question,
 }
 
 const char *
-words_time(time_t when, char buf[static WORDS_TIME])
-{
-	struct tm local;
-
-	if (localtime_r(&when, &local) == NULL ||
-	    strftime(buf, WORDS_TIME, "%a %F %T %Z", &local) == 0)
-		buf[0] = '\0';
-	return buf;
-}
-
-const char *
 words_upstream(const struct forward_upstream *upstream,
     char buf[static WORDS_UPSTREAM])
 {
@@ -150,8 +139,7 @@ words_key(enum rule_key key)
 		[RULE_USERS] = "users", [RULE_GROUPS] = "groups",
 		[RULE_NAMESERVERS] = "nameservers",
 		[RULE_CLIENTS] = "clients", [RULE_PROTOCOLS] = "protocols",
-		[RULE_SOURCE] = "source", [RULE_HOURS] = "hours",
-		[RULE_DAYS] = "days",
+		[RULE_SOURCE] = "source",
 	};
 
 	return keys[key];
@@ -164,7 +152,6 @@ put_value(const struct explanation *e, enum rule_key key, char *buf,
 {
 	const struct explain_question *q = e->question;
 	char address[INET6_ADDRSTRLEN], type[RR_TEXT_SIZE];
-	struct tm local = { .tm_wday = 0 };
 
 	switch (key) {
 	case RULE_TYPES:
@@ -189,12 +176,6 @@ put_value(const struct explanation *e, enum rule_key key, char *buf,
 		(void)snprintf(buf, size, "%s", e->asked.mesh ? "mesh" :
 		    e->asked.absent ? "other" :
 		    "other, as long as there is no table,");
-		break;
-	case RULE_HOURS:
-	case RULE_DAYS:
-		(void)localtime_r(&q->when, &local);
-		(void)strftime(buf, size, key == RULE_HOURS ? "%H:%M" : "%a",
-		    &local);
 		break;
 	default:
 		(void)snprintf(buf, size, "the name");

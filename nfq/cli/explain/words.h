@@ -3,7 +3,6 @@
 #ifndef NFDNS_NFQ_CLI_EXPLAIN_WORDS_H
 #define NFDNS_NFQ_CLI_EXPLAIN_WORDS_H
 
-#include <time.h>
 
 #include "nfq/cli/explain/explain.h"
 
@@ -11,10 +10,6 @@
 #define WORDS_ASKER	192
 const char *words_asker(const struct explain_question *question,
     char buf[static WORDS_ASKER]);
-
-/* "Sun 2026-11-22 13:05:11 CET". */
-#define WORDS_TIME	64
-const char *words_time(time_t when, char buf[static WORDS_TIME]);
 
 /* "10.1.1.53", "10.1.1.53 port 5353". */
 #define WORDS_UPSTREAM	128

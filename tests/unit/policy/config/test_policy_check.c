@@ -65,9 +65,6 @@ all_conditions_are_compared(void)
 	    "nameservers = [ \"10.1.0.0/16\" ];"));
 	CHECK(never("protocols = [ \"udp\" ];", "protocols = [ \"udp\" ];"));
 	CHECK(!never("protocols = [ \"udp\" ];", "protocols = [ \"tcp\" ];"));
-	CHECK(never("days = [ \"mon\", \"tue\" ];", "days = [ \"tue\" ];"));
-	CHECK(never("hours = [ \"09:00-17:00\" ];",
-	    "hours = [ \"09:00-17:00\" ]; source = \"mesh\";"));
 	CHECK(!never("source = \"other\";", "source = \"mesh\";"));
 	CHECK(!never("not = { users = [ 1 ]; };", ""));
 	CHECK(never("", "not = { users = [ 1 ]; };"));

@@ -319,78 +319,6 @@ every_condition_may_be_negated(void)
 	test_policy_free(&p);
 }
 
-static void
-hours_and_days_are_local(void)
-{
-	const int64_t noon = 1700000000 / 86400 * 86400 + 43200; /* Tuesday */
-	const struct { int64_t plus; const char *expected; } times[] = {
-		{ 0, "1 3" }, { 3600, "3 5" }, { -3601, "3" },
-		{ -3600, "1 3" }, { 10 * 3600 - 1, "3" },
-		{ 10 * 3600, "2 3" }, { 11 * 3600, "2 4" },
-		{ 16 * 3600 - 1, "2 4" }, { 16 * 3600, "4" },
-		{ 35 * 3600, "2" },
-	};
-
-	CHECK(test_policy_make(&p, RULE("hours = ( \"12:00-14:00\" );") ","
-	    RULE("hours = ( \"23:00-05:00\" );") "," RULE("days = ( \"tue\" );")
-	    "," RULE("days = ( \"wed\" );") ","
-	    RULE("hours = ( \"14:00-14:01\" ); days = ( \"tue\", \"sun\" );"),
-	    -1));
-	test_policy_free(&p);
-	/* An hour east of UTC. */
-	(void)setenv("TZ", "HER-1", 1);
-	CHECK(test_policy_make(&p, RULE("hours = ( \"12:00-14:00\" );") ","
-	    RULE("hours = ( \"23:00-05:00\" );") "," RULE("days = ( \"tue\" );")
-	    "," RULE("days = ( \"wed\" );") ","
-	    RULE("hours = ( \"14:00-14:01\" ); days = ( \"tue\", \"sun\" );"),
-	    -1));
-	CHECK(rules_need_time(p.rules));
-	ask("a", TYPE_A);
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-		asker.time = noon + times[i].plus;
-		if (strcmp(matching(), times[i].expected) != 0)
-			printf("  %lld: %s\n", (long long)times[i].plus,
-			    matching());
-		CHECK(strcmp(matching(), times[i].expected) == 0);
-	}
-	/* A clock that is far off is no harm. */
-	asker.time = INT64_MIN / 2;
-	(void)matching();
-	asker.time = INT64_MAX / 2;
-	(void)matching();
-	test_policy_free(&p);
-	(void)unsetenv("TZ");
-}
-
-static void
-summer_time_begins(void)
-{
-	(void)setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
-	CHECK(test_policy_make(&p, RULE("hours = ( \"12:00-13:00\" );"), -1));
-	ask("a", TYPE_A);
-	/* Of this year, whichever it is: January and July. */
-	for (int month = 0; month < 12; month += 6) {
-		const time_t now = time(NULL);
-		struct tm noon = { .tm_mon = month, .tm_mday = 15,
-			.tm_hour = 12, .tm_isdst = -1 };
-		struct tm here;
-
-		CHECK(localtime_r(&now, &here) != NULL);
-		noon.tm_year = here.tm_year;
-		asker.time = (int64_t)mktime(&noon);
-		CHECK(strcmp(matching(), "1") == 0);
-		asker.time--;
-		CHECK(strcmp(matching(), "") == 0);
-		asker.time += 3600;
-		CHECK(strcmp(matching(), "1") == 0);
-		asker.time++;
-		CHECK(strcmp(matching(), "") == 0);
-	}
-	test_policy_free(&p);
-	(void)unsetenv("TZ");
-	tzset();
-}
-
 /* Found by name, by user, by group or by none: tried in their order. */
 static void
 rules_are_tried_in_order(void)
@@ -496,7 +424,7 @@ no_rules_are_no_octets(void)
 	CHECK(p.octets == NULL && p.size == 0 && p.rules == NULL);
 	test_policy_free(&p);
 	CHECK(rules_open(&rules, NULL, 0, &why) == 0 && rules == NULL);
-	CHECK(rules_count(NULL) == 0 && !rules_need_time(NULL));
+	CHECK(rules_count(NULL) == 0);
 }
 
 int
@@ -513,8 +441,6 @@ main(void)
 	TEST(every_condition_holds_or_not);
 	TEST(who_is_not_there_is_nobody);
 	TEST(every_condition_may_be_negated);
-	TEST(hours_and_days_are_local);
-	TEST(summer_time_begins);
 	TEST(rules_are_tried_in_order);
 	TEST(a_miss_is_explained);
 	TEST(names_are_rewritten);
