@@ -22,14 +22,12 @@
 #include "resolver/text/suggest.h"
 
 #define PROGRAM		"nfdns explain"
-#define EDNS_SIZE	1232		/* as dig(1) sends it */
 
 void
 explain_words_defaults(struct explain_words *words)
 {
 	*words = (struct explain_words){
-		.question = { .type = TYPE_A, .edns_size = EDNS_SIZE,
-		    .family = AF_UNSPEC, .uid = getuid(), .gid = getgid() },
+		.question = { .type = TYPE_A, .family = AF_UNSPEC, .uid = getuid(), .gid = getgid() },
 	};
 }
 
@@ -121,25 +119,12 @@ read_protocol(void *to, const char *value)
 	    "no protocol: write udp or tcp";
 }
 
-static const char *
-read_size(void *to, const char *value)
-{
-	struct explain_words *words = to;
-	uint64_t size;
-
-	if (!number_from_text(value, UINT16_MAX, &size))
-		return "no size in octets: write 0 for a question without EDNS";
-	words->question.edns_size = (uint16_t)size;
-	return NULL;
-}
-
 const struct command_option explain_options[] = {
 	OPTION_READ("uid", 'u', read_user),
 	OPTION_READ("gid", 'g', read_group),
 	OPTION_READ("nameserver", 'n', read_nameserver),
-	OPTION_READ("client", 'c', read_client),
+	OPTION_READ("from", 'f', read_client),
 	OPTION_READ("proto", 'p', read_protocol),
-	OPTION_READ("edns", 'e', read_size),
 	OPTION_FLAG("configured", 'C', struct explain_words, configured),
 	OPTION_FLAG("brief", 'b', struct explain_words, brief),
 	OPTION_FLAG("all", 'a', struct explain_words, all),
@@ -254,7 +239,7 @@ explain_words_complete(struct explain_words *words)
 		choose_nameserver(words);
 	if (!words->has_client && !choose_client(q)) {
 		suggest_usage(stderr, PROGRAM, "this machine has no route to the "
-		    "nameserver; give --client ADDRESS");
+		    "nameserver; give --from ADDRESS");
 		return false;
 	}
 	/* Configured tables may be another machine's. */

@@ -20,7 +20,7 @@ _nfdns_options()
 	"") echo --config --version ;;
 	check*) echo --strict --defaults ;;
 	status*) echo --json ;;
-	explain*) echo --uid --gid --client --nameserver --proto --edns \
+	explain*) echo --uid --gid --from --nameserver --proto \
 	    --configured --brief --all --json ;;
 	"table compile") echo --output ;;
 	"table "?*) echo --image --running --json ;;
@@ -51,7 +51,7 @@ _nfdns_values()
 	--proto) echo udp tcp ;;
 	--verdict) echo answer nodata nxdomain refuse drop pass forward ;;
 	--format) echo text json ;;
-	--client | --nameserver | --edns | --rule | --since | --name | \
+	--from | --nameserver | --rule | --since | --name | \
 	    --namespace | --wait | --delay | --rounds) echo ;;
 	*) return 1 ;;
 	esac

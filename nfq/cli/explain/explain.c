@@ -46,23 +46,20 @@ write_message(const struct explain_question *question, uint8_t *out,
     size_t size)
 {
 	struct wire_writer w = wire_writer_over(out, size);
-	const bool edns = question->edns_size > 0;
 
 	wire_write_u16(&w, 0);
 	wire_write_u16(&w, DNS_FLAG_RD);
 	wire_write_u16(&w, 1);
 	wire_write_u16(&w, 0);
 	wire_write_u16(&w, 0);
-	wire_write_u16(&w, edns);
+	wire_write_u16(&w, 1);
 	wire_write_octets(&w, question->name.octets, question->name.length);
 	wire_write_u16(&w, question->type);
 	wire_write_u16(&w, CLASS_IN);
-	if (edns) {
-		wire_write_u8(&w, 0);
-		wire_write_u16(&w, TYPE_OPT);
-		wire_write_u16(&w, question->edns_size);
-		wire_write_octets(&w, "\0\0\0\0\0\0", 6);
-	}
+	wire_write_u8(&w, 0);
+	wire_write_u16(&w, TYPE_OPT);
+	wire_write_u16(&w, EXPLAIN_EDNS);
+	wire_write_octets(&w, "\0\0\0\0\0\0", 6);
 	return wire_written(&w);
 }
 

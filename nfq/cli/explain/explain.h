@@ -20,11 +20,12 @@
 #include "rules/ruleset.h"
 #include "rules/walk.h"
 
+#define EXPLAIN_EDNS	1232		/* the size that the client offers, as dig(1) */
+
 /* A question and its asker. */
 struct explain_question {
 	struct dns_name name;		/* letters keep their case */
 	uint16_t type;
-	uint16_t edns_size;		/* octets; 0: no OPT */
 	int family;			/* AF_INET or AF_INET6: of both addresses */
 	uint8_t client[16], nameserver[16];
 	bool foreign;			/* the client is no address of this machine */

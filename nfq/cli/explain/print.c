@@ -231,7 +231,7 @@ print_answer(const struct explanation *e, FILE *out)
 		lines_print(out, "Answer", "%zu octets", e->in.answer_length);
 	else
 		lines_print(out, "Answer", "%zu octets of at most %u%s",
-		    e->in.answer_length, words_room(e->question, limit),
+		    e->in.answer_length, limit < EXPLAIN_EDNS ? limit : EXPLAIN_EDNS,
 		    !e->in.summary.truncated ? "" :
 		    e->source->settings->answers.tcp ?
 		    ": cut, TCP has the whole" : ": cut; over TCP the "

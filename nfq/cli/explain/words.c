@@ -13,7 +13,6 @@
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
 
-#define UDP_ROOM_LEAST	512		/* RFC 1035 section 4.2.1 */
 
 static const char *const reasons[REASONS] = {
 	[REASON_NOT_MESH] = "no table has the name",
@@ -120,15 +119,6 @@ words_upstream(const struct forward_upstream *upstream,
 	(void)snprintf(buf, WORDS_UPSTREAM, "%s%s%s", address, port,
 	    transports[upstream->transport]);
 	return buf;
-}
-
-unsigned int
-words_room(const struct explain_question *question, uint32_t limit)
-{
-	const unsigned int room = question->edns_size < UDP_ROOM_LEAST ?
-	    UDP_ROOM_LEAST : question->edns_size;
-
-	return room < limit ? room : limit;
 }
 
 const char *

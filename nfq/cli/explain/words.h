@@ -38,8 +38,4 @@ const char *words_key(enum rule_key key);
 const char *words_action(const struct rules_rule *rule,
     char buf[static WORDS_ACTION]);
 
-/* Octets that a UDP answer may have; limit is the configuration's udp_size. */
-unsigned int words_room(const struct explain_question *question,
-    uint32_t limit);
-
 #endif
