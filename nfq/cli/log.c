@@ -156,9 +156,10 @@ show_line(const struct log_request *r, struct json_tree *tree,
 		return true;
 	if (r->json)
 		printable_put_json(text, length, stdout);
-	else
-		(void)fwrite(line, 1, log_entry_text(&entry, r->colour, line),
-		    stdout);
+	else {
+		length = log_entry_text(&entry, r->colour, line);
+		(void)fwrite(line, 1, length, stdout);
+	}
 	(void)putchar('\n');
 	return true;
 }
@@ -216,8 +217,7 @@ cmd_log(const struct config *peeked, int argc, char **argv)
 		path = configured(peeked->path);
 		if (path == NULL)
 			return EXIT_ERROR;
-		r.files = &path;
-		r.file_count = 1;
+		code = show_file(&r, path, r.follow);
 	}
 	for (size_t i = 0; i < r.file_count && code == EXIT_OK; i++)
 		code = show_file(&r, r.files[i], r.follow &&

@@ -66,7 +66,7 @@ struct bench {
 	int control[2], runner;
 };
 
-static struct bench b;
+static struct bench bench;
 
 static uint8_t
 next(struct schedule *s)
@@ -184,13 +184,13 @@ open_server(const struct sockets_request *request, uint32_t mark)
 	int pair[2];
 
 	check(request->kind == SOCKETS_CONNECTION && mark == 0);
-	if (b.opens == REFUSES)
+	if (bench.opens == REFUSES)
 		return -ECONNREFUSED;
 	make_pair(pair);
-	while (b.opens == OPENS_SLOWLY && send(pair[0], "", 1, MSG_DONTWAIT) == 1)
+	while (bench.opens == OPENS_SLOWLY && send(pair[0], "", 1, MSG_DONTWAIT) == 1)
 		;			/* it cannot be written to yet */
-	drop(b.opened);
-	*b.opened = pair[1];
+	drop(bench.opened);
+	*bench.opened = pair[1];
 	return pair[0];
 }
 
@@ -362,17 +362,17 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(audit_start(&audit, 1) == 0);
 	}
 	files = open_files();
-	begin(&b, table, next(&s));
-	answering_threads_init(&b.threads, &b.generation, audit, &b.slot);
-	waiting_init(&b.threads.waiting, 1);
-	b.runner = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	errands_run_by(&b.threads.errands, b.runner);
-	check(stream_new(&b.stream, &b.threads, &b.handover, 0) == 0);
-	b.stream->open = open_server;
+	begin(&bench, table, next(&s));
+	answering_threads_init(&bench.threads, &bench.generation, audit, &bench.slot);
+	waiting_init(&bench.threads.waiting, 1);
+	bench.runner = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	errands_run_by(&bench.threads.errands, bench.runner);
+	check(stream_new(&bench.stream, &bench.threads, &bench.handover, 0) == 0);
+	bench.stream->open = open_server;
 	for (unsigned int i = 0; s.left > 0 && i < 2000; i++)
-		happen(&b, &s);
-	run_round(&b);
-	end(&b);
+		happen(&bench, &s);
+	run_round(&bench);
+	end(&bench);
 	check(open_files() == files);
 	return 0;
 }
