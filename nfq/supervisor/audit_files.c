@@ -223,8 +223,9 @@ open_output(void)
 static int
 open_other(const struct config_audit *audit)
 {
-	return config_audit_is_output(audit) ? open_output() :
-	    open_socket(config_audit_socket(audit));
+	const char *path = config_audit_socket(audit);
+
+	return path != NULL ? open_socket(path) : open_output();
 }
 
 /* A file that no worker has open may end with a part of a record. */

@@ -157,13 +157,6 @@ config_asks(const struct config *config)
 /* Whether one of the upstreams is asked over TLS. */
 bool config_forwards_tls(const struct config *config);
 
-/* Whether an entry of "audit" writes to the daemon's standard output. */
-static inline bool
-config_audit_is_output(const struct config_audit *audit)
-{
-	return strcmp(audit->path, "-") == 0;
-}
-
 /* The path of the socket that it writes to; NULL: it writes to none. */
 static inline const char *
 config_audit_socket(const struct config_audit *audit)
