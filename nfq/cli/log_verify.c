@@ -87,7 +87,7 @@ tell_run(struct verify_run *run, const char *path)
 		return;
 	printable_line(stdout, "%s: the log of this worker has no end: it was "
 	    "killed or writes yet, or a file is missing; records behind number "
-	    "%" PRIu64 " may be", path, v->next - 1);
+	    "%" PRIu64 " may be missing", path, v->next - 1);
 }
 
 static int

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The state of the worker's life, and the decisions that follow from it:
- * whether the worker hangs, whether another is started after its death, and
- * what happens to the packets that it held.  No system call; time is a
- * parameter.
+ * whether the worker hangs, and whether and when another is started after its
+ * death.  No system call; time is a parameter.
  */
 #ifndef NFDNS_NFQ_SUPERVISOR_LIFE_H
 #define NFDNS_NFQ_SUPERVISOR_LIFE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Keeps a worker running: starts it, and replaces it when it dies or hangs.
- * The next worker gets the same sockets, and no question is lost.
+ * The next worker gets the same sockets, and with them what nobody has read.
  */
 #ifndef NFDNS_NFQ_SUPERVISOR_WORKER_PROCESS_H
 #define NFDNS_NFQ_SUPERVISOR_WORKER_PROCESS_H
