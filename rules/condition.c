@@ -262,8 +262,6 @@ static const struct subject_row subjects[SUBJECTS] = {
 	[SUBJECT_MARK] = META("meta mark", 4, print_mark, NFT_META_MARK),
 	[SUBJECT_SKUID] = META("meta skuid", 4, print_decimal, NFT_META_SKUID),
 	[SUBJECT_SKGID] = META("meta skgid", 4, print_decimal, NFT_META_SKGID),
-	[SUBJECT_CLASSID] = META("meta cgroup", 4, print_decimal,
-	    NFT_META_CGROUP),
 	[SUBJECT_IIF] = META("iif", 4, print_interface, NFT_META_IIF),
 	[SUBJECT_CGROUPV2] = { .name = "socket cgroupv2", .size = 8,
 	    .print = print_cgroup, .load = load_cgroup },

@@ -64,7 +64,7 @@ wanted_rule(const struct config *config)
 {
 	return (struct route_rule){
 		.table = config->stream.table,
-		.priority = config->stream.priority,
+		.priority = STREAM_PRIORITY,
 		.mark = config->capture.mark_stream,
 		.mask = config->capture.mark_mask,
 		.protocol = ROUTES_PROTOCOL,
@@ -97,7 +97,7 @@ static void
 warn_priority(const struct route_rule *rule, struct diag *diag)
 {
 	diag_add(diag, DIAG_WARNING, NULL, 0, "another program has an %s "
-	    "routing rule of priority %u, too: change stream.priority",
+	    "routing rule of priority %u, too: of the two the older comes first",
 	    family_text(rule->family), rule->priority);
 }
 

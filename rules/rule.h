@@ -31,7 +31,6 @@ enum subject {
 	SUBJECT_MARK,
 	SUBJECT_SKUID,		/* the socket's user and group */
 	SUBJECT_SKGID,
-	SUBJECT_CLASSID,	/* net_cls */
 	SUBJECT_CGROUPV2,	/* the socket's cgroup, or one above that */
 	SUBJECT_IIF,		/* interface index */
 	SUBJECT_FIB_SADDR_TYPE,	/* RTN_*, by the routing tables */

@@ -151,13 +151,6 @@ add_bypass_ids(struct ruleset *set, const struct config_bypass *bypass)
 		    condition_masked(SUBJECT_MARK, OPERATOR_EQUAL,
 		    bypass->marks[i].value, bypass->marks[i].mask),
 		    "remove it from capture.bypass.marks");
-	for (size_t i = 0; i < bypass->classid_count; i++)
-		add_bypass(add_rule(set, CHAIN_QUESTION,
-		    "bypass: net_cls class 0x%" PRIx32, bypass->classids[i]),
-		    condition_number(SUBJECT_CLASSID, OPERATOR_EQUAL,
-		    bypass->classids[i]),
-		    "remove it from capture.bypass.classids, or use a kernel "
-		    "with CONFIG_CGROUP_NET_CLASSID");
 }
 
 /*
@@ -313,11 +306,10 @@ fill_sets(struct ruleset *set, const struct config_capture *capture)
 	return 0;
 }
 
-static unsigned int
-larger(unsigned int a, unsigned int b)
-{
-	return a > b ? a : b;
-}
+/* An answer that nobody reads; two nameservers that are asked one after the other. */
+#define STREAM_LONGEST_S \
+	(STREAM_UNREAD_S > 2 * STREAM_RELAY_S ? STREAM_UNREAD_S : 2 * STREAM_RELAY_S)
+_Static_assert(STREAM_LONGEST_S >= STREAM_MESSAGE_S, "of all times");
 
 /*
  * How long connections stay in the sets, from what the daemon allows them; it
@@ -329,8 +321,8 @@ static void
 set_times(struct ruleset *set, const struct config_stream *stream)
 {
 	set->stream_new_s = 2 + (stream->idle_s < 28 ? stream->idle_s : 28);
-	set->stream_open_s = 5 + larger(larger(stream->idle_s,
-	    stream->unread_s), larger(stream->message_s, 2 * stream->relay_s));
+	set->stream_open_s = 5 + (stream->idle_s > STREAM_LONGEST_S ?
+	    stream->idle_s : STREAM_LONGEST_S);
 }
 
 /* All but rules and sets' contents. */
@@ -346,8 +338,7 @@ set_values(struct ruleset *set, const struct config *config)
 		.mark_unanswerable = ruleset_unanswerable_mark(config),
 		.mark_orphan = ruleset_orphan_mark(config),
 		.tcp = config->capture.tcp,
-		.stream_ports = { config->stream.port, config->stream.port },
-		.streams_max = config->stream.tracked,
+		.streams_max = STREAM_TRACKED,
 		.zone = config->capture.zone,
 		.user_rate = config->capture.user_rate,
 		.queue_number = config->queue.number,
@@ -391,7 +382,7 @@ ruleset_build(struct ruleset *set, const struct config *config,
 
 	set_values(set, config);
 	set->room = FIXED_RULES + bypass->user_count + bypass->group_count +
-	    bypass->mark_count + bypass->cgroup_count + bypass->classid_count;
+	    bypass->mark_count + bypass->cgroup_count;
 	set->rules = calloc(set->room, sizeof(*set->rules));
 	if (set->rules == NULL)
 		return -ENOMEM;

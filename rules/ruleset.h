@@ -135,10 +135,7 @@ int ruleset_build(struct ruleset *set, const struct config *config,
     enum rules_stage stage, struct diag *diag) __attribute__((warn_unused_result));
 void ruleset_free(struct ruleset *set);
 
-/*
- * The ports that the listeners got (IPv4, IPv6), in place of stream.port: the
- * rules lead connections there.
- */
+/* The ports of the listeners (IPv4, IPv6), where the rules lead connections. */
 void ruleset_listen_at(struct ruleset *set, const uint16_t ports[static 2]);
 
 const struct rules_chain_form *rules_chain_form(enum rules_chain chain);

@@ -63,7 +63,6 @@ value_of(enum subject subject, const struct walk_packet *packet)
 	case SUBJECT_L4PROTO:
 		return value_of_octet(packet->protocol);
 	case SUBJECT_MARK:
-	case SUBJECT_CLASSID:
 		return value_of_word(0);
 	case SUBJECT_SKUID:
 		value = value_of_word(packet->uid);

@@ -139,7 +139,7 @@ can_take(struct stream *s, struct stream_connection *c)
 {
 	if (stream_buffer_length(&c->out) > 0)
 		return false;
-	if (stream_relay_has_room(s, c) && stream_errands_have_room(s, c)) {
+	if (stream_relay_has_room(c) && stream_errands_have_room(c)) {
 		c->throttled = false;
 		return true;
 	}
@@ -306,17 +306,16 @@ has_lasted(const struct stream *s, monotime_t since, unsigned int seconds)
 enum stream_next
 stream_client_tick(struct stream *s, struct stream_connection *c)
 {
-	const struct stream_settings *limits = &s->limits;
 	enum status_stream counter;
 
-	if (has_lasted(s, c->message_since, limits->message_s))
+	if (has_lasted(s, c->message_since, STREAM_MESSAGE_S))
 		counter = STREAM_SLOW;
-	else if (has_lasted(s, c->unread_since, limits->unread_s))
+	else if (has_lasted(s, c->unread_since, STREAM_UNREAD_S))
 		counter = STREAM_UNREAD;
-	else if (has_lasted(s, c->active, limits->idle_s) &&
+	else if (has_lasted(s, c->active, s->limits.idle_s) &&
 	    (c->raw || stream_is_idle(c)))
 		counter = STREAM_IDLE;
-	else if (has_lasted(s, c->raw_since, limits->raw_lifetime_s))
+	else if (has_lasted(s, c->raw_since, STREAM_RAW_S))
 		counter = STREAM_RAW_EXPIRED;
 	else
 		return STREAM_GO_ON;

@@ -30,11 +30,10 @@ stream_errands_are_full(const struct stream *s,
 }
 
 bool
-stream_errands_have_room(const struct stream *s,
-    const struct stream_connection *c)
+stream_errands_have_room(const struct stream_connection *c)
 {
-	return c->errand_count < s->limits.in_flight &&
-	    c->errand_octets < s->limits.buffer;
+	return c->errand_count < STREAM_IN_FLIGHT &&
+	    c->errand_octets < STREAM_BUFFER;
 }
 
 static void

@@ -218,8 +218,7 @@ bool stream_errands_are_full(const struct stream *s,
     const struct stream_connection *c);
 
 /* Whether the connection may have one more of them. */
-bool stream_errands_have_room(const struct stream *s,
-    const struct stream_connection *c);
+bool stream_errands_have_room(const struct stream_connection *c);
 
 /*
  * Has the question asked, or the end of the chain that its answer is; if that cannot
@@ -260,8 +259,7 @@ enum stream_next stream_relay_tick(struct stream *s,
     struct stream_connection *c) STREAM_STEP;
 
 /* Whether it can take another question, or more octets. */
-bool stream_relay_has_room(const struct stream *s,
-    const struct stream_connection *c);
+bool stream_relay_has_room(const struct stream_connection *c);
 
 /* Whether the client waits for something from the nameserver. */
 bool stream_relay_is_busy(const struct stream_connection *c);

@@ -219,7 +219,7 @@ oldest_raw(const struct stream *s)
 bool
 stream_admit_raw(struct stream *s, struct stream_connection *c)
 {
-	if (s->raw_count >= s->limits.raw) {
+	if (s->raw_count >= STREAM_RAW_MAX) {
 		struct stream_connection *old = oldest_raw(s);
 
 		stream_count(s, STREAM_OVER_RAW);

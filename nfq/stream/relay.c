@@ -159,14 +159,12 @@ stream_relay_question(struct stream *s, struct stream_connection *c,
 }
 
 bool
-stream_relay_has_room(const struct stream *s, const struct stream_connection *c)
+stream_relay_has_room(const struct stream_connection *c)
 {
 	const struct stream_relay *r = c->relay;
-	const struct stream_settings *limits = &s->limits;
 
-	if (r == NULL)
-		return true;
-	return r->asked.count < limits->in_flight && r->asked.octets < limits->buffer;
+	return r == NULL || (r->asked.count < STREAM_IN_FLIGHT &&
+	    r->asked.octets < STREAM_BUFFER);
 }
 
 bool
@@ -370,10 +368,10 @@ enum stream_next
 stream_relay_tick(struct stream *s, struct stream_connection *c)
 {
 	struct stream_relay *r = c->relay;
-	const int64_t patience_ms = s->limits.relay_s * INT64_C(1000);
 
 	if (r == NULL || c->server.fd < 0 ||
-	    monotime_ms_since(s->thread.now, r->since) < patience_ms)
+	    monotime_ms_since(s->thread.now, r->since) <
+	    STREAM_RELAY_S * INT64_C(1000))
 		return STREAM_GO_ON;
 	/* Not its fault if the client does not take its answers. */
 	if (stream_buffer_length(&c->out) > 0)

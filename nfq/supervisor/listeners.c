@@ -61,14 +61,9 @@ tell_listen_error(struct supervisor *s, size_t which, int error)
 static int
 inherit_listener(struct supervisor *s, size_t which)
 {
-	const uint16_t wanted = s->config->stream.port;
 	int fd = fdstore_take(&s->fdstore, fdstore_listeners[which]);
-	uint16_t port;
 
-	if (fd < 0)
-		return -1;
-	port = stream_listen_port(fd, which);
-	if (port != 0 && (wanted == 0 || port == wanted))
+	if (fd < 0 || stream_listen_port(fd, which) != 0)
 		return fd;
 	fdstore_forget(fdstore_listeners[which]);
 	(void)close(fd);
@@ -115,20 +110,9 @@ listen_somewhere(struct supervisor *s, size_t which)
 static int
 open_listener(struct supervisor *s, size_t which)
 {
-	const uint16_t port = s->config->stream.port;
 	int fd = inherit_listener(s, which);
 
-	if (fd >= 0)
-		return fd;
-	if (port == 0)
-		return listen_somewhere(s, which);
-	fd = listen_at(s, which, port);
-	if (fd != -EADDRINUSE)
-		return fd;
-	log_warning("stream.port: cannot listen at %s:%u: %s: the kernel "
-	    "chooses another port; take stream.port out of the configuration",
-	    which == 0 ? "127.0.0.1" : "[::1]", port, strerror(-fd));
-	return listen_somewhere(s, which);
+	return fd >= 0 ? fd : listen_somewhere(s, which);
 }
 
 static void
@@ -257,6 +241,6 @@ supervisor_watch_routes(struct supervisor *s)
 {
 	if (s->routes != NULL && routes_watch(s->routes))
 		log_warning("another program removed routing rule %u or table "
-		    "%u: installed again", s->config->stream.priority,
+		    "%u: installed again", STREAM_PRIORITY,
 		    s->config->stream.table);
 }

@@ -372,21 +372,6 @@ config_read_cgroups(const struct config_load *load,
 	bypass->cgroups = grown;
 }
 
-void
-config_read_classids(const struct config_load *load,
-    const struct config_option *option, const config_setting_t *value, void *to)
-{
-	struct config_bypass *bypass = to;
-	uint32_t classid;
-
-	/* 0 is what every process has that no net_cls group claims. */
-	if (!number_of(value, &classid) || classid == 0)
-		config_expected(load, option, value);
-	else
-		add_number(load, &bypass->classids, &bypass->classid_count,
-		    classid);
-}
-
 /* Clears the bits behind the prefix length.  True if there were any. */
 static bool
 clear_host_bits(struct config_prefix *prefix)

@@ -10,7 +10,7 @@
 
 config_read_value config_read_user, config_read_feed_user, config_read_mark_mask, config_read_users,
     config_read_groups, config_read_marks, config_read_cgroups,
-    config_read_classids, config_read_prefixes, config_read_nameservers;
+    config_read_prefixes, config_read_nameservers;
 
 /* Where users and groups are looked for first (nsswitch.conf(5): "files"). */
 #define CONFIG_PASSWD	"/etc/passwd"

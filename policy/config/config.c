@@ -133,7 +133,6 @@ free_bypass(struct config_bypass *bypass)
 	free(bypass->users);
 	free(bypass->groups);
 	free(bypass->marks);
-	free(bypass->classids);
 	free(bypass->destinations);
 }
 

@@ -55,7 +55,6 @@ struct config_bypass {
 	gid_t *groups;			size_t group_count;
 	struct config_mark *marks;	size_t mark_count;
 	struct config_cgroup *cgroups;	size_t cgroup_count;
-	uint32_t *classids;		size_t classid_count;
 	struct config_prefix *destinations; size_t destination_count;
 };
 
@@ -72,22 +71,23 @@ struct config_capture {
 	uint32_t user_rate;		/* packets a second; 0: no limit */
 };
 
+/* What no option sets of intercepted TCP connections.  _S: seconds. */
+#define STREAM_RAW_MAX 64		/* whose answers are not matched to questions (AXFR) */
+#define STREAM_RAW_S 3600	/* until such a connection is closed, in use or not */
+#define STREAM_IN_FLIGHT 128	/* questions of one that wait for the nameserver */
+#define STREAM_BUFFER 65536	/* octets that may wait, each way; one message may always */
+#define STREAM_MESSAGE_S 2	/* for a message that has begun */
+#define STREAM_UNREAD_S 10	/* for a client to read its answers */
+#define STREAM_RELAY_S 5	/* for the nameserver to accept, and to answer */
+#define STREAM_TRACKED 65536	/* in the rules' set, for each version of IP */
+#define STREAM_PRIORITY 53	/* of the routing rule that leads to their table */
+
 /* What intercepted TCP connections may cost, and what of the kernel they use. */
 struct config_stream {
-	uint16_t port;			/* of the listeners; 0: a free one */
 	uint32_t table;			/* routing table */
-	uint32_t priority;		/* of the rule that leads to it */
 	unsigned int connections;	/* in all */
 	unsigned int per_client;	/* of one user, or unknown one's address */
-	unsigned int raw;		/* relayed as a whole, in all */
-	unsigned int raw_lifetime_s;
-	unsigned int in_flight;		/* relayed questions of one connection */
 	unsigned int idle_s;
-	unsigned int message_s;		/* for a message that has begun */
-	unsigned int unread_s;		/* for answers that nobody reads */
-	unsigned int relay_s;		/* for the real nameserver */
-	uint32_t tracked;		/* in the rules' set, for each version of IP */
-	uint32_t buffer;		/* octets that may wait, each way */
 };
 
 struct config_queue {

@@ -18,7 +18,6 @@
 #include "policy/config/row.h"
 #include "policy/config/value.h"
 
-static const char *const auto_off[] = { "auto", "off", NULL };
 static const char *const pass_drop[] = { "pass", "drop", NULL };
 static const char *const drop_pass[] = { "drop", "pass", NULL };
 static const char *const pass_nxdomain[] = { "pass", "nxdomain", NULL };
@@ -108,7 +107,7 @@ const struct config_option config_options[] = {
 	  "Questions a second that are captured of each user but root.  Those "
 	  "above it pass, or are dropped where the policy could deny one; so "
 	  "do octets above 80 for each question.  A user's new TCP connections "
-	  "may fill a quarter of stream.tracked.  0: no limits.",
+	  "may be a quarter of those that the rules remember.  0: no limits.",
 	  INTEGER, RANGE(0, 1000000), IN(config, capture.user_rate),
 	  .reload = true },
 	{ "capture.bypass.users", "[ ]",
@@ -134,12 +133,6 @@ const struct config_option config_options[] = {
 	  "\"system.slice/backup.service\"",
 	  STRINGS, .read = config_read_cgroups, IN(config, capture.bypass),
 	  .reload = true },
-	{ "capture.bypass.classids", "[ ]",
-	  "Class numbers of the net_cls controller whose questions are not "
-	  "captured.",
-	  .allowed = "numbers from 1 to 0xffffffff, such as \"0x100001\"",
-	  STRINGS_INTEGERS, .read = config_read_classids,
-	  IN(config, capture.bypass), .reload = true },
 	{ "capture.bypass.destinations", "[ ]",
 	  "Nameservers to which questions are not captured.",
 	  .allowed = "addresses and prefixes such as \"169.254.169.254\" and "
@@ -161,10 +154,6 @@ const struct config_option config_options[] = {
 	  "questions a second for five seconds, in at most 50 megabytes of the "
 	  "kernel's memory.",
 	  INTEGER, RANGE(128, 1048576), IN(config, queue.maxlen) },
-	{ "queue.prefilter", "\"auto\"",
-	  "Whether the kernel itself passes questions that cannot be the "
-	  "mesh's; without effect in this version.",
-	  STRING, CHOICE(auto_off), .reload = true },
 	{ "queue.absent", "\"pass\"",
 	  "What happens to questions while no daemon reads the queue.",
 	  STRING, CHOICE(pass_drop), IN(config, queue.absent_drop) },
@@ -183,52 +172,12 @@ const struct config_option config_options[] = {
 	  "known; connections above this are closed.",
 	  INTEGER, RANGE(1, 65536), IN(config, stream.per_client),
 	  .reload = true },
-	{ "stream.raw", "64",
-	  "TCP connections in all whose answers are not matched to questions, "
-	  "such as zone transfers; above this, as with stream.connections.",
-	  INTEGER, RANGE(0, 65536), IN(config, stream.raw), .reload = true },
-	{ "stream.raw_lifetime", "3600",
-	  "Seconds until such a connection is closed, in use or not.",
-	  INTEGER, RANGE(1, 86400), IN(config, stream.raw_lifetime_s),
-	  .reload = true },
-	{ "stream.in_flight", "128",
-	  "Questions of one connection that may wait for the nameserver; no "
-	  "more are read until one is answered.",
-	  INTEGER, RANGE(1, 4096), IN(config, stream.in_flight),
-	  .reload = true },
-	{ "stream.buffer", "65536",
-	  "Octets that may wait on a connection in each direction; no more "
-	  "are read, but one message may always wait.",
-	  INTEGER, RANGE(1024, 1048576), IN(config, stream.buffer),
-	  .reload = true },
 	{ "stream.idle", "10",
 	  "Seconds until a connection without a question is closed.",
 	  INTEGER, RANGE(1, 3600), IN(config, stream.idle_s), .reload = true },
-	{ "stream.message", "2",
-	  "Seconds that a message may take from its first octet to its last.",
-	  INTEGER, RANGE(1, 600), IN(config, stream.message_s), .reload = true },
-	{ "stream.unread", "10",
-	  "Seconds until a connection is closed if its client does not read.",
-	  INTEGER, RANGE(1, 600), IN(config, stream.unread_s), .reload = true },
-	{ "stream.relay", "5",
-	  "Seconds that a nameserver has to accept a connection, and to "
-	  "answer.",
-	  INTEGER, RANGE(1, 600), IN(config, stream.relay_s), .reload = true },
-	{ "stream.tracked", "65536",
-	  "TCP connections that the rules keep track of, open or just closed, "
-	  "for each version of IP; those above go to their nameservers, or are "
-	  "dropped where the policy could deny a question.",
-	  INTEGER, RANGE(1024, 1048576), IN(config, stream.tracked) },
-	{ "stream.port", "0",
-	  "Port of 127.0.0.1 and ::1 where intercepted connections end; 0, or "
-	  "one that is taken: the kernel chooses a free one.",
-	  INTEGER, RANGE(0, 65535), IN(config, stream.port) },
 	{ "stream.table", "5300",
 	  "Routing table for the packets of intercepted connections.",
 	  INTEGER, RANGE(256, 2147483647), IN(config, stream.table) },
-	{ "stream.priority", "53",
-	  "Priority of the routing rule that leads to that table.",
-	  INTEGER, RANGE(1, 32765), IN(config, stream.priority) },
 
 	{ "mesh.domain", "\"cluster.local\"",
 	  "The mesh's domain.",

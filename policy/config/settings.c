@@ -29,14 +29,7 @@ static const struct row {
 	ROW("capture.tcp", answers.tcp),
 	ROW("stream.connections", stream.connections),
 	ROW("stream.per_client", stream.per_client),
-	ROW("stream.raw", stream.raw),
-	ROW("stream.raw_lifetime", stream.raw_lifetime_s),
-	ROW("stream.in_flight", stream.in_flight),
-	ROW("stream.buffer", stream.buffer),
 	ROW("stream.idle", stream.idle_s),
-	ROW("stream.message", stream.message_s),
-	ROW("stream.unread", stream.unread_s),
-	ROW("stream.relay", stream.relay_s),
 #undef ROW
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -64,14 +57,7 @@ settings_of(struct settings *settings, const struct config *config)
 		.stream = {
 			.connections = stream->connections,
 			.per_client = stream->per_client,
-			.raw = stream->raw,
-			.raw_lifetime_s = stream->raw_lifetime_s,
-			.in_flight = stream->in_flight,
-			.buffer = stream->buffer,
 			.idle_s = stream->idle_s,
-			.message_s = stream->message_s,
-			.unread_s = stream->unread_s,
-			.relay_s = stream->relay_s,
 		},
 		.forward = config->forward,
 	};

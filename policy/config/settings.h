@@ -19,14 +19,7 @@
 struct stream_settings {
 	uint32_t connections;
 	uint32_t per_client;
-	uint32_t raw;
-	uint32_t raw_lifetime_s;
-	uint32_t in_flight;
-	uint32_t buffer;		/* octets */
 	uint32_t idle_s;
-	uint32_t message_s;
-	uint32_t unread_s;
-	uint32_t relay_s;
 };
 
 struct settings {
@@ -54,7 +47,7 @@ int settings_write(const struct settings *settings)
 const char *settings_read(struct settings *settings, int fd)
     __attribute__((warn_unused_result));
 
-#define SETTINGS_TEXT	700
+#define SETTINGS_TEXT	500
 
 /* "log.level 6, stream.connections 1024, ...": every setting by its option. */
 const char *settings_text(const struct settings *settings,

@@ -10,6 +10,7 @@
  *   NFDNS_NO_FORK    fork(2) fails as long as the file of this path exists
  *   NFDNS_NO_WORKER  and here every child ends at once
  *   NFDNS_NO_SENDERS  if it is set, senders of connections are forgotten
+ *   NFDNS_TRACKED    the rules remember so many connections (STREAM_TRACKED)
  */
 #include <errno.h>
 #include <signal.h>
@@ -22,6 +23,7 @@
 #include "nfq/handover/senders.h"
 #include "policy/decide.h"
 #include "resolver/dns/question.h"
+#include "rules/ruleset.h"
 
 void __real_question_parse(struct question *q, const uint8_t *message,
     size_t length);
@@ -33,6 +35,10 @@ void __real_senders_put(struct senders *senders,
     const struct sender_ends *ends, const struct sender *sender);
 void __wrap_senders_put(struct senders *senders,
     const struct sender_ends *ends, const struct sender *sender);
+int __real_ruleset_build(struct ruleset *set, const struct config *config,
+    enum rules_stage stage, struct diag *diag);
+int __wrap_ruleset_build(struct ruleset *set, const struct config *config,
+    enum rules_stage stage, struct diag *diag);
 pid_t __real_fork(void);
 pid_t __wrap_fork(void);
 
@@ -105,4 +111,16 @@ __wrap_senders_put(struct senders *senders, const struct sender_ends *ends,
 {
 	if (getenv("NFDNS_NO_SENDERS") == NULL)
 		__real_senders_put(senders, ends, sender);
+}
+
+int
+__wrap_ruleset_build(struct ruleset *set, const struct config *config,
+    enum rules_stage stage, struct diag *diag)
+{
+	const int error = __real_ruleset_build(set, config, stage, diag);
+	const char *tracked = getenv("NFDNS_TRACKED");
+
+	if (tracked != NULL)
+		set->streams_max = (uint32_t)strtoul(tracked, NULL, 10);
+	return error;
 }

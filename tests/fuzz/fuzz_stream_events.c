@@ -229,7 +229,7 @@ run_round(struct bench *b)
 		count++;
 	}
 	check(count == s->count && count <= b->generation.settings.stream.connections);
-	check(s->raw_count <= b->generation.settings.stream.raw);
+	check(s->raw_count <= STREAM_RAW_MAX);
 }
 
 static void
@@ -303,9 +303,7 @@ begin(struct bench *b, struct table *table, uint8_t how)
 	b->opened = &b->servers[0];
 	b->now = monotime_from_ms(1000000);
 	b->generation.settings.stream = (struct stream_settings){
-		.connections = 6, .per_client = 4, .raw = 2,
-		.raw_lifetime_s = 5, .in_flight = 4, .idle_s = 4,
-		.message_s = 2, .unread_s = 3, .relay_s = 2, .buffer = 1024 };
+		.connections = 6, .per_client = 4, .idle_s = 4 };
 	b->status.workers = &b->slot;
 	b->generation.settings.answers = (struct answer_settings){
 		.negative_ttl = 5, .udp_size = 1232, .tcp = 1 };

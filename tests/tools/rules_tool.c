@@ -142,6 +142,7 @@ with_rules(struct rules_kernel *kernel, const char *order, const char *file,
 	rc = ruleset_build(&set, config, stage, diag);
 	if (rc != 0)
 		goto out;
+	ruleset_listen_at(&set, (const uint16_t[2]){ 5300, 5300 });
 	if (strcmp(order, "print") == 0)
 		rc = ruleset_print(&set, stdout);
 	else if (strcmp(order, "verify") == 0)

@@ -144,13 +144,15 @@ class Faulty(Daemon):
     """nfdnsd with faults that a test can ask for: tests/faulty/nfdnsd.c."""
     programs = BUILD / "faulty"
 
-    def __init__(self, *arguments, **options):
+    def __init__(self, *arguments, tracked=None, **options):
         super().__init__(*arguments, **options)
+        self.tracked = tracked	# connections that the rules remember, unless as always
         self.no_fork = self.directory / "no-fork"	# while it exists, fork(2) fails
         self.no_worker = self.directory / "no-worker"	# and here children end at once
 
     def environment(self):
-        return {"NFDNS_NO_FORK": str(self.no_fork), "NFDNS_NO_WORKER": str(self.no_worker)}
+        return {"NFDNS_NO_FORK": str(self.no_fork), "NFDNS_NO_WORKER": str(self.no_worker),
+                **({"NFDNS_TRACKED": str(self.tracked)} if self.tracked else {})}
 
 
 def queues(space):

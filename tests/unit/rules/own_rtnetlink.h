@@ -48,7 +48,7 @@ static struct {
 
 static const struct config config = {
 	.capture = { .mark_mask = 0x70000000, .mark_stream = 0x40000000 },
-	.stream = { .table = 5300, .priority = 53 },
+	.stream = { .table = 5300 },
 };
 static struct diag diag;
 

@@ -64,6 +64,7 @@ print_messages(const char *title, const struct config *config,
 
 	CHECK(whole != NULL);
 	CHECK(ruleset_build(&set, config, stage, &diag) == 0);
+	ruleset_listen_at(&set, (const uint16_t[2]){ 5353, 5353 });
 	CHECK(ruleset_print(&set, whole) == 0);
 	fclose(whole);
 	fprintf(out, "%s %016" PRIx64 "\n", title, hash(text, size));
@@ -87,16 +88,12 @@ print_all(FILE *out)
 	uid_t users[] = { 998, 0 };
 	gid_t groups[] = { 4294967294U };
 	struct config_mark marks[] = { { 0x539, 0xfff }, { 7, UINT32_MAX } };
-	uint32_t classids[] = { 0x100001 };
 	struct config_prefix addresses[] = {
 		prefix("169.254.169.254", 32), prefix("fd00::", 8),
 	};
 	struct config config = plain;
 
-	config.stream = (struct config_stream){
-		.port = 5353, .tracked = 1000, .idle_s = 7, .relay_s = 15,
-		.unread_s = 20, .message_s = 3,
-	};
+	config.stream.idle_s = 7;
 	fputs("# SPDX-License-Identifier: GPL-2.0-or-later\n", out);
 	print_messages("plain", &config, RULES_FULL, out);
 	print_messages("plain, canary", &config, RULES_CANARY, out);
@@ -105,7 +102,6 @@ print_all(FILE *out)
 		.users = users, .user_count = 2,
 		.groups = groups, .group_count = 1,
 		.marks = marks, .mark_count = 2,
-		.classids = classids, .classid_count = 1,
 		.destinations = addresses, .destination_count = 2,
 	};
 	config.capture.tcp = true;

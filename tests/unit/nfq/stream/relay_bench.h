@@ -123,6 +123,12 @@ run(void)
 }
 
 static inline void
+pass_ms(int64_t ms)
+{
+	b->now = monotime_add_ms(b->now, ms);
+}
+
+static inline void
 begin(void)
 {
 	static const int none[STREAM_LISTENERS] = { -1, -1 };
@@ -133,9 +139,7 @@ begin(void)
 	b->server = -1;
 	b->now = monotime_from_ms(1000000);
 	b->generation.settings.stream = (struct stream_settings){
-		.connections = 6, .per_client = 4, .raw = 2, .raw_lifetime_s = 50,
-		.in_flight = 8, .idle_s = 40, .message_s = 20, .unread_s = 30,
-		.relay_s = 5, .buffer = 4096 };
+		.connections = 6, .per_client = 4, .idle_s = 40 };
 	forward_settings_defaults(&b->generation.settings.forward);
 	b->status.workers = &b->slot;
 	b->generation.settings.answers = (struct answer_settings){

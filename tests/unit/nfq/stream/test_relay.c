@@ -3,12 +3,6 @@
 #include "tests/unit/nfq/stream/relay_bench.h"
 
 static void
-pass_ms(int64_t ms)
-{
-	b->now = monotime_add_ms(b->now, ms);
-}
-
-static void
 questions_are_relayed(void)
 {
 	begin();
@@ -138,17 +132,17 @@ nameservers_have_their_time(void)
 	end();
 }
 
-/* Questions above stream.in_flight wait in the client's socket. */
+/* Questions above STREAM_IN_FLIGHT wait in the client's socket. */
 static void
 questions_in_flight_are_bounded(void)
 {
 	begin();
-	for (uint16_t id = 0; id < 12; id++)
+	for (uint16_t id = 0; id < STREAM_IN_FLIGHT + 4; id++)
 		ask("public.example", TYPE_A, id);
-	CHECK(counted(STREAM_QUESTIONS) == 8 &&
+	CHECK(counted(STREAM_QUESTIONS) == STREAM_IN_FLIGHT &&
 	    counted(STREAM_THROTTLED) == 1);
 	CHECK(was_opened());
-	for (uint16_t id = 0; id < 12; id++) {
+	for (uint16_t id = 0; id < STREAM_IN_FLIGHT + 4; id++) {
 		answer(id);
 		CHECK(receives(id, RCODE_NOERROR));
 	}

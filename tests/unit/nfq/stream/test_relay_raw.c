@@ -85,6 +85,26 @@ raw_messages_wait(void)
 	end();
 }
 
+/* However busy they are, they have an end. */
+static void
+raw_connections_have_an_end(void)
+{
+	begin();
+	ask("zone.example", TRANSFER, 1);
+	CHECK(was_opened());
+	for (int passed = 0; passed < STREAM_RAW_S - 30; passed += 30) {
+		ask("zone.example", TRANSFER, 2);
+		pass_ms(30000);
+		run();
+	}
+	CHECK(!client_is_closed() && counted(STREAM_RAW_EXPIRED) == 0);
+	ask("zone.example", TRANSFER, 2);
+	pass_ms(30000);
+	run();
+	CHECK(client_is_closed() && counted(STREAM_RAW_EXPIRED) == 1);
+	end();
+}
+
 /* The target's answer is none to the client, whatever else comes. */
 static void
 chains_are_matched_beside(void)
@@ -111,6 +131,7 @@ main(void)
 	TEST(raw_connections_end_with_their_nameserver);
 	TEST(raw_messages_wait);
 	TEST(chains_are_matched_beside);
+	TEST(raw_connections_have_an_end);
 	audit_stop(audit, 1000);
 	return test_summary();
 }

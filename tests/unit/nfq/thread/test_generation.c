@@ -31,9 +31,8 @@ settings_file(void)
 	const struct config config = {
 		.log_level = LOG_LEVEL_DEBUG,
 		.answers = { .udp_size = 600 },
-		.stream = { .connections = 9, .per_client = 1, .in_flight = 1,
-			.raw_lifetime_s = 1, .buffer = 1024, .idle_s = 1,
-			.message_s = 1, .unread_s = 1, .relay_s = 1 },
+		.stream = { .connections = 9, .per_client = 1,
+			.idle_s = 1 },
 	};
 	struct settings settings;
 	int fd;

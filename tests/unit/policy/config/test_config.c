@@ -38,7 +38,6 @@ every_default_is_what_the_design_says(void)
 	CHECK(c->capture.bypass.group_count == 0);
 	CHECK(c->capture.bypass.mark_count == 0);
 	CHECK(c->capture.bypass.cgroup_count == 0);
-	CHECK(c->capture.bypass.classid_count == 0);
 	CHECK(c->capture.bypass.destination_count == 0);
 	CHECK(c->capture.mark_mask == 0x70000000);
 	CHECK(c->capture.mark_passed == 0x10000000);
@@ -74,12 +73,11 @@ static const char full[] =
     "    groups = [ \"root\", \"77\" ];\n"
     "    marks = [ \"0x520/0xfe0\", \"1344\", \"0x520/0xfe0\" ];\n" /* line 10 */
     "    cgroups = [ \"/system.slice/backup.service/\", \"a\" ];\n"
-    "    classids = [ \"0x100001\", \"7\" ];\n"
     "    destinations = [ \"169.254.169.254/32\", \"fd00::/8\" ];\n"
     "  };\n"
     "};\n"
     "queue = { number = 65534; workers = 2; maxlen = 128;\n"
-    "  prefilter = \"off\"; absent = \"drop\"; overload = \"pass\"; };\n"
+    "  absent = \"drop\"; overload = \"pass\"; };\n"
     "mesh = {\n"
     "  domain = \"Mesh.Example.\"; namespace = \"shop\";\n"
     "  search = [ \"shop.svc.Mesh.example\", \"b.example\","
@@ -197,7 +195,6 @@ every_option_has_its_effect(void)
 	    b->marks[1].mask == UINT32_MAX);
 	CHECK(b->cgroup_count == 2 && b->cgroups[0].line == 11 &&
 	    strcmp(b->cgroups[0].path, "system.slice/backup.service") == 0);
-	CHECK(b->classid_count == 2 && b->classids[0] == 0x100001);
 	CHECK(b->destination_count == 2);
 	CHECK(c->queue.number == 65534 && c->queue.workers == 2);
 	CHECK(c->queue.maxlen == 128);
@@ -217,9 +214,9 @@ every_option_has_its_effect(void)
 	CHECK(c->mesh.source_count == 3);
 	CHECK(c->mesh.sources[0].format == formats_find("nds"));
 	CHECK(strcmp(c->mesh.sources[0].path, "/t/names.json") == 0);
-	CHECK(c->mesh.sources[0].line == 23);
+	CHECK(c->mesh.sources[0].line == 22);
 	CHECK(strcmp(c->mesh.sources[1].path, "/etc/nfdns/hosts") == 0);
-	CHECK(c->mesh.sources[1].line == 24);
+	CHECK(c->mesh.sources[1].line == 23);
 	CHECK(c->mesh.sources[1].ttl == 0);
 	CHECK(kubernetes_options(&c->mesh.sources[2]));
 	CHECK(c->mesh.zone_count == 2);
@@ -229,7 +226,7 @@ every_option_has_its_effect(void)
 	CHECK(c->audit_count == 2);
 	CHECK(c->audits[0].passes && !c->audits[1].passes);
 	CHECK(strcmp(c->audits[1].path, "/etc/nfdns/audit/b.json") == 0);
-	CHECK(c->audits[1].line == 30);
+	CHECK(c->audits[1].line == 29);
 	CHECK(c->log_level == LOG_LEVEL_DEBUG);
 	config_free(c);
 }
@@ -442,20 +439,9 @@ what_is_fixed_cannot_be_reloaded(void)
 		{ "capture = { tcp = false; };", "capture.tcp" },
 		{ "stream = { connections = 7; };", NULL },
 		{ "stream = { per_client = 7; };", NULL },
-		{ "stream = { raw = 7; };", NULL },
-		{ "stream = { raw_lifetime = 7; };", NULL },
-		{ "stream = { in_flight = 7; };", NULL },
-		{ "stream = { buffer = 2000; };", NULL },
 		{ "stream = { idle = 7; };", NULL },
-		{ "stream = { message = 7; };", NULL },
-		{ "stream = { unread = 7; };", NULL },
-		{ "stream = { relay = 7; };", NULL },
-		{ "stream = { tracked = 2000; };", "stream.tracked" },
-		{ "stream = { port = 7; };", "stream.port" },
 		{ "stream = { table = 700; };", "stream.table" },
-		{ "stream = { priority = 7; };", "stream.priority" },
 		{ "forward = { chase = true; };", "forward" },
-		{ "queue = { prefilter = \"off\"; };", NULL },
 		{ "capture = { nameservers = [ \"192.0.2.1\" ]; };", NULL },
 		{ "capture = { bypass = { users = [ 5 ]; }; };", NULL },
 		{ "mesh = { ttl = 3; };", NULL },

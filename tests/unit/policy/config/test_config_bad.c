@@ -92,11 +92,6 @@ static const struct {
 	{ "capture.bypass.cgroups",
 	  "capture = { bypass = { cgroups = [ \"a//b\" ]; }; };",
 	  "found \"a//b\"" },
-	{ "capture.bypass.classids",
-	  "capture = { bypass = { classids = [ \"0\" ]; }; };", "found \"0\"" },
-	{ "capture.bypass.classids",
-	  "capture = { bypass = { classids = [ \"0x100000000\" ]; }; };",
-	  "found \"0x100000000\"" },
 	{ "capture.bypass.destinations",
 	  "capture = { bypass = { destinations = [ \"10.1.2.3/8\" ]; }; };",
 	  "destinations[0]: 10.1.2.3/8 has bits set behind its length; write "
@@ -125,8 +120,6 @@ static const struct {
 	{ "queue.workers", "queue = { number = 65535; workers = 2; };",
 	  "2 queues from number 65535 on pass 65535" },
 	{ "queue.maxlen", "queue = { maxlen = 127; };", "from 128 to 1048576" },
-	{ "queue.prefilter", "queue = { prefilter = \"on\"; };",
-	  "found \"on\", expected \"auto\" or \"off\"" },
 	{ "policy_unreadable", "policy_unreadable = \"refuse\";",
 	  "found \"refuse\"" },
 	{ "queue.absent", "queue = { absent = \"fail\"; };",
@@ -142,41 +135,12 @@ static const struct {
 	{ "stream.per_client", "stream = { per_client = 0; };",
 	  "stream.per_client: found 0, expected a whole number from 1 to "
 	  "65536" },
-	{ "stream.raw", "stream = { raw = -1; };",
-	  "stream.raw: found -1, expected a whole number from 0 to 65536" },
-	{ "stream.raw_lifetime", "stream = { raw_lifetime = 0; };",
-	  "stream.raw_lifetime: found 0, expected a whole number from 1 to "
-	  "86400" },
-	{ "stream.in_flight", "stream = { in_flight = 0; };",
-	  "stream.in_flight: found 0, expected a whole number from 1 to "
-	  "4096" },
-	{ "stream.buffer", "stream = { buffer = 1023; };",
-	  "stream.buffer: found 1023, expected a whole number from 1024 to "
-	  "1048576" },
 	{ "stream.idle", "stream = { idle = 0; };",
 	  "stream.idle: found 0, expected a whole number from 1 to "
 	  "3600" },
-	{ "stream.message", "stream = { message = 0; };",
-	  "stream.message: found 0, expected a whole number from 1 to "
-	  "600" },
-	{ "stream.unread", "stream = { unread = 0; };",
-	  "stream.unread: found 0, expected a whole number from 1 to "
-	  "600" },
-	{ "stream.relay", "stream = { relay = 0; };",
-	  "stream.relay: found 0, expected a whole number from 1 to "
-	  "600" },
-	{ "stream.tracked", "stream = { tracked = 1023; };",
-	  "stream.tracked: found 1023, expected a whole number from 1024 to "
-	  "1048576" },
-	{ "stream.port", "stream = { port = -1; };",
-	  "stream.port: found -1, expected a whole number from 0 to "
-	  "65535" },
 	{ "stream.table", "stream = { table = 255; };",
 	  "stream.table: found 255, expected a whole number from 256 to "
 	  "2147483647" },
-	{ "stream.priority", "stream = { priority = 0; };",
-	  "stream.priority: found 0, expected a whole number from 1 to "
-	  "32765" },
 #include "tests/unit/policy/config/bad_mesh.h"
 #include "tests/unit/policy/config/bad_policy.h"
 	{ "audit", "audit = ( { path = \"/a\"; }, { path = \"/a\"; } );",
@@ -213,7 +177,7 @@ static const struct {
 	  "forward, policy_unloaded, policy, policy_unreadable, "
 	  "policy_defaults, audit, metrics, log" },
 	{ "", "queue = { nmber = 1; };", "queue.nmber: unknown option, did you "
-	  "mean \"number\"? known here: number, workers, maxlen, prefilter, "
+	  "mean \"number\"? known here: number, workers, maxlen, "
 	  "absent, overload" },
 	{ "", "workers = 1;", "workers: unknown option, did you mean "
 	  "queue.workers? known here: run_dir" },

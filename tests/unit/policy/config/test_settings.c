@@ -15,9 +15,7 @@ static const struct config config = {
 	.answers = { .negative_ttl = 17, .udp_size = 600, .suppress_https = 1,
 		.tcp = 1, .unloaded = UNLOADED_SERVFAIL,
 		.unreadable = UNREADABLE_PASS },
-	.stream = { .connections = 7, .per_client = 6, .raw = 5,
-		.raw_lifetime_s = 4, .in_flight = 3, .buffer = 2048,
-		.idle_s = 11, .message_s = 12, .unread_s = 13, .relay_s = 14 },
+	.stream = { .connections = 7, .per_client = 6, .idle_s = 11 },
 };
 
 static void
@@ -38,10 +36,7 @@ settings_arrive_as_sent(void)
 	CHECK(strcmp(settings_text(&got, text), "log.level 5, "
 	    "mesh.negative_ttl 17, mesh.udp_size 600, mesh.suppress_https 1, "
 	    "mesh.unloaded 1, policy_unreadable 1, capture.tcp 1, "
-	    "stream.connections 7, stream.per_client 6, stream.raw 5, "
-	    "stream.raw_lifetime 4, stream.in_flight 3, stream.buffer 2048, "
-	    "stream.idle 11, stream.message 12, stream.unread 13, "
-	    "stream.relay 14") == 0);
+	    "stream.connections 7, stream.per_client 6, stream.idle 11") == 0);
 	close(fd);
 }
 
