@@ -125,7 +125,7 @@ $(BUILD)/tools/%: $(BUILD)/tests/tools/%.o $(LIBRARY)
 
 # nfdnsd as it is, but that certain questions crash or hang it, and fork(2) fails
 # on demand: for the tests of what the supervisor does then.
-$(FAULTY): private ALL_LDFLAGS += -Wl,--wrap=question_parse,--wrap=decide,--wrap=fork,--wrap=senders_put,--wrap=ruleset_build
+$(FAULTY): private ALL_LDFLAGS += -Wl,--wrap=question_parse,--wrap=decide,--wrap=fork,--wrap=senders_put,--wrap=ruleset_build,--wrap=question_rules_add
 $(FAULTY): $(BUILD)/nfq/nfdnsd.o $(BUILD)/tests/faulty/nfdnsd.o $(LIBRARY) $(BUILD)/nfdns $(BUILD)/nfdns-tls
 	@mkdir -p $(@D)
 	$(call say,LD,$@)

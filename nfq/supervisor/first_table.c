@@ -120,7 +120,6 @@ supervisor_start_table(struct supervisor *s)
 	struct diag diag = DIAG_INIT;
 
 	s->watch = follow_open(s->config);
-	monitor_feeds_apply(s->config, realtime_s());
 	g->image = compile_table(s, &diag);
 	if (g->image < 0 && g->image != -EINTR) {
 		const int error = compile_the_rest(s, g->image);

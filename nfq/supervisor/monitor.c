@@ -337,8 +337,7 @@ monitor_tick(struct supervisor *s, monotime_t now)
 	    now);
 	if (s->watch == NULL)
 		wish = monitor_resolv_conf(s);
-	wish = larger(wish, monitor_feeds_tick(s,
-	    (int64_t)(realtime_ns() / 1000000), now));
+	monitor_feeds_tick(s, (int64_t)(realtime_ns() / 1000000), now);
 	wish = larger(wish, supervisor_feeds_tick(s));
 	wish = larger(wish, look_for_absent(s, now));
 	if (monitor_rules_tick(s, now)) {

@@ -53,7 +53,6 @@ struct monitor_feeds {
 	char problem[FEED_HEALTH_TEXT];	/* of the first that is not well, or "" */
 	int64_t offset_ms;		/* of the time of day, from monotime_t */
 	monotime_t settled;		/* the time of day was set: none before */
-	monotime_t next;		/* no reload is wished for before */
 };
 
 /* The file of metrics. */
@@ -128,18 +127,7 @@ void monitor_worker_ready(struct supervisor *s, monotime_t now);
 
 /* monitor_feeds.c */
 
-/*
- * Gives the tables of feeds in config the age that they have, and leaves out
- * those that have expired.  Call it before they are compiled.  "now" is
- * CLOCK_REALTIME seconds.
- */
-void monitor_feeds_apply(struct config *config, int64_t now);
-
-/*
- * Looks how the feeds are.  RELOAD_TABLES if a table is not as its age wants
- * it.  now_ms is CLOCK_REALTIME.
- */
-enum reload_wish monitor_feeds_tick(struct supervisor *s, int64_t now_ms,
-    monotime_t now);
+/* Looks how the feeds are.  now_ms is CLOCK_REALTIME. */
+void monitor_feeds_tick(struct supervisor *s, int64_t now_ms, monotime_t now);
 
 #endif

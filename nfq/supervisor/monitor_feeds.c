@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Feeds, by what nfdns-feed writes of them.  A stale table may get another TTL
- * (resolver/compile/source_files.h) and an expired one is left out, both by
- * compiling anew: nothing of it is looked at for a question.
- */
+/* Feeds, by what nfdns-feed writes of them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,50 +7,9 @@
 #include "policy/log.h"
 #include "policy/status/feed_status.h"
 
-#define RETRY_MS	30000		/* after a reload that changed nothing */
 #define CLOCK_JUMP_MS	2000
 /* A feed says how it is twice in that time. */
 #define CLOCK_GRACE_MS	((int64_t)2 * FEED_STATUS_BEAT_S * 1000)
-
-static enum mesh_age
-age_of(const struct mesh_source *source, const struct feed_report *report,
-    int64_t now)
-{
-	const int64_t table = feed_status_table_time(source->path);
-	const int64_t age = now - feed_status_current(report, table, now);
-
-	if (table == 0)
-		return AGE_CURRENT;	/* there is nothing to be old */
-	if (source->expire_after != 0 && age > (int64_t)source->expire_after)
-		return AGE_EXPIRED;
-	return age > (int64_t)source->stale_after ? AGE_STALE : AGE_CURRENT;
-}
-
-/* Whether a table of that age is another one than a table of this. */
-static bool
-matters(const struct mesh_source *source, enum mesh_age a, enum mesh_age b)
-{
-	return a != b && (source->ttl_when_stale != 0 || a == AGE_EXPIRED ||
-	    b == AGE_EXPIRED);
-}
-
-void
-monitor_feeds_apply(struct config *config, int64_t now)
-{
-	struct mesh *mesh = &config->mesh;
-	struct feed_report report;
-
-	for (size_t i = 0; i < mesh->source_count; i++) {
-		struct mesh_source *source = &mesh->sources[i];
-
-		if (source->feed == NULL)
-			continue;
-		(void)!feed_status_read(&report, config->feed_run_dir,
-		    source->feed);
-		source->age = age_of(source, &report, now);
-		source->left_out = source->age == AGE_EXPIRED;
-	}
-}
 
 /* The first that is not well is what status says. */
 static void
@@ -101,16 +56,15 @@ is_settling(struct monitor_feeds *m, int64_t now_ms, monotime_t now)
 	return !monotime_is_past(now, m->settled);
 }
 
-enum reload_wish
+void
 monitor_feeds_tick(struct supervisor *s, int64_t now_ms, monotime_t now)
 {
 	struct monitor_feeds *m = &s->monitor.feeds;
 	const struct mesh *mesh = &s->config->mesh;
 	char problem[FEED_HEALTH_TEXT] = "";
-	enum reload_wish wish = RELOAD_NOTHING;
 
 	if (is_settling(m, now_ms, now))
-		return RELOAD_NOTHING;
+		return;
 	for (size_t i = 0; i < mesh->source_count; i++) {
 		const struct mesh_source *source = &mesh->sources[i];
 		struct feed_report report;
@@ -120,13 +74,6 @@ monitor_feeds_tick(struct supervisor *s, int64_t now_ms, monotime_t now)
 		(void)!feed_status_read(&report, s->config->feed_run_dir,
 		    source->feed);
 		note(problem, source, &report, now_ms / 1000);
-		if (matters(source, source->age,
-		    age_of(source, &report, now_ms / 1000)))
-			wish = RELOAD_TABLES;
 	}
 	show(s, problem);
-	if (wish == RELOAD_NOTHING || !monotime_is_past(now, m->next))
-		return RELOAD_NOTHING;
-	m->next = monotime_add_ms(now, RETRY_MS);
-	return wish;
 }

@@ -112,7 +112,6 @@ static void
 take_time(struct mesh_source *source, const struct mesh_source *again)
 {
 	source->changed = again->changed;
-	source->age = again->age;
 	source->left_out = again->left_out;
 	source->confirmed = again->confirmed;
 }
@@ -213,7 +212,6 @@ check(struct supervisor *s)
 		return -EINVAL;
 	if (r->config == NULL)
 		return -ENOMEM;
-	monitor_feeds_apply(r->config, realtime_s());
 	if (rule_feeds_open(&r->feeds, r->config, &s->feeds,
 	    r->wish == RELOAD_FORCED ? RULE_FEEDS_FORCE : RULE_FEEDS_KEEP,
 	    &r->diag) < 0)
@@ -337,8 +335,7 @@ find_feed(const struct mesh *mesh, const char *feed)
 }
 
 /*
- * Whether names may go because a feed's table has expired, or because its feed
- * has seen the loss confirmed; each only once.
+ * Whether names may go because a feed has seen the loss confirmed; only once.
  */
 static bool
 loses_by_feed(const struct mesh *old, const struct mesh *new)
@@ -349,9 +346,8 @@ loses_by_feed(const struct mesh *old, const struct mesh *new)
 		if (now->feed == NULL)
 			continue;
 		before = find_feed(old, now->feed);
-		if ((now->confirmed != 0 && (before == NULL ||
-		    now->confirmed != before->confirmed)) ||
-		    (now->left_out && before != NULL && !before->left_out))
+		if (now->confirmed != 0 && (before == NULL ||
+		    now->confirmed != before->confirmed))
 			return true;
 	}
 	return false;

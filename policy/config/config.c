@@ -99,7 +99,6 @@ config_borrow(const struct config *running)
 	for (size_t i = 0; i < mesh->source_count; i++) {
 		sources[i] = mesh->sources[i];
 		sources[i].changed = 0;
-		sources[i].age = AGE_CURRENT;
 		sources[i].left_out = false;
 		sources[i].confirmed = 0;
 	}

@@ -95,19 +95,6 @@ config_read_namespaces(const struct config_load *load,
 	free(text);
 }
 
-void
-config_read_addresses(const struct config_load *load,
-    const struct config_option *option, const config_setting_t *value, void *to)
-{
-	const char *text = config_setting_get_string(value);
-	uint8_t octets[16];
-
-	if (host_address(text, octets) != AF_UNSPEC)
-		append_text(load, to, text);
-	else
-		config_expected(load, option, value);
-}
-
 /* Options that mean something for one format only. */
 static void
 check_format(const struct config_load *load, const config_setting_t *table,
@@ -119,15 +106,9 @@ check_format(const struct config_load *load, const config_setting_t *table,
 	} narrow[] = {
 		{ "feed", "feed", feeds },
 		{ "stale_after", "feed", feeds },
-		{ "ttl_when_stale", "feed", feeds },
-		{ "expire_after", "feed", feeds },
 		{ "origin", "zone", "zone files" },
 		{ "namespaces", "kubernetes", "Kubernetes objects" },
 		{ "pods", "kubernetes", "Kubernetes objects" },
-		{ "ignore_empty", "kubernetes", "Kubernetes objects" },
-		{ "endpoint_pod_names", "kubernetes", "Kubernetes objects" },
-		{ "nameservers", "kubernetes", "Kubernetes objects" },
-		{ "clusterset", "kubernetes", "Kubernetes objects" },
 		{ "cluster", "kubernetes", "Kubernetes objects" },
 		{ "network", "kubernetes", "Kubernetes objects" },
 	};

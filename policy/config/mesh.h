@@ -6,7 +6,6 @@
 #include "policy/config/setting.h"
 
 config_read_value config_read_search, config_read_tables, config_read_format,
-    config_read_origin, config_read_namespaces, config_read_addresses,
-    config_read_zones;
+    config_read_origin, config_read_namespaces, config_read_zones;
 
 #endif

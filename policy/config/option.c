@@ -23,16 +23,13 @@ static const char *const drop_pass[] = { "drop", "pass", NULL };
 static const char *const pass_nxdomain[] = { "pass", "nxdomain", NULL };
 static const char *const pass_refuse[] = { "pass", "refuse", NULL };
 static const char *const pass_servfail[] = { "pass", "servfail", NULL };
-static const char *const auto_allocate_modes[] = { "none", "ipv4", "ipv6",
-	"both", NULL };
 static const char *const forward_selects[] = { "fastest", "ordered", "random",
 	"round-robin", "all", NULL };
 static const char *const forward_fallbacks[] = { "none", "default", "pass",
 	NULL };
 static const char *const forward_fulls[] = { "refused", "servfail", "pass",
 	NULL };
-static const char *const pods_modes[] = { "disabled", "insecure", "verified",
-	NULL };
+static const char *const pods_modes[] = { "disabled", "verified", NULL };
 
 /* Of the policy, in the order of their enums in policy/rule.h. */
 static const char *const rule_actions[] = { "answer", "pass", "nxdomain",
@@ -201,15 +198,6 @@ const struct config_option config_options[] = {
 	  .allowed = LABEL,
 	  STRING, .read = config_read_label, IN(config, mesh.network),
 	  .reload = true },
-	{ "mesh.multicluster_headless", "true",
-	  "Whether a headless service includes its endpoints in other "
-	  "clusters.",
-	  BOOLEAN, IN(config, mesh.multicluster_headless), .reload = true },
-	{ "mesh.auto_allocate", "\"both\"",
-	  "Which addresses a ServiceEntry without an address gets: from "
-	  "240.240.0.0/16, from 2001:2::/48, from both or none.",
-	  STRING, CHOICE(auto_allocate_modes),
-	  IN(config, mesh.auto_allocate), .reload = true },
 	{ "mesh.search", "[ ]",
 	  "Search domains of this machine; if empty, those of "
 	  "/etc/resolv.conf.",
@@ -273,16 +261,6 @@ const struct config_option config_options[] = {
 	  "feed's table is stale and the daemon degraded.",
 	  INTEGER, RANGE(1, 31536000), IN(mesh_source, stale_after),
 	  .reload = true },
-	{ "mesh.tables[].ttl_when_stale", "0",
-	  "Seconds that clients may keep records of a stale table, if these "
-	  "are fewer than otherwise; 0: as otherwise.",
-	  INTEGER, RANGE(0, 86400), IN(mesh_source, ttl_when_stale),
-	  .reload = true },
-	{ "mesh.tables[].expire_after", "0",
-	  "Seconds without a sign of life of its control plane after which the "
-	  "names of a feed's table are gone; 0: never.",
-	  INTEGER, RANGE(0, 31536000), IN(mesh_source, expire_after),
-	  .reload = true },
 	{ "mesh.tables[].watch", "false",
 	  "Whether the table is loaded again when the file, or a file in the "
 	  "directory, changes.",
@@ -302,22 +280,8 @@ const struct config_option config_options[] = {
 	  IN(mesh_source, namespaces), .reload = true },
 	{ "mesh.tables[].pods", "\"disabled\"",
 	  "Which pods have names such as 10-1-2-3.NAMESPACE.pod.DOMAIN: none, "
-	  "any address, or the pods among the objects.",
+	  "or those among the objects.",
 	  STRING, CHOICE(pods_modes), IN(mesh_source, pods), .reload = true },
-	{ "mesh.tables[].ignore_empty", "false",
-	  "Whether services without a ready endpoint have no name; headless "
-	  "services and ExternalNames always have one.",
-	  BOOLEAN, IN(mesh_source, ignore_empty), .reload = true },
-	{ "mesh.tables[].endpoint_pod_names", "false",
-	  "Whether endpoints without a hostname are named after their pod "
-	  "instead of their address.",
-	  BOOLEAN, IN(mesh_source, endpoint_pod_names), .reload = true },
-	{ "mesh.tables[].nameservers", "[ ]",
-	  "Addresses of the cluster's DNS servers, for the NS record of "
-	  "mesh.domain; if empty, those of Service kube-system/kube-dns.",
-	  .allowed = "IPv4 and IPv6 addresses",
-	  STRINGS, .read = config_read_addresses,
-	  IN(mesh_source, nameservers), .reload = true },
 	{ "mesh.tables[].cluster", "\"\"",
 	  "The cluster that these Kubernetes objects come from; if empty, this "
 	  "machine's.",
@@ -329,12 +293,6 @@ const struct config_option config_options[] = {
 	  "reached from everywhere.",
 	  .allowed = LABEL,
 	  STRING, .read = config_read_label, IN(mesh_source, network),
-	  .reload = true },
-	{ "mesh.tables[].clusterset", NULL,
-	  "Domain of the services that a set of clusters shares "
-	  "(ServiceImport); if not given, they have no names.",
-	  .allowed = "a domain name such as \"clusterset.local\"",
-	  STRING, .read = config_read_origin, IN(mesh_source, clusterset),
 	  .reload = true },
 	{ "mesh.zones", "( )",
 	  "Domains that the mesh owns.",

@@ -79,24 +79,12 @@ add_directory(struct source_files *files, struct mesh_source *source, int fd,
 	return error;
 }
 
-/* A stale table's answers may live for a shorter time. */
-static uint32_t
-ttl_of(const struct mesh_source *source, uint32_t ttl)
-{
-	const uint32_t usual = source->ttl != 0 ? source->ttl : ttl;
-
-	return source->age != AGE_CURRENT && source->ttl_when_stale != 0 &&
-	    source->ttl_when_stale < usual ? source->ttl_when_stale :
-	    source->ttl;
-}
-
 /* It need not be there: names of the other tables are answered. */
 static int
 add_kept(struct source_files *files, struct mesh_source *source,
     struct diag *diag)
 {
 	int fd = source->left_out ? -ENOENT : feed_table_open(source, diag);
-	int error;
 
 	if (fd < 0 && fd != -ENOENT)
 		return fd;
@@ -104,11 +92,7 @@ add_kept(struct source_files *files, struct mesh_source *source,
 		diag_add(diag, DIAG_WARNING, source->path, 0, "is left out: "
 		    "see feed %s in nfdns status", source->feed);
 	source->changed = fd >= 0 ? changed(fd) : 0;
-	error = add_file(files, source, strdup(source->path), fd < 0 ? -1 : fd);
-	if (error == 0)
-		files->mesh.sources[files->mesh.source_count - 1].ttl =
-		    ttl_of(source, files->mesh.ttl);
-	return error;
+	return add_file(files, source, strdup(source->path), fd < 0 ? -1 : fd);
 }
 
 static int

@@ -21,8 +21,7 @@ struct source_files {
  * failure is an error in diag: absent, a device or fifo, too large, a directory
  * that the format does not allow, or errno in words.  Borrows what mesh owns.
  *
- * Sets "changed" in each source of mesh to the time of the opened file.  A feed's
- * table that is not current has its ttl_when_stale, if that is shorter.
+ * Sets "changed" in each source of mesh to the time of the opened file.
  * Returns 0, or a negative errno if any failed; then nothing is open.
  */
 int source_files_open(struct source_files *files, const struct mesh *mesh,

@@ -450,8 +450,7 @@ build_choose_families(struct builder *b)
 	uint16_t wanted = !b->has_ipv6 ? TYPE_A : TYPE_AAAA;
 	const struct build_allocated *allocated;
 
-	if (b->mesh->auto_allocate != AUTO_ALLOCATE_BOTH ||
-	    (b->has_ipv4 && b->has_ipv6))
+	if (b->has_ipv4 && b->has_ipv6)
 		return;
 	for (uint32_t handle = b->first_allocated; handle != 0;
 	    handle = allocated->next) {

@@ -134,8 +134,7 @@ const char *build_file_path(const struct builder *b, size_t file);
 
 /* Of builder.c: */
 
-/* If auto_allocate is BOTH: drops allocated addresses of the family that no
-   other address has. */
+/* Drops allocated addresses of the family that no other address has. */
 void build_choose_families(struct builder *b);
 
 /* Removes names whose records were all dropped. */

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "resolver/image/dashed.h"
 #include "resolver/dns/rr.h"
 
 bool
@@ -32,9 +31,8 @@ find_host(const struct table *table, const struct dns_name *name)
 	struct entry entry;
 
 	table_find(table, name, &entry);
-	/* The address of a dashed name is in the question, not in the table. */
-	return (entry.kind == ENTRY_EXACT || entry.kind == ENTRY_WILDCARD) &&
-	    (entry.flags & NAME_DASHED) == 0 ? entry.node : 0;
+	return entry.kind == ENTRY_EXACT || entry.kind == ENTRY_WILDCARD ?
+	    entry.node : 0;
 }
 
 uint32_t
@@ -61,38 +59,6 @@ lookup_target(const struct table *table, const uint8_t *octets, size_t size)
 
 	return name_read_lower(&name, octets, size) == 0 ?
 	    find_host(table, &name) : 0;
-}
-
-/*
- * The RRset of a dashed name, whose node has the TTL: the name itself is the
- * address.
- */
-static bool
-find_dashed(struct lookup *lookup, const struct dns_name *name, uint32_t node,
-    uint16_t asked, struct rrset *rrset)
-{
-	uint8_t length = dashed_to_address(name->octets, lookup->dashed);
-	uint16_t type = length == 4 ? TYPE_A : TYPE_AAAA;
-
-	if ((asked != type && asked != TYPE_ANY) ||
-	    !table_rrset(lookup->table, node, type, rrset))
-		return false;
-	rrset->count = 1;
-	rrset->rdata = lookup->dashed;
-	return true;
-}
-
-/*
- * Records of the type asked for, of an entry that has a node.  Inline: every
- * question for a name of the table goes through it.
- */
-static inline bool __attribute__((always_inline))
-find_records(struct lookup *lookup, const struct dns_name *name,
-    const struct entry *entry, uint16_t type, struct rrset *rrset)
-{
-	return entry->flags & NAME_DASHED
-		   ? find_dashed(lookup, name, entry->node, type, rrset)
-		   : find_type(lookup->table, entry->node, type, rrset);
 }
 
 /*
@@ -139,12 +105,11 @@ take_cname(struct lookup *lookup, uint16_t type, struct dns_name *name,
 		note_outside(lookup, entry);
 		return false;
 	}
-	if (find_records(lookup, name, entry, type, next + 1)) {
-		lookup->has_type = true;
-		lookup->chain_length++;
-		return false;
-	}
-	return (entry->flags & NAME_DASHED) == 0;
+	if (!find_type(lookup->table, entry->node, type, next + 1))
+		return true;
+	lookup->has_type = true;
+	lookup->chain_length++;
+	return false;
 }
 
 /* Puts the entry's CNAME, if it has one, at the chain's end. */
@@ -191,8 +156,7 @@ static void __attribute__((noinline)) gather_instead(struct lookup *lookup,
 {
 	struct dns_name name;
 
-	if ((lookup->entry.flags & NAME_DASHED) == 0)
-		gather_chain(lookup, question->type, &name);
+	gather_chain(lookup, question->type, &name);
 	if (lookup->has_type || lookup->leaves_table)
 		return;
 	/* A search name's chain is not in the negative answer. */
@@ -225,8 +189,8 @@ lookup_gather(struct lookup *lookup, const struct table *table,
 	lookup->has_soa = false;
 	if (is_foreign(entry))
 		return;
-	lookup->has_type = find_records(
-	    lookup, &question->name, entry, question->type, lookup->chain);
+	lookup->has_type = find_type(table, entry->node, question->type,
+	    lookup->chain);
 	if (lookup->has_type)
 		lookup->chain_length = 1;
 	else

@@ -39,7 +39,6 @@ struct lookup {
 	bool has_soa;
 	uint8_t soa_labels;	/* of its owner, a suffix of the last name */
 	struct rrset soa;
-	uint8_t dashed[16];	/* the address in the question's name */
 	struct rrset chain[LOOKUP_MAX_CHAIN + 1];
 	uint8_t target[2 + NAME_MAX_OCTETS];	/* data of a CNAME that is made */
 };

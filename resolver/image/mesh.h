@@ -18,19 +18,7 @@ struct source_format;		/* resolver/sources/source_format.h */
 /* Which pods have names such as 1-2-3-4.NAMESPACE.pod. */
 enum mesh_pods {
 	PODS_DISABLED,
-	PODS_INSECURE,		/* whatever address stands in the name */
 	PODS_VERIFIED,		/* those that are among the objects */
-};
-
-/*
- * From which range a ServiceEntry without an address gets one; BOTH: as far as
- * the table's other addresses are of both families.
- */
-enum mesh_auto_allocate {
-	AUTO_ALLOCATE_NONE,
-	AUTO_ALLOCATE_IPV4,
-	AUTO_ALLOCATE_IPV6,
-	AUTO_ALLOCATE_BOTH,
 };
 
 /* A list of texts of the config. */
@@ -58,30 +46,18 @@ struct mesh_texts {
 	TEXT(feed) \
 		/* its name, if a feed keeps the table; NULL elsewhere */ \
 	VALUE(uint32_t, stale_after) \
-		/* seconds; of a feed, as the next two */ \
-	VALUE(uint32_t, ttl_when_stale) \
-		/* seconds; 0: the same as always */ \
-	VALUE(uint32_t, expire_after) \
-		/* seconds; 0: never */ \
+		/* seconds; of a feed */ \
 	TEXT(origin) \
 		/* zone files; NULL elsewhere */ \
 	VALUE(uint32_t, ttl) \
 		/* seconds; 0: the mesh's */ \
 	TEXTS(namespaces) \
 		/* of Kubernetes objects that have names; none: all */ \
-	TEXTS(nameservers) \
-		/* addresses of the cluster's DNS */ \
 	TEXT(cluster) \
 		/* of these objects; NULL: any */ \
 	TEXT(network) \
 		/* of their endpoints; NULL: any */ \
-	TEXT(clusterset) \
-		/* domain of ServiceImports; NULL: none */ \
 	VALUE(enum mesh_pods, pods) \
-	VALUE(bool, ignore_empty) \
-		/* services without a ready endpoint */ \
-	VALUE(bool, endpoint_pod_names) \
-		/* rather than their addresses */ \
 	VALUE(bool, watch) \
 		/* load it again when it changes */ \
 	VALUE(unsigned int, line)
@@ -102,9 +78,6 @@ struct mesh_texts {
 	TEXT(cluster) \
 		/* this machine's; NULL: any */ \
 	TEXT(network) \
-	VALUE(bool, multicluster_headless) \
-		/* endpoints of other clusters too */ \
-	VALUE(enum mesh_auto_allocate, auto_allocate) \
 	ARRAY(struct dns_name, search, search_count, MESH_MAX_SEARCH) \
 	VALUE(uint32_t, ttl) \
 		/* seconds */ \
@@ -119,9 +92,6 @@ struct mesh_texts {
 	type name[most]; \
 	size_t count;
 
-/* How long the control plane of a feed's table gave no sign of life. */
-enum mesh_age { AGE_CURRENT, AGE_STALE, AGE_EXPIRED };
-
 /* One entry of mesh.tables. */
 struct mesh_source {
 	const struct source_format *format;
@@ -131,8 +101,7 @@ struct mesh_source {
 				   source last changed, CLOCK_REALTIME
 				   seconds; of a directory, its newest file */
 	/* The rest is of a feed's table and no setting either. */
-	enum mesh_age age;
-	bool left_out;		/* expired, or broken at the start */
+	bool left_out;		/* it was broken at the start */
 	uint64_t confirmed;	/* set by the reader: a hash of this table, if
 				   its feed says that lost names are meant */
 };
@@ -140,7 +109,6 @@ struct mesh_source {
 /* Flags of a name. */
 #define NAME_OWNED	0x01	/* the mesh owns it: other types are NODATA, not passed */
 #define NAME_CLOSEST	0x02	/* its wildcards end at names below (RFC 4592 section 3.3) */
-#define NAME_DASHED	0x04	/* "*.NAME": only for an address as a label, and has it */
 #define NAME_SHORT	0x08	/* of a service: a search list leads to its whole name */
 
 /* What a zone says about names in it that no table has. */

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "resolver/image/dashed.h"
 #include "resolver/image/image_filter.h"
 #include "resolver/dns/rr.h"
 #include "resolver/image/table_state.h"
@@ -106,28 +105,6 @@ is_closed(const struct table *t, const uint8_t *octets, size_t length,
 	return false;
 }
 
-/* Whether the one label that a wildcard takes is an address. */
-static bool
-is_address(const uint8_t *octets, unsigned int front)
-{
-	uint8_t address[16];
-
-	return front == 1 && dashed_to_address(octets, address) != 0;
-}
-
-/*
- * Whether a wildcard that takes "front" labels of a name matches that name.
- * Not inlined: most wildcards match any name.
- */
-static bool __attribute__((noinline))
-is_for(const struct table *t, uint8_t flags, const uint8_t *octets,
-    size_t length, unsigned int front)
-{
-	return !((flags & NAME_CLOSEST) &&
-	    is_closed(t, octets, length, front)) &&
-	    (!(flags & NAME_DASHED) || is_address(octets, front));
-}
-
 /* The most specific wildcard above a name of that many labels. */
 static uint32_t
 find_wildcard(const struct table *t, const uint8_t *octets, size_t length,
@@ -139,7 +116,6 @@ find_wildcard(const struct table *t, const uint8_t *octets, size_t length,
 
 	for (size_t i = 0; i < above->count; i++) {
 		uint32_t node;
-		uint8_t flags;
 
 		if (above->labels[i] >= labels)
 			continue;
@@ -149,8 +125,8 @@ find_wildcard(const struct table *t, const uint8_t *octets, size_t length,
 		    IMAGE_WILDCARD);
 		if (node == 0)
 			continue;
-		flags = table_node(t, node)->flags & (NAME_CLOSEST | NAME_DASHED);
-		if (flags == 0 || is_for(t, flags, octets, length, front))
+		if (!(table_node(t, node)->flags & NAME_CLOSEST) ||
+		    !is_closed(t, octets, length, front))
 			return node;
 	}
 	return 0;

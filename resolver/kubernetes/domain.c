@@ -5,7 +5,6 @@
  *   DOMAIN                NS: the cluster's DNS service
  *   dns-version.DOMAIN    TXT "1.1.0"
  *   svc, NS.svc, ...      exist, even if nothing lies below them
- *   ADDRESS.NS.pod        the address in the label, if pods = "insecure"
  */
 #include "resolver/kubernetes/domain.h"
 
@@ -37,25 +36,6 @@ add_version(struct name_maker *m, const struct dns_name *domain)
 	m->ttl = ttl;
 }
 
-/* *.NAME: the address is in the question, the TTL in these records. */
-static void
-add_dashed(struct name_maker *m, const struct dns_name *above)
-{
-	static const uint8_t none[16];
-	struct dns_name name;
-
-	if (!name_maker_label(&name, "", "*", above))
-		return;
-	for (int i = 0; i < 2 && m->error == 0; i++) {
-		int outcome = builder_add(m->k->builder, &name,
-		    NAME_OWNED | NAME_DASHED, i == 0 ? TYPE_A : TYPE_AAAA,
-		    m->ttl, none, i == 0 ? 4 : 16, 0);
-
-		if (outcome < 0)
-			m->error = outcome;
-	}
-}
-
 /* A namespace exists even if it is empty. */
 static void
 add_namespace(struct name_maker *m, const char *namespace,
@@ -65,15 +45,13 @@ add_namespace(struct name_maker *m, const char *namespace,
 
 	if (name_maker_label(&name, "", namespace, &m->svc))
 		add_empty(m, &name);
-	if (m->has_clusterset && name_maker_label(&name, "", namespace,
+	if (m->has_imports && name_maker_label(&name, "", namespace,
 	    &m->imports))
 		add_empty(m, &name);
 	if (pods == PODS_DISABLED ||
 	    !name_maker_label(&name, "", namespace, pod))
 		return;
 	add_empty(m, &name);
-	if (pods == PODS_INSECURE)
-		add_dashed(m, &name);
 }
 
 static void
@@ -95,52 +73,16 @@ add_namespaces(struct name_maker *m, const struct dns_name *pod)
 	}
 }
 
-/* Whether an address is one of the cluster's DNS servers. */
 static bool
-is_nameserver(const struct mesh_texts *servers, const uint8_t *octets,
-    uint8_t length)
-{
-	for (size_t i = 0; i < servers->count; i++) {
-		uint8_t server[16];
-
-		if (kubernetes_address(servers->texts[i], server) == length &&
-		    memcmp(server, octets, length) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool
-is_dns_service(const struct name_maker *m, const struct object_service *s,
-    const struct mesh_texts *servers)
+is_dns_service(const struct name_maker *m, const struct object_service *s)
 {
 	const struct object_namespace *n = OBJECT_AT(m->objects,
 	    const struct object_namespace, s->namespace);
-	const struct object_address *a;
-	const struct object_endpoint *e;
-	uint32_t handle;
 
-	if (s->imported || (s->kind != SERVICE_CLUSTER_IP &&
-	    s->kind != SERVICE_HEADLESS))
-		return false;
-	if (servers == NULL || servers->count == 0)
-		return strcmp(objects_text(m->objects, s->name),
-		    "kube-dns") == 0 && strcmp(objects_text(m->objects,
-		    n->name), "kube-system") == 0;
-	for (handle = s->first_address; handle != 0; handle = a->next) {
-		a = OBJECT_AT(m->objects, const struct object_address, handle);
-		if (is_nameserver(servers, a->octets, a->length))
-			return true;
-	}
-	handle = s->first_endpoint;
-	while ((handle = name_maker_endpoint(m, s, handle)) != 0) {
-		e = OBJECT_AT(m->objects, const struct object_endpoint,
-		    handle);
-		if (is_nameserver(servers, e->octets, e->length))
-			return true;
-		handle = e->next;
-	}
-	return false;
+	return !s->imported && (s->kind == SERVICE_CLUSTER_IP ||
+	    s->kind == SERVICE_HEADLESS) &&
+	    strcmp(objects_text(m->objects, s->name), "kube-dns") == 0 &&
+	    strcmp(objects_text(m->objects, n->name), "kube-system") == 0;
 }
 
 /* The addresses of the DNS service: its namespace may have no names. */
@@ -167,77 +109,36 @@ add_dns_addresses(struct name_maker *m, const struct object_service *s,
 	}
 }
 
-/* ns.dns.DOMAIN, for nameservers that belong to no service. */
-static void
-add_own_nameserver(struct name_maker *m, const struct dns_name *domain,
-    const struct mesh_texts *servers)
-{
-	struct dns_name name;
-
-	if (!name_maker_label(&name, "", "dns", domain) ||
-	    !name_maker_label(&name, "", "ns", &name))
-		return;
-	name_maker_add(m, domain, TYPE_NS, name.octets, name.length, 0);
-	for (size_t i = 0; i < servers->count; i++) {
-		uint8_t octets[16];
-		uint8_t length = kubernetes_address(servers->texts[i], octets);
-
-		if (length != 0)
-			name_maker_add_address(m, &name, octets, length, 0);
-	}
-}
-
 static void
 add_nameservers(struct name_maker *m, const struct dns_name *domain)
 {
-	const struct mesh_source *source = m->k->text->source;
-	const struct mesh_texts *servers = source != NULL ?
-	    &source->nameservers : NULL;
 	const struct object_service *s;
 	struct dns_name name;
-	bool any = false;
 
 	for (uint32_t handle = m->objects->first_service; handle != 0;
 	    handle = s->next) {
 		s = OBJECT_AT(m->objects, const struct object_service, handle);
 		if (s->source != m->k->source ||
-		    !is_dns_service(m, s, servers) ||
+		    !is_dns_service(m, s) ||
 		    !name_maker_service_name(m, s, &name))
 			continue;
-		any = true;
 		name_maker_add(m, domain, TYPE_NS, name.octets, name.length,
 		    s->line);
 		add_dns_addresses(m, s, &name);
 	}
-	if (!any && servers != NULL && servers->count > 0)
-		add_own_nameserver(m, domain, servers);
-}
-
-/* The domain of imports: m->imports without its first label. */
-static struct dns_name
-clusterset_domain(const struct name_maker *m)
-{
-	struct dns_name domain = m->imports;
-	size_t label = 1u + domain.octets[0];
-
-	domain.length = (uint8_t)(domain.length - label);
-	domain.labels--;
-	memmove(domain.octets, domain.octets + label, domain.length);
-	return domain;
 }
 
 void
 domain_add_names(struct name_maker *m)
 {
 	const struct dns_name *domain = &m->k->text->mesh->domain;
-	struct dns_name pod, clusterset;
+	struct dns_name pod;
 
 	add_version(m, domain);
 	add_nameservers(m, domain);
 	add_empty(m, &m->svc);
-	if (m->has_clusterset) {
-		clusterset = clusterset_domain(m);
-		add_version(m, &clusterset);
+	if (m->has_imports) {
+		add_version(m, &m->clusterset);
 		add_empty(m, &m->imports);
 	}
 	if (name_maker_label(&pod, "", "pod", domain)) {

@@ -18,7 +18,6 @@ struct endpoint_group {
 /* One endpoint without its address. */
 struct endpoint_head {
 	uint32_t hostname;
-	uint32_t pod;
 	bool ready;
 };
 
@@ -26,10 +25,6 @@ static int
 read_head(struct endpoint_group *g, const struct json_node *endpoint,
     struct endpoint_head *head)
 {
-	const struct json_node *target =
-	    json_tree_member(endpoint, "targetRef");
-	const char *kind = json_tree_string(json_tree_member(target, "kind"));
-	const char *pod = json_tree_string(json_tree_member(target, "name"));
 	const char *hostname =
 	    json_tree_string(json_tree_member(endpoint, "hostname"));
 	int error = 0;
@@ -42,10 +37,6 @@ read_head(struct endpoint_group *g, const struct json_node *endpoint,
 			    " no label of 1 to 63 octets without a dot: named"
 			    " by its address", KUBERNETES_SHOWN, hostname);
 	}
-	/* A pod's name may well be longer than a label. */
-	if (error == 0 && kind != NULL && strcmp(kind, "Pod") == 0 &&
-	    pod != NULL)
-		error = kubernetes_label(g->k, pod, &head->pod);
 	return error;
 }
 
@@ -73,7 +64,6 @@ add_address(struct endpoint_group *g, const struct endpoint_head *head,
 	endpoint->line = g->item->line;
 	endpoint->source = g->k->source;
 	endpoint->hostname = head->hostname;
-	endpoint->pod = head->pod;
 	endpoint->cluster = g->cluster;
 	endpoint->ports = g->ports;
 	endpoint->ready = head->ready;

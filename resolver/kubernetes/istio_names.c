@@ -258,17 +258,13 @@ add(struct naming *n, const struct dns_name *name, const uint8_t *octets,
 		n->error = outcome;
 }
 
-/* Adds an allocated address, if its family is wanted. */
 static void
 add_allocated(struct naming *n, const struct dns_name *name,
     const uint8_t *octets, uint8_t length)
 {
-	enum mesh_auto_allocate wanted = n->k->text->mesh->auto_allocate;
 	int outcome;
 
-	if (n->error != 0 || (wanted != AUTO_ALLOCATE_BOTH &&
-	    wanted != (length == 4 ? AUTO_ALLOCATE_IPV4 :
-	    AUTO_ALLOCATE_IPV6)))
+	if (n->error != 0)
 		return;
 	outcome = builder_add_allocated(n->k->builder, name,
 	    source_ttl(n->k->text), octets, length, n->e->line);
@@ -297,11 +293,8 @@ is_near(const struct kubernetes *k, const struct istio_workload *w)
 {
 	bool network = w->network != 0 ? k->network == 0 ||
 	    w->network == k->network : kubernetes_in_network(k, w->source);
-	bool cluster = w->cluster != 0 ? k->cluster == 0 ||
-	    w->cluster == k->cluster : kubernetes_in_cluster(k, w->source);
 
-	return w->healthy && network &&
-	    (cluster || k->text->mesh->multicluster_headless);
+	return w->healthy && network;
 }
 
 static void
@@ -394,8 +387,7 @@ istio_add_names(struct kubernetes *k)
 	n.error = sort_entries(&n);
 	reserve_given(&n);
 	each_host(&n, note_host);
-	if (k->text->mesh->auto_allocate != AUTO_ALLOCATE_NONE)
-		each_host(&n, allocate_host);
+	each_host(&n, allocate_host);
 	each_host(&n, add_host);
 	free(n.order);
 	free(n.hosts.slots);

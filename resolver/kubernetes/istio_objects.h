@@ -26,8 +26,7 @@ struct istio_workload {
 	uint32_t next;
 	uint32_t namespace;		/* string */
 	uint32_t labels;
-	uint32_t cluster;		/* strings; 0: its source's */
-	uint32_t network;
+	uint32_t network;		/* string; 0: its source's */
 	uint16_t source;
 	bool healthy;
 	bool pod;

@@ -159,9 +159,6 @@ keep(struct kubernetes *k, const struct kubernetes_item *item,
 		error = read_topology(k, own, labels,
 		    "topology.istio.io/network", &w->network);
 	if (error == 0)
-		error = read_topology(k, own, labels,
-		    "topology.istio.io/cluster", &w->cluster);
-	if (error == 0)
 		error = arena_take(&k->objects.arena, sizeof(*w), &handle);
 	if (error != 0)
 		return error;

@@ -180,3 +180,15 @@ kubernetes_read_ports(struct kubernetes *k, const struct kubernetes_item *item,
 	}
 	return error;
 }
+
+void
+kubernetes_dashed(char text[static INET6_ADDRSTRLEN], const uint8_t *octets,
+    uint8_t length)
+{
+	(void)inet_ntop(length == 4 ? AF_INET : AF_INET6, octets, text,
+	    INET6_ADDRSTRLEN);
+	for (; *text != '\0'; text++) {
+		if (*text == '.' || *text == ':')
+			*text = '-';
+	}
+}

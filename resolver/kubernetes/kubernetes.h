@@ -9,6 +9,7 @@
 #ifndef NFDNS_RESOLVER_KUBERNETES_KUBERNETES_H
 #define NFDNS_RESOLVER_KUBERNETES_KUBERNETES_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -105,5 +106,12 @@ bool kubernetes_exposes(const struct source_text *text, const char *namespace);
  */
 bool kubernetes_in_cluster(const struct kubernetes *k, uint16_t source);
 bool kubernetes_in_network(const struct kubernetes *k, uint16_t source);
+
+/*
+ * Writes an address of 4 or 16 octets as one label, NUL-terminated: 10-1-2-3,
+ * fd00--1.  Kubernetes names pods this way, and endpoints without a hostname.
+ */
+void kubernetes_dashed(char text[static INET6_ADDRSTRLEN], const uint8_t *octets,
+    uint8_t length);
 
 #endif

@@ -73,10 +73,3 @@ name_maker_endpoint(const struct name_maker *m, const struct object_service *s,
 	}
 	return handle;
 }
-
-bool
-name_maker_joins(const struct name_maker *m, const struct object_endpoint *e)
-{
-	return m->k->text->mesh->multicluster_headless ||
-	    kubernetes_in_cluster(m->k, e->source);
-}

@@ -11,6 +11,9 @@
 #include "resolver/dns/name.h"
 #include "resolver/image/short_names.h"
 
+/* The domain of services that a set of clusters shares (KEP-1645, ServiceImport). */
+#define CLUSTERSET "clusterset.local"
+
 /* Start with k and objects set and short_names initialized. */
 struct name_maker {
 	struct kubernetes *k;
@@ -18,12 +21,11 @@ struct name_maker {
 	int error;			/* sticky */
 	/* Of the selected source: */
 	uint32_t ttl;
-	bool ignore_empty;
-	bool endpoint_pod_names;
-	bool has_clusterset;
 	struct short_names short_names;
+	bool has_imports;		/* there is a ServiceImport */
 	struct dns_name svc;		/* "svc", the mesh's domain */
-	struct dns_name imports;	/* "svc", the domain of imports */
+	struct dns_name clusterset;	/* CLUSTERSET */
+	struct dns_name imports;	/* "svc", CLUSTERSET */
 };
 
 /*
@@ -55,9 +57,5 @@ bool name_maker_service_name(const struct name_maker *m,
  */
 uint32_t name_maker_endpoint(const struct name_maker *m,
     const struct object_service *service, uint32_t endpoint);
-
-/* Whether an endpoint is one of the addresses of a headless service. */
-bool name_maker_joins(const struct name_maker *m,
-    const struct object_endpoint *e);
 
 #endif

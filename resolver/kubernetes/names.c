@@ -29,7 +29,6 @@
 #include "resolver/dns/reverse.h"
 #include "resolver/dns/rr.h"
 #include "resolver/dns/wire.h"
-#include "resolver/image/dashed.h"
 #include "resolver/kubernetes/domain.h"
 #include "resolver/kubernetes/name_maker.h"
 
@@ -168,11 +167,9 @@ endpoint_name(const struct service_ctx *c, const struct object_endpoint *e,
 	if (e->cluster != 0 && !name_maker_label(name, "",
 	    objects_text(c->objects, e->cluster), name))
 		return false;
-	dashed_from_address(text, e->octets, e->length);
+	kubernetes_dashed(text, e->octets, e->length);
 	if (e->hostname != 0)
 		label = objects_text(c->objects, e->hostname);
-	else if (c->m->endpoint_pod_names && e->pod != 0)
-		label = objects_text(c->objects, e->pod);
 	return name_maker_label(name, "", label, name);
 }
 
@@ -262,7 +259,7 @@ add_endpoint(struct service_ctx *c, const struct object_endpoint *e)
 		    " over 255 octets long: ignored");
 		return;
 	}
-	if (c->s->kind == SERVICE_HEADLESS && name_maker_joins(c->m, e)) {
+	if (c->s->kind == SERVICE_HEADLESS) {
 		name_maker_add_address(c->m, &c->name, e->octets, e->length,
 		    c->s->line);
 		add_ports(c, ports_at(c, e->ports), &name, e->line);
@@ -303,8 +300,7 @@ add_headless(struct service_ctx *c)
 	while ((handle = name_maker_endpoint(c->m, c->s, handle)) != 0) {
 		e = OBJECT_AT(c->objects, const struct object_endpoint,
 		    handle);
-		if (name_maker_joins(c->m, e))
-			count_ports(c, ports_at(c, e->ports), 1);
+		count_ports(c, ports_at(c, e->ports), 1);
 		handle = e->next;
 	}
 	add_endpoints(c);
@@ -317,9 +313,6 @@ add_cluster_ip(struct service_ctx *c)
 	uint32_t addresses = 0, handle;
 	const struct object_address *a;
 
-	if (c->m->ignore_empty &&
-	    name_maker_endpoint(c->m, c->s, c->s->first_endpoint) == 0)
-		return;
 	for (handle = c->s->first_address; handle != 0; handle = a->next) {
 		a = OBJECT_AT(c->objects, const struct object_address, handle);
 		name_maker_add_address(c->m, &c->name, a->octets, a->length,
@@ -361,8 +354,6 @@ add_service(struct name_maker *m, const struct object_service *s)
 	ctx.s = s;
 	ctx.records = 0;
 	ctx.port_count = 0;
-	if (s->imported && !m->has_clusterset)
-		return;
 	if (!name_maker_service_name(m, s, &ctx.name)) {
 		warn(c, s->line, "Service", "its name would be over 255 octets"
 		    " long: ignored");
@@ -388,32 +379,12 @@ add_service(struct name_maker *m, const struct object_service *s)
 		add_short_names(c, 0, &c->name, s->line);
 }
 
-/* "svc" below the domain of imports, if there is one. */
-static bool
-imports_domain(struct dns_name *name, const struct mesh_source *source)
-{
-	struct dns_name domain;
-
-	if (source == NULL || source->clusterset == NULL ||
-	    name_from_text(&domain, source->clusterset,
-	    strlen(source->clusterset)) != 0)
-		return false;
-	name_lower(&domain);
-	return name_maker_label(name, "", "svc", &domain);
-}
-
-/* Selects a source: its text, and the options for it. */
+/* Selects a source: its text, and the TTL for it. */
 static void
 select_source(struct name_maker *m, uint16_t number)
 {
-	const struct mesh_source *source;
-
 	kubernetes_select(m->k, number);
-	source = m->k->text->source;
 	m->ttl = source_ttl(m->k->text);
-	m->ignore_empty = source != NULL && source->ignore_empty;
-	m->endpoint_pod_names = source != NULL && source->endpoint_pod_names;
-	m->has_clusterset = imports_domain(&m->imports, source);
 }
 
 /* Whether services of that namespace get names. */
@@ -439,10 +410,14 @@ kubernetes_add_names(struct kubernetes *k)
 		return 0;
 	}
 	m.svc = m.short_names.services;
+	if (name_from_text(&m.clusterset, CLUSTERSET, strlen(CLUSTERSET)) != 0 ||
+	    !name_maker_label(&m.imports, "", "svc", &m.clusterset))
+		return -EINVAL;		/* it never is */
 	for (uint32_t handle = k->objects.first_service; handle != 0 &&
 	    m.error == 0; handle = s->next) {
 		s = OBJECT_AT(&k->objects, const struct object_service,
 		    handle);
+		m.has_imports |= s->imported;
 		select_source(&m, s->source);
 		if (is_exposed(&m, s))
 			add_service(&m, s);

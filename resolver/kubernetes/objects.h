@@ -57,7 +57,6 @@ struct object_endpoint {
 	uint32_t next;			/* of the same service */
 	uint32_t line;
 	uint32_t hostname;		/* string; 0: none */
-	uint32_t pod;			/* string: its name; 0: none */
 	uint32_t cluster;		/* string: where an import comes from */
 	uint32_t ports;
 	uint16_t source;		/* index of struct kubernetes_source */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "resolver/dns/rr.h"
-#include "resolver/image/dashed.h"
 #include "resolver/kubernetes/name_maker.h"
 #include "resolver/kubernetes/readers.h"
 
@@ -56,7 +55,7 @@ add_address(struct kubernetes *k, const struct kubernetes_item *item,
 		    text != NULL ? text : "(not a string)");
 		return 0;
 	}
-	dashed_from_address(label, octets, length);
+	kubernetes_dashed(label, octets, length);
 	if (!name_maker_label(&name, "", label, above))
 		return 0;
 	outcome = builder_add(k->builder, &name, NAME_OWNED,

@@ -11,10 +11,6 @@
 #include "resolver/text/json_write.h"
 #include "resolver/text/printable.h"
 
-/* Notes on names whose answers are made from the question. */
-static const char dashed_note[] =
-    "; %s\tthe address that its first label is, with dashes\n";
-
 /* Steps through the records of an RRset; start with *index = 0. */
 static bool
 next_record(const struct rrset *rrset, uint32_t *index, const uint8_t **data,
@@ -112,8 +108,6 @@ describe(const struct table *table, uint32_t node, uint8_t flags,
 	table_origin(table, node, &source, &line);
 	path = table_source(table, source, &length);
 	json_write_bool(w, "owned", (flags & NAME_OWNED) != 0);
-	if ((flags & NAME_DASHED) != 0)
-		json_write_bool(w, "dashed", true);
 	if (path != NULL)
 		json_write_octets(w, "source", path, length);
 	json_write_number(w, "line", line);
@@ -131,11 +125,8 @@ table_print(const struct table *table, FILE *out)
 	int error = table_list_make(&l, table);
 
 	for (size_t i = 0; i < l.count && error >= 0 && !ferror(out); i++) {
-		if (l.names[i].flags & NAME_DASHED)
-			fprintf(out, dashed_note, l.names[i].name);
-		else
-			error = print_records(table, l.names[i].node, TYPE_ANY,
-			    l.names[i].name, out);
+		error = print_records(table, l.names[i].node, TYPE_ANY,
+		    l.names[i].name, out);
 	}
 	table_list_free(&l);
 	return error < 0 ? error : 0;
@@ -251,10 +242,6 @@ table_print_find(const struct table *table, const struct dns_name *name,
 		return 0;
 	}
 	print_origin(table, &entry, out);
-	if (entry.flags & NAME_DASHED) {
-		fprintf(out, dashed_note, target);
-		return 1;
-	}
 	lines = print_records(table, entry.node, type, target, out);
 	if (lines == 0)
 		fprintf(out, "; no records of this type: \"dig %s TYPE\" "

@@ -23,6 +23,7 @@
 #include "nfq/handover/senders.h"
 #include "policy/decide.h"
 #include "resolver/dns/question.h"
+#include "rules/question_rules.h"
 #include "rules/ruleset.h"
 
 void __real_question_parse(struct question *q, const uint8_t *message,
@@ -39,6 +40,8 @@ int __real_ruleset_build(struct ruleset *set, const struct config *config,
     enum rules_stage stage, struct diag *diag);
 int __wrap_ruleset_build(struct ruleset *set, const struct config *config,
     enum rules_stage stage, struct diag *diag);
+void __real_question_rules_add(struct ruleset *set, bool any_nameserver);
+void __wrap_question_rules_add(struct ruleset *set, bool any_nameserver);
 pid_t __real_fork(void);
 pid_t __wrap_fork(void);
 
@@ -113,14 +116,29 @@ __wrap_senders_put(struct senders *senders, const struct sender_ends *ends,
 		__real_senders_put(senders, ends, sender);
 }
 
+static void
+change_places(struct ruleset *set)
+{
+	const char *tracked = getenv("NFDNS_TRACKED");
+
+	if (tracked != NULL)
+		set->streams_max = (uint32_t)strtoul(tracked, NULL, 10);
+}
+
+/* A user's share is a quarter of that. */
+void
+__wrap_question_rules_add(struct ruleset *set, bool any_nameserver)
+{
+	change_places(set);
+	__real_question_rules_add(set, any_nameserver);
+}
+
 int
 __wrap_ruleset_build(struct ruleset *set, const struct config *config,
     enum rules_stage stage, struct diag *diag)
 {
 	const int error = __real_ruleset_build(set, config, stage, diag);
-	const char *tracked = getenv("NFDNS_TRACKED");
 
-	if (tracked != NULL)
-		set->streams_max = (uint32_t)strtoul(tracked, NULL, 10);
+	change_places(set);
 	return error;
 }

@@ -9,20 +9,12 @@
 static void
 choose(struct mesh_source *source, uint8_t options)
 {
-	static char domain[] = "set.test";
-	static char server[] = "10.0.0.10", own[] = "own", other[] = "n";
-	static char *servers[] = { server };
+	static char own[] = "own", other[] = "n";
 	static char *namespaces[] = { own, other };
 
-	source->pods = options % 3;
-	source->ignore_empty = (options & 0x04) != 0;
-	source->endpoint_pod_names = (options & 0x08) != 0;
-	if (options & 0x10)
-		source->nameservers = (struct mesh_texts){ servers, 1 };
+	source->pods = options & 0x01 ? PODS_VERIFIED : PODS_DISABLED;
 	if (options & 0x20)
 		source->namespaces = (struct mesh_texts){ namespaces, 2 };
-	if (options & 0x40)
-		source->clusterset = domain;
 }
 
 /* The same objects from two clusters and networks, of which we are in one. */

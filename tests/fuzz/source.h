@@ -19,8 +19,7 @@ fuzz_mesh(struct mesh *mesh)
 	static char namespace[] = "own";
 
 	*mesh = (struct mesh){ .ttl = 30,
-	    .namespace = namespace, .auto_allocate = AUTO_ALLOCATE_BOTH,
-	    .zone_count = 1 };
+	    .namespace = namespace, .zone_count = 1 };
 	check(name_from_text(&mesh->domain, "mesh.test", 9) == 0);
 	mesh->zones[0].name = mesh->domain;
 	mesh->zones[0].unknown = ZONE_NXDOMAIN;

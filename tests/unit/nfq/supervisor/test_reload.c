@@ -83,33 +83,6 @@ time(time_t *out)
 	return now;
 }
 
-/* The monitor wants a reload in the very second in which a table expires. */
-static void
-a_table_that_has_expired_is_left_out(void)
-{
-	const struct timespec written = { .tv_sec = (time_t)realtime_s() - 3 };
-	const struct mesh_source *source;
-	char path[100];
-
-	begin(1);
-	(void)snprintf(path, sizeof(path), "%s/mesh.table", directory);
-	write_file(path, "any");
-	CHECK(utimensat(AT_FDCWD, path, (struct timespec[]){ written, written },
-	    0) == 0);
-	write_file(config_path, "run_dir = \"%s\";\nuser = \"65533\";\n"
-	    "state_dir = \"%s\";\nfeed_run_dir = \"%s\";\nmesh = { tables = ( "
-	    "{ format = \"feed\"; feed = \"mesh\"; stale_after = 1; "
-	    "expire_after = 2; } ); };\n", directory, directory, directory);
-	reload_begin(&s, RELOAD_ALL);
-	CHECK(s.reload.phase == RELOAD_COMPILING);
-	if (s.reload.phase == RELOAD_COMPILING) {
-		source = &s.reload.config->mesh.sources[0];
-		CHECK(source->age == AGE_EXPIRED && source->left_out);
-	}
-	end();
-	CHECK(unlink(path) == 0);
-}
-
 static void
 tables_that_are_the_same_change_nothing(void)
 {
@@ -309,7 +282,6 @@ main(int argc, char **argv)
 		return 1;
 	TEST(everything_arrives_and_is_adopted);
 	TEST(audit_files_are_part_of_it);
-	TEST(a_table_that_has_expired_is_left_out);
 	TEST(tables_that_are_the_same_change_nothing);
 	TEST(tables_alone_change_nothing_else);
 	TEST(a_refused_reload_of_the_machine_is_made_up_for);

@@ -53,8 +53,6 @@ every_default_is_what_the_design_says(void)
 	CHECK(c->answers.udp_size == 1232);
 	CHECK(c->answers.suppress_https && c->answers.tcp);
 	CHECK(c->mesh.cluster == NULL && c->mesh.network == NULL);
-	CHECK(c->mesh.multicluster_headless);
-	CHECK(c->mesh.auto_allocate == AUTO_ALLOCATE_BOTH);
 	CHECK(c->answers.unloaded == UNLOADED_PASS);
 	CHECK(c->mesh.source_count == 0 && c->mesh.zone_count == 0);
 	CHECK(c->audit_count == 0);
@@ -84,14 +82,11 @@ static const char full[] =
     " \"B.example\" ];\n"						/* 20 */
     "  ttl = 0; negative_ttl = 86400; udp_size = 512;\n"
     "  suppress_https = false; unloaded = \"servfail\";"
-    " cluster = \"c1\"; network = \"n1\"; multicluster_headless = false;"
-    " auto_allocate = \"ipv6\";\n"
+    " cluster = \"c1\"; network = \"n1\";\n"
     "  tables = ( { format = \"nds\"; path = \"/t/names.json\"; },\n"
     "    { format = \"hosts\"; path = \"hosts\"; },"
     " { format = \"kubernetes\"; path = \"/o\"; ttl = 5;"
     " namespaces = [ \"a\", \"b\" ]; pods = \"verified\";"
-    " ignore_empty = true; endpoint_pod_names = true;"
-    " nameservers = [ \"10.0.0.10\" ]; clusterset = \"c.local\";"
     " cluster = \"gke_p/zone.a\"; network = \"vpc-2\"; } );\n"
     "  zones = ( { name = \"Mesh.example\"; unknown = \"nxdomain\"; },\n"
     "    { name = \"b.example\"; } );\n"
@@ -108,10 +103,7 @@ kubernetes_options(const struct mesh_source *source)
 	    source->ttl == 5 && source->namespaces.count == 2 &&
 	    strcmp(source->namespaces.texts[0], "a") == 0 &&
 	    strcmp(source->namespaces.texts[1], "b") == 0 &&
-	    source->pods == PODS_VERIFIED && source->ignore_empty &&
-	    source->endpoint_pod_names && source->nameservers.count == 1 &&
-	    strcmp(source->nameservers.texts[0], "10.0.0.10") == 0 &&
-	    strcmp(source->clusterset, "c.local") == 0 &&
+	    source->pods == PODS_VERIFIED &&
 	    strcmp(source->cluster, "gke_p/zone.a") == 0 &&
 	    strcmp(source->network, "vpc-2") == 0;
 }
@@ -120,8 +112,7 @@ static void
 a_feed_keeps_its_table_in_state_dir(void)
 {
 	struct config *c = parse("mesh = { tables = ( { format = \"feed\"; feed"
-	    " = \"mesh\"; stale_after = 60; ttl_when_stale = 5; expire_after "
-	    "= 3600; pods = \"insecure\"; }, { format = \"feed\"; feed = "
+	    " = \"mesh\"; stale_after = 60; pods = \"verified\"; }, { format = \"feed\"; feed = "
 	    "\"b\"; } ); }; state_dir = \"/s\"; feed_run_dir = \"/r\";");
 	const struct mesh_source *s;
 
@@ -131,10 +122,8 @@ a_feed_keeps_its_table_in_state_dir(void)
 	s = c->mesh.sources;
 	CHECK(s->format == formats_find("feed") && strcmp(s->feed, "mesh") == 0);
 	CHECK(strcmp(s->path, "/s/mesh.table") == 0);
-	CHECK(s->stale_after == 60 && s->ttl_when_stale == 5 &&
-	    s->expire_after == 3600 && s->pods == PODS_INSECURE);
-	CHECK(s[1].stale_after == 600 && s[1].ttl_when_stale == 0 &&
-	    s[1].expire_after == 0);
+	CHECK(s->stale_after == 60 && s->pods == PODS_VERIFIED);
+	CHECK(s[1].stale_after == 600);
 	CHECK(strcmp(s[1].path, "/s/b.table") == 0);
 	CHECK(strcmp(c->state_dir, "/s") == 0);
 	CHECK(strcmp(c->feed_run_dir, "/r") == 0);
@@ -208,8 +197,6 @@ every_option_has_its_effect(void)
 	CHECK(!c->answers.suppress_https && !c->answers.tcp);
 	CHECK(strcmp(c->mesh.cluster, "c1") == 0);
 	CHECK(strcmp(c->mesh.network, "n1") == 0);
-	CHECK(!c->mesh.multicluster_headless);
-	CHECK(c->mesh.auto_allocate == AUTO_ALLOCATE_IPV6);
 	CHECK(c->answers.unloaded == UNLOADED_SERVFAIL);
 	CHECK(c->mesh.source_count == 3);
 	CHECK(c->mesh.sources[0].format == formats_find("nds"));

@@ -9,24 +9,18 @@
 #include "resolver/compile/formats.h"
 
 static char *namespaces[] = { (char[]){ "shop" }, (char[]){ "" } };
-static char *nameservers[] = { (char[]){ "10.96.0.10" } };
 
 /* Every field is something that nobody would get by forgetting it. */
 static struct mesh_source sources[] = {
 	{
 		.path = (char[]){ "/etc/nfdns/objects.json" },
 		.feed = (char[]){ "mesh" }, .stale_after = 63,
-		.ttl_when_stale = 64, .expire_after = 65,
 		.origin = (char[]){ "other.example." },
 		.ttl = 61,
 		.namespaces = { namespaces, 2 },
-		.nameservers = { nameservers, 1 },
 		.cluster = (char[]){ "east" },
 		.network = (char[]){ "net-1" },
-		.clusterset = (char[]){ "clusterset.local" },
 		.pods = PODS_VERIFIED,
-		.ignore_empty = true,
-		.endpoint_pod_names = true,
 		.watch = true,
 		.line = 17,
 	},
@@ -40,8 +34,6 @@ static struct mesh mesh = {
 	.namespace = (char[]){ "default" },
 	.cluster = (char[]){ "west" },
 	.network = (char[]){ "net-2" },
-	.multicluster_headless = true,
-	.auto_allocate = AUTO_ALLOCATE_BOTH,
 	.search_count = MESH_MAX_SEARCH,
 	.ttl = 62,
 	.shrink_limit = 64,

@@ -260,35 +260,6 @@ links_are_followed(void)
 	source_files_close(&files);
 }
 
-/* The configuration's TTL stays: a reload may find the feed well again. */
-static void
-a_stale_table_has_another_ttl(void)
-{
-	static const struct {
-		enum mesh_age age;
-		uint32_t when_stale, ttl;
-	} cases[] = {
-		{ AGE_STALE, 5, 5 }, { AGE_EXPIRED, 5, 5 },
-		{ AGE_CURRENT, 5, 77 }, { AGE_STALE, 0, 77 },
-		{ AGE_STALE, 3600, 77 },	/* never a longer one */
-	};
-
-	set_up("feed");
-	source.path = (char[]){ "/nonexistent/mesh.table" };
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		source.age = cases[i].age;
-		source.ttl_when_stale = cases[i].when_stale;
-		MUST(source_files_open(&files, &mesh, &diag) == 0);
-		CHECK(files.mesh.sources[0].ttl == cases[i].ttl);
-		CHECK(source.ttl == 77);
-		source_files_close(&files);
-	}
-	source.ttl = 0;			/* the mesh's, which is 30 */
-	MUST(source_files_open(&files, &mesh, &diag) == 0);
-	CHECK(files.mesh.sources[0].ttl == 0);
-	source_files_close(&files);
-}
-
 int
 main(void)
 {
@@ -301,7 +272,6 @@ main(void)
 	TEST(no_more_files_than_can_be_open);
 	TEST(a_zone_is_one_file);
 	TEST(links_are_followed);
-	TEST(a_stale_table_has_another_ttl);
 	set_up("hosts");
 	diag_free(&diag);
 	(void)rmdir(directory);

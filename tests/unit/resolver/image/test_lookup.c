@@ -162,23 +162,6 @@ test_lookup_leaves_table(void)
 	CHECK(lookup.chain_length == 1);
 }
 
-/* What a dashed name has stands in the target then, not in the question. */
-static void
-test_lookup_dashed_target(void)
-{
-	struct dns_name owner = make("*.pod.test");
-
-	begin();
-	CHECK(builder_add(builder, &owner, NAME_DASHED, TYPE_A, 30,
-	    "\0\0\0\0", 4, 0) == BUILDER_ADDED);
-	add_cname("a.test", "10-1-2-3.pod.test");
-	gather("a.test", TYPE_A);
-	CHECK(lookup.has_type && !lookup.leaves_table);
-	CHECK(lookup.chain_length == 2);
-	CHECK(memcmp(lookup.chain[1].rdata, "\12\1\2\3", 4) == 0);
-}
-
-/* A zone says of targets, too, what there is not. */
 static void
 test_lookup_target_unknown(void)
 {
@@ -220,49 +203,6 @@ test_lookup_cname_type(void)
 	}
 }
 
-/*
- * "*.pod.test" for addresses as labels, with the types that it has; name and
- * type of the question.  Octets of the address found, 0 if none.
- */
-static uint8_t
-dashed(bool four, bool six, const char *name, uint16_t type)
-{
-	const struct dns_name owner = make("*.pod.test");
-	uint8_t any[16] = { 0 };
-
-	begin();
-	if (four)
-		CHECK(builder_add(builder, &owner, NAME_OWNED | NAME_DASHED,
-		    TYPE_A, 30, any, 4, 0) == BUILDER_ADDED);
-	if (six)
-		CHECK(builder_add(builder, &owner, NAME_OWNED | NAME_DASHED,
-		    TYPE_AAAA, 30, any, 16, 0) == BUILDER_ADDED);
-	gather(name, type);
-	CHECK(lookup.chain_length == (lookup.has_type ? 1 : 0));
-	CHECK(!lookup.has_type || lookup.chain[0].rdata == lookup.dashed);
-	CHECK(!lookup.has_type || lookup.chain[0].count == 1);
-	return lookup.has_type ? (uint8_t)lookup.chain[0].rdlength : 0;
-}
-
-static void
-test_lookup_dashed(void)
-{
-	CHECK(dashed(true, true, "10-1-2-3.pod.test", TYPE_A) == 4);
-	CHECK(memcmp(lookup.dashed, "\12\1\2\3", 4) == 0);
-	CHECK(dashed(true, true, "10-1-2-3.pod.test", TYPE_ANY) == 4);
-	CHECK(dashed(true, true, "10-1-2-3.pod.test", TYPE_AAAA) == 0);
-	CHECK(dashed(true, true, "10-1-2-3.pod.test", TYPE_TXT) == 0);
-	CHECK(dashed(true, true, "fd00--1.pod.test", TYPE_AAAA) == 16);
-	CHECK(lookup.dashed[0] == 0xfd && lookup.dashed[15] == 1);
-	CHECK(dashed(true, true, "fd00--1.pod.test", TYPE_ANY) == 16);
-	CHECK(lookup.chain[0].type == TYPE_AAAA);
-	CHECK(dashed(true, true, "fd00--1.pod.test", TYPE_A) == 0);
-	/* Addresses of a family that the wildcard is not for. */
-	CHECK(dashed(true, false, "fd00--1.pod.test", TYPE_AAAA) == 0);
-	CHECK(dashed(true, false, "fd00--1.pod.test", TYPE_ANY) == 0);
-	CHECK(dashed(false, true, "10-1-2-3.pod.test", TYPE_A) == 0);
-}
-
 int
 main(void)
 {
@@ -273,9 +213,7 @@ main(void)
 	TEST(test_lookup_loop);
 	TEST(test_lookup_miss_at_the_end);
 	TEST(test_lookup_leaves_table);
-	TEST(test_lookup_dashed_target);
 	TEST(test_lookup_target_unknown);
 	TEST(test_lookup_cname_type);
-	TEST(test_lookup_dashed);
 	return test_summary();
 }

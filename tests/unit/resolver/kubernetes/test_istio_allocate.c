@@ -3,8 +3,7 @@
 #include "tests/check.h"
 #include "tests/source.h"
 
-static struct mesh mesh = { .ttl = 30,
-    .auto_allocate = AUTO_ALLOCATE_BOTH };
+static struct mesh mesh = { .ttl = 30 };
 
 #define OBJECT(kind, name, namespace, meta, rest) \
 	"{\"apiVersion\":\"networking.istio.io/v1\",\"kind\":\"" kind "\"," \
@@ -63,33 +62,8 @@ has(const struct reading *r, const char *name, const char *expected)
 
 #define FIRST "random-1.host.example"
 
-static void
-families_that_are_wanted(void)
-{
-	static const struct {
-		enum mesh_auto_allocate wanted;
-		const char *expected;
-	} cases[] = {
-		{ AUTO_ALLOCATE_NONE, "none" },
-		{ AUTO_ALLOCATE_IPV4, "240.240.116.21 " },
-		{ AUTO_ALLOCATE_IPV6, "- 2001:2::f0f0:7415" },
-		{ AUTO_ALLOCATE_BOTH, "240.240.116.21 2001:2::f0f0:7415" },
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct reading r;
-
-		mesh.auto_allocate = cases[i].wanted;
-		r = reading_of(ENTRY("a", "", HOST(FIRST)));
-		CHECK(silent(&r));
-		CHECK(has(&r, FIRST, cases[i].expected));
-		reading_free(&r);
-	}
-	mesh.auto_allocate = AUTO_ALLOCATE_BOTH;
-}
-
 /*
- * "both" is what the rest of the table has: an address of 2001:2::/48 that
+ * The families are those that the rest of the table has: an address of 2001:2::/48 that
  * leads nowhere would be tried first by whoever has a route for IPv6.
  */
 static void
@@ -412,7 +386,6 @@ int
 main(void)
 {
 	mesh.domain = name_of("cluster.local");
-	TEST(families_that_are_wanted);
 	TEST(families_of_the_table);
 	TEST(who_gets_none);
 	TEST(malformed_addresses_get_none);

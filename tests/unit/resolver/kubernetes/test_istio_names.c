@@ -207,14 +207,9 @@ only_near_endpoints(void)
 	reading_free(&r);
 	mesh.network = mesh.cluster = one;
 	r = reading_of(text);
-	CHECK(has(&r, "a.example", "10.0.0.1 10.0.0.3 "));
-	reading_free(&r);
-	mesh.multicluster_headless = true;
-	r = reading_of(text);
 	CHECK(has(&r, "a.example", "10.0.0.1 10.0.0.3 10.0.0.5 "));
 	reading_free(&r);
 	mesh.network = mesh.cluster = NULL;
-	mesh.multicluster_headless = false;
 }
 
 static void

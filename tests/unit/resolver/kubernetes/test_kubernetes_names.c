@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What names Kubernetes objects make, and what is said about bad ones. */
-#include "resolver/image/dashed.h"
+#include "resolver/kubernetes/kubernetes.h"
 #include "resolver/dns/rdata.h"
 #include "tests/check.h"
 #include "tests/source.h"
@@ -157,12 +157,6 @@ endpoints_that_are_not_ready(void)
 	r = make(text);
 	CHECK(is(&r, "h.n.svc.mesh.test", TYPE_A, "10.1.0.3"));
 	reading_free(&r);
-	source.ignore_empty = true;
-	(void)snprintf(text, sizeof(text), "%s%s", slice,
-	    SERVICE("h", "\"clusterIP\":\"10.0.0.1\""));
-	r = make(text);
-	CHECK(kind_of(&r, "h.n.svc.mesh.test") == ENTRY_NONE);
-	reading_free(&r);
 }
 
 /* "kubectl get endpointslices,endpoints" says everything twice. */
@@ -227,14 +221,6 @@ pods(void)
 	CHECK(kind_of(&r, "10-2-0-9.n.pod.mesh.test") == ENTRY_NONE);
 	CHECK(kind_of(&r, "n.pod.mesh.test") == ENTRY_EMPTY);
 	reading_free(&r);
-	source.pods = PODS_INSECURE;
-	r = make(pod);
-	CHECK(find(r.table, "10-9-9-9.n.pod.mesh.test").flags & NAME_DASHED);
-	CHECK(kind_of(&r, "10-9-9-9.n.pod.mesh.test") == ENTRY_WILDCARD);
-	CHECK(kind_of(&r, "blah.n.pod.mesh.test") == ENTRY_NONE);
-	CHECK(kind_of(&r, "a.10-9-9-9.n.pod.mesh.test") == ENTRY_NONE);
-	CHECK(kind_of(&r, "10-9-9-9.m.pod.mesh.test") == ENTRY_NONE);
-	reading_free(&r);
 }
 
 static void
@@ -264,7 +250,6 @@ namespaces_that_are_shown(void)
 static void
 dns_service(void)
 {
-	static char server[] = "10.1.0.5", *servers[] = { server };
 	static const char objects[] = "{\"apiVersion\":\"v1\",\"kind\":"
 	    "\"Service\",\"metadata\":{\"name\":\"kube-dns\",\"namespace\":"
 	    "\"kube-system\"},\"spec\":{\"clusterIP\":\"10.0.0.10\"}}"
@@ -279,15 +264,6 @@ dns_service(void)
 	    "kube-dns.kube-system.svc.mesh.test."));
 	CHECK(is(&r, "kube-dns.kube-system.svc.mesh.test", TYPE_A,
 	    "10.0.0.10"));
-	reading_free(&r);
-	source.nameservers = (struct mesh_texts){ servers, 1 };
-	r = make(objects);
-	CHECK(is(&r, "mesh.test", TYPE_NS, "other.n.svc.mesh.test."));
-	reading_free(&r);
-	source.nameservers = (struct mesh_texts){ servers, 1 };
-	r = make(SERVICE("a", "\"clusterIP\":\"10.0.0.1\""));
-	CHECK(is(&r, "mesh.test", TYPE_NS, "ns.dns.mesh.test."));
-	CHECK(is(&r, "ns.dns.mesh.test", TYPE_A, "10.1.0.5"));
 	reading_free(&r);
 }
 
@@ -350,38 +326,6 @@ one_bad_object_and_the_rest_works(void)
 	}
 }
 
-static void
-addresses_with_dashes(void)
-{
-	static const struct {
-		const char *label;
-		uint8_t length;
-	} labels[] = {
-		{ "10-1-2-3", 4 }, { "255-255-255-255", 4 }, { "--1", 16 },
-		{ "fd00--10-1", 16 }, { "1-2-3-4-5-6-7-8", 16 },
-		{ "256-1-2-3", 0 }, { "01-2-3-4", 0 }, { "1-2-3", 0 },
-		{ "1--2-3-4", 16 }, { "blah", 0 }, { "", 0 }, { "-", 0 },
-		{ "10.1.2.3", 0 }, { "::1", 0 }, { "1-2-3-4-", 0 },
-	};
-	uint8_t wire[64], octets[16];
-	char text[INET6_ADDRSTRLEN];
-
-	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
-		size_t length = strlen(labels[i].label);
-
-		wire[0] = (uint8_t)length;
-		memcpy(wire + 1, labels[i].label, length);
-		if (dashed_to_address(wire, octets) != labels[i].length) {
-			printf("  %s\n", labels[i].label);
-			CHECK(0);
-		}
-	}
-	CHECK(dashed_to_address((const uint8_t *)"\10" "10-1-2-3",
-	    octets) == 4 && memcmp(octets, "\12\1\2\3", 4) == 0);
-	dashed_from_address(text, (const uint8_t *)"\12\1\2\3", 4);
-	CHECK(strcmp(text, "10-1-2-3") == 0);
-}
-
 int
 main(void)
 {
@@ -398,6 +342,5 @@ main(void)
 	TEST(namespaces_that_are_shown);
 	TEST(dns_service);
 	TEST(one_bad_object_and_the_rest_works);
-	TEST(addresses_with_dashes);
 	return test_summary();
 }
