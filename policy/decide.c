@@ -546,17 +546,10 @@ decide_forwarding(const struct facts *facts, enum forwarding forwarding)
 {
 	if (facts->question->edns.present && facts->question->edns.version > 0)
 		return refuse(REASON_EDNS_VERSION, RCODE_BADVERS);
-	switch (forwarding) {
-	case FORWARDING_ASK:
-		return (struct decision){ VERDICT_FORWARD, REASON_FORWARD,
-			ANSWER_EMPTY, RCODE_NOERROR, 0 };
-	case FORWARDING_FULL_REFUSED:
+	if (forwarding == FORWARDING_FULL)
 		return refuse(REASON_FORWARD_FULL, RCODE_REFUSED);
-	case FORWARDING_FULL_SERVFAIL:
-		return refuse(REASON_FORWARD_FULL, RCODE_SERVFAIL);
-	default:
-		return pass(REASON_FORWARD_FULL);
-	}
+	return (struct decision){ VERDICT_FORWARD, REASON_FORWARD, ANSWER_EMPTY,
+		RCODE_NOERROR, 0 };
 }
 
 /* Behind a name, which may be compressed: RFC 1035, 4.1.4. */

@@ -163,9 +163,7 @@ enum extended_error decide_error(const struct ruling *ruling,
 enum forwarding {
 	FORWARDING_NONE,
 	FORWARDING_ASK,		/* ask the domain's upstreams */
-	FORWARDING_FULL_PASS,	/* full, and the domain says what happens: */
-	FORWARDING_FULL_REFUSED,
-	FORWARDING_FULL_SERVFAIL,
+	FORWARDING_FULL,	/* too many wait for their answers */
 };
 
 /*

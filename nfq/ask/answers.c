@@ -109,17 +109,9 @@ void
 answer_full(struct engine *e, struct engine_client *client,
     const struct forward_domain *domain)
 {
-	struct answer_given given = { .rcode = RCODE_REFUSED,
-		.ede = EDE_NETWORK_ERROR };
+	const struct answer_given given = { .ede = EDE_NETWORK_ERROR,
+		.rcode = domain != NULL ? RCODE_REFUSED : RCODE_SERVFAIL };
 
-	if (domain != NULL && domain->full == FULL_PASS && client->chase == NULL) {
-		e->stats.passed++;
-		e->domain[client->domain][DOMAIN_PASSED]++;
-		e->host.pass(e->host.arg, client);
-		return;
-	}
-	if (domain == NULL || domain->full != FULL_REFUSED)
-		given.rcode = RCODE_SERVFAIL;
 	e->stats.refused++;
 	e->domain[client->domain][DOMAIN_REFUSED]++;
 	answer_client(e, client, &given);

@@ -187,7 +187,6 @@ pending_domain(const struct engine *e, const struct pending *p)
 	static const struct forward_domain none = {
 		.upstreams = 1, .upstream = { ADDRESSED },
 		.select = SELECT_ORDERED, .fallback = FALLBACK_NONE,
-		.full = FULL_SERVFAIL,
 	};
 
 	return p->domain < FORWARD_DOMAINS ? &e->settings.domain[p->domain] :

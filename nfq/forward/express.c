@@ -398,7 +398,7 @@ express_send(struct express *x, struct express_attempt *a,
 	if (a->generation != generation || !may_send(x, a, settings, now))
 		return -ESTALE;
 	express_sockets_keep_ports(&x->sockets,
-	    !settings->attempts.fresh_ports && x->under_way >= MANY_UNDER_WAY);
+	    x->under_way >= MANY_UNDER_WAY);
 	a->sent = now;
 	a->socket = express_sockets_take(&x->sockets, a,
 	    &settings->upstream[a->upstream], a->sent);

@@ -283,12 +283,6 @@ is_answered(const struct interception *out)
 	    out->decision.verdict != VERDICT_FORWARD;
 }
 
-static const enum forwarding forwarding_full[FULL_WAYS] = {
-	[FULL_REFUSED] = FORWARDING_FULL_REFUSED,
-	[FULL_SERVFAIL] = FORWARDING_FULL_SERVFAIL,
-	[FULL_PASS] = FORWARDING_FULL_PASS,
-};
-
 /* What the question's domain says. */
 static enum forwarding
 forwarding_of(struct interception *out)
@@ -299,8 +293,7 @@ forwarding_of(struct interception *out)
 	if (domain < 0)
 		return FORWARDING_NONE;
 	out->domain = (uint32_t)domain;
-	return out->forward_full ?
-	    forwarding_full[f->domain[domain].full] : FORWARDING_ASK;
+	return out->forward_full ? FORWARDING_FULL : FORWARDING_ASK;
 }
 
 /* Names of the mesh never get here, so they do not pay for the domains. */
@@ -554,14 +547,13 @@ act_stream(struct interception *out, const struct facts *facts,
 
 void
 intercept_full_stream(struct interception *out,
-    const struct answer_source *source, enum forward_full full,
-    uint8_t *answer, size_t size)
+    const struct answer_source *source, uint8_t *answer, size_t size)
 {
 	const struct facts facts = begin_again(out, source);
 	const uint16_t rule = out->decision.rule;
 
 	out->others = true;
-	out->decision = decide_forwarding(&facts, forwarding_full[full]);
+	out->decision = decide_forwarding(&facts, FORWARDING_FULL);
 	out->decision.rule = rule;
 	act_stream(out, &facts, answer, size);
 }

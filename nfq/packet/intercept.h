@@ -152,11 +152,10 @@ void intercept_stream(struct interception *out,
 
 /*
  * Instead of what intercept_stream() has decided about a name of a forward domain:
- * what the domain says for when too many wait for answers.  With the same room.
+ * REFUSED, as too many wait for answers.  With the same room.
  */
 void intercept_full_stream(struct interception *out,
-    const struct answer_source *source, enum forward_full full,
-    uint8_t *answer, size_t size);
+    const struct answer_source *source, uint8_t *answer, size_t size);
 
 /*
  * For an answer that is not the table's, before the client gets it: fresh, kept, of

@@ -82,9 +82,7 @@ decide_message(struct stream *s, const struct stream_connection *c,
 		(void)intercept_drop_unowned(i);
 	domain = domain_of(s, i);
 	if (domain >= 0 && stream_errands_are_full(s, c)) {
-		intercept_full_stream(i, &source, (enum forward_full)
-		    generation->settings.forward.domain[domain].full,
-		    answer, size);
+		intercept_full_stream(i, &source, answer, size);
 		return false;
 	}
 	return domain >= 0 || is_chain(i);

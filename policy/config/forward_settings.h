@@ -57,9 +57,6 @@ enum forward_fallback {
 	FALLBACKS
 };
 
-/* What happens to a question above a limit, if no stale answer is there. */
-enum forward_full { FULL_REFUSED, FULL_SERVFAIL, FULL_PASS, FULL_WAYS };
-
 /* Questions for a name and all names below it; the longest one wins. */
 struct forward_domain {
 	uint8_t name[FORWARD_NAME];	/* wire format, lower case */
@@ -67,7 +64,6 @@ struct forward_domain {
 	uint32_t upstream[FORWARD_PER_DOMAIN];	/* indices, in order */
 	uint32_t select;		/* enum forward_select */
 	uint32_t fallback;		/* enum forward_fallback */
-	uint32_t full;			/* enum forward_full */
 	uint32_t cache;			/* 0 or 1 */
 	uint32_t negative_max_s;	/* TTL of negative answers, at most */
 	uint32_t line;			/* of the config file, for messages */
@@ -101,7 +97,6 @@ struct forward_attempt_settings {
 	uint32_t failure_nodata;	/* 0 or 1: so is an answer without records */
 	uint32_t join;			/* 0 or 1: equal questions are asked once */
 	uint32_t pass_ad;		/* 0 or 1: the AD flag is handed on */
-	uint32_t fresh_ports;		/* 0 or 1: also while many are under way */
 };
 
 struct forward_health_settings {
@@ -120,7 +115,7 @@ struct forward_tls_settings {
 	uint32_t idle_s;		/* a connection without questions is closed */
 };
 
-/* Questions held: the limits above which enum forward_full counts. */
+/* Questions held, at most; those above are refused. */
 struct forward_limits {
 	uint32_t held;			/* clients in all */
 	uint32_t user;			/* clients of one user */

@@ -27,8 +27,6 @@ static const char *const forward_selects[] = { "fastest", "ordered", "random",
 	"round-robin", "all", NULL };
 static const char *const forward_fallbacks[] = { "none", "default", "pass",
 	NULL };
-static const char *const forward_fulls[] = { "refused", "servfail", "pass",
-	NULL };
 static const char *const pods_modes[] = { "disabled", "verified", NULL };
 
 /* Of the policy, in the order of their enums in policy/rule.h. */
@@ -339,10 +337,6 @@ const struct config_option config_options[] = {
 	  "nameserver that the question was sent to.",
 	  STRING, CHOICE(forward_fallbacks), IN(forward_domain, fallback),
 	  .reload = true },
-	{ "forward.domains[].full", "\"refused\"",
-	  "What happens to a question while too many wait for answers.",
-	  STRING, CHOICE(forward_fulls), IN(forward_domain, full),
-	  .reload = true },
 	{ "forward.domains[].cache", "true",
 	  "Whether its answers are kept.",
 	  BOOLEAN, IN(forward_domain, cache), .reload = true },
@@ -350,11 +344,6 @@ const struct config_option config_options[] = {
 	  "Whether CNAMEs of the mesh that lead out of it are followed to their "
 	  "end over UDP too; without, clients are told to ask over TCP.",
 	  BOOLEAN, IN(config, forward.chase), .reload = true },
-	{ "forward.fresh_ports", "false",
-	  "Whether each question to an upstream has a source port of its own even "
-	  "while more than 32 are under way; else a port then serves up to 64, one "
-	  "after the other.",
-	  BOOLEAN, IN(config, forward.attempts.fresh_ports), .reload = true },
 
 	{ "forward.cache.size", "10000",
 	  "Answers that are kept; 0: none.",

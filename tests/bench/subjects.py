@@ -224,14 +224,6 @@ forward = {{ domains = ( {{
 }} ); {more} }};"""})
 
 
-class FreshPorts(Forwarding):
-    """The same, with a port for each question also while many are under way."""
-    label = "fresh_ports"
-
-    def __init__(self, mesh):
-        super().__init__(mesh, more="fresh_ports = true;")
-
-
 class Workers(Nfdns):
     """Several worker threads, to be put on one CPU each."""
 

@@ -15,7 +15,7 @@ CONF = 'user = "nobody";\nforward = {{ domains = (\n{}\n); }};\n'
 # What a case may say, by the README of the cases.
 KNOWN = {
     "config": {"upstreams", "stub_domains", "policy", "failover_rcodes", "failover_on_nodata",
-               "attempts", "attempt_timeout_ms", "max_in_flight", "when_full", "dedup",
+               "attempts", "attempt_timeout_ms", "max_in_flight", "dedup",
                "case_randomisation", "cache", "stale", "prefetch", "health",
                "loop_detect", "transport"},
     "stub_domains": {"domain", "servers", "cache", "transport", "fallback", "policy"},

@@ -41,7 +41,6 @@ def settings_of(config, names):
             "upstreams": [upstream(u, way) for u in servers],
             "select": POLICIES[stub.get("policy", config.get("policy", "fastest"))],
             "fallback": 2 if fallback == "pass" else int(bool(fallback)),
-            "full": full_of(config.get("when_full", "refused")),
             "cache": int("cache" in has and bool(stub.get("cache", True))),
             "negative_max_s": cache.get("max_negative_ttl", 30)})
 
@@ -74,10 +73,6 @@ def settings_of(config, names):
         s["health"]["probe_max_ms"] = health["interval_ms"]
     s["probe_name"] = name_octets(health.get("name", ".")).lower().hex()
     return s
-
-
-def full_of(text):
-    return 1 if "servfail" in text.lower() else 2 if "pass" in text.lower() else 0
 
 
 def put(to, given, **keys):

@@ -122,7 +122,7 @@ static const struct row attempt_rows[] = {
 	ROW(attempts, wait_ms), ROW(attempts, budget_ms),
 	ROW(attempts, explore), ROW(attempts, failure_rcodes),
 	ROW(attempts, failure_nodata), ROW(attempts, join),
-	ROW(attempts, pass_ad), ROW(attempts, fresh_ports), { NULL, 0 }
+	ROW(attempts, pass_ad), { NULL, 0 }
 };
 static const struct row health_rows[] = {
 	ROW(health, losses), ROW(health, probe_ms), ROW(health, probe_max_ms),
@@ -190,7 +190,6 @@ read_domains(struct forward_settings *s, const struct json_node *list)
 		}
 		d->select = number_of(item, "select", 0);
 		d->fallback = number_of(item, "fallback", 0);
-		d->full = number_of(item, "full", 0);
 		d->cache = number_of(item, "cache", 1);
 		d->negative_max_s = number_of(item, "negative_max_s", 30);
 	}

@@ -106,16 +106,6 @@ of_many_a_port_serves_several_until_few_are_left(void)
 	end();
 }
 
-static void
-all_have_ports_of_their_own_if_the_settings_say_so(void)
-{
-	begin();
-	settings.attempts.fresh_ports = 1;
-	ask_many(COUNT);
-	CHECK(count_repeated(0, COUNT) < 3);
-	end();
-}
-
 /* Those that are under way have different ports. */
 static void
 a_port_has_one_question_at_a_time(void)
@@ -292,7 +282,6 @@ main(void)
 {
 	TEST(few_have_ports_of_their_own);
 	TEST(of_many_a_port_serves_several_until_few_are_left);
-	TEST(all_have_ports_of_their_own_if_the_settings_say_so);
 	TEST(a_port_has_one_question_at_a_time);
 	TEST(behind_the_last_question_no_port_is_kept);
 	TEST(a_port_that_something_came_to_serves_no_more);

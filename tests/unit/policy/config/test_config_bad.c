@@ -261,9 +261,6 @@ static const struct {
 	{ "forward.domains[].fallback", DOMAIN("name = \"a\"; fallback = "
 	  "\"default\"; upstreams = [ \"192.0.2.1\" ];"),
 	  "domains[0].fallback: \"default\" needs a domain \".\"" },
-	{ "forward.domains[].full",
-	  DOMAIN("name = \"a\"; upstreams = [ \"192.0.2.1\" ]; "
-	  "full = \"drop\";"), "found \"drop\"" },
 	{ "forward.domains[].cache", DOMAIN("name = \"a\"; cache = 1; "
 	  "upstreams = [ \"192.0.2.1\" ];"), "cache: found 1" },
 	{ "forward.cache.size", "forward = { cache = { size = -1; }; };",
@@ -271,7 +268,6 @@ static const struct {
 	{ "forward.cache.stale", "forward = { cache = { stale = true; }; };",
 	  "stale: found true" },
 	{ "forward.chase", "forward = { chase = \"yes\"; };", "found \"yes\"" },
-	{ "forward.fresh_ports", "forward = { fresh_ports = 1; };", "found 1" },
 	{ "forward.chase", "queue = { number = 65535; }; "
 	  "forward = { chase = true; };", "need one more queue" },
 	{ "", "((((((((((", "2: syntax error" },
