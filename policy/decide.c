@@ -294,7 +294,7 @@ ruling_filters(const struct ruling *ruling, uint16_t type)
 		return ruling->only == RULE_ONLY_A;
 	case TYPE_HTTPS:
 	case TYPE_SVCB:
-		return ruling->strip_https;
+		return true;
 	default:
 		return false;
 	}

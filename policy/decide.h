@@ -108,7 +108,6 @@ struct ruling {
 	uint16_t rule;			/* its number, from 1; 0: none decides */
 	bool limited;			/* the rule's rate is used up: action says
 					 * what happens over it */
-	bool strip_https;		/* of RULE_FILTER */
 	enum rule_only only;		/* of RULE_FILTER */
 	enum rule_action action;
 };

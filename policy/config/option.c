@@ -33,10 +33,10 @@ static const char *const pods_modes[] = { "disabled", "verified", NULL };
 static const char *const rule_actions[] = { "answer", "pass", "nxdomain",
 	"nodata", "refuse", "drop", NULL };
 static const char *const rule_formats[] = { "rpz", NULL };
-static const char *const rule_onlys[] = { "A", "AAAA", NULL };
+static const char *const rule_onlys[] = { "A", "AAAA", "addresses",
+	NULL };
 static const char *const rule_pers[] = { "user", "client", "name", "rule",
 	NULL };
-static const char *const rule_overs[] = { "refuse", "drop", "pass", NULL };
 static const char *const rule_modes[] = { "enforce", "observe", NULL };
 static const char *const protocols[] = { "udp", "tcp", NULL };
 static const char *const sources[] = { "mesh", "other", NULL };

@@ -16,7 +16,7 @@ static const char *
 given_text(uint32_t given, char text[static CONFIG_TEXT_SIZE])
 {
 	static const char *const words[] = { "action", "addresses", "cname",
-		"rewrite", "only or strip_https", "format" };
+		"rewrite", "only", "format" };
 	size_t n = 0;
 
 	text[0] = '\0';
@@ -67,8 +67,8 @@ check_action(const struct config_load *load, const config_setting_t *value,
 	else if (rule->given == 0 && rule->log != RULE_LOG_ONLY &&
 	    rule->rate.limit == 0)
 		config_wrong(load, value, "the rule does nothing: give it one "
-		    "of action, addresses, cname, rewrite, only, strip_https, "
-		    "rate, log = \"only\"");
+		    "of action, addresses, cname, rewrite, only, rate, "
+		    "log = \"only\"");
 	rule->action = action_of(rule);
 }
 
@@ -146,8 +146,6 @@ check_beside(const struct config_load *load, const config_setting_t *value,
 		    "have this option; take it out");
 	if (rate != NULL && rule->rate.limit == 0)
 		config_wrong(load, rate, "\"limit\" is missing");
-	if (rule->rate.burst == 0)
-		rule->rate.burst = rule->rate.limit;
 	check_rewrite(load, value, rule);
 	check_zone(load, value, rule);
 }
@@ -167,7 +165,6 @@ config_read_rules(const struct config_load *load,
 	rule = &grown[policy->rule_count - 1];
 	rule->line = config_setting_source_line(value);
 	rule->ttl = load->config->mesh.ttl;
-	rule->rate.over = RULE_REFUSE;
 	config_option_read_members(load, "policy[].", value, rule);
 	if (rule->name[0] == '\0')
 		(void)snprintf(rule->name, sizeof(rule->name), "rule-%zu",

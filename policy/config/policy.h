@@ -71,10 +71,8 @@ struct policy_conditions {
 };
 
 struct policy_rate {
-	uint32_t limit;			/* questions a second; 0: no rate */
-	uint32_t burst;			/* questions at once */
+	uint32_t limit;			/* questions a second, and at once; 0: no rate */
 	uint32_t per;			/* enum rule_per */
-	uint32_t over;			/* RULE_REFUSE, RULE_DROP, RULE_PASS */
 };
 
 struct policy_rule {
@@ -93,7 +91,6 @@ struct policy_rule {
 	struct policy_name to;		/* EXACT, or BELOW as "from" */
 	uint32_t ttl;			/* seconds, of addresses and cname */
 	uint32_t only;			/* enum rule_only; of RULE_FILTER */
-	uint32_t strip_https;		/* 0 or 1; of RULE_FILTER */
 	struct policy_rate rate;
 	uint32_t log;			/* enum rule_log */
 	uint32_t observe;		/* 0 or 1: mode = "observe" */
@@ -112,8 +109,7 @@ static inline bool
 policy_action_denies(uint32_t action, const struct policy_rate *rate)
 {
 	return (action != RULE_ANSWER && action != RULE_PASS &&
-	    action != RULE_NOTHING) ||
-	    (rate->limit > 0 && rate->over != RULE_PASS);
+	    action != RULE_NOTHING) || rate->limit > 0;
 }
 
 /* Growable arrays; all is owned. */

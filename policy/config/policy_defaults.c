@@ -240,7 +240,6 @@ fill(const struct config_load *load, const struct default_rule *from,
 	    from->name);
 	rule->action = from->action;
 	rule->ttl = load->config->mesh.ttl;
-	rule->rate.over = RULE_REFUSE;
 	rule->match.source = from->source;
 	for (size_t i = 0; from->names[i] != NULL; i++)
 		add_text(load, &rule->match.names, from->names[i]);

@@ -280,33 +280,11 @@ config_read_rule_only(const struct config_load *load,
 		rule->only = RULE_ONLY_A;
 	else if (strcmp(config_setting_get_string(value), "AAAA") == 0)
 		rule->only = RULE_ONLY_AAAA;
+	else if (strcmp(config_setting_get_string(value), "addresses") == 0)
+		rule->only = RULE_ONLY_BOTH;
 	else
 		config_expected(load, option, value);
 	rule->given |= GIVEN_FILTER;
-}
-
-void
-config_read_rule_strip_https(const struct config_load *load,
-    const struct config_option *option, const config_setting_t *value, void *to)
-{
-	config_read_boolean(load, option, value, to);
-	if (config_setting_get_bool(value) != 0)
-		current(load)->given |= GIVEN_FILTER;
-}
-
-void
-config_read_rule_over(const struct config_load *load,
-    const struct config_option *option, const config_setting_t *value, void *to)
-{
-	static const uint32_t actions[] = { RULE_REFUSE, RULE_DROP, RULE_PASS };
-	const char *text = config_setting_get_string(value);
-
-	for (size_t i = 0; option->choices[i] != NULL; i++)
-		if (strcmp(option->choices[i], text) == 0) {
-			memcpy(to, &actions[i], sizeof(actions[i]));
-			return;
-		}
-	config_expected(load, option, value);
 }
 
 void

@@ -21,7 +21,7 @@ config_read_value config_read_rules, config_read_rule_name,
     config_read_rule_protocols, config_read_rule_source,
     config_read_rule_action,
     config_read_rule_addresses, config_read_rule_cname, config_read_rule_only,
-    config_read_rule_strip_https, config_read_rule_pattern,
+    config_read_rule_pattern,
     config_read_rule_over, config_read_rule_log, config_read_rule_format,
     config_read_rule_path;
 

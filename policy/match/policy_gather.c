@@ -12,9 +12,8 @@ ruling_of(const struct rules_rule *rule, unsigned int number, bool limited)
 	return (struct ruling){
 		.rule = (uint16_t)number,
 		.limited = limited,
-		.strip_https = rule->strip_https,
 		.only = rule->only,
-		.action = limited ? (enum rule_action)rule->rate.over :
+		.action = limited ? RULE_REFUSE :
 		    rule->action,
 	};
 }
@@ -50,7 +49,7 @@ observe(const struct rules_rule *rule, unsigned int number, bool limited,
 	found->observed_limited = limited;
 	found->observer.length = rule->name_length;
 	memcpy(found->observer.text, rule->name, rule->name_length);
-	found->would = limited ? (enum rule_action)rule->rate.over :
+	found->would = limited ? RULE_REFUSE :
 	    rule->action;
 }
 

@@ -248,7 +248,7 @@ rate_take(struct rate_table *table, const struct rules_rule *rule,
 
 	make_key(&key, rule, question);
 	return take_token(table, &key, question->asker, rule->rate.limit,
-	    rule->rate.burst);
+	    rule->rate.limit);
 }
 
 bool

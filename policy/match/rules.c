@@ -419,7 +419,6 @@ rules_get(const struct rules *r, unsigned int number, struct rules_rule *rule)
 		.line = s->line,
 		.action = (enum rule_action)s->action,
 		.only = (enum rule_only)s->only,
-		.strip_https = s->strip_https != 0,
 		.observe = s->observe != 0,
 		.log = (enum rule_log)s->log,
 		.rate = s->rate,

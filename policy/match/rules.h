@@ -68,8 +68,7 @@ unsigned int rules_count(const struct rules *rules);
  * Whether some rule could deny a question of this asker whose name, type and
  * source nobody can read: conditions on those are taken as met by a rule that
  * denies, and as not met by one that allows.  A rule denies unless its action is
- * answer or pass; one with a rate denies unless "over" is pass; tcp-only denies
- * over UDP; one that only observes or logs does not deny, nor a default rule.  An
+ * answer or pass; one with a rate denies; tcp-only denies over UDP; one that only observes or logs does not deny, nor a default rule.  An
  * earlier rule that allows all questions of this asker ends the
  * search, as it does for a question that can be read.
  * What the asker does not know (protocol 0, an address that is NULL) may be
@@ -86,7 +85,6 @@ struct rules_rule {
 	uint32_t line;			/* of the configuration; 0: none */
 	enum rule_action action;
 	enum rule_only only;
-	bool strip_https;
 	bool observe;
 	enum rule_log log;
 	struct policy_rate rate;	/* limit 0: none */

@@ -266,11 +266,9 @@ rule_sound(const struct check *c, const struct section_rule *rule)
 	return rule->name.count <= RULE_NAME_MAX &&
 	    is_printable(c, &rule->name) &&
 	    rule->action < RULE_ACTIONS && rule->only <= RULE_ONLY_AAAA &&
-	    rule->strip_https <= 1 && rule->observe <= 1 &&
+	    rule->observe <= 1 &&
 	    rule->log <= RULE_LOG_ONLY && rule->rate.per <= RULE_PER_RULE &&
-	    rule->rate.limit <= 1000000 && rule->rate.burst <= 1000000 &&
-	    (rule->rate.over == RULE_REFUSE || rule->rate.over == RULE_DROP ||
-	    rule->rate.over == RULE_PASS) &&
+	    rule->rate.limit <= 1000000 &&
 	    conditions_sound(c, &rule->match) &&
 	    conditions_sound(c, &rule->not) && action_sound(c, rule);
 }

@@ -128,7 +128,7 @@ struct section_rule {
 	uint32_t records;		/* as in struct section_code */
 	uint32_t from_below, to_below;
 	uint32_t line;
-	uint32_t action, only, strip_https, observe, log;
+	uint32_t action, only, observe, log;
 	struct policy_rate rate;
 };
 

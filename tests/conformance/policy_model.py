@@ -168,9 +168,10 @@ def act(rule, question, name, mesh):
         return alias(rule, question, name, mesh)
     if "rewrite" in rule:
         return rewrite(rule, question, name, mesh)
-    if question.type in ADDRESS_TYPES and rule.get("only", question.type) != question.type:
+    if question.type in ADDRESS_TYPES and rule.get("only", question.type) not in (
+            "addresses", question.type):
         return Outcome("nodata", "policy", ede=(FILTERED, *label))
-    if question.type in HINT_TYPES and rule.get("strip_https"):
+    if question.type in HINT_TYPES and "only" in rule:
         return Outcome("nodata", "policy", ede=(FILTERED, *label))
     return mesh.answer(name, question.type)
 
@@ -208,7 +209,7 @@ def rewrite(rule, question, name, mesh):
 
 def does_something(rule):
     return any(key in rule for key in
-               ("action", "addresses", "cname", "rewrite", "only", "strip_https"))
+               ("action", "addresses", "cname", "rewrite", "only"))
 
 
 def target_of(rule, name):
@@ -225,8 +226,8 @@ def denies(rule, question):
     if "action" in rule or "addresses" in rule:
         return True
     if question.type in ADDRESS_TYPES:
-        return rule.get("only", question.type) != question.type
-    return question.type in HINT_TYPES and bool(rule.get("strip_https"))
+        return rule.get("only", question.type) not in ("addresses", question.type)
+    return question.type in HINT_TYPES and "only" in rule
 
 
 def of_target(rules, by, question, mesh, files):

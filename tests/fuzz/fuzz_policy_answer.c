@@ -15,7 +15,7 @@
 static const char text[] =
     "{ name = \"may\"; match = { names = [ \"ok.b\" ]; }; action = \"answer\"; },"
     "{ name = \"rated\"; match = { names = [ \"*.rate\" ]; };"
-    "  rate = { limit = 1; burst = 1; per = \"user\"; over = \"refuse\"; }; },"
+    "  rate = { limit = 1; per = \"user\"; }; },"
     "{ name = \"own\"; match = { names = [ \"own\" ]; }; cname = \"a.b\"; },"
     "{ name = \"not\"; match = { names = [ \".b\" ]; }; action = \"refuse\"; }";
 

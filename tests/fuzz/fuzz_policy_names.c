@@ -49,7 +49,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct policy_rule rule = { .name = "r", .action = RULE_PASS,
-		.match.names = { 0, 1 }, .rate.over = RULE_REFUSE };
+		.match.names = { 0, 1 } };
 	struct policy_name name = { .kind = POLICY_SET };
 	struct policy_set set = { .path = (char[]){ "/names" } };
 	const struct policy policy = { .rules = &rule, .rule_count = 1,

@@ -27,7 +27,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct policy_rule rule = { .name = "r", .zone = 1, .ttl = 30,
-		.rate.over = RULE_REFUSE };
+		 };
 	struct policy_set set = { .path = (char[]){ "/zone" }, .zone = 1 };
 	const struct policy policy = { .rules = &rule, .rule_count = 1,
 		.sets = &set, .set_count = 1 };

@@ -144,7 +144,6 @@ make_rules(size_t count)
 		    (size_t)n) == 0);
 		(void)snprintf(rule->name, sizeof(rule->name), "rule-%zu", i);
 		rule->action = RULE_NXDOMAIN;
-		rule->rate.over = RULE_REFUSE;
 		rule->match.names = (struct policy_span){ (uint32_t)i, 1 };
 	}
 	MUST(rules_build(&policy, "rules", NULL, &diag, &octets, &size) == 0);

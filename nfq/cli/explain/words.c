@@ -262,7 +262,8 @@ words_action(const struct rules_rule *rule, char buf[static WORDS_ACTION])
 		[RULE_DROP] = "drop",
 		[RULE_TCP_ONLY] = "over TCP only", [RULE_NOTHING] = "nothing",
 	};
-	static const char *const onlys[] = { "", "only A", "only AAAA" };
+	static const char *const onlys[] = { "only addresses", "only A",
+		"only AAAA" };
 
 	switch (rule->action) {
 	case RULE_ADDRESSES:
@@ -277,10 +278,7 @@ words_action(const struct rules_rule *rule, char buf[static WORDS_ACTION])
 	case RULE_REWRITE:
 		return rewriting(rule, buf);
 	case RULE_FILTER:
-		(void)snprintf(buf, WORDS_ACTION, "%s%s%s", onlys[rule->only],
-		    rule->only != RULE_ONLY_BOTH && rule->strip_https ? ", " :
-		    "", rule->strip_https ? "no HTTPS" : "");
-		return buf;
+		return onlys[rule->only];
 	default:
 		return actions[rule->action];
 	}

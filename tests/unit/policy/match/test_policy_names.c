@@ -182,7 +182,7 @@ static void
 a_rate_is_taken_once(void)
 {
 	begin("{ name = \"1\"; match = { names = [ \".a\", \".b\" ]; };"
-	    " rate = { limit = 1; burst = 2; per = \"user\"; over = \"refuse\"; }; },"
+	    " rate = { limit = 2; per = \"user\"; }; },"
 	    "{ name = \"2\"; match = { names = [ \".b\" ]; }; action = \"nxdomain\"; }",
 	    NULL);
 	/* Three names, one question; two are within. */

@@ -16,11 +16,11 @@ static const struct rules_question question = { .name = &name,
 	.type = 1, .asker = &asker };
 
 static struct rules_rule
-rule_of(const char *text, uint32_t limit, uint32_t burst, enum rule_per per)
+rule_of(const char *text, uint32_t limit, enum rule_per per)
 {
 	return (struct rules_rule){ .name = text,
 		.name_length = (uint8_t)strlen(text),
-		.rate = { limit, burst, per, RULE_REFUSE } };
+		.rate = { limit, per } };
 }
 
 static void
@@ -52,10 +52,10 @@ take(const struct rules_rule *rule, unsigned int count)
 static void
 a_bucket_fills_as_time_goes(void)
 {
-	const struct rules_rule rule = rule_of("r", 200, 400, RULE_PER_USER);
+	const struct rules_rule rule = rule_of("r", 200, RULE_PER_USER);
 
 	begin();
-	CHECK(take(&rule, 1000) == 400);
+	CHECK(take(&rule, 1000) == 200);
 	asker.now.ns += 5000000 - 1;
 	CHECK(take(&rule, 10) == 0);
 	asker.now.ns += 1;
@@ -64,7 +64,7 @@ a_bucket_fills_as_time_goes(void)
 	CHECK(take(&rule, 1000) == 200);
 	/* It never holds more than the burst. */
 	asker.now.ns += INT64_C(3600000000000);
-	CHECK(take(&rule, 1000) == 400);
+	CHECK(take(&rule, 1000) == 200);
 	/* Another thread's batch was read a little earlier. */
 	asker.now.ns -= 1000000;
 	CHECK(take(&rule, 10) == 0);
@@ -75,10 +75,10 @@ static void
 keys_are_what_per_says(void)
 {
 	static const uint8_t one[4] = { 10, 0, 0, 1 }, two[4] = { 10, 0, 0, 2 };
-	const struct rules_rule user = rule_of("u", 1, 1, RULE_PER_USER);
-	const struct rules_rule client = rule_of("c", 1, 1, RULE_PER_CLIENT);
-	const struct rules_rule by_name = rule_of("n", 1, 1, RULE_PER_NAME);
-	const struct rules_rule all = rule_of("r", 1, 1, RULE_PER_RULE);
+	const struct rules_rule user = rule_of("u", 1, RULE_PER_USER);
+	const struct rules_rule client = rule_of("c", 1, RULE_PER_CLIENT);
+	const struct rules_rule by_name = rule_of("n", 1, RULE_PER_NAME);
+	const struct rules_rule all = rule_of("r", 1, RULE_PER_RULE);
 
 	begin();
 	asker.address = one;
@@ -117,8 +117,8 @@ other_name(uint32_t n)
 static void
 a_flood_of_keys_lifts_no_limit(void)
 {
-	const struct rules_rule flood = rule_of("n", 1, 1, RULE_PER_NAME);
-	const struct rules_rule rule = rule_of("u", 100, 100, RULE_PER_USER);
+	const struct rules_rule flood = rule_of("n", 1, RULE_PER_NAME);
+	const struct rules_rule rule = rule_of("u", 100, RULE_PER_USER);
 	unsigned int victims[50] = { 0 };
 	uint32_t n = 0;
 
@@ -150,7 +150,7 @@ a_flood_of_keys_lifts_no_limit(void)
 static void *
 take_in_a_thread(void *arg)
 {
-	const struct rules_rule rule = rule_of("t", 1, 100000, RULE_PER_RULE);
+	const struct rules_rule rule = rule_of("t", 100000, RULE_PER_RULE);
 	struct asker own = asker;
 	const struct rules_question mine = { .name = &name,
 		.type = 1, .asker = &own };
@@ -169,8 +169,7 @@ threads_share_a_bucket(void)
 
 	begin();
 	(void)rate_take(table, &(struct rules_rule){ .name = "t",
-	    .name_length = 1, .rate = { 1, 100000, RULE_PER_RULE,
-	    RULE_REFUSE } }, &question);
+	    .name_length = 1, .rate = { 100000, RULE_PER_RULE } }, &question);
 	for (int i = 0; i < 4; i++)
 		CHECK(pthread_create(&threads[i], NULL, take_in_a_thread,
 		    &taken[i]) == 0);

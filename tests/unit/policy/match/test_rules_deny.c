@@ -81,12 +81,10 @@ only_rules_that_deny_count(void)
 	CHECK(denies(RULE("", "addresses = ( \"192.0.2.1\" );"), 5,
 	    IPPROTO_UDP));
 	CHECK(denies(RULE("", "only = \"A\";"), 5, IPPROTO_UDP));
-	CHECK(denies(RULE("", "rate = { limit = 5; over = \"drop\"; };"), 5,
+	CHECK(denies(RULE("", "rate = { limit = 5; };"), 5,
 	    IPPROTO_UDP));
 	CHECK(denies(RULE("", PASS " rate = { limit = 5; };"), 5,
 	    IPPROTO_UDP));
-	CHECK(!denies(RULE("", PASS " rate = { limit = 5; over = \"pass\"; };"),
-	    5, IPPROTO_UDP));
 }
 
 /* Only zones of policies have the action that cuts answers over UDP. */
@@ -124,8 +122,6 @@ an_allowing_rule_before_ends_the_search(void)
 	    0, 0));
 	CHECK(!denies(RULE("protocols = ( \"udp\" );", PASS) ", " ALL_REFUSED,
 	    0, IPPROTO_UDP));
-	CHECK(denies(RULE("", "rate = { limit = 9; over = \"pass\"; };") ", "
-	    ALL_REFUSED, 0, IPPROTO_UDP));
 	CHECK(test_policy_make(&p, RULE("", PASS) ", " ALL_REFUSED, -1));
 	CHECK(!rules_could_deny(p.rules, NULL));
 	test_policy_free(&p);

@@ -103,7 +103,6 @@ some_policy(void)
 		memset(rule, 0, sizeof(*rule));
 		rule->name[0] = 'r';
 		rule->action = RULE_PASS;
-		rule->rate.over = RULE_REFUSE;
 		some_conditions(&rule->match, 5);
 		if (below(4) == 0)
 			some_conditions(&rule->not, 2);
