@@ -42,6 +42,8 @@ static const char *const protocols[] = { "udp", "tcp", NULL };
 static const char *const sources[] = { "mesh", "other", NULL };
 
 #define EMPTY	"nothing would match"
+#define NEGATED	.negated = offsetof(struct policy_rule, not) - \
+	offsetof(struct policy_rule, match)
 #define NAMES	"\"a.example\", \"*.example\" (all below it), " \
 	"\".example\" (it and all below it) and \"@/path\" (a file)"
 #define PREFIXES "addresses and prefixes such as \"192.0.2.53\" and " \

@@ -57,7 +57,7 @@ struct policy_address {
 	uint8_t family;
 };
 
-/* What has to hold, of "match"; or what may not, none of it, of "not". */
+/* What has to hold; or what may not, none of it: items that begin with "!". */
 struct policy_conditions {
 	struct policy_span names;	/* of policy.names */
 	struct policy_span types;	/* of policy.numbers, like the next two */

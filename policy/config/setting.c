@@ -172,6 +172,21 @@ type_of(const config_setting_t *value)
 	}
 }
 
+/* Takes the "!" off an item that has one. */
+static bool
+is_negated(const struct config_option *option, config_setting_t *item)
+{
+	char *rest;
+
+	if (option->negated == 0 || type_of(item) != OPTION_STRING ||
+	    config_setting_get_string(item)[0] != '!')
+		return false;
+	rest = strdup(config_setting_get_string(item) + 1);
+	(void)config_setting_set_string(item, rest != NULL ? rest : "");
+	free(rest);
+	return true;
+}
+
 static void
 read_list(const struct config_load *load, const struct config_option *option,
     const config_setting_t *list, void *to)
@@ -188,13 +203,14 @@ read_list(const struct config_load *load, const struct config_option *option,
 		config_wrong(load, list, "empty, so that %s; expected %s",
 		    option->if_empty, option->allowed);
 	for (int i = 0; i < count; i++) {
-		const config_setting_t *item = config_setting_get_elem(list,
+		config_setting_t *item = config_setting_get_elem(list,
 		    (unsigned int)i);
 
 		if ((type_of(item) & option->types) == 0)
 			config_expected(load, option, item);
 		else
-			option->read(load, option, item, to);
+			option->read(load, option, item, (char *)to +
+			    (is_negated(option, item) ? option->negated : 0));
 	}
 }
 

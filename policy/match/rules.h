@@ -143,7 +143,7 @@ void rules_get_for(const struct rules_cursor *cursor, unsigned int number,
 /* A condition that does not hold. */
 struct rules_miss {
 	enum rule_key key;
-	bool negated;			/* it stands in "not" */
+	bool negated;			/* it stands there with "!" */
 };
 
 /*

@@ -27,7 +27,7 @@ static const char settings_text[] =
     "{ match = { users = [ 1001 ]; names = [ \".corp.example\" ]; }; action = \"refuse\"; },\n"
     "{ match = { protocols = [ \"udp\" ]; groups = [ 7 ]; types = [ \"A\", \"ANY\" ]; names = [ \".mesh.example\" ]; }; addresses = [ \"192.0.2.7\", \"2001:db8::7\" ]; },\n"
     "{ match = { names = [ \".svc.cluster.local\" ]; nameservers = [ \"192.0.2.0/24\" ]; }; cname = \"reviews.default.svc.cluster.local\"; },\n"
-    "{ match = { source = \"mesh\"; not = { types = [ \"A\" ]; }; }; action = \"pass\"; },\n"
+    "{ match = { source = \"mesh\"; types = [ \"!A\" ]; }; action = \"pass\"; },\n"
     "{ match = { clients = [ \"2001:db8::/32\" ]; types = [ \"MX\", \"SRV\" ]; }; action = \"refuse\"; } );\n"
     "forward = { chase = true; domains = ( { name = \"corp.example\"; upstreams = [ \"192.0.2.9\" ]; },\n"
     "{ name = \"test\"; upstreams = [ \"192.0.2.9\" ]; full = \"servfail\"; } ); };\n";

@@ -154,8 +154,8 @@ write_rule(unsigned int number, enum explain_part part,
 	json_write_text(w, "outcome", parts[part]);
 	json_write_text(w, "action", words_action(rule, action));
 	if (part == EXPLAIN_MISSED) {
-		(void)snprintf(missed, sizeof(missed), "match.%s%s",
-		    miss->negated ? "not." : "", words_key(miss->key));
+		(void)snprintf(missed, sizeof(missed), "match.%s",
+		    words_key(miss->key));
 		json_write_text(w, "missed", missed);
 	}
 	json_write_close(w, '}');

@@ -181,7 +181,7 @@ words_miss(const struct explanation *e, const struct rules_miss *miss,
 
 	put_value(e, miss->key, value, sizeof(value));
 	(void)snprintf(buf, WORDS_MISS, miss->negated ?
-	    "%s is in not.%s" : "%s is not in %s", value, words_key(miss->key));
+	    "%s is excluded by %s" : "%s is not in %s", value, words_key(miss->key));
 	return buf;
 }
 

@@ -30,7 +30,7 @@ const char *words_reason(enum reason reason);
 const char *words_miss(const struct explanation *e,
     const struct rules_miss *miss, char buf[static WORDS_MISS]);
 
-/* The option that says the condition: "match.not.users". */
+/* The option that says the condition: "users", of "match". */
 const char *words_key(enum rule_key key);
 
 /* What a rule does: "nxdomain", "10.1.1.1", "only A"; lives as long as buf. */

@@ -336,8 +336,8 @@ missing_users_match_nobody(void)
 	    "\"gmaes\", \"no-such-user-1\" ]; groups = [ \"no-such-group\" ]; "
 	    "}; };\nfeed_user = \"no-such-user-2\";\n"
 	    "policy = ( { name = \"a\"; action = \"refuse\"; match = { "
-	    "users = [ \"no-such-user-1\" ]; not = { groups = [ "
-	    "\"no-such-group\" ]; }; }; } );");
+	    "users = [ \"no-such-user-1\" ]; groups = [ "
+	    "\"!no-such-group\" ]; }; } );");
 	const struct policy_rule *rule;
 
 	CHECK(config != NULL && diag.errors == 0 && diag.warnings == 6);

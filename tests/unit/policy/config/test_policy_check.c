@@ -66,8 +66,8 @@ all_conditions_are_compared(void)
 	CHECK(never("protocols = [ \"udp\" ];", "protocols = [ \"udp\" ];"));
 	CHECK(!never("protocols = [ \"udp\" ];", "protocols = [ \"tcp\" ];"));
 	CHECK(!never("source = \"other\";", "source = \"mesh\";"));
-	CHECK(!never("not = { users = [ 1 ]; };", ""));
-	CHECK(never("", "not = { users = [ 1 ]; };"));
+	CHECK(!never("users = [ \"!1\" ];", ""));
+	CHECK(never("", "users = [ \"!1\" ];"));
 }
 
 static void

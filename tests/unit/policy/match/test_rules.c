@@ -78,13 +78,12 @@ names_are_exact_below_or_within(void)
 	test_policy_free(&p);
 }
 
-/* "not" takes names out, wherever those of "match" come from. */
+/* "!" takes names out, wherever those of "match" come from. */
 static void
 names_may_be_excluded(void)
 {
-	CHECK(test_policy_make(&p, RULE("names = ( \"*.a\" ); not = { names = "
-	    "( \".b.a\", \"c.a\" ); };") "," RULE("not = { names = ( \"*.a\" );"
-	    " };"), -1));
+	CHECK(test_policy_make(&p, RULE("names = [ \"*.a\", \"!.b.a\", "
+	    "\"!c.a\" ];") "," RULE("names = [ \"!*.a\" ];"), -1));
 	CHECK(matches("x.a", "1"));
 	CHECK(matches("b.a", ""));
 	CHECK(matches("x.b.a", ""));
@@ -102,8 +101,7 @@ names_may_stand_in_a_file(void)
 	    "*.two.example\n.three.example\nFOUR.example.");
 
 	CHECK(test_policy_make(&p, RULE("names = ( \"@/names\", \"five\" );")
-	    "," RULE("names = ( \"@/names\" ); not = { names = ( "
-	    "\"one.example\" ); };"), file));
+	    "," RULE("names = [ \"@/names\", \"!one.example\" ];"), file));
 	CHECK(matches("one.example", "1"));
 	CHECK(matches("x.two.example", "1 2"));
 	CHECK(matches("two.example", ""));
@@ -283,8 +281,8 @@ who_is_not_there_is_nobody(void)
 	CHECK(test_policy_make(&p, RULE("users = ( \"no-such-user-1\" );") ","
 	    RULE("groups = ( \"no-such-group\" );") ","
 	    RULE("users = ( \"no-such-user-1\", 7 );") ","
-	    RULE("not = { users = ( \"no-such-user-1\" ); };") ","
-	    RULE("not = { groups = ( \"no-such-group\" ); };"), -1));
+	    RULE("users = [ \"!no-such-user-1\" ];") ","
+	    RULE("groups = [ \"!no-such-group\" ];"), -1));
 	CHECK(matches("a", "4 5"));
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		asker.uid = asker.gid = numbers[i];
@@ -295,17 +293,17 @@ who_is_not_there_is_nobody(void)
 	test_policy_free(&p);
 }
 
-/* What is not known is none of those that "not" names. */
+/* What is not known is none of those that stand with "!". */
 static void
 every_condition_may_be_negated(void)
 {
-	CHECK(test_policy_make(&p, RULE("not = { types = ( \"MX\" ); };") ","
-	    RULE("not = { users = ( 7 ); };") "," RULE("not = { groups = ( 7 );"
-	    " };") "," RULE("not = { nameservers = ( \"10.0.0.0/8\" ); };") ","
-	    RULE("not = { clients = ( \"192.0.2.0/24\" ); };") ","
-	    RULE("not = { protocols = ( \"tcp\" ); };") ","
-	    RULE("not = { source = \"mesh\"; };") "," RULE("not = { types = "
-	    "( \"TXT\" ); users = ( 1000 ); };"), -1));
+	CHECK(test_policy_make(&p, RULE("types = [ \"!MX\" ];") ","
+	    RULE("users = [ \"!7\" ];") "," RULE("groups = [ \"!7\" ];") ","
+	    RULE("nameservers = [ \"!10.0.0.0/8\" ];") ","
+	    RULE("clients = [ \"!192.0.2.0/24\" ];") ","
+	    RULE("protocols = [ \"!tcp\" ];") ","
+	    RULE("source = \"other\";") "," RULE("types = [ \"!TXT\" ]; "
+	    "users = [ \"!1000\" ];"), -1));
 	CHECK(matches("a", "1 2 3 4 5 6 7"));
 	asker.uid = (uid_t)-1;
 	asker.gid = (gid_t)-1;
@@ -338,7 +336,7 @@ a_miss_is_explained(void)
 	struct rules_miss miss;
 
 	CHECK(test_policy_make(&p, RULE("names = ( \"a\" ); types = ( \"A\" );")
-	    "," RULE("not = { users = ( 1000 ); };"), -1));
+	    "," RULE("users = [ \"!1000\" ];"), -1));
 	ask("a", TYPE_A);
 	CHECK(rules_matches(p.rules, 1, &question, &miss));
 	question.type = TYPE_MX;

@@ -36,9 +36,9 @@ what_is_asked_counts_as_met(void)
 	CHECK(denies(RULE("names = ( \"a\" );", REFUSE), 5, IPPROTO_UDP));
 	CHECK(denies(RULE("types = ( \"A\" );", REFUSE), 5, IPPROTO_UDP));
 	CHECK(denies(RULE("source = \"mesh\";", REFUSE), 5, IPPROTO_UDP));
-	CHECK(denies(RULE("names = ( \"*\" ); not = { names = ( \"a\" ); };",
+	CHECK(denies(RULE("names = [ \"*\", \"!a\" ];",
 	    REFUSE), 5, IPPROTO_UDP));
-	CHECK(denies(RULE("not = { types = ( \"A\" ); };", REFUSE), 5,
+	CHECK(denies(RULE("types = [ \"!A\" ];", REFUSE), 5,
 	    IPPROTO_UDP));
 }
 
@@ -50,9 +50,9 @@ conditions_on_the_asker_are_looked_at(void)
 	CHECK(!denies(RULE("users = ( 5 );", REFUSE), (uid_t)-1, IPPROTO_UDP));
 	CHECK(!denies(RULE("names = ( \"a\" ); users = ( 5 );", REFUSE), 6,
 	    IPPROTO_UDP));
-	CHECK(!denies(RULE("not = { users = ( 5 ); };", REFUSE), 5,
+	CHECK(!denies(RULE("users = [ \"!5\" ];", REFUSE), 5,
 	    IPPROTO_UDP));
-	CHECK(denies(RULE("not = { users = ( 5 ); };", REFUSE), (uid_t)-1,
+	CHECK(denies(RULE("users = [ \"!5\" ];", REFUSE), (uid_t)-1,
 	    IPPROTO_UDP));
 	CHECK(denies(RULE("groups = ( 100 );", REFUSE), 5, IPPROTO_UDP));
 	CHECK(!denies(RULE("groups = ( 101 );", REFUSE), 5, IPPROTO_UDP));

@@ -146,8 +146,8 @@ what_allows_needs_its_names(void)
 		drop();
 	}
 	/* Its exceptions are not known: it allows nothing. */
-	(void)snprintf(rules, sizeof(rules), "%s%s", "{ match = { not = { names = "
-	    "( \"@/names\" ); }; }; action = \"pass\"; }", all);
+	(void)snprintf(rules, sizeof(rules), "%s%s", "{ match = { names = "
+	    "[ \"!@/names\" ]; }; action = \"pass\"; }", all);
 	build(rules, true, NULL, NULL);
 	CHECK(action("x.example", false) == RULE_REFUSE);
 	drop();
