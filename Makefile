@@ -244,6 +244,8 @@ INSTALLED_DATA := \
 	systemd/nfdns-metrics@.service:$(unitdir):nfdns-metrics@.service \
 	sysusers.conf:$(prefix)/lib/sysusers.d:nfdns.conf \
 	tmpfiles.conf:$(prefix)/lib/tmpfiles.d:nfdns.conf \
+	special-names.rpz:$(prefix)/share/nfdns:special-names.rpz \
+	private-names.rpz:$(prefix)/share/nfdns:private-names.rpz \
 	troubleshooting.md:$(docdir):troubleshooting.md \
 	monitoring/runbook.md:$(docdir):runbook.md \
 	monitoring/nfdns.rules.yml:$(docdir)/examples:nfdns.rules.yml \

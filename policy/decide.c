@@ -110,7 +110,6 @@ decide_action_text(enum rule_action action)
 		[RULE_REFUSE] = "refuse", [RULE_DROP] = "drop",
 		[RULE_ADDRESSES] = "addresses", [RULE_CNAME] = "cname",
 		[RULE_CNAME_BELOW] = "cname", [RULE_RECORDS] = "records",
-		[RULE_POINTER] = "pointer",
 		[RULE_REWRITE] = "rewrite", [RULE_FILTER] = "filter",
 		[RULE_TCP_ONLY] = "tcp-only",
 		[RULE_NOTHING] = "nothing",

@@ -29,7 +29,6 @@ enum rule_action {
 	RULE_CNAME,		/* a fixed CNAME, followed as one of the table */
 	RULE_CNAME_BELOW,	/* a CNAME to the name asked and a fixed end */
 	RULE_RECORDS,		/* fixed records; other types: NODATA */
-	RULE_POINTER,		/* a fixed PTR; other types: NODATA */
 	RULE_REWRITE,		/* the table is asked for another name */
 	RULE_FILTER,		/* as RULE_ANSWER, but some types are NODATA */
 	RULE_TCP_ONLY,		/* over UDP truncated; over TCP as RULE_ANSWER */
@@ -56,8 +55,6 @@ enum rule_key {
 #define RULE_TCP	0x2
 #define RULE_MESH	0x1		/* the table has the name */
 #define RULE_OTHER	0x2
-#define RULE_ABSENT	0x4		/* it has loaded, and neither has the name
-					 * nor knows of names below it */
 
 /* The one address type that "only" leaves. */
 enum rule_only { RULE_ONLY_BOTH, RULE_ONLY_A, RULE_ONLY_AAAA };

@@ -48,7 +48,7 @@ take_ruling(struct policy_found *to, const struct policy_found *from)
 
 /* What rules look at; the lookup is the question's own. */
 static inline struct rules_question
-rules_question_of(struct interception *out, const struct facts *facts)
+rules_question_of(struct interception *out)
 {
 	/* A message over TCP has no packet; its asker is whole. */
 	if (out->asker.protocol == IPPROTO_UDP)
@@ -57,8 +57,6 @@ rules_question_of(struct interception *out, const struct facts *facts)
 		.name = &out->question.name,
 		.type = out->question.type,
 		.mesh = policy_is_mesh(&out->lookup),
-		.absent = facts->loaded &&
-		    out->lookup.entry.kind == ENTRY_NONE,
 		.asker = &out->asker,
 	};
 }
@@ -101,7 +99,7 @@ gather_of_rule(struct interception *out, const struct rules_question *question)
 static void __attribute__((noinline))
 gather_policy(struct interception *out, struct facts *facts)
 {
-	const struct rules_question question = rules_question_of(out, facts);
+	const struct rules_question question = rules_question_of(out);
 	enum rule_action action;
 
 	if (policy_names_may_be(&out->lookup))
@@ -147,9 +145,6 @@ gather_other(struct interception *out, const struct answer_source *source,
 	if (question->readable) {
 		lookup_gather(&out->lookup, source->table, question);
 		gather_policy(out, facts);
-		/* Default rules are for plain questions, not for what signs. */
-		if (facts->ruling != NULL && out->found.rule.line == 0)
-			facts->ruling = NULL;
 		facts->unforwardable = out->forward != NULL &&
 		    forward_settings_domain(out->forward,
 		    &question->name) >= 0 && could_deny(out, source);
@@ -573,7 +568,7 @@ is_denied(struct interception *out, const struct answer_source *source,
 	*facts = begin_again(out, source);
 	lookup_gather(&out->lookup, source->table, &out->question);
 	facts->lookup = &out->lookup;
-	question = rules_question_of(out, facts);
+	question = rules_question_of(out);
 	judged = policy_judge_answer(out->policy, &question,
 	    out->decision.rule, given, &found);
 	if (judged == POLICY_ALLOWED)

@@ -19,7 +19,6 @@
 #include "policy/audit/sink.h"
 #include "policy/config/forward_settings.h"
 #include "policy/config/policy.h"
-#include "policy/config/policy_defaults.h"
 #include "policy/log.h"
 #include "resolver/text/diag.h"
 #include "resolver/answer/settings.h"
@@ -124,7 +123,6 @@ struct config {
 	struct forward_settings forward;
 	char *forward_ca;		/* authorities, PEM; "": this machine's */
 	struct policy policy;
-	struct policy_defaults policy_defaults;
 	struct config_audit *audits;	size_t audit_count;
 	uint32_t metrics_interval;	/* seconds; 0: no file of metrics */
 	enum log_level log_level;

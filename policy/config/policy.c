@@ -232,7 +232,6 @@ config_complete_policy(const struct config_load *load)
 {
 	struct policy *policy = &load->config->policy;
 
-	config_complete_defaults(load);
 	check_names(load);
 	check_sets(load);
 	if (load->diag->errors == 0)

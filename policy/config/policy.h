@@ -66,7 +66,7 @@ struct policy_conditions {
 	struct policy_span nameservers;	/* of policy.prefixes */
 	struct policy_span clients;
 	uint32_t protocols;		/* RULE_UDP, RULE_TCP; 0: not given */
-	uint32_t source;		/* RULE_MESH, RULE_OTHER, RULE_ABSENT;
+	uint32_t source;		/* RULE_MESH, RULE_OTHER;
 					 * 0: not given */
 };
 
@@ -77,7 +77,7 @@ struct policy_rate {
 
 struct policy_rule {
 	char name[RULE_NAME_MAX + 1];
-	uint32_t line;			/* of the config file; 0: of no line */
+	uint32_t line;			/* of the config file */
 	uint32_t action;		/* enum rule_action */
 	struct policy_conditions match;
 	struct policy_conditions not;
@@ -86,7 +86,7 @@ struct policy_rule {
 	struct dns_name origin;		/* its apex */
 	uint32_t watch;			/* 0 or 1: rules follow the files */
 	struct policy_span addresses;	/* RULE_ADDRESSES: of policy.addresses */
-	struct dns_name cname;		/* RULE_CNAME, RULE_POINTER: the target */
+	struct dns_name cname;		/* RULE_CNAME: the target */
 	struct policy_name from;	/* RULE_REWRITE: EXACT or BELOW */
 	struct policy_name to;		/* EXACT, or BELOW as "from" */
 	uint32_t ttl;			/* seconds, of addresses and cname */

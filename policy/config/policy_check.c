@@ -173,12 +173,10 @@ policy_check_order(const struct policy *policy, const char *file,
 
 	for (size_t i = 0; i < policy->rule_count; i++)
 		named += policy->rules[i].match.names.count > 0;
-	/* Default rules stand behind all that operators want before them. */
-	for (size_t i = 0; i < policy->rule_count; i++)
-		if (policy->rules[i].line != 0) {
-			check_groups(policy, i, file, diag);
-			check_rule(policy, i, named <= PAIRS_MAX, file, diag);
-		}
+	for (size_t i = 0; i < policy->rule_count; i++) {
+		check_groups(policy, i, file, diag);
+		check_rule(policy, i, named <= PAIRS_MAX, file, diag);
+	}
 }
 
 bool
@@ -187,7 +185,7 @@ policy_could_deny(const struct policy *policy)
 	for (size_t i = 0; i < policy->rule_count; i++) {
 		const struct policy_rule *rule = &policy->rules[i];
 
-		if (rule->line != 0 && rule->observe == 0 &&
+		if (rule->observe == 0 &&
 		    rule->log != RULE_LOG_ONLY && (rule->zone != 0 ||
 		    policy_action_denies(rule->action, &rule->rate)))
 			return true;

@@ -172,8 +172,6 @@ add_records(struct builder *b, const struct policy_rule *rule,
 		add_addresses(b, rule, addresses, AF_INET6);
 	} else if (rule->action == RULE_CNAME)
 		add_target(b, rule, TYPE_CNAME);
-	else if (rule->action == RULE_POINTER)
-		add_target(b, rule, TYPE_PTR);
 	return build_records_end(b, first);
 }
 

@@ -71,7 +71,6 @@ policy_lookup(const struct policy_found *found,
 	switch (ruling->action) {
 	case RULE_ADDRESSES:
 	case RULE_CNAME:
-	case RULE_POINTER:
 	case RULE_RECORDS:
 		look_at_records(&found->rule, question, lookup);
 		break;

@@ -203,8 +203,7 @@ prefixes_have(const struct rules *r, const struct section_span spans[2],
 static uint32_t
 source_of(const struct rules_question *question)
 {
-	return question->mesh ? RULE_MESH : question->absent ?
-	    RULE_OTHER | RULE_ABSENT : RULE_OTHER;
+	return question->mesh ? RULE_MESH : RULE_OTHER;
 }
 
 static bool

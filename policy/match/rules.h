@@ -68,9 +68,10 @@ unsigned int rules_count(const struct rules *rules);
  * Whether some rule could deny a question of this asker whose name, type and
  * source nobody can read: conditions on those are taken as met by a rule that
  * denies, and as not met by one that allows.  A rule denies unless its action is
- * answer or pass; one with a rate denies; tcp-only denies over UDP; one that only observes or logs does not deny, nor a default rule.  An
- * earlier rule that allows all questions of this asker ends the
- * search, as it does for a question that can be read.
+ * answer or pass; one with a rate denies; tcp-only denies over UDP;
+ * one that only observes or logs does not deny.  An earlier rule that allows all
+ * questions of this asker ends the search, as it does for a question that can be
+ * read.
  * What the asker does not know (protocol 0, an address that is NULL) may be
  * anything.  asker NULL: whether a question of anybody could be denied.
  * It costs at most as many looks as RULES_TRIES, whatever the rules.  Where
@@ -112,9 +113,7 @@ bool rules_rrset(const struct rules_rule *rule, unsigned int n,
 struct rules_question {
 	const struct dns_name *name;	/* lower-cased */
 	uint16_t type;
-	bool mesh;			/* the table has the name, */
-	bool absent;			/* or it has loaded, and neither has it
-					 * nor knows of names below it */
+	bool mesh;			/* the table has the name */
 	const struct asker *asker;
 };
 

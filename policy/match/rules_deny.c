@@ -26,8 +26,7 @@ what_of(const struct section_rule *rule)
 {
 	struct section_deny d = { .rule = rule };
 
-	/* Default rules (line 0) keep names at home; they deny nobody anything. */
-	if (rule->observe || rule->log == RULE_LOG_ONLY || rule->line == 0)
+	if (rule->observe || rule->log == RULE_LOG_ONLY)
 		return d;
 	d.denies = denied_by(rule);
 	if (rule->action != RULE_NOTHING &&

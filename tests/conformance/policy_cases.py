@@ -157,6 +157,8 @@ class Real:
 def zone_text(zone):
     if "text" in zone:
         return zone["text"]
+    if "file" in zone:
+        return (shared.TOP / "packaging" / zone["file"]).read_text()
     if "generate" in zone:
         made = zone["generate"]
         return HEAD + "".join(made["line"] % n + "\n" for n in range(made["count"]))
@@ -197,8 +199,12 @@ class Scene:
 
     def load(self, group, step):
         """(whether it loads, what was said)"""
-        rules = []
-        for zone in step.get("zones", group.get("zones", [])):
+        rules, zones = [], step.get("zones", group.get("zones", []))
+        if "policy_defaults" in group.get("conf", ""):		# today these are zones
+            group = {**group, "conf": ""}
+            zones = [{"name": name, "origin": "rpz", "file": f"{name}-names.rpz"}
+                     for name in ("special", "private")]
+        for zone in zones:
             path = self.daemon.directory / f"{zone['name']}.rpz"
             path.write_bytes(zone_text(zone).encode())
             rules.append(f'{{ name = "{zone["name"]}"; format = "rpz"; path = "{path}"; origin ='

@@ -9,7 +9,7 @@ WAYS = ("udp4", "udp6", "tcp4", "tcp6")
 CLIENTS = {4: "192.0.2.1", 6: "2001:db8::1"}
 NAMESERVERS = {4: "192.0.2.53", 6: "2001:db8::53"}
 COLUMNS = ("question", "asker", "decision", "rule", "observed", "answer")
-BLOCKS = ("config", "mesh", "policy", "defaults")
+BLOCKS = ("config", "mesh", "policy")
 FORMATS = ("hosts", "zone", "nds", "kubernetes")
 
 
@@ -141,10 +141,8 @@ class Table:
             (directory / name).write_text(text)
         rest = self.blocks.get("config", "").replace("@DIRECTORY@", str(directory))
         if "policy" in self.blocks:
-            rest += "policy = (\n" + self.blocks["policy"].replace(
-                "@DIRECTORY@", str(directory)).rstrip() + "\n);\n"
-        if "defaults" in self.blocks:
-            rest += "policy_defaults = {\n" + self.blocks["defaults"] + "};\n"
+            rest += "policy = (\n" + self.blocks["policy"].replace("@DIRECTORY@", str(directory)).replace(
+                "@PACKAGING@", str(HERE.parent.parent / "packaging")).rstrip() + "\n);\n"
         return ", ".join(items), rest
 
     def config(self, directory):

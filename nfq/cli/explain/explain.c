@@ -164,8 +164,6 @@ set_asked(struct explanation *e)
 	lookup_gather(&lookup, e->source->table, &e->in.question);
 	e->asked = (struct rules_question){ .name = &e->in.question.name,
 		.type = e->in.question.type, .mesh = policy_is_mesh(&lookup),
-		.absent = table_is_loaded(e->source->table) &&
-		    lookup.entry.kind == ENTRY_NONE,
 		.asker = &e->in.asker };
 }
 

@@ -43,13 +43,11 @@ is_far(enum explain_part part, const struct rules_miss *miss)
 	    miss->key == RULE_NAMES && !miss->negated);
 }
 
-/* Where it stands: " (line 12)"; nothing for rules that nobody wrote. */
+/* Where it stands: " (line 12)". */
 static const char *
 place(const struct rules_rule *rule, char buf[static 24])
 {
-	buf[0] = '\0';
-	if (rule->line > 0)
-		(void)snprintf(buf, 24, " (line %u)", rule->line);
+	(void)snprintf(buf, 24, " (line %u)", rule->line);
 	return buf;
 }
 

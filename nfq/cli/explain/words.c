@@ -164,8 +164,7 @@ put_value(const struct explanation *e, enum rule_key key, char *buf,
 		break;
 	case RULE_SOURCE:
 		(void)snprintf(buf, size, "%s", e->asked.mesh ? "mesh" :
-		    e->asked.absent ? "other" :
-		    "other, as long as there is no table,");
+		    "other");
 		break;
 	default:
 		(void)snprintf(buf, size, "the name");
@@ -273,8 +272,6 @@ words_action(const struct rules_rule *rule, char buf[static WORDS_ACTION])
 		return target(rule, "cname ", buf);
 	case RULE_CNAME_BELOW:
 		return target(rule, "cname to the name and ", buf);
-	case RULE_POINTER:
-		return target(rule, "", buf);
 	case RULE_REWRITE:
 		return rewriting(rule, buf);
 	case RULE_FILTER:

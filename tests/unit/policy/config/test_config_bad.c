@@ -175,7 +175,7 @@ static const struct {
 	{ "", "run = 1;", "2: run: unknown option; known here: run_dir, user, "
 	  "feed_user, state_dir, feed_run_dir, capture, queue, stream, mesh, "
 	  "forward, policy_unloaded, policy, policy_unreadable, "
-	  "policy_defaults, audit, metrics, log" },
+	  "audit, metrics, log" },
 	{ "", "queue = { nmber = 1; };", "queue.nmber: unknown option, did you "
 	  "mean \"number\"? known here: number, workers, maxlen, "
 	  "absent, overload" },

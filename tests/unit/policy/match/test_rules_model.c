@@ -192,7 +192,7 @@ ask_some(const struct rules *rules)
 		    below(4), .family = AF_INET, .protocol = below(2) == 0 ?
 		    IPPROTO_TCP : IPPROTO_UDP };
 		const struct rules_question question = { &name,
-			(uint16_t)(1 + below(3)), below(2) == 0, false, &asker };
+			(uint16_t)(1 + below(3)), below(2) == 0, &asker };
 
 		CHECK(same_rules(rules, &question));
 	}
@@ -243,7 +243,7 @@ a_damaged_section_is_harmless(void)
 			const struct dns_name name = some_name(0);
 			const struct asker asker = { .family = AF_INET };
 			const struct rules_question question = { &name, 1,
-				false, false, &asker };
+				false, &asker };
 			struct rules_cursor cursor;
 
 			rules_begin(&cursor, rules, &question);
