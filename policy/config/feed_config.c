@@ -112,7 +112,7 @@ same_node(const struct feed_node *a, const struct feed_node *b)
 	    text_is_same(a->cluster, b->cluster) &&
 	    text_is_same(a->network, b->network) &&
 	    text_is_same(a->service_account, b->service_account) &&
-	    text_is_same(a->ip, b->ip) && a->own_address == b->own_address;
+	    text_is_same(a->ip, b->ip);
 }
 
 bool

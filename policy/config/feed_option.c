@@ -120,11 +120,6 @@ const struct config_option feed_options[] = {
 	  .allowed = "an IPv4 or IPv6 address",
 	  STRING, .read = feed_read_address, IN(feed_config, node.ip),
 	  .reload = true },
-	{ "feeds[].node.own_address", "true",
-	  "Whether istiod is told an address of documentation (192.0.2.1 or "
-	  "2001:db8::1) before those of this machine, so that the feed takes "
-	  "nothing that is meant for the machine's Envoy.",
-	  BOOLEAN, IN(feed_config, node.own_address), .reload = true },
 	{ "feeds[].node.labels", "{ }",
 	  "Labels of this machine.",
 	  .allowed = "a group { KEY = \"VALUE\"; }, or a list [ "

@@ -233,7 +233,6 @@ feed_read_feeds(const struct config_load *load,
 	feed = &grown[config->feed_count - 1];
 	feed->line = config_setting_source_line(value);
 	feed->limit = DEFAULT_LIMIT;
-	feed->node.own_address = true;
 	config_option_read_members(load, "feeds[].", value, feed);
 	if (load->diag->errors == errors) {
 		check_type(load, value, feed);

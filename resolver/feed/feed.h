@@ -33,7 +33,6 @@ struct feed_node {
 	char *network;
 	char *service_account;
 	char *ip;			/* this machine's; NULL: found out */
-	bool own_address;		/* one of documentation stands before it */
 	struct feed_label *labels;
 	size_t label_count;
 };

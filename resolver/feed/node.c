@@ -122,22 +122,15 @@ write_labels(struct protobuf_writer *w, const struct feed_node *node)
 
 /* All of INSTANCE_IPS, the first one first. */
 static void
-write_addresses(struct protobuf_writer *w, const struct feed_node *node,
-    const struct node_machine *machine)
+write_addresses(struct protobuf_writer *w, const struct node_machine *machine)
 {
 	char ips[sizeof(FIRST_IPV6) + sizeof(machine->ipv4) +
 	    sizeof(machine->ipv6) + 2];
 	bool only_ipv6 = *machine->ipv4 == '\0' && *machine->ipv6 != '\0';
-	bool has_none = *machine->ipv4 == '\0' && *machine->ipv6 == '\0';
-	const char *first = only_ipv6 ? FIRST_IPV6 : FIRST_IPV4;
 
-	/* istiod ends the stream of a node without any. */
-	if (!node->own_address && !has_none)
-		first = "";
-	(void)snprintf(ips, sizeof(ips), "%s%s%s%s%s", first,
-	    *first != '\0' && *machine->ipv4 != '\0' ? "," : "",
-	    machine->ipv4,
-	    (*first != '\0' || *machine->ipv4 != '\0') &&
+	(void)snprintf(ips, sizeof(ips), "%s%s%s%s%s",
+	    only_ipv6 ? FIRST_IPV6 : FIRST_IPV4,
+	    *machine->ipv4 != '\0' ? "," : "", machine->ipv4,
 	    *machine->ipv6 != '\0' ? "," : "", machine->ipv6);
 	write_string(w, "INSTANCE_IPS", ips);
 }
@@ -152,7 +145,7 @@ write_metadata(struct protobuf_writer *w, const struct feed_node *node,
 	write_if_set(w, "SERVICE_ACCOUNT", node->service_account);
 	write_if_set(w, "CLUSTER_ID", node->cluster);
 	write_if_set(w, "NETWORK", node->network);
-	write_addresses(w, node, machine);
+	write_addresses(w, machine);
 	/* Without it, ServiceEntries without addresses are left out. */
 	write_string(w, "DNS_CAPTURE", "true");
 	write_labels(w, node);

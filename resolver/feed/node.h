@@ -30,7 +30,7 @@ void node_machine_read(const struct feed_node *node,
  * INSTANCE_IPS, and pushes to one connection only.  With this machine's own
  * address first, the feed could take a push that is meant for the machine's
  * Envoy.  So an address of documentation (RFC 5737, RFC 3849) of the same
- * family stands before it, unless node->own_address is false.
+ * family stands before it.
  */
 void node_write(struct protobuf_writer *writer, uint32_t field,
     const struct feed_node *node, const struct node_machine *machine);

@@ -30,7 +30,7 @@ static const char settings_text[] =
     "{ match = { source = \"mesh\"; types = [ \"!A\" ]; }; action = \"pass\"; },\n"
     "{ match = { clients = [ \"2001:db8::/32\" ]; types = [ \"MX\", \"SRV\" ]; }; action = \"refuse\"; } );\n"
     "forward = { chase = true; domains = ( { name = \"corp.example\"; upstreams = [ \"192.0.2.9\" ]; },\n"
-    "{ name = \"test\"; upstreams = [ \"192.0.2.9\" ]; full = \"servfail\"; } ); };\n";
+    "{ name = \"test\"; upstreams = [ \"192.0.2.9\" ]; } ); };\n";
 
 static struct test_policy rules;
 static struct policy_source policy;

@@ -52,8 +52,8 @@ every_option_has_its_effect(void)
 	    " = [ \"192.0.2.1\", \"2001:db8::1\" ]; root_cert = \"/r.pem\"; "
 	    "cert = \"c.pem\"; key = \"/k.pem\"; token = \"/t\"; limit = 70000;"
 	    " node = { namespace = \"shop\"; cluster = \"K\"; network = \"n/1\";"
-	    " service_account = \"sa\"; ip = \"192.0.2.9\"; own_address = "
-	    "false; labels = { app = \"x\"; }; }; },\n { name = \"c\"; type = \"kubernetes\"; "
+	    " service_account = \"sa\"; ip = \"192.0.2.9\"; "
+	    "labels = { app = \"x\"; }; }; },\n { name = \"c\"; type = \"kubernetes\"; "
 	    "kubeconfig = \"k\"; namespaces = [ \"a\", \"b\" ]; pods ="
 	    " true; } );");
 	const struct feed_config *f;
@@ -76,7 +76,7 @@ every_option_has_its_effect(void)
 	CHECK(strcmp(f->node.cluster, "K") == 0);
 	CHECK(strcmp(f->node.network, "n/1") == 0);
 	CHECK(strcmp(f->node.service_account, "sa") == 0);
-	CHECK(strcmp(f->node.ip, "192.0.2.9") == 0 && !f->node.own_address);
+	CHECK(strcmp(f->node.ip, "192.0.2.9") == 0);
 	CHECK(f->node.label_count == 1 &&
 	    strcmp(f->node.labels[0].key, "app") == 0 &&
 	    strcmp(f->node.labels[0].value, "x") == 0);
@@ -100,7 +100,7 @@ empty_texts_are_not_given(void)
 	CHECK(c != NULL && c->feeds[0].plaintext);
 	CHECK(c != NULL && c->feeds[0].node.network == NULL &&
 	    c->feeds[0].node.service_account == NULL &&
-	    c->feeds[0].node.ip == NULL && c->feeds[0].node.own_address && c->feeds[0].node.label_count == 0);
+	    c->feeds[0].node.ip == NULL && c->feeds[0].node.label_count == 0);
 	CHECK(c != NULL && strcmp(c->state_dir, "/var/lib/nfdns") == 0 &&
 	    strcmp(c->run_dir, "/run/nfdns-feed") == 0);
 	feed_config_free(c);
@@ -160,8 +160,6 @@ static const struct bad {
 	{ "node.service_account", XDS "node = { service_account = \"a b\"; };",
 	  "node.service_account" },
 	{ "node.ip", XDS "node = { ip = \"1.2.3\"; };", "node.ip" },
-	{ "node.own_address", XDS "node = { own_address = 1; };",
-	  "expected true or false" },
 	{ "node.labels", XDS "node = { labels = { a = 3; }; };",
 	  "node.labels.a: found 3, expected a group { KEY" },
 	{ "node.labels", XDS "node = { labels = ( \"a\" ); };", "KEY=VALUE" },

@@ -96,11 +96,9 @@ first_request_has_a_node(void)
 }
 
 static bool
-instance_ips_are(bool own_address, const struct node_machine *machine,
-    const char *ips)
+instance_ips_are(const struct node_machine *machine, const char *ips)
 {
-	const struct feed_node node = { .namespace = shop,
-		.own_address = own_address };
+	const struct feed_node node = { .namespace = shop };
 	struct span written = field(first_request(&node, machine), 2, 0);
 
 	return is(field(value_of(field(written, 3, 0), "INSTANCE_IPS"), 3, 0),
@@ -117,14 +115,10 @@ the_first_address_is_nobodys(void)
 		.ipv6 = "fd00::5" };
 	const struct node_machine none = { .ipv4 = "" };
 
-	CHECK(instance_ips_are(true, &four, "192.0.2.1,10.0.0.5"));
-	CHECK(instance_ips_are(true, &six, "2001:db8::1,fd00::5"));
-	CHECK(instance_ips_are(true, &both, "192.0.2.1,10.0.0.5,fd00::5"));
-	CHECK(instance_ips_are(true, &none, "192.0.2.1"));
-	CHECK(instance_ips_are(false, &four, "10.0.0.5"));
-	CHECK(instance_ips_are(false, &six, "fd00::5"));
-	CHECK(instance_ips_are(false, &both, "10.0.0.5,fd00::5"));
-	CHECK(instance_ips_are(false, &none, "192.0.2.1"));
+	CHECK(instance_ips_are(&four, "192.0.2.1,10.0.0.5"));
+	CHECK(instance_ips_are(&six, "2001:db8::1,fd00::5"));
+	CHECK(instance_ips_are(&both, "192.0.2.1,10.0.0.5,fd00::5"));
+	CHECK(instance_ips_are(&none, "192.0.2.1"));
 }
 
 static void
