@@ -78,9 +78,10 @@ tell_run(struct verify_run *run, const char *path)
 	const struct log_verify *v = &run->verify;
 
 	if (v->gap > v->told) {
-		printable_line(stdout, "%s: %" PRIu64 " records are missing, of "
+		printable_line(stdout, "%s: %" PRIu64 " record%s missing, of "
 		    "those from %" PRIu64 " to %" PRIu64 " of their worker",
-		    path, v->gap - v->told, v->from, v->to);
+		    path, v->gap - v->told, v->gap - v->told == 1 ? " is" :
+		    "s are", v->from, v->to);
 		run->failed = true;
 	}
 	if (v->ended)
