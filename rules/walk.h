@@ -14,7 +14,7 @@
 
 /*
  * A question over UDP, or the first packet of a TCP connection, to port 53.  Its
- * socket has no mark and is in no net_cls class.
+ * socket has no mark.
  */
 struct walk_packet {
 	int family;			/* AF_INET or AF_INET6 */
