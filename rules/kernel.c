@@ -22,7 +22,6 @@
 
 struct rules_kernel {
 	struct netlink netlink;
-	pid_t opener;
 	bool installed;			/* our table is in the kernel */
 	struct rules_features features;	/* as far as known; at first the best */
 	bool chains[CHAINS];		/* those in the installed table */
@@ -40,8 +39,6 @@ rules_kernel_open(struct rules_kernel **kernel)
 	*kernel = NULL;
 	if (new == NULL)
 		return -ENOMEM;
-	new->opener = getpid();
-	new->features.owner = true;
 	new->features.native_queue = true;
 	rc = netlink_open(&new->netlink, RULES_TABLE);
 	if (rc != 0)
@@ -71,16 +68,16 @@ put_streams(struct batch *batch, const struct ruleset *set)
 }
 
 /*
- * A table of that name may be left over from a crashed run on a kernel without
- * the owner flag.  It is deleted whether it is there or not: made first if it
- * is not, without chains, which no packet notices.
+ * Somebody may have put in what "nfdns rules print" prints.  That table is
+ * deleted whether it is there or not: made first if it is not, without chains,
+ * which no packet notices.
  */
 static void
-put_whole_table(struct batch *batch, const struct ruleset *set, bool owner)
+put_whole_table(struct batch *batch, const struct ruleset *set)
 {
 	nft_message_name(batch, NFT_MSG_NEWTABLE, MESSAGE_STALE, 0, NULL);
 	nft_message_name(batch, NFT_MSG_DELTABLE, MESSAGE_STALE, 0, NULL);
-	nft_message_table(batch, owner);
+	nft_message_table(batch);
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
 		if (ruleset_has_chain(set, chain))
 			nft_message_chain(batch, chain);
@@ -223,7 +220,7 @@ try_install(struct rules_kernel *kernel, const struct ruleset *set,
 
 	batch_begin(&batch, &kernel->netlink);
 	if (scope->whole)
-		put_whole_table(&batch, set, kernel->features.owner);
+		put_whole_table(&batch, set);
 	else
 		put_clearance(&batch, kernel, set, scope);
 	for (enum user_budget i = 0; i < USER_BUDGETS; i++)
@@ -240,7 +237,7 @@ try_install(struct rules_kernel *kernel, const struct ruleset *set,
 
 /*
  * Whether another way than the one that failed is left to try; each is given
- * up for good, so there are four tries at most.
+ * up for good, so there are three tries at most.
  */
 static bool
 fall_back(struct rules_kernel *kernel, const struct batch_part *failed,
@@ -248,12 +245,6 @@ fall_back(struct rules_kernel *kernel, const struct batch_part *failed,
 {
 	const struct rule *rule = failed->item;
 
-	/* Before Linux 5.12; EINVAL up to 5.8, then EOPNOTSUPP. */
-	if (failed->subject == MESSAGE_TABLE && kernel->features.owner &&
-	    (error == -EOPNOTSUPP || error == -EINVAL)) {
-		kernel->features.owner = false;
-		return true;
-	}
 	if (failed->subject == MESSAGE_RULE && error == -ENOENT &&
 	    rule_queues(rule) && kernel->features.native_queue) {
 		kernel->features.native_queue = false;
@@ -312,8 +303,6 @@ learn_table(struct rules_kernel *kernel)
 	if (rc != 0)
 		return rc;
 	kernel->installed = true;
-	kernel->features.owner = (nft_dump_flags(&dump, NFPROTO_INET,
-	    RULES_TABLE) & NFT_TABLE_F_OWNER) != 0;
 	for (enum rules_chain chain = 0; chain < CHAINS; chain++)
 		kernel->chains[chain] = nftnl_chain_list_lookup_byname(
 		    dump.chains, rules_chain_form(chain)->name) != NULL;
@@ -342,8 +331,6 @@ rules_kernel_adopt(struct rules_kernel **kernel, int fd)
 		(void)close(fd);
 		return -ENOMEM;
 	}
-	new->opener = getpid();
-	new->features.owner = true;
 	new->features.native_queue = true;
 	rc = netlink_adopt(&new->netlink, RULES_TABLE, fd);
 	if (rc == 0) {
@@ -489,22 +476,10 @@ rules_kernel_streams(struct rules_kernel *kernel, bool cheap,
 }
 
 void
-rules_kernel_leave(struct rules_kernel *kernel)
+rules_kernel_close(struct rules_kernel *kernel)
 {
 	if (kernel == NULL)
 		return;
 	netlink_close(&kernel->netlink);
 	free(kernel);
-}
-
-void
-rules_kernel_close(struct rules_kernel *kernel)
-{
-	if (kernel == NULL)
-		return;
-	/* With the owner flag the kernel does it, even when we are killed. */
-	if (kernel->installed && !kernel->features.owner &&
-	    kernel->opener == getpid())
-		(void)delete_table(kernel);
-	rules_kernel_leave(kernel);
 }

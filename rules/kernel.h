@@ -38,18 +38,13 @@ int rules_kernel_fd(const struct rules_kernel *kernel);
 const char *rules_kernel_open_error(int error);
 
 /*
- * Closes it: a table with the owner flag is gone with that.  Without the flag
- * the table is deleted first if this object put it in.  A child of the process
- * that opened it only lets go of its copy of the socket (and must do so, for
- * the table stays as long as any copy is open).  NULL is allowed.
+ * Closes it.  The table is gone when no process has a copy of the socket any more;
+ * it stays for a successor that has one.  NULL is allowed.
  */
 void rules_kernel_close(struct rules_kernel *kernel);
-/* Lets go of it: the table stays for a successor with a copy of the socket. */
-void rules_kernel_leave(struct rules_kernel *kernel);
 
 /* What the kernel turned out to have. */
 struct rules_features {
-	bool owner;		/* table has "flags owner" (Linux 5.12) */
 	bool native_queue;	/* "queue"; else the xt NFQUEUE target */
 };
 
@@ -59,7 +54,7 @@ struct rules_features {
  * chain "question" and the sets of addresses, and of the rest only what differs:
  * removing a base chain or a rule of chain "verdict" drops queued packets, and
  * the sets of connections hold what is open.  Falls back from the native queue
- * expression and from the owner flag by itself.
+ * expression by itself.
  * Returns 0 and *features; or a negative errno, nothing changed, and one error
  * in diag that names the rule that the kernel did not take.
  */

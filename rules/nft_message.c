@@ -30,7 +30,7 @@ nft_message_name(struct batch *batch, uint16_t type,
 }
 
 void
-nft_message_table(struct batch *batch, bool owner)
+nft_message_table(struct batch *batch)
 {
 	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWTABLE,
 	    NLM_F_CREATE, (struct batch_part){ .subject = MESSAGE_TABLE });
@@ -39,7 +39,7 @@ nft_message_table(struct batch *batch, bool owner)
 		return;
 	mnl_attr_put_strz(message, NFTA_TABLE_NAME, RULES_TABLE);
 	mnl_attr_put_u32(message, NFTA_TABLE_FLAGS,
-	    htonl(owner ? NFT_TABLE_F_OWNER : 0));
+	    htonl(NFT_TABLE_F_OWNER));
 	batch_end_message(batch, message);
 }
 

@@ -32,8 +32,8 @@ enum message_subject {
 void nft_message_name(struct batch *batch, uint16_t type,
     enum message_subject subject, uint16_t attribute, const char *name);
 
-/* The table, with the owner flag or without. */
-void nft_message_table(struct batch *batch, bool owner);
+/* The table, with the owner flag: it goes with its socket. */
+void nft_message_table(struct batch *batch);
 
 /* A base chain without rules. */
 void nft_message_chain(struct batch *batch, enum rules_chain which);

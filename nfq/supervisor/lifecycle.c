@@ -346,10 +346,8 @@ start_rules(struct supervisor *s)
 	diag_free(&diag);
 	atomic_store(&s->status.supervisor->queue_mode,
 	    s->features.native_queue ? STATUS_QUEUE_NATIVE : STATUS_QUEUE_XT);
-	log_info("rules installed: %s, %s", s->features.native_queue ?
-	    "native queue expression" : "xt NFQUEUE target",
-	    s->features.owner ? "table with owner flag" :
-	    "table without owner flag (kernel before 5.12)");
+	log_info("rules installed: %s", s->features.native_queue ?
+	    "native queue expression" : "xt NFQUEUE target");
 	return EXIT_OK;
 }
 
@@ -508,7 +506,7 @@ supervisor_stop(struct supervisor *s)
 	supervisor_stop_tls(s);
 	if (s->hand_over) {
 		conntrack_close(s->zone.conntrack);
-		rules_kernel_leave(s->kernel);
+		rules_kernel_close(s->kernel);
 	} else {
 		stop_rules(s);
 		forget_sockets(s);

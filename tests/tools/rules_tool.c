@@ -3,15 +3,15 @@
  * Drives rules/ from a test, without the daemon.  Owns the table as nfdnsd
  * does, until its input ends.  One order a line:
  *
- *   install canary|full FILE	-> "ok owner=0|1 native=0|1"
+ *   install canary|full FILE	-> "ok native=0|1"
  *   counter			-> "ok PACKETS"
  *   streams			-> "ok IPV4 IPV6", connections in the sets
  *   remove			-> "ok"
  *   verify FILE		-> "ok"
  *   fork			-> "ok", after a child has closed its copy
  *   print FILE			-> the text, then "ok"
- *   without owner|NAME		-> "ok": from now on the kernel seems to lack the
- *				   owner flag, or the expression of that name
+ *   without NAME		-> "ok": from now on the kernel seems to lack the
+ *				   expression of that name
  *
  * or "error ERRNO", after lines "- TEXT" with what diag has to say.
  */
@@ -37,8 +37,7 @@ static char lacking[4][16];
 
 /*
  * Spoils what is lacking in a message on its way, so that a real kernel answers
- * it as one would that never had it: a table flag that no kernel knows, an
- * expression that none has.
+ * it as one would that never had it: an expression that none has.
  */
 static void
 spoil(struct nlmsghdr *message, const char *what)
@@ -47,22 +46,13 @@ spoil(struct nlmsghdr *message, const char *what)
 	struct { uint16_t length, type; } name = {
 		(uint16_t)(sizeof(name) + strlen(what) + 1), NFTA_EXPR_NAME
 	};
-	struct { uint16_t length, type; uint32_t value; } owner = {
-		sizeof(owner), NFTA_TABLE_FLAGS, htonl(NFT_TABLE_F_OWNER)
-	};
-	bool is_owner = strcmp(what, "owner") == 0;
 	char wanted[64];
-	size_t size = is_owner ? sizeof(owner) : sizeof(name) + strlen(what) + 1;
+	size_t size = sizeof(name) + strlen(what) + 1;
 
-	if ((message->nlmsg_type & 0xff) !=
-	    (is_owner ? NFT_MSG_NEWTABLE : NFT_MSG_NEWRULE))
+	if ((message->nlmsg_type & 0xff) != NFT_MSG_NEWRULE)
 		return;
-	if (is_owner) {
-		memcpy(wanted, &owner, sizeof(owner));
-	} else {
-		memcpy(wanted, &name, sizeof(name));
-		memcpy(wanted + sizeof(name), what, strlen(what) + 1);
-	}
+	memcpy(wanted, &name, sizeof(name));
+	memcpy(wanted + sizeof(name), what, strlen(what) + 1);
 	for (size_t at = sizeof(*message); at + size <= message->nlmsg_len; at++)
 		if (memcmp(octets + at, wanted, size) == 0)
 			octets[at + 4] = 'X';
@@ -132,7 +122,7 @@ static int
 with_rules(struct rules_kernel *kernel, const char *order, const char *file,
     enum rules_stage stage, struct diag *diag)
 {
-	struct rules_features features = { .owner = false };
+	struct rules_features features = { .native_queue = false };
 	struct config *config = NULL;
 	struct ruleset set;
 	int rc = config_load(&config, file, diag);
@@ -150,8 +140,7 @@ with_rules(struct rules_kernel *kernel, const char *order, const char *file,
 	else
 		rc = rules_kernel_install(kernel, &set, &features, diag);
 	if (rc == 0 && strcmp(order, "install") == 0)
-		printf("ok owner=%d native=%d\n", features.owner,
-		    features.native_queue);
+		printf("ok native=%d\n", features.native_queue);
 	ruleset_free(&set);
 out:
 	config_free(config);
