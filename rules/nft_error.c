@@ -29,6 +29,11 @@ nft_error_explain(const struct batch_part *failed, int error, struct diag *diag)
 	if (failed->subject == MESSAGE_STALE && error == -EPERM)
 		diag_add(diag, DIAG_ERROR, NULL, 0, "another program (nfdnsd?) "
 		    "owns table inet " RULES_TABLE "; stop it first");
+	else if (failed->subject == MESSAGE_TABLE &&
+	    (error == -EOPNOTSUPP || error == -EINVAL))
+		diag_add(diag, DIAG_ERROR, NULL, 0, "the kernel does not take "
+		    "a table with an owner (%s): use Linux 5.14 or later",
+		    reason);
 	else if (failed->subject == MESSAGE_RULE)
 		diag_add(diag, DIAG_ERROR, NULL, 0, "the kernel does not take "
 		    "rule \"%s\" (%s): %s", rule->comment, reason,

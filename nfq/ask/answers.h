@@ -19,7 +19,7 @@ struct answer_given {
 void answer_client(struct engine *e, struct engine_client *client,
     const struct answer_given *given);
 
-/* The client is given back: passed, or refused.  NULL: of no domain. */
+/* The client is refused; with NULL, of no domain, it gets SERVFAIL. */
 void answer_full(struct engine *e, struct engine_client *client,
     const struct forward_domain *domain);
 

@@ -74,7 +74,8 @@ tell_streams(struct supervisor *s, uint32_t most)
 	if (s->monitor.streams.full)
 		log_warning("the set of intercepted TCP connections is full "
 		    "(%" PRIu32 " of %" PRIu32 "): new ones go to their nameservers, "
-		    "and get no answers from the mesh: who opens them?", most,
+		    "and get no answers from the mesh; "
+		    "\"ss -tnp dport = :53\" shows who opens them", most,
 		    s->set.streams_max);
 	else
 		log_notice("there is room for TCP connections again (%" PRIu32

@@ -163,8 +163,8 @@ put_value(const struct explanation *e, enum rule_key key, char *buf,
 		(void)snprintf(buf, size, "%s", q->stream ? "tcp" : "udp");
 		break;
 	case RULE_SOURCE:
-		(void)snprintf(buf, size, "%s", e->asked.mesh ? "mesh" :
-		    "other");
+		(void)snprintf(buf, size, "%s", e->asked.mesh ?
+		    "mesh" : "other");
 		break;
 	default:
 		(void)snprintf(buf, size, "the name");
