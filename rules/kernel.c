@@ -296,7 +296,7 @@ learn_table(struct rules_kernel *kernel)
 {
 	struct nft_dump dump;
 	uint64_t counted[RULES_COUNTERS];
-	int rc = nft_dump_read(&kernel->netlink, false, &dump);
+	int rc = nft_dump_read(&kernel->netlink, &dump);
 
 	if (rc == -ENOENT)
 		return 0;

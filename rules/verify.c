@@ -50,8 +50,7 @@ differ(struct check *check, const char *format, ...)
 static void
 check_table(struct check *check)
 {
-	if (nft_dump_flags(check->dump, NFPROTO_INET, RULES_TABLE) &
-	    NFT_TABLE_F_DORMANT)
+	if (nft_dump_flags(check->dump) & NFT_TABLE_F_DORMANT)
 		differ(check, "table inet " RULES_TABLE
 		    " is dormant: none of its rules is in force");
 }
@@ -388,7 +387,7 @@ rules_kernel_verify(struct rules_kernel *kernel, const struct ruleset *set,
 	struct check check = {
 		.set = set, .dump = &dump, .diag = diag,
 	};
-	int rc = nft_dump_read(rules_kernel_netlink(kernel), false, &dump);
+	int rc = nft_dump_read(rules_kernel_netlink(kernel), &dump);
 
 	*state = RULES_ABSENT;
 	if (rc == -ENOENT) {

@@ -24,8 +24,9 @@ const char doctor_usage[] =
     "and prints a line for each, the worst first: bad, warn, \"?\" for what only\n"
     "root can see, or ok; what to do; and a command to paste where one helps.\n"
     "Asks each nameserver, and nfdnsd's canary question, which takes two seconds\n"
-    "at most if one does not answer.  Changes nothing.  Exit code 1 if a line is\n"
-    "bad.\n"
+    "at most if one does not answer.  Root asks as user 65533, and has the kernel\n"
+    "trace its packets (nft table inet " TRACE_TABLE ", gone at the end): a rule that\n"
+    "stops one is named.  Changes nothing else.  Exit code 1 if a line is bad.\n"
     "\n"
     "  -j, --json  print one JSON array\n";
 
@@ -97,12 +98,19 @@ look_at_servers(struct findings *findings, const struct config *config,
     bool runs)
 {
 	struct servers *servers = malloc(sizeof(*servers));
+	struct trace *trace = NULL;
+	int error = 0;
 
 	if (servers == NULL)
 		return;
-	servers_ask(servers, config, runs);
+	servers_open(servers, config, runs);
 	if (config != NULL)
-		chains_check(findings, config, servers->asks, servers->count);
+		error = chains_trace(&trace, servers->asks, servers->all);
+	servers_ask(servers);
+	if (config != NULL)
+		chains_check(findings, config, trace, error, servers->asks,
+		    servers->all);
+	trace_close(trace);
 	servers_check(findings, servers, runs ? config : NULL);
 	if (config != NULL)
 		servers_check_upstreams(findings, servers, config);

@@ -13,29 +13,12 @@
 /* How often a read starts again because another program changed the rules. */
 #define READ_TRIES	10
 
-/* Packets of ours see tables of these families only. */
-static bool
-is_family(uint32_t family)
-{
-	return family == NFPROTO_INET || family == NFPROTO_IPV4 ||
-	    family == NFPROTO_IPV6;
-}
-
 /* Older kernels send the objects of all tables, whatever was asked for. */
 static bool
 is_wanted(const struct nft_dump *dump, uint32_t family, const char *table)
 {
-	const bool own = family == NFPROTO_INET && table != NULL &&
+	return family == NFPROTO_INET && table != NULL &&
 	    strcmp(table, dump->own) == 0;
-
-	return dump->others ? table != NULL && !own && is_family(family) : own;
-}
-
-/* Others may have what this libnftnl cannot read: it is left out. */
-static int
-unreadable(const struct nft_dump *dump)
-{
-	return dump->others ? 0 : -errno;
 }
 
 static int
@@ -47,7 +30,7 @@ take_table(const struct nlmsghdr *message, struct nft_dump *dump)
 	if (table == NULL)
 		return -ENOMEM;
 	if (nftnl_table_nlmsg_parse(message, table) < 0)
-		rc = unreadable(dump);
+		rc = -errno;
 	else if (is_wanted(dump, nftnl_table_get_u32(table,
 	    NFTNL_TABLE_FAMILY), nftnl_table_get_str(table, NFTNL_TABLE_NAME))) {
 		nftnl_table_list_add_tail(table, dump->tables);
@@ -66,7 +49,7 @@ take_chain(const struct nlmsghdr *message, struct nft_dump *dump)
 	if (chain == NULL)
 		return -ENOMEM;
 	if (nftnl_chain_nlmsg_parse(message, chain) < 0)
-		rc = unreadable(dump);
+		rc = -errno;
 	else if (nftnl_chain_get_str(chain, NFTNL_CHAIN_NAME) != NULL &&
 	    is_wanted(dump, nftnl_chain_get_u32(chain, NFTNL_CHAIN_FAMILY),
 	    nftnl_chain_get_str(chain, NFTNL_CHAIN_TABLE))) {
@@ -86,7 +69,7 @@ take_rule(const struct nlmsghdr *message, struct nft_dump *dump)
 	if (rule == NULL)
 		return -ENOMEM;
 	if (nftnl_rule_nlmsg_parse(message, rule) < 0)
-		rc = unreadable(dump);
+		rc = -errno;
 	else if (nftnl_rule_get_str(rule, NFTNL_RULE_CHAIN) != NULL &&
 	    is_wanted(dump, nftnl_rule_get_u32(rule, NFTNL_RULE_FAMILY),
 	    nftnl_rule_get_str(rule, NFTNL_RULE_TABLE))) {
@@ -106,7 +89,7 @@ take_set(const struct nlmsghdr *message, struct nft_dump *dump)
 	if (set == NULL)
 		return -ENOMEM;
 	if (nftnl_set_nlmsg_parse(message, set) < 0)
-		rc = unreadable(dump);
+		rc = -errno;
 	else if (nftnl_set_get_str(set, NFTNL_SET_NAME) != NULL &&
 	    is_wanted(dump, nftnl_set_get_u32(set, NFTNL_SET_FAMILY),
 	    nftnl_set_get_str(set, NFTNL_SET_TABLE))) {
@@ -117,8 +100,21 @@ take_set(const struct nlmsghdr *message, struct nft_dump *dump)
 	return rc;
 }
 
-int
-nft_dump_take(const struct nlmsghdr *message, void *data)
+/* Without anything in it. */
+static int
+init(struct nft_dump *dump, const char *own)
+{
+	*dump = (struct nft_dump){ .own = own,
+		.tables = nftnl_table_list_alloc(),
+		.chains = nftnl_chain_list_alloc(),
+		.sets = nftnl_set_list_alloc(),
+		.rules = nftnl_rule_list_alloc() };
+	return dump->tables != NULL && dump->chains != NULL &&
+	    dump->sets != NULL && dump->rules != NULL ? 0 : -ENOMEM;
+}
+
+static int
+take_object(const struct nlmsghdr *message, void *data)
 {
 	struct nft_dump *dump = data;
 
@@ -133,7 +129,7 @@ nft_dump_take(const struct nlmsghdr *message, void *data)
 		return take_set(message, dump);
 	case NFT_MSG_NEWSETELEM:
 		return dump->filled == NULL || nftnl_set_elems_nlmsg_parse(
-		    message, dump->filled) >= 0 ? 0 : unreadable(dump);
+		    message, dump->filled) >= 0 ? 0 : -errno;
 	default:
 		return 0;
 	}
@@ -145,16 +141,11 @@ read_kind(struct netlink *netlink, uint16_t type, uint16_t attribute,
     struct nft_dump *dump)
 {
 	_Alignas(struct nlmsghdr) char buffer[NETLINK_REQUEST_MAX];
-	const bool one = type == NFT_MSG_GETTABLE && !dump->others;
 	struct nlmsghdr *message = netlink_request(netlink, buffer, type,
-	    one ? NLM_F_ACK : NLM_F_DUMP);
-	struct nfgenmsg *head = mnl_nlmsg_get_payload(message);
+	    type == NFT_MSG_GETTABLE ? NLM_F_ACK : NLM_F_DUMP);
 
-	if (dump->others)
-		head->nfgen_family = AF_UNSPEC;
-	else
-		mnl_attr_put_strz(message, attribute, netlink->table);
-	return netlink_talk(netlink, message, nft_dump_take, dump);
+	mnl_attr_put_strz(message, attribute, netlink->table);
+	return netlink_talk(netlink, message, take_object, dump);
 }
 
 int
@@ -165,7 +156,7 @@ nft_dump_read_rules(struct netlink *netlink, struct nftnl_rule_list **rules)
 
 	*rules = NULL;
 	for (int tries = 0; rc == -EINTR && tries < READ_TRIES; tries++) {
-		rc = nft_dump_init(&dump, netlink->table, false);
+		rc = init(&dump, netlink->table);
 		if (rc == 0)
 			rc = read_kind(netlink, NFT_MSG_GETRULE,
 			    NFTA_RULE_TABLE, &dump);
@@ -184,32 +175,27 @@ read_elements(struct netlink *netlink, struct nft_dump *dump)
 	_Alignas(struct nlmsghdr) char buffer[NETLINK_REQUEST_MAX];
 	struct nlmsghdr *message = netlink_request(netlink, buffer,
 	    NFT_MSG_GETSETELEM, NLM_F_DUMP);
-	struct nfgenmsg *head = mnl_nlmsg_get_payload(message);
 	int rc;
 
-	head->nfgen_family = (uint8_t)nftnl_set_get_u32(dump->filled,
-	    NFTNL_SET_FAMILY);
-	mnl_attr_put_strz(message, NFTA_SET_ELEM_LIST_TABLE,
-	    nftnl_set_get_str(dump->filled, NFTNL_SET_TABLE));
+	mnl_attr_put_strz(message, NFTA_SET_ELEM_LIST_TABLE, netlink->table);
 	mnl_attr_put_strz(message, NFTA_SET_ELEM_LIST_SET,
 	    nftnl_set_get_str(dump->filled, NFTNL_SET_NAME));
-	rc = netlink_talk(netlink, message, nft_dump_take, dump);
+	rc = netlink_talk(netlink, message, take_object, dump);
 	return rc == -ENOENT ? -EINTR : rc;	/* it went meanwhile */
 }
 
 /* Ours that rules fill may be large, and nobody wants certain elements in them. */
 static bool
-is_read(const struct nft_dump *dump, const struct nftnl_set *set)
+is_read(const struct nftnl_set *set)
 {
-	return dump->others ||
-	    (nftnl_set_get_u32(set, NFTNL_SET_FLAGS) & NFT_SET_EVAL) == 0;
+	return (nftnl_set_get_u32(set, NFTNL_SET_FLAGS) & NFT_SET_EVAL) == 0;
 }
 
 int
 nft_dump_read_sets(struct netlink *netlink, struct nftnl_set_list **sets)
 {
 	struct nft_dump dump;
-	int rc = nft_dump_init(&dump, netlink->table, false);
+	int rc = init(&dump, netlink->table);
 
 	*sets = NULL;
 	if (rc == 0)
@@ -235,7 +221,7 @@ read_sets(struct netlink *netlink, struct nft_dump *dump)
 		return -ENOMEM;
 	while (rc == 0 &&
 	    (dump->filled = nftnl_set_list_iter_next(sets)) != NULL)
-		if (is_read(dump, dump->filled))
+		if (is_read(dump->filled))
 			rc = read_elements(netlink, dump);
 	nftnl_set_list_iter_destroy(sets);
 	return rc;
@@ -345,32 +331,20 @@ read_all(struct netlink *netlink, struct nft_dump *dump)
 }
 
 int
-nft_dump_read(struct netlink *netlink, bool others, struct nft_dump *dump)
+nft_dump_read(struct netlink *netlink, struct nft_dump *dump)
 {
 	int rc = -EINTR;
 
 	memset(dump, 0, sizeof(*dump));
 	for (int tries = 0; rc == -EINTR && tries < READ_TRIES; tries++) {
 		nft_dump_free(dump);
-		rc = nft_dump_init(dump, netlink->table, others);
+		rc = init(dump, netlink->table);
 		if (rc == 0)
 			rc = read_all(netlink, dump);
 	}
 	if (rc != 0)
 		nft_dump_free(dump);
 	return rc;
-}
-
-int
-nft_dump_init(struct nft_dump *dump, const char *own, bool others)
-{
-	*dump = (struct nft_dump){ .own = own, .others = others,
-		.tables = nftnl_table_list_alloc(),
-		.chains = nftnl_chain_list_alloc(),
-		.sets = nftnl_set_list_alloc(),
-		.rules = nftnl_rule_list_alloc() };
-	return dump->tables != NULL && dump->chains != NULL &&
-	    dump->sets != NULL && dump->rules != NULL ? 0 : -ENOMEM;
 }
 
 void
@@ -388,19 +362,15 @@ nft_dump_free(struct nft_dump *dump)
 }
 
 uint32_t
-nft_dump_flags(const struct nft_dump *dump, uint32_t family, const char *name)
+nft_dump_flags(const struct nft_dump *dump)
 {
 	struct nftnl_table_list_iter *tables =
 	    nftnl_table_list_iter_create(dump->tables);
-	const struct nftnl_table *table;
-	uint32_t flags = 0;
+	const struct nftnl_table *table = tables != NULL ?
+	    nftnl_table_list_iter_next(tables) : NULL;
+	const uint32_t flags = table != NULL ?
+	    nftnl_table_get_u32(table, NFTNL_TABLE_FLAGS) : 0;
 
-	while (tables != NULL &&
-	    (table = nftnl_table_list_iter_next(tables)) != NULL)
-		if (nftnl_table_get_u32(table, NFTNL_TABLE_FAMILY) == family &&
-		    strcmp(nftnl_table_get_str(table, NFTNL_TABLE_NAME),
-		    name) == 0)
-			flags = nftnl_table_get_u32(table, NFTNL_TABLE_FLAGS);
 	if (tables != NULL)
 		nftnl_table_list_iter_destroy(tables);
 	return flags;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads tables and their parts from the kernel: ours, or all others. */
+/* Reads our table and its parts from the kernel. */
 #ifndef NFDNS_RULES_NETLINK_NFT_DUMP_H
 #define NFDNS_RULES_NETLINK_NFT_DUMP_H
 
@@ -14,11 +14,9 @@
 
 #include "rules/netlink/netlink.h"
 
-/* Tables as they were at one moment; owns its parts. */
+/* The table as it was at one moment; owns its parts. */
 struct nft_dump {
-	const char *own;		/* our table's name, of family inet */
-	bool others;			/* all tables but that, in families inet, ip
-					 * and ip6; what cannot be read is left out */
+	const char *own;		/* its name; family inet */
 	struct nftnl_table_list *tables;
 	struct nftnl_chain_list *chains;
 	struct nftnl_set_list *sets;	/* sets of addresses with elements */
@@ -27,25 +25,16 @@ struct nft_dump {
 };
 
 /*
- * Reads our table, or all others, and again if another program changed the rules
- * meanwhile.  Returns 0, -ENOENT when there is no such table, -EINTR when it
- * changes all the time, or another negative errno.
+ * Reads it, and again if another program changed the rules meanwhile.  Returns 0,
+ * -ENOENT when there is no such table, -EINTR when it changes all the time, or
+ * another negative errno.
  */
-int nft_dump_read(struct netlink *netlink, bool others, struct nft_dump *dump)
+int nft_dump_read(struct netlink *netlink, struct nft_dump *dump)
     __attribute__((warn_unused_result));
 void nft_dump_free(struct nft_dump *dump);
 
-/* NFT_TABLE_F_ of a table; 0: none, or no such table. */
-uint32_t nft_dump_flags(const struct nft_dump *dump, uint32_t family,
-    const char *name);
-
-/* Without anything in it.  0, or -ENOMEM: free it all the same. */
-int nft_dump_init(struct nft_dump *dump, const char *own, bool others)
-    __attribute__((warn_unused_result));
-
-/* Takes one object, a netlink_receive_fn for a struct nft_dump. */
-int nft_dump_take(const struct nlmsghdr *message, void *dump)
-    __attribute__((warn_unused_result));
+/* Its NFT_TABLE_F_. */
+uint32_t nft_dump_flags(const struct nft_dump *dump);
 
 /* Only the sets, without their elements.  The caller frees them. */
 int nft_dump_read_sets(struct netlink *netlink, struct nftnl_set_list **sets)

@@ -47,8 +47,6 @@ ROOMS = {
                      " resolver/feed",
 
     "rules/netlink": "",
-    # Others' chains: knows no rule of ours.
-    "rules/firewall": "rules/netlink",
     "rules": "rules/netlink policy/config resolver/dns resolver/text",
 
     "nfq/queue": "resolver/clock",
@@ -96,7 +94,7 @@ ROOMS = {
     # The daemon's page as rows and cells; one file knows of a terminal.
     "nfq/cli/top": "resolver/clock resolver/dns resolver/text policy/decide policy/status",
     "nfq/cli/doctor": "resolver/clock resolver/version resolver/dns resolver/text resolver/image policy/config policy/decide policy/status"
-                  " rules rules/firewall nfq/cli/join",
+                  " rules nfq/cli/join",
     "nfq/cli": "resolver/clock resolver/fds resolver/idn resolver/dns resolver/text resolver/image resolver/sources resolver/listing"
                " policy/config policy/decide policy/match policy/status policy/log policy/audit rules nfq/process nfq/handover nfq/sockets nfq/cache nfq/ask nfq/cli/explain nfq/cli/top nfq/cli/doctor nfq/cli/logs nfq/supervisor nfq/cli/join",
     "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/tls nfq/supervisor nfq/feed"

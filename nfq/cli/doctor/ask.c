@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,7 +19,6 @@
 #include "resolver/dns/wire.h"
 
 #define QUESTION_MAX	64
-#define ASKS_MAX	256		/* at once */
 
 /* Behind two octets of length, which UDP leaves out; returns octets in all. */
 static size_t
@@ -84,26 +84,6 @@ end_with_errno(struct ask *ask, int error)
 }
 
 static void
-take_source(struct ask *ask)
-{
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-	} own = { .v6 = { .sin6_port = 0 } };
-	socklen_t size = sizeof(own);
-
-	if (getsockname(ask->fd, &own.any, &size) < 0)
-		return;
-	ask->has_source = true;
-	ask->source_port = ntohs(own.v4.sin_port);	/* at the same place */
-	if (ask->server.family == AF_INET)
-		memcpy(ask->source, &own.v4.sin_addr, 4);
-	else
-		memcpy(ask->source, &own.v6.sin6_addr, 16);
-}
-
-static void
 send_question(struct ask *ask)
 {
 	uint8_t octets[QUESTION_MAX];
@@ -134,26 +114,77 @@ connect_to(int fd, const struct resolv_server *server, uint16_t port)
 	    connect(fd, (const void *)&v6, sizeof(v6));
 }
 
+/* As that user, whom rules see: root may. */
+static int
+open_socket(const struct ask *ask)
+{
+	const bool other = geteuid() == 0;
+	int fd;
+
+	if (other) {
+		(void)setfsgid((gid_t)ask->uid);
+		(void)setfsuid(ask->uid);
+	}
+	fd = socket(ask->server.family, (ask->tcp ? SOCK_STREAM :
+	    SOCK_DGRAM) | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (other) {
+		(void)setfsuid(geteuid());
+		(void)setfsgid(getegid());
+	}
+	return fd;
+}
+
+/* Takes a port now: connect(2) would take one when the packet leaves. */
+static int
+bind_port(struct ask *ask)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} own = { .v6 = { .sin6_port = 0 } };
+	socklen_t size = ask->server.family == AF_INET ? sizeof(own.v4) :
+	    sizeof(own.v6);
+
+	own.any.sa_family = (sa_family_t)ask->server.family;
+	if (bind(ask->fd, &own.any, size) < 0 ||
+	    getsockname(ask->fd, &own.any, &size) < 0)
+		return -errno;
+	ask->source_port = ntohs(own.v4.sin_port);	/* at the same place */
+	return 0;
+}
+
+static void
+open_ask(struct ask *ask)
+{
+	ask->sent = ask->done = false;
+	ask->length = 0;
+	ask->source_port = 0;
+	ask->result = ASK_SILENT;
+	ask->fd = open_socket(ask);
+	if (ask->fd < 0 || getrandom(&ask->id, sizeof(ask->id), 0) !=
+	    (ssize_t)sizeof(ask->id) || (ask->mark != 0 && setsockopt(ask->fd,
+	    SOL_SOCKET, SO_MARK, &ask->mark, sizeof(ask->mark)) < 0) ||
+	    bind_port(ask) < 0)
+		end_with_errno(ask, errno);
+}
+
+void
+ask_open(struct ask *asks, size_t count)
+{
+	for (size_t i = 0; i < count && i < ASKS_MAX; i++)
+		open_ask(&asks[i]);
+}
+
 static void
 begin(struct ask *ask)
 {
-	ask->sent = ask->done = ask->has_source = false;
-	ask->length = 0;
-	ask->result = ASK_SILENT;
-	ask->fd = socket(ask->server.family, (ask->tcp ? SOCK_STREAM :
-	    SOCK_DGRAM) | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (ask->fd < 0 || getrandom(&ask->id, sizeof(ask->id), 0) !=
-	    (ssize_t)sizeof(ask->id) || (ask->mark != 0 && setsockopt(ask->fd,
-	    SOL_SOCKET, SO_MARK, &ask->mark, sizeof(ask->mark)) < 0)) {
-		end_with_errno(ask, errno);
+	if (ask->done)
 		return;
-	}
-	if (connect_to(ask->fd, &ask->server, ask->port) < 0 && errno != EINPROGRESS) {
+	if (connect_to(ask->fd, &ask->server, ask->port) < 0 &&
+	    errno != EINPROGRESS)
 		end_with_errno(ask, errno);
-		return;
-	}
-	take_source(ask);
-	if (!ask->tcp)
+	else if (!ask->tcp)
 		send_question(ask);
 }
 

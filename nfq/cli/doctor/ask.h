@@ -2,6 +2,8 @@
 /*
  * Questions that the doctor sends to nameservers, all at once: whether they
  * answer at all, and whether nfdnsd answers in their place (the canary).
+ *
+ * Root asks as another user: rules see what they see of other programs.
  */
 #ifndef NFDNS_NFQ_CLI_DOCTOR_ASK_H
 #define NFDNS_NFQ_CLI_DOCTOR_ASK_H
@@ -9,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "policy/config/resolv_conf.h"
 
@@ -32,12 +35,11 @@ struct ask {
 	 */
 	bool canary;
 	uint32_t mark;			/* of the socket; 0: none */
+	uid_t uid;			/* of the socket, if root asks */
 	enum ask_result result;
 	int error;			/* errno of ASK_FAILED */
 	uint8_t rcode;			/* of what answered */
-	uint8_t source[16];		/* the address that it was sent from, */
-	uint16_t source_port;		/* and port */
-	bool has_source;
+	uint16_t source_port;		/* 0: it could not be had */
 	/* The rest is ask_all()'s. */
 	int fd;
 	uint16_t id;
@@ -46,7 +48,15 @@ struct ask {
 	bool sent, done;
 };
 
-/* Sends all, UDP twice, and waits for the answers at most so long. */
+#define ASKS_MAX	256		/* at once */
+
+/* Opens the sockets, so that their ports are known. */
+void ask_open(struct ask *asks, size_t count);
+
+/*
+ * Sends all, UDP twice, waits for the answers at most so long, and closes the
+ * sockets.
+ */
 void ask_all(struct ask *asks, size_t count, int timeout_ms);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What other programs' chains do to questions and answers, by the rules of nf_tables
- * that the kernel has.  Of xtables ("legacy") only that they are there.
+ * What other programs' chains do to questions and answers: seen on doctor's own
+ * asks by the kernel's trace (rules/trace.h).  Of xtables ("legacy") only that they
+ * are there.
  */
 #ifndef NFDNS_NFQ_CLI_DOCTOR_CHAINS_H
 #define NFDNS_NFQ_CLI_DOCTOR_CHAINS_H
@@ -9,13 +10,21 @@
 #include "nfq/cli/doctor/ask.h"
 #include "nfq/cli/doctor/findings.h"
 #include "policy/config/config.h"
+#include "rules/trace.h"
 
 /*
- * Adds what is in the way of questions to the servers of "asks" and of nfdnsd's
- * to its upstreams, with the command that mends it.  What is not certain, or was
- * shown to be otherwise by an ask, is told only as far as it matters.
+ * Begins to trace asks whose ports are known.  0 or a negative errno, for
+ * chains_check().
+ */
+int chains_trace(struct trace **trace, const struct ask *asks, size_t count)
+    __attribute__((warn_unused_result));
+
+/*
+ * Behind ask_all(): adds which rule kept an ask from its answer, with the command
+ * that mends it, and where one was led elsewhere.  error: what chains_trace()
+ * returned; trace is NULL then.
  */
 void chains_check(struct findings *findings, const struct config *config,
-    const struct ask *asks, size_t count);
+    struct trace *trace, int error, const struct ask *asks, size_t count);
 
 #endif

@@ -3,7 +3,7 @@
  * What "nfdns doctor" found, line by line.
  *
  * This room looks at a machine: its files, its kernel, the daemon's status page.
- * It changes nothing.
+ * It changes nothing, but for a table that traces its own packets meanwhile.
  */
 #ifndef NFDNS_NFQ_CLI_DOCTOR_FINDINGS_H
 #define NFDNS_NFQ_CLI_DOCTOR_FINDINGS_H

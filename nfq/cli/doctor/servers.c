@@ -16,6 +16,7 @@
 #define WAIT_MS		2000
 #define GETENT_MS	3000
 #define NAMES_TRIED	3
+#define SOMEBODY	((uid_t)65533)	/* a user of whom no rule knows */
 #define OBSTACLE	"Look first at what the line \"" FINDING_OBSTACLE "\" names."
 
 /* systemd-resolved: its stubs, and the file in which it names its upstreams. */
@@ -29,7 +30,7 @@ add(struct servers *servers, const struct resolv_server *server, bool canary,
 {
 	servers->asks[servers->count++] = (struct ask){ .server = *server,
 	    .port = DNS_PORT, .canary = canary, .tcp = tcp, .mark = mark,
-	    .fd = -1 };
+	    .uid = SOMEBODY, .fd = -1 };
 }
 
 static bool
@@ -43,13 +44,13 @@ is_listed(const struct servers *servers, const struct resolv_server *server)
 	return false;
 }
 
-/* Whether the questions of this user go by nfdnsd. */
+/* Whether the questions of this user go by nfdnsd; root asks as another. */
 static bool
 is_bypassed(const struct config *config)
 {
 	const struct config_bypass *bypass = &config->capture.bypass;
 
-	for (size_t i = 0; i < bypass->user_count; i++)
+	for (size_t i = 0; geteuid() != 0 && i < bypass->user_count; i++)
 		if (bypass->users[i] == geteuid())
 			return true;
 	return false;
@@ -69,11 +70,18 @@ add_server(struct servers *servers, const struct resolv_server *server,
 	add(servers, server, false, true, 0);
 	if (config == NULL)
 		return;
-	if (geteuid() == 0 || !is_bypassed(config))
+	if (!is_bypassed(config))
 		add(servers, server, true, false,
 		    geteuid() == 0 ? ruleset_canary_mark(config) : 0);
-	if (config->capture.tcp && !is_bypassed(config))
+	if (!config->capture.tcp)
+		return;
+	if (!is_bypassed(config))
 		add(servers, server, true, true, 0);
+	if (geteuid() != 0)
+		return;
+	/* As nfdnsd asks for the program, whose connection it has. */
+	add(servers, server, false, true, ruleset_relay_mark(config));
+	servers->asks[servers->count - 1].uid = config->uid;
 }
 
 static void
@@ -86,7 +94,7 @@ add_upstream(struct servers *servers, const struct config *config,
 	servers->upstream[servers->all++ - servers->count] = number;
 	*ask = (struct ask){ .server = { .family = (int)up->family,
 		.scope_id = up->scope }, .port = (uint16_t)up->port,
-		.tcp = tcp, .fd = -1,
+		.tcp = tcp, .fd = -1, .uid = config->uid,
 		.mark = geteuid() == 0 ? ruleset_relay_mark(config) : 0 };
 	memcpy(ask->server.address, up->address, sizeof(up->address));
 }
@@ -108,7 +116,7 @@ add_upstreams(struct servers *servers, const struct config *config)
 }
 
 void
-servers_ask(struct servers *servers, const struct config *config, bool runs)
+servers_open(struct servers *servers, const struct config *config, bool runs)
 {
 	const struct resolv_server own = { .family = AF_INET,
 	    .address = { 127, 0, 0, 1 } };
@@ -129,6 +137,12 @@ servers_ask(struct servers *servers, const struct config *config, bool runs)
 	servers->all = servers->count;
 	if (given != NULL)
 		add_upstreams(servers, given);
+	ask_open(servers->asks, servers->all);
+}
+
+void
+servers_ask(struct servers *servers)
+{
 	ask_all(servers->asks, servers->all, WAIT_MS);
 }
 
@@ -237,11 +251,8 @@ servers_check(struct findings *findings, const struct servers *servers,
 	if (config != NULL && is_bypassed(config))
 		findings_add(findings, FINDING_UNKNOWN, "canary", "Run nfdns "
 		    "doctor as another user.", "questions of user %u go by "
-		    "nfdnsd (capture.bypass.users)%s",
-		    (unsigned int)geteuid(), geteuid() == 0 ?
-		    "; the canary over TCP was not sent" :
-		    ": no canary question was sent");
-
+		    "nfdnsd (capture.bypass.users): no canary question was "
+		    "sent", (unsigned int)geteuid());
 	for (size_t i = 0; i < servers->count; i++) {
 		const struct ask *ask = &servers->asks[i];
 

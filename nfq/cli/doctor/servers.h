@@ -15,10 +15,10 @@
 
 /*
  * Those of resolv.conf, and those that systemd-resolved asks.  For each: UDP,
- * TCP, and the canary question over both.
+ * TCP, the canary question over both, and TCP as nfdnsd asks.
  */
 #define SERVERS_MAX	(2 * RESOLV_CONF_MAX_SERVERS)
-#define SERVERS_ASKS	4
+#define SERVERS_ASKS	5
 
 /* Behind them upstreams of forward.domains, but those over TLS: UDP, TCP or both. */
 struct servers {
@@ -29,11 +29,14 @@ struct servers {
 };
 
 /*
- * Asks all at once, and returns after two seconds at most.  config NULL or
- * "runs" false: without the canary, which nobody would answer.
+ * What there is to ask, with sockets that are open.  config NULL or "runs" false:
+ * without the canary, which nobody would answer.
  */
-void servers_ask(struct servers *servers, const struct config *config,
+void servers_open(struct servers *servers, const struct config *config,
     bool runs);
+
+/* Asks all at once, and returns after two seconds at most. */
+void servers_ask(struct servers *servers);
 
 /* Which upstreams answered, and domains without any that did. */
 void servers_check_upstreams(struct findings *findings,
