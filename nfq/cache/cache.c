@@ -9,7 +9,7 @@
 #include "nfq/cache/cache_state.h"
 #include "resolver/dns/message.h"
 
-#define MAGIC		UINT64_C(0x6e66646e73633034)	/* changes with the layout */
+#define MAGIC		UINT64_C(0x6e66646e73633035)	/* changes with the layout */
 #define FLUSHED_LOCKED	256	/* entries looked at before others may write */
 
 static uint32_t
@@ -189,23 +189,6 @@ free_block(struct cache *c, struct cache_lists *lists, uint32_t block)
 	lists->free_block = block;
 }
 
-/* Moves a slot's times.  False: they are no times. */
-static bool
-shift_slot(struct cache_slot *slot, int64_t shift)
-{
-	int64_t retry = slot->retry, stored = slot->stored,
-	    expires = slot->expires;
-
-	if ((retry != 0 && __builtin_add_overflow(retry, shift, &retry)) ||
-	    __builtin_add_overflow(stored, shift, &stored) ||
-	    __builtin_add_overflow(expires, shift, &expires))
-		return false;
-	slot->retry = retry;
-	slot->stored = stored;
-	slot->expires = expires;
-	return true;
-}
-
 /*
  * Makes chains and lists of what the slots say: of a new memory, and of one
  * whose writers may have died at any moment.
@@ -220,8 +203,7 @@ rebuild_shard(struct cache *c, struct cache_shard *shard, uint8_t *claimed)
 	for (uint32_t i = shard->last; i >= shard->first; i--) {
 		struct cache_slot *slot = &c->slots[i];
 
-		if (is_whole(slot) && shift_slot(slot, c->header->shift) &&
-		    claim_blocks(c, shard, slot, claimed)) {
+		if (is_whole(slot) && claim_blocks(c, shard, slot, claimed)) {
 			link_slot(c, shard, i);
 			l->used++;
 			l->octets += slot->length;
@@ -244,7 +226,6 @@ rebuild(struct cache *c, uint8_t *claimed)
 	    index_size(c->entries) * sizeof(*c->shard[0].index));
 	for (uint32_t i = 0; i < c->shards; i++)
 		rebuild_shard(c, &c->shard[i], claimed);
-	c->header->shift = 0;
 }
 
 struct cache *

@@ -44,7 +44,6 @@ struct cache_header {
 	uint32_t entries;
 	_Atomic uint64_t hits, misses;
 	_Atomic uint64_t generation;
-	int64_t shift;			/* ns that all times are to be moved by */
 	uint8_t secret[CACHE_SECRET];
 	struct cache_lists lists[CACHE_SHARDS];
 };
