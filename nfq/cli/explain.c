@@ -53,7 +53,6 @@ struct ground {
 	struct ruleset rules;
 	struct table *table;
 	struct rules *policy;		/* of the table; NULL: there are none */
-	struct shadows *shadows;
 	struct explanation *explanation;
 	char from[256];			/* where the table comes from, in words */
 };
@@ -62,7 +61,6 @@ static void
 close_ground(struct ground *g)
 {
 	explain_free(g->explanation);
-	shadows_free(g->shadows);
 	rules_close(g->policy);
 	table_close(g->table);
 	ruleset_free(&g->rules);
@@ -150,9 +148,7 @@ open_ground(struct ground *g, bool configured)
 
 	g->settings = calloc(1, sizeof(*g->settings));
 	g->explanation = explain_new();
-	g->shadows = shadows_new(g->config);
-	if (g->settings == NULL || g->explanation == NULL ||
-	    g->shadows == NULL) {
+	if (g->settings == NULL || g->explanation == NULL) {
 		cli_error("out of memory");
 		return EXIT_ERROR;
 	}
@@ -169,7 +165,7 @@ explain_one(struct ground *g, struct explain_words *words)
 {
 	const struct explain_source source = { &g->rules, g->settings,
 		g->table, g->policy };
-	const struct explain_view view = { g->from, g->shadows, words->all };
+	const struct explain_view view = { g->from, words->all };
 
 	if (!explain_words_complete(words))
 		return EXIT_USAGE;

@@ -159,17 +159,6 @@ errands_sender_leaves(struct errands *e)
 }
 
 bool
-errands_can_be_run(struct errands *e)
-{
-	bool can;
-
-	(void)pthread_mutex_lock(&e->lock);
-	can = e->runner >= 0;
-	(void)pthread_mutex_unlock(&e->lock);
-	return can;
-}
-
-bool
 errands_send(struct errands *e, struct errand *errand)
 {
 	bool sent;

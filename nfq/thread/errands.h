@@ -106,9 +106,6 @@ void errands_runner_leaves(struct errands *errands);
 /* The sender ends: what is in the lists is freed, and what comes back later. */
 void errands_sender_leaves(struct errands *errands);
 
-/* Whether anybody runs errands.  For the sender. */
-bool errands_can_be_run(struct errands *errands);
-
 /* The sender gives one away.  False: it keeps it, nobody runs it. */
 bool errands_send(struct errands *errands, struct errand *errand);
 /* The runner takes the next one; NULL: there is none. */

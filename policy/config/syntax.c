@@ -221,55 +221,6 @@ next_line(const char *at)
 	}
 }
 
-#define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-
-/*
- * Whether a line is YAML's and could not be libconfig's: "- item", "key:" with
- * no bracket behind it, or "key: word".
- */
-static bool
-is_yaml_line(const char *line)
-{
-	size_t key = strspn(line, WORD);
-	const char *value = line + key + 1;
-
-	if (strncmp(line, "---", 3) == 0 || strncmp(line, "- ", 2) == 0)
-		return true;
-	if (key == 0 || line[key] != ':')
-		return false;
-	value += strspn(value, " \t\r");
-	if (*value == '\n' || *value == '#') {
-		value = next_line(value);
-		return value == NULL || strchr("{[(\"", *value) == NULL;
-	}
-	return (isalpha((unsigned char)*value) || *value == '/') &&
-	    value[strcspn(value, ";{[(\"\n")] != ';' &&
-	    strncmp(value, "true", 4) != 0 && strncmp(value, "false", 5) != 0;
-}
-
-/* "YAML" or "JSON", if that is what the text is, and in which line it shows. */
-static const char *
-other_language(const char *text, unsigned int *line)
-{
-	struct scan scan = { text, text + strlen(text), IN_SETTINGS, 1, 1,
-		true };
-	bool first = true;
-
-	for (; scan.pos < scan.end; scan_step(&scan)) {
-		if (scan.state != IN_SETTINGS || !scan.line_begins ||
-		    isspace((unsigned char)*scan.pos) || *scan.pos == '#' ||
-		    scan_sees(&scan, "//") || scan_sees(&scan, "/*"))
-			continue;
-		*line = scan.line;
-		if (first && *scan.pos == '{')
-			return "JSON";
-		if (is_yaml_line(scan.pos))
-			return "YAML";
-		first = false;
-	}
-	return NULL;
-}
-
 /* 'the group "mesh"', "a list". */
 static const char *
 bracket_text(const struct bracket *bracket, char text[static CONFIG_SYNTAX_TEXT])
@@ -337,22 +288,13 @@ void
 config_syntax_explain(const char *path, const char *text, unsigned int line,
     const char *why, struct diag *diag)
 {
-	unsigned int other_line;
-	const char *other;
-
 	if (strstr(why, "duplicate") != NULL) {
 		diag_add(diag, DIAG_ERROR, path, line, "%s; a group or option "
 		    "stands here that is in the file already: make one of the "
 		    "two", why);
 		return;
 	}
-	other = other_language(text, &other_line);
-	if (other != NULL)
-		diag_add(diag, DIAG_ERROR, path, other_line, "syntax error: "
-		    "this is %s, and the configuration is in libconfig's "
-		    "syntax: NAME = VALUE; and GROUP = { ... }; (see "
-		    "nfdnsd.conf(5))", other);
-	else if (!explain_brackets(path, text, line, diag))
+	if (!explain_brackets(path, text, line, diag))
 		diag_add(diag, DIAG_ERROR, path, line, "%s; a setting is "
 		    "written NAME = VALUE; (libconfig syntax, see "
 		    "nfdnsd.conf(5))", why);

@@ -20,8 +20,8 @@ bool config_syntax_check(const char *path, const char *text, size_t length,
 /*
  * Adds the error that a text which config_syntax_check() accepts, and libconfig
  * refuses with these words in this line, should be reported as: the group or
- * list that is not closed, the bracket that closes nothing, YAML and JSON by
- * their names, else libconfig's words.  text ends with a NUL.
+ * list that is not closed, the bracket that closes nothing, else libconfig's
+ * words.  text ends with a NUL.
  */
 void config_syntax_explain(const char *path, const char *text,
     unsigned int line, const char *why, struct diag *diag);

@@ -45,25 +45,6 @@ struct counts {
 	unsigned int all;
 };
 
-static const char *const form_texts[QUESTION_FORMS] = {
-	[QUESTION_PLAIN] = "plain",
-	[QUESTION_CHAOS] = "chaos",
-	[QUESTION_MANY] = "many-questions",
-	[QUESTION_TWO_OPT] = "two-opt",
-	[QUESTION_RESPONSE] = "response",
-	[QUESTION_OPCODE] = "opcode",
-	[QUESTION_NONE] = "no-question",
-	[QUESTION_CLASS] = "class",
-	[QUESTION_SIGNED] = "signed",
-	[QUESTION_MALFORMED] = "malformed",
-};
-
-const char *
-question_form_text(enum question_form form)
-{
-	return form_texts[form];
-}
-
 /* False when the message costs more than it may. */
 static inline bool
 take_steps(struct parser *p, unsigned int steps)

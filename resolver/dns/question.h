@@ -85,6 +85,4 @@ struct question {
  */
 void question_parse(struct question *q, const uint8_t *message, size_t length);
 
-const char *question_form_text(enum question_form form);
-
 #endif

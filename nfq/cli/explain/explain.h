@@ -4,7 +4,7 @@
  * through the same interception that the worker runs, with all that was looked
  * at on the way.  Printers show it: print.h for people, json.h for programs.
  *
- * This room makes no system call, but for shadows.h, which compiles tables.
+ * This room makes no system call.
  */
 #ifndef NFDNS_NFQ_CLI_EXPLAIN_EXPLAIN_H
 #define NFDNS_NFQ_CLI_EXPLAIN_EXPLAIN_H

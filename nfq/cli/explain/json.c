@@ -11,7 +11,6 @@
 #include "resolver/dns/rr.h"
 #include "resolver/text/json_write.h"
 
-#define SHADOWS_MAX	64
 
 /* null: not known. */
 static void
@@ -54,29 +53,7 @@ write_place(struct json_write *w, const char *path, size_t length,
 }
 
 static void
-write_hidden(struct json_write *w, const struct explanation *e,
-    struct shadows *shadows)
-{
-	const enum entry_kind kind = e->entry.kind;
-	struct shadow found[SHADOWS_MAX];
-	size_t count = 0;
-
-	if (shadows != NULL)
-		(void)shadows_find(shadows, &e->found,
-		    kind == ENTRY_WILDCARD || kind == ENTRY_SEARCH_WILDCARD ?
-		    ENTRY_WILDCARD : ENTRY_EXACT, found, SHADOWS_MAX, &count);
-	json_write_open(w, "hides", '[');
-	for (size_t i = 0; i < count; i++) {
-		json_write_open(w, NULL, '{');
-		write_place(w, found[i].path, found[i].path_length,
-		    found[i].line);
-	}
-	json_write_close(w, ']');
-}
-
-static void
-write_table(struct json_write *w, const struct explanation *e,
-    struct shadows *shadows)
+write_table(struct json_write *w, const struct explanation *e)
 {
 	static const char *const kinds[] = { [ENTRY_NONE] = "none",
 		[ENTRY_EXACT] = "exact", [ENTRY_WILDCARD] = "wildcard",
@@ -96,7 +73,6 @@ write_table(struct json_write *w, const struct explanation *e,
 	    e->sought.octets, name));
 	if (found) {
 		json_write_bool(w, "owned", (entry->flags & NAME_OWNED) != 0);
-		write_hidden(w, e, shadows);
 		table_origin(e->source->table, entry->node, &source, &line);
 		path = table_source(e->source->table, source, &length);
 		if (path != NULL) {
@@ -209,7 +185,7 @@ explain_print_json(const struct explanation *e,
 	json_write_close(&w, '}');
 	if (e->queued) {
 		explain_write_policy(e, view->all, &w);
-		write_table(&w, e, view->shadows);
+		write_table(&w, e);
 		write_forwarding(&w, e);
 		json_write_text(&w, "decision",
 		    decide_verdict_text(e->in.decision.verdict));

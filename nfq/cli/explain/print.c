@@ -11,8 +11,6 @@
 #include "nfq/cli/explain/words.h"
 #include "resolver/dns/rr.h"
 
-#define SHADOWS_MAX	8
-
 /* Text that a function writes to a stream; the caller frees it. */
 static char *
 rule_text(const struct rule *rule)
@@ -96,40 +94,7 @@ print_kernel(const struct explanation *e, FILE *out)
 }
 
 static void
-print_place(const char *verb, const char *path, size_t length,
-    unsigned int line, FILE *out)
-{
-	if (line != 0)
-		lines_print(out, "", "%s%.*s, line %u", verb, (int)length, path,
-		    line);
-	else
-		lines_print(out, "", "%s%.*s", verb, (int)length, path);
-}
-
-static void
-print_shadows(const struct explanation *e, struct shadows *shadows, FILE *out)
-{
-	const enum entry_kind kind = e->entry.kind;
-	struct shadow found[SHADOWS_MAX];
-	size_t count;
-	bool all;
-
-	if (shadows == NULL)
-		return;
-	all = shadows_find(shadows, &e->found, kind == ENTRY_WILDCARD ||
-	    kind == ENTRY_SEARCH_WILDCARD ? ENTRY_WILDCARD : ENTRY_EXACT,
-	    found, SHADOWS_MAX, &count);
-	for (size_t i = 0; i < count; i++)
-		print_place("hides ", found[i].path, found[i].path_length,
-		    found[i].line, out);
-	if (!all)
-		lines_print(out, "", "what it hides is not known: a table may not "
-		    "be read; run as root");
-}
-
-static void
-print_entry(const struct explanation *e, const struct explain_view *view,
-    FILE *out)
+print_entry(const struct explanation *e, FILE *out)
 {
 	const struct entry *entry = &e->entry;
 	char name[NAME_TEXT_SIZE];
@@ -142,9 +107,11 @@ print_entry(const struct explanation *e, const struct explain_view *view,
 	    ", owned by the mesh" : "");
 	table_origin(e->source->table, entry->node, &source, &line);
 	path = table_source(e->source->table, source, &length);
-	if (path != NULL)
-		print_place("from ", path, length, line, out);
-	print_shadows(e, view->shadows, out);
+	if (path != NULL && line != 0)
+		lines_print(out, "", "from %.*s, line %u", (int)length, path,
+		    line);
+	else if (path != NULL)
+		lines_print(out, "", "from %.*s", (int)length, path);
 }
 
 /* Which element of the search list was appended to the name that is found. */
@@ -168,8 +135,7 @@ print_search(const struct explanation *e, FILE *out)
 }
 
 static void
-print_table(const struct explanation *e, const struct explain_view *view,
-    FILE *out)
+print_table(const struct explanation *e, FILE *out)
 {
 	const struct entry *entry = &e->entry;
 	const struct dns_name *name = &e->sought;
@@ -184,7 +150,7 @@ print_table(const struct explanation *e, const struct explain_view *view,
 		    name_to_text(name->octets, text));
 	print_search(e, out);
 	if (entry->node != 0)
-		print_entry(e, view, out);
+		print_entry(e, out);
 	else
 		lines_print(out, "Table", "%s", words_found(entry->kind));
 	if (entry->in_zone)
@@ -271,7 +237,7 @@ explain_print(const struct explanation *e, const struct explain_view *view,
 		return;
 	}
 	explain_print_policy(e, view->all, out);
-	print_table(e, view, out);
+	print_table(e, out);
 	print_forwarding(e, out);
 	print_decision(e, out);
 	if (e->in.decision.verdict == VERDICT_PASS)

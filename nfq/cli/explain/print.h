@@ -7,12 +7,10 @@
 #include <stdio.h>
 
 #include "nfq/cli/explain/explain.h"
-#include "nfq/cli/explain/shadows.h"
 
 /* How it is printed. */
 struct explain_view {
 	const char *from;		/* where table and settings come from */
-	struct shadows *shadows;	/* NULL: not looked for */
 	bool all;			/* every rule, also those far from matching */
 };
 

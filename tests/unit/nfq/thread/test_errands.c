@@ -90,7 +90,6 @@ they_go_and_come_back_in_order(void)
 	begin();
 	a = new("a");
 	b = new("b");
-	CHECK(errands_can_be_run(&errands));
 	CHECK(errands_send(&errands, a) && errands_send(&errands, b));
 	CHECK(is_woken(runner) && !is_woken(sender));
 	CHECK(errands_next(&errands) == a && errands_next(&errands) == b);
@@ -117,7 +116,7 @@ without_a_runner_the_sender_keeps_them(void)
 	begin();
 	CHECK(errands_send(&errands, errand));
 	errands_runner_leaves(&errands);
-	CHECK(!errands_can_be_run(&errands) && is_woken(sender));
+	CHECK(is_woken(sender));
 	CHECK(counts(0, 1));
 	CHECK(back() == errand && errand->end == ERRAND_FAILED);
 	CHECK(!errands_send(&errands, errand) && counts(0, 0));

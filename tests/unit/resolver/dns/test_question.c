@@ -449,16 +449,6 @@ test_question_cost(void)
 	CHECK(parsed.edns.present && parsed.edns.padding);
 }
 
-static void
-test_question_form_texts(void)
-{
-	enum question_form form;
-
-	for (form = 0; form < QUESTION_FORMS; form++)
-		CHECK(question_form_text(form) != NULL);
-	CHECK(strcmp(question_form_text(QUESTION_SIGNED), "signed") == 0);
-}
-
 int
 main(void)
 {
@@ -478,6 +468,5 @@ main(void)
 	TEST(test_question_pointer_chain);
 	TEST(test_question_owner_length);
 	TEST(test_question_cost);
-	TEST(test_question_form_texts);
 	return test_summary();
 }
