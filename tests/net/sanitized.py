@@ -22,7 +22,7 @@ def programs(sanitizer):
     directory, kinds, variable, value = BUILDS[sanitizer]
     build = BUILD / directory
     done = targets.make(build, os.environ.get("CC", "gcc"), kinds,
-                        *(f"{build}/{name}" for name in ("nfdnsd", "nfdns")))
+                        *(f"{build}/{name}" for name in ("nfdnsd", "nfdns", "nfdns-tls")))
     expect(done.returncode == 0, "no build with the sanitizer:", done.stdout)
     os.environ[variable] = value
     return build
