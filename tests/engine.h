@@ -146,6 +146,9 @@ start(void)
 
 	t.memory = calloc(1, cache_octets(64));
 	t.cache = cache_open(t.memory, 64, secret);
+	forward_settings_place(&t.settings, NULL);
+	if (t.shared != NULL)
+		upstreams_enter(t.shared, t.now, &t.settings, NULL);
 	t.engine = engine_new(&host, &t.settings, t.cache, t.shared,
 	    t.now);
 	CHECK(t.engine != NULL);

@@ -85,6 +85,7 @@ begin(void)
 		.upstream = { 0, 1 }, .select = SELECT_ORDERED };
 	serve(0, AF_INET);
 	serve(1, AF_INET6);
+	forward_settings_place(&settings, NULL);
 	board = express_board_new();
 	queue = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	MUST(board != NULL && queue >= 0);

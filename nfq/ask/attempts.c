@@ -115,8 +115,8 @@ send_it(struct engine *e, monotime_t now, struct attempt *a,
 static bool
 is_auto(const struct engine *e, uint32_t upstream)
 {
-	return upstream < FORWARD_UPSTREAMS &&
-	    e->settings.upstream[upstream].transport == FORWARD_AUTO;
+	return upstream < FORWARD_SLOTS &&
+	    upstream_of(e, upstream)->transport == FORWARD_AUTO;
 }
 
 static enum forward_transport
@@ -189,8 +189,7 @@ attempt_ask(struct engine *e, monotime_t now, struct pending *p,
 
 	if (server == REMOVED)
 		return false;
-	to = server == ADDRESSED ? &p->nameserver :
-	    &e->settings.upstream[server];
+	to = server == ADDRESSED ? &p->nameserver : upstream_of(e, server);
 	a = take(e, ATTEMPT_QUESTION, server, transport_for(e, now, p, to,
 	    place));
 	if (a == NULL)
@@ -210,7 +209,7 @@ uint32_t
 attempt_resume(struct engine *e, struct pending *p, uint32_t place,
     const struct engine_begun *begun)
 {
-	struct attempt *a = take(e, ATTEMPT_QUESTION, begun->upstream,
+	struct attempt *a = take(e, ATTEMPT_QUESTION, p->order[place],
 	    FORWARD_UDP);
 
 	if (a == NULL)
@@ -240,7 +239,7 @@ attempt_own(struct engine *e, monotime_t now, enum attempt_kind kind,
     uint32_t upstream, const struct question *question, uint32_t of,
     uint32_t wait_ms)
 {
-	const struct forward_upstream *to = &e->settings.upstream[upstream];
+	const struct forward_upstream *to = upstream_of(e, upstream);
 	struct message_ask ask = { .question = question };
 	const bool tcp = kind == ATTEMPT_PROBE ?
 	    probe_by_tcp(&e->upstream[upstream]) :
@@ -291,7 +290,7 @@ attempts_end_own(struct engine *e)
 static bool
 is_known(const struct attempt *a)
 {
-	return a->upstream < FORWARD_UPSTREAMS;
+	return a->upstream < FORWARD_SLOTS;
 }
 
 void

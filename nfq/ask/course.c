@@ -27,8 +27,15 @@
 static void
 choose_order(struct engine *e, struct pending *p)
 {
-	p->servers = upstream_order(pending_domain(e, p), e->upstream,
-	    e->turn++, engine_random_u64(e), p->order);
+	const uint64_t random = engine_random_u64(e);
+
+	if (p->domain == FORWARD_DOMAINS) {
+		p->servers = 1;
+		p->order[0] = ADDRESSED;
+	} else
+		p->servers = upstream_order(&e->settings, pending_domain(e, p),
+		    e->upstream, e->turn, random, p->order);
+	e->turn++;
 	memset(p->tries, 0, sizeof(p->tries));
 	p->done = p->plain = p->stream = p->down = p->sent = 0;
 	p->unsent = false;
@@ -80,7 +87,7 @@ next_attempt(struct engine *e, monotime_t now, struct pending *p)
 static bool
 is_explored(struct engine *e, monotime_t now, const struct pending *p)
 {
-	if (e->upstream != e->own && p->domain < FORWARD_DOMAINS &&
+	if (e->upstream != e->own.upstream && p->domain < FORWARD_DOMAINS &&
 	    e->under_way[p->domain] <= FEW_QUESTIONS && upstream_simple(
 	    &e->settings, p->domain, e->upstream, now) >= 0)
 		return e->settings.attempts.explore > 0;
@@ -321,7 +328,9 @@ course_resume(struct engine *e, struct pending *p,
 	if (!begun->replied && fails_fast(e, p))
 		return ENGINE_NO_ATTEMPT;
 	for (uint32_t place = 0; place < p->servers; place++) {
-		if (p->order[place] != begun->upstream)
+		if (begun->upstream >= e->settings.upstreams ||
+		    p->order[place] !=
+		    e->settings.upstream[begun->upstream].slot)
 			continue;
 		p->deadline = monotime_add_ms(begun->sent,
 		    e->settings.attempts.budget_ms);
@@ -359,7 +368,7 @@ may_use_tcp(const struct engine *e, const struct pending *p,
 	if (a->transport != FORWARD_UDP || a->upstream == REMOVED)
 		return false;
 	return (a->upstream == ADDRESSED ? p->nameserver.transport :
-	    e->settings.upstream[a->upstream].transport) == FORWARD_AUTO;
+	    upstream_of(e, a->upstream)->transport) == FORWARD_AUTO;
 }
 
 /* A code that is no reason to ask another server, and is no answer. */
@@ -385,7 +394,7 @@ course_answer(struct engine *e, monotime_t now, struct attempt *a,
 	struct pending *p = &e->pending[a->of];
 	uint32_t place = a->place;
 
-	if (a->transport == FORWARD_UDP && a->upstream < FORWARD_UPSTREAMS)
+	if (a->transport == FORWARD_UDP && a->upstream < FORWARD_SLOTS)
 		upstream_udp_answer(&e->upstream[a->upstream], now,
 		    (m->flags & DNS_FLAG_TC) != 0);
 	if ((m->flags & DNS_FLAG_TC) != 0 && may_use_tcp(e, p, a)) {

@@ -41,7 +41,12 @@ engine_new(const struct engine_host *host,
 	e->host = *host;
 	e->settings = *settings;
 	e->cache = cache;
-	e->upstream = shared != NULL ? shared->upstream : e->own;
+	e->upstream = shared != NULL ? shared->upstream : e->own.upstream;
+	if (shared == NULL) {
+		forward_settings_place(&e->settings, NULL);
+		upstreams_enter(&e->own, now, &e->settings, NULL);
+	}
+	engine_place_upstreams(e);
 	e->random_used = RANDOM_OCTETS;
 	e->pendings = settings->limits.held;
 	e->attempts = e->pendings * ATTEMPTS_EACH + ATTEMPTS_OWN;
@@ -58,8 +63,6 @@ engine_new(const struct engine_host *host,
 	}
 	empty_pools(e);
 	e->seed = engine_random_u64(e);
-	for (uint32_t i = 0; i < PLACES; i++)
-		upstream_init(&e->upstream[i], now, &settings->health);
 	return e;
 }
 
@@ -333,7 +336,7 @@ engine_look_for_loops(struct engine *e, monotime_t now)
 {
 	for (uint32_t i = 0; i < e->settings.upstreams; i++)
 		if (e->settings.health.loops)
-			e->upstream[i].loop_at = now;
+			e->upstream[e->settings.upstream[i].slot].loop_at = now;
 }
 
 void
@@ -448,7 +451,7 @@ struct upstream *
 engine_upstream(struct engine *e, uint32_t index)
 {
 	assert(index < FORWARD_UPSTREAMS);
-	return &e->upstream[index];
+	return &e->upstream[e->settings.upstream[index].slot];
 }
 
 uint64_t *

@@ -1,45 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* New settings: upstreams and domains get other indices, questions go on. */
+/* New settings: domains get other indices, questions go on. */
 #include <string.h>
 
 #include "nfq/ask/attempts.h"
 #include "nfq/ask/engine_state.h"
 #include "nfq/ask/probes.h"
 
-/* The new index of each old upstream; ADDRESSED stays. */
-static void
-map_upstreams(const struct forward_settings *old,
-    const struct forward_settings *new, uint32_t map[static PLACES])
+void
+engine_place_upstreams(struct engine *e)
 {
-	for (uint32_t i = 0; i < PLACES; i++)
-		map[i] = i == ADDRESSED ? ADDRESSED : REMOVED;
-	for (uint32_t i = 0; i < old->upstreams; i++)
-		for (uint32_t j = 0; j < new->upstreams; j++)
-			if (forward_upstream_same(&old->upstream[i],
-			    &new->upstream[j]))
-				map[i] = j;
+	for (uint32_t slot = 0; slot < FORWARD_SLOTS; slot++)
+		e->place_of[slot] = NONE;
+	for (uint32_t i = 0; i < e->settings.upstreams; i++)
+		e->place_of[e->settings.upstream[i].slot] = i;
 }
 
-/* What is known of those that stay; all are looked at for loops again. */
+/* The slots whose upstreams stay. */
 static void
-move_upstreams(struct engine *e, monotime_t now, uint32_t olds,
-    const uint32_t map[static PLACES])
+find_same(const struct engine *e, const struct forward_settings *old,
+    bool same[static UPSTREAM_PLACES])
 {
-	const struct forward_health_settings *health = &e->settings.health;
-	struct upstream old[PLACES];
+	memset(same, 0, UPSTREAM_PLACES * sizeof(*same));
+	same[ADDRESSED] = same[REMOVED] = true;
+	for (uint32_t i = 0; i < old->upstreams; i++) {
+		const uint32_t slot = old->upstream[i].slot;
 
-	for (uint32_t i = 0; i < PLACES; i++) {
-		upstream_copy(&old[i], &e->upstream[i]);
-		upstream_init(&e->upstream[i], now, health);
+		same[slot] = e->place_of[slot] != NONE &&
+		    forward_upstream_same(&old->upstream[i],
+		    upstream_of(e, slot));
 	}
-	for (uint32_t i = 0; i < olds; i++) {
-		struct upstream *up = &e->upstream[map[i]];
+}
 
-		if (map[i] == REMOVED)
-			continue;
-		upstream_copy(up, &old[i]);
-		up->loop_at = health->loops ? now : MONOTIME_NEVER;
-		if (!health->loops && up->state == UPSTREAM_LOOPING)
+/* All are looked at for loops again. */
+static void
+look_again(struct engine *e, monotime_t now)
+{
+	const bool loops = e->settings.health.loops != 0;
+
+	for (uint32_t i = 0; i < e->settings.upstreams; i++) {
+		struct upstream *up =
+		    &e->upstream[e->settings.upstream[i].slot];
+
+		up->loop_at = loops ? now : MONOTIME_NEVER;
+		if (!loops && up->state == UPSTREAM_LOOPING)
 			up->state = UPSTREAM_UP;
 	}
 }
@@ -113,13 +116,15 @@ move_domains(struct engine *e, const struct forward_settings *old)
 
 static void
 move_pending(struct engine *e, struct pending *p,
-    const struct forward_settings *old, const uint32_t map[static PLACES])
+    const struct forward_settings *old,
+    const bool same[static UPSTREAM_PLACES])
 {
 	struct engine_client *client;
 
 	/* Those of a round before, too: they have attempts yet. */
 	for (uint32_t i = 0; i < FORWARD_PER_DOMAIN; i++) {
-		p->order[i] = map[p->order[i]];
+		if (!same[p->order[i]])
+			p->order[i] = REMOVED;
 		if (p->order[i] == REMOVED)
 			p->done |= 1U << i;
 	}
@@ -136,18 +141,18 @@ move_pending(struct engine *e, struct pending *p,
 	}
 }
 
+/* Those of an upstream that is gone go on; nothing is learnt of who has its slot. */
 static void
-move_attempts(struct engine *e, const uint32_t map[static PLACES])
+move_attempts(struct engine *e, const bool same[static UPSTREAM_PLACES])
 {
-	memset(e->ids, 0, PLACES * sizeof(*e->ids));
-	for (uint32_t i = 0; i < e->attempts; i++) {
+	for (uint32_t i = 0; i < e->attempts_used; i++) {
 		struct attempt *a = &e->attempt[i];
 
-		if (a->kind == ATTEMPT_FREE)
+		if (a->kind == ATTEMPT_FREE || same[a->upstream])
 			continue;
-		a->upstream = map[a->upstream];
 		if (a->transport != FORWARD_UDP)
 			attempt_flip_id(e, a->upstream, a->id);
+		a->upstream = REMOVED;
 	}
 }
 
@@ -156,19 +161,24 @@ engine_reload(struct engine *e, monotime_t now,
     const struct forward_settings *settings, struct cache *cache)
 {
 	struct forward_settings old = e->settings;
-	uint32_t map[PLACES];
+	bool same[UPSTREAM_PLACES];
 
-	map_upstreams(&old, settings, map);
 	attempts_end_own(e);
 	e->settings = *settings;
+	if (e->upstream == e->own.upstream) {
+		forward_settings_place(&e->settings, &old);
+		upstreams_enter(&e->own, now, &e->settings, &old);
+	}
+	engine_place_upstreams(e);
+	find_same(e, &old, same);
+	look_again(e, now);
 	e->cache = cache;
-	move_upstreams(e, now, old.upstreams, map);
-	move_attempts(e, map);
+	move_attempts(e, same);
 	memset(e->under_way, 0, sizeof(e->under_way));
 	move_domains(e, &old);
-	for (uint32_t i = 0; i < e->pendings; i++)
+	for (uint32_t i = 0; i < e->pendings_used; i++)
 		if (e->pending[i].used)
-			move_pending(e, &e->pending[i], &old, map);
+			move_pending(e, &e->pending[i], &old, same);
 	if (cache == NULL)
 		return;
 	flush_changed(cache, settings, &old);

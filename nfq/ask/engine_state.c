@@ -185,8 +185,7 @@ const struct forward_domain *
 pending_domain(const struct engine *e, const struct pending *p)
 {
 	static const struct forward_domain none = {
-		.upstreams = 1, .upstream = { ADDRESSED },
-		.select = SELECT_ORDERED, .fallback = FALLBACK_NONE,
+		.upstreams = 1, .select = SELECT_ORDERED, .fallback = FALLBACK_NONE,
 	};
 
 	return p->domain < FORWARD_DOMAINS ? &e->settings.domain[p->domain] :

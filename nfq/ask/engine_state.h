@@ -8,10 +8,10 @@
 #include "nfq/ask/timers.h"
 
 #define NONE		UINT32_MAX
-/* Index of the nameserver that a client addressed: nothing is known of it. */
-#define ADDRESSED	FORWARD_UPSTREAMS
-/* Index of an upstream that a reload removed: its attempts go on. */
-#define REMOVED		(FORWARD_UPSTREAMS + 1)
+/* Slot of the nameserver that a client addressed: nothing is known of it. */
+#define ADDRESSED	FORWARD_SLOTS
+/* Slot of an upstream that a reload removed: its attempts go on. */
+#define REMOVED		(FORWARD_SLOTS + 1)
 #define PLACES		UPSTREAM_PLACES
 #define USERS		4096	/* counters; a keyed hash of the user picks one */
 #define RANDOM_OCTETS	512
@@ -35,7 +35,7 @@ struct attempt {
 	bool lost;
 	bool broken;			/* what came was malformed */
 	uint32_t of;			/* pending, or index of check or domain */
-	uint32_t upstream;
+	uint32_t upstream;		/* its slot */
 	uint32_t place;			/* in the pending's order */
 	uint32_t mismatched;
 	monotime_t sent;
@@ -64,7 +64,7 @@ struct pending {
 	struct attempts attempts;	/* the open ones */
 	uint32_t latest;		/* attempt whose loss starts the next */
 	uint32_t servers;		/* how many of: */
-	uint32_t order[FORWARD_PER_DOMAIN];
+	uint32_t order[FORWARD_PER_DOMAIN];	/* slots */
 	uint8_t tries[FORWARD_PER_DOMAIN];
 	uint32_t done;			/* bit: that server has replied, badly */
 	uint32_t down;			/* bit: it was when this round began */
@@ -85,9 +85,11 @@ struct pending {
 struct engine {
 	struct engine_host host;
 	struct forward_settings settings;
-	struct cache *cache;		/* NULL: none */
-	struct upstream *upstream;	/* of all threads, or: */
-	struct upstream own[PLACES];
+	uint32_t place_of[FORWARD_SLOTS];	/* index in settings.upstream, or NONE */
+	struct cache *cache;		/* NULL: none, or none at this moment */
+	uint64_t generation;		/* of the settings, for the cache */
+	struct upstream *upstream;	/* by slot; of all threads, or: */
+	struct upstreams own;
 	struct engine_stats stats;
 	struct timers timers;
 	struct attempt *attempt;
@@ -108,6 +110,16 @@ struct engine {
 	uint8_t out[ENGINE_MESSAGE_MAX], whole[ENGINE_MESSAGE_MAX];
 	uint8_t found[CACHE_MESSAGE_MAX];
 };
+
+/* The upstream of a slot; of ADDRESSED and REMOVED none. */
+static inline const struct forward_upstream *
+upstream_of(const struct engine *e, uint32_t slot)
+{
+	return &e->settings.upstream[e->place_of[slot]];
+}
+
+/* The settings' upstreams by slot: engine_reload.c. */
+void engine_place_upstreams(struct engine *e);
 
 /* Of engine_state.c: random numbers, and what stands in pools and indices. */
 void engine_random(struct engine *e, void *octets, size_t length);

@@ -62,10 +62,10 @@ loop_name(uint64_t token, const uint8_t domain[static FORWARD_NAME],
 }
 
 static bool
-asks(const struct forward_domain *domain, uint32_t upstream)
+asks(const struct forward_domain *domain, uint32_t place)
 {
 	for (uint32_t i = 0; i < domain->upstreams; i++)
-		if (domain->upstream[i] == upstream)
+		if (domain->upstream[i] == place)
 			return true;
 	return false;
 }
@@ -82,7 +82,7 @@ probe_loop(struct engine *e, monotime_t now, uint32_t upstream)
 		const struct forward_domain *domain = &e->settings.domain[i];
 		struct question q;
 
-		if (!asks(domain, upstream) ||
+		if (!asks(domain, e->place_of[upstream]) ||
 		    !loop_name(token, domain->name, name))
 			continue;
 		q = own_question(name, TYPE_TXT, true);
@@ -97,12 +97,13 @@ void
 probes_send(struct engine *e, monotime_t now)
 {
 	for (uint32_t i = 0; i < e->settings.upstreams; i++) {
-		struct upstream *up = &e->upstream[i];
+		const uint32_t slot = e->settings.upstream[i].slot;
+		const struct upstream *up = &e->upstream[slot];
 
 		if (monotime_is_due(now, up->probe_at))
-			probe_health(e, now, i);
+			probe_health(e, now, slot);
 		if (monotime_is_due(now, up->loop_at))
-			probe_loop(e, now, i);
+			probe_loop(e, now, slot);
 	}
 }
 
@@ -120,8 +121,11 @@ probes_next(const struct engine *e)
 	monotime_t next = MONOTIME_NEVER;
 
 	for (uint32_t i = 0; i < e->settings.upstreams; i++) {
-		take_sooner(&next, e->upstream[i].probe_at);
-		take_sooner(&next, e->upstream[i].loop_at);
+		const struct upstream *up =
+		    &e->upstream[e->settings.upstream[i].slot];
+
+		take_sooner(&next, up->probe_at);
+		take_sooner(&next, up->loop_at);
 	}
 	return next;
 }
@@ -143,8 +147,10 @@ question_of(const struct engine *e, const struct attempt *a)
 static bool
 is_outdated(const struct engine *e, const struct attempt *a)
 {
-	return a->kind == ATTEMPT_LOOP && a->upstream < FORWARD_UPSTREAMS &&
-	    a->sent.ns < e->upstream[a->upstream].loop_sent.ns;
+	const monotime_t sent = e->upstream[a->upstream].loop_sent;
+
+	return a->kind == ATTEMPT_LOOP && a->upstream < FORWARD_SLOTS &&
+	    a->sent.ns < sent.ns;
 }
 
 void
@@ -165,7 +171,7 @@ probe_reply(struct engine *e, monotime_t now, struct attempt *a,
 		return;
 	}
 	attempt_replied(e, now, a);
-	if (a->kind == ATTEMPT_LOOP && a->upstream < FORWARD_UPSTREAMS)
+	if (a->kind == ATTEMPT_LOOP && a->upstream < FORWARD_SLOTS)
 		upstream_loop_over(&e->upstream[a->upstream], now);
 	attempt_end(e, a);
 }
@@ -175,7 +181,7 @@ probe_lost(struct engine *e, monotime_t now, struct attempt *a, int error)
 {
 	if (a->kind != ATTEMPT_LOOP)
 		attempt_lost(e, now, a, error);
-	else if (a->upstream < FORWARD_UPSTREAMS && !is_outdated(e, a))
+	else if (a->upstream < FORWARD_SLOTS && !is_outdated(e, a))
 		upstream_loop_over(&e->upstream[a->upstream], now);
 	attempt_end(e, a);
 }
@@ -214,9 +220,12 @@ probe_came_back(struct engine *e, monotime_t now,
 	    (token = token_of(&question->name)) == 0)
 		return false;
 	for (uint32_t i = 0; i < e->settings.upstreams; i++) {
-		if (e->upstream[i].loop_token != token)
+		struct upstream *up =
+		    &e->upstream[e->settings.upstream[i].slot];
+
+		if (up->loop_token != token)
 			continue;
-		upstream_looped(&e->upstream[i], now, &e->settings.health);
+		upstream_looped(up, now, &e->settings.health);
 		found = true;
 	}
 	e->stats.loops += found;

@@ -25,32 +25,26 @@ upstream_state_text(enum upstream_state state)
 }
 
 void
-upstream_copy(struct upstream *to, const struct upstream *from)
-{
-	const size_t own = offsetof(struct upstream, loop_open);
-
-	to->state = from->state;
-	to->srtt_us = from->srtt_us;
-	to->lost = from->lost;
-	to->probe_ms = from->probe_ms;
-	to->since = from->since;
-	to->probe_at = from->probe_at;
-	to->truncated = from->truncated;
-	to->mute = from->mute;
-	to->tcp_until = from->tcp_until;
-	to->forged = from->forged;
-	to->sent = from->sent;
-	to->replies = from->replies;
-	memcpy((uint8_t *)to + own, (const uint8_t *)from + own,
-	    sizeof(*to) - own);
-}
-
-void
 upstream_init(struct upstream *up, monotime_t now,
     const struct forward_health_settings *health)
 {
-	upstream_copy(up, &(struct upstream){ .since = now,
-	    .loop_at = health->loops ? now : MONOTIME_NEVER });
+	*up = (struct upstream){ .since = now,
+		.loop_at = health->loops ? now : MONOTIME_NEVER };
+}
+
+void
+upstreams_enter(struct upstreams *all, monotime_t now,
+    const struct forward_settings *settings,
+    const struct forward_settings *before)
+{
+	bool known[FORWARD_SLOTS] = { false };
+
+	for (uint32_t i = 0; before != NULL && i < before->upstreams; i++)
+		known[before->upstream[i].slot] = true;
+	for (uint32_t i = 0; i < settings->upstreams; i++)
+		if (!known[settings->upstream[i].slot])
+			upstream_init(&all->upstream[settings->upstream[i].slot],
+			    now, &settings->health);
 }
 
 bool
@@ -266,15 +260,20 @@ sort(uint32_t *order, uint32_t n, const struct upstream *all,
 }
 
 uint32_t
-upstream_order(const struct forward_domain *domain,
-    const struct upstream *all, uint32_t turn, uint64_t random,
+upstream_order(const struct forward_settings *settings,
+    const struct forward_domain *domain, const struct upstream *all,
+    uint32_t turn, uint64_t random,
     uint32_t order[static FORWARD_PER_DOMAIN])
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < domain->upstreams; i++)
-		if (all[domain->upstream[i]].state != UPSTREAM_LOOPING)
-			order[n++] = domain->upstream[i];
+	for (uint32_t i = 0; i < domain->upstreams; i++) {
+		const uint32_t slot =
+		    settings->upstream[domain->upstream[i]].slot;
+
+		if (all[slot].state != UPSTREAM_LOOPING)
+			order[n++] = slot;
+	}
 	if (n > 1 && domain->select == SELECT_ROUND_ROBIN)
 		rotate(order, n, turn % n);
 	if (domain->select == SELECT_RANDOM)
@@ -308,14 +307,15 @@ upstream_simple(const struct forward_settings *settings, uint32_t domain,
 {
 	const struct forward_attempt_settings *attempts = &settings->attempts;
 	const struct forward_domain *d = &settings->domain[domain];
-	uint32_t order[FORWARD_PER_DOMAIN];
+	uint32_t order[FORWARD_PER_DOMAIN], i = 0;
 
 	if (domain >= settings->domains || !has_one_choice(d) ||
 	    (attempts->wait_ms != 0 && attempts->wait_ms < SIMPLE_WAIT_MS) ||
 	    attempts->budget_ms < 2 * SIMPLE_WAIT_MS ||
-	    upstream_order(d, all, 0, 0, order) == 0 ||
-	    !upstream_is_simple(&settings->upstream[order[0]],
-	    &all[order[0]], now))
+	    upstream_order(settings, d, all, 0, 0, order) == 0)
 		return -1;
-	return (int)order[0];
+	while (settings->upstream[i].slot != order[0])
+		i++;
+	return upstream_is_simple(&settings->upstream[i], &all[order[0]],
+	    now) ? (int)i : -1;
 }

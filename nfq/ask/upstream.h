@@ -3,8 +3,8 @@
  * What is known of an upstream, and the order in which upstreams are asked.
  * Values and pure functions; times are of CLOCK_BOOTTIME.
  *
- * All threads of a worker share one table.  Those that ask note what they see of an
- * upstream: what is _Atomic.  The engine does all the rest.
+ * All threads of a worker share one table, and note in it what they see.  One of
+ * them probes.
  *
  * A server is up until more than "losses" attempts in a row were lost.  It is
  * probed from its first loss on until it replies to anything, with any code, and
@@ -40,22 +40,22 @@ struct upstream {
 	_Atomic bool mute;		/* over UDP, but not over TCP */
 	_Atomic monotime_t tcp_until;	/* it is asked over TCP; NEVER: it is not */
 	_Atomic monotime_t forged;	/* when wrong replies last ended an attempt */
-	_Atomic uint64_t sent, replies;	/* counters, as those at the end */
-	uint32_t loop_open;		/* loop probes under way; from here on: the engine's */
-	monotime_t loop_at;		/* next loop probe; NEVER: none */
-	uint64_t loop_token;		/* of the last loop probes; 0: none sent */
-	monotime_t loop_sent;		/* when they were sent */
-	uint64_t trouble;	/* the last one: policy/status/forward_status.h */
-	monotime_t trouble_at;
-	uint64_t sent_tcp, sent_tls;	/* of those sent */
-	uint64_t losses, errors, timeouts, failures, mismatched;
-	uint64_t probes, loop_probes;
+	_Atomic uint32_t loop_open;	/* loop probes under way */
+	_Atomic monotime_t loop_at;	/* next loop probe; NEVER: none */
+	_Atomic uint64_t loop_token;	/* of the last loop probes; 0: none sent */
+	_Atomic monotime_t loop_sent;	/* when they were sent */
+	_Atomic uint64_t trouble;	/* the last one: policy/status/forward_status.h */
+	_Atomic monotime_t trouble_at;
+	_Atomic uint64_t sent, replies;	/* counters, as the rest */
+	_Atomic uint64_t sent_tcp, sent_tls;	/* of those sent */
+	_Atomic uint64_t losses, errors, timeouts, failures, mismatched;
+	_Atomic uint64_t probes, loop_probes;
 };
 
 /* Two places more are the engine's: engine_state.h. */
-#define UPSTREAM_PLACES	(FORWARD_UPSTREAMS + 2)
+#define UPSTREAM_PLACES	(FORWARD_SLOTS + 2)
 
-/* What is known of all upstreams of the settings, by their index there. */
+/* What is known of all upstreams of the settings, by their slots. */
 struct upstreams {
 	/* Of these settings; CACHE_CHANGING while the engine moves them. */
 	_Atomic uint64_t generation;
@@ -77,8 +77,13 @@ void upstream_tcp_lost(struct upstream *upstream);
 bool upstream_over_tcp(const struct upstream *upstream, monotime_t now,
     bool again);
 
-/* What is known of one, for another place; threads may look at both meanwhile. */
-void upstream_copy(struct upstream *to, const struct upstream *from);
+/*
+ * Of upstreams that the settings before did not have nothing is known: before any
+ * thread has these settings.  before: NULL at first.
+ */
+void upstreams_enter(struct upstreams *all, monotime_t now,
+    const struct forward_settings *settings,
+    const struct forward_settings *before);
 
 /* An upstream of which nothing is known, to be probed for loops if wanted. */
 void upstream_init(struct upstream *upstream, monotime_t now,
@@ -126,12 +131,13 @@ uint32_t upstream_wait_ms(const struct upstream *upstream,
     const struct forward_attempt_settings *attempts, bool pressed);
 
 /*
- * The order in which a domain's servers are asked: indices of all[], those that
+ * The order in which a domain's servers are asked: their slots, those that
  * are up first, then those that are down; none that loops.  "turn" counts the
  * domain's questions; "random" is any number.  Returns how many.
  */
-uint32_t upstream_order(const struct forward_domain *domain,
-    const struct upstream *all, uint32_t turn, uint64_t random,
+uint32_t upstream_order(const struct forward_settings *settings,
+    const struct forward_domain *domain, const struct upstream *all,
+    uint32_t turn, uint64_t random,
     uint32_t order[static FORWARD_PER_DOMAIN]);
 
 /* Whether one attempt over UDP is what the engine would begin with, and it is near. */

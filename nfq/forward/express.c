@@ -314,6 +314,7 @@ begin_attempt(struct express *x, struct express_question *q,
 		return false;
 	a->domain = ask->interception->domain;
 	a->upstream = (uint32_t)(to - ask->settings->upstream);
+	a->slot = to->slot;
 	a->generation = ask->generation;
 	/* As engine.c: where equal ones do not join, only the first. */
 	a->kept = is_kept(ask) && (ask->settings->attempts.join ||
@@ -385,7 +386,7 @@ may_send(const struct express *x, const struct express_attempt *a,
 	return is_current(x, a->generation) &&
 	    !is_doubted(x, now, a->upstream) &&
 	    upstream_is_simple(&settings->upstream[a->upstream],
-	    &x->upstreams->upstream[a->upstream], now);
+	    &x->upstreams->upstream[a->slot], now);
 }
 
 int
@@ -412,7 +413,7 @@ express_send(struct express *x, struct express_attempt *a,
 	if (TAILQ_EMPTY(&x->sent))
 		x->boot = a->sent;
 	change_state(x, a, EXPRESS_SENT);
-	x->upstreams->upstream[a->upstream].sent++;
+	x->upstreams->upstream[a->slot].sent++;
 	return 0;
 }
 
@@ -423,7 +424,7 @@ static void
 note_reply(struct express *x, const struct express_attempt *a)
 {
 	const int64_t us = (x->boot.ns - a->sent.ns) / 1000;
-	struct upstream *up = &x->upstreams->upstream[a->upstream];
+	struct upstream *up = &x->upstreams->upstream[a->slot];
 
 	if (!is_current(x, a->generation))
 		return;

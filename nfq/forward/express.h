@@ -71,6 +71,7 @@ struct express_attempt {
 	struct express_socket *socket;	/* NULL: none */
 	uint16_t id;
 	bool kept;			/* by the cache, if it may be */
+	uint32_t slot;			/* of the upstream, whose other names are */
 	uint32_t domain, upstream;	/* indices in the settings of: */
 	uint64_t generation;
 	monotime_t sent;		/* CLOCK_BOOTTIME */

@@ -31,6 +31,8 @@ generation_open(uint64_t number, int image, int settings,
 	g->number = number;
 	if (settings >= 0 || before == NULL) {
 		*why = settings_read(&g->settings, settings);
+		forward_settings_place(&g->settings.forward,
+		    before != NULL ? &before->settings.forward : NULL);
 	} else {
 		g->settings = before->settings;
 		*why = NULL;

@@ -187,6 +187,8 @@ prepare(struct worker *w)
 		return WORKER_FAILED;
 	}
 	set_policy(w, w->generation);
+	upstreams_enter(&w->upstreams, monotime_boot(),
+	    &w->generation->settings.forward, NULL);
 	(void)close(g->image);		/* mapped */
 	(void)close(g->settings);	/* copied */
 	if (g->cache >= 0)
@@ -238,6 +240,8 @@ use_generation(struct worker *w, struct generation *next,
 	struct generation *old = w->generation;
 
 	w->generation = next;
+	upstreams_enter(&w->upstreams, monotime_boot(),
+	    &next->settings.forward, &old->settings.forward);
 	answering_threads_swap(&w->threads, next);
 	forward_take_generation(w->forward);
 	if (old->cache != next->cache) {

@@ -83,6 +83,35 @@ forward_settings_domain(const struct forward_settings *settings,
 	return found;
 }
 
+static const struct forward_upstream *
+same_of(const struct forward_settings *settings,
+    const struct forward_upstream *upstream)
+{
+	for (uint32_t i = 0; settings != NULL && i < settings->upstreams; i++)
+		if (forward_upstream_same(&settings->upstream[i], upstream))
+			return &settings->upstream[i];
+	return NULL;
+}
+
+void
+forward_settings_place(struct forward_settings *s,
+    const struct forward_settings *before)
+{
+	bool taken[FORWARD_SLOTS] = { false };
+	uint32_t slot = 0;
+
+	for (uint32_t i = 0; before != NULL && i < before->upstreams; i++)
+		taken[before->upstream[i].slot] = true;
+	for (uint32_t i = 0; i < s->upstreams; i++) {
+		const struct forward_upstream *same =
+		    same_of(before, &s->upstream[i]);
+
+		while (same == NULL && taken[slot])
+			slot++;
+		s->upstream[i].slot = same != NULL ? same->slot : slot++;
+	}
+}
+
 bool
 forward_upstream_same(const struct forward_upstream *a,
     const struct forward_upstream *b)

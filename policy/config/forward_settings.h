@@ -17,6 +17,7 @@
 #include "resolver/dns/name.h"
 
 #define FORWARD_UPSTREAMS	64	/* in all */
+#define FORWARD_SLOTS	(2 * FORWARD_UPSTREAMS)
 #define FORWARD_DOMAINS		64
 #define FORWARD_PER_DOMAIN	15	/* upstreams of one domain */
 #define FORWARD_NAME		256	/* octets: a wire name, or text with NUL */
@@ -37,6 +38,7 @@ struct forward_upstream {
 	uint32_t port;
 	uint32_t transport;		/* enum forward_transport */
 	uint32_t mix_case;		/* 0 or 1: random case in the question */
+	uint32_t slot;			/* forward_settings_place() */
 	char tls_name[FORWARD_NAME];	/* certificate's name; "": the address */
 };
 
@@ -141,6 +143,14 @@ void forward_settings_defaults(struct forward_settings *settings);
 /* Index of the domain that a name belongs to, lower case; -1: none. */
 int forward_settings_domain(const struct forward_settings *settings,
     const struct dns_name *name);
+
+/*
+ * Gives each upstream a slot below FORWARD_SLOTS, by which threads know it: the one
+ * that it had in the settings before, else one that those do not use.  before: NULL
+ * at first.
+ */
+void forward_settings_place(struct forward_settings *settings,
+    const struct forward_settings *before);
 
 /* Whether two are the same nameserver: address, port, transport, TLS name. */
 bool forward_upstream_same(const struct forward_upstream *a,

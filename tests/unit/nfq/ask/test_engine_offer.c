@@ -18,7 +18,8 @@ static int
 offer(void)
 {
 	return upstream_simple(engine_settings(t.engine), 0,
-	    engine_upstream(t.engine, 0), t.now);
+	    engine_upstream(t.engine, 0) -
+	    engine_settings(t.engine)->upstream[0].slot, t.now);
 }
 
 /* The usual case: two servers in order, no cache. */
@@ -229,7 +230,8 @@ no_domain_is_no_offer(void)
 	start();
 	learn(0, 5);
 	CHECK(upstream_simple(engine_settings(t.engine), 1,
-	    engine_upstream(t.engine, 0), t.now) == -1);
+	    engine_upstream(t.engine, 0) -
+	    engine_settings(t.engine)->upstream[0].slot, t.now) == -1);
 	t.settings.domains = 0;
 	engine_reload(t.engine, t.now, &t.settings, t.cache);
 	CHECK(offer() == -1);

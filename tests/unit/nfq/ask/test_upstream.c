@@ -14,8 +14,12 @@ begin(uint32_t select)
 	forward_settings_defaults(&settings);
 	settings.domain[0] = (struct forward_domain){ .upstreams = 3,
 		.upstream = { 0, 1, 2 }, .select = select };
-	for (uint32_t i = 0; i < 3; i++)
+	settings.upstreams = 3;
+	for (uint32_t i = 0; i < 3; i++) {
 		upstream_init(&all[i], now, &settings.health);
+		settings.upstream[i] = (struct forward_upstream){
+			.port = i + 1, .slot = i };
+	}
 }
 
 /* The order as a number, its first server the first digit. */
@@ -23,8 +27,8 @@ static uint32_t
 order(uint32_t turn)
 {
 	uint32_t places[FORWARD_PER_DOMAIN], number = 0;
-	const uint32_t n = upstream_order(&settings.domain[0], all, turn, 7,
-	    places);
+	const uint32_t n = upstream_order(&settings,
+	    &settings.domain[0], all, turn, 7, places);
 
 	for (uint32_t i = 0; i < n; i++)
 		number = number * 10 + places[i] + 1;
@@ -129,18 +133,36 @@ who_is_silent_over_udp_is_asked_over_tcp(void)
 	CHECK(!upstream_over_tcp(up, over, true));
 }
 
+/* So what is known of it stays, whatever becomes of the others. */
 static void
-a_copy_has_all_members(void)
+an_upstream_keeps_its_slot(void)
 {
-	struct upstream from, to;
-	unsigned int left = 0;
+	static struct forward_settings after;
+	static struct upstreams known;
 
-	memset(&from, 1, sizeof(from));
-	memset(&to, 0, sizeof(to));
-	upstream_copy(&to, &from);
-	for (size_t i = 0; i < sizeof(to); i++)
-		left += ((const uint8_t *)&to)[i] == 0;
-	CHECK(left < sizeof(uint32_t));		/* behind "mute" */
+	begin(SELECT_ORDERED);
+	forward_settings_place(&settings, NULL);
+	upstreams_enter(&known, now, &settings, NULL);
+	for (uint32_t i = 0; i < 3; i++) {
+		CHECK(settings.upstream[i].slot == i);
+		known.upstream[i].replies = i + 1;
+	}
+	after = settings;
+	after.upstreams = 2;
+	after.upstream[0] = settings.upstream[2];
+	after.upstream[1].port = 4;		/* another */
+	after.upstream[0].slot = after.upstream[1].slot = 77;
+	forward_settings_place(&after, &settings);
+	CHECK(after.upstream[0].slot == 2 && after.upstream[1].slot == 3);
+	upstreams_enter(&known, now, &after, &settings);
+	CHECK(known.upstream[2].replies == 3 && known.upstream[3].replies == 0);
+	/* The next time slots are free again. */
+	settings.upstream[0].port = 5;
+	settings.upstreams = 1;
+	forward_settings_place(&settings, &after);
+	CHECK(settings.upstream[0].slot == 0);
+	upstreams_enter(&known, now, &settings, &after);
+	CHECK(known.upstream[0].replies == 0);
 }
 
 int
@@ -151,6 +173,6 @@ main(void)
 	TEST(waits);
 	TEST(who_truncates_is_asked_over_tcp);
 	TEST(who_is_silent_over_udp_is_asked_over_tcp);
-	TEST(a_copy_has_all_members);
+	TEST(an_upstream_keeps_its_slot);
 	return test_summary();
 }
