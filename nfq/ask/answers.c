@@ -113,7 +113,7 @@ answer_full(struct engine *e, struct engine_client *client,
 		.rcode = domain != NULL ? RCODE_REFUSED : RCODE_SERVFAIL };
 
 	e->stats.refused++;
-	e->domain[client->domain][DOMAIN_REFUSED]++;
+	domain_count(e, client->domain, DOMAIN_REFUSED, 1);
 	answer_client(e, client, &given);
 }
 
@@ -158,7 +158,7 @@ answer_found(struct engine *e, monotime_t now, struct engine_client *client,
 		given = (struct answer_given){ .rcode = RCODE_SERVFAIL };
 	e->stats.stale += stale;
 	e->stats.hits += !stale;
-	e->domain[client->domain][stale ? DOMAIN_STALE : DOMAIN_HITS]++;
+	domain_count(e, client->domain, stale ? DOMAIN_STALE : DOMAIN_HITS, 1);
 	answer_client(e, client, &given);
 }
 
@@ -170,7 +170,7 @@ give_all(struct engine *e, struct pending *p, const struct answer_given *given,
 
 	while ((client = TAILQ_FIRST(&p->clients)) != NULL) {
 		(*count)++;
-		e->domain[client->domain][counter]++;
+		domain_count(e, client->domain, counter, 1);
 		answer_client(e, client, given);
 	}
 }
@@ -184,7 +184,7 @@ keep_it(struct engine *e, monotime_t now, const struct pending *p,
 		.wall_s = e->host.wall(e->host.arg) };
 	const struct fresh_reply reply = { .question = &p->asked,
 		.message = m, .asked = p->begun, .received = now,
-		.generation = cache_generation(e->cache) };
+		.generation = p->generation };
 
 	cached_keep(e->cache, &limits, &reply, ttl);
 }
@@ -251,7 +251,7 @@ answer_keep_failure(struct engine *e, monotime_t now, const struct pending *p,
 	answer.length = client_message_error(&how, rcode, e->found,
 	    sizeof(e->found));
 	keep_ede(e->found, ede);
-	answer.generation = cache_generation(e->cache);
+	answer.generation = p->generation;
 	cache_store(e->cache, now, &answer);
 }
 

@@ -205,28 +205,6 @@ attempt_ask(struct engine *e, monotime_t now, struct pending *p,
 	return true;
 }
 
-uint32_t
-attempt_resume(struct engine *e, struct pending *p, uint32_t place,
-    const struct engine_begun *begun)
-{
-	struct attempt *a = take(e, ATTEMPT_QUESTION, p->order[place],
-	    FORWARD_UDP);
-
-	if (a == NULL)
-		return ENGINE_NO_ATTEMPT;
-	a->id = begun->id;
-	a->edns = true;
-	a->sent = begun->sent;
-	a->of = pending_number(e, p);
-	a->place = place;
-	TAILQ_INSERT_TAIL(&p->attempts, a, entry);
-	timer_set(&e->timers, &a->timer, monotime_add_ms(begun->sent,
-	    wait_for(e, p, a, place)));
-	p->tries[place]++;
-	p->latest = (uint32_t)(a - e->attempt);
-	return p->latest;
-}
-
 /* One that is silent may be so over UDP alone. */
 static bool
 probe_by_tcp(const struct upstream *up)
@@ -307,8 +285,7 @@ attempt_replied(struct engine *e, monotime_t now, const struct attempt *a)
 	/* What a handshake takes is not the server's time; TLS's are rare. */
 	if (a->transport == FORWARD_TCP && up->srtt_us != 0)
 		us = up->srtt_us;
-	/* A queue thread has sent it after the round's time was taken. */
-	if (us < 0)
+	if (us < 0)		/* it was sent after the round's time was taken */
 		us = 0;
 	upstream_replied(up, now, us > INT32_MAX ? INT32_MAX : (uint32_t)us);
 }
@@ -316,15 +293,18 @@ attempt_replied(struct engine *e, monotime_t now, const struct attempt *a)
 void
 attempt_lost(struct engine *e, monotime_t now, struct attempt *a, int error)
 {
+	struct upstream *up = &e->upstream[a->upstream];
+
 	if (!a->lost || error != 0)
-		upstream_trouble(&e->upstream[a->upstream], now, error == 0 ?
+		upstream_trouble(up, now, error == 0 ?
 		    TROUBLE_TIMEOUT : TROUBLE_NETWORK, (uint32_t)error);
 	if (a->transport == FORWARD_TCP && is_auto(e, a->upstream))
-		upstream_tcp_lost(&e->upstream[a->upstream]);
-	if (!a->lost && is_known(a) &&
-	    e->upstream[a->upstream].state != UPSTREAM_LOOPING)
-		upstream_lost(&e->upstream[a->upstream], now,
-		    &e->settings.health);
+		upstream_tcp_lost(up);
+	if (!a->lost && is_known(a) && up->state != UPSTREAM_LOOPING) {
+		upstream_lost(up, now, &e->settings.health);
+		if (e->host.probe != NULL)
+			e->host.probe(e->host.arg);
+	}
 	a->lost = true;
 	timer_clear(&e->timers, &a->timer);
 }

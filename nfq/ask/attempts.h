@@ -12,13 +12,6 @@
 bool attempt_ask(struct engine *e, monotime_t now, struct pending *p,
     uint32_t place);
 
-/*
- * The same, for a message that was sent by somebody else.  The attempt's number, or
- * ENGINE_NO_ATTEMPT.
- */
-uint32_t attempt_resume(struct engine *e, struct pending *p, uint32_t place,
-    const struct engine_begun *begun);
-
 /* A question of ours to an upstream; it is lost after wait_ms. */
 bool attempt_own(struct engine *e, monotime_t now, enum attempt_kind kind,
     uint32_t upstream, const struct question *question, uint32_t of,

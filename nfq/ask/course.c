@@ -21,7 +21,6 @@
 #define BROKEN_MS	200
 #define UNSENT_MS	50	/* before servers are tried again that could not be asked */
 #define UNSENT_TIMES	10
-#define FEW_QUESTIONS	8	/* under way in a domain */
 #define MISMATCHES_MAX	16	/* of one attempt */
 
 static void
@@ -80,20 +79,6 @@ next_attempt(struct engine *e, monotime_t now, struct pending *p)
 	return false;
 }
 
-/*
- * Where queue threads ask the usual questions, those that they leave for this are the
- * sample; but not when there is more than that to do.
- */
-static bool
-is_explored(struct engine *e, monotime_t now, const struct pending *p)
-{
-	if (e->upstream != e->own.upstream && p->domain < FORWARD_DOMAINS &&
-	    e->under_way[p->domain] <= FEW_QUESTIONS && upstream_simple(
-	    &e->settings, p->domain, e->upstream, now) >= 0)
-		return e->settings.attempts.explore > 0;
-	return engine_random_u64(e) % 100 < e->settings.attempts.explore;
-}
-
 /* Sometimes one more server is asked, so that its speed is known. */
 static void
 explore(struct engine *e, monotime_t now, struct pending *p)
@@ -101,7 +86,7 @@ explore(struct engine *e, monotime_t now, struct pending *p)
 	uint32_t latest = p->latest, place;
 
 	if (pending_domain(e, p)->select != SELECT_FASTEST || p->servers < 2 ||
-	    !is_explored(e, now, p))
+	    engine_random_u64(e) % 100 >= e->settings.attempts.explore)
 		return;
 	place = 1 + (uint32_t)(engine_random_u64(e) % (p->servers - 1));
 	if (e->upstream[p->order[place]].state == UPSTREAM_UP)
@@ -147,7 +132,7 @@ pass_all(struct engine *e, struct pending *p)
 		}
 		client_release(e, client);
 		e->stats.passed++;
-		e->domain[client->domain][DOMAIN_PASSED]++;
+		domain_count(e, client->domain, DOMAIN_PASSED, 1);
 		e->host.pass(e->host.arg, client);
 	}
 }
@@ -317,28 +302,6 @@ course_begin(struct engine *e, monotime_t now, struct pending *p)
 	set_timer(e, p);
 	begin_round(e, now, p);
 	settle(e, now, p);
-}
-
-uint32_t
-course_resume(struct engine *e, struct pending *p,
-    const struct engine_begun *begun)
-{
-	choose_order(e, p);
-	/* What has replied is up, whatever is known of it. */
-	if (!begun->replied && fails_fast(e, p))
-		return ENGINE_NO_ATTEMPT;
-	for (uint32_t place = 0; place < p->servers; place++) {
-		if (begun->upstream >= e->settings.upstreams ||
-		    p->order[place] !=
-		    e->settings.upstream[begun->upstream].slot)
-			continue;
-		p->deadline = monotime_add_ms(begun->sent,
-		    e->settings.attempts.budget_ms);
-		set_timer(e, p);
-		p->sent = 1;
-		return attempt_resume(e, p, place, begun);
-	}
-	return ENGINE_NO_ATTEMPT;
 }
 
 static void

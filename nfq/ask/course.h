@@ -11,13 +11,6 @@
  */
 void course_begin(struct engine *e, monotime_t now, struct pending *p);
 
-/*
- * The same, but its first attempt was sent by somebody else, and is open now.
- * ENGINE_NO_ATTEMPT: it cannot go on so, and has not begun.
- */
-uint32_t course_resume(struct engine *e, struct pending *p,
-    const struct engine_begun *begun);
-
 /* A reply to one of its attempts. */
 void course_reply(struct engine *e, monotime_t now, struct attempt *a,
     const uint8_t *octets, size_t length);

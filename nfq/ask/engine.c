@@ -47,6 +47,7 @@ engine_new(const struct engine_host *host,
 		upstreams_enter(&e->own, now, &e->settings, NULL);
 	}
 	engine_place_upstreams(e);
+	e->domain = e->own_domain;
 	e->random_used = RANDOM_OCTETS;
 	e->pendings = settings->limits.held;
 	e->attempts = e->pendings * ATTEMPTS_EACH + ATTEMPTS_OWN;
@@ -126,8 +127,6 @@ struct ask {
 	uint32_t domain;		/* FORWARD_DOMAINS: none */
 	bool kept;
 	bool stale;			/* "entry" is a stale answer */
-	const struct engine_begun *begun;	/* NULL: it was not asked yet */
-	uint32_t attempt;		/* if so, with which it goes on */
 	struct cache_entry entry;
 };
 
@@ -142,7 +141,8 @@ begin(struct engine *e, monotime_t now, const struct ask *ask)
 	p->timer.owner |= PENDING_BIT;
 	p->options = ask->options;
 	p->kept = ask->kept;
-	p->begun = ask->begun != NULL ? ask->begun->sent : now;
+	p->begun = now;
+	p->generation = e->generation;
 	if (ask->domain == FORWARD_DOMAINS)
 		p->nameserver = client->nameserver;
 	/*
@@ -260,10 +260,7 @@ ask_upstreams(struct engine *e, monotime_t now, struct ask *ask)
 	}
 	if (p != NULL) {
 		client_hold(e, client, p);
-		if (ask->begun != NULL)
-			ask->attempt = course_resume(e, p, ask->begun);
-		if (ask->attempt == ENGINE_NO_ATTEMPT)
-			course_begin(e, now, p);
+		course_begin(e, now, p);
 	} else if (ask->stale &&
 	    answer_find(e, now, &client->asked, &ask->entry)) {
 		answer_found(e, now, client, &ask->entry);
@@ -306,7 +303,7 @@ ask_for(struct engine *e, monotime_t now, struct ask *ask)
 		    e->settings.domain[domain].cache &&
 		    cached_is_common(&client->asked, &ask->options);
 	}
-	e->domain[client->domain][DOMAIN_QUESTIONS]++;
+	domain_count(e, client->domain, DOMAIN_QUESTIONS, 1);
 	if (!ask_cache(e, now, ask))
 		ask_upstreams(e, now, ask);
 }
@@ -314,21 +311,9 @@ ask_for(struct engine *e, monotime_t now, struct ask *ask)
 void
 engine_ask(struct engine *e, monotime_t now, struct engine_client *client)
 {
-	struct ask ask = { .client = client, .domain = FORWARD_DOMAINS,
-		.attempt = ENGINE_NO_ATTEMPT };
+	struct ask ask = { .client = client, .domain = FORWARD_DOMAINS };
 
 	ask_for(e, now, &ask);
-}
-
-uint32_t
-engine_resume(struct engine *e, monotime_t now, struct engine_client *client,
-    const struct engine_begun *begun)
-{
-	struct ask ask = { .client = client, .domain = FORWARD_DOMAINS,
-		.begun = begun, .attempt = ENGINE_NO_ATTEMPT };
-
-	ask_for(e, now, &ask);
-	return ask.attempt;
 }
 
 void
@@ -403,7 +388,8 @@ monotime_t
 engine_next(const struct engine *e)
 {
 	const struct timer *first = timers_first(&e->timers);
-	monotime_t next = probes_next(e);
+	monotime_t next = e->host.probe == NULL ? probes_next(e) :
+	    MONOTIME_NEVER;
 
 	if (first != NULL && (!monotime_is_set(next) ||
 	    first->at.ns < next.ns))
@@ -432,7 +418,15 @@ engine_tick(struct engine *e, monotime_t now)
 		else
 			attempt_over(e, now, a, 0);
 	}
-	probes_send(e, now);
+	if (e->host.probe == NULL)
+		probes_send(e, now);
+}
+
+void
+engine_use_cache(struct engine *e, struct cache *cache, uint64_t generation)
+{
+	e->cache = cache;
+	e->generation = generation;
 }
 
 const struct forward_settings *
@@ -454,9 +448,17 @@ engine_upstream(struct engine *e, uint32_t index)
 	return &e->upstream[e->settings.upstream[index].slot];
 }
 
-uint64_t *
+engine_domain_counters *
 engine_domain(struct engine *e, uint32_t index)
 {
 	assert(index < FORWARD_DOMAINS);
-	return e->domain[index];
+	return &e->domain[index];
+}
+
+void
+engine_count_in(struct engine *e, engine_domain_counters *domains)
+{
+	for (uint32_t i = 0; i < FORWARD_DOMAINS; i++)
+		domains[i][DOMAIN_WAITING] = 0;
+	e->domain = domains;
 }

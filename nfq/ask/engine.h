@@ -11,8 +11,8 @@
  * the functions below.
  *
  * "now" is of CLOCK_BOOTTIME, so that what is cached grows old in a suspended
- * machine.  All memory is taken by engine_new().  None of it is thread-safe; the
- * cache is the only thing that other threads use.
+ * machine.  All memory is taken by engine_new().  Each thread that asks has an
+ * engine of its own; they share the cache and what is known of upstreams.
  */
 #ifndef NFDNS_NFQ_ASK_ENGINE_H
 #define NFDNS_NFQ_ASK_ENGINE_H
@@ -86,7 +86,16 @@ struct engine_host {
 	void (*random)(void *arg, void *octets, size_t length);
 	/* Seconds since 1970, for signatures that expire (RFC 4034 3.1.5). */
 	uint32_t (*wall)(void *arg);
+	/*
+	 * NULL: this engine probes upstreams, looks for loops, and flushes from
+	 * the cache what a reload changes.  Else another one does, that shares the
+	 * upstreams, and this tells that one of them is to be probed.
+	 */
+	void (*probe)(void *arg);
 };
+
+/* By enum status_domain_count. */
+typedef _Atomic uint64_t engine_domain_counters[DOMAIN_COUNTERS];
 
 /* Counters since engine_new(); all only grow, but for "held" and "questions". */
 struct engine_stats {
@@ -113,9 +122,9 @@ struct engine;
 
 /*
  * An engine with valid settings, which are copied.  "host" is copied; "cache"
- * is borrowed and may be NULL.  "shared" is borrowed: what is known of upstreams,
- * for queue threads that ask the usual questions by themselves (upstream_simple());
- * NULL: there are none.  limits.held of these settings sizes it for good.  NULL
+ * is borrowed and may be NULL.  "shared" is borrowed: what is known of upstreams, by
+ * slots that the settings have (forward_settings_place(), upstreams_enter());
+ * NULL: it has its own.  limits.held of these settings sizes it for good.  NULL
  * without memory.
  */
 struct engine *engine_new(const struct engine_host *host,
@@ -133,29 +142,19 @@ void engine_free(struct engine *engine);
 void engine_reload(struct engine *engine, monotime_t now,
     const struct forward_settings *settings, struct cache *cache);
 
+/*
+ * The cache from now on, and the generation of the settings that answers are kept
+ * for (cache.h).  NULL: none at this moment.
+ */
+void engine_use_cache(struct engine *engine, struct cache *cache,
+    uint64_t generation);
+
 /* Looks for loops again, at once. */
 void engine_look_for_loops(struct engine *engine, monotime_t now);
 
 /* A question.  The client belongs to the engine until it is given back. */
 void engine_ask(struct engine *engine, monotime_t now,
     struct engine_client *client);
-
-/*
- * The same for a question that was asked already, over UDP: it goes on with that
- * attempt.  Returns the attempt's number, which is open then as if the host's send()
- * had just sent it; ENGINE_NO_ATTEMPT: nothing more is awaited for it.
- */
-#define ENGINE_NO_ATTEMPT	UINT32_MAX
-
-struct engine_begun {
-	uint32_t upstream;		/* index in the settings */
-	uint16_t id;
-	bool replied;			/* what came follows by engine_reply() */
-	monotime_t sent;
-};
-
-uint32_t engine_resume(struct engine *engine, monotime_t now,
-    struct engine_client *client, const struct engine_begun *begun);
 
 /* The client gave up (its socket is gone): it is forgotten, not given back. */
 void engine_forget(struct engine *engine, struct engine_client *client);
@@ -192,7 +191,13 @@ const struct forward_settings *engine_settings(const struct engine *engine);
  * caller may set counters, so that they go on.
  */
 struct upstream *engine_upstream(struct engine *engine, uint32_t index);
-uint64_t *engine_domain(struct engine *engine, uint32_t index);
+engine_domain_counters *engine_domain(struct engine *engine, uint32_t index);
+
+/*
+ * Counts from now on there, FORWARD_DOMAINS of them, whatever place a reload gives
+ * them; what they count stays.  Others may read it.
+ */
+void engine_count_in(struct engine *engine, engine_domain_counters *domains);
 
 const struct engine_stats *engine_stats(const struct engine *engine);
 

@@ -103,14 +103,22 @@ new_domain(const struct engine *e, const struct forward_settings *old,
 static void
 move_domains(struct engine *e, const struct forward_settings *old)
 {
-	uint64_t before[FORWARD_DOMAINS + 1][DOMAIN_COUNTERS];
+	uint64_t before[FORWARD_DOMAINS][DOMAIN_COUNTERS];
 
-	memcpy(before, e->domain, sizeof(before));
-	memset(e->domain, 0, sizeof(e->domain));
-	for (uint32_t i = 0; i < old->domains; i++) {
-		memcpy(e->domain[new_domain(e, old, i)], before[i],
-		    sizeof(before[i]));
-		e->domain[new_domain(e, old, i)][DOMAIN_WAITING] = 0;
+	for (uint32_t i = 0; i < FORWARD_DOMAINS; i++)
+		for (size_t n = 0; n < DOMAIN_COUNTERS; n++) {
+			before[i][n] = e->domain[i][n];
+			if (e->domain == e->own_domain || n == DOMAIN_WAITING)
+				e->domain[i][n] = 0;
+		}
+	for (uint32_t i = 0; e->domain == e->own_domain && i < old->domains;
+	    i++) {
+		const uint32_t to = new_domain(e, old, i);
+
+		for (size_t n = 0; to < FORWARD_DOMAINS && n < DOMAIN_COUNTERS;
+		    n++)
+			if (n != DOMAIN_WAITING)
+				e->domain[to][n] = before[i][n];
 	}
 }
 
@@ -137,7 +145,7 @@ move_pending(struct engine *e, struct pending *p,
 	e->under_way[p->domain]++;
 	TAILQ_FOREACH(client, &p->clients, entry) {
 		client->domain = new_domain(e, old, client->domain);
-		e->domain[client->domain][DOMAIN_WAITING]++;
+		domain_count(e, client->domain, DOMAIN_WAITING, 1);
 	}
 }
 
@@ -171,7 +179,8 @@ engine_reload(struct engine *e, monotime_t now,
 	}
 	engine_place_upstreams(e);
 	find_same(e, &old, same);
-	look_again(e, now);
+	if (e->host.probe == NULL)
+		look_again(e, now);
 	e->cache = cache;
 	move_attempts(e, same);
 	memset(e->under_way, 0, sizeof(e->under_way));
@@ -179,7 +188,7 @@ engine_reload(struct engine *e, monotime_t now,
 	for (uint32_t i = 0; i < e->pendings_used; i++)
 		if (e->pending[i].used)
 			move_pending(e, &e->pending[i], &old, same);
-	if (cache == NULL)
+	if (cache == NULL || e->host.probe != NULL)
 		return;
 	flush_changed(cache, settings, &old);
 	flush_changed(cache, &old, settings);

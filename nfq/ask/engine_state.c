@@ -165,7 +165,7 @@ client_hold(struct engine *e, struct engine_client *client, struct pending *p)
 	TAILQ_INSERT_TAIL(&p->clients, client, entry);
 	client->held = pending_number(e, p);
 	e->stats.held++;
-	e->domain[client->domain][DOMAIN_WAITING]++;
+	domain_count(e, client->domain, DOMAIN_WAITING, 1);
 	(*user_of(e, client->uid))++;
 }
 
@@ -177,7 +177,7 @@ client_release(struct engine *e, struct engine_client *client)
 	TAILQ_REMOVE(&e->pending[client->held].clients, client, entry);
 	client->held = NONE;
 	e->stats.held--;
-	e->domain[client->domain][DOMAIN_WAITING]--;
+	domain_count(e, client->domain, DOMAIN_WAITING, -1);
 	(*user_of(e, client->uid))--;
 }
 

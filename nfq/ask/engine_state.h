@@ -58,6 +58,7 @@ struct pending {
 	bool network_error;		/* the last failure was one */
 	struct question asked;
 	struct message_options options;
+	uint64_t generation;		/* of the settings that it was begun by */
 	uint32_t domain;		/* index; FORWARD_DOMAINS: none */
 	struct forward_upstream nameserver;	/* ADDRESSED */
 	struct engine_clients clients;
@@ -102,7 +103,8 @@ struct engine {
 	uint32_t users[USERS];
 	uint32_t under_way[FORWARD_DOMAINS + 1];	/* questions, by domain */
 	uint32_t refreshing;		/* of these, without a client */
-	uint64_t domain[FORWARD_DOMAINS + 1][DOMAIN_COUNTERS];
+	engine_domain_counters own_domain[FORWARD_DOMAINS];
+	engine_domain_counters *domain;	/* these, or those of engine_count_in() */
 	uint32_t turn;
 	uint8_t (*ids)[8192];		/* of streams, by upstream: in use */
 	uint8_t random[RANDOM_OCTETS];
@@ -141,6 +143,22 @@ bool clients_full(const struct engine *e, uint32_t uid);
 void client_hold(struct engine *e, struct engine_client *client,
     struct pending *p);
 void client_release(struct engine *e, struct engine_client *client);
+
+/* Counts for a domain; for FORWARD_DOMAINS nothing. */
+static inline void
+domain_count(struct engine *e, uint32_t domain, enum status_domain_count which,
+    int change)
+{
+	_Atomic uint64_t *counter;
+
+	if (domain == FORWARD_DOMAINS)
+		return;
+	counter = &e->domain[domain][which];
+	/* It has one writer. */
+	atomic_store_explicit(counter, atomic_load_explicit(counter,
+	    memory_order_relaxed) + (uint64_t)(int64_t)change,
+	    memory_order_relaxed);
+}
 
 /* The domain's settings; for a client's own nameserver those of no domain. */
 const struct forward_domain *pending_domain(const struct engine *e,

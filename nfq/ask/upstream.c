@@ -10,8 +10,6 @@
 #define TRUNCATED_MOST	8	/* in a row; then TCP ... */
 #define TCP_MS		60000	/* ... for so long */
 #define FORGED_MS	60000
-#define SIMPLE_SRTT_US	20000	/* below EXPRESS_WAIT_MS */
-#define SIMPLE_WAIT_MS	250	/* of a question, before another server is asked */
 
 const char *
 upstream_state_text(enum upstream_state state)
@@ -280,42 +278,4 @@ upstream_order(const struct forward_settings *settings,
 		shuffle(order, n, random);
 	sort(order, n, all, domain->select);
 	return n;
-}
-
-bool
-upstream_is_simple(const struct forward_upstream *to,
-    const struct upstream *up, monotime_t now)
-{
-	return (to->transport == FORWARD_AUTO ||
-	    to->transport == FORWARD_UDP) && !to->mix_case &&
-	    !upstream_is_forged(up, now) && up->state == UPSTREAM_UP &&
-	    up->lost == 0 && up->srtt_us != 0 &&
-	    up->srtt_us <= SIMPLE_SRTT_US && (to->transport == FORWARD_UDP ||
-	    !upstream_over_tcp(up, now, false));
-}
-
-static bool
-has_one_choice(const struct forward_domain *domain)
-{
-	return domain->upstreams == 1 || domain->select == SELECT_FASTEST ||
-	    domain->select == SELECT_ORDERED;
-}
-
-int
-upstream_simple(const struct forward_settings *settings, uint32_t domain,
-    const struct upstream *all, monotime_t now)
-{
-	const struct forward_attempt_settings *attempts = &settings->attempts;
-	const struct forward_domain *d = &settings->domain[domain];
-	uint32_t order[FORWARD_PER_DOMAIN], i = 0;
-
-	if (domain >= settings->domains || !has_one_choice(d) ||
-	    (attempts->wait_ms != 0 && attempts->wait_ms < SIMPLE_WAIT_MS) ||
-	    attempts->budget_ms < 2 * SIMPLE_WAIT_MS ||
-	    upstream_order(settings, d, all, 0, 0, order) == 0)
-		return -1;
-	while (settings->upstream[i].slot != order[0])
-		i++;
-	return upstream_is_simple(&settings->upstream[i], &all[order[0]],
-	    now) ? (int)i : -1;
 }

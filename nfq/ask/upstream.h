@@ -57,8 +57,6 @@ struct upstream {
 
 /* What is known of all upstreams of the settings, by their slots. */
 struct upstreams {
-	/* Of these settings; CACHE_CHANGING while the engine moves them. */
-	_Atomic uint64_t generation;
 	struct upstream upstream[UPSTREAM_PLACES];
 };
 
@@ -139,17 +137,5 @@ uint32_t upstream_order(const struct forward_settings *settings,
     const struct forward_domain *domain, const struct upstream *all,
     uint32_t turn, uint64_t random,
     uint32_t order[static FORWARD_PER_DOMAIN]);
-
-/* Whether one attempt over UDP is what the engine would begin with, and it is near. */
-bool upstream_is_simple(const struct forward_upstream *to,
-    const struct upstream *upstream, monotime_t now);
-
-/*
- * The upstream that a question of the domain may be asked of over UDP, without the
- * engine, as long as all goes well: index in the settings; -1: none may.  It is
- * simple, and the one that the engine would ask first.
- */
-int upstream_simple(const struct forward_settings *settings, uint32_t domain,
-    const struct upstream *all, monotime_t now);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The forwarding thread reads the queue behind the workers' queues.  A question
- * there waits in the kernel until the engine has its answer; then its packet is
- * turned round, as that of a name of the mesh.
+ * The forwarding thread probes upstreams, for all threads that ask (forwarder.h), and
+ * shows what is known of them.  It asks what the TCP thread wants to know, and what
+ * queue threads hand over: questions over TLS, and those that they have no room for.
  *
  * Verdicts of this queue are single ones: a batch verdict would take packets
  * that wait.  When the worker dies, the supervisor puts them back (NF_REPEAT),

@@ -24,10 +24,11 @@ give_back(struct forward_thread *f, struct engine_client *client,
 	free(c);
 }
 
-void
-thread_errand_answer(struct forward_thread *f, struct engine_client *client,
-    const uint8_t *octets, size_t length)
+static void
+answer(void *arg, struct engine_client *client, const uint8_t *octets,
+    size_t length)
 {
+	struct forward_thread *f = arg;
 	struct errand *errand = ((struct errand_client *)client)->errand;
 
 	errand->answer = malloc(length);
@@ -40,13 +41,13 @@ thread_errand_answer(struct forward_thread *f, struct engine_client *client,
 	    ERRAND_FAILED);
 }
 
-void
-thread_errand_end(struct forward_thread *f, struct engine_client *client,
-    bool passed)
+static void
+end(void *arg, struct engine_client *client, bool passed)
 {
-	give_back(f, client, passed && !f->ending ? ERRAND_PASSED :
-	    ERRAND_FAILED);
+	give_back(arg, client, passed ? ERRAND_PASSED : ERRAND_FAILED);
 }
+
+const struct forwarder_streams thread_errands = { .answer = answer, .end = end };
 
 static void
 begin(struct forward_thread *f, struct errand *errand)
@@ -69,7 +70,7 @@ begin(struct forward_thread *f, struct errand *errand)
 	};
 	memcpy(c->client.nameserver.address, errand->address,
 	    sizeof(errand->address));
-	engine_ask(f->engine, f->boot, &c->client);
+	engine_ask(f->forwarder->engine, f->forwarder->boot, &c->client);
 }
 
 void

@@ -8,71 +8,6 @@
 
 #include "nfq/queue/queue.h"
 
-/* The end of the chain is asked of the nameserver that the client asks. */
-static struct forward_upstream
-nameserver_of(const struct packet *packet, const struct queue_packet *p)
-{
-	struct forward_upstream to = {
-		.family = packet->family,
-		.port = packet->destination_port,
-		.transport = FORWARD_AUTO,
-	};
-
-	memcpy(to.address, packet->destination,
-	    packet->family == AF_INET ? 4 : 16);
-	if (packet->family == AF_INET6 && packet->destination[0] == 0xfe &&
-	    (packet->destination[1] & 0xc0) == 0x80)
-		to.scope = p->device;
-	return to;
-}
-
-static bool
-set_chase(struct forward_thread *f, struct held *h)
-{
-	const struct answer_source source =
-	    generation_source(f->thread.generation);
-	struct interception *i = &f->interception;
-
-	if (!intercept_chain(i, &source, h->chain, sizeof(h->chain)))
-		return false;
-	h->chase = (struct chase){
-		.chain = h->chain,
-		.length = i->answer_length,
-		.target = i->summary.target,
-		.opt = chase_opt(i->question.edns.present, i->summary.options),
-	};
-	h->client.chase = &h->chase;
-	return true;
-}
-
-/* False: the packet cannot be held.  "begun" is NULL, or what it goes on with. */
-static bool
-hold(struct forward_thread *f, const struct queue_packet *p,
-    struct begun_question *begun)
-{
-	struct interception *i = &f->interception;
-	struct held *h = held_take(&f->held, p->length);
-
-	if (h == NULL)
-		return false;
-	held_packet_keep(&h->held, p, i, f->thread.received_ns, h->octets);
-	h->client = (struct engine_client){
-		.message = h->held.packet.payload,
-		.length = h->held.packet.payload_length,
-		.uid = p->uid,
-		.nameserver = nameserver_of(&i->packet, p),
-	};
-	if (i->decision.reason == REASON_CHASE && !set_chase(f, h)) {
-		held_give(&f->held, h);
-		return false;
-	}
-	if (begun != NULL)
-		thread_express_resume(f, &h->client, begun);
-	else
-		engine_ask(f->engine, f->boot, &h->client);
-	return true;
-}
-
 /* Of a packet that is not held. */
 static void
 record(struct forward_thread *f, const struct queue_packet *p)
@@ -109,9 +44,8 @@ is_unjudged(struct forward_thread *f, const struct queue_packet *p)
  * The queue's thread has decided this before, perhaps by settings that have
  * changed since: what is none of ours any more is answered, or passes.
  */
-static void
-take_packet(struct forward_thread *f, const struct queue_packet *p,
-    struct begun_question *begun)
+void
+thread_take_packet(struct forward_thread *f, const struct queue_packet *p)
 {
 	const struct answer_source source =
 	    generation_source(f->thread.generation);
@@ -126,7 +60,7 @@ take_packet(struct forward_thread *f, const struct queue_packet *p,
 	intercept_parse(i, p->octets, p->length, p->whole_length);
 	intercept_answer(i, &source, f->thread.rotation++, f->reply);
 	if (!is_unjudged(f, p) && i->decision.verdict == VERDICT_FORWARD) {
-		if (hold(f, p, begun))
+		if (forwarder_hold(f->forwarder, p, i))
 			return;
 		/* Too long, or too many: what the domain says of that. */
 		i->forward_full = true;
@@ -142,13 +76,4 @@ take_packet(struct forward_thread *f, const struct queue_packet *p,
 		queue_drop(f->queue.reader, p->id);
 	else
 		queue_release_one(f->queue.reader, p->id);
-}
-
-void
-thread_take_packet(struct forward_thread *f, const struct queue_packet *p)
-{
-	struct begun_question *begun = thread_express_take(f, p);
-
-	take_packet(f, p, begun);
-	begun_free(begun);
 }

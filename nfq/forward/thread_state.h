@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The forwarding thread's state, for its files only: thread.c has the loop,
- * thread_host.c does what the engine wants done.
+ * The forwarding thread's state, for its files only: thread.c has the loop.
  */
 #ifndef NFDNS_NFQ_FORWARD_THREAD_STATE_H
 #define NFDNS_NFQ_FORWARD_THREAD_STATE_H
@@ -11,13 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "nfq/ask/engine.h"
-#include "nfq/held/held.h"
+#include "nfq/forward/forwarder.h"
 #include "nfq/forward/thread.h"
-#include "nfq/upstream/tcp_upstreams.h"
-#include "nfq/upstream/upstream_sockets.h"
-#include "nfq/packet/intercept.h"
-#include "nfq/thread/thread_queue.h"
 
 /* What the status page shows of forwarding. */
 struct forward_page {
@@ -26,8 +20,8 @@ struct forward_page {
 	bool changed;			/* rounds have passed since */
 	const struct status_worker *slots;
 	unsigned int queues;
-	uint64_t hits[CONFIG_MAX_WORKERS][FORWARD_DOMAINS];	/* of slots, seen */
-	uint64_t answered[CONFIG_MAX_WORKERS][FORWARD_DOMAINS];
+	/* Of slots, seen. */
+	uint64_t seen[CONFIG_MAX_WORKERS][FORWARD_DOMAINS][DOMAIN_COUNTERS];
 	enum upstream_state said[FORWARD_UPSTREAMS];	/* in the log */
 	monotime_t said_at[FORWARD_UPSTREAMS];
 };
@@ -37,7 +31,7 @@ struct forward_thread {
 	struct thread_queue queue;
 	uint32_t mark_mask;
 	uint32_t mark_answered;
-	int epoll;
+	struct forwarder *forwarder;
 	int control;			/* for orders: control.h */
 	int wake;			/* eventfd: orders of the main thread */
 	_Atomic int fresh;		/* channel to nfdns-tls; -1: none */
@@ -47,23 +41,13 @@ struct forward_thread {
 	uint32_t flushed;		/* and what it has removed */
 	atomic_bool look_due;		/* for loops */
 	bool errands_left;		/* more than a round takes */
-	struct engine *engine;
-	uint64_t generation;		/* whose settings the engine has */
-	monotime_t boot;		/* the engine's time in this round */
-	bool ending;			/* what is held stays in the queue */
-	struct held_table held;
 	struct waiting *waiting;	/* what queue threads count */
 	monotime_t checked;		/* when that was last compared with "held" */
 	int32_t over_least, over_most;	/* above "held", since then */
-	struct upstream_sockets sockets;
-	struct tcp_upstreams *tcp;
 	bool has_tls;			/* an upstream of the settings is over TLS */
 	struct interception interception;
 	struct policy_source policy;	/* rules alone: their rates were taken */
-	uint64_t before[FORWARD_COUNTERS];	/* by workers before this one */
 	struct forward_page page;
-	size_t random_left;
-	uint8_t random[1024];
 	uint8_t reply[QUEUE_REPLY_MAX];
 };
 
@@ -91,60 +75,16 @@ void forward_page_show(struct forward_thread *thread);
 monotime_t forward_page_next(const struct forward_thread *thread);
 
 
-/* thread_host.c */
-
-/* What an engine is to call; all get the thread. */
-extern const struct engine_host forward_host;
-
-/* Unpredictable octets. */
-void forward_random(struct forward_thread *thread, void *octets, size_t length);
-
 /* thread_packets.c: a question of the queue. */
 void thread_take_packet(struct forward_thread *thread,
     const struct queue_packet *packet);
-
-/* thread_express.c */
-
-/* The sum of a counter (enum forward_count) of all queue threads. */
-uint64_t thread_express_sum(const struct forward_thread *thread,
-    size_t counter);
-
-/* In each round: forgets what nobody takes. */
-void thread_express_tick(struct forward_thread *thread);
-
-/* What a queue thread has begun for that packet, or NULL; the caller frees it. */
-struct begun_question *thread_express_take(struct forward_thread *thread,
-    const struct queue_packet *packet);
-
-/* The client's question goes on with it; else it is asked anew. */
-void thread_express_resume(struct forward_thread *thread,
-    struct engine_client *client, struct begun_question *begun);
 
 /* thread_errands.c: clients with "stream" set wait for errands of the TCP thread. */
 
 /* Begins some of those that have come. */
 void thread_errands_take(struct forward_thread *thread);
 
-/* The engine gives such a client back: with an answer, or without. */
-void thread_errand_answer(struct forward_thread *thread,
-    struct engine_client *client, const uint8_t *octets, size_t length);
-void thread_errand_end(struct forward_thread *thread,
-    struct engine_client *client, bool passed);
-
-/* thread_streams.c */
-
-/* 0 or a negative errno; the thread's sources of events are there. */
-int thread_streams_init(struct forward_thread *thread,
-    const struct worker_options *options);
-
-/* What has happened to connections, and what nfdns-tls says of those over TLS. */
-void thread_tcp_take(struct forward_thread *thread);
-
-/* What is due, and attempts that have failed meanwhile, which make others. */
-void thread_streams_tick(struct forward_thread *thread);
-
-/* New settings: whether nfdns-tls is needed before the first question. */
-void thread_streams_note(struct forward_thread *thread,
-    const struct forward_settings *settings);
+/* The engine gives such a client back; they get the thread. */
+extern const struct forwarder_streams thread_errands;
 
 #endif

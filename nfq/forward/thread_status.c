@@ -27,7 +27,7 @@ static uint64_t
 wall_seconds(const struct forward_thread *f, monotime_t at)
 {
 	return monotime_is_set(at) ? (realtime_ns() -
-	    (uint64_t)(f->boot.ns - at.ns)) / 1000000000 : 0;
+	    (uint64_t)(f->forwarder->boot.ns - at.ns)) / 1000000000 : 0;
 }
 
 /* Names and places */
@@ -52,7 +52,7 @@ name_domain(struct status_domain *shown, const struct forward_domain *domain)
 static void
 name_all(struct forward_thread *f)
 {
-	const struct forward_settings *settings = engine_settings(f->engine);
+	const struct forward_settings *settings = engine_settings(f->forwarder->engine);
 	struct status_forwarding *shown = f->page.shown;
 
 	atomic_fetch_or(&shown->sequence, 1);
@@ -102,8 +102,8 @@ static void
 show_tls(const struct forward_thread *f, uint32_t i)
 {
 	struct status_forwarding *shown = f->page.shown;
-	const char *why = tcp_upstreams_why(f->tcp,
-	    &engine_settings(f->engine)->upstream[i]);
+	const char *why = tcp_upstreams_why(f->forwarder->tcp,
+	    &engine_settings(f->forwarder->engine)->upstream[i]);
 
 	if (strcmp(shown->upstream[i].tls, why) == 0)
 		return;
@@ -113,37 +113,39 @@ show_tls(const struct forward_thread *f, uint32_t i)
 	memcpy(shown->upstream[i].tls, why, strlen(why));
 }
 
-static void
-take(struct forward_thread *f, uint32_t domain,
-    enum status_domain_count which, const _Atomic uint64_t *counter,
-    uint64_t *seen)
-{
-	const uint64_t grown = get(counter) - *seen;
-
-	engine_domain(f->engine, domain)[which] += grown;
-	engine_domain(f->engine, domain)[DOMAIN_QUESTIONS] += grown;
-	*seen += grown;
-}
-
 /*
- * Answers that the queue threads gave since the last time.  In the moment of a
+ * What the queue threads have counted since the last time.  In the moment of a
  * reload a few may count for another domain.
  */
 static void
-take_answers(struct forward_thread *f, uint32_t domains)
+take_domains(struct forward_thread *f, uint32_t domains)
 {
 	struct forward_page *page = &f->page;
 
-	for (unsigned int q = 0; q < page->queues; q++) {
-		const struct status_worker *slot = &page->slots[q];
+	for (unsigned int q = 0; q < page->queues; q++)
+		for (uint32_t i = 0; i < domains; i++)
+			for (size_t n = 0; n < DOMAIN_COUNTERS; n++) {
+				const uint64_t now =
+				    get(&page->slots[q].domains[i][n]);
+				_Atomic uint64_t *to =
+				    &(*engine_domain(f->forwarder->engine, i))[n];
 
-		for (uint32_t i = 0; i < domains; i++) {
-			take(f, i, DOMAIN_HITS, &slot->domain_hits[i],
-			    &page->hits[q][i]);
-			take(f, i, DOMAIN_ANSWERED, &slot->domain_answered[i],
-			    &page->answered[q][i]);
-		}
-	}
+				if (n != DOMAIN_WAITING)
+					put(to, get(to) + now -
+					    page->seen[q][i][n]);
+				page->seen[q][i][n] = now;
+			}
+}
+
+static uint64_t
+domain_value(const struct forward_thread *f, uint32_t domain, size_t which)
+{
+	uint64_t sum = get(&(*engine_domain(f->forwarder->engine, domain))[which]);
+
+	for (unsigned int q = 0; which == DOMAIN_WAITING &&
+	    q < f->page.queues; q++)
+		sum += f->page.seen[q][domain][which];
+	return sum;
 }
 
 /* In the log */
@@ -179,29 +181,29 @@ say_change(struct forward_thread *f, uint32_t i, const struct upstream *up)
 
 	if (up->state == page->said[i] ||
 	    (monotime_is_set(page->said_at[i]) &&
-	    monotime_ms_since(f->boot, page->said_at[i]) < SAY_MS))
+	    monotime_ms_since(f->forwarder->boot, page->said_at[i]) < SAY_MS))
 		return;
 	page->said[i] = up->state;
-	page->said_at[i] = f->boot;
-	say(forward_upstream_text(&engine_settings(f->engine)->upstream[i], text),
+	page->said_at[i] = f->forwarder->boot;
+	say(forward_upstream_text(&engine_settings(f->forwarder->engine)->upstream[i], text),
 	    up->state, up->trouble);
 }
 
 void
 forward_page_show(struct forward_thread *f)
 {
-	const struct forward_settings *settings = engine_settings(f->engine);
+	const struct forward_settings *settings = engine_settings(f->forwarder->engine);
 	struct forward_page *page = &f->page;
 	struct status_forwarding *shown = page->shown;
 
 	page->changed = true;
-	if (monotime_ms_since(f->boot, page->shown_at) < STATUS_FORWARD_MS)
+	if (monotime_ms_since(f->forwarder->boot, page->shown_at) < STATUS_FORWARD_MS)
 		return;
 	page->changed = false;
-	page->shown_at = f->boot;
-	take_answers(f, settings->domains);
+	page->shown_at = f->forwarder->boot;
+	take_domains(f, settings->domains);
 	for (uint32_t i = 0; i < settings->upstreams; i++) {
-		const struct upstream *up = engine_upstream(f->engine, i);
+		const struct upstream *up = engine_upstream(f->forwarder->engine, i);
 
 		say_change(f, i, up);
 		show_upstream(f, &shown->upstream[i], up);
@@ -210,7 +212,7 @@ forward_page_show(struct forward_thread *f)
 	for (uint32_t i = 0; i < settings->domains; i++)
 		for (size_t n = 0; n < DOMAIN_COUNTERS; n++)
 			put(&shown->domain[i].counters[n],
-			    engine_domain(f->engine, i)[n]);
+			    domain_value(f, i, n));
 	/* Names that name_all() has written are complete now. */
 	if ((atomic_load_explicit(&shown->sequence,
 	    memory_order_relaxed) & 1) != 0)
@@ -244,22 +246,22 @@ go_on_upstream(struct upstream *up, const struct status_upstream *before)
 static void
 go_on(struct forward_thread *f)
 {
-	const struct forward_settings *settings = engine_settings(f->engine);
+	const struct forward_settings *settings = engine_settings(f->forwarder->engine);
 	const struct status_forwarding *before = f->page.shown;
 	char text[FORWARD_UPSTREAM_TEXT];
 
 	for (uint32_t i = 0; i < settings->upstreams; i++)
 		if (strncmp(before->upstream[i].text, forward_upstream_text(
 		    &settings->upstream[i], text), sizeof(text)) == 0)
-			go_on_upstream(engine_upstream(f->engine, i),
+			go_on_upstream(engine_upstream(f->forwarder->engine, i),
 			    &before->upstream[i]);
 	for (uint32_t i = 0; i < settings->domains; i++)
 		for (size_t n = 0; n < DOMAIN_COUNTERS; n++)
 			if (n != DOMAIN_WAITING && memcmp(
 			    before->domain[i].name, settings->domain[i].name,
 			    FORWARD_NAME) == 0)
-				engine_domain(f->engine, i)[n] =
-				    get(&before->domain[i].counters[n]);
+				put(&(*engine_domain(f->forwarder->engine, i))[n],
+				    get(&before->domain[i].counters[n]));
 }
 
 void
@@ -271,15 +273,14 @@ forward_page_begin(struct forward_thread *f, struct status_forwarding *shown,
 	page->shown = shown;
 	page->slots = slots;
 	page->queues = queues;
-	for (unsigned int q = 0; q < queues; q++) {
-		for (uint32_t i = 0; i < FORWARD_DOMAINS; i++) {
-			page->hits[q][i] = get(&slots[q].domain_hits[i]);
-			page->answered[q][i] = get(&slots[q].domain_answered[i]);
-		}
-	}
+	for (unsigned int q = 0; q < queues; q++)
+		for (uint32_t i = 0; i < FORWARD_DOMAINS; i++)
+			for (size_t n = 0; n < DOMAIN_COUNTERS; n++)
+				page->seen[q][i][n] =
+				    get(&slots[q].domains[i][n]);
 	go_on(f);
 	name_all(f);
-	f->boot = monotime_boot();
+	f->forwarder->boot = monotime_boot();
 	forward_page_show(f);
 }
 

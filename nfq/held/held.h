@@ -24,6 +24,7 @@ struct held {
 	bool used;
 	struct chase chase;		/* of chain[], if it is followed */
 	SLIST_ENTRY(held) entry;	/* of the free ones */
+	STAILQ_ENTRY(held) turn;	/* of those that were not asked yet: turns.h */
 	uint8_t octets[HELD_PACKET_MAX];
 	uint8_t chain[HELD_CHAIN_MAX];
 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A question whose packet waits in the queue for its answer: what the answer and
- * the audit record need.  The forwarding thread holds such (held.h), and so does a
- * queue thread that asks by itself (express.h).
+ * the audit record need.
  */
 #ifndef NFDNS_NFQ_HELD_HELD_PACKET_H
 #define NFDNS_NFQ_HELD_HELD_PACKET_H

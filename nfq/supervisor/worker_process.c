@@ -88,10 +88,9 @@ reap(struct worker_process *k)
 }
 
 static void
-recover_queues(const struct worker_process *k, unsigned int first,
-    enum queue_fate fate)
+recover_queues(const struct worker_process *k, enum queue_fate fate)
 {
-	for (unsigned int i = first; i < config_queues(k->config); i++) {
+	for (unsigned int i = 0; i < config_queues(k->config); i++) {
 		const uint16_t number =
 		    (uint16_t)(k->config->queue.number + i);
 		const uint32_t last_id =
@@ -156,7 +155,7 @@ worker_process_start(struct worker_process *k, monotime_t now)
 		error = -errno;
 		worker_process_kill(k);
 		(void)reap(k);
-		recover_queues(k, 0, QUEUE_REPEAT);
+		recover_queues(k, QUEUE_REPEAT);
 	}
 	return error;
 }
@@ -255,7 +254,7 @@ worker_process_replace(struct worker_process *k, monotime_t now)
 		forget_cache(k);
 	next = life_end(&k->life, cause, WIFEXITED(status), now);
 	fate = worker_death_fate(k, cause, next);
-	recover_queues(k, 0, fate);
+	recover_queues(k, fate);
 	worker_death_tell(k, status, fate, next);
 	if (next == LIFE_ANOTHER)
 		return start_again(k, now);
@@ -413,20 +412,15 @@ void
 worker_process_stop(struct worker_process *k, int timeout_ms, bool successor)
 {
 	const struct control_message order = { .kind = CONTROL_STOP };
-	int status;
 
 	if (k->pid == 0)
 		return;
 	if (k->control < 0 || control_send(k->control, &order, NULL, 0) < 0 ||
 	    k->pidfd < 0 || !wait_death(k, timeout_ms))
 		worker_process_kill(k);
-	status = reap(k);
-	if (successor)
-		return;
-	if (WIFSIGNALED(status) || WEXITSTATUS(status) != WORKER_DONE)
-		recover_queues(k, 0, QUEUE_PASS);
-	else
-		recover_queues(k, k->config->queue.workers, QUEUE_PASS);
+	(void)reap(k);
+	if (!successor)
+		recover_queues(k, QUEUE_PASS);
 }
 
 int

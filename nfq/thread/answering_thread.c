@@ -26,8 +26,8 @@ answering_threads_init(struct answering_threads *threads,
 	threads->slots = slots;
 	threads->hitters = NULL;
 	errands_init(&threads->errands, &threads->waiting);
-	threads->express = NULL;
 	threads->upstreams = NULL;
+	atomic_init(&threads->keeper, -1);
 	TAILQ_INIT(&threads->all);
 }
 

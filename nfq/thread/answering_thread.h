@@ -27,7 +27,6 @@
 #include <sys/socket.h>
 
 #include "nfq/thread/errands.h"
-#include "nfq/thread/express_board.h"
 #include "nfq/thread/generation.h"
 #include "nfq/thread/waiting.h"
 #include "policy/audit/audit.h"
@@ -46,8 +45,8 @@ struct answering_threads {
 	TAILQ_HEAD(, answering_thread) all;
 	struct waiting waiting;		/* if there is a forwarding thread */
 	struct errands errands;		/* of the TCP thread, for that one */
-	struct express_board *express;	/* of queue threads, for the same; NULL: there is none */
 	struct upstreams *upstreams;	/* borrowed: nfq/ask/upstream.h; NULL: none */
+	_Atomic int keeper;		/* eventfd of the thread that probes them; -1: none */
 };
 
 struct answering_thread;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many questions of each user wait for the forwarding thread or for its
- * answers.  Queue threads count a question when they hand it over, so that one
- * user's flood is refused where it is read, and does not stand before other
- * users' questions in the second queue.  The TCP thread does the same with those
- * that it has the forwarding thread ask (errands.h); a user's share is of both.
+ * How many questions of each user wait for upstreams, held by whatever thread.  A
+ * queue thread counts one when it reads it, so that one user's flood is refused where
+ * it is read.  The TCP thread does the same with those that it has the forwarding
+ * thread ask (errands.h); a user's share is of both.
  *
- * Users share counters by a keyed hash.  What the kernel drops on the way is
- * never given back: the forwarding thread counts packets anew at times, and one
+ * Users share counters by a keyed hash.  What the kernel drops on the way to the
+ * forwarding thread is never given back: that one counts packets anew at times, and one
  * that is handed over meanwhile may be missed until then.  Errands are not lost.
  */
 #ifndef NFDNS_NFQ_THREAD_WAITING_H

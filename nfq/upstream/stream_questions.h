@@ -11,7 +11,6 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "nfq/upstream/upstream_sockets.h"
 
 #define STREAM_QUESTION_LISTS 1024
 

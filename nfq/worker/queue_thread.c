@@ -8,10 +8,48 @@
 
 #include "nfq/forward/cached_reply.h"
 #include "nfq/held/held_packet.h"
-#include "nfq/worker/queue_thread_state.h"
+#include "nfq/forward/forwarder.h"
+#include "nfq/handover/handover.h"
+#include "nfq/handover/senders.h"
+#include "nfq/packet/intercept.h"
+#include "nfq/queue/queue.h"
+#include "nfq/thread/answering_thread.h"
+#include "nfq/thread/thread_queue.h"
 
-/* Of the queue's room: that part may be taken by questions that wait for upstreams. */
+/* Packets that are looked at together: the CPU keeps some dozen loads apart. */
+#define AHEAD		16
+
+struct queue_thread {
+	struct answering_thread thread;
+	struct thread_queue queue;
+	struct senders *senders;
+	uint32_t mark_mask;
+	uint32_t mark_odd;		/* more of the mask than passed: rare */
+	uint32_t mark_unanswerable;
+	uint32_t mark_answered;
+	uid_t uid;			/* our own */
+	uint16_t queue_number;
+	uint32_t mark_stream;		/* 0: TCP is not captured */
+	bool forwards;			/* there is a forwarding thread, */
+	uint16_t forward_queue;		/* and its queue, */
+	struct forwarder *forwarder;		/* if so; NULL when the thread ends */
+	const struct forward_settings *forward;	/* of this batch, or NULL */
+	struct cache *cache;		/* of this batch, or NULL */
+	struct interception ahead[AHEAD];
+	uint8_t reply[INTERCEPT_REPLY_MAX];
+};
+
+/*
+ * Questions that wait for upstreams take that part of the queue's room, and not more
+ * than so many: before Linux 6.12 a verdict walks over them.
+ */
 #define QUEUE_SHARE	4
+#define QUEUE_HELD	1024
+/*
+ * An upstream is asked for so many questions before the queue is looked at again.
+ * Each takes the thread ten times as long as a mesh name, which may wait there.
+ */
+#define ASKED_AT_ONCE	16
 
 static void
 record(struct queue_thread *q, const struct queue_packet *p,
@@ -89,11 +127,11 @@ mark_stream(struct queue_thread *q, const struct queue_packet *p,
 
 static void
 forward(struct queue_thread *q, const struct queue_packet *p,
-    const struct interception *i)
+    struct interception *i)
 {
 	waiting_add(&q->thread.threads->waiting, p->uid);
-	if (!queue_express_hold(q, p, i))
-		queue_hand_over_packet(q, p);
+	if (q->forwarder == NULL || !forwarder_hold(q->forwarder, p, i))
+		queue_hand_over(q->queue.reader, p->id, q->forward_queue);
 }
 
 /*
@@ -103,7 +141,7 @@ forward(struct queue_thread *q, const struct queue_packet *p,
 static void
 pass(struct queue_thread *q, uint32_t id)
 {
-	if (q->express == NULL || express_is_idle(q->express))
+	if (q->forwarder == NULL || q->forwarder->held.count == 0)
 		queue_pass(q->queue.reader, id);
 	else
 		queue_release_one(q->queue.reader, id);
@@ -133,6 +171,13 @@ is_told(const struct interception *i)
 }
 
 static void
+count_hit(struct queue_thread *q, int domain)
+{
+	answering_count_up(&q->thread.slot->domains[domain][DOMAIN_HITS]);
+	answering_count_up(&q->thread.slot->domains[domain][DOMAIN_QUESTIONS]);
+}
+
+static void
 answer_packet(struct queue_thread *q, const struct queue_packet *p,
     struct interception *i)
 {
@@ -147,7 +192,7 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 	if (is_odd(q, p))
 		judge_odd(q, p, i);
 	if (domain >= 0)
-		answering_count_up(&q->thread.slot->domain_hits[domain]);
+		count_hit(q, domain);
 	if (i->reply_length > 0)
 		queue_reply(reader, p->id,
 		    (p->mark & ~q->mark_mask) | q->mark_answered,
@@ -220,20 +265,71 @@ answer_packets(struct queue_thread *q, unsigned int first,
 		answer_packet(q, &p[n], &i[n]);
 }
 
+/*
+ * After a reload the cache may hold answers of upstreams that are no longer asked,
+ * until the forwarding thread has removed them.
+ */
 static void
-answer_batch(struct queue_thread *q, unsigned int packets)
+look_at_forwarding(struct queue_thread *q)
 {
-	if (packets == 0)
-		return;
+	const struct generation *generation = q->thread.generation;
+
+	q->forward = &generation->settings.forward;
+	q->cache = generation->cache != NULL &&
+	    cache_generation(generation->cache) == generation->number ?
+	    generation->cache : NULL;
+	if (q->forwarder != NULL)
+		forwarder_begin(q->forwarder, q->cache);
+}
+
+static void
+begin_batch(struct queue_thread *q)
+{
 	answering_begin(&q->thread, monotime_now());
 	if (q->forwards)
-		queue_look_at_forwarding(q);
+		look_at_forwarding(q);
+}
+
+static void
+end_batch(struct queue_thread *q, unsigned int packets)
+{
 	for (unsigned int n = 0; n < packets; n += AHEAD)
 		answer_packets(q, n, packets - n < AHEAD ? packets - n : AHEAD);
+	if (q->forwarder != NULL)
+		forwarder_ask(q->forwarder, ASKED_AT_ONCE);
 	thread_queue_send(&q->queue);
-	if (q->express != NULL)
-		express_age(q->express, q->thread.now);
+	if (q->forwarder != NULL)
+		forwarder_end(q->forwarder);
 	answering_end(&q->thread);
+}
+
+/* The queue alone, and whatever comes in it. */
+static void
+answer_queue(struct queue_thread *q, int packets)
+{
+	if (packets <= 0)
+		return;
+	begin_batch(q);
+	end_batch(q, (unsigned int)packets);
+}
+
+/* Replies of upstreams, what is due, and then the queue. */
+static void
+answer_all(struct queue_thread *q)
+{
+	struct epoll_event events[FORWARDER_EVENTS];
+	const int count = forwarder_wait(q->forwarder, events, MONOTIME_NEVER);
+	/* Behind so many events the queue may be waiting, too. */
+	bool queued = count == FORWARDER_EVENTS;
+	int packets = 0;
+
+	for (int i = 0; i < count; i++)
+		queued |= events[i].data.ptr == NULL;
+	begin_batch(q);
+	forwarder_take(q->forwarder, events, count);
+	if (queued)
+		packets = thread_queue_receive_now(&q->queue);
+	end_batch(q, packets > 0 ? (unsigned int)packets : 0);
 }
 
 static void
@@ -243,19 +339,15 @@ queue_thread_run(struct answering_thread *thread)
 	int n;
 
 	while (!answering_is_stopping(thread)) {
-		if (q->express == NULL || express_is_idle(q->express))
-			n = thread_queue_receive(&q->queue);
-		else if (queue_express_wait(q))
-			n = thread_queue_receive_now(&q->queue);
+		if (q->forwarder == NULL || forwarder_is_idle(q->forwarder))
+			answer_queue(q, thread_queue_receive(&q->queue));
 		else
-			n = -EAGAIN;
-		if (n != -EAGAIN)
-			answer_batch(q, n > 0 ? (unsigned int)n : 0);
-		queue_express_send(q);
+			answer_all(q);
 	}
-	queue_express_end(q);
+	forwarder_free(q->forwarder);		/* what it holds stays in the queue */
+	q->forwarder = NULL;
 	while ((n = thread_queue_receive_now(&q->queue)) >= 0)
-		answer_batch(q, (unsigned int)n);
+		answer_queue(q, n);
 }
 
 static void
@@ -264,7 +356,7 @@ queue_thread_free(struct answering_thread *thread)
 	struct queue_thread *q = (struct queue_thread *)thread;
 
 	thread_queue_close(&q->queue);
-	express_free(q->express);
+	forwarder_free(q->forwarder);
 	free(q);
 }
 
@@ -277,15 +369,16 @@ static int
 begin_forwarding(struct queue_thread *q, const struct worker_handover *h,
     unsigned int number)
 {
-	const struct express_options options = {
-		.board = q->thread.threads->express,
-		.upstreams = q->thread.threads->upstreams,
-		.held = &q->thread.slot->forward[FORWARD_HELD],
-		.queue = h->queues[number], .mark = h->options.mark_relay,
-		.most = h->options.maxlen / QUEUE_SHARE,
+	const uint32_t most = h->options.maxlen / QUEUE_SHARE;
+	const struct forwarder_options options = {
+		.thread = &q->thread, .queue = &q->queue,
+		.queue_fd = h->queues[number], .queue_number = q->queue_number,
+		.most = most < QUEUE_HELD ? most : QUEUE_HELD,
+		.mark_mask = q->mark_mask, .mark_answered = q->mark_answered,
+		.mark_relay = h->options.mark_relay,
 	};
 
-	return express_new(&q->express, &options);
+	return forwarder_new(&q->forwarder, &options);
 }
 
 int

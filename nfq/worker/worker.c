@@ -89,10 +89,6 @@ start_threads(struct worker *w)
 	    h->status->workers);
 	w->threads.upstreams = &w->upstreams;
 	w->threads.hitters = h->status->hitters.page;
-	if (h->options.asks) {
-		w->threads.express = express_board_new();
-		error = w->threads.express == NULL ? -ENOMEM : 0;
-	}
 	for (unsigned int n = 0; n < queues && error == 0; n++)
 		error = queue_thread_start(&w->threads, h, n);
 	if (error == 0 && h->options.asks)
@@ -412,7 +408,6 @@ worker_run(const struct worker_handover *handover)
 	tell_settings(w.generation);
 	take_orders(&w);
 	answering_threads_stop(&w.threads);
-	express_board_free(w.threads.express);
 	audit_stop(w.audit, AUDIT_FLUSH_MS);
 	generation_close(w.generation);
 	rate_free(w.rates);

@@ -202,10 +202,8 @@ struct status_worker {
 	_Atomic uint64_t streams;	/* TCP connections sent to lo */
 	_Atomic uint64_t stream[STREAM_COUNTERS];	/* of the TCP thread's slot */
 	_Atomic uint64_t forward[FORWARD_COUNTERS];	/* of all slots together */
-	/* Answers from the cache, by the domain's place in the settings. */
-	_Atomic uint64_t domain_hits[FORWARD_DOMAINS];
-	/* Answers of upstreams that a queue thread has asked. */
-	_Atomic uint64_t domain_answered[FORWARD_DOMAINS];
+	/* Of a queue thread, by the domain's place in the settings. */
+	_Atomic uint64_t domains[FORWARD_DOMAINS][DOMAIN_COUNTERS];
 	_Atomic uint64_t malformed;
 	_Atomic uint64_t canaries;
 	_Atomic uint64_t id_gaps;	/* missing packet ids: the kernel dropped them */

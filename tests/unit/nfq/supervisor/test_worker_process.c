@@ -12,7 +12,8 @@ a_worker_is_told_to_stop(void)
 	start_ready(OBEYS, 0);
 	CHECK(k.life.ready && !k.killed);
 	worker_process_stop(&k, PATIENCE_MS, false);
-	CHECK(k.pid == 0 && !k.killed && kernel.recovered == 0);
+	CHECK(k.pid == 0 && !k.killed && kernel.recovered == 1 &&
+	    kernel.accepted == 1);
 	close_one();
 }
 
