@@ -126,7 +126,7 @@ enum status_stream {
 	STREAM_COUNTERS
 };
 
-/* What the forwarding thread counts. */
+/* What threads that forward count. */
 enum status_forward {
 	FORWARD_HELD,		/* questions that wait now */
 	FORWARD_ANSWERED,	/* by an upstream */
@@ -289,7 +289,7 @@ struct status_counters {
 	uint64_t stream[STREAM_COUNTERS];
 	uint64_t forward[FORWARD_COUNTERS];
 	uint64_t cached;	/* answered by queue threads from the cache */
-	uint64_t forwarded;	/* questions handed to the forwarding thread */
+	uint64_t forwarded;	/* questions that were to be forwarded */
 	uint64_t received, answered, passed, refused, dropped, malformed;
 	uint64_t unseen;	/* counted by the rules, never read: not queued */
 	uint64_t queue_dropped;	/* by the kernel: the larger of its two counts */
