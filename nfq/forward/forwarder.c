@@ -14,6 +14,8 @@
 #include "resolver/dns/wire.h"
 
 #define REPLIES		16	/* from one port in one round, at most */
+#define PORTS_EACH	4	/* of a question that nobody answers */
+#define PORTS_OWN	512	/* of probes, and of answers that are late */
 /*
  * With so many questions held a port serves several.  Few hosts come there but by a
  * flood; a page that is loaded asks for some ten names.
@@ -81,14 +83,19 @@ host_wall(void *arg)
 }
 
 static void
-host_probe(void *arg)
+wake_keeper(const struct forwarder *a)
 {
-	const struct forwarder *a = arg;
 	const int keeper = atomic_load(&a->options.thread->threads->keeper);
 	const uint64_t one = 1;
 
 	if (keeper >= 0)
 		(void)!write(keeper, &one, sizeof(one));
+}
+
+static void
+host_probe(void *arg)
+{
+	wake_keeper(arg);
 }
 
 static void
@@ -254,33 +261,6 @@ set_chase(struct forwarder *a, struct interception *i, struct held *h)
 	return true;
 }
 
-/* The domain of the chain's end; -1: none. */
-static int
-domain_of_end(const struct forwarder *a, const struct interception *i,
-    const struct held *h)
-{
-	uint8_t octets[CHASE_QUESTION_MAX];
-	const size_t length = chase_question(&h->chase, &i->question, 0,
-	    octets);
-	struct dns_name name;
-
-	return length <= DNS_HEADER || name_read_lower(&name,
-	    octets + DNS_HEADER, length - DNS_HEADER) != 0 ? -1 :
-	    forward_settings_domain(engine_settings(a->engine), &name);
-}
-
-/* Whether another thread has to ask it, since it has the channel to nfdns-tls. */
-static bool
-is_others(const struct forwarder *a, const struct interception *i,
-    const struct held *h)
-{
-	const int domain = !a->tls || a->options.keeps ? -1 :
-	    i->decision.reason == REASON_CHASE ? domain_of_end(a, i, h) :
-	    (int)i->domain;
-
-	return domain >= 0 && a->over_tls[domain];
-}
-
 bool
 forwarder_hold(struct forwarder *a, const struct queue_packet *p,
     struct interception *i)
@@ -298,8 +278,7 @@ forwarder_hold(struct forwarder *a, const struct queue_packet *p,
 		.uid = p->uid,
 		.nameserver = nameserver_of(&i->packet, p),
 	};
-	if ((i->decision.reason == REASON_CHASE && !set_chase(a, i, h)) ||
-	    is_others(a, i, h)) {
+	if (i->decision.reason == REASON_CHASE && !set_chase(a, i, h)) {
 		held_give(&a->held, h);
 		return false;
 	}
@@ -380,8 +359,8 @@ port_of(struct forwarder *a, const struct epoll_event *event)
 {
 	struct port *port = event->data.ptr;
 
-	return port >= a->ports.ports && port < a->ports.ports + PORTS ? port :
-	    NULL;
+	return port >= a->ports.ports && port < a->ports.ports + a->ports.used ?
+	    port : NULL;
 }
 
 void
@@ -446,33 +425,22 @@ forwarder_wait(struct forwarder *a, struct epoll_event events[static FORWARDER_E
 
 /* Settings */
 
-static bool
-has_tls(const struct forward_settings *s, uint32_t domain)
+static void
+note_settings(struct forwarder *a, const struct generation *generation)
 {
-	const struct forward_domain *d = &s->domain[domain];
-
-	for (uint32_t i = 0; i < d->upstreams; i++)
-		if (s->upstream[d->upstream[i]].transport == FORWARD_TLS)
-			return true;
-	return false;
+	tcp_upstreams_set_idle(a->tcp, generation->settings.forward.tls.idle_s);
+	a->generation = generation->number;
 }
 
 static void
-note_settings(struct forwarder *a)
+take_tls(struct forwarder *a)
 {
-	const struct forward_settings *s = engine_settings(a->engine);
-	const struct dns_name root = { .length = 1 };
-	const int fallback = forward_settings_domain(s, &root);
+	const int fresh = atomic_exchange(&a->options.thread->tls, -1);
 
-	a->tls = false;
-	for (uint32_t i = 0; i < s->domains; i++) {
-		a->over_tls[i] = has_tls(s, i) || (fallback >= 0 &&
-		    s->domain[i].fallback == FALLBACK_DEFAULT &&
-		    has_tls(s, (uint32_t)fallback));
-		a->tls |= a->over_tls[i];
-	}
-	tcp_upstreams_set_idle(a->tcp, s->tls.idle_s);
-	a->generation = a->options.thread->generation->number;
+	if (fresh < 0)
+		return;
+	tcp_upstreams_use_tls(a->tcp, a->boot, fresh);
+	tcp_upstreams_begin(a->tcp, a->boot);
 }
 
 void
@@ -484,9 +452,23 @@ forwarder_begin(struct forwarder *a, struct cache *cache)
 	if (a->generation != generation->number) {
 		engine_reload(a->engine, a->boot, &generation->settings.forward,
 		    cache);
-		note_settings(a);
+		note_settings(a, generation);
 	}
 	engine_use_cache(a->engine, cache, generation->number);
+	take_tls(a);
+}
+
+/* The thread that keeps asks for it. */
+static void
+want_tls(struct forwarder *a)
+{
+	struct answering_threads *threads = a->options.thread->threads;
+
+	if (a->options.keeps ||
+	    !tcp_upstreams_want_tls(a->tcp, a->boot, false))
+		return;
+	atomic_store(&threads->wants_tls, true);
+	wake_keeper(a);
 }
 
 void
@@ -526,6 +508,7 @@ forwarder_end(struct forwarder *a)
 		    i == FORWARD_HELD ? a->held.count :
 		    a->before[i] + values[i], memory_order_relaxed);
 	tcp_upstreams_flush(a->tcp);
+	want_tls(a);
 	if (forwarder_is_idle(a))
 		ports_rest(&a->ports);
 	ports_age(&a->ports, a->boot);
@@ -576,7 +559,10 @@ init(struct forwarder *a)
 		return error;
 	forwarder_random(a, &seed, sizeof(seed));
 	turns_init(&a->turns, seed);
-	ports_init(&a->ports, a->epoll, a->options.mark_relay);
+	error = ports_init(&a->ports, a->epoll, a->options.mark_relay,
+	    PORTS_EACH * a->options.most + PORTS_OWN);
+	if (error < 0)
+		return error;
 	own.arg = a;
 	if (a->options.keeps)
 		own.probe = NULL;
@@ -586,9 +572,7 @@ init(struct forwarder *a)
 		return -ENOMEM;
 	if (!a->options.keeps)
 		engine_count_in(a->engine, a->options.thread->slot->domains);
-	a->options.thread->generation = generation;
-	note_settings(a);
-	a->options.thread->generation = NULL;
+	note_settings(a, generation);
 	return 0;
 }
 

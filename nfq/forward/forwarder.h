@@ -53,11 +53,7 @@ struct forwarder_options {
 	uint32_t mark_mask, mark_answered, mark_relay;
 	const struct forwarder_streams *streams;	/* NULL: none */
 	void *arg;			/* of these */
-	/*
-	 * Whether it is the one that probes upstreams, flushes the cache at a reload,
-	 * and asks over TLS.
-	 */
-	bool keeps;
+	bool keeps;			/* it probes, and flushes the cache at a reload */
 };
 
 struct forwarder {
@@ -69,8 +65,6 @@ struct forwarder {
 	struct tcp_upstreams *tcp;
 	int epoll;
 	uint64_t generation;		/* whose settings the engine has */
-	bool tls;			/* some of: */
-	bool over_tls[FORWARD_DOMAINS];	/* a question may be asked over TLS */
 	monotime_t boot;		/* the engine's time in this round */
 	bool ending;			/* what is held stays in the queue */
 	uint64_t before[FORWARD_COUNTERS];	/* by workers before this one */
@@ -106,7 +100,7 @@ void forwarder_take(struct forwarder *forwarder, const struct epoll_event *event
 
 /*
  * Holds a packet that is to be forwarded; its question is asked at its turn.  False:
- * too many are held, it is too long, or it is another thread's to ask over TLS.
+ * too many are held, or it is too long.
  */
 bool forwarder_hold(struct forwarder *forwarder, const struct queue_packet *packet,
     struct interception *interception);

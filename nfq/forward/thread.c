@@ -49,24 +49,14 @@ take_packets(struct forward_thread *f)
 	}
 }
 
-static void
-take_tls(struct forward_thread *f)
-{
-	const int fresh = atomic_exchange(&f->fresh, -1);
-
-	if (fresh < 0)
-		return;
-	tcp_upstreams_use_tls(f->forwarder->tcp, f->forwarder->boot, fresh);
-	tcp_upstreams_begin(f->forwarder->tcp, f->forwarder->boot);
-}
-
 /* A supervisor that is gone shows elsewhere. */
 static void
 want_tls(struct forward_thread *f)
 {
 	const struct control_message order = { .kind = CONTROL_TLS_WANTED };
 
-	if (tcp_upstreams_want_tls(f->forwarder->tcp, f->thread.now, f->has_tls))
+	if (tcp_upstreams_want_tls(f->forwarder->tcp, f->thread.now,
+	    f->has_tls) || atomic_exchange(&f->thread.threads->wants_tls, false))
 		(void)!control_send(f->control, &order, NULL, 0);
 }
 
@@ -127,24 +117,6 @@ forward_take_generation(struct forward_thread *f)
 {
 	if (f != NULL)
 		wake(f);
-}
-
-static void
-close_channel(int channel)
-{
-	if (channel >= 0)
-		(void)close(channel);
-}
-
-void
-forward_take_tls(struct forward_thread *f, int channel)
-{
-	if (f == NULL) {
-		close_channel(channel);
-		return;
-	}
-	close_channel(atomic_exchange(&f->fresh, channel));
-	wake(f);
 }
 
 /* Whether nfdns-tls is needed; the first question should not wait for it. */
@@ -251,7 +223,6 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 	do_flush(f);
 	if (atomic_exchange(&f->look_due, false))
 		engine_look_for_loops(f->forwarder->engine, f->forwarder->boot);
-	take_tls(f);
 	for (int i = 0; i < count; i++) {
 		if (events[i].data.ptr == &f->wake)
 			f->errands_left = read(f->wake, &woken,
@@ -295,7 +266,6 @@ forward_free(struct answering_thread *thread)
 	errands_runner_leaves(&f->thread.threads->errands);
 	forwarder_free(f->forwarder);
 	thread_queue_close(&f->queue);
-	close_channel(f->fresh);
 	if (f->wake >= 0)
 		(void)close(f->wake);
 	free(f);
@@ -360,7 +330,6 @@ forward_start(struct forward_thread **thread, struct answering_threads *threads,
 	if (f == NULL)
 		return -ENOMEM;
 	f->wake = -1;
-	atomic_init(&f->fresh, -1);
 	f->control = h->control;
 	answering_thread_init(&f->thread, threads, number);
 	f->thread.slot->kind = SLOT_FORWARD;

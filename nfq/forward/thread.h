@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The forwarding thread probes upstreams, for all threads that ask (forwarder.h), and
- * shows what is known of them.  It asks what the TCP thread wants to know, and what
- * queue threads hand over: questions over TLS, and those that they have no room for.
+ * shows what is known of them.  It asks what the TCP thread wants to know, and the
+ * questions for which queue threads have no room.
  *
  * Verdicts of this queue are single ones: a batch verdict would take packets
  * that wait.  When the worker dies, the supervisor puts them back (NF_REPEAT),
@@ -25,12 +25,6 @@ struct forward_thread;
 int forward_start(struct forward_thread **thread,
     struct answering_threads *threads, const struct worker_handover *handover,
     unsigned int number) __attribute__((warn_unused_result));
-
-/*
- * Called by the main thread: a channel to nfdns-tls, which the thread owns from then
- * on and uses instead of the one it has.  Without a thread it is closed.
- */
-void forward_take_tls(struct forward_thread *thread, int channel);
 
 /*
  * Called by the main thread when packets get to the queue: what leads back to us

@@ -34,7 +34,6 @@ struct forward_thread {
 	struct forwarder *forwarder;
 	int control;			/* for orders: control.h */
 	int wake;			/* eventfd: orders of the main thread */
-	_Atomic int fresh;		/* channel to nfdns-tls; -1: none */
 	struct flush flush;		/* an order of the main thread, */
 	atomic_bool flush_due;		/* which is to be done: */
 	uint32_t flush_place;		/* how far it is, */

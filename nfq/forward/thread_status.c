@@ -97,12 +97,16 @@ show_upstream(const struct forward_thread *f, struct status_upstream *shown,
 
 _Static_assert(STATUS_TLS_TEXT == TLS_TEXT, "the page has room for the reason");
 
-/* Rarely another text: it is written as names are. */
+/*
+ * Why this thread's own probes fail, as long as nobody has had a reply.  Rarely
+ * another text: it is written as names are.
+ */
 static void
-show_tls(const struct forward_thread *f, uint32_t i)
+show_tls(const struct forward_thread *f, uint32_t i, const struct upstream *up)
 {
 	struct status_forwarding *shown = f->page.shown;
-	const char *why = tcp_upstreams_why(f->forwarder->tcp,
+	const char *why = up->state == UPSTREAM_UP && up->lost == 0 ? "" :
+	    tcp_upstreams_why(f->forwarder->tcp,
 	    &engine_settings(f->forwarder->engine)->upstream[i]);
 
 	if (strcmp(shown->upstream[i].tls, why) == 0)
@@ -207,7 +211,7 @@ forward_page_show(struct forward_thread *f)
 
 		say_change(f, i, up);
 		show_upstream(f, &shown->upstream[i], up);
-		show_tls(f, i);
+		show_tls(f, i, up);
 	}
 	for (uint32_t i = 0; i < settings->domains; i++)
 		for (size_t n = 0; n < DOMAIN_COUNTERS; n++)

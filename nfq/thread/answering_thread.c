@@ -2,6 +2,7 @@
 #include "nfq/thread/answering_thread.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ answering_threads_init(struct answering_threads *threads,
 	errands_init(&threads->errands, &threads->waiting);
 	threads->upstreams = NULL;
 	atomic_init(&threads->keeper, -1);
+	atomic_init(&threads->wants_tls, false);
 	TAILQ_INIT(&threads->all);
 }
 
@@ -41,6 +43,7 @@ answering_thread_init(struct answering_thread *t,
 	t->number = number;
 	t->slot = &threads->slots[number];
 	t->audit = threads->audit;
+	atomic_init(&t->tls, -1);
 	atomic_store(&t->slot->busy, 0);
 	atomic_store(&t->slot->table_generation, generation->number);
 }
@@ -109,6 +112,27 @@ answering_threads_swap(struct answering_threads *threads,
 	}
 }
 
+static void
+close_channel(int channel)
+{
+	if (channel >= 0)
+		(void)close(channel);
+}
+
+void
+answering_threads_give_tls(struct answering_threads *threads, int channel)
+{
+	struct answering_thread *t;
+
+	TAILQ_FOREACH(t, &threads->all, link) {
+		close_channel(atomic_exchange(&t->tls,
+		    fcntl(channel, F_DUPFD_CLOEXEC, 0)));
+		/* What waits for it need not wait for something else. */
+		(void)pthread_kill(t->id, SIGUSR1);
+	}
+	close_channel(channel);
+}
+
 /* Ends one thread, which was told to. */
 static void
 stop(struct answering_thread *t)
@@ -123,6 +147,7 @@ stop(struct answering_thread *t)
 	}
 	(void)pthread_join(t->id, NULL);
 	(void)pthread_barrier_destroy(&t->gate);
+	close_channel(t->tls);
 	t->kind->free(t);
 }
 

@@ -47,6 +47,7 @@ struct answering_threads {
 	struct errands errands;		/* of the TCP thread, for that one */
 	struct upstreams *upstreams;	/* borrowed: nfq/ask/upstream.h; NULL: none */
 	_Atomic int keeper;		/* eventfd of the thread that probes them; -1: none */
+	atomic_bool wants_tls;		/* a thread has no channel to nfdns-tls */
 };
 
 struct answering_thread;
@@ -71,6 +72,7 @@ struct answering_thread {
 	atomic_bool done;		/* run() has returned */
 	pthread_t id;
 	pthread_barrier_t gate;		/* of this thread and the main thread */
+	_Atomic int tls;		/* a fresh channel to nfdns-tls; -1: none */
 	TAILQ_ENTRY(answering_thread) link;
 
 	unsigned int number;		/* of its slot and of its audit ring */
@@ -103,6 +105,9 @@ void answering_threads_begin(struct answering_threads *threads);
  */
 void answering_threads_swap(struct answering_threads *threads,
     const struct generation *next);
+
+/* Gives each thread a copy of a channel to nfdns-tls, which is closed. */
+void answering_threads_give_tls(struct answering_threads *threads, int channel);
 
 /*
  * Tells all threads to answer what waits and to end, waits until they have, and

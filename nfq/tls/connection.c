@@ -15,9 +15,9 @@
 
 int
 tls_connection_open(struct tls_connection *c, struct tls_context *context,
-    uint32_t number, const int fds[static TLS_FDS], const struct tls_peer *peer)
+    const int fds[static TLS_FDS], const struct tls_peer *peer)
 {
-	*c = (struct tls_connection){ .number = number, .fd = -1,
+	*c = (struct tls_connection){ .fd = -1,
 		.verified = { .peer = *peer }, .reads = EPOLLIN,
 		.writes = EPOLLOUT };
 	c->ways = calloc(1, sizeof(*c->ways));

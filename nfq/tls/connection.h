@@ -27,7 +27,6 @@ struct tls_ways {
 };
 
 struct tls_connection {
-	uint32_t number;
 	int fd;				/* of the server; -1: this place is free */
 	int stream;			/* of the other process */
 	SSL *ssl;
@@ -44,7 +43,7 @@ struct tls_connection {
 
 /* Takes both descriptors.  0, or -ENOMEM: they stay the caller's. */
 int tls_connection_open(struct tls_connection *c, struct tls_context *context,
-    uint32_t number, const int fds[static TLS_FDS], const struct tls_peer *peer)
+    const int fds[static TLS_FDS], const struct tls_peer *peer)
     __attribute__((warn_unused_result));
 void tls_connection_close(struct tls_connection *c);
 

@@ -20,14 +20,12 @@ enum { WIRE_IPV4 = 4, WIRE_IPV6 = 6 };
 
 void
 tls_message_write(uint8_t header[static TLS_HEADER], enum tls_kind kind,
-    uint32_t connection, enum tls_status status)
+    enum tls_status status)
 {
 	header[0] = VERSION;
 	header[1] = (uint8_t)kind;
 	header[2] = (uint8_t)status;
 	header[3] = 0;
-	wire_store_u16(header + 4, (uint16_t)(connection >> 16));
-	wire_store_u16(header + 6, (uint16_t)connection);
 }
 
 int
@@ -38,7 +36,6 @@ tls_message_parse(struct tls_message *m, const uint8_t *octets, size_t length)
 	const uint8_t status = wire_read_u8(&r), zero = wire_read_u8(&r);
 	const uint8_t statuses = kind == TLS_STATUS ? TLS_STATUSES : 1;
 
-	m->connection = wire_read_u32(&r);
 	if (r.failed || version != VERSION || kind >= TLS_KINDS || zero != 0 ||
 	    status >= statuses)
 		return -EPROTO;

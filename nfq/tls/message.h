@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages between the forwarding thread and nfdns-tls (server.h), over a
- * SOCK_SEQPACKET pair.  Each is a header of TLS_HEADER octets and a body; neither
- * side trusts the other's.
+ * Messages between the worker and nfdns-tls (server.h), over pairs of SOCK_SEQPACKET.
+ * Each is a header of TLS_HEADER octets and a body; neither side trusts the other's.
  *
- *	TLS_OPEN	-> with it come a connected (or connecting) TCP socket, and
- *			   one end of a stream whose octets go over it in TLS, each
- *			   message (SOCK_SEQPACKET) as a record; the body says whom
- *			   the certificate has to be for
- *	TLS_STATUS	<- once when the certificate is good: octets may come from
- *			   then on; or, before the stream ends, the reason
+ *	TLS_OPEN	over the channel, of which each thread of the worker has a
+ *			copy; with it come a connected (or connecting) TCP socket, and
+ *			one end of a stream whose octets go over it in TLS, each
+ *			message as a record; the body says whom the certificate has
+ *			to be for
+ *	TLS_STATUS	the first message that the stream brings: the certificate is
+ *			good, and octets follow; or why it is over
  *
- * Connections have numbers that the forwarding thread chooses; it uses none
- * twice.  A connection ends when its stream does.
+ * A connection ends when its stream does.
  */
 #ifndef NFDNS_NFQ_TLS_MESSAGE_H
 #define NFDNS_NFQ_TLS_MESSAGE_H
@@ -21,7 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define TLS_HEADER	8		/* octets */
+#define TLS_HEADER	4		/* octets */
 #define TLS_PEER_NAME	256		/* with NUL */
 #define TLS_TEXT	256		/* with NUL */
 #define TLS_PEER_MAX	(20 + TLS_PEER_NAME)	/* octets of a peer */
@@ -55,14 +54,13 @@ struct tls_peer {
 /* A message that was parsed; borrows the octets. */
 struct tls_message {
 	enum tls_kind kind;
-	uint32_t connection;
 	enum tls_status status;		/* of TLS_STATUS, whose body says why */
 	const uint8_t *body;
 	size_t length;
 };
 
 void tls_message_write(uint8_t header[static TLS_HEADER], enum tls_kind kind,
-    uint32_t connection, enum tls_status status);
+    enum tls_status status);
 
 /* 0; or -EPROTO: none that a side could have written. */
 int tls_message_parse(struct tls_message *message, const uint8_t *octets,

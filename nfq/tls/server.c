@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * If the channel has no room, a connection of which something is to be said waits for
- * that: nothing of it is copied meanwhile, so what waits is bounded on all ways.
- */
 #include "nfq/tls/server.h"
 
 #include <errno.h>
@@ -20,26 +16,20 @@
 struct server {
 	int channel;
 	int epoll;
-	bool full;			/* the channel has no room */
-	uint32_t channel_events;
 	struct tls_context *context;
 	struct tls_connection connections[TLS_CONNECTIONS];
 	uint8_t octets[TLS_MESSAGE_MAX];
 };
 
-/* 0; -EAGAIN: the channel is full; CLOSED; or another negative errno. */
-static int
-tell(struct server *s, uint32_t connection, enum tls_status status,
-    const char *why)
+/* The first message of its stream, which has room for it; nobody may read it. */
+static void
+tell(int stream, enum tls_status status, const char *why)
 {
 	uint8_t header[TLS_HEADER];
-	int error;
 
-	tls_message_write(header, TLS_STATUS, connection, status);
-	error = tls_channel_send(s->channel, header, why,
-	    strnlen(why, TLS_TEXT - 1), NULL);
-	s->full = s->full || error == -EAGAIN;
-	return error == -EPIPE || error == -ECONNRESET ? CLOSED : error;
+	tls_message_write(header, TLS_STATUS, status);
+	(void)!tls_channel_send(stream, header, why, strnlen(why, TLS_TEXT - 1),
+	    NULL);
 }
 
 /*
@@ -87,45 +77,24 @@ drop(const struct server *s, struct tls_connection *c)
 	tls_connection_close(c);
 }
 
-/* If the channel is full, the connection waits for that, too. */
-static int
-end_connection(struct server *s, struct tls_connection *c)
-{
-	int error = c->why[0] == '\0' ? 0 :
-	    tell(s, c->number, c->status, c->why);
-
-	if (error == 0)
-		drop(s, c);
-	if (error != -EAGAIN)
-		return error;
-	error = set_events(s, c->fd, &c->events, 0, c);
-	return error == 0 ? set_stream_events(s, c) : error;
-}
-
-/* The other process is told before it gets the first octet. */
-static int
-announce(struct server *s, struct tls_connection *c)
-{
-	const int error = tell(s, c->number, SSL_session_reused(c->ssl) ?
-	    TLS_RESUMED : TLS_OPENED, "");
-
-	c->announced = error == 0;
-	return error == -EAGAIN ? 0 : error;
-}
-
 /* All that can be done for a connection now. */
 static int
 work(struct server *s, struct tls_connection *c)
 {
-	int error = 0;
+	int error;
 
-	if (c->why[0] != '\0' || tls_connection_work(c) < 0)
-		return end_connection(s, c);
-	if (c->opened && !c->announced)
-		error = announce(s, c);
-	if (error == 0)
-		error = set_events(s, c->fd, &c->events,
-		    tls_connection_events(c), c);
+	if (tls_connection_work(c) < 0) {
+		if (!c->announced && c->why[0] != '\0')
+			tell(c->stream, c->status, c->why);
+		drop(s, c);
+		return 0;
+	}
+	if (c->opened && !c->announced) {
+		tell(c->stream, SSL_session_reused(c->ssl) ? TLS_RESUMED :
+		    TLS_OPENED, "");
+		c->announced = true;
+	}
+	error = set_events(s, c->fd, &c->events, tls_connection_events(c), c);
 	return error == 0 ? set_stream_events(s, c) : error;
 }
 
@@ -140,12 +109,12 @@ free_place(struct server *s)
 
 /* 0, or a negative errno: descriptors that are not closed stay the caller's. */
 static int
-begin(struct server *s, struct tls_connection *c, const struct tls_message *m,
-    int *fds, const struct tls_peer *peer)
+begin(struct server *s, struct tls_connection *c, int *fds,
+    const struct tls_peer *peer)
 {
 	struct epoll_event event = { .data.ptr = &c->stream };
 
-	if (tls_connection_open(c, s->context, m->connection, fds, peer) < 0)
+	if (tls_connection_open(c, s->context, fds, peer) < 0)
 		return -ENOMEM;
 	if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, fds[1], &event) == 0)
 		return 0;
@@ -160,18 +129,17 @@ open_connection(struct server *s, const struct tls_message *m, int *fds)
 {
 	struct tls_connection *c = free_place(s);
 	struct tls_peer peer;
-	int error;
 
 	if (fds[0] < 0 || tls_peer_parse(&peer, m->body, m->length) < 0) {
 		tls_channel_discard(fds);
 		return -EPROTO;
 	}
-	if (c != NULL && begin(s, c, m, fds, &peer) == 0)
+	if (c != NULL && begin(s, c, fds, &peer) == 0)
 		return work(s, c);
-	/* If the channel is full, the end of the stream says it. */
-	error = tell(s, m->connection, TLS_FULL, "nfdns-tls has no room for it");
+	if (fds[1] >= 0)
+		tell(fds[1], TLS_FULL, "nfdns-tls has no room for it");
 	tls_channel_discard(fds);
-	return error == -EAGAIN ? 0 : error;
+	return 0;
 }
 
 static int
@@ -194,23 +162,6 @@ take_orders(struct server *s)
 		}
 		tls_channel_discard(fds);
 		error = -EPROTO;
-	}
-	return error;
-}
-
-/* The channel has room again: those that waited for that go on. */
-static int
-resume(struct server *s)
-{
-	int error = 0;
-
-	s->full = false;
-	for (size_t i = 0; i < TLS_CONNECTIONS && error == 0; i++) {
-		struct tls_connection *c = &s->connections[i];
-
-		if (c->fd >= 0 && (c->why[0] != '\0' ||
-		    (c->opened && !c->announced)))
-			error = work(s, c);
 	}
 	return error;
 }
@@ -242,24 +193,20 @@ do_round(struct server *s)
 	if (n < 0)
 		return errno == EINTR ? 0 : -errno;
 	for (int i = 0; i < n && result == 0; i++) {
-		if (events[i].data.ptr != NULL) {
+		if (events[i].data.ptr != NULL)
 			result = take_event(s, &events[i]);
-			continue;
-		}
-		if ((events[i].events & EPOLLOUT) != 0)
-			result = resume(s);
-		if (result == 0)
+		else
 			result = take_orders(s);
 	}
-	return result != 0 ? result : set_events(s, s->channel,
-	    &s->channel_events, EPOLLIN | (s->full ? EPOLLOUT : 0), NULL);
+	return result;
 }
 
 int
 tls_server_run(int channel, struct tls_context *context)
 {
+	struct epoll_event event = { .events = EPOLLIN };
 	struct server *s = calloc(1, sizeof(*s));
-	int result;
+	int result = 0;
 
 	if (s == NULL)
 		return -ENOMEM;
@@ -268,8 +215,9 @@ tls_server_run(int channel, struct tls_context *context)
 	s->channel = channel;
 	s->context = context;
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
-	result = s->epoll < 0 ? -errno : set_events(s, channel,
-	    &s->channel_events, EPOLLIN, NULL);
+	if (s->epoll < 0 ||
+	    epoll_ctl(s->epoll, EPOLL_CTL_ADD, channel, &event) < 0)
+		result = -errno;
 	while (result == 0)
 		result = do_round(s);
 	for (size_t i = 0; i < TLS_CONNECTIONS; i++)

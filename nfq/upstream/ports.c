@@ -2,6 +2,7 @@
 #include "nfq/upstream/ports.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -16,17 +17,18 @@
 #define PORT_QUESTIONS	64
 #define PORT_MS		20
 
-void
-ports_init(struct ports *s, int epoll, uint32_t mark)
+int
+ports_init(struct ports *s, int epoll, uint32_t mark, unsigned int most)
 {
-	s->epoll = epoll;
-	s->mark = mark;
+	*s = (struct ports){ .epoll = epoll, .mark = mark, .most = most,
+		.ports = calloc(most, sizeof(*s->ports)) };
 	for (size_t i = 0; i < PORTS_LISTS; i++)
 		TAILQ_INIT(&s->open[i]);
 	TAILQ_INIT(&s->ready);
 	TAILQ_INIT(&s->idle);
 	TAILQ_INIT(&s->resting);
 	TAILQ_INIT(&s->closed);
+	return s->ports != NULL ? 0 : -ENOMEM;
 }
 
 void
@@ -35,6 +37,9 @@ ports_free(struct ports *s)
 	for (unsigned int i = 0; i < s->used; i++)
 		if (s->ports[i].fd >= 0)
 			(void)close(s->ports[i].fd);
+	free(s->ports);
+	s->ports = NULL;
+	s->used = 0;
 }
 
 static void
@@ -114,7 +119,7 @@ take_closed(struct ports *s)
 {
 	struct port *one = take_first(&s->closed);
 
-	if (one == NULL && s->used < PORTS) {
+	if (one == NULL && s->used < s->most) {
 		one = &s->ports[s->used++];
 		one->fd = -1;
 	}

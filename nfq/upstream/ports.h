@@ -36,7 +36,6 @@
 #include "policy/config/forward_settings.h"
 #include "resolver/clock.h"
 
-#define PORTS		4096
 #define PORTS_LISTS	1024
 #define PORTS_NOBODY	UINT32_MAX	/* no attempt */
 #define PORTS_DATAGRAM	65535
@@ -65,8 +64,8 @@ struct ports {
 	uint32_t mark;			/* of all; 0: none */
 	int epoll;			/* borrowed */
 	monotime_t aged;
-	unsigned int used;		/* ever, of: */
-	struct port ports[PORTS];
+	unsigned int used, most;	/* ever, of: */
+	struct port *ports;
 	bool keeps_ports;
 	struct port_list open[PORTS_LISTS];	/* of attempts */
 	struct port_list ready;		/* with a port, the last used first */
@@ -76,10 +75,11 @@ struct ports {
 	uint8_t datagram[PORTS_DATAGRAM];
 };
 
-/* In zeroed memory. */
-void ports_init(struct ports *ports, int epoll, uint32_t mark);
+/* At most so many; their memory is touched as they are used.  0 or -ENOMEM. */
+int ports_init(struct ports *ports, int epoll, uint32_t mark, unsigned int most)
+    __attribute__((warn_unused_result));
 
-/* Closes them all. */
+/* Closes them all.  After a failed ports_init(), and of zeroed memory, too. */
 void ports_free(struct ports *ports);
 
 /*

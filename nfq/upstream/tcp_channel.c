@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The channel to nfdns-tls, of which nothing is trusted. */
+/* The channel to nfdns-tls and what it says of tunnels, of which nothing is trusted. */
 #include "nfq/upstream/tcp_state.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "policy/log.h"
 
 #define WANT_EVERY_MS	1000
-#define RECEIVES	(2 * TLS_CONNECTIONS)	/* at a time */
 
 static void
-take_status(struct tcp_upstreams *t, monotime_t now,
+take_status(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c,
     const struct tls_message *m)
 {
 	static const int errors[TLS_STATUSES] = {
@@ -20,14 +20,9 @@ take_status(struct tcp_upstreams *t, monotime_t now,
 		[TLS_FAILED] = -EPROTO, [TLS_CERTIFICATE] = -EPROTO,
 		[TLS_FULL] = -ENOBUFS,
 	};
-	struct tcp_connection *c = tcp_by_number(t, m->connection);
 	char why[TLS_TEXT];
 
-	if (c == NULL || !tcp_is_tunnel(c->upstream))
-		return;			/* it was closed here before */
 	if (m->status < TLS_ENDED) {
-		if (c->state != TCP_OPENING)
-			return;
 		t->lost = false;
 		t->stats[true].resumed += m->status == TLS_RESUMED;
 		tcp_opened(t, now, c);
@@ -37,26 +32,34 @@ take_status(struct tcp_upstreams *t, monotime_t now,
 	tcp_over(t, now, c, TCP_END_PEER, errors[m->status]);
 }
 
-void
-tcp_tunnels_receive(struct tcp_upstreams *t, monotime_t now)
+int
+tcp_tunnel_opening(struct tcp_upstreams *t, monotime_t now,
+    struct tcp_connection *c)
 {
 	struct tls_message m;
 	int fds[TLS_FDS];
-	ssize_t length;
+	const ssize_t length = tls_channel_receive(c->fd, t->message, fds);
 
-	for (int i = 0; i < RECEIVES && t->channel >= 0; i++) {
-		length = tls_channel_receive(t->channel, t->message, fds);
-		tls_channel_discard(fds);
-		if (length == -EAGAIN)
-			return;
-		if (length >= 0 && (tls_message_parse(&m, t->message,
-		    (size_t)length) < 0 || m.kind != TLS_STATUS))
-			length = -EPROTO;
-		if (length < 0)
-			tcp_tunnels_lose(t, now, (int)length);
-		else
-			take_status(t, now, &m);
-	}
+	tls_channel_discard(fds);
+	if (length < 0)
+		return length == -EAGAIN ? 0 : (int)length;
+	if (tls_message_parse(&m, t->message, (size_t)length) < 0 ||
+	    m.kind != TLS_STATUS)
+		return -EPROTO;
+	take_status(t, now, c, &m);
+	return 0;
+}
+
+/* Nothing comes over the channel but its end. */
+void
+tcp_tunnels_look(struct tcp_upstreams *t, monotime_t now)
+{
+	const ssize_t n = t->channel < 0 ? -1 : recv(t->channel, t->message,
+	    sizeof(t->message), MSG_DONTWAIT);
+
+	if (t->channel >= 0 && (n >= 0 || (errno != EAGAIN && errno != EINTR)))
+		tcp_tunnels_lose(t, now, n > 0 ? -EPROTO : n == 0 ?
+		    -ECONNRESET : -errno);
 }
 
 static struct tcp_connection *

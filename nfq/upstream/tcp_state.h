@@ -178,8 +178,15 @@ void tcp_tunnel_over(struct tcp_upstreams *t, monotime_t now,
 /* The first answer of a connection: the server is good. */
 void tcp_tunnel_works(struct tcp_upstream *u);
 
-/* tcp_channel.c: what nfdns-tls says of connections; any may be over then. */
-void tcp_tunnels_receive(struct tcp_upstreams *t, monotime_t now);
+/*
+ * tcp_channel.c: what nfdns-tls says first of a connection, which may be over then.  0,
+ * or a negative errno: it is to be ended.
+ */
+int tcp_tunnel_opening(struct tcp_upstreams *t, monotime_t now,
+    struct tcp_connection *c) __attribute__((warn_unused_result));
+
+/* Whether the channel has ended, and all tunnels with it. */
+void tcp_tunnels_look(struct tcp_upstreams *t, monotime_t now);
 
 /* All tunnels are gone with the channel; error: 0 or why, a negative errno. */
 void tcp_tunnels_lose(struct tcp_upstreams *t, monotime_t now, int error);

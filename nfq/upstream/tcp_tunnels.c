@@ -38,7 +38,7 @@ send_open(struct tcp_upstreams *t, const struct tcp_connection *c,
 
 	memcpy(peer.address, to->address, sizeof(peer.address));
 	(void)snprintf(peer.name, sizeof(peer.name), "%s", to->tls_name);
-	tls_message_write(header, TLS_OPEN, c->number, 0);
+	tls_message_write(header, TLS_OPEN, 0);
 	error = tls_channel_send(t->channel, header, body,
 	    tls_peer_write(&peer, body), fds);
 	t->stuck |= error < 0;

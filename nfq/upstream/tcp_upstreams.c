@@ -291,7 +291,7 @@ read_message(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c,
 	return false;
 }
 
-/* Of a tunnel, nfdns-tls has said before why, or that it is made. */
+/* A tunnel ends with nfdns-tls, too, which says nothing of the server. */
 static void
 end_by_peer(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c,
     int error)
@@ -299,7 +299,7 @@ end_by_peer(struct tcp_upstreams *t, monotime_t now, struct tcp_connection *c,
 	const enum tcp_state was = c->state;
 
 	if (tcp_is_tunnel(c->upstream))
-		tcp_tunnels_receive(t, now);
+		tcp_tunnels_look(t, now);
 	if (c->state == was)
 		tcp_over(t, now, c, TCP_END_PEER, error);
 }
@@ -311,14 +311,17 @@ take_event(struct tcp_upstreams *t, monotime_t now,
 	struct tcp_connection *c = event->data.ptr;
 	size_t count = 0;
 	ssize_t n;
+	int error;
 
 	if (event->data.ptr == t) {
-		tcp_tunnels_receive(t, now);
+		tcp_tunnels_look(t, now);
 		return;
 	}
-	if (c->state == TCP_OPENING && tcp_is_tunnel(c->upstream))
-		end_by_peer(t, now, c, -ECONNRESET);
-	else if (c->state == TCP_OPENING || (c->state == TCP_OPEN &&
+	if (c->state == TCP_OPENING && tcp_is_tunnel(c->upstream)) {
+		error = tcp_tunnel_opening(t, now, c);
+		if (error < 0)
+			end_by_peer(t, now, c, error);
+	} else if (c->state == TCP_OPENING || (c->state == TCP_OPEN &&
 	    (event->events & EPOLLOUT) != 0))
 		tcp_writable(t, now, c);
 	if (c->state != TCP_OPEN)

@@ -336,7 +336,7 @@ obey(struct worker *w, const struct control_message *order, int *fds)
 		return true;
 	}
 	if (order->kind == CONTROL_TLS && order->fd_count == 1) {
-		forward_take_tls(w->forward, fds[0]);
+		answering_threads_give_tls(&w->threads, fds[0]);
 		return true;
 	}
 	for (uint32_t i = 0; i < order->fd_count; i++)

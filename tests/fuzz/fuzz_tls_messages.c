@@ -44,7 +44,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (tls_message_parse(&m, data, size) < 0)
 		return 0;
 	check(m.length == size - TLS_HEADER && size < TLS_MESSAGE_MAX);
-	tls_message_write(header, m.kind, m.connection, m.status);
+	tls_message_write(header, m.kind, m.status);
 	check(memcmp(header, data, TLS_HEADER) == 0);
 	if (m.kind == TLS_OPEN)
 		try_peer(&m);

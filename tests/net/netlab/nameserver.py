@@ -63,8 +63,12 @@ class Nameserver:
                 return
             self.seen.append(octets)
             reply = self.answer(octets, source)
-            if reply is not None:
-                self.socket.sendto(reply, source)
+            try:
+                if reply is not None:
+                    self.socket.sendto(reply, source)
+            except OSError:		# it was closed, or the asker is unreachable
+                if self.socket.fileno() < 0:
+                    return
 
     def close(self):
         with contextlib.suppress(OSError):

@@ -17,12 +17,11 @@ parse(enum tls_kind kind, enum tls_status status, size_t length)
 	struct tls_message m;
 	int error;
 
-	tls_message_write(octets, kind, 0x12345678, status);
+	tls_message_write(octets, kind, status);
 	error = tls_message_parse(&m, octets, TLS_HEADER + length);
 	if (error == 0)
-		CHECK(m.kind == kind && m.connection == 0x12345678 &&
-		    m.status == status && m.length == length &&
-		    m.body == octets + TLS_HEADER);
+		CHECK(m.kind == kind && m.status == status &&
+		    m.length == length && m.body == octets + TLS_HEADER);
 	return error;
 }
 
@@ -37,7 +36,7 @@ only_what_a_side_writes_is_taken(void)
 	CHECK(parse(TLS_STATUS, TLS_STATUSES, 0) == -EPROTO);
 	CHECK(parse(TLS_STATUS, TLS_FULL, TLS_TEXT) == -EPROTO);
 	CHECK(parse(TLS_KINDS, 0, 12) == -EPROTO);
-	tls_message_write(octets, TLS_STATUS, 1, 0);
+	tls_message_write(octets, TLS_STATUS, 0);
 	octets[0]++;			/* another version */
 	CHECK(tls_message_parse(&(struct tls_message){ .kind = TLS_OPEN },
 	    octets, TLS_HEADER) == -EPROTO);
@@ -72,7 +71,7 @@ two_descriptors_go_with_their_message(void)
 	int ends[2], fds[TLS_FDS];
 
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
-	tls_message_write(header, TLS_OPEN, 7, 0);
+	tls_message_write(header, TLS_OPEN, 0);
 	CHECK(tls_channel_send(ends[0], header, "body", 4, ends) == 0);
 	CHECK(tls_channel_receive(ends[1], octets, fds) == TLS_HEADER + 4);
 	for (size_t i = 0; i < TLS_FDS; i++)

@@ -123,7 +123,7 @@ make_pair(int type, int pair[2])
 
 /* A connection to a server whose certificate has to be for that name. */
 static void
-open_tunnel(struct tunnel *t, uint32_t number, const char *name)
+open_tunnel(struct tunnel *t, const char *name)
 {
 	struct tls_peer peer = { .family = AF_INET, .port = 853,
 		.address = { 127, 0, 0, 1 } };
@@ -134,7 +134,7 @@ open_tunnel(struct tunnel *t, uint32_t number, const char *name)
 	make_pair(SOCK_SEQPACKET, stream);
 	MUST(fcntl(socket[1], F_SETFL, O_NONBLOCK) == 0);
 	(void)snprintf(peer.name, sizeof(peer.name), "%s", name);
-	tls_message_write(header, TLS_OPEN, number, 0);
+	tls_message_write(header, TLS_OPEN, 0);
 	MUST(tls_channel_send(channel, header, body, tls_peer_write(&peer,
 	    body), (const int[TLS_FDS]){ socket[1], stream[1] }) == 0);
 	(void)close(socket[1]);
@@ -152,11 +152,11 @@ close_tunnel(struct tunnel *t)
 	(void)close(t->passed);
 }
 
-/* What nfdns-tls says next, and why. */
+/* What the stream brings first, and why. */
 static enum tls_status
-status(uint32_t number, char why[static TLS_TEXT])
+status(const struct tunnel *t, char why[static TLS_TEXT])
 {
-	struct pollfd wait = { channel, POLLIN, 0 };
+	struct pollfd wait = { t->stream, POLLIN, 0 };
 	uint8_t octets[TLS_MESSAGE_MAX];
 	struct tls_message m = { .status = TLS_STATUSES };
 	int fds[TLS_FDS];
@@ -164,22 +164,22 @@ status(uint32_t number, char why[static TLS_TEXT])
 
 	if (poll(&wait, 1, WAIT_MS) != 1)
 		return TLS_STATUSES;
-	length = tls_channel_receive(channel, octets, fds);
+	length = tls_channel_receive(t->stream, octets, fds);
 	CHECK(length > 0 && tls_message_parse(&m, octets, (size_t)length) ==
-	    0 && m.kind == TLS_STATUS && m.connection == number);
+	    0 && m.kind == TLS_STATUS);
 	(void)tls_text(why, m.body, length > 0 ? m.length : 0);
 	return m.status;
 }
 
 static void
-open_good(struct tunnel *t, uint32_t number)
+open_good(struct tunnel *t)
 {
 	char why[TLS_TEXT];
 	enum tls_status what;
 
-	open_tunnel(t, number, NAME);
+	open_tunnel(t, NAME);
 	MUST(SSL_accept(t->ssl) == 1);
-	what = status(number, why);
+	what = status(t, why);
 	CHECK((what == TLS_OPENED || what == TLS_RESUMED) && why[0] == '\0');
 }
 
@@ -236,8 +236,8 @@ octets_go_both_ways(void)
 	struct tunnel t, other;
 
 	begin();
-	open_good(&t, 7);
-	open_good(&other, 8);
+	open_good(&t);
+	open_good(&other);
 	/* Written at a time, they are records of their own all the same. */
 	CHECK(worker_says(&t, "one") && worker_says(&t, "two") &&
 	    worker_says(&other, "three"));
@@ -261,23 +261,23 @@ refused_servers_have_a_reason(void)
 	char why[TLS_TEXT], octet;
 
 	begin();
-	open_tunnel(&t, 7, "other.example");
+	open_tunnel(&t, "other.example");
 	CHECK(worker_says(&t, "secret"));
 	CHECK(SSL_accept(t.ssl) != 1 || SSL_read(t.ssl, &octet, 1) <= 0);
-	CHECK(recv(t.stream, &octet, 1, 0) == 0);
-	CHECK(status(7, why) == TLS_CERTIFICATE);
+	CHECK(status(&t, why) == TLS_CERTIFICATE);
 	CHECK(strcmp(why, "certificate is for dns.example, not other.example")
 	    == 0);
-	close_tunnel(&t);
-	/* No TLS at all; and no server any more. */
-	open_tunnel(&t, 8, NAME);
-	CHECK(write(t.server, "SSH-2.0-none\r\n", 14) == 14);
-	CHECK(status(8, why) == TLS_FAILED && strncmp(why, "TLS: ", 5) == 0);
 	CHECK(recv(t.stream, &octet, 1, 0) == 0);
 	close_tunnel(&t);
-	open_tunnel(&t, 9, NAME);
+	/* No TLS at all; and no server any more. */
+	open_tunnel(&t, NAME);
+	CHECK(write(t.server, "SSH-2.0-none\r\n", 14) == 14);
+	CHECK(status(&t, why) == TLS_FAILED && strncmp(why, "TLS: ", 5) == 0);
+	CHECK(recv(t.stream, &octet, 1, 0) == 0);
+	close_tunnel(&t);
+	open_tunnel(&t, NAME);
 	(void)shutdown(t.server, SHUT_RDWR);
-	CHECK(status(9, why) == TLS_FAILED && why[0] != '\0');
+	CHECK(status(&t, why) == TLS_FAILED && why[0] != '\0');
 	CHECK(recv(t.stream, &octet, 1, 0) == 0);
 	close_tunnel(&t);
 	end(0);
@@ -291,7 +291,7 @@ each_way_ends_by_itself(void)
 
 	begin();
 	/* The worker's end: the server may still answer. */
-	open_good(&t, 7);
+	open_good(&t);
 	CHECK(worker_says(&t, "last") && shutdown(t.stream, SHUT_WR) == 0);
 	CHECK(server_gets(&t, "last"));
 	CHECK(SSL_read(t.ssl, &octet, 1) <= 0 &&
@@ -302,7 +302,7 @@ each_way_ends_by_itself(void)
 	CHECK(recv(t.stream, &octet, 1, 0) == 0);
 	close_tunnel(&t);
 	/* The server's end: it may still read. */
-	open_good(&t, 8);
+	open_good(&t);
 	CHECK(server_says(&t, "last"));
 	(void)SSL_shutdown(t.ssl);
 	CHECK(worker_gets(&t, "last") && recv(t.stream, &octet, 1, 0) == 0);
@@ -338,7 +338,7 @@ who_does_not_read_holds_the_other_up(void)
 	int n;
 
 	begin();
-	open_good(&t, 7);
+	open_good(&t);
 	held = fill(&t);
 	CHECK(held > 0 && held < HELD_MAX && rests());
 	while (got < held && (n = SSL_read(t.ssl, octets, sizeof(octets))) > 0)
@@ -355,7 +355,7 @@ who_does_not_read_holds_the_other_up(void)
 	CHECK(held > 0 && held < HELD_MAX && rests());
 	/* Others are served meanwhile, and the worker may leave. */
 	close_tunnel(&t);
-	open_good(&t, 8);
+	open_good(&t);
 	CHECK(worker_says(&t, "one") && server_gets(&t, "one"));
 	(void)close(t.stream);
 	t.stream = -1;
@@ -374,14 +374,14 @@ there_are_so_many_and_no_more(void)
 
 	begin();
 	for (uint32_t i = 0; i < TLS_CONNECTIONS; i++)
-		open_good(&t[i], i + 1);
-	open_tunnel(&t[TLS_CONNECTIONS], 1000, NAME);
-	CHECK(status(1000, why) == TLS_FULL && why[0] != '\0');
+		open_good(&t[i]);
+	open_tunnel(&t[TLS_CONNECTIONS], NAME);
+	CHECK(status(&t[TLS_CONNECTIONS], why) == TLS_FULL && why[0] != '\0');
 	(void)close(t[0].stream);
 	t[0].stream = -1;
 	CHECK(SSL_read(t[0].ssl, &octet, 1) <= 0);
 	close_tunnel(&t[TLS_CONNECTIONS]);
-	open_good(&t[TLS_CONNECTIONS], 1001);
+	open_good(&t[TLS_CONNECTIONS]);
 	CHECK(rests());
 	for (uint32_t i = 0; i <= TLS_CONNECTIONS; i++)
 		close_tunnel(&t[i]);
@@ -394,11 +394,11 @@ a_worker_that_makes_no_sense_ends_it(void)
 	uint8_t header[TLS_HEADER];
 
 	begin();
-	tls_message_write(header, TLS_OPEN, 7, 0);
+	tls_message_write(header, TLS_OPEN, 0);
 	CHECK(tls_channel_send(channel, header, "", 0, NULL) == 0);
 	end(-EPROTO);
 	begin();
-	tls_message_write(header, TLS_STATUS, 7, TLS_OPENED);
+	tls_message_write(header, TLS_STATUS, TLS_OPENED);
 	CHECK(tls_channel_send(channel, header, "", 0, NULL) == 0);
 	end(-EPROTO);
 }

@@ -19,6 +19,7 @@
 #define PORT_MS		20
 #define IDLE_MS		10000
 #define WAIT_MS		10000
+#define MOST		64
 
 static struct ports *s;
 static struct forward_upstream to;
@@ -33,7 +34,7 @@ begin(int family)
 	server = loopback_server(family, &to);
 	s = calloc(1, sizeof(*s));
 	MUST(s != NULL);
-	ports_init(s, epoll_create1(EPOLL_CLOEXEC), 0);
+	MUST(ports_init(s, epoll_create1(EPOLL_CLOEXEC), 0, MOST) == 0);
 	MUST(s->epoll >= 0);
 }
 
@@ -311,6 +312,20 @@ without_descriptors_an_idle_one_is_closed(void)
 }
 
 static void
+there_is_an_end_to_their_number(void)
+{
+	begin(AF_INET);
+	for (uint32_t n = 0; n < MOST; n++)
+		(void)ask(n, 0);
+	CHECK(ports_send(s, start, MOST, &to, (const uint8_t *)"x", 1) ==
+	    -EMFILE);
+	ports_forget(s, 5);
+	ports_are_empty(s);
+	(void)ask(MOST, 0);
+	end();
+}
+
+static void
 idle_ones_are_closed_in_the_end(void)
 {
 	struct port *one;
@@ -358,6 +373,7 @@ main(void)
 	TEST(a_port_that_something_else_came_to_serves_no_more);
 	TEST(errors_are_the_attempts);
 	TEST(without_descriptors_an_idle_one_is_closed);
+	TEST(there_is_an_end_to_their_number);
 	TEST(idle_ones_are_closed_in_the_end);
 	TEST(before_a_wait_elsewhere_each_is_looked_at);
 	return test_summary();

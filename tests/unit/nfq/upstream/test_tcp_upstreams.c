@@ -561,9 +561,9 @@ tear_down_tls(void)
 	tear_down();
 }
 
-/* Its end of the stream of the next connection, and its number; -1: none comes. */
+/* Its end of the stream of the next connection; -1: none comes. */
 static int
-take_tunnel(uint32_t *number)
+take_tunnel(void)
 {
 	uint8_t octets[TLS_MESSAGE_MAX];
 	struct tls_message m;
@@ -578,31 +578,29 @@ take_tunnel(uint32_t *number)
 	CHECK(tls_peer_parse(&peer, m.body, m.length) == 0 &&
 	    peer.port == server.port && peer.address[0] == 127);
 	(void)close(fds[0]);
-	*number = m.connection;
 	return fds[1];
 }
 
 static void
-tell(uint32_t number, enum tls_status status, const char *why)
+tell(int fd, enum tls_status status, const char *why)
 {
 	uint8_t header[TLS_HEADER];
 
-	tls_message_write(header, TLS_STATUS, number, status);
-	CHECK(tls_channel_send(tls, header, why, strlen(why), NULL) == 0);
+	tls_message_write(header, TLS_STATUS, status);
+	CHECK(tls_channel_send(fd, header, why, strlen(why), NULL) == 0);
 }
 
 static void
 tunnels_carry_questions(void)
 {
-	uint32_t number;
 	int fd;
 
 	set_up_tls();
 	ask(1);
 	ask(2);
-	fd = take_tunnel(&number);
+	fd = take_tunnel();
 	CHECK(fd >= 0 && hears_nothing(fd));
-	tell(number, TLS_RESUMED, "");
+	tell(fd, TLS_RESUMED, "");
 	(void)go_on(NULL, QUIET_MS);
 	/* Each is a message of its own, which becomes a record. */
 	CHECK(hear(fd) == 1 && hear(fd) == 2);
@@ -621,20 +619,18 @@ tunnels_carry_questions(void)
 	tear_down_tls();
 }
 
-/* Also if the stream's end is seen first. */
 static void
 a_refusal_has_its_reason(void)
 {
-	uint32_t number;
 	int fd;
 
 	set_up_tls();
 	for (uint32_t n = 1; n <= 2; n++) {
 		ask(n);
-		fd = take_tunnel(&number);
+		fd = take_tunnel();
 		CHECK(fd >= 0 && strcmp(tcp_upstreams_why(all, &server),
 		    n == 1 ? "" : "expired?") == 0);
-		tell(number, TLS_CERTIFICATE, "expired\n");
+		tell(fd, TLS_CERTIFICATE, "expired\n");
 		(void)close(fd);
 		(void)go_on(NULL, QUIET_MS);
 		CHECK(errors[n] == -EPROTO && answers[n] == 0);
@@ -645,8 +641,8 @@ a_refusal_has_its_reason(void)
 	    (const uint8_t[LENGTH]){ 0 }, LENGTH) == -ECONNREFUSED);
 	later(100);
 	ask(3);
-	fd = take_tunnel(&number);
-	tell(number, TLS_OPENED, "");
+	fd = take_tunnel();
+	tell(fd, TLS_OPENED, "");
 	(void)go_on(NULL, QUIET_MS);
 	answer(fd, hear(fd));
 	CHECK(tcp_upstreams_why(all, &server)[0] == '\0');
@@ -657,13 +653,12 @@ a_refusal_has_its_reason(void)
 static void
 another_nfdns_tls_is_asked_again(void)
 {
-	uint32_t number, other;
 	int fd, ends[2];
 
 	set_up_tls();
 	ask(1);
-	fd = take_tunnel(&number);
-	tell(number, TLS_OPENED, "");
+	fd = take_tunnel();
+	tell(fd, TLS_OPENED, "");
 	(void)go_on(NULL, QUIET_MS);
 	CHECK(hear(fd) == 1);
 	(void)close(tls);
@@ -676,14 +671,13 @@ another_nfdns_tls_is_asked_again(void)
 	tls = ends[1];
 	tcp_upstreams_use_tls(all, now, ends[0]);
 	tcp_upstreams_begin(all, now);
-	fd = take_tunnel(&other);
-	CHECK(fd >= 0 && other != number);
-	/* What it says of others is nothing; what makes no sense ends it. */
-	tell(number, TLS_OPENED, "");
-	tell(other, TLS_OPENED, "");
+	fd = take_tunnel();
+	CHECK(fd >= 0);
+	tell(fd, TLS_OPENED, "");
 	(void)go_on(NULL, QUIET_MS);
 	answer(fd, hear(fd));
 	CHECK(tcp_upstreams_stats(all, true)->failed == 0);
+	/* Nothing comes over the channel. */
 	CHECK(send(tls, "x", 1, MSG_NOSIGNAL) == 1);
 	(void)go_on(NULL, QUIET_MS);
 	later(1000);
