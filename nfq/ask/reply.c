@@ -33,11 +33,3 @@ reply_is_failure(const struct forward_attempt_settings *settings,
 	return settings->failure_nodata && m->rcode == RCODE_NOERROR &&
 	    m->count[ANSWERS] == 0 && (m->flags & DNS_FLAG_TC) == 0;
 }
-
-bool
-reply_is_answer(const struct forward_attempt_settings *settings,
-    const struct message *m)
-{
-	return (m->rcode == RCODE_NOERROR || m->rcode == RCODE_NXDOMAIN) &&
-	    (m->flags & DNS_FLAG_TC) == 0 && !reply_is_failure(settings, m);
-}

@@ -15,8 +15,4 @@ bool reply_is_lame(const struct message *reply);
 bool reply_is_failure(const struct forward_attempt_settings *settings,
     const struct message *reply);
 
-/* Whether it is the whole answer, as it stands: NOERROR or NXDOMAIN, not cut. */
-bool reply_is_answer(const struct forward_attempt_settings *settings,
-    const struct message *reply);
-
 #endif

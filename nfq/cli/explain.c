@@ -9,7 +9,6 @@
 #include "nfq/cli/explain_words.h"
 #include "nfq/cli/message.h"
 #include "nfq/cli/running_table.h"
-#include "nfq/cli/explain/brief.h"
 #include "nfq/cli/explain/json.h"
 #include "nfq/cli/explain/print.h"
 #include "nfq/process/compiler.h"

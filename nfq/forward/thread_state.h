@@ -74,10 +74,6 @@ void forward_page_show(struct forward_thread *thread);
 monotime_t forward_page_next(const struct forward_thread *thread);
 
 
-/* thread_packets.c: a question of the queue. */
-void thread_take_packet(struct forward_thread *thread,
-    const struct queue_packet *packet);
-
 /* thread_errands.c: clients with "stream" set wait for errands of the TCP thread. */
 
 /* Begins some of those that have come. */

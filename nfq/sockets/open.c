@@ -222,18 +222,6 @@ sockets_drain(int fd)
 	return -EBUSY;
 }
 
-/*
- * What had come, and the error of an ICMP message, would else be taken for the next
- * question's.
- */
-int
-sockets_disconnect(int fd)
-{
-	const int error = sockets_release_port(fd);
-
-	return error < 0 ? error : sockets_drain(fd);
-}
-
 int
 sockets_open(const struct sockets_request *request, uint32_t mark)
 {

@@ -59,15 +59,9 @@ int sockets_open(const struct sockets_request *request, uint32_t mark)
     __attribute__((warn_unused_result));
 
 /*
- * For a UDP socket that sockets_open() has connected: it gives up its address
- * and port, so that nothing reaches it any more, and forgets what had come.  0,
- * or a negative errno, and then it is of no more use.
- */
-int sockets_disconnect(int fd) __attribute__((warn_unused_result));
-
-/*
- * The two parts of that: it gives up its address and port; it forgets what had come
- * (-EBUSY: too much had).
+ * For a UDP socket that sockets_open() has connected: it gives up its address and
+ * port, so that nothing reaches it any more; it forgets what had come (-EBUSY: too much
+ * had).  0, or a negative errno, and then it is of no more use.
  */
 int sockets_release_port(int fd) __attribute__((warn_unused_result));
 int sockets_drain(int fd) __attribute__((warn_unused_result));
@@ -80,7 +74,7 @@ int sockets_drain(int fd) __attribute__((warn_unused_result));
 int sockets_keep_source(int fd) __attribute__((warn_unused_result));
 
 /*
- * Connects a socket after sockets_disconnect() to the request's address, of the
+ * Connects a socket without a port to the request's address, of the
  * same family, from a random port that the kernel chooses anew.  What was set on
  * the socket stays.  0 or a negative errno.
  */

@@ -4,10 +4,14 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "nfq/cli/doctor/program.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/name.h"
 #include "resolver/dns/rr.h"
@@ -336,19 +340,50 @@ servers_check_upstreams(struct findings *findings,
 		    asked < f->upstreams ? ", which asks none over TLS" : "");
 }
 
+/* Its exit status; it is killed if it runs longer. */
+static int
+wait_for(pid_t pid)
+{
+	const int fd = pidfd_open(pid, 0);
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+	int status, late = 0;
+
+	if (fd >= 0 && poll(&wait, 1, GETENT_MS) == 0) {
+		(void)kill(pid, SIGKILL);
+		late = 1;
+	}
+	if (fd >= 0)
+		(void)close(fd);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	if (late)
+		return -ETIMEDOUT;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -EINTR;
+}
+
 /* 0: found; 2: not found (getent(1)); else a negative errno. */
 static int
 look_up(const char *name)
 {
-	const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	int status;
+	union {
+		const char *words[4];
+		char *argv[4];		/* as posix_spawn(3) wants it */
+	} arguments = { .words = { "getent", "ahosts", name, NULL } };
+	posix_spawn_file_actions_t actions;
+	pid_t pid = -1;
+	int error = posix_spawn_file_actions_init(&actions);
 
-	if (nowhere < 0)
-		return -errno;
-	status = program_run((const char *const[]){ "getent", "ahosts", name,
-	    NULL }, nowhere, 1, GETENT_MS);
-	(void)close(nowhere);
-	return status;
+	if (error != 0)
+		return -error;
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && error == 0; fd++)
+		error = posix_spawn_file_actions_addopen(&actions, fd,
+		    "/dev/null", O_RDWR, 0);
+	if (error == 0)
+		error = posix_spawnp(&pid, "getent", &actions, NULL,
+		    arguments.argv, environ);
+	(void)posix_spawn_file_actions_destroy(&actions);
+	return error != 0 ? -error : wait_for(pid);
 }
 
 static bool

@@ -17,4 +17,7 @@ struct explain_view {
 void explain_print(const struct explanation *e, const struct explain_view *view,
     FILE *out);
 
+/* In one line: what is decided and why, the rule, and the records of the answer. */
+void explain_print_brief(const struct explanation *e, FILE *out);
+
 #endif
