@@ -160,8 +160,7 @@ static const char *const meanings[] = {
 	[PACKET_QUESTION] = "names are not resolved",
 	[PACKET_ANSWER] = "mesh names are not answered",
 	[PACKET_REPLY] = "names that nfdnsd lets pass are not resolved",
-	[PACKET_OWN] = "names of forward.domains, or others over TCP, are not "
-	    "resolved",
+	[PACKET_OWN] = "forwarded names, and others over TCP, are not resolved",
 };
 
 /* Takes the last finding out again if a line before says the same. */
