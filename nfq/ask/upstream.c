@@ -11,23 +11,24 @@
 #define TCP_MS		60000	/* ... for so long */
 #define FORGED_MS	60000
 
-const char *
-upstream_state_text(enum upstream_state state)
-{
-	static const char *const texts[] = {
-		[UPSTREAM_UP] = "up", [UPSTREAM_DOWN] = "down",
-		[UPSTREAM_LOOPING] = "looping",
-	};
-
-	return texts[state];
-}
-
 void
 upstream_init(struct upstream *up, monotime_t now,
     const struct forward_health_settings *health)
 {
-	*up = (struct upstream){ .since = now,
-		.loop_at = health->loops ? now : MONOTIME_NEVER };
+	/* One by one: a thread of settings before the last may look at it yet. */
+	up->state = UPSTREAM_UP;
+	up->srtt_us = up->lost = up->probe_ms = up->truncated = 0;
+	up->since = now;
+	up->probe_at = up->tcp_until = up->forged = MONOTIME_NEVER;
+	up->mute = false;
+	up->loop_open = 0;
+	up->loop_at = health->loops ? now : MONOTIME_NEVER;
+	up->loop_token = 0;
+	up->loop_sent = up->trouble_at = MONOTIME_NEVER;
+	up->trouble = 0;
+	up->sent = up->replies = up->sent_tcp = up->sent_tls = 0;
+	up->losses = up->errors = up->timeouts = up->failures = 0;
+	up->mismatched = up->probes = up->loop_probes = 0;
 }
 
 void

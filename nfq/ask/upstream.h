@@ -60,8 +60,6 @@ struct upstreams {
 	struct upstream upstream[UPSTREAM_PLACES];
 };
 
-const char *upstream_state_text(enum upstream_state state);
-
 /*
  * What tells how to ask one whose transport is AUTO: an answer over UDP, a reply to
  * a probe over TCP, an attempt over TCP that was lost.

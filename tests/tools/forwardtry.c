@@ -444,10 +444,13 @@ print_status(void)
 	    (unsigned long long)s->joined,
 	    (unsigned long long)s->mismatched);
 	for (uint32_t i = 0; i < t.settings.upstreams; i++) {
+		static const char *const states[] = {
+			[UPSTREAM_UP] = "up", [UPSTREAM_DOWN] = "down",
+			[UPSTREAM_LOOPING] = "looping" };
 		const struct upstream *up = engine_upstream(t.engine, i);
 
 		printf("%s{\"state\": \"%s\", \"srtt_us\": %u, \"lost\": %u}",
-		    i > 0 ? ", " : "", upstream_state_text(up->state),
+		    i > 0 ? ", " : "", states[up->state],
 		    up->srtt_us, up->lost);
 	}
 	printf("]}\n");
