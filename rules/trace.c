@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <libnftnl/chain.h>
 #include <libnftnl/trace.h>
@@ -45,7 +46,8 @@ static const struct place {
 #define PLACES	(sizeof(places) / sizeof(places[0]))
 
 struct trace {
-	struct netlink netlink;		/* owns the table */
+	char table[sizeof(TRACE_TABLE) + 12];
+	struct netlink netlink;		/* owns it */
 	struct mnl_socket *events;
 	struct nftnl_chain_list *chains;	/* of all tables */
 	_Alignas(struct nlmsghdr) char buffer[MESSAGE_MAX];
@@ -54,20 +56,20 @@ struct trace {
 };
 
 static void
-put_table(struct batch *batch)
+put_table(struct batch *batch, const char *table)
 {
 	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWTABLE,
 	    NLM_F_CREATE | NLM_F_EXCL, (struct batch_part){ .subject = 1 });
 
 	if (message == NULL)
 		return;
-	mnl_attr_put_strz(message, NFTA_TABLE_NAME, TRACE_TABLE);
+	mnl_attr_put_strz(message, NFTA_TABLE_NAME, table);
 	mnl_attr_put_u32(message, NFTA_TABLE_FLAGS, htonl(NFT_TABLE_F_OWNER));
 	batch_end_message(batch, message);
 }
 
 static void
-put_chain(struct batch *batch, const struct place *place)
+put_chain(struct batch *batch, const char *table, const struct place *place)
 {
 	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWCHAIN,
 	    NLM_F_CREATE, (struct batch_part){ .subject = 1 });
@@ -77,7 +79,7 @@ put_chain(struct batch *batch, const struct place *place)
 		batch_fail(batch, -ENOMEM);
 	if (message != NULL && chain != NULL) {
 		nftnl_chain_set_u32(chain, NFTNL_CHAIN_FAMILY, NFPROTO_INET);
-		nftnl_chain_set_str(chain, NFTNL_CHAIN_TABLE, TRACE_TABLE);
+		nftnl_chain_set_str(chain, NFTNL_CHAIN_TABLE, table);
 		nftnl_chain_set_str(chain, NFTNL_CHAIN_NAME, place->name);
 		nftnl_chain_set_str(chain, NFTNL_CHAIN_TYPE, "filter");
 		nftnl_chain_set_u32(chain, NFTNL_CHAIN_HOOKNUM, place->hook);
@@ -116,7 +118,7 @@ encode(struct expr_builder *b, const struct trace_port *port, bool source)
 }
 
 static void
-put_rule(struct batch *batch, const struct place *place,
+put_rule(struct batch *batch, const char *table, const struct place *place,
     const struct trace_port *port, bool source)
 {
 	struct nlmsghdr *message = batch_message(batch, NFT_MSG_NEWRULE,
@@ -128,7 +130,7 @@ put_rule(struct batch *batch, const struct place *place,
 	if (message == NULL || b.rule == NULL)
 		goto out;
 	nftnl_rule_set_u32(b.rule, NFTNL_RULE_FAMILY, NFPROTO_INET);
-	nftnl_rule_set_str(b.rule, NFTNL_RULE_TABLE, TRACE_TABLE);
+	nftnl_rule_set_str(b.rule, NFTNL_RULE_TABLE, table);
 	nftnl_rule_set_str(b.rule, NFTNL_RULE_CHAIN, place->name);
 	encode(&b, port, source);
 	if (b.failed)
@@ -143,17 +145,18 @@ out:
 static int
 install(struct netlink *netlink, const struct trace_port *ports, size_t count)
 {
+	const char *table = netlink->table;
 	struct batch batch;
 	struct batch_part failed;
 	int error;
 
 	batch_begin(&batch, netlink);
-	put_table(&batch);
+	put_table(&batch, table);
 	for (size_t i = 0; i < PLACES; i++) {
-		put_chain(&batch, &places[i]);
+		put_chain(&batch, table, &places[i]);
 		for (size_t j = 0; places[i].chooses && j < count; j++) {
-			put_rule(&batch, &places[i], &ports[j], true);
-			put_rule(&batch, &places[i], &ports[j], false);
+			put_rule(&batch, table, &places[i], &ports[j], true);
+			put_rule(&batch, table, &places[i], &ports[j], false);
 		}
 	}
 	error = batch_send(&batch, netlink, &failed);
@@ -220,7 +223,9 @@ trace_open(struct trace **result, const struct trace_port *ports, size_t count)
 	*result = NULL;
 	if (t == NULL)
 		return -ENOMEM;
-	error = netlink_open(&t->netlink, TRACE_TABLE);
+	(void)snprintf(t->table, sizeof(t->table), TRACE_TABLE "%d",
+	    (int)getpid());
+	error = netlink_open(&t->netlink, t->table);
 	if (error == 0)
 		error = listen_to_events(t);
 	if (error == 0)
@@ -285,8 +290,9 @@ find_chain(const struct trace *t, const struct nftnl_trace *from,
 	chain->family = family_name(family);
 	copy_name(chain->table, table);
 	copy_name(chain->name, name);
-	chain->own = family == NFPROTO_INET && (strcmp(chain->table,
-	    TRACE_TABLE) == 0 || strcmp(chain->table, RULES_TABLE) == 0);
+	chain->own = family == NFPROTO_INET &&
+	    (strncmp(chain->table, TRACE_TABLE, strlen(TRACE_TABLE)) == 0 ||
+	    strcmp(chain->table, RULES_TABLE) == 0);
 	while (all != NULL && table != NULL && name != NULL &&
 	    (one = nftnl_chain_list_iter_next(all)) != NULL) {
 		if (nftnl_chain_get_u32(one, NFTNL_CHAIN_FAMILY) != family ||

@@ -3,9 +3,9 @@
  * What the kernel tells of packets on their way through nf_tables: each chain,
  * rule and verdict that they meet (NFNLGRP_NFTRACE, nf_tables_trace.c).
  *
- * A table of its own chooses them, with chains at the first and the last place of
- * the hooks output, postrouting, prerouting and input, and one behind the NAT of
- * output.  It goes with the object.
+ * A table of its own, "nfdns-trace-PID", chooses them, with chains at the first and
+ * the last place of the hooks output, postrouting, prerouting and input, and one
+ * behind the NAT of output.  It goes with the object.  A process has one at a time.
  */
 #ifndef NFDNS_RULES_TRACE_H
 #define NFDNS_RULES_TRACE_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TRACE_TABLE	"nfdns-trace"
+#define TRACE_TABLE	"nfdns-trace-"	/* behind it the process */
 #define TRACE_NAME	64		/* of tables and chains; longer ones are cut */
 
 /* Packets from and to this port, of TCP only those with SYN. */
@@ -26,7 +26,7 @@ struct trace_port {
 struct trace_chain {
 	const char *family;		/* "ip", "ip6", "inet", ...; static text */
 	char table[TRACE_NAME], name[TRACE_NAME];
-	bool base, own;			/* own: of table TRACE_TABLE or RULES_TABLE */
+	bool base, own;			/* own: of such a table, or RULES_TABLE */
 	unsigned int hook;		/* of a base chain: enum nf_inet_hooks */
 	int priority;
 };

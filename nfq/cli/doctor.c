@@ -25,8 +25,8 @@ const char doctor_usage[] =
     "root can see, or ok; what to do; and a command to paste where one helps.\n"
     "Asks each nameserver, and nfdnsd's canary question, which takes two seconds\n"
     "at most if one does not answer.  Root asks as user 65533, and has the kernel\n"
-    "trace its packets (nft table inet " TRACE_TABLE ", gone at the end): a rule that\n"
-    "stops one is named.  Changes nothing else.  Exit code 1 if a line is bad.\n"
+    "trace its packets (nft table inet " TRACE_TABLE "PID, gone at the end): a rule\n"
+    "that stops one is named.  Changes nothing else.  Exit code 1 if a line is bad.\n"
     "\n"
     "  -j, --json  print one JSON array\n";
 

@@ -206,11 +206,10 @@ tell_marked(struct check *check, const struct way *way)
 
 	findings_add(check->findings, FINDING_BAD, FINDING_OBSTACLE,
 	    "Let that rule keep these bits, or choose other bits in "
-	    "capture.mark_mask.", "%s changes the bits 0x%08x of the mark of "
-	    "%s (%s), which are nfdnsd's: %s", describe(deed, where,
-	    sizeof(where)), check->config->capture.mark_mask,
-	    subjects[deed->packet], transport_of(way->ask),
-	    meanings[deed->packet]);
+	    "capture.mark_mask.", "%s changes the mark of %s (%s) in the bits "
+	    "0x%08x, which nfdnsd needs: %s", describe(deed, where,
+	    sizeof(where)), subjects[deed->packet], transport_of(way->ask),
+	    check->config->capture.mark_mask, meanings[deed->packet]);
 }
 
 static void
