@@ -92,8 +92,6 @@ cached_keep(struct cache *cache, const struct keep_limits *limits,
 		return;
 	if (keep.kind != CACHE_POSITIVE)
 		ttl->soa_max = keep.ttl_s;
-	if (cache == NULL)
-		return;
 	answer.kind = keep.kind;
 	answer.ttl_s = keep.ttl_s;
 	answer.length = keep_write(&keep, m, reply->question, limits, octets);

@@ -50,7 +50,7 @@ struct fresh_reply {
 
 /*
  * Bounds the TTLs that clients get of it as the cache's are, and keeps it if it may
- * be kept; a cache of NULL keeps nothing.
+ * be kept.
  */
 void cached_keep(struct cache *cache, const struct keep_limits *limits,
     const struct fresh_reply *reply, struct message_ttl *ttl);

@@ -28,42 +28,42 @@ static int
 host_send(void *arg, uint32_t attempt, const struct forward_upstream *to,
     enum forward_transport transport, const uint8_t *octets, size_t length)
 {
-	struct forwarder *a = arg;
+	struct forwarder *f = arg;
 
 	if (transport != FORWARD_UDP)
-		return tcp_upstreams_send(a->tcp, a->boot, attempt, to, octets,
+		return tcp_upstreams_send(f->tcp, f->boot, attempt, to, octets,
 		    length);
-	return ports_send(&a->ports, a->boot, attempt, to, octets, length);
+	return ports_send(&f->ports, f->boot, attempt, to, octets, length);
 }
 
 static void
 host_close(void *arg, uint32_t attempt)
 {
-	struct forwarder *a = arg;
+	struct forwarder *f = arg;
 
-	if (!tcp_upstreams_forget(a->tcp, a->boot, attempt))
-		ports_forget(&a->ports, attempt);
+	if (!tcp_upstreams_forget(f->tcp, f->boot, attempt))
+		ports_forget(&f->ports, attempt);
 }
 
 void
-forwarder_random(struct forwarder *a, void *octets, size_t length)
+forwarder_random(struct forwarder *f, void *octets, size_t length)
 {
 	uint8_t *to = octets;
 
 	while (length > 0) {
-		const size_t take = length < a->random_left ? length :
-		    a->random_left;
+		const size_t take = length < f->random_left ? length :
+		    f->random_left;
 
-		if (a->random_left == 0) {
-			if (getrandom(a->random, sizeof(a->random), 0) !=
-			    (ssize_t)sizeof(a->random))
+		if (f->random_left == 0) {
+			if (getrandom(f->random, sizeof(f->random), 0) !=
+			    (ssize_t)sizeof(f->random))
 				abort();
-			a->random_left = sizeof(a->random);
+			f->random_left = sizeof(f->random);
 			continue;
 		}
-		a->random_left -= take;
-		memcpy(to, a->random + a->random_left, take);
-		explicit_bzero(a->random + a->random_left, take);
+		f->random_left -= take;
+		memcpy(to, f->random + f->random_left, take);
+		explicit_bzero(f->random + f->random_left, take);
 		to += take;
 		length -= take;
 	}
@@ -83,9 +83,9 @@ host_wall(void *arg)
 }
 
 static void
-wake_keeper(const struct forwarder *a)
+wake_keeper(const struct forwarder *f)
 {
-	const int keeper = atomic_load(&a->options.thread->threads->keeper);
+	const int keeper = atomic_load(&f->options.thread->threads->keeper);
 	const uint64_t one = 1;
 
 	if (keeper >= 0)
@@ -99,10 +99,10 @@ host_probe(void *arg)
 }
 
 static void
-record(struct forwarder *a, const struct held *h, const uint8_t *answer,
+record(struct forwarder *f, const struct held *h, const uint8_t *answer,
     size_t length)
 {
-	held_packet_record(&h->held, a->options.thread, a->options.queue_number,
+	held_packet_record(&h->held, f->options.thread, f->options.queue_number,
 	    answer, length);
 }
 
@@ -120,10 +120,10 @@ cut_answer(const struct held *h, uint8_t *answer)
 }
 
 static void
-give_back(struct forwarder *a, struct held *h)
+give_back(struct forwarder *f, struct held *h)
 {
-	waiting_end(&a->options.thread->threads->waiting, h->held.uid);
-	held_give(&a->held, h);
+	waiting_end(&f->options.thread->threads->waiting, h->held.uid);
+	held_give(&f->held, h);
 }
 
 /* The CNAMEs of the table at the head of an answer were judged with the question. */
@@ -134,93 +134,93 @@ known_records(const struct held *h)
 }
 
 static void
-turn_round(struct forwarder *a, const struct held *h, size_t length)
+turn_round(struct forwarder *f, const struct held *h, size_t length)
 {
-	queue_reply(a->options.queue->reader, h->held.id, (h->held.mark &
-	    ~a->options.mark_mask) | a->options.mark_answered, a->reply, length);
+	queue_reply(f->options.queue->reader, h->held.id, (h->held.mark &
+	    ~f->options.mark_mask) | f->options.mark_answered, f->reply, length);
 }
 
 /* A rule denies a name of the answer: the client gets what the rule says. */
 static void
-deny(struct forwarder *a, struct held *h)
+deny(struct forwarder *f, struct held *h)
 {
-	const struct interception *i = &a->judged;
+	const struct interception *i = &f->judged;
 
 	if (i->reply_length > 0)
-		turn_round(a, h, i->reply_length);
+		turn_round(f, h, i->reply_length);
 	else
-		queue_drop(a->options.queue->reader, h->held.id);
-	answering_count_rcode(a->options.thread, i->decision.rcode);
-	record(a, h, i->answer, i->answer_length);
-	give_back(a, h);
+		queue_drop(f->options.queue->reader, h->held.id);
+	answering_count_rcode(f->options.thread, i->decision.rcode);
+	record(f, h, i->answer, i->answer_length);
+	give_back(f, h);
 }
 
 static void
 host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
     size_t length)
 {
-	struct forwarder *a = arg;
+	struct forwarder *f = arg;
 	struct held *h = held_of(client);
 	const uint8_t rcode = octets[3] & DNS_RCODE_MASK;
 	uint8_t *answer;
 	size_t room;
 
 	if (client->stream) {
-		a->options.streams->answer(a->options.arg, client, octets,
+		f->options.streams->answer(f->options.arg, client, octets,
 		    length);
 		return;
 	}
-	if (held_packet_deny(&h->held, a->options.thread, &a->judged,
+	if (held_packet_deny(&h->held, f->options.thread, &f->judged,
 	    &(struct policy_answer){ octets, length, known_records(h) },
-	    a->reply)) {
-		deny(a, h);
+	    f->reply)) {
+		deny(f, h);
 		return;
 	}
-	answer = a->reply + packet_reply_offset(&h->held.packet);
-	room = sizeof(a->reply) - packet_reply_offset(&h->held.packet);
+	answer = f->reply + packet_reply_offset(&h->held.packet);
+	room = sizeof(f->reply) - packet_reply_offset(&h->held.packet);
 	memcpy(answer, octets, length < room ? length : room);
 	if (length > room)
 		length = cut_answer(h, answer);
-	turn_round(a, h, packet_reply(&h->held.packet, a->reply, length));
-	answering_count_rcode(a->options.thread, rcode);
-	answering_count_spent(a->options.thread, a->boot.ns - client->since.ns,
+	turn_round(f, h, packet_reply(&h->held.packet, f->reply, length));
+	answering_count_rcode(f->options.thread, rcode);
+	answering_count_spent(f->options.thread, f->boot.ns - client->since.ns,
 	    1);
 	h->held.decision.rcode = rcode;
 	h->held.decision.verdict = decide_verdict_of(answer, length);
-	record(a, h, answer, length);
-	give_back(a, h);
+	record(f, h, answer, length);
+	give_back(f, h);
 }
 
 static void
 host_pass(void *arg, struct engine_client *client)
 {
-	struct forwarder *a = arg;
+	struct forwarder *f = arg;
 	struct held *h = held_of(client);
 
 	if (client->stream) {
-		a->options.streams->end(a->options.arg, client, !a->ending);
+		f->options.streams->end(f->options.arg, client, !f->ending);
 		return;
 	}
-	if (!a->ending) {
-		queue_release_one(a->options.queue->reader, h->held.id);
+	if (!f->ending) {
+		queue_release_one(f->options.queue->reader, h->held.id);
 		h->held.decision.verdict = VERDICT_PASS;
-		record(a, h, NULL, 0);
+		record(f, h, NULL, 0);
 	}
-	give_back(a, h);
+	give_back(f, h);
 }
 
 static void
 host_drop(void *arg, struct engine_client *client)
 {
-	struct forwarder *a = arg;
+	struct forwarder *f = arg;
 	struct held *h = held_of(client);
 
 	if (client->stream) {
-		a->options.streams->end(a->options.arg, client, false);
+		f->options.streams->end(f->options.arg, client, false);
 		return;
 	}
-	queue_drop(a->options.queue->reader, h->held.id);
-	give_back(a, h);
+	queue_drop(f->options.queue->reader, h->held.id);
+	give_back(f, h);
 }
 
 /* New questions */
@@ -244,10 +244,10 @@ nameserver_of(const struct packet *packet, const struct queue_packet *p)
 }
 
 static bool
-set_chase(struct forwarder *a, struct interception *i, struct held *h)
+set_chase(struct forwarder *f, struct interception *i, struct held *h)
 {
 	const struct answer_source source =
-	    generation_source(a->options.thread->generation);
+	    generation_source(f->options.thread->generation);
 
 	if (!intercept_chain(i, &source, h->chain, sizeof(h->chain)))
 		return false;
@@ -262,15 +262,15 @@ set_chase(struct forwarder *a, struct interception *i, struct held *h)
 }
 
 bool
-forwarder_hold(struct forwarder *a, const struct queue_packet *p,
+forwarder_hold(struct forwarder *f, const struct queue_packet *p,
     struct interception *i)
 {
-	struct held *h = a->held.count < a->options.most ?
-	    held_take(&a->held, p->length) : NULL;
+	struct held *h = f->held.count < f->options.most ?
+	    held_take(&f->held, p->length) : NULL;
 
 	if (h == NULL)
 		return false;
-	held_packet_keep(&h->held, p, i, a->options.thread->received_ns,
+	held_packet_keep(&h->held, p, i, f->options.thread->received_ns,
 	    h->octets);
 	h->client = (struct engine_client){
 		.message = h->held.packet.payload,
@@ -278,32 +278,32 @@ forwarder_hold(struct forwarder *a, const struct queue_packet *p,
 		.uid = p->uid,
 		.nameserver = nameserver_of(&i->packet, p),
 	};
-	if (i->decision.reason == REASON_CHASE && !set_chase(a, i, h)) {
-		held_give(&a->held, h);
+	if (i->decision.reason == REASON_CHASE && !set_chase(f, i, h)) {
+		held_give(&f->held, h);
 		return false;
 	}
-	turns_add(&a->turns, h);
+	turns_add(&f->turns, h);
 	return true;
 }
 
 void
-forwarder_ask(struct forwarder *a, unsigned int most)
+forwarder_ask(struct forwarder *f, unsigned int most)
 {
 	struct held *h;
 
-	ports_keep(&a->ports, a->held.count >= MANY_HELD);
-	for (; most > 0 && (h = turns_take(&a->turns)) != NULL; most--) {
+	ports_keep(&f->ports, f->held.count >= MANY_HELD);
+	for (; most > 0 && (h = turns_take(&f->turns)) != NULL; most--) {
 		/* Those before it may have taken a while: it is a time of travel. */
-		a->boot = monotime_boot();
-		engine_ask(a->engine, a->boot, &h->client);
+		f->boot = monotime_boot();
+		engine_ask(f->engine, f->boot, &h->client);
 	}
-	tcp_upstreams_flush(a->tcp);
+	tcp_upstreams_flush(f->tcp);
 }
 
 /* Replies, and what is due */
 
 static void
-take_replies(struct forwarder *a, struct port *port)
+take_replies(struct forwarder *f, struct port *port)
 {
 	const uint32_t attempt = port->attempt;
 	const uint8_t *octets;
@@ -311,23 +311,23 @@ take_replies(struct forwarder *a, struct port *port)
 
 	for (unsigned int i = 0; i < REPLIES && n >= 0 &&
 	    port->attempt == attempt; i++) {
-		n = ports_receive(&a->ports, port, &octets);
+		n = ports_receive(&f->ports, port, &octets);
 		if (n >= 0)
-			engine_reply(a->engine, a->boot, attempt, octets,
+			engine_reply(f->engine, f->boot, attempt, octets,
 			    (size_t)n);
 		else if (n != -EAGAIN && n != -EINTR)
-			engine_error(a->engine, a->boot, attempt, (int)-n);
+			engine_error(f->engine, f->boot, attempt, (int)-n);
 	}
 }
 
 static void
-take_tcp(struct forwarder *a)
+take_tcp(struct forwarder *f)
 {
 	struct stream_reply reply;
 
-	tcp_upstreams_wait(a->tcp);
-	while (tcp_upstreams_receive(a->tcp, a->boot, &reply))
-		engine_reply(a->engine, a->boot, reply.attempt, reply.octets,
+	tcp_upstreams_wait(f->tcp);
+	while (tcp_upstreams_receive(f->tcp, f->boot, &reply))
+		engine_reply(f->engine, f->boot, reply.attempt, reply.octets,
 		    reply.length);
 }
 
@@ -340,81 +340,81 @@ is_own_fault(int error)
 }
 
 static void
-take_failures(struct forwarder *a)
+take_failures(struct forwarder *f)
 {
 	struct stream_reply reply;
 
-	while (tcp_upstreams_failed(a->tcp, &reply)) {
+	while (tcp_upstreams_failed(f->tcp, &reply)) {
 		if (is_own_fault(reply.error))
-			engine_unsent(a->engine, a->boot, reply.attempt,
+			engine_unsent(f->engine, f->boot, reply.attempt,
 			    -reply.error);
 		else
-			engine_error(a->engine, a->boot, reply.attempt,
+			engine_error(f->engine, f->boot, reply.attempt,
 			    -reply.error);
 	}
 }
 
 static struct port *
-port_of(struct forwarder *a, const struct epoll_event *event)
+port_of(struct forwarder *f, const struct epoll_event *event)
 {
 	struct port *port = event->data.ptr;
 
-	return port >= a->ports.ports && port < a->ports.ports + a->ports.used ?
+	return port >= f->ports.ports && port < f->ports.ports + f->ports.used ?
 	    port : NULL;
 }
 
 void
-forwarder_take(struct forwarder *a, const struct epoll_event *events, int count)
+forwarder_take(struct forwarder *f, const struct epoll_event *events, int count)
 {
 	struct port *port;
 
 	for (int i = 0; i < count; i++)
-		if ((port = port_of(a, &events[i])) != NULL)
-			ports_close_straggler(&a->ports, port);
+		if ((port = port_of(f, &events[i])) != NULL)
+			ports_close_straggler(&f->ports, port);
 	if (count < FORWARDER_EVENTS)
-		ports_are_empty(&a->ports);
+		ports_are_empty(&f->ports);
 	for (int i = 0; i < count; i++) {
-		if (events[i].data.ptr == &a->tcp)
-			take_tcp(a);
-		else if ((port = port_of(a, &events[i])) != NULL &&
+		if (events[i].data.ptr == &f->tcp)
+			take_tcp(f);
+		else if ((port = port_of(f, &events[i])) != NULL &&
 		    port->attempt != PORTS_NOBODY)
-			take_replies(a, port);
+			take_replies(f, port);
 		else
 			continue;
-		answering_go_on(a->options.thread);
+		answering_go_on(f->options.thread);
 	}
-	if (monotime_is_due(a->boot, engine_next(a->engine)))
-		engine_tick(a->engine, a->boot);
-	if (monotime_is_due(a->boot, tcp_upstreams_next(a->tcp)))
-		tcp_upstreams_tick(a->tcp, a->boot);
-	take_failures(a);
+	if (monotime_is_due(f->boot, engine_next(f->engine)))
+		engine_tick(f->engine, f->boot);
+	if (monotime_is_due(f->boot, tcp_upstreams_next(f->tcp)))
+		tcp_upstreams_tick(f->tcp, f->boot);
+	take_failures(f);
 }
 
 static monotime_t
-next_due(const struct forwarder *a)
+next_due(const struct forwarder *f)
 {
-	return monotime_first(engine_next(a->engine),
-	    tcp_upstreams_next(a->tcp));
+	return monotime_first(engine_next(f->engine),
+	    tcp_upstreams_next(f->tcp));
 }
 
 bool
-forwarder_is_idle(const struct forwarder *a)
+forwarder_is_idle(const struct forwarder *f)
 {
-	return a->held.count == 0 && !monotime_is_set(next_due(a));
+	return f->held.count == 0 && !monotime_is_set(next_due(f));
 }
 
 int
-forwarder_wait(struct forwarder *a, struct epoll_event events[static FORWARDER_EVENTS],
+forwarder_wait(struct forwarder *f, struct epoll_event events[static FORWARDER_EVENTS],
     monotime_t until)
 {
-	const monotime_t next = monotime_first(next_due(a), until);
+	const monotime_t next = monotime_first(next_due(f), until);
 	int timeout = -1, n;
 
-	if (!turns_are_over(&a->turns))
+	if (!turns_are_over(&f->turns))
 		timeout = 0;
 	else if (monotime_is_set(next))
 		timeout = monotime_poll_timeout(monotime_boot(), next);
-	n = epoll_wait(a->epoll, events, FORWARDER_EVENTS, timeout);
+	n = epoll_wait(f->epoll, events, FORWARDER_EVENTS, timeout);
 	if (n < 0 && errno != EINTR) {
 		log_error("forwarding: cannot wait for replies: %s",
 		    strerror(errno));
@@ -426,57 +426,57 @@ forwarder_wait(struct forwarder *a, struct epoll_event events[static FORWARDER_E
 /* Settings */
 
 static void
-note_settings(struct forwarder *a, const struct generation *generation)
+note_settings(struct forwarder *f, const struct generation *generation)
 {
-	tcp_upstreams_set_idle(a->tcp, generation->settings.forward.tls.idle_s);
-	a->generation = generation->number;
+	tcp_upstreams_set_idle(f->tcp, generation->settings.forward.tls.idle_s);
+	f->generation = generation->number;
 }
 
 static void
-take_tls(struct forwarder *a)
+take_tls(struct forwarder *f)
 {
-	const int fresh = atomic_exchange(&a->options.thread->tls, -1);
+	const int fresh = atomic_exchange(&f->options.thread->tls, -1);
 
 	if (fresh < 0)
 		return;
-	tcp_upstreams_use_tls(a->tcp, a->boot, fresh);
-	tcp_upstreams_begin(a->tcp, a->boot);
+	tcp_upstreams_use_tls(f->tcp, f->boot, fresh);
+	tcp_upstreams_begin(f->tcp, f->boot);
 }
 
 void
-forwarder_begin(struct forwarder *a, struct cache *cache)
+forwarder_begin(struct forwarder *f, struct cache *cache)
 {
-	const struct generation *generation = a->options.thread->generation;
+	const struct generation *generation = f->options.thread->generation;
 
-	a->boot = monotime_boot();
-	if (a->generation != generation->number) {
-		engine_reload(a->engine, a->boot, &generation->settings.forward,
+	f->boot = monotime_boot();
+	if (f->generation != generation->number) {
+		engine_reload(f->engine, f->boot, &generation->settings.forward,
 		    cache);
-		note_settings(a, generation);
+		note_settings(f, generation);
 	}
-	engine_use_cache(a->engine, cache, generation->number);
-	take_tls(a);
+	engine_use_cache(f->engine, cache, generation->number);
+	take_tls(f);
 }
 
 /* The thread that keeps asks for it. */
 static void
-want_tls(struct forwarder *a)
+want_tls(struct forwarder *f)
 {
-	struct answering_threads *threads = a->options.thread->threads;
+	struct answering_threads *threads = f->options.thread->threads;
 
-	if (a->options.keeps ||
-	    !tcp_upstreams_want_tls(a->tcp, a->boot, false))
+	if (f->options.keeps ||
+	    !tcp_upstreams_want_tls(f->tcp, f->boot, false))
 		return;
 	atomic_store(&threads->wants_tls, true);
-	wake_keeper(a);
+	wake_keeper(f);
 }
 
 void
-forwarder_end(struct forwarder *a)
+forwarder_end(struct forwarder *f)
 {
-	const struct engine_stats *s = engine_stats(a->engine);
-	const struct tcp_stats *tcp = tcp_upstreams_stats(a->tcp, false);
-	const struct tcp_stats *tls = tcp_upstreams_stats(a->tcp, true);
+	const struct engine_stats *s = engine_stats(f->engine);
+	const struct tcp_stats *tcp = tcp_upstreams_stats(f->tcp, false);
+	const struct tcp_stats *tls = tcp_upstreams_stats(f->tcp, true);
 	const uint64_t values[FORWARD_COUNTERS] = {
 		[FORWARD_ANSWERED] = s->answered,
 		[FORWARD_HITS] = s->hits,
@@ -500,18 +500,18 @@ forwarder_end(struct forwarder *a)
 		[FORWARD_TCP_CONNECTIONS] = tcp->connections,
 		[FORWARD_TCP_AGAIN] = tcp->again,
 		[FORWARD_TCP_UNASKED] = tcp->unasked,
-		[FORWARD_EXPRESS] = a->options.keeps ? 0 : s->answered,
+		[FORWARD_EXPRESS] = f->options.keeps ? 0 : s->answered,
 	};
 
 	for (size_t i = 0; i < FORWARD_COUNTERS; i++)
-		atomic_store_explicit(&a->options.thread->slot->forward[i],
-		    i == FORWARD_HELD ? a->held.count :
-		    a->before[i] + values[i], memory_order_relaxed);
-	tcp_upstreams_flush(a->tcp);
-	want_tls(a);
-	if (forwarder_is_idle(a))
-		ports_rest(&a->ports);
-	ports_age(&a->ports, a->boot);
+		atomic_store_explicit(&f->options.thread->slot->forward[i],
+		    i == FORWARD_HELD ? f->held.count :
+		    f->before[i] + values[i], memory_order_relaxed);
+	tcp_upstreams_flush(f->tcp);
+	want_tls(f);
+	if (forwarder_is_idle(f))
+		ports_rest(&f->ports);
+	ports_age(&f->ports, f->boot);
 }
 
 /* Begin and end */
@@ -523,91 +523,91 @@ static const struct engine_host host = {
 };
 
 static int
-open_events(struct forwarder *a)
+open_events(struct forwarder *f)
 {
 	struct epoll_event queue = { .events = EPOLLIN };
-	struct epoll_event tcp = { .events = EPOLLIN, .data.ptr = &a->tcp };
+	struct epoll_event tcp = { .events = EPOLLIN, .data.ptr = &f->tcp };
 	uint64_t seed;
 
-	a->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (a->epoll < 0)
+	f->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (f->epoll < 0)
 		return -errno;
-	forwarder_random(a, &seed, sizeof(seed));
-	a->tcp = tcp_upstreams_new(a->options.mark_relay, seed);
-	if (a->tcp == NULL)
+	forwarder_random(f, &seed, sizeof(seed));
+	f->tcp = tcp_upstreams_new(f->options.mark_relay, seed);
+	if (f->tcp == NULL)
 		return -ENOMEM;
-	if (epoll_ctl(a->epoll, EPOLL_CTL_ADD, a->options.queue_fd,
-	    &queue) < 0 || epoll_ctl(a->epoll, EPOLL_CTL_ADD,
-	    tcp_upstreams_fd(a->tcp), &tcp) < 0)
+	if (epoll_ctl(f->epoll, EPOLL_CTL_ADD, f->options.queue_fd,
+	    &queue) < 0 || epoll_ctl(f->epoll, EPOLL_CTL_ADD,
+	    tcp_upstreams_fd(f->tcp), &tcp) < 0)
 		return -errno;
 	return 0;
 }
 
 static int
-init(struct forwarder *a)
+init(struct forwarder *f)
 {
-	struct answering_threads *threads = a->options.thread->threads;
+	struct answering_threads *threads = f->options.thread->threads;
 	const struct generation *generation = atomic_load(&threads->current);
 	const struct forward_settings *settings = &generation->settings.forward;
 	struct engine_host own = host;
 	uint64_t seed;
-	int error = open_events(a);
+	int error = open_events(f);
 
 	if (error == 0)
-		error = held_open(&a->held, a->options.most);
+		error = held_open(&f->held, f->options.most);
 	if (error < 0)
 		return error;
-	forwarder_random(a, &seed, sizeof(seed));
-	turns_init(&a->turns, seed);
-	error = ports_init(&a->ports, a->epoll, a->options.mark_relay,
-	    PORTS_EACH * a->options.most + PORTS_OWN);
+	forwarder_random(f, &seed, sizeof(seed));
+	turns_init(&f->turns, seed);
+	error = ports_init(&f->ports, f->epoll, f->options.mark_relay,
+	    PORTS_EACH * f->options.most + PORTS_OWN);
 	if (error < 0)
 		return error;
-	own.arg = a;
-	if (a->options.keeps)
+	own.arg = f;
+	if (f->options.keeps)
 		own.probe = NULL;
-	a->engine = engine_new(&own, settings, NULL, threads->upstreams,
+	f->engine = engine_new(&own, settings, NULL, threads->upstreams,
 	    monotime_boot());
-	if (a->engine == NULL)
+	if (f->engine == NULL)
 		return -ENOMEM;
-	if (!a->options.keeps)
-		engine_count_in(a->engine, a->options.thread->slot->domains);
-	note_settings(a, generation);
+	if (!f->options.keeps)
+		engine_count_in(f->engine, f->options.thread->slot->domains);
+	note_settings(f, generation);
 	return 0;
 }
 
 int
 forwarder_new(struct forwarder **forwarder, const struct forwarder_options *options)
 {
-	struct forwarder *a = calloc(1, sizeof(*a));
+	struct forwarder *f = calloc(1, sizeof(*f));
 	int error;
 
 	*forwarder = NULL;
-	if (a == NULL)
+	if (f == NULL)
 		return -ENOMEM;
-	a->options = *options;
-	a->epoll = -1;
+	f->options = *options;
+	f->epoll = -1;
 	for (size_t i = 0; i < FORWARD_COUNTERS; i++)
-		a->before[i] = atomic_load(&options->thread->slot->forward[i]);
-	error = init(a);
+		f->before[i] = atomic_load(&options->thread->slot->forward[i]);
+	error = init(f);
 	if (error < 0)
-		forwarder_free(a);
+		forwarder_free(f);
 	else
-		*forwarder = a;
+		*forwarder = f;
 	return error;
 }
 
 void
-forwarder_free(struct forwarder *a)
+forwarder_free(struct forwarder *f)
 {
-	if (a == NULL)
+	if (f == NULL)
 		return;
-	a->ending = true;
-	engine_free(a->engine);
-	ports_free(&a->ports);
-	tcp_upstreams_free(a->tcp);
-	held_close(&a->held);
-	if (a->epoll >= 0)
-		(void)close(a->epoll);
-	free(a);
+	f->ending = true;
+	engine_free(f->engine);
+	ports_free(&f->ports);
+	tcp_upstreams_free(f->tcp);
+	held_close(&f->held);
+	if (f->epoll >= 0)
+		(void)close(f->epoll);
+	free(f);
 }

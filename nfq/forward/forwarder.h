@@ -6,14 +6,14 @@
  *
  * A thread calls, in this order, again and again:
  *
- *	n = forwarder_wait(a, events, until);
+ *	n = forwarder_wait(f, events, until);
  *	answering_begin(...);
- *	forwarder_begin(a, cache);
- *	forwarder_take(a, events, n);	replies, and what is due
- *	for each packet: forwarder_hold(a, packet, interception)
- *	forwarder_ask(a, most);
+ *	forwarder_begin(f, cache);
+ *	forwarder_take(f, events, n);	replies, and what is due
+ *	for each packet: forwarder_hold(f, packet, interception)
+ *	forwarder_ask(f, most);
  *	thread_queue_send(...);
- *	forwarder_end(a);
+ *	forwarder_end(f);
  *	answering_end(...);
  */
 #ifndef NFDNS_NFQ_FORWARD_FORWARDER_H

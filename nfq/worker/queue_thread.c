@@ -32,7 +32,7 @@ struct queue_thread {
 	uint32_t mark_stream;		/* 0: TCP is not captured */
 	bool forwards;			/* there is a forwarding thread, */
 	uint16_t forward_queue;		/* and its queue, */
-	struct forwarder *forwarder;		/* if so; NULL when the thread ends */
+	struct forwarder *forwarder;	/* if so; NULL when the thread ends */
 	const struct forward_settings *forward;	/* of this batch, or NULL */
 	struct cache *cache;		/* of this batch, or NULL */
 	struct interception ahead[AHEAD];
