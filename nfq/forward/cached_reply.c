@@ -13,8 +13,7 @@ cached_reply(struct interception *i, const struct answer_source *source,
 	struct cached_ask ask;
 	size_t offset, length;
 
-	if (i->decision.reason != REASON_FORWARD &&
-	    i->decision.reason != REASON_FORWARD_FULL)
+	if (i->decision.reason != REASON_FORWARD)
 		return -1;
 	offset = packet_reply_offset(&i->packet);
 	ask = (struct cached_ask){

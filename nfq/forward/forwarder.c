@@ -16,6 +16,7 @@
 #define REPLIES		16	/* from one port in one round, at most */
 #define PORTS_EACH	4	/* of a question that nobody answers */
 #define PORTS_OWN	512	/* of probes, and of answers that are late */
+#define USER_PART	2	/* of all that are held, one user's */
 /*
  * With so many questions held a port serves several.  Few hosts come there but by a
  * flood; a page that is loaded asks for some ten names.
@@ -122,7 +123,7 @@ cut_answer(const struct held *h, uint8_t *answer)
 static void
 give_back(struct forwarder *f, struct held *h)
 {
-	waiting_end(&f->options.thread->threads->waiting, h->held.uid);
+	turns_end(&f->turns, h);
 	held_give(&f->held, h);
 }
 
@@ -150,7 +151,8 @@ deny(struct forwarder *f, struct held *h)
 		turn_round(f, h, i->reply_length);
 	else
 		queue_drop(f->options.queue->reader, h->held.id);
-	answering_count_rcode(f->options.thread, i->decision.rcode);
+	answering_count_rcode(f->options.thread->slot->forwarded_rcodes,
+	    i->decision.rcode);
 	record(f, h, i->answer, i->answer_length);
 	give_back(f, h);
 }
@@ -182,7 +184,8 @@ host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
 	if (length > room)
 		length = cut_answer(h, answer);
 	turn_round(f, h, packet_reply(&h->held.packet, f->reply, length));
-	answering_count_rcode(f->options.thread, rcode);
+	answering_count_rcode(f->options.thread->slot->forwarded_rcodes,
+	    rcode);
 	answering_count_spent(f->options.thread, f->boot.ns - client->since.ns,
 	    1);
 	h->held.decision.rcode = rcode;
@@ -265,8 +268,8 @@ bool
 forwarder_hold(struct forwarder *f, const struct queue_packet *p,
     struct interception *i)
 {
-	struct held *h = f->held.count < f->options.most ?
-	    held_take(&f->held, p->length) : NULL;
+	struct held *h = turns_held(&f->turns, p->uid) <
+	    f->options.most / USER_PART ? held_take(&f->held, p->length) : NULL;
 
 	if (h == NULL)
 		return false;
@@ -500,7 +503,6 @@ forwarder_end(struct forwarder *f)
 		[FORWARD_TCP_CONNECTIONS] = tcp->connections,
 		[FORWARD_TCP_AGAIN] = tcp->again,
 		[FORWARD_TCP_UNASKED] = tcp->unasked,
-		[FORWARD_EXPRESS] = f->options.keeps ? 0 : s->answered,
 	};
 
 	for (size_t i = 0; i < FORWARD_COUNTERS; i++)
@@ -536,8 +538,8 @@ open_events(struct forwarder *f)
 	f->tcp = tcp_upstreams_new(f->options.mark_relay, seed);
 	if (f->tcp == NULL)
 		return -ENOMEM;
-	if (epoll_ctl(f->epoll, EPOLL_CTL_ADD, f->options.queue_fd,
-	    &queue) < 0 || epoll_ctl(f->epoll, EPOLL_CTL_ADD,
+	if ((f->options.queue_fd >= 0 && epoll_ctl(f->epoll, EPOLL_CTL_ADD,
+	    f->options.queue_fd, &queue) < 0) || epoll_ctl(f->epoll, EPOLL_CTL_ADD,
 	    tcp_upstreams_fd(f->tcp), &tcp) < 0)
 		return -errno;
 	return 0;
@@ -554,7 +556,8 @@ init(struct forwarder *f)
 	int error = open_events(f);
 
 	if (error == 0)
-		error = held_open(&f->held, f->options.most);
+		error = held_open(&f->held,
+		    f->options.queue != NULL ? f->options.most : 1);
 	if (error < 0)
 		return error;
 	forwarder_random(f, &seed, sizeof(seed));

@@ -46,10 +46,10 @@ struct forwarder_streams {
 
 struct forwarder_options {
 	struct answering_thread *thread;	/* borrowed, as the rest */
-	struct thread_queue *queue;
-	int queue_fd;
+	struct thread_queue *queue;	/* NULL: no packets are held */
+	int queue_fd;			/* the same, or -1 */
 	uint16_t queue_number;		/* in audit records */
-	uint32_t most;			/* questions held at a time */
+	uint32_t most;			/* questions at a time; of one user half */
 	uint32_t mark_mask, mark_answered, mark_relay;
 	const struct forwarder_streams *streams;	/* NULL: none */
 	void *arg;			/* of these */
@@ -100,7 +100,7 @@ void forwarder_take(struct forwarder *forwarder, const struct epoll_event *event
 
 /*
  * Holds a packet that is to be forwarded; its question is asked at its turn.  False:
- * too many are held, or it is too long.
+ * too many are held, of all or of its user, or it is too long.
  */
 bool forwarder_hold(struct forwarder *forwarder, const struct queue_packet *packet,
     struct interception *interception);

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * One round of the loop: replies of upstreams, what is due, new packets, then
- * the verdicts of all.
- */
 #include "nfq/forward/thread.h"
 
 #include <errno.h>
@@ -21,100 +17,12 @@
 #include "nfq/queue/queue.h"
 #include "policy/log.h"
 
-#define RECEIVES	8	/* from the queue in one round, at most */
 #define FLUSHED_AT_ONCE	20000	/* entries that are looked at in one round */
-#define CHECK_EVERY_MS	1000	/* the count of what waits */
 
 static const struct forward_settings *
 forward_settings_of(const struct forward_thread *f)
 {
 	return &f->thread.generation->settings.forward;
-}
-
-/* Of a packet that is not held. */
-static void
-record(struct forward_thread *f, const struct queue_packet *p)
-{
-	const struct interception *i = &f->interception;
-	const struct held_packet packet = {
-		.id = p->id, .uid = p->uid, .gid = p->gid,
-		.received_ns = f->thread.received_ns,
-		.decision = i->decision, .note = intercept_note(i),
-		.packet = i->packet };
-
-	if (i->form == PACKET_OK)
-		held_packet_record(&packet, &f->thread, 0, i->answer,
-		    i->answer_length);
-}
-
-/*
- * The queue names no user once the socket is closed.  Nobody waits for the answer
- * then, but a rule could deny a name that it leads to.
- */
-static bool
-is_unjudged(struct forward_thread *f, const struct queue_packet *p)
-{
-	struct interception *i = &f->interception;
-
-	if (p->uid != (uid_t)-1 || !intercept_drop_unowned(i))
-		return false;
-	answering_count(&f->thread, &i->decision);
-	record(f, p);
-	return true;
-}
-
-/*
- * The queue's thread has decided this before, perhaps by settings that have
- * changed since: what is none of ours any more is answered, or passes.
- */
-static void
-take_packet(struct forward_thread *f, const struct queue_packet *p)
-{
-	const struct answer_source source =
-	    generation_source(f->thread.generation);
-	struct interception *i = &f->interception;
-
-	i->asker = (struct asker){ .now = f->thread.now, .uid = p->uid,
-		.gid = p->gid, .device = p->device };
-	f->policy.rules = f->thread.generation->rules;
-	i->policy = f->policy.rules != NULL ? &f->policy : NULL;
-	i->forward = &f->thread.generation->settings.forward;
-	i->forward_full = false;
-	intercept_parse(i, p->octets, p->length, p->whole_length);
-	intercept_answer(i, &source, f->thread.rotation++, f->reply);
-	if (!is_unjudged(f, p) && i->decision.verdict == VERDICT_FORWARD) {
-		if (forwarder_hold(f->forwarder, p, i))
-			return;
-		/* Too long, or too many: what the domain says of that. */
-		i->forward_full = true;
-		intercept_answer(i, &source, f->thread.rotation, f->reply);
-		record(f, p);
-	}
-	waiting_end(f->waiting, p->uid);
-	if (i->reply_length > 0)
-		queue_reply(f->queue.reader, p->id,
-		    (p->mark & ~f->mark_mask) | f->mark_answered, f->reply,
-		    i->reply_length);
-	else if (i->decision.verdict == VERDICT_DROP)
-		queue_drop(f->queue.reader, p->id);
-	else
-		queue_release_one(f->queue.reader, p->id);
-}
-
-/* What does not come at once makes the next round, which costs no more. */
-static void
-take_packets(struct forward_thread *f)
-{
-	int n = QUEUE_BATCH;
-
-	for (unsigned int i = 0; i < RECEIVES && n == QUEUE_BATCH; i++) {
-		n = thread_queue_receive_now(&f->queue);
-		for (int p = 0; p < n; p++)
-			take_packet(f, &f->queue.packets[p]);
-		forwarder_ask(f->forwarder, UINT_MAX);
-		thread_queue_send(&f->queue);
-		answering_go_on(&f->thread);
-	}
 }
 
 /* A supervisor that is gone shows elsewhere. */
@@ -232,58 +140,8 @@ take_cache(const struct generation *generation)
 }
 
 static void
-count_waiting(struct forward_thread *f)
-{
-	const struct held *h;
-	uint32_t place = 0;
-
-	waiting_clear(f->waiting);
-	while ((h = held_walk(&f->forwarder->held, &place)) != NULL)
-		waiting_add(f->waiting, h->held.uid);
-}
-
-/* Questions that queue threads hold. */
-static uint32_t
-held_elsewhere(const struct forward_thread *f)
-{
-	uint64_t sum = 0;
-
-	for (unsigned int q = 0; q < f->page.queues; q++)
-		sum += atomic_load_explicit(
-		    &f->page.slots[q].forward[FORWARD_HELD],
-		    memory_order_relaxed);
-	return (uint32_t)sum;
-}
-
-/*
- * The count of what was handed over drifts when the kernel drops packets, and by what
- * a worker before this one had handed over.  For moments it is above what is held, by
- * packets on their way; a difference that lasts a second is corrected, when queue
- * threads hold nothing.
- */
-static void
-check_waiting(struct forward_thread *f)
-{
-	const uint32_t elsewhere = held_elsewhere(f);
-	const int32_t over = waiting_all(f->waiting) -
-	    (int32_t)(f->forwarder->held.count + elsewhere);
-
-	f->over_least = over < f->over_least ? over : f->over_least;
-	f->over_most = over > f->over_most ? over : f->over_most;
-	if (elsewhere > 0 || (monotime_is_set(f->checked) &&
-	    monotime_ms_since(f->forwarder->boot, f->checked) < CHECK_EVERY_MS))
-		return;
-	if (f->over_least > 0 || f->over_most < 0)
-		count_waiting(f);
-	f->checked = f->forwarder->boot;
-	f->over_least = INT32_MAX;
-	f->over_most = INT32_MIN;
-}
-
-static void
 do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 {
-	bool queued = false;
 	uint64_t woken;
 
 	answering_begin(&f->thread, monotime_now());
@@ -291,20 +149,13 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 	do_flush(f);
 	if (atomic_exchange(&f->look_due, false))
 		engine_look_for_loops(f->forwarder->engine, f->forwarder->boot);
-	for (int i = 0; i < count; i++) {
+	for (int i = 0; i < count; i++)
 		if (events[i].data.ptr == &f->wake)
 			f->errands_left = read(f->wake, &woken,
 			    sizeof(woken)) > 0 || f->errands_left;
-		queued |= events[i].data.ptr == NULL;
-	}
 	forwarder_take(f->forwarder, events, count);
 	if (f->errands_left)
 		thread_errands_take(f);
-	if (queued)
-		take_packets(f);
-	else
-		check_waiting(f);
-	thread_queue_send(&f->queue);
 	want_tls(f);
 	forwarder_end(f->forwarder);
 	forward_page_show(f);
@@ -325,7 +176,6 @@ forward_run(struct answering_thread *thread)
 	}
 }
 
-/* The supervisor gives what is held a verdict, or leaves it to a successor. */
 static void
 forward_free(struct answering_thread *thread)
 {
@@ -333,7 +183,6 @@ forward_free(struct answering_thread *thread)
 
 	errands_runner_leaves(&f->thread.threads->errands);
 	forwarder_free(f->forwarder);
-	thread_queue_close(&f->queue);
 	if (f->wake >= 0)
 		(void)close(f->wake);
 	free(f);
@@ -346,16 +195,14 @@ static const struct answering_kind forward_kind = {
 
 /* 0 or a negative errno. */
 static int
-init(struct forward_thread *f, const struct worker_handover *h,
-    unsigned int number)
+init(struct forward_thread *f, const struct worker_handover *h)
 {
 	const struct generation *generation =
 	    atomic_load(&f->thread.threads->current);
 	const struct forward_settings *settings = &generation->settings.forward;
 	const struct forwarder_options options = {
-		.thread = &f->thread, .queue = &f->queue,
-		.queue_fd = h->queues[number], .most = settings->limits.held,
-		.mark_mask = f->mark_mask, .mark_answered = f->mark_answered,
+		.thread = &f->thread, .queue_fd = -1,
+		.most = settings->limits.held,
 		.mark_relay = h->options.mark_relay,
 		.streams = &thread_errands, .arg = f, .keeps = true,
 	};
@@ -364,17 +211,11 @@ init(struct forward_thread *f, const struct worker_handover *h,
 	uint64_t seed;
 	int error;
 
-	f->over_least = INT32_MAX;
-	f->over_most = INT32_MIN;
-	error = thread_queue_open(&f->queue, h->queues[number],
-	    (uint16_t)(h->options.queue_number + number), f->thread.slot);
-	if (error == 0)
-		error = forwarder_new(&f->forwarder, &options);
+	error = forwarder_new(&f->forwarder, &options);
 	if (error < 0)
 		return error;
-	f->waiting = &f->thread.threads->waiting;
 	forwarder_random(f->forwarder, &seed, sizeof(seed));
-	waiting_init(f->waiting, seed);
+	waiting_init(&f->thread.threads->waiting, seed);
 	f->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (f->wake < 0 || epoll_ctl(f->forwarder->epoll, EPOLL_CTL_ADD, f->wake,
 	    &event) < 0)
@@ -400,10 +241,7 @@ forward_start(struct forward_thread **thread, struct answering_threads *threads,
 	f->wake = -1;
 	f->control = h->control;
 	answering_thread_init(&f->thread, threads, number);
-	f->thread.slot->kind = SLOT_FORWARD;
-	f->mark_mask = h->options.mark_mask;
-	f->mark_answered = h->options.mark_answered;
-	error = init(f, h, number);
+	error = init(f, h);
 	if (error == 0)
 		error = answering_thread_start(&f->thread, &forward_kind);
 	if (error == 0) {

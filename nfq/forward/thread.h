@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The forwarding thread probes upstreams, for all threads that ask (forwarder.h), and
- * shows what is known of them.  It asks what the TCP thread wants to know, and the
- * questions for which queue threads have no room.
- *
- * Verdicts of this queue are single ones: a batch verdict would take packets
- * that wait.  When the worker dies, the supervisor puts them back (NF_REPEAT),
- * and they come again through the first queue.
+ * shows what is known of them.  It asks what the TCP thread wants to know.
  */
 #ifndef NFDNS_NFQ_FORWARD_THREAD_H
 #define NFDNS_NFQ_FORWARD_THREAD_H
@@ -17,9 +12,8 @@
 struct forward_thread;
 
 /*
- * Starts the thread of queue "number" (the one behind the workers') as one of
- * "threads", which own it from then on.  It uses the slot and the audit ring of
- * that number, and borrows what the handover points to.  0 and *thread, or a
+ * Starts the thread as one of "threads", which own it from then on.  It uses the
+ * slot and the audit ring of that number, and borrows what the handover points to.  0 and *thread, or a
  * negative errno.
  */
 int forward_start(struct forward_thread **thread,

@@ -28,9 +28,6 @@ struct forward_page {
 
 struct forward_thread {
 	struct answering_thread thread;
-	struct thread_queue queue;
-	uint32_t mark_mask;
-	uint32_t mark_answered;
 	struct forwarder *forwarder;
 	int control;			/* for orders: control.h */
 	int wake;			/* eventfd: orders of the main thread */
@@ -40,14 +37,8 @@ struct forward_thread {
 	uint32_t flushed;		/* and what it has removed */
 	atomic_bool look_due;		/* for loops */
 	bool errands_left;		/* more than a round takes */
-	struct waiting *waiting;	/* what queue threads count */
-	monotime_t checked;		/* when that was last compared with "held" */
-	int32_t over_least, over_most;	/* above "held", since then */
 	bool has_tls;			/* an upstream of the settings is over TLS */
-	struct interception interception;
-	struct policy_source policy;	/* rules alone: their rates were taken */
 	struct forward_page page;
-	uint8_t reply[QUEUE_REPLY_MAX];
 };
 
 

@@ -23,8 +23,6 @@ struct worker_options {
 	uint16_t queue_number;		/* of the first queue */
 	unsigned int queues;		/* with consecutive numbers */
 	uint32_t maxlen;		/* packets that each can hold */
-	bool forward;			/* packets may be forwarded */
-	bool asks;			/* there is a forwarding thread, with a queue */
 	bool tcp;			/* TCP is captured, and there are listeners */
 	uint32_t mark_mask;		/* capture.mark_mask, and in it: */
 	uint32_t mark_passed;		/* of questions, */
@@ -48,12 +46,5 @@ struct worker_handover {
 	struct status_page *status;
 	struct senders *senders;	/* of TCP connections; NULL: not known */
 };
-
-/* How many queues there are in all. */
-static inline unsigned int
-handover_queues(const struct worker_handover *handover)
-{
-	return handover->options.queues + (handover->options.asks ? 1 : 0);
-}
 
 #endif

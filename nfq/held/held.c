@@ -32,7 +32,6 @@ held_take(struct held_table *t, size_t length)
 		SLIST_REMOVE_HEAD(&t->free, entry);
 	else
 		h = &t->all[t->most++];
-	h->used = true;
 	t->count++;
 	return h;
 }
@@ -41,19 +40,5 @@ void
 held_give(struct held_table *t, struct held *h)
 {
 	SLIST_INSERT_HEAD(&t->free, h, entry);
-	h->used = false;
 	t->count--;
-}
-
-/* Places that were never in use lie behind the others, untouched. */
-const struct held *
-held_walk(const struct held_table *t, uint32_t *place)
-{
-	while (*place < t->most) {
-		const struct held *h = &t->all[(*place)++];
-
-		if (h->used)
-			return h;
-	}
-	return NULL;
 }

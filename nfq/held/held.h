@@ -21,7 +21,6 @@
 struct held {
 	struct engine_client client;	/* first: a client is its held question */
 	struct held_packet held;	/* of octets[] */
-	bool used;
 	struct chase chase;		/* of chain[], if it is followed */
 	SLIST_ENTRY(held) entry;	/* of the free ones */
 	STAILQ_ENTRY(held) turn;	/* of those that were not asked yet: turns.h */
@@ -49,9 +48,6 @@ void held_close(struct held_table *table);
  */
 struct held *held_take(struct held_table *table, size_t length);
 void held_give(struct held_table *table, struct held *held);
-
-/* The next question that waits: begins with *place 0, NULL at the end. */
-const struct held *held_walk(const struct held_table *table, uint32_t *place);
 
 static inline struct held *
 held_of(struct engine_client *client)

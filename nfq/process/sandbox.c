@@ -364,10 +364,10 @@ sandbox_worker_privileges(uid_t uid, gid_t gid)
 }
 
 int
-sandbox_worker_seccomp(bool asks)
+sandbox_worker_seccomp(void)
 {
 	return restrict_calls(calls_of_worker, COUNT(calls_of_worker),
-	    MAY_SEND | MAY_SIGNAL | (asks ? MAY_ASK : 0));
+	    MAY_SEND | MAY_SIGNAL | MAY_ASK);
 }
 
 /* If the worker's user is root, it is nobody. */

@@ -20,10 +20,10 @@ int sandbox_worker_privileges(uid_t uid, gid_t gid)
  * Restricts the system calls of all threads of the worker.  Call it when all
  * threads run and all files are open, and before the first packet is read.  The
  * worker can send signals only to its own threads.  Any other call ends the
- * process with SIGSYS.  "asks": it asks nameservers, or has clients over TCP.
+ * process with SIGSYS.
  * 0 or a negative errno.
  */
-int sandbox_worker_seccomp(bool asks) __attribute__((warn_unused_result));
+int sandbox_worker_seccomp(void) __attribute__((warn_unused_result));
 
 /*
  * The compiler.  First: no capability.  A caller that is root changes to uid and

@@ -259,13 +259,6 @@ queue_drop(struct queue_reader *reader, uint32_t id)
 }
 
 void
-queue_hand_over(struct queue_reader *reader, uint32_t id, uint16_t number)
-{
-	put_verdict(reader, id, (int)(NF_QUEUE_NR((uint32_t)number) |
-	    NF_VERDICT_FLAG_QUEUE_BYPASS));
-}
-
-void
 queue_release_one(struct queue_reader *reader, uint32_t id)
 {
 	put_verdict(reader, id, NF_ACCEPT);

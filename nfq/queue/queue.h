@@ -123,11 +123,6 @@ void queue_pass(struct queue_reader *reader, uint32_t id);
 void queue_mark(struct queue_reader *reader, uint32_t id, uint32_t mark);
 void queue_drop(struct queue_reader *reader, uint32_t id);
 /*
- * Hands the packet to the queue "number"; it passes if no socket is bound there
- * (NF_VERDICT_FLAG_QUEUE_BYPASS).
- */
-void queue_hand_over(struct queue_reader *reader, uint32_t id, uint16_t number);
-/*
  * Lets this packet pass, and no other: for a reader that keeps packets, since
  * queue_pass() takes all up to the id.  It calls that only while it keeps none.
  */

@@ -253,7 +253,7 @@ stream_new(struct stream **stream, struct answering_threads *threads,
 	s->options = &h->options;
 	s->open = sockets_open;
 	answering_thread_init(&s->thread, threads, number);
-	s->thread.slot->kind = SLOT_STREAM;
+	s->thread.slot->is_stream = 1;
 	s->limits = atomic_load(&threads->current)->settings.stream;
 	s->files_max = UINT64_MAX;
 	s->senders = h->senders;

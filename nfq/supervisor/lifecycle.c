@@ -87,14 +87,14 @@ start_run_dir(struct supervisor *s)
 	if (s->pid_file < 0)
 		return fail(&diag, EXIT_ERROR);
 	error = status_create(&s->status, s->config->run_dir,
-	    config_queues(s->config) + (s->config->capture.tcp ? 1 : 0));
+	    s->config->queue.workers + (s->config->capture.tcp ? 2 : 1));
 	if (error < 0) {
 		log_error("cannot create the status page in run_dir \"%s\": %s",
 		    s->config->run_dir, strerror(-error));
 		return EXIT_ERROR;
 	}
 	s->status.supervisor->queue_number = s->config->queue.number;
-	s->status.supervisor->queues = config_queues(s->config);
+	s->status.supervisor->queues = s->config->queue.workers;
 	s->has_status = true;
 	return EXIT_OK;
 }
@@ -164,7 +164,7 @@ take_queue(struct supervisor *s, uint16_t number)
 static int
 start_queues(struct supervisor *s)
 {
-	while (s->queue_count < config_queues(s->config)) {
+	while (s->queue_count < s->config->queue.workers) {
 		uint16_t number =
 		    (uint16_t)(s->config->queue.number + s->queue_count);
 		int fd = take_queue(s, number);

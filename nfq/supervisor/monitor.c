@@ -194,7 +194,7 @@ enum { COLUMN_NUMBER = 0, COLUMN_WAITING = 2, COLUMN_DROPPED = 5,
 /* The kernel's counters of our queues. */
 struct queue_numbers {
 	uint64_t dropped;		/* packets of all, since they were bound */
-	uint32_t waiting[CONFIG_MAX_WORKERS + 1];	/* of each, without verdict */
+	uint32_t waiting[CONFIG_MAX_WORKERS];	/* of each, without verdict */
 };
 
 /*

@@ -108,7 +108,7 @@ struct supervisor {
 	int pid_file;
 	bool has_status;
 	struct status_page status;
-	int queues[CONFIG_MAX_WORKERS + 1];
+	int queues[CONFIG_MAX_WORKERS];
 	size_t queue_count;
 	char listen_problem[STATUS_TEXT];	/* why listeners are missing, or "" */
 	int listeners[STREAM_LISTENERS];	/* -1: none */

@@ -44,8 +44,6 @@ options_of(const struct worker_process *k)
 	    .queue_number = config->queue.number,
 	    .queues = config->queue.workers,
 	    .maxlen = config->queue.maxlen,
-	    .forward = config_forwards(config),
-	    .asks = config_asks(config),
 	    .tcp = k->listeners[0] >= 0,
 	    .mark_mask = capture->mark_mask,
 	    .mark_passed = capture->mark_passed,
@@ -90,7 +88,7 @@ reap(struct worker_process *k)
 static void
 recover_queues(const struct worker_process *k, enum queue_fate fate)
 {
-	for (unsigned int i = 0; i < config_queues(k->config); i++) {
+	for (unsigned int i = 0; i < k->config->queue.workers; i++) {
 		const uint16_t number =
 		    (uint16_t)(k->config->queue.number + i);
 		const uint32_t last_id =
@@ -296,7 +294,7 @@ signs_of(const struct worker_process *k, unsigned int i)
 	};
 	uint32_t octets, drops;
 
-	if (!signs.has_work && i < config_queues(k->config) &&
+	if (!signs.has_work && i < k->config->queue.workers &&
 	    signs.batches == k->life.slots[i].batches)
 		signs.has_work = queue_backlog(k->queues[i], &octets,
 		    &drops) == 0 && octets > 0;
@@ -351,11 +349,12 @@ end_hanging(struct worker_process *k, unsigned int i, enum life_sign sign)
 	read_thread_file(k, i, "wchan", wchan, sizeof(wchan));
 	if (wchan[0] == '\0')
 		memcpy(wchan, "0", 2);
-	if (i < config_queues(k->config))
+	if (i < k->config->queue.workers)
 		log_error("queue %u: the worker %s (wchan %s): killing it",
 		    k->config->queue.number + i, texts[sign], wchan);
 	else
-		log_error("TCP: the worker %s (wchan %s): killing it",
+		log_error("%s: the worker %s (wchan %s): killing it",
+		    i == k->config->queue.workers ? "forwarding" : "TCP",
 		    texts[sign], wchan);
 	k->hung = i;
 	k->hangs = sign;
@@ -365,8 +364,8 @@ end_hanging(struct worker_process *k, unsigned int i, enum life_sign sign)
 enum worker_process_step
 worker_process_look(struct worker_process *k, monotime_t now)
 {
-	const unsigned int queues = config_queues(k->config);
-	const unsigned int slots = queues + (k->config->capture.tcp ? 1 : 0);
+	const unsigned int queues = k->config->queue.workers;
+	const unsigned int slots = queues + (k->config->capture.tcp ? 2 : 1);
 	const bool looking = life_look(&k->life, now);
 
 	worker_death_tell_unsaid(k, now);

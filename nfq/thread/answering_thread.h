@@ -165,12 +165,13 @@ answering_go_on(struct answering_thread *thread)
 	answering_count_up(&thread->slot->batches);
 }
 
-/* Counts an answer's response code. */
+/* Counts a response code, in the slot's refusals or forwarded_rcodes. */
 static inline void
-answering_count_rcode(struct answering_thread *thread, uint16_t rcode)
+answering_count_rcode(_Atomic uint64_t rcodes[static STATUS_RCODES],
+    uint16_t rcode)
 {
-	answering_count_up(&thread->slot->rcodes[rcode < STATUS_RCODES ?
-	    rcode : STATUS_RCODES - 1]);
+	answering_count_up(&rcodes[rcode < STATUS_RCODES ? rcode :
+	    STATUS_RCODES - 1]);
 }
 
 /* Counts questions that took so long until their answer; ns below 0: none. */
@@ -208,7 +209,7 @@ answering_count(struct answering_thread *thread,
 	if (decision->reason == REASON_MALFORMED)
 		answering_count_up(&slot->malformed);
 	if (decision->verdict == VERDICT_REFUSE)
-		answering_count_rcode(thread, decision->rcode);
+		answering_count_rcode(slot->refusals, decision->rcode);
 }
 
 /* Whether anybody wants a record of such a decision. */

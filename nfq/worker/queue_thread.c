@@ -30,11 +30,11 @@ struct queue_thread {
 	uid_t uid;			/* our own */
 	uint16_t queue_number;
 	uint32_t mark_stream;		/* 0: TCP is not captured */
-	bool forwards;			/* there is a forwarding thread, */
-	uint16_t forward_queue;		/* and its queue, */
-	struct forwarder *forwarder;	/* if so; NULL when the thread ends */
-	const struct forward_settings *forward;	/* of this batch, or NULL */
+	struct forwarder *forwarder;	/* NULL when the thread ends */
+	bool asks;			/* in this batch there is something for it */
+	const struct forward_settings *forward;	/* of this batch */
 	struct cache *cache;		/* of this batch, or NULL */
+	struct policy_source again;	/* the policy, without rates and counters */
 	struct interception ahead[AHEAD];
 	uint8_t reply[INTERCEPT_REPLY_MAX];
 };
@@ -125,15 +125,6 @@ mark_stream(struct queue_thread *q, const struct queue_packet *p,
 	    (p->mark & ~q->mark_mask) | q->mark_stream);
 }
 
-static void
-forward(struct queue_thread *q, const struct queue_packet *p,
-    struct interception *i)
-{
-	waiting_add(&q->thread.threads->waiting, p->uid);
-	if (q->forwarder == NULL || !forwarder_hold(q->forwarder, p, i))
-		queue_hand_over(q->queue.reader, p->id, q->forward_queue);
-}
-
 /*
  * A batch ACCEPT takes all packets up to its id (queue_pass()), those that are held
  * too; so they pass one by one as long as any is.
@@ -141,7 +132,7 @@ forward(struct queue_thread *q, const struct queue_packet *p,
 static void
 pass(struct queue_thread *q, uint32_t id)
 {
-	if (q->forwarder == NULL || q->forwarder->held.count == 0)
+	if (q->forwarder != NULL && q->forwarder->held.count == 0)
 		queue_pass(q->queue.reader, id);
 	else
 		queue_release_one(q->queue.reader, id);
@@ -178,12 +169,11 @@ count_hit(struct queue_thread *q, int domain)
 }
 
 static void
-answer_packet(struct queue_thread *q, const struct queue_packet *p,
+decide_packet(struct queue_thread *q, const struct queue_packet *p,
     struct interception *i)
 {
 	const struct answer_source source =
 	    generation_source(q->thread.generation);
-	struct queue_reader *reader = q->queue.reader;
 	int domain = -1;
 
 	intercept_answer(i, &source, q->thread.rotation++, q->reply);
@@ -193,6 +183,37 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 		judge_odd(q, p, i);
 	if (domain >= 0)
 		count_hit(q, domain);
+}
+
+/*
+ * False: too many are held, or it is too long, and it is decided once more, for
+ * that; rules have taken their tokens before.  The thread that ends leaves it in the
+ * queue, for another worker or the supervisor.
+ */
+static bool
+hold(struct queue_thread *q, const struct queue_packet *p,
+    struct interception *i)
+{
+	if (q->forwarder == NULL || forwarder_hold(q->forwarder, p, i))
+		return true;
+	i->forward_full = true;
+	q->again.rules = q->thread.generation->rules;
+	i->policy = q->again.rules != NULL ? &q->again : NULL;
+	decide_packet(q, p, i);
+	return false;
+}
+
+static void
+answer_packet(struct queue_thread *q, const struct queue_packet *p,
+    struct interception *i)
+{
+	struct queue_reader *reader = q->queue.reader;
+	bool waits;
+
+	decide_packet(q, p, i);
+	waits = i->decision.verdict == VERDICT_FORWARD && hold(q, p, i);
+	if (waits && q->forwarder == NULL)
+		return;
 	if (i->reply_length > 0)
 		queue_reply(reader, p->id,
 		    (p->mark & ~q->mark_mask) | q->mark_answered,
@@ -201,13 +222,10 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 		queue_drop(reader, p->id);
 	else if (is_taken(q, p, i))
 		mark_stream(q, p, i);
-	else if (i->decision.verdict == VERDICT_FORWARD)
-		forward(q, p, i);
-	else
+	else if (!waits)
 		pass(q, p->id);
 	count(q, p, i);
-	if (!i->canary && is_told(i) &&
-	    i->decision.verdict != VERDICT_FORWARD &&
+	if (!i->canary && is_told(i) && !waits &&
 	    intercept_is_recorded(i,
 	    answering_is_recorded(&q->thread, &i->decision)))
 		record(q, p, i);
@@ -223,9 +241,7 @@ set_origin(const struct queue_thread *q, struct interception *i,
 	i->asker.device = p->device;
 	i->asker.now = q->thread.now;
 	i->forward = q->forward;
-	i->forward_full = q->forwards && waiting_is_full(
-	    &q->thread.threads->waiting, p->uid, q->forward->limits.user,
-	    q->forward->limits.held);
+	i->forward_full = false;
 	i->policy = generation_policy(q->thread.generation);
 }
 
@@ -275,10 +291,12 @@ look_at_forwarding(struct queue_thread *q)
 	const struct generation *generation = q->thread.generation;
 
 	q->forward = &generation->settings.forward;
+	q->asks = q->forwarder != NULL && (q->forward->domains > 0 ||
+	    q->forward->chase != 0 || !forwarder_is_idle(q->forwarder));
 	q->cache = generation->cache != NULL &&
 	    cache_generation(generation->cache) == generation->number ?
 	    generation->cache : NULL;
-	if (q->forwarder != NULL)
+	if (q->asks)
 		forwarder_begin(q->forwarder, q->cache);
 }
 
@@ -286,8 +304,7 @@ static void
 begin_batch(struct queue_thread *q)
 {
 	answering_begin(&q->thread, monotime_now());
-	if (q->forwards)
-		look_at_forwarding(q);
+	look_at_forwarding(q);
 }
 
 static void
@@ -295,10 +312,10 @@ end_batch(struct queue_thread *q, unsigned int packets)
 {
 	for (unsigned int n = 0; n < packets; n += AHEAD)
 		answer_packets(q, n, packets - n < AHEAD ? packets - n : AHEAD);
-	if (q->forwarder != NULL)
+	if (q->asks)
 		forwarder_ask(q->forwarder, ASKED_AT_ONCE);
 	thread_queue_send(&q->queue);
-	if (q->forwarder != NULL)
+	if (q->asks)
 		forwarder_end(q->forwarder);
 	answering_end(&q->thread);
 }
@@ -399,12 +416,10 @@ queue_thread_start(struct answering_threads *threads,
 	q->mark_answered = options->mark_answered;
 	q->uid = options->uid;
 	q->mark_stream = options->tcp ? options->mark_stream : 0;
-	q->forwards = options->forward;
-	q->forward_queue = (uint16_t)(options->queue_number + options->queues);
 	q->queue_number = (uint16_t)(options->queue_number + number);
 	error = thread_queue_open(&q->queue, h->queues[number],
 	    q->queue_number, q->thread.slot);
-	if (error == 0 && q->forwards)
+	if (error == 0)
 		error = begin_forwarding(q, h, number);
 	if (error == 0)
 		error = answering_thread_start(&q->thread, &queue_kind);

@@ -38,7 +38,7 @@ struct worker {
 	struct audit *audit;
 	struct answering_threads threads;
 	struct stream *stream;		/* one of them; NULL: TCP is not captured */
-	struct forward_thread *forward;	/* another; NULL: nothing is forwarded */
+	struct forward_thread *forward;	/* another */
 	struct cache_memory cache;	/* of forwarding */
 	struct upstreams upstreams;	/* of forwarding, too */
 	struct rate_table *rates;	/* of the policy: it outlives reloads */
@@ -49,13 +49,13 @@ struct worker {
 static int
 confine(const struct worker_handover *h)
 {
-	int keep[CONFIG_MAX_WORKERS + 1 + AUDIT_MAX_FILES + STREAM_LISTENERS +
+	int keep[CONFIG_MAX_WORKERS + AUDIT_MAX_FILES + STREAM_LISTENERS +
 	    5];
 	const struct generation_files *g = h->generation;
 	size_t count = 0;
 	int error;
 
-	for (unsigned int i = 0; i < handover_queues(h); i++)
+	for (unsigned int i = 0; i < h->options.queues; i++)
 		keep[count++] = h->queues[i];
 	for (size_t i = 0; i < STREAM_LISTENERS; i++)
 		keep[count++] = h->listeners[i];
@@ -91,11 +91,10 @@ start_threads(struct worker *w)
 	w->threads.hitters = h->status->hitters.page;
 	for (unsigned int n = 0; n < queues && error == 0; n++)
 		error = queue_thread_start(&w->threads, h, n);
-	if (error == 0 && h->options.asks)
+	if (error == 0)
 		error = forward_start(&w->forward, &w->threads, h, queues);
 	if (error == 0 && h->options.tcp)
-		error = stream_start(&w->stream, &w->threads, h,
-		    handover_queues(h));
+		error = stream_start(&w->stream, &w->threads, h, queues + 1);
 	return error;
 }
 
@@ -200,7 +199,7 @@ prepare(struct worker *w)
 		    strerror(-error));
 		return WORKER_FAILED;
 	}
-	if ((error = sandbox_worker_seccomp(h->options.asks)) < 0) {
+	if ((error = sandbox_worker_seccomp()) < 0) {
 		log_error("the worker cannot restrict its system calls: %s",
 		    strerror(-error));
 		return WORKER_FAILED;

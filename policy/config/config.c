@@ -187,13 +187,6 @@ config_check_reload(const struct config *running, const struct config *next,
 {
 	int error = 0;
 
-	if (config_forwards(running) != config_forwards(next)) {
-		diag_add(diag, DIAG_ERROR, next->path, 0,
-		    "forward has changed to %s, which needs a restart: put it "
-		    "back, or restart nfdnsd",
-		    config_forwards(next) ? "something" : "nothing");
-		error = -EINVAL;
-	}
 	for (size_t i = 0; i < config_option_count; i++) {
 		const struct config_option *option = &config_options[i];
 

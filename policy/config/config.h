@@ -135,21 +135,11 @@ struct config {
 	bool borrows;			/* config_borrow() has made it */
 };
 
-/* Whether packets may be forwarded: they wait in a queue of their own. */
+/* Whether questions may be forwarded, and wait for their answers. */
 static inline bool
 config_forwards(const struct config *config)
 {
 	return config->forward.domains > 0 || config->forward.chase != 0;
-}
-
-/*
- * Whether there is a forwarding thread, with that queue: chains of CNAMEs that leave
- * the table have their ends over TCP in any case.
- */
-static inline bool
-config_asks(const struct config *config)
-{
-	return config_forwards(config) || config->capture.tcp;
 }
 
 /* Whether one of the upstreams is asked over TLS. */
@@ -168,13 +158,6 @@ static inline bool
 config_audit_is_file(const struct config_audit *audit)
 {
 	return audit->path[0] == '/';
-}
-
-/* All queues, with consecutive numbers: the workers', then forwarding's. */
-static inline unsigned int
-config_queues(const struct config *config)
-{
-	return config->queue.workers + (config_asks(config) ? 1 : 0);
 }
 
 /*

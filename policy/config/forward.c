@@ -341,7 +341,6 @@ check_shadowed(const struct config_load *load,
 void
 config_complete_forward(const struct config_load *load)
 {
-	const struct config_queue *queue = &load->config->queue;
 	struct forward_settings *f = forward_of(load);
 
 	check_roots(load);
@@ -353,9 +352,4 @@ config_complete_forward(const struct config_load *load)
 			    "domain \".\"", i);
 	for (uint32_t i = 0; i < f->domains; i++)
 		check_shadowed(load, &f->domain[i]);
-	if (config_asks(load->config) &&
-	    queue->number + queue->workers > UINT16_MAX)
-		diag_add(load->diag, DIAG_ERROR, load->file, 0,
-		    "queue.number: forwarding and capture.tcp need one more "
-		    "queue, and there is none above 65535; choose a lower number");
 }

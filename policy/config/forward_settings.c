@@ -35,7 +35,7 @@ forward_settings_defaults(struct forward_settings *settings)
 		.loop_retry_s = 60,
 	};
 	settings->limits = (struct forward_limits){
-		.held = 8192, .user = 2048, .domain = 8192,
+		.held = 1024, .user = 512, .domain = 1024,
 	};
 	settings->tls.idle_s = 20;
 }

@@ -117,7 +117,7 @@ struct forward_tls_settings {
 	uint32_t idle_s;		/* a connection without questions is closed */
 };
 
-/* Questions held, at most; those above are refused. */
+/* Questions that each thread has, at most; those above are refused. */
 struct forward_limits {
 	uint32_t held;			/* clients in all */
 	uint32_t user;			/* clients of one user */

@@ -211,7 +211,6 @@ const struct fact facts_table[] = {
 	{ FORWARD("tcp_connections", TCP_CONNECTIONS) },
 	{ FORWARD("tcp_again", TCP_AGAIN) },
 	{ FORWARD("tcp_unasked", TCP_UNASKED) },
-	{ FORWARD("express", EXPRESS) },
 	{ LIST("forward", "upstreams", FACTS_UPSTREAMS) },
 	{ LIST("forward", "domains", FACTS_DOMAINS) },
 

@@ -206,7 +206,7 @@ put_waiting(FILE *out, const char *family, const struct status_facts *f)
 	const struct status_supervisor *s = &f->s;
 	char number[16];
 
-	for (uint32_t i = 0; i < s->queues && i <= CONFIG_MAX_WORKERS; i++) {
+	for (uint32_t i = 0; i < s->queues && i < CONFIG_MAX_WORKERS; i++) {
 		(void)snprintf(number, sizeof(number), "%u",
 		    s->queue_number + i);
 		put_sample(out, family, LABELS({ "queue", number }),

@@ -85,7 +85,7 @@ struct status_supervisor {
 	uint32_t queue_number;		/* of the first queue */
 	uint32_t queues;		/* how many there are */
 	/* Packets of each queue that have no verdict yet, a second ago at most. */
-	_Atomic uint32_t queue_waiting[CONFIG_MAX_WORKERS + 1];
+	_Atomic uint32_t queue_waiting[CONFIG_MAX_WORKERS];
 	/* Of the listeners on 127.0.0.1 and ::1; 0: no TCP, or not yet. */
 	uint16_t stream_ports[2];
 	_Atomic uint32_t streams[2];	/* TCP connections in the sets: IPv4, IPv6 */
@@ -151,7 +151,6 @@ enum status_forward {
 	FORWARD_TCP_CONNECTIONS,	/* to upstreams, without TLS; also these: */
 	FORWARD_TCP_AGAIN,
 	FORWARD_TCP_UNASKED,
-	FORWARD_EXPRESS,	/* questions that queue threads asked and answered */
 	FORWARD_COUNTERS
 };
 
@@ -167,9 +166,6 @@ enum status_type status_type_of(uint16_t type);
 const char *status_type_text(enum status_type type);	/* "AAAA"; "other" */
 
 enum status_family { ASKED_IPV4, ASKED_IPV6, ASKED_FAMILIES };
-
-/* What kind of thread writes a slot. */
-enum status_slot { SLOT_QUEUE, SLOT_FORWARD, SLOT_STREAM };
 
 #define STATUS_RCODES	24	/* RFC 6895 section 2.3; the last: any other */
 
@@ -193,10 +189,10 @@ struct status_worker {
 	_Alignas(64) _Atomic uint64_t verdicts[VERDICTS];
 	_Atomic uint64_t reasons[REASONS];
 	_Atomic uint64_t received;
-	_Atomic uint32_t kind;		/* enum status_slot */
+	_Atomic uint32_t is_stream;	/* 1: the TCP thread writes it */
 	_Atomic uint64_t asked[ASKED_FAMILIES][ASKED_TYPES];
-	_Atomic uint64_t rcodes[STATUS_RCODES];	/* of what was refused, and
-				of all answers of upstreams */
+	_Atomic uint64_t refusals[STATUS_RCODES];	/* by response code */
+	_Atomic uint64_t forwarded_rcodes[STATUS_RCODES];	/* of upstreams */
 	_Atomic uint64_t spent[STATUS_SPENT];	/* questions, by their time */
 	_Atomic uint64_t spent_ns;	/* the sum of it */
 	_Atomic uint64_t streams;	/* TCP connections sent to lo */

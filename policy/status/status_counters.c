@@ -45,23 +45,22 @@ status_type_text(enum status_type type)
 	return types[type].text;
 }
 
-/* A question that was handed over is counted in the slot of who read it. */
 static void
 add_asked(struct status_counters *sum, const struct status_worker *w)
 {
-	const uint32_t kind = atomic_load_explicit(&w->kind,
-	    memory_order_relaxed);
-	const bool stream = kind == SLOT_STREAM;
-	uint64_t *rcodes = kind == SLOT_FORWARD ? sum->forwarded_rcodes :
-	    sum->refusals;
+	const bool stream = atomic_load_explicit(&w->is_stream,
+	    memory_order_relaxed) != 0;
 
 	for (size_t f = 0; f < ASKED_FAMILIES; f++)
 		for (size_t t = 0; t < ASKED_TYPES; t++)
 			sum->asked[stream][f][t] += atomic_load_explicit(
 			    &w->asked[f][t], memory_order_relaxed);
-	for (size_t i = 0; i < STATUS_RCODES; i++)
-		rcodes[i] += atomic_load_explicit(&w->rcodes[i],
+	for (size_t i = 0; i < STATUS_RCODES; i++) {
+		sum->refusals[i] += atomic_load_explicit(&w->refusals[i],
 		    memory_order_relaxed);
+		sum->forwarded_rcodes[i] += atomic_load_explicit(
+		    &w->forwarded_rcodes[i], memory_order_relaxed);
+	}
 	for (size_t i = 0; i < STATUS_SPENT; i++)
 		sum->spent[i] += atomic_load_explicit(&w->spent[i],
 		    memory_order_relaxed);

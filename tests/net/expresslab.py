@@ -344,8 +344,8 @@ class Scene:
     def forward(self):
         return self.daemon.status()["forward"]
 
-    def express(self):
-        return self.forward()["express"]
+    def answered(self):
+        return self.forward()["answered"]
 
     def ask(self, count, prefixes=(1,)):
         """So many, one after the other."""
@@ -353,9 +353,9 @@ class Scene:
             ask_one(self.lab, self.lab.NS4, f"fast{next(self.fresh)}.{ZONE}", prefixes)
 
     def warm(self, prefixes=(1,)):
-        """Until queue threads ask by themselves."""
-        before = self.express()
-        wait_until(lambda: self.ask(5, prefixes) or self.express() > before, "queue threads ask")
+        """Until what is known of upstreams is of their answers."""
+        before = self.answered()
+        wait_until(lambda: self.ask(5, prefixes) or self.answered() > before, "they are answered")
 
     def restore(self):
         """After something went wrong: until the first upstream is asked first again."""

@@ -51,7 +51,7 @@ static void *
 talk(void *nothing)
 {
 	(void)pthread_barrier_wait(&confined);
-	(void)socket(AF_INET, SOCK_DGRAM, 0);
+	(void)socket(AF_UNIX, SOCK_DGRAM, 0);
 	return nothing;
 }
 
@@ -62,7 +62,7 @@ worker_with_thread(void)
 
 	(void)pthread_barrier_init(&confined, NULL, 2);
 	if (pthread_create(&thread, NULL, talk, NULL) != 0 ||
-	    sandbox_worker_seccomp(false) < 0)
+	    sandbox_worker_seccomp() < 0)
 		return SETUP;
 	(void)pthread_barrier_wait(&confined);
 	(void)pthread_join(thread, NULL);
@@ -76,7 +76,7 @@ worker_as_allowed(void)
 	char octet;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) < 0 ||
-	    sandbox_worker_seccomp(false) < 0)
+	    sandbox_worker_seccomp() < 0)
 		return SETUP;
 	if (send(ends[0], "x", 1, 0) != 1 || recv(ends[1], &octet, 1, 0) != 1)
 		return 1;
@@ -92,7 +92,7 @@ stream_as_allowed(void)
 	struct epoll_event event = { .events = EPOLLIN };
 	int fd;
 
-	if (epoll < 0 || sandbox_worker_seccomp(true) < 0)
+	if (epoll < 0 || sandbox_worker_seccomp() < 0)
 		return SETUP;
 	fd = socket(AF_INET6, SOCK_STREAM, 0);
 	if (fd < 0)
@@ -107,7 +107,7 @@ stream_as_allowed(void)
 static int
 stream_and_other_sockets(void)
 {
-	if (sandbox_worker_seccomp(true) < 0)
+	if (sandbox_worker_seccomp() < 0)
 		return SETUP;
 	(void)socket(AF_UNIX, SOCK_STREAM, 0);
 	return 1;
@@ -120,7 +120,7 @@ stream_and_sendto(void)
 	const struct sockaddr_in somewhere = { .sin_family = AF_INET };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	if (fd < 0 || sandbox_worker_seccomp(true) < 0)
+	if (fd < 0 || sandbox_worker_seccomp() < 0)
 		return SETUP;
 	(void)sendto(fd, "x", 1, MSG_FASTOPEN,
 	    (const struct sockaddr *)&somewhere, sizeof(somewhere));
@@ -133,7 +133,7 @@ stream_and_sendmsg(void)
 	const struct msghdr message = { .msg_namelen = 0 };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	if (fd < 0 || sandbox_worker_seccomp(true) < 0)
+	if (fd < 0 || sandbox_worker_seccomp() < 0)
 		return SETUP;
 	(void)sendmsg(fd, &message, MSG_FASTOPEN | MSG_NOSIGNAL);
 	return 1;
@@ -144,7 +144,7 @@ worker_and_exec(void)
 {
 	char *arguments[] = { NULL };
 
-	if (sandbox_worker_seccomp(false) < 0)
+	if (sandbox_worker_seccomp() < 0)
 		return SETUP;
 	(void)execve("/bin/true", arguments, arguments);
 	return 1;
@@ -154,7 +154,7 @@ worker_and_exec(void)
 static int
 worker_and_own_signal(void)
 {
-	if (sandbox_worker_seccomp(false) < 0 ||
+	if (sandbox_worker_seccomp() < 0 ||
 	    syscall(SYS_tgkill, getpid(), gettid(), 0) != 0)
 		return SETUP;
 	return fcntl(STDERR_FILENO, F_GETFL) >= 0 ? DONE : 1;
@@ -165,7 +165,7 @@ worker_and_other_signal(void)
 {
 	const pid_t parent = getppid();
 
-	if (sandbox_worker_seccomp(false) < 0)
+	if (sandbox_worker_seccomp() < 0)
 		return SETUP;
 	(void)syscall(SYS_tgkill, parent, parent, 0);
 	return 1;
@@ -177,7 +177,7 @@ worker_and_owner_of_signals(void)
 {
 	const pid_t parent = getppid();
 
-	if (sandbox_worker_seccomp(false) < 0)
+	if (sandbox_worker_seccomp() < 0)
 		return SETUP;
 	(void)fcntl(STDERR_FILENO, F_SETOWN, parent);
 	return 1;

@@ -428,7 +428,7 @@ what_is_fixed_cannot_be_reloaded(void)
 		{ "stream = { per_client = 7; };", NULL },
 		{ "stream = { idle = 7; };", NULL },
 		{ "stream = { table = 700; };", "stream.table" },
-		{ "forward = { chase = true; };", "forward" },
+		{ "forward = { chase = true; };", NULL },
 		{ "capture = { nameservers = [ \"192.0.2.1\" ]; };", NULL },
 		{ "capture = { bypass = { users = [ 5 ]; }; };", NULL },
 		{ "mesh = { ttl = 3; };", NULL },

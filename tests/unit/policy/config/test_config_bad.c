@@ -268,8 +268,6 @@ static const struct {
 	{ "forward.cache.stale", "forward = { cache = { stale = true; }; };",
 	  "stale: found true" },
 	{ "forward.chase", "forward = { chase = \"yes\"; };", "found \"yes\"" },
-	{ "forward.chase", "queue = { number = 65535; }; "
-	  "forward = { chase = true; };", "need one more queue" },
 	{ "", "((((((((((", "2: syntax error" },
 	{ "", "a = \377\376;", "2: syntax error" },
 	/* Where to look, and not where the parser gave up. */
