@@ -325,12 +325,6 @@ engine_look_for_loops(struct engine *e, monotime_t now)
 }
 
 void
-engine_forget(struct engine *e, struct engine_client *client)
-{
-	client_release(e, client);
-}
-
-void
 engine_reply(struct engine *e, monotime_t now, uint32_t attempt,
     const uint8_t *octets, size_t length)
 {

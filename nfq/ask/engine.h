@@ -156,9 +156,6 @@ void engine_look_for_loops(struct engine *engine, monotime_t now);
 void engine_ask(struct engine *engine, monotime_t now,
     struct engine_client *client);
 
-/* The client gave up (its socket is gone): it is forgotten, not given back. */
-void engine_forget(struct engine *engine, struct engine_client *client);
-
 /* Octets that arrived for an attempt; over streams a whole message. */
 void engine_reply(struct engine *engine, monotime_t now, uint32_t attempt,
     const uint8_t *octets, size_t length);

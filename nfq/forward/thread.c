@@ -151,13 +151,10 @@ do_round(struct forward_thread *f, const struct epoll_event *events, int count)
 		engine_look_for_loops(f->forwarder->engine, f->forwarder->boot);
 	for (int i = 0; i < count; i++)
 		if (events[i].data.ptr == &f->wake)
-			f->errands_left = read(f->wake, &woken,
-			    sizeof(woken)) > 0 || f->errands_left;
+			(void)!read(f->wake, &woken, sizeof(woken));
 	forwarder_take(f->forwarder, events, count);
-	if (f->errands_left)
-		thread_errands_take(f);
 	want_tls(f);
-	forwarder_end(f->forwarder);
+	forwarder_end(f->forwarder, 0);
 	forward_page_show(f);
 	answering_end(&f->thread);
 }
@@ -169,7 +166,7 @@ forward_run(struct answering_thread *thread)
 	struct epoll_event events[FORWARDER_EVENTS];
 
 	while (!answering_is_stopping(thread)) {
-		const bool now = atomic_load(&f->flush_due) || f->errands_left;
+		const bool now = atomic_load(&f->flush_due);
 
 		do_round(f, events, forwarder_wait(f->forwarder, events, now ?
 		    f->forwarder->boot : forward_page_next(f)));
@@ -181,7 +178,6 @@ forward_free(struct answering_thread *thread)
 {
 	struct forward_thread *f = (struct forward_thread *)thread;
 
-	errands_runner_leaves(&f->thread.threads->errands);
 	forwarder_free(f->forwarder);
 	if (f->wake >= 0)
 		(void)close(f->wake);
@@ -201,21 +197,15 @@ init(struct forward_thread *f, const struct worker_handover *h)
 	    atomic_load(&f->thread.threads->current);
 	const struct forward_settings *settings = &generation->settings.forward;
 	const struct forwarder_options options = {
-		.thread = &f->thread, .queue_fd = -1,
-		.most = settings->limits.held,
+		.thread = &f->thread, .fd = -1, .keeps = true,
 		.mark_relay = h->options.mark_relay,
-		.streams = &thread_errands, .arg = f, .keeps = true,
 	};
 	struct epoll_event event = { .events = EPOLLIN,
 		.data.ptr = &f->wake };
-	uint64_t seed;
-	int error;
+	int error = forwarder_new(&f->forwarder, &options);
 
-	error = forwarder_new(&f->forwarder, &options);
 	if (error < 0)
 		return error;
-	forwarder_random(f->forwarder, &seed, sizeof(seed));
-	waiting_init(&f->thread.threads->waiting, seed);
 	f->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (f->wake < 0 || epoll_ctl(f->forwarder->epoll, EPOLL_CTL_ADD, f->wake,
 	    &event) < 0)
@@ -224,7 +214,7 @@ init(struct forward_thread *f, const struct worker_handover *h)
 	note_tls(f, settings);
 	take_cache(generation);
 	forward_page_begin(f, h->status->forwarding, h->status->workers,
-	    h->options.queues);
+	    (unsigned int)h->status->worker_slots);
 	return 0;
 }
 
@@ -244,10 +234,8 @@ forward_start(struct forward_thread **thread, struct answering_threads *threads,
 	error = init(f, h);
 	if (error == 0)
 		error = answering_thread_start(&f->thread, &forward_kind);
-	if (error == 0) {
-		errands_run_by(&threads->errands, f->wake);
+	if (error == 0)
 		atomic_store(&threads->keeper, f->wake);
-	}
 	/* On failure the process ends, and all of this with it. */
 	if (error == 0)
 		*thread = f;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The forwarding thread probes upstreams, for all threads that ask (forwarder.h), and
- * shows what is known of them.  It asks what the TCP thread wants to know.
+ * shows what is known of them.
  */
 #ifndef NFDNS_NFQ_FORWARD_THREAD_H
 #define NFDNS_NFQ_FORWARD_THREAD_H

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "nfq/forward/forwarder.h"
 #include "nfq/forward/thread.h"
+#include "nfq/upstream/forwarder.h"
 
 /* What the status page shows of forwarding. */
 struct forward_page {
@@ -19,9 +19,9 @@ struct forward_page {
 	monotime_t shown_at;		/* of the engine's clock */
 	bool changed;			/* rounds have passed since */
 	const struct status_worker *slots;
-	unsigned int queues;
+	unsigned int slot_count;
 	/* Of slots, seen. */
-	uint64_t seen[CONFIG_MAX_WORKERS][FORWARD_DOMAINS][DOMAIN_COUNTERS];
+	uint64_t seen[STATUS_MAX_SLOTS][FORWARD_DOMAINS][DOMAIN_COUNTERS];
 	enum upstream_state said[FORWARD_UPSTREAMS];	/* in the log */
 	monotime_t said_at[FORWARD_UPSTREAMS];
 };
@@ -36,7 +36,6 @@ struct forward_thread {
 	uint32_t flush_place;		/* how far it is, */
 	uint32_t flushed;		/* and what it has removed */
 	atomic_bool look_due;		/* for loops */
-	bool errands_left;		/* more than a round takes */
 	bool has_tls;			/* an upstream of the settings is over TLS */
 	struct forward_page page;
 };
@@ -45,12 +44,12 @@ struct forward_thread {
 /* thread_status.c */
 
 /*
- * Begins: counters of workers before this one go on.  "slots" are those of the
- * queue threads.
+ * Begins: counters of workers before this one go on.  "slots" are those of all
+ * threads.
  */
 void forward_page_begin(struct forward_thread *thread,
     struct status_forwarding *shown, const struct status_worker *slots,
-    unsigned int queues);
+    unsigned int slot_count);
 
 /* After a reload: upstreams, domains and probes have other places. */
 void forward_page_reload(struct forward_thread *thread);
@@ -64,13 +63,5 @@ void forward_page_show(struct forward_thread *thread);
 /* When forward_page_show() has something to show. */
 monotime_t forward_page_next(const struct forward_thread *thread);
 
-
-/* thread_errands.c: clients with "stream" set wait for errands of the TCP thread. */
-
-/* Begins some of those that have come. */
-void thread_errands_take(struct forward_thread *thread);
-
-/* The engine gives such a client back; they get the thread. */
-extern const struct forwarder_streams thread_errands;
 
 #endif

@@ -118,7 +118,7 @@ show_tls(const struct forward_thread *f, uint32_t i, const struct upstream *up)
 }
 
 /*
- * What the queue threads have counted since the last time.  In the moment of a
+ * What other threads have counted since the last time.  In the moment of a
  * reload a few may count for another domain.
  */
 static void
@@ -126,7 +126,7 @@ take_domains(struct forward_thread *f, uint32_t domains)
 {
 	struct forward_page *page = &f->page;
 
-	for (unsigned int q = 0; q < page->queues; q++)
+	for (unsigned int q = 0; q < page->slot_count; q++)
 		for (uint32_t i = 0; i < domains; i++)
 			for (size_t n = 0; n < DOMAIN_COUNTERS; n++) {
 				const uint64_t now =
@@ -147,7 +147,7 @@ domain_value(const struct forward_thread *f, uint32_t domain, size_t which)
 	uint64_t sum = get(&(*engine_domain(f->forwarder->engine, domain))[which]);
 
 	for (unsigned int q = 0; which == DOMAIN_WAITING &&
-	    q < f->page.queues; q++)
+	    q < f->page.slot_count; q++)
 		sum += f->page.seen[q][domain][which];
 	return sum;
 }
@@ -270,14 +270,14 @@ go_on(struct forward_thread *f)
 
 void
 forward_page_begin(struct forward_thread *f, struct status_forwarding *shown,
-    const struct status_worker *slots, unsigned int queues)
+    const struct status_worker *slots, unsigned int slot_count)
 {
 	struct forward_page *page = &f->page;
 
 	page->shown = shown;
 	page->slots = slots;
-	page->queues = queues;
-	for (unsigned int q = 0; q < queues; q++)
+	page->slot_count = slot_count;
+	for (unsigned int q = 0; q < slot_count; q++)
 		for (uint32_t i = 0; i < FORWARD_DOMAINS; i++)
 			for (size_t n = 0; n < DOMAIN_COUNTERS; n++)
 				page->seen[q][i][n] =

@@ -540,19 +540,6 @@ act_stream(struct interception *out, const struct facts *facts,
 	out->answer = answer;
 }
 
-void
-intercept_full_stream(struct interception *out,
-    const struct answer_source *source, uint8_t *answer, size_t size)
-{
-	const struct facts facts = begin_again(out, source);
-	const uint16_t rule = out->decision.rule;
-
-	out->others = true;
-	out->decision = decide_forwarding(&facts, FORWARDING_FULL);
-	out->decision.rule = rule;
-	act_stream(out, &facts, answer, size);
-}
-
 /* Rules that deny a name of the answer.  False: there is none. */
 static bool
 is_denied(struct interception *out, const struct answer_source *source,

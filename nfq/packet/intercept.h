@@ -151,13 +151,6 @@ void intercept_stream(struct interception *out,
     uint32_t rotation, uint8_t *answer, size_t size);
 
 /*
- * Instead of what intercept_stream() has decided about a name of a forward domain:
- * REFUSED, as too many wait for answers.  With the same room.
- */
-void intercept_full_stream(struct interception *out,
-    const struct answer_source *source, uint8_t *answer, size_t size);
-
-/*
  * For an answer that is not the table's, before the client gets it: fresh, kept, of
  * an upstream or of a nameserver that was asked for a chain's end.  Asker, policy,
  * packet, question and decision are those of intercept_answer() for the packet; of

@@ -47,8 +47,7 @@ domain_of(const struct stream *s, const struct interception *i)
 
 /*
  * Decides about the message, whose answer is written behind room's prefix.  True:
- * the forwarding thread is to ask for the answer, or for the end of a chain; a
- * client with his share of such questions waiting gets what the domain says instead.
+ * upstreams are to be asked for the answer, or for the end of a chain.
  */
 static bool
 decide_message(struct stream *s, const struct stream_connection *c,
@@ -61,7 +60,6 @@ decide_message(struct stream *s, const struct stream_connection *c,
 	    policy->rules : NULL };
 	uint8_t *answer = room + STREAM_PREFIX;
 	const size_t size = STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM;
-	int domain;
 
 	i->question.edns.present = false;
 	i->asker = stream_asker(s, c);
@@ -80,12 +78,7 @@ decide_message(struct stream *s, const struct stream_connection *c,
 	/* Its first packet's sender was forgotten: senders.h. */
 	if (c->sender.uid == (uid_t)-1)
 		(void)intercept_drop_unowned(i);
-	domain = domain_of(s, i);
-	if (domain >= 0 && stream_errands_are_full(s, c)) {
-		intercept_full_stream(i, &source, answer, size);
-		return false;
-	}
-	return domain >= 0 || is_chain(i);
+	return domain_of(s, i) >= 0 || is_chain(i);
 }
 
 /* Answers it, or has it asked or relayed; or it has to be raw from it on. */
@@ -94,16 +87,16 @@ take_message(struct stream *s, struct stream_connection *c,
     const struct received *message)
 {
 	struct interception i;
-	bool is_errand;
+	bool is_asked;
 	uint8_t *room;
 
 	if (stream_reserve(s, c, STREAM_FRAME_MAX, &room) == STREAM_CLOSE)
 		return STREAM_CLOSE;
-	is_errand = decide_message(s, c, message, room, &i);
+	is_asked = decide_message(s, c, message, room, &i);
 	c->decided = wants_raw(&i) && !c->raw;
 	if (c->decided)
 		return STREAM_WANTS_RAW;
-	if (is_errand && !is_chain(&i)) {
+	if (is_asked && !is_chain(&i)) {
 		i.decision.verdict = VERDICT_FORWARD;
 		i.decision.reason = REASON_FORWARD;
 	}
@@ -113,7 +106,7 @@ take_message(struct stream *s, struct stream_connection *c,
 	stream_count(s, STREAM_QUESTIONS);
 	/* It is recorded with its end. */
 	if (is_chain(&i) || i.decision.verdict == VERDICT_FORWARD)
-		return stream_errand_begin(s, c, &i, message->octets,
+		return stream_ask(s, c, &i, message->octets,
 		    message->length);
 	if (i.answer_length > 0)
 		i.answer_length = stream_put_answer(s, room, i.answer_length,
@@ -137,7 +130,7 @@ can_take(struct stream *s, struct stream_connection *c)
 {
 	if (stream_buffer_length(&c->out) > 0)
 		return false;
-	if (stream_relay_has_room(c) && stream_errands_have_room(c)) {
+	if (stream_relay_has_room(c) && stream_ask_has_room(c)) {
 		c->throttled = false;
 		return true;
 	}
@@ -244,7 +237,7 @@ static bool
 is_over(const struct stream_connection *c)
 {
 	return c->ended && stream_buffer_length(&c->out) == 0 &&
-	    c->errand_count == 0 && !stream_relay_is_busy(c);
+	    c->question_count == 0 && !stream_relay_is_busy(c);
 }
 
 /*
@@ -290,7 +283,7 @@ bool
 stream_is_idle(const struct stream_connection *c)
 {
 	return !c->raw && stream_buffer_length(&c->in) == 0 &&
-	    stream_buffer_length(&c->out) == 0 && c->errand_count == 0 &&
+	    stream_buffer_length(&c->out) == 0 && c->question_count == 0 &&
 	    !stream_relay_is_busy(c);
 }
 

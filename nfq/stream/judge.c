@@ -7,7 +7,7 @@
 /* The question once more, as it was taken: intercept_judge_stream(). */
 static bool
 begin(const struct stream *s, const struct stream_connection *c,
-    const struct errand *errand, struct interception *i)
+    const struct stream_asked *asked, struct interception *i)
 {
 	i->policy = generation_policy(s->thread.generation);
 	if (i->policy == NULL)
@@ -15,16 +15,16 @@ begin(const struct stream *s, const struct stream_connection *c,
 	i->asker = stream_asker(s, c);
 	i->others = false;
 	i->decision = (struct decision){ .verdict = VERDICT_FORWARD,
-		.reason = REASON_FORWARD, .rule = errand->decision.rule };
+		.reason = REASON_FORWARD, .rule = asked->decision.rule };
 	i->found = (struct policy_found){ .would = RULE_NOTHING };
 	i->summary.options = 0;
-	question_parse(&i->question, errand->octets, errand->length);
+	question_parse(&i->question, asked->octets, asked->length);
 	return true;
 }
 
 bool
 stream_deny(struct stream *s, struct stream_connection *c,
-    const struct errand *errand, const struct policy_answer *answer,
+    const struct stream_asked *asked, const struct policy_answer *answer,
     enum stream_next *next)
 {
 	const struct answer_source source =
@@ -32,7 +32,7 @@ stream_deny(struct stream *s, struct stream_connection *c,
 	struct interception i;
 	uint8_t *room;
 
-	if (!begin(s, c, errand, &i))
+	if (!begin(s, c, asked, &i))
 		return false;
 	*next = stream_reserve(s, c, STREAM_FRAME_MAX, &room);
 	if (*next == STREAM_CLOSE)
@@ -44,11 +44,11 @@ stream_deny(struct stream *s, struct stream_connection *c,
 		i.answer_length = stream_put_answer(s, room, i.answer_length,
 		    &i.question.edns, EDE_NONE, i.summary.options);
 	stream_record(s, c, &(struct stream_record){
-	    .decision = &i.decision, .question = errand->octets,
-	    .question_length = errand->length, .answer = i.answer,
+	    .decision = &i.decision, .question = asked->octets,
+	    .question_length = asked->length, .answer = i.answer,
 	    .answer_length = i.answer_length,
-	    .received_ns = errand->received_ns,
-	    .note = intercept_note_again(&i, &errand->note) });
+	    .received_ns = asked->received_ns,
+	    .note = intercept_note_again(&i, &asked->note) });
 	if (i.decision.verdict == VERDICT_DROP)
 		*next = STREAM_CLOSE;
 	return true;

@@ -7,8 +7,8 @@
  *   output.c      octets for a client
  *   pending.c     questions that the nameserver has not answered yet
  *   relay.c       the nameserver's end of a connection
- *   errand.c      questions that the forwarding thread asks: names of forward domains,
- *                 and ends of chains of CNAMEs that leave the table
+ *   ask.c         questions that are asked upstreams: names of forward domains, and
+ *                 ends of chains of CNAMEs that leave the table
  *   connection.c  the client's end
  *   places.c      all connections, and which one is closed for another
  *   accept.c      new connections
@@ -51,6 +51,7 @@
 #include "nfq/sockets/open.h"
 #include "nfq/handover/senders.h"
 #include "nfq/thread/answering_thread.h"
+#include "nfq/upstream/forwarder.h"
 #include "nfq/stream/buffer.h"
 #include "nfq/stream/clients.h"
 #include "nfq/stream/frame.h"
@@ -75,7 +76,6 @@ enum stream_next {
 #define STREAM_STEP	__attribute__((warn_unused_result))
 
 enum stream_role {
-	ROLE_WAKE,
 	ROLE_LISTENER,
 	ROLE_CLIENT,
 	ROLE_SERVER
@@ -90,6 +90,35 @@ struct stream_end {
 };
 
 struct stream_relay;			/* relay.c */
+
+enum stream_asked_state {
+	STREAM_ASKED,			/* the engine has it */
+	/* In the list of those that are answered, at their turn: */
+	STREAM_ANSWERED,
+	STREAM_PASSED,		/* the nameserver is to be asked */
+	STREAM_FAILED,
+};
+
+/* A question of a client that is asked upstreams. */
+struct stream_asked {
+	struct engine_client client;	/* first */
+	struct stream_connection *connection;	/* NULL: nobody waits any more */
+	LIST_ENTRY(stream_asked) in_connection;
+	TAILQ_ENTRY(stream_asked) entry;	/* of the thread's asked or answered */
+	enum stream_asked_state state;
+	uint8_t *answer;		/* if it is answered: a DNS message */
+	size_t answer_length;
+	struct chase chase;		/* of octets[], if its end is asked for */
+	uint16_t chain_options;		/* octets of options in the OPT that ends it */
+	/* For the record of the answer. */
+	struct decision decision;
+	struct policy_note note;
+	uint64_t received_ns;
+	size_t length;			/* of the question, */
+	uint8_t octets[];		/* a DNS message; the chain is behind it */
+};
+
+TAILQ_HEAD(stream_asked_list, stream_asked);
 
 struct stream_connection {
 	TAILQ_ENTRY(stream_connection) in_all;	/* or in the closed ones */
@@ -112,9 +141,9 @@ struct stream_connection {
 	bool ended;			/* the client has sent its last octet */
 	bool throttled;			/* too many questions are in flight */
 	bool closed;			/* marked: freed at the end of the round */
-	LIST_HEAD(, errand) errands;	/* that the forwarding thread runs */
-	unsigned int errand_count;
-	size_t errand_octets;		/* of their questions */
+	LIST_HEAD(, stream_asked) questions;	/* that are asked upstreams */
+	unsigned int question_count;
+	size_t question_octets;
 };
 
 struct stream {
@@ -123,7 +152,12 @@ struct stream {
 	int (*open)(const struct sockets_request *request, uint32_t mark);
 	struct stream_settings limits;	/* of the generation in use */
 	int epoll;
-	struct stream_end wake;		/* an eventfd: errands have come back */
+	struct forwarder *forwarder;	/* NULL in tests, which have their own: */
+	void (*ask)(struct stream *s, struct stream_asked *question);
+	struct epoll_event replies[FORWARDER_EVENTS];	/* of this round, */
+	int reply_count;		/* so many */
+	struct stream_asked_list asked, answered;	/* in this order */
+	unsigned int answered_count;
 	struct stream_end listeners[STREAM_LISTENERS];
 	bool paused;			/* no descriptors: nothing is accepted */
 	struct senders *senders;	/* NULL: senders are not known */
@@ -211,29 +245,36 @@ enum stream_next stream_flush(struct stream *s, struct stream_connection *c)
 enum stream_next stream_send_waiting(struct stream *s,
     struct stream_connection *c) STREAM_STEP;
 
-/* errand.c: questions that the forwarding thread asks. */
-
-/* Whether as many of its user, or of all, wait as may, on whatever connection. */
-bool stream_errands_are_full(const struct stream *s,
-    const struct stream_connection *c);
+/* ask.c: questions that are asked upstreams. */
 
 /* Whether the connection may have one more of them. */
-bool stream_errands_have_room(const struct stream_connection *c);
+bool stream_ask_has_room(const struct stream_connection *c);
 
 /*
  * Has the question asked, or the end of the chain that its answer is; if that cannot
  * be, the client gets SERVFAIL.
  */
-enum stream_next stream_errand_begin(struct stream *s,
-    struct stream_connection *c, const struct interception *i,
-    const uint8_t *message, size_t length) STREAM_STEP;
+enum stream_next stream_ask(struct stream *s, struct stream_connection *c,
+    const struct interception *i, const uint8_t *message, size_t length)
+    STREAM_STEP;
 
-/* One of c's has come back.  The caller frees it. */
-enum stream_next stream_errand_end(struct stream *s,
-    struct stream_connection *c, struct errand *errand) STREAM_STEP;
+/* One that is answered ends; the caller calls stream_flush(). */
+enum stream_next stream_ask_end(struct stream *s,
+    struct stream_asked *question) STREAM_STEP;
+void stream_ask_free(struct stream *s, struct stream_asked *question);
 
-/* Nobody waits for c's any more. */
-void stream_errands_forget(struct stream *s, struct stream_connection *c);
+/*
+ * Nobody waits for c's any more.  They count for their user until they are answered:
+ * who goes and comes again asks no more than others.
+ */
+void stream_ask_forget(struct stream *s, struct stream_connection *c);
+
+/* How a question of the thread is answered; the octets are copied.  For tests. */
+void stream_ask_answer(struct stream *s, struct stream_asked *question,
+    enum stream_asked_state state, const uint8_t *octets, size_t length);
+
+/* The thread's own engine has clients that are such questions; arg is the thread. */
+extern const struct forwarder_clients stream_ask_clients;
 
 /* relay.c: the nameserver's end. */
 
@@ -274,7 +315,7 @@ void stream_relay_free(struct stream_connection *c);
  * and *next is the step.  False: nothing has happened, the answer is the client's.
  */
 bool stream_deny(struct stream *s, struct stream_connection *c,
-    const struct errand *errand, const struct policy_answer *answer,
+    const struct stream_asked *asked, const struct policy_answer *answer,
     enum stream_next *next);
 
 /* connection.c: the client's end. */

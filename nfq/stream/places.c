@@ -29,7 +29,7 @@ void
 stream_mark_closed(struct stream *s, struct stream_connection *c)
 {
 	c->closed = true;
-	stream_errands_forget(s, c);
+	stream_ask_forget(s, c);
 	TAILQ_REMOVE(&s->all, c, in_all);
 	TAILQ_REMOVE(&c->of->list, c, in_client);
 	if (monotime_is_set(c->raw_since)) {
@@ -192,7 +192,7 @@ stream_welcome(struct stream *s, const struct stream_arrival *arrival)
 	}
 	c->peer = arrival->peer;
 	c->name = arrival->name;
-	LIST_INIT(&c->errands);
+	LIST_INIT(&c->questions);
 	c->sender = sender;
 	c->client = (struct stream_end){ ROLE_CLIENT, arrival->fd, 0, c };
 	c->server = (struct stream_end){ ROLE_SERVER, -1, 0, c };

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -70,23 +69,30 @@ accept_some(struct stream *s, struct stream_end *listener)
 			stream_arrive(s, &arrival);
 }
 
-/* What the forwarding thread has asked; the connection may be gone meanwhile. */
+/*
+ * Not those that come while these are handled: other things have their turn between.
+ * Of a connection that ends all are forgotten.
+ */
 static void
-take_errands(struct stream *s)
+end_answered(struct stream *s)
 {
-	struct errand_list list = STAILQ_HEAD_INITIALIZER(list);
-	struct errand *errand;
+	const struct stream_asked *following;
+	struct stream_connection *c;
+	struct stream_asked *q;
+	enum stream_next next;
 
-	errands_back(&s->thread.threads->errands, &list);
-	while ((errand = STAILQ_FIRST(&list)) != NULL) {
-		struct stream_connection *c = errand->of;
-
-		STAILQ_REMOVE_HEAD(&list, link);
-		if (c != NULL) {
-			stream_touch(s, c);
-			finish(s, c, stream_errand_end(s, c, errand));
-		}
-		errand_free(errand);
+	for (unsigned int n = s->answered_count; n > 0 &&
+	    (q = TAILQ_FIRST(&s->answered)) != NULL; n--) {
+		c = q->connection;
+		next = stream_ask_end(s, q);
+		following = TAILQ_FIRST(&s->answered);
+		if (next == STREAM_GO_ON && n > 1 && following != NULL &&
+		    following->connection == c)
+			continue;	/* they are sent together */
+		if (next == STREAM_GO_ON)
+			next = stream_flush(s, c);
+		stream_touch(s, c);
+		finish(s, c, next);
 	}
 }
 
@@ -94,13 +100,8 @@ static void
 handle(struct stream *s, struct stream_end *end, uint32_t events)
 {
 	struct stream_connection *c = end->connection;
-	uint64_t wakes;
 
 	switch (end->role) {
-	case ROLE_WAKE:
-		(void)!read(end->fd, &wakes, sizeof(wakes));
-		take_errands(s);
-		break;
 	case ROLE_LISTENER:
 		accept_some(s, end);
 		break;
@@ -177,18 +178,43 @@ take_limits(struct stream *s)
 		;
 }
 
+/* After a reload the cache may hold what upstreams say that are no longer asked. */
+static struct cache *
+cache_of(const struct generation *generation)
+{
+	return generation->cache != NULL &&
+	    cache_generation(generation->cache) == generation->number ?
+	    generation->cache : NULL;
+}
+
 void
 stream_round(struct stream *s, const struct epoll_event *events, int count,
     monotime_t now)
 {
 	answering_begin(&s->thread, now);
 	take_limits(s);
+	if (s->forwarder != NULL) {
+		forwarder_begin(s->forwarder, cache_of(s->thread.generation));
+		forwarder_take(s->forwarder, s->replies, s->reply_count);
+	}
 	for (int i = 0; i < count; i++)
 		handle(s, events[i].data.ptr, events[i].events);
+	end_answered(s);
 	tick(s);
 	stream_free_closed(s);
 	count_open(s);
+	if (s->forwarder != NULL)
+		forwarder_end(s->forwarder, engine_stats(s->forwarder->engine)->held);
 	answering_end(&s->thread);
+}
+
+static monotime_t
+next_tick(const struct stream *s)
+{
+	if (!TAILQ_EMPTY(&s->answered))
+		return s->forwarder->boot;
+	return s->count > 0 || s->paused ?
+	    monotime_add_ms(monotime_boot(), TICK_MS) : MONOTIME_NEVER;
 }
 
 static void
@@ -198,8 +224,11 @@ stream_run(struct answering_thread *thread)
 	struct epoll_event events[STREAM_EVENTS];
 
 	while (!answering_is_stopping(thread)) {
-		int n = epoll_wait(s->epoll, events, STREAM_EVENTS,
-		    s->count > 0 || s->paused ? TICK_MS : -1);
+		int n;
+
+		s->reply_count = forwarder_wait(s->forwarder, s->replies,
+		    next_tick(s));
+		n = epoll_wait(s->epoll, events, STREAM_EVENTS, 0);
 
 		if (n < 0 && errno != EINTR) {
 			log_error("TCP: cannot wait for connections: %s",
@@ -220,12 +249,8 @@ init(struct stream *s, const struct worker_handover *h)
 	if (s->clients == NULL)
 		return -ENOMEM;
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
-	s->wake = (struct stream_end){ ROLE_WAKE,
-		eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), 0, NULL };
-	if (s->epoll < 0 || s->wake.fd < 0)
+	if (s->epoll < 0)
 		return -errno;
-	stream_watch(s, &s->wake, EPOLLIN);
-	errands_sent_by(&s->thread.threads->errands, s->wake.fd);
 	for (size_t i = 0; i < STREAM_LISTENERS; i++) {
 		const int fd = h->listeners[i];
 
@@ -236,6 +261,25 @@ init(struct stream *s, const struct worker_handover *h)
 		stream_watch(s, &s->listeners[i], EPOLLIN);
 	}
 	return 0;
+}
+
+static void
+ask(struct stream *s, struct stream_asked *q)
+{
+	forwarder_ask(s->forwarder, &q->client);
+}
+
+static int
+begin_asking(struct stream *s)
+{
+	const struct forwarder_options options = {
+		.thread = &s->thread, .fd = s->epoll,
+		.most = s->thread.threads->current->settings.forward.limits.held,
+		.mark_relay = s->options->mark_relay,
+		.clients = &stream_ask_clients, .arg = s,
+	};
+
+	return forwarder_new(&s->forwarder, &options);
 }
 
 int
@@ -250,6 +294,9 @@ stream_new(struct stream **stream, struct answering_threads *threads,
 	TAILQ_INIT(&s->all);
 	TAILQ_INIT(&s->raws);
 	TAILQ_INIT(&s->dead);
+	TAILQ_INIT(&s->asked);
+	TAILQ_INIT(&s->answered);
+	s->ask = ask;
 	s->options = &h->options;
 	s->open = sockets_open;
 	answering_thread_init(&s->thread, threads, number);
@@ -264,14 +311,16 @@ stream_new(struct stream **stream, struct answering_threads *threads,
 void
 stream_free(struct stream *s)
 {
+	struct stream_asked *q;
 	struct stream_connection *c;
 
 	while ((c = TAILQ_FIRST(&s->all)) != NULL)
 		stream_mark_closed(s, c);
 	stream_free_closed(s);
-	errands_sender_leaves(&s->thread.threads->errands);
+	forwarder_free(s->forwarder);
+	while ((q = TAILQ_FIRST(&s->asked)) != NULL)
+		stream_ask_free(s, q);
 	count_open(s);
-	(void)close(s->wake.fd);
 	(void)close(s->epoll);
 	stream_clients_free(s->clients);
 	free(s);
@@ -300,8 +349,10 @@ stream_start(struct stream **stream, struct answering_threads *threads,
 	if (error == 0) {
 		s->files_max = child_raise_files();
 		check_files(s);
-		error = answering_thread_start(&s->thread, &stream_kind);
+		error = begin_asking(s);
 	}
+	if (error == 0)
+		error = answering_thread_start(&s->thread, &stream_kind);
 	/* On failure the process ends, and all of this with it. */
 	if (error == 0)
 		*stream = s;

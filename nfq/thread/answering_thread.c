@@ -26,7 +26,6 @@ answering_threads_init(struct answering_threads *threads,
 	threads->audit = audit;
 	threads->slots = slots;
 	threads->hitters = NULL;
-	errands_init(&threads->errands, &threads->waiting);
 	threads->upstreams = NULL;
 	atomic_init(&threads->keeper, -1);
 	atomic_init(&threads->wants_tls, false);

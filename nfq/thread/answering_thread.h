@@ -26,9 +26,7 @@
 #include <sys/queue.h>
 #include <sys/socket.h>
 
-#include "nfq/thread/errands.h"
 #include "nfq/thread/generation.h"
-#include "nfq/thread/waiting.h"
 #include "policy/audit/audit.h"
 #include "policy/decide.h"
 #include "policy/status/status.h"
@@ -43,8 +41,6 @@ struct answering_threads {
 	struct hitters_page *hitters;	/* the same; NULL: none */
 	atomic_bool stopping;
 	TAILQ_HEAD(, answering_thread) all;
-	struct waiting waiting;		/* if there is a forwarding thread */
-	struct errands errands;		/* of the TCP thread, for that one */
 	struct upstreams *upstreams;	/* borrowed: nfq/ask/upstream.h; NULL: none */
 	_Atomic int keeper;		/* eventfd of the thread that probes them; -1: none */
 	atomic_bool wants_tls;		/* a thread has no channel to nfdns-tls */

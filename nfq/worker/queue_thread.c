@@ -6,15 +6,15 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "nfq/forward/cached_reply.h"
 #include "nfq/held/held_packet.h"
-#include "nfq/forward/forwarder.h"
+#include "nfq/held/holder.h"
 #include "nfq/handover/handover.h"
 #include "nfq/handover/senders.h"
 #include "nfq/packet/intercept.h"
 #include "nfq/queue/queue.h"
 #include "nfq/thread/answering_thread.h"
 #include "nfq/thread/thread_queue.h"
+#include "nfq/worker/cached_reply.h"
 
 /* Packets that are looked at together: the CPU keeps some dozen loads apart. */
 #define AHEAD		16
@@ -30,7 +30,7 @@ struct queue_thread {
 	uid_t uid;			/* our own */
 	uint16_t queue_number;
 	uint32_t mark_stream;		/* 0: TCP is not captured */
-	struct forwarder *forwarder;	/* NULL when the thread ends */
+	struct holder *holder;		/* NULL when the thread ends */
 	bool asks;			/* in this batch there is something for it */
 	const struct forward_settings *forward;	/* of this batch */
 	struct cache *cache;		/* of this batch, or NULL */
@@ -132,7 +132,7 @@ mark_stream(struct queue_thread *q, const struct queue_packet *p,
 static void
 pass(struct queue_thread *q, uint32_t id)
 {
-	if (q->forwarder != NULL && q->forwarder->held.count == 0)
+	if (q->holder != NULL && q->holder->table.count == 0)
 		queue_pass(q->queue.reader, id);
 	else
 		queue_release_one(q->queue.reader, id);
@@ -194,7 +194,7 @@ static bool
 hold(struct queue_thread *q, const struct queue_packet *p,
     struct interception *i)
 {
-	if (q->forwarder == NULL || forwarder_hold(q->forwarder, p, i))
+	if (q->holder == NULL || holder_hold(q->holder, p, i))
 		return true;
 	i->forward_full = true;
 	q->again.rules = q->thread.generation->rules;
@@ -212,7 +212,7 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
 
 	decide_packet(q, p, i);
 	waits = i->decision.verdict == VERDICT_FORWARD && hold(q, p, i);
-	if (waits && q->forwarder == NULL)
+	if (waits && q->holder == NULL)
 		return;
 	if (i->reply_length > 0)
 		queue_reply(reader, p->id,
@@ -291,13 +291,13 @@ look_at_forwarding(struct queue_thread *q)
 	const struct generation *generation = q->thread.generation;
 
 	q->forward = &generation->settings.forward;
-	q->asks = q->forwarder != NULL && (q->forward->domains > 0 ||
-	    q->forward->chase != 0 || !forwarder_is_idle(q->forwarder));
+	q->asks = q->holder != NULL && (q->forward->domains > 0 ||
+	    q->forward->chase != 0 || !holder_is_idle(q->holder));
 	q->cache = generation->cache != NULL &&
 	    cache_generation(generation->cache) == generation->number ?
 	    generation->cache : NULL;
 	if (q->asks)
-		forwarder_begin(q->forwarder, q->cache);
+		forwarder_begin(q->holder->forwarder, q->cache);
 }
 
 static void
@@ -313,10 +313,11 @@ end_batch(struct queue_thread *q, unsigned int packets)
 	for (unsigned int n = 0; n < packets; n += AHEAD)
 		answer_packets(q, n, packets - n < AHEAD ? packets - n : AHEAD);
 	if (q->asks)
-		forwarder_ask(q->forwarder, ASKED_AT_ONCE);
+		holder_ask(q->holder, ASKED_AT_ONCE);
 	thread_queue_send(&q->queue);
 	if (q->asks)
-		forwarder_end(q->forwarder);
+		forwarder_end(q->holder->forwarder,
+		    q->holder->table.count);
 	answering_end(&q->thread);
 }
 
@@ -335,7 +336,7 @@ static void
 answer_all(struct queue_thread *q)
 {
 	struct epoll_event events[FORWARDER_EVENTS];
-	const int count = forwarder_wait(q->forwarder, events, MONOTIME_NEVER);
+	const int count = holder_wait(q->holder, events);
 	/* Behind so many events the queue may be waiting, too. */
 	bool queued = count == FORWARDER_EVENTS;
 	int packets = 0;
@@ -343,7 +344,7 @@ answer_all(struct queue_thread *q)
 	for (int i = 0; i < count; i++)
 		queued |= events[i].data.ptr == NULL;
 	begin_batch(q);
-	forwarder_take(q->forwarder, events, count);
+	forwarder_take(q->holder->forwarder, events, count);
 	if (queued)
 		packets = thread_queue_receive_now(&q->queue);
 	end_batch(q, packets > 0 ? (unsigned int)packets : 0);
@@ -356,13 +357,13 @@ queue_thread_run(struct answering_thread *thread)
 	int n;
 
 	while (!answering_is_stopping(thread)) {
-		if (q->forwarder == NULL || forwarder_is_idle(q->forwarder))
+		if (q->holder == NULL || holder_is_idle(q->holder))
 			answer_queue(q, thread_queue_receive(&q->queue));
 		else
 			answer_all(q);
 	}
-	forwarder_free(q->forwarder);		/* what it holds stays in the queue */
-	q->forwarder = NULL;
+	holder_free(q->holder);		/* what it holds stays in the queue */
+	q->holder = NULL;
 	while ((n = thread_queue_receive_now(&q->queue)) >= 0)
 		answer_queue(q, n);
 }
@@ -373,7 +374,7 @@ queue_thread_free(struct answering_thread *thread)
 	struct queue_thread *q = (struct queue_thread *)thread;
 
 	thread_queue_close(&q->queue);
-	forwarder_free(q->forwarder);
+	holder_free(q->holder);
 	free(q);
 }
 
@@ -383,19 +384,19 @@ static const struct answering_kind queue_kind = {
 };
 
 static int
-begin_forwarding(struct queue_thread *q, const struct worker_handover *h,
+begin_holding(struct queue_thread *q, const struct worker_handover *h,
     unsigned int number)
 {
 	const uint32_t most = h->options.maxlen / QUEUE_SHARE;
-	const struct forwarder_options options = {
+	const struct holder_options options = {
 		.thread = &q->thread, .queue = &q->queue,
-		.queue_fd = h->queues[number], .queue_number = q->queue_number,
+		.queue_number = q->queue_number,
 		.most = most < QUEUE_HELD ? most : QUEUE_HELD,
 		.mark_mask = q->mark_mask, .mark_answered = q->mark_answered,
-		.mark_relay = h->options.mark_relay,
 	};
 
-	return forwarder_new(&q->forwarder, &options);
+	return holder_new(&q->holder, &options, h->queues[number],
+	    h->options.mark_relay);
 }
 
 int
@@ -420,7 +421,7 @@ queue_thread_start(struct answering_threads *threads,
 	error = thread_queue_open(&q->queue, h->queues[number],
 	    q->queue_number, q->thread.slot);
 	if (error == 0)
-		error = begin_forwarding(q, h, number);
+		error = begin_holding(q, h, number);
 	if (error == 0)
 		error = answering_thread_start(&q->thread, &queue_kind);
 	if (error < 0)

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "nfq/forward/cached_reply.h"
+#include "nfq/worker/cached_reply.h"
 #include "nfq/held/held.h"
 #include "resolver/dns/message.h"
 #include "resolver/dns/wire.h"
@@ -36,7 +36,7 @@ host_send(void *arg, uint32_t attempt, const struct forward_upstream *to,
 	return 0;
 }
 
-/* As thread_host.c: turns the held packet round. */
+/* As holder.c: turns the held packet round. */
 static void
 host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
     size_t length)

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -63,7 +62,7 @@ struct bench {
 	int clients[CLIENTS], servers[SERVERS];	/* their ends; -1: none */
 	enum event opens;			/* one of three */
 	int *opened;				/* of servers: the next connection's */
-	int control[2], runner;
+	int control[2];
 };
 
 static struct bench bench;
@@ -194,23 +193,29 @@ open_server(const struct sockets_request *request, uint32_t mark)
 	return pair[0];
 }
 
-/* The forwarding thread has taken the next question of a domain; what came of it. */
+/* In place of the engine, which has it. */
 static void
-run_errand(struct bench *b, uint8_t how)
+keep_asked(struct stream *s, struct stream_asked *question)
 {
-	struct errand *errand = errands_next(&b->threads.errands);
+	check(s == bench.stream && question->state == STREAM_ASKED);
+}
 
-	if (errand == NULL)
+/* Upstreams were asked; what came of it. */
+static void
+answer_asked(struct bench *b, uint8_t how)
+{
+	struct stream_asked *oldest = TAILQ_FIRST(&b->stream->asked);
+	uint8_t *octets;
+
+	if (oldest == NULL)
 		return;
-	errand->end = how % 3;
-	if (errand->end == ERRAND_ANSWERED) {
-		errand->answer = malloc(errand->length);
-		check(errand->answer != NULL);
-		memcpy(errand->answer, errand->octets, errand->length);
-		errand->answer_length = errand->length;
-		errand->answer[2] |= 0x80;	/* QR */
-	}
-	errands_return(&b->threads.errands, errand);
+	octets = malloc(oldest->length);
+	check(octets != NULL);
+	memcpy(octets, oldest->octets, oldest->length);
+	octets[2] |= 0x80;	/* QR */
+	stream_ask_answer(b->stream, oldest, STREAM_ANSWERED + how % 3, octets,
+	    oldest->length);
+	free(octets);
 }
 
 static void
@@ -282,7 +287,7 @@ happen(struct bench *b, struct schedule *s)
 		break;
 	case ROUND:
 		if (who & 0x80)
-			run_errand(b, who);
+			answer_asked(b, who);
 		run_round(b);
 		break;
 	}
@@ -325,7 +330,6 @@ begin(struct bench *b, struct table *table, uint8_t how)
 static void
 end(struct bench *b)
 {
-	errands_runner_leaves(&b->threads.errands);
 	stream_free(b->stream);
 	for (size_t i = 0; i < CLIENTS; i++)
 		drop(&b->clients[i]);
@@ -333,7 +337,6 @@ end(struct bench *b)
 		drop(&b->servers[i]);
 	drop(&b->control[0]);
 	drop(&b->control[1]);
-	drop(&b->runner);
 }
 
 static unsigned int
@@ -362,11 +365,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	files = open_files();
 	begin(&bench, table, next(&s));
 	answering_threads_init(&bench.threads, &bench.generation, audit, &bench.slot);
-	waiting_init(&bench.threads.waiting, 1);
-	bench.runner = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	errands_run_by(&bench.threads.errands, bench.runner);
 	check(stream_new(&bench.stream, &bench.threads, &bench.handover, 0) == 0);
 	bench.stream->open = open_server;
+	bench.stream->ask = keep_asked;
 	for (unsigned int i = 0; s.left > 0 && i < 2000; i++)
 		happen(&bench, &s);
 	run_round(&bench);

@@ -62,15 +62,16 @@ ROOMS = {
                   " policy/config policy/log nfq/queue nfq/process",
     "nfq/stream": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule policy/audit"
                   " policy/status policy/config policy/log nfq/packet nfq/process"
-                  " nfq/handover nfq/sockets nfq/thread",
+                  " nfq/handover nfq/sockets nfq/thread nfq/cache nfq/ask nfq/upstream",
     # Shared memory; readers take no lock.
     "nfq/cache": "resolver/clock resolver/fds resolver/replace resolver/dns policy/config",
     # Time, random numbers and all that is sent are the host's: see PURE.
     "nfq/ask": "resolver/clock resolver/dns resolver/answer policy/config policy/status nfq/cache",
     # Knows no packet.
-    "nfq/upstream": "resolver/clock resolver/dns policy/config policy/log nfq/sockets nfq/tls nfq/ask",
+    "nfq/upstream": "resolver/clock resolver/dns policy/config policy/status policy/log nfq/sockets nfq/process nfq/tls nfq/thread"
+                    " nfq/cache nfq/ask",
     "nfq/held": "resolver/clock resolver/dns resolver/image resolver/answer policy/audit policy/decide policy/match policy/rule nfq/queue nfq/packet"
-                " nfq/thread nfq/ask",
+                " nfq/thread nfq/ask nfq/upstream",
     "nfq/forward": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule"
                    " policy/audit policy/status policy/config policy/log nfq/packet nfq/queue nfq/process"
                    " nfq/handover nfq/sockets nfq/tls nfq/thread nfq/cache nfq/ask nfq/upstream nfq/held",
@@ -78,9 +79,9 @@ ROOMS = {
     "nfq/cli/explain": "resolver/clock resolver/dns resolver/text resolver/image resolver/answer policy/config policy/decide"
                    " policy/match policy/rule rules nfq/packet nfq/process nfq/ask",
     # Nothing of the sources, and of the configuration only its values.
-    "nfq/worker": "resolver/clock resolver/image policy/audit policy/status policy/config policy/log"
+    "nfq/worker": "resolver/clock resolver/dns resolver/image policy/audit policy/status policy/config policy/log"
                   " policy/decide policy/match policy/rule nfq/queue nfq/packet nfq/process nfq/handover"
-                  " nfq/thread nfq/stream nfq/cache nfq/ask nfq/held nfq/forward",
+                  " nfq/thread nfq/stream nfq/cache nfq/ask nfq/upstream nfq/held nfq/forward",
     # Nothing of the packet, and no questions are parsed.
     "nfq/supervisor": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources policy/config"
                       " policy/audit policy/status policy/log policy/decide rules nfq/queue"

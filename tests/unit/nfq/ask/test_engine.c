@@ -85,21 +85,6 @@ one_answer_for_equal_questions(void)
 }
 
 static void
-a_client_that_goes_is_forgotten(void)
-{
-	prepare();
-	start();
-	ask(0, 'a');
-	engine_forget(t.engine, &t.clients[0]);
-	reply(t.last, true);
-	CHECK(t.fate[0] == ASKED);
-	CHECK(engine_stats(t.engine)->held == 0);
-	ask(1, 'a');
-	CHECK(t.fate[1] == ANSWERED && t.sends == 1);	/* it was kept */
-	finish();
-}
-
-static void
 forged_replies_lead_to_tcp(void)
 {
 	uint32_t first;
@@ -374,7 +359,6 @@ main(void)
 	TEST(never_more_than_held_in_all);
 	TEST(refreshes_have_a_part_of_their_own);
 	TEST(one_answer_for_equal_questions);
-	TEST(a_client_that_goes_is_forgotten);
 	TEST(forged_replies_lead_to_tcp);
 	TEST(a_dead_first_server_costs_one_question);
 	TEST(a_server_over_tcp_alone_is_found);

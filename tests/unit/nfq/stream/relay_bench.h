@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -37,7 +36,7 @@ struct bench {
 	unsigned int opened;		/* connections to the nameserver */
 	int refuses;			/* the errno with which it does; or 0 */
 	bool is_far;			/* connections to it are not made */
-	int control[2], runner;		/* runner: as the forwarding thread */
+	int control[2];
 };
 
 static struct bench bench, *const b = &bench;
@@ -109,6 +108,13 @@ was_opened(void)
 	return was;
 }
 
+/* In place of the engine, which has it. */
+static inline void
+keep_asked(struct stream *s, struct stream_asked *question)
+{
+	CHECK(s == b->stream && question->state == STREAM_ASKED);
+}
+
 /* Rounds until nothing more happens. */
 static inline void
 run(void)
@@ -151,11 +157,9 @@ begin(void)
 		.listeners = none,
 		.control = b->control[0], .status = &b->status };
 	answering_threads_init(&b->threads, &b->generation, audit, &b->slot);
-	waiting_init(&b->threads.waiting, 1);
-	b->runner = eventfd(0, EFD_CLOEXEC);
-	errands_run_by(&b->threads.errands, b->runner);
 	MUST(stream_new(&b->stream, &b->threads, &b->handover, 0) == 0);
 	b->stream->open = open_server;
+	b->stream->ask = keep_asked;
 	make_pair(pair);
 	memset(&arrival, 0, sizeof(arrival));
 	arrival.fd = pair[0];
@@ -172,9 +176,7 @@ begin(void)
 static inline void
 end(void)
 {
-	errands_runner_leaves(&b->threads.errands);
 	stream_free(b->stream);
-	drop(&b->runner);
 	drop(&b->client);
 	drop(&b->server);
 	drop(&b->control[0]);
@@ -274,30 +276,26 @@ client_is_closed(void)
 }
 
 /*
- * The forwarding thread gets the chain of the question with that id, and knows this of
- * its end; ERRAND_ANSWERED: a message with the response code.
+ * Upstreams are asked for the end of the chain of the question with that id, and this
+ * is what becomes of it; STREAM_ANSWERED: a message with the response code.
  */
 static inline void
-answer_chain(uint16_t id, enum errand_end end, unsigned int rcode)
+answer_chain(uint16_t id, enum stream_asked_state end, unsigned int rcode)
 {
 	const struct dns_name target = name_of("target.public.example");
-	struct errand *errand = errands_next(&b->threads.errands);
+	struct stream_asked *asked = TAILQ_FIRST(&b->stream->asked);
+	const struct chase *chase = asked != NULL ? asked->client.chase : NULL;
+	uint8_t message[1000];
 
-	CHECK(errand != NULL && wire_load_u16(errand->octets) == id &&
-	    errand->chase.length > 0 && memcmp(errand->chase.chain +
-	    errand->chase.target, target.octets, target.length) == 0);
-	if (errand == NULL)
+	CHECK(chase != NULL && wire_load_u16(asked->client.message) == id &&
+	    memcmp(chase->chain + chase->target, target.octets,
+	    target.length) == 0);
+	if (chase == NULL)
 		return;
-	errand->end = end;
-	if (end == ERRAND_ANSWERED) {
-		errand->answer = malloc(errand->chase.length);
-		MUST(errand->answer != NULL);
-		errand->answer_length = errand->chase.length;
-		memcpy(errand->answer, errand->chase.chain,
-		    errand->answer_length);
-		errand->answer[3] |= (uint8_t)rcode;
-	}
-	errands_return(&b->threads.errands, errand);
+	MUST(chase->length <= sizeof(message));
+	memcpy(message, chase->chain, chase->length);
+	message[3] |= (uint8_t)rcode;
+	stream_ask_answer(b->stream, asked, end, message, chase->length);
 	run();
 }
 

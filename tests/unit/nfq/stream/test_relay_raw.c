@@ -116,7 +116,7 @@ chains_are_matched_beside(void)
 	CHECK(send(b->server, "\0\4\0\5zz", 6, MSG_NOSIGNAL) == 6);
 	run();
 	CHECK(recv(b->client, octets, 100, MSG_DONTWAIT) == 6);
-	answer_chain(5, ERRAND_ANSWERED, RCODE_NOERROR);
+	answer_chain(5, STREAM_ANSWERED, RCODE_NOERROR);
 	CHECK(receives(5, RCODE_NOERROR));
 	end();
 }

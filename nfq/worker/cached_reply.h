@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A packet's reply from the cache, as queue threads give it. */
-#ifndef NFDNS_NFQ_FORWARD_CACHED_REPLY_H
-#define NFDNS_NFQ_FORWARD_CACHED_REPLY_H
+#ifndef NFDNS_NFQ_WORKER_CACHED_REPLY_H
+#define NFDNS_NFQ_WORKER_CACHED_REPLY_H
 
 #include <stdint.h>
 
@@ -11,8 +11,7 @@
 /*
  * Called after intercept_answer(), for a packet with settings.  If the question
  * is of a forward domain and its answer is kept, decision, answer and reply become
- * those; else nothing changes.  So it is too if forwarding is full: what is kept
- * takes no place there.  If a rule denies a name of the answer, they become what
+ * those; else nothing changes.  If a rule denies a name of the answer, they become what
  * that rule says.  Returns the domain's place in the settings, or -1 if
  * nothing changed.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/forward/forwarder.h"
+#include "nfq/upstream/forwarder.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,13 +10,10 @@
 
 #include "nfq/process/exit_code.h"
 #include "policy/log.h"
-#include "resolver/dns/message.h"
-#include "resolver/dns/wire.h"
 
 #define REPLIES		16	/* from one port in one round, at most */
 #define PORTS_EACH	4	/* of a question that nobody answers */
 #define PORTS_OWN	512	/* of probes, and of answers that are late */
-#define USER_PART	2	/* of all that are held, one user's */
 /*
  * With so many questions held a port serves several.  Few hosts come there but by a
  * flood; a page that is loaded asks for some ten names.
@@ -100,207 +97,37 @@ host_probe(void *arg)
 }
 
 static void
-record(struct forwarder *f, const struct held *h, const uint8_t *answer,
-    size_t length)
-{
-	held_packet_record(&h->held, f->options.thread, f->options.queue_number,
-	    answer, length);
-}
-
-/* Only the question, and TC: the answer is longer than a packet can be here. */
-static size_t
-cut_answer(const struct held *h, uint8_t *answer)
-{
-	const size_t length = DNS_HEADER + h->client.question.wire_length;
-
-	memcpy(answer + DNS_HEADER, h->client.question.wire,
-	    h->client.question.wire_length);
-	answer[2] |= DNS_FLAG_TC >> 8;
-	memset(answer + 6, 0, 6);
-	return length;
-}
-
-static void
-give_back(struct forwarder *f, struct held *h)
-{
-	turns_end(&f->turns, h);
-	held_give(&f->held, h);
-}
-
-/* The CNAMEs of the table at the head of an answer were judged with the question. */
-static unsigned int
-known_records(const struct held *h)
-{
-	return h->client.chase != NULL ? wire_load_u16(h->chain + 6) : 0;
-}
-
-static void
-turn_round(struct forwarder *f, const struct held *h, size_t length)
-{
-	queue_reply(f->options.queue->reader, h->held.id, (h->held.mark &
-	    ~f->options.mark_mask) | f->options.mark_answered, f->reply, length);
-}
-
-/* A rule denies a name of the answer: the client gets what the rule says. */
-static void
-deny(struct forwarder *f, struct held *h)
-{
-	const struct interception *i = &f->judged;
-
-	if (i->reply_length > 0)
-		turn_round(f, h, i->reply_length);
-	else
-		queue_drop(f->options.queue->reader, h->held.id);
-	answering_count_rcode(f->options.thread->slot->forwarded_rcodes,
-	    i->decision.rcode);
-	record(f, h, i->answer, i->answer_length);
-	give_back(f, h);
-}
-
-static void
 host_answer(void *arg, struct engine_client *client, const uint8_t *octets,
     size_t length)
 {
-	struct forwarder *f = arg;
-	struct held *h = held_of(client);
-	const uint8_t rcode = octets[3] & DNS_RCODE_MASK;
-	uint8_t *answer;
-	size_t room;
+	const struct forwarder *f = arg;
 
-	if (client->stream) {
-		f->options.streams->answer(f->options.arg, client, octets,
-		    length);
-		return;
-	}
-	if (held_packet_deny(&h->held, f->options.thread, &f->judged,
-	    &(struct policy_answer){ octets, length, known_records(h) },
-	    f->reply)) {
-		deny(f, h);
-		return;
-	}
-	answer = f->reply + packet_reply_offset(&h->held.packet);
-	room = sizeof(f->reply) - packet_reply_offset(&h->held.packet);
-	memcpy(answer, octets, length < room ? length : room);
-	if (length > room)
-		length = cut_answer(h, answer);
-	turn_round(f, h, packet_reply(&h->held.packet, f->reply, length));
-	answering_count_rcode(f->options.thread->slot->forwarded_rcodes,
-	    rcode);
-	answering_count_spent(f->options.thread, f->boot.ns - client->since.ns,
-	    1);
-	h->held.decision.rcode = rcode;
-	h->held.decision.verdict = decide_verdict_of(answer, length);
-	record(f, h, answer, length);
-	give_back(f, h);
+	f->options.clients->answer(f->options.arg, client, octets, length);
 }
 
 static void
 host_pass(void *arg, struct engine_client *client)
 {
-	struct forwarder *f = arg;
-	struct held *h = held_of(client);
+	const struct forwarder *f = arg;
 
-	if (client->stream) {
-		f->options.streams->end(f->options.arg, client, !f->ending);
-		return;
-	}
-	if (!f->ending) {
-		queue_release_one(f->options.queue->reader, h->held.id);
-		h->held.decision.verdict = VERDICT_PASS;
-		record(f, h, NULL, 0);
-	}
-	give_back(f, h);
+	f->options.clients->pass(f->options.arg, client);
 }
 
 static void
 host_drop(void *arg, struct engine_client *client)
 {
-	struct forwarder *f = arg;
-	struct held *h = held_of(client);
+	const struct forwarder *f = arg;
 
-	if (client->stream) {
-		f->options.streams->end(f->options.arg, client, false);
-		return;
-	}
-	queue_drop(f->options.queue->reader, h->held.id);
-	give_back(f, h);
-}
-
-/* New questions */
-
-/* The end of the chain is asked of the nameserver that the client asks. */
-static struct forward_upstream
-nameserver_of(const struct packet *packet, const struct queue_packet *p)
-{
-	struct forward_upstream to = {
-		.family = packet->family,
-		.port = packet->destination_port,
-		.transport = FORWARD_AUTO,
-	};
-
-	memcpy(to.address, packet->destination,
-	    packet->family == AF_INET ? 4 : 16);
-	if (packet->family == AF_INET6 && packet->destination[0] == 0xfe &&
-	    (packet->destination[1] & 0xc0) == 0x80)
-		to.scope = p->device;
-	return to;
-}
-
-static bool
-set_chase(struct forwarder *f, struct interception *i, struct held *h)
-{
-	const struct answer_source source =
-	    generation_source(f->options.thread->generation);
-
-	if (!intercept_chain(i, &source, h->chain, sizeof(h->chain)))
-		return false;
-	h->chase = (struct chase){
-		.chain = h->chain,
-		.length = i->answer_length,
-		.target = i->summary.target,
-		.opt = chase_opt(i->question.edns.present, i->summary.options),
-	};
-	h->client.chase = &h->chase;
-	return true;
-}
-
-bool
-forwarder_hold(struct forwarder *f, const struct queue_packet *p,
-    struct interception *i)
-{
-	struct held *h = turns_held(&f->turns, p->uid) <
-	    f->options.most / USER_PART ? held_take(&f->held, p->length) : NULL;
-
-	if (h == NULL)
-		return false;
-	held_packet_keep(&h->held, p, i, f->options.thread->received_ns,
-	    h->octets);
-	h->client = (struct engine_client){
-		.message = h->held.packet.payload,
-		.length = h->held.packet.payload_length,
-		.uid = p->uid,
-		.nameserver = nameserver_of(&i->packet, p),
-	};
-	if (i->decision.reason == REASON_CHASE && !set_chase(f, i, h)) {
-		held_give(&f->held, h);
-		return false;
-	}
-	turns_add(&f->turns, h);
-	return true;
+	f->options.clients->drop(f->options.arg, client);
 }
 
 void
-forwarder_ask(struct forwarder *f, unsigned int most)
+forwarder_ask(struct forwarder *f, struct engine_client *client)
 {
-	struct held *h;
-
-	ports_keep(&f->ports, f->held.count >= MANY_HELD);
-	for (; most > 0 && (h = turns_take(&f->turns)) != NULL; most--) {
-		/* Those before it may have taken a while: it is a time of travel. */
-		f->boot = monotime_boot();
-		engine_ask(f->engine, f->boot, &h->client);
-	}
-	tcp_upstreams_flush(f->tcp);
+	ports_keep(&f->ports, engine_stats(f->engine)->held >= MANY_HELD);
+	/* Those before it may have taken a while: it is a time of travel. */
+	f->boot = monotime_boot();
+	engine_ask(f->engine, f->boot, client);
 }
 
 /* Replies, and what is due */
@@ -403,7 +230,7 @@ next_due(const struct forwarder *f)
 bool
 forwarder_is_idle(const struct forwarder *f)
 {
-	return f->held.count == 0 && !monotime_is_set(next_due(f));
+	return !monotime_is_set(next_due(f));
 }
 
 int
@@ -413,9 +240,7 @@ forwarder_wait(struct forwarder *f, struct epoll_event events[static FORWARDER_E
 	const monotime_t next = monotime_first(next_due(f), until);
 	int timeout = -1, n;
 
-	if (!turns_are_over(&f->turns))
-		timeout = 0;
-	else if (monotime_is_set(next))
+	if (monotime_is_set(next))
 		timeout = monotime_poll_timeout(monotime_boot(), next);
 	n = epoll_wait(f->epoll, events, FORWARDER_EVENTS, timeout);
 	if (n < 0 && errno != EINTR) {
@@ -475,7 +300,7 @@ want_tls(struct forwarder *f)
 }
 
 void
-forwarder_end(struct forwarder *f)
+forwarder_end(struct forwarder *f, uint32_t held)
 {
 	const struct engine_stats *s = engine_stats(f->engine);
 	const struct tcp_stats *tcp = tcp_upstreams_stats(f->tcp, false);
@@ -507,7 +332,7 @@ forwarder_end(struct forwarder *f)
 
 	for (size_t i = 0; i < FORWARD_COUNTERS; i++)
 		atomic_store_explicit(&f->options.thread->slot->forward[i],
-		    i == FORWARD_HELD ? f->held.count :
+		    i == FORWARD_HELD ? held :
 		    f->before[i] + values[i], memory_order_relaxed);
 	tcp_upstreams_flush(f->tcp);
 	want_tls(f);
@@ -527,7 +352,7 @@ static const struct engine_host host = {
 static int
 open_events(struct forwarder *f)
 {
-	struct epoll_event queue = { .events = EPOLLIN };
+	struct epoll_event other = { .events = EPOLLIN };
 	struct epoll_event tcp = { .events = EPOLLIN, .data.ptr = &f->tcp };
 	uint64_t seed;
 
@@ -538,8 +363,8 @@ open_events(struct forwarder *f)
 	f->tcp = tcp_upstreams_new(f->options.mark_relay, seed);
 	if (f->tcp == NULL)
 		return -ENOMEM;
-	if ((f->options.queue_fd >= 0 && epoll_ctl(f->epoll, EPOLL_CTL_ADD,
-	    f->options.queue_fd, &queue) < 0) || epoll_ctl(f->epoll, EPOLL_CTL_ADD,
+	if ((f->options.fd >= 0 && epoll_ctl(f->epoll, EPOLL_CTL_ADD,
+	    f->options.fd, &other) < 0) || epoll_ctl(f->epoll, EPOLL_CTL_ADD,
 	    tcp_upstreams_fd(f->tcp), &tcp) < 0)
 		return -errno;
 	return 0;
@@ -552,16 +377,10 @@ init(struct forwarder *f)
 	const struct generation *generation = atomic_load(&threads->current);
 	const struct forward_settings *settings = &generation->settings.forward;
 	struct engine_host own = host;
-	uint64_t seed;
 	int error = open_events(f);
 
-	if (error == 0)
-		error = held_open(&f->held,
-		    f->options.queue != NULL ? f->options.most : 1);
 	if (error < 0)
 		return error;
-	forwarder_random(f, &seed, sizeof(seed));
-	turns_init(&f->turns, seed);
 	error = ports_init(&f->ports, f->epoll, f->options.mark_relay,
 	    PORTS_EACH * f->options.most + PORTS_OWN);
 	if (error < 0)
@@ -605,11 +424,9 @@ forwarder_free(struct forwarder *f)
 {
 	if (f == NULL)
 		return;
-	f->ending = true;
 	engine_free(f->engine);
 	ports_free(&f->ports);
 	tcp_upstreams_free(f->tcp);
-	held_close(&f->held);
 	if (f->epoll >= 0)
 		(void)close(f->epoll);
 	free(f);
