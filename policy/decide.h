@@ -25,7 +25,7 @@ enum verdict {
 	VERDICT_NXDOMAIN,
 	VERDICT_REFUSE,		/* an error code and nothing else */
 	VERDICT_DROP,
-	VERDICT_FORWARD,	/* the forwarding thread asks for the answer */
+	VERDICT_FORWARD,	/* upstreams are asked for the answer */
 	VERDICTS
 };
 

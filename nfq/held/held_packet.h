@@ -35,8 +35,8 @@ void held_packet_keep(struct held_packet *held, const struct queue_packet *p,
     const struct interception *i, uint64_t received_ns, uint8_t *octets);
 
 /*
- * Records what was decided, if anybody wants it.  queue: its number, 0 for the
- * forwarding thread's.  answer: the DNS message; length 0: there is none.
+ * Records what was decided, if anybody wants it.  queue: its number.  answer: the
+ * DNS message; length 0: there is none.
  */
 void held_packet_record(const struct held_packet *held,
     struct answering_thread *thread, uint16_t queue, const uint8_t *answer,

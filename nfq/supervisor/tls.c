@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nfdns-tls, for the worker's forwarding thread: the process that speaks TLS with
- * upstreams.  It is started when a worker wants it, with the authorities of the
- * generation, and ends when the worker closes its channel.  A reload that changes
- * the authorities starts another.
+ * nfdns-tls, for the worker: the process that speaks TLS with upstreams.  It is
+ * started when a worker wants it, with the authorities of the generation, and ends
+ * when the worker closes its channel.  A reload that changes the authorities starts
+ * another.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -283,7 +283,7 @@ answer_packets(struct queue_thread *q, unsigned int first,
 
 /*
  * After a reload the cache may hold answers of upstreams that are no longer asked,
- * until the forwarding thread has removed them.
+ * until the main thread has removed them (keeper.h).
  */
 static void
 look_at_forwarding(struct queue_thread *q)

@@ -7,7 +7,6 @@
 #include "nfq/worker/worker.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +16,9 @@
 
 #include "nfq/process/child.h"
 #include "nfq/handover/generation_files.h"
+#include "nfq/worker/keeper.h"
 #include "nfq/worker/queue_thread.h"
 #include "nfq/cache/cache_memory.h"
-#include "nfq/forward/thread.h"
 #include "nfq/ask/upstream.h"
 #include "nfq/process/exit_code.h"
 #include "nfq/process/sandbox.h"
@@ -28,7 +27,6 @@
 #include "policy/log.h"
 
 #define AUDIT_FLUSH_MS	1000
-#define COUNT_EVERY_MS	1000
 #define RATE_BITS	16	/* 65,536 token buckets of 16 octets */
 
 struct worker {
@@ -38,7 +36,7 @@ struct worker {
 	struct audit *audit;
 	struct answering_threads threads;
 	struct stream *stream;		/* one of them; NULL: TCP is not captured */
-	struct forward_thread *forward;	/* another */
+	struct keeper *keeper;
 	struct cache_memory cache;	/* of forwarding */
 	struct upstreams upstreams;	/* of forwarding, too */
 	struct rate_table *rates;	/* of the policy: it outlives reloads */
@@ -77,7 +75,7 @@ confine(const struct worker_handover *h)
 	return error;
 }
 
-/* One thread for each queue; behind them forwarding's and that of TCP. */
+/* One thread for each queue; behind them the slots of this one and that of TCP. */
 static int
 start_threads(struct worker *w)
 {
@@ -92,7 +90,7 @@ start_threads(struct worker *w)
 	for (unsigned int n = 0; n < queues && error == 0; n++)
 		error = queue_thread_start(&w->threads, h, n);
 	if (error == 0)
-		error = forward_start(&w->forward, &w->threads, h, queues);
+		error = keeper_new(&w->keeper, &w->threads, h, queues);
 	if (error == 0 && h->options.tcp)
 		error = stream_start(&w->stream, &w->threads, h, queues + 1);
 	return error;
@@ -238,7 +236,7 @@ use_generation(struct worker *w, struct generation *next,
 	upstreams_enter(&w->upstreams, monotime_boot(),
 	    &next->settings.forward, &old->settings.forward);
 	answering_threads_swap(&w->threads, next);
-	forward_take_generation(w->forward);
+	keeper_take_generation(w->keeper);
 	if (old->cache != next->cache) {
 		cache_memory_close(&w->cache);
 		w->cache = *fresh;
@@ -309,7 +307,7 @@ take_flush(struct worker *w, const struct control_message *order)
 	struct flush flush = { .number = (uint32_t)order->generation };
 
 	if (flush_parse(&flush, order->name, order->name_length) < 0 ||
-	    !forward_take_flush(w->forward, &flush))
+	    !keeper_take_flush(w->keeper, &flush))
 		reply(w, &none);
 }
 
@@ -327,7 +325,7 @@ obey(struct worker *w, const struct control_message *order, int *fds)
 		return true;
 	}
 	if (order->kind == CONTROL_RULES && order->fd_count == 0) {
-		forward_look_for_loops(w->forward);
+		keeper_look_for_loops(w->keeper);
 		return true;
 	}
 	if (order->kind == CONTROL_FLUSH && order->fd_count == 0) {
@@ -335,6 +333,7 @@ obey(struct worker *w, const struct control_message *order, int *fds)
 		return true;
 	}
 	if (order->kind == CONTROL_TLS && order->fd_count == 1) {
+		keeper_take_tls(w->keeper, fds[0]);
 		answering_threads_give_tls(&w->threads, fds[0]);
 		return true;
 	}
@@ -360,20 +359,21 @@ static void
 take_orders(struct worker *w)
 {
 	struct status_worker *slot = &w->handover->status->workers[0];
-	struct pollfd wait = { .fd = w->control, .events = POLLIN };
 	struct control_message order = { .kind = CONTROL_KINDS };
 	int fds[CONTROL_MAX_FDS];
 
 	for (;;) {
-		int ready = poll(&wait, 1, COUNT_EVERY_MS), error;
+		bool ordered;
+		int error;
 
+		keeper_round(w->keeper, &ordered);
 		atomic_store_explicit(&slot->audit_lost, w->audit_lost_before +
 		    audit_lost(w->audit), memory_order_relaxed);
 		atomic_store_explicit(&w->handover->status->policy->rates_full,
 		    rate_full(w->rates), memory_order_relaxed);
 		audit_set_unread(w->audit, atomic_load(&slot->unread));
 		atomic_store(&slot->unread_told, atomic_load(&slot->unread));
-		if (ready <= 0)
+		if (!ordered)
 			continue;
 		error = control_receive(w->control, &order, fds);
 		if (error == -ECONNRESET)
@@ -407,6 +407,7 @@ worker_run(const struct worker_handover *handover)
 	tell_settings(w.generation);
 	take_orders(&w);
 	answering_threads_stop(&w.threads);
+	keeper_free(w.keeper);
 	audit_stop(w.audit, AUDIT_FLUSH_MS);
 	generation_close(w.generation);
 	rate_free(w.rates);

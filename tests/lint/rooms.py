@@ -72,16 +72,13 @@ ROOMS = {
                     " nfq/cache nfq/ask",
     "nfq/held": "resolver/clock resolver/dns resolver/image resolver/answer policy/audit policy/decide policy/match policy/rule nfq/queue nfq/packet"
                 " nfq/thread nfq/ask nfq/upstream",
-    "nfq/forward": "resolver/clock resolver/dns resolver/image resolver/answer policy/decide policy/match policy/rule"
-                   " policy/audit policy/status policy/config policy/log nfq/packet nfq/queue nfq/process"
-                   " nfq/handover nfq/sockets nfq/tls nfq/thread nfq/cache nfq/ask nfq/upstream nfq/held",
     # Runs the interception for a question that nobody sends; no queue, no socket.
     "nfq/cli/explain": "resolver/clock resolver/dns resolver/text resolver/image resolver/answer policy/config policy/decide"
                    " policy/match policy/rule rules nfq/packet nfq/process nfq/ask",
     # Nothing of the sources, and of the configuration only its values.
     "nfq/worker": "resolver/clock resolver/dns resolver/image policy/audit policy/status policy/config policy/log"
                   " policy/decide policy/match policy/rule nfq/queue nfq/packet nfq/process nfq/handover"
-                  " nfq/thread nfq/stream nfq/cache nfq/ask nfq/upstream nfq/held nfq/forward",
+                  " nfq/thread nfq/stream nfq/cache nfq/ask nfq/upstream nfq/held nfq/tls",
     # Nothing of the packet, and no questions are parsed.
     "nfq/supervisor": "resolver/clock resolver/dns resolver/text resolver/image resolver/sources policy/config"
                       " policy/audit policy/status policy/log policy/decide rules nfq/queue"
