@@ -155,8 +155,8 @@ clients_full(const struct engine *e, uint32_t uid)
 {
 	uint64_t hash = XXH3_64bits_withSeed(&uid, sizeof(uid), e->seed);
 
-	return e->stats.held >= e->settings.limits.held ||
-	    e->users[hash % USERS] >= e->settings.limits.user;
+	return !forward_has_room(e->users[hash % USERS], e->stats.held,
+	    e->settings.limits.held);
 }
 
 void

@@ -9,8 +9,6 @@
 #include "resolver/dns/message.h"
 #include "resolver/dns/wire.h"
 
-#define USER_PART	2	/* of all that are held, one user's */
-
 static void
 record(struct holder *t, const struct held *h, const uint8_t *answer,
     size_t length)
@@ -166,8 +164,9 @@ bool
 holder_hold(struct holder *t, const struct queue_packet *p,
     struct interception *i)
 {
-	struct held *h = turns_held(&t->turns, p->uid) <
-	    t->options.most / USER_PART ? held_take(&t->table, p->length) : NULL;
+	struct held *h = forward_has_room(turns_held(&t->turns, p->uid),
+	    t->table.count, t->options.most) ?
+	    held_take(&t->table, p->length) : NULL;
 
 	if (h == NULL)
 		return false;

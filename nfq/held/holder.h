@@ -18,7 +18,7 @@ struct holder_options {
 	struct answering_thread *thread;	/* borrowed, as the queue */
 	struct thread_queue *queue;
 	uint16_t queue_number;		/* in audit records */
-	uint32_t most;			/* questions at a time; of one user half */
+	uint32_t most;			/* questions at a time */
 	uint32_t mark_mask, mark_answered;
 };
 

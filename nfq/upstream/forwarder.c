@@ -237,7 +237,8 @@ int
 forwarder_wait(struct forwarder *f, struct epoll_event events[static FORWARDER_EVENTS],
     monotime_t until)
 {
-	const monotime_t next = monotime_first(next_due(f), until);
+	const monotime_t next = monotime_first(monotime_first(next_due(f),
+	    ports_next(&f->ports)), until);
 	int timeout = -1, n;
 
 	if (monotime_is_set(next))

@@ -408,3 +408,11 @@ ports_age(struct ports *s, monotime_t now)
 	close_all(s, &s->idle);
 	close_all(s, &s->resting);
 }
+
+monotime_t
+ports_next(const struct ports *s)
+{
+	return TAILQ_EMPTY(&s->ready) && TAILQ_EMPTY(&s->idle) &&
+	    TAILQ_EMPTY(&s->resting) ? MONOTIME_NEVER :
+	    monotime_add_ms(s->aged, IDLE_MS);
+}

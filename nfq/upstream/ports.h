@@ -121,5 +121,6 @@ void ports_rest(struct ports *ports);
 
 /* Closes idle ones, every ten seconds of that clock. */
 void ports_age(struct ports *ports, monotime_t now);
+monotime_t ports_next(const struct ports *ports);	/* when that is due */
 
 #endif

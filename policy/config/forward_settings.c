@@ -35,7 +35,7 @@ forward_settings_defaults(struct forward_settings *settings)
 		.loop_retry_s = 60,
 	};
 	settings->limits = (struct forward_limits){
-		.held = 1024, .user = 512, .domain = 1024,
+		.held = 1024, .domain = 1024,
 	};
 	settings->tls.idle_s = 20;
 }

@@ -119,8 +119,7 @@ struct forward_tls_settings {
 
 /* Questions that each thread has, at most; those above are refused. */
 struct forward_limits {
-	uint32_t held;			/* clients in all */
-	uint32_t user;			/* clients of one user */
+	uint32_t held;			/* clients in all: forward_has_room() */
 	uint32_t domain;		/* questions under way of one domain */
 };
 
@@ -136,6 +135,18 @@ struct forward_settings {
 	struct forward_limits limits;
 	struct forward_tls_settings tls;
 };
+
+/*
+ * Whether a user who has so many questions of all that are held may have one more: he
+ * has at most four times as many as places are left, so that one user has four fifths
+ * and others find places, however many there are (dynamic thresholds, as for the
+ * queues of a switch).
+ */
+static inline bool
+forward_has_room(uint32_t users, uint32_t held, uint32_t most)
+{
+	return held < most && users < 4 * (most - held);
+}
 
 /* The values of a configuration that says nothing; no upstreams, no domains. */
 void forward_settings_defaults(struct forward_settings *settings);

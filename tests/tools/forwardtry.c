@@ -131,7 +131,7 @@ static const struct row health_rows[] = {
 	ROW(health, loop_retry_s), { NULL, 0 }
 };
 static const struct row limit_rows[] = {
-	ROW(limits, held), ROW(limits, user), ROW(limits, domain), { NULL, 0 }
+	ROW(limits, held), ROW(limits, domain), { NULL, 0 }
 };
 
 static void
