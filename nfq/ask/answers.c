@@ -26,6 +26,29 @@ chain_truncated(struct engine *e, const struct chase *chase, size_t limit)
 	return length;
 }
 
+/*
+ * What fits of a chain with its end, in e->out, without TC; the OPT stands behind
+ * all records.
+ */
+static size_t
+cut_chain(struct engine *e, const struct chase *chase, size_t length,
+    size_t limit)
+{
+	struct message m;
+	uint16_t flags = wire_load_u16(e->out + 2);
+
+	wire_store_u16(e->out + 2, (uint16_t)(flags & ~DNS_FLAG_TC));
+	if (length <= limit || !message_read(&m, e->out, length))
+		return length;
+	message_cut(&m, limit - chase->opt);
+	memmove(e->out + m.end[ANSWERS], e->out + length - chase->opt,
+	    chase->opt);
+	wire_store_u16(e->out + 6, m.count[ANSWERS]);
+	wire_store_u16(e->out + 8, 0);
+	wire_store_u16(e->out + 10, chase->opt > 0);
+	return m.end[ANSWERS] + chase->opt;
+}
+
 /* Says in the OPT of a chain in e->out why it has no other end. */
 static size_t
 add_error(struct engine *e, struct engine_client *client, uint16_t ede,
@@ -55,6 +78,7 @@ write_chase(struct engine *e, struct engine_client *client,
 	size_t limit = client_message_limit(&client->question, client->stream,
 	    sizeof(e->out));
 	uint16_t ede = how->ede;
+	const bool cut = how->cut && !client->stream;
 	size_t length;
 	int error = -ENODATA;
 
@@ -62,17 +86,25 @@ write_chase(struct engine *e, struct engine_client *client,
 	whole.stream = true;
 	whole.options = NULL;
 	if (given->message != NULL) {
-		length = client_message_write(&whole, given->message, e->whole,
+		struct message end = *given->message;
+
+		if (cut && end.end[ADDITIONAL] > CLIENT_UDP_MAX)
+			message_cut(&end, CLIENT_UDP_MAX);
+		length = client_message_write(&whole, &end, e->whole,
 		    sizeof(e->whole));
 		/* Over a stream, nothing is larger: it has no room beside OPT. */
 		error = client->stream && (wire_load_u16(e->whole + 2) &
 		    DNS_FLAG_TC) != 0 ? -EMSGSIZE : chase_join(chase,
-		    e->whole, length, e->out, limit, &length);
+		    e->whole, length, e->out, cut ? sizeof(e->out) : limit,
+		    &length);
 	}
-	if (chase->length > limit || (error == -EMSGSIZE && !client->stream))
+	if (!cut && (chase->length > limit ||
+	    (error == -EMSGSIZE && !client->stream)))
 		return chain_truncated(e, chase, limit);
 	if (error != 0)
 		length = chase_fail(chase, e->out);
+	if (cut)
+		length = cut_chain(e, chase, length, limit);
 	if (error != 0 && ede == EDE_NONE)
 		ede = EDE_NETWORK_ERROR;
 	client->options = chase->opt > 0 ?
@@ -86,7 +118,8 @@ answer_client(struct engine *e, struct engine_client *client,
 {
 	const struct client_message how = {
 		.question = &client->question, .stream = client->stream,
-		.ad = e->settings.attempts.pass_ad, .cached = given->cached,
+		.ad = e->settings.attempts.pass_ad,
+		.cut = e->settings.cut, .cached = given->cached,
 		.ede = given->ede, .ttl = given->ttl,
 		.options = &client->options,
 	};

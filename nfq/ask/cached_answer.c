@@ -45,7 +45,7 @@ cached_answer(struct cache *cache, const struct forward_settings *settings,
 	const struct question *q = ask->question;
 	const struct cache_key key = cached_key(q);
 	struct client_message how = { .question = q, .cached = true,
-		.ad = settings->attempts.pass_ad,
+		.ad = settings->attempts.pass_ad, .cut = settings->cut,
 		.ttl = { 0, UINT32_MAX, UINT32_MAX, 0 } };
 	uint8_t found[CACHE_MESSAGE_MAX];
 	struct message_options options = { .length = 0 };

@@ -178,16 +178,6 @@ write_all(const struct client_message *how, const struct message *m,
 }
 
 size_t
-client_message_write(const struct client_message *how,
-    const struct message *m, uint8_t *out, size_t size)
-{
-	uint16_t flags = flags_of(how, m->flags);
-
-	flags |= m->flags & DNS_FLAG_TC;
-	return write_all(how, m, flags, m->rcode, out, size);
-}
-
-size_t
 client_message_error(const struct client_message *how, uint16_t rcode,
     uint8_t *out, size_t size)
 {
@@ -195,4 +185,34 @@ client_message_error(const struct client_message *how, uint16_t rcode,
 	uint16_t flags = flags_of(how, rcode & DNS_RCODE_MASK);
 
 	return write_all(how, &none, flags, rcode, out, size);
+}
+
+/* What fits of a message that does not fit, without TC. */
+static size_t
+write_part(const struct client_message *how, const struct message *m,
+    uint8_t *out, size_t size)
+{
+	const size_t opt = how->question->edns.present ? OPT_OCTETS : 0;
+	const size_t limit = client_message_limit(how->question, false, size);
+	struct message part = *m;
+
+	if (m->count[QUESTIONS] == 1 && sections_that_fit(how, m, limit - opt) ==
+	    QUESTIONS)
+		message_cut(&part, limit - opt);
+	if (part.count[ANSWERS] == 0 && m->count[ANSWERS] > 0)
+		return client_message_error(how, RCODE_SERVFAIL, out, size);
+	return write_all(how, &part, flags_of(how, m->flags), m->rcode, out,
+	    size);
+}
+
+size_t
+client_message_write(const struct client_message *how,
+    const struct message *m, uint8_t *out, size_t size)
+{
+	uint16_t flags = flags_of(how, m->flags);
+
+	if (how->cut && !how->stream)
+		return write_part(how, m, out, size);
+	flags |= m->flags & DNS_FLAG_TC;
+	return write_all(how, m, flags, m->rcode, out, size);
 }

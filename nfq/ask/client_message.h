@@ -21,6 +21,7 @@ struct client_message {
 	const struct question *question;	/* the client's */
 	bool stream;			/* only "size" bounds the message */
 	bool ad;			/* AD is handed on */
+	bool cut;			/* nobody has more: as many answers as fit, no TC */
 	bool cached;			/* not authoritative, whoever said so */
 	struct message_ttl ttl;
 	uint16_t ede;			/* EDE_NONE: those of the message */
@@ -38,8 +39,8 @@ size_t client_message_limit(const struct question *question, bool stream,
  * Writes what a client gets of a message that answers its question: with its id,
  * its letter case, and an OPT if and only if its question had one.  A message
  * that does not fit goes without its additional records, then without its
- * authority; an answer that does not fit has no records, and TC.  "size" is at
- * least 512; "out" does not overlap.  Returns the length.
+ * authority; an answer that does not fit has no records, and TC, or with "cut" some
+ * of them, or SERVFAIL.  "size" is at least 512; "out" does not overlap.  Returns the length.
  */
 size_t client_message_write(const struct client_message *how,
     const struct message *message, uint8_t *out, size_t size);

@@ -139,6 +139,24 @@ message_record(const struct message *m, size_t *offset,
 	*offset = wire_offset(&r);
 }
 
+void
+message_cut(struct message *m, size_t limit)
+{
+	struct message_record record;
+	size_t end = m->end[QUESTIONS], next = end;
+	uint16_t left = 0;
+
+	for (; left < m->count[ANSWERS]; left++) {
+		message_record(m, &next, &record);
+		if (next > limit)
+			break;
+		end = next;
+	}
+	m->count[ANSWERS] = left;
+	m->count[AUTHORITY] = m->count[ADDITIONAL] = 0;
+	m->end[ANSWERS] = m->end[AUTHORITY] = m->end[ADDITIONAL] = end;
+}
+
 bool
 message_option(const struct message *m, size_t *offset,
     struct message_option *option)

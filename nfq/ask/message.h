@@ -60,6 +60,9 @@ bool message_read(struct message *message, const uint8_t *octets,
 void message_record(const struct message *message, size_t *offset,
     struct message_record *record);
 
+/* Leaves the answers that end within so many octets, and no other records. */
+void message_cut(struct message *message, size_t limit);
+
 /* The option at *offset of a message's options, or false at their end. */
 bool message_option(const struct message *message, size_t *offset,
     struct message_option *option);

@@ -20,7 +20,7 @@ supervisor_open_cache(const struct config *config, const struct generation_files
 {
 	const uint32_t entries = config->forward.cache.size;
 
-	if (!config_forwards(config) || entries == 0)
+	if (config->forward.domains == 0 || entries == 0)
 		return 0;
 	if (before != NULL && before->cache >= 0 &&
 	    cache_memory_fits(before->cache, entries)) {

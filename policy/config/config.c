@@ -55,6 +55,7 @@ config_parse(struct config **config, const char *path, const char *text,
 		    strerror(errno));
 	else if (config_file_parse(&load, text, length)) {
 		load.config->answers.tcp = load.config->capture.tcp;
+		load.config->forward.cut = !load.config->capture.tcp;
 		load.config->machine_search =
 		    complete_search(&load.config->mesh);
 		config_complete_forward(&load);

@@ -135,13 +135,6 @@ struct config {
 	bool borrows;			/* config_borrow() has made it */
 };
 
-/* Whether questions may be forwarded, and wait for their answers. */
-static inline bool
-config_forwards(const struct config *config)
-{
-	return config->forward.domains > 0 || config->forward.chase != 0;
-}
-
 /* Whether one of the upstreams is asked over TLS. */
 bool config_forwards_tls(const struct config *config);
 

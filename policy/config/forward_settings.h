@@ -125,6 +125,7 @@ struct forward_limits {
 
 struct forward_settings {
 	uint32_t chase;			/* 0 or 1 */
+	uint32_t cut;			/* 1: TCP is not captured, and TC leads nowhere */
 	uint32_t upstreams;		/* how many of: */
 	struct forward_upstream upstream[FORWARD_UPSTREAMS];
 	uint32_t domains;		/* how many of: */

@@ -342,7 +342,7 @@ const struct config_option config_options[] = {
 	{ "forward.domains[].cache", "true",
 	  "Whether its answers are kept.",
 	  BOOLEAN, IN(forward_domain, cache), .reload = true },
-	{ "forward.chase", "false",
+	{ "forward.chase", "true",
 	  "Whether CNAMEs of the mesh that lead out of it are followed to their "
 	  "end over UDP too; without, clients are told to ask over TCP.",
 	  BOOLEAN, IN(config, forward.chase), .reload = true },

@@ -416,7 +416,9 @@ store_header(const struct draft *d, uint8_t p[static HEADER_OCTETS])
 
 	flags |= q->flags & (FLAGS_OPCODE | QUESTION_RD | FLAG_CD);
 	flags |= d->plan->rcode & RCODE_HEADER_BITS;
-	if (d->truncated)
+	/* Over TCP the nameserver would be asked, which has nothing of the table. */
+	if (d->truncated && (d->plan->settings->tcp ||
+	    d->plan->content == ANSWER_CUT))
 		flags |= FLAG_TC;
 	wire_store_u32(p, (uint32_t)q->id << 16 | flags);
 	wire_store_u32(p + 4, questions << 16 | d->answers);

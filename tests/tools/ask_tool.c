@@ -161,7 +161,7 @@ ask(const struct config *config, const struct answer_source *source,
 		.asker = { .now = monotime_from_ms((int64_t)(line->time * 1000)),
 		    .uid = line->uid, .gid = line->gid },
 		.policy = policy->rules != NULL ? policy : NULL,
-		.forward = config_forwards(config) ? &config->forward : NULL,
+		.forward = &config->forward,
 	};
 	if (line->stream)
 		ask_stream(&out, source, line);

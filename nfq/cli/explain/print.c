@@ -200,8 +200,8 @@ print_answer(const struct explanation *e, FILE *out)
 		    e->in.answer_length, limit < EXPLAIN_EDNS ? limit : EXPLAIN_EDNS,
 		    !e->in.summary.truncated ? "" :
 		    e->source->settings->answers.tcp ?
-		    ": cut, TCP has the whole" : ": cut; over TCP the "
-		    "nameserver is asked, not nfdnsd (capture.tcp = false)");
+		    ": cut, TCP has the whole" : ": cut, without TC: over TCP "
+		    "the nameserver is asked, not nfdnsd (capture.tcp = false)");
 	fputc('\n', out);
 	message_print(&message, out);
 }

@@ -51,7 +51,7 @@ ask(const char *name_text, uint16_t type, unsigned int edns_size)
 	CHECK(t.question.form == QUESTION_PLAIN);
 	t.lookup = (struct lookup){.entry = {.kind = ENTRY_EXACT}};
 	t.settings = (struct answer_settings){ .negative_ttl = 5,
-		.udp_size = 1232 };
+		.udp_size = 1232, .tcp = 1 };
 	t.plan = (struct answer_plan){
 	    .question = &t.question,
 	    .lookup = &t.lookup,

@@ -96,6 +96,20 @@ fitting(size_t limit, unsigned int edns_size)
 	return (uint32_t)((limit - 26 - (edns_size > 0 ? 11 : 0)) / 16);
 }
 
+/* Over TCP nobody has more: the same, and no TC. */
+static void
+test_answer_without_tcp(void)
+{
+	ask("web.test", TYPE_A, 0);
+	add(TYPE_A, 200, 4, addresses);
+	t.settings.tcp = 0;
+	CHECK(answer_build(&t.plan, t.octets, ANSWER_UDP_MAX, &t.summary) <= 512);
+	CHECK((t.octets[2] & 2) == 0 && t.octets[7] == fitting(512, 0));
+	t.plan.content = ANSWER_CUT;
+	CHECK(answer_build(&t.plan, t.octets, ANSWER_UDP_MAX, &t.summary) > 0);
+	CHECK((t.octets[2] & 2) != 0);
+}
+
 static void
 check_limit(unsigned int edns_size, uint16_t own, size_t limit)
 {
@@ -304,6 +318,7 @@ main(void)
 	TEST(test_answer_rotation);
 	TEST(test_answer_counted_rdata);
 	TEST(test_answer_edns);
+	TEST(test_answer_without_tcp);
 	TEST(test_answer_sizes);
 	TEST(test_answer_stream);
 	TEST(test_answer_chain);

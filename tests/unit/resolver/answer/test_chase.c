@@ -42,7 +42,7 @@ begin(uint16_t type, bool edns)
 		.ttl = 30,
 		.rdlength = sizeof(TARGET) - 1,
 		.rdata = (const uint8_t *)TARGET}};
-	const struct answer_settings settings = { .udp_size = 1232 };
+	const struct answer_settings settings = { .udp_size = 1232, .tcp = 1 };
 	struct answer_plan plan = {.question = &t.question,
 	    .lookup = &lookup,
 	    .content = ANSWER_CHAIN,
