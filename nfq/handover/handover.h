@@ -43,7 +43,7 @@ struct worker_handover {
 	const struct generation_files *generation;
 	int control;			/* the worker's end: control.h */
 	pid_t supervisor;
-	struct status_page *status;
+	struct status_page *status;	/* slots: queue threads; the last two: TCP, main */
 	struct senders *senders;	/* of TCP connections; NULL: not known */
 };
 

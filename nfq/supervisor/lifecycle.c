@@ -35,9 +35,8 @@
 #include "policy/log.h"
 
 #define CANARY_MS	2000
-#define READY_MS	10000
-#define STOP_MS		3000
 #define POLL_MS		1000
+#define THREADS_LEAST	4	/* that a reload may always want */
 
 /* Logs diag, frees it and returns code: the last line of a step. */
 static int
@@ -77,6 +76,20 @@ start_signals(struct supervisor *s)
 	return EXIT_OK;
 }
 
+/* For as many queue threads as a reload may want; TCP and the main thread. */
+static unsigned int
+slots_for(const struct config *config)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	unsigned int threads = config->queue.workers > THREADS_LEAST ?
+	    config->queue.workers : THREADS_LEAST;
+
+	if (cpus > (long)threads)
+		threads = cpus < CONFIG_MAX_WORKERS ? (unsigned int)cpus :
+		    CONFIG_MAX_WORKERS;
+	return threads + 2;
+}
+
 static int
 start_run_dir(struct supervisor *s)
 {
@@ -87,7 +100,7 @@ start_run_dir(struct supervisor *s)
 	if (s->pid_file < 0)
 		return fail(&diag, EXIT_ERROR);
 	error = status_create(&s->status, s->config->run_dir,
-	    s->config->queue.workers + (s->config->capture.tcp ? 2 : 1));
+	    slots_for(s->config));
 	if (error < 0) {
 		log_error("cannot create the status page in run_dir \"%s\": %s",
 		    s->config->run_dir, strerror(-error));
@@ -108,32 +121,9 @@ is_interrupted(const struct supervisor *s)
 	return poll(&wait, 1, 0) > 0;
 }
 
-static void
-explain_queue(uint16_t number, int error)
-{
-	if (error == -EBUSY)
-		log_error("queue %u is taken by another program (see "
-		    "/proc/net/netfilter/nfnetlink_queue): change queue.number "
-		    "or stop it", number);
-	else if (error == -EPERM)
-		log_error("cannot open queue %u: needs CAP_NET_ADMIN: run as "
-		    "root or through systemd", number);
-	else if (error == -EPROTONOSUPPORT)
-		log_error("cannot open queue %u: this kernel has no netfilter "
-		    "queues: load the module nfnetlink_queue", number);
-	else
-		log_error("cannot open queue %u: %s", number, strerror(-error));
-}
-
-static int
-open_queue(const struct supervisor *s, uint16_t number)
-{
-	return queue_open(number, s->config->queue.maxlen, s->set.fail_open);
-}
-
 /* Takes the predecessor's queue with its packets, else opens a new one. */
 static int
-take_queue(struct supervisor *s, uint16_t number)
+take_queue(struct supervisor *s, uint16_t number, struct diag *diag)
 {
 	int inherited, error, fd;
 	char name[FDSTORE_NAME];
@@ -141,14 +131,15 @@ take_queue(struct supervisor *s, uint16_t number)
 	fdstore_queue_name(name, number);
 	inherited = fdstore_take(&s->fdstore, name);
 	if (inherited < 0)
-		return open_queue(s, number);
+		return supervisor_open_queue(s, number, diag);
 	error = queue_adopt(inherited, number, s->config->queue.maxlen,
 	    s->set.fail_open);
 	if (error == 0)
 		return inherited;
-	fd = open_queue(s, number);
+	fd = supervisor_open_queue(s, number, diag);
 	/* The inherited socket works, so it is the one that has the queue. */
 	if (fd == -EBUSY && error == -ETIMEDOUT) {
+		diag_free(diag);
 		log_warning("queue %u: keeps the previous daemon's settings: "
 		    "the kernel does not confirm queue.maxlen and "
 		    "queue.overload", number);
@@ -164,65 +155,35 @@ take_queue(struct supervisor *s, uint16_t number)
 static int
 start_queues(struct supervisor *s)
 {
-	while (s->queue_count < s->config->queue.workers) {
-		uint16_t number =
-		    (uint16_t)(s->config->queue.number + s->queue_count);
-		int fd = take_queue(s, number);
+	struct diag diag = DIAG_INIT;
 
-		if (fd < 0) {
-			explain_queue(number, fd);
-			return EXIT_ERROR;
-		}
+	s->queue_number = s->config->queue.number;
+	while (s->queue_count < s->config->queue.workers) {
+		int fd = take_queue(s, (uint16_t)(s->queue_number +
+		    s->queue_count), &diag);
+
+		if (fd < 0)
+			return fail(&diag, EXIT_ERROR);
 		s->queues[s->queue_count++] = fd;
 	}
 	return EXIT_OK;
-}
-
-/* Writes the numbers of the worker's table to the status page. */
-static void
-note_table(struct supervisor *s, const struct control_message *ready)
-{
-	struct status_supervisor *page = s->status.supervisor;
-
-	atomic_store(&page->worker_pid, (int32_t)s->worker.pid);
-	atomic_store(&page->table_names, ready->names);
-	atomic_store(&page->table_octets, ready->octets);
-	atomic_store(&page->table_fd, (int32_t)s->generation.image);
-	atomic_store(&page->settings_fd, (int32_t)s->generation.settings);
-	atomic_store(&page->cache_fd, (int32_t)s->generation.cache);
-	atomic_store(&page->table_generation, s->generation.number);
-	if (s->generation.number > 0)
-		atomic_store(&page->table_loaded, (uint64_t)time(NULL));
 }
 
 static int
 start_worker(struct supervisor *s)
 {
 	struct worker_process *k = &s->worker;
-	struct control_message ready;
-	char text[CHILD_TEXT];
-	int error, status = 0;
 
 	k->config = s->config;
 	k->queues = s->queues;
 	k->generation = &s->generation;
 	k->listeners = s->listeners;
 	k->status = &s->status;
-	error = worker_process_open(k);
-	if (error == 0)
-		error = worker_process_start(k, monotime_now());
-	if (error == 0)
-		error = worker_process_wait_ready(
-		    k, s->signals, READY_MS, &ready, &status);
-	if (error == 0)
-		note_table(s, &ready);
-	else if (error == -ECHILD)
-		log_error("the worker ended with %s before it was ready%s",
-		    child_end_text(status, text),
-		    worker_death_text(status));
-	else if (error != -EINTR)
-		log_error("cannot start the worker: %s", strerror(-error));
-	return error == 0 ? EXIT_OK : EXIT_ERROR;
+	if (worker_process_open(k) < 0) {
+		log_error("out of memory");
+		return EXIT_ERROR;
+	}
+	return supervisor_start_worker(s, s->signals);
 }
 
 /* Makes the full rules as values, to find errors of the config first. */
@@ -372,7 +333,7 @@ keep_sockets(struct supervisor *s)
 
 	for (size_t i = 0; i < s->queue_count && error == 0; i++) {
 		fdstore_queue_name(
-		    name, (uint16_t)(s->config->queue.number + i));
+		    name, (uint16_t)(s->queue_number + i));
 		error = fdstore_keep(name, s->queues[i]);
 	}
 	if (error == 0)
@@ -392,7 +353,7 @@ forget_sockets(struct supervisor *s)
 	fdstore_forget(FDSTORE_RULES);
 	for (size_t i = 0; i < s->queue_count; i++) {
 		fdstore_queue_name(
-		    name, (uint16_t)(s->config->queue.number + i));
+		    name, (uint16_t)(s->queue_number + i));
 		fdstore_forget(name);
 	}
 	for (size_t i = 0; i < STREAM_LISTENERS; i++)
@@ -501,7 +462,7 @@ supervisor_stop(struct supervisor *s)
 	supervisor_stop_cgroups(s);
 	if (!s->hand_over)
 		stop_queueing(s);
-	worker_process_stop(&s->worker, STOP_MS, s->hand_over);
+	worker_process_stop(&s->worker, SUPERVISOR_STOP_MS, s->hand_over);
 	worker_process_close(&s->worker);
 	supervisor_stop_tls(s);
 	if (s->hand_over) {

@@ -167,6 +167,29 @@ supervisor_start_listeners(struct supervisor *s)
 	return error == 0 ? EXIT_OK : EXIT_ERROR;
 }
 
+int
+supervisor_change_listeners(struct supervisor *s, const struct config *before,
+    struct diag *diag)
+{
+	const bool tcp = s->config->capture.tcp;
+
+	if (tcp == before->capture.tcp &&
+	    s->config->stream.table == before->stream.table)
+		return 0;
+	routes_remove(s->routes);
+	s->routes = NULL;
+	if (!tcp) {
+		close_listeners(s);
+		for (size_t i = 0; i < STREAM_LISTENERS; i++)
+			fdstore_forget(fdstore_listeners[i]);
+		s->listen_problem[0] = '\0';
+		return 0;
+	}
+	if (open_listeners(s) == 0)
+		(void)!supervisor_keep_listeners(s);
+	return routes_install(&s->routes, s->config, diag);
+}
+
 /*
  * All is there now: rules lead connections to the listeners, and another worker
  * takes them; the questions that this one holds wait for it.

@@ -110,6 +110,7 @@ struct supervisor {
 	struct status_page status;
 	int queues[CONFIG_MAX_WORKERS];
 	size_t queue_count;
+	uint16_t queue_number;		/* of the first */
 	char listen_problem[STATUS_TEXT];	/* why listeners are missing, or "" */
 	int listeners[STREAM_LISTENERS];	/* -1: none */
 	struct routes *routes;
@@ -148,6 +149,30 @@ int supervisor_start(struct supervisor *s) __attribute__((warn_unused_result));
 /* Undoes all steps; a half-started supervisor is allowed. */
 void supervisor_stop(struct supervisor *s);
 
+#define SUPERVISOR_STOP_MS	3000	/* for the worker to end */
+
+/* worker_start.c */
+
+/* A socket with the queue, by the configuration's settings, or a negative errno. */
+int supervisor_open_queue(const struct supervisor *s, uint16_t number,
+    struct diag *diag) __attribute__((warn_unused_result));
+
+/*
+ * Starts a worker with the generation and waits until it is ready, or until there is
+ * something to read at "interrupt" (-1: nothing).  EXIT_OK, or EXIT_ERROR, logged.
+ */
+int supervisor_start_worker(struct supervisor *s, int interrupt)
+    __attribute__((warn_unused_result));
+
+/*
+ * For a reload of options that a worker has from its start: the worker has been
+ * stopped, and s->config is the one that another one starts with.  "before" was the
+ * one until now.  Questions wait meanwhile.  0, or -EINVAL with an error in diag, and
+ * then there is no worker.
+ */
+int supervisor_replace_worker(struct supervisor *s, const struct config *before,
+    struct diag *diag) __attribute__((warn_unused_result));
+
 /* first_table.c */
 
 /*
@@ -158,6 +183,14 @@ int supervisor_start_table(struct supervisor *s)
     __attribute__((warn_unused_result));
 
 /* listeners.c */
+
+/*
+ * Listeners and routes of s->config in place of those of another one.  0 or a negative
+ * errno with an error in diag.
+ */
+int supervisor_change_listeners(struct supervisor *s,
+    const struct config *before, struct diag *diag)
+    __attribute__((warn_unused_result));
 
 /*
  * With TCP captured: opens the listeners (listen_problem says why some are missing),

@@ -388,7 +388,8 @@ is_wanted(struct supervisor *s)
 		return true;		/* the worker will say what is wrong */
 	if (r->wish <= RELOAD_MACHINE && s->generation.number > 0 &&
 	    new.checksum == old.checksum && !r->rules_differ &&
-	    has_same_forward(s) && r->config->absent == s->config->absent) {
+	    has_same_forward(s) && !config_wants_worker(s->config, r->config) &&
+	    r->config->absent == s->config->absent) {
 		r->unchanged = true;
 		finish(s, NULL);
 		return false;
@@ -398,41 +399,6 @@ is_wanted(struct supervisor *s)
 		return false;
 	}
 	return true;
-}
-
-static void
-compiled(struct supervisor *s, monotime_t now)
-{
-	struct reload *r = &s->reload;
-
-	r->generation.image = compiler_image(r->compiler, &r->diag);
-	if (r->generation.image < 0) {
-		refuse(s);
-		return;
-	}
-	r->rules_differ = r->wish != RELOAD_TABLES &&
-	    rules_differ(&s->set, &r->set);
-	if (!is_wanted(s))
-		return;
-	if (r->rules_differ) {
-		if (rules_kernel_install(s->kernel, &r->set, &s->features,
-		    &r->diag) < 0) {
-			refuse(s);
-			return;
-		}
-		r->rules_changed = true;
-		set_overload(s, &s->set, &r->set);
-	}
-	r->phase = RELOAD_SWAPPING;
-	send_generation(s, now);
-}
-
-void
-reload_compiler_ready(struct supervisor *s, monotime_t now)
-{
-	if (s->reload.phase == RELOAD_COMPILING &&
-	    !compiler_read(s->reload.compiler, &s->reload.diag))
-		compiled(s, now);
 }
 
 /* Makes the next configuration and what follows from it the current ones. */
@@ -457,6 +423,70 @@ adopt_config(struct supervisor *s)
 	}
 	s->worker.config = s->config;
 	log_change_level(s->config->log_level);
+}
+
+/* Options that a worker has from its start have changed: all of it, or nothing. */
+static void
+replace(struct supervisor *s)
+{
+	struct reload *r = &s->reload;
+	struct diag again = DIAG_INIT;
+
+	worker_process_stop(&s->worker, SUPERVISOR_STOP_MS, true);
+	adopt_config(s);
+	if (supervisor_replace_worker(s, r->config, &r->diag) == 0) {
+		s->table_error[0] = '\0';
+		finish(s, NULL);
+		return;
+	}
+	adopt_config(s);
+	if (supervisor_replace_worker(s, r->config, &again) < 0) {
+		diag_log(&again);
+		log_error("there is no way back either: giving up");
+		s->stop = true;
+		s->exit_code = EXIT_ERROR;
+	}
+	diag_free(&again);
+	refuse(s);
+}
+
+static void
+compiled(struct supervisor *s, monotime_t now)
+{
+	struct reload *r = &s->reload;
+
+	r->generation.image = compiler_image(r->compiler, &r->diag);
+	if (r->generation.image < 0) {
+		refuse(s);
+		return;
+	}
+	r->rules_differ = r->wish != RELOAD_TABLES &&
+	    rules_differ(&s->set, &r->set);
+	if (!is_wanted(s))
+		return;
+	if (r->wish != RELOAD_TABLES && config_wants_worker(s->config, r->config)) {
+		replace(s);
+		return;
+	}
+	if (r->rules_differ) {
+		if (rules_kernel_install(s->kernel, &r->set, &s->features,
+		    &r->diag) < 0) {
+			refuse(s);
+			return;
+		}
+		r->rules_changed = true;
+		set_overload(s, &s->set, &r->set);
+	}
+	r->phase = RELOAD_SWAPPING;
+	send_generation(s, now);
+}
+
+void
+reload_compiler_ready(struct supervisor *s, monotime_t now)
+{
+	if (s->reload.phase == RELOAD_COMPILING &&
+	    !compiler_read(s->reload.compiler, &s->reload.diag))
+		compiled(s, now);
 }
 
 /* The worker answers from the new generation: makes it the current one. */

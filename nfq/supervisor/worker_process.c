@@ -124,6 +124,19 @@ worker_process_kill(struct worker_process *k)
 	(void)kill(k->pid, SIGKILL);
 }
 
+/* Another worker may have fewer threads. */
+static void
+clear_slots(const struct worker_process *k)
+{
+	for (size_t i = 0; i < k->status->worker_slots; i++) {
+		struct status_worker *slot = &k->status->workers[i];
+
+		atomic_store(&slot->thread, 0);
+		atomic_store(&slot->busy, 0);
+		atomic_store(&slot->forward[FORWARD_HELD], 0);
+	}
+}
+
 int
 worker_process_start(struct worker_process *k, monotime_t now)
 {
@@ -133,6 +146,7 @@ worker_process_start(struct worker_process *k, monotime_t now)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	handover = handover_of(k, ends[1]);
+	clear_slots(k);
 	k->pid = fork();
 	if (k->pid == 0)
 		_exit(worker_run(&handover));
@@ -354,7 +368,7 @@ end_hanging(struct worker_process *k, unsigned int i, enum life_sign sign)
 		    k->config->queue.number + i, texts[sign], wchan);
 	else
 		log_error("%s: the worker %s (wchan %s): killing it",
-		    i == k->config->queue.workers ? "forwarding" : "TCP",
+		    i + 1 == k->status->worker_slots ? "forwarding" : "TCP",
 		    texts[sign], wchan);
 	k->hung = i;
 	k->hangs = sign;
@@ -365,7 +379,7 @@ enum worker_process_step
 worker_process_look(struct worker_process *k, monotime_t now)
 {
 	const unsigned int queues = k->config->queue.workers;
-	const unsigned int slots = queues + (k->config->capture.tcp ? 2 : 1);
+	const unsigned int slots = (unsigned int)k->status->worker_slots;
 	const bool looking = life_look(&k->life, now);
 
 	worker_death_tell_unsaid(k, now);
@@ -382,6 +396,7 @@ worker_process_look(struct worker_process *k, monotime_t now)
 		enum life_sign sign = life_check(&k->life, i, &signs, looking,
 		    i < queues ? LIFE_HANG_MS : LIFE_BLOCKED_MS);
 
+		/* Of a slot that nobody writes nothing is busy. */
 		if (sign != LIFE_MOVES &&
 		    (sign != LIFE_BLOCKED || !waits_for_cpu(k, i)))
 			end_hanging(k, i, sign);

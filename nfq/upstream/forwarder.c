@@ -412,6 +412,7 @@ forwarder_new(struct forwarder **forwarder, const struct forwarder_options *opti
 	f->epoll = -1;
 	for (size_t i = 0; i < FORWARD_COUNTERS; i++)
 		f->before[i] = atomic_load(&options->thread->slot->forward[i]);
+	atomic_store(&options->thread->slot->forward[FORWARD_HELD], 0);
 	error = init(f);
 	if (error < 0)
 		forwarder_free(f);

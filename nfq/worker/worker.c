@@ -75,24 +75,24 @@ confine(const struct worker_handover *h)
 	return error;
 }
 
-/* One thread for each queue; behind them the slots of this one and that of TCP. */
+/* One thread for each queue, and that of TCP. */
 static int
 start_threads(struct worker *w)
 {
 	const struct worker_handover *h = w->handover;
-	const unsigned int queues = h->options.queues;
+	const unsigned int slots = (unsigned int)h->status->worker_slots;
 	int error = 0;
 
 	answering_threads_init(&w->threads, w->generation, w->audit,
 	    h->status->workers);
 	w->threads.upstreams = &w->upstreams;
 	w->threads.hitters = h->status->hitters.page;
-	for (unsigned int n = 0; n < queues && error == 0; n++)
+	for (unsigned int n = 0; n < h->options.queues && error == 0; n++)
 		error = queue_thread_start(&w->threads, h, n);
 	if (error == 0)
-		error = keeper_new(&w->keeper, &w->threads, h, queues);
+		error = keeper_new(&w->keeper, &w->threads, h, slots - 1);
 	if (error == 0 && h->options.tcp)
-		error = stream_start(&w->stream, &w->threads, h, queues + 1);
+		error = stream_start(&w->stream, &w->threads, h, slots - 2);
 	return error;
 }
 

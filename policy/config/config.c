@@ -191,7 +191,8 @@ config_check_reload(const struct config *running, const struct config *next,
 	for (size_t i = 0; i < config_option_count; i++) {
 		const struct config_option *option = &config_options[i];
 
-		if (option->reload || same_value(option, running, next))
+		if (option->reload || option->worker ||
+		    same_value(option, running, next))
 			continue;
 		diag_add(diag, DIAG_ERROR, next->path, 0,
 		    "%s has changed, which needs a restart: put it back, or "
@@ -199,6 +200,16 @@ config_check_reload(const struct config *running, const struct config *next,
 		error = -EINVAL;
 	}
 	return error;
+}
+
+bool
+config_wants_worker(const struct config *running, const struct config *next)
+{
+	for (size_t i = 0; i < config_option_count; i++)
+		if (config_options[i].worker &&
+		    !same_value(&config_options[i], running, next))
+			return true;
+	return false;
 }
 
 char *

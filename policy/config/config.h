@@ -204,6 +204,10 @@ char *config_peek_run_dir(const char *path) __attribute__((warn_unused_result));
 int config_check_reload(const struct config *running, const struct config *next,
     struct diag *diag) __attribute__((warn_unused_result));
 
+/* Whether a reload to "next" needs another worker. */
+bool config_wants_worker(const struct config *running,
+    const struct config *next);
+
 /*
  * Every option with its default and what it is for, as a file that
  * config_load() would take (where the default user exists).

@@ -90,7 +90,7 @@ const struct config_option config_options[] = {
 	  .reload = true },
 	{ "capture.tcp", "true",
 	  "Whether questions over TCP are answered too.",
-	  BOOLEAN, IN(config, capture.tcp) },
+	  BOOLEAN, IN(config, capture.tcp), .worker = true },
 	{ "capture.mark_mask", "\"0x70000000\"",
 	  "Three bits of the packet mark that no other program uses.",
 	  .allowed = "a number with exactly three bits set, such as "
@@ -99,7 +99,8 @@ const struct config_option config_options[] = {
 	  IN(config, capture.mark_mask) },
 	{ "capture.zone", "53",
 	  "Conntrack zone of questions that pass; 0: no zone of their own.",
-	  INTEGER, RANGE(0, 65534), IN(config, capture.zone) },
+	  INTEGER, RANGE(0, 65534), IN(config, capture.zone),
+	  .worker = true },
 	{ "capture.user_rate", "20000",
 	  "Questions a second that are captured of each user but root.  Those "
 	  "above it pass, or are dropped where the policy could deny one; so "
@@ -139,25 +140,29 @@ const struct config_option config_options[] = {
 
 	{ "queue.number", "5300",
 	  "Number of the first netfilter queue; each worker thread has one.",
-	  INTEGER, RANGE(0, 65535), IN(config, queue.number) },
-	{ "queue.workers", "1",
+	  INTEGER, RANGE(0, 65535), IN(config, queue.number),
+	  .worker = true },
+	{ "queue.workers", "\"auto\"",
 	  "Threads that answer questions, each with a queue of its own.",
 	  .allowed = "a whole number from 1 to 64, or \"auto\" for one on each "
-	  "CPU",
+	  "CPU and 4 at most",
 	  .types = OPTION_STRING | OPTION_INTEGER, .read = config_read_workers,
-	  IN(config, queue.workers) },
+	  IN(config, queue.workers), .worker = true },
 	{ "queue.maxlen", "65536",
 	  "Packets that may wait in each queue.  The default holds 10,000 "
 	  "questions a second for five seconds, in at most 50 megabytes of the "
 	  "kernel's memory.",
-	  INTEGER, RANGE(128, 1048576), IN(config, queue.maxlen) },
+	  INTEGER, RANGE(128, 1048576), IN(config, queue.maxlen),
+	  .worker = true },
 	{ "queue.absent", "\"pass\"",
 	  "What happens to questions while no daemon reads the queue.",
-	  STRING, CHOICE(pass_drop), IN(config, queue.absent_drop) },
+	  STRING, CHOICE(pass_drop), IN(config, queue.absent_drop),
+	  .reload = true },
 	{ "queue.overload", "\"drop\"",
 	  "What happens to questions while the queue is full; they are dropped "
 	  "in any case where the policy could deny one.",
-	  STRING, CHOICE(drop_pass), IN(config, queue.overload_pass) },
+	  STRING, CHOICE(drop_pass), IN(config, queue.overload_pass),
+	  .reload = true },
 
 	{ "stream.connections", "1024",
 	  "TCP connections in all; above this, a connection of the client "
@@ -174,7 +179,8 @@ const struct config_option config_options[] = {
 	  INTEGER, RANGE(1, 3600), IN(config, stream.idle_s), .reload = true },
 	{ "stream.table", "5300",
 	  "Routing table for the packets of intercepted connections.",
-	  INTEGER, RANGE(256, 2147483647), IN(config, stream.table) },
+	  INTEGER, RANGE(256, 2147483647), IN(config, stream.table),
+	  .worker = true },
 
 	{ "mesh.domain", "\"cluster.local\"",
 	  "The mesh's domain.",

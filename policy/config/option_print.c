@@ -86,7 +86,7 @@ config_option_print(const struct config_option *options, size_t count,
 			fprintf(out, "# (%s%s)\n", o->list ? "a list: " : "",
 			    config_option_expected(o, buf));
 		}
-		if (!o->reload) {
+		if (!o->reload && !o->worker) {
 			indent(out, depth);
 			fputs("# (a change needs a restart)\n", out);
 		}

@@ -76,10 +76,11 @@ struct config_option {
 	bool any_keys;		/* groups with keys that have no rows */
 	bool about_allows;	/* "about" names the allowed values */
 	/*
-	 * A reload changes it; without, a change needs a restart and
-	 * config_check_reload() refuses it.  A member has what its list has.
+	 * A reload changes it, or with another worker; without both, a change needs
+	 * a restart and config_check_reload() refuses it.  A member has what its
+	 * list has.
 	 */
-	bool reload;
+	bool reload, worker;
 };
 
 #define CONFIG_TEXT_SIZE 512

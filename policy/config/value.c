@@ -103,7 +103,9 @@ config_read_log_level(const struct config_load *load,
 		config_expected(load, option, value);
 }
 
-/* One for each CPU that is on line, and no more than there is room for. */
+#define WORKERS_AUTO	4	/* at most: one answers some 100,000 a second */
+
+/* One for each CPU that is on line, up to a few. */
 static long long
 workers_for_machine(void)
 {
@@ -111,7 +113,7 @@ workers_for_machine(void)
 
 	if (cpus < 1)
 		return 1;
-	return cpus > CONFIG_MAX_WORKERS ? CONFIG_MAX_WORKERS : cpus;
+	return cpus > WORKERS_AUTO ? WORKERS_AUTO : cpus;
 }
 
 void

@@ -408,7 +408,8 @@ read_page(struct status_facts *f, const struct status_page *page)
 {
 	status_counters(page, &f->c);
 	read_supervisor(f, page);
-	f->threads = page->worker_slots;
+	for (size_t i = 0; i < page->worker_slots; i++)
+		f->threads += atomic_load(&page->workers[i].thread) != 0;
 	f->hits = f->c.cached + f->c.forward[FORWARD_HITS];
 	f->rates_full = atomic_load(&page->policy->rates_full);
 	f->forwarding = forward_status_read(page->forwarding);

@@ -33,7 +33,7 @@
 #define STATUS_TEXT	256
 #define STATUS_FLUSHES	8
 #define STATUS_NOT_FLUSHED UINT32_MAX
-#define STATUS_MAX_SLOTS (CONFIG_MAX_WORKERS + 2)	/* forwarding, TCP */
+#define STATUS_MAX_SLOTS (CONFIG_MAX_WORKERS + 2)	/* TCP, the main thread */
 
 /* The daemon's state; "ready" is STATUS_READY or STATUS_DEGRADED. */
 enum status_state { STATUS_STARTING, STATUS_READY, STATUS_DEGRADED, STATUS_STOPPING };
@@ -206,7 +206,7 @@ struct status_worker {
 	_Atomic uint64_t verdict_errors;
 	_Atomic uint32_t last_id;	/* newest packet id read */
 	_Atomic uint32_t busy;		/* 1 between recv and send of a batch */
-	_Atomic uint32_t thread;	/* gettid(2) */
+	_Atomic uint32_t thread;	/* gettid(2); 0: no thread writes this slot */
 	_Atomic uint64_t batches;
 	_Atomic uint64_t recorded;	/* questions that got a number of the audit */
 	_Atomic uint64_t audit_lost;

@@ -102,7 +102,7 @@ add_slot(struct status_counters *sum, const struct status_worker *w,
 	for (size_t i = 0; i < REASONS; i++)
 		sum->reasons[i] += LOAD(reasons[i]);
 	*gaps += LOAD(id_gaps);
-	if (generation < sum->oldest_generation)
+	if (LOAD(thread) != 0 && generation < sum->oldest_generation)
 		sum->oldest_generation = generation;
 #undef LOAD
 }

@@ -76,7 +76,7 @@ class Daemon:
 run_dir = "{self.run_dir}";
 user = "{nobody()}";
 capture = {{ {capture} }};
-queue = {{ number = 5300; {queue} }};
+queue = {{ number = 5300; {queue} {"" if "workers" in queue else "workers = 1;"} }};
 mesh = {{ {mesh}
   tables = ( {tables} );
 }};

@@ -39,6 +39,8 @@ static struct {
 	unsigned int installed;
 	const struct ruleset *last;
 	unsigned int cgroups;
+	unsigned int replaced;		/* the worker, by another one, */
+	int no_worker;			/* which does not start, at the first try */
 } kernel;
 
 int
@@ -51,6 +53,17 @@ rules_kernel_install(struct rules_kernel *k, const struct ruleset *set,
 	if (kernel.error < 0)
 		diag_add(diag, DIAG_ERROR, NULL, 0, "the kernel refuses");
 	return kernel.error;
+}
+
+int
+supervisor_replace_worker(struct supervisor *of, const struct config *before,
+    struct diag *diag)
+{
+	CHECK(of == &s && before != s.config && s.worker.config == s.config);
+	if (kernel.replaced++ > 0 || kernel.no_worker == 0)
+		return 0;
+	diag_add(diag, DIAG_ERROR, NULL, 0, "no worker starts");
+	return kernel.no_worker;
 }
 
 void

@@ -12,7 +12,7 @@ errors_are_refused_before_anything_changes(void)
 		const char *mesh, *more, *error;
 	} cases[] = {
 		{ "", "nonsense = 1;", "nonsense" },
-		{ "", "queue = { number = 1; };", "queue.number" },
+		{ "", "capture = { mark_mask = 7; };", "capture.mark_mask" },
 		{ "", "audit = ( { path = \"/dev/null/x\"; } );",
 		  "/dev/null/x" },
 	};
@@ -41,6 +41,26 @@ errors_are_refused_before_anything_changes(void)
 	compile(0);
 	CHECK(ended(table_path) && all_is_as_before());
 	CHECK(kernel.installed == 0 && open_files() == files);
+	end();
+}
+
+/* Options of a worker's start: another one has them, or the old ones come back. */
+static void
+another_worker_starts_or_the_one_before(void)
+{
+	begin(1);
+	configure("", "queue = { workers = 3; };");
+	kernel.no_worker = -EINVAL;
+	reload_begin(&s, RELOAD_ALL);
+	compile(0);
+	CHECK(ended("no worker starts") && kernel.replaced == 2);
+	CHECK(s.generation.number == 1 && s.config->queue.workers != 3);
+	kernel.replaced = 0;
+	kernel.no_worker = 0;
+	reload_begin(&s, RELOAD_ALL);
+	compile(0);
+	CHECK(ended(NULL) && kernel.replaced == 1 && kernel.installed == 0);
+	CHECK(s.generation.number == 2 && s.config->queue.workers == 3);
 	end();
 }
 
@@ -195,6 +215,7 @@ main(int argc, char **argv)
 	if (!open_directory())
 		return 1;
 	TEST(errors_are_refused_before_anything_changes);
+	TEST(another_worker_starts_or_the_one_before);
 	TEST(a_table_that_shrinks_has_to_be_forced);
 	TEST(a_worker_that_refuses_keeps_the_old_one);
 	TEST(rules_are_installed_and_undone);

@@ -290,10 +290,11 @@ counters_are_sums(void)
 	struct status_page page;
 	struct status_counters sum;
 
-	CHECK(status_create(&page, dir, 2) == 0);
+	CHECK(status_create(&page, dir, 3) == 0);	/* one is not in use */
 	for (int i = 0; i < 2; i++) {
 		struct status_worker *slot = &page.workers[i];
 
+		atomic_store(&slot->thread, 1);
 		atomic_store(&slot->received, 21);
 		atomic_store(&slot->verdicts[VERDICT_PASS], 1);
 		atomic_store(&slot->verdicts[VERDICT_ANSWER], 2);

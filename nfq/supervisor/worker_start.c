@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The start of a worker; and at a reload, of another one with other queues, listeners
+ * or zone, while questions wait.  What the
+ * worker before had read is put back into the queues that stay; what waits in those
+ * that go is put back once the rules lead elsewhere.
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nfq/process/child.h"
+#include "nfq/process/exit_code.h"
+#include "nfq/queue/queue.h"
+#include "nfq/supervisor/parts.h"
+#include "nfq/supervisor/worker_death.h"
+#include "policy/log.h"
+
+#define READY_MS	10000
+
+int
+supervisor_open_queue(const struct supervisor *s, uint16_t number,
+    struct diag *diag)
+{
+	int fd = queue_open(number, s->config->queue.maxlen, s->set.fail_open);
+
+	if (fd == -EBUSY)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "queue %u is taken by "
+		    "another program (see /proc/net/netfilter/nfnetlink_queue): "
+		    "change queue.number or stop it", number);
+	else if (fd == -EPERM)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot open queue %u: needs "
+		    "CAP_NET_ADMIN: run as root or through systemd", number);
+	else if (fd == -EPROTONOSUPPORT)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot open queue %u: this "
+		    "kernel has no netfilter queues: load the module "
+		    "nfnetlink_queue", number);
+	else if (fd < 0)
+		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot open queue %u: %s",
+		    number, strerror(-fd));
+	return fd;
+}
+
+/* Writes the numbers of the worker's table to the status page. */
+static void
+note_table(struct supervisor *s, const struct control_message *ready)
+{
+	struct status_supervisor *page = s->status.supervisor;
+
+	atomic_store(&page->worker_pid, (int32_t)s->worker.pid);
+	atomic_store(&page->table_names, ready->names);
+	atomic_store(&page->table_octets, ready->octets);
+	atomic_store(&page->table_fd, (int32_t)s->generation.image);
+	atomic_store(&page->settings_fd, (int32_t)s->generation.settings);
+	atomic_store(&page->cache_fd, (int32_t)s->generation.cache);
+	atomic_store(&page->table_generation, s->generation.number);
+	if (s->generation.number > 0)
+		atomic_store(&page->table_loaded, (uint64_t)time(NULL));
+}
+
+int
+supervisor_start_worker(struct supervisor *s, int interrupt)
+{
+	struct worker_process *k = &s->worker;
+	struct control_message ready;
+	char text[CHILD_TEXT];
+	int status = 0, error = worker_process_start(k, monotime_now());
+
+	if (error == 0)
+		error = worker_process_wait_ready(k, interrupt, READY_MS,
+		    &ready, &status);
+	if (error == 0)
+		note_table(s, &ready);
+	else if (error == -ECHILD)
+		log_error("the worker ended with %s before it was ready%s",
+		    child_end_text(status, text),
+		    worker_death_text(status));
+	else if (error != -EINTR)
+		log_error("cannot start the worker: %s", strerror(-error));
+	return error == 0 ? EXIT_OK : EXIT_ERROR;
+}
+
+/* Queues with consecutive numbers. */
+struct queues {
+	uint16_t number;
+	size_t count;
+	int fds[CONFIG_MAX_WORKERS];
+};
+
+static struct queues
+queues_of(const struct supervisor *s)
+{
+	struct queues q = { .number = s->queue_number, .count = s->queue_count };
+
+	memcpy(q.fds, s->queues, sizeof(q.fds));
+	return q;
+}
+
+static void
+use_queues(struct supervisor *s, const struct queues *q)
+{
+	memcpy(s->queues, q->fds, sizeof(q->fds));
+	s->queue_count = q->count;
+	s->queue_number = q->number;
+	s->status.supervisor->queue_number = q->number;
+	s->status.supervisor->queues = (uint32_t)q->count;
+}
+
+/* The one of that number, or -1. */
+static int
+find(const struct queues *q, uint16_t number)
+{
+	const size_t place = (size_t)number - q->number;
+
+	return number >= q->number && place < q->count ? q->fds[place] : -1;
+}
+
+/* Closes those of "these" that are not among the others, and empties them before. */
+static void
+leave(const struct supervisor *s, const struct queues *these,
+    const struct queues *others)
+{
+	char name[FDSTORE_NAME];
+
+	for (size_t i = 0; i < these->count; i++) {
+		const uint16_t number = (uint16_t)(these->number + i);
+
+		if (find(others, number) >= 0)
+			continue;
+		if (queue_adopt(these->fds[i], number, s->config->queue.maxlen,
+		    s->set.fail_open) < 0)
+			log_warning("queue %u: packets that waited in it are lost",
+			    number);
+		fdstore_queue_name(name, number);
+		fdstore_forget(name);
+		(void)close(these->fds[i]);
+	}
+}
+
+/* Those of the configuration, of which some are there.  0 or a negative errno. */
+static int
+take_queues(const struct supervisor *s, const struct queues *before,
+    struct queues *now, struct diag *diag)
+{
+	char name[FDSTORE_NAME];
+	int fd;
+
+	*now = (struct queues){ .number = s->config->queue.number };
+	while (now->count < s->config->queue.workers) {
+		const uint16_t number = (uint16_t)(now->number + now->count);
+
+		fd = find(before, number);
+		if (fd >= 0) {
+			/* The kernel may not confirm: it has them or keeps the old. */
+			(void)!queue_adopt(fd, number, s->config->queue.maxlen,
+			    s->set.fail_open);
+		} else {
+			fd = supervisor_open_queue(s, number, diag);
+			if (fd < 0) {
+				leave(s, now, before);
+				return fd;
+			}
+			fdstore_queue_name(name, number);
+			(void)!fdstore_keep(name, fd);
+		}
+		now->fds[now->count++] = fd;
+	}
+	return 0;
+}
+
+static bool
+has_rules_of_zone(const struct config *a, const struct config *b)
+{
+	return a->capture.zone == b->capture.zone;
+}
+
+static int
+begin(struct supervisor *s, const struct config *before, struct diag *diag)
+{
+	const struct control_message installed = { .kind = CONTROL_RULES };
+	int error = supervisor_change_listeners(s, before, diag);
+
+	if (error == 0 && supervisor_start_worker(s, -1) != EXIT_OK) {
+		diag_add(diag, DIAG_ERROR, NULL, 0, "no worker starts with this "
+		    "configuration: see the log before this");
+		error = -EINVAL;
+	}
+	if (error == 0)
+		error = zone_install(s, !has_rules_of_zone(before, s->config),
+		    diag);
+	if (error == 0)
+		(void)!control_send(s->worker.control, &installed, NULL, 0);
+	else
+		worker_process_stop(&s->worker, SUPERVISOR_STOP_MS, true);
+	return error;
+}
+
+int
+supervisor_replace_worker(struct supervisor *s, const struct config *before,
+    struct diag *diag)
+{
+	const struct queues old = queues_of(s);
+	struct queues now;
+
+	if (s->config->queue.workers + 2 > s->status.worker_slots) {
+		diag_add(diag, DIAG_ERROR, NULL, 0, "queue.workers: %u are more "
+		    "than the CPUs that this machine can have, which needs a "
+		    "restart: choose fewer, or restart nfdnsd",
+		    s->config->queue.workers);
+		return -EINVAL;
+	}
+	if (take_queues(s, &old, &now, diag) < 0)
+		return -EINVAL;
+	use_queues(s, &now);
+	if (begin(s, before, diag) < 0) {
+		use_queues(s, &old);
+		leave(s, &now, &old);
+		return -EINVAL;
+	}
+	leave(s, &old, &now);
+	monitor_worker_ready(s, monotime_now());
+	flush_worker_ready(s);
+	return 0;
+}
