@@ -30,6 +30,7 @@ static struct {
 	monotime_t now;
 	uint8_t random;
 	struct engine_client clients[CLIENTS];
+	struct engine_end ends[CLIENTS];
 	uint8_t messages[CLIENTS][128];
 	enum { ASKED, ANSWERED, PASSED, DROPPED } fate[CLIENTS];
 	uint8_t answer[4096];
@@ -176,15 +177,23 @@ client_of(int n, char name, uint32_t uid, const struct chase *chase)
 	t.messages[n][13] = (uint8_t)name;
 	*client = (struct engine_client){ .message = t.messages[n],
 		.length = sizeof(head) - 1, .uid = uid, .chase = chase,
+		.end = &t.ends[n],
 		.nameserver = { .family = AF_INET, .port = 53 } };
 	t.fate[n] = ASKED;
 	return client;
 }
 
 static inline void
+ask_client(struct engine_client *client)
+{
+	question_parse(&client->question, client->message, client->length);
+	engine_ask(t.engine, t.now, client);
+}
+
+static inline void
 ask_with(int n, char name, uint32_t uid, const struct chase *chase)
 {
-	engine_ask(t.engine, t.now, client_of(n, name, uid, chase));
+	ask_client(client_of(n, name, uid, chase));
 }
 
 static inline void

@@ -82,7 +82,7 @@ write_chase(struct engine *e, struct engine_client *client,
 	size_t length;
 	int error = -ENODATA;
 
-	whole.question = &client->asked;
+	whole.question = client->asked;
 	whole.stream = true;
 	whole.options = NULL;
 	if (given->message != NULL) {

@@ -40,7 +40,7 @@ cached_key(const struct question *q)
 
 size_t
 cached_answer(struct cache *cache, const struct forward_settings *settings,
-    monotime_t now, const struct cached_ask *ask, uint8_t *out, size_t size)
+    monotime_t now, struct cached_ask *ask, uint8_t *out, size_t size)
 {
 	const struct question *q = ask->question;
 	const struct cache_key key = cached_key(q);
@@ -59,11 +59,12 @@ cached_answer(struct cache *cache, const struct forward_settings *settings,
 			return 0;
 		message_options(&options, &m);
 	}
-	if (!cached_is_common(q, &options) ||
-	    !cache_find(cache, now, &key,
-	        settings->cache.stale != STALE_OFF ?
-	        settings->cache.stale_s : 0, &entry, found) ||
-	    monotime_is_past(now, entry.expires) ||
+	if (!cached_is_common(q, &options))
+		return 0;
+	ask->absent = !cache_find(cache, now, &key,
+	    settings->cache.stale != STALE_OFF ? settings->cache.stale_s : 0,
+	    &entry, found);
+	if (ask->absent || monotime_is_past(now, entry.expires) ||
 	    cached_prefetch_due(&settings->cache, now, &entry) ||
 	    !message_read(&m, found, entry.length))
 		return 0;

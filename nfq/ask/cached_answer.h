@@ -22,6 +22,7 @@ struct cached_ask {
 	size_t length;
 	const struct question *question;	/* of that message */
 	uint32_t domain;		/* its place in the settings */
+	bool absent;			/* set: there is nothing at all, not even stale */
 };
 
 /*
@@ -31,7 +32,7 @@ struct cached_ask {
  */
 size_t cached_answer(struct cache *cache,
     const struct forward_settings *settings, monotime_t now,
-    const struct cached_ask *ask, uint8_t *out, size_t size);
+    struct cached_ask *ask, uint8_t *out, size_t size);
 
 /* Whether a fresh entry is to be asked for anew, before it expires. */
 bool cached_prefetch_due(const struct forward_cache_settings *settings,

@@ -104,20 +104,46 @@ engine_free(struct engine *e)
 static bool
 read_client(struct engine_client *client)
 {
+	struct engine_end *end = client->end;
 	size_t length;
 
 	client->held = NONE;
-	question_parse(&client->question, client->message, client->length);
+	client->asked = &client->question;
 	if (client->question.form != QUESTION_PLAIN &&
 	    client->question.form != QUESTION_CHAOS)
 		return false;
-	client->asked = client->question;
 	if (client->chase == NULL)
 		return true;
 	length = chase_question(client->chase, &client->question, 0,
-	    client->target);
-	question_parse(&client->asked, client->target, length);
-	return client->asked.form == QUESTION_PLAIN;
+	    end->message);
+	question_parse(&end->question, end->message, length);
+	client->asked = &end->question;
+	return end->question.form == QUESTION_PLAIN;
+}
+
+/* Its options are handed on.  False: the message cannot be read. */
+static bool
+read_options(const struct engine_client *client,
+    struct message_options *options)
+{
+	struct message m;
+
+	options->length = 0;
+	if (!client->question.edns.present)
+		return true;
+	if (!message_read(&m, client->message, client->length))
+		return false;
+	message_options(options, &m);
+	return true;
+}
+
+/* The place of its domain in the settings; negative: it is in none. */
+static int
+domain_of(const struct engine *e, const struct engine_client *client)
+{
+	return client->chase == NULL && client->generation != 0 &&
+	    client->generation == e->generation ? (int)client->domain :
+	    forward_settings_domain(&e->settings, &client->asked->name);
 }
 
 /* What is known of a client's question before it is asked. */
@@ -134,7 +160,7 @@ static struct pending *
 begin(struct engine *e, monotime_t now, const struct ask *ask)
 {
 	const struct engine_client *client = ask->client;
-	struct pending *p = pending_new(e, &client->asked, ask->domain);
+	struct pending *p = pending_new(e, client->asked, ask->domain);
 
 	if (p == NULL)
 		return NULL;
@@ -170,7 +196,7 @@ refresh(struct engine *e, monotime_t now, const struct ask *ask)
 
 	if (e->refreshing >= e->settings.limits.domain / REFRESH_PART ||
 	    e->under_way[ask->domain] >= e->settings.limits.domain ||
-	    pending_find(e, &ask->client->asked, &ask->options) != NULL)
+	    pending_find(e, ask->client->asked, &ask->options) != NULL)
 		return;
 	p = begin(e, now, ask);
 	if (p == NULL)
@@ -191,7 +217,8 @@ find_kept(struct engine *e, monotime_t now, struct ask *ask)
 	struct engine_client *client = ask->client;
 	bool due;
 
-	if (!ask->kept || !answer_find(e, now, &client->asked, &ask->entry))
+	if (!ask->kept || client->absent ||
+	    !answer_find(e, now, client->asked, &ask->entry))
 		return false;
 	ask->stale = monotime_is_past(now, ask->entry.expires);
 	due = ask->stale ? monotime_is_past(now, ask->entry.retry) :
@@ -202,7 +229,7 @@ find_kept(struct engine *e, monotime_t now, struct ask *ask)
 		e->stats.prefetched += !ask->stale;
 		cache_mark_prefetched(e->cache, &ask->entry);
 		refresh(e, now, ask);
-		if (!answer_find(e, now, &client->asked, &ask->entry))
+		if (!answer_find(e, now, client->asked, &ask->entry))
 			return false;
 	}
 	return true;
@@ -227,12 +254,12 @@ join(struct engine *e, monotime_t now, struct ask *ask)
 	struct engine_client *client = ask->client;
 	struct pending *p = ask->domain == FORWARD_DOMAINS ||
 	    !e->settings.attempts.join ? NULL :
-	    pending_find(e, &client->asked, &ask->options);
+	    pending_find(e, client->asked, &ask->options);
 
 	if (p == NULL)
 		return false;
 	if (p->stale_given &&
-	    answer_find(e, now, &client->asked, &ask->entry)) {
+	    answer_find(e, now, client->asked, &ask->entry)) {
 		answer_found(e, now, client, &ask->entry);
 		return true;
 	}
@@ -262,7 +289,7 @@ ask_upstreams(struct engine *e, monotime_t now, struct ask *ask)
 		client_hold(e, client, p);
 		course_begin(e, now, p);
 	} else if (ask->stale &&
-	    answer_find(e, now, &client->asked, &ask->entry)) {
+	    answer_find(e, now, client->asked, &ask->entry)) {
 		answer_found(e, now, client, &ask->entry);
 	} else {
 		answer_full(e, client, domain);
@@ -273,25 +300,22 @@ static void
 ask_for(struct engine *e, monotime_t now, struct ask *ask)
 {
 	struct engine_client *client = ask->client;
-	struct message m;
 	int domain;
 
 	e->stats.asked++;
 	client->since = now;
-	client->domain = FORWARD_DOMAINS;
-	if (!read_client(client) ||
-	    !message_read(&m, client->message, client->length)) {
+	if (!read_client(client) || !read_options(client, &ask->options)) {
+		client->domain = FORWARD_DOMAINS;
 		e->stats.passed++;
 		e->host.pass(e->host.arg, client);
 		return;
 	}
-	if (probe_came_back(e, now, &client->asked)) {
+	if (probe_came_back(e, now, client->asked)) {
 		e->host.drop(e->host.arg, client);
 		return;
 	}
-	if (m.edns)
-		message_options(&ask->options, &m);
-	domain = forward_settings_domain(&e->settings, &client->asked.name);
+	domain = domain_of(e, client);
+	client->domain = FORWARD_DOMAINS;
 	if (domain < 0 && client->chase == NULL) {
 		e->stats.passed++;
 		e->host.pass(e->host.arg, client);
@@ -301,7 +325,7 @@ ask_for(struct engine *e, monotime_t now, struct ask *ask)
 		ask->domain = client->domain = (uint32_t)domain;
 		ask->kept = e->cache != NULL &&
 		    e->settings.domain[domain].cache &&
-		    cached_is_common(&client->asked, &ask->options);
+		    cached_is_common(client->asked, &ask->options);
 	}
 	domain_count(e, client->domain, DOMAIN_QUESTIONS, 1);
 	if (!ask_cache(e, now, ask))

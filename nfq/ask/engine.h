@@ -31,6 +31,12 @@
 
 #define ENGINE_MESSAGE_MAX	65535
 
+/* The question for the end of a chain; the engine's. */
+struct engine_end {
+	struct question question;
+	uint8_t message[CHASE_QUESTION_MAX];
+};
+
 /*
  * Somebody who waits.  The caller owns it and all it points to and keeps it
  * until it is given back through answer(), pass() or drop(), each of which may
@@ -38,18 +44,20 @@
  */
 struct engine_client {
 	/* Set by the caller. */
-	const uint8_t *message;		/* the question as sent, a DNS message */
+	const uint8_t *message;		/* the question as sent, a DNS message, */
 	size_t length;
+	struct question question;	/* and what question_parse() says of it */
 	uint32_t uid;			/* whom it counts for */
 	bool stream;			/* TCP: its size is not limited to UDP's */
 	struct forward_upstream nameserver;	/* that the client addressed */
-	const struct chase *chase;	/* NULL, or: the chain's end is asked for */
+	const struct chase *chase;	/* NULL, or: the chain's end is asked for, */
+	struct engine_end *end;		/* with room for that question */
+	uint64_t generation;		/* of the settings, if "domain" is known by them */
+	uint32_t domain;		/* its place there; then the engine's, for counters */
+	bool absent;			/* the cache had nothing of it just now */
 	/* The engine's. */
-	struct question question;	/* borrows from message */
-	uint8_t target[CHASE_QUESTION_MAX];
-	struct question asked;		/* the same, or for the chain's target */
+	const struct question *asked;	/* the client's, or that of the end */
 	monotime_t since;
-	uint32_t domain;		/* for counters; FORWARD_DOMAINS: none */
 	uint32_t held;			/* its question, for limits */
 	uint16_t options;		/* octets of them in the OPT that ends its answer;
 					 * if it has "stream" set */

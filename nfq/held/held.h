@@ -21,7 +21,9 @@
 struct held {
 	struct engine_client client;	/* first: a client is its held question */
 	struct held_packet held;	/* of octets[] */
-	struct chase chase;		/* of chain[], if it is followed */
+	struct chase chase;		/* of chain[], if it is followed, */
+	struct engine_end end;		/* for its end */
+	unsigned int round;		/* of the holder, in which it came */
 	SLIST_ENTRY(held) entry;	/* of the free ones */
 	STAILQ_ENTRY(held) turn;	/* of those that were not asked yet: turns.h */
 	uint8_t octets[HELD_PACKET_MAX];

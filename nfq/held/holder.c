@@ -157,12 +157,13 @@ set_chase(struct holder *t, struct interception *i, struct held *h)
 		.opt = chase_opt(i->question.edns.present, i->summary.options),
 	};
 	h->client.chase = &h->chase;
+	h->client.end = &h->end;
 	return true;
 }
 
 bool
 holder_hold(struct holder *t, const struct queue_packet *p,
-    struct interception *i)
+    struct interception *i, bool absent)
 {
 	struct held *h = forward_has_room(turns_held(&t->turns, p->uid),
 	    t->table.count, t->options.most) ?
@@ -175,9 +176,16 @@ holder_hold(struct holder *t, const struct queue_packet *p,
 	h->client = (struct engine_client){
 		.message = h->held.packet.payload,
 		.length = h->held.packet.payload_length,
+		.question = i->question,
 		.uid = p->uid,
+		.generation = t->options.thread->generation->number,
+		.domain = i->domain,
+		.absent = absent,
 		.nameserver = nameserver_of(&i->packet, p),
 	};
+	/* Of the copy. */
+	h->client.question.wire = h->octets + (i->question.wire - p->octets);
+	h->round = t->round;
 	if (i->decision.reason == REASON_CHASE && !set_chase(t, i, h)) {
 		held_give(&t->table, h);
 		return false;
@@ -191,8 +199,12 @@ holder_ask(struct holder *t, unsigned int most)
 {
 	struct held *h;
 
-	for (; most > 0 && (h = turns_take(&t->turns)) != NULL; most--)
+	for (; most > 0 && (h = turns_take(&t->turns)) != NULL; most--) {
+		/* Others may have had it answered meanwhile. */
+		h->client.absent &= h->round == t->round;
 		forwarder_ask(t->forwarder, &h->client);
+	}
+	t->round++;
 }
 
 bool

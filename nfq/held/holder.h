@@ -28,6 +28,7 @@ struct holder {
 	struct held_table table;
 	struct turns turns;
 	bool ending;			/* what is held stays in the queue */
+	unsigned int round;		/* ends with holder_ask() */
 	struct interception judged;
 	uint8_t reply[QUEUE_REPLY_MAX];
 };
@@ -50,11 +51,12 @@ int holder_wait(struct holder *holder,
     struct epoll_event events[static FORWARDER_EVENTS]);
 
 /*
- * Holds a packet that is to be forwarded; its question is asked at its turn.  False:
+ * Holds a packet that is to be forwarded; its question is asked at its turn.  absent:
+ * the cache was asked for it, and has nothing.  False:
  * too many are held, of all or of its user, or it is too long.
  */
 bool holder_hold(struct holder *holder, const struct queue_packet *packet,
-    struct interception *interception);
+    struct interception *interception, bool absent);
 
 /* Asks at most so many of those that are held. */
 void holder_ask(struct holder *holder, unsigned int most);

@@ -84,10 +84,9 @@ put(struct stream *s, struct stream_connection *c,
 	const uint8_t *answer = room + STREAM_PREFIX;
 	struct stream_record record = record_of(q);
 	struct decision decision = q->decision;
-	struct question asked;
 
-	question_parse(&asked, q->octets, q->length);
-	length = stream_put_answer(s, room, length, &asked.edns, error, options);
+	length = stream_put_answer(s, room, length, &q->client.question.edns,
+	    error, options);
 	decision.verdict = decide_verdict_of(answer, length);
 	decision.rcode = answer[3] & DNS_RCODE_MASK;
 	answering_count_rcode(s->thread.slot->forwarded_rcodes, decision.rcode);
@@ -134,8 +133,10 @@ question_new(struct stream_connection *c, const struct interception *i,
 	memcpy(q->octets, message, length);
 	q->client = (struct engine_client){
 		.message = q->octets, .length = length,
-		.uid = c->sender.uid, .stream = true,
+		.question = i->question, .uid = c->sender.uid, .stream = true,
 		.nameserver = nameserver_of(c) };
+	/* Of the copy. */
+	q->client.question.wire = q->octets + (i->question.wire - message);
 	if (chain == 0)
 		return q;
 	memcpy(q->octets + length, i->answer, chain);
@@ -144,6 +145,7 @@ question_new(struct stream_connection *c, const struct interception *i,
 		.length = chain, .target = i->summary.target,
 		.opt = chase_opt(i->question.edns.present, q->chain_options) };
 	q->client.chase = &q->chase;
+	q->client.end = &q->end;
 	return q;
 }
 
@@ -158,6 +160,8 @@ stream_ask(struct stream *s, struct stream_connection *c,
 		    .question = message, .question_length = length,
 		    .received_ns = s->thread.received_ns },
 		    EDE_NO_REACHABLE_AUTHORITY);
+	q->client.generation = s->thread.generation->number;
+	q->client.domain = i->domain;
 	q->received_ns = s->thread.received_ns;
 	LIST_INSERT_HEAD(&c->questions, q, in_connection);
 	TAILQ_INSERT_TAIL(&s->asked, q, entry);

@@ -60,6 +60,7 @@ decide_message(struct stream *s, const struct stream_connection *c,
 	    policy->rules : NULL };
 	uint8_t *answer = room + STREAM_PREFIX;
 	const size_t size = STREAM_MESSAGE_MAX - STREAM_OPTIONS_ROOM;
+	int domain;
 
 	i->question.edns.present = false;
 	i->asker = stream_asker(s, c);
@@ -78,7 +79,9 @@ decide_message(struct stream *s, const struct stream_connection *c,
 	/* Its first packet's sender was forgotten: senders.h. */
 	if (c->sender.uid == (uid_t)-1)
 		(void)intercept_drop_unowned(i);
-	return domain_of(s, i) >= 0 || is_chain(i);
+	domain = domain_of(s, i);
+	i->domain = domain >= 0 ? (uint32_t)domain : 0;
+	return domain >= 0 || is_chain(i);
 }
 
 /* Answers it, or has it asked or relayed; or it has to be raw from it on. */

@@ -108,7 +108,8 @@ struct stream_asked {
 	enum stream_asked_state state;
 	uint8_t *answer;		/* if it is answered: a DNS message */
 	size_t answer_length;
-	struct chase chase;		/* of octets[], if its end is asked for */
+	struct chase chase;		/* of octets[], if its end is asked for, */
+	struct engine_end end;		/* by this question */
 	uint16_t chain_options;		/* octets of options in the OPT that ends it */
 	/* For the record of the answer. */
 	struct decision decision;

@@ -7,7 +7,8 @@
 
 int
 cached_reply(struct interception *i, const struct answer_source *source,
-    struct cache *cache, uint8_t reply[static INTERCEPT_REPLY_MAX])
+    struct cache *cache, uint8_t reply[static INTERCEPT_REPLY_MAX],
+    bool *absent)
 {
 	const uint16_t rule = i->decision.rule;
 	struct cached_ask ask;
@@ -24,6 +25,7 @@ cached_reply(struct interception *i, const struct answer_source *source,
 	};
 	length = cached_answer(cache, i->forward, monotime_boot(), &ask,
 	    reply + offset, INTERCEPT_REPLY_MAX - offset);
+	*absent = ask.absent;
 	if (length == 0)
 		return -1;
 	if (intercept_judge(i, source, &(struct policy_answer){

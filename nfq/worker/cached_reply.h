@@ -13,10 +13,10 @@
  * is of a forward domain and its answer is kept, decision, answer and reply become
  * those; else nothing changes.  If a rule denies a name of the answer, they become what
  * that rule says.  Returns the domain's place in the settings, or -1 if
- * nothing changed.
+ * nothing changed; *absent: since the cache has nothing of it.
  */
 int cached_reply(struct interception *interception,
     const struct answer_source *source, struct cache *cache,
-    uint8_t reply[static INTERCEPT_REPLY_MAX]);
+    uint8_t reply[static INTERCEPT_REPLY_MAX], bool *absent);
 
 #endif

@@ -168,9 +168,10 @@ count_hit(struct queue_thread *q, int domain)
 	answering_count_up(&q->thread.slot->domains[domain][DOMAIN_QUESTIONS]);
 }
 
+/* *absent: its answer is in no cache. */
 static void
 decide_packet(struct queue_thread *q, const struct queue_packet *p,
-    struct interception *i)
+    struct interception *i, bool *absent)
 {
 	const struct answer_source source =
 	    generation_source(q->thread.generation);
@@ -178,7 +179,7 @@ decide_packet(struct queue_thread *q, const struct queue_packet *p,
 
 	intercept_answer(i, &source, q->thread.rotation++, q->reply);
 	if (q->cache != NULL)
-		domain = cached_reply(i, &source, q->cache, q->reply);
+		domain = cached_reply(i, &source, q->cache, q->reply, absent);
 	if (is_odd(q, p))
 		judge_odd(q, p, i);
 	if (domain >= 0)
@@ -192,14 +193,14 @@ decide_packet(struct queue_thread *q, const struct queue_packet *p,
  */
 static bool
 hold(struct queue_thread *q, const struct queue_packet *p,
-    struct interception *i)
+    struct interception *i, bool absent)
 {
-	if (q->holder == NULL || holder_hold(q->holder, p, i))
+	if (q->holder == NULL || holder_hold(q->holder, p, i, absent))
 		return true;
 	i->forward_full = true;
 	q->again.rules = q->thread.generation->rules;
 	i->policy = q->again.rules != NULL ? &q->again : NULL;
-	decide_packet(q, p, i);
+	decide_packet(q, p, i, &absent);
 	return false;
 }
 
@@ -208,10 +209,10 @@ answer_packet(struct queue_thread *q, const struct queue_packet *p,
     struct interception *i)
 {
 	struct queue_reader *reader = q->queue.reader;
-	bool waits;
+	bool absent = false, waits;
 
-	decide_packet(q, p, i);
-	waits = i->decision.verdict == VERDICT_FORWARD && hold(q, p, i);
+	decide_packet(q, p, i, &absent);
+	waits = i->decision.verdict == VERDICT_FORWARD && hold(q, p, i, absent);
 	if (waits && q->holder == NULL)
 		return;
 	if (i->reply_length > 0)

@@ -104,7 +104,8 @@ forward_it(struct engine *engine, monotime_t now, const uint8_t *packet,
 		return;
 	held_packet_keep(&h->held, &p, &t.in, 0, h->octets);
 	h->client = (struct engine_client){ .message = h->held.packet.payload,
-		.length = h->held.packet.payload_length };
+		.length = h->held.packet.payload_length,
+		.question = t.in.question };
 	t.waits = true;
 	engine_ask(engine, now, &h->client);
 	copy = reply_with_id(reply, reply_length, t.id);
@@ -142,8 +143,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (intercept_it(&source, &settings, data, end)) {
 		forward_it(engine, now, data, end, data + end, size - end);
 		if (intercept_it(&source, &settings, data, end)) {
+			bool absent;
 			int domain = cached_reply(&t.in, &source, cache,
-			    t.out);
+			    t.out, &absent);
 
 			check(domain < 0 ||
 			    interception_fault(&t.in, data, t.out) == NULL);

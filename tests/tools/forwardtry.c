@@ -384,6 +384,8 @@ ask(const struct json_node *command)
 	asker->client.message = asker->octets;
 	asker->client.length = hex_of(member(command, "hex"), asker->octets,
 	    65535);
+	question_parse(&asker->client.question, asker->octets,
+	    asker->client.length);
 	asker->client.uid = number_of(command, "uid", 0);
 	asker->client.stream = number_of(command, "stream", 0) != 0;
 	if (member(command, "chase") != NULL)

@@ -270,7 +270,7 @@ lead_back(int n, uint32_t attempt)
 		.length = t.sent[attempt].length,
 		.nameserver = { .family = AF_INET, .port = 53 } };
 	t.fate[n] = ASKED;
-	engine_ask(t.engine, t.now, &t.clients[n]);
+	ask_client(&t.clients[n]);
 }
 
 /* Its reply has a token that nobody knows any more: it is no forged one. */
@@ -346,7 +346,7 @@ what_is_no_question_passes(void)
 	start();
 	t.clients[0] = (struct engine_client){
 		.message = (const uint8_t *)"junk", .length = 4 };
-	engine_ask(t.engine, t.now, &t.clients[0]);
+	ask_client(&t.clients[0]);
 	CHECK(t.fate[0] == PASSED && t.sends == 0);
 	finish();
 }

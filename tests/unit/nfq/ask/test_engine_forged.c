@@ -15,7 +15,7 @@ ask_subnet(int n, char name, uint8_t network)
 	end[sizeof(opt) - 1] = network;
 	t.messages[n][11] = 1;
 	client->length += sizeof(opt);
-	engine_ask(t.engine, t.now, client);
+	ask_client(client);
 }
 
 /* reply() with the OPT of a question that has a subnet left out. */
@@ -133,7 +133,7 @@ a_rare_types_denial_is_of_the_type(void)
 		start();
 		client = client_of(0, 'a', 0, NULL);
 		t.messages[0][21] = rare ? 99 : TYPE_AAAA;
-		engine_ask(t.engine, t.now, client);
+		ask_client(client);
 		memcpy(octets, t.sent[t.last].octets, end);
 		memcpy(octets + end, soa, sizeof(soa) - 1);
 		octets[2] |= 0x80;
