@@ -199,6 +199,7 @@ holder_ask(struct holder *t, unsigned int most)
 {
 	struct held *h;
 
+	forwarder_expect(t->forwarder, t->table.count);
 	for (; most > 0 && (h = turns_take(&t->turns)) != NULL; most--) {
 		/* Others may have had it answered meanwhile. */
 		h->client.absent &= h->round == t->round;

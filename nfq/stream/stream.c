@@ -196,6 +196,8 @@ stream_round(struct stream *s, const struct epoll_event *events, int count,
 	if (s->forwarder != NULL) {
 		forwarder_begin(s->forwarder, cache_of(s->thread.generation));
 		forwarder_take(s->forwarder, s->replies, s->reply_count);
+		forwarder_expect(s->forwarder,
+		    engine_stats(s->forwarder->engine)->held);
 	}
 	for (int i = 0; i < count; i++)
 		handle(s, events[i].data.ptr, events[i].events);

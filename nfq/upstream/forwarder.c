@@ -122,9 +122,14 @@ host_drop(void *arg, struct engine_client *client)
 }
 
 void
+forwarder_expect(struct forwarder *f, uint32_t held)
+{
+	ports_keep(&f->ports, held >= MANY_HELD);
+}
+
+void
 forwarder_ask(struct forwarder *f, struct engine_client *client)
 {
-	ports_keep(&f->ports, engine_stats(f->engine)->held >= MANY_HELD);
 	/* Those before it may have taken a while: it is a time of travel. */
 	f->boot = monotime_boot();
 	engine_ask(f->engine, f->boot, client);

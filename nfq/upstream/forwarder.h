@@ -85,6 +85,9 @@ void forwarder_begin(struct forwarder *forwarder, struct cache *cache);
 void forwarder_take(struct forwarder *forwarder, const struct epoll_event *events,
     int count);
 
+/* So many clients wait, or are about to be asked for: ports are shared among many. */
+void forwarder_expect(struct forwarder *forwarder, uint32_t held);
+
 /* As engine_ask(), at this moment. */
 void forwarder_ask(struct forwarder *forwarder, struct engine_client *client);
 
