@@ -37,6 +37,7 @@
 struct asker {
 	struct engine_client client;
 	struct chase chase;
+	struct engine_end end;
 	uint8_t chain[4096];
 	uint32_t number;
 	uint8_t octets[];
@@ -367,6 +368,7 @@ set_chase(struct asker *asker, const struct json_node *command)
 		.target = number_of(command, "target", 0),
 		.opt = number_of(command, "opt", 0) };
 	asker->client.chase = &asker->chase;
+	asker->client.end = &asker->end;
 	asker->client.nameserver = (struct forward_upstream){
 		.family = AF_INET, .address = { 127, 0, 0, 1 },
 		.port = number_of(command, "nameserver", 0),
