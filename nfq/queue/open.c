@@ -361,6 +361,7 @@ queue_adopt(int fd, uint16_t number, uint32_t maxlen, bool fail_open)
 {
 	/* The packets that are put back may be more than maxlen. */
 	int outcome = configure(fd, number, UINT32_MAX, fail_open, false);
+	uint32_t id;
 	int error;
 
 	if (outcome != 0 && outcome != -ETIMEDOUT)
@@ -377,6 +378,9 @@ queue_adopt(int fd, uint16_t number, uint32_t maxlen, bool fail_open)
 		error = set_length(fd, number, maxlen);
 	if (error == 0)
 		error = set_buffers(fd, maxlen);
+	/* What the kernel says of verdicts on nothing is not the next reader's. */
+	if (error == 0)
+		error = peek_packet(fd, &id);
 	return error != 0 ? error : outcome;
 }
 
