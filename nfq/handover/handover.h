@@ -13,8 +13,8 @@
 #include "policy/status/status.h"
 
 /*
- * What the worker knows of the configuration: values that change only when
- * nfdnsd is restarted.  Options that a reload may change come with the
+ * What the worker knows of the configuration: values that it has from its
+ * start to its end.  Other options come with the
  * generation (policy/config/settings.h), so that no thread can read an old one.
  */
 struct worker_options {

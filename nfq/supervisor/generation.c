@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Opens the files of a generation besides the table's image. */
+/* The files of a generation besides the table's image, and what the page shows of it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "nfq/cache/cache_memory.h"
@@ -111,4 +112,19 @@ supervisor_tend_audit(struct supervisor *s)
 		s->audit_problem = problem;
 		supervisor_show_state(s);
 	}
+}
+
+void
+supervisor_note_table(struct supervisor *s, const struct control_message *answer)
+{
+	struct status_supervisor *page = s->status.supervisor;
+
+	atomic_store(&page->table_names, answer->names);
+	atomic_store(&page->table_octets, answer->octets);
+	atomic_store(&page->table_fd, (int32_t)s->generation.image);
+	atomic_store(&page->settings_fd, (int32_t)s->generation.settings);
+	atomic_store(&page->cache_fd, (int32_t)s->generation.cache);
+	atomic_store(&page->table_generation, s->generation.number);
+	if (s->generation.number > 0)
+		atomic_store(&page->table_loaded, (uint64_t)time(NULL));
 }

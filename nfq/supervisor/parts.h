@@ -289,6 +289,10 @@ int supervisor_open_settings(const struct config *config,
     struct diag *diag)
     __attribute__((warn_unused_result));
 
+/* Shows on the status page the generation, of which the worker has said "answer". */
+void supervisor_note_table(struct supervisor *s,
+    const struct control_message *answer);
+
 /*
  * The cache alone, as above: what is kept stays, unless its size changes.  0 or a
  * negative errno.

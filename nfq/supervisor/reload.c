@@ -11,6 +11,9 @@
  *             worker dies, the next worker gets the generation
  *   adopt     the configuration and the generation become the current ones
  *
+ * Options that a worker has from its start (config_wants_worker()) are changed by
+ * another one instead of the last three steps: worker_start.c.
+ *
  * A change of tables alone (RELOAD_TABLES: a feed's push, a watched file) keeps the
  * configuration, rules, settings, audit files and cache: it checks the sources,
  * and the worker gets an image and nothing else.
@@ -23,7 +26,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "nfq/process/notify.h"
@@ -494,7 +496,6 @@ static void
 adopt(struct supervisor *s, const struct control_message *answer)
 {
 	struct reload *r = &s->reload;
-	struct status_supervisor *page = s->status.supervisor;
 
 	if (r->wish == RELOAD_TABLES) {
 		const int old_image = s->generation.image;
@@ -506,13 +507,7 @@ adopt(struct supervisor *s, const struct control_message *answer)
 		adopt_config(s);
 	}
 	s->table_error[0] = '\0';
-	atomic_store(&page->table_names, answer->names);
-	atomic_store(&page->table_octets, answer->octets);
-	atomic_store(&page->table_fd, (int32_t)s->generation.image);
-	atomic_store(&page->settings_fd, (int32_t)s->generation.settings);
-	atomic_store(&page->cache_fd, (int32_t)s->generation.cache);
-	atomic_store(&page->table_generation, s->generation.number);
-	atomic_store(&page->table_loaded, (uint64_t)time(NULL));
+	supervisor_note_table(s, answer);
 	supervisor_renew_tls(s, monotime_now());
 	finish(s, NULL);
 }

@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "nfq/process/child.h"
@@ -42,23 +41,6 @@ supervisor_open_queue(const struct supervisor *s, uint16_t number,
 	return fd;
 }
 
-/* Writes the numbers of the worker's table to the status page. */
-static void
-note_table(struct supervisor *s, const struct control_message *ready)
-{
-	struct status_supervisor *page = s->status.supervisor;
-
-	atomic_store(&page->worker_pid, (int32_t)s->worker.pid);
-	atomic_store(&page->table_names, ready->names);
-	atomic_store(&page->table_octets, ready->octets);
-	atomic_store(&page->table_fd, (int32_t)s->generation.image);
-	atomic_store(&page->settings_fd, (int32_t)s->generation.settings);
-	atomic_store(&page->cache_fd, (int32_t)s->generation.cache);
-	atomic_store(&page->table_generation, s->generation.number);
-	if (s->generation.number > 0)
-		atomic_store(&page->table_loaded, (uint64_t)time(NULL));
-}
-
 int
 supervisor_start_worker(struct supervisor *s, int interrupt)
 {
@@ -70,9 +52,10 @@ supervisor_start_worker(struct supervisor *s, int interrupt)
 	if (error == 0)
 		error = worker_process_wait_ready(k, interrupt, READY_MS,
 		    &ready, &status);
-	if (error == 0)
-		note_table(s, &ready);
-	else if (error == -ECHILD)
+	if (error == 0) {
+		atomic_store(&s->status.supervisor->worker_pid, (int32_t)k->pid);
+		supervisor_note_table(s, &ready);
+	} else if (error == -ECHILD)
 		log_error("the worker ended with %s before it was ready%s",
 		    child_end_text(status, text),
 		    worker_death_text(status));
@@ -169,12 +152,6 @@ take_queues(const struct supervisor *s, const struct queues *before,
 	return 0;
 }
 
-static bool
-has_rules_of_zone(const struct config *a, const struct config *b)
-{
-	return a->capture.zone == b->capture.zone;
-}
-
 static int
 begin(struct supervisor *s, const struct config *before, struct diag *diag)
 {
@@ -187,8 +164,8 @@ begin(struct supervisor *s, const struct config *before, struct diag *diag)
 		error = -EINVAL;
 	}
 	if (error == 0)
-		error = zone_install(s, !has_rules_of_zone(before, s->config),
-		    diag);
+		error = zone_install(s, before->capture.zone !=
+		    s->config->capture.zone, diag);
 	if (error == 0)
 		(void)!control_send(s->worker.control, &installed, NULL, 0);
 	else

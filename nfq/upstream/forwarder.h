@@ -9,6 +9,7 @@
  *	answering_begin(...);
  *	forwarder_begin(f, cache);
  *	forwarder_take(f, events, n);	replies, and what is due
+ *	forwarder_expect(f, held);
  *	for each question: forwarder_ask(f, client);
  *	forwarder_end(f, held);
  *	answering_end(...);
@@ -41,7 +42,7 @@ struct forwarder_clients {
 struct forwarder_options {
 	struct answering_thread *thread;	/* borrowed, as the rest */
 	int fd;				/* that its thread waits for as well; -1: none */
-	uint32_t most;			/* questions at a time */
+	uint32_t most;			/* questions of clients at a time */
 	uint32_t mark_relay;
 	const struct forwarder_clients *clients;	/* NULL: there are none */
 	void *arg;			/* of these */

@@ -197,7 +197,7 @@ char *config_peek_run_dir(const char *path) __attribute__((warn_unused_result));
 
 /*
  * Checks that "next" can take over from "running" without a restart: options
- * without "reload" in their rows must be equal.  Each that differs is an error
+ * without "reload" and "worker" in their rows must be equal.  Each that differs is an error
  * in diag.
  * Returns 0 or -EINVAL.
  */

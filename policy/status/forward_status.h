@@ -2,8 +2,8 @@
 /*
  * What forwarding shows on the status page: its upstreams, domains and probes.
  * There are as many places as a configuration may name.  The worker's main
- * thread writes this part, every STATUS_FORWARD_MS at most; counters go on when a worker
- * replaces another, and stay with what a reload leaves in the configuration.
+ * thread writes this part, every STATUS_FORWARD_MS at most; counters go on when a
+ * worker replaces another, and stay with what a reload leaves in the configuration.
  *
  * Times are CLOCK_REALTIME seconds, 0: never.  A worker that an attacker took
  * over may write anything here: who reads takes forward_status_read().
