@@ -10,10 +10,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "nfq/supervisor/parts.h"
 #include "policy/log.h"
 
+#define STOP_MS		50	/* for the worker's threads to stop */
 #define SETTLE_MS	30	/* wait for replies to earlier questions */
 #define HOLD_MS		100	/* about the longest that questions wait */
 #define WORK_MS		70	/* of CPU time, to delete entries meanwhile */
@@ -26,11 +28,30 @@
  * Only if the worker is ready: before that, it has no PR_SET_PDEATHSIG and
  * would stay stopped for ever if the supervisor died now.
  */
-static void
+static bool
 signal_worker(const struct supervisor *s, int signal)
 {
-	if (s->worker.pid > 0 && s->worker.life.ready)
-		(void)kill(s->worker.pid, signal);
+	return s->worker.pid > 0 && s->worker.life.ready &&
+	    kill(s->worker.pid, signal) == 0;
+}
+
+/*
+ * A thread stops when its system call is over.  On a busy machine that may be
+ * late, and its verdicts would send questions on among the old entries.
+ */
+static void
+stop_worker(const struct supervisor *s)
+{
+	const monotime_t end = monotime_add_ms(monotime_now(), STOP_MS);
+	siginfo_t stopped = { .si_pid = 0 };
+
+	if (!signal_worker(s, SIGSTOP))
+		return;
+	/* The kernel tells it when the last thread has stopped. */
+	while (waitid(P_PID, (id_t)s->worker.pid, &stopped,
+	    WSTOPPED | WNOHANG) == 0 && stopped.si_pid == 0 &&
+	    !monotime_is_past(monotime_now(), end))
+		(void)poll(NULL, 0, 1);
 }
 
 /* Goes on without a sweep: DNS works, but a few questions may be lost. */
@@ -108,12 +129,12 @@ zone_install(struct supervisor *s, bool change, struct diag *diag)
 	int error;
 
 	if (change)
-		signal_worker(s, SIGSTOP);
+		stop_worker(s);
 	error = rules_kernel_install(s->kernel, &s->set, &s->features, diag);
 	if (change && error == 0)
 		enter(s);
 	if (change)
-		signal_worker(s, SIGCONT);
+		(void)signal_worker(s, SIGCONT);
 	return error;
 }
 
@@ -125,13 +146,13 @@ zone_leave(struct supervisor *s, const struct ruleset *leaving)
 
 	if (s->set.zone == 0)
 		return;
-	signal_worker(s, SIGSTOP);
+	stop_worker(s);
 	error = rules_kernel_leave_zone(s->kernel, leaving);
 	if (error == 0) {
 		(void)poll(NULL, 0, SETTLE_MS);
 		sweep(s, CONNTRACK_INSIDE, monotime_add_ms(now, HOLD_MS));
 	}
-	signal_worker(s, SIGCONT);
+	(void)signal_worker(s, SIGCONT);
 }
 
 void
