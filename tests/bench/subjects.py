@@ -189,6 +189,7 @@ class Subject:
 
 class Nfdns(Subject):
     label = "nfdns"
+    programs = BUILD		# where nfdnsd is
 
     def __init__(self, mesh, passing=False, config=None):
         super().__init__(mesh, passing)
@@ -199,7 +200,9 @@ class Nfdns(Subject):
         self.daemon = None
 
     def launch(self):
-        self.daemon = Daemon(self.lab, **self.config).start()
+        self.daemon = Daemon(self.lab, **self.config)
+        self.daemon.programs = self.programs
+        self.daemon.start()
         self.process = self.daemon.process
 
     def pids(self):
@@ -212,6 +215,11 @@ class Nfdns(Subject):
         if self.daemon is not None and self.daemon.process is not None:
             self.daemon.stop()
         super().stop()
+
+
+def before(kind, programs):
+    """The same of another build, with its own label."""
+    return type(kind.__name__, (kind,), {"label": "nfdns before", "programs": programs})
 
 
 class Forwarding(Nfdns):
