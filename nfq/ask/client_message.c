@@ -209,10 +209,13 @@ size_t
 client_message_write(const struct client_message *how,
     const struct message *m, uint8_t *out, size_t size)
 {
-	uint16_t flags = flags_of(how, m->flags);
+	const uint16_t cut = m->flags & DNS_FLAG_TC;
 
+	/* Of a server that is asked over UDP alone: nobody has more. */
+	if (cut != 0 && m->count[ANSWERS] == 0 && (how->stream || how->cut))
+		return client_message_error(how, RCODE_SERVFAIL, out, size);
 	if (how->cut && !how->stream)
 		return write_part(how, m, out, size);
-	flags |= m->flags & DNS_FLAG_TC;
-	return write_all(how, m, flags, m->rcode, out, size);
+	return write_all(how, m, (uint16_t)(flags_of(how, m->flags) | cut),
+	    m->rcode, out, size);
 }

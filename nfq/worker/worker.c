@@ -7,6 +7,7 @@
 #include "nfq/worker/worker.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@
 
 #define AUDIT_FLUSH_MS	1000
 #define RATE_BITS	16	/* 65,536 token buckets of 16 octets */
+#define MAPPED_OCTETS	(72 << 10)	/* no message is so long */
 
 struct worker {
 	const struct worker_handover *handover;
@@ -163,6 +165,13 @@ prepare(struct worker *w)
 	const char *why;
 	int error;
 
+#ifdef __GLIBC__
+	/*
+	 * A pool is used in part: mapped, it is cleared as it is used.  Without this
+	 * the threshold grows, and calloc(3) clears what the heap had before.
+	 */
+	(void)mallopt(M_MMAP_THRESHOLD, MAPPED_OCTETS);
+#endif
 	w->generation = generation_open(g->number, g->image, g->settings, NULL,
 	    &why);
 	if (w->generation == NULL) {

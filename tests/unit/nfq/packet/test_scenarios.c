@@ -361,7 +361,7 @@ run_scenario(const char *path)
 /*
  * A reason that no scenario shows is a rule that nothing here tests; but for
  * the one that a nameserver's silence gives, which tests/net/test_tcp shows,
- * and those of forwarding: tests/net/test_forward.
+ * and those of forwarding: tests/net/test_forward_matrix.
  */
 static bool
 all_reasons_seen(void)
