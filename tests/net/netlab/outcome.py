@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a test says of itself: passed, failed or skipped."""
+import concurrent.futures
 import select
 import signal
 import sys
@@ -34,27 +35,36 @@ def wait_until(condition, what, timeout=WAIT_S):
         select.select([], [], [], 0.01)
 
 
-def main(*cases):
-    """Runs functions, each under its name; prints a line for each."""
+def run(case):
+    """Whether it went well; it prints its line."""
+    name = case.__name__
+    try:
+        case()
+        print(f"PASS {name}", flush=True)
+        return True
+    except Skip as why:
+        print(f"SKIP {name}: {why}", flush=True)
+        return True
+    except Failure as why:
+        print(f"FAIL {name}: " + str(why).replace("\n", "\n  "), flush=True)
+    except Exception as error:	# noqa: BLE001  a fault of the test's own
+        traceback.print_exc(file=sys.stdout)
+        print(f"FAIL {name}: {type(error).__name__}: {error}", flush=True)
+    return False
+
+
+def main(*cases, at_once=1):
+    """Runs functions, each under its name; prints a line for each.  at_once: those that
+    mostly wait, and have a lab of their own, may run beside each other."""
     # A signal ends the test as an exception does: everything is taken down.
     def end(number, _frame):
         raise SystemExit(128 + number)
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
     # In the background of a shell SIGINT may have been ignored; children too.
-    failed = False
-    for case in cases:
-        name = case.__name__
-        try:
-            case()
-            print(f"PASS {name}", flush=True)
-        except Skip as why:
-            print(f"SKIP {name}: {why}", flush=True)
-        except Failure as why:
-            failed = True
-            print(f"FAIL {name}: " + str(why).replace("\n", "\n  "), flush=True)
-        except Exception as error:	# noqa: BLE001  a fault of the test's own
-            failed = True
-            traceback.print_exc(file=sys.stdout)
-            print(f"FAIL {name}: {type(error).__name__}: {error}", flush=True)
-    sys.exit(1 if failed else 0)
+    if at_once == 1:
+        good = [run(case) for case in cases]
+    else:
+        with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+            good = list(pool.map(run, cases))
+    sys.exit(0 if all(good) else 1)
