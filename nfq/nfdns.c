@@ -84,7 +84,6 @@ main(int argc, char **argv)
 	const char *path = NULL;
 	int option;
 
-	compiler_enter(argc, argv);
 	/* "+": options behind the command belong to the command. */
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "+:c:hV", options,

@@ -70,7 +70,6 @@ main(int argc, char **argv)
 	bool test = false;
 	int option, code;
 
-	compiler_enter(argc, argv);
 	log_set_level(LOG_LEVEL_INFO);
 	while ((option = options_next(&options, argc, argv, &code)) > 0) {
 		switch (option) {

@@ -37,7 +37,6 @@
 
 struct compiler {
 	pid_t pid;
-	bool ahead;		/* of compiler_ahead() */
 	struct source_files files;
 	struct rule_feeds *feeds;	/* the caller's */
 	bool unloaded;		/* the image is to stand for no table */
@@ -102,9 +101,10 @@ compiler_free(struct compiler *c)
 	free(c);
 }
 
-/* Makes the channel and the child, which waits for a job. */
+/* The channel, and the child at the other end. */
 static int
-fork_child(struct compiler *c, const struct config *config, int program)
+fork_child(struct compiler *c, const struct config *config,
+    struct compiler_job *job)
 {
 	const struct compiler_owner owner = { .parent = getpid(),
 		.uid = config->uid, .gid = config->gid };
@@ -113,9 +113,10 @@ fork_child(struct compiler *c, const struct config *config, int program)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	c->channel = ends[0];
+	job->channel = ends[1];
 	c->pid = fork();
 	if (c->pid == 0)
-		compiler_become(&owner, ends[1], program);
+		compiler_become(&owner, job);
 	if (c->pid < 0)
 		error = -errno;
 	(void)close(ends[1]);
@@ -126,71 +127,22 @@ fork_child(struct compiler *c, const struct config *config, int program)
 
 /* 0, or a negative errno with an error in diag. */
 static int
-start_process(struct compiler *c, const struct config *config,
-    struct diag *diag)
-{
-	/*
-	 * The file that this process runs, even if an upgrade has replaced
-	 * it: both sides must have the same job format.
-	 */
-	int program = open("/proc/self/exe", O_PATH | O_CLOEXEC), error;
-
-	if (program < 0) {
-		error = -errno;
-		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot start the compiler "
-		    "process: /proc/self/exe cannot be opened: %s: is /proc "
-		    "mounted?", strerror(-error));
-		return error;
-	}
-	error = fork_child(c, config, program);
-	if (error < 0)
-		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot start the compiler "
-		    "process: %s", strerror(-error));
-	(void)close(program);
-	return error;
-}
-
-/* Gives the process the job; -EPIPE if it has ended. */
-static int
-send_job(struct compiler *c, const struct config *config)
-{
-	struct compiler_job job = { .mesh = &c->files.mesh,
-		.sources = c->files.fds, .policy = &config->policy,
-		.config = config->path, .unloaded = c->unloaded,
-		.image = c->image, .channel = c->channel };
-	struct rules_feed_input *inputs = calloc(c->feeds->count + 1,
-	    sizeof(*inputs));
-	int error;
-
-	if (inputs == NULL)
-		return -ENOMEM;
-	for (size_t i = 0; i < c->feeds->count; i++)
-		inputs[i] = c->feeds->list[i].input;
-	job.inputs = inputs;
-	error = compiler_job_send(&job);
-	free(inputs);
-	return error == -ECONNRESET ? -EPIPE : error;
-}
-
-/* 0, or a negative errno with an error in diag. */
-static int
 start(struct compiler *c, const struct config *config, struct diag *diag)
 {
-	int error = c->image = make_image();
+	struct rules_feed_input *inputs = calloc(c->feeds->count + 1,
+	    sizeof(*inputs));
+	struct compiler_job job = { .mesh = &c->files.mesh,
+		.sources = c->files.fds, .policy = &config->policy,
+		.inputs = inputs, .config = config->path,
+		.unloaded = c->unloaded };
+	int error = inputs == NULL ? -ENOMEM : (c->image = make_image());
 
+	for (size_t i = 0; i < c->feeds->count && error >= 0; i++)
+		inputs[i] = c->feeds->list[i].input;
+	job.image = c->image;
 	if (error >= 0)
-		error = c->ahead ? send_job(c, config) : -EPIPE;
-	/* None was there, or it was killed while it waited. */
-	if (error == -EPIPE) {
-		end_process(c);
-		error = start_process(c, config, diag);
-		if (error < 0)
-			return error;
-		error = send_job(c, config);
-	}
-	/* Why it has ended is for compiler_finish() to say. */
-	if (error == -EPIPE)
-		error = 0;
+		error = fork_child(c, config, &job);
+	free(inputs);
 	if (error < 0)
 		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot start the compiler "
 		    "process: %s", strerror(-error));
@@ -217,27 +169,11 @@ make_compiler(void)
 	return c;
 }
 
-struct compiler *
-compiler_ahead(const struct config *config)
-{
-	struct diag diag = DIAG_INIT;
-	struct compiler *c = make_compiler();
-
-	if (c != NULL && start_process(c, config, &diag) < 0) {
-		compiler_free(c);
-		c = NULL;
-	}
-	diag_free(&diag);
-	if (c != NULL)
-		c->ahead = true;
-	return c;
-}
-
 static int
 start_job(struct compiler **compiler, const struct config *config,
     struct rule_feeds *feeds, bool unloaded, struct diag *diag)
 {
-	struct compiler *c = *compiler != NULL ? *compiler : make_compiler();
+	struct compiler *c = make_compiler();
 	int error;
 
 	*compiler = NULL;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The compiler process makes a table image from the configuration's sources.
- * It is short-lived and has no privilege.  The program executes itself again to
- * become the compiler, so the compiler's memory holds nothing but the job.  A
- * hostile or broken source can only make this process fail; then nothing
- * changes.
+ * It is a short-lived fork that has dropped everything but the job: privileges,
+ * descriptors, memory that others share, most system calls.  A hostile or broken
+ * source can only make this process fail; then nothing changes.
  *
  * The daemon and every command compile this way.  The calling process opens
  * the sources, with its own rights, so that a file that only root may read can
@@ -23,12 +22,6 @@
 #include "nfq/process/rule_feeds.h"
 #include "policy/config/config.h"
 #include "resolver/text/diag.h"
-
-/*
- * Call it first in the main() of each program that uses the functions below.
- * It returns unless the program was executed to be the compiler.
- */
-void compiler_enter(int argc, char **argv);
 
 /*
  * Opens config's sources and compiles them in a child; the last good rules are
@@ -55,15 +48,7 @@ int compiler_check(const struct config *config, struct diag *diag)
 struct compiler;		/* owns the child, its pipe and the memory file */
 
 /*
- * The process of a compiler_start() to come: it is ready to compile, has no
- * privilege and no file, and waits.  NULL if it cannot be made.
- */
-struct compiler *compiler_ahead(const struct config *config)
-    __attribute__((warn_unused_result));
-
-/*
- * *compiler is NULL, or of compiler_ahead() for the same user, and is used up in any
- * case.  0 and *compiler, or a negative errno with an error in diag.  "feeds" are
+ * 0 and *compiler, or a negative errno with an error in diag.  "feeds" are
  * config's, just opened, and stay until compiler_finish() or compiler_cancel(),
  * which leave them for rule_feeds_commit().
  */

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Child side: the job that the compiler receives, and its whole life.  Only
- * compiler.c, the parent side, includes this.
- *
- * The program executes itself to become the compiler, so the compiler starts
- * with empty memory.  If the parent is not root, execve(2) also clears the
- * capabilities, and the compiler needs no system call that sets any.
+ * Child side: the job that the compiler has, and its whole life.  Only compiler.c,
+ * the parent side, includes this.
  */
 #ifndef NFDNS_NFQ_PROCESS_COMPILER_PROCESS_H
 #define NFDNS_NFQ_PROCESS_COMPILER_PROCESS_H
@@ -45,19 +41,11 @@ struct compiler_owner {
 };
 
 /*
- * Call in the child after fork(): turns this process into a compiler, which has
- * the channel and no other file, and waits for a job.  "program" is the
- * program's file.  On failure, writes the reason to the channel and ends the
- * process.
+ * Call in the child after fork(): turns this process into a compiler, which has the
+ * job's files and no other, shares no memory, and has no privilege; compiles, and
+ * ends.  What goes wrong is written to the channel.
  */
-_Noreturn void compiler_become(const struct compiler_owner *owner, int channel,
-    int program);
-
-/*
- * Gives it the job, with the files.  0 or a negative errno: -EPIPE or
- * -ECONNRESET if the process has ended.
- */
-int compiler_job_send(const struct compiler_job *job)
-    __attribute__((warn_unused_result));
+_Noreturn void compiler_become(const struct compiler_owner *owner,
+    const struct compiler_job *job);
 
 #endif

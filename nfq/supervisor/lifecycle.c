@@ -385,7 +385,6 @@ start_loop(struct supervisor *s)
 	    s->config->queue.number, (unsigned long long)s->generation.number,
 	    (unsigned long long)atomic_load(
 	    &s->status.supervisor->table_names));
-	reload_prepare(s);
 	return EXIT_OK;
 }
 

@@ -52,7 +52,6 @@ struct reload {
 	bool rules_changed;		/* and are installed, once SWAPPING */
 	struct generation_files generation;	/* the next one */
 	struct compiler *compiler;
-	struct compiler *ahead;		/* its process waits; or NULL */
 	struct rule_feeds feeds;	/* what it makes of them */
 	struct watch *watch;		/* of a new config */
 	bool reopen;			/* reopen audit files when it is over */
@@ -330,8 +329,6 @@ void reload_answered(struct supervisor *s, const struct control_message *answer)
 void reload_worker_replaced(struct supervisor *s, monotime_t now);
 /* Kills a compiler or a worker that takes too long.  Call it often. */
 void reload_tick(struct supervisor *s, monotime_t now);
-/* Has a compiler wait for the push of a feed, if there is one. */
-void reload_prepare(struct supervisor *s);
 /* The daemon stops: refuses the running reload and starts no other. */
 void reload_cancel(struct supervisor *s);
 

@@ -93,23 +93,6 @@ note_outcome(struct supervisor *s, const char *error)
 		s->reload_refused = wish_in_effect(s);
 }
 
-void
-reload_prepare(struct supervisor *s)
-{
-	struct reload *r = &s->reload;
-	bool any = false;
-
-	for (size_t i = 0; i < s->config->mesh.source_count; i++)
-		any = any || s->config->mesh.sources[i].feed != NULL;
-	/* A reload under way will come here again. */
-	if (r->phase == RELOAD_IDLE && any && r->ahead == NULL)
-		r->ahead = compiler_ahead(s->config);
-	if (!any) {
-		compiler_cancel(r->ahead);
-		r->ahead = NULL;
-	}
-}
-
 static void
 take_time(struct mesh_source *source, const struct mesh_source *again)
 {
@@ -165,7 +148,6 @@ finish(struct supervisor *s, const char *error)
 	wish = r->again;
 	r->again = RELOAD_NOTHING;
 	reload_begin(s, wish);
-	reload_prepare(s);
 }
 
 static void
@@ -218,8 +200,6 @@ check(struct supervisor *s)
 	    r->wish == RELOAD_FORCED ? RULE_FEEDS_FORCE : RULE_FEEDS_KEEP,
 	    &r->diag) < 0)
 		return -ENOMEM;
-	r->compiler = r->ahead;
-	r->ahead = NULL;
 	return compiler_start(&r->compiler, r->config, &r->feeds, &r->diag);
 }
 
@@ -584,6 +564,4 @@ reload_cancel(struct supervisor *s)
 		status_reload_end(&s->status, "the daemon is stopping");
 	s->reload.again = RELOAD_NOTHING;
 	discard(&s->reload);
-	compiler_cancel(s->reload.ahead);
-	s->reload.ahead = NULL;
 }

@@ -2,8 +2,7 @@
 /*
  * The policy as the configuration says it: rules in order, as plain values.
  * Lists of all rules lie behind each other in one array a kind, and a rule has
- * the span of its own, so that the whole can be written to another process as
- * it lies in memory (policy_codec.h).
+ * the span of its own.
  */
 #ifndef NFDNS_POLICY_CONFIG_POLICY_H
 #define NFDNS_POLICY_CONFIG_POLICY_H

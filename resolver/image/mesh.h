@@ -29,8 +29,8 @@ struct mesh_texts {
 
 /*
  * The settings are listed once, in MESH_SOURCE_FIELDS, MESH_ZONE_FIELDS and
- * MESH_FIELDS: the structs, mesh_clear(), the codec that carries them to the
- * compiler and the tests of codec and configuration are made from these lists.
+ * MESH_FIELDS: the structs, mesh_clear() and the tests of the configuration are made
+ * from these lists.
  *
  *   VALUE(type, name)	octets, the same in each process of one program
  *   TEXT(name)		char * of malloc(3); NULL: not given

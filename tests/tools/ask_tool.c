@@ -220,7 +220,6 @@ main(int argc, char **argv)
 	static char text[MAX_LINE];
 	struct line line;
 
-	compiler_enter(argc, argv);
 	if (argc != 2) {
 		fputs("usage: ask_tool CONFIG <QUESTIONS\n", stderr);
 		return EXIT_USAGE;

@@ -23,7 +23,6 @@ main(int argc, char **argv)
 	    .mesh = { .ttl = 30, .sources = &source,
 	    .source_count = 1 } };
 
-	compiler_enter(argc, argv);
 	if (argc > 5) {
 		source.format = formats_find(argv[1]);
 		source.path = argv[2];

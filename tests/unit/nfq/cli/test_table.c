@@ -132,11 +132,10 @@ commands_that_fail(void)
 }
 
 int
-main(int argc, char **argv)
+main(void)
 {
 	static const char *const files[] = { "hosts", "given", "bad" };
 
-	compiler_enter(argc, argv);
 	MUST(mkdtemp(directory) != NULL);
 	TEST(commands);
 	TEST(commands_that_fail);

@@ -189,58 +189,6 @@ steps_do_the_same(void)
 	no_child_left();
 }
 
-/* The only child; it waits until it is dead or a zombie. */
-static void
-kill_child(void)
-{
-	char children[64] = "";
-	siginfo_t info;
-	pid_t pid;
-	FILE *file = fopen("/proc/thread-self/children", "re");
-
-	CHECK(file != NULL && fgets(children, sizeof(children), file) != NULL);
-	(void)fclose(file);
-	pid = (pid_t)strtol(children, NULL, 10);
-	CHECK(pid > 0 && kill(pid, SIGKILL) == 0);
-	CHECK(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) == 0);
-}
-
-/* A process that waits does the same, and so does one in its place. */
-static void
-a_process_started_ahead_does_the_same(void)
-{
-	struct diag diag = DIAG_INIT;
-	struct table *table = NULL;
-	const char *why = "";
-
-	for (int killed = 0; killed < 2; killed++) {
-		struct compiler *c;
-		int image;
-
-		set_up("hosts", "");
-		c = compiler_ahead(&config);
-		CHECK(c != NULL);
-		if (killed)
-			kill_child();
-		set_up("hosts", "10.0.0.1 a.mesh\n10.0.0.2 b.mesh\n");
-		CHECK(compiler_start(&c, &config, &feeds, &diag) == 0);
-		read_to_the_end(c, &diag);
-		image = compiler_image(c, &diag);
-		CHECK(image >= 0 && ftruncate(image, 0) < 0);
-		CHECK(table_open(&table, image, &why) == 0 &&
-		    table_names(table) == 4);
-		table_close(table);
-		(void)close(image);
-		compiler_cancel(c);
-		no_child_left();
-	}
-	/* Or is not needed. */
-	compiler_cancel(compiler_ahead(&config));
-	CHECK(diag.errors == 0);
-	diag_free(&diag);
-	no_child_left();
-}
-
 static void
 cancel_leaves_nothing(void)
 {
@@ -275,9 +223,8 @@ unloaded_image_says_so(void)
 }
 
 int
-main(int argc, char **argv)
+main(void)
 {
-	compiler_enter(argc, argv);
 	if (mkdtemp(directory) == NULL)
 		return 1;
 	TEST(good_source_gives_a_sealed_image);
@@ -287,7 +234,6 @@ main(int argc, char **argv)
 	TEST(hostile_texts_stay_one_line);
 	TEST(thousand_warnings_are_counted);
 	TEST(steps_do_the_same);
-	TEST(a_process_started_ahead_does_the_same);
 	TEST(cancel_leaves_nothing);
 	TEST(unloaded_image_says_so);
 	(void)unlink(path);

@@ -275,9 +275,8 @@ renamed_audit_files_are_not_brought_back(void)
 }
 
 int
-main(int argc, char **argv)
+main(void)
 {
-	compiler_enter(argc, argv);
 	if (!open_directory())
 		return 1;
 	TEST(everything_arrives_and_is_adopted);

@@ -209,9 +209,8 @@ a_refusal_stays_until_as_much_succeeds(void)
 }
 
 int
-main(int argc, char **argv)
+main(void)
 {
-	compiler_enter(argc, argv);
 	if (!open_directory())
 		return 1;
 	TEST(errors_are_refused_before_anything_changes);
