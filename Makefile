@@ -246,8 +246,6 @@ INSTALLED_DATA := \
 	tmpfiles.conf:$(prefix)/lib/tmpfiles.d:nfdns.conf \
 	special-names.rpz:$(prefix)/share/nfdns:special-names.rpz \
 	private-names.rpz:$(prefix)/share/nfdns:private-names.rpz \
-	troubleshooting.md:$(docdir):troubleshooting.md \
-	monitoring/runbook.md:$(docdir):runbook.md \
 	monitoring/nfdns.rules.yml:$(docdir)/examples:nfdns.rules.yml \
 	monitoring/dashboard.json:$(docdir)/examples:dashboard.json \
 	completion/nfdns.bash:$(bashdir):nfdns \
@@ -255,8 +253,12 @@ INSTALLED_DATA := \
 	completion/nfdns-feed.bash:$(bashdir):nfdns-feed \
 	completion/_nfdns:$(zshdir):_nfdns
 
+INSTALLED_PAGES := $(foreach page,$(notdir $(wildcard packaging/doc/*.md)),\
+	doc/$(page):$(docdir):$(page))
 INSTALLED_MAN := $(foreach page,$(notdir $(wildcard packaging/man/*.[0-9])),\
 	man/$(page):$(mandir)/man$(subst .,,$(suffix $(page))):$(page))
+
+INSTALLED := $(INSTALLED_DATA) $(INSTALLED_PAGES) $(INSTALLED_MAN)
 
 install: all
 	install -Dm755 $(BUILD)/nfdnsd $(DESTDIR)$(prefix)/sbin/nfdnsd
@@ -265,9 +267,15 @@ install: all
 	install -Dm755 $(BUILD)/nfdns-tls $(DESTDIR)$(libexecdir)/nfdns/nfdns-tls
 	install -Dm755 packaging/hand-over $(DESTDIR)$(libexecdir)/nfdns/hand-over
 	install -Dm755 packaging/stopped $(DESTDIR)$(libexecdir)/nfdns/stopped
-	$(foreach f,$(INSTALLED_DATA) $(INSTALLED_MAN),install -Dm644 \
-	    packaging/$(word 1,$(subst :, ,$f)) \
+	$(foreach f,$(INSTALLED),install -Dm644 packaging/$(word 1,$(subst :, ,$f)) \
 	    $(DESTDIR)$(word 2,$(subst :, ,$f))/$(word 3,$(subst :, ,$f)) && ) true
+
+# What an administrator may have written stays: $(sysconfdir)/nfdns.
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(prefix)/sbin/,nfdnsd nfdns nfdns-feed)
+	rm -rf $(DESTDIR)$(libexecdir)/nfdns $(DESTDIR)$(prefix)/share/nfdns $(DESTDIR)$(docdir)
+	rm -f $(foreach f,$(filter-out %/nfdns:nfdnsd.conf %/nfdns:hosts,$(INSTALLED)),\
+	    $(DESTDIR)$(word 2,$(subst :, ,$f))/$(word 3,$(subst :, ,$f)))
 
 deb:
 	$(Q)packaging/install-deps --packaging
@@ -295,5 +303,5 @@ clean:
 -include $(shell [ -d $(BUILD) ] && find $(BUILD) -maxdepth 6 \( -path $(BUILD)/deb -o -path $(BUILD)/rpm -o -path $(BUILD)/vm \) -prune -o -type f -name '*.d' -print)
 
 .PHONY: all bench bench-check bench-quick check check-analysers check-clients check-compilers check-long check-packages check-vm clean coverage deb demo demo-deps demo-feed demo-feed-deps deps fuzz fuzz-targets install lint \
-	print-cflags replay tools unit unit-tests
+	print-cflags replay tools uninstall unit unit-tests
 .SECONDARY:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The decide phase: a pure function from facts to a decision with its reason.
- * decide.c begins with the rules in order; README's "What is answered" has the
+ * decide.c begins with the rules in order; packaging/doc/answers.md has the
  * same rules.  This room reads no packet, no clock and no configuration.
  */
 #ifndef NFDNS_POLICY_DECIDE_H

@@ -26,7 +26,7 @@
 #include "resolver/sources/source_text.h"
 #include "resolver/text/diag.h"
 
-/* Rules that one question may have to try: README, "Policy". */
+/* Rules that one question may have to try: packaging/doc/policy.md. */
 #define RULES_TRIES	1024
 
 /* One of policy->sets in memory; borrows all. */

@@ -98,6 +98,75 @@ ROOMS = {
     "nfq": "resolver/version resolver/text policy/config policy/log nfq/process nfq/tls nfq/supervisor nfq/feed"
            " nfq/cli",
 }
+# What each holds, and what it may not do: the table in CONTRIBUTING.md (rooms.py --write).
+HOLDS = {
+    "resolver/clock": "the two clocks and their types. Only event loops read a clock.",
+    "resolver/checksum": "the Internet checksum (RFC 1071).",
+    "resolver/fds": "descriptors: passed between processes, read and written whole.",
+    "resolver/replace": "files that are replaced at one go. It knows nothing of what they hold.",
+    "resolver/version": "the version, for all programs.",
+    "resolver/dns": "names, wire format, records, the question. It uses only libc and knows nothing of "
+        "the mesh.",
+    "resolver/text": "diagnostics, readers of JSON, YAML, numbers and addresses, the writer of JSON, "
+        "suggestions for misspelt words. It knows no DNS.",
+    "resolver/idn": "names in UTF-8 to A-labels (libidn2). What reads configurations, sources and "
+        "arguments uses it, never the packet path.",
+    "resolver/image": "the builder and the flat table image, its check and its look-up. It reads no source "
+        "format.",
+    "resolver/answer": "the octets of an answer from a look-up. It takes no decision and knows no packet.",
+    "resolver/sources": "readers of text and protocol buffers, one file for each format. A reader gets text: "
+        "it opens no file and knows nothing of `nfq/`.",
+    "resolver/kubernetes": "Kubernetes and Istio objects to names. It reads the JSON that it is given, never the "
+        "network.",
+    "resolver/compile": "from sources to an image. It logs nothing; errors go into a `diag`.",
+    "resolver/listing": "list, get, diff of images. It compiles nothing.",
+    "resolver/feed": "the protocols of control planes, from connection to table. It knows no packet, no "
+        "image and nothing of `nfq/`.",
+    "policy/log": "lines of the log. It uses nothing.",
+    "policy/rule": "the values of a rule.",
+    "policy/config": "the option table and the reader of the configuration. Only supervisor and commands "
+        "read the file.",
+    "policy/decide": "facts in; decision and reason out. A pure function: no I/O, no clock.",
+    "policy/match": "rules compiled into a section of the image, and matched; rates. Matching is pure: no "
+        "system call, no clock, no memory.",
+    "policy/audit": "audit records and their files. It takes no decision.",
+    "policy/status": "the status page and its printers. It takes no decision.",
+    "rules/netlink": "netlink messages. It sees no packet.",
+    "rules": "the rule set: build, print, install, verify. It sees no packet.",
+    "nfq/queue": "the kernel's packet queue: open, receive, verdicts. It parses no DNS.",
+    "nfq/tls": "the program that speaks TLS with upstreams, and its messages. It opens no file and "
+        "no socket, and does not read DNS.",
+    "nfq/packet": "packet view, checksums, the interception: bytes in, step and reply out. It makes no "
+        "system call.",
+    "nfq/process": "fork, sandbox, the compiler, printing of diagnostics. It knows no packet and no "
+        "rule.",
+    "nfq/handover": "what a worker leaves to the next one. It opens no file.",
+    "nfq/sockets": "opens IP sockets: relays, upstreams, listeners, the canary. It parses no DNS.",
+    "nfq/thread": "what every answering thread shares. It opens no file.",
+    "nfq/stream": "DNS over TCP: connections, relay.",
+    "nfq/cache": "the cache of what nameservers answered: shared memory, its file. It knows no packet.",
+    "nfq/ask": "the engine that asks other nameservers: questions, attempts, probes, answers, what "
+        "is known of upstreams. It makes no system call.",
+    "nfq/upstream": "what a thread asks upstreams with: UDP ports, connections (TCP, TLS), and an engine "
+        "above them. It knows no packet.",
+    "nfq/held": "packets that wait in a queue for answers of upstreams.",
+    "nfq/cli/explain": "the way of a question that nobody sends, in words and as JSON. It runs the "
+        "interception and sends nothing.",
+    "nfq/worker": "the worker process: its queue threads, and the main thread, which probes upstreams. "
+        "It reads no configuration file and no source.",
+    "nfq/supervisor": "start, stop, reload, the worker's life, monitoring, watching files. It parses no "
+        "packet.",
+    "nfq/feed": "the processes of `nfdns-feed`: keeping tables, status files. It touches no queue and "
+        "no rule.",
+    "nfq/cli/join": "what `nfdns join` reads, plans and writes. It prints nothing, and runs nothing but "
+        "systemctl.",
+    "nfq/cli/logs": "packet logs read back for `nfdns log`. Anybody may have written them.",
+    "nfq/cli/top": "what `nfdns top` prints: readings of the status page, rates, lists.",
+    "nfq/cli/doctor": "what `nfdns doctor` looks at on a machine. It changes nothing but for a table that "
+        "traces its own packets meanwhile.",
+    "nfq/cli": "the subcommands of `nfdns`, rows of one table. It parses no source and no packet.",
+    "nfq": "`main` of the programs: options and one call.",
+}
 LEVELS = {"nfq": 8, "resolver": 6}		# rooms above each other, at most
 
 # Functions that a room may not use although it may use theirs.
@@ -234,3 +303,16 @@ def check(includes, objects):
         faults += [f"{shelf}: {height[shelf]} levels of rooms, {most} at most"
                    for shelf, most in LEVELS.items() if height[shelf] > most]
     return faults, figures
+
+def table():
+    """HOLDS, as CONTRIBUTING.md has it."""
+    return "| room | holds, and what it may not do |\n|---|---|\n" + \
+        "".join(f"| `{room}` | {HOLDS[room]} |\n" for room in ROOMS)
+
+def written(text):
+    """CONTRIBUTING.md with the table as it is now."""
+    return re.sub(r"\| room \|.*\n(\|.*\n)+", lambda _: table(), text)
+
+if __name__ == "__main__":
+    page = pathlib.Path(__file__).resolve().parents[2] / "CONTRIBUTING.md"
+    page.write_text(written(page.read_text()))
