@@ -27,7 +27,7 @@ answering_threads_init(struct answering_threads *threads,
 	threads->slots = slots;
 	threads->hitters = NULL;
 	threads->upstreams = NULL;
-	atomic_init(&threads->keeper, -1);
+	atomic_init(&threads->main_wake, -1);
 	atomic_init(&threads->wants_tls, false);
 	TAILQ_INIT(&threads->all);
 }

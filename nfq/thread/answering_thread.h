@@ -42,7 +42,7 @@ struct answering_threads {
 	atomic_bool stopping;
 	TAILQ_HEAD(, answering_thread) all;
 	struct upstreams *upstreams;	/* borrowed: nfq/ask/upstream.h; NULL: none */
-	_Atomic int keeper;		/* eventfd of the thread that probes them; -1: none */
+	_Atomic int main_wake;		/* eventfd of the thread that probes them; -1: none */
 	atomic_bool wants_tls;		/* a thread has no channel to nfdns-tls */
 };
 

@@ -81,19 +81,19 @@ host_wall(void *arg)
 }
 
 static void
-wake_keeper(const struct forwarder *f)
+wake_main_thread(const struct forwarder *f)
 {
-	const int keeper = atomic_load(&f->options.thread->threads->keeper);
+	const int wake = atomic_load(&f->options.thread->threads->main_wake);
 	const uint64_t one = 1;
 
-	if (keeper >= 0)
-		(void)!write(keeper, &one, sizeof(one));
+	if (wake >= 0)
+		(void)!write(wake, &one, sizeof(one));
 }
 
 static void
 host_probe(void *arg)
 {
-	wake_keeper(arg);
+	wake_main_thread(arg);
 }
 
 static void
@@ -298,11 +298,11 @@ want_tls(struct forwarder *f)
 {
 	struct answering_threads *threads = f->options.thread->threads;
 
-	if (f->options.keeps ||
+	if (f->options.probes ||
 	    !tcp_upstreams_want_tls(f->tcp, f->boot, false))
 		return;
 	atomic_store(&threads->wants_tls, true);
-	wake_keeper(f);
+	wake_main_thread(f);
 }
 
 void
@@ -392,13 +392,13 @@ init(struct forwarder *f)
 	if (error < 0)
 		return error;
 	own.arg = f;
-	if (f->options.keeps)
+	if (f->options.probes)
 		own.probe = NULL;
 	f->engine = engine_new(&own, settings, NULL, threads->upstreams,
 	    monotime_boot());
 	if (f->engine == NULL)
 		return -ENOMEM;
-	if (!f->options.keeps)
+	if (!f->options.probes)
 		engine_count_in(f->engine, f->options.thread->slot->domains);
 	note_settings(f, generation);
 	return 0;

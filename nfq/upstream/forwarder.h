@@ -46,7 +46,7 @@ struct forwarder_options {
 	uint32_t mark_relay;
 	const struct forwarder_clients *clients;	/* NULL: there are none */
 	void *arg;			/* of these */
-	bool keeps;			/* it probes, and flushes the cache at a reload */
+	bool probes;			/* it probes, and flushes the cache at a reload */
 };
 
 struct forwarder {

@@ -284,7 +284,7 @@ answer_packets(struct queue_thread *q, unsigned int first,
 
 /*
  * After a reload the cache may hold answers of upstreams that are no longer asked,
- * until the main thread has removed them (keeper.h).
+ * until the main thread has removed them (main_thread.h).
  */
 static void
 look_at_forwarding(struct queue_thread *q)

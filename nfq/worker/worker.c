@@ -17,7 +17,7 @@
 
 #include "nfq/process/child.h"
 #include "nfq/handover/generation_files.h"
-#include "nfq/worker/keeper.h"
+#include "nfq/worker/main_thread.h"
 #include "nfq/worker/queue_thread.h"
 #include "nfq/cache/cache_memory.h"
 #include "nfq/ask/upstream.h"
@@ -38,7 +38,7 @@ struct worker {
 	struct audit *audit;
 	struct answering_threads threads;
 	struct stream *stream;		/* one of them; NULL: TCP is not captured */
-	struct keeper *keeper;
+	struct main_thread *main_thread;
 	struct cache_memory cache;	/* of forwarding */
 	struct upstreams upstreams;	/* of forwarding, too */
 	struct rate_table *rates;	/* of the policy: it outlives reloads */
@@ -92,7 +92,7 @@ start_threads(struct worker *w)
 	for (unsigned int n = 0; n < h->options.queues && error == 0; n++)
 		error = queue_thread_start(&w->threads, h, n);
 	if (error == 0)
-		error = keeper_new(&w->keeper, &w->threads, h, slots - 1);
+		error = main_thread_new(&w->main_thread, &w->threads, h, slots - 1);
 	if (error == 0 && h->options.tcp)
 		error = stream_start(&w->stream, &w->threads, h, slots - 2);
 	return error;
@@ -245,7 +245,7 @@ use_generation(struct worker *w, struct generation *next,
 	upstreams_enter(&w->upstreams, monotime_boot(),
 	    &next->settings.forward, &old->settings.forward);
 	answering_threads_swap(&w->threads, next);
-	keeper_take_generation(w->keeper);
+	main_thread_take_generation(w->main_thread);
 	if (old->cache != next->cache) {
 		cache_memory_close(&w->cache);
 		w->cache = *fresh;
@@ -316,7 +316,7 @@ take_flush(struct worker *w, const struct control_message *order)
 	struct flush flush = { .number = (uint32_t)order->generation };
 
 	if (flush_parse(&flush, order->name, order->name_length) < 0 ||
-	    !keeper_take_flush(w->keeper, &flush))
+	    !main_thread_take_flush(w->main_thread, &flush))
 		reply(w, &none);
 }
 
@@ -334,7 +334,7 @@ obey(struct worker *w, const struct control_message *order, int *fds)
 		return true;
 	}
 	if (order->kind == CONTROL_RULES && order->fd_count == 0) {
-		keeper_look_for_loops(w->keeper);
+		main_thread_look_for_loops(w->main_thread);
 		return true;
 	}
 	if (order->kind == CONTROL_FLUSH && order->fd_count == 0) {
@@ -342,7 +342,7 @@ obey(struct worker *w, const struct control_message *order, int *fds)
 		return true;
 	}
 	if (order->kind == CONTROL_TLS && order->fd_count == 1) {
-		keeper_take_tls(w->keeper, fds[0]);
+		main_thread_take_tls(w->main_thread, fds[0]);
 		answering_threads_give_tls(&w->threads, fds[0]);
 		return true;
 	}
@@ -375,7 +375,7 @@ take_orders(struct worker *w)
 		bool ordered;
 		int error;
 
-		keeper_round(w->keeper, &ordered);
+		main_thread_round(w->main_thread, &ordered);
 		atomic_store_explicit(&slot->audit_lost, w->audit_lost_before +
 		    audit_lost(w->audit), memory_order_relaxed);
 		atomic_store_explicit(&w->handover->status->policy->rates_full,
@@ -416,7 +416,7 @@ worker_run(const struct worker_handover *handover)
 	tell_settings(w.generation);
 	take_orders(&w);
 	answering_threads_stop(&w.threads);
-	keeper_free(w.keeper);
+	main_thread_free(w.main_thread);
 	audit_stop(w.audit, AUDIT_FLUSH_MS);
 	generation_close(w.generation);
 	rate_free(w.rates);

@@ -4,8 +4,8 @@
  * loops, flushes the cache, and shows on the status page what is known of upstreams
  * and domains.
  */
-#ifndef NFDNS_NFQ_WORKER_KEEPER_H
-#define NFDNS_NFQ_WORKER_KEEPER_H
+#ifndef NFDNS_NFQ_WORKER_MAIN_THREAD_H
+#define NFDNS_NFQ_WORKER_MAIN_THREAD_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #include "nfq/upstream/forwarder.h"
 
 /* What the status page shows of forwarding. */
-struct keeper_page {
+struct forward_page {
 	struct status_forwarding *shown;
 	monotime_t shown_at;		/* of the engine's clock */
 	bool changed;			/* rounds have passed since */
@@ -27,7 +27,7 @@ struct keeper_page {
 	monotime_t said_at[FORWARD_UPSTREAMS];
 };
 
-struct keeper {
+struct main_thread {
 	struct answering_thread thread;	/* the main one: it is not started */
 	struct forwarder *forwarder;
 	int control;			/* for orders: control.h */
@@ -37,55 +37,58 @@ struct keeper {
 	uint32_t flush_place;		/* how far it is, */
 	uint32_t flushed;		/* and what it has removed */
 	bool has_tls;			/* an upstream of the settings is over TLS */
-	struct keeper_page page;
+	struct forward_page page;
 };
 
 /*
  * With the slot of that number.  Borrows what the handover points to.  0 and
- * *keeper, or a negative errno.
+ * *main_thread, or a negative errno.
  */
-int keeper_new(struct keeper **keeper, struct answering_threads *threads,
-    const struct worker_handover *handover, unsigned int number)
+int main_thread_new(struct main_thread **main_thread,
+    struct answering_threads *threads, const struct worker_handover *handover,
+    unsigned int number)
     __attribute__((warn_unused_result));
-void keeper_free(struct keeper *keeper);
+void main_thread_free(struct main_thread *main_thread);
 
 /*
  * Waits until there is something to do; *ordered: the supervisor has an order.  Then
  * does what other threads want and what is due.
  */
-void keeper_round(struct keeper *keeper, bool *ordered);
+void main_thread_round(struct main_thread *main_thread, bool *ordered);
 
 /* After a reload: takes the new settings at once. */
-void keeper_take_generation(struct keeper *keeper);
+void main_thread_take_generation(struct main_thread *main_thread);
 
 /* Packets get to the queue: what leads back to us can be found from now on. */
-void keeper_look_for_loops(struct keeper *keeper);
+void main_thread_look_for_loops(struct main_thread *main_thread);
 
 /*
  * Answers are removed from the cache in the next rounds, and the supervisor is told
  * how many (CONTROL_FLUSHED).  False: there is another such order yet.
  */
-bool keeper_take_flush(struct keeper *keeper, const struct flush *flush);
+bool main_thread_take_flush(struct main_thread *main_thread,
+    const struct flush *flush);
 
 /* A channel to nfdns-tls, which is copied. */
-void keeper_take_tls(struct keeper *keeper, int channel);
+void main_thread_take_tls(struct main_thread *main_thread, int channel);
 
 
-/* keeper_page.c */
+/* forward_page.c */
 
 /* Begins: counters of workers before this one go on. */
-void keeper_page_begin(struct keeper *keeper, const struct status_page *page);
+void forward_page_begin(struct main_thread *main_thread,
+    const struct status_page *page);
 
 /* After a reload: upstreams, domains and probes have other places. */
-void keeper_page_reload(struct keeper *keeper);
+void forward_page_reload(struct main_thread *main_thread);
 
 /*
  * Shows what is known now, and logs upstreams that went or came back.  Does
  * nothing if the last time was less than STATUS_FORWARD_MS ago.
  */
-void keeper_page_show(struct keeper *keeper);
+void forward_page_show(struct main_thread *main_thread);
 
-/* When keeper_page_show() has something to show. */
-monotime_t keeper_page_next(const struct keeper *keeper);
+/* When forward_page_show() has something to show. */
+monotime_t forward_page_next(const struct main_thread *main_thread);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "nfq/worker/keeper.h"
+#include "nfq/worker/main_thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,14 +16,14 @@
 #define FLUSHED_AT_ONCE	20000	/* entries that are looked at in one round */
 
 static const struct forward_settings *
-forward_settings_of(const struct keeper *k)
+forward_settings_of(const struct main_thread *k)
 {
 	return &k->thread.generation->settings.forward;
 }
 
 /* A supervisor that is gone shows elsewhere. */
 static void
-want_tls(struct keeper *k)
+want_tls(struct main_thread *k)
 {
 	const struct control_message order = { .kind = CONTROL_TLS_WANTED };
 
@@ -37,7 +37,7 @@ want_tls(struct keeper *k)
  * supervisor gives the next order when this one is answered.
  */
 static void
-do_flush(struct keeper *k)
+do_flush(struct main_thread *k)
 {
 	struct control_message answer = { .kind = CONTROL_FLUSHED,
 		.generation = k->flush.number };
@@ -58,7 +58,7 @@ do_flush(struct keeper *k)
 
 /* Whether nfdns-tls is needed; the first question should not wait for it. */
 static void
-note_tls(struct keeper *k, const struct forward_settings *settings)
+note_tls(struct main_thread *k, const struct forward_settings *settings)
 {
 	k->has_tls = false;
 	for (uint32_t i = 0; i < settings->upstreams; i++)
@@ -67,7 +67,7 @@ note_tls(struct keeper *k, const struct forward_settings *settings)
 
 /* After a reload nothing is kept until what it removes is gone. */
 static void
-take_settings(struct keeper *k)
+take_settings(struct main_thread *k)
 {
 	const struct generation *generation = k->thread.generation;
 	const bool reloaded = k->forwarder->generation != generation->number;
@@ -78,7 +78,7 @@ take_settings(struct keeper *k)
 	if (!reloaded)
 		return;
 	note_tls(k, forward_settings_of(k));
-	keeper_page_reload(k);
+	forward_page_reload(k);
 	if (generation->cache != NULL)
 		cache_set_generation(generation->cache, generation->number);
 }
@@ -101,27 +101,27 @@ take_cache(const struct generation *generation)
 }
 
 static void
-begin(struct keeper *k)
+begin(struct main_thread *k)
 {
 	answering_begin(&k->thread, monotime_now());
 	take_settings(k);
 }
 
 static void
-end(struct keeper *k)
+end(struct main_thread *k)
 {
 	want_tls(k);
 	forwarder_end(k->forwarder, 0);
-	keeper_page_show(k);
+	forward_page_show(k);
 	answering_end(&k->thread);
 }
 
 void
-keeper_round(struct keeper *k, bool *ordered)
+main_thread_round(struct main_thread *k, bool *ordered)
 {
 	struct epoll_event events[FORWARDER_EVENTS];
 	const int count = forwarder_wait(k->forwarder, events, k->flush_due ?
-	    k->forwarder->boot : keeper_page_next(k));
+	    k->forwarder->boot : forward_page_next(k));
 	uint64_t woken;
 
 	*ordered = false;
@@ -137,7 +137,7 @@ keeper_round(struct keeper *k, bool *ordered)
 }
 
 void
-keeper_take_generation(struct keeper *k)
+main_thread_take_generation(struct main_thread *k)
 {
 	atomic_store_explicit(&k->thread.slot->table_generation,
 	    atomic_load(&k->thread.threads->current)->number,
@@ -147,13 +147,13 @@ keeper_take_generation(struct keeper *k)
 }
 
 void
-keeper_look_for_loops(struct keeper *k)
+main_thread_look_for_loops(struct main_thread *k)
 {
 	engine_look_for_loops(k->forwarder->engine, monotime_boot());
 }
 
 bool
-keeper_take_flush(struct keeper *k, const struct flush *flush)
+main_thread_take_flush(struct main_thread *k, const struct flush *flush)
 {
 	if (k->flush_due)
 		return false;
@@ -163,7 +163,7 @@ keeper_take_flush(struct keeper *k, const struct flush *flush)
 }
 
 void
-keeper_take_tls(struct keeper *k, int channel)
+main_thread_take_tls(struct main_thread *k, int channel)
 {
 	const int old = atomic_exchange(&k->thread.tls,
 	    fcntl(channel, F_DUPFD_CLOEXEC, 0));
@@ -173,7 +173,7 @@ keeper_take_tls(struct keeper *k, int channel)
 }
 
 void
-keeper_free(struct keeper *k)
+main_thread_free(struct main_thread *k)
 {
 	forwarder_free(k->forwarder);
 	if (k->wake >= 0)
@@ -185,12 +185,12 @@ keeper_free(struct keeper *k)
 
 /* 0 or a negative errno. */
 static int
-init(struct keeper *k, const struct worker_handover *h)
+init(struct main_thread *k, const struct worker_handover *h)
 {
 	const struct generation *generation =
 	    atomic_load(&k->thread.threads->current);
 	const struct forwarder_options options = {
-		.thread = &k->thread, .fd = k->control, .keeps = true,
+		.thread = &k->thread, .fd = k->control, .probes = true,
 		.mark_relay = h->options.mark_relay,
 	};
 	struct epoll_event event = { .events = EPOLLIN,
@@ -203,23 +203,24 @@ init(struct keeper *k, const struct worker_handover *h)
 	if (k->wake < 0 || epoll_ctl(k->forwarder->epoll, EPOLL_CTL_ADD, k->wake,
 	    &event) < 0)
 		return -errno;
-	atomic_store(&k->thread.threads->keeper, k->wake);
+	atomic_store(&k->thread.threads->main_wake, k->wake);
 	atomic_store(&k->thread.slot->thread, (uint32_t)gettid());
 	(void)child_raise_files();	/* each question has a socket */
 	note_tls(k, &generation->settings.forward);
 	take_cache(generation);
-	keeper_page_begin(k, h->status);
+	forward_page_begin(k, h->status);
 	return 0;
 }
 
 int
-keeper_new(struct keeper **keeper, struct answering_threads *threads,
-    const struct worker_handover *h, unsigned int number)
+main_thread_new(struct main_thread **main_thread,
+    struct answering_threads *threads, const struct worker_handover *h,
+    unsigned int number)
 {
-	struct keeper *k = calloc(1, sizeof(*k));
+	struct main_thread *k = calloc(1, sizeof(*k));
 	int error;
 
-	*keeper = NULL;
+	*main_thread = NULL;
 	if (k == NULL)
 		return -ENOMEM;
 	k->wake = -1;
@@ -227,8 +228,8 @@ keeper_new(struct keeper **keeper, struct answering_threads *threads,
 	answering_thread_init(&k->thread, threads, number);
 	error = init(k, h);
 	if (error < 0)
-		keeper_free(k);
+		main_thread_free(k);
 	else
-		*keeper = k;
+		*main_thread = k;
 	return error;
 }

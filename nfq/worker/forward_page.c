@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What forwarding shows: policy/status/forward_status.h; and what it logs. */
-#include "nfq/worker/keeper.h"
+#include "nfq/worker/main_thread.h"
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ get(const _Atomic uint64_t *from)
 
 /* A moment of the engine's clock as a time of day. */
 static uint64_t
-wall_seconds(const struct keeper *k, monotime_t at)
+wall_seconds(const struct main_thread *k, monotime_t at)
 {
 	return monotime_is_set(at) ? (realtime_ns() -
 	    (uint64_t)(k->forwarder->boot.ns - at.ns)) / 1000000000 : 0;
@@ -50,7 +50,7 @@ name_domain(struct status_domain *shown, const struct forward_domain *domain)
 }
 
 static void
-name_all(struct keeper *k)
+name_all(struct main_thread *k)
 {
 	const struct forward_settings *settings = engine_settings(k->forwarder->engine);
 	struct status_forwarding *shown = k->page.shown;
@@ -68,7 +68,7 @@ name_all(struct keeper *k)
 /* Values */
 
 static void
-show_upstream(const struct keeper *k, struct status_upstream *shown,
+show_upstream(const struct main_thread *k, struct status_upstream *shown,
     const struct upstream *up)
 {
 	const uint64_t counters[UPSTREAM_COUNTERS] = {
@@ -102,7 +102,7 @@ _Static_assert(STATUS_TLS_TEXT == TLS_TEXT, "the page has room for the reason");
  * another text: it is written as names are.
  */
 static void
-show_tls(const struct keeper *k, uint32_t i, const struct upstream *up)
+show_tls(const struct main_thread *k, uint32_t i, const struct upstream *up)
 {
 	struct status_forwarding *shown = k->page.shown;
 	const char *why = up->state == UPSTREAM_UP && up->lost == 0 ? "" :
@@ -122,9 +122,9 @@ show_tls(const struct keeper *k, uint32_t i, const struct upstream *up)
  * reload a few may count for another domain.
  */
 static void
-take_domains(struct keeper *k, uint32_t domains)
+take_domains(struct main_thread *k, uint32_t domains)
 {
-	struct keeper_page *page = &k->page;
+	struct forward_page *page = &k->page;
 
 	for (unsigned int q = 0; q < page->slot_count; q++)
 		for (uint32_t i = 0; i < domains; i++)
@@ -142,7 +142,7 @@ take_domains(struct keeper *k, uint32_t domains)
 }
 
 static uint64_t
-domain_value(const struct keeper *k, uint32_t domain, size_t which)
+domain_value(const struct main_thread *k, uint32_t domain, size_t which)
 {
 	uint64_t sum = get(&(*engine_domain(k->forwarder->engine, domain))[which]);
 
@@ -178,9 +178,9 @@ say(const char *text, enum upstream_state state, uint64_t trouble)
 
 /* One that comes and goes is not logged each time. */
 static void
-say_change(struct keeper *k, uint32_t i, const struct upstream *up)
+say_change(struct main_thread *k, uint32_t i, const struct upstream *up)
 {
-	struct keeper_page *page = &k->page;
+	struct forward_page *page = &k->page;
 	char text[FORWARD_UPSTREAM_TEXT];
 
 	if (up->state == page->said[i] ||
@@ -194,10 +194,10 @@ say_change(struct keeper *k, uint32_t i, const struct upstream *up)
 }
 
 void
-keeper_page_show(struct keeper *k)
+forward_page_show(struct main_thread *k)
 {
 	const struct forward_settings *settings = engine_settings(k->forwarder->engine);
-	struct keeper_page *page = &k->page;
+	struct forward_page *page = &k->page;
 	struct status_forwarding *shown = page->shown;
 
 	page->changed = true;
@@ -224,7 +224,7 @@ keeper_page_show(struct keeper *k)
 }
 
 monotime_t
-keeper_page_next(const struct keeper *k)
+forward_page_next(const struct main_thread *k)
 {
 	return monotime_add_ms(k->page.shown_at,
 	    k->page.changed ? STATUS_FORWARD_MS : IDLE_MS);
@@ -248,7 +248,7 @@ go_on_upstream(struct upstream *up, const struct status_upstream *before)
 
 /* What stands on the page is of the same settings, if its names are. */
 static void
-go_on(struct keeper *k)
+go_on(struct main_thread *k)
 {
 	const struct forward_settings *settings = engine_settings(k->forwarder->engine);
 	const struct status_forwarding *before = k->page.shown;
@@ -269,9 +269,9 @@ go_on(struct keeper *k)
 }
 
 void
-keeper_page_begin(struct keeper *k, const struct status_page *status)
+forward_page_begin(struct main_thread *k, const struct status_page *status)
 {
-	struct keeper_page *page = &k->page;
+	struct forward_page *page = &k->page;
 
 	page->shown = status->forwarding;
 	page->slots = status->workers;
@@ -284,11 +284,11 @@ keeper_page_begin(struct keeper *k, const struct status_page *status)
 	go_on(k);
 	name_all(k);
 	k->forwarder->boot = monotime_boot();
-	keeper_page_show(k);
+	forward_page_show(k);
 }
 
 void
-keeper_page_reload(struct keeper *k)
+forward_page_reload(struct main_thread *k)
 {
 	name_all(k);
 	memset(k->page.said, 0, sizeof(k->page.said));
