@@ -40,8 +40,8 @@ size_t client_message_limit(const struct question *question, bool stream,
  * its letter case, and an OPT if and only if its question had one.  A message
  * that does not fit goes without its additional records, then without its
  * authority; an answer that does not fit has no records, and TC; with "cut" it has
- * those that fit, or it is SERVFAIL if not one does.  So is, there
- * and over TCP, a truncated message without answers.  "size" is at least 512; "out"
+ * those that fit, or it is SERVFAIL if not one does.  With "cut", and over TCP, a
+ * truncated message without answers is SERVFAIL, too.  "size" is at least 512; "out"
  * does not overlap.  Returns the length.
  */
 size_t client_message_write(const struct client_message *how,

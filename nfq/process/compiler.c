@@ -76,8 +76,9 @@ seal_image(int fd)
 	    F_SEAL_GROW | F_SEAL_SEAL) < 0 ? -errno : 0;
 }
 
+/* Ends the child first: nobody writes into the image from then on. */
 static void
-end_process(struct compiler *c)
+compiler_free(struct compiler *c)
 {
 	int status;
 
@@ -85,16 +86,8 @@ end_process(struct compiler *c)
 		(void)kill(c->pid, SIGKILL);
 		(void)child_reap(c->pid, &status);
 	}
-	c->pid = 0;
 	if (c->channel >= 0)
 		(void)close(c->channel);
-	c->channel = -1;
-}
-
-static void
-compiler_free(struct compiler *c)
-{
-	end_process(c);
 	if (c->image >= 0)
 		(void)close(c->image);
 	source_files_close(&c->files);

@@ -24,6 +24,7 @@
 
 /* What ps(1) shows: 15 octets at most. */
 #define PROCESS_NAME "nfdns-compiler"
+
 static void
 write_line(int channel, char letter, const char *text)
 {
@@ -93,6 +94,8 @@ leave_terminal(const int *keep, size_t count)
 		if (!kept && dup2(null, fd) < 0)
 			return -errno;
 	}
+	if (null > STDERR_FILENO)
+		(void)close(null);
 	return 0;
 }
 
@@ -265,9 +268,9 @@ keep_files(const struct compiler_job *job)
 		keep[count++] = job->inputs[i].file;
 		keep[count++] = job->inputs[i].kept;
 	}
-	error = leave_terminal(keep, count);
+	error = child_isolate(keep, count);
 	if (error == 0)
-		error = child_isolate(keep, count);
+		error = leave_terminal(keep, count);
 	free(keep);
 	return error;
 }

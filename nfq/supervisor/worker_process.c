@@ -396,7 +396,7 @@ worker_process_look(struct worker_process *k, monotime_t now)
 		enum life_sign sign = life_check(&k->life, i, &signs, looking,
 		    i < queues ? LIFE_HANG_MS : LIFE_BLOCKED_MS);
 
-		/* Of a slot that nobody writes nothing is busy. */
+		/* A slot that no thread writes is never busy. */
 		if (sign != LIFE_MOVES &&
 		    (sign != LIFE_BLOCKED || !waits_for_cpu(k, i)))
 			end_hanging(k, i, sign);

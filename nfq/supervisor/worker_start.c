@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The start of a worker; and at a reload, of another one with other queues, listeners
- * or zone, while questions wait.  What the
- * worker before had read is put back into the queues that stay; what waits in those
- * that go is put back once the rules lead elsewhere.
+ * or zone, while questions wait.  What the worker before had read is put back into the
+ * queues that stay; what waits in those that go is put back once the rules lead
+ * elsewhere.  If base chains go (capture.tcp), the kernel drops what waits.
  */
 #include <errno.h>
 #include <string.h>

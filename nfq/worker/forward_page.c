@@ -24,10 +24,10 @@ get(const _Atomic uint64_t *from)
 
 /* A moment of the engine's clock as a time of day. */
 static uint64_t
-wall_seconds(const struct main_thread *k, monotime_t at)
+wall_seconds(const struct main_thread *m, monotime_t at)
 {
 	return monotime_is_set(at) ? (realtime_ns() -
-	    (uint64_t)(k->forwarder->boot.ns - at.ns)) / 1000000000 : 0;
+	    (uint64_t)(m->forwarder->boot.ns - at.ns)) / 1000000000 : 0;
 }
 
 /* Names and places */
@@ -50,10 +50,10 @@ name_domain(struct status_domain *shown, const struct forward_domain *domain)
 }
 
 static void
-name_all(struct main_thread *k)
+name_all(struct main_thread *m)
 {
-	const struct forward_settings *settings = engine_settings(k->forwarder->engine);
-	struct status_forwarding *shown = k->page.shown;
+	const struct forward_settings *settings = engine_settings(m->forwarder->engine);
+	struct status_forwarding *shown = m->page.shown;
 
 	atomic_fetch_or(&shown->sequence, 1);
 	atomic_thread_fence(memory_order_seq_cst);
@@ -68,7 +68,7 @@ name_all(struct main_thread *k)
 /* Values */
 
 static void
-show_upstream(const struct main_thread *k, struct status_upstream *shown,
+show_upstream(const struct main_thread *m, struct status_upstream *shown,
     const struct upstream *up)
 {
 	const uint64_t counters[UPSTREAM_COUNTERS] = {
@@ -88,9 +88,9 @@ show_upstream(const struct main_thread *k, struct status_upstream *shown,
 
 	atomic_store(&shown->state, (uint32_t)state);
 	atomic_store(&shown->srtt_us, up->srtt_us);
-	put(&shown->since, wall_seconds(k, up->since));
+	put(&shown->since, wall_seconds(m, up->since));
 	put(&shown->trouble, up->trouble);
-	put(&shown->trouble_at, wall_seconds(k, up->trouble_at));
+	put(&shown->trouble_at, wall_seconds(m, up->trouble_at));
 	for (size_t i = 0; i < UPSTREAM_COUNTERS; i++)
 		put(&shown->counters[i], counters[i]);
 }
@@ -102,12 +102,12 @@ _Static_assert(STATUS_TLS_TEXT == TLS_TEXT, "the page has room for the reason");
  * another text: it is written as names are.
  */
 static void
-show_tls(const struct main_thread *k, uint32_t i, const struct upstream *up)
+show_tls(const struct main_thread *m, uint32_t i, const struct upstream *up)
 {
-	struct status_forwarding *shown = k->page.shown;
+	struct status_forwarding *shown = m->page.shown;
 	const char *why = up->state == UPSTREAM_UP && up->lost == 0 ? "" :
-	    tcp_upstreams_why(k->forwarder->tcp,
-	    &engine_settings(k->forwarder->engine)->upstream[i]);
+	    tcp_upstreams_why(m->forwarder->tcp,
+	    &engine_settings(m->forwarder->engine)->upstream[i]);
 
 	if (strcmp(shown->upstream[i].tls, why) == 0)
 		return;
@@ -122,9 +122,9 @@ show_tls(const struct main_thread *k, uint32_t i, const struct upstream *up)
  * reload a few may count for another domain.
  */
 static void
-take_domains(struct main_thread *k, uint32_t domains)
+take_domains(struct main_thread *m, uint32_t domains)
 {
-	struct forward_page *page = &k->page;
+	struct forward_page *page = &m->page;
 
 	for (unsigned int q = 0; q < page->slot_count; q++)
 		for (uint32_t i = 0; i < domains; i++)
@@ -132,7 +132,7 @@ take_domains(struct main_thread *k, uint32_t domains)
 				const uint64_t now =
 				    get(&page->slots[q].domains[i][n]);
 				_Atomic uint64_t *to =
-				    &(*engine_domain(k->forwarder->engine, i))[n];
+				    &(*engine_domain(m->forwarder->engine, i))[n];
 
 				if (n != DOMAIN_WAITING)
 					put(to, get(to) + now -
@@ -142,13 +142,13 @@ take_domains(struct main_thread *k, uint32_t domains)
 }
 
 static uint64_t
-domain_value(const struct main_thread *k, uint32_t domain, size_t which)
+domain_value(const struct main_thread *m, uint32_t domain, size_t which)
 {
-	uint64_t sum = get(&(*engine_domain(k->forwarder->engine, domain))[which]);
+	uint64_t sum = get(&(*engine_domain(m->forwarder->engine, domain))[which]);
 
 	for (unsigned int q = 0; which == DOMAIN_WAITING &&
-	    q < k->page.slot_count; q++)
-		sum += k->page.seen[q][domain][which];
+	    q < m->page.slot_count; q++)
+		sum += m->page.seen[q][domain][which];
 	return sum;
 }
 
@@ -178,45 +178,45 @@ say(const char *text, enum upstream_state state, uint64_t trouble)
 
 /* One that comes and goes is not logged each time. */
 static void
-say_change(struct main_thread *k, uint32_t i, const struct upstream *up)
+say_change(struct main_thread *m, uint32_t i, const struct upstream *up)
 {
-	struct forward_page *page = &k->page;
+	struct forward_page *page = &m->page;
 	char text[FORWARD_UPSTREAM_TEXT];
 
 	if (up->state == page->said[i] ||
 	    (monotime_is_set(page->said_at[i]) &&
-	    monotime_ms_since(k->forwarder->boot, page->said_at[i]) < SAY_MS))
+	    monotime_ms_since(m->forwarder->boot, page->said_at[i]) < SAY_MS))
 		return;
 	page->said[i] = up->state;
-	page->said_at[i] = k->forwarder->boot;
-	say(forward_upstream_text(&engine_settings(k->forwarder->engine)->upstream[i], text),
+	page->said_at[i] = m->forwarder->boot;
+	say(forward_upstream_text(&engine_settings(m->forwarder->engine)->upstream[i], text),
 	    up->state, up->trouble);
 }
 
 void
-forward_page_show(struct main_thread *k)
+forward_page_show(struct main_thread *m)
 {
-	const struct forward_settings *settings = engine_settings(k->forwarder->engine);
-	struct forward_page *page = &k->page;
+	const struct forward_settings *settings = engine_settings(m->forwarder->engine);
+	struct forward_page *page = &m->page;
 	struct status_forwarding *shown = page->shown;
 
 	page->changed = true;
-	if (monotime_ms_since(k->forwarder->boot, page->shown_at) < STATUS_FORWARD_MS)
+	if (monotime_ms_since(m->forwarder->boot, page->shown_at) < STATUS_FORWARD_MS)
 		return;
 	page->changed = false;
-	page->shown_at = k->forwarder->boot;
-	take_domains(k, settings->domains);
+	page->shown_at = m->forwarder->boot;
+	take_domains(m, settings->domains);
 	for (uint32_t i = 0; i < settings->upstreams; i++) {
-		const struct upstream *up = engine_upstream(k->forwarder->engine, i);
+		const struct upstream *up = engine_upstream(m->forwarder->engine, i);
 
-		say_change(k, i, up);
-		show_upstream(k, &shown->upstream[i], up);
-		show_tls(k, i, up);
+		say_change(m, i, up);
+		show_upstream(m, &shown->upstream[i], up);
+		show_tls(m, i, up);
 	}
 	for (uint32_t i = 0; i < settings->domains; i++)
 		for (size_t n = 0; n < DOMAIN_COUNTERS; n++)
 			put(&shown->domain[i].counters[n],
-			    domain_value(k, i, n));
+			    domain_value(m, i, n));
 	/* Names that name_all() has written are complete now. */
 	if ((atomic_load_explicit(&shown->sequence,
 	    memory_order_relaxed) & 1) != 0)
@@ -224,10 +224,10 @@ forward_page_show(struct main_thread *k)
 }
 
 monotime_t
-forward_page_next(const struct main_thread *k)
+forward_page_next(const struct main_thread *m)
 {
-	return monotime_add_ms(k->page.shown_at,
-	    k->page.changed ? STATUS_FORWARD_MS : IDLE_MS);
+	return monotime_add_ms(m->page.shown_at,
+	    m->page.changed ? STATUS_FORWARD_MS : IDLE_MS);
 }
 
 /* Begin and reload */
@@ -248,30 +248,30 @@ go_on_upstream(struct upstream *up, const struct status_upstream *before)
 
 /* What stands on the page is of the same settings, if its names are. */
 static void
-go_on(struct main_thread *k)
+go_on(struct main_thread *m)
 {
-	const struct forward_settings *settings = engine_settings(k->forwarder->engine);
-	const struct status_forwarding *before = k->page.shown;
+	const struct forward_settings *settings = engine_settings(m->forwarder->engine);
+	const struct status_forwarding *before = m->page.shown;
 	char text[FORWARD_UPSTREAM_TEXT];
 
 	for (uint32_t i = 0; i < settings->upstreams; i++)
 		if (strncmp(before->upstream[i].text, forward_upstream_text(
 		    &settings->upstream[i], text), sizeof(text)) == 0)
-			go_on_upstream(engine_upstream(k->forwarder->engine, i),
+			go_on_upstream(engine_upstream(m->forwarder->engine, i),
 			    &before->upstream[i]);
 	for (uint32_t i = 0; i < settings->domains; i++)
 		for (size_t n = 0; n < DOMAIN_COUNTERS; n++)
 			if (n != DOMAIN_WAITING && memcmp(
 			    before->domain[i].name, settings->domain[i].name,
 			    FORWARD_NAME) == 0)
-				put(&(*engine_domain(k->forwarder->engine, i))[n],
+				put(&(*engine_domain(m->forwarder->engine, i))[n],
 				    get(&before->domain[i].counters[n]));
 }
 
 void
-forward_page_begin(struct main_thread *k, const struct status_page *status)
+forward_page_begin(struct main_thread *m, const struct status_page *status)
 {
-	struct forward_page *page = &k->page;
+	struct forward_page *page = &m->page;
 
 	page->shown = status->forwarding;
 	page->slots = status->workers;
@@ -281,17 +281,17 @@ forward_page_begin(struct main_thread *k, const struct status_page *status)
 			for (size_t n = 0; n < DOMAIN_COUNTERS; n++)
 				page->seen[q][i][n] =
 				    get(&page->slots[q].domains[i][n]);
-	go_on(k);
-	name_all(k);
-	k->forwarder->boot = monotime_boot();
-	forward_page_show(k);
+	go_on(m);
+	name_all(m);
+	m->forwarder->boot = monotime_boot();
+	forward_page_show(m);
 }
 
 void
-forward_page_reload(struct main_thread *k)
+forward_page_reload(struct main_thread *m)
 {
-	name_all(k);
-	memset(k->page.said, 0, sizeof(k->page.said));
-	memset(k->page.said_at, 0, sizeof(k->page.said_at));
-	k->page.shown_at = MONOTIME_NEVER;	/* show them now */
+	name_all(m);
+	memset(m->page.said, 0, sizeof(m->page.said));
+	memset(m->page.said_at, 0, sizeof(m->page.said_at));
+	m->page.shown_at = MONOTIME_NEVER;	/* show them now */
 }

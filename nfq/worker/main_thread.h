@@ -72,7 +72,6 @@ bool main_thread_take_flush(struct main_thread *main_thread,
 /* A channel to nfdns-tls, which is copied. */
 void main_thread_take_tls(struct main_thread *main_thread, int channel);
 
-
 /* forward_page.c */
 
 /* Begins: counters of workers before this one go on. */
