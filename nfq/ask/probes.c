@@ -78,6 +78,8 @@ probe_loop(struct engine *e, monotime_t now, uint32_t upstream)
 	uint8_t name[FORWARD_NAME] = { 0 };
 	uint32_t sent = 0;
 
+	/* Another thread may see one come back before the next is sent. */
+	upstream_loop_probing(&e->upstream[upstream], now, token);
 	for (uint32_t i = 0; i < e->settings.domains; i++) {
 		const struct forward_domain *domain = &e->settings.domain[i];
 		struct question q;
@@ -89,7 +91,7 @@ probe_loop(struct engine *e, monotime_t now, uint32_t upstream)
 		sent += attempt_own(e, now, ATTEMPT_LOOP, upstream, &q, i,
 		    LOOP_WAIT_MS);
 	}
-	upstream_loop_probed(&e->upstream[upstream], now, token, sent,
+	upstream_loop_probed(&e->upstream[upstream], now, sent,
 	    &e->settings.health);
 }
 

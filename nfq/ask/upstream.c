@@ -156,17 +156,24 @@ upstream_probed(struct upstream *up, monotime_t now,
 }
 
 void
-upstream_loop_probed(struct upstream *up, monotime_t now, uint64_t token,
-    uint32_t sent, const struct forward_health_settings *health)
+upstream_loop_probing(struct upstream *up, monotime_t now, uint64_t token)
+{
+	up->loop_open = 0;
+	up->loop_at = MONOTIME_NEVER;
+	up->loop_sent = now;
+	up->loop_token = token;
+}
+
+void
+upstream_loop_probed(struct upstream *up, monotime_t now, uint32_t sent,
+    const struct forward_health_settings *health)
 {
 	up->loop_probes += sent;
-	up->loop_token = token;
-	up->loop_sent = now;
 	up->loop_open = sent;
 	/* If none could be sent, a loop that was there is there yet. */
-	up->loop_at = sent > 0 || up->state != UPSTREAM_LOOPING ?
-	    MONOTIME_NEVER :
-	    monotime_add_ms(now, (int64_t)health->loop_retry_s * 1000);
+	if (sent == 0 && up->state == UPSTREAM_LOOPING)
+		up->loop_at = monotime_add_ms(now,
+		    (int64_t)health->loop_retry_s * 1000);
 }
 
 void
@@ -185,9 +192,10 @@ void
 upstream_looped(struct upstream *up, monotime_t now,
     const struct forward_health_settings *health)
 {
+	/* First: until then upstream_loop_over() takes it for one that is gone. */
+	up->loop_at = monotime_add_ms(now, (int64_t)health->loop_retry_s * 1000);
 	set_state(up, now, UPSTREAM_LOOPING);
 	upstream_trouble(up, now, TROUBLE_LOOP, 0);
-	up->loop_at = monotime_add_ms(now, (int64_t)health->loop_retry_s * 1000);
 	up->probe_at = MONOTIME_NEVER;
 }
 

@@ -104,10 +104,14 @@ void upstream_trouble(struct upstream *upstream, monotime_t now,
 void upstream_probed(struct upstream *upstream, monotime_t now,
     const struct forward_health_settings *health);
 
-/* So many loop probes with that token have gone out. */
+/*
+ * Loop probes with that token are about to be sent; then, how many were.  In between
+ * and from then on, any thread may call upstream_looped().
+ */
+void upstream_loop_probing(struct upstream *upstream, monotime_t now,
+    uint64_t token);
 void upstream_loop_probed(struct upstream *upstream, monotime_t now,
-    uint64_t token, uint32_t sent,
-    const struct forward_health_settings *health);
+    uint32_t sent, const struct forward_health_settings *health);
 
 /*
  * One of them was answered or lost: if it was the last and none has come back,
