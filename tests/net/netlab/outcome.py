@@ -53,18 +53,21 @@ def run(case):
     return False
 
 
-def main(*cases, at_once=1):
+def main(*cases, at_once=1, first=()):
     """Runs functions, each under its name; prints a line for each.  at_once: those that
-    mostly wait, and have a lab of their own, may run beside each other."""
+    mostly wait, and have a lab of their own, may run beside each other.  "first" run
+    alone: what one of these closes is closed; else processes of another lab, which are
+    forked meanwhile, may still have it open."""
     # A signal ends the test as an exception does: everything is taken down.
     def end(number, _frame):
         raise SystemExit(128 + number)
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
     # In the background of a shell SIGINT may have been ignored; children too.
+    good = [run(case) for case in first]
     if at_once == 1:
-        good = [run(case) for case in cases]
+        good += [run(case) for case in cases]
     else:
         with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-            good = list(pool.map(run, cases))
+            good += pool.map(run, cases)
     sys.exit(0 if all(good) else 1)
