@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void
@@ -99,6 +101,26 @@ fds_read_all(int fd, void *octets, size_t size, size_t *length)
 		if (n == 0)
 			break;
 		*length += (size_t)n;
+	}
+	return 0;
+}
+
+int
+fds_copy(int to, int from)
+{
+	struct stat st;
+	off_t done = 0;
+
+	if (fstat(from, &st) != 0)
+		return -errno;
+	while (done < st.st_size) {
+		const size_t left = (size_t)(st.st_size - done);
+		const ssize_t n = sendfile(to, from, &done, left);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n == 0)
+			return -EIO;
 	}
 	return 0;
 }

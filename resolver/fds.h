@@ -55,4 +55,7 @@ int fds_write_all(int fd, struct iovec *parts, size_t count)
 int fds_read_all(int fd, void *octets, size_t size, size_t *length)
     __attribute__((warn_unused_result));
 
+/* Copies the whole of a regular file to where "to" stands.  0 or a negative errno. */
+int fds_copy(int to, int from) __attribute__((warn_unused_result));
+
 #endif

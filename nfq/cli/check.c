@@ -82,7 +82,7 @@ check_everything(const struct config *config, bool strict,
 	    .overload_passes = config->queue.overload_pass,
 	    .tcp = config->capture.tcp }, config->path, &diag);
 	progress_start("compiling the tables");
-	image = compiler_check(config, &diag);
+	image = compiler_run(config, &diag);
 	progress_stop();
 	if (image >= 0)
 		check_image(config, image, &label, &diag);

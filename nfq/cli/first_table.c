@@ -70,6 +70,7 @@ compile_feed(const struct config *config, const char *feed, struct diag *diag)
 			continue;
 		one.mesh.sources = source;
 		one.mesh.source_count = 1;
+		one.policy.rule_count = one.policy.set_count = 0;
 		return compiler_run(&one, diag);
 	}
 	return -ENOENT;

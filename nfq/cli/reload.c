@@ -27,13 +27,11 @@ const char reload_usage[] =
     "\n"
     "Checks the configuration file, makes the running daemon load it and the\n"
     "mesh tables, and waits for the result.  Prints the warnings and a summary.\n"
-    "Exit code 0 if the daemon uses the new configuration and tables, 5 if it\n"
-    "does but cannot use a file of rules, 4 if it refused them and keeps the old\n"
-    "ones, 3 if it is not running.\n"
+    "Exit code 0 if the daemon uses the new configuration and tables, 4 if it\n"
+    "refused them and keeps the old ones, 3 if it is not running.\n"
     "\n"
-    "  --force   also accept a table or a file of rules that has lost more names\n"
-    "            than mesh.shrink_limit allows, and use the tables that\n"
-    "            nfdns-feed holds back\n";
+    "  --force   also accept tables or files of rules that have lost more than half\n"
+    "            of their names, and use the tables that nfdns-feed holds back\n";
 
 static void
 use_table(int directory, const char *feed)
@@ -146,9 +144,7 @@ show_outcome(const struct config *config, const struct status_page *page)
 	if (warnings >= 0)
 		diag_print_valid(config->mesh.source_count, names, (size_t)warnings,
 		    stdout);
-	return atomic_load(&s->rule_files[STATUS_RULES_KEPT]) > 0 ||
-	    atomic_load(&s->rule_files[STATUS_RULES_UNLOADED]) > 0 ?
-	    EXIT_DEGRADED : EXIT_OK;
+	return EXIT_OK;
 }
 
 static int

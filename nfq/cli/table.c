@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
 #include "resolver/dns/rr.h"
+#include "resolver/fds.h"
 #include "resolver/idn.h"
 #include "resolver/image/table.h"
 #include "resolver/listing/table_print.h"
@@ -228,32 +228,11 @@ table_get(const struct request *r)
 	return finish_output(found > 0 ? EXIT_OK : EXIT_ERROR);
 }
 
-/* Copies a whole file.  0 or a negative errno. */
-static int
-copy_file(int to, int from)
-{
-	struct stat st;
-	off_t done = 0;
-
-	if (fstat(from, &st) != 0)
-		return -errno;
-	while (done < st.st_size) {
-		const size_t left = (size_t)(st.st_size - done);
-		const ssize_t n = sendfile(to, from, &done, left);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n == 0)
-			return -EIO;
-	}
-	return 0;
-}
-
 /* Copies the image to fd, which becomes r->output. */
 static int
 write_output(const struct request *r, int fd, int image)
 {
-	int error = copy_file(fd, image);
+	int error = fds_copy(fd, image);
 	struct table *table;
 	const char *why;
 

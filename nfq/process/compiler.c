@@ -6,8 +6,8 @@
  * an error, a warning and a note.  "D done": the image is written, and the parent
  * need not wait for the child's end.  "I NUMBER NAME" asks for a file that the child
  * may not open itself (resolver/sources/include.h); the parent sends it back.
- * "F ..." and "K ..." are about files of rules (rule_feeds.h).  The parent trusts
- * none of it: it cuts, counts and escapes lines like any other input.
+ * The parent trusts none of it: it cuts, counts and escapes lines like any other
+ * input.
  */
 #include "nfq/process/compiler.h"
 
@@ -30,6 +30,7 @@
 #include "resolver/sources/include.h"
 #include "resolver/sources/source_format.h"
 #include "resolver/compile/source_files.h"
+#include "resolver/sources/source_file.h"
 
 #define MAX_LINES	((size_t)DIAG_MAX_KEPT + 1)
 #define MAX_SECONDS	300	/* by the clock */
@@ -38,7 +39,9 @@
 struct compiler {
 	pid_t pid;
 	struct source_files files;
-	struct rule_feeds *feeds;	/* the caller's */
+	const struct policy *policy;	/* the caller's */
+	enum compiler_lists which;
+	int *lists;		/* one for each of policy->sets; -1: none */
 	bool unloaded;		/* the image is to stand for no table */
 	int channel;		/* our end, non-blocking */
 	int image;
@@ -91,6 +94,10 @@ compiler_free(struct compiler *c)
 	if (c->image >= 0)
 		(void)close(c->image);
 	source_files_close(&c->files);
+	for (size_t i = 0; c->lists != NULL && i < c->policy->set_count; i++)
+		if (c->lists[i] >= 0)
+			(void)close(c->lists[i]);
+	free(c->lists);
 	free(c);
 }
 
@@ -122,20 +129,15 @@ fork_child(struct compiler *c, const struct config *config,
 static int
 start(struct compiler *c, const struct config *config, struct diag *diag)
 {
-	struct rules_feed_input *inputs = calloc(c->feeds->count + 1,
-	    sizeof(*inputs));
 	struct compiler_job job = { .mesh = &c->files.mesh,
-		.sources = c->files.fds, .policy = &config->policy,
-		.inputs = inputs, .config = config->path,
-		.unloaded = c->unloaded };
-	int error = inputs == NULL ? -ENOMEM : (c->image = make_image());
+		.sources = c->files.fds, .policy = c->policy, .lists = c->lists,
+		.leave_out = c->which != COMPILER_LISTS_ALL,
+		.config = config->path, .unloaded = c->unloaded };
+	int error = c->image = make_image();
 
-	for (size_t i = 0; i < c->feeds->count && error >= 0; i++)
-		inputs[i] = c->feeds->list[i].input;
 	job.image = c->image;
 	if (error >= 0)
 		error = fork_child(c, config, &job);
-	free(inputs);
 	if (error < 0)
 		diag_add(diag, DIAG_ERROR, NULL, 0, "cannot start the compiler "
 		    "process: %s", strerror(-error));
@@ -143,7 +145,7 @@ start(struct compiler *c, const struct config *config, struct diag *diag)
 }
 
 static int
-open_files(struct compiler *c, const struct config *config, struct diag *diag)
+open_tables(struct compiler *c, const struct config *config, struct diag *diag)
 {
 	struct mesh none = config->mesh;
 
@@ -152,21 +154,72 @@ open_files(struct compiler *c, const struct config *config, struct diag *diag)
 	    &config->mesh, diag);
 }
 
+/* A descriptor, or a negative errno with an error in diag. */
+static int
+open_list(const char *path, struct diag *diag)
+{
+	const int fd = source_file_open(AT_FDCWD, path);
+
+	if (fd < 0)
+		source_file_refuse(path, fd, "policy", diag);
+	else if (!source_file_check(path, fd, diag)) {
+		(void)close(fd);
+		return -EINVAL;
+	}
+	return fd;
+}
+
+static int
+open_lists(struct compiler *c, struct diag *diag)
+{
+	const size_t count = c->policy->set_count;
+	struct diag said = DIAG_INIT;	/* before, when all were wanted */
+	int error = 0;
+
+	c->lists = calloc(count + 1, sizeof(*c->lists));
+	if (c->lists == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		int fd = c->which == COMPILER_LISTS_NONE ? -1 :
+		    open_list(c->policy->sets[i].path,
+		    c->which == COMPILER_LISTS_ALL ? diag : &said);
+
+		if (fd < 0 && c->which == COMPILER_LISTS_ALL)
+			error = -EINVAL;
+		c->lists[i] = fd < 0 ? -1 : fd;
+	}
+	diag_free(&said);
+	return error;
+}
+
+/* All of them, so that all errors are told at once. */
+static int
+open_files(struct compiler *c, const struct config *config, struct diag *diag)
+{
+	const int tables = open_tables(c, config, diag);
+	const int lists = open_lists(c, diag);
+
+	return tables < 0 ? tables : lists;
+}
+
 static struct compiler *
-make_compiler(void)
+make_compiler(const struct config *config, enum compiler_lists which)
 {
 	struct compiler *c = calloc(1, sizeof(*c));
 
-	if (c != NULL)
+	if (c != NULL) {
 		c->channel = c->image = -1;
+		c->policy = &config->policy;
+		c->which = which;
+	}
 	return c;
 }
 
 static int
 start_job(struct compiler **compiler, const struct config *config,
-    struct rule_feeds *feeds, bool unloaded, struct diag *diag)
+    enum compiler_lists which, bool unloaded, struct diag *diag)
 {
-	struct compiler *c = make_compiler();
+	struct compiler *c = make_compiler(config, which);
 	int error;
 
 	*compiler = NULL;
@@ -175,7 +228,6 @@ start_job(struct compiler **compiler, const struct config *config,
 		return -ENOMEM;
 	}
 	c->unloaded = unloaded;
-	c->feeds = feeds;
 	error = open_files(c, config, diag);
 	if (error == 0) {
 		c->deadline = monotonic_seconds() + MAX_SECONDS;
@@ -191,9 +243,9 @@ start_job(struct compiler **compiler, const struct config *config,
 
 int
 compiler_start(struct compiler **compiler, const struct config *config,
-    struct rule_feeds *feeds, struct diag *diag)
+    enum compiler_lists which, struct diag *diag)
 {
-	return start_job(compiler, config, feeds, false, diag);
+	return start_job(compiler, config, which, false, diag);
 }
 
 int
@@ -219,8 +271,9 @@ including(const struct compiler *c, unsigned long number)
 		return mesh->sources[number].format->includes ?
 		    mesh->sources[number].path : NULL;
 	number -= mesh->source_count;
-	return number < c->feeds->count && c->feeds->list[number].is_zone ?
-	    c->feeds->list[number].path : NULL;
+	return number < c->policy->set_count &&
+	    c->policy->sets[number].zone != 0 ? c->policy->sets[number].path :
+	    NULL;
 }
 
 /* Answers "NUMBER NAME", only for a zone file of the config. */
@@ -243,13 +296,6 @@ take_line(struct compiler *c, struct diag *diag)
 	if (c->line[0] == 'I' && c->fill > 2) {
 		if (++c->includes > INCLUDE_MAX_FILES ||
 		    serve(c, c->line + 2) < 0)
-			end_child(c);
-	} else if (c->line[0] == 'F' && c->fill > 2) {
-		if (!rule_feeds_report(c->feeds, c->line + 2, diag))
-			end_child(c);
-	} else if (c->line[0] == 'K' && c->fill > 2) {
-		if (include_answer(c->channel, rule_feeds_draft(c->feeds,
-		    c->line + 2)) < 0)
 			end_child(c);
 	} else if (c->line[0] == 'D') {
 		c->done = true;
@@ -390,11 +436,11 @@ compiler_cancel(struct compiler *c)
 }
 
 static int
-run_job(const struct config *config, struct rule_feeds *feeds, bool unloaded,
+run_job(const struct config *config, enum compiler_lists which, bool unloaded,
     struct diag *diag)
 {
 	struct compiler *c = NULL;
-	int error = start_job(&c, config, feeds, unloaded, diag);
+	int error = start_job(&c, config, which, unloaded, diag);
 
 	if (error < 0)
 		return error;
@@ -408,29 +454,10 @@ run_job(const struct config *config, struct rule_feeds *feeds, bool unloaded,
 	return compiler_finish(c, diag);
 }
 
-static int
-run_once(const struct config *config, enum rule_feeds_wish wish,
-    struct diag *diag)
-{
-	struct rule_feeds feeds;
-	int image = rule_feeds_open(&feeds, config, NULL, wish, diag);
-
-	if (image == 0)
-		image = run_job(config, &feeds, false, diag);
-	rule_feeds_close(&feeds);
-	return image;
-}
-
 int
 compiler_run(const struct config *config, struct diag *diag)
 {
-	return run_once(config, RULE_FEEDS_READ, diag);
-}
-
-int
-compiler_check(const struct config *config, struct diag *diag)
-{
-	return run_once(config, RULE_FEEDS_CHECK, diag);
+	return run_job(config, COMPILER_LISTS_ALL, false, diag);
 }
 
 /* Without rules there is nothing to be read. */
@@ -452,9 +479,9 @@ unloaded_image(const struct config *config)
 }
 
 int
-compiler_unloaded(const struct config *config, struct rule_feeds *feeds,
+compiler_unloaded(const struct config *config, enum compiler_lists which,
     struct diag *diag)
 {
 	return config->policy.rule_count > 0 ?
-	    run_job(config, feeds, true, diag) : unloaded_image(config);
+	    run_job(config, which, true, diag) : unloaded_image(config);
 }

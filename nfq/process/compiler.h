@@ -19,13 +19,11 @@
 
 #include <stdbool.h>
 
-#include "nfq/process/rule_feeds.h"
 #include "policy/config/config.h"
 #include "resolver/text/diag.h"
 
 /*
- * Opens config's sources and compiles them in a child; the last good rules are
- * used as they are kept, and none are kept.  Returns the fd of a
+ * Opens config's sources and compiles them in a child.  Returns the fd of a
  * sealed memory file with the image, the caller's; or a negative errno with at
  * least one error in diag (also if the child was killed or ran out of time or
  * memory).
@@ -33,12 +31,12 @@
 int compiler_run(const struct config *config, struct diag *diag)
     __attribute__((warn_unused_result));
 
-/*
- * The same for who wants to know what is wrong: a file of rules that cannot be used
- * is an error in diag, though nfdnsd would start with its last good rules.
- */
-int compiler_check(const struct config *config, struct diag *diag)
-    __attribute__((warn_unused_result));
+/* The files that rules name: lists and zones of policies. */
+enum compiler_lists {
+	COMPILER_LISTS_ALL,	/* what is wrong with one is an error */
+	COMPILER_LISTS_SOUND,	/* one that cannot be used is left out, and not told */
+	COMPILER_LISTS_NONE,	/* no file is read: all are left out */
+};
 
 /*
  * The same in steps, for an event loop: compiler_start(); compiler_read()
@@ -48,12 +46,11 @@ int compiler_check(const struct config *config, struct diag *diag)
 struct compiler;		/* owns the child, its pipe and the memory file */
 
 /*
- * 0 and *compiler, or a negative errno with an error in diag.  "feeds" are
- * config's, just opened, and stay until compiler_finish() or compiler_cancel(),
- * which leave them for rule_feeds_commit().
+ * 0 and *compiler, or a negative errno with an error in diag.  Borrows config until
+ * compiler_finish() or compiler_cancel().
  */
 int compiler_start(struct compiler **compiler, const struct config *config,
-    struct rule_feeds *feeds, struct diag *diag)
+    enum compiler_lists lists, struct diag *diag)
     __attribute__((warn_unused_result));
 
 /* For poll(2). */
@@ -71,8 +68,7 @@ void compiler_check_time(struct compiler *compiler);
 
 /*
  * The image, as compiler_run() returns it, which nobody can change any more.  The
- * child may still be ending: compiler_cancel() comes before rule_feeds_commit(),
- * and may come much later.
+ * child may still be ending: compiler_cancel() may come much later.
  */
 int compiler_image(struct compiler *compiler, struct diag *diag)
     __attribute__((warn_unused_result));
@@ -89,7 +85,7 @@ void compiler_cancel(struct compiler *compiler);
  * table has not loaded (compile_unloaded()).  An fd, or a negative errno, with
  * an error in diag if the rules are why.
  */
-int compiler_unloaded(const struct config *config, struct rule_feeds *feeds,
+int compiler_unloaded(const struct config *config, enum compiler_lists lists,
     struct diag *diag) __attribute__((warn_unused_result));
 
 #endif

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,10 +16,8 @@
 #include "nfq/process/child.h"
 #include "nfq/process/compiler.h"
 #include "nfq/process/sandbox.h"
-#include "resolver/clock.h"
+#include "policy/match/rules_files.h"
 #include "resolver/compile/compile.h"
-#include "resolver/fds.h"
-#include "resolver/sources/include.h"
 
 /* What ps(1) shows: 15 octets at most. */
 #define PROCESS_NAME "nfdns-compiler"
@@ -99,103 +96,19 @@ leave_terminal(const int *keep, size_t count)
 	return 0;
 }
 
-/* Writes the text and its header to a file that the parent has given. */
-static int
-write_kept(int fd, const struct feed_header *header, const char *text)
-{
-	char head[FEED_FILE_HEADER_MAX];
-	struct iovec parts[2] = {
-		{ head, feed_file_header_write(header, head) },
-		{ (void *)(uintptr_t)text, header->length },
-	};
-	const int error = fds_write_all(fd, parts, 2);
-
-	return error < 0 ? error : fdatasync(fd) < 0 ? -errno : 0;
-}
-
-/*
- * Has the parent keep a file of rules that is good and another one than before.
- * If the first file that it gives has no room, it gives one in memory.
- */
-static void
-keep_text(int channel, unsigned int number, const struct rules_feed *feed,
-    const char *path)
-{
-	struct feed_header header = { .format = RULES_FEED_FORMAT,
-		.time = realtime_s(), .names = feed->names,
-		.length = feed->length,
-		.hash = feed_file_hash(feed->text, feed->length) };
-	char line[COMPILER_LINE];
-	int error = 0;
-
-	(void)snprintf(header.source, sizeof(header.source), "%s", path);
-	for (int tries = 0; tries < 2; tries++) {
-		const int length = snprintf(line, sizeof(line), "K %u %d\n",
-		    number, -error);
-		const int fd = include_request(channel, line, (size_t)length);
-
-		if (fd < 0)
-			return;		/* the parent knows why */
-		error = write_kept(fd, &header, feed->text);
-		(void)close(fd);
-		if (error == 0)
-			return;
-	}
-}
-
-static void
-report_feed(int channel, unsigned int number, const struct rules_feed *feed)
-{
-	char text[COMPILER_LINE];
-
-	(void)snprintf(text, sizeof(text), "%u %u %" PRIu64 " %" PRId64 " %016"
-	    PRIx64 " %016" PRIx64 " %s", number, (unsigned int)feed->state,
-	    feed->names, feed->time, feed->hash.high, feed->hash.low,
-	    feed->why);
-	write_line(channel, 'F', text);
-}
-
-/* The policy's section, in *octets, and what has become of its files. */
-static int
-compile_rules(const struct compiler_job *job, struct diag *diag,
-    uint8_t **octets, size_t *size)
-{
-	const struct policy *policy = job->policy;
-	const struct rules_feeds_job rules = { .policy = policy,
-		.path = job->config, .inputs = job->inputs,
-		.limit = job->mesh->shrink_limit, .broker = &job->channel,
-		.first = (unsigned int)job->mesh->source_count };
-	struct rules_feed *feeds = calloc(policy->set_count + 1,
-	    sizeof(*feeds));
-	int error = feeds == NULL ? -ENOMEM : rules_feeds_build(&rules, feeds,
-	    diag, octets, size);
-
-	for (unsigned int i = 0; i < policy->set_count && error == 0; i++) {
-		report_feed(job->channel, i, &feeds[i]);
-		if (feeds[i].text != NULL)
-			keep_text(job->channel, i, &feeds[i],
-			    policy->sets[i].path);
-	}
-	if (feeds != NULL)
-		rules_feeds_clear(feeds, policy->set_count);
-	free(feeds);
-	return error;
-}
-
 /* Both, even if the rules have errors: all errors are reported at once. */
 static int
 compile_all(const struct compiler_job *job, struct diag *diag)
 {
-	struct image_span policy = { .size = 0 };
-	uint8_t *octets = NULL;
-	int rules = compile_rules(job, diag, &octets, &policy.size);
-	int error;
-
-	policy.octets = octets;
-	error = job->unloaded ? compile_unloaded(job->mesh, &policy,
+	struct image_policy policy;
+	const int rules = rules_files_build(&(struct rules_files_job){
+		.policy = job->policy, .path = job->config, .fds = job->lists,
+		.leave_out = job->leave_out, .broker = &job->channel,
+		.first = (unsigned int)job->mesh->source_count }, diag, &policy);
+	const int error = job->unloaded ? compile_unloaded(job->mesh, &policy,
 	    job->image) : compile_confined(job->mesh, job->sources,
 	    &job->channel, &policy, job->image, diag);
-	free(octets);
+	free((void *)(uintptr_t)policy.octets);
 	return error < 0 ? error : rules;
 }
 
@@ -210,8 +123,7 @@ octets_of(const struct compiler_job *job)
 		if (job->sources[i] >= 0 && fstat(job->sources[i], &st) == 0)
 			octets += (uint64_t)st.st_size;
 	for (size_t i = 0; i < job->policy->set_count; i++)
-		if (job->inputs[i].file >= 0 &&
-		    fstat(job->inputs[i].file, &st) == 0)
+		if (job->lists[i] >= 0 && fstat(job->lists[i], &st) == 0)
 			octets += (uint64_t)st.st_size;
 	return octets;
 }
@@ -255,7 +167,7 @@ keep_files(const struct compiler_job *job)
 {
 	const size_t sources = job->mesh->source_count;
 	const size_t sets = job->policy->set_count;
-	int *keep = calloc(2 + sources + 2 * sets, sizeof(*keep)), error;
+	int *keep = calloc(2 + sources + sets, sizeof(*keep)), error;
 	size_t count = 0;
 
 	if (keep == NULL)
@@ -264,10 +176,8 @@ keep_files(const struct compiler_job *job)
 	keep[count++] = job->image;
 	for (size_t i = 0; i < sources; i++)
 		keep[count++] = job->sources[i];
-	for (size_t i = 0; i < sets; i++) {
-		keep[count++] = job->inputs[i].file;
-		keep[count++] = job->inputs[i].kept;
-	}
+	for (size_t i = 0; i < sets; i++)
+		keep[count++] = job->lists[i];
 	error = child_isolate(keep, count);
 	if (error == 0)
 		error = leave_terminal(keep, count);

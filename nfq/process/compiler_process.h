@@ -11,7 +11,6 @@
 #include <sys/types.h>
 
 #include "policy/config/policy.h"
-#include "policy/match/rules_feeds.h"
 #include "resolver/image/mesh.h"
 
 /* The compiler's exit status: what compile() returned. */
@@ -26,7 +25,8 @@ struct compiler_job {
 	const struct mesh *mesh;
 	const int *sources;	/* open; one for each of mesh->sources; -1: none */
 	const struct policy *policy;
-	const struct rules_feed_input *inputs;	/* one for each of policy->sets */
+	const int *lists;	/* open; one for each of policy->sets; -1: none */
+	bool leave_out;		/* those of them that have errors */
 	const char *config;	/* path, for messages */
 	bool unloaded;		/* the image is to stand for no table */
 	int image;		/* to write to */

@@ -4,26 +4,23 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "nfq/process/diag_print.h"
 #include "nfq/supervisor/parts.h"
 #include "policy/log.h"
+#include "resolver/image/table.h"
 
 #define POLL_MS		1000
 
 /* As compiler_run(), but SIGTERM ends it.  An fd or a negative errno. */
 static int
-compile_once(struct supervisor *s, enum rule_feeds_wish wish,
-    struct diag *diag)
+compile_once(struct supervisor *s, enum compiler_lists lists, struct diag *diag)
 {
 	struct compiler *c = NULL;
-	int error;
+	const int error = compiler_start(&c, s->config, lists, diag);
 
-	rule_feeds_close(&s->feeds);
-	error = rule_feeds_open(&s->feeds, s->config, NULL, wish, diag);
-	if (error == 0)
-		error = compiler_start(&c, s->config, &s->feeds, diag);
 	if (error != 0)
 		return error;
 	for (;;) {
@@ -41,33 +38,6 @@ compile_once(struct supervisor *s, enum rule_feeds_wish wish,
 			return compiler_finish(c, diag);
 		compiler_check_time(c);
 	}
-}
-
-/*
- * Errors of tables and rules are -EINVAL.  If the compiler fails otherwise, a file
- * of rules may be why: then it is not read.
- */
-static int
-compile_table(struct supervisor *s, struct diag *diag)
-{
-	int image = compile_once(s, RULE_FEEDS_KEEP, diag);
-
-	if (image < 0 && image != -EINVAL && image != -EINTR &&
-	    s->config->policy.set_count > 0)
-		image = compile_once(s, RULE_FEEDS_SAFE, diag);
-	return image;
-}
-
-static int
-make_empty(struct supervisor *s, struct diag *diag)
-{
-	int image;
-
-	rule_feeds_close(&s->feeds);
-	image = rule_feeds_open(&s->feeds, s->config, NULL, RULE_FEEDS_KEEP,
-	    diag);
-	return image < 0 ? image :
-	    compiler_unloaded(s->config, &s->feeds, diag);
 }
 
 static bool
@@ -91,14 +61,11 @@ has_files(const struct mesh *mesh)
 /*
  * A feed's table that is damaged, or a file that is not there, does not keep the
  * other tables from being used: all of feeds, and such files, are left out until a
- * reload succeeds.  "error" is what compiling all has brought.  The image's fd or a
- * negative errno.
+ * reload succeeds.  Whether there are any.
  */
-static int
-compile_the_rest(struct supervisor *s, int error)
+static bool
+leave_out(struct mesh *mesh)
 {
-	struct mesh *mesh = &s->config->mesh;
-	struct diag diag = DIAG_INIT;
 	const bool files = has_files(mesh);
 	bool any = false;
 
@@ -106,10 +73,102 @@ compile_the_rest(struct supervisor *s, int error)
 		if (mesh->sources[i].feed != NULL ||
 		    (files && is_missing(&mesh->sources[i])))
 			any = mesh->sources[i].left_out = true;
-	if (any)
-		error = compile_table(s, &diag);
-	diag_free(&diag);
-	return error;
+	return any;
+}
+
+/* A loss like one that a reload waits for: many writers empty a file first. */
+static bool
+has_lost_names(struct supervisor *s, int image, struct diag *diag)
+{
+	struct table_label last, now;
+
+	if (table_peek(image, &now) < 0 || !last_image_peek(s->config, &last) ||
+	    !reload_loses(&last, &now, diag))
+		return false;
+	s->reload.loss = monotime_now();
+	return true;
+}
+
+/* The last good image.  table_error says so.  An fd or a negative errno. */
+static int
+use_last(struct supervisor *s)
+{
+	char date[32] = "an unknown time";
+	const char *why;
+	struct tm utc;
+	time_t when;
+	const int image = last_image_open(s->config, &s->stands_in, &why);
+
+	if (image < 0) {
+		(void)snprintf(s->table_error, sizeof(s->table_error),
+		    image == -ENOENT ? "" : "the last good image cannot be used: "
+		    "%s; ", why);
+		return image;
+	}
+	when = (time_t)s->stands_in;
+	if (gmtime_r(&when, &utc) != NULL)
+		(void)strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	(void)snprintf(s->table_error, sizeof(s->table_error), "the last good "
+	    "tables and rules, of %s, are used", date);
+	return image;
+}
+
+/*
+ * Without one: whatever can be used.  "error" is what compiling all has brought;
+ * if the compiler did not end by itself, a file of rules may be why.
+ */
+static int
+compile_the_rest(struct supervisor *s, int error)
+{
+	const enum compiler_lists lists = error == -ECANCELED ||
+	    error == -ENOMEM ? COMPILER_LISTS_NONE : COMPILER_LISTS_SOUND;
+	struct diag said = DIAG_INIT;
+	const size_t n = strlen(s->table_error);
+	int image = compile_once(s, lists, &said);
+
+	if (image < 0 && image != -EINTR && leave_out(&s->config->mesh))
+		image = compile_once(s, lists, &said);
+	(void)snprintf(s->table_error + n, sizeof(s->table_error) - n, "%s",
+	    image < 0 ? "no table" : "tables or files of rules are left out");
+	if (image >= 0)
+		s->generation.number = 1;
+	else if (image != -EINTR)
+		image = compiler_unloaded(s->config, lists, &said);
+	diag_free(&said);
+	return image;
+}
+
+static int
+start_without(struct supervisor *s, int error)
+{
+	int image = use_last(s);
+
+	if (image >= 0)
+		s->generation.number = 1;
+	else
+		image = compile_the_rest(s, error);
+	watch_close(s->watch);
+	s->watch = follow_open(s->config, true);
+	return image;
+}
+
+/* What is used, and in the status also why. */
+static void
+tell(struct supervisor *s, const struct diag *diag)
+{
+	const char *error = diag_first_error(diag);
+	const size_t n = strlen(s->table_error);
+
+	diag_log(diag);
+	if (n > 0) {
+		log_warning("%s", s->table_error);
+		(void)snprintf(s->table_error + n, sizeof(s->table_error) - n,
+		    ": %s", error != NULL ? error : "out of memory");
+	}
+	if (s->generation.number == 0)
+		log_warning("starting without a table: names are %s until a "
+		    "reload loads one", s->config->answers.unloaded ==
+		    UNLOADED_PASS ? "passed" : "answered SERVFAIL");
 }
 
 /* Without a table the daemon starts anyway; mesh.unloaded says how. */
@@ -118,44 +177,29 @@ supervisor_start_table(struct supervisor *s)
 {
 	struct generation_files *g = &s->generation;
 	struct diag diag = DIAG_INIT;
+	int image;
 
-	s->watch = follow_open(s->config);
-	g->image = compile_table(s, &diag);
-	if (g->image < 0 && g->image != -EINTR) {
-		const int error = compile_the_rest(s, g->image);
-
-		(void)snprintf(s->table_error, sizeof(s->table_error), "%s: %s",
-		    error < 0 ? "no table" : "tables are left out",
-		    diag_first_error(&diag) != NULL ?
-		    diag_first_error(&diag) : strerror(-g->image));
-		g->image = error;
-	}
-	if (g->image == -EINTR) {
-		diag_log(&diag);
-		diag_free(&diag);
-		return EXIT_ERROR;
-	}
-	if (g->image >= 0)
+	s->watch = follow_open(s->config, false);
+	image = compile_once(s, COMPILER_LISTS_ALL, &diag);
+	if (image >= 0 && has_lost_names(s, image, &diag)) {
+		(void)close(image);
+		image = -EINVAL;
+	} else if (image >= 0) {
 		g->number = 1;
-	else
-		g->image = make_empty(s, &diag);
-	if (g->image >= 0) {
-		struct rule_feeds feeds = s->feeds;
-
-		memset(&s->feeds, 0, sizeof(s->feeds));
-		supervisor_take_feeds(s, &feeds);
+		keep_image(s);
 	}
-	diag_log(&diag);
-	supervisor_leave_report(s, 0, &diag);
+	if (image < 0 && image != -EINTR)
+		image = start_without(s, image);
+	g->image = image;
+	if (image >= 0) {
+		tell(s, &diag);
+		supervisor_leave_report(s, 0, &diag);
+	} else {
+		diag_log(&diag);
+		if (image != -EINTR)
+			log_error("cannot make an empty table: %s",
+			    strerror(-image));
+	}
 	diag_free(&diag);
-	if (g->image < 0) {
-		log_error("cannot make an empty table: %s",
-		    strerror(-g->image));
-		return EXIT_ERROR;
-	}
-	if (g->number == 0)
-		log_warning("starting without a table: names are %s until a "
-		    "reload loads one", s->config->answers.unloaded ==
-		    UNLOADED_PASS ? "passed" : "answered SERVFAIL");
-	return EXIT_OK;
+	return image < 0 ? EXIT_ERROR : EXIT_OK;
 }

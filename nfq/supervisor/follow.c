@@ -15,7 +15,7 @@ add(struct watch *watch, const char *path, unsigned int what, bool beside)
 	int error = watch_add(watch, path, what, beside);
 
 	/* A feed's directory may not be there yet; it is looked for again. */
-	if (error < 0 && !(what == WATCH_FEEDS && error == -ENOENT))
+	if (error < 0 && error != -ENOENT)
 		log_warning("cannot watch %s: %s: run nfdns reload after a "
 		    "change", path, strerror(-error));
 }
@@ -35,12 +35,12 @@ add_sets(struct watch *watch, const struct policy *policy,
 }
 
 static void
-add_rules(struct watch *watch, const struct policy *policy)
+add_rules(struct watch *watch, const struct policy *policy, bool all)
 {
 	for (size_t i = 0; i < policy->rule_count; i++) {
 		const struct policy_rule *rule = &policy->rules[i];
 
-		if (rule->watch == 0)
+		if (rule->watch == 0 && !all)
 			continue;
 		if (rule->zone != 0)
 			add(watch, policy->sets[rule->zone - 1].path,
@@ -51,7 +51,7 @@ add_rules(struct watch *watch, const struct policy *policy)
 }
 
 struct watch *
-follow_open(const struct config *config)
+follow_open(const struct config *config, bool all)
 {
 	const struct mesh *mesh = &config->mesh;
 	struct watch *watch;
@@ -71,10 +71,10 @@ follow_open(const struct config *config)
 
 		if (source->format->kept)
 			add(watch, source->path, WATCH_FEEDS, false);
-		else if (source->watch)
+		else if (source->watch || all)
 			add(watch, source->path, WATCH_TABLES,
 			    source->format->includes);
 	}
-	add_rules(watch, &config->policy);
+	add_rules(watch, &config->policy, all);
 	return watch;
 }

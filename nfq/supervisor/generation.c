@@ -126,5 +126,6 @@ supervisor_note_table(struct supervisor *s, const struct control_message *answer
 	atomic_store(&page->cache_fd, (int32_t)s->generation.cache);
 	atomic_store(&page->table_generation, s->generation.number);
 	if (s->generation.number > 0)
-		atomic_store(&page->table_loaded, (uint64_t)time(NULL));
+		atomic_store(&page->table_loaded, s->stands_in != 0 ?
+		    (uint64_t)s->stands_in : (uint64_t)time(NULL));
 }

@@ -456,6 +456,7 @@ supervisor_stop(struct supervisor *s)
 		status_set_state(&s->status, STATUS_STOPPING, NULL);
 	}
 	monitor_stop(s);
+	keep_image_stop(s);
 	watch_close(s->watch);
 	s->watch = NULL;
 	supervisor_stop_cgroups(s);

@@ -339,7 +339,7 @@ monitor_tick(struct supervisor *s, monotime_t now)
 	if (s->watch == NULL)
 		wish = monitor_resolv_conf(s);
 	monitor_feeds_tick(s, (int64_t)(realtime_ns() / 1000000), now);
-	wish = larger(wish, supervisor_feeds_tick(s));
+	keep_image_tick(s, now);
 	wish = larger(wish, look_for_absent(s, now));
 	if (monitor_rules_tick(s, now)) {
 		monitor_streams_tick(s, now, false);

@@ -13,6 +13,7 @@
 
 #include "nfq/handover/flush.h"
 #include "nfq/process/compiler.h"
+#include "nfq/process/last_image.h"
 #include "nfq/supervisor/canary.h"
 #include "nfq/supervisor/monitor.h"
 #include "nfq/supervisor/worker_process.h"
@@ -29,6 +30,7 @@
 #include "rules/kernel.h"
 #include "rules/routes.h"
 #include "rules/ruleset.h"
+#include "resolver/image/table.h"
 
 /* The phase of a reload. */
 enum reload_phase {
@@ -52,8 +54,8 @@ struct reload {
 	bool rules_changed;		/* and are installed, once SWAPPING */
 	struct generation_files generation;	/* the next one */
 	struct compiler *compiler;
-	struct rule_feeds feeds;	/* what it makes of them */
-	struct watch *watch;		/* of a new config */
+	struct watch *watch;		/* to follow from then on; NULL: as before */
+	monotime_t loss;		/* names have been missing since; never: none */
 	bool reopen;			/* reopen audit files when it is over */
 	bool unchanged;			/* the table is the same and stays */
 	unsigned int tries;		/* how many workers got the generation */
@@ -85,6 +87,14 @@ struct cgroups {
 	bool unfollowed;		/* some cannot be watched; logged */
 	bool failed;			/* the last look failed; logged */
 	monotime_t next;		/* no look before that */
+};
+
+/* The image that is kept for a start without sources: keep_image.c. */
+struct kept_image {
+	bool wanted;			/* the image in use is not kept yet */
+	pid_t pid;			/* of the process that writes; 0: none */
+	monotime_t next;		/* no write before that */
+	char problem[STATUS_TEXT];	/* why it could not, or "" */
 };
 
 /* nfdns-tls: tls.c. */
@@ -130,9 +140,11 @@ struct supervisor {
 	struct watch *watch;		/* NULL: files cannot be watched */
 	struct cgroups cgroups;
 	bool audit_problem;		/* audit_files_problem() has said so */
-	struct rule_feeds feeds;	/* whose rules are in force */
-	char feeds_problem[STATUS_TEXT];	/* of them, or "" */
-	char table_error[STATUS_TEXT];	/* why there is no table, or "" */
+	struct kept_image kept;
+	char table_error[STATUS_TEXT];	/* why not all tables and rules are in use,
+					 * from the start to a reload, or "" */
+	int64_t stands_in;		/* when the image in use was kept; 0: it is
+					 * no kept one */
 	char reload_error[STATUS_TEXT];	/* of a refused reload, until one succeeds */
 	enum reload_wish reload_refused;	/* what the refused reload was to do */
 	bool ready;			/* the start is over */
@@ -175,8 +187,8 @@ int supervisor_replace_worker(struct supervisor *s, const struct config *before,
 /* first_table.c */
 
 /*
- * Compiles the table, or makes an empty one if that fails; SIGTERM ends it.  An
- * exit code.
+ * Compiles the table and the rules; if that fails, the last good image is used, or
+ * whatever can be compiled, or an empty one; SIGTERM ends it.  An exit code.
  */
 int supervisor_start_table(struct supervisor *s)
     __attribute__((warn_unused_result));
@@ -255,12 +267,14 @@ void zone_left(struct supervisor *s);
 /* Every LIFE_LOOK_MS. */
 void zone_tick(struct supervisor *s, monotime_t now);
 
-/* rule_feeds.c: files of rules that others write */
+/* keep_image.c */
 
-/* The rules of "next" are in force: it becomes the supervisor's, and is emptied. */
-void supervisor_take_feeds(struct supervisor *s, struct rule_feeds *next);
-/* Whether a file that is not in use has changed.  Call it once a second. */
-enum reload_wish supervisor_feeds_tick(struct supervisor *s);
+/* The generation's image, of all sources, is in use: it is kept from now on. */
+void keep_image(struct supervisor *s);
+/* Writes it, at most every ten seconds.  Call it often. */
+void keep_image_tick(struct supervisor *s, monotime_t now);
+/* The daemon stops: what is not written yet is, unless it takes too long. */
+void keep_image_stop(struct supervisor *s);
 
 /* state.c */
 
@@ -319,6 +333,9 @@ void flush_worker_ready(struct supervisor *s);
 
 /* reload.c */
 
+/* Whether the new image lacks names that have to be missing for a while: an error. */
+bool reload_loses(const struct table_label *old, const struct table_label *now,
+    struct diag *diag);
 /* Starts a reload, if one is wished for; if one is running, another follows it. */
 void reload_begin(struct supervisor *s, enum reload_wish wish);
 /* Call it if the compiler's descriptor is readable. */
@@ -349,9 +366,10 @@ void supervisor_cgroups_reloaded(struct supervisor *s);
 /* follow.c: files that other programs change */
 
 /*
- * Watches the files that config names; logs those that cannot be watched.  Call
- * it before the files are read, so that no change is missed.
+ * Watches the files that config wants to be watched, or all that it names; logs
+ * those that cannot be.  Call it before the files are read, so that no change is
+ * missed.
  */
-struct watch *follow_open(const struct config *config);
+struct watch *follow_open(const struct config *config, bool all);
 
 #endif

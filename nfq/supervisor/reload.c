@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "nfq/process/notify.h"
@@ -37,7 +38,8 @@
 
 #define SWAP_TRIES	5
 #define SWAP_MS		30000
-#define SHRINK_FREE	100	/* names: a smaller table may lose them all */
+#define LOSS_FREE	100	/* names: of so many, all but the last may go */
+#define LOSS_MS		300000	/* then the names are believed to be gone */
 
 /* Closes and frees what was not adopted; the phase becomes idle. */
 static void
@@ -45,7 +47,6 @@ discard(struct reload *r)
 {
 	compiler_cancel(r->compiler);
 	r->compiler = NULL;
-	rule_feeds_close(&r->feeds);
 	watch_close(r->watch);
 	r->watch = NULL;
 	ruleset_free(&r->set);
@@ -110,6 +111,37 @@ take_times(struct mesh *mesh, const struct mesh *again)
 		take_time(&mesh->sources[i], &again->sources[i]);
 }
 
+/* Whether names have been missing for so long that they are gone. */
+static bool
+has_lasted(const struct reload *r)
+{
+	return monotime_is_set(r->loss) &&
+	    monotime_ms_since(monotime_now(), r->loss) >= LOSS_MS;
+}
+
+/* All sources are in use, if some were not: they are followed as the config says. */
+static void
+take_sources(struct supervisor *s)
+{
+	struct reload *r = &s->reload;
+
+	if (s->table_error[0] != '\0')
+		log_notice("all tables and files of rules are in use");
+	if (s->stands_in != 0)
+		atomic_store(&s->status.supervisor->table_loaded,
+		    (uint64_t)time(NULL));
+	s->table_error[0] = '\0';
+	s->stands_in = 0;
+	r->loss = MONOTIME_NEVER;
+	if (r->watch != NULL) {
+		watch_close(s->watch);
+		s->watch = r->watch;
+		r->watch = NULL;
+	}
+	if (!r->unchanged)
+		keep_image(s);
+}
+
 /* Reports the outcome; starts the next reload if one is due. */
 static void
 finish(struct supervisor *s, const char *error)
@@ -132,7 +164,9 @@ finish(struct supervisor *s, const char *error)
 	if (error == NULL && (r->unchanged || r->wish == RELOAD_TABLES))
 		take_times(&s->config->mesh, &r->config->mesh);
 	if (error == NULL)
-		supervisor_take_feeds(s, &r->feeds);
+		take_sources(s);
+	else if (has_lasted(r))
+		r->loss = MONOTIME_NEVER;	/* it begins again */
 	note_outcome(s, error);
 	/* First: "nfdns reload" reads these as soon as the reload ends. */
 	supervisor_show_state(s);
@@ -180,7 +214,7 @@ check_config(struct supervisor *s)
 	if (r->diag.errors > 0)
 		return -EINVAL;
 	if (r->wish != RELOAD_MACHINE)
-		r->watch = follow_open(r->config);
+		r->watch = follow_open(r->config, false);
 	return 0;
 }
 
@@ -196,11 +230,11 @@ check(struct supervisor *s)
 		return -EINVAL;
 	if (r->config == NULL)
 		return -ENOMEM;
-	if (rule_feeds_open(&r->feeds, r->config, &s->feeds,
-	    r->wish == RELOAD_FORCED ? RULE_FEEDS_FORCE : RULE_FEEDS_KEEP,
-	    &r->diag) < 0)
-		return -ENOMEM;
-	return compiler_start(&r->compiler, r->config, &r->feeds, &r->diag);
+	/* All files were watched because not all were in use. */
+	if (r->watch == NULL && s->table_error[0] != '\0')
+		r->watch = follow_open(r->config, false);
+	return compiler_start(&r->compiler, r->config, COMPILER_LISTS_ALL,
+	    &r->diag);
 }
 
 void
@@ -335,26 +369,65 @@ loses_by_feed(const struct mesh *old, const struct mesh *new)
 	return false;
 }
 
+/* More than half of them, or all. */
+static bool
+loses(const char *what, size_t old, size_t now, struct diag *diag)
+{
+	if (now >= old || (now > 0 && (old <= LOSS_FREE || now >= old - old / 2)))
+		return false;
+	diag_add(diag, DIAG_ERROR, NULL, 0, "%s %zu of %zu names: that is "
+	    "believed when it has lasted for %d minutes, or at once by nfdns "
+	    "reload --force", what, old - now, old, LOSS_MS / 60000);
+	return true;
+}
+
+bool
+reload_loses(const struct table_label *old, const struct table_label *now,
+    struct diag *diag)
+{
+	const bool table = loses("the tables lack", old->names, now->names,
+	    diag);
+
+	return loses("the files of rules lack", old->policy_names,
+	    now->policy_names, diag) || table;
+}
+
+/* Whether both configurations name the same files. */
+static bool
+has_same_files(const struct config *a, const struct config *b)
+{
+	bool same = a->mesh.source_count == b->mesh.source_count &&
+	    a->policy.set_count == b->policy.set_count;
+
+	for (size_t i = 0; same && i < a->mesh.source_count; i++)
+		same = strcmp(a->mesh.sources[i].path,
+		    b->mesh.sources[i].path) == 0;
+	for (size_t i = 0; same && i < a->policy.set_count; i++)
+		same = strcmp(a->policy.sets[i].path,
+		    b->policy.sets[i].path) == 0;
+	return same;
+}
+
 /*
- * mesh.shrink_limit.  A truncated export can compile without an error, and
- * looks like a mesh that has lost most of its names.
+ * An export that was cut, or a control plane that has just begun to learn, compiles
+ * without an error, and looks like a mesh that has lost most of its names.
  */
 static bool
-check_shrinking(const struct supervisor *s, const struct table_label *old,
-    const struct table_label *new, struct diag *diag)
+may_lose(struct supervisor *s, const struct table_label *old,
+    const struct table_label *now)
 {
-	const uint64_t limit = s->reload.config->mesh.shrink_limit;
+	struct reload *r = &s->reload;
 
-	if (s->generation.number == 0 || s->reload.wish == RELOAD_FORCED ||
-	    old->names <= SHRINK_FREE || new->names >= old->names ||
-	    (uint64_t)(old->names - new->names) * 100 <= old->names * limit ||
-	    loses_by_feed(&s->config->mesh, &s->reload.config->mesh))
+	if (s->generation.number == 0 || r->wish == RELOAD_FORCED ||
+	    loses_by_feed(&s->config->mesh, &r->config->mesh) ||
+	    !has_same_files(s->config, r->config) || has_lasted(r))
 		return true;
-	diag_add(diag, DIAG_ERROR, NULL, 0, "the new table has %zu names, the "
-	    "old one %zu: more than mesh.shrink_limit, %llu %%, would be lost: "
-	    "if that is intended, run nfdns reload --force", new->names,
-	    old->names,
-	    (unsigned long long)limit);
+	if (!reload_loses(old, now, &r->diag)) {
+		r->loss = MONOTIME_NEVER;
+		return true;
+	}
+	if (!monotime_is_set(r->loss))
+		r->loss = monotime_now();
 	return false;
 }
 
@@ -376,11 +449,10 @@ is_wanted(struct supervisor *s)
 		finish(s, NULL);
 		return false;
 	}
-	if (!check_shrinking(s, &old, &new, &r->diag)) {
-		refuse(s);
-		return false;
-	}
-	return true;
+	if (may_lose(s, &old, &new))
+		return true;
+	refuse(s);
+	return false;
 }
 
 /* Makes the next configuration and what follows from it the current ones. */
@@ -388,7 +460,6 @@ static void
 adopt_config(struct supervisor *s)
 {
 	struct reload *r = &s->reload;
-	struct watch *old_watch = s->watch;
 	struct ruleset old_set = s->set;
 	struct config *old_config = s->config;
 	const struct generation_files old_generation = s->generation;
@@ -399,10 +470,6 @@ adopt_config(struct supervisor *s)
 	r->config = old_config;
 	r->set = old_set;
 	r->generation = old_generation;
-	if (r->wish != RELOAD_MACHINE) {
-		s->watch = r->watch;
-		r->watch = old_watch;
-	}
 	s->worker.config = s->config;
 	log_change_level(s->config->log_level);
 }
@@ -417,7 +484,6 @@ replace(struct supervisor *s)
 	worker_process_stop(&s->worker, SUPERVISOR_STOP_MS, true);
 	adopt_config(s);
 	if (supervisor_replace_worker(s, r->config, &r->diag) == 0) {
-		s->table_error[0] = '\0';
 		finish(s, NULL);
 		return;
 	}
@@ -486,7 +552,7 @@ adopt(struct supervisor *s, const struct control_message *answer)
 	} else {
 		adopt_config(s);
 	}
-	s->table_error[0] = '\0';
+	s->stands_in = 0;
 	supervisor_note_table(s, answer);
 	supervisor_renew_tls(s, monotime_now());
 	finish(s, NULL);
@@ -550,6 +616,8 @@ reload_tick(struct supervisor *s, monotime_t now)
 
 	if (r->phase == RELOAD_COMPILING)
 		compiler_check_time(r->compiler);
+	if (r->phase == RELOAD_IDLE && has_lasted(r))
+		reload_begin(s, RELOAD_TABLES);
 	if (r->phase == RELOAD_SWAPPING &&
 	    monotime_is_past(now, r->deadline) && !s->worker.killed) {
 		log_error("the worker does not take the new table: killing it");

@@ -25,10 +25,10 @@ supervisor_show_state(struct supervisor *s)
 		? "the set of intercepted TCP connections "
 		  "is full: new ones are not answered from the mesh"
 	    : s->reload_error[0] != '\0' ? s->reload_error
-	    : s->feeds_problem[0] != '\0' ? s->feeds_problem
 	    : s->monitor.feeds.problem[0] != '\0' ? s->monitor.feeds.problem
 	    : audit_files_problem(&s->generation.audit, s->config, audit,
 	    sizeof(audit)) ? audit
+	    : s->kept.problem[0] != '\0' ? s->kept.problem
 	    : no_tls ? "the certificates of forward.tls.ca are missing: "
 		"upstreams over TLS are not asked"
 					 : NULL;

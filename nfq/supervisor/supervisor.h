@@ -20,7 +20,7 @@ int supervisor_run(struct config *config);
 
 /*
  * The value of sigqueue(3) with which SIGHUP means a forced reload: one that
- * ignores mesh.shrink_limit.
+ * takes tables and files of rules that have lost most of their names.
  */
 #define SUPERVISOR_FORCE 0x6e66
 

@@ -229,13 +229,6 @@ const struct config_option config_options[] = {
 	  "What happens to questions until a first table has loaded.",
 	  STRING, CHOICE(pass_servfail), IN(config, answers.unloaded),
 	  .reload = true },
-	{ "mesh.shrink_limit", "50",
-	  "Percent of its names that a table of more than 100 names may lose "
-	  "in a reload; a reload that would lose more is refused unless "
-	  "forced.  Likewise of a file of rules, which the last good one "
-	  "stands in for.",
-	  INTEGER, RANGE(1, 100), IN(config, mesh.shrink_limit),
-	  .reload = true },
 	{ "mesh.tables", "( )",
 	  "Sources of the mesh's names; if several define a name, the first "
 	  "one wins.",

@@ -60,6 +60,7 @@ struct zone {
 	struct area paths;		/* char *: the zone's, then included files */
 	struct area triggers, data;
 	uint32_t rules[RULE_ACTIONS];	/* their numbers; 0: not made yet */
+	bool any;			/* record in its file: its SOA at least */
 	size_t records, names;
 	size_t told;			/* records left out, each with a reason */
 	size_t outside;			/* of these, the zone's name is another */
@@ -278,6 +279,7 @@ take_record(void *to, const struct zone_record *record)
 	struct dns_name name = *record->name;
 	char text[NAME_TEXT_SIZE];
 
+	z->any = true;
 	if (!cut_origin(z, &name)) {
 		z->outside++;
 		leave_out_record(z, record->path, record->line, "%s does not "
@@ -549,7 +551,10 @@ tell_left_out(const struct zone *z, const char *path)
 static void
 tell_empty(const struct zone *z, const char *path)
 {
-	if (z->outside > 0)
+	if (!z->any)
+		diag_add(z->b->diag, DIAG_ERROR, path, 0, "is empty: a zone has "
+		    "an SOA record at least");
+	else if (z->outside > 0)
 		diag_add(z->b->diag, DIAG_ERROR, path, 0, "none of its names "
 		    "ends with the zone's name: look at \"origin\"");
 	else

@@ -37,8 +37,6 @@
 
 #define DEATH(name, cause) NUMBER("deaths", name, \
 	s.deaths[STATUS_DEATH_ ## cause]), BY("worker_deaths_total", "cause")
-#define RULES(name, which) NUMBER("policy_files", name, \
-	s.rule_files[STATUS_RULES_ ## which]), BY("policy_files", "state")
 #define CLOSED(name, counter) STREAM(name, counter), \
 	BY("stream_closed_total", "reason")
 
@@ -90,11 +88,6 @@ const struct fact facts_table[] = {
 	  .section = "source_age_seconds",
 	  METRIC("table_source_changed_time_seconds",
 	  "When a source of the table changed, since 1970.") },
-	{ RULES("current", CURRENT), .help = "Files of rules (zones of "
-	  "policies, files of names), by what is in force: the file, its last "
-	  "good rules, or none of it." },
-	{ RULES("kept", KEPT) },
-	{ RULES("unloaded", UNLOADED) },
 
 	{ MADE("dns_requests_total", "DNS questions that nfdnsd has read, by "
 	  "transport, IP version and type.") },

@@ -12,7 +12,7 @@
 /* In this order; the lines of upstreams, rules and feeds are behind them. */
 static const char *const sections[] = { "", "table", "source_age_seconds",
 	"counters", "reasons", "stream", "forward", "queue", "worker", "deaths",
-	"reload", "policy_files", "audit" };
+	"reload", "audit" };
 
 /* The next row of a section, or of the elements of a list; NULL: the end. */
 static const struct fact *

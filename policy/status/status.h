@@ -51,14 +51,6 @@ enum status_death {
 	STATUS_DEATHS
 };
 
-/* Files of rules that others write (nfq/process/rule_feeds.h), by what is in force. */
-enum status_rule_files {
-	STATUS_RULES_CURRENT,	/* the file */
-	STATUS_RULES_KEPT,	/* its last good rules */
-	STATUS_RULES_UNLOADED,	/* none */
-	STATUS_RULE_FILES
-};
-
 /* Written by the supervisor only.  Times are CLOCK_REALTIME seconds. */
 struct status_supervisor {
 	_Atomic uint64_t magic;		/* written last */
@@ -103,7 +95,6 @@ struct status_supervisor {
 	_Atomic uint32_t degraded_sequence;
 	char degraded[STATUS_TEXT];		/* "" if it is not */
 	_Atomic int32_t hitters_fd;	/* as table_fd: hitters_page.h */
-	_Atomic uint32_t rule_files[STATUS_RULE_FILES];
 };
 
 /* What the TCP thread counts about connections. */

@@ -239,7 +239,7 @@ run(const struct compiling *c, int image_fd)
 
 int
 compile_confined(const struct mesh *mesh, const int *sources,
-    const int *broker, const struct image_span *policy, int image_fd,
+    const int *broker, const struct image_policy *policy, int image_fd,
     struct diag *diag)
 {
 	struct compiling c = { .given = mesh, .fds = sources, .broker = broker,
@@ -258,7 +258,7 @@ compile_confined(const struct mesh *mesh, const int *sources,
 }
 
 int
-compile_unloaded(const struct mesh *mesh, const struct image_span *policy,
+compile_unloaded(const struct mesh *mesh, const struct image_policy *policy,
     int image_fd)
 {
 	struct builder *b = builder_new(mesh);

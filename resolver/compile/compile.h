@@ -29,7 +29,7 @@ int compile(const struct mesh *mesh, const int *sources, int image_fd,
  * *broker (include.h).  The image carries the policy's octets; NULL: none.
  */
 int compile_confined(const struct mesh *mesh, const int *sources,
-    const int *broker, const struct image_span *policy, int image_fd,
+    const int *broker, const struct image_policy *policy, int image_fd,
     struct diag *diag)
     __attribute__((warn_unused_result));
 
@@ -39,7 +39,7 @@ int compile_confined(const struct mesh *mesh, const int *sources,
  * with compile_confined().  0 or a
  * negative errno.
  */
-int compile_unloaded(const struct mesh *mesh, const struct image_span *policy,
+int compile_unloaded(const struct mesh *mesh, const struct image_policy *policy,
     int image_fd)
     __attribute__((warn_unused_result));
 

@@ -20,14 +20,15 @@ struct builder;			/* owns everything that was added */
 struct builder *builder_new(const struct mesh *mesh);
 void builder_free(struct builder *b);
 
-/* Octets that an image carries for others, below 4 GiB; size 0: none. */
-struct image_span {
+/* The policy that an image carries: octets below 4 GiB; size 0: none. */
+struct image_policy {
 	const uint8_t *octets;
 	size_t size;
+	size_t names;			/* of its files: table_peek() */
 };
 
 /* The image will carry these octets, which are borrowed: table_policy(). */
-void builder_set_policy(struct builder *b, const struct image_span *policy);
+void builder_set_policy(struct builder *b, const struct image_policy *policy);
 
 /* The image will stand for no table: table_is_loaded() is false of it. */
 void builder_set_unloaded(struct builder *b);

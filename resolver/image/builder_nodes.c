@@ -91,7 +91,7 @@ build_file_path(const struct builder *b, size_t file)
 }
 
 void
-builder_set_policy(struct builder *b, const struct image_span *policy)
+builder_set_policy(struct builder *b, const struct image_policy *policy)
 {
 	b->policy = *policy;
 }

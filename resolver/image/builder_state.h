@@ -75,7 +75,7 @@ struct builder {
 	unsigned int closest_labels;	/* least, of wildcards with NAME_CLOSEST */
 	uint32_t first_allocated;
 	bool has_ipv4, has_ipv6;	/* addresses that were not allocated */
-	struct image_span policy;
+	struct image_policy policy;
 	bool unloaded;			/* the image stands for no table */
 	bool dropped;			/* some sets may be empty now */
 	uint8_t types[UINT16_MAX / 8 + 1];	/* a bit for each type in use */

@@ -247,6 +247,7 @@ plan_sections(struct plan *plan, const struct builder *b)
 	at += image_filter_octets(h->head_bits);
 	h->policy = (uint32_t)at;
 	h->policy_size = (uint32_t)b->policy.size;
+	h->policy_names = (uint32_t)b->policy.names;
 	at += image_pad8(b->policy.size);
 	h->slots = (uint32_t)at;
 	at += sizeof(struct image_slot) << h->slot_bits;

@@ -39,7 +39,7 @@
 #include <xxhash.h>
 
 #define IMAGE_MAGIC	"nfdnsimg"
-#define IMAGE_VERSION	7
+#define IMAGE_VERSION	8
 
 /* Offsets are 32 bits wide. */
 #define IMAGE_MAX_OCTETS	((uint64_t)UINT32_MAX)
@@ -57,13 +57,14 @@ struct image_header {
 	uint8_t zone_count;
 	uint8_t tail_bits;		/* 2^tail_bits words of the filter */
 	uint8_t head_bits;
-	uint8_t zeros[7];
+	uint8_t zeros[3];
 	uint32_t source_count;
 	uint32_t strings;		/* offsets from the start of the image */
 	uint32_t tails;
 	uint32_t heads;
 	uint32_t policy;
 	uint32_t policy_size;		/* octets */
+	uint32_t policy_names;		/* of the policy's files */
 	uint32_t slots;
 	uint32_t nodes;
 	uint32_t slot_bits;		/* 2^slot_bits slots */

@@ -79,10 +79,8 @@ struct mesh_texts {
 		/* this machine's; NULL: any */ \
 	TEXT(network) \
 	ARRAY(struct dns_name, search, search_count, MESH_MAX_SEARCH) \
-	VALUE(uint32_t, ttl) \
-		/* seconds */ \
-	VALUE(unsigned int, shrink_limit)
-		/* percent of the names, in a reload */
+	VALUE(uint32_t, ttl)
+		/* seconds */
 
 /* Declare the fields of a struct. */
 #define MESH_DECLARE_VALUE(type, name)	type name;

@@ -37,6 +37,7 @@ void table_close(struct table *table);
 struct table_label {
 	uint64_t checksum;	/* of all contents: the same for equal images */
 	size_t names;
+	size_t policy_names;	/* of the files that the policy names */
 };
 
 /*

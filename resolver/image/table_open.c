@@ -136,6 +136,7 @@ table_peek(int fd, struct table_label *label)
 		return -EINVAL;
 	label->checksum = header.checksum;
 	label->names = header.name_count;
+	label->policy_names = header.policy_names;
 	return 0;
 }
 

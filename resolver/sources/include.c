@@ -90,16 +90,6 @@ receive_file(int broker)
 }
 
 int
-include_request(int broker, const char *line, size_t length)
-{
-	while (write(broker, line, length) < 0) {
-		if (errno != EINTR)
-			return -errno;
-	}
-	return receive_file(broker);
-}
-
-int
 include_ask(int broker, unsigned int source, const char *name)
 {
 	char request[INCLUDE_REQUEST_MAX];
@@ -108,11 +98,15 @@ include_ask(int broker, unsigned int source, const char *name)
 
 	if (length < 0 || (size_t)length >= sizeof(request))
 		return -ENAMETOOLONG;
-	return include_request(broker, request, (size_t)length);
+	while (write(broker, request, (size_t)length) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	return receive_file(broker);
 }
 
-int
-include_answer(int broker, int fd)
+static int
+send_file(int broker, int fd)
 {
 	struct answer answer = { .error = fd < 0 ? fd : 0 };
 	struct iovec part = { &answer, sizeof(answer) };
@@ -127,7 +121,7 @@ int
 include_serve(int broker, const char *source_path, const char *name)
 {
 	int fd = include_open(source_path, name);
-	int error = include_answer(broker, fd);
+	int error = send_file(broker, fd);
 
 	if (fd >= 0)
 		(void)close(fd);

@@ -35,14 +35,6 @@ int include_ask(int broker, unsigned int source, const char *name)
     __attribute__((warn_unused_result));
 
 /*
- * The same for any request, a whole line, and for any answer: a descriptor, which
- * stays the caller's, or a negative errno.
- */
-int include_request(int broker, const char *line, size_t length)
-    __attribute__((warn_unused_result));
-int include_answer(int broker, int fd) __attribute__((warn_unused_result));
-
-/*
  * The broker's side: opens the file and answers through broker.  Returns 0, or
  * a negative errno if the answer cannot be sent.
  */

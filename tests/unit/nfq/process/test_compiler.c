@@ -23,7 +23,6 @@ static char namespace[] = "default";
 /* A config with one source, "hosts" unless told otherwise. */
 static struct mesh_source source;
 static struct config config;
-static struct rule_feeds feeds;		/* of no policy */
 static char config_path[] = "/etc/nfdns/nfdnsd.conf";
 
 static void
@@ -180,7 +179,8 @@ steps_do_the_same(void)
 	int image;
 
 	set_up("hosts", "10.0.0.1 a.mesh\n");
-	CHECK(compiler_start(&c, &config, &feeds, &diag) == 0);
+	CHECK(compiler_start(&c, &config, COMPILER_LISTS_ALL,
+	    &diag) == 0);
 	read_to_the_end(c, &diag);
 	image = compiler_finish(c, &diag);
 	CHECK(image >= 0);
@@ -196,7 +196,8 @@ cancel_leaves_nothing(void)
 	struct compiler *c = NULL;
 
 	set_up("hosts", "10.0.0.1 a.mesh\n");
-	CHECK(compiler_start(&c, &config, &feeds, &diag) == 0);
+	CHECK(compiler_start(&c, &config, COMPILER_LISTS_ALL,
+	    &diag) == 0);
 	compiler_cancel(c);
 	compiler_cancel(NULL);
 	diag_free(&diag);
@@ -212,7 +213,7 @@ unloaded_image_says_so(void)
 	int image;
 
 	set_up("hosts", "");
-	image = compiler_unloaded(&config, &feeds, &diag);
+	image = compiler_unloaded(&config, COMPILER_LISTS_ALL, &diag);
 	CHECK(image >= 0);
 	CHECK(table_open(&table, image, &why) == 0);
 	CHECK(!table_is_loaded(table));

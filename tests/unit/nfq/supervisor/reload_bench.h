@@ -27,6 +27,7 @@
 #define START		1000000		/* milliseconds */
 #define SWAP_MS		30000
 #define SWAP_TRIES	5
+#define LOSS_MS		300000
 
 static char directory[] = "/tmp/nfdns-reload-XXXXXX";
 static char config_path[80], table_path[80], audit_path[80];

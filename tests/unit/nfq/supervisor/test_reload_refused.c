@@ -65,16 +65,35 @@ another_worker_starts_or_the_one_before(void)
 }
 
 static void
-a_table_that_shrinks_has_to_be_forced(void)
+a_loss_of_names_has_to_last_or_be_forced(void)
 {
 	begin(200);
-	fill_table(20);
+	fill_table(100);
+	go_to_swapping(RELOAD_ALL);
+	answer(CONTROL_GENERATION_OK, 2);
+	CHECK(ended(NULL));	/* half of them may go */
+	fill_table(0);
 	reload_begin(&s, RELOAD_ALL);
 	compile(0);
-	CHECK(ended("shrink_limit") && all_is_as_before());
+	CHECK(ended("lack 101 of 101 names"));
 	go_to_swapping(RELOAD_FORCED);
+	answer(CONTROL_GENERATION_OK, 3);
+	CHECK(ended(NULL) && !monotime_is_set(s.reload.loss));
+	end();
+	begin(200);
+	fill_table(99);
+	reload_begin(&s, RELOAD_TABLES);
+	compile(0);
+	CHECK(ended("lack 101 of 201 names") && all_is_as_before());
+	reload_tick(&s, monotime_now());
+	CHECK(s.reload.phase == RELOAD_IDLE);
+	s.reload.loss.ns -= LOSS_MS * 1000000L;
+	reload_tick(&s, monotime_now());
+	CHECK(s.reload.phase == RELOAD_COMPILING);
+	compile(0);
+	CHECK(s.reload.phase == RELOAD_SWAPPING);
 	answer(CONTROL_GENERATION_OK, 2);
-	CHECK(ended(NULL));
+	CHECK(ended(NULL) && !monotime_is_set(s.reload.loss));
 	end();
 }
 
@@ -215,7 +234,7 @@ main(void)
 		return 1;
 	TEST(errors_are_refused_before_anything_changes);
 	TEST(another_worker_starts_or_the_one_before);
-	TEST(a_table_that_shrinks_has_to_be_forced);
+	TEST(a_loss_of_names_has_to_last_or_be_forced);
 	TEST(a_worker_that_refuses_keeps_the_old_one);
 	TEST(rules_are_installed_and_undone);
 	TEST(workers_that_die_are_asked_again);

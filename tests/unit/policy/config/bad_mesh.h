@@ -52,8 +52,6 @@
 	  "files have this option" },
 	{ "mesh.tables[].stale_after", FEED "stale_after = 0; } ); };",
 	  "expected a whole number from 1 to 31536000" },
-	{ "mesh.shrink_limit", "mesh = { shrink_limit = 0; };",
-	  "found 0, expected a whole number from 1 to 100" },
 	{ "mesh.tables[].watch", "mesh = { tables = ( { format = \"nds\"; "
 	  "path = \"/a\"; watch = 1; } ); };",
 	  "tables[0].watch: found 1, expected true or false" },
