@@ -196,7 +196,6 @@ remove_files(struct leaving *l)
 		const char *directory, *suffix;
 	} kept[] = {
 		{ c->state_dir, FEED_FILE_TABLE },
-		{ c->state_dir, FEED_FILE_PENDING },
 		{ c->state_dir, JOIN_PAIR },
 		{ c->feed_run_dir, ".json" },
 	};

@@ -15,9 +15,7 @@
 #include "policy/status/load_report.h"
 #include "policy/status/status.h"
 #include "nfq/process/exit_code.h"
-#include "resolver/sources/feed_file.h"
 
-#define FILE_NAME_SIZE	(FEED_FILE_NAME_MAX + 16)
 /* More than a compiler may take. */
 #define RELOAD_WAIT_MS	330000
 #define BEGIN_WAIT_MS	10000	/* for the daemon to take the signal */
@@ -31,47 +29,7 @@ const char reload_usage[] =
     "refused them and keeps the old ones, 3 if it is not running.\n"
     "\n"
     "  --force   also accept tables or files of rules that have lost more than half\n"
-    "            of their names, and use the tables that nfdns-feed holds back\n";
-
-static void
-use_table(int directory, const char *feed)
-{
-	char pending[FILE_NAME_SIZE], table[FILE_NAME_SIZE];
-	struct stat st;
-
-	(void)snprintf(pending, sizeof(pending), "%s" FEED_FILE_PENDING, feed);
-	(void)snprintf(table, sizeof(table), "%s" FEED_FILE_TABLE, feed);
-	if (fstatat(directory, pending, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return;
-	/* rename(2) follows neither of the two. */
-	if (S_ISREG(st.st_mode) &&
-	    renameat(directory, pending, directory, table) == 0)
-		(void)printf("feed %s: the table that was held back is used\n",
-		    feed);
-	else
-		cli_error("reload: the table that feed %s holds back cannot be "
-		    "used: %s", feed, S_ISREG(st.st_mode) ? strerror(errno) :
-		    "it is no regular file");
-}
-
-/*
- * Makes each table that nfdns-feed holds back (nfq/feed/keep.h) the one in use, and
- * says so.  The directory is another user's: nothing in it is read or followed.
- */
-static void
-use_pending(const struct config *config)
-{
-	const struct mesh *mesh = &config->mesh;
-	int directory = open(config->state_dir, O_RDONLY | O_DIRECTORY |
-	    O_CLOEXEC);
-
-	if (directory < 0)
-		return;
-	for (size_t i = 0; i < mesh->source_count; i++)
-		if (mesh->sources[i].feed != NULL)
-			use_table(directory, mesh->sources[i].feed);
-	(void)close(directory);
-}
+    "            of their names\n";
 
 /*
  * Waits for the reload that our signal starts.  An odd sequence number means
@@ -158,8 +116,6 @@ reload(const struct config *config, bool force)
 
 	if (error < 0)
 		return cli_no_daemon("reload", config->run_dir, error);
-	if (force)
-		use_pending(config);
 	error = status_refresh(&page);
 	if (error < 0) {
 		status_close(&page);

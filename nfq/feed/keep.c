@@ -25,15 +25,10 @@ struct feed_keep {
 	char *path;			/* state_dir */
 	int directory;			/* it, as it was found there */
 	char name[FEED_FILE_NAME_MAX + 1];
-	char table[FILE_NAME_SIZE], pending[FILE_NAME_SIZE];	/* of files */
+	char table[FILE_NAME_SIZE];	/* of its file */
 	struct keep_file file;		/* the one in use */
 	struct table_names names;	/* of it */
 	size_t most_names;
-	bool holds;			/* there is a pending one: */
-	struct feed_hash held;
-	char held_server[FEED_TEXT];	/* who said it; "": not known */
-	uint64_t lasting_names;		/* what the loss has left, all the time */
-	monotime_t lasts;		/* since then; never: not since the start */
 	bool failing;			/* the last one could not be kept */
 	struct untold untold;
 	struct feed_kept *shown;
@@ -71,49 +66,12 @@ read_table(struct feed_keep *k)
 	take_file(k, &file, &names);
 }
 
-static void
-show_held(struct feed_keep *k, const struct feed_header *held)
-{
-	k->holds = held != NULL;
-	k->held = held != NULL ? held->hash : (struct feed_hash){ 0, 0 };
-	k->held_server[0] = '\0';
-	k->shown->held_names = held != NULL ? held->names : 0;
-	k->shown->held_since = held != NULL ? held->time : 0;
-}
-
-static void
-read_pending(struct feed_keep *k)
-{
-	struct table_names names;
-	struct keep_file file;
-	const char *why;
-	int error = keep_file_read(&file, k->directory, k->pending, &names,
-	    &why);
-
-	show_held(k, error == 0 ? &file.header : NULL);
-	k->lasting_names = file.header.names;
-	k->lasts = MONOTIME_NEVER;
-	table_names_free(&names);
-	keep_file_clear(&file);
-}
-
-/* An operator may have made the pending table the one in use. */
+/* Somebody may have removed it. */
 static void
 look_again(struct feed_keep *k)
 {
-	if (!keep_file_is_current(&k->file, k->directory, k->table)) {
+	if (!keep_file_is_current(&k->file, k->directory, k->table))
 		read_table(k);
-		read_pending(k);
-	}
-}
-
-static void
-drop_pending(struct feed_keep *k)
-{
-	if (!k->holds)
-		return;
-	(void)unlinkat(k->directory, k->pending, 0);
-	show_held(k, NULL);
 }
 
 /* A descriptor of a directory that this user may write, or a negative errno. */
@@ -159,17 +117,14 @@ feed_keep_open(struct feed_keep **keep, const char *state_dir,
 	memset(shown, 0, sizeof(*shown));
 	(void)snprintf(k->name, sizeof(k->name), "%s", name);
 	(void)snprintf(k->table, sizeof(k->table), "%s" FEED_FILE_TABLE, name);
-	(void)snprintf(k->pending, sizeof(k->pending),
-	    "%s" FEED_FILE_PENDING, name);
 	read_table(k);
-	read_pending(k);
 	*keep = k;
 	return 0;
 }
 
 /* What was kept and is not told yet. */
 static void
-tell(struct feed_keep *k, monotime_t tick, const char *why)
+tell(struct feed_keep *k, monotime_t tick)
 {
 	const struct untold *u = &k->untold;
 	char tables[64] = "table";
@@ -178,9 +133,9 @@ tell(struct feed_keep *k, monotime_t tick, const char *why)
 		(void)snprintf(tables, sizeof(tables), "%u tables in the last "
 		    "minute, the last one", u->tables);
 	log_info("feed %s: %s of %llu names: %zu added, %zu removed, %zu "
-	    "changed%s", k->name, tables,
+	    "changed", k->name, tables,
 	    (unsigned long long)k->file.header.names, u->delta.added,
-	    u->delta.removed, u->delta.changed, why);
+	    u->delta.removed, u->delta.changed);
 	k->untold = (struct untold){ .told = tick };
 }
 
@@ -195,7 +150,7 @@ void
 feed_keep_tell(struct feed_keep *k, monotime_t tick)
 {
 	if (k->untold.tables > 0 && may_tell(k, tick))
-		tell(k, tick, "");
+		tell(k, tick);
 }
 
 void
@@ -204,7 +159,7 @@ feed_keep_close(struct feed_keep *k)
 	if (k == NULL)
 		return;
 	if (k->untold.tables > 0)
-		tell(k, MONOTIME_NEVER, "");
+		tell(k, MONOTIME_NEVER);
 	table_names_free(&k->names);
 	keep_file_clear(&k->file);
 	(void)close(k->directory);
@@ -235,95 +190,6 @@ succeed(struct feed_keep *k)
 	k->shown->error[0] = '\0';
 }
 
-/* More than half of the names would be gone, or all of a few. */
-static bool
-shrinks(const struct feed_keep *k, const struct feed_header *header,
-    const struct table_delta *delta)
-{
-	const uint64_t names = k->file.header.names;
-
-	return names > 0 && (header->names == 0 ||
-	    (names > KEEP_SHRINK_FREE && delta->removed * 2 > names));
-}
-
-/* Whether a loss is the one that is held back; it may come and go a little. */
-static bool
-is_lasting(const struct feed_keep *k, uint64_t names)
-{
-	const uint64_t before = k->lasting_names;
-	const uint64_t differ = names > before ? names - before :
-	    before - names;
-
-	return k->holds && differ <= before / 10;
-}
-
-/*
- * Whether it is another server that says the same.  An address does not tell: one
- * server may have several, and several one.  A server that gives no name, as every
- * one before a start of this process, is taken for the same one.
- */
-static bool
-is_another(struct feed_keep *k, const char *server)
-{
-	if (k->held_server[0] == '\0')
-		(void)snprintf(k->held_server, sizeof(k->held_server), "%s",
-		    server);
-	return server[0] != '\0' && strcmp(k->held_server, server) != 0;
-}
-
-/* Whether what is held back, or as much, is the truth by now. */
-static bool
-is_believed(struct feed_keep *k, const struct feed_header *header,
-    const char *server, monotime_t tick)
-{
-	if (!is_lasting(k, header->names))
-		return false;
-	if (!monotime_is_set(k->lasts))
-		k->lasts = tick;
-	if (monotime_ms_since(tick, k->lasts) >= KEEP_BELIEVE_MS)
-		return true;
-	return feed_file_hash_equal(k->held, header->hash) &&
-	    is_another(k, server);
-}
-
-static enum feed_verdict
-hold(struct feed_keep *k, struct feed_header *header,
-    const struct feed_table *table, const struct table_delta *delta,
-    monotime_t tick, char why[static FEED_TEXT])
-{
-	const bool lasting = is_lasting(k, header->names);
-	struct keep_file file;
-	int error;
-
-	(void)snprintf(why, FEED_TEXT, "it lacks %zu of %llu names: that is "
-	    "believed after %d minutes of the same, or if another server says "
-	    "so", delta->removed,
-	    (unsigned long long)k->file.header.names, KEEP_BELIEVE_MS / 60000);
-	if (k->holds && feed_file_hash_equal(k->held, header->hash)) {
-		succeed(k);
-		return FEED_HELD;
-	}
-	/* It becomes the table in use only by being confirmed. */
-	header->confirmed = true;
-	if (lasting)
-		header->time = k->shown->held_since;
-	error = keep_file_write(&file, k->directory, k->pending, header,
-	    table);
-	keep_file_clear(&file);
-	if (error < 0)
-		return fail(k, error, why);
-	succeed(k);
-	show_held(k, header);
-	(void)is_another(k, table->server);
-	if (lasting)
-		return FEED_HELD;
-	k->lasting_names = header->names;
-	k->lasts = tick;
-	log_warning("feed %s: a table is held back: %s; if it is meant, nfdns "
-	    "reload --force", k->name, why);
-	return FEED_HELD;
-}
-
 /* The file is the one in use, and these are its names. */
 static void
 note(struct feed_keep *k, const struct table_delta *delta, size_t faulty,
@@ -338,10 +204,7 @@ note(struct feed_keep *k, const struct table_delta *delta, size_t faulty,
 	all->added += delta->added;
 	all->removed += delta->removed;
 	all->changed += delta->changed;
-	if (k->file.header.confirmed)
-		tell(k, tick, "; that many are gone was confirmed");
-	else
-		feed_keep_tell(k, tick);
+	feed_keep_tell(k, tick);
 	if (faulty > 0)
 		log_warning("feed %s: %zu entries of the table cannot be used "
 		    "and are ignored", k->name, faulty);
@@ -358,9 +221,6 @@ keep_table(struct feed_keep *k, struct feed_header *header,
 	int error;
 
 	table_names_compare(&k->names, names, &delta);
-	header->confirmed = shrinks(k, header, &delta);
-	if (header->confirmed && !is_believed(k, header, table->server, tick))
-		return hold(k, header, table, &delta, tick, why);
 	error = keep_file_write(&file, k->directory, k->table, header, table);
 	if (error < 0)
 		return fail(k, error, why);
@@ -368,7 +228,6 @@ keep_table(struct feed_keep *k, struct feed_header *header,
 	take_file(k, &file, names);
 	note(k, &delta, names->faulty, tick);
 	memset(names, 0, sizeof(*names));
-	drop_pending(k);
 	return FEED_APPLIED;
 }
 
@@ -416,7 +275,6 @@ feed_keep_offer(struct feed_keep *k, const struct feed_table *table,
 	look_again(k);
 	if (is_in_use(k, table, header.hash)) {
 		succeed(k);
-		drop_pending(k);
 		return FEED_SAME;
 	}
 	error = table_names_read(&names, table->format, table->parts,

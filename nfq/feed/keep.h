@@ -3,14 +3,8 @@
  * What is fed is kept: state_dir/NAME.table is the last good table of a feed
  * (resolver/sources/feed_file.h), replaced by rename(2), so that nfdnsd has its
  * names before any connection exists.
- *
- * A table that loses more than half of more than KEEP_SHRINK_FREE names, or the
- * last one, looks like a control plane that has just begun to learn.  It is held in
- * NAME.pending until the loss has been the same for KEEP_BELIEVE_MS (to a tenth of
- * the names that are left), or until another server sends the same table, or until
- * an operator renames it (nfdns reload --force).  A second answer of the same server
- * proves nothing, whatever address it has: servers are told apart by the names that
- * they give themselves (istiod: its pod's, in DiscoveryResponse.control_plane).
+ * One that has lost most of its names is kept like any other: nfdnsd waits before it
+ * believes that (nfq/supervisor/reload.c).
  */
 #ifndef NFDNS_NFQ_FEED_KEEP_H
 #define NFDNS_NFQ_FEED_KEEP_H
@@ -18,8 +12,6 @@
 #include "policy/status/feed_status.h"
 #include "resolver/feed/feed.h"
 
-#define KEEP_SHRINK_FREE 100		/* names: a smaller table may lose most */
-#define KEEP_BELIEVE_MS	300000
 #define KEEP_TELL_MS	60000
 /*
  * A table may have one name for so many octets of the feed's limit: names of two

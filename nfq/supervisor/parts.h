@@ -56,6 +56,7 @@ struct reload {
 	struct compiler *compiler;
 	struct watch *watch;		/* to follow from then on; NULL: as before */
 	monotime_t loss;		/* names have been missing since; never: none */
+	bool told;			/* that they do, by the reload before */
 	bool reopen;			/* reopen audit files when it is over */
 	bool unchanged;			/* the table is the same and stays */
 	unsigned int tries;		/* how many workers got the generation */

@@ -99,7 +99,6 @@ take_time(struct mesh_source *source, const struct mesh_source *again)
 {
 	source->changed = again->changed;
 	source->left_out = again->left_out;
-	source->confirmed = again->confirmed;
 }
 
 /* The table is the same, but its sources may be newer: takes their times. */
@@ -142,6 +141,25 @@ take_sources(struct supervisor *s)
 		keep_image(s);
 }
 
+static void
+log_outcome(const struct supervisor *s, const char *error)
+{
+	const struct reload *r = &s->reload;
+
+	/* A feed may bring a table with the same loss every second. */
+	if (error != NULL && r->told)
+		return;
+	diag_log(&r->diag);
+	if (error != NULL)
+		log_error("reload refused, everything stays as it was");
+	else if (r->unchanged)
+		log_info("the tables have not changed");
+	else
+		log_notice("reloaded: table generation %llu with %llu names",
+		    (unsigned long long)s->generation.number, (unsigned long long)
+		    atomic_load(&s->status.supervisor->table_names));
+}
+
 /* Reports the outcome; starts the next reload if one is due. */
 static void
 finish(struct supervisor *s, const char *error)
@@ -152,15 +170,7 @@ finish(struct supervisor *s, const char *error)
 	/* It has ended by now, or it is hostile: nobody writes from here on. */
 	compiler_cancel(r->compiler);
 	r->compiler = NULL;
-	diag_log(&r->diag);
-	if (error != NULL)
-		log_error("reload refused, everything stays as it was");
-	else if (r->unchanged)
-		log_info("the tables have not changed");
-	else
-		log_notice("reloaded: table generation %llu with %llu names",
-		    (unsigned long long)s->generation.number, (unsigned long long)
-		    atomic_load(&s->status.supervisor->table_names));
+	log_outcome(s, error);
 	if (error == NULL && (r->unchanged || r->wish == RELOAD_TABLES))
 		take_times(&s->config->mesh, &r->config->mesh);
 	if (error == NULL)
@@ -254,7 +264,7 @@ reload_begin(struct supervisor *s, enum reload_wish wish)
 	(void)notify_reloading();
 	status_reload_begin(&s->status);
 	r->phase = RELOAD_COMPILING;
-	r->rules_differ = r->rules_changed = r->unchanged = false;
+	r->rules_differ = r->rules_changed = r->unchanged = r->told = false;
 	r->generation.number = s->generation.number + 1;
 	r->tries = 0;
 	if (check(s) < 0)
@@ -340,35 +350,6 @@ undo_rules(struct supervisor *s)
 	diag_free(&diag);
 }
 
-static const struct mesh_source *
-find_feed(const struct mesh *mesh, const char *feed)
-{
-	for (size_t i = 0; i < mesh->source_count; i++)
-		if (mesh->sources[i].feed != NULL &&
-		    strcmp(mesh->sources[i].feed, feed) == 0)
-			return &mesh->sources[i];
-	return NULL;
-}
-
-/*
- * Whether names may go because a feed has seen the loss confirmed; only once.
- */
-static bool
-loses_by_feed(const struct mesh *old, const struct mesh *new)
-{
-	for (size_t i = 0; i < new->source_count; i++) {
-		const struct mesh_source *now = &new->sources[i], *before;
-
-		if (now->feed == NULL)
-			continue;
-		before = find_feed(old, now->feed);
-		if (now->confirmed != 0 && (before == NULL ||
-		    now->confirmed != before->confirmed))
-			return true;
-	}
-	return false;
-}
-
 /* More than half of them, or all. */
 static bool
 loses(const char *what, size_t old, size_t now, struct diag *diag)
@@ -419,13 +400,13 @@ may_lose(struct supervisor *s, const struct table_label *old,
 	struct reload *r = &s->reload;
 
 	if (s->generation.number == 0 || r->wish == RELOAD_FORCED ||
-	    loses_by_feed(&s->config->mesh, &r->config->mesh) ||
 	    !has_same_files(s->config, r->config) || has_lasted(r))
 		return true;
 	if (!reload_loses(old, now, &r->diag)) {
 		r->loss = MONOTIME_NEVER;
 		return true;
 	}
+	r->told = r->wish == RELOAD_TABLES && monotime_is_set(r->loss);
 	if (!monotime_is_set(r->loss))
 		r->loss = monotime_now();
 	return false;

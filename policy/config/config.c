@@ -101,7 +101,6 @@ config_borrow(const struct config *running)
 		sources[i] = mesh->sources[i];
 		sources[i].changed = 0;
 		sources[i].left_out = false;
-		sources[i].confirmed = 0;
 	}
 	config->mesh.sources = sources;
 	config->borrows = true;

@@ -18,7 +18,6 @@ static const char *const health_words[] = {
 	[FEED_WAITS] = "waiting",
 	[FEED_STALE] = "stale",
 	[FEED_CERTIFICATE] = "certificate",
-	[FEED_SHRUNK] = "held",
 	[FEED_NOT_KEPT] = "not kept",
 };
 
@@ -146,10 +145,6 @@ print_table(const struct feed_shown *f, int64_t now, FILE *out)
 	if (k->version[0] != '\0')
 		line(f, "version", out, "%.50s",
 		    k->version);
-	if (k->held_since != 0)
-		line(f, "held", out, "%" PRIu64 " names for %s: nfdns "
-		    "reload --force uses it", k->held_names,
-		    since(k->held_since, now, span));
 }
 
 static void

@@ -75,8 +75,6 @@ static const struct field fields[] = {
 	FIELD("table_added", FIELD_NUMBER, kept.added),
 	FIELD("table_removed", FIELD_NUMBER, kept.removed),
 	FIELD("table_changed", FIELD_NUMBER, kept.changed),
-	FIELD("held_since", FIELD_TIME, kept.held_since),
-	FIELD("held_names", FIELD_NUMBER, kept.held_names),
 	FIELD("keep_error", FIELD_TEXT, kept.error),
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
@@ -319,8 +317,6 @@ feed_status_health(const struct feed_report *report, int64_t table_time,
 		return FEED_STALE;
 	if (report->kept.error[0] != '\0')
 		return FEED_NOT_KEPT;
-	if (report->kept.held_since != 0)
-		return FEED_SHRUNK;
 	if (s->cert_end != 0 && s->cert_end > s->cert_begin &&
 	    s->cert_end - now < (s->cert_end - s->cert_begin) / 4)
 		return FEED_CERTIFICATE;
@@ -372,13 +368,6 @@ feed_status_text(enum feed_health health, const char *name,
 		(void)snprintf(text, FEED_HEALTH_TEXT, "feed %s: %.90s: the "
 		    "table in use grows old: make room there, or make it writable",
 		    name, report->kept.error);
-		break;
-	case FEED_SHRUNK:
-		(void)snprintf(text, FEED_HEALTH_TEXT, "feed %s holds back a "
-		    "table of %llu names, the one in use has %llu: believed "
-		    "after 5 minutes, or by nfdns reload --force", name,
-		    (unsigned long long)report->kept.held_names,
-		    (unsigned long long)report->kept.names);
 		break;
 	case FEED_CERTIFICATE:
 		if (s->cert_end <= now)

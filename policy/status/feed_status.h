@@ -23,8 +23,6 @@ struct feed_kept {
 	uint64_t octets;
 	char version[FEED_TEXT];	/* of it, not of one that came later */
 	uint64_t added, removed, changed;	/* by it, against the one before */
-	int64_t held_since;		/* a table waits to be confirmed; 0: none */
-	uint64_t held_names;
 	char error[FEED_TEXT];		/* why the last one could not be kept */
 };
 
@@ -80,7 +78,6 @@ enum feed_health {
 	FEED_WAITS,			/* there has been no table yet */
 	FEED_STALE,
 	FEED_CERTIFICATE,		/* ends soon */
-	FEED_SHRUNK,			/* a table waits to be confirmed */
 	FEED_NOT_KEPT,			/* a newer table than the one in use */
 };
 

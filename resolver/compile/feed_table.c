@@ -47,7 +47,6 @@ feed_table_open(struct mesh_source *source, struct diag *diag)
 	struct feed_header header;
 	const char *why;
 
-	source->confirmed = 0;
 	if (fd < 0)
 		return fd;
 	if (feed_file_peek(&header, fd, &why) < 0) {
@@ -55,8 +54,6 @@ feed_table_open(struct mesh_source *source, struct diag *diag)
 		(void)close(fd);
 		return -EINVAL;
 	}
-	if (header.confirmed)
-		source->confirmed = header.hash.low | 1;
 	return fd;
 }
 

@@ -11,8 +11,7 @@ enum { REQUEST_VERSION = 1, REQUEST_NODE = 2, REQUEST_TYPE = 4,
 	REQUEST_NONCE = 5, REQUEST_ERROR = 6 };
 enum { STATUS_CODE = 1, STATUS_MESSAGE = 2 };
 enum { RESPONSE_VERSION = 1, RESPONSE_RESOURCES = 2, RESPONSE_TYPE = 4,
-	RESPONSE_NONCE = 5, RESPONSE_CONTROL_PLANE = 6 };
-enum { CONTROL_PLANE_IDENTIFIER = 1 };
+	RESPONSE_NONCE = 5 };
 enum { ANY_TYPE = 1, ANY_VALUE = 2 };
 
 static void
@@ -67,21 +66,6 @@ read_resource(struct span any, struct discovery_response *response)
 	}
 }
 
-/* Without one, or if it cannot be read, it is not known who says this. */
-static struct span
-read_server(struct span control_plane)
-{
-	struct protobuf p = protobuf_inside(control_plane);
-	struct span server = span_of("");
-	struct protobuf_field f;
-
-	while (protobuf_next(&p, &f))
-		if (f.type == PROTOBUF_OCTETS &&
-		    f.number == CONTROL_PLANE_IDENTIFIER)
-			server = f.octets;
-	return p.failed ? span_of("") : server;
-}
-
 int
 discovery_response_read(const void *octets, size_t length,
     struct discovery_response *response)
@@ -91,7 +75,7 @@ discovery_response_read(const void *octets, size_t length,
 
 	*response = (struct discovery_response){ .version = span_of(""),
 		.type = span_of(""), .nonce = span_of(""),
-		.server = span_of(""), .table = span_of("") };
+		.table = span_of("") };
 	while (protobuf_next(&p, &f)) {
 		if (f.type != PROTOBUF_OCTETS)
 			continue;
@@ -103,8 +87,6 @@ discovery_response_read(const void *octets, size_t length,
 			response->nonce = f.octets;
 		else if (f.number == RESPONSE_RESOURCES)
 			read_resource(f.octets, response);
-		else if (f.number == RESPONSE_CONTROL_PLANE)
-			response->server = read_server(f.octets);
 	}
 	return p.failed ? -EBADMSG : 0;
 }

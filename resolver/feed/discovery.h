@@ -36,7 +36,6 @@ struct discovery_response {
 	struct span version;
 	struct span type;
 	struct span nonce;
-	struct span server;		/* the control plane's own name, opaque */
 	struct span table;		/* the last NameTable's octets */
 	size_t tables;			/* NameTables among the resources */
 	size_t others;			/* of other types */

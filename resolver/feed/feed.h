@@ -113,13 +113,11 @@ struct feed_table {
 	const struct iovec *parts;	/* its octets, in this order */
 	size_t part_count;
 	size_t length;			/* of all parts */
-	const char *server;		/* who says so: its own name; "": not known */
 };
 
 enum feed_verdict {
 	FEED_APPLIED,			/* kept, and the daemon will see it */
 	FEED_SAME,			/* equal to the one that is kept */
-	FEED_HELD,			/* loses too many names: waits to be believed */
 	FEED_REFUSED,			/* cannot be decoded: the old one stays */
 	FEED_FAILED,			/* cannot be kept: disk full.  Offer it again */
 };

@@ -39,30 +39,4 @@ kube_offer_verdict(struct kube_offer *offer, monotime_t now, uint64_t random,
 	}
 	backoff_reset(&offer->backoff);
 	offer->first = offer->last = offer->again = MONOTIME_NEVER;
-	if (verdict != FEED_HELD) {
-		offer->confirm = offer->asked = MONOTIME_NEVER;
-		offer->looked = false;
-		return;
-	}
-	if (!monotime_is_set(offer->confirm))
-		offer->confirm = monotime_add_ms(now, offer->looked ?
-		    KUBE_OFFER_BELIEVE_MS : KUBE_OFFER_CONFIRM_MS);
-}
-
-bool
-kube_offer_confirms(struct kube_offer *offer, monotime_t now)
-{
-	if (!monotime_is_set(offer->confirm) ||
-	    monotime_is_set(offer->asked) ||
-	    !monotime_is_past(now, offer->confirm))
-		return false;
-	offer->asked = now;
-	return true;
-}
-
-void
-kube_offer_looked(struct kube_offer *offer)
-{
-	offer->confirm = offer->asked = MONOTIME_NEVER;
-	offer->looked = true;
 }

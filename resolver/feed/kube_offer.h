@@ -2,10 +2,6 @@
 /*
  * When a table is made of what has changed, and what follows from the host's
  * verdict.  Pure: time is a parameter.
- *
- * A table that the host holds back because it lost most of its names has to be
- * confirmed: after a while all objects are listed anew from the API server's
- * own storage and offered again; and once more when the loss has lasted.
  */
 #ifndef NFDNS_RESOLVER_FEED_KUBE_OFFER_H
 #define NFDNS_RESOLVER_FEED_KUBE_OFFER_H
@@ -20,17 +16,12 @@
 
 #define KUBE_OFFER_QUIET_MS	100	/* without another change */
 #define KUBE_OFFER_MOST_MS	10000	/* from the first change */
-#define KUBE_OFFER_CONFIRM_MS	10000
-#define KUBE_OFFER_BELIEVE_MS	301000	/* then the host may believe it */
 
 /* Start from zeros. */
 struct kube_offer {
 	monotime_t first;		/* change that was not offered; or never */
 	monotime_t last;
 	monotime_t again;		/* the host could not keep it: not before */
-	monotime_t confirm;		/* when to list anew; never: nothing is held */
-	monotime_t asked;		/* that was begun */
-	bool looked;			/* it was asked once at least */
 	struct backoff backoff;
 };
 
@@ -44,11 +35,5 @@ monotime_t kube_offer_deadline(const struct kube_offer *offer);
 /* A table was offered. */
 void kube_offer_verdict(struct kube_offer *offer, monotime_t now,
     uint64_t random, enum feed_verdict verdict);
-
-/* Whether to list all objects anew now; it is asked for once. */
-bool kube_offer_confirms(struct kube_offer *offer, monotime_t now);
-
-/* All were listed since kube_offer_confirms(): what there is now is offered. */
-void kube_offer_looked(struct kube_offer *offer);
 
 #endif

@@ -305,8 +305,7 @@ offer_list(struct feed *f, const struct kube_list *list, monotime_t now)
 	struct feed_status *status = f->host->status;
 	const struct feed_table table = { .format = "kubernetes",
 	    .version = status->version, .parts = list->parts,
-	    .part_count = list->count, .length = list->length,
-	    .server = "" };
+	    .part_count = list->count, .length = list->length };
 	char why[FEED_TEXT] = "", text_why[FEED_TEXT + 40];
 	enum feed_verdict verdict = f->host->offer(f->host->arg, &table, why);
 
@@ -319,8 +318,7 @@ offer_list(struct feed *f, const struct kube_list *list, monotime_t now)
 	if (verdict != FEED_APPLIED && verdict != FEED_SAME &&
 	    (verdict != f->verdict || verdict == FEED_REFUSED)) {
 		(void)snprintf(text_why, sizeof(text_why), "table %s: %s",
-		    verdict == FEED_HELD ? "held back" : verdict ==
-		    FEED_REFUSED ? "refused" : "not kept", why);
+		    verdict == FEED_REFUSED ? "refused" : "not kept", why);
 		report(f, FEED_ERROR, text_why);
 	}
 	f->verdict = verdict;
@@ -342,43 +340,6 @@ offer(struct feed *f, monotime_t now)
 	}
 	offer_list(f, &list, now);
 	kube_list_free(&list);
-}
-
-/*
- * Whether all was listed since then.  A kind that is forbidden, or cannot be had
- * for another reason, may be what the table has lost.
- */
-static bool
-are_listed(const struct feed *f, monotime_t since)
-{
-	for (size_t i = 0; i < f->count; i++) {
-		const struct reflector *r = &f->reflectors[i];
-
-		if (r->failing || (r->mirror.synced &&
-		    !monotime_is_past(r->listed, since)))
-			return false;
-	}
-	return true;
-}
-
-/* A held table: a second look at the API server, and a second offer. */
-static void
-confirm(struct feed *f, monotime_t now)
-{
-	if (kube_offer_confirms(&f->offer, now)) {
-		for (size_t i = 0; i < f->count; i++) {
-			if (!f->reflectors[i].mirror.synced)
-				continue;
-			kube_transfer_stop(&f->transfers[i]);
-			reflector_relist(&f->reflectors[i], now);
-		}
-		return;
-	}
-	if (!monotime_is_set(f->offer.asked) ||
-	    !are_listed(f, f->offer.asked))
-		return;
-	kube_offer_looked(&f->offer);
-	kube_offer_change(&f->offer, now);
 }
 
 /* What the reflectors say, beside their objects. */
@@ -433,8 +394,6 @@ wait_ms(const struct feed *f, monotime_t now)
 	}
 	if (is_settled(f))
 		earlier(&least, kube_offer_deadline(&f->offer));
-	if (!monotime_is_set(f->offer.asked))
-		earlier(&least, f->offer.confirm);
 	return monotime_poll_timeout(now, least);
 }
 
@@ -450,7 +409,6 @@ go_on(struct feed *f)
 
 	f->host->tick(f->host->arg);
 	give_up_silent(f, now);
-	confirm(f, now);
 	send_requests(f, now);
 	offer(f, now);
 	show(f);

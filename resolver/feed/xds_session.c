@@ -308,34 +308,13 @@ refuse_table(struct xds_session *x, const char *why, monotime_t now)
 	    XDS_REFUSED_MOST_MS : x->refused_ms * 2;
 }
 
-/* The same table of another server confirms it; another may end the hold. */
-static void
-hold_table(struct xds_session *x, monotime_t now)
-{
-	const int64_t least = x->holds ? XDS_HELD_LONG_MS * 10 / 11 :
-	    XDS_HELD_MS / 2;
-	const int64_t most = x->holds ? XDS_HELD_LONG_MS : XDS_HELD_MS;
-
-	x->turn = 1;
-	if (monotime_is_set(x->replace))
-		return;
-	x->replace = monotime_add_ms(now, least +
-	    backoff_spread(most - least, next_random(x)));
-	x->holds = true;
-}
-
 static void
 take_result(struct xds_session *x, struct ads *a, enum xds_table result,
     const char *why, monotime_t now)
 {
 	switch (result) {
 	case XDS_TABLE_ACCEPTED:
-		x->holds = false;
 		accept_table(x, a, now);
-		break;
-	case XDS_TABLE_HELD:
-		accept_table(x, a, now);
-		hold_table(x, now);
 		break;
 	case XDS_TABLE_REFUSED:
 		a->accepted = a->postponed = false;

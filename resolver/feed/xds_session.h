@@ -47,12 +47,6 @@
 #define XDS_KEEP_OCTETS	20000
 #define XDS_KEEP_SHARE	5
 #define XDS_KEEP_CREDIT_MS 10000
-/*
- * After a held table a new stream makes istiod repeat it, or better it: soon, to
- * another address if there is one, and when it may be believed.
- */
-#define XDS_HELD_MS	20000
-#define XDS_HELD_LONG_MS 330000
 /* An address or route is no reason to try anew more often. */
 #define XDS_HURRY_MS	5000
 /* A certificate and key that do not match: somebody is writing them. */
@@ -63,7 +57,7 @@ struct xds_again {
 	uint8_t *message;		/* NULL: there is none */
 	struct feed_table table;	/* borrows from all of these */
 	struct iovec part;
-	char version[FEED_TEXT], server[FEED_TEXT];
+	char version[FEED_TEXT];
 	monotime_t when;
 	int64_t delay_ms;
 };
@@ -87,7 +81,6 @@ struct xds_session {
 	int64_t refused_ms;
 	int64_t ping_ms;
 	size_t turn;			/* of addresses */
-	bool holds;			/* the host holds a table: asked anew */
 	bool gave_time;			/* to whoever writes the pair */
 	bool refused;			/* the pair, by the server */
 	bool changed;			/* the status, for the host */

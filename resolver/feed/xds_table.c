@@ -46,9 +46,6 @@ postpone(struct xds_session *x, struct ads *a, const struct feed_table *table,
 	(void)snprintf(again->version, sizeof(again->version), "%s",
 	    table->version);
 	again->table.version = again->version;
-	(void)snprintf(again->server, sizeof(again->server), "%s",
-	    table->server);
-	again->table.server = again->server;
 	again->delay_ms = XDS_AGAIN_MS;
 	again->when = when;
 }
@@ -66,8 +63,6 @@ offer(struct xds_session *x, const struct feed_table *table,
 		return XDS_TABLE_REFUSED;
 	case FEED_FAILED:
 		return XDS_TABLE_POSTPONED;
-	case FEED_HELD:
-		return XDS_TABLE_HELD;
 	case FEED_SAME:
 		x->host->status->same++;
 		break;
@@ -81,7 +76,6 @@ offer(struct xds_session *x, const struct feed_table *table,
 struct taken {
 	struct feed_table table;
 	struct iovec part;
-	char server[FEED_TEXT];
 };
 
 /* Its version is the status's from now on. */
@@ -93,14 +87,11 @@ table_of(struct xds_session *x, const struct discovery_response *response,
 
 	feed_text_clean(status->version, sizeof(status->version),
 	    response->version.text, response->version.length);
-	feed_text_clean(taken->server, sizeof(taken->server),
-	    response->server.text, response->server.length);
 	taken->part = (struct iovec){ (void *)(uintptr_t)response->table.text,
 		response->table.length };
 	taken->table = (struct feed_table){ .format = "nds-proto",
 		.version = status->version, .parts = &taken->part,
-		.part_count = 1, .length = taken->part.iov_len,
-		.server = taken->server };
+		.part_count = 1, .length = taken->part.iov_len };
 }
 
 /* Offers the response's table, and answers. */

@@ -7,7 +7,6 @@
 
 enum xds_table {
 	XDS_TABLE_ACCEPTED,		/* and it is kept */
-	XDS_TABLE_HELD,			/* accepted; the host waits for a second push */
 	XDS_TABLE_REFUSED,		/* xds_table_take() has sent NACK */
 	XDS_TABLE_NONE,			/* there was none in the response */
 	XDS_TABLE_POSTPONED,		/* accepted, but not kept: offered again */

@@ -98,10 +98,7 @@ struct mesh_source {
 	int64_t changed;	/* set by the reader, no setting: when the
 				   source last changed, CLOCK_REALTIME
 				   seconds; of a directory, its newest file */
-	/* The rest is of a feed's table and no setting either. */
-	bool left_out;		/* it was broken at the start */
-	uint64_t confirmed;	/* set by the reader: a hash of this table, if
-				   its feed says that lost names are meant */
+	bool left_out;		/* no setting either: it was broken at the start */
 };
 
 /* Flags of a name. */

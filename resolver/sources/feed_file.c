@@ -99,11 +99,10 @@ feed_file_header_write(const struct feed_header *h,
 	    "time %" PRId64 "\n"
 	    "source %s\n"
 	    "names %" PRIu64 "\n"
-	    "confirmed %s\n"
 	    "length %" PRIu64 "\n"
 	    "hash %016" PRIx64 "%016" PRIx64 "\n"
 	    "\n", h->format, version, h->time, source, h->names,
-	    h->confirmed ? "yes" : "no", h->length, h->hash.high, h->hash.low);
+	    h->length, h->hash.high, h->hash.low);
 }
 
 /* The rest of the next line, which must begin with key; *length of it. */
@@ -176,18 +175,6 @@ read_number(struct lines *l, const char *key, const char *why)
 	return number_of(l, text, length, 10, 18, why);
 }
 
-static bool
-read_yes(struct lines *l, const char *key, const char *why)
-{
-	char text[4];
-
-	read_text(l, key, text, sizeof(text), why);
-	if (l->why == NULL && strcmp(text, "yes") != 0 &&
-	    strcmp(text, "no") != 0)
-		l->why = why;
-	return strcmp(text, "yes") == 0;
-}
-
 static struct feed_hash
 read_hash(struct lines *l, const char *key, const char *why)
 {
@@ -226,8 +213,6 @@ feed_file_header_read(struct feed_header *h, const char *octets, size_t length,
 	read_text(&l, "source ", h->source, sizeof(h->source),
 	    "its line \"source\" is malformed");
 	h->names = read_number(&l, "names ", "its line \"names\" is malformed");
-	h->confirmed = read_yes(&l, "confirmed ",
-	    "its line \"confirmed\" is malformed");
 	h->length = read_number(&l, "length ",
 	    "its line \"length\" is malformed");
 	h->hash = read_hash(&l, "hash ", "its line \"hash\" is malformed");

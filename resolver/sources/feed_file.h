@@ -9,7 +9,6 @@
  *   time 1795340664			seconds since 1970 when it was kept
  *   source 192.0.2.10:15012		where it came from
  *   names 3456
- *   confirmed no			"yes": that it lost names is meant
  *   length 118250			octets behind the empty line
  *   hash 7d1c...			XXH3 of 128 bits over these, hexadecimal
  *
@@ -24,7 +23,6 @@
 #include <stdint.h>
 
 #define FEED_FILE_TABLE	".table"	/* behind the feed's name */
-#define FEED_FILE_PENDING ".pending"	/* a table that waits for its confirmation */
 
 #define FEED_FILE_NAME_MAX 63		/* octets of a feed's name */
 #define FEED_FILE_HEADER_MAX 1024	/* octets of the header, at most */
@@ -41,7 +39,6 @@ struct feed_header {
 	int64_t time;			/* CLOCK_REALTIME seconds */
 	char source[FEED_FILE_TEXT];
 	uint64_t names;			/* or objects, as the format counts */
-	bool confirmed;
 	uint64_t length;
 	struct feed_hash hash;
 };

@@ -5,8 +5,7 @@
  *   kubefeed KUBECONFIG TABLE [pods] [limit=OCTETS] [NAMESPACE...]
  *
  * KUBECONFIG "-" is a pod's.  Each table is written to TABLE by rename.  Prints
- * what a host is told, a line each; a table of less than half the length of the
- * one before is held back until it comes again.  Ends when stdin does.
+ * what a host is told, a line each.  Ends when stdin does.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@ struct text {
 
 struct tool {
 	const char *path;
-	struct text kept, held;
+	struct text kept;
 	struct feed_status status;
 	unsigned int offers;
 };
@@ -66,12 +65,6 @@ judge(struct tool *tool, struct text *table, char why[static FEED_TEXT])
 {
 	if (is_same(&tool->kept, table))
 		return FEED_SAME;
-	if (table->length < tool->kept.length / 2 &&
-	    !is_same(&tool->held, table)) {
-		keep(&tool->held, table);
-		(void)snprintf(why, FEED_TEXT, "it lost more than half");
-		return FEED_HELD;
-	}
 	if (!write_table(tool->path, table)) {
 		(void)snprintf(why, FEED_TEXT, "it cannot be written");
 		return FEED_FAILED;
@@ -83,7 +76,7 @@ judge(struct tool *tool, struct text *table, char why[static FEED_TEXT])
 static enum feed_verdict
 offer(void *arg, const struct feed_table *table, char why[FEED_TEXT])
 {
-	static const char *const names[] = { "applied", "same", "held",
+	static const char *const names[] = { "applied", "same",
 		"refused", "failed" };
 	struct tool *tool = arg;
 	struct text text;
@@ -146,7 +139,6 @@ main(int argc, char **argv)
 	config.namespace_count = (size_t)(argc - i);
 	error = kubernetes_run(&config, &host);
 	free(tool.kept.octets);
-	free(tool.held.octets);
 	if (error != 0)
 		fprintf(stderr, "kubefeed: %s\n", strerror(-error));
 	return error != 0;

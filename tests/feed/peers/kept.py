@@ -21,13 +21,13 @@ def _xxh3():
     return function
 
 
-def kept(names, confirmed=False, format="nds-proto", body=None, **lines):
+def kept(names, format="nds-proto", body=None, **lines):
     """A kept table of {name: [address]}; lines of the header may be others."""
     body = messages.table(names) if body is None else body
     digest = _xxh3()(body, len(body))
     header = {"format": format, "version": "test", "time": int(time.time()),
               "source": "192.0.2.1:15012", "names": len(names),
-              "confirmed": "yes" if confirmed else "no", "length": len(body),
+              "length": len(body),
               "hash": f"{digest.high:016x}{digest.low:016x}", **lines}
     return b"nfdns-feed 1\n" + "".join(
         f"{key} {value}\n" for key, value in header.items()).encode() + b"\n" + body
@@ -51,5 +51,5 @@ def report(path, **fields):
         "attempts": 1, "peer": "192.0.2.1:15012", "error": "", "version": "2026/311",
         "pushes": 12, "same": 3, "nacks": 0, **reconnects, "cert_begin": 0, "cert_end": 0,
         "table_time": now - 60, "table_names": 2, "table_octets": 100, "table_added": 1,
-        "table_removed": 0, "table_changed": 0, "held_since": 0, "held_names": 0,
+        "table_removed": 0, "table_changed": 0,
         "keep_error": "", **fields}).encode())

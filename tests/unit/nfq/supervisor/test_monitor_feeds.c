@@ -141,17 +141,6 @@ a_table_that_is_not_there_waits(void)
 	CHECK(tick(1000) == 1);
 }
 
-static void
-what_is_held_back_is_said(void)
-{
-	begin();
-	report.kept.held_since = WALL;
-	report.kept.held_names = 3;
-	write_report(WALL);
-	CHECK(tick(1) == 1);
-	CHECK(strstr(s.monitor.feeds.problem, "holds back") != NULL);
-}
-
 int
 main(void)
 {
@@ -164,7 +153,6 @@ main(void)
 	TEST(a_stale_feed_is_said_once);
 	TEST(a_jump_of_the_clock_makes_nothing_old);
 	TEST(a_table_that_is_not_there_waits);
-	TEST(what_is_held_back_is_said);
 	(void)unlink(table);
 	snprintf(path, sizeof(path), "%s/mesh.json", directory);
 	(void)unlink(path);

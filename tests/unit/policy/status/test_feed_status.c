@@ -150,8 +150,6 @@ a_feed_is_healthy_or_not(void)
 	r.current = 75000;
 	CHECK(feed_status_health(&r, 950, 600, 75000) == FEED_HEALTHY);
 	CHECK(feed_status_health(&r, 950, 600, 75001) == FEED_CERTIFICATE);
-	r.kept.held_since = 74000;
-	CHECK(feed_status_health(&r, 950, 600, 75001) == FEED_SHRUNK);
 	/* Issue 23, item 26: a full disk is not "current". */
 	(void)snprintf(r.kept.error, sizeof(r.kept.error), "disk full");
 	CHECK(feed_status_health(&r, 950, 600, 75001) == FEED_NOT_KEPT);
@@ -174,11 +172,6 @@ what_is_wrong_is_said(void)
 	r.running = false;
 	CHECK(strcmp(feed_status_text(FEED_WAITS, "m", &r, 600, 1600, text),
 	    "feed m waits for its first table: is nfdns-feed running?") == 0);
-	r.kept.held_names = 3;
-	r.kept.names = 900;
-	CHECK(strstr(feed_status_text(FEED_SHRUNK, "m", &r, 600, 1600, text),
-	    "3 names, the one in use has 900: believed after 5 minutes, or by "
-	    "nfdns reload --force") != NULL);
 	CHECK(strcmp(feed_status_text(FEED_CERTIFICATE, "m", &r, 600, 100000,
 	    text), "feed m: its certificate has ended: renew it") == 0);
 	CHECK(strcmp(feed_status_text(FEED_CERTIFICATE, "m", &r, 600,

@@ -65,39 +65,6 @@ refused(void)
 	kube_offer_change(&offer, at(0));
 	kube_offer_verdict(&offer, at(100), 0, FEED_REFUSED);
 	CHECK(!kube_offer_is_due(&offer, at(100000)));
-	CHECK(!kube_offer_confirms(&offer, at(100000)));
-}
-
-static void
-held_and_confirmed(void)
-{
-	begin();
-	kube_offer_change(&offer, at(0));
-	kube_offer_verdict(&offer, at(100), 0, FEED_HELD);
-	CHECK(!kube_offer_confirms(&offer, at(10099)));
-	CHECK(kube_offer_confirms(&offer, at(10100)));
-	CHECK(!kube_offer_confirms(&offer, at(10101)));
-	CHECK(monotime_is_set(offer.asked));
-	kube_offer_looked(&offer);
-	CHECK(!monotime_is_set(offer.asked));
-	kube_offer_verdict(&offer, at(40000), 0, FEED_HELD);
-	CHECK(!kube_offer_confirms(&offer, at(340999)));
-	CHECK(kube_offer_confirms(&offer, at(341000)));
-	kube_offer_looked(&offer);
-	CHECK(!kube_offer_confirms(&offer, at(900000)));
-}
-
-/* Changes while one waits do not put off its confirmation. */
-static void
-held_with_changes(void)
-{
-	begin();
-	kube_offer_verdict(&offer, at(0), 0, FEED_HELD);
-	kube_offer_verdict(&offer, at(7000), 0, FEED_HELD);
-	CHECK(kube_offer_confirms(&offer, at(10000)));
-	kube_offer_verdict(&offer, at(11000), 0, FEED_APPLIED);
-	CHECK(!monotime_is_set(offer.asked) &&
-	    !kube_offer_confirms(&offer, at(90000)));
 }
 
 int
@@ -107,7 +74,5 @@ main(void)
 	TEST(ten_seconds_at_most);
 	TEST(not_kept);
 	TEST(refused);
-	TEST(held_and_confirmed);
-	TEST(held_with_changes);
 	return test_summary();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The tables of a session: acknowledged, refused, held, offered again. */
+/* The tables of a session: acknowledged, refused, offered again. */
 #include "tests/unit/resolver/feed/session.h"
 
 /* FEED X6: no version and no nonce at first, and each answer once. */
@@ -60,37 +60,6 @@ refused_tables_are_asked_for_again(void)
 	push(1, "3", "two");
 	UNTIL(status.connected && server.peers[0].cancelled);
 	CHECK(*status.error == '\0');
-	end();
-}
-
-/* istiod repeats a table on a new stream only; asked soon, and when it has lasted. */
-static void
-held_tables_are_asked_for_again(void)
-{
-	begin();
-	connect_and_push();
-	verdict = FEED_HELD;
-	push(0, "2", "two");
-	CHECK(*asked(0, 2)->refusal == '\0');
-	UNTIL(offers == 2);
-	pass_ms(XDS_HELD_MS / 2 - 1);
-	CHECK(server.count == 1);
-	pass_ms(XDS_HELD_MS / 2 + 1);
-	CHECK(asked(1, 0)->has_node && status.connected);
-	CHECK(!server.peers[0].cancelled);
-	push(1, "3", "three");			/* held as well: it has to last */
-	UNTIL(server.peers[0].cancelled && offers == 3);
-	pass_ms(10 * XDS_HELD_MS);
-	CHECK(server.count == 2);
-	verdict = FEED_APPLIED;
-	push(1, "4", "one");
-	UNTIL(offers == 4);
-	verdict = FEED_HELD;			/* another hold */
-	push(1, "5", "two");
-	UNTIL(offers == 5);
-	pass_ms(XDS_HELD_LONG_MS);
-	CHECK(asked(2, 0)->has_node);
-	CHECK(status.connected && *status.error == '\0' && errors == 0);
 	end();
 }
 
@@ -326,7 +295,6 @@ main(void)
 	TEST(asks_and_acks);
 	TEST(nack_has_the_version_before);
 	TEST(refused_tables_are_asked_for_again);
-	TEST(held_tables_are_asked_for_again);
 	TEST(what_comes_at_once_is_one_table);
 	TEST(strange_responses);
 	TEST(what_cannot_be_kept_is_offered_again);

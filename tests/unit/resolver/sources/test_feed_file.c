@@ -42,7 +42,7 @@ what_is_written_is_read(void)
 	const char *why = NULL, *body;
 
 	for (int i = 0; i < 2; i++) {
-		header.confirmed = i == 1;
+		header.names = (uint64_t)i;
 		length = whole(&header, "body", text);
 		body = feed_file_check(&got, text, length, &n, &why);
 		CHECK(body != NULL && n == 4 && memcmp(body, "body", 4) == 0);
@@ -100,11 +100,11 @@ malformed_headers_are_refused(void)
 		"nfdns-feed 1\nformat a\nversion \ntime 1\nsource \n"
 		"names 99999999999999999999\n",
 		"nfdns-feed 1\nformat a\nversion \ntime 1\nsource \nnames 1\n"
-		"confirmed maybe\n",
+		"length maybe\n",
 		"nfdns-feed 1\nformat a\nversion \ntime 1\nsource \nnames 1\n"
-		"confirmed no\nlength 0\nhash 00\n\n",
+		"length 0\nhash 00\n\n",
 		"nfdns-feed 1\nformat a\nversion \ntime 1\nsource \nnames 1\n"
-		"confirmed no\nlength 0\nhash 99aa06d3014798d86001c324468d497f"
+		"length 0\nhash 99aa06d3014798d86001c324468d497f"
 		"\nmore\n",
 		"nfdns-feed 1\nformat 0123456789012345678901234567890123\n",
 	};
