@@ -174,7 +174,7 @@ add_bypass_cgroups(struct ruleset *set, const struct config *config,
 			bool missing = error == -ENOENT;
 
 			diag_add(diag, missing ? DIAG_WARNING : DIAG_ERROR,
-			    config->path, cgroup->line,
+			    cgroup->file, cgroup->line,
 			    "capture.bypass.cgroups: cgroup \"%s\" %s",
 			    cgroup->path, why);
 			rc = missing ? rc : -EINVAL;

@@ -42,7 +42,7 @@ check_rewrites(const struct config *config, const struct table *table,
 			continue;
 		table_find(table, &rule->to.name, &entry);
 		if (entry.kind == ENTRY_NONE)
-			diag_add(diag, DIAG_WARNING, config->path, rule->line,
+			diag_add(diag, DIAG_WARNING, rule->file, rule->line,
 			    "policy[%zu]: rule \"%s\" renames to %s, which no "
 			    "table has: the answer is NXDOMAIN; add the name "
 			    "to a table, or use \"cname\"", i, rule->name,

@@ -36,9 +36,9 @@ const char join_usage[] =
     "Connects this machine to a control plane: to istiod, as the files say that\n"
     "\"istioctl x workload entry configure\" wrote into DIRECTORY; or to the API\n"
     "server of a kubeconfig.  Shows what is to be done and asks; then writes\n"
-    "feed.conf beside nfdnsd.conf, certificates and token in feeds/ there, adds\n"
-    "the table to nfdnsd.conf, enables and starts the units, and waits for the\n"
-    "first table.  \"nfdns leave\" undoes it.\n"
+    "feeds.d/NAME.conf and conf.d/NAME.conf beside nfdnsd.conf, certificates and\n"
+    "token in feeds/ there, enables and starts the units, and waits for the first\n"
+    "table.  \"nfdns leave\" undoes it.\n"
     "\n"
     "  -k, --kubeconfig FILE  watch the API server of its current context\n"
     "      --namespace NAME   of these namespaces only; may be given again\n"
@@ -157,29 +157,6 @@ print_place(const struct place *place)
 	printable_line(stdout, "  %-46s %s", place->path, word);
 }
 
-/* The lines that are added to nfdnsd.conf. */
-static void
-print_added(const struct place *place, const char *name)
-{
-	const char *const stop = place->octets + place->length;
-	const char *at = place->octets;
-	char mark[100];
-
-	(void)snprintf(mark, sizeof(mark), "/* nfdns join %s */", name);
-	while (at < stop) {
-		const char *end = memchr(at, '\n', (size_t)(stop - at));
-		const size_t length = (size_t)((end != NULL ? end : stop) - at);
-
-		if (memmem(at, length, mark, strlen(mark)) != NULL) {
-			const size_t blank = strspn(at, " \t");
-
-			printable_line(stdout, "    + %.*s",
-			    (int)(length - blank), at + blank);
-		}
-		at += length + (end != NULL);
-	}
-}
-
 static void
 print_token(const struct join_plan *plan)
 {
@@ -206,12 +183,8 @@ print_plan(const struct join_plan *plan, const struct choice *c)
 	if (plan->self != NULL)
 		printable_line(stdout, "This machine: %s", plan->self);
 	(void)puts("Files:");
-	for (size_t i = 0; i < plan->count; i++) {
+	for (size_t i = 0; i < plan->count; i++)
 		print_place(&plan->places[i]);
-		if (plan->places[i].state == PLACE_OTHER && strcmp(
-		    plan->places[i].path, c->request.config->path) == 0)
-			print_added(&plan->places[i], c->request.name);
-	}
 	if (plan->self != NULL)
 		print_token(plan);
 	if (plan->old_namespace != NULL)
@@ -323,14 +296,6 @@ say_what_to_start(const struct config *config)
 	return code;
 }
 
-static void
-print_by_hand(const struct join_plan *plan, const struct config *config)
-{
-	(void)printf("%s cannot be changed with certainty.  Add this to "
-	    "\"tables\" in \"mesh\", then run\n\"nfdns reload\":\n  %s\n",
-	    config->path, plan->by_hand);
-}
-
 static int
 start_and_wait(const struct join_plan *plan, const struct choice *c)
 {
@@ -350,7 +315,7 @@ start_and_wait(const struct join_plan *plan, const struct choice *c)
 		seconds = r->units ? WAIT_S : 0;
 	if (r->units)
 		code = start_units(plan) ? EXIT_OK : EXIT_ERROR;
-	else if (plan->by_hand == NULL)
+	else
 		code = say_what_to_start(config);
 	if (code == EXIT_OK && seconds > 0)
 		code = first_table_wait(config, r->name, plan->namespace,
@@ -375,8 +340,6 @@ carry_out(const struct join_plan *plan, const struct choice *c)
 	free(directory);
 	if (!good)
 		return EXIT_ERROR;
-	if (plan->by_hand != NULL)
-		print_by_hand(plan, config);
 	return start_and_wait(plan, c);
 }
 

@@ -15,11 +15,11 @@
 #include "nfq/cli/commands.h"
 #include "nfq/cli/confirm.h"
 #include "nfq/cli/message.h"
-#include "nfq/cli/join/config_edit.h"
 #include "nfq/cli/join/plan.h"
 #include "nfq/cli/join/units.h"
 #include "nfq/process/diag_print.h"
 #include "nfq/process/exit_code.h"
+#include "policy/config/feed_config.h"
 #include "policy/status/status.h"
 #include "resolver/sources/feed_file.h"
 #include "resolver/text/suggest.h"
@@ -31,8 +31,8 @@ const char leave_usage[] =
     "usage: nfdns [-c FILE] leave [OPTION ...] [NAME ...]\n"
     "\n"
     "Undoes what \"nfdns join\" did, for the feeds of these names or for all:\n"
-    "takes the table out of nfdnsd.conf, stops the feed, and removes what join\n"
-    "wrote and the table that was kept.  What others wrote stays.\n"
+    "removes what join wrote and the table that was kept, and stops the feed.\n"
+    "What others wrote stays.\n"
     "\n"
     "  -n, --dry-run   only show what would be done\n"
     "  -y, --yes       do not ask\n"
@@ -94,23 +94,6 @@ find_feeds(const struct config *config, struct feeds *feeds)
 	free(path);
 }
 
-/* Writes an edited file; one that stays as it is has no text. */
-static void
-write_edit(struct leaving *l, const char *path, struct config_edit *e)
-{
-	struct place place = { .path = NULL, .octets = e->text,
-	    .length = e->length, .mode = 0644, .group = (gid_t)-1 };
-
-	if (e->text == NULL)
-		return;
-	place.path = strdup(path);
-	if (place.path == NULL)
-		diag_add(&l->diag, DIAG_ERROR, NULL, 0, "out of memory");
-	else if (place_look(&place, &l->diag) && place_write(&place, &l->diag))
-		(void)printf("%s: feed \"%s\" is taken out\n", path, l->name);
-	place_free(&place);
-}
-
 static void
 remove_file(struct leaving *l, char *path, bool directory)
 {
@@ -121,53 +104,46 @@ remove_file(struct leaving *l, char *path, bool directory)
 	free(path);
 }
 
+/* What others wrote stays, but not unsaid. */
 static void
 take_out_table(struct leaving *l)
 {
-	struct config_edit e = { .config = l->config, .name = l->name };
+	const struct mesh *mesh = &l->config->mesh;
+	char *own = join_path_in(l->config->path, JOIN_TABLES, l->name);
 
-	if (!config_edit_remove_table(&e, &l->diag))
-		return;
-	if (e.by_hand != NULL)
-		diag_add(&l->diag, DIAG_ERROR, l->config->path, 0, "cannot be "
-		    "changed with certainty; take out of mesh.tables: %s",
-		    e.by_hand);
-	free(e.by_hand);
-	write_edit(l, l->config->path, &e);
+	for (size_t i = 0; own != NULL && i < mesh->source_count; i++)
+		if (mesh->sources[i].feed != NULL &&
+		    strcmp(mesh->sources[i].feed, l->name) == 0 &&
+		    strcmp(mesh->sources[i].file, own) != 0)
+			diag_add(&l->diag, DIAG_WARNING, mesh->sources[i].file,
+			    mesh->sources[i].line, "names the feed's table, "
+			    "which is not join's: take it out by hand");
+	remove_file(l, own, true);
 }
 
 static void
 take_out_feed(struct leaving *l)
 {
-	struct config_edit e = { .config = l->config, .name = l->name };
 	char *path = join_path(l->config->path, "feed.conf");
-	bool empty = false;
+	struct config_text *texts = NULL;
+	struct diag diag = DIAG_INIT;
+	size_t count = 0;
 
-	if (path == NULL) {
-		diag_add(&l->diag, DIAG_ERROR, NULL, 0, "out of memory");
-		return;
-	}
-	if (config_edit_remove_feed(&e, path, &empty, &l->diag)) {
-		l->last = empty || (e.text == NULL && access(path, F_OK) < 0);
-		if (empty) {
-			free(e.text);
-			remove_file(l, strdup(path), false);
-		} else {
-			write_edit(l, path, &e);
-		}
-	}
+	remove_file(l, join_path_in(l->config->path, JOIN_FEEDS, l->name), true);
+	l->last = path != NULL &&
+	    feed_config_read(&texts, &count, path, &diag) == 0 && count == 0;
+	config_texts_free(texts, count);
+	diag_free(&diag);
 	free(path);
 }
 
-/* Whether anything here tells of such a feed; what cannot be read may. */
+/* Whether join has written anything for such a feed here. */
 static bool
 is_known(const struct config *config, const char *name)
 {
-	struct config_edit table = { .config = config, .name = name };
-	struct config_edit feed = table;
-	struct diag diag = DIAG_INIT;
-	char *path = join_path(config->path, "feed.conf");
-	bool empty = false, known = false;
+	char *files[] = { join_path_in(config->path, JOIN_TABLES, name),
+		join_path_in(config->path, JOIN_FEEDS, name) };
+	bool known = false;
 
 	for (size_t i = 0; i < sizeof(own_files) / sizeof(own_files[0]); i++) {
 		char *file = join_path_of(config->path, name, own_files[i]);
@@ -175,15 +151,10 @@ is_known(const struct config *config, const char *name)
 		known = known || file == NULL || access(file, F_OK) == 0;
 		free(file);
 	}
-	known = known || path == NULL ||
-	    !config_edit_remove_table(&table, &diag) ||
-	    !config_edit_remove_feed(&feed, path, &empty, &diag) || empty ||
-	    table.text != NULL || table.by_hand != NULL || feed.text != NULL;
-	diag_free(&diag);
-	free(table.text);
-	free(table.by_hand);
-	free(feed.text);
-	free(path);
+	for (size_t i = 0; i < 2; i++) {
+		known = known || files[i] == NULL || access(files[i], F_OK) == 0;
+		free(files[i]);
+	}
 	return known;
 }
 
@@ -340,9 +311,9 @@ show_and_leave(const struct config *config, const struct feeds *feeds,
 		return EXIT_OK;
 	}
 	for (size_t i = 0; i < feeds->count; i++)
-		(void)printf("Feed \"%s\" is taken out of %s and feed.conf; "
-		    "its certificates, its token\nand its kept table are "
-		    "removed.\n", feeds->names[i], config->path);
+		(void)printf("Feed \"%s\": its files in conf.d and feeds.d, its "
+		    "certificates, its token\nand its kept table are "
+		    "removed.\n", feeds->names[i]);
 	if (units)
 		(void)puts("Units that join enabled are stopped and disabled, "
 		    "if no feed is left.");

@@ -113,10 +113,10 @@ open_or_make(const char *path)
 
 /* The log is off, until the file can be opened. */
 static void
-warn(const struct config *config, const struct config_audit *audit, int error,
-    bool goes_on, struct diag *diag)
+warn(const struct config_audit *audit, int error, bool goes_on,
+    struct diag *diag)
 {
-	diag_add(diag, DIAG_WARNING, config->path, audit->line,
+	diag_add(diag, DIAG_WARNING, audit->file, audit->line,
 	    "cannot open audit file \"%s\": %s: %s until it can be opened; "
 	    "make its directory, or name another", audit->path,
 	    strerror(-error), goes_on ? "the file that is open goes on" :
@@ -124,18 +124,17 @@ warn(const struct config *config, const struct config_audit *audit, int error,
 }
 
 static void
-explain(const struct config *config, const struct config_audit *audit,
-    int error, struct diag *diag)
+explain(const struct config_audit *audit, int error, struct diag *diag)
 {
 	const char *place = audit->path;
 
 	if (error == -EINVAL || error == -ENXIO || error == -EISDIR ||
 	    error == -ELOOP)
-		diag_add(diag, DIAG_ERROR, config->path, audit->line,
+		diag_add(diag, DIAG_ERROR, audit->file, audit->line,
 		    "audit file \"%s\" is not a regular file: remove it or "
 		    "name another", place);
 	else
-		diag_add(diag, DIAG_ERROR, config->path, audit->line,
+		diag_add(diag, DIAG_ERROR, audit->file, audit->line,
 		    "cannot open audit file \"%s\": %s: make its directory, or "
 		    "name another", place, strerror(-error));
 }
@@ -279,9 +278,9 @@ audit_files_open(struct audit_files *files, const struct config *config,
 			const int why = fd;
 
 			fd = same_as_before(before, &audit->sink);
-			warn(config, audit, why, fd >= 0, diag);
+			warn(audit, why, fd >= 0, diag);
 		} else if (fd < 0 && config_audit_is_file(audit)) {
-			explain(config, audit, fd, diag);
+			explain(audit, fd, diag);
 			error = -EIO;
 			continue;
 		}
@@ -354,9 +353,9 @@ audit_files_check(const struct config *config, struct diag *diag)
 		    check_file(audit->path) : 0;
 
 		if (error == -ENOENT && make_directory(audit->path, false) < 0)
-			warn(config, audit, error, false, diag);
+			warn(audit, error, false, diag);
 		else if (error < 0 && error != -ENOENT)
-			explain(config, audit, error, diag);
+			explain(audit, error, diag);
 	}
 }
 

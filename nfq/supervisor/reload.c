@@ -69,7 +69,7 @@ wish_in_effect(const struct supervisor *s)
 	const struct reload *r = &s->reload;
 
 	return r->wish <= RELOAD_MACHINE ? r->wish : r->config != NULL &&
-	    strcmp(r->config->text, s->config->text) == 0 ? RELOAD_MACHINE :
+	    config_same_text(r->config, s->config) ? RELOAD_MACHINE :
 	    RELOAD_ALL;
 }
 

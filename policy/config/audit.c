@@ -72,6 +72,7 @@ config_read_audits(const struct config_load *load,
 		return;
 	config->audits = grown;
 	audit = &grown[config->audit_count - 1];
+	audit->file = load->path;
 	audit->line = config_setting_source_line(value);
 	config_option_read_members(load, "audit[].", value, audit);
 	if (audit->sink.verdicts == 0)

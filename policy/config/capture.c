@@ -367,6 +367,7 @@ config_read_cgroups(const struct config_load *load,
 		return;
 	}
 	grown[bypass->cgroup_count - 1].path = path;
+	grown[bypass->cgroup_count - 1].file = load->path;
 	grown[bypass->cgroup_count - 1].line =
 	    config_setting_source_line(value);
 	bypass->cgroups = grown;

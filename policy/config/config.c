@@ -31,55 +31,89 @@ complete_search(struct mesh *mesh)
 	return true;
 }
 
+/* Takes over the texts. */
+static int
+parse(struct config **config, struct config_text *texts, size_t count,
+    struct diag *diag)
+{
+	struct config_load load = {
+		.diag = diag, .file = texts[0].path, .path = texts[0].absolute,
+		.options = config_options, .option_count = config_option_count,
+	};
+	const size_t errors = diag->errors, warnings = diag->warnings;
+	struct config *c = calloc(1, sizeof(*c));
+
+	if (c == NULL) {
+		diag_add(diag, DIAG_ERROR, load.file, 0, "out of memory");
+		config_texts_free(texts, count);
+		return -EINVAL;
+	}
+	c->texts = texts;
+	c->text_count = count;
+	c->path = texts[0].absolute;
+	load.config = load.base = c;
+	forward_settings_defaults(&c->forward);
+	if (config_file_parse(&load, texts, count)) {
+		c->answers.tcp = c->capture.tcp;
+		c->forward.cut = !c->capture.tcp;
+		c->machine_search = complete_search(&c->mesh);
+		config_complete_forward(&load);
+	}
+	/* In any case, so that all errors are found at once. */
+	config_complete_policy(&load);
+	if (diag->errors != errors) {
+		config_free(c);
+		return -EINVAL;
+	}
+	c->warnings = diag->warnings - warnings;
+	*config = c;
+	return 0;
+}
+
 int
 config_parse(struct config **config, const char *path, const char *text,
     size_t length, struct diag *diag)
 {
-	struct config_load load = {
-		.diag = diag, .file = path, .options = config_options,
-		.option_count = config_option_count,
-	};
-	size_t errors = diag->errors, warnings = diag->warnings;
-	char *copy = NULL;
+	struct config_text *texts = NULL;
+	size_t count = 0;
 
 	*config = NULL;
-	load.config = calloc(1, sizeof(*load.config));
-	load.base = load.config;
-	copy = strndup(text, length);
-	if (load.config != NULL) {
-		forward_settings_defaults(&load.config->forward);
-		load.path = load.config->path = config_file_absolute(path);
-	}
-	if (load.path == NULL || copy == NULL)
-		diag_add(diag, DIAG_ERROR, path, 0, "cannot be read: %s",
-		    strerror(errno));
-	else if (config_file_parse(&load, text, length)) {
-		load.config->answers.tcp = load.config->capture.tcp;
-		load.config->forward.cut = !load.config->capture.tcp;
-		load.config->machine_search =
-		    complete_search(&load.config->mesh);
-		config_complete_forward(&load);
-	}
-	/* In any case, so that all errors are found at once. */
-	if (load.config != NULL)
-		config_complete_policy(&load);
-	if (load.config == NULL || diag->errors != errors) {
-		free(copy);
-		config_free(load.config);
+	if (config_texts_add(&texts, &count, path, text, length, diag) < 0) {
+		config_texts_free(texts, count);
 		return -EINVAL;
 	}
-	load.config->text = copy;
-	load.config->warnings = diag->warnings - warnings;
-	*config = load.config;
-	return 0;
+	return parse(config, texts, count, diag);
 }
 
 int
 config_again(struct config **config, const struct config *running,
     struct diag *diag)
 {
-	return config_parse(config, running->path, running->text,
-	    strlen(running->text), diag);
+	struct config_text *texts = NULL;
+	size_t count = 0;
+	int error = 0;
+
+	*config = NULL;
+	for (size_t i = 0; i < running->text_count && error == 0; i++)
+		error = config_texts_add(&texts, &count, running->texts[i].path,
+		    running->texts[i].text, running->texts[i].length, diag);
+	if (error == 0)
+		return parse(config, texts, count, diag);
+	config_texts_free(texts, count);
+	return -EINVAL;
+}
+
+bool
+config_same_text(const struct config *a, const struct config *b)
+{
+	bool same = a->text_count == b->text_count;
+
+	for (size_t i = 0; same && i < a->text_count; i++)
+		same = strcmp(a->texts[i].absolute, b->texts[i].absolute) == 0 &&
+		    a->texts[i].length == b->texts[i].length &&
+		    memcmp(a->texts[i].text, b->texts[i].text,
+		    a->texts[i].length) == 0;
+	return same;
 }
 
 struct config *
@@ -110,17 +144,15 @@ config_borrow(const struct config *running)
 int
 config_load(struct config **config, const char *path, struct diag *diag)
 {
-	size_t length = 0;
-	char *text;
-	int error;
+	struct config_text *texts = NULL;
+	size_t count = 0;
 
 	*config = NULL;
-	text = config_file_read(path, &length, diag);
-	if (text == NULL)
-		return -EINVAL;
-	error = config_parse(config, path, text, length, diag);
-	free(text);
-	return error;
+	if (config_texts_read(&texts, &count, path, diag) == 0 &&
+	    config_texts_read_beside(&texts, &count, path, "conf.d", diag) == 0)
+		return parse(config, texts, count, diag);
+	config_texts_free(texts, count);
+	return -EINVAL;
 }
 
 static void
@@ -152,8 +184,7 @@ config_free(struct config *config)
 	for (size_t i = 0; i < config->audit_count; i++)
 		free(config->audits[i].path);
 	free(config->audits);
-	free(config->path);
-	free(config->text);
+	config_texts_free(config->texts, config->text_count);
 	free(config->run_dir);
 	free(config->state_dir);
 	free(config->feed_run_dir);

@@ -45,7 +45,8 @@ struct config_mark {
 
 struct config_cgroup {
 	char *path;			/* relative to the cgroup v2 root, no leading '/' */
-	unsigned int line;
+	const char *file;		/* of the configuration; */
+	unsigned int line;		/* there, for messages */
 };
 
 /* Growable arrays; items are owned.  Nothing stands in a list twice. */
@@ -101,7 +102,8 @@ struct config_audit {
 	char *path;			/* of a file; "-"; or "unix:/PATH" */
 	bool passes;
 	struct audit_sink sink;
-	unsigned int line;
+	const char *file;		/* of the configuration; */
+	unsigned int line;		/* there, for messages */
 };
 
 #define CONFIG_AUDIT_UNIX	"unix:"
@@ -129,7 +131,8 @@ struct config {
 	size_t warnings;		/* that reading it brought */
 	size_t absent;			/* what the machine has not (yet): users,
 					 * groups, interfaces, certificates */
-	char *text;			/* what was read */
+	struct config_text *texts;	size_t text_count;	/* what was read: file.h */
+	const char *forward_files[FORWARD_DOMAINS];	/* of forward.domains */
 	bool machine_search;		/* the search list is resolv.conf's */
 	bool machine_upstreams;		/* and so are upstreams */
 	bool borrows;			/* config_borrow() has made it */
@@ -154,7 +157,9 @@ config_audit_is_file(const struct config_audit *audit)
 }
 
 /*
- * Reads and checks the file at path: every error at once into diag, each with
+ * Reads and checks the file at path, and after it, in the order of their names, the
+ * files *.conf in the directory conf.d beside it: what lists have is added to them, and
+ * of any other option the last one counts.  Every error at once into diag, each with
  * file and line, what was found and what was expected.  Fills in what depends
  * on the machine (user numbers, search list of /etc/resolv.conf).  Relative
  * paths in it are taken from the directory that it stands in.
@@ -165,20 +170,23 @@ int config_load(struct config **config, const char *path, struct diag *diag)
     __attribute__((warn_unused_result));
 
 /*
- * The same from text that somebody has read already; path is for messages and
- * relative paths.
+ * The same from the text of one file that somebody has read already; path is for
+ * messages and relative paths.
  */
 int config_parse(struct config **config, const char *path, const char *text,
     size_t length, struct diag *diag) __attribute__((warn_unused_result));
 void config_free(struct config *config);
 
 /*
- * The same text once more, whatever stands in the file by now, with what the
+ * The same text once more, whatever stands in the files by now, with what the
  * machine has changed meanwhile: the search list, numbers of users, what was
  * absent.
  */
 int config_again(struct config **config, const struct config *running,
     struct diag *diag) __attribute__((warn_unused_result));
+
+/* Whether both were read from the same files with the same text. */
+bool config_same_text(const struct config *a, const struct config *b);
 
 /*
  * The running configuration for a reload of its tables alone: what is no setting

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "policy/config/feed_value.h"
 #include "policy/config/file.h"
@@ -46,24 +47,20 @@ feed_config_free(struct feeds_config *config)
 }
 
 int
-feed_config_parse(struct feeds_config **config, const char *path,
-    const char *text, size_t length, struct diag *diag)
+feed_config_parse_all(struct feeds_config **config, struct config_text *texts,
+    size_t count, struct diag *diag)
 {
-	struct feeds_config *c = calloc(1, sizeof(*c));
-	char *absolute = config_file_absolute(path);
-	struct config_load load = {
-		.base = c, .diag = diag, .file = path, .path = absolute,
-		.options = feed_options, .option_count = feed_option_count,
-	};
+	struct config_load load = { .diag = diag, .file = texts[0].path,
+		.path = texts[0].absolute, .options = feed_options,
+		.option_count = feed_option_count };
+	struct feeds_config *c = load.base = calloc(1, sizeof(*c));
 	bool fine = false;
 
-	*config = NULL;
-	if (c == NULL || absolute == NULL)
-		diag_add(diag, DIAG_ERROR, path, 0, "cannot be read: %s",
-		    strerror(errno));
+	if (c == NULL)
+		diag_add(diag, DIAG_ERROR, load.file, 0, "out of memory");
 	else
-		fine = config_file_parse(&load, text, length);
-	free(absolute);
+		fine = config_file_parse(&load, texts, count);
+	config_texts_free(texts, count);
 	if (!fine) {
 		feed_config_free(c);
 		return -EINVAL;
@@ -73,19 +70,48 @@ feed_config_parse(struct feeds_config **config, const char *path,
 }
 
 int
+feed_config_parse(struct feeds_config **config, const char *path,
+    const char *text, size_t length, struct diag *diag)
+{
+	struct config_text *texts = NULL;
+	size_t count = 0;
+
+	*config = NULL;
+	if (config_texts_add(&texts, &count, path, text, length, diag) == 0)
+		return feed_config_parse_all(config, texts, count, diag);
+	config_texts_free(texts, count);
+	return -EINVAL;
+}
+
+int
+feed_config_read(struct config_text **texts, size_t *count, const char *path,
+    struct diag *diag)
+{
+	const bool there = access(path, F_OK) == 0 || errno != ENOENT;
+	int error = there ? config_texts_read(texts, count, path, diag) : 0;
+
+	if (error == 0)
+		error = config_texts_read_beside(texts, count, path,
+		    FEED_CONFIG_DIRECTORY, diag);
+	return error;
+}
+
+int
 feed_config_load(struct feeds_config **config, const char *path,
     struct diag *diag)
 {
-	size_t length = 0;
-	char *text = config_file_read(path, &length, diag);
-	int error;
+	struct config_text *texts = NULL;
+	size_t count = 0;
+	int error = feed_config_read(&texts, &count, path, diag);
 
 	*config = NULL;
-	if (text == NULL)
-		return -EINVAL;
-	error = feed_config_parse(config, path, text, length, diag);
-	free(text);
-	return error;
+	/* Neither: it is the file that is missing. */
+	if (error == 0 && count == 0)
+		error = config_texts_read(&texts, &count, path, diag);
+	if (error == 0)
+		return feed_config_parse_all(config, texts, count, diag);
+	config_texts_free(texts, count);
+	return -EINVAL;
 }
 
 static bool

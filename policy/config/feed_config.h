@@ -10,12 +10,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "policy/config/file.h"
 #include "policy/config/setting.h"
 #include "policy/log.h"
 #include "resolver/feed/feed.h"
 #include "resolver/text/diag.h"
 
 #define FEED_CONFIG_DEFAULT_PATH "/etc/nfdns/feed.conf"
+#define FEED_CONFIG_DIRECTORY	"feeds.d"	/* beside it, more files of feeds */
 #define FEED_CONFIG_MAX_FEEDS 16
 #define FEED_CONFIG_MAX_LABELS 64	/* of one node */
 
@@ -31,7 +33,8 @@ extern const struct config_option feed_options[];
 extern const size_t feed_option_count;
 
 /*
- * Reads and checks the file: every error at once into diag, each with file and
+ * Reads and checks the file, and those of feeds.d beside it, of which one of the two is
+ * enough: every error at once into diag, each with file and
  * line.  Relative paths in it are taken from the directory that it stands in.
  * Files that it names are not opened.
  * Returns 0 and *config, or -EINVAL with at least one error in diag.
@@ -39,7 +42,16 @@ extern const size_t feed_option_count;
 int feed_config_load(struct feeds_config **config, const char *path,
     struct diag *diag) __attribute__((warn_unused_result));
 
-/* The same from text; path is for messages and relative paths. */
+/* Their texts alone.  0 or a negative errno, with an error in diag. */
+int feed_config_read(struct config_text **texts, size_t *count,
+    const char *path, struct diag *diag) __attribute__((warn_unused_result));
+
+/* And what they say; takes them over.  As feed_config_load(). */
+int feed_config_parse_all(struct feeds_config **config,
+    struct config_text *texts, size_t count, struct diag *diag)
+    __attribute__((warn_unused_result));
+
+/* The same from the text of one file; path is for messages and relative paths. */
 int feed_config_parse(struct feeds_config **config, const char *path,
     const char *text, size_t length, struct diag *diag)
     __attribute__((warn_unused_result));

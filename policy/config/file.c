@@ -234,20 +234,62 @@ check_keys(const struct config_load *load, const config_setting_t *group)
 	}
 }
 
-static void
-read_options(const struct config_load *load, const config_t *file,
-    const config_t *defaults)
-{
-	for (size_t i = 0; i < load->option_count; i++) {
-		const struct config_option *option = &load->options[i];
-		const config_setting_t *value;
+/* The texts, parsed. */
+struct trees {
+	config_t *list;
+	const struct config_text *texts;
+	size_t count;
+	config_t defaults;
+};
 
-		if (strchr(option->path, '[') != NULL)
-			continue;
-		value = config_lookup(file, option->path);
+/* "load" while that text is being read. */
+static struct config_load
+in_text(const struct config_load *load, const struct config_text *text)
+{
+	struct config_load own = *load;
+
+	own.file = text->path;
+	own.path = text->absolute;
+	return own;
+}
+
+/* Of a list, what all files have; else what the last one has. */
+static void
+read_option(const struct config_load *load, const struct trees *trees,
+    const struct config_option *option)
+{
+	const int most = option->items > 0 ? option->items : CONFIG_MAX_ITEMS;
+	size_t found = 0;
+	int sum = 0;
+
+	for (size_t i = trees->count; i-- > 0;) {
+		const struct config_load own = in_text(load, &trees->texts[i]);
+		const config_setting_t *value = config_lookup(&trees->list[i],
+		    option->path);
+
 		if (value == NULL)
-			value = config_lookup(defaults, option->path);
-		config_option_read(load, option, value, load->base);
+			continue;
+		found++;
+		sum += option->list ? config_setting_length(value) : 1;
+		if (sum > most && option->list && found > 1)
+			config_wrong(&own, value, "%d items with those of other "
+			    "files; at most %d are allowed", sum, most);
+		else if (!option->list) {
+			config_option_read(&own, option, value, load->base);
+			return;
+		}
+	}
+	if (found == 0)
+		config_option_read(load, option, config_lookup(&trees->defaults,
+		    option->path), load->base);
+	for (size_t i = 0; i < trees->count && (sum <= most ||
+	    found == 1); i++) {
+		const struct config_load own = in_text(load, &trees->texts[i]);
+		const config_setting_t *value = config_lookup(&trees->list[i],
+		    option->path);
+
+		if (value != NULL)
+			config_option_read(&own, option, value, load->base);
 	}
 }
 
@@ -266,32 +308,51 @@ config_file_absolute(const char *path)
 	return result;
 }
 
-bool
-config_file_parse(const struct config_load *load, const char *text,
-    size_t length)
+static bool
+parse_text(const struct config_load *load, const struct config_text *text,
+    config_t *tree)
 {
-	config_t file, defaults;
-	size_t errors = load->diag->errors;
-	char *copy;
-
 	/* First: a text with a NUL in it would be cut off there. */
-	if (!config_syntax_check(load->file, text, length, load->diag))
+	char *copy = config_syntax_check(text->path, text->text, text->length,
+	    load->diag) ? strndup(text->text, text->length) : NULL;
+	bool good;
+
+	if (copy == NULL)
 		return false;
-	copy = strndup(text, length);
-	if (copy == NULL) {
+	good = parse_tree(tree, text->path, copy, load->diag);
+	free(copy);
+	return good;
+}
+
+bool
+config_file_parse(const struct config_load *load,
+    const struct config_text *texts, size_t count)
+{
+	struct trees trees = { .texts = texts, .count = count,
+		.list = calloc(count + 1, sizeof(*trees.list)) };
+	const size_t errors = load->diag->errors;
+	bool good = trees.list != NULL;
+
+	config_init(&trees.defaults);
+	for (size_t i = 0; i < count && trees.list != NULL; i++) {
+		config_init(&trees.list[i]);
+		good &= parse_text(load, &texts[i], &trees.list[i]);
+	}
+	good = good && parse_defaults(&trees.defaults, load);
+	for (size_t i = 0; i < count && good; i++) {
+		const struct config_load own = in_text(load, &texts[i]);
+
+		check_keys(&own, config_root_setting(&trees.list[i]));
+	}
+	for (size_t i = 0; i < load->option_count && good; i++)
+		if (strchr(load->options[i].path, '[') == NULL)
+			read_option(load, &trees, &load->options[i]);
+	for (size_t i = 0; i < count && trees.list != NULL; i++)
+		config_destroy(&trees.list[i]);
+	config_destroy(&trees.defaults);
+	free(trees.list);
+	if (!good && load->diag->errors == errors)
 		diag_add(load->diag, DIAG_ERROR, load->file, 0,
 		    "out of memory");
-		return false;
-	}
-	config_init(&file);
-	config_init(&defaults);
-	if (parse_tree(&file, load->file, copy, load->diag) &&
-	    parse_defaults(&defaults, load)) {
-		check_keys(load, config_root_setting(&file));
-		read_options(load, &file, &defaults);
-	}
-	config_destroy(&defaults);
-	config_destroy(&file);
-	free(copy);
 	return load->diag->errors == errors;
 }

@@ -242,6 +242,7 @@ config_read_forward_domains(const struct config_load *load,
 	*domain = (struct forward_domain){ .cache = 1,
 		.negative_max_s = NEGATIVE_MAX_S,
 		.line = config_setting_source_line(value) };
+	load->config->forward_files[f->domains] = load->path;
 	config_option_read_members(load, "forward.domains[].", value, domain);
 	if (load->diag->errors == errors && domain->upstreams == 0)
 		config_wrong(load, value, "\"upstreams\" is empty");
@@ -327,15 +328,19 @@ check_shadowed(const struct config_load *load,
 	const struct dns_name name = name_of(domain);
 	const struct mesh_zone *zone = mesh_zone_of(&load->config->mesh, &name);
 	char text[NAME_TEXT_SIZE], other[NAME_TEXT_SIZE];
+	char place[CONFIG_TEXT_SIZE];
+	const char *file = load->config->forward_files[domain -
+	    forward_of(load)->domain];
 
 	if (zone == NULL || zone->unknown != ZONE_NXDOMAIN)
 		return;
-	diag_add(load->diag, DIAG_WARNING, load->file, domain->line,
+	diag_add(load->diag, DIAG_WARNING, file, domain->line,
 	    "forward.domains: nothing is ever forwarded for \"%s\": the zone "
-	    "\"%s\" of mesh.zones (line %u, unknown = \"nxdomain\") answers "
-	    "for all names in it; set unknown = \"pass\" there, or take one "
-	    "of the two out", name_to_text(name.octets, text),
-	    name_to_text(zone->name.octets, other), zone->line);
+	    "\"%s\" of mesh.zones (%s, unknown = \"nxdomain\") answers for all "
+	    "names in it; set unknown = \"pass\" there, or take one of the two "
+	    "out", name_to_text(name.octets, text),
+	    name_to_text(zone->name.octets, other),
+	    config_place(zone->file, zone->line, file, place));
 }
 
 void

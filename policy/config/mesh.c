@@ -186,6 +186,7 @@ config_read_tables(const struct config_load *load,
 		return;
 	mesh->sources = grown;
 	source = &grown[mesh->source_count - 1];
+	source->file = load->path;
 	source->line = config_setting_source_line(value);
 	source->stale_after = STALE_AFTER_S;
 	config_option_read_members(load, "mesh.tables[].", value, source);
@@ -211,6 +212,7 @@ config_read_zones(const struct config_load *load,
 		config_wrong(load, value, "more than %d zones", MESH_MAX_ZONES);
 		return;
 	}
+	zone->file = load->path;
 	zone->line = config_setting_source_line(value);
 	config_option_read_members(load, "mesh.zones[].", value, zone);
 	if (load->diag->errors != errors)

@@ -70,7 +70,7 @@ const struct config_option config_options[] = {
 	  .reload = true },
 	{ "state_dir", "\"" CONFIG_DEFAULT_STATE_DIR "\"",
 	  "Directory where nfdns-feed keeps its tables (state_dir of "
-	  "feed.conf(5)), and nfdnsd in \"rules\" the last good files of rules.",
+	  "feed.conf(5)), and nfdnsd the last good tables and rules.",
 	  .allowed = "an absolute path of at most 200 octets",
 	  STRING, .read = config_read_directory, IN(config, state_dir),
 	  .kind = OPTION_TEXT, .reload = true },

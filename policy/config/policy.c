@@ -163,6 +163,7 @@ config_read_rules(const struct config_load *load,
 		return;
 	policy->rules = grown;
 	rule = &grown[policy->rule_count - 1];
+	rule->file = load->path;
 	rule->line = config_setting_source_line(value);
 	rule->ttl = load->config->mesh.ttl;
 	config_option_read_members(load, "policy[].", value, rule);
@@ -189,6 +190,7 @@ check_names(const struct config_load *load)
 	struct policy *policy = &load->config->policy;
 	const struct policy_rule **sorted =
 	    calloc(policy->rule_count + 1, sizeof(*sorted));
+	char place[CONFIG_TEXT_SIZE];
 
 	if (sorted == NULL) {
 		diag_add(load->diag, DIAG_ERROR, load->file, 0,
@@ -200,11 +202,12 @@ check_names(const struct config_load *load)
 	qsort(sorted, policy->rule_count, sizeof(*sorted), compare_rules);
 	for (size_t i = 1; i < policy->rule_count; i++)
 		if (strcmp(sorted[i]->name, sorted[i - 1]->name) == 0)
-			diag_add(load->diag, DIAG_ERROR, load->file,
-			    sorted[i]->line, "policy[%td].name: the rule in line "
-			    "%u is named \"%s\", too; give one of them another "
-			    "name", sorted[i] - policy->rules,
-			    sorted[i - 1]->line, sorted[i]->name);
+			diag_add(load->diag, DIAG_ERROR, sorted[i]->file,
+			    sorted[i]->line, "policy[%td].name: the rule in %s "
+			    "is named \"%s\", too; give one of them another "
+			    "name", sorted[i] - policy->rules, config_place(
+			    sorted[i - 1]->file, sorted[i - 1]->line,
+			    sorted[i]->file, place), sorted[i]->name);
 	free(sorted);
 }
 
@@ -221,7 +224,7 @@ check_sets(const struct config_load *load)
 	    i++)
 		if (policy->sets[i].path != NULL &&
 		    access(policy->sets[i].path, R_OK) < 0)
-			diag_add(load->diag, DIAG_WARNING, load->file,
+			diag_add(load->diag, DIAG_WARNING, policy->sets[i].file,
 			    policy->sets[i].line, "policy: the names in %s "
 			    "cannot be read: %s", policy->sets[i].path,
 			    strerror(errno));
@@ -235,7 +238,7 @@ config_complete_policy(const struct config_load *load)
 	check_names(load);
 	check_sets(load);
 	if (load->diag->errors == 0)
-		policy_check_order(policy, load->file, load->diag);
+		policy_check_order(policy, load->diag);
 }
 
 void

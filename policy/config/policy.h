@@ -76,7 +76,8 @@ struct policy_rate {
 
 struct policy_rule {
 	char name[RULE_NAME_MAX + 1];
-	uint32_t line;			/* of the config file */
+	const char *file;		/* of the configuration; */
+	uint32_t line;			/* there */
 	uint32_t action;		/* enum rule_action */
 	struct policy_conditions match;
 	struct policy_conditions not;
@@ -99,7 +100,8 @@ struct policy_rule {
 /* A file of names, "@/path", or a zone of policies. */
 struct policy_set {
 	char *path;
-	uint32_t line;			/* of the config file, for messages */
+	const char *file;		/* of the configuration; */
+	uint32_t line;			/* there, for messages */
 	uint32_t zone;			/* 0 or 1: which of them */
 };
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "policy/config/setting.h"
+
 /* Rules with names of which each is compared with each. */
 #define PAIRS_MAX	4096
 
@@ -128,9 +130,10 @@ always_decides(const struct policy_rule *rule)
 
 static void
 check_rule(const struct policy *policy, size_t number, bool pairs,
-    const char *file, struct diag *diag)
+    struct diag *diag)
 {
 	const struct policy_rule *rule = &policy->rules[number];
+	char place[CONFIG_TEXT_SIZE];
 
 	for (size_t i = 0; i < number; i++) {
 		const struct policy_rule *before = &policy->rules[i];
@@ -139,25 +142,25 @@ check_rule(const struct policy *policy, size_t number, bool pairs,
 		    (!pairs && before->match.names.count > 0) ||
 		    !conditions_cover(policy, &before->match, &rule->match))
 			continue;
-		diag_add(diag, DIAG_WARNING, file, rule->line, "policy[%zu]: "
-		    "rule \"%s\" never matches: rule \"%s\" in line %u decides "
+		diag_add(diag, DIAG_WARNING, rule->file, rule->line, "policy[%zu]"
+		    ": rule \"%s\" never matches: rule \"%s\" in %s decides "
 		    "about all questions that it is for; put it before that "
 		    "one, or take it out", number, rule->name, before->name,
-		    before->line);
+		    config_place(before->file,
+		    before->line, rule->file, place));
 		return;
 	}
 }
 
 /* The group of a socket is the one that its process had then: credentials(7). */
 static void
-check_groups(const struct policy *policy, size_t number, const char *file,
-    struct diag *diag)
+check_groups(const struct policy *policy, size_t number, struct diag *diag)
 {
 	const struct policy_rule *rule = &policy->rules[number];
 
 	if (rule->match.groups.count > 0 && rule->observe == 0 &&
 	    policy_action_denies(rule->action, &rule->rate))
-		diag_add(diag, DIAG_WARNING, file, rule->line, "policy[%zu]: "
+		diag_add(diag, DIAG_WARNING, rule->file, rule->line, "policy[%zu]: "
 		    "rule \"%s\" denies by group: a user who is in another "
 		    "group as well evades it with sg(1) or a set-group-ID "
 		    "file; deny users, or allow groups and deny all others "
@@ -166,16 +169,15 @@ check_groups(const struct policy *policy, size_t number, const char *file,
 }
 
 void
-policy_check_order(const struct policy *policy, const char *file,
-    struct diag *diag)
+policy_check_order(const struct policy *policy, struct diag *diag)
 {
 	size_t named = 0;
 
 	for (size_t i = 0; i < policy->rule_count; i++)
 		named += policy->rules[i].match.names.count > 0;
 	for (size_t i = 0; i < policy->rule_count; i++) {
-		check_groups(policy, i, file, diag);
-		check_rule(policy, i, named <= PAIRS_MAX, file, diag);
+		check_groups(policy, i, diag);
+		check_rule(policy, i, named <= PAIRS_MAX, diag);
 	}
 }
 

@@ -15,8 +15,7 @@
  * the same or wider, compared one by one; files of names only with themselves.
  * With many rules that have names, those are not compared with each other.
  */
-void policy_check_order(const struct policy *policy, const char *file,
-    struct diag *diag);
+void policy_check_order(const struct policy *policy, struct diag *diag);
 
 /* Settings by which questions get past a policy, or that do not hold beside one. */
 struct policy_gaps {

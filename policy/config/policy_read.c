@@ -107,6 +107,7 @@ add_set(const struct config_load *load, const config_setting_t *value,
 	if (grown == NULL)
 		return;
 	policy->sets = grown;
+	grown[name->set].file = load->path;
 	grown[name->set].line = config_setting_source_line(value);
 	config_store_text(load, &grown[name->set].path, strdup(path));
 }
@@ -326,6 +327,7 @@ config_read_rule_path(const struct config_load *load,
 		return;
 	policy->sets = grown;
 	grown += set - 1;
+	grown->file = load->path;
 	grown->line = config_setting_source_line(value);
 	grown->zone = 1;
 	memcpy(to, &set, sizeof(set));

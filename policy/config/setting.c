@@ -41,6 +41,18 @@ config_setting_path(const config_setting_t *setting, bool pattern,
 	return buf;
 }
 
+const char *
+config_place(const char *file, unsigned int line, const char *here,
+    char buf[static CONFIG_TEXT_SIZE])
+{
+	const bool other = file != NULL && here != NULL &&
+	    strcmp(file, here) != 0;
+
+	(void)snprintf(buf, CONFIG_TEXT_SIZE, "%s%s%u", other ? file : "line ",
+	    other ? ":" : "", line);
+	return buf;
+}
+
 static void __attribute__((format(printf, 4, 0)))
 add_about(const struct config_load *load, enum diag_level level,
     const config_setting_t *value, const char *format, va_list arguments)

@@ -119,6 +119,10 @@ void config_option_read_members(const struct config_load *load,
 const char *config_setting_path(const config_setting_t *setting, bool pattern,
     char buf[static CONFIG_TEXT_SIZE]);
 
+/* "line 7", or "FILE:7" if that is another file than "here". */
+const char *config_place(const char *file, unsigned int line, const char *here,
+    char buf[static CONFIG_TEXT_SIZE]);
+
 /* "PATH: found X, expected Y". */
 void config_expected(const struct config_load *load,
     const struct config_option *option, const config_setting_t *value);

@@ -447,7 +447,7 @@ rule_of(struct zone *z, enum rule_action action)
 		return z->rules[action];
 	if (AREA_ITEMS(&z->b->areas[AREA_RULES], struct section_rule) >=
 	    RULE_MAX) {
-		diag_add(z->b->diag, DIAG_ERROR, z->b->file, z->entry->line,
+		diag_add(z->b->diag, DIAG_ERROR, z->entry->file, z->entry->line,
 		    "policy: more than %d rules in all", RULE_MAX);
 		return 0;
 	}

@@ -86,7 +86,7 @@ check_overlaps(struct builder *b)
 			other = *place;
 		}
 		if (both > 0)
-			diag_add(b->diag, DIAG_WARNING, b->file,
+			diag_add(b->diag, DIAG_WARNING, policy->sets[i].file,
 			    policy->sets[i].line, "policy: %zu names of %s are "
 			    "in %s, too; if both are in rules, the first of "
 			    "these has them: take them out of one", both,
@@ -284,7 +284,7 @@ refuse_tries(struct builder *b, size_t tries, uint32_t from)
 {
 	const struct policy_rule *rule = &b->policy->rules[from];
 
-	diag_add(b->diag, DIAG_ERROR, b->file, rule->line, "policy: %zu rules "
+	diag_add(b->diag, DIAG_ERROR, rule->file, rule->line, "policy: %zu rules "
 	    "would have to be tried for one question, of which rule \"%s\" is "
 	    "the last; at most %d: give them names, or users or groups, or make "
 	    "one rule of several", tries, rule->name, RULES_TRIES);

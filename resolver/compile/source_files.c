@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +101,7 @@ add_source(struct source_files *files, struct mesh_source *source,
     struct diag *diag)
 {
 	struct stat st;
-	char option[64];
+	char option[PATH_MAX + 40];
 	int fd;
 
 	if (source->format->kept)
@@ -113,8 +114,9 @@ add_source(struct source_files *files, struct mesh_source *source,
 	fd = source_file_open(AT_FDCWD, source->path);
 	if (fd < 0) {
 		(void)snprintf(option, sizeof(option), source->line == 0 ?
-		    "mesh.tables" : "mesh.tables, line %u of the "
-		    "configuration", source->line);
+		    "mesh.tables" : "mesh.tables, line %u of %s", source->line,
+		    source->file != NULL ? source->file :
+		    "the configuration");
 		source_file_refuse(source->path, fd, option, diag);
 		return fd;
 	}

@@ -60,15 +60,19 @@ struct mesh_texts {
 	VALUE(enum mesh_pods, pods) \
 	VALUE(bool, watch) \
 		/* load it again when it changes */ \
+	VALUE(const char *, file) \
+		/* of the configuration; */ \
 	VALUE(unsigned int, line)
-		/* of the config file, for messages */
+		/* there, for messages */
 
 #define MESH_ZONE_FIELDS(VALUE) \
 	VALUE(struct dns_name, name) \
 		/* lower-cased */ \
 	VALUE(enum zone_unknown, unknown) \
+	VALUE(const char *, file) \
+		/* of the configuration; */ \
 	VALUE(unsigned int, line)
-		/* of the config file, for messages */
+		/* there, for messages */
 
 #define MESH_FIELDS(VALUE, TEXT, ARRAY) \
 	VALUE(struct dns_name, domain) \

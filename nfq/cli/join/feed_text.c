@@ -116,19 +116,8 @@ finish(FILE *out, char **text)
 }
 
 char *
-feed_text(const struct feed_config *feed)
-{
-	char *text = NULL;
-	size_t length;
-	FILE *out = open_memstream(&text, &length);
-
-	if (out != NULL)
-		put_feed(out, feed);
-	return finish(out, &text);
-}
-
-char *
-feed_text_file(const char *state_dir, const char *run_dir)
+feed_text(const struct feed_config *feed, const char *state_dir,
+    const char *run_dir)
 {
 	char *text = NULL;
 	size_t length;
@@ -136,9 +125,7 @@ feed_text_file(const char *state_dir, const char *run_dir)
 
 	if (out == NULL)
 		return NULL;
-	(void)fputs("# feed.conf(5): control planes that nfdns-feed receives "
-	    "tables from.\n# Written by nfdns join; nfdns leave removes it.\n\n",
-	    out);
+	(void)fputs(FEED_TEXT_HEAD, out);
 	if (strcmp(state_dir, CONFIG_DEFAULT_STATE_DIR) != 0) {
 		(void)fputs("state_dir = ", out);
 		put_text(out, state_dir);
@@ -149,6 +136,30 @@ feed_text_file(const char *state_dir, const char *run_dir)
 		put_text(out, run_dir);
 		(void)fputs(";\n", out);
 	}
-	(void)fputs("feeds = (\n);\n", out);
+	(void)fputs("feeds = ( ", out);
+	put_feed(out, feed);
+	(void)fputs(" );\n", out);
+	return finish(out, &text);
+}
+
+char *
+feed_text_table(const char *name, const char *namespace)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	if (out == NULL)
+		return NULL;
+	(void)fputs(FEED_TEXT_HEAD "mesh = {\n", out);
+	if (namespace != NULL) {
+		(void)fputs("\tnamespace = ", out);
+		put_text(out, namespace);
+		(void)fputs(";\n", out);
+	}
+	if (name != NULL)
+		(void)fprintf(out, "\ttables = ( { format = \"feed\"; feed = "
+		    "\"%s\"; } );\n", name);
+	(void)fputs("};\n", out);
 	return finish(out, &text);
 }

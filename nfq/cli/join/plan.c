@@ -8,11 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nfq/cli/join/config_edit.h"
 #include "nfq/cli/join/feed_text.h"
 #include "nfq/cli/join/input.h"
 #include "nfq/cli/join/kubeconfig_copy.h"
 #include "nfq/cli/join/workload.h"
+#include "policy/config/feed_config.h"
+#include "policy/config/file.h"
 #include "resolver/sources/feed_file.h"
 
 #define CREDENTIALS	"/run/credentials/nfdns-feed.service"
@@ -27,6 +28,15 @@ join_path(const char *config, const char *file)
 	    config, file) < 0)
 		return NULL;
 	return path;
+}
+
+char *
+join_path_in(const char *config, const char *directory, const char *name)
+{
+	char file[160];
+
+	(void)snprintf(file, sizeof(file), "%.40s/%.63s.conf", directory, name);
+	return join_path(config, file);
 }
 
 char *
@@ -277,7 +287,8 @@ plan_files(struct join_plan *plan, const struct join_request *request,
 	feed.token = token != NULL ? strdup(token) : NULL;
 	feed.name = name;
 	*item = name != NULL && feed.token != NULL && feed.root_cert != NULL ?
-	    feed_text(&feed) : NULL;
+	    feed_text(&feed, request->config->state_dir,
+	    request->config->feed_run_dir) : NULL;
 	free(name);
 	free(feed.token);
 	if (roots != NULL)
@@ -346,7 +357,8 @@ plan_kubernetes(struct join_plan *plan, const struct join_request *request,
 	feed.name = path != NULL ? strdup(request->name) : NULL;
 	feed.kubeconfig = path != NULL ? strdup(path) : NULL;
 	if (feed.name != NULL && feed.kubeconfig != NULL)
-		*item = feed_text(&feed);
+		*item = feed_text(&feed, request->config->state_dir,
+		    request->config->feed_run_dir);
 	free(feed.name);
 	free(feed.kubeconfig);
 	kubeconfig_copy_free(&copy);
@@ -355,40 +367,106 @@ plan_kubernetes(struct join_plan *plan, const struct join_request *request,
 	return good;
 }
 
-/* Both configuration files, nfdnsd's last: it names what the other makes. */
+/* The directories are where the two programs meet. */
+static void
+check_directory(const struct config *config, const char *name,
+    const char *theirs, const char *ours, struct diag *diag)
+{
+	if (strcmp(theirs, ours) != 0)
+		diag_add(diag, DIAG_ERROR, config->path, 0, "%s is \"%s\", but "
+		    "nfdns-feed has \"%s\"; make them the same", name, ours,
+		    theirs);
+}
+
+/* The new file first: what does not go with it is told of the other. */
+static void
+check_feeds(const struct config *config, const char *own, const char *text,
+    struct diag *diag)
+{
+	char *path = join_path(config->path, "feed.conf");
+	struct config_text *texts = NULL, *there = NULL;
+	struct feeds_config *feeds = NULL;
+	size_t count = 0, others = 0;
+	int error = path == NULL ? -ENOMEM : config_texts_add(&texts, &count,
+	    own, text, strlen(text), diag);
+
+	if (error == 0)
+		error = feed_config_read(&there, &others, path, diag);
+	for (size_t i = 0; i < others && error == 0; i++)
+		if (strcmp(there[i].absolute, own) != 0)
+			error = config_texts_add(&texts, &count, there[i].path,
+			    there[i].text, there[i].length, diag);
+	config_texts_free(there, others);
+	free(path);
+	if (error < 0) {
+		config_texts_free(texts, count);
+	} else if (feed_config_parse_all(&feeds, texts, count, diag) == 0) {
+		check_directory(config, "state_dir", feeds->state_dir,
+		    config->state_dir, diag);
+		check_directory(config, "feed_run_dir", feeds->run_dir,
+		    config->feed_run_dir, diag);
+	}
+	feed_config_free(feeds);
+}
+
+/* Whether a file of somebody else names the feed's table already. */
+static bool
+has_table(const struct config *config, const char *name, const char *own)
+{
+	for (size_t i = 0; i < config->mesh.source_count; i++) {
+		const struct mesh_source *source = &config->mesh.sources[i];
+
+		if (source->feed != NULL && strcmp(source->feed, name) == 0)
+			return strcmp(source->file, own) != 0;
+	}
+	return false;
+}
+
+/* The namespace that nfdnsd is to have: NULL if somebody else has said one. */
+static const char *
+namespace_for(struct join_plan *plan, const struct config *config,
+    const char *own)
+{
+	bool said = false;
+
+	for (size_t i = 0; i < config->text_count; i++)
+		said = said || (strcmp(config->texts[i].absolute, own) != 0 &&
+		    config_text_sets(&config->texts[i], "mesh.namespace"));
+	if (plan->namespace == NULL || !said)
+		return plan->namespace;
+	if (strcmp(plan->namespace, config->mesh.namespace) != 0)
+		plan->old_namespace = strdup(config->mesh.namespace);
+	return NULL;
+}
+
+/* The files of join alone: nfdnsd's last, since it names what the other makes. */
 static void
 plan_configs(struct join_plan *plan, const struct join_request *request,
-    const char *item, struct diag *diag)
+    char *feed, struct diag *diag)
 {
 	const struct config *config = request->config;
-	struct config_edit e = { .config = config, .name = request->name,
-	    .namespace = plan->namespace };
-	char *feed_conf = join_path(config->path, "feed.conf");
-	struct place *place;
+	char *own = join_path_in(config->path, JOIN_FEEDS, request->name);
+	char *table = join_path_in(config->path, JOIN_TABLES, request->name);
+	const char *namespace, *name;
+	char *text = NULL;
 
-	if (feed_conf == NULL) {
+	if (own == NULL || table == NULL) {
 		(void)no_memory(diag);
+		free(own);
+		free(table);
+		free(feed);
 		return;
 	}
-	if (config_edit_add_feed(&e, feed_conf, item, request->force, diag)) {
-		place = add(plan, feed_conf, e.text, e.length, diag);
-		if (place != NULL) {
-			place->replace = e.adds;
-			place->backup = !e.adds;
-		}
-	} else {
-		free(feed_conf);
+	check_feeds(config, own, feed, diag);
+	(void)add(plan, own, feed, strlen(feed), diag);
+	namespace = namespace_for(plan, config, table);
+	name = has_table(config, request->name, table) ? NULL : request->name;
+	if (namespace == NULL && name == NULL) {
+		free(table);
+		return;
 	}
-	if (config_edit_add_table(&e, diag)) {
-		plan->by_hand = e.by_hand;
-		plan->old_namespace = e.old_namespace;
-		if (e.text == NULL)
-			return;
-		place = add(plan, strdup(config->path), e.text, e.length,
-		    diag);
-		if (place != NULL)
-			place->replace = true;
-	}
+	text = feed_text_table(name, namespace);
+	(void)add(plan, table, text, text != NULL ? strlen(text) : 0, diag);
 }
 
 /* Finds files that join has not written and would replace: an error. */
@@ -402,14 +480,14 @@ look(struct join_plan *plan, const struct join_request *request,
 		if (!place_look(place, diag) || place->state != PLACE_OTHER ||
 		    place->replace)
 			continue;
-		if (place->backup || !joined_before) {
-			place->backup = true;
-			if (!request->force)
-				diag_add(diag, DIAG_ERROR, place->path, 0,
-				    "is there already and says something else; "
-				    "nfdns join --force replaces it, and keeps "
-				    "it as %s.backup", place->path);
-		}
+		if (joined_before)
+			continue;
+		place->backup = true;
+		if (!request->force)
+			diag_add(diag, DIAG_ERROR, place->path, 0,
+			    "is there already and says something else; nfdns "
+			    "join --force replaces it, and keeps it as "
+			    "%s.backup", place->path);
 	}
 }
 
@@ -431,8 +509,10 @@ join_plan_make(struct join_plan *plan, const struct join_request *request,
 	else
 		good = workload_read(&w, request->directory, diag) &&
 		    plan_mesh(plan, request, &w, &item, diag);
-	if (good)
+	if (good) {
 		plan_configs(plan, request, item, diag);
+		item = NULL;
+	}
 	if (diag->errors == errors)
 		look(plan, request, joined_before, diag);
 	workload_free(&w);
@@ -448,7 +528,6 @@ join_plan_free(struct join_plan *plan)
 	free(plan->peer);
 	free(plan->self);
 	free(plan->namespace);
-	free(plan->by_hand);
 	free(plan->old_namespace);
 	free(plan->token_file);
 	for (size_t i = 0; i < 3; i++)

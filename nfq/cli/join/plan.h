@@ -39,7 +39,6 @@ struct join_plan {
 	char *peer;			/* "HOST:PORT at ADDRESS, ..." or a URL */
 	char *self;			/* how this machine presents itself; or NULL */
 	char *namespace;		/* the machine's; or NULL */
-	char *by_hand;			/* to be added to nfdnsd.conf by its user */
 	char *old_namespace;		/* that nfdnsd.conf keeps although it differs */
 	bool agent;			/* a certificate of Istio's agent is used */
 	int64_t token_end;		/* 0: not known, or no token */
@@ -63,6 +62,12 @@ void join_plan_free(struct join_plan *plan);
 char *join_path(const char *config, const char *file);
 char *join_path_of(const char *config, const char *name, const char *suffix);
 char *join_path_of_drop_in(const char *name);
+
+char *join_path_in(const char *config, const char *directory, const char *name);
+
+/* Where join writes NAME.conf: for nfdns-feed, and for nfdnsd. */
+#define JOIN_FEEDS	"feeds.d"
+#define JOIN_TABLES	"conf.d"
 
 #define JOIN_PAIR	".pair"	/* behind the feed's name, in state_dir: a
 				   certificate of nfdns-feed's own */

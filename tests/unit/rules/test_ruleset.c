@@ -466,7 +466,8 @@ static void
 cgroups_that_cannot_be_are_errors(void)
 {
 	struct config_cgroup cgroups[] = {
-		{ (char[]){ "a//b" }, 7 }, { (char[]){ "../up" }, 8 },
+		{ (char[]){ "a//b" }, "test.conf", 7 },
+		{ (char[]){ "../up" }, "test.conf", 8 },
 	};
 	struct config config = plain;
 	struct diag diag = DIAG_INIT;

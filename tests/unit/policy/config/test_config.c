@@ -498,13 +498,14 @@ check_mesh_row(const char *list, const char *name)
 	CHECK(config_option_find(path) != NULL);
 }
 
-/* By the lists of mesh.h; "line" and "tcp" are no options of their own. */
+/* By the lists of mesh.h; "file", "line" and "tcp" are no options of their own. */
 static void
 every_setting_of_the_mesh_has_a_row(void)
 {
 #define NAMED(name, other) (strcmp(#name, other) == 0)
 #define VALUE(type, name) \
-	if (!NAMED(name, "line") && !NAMED(name, "tcp")) \
+	if (!NAMED(name, "file") && !NAMED(name, "line") && \
+	    !NAMED(name, "tcp")) \
 		check_mesh_row(list, #name);
 #define TEXT(name)	check_mesh_row(list, #name);
 #define ARRAY(type, name, count, most)	check_mesh_row(list, #name);
