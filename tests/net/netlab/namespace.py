@@ -100,6 +100,9 @@ class Namespace:
             try:
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 signal.signal(signal.SIGTERM, signal.SIG_DFL)
+                # What other threads have open, which wait for its end: a Popen for one.
+                os.closerange(3, writable)
+                os.closerange(writable + 1, os.sysconf("SC_OPEN_MAX"))
                 die_with_parent()
                 check(libc.unshare(CLONE_NEWNET | CLONE_NEWNS), "unshare")
                 os.write(writable, b"unshared ")
